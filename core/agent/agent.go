@@ -1,0 +1,131 @@
+// Package agent says what the bot needs from a model, and nothing about how a
+// model is reached. An Engine opens sessions; a Session runs turns and says
+// what happens in them as events; the bot's tools, hooks and permission
+// callback travel with the session that they are bound to, so that a call is
+// known by the object it arrives at and is never looked up.
+//
+// The package holds contracts only. It must not know forks, budgets, Discord
+// or any particular model.
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+)
+
+// Engine opens sessions with a model.
+//
+// Open may be called from several goroutines at once. It may take seconds (a
+// process is started); it respects ctx.
+type Engine interface {
+	// Open starts, resumes or forks a session and returns once it can take a
+	// message. A session id that cannot be resumed gives ErrNoSession.
+	Open(ctx context.Context, o SessionOptions) (Session, error)
+}
+
+// Session is one conversation. All methods but Send may be called from any
+// goroutine at any time.
+type Session interface {
+	// ID is the session's id: known at once when SessionOptions.ID was given,
+	// otherwise at the latest when the first event has arrived.
+	ID() string
+	// Send runs one turn. Events arrive in order and end with a Result, or with
+	// an error as the last pair. One turn at a time: a second Send waits for
+	// nobody and must not be made before the first has ended.
+	Send(ctx context.Context, m Message) iter.Seq2[Event, error]
+	// Interrupt ends the running turn; its Result says Interrupted. Without a
+	// running turn it does nothing.
+	Interrupt(ctx context.Context) error
+	// Configure changes model, thinking or permission mode while it lives.
+	Configure(ctx context.Context, s Settings) error
+	// Close ends the session and what stands behind it. It is idempotent.
+	Close() error
+}
+
+// ErrNoSession says that the session id to resume is unknown to the engine.
+var ErrNoSession = errors.New("no such session")
+
+// SessionOptions describes the session to open.
+type SessionOptions struct {
+	// Resume is the id of the session to continue; empty starts a fresh one.
+	Resume string
+	// Fork branches from Resume into a new session and leaves Resume alone.
+	Fork bool
+	// ID is the id of a new or forked session (a UUID). Empty: the engine's choice.
+	ID string
+	// Dir is the working directory of the model's own tools: the data directory.
+	Dir string
+	// SystemPrompt is appended to the engine's preset.
+	SystemPrompt string
+	Settings     Settings
+	// Tools are the bot's own tools, served as the server "discord".
+	Tools []Tool
+	// Allowed and Disallowed are tool patterns such as "Bash(ollim-bot tasks *)".
+	Allowed, Disallowed []string
+	Hooks               Hooks
+	// Permission decides tools that no pattern allows. Nil denies them.
+	Permission func(ctx context.Context, u ToolUse) Decision
+}
+
+// Settings may change while a session lives. Empty fields mean the default of
+// the engine.
+type Settings struct {
+	Model    string // "opus", "sonnet", "haiku" or an engine's own name
+	Thinking string // "off", "adaptive" or a number of tokens
+	Mode     string // permission mode: "default", "acceptEdits", "bypassPermissions"
+}
+
+// Message is one message of the user or of the bot's scheduler.
+type Message struct {
+	Text   string
+	Images []Image
+}
+
+// Image is a picture in its own format.
+type Image struct {
+	MediaType string // "image/png", "image/jpeg", "image/gif", "image/webp"
+	Data      []byte
+}
+
+// Tool is one tool of the bot, bound to the run that may call it.
+type Tool struct {
+	// Name is bare: "ping_user". On the wire it is "mcp__discord__ping_user".
+	Name        string
+	Description string
+	Schema      json.RawMessage // JSON Schema of the arguments, an object
+	// Call runs the tool. It is cancelled with the turn.
+	Call func(ctx context.Context, args json.RawMessage) ToolResult
+}
+
+// ToolResult is what a tool answers: one text, never an error of the program.
+type ToolResult struct {
+	Text    string
+	IsError bool
+}
+
+// ToolUse is one call of a tool as hooks and the permission callback see it.
+type ToolUse struct {
+	ID    string
+	Name  string // "Bash", "Write", "mcp__discord__ping_user"
+	Input json.RawMessage
+}
+
+// Decision answers a permission request or a PreTool hook.
+type Decision struct {
+	Allow  bool
+	Reason string // told to the model when it was denied
+}
+
+// Hooks run at fixed moments of a turn. Nil functions are skipped. None may
+// panic or fail: a fault inside a hook must be turned into a denial.
+type Hooks struct {
+	// Stop runs when the model wants to end its turn. A non-empty reason blocks
+	// the end, once: again is true when the turn goes on because of a Stop hook.
+	Stop func(ctx context.Context, again bool) (blockReason string)
+	// PreTool runs before any tool, the allowed ones too.
+	PreTool func(ctx context.Context, u ToolUse) Decision
+	// PostTool runs after a tool has succeeded.
+	PostTool func(ctx context.Context, u ToolUse)
+}

@@ -1,0 +1,102 @@
+package agent
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Event is one thing that happens in a turn. The types of this file are all
+// there are; a consumer ignores what it does not know.
+type Event interface{ event() }
+
+// Text is a piece of the answer, in order.
+type Text struct{ Delta string }
+
+// Thinking is a piece of the model's reasoning; Delta may be empty where the
+// engine only knows that it thinks.
+type Thinking struct{ Delta string }
+
+// ToolStart says that a tool is called with complete input.
+type ToolStart struct {
+	ID    string
+	Name  string
+	Input json.RawMessage
+	// Subagent is the description of the subagent that calls, or empty.
+	Subagent string
+}
+
+// ToolEnd is the result of a tool.
+type ToolEnd struct {
+	ID      string
+	Name    string
+	Text    string
+	IsError bool
+	// Denied says that the call was refused and the tool never ran.
+	Denied bool
+}
+
+// Compacting says that the history is being (Done false) or has been compacted.
+type Compacting struct {
+	Done      bool
+	Auto      bool
+	PreTokens int // 0 where unknown
+}
+
+// Retry says that the engine waits and tries again.
+type Retry struct {
+	Attempt, Of int
+	Wait        time.Duration
+	Reason      string
+}
+
+// RateLimit says where the account's limit stands.
+type RateLimit struct {
+	Status string // "allowed", "allowed_warning", "rejected"
+	Resets time.Time
+}
+
+// Notice is a text of the engine itself, such as a switched model.
+type Notice struct{ Text string }
+
+// Result ends a turn.
+type Result struct {
+	SessionID   string
+	Text        string // the last text, for engines without deltas
+	Interrupted bool
+	IsError     bool
+	Turns       int
+	Usage       Usage // of this turn
+}
+
+// Usage is what a turn has used.
+type Usage struct {
+	InputTokens  int     `json:"input_tokens"`
+	OutputTokens int     `json:"output_tokens"`
+	CacheRead    int     `json:"cache_read_tokens"`
+	CacheWrite   int     `json:"cache_write_tokens"`
+	CostUSD      float64 `json:"cost_usd"`
+}
+
+// Tokens is everything that was read and written.
+func (u Usage) Tokens() int {
+	return u.InputTokens + u.OutputTokens + u.CacheRead + u.CacheWrite
+}
+
+// Add sums two usages.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		InputTokens: u.InputTokens + v.InputTokens, OutputTokens: u.OutputTokens + v.OutputTokens,
+		CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
+		CostUSD: u.CostUSD + v.CostUSD,
+	}
+}
+
+func (Text) event()       {}
+func (Thinking) event()   {}
+func (ToolStart) event()  {}
+func (ToolEnd) event()    {}
+func (Compacting) event() {}
+func (Retry) event()      {}
+func (RateLimit) event()  {}
+func (Notice) event()     {}
+func (Result) event()     {}

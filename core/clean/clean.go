@@ -1,0 +1,139 @@
+// Package clean makes text from outside fit to be shown and stored: no
+// terminal escapes, no control or bidirectional-override characters, valid
+// UTF-8. Everything that a stranger, a file or the model wrote passes here
+// before it is kept (design 8).
+package clean
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Text cleans s and keeps its line breaks. Tabs become four spaces, "\r\n"
+// becomes "\n", bytes that are not UTF-8 become U+FFFD.
+func Text(s string) string {
+	if plain(s, true) {
+		return s
+	}
+	return scrub(s, true)
+}
+
+// Line cleans s and makes it one line: line breaks become single spaces and
+// the ends are trimmed.
+func Line(s string) string {
+	if plain(s, false) {
+		return strings.TrimSpace(s)
+	}
+	return strings.TrimSpace(scrub(s, false))
+}
+
+// Cut shortens a line to at most n runes, the last of them an ellipsis where
+// something was cut.
+func Cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	if n <= 0 {
+		return ""
+	}
+	i := 0
+	for at := range s {
+		if i == n-1 {
+			return s[:at] + "…"
+		}
+		i++
+	}
+	return s
+}
+
+// plain reports whether s needs no work: printable ASCII, by far the most
+// common case and worth a loop of its own.
+func plain(s string, breaks bool) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c >= 0x7f || c < 0x20 && (c != '\n' || !breaks) {
+			return false
+		}
+	}
+	return true
+}
+
+func scrub(s string, breaks bool) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		if s[i] == 0x1b {
+			i += escapeLen(s[i:])
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		i += n
+		switch {
+		case r == '\n' && breaks:
+			b.WriteByte('\n')
+		case r == '\n' || r == '\u2028' || r == '\u2029':
+			b.WriteByte(' ')
+		case r == '\t':
+			b.WriteString("    ")
+		case r == utf8.RuneError:
+			b.WriteRune(utf8.RuneError)
+		case unicode.IsControl(r) || forbidden(r):
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// forbidden lists what is not a control character but moves or hides text:
+// bidirectional controls, zero-width marks, tags, line and paragraph separators.
+func forbidden(r rune) bool {
+	switch {
+	case r == 0x061c, r == 0x200b, r == 0x200e, r == 0x200f, r == 0xfeff:
+		return true
+	case r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f:
+		return true
+	case r >= 0xe0000 && r <= 0xe007f:
+		return true
+	case r >= 0xfff9 && r <= 0xfffb:
+		return true
+	}
+	return false
+}
+
+// escapeLen is the length of the escape sequence at the start of s: the whole
+// of CSI and string sequences, so that no printable rest of them stays behind.
+func escapeLen(s string) int {
+	if len(s) < 2 {
+		return len(s)
+	}
+	switch s[1] {
+	case '[':
+		for i := 2; i < len(s); i++ {
+			if s[i] >= 0x40 && s[i] <= 0x7e {
+				return i + 1
+			}
+			if s[i] < 0x20 || s[i] > 0x7e {
+				return i
+			}
+		}
+		return len(s)
+	case ']', 'P', 'X', '^', '_':
+		for i := 2; i < len(s); i++ {
+			if s[i] == 0x07 {
+				return i + 1
+			}
+			if s[i] == 0x1b && i+1 < len(s) && s[i+1] == '\\' {
+				return i + 2
+			}
+			if s[i] == '\n' { // never swallow more than a line
+				return i
+			}
+		}
+		return len(s)
+	}
+	if s[1] >= 0x20 && s[1] < 0x7f {
+		return 2
+	}
+	return 1
+}

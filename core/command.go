@@ -1,0 +1,69 @@
+package core
+
+import (
+	"time"
+
+	"ollimbot/core/updates"
+)
+
+// Command is one thing that a user asks of the bot, as data. The types of this
+// file are all there are.
+type Command interface{ command() }
+
+// SetBudget changes capacity and refill rate. Nil fields stay as they are.
+// Capacity 0 mutes; negatives and a rate below 1 are refused. Undoable.
+type SetBudget struct {
+	Capacity      *int
+	RefillMinutes *int
+}
+
+// RestoreBudget is the inverse of SetBudget: the numbers and, where the change
+// had clamped them, the tokens.
+type RestoreBudget struct {
+	Capacity      int
+	RefillMinutes int
+	Available     float64
+}
+
+// FireNow runs a routine or reminder at once, beside its schedule.
+type FireNow struct{ ID string }
+
+// Preview builds the exact prompt of a task; Outcome.Body holds it. A zero At
+// means now.
+type Preview struct {
+	ID   string
+	At   time.Time
+	Busy bool
+}
+
+// DiscardUpdate removes a pending update. Undoable.
+type DiscardUpdate struct{ Key string }
+
+// RestoreUpdate puts a discarded update back in its place.
+type RestoreUpdate struct{ Update updates.Update }
+
+// StopFork ends a waiting or running fork by its run id. Not undoable.
+type StopFork struct{ Run string }
+
+// Say sends the user's words to the main session.
+type Say struct{ Text string }
+
+// Interrupt ends the main session's running turn.
+type Interrupt struct{}
+
+func (SetBudget) command()     {}
+func (RestoreBudget) command() {}
+func (FireNow) command()       {}
+func (Preview) command()       {}
+func (DiscardUpdate) command() {}
+func (RestoreUpdate) command() {}
+func (StopFork) command()      {}
+func (Say) command()           {}
+func (Interrupt) command()     {}
+
+// Outcome is what a command did.
+type Outcome struct {
+	Message string  // one line for a toast: "capacity 5 → 6, full at 19:40"
+	Body    string  // a longer text, for Preview
+	Undo    Command // the inverse, or nil
+}

@@ -1,0 +1,51 @@
+// Package post holds the values that the bot says to its user: texts, embeds
+// and buttons, as any surface (the dashboard's transcript, Discord) renders
+// them. It knows no surface.
+package post
+
+// MessageID is a surface's own id of a message.
+type MessageID string
+
+// Post is one message to the user.
+type Post struct {
+	// Nonce makes sending idempotent: the same nonce is delivered once.
+	Nonce string
+	Text  string
+	Embed *Embed
+	// Small marks a framework notice (Discord's "-# " subtext).
+	Small bool
+	// Context is "", "bg" or "fork": where the words come from.
+	Context string
+	// Source names the task or run for people: "Email sweep".
+	Source string
+	// Critical marks a message that bypassed the ping budget.
+	Critical bool
+}
+
+// Embed is a card with title, text, fields and buttons.
+type Embed struct {
+	Title       string   `json:"title"`
+	Description string   `json:"description,omitempty"`
+	Color       Color    `json:"color,omitempty"`
+	Fields      []Field  `json:"fields,omitempty"`
+	Buttons     []Button `json:"buttons,omitempty"`
+	Footer      string   `json:"footer,omitempty"`
+}
+
+// Color is one of blue, green, red, yellow, purple; anything else reads as blue.
+type Color string
+
+// Field is a named value of an embed.
+type Field struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Inline bool   `json:"inline"`
+}
+
+// Button is a labelled action of an embed. Action is "task_done:<id>",
+// "task_del:<id>", "event_del:<id>", "agent:<prompt>" or "dismiss:" (spec 06.1.2).
+type Button struct {
+	Label  string `json:"label"`
+	Style  string `json:"style,omitempty"` // primary, secondary, success, danger
+	Action string `json:"action"`
+}

@@ -1,0 +1,99 @@
+package core
+
+import (
+	"time"
+
+	"ollimbot/core/budget"
+	"ollimbot/core/fork"
+	"ollimbot/core/transcript"
+	"ollimbot/core/updates"
+	"ollimbot/routines"
+)
+
+// Snapshot is everything a dashboard shows, as one immutable value: whoever
+// holds it may keep it, nobody may change what its slices hold. Times are in
+// Zone. Texts are cleaned.
+type Snapshot struct {
+	At      time.Time // the moment the snapshot describes
+	Started time.Time // when the bot started; zero when it does not run
+	Zone    *time.Location
+	Dir     string // the data directory, with ~ for the home directory
+
+	Engine  EngineStatus
+	Surface SurfaceStatus
+
+	Routines  int // valid routine files
+	Reminders int // valid reminder files
+	// Busy says that a conversation is under way, and since when.
+	Busy      bool
+	BusySince time.Time
+
+	Budget   BudgetView
+	Schedule ScheduleView
+	Updates  []updates.Update // oldest first
+	Forks    []fork.View      // running, then waiting, then finished (newest first)
+	// MaxForks is how many forks may run at once.
+	MaxForks int
+	Chat     []transcript.Entry // oldest first
+	Notices  []Notice           // oldest first, the newest 100
+	LogLines uint64             // log lines ever written: a change means new ones
+}
+
+// EngineStatus is the model's side of the top line.
+type EngineStatus struct {
+	Name  string // "script", "claude"
+	Model string
+	State string // "ready", "working", "waiting for the rate limit until 15:00"
+	OK    bool
+}
+
+// SurfaceStatus is where the bot's words go.
+type SurfaceStatus struct {
+	Name  string // "chat pane", "Discord"
+	State string // "up 42 ms", "no token: set DISCORD_TOKEN"
+	OK    bool
+}
+
+// BudgetView is the bucket at the snapshot's moment.
+type BudgetView struct {
+	State    budget.State // refilled to the moment
+	Status   string       // "3/5 available (refills 1 every 90 min, next in 45 min)"
+	Reserved int          // tokens of messages on their way
+	NextAt   time.Time    // when the next token is whole; zero when full or muted
+	FullAt   time.Time    // when the bucket is full; zero when it is
+	// Hours are the pings (critical ones too) of the last 24 hours, oldest first.
+	Hours [24]int
+	// Quiet is until when quiet hours hold; zero outside of them.
+	Quiet time.Time
+}
+
+// ScheduleView is the forward schedule.
+type ScheduleView struct {
+	// Window is the heading's word: "next 3h", or "recent".
+	Window string
+	// Entries are what agents see (background only, spec 03.6) plus, marked, the
+	// foreground tasks of the same window. Sorted by time.
+	Entries []routines.Entry
+	// Refills is the line below, such as "~2 refills before last task.", or empty.
+	Refills string
+	// Problems are files that need the user: errors first.
+	Problems []routines.Problem
+}
+
+// Notice is a short message of the program to its user: a toast.
+type Notice struct {
+	Seq   uint64 // grows by one with each notice
+	At    time.Time
+	Level Level
+	Text  string
+}
+
+// Level of a notice.
+type Level string
+
+// The levels of a notice.
+const (
+	Info  Level = "info"
+	Warn  Level = "warning"
+	Alert Level = "error"
+)

@@ -1,0 +1,17 @@
+// Package updates keeps what background runs have to say to the main session:
+// pending updates in state/pending_updates.json (spec 01.6.3, 03.3). They are
+// appended by runs, peeked by forks, and claimed by a main turn, which commits
+// the claim once the engine has taken the message: never lost, never twice.
+package updates
+
+import "time"
+
+// Update is one pending update.
+type Update struct {
+	// Key identifies the entry for discarding: derived from its content.
+	Key     string
+	At      time.Time
+	Message string // cleaned
+	// Dropped is the count of updates that a cap sentinel stands for, else 0.
+	Dropped int
+}

@@ -1,0 +1,91 @@
+// Package routines owns the user's routine and reminder files: what they say,
+// when they fire, and the loop that fires them. It reads and writes them
+// through core/store and knows nothing of agents, budgets or screens.
+package routines
+
+import (
+	"time"
+
+	"ollimbot/routines/cron"
+)
+
+// Kind tells what a task is.
+type Kind string
+
+// The kinds of tasks. Webhooks share the type because prompts and forks do.
+const (
+	KindRoutine  Kind = "routine"
+	KindReminder Kind = "reminder"
+	KindWebhook  Kind = "webhook"
+)
+
+// Mode is the value of update-main-session (spec 03.5).
+type Mode string
+
+// The four reporting modes; OnPing is the default.
+const (
+	Always  Mode = "always"
+	OnPing  Mode = "on_ping"
+	Freely  Mode = "freely"
+	Blocked Mode = "blocked"
+)
+
+// Task is what routines and reminders have in common (spec 04.2).
+type Task struct {
+	Kind        Kind
+	ID          string
+	Path        string // relative to the data directory, with forward slashes
+	Description string // cleaned; may be empty
+	Body        string // the prompt, trimmed
+	Background  bool
+	Model       string // "", "opus", "sonnet", "haiku"
+	Thinking    bool   // default true
+	Isolated    bool
+	Mode        Mode
+	AllowPing   bool // default true
+	// Allowed and Disallowed are nil when the key is absent. At most one is set.
+	Allowed, Disallowed []string
+	Skills              []string
+	Subagent            string
+}
+
+// Routine fires by cron until its file is removed.
+type Routine struct {
+	Task
+	Cron     string
+	Schedule cron.Schedule
+	// RunMissed is true for `missed: run` (ours): a fire that fell while the bot
+	// was down runs once, late, if no older than 12 hours.
+	RunMissed bool
+}
+
+// Reminder fires once and is removed after its run.
+type Reminder struct {
+	Task
+	RunAt       time.Time // in the configured zone
+	ChainDepth  int
+	MaxChain    int    // 0: one-shot; N: up to N follow-ups, N+1 checks
+	ChainParent string // id of the first reminder of the chain, or empty
+}
+
+// Title is what people call the task: the description, else the first words of
+// the body, at most 60 runes.
+func (t Task) Title() string { return t.title() }
+
+// Severity of a problem.
+type Severity string
+
+// Errors keep a file out of the schedule; warnings do not.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+)
+
+// Problem is what is wrong with a file and how to cure it.
+type Problem struct {
+	File     string   `json:"file"`   // relative to the data directory
+	Line     int      `json:"line"`   // 1-based; 0 where the whole file is meant
+	Column   int      `json:"column"` // 1-based, in runes; 0 where the whole line is meant
+	Severity Severity `json:"severity"`
+	Message  string   `json:"message"` // cleaned, one line, says the cure
+}

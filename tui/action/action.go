@@ -1,0 +1,43 @@
+// Package action holds every action of the dashboard once: its name, its keys,
+// where it applies, what it would do and why it is off. Keys, help line, help
+// page, palette and docs/keys.md all come from this table.
+package action
+
+import "ollimbot/core"
+
+// ID names an action: "budget.capacity-up".
+type ID string
+
+// Pane names a pane. Everywhere is not a pane: it marks global actions.
+type Pane string
+
+// The panes in the order of their number keys, and Everywhere.
+const (
+	Everywhere Pane = ""
+	Budget     Pane = "budget"
+	Schedule   Pane = "schedule"
+	Updates    Pane = "updates"
+	Forks      Pane = "forks"
+	Chat       Pane = "chat"
+	Logs       Pane = "logs"
+)
+
+// Panes lists the panes; the pane at index i has the number key i+1.
+var Panes = []Pane{Budget, Schedule, Updates, Forks, Chat, Logs}
+
+// Action is one row of the table.
+type Action struct {
+	ID    ID
+	Title string   // imperative, for palette and help: "Raise the capacity by one"
+	Short string   // a word or two for the help line: "capacity"
+	Keys  []string // as tea.KeyPressMsg.String() gives them: "+", "ctrl+p", "enter"
+	Pane  Pane
+	// Hint says the effect for the help line, such as "5→6"; empty shows Short
+	// alone. Nil when the effect never changes.
+	Hint func(core.Snapshot) string
+	// Off says why the action cannot be used now; empty means that it can. Nil
+	// means always.
+	Off func(core.Snapshot) string
+	// Danger marks what cannot be undone: the dashboard asks first.
+	Danger bool
+}

@@ -1,0 +1,77 @@
+// Package pane says what the dashboard's frame asks of a pane. A pane owns its
+// cursor, scroll and filters; everything else it shows comes with the Context,
+// so any state of the screen is a test fixture. A pane never blocks and never
+// talks to the core: it answers with what should be done.
+package pane
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core"
+	"ollimbot/core/tail"
+	"ollimbot/tui/action"
+	"ollimbot/tui/theme"
+)
+
+// Context is what a pane may look at while it renders or answers.
+type Context struct {
+	Theme *theme.Theme
+	Snap  *core.Snapshot
+	// Tail reads a run's tail, or the log with LogTail as its id. It does not block.
+	Tail func(id string, from tail.Cursor) tail.Page
+	// ReadOnly switches off everything that changes something.
+	ReadOnly bool
+}
+
+// LogTail is the id under which Context.Tail gives the program's own log.
+const LogTail = "log"
+
+// Pane is one box of the dashboard. The frame draws border and title; a pane
+// renders what is inside.
+type Pane interface {
+	// Title is the pane's heading and a short state on its right edge, both
+	// uncoloured, such as "Schedule" and "next 3h".
+	Title(c Context) (name, state string)
+	// Lines renders exactly h lines of exactly w cells.
+	Lines(c Context, w, h int, focused bool) []string
+	// Line is the pane in one line of exactly w cells, for tiny terminals.
+	Line(c Context, w int) string
+	// Do carries out an action of this pane.
+	Do(c Context, id action.ID) Answer
+	// Capture reports whether the pane takes every key as text now (a search,
+	// an exact entry, the chat's input line).
+	Capture() bool
+	// Type gives a captured key or a paste to the pane.
+	Type(c Context, msg tea.Msg) Answer
+	// Sync tells the pane that a new snapshot has come, before it renders.
+	Sync(c Context)
+}
+
+// Answer is what a pane wants to happen. The zero Answer redraws and no more.
+type Answer struct {
+	Do     core.Command // run this, toast its outcome
+	Ask    *Question    // ask first
+	Show   *Page        // open a page to read: a prompt preview, an update
+	Toast  string       // say something at once
+	Copy   string       // put this on the clipboard (OSC 52)
+	Zoom   bool         // give the pane the whole screen
+	Focus  action.Pane  // move the focus
+	Window string       // an id whose tail the forks pane should show
+}
+
+// Question is asked before something that cannot be undone. The safe answer
+// is the default.
+type Question struct {
+	Text string // "Stop \"Email sweep\"? It has run 0:12 and spent $0.01."
+	Yes  string // "stop it"
+	No   string // "leave it running"
+	Do   core.Command
+}
+
+// Page is a text to read, scrolled by the frame.
+type Page struct {
+	Title string
+	Body  string
+	// Load, when set, is run to fill the body: its Outcome.Body is shown.
+	Load core.Command
+}
