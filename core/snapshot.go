@@ -74,6 +74,8 @@ type ScheduleView struct {
 	// Entries are what agents see (background only, spec 03.6) plus, marked, the
 	// foreground tasks of the same window. Sorted by time.
 	Entries []routines.Entry
+	// Last is when the last of the agents' entries fires; zero if there is none.
+	Last time.Time
 	// Refills is the line below, such as "~2 refills before last task.", or empty.
 	Refills string
 	// Problems are files that need the user: errors first.

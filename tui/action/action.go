@@ -40,4 +40,12 @@ type Action struct {
 	Off func(core.Snapshot) string
 	// Danger marks what cannot be undone: the dashboard asks first.
 	Danger bool
+	// Writes marks what changes the bot: --read-only switches it off.
+	Writes bool
+	// Quiet keeps a row out of the help line, which has little room: moving
+	// about, and keys that another row of the line already stands for.
+	Quiet bool
+	// Pair names the row that shares a place in the help line with this one:
+	// "+/- capacity 5→6". The named row must follow this one in the table.
+	Pair ID
 }

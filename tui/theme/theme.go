@@ -8,25 +8,25 @@ type Role uint8
 
 // The roles. Text is the terminal's own foreground.
 const (
-	Text     Role = iota
-	Dim           // less important
-	Strong        // bold
-	Accent        // names, links, the focused pane's title
-	Good          // done, up, full
-	Warn          // late, low, waiting
-	Bad           // failed, error, empty
-	Border        // of panes
-	Focus         // border of the focused pane
-	Key           // a key in the help line
-	Select        // the selected row
-	Match         // what a search found
-	Ping          // a message to the user
-	Tool          // a tool call
-	Think         // reasoning
-	Report        // an update for the main session
-	Gauge         // the filled part of a gauge
-	Track         // its empty part
-	You           // the user's own words
+	Text   Role = iota
+	Dim         // less important
+	Strong      // bold
+	Accent      // names, links, the focused pane's title
+	Good        // done, up, full
+	Warn        // late, low, waiting
+	Bad         // failed, error, empty
+	Border      // of panes
+	Focus       // border of the focused pane
+	Key         // a key in the help line
+	Select      // the selected row
+	Match       // what a search found
+	Ping        // a message to the user
+	Tool        // a tool call
+	Think       // reasoning
+	Report      // an update for the main session
+	Gauge       // the filled part of a gauge
+	Track       // its empty part
+	You         // the user's own words
 	numRoles
 )
 
@@ -46,7 +46,7 @@ const (
 	Down                  // ▼ more below           v
 	Up                    // ▲ more above           ^
 	Ellipsis              // … cut                  ~
-	Chain                 // ⛓-like chain mark, one cell in every font: ∞ or &
+	Chain                 // ∞ a link of a chain    &
 	Lock                  // read-only
 	Pointer               // ▸ the selected row     >
 	Bell                  // critical               !
@@ -59,6 +59,7 @@ type Options struct {
 	Dark    bool
 	NoColor bool // no colours; bold, underline and reverse stay
 	ASCII   bool // ASCII borders and glyphs
+	Plain   bool // no styling at all, for text files; ASCII is another matter
 	// Profile is how many colours the terminal has: 0 none, 16, 256 or 1<<24.
 	Profile int
 }

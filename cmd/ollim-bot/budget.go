@@ -1,0 +1,116 @@
+package main
+
+import (
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/budget"
+)
+
+// budgetCmds shows the bucket or changes its two numbers.
+type budgetCmds struct {
+	Show budgetShowCmd `cmd:"" default:"withargs" help:"The bucket as it is, or as it will be at a moment."`
+	Set  budgetSetCmd  `cmd:"" help:"Change capacity, refill rate, or both."`
+}
+
+type budgetShowCmd struct {
+	At   string `placeholder:"TIME" help:"Refill to this moment instead of now. Nothing is written."`
+	JSON bool   `name:"json" help:"Answer as JSON."`
+}
+
+// budgetAnswer is the JSON answer; times are RFC 3339.
+type budgetAnswer struct {
+	Capacity   int        `json:"capacity"`
+	Available  float64    `json:"available"`
+	Rate       int        `json:"refill_rate_minutes"`
+	LastRefill time.Time  `json:"last_refill"`
+	Daily      int        `json:"daily_used"`
+	Critical   int        `json:"critical_used"`
+	Next       *int       `json:"next_refill_minutes"`
+	FullAt     *time.Time `json:"full_at"`
+	Status     string     `json:"status"`
+}
+
+// Run shows the bucket. It never writes.
+func (c *budgetShowCmd) Run(p *process) error {
+	at, err := p.open()
+	if err != nil {
+		return err
+	}
+	now, err := at.moment("--at", c.At)
+	if err != nil {
+		return err
+	}
+	s, _ := budget.NewBucket(at.dir, at.env.Zone, p.log()).State(now)
+	if c.JSON {
+		return p.json(answerBudget(s, now))
+	}
+	return p.lines(budgetLines(s, now)...)
+}
+
+func answerBudget(s budget.State, now time.Time) budgetAnswer {
+	a := budgetAnswer{
+		Capacity: s.Capacity, Available: s.Available, Rate: s.RefillRateMinutes, LastRefill: s.LastRefill,
+		Daily: s.DailyUsed, Critical: s.CriticalUsed, Status: s.Status(now),
+	}
+	if next := s.NextAt(now); !next.IsZero() {
+		minutes := minutesUntil(now, next)
+		a.Next = &minutes
+	}
+	if full := s.FullAt(now); !full.IsZero() {
+		a.FullAt = &full
+	}
+	return a
+}
+
+// minutesUntil counts started minutes, as the status line does.
+func minutesUntil(now, then time.Time) int {
+	return int((then.Sub(now) + time.Minute - time.Nanosecond) / time.Minute)
+}
+
+func budgetLines(s budget.State, now time.Time) []string {
+	lines := []string{"ping budget: " + s.FullStatus(now)}
+	if full := s.FullAt(now); !full.IsZero() {
+		lines = append(lines, "full at: "+full.Format(momentLayout))
+	}
+	return lines
+}
+
+type budgetSetCmd struct {
+	Capacity *int `placeholder:"N" help:"Tokens that the bucket holds; 0 mutes."`
+	Refill   *int `placeholder:"MIN" help:"Minutes to regain one token."`
+}
+
+// Run changes the bucket; a running bot sees it at once.
+func (c *budgetSetCmd) Run(p *process) error {
+	if c.Capacity == nil && c.Refill == nil {
+		return usagef("budget set needs --capacity N, --refill MIN, or both")
+	}
+	if err := budget.Validate(c.Capacity, c.Refill); err != nil {
+		return err
+	}
+	at, err := p.open()
+	if err != nil {
+		return err
+	}
+	if err := at.dir.Prepare(); err != nil {
+		return err
+	}
+	bot, err := p.bot(at)
+	if err != nil {
+		return err
+	}
+	before := bot.SnapshotAt(at.now).Budget.State
+	ctx, cancel := p.context()
+	defer cancel()
+	done, err := bot.Do(ctx, core.SetBudget{Capacity: c.Capacity, RefillMinutes: c.Refill})
+	if err != nil {
+		return err
+	}
+	after := bot.SnapshotAt(at.now).Budget.State
+	lines := []string{done.Message, "ping budget updated: " + after.Status(at.now)}
+	if what := before.Preview(at.now, after.Capacity, after.RefillRateMinutes); what != "" {
+		lines = append(lines, what)
+	}
+	return p.lines(lines...)
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/store"
+	"ollimbot/routines"
+)
+
+type checkCmd struct {
+	Files []string `arg:"" optional:"" name:"file" help:"Files to check; without any, every routine and reminder of the data directory."`
+	JSON  bool     `name:"json" help:"Answer as JSON."`
+}
+
+// Run validates files. Only errors make it fail; warnings are advice.
+func (c *checkCmd) Run(p *process) error {
+	at, err := p.open()
+	if err != nil {
+		return err
+	}
+	var problems []routines.Problem
+	var looked string
+	if len(c.Files) == 0 {
+		problems, looked = checkDir(at)
+	} else {
+		problems, looked = checkFiles(at, c.Files), count(len(c.Files), "file")
+	}
+	if c.JSON {
+		err = p.json(append([]routines.Problem{}, problems...))
+	} else {
+		err = p.lines(problemLines(problems, looked)...)
+	}
+	if err == nil && routines.HasErrors(problems) {
+		return errSilent
+	}
+	return err
+}
+
+// checkDir checks the data directory as the bot reads it: duplicate ids show
+// only there.
+func checkDir(at place) ([]routines.Problem, string) {
+	index := routines.NewIndex(at.dir, at.env.Zone)
+	index.Scan()
+	set := index.Set()
+	looked := count(len(set.Routines), "routine") + " and " + count(len(set.Reminders), "reminder")
+	return set.Problems, looked + " in " + at.dir.Display()
+}
+
+// checkFiles checks files wherever they lie.
+func checkFiles(at place, names []string) []routines.Problem {
+	var problems []routines.Problem
+	for _, name := range names {
+		problems = append(problems, checkFile(at, name)...)
+	}
+	return problems
+}
+
+func checkFile(at place, name string) []routines.Problem {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return []routines.Problem{unreadable(name, err)}
+	}
+	folder, err := store.At(filepath.Dir(abs))
+	if err != nil {
+		return []routines.Problem{unreadable(name, err)}
+	}
+	data, err := folder.Read(filepath.Base(abs))
+	if err != nil {
+		return []routines.Problem{unreadable(name, err)}
+	}
+	shown := clean.Line(filepath.ToSlash(name))
+	if isReminder(abs, data) {
+		_, problems := routines.ParseReminder(shown, data, at.env.Zone)
+		return problems
+	}
+	_, problems := routines.ParseRoutine(shown, data, at.env.Zone)
+	return problems
+}
+
+// isReminder tells by the folder, and elsewhere by the key that only reminders
+// have, what a file is meant to be.
+func isReminder(path string, data []byte) bool {
+	switch filepath.Base(filepath.Dir(path)) {
+	case "reminders":
+		return true
+	case "routines":
+		return false
+	}
+	doc, err := store.ParseFrontMatter(data)
+	if err != nil {
+		return false
+	}
+	_, reminder := doc.Get("run-at")
+	return reminder
+}
+
+func unreadable(name string, err error) routines.Problem {
+	return routines.Problem{
+		File: clean.Line(filepath.ToSlash(name)), Severity: routines.Error, Message: clean.Line(err.Error()),
+	}
+}
+
+// problemLines prints problems the way compilers do, so that editors can jump.
+func problemLines(problems []routines.Problem, looked string) []string {
+	if len(problems) == 0 {
+		return []string{looked + ": in order"}
+	}
+	lines := make([]string, 0, len(problems)+1)
+	errs := 0
+	for _, pr := range problems {
+		if pr.Severity == routines.Error {
+			errs++
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s: %s", place3(pr), pr.Severity, pr.Message))
+	}
+	return append(lines, fmt.Sprintf("%s: %s, %s", looked, count(errs, "error"), count(len(problems)-errs, "warning")))
+}
+
+// place3 is file:line:column, with what is known of it.
+func place3(pr routines.Problem) string {
+	var b strings.Builder
+	b.WriteString(pr.File)
+	if pr.Line > 0 {
+		fmt.Fprintf(&b, ":%d", pr.Line)
+		if pr.Column > 0 {
+			fmt.Fprintf(&b, ":%d", pr.Column)
+		}
+	}
+	return b.String()
+}

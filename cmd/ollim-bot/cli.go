@@ -1,0 +1,32 @@
+package main
+
+// globals are the flags that every command takes.
+type globals struct {
+	DataDir  string `name:"data-dir" placeholder:"DIR" help:"The data directory (else OLLIM_DATA_DIR, else ~/.ollim-bot)."`
+	Timezone string `name:"timezone" placeholder:"ZONE" help:"An IANA time zone such as Europe/Berlin (else OLLIM_TIMEZONE, else the system's)."`
+}
+
+// cli is the command tree (design 5). Each command has its own file.
+type cli struct {
+	globals
+
+	Run  runCmd  `cmd:"" default:"withargs" help:"The dashboard with the bot inside; this is also what no command means."`
+	Demo demoCmd `cmd:"" help:"The dashboard on a temporary data directory that lives. Needs no account and no network."`
+
+	Status   statusCmd   `cmd:"" help:"One screen of facts."`
+	Snapshot snapshotCmd `cmd:"" help:"One frame of the dashboard as text."`
+	Schedule scheduleCmd `cmd:"" help:"What fires next, as background agents see it."`
+	Preview  previewCmd  `cmd:"" help:"The exact prompt that a routine or reminder would send."`
+	Cron     cronCmd     `cmd:"" help:"What a cron expression means, and its next times."`
+	Check    checkCmd    `cmd:"" help:"Validate routine and reminder files."`
+	Budget   budgetCmds  `cmd:"" help:"The ping budget: show it, or set capacity and refill rate."`
+	Updates  updatesCmd  `cmd:"" help:"Pending updates for the main session."`
+	Forks    forksCmds   `cmd:"" help:"Background runs: list them, or read the output of one."`
+
+	Routine  routineCmds  `cmd:"" help:"Routines: add, list, cancel."`
+	Reminder reminderCmds `cmd:"" help:"Reminders: add, list, cancel."`
+
+	Doctor  doctorCmd  `cmd:"" help:"Check that everything the bot needs is in order."`
+	Version versionCmd `cmd:"" help:"The version of this program."`
+	Help    helpCmd    `cmd:"" help:"Help on a command."`
+}

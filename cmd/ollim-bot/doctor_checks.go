@@ -1,0 +1,230 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/config"
+	"ollimbot/routines"
+)
+
+func checkEnvironment(r *report, p *process, at place) {
+	for _, name := range []string{"OLLIM_USER_NAME", "OLLIM_BOT_NAME"} {
+		if p.getenv(name) == "" && !inDotEnv(at, name) {
+			r.add(warn, name, "not set: put %s=... into the environment or into %s", name, filepath.Join(at.dir.Display(), ".env"))
+			continue
+		}
+		r.add(pass, name, "set")
+	}
+	if at.env.DiscordToken != "" {
+		r.add(warn, "DISCORD_TOKEN", "set, but this version does not speak to Discord: the chat pane is where the bot speaks")
+		return
+	}
+	r.add(pass, "DISCORD_TOKEN", "not set and not needed: the chat pane is where the bot speaks")
+}
+
+// inDotEnv reports whether the data directory's .env gives a value: LoadEnv
+// has filled in a default otherwise.
+func inDotEnv(at place, name string) bool {
+	switch name {
+	case "OLLIM_USER_NAME":
+		return at.env.UserName != config.DefaultUserName
+	default:
+		return at.env.BotName != config.DefaultBotName
+	}
+}
+
+func checkDataDir(r *report, _ *process, at place) {
+	root := at.dir.Root()
+	info, err := os.Stat(root)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		r.add(warn, "directory", "%s does not exist yet: it is made when the bot first runs", at.dir.Display())
+		return
+	case err != nil:
+		r.add(bad, "directory", "%v", err)
+		return
+	case !info.IsDir():
+		r.add(bad, "directory", "%s is not a directory: move the file away, or give another --data-dir", at.dir.Display())
+		return
+	}
+	r.add(pass, "directory", "%s", at.dir.Display())
+	if open := info.Mode().Perm() & 0o077; open != 0 {
+		r.add(warn, "privacy", "others on this machine can look in (mode %04o): chmod 700 %s", info.Mode().Perm(), at.dir.Display())
+	} else {
+		r.add(pass, "privacy", "nobody else can look in")
+	}
+	if probe, err := os.CreateTemp(root, ".doctor-*.tmp"); err != nil {
+		r.add(bad, "writable", "%v: make it writable, or give another --data-dir", clean.Line(err.Error()))
+	} else {
+		name := probe.Name()
+		if err := errors.Join(probe.Close(), os.Remove(name)); err != nil {
+			r.add(warn, "writable", "%v", clean.Line(err.Error()))
+		} else {
+			r.add(pass, "writable", "yes")
+		}
+	}
+	if pid, running := at.dir.Running(); running {
+		r.add(pass, "bot", "running (pid %d)", pid)
+	} else {
+		r.add(pass, "bot", "not running")
+	}
+	checkGit(r, root)
+}
+
+func checkGit(r *report, root string) {
+	path, err := exec.LookPath("git")
+	if err != nil {
+		r.add(warn, "git", "not installed: changes of routines are not recorded")
+		return
+	}
+	if info, err := os.Stat(filepath.Join(root, ".git")); err != nil || !info.IsDir() {
+		r.add(warn, "git", "the directory is no repository yet: the bot makes it one when it runs (%s)", path)
+		return
+	}
+	r.add(pass, "git", "changes of routines are recorded")
+}
+
+func checkZone(r *report, _ *process, at place) {
+	r.add(pass, "timezone", "%s, now %s", at.env.ZoneName, at.now.Format(momentLayout))
+	_, end := at.now.ZoneBounds()
+	if end.IsZero() {
+		r.add(pass, "clock change", "none ahead in this zone")
+	} else {
+		r.add(pass, "clock change", "next on %s (%s)", end.In(at.env.Zone).Format("2006-01-02"), in(end.Sub(at.now)))
+	}
+	if at.now.Year() < 2024 {
+		r.add(bad, "clock", "it is the year %d here: set the clock, or everything fires at the wrong time", at.now.Year())
+	}
+}
+
+func checkRoutines(r *report, _ *process, at place) {
+	set := scan(at)
+	corrupt(r, set, "routines/")
+	for _, t := range set.Routines {
+		next := t.Schedule.Next(at.now.Add(time.Minute).Truncate(time.Minute))
+		if next.IsZero() {
+			r.add(bad, t.ID, "%s: never fires", t.Title())
+			continue
+		}
+		r.add(pass, t.ID, "%s: next fire %s (%s)", t.Title(), shortTime(at.now, next), in(next.Sub(at.now)))
+		for _, note := range t.Schedule.Notes() {
+			r.add(warn, t.ID, "cron '%s': %s, that is %s", t.Cron, note, t.Schedule.Words())
+		}
+	}
+	if len(set.Routines) == 0 {
+		r.add(pass, "files", "no routines yet")
+	}
+}
+
+func checkReminders(r *report, _ *process, at place) {
+	set := scan(at)
+	corrupt(r, set, "reminders/")
+	for _, t := range set.Reminders {
+		level, when := pass, in(t.RunAt.Sub(at.now))
+		if t.RunAt.Before(at.now) {
+			level, when = warn, "due "+when+", fires late when the bot runs"
+		}
+		r.add(level, t.ID, "%s: at %s (%s)", t.Title(), shortTime(at.now, t.RunAt), when)
+	}
+	if len(set.Reminders) == 0 {
+		r.add(pass, "files", "no pending reminders")
+	}
+}
+
+func scan(at place) *routines.Set {
+	index := routines.NewIndex(at.dir, at.env.Zone)
+	index.Scan()
+	return index.Set()
+}
+
+// corrupt reports the files of a folder that need the user.
+func corrupt(r *report, set *routines.Set, folder string) {
+	found := false
+	for _, pr := range set.Problems {
+		if !strings.HasPrefix(pr.File, folder) {
+			continue
+		}
+		found = true
+		level := warn
+		if pr.Severity == routines.Error {
+			level = bad
+		}
+		r.add(level, place3(pr), "%s", pr.Message)
+	}
+	if !found {
+		r.add(pass, "files", "every file in %s is in order", folder)
+	}
+}
+
+func checkTools(r *report, _ *process, at place) {
+	set := scan(at)
+	checked := 0
+	check := func(t routines.Task) {
+		for _, tool := range append(append([]string{}, t.Allowed...), t.Disallowed...) {
+			checked++
+			switch severity, why := routines.CheckTool(tool); severity {
+			case routines.Error:
+				r.add(bad, t.ID, "%s: %s", clean.Line(tool), why)
+			case routines.Warning:
+				r.add(warn, t.ID, "%s: %s", clean.Line(tool), why)
+			}
+		}
+	}
+	for _, t := range set.Routines {
+		check(t.Task)
+	}
+	for _, t := range set.Reminders {
+		check(t.Task)
+	}
+	r.add(pass, "patterns", "%s looked at", count(checked, "tool pattern"))
+}
+
+// stateFiles are the JSON files that the bot keeps; a missing one is fine.
+var stateFiles = []string{
+	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "config.json", "schedule.json",
+}
+
+func checkState(r *report, _ *process, at place) {
+	readable := true
+	for _, name := range stateFiles {
+		data, err := at.dir.Read("state/" + name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			r.add(pass, name, "not there yet")
+		case err != nil:
+			r.add(bad, name, "%s", clean.Line(err.Error()))
+		case !json.Valid(data):
+			readable = readable && name != "config.json"
+			r.add(bad, name, "is not JSON: the bot will set it aside and begin with defaults; mend it first if you want to keep what it says")
+		default:
+			r.add(pass, name, "in order")
+		}
+	}
+	if kept, err := filepath.Glob(at.dir.Path("state/*.corrupt-*")); err == nil && len(kept) > 0 {
+		r.add(warn, "set aside", "%s in state/ (*.corrupt-*): look at them, then remove them", count(len(kept), "unreadable file"))
+	}
+	if !readable { // reading it would set it aside, and a doctor changes nothing
+		return
+	}
+	_, problems := config.LoadRuntime(at.dir)
+	for _, problem := range problems {
+		r.add(warn, "config.json", "%s", problem)
+	}
+}
+
+// shortTime leaves out the day where it is today.
+func shortTime(now, t time.Time) string {
+	t = t.In(now.Location())
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return t.Format("3:04 PM")
+	}
+	return t.Format("Mon 2006-01-02 3:04 PM")
+}

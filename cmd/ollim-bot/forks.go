@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/fork"
+	"ollimbot/core/tail"
+)
+
+// forksShown is how many runs a list shows, newest first.
+const forksShown = 20
+
+// followEvery is how often a followed tail looks for new lines. The engine's
+// words reach the file within 200 ms.
+const followEvery = 200 * time.Millisecond
+
+type forksCmds struct {
+	List forksListCmd `cmd:"" default:"withargs" help:"The newest runs."`
+	Tail forksTailCmd `cmd:"" help:"The output of one run."`
+}
+
+type forksListCmd struct {
+	JSON bool `name:"json" help:"Answer as JSON."`
+}
+
+// forkAnswer is one run of the JSON answer. Times are null until they are known.
+type forkAnswer struct {
+	ID       string     `json:"id"`
+	Kind     string     `json:"kind"`
+	Task     string     `json:"task"`
+	Title    string     `json:"title"`
+	State    string     `json:"state"`
+	Queued   *time.Time `json:"queued"`
+	Started  *time.Time `json:"started"`
+	Ended    *time.Time `json:"ended"`
+	Late     bool       `json:"late"`
+	Model    string     `json:"model"`
+	Session  string     `json:"session"`
+	Tools    int        `json:"tools"`
+	Pings    int        `json:"pings"`
+	Critical int        `json:"critical"`
+	Refused  int        `json:"refused"`
+	Reports  int        `json:"reports"`
+	Tokens   int        `json:"tokens"`
+	Cost     float64    `json:"cost_usd"`
+	Error    string     `json:"error"`
+}
+
+// Run lists the newest runs from the ledger, so that it needs no running bot.
+func (c *forksListCmd) Run(p *process) error {
+	at, err := p.open()
+	if err != nil {
+		return err
+	}
+	views, err := ledger(at)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		answer := make([]forkAnswer, 0, len(views))
+		for _, v := range views {
+			answer = append(answer, answerFork(v))
+		}
+		return p.json(answer)
+	}
+	if len(views) == 0 {
+		return p.lines("no background runs yet")
+	}
+	lines := make([]string, 0, len(views))
+	for _, v := range views {
+		lines = append(lines, forkLine(v, at.now))
+	}
+	return p.lines(lines...)
+}
+
+// ledger reads the newest runs. A run without an end belongs to the running
+// bot; where none runs, the program ended under it.
+func ledger(at place) ([]fork.View, error) {
+	views, err := fork.Ledger(at.dir, forksShown)
+	if err != nil {
+		return nil, err
+	}
+	if _, running := at.dir.Running(); !running {
+		for i := range views {
+			if views[i].Live() {
+				views[i].State = fork.Interrupted
+			}
+		}
+	}
+	return views, nil
+}
+
+func answerFork(v fork.View) forkAnswer {
+	return forkAnswer{
+		ID: v.ID, Kind: string(v.Kind), Task: v.TaskID, Title: v.Title, State: string(v.State),
+		Queued: known(v.Queued), Started: known(v.Started), Ended: known(v.Ended),
+		Late: v.Late, Model: v.Model, Session: v.Session,
+		Tools: v.Tools, Pings: v.Pings, Critical: v.Critical, Refused: v.Refused, Reports: v.Reports,
+		Tokens: v.Usage.InputTokens + v.Usage.OutputTokens, Cost: v.Usage.CostUSD, Error: v.Error,
+	}
+}
+
+// known makes a time that may be missing into null.
+func known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// forkLine is one run of the list.
+func forkLine(v fork.View, now time.Time) string {
+	facts := []string{count(v.Tools, "tool call")}
+	for _, f := range []struct {
+		n    int
+		what string
+	}{{v.Pings, "ping"}, {v.Reports, "report"}} {
+		if f.n > 0 {
+			facts = append(facts, count(f.n, f.what))
+		}
+	}
+	if v.Refused > 0 {
+		facts = append(facts, fmt.Sprintf("%d refused", v.Refused))
+	}
+	if v.Late {
+		facts = append(facts, "late")
+	}
+	if v.Error != "" {
+		facts = append(facts, v.Error)
+	}
+	return fmt.Sprintf("  %s  %-11s  %s  %7s  %s  (%s)", v.ID, v.State, forkBegan(v), forkTook(v, now), v.Title, strings.Join(facts, ", "))
+}
+
+func forkBegan(v fork.View) string {
+	began := v.Started
+	if began.IsZero() {
+		began = v.Queued
+	}
+	return began.Format("Mon 15:04:05")
+}
+
+func forkTook(v fork.View, now time.Time) string {
+	if v.Started.IsZero() {
+		return "-"
+	}
+	end := v.Ended
+	if end.IsZero() {
+		end = now
+	}
+	return max(0, end.Sub(v.Started)).Round(time.Second).String()
+}
+
+type forksTailCmd struct {
+	ID     string `arg:"" help:"The run's id, from ollim-bot forks."`
+	Follow bool   `short:"f" help:"Wait for more lines until the run has ended."`
+}
+
+// Run prints a run's output from the file that the bot writes while it runs.
+func (c *forksTailCmd) Run(p *process) error {
+	at, err := p.open()
+	if err != nil {
+		return err
+	}
+	page, found := fork.DiskTail(at.dir, c.ID, 0)
+	if !found {
+		return fmt.Errorf("no run %q: ollim-bot forks shows the newest ones", clean.Line(c.ID))
+	}
+	if err := p.tailLines(at, page); err != nil || !c.Follow {
+		return err
+	}
+	ctx, stop := p.context()
+	defer stop()
+	return p.follow(ctx, at, c.ID, page.Next)
+}
+
+// follow prints new lines until the run has ended or the user leaves.
+func (p *process) follow(ctx context.Context, at place, run string, next tail.Cursor) error {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for {
+		// The state is read before the lines, so that the last ones are not missed.
+		live, err := isLive(at, run)
+		if err != nil {
+			return err
+		}
+		page, _ := fork.DiskTail(at.dir, run, next)
+		if err := p.tailLines(at, page); err != nil {
+			return err
+		}
+		next = page.Next
+		if !live {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func isLive(at place, run string) (bool, error) {
+	views, err := ledger(at)
+	if err != nil {
+		return false, err
+	}
+	for _, v := range views {
+		if v.ID == run {
+			return v.Live(), nil
+		}
+	}
+	return false, nil
+}
+
+func (p *process) tailLines(at place, page tail.Page) error {
+	for _, l := range page.Lines {
+		if err := p.printf("%s %-6s %s\n", l.At.In(at.env.Zone).Format(time.TimeOnly), l.Kind, l.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,17 @@
+package main
+
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"The command to explain, such as: budget set."`
+}
+
+// Run prints what --help prints after the same words.
+func (c *helpCmd) Run(p *process) error {
+	_, err := p.parser.Parse(append(c.Command, "--help"))
+	if err != nil && !p.helped {
+		return usagef("%v", err)
+	}
+	if len(c.Command) == 0 {
+		return p.printf("%s", textExamples)
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"ollimbot/core"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/config"
+	"ollimbot/core/store"
+)
+
+// process is what a command may use of the world around it. Commands take it
+// as an argument, so that nothing here is global.
+type process struct {
+	in       io.Reader
+	out, err io.Writer
+	getenv   func(string) string
+	now      func() time.Time
+
+	flags  globals
+	parser *kong.Kong
+	helped bool // --help has printed
+}
+
+// errSilent ends a command with status 1 after it has said everything itself.
+var errSilent = errors.New("failed")
+
+// usageError is a mistake in the arguments that the parser cannot see.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...)}
+}
+
+// place is where the commands work: the environment and its data directory.
+type place struct {
+	env config.Env
+	dir *store.Dir
+	now time.Time // in the configured zone, taken once
+}
+
+// open reads the environment. It touches nothing in the data directory;
+// warnings go to standard error.
+func (p *process) open() (place, error) {
+	env, warnings, err := config.LoadEnv(p.getenv, config.Flags{DataDir: p.flags.DataDir, Timezone: p.flags.Timezone})
+	if err != nil {
+		return place{}, err
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(p.err, "ollim-bot: warning: %s\n", w)
+	}
+	dir, err := store.At(env.DataDir)
+	if err != nil {
+		return place{}, err
+	}
+	return place{env: env, dir: dir, now: p.now().In(env.Zone)}, nil
+}
+
+// log is the log of short commands: warnings and errors as lines on standard
+// error, so that a file that was set aside is not set aside in silence.
+func (p *process) log() *slog.Logger {
+	return slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{
+		Level: slog.LevelWarn,
+		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			if len(groups) == 0 && a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		},
+	}))
+}
+
+// bot makes a bot that is looked at and never run.
+func (p *process) bot(at place) (*core.Bot, error) {
+	return core.New(core.Options{
+		Dir: at.dir, Env: at.env, Log: p.log(),
+		Engine: script.New(script.Options{}), EngineName: engineScript,
+	})
+}
+
+// moment reads the value of --at and --from: RFC 3339, the same without an
+// offset (then in the configured zone), or a time of today. Empty means now.
+func (at place) moment(flag, value string) (time.Time, error) {
+	if value == "" {
+		return at.now, nil
+	}
+	if t, err := time.Parse(time.RFC3339, value); err == nil {
+		return t.In(at.env.Zone), nil
+	}
+	for _, layout := range []string{
+		"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly,
+	} {
+		if t, err := time.ParseInLocation(layout, value, at.env.Zone); err == nil {
+			return t, nil
+		}
+	}
+	if t, err := time.Parse("15:04", value); err == nil {
+		y, m, d := at.now.Date()
+		return time.Date(y, m, d, t.Hour(), t.Minute(), 0, 0, at.env.Zone), nil
+	}
+	return time.Time{}, usagef(textBadMoment, flag, value, at.now.Format(time.RFC3339))
+}
+
+// json writes a value as the command's answer.
+func (p *process) json(v any) error {
+	enc := json.NewEncoder(p.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
+
+// lines writes lines as the command's answer.
+func (p *process) lines(lines ...string) error {
+	if _, err := io.WriteString(p.out, strings.Join(lines, "\n")+"\n"); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
+
+// printf writes a part of the command's answer.
+func (p *process) printf(format string, args ...any) error {
+	if _, err := fmt.Fprintf(p.out, format, args...); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
+
+// terminal reports whether both ends of the process are a terminal.
+func (p *process) terminal() bool {
+	for _, end := range []any{p.in, p.out} {
+		f, ok := end.(*os.File)
+		if !ok || !isTerminal(f) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/debug"
+
+	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core"
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/logs"
+	"ollimbot/tui"
+)
+
+// The engines that --engine names.
+const (
+	engineScript = "script"
+	engineClaude = "claude"
+)
+
+type runCmd struct {
+	Headless bool   `help:"No dashboard: log lines on standard output."`
+	ReadOnly bool   `name:"read-only" help:"A dashboard that shows everything and changes nothing."`
+	Engine   string `enum:"script,claude" default:"script" placeholder:"NAME" help:"The model behind the bot: script is the offline engine; claude is not part of this version."`
+}
+
+// Run starts the bot on the data directory and stays until it is ended.
+func (c *runCmd) Run(p *process) error {
+	if c.Engine == engineClaude {
+		return errors.New(textNoClaude)
+	}
+	if c.Headless && c.ReadOnly {
+		return usagef("--read-only is for the dashboard: with --headless there is none")
+	}
+	if !c.Headless && !p.terminal() {
+		return errors.New(textNoTerminal)
+	}
+	at, err := p.open()
+	if err != nil {
+		return err
+	}
+	ctx, stop := p.context()
+	defer stop()
+	return p.serve(ctx, at, serving{headless: c.Headless, readOnly: c.ReadOnly, engine: script.New(script.Options{Pace: 1}), notice: textOffline})
+}
+
+// serving says how a bot is run.
+type serving struct {
+	headless, readOnly bool
+	engine             agent.Engine
+	notice             string // what the dashboard says first
+	// beside runs with the bot and ends with it: the demo's director. Nil for none.
+	beside func(ctx context.Context, bot *core.Bot, log *slog.Logger) error
+}
+
+// serve runs the bot with or without a dashboard until ctx ends, the user
+// quits, or one of them fails.
+func (p *process) serve(ctx context.Context, at place, s serving) error {
+	if err := at.dir.Prepare(); err != nil {
+		return err
+	}
+	log, book, err := p.openLog(at, s.headless)
+	if err != nil {
+		return err
+	}
+	bot, err := core.New(core.Options{
+		Dir: at.dir, Env: at.env, Engine: s.engine, EngineName: engineScript, Log: log, Book: book,
+	})
+	if err != nil {
+		return errors.Join(err, book.Close())
+	}
+	if s.headless {
+		leanMemory()
+		log.Info("offline engine", "note", s.notice)
+	}
+	return errors.Join(p.together(ctx, bot, log, s), book.Close())
+}
+
+// together runs the bot, the dashboard and what stands beside them. The first
+// one to end ends the others, and all have ended when it returns.
+func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger, s serving) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var g errgroup.Group
+	g.Go(guard(func() error {
+		defer stop()
+		return bot.Run(ctx)
+	}))
+	if !begun(ctx, bot) {
+		return g.Wait()
+	}
+	if s.beside != nil {
+		g.Go(guard(func() error { return s.beside(ctx, bot, log) }))
+	}
+	if !s.headless {
+		g.Go(guard(func() error {
+			defer stop()
+			return tui.Run(ctx, bot, tui.Options{
+				Input: p.in, Output: p.out, Env: os.Environ(), ReadOnly: s.readOnly, Notice: s.notice,
+			})
+		}))
+	}
+	return g.Wait()
+}
+
+// begun waits until the bot has the lock and is under way, so that a refusal is
+// one plain line and not a dashboard that flashes. It is false when the bot has
+// ended instead.
+func begun(ctx context.Context, bot *core.Bot) bool {
+	for bot.Snapshot().Started.IsZero() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-bot.Changed():
+		}
+	}
+	return ctx.Err() == nil
+}
+
+// guard turns a panic into an error: a panic in a goroutine of ours would leave
+// the terminal raw.
+func guard(f func() error) func() error {
+	return func() (err error) {
+		defer func() {
+			if fault := recover(); fault != nil {
+				err = fmt.Errorf("internal fault: %v\n%s", fault, debug.Stack())
+			}
+		}()
+		return f()
+	}
+}
+
+// openLog opens the bot's log: always the ring and the file, and without a
+// dashboard lines on standard output too.
+func (p *process) openLog(at place, headless bool) (*slog.Logger, *logs.Book, error) {
+	var stdout io.Writer
+	if headless {
+		stdout = p.out
+	}
+	return logs.New(logs.Options{Dir: at.dir, Level: slog.LevelInfo, Stdout: stdout, Zone: at.env.Zone})
+}

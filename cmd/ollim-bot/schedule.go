@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ollimbot/routines"
+)
+
+type scheduleCmd struct {
+	At   string `placeholder:"TIME" help:"The schedule as seen from this moment instead of now."`
+	For  string `placeholder:"ID" help:"Mark this task, as its own run would see it."`
+	JSON bool   `name:"json" help:"Answer as JSON."`
+}
+
+// Run shows what background agents are told of the hours ahead (spec 03.6).
+func (c *scheduleCmd) Run(p *process) error {
+	at, err := p.open()
+	if err != nil {
+		return err
+	}
+	now, err := at.moment("--at", c.At)
+	if err != nil {
+		return err
+	}
+	bot, err := p.bot(at)
+	if err != nil {
+		return err
+	}
+	forward := bot.Index().Forward(now, c.For)
+	if c.JSON {
+		return p.json(append([]routines.Entry{}, forward.Entries...))
+	}
+	rate := bot.SnapshotAt(now).Budget.State.RefillRateMinutes
+	return p.lines(scheduleLines(forward, now, rate)...)
+}
+
+func scheduleLines(f routines.Forward, now time.Time, rate int) []string {
+	if len(f.Entries) == 0 {
+		return []string{"nothing fires in the hours ahead: add a routine with ollim-bot routine add"}
+	}
+	lines := []string{f.Window(now) + ":"}
+	for _, e := range f.Entries {
+		lines = append(lines, entryLine(e, now))
+	}
+	if refills := f.RefillLine(now, rate); refills != "" {
+		lines = append(lines, refills)
+	}
+	return lines
+}
+
+// entryLine is one task of the schedule.
+func entryLine(e routines.Entry, now time.Time) string {
+	what := e.Label
+	if e.Description != "" && e.Description != e.Label {
+		what += fmt.Sprintf(" %q", e.Description)
+	}
+	var marks []string
+	if e.Silent && !strings.Contains(e.Label, "silent") {
+		marks = append(marks, "silent")
+	}
+	if e.Foreground {
+		marks = append(marks, "foreground")
+	}
+	if e.Tag != "" {
+		marks = append(marks, e.Tag)
+	}
+	line := fmt.Sprintf("  %s  %-10s  %s  %s", e.FireTime.Format("Mon 15:04"), in(e.FireTime.Sub(now)), e.ID, what)
+	if len(marks) > 0 {
+		line += " [" + strings.Join(marks, ", ") + "]"
+	}
+	return line
+}

@@ -1,0 +1,13 @@
+package main
+
+import (
+	"context"
+	"os/signal"
+	"syscall"
+)
+
+// context ends when the user or the system wants the program to end. A lost
+// terminal (SIGHUP) is treated alike, so that everything is put away.
+func (p *process) context() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+}

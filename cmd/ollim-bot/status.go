@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/fork"
+	"ollimbot/routines"
+)
+
+// statusNext is how many of the next fires the status names.
+const statusNext = 3
+
+type statusCmd struct {
+	JSON bool `name:"json" help:"Answer as JSON."`
+}
+
+// statusAnswer is the JSON answer.
+type statusAnswer struct {
+	Version   string           `json:"version"`
+	DataDir   string           `json:"data_dir"`
+	Timezone  string           `json:"timezone"`
+	Running   bool             `json:"running"`
+	PID       int              `json:"pid"`
+	Routines  int              `json:"routines"`
+	Reminders int              `json:"reminders"`
+	Problems  int              `json:"problems"`
+	Budget    budgetAnswer     `json:"budget"`
+	Updates   int              `json:"updates"`
+	Forks     int              `json:"forks_running"`
+	Next      []routines.Entry `json:"next"`
+}
+
+// Run shows the facts of the data directory, beside a running bot or without.
+func (c *statusCmd) Run(p *process) error {
+	at, err := p.open()
+	if err != nil {
+		return err
+	}
+	bot, err := p.bot(at)
+	if err != nil {
+		return err
+	}
+	a, err := answerStatus(at, bot.SnapshotAt(at.now))
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.json(a)
+	}
+	return p.lines(statusLines(a, at)...)
+}
+
+func answerStatus(at place, s core.Snapshot) (statusAnswer, error) {
+	pid, running := at.dir.Running()
+	views, err := ledger(at)
+	if err != nil {
+		return statusAnswer{}, err
+	}
+	a := statusAnswer{
+		Version: version, DataDir: at.dir.Root(), Timezone: at.env.ZoneName,
+		Running: running, PID: pid, Routines: s.Routines, Reminders: s.Reminders,
+		Budget: answerBudget(s.Budget.State, at.now), Updates: len(s.Updates), Next: []routines.Entry{},
+	}
+	for _, pr := range s.Schedule.Problems {
+		if pr.Severity == routines.Error {
+			a.Problems++
+		}
+	}
+	for _, v := range views {
+		if v.State == fork.Running {
+			a.Forks++
+		}
+	}
+	for _, e := range s.Schedule.Entries {
+		if e.FireTime.After(at.now) && len(a.Next) < statusNext {
+			a.Next = append(a.Next, e)
+		}
+	}
+	return a, nil
+}
+
+func statusLines(a statusAnswer, at place) []string {
+	state := "not running"
+	if a.Running {
+		state = fmt.Sprintf("running (pid %d)", a.PID)
+	}
+	lines := []string{
+		"ollim-bot " + a.Version + ", " + state,
+		"data:      " + at.dir.Display(),
+		"time:      " + at.now.Format(momentLayout) + " (" + a.Timezone + ")",
+		"schedule:  " + count(a.Routines, "routine") + ", " + count(a.Reminders, "reminder"),
+	}
+	for _, e := range a.Next {
+		lines = append(lines, entryLine(e, at.now))
+	}
+	if a.Problems > 0 {
+		lines = append(lines, "problems:  "+count(a.Problems, "error")+" in files: ollim-bot check says where and how to mend them")
+	}
+	lines = append(lines, "budget:    "+a.Budget.Status)
+	if a.Budget.FullAt != nil {
+		lines = append(lines, "           full at "+a.Budget.FullAt.Format(time.Kitchen))
+	}
+	return append(lines,
+		"updates:   "+count(a.Updates, "pending update"),
+		"forks:     "+count(a.Forks, "run")+" under way",
+	)
+}

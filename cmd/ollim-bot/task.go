@@ -1,0 +1,287 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/store"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+)
+
+// taskFlags are what routine add and reminder add have in common (spec 08.4).
+type taskFlags struct {
+	Message     string `short:"m" required:"" help:"The prompt."`
+	Description string `short:"d" help:"A few words for lists and the schedule."`
+	Model       string `enum:",${models}" default:"" placeholder:"MODEL" help:"Model for this task: ${models}."`
+	NoThinking  bool   `name:"no-thinking" help:"Run without thinking."`
+	Isolated    bool   `help:"Run without the main session's history."`
+	Mode        string `name:"update-main-session" enum:"${modes}" default:"on_ping" placeholder:"MODE" help:"When the run reports to the main session: ${modes}."`
+	NoPing      bool   `name:"no-ping" help:"The run may not ping."`
+}
+
+// task makes the common part of a file.
+func (f *taskFlags) task(kind routines.Kind, background bool) (routines.Task, error) {
+	body := strings.TrimSpace(clean.Text(f.Message))
+	if body == "" {
+		return routines.Task{}, usagef("--message is empty: say what the bot should do")
+	}
+	return routines.Task{
+		Kind: kind, Description: clean.Line(f.Description), Body: body, Background: background,
+		Model: f.Model, Thinking: !f.NoThinking, Isolated: f.Isolated,
+		Mode: routines.Mode(f.Mode), AllowPing: !f.NoPing,
+	}, nil
+}
+
+type routineCmds struct {
+	Add    routineAddCmd    `cmd:"" help:"Write a routine file."`
+	List   routineListCmd   `cmd:"" help:"List routines."`
+	Cancel routineCancelCmd `cmd:"" help:"Remove a routine file."`
+}
+
+type routineAddCmd struct {
+	taskFlags
+	Cron       string `required:"" placeholder:"EXPR" help:"Five fields: minute hour day month weekday."`
+	Background bool   `help:"Run in the background, in a fork of the main session."`
+}
+
+// Run writes the file; a running bot takes it up at once.
+func (c *routineAddCmd) Run(p *process) error {
+	task, err := c.task(routines.KindRoutine, c.Background)
+	if err != nil {
+		return err
+	}
+	schedule, err := cron.Parse(c.Cron)
+	if err != nil {
+		return cronError(c.Cron, err)
+	}
+	if schedule.Never() {
+		return fmt.Errorf("%q never fires: no month has such a day", clean.Line(c.Cron))
+	}
+	at, err := p.writable()
+	if err != nil {
+		return err
+	}
+	r, err := routines.AddRoutine(at.dir, routines.Routine{Task: task, Cron: schedule.String(), Schedule: schedule})
+	if err != nil {
+		return err
+	}
+	p.commit(at, r.Path, "add routine "+r.ID)
+	return p.printf("scheduled %s: %s -- %s\n", r.ID, routineTimes(&r), described(r.Task))
+}
+
+type routineListCmd struct{}
+
+func (routineListCmd) Run(p *process) error {
+	set, err := p.tasks()
+	if err != nil {
+		return err
+	}
+	lines := make([]string, 0, len(set.Routines)+1)
+	for _, r := range set.Routines {
+		lines = append(lines, fmt.Sprintf("  %s  %-24s  %s", r.ID, routineTimes(r), r.Title()))
+	}
+	if len(lines) == 0 {
+		lines = append(lines, "no routines")
+	}
+	p.warnProblems(set.Problems, "routines/")
+	return p.lines(lines...)
+}
+
+type routineCancelCmd struct {
+	ID string `arg:"" help:"The routine's id."`
+}
+
+func (c *routineCancelCmd) Run(p *process) error { return p.cancel(routines.KindRoutine, c.ID) }
+
+type reminderCmds struct {
+	Add    reminderAddCmd    `cmd:"" help:"Write a reminder file."`
+	List   reminderListCmd   `cmd:"" help:"List pending reminders."`
+	Cancel reminderCancelCmd `cmd:"" help:"Remove a reminder file."`
+}
+
+type reminderAddCmd struct {
+	taskFlags
+	Delay        int      `required:"" placeholder:"MIN" help:"Minutes from now."`
+	Foreground   bool     `help:"Run in the main session instead of the background."`
+	Background   bool     `help:"The default; accepted and without effect."`
+	MaxChain     int      `name:"max-chain" placeholder:"N" help:"Up to N follow-ups, so N+1 checks."`
+	ChainDepth   int      `name:"chain-depth" hidden:"" help:"Which check of a chain this is, from 0."`
+	ChainParent  string   `name:"chain-parent" hidden:"" placeholder:"ID" help:"The first reminder of the chain."`
+	AllowedTools []string `name:"allowed-tools" sep:"none" placeholder:"TOOL" help:"A tool pattern, on top of the default ones. May be given again."`
+	Skills       []string `sep:"," placeholder:"NAME" help:"Skills to load. May be given again."`
+}
+
+// reminderLimit is a year: a longer delay is a slip of the finger.
+const reminderLimit = 366 * 24 * 60
+
+// Run writes the file; a running bot takes it up at once.
+func (c *reminderAddCmd) Run(p *process) error {
+	if c.Delay < 0 || c.Delay > reminderLimit {
+		return usagef("--delay takes minutes from now, 0 to %d", reminderLimit)
+	}
+	if c.Foreground && c.Background {
+		return usagef("a reminder is --foreground or --background, not both")
+	}
+	if c.MaxChain < 0 || c.ChainDepth < 0 {
+		return usagef("--max-chain and --chain-depth take numbers from 0")
+	}
+	task, err := c.task(routines.KindReminder, !c.Foreground)
+	if err != nil {
+		return err
+	}
+	for _, tool := range c.AllowedTools {
+		if severity, why := routines.CheckTool(tool); severity == routines.Error {
+			return fmt.Errorf("--allowed-tools %q: %s", clean.Line(tool), why)
+		}
+	}
+	task.Allowed, task.Skills = c.AllowedTools, c.Skills
+	at, err := p.writable()
+	if err != nil {
+		return err
+	}
+	r, err := routines.AddReminder(at.dir, routines.Reminder{
+		Task: task, RunAt: at.now.Add(time.Duration(c.Delay) * time.Minute).Truncate(time.Second),
+		MaxChain: c.MaxChain, ChainDepth: c.ChainDepth, ChainParent: c.ChainParent,
+	})
+	if err != nil {
+		return err
+	}
+	p.commit(at, r.Path, "add reminder "+r.ID)
+	return p.printf("scheduled %s: %s -- %s\n", r.ID, reminderTimes(&r, at.env.Zone), described(r.Task))
+}
+
+type reminderListCmd struct{}
+
+func (reminderListCmd) Run(p *process) error {
+	at, err := p.open()
+	if err != nil {
+		return err
+	}
+	set, err := p.tasks()
+	if err != nil {
+		return err
+	}
+	lines := make([]string, 0, len(set.Reminders)+1)
+	for _, r := range set.Reminders {
+		lines = append(lines, fmt.Sprintf("  %s  %-24s  %s", r.ID, reminderTimes(r, at.env.Zone), r.Title()))
+	}
+	if len(lines) == 0 {
+		lines = append(lines, "no pending reminders")
+	}
+	p.warnProblems(set.Problems, "reminders/")
+	return p.lines(lines...)
+}
+
+type reminderCancelCmd struct {
+	ID string `arg:"" help:"The reminder's id."`
+}
+
+func (c *reminderCancelCmd) Run(p *process) error { return p.cancel(routines.KindReminder, c.ID) }
+
+// routineTimes is a routine's schedule in a list (spec 08.4).
+func routineTimes(r *routines.Routine) string {
+	return backgroundMark(r.Task) + "cron '" + r.Cron + "'" + settings(r.Task)
+}
+
+// reminderTimes is a reminder's schedule in a list (spec 08.4).
+func reminderTimes(r *routines.Reminder, zone *time.Location) string {
+	s := backgroundMark(r.Task) + "at " + r.RunAt.In(zone).Format("2006-01-02T15:04") + settings(r.Task)
+	if r.MaxChain > 0 {
+		s += fmt.Sprintf("  (chain %d/%d)", r.ChainDepth, r.MaxChain)
+	}
+	return s
+}
+
+func backgroundMark(t routines.Task) string {
+	switch {
+	case !t.Background:
+		return ""
+	case t.Isolated:
+		return "[bg,isolated] "
+	default:
+		return "[bg] "
+	}
+}
+
+func settings(t routines.Task) string {
+	var s string
+	if t.Model != "" {
+		s += "  (model: " + t.Model + ")"
+	}
+	if !t.Thinking {
+		s += "  (no-thinking)"
+	}
+	return s
+}
+
+// described is the description, or the whole message on one line.
+func described(t routines.Task) string {
+	if t.Description != "" {
+		return t.Description
+	}
+	return clean.Line(t.Body)
+}
+
+// tasks reads the routine and reminder files.
+func (p *process) tasks() (*routines.Set, error) {
+	at, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	index := routines.NewIndex(at.dir, at.env.Zone)
+	index.Scan()
+	return index.Set(), nil
+}
+
+// writable is open for commands that write: the directory exists afterwards.
+func (p *process) writable() (place, error) {
+	at, err := p.open()
+	if err != nil {
+		return place{}, err
+	}
+	return at, at.dir.Prepare()
+}
+
+// warnProblems says on standard error that files of a folder are not in the list.
+func (p *process) warnProblems(problems []routines.Problem, folder string) {
+	bad := 0
+	for _, pr := range problems {
+		if pr.Severity == routines.Error && strings.HasPrefix(pr.File, folder) {
+			bad++
+		}
+	}
+	if bad > 0 {
+		fmt.Fprintf(p.err, "ollim-bot: warning: %s in %s need you: ollim-bot check says where and how\n", count(bad, "problem"), folder)
+	}
+}
+
+// cancel removes the file of a task.
+func (p *process) cancel(kind routines.Kind, id string) error {
+	at, err := p.open()
+	if err != nil {
+		return err
+	}
+	rel, found, err := routines.RemoveTask(at.dir, kind, id)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return fmt.Errorf("%s %s not found: ollim-bot %s list shows the ids", kind, clean.Line(id), kind)
+	}
+	p.commit(at, rel, fmt.Sprintf("remove %s %s", kind, id))
+	return p.printf("cancelled %s\n", clean.Line(id))
+}
+
+// commit records a changed file where the data directory is a repository. A
+// commit that fails is a warning: the file itself is written.
+func (p *process) commit(at place, rel, message string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := store.NewGit(at.dir, p.log()).Commit(ctx, rel, message); err != nil {
+		fmt.Fprintf(p.err, "ollim-bot: warning: %v\n", err)
+	}
+}

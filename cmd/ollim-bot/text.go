@@ -1,0 +1,29 @@
+package main
+
+// Words for people. What a command answers is plain text in the style of Unix
+// tools: no colours, no boxes, one fact a line; times carry their zone.
+
+// momentLayout prints a moment for people.
+const momentLayout = "Mon 2006-01-02 15:04 MST"
+
+const (
+	textDescription = "A personal assistant that reaches out, run from a terminal dashboard."
+	textSeeHelp     = "Run `ollim-bot help` for what there is."
+	textNoClaude    = "the claude engine is not part of this version yet: use --engine script, the offline engine"
+	textNoTerminal  = "this is not a terminal: use --headless for a bot without a dashboard, or ollim-bot snapshot for one frame"
+	textOffline     = "the offline engine plays the model in this version: scripts in task files are played, everything else is improvised"
+	textDemo        = "a demo: everything here is real but the model, and it lives in a temporary directory. Try 1 and +, 2 and f, 4, 5 and i; q quits"
+	textBadMoment   = "%s %q is not a time: write it as %s, as 2006-01-02T15:04, or as 15:04 for today"
+
+	textExamples = `
+Examples:
+  ollim-bot demo                              see the bot live, without an account
+  ollim-bot run --engine script               your own directory, the offline engine
+  ollim-bot cron "*/30 9-18 * * mon-fri"      what an expression means
+  ollim-bot check                             is every file in order?
+  ollim-bot preview 9a8b7c6d --at 20:00       the prompt that would be sent
+  ollim-bot budget set --capacity 6           one more ping
+  ollim-bot reminder add -m "Tea is ready" --delay 4
+  ollim-bot forks tail 1a2b3c4d -f            watch a run
+`
+)

@@ -1,0 +1,107 @@
+// Package script is an engine like any other, only that no model stands behind
+// it: it plays the small script that a prompt's body holds (docs/script-engine.md),
+// and without one it improvises from the prompt's words. It goes through the
+// same tools, hooks and permission callback as a model would, so the demo, the
+// tests and a run without an account exercise the real paths.
+//
+// It must not know forks, budgets or files: what it knows of the bot stands in
+// the prompt and comes back from the tools.
+package script
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"sync"
+
+	"ollimbot/core/agent"
+)
+
+const (
+	// keptSessions and keptTurns bound what is remembered: the oldest go first.
+	keptSessions = 200
+	keptTurns    = 50
+	// defaultModel is the name that stands for no model at all.
+	defaultModel = "offline"
+)
+
+// Options of the engine. The zero value plays without any waiting.
+type Options struct {
+	// Seed makes the improvisation repeatable: the same seed and prompt give the
+	// same words and calls.
+	Seed uint64
+	// Pace scales every wait, those of a script too: 1 is the pace of a quick
+	// model, 0.1 ten times faster, 0 waits for nothing.
+	Pace float64
+}
+
+// Engine opens sessions that live in memory. Use New.
+type Engine struct {
+	o Options
+
+	mu sync.Mutex
+	// sessions is what each session id remembers, order the ids by age.
+	sessions map[string][]exchange
+	order    []string
+}
+
+// exchange is one finished turn.
+type exchange struct{ Asked, Answered string }
+
+// New returns an engine.
+func New(o Options) *Engine {
+	return &Engine{o: o, sessions: map[string][]exchange{}}
+}
+
+var uuidForm = lazily(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+
+// Open starts, resumes or forks a session. An id that is not a UUID gives
+// agent.ErrNoSession; a UUID that this engine has never seen is resumed with an
+// empty history, because an engine without a memory on disk cannot know better.
+func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("open an offline session: %w", err)
+	}
+	for _, id := range []string{o.Resume, o.ID} {
+		if id != "" && !uuidForm().MatchString(id) {
+			return nil, fmt.Errorf("open an offline session: %w: %.60q is not a UUID", agent.ErrNoSession, id)
+		}
+	}
+	history := e.recall(o.Resume)
+	id := o.Resume
+	if o.Resume == "" || o.Fork {
+		if id = o.ID; id == "" {
+			id = newUUID()
+		}
+	}
+	e.remember(id, history)
+	return &session{engine: e, id: id, o: o, settings: o.Settings, history: history}, nil
+}
+
+func (e *Engine) recall(id string) []exchange {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.sessions[id]
+}
+
+// remember stores a history, which nobody changes in place.
+func (e *Engine) remember(id string, history []exchange) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, known := e.sessions[id]; !known {
+		e.order = append(e.order, id)
+		if len(e.order) > keptSessions {
+			delete(e.sessions, e.order[0])
+			e.order = e.order[1:]
+		}
+	}
+	e.sessions[id] = history
+}
+
+// newUUID is a random id of version 4.
+func newUUID() string {
+	var b [16]byte
+	rand.Read(b[:]) //nolint:errcheck // never fails, see crypto/rand
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

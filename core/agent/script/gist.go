@@ -1,0 +1,119 @@
+package script
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"ollimbot/core/clean"
+)
+
+// The words by which a body's wishes are known.
+var (
+	wantsPing     = lazily(`(?i)\b(ping|nudge|remind|tell me|let me know|alert|call me|wake|time (for|to)|stand up|move|check in)\b`)
+	wantsEmbed    = lazily(`(?i)\b(list|lay out|overview|summar\w+|plan|review|agenda|table|week)\b`)
+	wantsFollow   = lazily(`(?i)\b(check|follow up|again|until|whether|did i|have i)\b`)
+	wantsUrgent   = lazily(`(?i)\b(critical|emergency|devastated|at any cost)\b`)
+	wantsTasks    = lazily(`(?i)\b(tasks?|to-?dos?)\b`)
+	wantsCalendar = lazily(`(?i)\b(calendar|meetings?|appointments?|agenda|week)\b`)
+	wantsMail     = lazily(`(?i)\b(e-?mails?|inbox|gmail)\b`)
+	wantsNotes    = lazily(`(?i)\b(notes?|file|journal|finished|slipped)\b`)
+
+	// opening is what a person says to the bot before the matter itself.
+	opening = lazily(`(?i)^(please\s+)?(((ping|nudge|remind|tell|alert) me|let me know|give me a nudge|send me a reminder|ask me)\s+(to|about|of|that|when|whether|if)?\s*)`)
+	minutes = lazily(`(?i)\bin (\d{1,4}) ?(min|minutes?|h|hours?)\b`)
+)
+
+// sentences cuts a body into its sentences, cleaned and on one line each.
+func sentences(body string) []string {
+	var list []string
+	for part := range strings.SplitSeq(body, "\n\n") {
+		part = clean.Line(part)
+		for part != "" {
+			n := sentenceEnd(part)
+			if s := strings.TrimSpace(part[:n]); s != "" && s != "---" {
+				list = append(list, s)
+			}
+			part = part[n:]
+		}
+	}
+	return list
+}
+
+func sentenceEnd(s string) int {
+	for i := 0; i+1 < len(s); i++ {
+		if (s[i] == '.' || s[i] == '!' || s[i] == '?') && s[i+1] == ' ' {
+			return i + 2
+		}
+	}
+	return len(s)
+}
+
+// gist is the matter of a body in a few words: "stand up and move for five minutes".
+func gist(body string) string {
+	list := sentences(body)
+	if len(list) == 0 {
+		return "this task"
+	}
+	s := list[0]
+	if m := opening().FindString(s); m != "" {
+		s = s[len(m):]
+	}
+	if i := strings.Index(s, ", unless "); i > 0 {
+		s = s[:i]
+	}
+	return clean.Cut(strings.TrimRight(s, " .!?:"), 120)
+}
+
+// addressed turns an instruction into words for the user.
+func addressed(body string) string {
+	list := sentences(body)
+	if len(list) == 0 {
+		return "Something is due now."
+	}
+	first := list[0]
+	if m := opening().FindString(first); m != "" {
+		what := gist(body)
+		if strings.HasSuffix(strings.ToLower(strings.TrimSpace(m)), " to") {
+			return "Time to " + yours(what) + "."
+		}
+		return "A reminder: " + yours(what) + "."
+	}
+	return yours(first)
+}
+
+// yours turns the user's "my" and "me" into words spoken to the user.
+func yours(s string) string {
+	return person().ReplaceAllStringFunc(s, func(w string) string {
+		you, ok := personal[strings.ToLower(w)]
+		if !ok {
+			return w
+		}
+		if w[0] >= 'A' && w[0] <= 'Z' && w != "I" {
+			return strings.ToUpper(you[:1]) + you[1:]
+		}
+		return you
+	})
+}
+
+var person = lazily(`\b([Mm]e|[Mm]y|[Mm]ine|I|I'm|I've|[Mm]yself)\b`)
+
+var personal = map[string]string{
+	"me": "you", "my": "your", "mine": "yours", "i": "you", "i'm": "you're", "i've": "you've", "myself": "yourself",
+}
+
+// delay finds "in 20 minutes" in a text.
+func delay(text string) (time.Duration, bool) {
+	m := minutes().FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil || n < 1 {
+		return 0, false
+	}
+	if strings.HasPrefix(strings.ToLower(m[2]), "h") {
+		return time.Duration(n) * time.Hour, true
+	}
+	return time.Duration(n) * time.Minute, true
+}

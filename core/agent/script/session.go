@@ -1,0 +1,134 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+
+	"ollimbot/core/agent"
+)
+
+// errClosed and errTwoTurns answer misuse of a session.
+var (
+	errClosed   = errors.New("the session is closed")
+	errTwoTurns = errors.New("a turn is under way: wait for its end before sending again")
+)
+
+// errInterrupted is the cause with which Interrupt cancels a turn.
+var errInterrupted = errors.New("interrupted")
+
+// session is one conversation of the offline engine.
+type session struct {
+	engine *Engine
+	id     string
+	o      agent.SessionOptions
+
+	mu sync.Mutex
+	// cancel ends the running turn, nil when none runs.
+	cancel   context.CancelCauseFunc
+	settings agent.Settings
+	history  []exchange
+	closed   bool
+}
+
+// ID is the session's id, known from the start.
+func (s *session) ID() string { return s.id }
+
+// Send plays one turn in the caller's goroutine.
+func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
+	return func(yield func(agent.Event, error) bool) {
+		turnCtx, history, err := s.begin(ctx)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		t := newTurn(s, turnCtx, yield)
+		t.history = history
+		defer s.end(t, m.Text)
+		t.play(m)
+		t.finish()
+	}
+}
+
+// begin marks the turn as running.
+func (s *session) begin(ctx context.Context) (context.Context, []exchange, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, nil, errClosed
+	case s.cancel != nil:
+		return nil, nil, errTwoTurns
+	}
+	turnCtx, cancel := context.WithCancelCause(ctx)
+	s.cancel = cancel
+	return turnCtx, s.history, nil
+}
+
+// end keeps the turn in the history and lets the next one begin.
+func (s *session) end(t *turn, asked string) {
+	s.mu.Lock()
+	s.cancel(nil)
+	s.cancel = nil
+	h := append(slices.Clone(s.history), exchange{Asked: read(asked).Body, Answered: t.said.String()})
+	s.history = h[max(0, len(h)-keptTurns):]
+	h = s.history
+	s.mu.Unlock()
+	s.engine.remember(s.id, h)
+}
+
+// Interrupt ends the running turn; its Result says Interrupted.
+func (s *session) Interrupt(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cancel != nil {
+		s.cancel(errInterrupted)
+	}
+	return nil
+}
+
+// Configure changes what fields are set. The model's name is all that this
+// engine takes from it.
+func (s *session) Configure(_ context.Context, n agent.Settings) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	if n.Model != "" {
+		s.settings.Model = n.Model
+	}
+	if n.Thinking != "" {
+		s.settings.Thinking = n.Thinking
+	}
+	if n.Mode != "" {
+		s.settings.Mode = n.Mode
+	}
+	return nil
+}
+
+// Close ends the session; a running turn ends with an error.
+func (s *session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	if s.cancel != nil {
+		s.cancel(errClosed)
+	}
+	return nil
+}
+
+func (s *session) current() agent.Settings {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settings
+}
+
+func (s *session) model() string {
+	if m := s.current().Model; m != "" {
+		return m
+	}
+	return defaultModel
+}

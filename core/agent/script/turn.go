@@ -1,0 +1,296 @@
+package script
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"ollimbot/core/agent"
+)
+
+// botPrefix is how the bot's own tools are called on the wire.
+const botPrefix = "mcp__discord__"
+
+// errGone says that nobody listens any more: the consumer broke off the turn.
+var errGone = errors.New("the consumer has left the turn")
+
+// turn plays the steps of one message.
+type turn struct {
+	s       *session
+	ctx     context.Context
+	yield   func(agent.Event, error) bool
+	rng     *rand.Rand
+	history []exchange
+
+	// said is the turn's text, lastText what was said since the last tool.
+	said     strings.Builder
+	lastText string
+	calls    int
+	rounds   int // requests that a model would have needed
+	in, out  int // characters read and written
+	thinks   bool
+	// results are the answers of the bot's tools, newest last.
+	results []toolAnswer
+	fault   string // why the turn ends as an error result
+	err     error  // why it ends without a result
+}
+
+// toolAnswer is what a bot tool answered in this turn.
+type toolAnswer struct {
+	Tool string
+	agent.ToolResult
+}
+
+func newTurn(s *session, ctx context.Context, yield func(agent.Event, error) bool) *turn {
+	return &turn{s: s, ctx: ctx, yield: yield, rounds: 1, thinks: s.current().Thinking != "off"}
+}
+
+// play chooses between the script in the body and improvisation, and goes on
+// as long as the Stop hook blocks the end.
+func (t *turn) play(m agent.Message) {
+	t.in = len(m.Text) + len(t.s.o.SystemPrompt)
+	for _, e := range t.history {
+		t.in += len(e.Asked) + len(e.Answered)
+	}
+	r := read(m.Text)
+	r.Images = len(m.Images)
+	hash := fnv.New64a()
+	fmt.Fprint(hash, r.Tag, r.Body, len(t.history))
+	t.rng = rand.New(rand.NewPCG(t.s.engine.o.Seed, hash.Sum64()))
+
+	source, unclosed, scripted := findScript(m.Text)
+	if !scripted {
+		t.perform(t.improvise(r))
+		t.stopping(nil, r)
+		return
+	}
+	steps, err := parse(source, unclosed)
+	if err != nil {
+		t.fault = err.Error()
+		return
+	}
+	t.stopping(t.perform(steps), r)
+}
+
+// stopping asks the Stop hook for leave. While it blocks, the rest of the
+// script is played; where nothing is left, the turn does what it was asked for.
+func (t *turn) stopping(rest []step, r reading) {
+	hook := t.s.o.Hooks.Stop
+	for again := false; hook != nil && t.alive(); again = true {
+		reason := hook(t.ctx, again)
+		if reason == "" || !t.alive() {
+			return
+		}
+		t.rounds++
+		t.in += len(reason)
+		if len(rest) > 0 {
+			rest = t.perform(rest)
+			continue
+		}
+		if again { // a hook that blocks for ever must not play for ever
+			return
+		}
+		t.perform(t.obey(reason, r))
+	}
+}
+
+// alive reports whether the turn may go on.
+func (t *turn) alive() bool {
+	return t.err == nil && t.fault == "" && t.ctx.Err() == nil
+}
+
+// finish sends the Result, or the error that took its place.
+func (t *turn) finish() {
+	cause := context.Cause(t.ctx)
+	interrupted := errors.Is(cause, errInterrupted)
+	switch {
+	case errors.Is(t.err, errGone):
+		return
+	case t.err != nil:
+		t.yield(nil, t.err)
+		return
+	case cause != nil && !interrupted:
+		t.yield(nil, fmt.Errorf("offline turn: %w", cause))
+		return
+	}
+	t.yield(agent.Result{
+		SessionID: t.s.id, Text: strings.TrimSpace(t.lastText), Interrupted: interrupted,
+		IsError: t.fault != "" && !interrupted, Turns: t.rounds, Usage: t.usage(),
+	}, nil)
+}
+
+// usage is plausible: four characters are about a token, what was said before
+// comes from the cache, and nothing costs anything.
+func (t *turn) usage() agent.Usage {
+	const preset = 1800 // a system prompt that a real engine always sends
+	return agent.Usage{
+		InputTokens: 4 + t.rounds*6, OutputTokens: 1 + t.out/4,
+		CacheRead: preset + (t.rounds-1)*t.in/4, CacheWrite: t.in / 4,
+	}
+}
+
+func (t *turn) emit(e agent.Event) bool {
+	if !t.alive() {
+		return false
+	}
+	if !t.yield(e, nil) {
+		t.err = errGone
+		return false
+	}
+	return t.alive()
+}
+
+// wait pauses for d at the engine's pace and reports whether the turn goes on.
+func (t *turn) wait(d time.Duration) bool {
+	d = time.Duration(float64(d) * t.s.engine.o.Pace)
+	if d <= 0 || !t.alive() {
+		return t.alive()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-t.ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// say sends a line in words, with a line break before it where one is due.
+func (t *turn) say(text string) {
+	if t.said.Len() > 0 {
+		text = "\n" + text
+	}
+	for word := range words(text) {
+		if !t.emit(agent.Text{Delta: word}) {
+			return
+		}
+		t.said.WriteString(word)
+		t.lastText += word
+		t.out += len(word)
+		if !t.wait(time.Duration(18+len(word)*7) * time.Millisecond) {
+			return
+		}
+	}
+}
+
+// think sends reasoning in words; with thinking switched off it only takes time.
+func (t *turn) think(text string) {
+	for word := range words(text + "\n") {
+		if t.thinks {
+			if !t.emit(agent.Thinking{Delta: word}) {
+				return
+			}
+			t.out += len(word)
+		}
+		if !t.wait(45 * time.Millisecond) {
+			return
+		}
+	}
+}
+
+// call calls one of the bot's tools and returns its answer.
+func (t *turn) call(name string, input json.RawMessage) agent.ToolResult {
+	name = strings.TrimPrefix(name, botPrefix)
+	use := t.toolStart(botPrefix+name, input)
+	if !t.emit(agent.ToolStart{ID: use.ID, Name: use.Name, Input: input}) {
+		return agent.ToolResult{IsError: true}
+	}
+	var tool *agent.Tool
+	for i := range t.s.o.Tools {
+		if t.s.o.Tools[i].Name == name {
+			tool = &t.s.o.Tools[i]
+		}
+	}
+	answer, denied := agent.ToolResult{}, false
+	if d := t.preTool(use); !d.Allow {
+		answer, denied = agent.ToolResult{Text: d.Reason, IsError: true}, true
+	} else if tool == nil {
+		answer = agent.ToolResult{Text: fmt.Sprintf(textNoTool, name, toolNames(t.s.o.Tools)), IsError: true}
+	} else {
+		t.wait(250 * time.Millisecond)
+		answer = tool.Call(t.ctx, input)
+	}
+	t.results = append(t.results, toolAnswer{name, answer})
+	t.toolEnd(use, answer, denied)
+	return answer
+}
+
+// ask asks for a tool that is not the bot's: hook, then permission. A tool that
+// may run is not really run, because there is nothing offline to run it.
+func (t *turn) ask(name string, input json.RawMessage) {
+	use := t.toolStart(name, input)
+	if !t.emit(agent.ToolStart{ID: use.ID, Name: use.Name, Input: input}) {
+		return
+	}
+	d := t.preTool(use)
+	if d.Allow {
+		if t.s.o.Permission == nil {
+			d = agent.Decision{Reason: textNoPermission}
+		} else {
+			d = t.s.o.Permission(t.ctx, use)
+		}
+	}
+	if !d.Allow {
+		t.toolEnd(use, agent.ToolResult{Text: d.Reason, IsError: true}, true)
+		return
+	}
+	t.wait(600 * time.Millisecond)
+	t.toolEnd(use, agent.ToolResult{Text: textNotRun}, false)
+}
+
+func (t *turn) toolStart(name string, input json.RawMessage) agent.ToolUse {
+	t.wait(300 * time.Millisecond)
+	t.calls++
+	t.rounds++
+	t.lastText = ""
+	t.out += len(name) + len(input)
+	return agent.ToolUse{ID: fmt.Sprintf("toolu_%s_%d", t.s.id[:8], len(t.history)*1000+t.calls), Name: name, Input: input}
+}
+
+func (t *turn) preTool(u agent.ToolUse) agent.Decision {
+	if t.s.o.Hooks.PreTool == nil {
+		return agent.Decision{Allow: true}
+	}
+	return t.s.o.Hooks.PreTool(t.ctx, u)
+}
+
+func (t *turn) toolEnd(u agent.ToolUse, r agent.ToolResult, denied bool) {
+	t.in += len(r.Text)
+	if t.emit(agent.ToolEnd{ID: u.ID, Name: u.Name, Text: r.Text, IsError: r.IsError, Denied: denied}) &&
+		!r.IsError && t.s.o.Hooks.PostTool != nil {
+		t.s.o.Hooks.PostTool(t.ctx, u)
+	}
+}
+
+// words cuts a text behind its spaces, so that the pieces make up the whole.
+func words(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for text != "" {
+			n := strings.IndexAny(text, " \n") + 1
+			if n == 0 {
+				n = len(text)
+			}
+			for n < len(text) && text[n] == ' ' {
+				n++
+			}
+			if !yield(text[:n]) {
+				return
+			}
+			text = text[n:]
+		}
+	}
+}
+
+func toolNames(tools []agent.Tool) string {
+	names := make([]string, 0, len(tools))
+	for _, t := range tools {
+		names = append(names, t.Name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,2 @@
+// Package core is the bot.
+package core

@@ -1,0 +1,249 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// MaxRead is the size of the largest file that Read takes, in bytes.
+const MaxRead = 4 << 20
+
+// ErrTooLarge says that a file is larger than MaxRead.
+var ErrTooLarge = errors.New("the file is larger than 4 MiB, the most that is read: make it smaller")
+
+var (
+	errNotRegular   = errors.New("not an ordinary file: put a plain text file in its place")
+	errNotDirectory = errors.New("not a directory")
+	errOutside      = errors.New("the name leads out of the data directory")
+)
+
+// Read returns a file's bytes. It refuses what is not an ordinary file (a pipe
+// would hang the bot) and what is larger than MaxRead (ErrTooLarge). A missing
+// file is fs.ErrNotExist.
+func (d *Dir) Read(rel string) ([]byte, error) {
+	if err := local(rel); err != nil {
+		return nil, err
+	}
+	data, err := readRegular(d.Path(rel))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", rel, bare(err))
+	}
+	return data, nil
+}
+
+func readRegular(path string) ([]byte, error) {
+	// Without O_NONBLOCK the open of a pipe waits for its writer.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	if info.Size() > MaxRead {
+		return nil, ErrTooLarge
+	}
+	data := make([]byte, 0, info.Size()+1)
+	for {
+		n, err := f.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if len(data) > MaxRead {
+			return nil, ErrTooLarge
+		}
+		if errors.Is(err, io.EOF) {
+			return data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+	}
+}
+
+// Write replaces a file as a whole: readers and a crash see the old bytes or
+// the new ones, never a part. Folders on the way are created. A symbolic link
+// stays, and what it points to is replaced.
+func (d *Dir) Write(rel string, data []byte) error {
+	if err := local(rel); err != nil {
+		return err
+	}
+	if err := writeAtomic(d.Path(rel), data); err != nil {
+		return advise("write "+rel, err)
+	}
+	return nil
+}
+
+func writeAtomic(path string, data []byte) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	temp, err := writeTemp(path, data, true)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// writeTemp writes a temporary file beside path and returns its name. It leaves
+// nothing behind on an error.
+func writeTemp(path string, data []byte, sync bool) (name string, err error) {
+	folder, base := filepath.Split(path)
+	name = filepath.Join(folder, tempName(base))
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(folder, dirMode); err != nil {
+			return "", err
+		}
+		f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	}
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		_ = os.Remove(name) // the first error is the one to tell
+		return "", err
+	}
+	return name, nil
+}
+
+// tempName is hidden, so that no reader of *.md takes it for a file of the
+// user's, and ends in .tmp as the original's temporary files do.
+func tempName(base string) string {
+	return "." + base[:min(len(base), 200)] + "." + NewID() + NewID() + ".tmp"
+}
+
+// isTemp recognises what tempName made.
+func isTemp(name string) bool {
+	if len(name) < 23 || name[0] != '.' || !strings.HasSuffix(name, ".tmp") {
+		return false
+	}
+	id := name[len(name)-20 : len(name)-4]
+	return name[len(name)-21] == '.' && strings.Trim(id, "0123456789abcdef") == ""
+}
+
+// syncFolder makes a rename in the folder durable. Some file systems cannot
+// sync a folder; there the rename is as durable as it gets.
+func syncFolder(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	return errors.Join(err, f.Close())
+}
+
+// Append adds one line to a file in a single write, and syncs it. A line that a
+// crash left unfinished is closed first, so that it spoils no other. The line
+// must not hold a line break.
+func (d *Dir) Append(rel string, line []byte) error {
+	if err := local(rel); err != nil {
+		return err
+	}
+	if bytes.IndexByte(line, '\n') >= 0 {
+		return fmt.Errorf("append to %s: the line holds a line break", rel)
+	}
+	if err := appendLine(d.Path(rel), line); err != nil {
+		return advise("append to "+rel, err)
+	}
+	return nil
+}
+
+func appendLine(path string, line []byte) (err error) {
+	const flags = os.O_RDWR | os.O_APPEND | syscall.O_NONBLOCK
+	f, err := os.OpenFile(path, flags, fileMode)
+	fresh := errors.Is(err, fs.ErrNotExist)
+	if fresh {
+		if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
+			return err
+		}
+		f, err = os.OpenFile(path, flags|os.O_CREATE, fileMode)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errNotRegular
+	}
+	out := make([]byte, 0, len(line)+2)
+	if size := info.Size(); size > 0 {
+		var last [1]byte
+		if _, err := f.ReadAt(last[:], size-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' {
+			out = append(out, '\n')
+		}
+	}
+	out = append(append(out, line...), '\n')
+	if n, err := f.Write(out); err != nil {
+		// A full disk took a part of the line: take it back if nobody has
+		// written behind it. What cannot be taken back, the next Append closes.
+		if now, serr := f.Stat(); serr == nil && n > 0 && now.Size() == info.Size()+int64(n) {
+			_ = f.Truncate(info.Size())
+		}
+		return err
+	}
+	if err := f.Sync(); err != nil || !fresh {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// Remove removes a file. A file that is not there is fine.
+func (d *Dir) Remove(rel string) error {
+	if err := local(rel); err != nil {
+		return err
+	}
+	err := os.Remove(d.Path(rel))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return advise("remove "+rel, err)
+	}
+	if err := syncFolder(filepath.Dir(d.Path(rel))); err != nil {
+		return advise("remove "+rel, err)
+	}
+	return nil
+}
+
+// local refuses names that lead out of the directory: ids and slugs come from
+// files that anybody may have written.
+func local(rel string) error {
+	if !filepath.IsLocal(filepath.FromSlash(rel)) {
+		return fmt.Errorf("open %q: %w", rel, errOutside)
+	}
+	return nil
+}

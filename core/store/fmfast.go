@@ -1,0 +1,362 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// The fast path reads what nearly every file holds: `key: scalar`, block lists
+// and one-line flow lists of scalars, comments. It gives up (done is false) on
+// anything else, and then the YAML library decides. It reports an error only
+// where the text is no YAML either, because it can name the cure better.
+
+// lines walks over text line by line.
+type lines struct {
+	rest string
+	no   int // number of the next line
+}
+
+// peek returns the next line with content and moves to it: empty lines and
+// comment lines are passed over, but not a comment behind a tab, on which
+// readers of YAML differ.
+func (l *lines) peek() (line string, ok bool) {
+	for l.rest != "" {
+		line, rest, _ := strings.Cut(l.rest, "\n")
+		t := strings.TrimLeft(line, " ")
+		if t != "" && t[0] != '#' && !blank(t) {
+			return line, true
+		}
+		l.rest, l.no = rest, l.no+1
+	}
+	return "", false
+}
+
+// take moves past the line that peek returned.
+func (l *lines) take() {
+	_, l.rest, _ = strings.Cut(l.rest, "\n")
+	l.no++
+}
+
+// verdict is what the fast path thinks of a piece of text.
+type verdict struct {
+	giveUp bool
+	err    *SyntaxError
+}
+
+func (v verdict) bad() bool { return v.giveUp || v.err != nil }
+
+// giveUp says that the text may be fine but is for the YAML library to read.
+func giveUp() verdict { return verdict{giveUp: true} }
+
+func fault(line, col int, format string, args ...any) verdict {
+	return verdict{err: &SyntaxError{Line: line, Column: col, Message: fmt.Sprintf(format, args...)}}
+}
+
+// parseFast reads the fields, or says that it cannot.
+func parseFast(f fences) (fields []Field, done bool, err error) {
+	l := &lines{rest: f.yaml, no: f.firstLine}
+	fields = make([]Field, 0, 8)
+	for {
+		line, ok := l.peek()
+		if !ok {
+			return fields, true, nil
+		}
+		field, v := fastField(l, line)
+		if v.err != nil {
+			return nil, false, v.err
+		}
+		if v.giveUp {
+			return nil, false, nil
+		}
+		fields = append(fields, field)
+	}
+}
+
+// fastField reads the field that begins on line, and the list below it.
+func fastField(l *lines, line string) (Field, verdict) {
+	n := keyLen(line)
+	if n == 0 || n >= len(line) || line[n] != ':' || n+1 < len(line) && line[n+1] != ' ' {
+		return Field{}, notAField(line, n, l.no)
+	}
+	f := Field{Key: kebab(line[:n]), Line: l.no, Column: 1}
+	rest := strings.TrimLeft(line[n+1:], " ")
+	start := len(line) - len(rest)
+	l.take()
+	if rest == "" || rest[0] == '#' {
+		return fastBelow(l, f)
+	}
+	s := scalar{line: line, start: start, no: f.Line, key: line[:n]}
+	var v verdict
+	if rest[0] == '[' {
+		f.Value, v = s.flowList()
+	} else {
+		f.Value, v = s.read()
+	}
+	if v.err != nil && s.open {
+		// A quote or bracket that stays open on its line may go on below, but
+		// only on lines that are indented.
+		if next, ok := l.peek(); ok && (next[0] == ' ' || next[0] == '\t') {
+			return f, giveUp()
+		}
+	}
+	if v.bad() {
+		return f, v
+	}
+	return f, below(l, f.Value)
+}
+
+// below looks at the line after a value that is complete on its own line. An
+// indented one may go on with plain text, but a key there is a slip.
+func below(l *lines, v Value) verdict {
+	next, ok := l.peek()
+	if !ok || next[0] != ' ' && next[0] != '\t' {
+		return verdict{}
+	}
+	key := strings.TrimLeft(next, " ")
+	n := keyLen(key)
+	if v.Quoted || n > 0 && n < len(key) && key[n] == ':' && (n+1 == len(key) || key[n+1] == ' ') {
+		return fault(l.no, len(next)-len(key)+1, msgIndented)
+	}
+	return giveUp()
+}
+
+// keyLen is the length of the plain key at the start of line.
+func keyLen(line string) int {
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
+		if !letter && (i == 0 || c != '-' && (c < '0' || c > '9')) {
+			return i
+		}
+	}
+	return len(line)
+}
+
+// notAField names the two slips that are common, and leaves the rest.
+func notAField(line string, n, no int) verdict {
+	if n == 0 || strings.Contains(line, ": ") || strings.Contains(line, ":\t") || strings.HasSuffix(line, ":") {
+		return giveUp()
+	}
+	if n < len(line) && line[n] == ':' {
+		return fault(no, n+1, msgNoSpace, line[:n])
+	}
+	return fault(no, 1, msgNoColon)
+}
+
+// fastBelow reads what stands below a key without a value: a list or nothing.
+func fastBelow(l *lines, f Field) (Field, verdict) {
+	f.Value = Value{Kind: Null, Line: f.Line, Column: f.Column}
+	line, ok := l.peek()
+	if !ok {
+		return f, verdict{}
+	}
+	dash := len(line) - len(strings.TrimLeft(line, " "))
+	if !isItem(line, dash) {
+		if dash == 0 && line[0] != '\t' {
+			return f, verdict{}
+		}
+		return f, giveUp()
+	}
+	f.Value = Value{Kind: List, Line: l.no, Column: dash + 1}
+	for ok {
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		if indent == 0 && (dash > 0 || !isItem(line, 0)) && line[0] != '\t' {
+			if isItem(line, 0) {
+				return f, giveUp()
+			}
+			return f, verdict{}
+		}
+		if indent != dash || !isItem(line, dash) {
+			return f, giveUp()
+		}
+		item, v := fastItem(line, dash, l.no)
+		if v.bad() {
+			return f, v
+		}
+		f.Value.Items = append(f.Value.Items, item)
+		l.take()
+		line, ok = l.peek()
+	}
+	return f, verdict{}
+}
+
+// isItem reports whether a `- item` begins at the offset.
+func isItem(line string, at int) bool {
+	return at+1 < len(line) && line[at] == '-' && line[at+1] == ' '
+}
+
+func fastItem(line string, dash, no int) (Value, verdict) {
+	rest := strings.TrimLeft(line[dash+1:], " ")
+	if rest == "" || rest[0] == '#' || rest[0] == '[' {
+		return Value{}, giveUp()
+	}
+	s := scalar{line: line, start: len(line) - len(rest), no: no}
+	v, bad := s.read()
+	if bad.err != nil && s.open {
+		return v, giveUp()
+	}
+	return v, bad
+}
+
+// scalar reads one scalar of a line.
+type scalar struct {
+	line  string
+	start int    // where it begins, in bytes
+	no    int    // number of the line
+	key   string // of the field; empty for an item, which may also be a mapping
+	open  bool   // the fault is a quote or bracket without an end on this line
+}
+
+func (s *scalar) column(at int) int { return column(s.line, at) }
+
+// read reads the scalar that takes the rest of the line.
+func (s *scalar) read() (Value, verdict) {
+	text := s.line[s.start:]
+	if text[0] == '"' || text[0] == '\'' {
+		v, end, bad := s.quoted()
+		if bad.bad() {
+			return v, bad
+		}
+		tail := strings.TrimLeft(s.line[end:], " \t")
+		switch {
+		case tail == "" || tail[0] == '#':
+			return v, verdict{}
+		case s.key == "" && tail[0] == ':':
+			return v, giveUp()
+		}
+		return v, fault(s.no, s.column(len(s.line)-len(tail)), msgAfterQuote)
+	}
+	if v := s.first(text); v.bad() {
+		return Value{}, v
+	}
+	if i := strings.Index(text, " #"); i >= 0 {
+		text = text[:i]
+	}
+	if strings.Contains(text, "\t") {
+		return Value{}, giveUp()
+	}
+	text = strings.TrimRight(text, " ")
+	if i := strings.Index(text, ": "); i >= 0 || strings.HasSuffix(text, ":") {
+		if s.key == "" {
+			return Value{}, giveUp()
+		}
+		if i < 0 {
+			i = len(text) - 1
+		}
+		return Value{}, fault(s.no, s.column(s.start+i), msgColonInside, s.key)
+	}
+	return s.plain(text), verdict{}
+}
+
+// plain makes the value of an unquoted scalar.
+func (s *scalar) plain(text string) Value {
+	v := Value{Kind: Scalar, Text: text, Line: s.no, Column: s.column(s.start)}
+	switch text {
+	case "null", "Null", "NULL", "~":
+		v.Kind, v.Text = Null, ""
+	}
+	return v
+}
+
+// first looks at the character that a plain scalar begins with.
+func (s *scalar) first(text string) verdict {
+	switch c := text[0]; c {
+	case '*', '%', '@', '`', ',', ']', '}':
+		if c == '*' && strings.Contains(s.line, "&") {
+			return giveUp()
+		}
+		return fault(s.no, s.column(s.start), msgFirstChar, string(c), string(c))
+	case '!': // a tag of the file's own, which the original refuses too
+		if !strings.HasPrefix(text, "!!") {
+			return fault(s.no, s.column(s.start), msgFirstChar, "!", "!")
+		}
+		return giveUp()
+	case '&', '|', '>', '{', '[':
+		return giveUp()
+	case '-', '?', ':':
+		if len(text) > 1 && text[1] != ' ' && text[1] != '\t' {
+			return verdict{}
+		}
+		if c == '-' && s.key != "" {
+			return fault(s.no, s.column(s.start), msgInlineDash)
+		}
+		return giveUp()
+	}
+	return verdict{}
+}
+
+// quoted reads a quoted scalar at start and returns the offset after it.
+func (s *scalar) quoted() (v Value, end int, bad verdict) {
+	v = Value{Kind: Scalar, Quoted: true, Line: s.no, Column: s.column(s.start)}
+	q := s.line[s.start]
+	body := s.line[s.start+1:]
+	i := strings.IndexByte(body, q)
+	if i >= 0 && (q == '\'' && (i+1 == len(body) || body[i+1] != q) ||
+		q == '"' && !strings.Contains(body[:i], `\`)) {
+		v.Text = body[:i]
+		return v, s.start + i + 2, verdict{}
+	}
+	var b strings.Builder
+	for i = 0; i < len(body); {
+		switch c := body[i]; {
+		case c == q && q == '\'' && i+1 < len(body) && body[i+1] == q:
+			b.WriteByte(q)
+			i += 2
+		case c == q:
+			v.Text = b.String()
+			return v, s.start + i + 2, verdict{}
+		case c == '\\' && q == '"':
+			r, n := unescape(body[i:])
+			if n == 0 {
+				return v, 0, giveUp()
+			}
+			b.WriteRune(r)
+			i += n
+		default:
+			b.WriteByte(c)
+			i++
+		}
+	}
+	s.open = true
+	return v, 0, fault(s.no, v.Column, msgQuoteOpen, string(q))
+}
+
+// unescape reads the escapes that we write ourselves; n is 0 for others.
+func unescape(s string) (r rune, n int) {
+	if len(s) < 2 {
+		return 0, 0
+	}
+	switch s[1] {
+	case '"', '\\', '/':
+		return rune(s[1]), 2
+	case 'n':
+		return '\n', 2
+	case 't':
+		return '\t', 2
+	case 'r':
+		return '\r', 2
+	case 'x':
+		return unhex(s, 2)
+	case 'u':
+		return unhex(s, 4)
+	}
+	return 0, 0
+}
+
+func unhex(s string, digits int) (r rune, n int) {
+	if len(s) < 2+digits {
+		return 0, 0
+	}
+	for _, c := range []byte(s[2 : 2+digits]) {
+		d := strings.IndexByte("0123456789abcdef", c|0x20)
+		if d < 0 || c < '0' {
+			return 0, 0
+		}
+		r = r<<4 | rune(d)
+	}
+	if !utf8.ValidRune(r) {
+		return 0, 0
+	}
+	return r, 2 + digits
+}

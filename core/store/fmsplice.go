@@ -1,0 +1,255 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// SpliceFrontMatter changes or adds keys in a user's file and leaves all else
+// as it is: comments, order, unknown keys, the spelling of keys, line ends and
+// every byte of the body. A key that already has the value is not touched. The
+// result is read back before it is returned; an error leaves the file alone.
+func SpliceFrontMatter(data []byte, set []Out) ([]byte, error) {
+	before, err := ParseFrontMatter(data)
+	if err != nil {
+		return nil, err
+	}
+	s := newSplicer(string(data))
+	for _, out := range set {
+		doc, err := ParseFrontMatter([]byte(s.text()))
+		if err != nil {
+			return nil, fmt.Errorf("change %s: %w", out.Key, err)
+		}
+		if err := s.set(doc, out); err != nil {
+			return nil, err
+		}
+	}
+	after, err := ParseFrontMatter([]byte(s.text()))
+	if err != nil {
+		return nil, fmt.Errorf("check the changed front matter: %w", err)
+	}
+	if err := sameBut(before, after, set); err != nil {
+		return nil, err
+	}
+	return []byte(s.text()), nil
+}
+
+// splicer holds a file as lines with their ends.
+type splicer struct {
+	lines []string
+	eol   string
+}
+
+func newSplicer(text string) *splicer {
+	s := &splicer{lines: strings.SplitAfter(text, "\n"), eol: "\n"}
+	if strings.Contains(text, "\r\n") {
+		s.eol = "\r\n"
+	}
+	return s
+}
+
+func (s *splicer) text() string { return strings.Join(s.lines, "") }
+
+// set writes one key into the lines. Lines of doc match the splicer's.
+func (s *splicer) set(doc Document, out Out) error {
+	i := slices.IndexFunc(doc.Fields, func(f Field) bool { return f.Key == kebab(out.Key) })
+	if i < 0 {
+		if out.Value != nil {
+			return s.add(doc, out)
+		}
+		return nil
+	}
+	f := doc.Fields[i]
+	if out.Value != nil && equal(f.Value, out.Value) {
+		return nil
+	}
+	from, to := f.Line-1, s.closing()
+	if i+1 < len(doc.Fields) {
+		to = doc.Fields[i+1].Line - 1
+	}
+	if !s.keyAlone(f) || to <= from {
+		return &SyntaxError{Line: f.Line, Column: f.Column, Message: msgSpliceFlow}
+	}
+	to = s.valueEnd(f, from, to)
+	var lines []string
+	if out.Value != nil {
+		indent := strings.Repeat(" ", f.Column-1)
+		lines = formatField(s.spelling(f), out.Value)
+		if c := s.comment(f, from); c != "" {
+			lines[0] += " " + c
+		}
+		for n := range lines {
+			lines[n] = indent + lines[n] + s.eol
+		}
+		lines = slices.Insert(lines, 1, s.innerComments(f, from, to)...)
+	}
+	s.lines = slices.Replace(s.lines, from, to, lines...)
+	return nil
+}
+
+// add puts a new key at the end of the front matter.
+func (s *splicer) add(doc Document, out Out) error {
+	indent := ""
+	if n := len(doc.Fields); n > 0 {
+		f := doc.Fields[n-1]
+		if !s.keyAlone(doc.Fields[0]) || n > 1 && doc.Fields[0].Line == f.Line {
+			return &SyntaxError{Line: f.Line, Column: f.Column, Message: msgSpliceFlow}
+		}
+		indent = strings.Repeat(" ", f.Column-1)
+	}
+	lines := formatField(kebab(out.Key), out.Value)
+	for n := range lines {
+		lines[n] = indent + lines[n] + s.eol
+	}
+	at := s.closing()
+	s.lines = slices.Insert(s.lines, at, lines...)
+	return nil
+}
+
+// closing is the index of the closing fence; the file is known to have one.
+func (s *splicer) closing() int {
+	seen := false
+	for i, l := range s.lines {
+		if i == 0 {
+			l = strings.TrimPrefix(l, "\ufeff")
+		}
+		if isFence(strings.TrimRight(l, "\r\n")) {
+			if seen {
+				return i
+			}
+			seen = true
+		}
+	}
+	return len(s.lines)
+}
+
+// keyAlone reports whether nothing but spaces stands before the key.
+func (s *splicer) keyAlone(f Field) bool {
+	line := s.lines[f.Line-1]
+	return f.Column-1 < len(line) && strings.Trim(line[:f.Column-1], " ") == "" && isKeyByte(line[f.Column-1])
+}
+
+func isKeyByte(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// spelling is the key as the file writes it.
+func (s *splicer) spelling(f Field) string {
+	line := s.lines[f.Line-1][f.Column-1:]
+	return line[:min(len(f.Key), len(line))]
+}
+
+// valueEnd moves the end of a field back over the empty lines and comments that
+// lead to the next one. In a block scalar a deeper line is text, not a comment.
+func (s *splicer) valueEnd(f Field, from, to int) int {
+	for ; to > from+1; to-- {
+		line := strings.TrimRight(s.lines[to-1], "\r\n")
+		text := strings.TrimLeft(line, " \t")
+		indent := len(line) - len(text)
+		comment := strings.HasPrefix(text, "#") && (indent < f.Column || f.Value.Kind == List)
+		if text != "" && !comment {
+			break
+		}
+	}
+	return to
+}
+
+// comment is the comment that ends the key's line, if its value does not go on.
+func (s *splicer) comment(f Field, from int) string {
+	line := strings.TrimRight(s.lines[from], "\r\n")
+	after := f.Column - 1 + len(f.Key) + 1
+	if v := f.Value; v.Kind == Scalar && v.Line == f.Line {
+		if v.Quoted {
+			one := scalar{line: line, start: byteOffset(line, v.Column), no: v.Line, key: f.Key}
+			_, end, bad := one.quoted()
+			if bad.bad() {
+				return ""
+			}
+			if tail := strings.TrimLeft(line[end:], " \t"); strings.HasPrefix(tail, "#") {
+				return tail
+			}
+			return ""
+		} else {
+			after = byteOffset(line, v.Column)
+		}
+	}
+	i := strings.Index(line[min(after, len(line)):], " #")
+	if i < 0 || f.Value.Kind == List && f.Value.Line == f.Line {
+		return ""
+	}
+	return line[after+i+1:]
+}
+
+// byteOffset turns a column back into an offset.
+func byteOffset(line string, col int) int {
+	n := 0
+	for i := range line {
+		if n++; n == col {
+			return i
+		}
+	}
+	return len(line)
+}
+
+// innerComments are the comment lines between the items of a list that is
+// replaced; they stay below its key.
+func (s *splicer) innerComments(f Field, from, to int) []string {
+	if f.Value.Kind != List {
+		return nil
+	}
+	var out []string
+	for _, l := range s.lines[from+1 : to] {
+		if strings.HasPrefix(strings.TrimLeft(l, " \t"), "#") {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// equal reports whether the file already says what is to be written.
+func equal(v Value, want any) bool {
+	switch w := want.(type) {
+	case []string:
+		return v.Kind == List && slices.EqualFunc(v.Items, w, func(i Value, s string) bool {
+			return i.Kind == Scalar && i.Text == s
+		})
+	case string:
+		return v.Kind == Scalar && v.Text == strings.ToValidUTF8(w, "\ufffd")
+	case nil:
+		return false
+	}
+	return v.Kind == Scalar && v.Text == fmt.Sprint(want)
+}
+
+// sameBut checks that a splice changed what it should and nothing else.
+func sameBut(before, after Document, set []Out) error {
+	last := map[string]any{}
+	for _, o := range set {
+		last[kebab(o.Key)] = o.Value
+	}
+	for key, value := range last {
+		f, found := after.Get(key)
+		if found != (value != nil) || found && !equal(f.Value, value) {
+			return fmt.Errorf("change %s: the file is written in a way that cannot be changed safely; edit it by hand", key)
+		}
+	}
+	for _, f := range before.Fields {
+		if _, changed := last[f.Key]; changed {
+			continue
+		}
+		g, found := after.Get(f.Key)
+		if !found || !sameValue(f.Value, g.Value) || strings.TrimSpace(f.Raw) != strings.TrimSpace(g.Raw) {
+			return fmt.Errorf("keep %s: the file is written in a way that cannot be changed safely; edit it by hand", f.Key)
+		}
+	}
+	if before.Body != after.Body {
+		return fmt.Errorf("keep the text: the file is written in a way that cannot be changed safely; edit it by hand")
+	}
+	return nil
+}
+
+// sameValue compares values but not their places.
+func sameValue(a, b Value) bool {
+	return a.Kind == b.Kind && a.Text == b.Text && slices.EqualFunc(a.Items, b.Items, sameValue)
+}

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"reflect"
+	"time"
+)
+
+// CorruptError says that a state file could not be understood and was set
+// aside, so that defaults can take its place and nothing is lost.
+type CorruptError struct {
+	File string // the name that was read
+	Kept string // the name under which its bytes were kept
+	Err  error  // what was wrong with it
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("%s could not be read (%v); it was kept as %s and defaults are used", e.File, e.Err, e.Kept)
+}
+
+func (e *CorruptError) Unwrap() error { return e.Err }
+
+// ReadJSON reads a state file into v, a pointer. Keys that the file lacks keep
+// the value that v has. A missing file gives false and no error. A file that
+// holds no such JSON is renamed to NAME.corrupt-<time> and gives false and a
+// *CorruptError; v is untouched whenever the answer is false.
+func (d *Dir) ReadJSON(rel string, v any) (found bool, err error) {
+	data, err := d.Read(rel)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = decode(data, v)
+		if err == nil {
+			return true, nil
+		}
+	} else if !errors.Is(err, ErrTooLarge) && !errors.Is(err, errNotRegular) {
+		return false, err
+	}
+	kept, kerr := d.setAside(rel, time.Now())
+	if errors.Is(kerr, fs.ErrNotExist) {
+		return false, nil // another process was faster, and reports it
+	}
+	if kerr != nil {
+		return false, fmt.Errorf("%s could not be read (%w) nor set aside: %w", rel, err, kerr)
+	}
+	return false, &CorruptError{File: rel, Kept: kept, Err: err}
+}
+
+// decode fills v only if all of data fits.
+func decode(data []byte, v any) error {
+	ptr := reflect.ValueOf(v)
+	if ptr.Kind() != reflect.Pointer || ptr.IsNil() {
+		return errors.New("the value to read into is not a pointer")
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	// The trial value takes the errors; after it the real one cannot fail.
+	if err := json.Unmarshal(data, reflect.New(ptr.Type().Elem()).Interface()); err != nil {
+		return fmt.Errorf("%s", describe(data, err))
+	}
+	return json.Unmarshal(data, v)
+}
+
+// describe adds the line to what encoding/json says.
+func describe(data []byte, err error) string {
+	var offset int64
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &kind):
+		offset = kind.Offset
+	default:
+		return err.Error()
+	}
+	line := 1 + bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n"))
+	return fmt.Sprintf("line %d: %v", line, err)
+}
+
+// setAside renames a file to a free name that says when.
+func (d *Dir) setAside(rel string, now time.Time) (kept string, err error) {
+	base := rel + ".corrupt-" + now.Format("20060102T150405")
+	kept = base
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(d.Path(kept)); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		kept = fmt.Sprintf("%s-%d", base, n)
+	}
+	if err := os.Rename(d.Path(rel), d.Path(kept)); err != nil {
+		return "", bare(err)
+	}
+	return kept, nil
+}
+
+// WriteJSON replaces a state file as Write does: one line of JSON as the
+// original program writes it, without HTML escapes.
+func (d *Dir) WriteJSON(rel string, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("encode %s: %w", rel, err)
+	}
+	return d.Write(rel, b.Bytes())
+}

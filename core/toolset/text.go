@@ -1,0 +1,67 @@
+package toolset
+
+// What the agent reads about each tool.
+const (
+	aboutPing     = "Send the user a plain message. Background forks only. At most one ping or embed per fork, and each costs a token of the ping budget unless critical is true."
+	aboutEmbed    = "Send the user a card with a title, fields and buttons, for structured content only. In a background fork it counts as this fork's ping."
+	aboutReport   = "Tell the main session what happened here. In a background fork everything else is discarded when the fork ends."
+	aboutFollowUp = "Schedule the next check of the reminder chain that this run belongs to. Do not call it when the matter is settled: then the chain ends."
+	aboutAdd      = "Set a reminder for your future self. Give either delay_minutes or run_at."
+	aboutList     = "List the pending reminders with their ids, times and files."
+	aboutCancel   = "Cancel a pending reminder by its id."
+)
+
+// Answers that runs give, where the words are fixed by spec 02.6 and 06.1.
+const (
+	TextSent      = "Message sent."
+	TextEmbedSent = "Embed sent."
+	// TextPingOutside answers ping_user in the main session.
+	TextPingOutside = "Error: ping_user is only available in background forks. Answer the user directly."
+	// TextReportOutside answers report_updates in the main session.
+	TextReportOutside = "Error: not in a forked session. The main session has nobody to report to."
+)
+
+// Answers to bad calls.
+const (
+	textUnknownTool = "Error: there is no tool %s."
+	textFault       = "Error: %s met an internal fault (%v). Go on without it."
+	textUnreadable  = "Error: the arguments of %s cannot be read (%v). Send one JSON object."
+	textTooLarge    = "Error: the arguments of %s are larger than %d KiB. Shorten them."
+	textInvalid     = "Error: the arguments of %s are not valid: %s."
+	textEmptyField  = "Error: %s is empty. Say in it what the reader should know."
+	textMissing     = "%s is missing, add it"
+	textMissingIn   = "%s is missing in %s, add it"
+	textNotObject   = "the arguments must be one JSON object"
+	textWrongType   = "%s must be of type %s, not %s"
+	textEmpty       = "%s must not be empty"
+	textTooMany     = "%s may hold at most %d, not %d"
+	textTooSmall    = "%s must be at least %s"
+	textTooBig      = "%s must be at most %s"
+)
+
+// Answers of the chain tool.
+const (
+	textNoChain     = "Error: no active reminder context. follow_up_chain works only in a chain reminder's run."
+	textChainLimit  = "Error: follow-up limit reached (check %d of %d). If it still needs attention, ping the user now."
+	textChainTwice  = "Error: the next check is already scheduled for %s. One follow-up per run is enough."
+	textChainRange  = "Error: minutes_from_now must be between 1 and %d, not %d."
+	textChainFailed = "Error: the follow-up could not be scheduled: %v"
+	textChainSet    = "Follow-up scheduled in %d %s (%s), as check %d of %d."
+)
+
+// Answers of the reminder tools.
+const (
+	textBoth        = "Error: give either delay_minutes or run_at, not both."
+	textNeither     = "Error: give delay_minutes or run_at, so that the reminder has a time."
+	textBadTime     = "Error: run_at %q is no ISO 8601 date and time. Write it like 2026-03-01T15:00:00."
+	textPast        = "Error: run_at %s is in the past (now it is %s). Choose a later time."
+	textTooFar      = "Error: run_at %s is more than ten years away. Choose an earlier time."
+	textNotSaved    = "Error: the reminder could not be saved: %v"
+	textReminderSet = "Reminder %s set for %s."
+	textNone        = "No pending reminders."
+	textLine        = "- %s [%s] %s — %s  (%s)"
+	textNoLabel     = "(no description)"
+	textCancelled   = "Reminder %s cancelled."
+	textNoReminder  = "Error: no reminder found with ID %s."
+	textNotRemoved  = "Error: reminder %s could not be cancelled: %v"
+)

@@ -1,0 +1,169 @@
+// Package toolset is the tools that the agent calls, bound to one run: their
+// names, descriptions and JSON schemas, the check of their arguments, and the
+// words of their answers (spec 06.1). What a call does is the run's business.
+//
+// It must not know forks, budgets or any surface.
+package toolset
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/post"
+)
+
+// Server is the name under which the tools are served; a tool's name on the
+// wire is Prefix plus its own.
+const (
+	Server = "discord"
+	Prefix = "mcp__" + Server + "__"
+)
+
+// The tools' bare names.
+const (
+	PingUser       = "ping_user"
+	DiscordEmbed   = "discord_embed"
+	ReportUpdates  = "report_updates"
+	FollowUpChain  = "follow_up_chain"
+	AddReminder    = "add_reminder"
+	ListReminders  = "list_reminders"
+	CancelReminder = "cancel_reminder"
+)
+
+// Run is what the tools act on: one background run, or the main session.
+// Methods may be called concurrently, block while they write or send, and
+// answer with a text that the agent can act on.
+type Run interface {
+	// Ping sends a plain text, Embed a card. Both are cleaned and within limits.
+	Ping(ctx context.Context, message string, critical bool) agent.ToolResult
+	Embed(ctx context.Context, e post.Embed, critical bool) agent.ToolResult
+	// Report passes an update to the main session.
+	Report(ctx context.Context, message string) agent.ToolResult
+	// FollowUp schedules the next check of the running chain.
+	FollowUp(ctx context.Context, minutes int) agent.ToolResult
+	// Reminders is the book that the reminder tools write in.
+	Reminders() ReminderBook
+}
+
+//go:embed schemas/*.json
+var schemaFiles embed.FS
+
+// handler acts on arguments that have passed the schema.
+type handler func(ctx context.Context, r Run, args json.RawMessage) agent.ToolResult
+
+// tools is the one list: the same for every run, so that an engine's prompt
+// cache holds. Which of them a run may use is decided when it calls them.
+var tools = []struct {
+	name, about string
+	handle      handler
+}{
+	{PingUser, aboutPing, ping},
+	{DiscordEmbed, aboutEmbed, sendEmbed},
+	{ReportUpdates, aboutReport, report},
+	{FollowUpChain, aboutFollowUp, followUp},
+	{AddReminder, aboutAdd, addReminder},
+	{ListReminders, aboutList, listReminders},
+	{CancelReminder, aboutCancel, cancelReminder},
+}
+
+// Background is the bot's tools bound to r. Bad arguments are answered with
+// the field and the cure; a panic inside r becomes an error answer.
+func Background(r Run) []agent.Tool {
+	list := make([]agent.Tool, 0, len(tools))
+	for _, t := range tools {
+		schema, err := schemaFiles.ReadFile("schemas/" + t.name + ".json")
+		if err != nil { // embedded beside this file: only a build without it could fail
+			schema = []byte(`{"type":"object"}`)
+		}
+		list = append(list, agent.Tool{
+			Name: t.name, Description: t.about, Schema: schema,
+			Call: func(ctx context.Context, args json.RawMessage) agent.ToolResult {
+				return call(ctx, r, t.name, args)
+			},
+		})
+	}
+	return list
+}
+
+func call(ctx context.Context, r Run, name string, args json.RawMessage) (result agent.ToolResult) {
+	defer func() {
+		if p := recover(); p != nil {
+			result = Refusal(fmt.Sprintf(textFault, name, p))
+		}
+	}()
+	if len(args) == 0 || string(args) == "null" {
+		args = json.RawMessage("{}")
+	}
+	if problem := check(name, args); problem != "" {
+		return Refusal(problem)
+	}
+	for _, t := range tools {
+		if t.name == name {
+			return t.handle(ctx, r, args)
+		}
+	}
+	return Refusal(fmt.Sprintf(textUnknownTool, name))
+}
+
+// Said is the answer of a call that worked.
+func Said(text string) agent.ToolResult { return agent.ToolResult{Text: text} }
+
+// Refusal is the answer of a call that did not: its text says what to do instead.
+func Refusal(text string) agent.ToolResult { return agent.ToolResult{Text: text, IsError: true} }
+
+func ping(ctx context.Context, r Run, args json.RawMessage) agent.ToolResult {
+	var a struct {
+		Message  string `json:"message"`
+		Critical bool   `json:"critical"`
+	}
+	if err := json.Unmarshal(args, &a); err != nil {
+		return Refusal(fmt.Sprintf(textUnreadable, PingUser, err))
+	}
+	message := Message(a.Message)
+	if message == "" {
+		return Refusal(fmt.Sprintf(textEmptyField, "message"))
+	}
+	return r.Ping(ctx, message, a.Critical)
+}
+
+func sendEmbed(ctx context.Context, r Run, args json.RawMessage) agent.ToolResult {
+	e, critical, err := readEmbed(args)
+	if err != nil {
+		return Refusal(fmt.Sprintf(textUnreadable, DiscordEmbed, err))
+	}
+	if e.Title == "" {
+		return Refusal(fmt.Sprintf(textEmptyField, "title"))
+	}
+	return r.Embed(ctx, e, critical)
+}
+
+func report(ctx context.Context, r Run, args json.RawMessage) agent.ToolResult {
+	var a struct {
+		Message string `json:"message"`
+	}
+	if err := json.Unmarshal(args, &a); err != nil {
+		return Refusal(fmt.Sprintf(textUnreadable, ReportUpdates, err))
+	}
+	message := Update(a.Message)
+	if message == "" {
+		return Refusal(fmt.Sprintf(textEmptyField, "message"))
+	}
+	return r.Report(ctx, message)
+}
+
+func followUp(ctx context.Context, r Run, args json.RawMessage) agent.ToolResult {
+	var a struct {
+		Minutes json.Number `json:"minutes_from_now"`
+	}
+	if err := json.Unmarshal(args, &a); err != nil {
+		return Refusal(fmt.Sprintf(textUnreadable, FollowUpChain, err))
+	}
+	n, err := whole(a.Minutes)
+	if err != nil {
+		return Refusal(fmt.Sprintf(textUnreadable, FollowUpChain, err))
+	}
+	return r.FollowUp(ctx, n)
+}

@@ -1,0 +1,167 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"ollimbot/core/post"
+	"ollimbot/core/store"
+)
+
+const (
+	// fileName holds finished entries, one JSON object a line, so that a restart
+	// does not show an empty chat.
+	fileName = "state/transcript.jsonl"
+	// reloaded is how many entries come back after a restart.
+	reloaded = 200
+	// rotateAt is the size in bytes at which the file is cut down to its newest
+	// entries, and keepBytes what is left of it at most.
+	rotateAt  = 1 << 20
+	keepBytes = rotateAt / 2
+)
+
+// record is one line of the file. A later line with the same id replaces an
+// earlier one. Tool labels are not kept: their arguments may hold what should
+// not lie on a disk.
+type record struct {
+	ID       string      `json:"id"`
+	At       time.Time   `json:"at,omitzero"`
+	Role     Role        `json:"role,omitempty"`
+	Text     string      `json:"text,omitempty"`
+	Embed    *post.Embed `json:"embed,omitempty"`
+	Source   string      `json:"source,omitempty"`
+	Critical bool        `json:"critical,omitempty"`
+	Nonce    string      `json:"nonce,omitempty"`
+	Deleted  bool        `json:"deleted,omitempty"`
+}
+
+func recordOf(e Entry, nonce string) record {
+	return record{
+		ID: string(e.ID), At: e.At, Role: e.Role, Text: e.Text, Embed: e.Embed,
+		Source: e.Source, Critical: e.Critical, Nonce: nonce,
+	}
+}
+
+// entry cleans again what was read: a file is input from outside.
+func (r record) entry(zone *time.Location) Entry {
+	return Entry{
+		ID: post.MessageID(r.ID), At: r.At.In(zone), Role: r.Role, Text: tidy(r.Text),
+		Embed: tidyEmbed(r.Embed), Source: tidy(r.Source), Critical: r.Critical,
+	}
+}
+
+// file writes the lines. Its lock orders the file and is therefore held over I/O.
+type file struct {
+	dir *store.Dir
+	log *slog.Logger
+
+	mu sync.Mutex
+	// size is the file's length in bytes, err the last write's fault.
+	size int
+	err  error
+}
+
+// load reads the newest entries. A line that is no entry is skipped; a file
+// that cannot be read gives none.
+func (f *file) load() []record {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	data, err := f.dir.Read(fileName)
+	if err != nil {
+		return nil
+	}
+	f.size = len(data)
+	return parse(data)
+}
+
+func parse(data []byte) []record {
+	var list []record
+	place := map[string]int{}
+	for line := range bytes.Lines(data) {
+		var r record
+		if json.Unmarshal(line, &r) != nil || r.ID == "" {
+			continue
+		}
+		i, known := place[r.ID]
+		if known {
+			list[i] = r
+			continue
+		}
+		if !r.Deleted {
+			place[r.ID] = len(list)
+			list = append(list, r)
+		}
+	}
+	list = slices.DeleteFunc(list, func(r record) bool { return r.Deleted || !known(r.Role) })
+	return list[max(0, len(list)-reloaded):]
+}
+
+func known(r Role) bool { return r == User || r == Bot || r == Ping || r == Notice }
+
+// add appends a line; a fault is logged once until writing works again.
+func (f *file) add(r record) {
+	line, err := json.Marshal(r)
+	if err != nil {
+		f.log.Error("transcript entry cannot be encoded", "error", err)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.size+len(line) > rotateAt {
+		err = f.rotate()
+	}
+	if err == nil {
+		err = f.dir.Append(fileName, line)
+		f.size += len(line) + 1
+	}
+	if err != nil && f.err == nil {
+		f.log.Warn("transcript is not saved: make room on the disk or check the folder's permissions", "error", err)
+	}
+	f.err = err
+}
+
+// rotate cuts the file down to its newest entries.
+func (f *file) rotate() error {
+	data, err := f.dir.Read(fileName)
+	if err != nil {
+		data = nil // missing or grown beyond reading: begin anew
+	}
+	var lines [][]byte
+	size := 0
+	records := parse(data)
+	for _, r := range slices.Backward(records) {
+		line, err := json.Marshal(r)
+		if err != nil {
+			continue
+		}
+		if size += len(line) + 1; size > keepBytes {
+			break
+		}
+		lines = append(lines, line)
+	}
+	slices.Reverse(lines)
+	kept := bytes.Join(lines, []byte("\n"))
+	if len(kept) > 0 {
+		kept = append(kept, '\n')
+	}
+	if err := f.dir.Write(fileName, kept); err != nil {
+		return err
+	}
+	f.size = len(kept)
+	return nil
+}
+
+// failed is the last write's fault, if the newest entries are not on disk.
+func (f *file) failed() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err != nil {
+		return fmt.Errorf("save the transcript: %w", f.err)
+	}
+	return nil
+}

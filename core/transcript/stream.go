@@ -1,0 +1,151 @@
+package transcript
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/post"
+)
+
+// maxHeld is how many bytes after an escape character are held back while the
+// rest of its sequence may still come.
+const maxHeld = 4096
+
+// Stream is an answer that still grows. Its methods may be called from any
+// goroutine; after End they do nothing.
+type Stream struct {
+	book *Book
+	id   post.MessageID
+	// Guarded by book.mu. held are bytes that cannot be cleaned yet: the
+	// beginning of an escape sequence or of a character.
+	text  strings.Builder
+	held  []byte
+	tools []string
+	ended bool
+}
+
+// Begin starts an entry that grows until End.
+func (b *Book) Begin(role Role) *Stream {
+	e := Entry{ID: newID(), At: b.now(), Role: role, Streaming: true}
+	s := &Stream{book: b, id: e.ID}
+	b.mu.Lock()
+	b.append(e)
+	b.live[e.ID] = s
+	b.mu.Unlock()
+	b.changed()
+	return s
+}
+
+// ID is the entry's id.
+func (s *Stream) ID() post.MessageID { return s.id }
+
+// Append adds a piece of the answer. Pieces may be cut anywhere, in the middle
+// of a character or of an escape sequence too.
+func (s *Stream) Append(delta string) {
+	if delta == "" {
+		return
+	}
+	s.update(func() { s.take(delta) })
+}
+
+// Tool adds the label of a tool that the answer used.
+func (s *Stream) Tool(label string) {
+	s.update(func() { s.tools = append(s.tools, clean.Cut(clean.Line(label), 200)) })
+}
+
+// Empty reports whether nothing has been said yet.
+func (s *Stream) Empty() bool {
+	s.book.mu.Lock()
+	defer s.book.mu.Unlock()
+	return s.text.Len() == 0 && len(s.held) == 0
+}
+
+// End finishes the entry and keeps it. An answer without text and tools leaves
+// no entry behind.
+func (s *Stream) End() {
+	b := s.book
+	b.mu.Lock()
+	if s.ended {
+		b.mu.Unlock()
+		return
+	}
+	s.ended = true
+	s.write(string(s.held))
+	s.held = nil
+	delete(b.live, s.id)
+	b.seen = nil
+	i := b.find(s.id)
+	if i < 0 {
+		b.mu.Unlock()
+		return
+	}
+	e := &b.entries[i]
+	e.Text, e.Tools = strings.TrimRight(s.text.String(), "\n "), slices.Clone(s.tools)
+	e.Streaming = false
+	e.Version++
+	done := *e
+	if done.Text == "" && len(done.Tools) == 0 {
+		b.entries = slices.Delete(b.entries, i, i+1)
+	}
+	b.mu.Unlock()
+	if done.Text != "" {
+		b.keep(done, "")
+	}
+	b.changed()
+}
+
+func (s *Stream) update(change func()) {
+	b := s.book
+	b.mu.Lock()
+	if s.ended {
+		b.mu.Unlock()
+		return
+	}
+	change()
+	if i := b.find(s.id); i >= 0 {
+		b.entries[i].Version++
+	}
+	b.seen = nil
+	b.mu.Unlock()
+	b.changed()
+}
+
+// take cleans what is complete and holds the rest back.
+func (s *Stream) take(delta string) {
+	s.held = append(s.held, delta...)
+	n := whole(s.held)
+	s.write(string(s.held[:n]))
+	s.held = append(s.held[:0], s.held[n:]...)
+}
+
+func (s *Stream) write(raw string) {
+	text := clean.Text(raw)
+	if room := maxText - s.text.Len(); len(text) > room {
+		if room <= 0 {
+			return
+		}
+		text = strings.ToValidUTF8(text[:room-1], "") + "…"
+	}
+	s.text.WriteString(text)
+}
+
+// whole is how many bytes of p can be cleaned without knowing what follows.
+func whole(p []byte) int {
+	end := len(p)
+	if i := bytes.LastIndexByte(p, 0x1b); i >= 0 && bytes.IndexByte(p[i:], '\n') < 0 && len(p)-i < maxHeld {
+		end = i
+	}
+	for back := 1; back < utf8.UTFMax && back <= end; back++ {
+		c := p[end-back]
+		if utf8.RuneStart(c) {
+			if c >= utf8.RuneSelf && !utf8.FullRune(p[end-back:end]) {
+				end -= back
+			}
+			break
+		}
+	}
+	return end
+}

@@ -1,0 +1,160 @@
+package cron
+
+import (
+	"math"
+	"time"
+)
+
+// The years in which a schedule is evaluated. Outside of them arithmetic on
+// times means nothing to a person, and far enough outside it overflows.
+const (
+	firstYear = 2
+	lastYear  = 9999
+)
+
+// swing is more than any zone's clock ever moved at once or lies from UTC, in
+// seconds. Samoa skipped 24 hours in 2011.
+const swing = 48 * 60 * 60
+
+// Next is the first fire at or after at, in at's location; a fire at exactly at
+// counts. It is zero when there is none before the year 10000. Fires lie on
+// whole minutes of the wall clock, except where a skipped time moves to the end
+// of its gap.
+func (s Schedule) Next(at time.Time) time.Time {
+	if s.Never() || at.Year() > lastYear {
+		return time.Time{}
+	}
+	loc := at.Location()
+	if at.Year() < firstYear {
+		at = time.Date(firstYear, 1, 1, 0, 0, 0, 0, loc)
+	}
+	sec := at.Unix()
+	if at.Nanosecond() > 0 {
+		sec++
+	}
+	find := s.nextByClock
+	if s.anyHour {
+		find = s.nextByElapsed
+	}
+	if sec, ok := find(sec, loc); ok {
+		return time.Unix(sec, 0).In(loc)
+	}
+	return time.Time{}
+}
+
+// Instant is the first instant at which the clock on the wall in loc shows wall
+// or later, wall's own location aside: a time that is skipped becomes the end of
+// its gap, a repeated one its first occurrence.
+func Instant(wall time.Time, loc *time.Location) time.Time {
+	y, m, d := wall.Date()
+	h, mi, s := wall.Clock()
+	w := time.Date(y, m, d, h, mi, s, wall.Nanosecond(), time.UTC)
+	sec := reach(w.Unix(), segmentAt(w.Unix()-swing, loc), loc)
+	t := time.Unix(sec, 0).In(loc)
+	if _, offset := t.Zone(); sec+int64(offset) == w.Unix() {
+		t = t.Add(time.Duration(w.Nanosecond()))
+	}
+	return t
+}
+
+// nextByClock answers for fixed hours. A fire at wall time w belongs to the
+// first instant at which the wall clock shows w or later: that is w itself, its
+// first occurrence in an overlap, and the end of the gap for a w inside one.
+// That instant is at or after sec exactly when no earlier instant has shown w
+// or later, so the search begins at the latest wall time shown before sec.
+func (s Schedule) nextByClock(sec int64, loc *time.Location) (int64, bool) {
+	here := segmentAt(sec, loc)
+	w, ok := s.nextWall(shownBefore(sec, here, loc))
+	if !ok {
+		return 0, false
+	}
+	return max(reach(w, here, loc), sec), true
+}
+
+// reach is the first instant, from the segment here on, at which the wall shows
+// w or later. No instant before here may have shown it.
+func reach(w int64, here segment, loc *time.Location) int64 {
+	t := max(w-here.offset, here.start)
+	for t >= here.end {
+		here = segmentAt(max(here.end, w-swing), loc)
+		t = max(w-here.offset, here.start)
+	}
+	return t
+}
+
+// shownBefore is the latest wall time, in seconds, that the clock reached
+// before sec: behind an autumn change that is more than it shows now.
+func shownBefore(sec int64, here segment, loc *time.Location) int64 {
+	shown := int64(math.MinInt64)
+	if sec > here.start {
+		shown = sec + here.offset
+	}
+	for s := here; s.start > sec-swing; {
+		edge := s.start
+		s = segmentAt(edge-1, loc)
+		shown = max(shown, edge+s.offset)
+	}
+	return shown
+}
+
+// nextByElapsed answers for wildcard hours: while the offset stays the same,
+// wall time and instants correspond one to one, so each segment is searched by
+// itself and both passes of a repeated hour count.
+func (s Schedule) nextByElapsed(sec int64, loc *time.Location) (int64, bool) {
+	for from := sec; ; {
+		here := segmentAt(from, loc)
+		w, ok := s.nextWall(from + here.offset)
+		if !ok {
+			return 0, false
+		}
+		if t := w - here.offset; t < here.end {
+			return t, true
+		}
+		// Nothing matches between here and w on the wall, so far segments that
+		// lie wholly between them need no look. Near ones do: clocks go back.
+		if here.end >= from+swing {
+			from = max(here.end, w-swing)
+		} else {
+			from = here.end
+		}
+	}
+}
+
+// nextWall is the first matching wall time at or after w, both as the seconds
+// that a clock in UTC would count. The library gives up after five years, which
+// a 29 February around 2100, or one that must be a Sunday, outlasts.
+func (s Schedule) nextWall(w int64) (int64, bool) {
+	spec := s.spec()
+	spec.Location = time.UTC
+	t := time.Unix(w-1, 0).UTC() // the library answers with times after t
+	for t.Year() <= lastYear {
+		if next := spec.Next(t); !next.IsZero() {
+			return next.Unix(), next.Year() <= lastYear
+		}
+		t = time.Date(t.Year()+6, time.January, 1, 0, 0, -1, 0, time.UTC)
+	}
+	return 0, false
+}
+
+// segment is a stretch of time with one offset from UTC: [start, end) in unix
+// seconds, offset in seconds.
+type segment struct{ start, end, offset int64 }
+
+func segmentAt(sec int64, loc *time.Location) segment {
+	t := time.Unix(sec, 0).In(loc)
+	_, offset := t.Zone()
+	start, end := t.ZoneBounds()
+	seg := segment{start: math.MinInt64, end: math.MaxInt64, offset: int64(offset)}
+	if !start.IsZero() {
+		seg.start = start.Unix()
+	}
+	if !end.IsZero() {
+		seg.end = end.Unix()
+	}
+	// Where a zone's rule, not its table, gives the bounds, package time ends a
+	// year after 365 days, which on 31 December of a leap year is in the past.
+	for seg.end <= sec {
+		seg.end += 24 * 60 * 60
+	}
+	return seg
+}

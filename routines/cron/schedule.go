@@ -1,0 +1,76 @@
+// Package cron owns what a five-field cron expression means: parsing it with
+// the column of every mistake, the instants at which it fires, and the words
+// that explain it to people. It knows nothing of files, tasks or clocks: the
+// time is always an argument.
+//
+// The fields are minute, hour, day of month, month and day of week. 0 and 7
+// are both Sunday, names work in any case, steps work on ranges, and ranges may
+// wrap (fri-mon, 22-2). Two rules are worth knowing (decisions B16, Day rule, DST):
+//
+//   - When both day fields are restricted, a day that matches either one fires.
+//     A day field that begins with * counts as unrestricted; what it says still
+//     has to match.
+//   - Fixed hours follow the clock on the wall: a time that is skipped in spring
+//     fires once, at the first instant after the gap, and a time that is repeated
+//     in autumn fires once, the first time. An hour field that begins with * goes
+//     by elapsed time instead: every instant whose wall clock matches fires.
+package cron
+
+import (
+	robfig "github.com/robfig/cron/v3"
+)
+
+// Schedule is a parsed expression: a small immutable value, safe to share and
+// comparable with ==. The zero Schedule never fires.
+type Schedule struct {
+	expr string // fields separated by one space
+
+	minute, hour, dom, month, dow set
+
+	anyHour, anyDom, anyDow bool // the field begins with *
+	never                   bool // no year has such a day
+
+	stepMinute, stepHour, stepDom int // n of a field that is exactly */n, else 0
+}
+
+// String is the expression with single spaces between its fields.
+func (s Schedule) String() string { return s.expr }
+
+// Never reports whether the expression has no fire in any year, as 30 February.
+func (s Schedule) Never() bool { return s.never || s.minute == 0 }
+
+// Equal reports whether both came from the same expression, spaces aside.
+func (s Schedule) Equal(o Schedule) bool { return s == o }
+
+// starBit is how robfig's schedules mark a day field as unrestricted.
+const starBit = 1 << 63
+
+// spec is the schedule in the terms of robfig's library, whose Next we use on
+// wall-clock time only. Its parser never sees a user's text: it panics on some.
+func (s Schedule) spec() robfig.SpecSchedule {
+	dom, dow := uint64(s.dom), uint64(s.dow)
+	if s.anyDom {
+		dom |= starBit
+	}
+	if s.anyDow {
+		dow |= starBit
+	}
+	return robfig.SpecSchedule{
+		Second: 1, Minute: uint64(s.minute), Hour: uint64(s.hour),
+		Dom: dom, Month: uint64(s.month), Dow: dow,
+	}
+}
+
+// impossible reports whether no year has a day that the day fields allow.
+func (s Schedule) impossible() bool {
+	if !s.anyDom && !s.anyDow {
+		return s.month == 0 || s.dow == 0 && s.dom == 0 // a weekday comes every week
+	}
+	longest := [13]int{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
+	for m := 1; m <= 12; m++ {
+		if s.month.has(m) && s.dom.first() <= longest[m] {
+			return false
+		}
+	}
+	return true
+}

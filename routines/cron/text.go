@@ -1,0 +1,143 @@
+package cron
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ollimbot/core/clean"
+)
+
+// Every sentence in this file is read by whoever wrote the expression. It says
+// what is wrong and then what to write instead.
+
+const fieldList = "minute, hour, day of month, month, day of week"
+
+func emptyExpression() string {
+	return "the cron expression is empty; write five fields (" + fieldList + "), for example 0 9 * * 1-5"
+}
+
+func wrongCount(n int) string {
+	if n == 6 {
+		return "a cron expression has five fields (" + fieldList +
+			"), this has six; there are no seconds and no year, delete the extra field"
+	}
+	return fmt.Sprintf("a cron expression has five fields (%s), this has %s; for example 0 9 * * 1-5",
+		fieldList, count(n))
+}
+
+func count(n int) string {
+	words := [...]string{"none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}
+	if n < len(words) {
+		return words[n]
+	}
+	return strconv.Itoa(n)
+}
+
+func zonePrefix(expr string) string {
+	prefix, _, _ := strings.Cut(expr, "=")
+	return "an expression carries no time zone, the zone comes from OLLIM_TIMEZONE; delete " +
+		quote(strings.TrimSpace(prefix)+"=…")
+}
+
+func macro(text string) string {
+	five := map[string]string{
+		"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *",
+		"@weekly": "0 0 * * 0", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
+	}
+	name := strings.ToLower(text)
+	if instead, ok := five[name]; ok {
+		return name + " is not supported; write " + instead
+	}
+	switch name {
+	case "@reboot":
+		return "@reboot is not supported: a routine fires by the clock; write five fields, for example 0 9 * * *"
+	case "@every":
+		return "@every is not supported; for every 30 minutes write */30 * * * *"
+	}
+	return quote(text) + " is not supported; write five fields, for example 0 9 * * *"
+}
+
+func (f *field) span() string {
+	low, high := strconv.Itoa(f.min), strconv.Itoa(f.max)
+	if f.names == nil {
+		return low + " to " + high
+	}
+	first, last := f.names[0], f.names[len(f.names)-1]
+	text := low + " to " + high + " or a name from " + strings.ToLower(first[:3]) + " to " + strings.ToLower(last[:3])
+	if f.max > f.top {
+		return text + " (0 and 7 are Sunday)"
+	}
+	return text
+}
+
+func outOfRange(f *field, text string) string {
+	return fmt.Sprintf("%s %s does not exist; write %s", f.name, clean.Cut(text, 20), f.span())
+}
+
+func notAValue(f *field, text string) string {
+	return fmt.Sprintf("%s is not a %s; write %s", quote(text), f.name, f.span())
+}
+
+func emptyItem(f *field) string {
+	return fmt.Sprintf("the %s list has an empty entry; delete the extra comma", f.name)
+}
+
+func signed(f *field) string {
+	return fmt.Sprintf("a %s has no sign before it; write a plain number, or a range such as %d-%d", f.name, f.min, f.min+1)
+}
+
+func openRange(f *field, text string) string {
+	return fmt.Sprintf("the range %s has no end; write %s", quote(text), quote(fmt.Sprintf("%s%d", clean.Cut(text, 20), f.top)))
+}
+
+func twoRanges(text string) string {
+	return fmt.Sprintf("%s has two dashes; write one range, or separate ranges with a comma", quote(text))
+}
+
+func twoSteps(text string) string {
+	return fmt.Sprintf("%s has two steps; write one, for example */2", quote(text))
+}
+
+func missingBeforeStep(f *field) string {
+	return fmt.Sprintf("a step needs something to step through; write */2, or a range such as %d-%d/2", f.min, f.top)
+}
+
+func stepNotNumber(text string) string {
+	if text == "" {
+		return "the step after / is missing; write a number, for example */2"
+	}
+	return fmt.Sprintf("the step %s is not a number; write digits only, for example */2", quote(text))
+}
+
+func stepZero() string {
+	return "a step of 0 never moves; write 1 or more, or leave the step out"
+}
+
+func stepTooLarge(f *field, text string, span int) string {
+	if span == 0 {
+		return fmt.Sprintf("the step %s has no range to step through; leave /%s out", clean.Cut(text, 20), clean.Cut(text, 20))
+	}
+	return fmt.Sprintf("the step %s is larger than its %s range, so only the first value would ever fire; "+
+		"write at most %d, or that value alone", clean.Cut(text, 20), f.name, span)
+}
+
+func questionMark() string { return "? is not supported; write * for any day" }
+
+func nthWeekday() string {
+	return "# is not supported; write the weekday alone and let the prompt say which week of the month it is for"
+}
+
+func lastOrNearest(r rune) string {
+	if r == 'l' || r == 'L' {
+		return "L (last) is not supported; write 28 for a day that every month has, " +
+			"or 28-31 and let the prompt ask for the last day"
+	}
+	return "W (nearest weekday) is not supported; write the day, or the weekdays as 1-5 in the last field"
+}
+
+func strayStar(text string) string {
+	return fmt.Sprintf("* stands only at the beginning of an entry, not as in %s; write * or */2 or a range", quote(text))
+}
+
+func quote(s string) string { return `"` + clean.Cut(clean.Line(s), 30) + `"` }

@@ -1,0 +1,209 @@
+package cron
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Words says when the schedule fires, as "every 30 minutes from 9:00 to 18:59,
+// Monday to Friday". Times are of the 24-hour clock.
+func (s Schedule) Words() string {
+	if s.expr == "" {
+		return "never"
+	}
+	clock, single := s.clockWords()
+	days := s.dayWords()
+	switch {
+	case s.Never():
+		return clock + ", " + days + " (never: no month it names has that day)"
+	case days == "" && single:
+		return clock + ", every day"
+	case days == "":
+		return clock
+	}
+	return clock + ", " + days
+}
+
+// maxTimes is how many times of day are listed one by one.
+const maxTimes = 6
+
+// clockWords describes minute and hour; single is true for a list of times,
+// which reads badly without a day behind it.
+func (s Schedule) clockWords() (words string, single bool) {
+	minutes, hours := s.minute.values(), s.hour.values()
+	runs := s.hour.runs(0, 23)
+	hourStep := s.hour.step()
+	switch {
+	case len(hours) == 24:
+		return s.everyHour(), false
+	case len(minutes) == 1 && len(hours) >= 3 && len(runs) == 1:
+		from, to := runs[0].from, runs[0].to
+		return fmt.Sprintf("every hour from %s to %s", clockTime(from, minutes[0]), clockTime(to, minutes[0])), false
+	case len(minutes) == 1 && len(hours) >= 4 && hourStep > 1:
+		return fmt.Sprintf("every %d hours from %s to %s", hourStep,
+			clockTime(hours[0], minutes[0]), clockTime(hours[len(hours)-1], minutes[0])), false
+	case len(minutes)*len(hours) <= maxTimes:
+		var times []string
+		for _, h := range hours {
+			for _, m := range minutes {
+				times = append(times, clockTime(h, m))
+			}
+		}
+		return "at " + list(times, "and"), true
+	case s.minute.evenFromZero() && len(runs) <= 3:
+		spans := make([]string, len(runs))
+		for i, r := range runs {
+			spans[i] = "from " + clockTime(r.from, 0) + " to " + clockTime(r.to, 59)
+		}
+		return everyMinutes(s.minute.step()) + " " + list(spans, "and"), false
+	}
+	if len(hours) > 1 {
+		return s.minuteWords() + " of the hours " + list(stretches(runs, strconv.Itoa, 24), "and"), false
+	}
+	return s.minuteWords() + " of the hour from " + clockTime(hours[0], 0), false
+}
+
+// everyHour describes the minutes of a schedule that has all hours.
+func (s Schedule) everyHour() string {
+	switch {
+	case s.minute.evenFromZero():
+		return everyMinutes(s.minute.step())
+	case s.minute.count() == 1 && s.minute.has(0):
+		return "every hour"
+	case s.minute.count() == 1:
+		return "every hour at " + minuteMark(s.minute.first())
+	}
+	return s.minuteWords() + " of every hour"
+}
+
+// evenFromZero reports whether the minutes are those of */n for an n that
+// divides the hour, so that they are simply every n minutes.
+func (s set) evenFromZero() bool {
+	n := s.step()
+	return n > 0 && s.has(0) && 60%n == 0 && s.count() == 60/n
+}
+
+func (s Schedule) minuteWords() string {
+	v := s.minute.values()
+	if step := s.minute.step(); step > 0 && len(v) >= 4 {
+		return everyMinutes(step) + " from " + minuteMark(v[0]) + " to " + minuteMark(v[len(v)-1])
+	}
+	return "at " + list(stretches(s.minute.runs(0, 59), minuteMark, 60), "and")
+}
+
+func everyMinutes(n int) string {
+	if n == 1 {
+		return "every minute"
+	}
+	return fmt.Sprintf("every %d minutes", n)
+}
+
+func clockTime(h, m int) string { return fmt.Sprintf("%d:%02d", h, m) }
+
+func minuteMark(m int) string { return fmt.Sprintf(":%02d", m) }
+
+// dayWords describes the days, "" for every day.
+func (s Schedule) dayWords() string {
+	everyDom, everyDow := s.dom.count() == 31, s.dow.count() == 7
+	either := !s.anyDom && !s.anyDow
+	switch {
+	case everyDom && everyDow, either && (everyDom || everyDow):
+		if s.month.count() == 12 {
+			return ""
+		}
+		return "every day in " + s.monthWords()
+	case everyDom:
+		return s.weekdayWords("and") + s.inMonths()
+	case everyDow:
+		return s.domWords() + " of " + s.monthWords()
+	case either:
+		return s.domWords() + " of " + s.monthWords() + ", and also " + s.weekdayWords("and") + s.inMonths()
+	}
+	return s.domWords() + " of " + s.monthWords() + " when that is " + s.bareWeekdays("or")
+}
+
+func (s Schedule) inMonths() string {
+	if s.month.count() == 12 {
+		return ""
+	}
+	return " in " + s.monthWords()
+}
+
+func (s Schedule) monthWords() string {
+	if s.month.count() == 12 {
+		return "every month"
+	}
+	name := func(m int) string { return monthNames[m] }
+	return list(stretches(s.month.runs(1, 12), name, 12), "and")
+}
+
+func (s Schedule) weekdayWords(and string) string {
+	if s.dow.count() == 1 {
+		return "every " + dayNames[s.dow.first()]
+	}
+	return s.bareWeekdays(and)
+}
+
+// bareWeekdays begins the week on Monday, as people name it.
+func (s Schedule) bareWeekdays(and string) string {
+	week := s.dow &^ 1
+	if s.dow.has(0) {
+		week |= 1 << 7
+	}
+	name := func(d int) string { return dayNames[d%7] }
+	return list(stretches(week.runs(1, 7), name, 7), and)
+}
+
+func (s Schedule) domWords() string {
+	v := s.dom.values()
+	if step := s.dom.step(); step > 1 && len(v) >= 4 {
+		return fmt.Sprintf("every %d days from the %s to the %s", step, ordinal(v[0]), ordinal(v[len(v)-1]))
+	}
+	return "on the " + list(stretches(s.dom.runs(1, 31), ordinal, 31), "and")
+}
+
+func ordinal(n int) string {
+	suffix := "th"
+	if n/10 != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return strconv.Itoa(n) + suffix
+}
+
+// stretches names runs: one by one up to two members, "a to b" beyond. cycle is
+// where a wrapping run begins anew.
+func stretches(runs []run, name func(int) string, cycle int) []string {
+	var out []string
+	for _, r := range runs {
+		length := r.to - r.from + 1
+		if length <= 0 {
+			length += cycle
+		}
+		switch length {
+		case 1:
+			out = append(out, name(r.from))
+		case 2:
+			out = append(out, name(r.from), name(r.to))
+		default:
+			out = append(out, name(r.from)+" to "+name(r.to))
+		}
+	}
+	return out
+}
+
+// list joins as people do: a, b and c.
+func list(items []string, and string) string {
+	if len(items) < 2 {
+		return strings.Join(items, "")
+	}
+	last := len(items) - 1
+	return strings.Join(items[:last], ", ") + " " + and + " " + items[last]
+}

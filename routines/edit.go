@@ -1,0 +1,144 @@
+package routines
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sort"
+	"strings"
+
+	"ollimbot/core/store"
+)
+
+// Folders of the data directory that hold the files of each kind.
+const (
+	RoutineFolder  = "routines"
+	ReminderFolder = "reminders"
+)
+
+// AddRoutine writes a routine to a file named after its prompt and returns it
+// as the file says it, with its path. An empty id is filled in. What would not
+// load again, such as a bad cron, is an error and writes nothing.
+func AddRoutine(d *store.Dir, r Routine) (Routine, error) {
+	r.Kind = KindRoutine
+	if r.ID == "" {
+		r.ID = store.NewID()
+	}
+	data := FormatRoutine(r)
+	if _, problems := ParseRoutine("", data, nil); HasErrors(problems) {
+		return Routine{}, fmt.Errorf("add routine: %w", asError(problems))
+	}
+	rel, err := place(d, RoutineFolder, r.Task, data)
+	if err != nil {
+		return Routine{}, fmt.Errorf("add routine: %w", err)
+	}
+	r, _ = ParseRoutine(rel, data, nil)
+	return r, nil
+}
+
+// AddReminder is AddRoutine for a reminder. The first reminder of a chain
+// (MaxChain above 0) becomes its own ChainParent.
+func AddReminder(d *store.Dir, r Reminder) (Reminder, error) {
+	r.Kind = KindReminder
+	if r.RunAt.IsZero() {
+		return Reminder{}, errors.New("add reminder: " + missingRunAt())
+	}
+	if r.ID == "" {
+		r.ID = store.NewID()
+	}
+	if r.MaxChain > 0 && r.ChainParent == "" {
+		r.ChainParent = r.ID
+	}
+	zone := r.RunAt.Location()
+	data := FormatReminder(r)
+	if _, problems := ParseReminder("", data, zone); HasErrors(problems) {
+		return Reminder{}, fmt.Errorf("add reminder: %w", asError(problems))
+	}
+	rel, err := place(d, ReminderFolder, r.Task, data)
+	if err != nil {
+		return Reminder{}, fmt.Errorf("add reminder: %w", err)
+	}
+	r, _ = ParseReminder(rel, data, zone)
+	return r, nil
+}
+
+// place finds the file name and writes, in one turn: two tasks that begin with
+// the same words must not take each other's name.
+func place(d *store.Dir, folder string, t Task, data []byte) (rel string, err error) {
+	err = d.Exclusive(folder, func() error {
+		rel, err = d.PlaceFor(folder, t.ID, t.Body)
+		if err != nil {
+			return err
+		}
+		return d.Write(rel, data)
+	})
+	return rel, err
+}
+
+// asError makes one error of all problems that are errors.
+func asError(problems []Problem) error {
+	var messages []string
+	for _, p := range problems {
+		if p.Severity == Error {
+			messages = append(messages, p.Message)
+		}
+	}
+	return errors.New(strings.Join(messages, "; "))
+}
+
+// RemoveTask removes the first file, by name, whose id is id, and says which it
+// was. Files that cannot be read or parsed are passed over.
+func RemoveTask(d *store.Dir, kind Kind, id string) (rel string, found bool, err error) {
+	folder := ""
+	switch kind {
+	case KindRoutine:
+		folder = RoutineFolder
+	case KindReminder:
+		folder = ReminderFolder
+	default:
+		return "", false, errors.New(unknownKind(kind))
+	}
+	err = d.Exclusive(folder, func() error {
+		if rel, err = findFile(d, folder, id); err != nil || rel == "" {
+			return err
+		}
+		found = true
+		return d.Remove(rel)
+	})
+	if err != nil {
+		return "", false, fmt.Errorf("remove %s %s: %w", kind, id, err)
+	}
+	return rel, found, nil
+}
+
+// findFile is the path of the first file of the folder with that id, or empty.
+func findFile(d *store.Dir, folder, id string) (string, error) {
+	entries, err := os.ReadDir(d.Path(folder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	sort.Slice(entries, func(i, j int) bool { return entries[i].Name() < entries[j].Name() })
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".md") {
+			continue
+		}
+		rel := folder + "/" + e.Name()
+		data, err := d.Read(rel)
+		if err != nil || !bytes.Contains(data, []byte(id)) {
+			continue // gone, unreadable, or another task's
+		}
+		doc, err := store.ParseFrontMatter(data)
+		if err != nil {
+			continue
+		}
+		if f, ok := doc.Get("id"); ok && f.Value.Kind == store.Scalar && f.Value.Text == id {
+			return rel, nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,245 @@
+// Package watch owns the watching of a few directories: which of their files may
+// have changed, told soon after the change and never half-way through a save. It
+// must not know what the files are for, and it never reads one.
+//
+// Directories are watched, not files, because editors save by renaming a new
+// file over the old one, which a watch on the file would not survive. A folder
+// may be missing, appear later, be deleted and come back, or be a symbolic link.
+// Where the system cannot watch (its limit is reached), the same Batch comes
+// from a timer alone, and where it loses events, a full rescan makes up for it.
+package watch
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const (
+	defaultQuiet  = 30 * time.Millisecond
+	defaultRescan = 60 * time.Second
+	// holdAtMost is how long a file that keeps being written waits for silence.
+	holdAtMost = 250 * time.Millisecond
+	// pollEvery is the rescan where the system's watch limit is reached.
+	pollEvery = 10 * time.Second
+	// lookEvery is the rescan while a link leads nowhere: no watch can tell when
+	// what it leads to appears.
+	lookEvery = 2 * time.Second
+)
+
+// Options say what is watched and who is told.
+type Options struct {
+	// Root is the directory that Folders are relative to. It may be missing.
+	Root string
+	// Folders are relative to Root, with forward slashes; "." is Root itself.
+	// What lies deeper than the folder is not watched.
+	Folders []string
+	// Quiet is how long a file has to stay untouched before it is told; 30 ms
+	// when zero. A file that never rests is told after 250 ms all the same.
+	Quiet time.Duration
+	// Rescan is the time between two full batches; 60 s when zero.
+	Rescan time.Duration
+	// Match says whether a name ("folder/file") is of interest. It is called
+	// for every event before any other work; nil takes every name.
+	Match func(name string) bool
+	// Changed takes each batch. Calls come from one goroutine, one at a time, and
+	// none begins after the context has ended. It may take its time: what
+	// happens meanwhile is in the next batch.
+	Changed func(b Batch)
+	// Log takes the one warning about a watch limit; nil is silent.
+	Log *slog.Logger
+}
+
+// Batch is what may have changed since the batch before it.
+type Batch struct {
+	// Names are "folder/file" names that may have changed, appeared or gone, in
+	// no order, each once. Empty when Full.
+	Names []string
+	// Full asks to look at everything: at the start, every Rescan, after lost
+	// events, and when a folder came or went.
+	Full bool
+}
+
+// Run watches until ctx ends, which is not an error: it then returns nil. It
+// has no other end: whatever the system refuses is made up for by rescans.
+func Run(ctx context.Context, o Options) error {
+	s, err := openSource()
+	if err != nil {
+		s = source{} // no events at all: the timer alone
+	}
+	if s.close != nil {
+		defer s.close() //nolint:errcheck // nothing is written through it
+	}
+	return run(ctx, o, s, err)
+}
+
+// source is the part of fsnotify that is used, as a value, so that limits and
+// lost events can be played in tests. The zero source watches nothing.
+type source struct {
+	events  <-chan fsnotify.Event
+	errors  <-chan error
+	add     func(dir string) error
+	remove  func(dir string) error
+	watched func() []string
+	close   func() error
+}
+
+func openSource() (source, error) {
+	// The buffer outlives a short absence of the reader; the kernel's own queue
+	// (16,384 events on Linux) does the rest, and its overflow is told.
+	w, err := fsnotify.NewBufferedWatcher(1024)
+	if err != nil {
+		return source{}, err
+	}
+	return source{events: w.Events, errors: w.Errors, add: w.Add, remove: w.Remove, watched: w.WatchList, close: w.Close}, nil
+}
+
+// watcher is one Run.
+type watcher struct {
+	o       Options
+	src     source
+	dirs    *dirs
+	pending pending
+	warned  bool
+}
+
+func run(ctx context.Context, o Options, s source, openErr error) error {
+	w := &watcher{o: withDefaults(o), src: s}
+	w.dirs = newDirs(w.o.Root, w.o.Folders, s)
+	w.pending = pending{quiet: w.o.Quiet, hold: max(holdAtMost, w.o.Quiet), names: map[string]span{}}
+	if openErr != nil {
+		w.warn(openErr)
+	}
+	w.sync()
+	w.tell(ctx, Batch{Full: true})
+
+	rescan := time.NewTimer(w.interval())
+	defer rescan.Stop()
+	due := time.NewTimer(time.Hour)
+	due.Stop()
+	defer due.Stop()
+	var armed time.Time // what due was last set to
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case e, ok := <-w.src.events:
+			if !ok {
+				w.lost(errors.New("the event source closed"))
+			} else {
+				w.event(e, time.Now())
+			}
+		case err, ok := <-w.src.errors:
+			if !ok {
+				w.lost(errors.New("the error source closed"))
+			} else {
+				w.failed(err, time.Now())
+			}
+		case <-due.C:
+			w.tell(ctx, w.pending.take(time.Now()))
+		case <-rescan.C:
+			w.sync()
+			w.pending.clear() // all of it is in the full batch
+			w.tell(ctx, Batch{Full: true})
+			rescan.Reset(w.interval())
+		}
+		if w.dirs.changed { // a link that leads nowhere now, or no longer
+			w.dirs.changed = false
+			rescan.Reset(w.interval())
+		}
+		if at := w.pending.next(); !at.IsZero() && !at.Equal(armed) {
+			armed = at
+			due.Reset(time.Until(at))
+		}
+	}
+	return nil
+}
+
+func withDefaults(o Options) Options {
+	o.Root = filepath.Clean(o.Root)
+	if o.Quiet <= 0 {
+		o.Quiet = defaultQuiet
+	}
+	if o.Rescan <= 0 {
+		o.Rescan = defaultRescan
+	}
+	if o.Match == nil {
+		o.Match = func(string) bool { return true }
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// event sorts one event into: a folder came or went, a file of interest, noise.
+func (w *watcher) event(e fsnotify.Event, now time.Time) {
+	if w.dirs.structural(e.Name) {
+		if e.Op == fsnotify.Chmod || e.Op == fsnotify.Write {
+			return // of the folder itself: nothing came or went
+		}
+		// Renewed even if it looks the same: a new directory may have the old
+		// one's inode number, and its watch died with the old one.
+		w.dirs.drop(e.Name)
+		w.sync()
+		w.pending.add("", now)
+		return
+	}
+	if name, ok := w.dirs.rel(e.Name); ok && w.o.Match(name) {
+		w.pending.add(name, now)
+	}
+}
+
+// failed takes an error of the watch: mostly that events were lost, so that
+// only a full look can tell what happened.
+func (w *watcher) failed(err error, now time.Time) {
+	if !errors.Is(err, fsnotify.ErrEventOverflow) {
+		w.o.Log.Warn("directory watch reported an error", "error", err)
+	}
+	w.sync()
+	w.pending.add("", now)
+}
+
+// lost goes on by timer alone.
+func (w *watcher) lost(err error) {
+	w.src.events, w.src.errors = nil, nil
+	w.dirs.src = source{}
+	w.dirs.limited = true
+	w.dirs.changed = true
+	w.warn(err)
+}
+
+func (w *watcher) sync() {
+	if err := w.dirs.sync(); err != nil {
+		w.warn(err)
+	}
+}
+
+// warn says once per Run that saved files are noticed later than usual.
+func (w *watcher) warn(err error) {
+	if w.warned {
+		return
+	}
+	w.warned = true
+	w.o.Log.Warn("files cannot be watched; looking every 10 seconds instead (on Linux, raise "+
+		"fs.inotify.max_user_watches and fs.inotify.max_user_instances)", "error", err)
+}
+
+func (w *watcher) interval() time.Duration {
+	switch {
+	case w.dirs.limited:
+		return min(pollEvery, w.o.Rescan)
+	case w.dirs.dangling:
+		return min(lookEvery, w.o.Rescan)
+	}
+	return w.o.Rescan
+}
+
+func (w *watcher) tell(ctx context.Context, b Batch) {
+	if ctx.Err() == nil && (b.Full || len(b.Names) > 0) {
+		w.o.Changed(b)
+	}
+}

@@ -1,0 +1,120 @@
+package tui
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core"
+	"ollimbot/tui/action"
+)
+
+// off says why an action cannot be used now; empty means that it can.
+func (r *root) off(a action.Action) string {
+	switch {
+	case a.Writes && r.o.ReadOnly:
+		return textReadOnly
+	case a.ID == action.Undo && len(r.undo) == 0:
+		return textNoUndo
+	case a.Off != nil:
+		return a.Off(*r.snap)
+	}
+	return ""
+}
+
+// act carries out an action, or says why not.
+func (r *root) act(a action.Action) tea.Cmd {
+	if why := r.off(a); why != "" {
+		r.say(core.Info, a.Title+": "+why)
+		return nil
+	}
+	if a.Pane == action.Everywhere {
+		return r.actEverywhere(a.ID)
+	}
+	if a.ID == action.Exact {
+		r.open(newEntry(r.snap.Budget.State))
+		return nil
+	}
+	if a.Pane != r.focus {
+		r.setFocus(a.Pane)
+	}
+	return r.answer(r.panes[a.Pane].Do(r.context(), a.ID))
+}
+
+func (r *root) actEverywhere(id action.ID) tea.Cmd {
+	switch id {
+	case action.GoNext:
+		r.step(+1)
+	case action.GoPrevious:
+		r.step(-1)
+	case action.Zoom:
+		r.zoom = !r.zoom
+	case action.Back:
+		return r.back()
+	case action.Help:
+		r.open(helpPage(r.focus, r.theme.ASCII()))
+	case action.Palette:
+		r.open(newPalette(r))
+	case action.Notices:
+		r.open(r.speech.page(r.snap.Zone))
+	case action.Mouse:
+		r.toggleMouse()
+	case action.Redraw:
+		r.screen.Forget()
+	case action.Undo:
+		return r.undoLast()
+	case action.Interrupt:
+		if r.snap.Busy && !r.o.ReadOnly {
+			return r.do(core.Interrupt{})
+		}
+		return r.quit()
+	case action.Quit:
+		return r.quit()
+	default:
+		if i := slices.Index(goIDs, id); i >= 0 {
+			r.setFocus(action.Panes[i])
+		}
+	}
+	return nil
+}
+
+// goIDs stand in the order of action.Panes.
+var goIDs = []action.ID{
+	action.GoBudget, action.GoSchedule, action.GoUpdates, action.GoForks, action.GoChat, action.GoLogs,
+}
+
+func (r *root) step(by int) {
+	n := len(action.Panes)
+	r.setFocus(action.Panes[(slices.Index(action.Panes, r.focus)+by+n)%n])
+}
+
+// back leaves the zoom; without one it is the pane's.
+func (r *root) back() tea.Cmd {
+	r.speech.hush(time.Now())
+	if r.zoom {
+		r.zoom = false
+		return nil
+	}
+	return r.answer(r.panes[r.focus].Do(r.context(), action.Back))
+}
+
+func (r *root) toggleMouse() {
+	on := !r.screen.Mouse()
+	r.fail(r.screen.SetMouse(on))
+	if on {
+		r.say(core.Info, textMouseOn)
+		return
+	}
+	r.say(core.Info, textMouseOff)
+}
+
+// quit ends the dashboard, after a question while forks wait or run.
+func (r *root) quit() tea.Cmd {
+	q, ok := quitQuestion(r.snap.Forks)
+	if !ok {
+		return tea.Quit
+	}
+	r.open(q)
+	return nil
+}

@@ -1,0 +1,88 @@
+package action
+
+// The actions that the frame carries out itself.
+const (
+	GoBudget   ID = "go.budget"
+	GoSchedule ID = "go.schedule"
+	GoUpdates  ID = "go.updates"
+	GoForks    ID = "go.forks"
+	GoChat     ID = "go.chat"
+	GoLogs     ID = "go.logs"
+	GoNext     ID = "go.next"
+	GoPrevious ID = "go.previous"
+
+	Zoom    ID = "view.zoom"
+	Back    ID = "view.back"
+	Help    ID = "view.help"
+	Palette ID = "view.palette"
+	Notices ID = "view.notices"
+	Mouse   ID = "view.mouse"
+	Redraw  ID = "view.redraw"
+
+	Undo      ID = "app.undo"
+	Interrupt ID = "app.interrupt"
+	Quit      ID = "app.quit"
+)
+
+// The actions of the budget pane.
+const (
+	CapacityUp   ID = "budget.capacity-up"
+	CapacityDown ID = "budget.capacity-down"
+	RefillDown5  ID = "budget.refill-down5"
+	RefillUp5    ID = "budget.refill-up5"
+	RefillDown1  ID = "budget.refill-down1"
+	RefillUp1    ID = "budget.refill-up1"
+	Exact        ID = "budget.exact" // the frame opens the entry
+)
+
+// The actions of the schedule pane.
+const (
+	ScheduleUp      ID = "schedule.up"
+	ScheduleDown    ID = "schedule.down"
+	ScheduleTop     ID = "schedule.top"
+	ScheduleBottom  ID = "schedule.bottom"
+	ScheduleFire    ID = "schedule.fire"
+	SchedulePreview ID = "schedule.preview"
+	ScheduleDetails ID = "schedule.details"
+)
+
+// The actions of the updates pane.
+const (
+	UpdatesUp      ID = "updates.up"
+	UpdatesDown    ID = "updates.down"
+	UpdatesTop     ID = "updates.top"
+	UpdatesBottom  ID = "updates.bottom"
+	UpdatesRead    ID = "updates.read"
+	UpdatesDiscard ID = "updates.discard"
+)
+
+// The actions of the forks pane beside those of its tail.
+const (
+	ForksUp   ID = "forks.up"
+	ForksDown ID = "forks.down"
+	ForksTail ID = "forks.tail"
+	ForksStop ID = "forks.stop"
+)
+
+// The actions of the chat pane beside its scrolling.
+const (
+	ChatWrite ID = "chat.write"
+	ChatSend  ID = "chat.send"
+)
+
+// The actions of everything that scrolls. A pane that has them has a row for
+// each: the ids are the same everywhere, the keys may differ.
+const (
+	TailFollow   ID = "tail.follow"
+	TailUp       ID = "tail.up"
+	TailDown     ID = "tail.down"
+	TailPageUp   ID = "tail.pgup"
+	TailPageDown ID = "tail.pgdn"
+	TailHome     ID = "tail.home"
+	TailFind     ID = "tail.find"
+	TailNext     ID = "tail.next"
+	TailPrevious ID = "tail.prev"
+	TailWrap     ID = "tail.wrap"
+	TailCopyLine ID = "tail.copy-line"
+	TailCopyAll  ID = "tail.copy-all"
+)

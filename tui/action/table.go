@@ -1,0 +1,91 @@
+package action
+
+import "slices"
+
+// table is every action once, in the order of the help line and the help page:
+// the panes first, each with what matters most at the front, then what works
+// everywhere.
+var table = slices.Concat(budgetRows, scheduleRows, updatesRows, forksRows, chatRows, logsRows, everywhereRows)
+
+var budgetRows = []Action{
+	{ID: CapacityUp, Pane: Budget, Keys: []string{"+", "="}, Title: "Raise the capacity by one", Short: "capacity", Hint: capacityHint(+1), Writes: true, Pair: CapacityDown},
+	{ID: CapacityDown, Pane: Budget, Keys: []string{"-", "_"}, Title: "Lower the capacity by one", Short: "capacity", Hint: capacityHint(-1), Off: capacityFloor, Writes: true, Quiet: true},
+	{ID: RefillDown5, Pane: Budget, Keys: []string{"["}, Title: "Refill faster by 5 minutes", Short: "refill", Hint: refillHint(-5), Off: refillFloor, Writes: true, Pair: RefillUp5},
+	{ID: RefillUp5, Pane: Budget, Keys: []string{"]"}, Title: "Refill slower by 5 minutes", Short: "refill", Hint: refillHint(+5), Writes: true, Quiet: true},
+	{ID: RefillDown1, Pane: Budget, Keys: []string{"{"}, Title: "Refill faster by 1 minute", Short: "by 1", Hint: refillHint(-1), Off: refillFloor, Writes: true, Pair: RefillUp1},
+	{ID: RefillUp1, Pane: Budget, Keys: []string{"}"}, Title: "Refill slower by 1 minute", Short: "by 1", Hint: refillHint(+1), Writes: true, Quiet: true},
+	{ID: Exact, Pane: Budget, Keys: []string{"e"}, Title: "Enter capacity and refill rate exactly", Short: "exact", Writes: true},
+}
+
+var scheduleRows = []Action{
+	{ID: ScheduleFire, Pane: Schedule, Keys: []string{"f"}, Title: "Fire the selected task now, beside its schedule", Short: "fire now", Off: noSchedule, Writes: true},
+	{ID: SchedulePreview, Pane: Schedule, Keys: []string{"p"}, Title: "Preview the exact prompt of the selected task", Short: "preview prompt", Off: noSchedule},
+	{ID: ScheduleDetails, Pane: Schedule, Keys: []string{"enter"}, Title: "Show the details of the selected task", Short: "details", Off: noSchedule},
+	{ID: ScheduleUp, Pane: Schedule, Keys: []string{"up", "k"}, Title: "Select the task above", Short: "select", Off: noSchedule, Pair: ScheduleDown},
+	{ID: ScheduleDown, Pane: Schedule, Keys: []string{"down", "j"}, Title: "Select the task below", Short: "select", Off: noSchedule, Quiet: true},
+	{ID: ScheduleTop, Pane: Schedule, Keys: []string{"home", "g"}, Title: "Select the first task", Short: "first", Off: noSchedule, Quiet: true},
+	{ID: ScheduleBottom, Pane: Schedule, Keys: []string{"end", "G"}, Title: "Select the last task", Short: "last", Off: noSchedule, Quiet: true},
+}
+
+var updatesRows = []Action{
+	{ID: UpdatesRead, Pane: Updates, Keys: []string{"enter"}, Title: "Read the selected update in full", Short: "read", Off: noUpdates},
+	{ID: UpdatesDiscard, Pane: Updates, Keys: []string{"x"}, Title: "Discard the selected update", Short: "discard", Off: noUpdates, Writes: true},
+	{ID: UpdatesUp, Pane: Updates, Keys: []string{"up", "k"}, Title: "Select the update above", Short: "select", Off: noUpdates, Pair: UpdatesDown},
+	{ID: UpdatesDown, Pane: Updates, Keys: []string{"down", "j"}, Title: "Select the update below", Short: "select", Off: noUpdates, Quiet: true},
+	{ID: UpdatesTop, Pane: Updates, Keys: []string{"home", "g"}, Title: "Select the first update", Short: "first", Off: noUpdates, Quiet: true},
+	{ID: UpdatesBottom, Pane: Updates, Keys: []string{"end", "G"}, Title: "Select the last update", Short: "last", Off: noUpdates, Quiet: true},
+}
+
+// forksRows: "k" stops here, so that moving has no letters in this pane.
+var forksRows = slices.Concat([]Action{
+	{ID: ForksUp, Pane: Forks, Keys: []string{"up"}, Title: "Select the run above", Short: "select", Off: noForks, Pair: ForksDown},
+	{ID: ForksDown, Pane: Forks, Keys: []string{"down"}, Title: "Select the run below", Short: "select", Off: noForks, Quiet: true},
+	{ID: ForksTail, Pane: Forks, Keys: []string{"enter"}, Title: "Move between the list of runs and the tail", Short: "tail", Off: noForks},
+	{ID: ForksStop, Pane: Forks, Keys: []string{"k"}, Title: "Stop the selected run", Short: "stop", Off: noLiveFork, Danger: true, Writes: true},
+}, tailRows(Forks, []string{"shift+up"}, []string{"shift+down"}))
+
+var chatRows = slices.Concat([]Action{
+	{ID: ChatWrite, Pane: Chat, Keys: []string{"i"}, Title: "Write a message", Short: "write", Writes: true},
+	{ID: ChatSend, Pane: Chat, Keys: []string{"enter"}, Title: "Send what you wrote", Short: "send", Writes: true, Quiet: true},
+}, tailRows(Chat, []string{"up", "k"}, []string{"down", "j"}))
+
+var logsRows = tailRows(Logs, []string{"up", "k"}, []string{"down", "j"})
+
+// tailRows are the rows of a pane that scrolls.
+func tailRows(p Pane, up, down []string) []Action {
+	return []Action{
+		{ID: TailFind, Pane: p, Keys: []string{"/"}, Title: "Find in the text", Short: "find"},
+		{ID: TailNext, Pane: p, Keys: []string{"n"}, Title: "Go to the next match", Short: "next", Quiet: true},
+		{ID: TailPrevious, Pane: p, Keys: []string{"N"}, Title: "Go to the previous match", Short: "previous", Quiet: true},
+		{ID: TailFollow, Pane: p, Keys: []string{"end", "G"}, Title: "Follow the newest lines", Short: "follow"},
+		{ID: TailUp, Pane: p, Keys: up, Title: "Scroll up by a line", Short: "scroll", Pair: TailDown, Quiet: p == Forks},
+		{ID: TailDown, Pane: p, Keys: down, Title: "Scroll down by a line", Short: "scroll", Quiet: true},
+		{ID: TailPageUp, Pane: p, Keys: []string{"pgup", "ctrl+b"}, Title: "Scroll up by a page", Short: "page", Quiet: true},
+		{ID: TailPageDown, Pane: p, Keys: []string{"pgdown", "ctrl+f"}, Title: "Scroll down by a page", Short: "page", Quiet: true},
+		{ID: TailHome, Pane: p, Keys: []string{"home", "g"}, Title: "Go to the oldest line", Short: "oldest", Quiet: true},
+		{ID: TailWrap, Pane: p, Keys: []string{"w"}, Title: "Wrap long lines, or cut them", Short: "wrap"},
+		{ID: TailCopyLine, Pane: p, Keys: []string{"y"}, Title: "Copy the line at the top of the view", Short: "copy", Quiet: p != Logs},
+		{ID: TailCopyAll, Pane: p, Keys: []string{"Y"}, Title: "Copy everything that is kept", Short: "copy all", Quiet: true},
+	}
+}
+
+var everywhereRows = []Action{
+	{ID: Help, Keys: []string{"?"}, Title: "Show every key", Short: "keys"},
+	{ID: Palette, Keys: []string{"ctrl+p"}, Title: "Find and run an action by name", Short: "actions"},
+	{ID: Quit, Keys: []string{"q"}, Title: "Quit; asks while forks run", Short: "quit"},
+	{ID: GoBudget, Keys: []string{"1"}, Title: "Go to the ping budget", Short: "budget", Quiet: true},
+	{ID: GoSchedule, Keys: []string{"2"}, Title: "Go to the schedule", Short: "schedule", Quiet: true},
+	{ID: GoUpdates, Keys: []string{"3"}, Title: "Go to the updates", Short: "updates", Quiet: true},
+	{ID: GoForks, Keys: []string{"4"}, Title: "Go to the forks", Short: "forks", Quiet: true},
+	{ID: GoChat, Keys: []string{"5"}, Title: "Go to the chat", Short: "chat", Quiet: true},
+	{ID: GoLogs, Keys: []string{"6"}, Title: "Go to the logs", Short: "logs", Quiet: true},
+	{ID: GoNext, Keys: []string{"tab"}, Title: "Go to the next pane", Short: "next pane", Quiet: true},
+	{ID: GoPrevious, Keys: []string{"shift+tab"}, Title: "Go to the previous pane", Short: "previous pane", Quiet: true},
+	{ID: Zoom, Keys: []string{"z"}, Title: "Give the pane the whole screen, or take it back", Short: "zoom", Quiet: true},
+	{ID: Back, Keys: []string{"esc"}, Title: "Go back: out of a dialog, a search, a zoom", Short: "back", Quiet: true},
+	{ID: Undo, Keys: []string{"u"}, Title: "Undo the last change", Short: "undo", Writes: true},
+	{ID: Notices, Keys: []string{"!"}, Title: "Show past notices", Short: "notices", Quiet: true},
+	{ID: Interrupt, Keys: []string{"ctrl+c"}, Title: "Interrupt the main turn; without one, quit", Short: "interrupt", Quiet: true},
+	{ID: Mouse, Keys: []string{"M"}, Title: "Take or release the mouse", Short: "mouse", Quiet: true},
+	{ID: Redraw, Keys: []string{"ctrl+l"}, Title: "Draw the screen anew", Short: "redraw", Quiet: true},
+}

@@ -1,0 +1,113 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core"
+	"ollimbot/core/clean"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+)
+
+// undoDepth is how many changes can be undone, newest first.
+const undoDepth = 50
+
+// answer carries out what a pane wants.
+func (r *root) answer(a pane.Answer) tea.Cmd {
+	if a.Toast != "" {
+		r.say(core.Info, a.Toast)
+	}
+	if a.Copy != "" {
+		r.fail(r.screen.Copy(a.Copy))
+	}
+	if a.Focus != action.Everywhere {
+		r.setFocus(a.Focus)
+	}
+	if a.Window != "" {
+		r.setFocus(action.Forks)
+		if p, ok := r.panes[action.Forks].(windower); ok {
+			p.Show(a.Window)
+		}
+	}
+	if a.Zoom {
+		r.zoom = true
+	}
+	if a.Ask != nil {
+		r.open(newQuestion(*a.Ask))
+	}
+	var cmds []tea.Cmd
+	if a.Show != nil {
+		cmds = append(cmds, r.openPage(*a.Show))
+	}
+	if a.Do != nil {
+		cmds = append(cmds, r.do(a.Do))
+	}
+	return tea.Batch(cmds...)
+}
+
+// windower is a pane that can show the tail of a run by its id.
+type windower interface{ Show(id string) }
+
+// openPage opens a page at once; a body that has to be loaded follows.
+func (r *root) openPage(p pane.Page) tea.Cmd {
+	pg := newPage(p.Title, p.Body)
+	r.open(pg)
+	if p.Load == nil {
+		return nil
+	}
+	pg.loading = true
+	return r.command(doneMsg{command: p.Load, page: pg})
+}
+
+// do runs a command. With --read-only nothing that changes the bot passes,
+// whoever asks.
+func (r *root) do(c core.Command) tea.Cmd {
+	if _, reads := c.(core.Preview); r.o.ReadOnly && !reads {
+		r.say(core.Info, textReadOnly)
+		return nil
+	}
+	return r.command(doneMsg{command: c})
+}
+
+func (r *root) undoLast() tea.Cmd {
+	n := len(r.undo)
+	if n == 0 {
+		return nil
+	}
+	c := r.undo[n-1]
+	r.undo = r.undo[:n-1]
+	return r.command(doneMsg{command: c, undoing: true})
+}
+
+// done says what came of a command, and remembers how to undo it.
+func (r *root) done(msg doneMsg) tea.Cmd {
+	if r.ctx.Err() != nil {
+		return nil
+	}
+	r.refresh()
+	if msg.page != nil {
+		msg.page.loaded(msg.outcome.Body, msg.err)
+		return nil
+	}
+	if msg.err != nil {
+		r.say(core.Alert, clean.Line(msg.err.Error()))
+		return nil
+	}
+	text := msg.outcome.Message
+	switch {
+	case msg.undoing && text != "":
+		text = textUndone + text
+	case msg.undoing:
+		text = textUndoneBare
+	case msg.outcome.Undo != nil:
+		r.undo = append(r.undo, msg.outcome.Undo)
+		if len(r.undo) > undoDepth {
+			r.undo = r.undo[len(r.undo)-undoDepth:]
+		}
+		text += textUndoKey
+	}
+	if text != "" {
+		r.say(core.Info, text)
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	"ollimbot/tui/action"
+	"ollimbot/tui/layout"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// frame draws the whole screen: h lines of exactly w cells.
+func (r *root) frame() []string {
+	plan := r.plan()
+	if plan.Mode == layout.TooSmall {
+		return r.tooSmall()
+	}
+	lines := make([]string, 0, r.h)
+	lines = append(lines, r.topLine())
+	if len(plan.Columns) == 0 {
+		lines = append(lines, r.strip()...)
+	} else {
+		lines = append(lines, r.body(plan)...)
+	}
+	lines = append(lines, r.helpLine())
+	for _, d := range r.dialogs {
+		r.overlay(lines, d)
+	}
+	r.overlayToasts(lines)
+	return lines
+}
+
+// body draws the columns beside each other, row by row. Nothing is measured:
+// every part is as wide as its box.
+func (r *root) body(plan layout.Plan) []string {
+	columns := make([][]string, len(plan.Columns))
+	for i, c := range plan.Columns {
+		columns[i] = r.column(c)
+	}
+	if len(columns) == 1 {
+		return columns[0]
+	}
+	rows := make([]string, len(columns[0]))
+	var b strings.Builder
+	for y := range rows {
+		b.Reset()
+		for _, c := range columns {
+			b.WriteString(c[y])
+		}
+		rows[y] = b.String()
+	}
+	return rows
+}
+
+// column draws a stack of boxes with the borders that they share.
+func (r *root) column(c layout.Column) []string {
+	box := r.theme.Box()
+	context := r.context()
+	var rows []string
+	for i, b := range c.Boxes {
+		above := i > 0 && c.Boxes[i-1].Pane == r.focus
+		rows = append(rows, r.border(b, i == 0, above))
+		side := r.theme.Paint(r.borderRole(b.Pane), box.Vertical)
+		for _, l := range r.panes[b.Pane].Lines(context, b.W, b.H, b.Pane == r.focus) {
+			rows = append(rows, side+l+side)
+		}
+	}
+	last := c.Boxes[len(c.Boxes)-1].Pane
+	bottom := box.BottomLeft + strings.Repeat(box.Horizontal, c.W-2) + box.BottomRight
+	return append(rows, r.theme.Paint(r.borderRole(last), bottom))
+}
+
+func (r *root) borderRole(p action.Pane) theme.Role {
+	if p == r.focus {
+		return theme.Focus
+	}
+	return theme.Border
+}
+
+// border is the row above a box: its title, and its state at the right end.
+func (r *root) border(b layout.Box, first, below bool) string {
+	box := r.theme.Box()
+	left, right := box.LeftJoin, box.RightJoin
+	if first {
+		left, right = box.TopLeft, box.TopRight
+	}
+	role := r.borderRole(b.Pane)
+	if below {
+		role = theme.Focus
+	}
+	mark := widget.Span{Role: role, Text: box.Horizontal}
+	if b.Pane == r.focus {
+		mark = widget.Span{Role: theme.Focus, Text: r.theme.Glyph(theme.Pointer)}
+	}
+	title, state := r.heading(b)
+	room := b.W - 2 - widget.Width(title)
+	tail := []widget.Span{{Role: role, Text: box.Horizontal + right}}
+	if n := widget.Width(state); n > 0 && room-n-4 >= 0 {
+		room -= n + 2
+		tail = append([]widget.Span{{Text: " "}}, state...)
+		tail = append(tail, widget.Span{Text: " "}, widget.Span{Role: role, Text: box.Horizontal + right})
+	}
+	spans := append([]widget.Span{{Role: role, Text: left}, mark}, title...)
+	spans = append(spans, widget.Span{Role: role, Text: strings.Repeat(box.Horizontal, max(0, room))})
+	return widget.Brush{Theme: r.theme}.Line(b.W+2, append(spans, tail...)...)
+}
+
+// heading is a box's title, or its tabs, and the state of what it shows.
+func (r *root) heading(b layout.Box) (title, state []widget.Span) {
+	name, words := r.panes[b.Pane].Title(r.context())
+	if r.zoom {
+		words = strings.TrimPrefix(words+textDot+textZoomed, textDot)
+	}
+	if words != "" {
+		state = []widget.Span{{Role: theme.Dim, Text: words}}
+	}
+	if len(b.Tabs) == 0 {
+		return r.titleSpans(b.Pane, name), state
+	}
+	for _, t := range r.tabs(b) {
+		title = append(title, t.spans...)
+	}
+	return title, state
+}
+
+func (r *root) titleSpans(p action.Pane, name string) []widget.Span {
+	role := theme.Strong
+	if p == r.focus {
+		role = theme.Focus
+	}
+	return []widget.Span{
+		{Text: " "}, {Role: theme.Dim, Text: digit(p) + " "}, {Role: role, Text: name}, {Text: " "},
+	}
+}
+
+func digit(p action.Pane) string { return string(rune('0' + p.Number())) }
+
+// tab is a label on a border that is shared by panes.
+type tab struct {
+	pane  action.Pane
+	spans []widget.Span
+}
+
+// tabs are the labels of a box. The open one stands in brackets; where the
+// row is short, the others are numbers only.
+func (r *root) tabs(b layout.Box) []tab {
+	long := b.W >= 60 || len(b.Tabs) <= 2
+	out := make([]tab, 0, len(b.Tabs))
+	for _, p := range b.Tabs {
+		name := p.Name()
+		if p == b.Pane {
+			role := theme.Strong
+			if p == r.focus {
+				role = theme.Focus
+			}
+			out = append(out, tab{p, []widget.Span{{Text: "["}, {Role: role, Text: digit(p) + " " + name}, {Text: "]"}}})
+			continue
+		}
+		label := digit(p)
+		if long {
+			label += " " + shortName(p)
+		}
+		out = append(out, tab{p, []widget.Span{{Role: theme.Dim, Text: " " + label + " "}}})
+	}
+	return out
+}
+
+// tabAt finds the label under a column of the border row.
+func (r *root) tabAt(b layout.Box, x int) (action.Pane, bool) {
+	at := b.X + 1
+	for _, t := range r.tabs(b) {
+		n := widget.Width(t.spans)
+		if x >= at && x < at+n {
+			return t.pane, true
+		}
+		at += n
+	}
+	return "", false
+}
+
+// strip is one line a pane, for tiny terminals.
+func (r *root) strip() []string {
+	rows := make([]string, 0, r.h-2)
+	context := r.context()
+	brush := widget.Brush{Theme: r.theme}
+	for _, p := range action.Panes {
+		mark, role := " ", theme.Dim
+		if p == r.focus {
+			mark, role = r.theme.Glyph(theme.Pointer), theme.Focus
+		}
+		head := brush.Line(4, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Role: role, Text: digit(p) + " "})
+		rows = append(rows, head+r.panes[p].Line(context, r.w-4))
+	}
+	for len(rows) < r.h-2 {
+		rows = append(rows, widget.Blank(r.w))
+	}
+	return rows
+}
+
+// tooSmall explains what the screen needs; the number that is missing stands out.
+func (r *root) tooSmall() []string {
+	brush := widget.Brush{Theme: r.theme}
+	number := func(have, need int) widget.Span {
+		role := theme.Text
+		if have < need {
+			role = theme.Bad
+		}
+		return widget.Span{Role: role, Text: itoa(have)}
+	}
+	lines := []string{
+		brush.Line(r.w, widget.Span{Role: theme.Strong, Text: textTooSmall}),
+		brush.Line(r.w, widget.Span{Text: textHave}, number(r.w, layout.StripWidth), widget.Span{Text: textBy}, number(r.h, layout.StripHeight)),
+		brush.Line(r.w, widget.Span{Text: textNeed + itoa(layout.StripWidth) + textBy + itoa(layout.StripHeight)}),
+	}
+	for _, l := range widget.Wrap(textTooSmallMore, max(1, r.w)) {
+		lines = append(lines, brush.Line(r.w, widget.Span{Role: theme.Dim, Text: l}))
+	}
+	return widget.Fill(lines, r.w, r.h)
+}
+
+// overlayToasts lays the toasts over the right end of the last rows.
+func (r *root) overlayToasts(lines []string) {
+	toasts := r.toastLines(time.Now())
+	for i, t := range toasts {
+		y := r.h - 2 - (len(toasts) - 1 - i)
+		w := cells(t)
+		if y > 0 && w < r.w {
+			lines[y] = over(lines[y], r.w-w-1, t, r.w)
+		}
+	}
+}

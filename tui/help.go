@@ -1,0 +1,37 @@
+package tui
+
+import (
+	"strings"
+
+	"ollimbot/tui/action"
+	"ollimbot/tui/widget"
+)
+
+// helpPage lists every key: those of the focused pane first, then what works
+// everywhere, then the other panes.
+func helpPage(focus action.Pane, ascii bool) *page {
+	var b strings.Builder
+	section(&b, focus, ascii)
+	section(&b, action.Everywhere, ascii)
+	for _, p := range action.Panes {
+		if p != focus {
+			section(&b, p, ascii)
+		}
+	}
+	return newPage(textHelp, strings.TrimSuffix(b.String(), "\n\n"))
+}
+
+// keyColumn is as wide as the longest list of keys of a row, and a gap.
+const keyColumn = 16
+
+func section(b *strings.Builder, p action.Pane, ascii bool) {
+	b.WriteString(p.Name())
+	if n := p.Number(); n > 0 {
+		b.WriteString(" (" + itoa(n) + ")")
+	}
+	b.WriteByte('\n')
+	for _, a := range action.Of(p) {
+		b.WriteString("  " + widget.Fit(a.KeyNames(ascii), keyColumn) + a.Title + "\n")
+	}
+	b.WriteByte('\n')
+}

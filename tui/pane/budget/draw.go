@@ -1,0 +1,208 @@
+package budget
+
+import (
+	"strings"
+
+	"ollimbot/core"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// summary is the state beside the title.
+func summary(s *core.Snapshot) string {
+	b := s.Budget
+	switch {
+	case b.State.Capacity <= 0:
+		return "muted"
+	case !b.Quiet.IsZero():
+		return "quiet"
+	case b.State.Available < 1:
+		return "empty"
+	}
+	return ""
+}
+
+// line is one line of the pane and how dearly it is needed: 0 goes last.
+type line struct {
+	spans []widget.Span
+	rank  int
+}
+
+// draw renders the pane. A pane with little room drops the least needed lines;
+// one with much room gets air and a chart of the day.
+func draw(c pane.Context, w, h int) []string {
+	lines := facts(c, w)
+	for len(lines) > h {
+		worst := 0
+		for i, l := range lines {
+			if l.rank >= lines[worst].rank {
+				worst = i
+			}
+		}
+		lines = append(lines[:worst], lines[worst+1:]...)
+	}
+	b := widget.Brush{Theme: c.Theme}
+	pad := pad(w)
+	var out []string
+	for _, l := range lines {
+		out = append(out, b.Line(w, append([]widget.Span{{Text: pad}}, l.spans...)...))
+	}
+	switch spare := h - len(out); {
+	case spare >= 6 && w >= 3*24+2:
+		out = append(out, chart(c, w, min(spare-1, 9))...)
+	case spare >= 1 && w >= 12:
+		spark := b.Line(w, append([]widget.Span{{Text: pad}}, hours(c, w-2)...)...)
+		if spare >= 2 {
+			out = append(out, widget.Blank(w))
+		}
+		out = append(out, spark)
+	}
+	return widget.Fill(out, w, h)
+}
+
+// pad is the cell of air at the left, where there is room for it.
+func pad(w int) string {
+	if w < 16 {
+		return ""
+	}
+	return " "
+}
+
+// facts are the lines of text, the gauge first.
+func facts(c pane.Context, w int) []line {
+	s, b := c.Snap, c.Snap.Budget
+	out := []line{{gauge(c, w-2*len(pad(w))), 0}}
+	if b.State.Capacity <= 0 {
+		out = append(out, line{[]widget.Span{{Role: theme.Warn, Text: textMuted}}, 1})
+		for i, l := range widget.Wrap(textMutedHelp, max(1, w-2)) {
+			out = append(out, line{[]widget.Span{{Role: theme.Dim, Text: l}}, 4 + i})
+		}
+	} else {
+		if b.State.Available < 1 {
+			out = append(out, line{[]widget.Span{{Role: theme.Bad, Text: textEmpty}}, 3})
+		}
+		out = append(out, line{refill(s, w-2), 1})
+	}
+	if !b.Quiet.IsZero() {
+		out = append(out, line{[]widget.Span{{Role: theme.Warn, Text: textQuiet(clock(s, b.Quiet))}, {Role: theme.Dim, Text: " · critical only"}}, 2})
+	}
+	out = append(out, line{used(c), 3})
+	if b.State.Capacity > 0 {
+		out = append(out, line{[]widget.Span{{Role: theme.Dim, Text: textRate(b.State.RefillRateMinutes)}}, 4})
+	}
+	return out
+}
+
+// gauge is the bar and its numbers.
+func gauge(c pane.Context, w int) []widget.Span {
+	st := c.Snap.Budget.State
+	numbers := []widget.Span{{Role: theme.Strong, Text: tokens(st.Available)}, {Role: theme.Dim, Text: " / "}, {Role: theme.Text, Text: tokens(float64(st.Capacity))}}
+	room := min(w-widget.Width(numbers)-2, 64)
+	if room < 4 {
+		return numbers
+	}
+	share := 0.0
+	if st.Capacity > 0 {
+		share = st.Available / float64(st.Capacity)
+	}
+	bar := widget.Gauge(c.Theme, share, room)
+	if st.Available < 1 {
+		bar[0].Role = theme.Bad
+	}
+	return append(append(bar, widget.Span{Text: "  "}), numbers...)
+}
+
+// refill says when the next token comes and when the bucket is full.
+func refill(s *core.Snapshot, w int) []widget.Span {
+	b := s.Budget
+	if b.NextAt.IsZero() {
+		return []widget.Span{{Role: theme.Good, Text: textFull}}
+	}
+	out := []widget.Span{{Role: theme.Text, Text: textNext(b.NextAt.Sub(s.At))}}
+	if !b.FullAt.IsZero() {
+		more := widget.Span{Role: theme.Dim, Text: " · " + textFullAt(clock(s, b.FullAt))}
+		if widget.Width(out)+widget.Cells(more.Text) <= w {
+			out = append(out, more)
+		}
+	}
+	return out
+}
+
+// used counts today's pings and what is under way.
+func used(c pane.Context) []widget.Span {
+	b := c.Snap.Budget
+	out := []widget.Span{{Role: theme.Dim, Text: textToday(b.State.DailyUsed) + " · "}}
+	if b.State.CriticalUsed > 0 {
+		out = append(out, widget.Span{Role: theme.Ping, Text: c.Theme.Glyph(theme.Bell) + " "}, widget.Span{Role: theme.Text, Text: textCritical(b.State.CriticalUsed)})
+	} else {
+		out = append(out, widget.Span{Role: theme.Dim, Text: textCritical(0)})
+	}
+	if b.Reserved > 0 {
+		out = append(out, widget.Span{Role: theme.Dim, Text: " · "}, widget.Span{Role: theme.Accent, Text: textReserved(b.Reserved)})
+	}
+	return out
+}
+
+// hours is the sparkline of the last day with its label, in w cells.
+func hours(c pane.Context, w int) []widget.Span {
+	values := c.Snap.Budget.Hours[:]
+	if w < len(values) {
+		values = values[len(values)-max(w, 0):]
+	}
+	out := widget.Spark(c.Theme, values)
+	label := textHours
+	if sum(values) == 0 {
+		label = textHoursNone
+	}
+	if w >= len(values)+2+widget.Cells(label) {
+		out = append(out, widget.Span{Role: theme.Dim, Text: "  " + label})
+	}
+	return out
+}
+
+func sum(values []int) int {
+	n := 0
+	for _, v := range values {
+		n += max(v, 0)
+	}
+	return n
+}
+
+// chart is the last day in bars, with a scale below: h lines and one of air.
+func chart(c pane.Context, w, h int) []string {
+	b := widget.Brush{Theme: c.Theme}
+	wide := min(4, (w-2)/24-1)
+	cells := 24*(wide+1) - 1
+	label := textHours
+	if sum(c.Snap.Budget.Hours[:]) == 0 {
+		label = textHoursNone
+	}
+	out := []string{widget.Blank(w), b.Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Dim, Text: label})}
+	for _, row := range widget.Chart(c.Theme, c.Snap.Budget.Hours[:], wide, h-2) {
+		out = append(out, b.Line(w, append([]widget.Span{{Text: " "}}, row...)...))
+	}
+	gap := cells - len(textDayAgo) - len(textHalfDayAgo) - len(textNow)
+	scale := textDayAgo + strings.Repeat(" ", gap/2) + textHalfDayAgo + strings.Repeat(" ", gap-gap/2) + textNow
+	return append(out, b.Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Dim, Text: scale}))
+}
+
+// oneLine is the pane for tiny terminals.
+func oneLine(c pane.Context) []widget.Span {
+	s, b := c.Snap, c.Snap.Budget
+	out := []widget.Span{
+		{Role: theme.Strong, Text: "Budget "},
+		{Role: theme.Text, Text: tokens(b.State.Available) + "/" + tokens(float64(b.State.Capacity)) + " "},
+	}
+	switch {
+	case b.State.Capacity <= 0:
+		out = append(out, widget.Span{Role: theme.Warn, Text: textMuted})
+	case !b.Quiet.IsZero():
+		out = append(out, widget.Span{Role: theme.Warn, Text: textQuiet(clock(s, b.Quiet))})
+	case b.NextAt.IsZero():
+		out = append(out, widget.Span{Role: theme.Good, Text: textFull})
+	default:
+		out = append(out, widget.Span{Role: theme.Dim, Text: textNext(b.NextAt.Sub(s.At))})
+	}
+	return out
+}

@@ -1,0 +1,64 @@
+package budget
+
+import (
+	"fmt"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/tui/widget"
+)
+
+const (
+	textTitle        = "Ping budget"
+	textReadOnly     = "read-only: the budget cannot be changed here"
+	textMutedAlready = "the capacity is 0 already: pings are muted"
+	textFastest      = "one token a minute is the fastest"
+
+	textMuted      = "muted: the capacity is 0"
+	textMutedHelp  = "Only critical pings reach you. + raises the capacity."
+	textFull       = "full"
+	textEmpty      = "empty: pings wait for the next token"
+	textHours      = "pings, last 24 h"
+	textHoursNone  = "no pings in the last 24 h"
+	textDayAgo     = "24 h ago"
+	textHalfDayAgo = "12 h ago"
+	textNow        = "now"
+)
+
+func textNext(d time.Duration) string { return "next in " + widget.Minutes(d) }
+
+func textFullAt(at string) string { return "full " + at }
+
+func textRate(minutes int) string { return fmt.Sprintf("1 every %d min", minutes) }
+
+func textReserved(n int) string { return fmt.Sprintf("%d on its way", n) }
+
+func textQuiet(until string) string { return "quiet until " + until }
+
+func textToday(n int) string { return fmt.Sprintf("today %d", n) }
+
+func textCritical(n int) string { return fmt.Sprintf("critical %d", n) }
+
+// tokens writes what is available: one decimal, rounded down so that a token
+// that is not whole never looks whole.
+func tokens(available float64) string {
+	tenths := int(max(available, 0)*10 + 1e-9)
+	if tenths%10 == 0 {
+		return fmt.Sprint(tenths / 10)
+	}
+	return fmt.Sprintf("%d.%d", tenths/10, tenths%10)
+}
+
+// clock writes a moment of the next hours: the time, with the day when it is
+// not today's.
+func clock(s *core.Snapshot, t time.Time) string {
+	zone := s.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	t, now := t.In(zone), s.At.In(zone)
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04")
+	}
+	return t.Format("Mon 15:04")
+}

@@ -1,0 +1,101 @@
+// Package logs is the dashboard's pane of the program's own log: one tail view
+// and nothing else.
+package logs
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core/tail"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+const (
+	textTitle = "Logs"
+	textEmpty = "The log is empty."
+	textTeach = "What the program does and what goes wrong is written here, and to the log file in the data directory."
+)
+
+// Pane is the log pane. Use New.
+type Pane struct {
+	view    *widget.TailView
+	version uint64
+	cache   widget.Cache[key]
+}
+
+type key struct {
+	w, h    int
+	version uint64
+	focused bool
+	theme   *theme.Theme
+}
+
+// New returns the pane.
+func New() *Pane { return &Pane{view: widget.NewTailView(pane.LogTail, false)} }
+
+// Title implements pane.Pane.
+func (p *Pane) Title(pane.Context) (name, state string) { return textTitle, p.view.State() }
+
+// Lines implements pane.Pane.
+func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
+	return p.cache.Lines(key{w, h, p.version, focused, c.Theme}, func() []string {
+		if p.view.Len() == 0 {
+			return widget.Brush{Theme: c.Theme}.Empty(w, h, textEmpty, textTeach)
+		}
+		return p.view.Lines(c.Theme, w, h, focused)
+	})
+}
+
+// Line implements pane.Pane: the newest line of the log.
+func (p *Pane) Line(c pane.Context, w int) string {
+	spans := []widget.Span{{Role: theme.Strong, Text: textTitle + " "}}
+	last, ok := p.view.Last()
+	switch {
+	case !ok:
+		spans = append(spans, widget.Span{Role: theme.Dim, Text: textEmpty})
+	case last.Kind == tail.Error, last.Kind == tail.Warn:
+		spans = append(spans, widget.Span{Role: theme.Warn, Text: string(last.Kind) + " "}, widget.Span{Text: last.Text})
+	default:
+		spans = append(spans, widget.Span{Role: theme.Dim, Text: last.Text})
+	}
+	return widget.Brush{Theme: c.Theme}.Line(w, spans...)
+}
+
+// Do implements pane.Pane.
+func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
+	p.version++
+	if id == action.Back {
+		p.view.EndFind()
+		p.read(c)
+		return pane.Answer{}
+	}
+	_, verb, _ := strings.Cut(string(id), ".")
+	reply, _ := p.view.Do(verb)
+	p.read(c)
+	return pane.Answer{Copy: reply.Copy, Toast: reply.Toast}
+}
+
+// Capture implements pane.Pane.
+func (p *Pane) Capture() bool { return p.view.Finding() }
+
+// Type implements pane.Pane.
+func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
+	p.version++
+	p.view.Type(msg)
+	p.read(c)
+	return pane.Answer{}
+}
+
+// Sync implements pane.Pane.
+func (p *Pane) Sync(c pane.Context) { p.read(c) }
+
+// read takes over what is new in the log.
+func (p *Pane) read(c pane.Context) {
+	if c.Tail != nil && p.view.Sync(c.Tail, c.Snap.LogLines, c.Snap.Zone) {
+		p.version++
+	}
+}

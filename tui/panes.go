@@ -1,0 +1,24 @@
+package tui
+
+import (
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/budget"
+	"ollimbot/tui/pane/chat"
+	"ollimbot/tui/pane/forks"
+	"ollimbot/tui/pane/logs"
+	"ollimbot/tui/pane/schedule"
+	"ollimbot/tui/pane/updates"
+)
+
+// newPanes makes the six panes, each without a past.
+func newPanes() map[action.Pane]pane.Pane {
+	return map[action.Pane]pane.Pane{
+		action.Budget:   budget.New(),
+		action.Schedule: schedule.New(),
+		action.Updates:  updates.New(),
+		action.Forks:    forks.New(),
+		action.Chat:     chat.New(),
+		action.Logs:     logs.New(),
+	}
+}

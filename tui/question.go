@@ -1,0 +1,103 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core/fork"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// question is asked before what cannot be undone. The safe answer is the
+// default, and a key that was on its way when the question opened never
+// confirms it.
+type question struct {
+	ask    pane.Question
+	quits  bool // yes ends the dashboard
+	yes    bool // the chosen answer
+	opened time.Time
+}
+
+// grace is how long a question must have stood before it can be confirmed.
+const grace = 250 * time.Millisecond
+
+func newQuestion(q pane.Question) *question {
+	return &question{ask: q, opened: time.Now()}
+}
+
+// quitQuestion asks whether to leave runs behind; ok is false without any.
+func quitQuestion(runs []fork.View) (*question, bool) {
+	running, waiting := 0, 0
+	for _, f := range runs {
+		switch f.State {
+		case fork.Running:
+			running++
+		case fork.Waiting:
+			waiting++
+		default:
+		}
+	}
+	if running+waiting == 0 {
+		return nil, false
+	}
+	q := newQuestion(pane.Question{Text: quitText(running, waiting), Yes: textQuitYes, No: textQuitNo})
+	q.quits = true
+	return q, true
+}
+
+func (q *question) title() string { return textQuestion }
+
+// ripe reports whether the question has been readable.
+func (q *question) ripe(now time.Time) bool { return now.Sub(q.opened) >= grace }
+
+func (q *question) draw(l look, w, h int) []string {
+	w = min(w, 60)
+	lines := []string{widget.Blank(w)}
+	for _, t := range widget.WrapN(q.ask.Text, w-4, max(1, h-4)) {
+		lines = append(lines, l.brush.Line(w, widget.Span{Text: "  " + t}))
+	}
+	button := func(chosen bool, key, text string) []widget.Span {
+		if chosen {
+			return []widget.Span{{Role: theme.Focus, Text: l.theme.Glyph(theme.Pointer) + " "}, {Role: theme.Key, Text: key}, {Role: theme.Strong, Text: " " + text}}
+		}
+		return []widget.Span{{Text: "  "}, {Role: theme.Key, Text: key}, {Role: theme.Dim, Text: " " + text}}
+	}
+	return append(lines, widget.Blank(w),
+		l.brush.Line(w, append([]widget.Span{{Text: "  "}}, button(!q.yes, "n", q.ask.No)...)...),
+		l.brush.Line(w, append([]widget.Span{{Text: "  "}}, button(q.yes, "y", q.ask.Yes)...)...),
+	)
+}
+
+func (q *question) key(k string, _ tea.KeyPressMsg) verdict {
+	switch k {
+	case "y", "Y":
+		return q.confirm()
+	case "n", "N", "q":
+		return verdict{shut: true}
+	case "enter":
+		if q.yes {
+			return q.confirm()
+		}
+		return verdict{shut: true}
+	case "tab", "shift+tab", "up", "down", "left", "right", "j", "k", "h", "l":
+		q.yes = !q.yes
+	}
+	return verdict{}
+}
+
+func (q *question) confirm() verdict {
+	if !q.ripe(time.Now()) {
+		return verdict{}
+	}
+	return verdict{shut: true, quit: q.quits, answer: pane.Answer{Do: q.ask.Do}}
+}
+
+func (q *question) wheel(bool) {}
+
+func (q *question) hint() []string {
+	no, yes := q.ask.No, q.ask.Yes
+	return []string{"n", no, "y", yes, "enter", textChosen, "esc", no}
+}

@@ -1,0 +1,240 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core"
+	"ollimbot/core/tail"
+	"ollimbot/tui/action"
+	"ollimbot/tui/layout"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/screen"
+	"ollimbot/tui/theme"
+)
+
+// root is the dashboard's model. Bubble Tea calls it from one goroutine.
+type root struct {
+	ctx     context.Context // ends with Run; commands and timers end with it
+	core    Core
+	o       Options
+	facts   terminal
+	screen  *screen.Screen   // nil where only frames are drawn
+	signals <-chan os.Signal // of the terminal
+
+	theme *theme.Theme
+	dark  bool
+	snap  *core.Snapshot
+	w, h  int
+
+	panes map[action.Pane]pane.Pane
+	focus action.Pane
+	lower action.Pane // Chat or Logs: what their common box shows
+	zoom  bool
+
+	dialogs []dialog // the last one takes the keys
+	speech  speech
+	undo    []core.Command // newest last
+
+	// painted is when the screen was written last; due, that a paint is on its way.
+	painted time.Time
+	due     bool
+	// wakeAt is when the running timer fires; timers of an older round are ignored.
+	wakeAt time.Time
+	round  int
+
+	err error // why the dashboard ended by itself
+}
+
+// frameGap is the least time between two paints that nobody pressed a key for.
+const frameGap = 33 * time.Millisecond
+
+func newRoot(ctx context.Context, c Core, o Options) *root {
+	r := &root{
+		ctx: ctx, core: c, o: o, facts: detect(o.Output, o.Env),
+		panes: newPanes(), focus: action.Forks, lower: action.Chat,
+		snap: &core.Snapshot{},
+	}
+	r.w, r.h = r.facts.w, r.facts.h
+	r.setDark(!r.facts.light)
+	return r
+}
+
+// Init takes the first snapshot and paints the first frame.
+func (r *root) Init() tea.Cmd {
+	if w, h, ok := r.screen.Size(); ok {
+		r.w, r.h = w, h
+	}
+	r.refresh()
+	if r.o.Notice != "" {
+		r.speech.say(time.Now(), core.Warn, r.o.Notice)
+	}
+	r.fail(r.screen.SetMouse(true))
+	r.paint()
+	if r.o.Theme == "" {
+		r.fail(r.screen.AskBackground())
+	}
+	return tea.Batch(r.waitChanged(), r.waitSignal(), r.wake())
+}
+
+// View draws nothing: Update has painted.
+func (r *root) View() tea.View { return tea.View{} }
+
+// urgency is how soon a message must be seen.
+type urgency uint8
+
+const (
+	never urgency = iota // nothing to see
+	soon                 // within a frame
+	atOnce
+)
+
+// Update takes a message and paints. A panic ends the dashboard, not the bot.
+func (r *root) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.fail(fmt.Errorf("panic in the dashboard: %v\n%s", p, debug.Stack()))
+			model, cmd = r, tea.Quit
+		}
+	}()
+	cmd, when := r.receive(msg)
+	later := r.show(when)
+	if r.err != nil {
+		return r, tea.Quit
+	}
+	return r, tea.Batch(cmd, later, r.wake())
+}
+
+// receive is the order of house rule 8: size and colours, the core, then what
+// the user does.
+func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		return nil, r.resize(msg.Width, msg.Height)
+	case signalMsg:
+		return r.waitSignal(), r.signalled(msg)
+	case tea.BackgroundColorMsg:
+		return nil, r.setDark(msg.IsDark())
+	case tea.FocusMsg:
+		if r.o.Theme == "" {
+			r.fail(r.screen.AskBackground())
+		}
+		return nil, never
+
+	case changedMsg:
+		r.refresh()
+		return r.after(frameGap, lookMsg{}), soon
+	case lookMsg:
+		return r.waitChanged(), never
+	case wakeMsg:
+		return nil, r.woken(msg)
+	case paintMsg:
+		r.due = false
+		return nil, soon
+	case doneMsg:
+		return r.done(msg), atOnce
+
+	case tea.KeyPressMsg:
+		return r.key(msg), atOnce
+	case tea.PasteMsg:
+		return r.paste(msg), atOnce
+	case tea.MouseClickMsg:
+		return r.click(msg.Mouse()), atOnce
+	case tea.MouseWheelMsg:
+		return r.wheel(msg.Mouse()), soon
+	}
+	return nil, never
+}
+
+// show paints now or arranges for it. While things stream, a frame stands for
+// at least frameGap; after a key it never waits.
+func (r *root) show(when urgency) tea.Cmd {
+	switch when {
+	case atOnce:
+		r.paint()
+	case soon:
+		rest := frameGap - time.Since(r.painted)
+		if rest <= 0 {
+			r.paint()
+		} else if !r.due {
+			r.due = true
+			return r.after(rest, paintMsg{})
+		}
+	case never:
+	}
+	return nil
+}
+
+func (r *root) paint() {
+	r.painted = time.Now()
+	r.fail(r.screen.Paint(r.frame()))
+}
+
+// fail ends the dashboard with the first error that is given to it.
+func (r *root) fail(err error) {
+	if err != nil && r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *root) resize(w, h int) urgency {
+	if w == r.w && h == r.h {
+		return never
+	}
+	r.w, r.h = w, h
+	r.screen.Forget()
+	return atOnce
+}
+
+// setDark builds the theme for a background.
+func (r *root) setDark(dark bool) urgency {
+	if r.theme != nil && r.dark == dark {
+		return never
+	}
+	r.dark, r.theme = dark, r.facts.theme(r.o, dark)
+	return atOnce
+}
+
+// refresh takes a new snapshot and shows it to the panes.
+func (r *root) refresh() {
+	s := r.core.Snapshot()
+	r.snap = &s
+	r.speech.hear(s.Notices, s.At)
+	c := r.context()
+	for _, p := range action.Panes {
+		r.panes[p].Sync(c)
+	}
+}
+
+// context is what panes may look at.
+func (r *root) context() pane.Context {
+	return pane.Context{Theme: r.theme, Snap: r.snap, Tail: r.tail, ReadOnly: r.o.ReadOnly}
+}
+
+func (r *root) tail(id string, from tail.Cursor) tail.Page {
+	if r.core == nil {
+		return tail.Page{Next: from}
+	}
+	return r.core.Tail(id, from)
+}
+
+// plan divides the screen as it is now.
+func (r *root) plan() layout.Plan {
+	return layout.Divide(layout.Input{W: r.w, H: r.h, Zoom: r.zoom, Focus: r.focus, Lower: r.lower})
+}
+
+// setFocus moves the focus; the common box follows it.
+func (r *root) setFocus(p action.Pane) {
+	if p.Number() == 0 {
+		return
+	}
+	r.focus = p
+	if p == action.Chat || p == action.Logs {
+		r.lower = p
+	}
+}

@@ -1,0 +1,233 @@
+// Package screen owns the terminal while the dashboard is open: raw input
+// mode, the alternate screen, and what stands on it. It is handed whole
+// frames, line by line, and writes the lines that changed in one piece. It
+// must not know what the lines mean.
+//
+// It takes the place of Bubble Tea's renderer, whose fixed ticker and line
+// differ cost more than everything else of an idle dashboard (reasons and
+// numbers: docs/performance.md).
+package screen
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+
+	"github.com/charmbracelet/x/term"
+)
+
+// Options say where the screen is.
+type Options struct {
+	// Output is the terminal, or anything that takes its bytes.
+	Output io.Writer
+	// Input is put into raw mode where it is a terminal; it may be nil.
+	Input io.Reader
+	// Title is the window's title; it must be free of control characters.
+	Title string
+}
+
+// Screen is the terminal. Its methods may be called from any goroutine; each
+// writes at most once. Use New.
+type Screen struct {
+	o Options
+
+	// mu orders what is written to the terminal, so it is held over the write.
+	mu     sync.Mutex
+	open   bool
+	shown  []string // what stands on the screen, nil where that is unknown
+	buffer []byte   // reused between frames
+	mouse  bool
+	raw    *term.State
+}
+
+// New returns a screen that is not open yet.
+func New(o Options) *Screen { return &Screen{o: o} }
+
+// Control sequences. Lines never wrap on this screen: a line that a terminal
+// takes for wider than it is must not push the others down.
+const (
+	enter = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[?1004h\x1b[0m\x1b[2J"
+	leave = "\x1b[0m\x1b[?1004l\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l"
+
+	// The title is pushed before and popped after, where the terminal can.
+	pushTitle, popTitle = "\x1b[22;2t", "\x1b[23;2t"
+
+	mouseOn  = "\x1b[?1000h\x1b[?1006h"
+	mouseOff = "\x1b[?1006l\x1b[?1000l"
+
+	frameStart = "\x1b[?2026h"
+	frameEnd   = "\x1b[?2026l"
+)
+
+// Open takes the terminal. Close gives it back, also after Open has failed
+// halfway.
+func (s *Screen) Open() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open {
+		return nil
+	}
+	if f, ok := s.o.Input.(term.File); ok && term.IsTerminal(f.Fd()) {
+		state, err := term.MakeRaw(f.Fd())
+		if err != nil {
+			return fmt.Errorf("switch the terminal to raw input: %w", err)
+		}
+		s.raw = state
+	}
+	s.open, s.shown, s.mouse = true, nil, false
+	return s.write(pushTitle + "\x1b]2;" + s.o.Title + "\x07" + enter)
+}
+
+// Close gives the terminal back as it was. It is idempotent.
+func (s *Screen) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open {
+		return nil
+	}
+	s.open, s.shown = false, nil
+	out := leave + popTitle
+	if s.mouse {
+		out = mouseOff + out
+	}
+	err := s.write(out)
+	if f, ok := s.o.Input.(term.File); ok && s.raw != nil {
+		if e := term.Restore(f.Fd(), s.raw); e != nil && err == nil {
+			err = fmt.Errorf("switch the terminal back: %w", e)
+		}
+		s.raw = nil
+	}
+	return err
+}
+
+// Reopen takes the terminal anew: after the process was stopped and continued,
+// when the shell has had it meanwhile.
+func (s *Screen) Reopen() error {
+	mouse := s.Mouse()
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if err := s.Open(); err != nil {
+		return err
+	}
+	return s.SetMouse(mouse)
+}
+
+// Forget makes the next Paint write every line: after a resize, or when
+// something else has written to the terminal.
+func (s *Screen) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shown = nil
+}
+
+// Paint shows the lines from the top of the screen. Each must be exactly as
+// wide as the screen and may hold SGR and cursor-column sequences, no others.
+// Lines that stand there already cost nothing; without a change nothing is
+// written.
+func (s *Screen) Paint(lines []string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open {
+		return nil
+	}
+	b := append(s.buffer[:0], frameStart...)
+	start := len(b)
+	if s.shown == nil {
+		b = append(b, "\x1b[0m\x1b[2J"...)
+	}
+	for i, line := range lines {
+		if i < len(s.shown) && s.shown[i] == line {
+			continue
+		}
+		b = appendLine(b, i, line)
+	}
+	for i := len(lines); i < len(s.shown); i++ {
+		b = appendLine(b, i, "")
+	}
+	s.shown = append(s.shown[:0], lines...)
+	s.buffer = b
+	if len(b) == start {
+		return nil
+	}
+	b = append(b, frameEnd...)
+	s.buffer = b
+	if _, err := s.o.Output.Write(b); err != nil {
+		s.shown = nil
+		return fmt.Errorf("write to the terminal: %w", err)
+	}
+	return nil
+}
+
+// appendLine writes one line. The row is erased first, not after: behind a
+// full line the cursor stands on its last cell, which an erase would take.
+func appendLine(b []byte, row int, line string) []byte {
+	b = append(b, "\x1b["...)
+	b = strconv.AppendInt(b, int64(row+1), 10)
+	b = append(b, "H\x1b[K"...)
+	b = append(b, line...)
+	return append(b, "\x1b[0m"...)
+}
+
+// SetMouse takes the mouse or gives it back to the terminal.
+func (s *Screen) SetMouse(on bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open || s.mouse == on {
+		return nil
+	}
+	s.mouse = on
+	if on {
+		return s.write(mouseOn)
+	}
+	return s.write(mouseOff)
+}
+
+// Mouse reports whether the screen has the mouse.
+func (s *Screen) Mouse() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mouse
+}
+
+// Copy puts text on the clipboard of whoever looks at the terminal (OSC 52),
+// over SSH as well. The terminal does not say whether it allows that.
+func (s *Screen) Copy(text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open {
+		return nil
+	}
+	return s.write("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(text)) + "\x07")
+}
+
+// AskBackground asks the terminal for its background colour. The answer, where
+// there is one, arrives as input.
+func (s *Screen) AskBackground() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open {
+		return nil
+	}
+	return s.write("\x1b]11;?\x07")
+}
+
+// Size is the terminal's size in cells; ok is false where Output is none.
+func (s *Screen) Size() (w, h int, ok bool) {
+	f, isFile := s.o.Output.(term.File)
+	if !isFile || !term.IsTerminal(f.Fd()) {
+		return 0, 0, false
+	}
+	w, h, err := term.GetSize(f.Fd())
+	return w, h, err == nil && w > 0 && h > 0
+}
+
+// write needs the lock.
+func (s *Screen) write(text string) error {
+	if _, err := io.WriteString(s.o.Output, text); err != nil {
+		return fmt.Errorf("write to the terminal: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package tui
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"ollimbot/tui/action"
+	"ollimbot/tui/widget"
+)
+
+// The words of the frame. What a pane says stands with the pane.
+const (
+	windowTitle = "ollim-bot"
+	textName    = "ollim-bot"
+	textDot     = " · "
+
+	textRoutine      = "routine"
+	textReminder     = "reminder"
+	textReadOnlyMark = "read-only"
+	textZoomed       = "zoomed, z goes back"
+
+	textReadOnly = "the dashboard is read-only; start it without --read-only to change things"
+	textNoUndo   = "nothing to undo"
+	textNoPaste  = "a paste goes into a message: 5 opens the chat, i writes"
+	textMouseOn  = "the dashboard has the mouse; M releases it"
+	textMouseOff = "the mouse is released: select text as usual; M takes it back"
+
+	textUndone     = "undone: "
+	textUndoneBare = "undone"
+	textUndoKey    = " · u undoes"
+	textCopied     = "copied, if the terminal allows it"
+
+	textTooSmall     = "ollim-bot"
+	textHave         = "the screen has "
+	textNeed         = "it needs at least "
+	textBy           = "×"
+	textTooSmallMore = "The bot is running. Make the window larger, or zoom out. q quits."
+
+	textNotices   = "Notices, newest first"
+	textNoNotices = "Nothing has been said yet. What appears at the bottom right for a moment is kept here."
+	textHelp      = "Keys"
+	textPalette   = "Actions"
+	textNoAction  = "no action has that name"
+	textQuestion  = "Sure?"
+	textLoading   = "loading…"
+	textFind      = "find: "
+	textNoHit     = "not found"
+	textOf        = " of "
+	textChosen    = "take the marked one"
+
+	textQuitYes = "quit and stop them"
+	textQuitNo  = "stay"
+
+	textEntryTitle = "Ping budget, exactly"
+	textNoCapacity = "the capacity is a number of tokens; 0 mutes"
+	textNoMinutes  = "the refill rate is a number of minutes, at least 1"
+)
+
+var (
+	textEntryFields = [2]string{"Capacity", "Refill every"}
+	textEntryUnits  = [2]string{"tokens", "minutes"}
+
+	textEntryHint   = []string{"0-9", "type", "tab", "other field", "enter", "set", "esc", "leave as it is"}
+	textPageHint    = []string{"esc", "close", "/", "find", "n/N", "next, previous", "PgUp/PgDn", "scroll", "y", "copy"}
+	textFindHint    = []string{"enter", "keep", "esc", "drop the search"}
+	textPaletteHint = []string{"enter", "run", "tab", "next", "esc", "close"}
+	textCapture     = []string{"enter", "done", "esc", "leave", "ctrl+c", "interrupt or quit"}
+
+	errStill = errors.New("this is a picture of the dashboard: nothing can be done in it")
+)
+
+// quitText names what would be lost.
+func quitText(running, waiting int) string {
+	var parts []string
+	if running > 0 {
+		parts = append(parts, widget.Count(uint64(running), "fork")+" still running")
+	}
+	if waiting > 0 {
+		parts = append(parts, itoa(waiting)+" waiting")
+	}
+	return strings.Join(parts, ", ") + ". They get 10 seconds to end, then they are stopped. Reminders among them fire again at the next start."
+}
+
+// shortName is a pane's name on a narrow tab.
+func shortName(p action.Pane) string {
+	if p == action.Budget {
+		return "Budget"
+	}
+	return p.Name()
+}
+
+// asciiArrow replaces the arrow of an effect where only ASCII may be drawn.
+func asciiArrow(s string, ascii bool) string {
+	if !ascii {
+		return s
+	}
+	return strings.ReplaceAll(s, "→", "->")
+}
+
+// zoneWord is the zone as the clock shows it: the zones of the United States by
+// their general name, "PT", others by their abbreviation (decisions, A3).
+func zoneWord(t time.Time) string {
+	word, _ := t.Zone()
+	return word
+}

@@ -1,0 +1,138 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/clean"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// speech is what the program says to its user: the newest as toasts, all of it
+// in the list that "!" opens.
+type speech struct {
+	said  []saying // oldest first
+	seq   uint64   // of the last notice heard
+	heard bool     // there was a first snapshot
+}
+
+type saying struct {
+	at    time.Time
+	until time.Time // the end of its toast
+	level core.Level
+	text  string
+}
+
+const (
+	toastTime   = 4 * time.Second
+	alertTime   = 8 * time.Second
+	maxToasts   = 3
+	maxSayings  = 200
+	freshNotice = 10 * time.Second // older ones, from before the dashboard, are only listed
+	toastWidth  = 64
+)
+
+func (s *speech) say(now time.Time, level core.Level, text string) {
+	s.add(now, now, level, text)
+}
+
+func (s *speech) add(at, now time.Time, level core.Level, text string) {
+	long := toastTime
+	if level != core.Info {
+		long = alertTime
+	}
+	s.said = append(s.said, saying{at: at, until: now.Add(long), level: level, text: clean.Line(text)})
+	if len(s.said) > maxSayings {
+		s.said = slices.Delete(s.said, 0, len(s.said)-maxSayings)
+	}
+}
+
+// hear takes the core's notices that are new.
+func (s *speech) hear(notices []core.Notice, now time.Time) {
+	for _, n := range notices {
+		if s.heard && n.Seq <= s.seq {
+			continue
+		}
+		s.seq = n.Seq
+		shown := time.Now()
+		if now.Sub(n.At) > freshNotice {
+			shown = shown.Add(-time.Hour)
+		}
+		s.add(n.At, shown, n.Level, n.Text)
+	}
+	s.heard = true
+}
+
+// toasts are the sayings that still stand on the screen, oldest first.
+func (s *speech) toasts(now time.Time) []saying {
+	var out []saying
+	for i := len(s.said) - 1; i >= 0 && len(out) < maxToasts; i-- {
+		if s.said[i].until.After(now) {
+			out = append(out, s.said[i])
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// nextEnd is when the next toast ends.
+func (s *speech) nextEnd(now time.Time) (time.Time, bool) {
+	var end time.Time
+	for _, t := range s.toasts(now) {
+		if end.IsZero() || t.until.Before(end) {
+			end = t.until
+		}
+	}
+	return end, !end.IsZero()
+}
+
+// hush ends every toast; the list keeps them.
+func (s *speech) hush(now time.Time) {
+	for i := range s.said {
+		if s.said[i].until.After(now) {
+			s.said[i].until = now
+		}
+	}
+}
+
+// page lists everything that was said, newest first.
+func (s *speech) page(zone *time.Location) *page {
+	if len(s.said) == 0 {
+		return newPage(textNotices, textNoNotices)
+	}
+	if zone == nil {
+		zone = time.Local
+	}
+	var b strings.Builder
+	for _, t := range slices.Backward(s.said) {
+		b.WriteString(t.at.In(zone).Format("15:04:05") + "  " + padded(string(t.level), 8) + t.text + "\n")
+	}
+	return newPage(textNotices, strings.TrimSuffix(b.String(), "\n"))
+}
+
+func padded(s string, w int) string { return s + widget.Blank(w-len(s)) }
+
+func (r *root) say(level core.Level, text string) { r.speech.say(time.Now(), level, text) }
+
+// toastLines draws the toasts as boxless strips, each as wide as its text.
+func (r *root) toastLines(now time.Time) []string {
+	var out []string
+	for _, t := range r.speech.toasts(now) {
+		role, glyph := theme.Accent, theme.Dot
+		switch t.level {
+		case core.Warn:
+			role, glyph = theme.Warn, theme.Bang
+		case core.Alert:
+			role, glyph = theme.Bad, theme.Cross
+		case core.Info:
+		}
+		b := widget.Brush{Theme: r.theme, Back: theme.Select}
+		spans := []widget.Span{{Text: " "}, {Role: role, Text: r.theme.Glyph(glyph)}, {Text: " " + t.text + " "}}
+		w := min(widget.Width(spans), min(toastWidth, r.w-2))
+		out = append(out, b.Line(w, spans...))
+	}
+	return out
+}

@@ -1,0 +1,172 @@
+// Package widget holds the parts that panes are built of: text that is exactly
+// as wide as its box, gauges, sparklines, words for durations, input fields and
+// the tail view. It knows the theme and the lines of a tail; it must not know
+// snapshots, commands or panes.
+//
+// Every function takes plain text, without escape sequences, and colours it
+// last: nothing is ever measured that was already coloured.
+package widget
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// maxMarks is how many combining marks one character keeps: enough for every
+// language, too few to draw over the neighbours.
+const maxMarks = 3
+
+// Cells is the number of terminal cells that s takes once it is drawn.
+func Cells(s string) int {
+	if plain(s) {
+		return len(s)
+	}
+	return displaywidth.String(Tidy(s))
+}
+
+// Fit makes s exactly w cells wide: padded with spaces, or cut with an ellipsis.
+func Fit(s string, w int) string {
+	s, n := cut(s, w, "…")
+	return s + Blank(w-n)
+}
+
+// Cut shortens s to at most w cells, the last of them an ellipsis where
+// something was cut.
+func Cut(s string, w int) string {
+	s, _ = cut(s, w, "…")
+	return s
+}
+
+// Blank is n spaces; nothing for n below one.
+func Blank(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	if n <= len(spaces) {
+		return spaces[:n]
+	}
+	return strings.Repeat(" ", n)
+}
+
+const spaces = "                                                                                                                                "
+
+// cut is Cut with a chosen mark of one cell. It also gives the cells of its
+// answer.
+func cut(s string, w int, mark string) (string, int) {
+	if w <= 0 {
+		return "", 0
+	}
+	if plain(s) {
+		if len(s) <= w {
+			return s, len(s)
+		}
+		return s[:w-1] + mark, w
+	}
+	s = Tidy(s)
+	used, end := 0, 0
+	kept, keep := 0, 0 // cells and bytes that leave one cell for the mark
+	for g := displaywidth.StringGraphemes(s); g.Next(); {
+		used += g.Width()
+		if used > w {
+			return s[:keep] + mark, kept + 1
+		}
+		end += len(g.Value())
+		if used < w {
+			kept, keep = used, end
+		}
+	}
+	return s, used
+}
+
+// Tidy rewrites s so that every terminal gives it the same width, whether it
+// counts code points or whole characters: joined emoji keep their first part,
+// skin tones and variation selectors go, flags become their letters, stacks of
+// combining marks are limited, and what has no width or is a control
+// character disappears. Printable ASCII comes back as it is.
+func Tidy(s string) string {
+	if plain(s) {
+		return s
+	}
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\ufffd")
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for g := displaywidth.StringGraphemes(s); g.Next(); {
+		tidyCharacter(&b, g.Value())
+	}
+	return b.String()
+}
+
+// tidyCharacter writes one user-perceived character.
+func tidyCharacter(b *strings.Builder, c string) {
+	if len(c) == 1 {
+		switch {
+		case c[0] == '\t':
+			b.WriteByte(' ')
+		case c[0] >= 0x20 && c[0] < 0x7f:
+			b.WriteByte(c[0])
+		}
+		return
+	}
+	first, n := utf8.DecodeRuneInString(c)
+	if flag(first) {
+		for _, r := range c {
+			if flag(r) {
+				b.WriteByte(byte('A' + r - firstFlag))
+			}
+		}
+		return
+	}
+	if first < 0x20 || dropped(first) || trailing(first) || displaywidth.Rune(first) == 0 {
+		return
+	}
+	b.WriteString(c[:n])
+	picture := unicode.Is(unicode.So, first) || first >= 0x1f000
+	marks := 0
+	for _, r := range c[n:] {
+		if picture {
+			break // joined parts, tones and selectors of an emoji
+		}
+		if dropped(r) || flag(r) {
+			continue
+		}
+		if marks++; marks > maxMarks && unicode.Is(unicode.M, r) {
+			continue
+		}
+		b.WriteRune(r)
+	}
+}
+
+const firstFlag = 0x1f1e6
+
+func flag(r rune) bool { return r >= firstFlag && r <= firstFlag+25 }
+
+// dropped lists what terminals disagree about: joiners, selectors, keycaps and
+// everything that formats.
+func dropped(r rune) bool {
+	switch {
+	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef, r == 0x20e3:
+		return true
+	}
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
+}
+
+// trailing lists what only means something after another character: alone it
+// would cling to whatever stands before it on the screen.
+func trailing(r rune) bool {
+	return unicode.Is(unicode.M, r) || r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff
+}
+
+// plain reports printable ASCII, where a byte is a cell.
+func plain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,199 @@
+package widget
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/tui/theme"
+)
+
+// find is a search in a Scroll. It leaves the context where it is and only
+// marks what it found.
+type find struct {
+	typing  bool
+	field   Field
+	matcher Matcher
+	hits    []uint64 // items that match, in order
+	next    uint64   // the first item that was not looked at yet
+	origin  uint64   // where the search began
+	follow  bool     // the view followed when it began
+}
+
+func (f *find) open() bool { return f.typing || f.matcher.Active() }
+
+// Finding reports whether the search takes every key now.
+func (s *Scroll) Finding() bool { return s.find.typing }
+
+// Find opens the search line.
+func (s *Scroll) Find() {
+	_, end := s.Source.Bounds()
+	f := &s.find
+	if !f.open() {
+		f.follow, f.origin = !s.paused, s.mark
+		if !s.paused {
+			f.origin = max(end, 1) - 1
+		}
+	}
+	f.typing = true
+}
+
+// EndFind takes the search away. A view that followed when the search began
+// follows again. It reports whether there was one.
+func (s *Scroll) EndFind() bool {
+	if !s.find.open() {
+		return false
+	}
+	if s.find.follow {
+		s.Follow()
+	}
+	s.find = find{}
+	return true
+}
+
+// Type gives a key or a paste to the search line.
+func (s *Scroll) Type(msg tea.Msg) {
+	f := &s.find
+	if key, ok := msg.(tea.KeyPressMsg); ok {
+		switch key.Keystroke() {
+		case "esc":
+			s.EndFind()
+			return
+		case "enter":
+			if f.typing = false; !f.matcher.Active() {
+				s.EndFind()
+			}
+			return
+		case "up", "ctrl+p":
+			s.Hit(-1)
+			return
+		case "down", "ctrl+n":
+			s.Hit(1)
+			return
+		}
+	}
+	before := f.field.Text()
+	if f.field.Take(msg) && f.field.Text() != before {
+		f.matcher = NewMatcher(f.field.Text())
+		s.Refind()
+		s.jump(s.nearest(f.origin))
+	}
+}
+
+// Refind searches everything again, for a Source whose items have changed.
+func (s *Scroll) Refind() {
+	s.find.hits, s.find.next = nil, 0
+	s.findMore()
+}
+
+// findMore looks at the items that have come since the last look, and forgets
+// those that have gone.
+func (s *Scroll) findMore() {
+	f := &s.find
+	if !f.matcher.Active() {
+		return
+	}
+	first, end := s.Source.Bounds()
+	if i, _ := slices.BinarySearch(f.hits, first); i > 0 {
+		f.hits = f.hits[i:]
+	}
+	for i := max(f.next, first); i < end; i++ {
+		if f.matcher.In(s.Source.Text(i)) {
+			f.hits = append(f.hits, i)
+		}
+	}
+	f.next = end
+}
+
+// Hit goes to the next match (1) or the previous one (-1), around the ends. It
+// reports whether a search is open.
+func (s *Scroll) Hit(by int) bool {
+	f := &s.find
+	if !f.matcher.Active() {
+		return false
+	}
+	n := len(f.hits)
+	if n == 0 {
+		return true
+	}
+	i, on := slices.BinarySearch(f.hits, s.mark)
+	switch {
+	case by < 0:
+		i--
+	case on:
+		i++
+	}
+	s.jump(f.hits[(i+n)%n], true)
+	return true
+}
+
+// nearest is the match at or before an item, else the first one behind it.
+func (s *Scroll) nearest(origin uint64) (uint64, bool) {
+	hits := s.find.hits
+	if len(hits) == 0 {
+		return 0, false
+	}
+	i, on := slices.BinarySearch(hits, origin)
+	if !on {
+		i = max(0, i-1)
+	}
+	return hits[i], true
+}
+
+// jump marks an item and brings it into view.
+func (s *Scroll) jump(item uint64, ok bool) {
+	if ok {
+		s.pause()
+		s.mark, s.reveal = item, true
+	}
+}
+
+// findBar is the search line: what is searched and how much was found.
+func (s *Scroll) findBar(b Brush, w int) string {
+	f := &s.find
+	at := 0
+	if i, on := slices.BinarySearch(f.hits, s.mark); on {
+		at = i + 1
+	}
+	var right []Span
+	if f.matcher.Active() {
+		role := theme.Accent
+		if len(f.hits) == 0 {
+			role = theme.Warn
+		}
+		right = append(right, Span{role, textHits(at, len(f.hits)) + " "})
+	}
+	keys := textFindKeys
+	if f.typing {
+		keys = textTyping
+	}
+	query := strings.ReplaceAll(f.field.Text(), "\n", " ")
+	left := []Span{{theme.Key, " /"}}
+	if !f.typing {
+		left = append(left, Span{theme.Strong, query})
+		return b.Spread(w, left, s.hint(w, query, right, keys))
+	}
+	// The caret stays in sight: a long query shows its end.
+	right = s.hint(w, query, right, keys)
+	room := w - 2 - Width(right) - 1
+	if room < w/2 {
+		right, room = nil, w-2
+	}
+	if room < 1 {
+		return b.Line(w, left...)
+	}
+	line := b.Line(2, left...) + f.field.Lines(b, room, 1, true)[0]
+	if right == nil {
+		return line
+	}
+	return line + b.Line(w-2-room, append([]Span{{Text: " "}}, right...)...)
+}
+
+// hint puts the keys before the count where there is room for both.
+func (s *Scroll) hint(w int, query string, count []Span, keys string) []Span {
+	if w >= 2*(Width(count)+Cells(keys)+3) && Cells(query)+Width(count)+Cells(keys)+8 < w {
+		return append([]Span{{theme.Dim, keys + "   "}}, count...)
+	}
+	return count
+}

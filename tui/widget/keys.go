@@ -1,0 +1,62 @@
+package widget
+
+// Reply is what came of an action: text for the clipboard, and what to say.
+type Reply struct{ Copy, Toast string }
+
+// sideways is how many cells a line that is not wrapped moves at a time.
+const sideways = 20
+
+// Do carries out an action by its verb, the part of its id behind the dot. It
+// reports whether it knows the verb; copying is the pane's.
+func (s *Scroll) Do(verb string) (Reply, bool) {
+	switch verb {
+	case "up":
+		s.Up(1)
+	case "down":
+		s.Down(1)
+	case "pgup":
+		s.Page(-1)
+	case "pgdn":
+		s.Page(1)
+	case "home", "top":
+		s.Home()
+	case "follow", "end", "bottom":
+		s.Follow()
+	case "left":
+		s.Sideways(-sideways)
+	case "right":
+		s.Sideways(sideways)
+	case "find":
+		s.Find()
+	case "next", "prev":
+		by := 1
+		if verb == "prev" {
+			by = -1
+		}
+		if !s.Hit(by) {
+			return Reply{Toast: textNoFind}, true
+		}
+	case "wrap":
+		s.ToggleWrap()
+		if s.Wrap {
+			return Reply{Toast: textWrapped}, true
+		}
+		return Reply{Toast: textNotWrapped}, true
+	default:
+		return Reply{}, false
+	}
+	return Reply{}, true
+}
+
+// Do carries out an action by its verb, copying too.
+func (v *TailView) Do(verb string) (Reply, bool) {
+	switch verb {
+	case "copy-line":
+		text, toast := v.Copy()
+		return Reply{text, toast}, true
+	case "copy-all":
+		text, toast := v.CopyAll()
+		return Reply{text, toast}, true
+	}
+	return v.Scroll.Do(verb)
+}

@@ -1,0 +1,328 @@
+package widget
+
+import "ollimbot/tui/theme"
+
+// Source is what a Scroll shows: items that are numbered without gaps, newest
+// last. Its methods are called while drawing and must not block.
+type Source interface {
+	// Bounds are the numbers of the first item and behind the last one.
+	Bounds() (first, end uint64)
+	// Text is what is searched in, and what is copied.
+	Text(i uint64) string
+	// Rows draws an item as one or more lines, made for look.W cells. What is
+	// longer is cut, what is shorter filled up.
+	Rows(i uint64, look Look) [][]Span
+}
+
+// Look is how an item is to be drawn.
+type Look struct {
+	W       int
+	Wrap    bool
+	Left    int     // cells that are scrolled away to the left, without Wrap
+	Matcher Matcher // what is searched for
+	Theme   *theme.Theme
+	Marked  bool // the item is the reader's: a pointer stands before it
+}
+
+// Scroll shows the end of a Source and follows it. When the reader scrolls up
+// it pauses: what is on the screen stays there, however much arrives, until
+// the reader returns to the end.
+//
+// One item is marked while the view is paused: it is what "copy" copies and
+// where a search goes on. Scrolling pushes the mark along at the edge.
+type Scroll struct {
+	Source Source
+	Wrap   bool
+
+	paused bool
+	top    position
+	mark   uint64
+	// seen is the number behind the newest item that was on the screen.
+	seen uint64
+	// behind counts items that exist but are not in the Source yet.
+	behind uint64
+	left   int
+	find   find
+	reveal bool // bring the mark into view when drawing next
+	w, h   int  // of the text when it was drawn last
+	look   Look
+}
+
+// position is a row of an item.
+type position struct {
+	item uint64
+	row  int
+}
+
+func (p position) before(q position) bool {
+	return p.item < q.item || p.item == q.item && p.row < q.row
+}
+
+// Following reports whether the newest items are shown as they come.
+func (s *Scroll) Following() bool { return !s.paused }
+
+// New is how many items have arrived that the reader has not seen.
+func (s *Scroll) New() uint64 {
+	_, end := s.Source.Bounds()
+	if !s.paused || s.seen > end {
+		return s.behind
+	}
+	return end - s.seen + s.behind
+}
+
+// State says in a word or two where the reader stands.
+func (s *Scroll) State() string {
+	if !s.paused {
+		return textFollowing
+	}
+	return textPaused
+}
+
+// Follow returns to the end.
+func (s *Scroll) Follow() { s.paused, s.reveal, s.left = false, false, 0 }
+
+// Up scrolls towards older rows.
+func (s *Scroll) Up(rows int) {
+	s.pause()
+	first, _ := s.Source.Bounds()
+	if s.top == (position{item: first}) {
+		s.mark -= min(s.mark-first, uint64(rows))
+		return
+	}
+	s.top = s.above(s.top, rows)
+	s.clampMark()
+}
+
+// Down scrolls towards newer rows, and follows once the end is reached.
+func (s *Scroll) Down(rows int) {
+	if !s.paused {
+		return
+	}
+	_, end := s.Source.Bounds()
+	last := s.bottom()
+	if !s.top.before(last) {
+		if s.mark += uint64(rows); s.mark+1 >= end || s.behind > 0 {
+			s.Follow()
+		}
+		return
+	}
+	s.top = s.below(s.top, rows)
+	if last.before(s.top) {
+		s.top = last
+	}
+	s.clampMark()
+}
+
+// Page scrolls by the height of the view, less a line to hold on to.
+func (s *Scroll) Page(by int) {
+	n := max(1, s.h-1)
+	switch {
+	case by < 0:
+		s.Up(n)
+	case s.paused && !s.top.before(s.bottom()):
+		s.Follow()
+	default:
+		s.Down(n)
+	}
+}
+
+// Home goes to the oldest item.
+func (s *Scroll) Home() {
+	s.pause()
+	first, _ := s.Source.Bounds()
+	s.top, s.mark = position{item: first}, first
+}
+
+// Sideways scrolls lines that are not wrapped.
+func (s *Scroll) Sideways(cells int) {
+	if !s.Wrap {
+		s.left = max(0, s.left+cells)
+	}
+}
+
+// ToggleWrap wraps long items or cuts them. The marked item, or the first one
+// of a view whose mark is not on the screen, keeps its place.
+func (s *Scroll) ToggleWrap() {
+	item, y := s.mark, -1
+	if s.paused {
+		y = s.lineOf(s.mark)
+		if y < 0 {
+			item, y = s.top.item, 0
+		}
+	}
+	s.Wrap, s.left = !s.Wrap, 0
+	s.look.Wrap, s.look.Left = s.Wrap, 0
+	if s.paused {
+		s.top = s.above(position{item: item}, y)
+	}
+}
+
+// Rebase moves what the view remembers when the Source has numbered its items
+// anew. now gives the new number of an old item.
+func (s *Scroll) Rebase(now func(old uint64) uint64) {
+	s.mark, s.top.item = now(s.mark), now(s.top.item)
+	if s.seen > 0 {
+		s.seen = now(s.seen-1) + 1
+	}
+}
+
+// pause fixes what is on the screen.
+func (s *Scroll) pause() {
+	if s.paused {
+		return
+	}
+	_, end := s.Source.Bounds()
+	s.top, s.seen, s.mark = s.bottom(), end, max(end, 1)-1
+	s.paused = true
+}
+
+// height is the number of rows of an item.
+func (s *Scroll) height(i uint64) int { return max(1, len(s.Source.Rows(i, s.look))) }
+
+// bottom is the first row on the screen when the last one is at its end.
+func (s *Scroll) bottom() position {
+	_, end := s.Source.Bounds()
+	return s.above(position{item: end}, max(1, s.h))
+}
+
+// above is the position n rows before p.
+func (s *Scroll) above(p position, n int) position {
+	first, _ := s.Source.Bounds()
+	if n <= p.row {
+		return position{p.item, p.row - n}
+	}
+	n -= p.row
+	p.row = 0
+	for n > 0 && p.item > first {
+		p.item--
+		h := s.height(p.item)
+		if h >= n {
+			return position{p.item, h - n}
+		}
+		n -= h
+	}
+	return position{item: max(p.item, first)}
+}
+
+// below is the position n rows after p, at most the last row of all.
+func (s *Scroll) below(p position, n int) position {
+	_, end := s.Source.Bounds()
+	for p.item < end {
+		left := s.height(p.item) - 1 - p.row
+		if n <= left {
+			return position{p.item, p.row + n}
+		}
+		if p.item+1 >= end {
+			return position{p.item, p.row + max(0, left)}
+		}
+		n -= left + 1
+		p = position{item: p.item + 1}
+	}
+	return p
+}
+
+// lineOf is the screen line on which an item begins, or -1.
+func (s *Scroll) lineOf(item uint64) int {
+	y, at := 0, s.top
+	_, end := s.Source.Bounds()
+	for y < max(1, s.h) && at.item < end {
+		if at.item == item && at.row == 0 {
+			return y
+		}
+		y += s.height(at.item) - at.row
+		at = position{item: at.item + 1}
+	}
+	return -1
+}
+
+// clampMark keeps the mark among the items on the screen.
+func (s *Scroll) clampMark() {
+	_, end := s.Source.Bounds()
+	last := s.below(s.top, max(1, s.h)-1).item
+	s.mark = min(max(s.mark, s.top.item), last, max(end, 1)-1)
+}
+
+// Lines draws exactly h lines of exactly w cells.
+func (s *Scroll) Lines(t *theme.Theme, w, h int, focused bool) []string {
+	w, h = max(0, w), max(0, h)
+	bar := s.find.open() && h > 1
+	if bar {
+		h--
+	}
+	s.w, s.h = w, h
+	s.look = Look{W: w, Wrap: s.Wrap, Left: s.left, Matcher: s.find.matcher, Theme: t}
+	s.settle()
+	lines := Fill(s.draw(h, focused), w, h)
+	if bar {
+		lines = append(lines, s.findBar(Brush{Theme: t}, w))
+	}
+	return lines
+}
+
+// settle makes the remembered position fit the items and the size of today.
+func (s *Scroll) settle() {
+	first, end := s.Source.Bounds()
+	s.mark = max(s.mark, first)
+	if !s.paused {
+		s.top, s.mark, s.seen = s.bottom(), max(end, first+1)-1, end
+		return
+	}
+	if s.top.item < first || s.top.item >= end {
+		s.top = position{item: max(first, min(s.top.item, max(end, 1)-1))}
+	} else {
+		s.top.row = min(s.top.row, s.height(s.top.item)-1)
+	}
+	if s.reveal {
+		s.reveal = false
+		if s.lineOf(s.mark) < 0 {
+			// Not on the screen: with a third of the screen as context above it.
+			s.top = s.above(position{item: s.mark}, s.h/3)
+		}
+	}
+	if last := s.bottom(); last.before(s.top) {
+		s.top = last
+	}
+}
+
+// draw renders the items from the top of the view on. The end of the last line
+// tells how much has arrived below.
+func (s *Scroll) draw(h int, focused bool) []string {
+	_, end := s.Source.Bounds()
+	var rows [][]Span
+	var backs []theme.Role
+	for at := s.top; len(rows) < h && at.item < end; at = (position{item: at.item + 1}) {
+		look, back := s.look, theme.Text
+		if focused && s.paused && at.item == s.mark {
+			look.Marked, back = true, theme.Select
+		}
+		all := s.Source.Rows(at.item, look)
+		for _, row := range all[min(at.row, len(all)):] {
+			rows, backs = append(rows, row), append(backs, back)
+		}
+		s.seen = max(s.seen, at.item+1)
+	}
+	lines := make([]string, 0, h+1)
+	for y := range min(len(rows), h) {
+		b := Brush{Theme: s.look.Theme, Back: backs[y]}
+		badge := ""
+		if y == h-1 {
+			badge = s.badge()
+		}
+		line := b.Line(s.look.W-Cells(badge), rows[y]...)
+		lines = append(lines, line+s.look.Theme.Paint(theme.Match, badge))
+	}
+	return lines
+}
+
+// badge is empty when there is nothing new or no room to say so.
+func (s *Scroll) badge() string {
+	n := s.New()
+	if n == 0 {
+		return ""
+	}
+	text := " " + s.look.Theme.Glyph(theme.Down) + " " + textNew(n) + " "
+	if Cells(text)+8 > s.look.W {
+		return ""
+	}
+	return text
+}

@@ -1,0 +1,241 @@
+package widget
+
+import (
+	"strings"
+	"time"
+
+	"ollimbot/core/tail"
+	"ollimbot/tui/theme"
+)
+
+// MaxTail is how many lines a TailView keeps.
+const MaxTail = 10_000
+
+// maxCopy is the most bytes that go to the clipboard: terminals take about
+// 75 kB of base64 in one OSC 52 sequence.
+const maxCopy = 54 << 10
+
+// TailView shows one tail: the log, or what a run says. It reads by cursor and
+// follows until its reader scrolls. Use NewTailView.
+type TailView struct {
+	Scroll
+	id    string
+	zone  *time.Location
+	next  tail.Cursor
+	total uint64 // as it was when the tail was last read
+	read  bool
+	lines []tail.Line
+	first uint64 // the number of lines[0]
+}
+
+// NewTailView returns a view of the tail with the id.
+func NewTailView(id string, wrap bool) *TailView {
+	v := &TailView{id: id, zone: time.UTC}
+	v.Scroll.Source, v.Wrap = v, wrap
+	return v
+}
+
+// Sync reads what has come since the last time. total is the number of lines
+// ever written, as the snapshot has it: while it stays the same, nothing is
+// read. Times are shown in zone. It reports whether anything has changed.
+//
+// A paused view never gives up what its reader looks at: once it is full, the
+// rest waits in the ring until the reader moves on.
+func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total uint64, zone *time.Location) bool {
+	if zone != nil {
+		v.zone = zone
+	}
+	if v.read && total == v.total && v.behind == 0 {
+		return false
+	}
+	if v.full() {
+		behind := total - min(total, uint64(v.next))
+		changed := behind != v.behind
+		v.behind, v.total = behind, total
+		return changed
+	}
+	page := read(v.id, v.next)
+	if page.Lost > 0 {
+		v.lines = append(v.lines, tail.Line{Kind: tail.Note, Text: textLost(page.Lost, v.read)})
+	}
+	v.lines = append(v.lines, page.Lines...)
+	v.next, v.total, v.read, v.behind = page.Next, total, true, 0
+	v.trim()
+	v.findMore()
+	return page.Lost > 0 || len(page.Lines) > 0
+}
+
+// full reports that nothing more can be read without taking the reader's lines.
+func (v *TailView) full() bool {
+	return v.paused && len(v.lines) >= MaxTail && v.top.item <= v.first
+}
+
+// trim forgets the oldest lines beyond MaxTail, but none that a paused reader
+// has on the screen.
+func (v *TailView) trim() {
+	n := len(v.lines) - MaxTail
+	if n <= 0 {
+		return
+	}
+	if v.paused {
+		n = min(n, int(v.top.item-min(v.top.item, v.first)))
+	}
+	v.lines = v.lines[n:]
+	v.first += uint64(n)
+	if len(v.lines) > MaxTail {
+		// The page was longer than what fits behind the reader: its end waits.
+		cut := len(v.lines) - MaxTail
+		v.lines = v.lines[:MaxTail]
+		v.next -= tail.Cursor(cut)
+		v.behind = uint64(cut)
+	}
+}
+
+// Bounds, Text and Rows make the view a Source.
+func (v *TailView) Bounds() (first, end uint64) {
+	return v.first, v.first + uint64(len(v.lines))
+}
+
+// Text is a line without its columns.
+func (v *TailView) Text(i uint64) string { return v.lines[i-v.first].Text }
+
+// Len is the number of lines kept.
+func (v *TailView) Len() int { return len(v.lines) }
+
+// Copy is the marked line, or the newest one while following.
+func (v *TailView) Copy() (text, toast string) {
+	_, end := v.Bounds()
+	if len(v.lines) == 0 {
+		return "", textNothing
+	}
+	i := v.mark
+	if !v.paused {
+		i = end - 1
+	}
+	return v.Text(min(max(i, v.first), end-1)), textOneCopied
+}
+
+// CopyAll is every line with its columns, as far as a clipboard takes them: the
+// newest ones.
+func (v *TailView) CopyAll() (text, toast string) {
+	if len(v.lines) == 0 {
+		return "", textNothing
+	}
+	size, n := 0, 0
+	for n < len(v.lines) {
+		l := v.lines[len(v.lines)-1-n]
+		if size += len(l.Text) + len("15:04:05 refuse ") + 1; size > maxCopy {
+			break
+		}
+		n++
+	}
+	var b strings.Builder
+	for _, l := range v.lines[len(v.lines)-n:] {
+		if !l.At.IsZero() {
+			b.WriteString(l.At.In(v.zone).Format(time.TimeOnly) + " ")
+		}
+		b.WriteString(Fit(string(l.Kind), kindWidth) + l.Text + "\n")
+	}
+	return b.String(), textCopied(n, len(v.lines))
+}
+
+// kindWidth fits the longest kind and a space.
+const kindWidth = 7
+
+// kinds says how the lines of a kind look: its column and its text.
+var kinds = map[tail.Kind]struct{ word, text theme.Role }{
+	tail.Text:   {theme.Strong, theme.Text},
+	tail.Think:  {theme.Think, theme.Think},
+	tail.Tool:   {theme.Tool, theme.Text},
+	tail.Result: {theme.Dim, theme.Dim},
+	tail.Ping:   {theme.Ping, theme.Text},
+	tail.Refuse: {theme.Warn, theme.Text},
+	tail.Report: {theme.Report, theme.Text},
+	tail.Note:   {theme.Accent, theme.Dim},
+	tail.Error:  {theme.Bad, theme.Text},
+	tail.Debug:  {theme.Dim, theme.Dim},
+	tail.Info:   {theme.Good, theme.Text},
+	tail.Warn:   {theme.Warn, theme.Text},
+}
+
+// columns decides what stands before the text: the time and the kind go where
+// they would take more than half of the line.
+func columns(w int) (clock string, kind bool) {
+	switch {
+	case w >= 44:
+		return time.TimeOnly, true
+	case w >= 30:
+		return "15:04", true
+	}
+	return "", w >= 2*(kindWidth+1)
+}
+
+// Rows draws a line with its time and its kind.
+func (v *TailView) Rows(i uint64, look Look) [][]Span {
+	l := v.lines[i-v.first]
+	style, known := kinds[l.Kind]
+	if !known {
+		style.word = theme.Dim
+	}
+	head := []Span{{theme.Accent, " "}}
+	if look.Marked {
+		head[0].Text = look.Theme.Glyph(theme.Pointer)
+	}
+	clock, kind := columns(look.W)
+	if clock != "" {
+		at := Blank(len(clock))
+		if !l.At.IsZero() {
+			at = l.At.In(v.zone).Format(clock)
+		}
+		head = append(head, Span{theme.Dim, at + " "})
+	}
+	if kind {
+		head = append(head, Span{style.word, Fit(string(l.Kind), kindWidth)})
+	}
+	return body(head, style.text, l.Text, look)
+}
+
+// maxShown is the most bytes of a line that are drawn.
+const maxShown = 16 << 10
+
+// body puts text behind the columns of its first row: cut at the edge, or
+// wrapped under its own beginning.
+func body(head []Span, role theme.Role, text string, look Look) [][]Span {
+	if len(text) > maxShown {
+		text = text[:maxShown]
+	}
+	text = Tidy(text)
+	hits := look.Matcher.pieces(text)
+	if !look.Wrap {
+		from := skip(text, look.Left)
+		return [][]Span{append(head, marked(role, text, piece{from, len(text)}, hits)...)}
+	}
+	indent := Width(head)
+	var rows [][]Span
+	for i, p := range breaks(text, max(1, look.W-indent)) {
+		if i > 0 {
+			head = []Span{{Text: Blank(indent)}}
+		}
+		rows = append(rows, append(head, marked(role, text, p, hits)...))
+	}
+	return rows
+}
+
+// skip is the byte behind the first n cells.
+func skip(s string, n int) int {
+	i := 0
+	for n > 0 && i < len(s) {
+		size, cells := character(s[i:])
+		i += size
+		n -= cells
+	}
+	return i
+}
+
+// Last is the newest line, if there is one.
+func (v *TailView) Last() (tail.Line, bool) {
+	if len(v.lines) == 0 {
+		return tail.Line{}, false
+	}
+	return v.lines[len(v.lines)-1], true
+}
