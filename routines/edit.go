@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"sort"
 	"strings"
 
+	"ollimbot/core/clean"
 	"ollimbot/core/store"
 )
 
@@ -22,10 +22,7 @@ const (
 // as the file says it, with its path. An empty id is filled in. What would not
 // load again, such as a bad cron, is an error and writes nothing.
 func AddRoutine(d *store.Dir, r Routine) (Routine, error) {
-	r.Kind = KindRoutine
-	if r.ID == "" {
-		r.ID = store.NewID()
-	}
+	r.Task = prepared(r.Task, KindRoutine)
 	data := FormatRoutine(r)
 	if _, problems := ParseRoutine("", data, nil); HasErrors(problems) {
 		return Routine{}, fmt.Errorf("add routine: %w", asError(problems))
@@ -41,12 +38,9 @@ func AddRoutine(d *store.Dir, r Routine) (Routine, error) {
 // AddReminder is AddRoutine for a reminder. The first reminder of a chain
 // (MaxChain above 0) becomes its own ChainParent.
 func AddReminder(d *store.Dir, r Reminder) (Reminder, error) {
-	r.Kind = KindReminder
+	r.Task = prepared(r.Task, KindReminder)
 	if r.RunAt.IsZero() {
 		return Reminder{}, errors.New("add reminder: " + missingRunAt())
-	}
-	if r.ID == "" {
-		r.ID = store.NewID()
 	}
 	if r.MaxChain > 0 && r.ChainParent == "" {
 		r.ChainParent = r.ID
@@ -62,6 +56,18 @@ func AddReminder(d *store.Dir, r Reminder) (Reminder, error) {
 	}
 	r, _ = ParseReminder(rel, data, zone)
 	return r, nil
+}
+
+// prepared fills in the id and cleans the texts: what comes from an agent or a
+// command line is stored as it will be read.
+func prepared(t Task, kind Kind) Task {
+	t.Kind = kind
+	if t.ID == "" {
+		t.ID = store.NewID()
+	}
+	t.Description = clean.Line(t.Description)
+	t.Body = strings.TrimSpace(clean.Text(t.Body))
+	return t
 }
 
 // place finds the file name and writes, in one turn: two tasks that begin with
@@ -122,15 +128,14 @@ func findFile(d *store.Dir, folder, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sort.Slice(entries, func(i, j int) bool { return entries[i].Name() < entries[j].Name() })
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), ".md") {
 			continue
 		}
 		rel := folder + "/" + e.Name()
 		data, err := d.Read(rel)
-		if err != nil || !bytes.Contains(data, []byte(id)) {
-			continue // gone, unreadable, or another task's
+		if err != nil || !bytes.Contains(data, []byte(id)) && !bytes.Contains(data, []byte{'\\'}) {
+			continue // gone, unreadable, or another task's: only an escape can hide an id
 		}
 		doc, err := store.ParseFrontMatter(data)
 		if err != nil {

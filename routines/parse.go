@@ -41,7 +41,7 @@ func ParseReminder(rel string, data []byte, zone *time.Location) (Reminder, []Pr
 	r.MaxChain = p.count("max-chain")
 	r.ChainParent = p.id("chain-parent")
 	if r.ChainDepth > r.MaxChain {
-		p.errorAt(p.fields["chain-depth"], depthBeyond(r.ChainDepth, r.MaxChain))
+		p.errorAt(p.field("chain-depth"), depthBeyond(r.ChainDepth, r.MaxChain))
 	}
 	p.unknownKeys()
 	return r, p.finish()
@@ -59,7 +59,6 @@ type parser struct {
 	data     []byte
 	zone     *time.Location
 	doc      store.Document
-	fields   map[string]store.Field
 	problems []Problem
 }
 
@@ -83,11 +82,13 @@ func (p *parser) open() bool {
 		return false
 	}
 	p.doc = doc
-	p.fields = make(map[string]store.Field, len(doc.Fields))
-	for _, f := range doc.Fields {
-		p.fields[f.Key] = f
-	}
 	return true
+}
+
+// field is the field of that key, the zero Field where there is none.
+func (p *parser) field(key string) store.Field {
+	f, _ := p.doc.Get(key)
+	return f
 }
 
 // finish puts the problems into the file's order.
@@ -140,8 +141,8 @@ func (p *parser) task() Task {
 		p.missing("id", missingID(p.rel, p.data))
 	}
 	if t.Allowed != nil && t.Disallowed != nil {
-		later := p.fields["allowed-tools"]
-		if f := p.fields["disallowed-tools"]; f.Line > later.Line {
+		later := p.field("allowed-tools")
+		if f := p.field("disallowed-tools"); f.Line > later.Line {
 			later = f
 		}
 		p.add(Error, later.Line, later.Column, bothToolLists())
@@ -153,13 +154,13 @@ func (p *parser) task() Task {
 
 // given reports whether the key is there with a value that is not null.
 func (p *parser) given(key string) bool {
-	f, ok := p.fields[key]
+	f, ok := p.doc.Get(key)
 	return ok && f.Value.Kind != store.Null
 }
 
 // missing points at an empty key where there is one, else at the file's first line.
 func (p *parser) missing(key, message string) {
-	f := p.fields[key]
+	f := p.field(key)
 	p.add(Error, max(f.Line, 1), max(f.Column, 1), message)
 }
 
@@ -180,7 +181,7 @@ func (p *parser) cron() (string, cron.Schedule) {
 	case err != nil:
 		p.errorAt(f, err.Error())
 	case s.Never():
-		p.add(Error, f.Value.Line, textColumn(f.Value), neverFires(s.Words()))
+		p.add(Error, f.Value.Line, textColumn(f.Value), neverFires(s.String()))
 	}
 	return s.String(), s
 }
@@ -194,7 +195,7 @@ func textColumn(v store.Value) int {
 }
 
 func (p *parser) checkTools() {
-	for _, item := range p.fields["allowed-tools"].Value.Items {
+	for _, item := range p.field("allowed-tools").Value.Items {
 		if severity, message := CheckTool(item.Text); severity != "" && item.Kind == store.Scalar {
 			p.add(severity, item.Line, textColumn(item), message)
 		}

@@ -23,11 +23,18 @@ var (
 	naiveLayouts = []string{"2006-01-02T15:04:05", "2006-01-02T15:04"}
 )
 
+// The years a reminder may name.
+const (
+	firstYear = 1900
+	lastYear  = 9999
+)
+
 // Why a text is no time.
 var (
 	errNotTime = errors.New("not a time")
 	errNoHour  = errors.New("a date without a time of day")
 	errNoDay   = errors.New("a day or hour that does not exist")
+	errNoYear  = errors.New("a year that is out of bounds")
 )
 
 // runAt reads the time of a reminder into the configured zone.
@@ -40,6 +47,9 @@ func (p *parser) runAt() time.Time {
 		return time.Time{}
 	}
 	at, naive, err := parseTime(text, p.zone)
+	if err == nil && (at.Year() < firstYear || at.Year() > lastYear) {
+		err = errNoYear
+	}
 	if err != nil {
 		p.add(Error, f.Value.Line, textColumn(f.Value), badRunAt(clean.Line(text), err))
 		return time.Time{}

@@ -19,7 +19,7 @@ var (
 // scalar is the text of a key; ok is false where it is absent, null or, with an
 // error noted, something else than text.
 func (p *parser) scalar(key string) (f store.Field, text string, ok bool) {
-	f, ok = p.fields[key]
+	f, ok = p.doc.Get(key)
 	if !ok || f.Value.Kind == store.Null {
 		return f, "", false
 	}
@@ -30,6 +30,9 @@ func (p *parser) scalar(key string) (f store.Field, text string, ok bool) {
 	return f, f.Value.Text, true
 }
 
+// oneLine is what cleaning does to text that nobody need be warned of.
+var oneLine = strings.NewReplacer("\n", " ", "\t", "    ")
+
 // line is a text of one line, cleaned, with a warning where that changed it.
 func (p *parser) line(key string) string {
 	f, text, ok := p.scalar(key)
@@ -37,7 +40,7 @@ func (p *parser) line(key string) string {
 		return ""
 	}
 	cleaned := clean.Line(text)
-	if cleaned != strings.TrimSpace(strings.Join(strings.Split(text, "\n"), " ")) {
+	if cleaned != strings.TrimSpace(oneLine.Replace(text)) {
 		p.addAt(Warning, f, cleanedField(key))
 	}
 	return cleaned
@@ -126,7 +129,7 @@ func (p *parser) count(key string) int {
 // list reads a list of texts; nil where the key is absent, empty but not nil
 // for an empty list.
 func (p *parser) list(key string) []string {
-	f, ok := p.fields[key]
+	f, ok := p.doc.Get(key)
 	if !ok || f.Value.Kind == store.Null {
 		return nil
 	}

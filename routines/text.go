@@ -69,8 +69,8 @@ func missingCron() string {
 	return `there is no cron, so it never fires; add a line cron: "0 9 * * 1-5" (minute, hour, day of month, month, day of week)`
 }
 
-func neverFires(words string) string {
-	return "it would never fire (" + words + "); write a day that exists"
+func neverFires(expr string) string {
+	return show(expr) + " never fires: no month it names has that day; write a day that exists"
 }
 
 func missingRunAt() string {
@@ -84,6 +84,8 @@ func badRunAt(text string, why error) string {
 		return show(text) + " has no time of day" + write
 	case errors.Is(why, errNoDay):
 		return show(text) + " names a day or hour that does not exist" + write
+	case errors.Is(why, errNoYear):
+		return fmt.Sprintf("%s is not in the years %d to %d", show(text), firstYear, lastYear) + write
 	}
 	return show(text) + " is not a time" + write
 }
@@ -185,7 +187,7 @@ func overlyBroad(pattern, name string) string {
 }
 
 func writesState(pattern string) string {
-	return fmt.Sprintf("%s could write to state/, which belongs to the bot; name the files, for example %s", show(pattern), "Write(notes/**.md)")
+	return fmt.Sprintf("%s could write to state/, which belongs to the bot; name the files, for example Write(notes/**.md)", show(pattern))
 }
 
 func unknownKind(kind Kind) string {

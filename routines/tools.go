@@ -38,8 +38,15 @@ func CheckTool(pattern string) (Severity, string) {
 	return "", ""
 }
 
-// Files that stand for everything a pattern could reach in state/.
-var stateFiles = []string{"state/x", "state/x.json", "state/x.jsonl", "state/sub/x"}
+// Files that stand for everything a pattern could reach in state/: of any name,
+// and those that it really holds.
+var stateFiles = []string{
+	"state/x", "state/x.json", "state/x.jsonl", "state/sub/x",
+	"state/bot.pid", "state/config.json", "state/credentials.json", "state/fork_messages.json",
+	"state/fork_runs.jsonl", "state/inquiries.json", "state/pending_updates.json", "state/ping_budget.json",
+	"state/pings.jsonl", "state/schedule.json", "state/session_history.jsonl", "state/sessions.json",
+	"state/token.json",
+}
 
 // reachesState reports whether a file pattern could match something in state/,
 // seen from the data directory, from the home directory or from the root.
@@ -56,6 +63,9 @@ func reachesState(pattern string) bool {
 		prefix = "/home/user/.ollim-bot/"
 	default:
 		pattern = path.Clean(pattern) // ./ and ../ lead to the same files
+		if pattern == "state" || strings.HasPrefix(pattern, "state/") {
+			return true
+		}
 	}
 	tokens := globTokens(pattern)
 	for _, file := range stateFiles {

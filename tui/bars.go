@@ -120,7 +120,7 @@ func (r *root) hint(a action.Action) []widget.Span {
 	spans := []widget.Span{{Text: " "}, {Role: theme.Key, Text: key}, {Role: theme.Dim, Text: " " + a.Short}}
 	if a.Hint != nil {
 		if effect := a.Hint(*r.snap); effect != "" {
-			spans = append(spans, widget.Span{Text: " " + asciiArrow(effect, ascii)})
+			spans = append(spans, widget.Span{Text: " " + effect})
 		}
 	}
 	return append(spans, widget.Span{Text: "  "})

@@ -36,6 +36,9 @@ type look struct {
 	theme *theme.Theme
 	brush widget.Brush
 	snap  *core.Snapshot
+	// whole asks a page to fill all of the room, because what would still be
+	// seen around it is not worth seeing.
+	whole bool
 }
 
 // verdict is what a dialog wants after a key. The zero verdict redraws.
@@ -85,11 +88,16 @@ type escaper interface{ escape() bool }
 
 // overlay draws a dialog in its box over the middle of the body.
 func (r *root) overlay(lines []string, d dialog) {
-	w, h := r.w-4, r.h-4
-	if w < 4 || h < 1 {
+	w, h := r.w-6, r.h-4
+	_, reads := d.(*page)
+	whole := reads && r.w <= wholeWidth
+	if whole {
+		w = r.w - 2
+	}
+	if w < 2 || h < 1 {
 		return
 	}
-	inside := d.draw(look{r.theme, widget.Brush{Theme: r.theme}, r.snap}, w-2, h)
+	inside := d.draw(look{r.theme, widget.Brush{Theme: r.theme}, r.snap, whole}, w, h)
 	if len(inside) == 0 {
 		return
 	}
@@ -102,6 +110,9 @@ func (r *root) overlay(lines []string, d dialog) {
 		}
 	}
 }
+
+// wholeWidth is up to which width of the screen a page takes all of it.
+const wholeWidth = 110
 
 // boxed puts a border around lines of w cells.
 func (r *root) boxed(title string, inside []string, w int) []string {

@@ -58,15 +58,15 @@ func (e *entry) draw(l look, w, _ int) []string {
 			widget.Span{Role: role, Text: " " + e.field(i) + " "},
 			widget.Span{Role: theme.Dim, Text: " " + textEntryUnits[i]}))
 	}
-	text, role := "", theme.Accent
+	text, role := textNoEffect, theme.Accent
 	capacity, minutes, why := e.numbers()
 	if why != "" {
 		text, role = why, theme.Warn
-	} else {
-		text = l.snap.Budget.State.Preview(l.snap.At, capacity, minutes)
+	} else if effect := l.snap.Budget.State.Preview(l.snap.At, capacity, minutes); effect != "" {
+		text = effect
 	}
 	lines = append(lines, widget.Blank(w))
-	preview := widget.WrapN(asciiArrow(text, l.theme.ASCII()), w-4, 2)
+	preview := widget.WrapN(text, w-4, 2, l.theme.Glyph(theme.Ellipsis))
 	for i := range 2 {
 		line := ""
 		if i < len(preview) {

@@ -14,7 +14,7 @@ import (
 func (r *root) frame() []string {
 	plan := r.plan()
 	if plan.Mode == layout.TooSmall {
-		return r.tooSmall()
+		return r.spell(r.tooSmall())
 	}
 	lines := make([]string, 0, r.h)
 	lines = append(lines, r.topLine())
@@ -28,6 +28,19 @@ func (r *root) frame() []string {
 		r.overlay(lines, d)
 	}
 	r.overlayToasts(lines)
+	return r.spell(lines)
+}
+
+// spell replaces signs of our own words where only ASCII may be drawn, cell by
+// cell. What the user or the model wrote in other scripts stays.
+func (r *root) spell(lines []string) []string {
+	if !r.theme.ASCII() {
+		return lines
+	}
+	plain := strings.NewReplacer(asciiSigns...)
+	for i, l := range lines {
+		lines[i] = plain.Replace(l)
+	}
 	return lines
 }
 
@@ -61,14 +74,28 @@ func (r *root) column(c layout.Column) []string {
 	for i, b := range c.Boxes {
 		above := i > 0 && c.Boxes[i-1].Pane == r.focus
 		rows = append(rows, r.border(b, i == 0, above))
-		side := r.theme.Paint(r.borderRole(b.Pane), box.Vertical)
+		role := r.borderRole(b.Pane)
+		side := r.theme.Paint(role, box.Vertical)
 		for _, l := range r.panes[b.Pane].Lines(context, b.W, b.H, b.Pane == r.focus) {
+			if ruled(l, box.Horizontal) {
+				rows = append(rows, r.theme.Paint(role, box.LeftJoin)+l+r.theme.Paint(role, box.RightJoin))
+				continue
+			}
 			rows = append(rows, side+l+side)
 		}
 	}
 	last := c.Boxes[len(c.Boxes)-1].Pane
 	bottom := box.BottomLeft + strings.Repeat(box.Horizontal, c.W-2) + box.BottomRight
 	return append(rows, r.theme.Paint(r.borderRole(last), bottom))
+}
+
+// ruled reports whether a pane drew a rule from edge to edge, so that it joins
+// the border. Text never begins in the first cell.
+func ruled(l, horizontal string) bool {
+	if strings.HasPrefix(l, "\x1b[") {
+		l = l[strings.IndexByte(l, 'm')+1:]
+	}
+	return strings.HasPrefix(l, horizontal+horizontal) || strings.HasPrefix(l, horizontal+"\x1b") || strings.HasPrefix(l, horizontal+" ")
 }
 
 func (r *root) borderRole(p action.Pane) theme.Role {
@@ -90,38 +117,39 @@ func (r *root) border(b layout.Box, first, below bool) string {
 		role = theme.Focus
 	}
 	mark := widget.Span{Role: role, Text: box.Horizontal}
-	if b.Pane == r.focus {
+	if b.Pane == r.focus && len(b.Tabs) == 0 {
 		mark = widget.Span{Role: theme.Focus, Text: r.theme.Glyph(theme.Pointer)}
 	}
-	title, state := r.heading(b)
+	title, states := r.heading(b)
 	room := b.W - 2 - widget.Width(title)
 	tail := []widget.Span{{Role: role, Text: box.Horizontal + right}}
-	if n := widget.Width(state); n > 0 && room-n-4 >= 0 {
-		room -= n + 2
-		tail = append([]widget.Span{{Text: " "}}, state...)
-		tail = append(tail, widget.Span{Text: " "}, widget.Span{Role: role, Text: box.Horizontal + right})
+	for _, state := range states {
+		if n := widget.Cells(state); n > 0 && room >= n+4 {
+			room -= n + 2
+			tail = []widget.Span{{Text: " "}, {Role: theme.Dim, Text: state}, {Text: " "}, {Role: role, Text: box.Horizontal + right}}
+			break
+		}
 	}
 	spans := append([]widget.Span{{Role: role, Text: left}, mark}, title...)
 	spans = append(spans, widget.Span{Role: role, Text: strings.Repeat(box.Horizontal, max(0, room))})
 	return widget.Brush{Theme: r.theme}.Line(b.W+2, append(spans, tail...)...)
 }
 
-// heading is a box's title, or its tabs, and the state of what it shows.
-func (r *root) heading(b layout.Box) (title, state []widget.Span) {
-	name, words := r.panes[b.Pane].Title(r.context())
+// heading is a box's title, or its tabs, and what may stand at its right end,
+// the most telling first.
+func (r *root) heading(b layout.Box) (title []widget.Span, states []string) {
+	name, state := r.panes[b.Pane].Title(r.context())
+	states = []string{state}
 	if r.zoom {
-		words = strings.TrimPrefix(words+textDot+textZoomed, textDot)
-	}
-	if words != "" {
-		state = []widget.Span{{Role: theme.Dim, Text: words}}
+		states = []string{strings.TrimPrefix(state+textDot+textZoomed, textDot), textZoomed, textZoomedShort}
 	}
 	if len(b.Tabs) == 0 {
-		return r.titleSpans(b.Pane, name), state
+		return r.titleSpans(b.Pane, name), states
 	}
 	for _, t := range r.tabs(b) {
 		title = append(title, t.spans...)
 	}
-	return title, state
+	return title, states
 }
 
 func (r *root) titleSpans(p action.Pane, name string) []widget.Span {
@@ -142,19 +170,20 @@ type tab struct {
 	spans []widget.Span
 }
 
-// tabs are the labels of a box. The open one stands in brackets; where the
-// row is short, the others are numbers only.
+// tabs are the labels of a box. The open one stands in brackets, or behind a
+// pointer where it has the focus; where the row is short, the others are
+// numbers only.
 func (r *root) tabs(b layout.Box) []tab {
 	long := b.W >= 60 || len(b.Tabs) <= 2
 	out := make([]tab, 0, len(b.Tabs))
 	for _, p := range b.Tabs {
 		name := p.Name()
 		if p == b.Pane {
-			role := theme.Strong
+			role, left, right := theme.Strong, "[", "]"
 			if p == r.focus {
-				role = theme.Focus
+				role, left, right = theme.Focus, r.theme.Glyph(theme.Pointer), " "
 			}
-			out = append(out, tab{p, []widget.Span{{Text: "["}, {Role: role, Text: digit(p) + " " + name}, {Text: "]"}}})
+			out = append(out, tab{p, []widget.Span{{Role: role, Text: left + digit(p) + " " + name + right}}})
 			continue
 		}
 		label := digit(p)

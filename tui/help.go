@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"ollimbot/tui/action"
+	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
 
@@ -18,7 +19,30 @@ func helpPage(focus action.Pane, ascii bool) *page {
 			section(&b, p, ascii)
 		}
 	}
-	return newPage(textHelp, strings.TrimSuffix(b.String(), "\n\n"))
+	p := newPage(textHelp, strings.TrimSuffix(b.String(), "\n\n"))
+	p.paint = paintHelp
+	return p
+}
+
+// paintHelp colours a line of the page: a heading, or keys and what they do.
+func paintHelp(line string) []widget.Span {
+	if !strings.HasPrefix(line, "  ") {
+		return []widget.Span{{Role: theme.Strong, Text: line}}
+	}
+	i := min(len(line), keysEnd(line))
+	return []widget.Span{{Role: theme.Key, Text: line[:i]}, {Text: line[i:]}}
+}
+
+// keysEnd is the byte at which the column of keys ends.
+func keysEnd(line string) int {
+	n := 0
+	for i := range line {
+		if n == 2+keyColumn {
+			return i
+		}
+		n++
+	}
+	return len(line)
 }
 
 // keyColumn is as wide as the longest list of keys of a row, and a gap.

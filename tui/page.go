@@ -18,6 +18,7 @@ type page struct {
 	body    string
 	loading bool
 	failed  string
+	paint   func(line string) []widget.Span // colours a line; nil leaves it
 
 	top    int
 	height int // of the text, when it was drawn last
@@ -57,29 +58,40 @@ func (p *page) title() string {
 }
 
 func (p *page) draw(l look, w, h int) []string {
-	w = min(w, 100)
-	p.height = h - 2
-	if p.height < 1 {
-		p.height = h - 1
+	if !l.whole {
+		w = min(w, pageWidth)
 	}
+	p.height = max(1, h-1)
 	p.wrap(w - 2)
+	var out []string
 	switch {
 	case p.loading:
-		return []string{l.brush.Line(w, widget.Span{Role: theme.Dim, Text: " " + textLoading})}
+		out = []string{l.brush.Line(w, widget.Span{Role: theme.Dim, Text: " " + textLoading})}
 	case p.failed != "":
-		out := []string{}
-		for _, t := range widget.WrapN(p.failed, w-2, p.height) {
+		for _, t := range widget.WrapN(p.failed, w-2, p.height, l.theme.Glyph(theme.Ellipsis)) {
 			out = append(out, l.brush.Line(w, widget.Span{Role: theme.Bad, Text: " " + t}))
 		}
-		return out
+	default:
+		out = p.text(l, w, h)
 	}
+	if l.whole {
+		out = widget.Fill(out, w, h)
+	}
+	return out
+}
+
+// pageWidth is how wide a text may be to be read with ease.
+const pageWidth = 100
+
+// text draws the lines in view, and where they are in the whole.
+func (p *page) text(l look, w, h int) []string {
 	p.clamp()
 	end := min(len(p.lines), p.top+p.height)
-	out := make([]string, 0, end-p.top+1)
+	out := make([]string, 0, h)
 	for i := p.top; i < end; i++ {
 		out = append(out, l.brush.Line(w, p.spans(i)...))
 	}
-	if len(p.lines) > p.height {
+	if len(p.lines) > p.height && h > 1 {
 		where := itoa(p.top+1) + "-" + itoa(end) + textOf + itoa(len(p.lines))
 		out = append(out, l.brush.Spread(w, nil, []widget.Span{{Role: theme.Dim, Text: where + " "}}))
 	}
@@ -100,6 +112,9 @@ func (p *page) spans(i int) []widget.Span {
 	s := p.lines[i]
 	spans := []widget.Span{{Text: " "}}
 	if p.needle == "" {
+		if p.paint != nil {
+			return append(spans, p.paint(s)...)
+		}
 		return append(spans, widget.Span{Text: s})
 	}
 	for {

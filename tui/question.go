@@ -56,7 +56,7 @@ func (q *question) ripe(now time.Time) bool { return now.Sub(q.opened) >= grace 
 func (q *question) draw(l look, w, h int) []string {
 	w = min(w, 60)
 	lines := []string{widget.Blank(w)}
-	for _, t := range widget.WrapN(q.ask.Text, w-4, max(1, h-4)) {
+	for _, t := range widget.WrapN(q.ask.Text, w-4, max(1, h-4), l.theme.Glyph(theme.Ellipsis)) {
 		lines = append(lines, l.brush.Line(w, widget.Span{Text: "  " + t}))
 	}
 	button := func(chosen bool, key, text string) []widget.Span {

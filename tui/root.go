@@ -67,9 +67,6 @@ func newRoot(ctx context.Context, c Core, o Options) *root {
 
 // Init takes the first snapshot and paints the first frame.
 func (r *root) Init() tea.Cmd {
-	if w, h, ok := r.screen.Size(); ok {
-		r.w, r.h = w, h
-	}
 	r.refresh()
 	if r.o.Notice != "" {
 		r.speech.say(time.Now(), core.Warn, r.o.Notice)

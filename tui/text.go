@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/prompt"
 	"ollimbot/tui/action"
 	"ollimbot/tui/widget"
 )
@@ -19,6 +20,7 @@ const (
 	textReminder     = "reminder"
 	textReadOnlyMark = "read-only"
 	textZoomed       = "zoomed, z goes back"
+	textZoomedShort  = "zoomed"
 
 	textReadOnly = "the dashboard is read-only; start it without --read-only to change things"
 	textNoUndo   = "nothing to undo"
@@ -35,7 +37,7 @@ const (
 	textHave         = "the screen has "
 	textNeed         = "it needs at least "
 	textBy           = "×"
-	textTooSmallMore = "The bot is running. Make the window larger, or zoom out. q quits."
+	textTooSmallMore = "The bot goes on meanwhile. q quits."
 
 	textNotices   = "Notices, newest first"
 	textNoNotices = "Nothing has been said yet. What appears at the bottom right for a moment is kept here."
@@ -54,6 +56,7 @@ const (
 
 	textEntryTitle = "Ping budget, exactly"
 	textNoCapacity = "the capacity is a number of tokens; 0 mutes"
+	textNoEffect   = "as it is now"
 	textNoMinutes  = "the refill rate is a number of minutes, at least 1"
 )
 
@@ -90,17 +93,15 @@ func shortName(p action.Pane) string {
 	return p.Name()
 }
 
-// asciiArrow replaces the arrow of an effect where only ASCII may be drawn.
-func asciiArrow(s string, ascii bool) string {
-	if !ascii {
-		return s
-	}
-	return strings.ReplaceAll(s, "→", "->")
+// asciiSigns are pairs for a replacer: one cell for one cell.
+var asciiSigns = []string{
+	"·", "-", "×", "x", "…", "~", "→", ">", "←", "<", "–", "-", "—", "-",
+	"‘", "'", "’", "'", "“", "\"", "”", "\"", "•", "*", "↑", "^", "↓", "v",
 }
 
-// zoneWord is the zone as the clock shows it: the zones of the United States by
-// their general name, "PT", others by their abbreviation (decisions, A3).
+// zoneWord is the zone as the bot writes it everywhere: the last word of its
+// timestamps, "PT" or "CET" (decisions, A3).
 func zoneWord(t time.Time) string {
-	word, _ := t.Zone()
-	return word
+	stamp := prompt.Timestamp(t)
+	return strings.Trim(stamp[strings.LastIndexByte(stamp, ' ')+1:], "]")
 }

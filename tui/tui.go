@@ -71,6 +71,9 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 
 	r := newRoot(ctx, c, o)
 	r.screen, r.signals = scr, signals
+	if w, h, ok := scr.Size(); ok {
+		r.w, r.h = w, h
+	}
 	return r.run(program(ctx, r, o))
 }
 

@@ -60,7 +60,7 @@ func (c *doctorCmd) Run(p *process) error {
 	r := &report{}
 	for _, section := range []struct {
 		title string
-		check func(*report, *process, place)
+		check func(*report, place)
 	}{
 		{"ENVIRONMENT", checkEnvironment},
 		{"DATA DIRECTORY", checkDataDir},
@@ -71,7 +71,7 @@ func (c *doctorCmd) Run(p *process) error {
 		{"STATE FILES", checkState},
 	} {
 		r.section = section.title
-		section.check(r, p, at)
+		section.check(r, at)
 	}
 	if c.JSON {
 		err = p.json(r.answer)

@@ -15,13 +15,17 @@ import (
 	"ollimbot/routines"
 )
 
-func checkEnvironment(r *report, p *process, at place) {
-	for _, name := range []string{"OLLIM_USER_NAME", "OLLIM_BOT_NAME"} {
-		if p.getenv(name) == "" && !inDotEnv(at, name) {
-			r.add(warn, name, "not set: put %s=... into the environment or into %s", name, filepath.Join(at.dir.Display(), ".env"))
+func checkEnvironment(r *report, at place) {
+	for _, v := range []struct{ name, value, fallback string }{
+		{"OLLIM_USER_NAME", at.env.UserName, config.DefaultUserName},
+		{"OLLIM_BOT_NAME", at.env.BotName, config.DefaultBotName},
+	} {
+		if v.value == v.fallback {
+			r.add(warn, v.name, "not set, %q is used: put %s=... into the environment or into %s",
+				v.fallback, v.name, filepath.Join(at.dir.Display(), config.EnvFile))
 			continue
 		}
-		r.add(pass, name, "set")
+		r.add(pass, v.name, "set")
 	}
 	if at.env.DiscordToken != "" {
 		r.add(warn, "DISCORD_TOKEN", "set, but this version does not speak to Discord: the chat pane is where the bot speaks")
@@ -30,18 +34,7 @@ func checkEnvironment(r *report, p *process, at place) {
 	r.add(pass, "DISCORD_TOKEN", "not set and not needed: the chat pane is where the bot speaks")
 }
 
-// inDotEnv reports whether the data directory's .env gives a value: LoadEnv
-// has filled in a default otherwise.
-func inDotEnv(at place, name string) bool {
-	switch name {
-	case "OLLIM_USER_NAME":
-		return at.env.UserName != config.DefaultUserName
-	default:
-		return at.env.BotName != config.DefaultBotName
-	}
-}
-
-func checkDataDir(r *report, _ *process, at place) {
+func checkDataDir(r *report, at place) {
 	root := at.dir.Root()
 	info, err := os.Stat(root)
 	switch {
@@ -92,7 +85,7 @@ func checkGit(r *report, root string) {
 	r.add(pass, "git", "changes of routines are recorded")
 }
 
-func checkZone(r *report, _ *process, at place) {
+func checkZone(r *report, at place) {
 	r.add(pass, "timezone", "%s, now %s", at.env.ZoneName, at.now.Format(momentLayout))
 	_, end := at.now.ZoneBounds()
 	if end.IsZero() {
@@ -105,7 +98,7 @@ func checkZone(r *report, _ *process, at place) {
 	}
 }
 
-func checkRoutines(r *report, _ *process, at place) {
+func checkRoutines(r *report, at place) {
 	set := scan(at)
 	corrupt(r, set, "routines/")
 	for _, t := range set.Routines {
@@ -124,7 +117,7 @@ func checkRoutines(r *report, _ *process, at place) {
 	}
 }
 
-func checkReminders(r *report, _ *process, at place) {
+func checkReminders(r *report, at place) {
 	set := scan(at)
 	corrupt(r, set, "reminders/")
 	for _, t := range set.Reminders {
@@ -164,7 +157,7 @@ func corrupt(r *report, set *routines.Set, folder string) {
 	}
 }
 
-func checkTools(r *report, _ *process, at place) {
+func checkTools(r *report, at place) {
 	set := scan(at)
 	checked := 0
 	check := func(t routines.Task) {
@@ -192,7 +185,7 @@ var stateFiles = []string{
 	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "config.json", "schedule.json",
 }
 
-func checkState(r *report, _ *process, at place) {
+func checkState(r *report, at place) {
 	readable := true
 	for _, name := range stateFiles {
 		data, err := at.dir.Read("state/" + name)

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -100,7 +102,7 @@ func answerFork(v fork.View) forkAnswer {
 		Queued: known(v.Queued), Started: known(v.Started), Ended: known(v.Ended),
 		Late: v.Late, Model: v.Model, Session: v.Session,
 		Tools: v.Tools, Pings: v.Pings, Critical: v.Critical, Refused: v.Refused, Reports: v.Reports,
-		Tokens: v.Usage.InputTokens + v.Usage.OutputTokens, Cost: v.Usage.CostUSD, Error: v.Error,
+		Tokens: v.Usage.Tokens(), Cost: v.Usage.CostUSD, Error: v.Error,
 	}
 }
 
@@ -132,15 +134,15 @@ func forkLine(v fork.View, now time.Time) string {
 	if v.Error != "" {
 		facts = append(facts, v.Error)
 	}
-	return fmt.Sprintf("  %s  %-11s  %s  %7s  %s  (%s)", v.ID, v.State, forkBegan(v), forkTook(v, now), v.Title, strings.Join(facts, ", "))
+	return fmt.Sprintf("  %s  %-11s  %s  %7s  %s  (%s)", v.ID, v.State, forkBegan(v, now.Location()), forkTook(v, now), v.Title, strings.Join(facts, ", "))
 }
 
-func forkBegan(v fork.View) string {
+func forkBegan(v fork.View, zone *time.Location) string {
 	began := v.Started
 	if began.IsZero() {
 		began = v.Queued
 	}
-	return began.Format("Mon 15:04:05")
+	return began.In(zone).Format("Mon 15:04:05")
 }
 
 func forkTook(v fork.View, now time.Time) string {
@@ -165,9 +167,12 @@ func (c *forksTailCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	page, found := fork.DiskTail(at.dir, c.ID, 0)
-	if !found {
+	page, err := fork.DiskTail(at.dir, c.ID, 0)
+	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("no run %q: ollim-bot forks shows the newest ones", clean.Line(c.ID))
+	}
+	if err != nil {
+		return err
 	}
 	if err := p.tailLines(at, page); err != nil || !c.Follow {
 		return err
@@ -187,7 +192,10 @@ func (p *process) follow(ctx context.Context, at place, run string, next tail.Cu
 		if err != nil {
 			return err
 		}
-		page, _ := fork.DiskTail(at.dir, run, next)
+		page, err := fork.DiskTail(at.dir, run, next)
+		if err != nil {
+			return err
+		}
 		if err := p.tailLines(at, page); err != nil {
 			return err
 		}

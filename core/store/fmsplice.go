@@ -158,27 +158,28 @@ func (s *splicer) valueEnd(f Field, from, to int) int {
 // comment is the comment that ends the key's line, if its value does not go on.
 func (s *splicer) comment(f Field, from int) string {
 	line := strings.TrimRight(s.lines[from], "\r\n")
-	after := f.Column - 1 + len(f.Key) + 1
-	if v := f.Value; v.Kind == Scalar && v.Line == f.Line {
-		if v.Quoted {
-			one := scalar{line: line, start: byteOffset(line, v.Column), no: v.Line, key: f.Key}
-			_, end, bad := one.quoted()
-			if bad.bad() {
-				return ""
-			}
-			if tail := strings.TrimLeft(line[end:], " \t"); strings.HasPrefix(tail, "#") {
-				return tail
-			}
-			return ""
-		} else {
-			after = byteOffset(line, v.Column)
-		}
-	}
-	i := strings.Index(line[min(after, len(line)):], " #")
-	if i < 0 || f.Value.Kind == List && f.Value.Line == f.Line {
+	v := f.Value
+	after := min(f.Column+len(f.Key), len(line))
+	switch {
+	case v.Kind == List && v.Line == f.Line:
 		return ""
+	case v.Quoted && v.Line == f.Line:
+		one := scalar{line: line, start: byteOffset(line, v.Column), no: v.Line, key: f.Key}
+		_, end, bad := one.quoted()
+		if bad.bad() {
+			return ""
+		}
+		if tail := strings.TrimLeft(line[end:], " \t"); strings.HasPrefix(tail, "#") {
+			return tail
+		}
+		return ""
+	case v.Kind == Scalar && v.Line == f.Line:
+		after = byteOffset(line, v.Column)
 	}
-	return line[after+i+1:]
+	if i := strings.Index(line[after:], " #"); i >= 0 {
+		return line[after+i+1:]
+	}
+	return ""
 }
 
 // byteOffset turns a column back into an offset.

@@ -46,44 +46,72 @@ func briefValue(v Value) string {
 
 func TestFrontMatterIsReadAsText(t *testing.T) {
 	tests := []struct{ name, in, want string }{
-		{"ordinary", "---\nid: \"a1b2\"\ncron: \"0 9 * * *\"\n---\nHello\n",
-			"2:1 id = quoted 2:5 \"a1b2\"\n3:1 cron = quoted 3:7 \"0 9 * * *\"\n"},
-		{"scalars that YAML would change stay text",
+		{
+			"ordinary", "---\nid: \"a1b2\"\ncron: \"0 9 * * *\"\n---\nHello\n",
+			"2:1 id = quoted 2:5 \"a1b2\"\n3:1 cron = quoted 3:7 \"0 9 * * *\"\n",
+		},
+		{
+			"scalars that YAML would change stay text",
 			"---\na: 12e45678\nb: 12345678\nc: 2026-11-23T09:40:00\nd: yes\ne: 0x1F\nf: 1_000\ng: .inf\nh: -5\ni: 007\nj: True\n---\n",
 			"2:1 a = 2:4 \"12e45678\"\n3:1 b = 3:4 \"12345678\"\n4:1 c = 4:4 \"2026-11-23T09:40:00\"\n" +
 				"5:1 d = 5:4 \"yes\"\n6:1 e = 6:4 \"0x1F\"\n7:1 f = 7:4 \"1_000\"\n8:1 g = 8:4 \".inf\"\n" +
-				"9:1 h = 9:4 \"-5\"\n10:1 i = 10:4 \"007\"\n11:1 j = 11:4 \"True\"\n"},
-		{"nothing is null in all its spellings", "---\na:\nb: ~\nc: null\nd: \"null\"\ne: # why\n---\n",
-			"2:1 a = null 2:1\n3:1 b = null 3:4\n4:1 c = null 4:4\n5:1 d = quoted 5:4 \"null\"\n6:1 e = null 6:1\n"},
-		{"both key styles", "---\nallow_ping: true\nmax-chain: 3\n---\n",
-			"2:1 allow-ping = 2:13 \"true\"\n3:1 max-chain = 3:12 \"3\"\n"},
-		{"a mark, empty lines, CRLF and spaces after the fences", "\ufeff\r\n---  \r\nid: x\r\n---\t\r\nBody\r\n",
-			"3:1 id = 3:5 \"x\"\n"},
+				"9:1 h = 9:4 \"-5\"\n10:1 i = 10:4 \"007\"\n11:1 j = 11:4 \"True\"\n",
+		},
+		{
+			"nothing is null in all its spellings", "---\na:\nb: ~\nc: null\nd: \"null\"\ne: # why\n---\n",
+			"2:1 a = null 2:1\n3:1 b = null 3:4\n4:1 c = null 4:4\n5:1 d = quoted 5:4 \"null\"\n6:1 e = null 6:1\n",
+		},
+		{
+			"both key styles", "---\nallow_ping: true\nmax-chain: 3\n---\n",
+			"2:1 allow-ping = 2:13 \"true\"\n3:1 max-chain = 3:12 \"3\"\n",
+		},
+		{
+			"a mark, empty lines, CRLF and spaces after the fences", "\ufeff\r\n---  \r\nid: x\r\n---\t\r\nBody\r\n",
+			"3:1 id = 3:5 \"x\"\n",
+		},
 		{"comments", "---\n# head\nid: x # tail\n  # odd\ncolor: a#b\n---\n", "3:1 id = 3:5 \"x\"\n5:1 color = 5:8 \"a#b\"\n"},
-		{"quotes and escapes", "---\na: 'it''s'\nb: \"a \\\"b\\\" \\x2d \\u00e9 \\n\"\nc: \"\"\nd: ''\n---\n",
-			"2:1 a = quoted 2:4 \"it's\"\n3:1 b = quoted 3:4 \"a \\\"b\\\" - é \\n\"\n4:1 c = quoted 4:4 \"\"\n5:1 d = quoted 5:4 \"\"\n"},
-		{"a list, indented", "---\nskills:\n  - a\n  # why\n  - \"b c\"\n\nid: x\n---\n",
-			"2:1 skills = list 3:3 (3:5 \"a\", quoted 5:5 \"b c\")\n7:1 id = 7:5 \"x\"\n"},
-		{"a list, not indented", "---\nskills:\n- a\n-  b\nid: x\n---\n",
-			"2:1 skills = list 3:1 (3:3 \"a\", 4:4 \"b\")\n5:1 id = 5:5 \"x\"\n"},
-		{"flow lists", "---\na: [x, \"y, z\", 'w']\nb: []\nc: [ Bash(ls *), null, ] # why\n---\n",
+		{
+			"quotes and escapes", "---\na: 'it''s'\nb: \"a \\\"b\\\" \\x2d \\u00e9 \\n\"\nc: \"\"\nd: ''\n---\n",
+			"2:1 a = quoted 2:4 \"it's\"\n3:1 b = quoted 3:4 \"a \\\"b\\\" - é \\n\"\n4:1 c = quoted 4:4 \"\"\n5:1 d = quoted 5:4 \"\"\n",
+		},
+		{
+			"a list, indented", "---\nskills:\n  - a\n  # why\n  - \"b c\"\n\nid: x\n---\n",
+			"2:1 skills = list 3:3 (3:5 \"a\", quoted 5:5 \"b c\")\n7:1 id = 7:5 \"x\"\n",
+		},
+		{
+			"a list, not indented", "---\nskills:\n- a\n-  b\nid: x\n---\n",
+			"2:1 skills = list 3:1 (3:3 \"a\", 4:4 \"b\")\n5:1 id = 5:5 \"x\"\n",
+		},
+		{
+			"flow lists", "---\na: [x, \"y, z\", 'w']\nb: []\nc: [ Bash(ls *), null, ] # why\n---\n",
 			"2:1 a = list 2:4 (2:5 \"x\", quoted 2:8 \"y, z\", quoted 2:16 \"w\")\n3:1 b = list 3:4 ()\n" +
-				"4:1 c = list 4:4 (4:6 \"Bash(ls *)\", null 4:18)\n"},
-		{"three dashes inside a value", "---\nid: a---b\nd: \"x --- y\"\n---\nbody\n",
-			"2:1 id = 2:5 \"a---b\"\n3:1 d = quoted 3:4 \"x --- y\"\n"},
-		{"colons and dashes inside plain text", "---\nat: 09:40:00\nurl: http://x/y\nd: -x\ne: a - b\n---\n",
-			"2:1 at = 2:5 \"09:40:00\"\n3:1 url = 3:6 \"http://x/y\"\n4:1 d = 4:4 \"-x\"\n5:1 e = 5:4 \"a - b\"\n"},
-		{"a literal block", "---\nd: |\n  one\n  # two\n\n  three\nid: x\n---\n",
-			"2:1 d = 2:4 \"one\\n# two\\n\\nthree\\n\"\n7:1 id = 7:5 \"x\"\n"},
+				"4:1 c = list 4:4 (4:6 \"Bash(ls *)\", null 4:18)\n",
+		},
+		{
+			"three dashes inside a value", "---\nid: a---b\nd: \"x --- y\"\n---\nbody\n",
+			"2:1 id = 2:5 \"a---b\"\n3:1 d = quoted 3:4 \"x --- y\"\n",
+		},
+		{
+			"colons and dashes inside plain text", "---\nat: 09:40:00\nurl: http://x/y\nd: -x\ne: a - b\n---\n",
+			"2:1 at = 2:5 \"09:40:00\"\n3:1 url = 3:6 \"http://x/y\"\n4:1 d = 4:4 \"-x\"\n5:1 e = 5:4 \"a - b\"\n",
+		},
+		{
+			"a literal block", "---\nd: |\n  one\n  # two\n\n  three\nid: x\n---\n",
+			"2:1 d = 2:4 \"one\\n# two\\n\\nthree\\n\"\n7:1 id = 7:5 \"x\"\n",
+		},
 		{"a folded block", "---\nd: >-\n  one\n  two\n---\n", "2:1 d = 2:4 \"one two\"\n"},
 		{"plain text that goes on below", "---\nd: one\n  two\n---\n", "2:1 d = 2:4 \"one two\"\n"},
-		{"a mapping keeps its text", "---\nid: x\nfields: # why\n  type: object\n  required:\n    - a\nb: 1\n---\n",
-			"2:1 id = 2:5 \"x\"\n3:1 fields = map 4:7\nraw \" # why\\n  type: object\\n  required:\\n    - a\\n\"\n7:1 b = 7:4 \"1\"\n"},
+		{
+			"a mapping keeps its text", "---\nid: x\nfields: # why\n  type: object\n  required:\n    - a\nb: 1\n---\n",
+			"2:1 id = 2:5 \"x\"\n3:1 fields = map 4:7\nraw \" # why\\n  type: object\\n  required:\\n    - a\\n\"\n7:1 b = 7:4 \"1\"\n",
+		},
 		{"a flow mapping", "---\nm: {a: 1}\n---\n", "2:1 m = map 2:4\nraw \" {a: 1}\\n\"\n"},
 		{"keys indented as one", "---\n  id: x\n  b: 1\n---\n", "2:3 id = 2:7 \"x\"\n3:3 b = 3:6 \"1\"\n"},
 		{"a quoted key", "---\n\"id\": x\n---\n", "2:1 id = 2:7 \"x\"\n"},
-		{"columns count runes", "---\ntags: [ä, ö]\nd: \"é\"  # ü\n---\n",
-			"2:1 tags = list 2:7 (2:8 \"ä\", 2:11 \"ö\")\n3:1 d = quoted 3:4 \"é\"\n"},
+		{
+			"columns count runes", "---\ntags: [ä, ö]\nd: \"é\"  # ü\n---\n",
+			"2:1 tags = list 2:7 (2:8 \"ä\", 2:11 \"ö\")\n3:1 d = quoted 3:4 \"é\"\n",
+		},
 		{"empty", "---\n---\nBody\n", ""},
 		{"only comments", "---\n# a\n---\nBody\n", ""},
 	}

@@ -5,11 +5,14 @@ import (
 	"time"
 )
 
-// The years in which a schedule is evaluated. Outside of them arithmetic on
-// times means nothing to a person, and far enough outside it overflows.
+// The years in which a schedule is evaluated, and their bounds in unix seconds.
+// Outside of them times mean nothing to a person, and far enough outside even
+// their years overflow.
 const (
-	firstYear = 2
-	lastYear  = 9999
+	firstYear   = 2
+	lastYear    = 9999
+	firstSecond = -62104060800
+	lastSecond  = 253402300799
 )
 
 // swing is more than any zone's clock ever moved at once or lies from UTC, in
@@ -17,21 +20,19 @@ const (
 const swing = 48 * 60 * 60
 
 // Next is the first fire at or after at, in at's location; a fire at exactly at
-// counts. It is zero when there is none before the year 10000. Fires lie on
-// whole minutes of the wall clock, except where a skipped time moves to the end
+// counts. It is zero when there is none before the year 10000; a time before the
+// year 2 counts as its beginning. Fires lie on whole minutes of the wall clock, except where a skipped time moves to the end
 // of its gap.
 func (s Schedule) Next(at time.Time) time.Time {
-	if s.Never() || at.Year() > lastYear {
+	sec := at.Unix()
+	if s.Never() || sec > lastSecond {
 		return time.Time{}
 	}
-	loc := at.Location()
-	if at.Year() < firstYear {
-		at = time.Date(firstYear, 1, 1, 0, 0, 0, 0, loc)
-	}
-	sec := at.Unix()
 	if at.Nanosecond() > 0 {
 		sec++
 	}
+	sec = max(sec, firstSecond)
+	loc := at.Location()
 	find := s.nextByClock
 	if s.anyHour {
 		find = s.nextByElapsed
@@ -126,7 +127,7 @@ func (s Schedule) nextByElapsed(sec int64, loc *time.Location) (int64, bool) {
 func (s Schedule) nextWall(w int64) (int64, bool) {
 	spec := s.spec()
 	spec.Location = time.UTC
-	t := time.Unix(w-1, 0).UTC() // the library answers with times after t
+	t := time.Unix(s.skip(w)-1, 0).UTC() // the library answers with times after t
 	for t.Year() <= lastYear {
 		if next := spec.Next(t); !next.IsZero() {
 			return next.Unix(), next.Year() <= lastYear
@@ -134,6 +135,26 @@ func (s Schedule) nextWall(w int64) (int64, bool) {
 		t = time.Date(t.Year()+6, time.January, 1, 0, 0, -1, 0, time.UTC)
 	}
 	return 0, false
+}
+
+// skip moves w on to the first whole minute whose time of day matches, whatever
+// its date. The library would find it too, second by second and minute by minute.
+func (s Schedule) skip(w int64) int64 {
+	const minuteSec, hourSec, daySec = 60, 60 * 60, 24 * 60 * 60
+	w += ((-w)%minuteSec + minuteSec) % minuteSec
+	clock := (w%daySec + daySec) % daySec
+	midnight, hour, minute := w-clock, int(clock/hourSec), int(clock%hourSec/minuteSec)
+	if !s.hour.has(hour) || s.minute>>minute == 0 {
+		hour, minute = hour+1, 0
+	}
+	if s.hour>>hour == 0 {
+		midnight, hour, minute = midnight+daySec, 0, 0
+	}
+	if next := (s.hour >> hour).first(); next > 0 {
+		hour, minute = hour+next, 0
+	}
+	minute += (s.minute >> minute).first()
+	return midnight + int64(hour)*hourSec + int64(minute)*minuteSec
 }
 
 // segment is a stretch of time with one offset from UTC: [start, end) in unix

@@ -19,11 +19,11 @@ func (s Schedule) Notes() []string {
 		add("It fires 60 times in each of its hours; for once an hour write 0 in the first field.")
 	}
 	if n := s.stepMinute; n > 0 && 60%n != 0 {
-		add("*/%d starts anew each hour: from :%02d to the next :00 only %d pass.", n, s.minute.last(), s.minuteGap())
+		add("*/%d starts anew each hour: from :%02d to the next :00 only %s pass.", n, s.minute.last(), plural(60-s.minute.last(), "minute"))
 	}
 	if n := s.stepHour; n > 0 && 24%n != 0 {
-		add("*/%d in the hour field starts anew each day: from %d:00 to the next 0:00 only %d pass.",
-			n, s.hour.last(), 24-s.hour.last())
+		add("*/%d in the hour field starts anew each day: from %d:00 to the next 0:00 only %s pass.",
+			n, s.hour.last(), plural(24-s.hour.last(), "hour"))
 	}
 	if !s.anyHour && s.hour.count() == 24 {
 		add("Written out, the 24 hours count as fixed: when clocks go back, the repeated hour fires once. " +
@@ -32,7 +32,12 @@ func (s Schedule) Notes() []string {
 	return notes
 }
 
-func (s Schedule) minuteGap() int { return 60 - s.minute.last() }
+func plural(n int, unit string) string {
+	if n == 1 {
+		return "1 " + unit
+	}
+	return fmt.Sprintf("%d %ss", n, unit)
+}
 
 // noteDays says what the two day fields mean together, and which months they miss.
 func (s Schedule) noteDays(add func(format string, args ...any)) {

@@ -71,12 +71,19 @@ func (f *field) span() string {
 	return text
 }
 
+func (f *field) article() string {
+	if f.name == "hour" {
+		return "an " + f.name
+	}
+	return "a " + f.name
+}
+
 func outOfRange(f *field, text string) string {
 	return fmt.Sprintf("%s %s does not exist; write %s", f.name, clean.Cut(text, 20), f.span())
 }
 
 func notAValue(f *field, text string) string {
-	return fmt.Sprintf("%s is not a %s; write %s", quote(text), f.name, f.span())
+	return fmt.Sprintf("%s is not %s; write %s", quote(text), f.article(), f.span())
 }
 
 func emptyItem(f *field) string {
@@ -84,7 +91,7 @@ func emptyItem(f *field) string {
 }
 
 func signed(f *field) string {
-	return fmt.Sprintf("a %s has no sign before it; write a plain number, or a range such as %d-%d", f.name, f.min, f.min+1)
+	return fmt.Sprintf("%s has no sign before it; write a plain number, or a range such as %d-%d", f.article(), f.min, f.min+1)
 }
 
 func openRange(f *field, text string) string {

@@ -93,7 +93,7 @@ type slot struct {
 }
 
 // budgetRows is what the budget pane can fill; more would only be empty.
-const budgetRows = 7
+const budgetRows = 6
 
 // talk is how tall the screen must be for chat and logs to have a box each.
 const talk = 48

@@ -69,7 +69,7 @@ var darkPalette = [numRoles]colour{
 	Border: {fg: 0x6a7287},
 	Focus:  {fg: 0x82b6ff},
 	Key:    {fg: 0xc7b8ff},
-	Select: {bg: 0x2e3a52},
+	Select: {bg: 0x283349},
 	Match:  {fg: 0x1b1b1b, bg: 0xf0c470},
 	Ping:   {fg: 0xf4a8d6},
 	Tool:   {fg: 0x80d4d4},
@@ -156,6 +156,7 @@ var styled = [numRoles][]attribute{
 	Ping:   {bold},
 	Think:  {italic},
 	You:    {bold},
+	Caret:  {reverse},
 }
 
 // bare are the attributes that stand in for colours under NO_COLOR. Faint is
@@ -170,6 +171,7 @@ var bare = [numRoles][]attribute{
 	Match:  {bold, underline},
 	Ping:   {bold},
 	You:    {bold},
+	Caret:  {reverse},
 }
 
 // few are what the sixteen colours cannot say: a background for the selected

@@ -27,6 +27,7 @@ const (
 	Gauge       // the filled part of a gauge
 	Track       // its empty part
 	You         // the user's own words
+	Caret       // where typing goes: reverse in every theme
 	numRoles
 )
 

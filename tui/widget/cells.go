@@ -121,6 +121,10 @@ func tidyCharacter(b *strings.Builder, c string) {
 		}
 		return
 	}
+	if first >= 0x1100 && first <= 0x115f || first >= 0xa960 && first <= 0xa97f {
+		b.WriteRune(syllable(c))
+		return
+	}
 	if first < 0x20 || dropped(first) || trailing(first) || displaywidth.Rune(first) == 0 {
 		return
 	}
@@ -141,6 +145,24 @@ func tidyCharacter(b *strings.Builder, c string) {
 	}
 }
 
+// syllable puts a Hangul syllable together that was written in parts, as file
+// names of some systems are. Parts that are no modern syllable cannot be shown
+// in a known width.
+func syllable(c string) rune {
+	parts := []rune(c)
+	if len(parts) < 2 || len(parts) > 3 {
+		return '\ufffd'
+	}
+	lead, vowel, tail := parts[0]-0x1100, parts[1]-0x1161, rune(0)
+	if len(parts) == 3 {
+		tail = parts[2] - 0x11a7
+	}
+	if lead < 0 || lead > 18 || vowel < 0 || vowel > 20 || tail < 0 || tail > 27 {
+		return '\ufffd'
+	}
+	return 0xac00 + (lead*21+vowel)*28 + tail
+}
+
 const firstFlag = 0x1f1e6
 
 func flag(r rune) bool { return r >= firstFlag && r <= firstFlag+25 }
@@ -155,10 +177,15 @@ func dropped(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
 }
 
-// trailing lists what only means something after another character: alone it
-// would cling to whatever stands before it on the screen.
+// trailing lists what only means something after another character: marks,
+// the later parts of Hangul syllables, skin tones. Alone it would cling to
+// whatever stands before it on the screen.
 func trailing(r rune) bool {
-	return unicode.Is(unicode.M, r) || r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff
+	switch {
+	case r >= 0x1160 && r <= 0x11ff, r >= 0xd7b0 && r <= 0xd7ff, r >= 0x1f3fb && r <= 0x1f3ff:
+		return true
+	}
+	return unicode.Is(unicode.M, r)
 }
 
 // plain reports printable ASCII, where a byte is a cell.

@@ -141,10 +141,10 @@ func (f *Field) Lines(b Brush, w, h int, caret bool) []string {
 	after := f.after
 	if caret {
 		under := firstCharacter(after)
-		if under == "" || under == "\n" {
-			g.put(" ", theme.Match)
+		if Tidy(under) == "" { // the end, a line break, or nothing that can be seen
+			g.put(" ", theme.Caret)
 		} else {
-			g.put(under, theme.Match)
+			g.put(under, theme.Caret)
 			after = after[len(under):]
 		}
 		row = len(g.rows)

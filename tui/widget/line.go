@@ -23,7 +23,12 @@ type Brush struct {
 // with an ellipsis and the rest is left out; what is free is filled up.
 func (b Brush) Line(w int, spans ...Span) string {
 	var out strings.Builder
+	out.Grow(w + 32*len(spans))
 	free := w
+	whole, back := b.whole(spans), b.Back
+	if whole {
+		b.Back = theme.Text
+	}
 	for i, s := range spans {
 		if free <= 0 {
 			break
@@ -37,7 +42,21 @@ func (b Brush) Line(w int, spans ...Span) string {
 		free -= n
 	}
 	b.paint(&out, theme.Text, Blank(free))
+	if whole {
+		return b.Theme.Paint(back, out.String())
+	}
 	return out.String()
+}
+
+// whole reports that the row's background can be laid under all spans at once:
+// none of them has a background of its own, which would end the row's.
+func (b Brush) whole(spans []Span) bool {
+	for _, s := range spans {
+		if s.Role == theme.Match || s.Role == theme.Caret {
+			return false
+		}
+	}
+	return b.Back != theme.Text
 }
 
 // full reports that nothing of s was cut.
@@ -77,7 +96,12 @@ func (b Brush) paint(out *strings.Builder, r theme.Role, s string) {
 	if s == "" {
 		return
 	}
-	s = b.Theme.Paint(r, s)
+	if b.Theme.ASCII() && !plain(s) {
+		s = standIns.Replace(s)
+	}
+	if r == theme.Match || r == theme.Caret || strings.TrimLeft(s, " ") != "" {
+		s = b.Theme.Paint(r, s) // on spaces only a background can be seen
+	}
 	if b.Back != theme.Text {
 		// Each span by itself, so that a role that ends its own background does
 		// not end the row's.
@@ -85,6 +109,10 @@ func (b Brush) paint(out *strings.Builder, r theme.Role, s string) {
 	}
 	out.WriteString(s)
 }
+
+// standIns are what terminals without Unicode show for the typographic marks
+// that our own words use. All are one cell, as what they stand for.
+var standIns = strings.NewReplacer("·", "-", "…", "~", "—", "-", "–", "-", "→", ">", "“", `"`, "”", `"`, "‘", "'", "’", "'")
 
 // Fill makes lines exactly h by cutting the end or adding lines of w spaces.
 func Fill(lines []string, w, h int) []string {

@@ -326,3 +326,6 @@ func (s *Scroll) badge() string {
 	}
 	return text
 }
+
+// Mark is the number of the marked item.
+func (s *Scroll) Mark() uint64 { return s.mark }

@@ -199,7 +199,7 @@ func (v *TailView) Rows(i uint64, look Look) [][]Span {
 const maxShown = 16 << 10
 
 // body puts text behind the columns of its first row: cut at the edge, or
-// wrapped under its own beginning.
+// wrapped under its own beginning, with a cell of air at the right.
 func body(head []Span, role theme.Role, text string, look Look) [][]Span {
 	if len(text) > maxShown {
 		text = text[:maxShown]
@@ -212,7 +212,7 @@ func body(head []Span, role theme.Role, text string, look Look) [][]Span {
 	}
 	indent := Width(head)
 	var rows [][]Span
-	for i, p := range breaks(text, max(1, look.W-indent)) {
+	for i, p := range breaks(text, max(1, look.W-indent-1)) {
 		if i > 0 {
 			head = []Span{{Text: Blank(indent)}}
 		}

@@ -10,14 +10,25 @@ import (
 // "in 1h", "in 1h05", "in 11h", "in 2d"; "5m ago" for what has passed.
 func Until(d time.Duration) string {
 	if d <= -time.Minute {
-		return short(-d) + " ago"
+		return short(-max(d, -far)) + " ago"
 	}
 	if d <= 0 {
 		return "now"
 	}
 	// A part of a minute counts as a whole one: "in 28m" turns to "in 27m" when
 	// 27 minutes are left.
-	return "in " + short(d+time.Minute-1)
+	return "in " + short(min(d, far)+time.Minute-1)
+}
+
+// far keeps sums and roundings from overflowing.
+const far = 999 * 24 * time.Hour
+
+// Soon is Until in at most six cells: beyond an hour the nearest hour will do.
+func Soon(d time.Duration) string {
+	if d < time.Hour {
+		return Until(d)
+	}
+	return "in " + short(min(d, far).Round(time.Hour))
 }
 
 // short is a duration in at most four cells, whole minutes, rounded down.
@@ -35,20 +46,18 @@ func short(d time.Duration) string {
 }
 
 // Minutes is a duration in words of a sentence, rounded up: "45 min", "1 h",
-// "1 h 5 min", "2 days".
+// "1h05", "2 days".
 func Minutes(d time.Duration) string {
-	m := int((max(d, 0) + time.Minute - 1) / time.Minute)
+	d = (max(d, 0) + time.Minute - 1).Truncate(time.Minute)
 	switch {
-	case m < 60:
-		return fmt.Sprintf("%d min", m)
-	case m < 48*60 && m%60 == 0:
-		return fmt.Sprintf("%d h", m/60)
-	case m < 10*60:
-		return fmt.Sprintf("%d h %d min", m/60, m%60)
-	case m < 48*60:
-		return fmt.Sprintf("%d h", m/60)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%d days", d/(24*time.Hour))
+	case d%time.Hour == 0:
+		return fmt.Sprintf("%d h", d/time.Hour)
 	}
-	return fmt.Sprintf("%d days", m/(24*60))
+	return short(d)
 }
 
 // Elapsed is a running time as a stopwatch shows it: "0:12", "12:05", "1:02:03".
@@ -104,4 +113,11 @@ func Big(n int) string {
 		return fmt.Sprintf("%.1fM", float64(n)/1e6)
 	}
 	return fmt.Sprintf("%.0fM", float64(n)/1e6)
+}
+
+// SameDay reports whether two moments are on one day of the zone.
+func SameDay(a, b time.Time, zone *time.Location) bool {
+	ay, am, ad := a.In(zone).Date()
+	by, bm, bd := b.In(zone).Date()
+	return ay == by && am == bm && ad == bd
 }

@@ -10,12 +10,12 @@ import (
 // words, and inside a word only where the word alone is too wide. It gives at
 // least one line, which may be empty.
 func Wrap(s string, w int) []string {
-	return WrapN(s, w, -1)
+	return WrapN(s, w, -1, "")
 }
 
 // WrapN is Wrap that stops after n lines (n below zero: never). Where text is
-// left, the last line ends in an ellipsis.
-func WrapN(s string, w, n int) []string {
+// left, the last line ends in the mark, which is one cell wide.
+func WrapN(s string, w, n int, mark string) []string {
 	w = max(1, w)
 	var out []string
 	for part := range strings.SplitSeq(s, "\n") {
@@ -23,7 +23,7 @@ func WrapN(s string, w, n int) []string {
 		for _, c := range breaks(part, w) {
 			if n >= 0 && len(out) == n {
 				if n > 0 {
-					out[n-1] = elide(out[n-1], w)
+					out[n-1] = elide(out[n-1], w, mark)
 				}
 				return out
 			}
@@ -33,12 +33,12 @@ func WrapN(s string, w, n int) []string {
 	return out
 }
 
-// elide ends a line with an ellipsis, within w cells.
-func elide(s string, w int) string {
+// elide ends a line with the mark, within w cells.
+func elide(s string, w int, mark string) string {
 	if Cells(s) < w {
-		return s + "…"
+		return s + mark
 	}
-	short, _ := cut(s+" ", w, "…")
+	short, _ := cut(s+" ", w, mark)
 	return short
 }
 

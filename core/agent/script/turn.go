@@ -118,8 +118,12 @@ func (t *turn) finish() {
 		t.yield(nil, fmt.Errorf("offline turn: %w", cause))
 		return
 	}
+	text := strings.TrimSpace(t.lastText)
+	if t.fault != "" {
+		text = t.fault
+	}
 	t.yield(agent.Result{
-		SessionID: t.s.id, Text: strings.TrimSpace(t.lastText), Interrupted: interrupted,
+		SessionID: t.s.id, Text: text, Interrupted: interrupted,
 		IsError: t.fault != "" && !interrupted, Turns: t.rounds, Usage: t.usage(),
 	}, nil)
 }

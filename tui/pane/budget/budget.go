@@ -64,7 +64,7 @@ func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
 
 // Line implements pane.Pane.
 func (p *Pane) Line(c pane.Context, w int) string {
-	return widget.Brush{Theme: c.Theme}.Line(w, oneLine(c)...)
+	return widget.Brush{Theme: c.Theme}.Line(w, oneLine(c, w)...)
 }
 
 // Do implements pane.Pane.

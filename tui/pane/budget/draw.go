@@ -82,14 +82,14 @@ func facts(c pane.Context, w int) []line {
 		if b.State.Available < 1 {
 			out = append(out, line{[]widget.Span{{Role: theme.Bad, Text: textEmpty}}, 3})
 		}
-		out = append(out, line{refill(s, w-2), 1})
+		out = append(out, line{refill(s, w-len(pad(w))), 1})
 	}
 	if !b.Quiet.IsZero() {
 		out = append(out, line{[]widget.Span{{Role: theme.Warn, Text: textQuiet(clock(s, b.Quiet))}, {Role: theme.Dim, Text: " · critical only"}}, 2})
 	}
 	out = append(out, line{used(c), 3})
 	if b.State.Capacity > 0 {
-		out = append(out, line{[]widget.Span{{Role: theme.Dim, Text: textRate(b.State.RefillRateMinutes)}}, 4})
+		out = append(out, line{rate(b, w-len(pad(w))), 4})
 	}
 	return out
 }
@@ -102,15 +102,21 @@ func gauge(c pane.Context, w int) []widget.Span {
 	if room < 4 {
 		return numbers
 	}
+	return append(append(bar(c, room), widget.Span{Text: "  "}), numbers...)
+}
+
+// bar is the gauge alone; without a whole token it looks like an alarm.
+func bar(c pane.Context, w int) []widget.Span {
+	st := c.Snap.Budget.State
 	share := 0.0
 	if st.Capacity > 0 {
 		share = st.Available / float64(st.Capacity)
 	}
-	bar := widget.Gauge(c.Theme, share, room)
-	if st.Available < 1 {
-		bar[0].Role = theme.Bad
+	out := widget.Gauge(c.Theme, share, w)
+	if st.Available < 1 && len(out) > 0 {
+		out[0].Role = theme.Bad
 	}
-	return append(append(bar, widget.Span{Text: "  "}), numbers...)
+	return out
 }
 
 // refill says when the next token comes and when the bucket is full.
@@ -129,7 +135,7 @@ func refill(s *core.Snapshot, w int) []widget.Span {
 	return out
 }
 
-// used counts today's pings and what is under way.
+// used counts today's pings.
 func used(c pane.Context) []widget.Span {
 	b := c.Snap.Budget
 	out := []widget.Span{{Role: theme.Dim, Text: textToday(b.State.DailyUsed) + " · "}}
@@ -138,10 +144,19 @@ func used(c pane.Context) []widget.Span {
 	} else {
 		out = append(out, widget.Span{Role: theme.Dim, Text: textCritical(0)})
 	}
-	if b.Reserved > 0 {
-		out = append(out, widget.Span{Role: theme.Dim, Text: " · "}, widget.Span{Role: theme.Accent, Text: textReserved(b.Reserved)})
-	}
 	return out
+}
+
+// rate says how fast the bucket refills, and what is on its way out of it.
+func rate(b core.BudgetView, w int) []widget.Span {
+	if b.Reserved <= 0 {
+		return []widget.Span{{Role: theme.Dim, Text: textRate(b.State.RefillRateMinutes)}}
+	}
+	text, reserved := textRate(b.State.RefillRateMinutes), textReserved(b.Reserved)
+	if widget.Cells(text)+widget.Cells(reserved)+3 > w {
+		text = textShortRate(b.State.RefillRateMinutes)
+	}
+	return []widget.Span{{Role: theme.Dim, Text: text + " · "}, {Role: theme.Accent, Text: reserved}}
 }
 
 // hours is the sparkline of the last day with its label, in w cells.
@@ -188,12 +203,13 @@ func chart(c pane.Context, w, h int) []string {
 }
 
 // oneLine is the pane for tiny terminals.
-func oneLine(c pane.Context) []widget.Span {
+func oneLine(c pane.Context, w int) []widget.Span {
 	s, b := c.Snap, c.Snap.Budget
-	out := []widget.Span{
-		{Role: theme.Strong, Text: "Budget "},
-		{Role: theme.Text, Text: tokens(b.State.Available) + "/" + tokens(float64(b.State.Capacity)) + " "},
+	out := []widget.Span{{Role: theme.Strong, Text: textName}}
+	if w >= 44 {
+		out = append(append(out, bar(c, 8)...), widget.Span{Text: " "})
 	}
+	out = append(out, widget.Span{Text: tokens(b.State.Available) + "/" + tokens(float64(b.State.Capacity)) + "  "})
 	switch {
 	case b.State.Capacity <= 0:
 		out = append(out, widget.Span{Role: theme.Warn, Text: textMuted})

@@ -10,6 +10,7 @@ import (
 
 const (
 	textTitle        = "Ping budget"
+	textName         = "Budget   "
 	textReadOnly     = "read-only: the budget cannot be changed here"
 	textMutedAlready = "the capacity is 0 already: pings are muted"
 	textFastest      = "one token a minute is the fastest"
@@ -18,8 +19,8 @@ const (
 	textMutedHelp  = "Only critical pings reach you. + raises the capacity."
 	textFull       = "full"
 	textEmpty      = "empty: pings wait for the next token"
-	textHours      = "pings, last 24 h"
-	textHoursNone  = "no pings in the last 24 h"
+	textHours      = "pings, 24 h"
+	textHoursNone  = "no pings, 24 h"
 	textDayAgo     = "24 h ago"
 	textHalfDayAgo = "12 h ago"
 	textNow        = "now"
@@ -30,6 +31,8 @@ func textNext(d time.Duration) string { return "next in " + widget.Minutes(d) }
 func textFullAt(at string) string { return "full " + at }
 
 func textRate(minutes int) string { return fmt.Sprintf("1 every %d min", minutes) }
+
+func textShortRate(minutes int) string { return fmt.Sprintf("1/%d min", minutes) }
 
 func textReserved(n int) string { return fmt.Sprintf("%d on its way", n) }
 
@@ -56,9 +59,8 @@ func clock(s *core.Snapshot, t time.Time) string {
 	if zone == nil {
 		zone = time.UTC
 	}
-	t, now := t.In(zone), s.At.In(zone)
-	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
-		return t.Format("15:04")
+	if widget.SameDay(t, s.At, zone) {
+		return t.In(zone).Format("15:04")
 	}
-	return t.Format("Mon 15:04")
+	return t.In(zone).Format("Mon 15:04")
 }

@@ -16,6 +16,7 @@ import (
 
 const (
 	textTitle = "Logs"
+	textName  = "Logs     "
 	textEmpty = "The log is empty."
 	textTeach = "What the program does and what goes wrong is written here, and to the log file in the data directory."
 )
@@ -52,7 +53,7 @@ func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
 
 // Line implements pane.Pane: the newest line of the log.
 func (p *Pane) Line(c pane.Context, w int) string {
-	spans := []widget.Span{{Role: theme.Strong, Text: textTitle + " "}}
+	spans := []widget.Span{{Role: theme.Strong, Text: textName}}
 	last, ok := p.view.Last()
 	switch {
 	case !ok:

@@ -16,6 +16,23 @@ type row struct {
 	item int
 }
 
+// sheet is what the lines of one drawing have in common.
+type sheet struct {
+	pane.Context
+	w, h   int
+	marked int // the item with the pointer; -1 without focus
+	reason int // the most lines that a problem's reason takes
+}
+
+// brush draws an item's lines: with a pointer and a background when it is marked.
+func (s sheet) brush(item int) (b widget.Brush, gutter widget.Span) {
+	b, gutter = widget.Brush{Theme: s.Theme}, widget.Span{Role: theme.Accent, Text: " "}
+	if item == s.marked {
+		b.Back, gutter.Text = theme.Select, s.Theme.Glyph(theme.Pointer)
+	}
+	return b, gutter
+}
+
 // draw renders the pane.
 func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 	b := widget.Brush{Theme: c.Theme}
@@ -26,7 +43,15 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 		}
 		return b.Empty(w, h, textEmpty, textTeach)
 	}
-	rows := p.rows(c, w, h, focused)
+	on := sheet{Context: c, w: w, h: h, marked: -1, reason: 4}
+	if focused {
+		on.marked = p.list.At
+	}
+	rows := on.rows()
+	if len(rows) > h {
+		on.reason = 2
+		rows = on.rows()
+	}
 	from, to := -1, -1
 	for i, r := range rows {
 		if r.item == p.list.At {
@@ -61,12 +86,12 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 }
 
 // rows are all lines of the pane, however many there are.
-func (p *Pane) rows(c pane.Context, w, h int, focused bool) []row {
-	s := c.Snap.Schedule
-	b := widget.Brush{Theme: c.Theme}
+func (on sheet) rows() []row {
+	s, w := on.Snap.Schedule, on.w
+	b := widget.Brush{Theme: on.Theme}
 	rows := make([]row, 0, len(s.Entries)+2*len(s.Problems)+4)
 	for i, e := range s.Entries {
-		rows = append(rows, row{p.entry(c, e, w, focused && i == p.list.At), i})
+		rows = append(rows, row{on.entry(i, e), i})
 	}
 	if s.Refills != "" && w >= 12 {
 		rows = append(rows, row{b.Line(w, widget.Span{Role: theme.Dim, Text: " " + s.Refills}), -1})
@@ -74,15 +99,15 @@ func (p *Pane) rows(c pane.Context, w, h int, focused bool) []row {
 	if len(s.Problems) == 0 {
 		return rows
 	}
-	if len(rows) > 0 && len(rows)+2*len(s.Problems)+2 <= h {
+	if len(rows) > 0 && len(rows)+2*len(s.Problems)+2 <= on.h {
 		rows = append(rows, row{widget.Blank(w), -1})
 	}
 	if len(s.Problems) > 1 {
-		rows = append(rows, row{b.Line(w, problemHead(c, "")...), -1})
+		rows = append(rows, row{b.Line(w, problemHead(on.Context, "")...), -1})
 	}
 	for i, problem := range s.Problems {
 		item := len(s.Entries) + i
-		for _, line := range problemLines(c, problem, w, focused && item == p.list.At) {
+		for _, line := range on.problem(item, problem) {
 			rows = append(rows, row{line, item})
 		}
 	}
@@ -90,19 +115,15 @@ func (p *Pane) rows(c pane.Context, w, h int, focused bool) []row {
 }
 
 // entry draws one fire: when, how far away, what, and the marks on it.
-func (p *Pane) entry(c pane.Context, e routines.Entry, w int, selected bool) string {
-	t, s := c.Theme, c.Snap
+func (on sheet) entry(item int, e routines.Entry) string {
+	t, s, w := on.Theme, on.Snap, on.w
 	past := !e.FireTime.After(s.At)
 	soft, name := theme.Text, theme.Text
 	if past {
 		soft, name = theme.Dim, theme.Dim
 	}
-	gutter := " "
-	b := widget.Brush{Theme: t}
-	if selected {
-		gutter, b.Back = t.Glyph(theme.Pointer), theme.Select
-	}
-	left := []widget.Span{{Role: theme.Accent, Text: gutter}}
+	b, gutter := on.brush(item)
+	left := []widget.Span{gutter}
 	if w >= 16 {
 		left = append(left, widget.Span{Role: soft, Text: e.FireTime.In(zone(s)).Format("15:04") + " "})
 	}
@@ -110,16 +131,19 @@ func (p *Pane) entry(c pane.Context, e routines.Entry, w int, selected bool) str
 	if d := e.FireTime.Sub(s.At); d > 0 && d.Minutes() <= 5 {
 		near = theme.Warn
 	}
-	wide := 7
+	away := widget.Fit(widget.Soon(e.FireTime.Sub(s.At)), 7)
 	if w >= 40 {
-		wide = 9
+		away = widget.Fit(widget.Until(e.FireTime.Sub(s.At)), 9)
 	}
-	left = append(left, widget.Span{Role: near, Text: widget.Fit(widget.Until(e.FireTime.Sub(s.At)), wide)})
+	left = append(left, widget.Span{Role: near, Text: away})
 	left = append(left, glyphs(t, e)...)
 	left = append(left, widget.Span{Role: name, Text: title(e)})
 	var right []widget.Span
-	if words := marks(s, e); len(words) > 0 && w >= 48 {
+	if words := marks(s, e); len(words) > 0 {
 		right = []widget.Span{{Role: theme.Dim, Text: strings.Join(words, " · ") + " "}}
+		if w < 56 && widget.Width(left)+widget.Width(right) >= w {
+			right = nil // the title comes first
+		}
 	}
 	return b.Spread(w, left, right)
 }
@@ -140,27 +164,27 @@ func glyphs(t *theme.Theme, e routines.Entry) []widget.Span {
 
 // problemHead is the count of problems.
 func problemHead(c pane.Context, before string) []widget.Span {
-	return []widget.Span{
-		{Role: theme.Bad, Text: " " + before + c.Theme.Glyph(theme.Bang) + " " + problemCount(c.Snap.Schedule.Problems)},
+	problems := c.Snap.Schedule.Problems
+	out := []widget.Span{{Role: theme.Bad, Text: " " + before + c.Theme.Glyph(theme.Bang) + " " + problemCount(problems)}}
+	if len(problems) == 1 {
+		out = append(out, widget.Span{Role: theme.Dim, Text: "  " + place(problems[0])})
 	}
+	return out
 }
 
-// problemLines are a problem in up to three lines: where, and why.
-func problemLines(c pane.Context, p routines.Problem, w int, selected bool) []string {
-	b := widget.Brush{Theme: c.Theme}
-	gutter := " "
-	if selected {
-		gutter, b.Back = c.Theme.Glyph(theme.Pointer), theme.Select
-	}
+// problem draws a problem in a few lines: where, and why.
+func (on sheet) problem(item int, p routines.Problem) []string {
+	b, gutter := on.brush(item)
+	t, w := on.Theme, on.w
 	role := theme.Warn
 	if p.Severity == routines.Error {
 		role = theme.Bad
 	}
 	out := []string{b.Line(w,
-		widget.Span{Role: theme.Accent, Text: gutter},
-		widget.Span{Role: role, Text: c.Theme.Glyph(theme.Bang) + " " + string(p.Severity) + " "},
+		gutter,
+		widget.Span{Role: role, Text: t.Glyph(theme.Bang) + " " + string(p.Severity) + " "},
 		widget.Span{Role: theme.Text, Text: place(p)})}
-	for _, l := range widget.WrapN(p.Message, max(1, w-4), 2) {
+	for _, l := range widget.WrapN(p.Message, max(1, w-4), on.reason, t.Glyph(theme.Ellipsis)) {
 		out = append(out, b.Line(w, widget.Span{Text: "   "}, widget.Span{Role: theme.Dim, Text: l}))
 	}
 	return out
@@ -169,7 +193,7 @@ func problemLines(c pane.Context, p routines.Problem, w int, selected bool) []st
 // oneLine is the pane for tiny terminals: what fires next.
 func oneLine(c pane.Context) []widget.Span {
 	s := c.Snap.Schedule
-	out := []widget.Span{{Role: theme.Strong, Text: "Next "}}
+	out := []widget.Span{{Role: theme.Strong, Text: textName}}
 	if n := len(s.Problems); n > 0 {
 		out = append(out, widget.Span{Role: theme.Bad, Text: c.Theme.Glyph(theme.Bang) + " " + problemCount(s.Problems) + " "})
 	}

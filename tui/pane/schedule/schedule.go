@@ -41,10 +41,11 @@ func New() *Pane { return &Pane{} }
 
 // Title implements pane.Pane.
 func (p *Pane) Title(c pane.Context) (name, state string) {
-	if n := len(c.Snap.Schedule.Problems); n > 0 {
-		return textTitle, problemCount(c.Snap.Schedule.Problems)
+	s := c.Snap.Schedule
+	if len(s.Problems) == 0 {
+		return textTitle, s.Window
 	}
-	return textTitle, c.Snap.Schedule.Window
+	return textTitle, s.Window + " · " + problemCount(s.Problems)
 }
 
 // Lines implements pane.Pane.
@@ -100,7 +101,11 @@ func (p *Pane) Sync(c pane.Context) {
 	p.version++
 	n := len(c.Snap.Schedule.Entries) + len(c.Snap.Schedule.Problems)
 	p.list.Clamp(n)
-	if p.chosen == "" || nameAt(c.Snap, p.list.At) == p.chosen {
+	if p.chosen == "" {
+		p.list.At = upcoming(c.Snap) // until the user chooses
+		return
+	}
+	if nameAt(c.Snap, p.list.At) == p.chosen {
 		return
 	}
 	for i := range n {
@@ -118,6 +123,16 @@ func at(s *core.Snapshot, i int) (*routines.Entry, *routines.Problem) {
 		return nil, &s.Schedule.Problems[i-n]
 	}
 	return &s.Schedule.Entries[i], nil
+}
+
+// upcoming is the index of the first entry that is still to come.
+func upcoming(s *core.Snapshot) int {
+	for i, e := range s.Schedule.Entries {
+		if e.FireTime.After(s.At) {
+			return i
+		}
+	}
+	return 0
 }
 
 // nameAt tells items apart: the next fire of a task is another item than the

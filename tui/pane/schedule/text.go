@@ -12,6 +12,7 @@ import (
 
 const (
 	textTitle        = "Schedule"
+	textName         = "Schedule "
 	textReadOnly     = "read-only: tasks cannot be fired here"
 	textNothing      = "nothing is scheduled"
 	textProblemFirst = "this file has to be repaired first: enter shows how"
@@ -126,7 +127,7 @@ func marks(s *core.Snapshot, e routines.Entry) []string {
 	if e.Silent {
 		out = append(out, textSilent)
 	}
-	if at, now := e.FireTime.In(zone(s)), s.At.In(zone(s)); at.After(now) && at.YearDay() != now.YearDay() {
+	if e.FireTime.After(s.At) && !widget.SameDay(e.FireTime, s.At, zone(s)) {
 		out = append(out, textTomorrow)
 	}
 	return out

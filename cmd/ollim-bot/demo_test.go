@@ -1,0 +1,160 @@
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+	"golang.org/x/sync/errgroup"
+)
+
+// terminal is the real binary in a pseudo terminal, drawn into memory.
+type terminal struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	device *os.File
+	work   errgroup.Group
+	ended  chan struct{} // closed when the program has closed its side
+
+	mu sync.Mutex
+	// screen is not safe for concurrent use; the lock guards it.
+	screen *vt.Emulator
+}
+
+// startTerminal runs ollim-bot in a terminal of 120 by 40.
+func startTerminal(t *testing.T, args ...string) *terminal {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	term := &terminal{t: t, screen: vt.NewEmulator(120, 40), ended: make(chan struct{})}
+	// The test binary is ollim-bot when it is called by that name.
+	term.cmd = &exec.Cmd{Path: self, Args: append([]string{"ollim-bot"}, args...)}
+	term.cmd.Env = append(os.Environ(), "TERM=xterm-256color", "TMPDIR="+t.TempDir(), "HOME="+t.TempDir(),
+		"OLLIM_TIMEZONE=America/Los_Angeles", "OLLIM_DATA_DIR=", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
+	term.device, err = pty.StartWithSize(term.cmd, &pty.Winsize{Cols: 120, Rows: 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	term.work.Go(term.draw)
+	term.work.Go(func() error { // answers of the terminal, such as its background
+		_, err := io.Copy(term.device, term.screen)
+		return ignoreEnd(err)
+	})
+	return term
+}
+
+// draw feeds the screen until the program ends.
+func (term *terminal) draw() error {
+	defer close(term.ended)
+	defer func() { _ = term.screen.Close() }() // ends the copy of answers
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := term.device.Read(buf)
+		term.mu.Lock()
+		_, _ = term.screen.Write(buf[:n]) // a screen in memory cannot fail
+		term.mu.Unlock()
+		if err != nil {
+			return ignoreEnd(err)
+		}
+	}
+}
+
+// ignoreEnd: reading a terminal whose program has ended is an error on Linux.
+func ignoreEnd(err error) error {
+	if err == io.EOF || err != nil && (strings.Contains(err.Error(), "input/output error") || strings.Contains(err.Error(), "closed")) {
+		return nil
+	}
+	return err
+}
+
+func (term *terminal) text() string {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	return term.screen.String()
+}
+
+func (term *terminal) typeKeys(keys string) {
+	term.t.Helper()
+	if _, err := io.WriteString(term.device, keys); err != nil {
+		term.t.Fatal(err)
+	}
+}
+
+// seen watches the screen until every pattern was on it, each at any time.
+func (term *terminal) seen(wanted map[string]string) {
+	term.t.Helper()
+	left := map[string]*regexp.Regexp{}
+	for what, pattern := range wanted {
+		left[what] = regexp.MustCompile(pattern)
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(patience)
+	for len(left) > 0 {
+		text := term.text()
+		for what, pattern := range left {
+			if pattern.MatchString(text) {
+				delete(left, what)
+			}
+		}
+		select {
+		case <-deadline:
+			for what, pattern := range left {
+				term.t.Errorf("never on the screen: %s (%s)", what, pattern)
+			}
+			term.t.Fatalf("the last screen:\n%s", text)
+		case <-term.ended:
+			term.t.Fatalf("the program ended early; the last screen:\n%s", text)
+		case <-tick.C:
+		}
+	}
+}
+
+// leave waits for the program to end and gives its exit status.
+func (term *terminal) leave() int {
+	term.t.Helper()
+	select {
+	case <-term.ended:
+	case <-time.After(patience):
+		_ = term.cmd.Process.Kill() // the test fails below
+		term.t.Errorf("the program did not end; the last screen:\n%s", term.text())
+	}
+	err := term.cmd.Wait()
+	if e := term.work.Wait(); e != nil {
+		term.t.Error(e)
+	}
+	_ = term.device.Close() // nothing is left to be read
+	if err != nil {
+		term.t.Logf("ended with %v", err)
+	}
+	return term.cmd.ProcessState.ExitCode()
+}
+
+func TestTheDemoTellsItsStory(t *testing.T) {
+	term := startTerminal(t, "demo", "--speed", "2")
+	term.seen(map[string]string{
+		"a fork running":             `running +Inbox sweep`,
+		"a ping spent":               `1 ping`,
+		"its token missing":          `[12]\.\d / 5`,
+		"a refused ping":             `1 refused|refuse `,
+		"a report among the updates": `Inbox: 2 of 7`,
+		"the chain's next check":     `(2/3)`,
+		"the edited routine, before": `in 5[45]m +Water|in 5[45]m .*Water`,
+		"the edited routine, moved":  `in 1[12]m .*Water`,
+	})
+	term.typeKeys("q")
+	term.seen(map[string]string{"the question": `(?i)quit`})
+	term.typeKeys("y")
+	if status := term.leave(); status != exitDone {
+		t.Errorf("status %d, want %d", status, exitDone)
+	}
+}

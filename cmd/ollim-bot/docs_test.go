@@ -1,0 +1,90 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// commandTree is the tree as the parser builds it.
+func commandTree(t *testing.T) *kong.Kong {
+	t.Helper()
+	var tree cli
+	parser, err := newParser(&tree, &process{in: strings.NewReader(""), out: io.Discard, err: io.Discard, getenv: os.Getenv, now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parser
+}
+
+// section is the part of docs/cli.md under the heading that names a command.
+func section(text, command string) (string, bool) {
+	var found []string
+	for part := range strings.SplitSeq(text, "\n### ") {
+		heading, _, _ := strings.Cut(part, "\n")
+		for name := range strings.SplitSeq(heading, "`") {
+			name = strings.TrimSpace(strings.TrimPrefix(name, "ollim-bot"))
+			if name == command || strings.HasPrefix(name, command+" ") && strings.ContainsAny(name[len(command)+1:len(command)+2], "[ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+				found = append(found, part)
+			}
+		}
+	}
+	return strings.Join(found, "\n"), len(found) > 0
+}
+
+func TestEveryCommandAndFlagIsInTheDocuments(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "cli.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	seen := 0
+	for _, leaf := range commandTree(t).Model.Leaves(false) {
+		name := leaf.Path()
+		name = strings.TrimSpace(strings.TrimPrefix(name, "ollim-bot"))
+		// What a command does by default is documented with the command itself.
+		name = strings.TrimSuffix(strings.TrimSuffix(name, " show"), "forks list")
+		if name == "" {
+			name = "forks"
+		}
+		part, ok := section(text, name)
+		if !ok {
+			t.Errorf("docs/cli.md has no heading for `ollim-bot %s`", name)
+			continue
+		}
+		for _, flag := range leaf.Flags {
+			seen++
+			if !strings.Contains(part, "--"+flag.Name) && !strings.Contains(part, "`-"+flag.Name+"`") {
+				t.Errorf("docs/cli.md: `ollim-bot %s` does not mention --%s", name, flag.Name)
+			}
+			if flag.Short != 0 && !strings.Contains(part, "`-"+string(flag.Short)+"`") {
+				t.Errorf("docs/cli.md: `ollim-bot %s` does not mention -%c", name, flag.Short)
+			}
+		}
+	}
+	for _, flag := range commandTree(t).Model.Flags {
+		if !strings.Contains(text, "--"+flag.Name) {
+			t.Errorf("docs/cli.md does not mention the global flag --%s", flag.Name)
+		}
+	}
+	if seen < 40 {
+		t.Errorf("only %d flags seen; the test looks in the wrong place", seen)
+	}
+}
+
+func TestTheReadmeNamesTheTwoCommands(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"    go run ./cmd/ollim-bot demo\n", "    go test ./...\n", "screenshots/dashboard.png"} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("README.md does not show %q", want)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"flag"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write the expected output of the stories anew")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ollim-bot": main})
+}
+
+// TestStories plays testdata/script with the real binary. Beside testscript's
+// own commands a story may use
+//
+//	fixture NAME DIR            copies testdata/fixtures/NAME
+//	exits STATUS PROGRAM ARG…   runs a program that must end with that status
+//	until PATTERN PROGRAM ARG…  runs a program until its output matches
+//	large FILE BYTES            writes a file of that many letters
+func TestStories(t *testing.T) {
+	fixtures, err := filepath.Abs(filepath.Join("testdata", "fixtures"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
+		Setup: func(env *testscript.Env) error {
+			home, tmp := filepath.Join(env.WorkDir, "home"), filepath.Join(env.WorkDir, "tmp")
+			env.Setenv("HOME", home)
+			env.Setenv("TMPDIR", tmp)
+			env.Setenv("OLLIM_DATA_DIR", filepath.Join(env.WorkDir, "data"))
+			env.Setenv("OLLIM_TIMEZONE", "America/Los_Angeles")
+			env.Setenv("NO_COLOR", "1")
+			// No story may depend on the machine's git settings, or need any.
+			env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+			for _, dir := range []string{home, tmp} {
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"fixture": func(ts *testscript.TestScript, neg bool, args []string) {
+				usage(ts, neg, len(args) == 2, "fixture NAME DIR")
+				ts.Check(copyTree(filepath.Join(fixtures, args[0]), ts.MkAbs(args[1])))
+			},
+			"exits": exits,
+			"until": until,
+			"large": func(ts *testscript.TestScript, neg bool, args []string) {
+				usage(ts, neg, len(args) == 2, "large FILE BYTES")
+				n, err := strconv.Atoi(args[1])
+				ts.Check(err)
+				data := make([]byte, n)
+				for i := range data {
+					data[i] = 'x'
+				}
+				ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o600))
+			},
+		},
+	})
+}
+
+func usage(ts *testscript.TestScript, neg, ok bool, text string) {
+	if neg || !ok {
+		ts.Fatalf("usage: %s", text)
+	}
+}
+
+// copyTree copies regular files and folders, writable for the story.
+func copyTree(from, to string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(to, rel), 0o700)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), data, 0o600)
+	})
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) >= 2, "exits STATUS PROGRAM ARG…")
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := err.(*exec.ExitError)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("status %d, want %d", got, want)
+	}
+}
+
+// patience is how long a story waits for something that a running bot does.
+const patience = 30 * time.Second
+
+// until asks again and again, because the bot works beside the story; it ends
+// as soon as the answer is there.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) >= 2, "until PATTERN PROGRAM ARG…")
+	pattern, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(patience)
+	for {
+		err := ts.Exec(args[1], args[2:]...)
+		if err == nil && pattern.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		select {
+		case <-deadline:
+			ts.Fatalf("no answer matched %q in %v", args[0], patience)
+		case <-tick.C:
+		}
+	}
+}

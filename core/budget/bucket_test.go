@@ -1,0 +1,384 @@
+package budget
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/store"
+)
+
+// place is a data directory with a bucket in it.
+type place struct {
+	dir    *store.Dir
+	bucket *Bucket
+	logged *bytes.Buffer
+}
+
+func newPlace(t testing.TB, content string) place {
+	t.Helper()
+	d, err := store.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if content != "" {
+		if err := d.Write(file, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	logged := &bytes.Buffer{}
+	return place{d, NewBucket(d, pacific, slog.New(slog.NewTextHandler(logged, nil))), logged}
+}
+
+func (p place) content(t testing.TB) string {
+	t.Helper()
+	data, err := p.dir.Read(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return ""
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// stored is the file's state, which must be one without problems.
+func (p place) stored(t testing.TB) State {
+	t.Helper()
+	s, problems := Decode([]byte(p.content(t)), morning())
+	if len(problems) > 0 {
+		t.Fatalf("the file has problems: %q", problems)
+	}
+	return s
+}
+
+func reserve(t testing.TB, b *Bucket, want bool) *Reservation {
+	t.Helper()
+	r, ok, err := b.Reserve(morning())
+	if err != nil || ok != want {
+		t.Fatalf("reserve: %v, %v, want %v", ok, err, want)
+	}
+	return r
+}
+
+func TestReadingTheBucketWritesNothing(t *testing.T) {
+	p := newPlace(t, "")
+	s, reserved := p.bucket.State(morning())
+	if diff := cmp.Diff(Default(morning()), s); diff != "" || reserved != 0 {
+		t.Errorf("%d reserved, (-want +got)\n%s", reserved, diff)
+	}
+	if got := p.content(t); got != "" {
+		t.Errorf("a read wrote %q", got)
+	}
+	const odd = `{"capacity": 3, "available": 1.5}`
+	p = newPlace(t, odd)
+	p.bucket.State(morning().Add(time.Hour))
+	if got := p.content(t); got != odd {
+		t.Errorf("a read changed the file to %q", got)
+	}
+}
+
+func TestASpentTokenIsMissingFromTheFile(t *testing.T) {
+	p := newPlace(t, "")
+	r := reserve(t, p.bucket, true)
+	if s, reserved := p.bucket.State(morning()); s.Available != 5 || reserved != 1 {
+		t.Errorf("reserved: %v tokens, %d reserved", s.Available, reserved)
+	}
+	for range 2 {
+		if err := r.Spend(morning()); err != nil {
+			t.Fatal(err)
+		}
+		r.Release()
+	}
+	if s, reserved := p.bucket.State(morning()); s.Available != 4 || s.DailyUsed != 1 || reserved != 0 {
+		t.Errorf("spent: %+v, %d reserved", s, reserved)
+	}
+	if s := p.stored(t); s.Available != 4 || s.DailyUsed != 1 {
+		t.Errorf("the file says %+v", s)
+	}
+}
+
+func TestAReleasedTokenCanBeReservedAgain(t *testing.T) {
+	p := newPlace(t, string(bucketOf(1, 5, 90).Encode()))
+	r := reserve(t, p.bucket, true)
+	reserve(t, p.bucket, false)
+	r.Release()
+	r.Release()
+	if err := r.Spend(morning()); err != nil {
+		t.Fatal(err)
+	}
+	if s := p.stored(t); s.Available != 1 || s.DailyUsed != 0 {
+		t.Errorf("a released token was spent: %+v", s)
+	}
+	reserve(t, p.bucket, true)
+	reserve(t, p.bucket, false)
+}
+
+func TestAPartOfATokenCannotBeReserved(t *testing.T) {
+	p := newPlace(t, string(bucketOf(0.99, 5, 90).Encode()))
+	reserve(t, p.bucket, false)
+	if _, ok, err := p.bucket.Reserve(morning().Add(time.Minute)); !ok || err != nil {
+		t.Errorf("a minute later the token is whole, but: %v, %v", ok, err)
+	}
+}
+
+func TestAMutedBucketReservesNothing(t *testing.T) {
+	p := newPlace(t, string(bucketOf(0, 0, 1).Encode()))
+	if _, ok, err := p.bucket.Reserve(morning().Add(24 * time.Hour)); ok || err != nil {
+		t.Errorf("%v, %v", ok, err)
+	}
+}
+
+func TestCriticalPingsAreCountedAndCostNothing(t *testing.T) {
+	p := newPlace(t, "")
+	for range 2 {
+		if err := p.bucket.Critical(morning()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := p.stored(t); s.CriticalUsed != 2 || s.DailyUsed != 0 || s.Available != 5 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestSetRefillsAtTheOldRateFirst(t *testing.T) {
+	p := newPlace(t, string(bucketOf(1, 5, 60).Encode()))
+	later := morning().Add(2 * time.Hour)
+	capacity, rate := 2, 10
+	before, after, err := p.bucket.Set(later, &capacity, &rate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before.Available != 3 || before.Capacity != 5 || after.Available != 2 || after.Capacity != 2 || after.RefillRateMinutes != 10 {
+		t.Errorf("before %+v, after %+v", before, after)
+	}
+	if s := p.stored(t); s != after {
+		t.Errorf("the file says %+v, want %+v", s, after)
+	}
+	restored, err := p.bucket.Restore(later, Settings{before.Capacity, before.RefillRateMinutes, before.Available})
+	if err != nil || restored != before {
+		t.Errorf("restored %+v, %v, want %+v", restored, err, before)
+	}
+}
+
+func TestRefusedNumbersChangeNothing(t *testing.T) {
+	p := newPlace(t, "")
+	for _, n := range []int{-1, MaxCapacity + 1} {
+		if _, _, err := p.bucket.Set(morning(), &n, nil); err == nil {
+			t.Errorf("capacity %d was taken", n)
+		}
+	}
+	zero := 0
+	if _, _, err := p.bucket.Set(morning(), nil, &zero); err == nil {
+		t.Error("refill 0 was taken")
+	}
+	for _, old := range []Settings{{-1, 90, 1}, {5, 0, 1}, {5, 90, -1}} {
+		if _, err := p.bucket.Restore(morning(), old); err == nil {
+			t.Errorf("%+v was restored", old)
+		}
+	}
+	if got := p.content(t); got != "" {
+		t.Errorf("the file was written: %q", got)
+	}
+}
+
+func TestAChangeByAnotherProcessIsSeenAtOnce(t *testing.T) {
+	p := newPlace(t, "")
+	other := NewBucket(p.dir, pacific, nil)
+	capacity := 2
+	for want := 5; want > 2; want-- {
+		if got, _ := p.bucket.State(morning()); got.Capacity != want {
+			t.Errorf("capacity %d, want %d", got.Capacity, want)
+		}
+		capacity = want - 1
+		if _, _, err := other.Set(morning(), &capacity, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestACorruptFileIsKeptAsideAndReported(t *testing.T) {
+	p := newPlace(t, "}garbage")
+	for range 3 {
+		if s, _ := p.bucket.State(morning()); s != Default(morning()) {
+			t.Errorf("state %+v, want defaults", s)
+		}
+	}
+	if n := strings.Count(p.logged.String(), "level=WARN"); n != 1 {
+		t.Errorf("reading reported it %d times:\n%s", n, p.logged)
+	}
+	if got := p.content(t); got != "}garbage" {
+		t.Errorf("reading changed it to %q", got)
+	}
+	if err := p.bucket.Critical(morning()); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := filepath.Glob(p.dir.Path(file) + ".corrupt-*")
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("kept aside: %q, %v", kept, err)
+	}
+	if data, err := os.ReadFile(kept[0]); err != nil || string(data) != "}garbage" {
+		t.Errorf("kept aside: %q, %v", data, err)
+	}
+	if s := p.stored(t); s.CriticalUsed != 1 || s.Capacity != DefaultCapacity {
+		t.Errorf("the new file says %+v", s)
+	}
+}
+
+func TestAFileThatCannotBeReadIsNotWrittenOver(t *testing.T) {
+	p := newPlace(t, "")
+	if err := os.MkdirAll(p.dir.Path("state"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	secret := filepath.Join(t.TempDir(), "gone")
+	if err := os.Symlink(filepath.Join(secret, "loop"), p.dir.Path(file)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(secret, secret); err != nil { // a loop: ELOOP, for root too
+		t.Fatal(err)
+	}
+	if err := p.bucket.Critical(morning()); err == nil {
+		t.Error("a file that cannot be read was replaced")
+	}
+	if s, _ := p.bucket.State(morning()); s != Default(morning()) {
+		t.Errorf("state %+v, want defaults", s)
+	}
+}
+
+func TestAFullDiskHarmsNothing(t *testing.T) {
+	p := newPlace(t, string(bucketOf(1, 5, 90).Encode()))
+	before := p.content(t)
+	r := reserve(t, p.bucket, true)
+	err := withFullDisk(t, func() error { return r.Spend(morning()) })
+	if err == nil || !strings.Contains(err.Error(), "free some space") {
+		t.Fatalf("error %v does not say what to do", err)
+	}
+	if got := p.content(t); got != before {
+		t.Errorf("the file was changed to %q", got)
+	}
+	reserve(t, p.bucket, false) // the message was sent: its token must not pay for another
+	if err := r.Spend(morning()); err != nil {
+		t.Fatal(err)
+	}
+	if s, reserved := p.bucket.State(morning()); s.Available != 0 || reserved != 0 {
+		t.Errorf("spent at the second try: %+v, %d reserved", s, reserved)
+	}
+}
+
+// withFullDisk runs do while no file of this process can grow.
+func withFullDisk(t *testing.T, do func() error) error {
+	t.Helper()
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		t.Fatal(err)
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	defer signal.Reset(syscall.SIGXFSZ)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 0, Max: old.Max}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	return do()
+}
+
+func TestManyRunsNeverSpendMoreThanThereIs(t *testing.T) {
+	p := newPlace(t, string(bucketOf(4.5, 5, 90).Encode()))
+	var granted, spent atomic.Int64
+	var g errgroup.Group
+	for i := range 16 {
+		g.Go(func() error {
+			r, ok, err := p.bucket.Reserve(morning())
+			if err != nil || !ok {
+				return err
+			}
+			granted.Add(1)
+			if i%4 == 3 {
+				r.Release()
+				return nil
+			}
+			spent.Add(1)
+			return r.Spend(morning())
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	s := p.stored(t)
+	if spent.Load() > 4 || s.Available != 4.5-float64(spent.Load()) || s.DailyUsed != int(spent.Load()) {
+		t.Errorf("%d granted, %d spent, %+v", granted.Load(), spent.Load(), s)
+	}
+	if _, reserved := p.bucket.State(morning()); reserved != 0 {
+		t.Errorf("%d tokens stay reserved", reserved)
+	}
+}
+
+// The bucket against a model: what is there, what is reserved.
+func TestAnySequenceOfReservationsKeepsTheCount(t *testing.T) {
+	p := newPlace(t, "")
+	rapid.Check(t, func(rt *rapid.T) {
+		capacity := rapid.IntRange(0, 4).Draw(rt, "capacity")
+		if err := p.dir.Write(file, bucketOf(float64(capacity), capacity, MaxRefill).Encode()); err != nil {
+			rt.Fatal(err)
+		}
+		b := NewBucket(p.dir, pacific, nil)
+		tokens, used := capacity, 0
+		var open []*Reservation
+		rt.Repeat(map[string]func(*rapid.T){
+			"reserve": func(t *rapid.T) {
+				r, ok, err := b.Reserve(morning())
+				if err != nil || ok != (tokens-len(open) >= 1) {
+					t.Fatalf("%d tokens, %d reserved: %v, %v", tokens, len(open), ok, err)
+				}
+				if ok {
+					open = append(open, r)
+				}
+			},
+			"settle": func(t *rapid.T) {
+				if len(open) == 0 {
+					return
+				}
+				if rapid.Bool().Draw(t, "spend") {
+					if err := open[0].Spend(morning()); err != nil {
+						t.Fatal(err)
+					}
+					tokens, used = tokens-1, used+1
+				} else {
+					open[0].Release()
+				}
+				open = open[1:]
+			},
+			"": func(t *rapid.T) {
+				s, reserved := b.State(morning())
+				if s.Whole() != tokens || reserved != len(open) || s.DailyUsed != used {
+					t.Fatalf("%+v, %d reserved; want %d tokens, %d reserved, %d used", s, reserved, tokens, len(open), used)
+				}
+			},
+		})
+	})
+}
+
+func BenchmarkStateOfAnUnchangedFile(b *testing.B) {
+	p := newPlace(b, string(bucketOf(3, 5, 90).Encode()))
+	b.ReportAllocs()
+	for b.Loop() {
+		if s, _ := p.bucket.State(morning()); s.Available != 3 {
+			b.Fatalf("%+v", s)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package budget
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// Every word of this package that a user or the agent may read.
+const (
+	textMuted       = "0/0 available (muted: capacity is 0)"
+	textFull        = "%d/%d available (refills 1 every %d min)"
+	textBelow       = "%d/%d available (refills 1 every %d min, next in %d min)"
+	textUsed        = "%d used today"
+	textCritical    = "%d critical"
+	textBadCapacity = "capacity %d is not possible: give 0 to %d tokens (0 mutes all pings but critical ones)"
+	textBadRefill   = "refill %d is not possible: give %d to %d minutes for one token " +
+		"(the bucket must refill; to stop pings set the capacity to 0)"
+	textBadTokens = "%v tokens cannot be restored: give a number from 0 up"
+
+	textNotObject   = "the budget file is not a JSON object (%v): defaults are used"
+	textMissing     = "%s is missing: %s is used"
+	textNotInt      = "%s is %s, not a whole number from %d up: %d is used"
+	textNotNumber   = "%s is %s, not a number from 0 up: %s is used"
+	textNotTime     = "%s is %s, not a time such as 2026-11-23T08:30:00-08:00: now is used"
+	textNotDate     = "%s is %s, not a date such as 2026-11-23: today is used"
+	previewMutes    = "mutes all pings but critical ones"
+	previewLoses    = "%s tokens are lost"
+	previewLosesOne = "1 token is lost"
+	previewFullNow  = "full now"
+	previewFullAt   = "full at %s"
+	previewInstead  = "full at %s instead of %s"
+	previewNowFull  = "full at %s instead of now"
+	previewSooner   = "full now instead of at %s"
+	previewRefill   = "a used token is back in %d min instead of %d"
+)
+
+// Status is the line of the bucket at now (decisions, A1), such as
+// "3/5 available (refills 1 every 90 min, next in 45 min)".
+func (s State) Status(now time.Time) string {
+	s = s.At(now)
+	if s.Capacity == 0 {
+		return textMuted
+	}
+	if s.full() {
+		return fmt.Sprintf(textFull, s.Whole(), s.Capacity, s.RefillRateMinutes)
+	}
+	next := s.timeFor(float64(s.Whole()+1) - s.Available)
+	minutes := int(math.Ceil(next.Minutes()))
+	return fmt.Sprintf(textBelow, s.Whole(), s.Capacity, s.RefillRateMinutes, minutes)
+}
+
+// FullStatus is Status with the day's counters, those above zero (spec 02.4).
+func (s State) FullStatus(now time.Time) string {
+	s = s.At(now)
+	parts := []string{s.Status(now)}
+	if s.DailyUsed > 0 {
+		parts = append(parts, fmt.Sprintf(textUsed, s.DailyUsed))
+	}
+	if s.CriticalUsed > 0 {
+		parts = append(parts, fmt.Sprintf(textCritical, s.CriticalUsed))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Preview says what other numbers would mean for the user at now, such as
+// "full at 19:05 instead of 19:40". It is empty when they would change nothing.
+func (s State) Preview(now time.Time, capacity, refill int) string {
+	s = s.At(now)
+	if capacity == s.Capacity && refill == s.RefillRateMinutes {
+		return ""
+	}
+	if capacity == 0 {
+		if s.Capacity == 0 {
+			return ""
+		}
+		return previewMutes
+	}
+	after := s
+	after.set(&capacity, &refill)
+	var parts []string
+	if lost := s.Available - after.Available; lost > tolerance {
+		parts = append(parts, lostTokens(lost))
+	}
+	if what := fullness(s, after, now); what != "" {
+		parts = append(parts, what)
+	} else if refill != s.RefillRateMinutes {
+		parts = append(parts, fmt.Sprintf(previewRefill, refill, s.RefillRateMinutes))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func lostTokens(lost float64) string {
+	amount := strings.TrimSuffix(fmt.Sprintf("%.1f", lost), ".0")
+	switch amount {
+	case "1":
+		return previewLosesOne
+	case "0":
+		amount = "0.1" // it is something
+	}
+	return fmt.Sprintf(previewLoses, amount)
+}
+
+// fullness compares when the bucket is full; empty when that stays the same.
+func fullness(before, after State, now time.Time) string {
+	was, will := before.FullAt(now), after.FullAt(now)
+	switch {
+	case before.Capacity == 0 && will.IsZero():
+		return previewFullNow
+	case before.Capacity == 0:
+		return fmt.Sprintf(previewFullAt, moment(will, now))
+	case was.IsZero() && will.IsZero():
+		return ""
+	case was.IsZero():
+		return fmt.Sprintf(previewNowFull, moment(will, now))
+	case will.IsZero():
+		return fmt.Sprintf(previewSooner, moment(was, now))
+	}
+	from, to := moment(was, now), moment(will, now)
+	if from == to {
+		return ""
+	}
+	return fmt.Sprintf(previewInstead, to, from)
+}
+
+// moment is a time of today as 19:05, of this week as "Tue 19:05", later with
+// its date. It is rounded up to the minute, as a countdown would be.
+func moment(t, now time.Time) string {
+	t = t.In(now.Location())
+	if whole := t.Truncate(time.Minute); whole.Before(t) {
+		t = whole.Add(time.Minute)
+	}
+	switch {
+	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
+		return t.Format("15:04")
+	case t.Sub(now) < 6*24*time.Hour:
+		return t.Format("Mon 15:04")
+	}
+	return t.Format("2 Jan 2006 15:04")
+}
+
+// Validate checks what a user wants to set; nil is not checked. The error says
+// what is accepted and why.
+func Validate(capacity, refill *int) error {
+	if capacity != nil && (*capacity < 0 || *capacity > MaxCapacity) {
+		return fmt.Errorf(textBadCapacity, *capacity, MaxCapacity)
+	}
+	if refill != nil && (*refill < MinRefill || *refill > MaxRefill) {
+		return fmt.Errorf(textBadRefill, *refill, MinRefill, MaxRefill)
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// machine is a test's environment: variables, .env and the zone files.
+type machine struct {
+	vars      map[string]string
+	dotenv    string
+	timezone  string
+	localtime string // target of the link, below a zoneinfo folder
+}
+
+func (m machine) load(t *testing.T, f Flags) (Env, []string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	if m.dotenv != "" {
+		write(t, filepath.Join(dir, EnvFile), m.dotenv)
+	}
+	if f.DataDir == "" && m.vars["OLLIM_DATA_DIR"] == "" {
+		f.DataDir = dir
+	}
+	etc := t.TempDir()
+	sys := system{timezone: filepath.Join(etc, "timezone"), localtime: filepath.Join(etc, "localtime")}
+	if m.timezone != "" {
+		write(t, sys.timezone, m.timezone)
+	}
+	if m.localtime != "" {
+		target := filepath.Join(etc, "zoneinfo", m.localtime)
+		if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, target, "TZif")
+		if err := os.Symlink(target, sys.localtime); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return loadEnv(func(k string) string { return m.vars[k] }, f, sys)
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheZoneIsFoundInTheOrderOfTheSpec(t *testing.T) {
+	all := machine{
+		vars:   map[string]string{"OLLIM_TIMEZONE": "Asia/Tokyo"},
+		dotenv: "OLLIM_TIMEZONE=Asia/Kolkata\n", timezone: "Europe/Berlin\n", localtime: "America/New_York",
+	}
+	tests := []struct {
+		name   string
+		change func(m *machine, f *Flags)
+		want   string
+	}{
+		{"the flag", func(_ *machine, f *Flags) { f.Timezone = "Africa/Cairo" }, "Africa/Cairo"},
+		{"the variable", func(*machine, *Flags) {}, "Asia/Tokyo"},
+		{".env", func(m *machine, _ *Flags) { m.vars = nil }, "Asia/Kolkata"},
+		{"an empty variable counts as none", func(m *machine, _ *Flags) { m.vars = map[string]string{"OLLIM_TIMEZONE": " "} }, "Asia/Kolkata"},
+		{"/etc/timezone", func(m *machine, _ *Flags) { m.vars, m.dotenv = nil, "" }, "Europe/Berlin"},
+		{"/etc/localtime", func(m *machine, _ *Flags) { m.vars, m.dotenv, m.timezone = nil, "", "" }, "America/New_York"},
+		{"/etc/localtime with another tree", func(m *machine, _ *Flags) { *m = machine{localtime: "posix/Europe/Paris"} }, "Europe/Paris"},
+		{"UTC", func(m *machine, _ *Flags) { *m = machine{} }, "UTC"},
+		{"UTC by its name", func(_ *machine, f *Flags) { f.Timezone = "UTC" }, "UTC"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m, f := all, Flags{}
+			tt.change(&m, &f)
+			env, warnings, err := m.load(t, f)
+			if err != nil || len(warnings) > 0 || env.ZoneName != tt.want || env.Zone.String() != tt.want {
+				t.Errorf("zone %q (%v), warnings %q, error %v, want %s", env.ZoneName, env.Zone, warnings, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestAWrongZoneIsAnErrorWithAnExample(t *testing.T) {
+	for _, name := range []string{"Pacific", "Local", "../../etc/passwd", "PST8PDT7", "\x1b[2J"} {
+		_, _, err := machine{}.load(t, Flags{Timezone: name})
+		if err == nil || !strings.Contains(err.Error(), "--timezone") || !strings.Contains(err.Error(), "Europe/Berlin") ||
+			strings.Contains(err.Error(), "\x1b") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	_, _, err := machine{dotenv: "OLLIM_TIMEZONE=Mars\n"}.load(t, Flags{})
+	if err == nil || !strings.Contains(err.Error(), `OLLIM_TIMEZONE: there is no time zone "Mars"`) {
+		t.Error(err)
+	}
+}
+
+func TestAWrongZoneOfTheMachineIsPassedOver(t *testing.T) {
+	env, warnings, err := machine{timezone: "Mars\n", localtime: "Europe/Paris"}.load(t, Flags{})
+	if err != nil || env.ZoneName != "Europe/Paris" || len(warnings) != 1 || !strings.Contains(warnings[0], "Mars") {
+		t.Errorf("%q, %q, %v", env.ZoneName, warnings, err)
+	}
+}
+
+func TestRealVariablesGoBeforeTheFile(t *testing.T) {
+	m := machine{
+		vars: map[string]string{"OLLIM_USER_NAME": "Sam", "DISCORD_TOKEN": ""},
+		dotenv: "# names\nOLLIM_USER_NAME=Other\nexport OLLIM_BOT_NAME=\"Ol lie\"\nDISCORD_TOKEN=' abc '\n" +
+			"OLLIM_DATA_DIR=/elsewhere\n",
+	}
+	env, warnings, err := m.load(t, Flags{})
+	if err != nil || env.UserName != "Sam" || env.BotName != "Ol lie" || env.DiscordToken.Reveal() != "abc" {
+		t.Errorf("%+v, token %q, %v", env, env.DiscordToken.Reveal(), err)
+	}
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "OLLIM_DATA_DIR") {
+		t.Errorf("warnings are %q", warnings)
+	}
+	if os.Getenv("OLLIM_BOT_NAME") != "" {
+		t.Error("the process's environment was changed")
+	}
+}
+
+func TestNamesHaveDefaultsAndAreCleaned(t *testing.T) {
+	env, _, err := machine{}.load(t, Flags{})
+	if err != nil || env.UserName != "you" || env.BotName != "ollim-bot" || env.DiscordToken != "" {
+		t.Errorf("%+v, %v", env, err)
+	}
+	env, _, err = machine{vars: map[string]string{"OLLIM_USER_NAME": "S\x1b[31mam\n" + strings.Repeat("x", 200)}}.load(t, Flags{})
+	if err != nil || !strings.HasPrefix(env.UserName, "Sam x") || len([]rune(env.UserName)) > 80 {
+		t.Errorf("%q, %v", env.UserName, err)
+	}
+}
+
+func TestTheDataDirectoryComesFromFlagVariableOrHome(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	for _, tt := range []struct{ flag, variable, want string }{
+		{"~/a", "/b", filepath.Join(home, "a")},
+		{"", "/b/../c", "/c"},
+		{"", "", filepath.Join(home, ".ollim-bot")},
+	} {
+		env, _, err := loadEnv(func(k string) string {
+			return map[string]string{"OLLIM_DATA_DIR": tt.variable}[k]
+		}, Flags{DataDir: tt.flag}, system{})
+		if err != nil || env.DataDir != tt.want {
+			t.Errorf("%q, %v, want %q", env.DataDir, err, tt.want)
+		}
+	}
+}
+
+func TestAnUnreadableEnvFileNamesTheLineAndNoSecret(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		line string
+	}{
+		{"OLLIM_USER_NAME=Sam\nthis is wrong\nDISCORD_TOKEN=hunter2\n", "line 2"},
+		{"A=\"open\nDISCORD_TOKEN=hunter2\n", "line 1"},
+		{"DISCORD_TOKEN=hunter2\n\nB-C=x\n", "line 3"},
+	} {
+		_, _, err := machine{dotenv: tt.text}.load(t, Flags{})
+		if err == nil || !strings.Contains(err.Error(), tt.line) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v", tt.text, err)
+		}
+	}
+}
+
+func TestAnEnvFileForEveryoneIsWarnedAbout(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, EnvFile)
+	write(t, path, "DISCORD_TOKEN=x\n")
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, warnings, err := loadEnv(func(string) string { return "" }, Flags{DataDir: dir}, system{})
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "chmod 600") {
+		t.Errorf("%q, %v", warnings, err)
+	}
+}
+
+func TestTheEnvFileNeverPanicsNorLeaks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.SliceOf(rapid.SampledFrom([]string{
+			"A", "=", "\n", "\"", "'", "$", "{", "}", "#", " ", "export ", "hunter2", "\\", ":", "é", "\x00", "\xff",
+		})).Draw(t, "text")
+		_, err := parseEnv([]byte(strings.Join(text, "")), ".env")
+		if err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestSecretsPrintAsHidden(t *testing.T) {
+	s := Secret("hunter2")
+	j, err := json.Marshal(map[string]any{"a": s, "b": &s, "c": Env{DiscordToken: s}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	slog.New(slog.NewTextHandler(&b, nil)).Info("x", "token", s, "env", Env{DiscordToken: s})
+	env := Env{DiscordToken: s}
+	out := fmt.Sprintf("%s %v %+v %#v %q %x %s %+v %#v %s", s, s, s, s, s, s, j, env, env, b.String())
+	if strings.Contains(out, "hunter2") || strings.Contains(out, "68756e74657232") {
+		t.Errorf("it shows in %s", out)
+	}
+	if s.Reveal() != "hunter2" {
+		t.Errorf("it was lost: %q", s.Reveal())
+	}
+}

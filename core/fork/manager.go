@@ -1,0 +1,393 @@
+// Package fork runs background tasks: the queue of runs, each run's life from
+// its prompt to its ledger line, what a run may send and must report (spec
+// 02.5, 03.11, 05.7), its tail, and the permissions of its tools.
+//
+// A run is a value that its tools, hooks and permission callback are methods
+// of; nothing is looked up. The package must not know schedules, dashboards,
+// surfaces or any particular engine.
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/budget"
+	"ollimbot/core/post"
+	"ollimbot/core/session"
+	"ollimbot/core/store"
+	"ollimbot/core/tail"
+	"ollimbot/core/toolset"
+	"ollimbot/core/updates"
+	"ollimbot/routines"
+)
+
+const (
+	// keptRuns finished runs stay in memory with their tails, ringLines lines each.
+	keptRuns  = 20
+	ringLines = 10_000
+	// grace is how long a run that was asked to stop may take to do so.
+	grace = 10 * time.Second
+	// lookAgain is how often the queue's head asks whether the limit has grown.
+	lookAgain = 5 * time.Second
+
+	defaultRunning = 4
+	defaultTimeout = 30 * time.Minute
+)
+
+// ErrStopping answers Do when the manager has stopped or stops before the run ended.
+var ErrStopping = errors.New("the bot is stopping")
+
+// Limits are read when a run starts. Zero fields mean the defaults: 4 runs at
+// once, 30 minutes, the engine's own model.
+type Limits struct {
+	MaxRunning int
+	Timeout    time.Duration
+	Model      string // for tasks that name none
+}
+
+// Options are the parts that runs need. All but Zone, Log, Busy, Limits,
+// SystemPrompt and Changed are required.
+type Options struct {
+	Dir       *store.Dir
+	Zone      *time.Location
+	Log       *slog.Logger
+	Engine    agent.Engine
+	Budget    *budget.Bucket
+	Journal   *budget.Journal
+	Updates   *updates.Queue
+	Sessions  *session.Store
+	Reminders toolset.ReminderBook
+	// Post sends to the user. It may block on a network.
+	Post func(ctx context.Context, p post.Post) (post.MessageID, error)
+	// Busy says whether a conversation is under way and until when quiet hours
+	// hold (zero outside of them). It is asked whenever a ping is attempted.
+	Busy         func() (busy bool, quietUntil time.Time)
+	Limits       func() Limits
+	SystemPrompt func() string
+	// Changed is called after everything that a View shows; it must not block.
+	Changed func()
+}
+
+// Job is one task to run in the background.
+type Job struct {
+	Task routines.Task
+	// Reminder is the firing reminder, whose chain follow_up_chain continues.
+	Reminder *routines.Reminder
+	At       time.Time // when it was due
+	Late     bool
+	// Prompt builds the message when the run starts, so that budget, schedule
+	// and busy state in it are those of that moment.
+	Prompt func(now time.Time, busy bool, quiet time.Time) (string, error)
+	// Allowed are the tool patterns of the run, Disallowed what is taken from them.
+	Allowed, Disallowed []string
+}
+
+// Manager runs jobs, a few at a time, first come first served.
+type Manager struct {
+	o    Options
+	zone *time.Location
+	log  *slog.Logger
+	// stop is closed when Run's context ends.
+	stop chan struct{}
+	// live counts the runs that have started and not yet ended.
+	live sync.WaitGroup
+
+	mu sync.Mutex
+	// waiting is the queue, running in order of start, finished the newest first.
+	waiting, running, finished []*run
+	// past are runs that the ledger knows from before, newest first.
+	past              []View
+	serving, stopping bool
+}
+
+// NewManager reads the ledger of earlier runs. It starts nothing and writes
+// nothing: runs begin once Run serves the queue.
+func NewManager(o Options) (*Manager, error) {
+	if o.Dir == nil || o.Engine == nil || o.Budget == nil || o.Journal == nil ||
+		o.Updates == nil || o.Sessions == nil || o.Reminders == nil || o.Post == nil {
+		return nil, errors.New("make the fork manager: a part is missing in its options")
+	}
+	if o.Changed == nil {
+		o.Changed = func() {}
+	}
+	if o.Busy == nil {
+		o.Busy = func() (bool, time.Time) { return false, time.Time{} }
+	}
+	if o.Limits == nil {
+		o.Limits = func() Limits { return Limits{} }
+	}
+	if o.SystemPrompt == nil {
+		o.SystemPrompt = func() string { return "" }
+	}
+	m := &Manager{o: o, zone: o.Zone, log: o.Log, stop: make(chan struct{})}
+	if m.zone == nil {
+		m.zone = time.UTC
+	}
+	if m.log == nil {
+		m.log = slog.New(slog.DiscardHandler)
+	}
+	past, err := Ledger(o.Dir, keptRuns)
+	if err != nil {
+		return nil, err
+	}
+	for i := range past {
+		past[i] = inZone(past[i], m.zone)
+	}
+	m.past = past
+	return m, nil
+}
+
+// Run serves the queue until ctx ends. Then waiting runs are dropped, running
+// ones are interrupted and, where 10 s do not suffice, closed; Run returns when
+// all have ended. It must be called once.
+func (m *Manager) Run(ctx context.Context) error {
+	m.settle()
+	m.mu.Lock()
+	m.serving = true
+	m.dispatch()
+	m.mu.Unlock()
+	<-ctx.Done()
+	m.mu.Lock()
+	m.stopping = true
+	close(m.stop)
+	m.mu.Unlock()
+	m.live.Wait()
+	return nil
+}
+
+// settle closes what an earlier program left open: runs without an end line
+// were interrupted. It also keeps the ledger and the tail files small.
+func (m *Manager) settle() {
+	m.mu.Lock()
+	open := slices.DeleteFunc(slices.Clone(m.past), func(v View) bool { return !v.Live() })
+	m.mu.Unlock()
+	for _, v := range open {
+		v.State, v.Ended, v.Error = Interrupted, m.now(), textProgramEnded
+		if err := appendLedger(m.o.Dir, v); err != nil {
+			m.log.Warn("ledger line was not written", "run", v.ID, "error", err)
+		}
+		m.mu.Lock()
+		if i := slices.IndexFunc(m.past, func(p View) bool { return p.ID == v.ID }); i >= 0 {
+			m.past[i] = v
+		}
+		m.mu.Unlock()
+	}
+	if err := compactLedger(m.o.Dir); err != nil {
+		m.log.Warn("ledger was not shortened", "error", err)
+	}
+	m.prune()
+}
+
+// Do queues a job and waits for its end. A run that timed out or that the user
+// stopped is no error; one that failed is, and so is a stop of the program
+// (ErrStopping). The View says how it ended.
+func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
+	r, err := m.enqueue(j)
+	if err != nil {
+		return View{}, err
+	}
+	if !m.await(ctx, r) {
+		v := r.snapshot()
+		if v.State == Stopped {
+			return v, nil
+		}
+		return v, ErrStopping
+	}
+	m.perform(ctx, r)
+	v := r.snapshot()
+	switch v.State {
+	case Failed:
+		return v, fmt.Errorf("background run of %q: %s", v.Title, v.Error)
+	case Interrupted:
+		return v, ErrStopping
+	}
+	return v, nil
+}
+
+// perform runs r; whatever happens in it, the next one gets its place.
+func (m *Manager) perform(ctx context.Context, r *run) {
+	defer m.finish(r)
+	r.execute(ctx)
+}
+
+func (m *Manager) enqueue(j Job) (*run, error) {
+	if j.Prompt == nil {
+		return nil, errors.New("queue a background run: the job has no prompt")
+	}
+	r := newRun(m, j)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopping {
+		return nil, ErrStopping
+	}
+	m.waiting = append(m.waiting, r)
+	m.dispatch()
+	m.o.Changed()
+	return r, nil
+}
+
+// await blocks until the run's turn has come; false means that it was dropped.
+func (m *Manager) await(ctx context.Context, r *run) bool {
+	timer := time.NewTimer(lookAgain)
+	defer timer.Stop()
+	for {
+		select {
+		case <-r.start:
+			return true
+		case <-ctx.Done():
+			return !m.drop(r, Interrupted)
+		case <-m.stop:
+			return !m.drop(r, Interrupted)
+		case <-r.stopped:
+			return !m.drop(r, Stopped)
+		case <-timer.C:
+			m.mu.Lock()
+			m.dispatch()
+			m.mu.Unlock()
+			timer.Reset(lookAgain)
+		}
+	}
+}
+
+// dispatch starts waiting runs while there is room; mu is held.
+func (m *Manager) dispatch() {
+	if !m.serving || m.stopping || len(m.waiting) == 0 {
+		return
+	}
+	limit := m.o.Limits().MaxRunning
+	if limit < 1 {
+		limit = defaultRunning
+	}
+	for len(m.waiting) > 0 && len(m.running) < limit {
+		r := m.waiting[0]
+		m.waiting = slices.Delete(m.waiting, 0, 1)
+		m.running = append(m.running, r)
+		m.live.Add(1)
+		close(r.start)
+	}
+}
+
+// drop takes a run out of the queue; false when it has already started. A run
+// that the user stopped is kept among the finished.
+func (m *Manager) drop(r *run, s State) bool {
+	m.mu.Lock()
+	i := slices.Index(m.waiting, r)
+	if i >= 0 {
+		m.waiting = slices.Delete(m.waiting, i, i+1)
+	}
+	m.mu.Unlock()
+	if i < 0 {
+		return false
+	}
+	r.conclude(s, "")
+	if s == Stopped {
+		m.archive(r)
+	}
+	m.o.Changed()
+	return true
+}
+
+// finish makes room for the next run.
+func (m *Manager) finish(r *run) {
+	m.archive(r)
+	m.mu.Lock()
+	m.running = slices.DeleteFunc(m.running, func(x *run) bool { return x == r })
+	m.dispatch()
+	m.mu.Unlock()
+	m.prune()
+	m.live.Done()
+	m.o.Changed()
+}
+
+func (m *Manager) archive(r *run) {
+	if err := appendLedger(m.o.Dir, r.snapshot()); err != nil {
+		m.log.Warn("ledger line was not written", "run", r.id, "error", err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.finished = slices.Insert(m.finished, 0, r)
+	m.finished = m.finished[:min(len(m.finished), keptRuns)]
+}
+
+// Stop ends a waiting or running run. The error is a sentence for people.
+func (m *Manager) Stop(id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range slices.Concat(m.waiting, m.running) {
+		if r.id == id {
+			r.stopOnce.Do(func() { close(r.stopped) })
+			return nil
+		}
+	}
+	for _, r := range m.finished {
+		if r.id == id {
+			return fmt.Errorf(textAlreadyEnded, r.snapshot().Title)
+		}
+	}
+	for _, v := range m.past {
+		if v.ID == id {
+			return fmt.Errorf(textAlreadyEnded, v.Title)
+		}
+	}
+	return fmt.Errorf(textNoRun, id)
+}
+
+// Views is every run that a dashboard shows: running ones in order of start,
+// waiting ones with their position, then the newest 20 finished.
+func (m *Manager) Views() []View {
+	m.mu.Lock()
+	running, waiting, finished := slices.Clone(m.running), slices.Clone(m.waiting), slices.Clone(m.finished)
+	past := m.past
+	m.mu.Unlock()
+	list := make([]View, 0, len(running)+len(waiting)+keptRuns)
+	for _, v := range past { // another program's live runs, when this one does not serve
+		if v.Live() {
+			list = append(list, v)
+		}
+	}
+	for _, r := range running {
+		list = append(list, r.snapshot())
+	}
+	for i, r := range waiting {
+		v := r.snapshot()
+		v.Position = i + 1
+		list = append(list, v)
+	}
+	live := len(list)
+	for _, r := range finished {
+		list = append(list, r.snapshot())
+	}
+	for _, v := range past {
+		if !v.Live() {
+			list = append(list, v)
+		}
+	}
+	return list[:min(len(list), live+keptRuns)]
+}
+
+// Tail reads a run's lines from a cursor: from memory while it lives and for
+// the newest 20 finished, otherwise from the file of its tail. False means
+// that nothing is known of the run.
+func (m *Manager) Tail(id string, from tail.Cursor) (tail.Page, bool) {
+	m.mu.Lock()
+	var ring *tail.Ring
+	for _, r := range slices.Concat(m.running, m.waiting, m.finished) {
+		if r.id == id {
+			ring = r.ring
+		}
+	}
+	m.mu.Unlock()
+	if ring != nil {
+		return ring.Read(from), true
+	}
+	page, err := DiskTail(m.o.Dir, id, from)
+	return page, err == nil
+}
+
+func (m *Manager) now() time.Time { return time.Now().In(m.zone) }

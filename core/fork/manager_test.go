@@ -1,0 +1,469 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
+	"ollimbot/routines"
+)
+
+func titled(title string) routines.Task {
+	return task(func(t *routines.Task) { t.Description = title })
+}
+
+// states is what the views say: "title state", with the position in the queue.
+func states(m *Manager) []string {
+	var list []string
+	for _, v := range m.Views() {
+		s := v.Title + " " + string(v.State)
+		if v.Position > 0 {
+			s += fmt.Sprint(" ", v.Position)
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+func TestRunsStartInOrderAndNoMoreThanTheLimitAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		h.limits.MaxRunning = 2
+		stop := h.serve()
+		defer stop()
+		var wg sync.WaitGroup
+		for i := range 5 {
+			wg.Go(func() {
+				if _, err := h.m.Do(t.Context(), playing(titled(fmt.Sprint("task ", i)), "wait 1m")); err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait()
+		}
+		want := []string{"task 0 running", "task 1 running", "task 2 waiting 1", "task 3 waiting 2", "task 4 waiting 3"}
+		if diff := cmp.Diff(want, states(h.m)); diff != "" {
+			t.Error(diff)
+		}
+		time.Sleep(61 * time.Second)
+		synctest.Wait()
+		got := states(h.m)
+		if diff := cmp.Diff([]string{"task 2 running", "task 3 running", "task 4 waiting 1"}, got[:3]); diff != "" {
+			t.Error(diff)
+		}
+		wg.Wait()
+		for _, s := range states(h.m) {
+			if !strings.HasSuffix(s, " done") {
+				t.Errorf("after all: %s", s)
+			}
+		}
+	})
+}
+
+func TestARaisedLimitStartsWaitingRunsWithoutAnEndOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		h.limits.MaxRunning = 1
+		defer h.serve()()
+		var wg sync.WaitGroup
+		for i := range 2 {
+			wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(titled(fmt.Sprint(i)), "wait 10m")) })
+			synctest.Wait()
+		}
+		h.set(func() { h.limits.MaxRunning = 2 })
+		time.Sleep(lookAgain + time.Second)
+		synctest.Wait()
+		if diff := cmp.Diff([]string{"0 running", "1 running"}, states(h.m)); diff != "" {
+			t.Error(diff)
+		}
+		wg.Wait()
+	})
+}
+
+func TestThePromptIsBuiltWhenTheRunStartsNotWhenItIsQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		h.limits.MaxRunning = 1
+		defer h.serve()()
+		begin := time.Now()
+		var built time.Duration
+		var sawBusy bool
+		var wg sync.WaitGroup
+		wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(task(), "wait 5m")) })
+		synctest.Wait()
+		wg.Go(func() {
+			j := playing(task(), "stop")
+			j.Prompt = func(now time.Time, busy bool, _ time.Time) (string, error) {
+				built, sawBusy = now.Sub(begin), busy
+				return "hello", nil
+			}
+			_, _ = h.m.Do(t.Context(), j)
+		})
+		synctest.Wait()
+		h.set(func() { h.busy = true })
+		wg.Wait()
+		if built < 5*time.Minute || !sawBusy {
+			t.Errorf("built after %s, busy %v; want the state of the start, five minutes later", built, sawBusy)
+		}
+	})
+}
+
+func TestStoppingAWaitingRunTakesItOutOfTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		h.limits.MaxRunning = 1
+		defer h.serve()()
+		var wg sync.WaitGroup
+		wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(titled("first"), "wait 1m")) })
+		synctest.Wait()
+		wg.Go(func() {
+			v, err := h.m.Do(t.Context(), playing(titled("second"), "say never"))
+			if err != nil || v.State != Stopped {
+				t.Errorf("got %s, %v; want stopped and no error", v.State, err)
+			}
+		})
+		synctest.Wait()
+		if err := h.m.Stop(h.m.Views()[1].ID); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if diff := cmp.Diff([]string{"first running", "second stopped"}, states(h.m)); diff != "" {
+			t.Error(diff)
+		}
+		wg.Wait()
+		if n := len(h.sent()); n != 0 {
+			t.Errorf("%d notices; the user stopped it and knows", n)
+		}
+	})
+}
+
+func TestStoppingARunningRunInterruptsItAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		defer h.serve()()
+		var wg sync.WaitGroup
+		begin := time.Now()
+		wg.Go(func() {
+			v, err := h.m.Do(t.Context(), playing(task(), "say begun", "wait 20m", "say never"))
+			if err != nil || v.State != Stopped {
+				t.Errorf("got %s, %v; want stopped and no error", v.State, err)
+			}
+		})
+		time.Sleep(time.Minute)
+		if err := h.m.Stop(h.m.Views()[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+		if d := time.Since(begin); d > time.Minute+time.Second {
+			t.Errorf("took until %s", d)
+		}
+		id := h.m.Views()[0].ID
+		if err := h.m.Stop(id); err == nil || !strings.Contains(err.Error(), "already ended") {
+			t.Errorf("stop of a finished run: %v", err)
+		}
+		if err := h.m.Stop("ffffffff"); err == nil || !strings.Contains(err.Error(), "no run ffffffff") {
+			t.Errorf("stop of an unknown run: %v", err)
+		}
+	})
+}
+
+func TestASessionThatIgnoresTheInterruptIsClosedAfterTenSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t, func(o *Options) {
+			o.Engine = engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
+				return &rude{closed: make(chan struct{})}, nil
+			})
+		})
+		defer h.serve()()
+		begin := time.Now()
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if v, err := h.m.Do(t.Context(), playing(task())); err != nil || v.State != Stopped {
+				t.Errorf("got %s, %v", v.State, err)
+			}
+		})
+		synctest.Wait()
+		if err := h.m.Stop(h.m.Views()[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+		if d := time.Since(begin); d != grace {
+			t.Errorf("ended after %s, want %s", d, grace)
+		}
+	})
+}
+
+func TestShutdownDropsWaitingRunsAndInterruptsRunningOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		h.limits.MaxRunning = 1
+		stop := h.serve()
+		var wg sync.WaitGroup
+		for i := range 2 {
+			wg.Go(func() {
+				if _, err := h.m.Do(context.Background(), playing(titled(fmt.Sprint(i)), "wait 20m")); !errors.Is(err, ErrStopping) {
+					t.Errorf("run %d: %v, want ErrStopping", i, err)
+				}
+			})
+			synctest.Wait()
+		}
+		begin := time.Now()
+		stop()
+		if d := time.Since(begin); d > grace {
+			t.Errorf("stopping took %s", d)
+		}
+		wg.Wait()
+		if _, err := h.m.Do(context.Background(), playing(task())); !errors.Is(err, ErrStopping) {
+			t.Errorf("a job after the end: %v", err)
+		}
+		if len(h.sent()) != 0 {
+			t.Error("a shutdown is no failure that the user is told of")
+		}
+		views, err := Ledger(h.dir, 10)
+		if err != nil || len(views) != 1 || views[0].State != Interrupted {
+			t.Errorf("ledger: %v, %v; want the one that ran, interrupted", views, err)
+		}
+	})
+}
+
+func TestTheCallersEndStopsARunLikeAShutdown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		defer h.serve()()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		v, err := h.m.Do(ctx, playing(task(), "wait 20m"))
+		if !errors.Is(err, ErrStopping) || v.State != Interrupted {
+			t.Errorf("got %s, %v", v.State, err)
+		}
+	})
+}
+
+func TestATimeoutTellsTheUserByTitleAndIsNoError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		h.limits.Timeout = 30 * time.Minute
+		defer h.serve()()
+		begin := time.Now()
+		v, err := h.m.Do(t.Context(), playing(titled("Email sweep"), "wait 1h"))
+		if err != nil || v.State != TimedOut {
+			t.Fatalf("got %s, %v; want timed out and no error", v.State, err)
+		}
+		if d := time.Since(begin); d != 30*time.Minute {
+			t.Errorf("ended after %s", d)
+		}
+		posts := h.sent()
+		if len(posts) != 1 || posts[0].Text != "Email sweep timed out after 30 minutes." || !posts[0].Small {
+			t.Errorf("posts: %+v", posts)
+		}
+		if strings.Contains(posts[0].Text, v.TaskID) {
+			t.Error("the user was told an id")
+		}
+	})
+}
+
+func TestAFailureTellsTheUserAndIsAnError(t *testing.T) {
+	tests := map[string]struct {
+		engine agent.Engine
+		job    Job
+		want   string
+	}{
+		"an error result":  {nil, playing(task(), "say x", "fail no more credit"), "no more credit"},
+		"a broken script":  {nil, playing(task(), "dance"), "script line 1"},
+		"a prompt's error": {nil, Job{Task: task(), Prompt: func(time.Time, bool, time.Time) (string, error) { return "", errors.New("no budget") }}, "no budget"},
+		"a panic of the engine": {engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
+			panic("wire crossed")
+		}), playing(task()), "wire crossed"},
+		"a session that cannot be opened": {engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
+			return nil, errors.New("claude is not installed")
+		}), playing(task()), "claude is not installed"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHarness(t, func(o *Options) {
+					if tt.engine != nil {
+						o.Engine = tt.engine
+					}
+				})
+				defer h.serve()()
+				begin := time.Now()
+				v, err := h.m.Do(t.Context(), tt.job)
+				if err == nil || v.State != Failed || !strings.Contains(v.Error, tt.want) {
+					t.Fatalf("got %s %q, %v; want failed with %q", v.State, v.Error, err, tt.want)
+				}
+				if time.Since(begin) > 4*time.Second {
+					t.Error("it was tried again; only an open that timed out is")
+				}
+				posts := h.sent()
+				if len(posts) != 1 || !strings.HasPrefix(posts[0].Text, "Email sweep could not finish: ") || !posts[0].Small {
+					t.Errorf("posts: %+v", posts)
+				}
+				if h.tokens() != 5 {
+					t.Errorf("%v tokens left; a notice costs none", h.tokens())
+				}
+				// The manager goes on.
+				h.m.o.Engine = script.New(script.Options{})
+				if v, err := h.m.Do(t.Context(), playing(task(), "say fine")); err != nil || v.State != Done {
+					t.Errorf("the next run: %s, %v", v.State, err)
+				}
+			})
+		})
+	}
+}
+
+func TestOnlyAnOpenThatTimedOutIsTriedAgainAfter5And15Seconds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fail int // how many opens time out
+		want State
+		took time.Duration
+	}{
+		"twice, then it opens": {2, Done, 20 * time.Second},
+		"three times":          {3, Failed, 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				offline := script.New(script.Options{})
+				n := 0
+				h := newHarness(t, func(o *Options) {
+					o.Engine = engineFunc(func(ctx context.Context, so agent.SessionOptions) (agent.Session, error) {
+						if n++; n <= tt.fail {
+							return nil, errors.New("Control request timeout: initialize")
+						}
+						return offline.Open(ctx, so)
+					})
+				})
+				defer h.serve()()
+				begin := time.Now()
+				v, _ := h.m.Do(t.Context(), playing(task(), "say hello"))
+				if v.State != tt.want || time.Since(begin) != tt.took {
+					t.Errorf("got %s after %s, want %s after %s", v.State, time.Since(begin), tt.want, tt.took)
+				}
+			})
+		})
+	}
+}
+
+func TestTheSessionIsForkedFromMainUnlessIsolated(t *testing.T) {
+	const main = "6f1c0a52-8a63-4a3e-9d1e-0c2b7a9f4e11"
+	tests := map[string]struct {
+		main string
+		task routines.Task
+		want agent.SessionOptions
+	}{
+		"forked": {main, task(), agent.SessionOptions{Resume: main, Fork: true, Settings: agent.Settings{Model: "sonnet", Thinking: "adaptive", Mode: "default"}}},
+		"isolated, with its own model, without thinking": {main, task(func(t *routines.Task) { t.Isolated, t.Model, t.Thinking = true, "haiku", false }), agent.SessionOptions{Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"}}},
+		"the task's model counts in a forked run too":    {main, task(func(t *routines.Task) { t.Model = "opus" }), agent.SessionOptions{Resume: main, Fork: true, Settings: agent.Settings{Model: "opus", Thinking: "adaptive", Mode: "default"}}},
+		"no main session yet":                            {"", task(), agent.SessionOptions{Settings: agent.Settings{Model: "sonnet", Thinking: "adaptive", Mode: "default"}}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				offline := script.New(script.Options{})
+				var got agent.SessionOptions
+				h := newHarness(t, func(o *Options) {
+					o.Engine = engineFunc(func(ctx context.Context, so agent.SessionOptions) (agent.Session, error) {
+						got = so
+						return offline.Open(ctx, so)
+					})
+				})
+				h.limits.Model = "sonnet"
+				if tt.main != "" {
+					if err := h.dir.Write("state/sessions.json", []byte(tt.main)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				defer h.serve()()
+				v, err := h.m.Do(t.Context(), playing(tt.task, "say x"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.Resume != tt.want.Resume || got.Fork != tt.want.Fork || got.Settings != tt.want.Settings || got.Dir != h.dir.Root() {
+					t.Errorf("opened with %+v", got)
+				}
+				if v.Parent != tt.want.Resume || v.Session == "" || v.Session == main || v.Model != tt.want.Settings.Model {
+					t.Errorf("view: parent %q, session %q, model %q", v.Parent, v.Session, v.Model)
+				}
+				history, err := h.dir.Read("state/session_history.jsonl")
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := "bg_fork"
+				if tt.task.Isolated {
+					want = "isolated_bg"
+				}
+				if !strings.Contains(string(history), want) || !strings.Contains(string(history), v.Session) {
+					t.Errorf("history: %s", history)
+				}
+			})
+		})
+	}
+}
+
+func TestAMainSessionThatTheEngineDoesNotKnowIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		if err := h.dir.Write("state/sessions.json", []byte("not-a-uuid")); err != nil {
+			t.Fatal(err)
+		}
+		defer h.serve()()
+		v, err := h.m.Do(t.Context(), playing(task(), "say hello"))
+		if err != nil || v.State != Done || v.Parent != "" {
+			t.Errorf("got %s with parent %q, %v", v.State, v.Parent, err)
+		}
+	})
+}
+
+func TestARunCountsWhatItDid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		defer h.serve()()
+		v, err := h.m.Do(t.Context(), playing(task(),
+			`think is it worth it?`,
+			`ask Bash {"command":"ollim-bot tasks list"}`,
+			`call ping_user {"message":"Water the plants"}`,
+			`call ping_user {"message":"And again"}`,
+			`call report_updates {"message":"pinged once"}`,
+			`say done with it`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Tools != 4 || v.Pings != 1 || v.Refused != 1 || v.Reports != 1 || v.Usage.Tokens() == 0 || v.State != Done {
+			t.Errorf("counters: %+v", v)
+		}
+		page, ok := h.m.Tail(v.ID, 0)
+		if !ok {
+			t.Fatal("no tail")
+		}
+		var got []string
+		for _, l := range page.Lines {
+			got = append(got, string(l.Kind)+" "+l.Text)
+		}
+		want := []string{
+			"think is it worth it?",
+			"tool Bash(ollim-bot tasks list)",
+			"refuse Bash denied: Bash is not available in background forks, or not with these arguments.",
+			"tool ping_user", "ping Water the plants", "result Message sent.",
+			"tool ping_user",
+			"refuse ping refused: " + answerLimit + answerReport,
+			"result " + answerLimit + answerReport,
+			"tool report_updates", "report pinged once", "result " + answerReported,
+			"text done with it", "note done",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if !slices.ContainsFunc(h.m.Views(), func(x View) bool { return x.ID == v.ID && x.Activity == "done" }) {
+			t.Error("the newest line is not the activity")
+		}
+	})
+}

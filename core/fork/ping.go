@@ -1,0 +1,198 @@
+package fork
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/budget"
+	"ollimbot/core/clean"
+	"ollimbot/core/post"
+	"ollimbot/core/tail"
+	"ollimbot/core/toolset"
+	"ollimbot/routines"
+)
+
+// message is a ping on its way.
+type message struct {
+	kind     string // "ping" or "embed", as the journal has it
+	post     post.Post
+	critical bool
+	shown    string // what the tail shows of it
+	done     string // the answer on success
+}
+
+// Ping sends a plain text, if the rules of spec 02.5 allow it now.
+func (r *run) Ping(ctx context.Context, text string, critical bool) agent.ToolResult {
+	p := r.fromHere(critical)
+	p.Text = text
+	return r.send(ctx, message{kind: "ping", post: p, critical: critical, shown: text, done: toolset.TextSent})
+}
+
+// Embed sends a card under the same rules.
+func (r *run) Embed(ctx context.Context, e post.Embed, critical bool) agent.ToolResult {
+	p := r.fromHere(critical)
+	e.Footer = "bg"
+	p.Embed = &e
+	return r.send(ctx, message{kind: "embed", post: p, critical: critical, shown: e.Title, done: toolset.TextEmbedSent})
+}
+
+func (r *run) fromHere(critical bool) post.Post {
+	return post.Post{Context: "bg", Source: r.snapshot().Title, Critical: critical}
+}
+
+// send checks and sends in one go: the gate is held over both, or two pings of
+// one run could pass the check together.
+func (r *run) send(ctx context.Context, m message) agent.ToolResult {
+	leave, refusal := r.enter(ctx)
+	if refusal != "" {
+		return toolset.Refusal(refusal)
+	}
+	defer leave()
+	if why := r.mayPing(m.critical); why != "" {
+		return r.refuse(m.kind, why)
+	}
+	token, why := r.reserve(m.critical)
+	if why != "" {
+		return r.refuse(m.kind, why)
+	}
+	r.sent++
+	m.post.Nonce = fmt.Sprintf("%s-%d", r.id, r.sent)
+	if _, err := r.m.o.Post(ctx, m.post); err != nil {
+		token.release()
+		r.line(tail.Error, fmt.Sprintf(textSendFailed, m.kind, clean.Line(err.Error())))
+		return toolset.Refusal(fmt.Sprintf(answerNotSent, err))
+	}
+	token.spend()
+	r.unreported = true
+	r.delivered(m)
+	return toolset.Said(m.done)
+}
+
+// enter takes the gate; leave gives it back. A run that has ended answers no
+// more calls.
+func (r *run) enter(ctx context.Context) (leave func(), refusal string) {
+	select {
+	case r.gate <- struct{}{}:
+	case <-ctx.Done():
+		return nil, answerCancelled
+	}
+	r.mu.Lock()
+	ended := r.ended
+	r.mu.Unlock()
+	if ended || ctx.Err() != nil {
+		<-r.gate
+		return nil, answerCancelled
+	}
+	return func() { <-r.gate }, ""
+}
+
+// mayPing goes through the checks before the budget, in their order. A
+// critical ping needs only the task's leave.
+func (r *run) mayPing(critical bool) string {
+	if !r.job.Task.AllowPing {
+		return answerDisabled + r.elsewhere()
+	}
+	if critical {
+		return ""
+	}
+	if r.snapshot().Pings > 0 {
+		return answerLimit + r.elsewhere()
+	}
+	busy, quiet := r.m.o.Busy()
+	if busy {
+		return answerBusy + r.elsewhere() + answerOrCritical
+	}
+	if !quiet.IsZero() && quiet.After(r.m.now()) {
+		return fmt.Sprintf(answerQuiet, quiet.In(r.m.zone).Format("3:04 PM")) + r.elsewhere() + answerOrCritical
+	}
+	return ""
+}
+
+// elsewhere says where findings can go instead, if anywhere.
+func (r *run) elsewhere() string {
+	if r.job.Task.Mode == routines.Blocked {
+		return ""
+	}
+	return answerReport
+}
+
+// token is what a delivered message costs.
+type token struct{ spend, release func() }
+
+// reserve holds a token of the bucket back, so that it is spent only by a
+// message that was really sent. A critical message is only counted.
+func (r *run) reserve(critical bool) (token, string) {
+	if critical {
+		return token{spend: func() {
+			r.accounted(r.m.o.Budget.Critical(r.m.now()))
+		}, release: func() {}}, ""
+	}
+	now := r.m.now()
+	if state, _ := r.m.o.Budget.State(now); state.Capacity == 0 {
+		return token{}, answerMuted + r.elsewhere() + answerOrCritical
+	}
+	reservation, ok, err := r.m.o.Budget.Reserve(now)
+	switch {
+	case err != nil:
+		return token{}, fmt.Sprintf(answerNoBudget, err) + r.elsewhere()
+	case !ok:
+		return token{}, r.exhausted(now) + r.elsewhere() + answerOrCritical
+	}
+	return token{
+		spend:   func() { r.accounted(reservation.Spend(r.m.now())) },
+		release: reservation.Release,
+	}, ""
+}
+
+func (r *run) exhausted(now time.Time) string {
+	state, reserved := r.m.o.Budget.State(now)
+	text := fmt.Sprintf(answerExhausted, state.Capacity)
+	if reserved > 0 {
+		return text
+	}
+	if at := state.NextAt(now); at.After(now) {
+		n := int((at.Sub(now) + time.Minute - 1) / time.Minute)
+		text += fmt.Sprintf(answerNextToken, n)
+	}
+	return text
+}
+
+// accounted notes that a message could not be counted: it was sent, and the
+// user is not asked to pay for a disk's fault.
+func (r *run) accounted(err error) {
+	if err == nil {
+		return
+	}
+	r.m.log.Error("ping was sent but the budget was not saved", "run", r.id, "error", err)
+	r.line(tail.Error, fmt.Sprintf(textNotCounted, clean.Line(err.Error())))
+}
+
+func (r *run) delivered(m message) {
+	r.update(func(v *View) {
+		v.Pings++
+		if m.critical {
+			v.Critical++
+		}
+	})
+	text := shown(m.shown)
+	if m.critical {
+		text = textCriticalMark + text
+	}
+	r.line(tail.Ping, text)
+	v := r.snapshot()
+	entry := budget.Ping{
+		At: r.m.now(), Task: v.TaskID, Title: v.Title, Kind: m.kind, Critical: m.critical, Run: r.id,
+	}
+	if err := r.m.o.Journal.Append(entry); err != nil {
+		r.m.log.Warn("ping journal was not written", "run", r.id, "error", err)
+	}
+}
+
+// refuse answers a ping that may not be sent: only the agent hears of it.
+func (r *run) refuse(kind, why string) agent.ToolResult {
+	r.update(func(v *View) { v.Refused++ })
+	r.line(tail.Refuse, kind+" refused: "+clean.Cut(clean.Line(why), maxShown))
+	return toolset.Refusal(why)
+}

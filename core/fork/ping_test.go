@@ -1,0 +1,458 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/budget"
+	"ollimbot/core/post"
+	"ollimbot/routines"
+)
+
+// sendings are the two ways to reach the user; the rules are the same.
+var sendings = map[string]func(*run, bool) agent.ToolResult{
+	"ping": func(r *run, critical bool) agent.ToolResult {
+		return r.Ping(context.Background(), "Water the plants", critical)
+	},
+	"embed": func(r *run, critical bool) agent.ToolResult {
+		return r.Embed(context.Background(), post.Embed{Title: "Plants"}, critical)
+	},
+}
+
+func TestPingRules(t *testing.T) {
+	tests := map[string]struct {
+		task     routines.Task
+		prepare  func(*harness)
+		critical bool
+		want     []string // substrings of the answer
+		not      string
+		sent     int
+		tokens   float64
+		daily    int
+		crit     int
+	}{
+		"a ping costs a token and counts": {task: task(), want: []string{"sent."}, sent: 1, tokens: 4, daily: 1},
+		"a task that may not ping is refused": {
+			task: task(noPing), want: []string{"disabled", "report_updates"}, tokens: 5,
+		},
+		"and even its critical ping is": {
+			task: task(noPing), critical: true, want: []string{"disabled"}, tokens: 5,
+		},
+		"an empty bucket refuses": {
+			task: task(), prepare: func(h *harness) { h.drain(0) },
+			want: []string{"Budget exhausted", "0 of 5", "report_updates", "next one is free in"}, tokens: 0, daily: 5,
+		},
+		"a critical ping passes an empty bucket": {
+			task: task(), prepare: func(h *harness) { h.drain(0) }, critical: true,
+			want: []string{"sent."}, sent: 1, tokens: 0, daily: 5, crit: 1,
+		},
+		"a conversation refuses": {
+			task: task(), prepare: func(h *harness) { h.busy = true },
+			want: []string{"mid-conversation", "report_updates", "critical=True"}, tokens: 5,
+		},
+		"a critical ping passes a conversation": {
+			task: task(), prepare: func(h *harness) { h.busy = true }, critical: true,
+			want: []string{"sent."}, sent: 1, tokens: 5, crit: 1,
+		},
+		"quiet hours refuse and say until when": {
+			task:    task(),
+			prepare: func(h *harness) { h.quiet = time.Now().Add(90 * time.Minute) },
+			want:    []string{"quiet hours until 1:30 AM", "report_updates", "critical=True"}, tokens: 5,
+		},
+		"a critical ping passes quiet hours": {
+			task: task(), prepare: func(h *harness) { h.quiet = time.Now().Add(time.Hour) }, critical: true,
+			want: []string{"sent."}, sent: 1, tokens: 5, crit: 1,
+		},
+		"capacity 0 is muted, not exhausted": {
+			task: task(),
+			prepare: func(h *harness) {
+				zero := 0
+				if _, _, err := h.o.Budget.Set(h.m.now(), &zero, nil); err != nil {
+					h.t.Fatal(err)
+				}
+			},
+			want: []string{"Muted", "capacity is 0"}, not: "exhausted",
+		},
+		"a blocked task is not sent to a report that it cannot make": {
+			task: task(mode(routines.Blocked)), prepare: func(h *harness) { h.busy = true },
+			want: []string{"mid-conversation"}, not: "report_updates", tokens: 5,
+		},
+	}
+	for name, tt := range tests {
+		for kind, send := range sendings {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					h := newHarness(t)
+					if tt.prepare != nil {
+						tt.prepare(h)
+					}
+					r := h.run(tt.task)
+					answer := send(r, tt.critical)
+					for _, w := range tt.want {
+						if !strings.Contains(answer.Text, w) {
+							t.Errorf("answer %q lacks %q", answer.Text, w)
+						}
+					}
+					if tt.not != "" && strings.Contains(answer.Text, tt.not) {
+						t.Errorf("answer %q holds %q", answer.Text, tt.not)
+					}
+					if answer.IsError != (tt.sent == 0) {
+						t.Errorf("IsError %v with %d sent", answer.IsError, tt.sent)
+					}
+					state, reserved := h.o.Budget.State(h.m.now())
+					got := []any{len(h.sent()), state.Available, state.DailyUsed, state.CriticalUsed, reserved}
+					want := []any{tt.sent, tt.tokens, tt.daily, tt.crit, 0}
+					if diff := cmp.Diff(want, got); diff != "" {
+						t.Errorf("sent, tokens, daily, critical, reserved:\n%s", diff)
+					}
+					v := r.snapshot()
+					if v.Pings != tt.sent || v.Refused != 1-tt.sent || v.Critical != tt.crit {
+						t.Errorf("counters: %d pings, %d refused, %d critical", v.Pings, v.Refused, v.Critical)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestOnePingOrEmbedPerForkAndACriticalOneCountsAsIt(t *testing.T) {
+	tests := []struct {
+		first, second         string
+		firstCrit, secondCrit bool
+		sent                  int
+	}{
+		{"ping", "ping", false, false, 1},
+		{"embed", "embed", false, false, 1},
+		{"ping", "embed", false, false, 1},
+		{"ping", "ping", true, false, 1},
+		{"ping", "ping", false, true, 2},
+		{"embed", "ping", true, true, 2},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprintf("%s %v then %s %v", tt.first, tt.firstCrit, tt.second, tt.secondCrit), func(t *testing.T) {
+			h := newHarness(t)
+			r := h.run(task())
+			if a := sendings[tt.first](r, tt.firstCrit); a.IsError {
+				t.Fatal(a.Text)
+			}
+			a := sendings[tt.second](r, tt.secondCrit)
+			if len(h.sent()) != tt.sent {
+				t.Fatalf("%d sent, want %d: %s", len(h.sent()), tt.sent, a.Text)
+			}
+			if tt.sent == 1 && !strings.Contains(a.Text, "Already sent 1 ping") {
+				t.Errorf("answer %q", a.Text)
+			}
+		})
+	}
+}
+
+func TestAPingSaysWhereItComesFrom(t *testing.T) {
+	h := newHarness(t)
+	r := h.run(task())
+	r.Ping(t.Context(), "Water the plants", true)
+	r.Embed(t.Context(), post.Embed{Title: "Plants"}, true)
+	posts := h.sent()
+	for _, p := range posts {
+		if p.Context != "bg" || p.Source != "Email sweep" || !p.Critical || p.Nonce == "" {
+			t.Errorf("post: %+v", p)
+		}
+	}
+	if posts[0].Nonce == posts[1].Nonce {
+		t.Error("two messages share a nonce")
+	}
+	if posts[1].Embed.Footer != "bg" {
+		t.Errorf("footer %q, want bg", posts[1].Embed.Footer)
+	}
+}
+
+func TestASendThatFailsGivesTheTokenBackAndMayBeTriedAgain(t *testing.T) {
+	h := newHarness(t)
+	h.failed = errors.New("no route to Discord")
+	r := h.run(task())
+	a := r.Ping(t.Context(), "hello", false)
+	if !a.IsError || !strings.Contains(a.Text, "no route to Discord") {
+		t.Errorf("answer %+v", a)
+	}
+	state, reserved := h.o.Budget.State(h.m.now())
+	if state.Available != 5 || reserved != 0 || state.DailyUsed != 0 || r.snapshot().Pings != 0 {
+		t.Errorf("after a failed send: %v tokens, %d reserved, %d used", state.Available, reserved, state.DailyUsed)
+	}
+	h.set(func() { h.failed = nil })
+	if a := r.Ping(t.Context(), "hello", false); a.IsError {
+		t.Errorf("second try: %s", a.Text)
+	}
+	if reason := r.stopRule(t.Context(), false); reason == "" {
+		t.Error("the delivered ping must be reported")
+	}
+}
+
+func TestTwoPingsRacingSendOne(t *testing.T) {
+	h := newHarness(t)
+	r := h.run(task())
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() { r.Ping(t.Context(), "me first", false) })
+	}
+	wg.Wait()
+	if v := r.snapshot(); len(h.sent()) != 1 || v.Pings != 1 || v.Refused != 7 || h.tokens() > 4.01 || h.tokens() < 4 {
+		t.Errorf("%d sent, %d refused, %v tokens left", len(h.sent()), v.Refused, h.tokens())
+	}
+}
+
+func TestTwoRunsRacingForTheLastTokenSendOne(t *testing.T) {
+	h := newHarness(t)
+	h.drain(1)
+	var wg sync.WaitGroup
+	for range 6 {
+		r := h.run(task())
+		wg.Go(func() { r.Ping(t.Context(), "the last one", false) })
+	}
+	wg.Wait()
+	if len(h.sent()) != 1 {
+		t.Errorf("%d sent with one token", len(h.sent()))
+	}
+}
+
+func TestTwoReportsRacingAreBothKept(t *testing.T) {
+	h := newHarness(t)
+	r := h.run(task())
+	var wg sync.WaitGroup
+	for i := range 2 {
+		wg.Go(func() { r.Report(t.Context(), fmt.Sprint("finding ", i)) })
+	}
+	wg.Wait()
+	if n := len(h.o.Updates.Peek()); n != 2 || r.snapshot().Reports != 2 {
+		t.Errorf("%d updates, %d counted", n, r.snapshot().Reports)
+	}
+}
+
+func TestAPingIsInTheJournal(t *testing.T) {
+	h := newHarness(t)
+	r := h.run(task())
+	r.Ping(t.Context(), "hello", false)
+	hours := h.o.Journal.Hours(h.m.now())
+	if hours[23] != 1 {
+		t.Errorf("the last hour holds %d pings", hours[23])
+	}
+}
+
+func TestABlockedTaskCannotReport(t *testing.T) {
+	h := newHarness(t)
+	r := h.run(task(mode(routines.Blocked)))
+	a := r.Report(t.Context(), "hello")
+	if !a.IsError || !strings.Contains(a.Text, "disabled") || len(h.o.Updates.Peek()) != 0 {
+		t.Errorf("answer %+v", a)
+	}
+}
+
+func TestTheStopRule(t *testing.T) {
+	ping := func(r *run) { r.Ping(context.Background(), "hello", true) }
+	report := func(r *run) { r.Report(context.Background(), "hello") }
+	tests := []struct {
+		mode   routines.Mode
+		before []func(*run)
+		blocks bool
+	}{
+		{routines.Always, nil, true},
+		{routines.Always, []func(*run){ping}, true},
+		{routines.Always, []func(*run){report}, false},
+		{routines.OnPing, nil, false},
+		{routines.OnPing, []func(*run){ping}, true},
+		{routines.OnPing, []func(*run){ping, report}, false},
+		{routines.OnPing, []func(*run){report, ping}, true},
+		{routines.Freely, []func(*run){ping}, false},
+		{routines.Blocked, []func(*run){ping}, false},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprint(tt.mode, " after ", len(tt.before), " calls, blocks ", tt.blocks), func(t *testing.T) {
+			h := newHarness(t)
+			again, r := h.run(task(mode(tt.mode))), h.run(task(mode(tt.mode)))
+			for _, f := range tt.before {
+				f(r)
+				f(again)
+			}
+			if again.stopRule(t.Context(), true) != "" {
+				t.Error("a turn that goes on because of the hook was blocked")
+			}
+			reason := r.stopRule(t.Context(), false)
+			if (reason != "") != tt.blocks || tt.blocks && !strings.Contains(reason, "report_updates") {
+				t.Errorf("reason %q", reason)
+			}
+			if r.stopRule(t.Context(), false) != "" {
+				t.Error("it blocked twice")
+			}
+		})
+	}
+}
+
+func TestARunThatOwesAReportIsSentBackOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lines   []string
+		reports int
+	}{
+		"and reports":        {[]string{"say a", "stop", `call report_updates {"message":"fine"}`}, 1},
+		"and stays stubborn": {[]string{"say a", "stop", "say no", "stop", "say never"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHarness(t)
+				defer h.serve()()
+				v, err := h.m.Do(t.Context(), playing(task(mode(routines.Always)), tt.lines...))
+				if err != nil || v.State != Done || v.Reports != tt.reports {
+					t.Errorf("got %s, %d reports, %v", v.State, v.Reports, err)
+				}
+				page, _ := h.m.Tail(v.ID, 0)
+				for _, l := range page.Lines {
+					if l.Text == "never" {
+						t.Error("the second stop was blocked too")
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAFollowUpIsScheduledOnceWithWhatTheChainInherits(t *testing.T) {
+	reminder := &routines.Reminder{
+		Task: routines.Task{
+			Kind: routines.KindReminder, ID: "root0001", Path: "reminders/x.md", Description: "Laundry", Body: "Is it dry?",
+			Background: true, Model: "haiku", Thinking: true, Isolated: true, Mode: routines.Blocked, AllowPing: true,
+			Disallowed: []string{"Bash(rm *)"}, Skills: []string{"home"},
+		},
+		ChainDepth: 1, MaxChain: 3, ChainParent: "parent01",
+	}
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		r := h.run(reminder.Task, func(j *Job) { j.Reminder = reminder })
+		if a := r.FollowUp(t.Context(), 0); !a.IsError || !strings.Contains(a.Text, "between 1 and 10080") {
+			t.Errorf("0 minutes: %+v", a)
+		}
+		if a := r.FollowUp(t.Context(), 10081); !a.IsError {
+			t.Errorf("more than a week: %+v", a)
+		}
+		if a := r.FollowUp(t.Context(), 45); a.IsError || !strings.Contains(a.Text, "45 minutes") {
+			t.Errorf("45 minutes: %+v", a)
+		}
+		if a := r.FollowUp(t.Context(), 45); !a.IsError || !strings.Contains(a.Text, "already scheduled") {
+			t.Errorf("a second one: %+v", a)
+		}
+		want := *reminder
+		want.ID, want.Path, want.Description = "00000001", "", ""
+		want.ChainDepth, want.RunAt = 2, time.Now().UTC().Add(45*time.Minute)
+		if diff := cmp.Diff([]routines.Reminder{want}, h.book.List()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestNoFollowUpWithoutAChainOrAtItsEnd(t *testing.T) {
+	h := newHarness(t)
+	if a := h.run(task()).FollowUp(t.Context(), 5); !strings.Contains(a.Text, "no active reminder context") {
+		t.Errorf("a routine: %+v", a)
+	}
+	last := &routines.Reminder{Task: task(), ChainDepth: 3, MaxChain: 3}
+	r := h.run(task(), func(j *Job) { j.Reminder = last })
+	if a := r.FollowUp(t.Context(), 5); !strings.Contains(a.Text, "limit reached") {
+		t.Errorf("the last check: %+v", a)
+	}
+	if len(h.book.List()) != 0 {
+		t.Error("a reminder was written")
+	}
+}
+
+func TestAFirstCheckIsTheParentOfItsChain(t *testing.T) {
+	h := newHarness(t)
+	root := &routines.Reminder{Task: task(func(t *routines.Task) { t.ID = "root0001" }), MaxChain: 2}
+	h.run(task(), func(j *Job) { j.Reminder = root }).FollowUp(t.Context(), 5)
+	if got := h.book.List()[0].ChainParent; got != "root0001" {
+		t.Errorf("parent %q", got)
+	}
+}
+
+func TestAFollowUpThatCannotBeWrittenMayBeTriedAgain(t *testing.T) {
+	h := newHarness(t)
+	h.book.fail = errors.New("disk full")
+	r := h.run(task(), func(j *Job) { j.Reminder = &routines.Reminder{Task: task(), MaxChain: 2} })
+	if a := r.FollowUp(t.Context(), 5); !strings.Contains(a.Text, "disk full") {
+		t.Errorf("answer %+v", a)
+	}
+	h.book.fail = nil
+	if a := r.FollowUp(t.Context(), 5); a.IsError {
+		t.Errorf("second try: %+v", a)
+	}
+}
+
+func TestAnEndedRunAnswersNoMoreCalls(t *testing.T) {
+	h := newHarness(t)
+	r := h.run(task())
+	r.ended = true
+	if a := r.Ping(t.Context(), "late", true); !a.IsError || len(h.sent()) != 0 {
+		t.Errorf("answer %+v", a)
+	}
+	if a := r.Report(t.Context(), "late"); !a.IsError || len(h.o.Updates.Peek()) != 0 {
+		t.Errorf("answer %+v", a)
+	}
+}
+
+// Whatever is called in whatever order: no more than one non-critical message,
+// none but the first, tokens and counters agree with what was sent.
+func TestPropertyCallsNeverBreakTheRules(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		h := newHarness(t)
+		h.drain(rapid.IntRange(0, 3).Draw(rt, "tokens"))
+		before, _ := h.o.Budget.State(h.m.now())
+		r := h.run(task())
+		plain, critical := 0, 0
+		for range rapid.IntRange(1, 8).Draw(rt, "calls") {
+			h.set(func() {
+				h.busy = rapid.Bool().Draw(rt, "busy")
+				h.failed = nil
+				if rapid.IntRange(0, 3).Draw(rt, "fails") == 0 {
+					h.failed = errors.New("no")
+				}
+			})
+			crit := rapid.Bool().Draw(rt, "critical")
+			a := r.Ping(t.Context(), "x", crit)
+			switch {
+			case a.IsError:
+			case crit:
+				critical++
+			default:
+				if plain+critical > 0 {
+					rt.Fatal("a plain ping after another one")
+				}
+				plain++
+			}
+		}
+		after, reserved := h.o.Budget.State(h.m.now())
+		if len(h.sent()) != plain+critical || reserved != 0 ||
+			after.DailyUsed-before.DailyUsed != plain || after.CriticalUsed != critical || budgetWhole(before)-budgetWhole(after) != plain {
+			rt.Fatalf("sent %d, plain %d, critical %d: before %+v, after %+v", len(h.sent()), plain, critical, before, after)
+		}
+	})
+}
+
+func budgetWhole(s budget.State) int { return s.Whole() }
+
+func TestEveryModeIsOneOfFour(t *testing.T) {
+	h := newHarness(t)
+	r := h.run(task(mode("a mode from the future")))
+	r.Ping(t.Context(), "hello", false)
+	if r.stopRule(t.Context(), false) == "" {
+		t.Error("an unknown mode reads as on_ping")
+	}
+	if !slices.Contains(tailOf(r.ring), "note "+textMustReport) {
+		t.Error("the tail does not say that a report is due")
+	}
+}

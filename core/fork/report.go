@@ -1,0 +1,91 @@
+package fork
+
+import (
+	"context"
+	"fmt"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/clean"
+	"ollimbot/core/tail"
+	"ollimbot/core/toolset"
+	"ollimbot/routines"
+)
+
+// A run is what its tools act on.
+var _ toolset.Run = (*run)(nil)
+
+// Report appends an update for the main session.
+func (r *run) Report(ctx context.Context, message string) agent.ToolResult {
+	leave, refusal := r.enter(ctx)
+	if refusal != "" {
+		return toolset.Refusal(refusal)
+	}
+	defer leave()
+	if r.job.Task.Mode == routines.Blocked {
+		r.line(tail.Refuse, textReportRefused)
+		return toolset.Refusal(answerReportBlocked)
+	}
+	if err := r.m.o.Updates.Append(r.m.now(), message); err != nil {
+		r.line(tail.Error, fmt.Sprintf(textReportFailed, clean.Line(err.Error())))
+		return toolset.Refusal(fmt.Sprintf(answerReportFailed, err))
+	}
+	r.reported, r.unreported = true, false
+	r.update(func(v *View) { v.Reports++ })
+	r.line(tail.Report, shown(message))
+	return toolset.Said(answerReported)
+}
+
+// FollowUp schedules the chain's next check, once in a run. It is allowed in
+// every reporting mode (decisions, C10).
+func (r *run) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
+	leave, refusal := r.enter(ctx)
+	if refusal != "" {
+		return toolset.Refusal(refusal)
+	}
+	defer leave()
+	answer := r.chain.FollowUp(ctx, minutes)
+	kind := tail.Note
+	if answer.IsError {
+		kind = tail.Refuse
+	}
+	r.line(kind, shown(answer.Text))
+	return answer
+}
+
+// Reminders is the book that the reminder tools write in.
+func (r *run) Reminders() toolset.ReminderBook { return r.m.o.Reminders }
+
+// stopRule is the Stop hook (spec 03.11): a run that owes a report may not end
+// yet. It blocks once; a turn that goes on because of it may end in any case.
+func (r *run) stopRule(ctx context.Context, again bool) (reason string) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.m.log.Error("stop hook failed", "run", r.id, "fault", fmt.Sprint(p))
+			reason = ""
+		}
+	}()
+	leave, refusal := r.enter(ctx)
+	if refusal != "" {
+		return ""
+	}
+	defer leave()
+	if again || r.blocked {
+		return ""
+	}
+	switch r.job.Task.Mode {
+	case routines.Always:
+		if !r.reported {
+			reason = stopAlways
+		}
+	case routines.Freely, routines.Blocked:
+	default: // on_ping, and whatever a file may hold
+		if r.unreported {
+			reason = stopOnPing
+		}
+	}
+	if reason != "" {
+		r.blocked = true
+		r.line(tail.Note, textMustReport)
+	}
+	return reason
+}

@@ -1,0 +1,66 @@
+package fork
+
+// Words for people, in dashboards and notices.
+const (
+	textAlreadyEnded = "%s has already ended"
+	textNoRun        = "there is no run %s; see the list of forks"
+	textProgramEnded = "the program ended while it ran"
+	textTimedOut     = "timed out after %d minute%s"
+	textNoResult     = "the engine ended without a result"
+	textNoReason     = "the engine gave no reason"
+	textFault        = "internal fault: %v"
+
+	tellTimedOut = "%s timed out after %d minute%s."
+	tellFailed   = "%s could not finish: %s"
+)
+
+// Lines of a tail that the bot writes itself.
+const (
+	textLate          = "late: was due %s"
+	textStopping      = "asked to stop"
+	textNoHistory     = "the engine does not know the main session: this run starts without its history"
+	textReopen        = "the engine did not answer in time, next try in %s"
+	textRetry         = "%s: next try in %s (%d of %d)"
+	textRateLimit     = "rate limit: %s, resets %s"
+	textCompacting    = "compacting the history"
+	textCompacted     = "history compacted"
+	textDenied        = "%s denied: %s"
+	textNoOutput      = "(no output)"
+	textSendFailed    = "%s could not be sent, its token was given back: %s"
+	textNotCounted    = "sent, but the budget could not be saved: %s"
+	textCriticalMark  = "critical: "
+	textReportRefused = "report refused: reporting is disabled for this task"
+	textReportFailed  = "report could not be saved: %s"
+	textMustReport    = "a report is due before this run may end"
+	textLinesLost     = "%d lines came faster than they could be saved"
+	textTailFull      = "the saved tail ends here: it has reached its size limit"
+	textTailNotSaved  = "the tail cannot be saved: see the log"
+)
+
+// Answers that the agent gets; the words that spec 02.6 requires are in them.
+const (
+	answerDisabled   = "Pinging is disabled for this background task: ping_user and discord_embed are not available, not even as critical."
+	answerLimit      = "Already sent 1 ping or embed in this background fork, which is the limit."
+	answerBusy       = "The user is mid-conversation, so nothing was sent."
+	answerQuiet      = "It is quiet hours until %s, so nothing was sent."
+	answerMuted      = "Muted: the ping budget's capacity is 0, so nothing was sent."
+	answerExhausted  = "Budget exhausted: 0 of %d pings remain, so nothing was sent."
+	answerNextToken  = " The next one is free in %d min."
+	answerReport     = " Pass your findings to the main session with report_updates."
+	answerOrCritical = " For a time-sensitive alert that the user would be devastated to miss, use critical=True."
+
+	answerNoBudget      = "Error: the ping budget could not be read (%v), so nothing was sent."
+	answerNotSent       = "Error: the message could not be delivered (%v). No token was spent; you may try once more."
+	answerCancelled     = "Error: this run has ended or is being stopped; nothing was done."
+	answerReported      = "Update reported: the main session will see it."
+	answerReportBlocked = "Reporting is disabled for this task. Just finish."
+	answerReportFailed  = "Error: the update could not be saved: %v"
+
+	answerUnavailable = "%s is not available in background forks, or not with these arguments."
+	answerDisallowed  = "%s is not available in background forks of this task: it is on the task's disallowed list."
+	answerProtected   = "state/ is write-protected."
+	answerNoPermit    = "The permission could not be checked, so the call was denied."
+
+	stopAlways = "Before you finish: summarise this run and call report_updates(message). This task always reports to the main session."
+	stopOnPing = "Before you finish: you sent visible output to the user, so call report_updates(message) to tell the main session what happened."
+)

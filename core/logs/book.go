@@ -1,0 +1,196 @@
+// Package logs owns what the bot says about itself: a slog handler that writes
+// to a ring for the dashboard, to a rotating file in the data directory, and to
+// standard output when there is no dashboard. Secrets are taken out before a
+// line reaches any of the three. It must not know what the lines are about, nor
+// who reads them.
+package logs
+
+import (
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/store"
+	"ollimbot/core/tail"
+)
+
+const (
+	ringLines = 5000    // kept in memory
+	fileLimit = 1 << 20 // bytes, before bot.log becomes bot.log.1
+	lineLimit = 4000    // runes of one line; the rest is cut
+)
+
+// File is the log's name in the data directory; one older file stands beside
+// it as bot.log.1.
+const File = store.StateDir + "/bot.log"
+
+// Options says where the lines go.
+type Options struct {
+	Dir    *store.Dir     // nil: no file
+	Level  slog.Leveler   // nil: info and above
+	Stdout io.Writer      // nil: none; a slow one slows the program down
+	Zone   *time.Location // of the printed times; nil: UTC
+}
+
+// Book is the log as it can be read and closed. Use New. All methods are safe
+// for use by several goroutines.
+type Book struct {
+	zone  *time.Location
+	level slog.Leveler
+	ring  *tail.Ring
+	file  *store.Rotating // nil: no file
+
+	// out orders standard output: it is held over the write.
+	out    sync.Mutex
+	stdout io.Writer
+
+	mu sync.Mutex
+	// hidden are the registered secrets in all their spellings, longest first;
+	// changed is called after each line; fileBroken is true while the file
+	// cannot be written, so that this is said once.
+	hidden     []string
+	hide       *strings.Replacer
+	changed    []func()
+	fileBroken bool
+}
+
+// New returns a logger and the book it writes. The file is opened by the first
+// line, so that New cannot fail today; the error is there for what may come.
+func New(o Options) (*slog.Logger, *Book, error) {
+	b := &Book{zone: o.Zone, level: o.Level, ring: tail.New(ringLines), stdout: o.Stdout}
+	if b.zone == nil {
+		b.zone = time.UTC
+	}
+	if b.level == nil {
+		b.level = slog.LevelInfo
+	}
+	if o.Dir != nil {
+		b.file = o.Dir.Rotating(File, fileLimit)
+	}
+	return slog.New(&handler{book: b}), b, nil
+}
+
+// Tail returns the lines from the cursor on. The ring keeps 5,000.
+func (b *Book) Tail(from tail.Cursor) tail.Page { return b.ring.Read(from) }
+
+// Lines is the number of lines ever written.
+func (b *Book) Lines() uint64 { return b.ring.Len() }
+
+// Changed registers a function that is called after each line, on the goroutine
+// that logs. It must return at once and must not log.
+func (b *Book) Changed(fn func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.changed = append(slices.Clone(b.changed), fn)
+}
+
+// Hide registers a secret: from now on it is printed as [hidden], wherever in a
+// line it stands, also when quoted or escaped for an address.
+func (b *Book) Hide(secret string) {
+	if strings.TrimSpace(secret) == "" {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range spellings(secret) {
+		if !slices.Contains(b.hidden, s) {
+			b.hidden = append(b.hidden, s)
+		}
+	}
+	slices.SortFunc(b.hidden, func(x, y string) int { return len(y) - len(x) })
+	pairs := make([]string, 0, 2*len(b.hidden))
+	for _, s := range b.hidden {
+		pairs = append(pairs, s, mask)
+	}
+	b.hide = strings.NewReplacer(pairs...)
+}
+
+// Close closes the file; lines logged later reach the ring only.
+func (b *Book) Close() error {
+	if b.file == nil {
+		return nil
+	}
+	return b.file.Close()
+}
+
+// redact takes the registered secrets out of a text.
+func (b *Book) redact(s string) string {
+	b.mu.Lock()
+	hide := b.hide
+	b.mu.Unlock()
+	if hide == nil {
+		return s
+	}
+	return hide.Replace(s)
+}
+
+// fit makes a text one clean line without secrets. It redacts twice: cleaning
+// can join what an escape character had kept apart.
+func (b *Book) fit(s string) string {
+	return clean.Cut(b.redact(clean.Line(b.redact(s))), lineLimit)
+}
+
+// write puts a finished line into the ring, the file and standard output.
+func (b *Book) write(at time.Time, level slog.Level, text string) {
+	at = at.In(b.zone)
+	b.ring.Add(tail.Line{At: at, Kind: kind(level), Text: text})
+	line := []byte(at.Format(time.RFC3339) + " " + name(level) + " " + text + "\n")
+	if b.file != nil {
+		_, err := b.file.Write(line)
+		b.noteFile(at, err)
+	}
+	if b.stdout != nil {
+		b.out.Lock()
+		_, _ = b.stdout.Write(line) // a closed pipe has nobody left to be told
+		b.out.Unlock()
+	}
+	b.mu.Lock()
+	changed := b.changed
+	b.mu.Unlock()
+	for _, fn := range changed {
+		fn()
+	}
+}
+
+// noteFile says once in the ring that the file fails, and once that it works
+// again.
+func (b *Book) noteFile(at time.Time, err error) {
+	b.mu.Lock()
+	was := b.fileBroken
+	b.fileBroken = err != nil
+	b.mu.Unlock()
+	switch {
+	case err != nil && !was:
+		b.ring.Add(tail.Line{At: at, Kind: tail.Warn, Text: b.fit(msgFileBroken + err.Error())})
+	case err == nil && was:
+		b.ring.Add(tail.Line{At: at, Kind: tail.Info, Text: msgFileWorks})
+	}
+}
+
+func kind(l slog.Level) tail.Kind {
+	switch {
+	case l >= slog.LevelError:
+		return tail.Error
+	case l >= slog.LevelWarn:
+		return tail.Warn
+	case l >= slog.LevelInfo:
+		return tail.Info
+	}
+	return tail.Debug
+}
+
+func name(l slog.Level) string {
+	switch kind(l) {
+	case tail.Error:
+		return "ERROR"
+	case tail.Warn:
+		return "WARN "
+	case tail.Info:
+		return "INFO "
+	}
+	return "DEBUG"
+}

@@ -1,0 +1,125 @@
+// Package prompt owns every word that is sent to the agent (spec 03): the
+// header of a message, the tags, the preamble of background runs, the forward
+// schedule, the chain context. All of it is pure functions of values; nothing
+// here reads a file, a clock or a configuration, and nobody else puts words
+// into the agent's prompt.
+package prompt
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/updates"
+)
+
+// Timestamp begins every message: "[2026-02-24 Tue 02:30 PM PT]", in now's zone.
+func Timestamp(now time.Time) string {
+	var b strings.Builder
+	writeTimestamp(&b, now)
+	return b.String()
+}
+
+func writeTimestamp(b *strings.Builder, now time.Time) {
+	var stamp [48]byte
+	b.Write(now.AppendFormat(stamp[:0], "[2006-01-02 Mon 03:04 PM "))
+	b.WriteString(zoneWord(now))
+	b.WriteByte(']')
+}
+
+// Age is how long ago something was, in words (decisions, A2): "just now",
+// "1 minute ago", "15 minutes ago", "3 hours ago", "2 days ago". Parts of a
+// unit do not count, and what lies ahead is "just now".
+func Age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return textJustNow
+	case d < time.Hour:
+		return ago(int(d/time.Minute), "minute")
+	case d < 24*time.Hour:
+		return ago(int(d/time.Hour), "hour")
+	}
+	return ago(int(d/(24*time.Hour)), "day")
+}
+
+func ago(n int, unit string) string {
+	if n != 1 {
+		unit += "s"
+	}
+	return strconv.Itoa(n) + " " + unit + " ago"
+}
+
+// Clock is a time of day: "9:05 AM", in t's zone.
+func Clock(t time.Time) string { return t.Format("3:04 PM") }
+
+// clockOn is Clock, with the date where t is not on now's day: a reminder may
+// be days late.
+func clockOn(t, now time.Time) string {
+	t = t.In(now.Location())
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return Clock(t)
+	}
+	return fmt.Sprintf(textClockOn, Clock(t), t.Format("Mon 2006-01-02"))
+}
+
+// Main is a message to the main session: the timestamp, the updates that this
+// turn delivers, and the message.
+func Main(now time.Time, list []updates.Update, message string) string {
+	return headed(now, textUpdatesMain, list, message)
+}
+
+// Peeked is a message to a fork, which sees the updates without taking them.
+func Peeked(now time.Time, list []updates.Update, message string) string {
+	return headed(now, textUpdatesFork, list, message)
+}
+
+func headed(now time.Time, heading string, list []updates.Update, message string) string {
+	var b strings.Builder
+	b.Grow(64 + len(heading) + len(message))
+	writeHeader(&b, now, heading, list)
+	if message != "" {
+		if len(list) == 0 {
+			b.WriteByte(' ')
+		} else {
+			b.WriteString("\n\n")
+		}
+		b.WriteString(message)
+	}
+	return b.String()
+}
+
+// writeHeader writes the timestamp and the updates, without anything behind.
+func writeHeader(b *strings.Builder, now time.Time, heading string, list []updates.Update) {
+	writeTimestamp(b, now)
+	if len(list) == 0 {
+		return
+	}
+	b.WriteByte(' ')
+	b.WriteString(heading)
+	for _, u := range list {
+		b.WriteString("\n- (")
+		b.WriteString(Age(now.Sub(u.At)))
+		b.WriteString(") ")
+		writeIndented(b, u.Message)
+	}
+}
+
+// writeIndented writes text whose second and later lines are indented, blank
+// ones left out: no text can forge another update, a tag or a heading, all of
+// which begin in the first column.
+func writeIndented(b *strings.Builder, text string) {
+	first := true
+	for line := range strings.SplitSeq(clean.Text(text), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		if !first {
+			b.WriteString("\n  ")
+		}
+		b.WriteString(line)
+		first = false
+	}
+}

@@ -1,0 +1,89 @@
+package prompt
+
+// The words for the agent. Those that others look for, the agent's habits and
+// the original's tests, are the literals of spec 03; the rest is ours.
+const (
+	textJustNow = "just now"
+	textClockOn = "%s on %s"
+
+	textUpdatesMain = "RECENT BACKGROUND UPDATES (mention key findings in your response):"
+	textUpdatesFork = "RECENT BACKGROUND UPDATES (read-only — main session will also see these):"
+
+	textLateBefore = "[late: was scheduled for "
+	textLateAfter  = ", running now]"
+	textSkills     = "SKILL INSTRUCTIONS:"
+)
+
+// The preamble. A space begins what continues a line. The word "disabled"
+// appears only where pings are, "silently" and "optionally" only in their mode.
+const (
+	textDiscarded = "You run in the background: your text output is discarded, and nobody reads it."
+	textPing      = " What the user should see goes through `ping_user` (a plain alert) " +
+		"or `discord_embed` (structured data)."
+	textNoPing = " Pinging is disabled for this task: `ping_user` and `discord_embed` are not available."
+
+	textAlways = "This fork is thrown away with everything in it. You MUST call `report_updates(message)` " +
+		"before you finish: its message is all that the main session will ever know of this run."
+	textOnPing = "This fork is thrown away with everything in it. `report_updates(message)` tells the main " +
+		"session what happened."
+	textOnPingMust   = " After every ping or embed you MUST call it, or the main session will not know why the user answers."
+	textOnPingSilent = " If nothing useful came of this run, finish without a word."
+	textFreely       = "This fork is thrown away with everything in it. You may optionally call " +
+		"`report_updates(message)` to tell the main session about it, or just finish."
+	textFreelyPinged  = " If you pinged, report too, so that the main session has the context."
+	textBlockedPing   = "No summary is passed to the main session: it will not know that this task ran. You can still ping the user about what cannot wait."
+	textBlockedSilent = "This task runs silently: nothing of it reaches the user or the main session."
+	textQuality       = " In a report, name the source of each claim. Finding nothing proves nothing: say what you " +
+		"searched. Point out data that looks wrong or stale instead of passing it on."
+
+	textBusyBefore  = "The user is mid-conversation"
+	textAnd         = ", and "
+	textQuietBefore = "quiet hours hold until "
+	textHold        = " Do NOT use `ping_user` or `discord_embed` unless `critical=True`."
+	textHoldBlocked = " Whatever is not critical stays unsaid this time."
+	textHoldBusy    = " Put findings into `report_updates`: they are shown when the conversation ends."
+	textHoldQuiet   = " Put findings into `report_updates`: the main session brings them up later."
+
+	textBudget       = "Ping budget: "
+	textAtMost       = "Send at most 1 ping or embed in this background session."
+	textMuted        = " Pings are muted now: only critical ones get through."
+	textRegret       = " Before you do, ask: would the user regret missing this?"
+	textRegretReport = " Summaries, information and low-stakes check-ins go into `report_updates`; actions with a " +
+		"deadline, accountability nudges and health routines are worth a ping. When the budget is tight, " +
+		"leave its tokens to the tasks above that the user would regret missing."
+	textRegretBlocked = " Skip summaries, information and low-stakes check-ins; actions with a deadline, " +
+		"accountability nudges and health routines are worth a ping."
+	textCritical = " `critical=True` bypasses the budget: it is for what the user would be devastated to miss."
+
+	textOnlyTools   = "TOOL RESTRICTIONS: Only these tools are available for this task:"
+	textDeniedTools = "TOOL RESTRICTIONS: These tools are NOT available for this task:"
+	textMissingTool = "If a tool that you need is missing, say so in your report (`report_updates`)."
+	textUserProxy   = "For preference decisions, spawn the user-proxy subagent: it knows what the user tends to choose."
+)
+
+// The forward schedule.
+const (
+	textUpcoming = "Upcoming bg tasks ("
+	textNoTasks  = "No more bg tasks today."
+	textSilent   = " (silent)"
+)
+
+// The chain context; the text of a check that is not the last is the seed's
+// (decisions, A8).
+const (
+	textChainHead = "CHAIN CONTEXT: This is a follow-up chain reminder ("
+	textChainMore = ").\nYou have `follow_up_chain` available -- call\n" +
+		"follow_up_chain(minutes_from_now=N) to schedule another check.\n" +
+		"If the task is done or no longer needs follow-up, don't\n" +
+		"call it and the chain ends."
+	textChainFollowUp = "\nWhen you ask again, let the user see that this is a follow-up."
+
+	textChainFinal = "CHAIN CONTEXT: This is the FINAL check of a follow-up chain reminder ("
+	textChainEnd   = ").\n`follow_up_chain` is NOT available: this is the last chance to act."
+
+	textFinalPingReport = "\nIf it is not settled and the user would regret missing it, ping now; otherwise report with `report_updates`."
+	textFinalPing       = "\nIf it is not settled and the user would regret missing it, ping now; otherwise let it go."
+	textFinalReport     = "\nIf it is not settled, say so with `report_updates`."
+	textFinalSilent     = "\nSettle what you can yourself."
+	textFinalForeground = "\nIf it is not settled, raise it with the user now."
+)

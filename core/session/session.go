@@ -1,0 +1,286 @@
+// Package session keeps which Claude session is the main one
+// (state/sessions.json) and the history of all of them
+// (state/session_history.jsonl), as spec 01.6.1, 01.6.2 and 05.1 describe. It
+// must not know what a session says, nor how an engine runs one.
+package session
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"ollimbot/core/original"
+	"ollimbot/core/store"
+)
+
+const (
+	mainFile    = "state/sessions.json"
+	historyFile = "state/session_history.jsonl"
+	turnName    = "sessions"
+)
+
+// The events of the history (spec 05.1).
+const (
+	Created         = "created"
+	Compacted       = "compacted"
+	Swapped         = "swapped"
+	Cleared         = "cleared"
+	InteractiveFork = "interactive_fork"
+	BgFork          = "bg_fork"
+	IsolatedBg      = "isolated_bg"
+	Restarting      = "restarting"
+)
+
+// Event is one thing that happened to a session.
+type Event struct {
+	SessionID string
+	Event     string // one of the constants above
+	Parent    string // the session that this one came from, or empty
+}
+
+// Store is the sessions of a data directory. All methods are safe for several
+// goroutines, and beside other processes of ours. Use NewStore.
+type Store struct {
+	dir  *store.Dir
+	zone *time.Location
+	log  *slog.Logger
+
+	// mu guards the fields below.
+	mu       sync.Mutex
+	onAppend func(rel, msg string)
+	told     string // the last unusable id that was logged
+}
+
+// NewStore is the store of a data directory. Nothing is read or written yet.
+// Times are written in zone; a nil log is silent.
+func NewStore(d *store.Dir, zone *time.Location, log *slog.Logger) *Store {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Store{dir: d, zone: zone, log: log}
+}
+
+// OnAppend sets what is called after a line was added to the history: rel is
+// the history file, msg the message of its commit. It must not block, and must
+// not call back into the store.
+func (s *Store) OnAppend(f func(rel, msg string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.onAppend = f
+}
+
+// Main is the id of the main session; empty when there is none: no file, an
+// empty one, an object from another program, or something that is no id.
+func (s *Store) Main() string {
+	data, err := s.dir.Read(mainFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if err != nil {
+		s.tell(err.Error())
+		return ""
+	}
+	id := strings.TrimSpace(string(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	if id == "" || strings.HasPrefix(id, "{") {
+		return ""
+	}
+	if err := checkID(id); err != nil {
+		s.tell(err.Error())
+		return ""
+	}
+	return id
+}
+
+// tell logs that the main session's file is of no use, once for the same reason.
+func (s *Store) tell(why string) {
+	s.mu.Lock()
+	news := s.told != why
+	s.told = why
+	s.mu.Unlock()
+	if news {
+		s.log.Warn("main session id was not read", "file", mainFile, "problem", why)
+	}
+}
+
+// SaveMain keeps the id of the main session as an engine reports it after a
+// turn. The first id of all is logged as created, a changed one as compacted,
+// with the old id as its parent; the same id writes nothing.
+func (s *Store) SaveMain(now time.Time, id string) error {
+	return s.saveMain(now, id, Compacted)
+}
+
+// SwapMain makes a fork the main session: it is logged as swapped, with the
+// previous main session as its parent.
+func (s *Store) SwapMain(now time.Time, id string) error {
+	return s.saveMain(now, id, Swapped)
+}
+
+// saveMain writes the file before the history: a crash between the two loses a
+// line of history, not the conversation.
+func (s *Store) saveMain(now time.Time, id, change string) error {
+	if err := checkID(id); err != nil {
+		return fmt.Errorf("save the main session: %w", err)
+	}
+	return s.dir.Exclusive(turnName, func() error {
+		old := s.Main()
+		if old == id {
+			return nil
+		}
+		if err := s.dir.Write(mainFile, []byte(id+"\n")); err != nil {
+			return fmt.Errorf("save the main session: %w", err)
+		}
+		e := Event{SessionID: id, Event: change, Parent: old}
+		if old == "" && change == Compacted {
+			e.Event = Created
+		}
+		return s.append(now, e)
+	})
+}
+
+// ClearMain forgets the main session; the next one starts afresh. Without a
+// main session nothing happens.
+func (s *Store) ClearMain(now time.Time) error {
+	return s.dir.Exclusive(turnName, func() error {
+		old := s.Main()
+		if err := s.dir.Remove(mainFile); err != nil {
+			return fmt.Errorf("clear the main session: %w", err)
+		}
+		if old == "" {
+			return nil
+		}
+		return s.append(now, Event{SessionID: old, Event: Cleared})
+	})
+}
+
+// Log adds an event to the history.
+func (s *Store) Log(now time.Time, e Event) error {
+	return s.dir.Exclusive(turnName, func() error { return s.append(now, e) })
+}
+
+// append writes one line as the original spells it, and tells the hook. The
+// caller is alone with the file.
+func (s *Store) append(now time.Time, e Event) error {
+	if err := e.check(); err != nil {
+		return fmt.Errorf("log a session event: %w", err)
+	}
+	parent := "null"
+	if e.Parent != "" {
+		parent = original.Quote(e.Parent)
+	}
+	line := fmt.Sprintf(`{"session_id": %s, "event": %s, "timestamp": %s, "parent_session_id": %s}`,
+		original.Quote(e.SessionID), original.Quote(e.Event),
+		original.Quote(original.Time(now.Round(0).In(s.zone))), parent)
+	if err := s.dir.Append(historyFile, []byte(line)); err != nil {
+		return fmt.Errorf("log a session event: %w", err)
+	}
+	s.mu.Lock()
+	hook := s.onAppend
+	s.mu.Unlock()
+	if hook != nil {
+		hook(historyFile, fmt.Sprintf("session %s: %.8s", e.Event, e.SessionID))
+	}
+	return nil
+}
+
+func (e Event) check() error {
+	switch e.Event {
+	case Created, Compacted, Swapped, Cleared, InteractiveFork, BgFork, IsolatedBg, Restarting:
+	default:
+		return fmt.Errorf("unknown event %q", e.Event)
+	}
+	if e.Parent != "" {
+		if err := checkID(e.Parent); err != nil {
+			return err
+		}
+	}
+	return checkID(e.SessionID)
+}
+
+// checkID keeps what is no id away from command lines and log lines: an id is
+// letters, digits, dots, dashes and underscores, and does not begin with a dash.
+func checkID(id string) error {
+	const most = 200
+	if id == "" {
+		return errors.New("a session id is empty")
+	}
+	odd := strings.ContainsFunc(id, func(r rune) bool { return !strings.ContainsRune(idChars, r) })
+	if odd || len(id) > most || id[0] == '-' {
+		return fmt.Errorf("%.60q is no session id: up to %d letters, digits, '.', '_' and '-' make one", id, most)
+	}
+	return nil
+}
+
+const idChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+// historyLine is what Created needs of a line of the history.
+type historyLine struct {
+	Event     string `json:"event"`
+	Timestamp string `json:"timestamp"`
+}
+
+// maxLine bounds a line of the history in bytes; longer ones are none of ours.
+const maxLine = 64 << 10
+
+// Created is when the main conversation began: the time of the last created
+// event. The file is read as a stream, since it is never pruned; lines that
+// are no events are passed over. It gives false when there is no such event.
+func (s *Store) Created() (time.Time, bool) {
+	f, err := os.Open(s.dir.Path(historyFile))
+	if err != nil {
+		return time.Time{}, false
+	}
+	defer func() { _ = f.Close() }() // only read
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return time.Time{}, false
+	}
+	var last time.Time
+	r := bufio.NewReaderSize(f, maxLine)
+	for {
+		line, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			err = skipLine(r)
+			line = nil
+		}
+		if at, ok := s.createdAt(line); ok {
+			last = at
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				s.log.Warn("session history was not read to its end", "error", err)
+			}
+			return last, !last.IsZero()
+		}
+	}
+}
+
+// skipLine reads up to the next line break.
+func skipLine(r *bufio.Reader) error {
+	for {
+		_, err := r.ReadSlice('\n')
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
+}
+
+func (s *Store) createdAt(line []byte) (time.Time, bool) {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || line[0] != '{' {
+		return time.Time{}, false
+	}
+	var h historyLine
+	if json.Unmarshal(line, &h) != nil || h.Event != Created {
+		return time.Time{}, false
+	}
+	at, err := original.ParseTime(h.Timestamp, s.zone)
+	return at, err == nil
+}

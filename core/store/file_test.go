@@ -1,0 +1,235 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+	"pgregory.net/rapid"
+)
+
+func TestWhatIsWrittenIsReadAndPrivate(t *testing.T) {
+	d := newDir(t)
+	rapid.Check(t, func(t *rapid.T) {
+		data := rapid.SliceOf(rapid.Byte()).Draw(t, "data")
+		if err := d.Write("state/a/b.json", data); err != nil {
+			t.Fatal(err)
+		}
+		got, err := d.Read("state/a/b.json")
+		if err != nil || !bytes.Equal(got, data) {
+			t.Fatalf("read %q, %v", got, err)
+		}
+	})
+	for rel, want := range map[string]fs.FileMode{".": 0o700, "state": 0o700, "state/a": 0o700, "state/a/b.json": 0o600} {
+		if got := mode(t, d.Path(rel)); got != want {
+			t.Errorf("%s has mode %#o, want %#o", rel, got, want)
+		}
+	}
+	if names, err := os.ReadDir(d.Path("state/a")); err != nil || len(names) != 1 {
+		t.Errorf("something was left behind: %v, %v", names, err)
+	}
+}
+
+func TestReadRefusesWhatWouldHangOrFlood(t *testing.T) {
+	d := prepared(t)
+	put(t, d, "big.md", strings.Repeat("x", MaxRead+1))
+	put(t, d, "just.md", strings.Repeat("x", MaxRead))
+	if err := syscall.Mkfifo(d.Path("pipe.md"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(d.Path("folder.md"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Read("big.md"); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "read big.md") ||
+		!strings.Contains(err.Error(), "4 MiB") {
+		t.Error(err)
+	}
+	if data, err := d.Read("just.md"); err != nil || len(data) != MaxRead {
+		t.Error(len(data), err)
+	}
+	for _, rel := range []string{"pipe.md", "folder.md"} {
+		if _, err := d.Read(rel); !errors.Is(err, errNotRegular) {
+			t.Error(rel, err)
+		}
+	}
+	if _, err := d.Read("none.md"); !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), d.Root()) {
+		t.Error(err)
+	}
+}
+
+func TestNamesThatLeadOutsideAreRefused(t *testing.T) {
+	d := prepared(t)
+	for _, rel := range []string{"../x", "/etc/passwd", "a/../../x", ""} {
+		_, rerr := d.Read(rel)
+		for _, err := range []error{rerr, d.Write(rel, nil), d.Append(rel, nil), d.Remove(rel)} {
+			if !errors.Is(err, errOutside) {
+				t.Errorf("%q: %v", rel, err)
+			}
+		}
+	}
+}
+
+func TestAReaderSeesTheOldOrTheNewBytesNeverAPart(t *testing.T) {
+	d := prepared(t)
+	version := func(n int) []byte { return bytes.Repeat([]byte{byte('a' + n)}, 1+n*50_000) }
+	if err := d.Write("state/x.json", version(0)); err != nil {
+		t.Fatal(err)
+	}
+	var g errgroup.Group
+	done := make(chan struct{})
+	g.Go(func() error {
+		defer close(done)
+		for i := range 100 {
+			if err := d.Write("state/x.json", version(i%4)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for range 2 {
+		g.Go(func() error {
+			for {
+				select {
+				case <-done:
+					return nil
+				default:
+				}
+				got, err := d.Read("state/x.json")
+				if err != nil {
+					return err
+				}
+				if len(got) == 0 || !bytes.Equal(got, version(int(got[0]-'a'))) {
+					return fmt.Errorf("torn: %d bytes of %q", len(got), got[:min(1, len(got))])
+				}
+			}
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAFailedWriteLeavesTheOldFileAndNoLeftovers(t *testing.T) {
+	d := prepared(t)
+	// A directory that is not empty cannot be replaced by a file.
+	put(t, d, "state/x/inside", "kept")
+	err := d.Write("state/x", []byte("new"))
+	if err == nil || !strings.Contains(err.Error(), "write state/x") || strings.Contains(err.Error(), d.Root()) {
+		t.Error(err)
+	}
+	names, rerr := os.ReadDir(d.Path("state"))
+	if rerr != nil || len(names) != 1 {
+		t.Errorf("%v, %v", names, rerr)
+	}
+}
+
+func TestASymbolicLinkIsWrittenThrough(t *testing.T) {
+	d := prepared(t)
+	target := filepath.Join(t.TempDir(), "real.md")
+	if err := os.WriteFile(target, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, d.Path("USER.md")); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Write("USER.md", []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(target)
+	info, lerr := os.Lstat(d.Path("USER.md"))
+	if err != nil || lerr != nil || string(got) != "new" || info.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("target %q, %v, %v", got, err, lerr)
+	}
+}
+
+func TestAppendWritesWholeLines(t *testing.T) {
+	d := newDir(t)
+	var g errgroup.Group
+	for n := range 4 {
+		g.Go(func() error {
+			for i := range 25 {
+				if err := d.Append("state/h.jsonl", fmt.Appendf(nil, "%d %d", n, i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := d.Read("state/h.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	seen := map[string]bool{}
+	for _, l := range lines {
+		seen[l] = true
+	}
+	if len(lines) != 100 || len(seen) != 100 || mode(t, d.Path("state/h.jsonl")) != 0o600 {
+		t.Errorf("%d lines, %d different", len(lines), len(seen))
+	}
+	if err := d.Append("state/h.jsonl", []byte("a\nb")); err == nil {
+		t.Error("two lines are taken for one")
+	}
+}
+
+func TestAppendClosesATornLineFirst(t *testing.T) {
+	d := newDir(t)
+	put(t, d, "h.jsonl", "{\"a\":1}\n{\"b\":")
+	for range 2 {
+		if err := d.Append("h.jsonl", []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := d.Read("h.jsonl")
+	if err != nil || string(got) != "{\"a\":1}\n{\"b\":\n{}\n{}\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestRemovingTwiceIsFine(t *testing.T) {
+	d := prepared(t)
+	put(t, d, "state/x", "x")
+	for range 2 {
+		if err := d.Remove("state/x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := d.Read("state/x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestErrorsOfTheSystemComeWithACure(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		says string
+	}{
+		{syscall.ENOSPC, "free some space"},
+		{syscall.EDQUOT, "free some space"},
+		{syscall.EROFS, "--data-dir"},
+		{syscall.EACCES, "chmod"},
+		{syscall.ENOTDIR, "a file stands where a directory must be"},
+		{syscall.EISDIR, "a directory stands where a file must be"},
+		{syscall.ENAMETOOLONG, "shorter"},
+	} {
+		for _, wrapped := range []error{
+			&fs.PathError{Op: "open", Path: "/secret/place", Err: tt.err},
+			&os.LinkError{Op: "rename", Old: "/secret/place", New: "/secret/place", Err: tt.err},
+		} {
+			err := advise("write x", wrapped)
+			if !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "/secret") {
+				t.Errorf("%v says %q", tt.err, err)
+			}
+		}
+	}
+}

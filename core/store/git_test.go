@@ -1,0 +1,236 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// repo is a data directory with a repository, an identity and a log. What the
+// machine says about git counts for nothing.
+func repo(t *testing.T) (*Dir, *Git, *bytes.Buffer) {
+	t.Helper()
+	isolateGit(t)
+	t.Setenv("GIT_AUTHOR_NAME", "Sam")
+	t.Setenv("GIT_AUTHOR_EMAIL", "sam@example.com")
+	t.Setenv("GIT_COMMITTER_NAME", "Sam")
+	t.Setenv("GIT_COMMITTER_EMAIL", "sam@example.com")
+	d := prepared(t)
+	var log bytes.Buffer
+	g := NewGit(d, slog.New(slog.NewTextHandler(&log, nil)))
+	if err := g.Init(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return d, g, &log
+}
+
+func isolateGit(t *testing.T) {
+	t.Helper()
+	home := t.TempDir()
+	for _, name := range []string{
+		"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL",
+		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
+	} {
+		t.Setenv(name, "")
+		if err := os.Unsetenv(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", home)
+	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, "gitconfig"))
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+}
+
+func git(t *testing.T, d *Dir, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("git", append([]string{"-C", d.Root()}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %q: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// drain lets Run work the queue off and stop.
+func drain(t *testing.T, g *Git) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := g.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEachCommitNamesOnlyItsOwnPath(t *testing.T) {
+	d, g, log := repo(t)
+	put(t, d, "routines/a.md", "a")
+	put(t, d, "notes.md", "staged by the user")
+	put(t, d, "untracked.md", "x")
+	git(t, d, "add", "notes.md")
+	g.Add("routines/a.md", "add routine aaaa0000")
+	drain(t, g)
+	if got := git(t, d, "log", "--format=%s", "--name-only"); got != "add routine aaaa0000\n\nroutines/a.md" {
+		t.Errorf("the log is %q", got)
+	}
+	if got := git(t, d, "status", "--porcelain"); got != "A  notes.md\n?? untracked.md" {
+		t.Errorf("the status is %q", got)
+	}
+	if err := d.Remove("routines/a.md"); err != nil {
+		t.Fatal(err)
+	}
+	g.Remove("routines/a.md", "remove routine aaaa0000")
+	drain(t, g)
+	if got := git(t, d, "log", "-1", "--format=%s", "--name-status"); got != "remove routine aaaa0000\n\nD\troutines/a.md" {
+		t.Errorf("the log is %q", got)
+	}
+	if log.Len() > 0 {
+		t.Errorf("logged %s", log)
+	}
+}
+
+func TestStrangeNamesAreTakenAsTheyAre(t *testing.T) {
+	d, g, log := repo(t)
+	for _, name := range []string{":(exclude)x.md", "*.md", "-f.md", "a b.md", "other.md"} {
+		put(t, d, name, "x")
+	}
+	for _, name := range []string{":(exclude)x.md", "*.md", "-f.md", "a b.md"} {
+		if err := g.Commit(t.Context(), name, "add "+name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := git(t, d, "ls-files"); strings.Count(got, "\n") != 3 || strings.Contains(got, "other") {
+		t.Errorf("tracked: %q, log %s", got, log)
+	}
+}
+
+func TestNothingToCommitIsNoError(t *testing.T) {
+	d, g, log := repo(t)
+	put(t, d, "a.md", "a")
+	for range 2 {
+		if err := g.Commit(t.Context(), "a.md", "add a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := g.Commit(t.Context(), "never-there.md", "remove it"); err != nil {
+		t.Error(err)
+	}
+	if got := git(t, d, "log", "--format=%s"); got != "add a" || log.Len() > 0 {
+		t.Errorf("the log is %q; logged %s", got, log)
+	}
+}
+
+func TestTheNearestRepositoryIsUsed(t *testing.T) {
+	d, g, _ := repo(t)
+	inner := filepath.Join(d.Root(), "skills", "own")
+	if err := os.MkdirAll(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("git", "init", "-q", inner).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	put(t, d, "skills/own/refs/SKILL.md", "x")
+	if err := g.Commit(t.Context(), "skills/own/refs/SKILL.md", "auto: write"); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("git", "-C", inner, "ls-files").CombinedOutput()
+	if err != nil || strings.TrimSpace(string(out)) != "refs/SKILL.md" {
+		t.Errorf("%s, %v", out, err)
+	}
+}
+
+func TestWithoutARepositoryNothingHappens(t *testing.T) {
+	isolateGit(t)
+	d := prepared(t)
+	put(t, d, "a.md", "a")
+	put(t, d, ".git", "gitdir: elsewhere") // a file is no repository
+	g := NewGit(d, slog.New(slog.DiscardHandler))
+	if err := g.Init(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Commit(t.Context(), "a.md", "x"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAMissingIdentityIsOneWarningAndNoError(t *testing.T) {
+	isolateGit(t)
+	t.Setenv("GIT_CONFIG_COUNT", "1")
+	t.Setenv("GIT_CONFIG_KEY_0", "user.useConfigOnly")
+	t.Setenv("GIT_CONFIG_VALUE_0", "true")
+	d := prepared(t)
+	var log bytes.Buffer
+	g := NewGit(d, slog.New(slog.NewTextHandler(&log, nil)))
+	if err := g.Init(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.md", "b.md"} {
+		put(t, d, name, "x")
+		g.Add(name, "add")
+	}
+	drain(t, g)
+	if got := strings.Count(log.String(), "\n"); got != 1 || !strings.Contains(log.String(), "git commit") {
+		t.Errorf("logged %d lines: %s", got, &log)
+	}
+}
+
+func TestAMissingGitIsOneWarning(t *testing.T) {
+	d := prepared(t)
+	t.Setenv("PATH", t.TempDir())
+	var log bytes.Buffer
+	g := NewGit(d, slog.New(slog.NewTextHandler(&log, nil)))
+	if err := os.Mkdir(d.Path(".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, d, "a.md", "x")
+	if err := g.Commit(t.Context(), "a.md", "x"); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(d.Path(".git")); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Init(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Count(log.String(), "git not found"); got != 1 {
+		t.Errorf("logged %d times: %s", got, &log)
+	}
+}
+
+func TestQueueingNeverWaitsAndIsBounded(t *testing.T) {
+	d, g, log := repo(t)
+	put(t, d, "a.md", "x")
+	for range 3 * gitQueue {
+		g.Add("a.md", "add a")
+	}
+	if len(g.jobs) != gitQueue || strings.Count(log.String(), "dropped") != 1 {
+		t.Errorf("%d wait, logged %s", len(g.jobs), log)
+	}
+}
+
+func TestRunCommitsWhileItRunsAndStops(t *testing.T) {
+	d, g, log := repo(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	put(t, d, "a.md", "x")
+	done := make(chan error, 1)
+	go func() { done <- g.Run(ctx) }()
+	g.Add("a.md", "add a")
+	for ctx.Err() == nil { // each look costs a process, so this is no busy wait
+		if out, err := exec.Command("git", "-C", d.Root(), "log", "--format=%s").Output(); err == nil && string(out) == "add a\n" {
+			break
+		}
+	}
+	cancel()
+	if err := <-done; err != nil || log.Len() > 0 {
+		t.Errorf("%v, logged %s", err, log)
+	}
+	if got := git(t, d, "log", "--format=%s"); got != "add a" {
+		t.Errorf("the log is %q", got)
+	}
+}

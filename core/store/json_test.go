@@ -1,0 +1,125 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+type state struct {
+	Capacity int            `json:"capacity"`
+	Name     string         `json:"name"`
+	List     []int          `json:"list"`
+	Map      map[string]int `json:"map"`
+}
+
+func TestStateFilesKeepTheDefaultsOfMissingKeys(t *testing.T) {
+	d := prepared(t)
+	v := state{Capacity: 5, Name: "x"}
+	if found, err := d.ReadJSON("state/a.json", &v); found || err != nil {
+		t.Errorf("a missing file: %v, %v", found, err)
+	}
+	put(t, d, "state/a.json", "\ufeff{\"name\": \"a <b> & c\", \"other\": 1}\n")
+	found, err := d.ReadJSON("state/a.json", &v)
+	if !found || err != nil || v.Capacity != 5 || v.Name != "a <b> & c" {
+		t.Errorf("%v, %v, %+v", found, err, v)
+	}
+	if err := d.WriteJSON("state/a.json", v); err != nil {
+		t.Fatal(err)
+	}
+	got, err := d.Read("state/a.json")
+	if want := "{\"capacity\":5,\"name\":\"a <b> & c\",\"list\":null,\"map\":null}\n"; err != nil || string(got) != want {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestCorruptStateIsKeptAsideAndTheValueUntouched(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty": "", "cut off": `{"capacity": 3, "list": [9, 9`, "garbage": "\x00\xff\x1b[2J", "another shape": `[1]`,
+		"a wrong type late in the file": `{"capacity": 9, "list": [9, 9], "map": {"new": 1}, "name": 7}`,
+		"two values":                    `{} {}`, "too large": `"` + strings.Repeat("x", MaxRead) + `"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := prepared(t)
+			put(t, d, "state/a.json", text)
+			newState := func() state {
+				return state{Capacity: 5, Name: "x", List: []int{1, 2, 3}, Map: map[string]int{"a": 1}}
+			}
+			v := newState()
+			found, err := d.ReadJSON("state/a.json", &v)
+			var ce *CorruptError
+			if found || !errors.As(err, &ce) {
+				t.Fatalf("%v, %v", found, err)
+			}
+			if diff := cmp.Diff(newState(), v); diff != "" {
+				t.Errorf("the value was touched: %s", diff)
+			}
+			if !regexp.MustCompile(`^state/a\.json\.corrupt-\d{8}T\d{6}$`).MatchString(ce.Kept) ||
+				!strings.Contains(err.Error(), ce.Kept) {
+				t.Errorf("kept as %q: %v", ce.Kept, err)
+			}
+			kept, rerr := os.ReadFile(d.Path(ce.Kept))
+			if rerr != nil || string(kept) != text {
+				t.Errorf("kept %d bytes of %d, %v", len(kept), len(text), rerr)
+			}
+			if found, err := d.ReadJSON("state/a.json", &v); found || err != nil {
+				t.Errorf("the second time: %v, %v", found, err)
+			}
+		})
+	}
+}
+
+func TestCorruptFilesOfOneSecondDoNotReplaceEachOther(t *testing.T) {
+	d := prepared(t)
+	for _, text := range []string{"one", "two", "three"} {
+		put(t, d, "state/a.json", text)
+		var v state
+		if _, err := d.ReadJSON("state/a.json", &v); err == nil {
+			t.Fatal("no error")
+		}
+	}
+	names, err := filepath.Glob(d.Path("state/a.json.corrupt-*"))
+	if err != nil || len(names) != 3 {
+		t.Errorf("%q, %v", names, err)
+	}
+}
+
+func TestAStateFolderInPlaceOfAFileIsMovedAside(t *testing.T) {
+	d := prepared(t)
+	put(t, d, "state/a.json/inside", "kept")
+	var v state
+	_, err := d.ReadJSON("state/a.json", &v)
+	var ce *CorruptError
+	if !errors.As(err, &ce) {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(d.Path(ce.Kept + "/inside")); err != nil || string(got) != "kept" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestStateSurvivesTheRoundTrip(t *testing.T) {
+	d := prepared(t)
+	rapid.Check(t, func(t *rapid.T) {
+		in := map[string]string{}
+		for k, v := range rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "state") {
+			in[strings.ToValidUTF8(k, "?")] = strings.ToValidUTF8(v, "?")
+		}
+		if err := d.WriteJSON("state/a.json", in); err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]string{}
+		if found, err := d.ReadJSON("state/a.json", &out); !found || err != nil {
+			t.Fatal(found, err)
+		}
+		if diff := cmp.Diff(in, out); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}

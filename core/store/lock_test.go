@@ -1,0 +1,219 @@
+package store
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+)
+
+func TestOnlyOneBotLivesInADirectory(t *testing.T) {
+	d := prepared(t)
+	other := child(t, "lock", d)
+	in, err := other.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := other.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Fscanf(bufio.NewReader(out), "locked %d\n", &pid); err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.Lock()
+	var re *RunningError
+	if !errors.As(err, &re) || re.PID != pid || !strings.Contains(err.Error(), fmt.Sprintf("kill %d", pid)) ||
+		!strings.Contains(err.Error(), "--data-dir") {
+		t.Errorf("beside a bot: %v", err)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(d.Path("state/bot.pid")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("bot.pid is still there: %v", err)
+	}
+	unlock, err := d.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.Read("state/bot.pid"); err != nil || string(got) != strconv.Itoa(os.Getpid()) {
+		t.Errorf("bot.pid holds %q, %v", got, err)
+	}
+	for range 2 {
+		if err := unlock(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestALockDiesWithItsProcess(t *testing.T) {
+	d := prepared(t)
+	other := child(t, "lock", d)
+	if _, err := other.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := other.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = other.Wait() // killed
+	unlock, err := d.Lock()
+	if err != nil {
+		t.Fatalf("after a crash: %v", err)
+	}
+	if err := unlock(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTheOriginalProgramIsRespected lets a process stand for the original: it
+// holds no lock of ours, but bot.pid names it and its command line has the name.
+func TestTheOriginalProgramIsRespected(t *testing.T) {
+	d := prepared(t)
+	original := child(t, "lock", newDir(t), "ollim-bot")
+	in, err := original.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := original.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := original.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	put(t, d, "state/bot.pid", strconv.Itoa(original.Process.Pid)+"\n")
+	_, err = d.Lock()
+	var re *RunningError
+	if !errors.As(err, &re) || re.PID != original.Process.Pid {
+		t.Errorf("beside the original: %v", err)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := original.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := d.Lock()
+	if err != nil {
+		t.Fatalf("after the original: %v", err)
+	}
+	if err := unlock(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAStaleOrStrangePidFileIsOverwritten(t *testing.T) {
+	stranger := exec.Command("cat")
+	in, err := stranger.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stranger.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"garbage": "\x00what", "empty": "", "negative": "-1", "zero": "0", "huge": "99999999999999999999",
+		"nobody": "2147483646", "a stranger": strconv.Itoa(stranger.Process.Pid), "ourselves": strconv.Itoa(os.Getpid()),
+	} {
+		d := prepared(t)
+		put(t, d, "state/bot.pid", text)
+		unlock, err := d.Lock()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if err := unlock(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := stranger.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestUnlockingLeavesThePidFileOfAnother(t *testing.T) {
+	d := prepared(t)
+	unlock, err := d.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, d, "state/bot.pid", "2147483646")
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.Read("state/bot.pid"); err != nil || string(got) != "2147483646" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestExclusiveOrdersProcessesAndGoroutines(t *testing.T) {
+	d := prepared(t)
+	again, err := At(d.Root())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g errgroup.Group
+	for range 2 {
+		cmd := child(t, "count", d)
+		g.Go(cmd.Run)
+	}
+	for _, dir := range []*Dir{d, d, again} {
+		g.Go(func() error { return countUp(dir) })
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if found, err := d.ReadJSON("state/n.json", &n); !found || err != nil || n != 200 {
+		t.Errorf("counted to %d (%v), want 200", n, err)
+	}
+}
+
+func TestExclusiveLetsGoAfterAPanicAndReturnsTheError(t *testing.T) {
+	d := newDir(t)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		_ = d.Exclusive("x", func() error { panic("x") }) // panics
+	}()
+	want := errors.New("mine")
+	if err := d.Exclusive("x", func() error { return want }); !errors.Is(err, want) {
+		t.Error(err)
+	}
+	if err := d.Exclusive("a/b", func() error { return nil }); err == nil {
+		t.Error("a path is taken for a name")
+	}
+}

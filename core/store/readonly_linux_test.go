@@ -1,0 +1,84 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// unprivileged runs fn as a user to whom file modes apply, root or not: the
+// thread gives up the capabilities that pass over modes.
+func unprivileged(t *testing.T, fn func()) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var old [2]unix.CapUserData
+	if err := unix.Capget(&header, &old[0]); err != nil {
+		t.Fatal(err)
+	}
+	less := old
+	less[0].Effective &^= 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_FOWNER
+	if err := unix.Capset(&header, &less[0]); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := unix.Capset(&header, &old[0]); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	fn()
+}
+
+func TestAReadOnlyDirectoryIsAnErrorWithACure(t *testing.T) {
+	d := prepared(t)
+	put(t, d, "state/x.json", "old")
+	for _, folder := range []string{d.Path("state"), d.Root()} {
+		if err := os.Chmod(folder, 0o500); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		for _, folder := range []string{d.Root(), d.Path("state")} {
+			if err := os.Chmod(folder, 0o700); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	unprivileged(t, func() {
+		_, lockErr := d.Lock()
+		for name, err := range map[string]error{
+			"prepare": d.Prepare(), "write": d.Write("state/x.json", []byte("new")), "append": d.Append("state/h", nil),
+			"remove": d.Remove("state/x.json"), "lock": lockErr,
+			"exclusive": d.Exclusive("x", func() error { return nil }),
+		} {
+			if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "--data-dir") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if got, err := d.Read("state/x.json"); err != nil || string(got) != "old" {
+			t.Errorf("it holds %q, %v", got, err)
+		}
+	})
+}
+
+func TestADirectoryThatCannotBeMadeIsAnErrorWithACure(t *testing.T) {
+	d := newDir(t)
+	if err := os.Mkdir(d.Root(), 0o500); err != nil {
+		t.Fatal(err)
+	}
+	below, err := At(d.Path("below"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unprivileged(t, func() {
+		if err := below.Prepare(); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "chmod") {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestSlugsFollowTheSpec(t *testing.T) {
+	for in, want := range map[string]string{
+		"Hello World": "hello-world", "Check email & summarize!": "check-email-summarize", "a---b   c": "a-b-c",
+		"  --hello--  ": "hello", "": "", "日本語": "", "Überblick 2": "berblick-2",
+		strings.Repeat("a", 60):              strings.Repeat("a", 50),
+		strings.Repeat("a", 49) + " b":       strings.Repeat("a", 49),
+		strings.Repeat("ab ", 30):            strings.TrimSuffix(strings.Repeat("ab-", 17)[:50], "-"),
+		"../../etc/passwd":                   "etc-passwd",
+		"K (Kelvin) is lowered to a plain k": "k-kelvin-is-lowered-to-a-plain-k",
+	} {
+		if got := Slug(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestSlugsAreFitForFileNames(t *testing.T) {
+	shape := regexp.MustCompile(`^([a-z0-9]+(-[a-z0-9]+)*)?$`)
+	rapid.Check(t, func(t *rapid.T) {
+		s := Slug(rapid.String().Draw(t, "text"))
+		if !shape.MatchString(s) || len(s) > 50 || Slug(s) != s {
+			t.Fatalf("%q", s)
+		}
+	})
+}
+
+func TestIdsAreEightHexDigitsAndDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for range 1000 {
+		id := NewID()
+		if !regexp.MustCompile(`^[0-9a-f]{8}$`).MatchString(id) {
+			t.Fatal(id)
+		}
+		seen[id] = true
+	}
+	if len(seen) < 999 {
+		t.Errorf("only %d of 1000 differ", len(seen))
+	}
+}
+
+func TestAFileIsFoundForEachItem(t *testing.T) {
+	d := prepared(t)
+	item := func(id string) string { return string(FormatFrontMatter([]Out{{"id", id}}, "x")) }
+	put(t, d, "routines/water.md", item("aaaa0000"))
+	put(t, d, "routines/water-2.md", "no front matter")
+	put(t, d, "routines/water-3.md", "---\nid: 12345678\n---\nx\n")
+	for _, tt := range []struct{ id, text, want string }{
+		{"aaaa0000", "Water!", "routines/water.md"},
+		{"12345678", "Water!", "routines/water-3.md"},
+		{"bbbb0000", "Water!", "routines/water-4.md"},
+		{"bbbb0000", "日本語", "routines/bbbb0000.md"},
+		{"bbbb0000", "Tea", "routines/tea.md"},
+		{"../../x", "", "routines/x.md"},
+	} {
+		if got, err := d.PlaceFor("routines", tt.id, tt.text); err != nil || got != tt.want {
+			t.Errorf("%s, %q: %s, %v, want %s", tt.id, tt.text, got, err, tt.want)
+		}
+	}
+	if got, err := d.PlaceFor("routines", "..", "…"); err != nil || !regexp.MustCompile(`^routines/[0-9a-f]{8}\.md$`).MatchString(got) {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const users = `---
+# my water routine
+id: 12345678
+cron: "0 9 * * *"   # every morning
+allow_ping: true # for now
+unknown-key: "a newer version wrote this"
+skills:
+  # first
+  - a
+  - b
+  # about the next key
+
+description: |
+  one
+  # not a comment
+# the end
+---
+
+Drink.
+
+---
+ more  
+`
+
+func TestSplicingKeepsAllThatIsNotItsBusiness(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		set  []Out
+		old  []string // what of the file is replaced, by pairs
+	}{
+		{"nothing", nil, nil},
+		{"the same value", []Out{{"cron", "0 9 * * *"}, {"allow-ping", true}, {"skills", []string{"a", "b"}}}, nil},
+		{"a value with a comment", []Out{{"cron", "0 8 * * *"}}, []string{
+			`cron: "0 9 * * *"   # every morning`, `cron: "0 8 * * *" # every morning`,
+		}},
+		{"a key in the other style", []Out{{"allow-ping", false}}, []string{"allow_ping: true # for now", "allow_ping: false # for now"}},
+		{"a list", []Out{{"skills", []string{"c"}}}, []string{"  - a\n  - b\n", "  - \"c\"\n"}},
+		{"a list becomes empty", []Out{{"skills", []string{}}}, []string{"skills:\n  # first\n  - a\n  - b\n", "skills: []\n  # first\n"}},
+		{"a block of text", []Out{{"description", "x\ny"}}, []string{"description: |\n  one\n  # not a comment\n", "description: \"x\\ny\"\n"}},
+		{"a new key", []Out{{"max_chain", 3}, {"allowed-tools", []string{"Bash(ls *)"}}}, []string{
+			"# the end\n", "# the end\nmax-chain: 3\nallowed-tools:\n  - \"Bash(ls *)\"\n",
+		}},
+		{"a key goes", []Out{{"unknown-key", nil}, {"never-there", nil}}, []string{"unknown-key: \"a newer version wrote this\"\n", ""}},
+		{"a list goes", []Out{{"skills", nil}}, []string{"skills:\n  # first\n  - a\n  - b\n", ""}},
+		{"the last of two", []Out{{"id", "a"}, {"id", "b"}}, []string{"id: 12345678", `id: "b"`}},
+	} {
+		for _, eol := range []string{"\n", "\r\n"} {
+			t.Run(tt.name, func(t *testing.T) {
+				in := strings.ReplaceAll(users, "\n", eol)
+				want := strings.ReplaceAll(strings.NewReplacer(tt.old...).Replace(users), "\n", eol)
+				got, err := SpliceFrontMatter([]byte(in), tt.set)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want, string(got)); diff != "" {
+					t.Error(diff)
+				}
+			})
+		}
+	}
+}
+
+func TestSplicingRefusesWhatItCannotDoSafely(t *testing.T) {
+	for name, in := range map[string]string{
+		"no front matter": "text\n",
+		"a flow mapping":  "---\n{id: x, cron: y}\n---\n",
+		"a quoted key":    "---\n\"id\": x\n---\n",
+	} {
+		got, err := SpliceFrontMatter([]byte(in), []Out{{"id", "new"}})
+		var se *SyntaxError
+		if got != nil || !errors.As(err, &se) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+func TestSplicingTheFixtureOfANewerVersionKeepsItsKey(t *testing.T) {
+	data, err := os.ReadFile("testdata/data-dir/routines/sunday-reset.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := SpliceFrontMatter(data, []Out{{"cron", "0 18 * * 0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Replace(string(data), "0 19 * * 0", "0 18 * * 0", 1)
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFormattingFollowsTheSpec(t *testing.T) {
+	got := FormatFrontMatter([]Out{
+		{"id", "a1b2c3d4"},
+		{"cron", "0 9 * * *"},
+		{"description", `say "hi" --- \o/`},
+		{"background", true},
+		{"allowed-tools", []string{"Bash(ollim-bot tasks *)", "Read"}},
+		{"max-chain", 3},
+		{"skills", []string{}},
+	}, "\n Hello \n\n")
+	const want = `---
+id: "a1b2c3d4"
+cron: "0 9 * * *"
+description: "say \"hi\" --\x2d \\o/"
+background: true
+allowed-tools:
+  - "Bash(ollim-bot tasks *)"
+  - "Read"
+max-chain: 3
+skills: []
+---
+Hello
+`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,169 @@
+package updates
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ollimbot/core/original"
+)
+
+// rawEntry is one element of the file, whatever it may be.
+type rawEntry = json.RawMessage
+
+// entry is an update with what the file holds beside it.
+type entry struct {
+	Update
+	// ts is the time as the file spells it, so that a rewrite keeps its bytes.
+	ts string
+	// extra are keys of others, which are kept.
+	extra map[string]json.RawMessage
+}
+
+func newEntry(at time.Time, message string) entry {
+	at = at.Truncate(time.Microsecond)
+	e := entry{Update: Update{At: at, Message: message}, ts: original.Time(at)}
+	e.Key = key(e.ts, message)
+	return e
+}
+
+// newSentinel stands for dropped updates that no longer fit.
+func newSentinel(at time.Time, dropped int) entry {
+	e := newEntry(at, fmt.Sprintf(textSentinel, dropped))
+	e.Dropped = dropped
+	return e
+}
+
+// key identifies an update by its content: rewriting and restoring keep it.
+func key(ts, message string) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(ts + "\x00" + message)) // a hash takes everything
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// before reports whether e belongs in front of o: a sentinel stands first, the
+// rest goes by time.
+func (e entry) before(o entry) bool {
+	if e.Dropped > 0 || o.Dropped > 0 {
+		return e.Dropped > 0
+	}
+	return e.At.Before(o.At)
+}
+
+func parse(data []byte) ([]rawEntry, error) {
+	var raw []rawEntry
+	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &raw); err != nil {
+		return nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	return raw, nil
+}
+
+// decode makes entries of a file's elements. What is not an update as we know
+// it is shown as it stands rather than lost; only what has no text is left out.
+// info gives the time of an element that has none.
+func (q *Queue) decode(raw []rawEntry, info os.FileInfo) []entry {
+	list := make([]entry, 0, len(raw))
+	at := info.ModTime().In(q.zone)
+	used := map[string]int{}
+	for _, r := range raw {
+		e, ok := decodeEntry(r, at, q.zone)
+		if !ok {
+			continue
+		}
+		// Two updates may be equal to the microsecond: their order tells them apart.
+		base := e.Key
+		if used[base]++; used[base] > 1 {
+			e.Key = base + "-" + strconv.Itoa(used[base])
+		}
+		at = e.At
+		list = append(list, e)
+	}
+	return list
+}
+
+func decodeEntry(raw rawEntry, fallback time.Time, zone *time.Location) (entry, bool) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || fields == nil {
+		return finish(entry{ts: original.Time(fallback)}, text(raw), fallback)
+	}
+	e := entry{ts: text(fields["ts"])}
+	at, err := original.ParseTime(e.ts, zone)
+	if err != nil {
+		at, e.ts = fallback, original.Time(fallback)
+	}
+	message := text(fields["message"])
+	// The original knows no such key: its sentinels tell their count in words.
+	if n := 0; json.Unmarshal(fields["dropped"], &n) == nil && n > 0 {
+		e.Dropped = n
+	} else {
+		e.Dropped = sentinelCount(message)
+	}
+	delete(fields, "ts")
+	delete(fields, "message")
+	delete(fields, "dropped")
+	e.extra = fields
+	return finish(e, message, at)
+}
+
+func finish(e entry, message string, at time.Time) (entry, bool) {
+	e.At, e.Message = at, tidy(message)
+	e.Key = key(e.ts, e.Message)
+	return e, e.Message != ""
+}
+
+// text is a JSON string's value, or the JSON itself of anything else.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// sentinelCount reads the count of a sentinel that the original wrote; 0 for
+// every other message.
+func sentinelCount(message string) int {
+	prefix, suffix, _ := strings.Cut(textSentinel, "%d")
+	rest, ok := strings.CutPrefix(message, prefix)
+	if !ok {
+		return 0
+	}
+	digits, ok := strings.CutSuffix(rest, suffix)
+	if !ok {
+		return 0
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 1 {
+		return 0
+	}
+	return n
+}
+
+// encode is the file's content: a list of objects on one line, spelled as the
+// original spells them, and a line break.
+func encode(list []entry) []byte {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, e := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, `{"ts": %s, "message": %s`, original.Quote(e.ts), original.Quote(e.Message))
+		if e.Dropped > 0 {
+			fmt.Fprintf(&b, `, "dropped": %d`, e.Dropped)
+		}
+		for _, k := range slices.Sorted(maps.Keys(e.extra)) {
+			fmt.Fprintf(&b, ", %s: %s", original.Quote(k), e.extra[k])
+		}
+		b.WriteByte('}')
+	}
+	b.WriteString("]\n")
+	return []byte(b.String())
+}

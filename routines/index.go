@@ -1,0 +1,148 @@
+package routines
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ollimbot/core/store"
+)
+
+// Index knows every routine and reminder file of a data directory: what is in
+// force, and what is wrong. It reads a file again only when it changed. A file
+// that becomes invalid keeps its last good version in force (decisions, C12).
+//
+// All methods may be called by several goroutines. Set never waits for the disk.
+type Index struct {
+	d    *store.Dir
+	zone *time.Location
+
+	// look orders the looks at the disk. It is held over reading, because the
+	// answer of an older look must not replace that of a newer one.
+	look      sync.Mutex
+	routines  *folder[Routine]
+	reminders *folder[Reminder]
+
+	set     atomic.Pointer[Set]
+	forward forwardCache
+}
+
+// Change says what a look at the disk brought. Its ids are those of tasks in
+// force; a routine and a reminder with the same id share one entry.
+type Change struct {
+	Added, Updated, Removed []string
+	// Problems is true when the list of problems is another one.
+	Problems bool
+}
+
+// Empty reports whether nothing changed.
+func (c Change) Empty() bool {
+	return !c.Problems && len(c.Added)+len(c.Updated)+len(c.Removed) == 0
+}
+
+// NewIndex makes an empty index; Scan fills it. Times without a zone of their
+// own are read in zone.
+func NewIndex(d *store.Dir, zone *time.Location) *Index {
+	x := &Index{d: d, zone: zone}
+	x.routines = newFolder(RoutineFolder, func(rel string, data []byte) (Routine, []Problem) {
+		return ParseRoutine(rel, data, zone)
+	}, func(r *Routine) *Task { return &r.Task })
+	x.reminders = newFolder(ReminderFolder, func(rel string, data []byte) (Reminder, []Problem) {
+		return ParseReminder(rel, data, zone)
+	}, func(r *Reminder) *Task { return &r.Task })
+	x.set.Store(&Set{})
+	return x
+}
+
+// Set is what is in force now. It never changes: a later look makes a new one.
+func (x *Index) Set() *Set { return x.set.Load() }
+
+// Scan looks at every file and reads those that changed since the last look.
+func (x *Index) Scan() Change {
+	x.look.Lock()
+	defer x.look.Unlock()
+	return x.publish(x.routines.scan(x.d), x.reminders.scan(x.d))
+}
+
+// refreshAtMost is the number of names beyond which a whole Scan costs less.
+const refreshAtMost = 256
+
+// Refresh looks at the named files only ("routines/a.md"). Names of other
+// folders and names that are not task files are ignored.
+func (x *Index) Refresh(names []string) Change {
+	if len(names) > refreshAtMost {
+		return x.Scan()
+	}
+	x.look.Lock()
+	defer x.look.Unlock()
+	var routines, reminders []string
+	for _, rel := range names {
+		if !IsTaskFile(rel) {
+			continue
+		}
+		switch folder, name := path.Split(rel); folder {
+		case RoutineFolder + "/":
+			routines = append(routines, name)
+		case ReminderFolder + "/":
+			reminders = append(reminders, name)
+		}
+	}
+	return x.publish(x.routines.refresh(x.d, routines), x.reminders.refresh(x.d, reminders))
+}
+
+// IsTaskFile reports whether a name ("routines/a.md" or "a.md") is that of a
+// task file: markdown, and not one that an editor keeps for itself.
+func IsTaskFile(name string) bool {
+	base := path.Base(name)
+	return len(base) > len(".md") && strings.HasSuffix(base, ".md") && !strings.ContainsAny(base[:1], ".#~")
+}
+
+// publish turns the files that changed into a new Set, if it differs.
+func (x *Index) publish(routines []*file[Routine], reminders []*file[Reminder]) Change {
+	if len(routines)+len(reminders) == 0 {
+		return Change{}
+	}
+	old := x.Set()
+	next := &Set{}
+	var c Change
+	next.routines = x.routines.settle(routines, old.routines, &c)
+	next.reminders = x.reminders.settle(reminders, old.reminders, &c)
+	next.Routines, next.Reminders = next.routines.byPath, next.reminders.byPath
+	c.unique()
+	next.Problems = append(x.routines.troubles(), x.reminders.troubles()...)
+	slices.SortStableFunc(next.Problems, byWeight)
+	c.Problems = !slices.Equal(old.Problems, next.Problems)
+	if !c.Empty() {
+		x.set.Store(next)
+	}
+	return c
+}
+
+// unique sorts the lists and leaves each id once: as changed where a routine
+// and a reminder of the same id came and went at the same time.
+func (c *Change) unique() {
+	for _, list := range []*[]string{&c.Added, &c.Updated, &c.Removed} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+}
+
+// byWeight puts errors before warnings, then goes by file and place.
+func byWeight(a, b Problem) int {
+	if (a.Severity == Error) != (b.Severity == Error) {
+		if a.Severity == Error {
+			return -1
+		}
+		return 1
+	}
+	if c := strings.Compare(a.File, b.File); c != 0 {
+		return c
+	}
+	if a.Line != b.Line {
+		return a.Line - b.Line
+	}
+	return a.Column - b.Column
+}

@@ -1,0 +1,49 @@
+//go:build !linux
+
+package routines
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// stamp tells one state of a file or folder from another without reading it.
+type stamp struct{ size, mtime int64 }
+
+// openedFolder is a folder during one look.
+type openedFolder struct {
+	path  string
+	stamp stamp // taken before the names are read: a later change shows at the next look
+}
+
+func openFolder(path string) (*openedFolder, error) {
+	s, err := statFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return &openedFolder{path: path, stamp: s}, nil
+}
+
+func (h *openedFolder) close() {}
+
+func (h *openedFolder) names() ([]string, error) {
+	dir, err := os.Open(h.path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = dir.Close() }() // only read
+	return dir.Readdirnames(-1)
+}
+
+// stat follows symbolic links, so that a change of what a link points to shows.
+func (h *openedFolder) stat(name string) (stamp, error) {
+	return statFile(filepath.Join(h.path, name))
+}
+
+func statFile(path string) (stamp, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{}, err
+	}
+	return stamp{size: info.Size(), mtime: info.ModTime().UnixNano()}, nil
+}

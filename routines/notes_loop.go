@@ -1,0 +1,152 @@
+package routines
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The words of the loop: for the main session, which reads them among its
+// updates, and for the user, who sees them as notices.
+
+const (
+	msgLoopClosed = "nothing can fire: the schedule is not running"
+	// listAtMost is how many things one note names.
+	listAtMost = 5
+)
+
+func unknownTask(id string) string {
+	return fmt.Sprintf("no routine or reminder in force has the id %q: see `ollim-bot routine list` and `ollim-bot reminder list`", id)
+}
+
+func stillRunning(title string) string {
+	return fmt.Sprintf("%q is still running: wait for its end, or stop it first", title)
+}
+
+// missedFire is a fire of a routine that nobody was there for.
+type missedFire struct {
+	routine *Routine
+	at      time.Time
+	makeup  bool // it runs late
+}
+
+// missedNotes says what was missed: each by itself, or all in one note when
+// there are many, so that a long absence does not push out all other updates.
+func missedNotes(list []missedFire, now time.Time) []string {
+	var notes []string
+	if len(list) <= listAtMost {
+		for _, m := range list {
+			text := fmt.Sprintf("Missed routine \"%s\" (was due %s)", m.routine.Title(), dueWords(m.at, now))
+			if m.makeup {
+				text += "; it runs now, late"
+			}
+			notes = append(notes, text)
+		}
+		return notes
+	}
+	var named []string
+	makeups := 0
+	for i, m := range list {
+		if i < listAtMost {
+			named = append(named, fmt.Sprintf("\"%s\" (was due %s)", m.routine.Title(), dueWords(m.at, now)))
+		}
+		if m.makeup {
+			makeups++
+		}
+	}
+	text := fmt.Sprintf("Missed %d routines: %s and %d more", len(list), strings.Join(named, ", "), len(list)-listAtMost)
+	if makeups > 0 {
+		text += fmt.Sprintf("; %d of them run now, late", makeups)
+	}
+	return append(notes, text)
+}
+
+// dueWords is a time as people say it: with the weekday or the date when it is
+// not today.
+func dueWords(at, now time.Time) string {
+	at = at.In(now.Location())
+	clock := at.Format("3:04 PM")
+	days := int(midnight(now).Sub(midnight(at)).Round(24*time.Hour) / (24 * time.Hour))
+	switch {
+	case days == 0:
+		return clock
+	case days > 0 && days < 7:
+		return at.Format("Monday ") + clock
+	case at.Year() == now.Year():
+		return at.Format("January 2, ") + clock
+	}
+	return at.Format("January 2 2006, ") + clock
+}
+
+// midnight is the date as an instant that may be subtracted: without zones and
+// their days of 23 hours.
+func midnight(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+}
+
+func skippedNote(d Due) string {
+	return fmt.Sprintf("Skipped %s \"%s\" (was due %s): its run before that has not ended",
+		d.Kind, d.Task().Title(), d.At.Format("3:04 PM"))
+}
+
+func clockUnset(now time.Time) string {
+	return fmt.Sprintf("The clock says %s, so nothing fires: set the machine's clock, and the schedule goes on by itself",
+		now.Format("January 2 2006, 3:04 PM"))
+}
+
+func clockLeapt(was, now time.Time) string {
+	const form = "January 2 2006"
+	return fmt.Sprintf("The clock leapt from %s to %s; what lies between is not counted as missed",
+		was.Format(form), now.Format(form))
+}
+
+// noteProblems reports files that are not in force: one note for each kind, each
+// file once until it is well again.
+func (l *Loop) noteProblems() {
+	fresh := map[Kind][]string{}
+	wrong := map[string]bool{}
+	for _, p := range l.o.Index.Set().Problems {
+		if p.Severity != Error || wrong[p.File] {
+			continue
+		}
+		wrong[p.File] = true
+		if !l.reported[p.File] {
+			kind := KindRoutine
+			if p.File == ReminderFolder || strings.HasPrefix(p.File, ReminderFolder+"/") {
+				kind = KindReminder
+			}
+			fresh[kind] = append(fresh[kind], problemWords(p))
+		}
+	}
+	l.reported = wrong
+	l.touched = true
+	for _, kind := range []Kind{KindRoutine, KindReminder} {
+		if list := fresh[kind]; len(list) > 0 {
+			l.notes = append(l.notes, invalidNote(kind, list))
+		}
+	}
+}
+
+// problemWords is "file:line:column: why", as `ollim-bot check` prints it.
+func problemWords(p Problem) string {
+	where := p.File
+	if p.Line > 0 {
+		where += fmt.Sprintf(":%d", p.Line)
+		if p.Column > 0 {
+			where += fmt.Sprintf(":%d", p.Column)
+		}
+	}
+	return where + ": " + p.Message
+}
+
+func invalidNote(kind Kind, list []string) string {
+	more := ""
+	if n := len(list) - listAtMost; n > 0 {
+		list, more = list[:listAtMost], fmt.Sprintf("\nand %d more: `ollim-bot check` lists them", n)
+	}
+	noun := fmt.Sprintf("These %s files have errors", kind)
+	if len(list) == 1 && more == "" {
+		noun = fmt.Sprintf("This %s file has an error", kind)
+	}
+	return noun + ":\n" + strings.Join(list, "\n") + more
+}

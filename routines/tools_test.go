@@ -1,0 +1,70 @@
+package routines
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestToolPatternsAreJudged(t *testing.T) {
+	for _, c := range []struct {
+		pattern  string
+		severity Severity
+		message  string
+	}{
+		{"", Error, "empty tool pattern"},
+		{"  ", Error, "empty tool pattern"},
+		{"Bash(*)", Error, "too broad"},
+		{"Bash( ** )", Error, "too broad"},
+		{"Bash(:*)", Error, "too broad"},
+		{"Bash()", Error, "too broad"},
+		{"Bash(ls; rm -rf /)", Error, "chaining"},
+		{"Bash(ls && rm)", Error, "chaining"},
+		{"Bash(cat x | sh)", Error, "chaining"},
+		{"Bash(ollim-bot tasks *)", "", ""},
+		{"Bash", "", ""},
+		{"Write", "", ""},
+		{"WebFetch", "", ""},
+		{"mcp__discord__ping_user", "", ""},
+		{"mcp__docs__*", "", ""},
+		{"Read(*)", Warning, "overly broad"},
+		{"Write(*)", Warning, "overly broad"},
+		{"Read(**)", "", ""},
+		{"Read(state/**)", "", ""},
+		{"Write(**.md)", "", ""},
+		{"Edit(./**.md)", "", ""},
+		{"Write(*.json)", "", ""},
+		{"Write(notes/**)", "", ""},
+		{"Write(**)", Error, "state/"},
+		{"Edit(./**)", Error, "state/"},
+		{"Write(**.json)", Error, "state/"},
+		{"Edit(*/*.json)", Error, "state/"},
+		{"Write(state/**)", Error, "state/"},
+		{"Write(**/state/**)", Error, "state/"},
+		{"Write(./state/ping_budget.json)", Error, "state/"},
+		{"Write(notes/../state/x.md)", Error, "state/"},
+		{"Write(state)", Error, "state/"},
+		{"Edit(**/ping_budget.json)", Error, "state/"},
+		{"Edit(st?te/*)", Error, "state/"},
+		{"Write(/**)", Error, "state/"},
+		{"Write(~/**)", Error, "state/"},
+		{"Write(~/.ollim-bot/state/*)", Error, "state/"},
+		{"Write(//home/*/.ollim-bot/**)", Error, "state/"},
+		{"Write(~/notes/**)", "", ""},
+		{"Bash(ls", Warning, "not a tool pattern"},
+		{"Read)x(", Warning, "not a tool pattern"},
+	} {
+		severity, message := CheckTool(c.pattern)
+		if severity != c.severity || !strings.Contains(message, c.message) || (severity == "") != (message == "") {
+			t.Errorf("%q: %q %q, want %q %q", c.pattern, severity, message, c.severity, c.message)
+		}
+	}
+}
+
+func TestHostileToolPatternsTakeNoTime(t *testing.T) {
+	begin := time.Now()
+	CheckTool("Write(" + strings.Repeat("**/a*", 10_000) + ")")
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("took %s", took)
+	}
+}

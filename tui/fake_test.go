@@ -1,0 +1,176 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/budget"
+	"ollimbot/core/fork"
+	"ollimbot/core/tail"
+	"ollimbot/core/transcript"
+	"ollimbot/core/updates"
+	"ollimbot/routines"
+)
+
+// bot is a small core: it keeps a snapshot, changes it by commands, and says
+// when it has changed.
+type bot struct {
+	mu      sync.Mutex
+	snap    core.Snapshot
+	rings   map[string]*tail.Ring
+	changed chan struct{}
+	did     []core.Command
+	reads   int // snapshots taken
+}
+
+func newBot(s core.Snapshot) *bot {
+	return &bot{snap: s, rings: map[string]*tail.Ring{}, changed: make(chan struct{}, 1)}
+}
+
+func (b *bot) Snapshot() core.Snapshot {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reads++
+	s := b.snap
+	s.At = time.Now().In(s.Zone)
+	return s
+}
+
+func (b *bot) Changed() <-chan struct{} { return b.changed }
+
+func (b *bot) Tail(id string, from tail.Cursor) tail.Page {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r, ok := b.rings[id]; ok {
+		return r.Read(from)
+	}
+	return tail.Page{Next: from}
+}
+
+// change lets something happen to the bot.
+func (b *bot) change(f func(s *core.Snapshot)) {
+	b.mu.Lock()
+	f(&b.snap)
+	b.mu.Unlock()
+	select {
+	case b.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (b *bot) done() []core.Command {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]core.Command(nil), b.did...)
+}
+
+func (b *bot) Do(ctx context.Context, c core.Command) (core.Outcome, error) {
+	if err := ctx.Err(); err != nil {
+		return core.Outcome{}, err
+	}
+	b.mu.Lock()
+	b.did = append(b.did, c)
+	b.mu.Unlock()
+	switch c := c.(type) {
+	case core.SetBudget:
+		return b.setBudget(c), nil
+	case core.RestoreBudget:
+		b.change(func(s *core.Snapshot) {
+			s.Budget.State.Capacity, s.Budget.State.RefillRateMinutes = c.Capacity, c.RefillMinutes
+		})
+		return core.Outcome{Message: fmt.Sprintf("capacity back to %d", c.Capacity)}, nil
+	case core.Preview:
+		return core.Outcome{Body: "You are about to fire.\nSecond line of the prompt."}, nil
+	case core.FireNow:
+		panic("a command that panics")
+	}
+	return core.Outcome{}, errors.New("write budget: the disk is full; free some space and try again")
+}
+
+func (b *bot) setBudget(c core.SetBudget) core.Outcome {
+	var was budget.State
+	var now int
+	b.change(func(s *core.Snapshot) {
+		was = s.Budget.State
+		if c.Capacity != nil {
+			s.Budget.State.Capacity = *c.Capacity
+		}
+		if c.RefillMinutes != nil {
+			s.Budget.State.RefillRateMinutes = *c.RefillMinutes
+		}
+		now = s.Budget.State.Capacity
+	})
+	return core.Outcome{
+		Message: fmt.Sprintf("capacity %d → %d", was.Capacity, now),
+		Undo:    core.RestoreBudget{Capacity: was.Capacity, RefillMinutes: was.RefillRateMinutes, Available: was.Available},
+	}
+}
+
+// day is a moment for pictures: a Tuesday, two minutes past two.
+var day = time.Date(2026, 3, 10, 14, 2, 0, 0, time.UTC)
+
+// busyDay is a snapshot with something in every pane.
+func busyDay(at time.Time) core.Snapshot {
+	return core.Snapshot{
+		At: at, Started: at.Add(-3 * time.Hour), Zone: time.UTC, Dir: "~/.ollim-bot",
+		Engine:    core.EngineStatus{Name: "script", Model: "sonnet", State: "ready", OK: true},
+		Surface:   core.SurfaceStatus{Name: "chat pane", State: "up", OK: true},
+		Routines:  12,
+		Reminders: 4,
+		MaxForks:  4,
+		Budget: core.BudgetView{
+			State: budget.State{
+				Capacity: 5, Available: 3.2, RefillRateMinutes: 90, LastRefill: at,
+				DailyUsed: 2, CriticalUsed: 1, DailyUsedReset: "2026-03-10", CriticalResetDate: "2026-03-10",
+			},
+			Status: "3/5 available (refills 1 every 90 min, next in 72 min)",
+			NextAt: at.Add(72 * time.Minute), FullAt: at.Add(162 * time.Minute),
+			Hours: [24]int{0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 1, 0, 0, 1},
+		},
+		Schedule: core.ScheduleView{
+			Window: "next 3h",
+			Entries: []routines.Entry{
+				{ID: "aaaa1111", FireTime: at.Add(28 * time.Minute), Label: "2:30 PM", Description: "Email sweep", FilePath: "routines/email-sweep.md", Kind: routines.KindRoutine},
+				{ID: "bbbb2222", FireTime: at.Add(73 * time.Minute), Label: "3:15 PM", Description: "Move a little", FilePath: "routines/move.md", Kind: routines.KindRoutine, Silent: true},
+				{ID: "cccc3333", FireTime: at.Add(2 * time.Hour), Label: "4:02 PM", Description: "Check the oven (check 2 of 5)", FilePath: "reminders/oven.md", Kind: routines.KindReminder},
+			},
+			Refills: "~2 refills before last task.",
+		},
+		Updates: []updates.Update{
+			{Key: "u1", At: at.Add(-15 * time.Minute), Message: "Email triage: 2 need an answer today, 9 archived."},
+			{Key: "u2", At: at.Add(-3 * time.Hour), Message: "The parcel is at the shop."},
+		},
+		Chat: []transcript.Entry{
+			{ID: "1", At: at.Add(-5 * time.Minute), Role: transcript.User, Text: "what's left today?"},
+			{ID: "2", At: at.Add(-4 * time.Minute), Role: transcript.Bot, Text: "Two things: the **email** and a walk."},
+		},
+	}
+}
+
+// withForks adds a running, a waiting and a finished run.
+func withForks(s core.Snapshot) core.Snapshot {
+	s.Forks = []fork.View{
+		{ID: "f1f1f1f1", Kind: routines.KindRoutine, TaskID: "aaaa1111", Title: "Email sweep", State: fork.Running, Queued: s.At, Started: s.At.Add(-12 * time.Second), Timeout: 30 * time.Minute, Activity: "gmail unread", Tools: 1, Lines: 3},
+		{ID: "f2f2f2f2", Kind: routines.KindRoutine, TaskID: "dddd4444", Title: "Weekly review", State: fork.Waiting, Position: 1, Queued: s.At},
+		{ID: "f3f3f3f3", Kind: routines.KindReminder, TaskID: "eeee5555", Title: "Medication", State: fork.Done, Started: s.At.Add(-time.Hour), Ended: s.At.Add(-59 * time.Minute), Pings: 1, Reports: 1},
+	}
+	return s
+}
+
+// talk puts lines into a tail.
+func (b *bot) talk(id string, n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r, ok := b.rings[id]
+	if !ok {
+		r = tail.New(1000)
+		b.rings[id] = r
+	}
+	for i := range n {
+		r.Add(tail.Line{At: day, Kind: tail.Text, Text: fmt.Sprintf("line %d of the tail", i)})
+	}
+}

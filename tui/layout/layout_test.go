@@ -1,0 +1,235 @@
+package layout
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/tui/action"
+)
+
+// picture draws a plan: the inside of a box is filled with its pane's number,
+// borders are #, and what belongs to nobody is a dot. It is scaled down so
+// that a test shows it whole.
+func picture(p Plan, sx, sy int) string {
+	var b strings.Builder
+	for y := 0; y < p.H; y += sy {
+		for x := 0; x < p.W; x += sx {
+			b.WriteByte(cell(p, x, y))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func cell(p Plan, x, y int) byte {
+	for _, c := range p.Columns {
+		for _, b := range c.Boxes {
+			if x >= b.X && x < b.X+b.W && y >= b.Y && y < b.Y+b.H {
+				return byte('0' + b.Pane.Number())
+			}
+			if x >= b.X-1 && x < b.X+b.W+1 && y >= b.Y-1 && y < b.Y+b.H+1 {
+				return '#'
+			}
+		}
+	}
+	return '.'
+}
+
+func TestLayoutsLookLikeThis(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		in   Input
+		want string
+	}{
+		{"full, chat and logs share a box", Input{W: 120, H: 40, Focus: action.Budget}, `
+..............................
+#1111111111#444444444444444444
+#1111111111#444444444444444444
+#1111111111#444444444444444444
+############444444444444444444
+#2222222222#444444444444444444
+#2222222222#444444444444444444
+#2222222222#444444444444444444
+#2222222222#444444444444444444
+#2222222222#444444444444444444
+#2222222222#444444444444444444
+#2222222222#444444444444444444
+#2222222222#555555555555555555
+############555555555555555555
+#3333333333#555555555555555555
+#3333333333#555555555555555555
+#3333333333#555555555555555555
+#3333333333#555555555555555555
+#3333333333#555555555555555555
+##############################
+`},
+		{"full, the logs were looked at last", Input{W: 120, H: 40, Focus: action.Budget, Lower: action.Logs}, `
+..............................
+#1111111111#444444444444444444
+#1111111111#444444444444444444
+#1111111111#444444444444444444
+############444444444444444444
+#2222222222#444444444444444444
+#2222222222#444444444444444444
+#2222222222#444444444444444444
+#2222222222#444444444444444444
+#2222222222#444444444444444444
+#2222222222#444444444444444444
+#2222222222#444444444444444444
+#2222222222#666666666666666666
+############666666666666666666
+#3333333333#666666666666666666
+#3333333333#666666666666666666
+#3333333333#666666666666666666
+#3333333333#666666666666666666
+#3333333333#666666666666666666
+##############################
+`},
+		{"tall, chat and logs have a box each", Input{W: 160, H: 50, Focus: action.Budget}, `
+........................................
+#111111111111#44444444444444444444444444
+#111111111111#44444444444444444444444444
+#111111111111#44444444444444444444444444
+##############44444444444444444444444444
+#222222222222#44444444444444444444444444
+#222222222222#44444444444444444444444444
+#222222222222#44444444444444444444444444
+#222222222222#44444444444444444444444444
+#222222222222#44444444444444444444444444
+#222222222222#44444444444444444444444444
+#222222222222#44444444444444444444444444
+#222222222222###########################
+#222222222222#55555555555555555555555555
+#222222222222#55555555555555555555555555
+#222222222222#55555555555555555555555555
+##############55555555555555555555555555
+#333333333333#55555555555555555555555555
+#333333333333#55555555555555555555555555
+#333333333333#55555555555555555555555555
+#333333333333###########################
+#333333333333#66666666666666666666666666
+#333333333333#66666666666666666666666666
+#333333333333#66666666666666666666666666
+########################################
+`},
+		{"tabs", Input{W: 80, H: 24, Focus: action.Updates}, `
+....................
+#3333333333333333333
+#3333333333333333333
+#3333333333333333333
+#3333333333333333333
+#3333333333333333333
+#3333333333333333333
+#3333333333333333333
+#3333333333333333333
+#3333333333333333333
+#3333333333333333333
+####################
+`},
+		{"one line a pane", Input{W: 40, H: 10, Focus: action.Budget}, `
+..........
+..........
+..........
+..........
+..........
+`},
+		{"zoomed on a tiny screen", Input{W: 40, H: 10, Zoom: true, Focus: action.Logs}, `
+..........
+#666666666
+#666666666
+#666666666
+##########
+`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if d := cmp.Diff(strings.TrimPrefix(c.want, "\n"), picture(Divide(c.in), 4, 2)); d != "" {
+				t.Errorf("layout (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestTheModeGoesByTheSize(t *testing.T) {
+	for _, c := range []struct {
+		w, h int
+		want Mode
+	}{
+		{200, 60, Full}, {120, 40, Full}, {96, 26, Full}, {95, 60, Tabs}, {200, 25, Tabs}, {80, 24, Tabs},
+		{56, 14, Tabs}, {55, 40, Strip}, {120, 13, Strip}, {40, 10, Strip}, {39, 10, TooSmall}, {40, 9, TooSmall}, {1, 1, TooSmall},
+	} {
+		if got := Divide(Input{W: c.w, H: c.h, Focus: action.Chat}).Mode; got != c.want {
+			t.Errorf("%d×%d is mode %d, want %d", c.w, c.h, got, c.want)
+		}
+	}
+}
+
+func draw(t *rapid.T) Input {
+	return Input{
+		W: rapid.IntRange(1, 260).Draw(t, "w"), H: rapid.IntRange(1, 90).Draw(t, "h"),
+		Zoom:  rapid.Bool().Draw(t, "zoom"),
+		Focus: rapid.SampledFrom(action.Panes).Draw(t, "focus"),
+		Lower: rapid.SampledFrom([]action.Pane{action.Chat, action.Logs, ""}).Draw(t, "lower"),
+	}
+}
+
+func TestColumnsFillTheBodyWithoutAHole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := draw(t)
+		p := Divide(in)
+		x := 0
+		for _, c := range p.Columns {
+			if c.X != x || c.W < 3 {
+				t.Fatalf("column at %d with %d cells, want it at %d", c.X, c.W, x)
+			}
+			x += c.W
+			y := 2
+			for _, b := range c.Boxes {
+				if b.X != c.X+1 || b.W != c.W-2 || b.Y != y || b.H < 1 {
+					t.Fatalf("box %+v in column %+v, want y %d", b, c, y)
+				}
+				y += b.H + 1
+			}
+			if y != in.H-1 {
+				t.Fatalf("the bottom border is in row %d of %d", y-1, in.H)
+			}
+		}
+		if len(p.Columns) > 0 && x != in.W {
+			t.Fatalf("columns are %d cells wide of %d", x, in.W)
+		}
+	})
+}
+
+func TestTheFocusedPaneIsOnTheScreen(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := draw(t)
+		if in.Focus == action.Chat || in.Focus == action.Logs {
+			in.Lower = in.Focus // as the frame does
+		}
+		p := Divide(in)
+		if len(p.Columns) == 0 {
+			return
+		}
+		b, ok := p.Find(in.Focus)
+		if !ok {
+			t.Fatalf("%s is nowhere in %+v", in.Focus, p)
+		}
+		if got, ok := p.At(b.X+b.W/2, b.Y+b.H/2); !ok || got.Pane != in.Focus {
+			t.Fatalf("its middle belongs to %q", got.Pane)
+		}
+		if got, _ := p.At(b.X, b.Y-1); got.Pane != in.Focus {
+			t.Fatalf("its title belongs to %q", got.Pane)
+		}
+	})
+}
+
+func TestTheBarsBelongToNoPane(t *testing.T) {
+	p := Divide(Input{W: 120, H: 40, Focus: action.Budget})
+	for _, y := range []int{0, 39} {
+		if b, ok := p.At(5, y); ok {
+			t.Errorf("row %d belongs to %s", y, b.Pane)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+// Package chat is the dashboard's pane of the conversation: what the user
+// wrote, what the bot answered and sent, and the line on which the user writes.
+// Without Discord it is where the bot's words go. It sends nothing itself: what
+// was written is answered as a command.
+package chat
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// Pane is the chat pane. Use New.
+type Pane struct {
+	view    *talk
+	field   widget.Field
+	writing bool
+	version uint64
+	cache   widget.Cache[key]
+}
+
+type key struct {
+	w, h    int
+	version uint64
+	focused bool
+	theme   *theme.Theme
+	snap    *core.Snapshot
+}
+
+// New returns the pane.
+func New() *Pane {
+	p := &Pane{view: newTalk()}
+	p.field.Multi = true
+	return p
+}
+
+// Title implements pane.Pane.
+func (p *Pane) Title(c pane.Context) (name, state string) {
+	switch {
+	case c.Snap.Busy:
+		return textTitle, textAnswering
+	case !p.view.Following():
+		return textTitle, p.view.State()
+	}
+	return textTitle, ""
+}
+
+// Lines implements pane.Pane.
+func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
+	w, h = max(w, 0), max(h, 0)
+	k := key{w, h, p.version, focused, c.Theme, c.Snap}
+	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
+}
+
+// Line implements pane.Pane: the last words that were said.
+func (p *Pane) Line(c pane.Context, w int) string {
+	out := []widget.Span{{Role: theme.Strong, Text: textName}}
+	if n := len(c.Snap.Chat); n > 0 {
+		e := c.Snap.Chat[n-1]
+		out = append(out, speaker(c.Theme, e)...)
+		out = append(out, widget.Span{Text: " " + strings.Join(strings.Fields(words(e)), " ")})
+	} else {
+		out = append(out, widget.Span{Role: theme.Dim, Text: textSilence})
+	}
+	return widget.Brush{Theme: c.Theme}.Line(w, out...)
+}
+
+// Do implements pane.Pane.
+func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
+	p.version++
+	switch id {
+	case action.ChatWrite, action.ChatSend:
+		if c.ReadOnly {
+			return pane.Answer{Toast: textReadOnly}
+		}
+		p.writing = true
+		return pane.Answer{Focus: action.Chat}
+	case action.Back:
+		p.view.EndFind()
+		return pane.Answer{}
+	case action.TailCopyLine:
+		text, toast := p.view.copyOne()
+		return pane.Answer{Copy: text, Toast: toast}
+	case action.TailCopyAll:
+		text, toast := p.view.copyAll()
+		return pane.Answer{Copy: text, Toast: toast}
+	case action.TailWrap:
+		return pane.Answer{Toast: textAlwaysWraps}
+	}
+	_, verb, _ := strings.Cut(string(id), ".")
+	reply, _ := p.view.Do(verb)
+	return pane.Answer{Toast: reply.Toast}
+}
+
+// Capture implements pane.Pane.
+func (p *Pane) Capture() bool { return p.writing || p.view.Finding() }
+
+// Type implements pane.Pane.
+func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
+	p.version++
+	if !p.writing {
+		p.view.Type(msg)
+		return pane.Answer{}
+	}
+	if press, ok := msg.(tea.KeyPressMsg); ok {
+		switch press.Keystroke() {
+		case "esc":
+			p.writing = false
+			return pane.Answer{}
+		case "enter":
+			return p.send(c)
+		case "alt+enter", "shift+enter", "ctrl+j":
+			p.field.Insert("\n")
+			return pane.Answer{}
+		case "pgup":
+			p.view.Page(-1)
+			return pane.Answer{}
+		case "pgdown":
+			p.view.Page(1)
+			return pane.Answer{}
+		}
+	}
+	p.field.Take(msg)
+	return pane.Answer{}
+}
+
+// send answers with what was written. The line stays open for the next words.
+func (p *Pane) send(c pane.Context) pane.Answer {
+	text := strings.TrimSpace(p.field.Text())
+	if text == "" {
+		p.writing = false
+		return pane.Answer{}
+	}
+	if c.ReadOnly {
+		return pane.Answer{Toast: textReadOnly}
+	}
+	p.field.Set("")
+	p.view.Follow()
+	return pane.Answer{Do: core.Say{Text: text}}
+}
+
+// Sync implements pane.Pane.
+func (p *Pane) Sync(c pane.Context) {
+	p.version++
+	p.view.sync(c.Snap)
+}

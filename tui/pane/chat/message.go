@@ -1,0 +1,187 @@
+package chat
+
+import (
+	"strings"
+
+	"ollimbot/core/post"
+	"ollimbot/core/transcript"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// roles says how a speaker looks.
+var roles = map[transcript.Role]theme.Role{
+	transcript.User:   theme.You,
+	transcript.Bot:    theme.Accent,
+	transcript.Ping:   theme.Ping,
+	transcript.Notice: theme.Dim,
+}
+
+// edges are the colours of cards. They carry no meaning.
+var edges = map[post.Color]theme.Role{
+	"blue": theme.Accent, "green": theme.Good, "red": theme.Bad, "yellow": theme.Warn, "purple": theme.Report,
+}
+
+// wide is from how many cells on the speaker has a column of its own.
+const wide = 40
+
+// roomy is from how many cells on the time has a column of its own.
+const roomy = 56
+
+// column is the width of the speaker's column, with the gutter.
+const column = 8
+
+// speaker is who speaks, in words: "you", "ping · Medication", and whether it
+// was critical.
+func speaker(t *theme.Theme, e transcript.Entry) []widget.Span {
+	role, ok := roles[e.Role]
+	if !ok {
+		role = theme.Dim
+	}
+	out := []widget.Span{{Role: role, Text: string(e.Role)}}
+	if e.Source != "" {
+		out = append(out, widget.Span{Role: theme.Dim, Text: " · "}, widget.Span{Role: theme.Strong, Text: e.Source})
+	}
+	if e.Critical {
+		out = append(out, widget.Span{Role: theme.Bad, Text: " " + t.Glyph(theme.Bell) + " " + textCritical})
+	}
+	return out
+}
+
+// writer puts the lines of one message together.
+type writer struct {
+	look   widget.Look
+	indent int
+	rows   [][]widget.Span
+	first  []widget.Span // what stands before the first line of text
+}
+
+// line adds a line behind the indent.
+func (w *writer) line(spans ...widget.Span) {
+	head := []widget.Span{{Text: widget.Blank(w.indent)}}
+	if w.first != nil {
+		head, w.first = w.first, nil
+	}
+	w.rows = append(w.rows, append(head, spans...))
+}
+
+// room is how many cells a line has for text. A wide pane keeps a column for
+// the time at its right edge.
+func (w *writer) room() int {
+	margin := 1
+	if w.look.W >= roomy {
+		margin = 8
+	}
+	return max(1, w.look.W-w.indent-margin)
+}
+
+// text adds wrapped text.
+func (w *writer) text(role theme.Role, s string, before ...widget.Span) {
+	for _, l := range widget.Wrap(s, max(1, w.room()-widget.Width(before))) {
+		w.line(append(append([]widget.Span{}, before...), w.look.Matcher.Mark(role, l)...)...)
+	}
+}
+
+// message draws one message: who and when, the text, the card, the tools.
+func message(t *talk, e transcript.Entry, look widget.Look, spaced bool) [][]widget.Span {
+	w := &writer{look: look}
+	who := speaker(look.Theme, e)
+	gutter := widget.Span{Role: theme.Accent, Text: " "}
+	if look.Marked {
+		gutter.Text = look.Theme.Glyph(theme.Pointer)
+	}
+	clock := e.At.In(t.zone).Format("15:04")
+	if !widget.SameDay(e.At, t.now, t.zone) {
+		clock = e.At.In(t.zone).Format("Mon 15:04")
+	}
+	head := append([]widget.Span{gutter}, who...)
+	inline := look.W >= wide && widget.Width(head) < column
+	if inline {
+		w.indent = column
+		w.first = append(head, widget.Span{Text: widget.Blank(column - widget.Width(head))})
+	} else {
+		if fill := look.W - widget.Width(head) - len(clock) - 1; fill > 0 {
+			head = append(head, widget.Span{Text: widget.Blank(fill)}, widget.Span{Role: theme.Dim, Text: clock})
+		}
+		w.rows = append(w.rows, head)
+		if w.indent = 1; look.W >= wide {
+			w.indent = column
+		}
+	}
+	body(w, e)
+	if w.first != nil {
+		w.line()
+	}
+	if inline {
+		w.rows[0] = withClock(w.rows[0], clock, look.W)
+	}
+	if spaced {
+		w.rows = append(w.rows, []widget.Span{{Text: " "}})
+	}
+	return w.rows
+}
+
+// withClock puts the time at the end of a line that has room for it.
+func withClock(row []widget.Span, clock string, w int) []widget.Span {
+	fill := w - widget.Width(row) - len(clock) - 1
+	if fill < 1 {
+		return row
+	}
+	return append(row, widget.Span{Text: widget.Blank(fill)}, widget.Span{Role: theme.Dim, Text: clock})
+}
+
+// body adds what a message says.
+func body(w *writer, e transcript.Entry) {
+	role := theme.Text
+	if e.Role == transcript.Notice {
+		role = theme.Dim
+	}
+	text := strings.TrimRight(e.Text, "\n ")
+	if e.Streaming {
+		cursor := "▌"
+		if w.look.Theme.ASCII() {
+			cursor = "_"
+		}
+		text += cursor
+	}
+	if text != "" {
+		w.text(role, text)
+	}
+	if e.Embed != nil {
+		card(w, *e.Embed)
+	}
+	if len(e.Tools) > 0 {
+		w.text(theme.Tool, textTools+strings.Join(e.Tools, ", "))
+	}
+}
+
+// card draws an embed behind a coloured edge.
+func card(w *writer, e post.Embed) {
+	role, ok := edges[e.Color]
+	if !ok {
+		role = theme.Accent
+	}
+	edge := widget.Span{Role: role, Text: "▌ "}
+	if w.look.Theme.ASCII() {
+		edge.Text = "| "
+	}
+	if e.Title != "" {
+		w.text(theme.Strong, e.Title, edge)
+	}
+	if e.Description != "" {
+		w.text(theme.Text, e.Description, edge)
+	}
+	for _, f := range e.Fields {
+		w.text(theme.Text, f.Name+": "+f.Value, edge)
+	}
+	if len(e.Buttons) > 0 {
+		labels := make([]string, len(e.Buttons))
+		for i, b := range e.Buttons {
+			labels[i] = "[" + b.Label + "]"
+		}
+		w.text(theme.Key, strings.Join(labels, " "), edge)
+	}
+	if e.Footer != "" {
+		w.text(theme.Dim, e.Footer, edge)
+	}
+}

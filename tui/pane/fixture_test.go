@@ -1,0 +1,131 @@
+package pane_test
+
+import (
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/agent"
+	"ollimbot/core/budget"
+	"ollimbot/core/fork"
+	"ollimbot/core/post"
+	"ollimbot/core/tail"
+	"ollimbot/core/transcript"
+	"ollimbot/core/updates"
+	"ollimbot/routines"
+	"ollimbot/tui/pane"
+	budgetpane "ollimbot/tui/pane/budget"
+	chatpane "ollimbot/tui/pane/chat"
+	forkspane "ollimbot/tui/pane/forks"
+	logspane "ollimbot/tui/pane/logs"
+	schedulepane "ollimbot/tui/pane/schedule"
+	updatespane "ollimbot/tui/pane/updates"
+	"ollimbot/tui/theme"
+)
+
+// zone is fixed, so that no test depends on the machine.
+var zone = time.FixedZone("PT", -8*3600)
+
+// noon is the moment of the fixture.
+var noon = time.Date(2026, 11, 23, 14, 2, 10, 0, zone)
+
+// panes are fresh panes by name.
+func panes() map[string]pane.Pane {
+	return map[string]pane.Pane{
+		"budget": budgetpane.New(), "schedule": schedulepane.New(), "updates": updatespane.New(),
+		"forks": forkspane.New(), "chat": chatpane.New(), "logs": logspane.New(),
+	}
+}
+
+// plainTheme draws without any styling.
+func plainTheme() *theme.Theme { return theme.New(theme.Options{Dark: true, Plain: true}) }
+
+// everyday is a bot in the middle of an afternoon.
+func everyday() *core.Snapshot {
+	at := func(h, m int) time.Time { return time.Date(2026, 11, 23, h, m, 0, 0, zone) }
+	s := &core.Snapshot{
+		At: noon, Zone: zone, Routines: 12, Reminders: 4, MaxForks: 4, LogLines: 6,
+		Budget: core.BudgetView{
+			State:  budget.State{Capacity: 5, Available: 3.2, RefillRateMinutes: 90, DailyUsed: 2, CriticalUsed: 1},
+			NextAt: at(15, 14), FullAt: at(16, 44), Reserved: 1,
+		},
+		Schedule: core.ScheduleView{
+			Window: "next 3h", Refills: "~2 refills before last task.",
+			Entries: []routines.Entry{
+				{ID: "9a8b7c6d", FireTime: at(13, 55), Label: "Medication", Description: "Medication", FilePath: "routines/medication.md", Tag: "just fired", Kind: routines.KindRoutine},
+				{ID: "0f1e2d3c", FireTime: at(14, 5), Label: "Check email", Description: "Check email", FilePath: "routines/email-sweep.md", Silent: true, Kind: routines.KindRoutine},
+				{ID: "c0ffee00", FireTime: at(14, 30), Label: "Chain reminder (2/5)", Description: "Has the landlord answered?", FilePath: "reminders/landlord.md", Kind: routines.KindReminder},
+				{ID: "11aa22bb", FireTime: at(15, 15), Label: "Routine", Description: "Nudge me to stand up and move for five minutes, unless I...", FilePath: "routines/move-a-little.md", Kind: routines.KindRoutine},
+				{ID: "e5f6a7b8", FireTime: at(16, 45), Label: "Weekly review", Description: "Weekly review", FilePath: "routines/weekly-review.md", Foreground: true, Kind: routines.KindRoutine},
+			},
+			Problems: []routines.Problem{
+				{File: "routines/gym.md", Line: 3, Column: 8, Severity: routines.Error, Message: "the cron expression has four fields: minute, hour, day of month, month and day of week are needed, as in 0 9 * * 1"},
+			},
+		},
+		Updates: []updates.Update{
+			{Key: "a", At: at(8, 2), Message: "Medication: pinged at 8:00, no answer yet."},
+			{Key: "b", At: at(13, 47), Message: "Email triage: 2 items need an answer today (landlord, Dana). The landlord wants to know whether Thursday works for the plumber."},
+		},
+		Notices: nil,
+	}
+	s.Budget.Hours = [24]int{0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 3, 1, 1}
+	s.Forks = everydayForks(at)
+	s.Chat = everydayChat(at)
+	return s
+}
+
+func everydayForks(at func(h, m int) time.Time) []fork.View {
+	return []fork.View{
+		{ID: "11111111", Title: "Email sweep", State: fork.Running, Started: noon.Add(-12 * time.Second), Tools: 1, Activity: "gmail unread --max 20", Usage: agent.Usage{InputTokens: 1200, CostUSD: 0.0104}, Lines: 8},
+		{ID: "22222222", Title: "Move a little", State: fork.Running, Started: noon.Add(-95 * time.Second), Tools: 3, Refused: 1, Late: true, Activity: "the budget is empty", Usage: agent.Usage{InputTokens: 800}, Lines: 3},
+		{ID: "33333333", Title: "Weekly review", State: fork.Waiting, Position: 1},
+		{ID: "44444444", Title: "Medication", State: fork.Done, Started: at(13, 55), Ended: at(13, 56), Pings: 1, Reports: 1, Tools: 2, Usage: agent.Usage{InputTokens: 3100, CostUSD: 0.004}, Lines: 4},
+		{ID: "55555555", Title: "Check the rent", State: fork.Failed, Started: at(10, 0), Ended: at(10, 1), Error: "the engine could not be reached: connection refused"},
+	}
+}
+
+func everydayChat(at func(h, m int) time.Time) []transcript.Entry {
+	return []transcript.Entry{
+		{ID: "1", At: at(13, 55), Role: transcript.Ping, Source: "Medication", Text: "Time for the 2 pm pill. Answer when it is done."},
+		{ID: "2", At: at(13, 58), Role: transcript.User, Text: "done! what's left today?"},
+		{ID: "3", At: at(13, 58), Role: transcript.Bot, Text: "Two things are left:\n- answer the landlord about Thursday\n- the weekly review at 16:45", Tools: []string{"tasks list", "cal today"}},
+		{ID: "4", At: at(14, 1), Role: transcript.Ping, Source: "Landlord", Critical: true, Embed: &post.Embed{
+			Title: "The plumber comes at 15:00", Description: "The landlord moved it forward.", Color: "red",
+			Fields: []post.Field{{Name: "Where", Value: "kitchen", Inline: true}}, Buttons: []post.Button{{Label: "Done"}, {Label: "Remind me"}},
+		}},
+		{ID: "5", At: at(14, 2), Role: transcript.Bot, Text: "I move the review to", Streaming: true},
+	}
+}
+
+// tails are the everyday tails by run, and the log.
+func tails(id string, from tail.Cursor) tail.Page {
+	r := tail.New(100)
+	add := func(ago int, k tail.Kind, text string) {
+		r.Add(tail.Line{At: noon.Add(-time.Duration(ago) * time.Second), Kind: k, Text: text})
+	}
+	switch id {
+	case pane.LogTail:
+		add(300, tail.Info, "schedule loaded routines=12 reminders=4")
+		add(200, tail.Debug, "watch event file=routines/gym.md")
+		add(199, tail.Warn, "routine kept at its last good version file=routines/gym.md line=3")
+		add(60, tail.Info, "fork started run=22222222 task=11aa22bb")
+		add(12, tail.Info, "fork started run=11111111 task=0f1e2d3c")
+		add(1, tail.Error, "commit refused err=\"no git identity\"")
+	case "11111111":
+		add(12, tail.Note, "fires at 14:01, isolated, haiku")
+		add(11, tail.Think, "I look at what is unread and leave newsletters out.")
+		add(10, tail.Tool, "gmail unread --max 20")
+		add(9, tail.Result, "20 threads, 14 of them newsletters")
+		add(7, tail.Text, "Two need an answer today: the landlord asks about Thursday, and Dana waits for the numbers of the third quarter.")
+		add(5, tail.Ping, "The plumber comes at 15:00")
+		add(4, tail.Refuse, "ping: already sent 1 ping in this run")
+		add(2, tail.Report, "queued for the main session")
+	case "22222222":
+		add(95, tail.Text, "Time to move.")
+	}
+	return r.Read(from)
+}
+
+// everydayContext is the fixture with a theme.
+func everydayContext(t *theme.Theme) pane.Context {
+	return pane.Context{Theme: t, Snap: everyday(), Tail: tails}
+}

@@ -1,0 +1,237 @@
+// Package forks is the dashboard's pane of background runs: the list of those
+// that run, wait and have ended, and below it the tail of the selected one. It
+// reads tails by cursor and owns nothing else; stopping a run is answered as a
+// question.
+package forks
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core"
+	"ollimbot/core/fork"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// maxViews is how many tails keep their place while the user looks at others.
+const maxViews = 8
+
+// Pane is the forks pane. Use New.
+type Pane struct {
+	list widget.List
+	// run is the selected one; chosen says that the user selected it, so that a
+	// run that starts does not take the screen away.
+	run     string
+	chosen  bool
+	newest  string // the newest running one when last seen
+	tail    bool   // the tail has the keys
+	views   map[string]*widget.TailView
+	recent  []string // the views by use, the last used at the end
+	listed  int      // lines of the list when drawn last
+	version uint64
+	cache   widget.Cache[key]
+}
+
+type key struct {
+	w, h    int
+	version uint64
+	focused bool
+	theme   *theme.Theme
+	snap    *core.Snapshot
+}
+
+// New returns the pane.
+func New() *Pane { return &Pane{views: map[string]*widget.TailView{}} }
+
+// Title implements pane.Pane.
+func (p *Pane) Title(c pane.Context) (name, state string) { return textTitle, counts(c.Snap) }
+
+// Lines implements pane.Pane.
+func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
+	w, h = max(w, 0), max(h, 0)
+	k := key{w, h, p.version, focused, c.Theme, c.Snap}
+	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
+}
+
+// Line implements pane.Pane: the counts and what the first run does.
+func (p *Pane) Line(c pane.Context, w int) string {
+	out := []widget.Span{{Role: theme.Strong, Text: textName}}
+	if len(c.Snap.Forks) == 0 {
+		out = append(out, widget.Span{Role: theme.Dim, Text: textNone})
+	} else {
+		f := c.Snap.Forks[0]
+		out = append(out, badge(c.Theme, f, 0)[0], widget.Span{Text: f.Title + "  "}, widget.Span{Role: theme.Dim, Text: counts(c.Snap)})
+	}
+	return widget.Brush{Theme: c.Theme}.Line(w, out...)
+}
+
+// Do implements pane.Pane.
+func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
+	p.version++
+	scope, verb, _ := strings.Cut(string(id), ".")
+	switch {
+	case id == action.Back:
+		p.back(c)
+		return pane.Answer{}
+	case id == action.ForksTail:
+		p.tail = !p.tail && p.view() != nil
+		return pane.Answer{}
+	case id == action.ForksStop:
+		return p.stop(c)
+	case scope == "forks" && !p.tail && p.list.Move(verb, len(c.Snap.Forks), p.listed):
+		p.choose(c)
+		return pane.Answer{}
+	}
+	v := p.view()
+	if v == nil {
+		return pane.Answer{Toast: textNothing}
+	}
+	reply, _ := v.Do(verb)
+	p.read(c)
+	return pane.Answer{Copy: reply.Copy, Toast: reply.Toast}
+}
+
+// Show selects a run, because the user asked for it elsewhere.
+func (p *Pane) Show(id string) {
+	p.run, p.chosen, p.version = id, true, p.version+1
+}
+
+// Capture implements pane.Pane.
+func (p *Pane) Capture() bool {
+	v := p.view()
+	return v != nil && v.Finding()
+}
+
+// Type implements pane.Pane.
+func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
+	if v := p.view(); v != nil {
+		p.version++
+		v.Type(msg)
+		p.read(c)
+	}
+	return pane.Answer{}
+}
+
+// Sync implements pane.Pane: the selection follows its run, or the newest one
+// while the user has not chosen, and the tail is read.
+func (p *Pane) Sync(c pane.Context) {
+	p.version++
+	forks := c.Snap.Forks
+	newest := newestRunning(forks)
+	started := newest != "" && newest != p.newest
+	p.newest = newest
+	if i := find(forks, p.run); i < 0 {
+		p.run, p.chosen = "", false
+	}
+	if !p.chosen && (started || p.run == "") {
+		if p.run = newest; newest == "" && len(forks) > 0 {
+			p.run = forks[0].ID
+		}
+	}
+	p.list.At = max(0, find(forks, p.run))
+	p.read(c)
+}
+
+// choose takes the selection of the list over. Whoever goes back to the newest
+// running run lets the pane choose again.
+func (p *Pane) choose(c pane.Context) {
+	if len(c.Snap.Forks) == 0 {
+		return
+	}
+	p.run = c.Snap.Forks[p.list.At].ID
+	p.chosen = p.run != newestRunning(c.Snap.Forks)
+	p.read(c)
+}
+
+// back leaves one thing at a time: the search, the tail, the choice.
+func (p *Pane) back(c pane.Context) {
+	v := p.view()
+	switch {
+	case v != nil && v.EndFind():
+	case p.tail:
+		p.tail = false
+	default:
+		p.chosen = false
+	}
+	p.read(c)
+}
+
+// stop asks before a run is ended.
+func (p *Pane) stop(c pane.Context) pane.Answer {
+	i := find(c.Snap.Forks, p.run)
+	switch {
+	case c.ReadOnly:
+		return pane.Answer{Toast: textReadOnly}
+	case i < 0:
+		return pane.Answer{Toast: textNothing}
+	case !c.Snap.Forks[i].Live():
+		return pane.Answer{Toast: textEnded}
+	}
+	f := c.Snap.Forks[i]
+	return pane.Answer{Ask: &pane.Question{
+		Text: stopQuestion(f, c.Snap.At), Yes: textStop, No: leaveWords(f), Do: core.StopFork{Run: f.ID},
+	}}
+}
+
+// view is the tail of the selected run, or nil.
+func (p *Pane) view() *widget.TailView { return p.views[p.run] }
+
+// read takes over what the selected run has said since.
+func (p *Pane) read(c pane.Context) {
+	i := find(c.Snap.Forks, p.run)
+	if i < 0 || c.Tail == nil {
+		return
+	}
+	v := p.views[p.run]
+	if v == nil {
+		v = widget.NewTailView(p.run, true)
+		p.views[p.run] = v
+	}
+	p.use(p.run)
+	if v.Sync(c.Tail, c.Snap.Forks[i].Lines, c.Snap.Zone) {
+		p.version++
+	}
+}
+
+// use makes a view the last used one and forgets those beyond maxViews.
+func (p *Pane) use(run string) {
+	for i, id := range p.recent {
+		if id == run {
+			p.recent = append(p.recent[:i], p.recent[i+1:]...)
+			break
+		}
+	}
+	p.recent = append(p.recent, run)
+	if len(p.recent) > maxViews {
+		delete(p.views, p.recent[0])
+		p.recent = p.recent[1:]
+	}
+}
+
+// find is the index of a run, or -1.
+func find(forks []fork.View, id string) int {
+	for i, f := range forks {
+		if f.ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// newestRunning is the run that started last among the running ones, or empty.
+func newestRunning(forks []fork.View) string {
+	best := -1
+	for i, f := range forks {
+		if f.State == fork.Running && (best < 0 || f.Started.After(forks[best].Started)) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return ""
+	}
+	return forks[best].ID
+}

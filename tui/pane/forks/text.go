@@ -1,0 +1,139 @@
+package forks
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/fork"
+	"ollimbot/tui/widget"
+)
+
+const (
+	textTitle    = "Forks"
+	textName     = "Forks    "
+	textNone     = "none"
+	textNothing  = "no run is selected"
+	textEnded    = "this run has ended already"
+	textReadOnly = "read-only: runs cannot be stopped here"
+	textStop     = "stop it"
+
+	textEmpty   = "No background runs yet."
+	textTeach   = "When a routine or reminder fires, its run appears here with everything it says and does."
+	textNoWords = "It has said nothing yet."
+	textWaits   = "It starts as soon as a running one ends."
+)
+
+// counts is the state beside the title: "2 of 4 running · 1 waiting".
+func counts(s *core.Snapshot) string {
+	running, waiting := 0, 0
+	for _, f := range s.Forks {
+		switch f.State {
+		case fork.Running:
+			running++
+		case fork.Waiting:
+			waiting++
+		}
+	}
+	var out []string
+	switch {
+	case running > 0 && s.MaxForks > 0 && running >= s.MaxForks:
+		out = append(out, fmt.Sprintf("all %d running", running))
+	case running > 0:
+		out = append(out, fmt.Sprintf("%d running", running))
+	}
+	if waiting > 0 {
+		out = append(out, fmt.Sprintf("%d waiting", waiting))
+	}
+	if len(out) == 0 && len(s.Forks) > 0 {
+		return "none running"
+	}
+	return strings.Join(out, " · ")
+}
+
+// queued says where a waiting run stands.
+func queued(s *core.Snapshot, f fork.View) string {
+	running := 0
+	for _, o := range s.Forks {
+		if o.State == fork.Running {
+			running++
+		}
+	}
+	place := "next in the queue"
+	if f.Position > 1 {
+		place = fmt.Sprintf("%d. in the queue", f.Position)
+	}
+	if running == 0 {
+		return place
+	}
+	return fmt.Sprintf("%s (%d run)", place, running)
+}
+
+// elapsed is how long a run has taken, up to now.
+func elapsed(f fork.View, now time.Time) time.Duration {
+	switch {
+	case f.Started.IsZero():
+		return 0
+	case f.Ended.IsZero():
+		return now.Sub(f.Started)
+	}
+	return f.Ended.Sub(f.Started)
+}
+
+// did is what a run has brought about, in words.
+func did(f fork.View) []string {
+	var out []string
+	switch {
+	case f.Critical > 0:
+		out = append(out, "pinged, critical")
+	case f.Pings == 1:
+		out = append(out, "pinged")
+	case f.Pings > 1:
+		out = append(out, fmt.Sprintf("%d pings", f.Pings))
+	}
+	if f.Refused > 0 {
+		out = append(out, fmt.Sprintf("%d refused", f.Refused))
+	}
+	if f.Reports > 0 {
+		out = append(out, "reported")
+	}
+	return out
+}
+
+// cost writes dollars: cents, and a tenth of a cent where it is less.
+func cost(usd float64) string {
+	switch {
+	case usd <= 0:
+		return ""
+	case usd < 0.01:
+		return fmt.Sprintf("$%.3f", usd)
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}
+
+// stopQuestion names what is lost.
+func stopQuestion(f fork.View, now time.Time) string {
+	if f.State == fork.Waiting {
+		return fmt.Sprintf("Take %q out of the queue? It has not started: this time it will not run at all.", f.Title)
+	}
+	spent := ""
+	if f.Tools > 0 {
+		spent = ", made " + widget.Count(uint64(f.Tools), "tool call")
+	}
+	if c := cost(f.Usage.CostUSD); c != "" {
+		spent += " and spent " + c
+	}
+	lost := "What it has found so far is lost."
+	if f.Reports > 0 || f.Pings > 0 {
+		lost = "What it pinged and reported stays; the rest is lost."
+	}
+	return fmt.Sprintf("Stop %q? It has run %s%s. %s", f.Title, widget.Elapsed(elapsed(f, now)), spent, lost)
+}
+
+func leaveWords(f fork.View) string {
+	if f.State == fork.Waiting {
+		return "leave it waiting"
+	}
+	return "leave it running"
+}

@@ -1,0 +1,86 @@
+package pane_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core"
+	"ollimbot/tui/theme"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// sizes are the insides of a small terminal's pane, a tab and a zoomed pane.
+var sizes = [][2]int{{28, 6}, {40, 8}, {80, 12}, {120, 20}}
+
+// compare holds lines against a golden file. Every line ends in a bar, so that
+// its width can be seen.
+func compare(t *testing.T, name string, lines []string) {
+	t.Helper()
+	got := strings.Join(lines, "|\n") + "|\n"
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("%s differs (-want +got):\n%s", path, d)
+	}
+}
+
+func TestPanesLookAsTheyDid(t *testing.T) {
+	for name, p := range panes() {
+		c := everydayContext(plainTheme())
+		p.Sync(c)
+		for _, size := range sizes {
+			file := fmt.Sprintf("%s-%dx%d", name, size[0], size[1])
+			compare(t, file, p.Lines(c, size[0], size[1], true))
+		}
+		compare(t, name+"-line", []string{p.Line(c, 40), p.Line(c, 24)})
+	}
+}
+
+func TestPanesLookAsTheyDidInASCII(t *testing.T) {
+	for name, p := range panes() {
+		c := everydayContext(theme.New(theme.Options{Plain: true, ASCII: true}))
+		p.Sync(c)
+		compare(t, name+"-ascii-40x8", p.Lines(c, 40, 8, true))
+	}
+}
+
+// Without colours, bold, underline and reverse stay, and nothing else.
+func TestPanesLookAsTheyDidWithoutColours(t *testing.T) {
+	for name, p := range panes() {
+		c := everydayContext(theme.New(theme.Options{NoColor: true, Profile: 1 << 24}))
+		p.Sync(c)
+		lines := p.Lines(c, 80, 12, true)
+		for i, l := range lines {
+			lines[i] = strings.ReplaceAll(l, "\x1b", "␛")
+		}
+		compare(t, name+"-nocolor-80x12", lines)
+	}
+}
+
+func TestEmptyPanesTeach(t *testing.T) {
+	for name, p := range panes() {
+		c := everydayContext(plainTheme())
+		c.Snap, c.Tail = &core.Snapshot{At: noon, Zone: zone}, nil
+		p.Sync(c)
+		compare(t, name+"-empty-40x8", p.Lines(c, 40, 8, true))
+	}
+}

@@ -1,0 +1,227 @@
+package theme
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+)
+
+// luminance is the relative luminance of WCAG 2.
+func luminance(c rgb) float64 {
+	r, g, b := c.parts()
+	linear := func(v int) float64 {
+		s := float64(v) / 255
+		if s <= 0.04045 {
+			return s / 12.92
+		}
+		return math.Pow((s+0.055)/1.055, 2.4)
+	}
+	return 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
+}
+
+func contrast(a, b rgb) float64 {
+	la, lb := luminance(a), luminance(b)
+	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
+}
+
+// drawn are roles that draw and are not read.
+var drawn = map[Role]bool{Border: true, Track: true}
+
+func TestEveryColourCanBeReadOnEveryUsualBackground(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		palette     *[numRoles]colour
+		backgrounds []rgb
+	}{
+		{"dark", &darkPalette, []rgb{0x000001, 0x1e1e2e, 0x282a36}},
+		{"light", &lightPalette, []rgb{0xffffff, 0xfdf6e3, 0xeff1f5}},
+	} {
+		for r, role := range c.palette {
+			backgrounds := c.backgrounds
+			if !drawn[Role(r)] {
+				backgrounds = append(slices.Clone(backgrounds), c.palette[Select].bg)
+			}
+			for _, bg := range backgrounds {
+				if role.bg != 0 {
+					bg = role.bg
+				}
+				if role.fg == 0 {
+					continue
+				}
+				least := 4.5
+				if drawn[Role(r)] {
+					least = 2.9
+				}
+				if got := contrast(role.fg, bg); got < least {
+					t.Errorf("%s role %d: contrast %.2f on %06x, want %.1f", c.name, r, got, bg, least)
+				}
+			}
+		}
+	}
+}
+
+func TestPaintLeavesTheTextAndClosesWhatItOpens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		th := New(Options{
+			Dark: rapid.Bool().Draw(t, "dark"), NoColor: rapid.Bool().Draw(t, "no colour"),
+			Profile: rapid.SampledFrom([]int{0, 16, 256, 1 << 24}).Draw(t, "profile"),
+		})
+		r := Role(rapid.IntRange(0, int(numRoles)+3).Draw(t, "role"))
+		s := rapid.StringMatching(`[a-zé ]{0,12}`).Draw(t, "text")
+		got := th.Paint(r, s)
+		if ansi.Strip(got) != s {
+			t.Fatalf("painted %q holds %q", got, ansi.Strip(got))
+		}
+		on, off := parameters(got)
+		for _, p := range on {
+			if !off[closer[family(p)]] {
+				t.Fatalf("%q opens %s and does not close it", got, p)
+			}
+		}
+		for p := range off {
+			if p == "0" {
+				t.Fatalf("%q resets everything: a row's background would end", got)
+			}
+		}
+	})
+}
+
+// closer is the parameter that takes away what a family gives.
+var closer = map[string]string{"fg": "39", "bg": "49", "bold": "22", "italic": "23", "underline": "24", "reverse": "27"}
+
+func family(p string) string {
+	switch {
+	case p == "1" || p == "2":
+		return "bold"
+	case p == "3":
+		return "italic"
+	case p == "4":
+		return "underline"
+	case p == "7":
+		return "reverse"
+	case strings.HasPrefix(p, "48") || len(p) == 2 && p[0] == '4' || strings.HasPrefix(p, "10"):
+		return "bg"
+	}
+	return "fg"
+}
+
+var sgr = regexp.MustCompile("\x1b\\[([0-9;]*)m")
+
+// parameters gives what the first sequence opens and the last one closes.
+func parameters(s string) (on []string, off map[string]bool) {
+	off = map[string]bool{}
+	m := sgr.FindAllStringSubmatch(s, -1)
+	if len(m) < 2 {
+		return nil, off
+	}
+	fields := strings.Split(m[0][1], ";")
+	for i := 0; i < len(fields); i++ {
+		on = append(on, fields[i])
+		if fields[i] == "38" || fields[i] == "48" {
+			if fields[i+1] == "5" {
+				i += 2
+			} else {
+				i += 4
+			}
+		}
+	}
+	for _, p := range strings.Split(m[len(m)-1][1], ";") {
+		off[p] = true
+	}
+	return on, off
+}
+
+func TestWithoutColoursNothingIsColoured(t *testing.T) {
+	coloured := regexp.MustCompile(`\x1b\[[0-9;]*(3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]`)
+	for _, o := range []Options{{NoColor: true, Profile: 1 << 24}, {Profile: 0}, {NoColor: true, Dark: true, Profile: 16}} {
+		th := New(o)
+		for r := range numRoles {
+			if got := th.Paint(r, "x"); coloured.MatchString(got) {
+				t.Errorf("role %d with %+v: %q", r, o, got)
+			}
+		}
+		if th.Paint(Select, "x") == "x" || th.Paint(Match, "x") == "x" {
+			t.Error("the selected row and a match must still be seen")
+		}
+	}
+}
+
+func TestPlainHasNoSequences(t *testing.T) {
+	th := New(Options{Plain: true, Profile: 1 << 24})
+	for r := range numRoles {
+		if got := th.Paint(r, "x"); got != "x" {
+			t.Errorf("role %d: %q", r, got)
+		}
+	}
+}
+
+func TestGlyphsAreOneCellAndASCIIWhereAsked(t *testing.T) {
+	ascii := New(Options{ASCII: true})
+	wide := New(Options{})
+	for g := range numGlyphs {
+		if got := wide.Glyph(g); ansi.StringWidth(got) != 1 {
+			t.Errorf("glyph %d %q is %d cells wide", g, got, ansi.StringWidth(got))
+		}
+		got := ascii.Glyph(g)
+		for _, r := range got {
+			if r > 0x7e {
+				t.Errorf("glyph %d %q is not ASCII", g, got)
+			}
+		}
+		if len(got) != 1 && g != Arrow {
+			t.Errorf("glyph %d %q is not one cell", g, got)
+		}
+	}
+	if got := wide.Glyph(numGlyphs); got != "?" {
+		t.Errorf("unknown glyph: %q", got)
+	}
+	b := ascii.Box()
+	for _, s := range []string{b.Horizontal, b.Vertical, b.TopLeft, b.LeftJoin, b.Both} {
+		if len(s) != 1 {
+			t.Errorf("border %q is not ASCII", s)
+		}
+	}
+}
+
+func TestTheNearestOf256ColoursIsNearest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := rgb(rapid.Uint32Range(1, 0xffffff).Draw(t, "colour"))
+		got := c.index()
+		if got < 16 || got > 255 {
+			t.Fatalf("index %d", got)
+		}
+		for i := 16; i < 256; i++ {
+			if distance(c, indexed(i)) < distance(c, indexed(got)) {
+				// The ramp is entered by brightness, which may miss its nearest
+				// grey by one step; never by more than a step of the cube.
+				if distance(c, indexed(got)) > 3*40*40 {
+					t.Fatalf("%06x became %06x, %06x is nearer", c, indexed(got), indexed(i))
+				}
+			}
+		}
+	})
+}
+
+func TestSixteenColoursStayWithinThem(t *testing.T) {
+	for _, dark := range []bool{true, false} {
+		th := New(Options{Dark: dark, Profile: 16})
+		for r := range numRoles {
+			if got := th.Paint(r, "x"); strings.Contains(got, "38;") || strings.Contains(got, "48;") {
+				t.Errorf("role %d: %q", r, got)
+			}
+		}
+	}
+}
+
+func BenchmarkPaint(b *testing.B) {
+	th := New(Options{Dark: true, Profile: 1 << 24})
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = th.Paint(Accent, "Email sweep")
+	}
+}
