@@ -118,13 +118,14 @@ func (f *folder[T]) fail(p Problem) []*file[T] {
 func (f *folder[T]) refresh(d *store.Dir, names []string) []*file[T] {
 	now := time.Now()
 	var stale []*file[T]
+	var lost bool
 	for _, name := range names {
 		i, known := slices.BinarySearchFunc(f.files, name, byName)
 		s, err := statFile(d.Path(f.name + "/" + name))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if known {
-				f.files[i].gone = true
+				f.files[i].gone, lost = true, true
 			}
 		case !known:
 			f.files = slices.Insert(f.files, i, f.newFile(name, s))
@@ -135,6 +136,12 @@ func (f *folder[T]) refresh(d *store.Dir, names []string) []*file[T] {
 		}
 	}
 	changed := f.load(d, stale, now)
+	for _, one := range stale {
+		lost = lost || one.gone
+	}
+	if !lost { // a walk through 10,000 files is most of what one of them costs
+		return changed
+	}
 	return append(changed, f.drop(func(one *file[T]) bool { return one.gone })...)
 }
 

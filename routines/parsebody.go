@@ -43,7 +43,7 @@ func (p *parser) warnOfBytes() {
 	data := skipLines(p.data, p.doc.BodyLine-1)
 	line, column := p.doc.BodyLine, 1
 	var bytesNoted, charsNoted bool
-	for len(data) > 0 && !(bytesNoted && charsNoted) {
+	for len(data) > 0 && (!bytesNoted || !charsNoted) {
 		r, n := utf8.DecodeRune(data)
 		switch {
 		case r == '\n':

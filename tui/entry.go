@@ -48,14 +48,15 @@ func (e *entry) draw(l look, w, _ int) []string {
 	w = min(w, 52)
 	lines := []string{widget.Blank(w)}
 	for i, name := range textEntryFields {
-		mark, role := "  ", theme.Text
+		mark, role, caret := "  ", theme.Text, theme.Text
 		if i == e.at {
-			mark, role = l.theme.Glyph(theme.Pointer)+" ", theme.Select
+			mark, role, caret = l.theme.Glyph(theme.Pointer)+" ", theme.Select, theme.Caret
 		}
 		lines = append(lines, l.brush.Line(w,
 			widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark},
 			widget.Span{Text: padded(name, 14)},
-			widget.Span{Role: role, Text: " " + e.field(i) + " "},
+			widget.Span{Role: role, Text: " " + e.fields[i]}, widget.Span{Role: caret, Text: " "},
+			widget.Span{Role: role, Text: widget.Blank(maxDigits + 1 - len(e.fields[i]))},
 			widget.Span{Role: theme.Dim, Text: " " + textEntryUnits[i]}))
 	}
 	text, role := textNoEffect, theme.Accent
@@ -75,15 +76,6 @@ func (e *entry) draw(l look, w, _ int) []string {
 		lines = append(lines, l.brush.Line(w, widget.Span{Text: "   "}, widget.Span{Role: role, Text: line}))
 	}
 	return lines
-}
-
-// field is a number with room for its digits and a mark for the cursor.
-func (e *entry) field(i int) string {
-	s := e.fields[i]
-	if i == e.at {
-		s += "_"
-	}
-	return s + widget.Blank(maxDigits+1-len(s))
 }
 
 func (e *entry) key(k string, _ tea.KeyPressMsg) verdict {

@@ -45,7 +45,7 @@ func run(args []string, p *process) int {
 		return exitDone
 	}
 	if err != nil {
-		fmt.Fprintf(p.err, "ollim-bot: %v\n%s\n", err, textSeeHelp)
+		tell(p.err, "%v\n%s", err, textSeeHelp)
 		return exitUsage
 	}
 	p.flags = tree.globals
@@ -77,10 +77,16 @@ func fail(w io.Writer, err error) int {
 	case errors.Is(err, errSilent):
 		return exitFailed
 	case errors.As(err, &usage):
-		fmt.Fprintf(w, "ollim-bot: %v\n%s\n", err, textSeeHelp)
+		tell(w, "%v\n%s", err, textSeeHelp)
 		return exitUsage
 	default:
-		fmt.Fprintf(w, "ollim-bot: %v\n", err)
+		tell(w, "%v", err)
 		return exitFailed
 	}
+}
+
+// tell writes a line on standard error. Where even that fails, nobody is left
+// to be told.
+func tell(w io.Writer, format string, args ...any) {
+	_, _ = fmt.Fprintf(w, "ollim-bot: "+format+"\n", args...)
 }

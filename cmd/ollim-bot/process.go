@@ -58,7 +58,7 @@ func (p *process) open() (place, error) {
 		return place{}, err
 	}
 	for _, w := range warnings {
-		fmt.Fprintf(p.err, "ollim-bot: warning: %s\n", w)
+		tell(p.err, "warning: %s", w)
 	}
 	dir, err := store.At(env.DataDir)
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 type runCmd struct {
 	Headless bool   `help:"No dashboard: log lines on standard output."`
 	ReadOnly bool   `name:"read-only" help:"A dashboard that shows everything and changes nothing."`
-	Engine   string `enum:"script,claude" default:"script" placeholder:"NAME" help:"The model behind the bot: script is the offline engine; claude is not part of this version."`
+	Engine   string `enum:"script,claude" default:"script" placeholder:"NAME" help:"The model: script, the offline engine; claude is not part of this version."`
 }
 
 // Run starts the bot on the data directory and stays until it is ended.

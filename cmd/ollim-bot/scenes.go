@@ -68,7 +68,7 @@ say One ping for each run: the rest goes into the report.
 call report_updates {"message": "Move a little: pinged once, suggested stretching too."}`,
 	}
 	laundryPart = part{
-		title: "Laundry", chain: 2, silent: true, mode: routines.Freely,
+		title: "Laundry", chain: 2, mode: routines.Freely,
 		words: "Is the laundry out of the machine?",
 		script: `say Looking whether the laundry is out of the machine.
 wait 1s
@@ -78,11 +78,11 @@ call follow_up_chain {"minutes_from_now": 1}`,
 	listPart = part{
 		title: "Evening list",
 		words: "Send the evening list as a card.",
-		script: `think Three things, the smallest one first.
+		script: `think Two things, the smaller one first.
 say Putting the evening list together.
 wait 1s
-call discord_embed {"title": "This evening", "description": "Three small things, in this order.", "color": "green", "fields": [{"name": "Bins", "value": "paper, by the door"}, {"name": "Dana", "value": "yes or no for Friday"}, {"name": "Book", "value": "two chapters"}]}
-call report_updates {"message": "Evening list sent: bins, Dana, two chapters."}`,
+call discord_embed {"title": "This evening", "color": "green", "fields": [{"name": "Bins", "value": "by the door"}, {"name": "Dana", "value": "yes or no"}]}
+call report_updates {"message": "Evening list sent: the bins, an answer for Dana."}`,
 	}
 	hastyPart = part{
 		title: "Parcel",

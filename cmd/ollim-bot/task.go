@@ -255,7 +255,7 @@ func (p *process) warnProblems(problems []routines.Problem, folder string) {
 		}
 	}
 	if bad > 0 {
-		fmt.Fprintf(p.err, "ollim-bot: warning: %s in %s need you: ollim-bot check says where and how\n", count(bad, "problem"), folder)
+		tell(p.err, "warning: %s in %s: ollim-bot check says where, and how to mend it", count(bad, "problem"), folder)
 	}
 }
 
@@ -282,6 +282,6 @@ func (p *process) commit(at place, rel, message string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := store.NewGit(at.dir, p.log()).Commit(ctx, rel, message); err != nil {
-		fmt.Fprintf(p.err, "ollim-bot: warning: %v\n", err)
+		tell(p.err, "warning: %v", err)
 	}
 }

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -258,6 +256,9 @@ func TestAFileThatCannotBeReadIsNotWrittenOver(t *testing.T) {
 }
 
 func TestAFullDiskHarmsNothing(t *testing.T) {
+	if !alone(t) {
+		return
+	}
 	p := newPlace(t, string(bucketOf(1, 5, 90).Encode()))
 	before := p.content(t)
 	r := reserve(t, p.bucket, true)
@@ -275,26 +276,6 @@ func TestAFullDiskHarmsNothing(t *testing.T) {
 	if s, reserved := p.bucket.State(morning()); s.Available != 0 || reserved != 0 {
 		t.Errorf("spent at the second try: %+v, %d reserved", s, reserved)
 	}
-}
-
-// withFullDisk runs do while no file of this process can grow.
-func withFullDisk(t *testing.T, do func() error) error {
-	t.Helper()
-	var old syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-		t.Fatal(err)
-	}
-	signal.Ignore(syscall.SIGXFSZ)
-	defer signal.Reset(syscall.SIGXFSZ)
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 0, Max: old.Max}); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-			t.Fatal(err)
-		}
-	}()
-	return do()
 }
 
 func TestManyRunsNeverSpendMoreThanThereIs(t *testing.T) {

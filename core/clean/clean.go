@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text cleans s and keeps its line breaks. Tabs become four spaces, "\r\n"
-// becomes "\n", bytes that are not UTF-8 become U+FFFD.
+// Text cleans s and keeps its line breaks. Tabs become four spaces, "\r\n" and a
+// lone "\r" become "\n", bytes that are not UTF-8 become U+FFFD.
 func Text(s string) string {
 	if plain(s, true) {
 		return s
@@ -68,6 +68,12 @@ func scrub(s string, breaks bool) string {
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
 		i += n
+		if r == '\r' {
+			if i < len(s) && s[i] == '\n' {
+				continue
+			}
+			r = '\n'
+		}
 		switch {
 		case r == '\n' && breaks:
 			b.WriteByte('\n')
@@ -102,7 +108,7 @@ func forbidden(r rune) bool {
 }
 
 // escapeLen is the length of the escape sequence at the start of s: the whole
-// of CSI and string sequences, so that no printable rest of them stays behind.
+// of it, so that no printable rest stays behind.
 func escapeLen(s string) int {
 	if len(s) < 2 {
 		return len(s)
@@ -132,8 +138,13 @@ func escapeLen(s string) int {
 		}
 		return len(s)
 	}
-	if s[1] >= 0x20 && s[1] < 0x7f {
-		return 2
+	// The rest are intermediate bytes and a final one, "\x1b(B" for example.
+	i := 1
+	for i < len(s) && s[i] >= 0x20 && s[i] <= 0x2f {
+		i++
 	}
-	return 1
+	if i < len(s) && s[i] >= 0x30 && s[i] < 0x7f {
+		i++
+	}
+	return i
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
@@ -231,5 +232,37 @@ func TestErrorsOfTheSystemComeWithACure(t *testing.T) {
 				t.Errorf("%v says %q", tt.err, err)
 			}
 		}
+	}
+}
+
+func TestACrashBetweenTheStepsOfAWriteLeavesTheOldFile(t *testing.T) {
+	d := prepared(t)
+	if err := d.Write("state/x.json", []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	// What a crash leaves after the temporary file was begun, and after it was
+	// finished but not renamed.
+	begun := d.Path("state/" + tempName("x.json"))
+	if err := os.WriteFile(begun, []byte("ne"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	finished, err := writeTemp(d.Path("state/x.json"), []byte("new"), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.Read("state/x.json"); err != nil || string(got) != "old" {
+		t.Errorf("it holds %q, %v", got, err)
+	}
+	// Renaming is the step that counts, and the folder holds no trace of others.
+	if err := os.Rename(finished, d.Path("state/x.json")); err != nil {
+		t.Fatal(err)
+	}
+	d.removeLeftovers(time.Now().Add(2 * leftoverAge))
+	names, err := os.ReadDir(d.Path("state"))
+	if err != nil || len(names) != 1 {
+		t.Errorf("left: %v, %v", names, err)
+	}
+	if got, err := d.Read("state/x.json"); err != nil || string(got) != "new" {
+		t.Errorf("it holds %q, %v", got, err)
 	}
 }

@@ -21,8 +21,8 @@ const swing = 48 * 60 * 60
 
 // Next is the first fire at or after at, in at's location; a fire at exactly at
 // counts. It is zero when there is none before the year 10000; a time before the
-// year 2 counts as its beginning. Fires lie on whole minutes of the wall clock, except where a skipped time moves to the end
-// of its gap.
+// year 2 counts as its beginning. Fires lie on whole minutes of the wall clock,
+// except where a skipped time moves to the end of its gap.
 func (s Schedule) Next(at time.Time) time.Time {
 	sec := at.Unix()
 	if s.Never() || sec > lastSecond {

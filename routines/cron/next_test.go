@@ -57,6 +57,9 @@ func TestNextIsTheFirstFireAtOrAfter(t *testing.T) {
 		{"Dublin in autumn", "Europe/Dublin", "30 1 * * *", "2026-10-25 01:30:01 +0100", "2026-10-26 01:30:00 +0000"},
 		{"31 December of a leap year", "America/New_York", "0 12 * * *", "2040-12-31 09:00:00", "2040-12-31 12:00:00 -0500"},
 		{"the evening of that day", "America/New_York", "0 12 * * *", "2040-12-31 20:00:00", "2041-01-01 12:00:00 -0500"},
+		{"months ahead, just before a gap", "Europe/Berlin", "30 1 29 3 *", "2025-08-01 00:00:00", "2026-03-29 01:30:00 +0100"},
+		{"months ahead, in a gap", "Europe/Berlin", "30 2 29 3 *", "2025-08-01 00:00:00", "2026-03-29 03:00:00 +0200"},
+		{"months ahead by elapsed time", "Europe/Berlin", "30 * 29 3 *", "2025-08-01 00:00:00", "2026-03-29 00:30:00 +0100"},
 		{"a clock in 1970", "America/New_York", "0 12 * * *", "1970-01-01 00:00:00", "1970-01-01 12:00:00 -0500"},
 		{"local mean time", "Europe/Amsterdam", "0 12 * * *", "1900-06-01 00:00:00", "1900-06-01 12:00:00"},
 	} {
@@ -207,8 +210,13 @@ func BenchmarkNext(b *testing.B) {
 	loc := zone(b, "America/Los_Angeles")
 	now := time.Date(2026, 11, 23, 9, 7, 31, 0, loc)
 	for _, c := range []struct{ name, expr string }{
-		{"daily", "0 9 * * *"}, {"hourly", "0 * * * *"}, {"every5", "*/5 * * * *"},
-		{"weekdays", "*/30 9-18 * * 1-5"}, {"monthly", "0 10 1 * *"}, {"yearly", "0 10 1 1 *"}, {"leap", "0 0 29 2 *"},
+		{"daily", "0 9 * * *"},
+		{"hourly", "0 * * * *"},
+		{"every5", "*/5 * * * *"},
+		{"weekdays", "*/30 9-18 * * 1-5"},
+		{"monthly", "0 10 1 * *"},
+		{"yearly", "0 10 1 1 *"},
+		{"leap", "0 0 29 2 *"},
 	} {
 		s := mustParse(b, c.expr)
 		b.Run(c.name, func(b *testing.B) {

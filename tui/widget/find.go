@@ -177,7 +177,7 @@ func (s *Scroll) findBar(b Brush, w int) string {
 	// The caret stays in sight: a long query shows its end.
 	right = s.hint(w, query, right, keys)
 	room := w - 2 - Width(right) - 1
-	if room < w/2 {
+	if len(right) == 0 || room < w/2 {
 		right, room = nil, w-2
 	}
 	if room < 1 {

@@ -98,10 +98,12 @@ func (s *Scroll) Down(rows int) {
 	if !s.paused {
 		return
 	}
-	_, end := s.Source.Bounds()
+	first, end := s.Source.Bounds()
 	last := s.bottom()
 	if !s.top.before(last) {
-		if s.mark += uint64(rows); s.mark+1 >= end || s.behind > 0 {
+		s.mark += uint64(rows)
+		// Where everything fits on the screen, only the mark moves, up to the end.
+		if s.top != (position{item: first}) || s.mark+1 >= end || s.behind > 0 {
 			s.Follow()
 		}
 		return

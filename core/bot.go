@@ -1,0 +1,241 @@
+// Package core is the bot: the one place where its parts meet. It decides what
+// a scheduled fire, a message or a command does, keeps the main conversation
+// and its lock, and shows everything to dashboards as Snapshot, Changed and
+// Tail. It must not know any dashboard, any particular model, or Discord.
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/budget"
+	"ollimbot/core/config"
+	"ollimbot/core/fork"
+	"ollimbot/core/logs"
+	"ollimbot/core/session"
+	"ollimbot/core/store"
+	"ollimbot/core/tail"
+	"ollimbot/core/transcript"
+	"ollimbot/core/updates"
+	"ollimbot/routines"
+)
+
+// LogTail is the id under which Tail gives the program's own log.
+const LogTail = "log"
+
+// chatEntries is how much of the conversation a dashboard can scroll back.
+const chatEntries = 500
+
+// Options are the parts that the bot is made of.
+type Options struct {
+	Dir    *store.Dir
+	Env    config.Env
+	Engine agent.Engine
+	// EngineName is the engine's word for the top line: "script", "claude".
+	EngineName string
+	Log        *slog.Logger
+	Book       *logs.Book // nil where no log is shown
+}
+
+// Bot is the whole bot. New makes one that can be looked at; Run brings it to
+// life.
+type Bot struct {
+	o    Options
+	dir  *store.Dir
+	zone *time.Location
+	log  *slog.Logger
+
+	index    *routines.Index
+	loop     *routines.Loop
+	budget   *budget.Bucket
+	journal  *budget.Journal
+	updates  *updates.Queue
+	sessions *session.Store
+	forks    *fork.Manager
+	book     *transcript.Book
+	surface  Surface
+	git      *store.Git
+	main     *conversation
+
+	runtime  atomic.Pointer[config.Runtime]
+	started  atomic.Pointer[time.Time]
+	notices  noticeBoard
+	schedule scheduleCache
+	changed  chan struct{}
+}
+
+// New reads the data directory and returns a bot that can be asked for
+// snapshots, previews and the budget. It starts nothing, locks nothing and
+// writes nothing, so it may stand beside a running bot.
+func New(o Options) (*Bot, error) {
+	if o.Dir == nil || o.Engine == nil || o.Log == nil {
+		return nil, errors.New("make the bot: a data directory, an engine and a log are needed")
+	}
+	zone := o.Env.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	b := &Bot{
+		o: o, dir: o.Dir, zone: zone, log: o.Log,
+		index:    routines.NewIndex(o.Dir, zone),
+		budget:   budget.NewBucket(o.Dir, zone, o.Log),
+		journal:  budget.NewJournal(o.Dir, zone, o.Log),
+		updates:  updates.NewQueue(o.Dir, zone, o.Log),
+		sessions: session.NewStore(o.Dir, zone, o.Log),
+		git:      store.NewGit(o.Dir, o.Log),
+		changed:  make(chan struct{}, 1),
+	}
+	b.reloadRuntime()
+	if err := b.makeParts(); err != nil {
+		return nil, err
+	}
+	b.index.Scan()
+	return b, nil
+}
+
+// makeParts builds the parts that call back into the bot.
+func (b *Bot) makeParts() error {
+	b.book = transcript.New(transcript.Options{Dir: b.dir, Log: b.log, Limit: chatEntries, Zone: b.zone})
+	b.book.OnChange(b.notify)
+	b.surface = b.book
+	b.sessions.OnAppend(func(rel, msg string) { b.git.Add(rel, msg) })
+	if b.o.Book != nil {
+		b.o.Book.Changed(b.notify)
+	}
+	b.main = newConversation(b)
+	forks, err := fork.NewManager(fork.Options{
+		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
+		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions,
+		Reminders: reminderBook{b}, Post: b.surface.Post, Busy: b.busy, Limits: b.limits,
+		SystemPrompt: func() string { return "" }, Changed: b.notify,
+	})
+	if err != nil {
+		return fmt.Errorf("read the fork ledger: %w", err)
+	}
+	b.forks = forks
+	b.loop = routines.NewLoop(routines.LoopOptions{
+		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log,
+		Fire: b.fire, Note: b.note, Changed: b.notify,
+		Removed: func(rel, id string) { b.git.Remove(rel, "remove reminder "+id) },
+	})
+	return nil
+}
+
+// Run brings the bot to life and blocks until ctx ends and everything has
+// stopped: intake first, then the conversation and the forks, then files and
+// the lock (design 3). A second bot on the same directory is refused with
+// *store.RunningError before anything is touched.
+func (b *Bot) Run(ctx context.Context) (err error) {
+	if err := b.dir.Prepare(); err != nil {
+		return err
+	}
+	unlock, err := b.dir.Lock()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	now := b.now()
+	b.started.Store(&now)
+	b.index.Scan()
+	b.log.Info("bot started", "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)
+
+	gitCtx, stopGit := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopGit()
+	var tidy errgroup.Group
+	tidy.Go(guard(func() error { return b.runGit(gitCtx) }))
+
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(guard(func() error { return b.forks.Run(gctx) }))
+	g.Go(guard(func() error { return b.loop.Run(gctx) }))
+	g.Go(guard(func() error { return b.watch(gctx) }))
+	g.Go(guard(func() error { return b.main.run(gctx) }))
+	b.notify()
+	err = g.Wait()
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = nil
+	}
+	stopGit()
+	err = errors.Join(err, tidy.Wait(), b.book.Close())
+	b.log.Info("bot stopped")
+	b.notify()
+	return err
+}
+
+// runGit makes the data directory a repository and commits what is queued. A
+// machine without git is no error.
+func (b *Bot) runGit(ctx context.Context) error {
+	if err := b.git.Init(ctx); err != nil {
+		b.log.Warn("data directory is not under version control", "error", err)
+	}
+	return b.git.Run(ctx)
+}
+
+// guard turns a panic of a group function into an error: a panic in our own
+// goroutine would leave the terminal raw (house style 14).
+func guard(f func() error) func() error {
+	return func() (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("internal fault: %v", p)
+			}
+		}()
+		return f()
+	}
+}
+
+// Changed receives a value after something in the snapshot has changed. It has
+// room for one: a slow viewer sees the newest state, the bot never waits.
+func (b *Bot) Changed() <-chan struct{} { return b.changed }
+
+func (b *Bot) notify() {
+	select {
+	case b.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Tail reads a run's tail, or with LogTail the program's log, from a cursor.
+// An unknown id gives an empty page.
+func (b *Bot) Tail(id string, from tail.Cursor) tail.Page {
+	if id == LogTail {
+		if b.o.Book == nil {
+			return tail.Page{Next: from}
+		}
+		return b.o.Book.Tail(from)
+	}
+	page, ok := b.forks.Tail(id, from)
+	if !ok {
+		return tail.Page{Next: from}
+	}
+	return page
+}
+
+// Index is the bot's view of routine and reminder files.
+func (b *Bot) Index() *routines.Index { return b.index }
+
+// now is the present in the configured zone.
+func (b *Bot) now() time.Time { return time.Now().In(b.zone) }
+
+// busy says whether a conversation is under way and until when quiet hours
+// hold: read when a ping is attempted (decisions, "Busy" and "Quiet hours").
+func (b *Bot) busy() (bool, time.Time) {
+	busy, _ := b.main.busy()
+	return busy, b.runtime.Load().QuietUntil(b.now())
+}
+
+// limits are read by the fork manager whenever a run starts.
+func (b *Bot) limits() fork.Limits {
+	r := b.runtime.Load()
+	return fork.Limits{
+		MaxRunning: r.MaxBackgroundForks,
+		Timeout:    r.BgForkTimeout,
+		Model:      r.ModelMain,
+	}
+}

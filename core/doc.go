@@ -1,2 +1,0 @@
-// Package core is the bot.
-package core

@@ -1,0 +1,50 @@
+package core
+
+import (
+	"sync"
+
+	"ollimbot/core/clean"
+)
+
+// keptNotices is how many notices a dashboard can look back on.
+const keptNotices = 100
+
+// noticeBoard keeps the newest notices. The zero value is ready.
+type noticeBoard struct {
+	mu sync.Mutex
+	// list is never changed in place, so that snapshots may share it.
+	list []Notice
+	seq  uint64
+}
+
+func (n *noticeBoard) all() []Notice {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.list
+}
+
+// notice tells the user something at once, as a toast.
+func (b *Bot) notice(level Level, text string) {
+	n := &b.notices
+	n.mu.Lock()
+	n.seq++
+	old := n.list
+	if len(old) >= keptNotices {
+		old = old[len(old)-keptNotices+1:]
+	}
+	n.list = append(append(make([]Notice, 0, len(old)+1), old...),
+		Notice{Seq: n.seq, At: b.now(), Level: level, Text: clean.Line(text)})
+	n.mu.Unlock()
+	b.notify()
+}
+
+// note is what the schedule has to tell: a pending update for the main session
+// and a notice for the user (missed routines, invalid files, skipped fires).
+func (b *Bot) note(text string) {
+	b.notice(Warn, text)
+	if err := b.updates.Append(b.now(), text); err != nil {
+		b.log.Error("pending update was not saved", "error", err)
+		b.notice(Alert, "a pending update could not be saved: "+err.Error())
+	}
+	b.notify()
+}

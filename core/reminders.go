@@ -1,0 +1,48 @@
+package core
+
+import (
+	"context"
+	"time"
+
+	"ollimbot/routines"
+)
+
+// reminderBook is the reminder files as the agent's tools write them.
+type reminderBook struct{ bot *Bot }
+
+// Now is the present in the configured zone.
+func (k reminderBook) Now() time.Time { return k.bot.now() }
+
+// Add writes a reminder file and puts it into the schedule at once.
+func (k reminderBook) Add(_ context.Context, r routines.Reminder) (routines.Reminder, error) {
+	r, err := routines.AddReminder(k.bot.dir, r)
+	if err != nil {
+		return r, err
+	}
+	k.bot.git.Add(r.Path, "add reminder "+r.ID)
+	k.bot.loop.Kick(k.bot.index.Refresh([]string{r.Path}))
+	k.bot.notify()
+	return r, nil
+}
+
+// List returns the pending reminders, in the order of their files.
+func (k reminderBook) List() []routines.Reminder {
+	set := k.bot.index.Set()
+	list := make([]routines.Reminder, 0, len(set.Reminders))
+	for _, r := range set.Reminders {
+		list = append(list, *r)
+	}
+	return list
+}
+
+// Cancel removes a reminder's file; false means that there is none.
+func (k reminderBook) Cancel(id string) (bool, error) {
+	rel, found, err := routines.RemoveTask(k.bot.dir, routines.KindReminder, id)
+	if err != nil || !found {
+		return found, err
+	}
+	k.bot.git.Remove(rel, "remove reminder "+id)
+	k.bot.loop.Kick(k.bot.index.Refresh([]string{rel}))
+	k.bot.notify()
+	return true, nil
+}

@@ -1,0 +1,210 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/store"
+)
+
+var pacific = time.FixedZone("PST", -8*3600)
+
+func morning() time.Time { return time.Date(2026, 11, 23, 9, 0, 0, 0, pacific) }
+
+type place struct {
+	dir    *store.Dir
+	store  *Store
+	logged *bytes.Buffer
+}
+
+func newPlace(t *testing.T) place {
+	t.Helper()
+	d, err := store.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	logged := &bytes.Buffer{}
+	return place{d, NewStore(d, pacific, slog.New(slog.NewTextHandler(logged, nil))), logged}
+}
+
+func (p place) write(t *testing.T, rel, content string) {
+	t.Helper()
+	must(t, p.dir.Write(rel, []byte(content)))
+}
+
+func (p place) content(t *testing.T, rel string) string {
+	t.Helper()
+	data, err := p.dir.Read(rel)
+	if errors.Is(err, os.ErrNotExist) {
+		return ""
+	}
+	must(t, err)
+	return string(data)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func line(id, event, parent string) string {
+	return fmt.Sprintf(`{"session_id": %q, "event": %q, "timestamp": "2026-11-23T09:00:00-08:00", "parent_session_id": %s}`+"\n", id, event, parent)
+}
+
+func TestTheMainSessionIsThePlainTextOfItsFile(t *testing.T) {
+	fixture, err := os.ReadFile("testdata/sessions.json")
+	must(t, err)
+	for content, want := range map[string]string{
+		string(fixture):              "0f6a2f0e-7a67-4a1e-9f55-0c5be1b3a001",
+		"abc":                        "abc",
+		"\ufeff  abc \n":             "abc",
+		" \n":                        "",
+		`{"old": "format"}`:          "",
+		"two words":                  "",
+		"--dangerously-skip":         "",
+		"a\x1b[31mb":                 "",
+		"a\nb":                       "",
+		"é":                          "",
+		strings.Repeat("a", 201):     "",
+		strings.Repeat("a", 5000000): "",
+	} {
+		p := newPlace(t)
+		p.write(t, mainFile, content)
+		if got := p.store.Main(); got != want {
+			t.Errorf("%.40q: %q, want %q", content, got, want)
+		}
+	}
+	if got := newPlace(t).store.Main(); got != "" {
+		t.Errorf("without a file: %q", got)
+	}
+}
+
+func TestAnUnusableIDIsReportedOnce(t *testing.T) {
+	p := newPlace(t)
+	p.write(t, mainFile, "two words")
+	for range 3 {
+		p.store.Main()
+	}
+	if n := strings.Count(p.logged.String(), "level=WARN"); n != 1 {
+		t.Errorf("reported %d times:\n%s", n, p.logged)
+	}
+}
+
+func TestTheMainSessionsLifeIsWrittenDown(t *testing.T) {
+	p := newPlace(t)
+	var commits []string
+	p.store.OnAppend(func(rel, msg string) { commits = append(commits, rel+" "+msg) })
+	must(t, p.store.SaveMain(morning(), "aaaaaaaa-1"))
+	must(t, p.store.SaveMain(morning(), "aaaaaaaa-1"))
+	must(t, p.store.SaveMain(morning(), "bbbbbbbb-2"))
+	must(t, p.store.SwapMain(morning(), "cccccccc-3"))
+	if got := p.content(t, mainFile); got != "cccccccc-3\n" {
+		t.Errorf("the file says %q", got)
+	}
+	must(t, p.store.ClearMain(morning()))
+	must(t, p.store.ClearMain(morning()))
+	if got := p.store.Main(); got != "" {
+		t.Errorf("after clearing: %q", got)
+	}
+	must(t, p.store.SaveMain(morning(), "short"))
+	want := line("aaaaaaaa-1", "created", "null") + line("bbbbbbbb-2", "compacted", `"aaaaaaaa-1"`) +
+		line("cccccccc-3", "swapped", `"bbbbbbbb-2"`) + line("cccccccc-3", "cleared", "null") + line("short", "created", "null")
+	if diff := cmp.Diff(want, p.content(t, historyFile)); diff != "" {
+		t.Errorf("history (-want +got)\n%s", diff)
+	}
+	wantCommits := []string{
+		historyFile + " session created: aaaaaaaa", historyFile + " session compacted: bbbbbbbb",
+		historyFile + " session swapped: cccccccc", historyFile + " session cleared: cccccccc", historyFile + " session created: short",
+	}
+	if diff := cmp.Diff(wantCommits, commits); diff != "" {
+		t.Errorf("commits (-want +got)\n%s", diff)
+	}
+}
+
+func TestALineIsSpelledAsTheOriginalSpellsIt(t *testing.T) {
+	fixture, err := os.ReadFile("testdata/session_history.jsonl")
+	must(t, err)
+	p := newPlace(t)
+	main, fork := "0f6a2f0e-7a67-4a1e-9f55-0c5be1b3a001", "3d0b9a52-51f0-4df4-8a6e-8a3c2c5bb002"
+	must(t, p.store.SaveMain(time.Date(2026, 11, 20, 9, 12, 0, 0, pacific), main))
+	must(t, p.store.Log(time.Date(2026, 11, 23, 16, 0, 31, 0, time.UTC), Event{SessionID: fork, Event: BgFork, Parent: main}))
+	if diff := cmp.Diff(string(fixture), p.content(t, historyFile)); diff != "" {
+		t.Errorf("(-fixture +written)\n%s", diff)
+	}
+}
+
+func TestWhatIsNoEventIsRefused(t *testing.T) {
+	p := newPlace(t)
+	for _, e := range []Event{
+		{SessionID: "", Event: BgFork},
+		{SessionID: "a", Event: "exploded"},
+		{SessionID: "a\nb", Event: BgFork},
+		{SessionID: "a", Event: BgFork, Parent: "two words"},
+	} {
+		if err := p.store.Log(morning(), e); err == nil {
+			t.Errorf("%+v was written", e)
+		}
+	}
+	if err := p.store.SaveMain(morning(), "-x"); err == nil {
+		t.Error("an id that looks like a flag was saved")
+	}
+	if got := p.content(t, historyFile) + p.content(t, mainFile); got != "" {
+		t.Errorf("files say %q", got)
+	}
+}
+
+func TestCreatedIsTheLastCreationOfTheHistory(t *testing.T) {
+	p := newPlace(t)
+	if at, ok := p.store.Created(); ok {
+		t.Errorf("without a history: %v", at)
+	}
+	p.write(t, historyFile, "\nnot json\n{broken\n"+strings.Repeat("x", 200_000)+"\n"+
+		`{"session_id": "a", "event": "created", "timestamp": "2026-11-20T09:12:00-08:00", "parent_session_id": null}`+"\n"+
+		`{"session_id": "b", "event": "created", "timestamp": "2026-11-21T10:00:00-08:00", "x": 1}`+"\n"+
+		`{"session_id": "c", "event": "created", "timestamp": "some day"}`+"\n"+
+		`{"session_id": "d", "event": "bg_fork", "timestamp": "2026-11-23T09:12:00-08:00"}`+"\n"+
+		`{"session_id": "e", "event": "created", "timest`)
+	at, ok := p.store.Created()
+	if want := time.Date(2026, 11, 21, 10, 0, 0, 0, pacific); !ok || !at.Equal(want) {
+		t.Errorf("%v, %v, want %v", at, ok, want)
+	}
+}
+
+func TestManyForksWriteWholeLines(t *testing.T) {
+	p := newPlace(t)
+	var g errgroup.Group
+	for i := range 12 {
+		g.Go(func() error {
+			return p.store.Log(morning(), Event{SessionID: fmt.Sprintf("fork-%d", i), Event: IsolatedBg})
+		})
+	}
+	must(t, g.Wait())
+	got := p.content(t, historyFile)
+	for i := range 12 {
+		if want := line(fmt.Sprintf("fork-%d", i), "isolated_bg", "null"); strings.Count(got, want) != 1 {
+			t.Errorf("fork %d is not there once:\n%s", i, got)
+		}
+	}
+}
+
+func TestAHistoryThatCannotBeWrittenIsAnErrorAndTheSessionIsKept(t *testing.T) {
+	p := newPlace(t)
+	must(t, os.MkdirAll(p.dir.Path(historyFile), 0o700))
+	if err := p.store.SaveMain(morning(), "a"); err == nil {
+		t.Error("no error")
+	}
+	if got := p.store.Main(); got != "a" {
+		t.Errorf("the main session is %q, want it saved before the history", got)
+	}
+}

@@ -1,0 +1,401 @@
+package toolset
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/post"
+	"ollimbot/routines"
+)
+
+// recorder is a run that keeps what it is asked for.
+type recorder struct {
+	calls []string
+	embed post.Embed
+	book  *shelf
+	panic bool
+}
+
+func (r *recorder) Ping(_ context.Context, m string, critical bool) agent.ToolResult {
+	if r.panic {
+		panic("out of paper")
+	}
+	r.calls = append(r.calls, fmt.Sprintf("ping %q %v", m, critical))
+	return Said(TextSent)
+}
+
+func (r *recorder) Embed(_ context.Context, e post.Embed, critical bool) agent.ToolResult {
+	r.calls = append(r.calls, fmt.Sprintf("embed %q %v", e.Title, critical))
+	r.embed = e
+	return Said(TextEmbedSent)
+}
+
+func (r *recorder) Report(_ context.Context, m string) agent.ToolResult {
+	r.calls = append(r.calls, fmt.Sprintf("report %q", m))
+	return Said("ok")
+}
+
+func (r *recorder) FollowUp(_ context.Context, n int) agent.ToolResult {
+	r.calls = append(r.calls, fmt.Sprintf("follow %d", n))
+	return Said("ok")
+}
+
+func (r *recorder) Reminders() ReminderBook { return r.book }
+
+// shelf keeps reminders in memory.
+type shelf struct {
+	list []routines.Reminder
+	zone *time.Location
+	fail error
+}
+
+func (s *shelf) Add(_ context.Context, r routines.Reminder) (routines.Reminder, error) {
+	if s.fail != nil {
+		return r, s.fail
+	}
+	r.ID = fmt.Sprintf("%08x", len(s.list)+1)
+	r.Path = "reminders/" + r.ID + ".md"
+	s.list = append(s.list, r)
+	return r, nil
+}
+
+func (s *shelf) List() []routines.Reminder { return s.list }
+
+func (s *shelf) Cancel(id string) (bool, error) {
+	for i, r := range s.list {
+		if r.ID == id {
+			s.list = append(s.list[:i], s.list[i+1:]...)
+			return true, s.fail
+		}
+	}
+	return false, s.fail
+}
+
+func (s *shelf) Now() time.Time { return time.Now().In(s.zone) }
+
+func use(t *testing.T, r Run, name, args string) agent.ToolResult {
+	t.Helper()
+	for _, tool := range Background(r) {
+		if tool.Name == name {
+			return tool.Call(t.Context(), json.RawMessage(args))
+		}
+	}
+	t.Fatalf("no tool %s", name)
+	return agent.ToolResult{}
+}
+
+func TestEveryRunHasTheSameSevenTools(t *testing.T) {
+	a, b := Background(&recorder{}), Background(&recorder{})
+	var names []string
+	for i, tool := range a {
+		names = append(names, tool.Name)
+		if tool.Description == "" || string(tool.Schema) != string(b[i].Schema) || tool.Name != b[i].Name {
+			t.Errorf("%s differs between runs or lacks a description", tool.Name)
+		}
+		var schema struct{ Type string }
+		if err := json.Unmarshal(tool.Schema, &schema); err != nil || schema.Type != "object" {
+			t.Errorf("%s: schema of type %q, %v", tool.Name, schema.Type, err)
+		}
+	}
+	want := []string{"ping_user", "discord_embed", "report_updates", "follow_up_chain", "add_reminder", "list_reminders", "cancel_reminder"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestGoodCallsReachTheRun(t *testing.T) {
+	tests := []struct{ tool, args, want string }{
+		{PingUser, `{"message":"hello"}`, `ping "hello" false`},
+		{PingUser, `{"message":"  hello\u001b[31m\n","critical":true,"unknown":1}`, `ping "hello" true`},
+		{DiscordEmbed, `{"title":"Hi"}`, `embed "Hi" false`},
+		{ReportUpdates, `{"message":"two\nlines"}`, `report "two\nlines"`},
+		{FollowUpChain, `{"minutes_from_now":30}`, `follow 30`},
+		{FollowUpChain, `{"minutes_from_now":3e1}`, `follow 30`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.tool+" "+tt.args, func(t *testing.T) {
+			r := &recorder{}
+			if a := use(t, r, tt.tool, tt.args); a.IsError {
+				t.Fatal(a.Text)
+			}
+			if diff := cmp.Diff([]string{tt.want}, r.calls); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestABadCallIsToldTheFieldAndTheCure(t *testing.T) {
+	tests := []struct {
+		tool, args string
+		want       []string
+	}{
+		{PingUser, ``, []string{`"message" is missing`, "add it"}},
+		{PingUser, `null`, []string{`"message" is missing`}},
+		{PingUser, `{`, []string{"cannot be read", "one JSON object"}},
+		{PingUser, `[]`, []string{"must be one JSON object"}},
+		{PingUser, `{"message":5}`, []string{"message must be of type string, not number"}},
+		{PingUser, `{"message":""}`, []string{"message must not be empty"}},
+		{PingUser, `{"message":"\u001b[2J  "}`, []string{"message is empty"}},
+		{PingUser, `{"message":"x","critical":"yes"}`, []string{"critical must be of type boolean, not string"}},
+		{PingUser, `{"message":"` + strings.Repeat("x", maxArgs) + `"}`, []string{"larger than 256 KiB", "Shorten"}},
+		{DiscordEmbed, `{"title":"x","fields":[{"name":"a"}]}`, []string{`"value" is missing in fields[0]`}},
+		{DiscordEmbed, `{"title":"x","fields":"a"}`, []string{"fields must be of type array"}},
+		{DiscordEmbed, `{"title":"x","buttons":[{"label":"1","action":"a"},{"label":"2","action":"a"},{"label":"3","action":"a"},{"label":"4","action":"a"},{"label":"5","action":"a"},{"label":"6","action":"a"}]}`, []string{"buttons may hold at most 5, not 6"}},
+		{FollowUpChain, `{"minutes_from_now":0}`, []string{"minutes_from_now must be at least 1"}},
+		{FollowUpChain, `{"minutes_from_now":10081}`, []string{"minutes_from_now must be at most 10080"}},
+		{FollowUpChain, `{"minutes_from_now":2.5}`, []string{"minutes_from_now must be of type integer"}},
+		{FollowUpChain, `{"minutes_from_now":"5"}`, []string{"minutes_from_now must be of type integer, not string"}},
+		{AddReminder, `{"prompt":"x"}`, []string{"give delay_minutes or run_at"}},
+		{AddReminder, `{"prompt":"x","delay_minutes":5,"run_at":"2000-01-01T10:00:00"}`, []string{"not both"}},
+		{AddReminder, `{"prompt":"x","run_at":"tomorrow"}`, []string{`run_at "tomorrow"`, "2026-03-01T15:00:00"}},
+		{AddReminder, `{"prompt":"x","run_at":"1999-12-31T23:00:00"}`, []string{"in the past", "later"}},
+		{AddReminder, `{"prompt":"x","run_at":"2099-12-31T23:00:00"}`, []string{"ten years"}},
+		{AddReminder, `{"prompt":"x","delay_minutes":-5}`, []string{"delay_minutes must be at least 1"}},
+		{AddReminder, `{"delay_minutes":5}`, []string{`"prompt" is missing`}},
+		{CancelReminder, `{}`, []string{`"reminder_id" is missing`}},
+		{CancelReminder, `{"reminder_id":"ffffffff"}`, []string{"Error: no reminder found with ID ffffffff."}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.tool+" "+tt.args[:min(len(tt.args), 40)], func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &recorder{book: &shelf{zone: time.UTC}}
+				a := use(t, r, tt.tool, tt.args)
+				if !a.IsError || !strings.HasPrefix(a.Text, "Error") || len(r.calls) > 0 || len(r.book.list) > 0 {
+					t.Fatalf("answer %+v, calls %v", a, r.calls)
+				}
+				for _, w := range tt.want {
+					if !strings.Contains(a.Text, w) {
+						t.Errorf("answer %q lacks %q", a.Text, w)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAPanicBecomesAnAnswer(t *testing.T) {
+	a := use(t, &recorder{panic: true}, PingUser, `{"message":"x"}`)
+	if !a.IsError || !strings.Contains(a.Text, "out of paper") {
+		t.Errorf("answer %+v", a)
+	}
+}
+
+func TestAnEmbedIsCleanAndWithinDiscordsLimits(t *testing.T) {
+	long := strings.Repeat("𝔘", 5000) // two units each
+	fields := make([]map[string]any, 40)
+	for i := range fields {
+		fields[i] = map[string]any{"name": "n\x1b[1m", "value": `a\nb`}
+	}
+	fields[0]["inline"], fields[1]["name"], fields[2]["value"] = false, long, ""
+	args, err := json.Marshal(map[string]any{
+		"title": long, "description": `first\nsecond` + "\u202e", "color": "PINK", "fields": fields,
+		"buttons": []map[string]string{{"label": long, "style": "Danger", "action": "agent:go"}, {"label": "", "action": "dismiss:"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorder{}
+	if a := use(t, r, DiscordEmbed, string(args)); a.IsError {
+		t.Fatal(a.Text)
+	}
+	e := r.embed
+	if n := len(utf16.Encode([]rune(e.Title))); n > 256 || !strings.HasSuffix(e.Title, "…") {
+		t.Errorf("title of %d units, ends %q", n, e.Title[len(e.Title)-3:])
+	}
+	if e.Description != "first\nsecond" || e.Color != "blue" {
+		t.Errorf("description %q, colour %q", e.Description, e.Color)
+	}
+	if len(e.Fields) != 25 || e.Fields[0].Inline || !e.Fields[1].Inline || e.Fields[2].Value != "–" || e.Fields[3].Value != "a\nb" || e.Fields[3].Name != "n" {
+		t.Errorf("%d fields: %+v", len(e.Fields), e.Fields[:4])
+	}
+	if units(e.Fields[1].Name) > 256 || units(e.Buttons[0].Label) > 80 {
+		t.Error("a name or label is too long")
+	}
+	if e.Buttons[0].Style != "danger" || e.Buttons[1].Style != "secondary" || e.Buttons[1].Label != "–" {
+		t.Errorf("buttons: %+v", e.Buttons)
+	}
+	if r.embed.Title == "" || totalUnits(e) > 6000 {
+		t.Errorf("%d units altogether", totalUnits(e))
+	}
+}
+
+func totalUnits(e post.Embed) int {
+	n := units(e.Title) + units(e.Description)
+	for _, f := range e.Fields {
+		n += units(f.Name) + units(f.Value)
+	}
+	return n
+}
+
+func TestPropertyACutTextFitsAndIsTheBeginning(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.String().Draw(t, "text")
+		n := rapid.IntRange(1, 30).Draw(t, "limit")
+		got := cut(s, n)
+		if units(got) > n {
+			t.Fatalf("%q has %d units, more than %d", got, units(got), n)
+		}
+		if got == s {
+			return
+		}
+		if units(s) <= n || !strings.HasSuffix(got, "…") || !strings.HasPrefix(s, strings.TrimSuffix(got, "…")) {
+			t.Fatalf("cut(%q, %d) = %q", s, n, got)
+		}
+	})
+}
+
+func TestPropertyNoArgumentsMakeAToolPanicOrStaySilent(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := &recorder{book: &shelf{zone: time.UTC}}
+		tools := Background(r)
+		tool := tools[rapid.IntRange(0, len(tools)-1).Draw(rt, "tool")]
+		keys := rapid.SampledFrom([]string{"message", "title", "critical", "fields", "minutes_from_now", "prompt", "run_at", "delay_minutes", "reminder_id", "max_chain"})
+		values := rapid.SampledFrom([]string{`1`, `-1`, `1e9`, `1e400`, `2.5`, `""`, `"x"`, `"\ud800"`, `null`, `[]`, `{}`, `[{"name":1}]`, `true`, `"2000-01-01T00:00"`})
+		var parts []string
+		for range rapid.IntRange(0, 4).Draw(rt, "n") {
+			parts = append(parts, fmt.Sprintf("%q:%s", keys.Draw(rt, "key"), values.Draw(rt, "value")))
+		}
+		a := tool.Call(context.Background(), json.RawMessage("{"+strings.Join(parts, ",")+"}"))
+		if a.Text == "" || strings.Contains(a.Text, "internal fault") {
+			rt.Fatalf("%s answered %+v", tool.Name, a)
+		}
+	})
+}
+
+func TestAReminderIsSetAtItsTime(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		args, answer string
+		want         routines.Reminder
+	}{
+		{
+			`{"prompt":"Call the dentist","delay_minutes":30}`, "Reminder 00000001 set for 1:30 AM.",
+			routines.Reminder{Task: routines.Task{Body: "Call the dentist", Background: true}, RunAt: time.Date(2000, 1, 1, 1, 30, 0, 0, berlin)},
+		},
+		{
+			`{"prompt":"x","run_at":"2000-01-01T15:00:00","description":"Tea\u001b[1m","foreground":true,"max_chain":3}`, "Reminder 00000001 set for 3:00 PM.",
+			routines.Reminder{Task: routines.Task{Body: "x", Description: "Tea"}, RunAt: time.Date(2000, 1, 1, 15, 0, 0, 0, berlin), MaxChain: 3},
+		},
+		{
+			`{"prompt":"with an offset","run_at":"2000-01-01T05:00:00Z"}`, "Reminder 00000001 set for 6:00 AM.",
+			routines.Reminder{Task: routines.Task{Body: "with an offset", Background: true}, RunAt: time.Date(2000, 1, 1, 6, 0, 0, 0, berlin)},
+		},
+		{
+			`{"prompt":"seconds are lost","run_at":"2000-01-01 01:10:59"}`, "Reminder 00000001 set for 1:10 AM.",
+			routines.Reminder{Task: routines.Task{Body: "seconds are lost", Background: true}, RunAt: time.Date(2000, 1, 1, 1, 10, 0, 0, berlin)},
+		},
+		{
+			`{"prompt":"at least a minute","run_at":"2000-01-01T01:00:20"}`, "Reminder 00000001 set for 1:01 AM.",
+			routines.Reminder{Task: routines.Task{Body: "at least a minute", Background: true}, RunAt: time.Date(2000, 1, 1, 1, 1, 0, 0, berlin)},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.args, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // the bubble begins on 2000-01-01 at 01:00 in Berlin
+				book := &shelf{zone: berlin}
+				a := use(t, &recorder{book: book}, AddReminder, tt.args)
+				if a.Text != tt.answer {
+					t.Fatalf("answer %q, want %q", a.Text, tt.answer)
+				}
+				want := tt.want
+				want.Kind, want.ID, want.Path = routines.KindReminder, "00000001", "reminders/00000001.md"
+				want.Thinking, want.AllowPing, want.Mode = true, true, routines.OnPing
+				if diff := cmp.Diff([]routines.Reminder{want}, book.list); diff != "" {
+					t.Error(diff)
+				}
+			})
+		})
+	}
+}
+
+func TestRemindersAreListedByTimeAndCancelledById(t *testing.T) {
+	at := time.Date(2026, 3, 1, 15, 0, 0, 0, time.UTC)
+	book := &shelf{zone: time.UTC}
+	r := &recorder{book: book}
+	if a := use(t, r, ListReminders, `{}`); a.Text != "No pending reminders." {
+		t.Errorf("an empty book: %q", a.Text)
+	}
+	for _, m := range []routines.Reminder{
+		{Task: routines.Task{Body: "b"}, RunAt: at.Add(time.Hour)},
+		{Task: routines.Task{Body: "a", Description: "Tea", Background: true}, RunAt: at},
+	} {
+		if _, err := book.Add(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "- 00000002 [bg] 2026-03-01 03:00 PM — Tea  (reminders/00000002.md)\n" +
+		"- 00000001 [fg] 2026-03-01 04:00 PM — (no description)  (reminders/00000001.md)"
+	if a := use(t, r, ListReminders, `{}`); a.Text != want {
+		t.Error(cmp.Diff(want, a.Text))
+	}
+	if a := use(t, r, CancelReminder, `{"reminder_id":" 00000002 "}`); a.Text != "Reminder 00000002 cancelled." || len(book.list) != 1 {
+		t.Errorf("cancel: %+v", a)
+	}
+	book.fail = errors.New("disk full")
+	if a := use(t, r, AddReminder, `{"prompt":"x","delay_minutes":1}`); !a.IsError || !strings.Contains(a.Text, "disk full") {
+		t.Errorf("a disk's fault: %+v", a)
+	}
+}
+
+func TestLabels(t *testing.T) {
+	tests := []struct{ name, input, want string }{
+		{"Read", `{"file_path":"/home/x/.ollim-bot/user/notes.md"}`, "Read(user/notes.md)"},
+		{"Write", `{"file_path":"reminders/foo.md"}`, "Write(reminders/foo.md)"},
+		{"Edit", `{"file_path":"foo.md"}`, "Edit(foo.md)"},
+		{"mcp__discord__ping_user", `{"message":"x"}`, "ping_user"},
+		{"mcp__docs__search__deep", `{}`, "search__deep"},
+		{"Bash", `{"command":"ollim-bot tasks list --all --with-a-very-long-option-behind-it --and-more\nsecond"}`, "Bash(ollim-bot tasks list --all --with-a-very-long-opt…)"},
+		{"Grep", `{"pattern":"todo","path":"notes"}`, "Grep(todo, notes)"},
+		{"Grep", `{"pattern":"todo","path":""}`, "Grep(todo)"},
+		{"Glob", `{"pattern":"**/*.md"}`, "Glob(**/*.md)"},
+		{"WebFetch", `{"url":"https://example.com"}`, "WebFetch(https://example.com)"},
+		{"Task", `{"description":"look it up"}`, "Task(look it up)"},
+		{"Something", `{"x":1}`, "Something"},
+		{"Bash", `not json`, "Bash"},
+		{"Bash", `{"command":5}`, "Bash"},
+		{"Bash", `{"command":"echo \u001b[31mred"}`, "Bash(echo red)"},
+	}
+	for _, tt := range tests {
+		if got := Label(tt.name, json.RawMessage(tt.input)); got != tt.want {
+			t.Errorf("Label(%s, %s) = %q, want %q", tt.name, tt.input, got, tt.want)
+		}
+	}
+}
+
+func TestAnotherChecksTimeIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		book := &shelf{zone: time.UTC}
+		c := NewChain(book, &routines.Reminder{Task: routines.Task{ID: "root0001"}, MaxChain: 2})
+		if got := c.FollowUp(t.Context(), 1); got.Text != "Follow-up scheduled in 1 minute (12:01 AM), as check 2 of 3." {
+			t.Errorf("answer %q", got.Text)
+		}
+		if got := c.Scheduled(); !got.Equal(time.Now().Add(time.Minute)) {
+			t.Errorf("scheduled for %s", got)
+		}
+		if NewChain(book, &routines.Reminder{}) != nil || NewChain(book, nil).Scheduled() != (time.Time{}) {
+			t.Error("a one-shot has a chain")
+		}
+	})
+}
+
+func BenchmarkBackground(b *testing.B) {
+	r := &recorder{}
+	for b.Loop() {
+		Background(r)
+	}
+}

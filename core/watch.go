@@ -1,0 +1,79 @@
+package core
+
+import (
+	"context"
+	"path"
+	"strings"
+	"time"
+
+	"ollimbot/core/config"
+	"ollimbot/routines/watch"
+)
+
+// watched are the folders whose files take effect as they are saved. state/ is
+// among them because a command beside the running bot changes it.
+var watched = []string{"routines", "reminders", "state"}
+
+// watch keeps the index, the runtime configuration and the dashboards true to
+// what lies in the data directory (decisions, C12).
+func (b *Bot) watch(ctx context.Context) error {
+	return watch.Run(ctx, watch.Options{
+		Root: b.dir.Root(), Folders: watched,
+		Quiet: 30 * time.Millisecond, Rescan: time.Minute,
+		Match: interesting, Changed: b.filesChanged, Log: b.log,
+	})
+}
+
+// interesting keeps editors' swap files and our own temporary ones from
+// causing any work.
+func interesting(rel string) bool {
+	dir, name := path.Split(rel)
+	if strings.HasPrefix(name, ".") {
+		return false
+	}
+	if dir == "state/" {
+		switch name {
+		case "config.json", "ping_budget.json", "pending_updates.json", "pings.jsonl":
+			return true
+		}
+		return false
+	}
+	return strings.HasSuffix(name, ".md")
+}
+
+// filesChanged is called by the watcher, never concurrently.
+func (b *Bot) filesChanged(batch watch.Batch) {
+	if batch.Full {
+		b.reloadRuntime()
+		b.loop.Kick(b.index.Scan())
+		b.notify()
+		return
+	}
+	var tasks []string
+	for _, rel := range batch.Names {
+		switch {
+		case rel == "state/config.json":
+			b.reloadRuntime()
+		case !strings.HasPrefix(rel, "state/"):
+			tasks = append(tasks, rel)
+		}
+	}
+	if len(tasks) > 0 {
+		b.loop.Kick(b.index.Refresh(tasks))
+	}
+	b.notify()
+}
+
+// reloadRuntime reads state/config.json; what it does not understand is
+// reported once and replaced by its default.
+func (b *Bot) reloadRuntime() {
+	r, problems := config.LoadRuntime(b.dir)
+	old := b.runtime.Swap(&r)
+	if old != nil && *old == r {
+		return
+	}
+	for _, p := range problems {
+		b.log.Warn("configuration value was not understood", "problem", p)
+		b.notice(Warn, p)
+	}
+}

@@ -1,0 +1,169 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core"
+)
+
+func TestExactNumbersShowTheirConsequenceBeforeTheyAreSet(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("1", "e")
+		s.sees("Ping budget, exactly", "Capacity       5", "0-9 type", "Refill every", "90", "enter set")
+		s.press("8", "tab", "4", "5")
+		preview := s.bot.Snapshot().Budget.State.Preview(time.Now(), 8, 45)
+		s.sees("Capacity       8 ", "Refill every   45 ")
+		if first := strings.Fields(preview); len(first) > 1 {
+			s.sees(first[0] + " " + first[1])
+		}
+		s.press("enter")
+		s.sees("3.2 / 8")
+		s.misses("Ping budget, exactly")
+		c := s.bot.done()[0].(core.SetBudget)
+		if *c.Capacity != 8 || *c.RefillMinutes != 45 {
+			t.Errorf("set %d and %d", *c.Capacity, *c.RefillMinutes)
+		}
+	})
+}
+
+func TestExactNumbersThatCannotBeAreRefusedInWords(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("1", "e", "tab", "0", "enter")
+		s.sees("at least 1", "Ping budget, exactly")
+		s.press("esc")
+		s.misses("Ping budget, exactly")
+		if n := len(s.bot.done()); n != 0 {
+			t.Errorf("%d commands", n)
+		}
+	})
+}
+
+func TestQuittingWithoutForksAsksNothing(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("q")
+		s.quits()
+	})
+}
+
+func TestQuittingWhileForksRunAsksAndStayingIsTheDefault(t *testing.T) {
+	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+		s.press("q")
+		s.sees("1 fork still running, 1 waiting", "▸ n stay")
+		s.press("enter")
+		s.misses("still running, 1 waiting")
+		s.stays()
+		s.press("q")
+		time.Sleep(time.Second)
+		s.press("y")
+		s.quits()
+	})
+}
+
+func TestAKeyTypedAheadNeverConfirms(t *testing.T) {
+	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+		s.send("qy")
+		s.stays()
+		s.sees("still running")
+		time.Sleep(time.Second)
+		s.press("down")
+		s.sees("▸ y quit and stop them")
+		s.press("enter")
+		s.quits()
+	})
+}
+
+func TestThePaletteFindsAnActionAndRunsItInItsPane(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("6", "ctrl+p")
+		s.sees("Logs: Find in the text", "Show every key")
+		s.press(strings.Split("undo", "")...)
+		s.sees("Undo the last change", "nothing to undo")
+		s.press("ctrl+u")
+		s.press(strings.Split("raise cap", "")...)
+		s.sees("Raise the capacity by one")
+		s.press("enter")
+		s.sees("▸ 1 Ping budget", "3.2 / 6")
+	})
+}
+
+func TestThePaletteSaysWhyAnActionIsOff(t *testing.T) {
+	play(t, setup{snap: func(at time.Time) core.Snapshot { return core.Snapshot{At: at, Zone: time.UTC} }}, func(s *stage) {
+		s.press("ctrl+p")
+		s.press(strings.Split("discard", "")...)
+		s.sees("there is no pending update")
+		s.press("enter")
+		s.sees("Discard the selected update: there is no pending update")
+		s.press("ctrl+p")
+		s.press(strings.Split("zzzzqqq", "")...)
+		s.sees("no action has that name")
+	})
+}
+
+func TestHelpListsEveryKeyAndFinds(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("2", "?")
+		s.sees("Keys", "Fire the selected task now", "Everywhere")
+		s.misses("Stop the selected run")
+		s.press("/")
+		s.press(strings.Split("stop the SELECTED", "")...)
+		s.sees("find: stop the SELECTED_", "Stop the selected run")
+		s.press("enter")
+		s.sees("1 of 1")
+		s.press("esc", "esc")
+		s.misses("Everywhere")
+	})
+}
+
+func TestAFailedCommandIsAToastThatSaysWhatToDo(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("3", "x")
+		s.sees("write budget: the disk is full; free some space")
+		time.Sleep(9 * time.Second)
+		s.misses("the disk is full")
+		s.press("!")
+		s.sees("Notices, newest first", "error", "the disk is full")
+	})
+}
+
+func TestACommandThatPanicsIsAnErrorToo(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("2", "f")
+		s.sees("panic in core.FireNow: a command that panics")
+		s.stays()
+	})
+}
+
+func TestANoticeOfTheBotIsAToastOnce(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.bot.change(func(s *core.Snapshot) {
+			s.Notices = append(s.Notices, core.Notice{Seq: 1, At: time.Now(), Level: core.Warn, Text: "routines/a.md:3:7: day 8 does not exist"})
+		})
+		time.Sleep(100 * time.Millisecond)
+		s.sees("routines/a.md:3:7: day 8 does not exist")
+		time.Sleep(10 * time.Second)
+		s.misses("day 8 does not exist")
+		s.bot.change(func(*core.Snapshot) {})
+		time.Sleep(100 * time.Millisecond)
+		s.misses("day 8 does not exist")
+	})
+}
+
+func TestAPromptIsPreviewedOnAPage(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("2", "p")
+		s.sees("You are about to fire.", "Second line of the prompt.", "esc close")
+		s.press("q")
+		s.misses("Second line of the prompt.")
+		s.stays()
+	})
+}
+
+func TestTheNoticeOfTheStartIsShown(t *testing.T) {
+	play(t, setup{options: Options{Notice: "no Discord token: the chat pane is the surface"}}, func(s *stage) {
+		s.sees("no Discord token: the chat pane is the surface")
+		s.press("esc")
+		s.misses("no Discord token")
+	})
+}

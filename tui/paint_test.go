@@ -1,0 +1,236 @@
+package tui
+
+import (
+	"image/color"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core"
+)
+
+func TestTheScreenShrinksStepByStep(t *testing.T) {
+	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+		s.press("1")
+		s.resize(80, 24)
+		s.sees("▸1 Ping budget", "2 Schedule", "6 Logs", "3.2 / 5")
+		s.press("2")
+		s.sees("▸2 Schedule", "Move a little")
+		s.resize(40, 10)
+		s.sees("▸2 ", "Email sweep")
+		s.misses("╭")
+		s.press("z")
+		s.sees("╭", "zoomed")
+		s.press("esc")
+		s.resize(30, 5)
+		s.sees("the screen has 30×5", "at least 40×10")
+		s.resize(120, 40)
+		s.sees("▸ 2 Schedule", "1 Ping budget", "5 Chat")
+	})
+}
+
+func TestEveryFrameIsExactlyAsLargeAsTheScreen(t *testing.T) {
+	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+		for _, size := range [][2]int{{80, 24}, {133, 41}, {96, 26}, {56, 14}, {40, 10}, {20, 4}, {3, 2}, {120, 40}} {
+			s.resize(size[0], size[1])
+			lines := Frame(s.bot.Snapshot(), FrameOptions{Width: size[0], Height: size[1], Tail: s.bot.Tail})
+			if len(lines) != size[1] {
+				t.Errorf("%v: %d lines", size, len(lines))
+			}
+			// The toasts and the caret apart, the screen is what Frame draws.
+			if d := cmp.Diff(lines[:1], s.rows()[:1]); d != "" {
+				t.Errorf("%v:\n%s", size, d)
+			}
+			for i, l := range lines {
+				if n := cells(l); n != size[0] {
+					t.Errorf("%v: line %d is %d cells wide: %q", size, i, n, l)
+				}
+			}
+		}
+	})
+}
+
+func TestWithoutColoursNoColourIsSent(t *testing.T) {
+	for name, o := range map[string]setup{
+		"NO_COLOR":         {env: []string{"NO_COLOR=yes"}},
+		"option":           {options: Options{NoColor: true}},
+		"a simple one":     {env: []string{"TERM=dumb", "COLORTERM="}},
+		"NO_COLOR is on=1": {env: []string{"NO_COLOR=1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.snap = func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }
+			play(t, o, func(s *stage) {
+				s.press("1", "+", "2", "?", "esc", "ctrl+p", "esc", "!", "esc", "q")
+				if got := colourSGR.FindString(s.written()); got != "" {
+					t.Errorf("%q was sent", got)
+				}
+				s.sees("still running")
+			})
+		})
+	}
+}
+
+func TestWithASCIINothingElseIsDrawn(t *testing.T) {
+	for name, o := range map[string]setup{
+		"option":  {options: Options{ASCII: true}},
+		"locale":  {env: []string{"LC_ALL=C"}},
+		"console": {env: []string{"TERM=linux"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.snap = func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }
+			play(t, o, func(s *stage) {
+				check := func() {
+					t.Helper()
+					for i, row := range s.rows() {
+						for _, r := range row {
+							if r > 0x7e {
+								t.Errorf("row %d holds %q: %s", i, r, row)
+								return
+							}
+						}
+					}
+				}
+				check()
+				for _, keys := range [][]string{{"1", "+"}, {"e"}, {"esc", "2", "?"}, {"esc", "ctrl+p"}, {"esc", "!"}, {"esc", "4"}, {"5"}, {"6", "q"}} {
+					s.press(keys...)
+					check()
+				}
+				s.resize(80, 24)
+				check()
+				s.resize(40, 10)
+				check()
+			})
+		})
+	}
+}
+
+func TestColoursFollowTheTerminalsBackground(t *testing.T) {
+	const darkFocus, lightFocus = "38;2;130;182;255", "38;2;11;87;164"
+	play(t, setup{}, func(s *stage) {
+		if out := s.written(); !strings.Contains(out, darkFocus) || strings.Contains(out, lightFocus) {
+			t.Error("a dark terminal must get the dark colours")
+		}
+	})
+	play(t, setup{paper: color.White}, func(s *stage) {
+		s.press("1")
+		s.written()
+		s.press("2")
+		if out := s.written(); !strings.Contains(out, lightFocus) || strings.Contains(out, darkFocus) {
+			t.Error("a light terminal must get the light colours")
+		}
+	})
+	play(t, setup{paper: color.White, options: Options{Theme: "dark"}}, func(s *stage) {
+		if out := s.written(); strings.Contains(out, lightFocus) || strings.Contains(out, "\x1b]11;?") {
+			t.Error("a chosen theme is not asked about")
+		}
+	})
+}
+
+func TestAThemeThatIsSwitchedIsFollowedWhenTheWindowComesBack(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.glass.mu.Lock()
+		s.glass.vt.SetDefaultBackgroundColor(color.White)
+		s.glass.mu.Unlock()
+		s.written()
+		s.send("\x1b[I")
+		time.Sleep(100 * time.Millisecond)
+		if out := s.written(); !strings.Contains(out, "38;2;11;87;164") {
+			t.Error("the colours are still the dark ones")
+		}
+	})
+}
+
+func TestIdleIsSilent(t *testing.T) {
+	play(t, setup{snap: func(at time.Time) core.Snapshot {
+		return core.Snapshot{At: at, Zone: time.UTC, Engine: core.EngineStatus{Name: "script", OK: true}}
+	}}, func(s *stage) {
+		time.Sleep(time.Second)
+		writes := s.writes()
+		s.bot.mu.Lock()
+		reads := s.bot.reads
+		s.bot.mu.Unlock()
+		time.Sleep(10 * time.Minute)
+		s.bot.mu.Lock()
+		reads = s.bot.reads - reads
+		s.bot.mu.Unlock()
+		if reads != 10 {
+			t.Errorf("%d snapshots in ten idle minutes, want one a minute", reads)
+		}
+		if got := s.writes() - writes; got > 10 {
+			t.Errorf("%d writes in ten idle minutes", got)
+		}
+	})
+}
+
+func TestABusyCoreIsPaintedThirtyTimesASecondAtMost(t *testing.T) {
+	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+		writes := s.writes()
+		const seconds = 3
+		for i := range seconds * 1000 {
+			s.bot.change(func(s *core.Snapshot) { s.Forks[0].Tools = i })
+			time.Sleep(time.Millisecond)
+		}
+		got := s.writes() - writes
+		if got < seconds*20 || got > seconds*31 {
+			t.Errorf("%d paints in %d s of a thousand changes a second", got, seconds)
+		}
+	})
+}
+
+func TestAKeyIsPaintedAtOnceEvenWhileThingsStream(t *testing.T) {
+	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+		s.bot.change(func(s *core.Snapshot) { s.Forks[0].Tools++ })
+		synctest.Wait()
+		s.bot.change(func(s *core.Snapshot) { s.Forks[0].Tools++ })
+		synctest.Wait()
+		writes, now := s.writes(), time.Now()
+		s.press("1")
+		if s.writes() == writes {
+			t.Error("nothing was painted")
+		}
+		if d := time.Since(now); d != 0 {
+			t.Errorf("painted after %v", d)
+		}
+		s.sees("▸ 1 Ping budget")
+	})
+}
+
+func TestSecondsAreCountedOnlyWhileAForkRuns(t *testing.T) {
+	counted := func(env ...string) int {
+		var reads int
+		play(t, setup{env: env, snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+			time.Sleep(500 * time.Millisecond)
+			s.bot.mu.Lock()
+			reads = s.bot.reads
+			s.bot.mu.Unlock()
+			time.Sleep(20 * time.Second)
+			s.bot.mu.Lock()
+			reads = s.bot.reads - reads
+			s.bot.mu.Unlock()
+		})
+		return reads
+	}
+	if got := counted(); got != 20 {
+		t.Errorf("%d looks in 20 s of a running fork", got)
+	}
+	if got := counted("NO_MOTION=1"); got != 0 {
+		t.Errorf("%d looks in 20 s with NO_MOTION", got)
+	}
+}
+
+func TestRedrawPaintsWhatSomethingElseHasOverwritten(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		before := s.screen()
+		s.glass.mu.Lock()
+		_, _ = s.glass.vt.WriteString("\x1b[5;5Hbroadcast message from root")
+		s.glass.mu.Unlock()
+		s.sees("broadcast")
+		s.press("ctrl+l")
+		if d := cmp.Diff(before, s.screen()); d != "" {
+			t.Error(d)
+		}
+	})
+}
