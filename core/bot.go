@@ -64,6 +64,10 @@ type Bot struct {
 	git      *store.Git
 	main     *conversation
 
+	// watchFiles and versions are the two services that reach outside of the
+	// program (inotify, git); tests in bubbles of fake time do without them.
+	watchFiles, versions func(context.Context) error
+
 	runtime  atomic.Pointer[config.Runtime]
 	started  atomic.Pointer[time.Time]
 	notices  noticeBoard
@@ -92,6 +96,7 @@ func New(o Options) (*Bot, error) {
 		git:      store.NewGit(o.Dir, o.Log),
 		changed:  make(chan struct{}, 1),
 	}
+	b.watchFiles, b.versions = b.watch, b.runGit
 	b.reloadRuntime()
 	if err := b.makeParts(); err != nil {
 		return nil, err
@@ -149,12 +154,12 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	gitCtx, stopGit := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopGit()
 	var tidy errgroup.Group
-	tidy.Go(guard(func() error { return b.runGit(gitCtx) }))
+	tidy.Go(guard(func() error { return b.versions(gitCtx) }))
 
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(guard(func() error { return b.forks.Run(gctx) }))
 	g.Go(guard(func() error { return b.loop.Run(gctx) }))
-	g.Go(guard(func() error { return b.watch(gctx) }))
+	g.Go(guard(func() error { return b.watchFiles(gctx) }))
 	g.Go(guard(func() error { return b.main.run(gctx) }))
 	b.notify()
 	err = g.Wait()

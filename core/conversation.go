@@ -58,15 +58,20 @@ func (c *conversation) run(ctx context.Context) error {
 }
 
 // say takes the user's words: shown at once, a running turn is interrupted,
-// answered when the lock is free. It never blocks.
+// answered when the lock is free.
 func (c *conversation) say(ctx context.Context, text string) error {
+	// First the interruption: were the words queued before it, it could meet
+	// the turn that answers them.
+	if err := c.interrupt(ctx); err != nil {
+		c.bot.log.Warn("running turn was not interrupted", "error", err)
+	}
+	c.bot.book.Add(transcript.User, text)
 	select {
 	case c.words <- text:
+		return nil
 	default:
 		return errors.New(textTooManyMessages)
 	}
-	c.bot.book.Add(transcript.User, text)
-	return c.interrupt(ctx)
 }
 
 // interrupt ends the running turn, if there is one.

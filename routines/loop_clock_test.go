@@ -10,12 +10,12 @@ func TestASuspendedMachineCatchesUpWithinThirtySeconds(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("routines/a.md", routineText(idA, "0 * * * *", "water", "missed: run"))
 		n.put("reminders/b.md", reminderText(idB, "2000-01-01T01:30:00Z", "call"))
+		n.form = "02 15:04"
 		n.start()
 		n.sleep(10 * time.Minute)
 		n.jump(2*time.Hour + 20*time.Minute) // the lid was closed until 2:30
 		n.sleep(40 * time.Second)
-		n.want("01 00:00:00 aaaaaaaa 01 00:00:00",
-			"01 02:30:05 bbbbbbbb 01 01:30:00 late", "01 02:30:07 aaaaaaaa 01 02:00:00 late +1")
+		n.want("01 00:00 aaaaaaaa 01 00:00:00", "01 02:30 aaaaaaaa 01 02:00:00 late +1", "01 02:30 bbbbbbbb 01 01:30:00 late")
 		n.wantNotes(`Missed routine "water" (was due 2:00 AM); it runs now, late`)
 	})
 }
@@ -23,11 +23,12 @@ func TestASuspendedMachineCatchesUpWithinThirtySeconds(t *testing.T) {
 func TestAFireInTheMinuteOfWakingIsOnTimeAndTheOnesBeforeAreOneMissed(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("routines/a.md", routineText(idA, "*/5 * * * *", "water"))
+		n.form = "02 15:04"
 		n.start()
 		n.sleep(time.Minute)
 		n.jump(2*time.Hour - time.Minute + 10*time.Second)
 		n.sleep(30 * time.Second)
-		n.want("01 00:00:00 aaaaaaaa 01 00:00:00", "01 02:00:10 aaaaaaaa 01 02:00:00 +23")
+		n.want("01 00:00 aaaaaaaa 01 00:00:00", "01 02:00 aaaaaaaa 01 02:00:00 +23")
 		n.wantNotes(`Missed routine "water" (was due 1:55 AM)`)
 	})
 }
@@ -48,7 +49,7 @@ func TestAClockSetFarBackGoesOnFromItsNewTime(t *testing.T) {
 	inBubble(t, func(n *night) {
 		time.Sleep(10*24*time.Hour + 8*time.Hour + 30*time.Minute) // 11 January, 8:30
 		n.put("routines/a.md", routineText(idA, "0 * * * *", "water"))
-		n.put("routines/b.md", routineText(idB, "0 9 * * *", "daily"))
+		n.put("routines/b.md", routineText(idB, "10 9 * * *", "daily"))
 		n.start()
 		n.sleep(time.Hour) // 9:30
 		n.jump(-4 * 24 * time.Hour)
@@ -56,7 +57,7 @@ func TestAClockSetFarBackGoesOnFromItsNewTime(t *testing.T) {
 		n.jump(-9 * time.Hour)
 		n.start()
 		n.sleep(30 * time.Minute)
-		n.want("11 09:00:00 aaaaaaaa 11 09:00:00", "11 09:00:00 bbbbbbbb 11 09:00:00",
+		n.want("11 09:00:00 aaaaaaaa 11 09:00:00", "11 09:10:00 bbbbbbbb 11 09:10:00",
 			"07 10:00:00 aaaaaaaa 07 10:00:00", "07 02:00:00 aaaaaaaa 07 02:00:00")
 		n.wantNotes()
 	})
@@ -94,19 +95,20 @@ func TestAClockIn1970FiresNothingAndMarksNothingMissed(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("routines/a.md", routineText(idA, "0 * * * *", "water"))
 		n.put("reminders/b.md", reminderText(idB, "2000-01-01T02:00:00Z", "call"))
+		n.form = "02 15:04"
 		n.start()
 		n.sleep(10 * time.Minute)
 		n.stop()
 		n.jump(-30 * 366 * 24 * time.Hour)
 		n.start()
 		n.sleep(3 * time.Hour)
-		n.want("01 00:00:00 aaaaaaaa 01 00:00:00")
+		n.want("01 00:00 aaaaaaaa 01 00:00:00")
 		if len(n.notes) != 1 || !strings.HasPrefix(n.notes[0], "The clock says December") {
 			t.Errorf("notes are %q", n.notes)
 		}
 		n.jump(30 * 366 * 24 * time.Hour) // 3:10, as after a start
 		n.sleep(40 * time.Second)
-		n.want("01 00:00:00 aaaaaaaa 01 00:00:00", "01 03:10:05 bbbbbbbb 01 02:00:00 late")
+		n.want("01 00:00 aaaaaaaa 01 00:00:00", "01 03:10 bbbbbbbb 01 02:00:00 late")
 		if len(n.notes) != 2 || n.notes[1] != `Missed routine "water" (was due 3:00 AM)` {
 			t.Errorf("notes are %q", n.notes)
 		}

@@ -23,6 +23,7 @@ type night struct {
 
 	mu     sync.Mutex
 	shift  time.Duration // of the wall clock
+	form   string        // how the time of a fire is written down
 	fired  []string
 	notes  []string
 	gone   []string
@@ -31,7 +32,7 @@ type night struct {
 }
 
 func newNight(t *testing.T) *night {
-	n := &night{room: newRoom(t), work: func(context.Context, Due) error { return nil }}
+	n := &night{room: newRoom(t), form: "02 15:04:05", work: func(context.Context, Due) error { return nil }}
 	n.stop = func() {}
 	t.Cleanup(func() { n.stop() })
 	return n
@@ -72,7 +73,7 @@ func (n *night) start() {
 }
 
 func (n *night) fire(ctx context.Context, d Due) error {
-	words := fmt.Sprintf("%s %s %s", n.clock().Format("02 15:04:05"), d.Task().ID, d.At.Format("02 15:04:05"))
+	words := fmt.Sprintf("%s %s %s", n.clock().Format(n.form), d.Task().ID, d.At.Format("02 15:04:05"))
 	if d.Late {
 		words += " late"
 	}

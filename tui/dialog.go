@@ -139,6 +139,9 @@ func over(line string, x int, piece string, w int) string {
 	n := cells(piece)
 	left := ansi.Cut(line, 0, x)
 	right := ansi.Cut(line, x+n, w)
+	if cells(right) > w-x-n {
+		right = ansi.Cut(line, x+n+1, w)
+	}
 	// A character of two cells at an edge is gone with the half that was covered.
 	left += widget.Blank(x - cells(left))
 	right = widget.Blank(w-x-n-cells(right)) + right

@@ -36,7 +36,9 @@ func (b *bot) Snapshot() core.Snapshot {
 	defer b.mu.Unlock()
 	b.reads++
 	s := b.snap
-	s.At = time.Now().In(s.Zone)
+	if s.Zone != nil {
+		s.At = time.Now().In(s.Zone)
+	}
 	return s
 }
 

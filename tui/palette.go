@@ -86,7 +86,9 @@ func (p *palette) draw(l look, w, h int) []string {
 		p.top = p.cursor - rows + 1
 	}
 	lines := []string{
-		l.brush.Line(w, widget.Span{Role: theme.Key, Text: " " + l.theme.Glyph(theme.Pointer) + " "}, widget.Span{Text: p.query}, widget.Span{Role: theme.Caret, Text: " "}),
+		l.brush.Line(w,
+			widget.Span{Role: theme.Key, Text: " " + l.theme.Glyph(theme.Pointer) + " "},
+			widget.Span{Text: p.query}, widget.Span{Role: theme.Caret, Text: " "}),
 	}
 	for i := p.top; i < p.top+rows; i++ {
 		if i < len(p.shown) {

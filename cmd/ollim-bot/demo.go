@@ -84,7 +84,7 @@ func furnish(at place) error {
 func furnishBudget(at place) error {
 	today := at.now.Format(time.DateOnly)
 	s := budget.State{
-		Capacity: 5, Available: 3.2, RefillRateMinutes: 3, LastRefill: at.now,
+		Capacity: 5, Available: 3.2, RefillRateMinutes: 2, LastRefill: at.now,
 		CriticalResetDate: today, DailyUsed: 2, DailyUsedReset: today,
 	}
 	if err := at.dir.Write("state/ping_budget.json", s.Encode()); err != nil {

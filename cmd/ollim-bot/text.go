@@ -11,8 +11,8 @@ const (
 	textSeeHelp     = "Run `ollim-bot help` for what there is."
 	textNoClaude    = "the claude engine is not part of this version yet: use --engine script, the offline engine"
 	textNoTerminal  = "this is not a terminal: use --headless for a bot without a dashboard, or ollim-bot snapshot for one frame"
-	textOffline     = "the offline engine plays the model in this version: scripts in task files are played, everything else is improvised"
-	textDemo        = "a demo: everything here is real but the model, and it lives in a temporary directory. Try 1 and +, 2 and f, 4, 5 and i; q quits"
+	textOffline     = "the offline engine plays the model: scripts, or improvised"
+	textDemo        = "demo: all is real but the model; try 1 and +, 2 and f, 5 and i"
 	textBadMoment   = "%s %q is not a time: write it as %s, as 2006-01-02T15:04, or as 15:04 for today"
 
 	textExamples = `

@@ -151,7 +151,8 @@ func (b Background) available() []string {
 		name string
 		open bool
 	}{
-		{"ping_user", t.AllowPing}, {"discord_embed", t.AllowPing},
+		{"ping_user", t.AllowPing},
+		{"discord_embed", t.AllowPing},
 		{"report_updates", t.Mode != routines.Blocked},
 		{"follow_up_chain", b.Chain != nil && !b.Chain.final()},
 	}

@@ -88,8 +88,8 @@ func (d *Dir) Write(rel string, data []byte) error {
 }
 
 func writeAtomic(path string, data []byte) error {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	temp, err := writeTemp(path, data, true)
 	if err != nil {

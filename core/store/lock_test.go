@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -130,7 +129,7 @@ func TestTheOriginalProgramIsRespected(t *testing.T) {
 }
 
 func TestAStaleOrStrangePidFileIsOverwritten(t *testing.T) {
-	stranger := exec.Command("cat")
+	stranger := child(t, "lock", newDir(t)) // its command line lacks the name
 	in, err := stranger.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

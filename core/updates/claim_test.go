@@ -171,3 +171,12 @@ func TestUpdatesAreNeverLostAndNeverDeliveredTwice(t *testing.T) {
 		}
 	})
 }
+
+func TestAnUpdateLikeOneThatWasDeliveredIsNew(t *testing.T) {
+	p := newPlace(t, "")
+	for range 2 {
+		p.add(t, "one", "two")
+		must(t, claim(t, p.queue, "one", "two").Commit())
+	}
+	p.pending(t)
+}

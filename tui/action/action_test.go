@@ -127,8 +127,12 @@ func TestEffectsAreComputedFromTheSnapshot(t *testing.T) {
 		id   ID
 		want string
 	}{
-		{CapacityUp, "5→6"}, {CapacityDown, "5→4"}, {RefillDown5, "3→1"}, {RefillUp5, "3→8"},
-		{RefillDown1, "3→2"}, {RefillUp1, "3→4"},
+		{CapacityUp, "5→6"},
+		{CapacityDown, "5→4"},
+		{RefillDown5, "3→1"},
+		{RefillUp5, "3→8"},
+		{RefillDown1, "3→2"},
+		{RefillUp1, "3→4"},
 	} {
 		a, _ := Get(Budget, c.id)
 		if got := a.Hint(s); got != c.want {

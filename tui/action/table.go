@@ -8,32 +8,86 @@ import "slices"
 var table = slices.Concat(budgetRows, scheduleRows, updatesRows, forksRows, chatRows, logsRows, everywhereRows)
 
 var budgetRows = []Action{
-	{ID: CapacityUp, Pane: Budget, Keys: []string{"+", "="}, Title: "Raise the capacity by one", Short: "capacity", Hint: capacityHint(+1), Writes: true, Pair: CapacityDown},
-	{ID: CapacityDown, Pane: Budget, Keys: []string{"-", "_"}, Title: "Lower the capacity by one", Short: "capacity", Hint: capacityHint(-1), Off: capacityFloor, Writes: true, Quiet: true},
-	{ID: RefillDown5, Pane: Budget, Keys: []string{"["}, Title: "Refill faster by 5 minutes", Short: "refill", Hint: refillHint(-5), Off: refillFloor, Writes: true, Pair: RefillUp5},
-	{ID: RefillUp5, Pane: Budget, Keys: []string{"]"}, Title: "Refill slower by 5 minutes", Short: "refill", Hint: refillHint(+5), Writes: true, Quiet: true},
-	{ID: RefillDown1, Pane: Budget, Keys: []string{"{"}, Title: "Refill faster by 1 minute", Short: "by 1", Hint: refillHint(-1), Off: refillFloor, Writes: true, Pair: RefillUp1},
-	{ID: RefillUp1, Pane: Budget, Keys: []string{"}"}, Title: "Refill slower by 1 minute", Short: "by 1", Hint: refillHint(+1), Writes: true, Quiet: true},
+	{
+		ID: CapacityUp, Pane: Budget, Keys: []string{"+", "="}, Title: "Raise the capacity by one", Short: "capacity",
+		Hint: capacityHint(+1), Writes: true, Pair: CapacityDown,
+	},
+	{
+		ID: CapacityDown, Pane: Budget, Keys: []string{"-", "_"}, Title: "Lower the capacity by one", Short: "capacity",
+		Hint: capacityHint(-1), Off: capacityFloor, Writes: true, Quiet: true,
+	},
+	{
+		ID: RefillDown5, Pane: Budget, Keys: []string{"["}, Title: "Refill faster by 5 minutes", Short: "refill",
+		Hint: refillHint(-5), Off: refillFloor, Writes: true, Pair: RefillUp5,
+	},
+	{
+		ID: RefillUp5, Pane: Budget, Keys: []string{"]"}, Title: "Refill slower by 5 minutes", Short: "refill",
+		Hint: refillHint(+5), Writes: true, Quiet: true,
+	},
+	{
+		ID: RefillDown1, Pane: Budget, Keys: []string{"{"}, Title: "Refill faster by 1 minute", Short: "by 1",
+		Hint: refillHint(-1), Off: refillFloor, Writes: true, Pair: RefillUp1,
+	},
+	{
+		ID: RefillUp1, Pane: Budget, Keys: []string{"}"}, Title: "Refill slower by 1 minute", Short: "by 1",
+		Hint: refillHint(+1), Writes: true, Quiet: true,
+	},
 	{ID: Exact, Pane: Budget, Keys: []string{"e"}, Title: "Enter capacity and refill rate exactly", Short: "exact", Writes: true},
 }
 
 var scheduleRows = []Action{
-	{ID: ScheduleFire, Pane: Schedule, Keys: []string{"f"}, Title: "Fire the selected task now, beside its schedule", Short: "fire now", Off: noSchedule, Writes: true},
-	{ID: SchedulePreview, Pane: Schedule, Keys: []string{"p"}, Title: "Preview the exact prompt of the selected task", Short: "preview prompt", Off: noSchedule},
-	{ID: ScheduleDetails, Pane: Schedule, Keys: []string{"enter"}, Title: "Show the details of the selected task", Short: "details", Off: noSchedule},
-	{ID: ScheduleUp, Pane: Schedule, Keys: []string{"up", "k"}, Title: "Select the task above", Short: "select", Off: noSchedule, Pair: ScheduleDown},
-	{ID: ScheduleDown, Pane: Schedule, Keys: []string{"down", "j"}, Title: "Select the task below", Short: "select", Off: noSchedule, Quiet: true},
-	{ID: ScheduleTop, Pane: Schedule, Keys: []string{"home", "g"}, Title: "Select the first task", Short: "first", Off: noSchedule, Quiet: true},
-	{ID: ScheduleBottom, Pane: Schedule, Keys: []string{"end", "G"}, Title: "Select the last task", Short: "last", Off: noSchedule, Quiet: true},
+	{
+		ID: ScheduleFire, Pane: Schedule, Keys: []string{"f"}, Title: "Fire the selected task now, beside its schedule", Short: "fire now",
+		Off: noSchedule, Writes: true,
+	},
+	{
+		ID: SchedulePreview, Pane: Schedule, Keys: []string{"p"}, Title: "Preview the exact prompt of the selected task", Short: "preview prompt",
+		Off: noSchedule,
+	},
+	{
+		ID: ScheduleDetails, Pane: Schedule, Keys: []string{"enter"}, Title: "Show the details of the selected task", Short: "details",
+		Off: noSchedule,
+	},
+	{
+		ID: ScheduleUp, Pane: Schedule, Keys: []string{"up", "k"}, Title: "Select the task above", Short: "select",
+		Off: noSchedule, Pair: ScheduleDown,
+	},
+	{
+		ID: ScheduleDown, Pane: Schedule, Keys: []string{"down", "j"}, Title: "Select the task below", Short: "select",
+		Off: noSchedule, Quiet: true,
+	},
+	{
+		ID: ScheduleTop, Pane: Schedule, Keys: []string{"home", "g"}, Title: "Select the first task", Short: "first",
+		Off: noSchedule, Quiet: true,
+	},
+	{
+		ID: ScheduleBottom, Pane: Schedule, Keys: []string{"end", "G"}, Title: "Select the last task", Short: "last",
+		Off: noSchedule, Quiet: true,
+	},
 }
 
 var updatesRows = []Action{
 	{ID: UpdatesRead, Pane: Updates, Keys: []string{"enter"}, Title: "Read the selected update in full", Short: "read", Off: noUpdates},
-	{ID: UpdatesDiscard, Pane: Updates, Keys: []string{"x"}, Title: "Discard the selected update", Short: "discard", Off: noUpdates, Writes: true},
-	{ID: UpdatesUp, Pane: Updates, Keys: []string{"up", "k"}, Title: "Select the update above", Short: "select", Off: noUpdates, Pair: UpdatesDown},
-	{ID: UpdatesDown, Pane: Updates, Keys: []string{"down", "j"}, Title: "Select the update below", Short: "select", Off: noUpdates, Quiet: true},
-	{ID: UpdatesTop, Pane: Updates, Keys: []string{"home", "g"}, Title: "Select the first update", Short: "first", Off: noUpdates, Quiet: true},
-	{ID: UpdatesBottom, Pane: Updates, Keys: []string{"end", "G"}, Title: "Select the last update", Short: "last", Off: noUpdates, Quiet: true},
+	{
+		ID: UpdatesDiscard, Pane: Updates, Keys: []string{"x"}, Title: "Discard the selected update", Short: "discard",
+		Off: noUpdates, Writes: true,
+	},
+	{
+		ID: UpdatesUp, Pane: Updates, Keys: []string{"up", "k"}, Title: "Select the update above", Short: "select",
+		Off: noUpdates, Pair: UpdatesDown,
+	},
+	{
+		ID: UpdatesDown, Pane: Updates, Keys: []string{"down", "j"}, Title: "Select the update below", Short: "select",
+		Off: noUpdates, Quiet: true,
+	},
+	{
+		ID: UpdatesTop, Pane: Updates, Keys: []string{"home", "g"}, Title: "Select the first update", Short: "first",
+		Off: noUpdates, Quiet: true,
+	},
+	{
+		ID: UpdatesBottom, Pane: Updates, Keys: []string{"end", "G"}, Title: "Select the last update", Short: "last",
+		Off: noUpdates, Quiet: true,
+	},
 }
 
 // forksRows: "k" stops here, so that moving has no letters in this pane.
@@ -41,7 +95,10 @@ var forksRows = slices.Concat([]Action{
 	{ID: ForksUp, Pane: Forks, Keys: []string{"up"}, Title: "Select the run above", Short: "select", Off: noForks, Pair: ForksDown},
 	{ID: ForksDown, Pane: Forks, Keys: []string{"down"}, Title: "Select the run below", Short: "select", Off: noForks, Quiet: true},
 	{ID: ForksTail, Pane: Forks, Keys: []string{"enter"}, Title: "Move between the list of runs and the tail", Short: "tail", Off: noForks},
-	{ID: ForksStop, Pane: Forks, Keys: []string{"k"}, Title: "Stop the selected run", Short: "stop", Off: noLiveFork, Danger: true, Writes: true},
+	{
+		ID: ForksStop, Pane: Forks, Keys: []string{"k"}, Title: "Stop the selected run", Short: "stop",
+		Off: noLiveFork, Danger: true, Writes: true,
+	},
 }, tailRows(Forks, []string{"shift+up"}, []string{"shift+down"}))
 
 var chatRows = slices.Concat([]Action{

@@ -17,9 +17,12 @@ const (
 
 // The smallest sizes of the modes, in cells.
 const (
-	FullWidth, FullHeight   = 96, 26
-	TabsWidth, TabsHeight   = 56, 14
-	StripWidth, StripHeight = 40, 10
+	FullWidth   = 96
+	FullHeight  = 26
+	TabsWidth   = 56
+	TabsHeight  = 14
+	StripWidth  = 40
+	StripHeight = 10
 )
 
 // Input is what decides the layout.

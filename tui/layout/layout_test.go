@@ -157,8 +157,19 @@ func TestTheModeGoesByTheSize(t *testing.T) {
 		w, h int
 		want Mode
 	}{
-		{200, 60, Full}, {120, 40, Full}, {96, 26, Full}, {95, 60, Tabs}, {200, 25, Tabs}, {80, 24, Tabs},
-		{56, 14, Tabs}, {55, 40, Strip}, {120, 13, Strip}, {40, 10, Strip}, {39, 10, TooSmall}, {40, 9, TooSmall}, {1, 1, TooSmall},
+		{200, 60, Full},
+		{120, 40, Full},
+		{96, 26, Full},
+		{95, 60, Tabs},
+		{200, 25, Tabs},
+		{80, 24, Tabs},
+		{56, 14, Tabs},
+		{55, 40, Strip},
+		{120, 13, Strip},
+		{40, 10, Strip},
+		{39, 10, TooSmall},
+		{40, 9, TooSmall},
+		{1, 1, TooSmall},
 	} {
 		if got := Divide(Input{W: c.w, H: c.h, Focus: action.Chat}).Mode; got != c.want {
 			t.Errorf("%d×%d is mode %d, want %d", c.w, c.h, got, c.want)

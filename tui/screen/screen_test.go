@@ -59,7 +59,8 @@ func (g *glass) rows() []string {
 func opened(t interface {
 	Helper()
 	Fatal(args ...any)
-}, g *glass) *Screen {
+}, g *glass,
+) *Screen {
 	t.Helper()
 	s := New(Options{Output: g, Title: "test"})
 	if err := s.Open(); err != nil {

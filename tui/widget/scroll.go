@@ -178,8 +178,14 @@ func (s *Scroll) pause() {
 	s.paused = true
 }
 
-// height is the number of rows of an item.
-func (s *Scroll) height(i uint64) int { return max(1, len(s.Source.Rows(i, s.look))) }
+// height is the number of rows of an item; before the first drawing one, as
+// there is no width yet.
+func (s *Scroll) height(i uint64) int {
+	if s.look.Theme == nil {
+		return 1
+	}
+	return max(1, len(s.Source.Rows(i, s.look)))
+}
 
 // bottom is the first row on the screen when the last one is at its end.
 func (s *Scroll) bottom() position {

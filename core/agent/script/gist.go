@@ -62,7 +62,15 @@ func gist(body string) string {
 	if i := strings.Index(s, ", unless "); i > 0 {
 		s = s[:i]
 	}
-	return clean.Cut(strings.TrimRight(s, " .!?:"), 120)
+	return clean.Cut(strings.TrimRight(lower(s), " .!?:"), 120)
+}
+
+// lower makes a sentence fit into another one; "I" and abbreviations stay.
+func lower(s string) string {
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
+		return strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
 }
 
 // addressed turns an instruction into words for the user.

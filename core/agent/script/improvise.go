@@ -23,7 +23,7 @@ func (t *turn) improvise(r reading) []step {
 func (t *turn) background(r reading) []step {
 	steps := []step{
 		{verb: vWait, wait: t.between(400, 1500)},
-		{verb: vThink, text: fmt.Sprintf(t.pick(thinkTask), gist(r.Body))},
+		{verb: vThink, text: fmt.Sprintf(t.pick(thinkTask), yours(gist(r.Body)))},
 	}
 	if r.Late {
 		steps = append(steps, step{verb: vThink, text: thinkLate})
@@ -47,6 +47,9 @@ func (t *turn) background(r reading) []step {
 func (t *turn) look(r reading) []step {
 	var steps []step
 	ask := func(name string, input map[string]any) {
+		if !r.offers(name) && t.rng.IntN(4) > 0 { // now and then a model tries what it was told it lacks
+			return
+		}
 		steps = append(steps, step{verb: vAsk, text: name, input: object(input)}, step{verb: vWait, wait: t.between(200, 900)})
 	}
 	if wantsTasks().MatchString(r.Body) {
@@ -64,7 +67,17 @@ func (t *turn) look(r reading) []step {
 	if len(steps) > 0 {
 		steps = append(steps, step{verb: vSay, text: t.pick(sayLooked)})
 	}
-	return append(steps, step{verb: vSay, text: fmt.Sprintf(t.pick(sayMatter), gist(r.Body))})
+	return append(steps, step{verb: vSay, text: fmt.Sprintf(t.pick(sayMatter), yours(gist(r.Body)))})
+}
+
+// offers reports whether the preamble names a tool, or names none at all.
+func (r reading) offers(tool string) bool {
+	for _, p := range r.Tools {
+		if p == tool || strings.HasPrefix(p, tool+"(") {
+			return true
+		}
+	}
+	return len(r.Tools) == 0
 }
 
 // speakUp decides whether the user hears of it now, and how.

@@ -31,7 +31,7 @@ var (
 	updateForm = lazily(`^- \(([^)]*)\) (.*)$`)
 	budgetForm = lazily(`Ping budget: (\d+)/\d+`)
 	checkForm  = lazily(`check (\d+) of (\d+)`)
-	toolForm   = lazily(`(?m)^\s+- ([A-Za-z_]+(?:\(.*\))?)$`)
+	toolForm   = lazily(`(?m)^\s+- ([A-Za-z0-9_]+(?:\(.*\))?)$`)
 )
 
 // preambleMarks are phrases that only the bot's own sections hold; the body is
@@ -39,7 +39,7 @@ var (
 var preambleMarks = []string{
 	"ping_user", "discord_embed", "report_updates", "follow_up_chain", "Ping budget:", "TOOL RESTRICTIONS",
 	"mid-conversation", "quiet hours", "Upcoming bg tasks", "No more bg tasks today", "user-proxy", "CHAIN CONTEXT",
-	"[late:", "critical=True", "main session", "at most 1", "~1 refill", "refills before last task",
+	"[late:", "critical=True", "SKILL INSTRUCTIONS:", "main session", "at most 1", "~1 refill", "refills before last task",
 	"tools are NOT available", "is NOT available", "discarded", "FINAL check", "[routine-bg:", "[reminder-bg:",
 }
 
@@ -104,7 +104,7 @@ func (r *reading) takePreamble(p string) {
 		r.Tokens, _ = strconv.Atoi(m[1])
 	}
 	if _, list, ok := strings.Cut(p, "TOOL RESTRICTIONS"); ok {
-		list, _, _ = strings.Cut(list, "\n\n")
+		list, _, _ = strings.Cut(list, "\n\n") // what is available comes first
 		for _, m := range toolForm().FindAllStringSubmatch(list, -1) {
 			r.Tools = append(r.Tools, m[1])
 		}
@@ -141,6 +141,9 @@ func bodyOf(rest string) string {
 }
 
 func marked(part string) bool {
+	if strings.HasPrefix(part, "### ") { // a skill's heading
+		return true
+	}
 	for _, m := range preambleMarks {
 		if strings.Contains(part, m) {
 			return true

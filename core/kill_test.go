@@ -1,0 +1,192 @@
+package core
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/agent/script"
+	"ollimbot/core/budget"
+	"ollimbot/core/config"
+	"ollimbot/core/store"
+	"ollimbot/core/updates"
+	"ollimbot/routines"
+)
+
+// childDir makes the test binary a bot on that directory, to be killed.
+const childDir = "OLLIM_TEST_CHILD_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childDir); dir != "" {
+		os.Exit(child(dir))
+	}
+	os.Exit(m.Run())
+}
+
+// child runs a bot until its input closes and prints a line for every change,
+// so that the parent can choose a moment by what happens and not by a clock.
+func child(root string) int {
+	dir, err := store.At(root)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	b, err := New(Options{
+		Dir: dir, Env: config.Env{Zone: time.UTC}, Engine: script.New(script.Options{Seed: 7, Pace: 0.1}),
+		EngineName: "script", Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
+		stop()
+	}()
+	go func() {
+		for range b.Changed() {
+			fmt.Println("changed", b.Index().Set().Reminders)
+		}
+	}()
+	if err := b.Run(ctx); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	return 0
+}
+
+// TestNothingIsLostWhenTheProcessIsKilled kills a bot at random moments of its
+// runs and looks at the directory each time; in the end every reminder has
+// reported, because one that had not finished fires again.
+func TestNothingIsLostWhenTheProcessIsKilled(t *testing.T) {
+	t.Parallel()
+	h := home{t: t, root: filepath.Join(t.TempDir(), "data"), zone: time.UTC}
+	rounds := 5 // with one repeat each, ten updates: as many as may be pending
+	for i := range rounds {
+		h.reminder(fmt.Sprintf("bbbb000%d", i), 200*time.Millisecond, "",
+			fmt.Sprintf(`call ping_user {"message":"ping %d"}`, i), `wait 500ms`,
+			fmt.Sprintf(`call report_updates {"message":"report %d"}`, i), `wait 500ms`)
+		kill(t, h, 2+rand.IntN(24))
+		inspect(t, h)
+	}
+	finish(t, h)
+	inspect(t, h)
+	pending := h.bot(script.New(script.Options{})).updates.Peek()
+	for i := range rounds {
+		want := fmt.Sprintf("report %d", i)
+		found := false
+		for _, u := range pending {
+			found = found || u.Message == want
+		}
+		if !found {
+			t.Errorf("%q is lost; pending: %+v", want, pending)
+		}
+	}
+}
+
+func start(t *testing.T, h home) (*exec.Cmd, *bufio.Scanner, func()) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), exe)
+	cmd.Env = append(os.Environ(), childDir+"="+h.root, "GIT_CONFIG_GLOBAL=/dev/null")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, bufio.NewScanner(out), func() { _ = in.Close() }
+}
+
+// kill starts a bot and kills it after so many changes.
+func kill(t *testing.T, h home, changes int) {
+	t.Helper()
+	cmd, lines, stop := start(t, h)
+	defer stop()
+	for range changes {
+		if !lines.Scan() {
+			break
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+}
+
+// finish lets a bot run until no reminder is left, and ends it kindly.
+func finish(t *testing.T, h home) {
+	t.Helper()
+	cmd, lines, stop := start(t, h)
+	for lines.Scan() && lines.Text() != "changed []" {
+	}
+	stop()
+	for lines.Scan() {
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the last bot ended with %v: %s", err, lines.Text())
+	}
+}
+
+// inspect checks that everything on disk can be read, and that no token was
+// spent without a message.
+func inspect(t *testing.T, h home) {
+	t.Helper()
+	sent := 0
+	_ = filepath.WalkDir(h.root, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		rel, _ := filepath.Rel(h.root, path)
+		if strings.HasPrefix(rel, ".git") {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Error(err)
+		}
+		switch {
+		case strings.HasSuffix(rel, ".json"):
+			if !json.Valid(data) && filepath.Base(rel) != "sessions.json" {
+				t.Errorf("%s does not parse: %q", rel, data)
+			}
+		case rel == filepath.Join("state", "transcript.jsonl"):
+			sent += bytes.Count(data, []byte(`"text":"ping `))
+		case strings.HasSuffix(rel, ".md"):
+			if _, p := routines.ParseReminder(filepath.ToSlash(rel), data, time.UTC); routines.HasErrors(p) {
+				t.Errorf("%s: %+v", rel, p)
+			}
+		}
+		return nil
+	})
+	dir, err := store.At(h.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, _ := budget.NewBucket(dir, time.UTC, nil).State(time.Now().UTC())
+	if state.DailyUsed > sent {
+		t.Errorf("%d tokens spent for %d messages", state.DailyUsed, sent)
+	}
+	if n := len(updates.NewQueue(dir, time.UTC, nil).Peek()); n > updates.MaxPending {
+		t.Errorf("%d updates pending", n)
+	}
+}

@@ -1,0 +1,140 @@
+package toolset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/routines"
+)
+
+// shelf keeps reminders in memory.
+type shelf struct {
+	list []routines.Reminder
+	zone *time.Location
+	fail error
+}
+
+func (s *shelf) Add(_ context.Context, r routines.Reminder) (routines.Reminder, error) {
+	if s.fail != nil {
+		return r, s.fail
+	}
+	r.ID = fmt.Sprintf("%08x", len(s.list)+1)
+	r.Path = "reminders/" + r.ID + ".md"
+	s.list = append(s.list, r)
+	return r, nil
+}
+
+func (s *shelf) List() []routines.Reminder { return s.list }
+
+func (s *shelf) Cancel(id string) (bool, error) {
+	for i, r := range s.list {
+		if r.ID == id {
+			s.list = append(s.list[:i], s.list[i+1:]...)
+			return true, s.fail
+		}
+	}
+	return false, s.fail
+}
+
+func (s *shelf) Now() time.Time { return time.Now().In(s.zone) }
+
+func TestAReminderIsSetAtItsTime(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		args, answer string
+		want         routines.Reminder
+	}{
+		{
+			`{"prompt":"Call the dentist","delay_minutes":30}`, "Reminder 00000001 set for 1:30 AM.",
+			routines.Reminder{Task: routines.Task{Body: "Call the dentist", Background: true}, RunAt: time.Date(2000, 1, 1, 1, 30, 0, 0, berlin)},
+		},
+		{
+			`{"prompt":"x","run_at":"2000-01-01T15:00:00","description":"Tea\u001b[1m","foreground":true,"max_chain":3}`, "Reminder 00000001 set for 3:00 PM.",
+			routines.Reminder{Task: routines.Task{Body: "x", Description: "Tea"}, RunAt: time.Date(2000, 1, 1, 15, 0, 0, 0, berlin), MaxChain: 3},
+		},
+		{
+			`{"prompt":"with an offset","run_at":"2000-01-01T05:00:00Z"}`, "Reminder 00000001 set for 6:00 AM.",
+			routines.Reminder{Task: routines.Task{Body: "with an offset", Background: true}, RunAt: time.Date(2000, 1, 1, 6, 0, 0, 0, berlin)},
+		},
+		{
+			`{"prompt":"seconds are lost","run_at":"2000-01-01 01:10:59"}`, "Reminder 00000001 set for 1:10 AM.",
+			routines.Reminder{Task: routines.Task{Body: "seconds are lost", Background: true}, RunAt: time.Date(2000, 1, 1, 1, 10, 0, 0, berlin)},
+		},
+		{
+			`{"prompt":"at least a minute","run_at":"2000-01-01T01:00:20"}`, "Reminder 00000001 set for 1:01 AM.",
+			routines.Reminder{Task: routines.Task{Body: "at least a minute", Background: true}, RunAt: time.Date(2000, 1, 1, 1, 1, 0, 0, berlin)},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.args, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // the bubble begins on 2000-01-01 at 01:00 in Berlin
+				book := &shelf{zone: berlin}
+				a := use(t, &recorder{book: book}, AddReminder, tt.args)
+				if a.Text != tt.answer {
+					t.Fatalf("answer %q, want %q", a.Text, tt.answer)
+				}
+				want := tt.want
+				want.Kind, want.ID, want.Path = routines.KindReminder, "00000001", "reminders/00000001.md"
+				want.Thinking, want.AllowPing, want.Mode = true, true, routines.OnPing
+				if diff := cmp.Diff([]routines.Reminder{want}, book.list); diff != "" {
+					t.Error(diff)
+				}
+			})
+		})
+	}
+}
+
+func TestRemindersAreListedByTimeAndCancelledById(t *testing.T) {
+	at := time.Date(2026, 3, 1, 15, 0, 0, 0, time.UTC)
+	book := &shelf{zone: time.UTC}
+	r := &recorder{book: book}
+	if a := use(t, r, ListReminders, `{}`); a.Text != "No pending reminders." {
+		t.Errorf("an empty book: %q", a.Text)
+	}
+	for _, m := range []routines.Reminder{
+		{Task: routines.Task{Body: "b"}, RunAt: at.Add(time.Hour)},
+		{Task: routines.Task{Body: "a", Description: "Tea", Background: true}, RunAt: at},
+	} {
+		if _, err := book.Add(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "- 00000002 [bg] 2026-03-01 03:00 PM — Tea  (reminders/00000002.md)\n" +
+		"- 00000001 [fg] 2026-03-01 04:00 PM — (no description)  (reminders/00000001.md)"
+	if a := use(t, r, ListReminders, `{}`); a.Text != want {
+		t.Error(cmp.Diff(want, a.Text))
+	}
+	if a := use(t, r, CancelReminder, `{"reminder_id":" 00000002 "}`); a.Text != "Reminder 00000002 cancelled." || len(book.list) != 1 {
+		t.Errorf("cancel: %+v", a)
+	}
+	book.fail = errors.New("disk full")
+	if a := use(t, r, AddReminder, `{"prompt":"x","delay_minutes":1}`); !a.IsError || !strings.Contains(a.Text, "disk full") {
+		t.Errorf("a disk's fault: %+v", a)
+	}
+}
+
+func TestAnotherChecksTimeIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		book := &shelf{zone: time.UTC}
+		c := NewChain(book, &routines.Reminder{Task: routines.Task{ID: "root0001"}, MaxChain: 2})
+		if got := c.FollowUp(t.Context(), 1); got.Text != "Follow-up scheduled in 1 minute (12:01 AM), as check 2 of 3." {
+			t.Errorf("answer %q", got.Text)
+		}
+		if got := c.Scheduled(); !got.Equal(time.Now().Add(time.Minute)) {
+			t.Errorf("scheduled for %s", got)
+		}
+		if NewChain(book, &routines.Reminder{}) != nil || NewChain(book, nil).Scheduled() != (time.Time{}) {
+			t.Error("a one-shot has a chain")
+		}
+	})
+}
