@@ -68,13 +68,18 @@ func (h home) reminder(id string, d time.Duration, extra string, lines ...string
 
 func (h home) bot(e agent.Engine) *Bot {
 	h.t.Helper()
+	return h.make(h.t, e)
+}
+
+func (h home) make(t testing.TB, e agent.Engine) *Bot {
+	t.Helper()
 	dir, err := store.At(h.root)
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
 	b, err := New(Options{Dir: dir, Env: config.Env{Zone: h.zone}, Engine: e, EngineName: "script", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
 	idle := func(ctx context.Context) error { <-ctx.Done(); return nil }
 	b.watchFiles, b.versions = idle, idle

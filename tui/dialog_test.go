@@ -119,7 +119,7 @@ func TestHelpListsEveryKeyAndFinds(t *testing.T) {
 func TestAFailedCommandIsAToastThatSaysWhatToDo(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("3", "x")
-		s.sees("write budget: the disk is full; free some space")
+		s.sees("write budget: the disk is full; free some space and try", "again") // on two lines
 		time.Sleep(9 * time.Second)
 		s.misses("the disk is full")
 		s.press("!")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -53,9 +54,11 @@ func (b *bot) Tail(id string, from tail.Cursor) tail.Page {
 	return tail.Page{Next: from}
 }
 
-// change lets something happen to the bot.
+// change lets something happen to the bot. Snapshots that are out stay as they are.
 func (b *bot) change(f func(s *core.Snapshot)) {
 	b.mu.Lock()
+	b.snap.Forks = slices.Clone(b.snap.Forks)
+	b.snap.Notices = slices.Clone(b.snap.Notices)
 	f(&b.snap)
 	b.mu.Unlock()
 	select {

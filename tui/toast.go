@@ -32,7 +32,8 @@ const (
 	maxToasts   = 3
 	maxSayings  = 200
 	freshNotice = 10 * time.Second // older ones, from before the dashboard, are only listed
-	toastWidth  = 64
+	toastWidth  = 60
+	toastRows   = 3
 )
 
 func (s *speech) say(now time.Time, level core.Level, text string) {
@@ -117,8 +118,10 @@ func padded(s string, w int) string { return s + widget.Blank(w-len(s)) }
 
 func (r *root) say(level core.Level, text string) { r.speech.say(time.Now(), level, text) }
 
-// toastLines draws the toasts as boxless strips, each as wide as its text.
+// toastLines draws the toasts as strips without a box, each as wide as its
+// text. A long one takes several lines: an error is of no use when its cure is cut.
 func (r *root) toastLines(now time.Time) []string {
+	b := widget.Brush{Theme: r.theme, Back: theme.Select}
 	var out []string
 	for _, t := range r.speech.toasts(now) {
 		role, glyph := theme.Accent, theme.Dot
@@ -129,10 +132,16 @@ func (r *root) toastLines(now time.Time) []string {
 			role, glyph = theme.Bad, theme.Cross
 		case core.Info:
 		}
-		b := widget.Brush{Theme: r.theme, Back: theme.Select}
-		spans := []widget.Span{{Text: " "}, {Role: role, Text: r.theme.Glyph(glyph)}, {Text: " " + t.text + " "}}
-		w := min(widget.Width(spans), min(toastWidth, r.w-2))
-		out = append(out, b.Line(w, spans...))
+		mark := widget.Span{Role: role, Text: " " + r.theme.Glyph(glyph) + " "}
+		lines := widget.WrapN(t.text, max(1, min(toastWidth, r.w-6)), toastRows, r.theme.Glyph(theme.Ellipsis))
+		w := 0
+		for _, l := range lines {
+			w = max(w, widget.Cells(l))
+		}
+		for _, l := range lines {
+			out = append(out, b.Line(w+4, mark, widget.Span{Text: l}))
+			mark = widget.Span{Text: "   "}
+		}
 	}
 	return out
 }

@@ -65,6 +65,9 @@ func (p *process) serve(ctx context.Context, at place, s serving) error {
 	if err := at.dir.Prepare(); err != nil {
 		return err
 	}
+	if s.headless {
+		leanMemory()
+	}
 	log, book, err := p.openLog(at, s.headless)
 	if err != nil {
 		return err
@@ -76,7 +79,7 @@ func (p *process) serve(ctx context.Context, at place, s serving) error {
 		return errors.Join(err, book.Close())
 	}
 	if s.headless {
-		leanMemory()
+		tidyMemory()
 		log.Info("offline engine", "note", s.notice)
 	}
 	return errors.Join(p.together(ctx, bot, log, s), book.Close())

@@ -28,15 +28,14 @@ func parsePattern(root, s string) pattern {
 	arg = strings.TrimSpace(strings.TrimSuffix(arg, ")"))
 	p := pattern{tool: toolName(strings.TrimSpace(name)), arg: arg, bare: arg == "" || arg == "*"}
 	if touchesFiles(p.tool) && !p.bare {
-		glob := arg
-		if rest, ok := strings.CutPrefix(arg, "//"); ok {
-			glob = "/" + rest
-		} else if strings.HasPrefix(arg, "~/") {
-			glob = filepath.ToSlash(absolute(root, arg))
-		} else {
-			glob, p.local = strings.TrimPrefix(arg, "./"), true
+		switch {
+		case strings.HasPrefix(arg, "//"):
+			p.glob = globExpr(arg[1:])
+		case strings.HasPrefix(arg, "~/"):
+			p.glob = globExpr(filepath.ToSlash(absolute(root, arg)))
+		default:
+			p.glob, p.local = globExpr(strings.TrimPrefix(arg, "./")), true
 		}
-		p.glob = globExpr(glob)
 	}
 	return p
 }
@@ -158,7 +157,7 @@ func (p pattern) pathMatches(path, root string) bool {
 	if !ok {
 		return false
 	}
-	if real, ok := resolve(full); !ok || !inside(real, realRoot) {
+	if target, ok := resolve(full); !ok || !inside(target, realRoot) {
 		return false
 	}
 	rel, err := filepath.Rel(root, full)

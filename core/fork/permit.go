@@ -127,12 +127,12 @@ func (p permit) protected(path string) bool {
 	if inside(full, state) {
 		return true
 	}
-	real, ok := resolve(full)
+	target, ok := resolve(full)
 	if !ok {
 		return true
 	}
 	realState, ok := resolve(state)
-	if !ok || inside(real, realState) {
+	if !ok || inside(target, realState) {
 		return true
 	}
 	// The same folder under another spelling, where names ignore case.
@@ -140,7 +140,7 @@ func (p permit) protected(path string) bool {
 	if err != nil {
 		return false
 	}
-	for dir := real; ; dir = filepath.Dir(dir) {
+	for dir := target; ; dir = filepath.Dir(dir) {
 		if at, err := os.Stat(dir); err == nil && os.SameFile(at, info) {
 			return true
 		}
@@ -169,8 +169,8 @@ func absolute(root, path string) string {
 func resolve(path string) (string, bool) {
 	rest := ""
 	for range 64 {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			return filepath.Join(real, rest), true
+		if followed, err := filepath.EvalSymlinks(path); err == nil {
+			return filepath.Join(followed, rest), true
 		}
 		if target, err := os.Readlink(path); err == nil {
 			if !filepath.IsAbs(target) {

@@ -135,7 +135,7 @@ func (s *Store) saveMain(now time.Time, id, change string) error {
 		if old == id {
 			return nil
 		}
-		if err := s.dir.Write(mainFile, []byte(id+"\n")); err != nil {
+		if err := s.dir.Write(mainFile, []byte(id)); err != nil {
 			return fmt.Errorf("save the main session: %w", err)
 		}
 		e := Event{SessionID: id, Event: change, Parent: old}

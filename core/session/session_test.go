@@ -109,7 +109,7 @@ func TestTheMainSessionsLifeIsWrittenDown(t *testing.T) {
 	must(t, p.store.SaveMain(morning(), "aaaaaaaa-1"))
 	must(t, p.store.SaveMain(morning(), "bbbbbbbb-2"))
 	must(t, p.store.SwapMain(morning(), "cccccccc-3"))
-	if got := p.content(t, mainFile); got != "cccccccc-3\n" {
+	if got := p.content(t, mainFile); got != "cccccccc-3" {
 		t.Errorf("the file says %q", got)
 	}
 	must(t, p.store.ClearMain(morning()))

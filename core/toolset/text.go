@@ -2,7 +2,8 @@ package toolset
 
 // What the agent reads about each tool.
 const (
-	aboutPing     = "Send the user a plain message. Background forks only. At most one ping or embed per fork, and each costs a token of the ping budget unless critical is true."
+	aboutPing = "Send the user a plain message. Background forks only. At most one ping or embed per fork, " +
+		"and each costs a token of the ping budget unless critical is true."
 	aboutEmbed    = "Send the user a card with a title, fields and buttons, for structured content only. In a background fork it counts as this fork's ping."
 	aboutReport   = "Tell the main session what happened here. In a background fork everything else is discarded when the fork ends."
 	aboutFollowUp = "Schedule the next check of the reminder chain that this run belongs to. Do not call it when the matter is settled: then the chain ends."

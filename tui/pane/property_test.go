@@ -101,11 +101,13 @@ func anyEntry(t *rapid.T, i int) transcript.Entry {
 		e.Tools = []string{words(t, false), "cal today"}
 	}
 	if rapid.Bool().Draw(t, "card") {
-		e.Embed = &post.Embed{Title: words(t, false), Description: words(t, true), Footer: words(t, false), Color: "red",
-			Fields: []post.Field{{Name: words(t, false), Value: words(t, true)}}, Buttons: []post.Button{{Label: words(t, false)}}}
+		e.Embed = &post.Embed{
+			Title: words(t, false), Description: words(t, true), Footer: words(t, false), Color: "red",
+			Fields: []post.Field{{Name: words(t, false), Value: words(t, true)}}, Buttons: []post.Button{{Label: words(t, false)}},
+		}
 	}
 	sum := fnv.New32a()
-	fmt.Fprintf(sum, "%+v %+v", e, e.Embed)
+	_, _ = fmt.Fprintf(sum, "%+v %+v", e, e.Embed) // a hash takes everything
 	e.Version = int(sum.Sum32())
 	return e
 }
@@ -129,8 +131,14 @@ func use(t *rapid.T, p pane.Pane, c *pane.Context) {
 		}
 	}
 	keys := []tea.Msg{
-		tea.KeyPressMsg{Code: 'w', Text: "w"}, tea.KeyPressMsg{Code: '日', Text: "日"}, tea.PasteMsg{Content: "word\nmore 👍🏽"}, tea.KeyPressMsg{Code: tea.KeyBackspace},
-		tea.KeyPressMsg{Code: tea.KeyEnter}, tea.KeyPressMsg{Code: tea.KeyEscape}, tea.KeyPressMsg{Code: tea.KeyLeft}, tea.KeyPressMsg{Code: tea.KeyUp},
+		tea.KeyPressMsg{Code: 'w', Text: "w"},
+		tea.KeyPressMsg{Code: '日', Text: "日"},
+		tea.PasteMsg{Content: "word\nmore 👍🏽"},
+		tea.KeyPressMsg{Code: tea.KeyBackspace},
+		tea.KeyPressMsg{Code: tea.KeyEnter},
+		tea.KeyPressMsg{Code: tea.KeyEscape},
+		tea.KeyPressMsg{Code: tea.KeyLeft},
+		tea.KeyPressMsg{Code: tea.KeyUp},
 	}
 	switch rapid.IntRange(0, 3).Draw(t, "use") {
 	case 0:

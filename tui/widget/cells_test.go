@@ -97,8 +97,15 @@ func TestCutEndsInAnEllipsis(t *testing.T) {
 		w    int
 		want string
 	}{
-		{"hello", 5, "hello"}, {"hello", 4, "hel…"}, {"hello", 1, "…"}, {"hello", 0, ""},
-		{"日本語", 6, "日本語"}, {"日本語", 5, "日本…"}, {"日本語", 4, "日…"}, {"日本語", 1, "…"}, {"", 3, ""},
+		{"hello", 5, "hello"},
+		{"hello", 4, "hel…"},
+		{"hello", 1, "…"},
+		{"hello", 0, ""},
+		{"日本語", 6, "日本語"},
+		{"日本語", 5, "日本…"},
+		{"日本語", 4, "日…"},
+		{"日本語", 1, "…"},
+		{"", 3, ""},
 	} {
 		if got := Cut(c.in, c.w); got != c.want {
 			t.Errorf("Cut(%q, %d) = %q, want %q", c.in, c.w, got, c.want)
@@ -173,9 +180,15 @@ func TestWrapBreaksBetweenWords(t *testing.T) {
 		w    int
 		want string
 	}{
-		{"", 5, ""}, {"one two three", 7, "one two|three"}, {"one two three", 8, "one two|three"},
-		{"a verylongword b", 6, "a|verylo|ngword|b"}, {"  indented text here", 12, "  indented|text here"},
-		{"one\n\ntwo", 9, "one||two"}, {"one    two", 5, "one|two"}, {"日本語日本", 5, "日本|語日|本"}, {"ends in spaces    ", 6, "ends|in|spaces"},
+		{"", 5, ""},
+		{"one two three", 7, "one two|three"},
+		{"one two three", 8, "one two|three"},
+		{"a verylongword b", 6, "a|verylo|ngword|b"},
+		{"  indented text here", 12, "  indented|text here"},
+		{"one\n\ntwo", 9, "one||two"},
+		{"one    two", 5, "one|two"},
+		{"日本語日本", 5, "日本|語日|本"},
+		{"ends in spaces    ", 6, "ends|in|spaces"},
 	} {
 		if got := strings.Join(Wrap(c.in, c.w), "|"); got != c.want {
 			t.Errorf("Wrap(%q, %d) = %q, want %q", c.in, c.w, got, c.want)

@@ -93,24 +93,22 @@ func (s *Scroll) Up(rows int) {
 	s.clampMark()
 }
 
-// Down scrolls towards newer rows, and follows once the end is reached.
+// Down scrolls towards newer rows, and follows once the end is reached. Where
+// everything fits on the screen, only the mark moves.
 func (s *Scroll) Down(rows int) {
 	if !s.paused {
 		return
 	}
 	first, end := s.Source.Bounds()
 	last := s.bottom()
-	if !s.top.before(last) {
+	if last == (position{item: first}) && s.mark+uint64(rows)+1 < end {
 		s.mark += uint64(rows)
-		// Where everything fits on the screen, only the mark moves, up to the end.
-		if s.top != (position{item: first}) || s.mark+1 >= end || s.behind > 0 {
-			s.Follow()
-		}
 		return
 	}
 	s.top = s.below(s.top, rows)
-	if last.before(s.top) {
-		s.top = last
+	if !s.top.before(last) {
+		s.Follow()
+		return
 	}
 	s.clampMark()
 }
@@ -118,14 +116,11 @@ func (s *Scroll) Down(rows int) {
 // Page scrolls by the height of the view, less a line to hold on to.
 func (s *Scroll) Page(by int) {
 	n := max(1, s.h-1)
-	switch {
-	case by < 0:
+	if by < 0 {
 		s.Up(n)
-	case s.paused && !s.top.before(s.bottom()):
-		s.Follow()
-	default:
-		s.Down(n)
+		return
 	}
+	s.Down(n)
 }
 
 // Home goes to the oldest item.

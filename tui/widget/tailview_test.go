@@ -113,14 +113,15 @@ func TestScrollingDownToTheEndFollowsAgain(t *testing.T) {
 	b.screen()
 	b.Page(-1)
 	b.want(t, "a page up keeps a line", " line 6", " line 7", "▸line 8")
-	b.Page(1)
-	b.want(t, "a page down", "▸line 8", " line 9", " line 10")
-	if b.Following() {
-		t.Error("the last line has only just come into view")
-	}
 	b.Down(1)
+	b.want(t, "a line down", " line 7", "▸line 8", " line 9")
+	if b.Following() {
+		t.Error("there is a line below yet")
+	}
+	b.Page(1)
+	b.want(t, "the end", " line 8", " line 9", " line 10")
 	if !b.Following() {
-		t.Error("scrolling on at the end should follow")
+		t.Error("a reader at the end follows")
 	}
 }
 
@@ -297,8 +298,13 @@ func TestMatcherIgnoresCaseUnlessAsked(t *testing.T) {
 		query, in string
 		want      string
 	}{
-		{"land", "Landlord", "[Land]lord"}, {"Land", "landlord Land", "landlord [Land]"}, {"é", "CAFÉ", "CAF[É]"},
-		{"aa", "aaaa", "[aa][aa]"}, {"x", "none", "none"}, {"", "all", "all"}, {"日", "一日", "一[日]"},
+		{"land", "Landlord", "[Land]lord"},
+		{"Land", "landlord Land", "landlord [Land]"},
+		{"é", "CAFÉ", "CAF[É]"},
+		{"aa", "aaaa", "[aa][aa]"},
+		{"x", "none", "none"},
+		{"", "all", "all"},
+		{"日", "一日", "一[日]"},
 	} {
 		var b strings.Builder
 		for _, s := range NewMatcher(c.query).Mark(theme.Text, c.in) {

@@ -20,7 +20,8 @@ var (
 	wantsNotes    = lazily(`(?i)\b(notes?|file|journal|finished|slipped)\b`)
 
 	// opening is what a person says to the bot before the matter itself.
-	opening = lazily(`(?i)^(please\s+)?(((ping|nudge|remind|tell|alert) me|let me know|give me a nudge|send me a reminder|ask me)\s+(to|about|of|that|when|whether|if)?\s*)`)
+	opening = lazily(`(?i)^(please\s+)?(((ping|nudge|remind|tell|alert|ask) me|let me know|give me a nudge|send me a reminder)` +
+		`\s+(to|about|of|that|when|whether|if)?\s*)`)
 	minutes = lazily(`(?i)\bin (\d{1,4}) ?(min|minutes?|h|hours?)\b`)
 )
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,10 +26,12 @@ func TestAskGoesThroughHookAndPermission(t *testing.T) {
 		"denied by the user": {nil, func(context.Context, agent.ToolUse) agent.Decision {
 			return agent.Decision{Reason: "not today"}
 		}, `end Bash "not today" error=true denied=true`},
-		"denied by the hook, nobody is asked": {func(context.Context, agent.ToolUse) agent.Decision {
-			return agent.Decision{Reason: "state/ is write-protected"}
-		}, func(context.Context, agent.ToolUse) agent.Decision { panic("asked") },
-			`end Bash "state/ is write-protected" error=true denied=true`},
+		"denied by the hook, nobody is asked": {
+			func(context.Context, agent.ToolUse) agent.Decision {
+				return agent.Decision{Reason: "state/ is write-protected"}
+			}, func(context.Context, agent.ToolUse) agent.Decision { panic("asked") },
+			`end Bash "state/ is write-protected" error=true denied=true`,
+		},
 		"nobody to ask": {nil, nil, `end Bash "nobody can be asked for permission here" error=true denied=true`},
 	}
 	for name, tt := range tests {
@@ -77,7 +80,8 @@ func TestTheStopHookBlocksAndTheTurnGoesOn(t *testing.T) {
 	}{
 		"with the rest of the script": {
 			[]string{"say a", "stop", "say b", "stop", "say never"},
-			[]string{"text a\nb", `result "a\nb" interrupted=false error=false`}, []bool{false, true},
+			[]string{"text a\nb", `result "a\nb" interrupted=false error=false`},
+			[]bool{false, true},
 		},
 		"with what it was asked for": {
 			[]string{"say a"},
@@ -131,20 +135,19 @@ func TestInterruptEndsATurnAtAnyMoment(t *testing.T) {
 			return agent.ToolResult{IsError: true}
 		}}}})
 		for _, lines := range [][]string{{"wait 10m"}, {"call slow {}"}, {"say a very long story with many words"}, {"think about many many things"}} {
-			done := make(chan struct{})
+			var wg sync.WaitGroup
 			begin := time.Now()
-			go func() {
-				defer close(done)
+			wg.Go(func() {
 				got, result, err := turnOf(t.Context(), s, scripted(lines...))
 				if err != nil || !result.Interrupted || result.IsError {
 					t.Errorf("%v: got %v, %v", lines, got, err)
 				}
-			}()
+			})
 			time.Sleep(30 * time.Millisecond)
 			if err := s.Interrupt(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			<-done
+			wg.Wait()
 			if d := time.Since(begin); d > time.Second {
 				t.Errorf("%v: ended after %s", lines, d)
 			}
@@ -166,11 +169,14 @@ func TestTheContextAndCloseEndATurnWithAnError(t *testing.T) {
 		if _, result, err := turnOf(ctx, s, scripted("wait 1m")); !errors.Is(err, context.DeadlineExceeded) || result.SessionID != "" {
 			t.Errorf("ctx: %+v, %v", result, err)
 		}
-		go func() {
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		wg.Go(func() {
 			time.Sleep(time.Second)
-			_ = s.Close()
-			_ = s.Close()
-		}()
+			if err := errors.Join(s.Close(), s.Close()); err != nil {
+				t.Error(err)
+			}
+		})
 		if _, _, err := turnOf(t.Context(), s, scripted("wait 1m")); !errors.Is(err, errClosed) {
 			t.Errorf("close: %v", err)
 		}
@@ -185,7 +191,10 @@ func TestTheContextAndCloseEndATurnWithAnError(t *testing.T) {
 
 func TestOneTurnAtATimeAndAConsumerMayLeave(t *testing.T) {
 	s := open(t, Options{}, agent.SessionOptions{})
-	for range s.Send(t.Context(), agent.Message{Text: scripted("say a b c")}) {
+	for _, err := range s.Send(t.Context(), agent.Message{Text: scripted("say a b c")}) {
+		if err != nil {
+			t.Error(err)
+		}
 		if _, _, err := turnOf(t.Context(), s, "hello"); !errors.Is(err, errTwoTurns) {
 			t.Errorf("a second turn: %v", err)
 		}

@@ -26,7 +26,7 @@ func TestTheSameSeedAndPromptGiveTheSameTurn(t *testing.T) {
 		}
 		return strings.Join(got, "\n")
 	}
-	if play(7) != play(7) {
+	if first, second := play(7), play(7); first != second {
 		t.Error("two turns of one seed differ")
 	}
 	seen := map[string]bool{}
@@ -213,8 +213,11 @@ func TestTheUserIsAnswered(t *testing.T) {
 		"a question":           {"What is the capital of France?", []string{"model"}, ""},
 		"anything":             {"The shelf wobbles", []string{"the shelf wobbles"}, ""},
 		"a foreground routine": {"[routine:a1b2c3d4] Remind me to take my pills.", []string{"Time to take your pills."}, ""},
-		"pending updates": {"[2026-11-23 Mon 09:02 AM PT] RECENT BACKGROUND UPDATES (mention key findings in your response):\n- (3 hours ago) CI build passed\n\nhi",
-			[]string{"While you were away: CI build passed (3 hours ago)"}, ""},
+		"pending updates": {
+			"[2026-11-23 Mon 09:02 AM PT] RECENT BACKGROUND UPDATES (mention key findings in your response):\n- (3 hours ago) CI build passed\n\nhi",
+			[]string{"While you were away: CI build passed (3 hours ago)"},
+			"",
+		},
 		"nothing": {"", []string{"this task", "What is the smallest", "Noted"}, ""},
 	}
 	for name, tt := range tests {

@@ -44,7 +44,7 @@ func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 			yield(nil, err)
 			return
 		}
-		t := newTurn(s, turnCtx, yield)
+		t := newTurn(turnCtx, s, yield)
 		t.history = history
 		defer s.end(t, m.Text)
 		t.play(m)

@@ -21,7 +21,8 @@ var errGone = errors.New("the consumer has left the turn")
 
 // turn plays the steps of one message.
 type turn struct {
-	s       *session
+	s *session
+	// ctx is the turn's own: it ends with it, like everything in this value.
 	ctx     context.Context
 	yield   func(agent.Event, error) bool
 	rng     *rand.Rand
@@ -46,7 +47,7 @@ type toolAnswer struct {
 	agent.ToolResult
 }
 
-func newTurn(s *session, ctx context.Context, yield func(agent.Event, error) bool) *turn {
+func newTurn(ctx context.Context, s *session, yield func(agent.Event, error) bool) *turn {
 	return &turn{s: s, ctx: ctx, yield: yield, rounds: 1, thinks: s.current().Thinking != "off"}
 }
 
@@ -60,7 +61,7 @@ func (t *turn) play(m agent.Message) {
 	r := read(m.Text)
 	r.Images = len(m.Images)
 	hash := fnv.New64a()
-	fmt.Fprint(hash, r.Tag, r.Body, len(t.history))
+	_, _ = fmt.Fprint(hash, r.Tag, r.Body, len(t.history))
 	t.rng = rand.New(rand.NewPCG(t.s.engine.o.Seed, hash.Sum64()))
 
 	source, unclosed, scripted := findScript(m.Text)
@@ -211,17 +212,19 @@ func (t *turn) call(name string, input json.RawMessage) agent.ToolResult {
 			tool = &t.s.o.Tools[i]
 		}
 	}
-	answer, denied := agent.ToolResult{}, false
-	if d := t.preTool(use); !d.Allow {
-		answer, denied = agent.ToolResult{Text: d.Reason, IsError: true}, true
-	} else if tool == nil {
+	var answer agent.ToolResult
+	d := t.preTool(use)
+	switch {
+	case !d.Allow:
+		answer = agent.ToolResult{Text: d.Reason, IsError: true}
+	case tool == nil:
 		answer = agent.ToolResult{Text: fmt.Sprintf(textNoTool, name, toolNames(t.s.o.Tools)), IsError: true}
-	} else {
+	default:
 		t.wait(250 * time.Millisecond)
 		answer = tool.Call(t.ctx, input)
 	}
 	t.results = append(t.results, toolAnswer{name, answer})
-	t.toolEnd(use, answer, denied)
+	t.toolEnd(use, answer, !d.Allow)
 	return answer
 }
 

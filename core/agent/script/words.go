@@ -41,11 +41,12 @@ var (
 		"Done, you can let go of it: %s comes back to you in time.",
 	}
 	sayNoted = []string{
-		"I hear you: %s. Shall I remind you of it? Say: remind me to … in 20 minutes().",
+		"I hear you: %s. Shall I remind you of it? Say: remind me to … in 20 minutes.",
 		"Noted for this conversation: %s. What is the smallest piece of it that you could do now?",
 	}
 	sayQuestion = []string{
-		"I cannot look that up without a model, and I would rather not guess. What I can do offline: set, list and cancel reminders, and tell you what happened in the background.",
+		"I cannot look that up without a model, and I would rather not guess. What I can do offline: set, list and " +
+			"cancel reminders, and tell you what happened in the background.",
 		"That needs a real model to answer well. Offline I keep your reminders and tell you what the background runs found.",
 	}
 )
@@ -60,7 +61,7 @@ const (
 	thinkMain      = "They say: %s. Short and kind."
 
 	sayLastCheck = "This was check %d of %d, the last one of the chain."
-	sayFollowUp  = "Check %d of %d: still open, I look again in %d minutes()."
+	sayFollowUp  = "Check %d of %d: still open, I look again in %d minutes."
 	reportCheck  = " (check %d of %d)"
 
 	embedText   = "Laid out so that one look is enough."
@@ -73,14 +74,16 @@ const (
 	sayPicture   = "I got your picture, but the offline engine cannot see. Tell me in words what is on it."
 	sayListed    = "That is the list as it stands."
 	sayCancelled = "If it was there, it is gone now."
-	sayWhen      = "Gladly. When? Say it like this: remind me to water the plants in 20 minutes()."
+	sayWhen      = "Gladly. When? Say it like this: remind me to water the plants in 20 minutes."
 	sayBefore    = "(Before that you wrote: %s.)"
 )
 
 // replies are tried in order; {model} becomes the model's name.
 var replies = []reply{
 	{lazily(`(?i)\b(who|what) (are|r) (you|u)\b|\b(which|what) (model|engine)\b|\bare you (real|an? (ai|model|bot))\b`), []string{
-		"I am the offline engine: no model stands behind me (the name in use is {model}). I read the words of a prompt and play along, through the same tools and rules as a real one, so that you can see the bot live without an account.",
+		"I am the offline engine: no model stands behind me (the name in use is {model}). I read the words of a prompt " +
+			"and play along, through the same tools and rules as a real one, so that you can see the bot live without an " +
+			"account.",
 	}},
 	{lazily(`(?i)^(hi|hello|hey|good (morning|afternoon|evening)|moin|hallo)\b`), []string{
 		"Hello! Good to hear from you. What is the one thing on your mind?",
@@ -88,17 +91,20 @@ var replies = []reply{
 	}},
 	{lazily(`(?i)\b(thanks|thank you|thx|cheers)\b`), []string{"You are welcome.", "Any time."}},
 	{lazily(`(?i)\b(overwhelmed|stressed|too much|tired|exhausted|stuck|can'?t focus|anxious)\b`), []string{
-		"That sounds like a lot. Put one thing aside on purpose, then take the smallest piece of what is left: five minutes, nothing more. I can nudge you when they are over – say: remind me to take a breath in 5 minutes().",
+		"That sounds like a lot. Put one thing aside on purpose, then take the smallest piece of what is left: five " +
+			"minutes, nothing more. I can nudge you when they are over – say: remind me to take a breath in 5 minutes.",
 		"Let us make it smaller. Which single thing would make the rest easier? Start there, badly is fine.",
 	}},
 	{lazily(`(?i)\b(what('?s| is) (left|next|on|due)|my day|plan|schedule|agenda)\b`), []string{
-		"The schedule pane shows what comes next, and I cannot see further than that offline. Pick the entry that you would regret missing, and begin with its first two minutes().",
+		"The schedule pane shows what comes next, and I cannot see further than that offline. Pick the entry that you " +
+			"would regret missing, and begin with its first two minutes.",
 	}},
 	{lazily(`(?i)\b(done|finished|completed|did it)\b`), []string{
 		"Well done. Take a second to enjoy it before the next one.", "Nice, that is one less. What is next?",
 	}},
 	{lazily(`(?i)\b(help|what can you do)\b`), []string{
-		"Offline I can set reminders (remind me to … in 20 minutes), list them, cancel one by its id, tell you what the background runs found, and play a script: a block fenced as script.",
+		"Offline I can set reminders (remind me to … in 20 minutes), list them, cancel one by its id, tell you what " +
+			"the background runs found, and play a script: a block fenced as script.",
 	}},
 	{lazily(`(?i)\b(bye|good night|see you)\b`), []string{"Good night. I keep an eye on the schedule.", "See you. I will only ping for what you would miss."}},
 }

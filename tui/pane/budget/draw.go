@@ -97,7 +97,11 @@ func facts(c pane.Context, w int) []line {
 // gauge is the bar and its numbers.
 func gauge(c pane.Context, w int) []widget.Span {
 	st := c.Snap.Budget.State
-	numbers := []widget.Span{{Role: theme.Strong, Text: tokens(st.Available)}, {Role: theme.Dim, Text: " / "}, {Role: theme.Text, Text: tokens(float64(st.Capacity))}}
+	numbers := []widget.Span{
+		{Role: theme.Strong, Text: tokens(st.Available)},
+		{Role: theme.Dim, Text: " / "},
+		{Role: theme.Text, Text: tokens(float64(st.Capacity))},
+	}
 	room := min(w-widget.Width(numbers)-2, 64)
 	if room < 4 {
 		return numbers
@@ -140,11 +144,11 @@ func used(c pane.Context) []widget.Span {
 	b := c.Snap.Budget
 	out := []widget.Span{{Role: theme.Dim, Text: textToday(b.State.DailyUsed) + " · "}}
 	if b.State.CriticalUsed > 0 {
-		out = append(out, widget.Span{Role: theme.Ping, Text: c.Theme.Glyph(theme.Bell) + " "}, widget.Span{Role: theme.Text, Text: textCritical(b.State.CriticalUsed)})
-	} else {
-		out = append(out, widget.Span{Role: theme.Dim, Text: textCritical(0)})
+		return append(out,
+			widget.Span{Role: theme.Ping, Text: c.Theme.Glyph(theme.Bell) + " "},
+			widget.Span{Role: theme.Text, Text: textCritical(b.State.CriticalUsed)})
 	}
-	return out
+	return append(out, widget.Span{Role: theme.Dim, Text: textCritical(0)})
 }
 
 // rate says how fast the bucket refills, and what is on its way out of it.

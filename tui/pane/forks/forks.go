@@ -6,6 +6,7 @@ package forks
 
 import (
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -27,8 +28,8 @@ type Pane struct {
 	// run that starts does not take the screen away.
 	run     string
 	chosen  bool
-	newest  string // the newest running one when last seen
-	tail    bool   // the tail has the keys
+	newest  time.Time // when the newest run started that was seen
+	tail    bool      // the tail has the keys
 	views   map[string]*widget.TailView
 	recent  []string // the views by use, the last used at the end
 	listed  int      // lines of the list when drawn last
@@ -121,9 +122,11 @@ func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
 func (p *Pane) Sync(c pane.Context) {
 	p.version++
 	forks := c.Snap.Forks
-	newest := newestRunning(forks)
-	started := newest != "" && newest != p.newest
-	p.newest = newest
+	newest, at := newestRunning(forks)
+	started := newest != "" && at.After(p.newest)
+	if started {
+		p.newest = at
+	}
 	if i := find(forks, p.run); i < 0 {
 		p.run, p.chosen = "", false
 	}
@@ -143,7 +146,8 @@ func (p *Pane) choose(c pane.Context) {
 		return
 	}
 	p.run = c.Snap.Forks[p.list.At].ID
-	p.chosen = p.run != newestRunning(c.Snap.Forks)
+	newest, _ := newestRunning(c.Snap.Forks)
+	p.chosen = p.run != newest
 	p.read(c)
 }
 
@@ -222,8 +226,9 @@ func find(forks []fork.View, id string) int {
 	return -1
 }
 
-// newestRunning is the run that started last among the running ones, or empty.
-func newestRunning(forks []fork.View) string {
+// newestRunning is the run that started last among the running ones, and when;
+// empty without any.
+func newestRunning(forks []fork.View) (id string, at time.Time) {
 	best := -1
 	for i, f := range forks {
 		if f.State == fork.Running && (best < 0 || f.Started.After(forks[best].Started)) {
@@ -231,7 +236,7 @@ func newestRunning(forks []fork.View) string {
 		}
 	}
 	if best < 0 {
-		return ""
+		return "", time.Time{}
 	}
-	return forks[best].ID
+	return forks[best].ID, forks[best].Started
 }

@@ -25,10 +25,10 @@ type sheet struct {
 }
 
 // brush draws an item's lines: with a pointer and a background when it is marked.
-func (s sheet) brush(item int) (b widget.Brush, gutter widget.Span) {
-	b, gutter = widget.Brush{Theme: s.Theme}, widget.Span{Role: theme.Accent, Text: " "}
-	if item == s.marked {
-		b.Back, gutter.Text = theme.Select, s.Theme.Glyph(theme.Pointer)
+func (on sheet) brush(item int) (b widget.Brush, gutter widget.Span) {
+	b, gutter = widget.Brush{Theme: on.Theme}, widget.Span{Role: theme.Accent, Text: " "}
+	if item == on.marked {
+		b.Back, gutter.Text = theme.Select, on.Theme.Glyph(theme.Pointer)
 	}
 	return b, gutter
 }
@@ -64,7 +64,7 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 	if h == 0 || from < 0 {
 		return widget.Fill(nil, w, h)
 	}
-	from = max(from, to-h+1)
+	to = min(to, from+h-1) // of a tall item the beginning
 	top := p.list.Window(from, to, len(rows), h)
 	lines := make([]string, 0, h)
 	problem := false

@@ -1,0 +1,97 @@
+package core
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"ollimbot/core/agent/script"
+	"ollimbot/routines"
+)
+
+// manyRoutines fills a data directory with n background routines as a large
+// household would have them: most daily, spread over the day, one in ten
+// hourly, one in twenty every five minutes.
+func manyRoutines(tb testing.TB, root string, n int) {
+	tb.Helper()
+	if err := os.MkdirAll(filepath.Join(root, "routines"), 0o700); err != nil {
+		tb.Fatal(err)
+	}
+	for i := range n {
+		cron := fmt.Sprintf("%d %d * * *", i*7%60, i*11%24)
+		switch {
+		case i%20 == 0:
+			cron = "*/5 * * * *"
+		case i%10 == 0:
+			cron = fmt.Sprintf("%d * * * *", i*13%60)
+		}
+		text := fmt.Sprintf("---\nid: \"%08x\"\ncron: %q\ndescription: \"Routine number %d\"\nbackground: true\n---\nDo thing %d and tell me what came of it.\n", i, cron, i, i)
+		if err := os.WriteFile(filepath.Join(root, "routines", fmt.Sprintf("routine-%05d.md", i)), []byte(text), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkFireToPrompt measures what stands between a due routine and its
+// finished prompt: schedule, budget, updates and text. The clock moves on by a
+// minute with each fire, so that fires pass and caches have work.
+func BenchmarkFireToPrompt(b *testing.B) {
+	for _, n := range []int{100, 1000, 10000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			h := home{root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
+			manyRoutines(b, h.root, n)
+			bot := h.benchBot(b)
+			set := bot.index.Set()
+			now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+			d := routines.Due{Kind: routines.KindRoutine, Routine: set.Routines[n/2], At: now}
+			bot.backgroundPrompt(d, promptMoment{now: now})
+			b.ReportAllocs()
+			size := 0
+			for b.Loop() {
+				now = now.Add(time.Minute)
+				size = len(bot.backgroundPrompt(d, promptMoment{now: now}))
+			}
+			b.ReportMetric(float64(size), "prompt-bytes")
+		})
+	}
+}
+
+// BenchmarkSnapshot is what a dashboard costs the bot each time it looks.
+func BenchmarkSnapshot(b *testing.B) {
+	for _, n := range []int{100, 10000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			h := home{root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
+			manyRoutines(b, h.root, n)
+			bot := h.benchBot(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				if s := bot.Snapshot(); s.Routines != n {
+					b.Fatalf("%d routines", s.Routines)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkNew is the start of the program up to the first snapshot.
+func BenchmarkNew(b *testing.B) {
+	for _, n := range []int{100, 10000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			h := home{root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
+			manyRoutines(b, h.root, n)
+			for b.Loop() {
+				bot := h.benchBot(b)
+				if s := bot.Snapshot(); s.Routines != n {
+					b.Fatalf("%d routines", s.Routines)
+				}
+			}
+		})
+	}
+}
+
+func (h home) benchBot(b *testing.B) *Bot {
+	b.Helper()
+	return h.make(b, script.New(script.Options{}))
+}

@@ -1,0 +1,157 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/clean"
+	"ollimbot/core/tail"
+	"ollimbot/core/toolset"
+)
+
+// reopen are the pauses before another try to open a session that timed out
+// (spec 05.7.1).
+var reopen = []time.Duration{5 * time.Second, 15 * time.Second}
+
+// converse opens the session, sends the prompt and drains what comes back. A
+// panic of the engine ends this run and nothing else.
+func (r *run) converse(ctx context.Context, l Limits) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.m.log.Error("background run panicked", "run", r.id, "fault", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = fmt.Errorf(textFault, p)
+		}
+	}()
+	defer r.closeSession()
+	busy, quiet := r.m.o.Busy()
+	prompt, err := r.job.Prompt(r.m.now(), busy, quiet)
+	if err != nil {
+		return fmt.Errorf("build the prompt: %w", err)
+	}
+	s, err := r.open(ctx, l)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.session = s
+	r.mu.Unlock()
+	if err := context.Cause(ctx); err != nil { // ended while it opened
+		return err
+	}
+	defer r.lines.flush()
+	ended := false
+	for ev, err := range s.Send(ctx, agent.Message{Text: prompt}) {
+		if err != nil {
+			return err
+		}
+		if r.noteSession(s); r.event(ev) {
+			ended = true
+		}
+		if res, ok := ev.(agent.Result); ok && (res.IsError || res.Interrupted) {
+			return resultError(res)
+		}
+	}
+	if !ended {
+		return errors.New(textNoResult)
+	}
+	return nil
+}
+
+// errInterrupted is a turn that was interrupted, by us or by the engine.
+var errInterrupted = errors.New("the turn was interrupted")
+
+func resultError(res agent.Result) error {
+	if res.Interrupted {
+		return errInterrupted
+	}
+	text := clean.Cut(clean.Line(res.Text), 300)
+	if text == "" {
+		text = textNoReason
+	}
+	return errors.New(text)
+}
+
+// open opens the session, again only where opening timed out. A main session
+// that the engine does not know is no reason to fail: the run starts without
+// its history.
+func (r *run) open(ctx context.Context, l Limits) (agent.Session, error) {
+	o := r.options(l)
+	for try := 0; ; try++ {
+		s, err := r.m.o.Engine.Open(ctx, o)
+		switch {
+		case err == nil:
+			r.update(func(v *View) { v.Parent = o.Resume })
+			return s, nil
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case errors.Is(err, agent.ErrNoSession) && o.Resume != "":
+			r.line(tail.Note, textNoHistory)
+			o.Resume, o.Fork = "", false
+			continue
+		case !openTimedOut(err) || try >= len(reopen):
+			return nil, fmt.Errorf("open a session: %w", err)
+		}
+		r.line(tail.Note, fmt.Sprintf(textReopen, reopen[try]))
+		timer := time.NewTimer(reopen[try])
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		case <-timer.C:
+		}
+	}
+}
+
+// openTimedOut knows the one fault that is worth another try: the engine's
+// process did not answer its initialisation in time.
+func openTimedOut(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "Control request timeout")
+}
+
+func (r *run) options(l Limits) agent.SessionOptions {
+	t := r.job.Task
+	o := agent.SessionOptions{
+		Dir: r.m.o.Dir.Root(), SystemPrompt: r.m.o.SystemPrompt(),
+		Settings: agent.Settings{Model: l.Model, Thinking: "off", Mode: "default"},
+		Tools:    toolset.Background(r),
+		Allowed:  slices.Clone(r.job.Allowed), Disallowed: slices.Clone(r.job.Disallowed),
+		Hooks:      agent.Hooks{Stop: r.stopRule, PreTool: r.preTool},
+		Permission: r.preTool,
+	}
+	if t.Model != "" {
+		o.Settings.Model = t.Model
+	}
+	if t.Thinking {
+		o.Settings.Thinking = "adaptive"
+	}
+	if main := r.m.o.Sessions.Main(); main != "" && !t.Isolated {
+		o.Resume, o.Fork = main, true
+	}
+	return o
+}
+
+func (r *run) noteSession(s agent.Session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.view.Session == "" {
+		r.view.Session = s.ID()
+	}
+}
+
+func (r *run) closeSession() {
+	r.mu.Lock()
+	s := r.session
+	r.mu.Unlock()
+	if s == nil {
+		return
+	}
+	if err := s.Close(); err != nil {
+		r.m.log.Warn("background session did not close cleanly", "run", r.id, "error", err)
+	}
+}

@@ -1,0 +1,78 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/post"
+	"ollimbot/core/session"
+	"ollimbot/core/tail"
+)
+
+// settleEnd decides how the run ended, tells the user where that is due, and
+// writes the session's history event.
+func (r *run) settleEnd(ctx context.Context, err error) {
+	r.mu.Lock()
+	asked := r.asked
+	title, timeout := r.view.Title, r.view.Timeout
+	r.mu.Unlock()
+	switch {
+	case err == nil:
+		r.conclude(Done, "")
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && asked == nil:
+		n := int(timeout / time.Minute)
+		r.conclude(TimedOut, fmt.Sprintf(textTimedOut, n, plural(n)))
+		r.tell(fmt.Sprintf(tellTimedOut, title, n, plural(n)))
+	case errors.Is(asked, errUserStop):
+		r.conclude(Stopped, "")
+	case errors.Is(asked, errShutdown):
+		r.conclude(Interrupted, textProgramEnded)
+	default:
+		why := clean.Cut(clean.Line(err.Error()), 300)
+		r.conclude(Failed, why)
+		r.tell(fmt.Sprintf(tellFailed, title, why))
+	}
+	r.logSession()
+}
+
+// conclude sets the final state and says so in the tail.
+func (r *run) conclude(s State, why string) {
+	r.lines.flush()
+	kind, text := tail.Note, string(s)
+	if why != "" {
+		text += ": " + why
+	}
+	if s == Failed || s == TimedOut {
+		kind = tail.Error
+	}
+	r.ring.Add(tail.Line{At: r.m.now(), Kind: kind, Text: clean.Line(text)})
+	r.update(func(v *View) { v.State, v.Ended, v.Error = s, r.m.now(), why })
+}
+
+// tell informs the user of a run that did not work, ignoring the budget.
+func (r *run) tell(text string) {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	p := post.Post{Nonce: r.id + "-end", Text: text, Small: true, Source: r.snapshot().Title}
+	if _, err := r.m.o.Post(ctx, p); err != nil {
+		r.m.log.Warn("user was not told about a failed run", "run", r.id, "error", err)
+	}
+}
+
+// logSession writes the history event of a run that had a session.
+func (r *run) logSession() {
+	v := r.snapshot()
+	if v.Session == "" {
+		return
+	}
+	e := session.Event{SessionID: v.Session, Event: session.BgFork, Parent: v.Parent}
+	if r.job.Task.Isolated {
+		e.Event, e.Parent = session.IsolatedBg, ""
+	}
+	if err := r.m.o.Sessions.Log(r.m.now(), e); err != nil {
+		r.m.log.Warn("session history was not written", "run", r.id, "error", err)
+	}
+}

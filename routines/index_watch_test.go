@@ -1,0 +1,123 @@
+package routines
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"ollimbot/routines/watch"
+)
+
+// watched runs a watch that keeps the room's index up to date. in takes the
+// moment at which each change is in force.
+func watched(t testing.TB, r *room) (in chan time.Time) {
+	in = make(chan time.Time, 1000)
+	ready := make(chan struct{}, 1000)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		done <- watch.Run(ctx, watch.Options{
+			Root: r.root, Folders: []string{RoutineFolder, ReminderFolder}, Match: IsTaskFile,
+			Changed: func(b watch.Batch) {
+				var c Change
+				if b.Full {
+					c = r.x.Scan()
+					ready <- struct{}{}
+				} else {
+					c = r.x.Refresh(b.Names)
+				}
+				if !c.Empty() {
+					in <- time.Now()
+				}
+			},
+		})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("watch: %v", err)
+		}
+	})
+	<-ready
+	for len(in) > 0 {
+		<-in
+	}
+	return in
+}
+
+func TestASavedFileComesIntoForceByItself(t *testing.T) {
+	r := newRoom(t)
+	r.put("routines/a.md", routineText(idA, "0 9 * * *", "water"))
+	in := watched(t, r)
+	wait := func() {
+		t.Helper()
+		select {
+		case <-in:
+		case <-time.After(20 * time.Second):
+			t.Fatal("the change was not seen")
+		}
+	}
+	if err := r.dir.Write("routines/a.md", []byte(routineText(idA, "0 10 * * *", "water"))); err != nil {
+		t.Fatal(err)
+	}
+	wait()
+	if got, _ := r.x.Set().RoutineByID(idA); got.Cron != "0 10 * * *" {
+		t.Errorf("in force is %s", got.Cron)
+	}
+	r.put("routines/a.md", "broken")
+	wait()
+	wantProblems(t, r.x, "routines/a.md:1:1")
+	r.remove("routines")
+	wait()
+	if n := len(r.x.Set().Routines); n != 0 {
+		t.Errorf("%d routines are in force", n)
+	}
+	r.put("routines/b.md", routineText(idB, "0 10 * * *", "back"))
+	wait()
+	if _, ok := r.x.Set().Find(idB); !ok {
+		t.Error("the new folder is not watched")
+	}
+}
+
+func TestTenThousandFilesSavedAtOnceAllComeIntoForce(t *testing.T) {
+	r := newRoom(t)
+	r.put("routines/00000.md", manyRoutines(0))
+	in := watched(t, r)
+	for i := range 10_000 {
+		r.put(fmt.Sprintf("routines/%05d.md", i), manyRoutines(i))
+	}
+	for len(r.x.Set().Routines) < 10_000 {
+		select {
+		case <-in:
+		case <-time.After(20 * time.Second):
+			t.Fatalf("only %d are in force", len(r.x.Set().Routines))
+		}
+	}
+	if p := r.x.Set().Problems; len(p) > 0 {
+		t.Errorf("problems: %v", p[:1])
+	}
+}
+
+// BenchmarkSavedFileInForceAmong10000 measures from the end of the write until
+// Set shows it.
+func BenchmarkSavedFileInForceAmong10000(b *testing.B) {
+	r := fill(b, 10_000)
+	r.x.Scan()
+	in := watched(b, r)
+	var took []time.Duration
+	i := 0
+	for b.Loop() {
+		i++
+		text := []byte(routineText("00000000", fmt.Sprintf("%d %d * * *", i%60, i/60%24), "changed"))
+		if err := r.dir.Write("routines/routine-00000.md", text); err != nil {
+			b.Fatal(err)
+		}
+		wrote := time.Now()
+		took = append(took, (<-in).Sub(wrote))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms/p50")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms/p99")
+}

@@ -1,0 +1,40 @@
+package routines
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// BenchmarkThousandRoutinesOfOneMinute is from the minute until the last of the
+// thousand has started, the write of the book included.
+func BenchmarkThousandRoutinesOfOneMinute(b *testing.B) {
+	r := newRoom(b)
+	for i := range 1000 {
+		r.put(fmt.Sprintf("routines/%04d.md", i), routineText(fmt.Sprintf("%08x", i), "* * * * *", "water"))
+	}
+	r.x.Scan()
+	var started sync.WaitGroup
+	l := NewLoop(LoopOptions{Dir: r.dir, Index: r.x, Zone: time.UTC, Fire: func(context.Context, Due) error {
+		started.Done()
+		return nil
+	}})
+	now := time.Now().UTC().Truncate(time.Minute).Add(time.Second)
+	l.begin(now.Add(-30 * time.Second))
+	for b.Loop() {
+		started.Add(1000)
+		var fires errgroup.Group
+		l.step(context.Background(), &fires, now)
+		started.Wait()
+		b.StopTimer()
+		if err := fires.Wait(); err != nil {
+			b.Fatal(err)
+		}
+		now = now.Add(time.Minute)
+		b.StartTimer()
+	}
+}

@@ -1,0 +1,37 @@
+package pane_test
+
+import (
+	"testing"
+
+	"ollimbot/core"
+	"ollimbot/tui/theme"
+)
+
+// A frame while something streams: every pane has a new snapshot to draw.
+func BenchmarkPanesDrawASnapshot(b *testing.B) {
+	for _, name := range []string{"budget", "schedule", "updates", "forks", "chat", "logs"} {
+		b.Run(name, func(b *testing.B) {
+			p := panes()[name]
+			c := everydayContext(theme.New(theme.Options{Dark: true, Profile: 1 << 24}))
+			base := c.Snap
+			b.ReportAllocs()
+			for b.Loop() {
+				snap := new(core.Snapshot)
+				*snap = *base
+				c.Snap = snap
+				p.Sync(c)
+				p.Lines(c, 80, 16, true)
+			}
+		})
+	}
+}
+
+// A frame in which nothing changed costs a comparison.
+func BenchmarkPanesKeepTheirDrawing(b *testing.B) {
+	p := panes()["forks"]
+	c := everydayContext(theme.New(theme.Options{Dark: true, Profile: 1 << 24}))
+	p.Sync(c)
+	for b.Loop() {
+		p.Lines(c, 80, 16, true)
+	}
+}
