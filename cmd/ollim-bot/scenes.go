@@ -18,18 +18,19 @@ var opening = []scene{
 }
 
 var everyday = []scene{
-	{14 * time.Second, "question", say("What did I miss?")},
+	{14 * time.Second, "question", say("What is left for today?")},
 	{12 * time.Second, "lists", stage(listPart)},
 	{16 * time.Second, "a slip in a file", slip(plants, "61 9 * * *")},
 	{14 * time.Second, "the slip mended", edit(plants, 40*time.Minute)},
 	{12 * time.Second, "many at once", stage(inboxPart, newsPart, backupPart, weatherPart, birthdayPart)},
-	{18 * time.Second, "talk", both(say("Plan the evening with me."), stage(hastyPart))},
+	{18 * time.Second, "talk", both(say("I am stuck with the evening plan."), stage(hastyPart))},
 	{20 * time.Second, "tea by hand", fire("de300002")},
 	{18 * time.Second, "a run that fails", stage(mailPart)},
 	{12 * time.Second, "move", stage(movePart)},
 	{16 * time.Second, "laundry", stage(laundryPart)},
 	{14 * time.Second, "plants", edit(plants, 15*time.Minute)},
 	{18 * time.Second, "stove", stage(stovePart)},
+	{15 * time.Second, "asking for a reminder", say("Remind me to call Dana in 2 minutes.")},
 	{15 * time.Second, "thanks", say("Thank you, that helps.")},
 }
 

@@ -285,6 +285,32 @@ func TestARunThatEndsStaysSelectedInItsNewPlace(t *testing.T) {
 	has(t, s.screen(80, 12), "tail: Email sweep", "▸✓ done")
 }
 
+func TestTheTailGoesOnToARunThatLives(t *testing.T) {
+	s := open("forks")
+	end := func(ago time.Duration) {
+		s.next(func(c *core.Snapshot) {
+			c.Forks = append([]fork.View{}, c.Forks...)
+			c.Forks[0].State, c.Forks[0].Ended = fork.Done, noon.Add(-ago)
+		})
+	}
+	end(3 * time.Second)
+	has(t, s.screen(80, 12), "tail: Email sweep")
+	end(time.Minute)
+	has(t, s.screen(80, 12), "tail: Move a little")
+}
+
+func TestNothingTakesTheTailFromItsReader(t *testing.T) {
+	for name, begin := range map[string]action.ID{"scrolled up": action.TailUp, "searching": action.TailFind, "in the tail": action.ForksTail} {
+		s := open("forks")
+		s.screen(80, 12)
+		s.do(begin)
+		s.next(start("99999999", noon.Add(time.Second)))
+		if screen := s.screen(80, 12); !strings.Contains(screen, "tail: Email sweep") {
+			t.Errorf("%s: another tail is shown:\n%s", name, screen)
+		}
+	}
+}
+
 func TestForksShowByID(t *testing.T) {
 	s := open("forks")
 	s.Pane.(*forkspane.Pane).Show("22222222")

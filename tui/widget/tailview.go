@@ -31,7 +31,7 @@ type TailView struct {
 // NewTailView returns a view of the tail with the id.
 func NewTailView(id string, wrap bool) *TailView {
 	v := &TailView{id: id, zone: time.UTC}
-	v.Scroll.Source, v.Wrap = v, wrap
+	v.Source, v.Wrap = v, wrap
 	return v
 }
 
@@ -91,7 +91,8 @@ func (v *TailView) trim() {
 	}
 }
 
-// Bounds, Text and Rows make the view a Source.
+// Bounds are the numbers of the lines that are kept: with Text and Rows they
+// make the view a Source.
 func (v *TailView) Bounds() (first, end uint64) {
 	return v.first, v.first + uint64(len(v.lines))
 }

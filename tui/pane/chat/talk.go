@@ -36,7 +36,7 @@ type drawing struct {
 
 func newTalk() *talk {
 	t := &talk{zone: time.UTC, drawn: map[post.MessageID]drawing{}}
-	t.Scroll.Source, t.Wrap = t, true
+	t.Source, t.Wrap = t, true
 	return t
 }
 
@@ -89,7 +89,8 @@ func (t *talk) prune() {
 	}
 }
 
-// Bounds, Text and Rows make the conversation a widget.Source.
+// Bounds are the places of the messages: with Text and Rows they make the
+// conversation a widget.Source.
 func (t *talk) Bounds() (first, end uint64) { return 0, uint64(len(t.entries)) }
 
 // Text is everything of a message that can be read.

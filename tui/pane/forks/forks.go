@@ -130,13 +130,30 @@ func (p *Pane) Sync(c pane.Context) {
 	if i := find(forks, p.run); i < 0 {
 		p.run, p.chosen = "", false
 	}
-	if !p.chosen && (started || p.run == "") {
+	if !p.chosen && !p.reading() && (started || p.run == "" || newest != "" && p.stale(c)) {
 		if p.run = newest; newest == "" && len(forks) > 0 {
 			p.run = forks[0].ID
 		}
 	}
 	p.list.At = max(0, find(forks, p.run))
 	p.read(c)
+}
+
+// reading reports that the user is at work in the tail: scrolled up, or
+// searching. Nothing may take it away then.
+func (p *Pane) reading() bool {
+	v := p.view()
+	return v != nil && (p.tail || !v.Following() || v.Finding())
+}
+
+// lingering is how long a run that has ended stays on the screen while others
+// run: long enough to read its last words.
+const lingering = 8 * time.Second
+
+// stale reports that the selected run ended a while ago.
+func (p *Pane) stale(c pane.Context) bool {
+	i := find(c.Snap.Forks, p.run)
+	return i >= 0 && !c.Snap.Forks[i].Live() && c.Snap.At.Sub(c.Snap.Forks[i].Ended) >= lingering
 }
 
 // choose takes the selection of the list over. Whoever goes back to the newest

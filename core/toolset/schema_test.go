@@ -1,0 +1,108 @@
+package toolset
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"pgregory.net/rapid"
+)
+
+// library compiles a tool's schema with a full implementation of JSON Schema.
+func library(t testing.TB, tool string) *jsonschema.Schema {
+	t.Helper()
+	data, err := schemaFiles.ReadFile("schemas/" + tool + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource(tool, doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile(tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestEverySchemaIsValidAndFullyChecked(t *testing.T) {
+	all, err := schemas()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range tools {
+		library(t, tool.name)
+		if all[tool.name].Type != "object" {
+			t.Errorf("%s takes no object", tool.name)
+		}
+	}
+}
+
+// Our check and a full implementation agree on any arguments.
+func TestPropertyTheCheckAgreesWithJSONSchema(t *testing.T) {
+	compiled := map[string]*jsonschema.Schema{}
+	for _, tool := range tools {
+		compiled[tool.name] = library(t, tool.name)
+	}
+	keys := []string{
+		"message", "title", "critical", "fields", "buttons", "minutes_from_now", "prompt", "run_at", "delay_minutes",
+		"reminder_id", "max_chain", "foreground", "description", "unknown",
+	}
+	values := []string{
+		`1`, `0`, `-1`, `1.0`, `2.5`, `1e2`, `99999999`, `""`, `"x"`, `"é"`, `null`, `true`, `[]`, `{}`,
+		`[{"name":"a","value":"b"}]`, `[{"name":"a"}]`, `[{"name":1,"value":"b","inline":"no"}]`, `[{"label":"a","action":"b","style":1}]`, `[1,2,3,4,5,6]`,
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		tool := tools[rapid.IntRange(0, len(tools)-1).Draw(rt, "tool")].name
+		object := map[string]json.RawMessage{}
+		for range rapid.IntRange(0, 5).Draw(rt, "n") {
+			object[rapid.SampledFrom(keys).Draw(rt, "key")] = json.RawMessage(rapid.SampledFrom(values).Draw(rt, "value"))
+		}
+		args, err := json.Marshal(object)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if rapid.IntRange(0, 9).Draw(rt, "other") == 0 {
+			args = []byte(rapid.SampledFrom(values).Draw(rt, "whole"))
+		}
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		want, got := compiled[tool].Validate(doc), check(tool, args)
+		if (want == nil) != (got == "") {
+			rt.Fatalf("%s %s\nlibrary: %v\nours:    %s", tool, args, want, got)
+		}
+	})
+}
+
+func TestManyFaultsAreToldInShort(t *testing.T) {
+	var fields []string
+	for range 50 {
+		fields = append(fields, `{"name":1}`)
+	}
+	got := check(DiscordEmbed, json.RawMessage(fmt.Sprintf(`{"title":1,"fields":[%s]}`, strings.Join(fields, ","))))
+	if n := strings.Count(got, ";"); n != maxProblems-1 || len(got) > 600 {
+		t.Errorf("%d faults in %d bytes: %s", n+1, len(got), got)
+	}
+	if got := check(PingUser, json.RawMessage(`{"message":"x"} {}`)); !strings.Contains(got, "cannot be read") {
+		t.Errorf("two objects: %q", got)
+	}
+}
+
+func BenchmarkCheck(b *testing.B) {
+	args := json.RawMessage(`{"message":"Water the plants","critical":false}`)
+	for b.Loop() {
+		if check(PingUser, args) != "" {
+			b.Fatal("refused")
+		}
+	}
+}
