@@ -53,7 +53,7 @@ func (b *Bot) engineStatus() EngineStatus {
 // surfaceStatus says where the bot's words go; Discord is not part of this
 // build, so the chat pane is the surface.
 func (b *Bot) surfaceStatus() SurfaceStatus {
-	return SurfaceStatus{Name: "chat pane", State: "this dashboard is where the bot speaks", OK: true}
+	return SurfaceStatus{Name: "chat pane", State: "no Discord", OK: true}
 }
 
 func (b *Bot) budgetView(now time.Time) BudgetView {

@@ -18,10 +18,10 @@ func (n *night) wantFile(rel string, there bool) {
 func TestAReminderFiresOnceAndItsFileIsRemovedAfterItsRun(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:10:00Z", "call"))
-		n.work = func(context.Context, Due) error {
+		n.does(func(context.Context, Due) error {
 			n.wantFile("reminders/a.md", true)
 			return nil
-		}
+		})
 		n.start()
 		n.sleep(time.Hour)
 		n.want("01 00:10:00 aaaaaaaa 01 00:10:00")
@@ -38,7 +38,7 @@ func TestAReminderFiresOnceAndItsFileIsRemovedAfterItsRun(t *testing.T) {
 func TestAReminderThatFailsIsRemovedToo(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:10:00Z", "call"))
-		n.work = func(context.Context, Due) error { panic("no") }
+		n.does(func(context.Context, Due) error { panic("no") })
 		n.start()
 		n.sleep(time.Hour)
 		n.wantFile("reminders/a.md", false)
@@ -61,15 +61,15 @@ func TestAnOverdueReminderFiresAfterFiveSecondsAndIsLate(t *testing.T) {
 func TestAReminderWhoseRunWasInterruptedFiresAgainLate(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:10:00Z", "call"))
-		n.work = func(ctx context.Context, _ Due) error {
+		n.does(func(ctx context.Context, _ Due) error {
 			<-ctx.Done()
 			return ctx.Err()
-		}
+		})
 		n.start()
 		n.sleep(11 * time.Minute)
 		n.stop()
 		n.wantFile("reminders/a.md", true)
-		n.work = func(context.Context, Due) error { return nil }
+		n.does(func(context.Context, Due) error { return nil })
 		n.start()
 		n.sleep(10 * time.Second)
 		n.want("01 00:10:00 aaaaaaaa 01 00:10:00", "01 00:11:05 aaaaaaaa 01 00:10:00 late")
@@ -109,10 +109,10 @@ func TestAnEditedReminderMoves(t *testing.T) {
 func TestAReminderEditedDuringItsRunFiresAgainAtItsNewTime(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:10:00Z", "call"))
-		n.work = func(context.Context, Due) error {
+		n.does(func(context.Context, Due) error {
 			time.Sleep(time.Minute)
 			return nil
-		}
+		})
 		n.start()
 		n.sleep(10*time.Minute + 30*time.Second)
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:30:00Z", "call again"))
@@ -126,10 +126,10 @@ func TestAReminderEditedDuringItsRunFiresAgainAtItsNewTime(t *testing.T) {
 func TestAReminderRenamedDuringItsRunIsRemoved(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:10:00Z", "call"))
-		n.work = func(context.Context, Due) error {
+		n.does(func(context.Context, Due) error {
 			time.Sleep(time.Minute)
 			return nil
-		}
+		})
 		n.start()
 		n.sleep(10*time.Minute + 30*time.Second)
 		if err := os.Rename(n.dir.Path("reminders/a.md"), n.dir.Path("reminders/b.md")); err != nil {
@@ -145,12 +145,12 @@ func TestAReminderRenamedDuringItsRunIsRemoved(t *testing.T) {
 func TestAReminderWhoseFileCannotBeRemovedDoesNotFireTwice(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:10:00Z", "call"))
-		n.work = func(context.Context, Due) error {
+		n.does(func(context.Context, Due) error {
 			// The lock of the folder lives in state; without it nothing is removed.
 			n.remove("state")
 			n.put("state", "in the way")
 			return nil
-		}
+		})
 		n.start()
 		n.sleep(time.Hour)
 		n.look()

@@ -100,6 +100,13 @@ func (n *night) removed(rel, id string) {
 	n.gone = append(n.gone, rel+" "+id)
 }
 
+// does says what the fires from now on do.
+func (n *night) does(work func(ctx context.Context, d Due) error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.work = work
+}
+
 // look has the loop see what is on disk.
 func (n *night) look() {
 	n.loop.Kick(n.x.Scan())
@@ -295,10 +302,10 @@ func TestACrashDuringARunDoesNotDoubleIt(t *testing.T) {
 		n.put("routines/a.md", routineText(idA, "5 * * * *", "water"))
 		n.start()
 		var atFire []byte
-		n.work = func(context.Context, Due) error {
+		n.does(func(context.Context, Due) error {
 			atFire, _ = n.dir.Read(scheduleFile)
 			return nil
-		}
+		})
 		n.sleep(5 * time.Minute)
 		n.stop()
 		n.want("01 00:05:00 aaaaaaaa 01 00:05:00")
@@ -330,7 +337,7 @@ func TestTheOutcomeIsWrittenAfterTheRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(n *night) {
 				n.put("routines/a.md", routineText(idA, "5 * * * *", "water"))
-				n.work = c.work
+				n.does(c.work)
 				n.start()
 				n.sleep(6 * time.Minute)
 				if c.want != outcomeInterrupted { // within the second, without a stop
@@ -362,10 +369,10 @@ func TestACorruptBookStartsAfresh(t *testing.T) {
 func TestARunningRoutineIsSkippedAndThatIsSaidOncePerRun(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("routines/a.md", routineText(idA, "*/5 * * * *", "water"))
-		n.work = func(context.Context, Due) error {
+		n.does(func(context.Context, Due) error {
 			time.Sleep(12 * time.Minute)
 			return nil
-		}
+		})
 		n.start()
 		if !n.loop.Running(idA) {
 			t.Error("it should run")
@@ -381,12 +388,12 @@ func TestRunWaitsForEveryFire(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("routines/a.md", routineText(idA, "5 * * * *", "water"))
 		ended := false
-		n.work = func(ctx context.Context, _ Due) error {
+		n.does(func(ctx context.Context, _ Due) error {
 			<-ctx.Done()
 			time.Sleep(10 * time.Second)
 			ended = true
 			return nil
-		}
+		})
 		n.start()
 		n.sleep(6 * time.Minute)
 		n.stop()
@@ -483,10 +490,10 @@ func TestFireNowRunsBesideTheSchedule(t *testing.T) {
 func TestFireNowRefusesWhatIsRunning(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("routines/a.md", routineText(idA, "5 * * * *", "water"))
-		n.work = func(ctx context.Context, _ Due) error {
+		n.does(func(ctx context.Context, _ Due) error {
 			<-ctx.Done()
 			return nil
-		}
+		})
 		n.start()
 		if err := n.loop.FireNow(idA); err != nil {
 			t.Fatal(err)

@@ -88,3 +88,41 @@ func TestTheReadmeNamesTheTwoCommands(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryDependencyIsExplained holds go.mod and docs/dependencies.md together.
+func TestEveryDependencyIsExplained(t *testing.T) {
+	mod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "dependencies.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct := map[string]bool{}
+	for line := range strings.Lines(string(mod)) {
+		fields := strings.Fields(line)
+		if strings.HasPrefix(line, "\t") && len(fields) == 2 && strings.HasPrefix(fields[1], "v") {
+			direct[fields[0]] = true
+		}
+	}
+	if len(direct) < 10 {
+		t.Fatalf("only %d dependencies seen in go.mod; the test looks in the wrong place", len(direct))
+	}
+	explained := map[string]bool{}
+	for line := range strings.Lines(string(doc)) {
+		if name, _, ok := strings.Cut(strings.TrimPrefix(line, "| `"), "` |"); ok && strings.HasPrefix(line, "| `") {
+			explained[name] = true
+		}
+	}
+	for name := range direct {
+		if !explained[name] {
+			t.Errorf("docs/dependencies.md does not say what %s is for", name)
+		}
+	}
+	for name := range explained {
+		if !direct[name] {
+			t.Errorf("docs/dependencies.md explains %s, which go.mod does not ask for", name)
+		}
+	}
+}

@@ -6,11 +6,12 @@ type helpCmd struct {
 
 // Run prints what --help prints after the same words.
 func (c *helpCmd) Run(p *process) error {
+	whole := len(c.Command) == 0 // parsing again empties the tree
 	_, err := p.parser.Parse(append(c.Command, "--help"))
 	if err != nil && !p.helped {
 		return usagef("%v", err)
 	}
-	if len(c.Command) == 0 {
+	if whole {
 		return p.printf("%s", textExamples)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -65,20 +64,6 @@ func (p *process) open() (place, error) {
 		return place{}, err
 	}
 	return place{env: env, dir: dir, now: p.now().In(env.Zone)}, nil
-}
-
-// log is the log of short commands: warnings and errors as lines on standard
-// error, so that a file that was set aside is not set aside in silence.
-func (p *process) log() *slog.Logger {
-	return slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{
-		Level: slog.LevelWarn,
-		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-			if len(groups) == 0 && a.Key == slog.TimeKey {
-				return slog.Attr{}
-			}
-			return a
-		},
-	}))
 }
 
 // bot makes a bot that is looked at and never run.

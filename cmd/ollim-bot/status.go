@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/fork"
@@ -100,7 +99,7 @@ func statusLines(a statusAnswer, at place) []string {
 	}
 	lines = append(lines, "budget:    "+a.Budget.Status)
 	if a.Budget.FullAt != nil {
-		lines = append(lines, "           full at "+a.Budget.FullAt.Format(time.Kitchen))
+		lines = append(lines, "           full at "+a.Budget.FullAt.Format(momentLayout))
 	}
 	return append(lines,
 		"updates:   "+count(a.Updates, "pending update"),

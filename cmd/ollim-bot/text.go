@@ -12,7 +12,7 @@ const (
 	textNoClaude    = "the claude engine is not part of this version yet: use --engine script, the offline engine"
 	textNoTerminal  = "this is not a terminal: use --headless for a bot without a dashboard, or ollim-bot snapshot for one frame"
 	textOffline     = "the offline engine plays the model: scripts, or improvised"
-	textDemo        = "demo: all is real but the model; try 1 and +, 2 and f, 5 and i"
+	textDemo        = "demo: all is real but the model; try 1 +, 2 f, 5 i"
 	textBadMoment   = "%s %q is not a time: write it as %s, as 2006-01-02T15:04, or as 15:04 for today"
 
 	textExamples = `

@@ -40,7 +40,7 @@ func (r *run) preTool(_ context.Context, u agent.ToolUse) (d agent.Decision) {
 			d = agent.Decision{Reason: answerNoPermit}
 		}
 	}()
-	return r.permit.decide(u)
+	return r.permit().decide(u)
 }
 
 func (p permit) decide(u agent.ToolUse) agent.Decision {

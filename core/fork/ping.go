@@ -59,11 +59,17 @@ func (r *run) send(ctx context.Context, m message) agent.ToolResult {
 	}
 	r.sent++
 	m.post.Nonce = fmt.Sprintf("%s-%d", r.id, r.sent)
+	sent := false
+	defer func() {
+		if !sent { // also when the surface panics
+			token.release()
+		}
+	}()
 	if _, err := r.m.o.Post(ctx, m.post); err != nil {
-		token.release()
 		r.line(tail.Error, fmt.Sprintf(textSendFailed, m.kind, clean.Line(err.Error())))
 		return toolset.Refusal(fmt.Sprintf(answerNotSent, err))
 	}
+	sent = true
 	token.spend()
 	r.unreported = true
 	r.delivered(m)

@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/budget"
 	"ollimbot/core/post"
+	"ollimbot/core/toolset"
 	"ollimbot/routines"
 )
 
@@ -193,6 +194,26 @@ func TestASendThatFailsGivesTheTokenBackAndMayBeTriedAgain(t *testing.T) {
 	}
 	if reason := r.stopRule(t.Context(), false); reason == "" {
 		t.Error("the delivered ping must be reported")
+	}
+}
+
+func TestASurfaceThatPanicsCostsNoToken(t *testing.T) {
+	h := newHarness(t, func(o *Options) {
+		o.Post = func(context.Context, post.Post) (post.MessageID, error) { panic("no surface") }
+	})
+	r := h.run(task())
+	for _, tool := range toolset.Background(r) {
+		if tool.Name != toolset.PingUser {
+			continue
+		}
+		for range 2 { // the gate is open again after the first
+			if a := tool.Call(t.Context(), []byte(`{"message":"x"}`)); !a.IsError {
+				t.Errorf("answer %+v", a)
+			}
+		}
+	}
+	if state, reserved := h.o.Budget.State(h.m.now()); state.Available != 5 || reserved != 0 {
+		t.Errorf("%v tokens, %d reserved", state.Available, reserved)
 	}
 }
 

@@ -35,7 +35,8 @@ type run struct {
 	stopOnce       sync.Once
 	chain          *toolset.Chain
 	lines          *lines
-	permit         permit
+	// permit is made of the job's patterns when a tool is first asked for.
+	permit func() permit
 
 	// gate has one token, held while a ping or a report is checked and sent, so
 	// that two calls of one run cannot both pass the check.
@@ -61,7 +62,7 @@ func newRun(m *Manager, j Job) *run {
 		start: make(chan struct{}), stopped: make(chan struct{}), gate: make(chan struct{}, 1),
 		chain: toolset.NewChain(m.o.Reminders, j.Reminder),
 	}
-	r.permit = newPermit(m.o.Dir.Root(), j.Allowed, j.Disallowed)
+	r.permit = sync.OnceValue(func() permit { return newPermit(m.o.Dir.Root(), j.Allowed, j.Disallowed) })
 	r.lines = &lines{add: r.line}
 	r.view = View{
 		ID: r.id, Kind: j.Task.Kind, TaskID: j.Task.ID, Title: clean.Line(j.Task.Title()), State: Waiting,
@@ -86,6 +87,12 @@ func (r *run) execute(ctx context.Context) {
 
 	var group errgroup.Group
 	done := make(chan struct{})
+	defer func() {
+		close(done)
+		if err := group.Wait(); err != nil {
+			r.m.log.Error("background run's helper failed", "run", r.id, "error", err)
+		}
+	}()
 	group.Go(r.guarded(func() { r.record(done) }))
 	group.Go(r.guarded(func() { r.watch(ctx, runCtx, cancel, done) }))
 	err := r.converse(runCtx, limits)
@@ -93,10 +100,6 @@ func (r *run) execute(ctx context.Context) {
 	r.ended = true
 	r.mu.Unlock()
 	r.settleEnd(runCtx, err)
-	close(done)
-	if err := group.Wait(); err != nil {
-		r.m.log.Error("background run's helper failed", "run", r.id, "error", err)
-	}
 }
 
 func (r *run) guarded(f func()) func() error {
@@ -118,12 +121,16 @@ func (r *run) begin(l Limits) {
 			v.Model = l.Model
 		}
 	})
-	if err := appendLedger(r.m.o.Dir, r.snapshot()); err != nil {
-		r.m.log.Warn("ledger line was not written", "run", r.id, "error", err)
-	}
 	if r.job.Late {
 		r.line(tail.Note, fmt.Sprintf(textLate, r.job.At.In(r.m.zone).Format("Mon 3:04 PM")))
 	}
+}
+
+// started is the run as its start line tells it, however far it has come.
+func (r *run) started() View {
+	v := r.snapshot()
+	v.State, v.Ended, v.Error = Running, time.Time{}, ""
+	return v
 }
 
 // watch turns a stop, a shutdown or the timeout into the session's end.

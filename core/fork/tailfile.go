@@ -33,9 +33,13 @@ const (
 
 func tailName(run string) string { return tailFolder + "/" + run + ".jsonl" }
 
-// record writes the tail's lines to its file while the run lives. The ring is
-// the buffer, so neither the engine nor a reader ever waits for the disk.
+// record writes the ledger's start line, then the tail's lines to their file
+// while the run lives. The ring is the buffer, so neither the engine nor a
+// reader ever waits for the disk.
 func (r *run) record(done <-chan struct{}) {
+	if err := appendLedger(r.m.o.Dir, r.started()); err != nil {
+		r.m.log.Warn("ledger line was not written", "run", r.id, "error", err)
+	}
 	w := tailWriter{r: r}
 	ticker := time.NewTicker(flushEvery)
 	defer ticker.Stop()

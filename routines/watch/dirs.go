@@ -76,6 +76,19 @@ func (d *dirs) sync() error {
 	}
 	before := [2]bool{d.limited, d.dangling}
 	d.limited, d.dangling = false, false
+	err := d.pass()
+	// A directory that appears between the look at it and the watch on its
+	// parent makes no event; then the next pass finds it.
+	for tries := 0; err == nil && !d.settled() && tries < 100; tries++ {
+		err = d.pass()
+	}
+	d.limited = err != nil
+	d.changed = d.changed || before != [2]bool{d.limited, d.dangling}
+	return err
+}
+
+// pass looks at every directory once, parents first.
+func (d *dirs) pass() error {
 	alive := d.src.watched()
 	var first error
 	for _, dir := range d.way {
@@ -83,12 +96,42 @@ func (d *dirs) sync() error {
 			first = err
 		}
 	}
-	if err := d.scoutRoot(alive); err != nil && first == nil {
-		first = err
+	scout := ""
+	if _, ok := d.held[d.root]; !ok {
+		scout = existing(filepath.Dir(d.root))
 	}
-	d.limited = first != nil
-	d.changed = d.changed || before != [2]bool{d.limited, d.dangling}
+	if d.scout != "" && d.scout != scout {
+		d.drop(d.scout)
+	}
+	d.scout = scout
+	if scout != "" {
+		if err := d.keep(scout, alive); err != nil && first == nil {
+			first = err
+		}
+	}
 	return first
+}
+
+// settled reports whether the watches still fit the directories: root is
+// watched, or it is missing and so is the next one on the way to it.
+func (d *dirs) settled() bool {
+	if _, ok := d.held[d.root]; ok {
+		return true
+	}
+	_, held := d.held[d.scout]
+	return held && existing(d.root) == d.scout
+}
+
+// existing is the nearest directory at or above dir that exists.
+func existing(dir string) string {
+	for {
+		info, err := os.Stat(dir)
+		parent := filepath.Dir(dir)
+		if err == nil && info.IsDir() || parent == dir {
+			return dir
+		}
+		dir = parent
+	}
 }
 
 // keep watches dir if it exists. A watch is renewed when the directory is
@@ -113,36 +156,6 @@ func (d *dirs) keep(dir string, alive []string) error {
 		return err
 	}
 	d.held[dir] = now
-	return nil
-}
-
-// scoutRoot watches the nearest existing parent while root is missing.
-func (d *dirs) scoutRoot(alive []string) error {
-	if _, ok := d.held[d.root]; ok {
-		if d.scout != "" {
-			d.drop(d.scout)
-			d.scout = ""
-		}
-		return nil
-	}
-	at := filepath.Dir(d.root)
-	for at != filepath.Dir(at) {
-		if info, err := os.Stat(at); err == nil && info.IsDir() {
-			break
-		}
-		at = filepath.Dir(at)
-	}
-	if d.scout != "" && d.scout != at {
-		d.drop(d.scout)
-	}
-	d.scout = at
-	if err := d.keep(at, alive); err != nil {
-		return err
-	}
-	if _, err := os.Stat(d.root); err == nil && d.src.add != nil && !d.limited {
-		// It appeared between the two looks, and its event with it.
-		return d.keep(d.root, alive)
-	}
 	return nil
 }
 

@@ -1,0 +1,185 @@
+package pane_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core"
+	"ollimbot/core/updates"
+	"ollimbot/routines"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+)
+
+func capacityOf(t *testing.T, a pane.Answer) int {
+	t.Helper()
+	set, ok := a.Do.(core.SetBudget)
+	if !ok || set.Capacity == nil || set.RefillMinutes != nil {
+		t.Fatalf("a change of the capacity wanted, got %#v", a)
+	}
+	return *set.Capacity
+}
+
+func TestBudgetKeysAnswerWithCommands(t *testing.T) {
+	for id, want := range map[action.ID]core.SetBudget{
+		action.CapacityUp: {Capacity: ptr(6)}, action.CapacityDown: {Capacity: ptr(4)},
+		action.RefillUp5: {RefillMinutes: ptr(95)}, action.RefillDown5: {RefillMinutes: ptr(85)},
+		action.RefillUp1: {RefillMinutes: ptr(91)}, action.RefillDown1: {RefillMinutes: ptr(89)},
+	} {
+		if d := cmp.Diff(pane.Answer{Do: want}, open("budget").do(id)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", id, d)
+		}
+	}
+}
+
+func ptr(n int) *int { return &n }
+
+func TestAKeyHeldDownCountsEveryPress(t *testing.T) {
+	s := open("budget")
+	if n := capacityOf(t, s.do(action.CapacityUp, action.CapacityUp)); n != 7 {
+		t.Errorf("two presses from 5 ask for %d", n)
+	}
+	s.next(func(c *core.Snapshot) { c.Budget.State.Capacity = 6 }) // the first has arrived
+	if n := capacityOf(t, s.do(action.CapacityUp)); n != 8 {
+		t.Errorf("a third press asks for %d", n)
+	}
+	s.next(func(c *core.Snapshot) { c.Budget.State.Capacity = 8 })
+	if n := capacityOf(t, s.do(action.CapacityDown)); n != 7 {
+		t.Errorf("back from 8 asks for %d", n)
+	}
+}
+
+func TestARefusedChangeIsForgotten(t *testing.T) {
+	s := open("budget")
+	s.do(action.CapacityUp)
+	for range 5 {
+		s.next(func(*core.Snapshot) {})
+	}
+	if n := capacityOf(t, s.do(action.CapacityUp)); n != 6 {
+		t.Errorf("asks for %d", n)
+	}
+}
+
+func TestBudgetFloorsSayWhy(t *testing.T) {
+	s := open("budget")
+	s.next(func(c *core.Snapshot) { c.Budget.State.Capacity, c.Budget.State.RefillRateMinutes = 0, 1 })
+	for _, id := range []action.ID{action.CapacityDown, action.RefillDown1, action.RefillDown5} {
+		if a := s.do(id); a.Do != nil || a.Toast == "" {
+			t.Errorf("%s answers %#v", id, a)
+		}
+	}
+	s.next(func(c *core.Snapshot) { c.Budget.State.RefillRateMinutes = 3 })
+	if a := s.do(action.RefillDown5); *a.Do.(core.SetBudget).RefillMinutes != 1 {
+		t.Error("five less than three is one")
+	}
+}
+
+func TestBudgetStatesAreWords(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*core.BudgetView)
+		words  []string
+	}{
+		{"full", func(b *core.BudgetView) {
+			b.State.Available, b.NextAt, b.FullAt = 5, time.Time{}, time.Time{}
+		}, []string{"full", "5 / 5"}},
+		{"empty", func(b *core.BudgetView) { b.State.Available = 0.97 }, []string{"empty", "0.9 / 5"}},
+		{"muted", func(b *core.BudgetView) { b.State.Capacity, b.State.Available = 0, 0 }, []string{"muted", "Only critical"}},
+		{"quiet", func(b *core.BudgetView) { b.Quiet = noon.Add(17*time.Hour + 28*time.Minute) }, []string{"quiet until Tue 07:30", "critical only"}},
+		{"reserved", func(*core.BudgetView) {}, []string{"1 on its way"}},
+	} {
+		s := open("budget")
+		s.next(func(snap *core.Snapshot) { c.change(&snap.Budget) })
+		t.Run(c.name, func(t *testing.T) { has(t, s.screen(40, 8), c.words...) })
+	}
+}
+
+func TestScheduleSelectsWhatComesNextAndStaysWithIt(t *testing.T) {
+	s := open("schedule")
+	if a := s.do(action.ScheduleFire); a.Do != (core.FireNow{ID: "0f1e2d3c"}) {
+		t.Errorf("the next task fires, got %#v", a.Do)
+	}
+	s.do(action.ScheduleDown, action.ScheduleDown) // Move a little
+	s.next(func(c *core.Snapshot) {
+		c.Schedule.Entries = append([]routines.Entry{{ID: "new", FireTime: noon.Add(time.Minute)}}, c.Schedule.Entries[1:]...)
+		c.Schedule.Entries = append([]routines.Entry{{ID: "newer", FireTime: noon.Add(time.Second)}}, c.Schedule.Entries...)
+	})
+	if a := s.do(action.SchedulePreview); a.Show == nil || a.Show.Load != (core.Preview{ID: "11aa22bb"}) {
+		t.Errorf("the selection left its task: %#v", a.Show)
+	}
+}
+
+func TestScheduleDetailsSayWhatThereIs(t *testing.T) {
+	s := open("schedule")
+	a := s.do(action.ScheduleDown, action.ScheduleDetails)
+	has(t, a.Show.Body, "Has the landlord answered?", "Monday 23 November 2026, 14:30 PT (in 28m)", "check 2/5", "reminders/landlord.md", "c0ffee00", "reminder in the background")
+}
+
+func TestAProblemIsReadNotFired(t *testing.T) {
+	s := open("schedule")
+	s.do(action.ScheduleBottom)
+	has(t, s.do(action.ScheduleDetails).Show.Body, "error in routines/gym.md:3:8", "as in 0 9 * * 1", "last good version")
+	if a := s.do(action.ScheduleFire); a.Do != nil || a.Toast == "" {
+		t.Errorf("firing a problem answers %#v", a)
+	}
+}
+
+func TestProblemsAreAlwaysInSight(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := open("schedule")
+		s.next(func(c *core.Snapshot) {
+			for i := range rapid.IntRange(0, 20).Draw(t, "entries") {
+				c.Schedule.Entries = append(c.Schedule.Entries, routines.Entry{ID: fmt.Sprint(i), FireTime: noon.Add(time.Hour)})
+			}
+		})
+		for range rapid.IntRange(0, 25).Draw(t, "down") {
+			s.do(action.ScheduleDown)
+		}
+		screen := s.screen(rapid.IntRange(16, 90).Draw(t, "w"), rapid.IntRange(2, 30).Draw(t, "h"))
+		if !strings.Contains(screen, "error") || strings.Count(screen, "▸") != 1 {
+			t.Fatalf("the error or the selection is out of sight:\n%s", screen)
+		}
+	})
+}
+
+func TestReadOnlyPanesChangeNothing(t *testing.T) {
+	for name, ids := range map[string][]action.ID{
+		"budget": {action.CapacityUp, action.RefillDown1}, "schedule": {action.ScheduleFire}, "updates": {action.UpdatesDiscard},
+		"forks": {action.ForksStop}, "chat": {action.ChatWrite, action.ChatSend},
+	} {
+		s := open(name)
+		s.c.ReadOnly = true
+		for _, id := range ids {
+			if d := cmp.Diff(pane.Answer{Toast: "…"}, s.do(id), cmp.Transformer("any", func(s string) bool { return s != "" })); d != "" {
+				t.Errorf("%s answers more than a toast:\n%s", id, d)
+			}
+			if s.Capture() {
+				t.Errorf("%s opens an input", id)
+			}
+		}
+	}
+}
+
+func TestUpdatesAreNewestFirstAndKeepTheirSelection(t *testing.T) {
+	s := open("updates")
+	if screen := s.screen(80, 12); strings.Index(screen, "Email triage") > strings.Index(screen, "Medication") {
+		t.Error("the newest does not stand on top")
+	}
+	s.do(action.UpdatesDown)
+	s.next(func(c *core.Snapshot) {
+		c.Updates = append(c.Updates[:len(c.Updates):len(c.Updates)], updates.Update{Key: "c", At: noon, Message: "new"})
+	})
+	if a := s.do(action.UpdatesDiscard); a.Do != (core.DiscardUpdate{Key: "a"}) {
+		t.Errorf("the selection left its update: %#v", a.Do)
+	}
+	has(t, s.do(action.UpdatesRead).Show.Body, "Medication: pinged at 8:00, no answer yet.", "Monday 23 November 2026, 08:02 PT")
+	s.next(func(c *core.Snapshot) { c.Updates = nil })
+	if a := s.do(action.UpdatesDiscard); a.Do != nil || a.Toast == "" {
+		t.Errorf("without updates: %#v", a)
+	}
+}
