@@ -10,7 +10,7 @@ import (
 // stamp tells one state of a file or folder from another without reading it.
 // The time of the last change of the inode catches tools that restore mtimes.
 type stamp struct {
-	dev, ino           uint64
+	ino                uint64
 	size, mtime, ctime int64
 }
 
@@ -70,7 +70,6 @@ func statFile(path string) (stamp, error) {
 
 func stampOf(st *unix.Stat_t) stamp {
 	return stamp{
-		dev: uint64(st.Dev), ino: st.Ino, size: st.Size, //nolint:unconvert // Dev differs between architectures
-		mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(),
+		ino: st.Ino, size: st.Size, mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(),
 	}
 }

@@ -72,7 +72,7 @@ func Run(ctx context.Context, o Options) error {
 		s = source{} // no events at all: the timer alone
 	}
 	if s.close != nil {
-		defer s.close() //nolint:errcheck // nothing is written through it
+		defer func() { _ = s.close() }() // nothing is written through it
 	}
 	return run(ctx, o, s, err)
 }
