@@ -3,12 +3,15 @@ package core
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"ollimbot/core/config"
 	"ollimbot/routines/watch"
 )
+
+const configFile = config.RuntimeFile
 
 // watched are the folders whose files take effect as they are saved. state/ is
 // among them because a command beside the running bot changes it.
@@ -43,23 +46,16 @@ func interesting(rel string) bool {
 
 // filesChanged is called by the watcher, never concurrently.
 func (b *Bot) filesChanged(batch watch.Batch) {
-	if batch.Full {
+	if batch.Full || slices.Contains(batch.Names, configFile) {
 		b.reloadRuntime()
-		b.loop.Kick(b.index.Scan())
-		b.notify()
-		return
 	}
-	var tasks []string
-	for _, rel := range batch.Names {
-		switch {
-		case rel == "state/config.json":
-			b.reloadRuntime()
-		case !strings.HasPrefix(rel, "state/"):
-			tasks = append(tasks, rel)
+	batch.Names = slices.DeleteFunc(batch.Names, func(rel string) bool { return strings.HasPrefix(rel, "state/") })
+	if batch.Full || len(batch.Names) > 0 {
+		change := b.index.Apply(batch)
+		b.loop.Kick(change)
+		if batch.Idle && change.Empty() {
+			return // the minute's look found nothing: no dashboard needs to look too
 		}
-	}
-	if len(tasks) > 0 {
-		b.loop.Kick(b.index.Refresh(tasks))
 	}
 	b.notify()
 }

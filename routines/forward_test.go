@@ -67,9 +67,8 @@ func reminderOf(id string, at time.Time, change func(*Reminder)) Reminder {
 // speed, and without the second of two equal entries.
 func literal(x *Index, now time.Time, current string) []string {
 	type found struct {
-		at   time.Time
-		id   string
-		tail string
+		at time.Time
+		id string
 	}
 	var list []found
 	baseCutoff, maxCutoff, graceStart := now.Add(3*time.Hour), now.Add(12*time.Hour), now.Add(-15*time.Minute)
@@ -237,8 +236,14 @@ func TestWindowWords(t *testing.T) {
 		ahead time.Duration
 		want  string
 	}{
-		{10 * time.Minute, "next 1h"}, {-time.Second, "next 1h"}, {90 * time.Minute, "next 2h"}, {150 * time.Minute, "next 2h"},
-		{151 * time.Minute, "next 3h"}, {210 * time.Minute, "next 4h"}, {3 * time.Hour, "next 3h"}, {12 * time.Hour, "next 12h"},
+		{10 * time.Minute, "next 1h"},
+		{-time.Second, "next 1h"},
+		{90 * time.Minute, "next 2h"},
+		{150 * time.Minute, "next 2h"},
+		{151 * time.Minute, "next 3h"},
+		{210 * time.Minute, "next 4h"},
+		{3 * time.Hour, "next 3h"},
+		{12 * time.Hour, "next 12h"},
 	} {
 		if got := (Forward{Last: now.Add(c.ahead)}).Window(now); got != c.want {
 			t.Errorf("%v ahead: %q, want %q", c.ahead, got, c.want)
@@ -256,8 +261,12 @@ func TestRefillLine(t *testing.T) {
 		rate  int
 		want  string
 	}{
-		{89 * time.Minute, 90, ""}, {90 * time.Minute, 90, "~1 refill before last task."}, {3 * time.Hour, 90, "~2 refills before last task."},
-		{-time.Hour, 30, ""}, {time.Hour, 0, ""}, {time.Hour, -5, ""},
+		{89 * time.Minute, 90, ""},
+		{90 * time.Minute, 90, "~1 refill before last task."},
+		{3 * time.Hour, 90, "~2 refills before last task."},
+		{-time.Hour, 30, ""},
+		{time.Hour, 0, ""},
+		{time.Hour, -5, ""},
 	} {
 		if got := (Forward{Last: now.Add(c.ahead)}).RefillLine(now, c.rate); got != c.want {
 			t.Errorf("%v ahead at %d: %q, want %q", c.ahead, c.rate, got, c.want)

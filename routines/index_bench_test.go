@@ -58,6 +58,16 @@ func BenchmarkIdleScanOf10000(b *testing.B) {
 	}
 }
 
+func BenchmarkIdleSweepOf10000(b *testing.B) {
+	r := fill(b, 10_000)
+	r.x.Scan()
+	for b.Loop() {
+		if c := r.x.Sweep(); !c.Empty() {
+			b.Fatalf("changed: %+v", c)
+		}
+	}
+}
+
 // BenchmarkOneRoutineAddedTo10000 is the work of the index and of the loop's plan
 // for one file that is new, its reading included.
 func BenchmarkOneRoutineAddedTo10000(b *testing.B) {

@@ -27,6 +27,7 @@ type folder[T any] struct {
 	dir   stamp      // of the folder when its names were last read
 	young bool       // see isYoung
 	wrong []Problem  // with the folder itself
+	turn  int        // the tenth that is next
 
 	claims   map[string][]*file[T] // id -> files that carry it, by name; the first is in force
 	live     map[string]*T         // id -> what is in force
@@ -38,6 +39,7 @@ type folder[T any] struct {
 type file[T any] struct {
 	name, rel string
 	seen      stamp // when it was last read
+	link      bool  // a symbolic link: what it leads to may change unseen
 	young     bool  // see isYoung
 	failed    bool  // it could not be read: try again at each look
 	gone      bool
@@ -65,8 +67,16 @@ func isYoung(s stamp, now time.Time) bool {
 	return age < int64(3*time.Second) && age > -int64(3*time.Second)
 }
 
-// scan looks at the whole folder and returns the files whose state changed.
-func (f *folder[T]) scan(d *store.Dir) []*file[T] {
+// effort is how many files a scan examines beyond those that call for it.
+type effort int
+
+const (
+	all   effort = 1
+	tenth effort = 10
+)
+
+// scan looks at the folder and returns the files whose state changed.
+func (f *folder[T]) scan(d *store.Dir, e effort) []*file[T] {
 	now := time.Now()
 	h, err := openFolder(d.Path(f.name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +90,7 @@ func (f *folder[T]) scan(d *store.Dir) []*file[T] {
 	defer h.close()
 	var changed []*file[T]
 	if h.stamp != f.dir || f.young || len(f.wrong) > 0 {
-		names, err := h.names()
+		names, err := h.entries()
 		if err != nil {
 			return f.fail(Problem{File: f.name, Severity: Error, Message: folderUnreadable(err)})
 		}
@@ -89,9 +99,20 @@ func (f *folder[T]) scan(d *store.Dir) []*file[T] {
 		}
 		changed = append(changed, f.align(names)...)
 		f.dir, f.young = h.stamp, isYoung(h.stamp, now)
+		e = all // any of them may have been replaced
 	}
-	var stale []*file[T]
-	for _, one := range f.files {
+	stale := f.examine(h, e)
+	changed = append(changed, f.load(d, stale, now)...)
+	return append(changed, f.drop(func(one *file[T]) bool { return one.gone })...)
+}
+
+// examine returns the files that have to be read, and marks those that are gone.
+func (f *folder[T]) examine(h *openedFolder, e effort) (stale []*file[T]) {
+	f.turn++
+	for i, one := range f.files {
+		if (i+f.turn)%int(e) != 0 && !one.young && !one.failed && !one.link {
+			continue
+		}
 		s, err := h.stat(one.name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -101,8 +122,7 @@ func (f *folder[T]) scan(d *store.Dir) []*file[T] {
 			stale = append(stale, one)
 		}
 	}
-	changed = append(changed, f.load(d, stale, now)...)
-	return append(changed, f.drop(func(one *file[T]) bool { return one.gone })...)
+	return stale
 }
 
 // fail notes what is wrong with the folder as a whole.
@@ -153,12 +173,13 @@ func (f *folder[T]) newFile(name string, s stamp) *file[T] {
 
 // align brings files in line with the names that the folder holds now, and
 // returns those that are gone.
-func (f *folder[T]) align(names []string) []*file[T] {
-	names = slices.DeleteFunc(names, func(n string) bool { return !IsTaskFile(n) })
-	slices.Sort(names)
-	files := make([]*file[T], 0, len(names))
+func (f *folder[T]) align(entries []fs.DirEntry) []*file[T] {
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !IsTaskFile(e.Name()) })
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	files := make([]*file[T], 0, len(entries))
 	old := f.files
-	for _, name := range names {
+	for _, e := range entries {
+		name := e.Name()
 		for len(old) > 0 && old[0].name < name {
 			old[0].gone = true
 			old = old[1:]
@@ -166,9 +187,10 @@ func (f *folder[T]) align(names []string) []*file[T] {
 		if len(old) > 0 && old[0].name == name {
 			files = append(files, old[0])
 			old = old[1:]
-			continue
+		} else {
+			files = append(files, f.newFile(name, stamp{}))
 		}
-		files = append(files, f.newFile(name, stamp{}))
+		files[len(files)-1].link = e.Type()&fs.ModeSymlink != 0
 	}
 	for _, one := range old {
 		one.gone = true

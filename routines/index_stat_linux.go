@@ -39,7 +39,7 @@ func openFolder(path string) (*openedFolder, error) {
 
 func (h *openedFolder) close() { _ = h.dir.Close() } // only read
 
-func (h *openedFolder) names() ([]string, error) { return h.dir.Readdirnames(-1) }
+func (h *openedFolder) entries() ([]fs.DirEntry, error) { return h.dir.ReadDir(-1) }
 
 // stat follows symbolic links, so that a change of what a link points to shows.
 func (h *openedFolder) stat(name string) (stamp, error) {

@@ -3,6 +3,7 @@
 package routines
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -26,13 +27,13 @@ func openFolder(path string) (*openedFolder, error) {
 
 func (h *openedFolder) close() {}
 
-func (h *openedFolder) names() ([]string, error) {
+func (h *openedFolder) entries() ([]fs.DirEntry, error) {
 	dir, err := os.Open(h.path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = dir.Close() }() // only read
-	return dir.Readdirnames(-1)
+	return dir.ReadDir(-1)
 }
 
 // stat follows symbolic links, so that a change of what a link points to shows.

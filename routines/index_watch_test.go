@@ -21,15 +21,12 @@ func watched(t testing.TB, r *room) (in chan time.Time) {
 		done <- watch.Run(ctx, watch.Options{
 			Root: r.root, Folders: []string{RoutineFolder, ReminderFolder}, Match: IsTaskFile,
 			Changed: func(b watch.Batch) {
-				var c Change
-				if b.Full {
-					c = r.x.Scan()
-					ready <- struct{}{}
-				} else {
-					c = r.x.Refresh(b.Names)
-				}
+				c := r.x.Apply(b)
 				if !c.Empty() {
 					in <- time.Now()
+				}
+				if b.Full {
+					ready <- struct{}{}
 				}
 			},
 		})

@@ -18,7 +18,7 @@ type budgetShowCmd struct {
 	JSON bool   `name:"json" help:"Answer as JSON."`
 }
 
-// budgetAnswer is the JSON answer; times are RFC 3339.
+// budgetAnswer is the JSON answer; times are RFC 3339 to the second.
 type budgetAnswer struct {
 	Capacity   int        `json:"capacity"`
 	Available  float64    `json:"available"`
@@ -50,14 +50,14 @@ func (c *budgetShowCmd) Run(p *process) error {
 
 func answerBudget(s budget.State, now time.Time) budgetAnswer {
 	a := budgetAnswer{
-		Capacity: s.Capacity, Available: s.Available, Rate: s.RefillRateMinutes, LastRefill: s.LastRefill,
+		Capacity: s.Capacity, Available: s.Available, Rate: s.RefillRateMinutes, LastRefill: s.LastRefill.Truncate(time.Second),
 		Daily: s.DailyUsed, Critical: s.CriticalUsed, Status: s.Status(now),
 	}
 	if next := s.NextAt(now); !next.IsZero() {
 		minutes := minutesUntil(now, next)
 		a.Next = &minutes
 	}
-	if full := s.FullAt(now); !full.IsZero() {
+	if full := s.FullAt(now).Truncate(time.Second); !full.IsZero() {
 		a.FullAt = &full
 	}
 	return a

@@ -70,7 +70,7 @@ call report_updates {"message": "Move a little: pinged once, suggested stretchin
 	}
 	laundryPart = part{
 		title: "Laundry", chain: 2, mode: routines.Freely,
-		words: "Is the laundry out of the machine?",
+		words: "Look whether the laundry is out of the machine, and come back in a minute.",
 		script: `say Looking whether the laundry is out of the machine.
 wait 1s
 say Not yet, as far as I can tell. If there is another check, it is in a minute.

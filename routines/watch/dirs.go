@@ -25,6 +25,7 @@ type dirs struct {
 	limited  bool // the system refused a watch: only the timer can be trusted
 	dangling bool // a link on the way leads nowhere
 	changed  bool // one of the two changed: the timer has to be set anew
+	moved    bool // a watch came or went
 }
 
 func newDirs(root string, folders []string, src source) *dirs {
@@ -155,7 +156,7 @@ func (d *dirs) keep(dir string, alive []string) error {
 		}
 		return err
 	}
-	d.held[dir] = now
+	d.held[dir], d.moved = now, true
 	return nil
 }
 
@@ -165,6 +166,7 @@ func (d *dirs) drop(dir string) {
 		return
 	}
 	delete(d.held, dir)
+	d.moved = true
 	if d.src.remove != nil {
 		// The watch is gone with its directory more often than not.
 		_ = d.src.remove(dir)

@@ -71,6 +71,8 @@ func (p *pending) take(now time.Time) Batch {
 	return b
 }
 
+func (p *pending) empty() bool { return len(p.names) == 0 }
+
 func (p *pending) clear() {
 	clear(p.names)
 	p.at = time.Time{}

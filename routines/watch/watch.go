@@ -62,6 +62,10 @@ type Batch struct {
 	// Full asks to look at everything: at the start, every Rescan, after lost
 	// events, and when a folder came or went.
 	Full bool
+	// Idle is true for a Full batch that only the passing of Rescan brought while
+	// every folder is watched or missing: nothing points at a change, so a
+	// receiver with many files may look at a part of them.
+	Idle bool
 }
 
 // Run watches until ctx ends, which is not an error: it then returns nil. It
@@ -141,9 +145,11 @@ func run(ctx context.Context, o Options, s source, openErr error) error {
 		case <-due.C:
 			w.tell(ctx, w.pending.take(time.Now()))
 		case <-rescan.C:
+			w.dirs.moved = false
 			w.sync()
+			idle := !w.dirs.moved && !w.dirs.limited && w.pending.empty()
 			w.pending.clear() // all of it is in the full batch
-			w.tell(ctx, Batch{Full: true})
+			w.tell(ctx, Batch{Full: true, Idle: idle})
 			rescan.Reset(w.interval())
 		}
 		if w.dirs.changed { // a link that leads nowhere now, or no longer

@@ -1,8 +1,11 @@
 package theme
 
 import (
-	"strconv"
-	"strings"
+	"image/color"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Theme paints text by role. It is immutable and may be shared.
@@ -68,59 +71,88 @@ func (t *Theme) ASCII() bool { return t.options.ASCII }
 
 // sequences are the SGR sequences that begin and end a role.
 func (o Options) sequences(r Role) (open, shut string) {
-	var on, off []string
-	attributes := styled
-	if o.NoColor {
-		attributes = bare
-	}
-	list := attributes[r]
-	if !o.NoColor && o.Profile <= 16 && few[r] != nil {
-		list = few[r]
-	}
-	for _, a := range list {
+	var on, off ansi.Style
+	for _, a := range o.attributes(r) {
 		on, off = append(on, a.on), append(off, a.off)
 	}
-	if !o.NoColor {
-		c := o.colours(r)
-		if c.fg != "" {
-			on, off = append(on, c.fg), append(off, "39")
-		}
-		if c.bg != "" {
-			on, off = append(on, c.bg), append(off, "49")
-		}
+	fg, bg := o.Colours(r)
+	if fg != nil {
+		on, off = on.ForegroundColor(fg), off.DefaultForegroundColor()
+	}
+	if bg != nil {
+		on, off = on.BackgroundColor(bg), off.DefaultBackgroundColor()
 	}
 	if len(on) == 0 {
 		return "", ""
 	}
-	return "\x1b[" + strings.Join(on, ";") + "m", "\x1b[" + strings.Join(off, ";") + "m"
+	return on.String(), off.String()
 }
 
-// pair is the SGR parameters of a foreground and a background.
-type pair struct{ fg, bg string }
+// attributes are what a role has beside colours, or in their place.
+func (o Options) attributes(r Role) []attribute {
+	switch {
+	case o.Plain:
+		return nil
+	case o.NoColor:
+		return bare[r]
+	case o.Profile <= 16 && few[r] != nil:
+		return few[r]
+	}
+	return styled[r]
+}
 
-// colours picks the parameters for the number of colours there are.
-func (o Options) colours(r Role) pair {
+// Colours are a role's foreground and background as the terminal can show
+// them; nil is the terminal's own.
+func (o Options) Colours(r Role) (fg, bg color.Color) {
+	if o.NoColor || o.Plain || r >= numRoles {
+		return nil, nil
+	}
+	light, dark := lightPalette[r], darkPalette[r]
+	pick := lipgloss.LightDark(o.Dark)
 	if o.Profile <= 16 {
-		if o.Dark {
-			return dark16[r]
-		}
-		return light16[r]
+		return pick(light.fg16.shown(), dark.fg16.shown()), pick(light.bg16.shown(), dark.bg16.shown())
 	}
-	p := &lightPalette
-	if o.Dark {
-		p = &darkPalette
+	profile := colorprofile.TrueColor
+	if o.Profile <= 256 {
+		profile = colorprofile.ANSI256
 	}
-	return pair{fg: o.parameter("38", p[r].fg), bg: o.parameter("48", p[r].bg)}
+	return pick(light.fg.shown(profile), dark.fg.shown(profile)), pick(light.bg.shown(profile), dark.bg.shown(profile))
 }
 
-// parameter writes one colour; 0 means the terminal's own.
-func (o Options) parameter(kind string, c rgb) string {
+func (c basic) shown() color.Color {
 	if c == 0 {
-		return ""
+		return nil
 	}
-	if o.Profile <= 256 {
-		return kind + ";5;" + strconv.Itoa(c.index())
+	return ansi.BasicColor(c - 1)
+}
+
+func (c rgb) shown(p colorprofile.Profile) color.Color {
+	if c == 0 {
+		return nil
 	}
-	r, g, b := c.parts()
-	return kind + ";2;" + strconv.Itoa(r) + ";" + strconv.Itoa(g) + ";" + strconv.Itoa(b)
+	return p.Convert(c)
+}
+
+// Style is a role for lipgloss, which draws what lies over the panes. Paint is
+// for everything else: it measures nothing.
+func (t *Theme) Style(r Role) lipgloss.Style {
+	s := lipgloss.NewStyle()
+	if fg, _ := t.options.Colours(r); fg != nil {
+		s = s.Foreground(fg)
+	}
+	if _, bg := t.options.Colours(r); bg != nil {
+		s = s.Background(bg)
+	}
+	for _, a := range t.options.attributes(r) {
+		s = a.style(s)
+	}
+	return s
+}
+
+// Border is Box for lipgloss.
+func (t *Theme) Border() lipgloss.Border {
+	if t.options.ASCII {
+		return lipgloss.ASCIIBorder()
+	}
+	return lipgloss.RoundedBorder()
 }

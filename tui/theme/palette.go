@@ -1,150 +1,100 @@
 package theme
 
+import "charm.land/lipgloss/v2"
+
 // rgb is a colour as 0xRRGGBB. Zero is "the terminal's own", never black.
 type rgb uint32
 
-func (c rgb) parts() (r, g, b int) {
-	return int(c >> 16 & 0xff), int(c >> 8 & 0xff), int(c & 0xff)
+// RGBA makes it a color.Color.
+func (c rgb) RGBA() (r, g, b, a uint32) {
+	return uint32(c>>16&0xff) * 0x101, uint32(c>>8&0xff) * 0x101, uint32(c&0xff) * 0x101, 0xffff
 }
 
-// index is the nearest of the 256 colours: of the 6×6×6 cube and the grey ramp.
-func (c rgb) index() int {
-	r, g, b := c.parts()
-	cube := 16 + 36*level(r) + 6*level(g) + level(b)
-	grey := 232 + min(23, max(0, ((r+g+b)/3-3)/10))
-	if distance(c, indexed(grey)) < distance(c, indexed(cube)) {
-		return grey
-	}
-	return cube
+// basic is one of the sixteen colours, whose shades the user's terminal chose.
+// Zero is the terminal's own.
+type basic uint8
+
+const (
+	black basic = iota + 1
+	red
+	green
+	yellow
+	blue
+	magenta
+	cyan
+	_ // white: as light as the paper of many terminals
+	grey
+	brightRed
+	brightGreen
+	brightYellow
+	brightBlue
+	brightMagenta
+	brightCyan
+)
+
+// colour is a role's foreground and background, where it has them. fg16
+// and bg16 stand in where there are only sixteen colours: picked by hand,
+// because the nearest of sixteen is often the wrong one.
+type colour struct {
+	fg, bg     rgb
+	fg16, bg16 basic
 }
-
-// level is the nearest of the cube's six steps.
-func level(v int) int {
-	best := 0
-	for i, s := range cubeSteps {
-		if abs(v-s) < abs(v-cubeSteps[best]) {
-			best = i
-		}
-	}
-	return best
-}
-
-// indexed is the colour behind a number of the cube or the ramp.
-func indexed(i int) rgb {
-	if i >= 232 {
-		v := rgb(8 + 10*(i-232))
-		return v<<16 | v<<8 | v
-	}
-	i -= 16
-	return rgb(cubeSteps[i/36])<<16 | rgb(cubeSteps[i/6%6])<<8 | rgb(cubeSteps[i%6])
-}
-
-func distance(a, b rgb) int {
-	ar, ag, ab := a.parts()
-	br, bg, bb := b.parts()
-	return (ar-br)*(ar-br) + (ag-bg)*(ag-bg) + (ab-bb)*(ab-bb)
-}
-
-func abs(v int) int {
-	if v < 0 {
-		return -v
-	}
-	return v
-}
-
-// colour is a role's foreground and background.
-type colour struct{ fg, bg rgb }
-
-// cubeSteps are the values of the 256-colour cube.
-var cubeSteps = [6]int{0, 95, 135, 175, 215, 255}
 
 // darkPalette stands on anything from black to a dark slate. One blue leads,
 // the rest is muted, so that what is wrong stands out.
 var darkPalette = [numRoles]colour{
 	Dim:    {fg: 0x949cb0},
-	Accent: {fg: 0x82b6ff},
-	Good:   {fg: 0x8fd69a},
-	Warn:   {fg: 0xf0c470},
-	Bad:    {fg: 0xff9090},
-	Border: {fg: 0x6a7287},
-	Focus:  {fg: 0x82b6ff},
-	Key:    {fg: 0xc7b8ff},
+	Accent: {fg: 0x82b6ff, fg16: brightBlue},
+	Good:   {fg: 0x8fd69a, fg16: brightGreen},
+	Warn:   {fg: 0xf0c470, fg16: brightYellow},
+	Bad:    {fg: 0xff9090, fg16: brightRed},
+	Border: {fg: 0x6a7287, fg16: grey},
+	Focus:  {fg: 0x82b6ff, fg16: brightBlue},
+	Key:    {fg: 0xc7b8ff, fg16: brightMagenta},
 	Select: {bg: 0x283349},
-	Match:  {fg: 0x1b1b1b, bg: 0xf0c470},
-	Ping:   {fg: 0xf4a8d6},
-	Tool:   {fg: 0x80d4d4},
+	Match:  {fg: 0x1b1b1b, bg: 0xf0c470, fg16: black, bg16: yellow},
+	Ping:   {fg: 0xf4a8d6, fg16: brightMagenta},
+	Tool:   {fg: 0x80d4d4, fg16: brightCyan},
 	Think:  {fg: 0xa9a4c8},
-	Report: {fg: 0xbda8ff},
-	Gauge:  {fg: 0x8fd69a},
-	Track:  {fg: 0x6a7287},
-	You:    {fg: 0x82b6ff},
+	Report: {fg: 0xbda8ff, fg16: brightMagenta},
+	Gauge:  {fg: 0x8fd69a, fg16: brightGreen},
+	Track:  {fg: 0x6a7287, fg16: grey},
+	You:    {fg: 0x82b6ff, fg16: brightBlue},
 }
 
 // lightPalette stands on anything from white to a warm paper.
 var lightPalette = [numRoles]colour{
 	Dim:    {fg: 0x565d6b},
-	Accent: {fg: 0x0b57a4},
-	Good:   {fg: 0x1a662d},
-	Warn:   {fg: 0x824a00},
-	Bad:    {fg: 0xad1f18},
-	Border: {fg: 0x7d8592},
-	Focus:  {fg: 0x0b57a4},
-	Key:    {fg: 0x5738b8},
+	Accent: {fg: 0x0b57a4, fg16: blue},
+	Good:   {fg: 0x1a662d, fg16: green},
+	Warn:   {fg: 0x824a00, fg16: yellow},
+	Bad:    {fg: 0xad1f18, fg16: red},
+	Border: {fg: 0x7d8592, fg16: grey},
+	Focus:  {fg: 0x0b57a4, fg16: blue},
+	Key:    {fg: 0x5738b8, fg16: magenta},
 	Select: {bg: 0xd6e3f6},
-	Match:  {fg: 0x1b1b1b, bg: 0xffd666},
-	Ping:   {fg: 0x9a1f69},
-	Tool:   {fg: 0x0d6167},
+	Match:  {fg: 0x1b1b1b, bg: 0xffd666, fg16: black, bg16: yellow},
+	Ping:   {fg: 0x9a1f69, fg16: magenta},
+	Tool:   {fg: 0x0d6167, fg16: cyan},
 	Think:  {fg: 0x625879},
-	Report: {fg: 0x5738b8},
-	Gauge:  {fg: 0x1a662d},
-	Track:  {fg: 0x7d8592},
-	You:    {fg: 0x0b57a4},
-}
-
-// dark16 uses the sixteen colours, whose shades the user's terminal chose.
-var dark16 = [numRoles]pair{
-	Accent: {fg: "94"},
-	Good:   {fg: "92"},
-	Warn:   {fg: "93"},
-	Bad:    {fg: "91"},
-	Border: {fg: "90"},
-	Focus:  {fg: "94"},
-	Key:    {fg: "95"},
-	Match:  {fg: "30", bg: "43"},
-	Ping:   {fg: "95"},
-	Tool:   {fg: "96"},
-	Report: {fg: "95"},
-	Gauge:  {fg: "92"},
-	Track:  {fg: "90"},
-	You:    {fg: "94"},
-}
-
-var light16 = [numRoles]pair{
-	Accent: {fg: "34"},
-	Good:   {fg: "32"},
-	Warn:   {fg: "33"},
-	Bad:    {fg: "31"},
-	Border: {fg: "90"},
-	Focus:  {fg: "34"},
-	Key:    {fg: "35"},
-	Match:  {fg: "30", bg: "43"},
-	Ping:   {fg: "35"},
-	Tool:   {fg: "36"},
-	Report: {fg: "35"},
-	Gauge:  {fg: "32"},
-	Track:  {fg: "90"},
-	You:    {fg: "34"},
+	Report: {fg: 0x5738b8, fg16: magenta},
+	Gauge:  {fg: 0x1a662d, fg16: green},
+	Track:  {fg: 0x7d8592, fg16: grey},
+	You:    {fg: 0x0b57a4, fg16: blue},
 }
 
 // attribute is an SGR attribute and what takes it away.
-type attribute struct{ on, off string }
+type attribute struct {
+	on, off string
+	style   func(lipgloss.Style) lipgloss.Style
+}
 
 var (
-	bold      = attribute{"1", "22"}
-	faint     = attribute{"2", "22"}
-	italic    = attribute{"3", "23"}
-	underline = attribute{"4", "24"}
-	reverse   = attribute{"7", "27"}
+	bold      = attribute{"1", "22", func(s lipgloss.Style) lipgloss.Style { return s.Bold(true) }}
+	faint     = attribute{"2", "22", func(s lipgloss.Style) lipgloss.Style { return s.Faint(true) }}
+	italic    = attribute{"3", "23", func(s lipgloss.Style) lipgloss.Style { return s.Italic(true) }}
+	underline = attribute{"4", "24", func(s lipgloss.Style) lipgloss.Style { return s.Underline(true) }}
+	reverse   = attribute{"7", "27", func(s lipgloss.Style) lipgloss.Style { return s.Reverse(true) }}
 )
 
 // styled are the attributes beside colours.

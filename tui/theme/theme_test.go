@@ -8,14 +8,15 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
 // luminance is the relative luminance of WCAG 2.
 func luminance(c rgb) float64 {
-	r, g, b := c.parts()
-	linear := func(v int) float64 {
-		s := float64(v) / 255
+	r, g, b, _ := c.RGBA()
+	linear := func(v uint32) float64 {
+		s := float64(v>>8) / 255
 		if s <= 0.04045 {
 			return s / 12.92
 		}
@@ -188,23 +189,65 @@ func TestGlyphsAreOneCellAndASCIIWhereAsked(t *testing.T) {
 	}
 }
 
-func TestTheNearestOf256ColoursIsNearest(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c := rgb(rapid.Uint32Range(1, 0xffffff).Draw(t, "colour"))
-		got := c.index()
-		if got < 16 || got > 255 {
-			t.Fatalf("index %d", got)
-		}
-		for i := 16; i < 256; i++ {
-			if distance(c, indexed(i)) < distance(c, indexed(got)) {
-				// The ramp is entered by brightness, which may miss its nearest
-				// grey by one step; never by more than a step of the cube.
-				if distance(c, indexed(got)) > 3*40*40 {
-					t.Fatalf("%06x became %06x, %06x is nearer", c, indexed(got), indexed(i))
+func TestWith256ColoursEachIsOneOfThemAndNearWhatItStandsFor(t *testing.T) {
+	for _, dark := range []bool{true, false} {
+		o := Options{Dark: dark, Profile: 256}
+		for r := range numRoles {
+			if got := New(o).Paint(r, "x"); strings.Contains(got, "38;2;") || strings.Contains(got, "48;2;") {
+				t.Errorf("role %d: %q", r, got)
+			}
+			full := Options{Dark: dark, Profile: 1 << 24}
+			fg, _ := o.Colours(r)
+			want, _ := full.Colours(r)
+			if fg == nil && want == nil {
+				continue
+			}
+			ar, ag, ab, _ := fg.RGBA()
+			br, bg, bb, _ := want.RGBA()
+			for _, d := range []int{int(ar) - int(br), int(ag) - int(bg), int(ab) - int(bb)} {
+				if d>>8 > 48 || d>>8 < -48 {
+					t.Errorf("role %d: %v stands for %v", r, fg, want)
 				}
 			}
 		}
-	})
+	}
+}
+
+func TestStyleAndPaintShowTheSame(t *testing.T) {
+	for _, o := range []Options{
+		{Dark: true, Profile: 1 << 24}, {Profile: 256}, {Dark: true, Profile: 16}, {NoColor: true, Profile: 256}, {Plain: true},
+	} {
+		th := New(o)
+		for r := range numRoles {
+			a, b := look(th.Paint(r, "x")), look(th.Style(r).Render("x"))
+			if d := cmp.Diff(a, b); d != "" {
+				t.Errorf("role %d with %+v:\n%s", r, o, d)
+			}
+		}
+	}
+}
+
+// look is what a painted text is painted with, in one order.
+func look(s string) []string {
+	m := sgr.FindStringSubmatch(s)
+	if m == nil || m[1] == "" {
+		return nil
+	}
+	var out []string
+	fields := strings.Split(m[1], ";")
+	for i := 0; i < len(fields); i++ {
+		n := 1
+		if fields[i] == "38" || fields[i] == "48" {
+			n = 3
+			if fields[i+1] == "2" {
+				n = 5
+			}
+		}
+		out = append(out, strings.Join(fields[i:i+n], ";"))
+		i += n - 1
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func TestSixteenColoursStayWithinThem(t *testing.T) {

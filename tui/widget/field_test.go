@@ -1,10 +1,12 @@
 package widget
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ollimbot/tui/theme"
@@ -15,6 +17,8 @@ var named = map[string]tea.KeyPressMsg{
 	"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown},
 	"home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd}, "backspace": {Code: tea.KeyBackspace}, "delete": {Code: tea.KeyDelete},
 	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "alt+left": {Code: tea.KeyLeft, Mod: tea.ModAlt}, "alt+right": {Code: tea.KeyRight, Mod: tea.ModAlt},
+	"alt+d": {Code: 'd', Mod: tea.ModAlt}, "ctrl+e": {Code: 'e', Mod: tea.ModCtrl}, "ctrl+t": {Code: 't', Mod: tea.ModCtrl},
+	"ctrl+v": {Code: 'v', Mod: tea.ModCtrl}, "shift+left": {Code: tea.KeyLeft, Mod: tea.ModShift}, "shift+backspace": {Code: tea.KeyBackspace, Mod: tea.ModShift},
 	"ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "ctrl+w": {Code: 'w', Mod: tea.ModCtrl}, "ctrl+k": {Code: 'k', Mod: tea.ModCtrl}, "ctrl+a": {Code: 'a', Mod: tea.ModCtrl},
 }
 
@@ -27,7 +31,22 @@ func press(s string) tea.KeyPressMsg {
 	return tea.KeyPressMsg{Code: r, Text: s}
 }
 
-func TestFieldEditsAsTerminalsDo(t *testing.T) {
+// written is a text that is being written, of one line or of many.
+type written interface {
+	Text() string
+	Insert(s string)
+	Take(msg tea.Msg) bool
+	around() (before, after string)
+}
+
+func editors() map[string]func() written {
+	return map[string]func() written{
+		"input": func() written { return &Input{} },
+		"area":  func() written { return &Area{} },
+	}
+}
+
+func TestTextIsEditedAsTerminalsDo(t *testing.T) {
 	for _, c := range []struct {
 		name, start string
 		keys        string
@@ -36,60 +55,108 @@ func TestFieldEditsAsTerminalsDo(t *testing.T) {
 		{"typing", "", "a b", "ab|"},
 		{"inserting", "ac", "left b", "ab|c"},
 		{"backspace", "abc", "left backspace", "a|c"},
+		{"backspace with shift", "abc", "shift+backspace", "ab|"},
 		{"delete", "abc", "home delete", "|bc"},
 		{"backspace at the start", "abc", "home backspace", "|abc"},
 		{"delete at the end", "abc", "delete", "abc|"},
 		{"whole characters", "a👍🏽", "backspace", "a|"},
+		{"delete whole characters", "👍🏽a", "home delete", "|a"},
 		{"left over a whole character", "e\u0301x", "left left", "|e\u0301x"},
+		{"right over a whole character", "e\u0301x", "home right", "e\u0301|x"},
 		{"line start", "one two", "home", "|one two"},
 		{"erase the line", "one two", "left left ctrl+u", "|wo"},
 		{"erase a word", "one two  ", "ctrl+w", "one |"},
 		{"erase to the end", "one two", "home ctrl+k", "|"},
+		{"erase the word ahead", "one two", "home alt+d", "| two"},
+		{"erase the word ahead of the last letter", "ab", "left alt+d", "a|"},
+		{"erase the word ahead of spaces", "ab ", "left alt+d", "ab|"},
 		{"by words", "one two", "alt+left alt+left alt+right", "one| two"},
+	} {
+		for kind, open := range editors() {
+			f := open()
+			f.Insert(c.start)
+			for key := range strings.SplitSeq(c.keys, " ") {
+				if !f.Take(press(key)) {
+					t.Errorf("%s, %s: %q was not taken", kind, c.name, key)
+				}
+			}
+			before, after := f.around()
+			if got := before + "|" + after; got != c.want {
+				t.Errorf("%s, %s: %q, want %q", kind, c.name, got, c.want)
+			}
+		}
+	}
+}
+
+func TestAnAreaHasLines(t *testing.T) {
+	for _, c := range []struct{ name, start, keys, want string }{
 		{"up keeps the column", "abc\ndef", "up", "abc|\ndef"},
 		{"up at the top", "abc", "up", "abc|"},
 		{"down to a shorter line", "abc\nd", "home up end down", "abc\nd|"},
 		{"backspace joins lines", "ab\ncd", "home backspace", "ab|cd"},
+		{"delete joins lines", "ab\ncd", "up end delete", "ab|cd"},
+		{"up goes by the lines on the screen", "one two three four", "up", "one two| three four"},
+		{"left goes to the line above", "ab\ncd", "home left", "ab|\ncd"},
 	} {
-		f := Field{Multi: true}
-		f.Set(c.start)
+		a := &Area{}
+		a.Lines(Brush{Theme: theme.New(theme.Options{Plain: true})}, 12, 3, true)
+		a.Insert(c.start)
 		for key := range strings.SplitSeq(c.keys, " ") {
-			if !f.Take(press(key)) {
+			if !a.Take(press(key)) {
 				t.Errorf("%s: %q was not taken", c.name, key)
 			}
 		}
-		if got := f.before + "|" + f.after; got != c.want {
+		before, after := a.around()
+		if got := before + "|" + after; got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }
 
-func TestFieldLeavesOtherKeysAlone(t *testing.T) {
-	f := Field{}
-	f.Set("text")
-	for _, key := range []string{"enter", "esc"} {
-		if f.Take(press(key)) || f.Text() != "text" {
-			t.Errorf("%s was taken", key)
-		}
+func TestAnAreaIsDrawnByWordsAndTheCaretStaysInSight(t *testing.T) {
+	th := theme.New(theme.Options{Plain: true})
+	a := &Area{}
+	a.Insert("remind me of the plants\ntomorrow at nine")
+	want := []string{"remind me of  ", "the plants    ", "tomorrow at   ", "nine          "}
+	if d := cmp.Diff(want, a.Lines(Brush{Theme: th}, 14, 9, true)); d != "" {
+		t.Error(d)
 	}
-	if f.Take(tea.KeyPressMsg{Code: 'x', Text: "x", Mod: tea.ModAlt}) {
-		t.Error("alt+x was taken as text")
+	if d := cmp.Diff(want[2:], a.Lines(Brush{Theme: th}, 14, 2, true)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestOtherKeysAreLeftAlone(t *testing.T) {
+	for kind, open := range editors() {
+		f := open()
+		f.Insert("text")
+		for _, key := range []string{"enter", "esc", "ctrl+v", "shift+left"} {
+			if f.Take(press(key)) || f.Text() != "text" {
+				t.Errorf("%s: %s was taken", kind, key)
+			}
+		}
+		if f.Take(tea.KeyPressMsg{Code: 'x', Text: "x", Mod: tea.ModAlt}) {
+			t.Errorf("%s: alt+x was taken as text", kind)
+		}
 	}
 }
 
 func TestPastesAreCleaned(t *testing.T) {
-	f := Field{}
-	f.Take(tea.PasteMsg{Content: "a\x1b[31mb\r\nc\u202e"})
-	if f.Text() != "ab c" {
-		t.Errorf("got %q", f.Text())
-	}
-	f.Insert(strings.Repeat("é", maxField))
-	if n := len(f.Text()); n > maxField || n < maxField-2 {
-		t.Errorf("a field of at most %d bytes holds %d", maxField, n)
+	for kind, want := range map[string]string{"input": "ab c", "area": "ab\nc"} {
+		f := editors()[kind]()
+		f.Take(tea.PasteMsg{Content: "a\x1b[31mb\r\nc\u202e"})
+		if f.Text() != want {
+			t.Errorf("%s: got %q", kind, f.Text())
+		}
+		f.Insert(strings.Repeat("é", maxField))
+		if n := len(f.Text()); n > maxField || n < maxField-2 {
+			t.Errorf("%s of at most %d bytes holds %d", kind, maxField, n)
+		}
 	}
 }
 
-func TestFieldLinesAreExactAndShowTheCaret(t *testing.T) {
+// TestWhatIsWrittenIsDrawnExactlyWithOneCaret writes anything with any keys.
+func TestWhatIsWrittenIsDrawnExactlyWithOneCaret(t *testing.T) {
 	th := theme.New(theme.Options{Dark: true, Profile: 1 << 24})
 	caret := th.Paint(theme.Caret, "x")
 	open := caret[:strings.Index(caret, "x")]
@@ -97,24 +164,91 @@ func TestFieldLinesAreExactAndShowTheCaret(t *testing.T) {
 	for k := range named {
 		keys = append(keys, k)
 	}
+	slices.Sort(keys)
 	rapid.Check(t, func(t *rapid.T) {
-		f := Field{Multi: true}
-		f.Set(text().Draw(t, "text"))
-		for range rapid.IntRange(0, 9).Draw(t, "presses") {
-			f.Take(named[rapid.SampledFrom(keys).Draw(t, "key")])
-		}
-		w, h := rapid.IntRange(2, 30).Draw(t, "w"), rapid.IntRange(1, 5).Draw(t, "h")
-		lines := f.Lines(Brush{Theme: th}, w, h, true)
-		if len(lines) < 1 || len(lines) > h {
-			t.Fatalf("%d lines, at most %d", len(lines), h)
-		}
-		for _, l := range lines {
-			if n := seen(l); n != w {
-				t.Fatalf("%q takes %d cells, want %d", l, n, w)
+		a, in := &Area{}, &Input{}
+		for range rapid.IntRange(1, 12).Draw(t, "presses") {
+			w, h := rapid.IntRange(1, 30).Draw(t, "w"), rapid.IntRange(1, 5).Draw(t, "h")
+			lines := a.Lines(Brush{Theme: th}, w, h, true)
+			if len(lines) < 1 || len(lines) > h {
+				t.Fatalf("%d lines, at most %d", len(lines), h)
 			}
-		}
-		if strings.Count(strings.Join(lines, ""), open) != 1 {
-			t.Fatalf("one caret wanted in %q (%q|%q)", lines, f.before, f.after)
+			lines = append(lines, in.Line(Brush{Theme: th}, w, true))
+			for _, l := range lines {
+				if n := seen(l); n != w {
+					t.Fatalf("%q takes %d cells, want %d", l, n, w)
+				}
+			}
+			if strings.Count(strings.Join(lines, ""), open) != 2 {
+				before, after := a.around()
+				t.Fatalf("one caret wanted in %q (%q|%q)", lines, before, after)
+			}
+			var msg tea.Msg = named[rapid.SampledFrom(keys).Draw(t, "key")]
+			if rapid.IntRange(0, 2).Draw(t, "what") == 0 {
+				msg = tea.PasteMsg{Content: text().Draw(t, "text")}
+			}
+			a.Take(msg)
+			in.Take(msg)
 		}
 	})
+}
+
+// TestAnEditorIsAStringAndACaret compares both editors with the simplest one.
+func TestAnEditorIsAStringAndACaret(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		kind := rapid.SampledFrom([]string{"area", "input"}).Draw(t, "kind")
+		f, text, at := editors()[kind](), "", 0
+		for range rapid.IntRange(1, 30).Draw(t, "presses") {
+			switch k := rapid.SampledFrom([]string{"left", "right", "backspace", "delete", "x", "lines"}).Draw(t, "key"); k {
+			case "left":
+				at = max(0, at-1)
+				f.Take(named[k])
+			case "right":
+				at = min(len(text), at+1)
+				f.Take(named[k])
+			case "backspace":
+				if at > 0 {
+					text, at = text[:at-1]+text[at:], at-1
+				}
+				f.Take(named[k])
+			case "delete":
+				text = text[:at] + text[min(len(text), at+1):]
+				f.Take(named[k])
+			case "x":
+				text, at = text[:at]+"x"+text[at:], at+1
+				f.Take(press("x"))
+			case "lines":
+				s := "a b"
+				if kind == "area" {
+					s = "a\nb"
+				}
+				text, at = text[:at]+s+text[at:], at+len(s)
+				f.Take(tea.PasteMsg{Content: s})
+			}
+			before, after := f.around()
+			if d := cmp.Diff([]string{text[:at], text[at:]}, []string{before, after}); d != "" {
+				t.Fatal(d)
+			}
+		}
+	})
+}
+
+func BenchmarkAKeyInALongMessage(b *testing.B) {
+	a := &Area{}
+	a.Lines(Brush{Theme: theme.New(theme.Options{})}, 60, 6, true)
+	a.Insert(strings.Repeat("a message of many words ", maxField/24-1))
+	for b.Loop() {
+		a.Take(press("x"))
+		a.Lines(Brush{Theme: theme.New(theme.Options{})}, 60, 6, true)
+		a.Take(press("backspace"))
+	}
+}
+
+func BenchmarkAKeyInAShortMessage(b *testing.B) {
+	a, th := &Area{}, theme.New(theme.Options{})
+	for b.Loop() {
+		a.Take(press("x"))
+		a.Lines(Brush{Theme: th}, 60, 6, true)
+		a.Take(press("backspace"))
+	}
 }

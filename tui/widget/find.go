@@ -2,7 +2,6 @@ package widget
 
 import (
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -13,7 +12,7 @@ import (
 // marks what it found.
 type find struct {
 	typing  bool
-	field   Field
+	field   Input
 	matcher Matcher
 	hits    []uint64 // items that match, in order
 	next    uint64   // the first item that was not looked at yet
@@ -168,7 +167,7 @@ func (s *Scroll) findBar(b Brush, w int) string {
 	if f.typing {
 		keys = textTyping
 	}
-	query := strings.ReplaceAll(f.field.Text(), "\n", " ")
+	query := f.field.Text()
 	left := []Span{{theme.Key, " /"}}
 	if !f.typing {
 		left = append(left, Span{theme.Strong, query})
@@ -183,7 +182,7 @@ func (s *Scroll) findBar(b Brush, w int) string {
 	if room < 1 {
 		return b.Line(w, left...)
 	}
-	line := b.Line(2, left...) + f.field.Lines(b, room, 1, true)[0]
+	line := b.Line(2, left...) + f.field.Line(b, room, true)
 	if right == nil {
 		return line
 	}

@@ -19,7 +19,7 @@ import (
 // Pane is the chat pane. Use New.
 type Pane struct {
 	view    *talk
-	field   widget.Field
+	field   widget.Area
 	writing bool
 	version uint64
 	cache   widget.Cache[key]
@@ -35,9 +35,7 @@ type key struct {
 
 // New returns the pane.
 func New() *Pane {
-	p := &Pane{view: newTalk()}
-	p.field.Multi = true
-	return p
+	return &Pane{view: newTalk()}
 }
 
 // Title implements pane.Pane.
@@ -140,7 +138,7 @@ func (p *Pane) send(c pane.Context) pane.Answer {
 	if c.ReadOnly {
 		return pane.Answer{Toast: textReadOnly}
 	}
-	p.field.Set("")
+	p.field.Clear()
 	p.view.Follow()
 	return pane.Answer{Do: core.Say{Text: text}}
 }

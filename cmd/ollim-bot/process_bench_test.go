@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// The benchmarks of this file measure the program as its user meets it: a
+// process, in a terminal. Linux only, where /proc tells what a process costs.
+
+// binary builds the program once for a benchmark.
+func binary(b *testing.B) string {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "ollim-bot")
+	if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// household writes n background routines, most of them daily.
+func household(b *testing.B, n int) string {
+	b.Helper()
+	root := filepath.Join(b.TempDir(), "data")
+	if err := os.MkdirAll(filepath.Join(root, "routines"), 0o700); err != nil {
+		b.Fatal(err)
+	}
+	for i := range n {
+		text := fmt.Sprintf("---\nid: \"%08x\"\ncron: \"%d %d 1 1 *\"\ndescription: \"Routine number %d\"\nbackground: true\n---\nDo thing %d.\n", i, i*7%60, i*11%24, i, i)
+		if err := os.WriteFile(filepath.Join(root, "routines", fmt.Sprintf("r%05d.md", i)), []byte(text), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return root
+}
+
+// onTerminal starts the program in a terminal of 120×40.
+func onTerminal(b *testing.B, name string, args ...string) (*exec.Cmd, *os.File) {
+	b.Helper()
+	cmd := exec.CommandContext(b.Context(), name, args...)
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "GIT_CONFIG_GLOBAL="+os.DevNull)
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 40})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return cmd, f
+}
+
+func BenchmarkStartToFirstFrame(b *testing.B) {
+	exe := binary(b)
+	for _, n := range []int{100, 10000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			root := household(b, n)
+			want := []byte("Ping budget")
+			for b.Loop() {
+				cmd, f := onTerminal(b, exe, "run", "--engine", "script", "--data-dir", root)
+				var seen []byte
+				buf := make([]byte, 64<<10)
+				for !bytes.Contains(seen, want) {
+					m, err := f.Read(buf)
+					if err != nil {
+						b.Fatalf("the frame did not come: %v\n%s", err, seen)
+					}
+					seen = append(seen, buf[:m]...)
+				}
+				b.StopTimer()
+				end(b, cmd, f)
+				b.StartTimer()
+			}
+		})
+	}
+}
+
+func BenchmarkRoutineList(b *testing.B) {
+	exe := binary(b)
+	root := household(b, 100)
+	for b.Loop() {
+		if err := exec.CommandContext(b.Context(), exe, "routine", "list", "--data-dir", root).Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkIdle lets bots live for three minutes, in which each looks at
+// all its files three times, and reports memory and the part of one core.
+func BenchmarkIdle(b *testing.B) {
+	const watchFor = 3 * time.Minute
+	exe := binary(b)
+	for _, c := range []struct {
+		name     string
+		n        int
+		headless bool
+	}{{"headless-100", 100, true}, {"headless-10000", 10000, true}, {"dashboard-100", 100, false}} {
+		b.Run(c.name, func(b *testing.B) {
+			args := []string{"run", "--engine", "script", "--data-dir", household(b, c.n)}
+			if c.headless {
+				args = append(args, "--headless")
+			}
+			for b.Loop() {
+				cmd, f := onTerminal(b, exe, args...)
+				drained := make(chan struct{})
+				go func() { defer close(drained); _, _ = io.Copy(io.Discard, f) }()
+				settle(b, 5*time.Second)
+				before := cpu(b, cmd.Process.Pid)
+				settle(b, watchFor)
+				used := cpu(b, cmd.Process.Pid) - before
+				b.ReportMetric(100*used.Seconds()/watchFor.Seconds(), "%core")
+				b.ReportMetric(resident(b, cmd.Process.Pid), "MB-resident")
+				end(b, cmd, f)
+				<-drained
+			}
+		})
+	}
+}
+
+func settle(b *testing.B, d time.Duration) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.Context(), d)
+	defer cancel()
+	<-ctx.Done()
+}
+
+// cpu is the time that all threads of a process have run.
+func cpu(b *testing.B, pid int) (sum time.Duration) {
+	b.Helper()
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil || len(tasks) == 0 {
+		b.Fatalf("no /proc for %d: %v", pid, err)
+	}
+	for _, t := range tasks {
+		data, err := os.ReadFile(t)
+		if err != nil {
+			continue // the thread has ended
+		}
+		first, _, _ := strings.Cut(string(data), " ")
+		ns, err := strconv.ParseInt(first, 10, 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		sum += time.Duration(ns)
+	}
+	return sum
+}
+
+// resident is a process's memory in MB.
+func resident(b *testing.B, pid int) float64 {
+	b.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), "VmRSS:")
+	kb, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return kb / 1024
+}
+
+func end(b *testing.B, cmd *exec.Cmd, f *os.File) {
+	b.Helper()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		b.Error(err)
+	}
+	_, _ = io.Copy(io.Discard, f)
+	_ = cmd.Wait()
+	_ = f.Close()
+}
