@@ -86,16 +86,14 @@ func New(o Options) (*Bot, error) {
 	if zone == nil {
 		zone = time.UTC
 	}
-	b := &Bot{
-		o: o, dir: o.Dir, zone: zone, log: o.Log,
-		index:    routines.NewIndex(o.Dir, zone),
-		budget:   budget.NewBucket(o.Dir, zone, o.Log),
-		journal:  budget.NewJournal(o.Dir, zone, o.Log),
-		updates:  updates.NewQueue(o.Dir, zone, o.Log),
-		sessions: session.NewStore(o.Dir, zone, o.Log),
-		git:      store.NewGit(o.Dir, o.Log),
-		changed:  make(chan struct{}, 1),
-	}
+	b := &Bot{o: o, dir: o.Dir, zone: zone, changed: make(chan struct{}, 1)}
+	b.log = slog.New(slog.NewMultiHandler(o.Log.Handler(), alerts{b}))
+	b.index = routines.NewIndex(b.dir, zone)
+	b.budget = budget.NewBucket(b.dir, zone, b.log)
+	b.journal = budget.NewJournal(b.dir, zone, b.log)
+	b.updates = updates.NewQueue(b.dir, zone, b.log)
+	b.sessions = session.NewStore(b.dir, zone, b.log)
+	b.git = store.NewGit(b.dir, b.log)
 	b.watchFiles, b.versions = b.watch, b.runGit
 	b.reloadRuntime()
 	if err := b.makeParts(); err != nil {

@@ -50,8 +50,7 @@ func (c *conversation) run(ctx context.Context) error {
 		case text := <-c.words:
 			build := func(now time.Time, u []updates.Update) string { return prompt.Main(now, u, text) }
 			if err := c.send(ctx, build, nil); err != nil && ctx.Err() == nil {
-				c.bot.log.Error("main turn ended with an error", "error", err)
-				c.bot.notice(Alert, turnFailed(err))
+				c.bot.log.Error("the answer did not come; your message is above, send it again when you like", "error", err)
 			}
 		}
 	}

@@ -43,8 +43,7 @@ func (b *Bot) notice(level Level, text string) {
 func (b *Bot) note(text string) {
 	b.notice(Warn, text)
 	if err := b.updates.Append(b.now(), text); err != nil {
-		b.log.Error("pending update was not saved", "error", err)
-		b.notice(Alert, "a pending update could not be saved: "+err.Error())
+		b.log.Error("a pending update could not be saved", "error", err)
 	}
 	b.notify()
 }

@@ -19,7 +19,3 @@ func catchingUp(n int) string {
 	}
 	return fmt.Sprintf("catching up on %d background updates", n)
 }
-
-func turnFailed(err error) string {
-	return fmt.Sprintf("the answer did not come: %v. Your message is above; send it again when you like", err)
-}

@@ -60,11 +60,20 @@ func (b *Bot) filesChanged(batch watch.Batch) {
 	b.notify()
 }
 
-// reloadRuntime reads state/config.json; what it does not understand is
-// reported once and replaced by its default.
+// reloadRuntime reads state/config.json; values that it does not understand are
+// reported and replaced by their defaults. While the file is no JSON at all, as
+// in the middle of an edit, what was in force stays so.
 func (b *Bot) reloadRuntime() {
-	r, problems := config.LoadRuntime(b.dir)
-	old := b.runtime.Swap(&r)
+	r, problems, err := config.LoadRuntime(b.dir)
+	old := b.runtime.Load()
+	if err != nil {
+		if old == nil {
+			b.runtime.Store(&r)
+		}
+		b.log.Error("configuration was not read: mend the file; until then the values before it, or the defaults, are in force", "error", err)
+		return
+	}
+	b.runtime.Store(&r)
 	if old != nil && *old == r {
 		return
 	}

@@ -3,6 +3,8 @@ package tui
 import (
 	"strconv"
 
+	"charm.land/bubbles/v2/key"
+
 	"ollimbot/core"
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
@@ -87,7 +89,7 @@ func (r *root) helpLine() string {
 		return brush.Line(r.w, keyWords(r.dialogs[n-1].hint())...)
 	}
 	if r.panes[r.focus].Capture() {
-		return brush.Line(r.w, keyWords(textCapture)...)
+		return brush.Line(r.w, keyWords(captureHint)...)
 	}
 	right := []widget.Span{}
 	for _, a := range action.Of(action.Everywhere) {
@@ -126,12 +128,13 @@ func (r *root) hint(a action.Action) []widget.Span {
 	return append(spans, widget.Span{Text: "  "})
 }
 
-// keyWords colours a line of "key word" pairs that are divided by two spaces.
-func keyWords(pairs []string) []widget.Span {
+// keyWords are bindings as the help line shows them.
+func keyWords(bindings []key.Binding) []widget.Span {
 	spans := []widget.Span{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		spans = append(spans, widget.Span{Text: " "}, widget.Span{Role: theme.Key, Text: pairs[i]},
-			widget.Span{Role: theme.Dim, Text: " " + pairs[i+1] + "  "})
+	for _, b := range bindings {
+		h := b.Help()
+		spans = append(spans, widget.Span{Text: " "}, widget.Span{Role: theme.Key, Text: h.Key},
+			widget.Span{Role: theme.Dim, Text: " " + h.Desc + "  "})
 	}
 	return spans
 }

@@ -75,3 +75,19 @@ func BenchmarkKeyToPaint(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// BenchmarkFrameUnderADialog is a frame whose middle is covered by the palette.
+func BenchmarkFrameUnderADialog(b *testing.B) {
+	core := newBot(withForks(busyDay(day)))
+	core.talk("f1f1f1f1", 500)
+	r := newRoot(b.Context(), core, Options{Output: io.Discard})
+	r.theme = theme.New(theme.Options{Dark: true, Profile: 1 << 24})
+	r.w, r.h = 120, 40
+	r.refresh()
+	r.open(newPalette(r))
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		r.setFocus(action.Panes[n%len(action.Panes)])
+		_ = r.frame()
+	}
+}

@@ -1,11 +1,10 @@
 package tui
 
 import (
-	"strings"
 	"time"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"ollimbot/core"
 	"ollimbot/tui/action"
@@ -21,15 +20,15 @@ type dialog interface {
 	// draw gives the inside: lines of equal width, at most w by h.
 	draw(l look, w, h int) []string
 	// key answers a key. esc and ctrl+c never arrive: they close.
-	key(k string, msg tea.KeyPressMsg) verdict
+	key(msg tea.KeyPressMsg) verdict
 	// wheel scrolls.
 	wheel(up bool)
-	// hint is the help line meanwhile: keys and words by turns.
-	hint() []string
+	// hint is the help line meanwhile.
+	hint() []key.Binding
 }
 
 // typist is a dialog that takes a paste.
-type typist interface{ paste(s string) }
+type typist interface{ paste(msg tea.PasteMsg) }
 
 // look is what a dialog may draw with.
 type look struct {
@@ -67,7 +66,7 @@ func (r *root) dialogKey(k string, msg tea.KeyPressMsg) tea.Cmd {
 		r.shut()
 		return nil
 	}
-	v := d.key(k, msg)
+	v := d.key(msg)
 	if v.shut {
 		r.shut()
 	}
@@ -102,53 +101,10 @@ func (r *root) overlay(lines []string, d dialog) {
 		return
 	}
 	width := cells(inside[0])
-	boxed := r.boxed(d.title(), inside, width)
-	x, y := (r.w-width-2)/2, max(1, (r.h-len(boxed))/2)
-	for i, l := range boxed {
-		if y+i < len(lines)-1 {
-			lines[y+i] = over(lines[y+i], x, l, r.w)
-		}
-	}
+	box := framed(r.theme, d.title(), inside, width)
+	y := max(1, (r.h-len(box))/2)
+	lay(lines[:len(lines)-1], r.w, piece{(r.w - width - 2) / 2, y, box})
 }
 
 // wholeWidth is up to which width of the screen a page takes all of it.
 const wholeWidth = 110
-
-// boxed puts a border around lines of w cells.
-func (r *root) boxed(title string, inside []string, w int) []string {
-	box, brush := r.theme.Box(), widget.Brush{Theme: r.theme}
-	name := widget.Cut(title, max(0, w-4))
-	rest := max(0, w-3-widget.Cells(name))
-	top := brush.Line(w+2, widget.Span{Role: theme.Focus, Text: box.TopLeft + box.Horizontal + " "},
-		widget.Span{Role: theme.Strong, Text: name},
-		widget.Span{Role: theme.Focus, Text: " " + strings.Repeat(box.Horizontal, rest) + box.TopRight})
-	out := []string{top}
-	side := r.theme.Paint(theme.Focus, box.Vertical)
-	for _, l := range inside {
-		out = append(out, side+l+side)
-	}
-	return append(out, r.theme.Paint(theme.Focus, box.BottomLeft+strings.Repeat(box.Horizontal, w)+box.BottomRight))
-}
-
-// cells is the width of a coloured line. Only what lies over the panes is
-// ever measured.
-func cells(s string) int { return ansi.StringWidth(s) }
-
-// over lays a piece over a line of w cells, from cell x on.
-func over(line string, x int, piece string, w int) string {
-	n := cells(piece)
-	left := ansi.Cut(line, 0, x)
-	right := ansi.Cut(line, x+n, w)
-	if cells(right) > w-x-n {
-		right = ansi.Cut(line, x+n+1, w)
-	}
-	// A character of two cells at an edge is gone with the half that was covered.
-	left += widget.Blank(x - cells(left))
-	right = widget.Blank(w-x-n-cells(right)) + right
-	if strings.IndexByte(line, 0x1b) >= 0 {
-		return left + reset + piece + reset + right
-	}
-	return left + piece + right
-}
-
-const reset = "\x1b[0m"

@@ -108,7 +108,7 @@ func TestHelpListsEveryKeyAndFinds(t *testing.T) {
 		s.misses("Stop the selected run")
 		s.press("/")
 		s.press(strings.Split("stop the SELECTED", "")...)
-		s.sees("find: stop the SELECTED_", "Stop the selected run")
+		s.sees("/stop the SELECTED", "Stop the selected run")
 		s.press("enter")
 		s.sees("1 of 1")
 		s.press("esc", "esc")

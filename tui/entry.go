@@ -3,6 +3,7 @@ package tui
 import (
 	"strconv"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
@@ -14,7 +15,7 @@ import (
 
 // entry takes exact numbers for the budget and shows what would come of them.
 type entry struct {
-	fields [2]string // capacity, minutes
+	fields [2]widget.Input // capacity, minutes
 	at     int
 	fresh  [2]bool // the first digit replaces what stands there
 }
@@ -23,21 +24,21 @@ type entry struct {
 const maxDigits = 6
 
 func newEntry(s budget.State) *entry {
-	return &entry{
-		fields: [2]string{strconv.Itoa(s.Capacity), strconv.Itoa(s.RefillRateMinutes)},
-		fresh:  [2]bool{true, true},
-	}
+	e := &entry{fresh: [2]bool{true, true}}
+	e.fields[0].Set(strconv.Itoa(s.Capacity))
+	e.fields[1].Set(strconv.Itoa(s.RefillRateMinutes))
+	return e
 }
 
 func (e *entry) title() string { return textEntryTitle }
 
 // numbers reads the fields; why is what is wrong with them, or empty.
 func (e *entry) numbers() (capacity, minutes int, why string) {
-	capacity, err := strconv.Atoi(e.fields[0])
+	capacity, err := strconv.Atoi(e.fields[0].Text())
 	if err != nil {
 		return 0, 0, textNoCapacity
 	}
-	minutes, err = strconv.Atoi(e.fields[1])
+	minutes, err = strconv.Atoi(e.fields[1].Text())
 	if err != nil || minutes < 1 {
 		return 0, 0, textNoMinutes
 	}
@@ -48,16 +49,13 @@ func (e *entry) draw(l look, w, _ int) []string {
 	w = min(w, 52)
 	lines := []string{widget.Blank(w)}
 	for i, name := range textEntryFields {
-		mark, role, caret := "  ", theme.Text, theme.Text
+		mark, field := "  ", l.brush
 		if i == e.at {
-			mark, role, caret = l.theme.Glyph(theme.Pointer)+" ", theme.Select, theme.Caret
+			mark, field.Back = l.theme.Glyph(theme.Pointer)+" ", theme.Select
 		}
-		lines = append(lines, l.brush.Line(w,
-			widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark},
-			widget.Span{Text: padded(name, 14)},
-			widget.Span{Role: role, Text: " " + e.fields[i]}, widget.Span{Role: caret, Text: " "},
-			widget.Span{Role: role, Text: widget.Blank(maxDigits + 1 - len(e.fields[i]))},
-			widget.Span{Role: theme.Dim, Text: " " + textEntryUnits[i]}))
+		head := l.brush.Line(18, widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Text: name})
+		unit := l.brush.Line(w-18-maxDigits-2, widget.Span{Role: theme.Dim, Text: " " + textEntryUnits[i]})
+		lines = append(lines, head+e.fields[i].Line(field, maxDigits+2, i == e.at)+unit)
 	}
 	text, role := textNoEffect, theme.Accent
 	capacity, minutes, why := e.numbers()
@@ -78,45 +76,45 @@ func (e *entry) draw(l look, w, _ int) []string {
 	return lines
 }
 
-func (e *entry) key(k string, _ tea.KeyPressMsg) verdict {
-	f := &e.fields[e.at]
+func (e *entry) key(msg tea.KeyPressMsg) verdict {
 	switch {
-	case len(k) == 1 && k[0] >= '0' && k[0] <= '9':
-		e.paste(k)
-	case k == "backspace":
-		if n := len(*f); n > 0 {
-			*f = (*f)[:n-1]
-		}
-		e.fresh[e.at] = false
-	case k == "ctrl+u":
-		*f = ""
-	case k == "tab", k == "shift+tab", k == "up", k == "down":
+	case key.Matches(msg, entryKeys.digits):
+		e.insert(msg.Text)
+	case key.Matches(msg, entryKeys.other):
 		e.at = 1 - e.at
-	case k == "enter":
+	case key.Matches(msg, entryKeys.set):
 		capacity, minutes, why := e.numbers()
 		if why != "" {
 			return verdict{toast: why}
 		}
 		return verdict{shut: true, answer: pane.Answer{Do: core.SetBudget{Capacity: &capacity, RefillMinutes: &minutes}}}
+	case msg.Text == "" && e.fields[e.at].Take(msg):
+		e.fresh[e.at] = false
 	}
 	return verdict{}
 }
 
-// paste takes digits and leaves the rest.
-func (e *entry) paste(s string) {
+func (e *entry) paste(msg tea.PasteMsg) { e.insert(msg.Content) }
+
+// insert takes digits and leaves the rest.
+func (e *entry) insert(s string) {
+	field := &e.fields[e.at]
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			continue
 		}
 		if e.fresh[e.at] {
-			e.fields[e.at], e.fresh[e.at] = "", false
+			field.Set("")
+			e.fresh[e.at] = false
 		}
-		if len(e.fields[e.at]) < maxDigits {
-			e.fields[e.at] += s[i : i+1]
+		if len(field.Text()) < maxDigits {
+			field.Insert(s[i : i+1])
 		}
 	}
 }
 
 func (e *entry) wheel(bool) {}
 
-func (e *entry) hint() []string { return textEntryHint }
+func (e *entry) hint() []key.Binding {
+	return []key.Binding{entryKeys.digits, entryKeys.other, entryKeys.set, entryKeys.leave}
+}

@@ -251,11 +251,12 @@ func (r *root) tooSmall() []string {
 // overlayToasts lays the toasts over the right end of the last rows.
 func (r *root) overlayToasts(lines []string) {
 	toasts := r.toastLines(time.Now())
+	var pieces []piece
 	for i, t := range toasts {
 		y := r.h - 2 - (len(toasts) - 1 - i)
-		w := cells(t)
-		if y > 0 && w < r.w {
-			lines[y] = over(lines[y], r.w-w-1, t, r.w)
+		if w := cells(t); y > 0 && w < r.w {
+			pieces = append(pieces, piece{r.w - w - 1, y, []string{t}})
 		}
 	}
+	lay(lines, r.w, pieces...)
 }

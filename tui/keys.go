@@ -34,7 +34,7 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 func (r *root) paste(msg tea.PasteMsg) tea.Cmd {
 	if len(r.dialogs) > 0 {
 		if t, ok := r.dialogs[len(r.dialogs)-1].(typist); ok {
-			t.paste(msg.Content)
+			t.paste(msg)
 		}
 		return nil
 	}

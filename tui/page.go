@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core/clean"
@@ -26,9 +27,10 @@ type page struct {
 	lines   []string // body in lines of width cells
 	width   int
 	finding bool
-	needle  string
-	hits    []int // lines that hold the needle
-	hit     int   // of them, where we are
+	field   widget.Input // the search line
+	needle  string       // what is searched for: the field's text
+	hits    []int        // lines that hold the needle
+	hit     int          // of them, where we are
 }
 
 func newPage(title, body string) *page {
@@ -45,17 +47,7 @@ func (p *page) loaded(body string, err error) {
 	p.body = clean.Text(body)
 }
 
-func (p *page) title() string {
-	switch {
-	case p.finding:
-		return p.name + textDot + textFind + p.needle + "_"
-	case p.needle != "" && len(p.hits) == 0:
-		return p.name + textDot + textFind + p.needle + textDot + textNoHit
-	case p.needle != "":
-		return p.name + textDot + textFind + p.needle + textDot + itoa(p.hit+1) + textOf + itoa(len(p.hits))
-	}
-	return p.name
-}
+func (p *page) title() string { return p.name }
 
 func (p *page) draw(l look, w, h int) []string {
 	if !l.whole {
@@ -91,11 +83,35 @@ func (p *page) text(l look, w, h int) []string {
 	for i := p.top; i < end; i++ {
 		out = append(out, l.brush.Line(w, p.spans(i)...))
 	}
-	if len(p.lines) > p.height && h > 1 {
-		where := itoa(p.top+1) + "-" + itoa(end) + textOf + itoa(len(p.lines))
-		out = append(out, l.brush.Spread(w, nil, []widget.Span{{Role: theme.Dim, Text: where + " "}}))
+	if h > 1 && (len(p.lines) > p.height || p.finding || p.needle != "") {
+		out = append(out, p.foot(l, w, end))
 	}
 	return out
+}
+
+// foot is the last line: the search, and where the view is in the whole.
+func (p *page) foot(l look, w, end int) string {
+	where := ""
+	if len(p.lines) > p.height {
+		where = itoa(p.top+1) + "-" + itoa(end) + textOf + itoa(len(p.lines)) + " "
+	}
+	if !p.finding && p.needle == "" {
+		return l.brush.Spread(w, nil, []widget.Span{{Role: theme.Dim, Text: where}})
+	}
+	role, hits := theme.Accent, itoa(p.hit+1)+textOf+itoa(len(p.hits))
+	if len(p.hits) == 0 {
+		role, hits = theme.Warn, textNoHit
+	}
+	if p.needle == "" {
+		hits = ""
+	}
+	right := []widget.Span{{Role: role, Text: " " + hits}, {Role: theme.Dim, Text: "  " + where}}
+	room := w - 2 - widget.Width(right)
+	if room < w/3 {
+		right, room = nil, w-2
+	}
+	return l.brush.Line(2, widget.Span{Role: theme.Key, Text: " /"}) +
+		p.field.Line(l.brush, max(0, room), p.finding) + l.brush.Line(w-2-max(0, room), right...)
 }
 
 // wrap breaks the body for a width, once.
@@ -182,75 +198,74 @@ func (p *page) clamp() {
 	p.top = max(0, min(p.top, len(p.lines)-p.height))
 }
 
-func (p *page) key(k string, msg tea.KeyPressMsg) verdict {
+func (p *page) key(msg tea.KeyPressMsg) verdict {
 	if p.finding {
-		p.typed(k, msg)
+		p.search(msg)
 		return verdict{}
 	}
-	switch k {
-	case "q", "?", "!":
+	switch {
+	case key.Matches(msg, pageKeys.shut):
 		return verdict{shut: true}
-	case "enter":
-		return verdict{shut: true}
-	case "/":
-		p.finding, p.needle = true, ""
-		p.find()
-	case "n":
+	case key.Matches(msg, pageKeys.find):
+		p.finding = true
+	case key.Matches(msg, pageKeys.next):
 		p.jump(p.hit + 1)
-	case "N":
+	case key.Matches(msg, pageKeys.previous):
 		p.jump(p.hit - 1)
-	case "y", "Y":
+	case key.Matches(msg, pageKeys.copied):
 		return verdict{answer: pane.Answer{Copy: p.body, Toast: textCopied}}
 	default:
-		p.scroll(k)
+		p.scroll(msg)
 	}
 	return verdict{}
 }
 
-func (p *page) scroll(k string) {
-	switch k {
-	case "up", "k":
+func (p *page) scroll(msg tea.KeyPressMsg) {
+	switch {
+	case key.Matches(msg, pageKeys.up):
 		p.top--
-	case "down", "j":
+	case key.Matches(msg, pageKeys.down):
 		p.top++
-	case "pgup", "ctrl+b":
+	case key.Matches(msg, pageKeys.pageUp):
 		p.top -= p.height
-	case "pgdown", "space", "ctrl+f":
+	case key.Matches(msg, pageKeys.pageDown):
 		p.top += p.height
-	case "home", "g":
+	case key.Matches(msg, pageKeys.top):
 		p.top = 0
-	case "end", "G":
+	case key.Matches(msg, pageKeys.end):
 		p.top = len(p.lines)
 	}
 	p.clamp()
 }
 
-// typed takes the keys of a search. Each shows the first match.
-func (p *page) typed(k string, msg tea.KeyPressMsg) {
+// search takes the keys of a search. Each shows the first match.
+func (p *page) search(msg tea.KeyPressMsg) {
 	switch {
-	case k == "enter":
+	case key.Matches(msg, pageKeys.found):
 		p.finding = false
-		return
-	case k == "backspace":
-		r := []rune(p.needle)
-		p.needle = string(r[:max(0, len(r)-1)])
-	case k == "ctrl+u":
-		p.needle = ""
-	case k == "up", k == "down":
-		p.scroll(k)
-		return
-	case msg.Text != "":
-		p.needle += msg.Text
+	case key.Matches(msg, pageKeys.findUp):
+		p.jump(p.hit - 1)
+	case key.Matches(msg, pageKeys.findDown):
+		p.jump(p.hit + 1)
+	default:
+		p.write(msg)
 	}
+}
+
+// write gives a key or a paste to the search line.
+func (p *page) write(msg tea.Msg) {
+	p.field.Take(msg)
+	if p.needle == p.field.Text() {
+		return
+	}
+	p.needle = p.field.Text()
 	p.find()
 	p.jump(0)
 }
 
-func (p *page) paste(s string) {
+func (p *page) paste(msg tea.PasteMsg) {
 	if p.finding {
-		p.needle += clean.Line(s)
-		p.find()
-		p.jump(0)
+		p.write(msg)
 	}
 }
 
@@ -260,6 +275,7 @@ func (p *page) escape() bool {
 		return false
 	}
 	p.finding, p.needle = false, ""
+	p.field.Set("")
 	p.find()
 	return true
 }
@@ -273,9 +289,10 @@ func (p *page) wheel(up bool) {
 	p.clamp()
 }
 
-func (p *page) hint() []string {
+func (p *page) hint() []key.Binding {
+	k := pageKeys
 	if p.finding {
-		return textFindHint
+		return []key.Binding{k.found, k.dropped}
 	}
-	return textPageHint
+	return []key.Binding{k.shut, k.find, k.next, k.scrolling, k.copied}
 }

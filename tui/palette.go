@@ -1,10 +1,10 @@
 package tui
 
 import (
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"github.com/sahilm/fuzzy"
 
-	"ollimbot/core/clean"
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -15,7 +15,7 @@ import (
 type palette struct {
 	items  []item // everything, those of the focused pane first
 	shown  []item
-	query  string
+	query  widget.Input
 	cursor int
 	top    int
 }
@@ -64,12 +64,13 @@ func (p *palette) Len() int { return len(p.items) }
 
 func (p *palette) search() {
 	p.cursor, p.top = 0, 0
-	if p.query == "" {
+	query := p.query.Text()
+	if query == "" {
 		p.shown = p.items
 		return
 	}
 	p.shown = nil
-	for _, m := range fuzzy.FindFrom(p.query, p) {
+	for _, m := range fuzzy.FindFrom(query, p) {
 		it := p.items[m.Index]
 		it.marks = m.MatchedIndexes
 		p.shown = append(p.shown, it)
@@ -85,11 +86,8 @@ func (p *palette) draw(l look, w, h int) []string {
 	if p.cursor >= p.top+rows {
 		p.top = p.cursor - rows + 1
 	}
-	lines := []string{
-		l.brush.Line(w,
-			widget.Span{Role: theme.Key, Text: " " + l.theme.Glyph(theme.Pointer) + " "},
-			widget.Span{Text: p.query}, widget.Span{Role: theme.Caret, Text: " "}),
-	}
+	mark := l.brush.Line(3, widget.Span{Role: theme.Key, Text: " " + l.theme.Glyph(theme.Pointer)})
+	lines := []string{mark + p.query.Line(l.brush, w-3, true)}
 	for i := p.top; i < p.top+rows; i++ {
 		if i < len(p.shown) {
 			lines = append(lines, p.row(l, w, i))
@@ -137,35 +135,35 @@ func (it item) spans() []widget.Span {
 	return append(out, widget.Span{Role: role, Text: it.name[last:]})
 }
 
-func (p *palette) key(k string, msg tea.KeyPressMsg) verdict {
+func (p *palette) key(msg tea.KeyPressMsg) verdict {
 	switch {
-	case k == "enter":
+	case key.Matches(msg, paletteKeys.run):
 		if len(p.shown) == 0 {
 			return verdict{}
 		}
 		a := p.shown[p.cursor].action
 		return verdict{shut: true, run: &a}
-	case k == "up", k == "ctrl+p", k == "shift+tab":
+	case key.Matches(msg, paletteKeys.up):
 		p.move(-1)
-	case k == "down", k == "ctrl+n", k == "tab":
+	case key.Matches(msg, paletteKeys.down):
 		p.move(+1)
-	case k == "pgup":
+	case key.Matches(msg, paletteKeys.pageUp):
 		p.cursor = max(0, p.cursor-paletteRows)
-	case k == "pgdown":
+	case key.Matches(msg, paletteKeys.pageDown):
 		p.cursor = max(0, min(len(p.shown)-1, p.cursor+paletteRows))
-	case k == "backspace":
-		if r := []rune(p.query); len(r) > 0 {
-			p.query = string(r[:len(r)-1])
-			p.search()
-		}
-	case k == "ctrl+u":
-		p.query = ""
-		p.search()
-	case msg.Text != "":
-		p.query += msg.Text
-		p.search()
+	default:
+		p.write(msg)
 	}
 	return verdict{}
+}
+
+// write gives a key or a paste to the query.
+func (p *palette) write(msg tea.Msg) {
+	before := p.query.Text()
+	p.query.Take(msg)
+	if p.query.Text() != before {
+		p.search()
+	}
 }
 
 // move goes round at the ends.
@@ -175,10 +173,7 @@ func (p *palette) move(by int) {
 	}
 }
 
-func (p *palette) paste(s string) {
-	p.query += clean.Line(s)
-	p.search()
-}
+func (p *palette) paste(msg tea.PasteMsg) { p.write(msg) }
 
 func (p *palette) wheel(up bool) {
 	if up {
@@ -188,4 +183,6 @@ func (p *palette) wheel(up bool) {
 	}
 }
 
-func (p *palette) hint() []string { return textPaletteHint }
+func (p *palette) hint() []key.Binding {
+	return []key.Binding{paletteKeys.run, paletteKeys.down, paletteKeys.shut}
+}

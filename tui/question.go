@@ -3,6 +3,7 @@ package tui
 import (
 	"time"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core/fork"
@@ -71,18 +72,18 @@ func (q *question) draw(l look, w, h int) []string {
 	)
 }
 
-func (q *question) key(k string, _ tea.KeyPressMsg) verdict {
-	switch k {
-	case "y", "Y":
+func (q *question) key(msg tea.KeyPressMsg) verdict {
+	switch {
+	case key.Matches(msg, questionKeys.yes):
 		return q.confirm()
-	case "n", "N", "q":
+	case key.Matches(msg, questionKeys.no):
 		return verdict{shut: true}
-	case "enter":
+	case key.Matches(msg, questionKeys.chosen):
 		if q.yes {
 			return q.confirm()
 		}
 		return verdict{shut: true}
-	case "tab", "shift+tab", "up", "down", "left", "right", "j", "k", "h", "l":
+	case key.Matches(msg, questionKeys.other):
 		q.yes = !q.yes
 	}
 	return verdict{}
@@ -97,7 +98,9 @@ func (q *question) confirm() verdict {
 
 func (q *question) wheel(bool) {}
 
-func (q *question) hint() []string {
-	no, yes := q.ask.No, q.ask.Yes
-	return []string{"n", no, "y", yes, "enter", textChosen, "esc", no}
+func (q *question) hint() []key.Binding {
+	return []key.Binding{
+		named(questionKeys.no, q.ask.No), named(questionKeys.yes, q.ask.Yes), questionKeys.chosen,
+		binding("esc", q.ask.No),
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/bubbles/v2/key"
+
 	"ollimbot/core/prompt"
 	"ollimbot/tui/action"
 	"ollimbot/tui/widget"
@@ -46,10 +48,23 @@ const (
 	textNoAction  = "no action has that name"
 	textQuestion  = "Sure?"
 	textLoading   = "loading…"
-	textFind      = "find: "
-	textNoHit     = "not found"
+	textNoHit     = "no match"
 	textOf        = " of "
 	textChosen    = "take the marked one"
+
+	textClose        = "close"
+	textFindWord     = "find"
+	textNextPrevious = "next, previous"
+	textCopy         = "copy"
+	textScroll       = "scroll"
+	textKeep         = "keep"
+	textDrop         = "drop the search"
+	textRun          = "run"
+	textNextOne      = "next"
+	textType         = "type"
+	textOtherField   = "other field"
+	textSet          = "set"
+	textLeave        = "leave as it is"
 
 	textQuitYes = "quit and stop them"
 	textQuitNo  = "stay"
@@ -64,11 +79,9 @@ var (
 	textEntryFields = [2]string{"Capacity", "Refill every"}
 	textEntryUnits  = [2]string{"tokens", "minutes"}
 
-	textEntryHint   = []string{"0-9", "type", "tab", "other field", "enter", "set", "esc", "leave as it is"}
-	textPageHint    = []string{"esc", "close", "/", "find", "n/N", "next, previous", "PgUp/PgDn", "scroll", "y", "copy"}
-	textFindHint    = []string{"enter", "keep", "esc", "drop the search"}
-	textPaletteHint = []string{"enter", "run", "tab", "next", "esc", "close"}
-	textCapture     = []string{"enter", "done", "esc", "leave", "ctrl+c", "interrupt or quit"}
+	captureHint = []key.Binding{
+		binding("enter", "done"), binding("esc", "leave"), binding("ctrl+c", "interrupt or quit"),
+	}
 
 	errStill = errors.New("this is a picture of the dashboard: nothing can be done in it")
 )

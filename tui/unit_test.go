@@ -56,13 +56,18 @@ func TestWhatLiesOverALineLeavesTheRestInItsPlace(t *testing.T) {
 		text := widget.Fit(rapid.StringMatching(`[a-z世界█│ ]{0,60}`).Draw(t, "line"), w)
 		x := rapid.IntRange(0, w-2).Draw(t, "x")
 		n := rapid.IntRange(1, w-x).Draw(t, "n")
-		piece := strings.Repeat("#", n)
+		over := strings.Repeat("#", n)
 		line := text
 		if rapid.Bool().Draw(t, "coloured") {
 			line = th.Paint(theme.Accent, text)
-			piece = th.Paint(theme.Bad, piece)
+			over = th.Paint(theme.Bad, over)
 		}
-		got := over(line, x, piece, w)
+		screen := []string{"above", line, "below"}
+		lay(screen, w, piece{x, 1, []string{over}})
+		if screen[0] != "above" || screen[2] != "below" {
+			t.Fatalf("rows that are not covered have changed: %q", screen)
+		}
+		got := screen[1]
 		if cells(got) != w {
 			t.Fatalf("%d cells, want %d: %q", cells(got), w, got)
 		}
@@ -111,7 +116,7 @@ func TestAPageNeverScrollsPastItsEnds(t *testing.T) {
 			if k == "esc" {
 				p.escape()
 			} else {
-				p.key(k, tea.KeyPressMsg{Text: letter(k), Code: []rune(k)[0]})
+				p.key(press(k))
 			}
 			lines := p.draw(l, w, h)
 			if len(lines) == 0 || len(lines) > h {
@@ -127,13 +132,6 @@ func TestAPageNeverScrollsPastItsEnds(t *testing.T) {
 			}
 		}
 	})
-}
-
-func letter(k string) string {
-	if len(k) == 1 {
-		return k
-	}
-	return ""
 }
 
 func TestAPageThatCouldNotBeLoadedSaysWhy(t *testing.T) {

@@ -186,7 +186,6 @@ var stateFiles = []string{
 }
 
 func checkState(r *report, at place) {
-	readable := true
 	for _, name := range stateFiles {
 		data, err := at.dir.Read("state/" + name)
 		switch {
@@ -195,7 +194,6 @@ func checkState(r *report, at place) {
 		case err != nil:
 			r.add(bad, name, "%s", clean.Line(err.Error()))
 		case !json.Valid(data):
-			readable = readable && name != "config.json"
 			r.add(bad, name, "is not JSON: the bot will set it aside and begin with defaults; mend it first if you want to keep what it says")
 		default:
 			r.add(pass, name, "in order")
@@ -204,10 +202,10 @@ func checkState(r *report, at place) {
 	if kept, err := filepath.Glob(at.dir.Path("state/*.corrupt-*")); err == nil && len(kept) > 0 {
 		r.add(warn, "set aside", "%s in state/ (*.corrupt-*): look at them, then remove them", count(len(kept), "unreadable file"))
 	}
-	if !readable { // reading it would set it aside, and a doctor changes nothing
-		return
+	_, problems, err := config.LoadRuntime(at.dir)
+	if err != nil {
+		return // said above, with the other state files
 	}
-	_, problems := config.LoadRuntime(at.dir)
 	for _, problem := range problems {
 		r.add(warn, "config.json", "%s", problem)
 	}

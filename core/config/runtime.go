@@ -45,19 +45,20 @@ func DefaultRuntime() Runtime {
 	}
 }
 
-// LoadRuntime reads state/config.json. It always gives a usable configuration:
-// a missing file or key, and a value that is not accepted, mean the default.
-// Each value that was not accepted is one sentence in problems, which names the
-// key, the value and what is accepted. Unknown keys are ignored.
-func LoadRuntime(d *store.Dir) (r Runtime, problems []string) {
+// LoadRuntime reads state/config.json. A missing file or key, and a value that
+// is not accepted, mean the default. Each value that was not accepted is one
+// sentence in problems, which names the key, the value and what is accepted.
+// Unknown keys are ignored. A file that is no JSON is an error and stays where
+// it is: people edit it by hand, and half a save must not move it away.
+func LoadRuntime(d *store.Dir) (r Runtime, problems []string, err error) {
 	r = DefaultRuntime()
 	raw := map[string]json.RawMessage{}
-	found, err := d.ReadJSON(RuntimeFile, &raw)
+	found, err := d.PeekJSON(RuntimeFile, &raw)
 	if err != nil {
-		return r, []string{fmt.Sprintf(msgRuntimeRead, err)}
+		return r, nil, fmt.Errorf("state/config.json: %w", err)
 	}
 	if !found {
-		return r, nil
+		return r, nil, nil
 	}
 	for _, k := range keys {
 		value, ok := raw[k.name]
@@ -68,7 +69,7 @@ func LoadRuntime(d *store.Dir) (r Runtime, problems []string) {
 			problems = append(problems, fmt.Sprintf(msgRuntime, k.name, shown(value), k.accepts, k.standard))
 		}
 	}
-	return r, problems
+	return r, problems, nil
 }
 
 // key is one setting: how it is read and what people are told about it.

@@ -32,7 +32,10 @@ func TestEverySettingIsReadFromTheOriginalsFile(t *testing.T) {
 		"bg_fork_timeout": 60, "fork_idle_timeout": "5", "permission_mode": "acceptEdits", "auto_update": true,
 		"auto_update_interval": 30, "auto_update_hour": 0, "quiet_hours": "22:00-07:30", "max_background_forks": 2,
 		"claude_warm": 0, "claude_memory_limit": "512MB", "google_calendars": "primary", "never heard of": [1]}`)
-	got, problems := LoadRuntime(d)
+	got, problems, err := LoadRuntime(d)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := Runtime{
 		ModelMain: "sonnet", ThinkingMain: "8000", ThinkingFork: "16000", BgForkTimeout: time.Minute,
 		ForkIdleTimeout: 5 * time.Minute, PermissionMode: "acceptEdits", AutoUpdate: true,
@@ -46,7 +49,10 @@ func TestEverySettingIsReadFromTheOriginalsFile(t *testing.T) {
 
 func TestMissingConfigurationMeansTheDefaults(t *testing.T) {
 	for _, text := range []string{"", "{}"} {
-		got, problems := LoadRuntime(withConfig(t, text))
+		got, problems, err := LoadRuntime(withConfig(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if diff := cmp.Diff(DefaultRuntime(), got); diff != "" || problems != nil {
 			t.Error(diff, problems)
 		}
@@ -76,7 +82,10 @@ func TestBadValuesMeanTheDefaultAndASentence(t *testing.T) {
 		{"claude_memory_limit", `"1KB"`, "at least 64MB"},
 	} {
 		t.Run(tt.key+" "+tt.value, func(t *testing.T) {
-			got, problems := LoadRuntime(withConfig(t, `{"`+tt.key+`": `+tt.value+`}`))
+			got, problems, err := LoadRuntime(withConfig(t, `{"`+tt.key+`": `+tt.value+`}`))
+			if err != nil {
+				t.Fatal(err)
+			}
 			if diff := cmp.Diff(DefaultRuntime(), got); diff != "" {
 				t.Error(diff)
 			}
@@ -89,7 +98,10 @@ func TestBadValuesMeanTheDefaultAndASentence(t *testing.T) {
 }
 
 func TestEarlyVersionsWroteThinkingAsBoolean(t *testing.T) {
-	got, problems := LoadRuntime(withConfig(t, `{"thinking_main": true, "thinking_fork": false}`))
+	got, problems, err := LoadRuntime(withConfig(t, `{"thinking_main": true, "thinking_fork": false}`))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if got.ThinkingMain != "adaptive" || got.ThinkingFork != "off" || problems != nil {
 		t.Errorf("main %q, fork %q, %q", got.ThinkingMain, got.ThinkingFork, problems)
 	}
@@ -97,24 +109,27 @@ func TestEarlyVersionsWroteThinkingAsBoolean(t *testing.T) {
 
 func TestModelsMayBeGivenAsNothing(t *testing.T) {
 	for _, v := range []string{`null`, `""`, `"none"`, `"default"`, `"NULL"`} {
-		got, problems := LoadRuntime(withConfig(t, `{"model_main": `+v+`}`))
+		got, problems, err := LoadRuntime(withConfig(t, `{"model_main": `+v+`}`))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if got.ModelMain != "" || problems != nil {
 			t.Errorf("%s: %q, %q", v, got.ModelMain, problems)
 		}
 	}
 }
 
-func TestACorruptConfigurationIsKeptAsideAndReported(t *testing.T) {
+func TestAConfigurationThatIsNoJSONStaysWhereItIsAndIsReported(t *testing.T) {
 	d := withConfig(t, "{\"model_main\": \n")
-	got, problems := LoadRuntime(d)
+	got, _, err := LoadRuntime(d)
 	if diff := cmp.Diff(DefaultRuntime(), got); diff != "" {
 		t.Error(diff)
 	}
-	if len(problems) != 1 || !strings.Contains(problems[0], ".corrupt-") {
-		t.Fatalf("problems are %q", problems)
+	if err == nil || !strings.Contains(err.Error(), "state/config.json: line 2") {
+		t.Fatalf("the error is %v", err)
 	}
-	if _, problems = LoadRuntime(d); problems != nil {
-		t.Errorf("it is reported again: %q", problems)
+	if data, err := d.Read(RuntimeFile); err != nil || string(data) != "{\"model_main\": \n" {
+		t.Errorf("the file is now %q, %v: half a save must not be moved away", data, err)
 	}
 }
 
@@ -139,7 +154,10 @@ func TestAnyConfigurationGivesUsableValuesAndCleanSentences(t *testing.T) {
 		if err := d.WriteJSON(RuntimeFile, values); err != nil {
 			t.Fatal(err)
 		}
-		r, problems := LoadRuntime(d)
+		r, problems, err := LoadRuntime(d)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if r.BgForkTimeout <= 0 || r.ForkIdleTimeout <= 0 || r.AutoUpdateInterval <= 0 || r.MaxBackgroundForks < 1 ||
 			r.AutoUpdateHour < 0 || r.AutoUpdateHour > 23 || r.ClaudeWarm < 0 || r.ClaudeMemoryLimit < 64<<20 ||
 			r.PermissionMode == "" || r.ThinkingMain == "" || r.ThinkingFork == "" {

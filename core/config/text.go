@@ -9,8 +9,7 @@ const (
 	msgZone       = "%s: there is no time zone %q; use a name such as Europe/Berlin or America/Los_Angeles"
 	msgSystemZone = "%s names the unknown time zone %q: set OLLIM_TIMEZONE, for example to Europe/Berlin"
 
-	msgRuntimeRead = "state/config.json: %v; the defaults are used"
-	msgRuntime     = "state/config.json: %s is %s, which is not accepted; %s. The default %s is used"
+	msgRuntime = "state/config.json: %s is %s, which is not accepted; %s. The default %s is used"
 
 	acceptModel    = "write opus, sonnet or haiku, or null for the default"
 	acceptThinking = "write off, adaptive or a number of tokens"

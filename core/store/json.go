@@ -25,22 +25,28 @@ func (e *CorruptError) Error() string {
 
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// ReadJSON reads a state file into v, a pointer. Keys that the file lacks keep
-// the value that v has. A missing file gives false and no error. A file that
-// holds no such JSON is renamed to NAME.corrupt-<time> and gives false and a
-// *CorruptError; v is untouched whenever the answer is false.
-func (d *Dir) ReadJSON(rel string, v any) (found bool, err error) {
+// PeekJSON reads a JSON file into v, a pointer, and leaves it where it is,
+// whatever it holds. Keys that the file lacks keep the value that v has. A
+// missing file gives false and no error; v is untouched whenever the answer is
+// false. It is for looking, and for files that people edit by hand.
+func (d *Dir) PeekJSON(rel string, v any) (found bool, err error) {
 	data, err := d.Read(rel)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err == nil {
 		err = decode(data, v)
-		if err == nil {
-			return true, nil
-		}
-	} else if !errors.Is(err, ErrTooLarge) && !errors.Is(err, errNotRegular) {
-		return false, err
+	}
+	return err == nil, err
+}
+
+// ReadJSON is PeekJSON for a file that is about to be replaced: one that holds
+// no such JSON is renamed to NAME.corrupt-<time> and gives a *CorruptError.
+func (d *Dir) ReadJSON(rel string, v any) (found bool, err error) {
+	found, err = d.PeekJSON(rel, v)
+	var garbage *garbageError
+	if err == nil || !errors.Is(err, ErrTooLarge) && !errors.Is(err, errNotRegular) && !errors.As(err, &garbage) {
+		return found, err
 	}
 	kept, kerr := d.setAside(rel, time.Now())
 	if errors.Is(kerr, fs.ErrNotExist) {
@@ -52,6 +58,11 @@ func (d *Dir) ReadJSON(rel string, v any) (found bool, err error) {
 	return false, &CorruptError{File: rel, Kept: kept, Err: err}
 }
 
+// garbageError says that a file was read and holds something else.
+type garbageError struct{ what string }
+
+func (e *garbageError) Error() string { return e.what }
+
 // decode fills v only if all of data fits.
 func decode(data []byte, v any) error {
 	ptr := reflect.ValueOf(v)
@@ -61,7 +72,7 @@ func decode(data []byte, v any) error {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	// The trial value takes the errors; after it the real one cannot fail.
 	if err := json.Unmarshal(data, reflect.New(ptr.Type().Elem()).Interface()); err != nil {
-		return fmt.Errorf("%s", describe(data, err))
+		return &garbageError{describe(data, err)}
 	}
 	return json.Unmarshal(data, v)
 }

@@ -79,8 +79,16 @@ func (a *Area) press(msg tea.KeyPressMsg) bool {
 	switch {
 	case key.Matches(msg, k.CharacterBackward, k.DeleteCharacterBackward):
 		n = runes(lastCharacter(before))
-	case key.Matches(msg, k.CharacterForward, k.DeleteCharacterForward):
+	case key.Matches(msg, k.CharacterForward):
 		n = runes(firstCharacter(after))
+	case key.Matches(msg, k.DeleteCharacterForward):
+		// textarea 2.2.1 joins the next line on when the last letter of a line
+		// is deleted: go over the character, then back.
+		n = runes(firstCharacter(after))
+		for range n {
+			a.update(tea.KeyPressMsg{Code: tea.KeyRight})
+		}
+		msg = tea.KeyPressMsg{Code: tea.KeyBackspace}
 	case key.Matches(msg, k.WordForward, k.WordBackward, k.DeleteWordBackward, k.DeleteWordForward,
 		k.DeleteAfterCursor, k.DeleteBeforeCursor, k.LineStart, k.LineEnd, k.LineNext, k.LinePrevious,
 		k.InputBegin, k.InputEnd, k.TransposeCharacterBackward):

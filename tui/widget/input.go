@@ -87,9 +87,9 @@ func (in *Input) press(msg tea.KeyPressMsg) bool {
 		n = runes(lastCharacter(before))
 	case key.Matches(msg, k.CharacterForward, k.DeleteCharacterForward):
 		n = runes(firstCharacter(after))
-	case key.Matches(msg, k.DeleteWordForward) && strings.TrimLeft(after, " ") == "":
-		// The editor would look behind the end of the text.
-		msg, n = tea.KeyPressMsg{Code: 'k', Mod: tea.ModCtrl}, 1
+	case key.Matches(msg, k.DeleteWordForward) && runes(after) <= 1:
+		// textinput 2.2.1 looks behind the end of the text here, and panics.
+		msg = tea.KeyPressMsg{Code: 'k', Mod: tea.ModCtrl}
 	case key.Matches(msg, k.WordForward, k.WordBackward, k.DeleteWordBackward, k.DeleteWordForward,
 		k.DeleteAfterCursor, k.DeleteBeforeCursor, k.LineStart, k.LineEnd):
 	default:
@@ -133,6 +133,9 @@ func (in *Input) Line(b Brush, w int, caret bool) string {
 // caretRow is tidy text with a caret on the character at a byte, in at most w
 // cells and without a mark where it is cut.
 func caretRow(s string, at, w int) []Span {
+	if Cells(s[:at]) >= w { // a column of one cell
+		s, at = s[at:], 0
+	}
 	under := firstCharacter(s[at:])
 	rest := s[at+len(under):]
 	if under == "" || Cells(under) > w-Cells(s[:at]) {
