@@ -28,7 +28,7 @@ type item struct {
 }
 
 // paletteRows is how many actions are seen at once, as far as the screen allows.
-const paletteRows = 14
+const paletteRows = 18
 
 func newPalette(r *root) *palette {
 	p := &palette{}

@@ -79,6 +79,8 @@ const (
 	TailPageUp   ID = "tail.pgup"
 	TailPageDown ID = "tail.pgdn"
 	TailHome     ID = "tail.home"
+	TailLeft     ID = "tail.left" // with TailRight, where lines are not wrapped
+	TailRight    ID = "tail.right"
 	TailFind     ID = "tail.find"
 	TailNext     ID = "tail.next"
 	TailPrevious ID = "tail.prev"

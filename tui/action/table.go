@@ -104,12 +104,15 @@ var forksRows = slices.Concat([]Action{
 var chatRows = slices.Concat([]Action{
 	{ID: ChatWrite, Pane: Chat, Keys: []string{"i"}, Title: "Write a message", Short: "write", Writes: true},
 	{ID: ChatSend, Pane: Chat, Keys: []string{"enter"}, Title: "Send what you wrote", Short: "send", Writes: true, Quiet: true},
-}, tailRows(Chat, []string{"up", "k"}, []string{"down", "j"}))
+}, scrollRows(Chat, []string{"up", "k"}, []string{"down", "j"}), []Action{
+	{ID: TailCopyLine, Pane: Chat, Keys: []string{"y"}, Title: "Copy the marked message", Short: "copy", Quiet: true},
+	{ID: TailCopyAll, Pane: Chat, Keys: []string{"Y"}, Title: "Copy the newest messages", Short: "copy all", Quiet: true},
+})
 
 var logsRows = tailRows(Logs, []string{"up", "k"}, []string{"down", "j"})
 
-// tailRows are the rows of a pane that scrolls.
-func tailRows(p Pane, up, down []string) []Action {
+// scrollRows are the rows of a pane that scrolls.
+func scrollRows(p Pane, up, down []string) []Action {
 	return []Action{
 		{ID: TailFind, Pane: p, Keys: []string{"/"}, Title: "Find in the text", Short: "find"},
 		{ID: TailNext, Pane: p, Keys: []string{"n"}, Title: "Go to the next match", Short: "next", Quiet: true},
@@ -120,10 +123,19 @@ func tailRows(p Pane, up, down []string) []Action {
 		{ID: TailPageUp, Pane: p, Keys: []string{"pgup", "ctrl+b"}, Title: "Scroll up by a page", Short: "page", Quiet: true},
 		{ID: TailPageDown, Pane: p, Keys: []string{"pgdown", "ctrl+f"}, Title: "Scroll down by a page", Short: "page", Quiet: true},
 		{ID: TailHome, Pane: p, Keys: []string{"home", "g"}, Title: "Go to the oldest line", Short: "oldest", Quiet: true},
-		{ID: TailWrap, Pane: p, Keys: []string{"w"}, Title: "Wrap long lines, or cut them", Short: "wrap"},
-		{ID: TailCopyLine, Pane: p, Keys: []string{"y"}, Title: "Copy the line at the top of the view", Short: "copy", Quiet: p != Logs},
-		{ID: TailCopyAll, Pane: p, Keys: []string{"Y"}, Title: "Copy everything that is kept", Short: "copy all", Quiet: true},
 	}
+}
+
+// tailRows are scrollRows and what only lines can do: the chat's messages are
+// always wrapped.
+func tailRows(p Pane, up, down []string) []Action {
+	return append(scrollRows(p, up, down), []Action{
+		{ID: TailWrap, Pane: p, Keys: []string{"w"}, Title: "Wrap long lines, or cut them", Short: "wrap"},
+		{ID: TailLeft, Pane: p, Keys: []string{"left"}, Title: "Show what is to the left, where lines are cut", Short: "left", Quiet: true},
+		{ID: TailRight, Pane: p, Keys: []string{"right"}, Title: "Show what is to the right, where lines are cut", Short: "right", Quiet: true},
+		{ID: TailCopyLine, Pane: p, Keys: []string{"y"}, Title: "Copy the marked line", Short: "copy", Quiet: p != Logs},
+		{ID: TailCopyAll, Pane: p, Keys: []string{"Y"}, Title: "Copy everything that is kept", Short: "copy all", Quiet: true},
+	}...)
 }
 
 var everywhereRows = []Action{

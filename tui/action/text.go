@@ -14,11 +14,11 @@ const (
 var keyNames = map[string]string{
 	"up": "↑", "down": "↓", "enter": "enter", "esc": "esc", "pgup": "PgUp", "pgdown": "PgDn",
 	"home": "Home", "end": "End", "tab": "tab", "shift+tab": "shift+tab", "shift+up": "shift+↑",
-	"shift+down": "shift+↓", "space": "space",
+	"shift+down": "shift+↓", "left": "←", "right": "→", "space": "space",
 }
 
 // asciiKeys replace the names that are not ASCII.
-var asciiKeys = map[string]string{"up": "up", "down": "down", "shift+up": "shift+up", "shift+down": "shift+down"}
+var asciiKeys = map[string]string{"up": "up", "down": "down", "shift+up": "shift+up", "shift+down": "shift+down", "left": "left", "right": "right"}
 
 // paneNames are the panes as people call them.
 var paneNames = map[Pane]string{

@@ -22,10 +22,15 @@ func (s *Scroll) Do(verb string) (Reply, bool) {
 		s.Home()
 	case "follow", "end", "bottom":
 		s.Follow()
-	case "left":
-		s.Sideways(-sideways)
-	case "right":
-		s.Sideways(sideways)
+	case "left", "right":
+		if s.Wrap {
+			return Reply{Toast: textNoSideways}, true
+		}
+		by := sideways
+		if verb == "left" {
+			by = -sideways
+		}
+		s.Sideways(by)
 	case "find":
 		s.Find()
 	case "next", "prev":

@@ -41,5 +41,6 @@ const (
 	textOneCopied  = "copied the line"
 	textNoFind     = "no search: / starts one"
 	textWrapped    = "long lines are wrapped"
-	textNotWrapped = "long lines are cut"
+	textNotWrapped = "long lines are cut; ← → show the rest"
+	textNoSideways = "long lines are wrapped: w cuts them, then ← → show the rest"
 )

@@ -88,8 +88,8 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case action.TailCopyAll:
 		text, toast := p.view.copyAll()
 		return pane.Answer{Copy: text, Toast: toast}
-	case action.TailWrap:
-		return pane.Answer{Toast: textAlwaysWraps}
+	case action.TailWrap, action.TailLeft, action.TailRight:
+		return pane.Answer{} // messages are always wrapped
 	}
 	_, verb, _ := strings.Cut(string(id), ".")
 	reply, _ := p.view.Do(verb)

@@ -1,12 +1,11 @@
 package chat
 
 const (
-	textTitle       = "Chat"
-	textName        = "Chat     "
-	textAnswering   = "answering"
-	textSilence     = "nothing said yet"
-	textReadOnly    = "read-only: messages cannot be sent here"
-	textAlwaysWraps = "the chat always wraps its lines"
+	textTitle     = "Chat"
+	textName      = "Chat     "
+	textAnswering = "answering"
+	textSilence   = "nothing said yet"
+	textReadOnly  = "read-only: messages cannot be sent here"
 
 	textEmpty = "Nothing said yet."
 	textTeach = "Write to the bot here. What background runs send you appears too."
