@@ -94,7 +94,7 @@ func TestThePaletteSaysWhyAnActionIsOff(t *testing.T) {
 		s.press(strings.Split("discard", "")...)
 		s.sees("there is no pending update")
 		s.press("enter")
-		s.sees("Discard the selected update: there is no pending update")
+		s.sees("Discard the selected update: there is", "no pending update")
 		s.press("ctrl+p")
 		s.press(strings.Split("zzzzqqq", "")...)
 		s.sees("no action has that name")
@@ -162,8 +162,47 @@ func TestAPromptIsPreviewedOnAPage(t *testing.T) {
 
 func TestTheNoticeOfTheStartIsShown(t *testing.T) {
 	play(t, setup{options: Options{Notice: "no Discord token: the chat pane is the surface"}}, func(s *stage) {
-		s.sees("no Discord token: the chat pane is the surface")
+		s.sees("no Discord token: the chat pane is the", "surface")
 		s.press("esc")
 		s.misses("no Discord token")
+	})
+}
+
+func TestAToastLeavesTheColumnWithTheFocusAlone(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		for _, c := range []struct {
+			key  string
+			left bool
+		}{{"5", true}, {"2", false}, {"4", true}} {
+			s.press(c.key, "N") // nothing is searched for
+			s.bot.change(func(s *core.Snapshot) {
+				s.Notices = append(s.Notices, core.Notice{Seq: uint64(len(s.Notices) + 1), At: time.Now(), Level: core.Alert, Text: "the disk is full"})
+			})
+			time.Sleep(100 * time.Millisecond)
+			row := ""
+			for _, l := range s.rows() {
+				if strings.Contains(l, "the disk is full") {
+					row = l
+				}
+			}
+			if at := strings.Index(row, "the disk"); row == "" || (len([]rune(row[:at])) < 45) != c.left {
+				t.Errorf("with the focus on %s the toast is in %q", c.key, row)
+			}
+			s.press("esc")
+		}
+	})
+}
+
+func TestAToastThatWasReadGoesWithTheNextKey(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("1", "+")
+		s.sees("u undoes")
+		s.press("+")
+		s.sees("capacity 6")
+		time.Sleep(2 * time.Second)
+		s.press("2")
+		s.misses("u undoes")
+		s.press("!")
+		s.sees("capacity 6 → 7")
 	})
 }

@@ -27,7 +27,7 @@ func (r *root) frame() []string {
 	for _, d := range r.dialogs {
 		r.overlay(lines, d)
 	}
-	r.overlayToasts(lines)
+	r.overlayToasts(lines, plan)
 	return r.spell(lines)
 }
 
@@ -139,9 +139,12 @@ func (r *root) border(b layout.Box, first, below bool) string {
 // the most telling first.
 func (r *root) heading(b layout.Box) (title []widget.Span, states []string) {
 	name, state := r.panes[b.Pane].Title(r.context())
-	states = []string{state}
 	if r.zoom {
-		states = []string{strings.TrimPrefix(state+textDot+textZoomed, textDot), textZoomed, textZoomedShort}
+		states = append(states, strings.TrimPrefix(state+textDot+textZoomed, textDot), textZoomed, textZoomedShort)
+	} else {
+		for ; state != ""; state = state[:max(0, strings.LastIndex(state, textDot))] {
+			states = append(states, state) // the most telling words stand first
+		}
 	}
 	if len(b.Tabs) == 0 {
 		return r.titleSpans(b.Pane, name), states
@@ -248,15 +251,40 @@ func (r *root) tooSmall() []string {
 	return widget.Fill(lines, r.w, r.h)
 }
 
-// overlayToasts lays the toasts over the right end of the last rows.
-func (r *root) overlayToasts(lines []string) {
-	toasts := r.toastLines(time.Now())
+// overlayToasts lays the toasts where the user is not looking: at the lower end
+// of the column without the focus, and in a single column away from the newest
+// lines and from what is being written.
+func (r *root) overlayToasts(lines []string, plan layout.Plan) {
+	left, right, above := 0, r.w, false
+	most := maxToastRows
+	switch n := len(plan.Columns); {
+	case n > 1:
+		c := plan.Columns[n-1]
+		if c.X <= r.boxOf(plan).X {
+			c = plan.Columns[0]
+		}
+		left, right = c.X, c.X+c.W
+	case r.focus == action.Chat || r.focus == action.Logs:
+		above, most = true, fewToastRows
+	default:
+		most = fewToastRows
+	}
+	toasts := r.toastLines(time.Now(), right-left, most)
 	var pieces []piece
 	for i, t := range toasts {
 		y := r.h - 2 - (len(toasts) - 1 - i)
-		if w := cells(t); y > 0 && w < r.w {
-			pieces = append(pieces, piece{r.w - w - 1, y, []string{t}})
+		if above {
+			y = 2 + i
+		}
+		if w := cells(t); y > 0 && y < r.h-1 && w < right-left {
+			pieces = append(pieces, piece{right - w - 1, y, []string{t}})
 		}
 	}
 	lay(lines, r.w, pieces...)
+}
+
+// boxOf is the box of the focused pane.
+func (r *root) boxOf(plan layout.Plan) layout.Box {
+	b, _ := plan.Find(r.focus)
+	return b
 }

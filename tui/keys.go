@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
@@ -12,6 +14,7 @@ import (
 // to the action that it stands for.
 func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 	k := msg.String()
+	r.speech.read(time.Now())
 	if k == "ctrl+l" {
 		r.screen.Forget()
 		return nil

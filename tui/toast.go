@@ -34,6 +34,12 @@ const (
 	freshNotice = 10 * time.Second // older ones, from before the dashboard, are only listed
 	toastWidth  = 60
 	toastRows   = 3
+
+	maxToastRows = 6 // of all toasts together
+	fewToastRows = 3 // where they lie over the only pane
+	// A toast that has stood this long goes with the next key: it was read.
+	infoRead  = 1500 * time.Millisecond
+	alertRead = 3 * time.Second
 )
 
 func (s *speech) say(now time.Time, level core.Level, text string) {
@@ -90,6 +96,21 @@ func (s *speech) nextEnd(now time.Time) (time.Time, bool) {
 	return end, !end.IsZero()
 }
 
+// read ends the toasts that have been readable: the user goes on. They stay in
+// the list.
+func (s *speech) read(now time.Time) {
+	for i := range s.said {
+		t := &s.said[i]
+		begun, long := t.until.Add(-toastTime), infoRead
+		if t.level != core.Info {
+			begun, long = t.until.Add(-alertTime), alertRead
+		}
+		if t.until.After(now) && now.Sub(begun) >= long {
+			t.until = now
+		}
+	}
+}
+
 // hush ends every toast; the list keeps them.
 func (s *speech) hush(now time.Time) {
 	for i := range s.said {
@@ -119,29 +140,46 @@ func padded(s string, w int) string { return s + widget.Blank(w-len(s)) }
 func (r *root) say(level core.Level, text string) { r.speech.say(time.Now(), level, text) }
 
 // toastLines draws the toasts as strips without a box, each as wide as its
-// text. A long one takes several lines: an error is of no use when its cure is cut.
-func (r *root) toastLines(now time.Time) []string {
+// text, in at most most lines of less than w cells. A long one takes several: an
+// error is of no use when its cure is cut. Where there is no room for all, the
+// oldest are left out.
+func (r *root) toastLines(now time.Time, w, most int) []string {
+	var spans [][]widget.Span
+	widest := 0
+	for _, t := range slices.Backward(r.speech.toasts(now)) {
+		rows := r.toast(t, min(toastWidth, w-6), min(toastRows, most))
+		if len(spans)+len(rows) > most {
+			break
+		}
+		spans = append(rows, spans...)
+		for _, row := range rows {
+			widest = max(widest, widget.Width(row))
+		}
+	}
 	b := widget.Brush{Theme: r.theme, Back: theme.Select}
-	var out []string
-	for _, t := range r.speech.toasts(now) {
-		role, glyph := theme.Accent, theme.Dot
-		switch t.level {
-		case core.Warn:
-			role, glyph = theme.Warn, theme.Bang
-		case core.Alert:
-			role, glyph = theme.Bad, theme.Cross
-		case core.Info:
-		}
-		mark := widget.Span{Role: role, Text: " " + r.theme.Glyph(glyph) + " "}
-		lines := widget.WrapN(t.text, max(1, min(toastWidth, r.w-6)), toastRows, r.theme.Glyph(theme.Ellipsis))
-		w := 0
-		for _, l := range lines {
-			w = max(w, widget.Cells(l))
-		}
-		for _, l := range lines {
-			out = append(out, b.Line(w+4, mark, widget.Span{Text: l}))
-			mark = widget.Span{Text: "   "}
-		}
+	out := make([]string, len(spans))
+	for i, row := range spans {
+		out[i] = b.Line(widest+1, row...)
+	}
+	return out
+}
+
+// toast is the lines of one of them, its text at most w cells wide.
+func (r *root) toast(t saying, w, rows int) [][]widget.Span {
+	role, glyph := theme.Accent, theme.Dot
+	switch t.level {
+	case core.Warn:
+		role, glyph = theme.Warn, theme.Bang
+	case core.Alert:
+		role, glyph = theme.Bad, theme.Cross
+	case core.Info:
+	}
+	mark := widget.Span{Role: role, Text: " " + r.theme.Glyph(glyph) + " "}
+	text := widget.WrapN(t.text, max(1, w), rows, r.theme.Glyph(theme.Ellipsis))
+	var out [][]widget.Span
+	for _, l := range text {
+		out = append(out, []widget.Span{mark, {Text: l}})
+		mark = widget.Span{Text: "   "}
 	}
 	return out
 }

@@ -36,9 +36,16 @@ func household(b *testing.B, n int) string {
 	if err := os.MkdirAll(filepath.Join(root, "routines"), 0o700); err != nil {
 		b.Fatal(err)
 	}
+	saved := time.Now().Add(-24 * time.Hour)
 	for i := range n {
 		text := fmt.Sprintf("---\nid: \"%08x\"\ncron: \"%d %d 1 1 *\"\ndescription: \"Routine number %d\"\nbackground: true\n---\nDo thing %d.\n", i, i*7%60, i*11%24, i, i)
-		if err := os.WriteFile(filepath.Join(root, "routines", fmt.Sprintf("r%05d.md", i)), []byte(text), 0o600); err != nil {
+		path := filepath.Join(root, "routines", fmt.Sprintf("r%05d.md", i))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		// Files that were saved a moment ago are read once more to be sure; those
+		// of a household that idles are older.
+		if err := os.Chtimes(path, saved, saved); err != nil {
 			b.Fatal(err)
 		}
 	}

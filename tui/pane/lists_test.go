@@ -141,7 +141,7 @@ func TestProblemsAreAlwaysInSight(t *testing.T) {
 			s.do(action.ScheduleDown)
 		}
 		screen := s.screen(rapid.IntRange(16, 90).Draw(t, "w"), rapid.IntRange(2, 30).Draw(t, "h"))
-		if !strings.Contains(screen, "error") || strings.Count(screen, "▸") != 1 {
+		if !strings.Contains(screen, "error") && !strings.Contains(screen, "gym.md:3:8") || strings.Count(screen, "▸") != 1 {
 			t.Fatalf("the error or the selection is out of sight:\n%s", screen)
 		}
 	})

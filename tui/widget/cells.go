@@ -40,6 +40,19 @@ func Cut(s string, w int) string {
 	return s
 }
 
+// CutFront shortens s to at most w cells from its beginning, and puts the mark
+// of one cell there: of a path the end tells more.
+func CutFront(s string, w int, mark string) string {
+	s = Tidy(s)
+	if Cells(s) <= w {
+		return s
+	}
+	for s != "" && Cells(s) >= max(1, w) {
+		s = s[len(firstCharacter(s)):]
+	}
+	return mark + s
+}
+
 // Blank is n spaces; nothing for n below one.
 func Blank(n int) string {
 	if n <= 0 {

@@ -52,11 +52,13 @@ func draw(c pane.Context, w, h int) []string {
 	case spare >= 6 && w >= 3*24+2:
 		out = append(out, chart(c, w, min(spare-1, 9))...)
 	case spare >= 1 && w >= 12:
-		spark := b.Line(w, append([]widget.Span{{Text: pad}}, hours(c, w-2)...)...)
-		if spare >= 2 {
+		if spare >= 3 {
 			out = append(out, widget.Blank(w))
 		}
-		out = append(out, spark)
+		out = append(out, b.Line(w, append([]widget.Span{{Text: pad}}, hours(c, w-2)...)...))
+		if scale := textScale; spare >= 2 && w >= len(scale)+2 {
+			out = append(out, b.Line(w, widget.Span{Text: pad}, widget.Span{Role: theme.Dim, Text: scale}))
+		}
 	}
 	return widget.Fill(out, w, h)
 }

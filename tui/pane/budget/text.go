@@ -21,6 +21,7 @@ const (
 	textEmpty      = "empty: pings wait for the next token"
 	textHours      = "pings, 24 h"
 	textHoursNone  = "no pings, 24 h"
+	textScale      = "24 h ago  12 h       now" // below 24 bars
 	textDayAgo     = "24 h ago"
 	textHalfDayAgo = "12 h ago"
 	textNow        = "now"

@@ -22,6 +22,7 @@ type sheet struct {
 	w, h   int
 	marked int // the item with the pointer; -1 without focus
 	reason int // the most lines that a problem's reason takes
+	chosen int // the selected item, whose reason is whole
 }
 
 // brush draws an item's lines: with a pointer and a background when it is marked.
@@ -43,14 +44,15 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 		}
 		return b.Empty(w, h, textEmpty, textTeach)
 	}
-	on := sheet{Context: c, w: w, h: h, marked: -1, reason: 4}
+	on := sheet{Context: c, w: w, h: h, marked: -1, chosen: -1, reason: wholeReason}
 	if focused {
-		on.marked = p.list.At
+		on.marked, on.chosen = p.list.At, p.list.At
 	}
 	rows := on.rows()
-	if len(rows) > h {
-		on.reason = 2
-		rows = on.rows()
+	for _, on.reason = range []int{2, 1} {
+		if len(rows) > h {
+			rows = on.rows()
+		}
 	}
 	from, to := -1, -1
 	for i, r := range rows {
@@ -172,19 +174,31 @@ func problemHead(c pane.Context, before string) []widget.Span {
 	return out
 }
 
-// problem draws a problem in a few lines: where, and why.
+// wholeReason is the most lines that the reason of a problem ever takes here;
+// the details have all of it.
+const wholeReason = 5
+
+// problem draws a problem in a few lines: where, and why. The place is what an
+// editor needs: where it is too long its beginning is cut, never line and
+// column.
 func (on sheet) problem(item int, p routines.Problem) []string {
 	b, gutter := on.brush(item)
 	t, w := on.Theme, on.w
-	role := theme.Warn
+	role, glyph := theme.Warn, t.Glyph(theme.Bang)
 	if p.Severity == routines.Error {
-		role = theme.Bad
+		role, glyph = theme.Bad, t.Glyph(theme.Cross)
 	}
-	out := []string{b.Line(w,
-		gutter,
-		widget.Span{Role: role, Text: t.Glyph(theme.Bang) + " " + string(p.Severity) + " "},
-		widget.Span{Role: theme.Text, Text: place(p)})}
-	for _, l := range widget.WrapN(p.Message, max(1, w-4), on.reason, t.Glyph(theme.Ellipsis)) {
+	where, word := place(p), string(p.Severity)+" "
+	if 4+len(word)+widget.Cells(where) > w {
+		word = "" // the signs differ too
+	}
+	out := []string{b.Line(w, gutter, widget.Span{Role: role, Text: glyph + " " + word},
+		widget.Span{Role: theme.Text, Text: widget.CutFront(where, w-4, t.Glyph(theme.Ellipsis))})}
+	most := on.reason
+	if item == on.chosen {
+		most = wholeReason
+	}
+	for _, l := range widget.WrapN(p.Message, max(1, w-4), most, t.Glyph(theme.Ellipsis)) {
 		out = append(out, b.Line(w, widget.Span{Text: "   "}, widget.Span{Role: theme.Dim, Text: l}))
 	}
 	return out

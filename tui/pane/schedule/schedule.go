@@ -45,7 +45,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 	if len(s.Problems) == 0 {
 		return textTitle, s.Window
 	}
-	return textTitle, s.Window + " · " + problemCount(s.Problems)
+	return textTitle, problemCount(s.Problems) + " · " + s.Window
 }
 
 // Lines implements pane.Pane.
