@@ -88,8 +88,10 @@ func (r *root) helpLine() string {
 	if n := len(r.dialogs); n > 0 {
 		return brush.Line(r.w, keyWords(r.dialogs[n-1].hint())...)
 	}
-	if r.panes[r.focus].Capture() {
-		return brush.Line(r.w, keyWords(captureHint)...)
+	if p := r.panes[r.focus]; p.Capture() {
+		if h, ok := p.(hinter); ok {
+			return brush.Line(r.w, keyWords(append(h.Hint(), interruptHint(r.snap.Busy)))...)
+		}
 	}
 	right := []widget.Span{}
 	for _, a := range action.Of(action.Everywhere) {
@@ -111,6 +113,9 @@ func (r *root) helpLine() string {
 	}
 	return spread(brush, r.w, left, right)
 }
+
+// hinter is a pane that says what the keys do while it takes all of them.
+type hinter interface{ Hint() []key.Binding }
 
 // hint is an action's place in the help line: keys, word, effect.
 func (r *root) hint(a action.Action) []widget.Span {

@@ -79,12 +79,16 @@ var (
 	textEntryFields = [2]string{"Capacity", "Refill every"}
 	textEntryUnits  = [2]string{"tokens", "minutes"}
 
-	captureHint = []key.Binding{
-		binding("enter", "done"), binding("esc", "leave"), binding("ctrl+c", "interrupt or quit"),
-	}
-
 	errStill = errors.New("this is a picture of the dashboard: nothing can be done in it")
 )
+
+// interruptHint is what ctrl+c does while a pane takes every other key.
+func interruptHint(busy bool) key.Binding {
+	if busy {
+		return binding("ctrl+c", "interrupt the answer")
+	}
+	return binding("ctrl+c", "quit")
+}
 
 // quitText names what would be lost.
 func quitText(running, waiting int) string {

@@ -1,5 +1,7 @@
 package widget
 
+import "charm.land/bubbles/v2/key"
+
 // Reply is what came of an action: text for the clipboard, and what to say.
 type Reply struct{ Copy, Toast string }
 
@@ -64,4 +66,13 @@ func (v *TailView) Do(verb string) (Reply, bool) {
 		return Reply{text, toast}, true
 	}
 	return v.Scroll.Do(verb)
+}
+
+// Hint is what the keys do while a search is being written.
+func (s *Scroll) Hint() []key.Binding { return findKeys }
+
+var findKeys = []key.Binding{
+	key.NewBinding(key.WithHelp("enter", textKeeps)),
+	key.NewBinding(key.WithHelp("esc", textEnds)),
+	key.NewBinding(key.WithHelp("↑/↓", textOtherHits)),
 }

@@ -37,6 +37,9 @@ func textCopied(n, of int) string {
 }
 
 const (
+	textKeeps      = "keep the search"
+	textEnds       = "end it"
+	textOtherHits  = "previous, next match"
 	textNothing    = "nothing to copy"
 	textOneCopied  = "copied the line"
 	textNoFind     = "no search: / starts one"

@@ -7,6 +7,7 @@ package chat
 import (
 	"strings"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
@@ -22,10 +23,10 @@ type Pane struct {
 	field   widget.Area
 	writing bool
 	version uint64
-	cache   widget.Cache[key]
+	cache   widget.Cache[drawn]
 }
 
-type key struct {
+type drawn struct {
 	w, h    int
 	version uint64
 	focused bool
@@ -52,7 +53,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 // Lines implements pane.Pane.
 func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
 	w, h = max(w, 0), max(h, 0)
-	k := key{w, h, p.version, focused, c.Theme, c.Snap}
+	k := drawn{w, h, p.version, focused, c.Theme, c.Snap}
 	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
 }
 
@@ -98,6 +99,14 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 
 // Capture implements pane.Pane.
 func (p *Pane) Capture() bool { return p.writing || p.view.Finding() }
+
+// Hint is the help line while the pane takes every key.
+func (p *Pane) Hint() []key.Binding {
+	if !p.writing {
+		return p.view.Hint()
+	}
+	return writingKeys
+}
 
 // Type implements pane.Pane.
 func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {

@@ -44,15 +44,11 @@ func (p *Pane) input(c pane.Context, w, h int, focused bool) []string {
 		if c.ReadOnly {
 			hint = []widget.Span{{Role: theme.Dim, Text: " " + c.Theme.Glyph(theme.Lock) + " " + textLocked}}
 		}
-		return []string{rule(c, w, ""), b.Line(w, hint...)}
+		return []string{rule(c, w), b.Line(w, hint...)}
 	}
 	var out []string
 	if h >= 5 {
-		keys := ""
-		if p.writing {
-			keys = textKeys
-		}
-		out = append(out, rule(c, w, keys))
+		out = append(out, rule(c, w))
 	}
 	most := max(1, min(6, h/2)-len(out))
 	for i, line := range p.field.Lines(b, room, most, p.writing) {
@@ -65,10 +61,6 @@ func (p *Pane) input(c pane.Context, w, h int, focused bool) []string {
 }
 
 // rule separates what was said from what is being written.
-func rule(c pane.Context, w int, keys string) string {
-	b := widget.Brush{Theme: c.Theme}
-	if keys == "" || widget.Cells(keys)+8 > w {
-		return b.Rule(w, nil, nil)
-	}
-	return b.Rule(w, []widget.Span{{Role: theme.Dim, Text: keys}}, nil)
+func rule(c pane.Context, w int) string {
+	return widget.Brush{Theme: c.Theme}.Rule(w, nil, nil)
 }

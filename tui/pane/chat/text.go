@@ -1,5 +1,7 @@
 package chat
 
+import "charm.land/bubbles/v2/key"
+
 const (
 	textTitle     = "Chat"
 	textName      = "Chat     "
@@ -11,8 +13,13 @@ const (
 	textTeach = "Write to the bot here. What background runs send you appears too."
 
 	textPrompt   = "writes a message"
-	textKeys     = "enter sends · alt+enter breaks the line · esc leaves"
 	textCritical = "critical"
 	textTools    = "used "
 	textLocked   = "read-only"
 )
+
+var writingKeys = []key.Binding{
+	key.NewBinding(key.WithHelp("enter", "send")),
+	key.NewBinding(key.WithHelp("alt+enter", "new line")),
+	key.NewBinding(key.WithHelp("esc", "keep for later")),
+}

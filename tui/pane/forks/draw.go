@@ -129,10 +129,10 @@ func (p *Pane) row(c pane.Context, i, w int, focused bool) string {
 		state = state[:1] // the glyphs differ too, and what has ended says so at the end
 	}
 	left = append(left, state...)
-	left = append(left, widget.Span{Role: theme.Strong, Text: f.Title})
-	if f.Late {
-		left = append(left, widget.Span{Role: theme.Warn, Text: "  " + c.Theme.Glyph(theme.Bang) + " late"})
+	if f.Late { // before the title, which may be cut
+		left = append(left, widget.Span{Role: theme.Warn, Text: c.Theme.Glyph(theme.Bang) + " late  "})
 	}
+	left = append(left, widget.Span{Role: theme.Strong, Text: f.Title})
 	right := figures(c, f, w)
 	// A few letters of a detail would say nothing.
 	if detail := detail(f); detail != "" && w-widget.Width(left)-widget.Width(right) >= 16 {

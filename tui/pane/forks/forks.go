@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
@@ -34,10 +35,10 @@ type Pane struct {
 	recent  []string // the views by use, the last used at the end
 	listed  int      // lines of the list when drawn last
 	version uint64
-	cache   widget.Cache[key]
+	cache   widget.Cache[drawn]
 }
 
-type key struct {
+type drawn struct {
 	w, h    int
 	version uint64
 	focused bool
@@ -54,7 +55,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) { return textTitle, co
 // Lines implements pane.Pane.
 func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
 	w, h = max(w, 0), max(h, 0)
-	k := key{w, h, p.version, focused, c.Theme, c.Snap}
+	k := drawn{w, h, p.version, focused, c.Theme, c.Snap}
 	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
 }
 
@@ -105,6 +106,14 @@ func (p *Pane) Show(id string) {
 func (p *Pane) Capture() bool {
 	v := p.view()
 	return v != nil && v.Finding()
+}
+
+// Hint is the help line while the pane takes every key.
+func (p *Pane) Hint() []key.Binding {
+	if v := p.view(); v != nil {
+		return v.Hint()
+	}
+	return nil
 }
 
 // Type implements pane.Pane.

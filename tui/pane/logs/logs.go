@@ -5,6 +5,7 @@ package logs
 import (
 	"strings"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core/tail"
@@ -25,10 +26,10 @@ const (
 type Pane struct {
 	view    *widget.TailView
 	version uint64
-	cache   widget.Cache[key]
+	cache   widget.Cache[drawn]
 }
 
-type key struct {
+type drawn struct {
 	w, h    int
 	version uint64
 	focused bool
@@ -43,7 +44,7 @@ func (p *Pane) Title(pane.Context) (name, state string) { return textTitle, p.vi
 
 // Lines implements pane.Pane.
 func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
-	return p.cache.Lines(key{w, h, p.version, focused, c.Theme}, func() []string {
+	return p.cache.Lines(drawn{w, h, p.version, focused, c.Theme}, func() []string {
 		if p.view.Len() == 0 {
 			return widget.Brush{Theme: c.Theme}.Empty(w, h, textEmpty, textTeach)
 		}
@@ -82,6 +83,11 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 
 // Capture implements pane.Pane.
 func (p *Pane) Capture() bool { return p.view.Finding() }
+
+// Hint is the help line while the pane takes every key.
+func (p *Pane) Hint() []key.Binding {
+	return p.view.Hint()
+}
 
 // Type implements pane.Pane.
 func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
