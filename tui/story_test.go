@@ -224,3 +224,27 @@ func (e *explosive) Snapshot() core.Snapshot {
 	}
 	return e.bot.Snapshot()
 }
+
+func TestTheHelpLineSaysWhatKeysDoWhileOneWrites(t *testing.T) {
+	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+		s.press("5", "i")
+		s.sees("enter send", "alt+enter new line", "esc keep for later", "ctrl+c quit")
+		s.bot.change(func(s *core.Snapshot) { s.Busy = true })
+		time.Sleep(100 * time.Millisecond)
+		s.sees("ctrl+c interrupt the answer")
+		s.press("esc", "/")
+		s.sees("enter keep the search", "esc end it")
+	})
+}
+
+func TestAPasteOfSeveralLinesIsOneMessage(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("5", "i")
+		s.send("\x1b[200~buy:\r\n- milk\x1b[31m\r\n- bread\x1b[201~")
+		s.sees("▸ buy:", "  - milk", "  - bread")
+		s.press("up", "!", "enter")
+		if d := cmp.Diff([]core.Command{core.Say{Text: "buy:\n- milk!\n- bread"}}, s.bot.done()); d != "" {
+			t.Error(d)
+		}
+	})
+}

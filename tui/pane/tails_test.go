@@ -141,7 +141,7 @@ func TestChatSendsWhatIsWritten(t *testing.T) {
 		t.Fatalf("writing does not begin: %#v", a)
 	}
 	s.keys(t, "hello", "alt+enter", "you", "ctrl+j", "x", "backspace")
-	has(t, s.screen(60, 12), "hello", "you", "enter sends")
+	has(t, s.screen(60, 12), "▸ hello", "   you")
 	if a := s.keys(t, "enter"); a.Do != (core.Say{Text: "hello\nyou"}) {
 		t.Errorf("sent %#v", a.Do)
 	}

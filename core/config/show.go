@@ -1,0 +1,78 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"ollimbot/core/clean"
+)
+
+// Line is one setting as people see it.
+type Line struct {
+	Key, Label string
+	Value      string // with its unit: "1800s", "8k budget", "(inherit main)"
+	// Default says that the value is the default and does not say so itself.
+	Default bool
+	Offers  []string // what Set takes, in a word each: "opus", "minutes"
+}
+
+// String is the line in Discord's markup (spec 08.7).
+func (l Line) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s**: %s", l.Label, l.Value)
+	if l.Default {
+		b.WriteString(" " + shownDefault)
+	}
+	for _, o := range l.Offers {
+		fmt.Fprintf(&b, " `%s`", o)
+	}
+	return b.String()
+}
+
+// Show is every setting of r, in the order of spec 08.7, then ours.
+func Show(r Runtime) []Line {
+	lines := make([]Line, len(keys))
+	for i, k := range keys {
+		lines[i] = k.line(r)
+	}
+	return lines
+}
+
+// ShowOne is the setting of that key or label. The error of an unknown one
+// lists what there is.
+func ShowOne(r Runtime, name string) (Line, error) {
+	k, err := find(name)
+	if err != nil {
+		return Line{}, err
+	}
+	return k.line(r), nil
+}
+
+func (k key) line(r Runtime) Line {
+	value := k.value(r)
+	return Line{
+		Key: k.name, Label: k.label, Value: value, Offers: k.offers,
+		Default: k.text(r) == k.text(DefaultRuntime()) && !strings.HasPrefix(value, "("),
+	}
+}
+
+// value is a setting in people's words.
+func (k key) value(r Runtime) string {
+	if k.shown != nil {
+		return k.shown(r)
+	}
+	return k.text(r)
+}
+
+// find is the setting of that key or label.
+func find(name string) (key, error) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	labels := make([]string, len(keys))
+	for i, k := range keys {
+		if name == k.name || name == k.label {
+			return k, nil
+		}
+		labels[i] = k.label
+	}
+	return key{}, fmt.Errorf(msgUnknown, clean.Cut(clean.Line(name), 40), strings.Join(labels, ", "))
+}
