@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/config"
 	"ollimbot/core/fork"
 	"ollimbot/core/logs"
+	"ollimbot/core/policy"
 	"ollimbot/core/session"
 	"ollimbot/core/store"
 	"ollimbot/core/tail"
@@ -40,8 +41,11 @@ type Options struct {
 	Engine agent.Engine
 	// EngineName is the engine's word for the top line: "script", "claude".
 	EngineName string
-	Log        *slog.Logger
-	Book       *logs.Book // nil where no log is shown
+	Version    string // of the program, for /version
+	// Restart starts the program anew once Run has ended; nil where it cannot.
+	Restart func()
+	Log     *slog.Logger
+	Book    *logs.Book // nil where no log is shown
 }
 
 // Bot is the whole bot. New makes one that can be looked at; Run brings it to
@@ -63,6 +67,12 @@ type Bot struct {
 	surface  Surface
 	git      *store.Git
 	main     *conversation
+	guard    *policy.Guard
+	desk     *policy.Desk
+	policy   *policy.File
+	asked    *session.Inquiries
+	replies  *session.ForkMessages
+	attached attachments
 
 	// watchFiles and versions are the two services that reach outside of the
 	// program (inotify, git); tests in bubbles of fake time do without them.
@@ -94,6 +104,12 @@ func New(o Options) (*Bot, error) {
 	b.updates = updates.NewQueue(b.dir, zone, b.log)
 	b.sessions = session.NewStore(b.dir, zone, b.log)
 	b.git = store.NewGit(b.dir, b.log)
+	b.asked = session.NewInquiries(b.dir, b.log)
+	b.replies = session.NewForkMessages(b.dir, b.log)
+	b.policy = policy.NewFile(b.dir)
+	b.guard = policy.New(policy.Options{Dir: b.dir, Zone: zone, Log: b.log})
+	b.desk = b.guard.Desk()
+	b.desk.OnChange(func(policy.Approval) { b.notify() })
 	b.watchFiles, b.versions = b.watch, b.runGit
 	b.reloadRuntime()
 	if err := b.makeParts(); err != nil {
@@ -116,7 +132,7 @@ func (b *Bot) makeParts() error {
 	forks, err := fork.NewManager(fork.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
 		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions,
-		Reminders: reminderBook{b}, Post: b.surface.Post, Busy: b.busy, Limits: b.limits,
+		Messages: b.replies, Reminders: reminderBook{b}, Post: b.surface.Post, Busy: b.busy, Limits: b.limits,
 		SystemPrompt: func() string { return "" }, Changed: b.notify,
 	})
 	if err != nil {

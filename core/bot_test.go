@@ -258,25 +258,25 @@ func TestAnUnfinishedReminderSurvivesTheEndOfTheProgram(t *testing.T) {
 func TestABudgetChangeCanBeUndone(t *testing.T) {
 	live(t, func(home) {}, func(_ home, b *Bot) {
 		two := 2
-		out, err := b.Do(t.Context(), SetBudget{Capacity: &two})
+		out, err := b.Do(context.Background(), SetBudget{Capacity: &two})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if s := b.Snapshot().Budget.State; s.Capacity != 2 || s.Available != 2 {
 			t.Errorf("after the change: %+v", s)
 		}
-		if _, err := b.Do(t.Context(), out.Undo); err != nil {
+		if _, err := b.Do(context.Background(), out.Undo); err != nil {
 			t.Fatal(err)
 		}
 		if s := b.Snapshot().Budget.State; s.Capacity != 5 || s.Available != 5 {
 			t.Errorf("after undo: %+v", s)
 		}
 		minus := -1
-		if _, err := b.Do(t.Context(), SetBudget{Capacity: &minus}); err == nil {
+		if _, err := b.Do(context.Background(), SetBudget{Capacity: &minus}); err == nil {
 			t.Error("a negative capacity was taken")
 		}
 		zero := 0
-		if _, err := b.Do(t.Context(), SetBudget{RefillMinutes: &zero}); err == nil {
+		if _, err := b.Do(context.Background(), SetBudget{RefillMinutes: &zero}); err == nil {
 			t.Error("a refill rate of 0 was taken")
 		}
 	})
@@ -290,14 +290,14 @@ func TestADiscardedUpdateComesBackInItsPlace(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		out, err := b.Do(t.Context(), DiscardUpdate{Key: b.Snapshot().Updates[1].Key})
+		out, err := b.Do(context.Background(), DiscardUpdate{Key: b.Snapshot().Updates[1].Key})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if n := len(b.Snapshot().Updates); n != 2 {
 			t.Fatalf("%d updates after discarding", n)
 		}
-		if _, err := b.Do(t.Context(), out.Undo); err != nil {
+		if _, err := b.Do(context.Background(), out.Undo); err != nil {
 			t.Fatal(err)
 		}
 		if u := b.Snapshot().Updates; len(u) != 3 || u[1].Message != "second" {
@@ -310,7 +310,7 @@ func TestAMessageIsAnsweredAndMakesTheBotBusy(t *testing.T) {
 	live(t, func(h home) {
 		h.reminder("aaaa0007", 3*time.Second, "", `call ping_user {"message":"Now?"}`, `call report_updates {"message":"r"}`)
 	}, func(_ home, b *Bot) {
-		if _, err := b.Do(t.Context(), Say{Text: "hello\n\n```script\nwait 20s\nsay hi there\n```"}); err != nil {
+		if _, err := b.Do(context.Background(), Say{Text: "hello\n\n```script\nwait 20s\nsay hi there\n```"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Second)
@@ -333,7 +333,7 @@ func TestAMessageIsAnsweredAndMakesTheBotBusy(t *testing.T) {
 
 func TestAMessageInterruptsTheRunningTurn(t *testing.T) {
 	live(t, func(home) {}, func(_ home, b *Bot) {
-		ctx := t.Context()
+		ctx := context.Background()
 		if _, err := b.Do(ctx, Say{Text: "one\n\n```script\nwait 1h\nsay too late\n```"}); err != nil {
 			t.Fatal(err)
 		}
@@ -368,7 +368,7 @@ func TestUpdatesOfATurnThatNeverReachedTheEngineStayPending(t *testing.T) {
 		if err := b.updates.Append(b.now(), "keep me"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Do(t.Context(), Say{Text: "hello"}); err != nil {
+		if _, err := b.Do(context.Background(), Say{Text: "hello"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -421,7 +421,7 @@ func TestARoutineRunsAtItsMinutes(t *testing.T) {
 		if n := len(b.Snapshot().Forks); n < 3 || n > 4 {
 			t.Errorf("%d runs in sixteen minutes of every five", n)
 		}
-		if _, err := b.Do(t.Context(), FireNow{ID: "aaaa0009"}); err != nil {
+		if _, err := b.Do(context.Background(), FireNow{ID: "aaaa0009"}); err != nil {
 			t.Fatal(err)
 		}
 		before := len(b.Snapshot().Forks)

@@ -3,6 +3,7 @@ package core
 import (
 	"time"
 
+	"ollimbot/core/policy"
 	"ollimbot/core/updates"
 )
 
@@ -45,8 +46,21 @@ type RestoreUpdate struct{ Update updates.Update }
 // StopFork ends a waiting or running fork by its run id. Not undoable.
 type StopFork struct{ Run string }
 
-// Say sends the user's words to the main session.
+// Say sends the user's words to the conversation: the fork where there is one,
+// else the main session. A line that begins with "/" is a command.
 type Say struct{ Text string }
+
+// ExitFork ends the interactive fork.
+type ExitFork struct{ How Exit }
+
+// ResumeFork goes on in a finished background run as an interactive fork.
+type ResumeFork struct{ Run string }
+
+// Answer answers an approval; whoever is first decides.
+type Answer struct {
+	ID      string
+	Verdict policy.Verdict // policy.Allow, policy.Always or policy.Deny
+}
 
 // Interrupt ends the main session's running turn.
 type Interrupt struct{}
@@ -59,6 +73,9 @@ func (DiscardUpdate) command() {}
 func (RestoreUpdate) command() {}
 func (StopFork) command()      {}
 func (Say) command()           {}
+func (ExitFork) command()      {}
+func (ResumeFork) command()    {}
+func (Answer) command()        {}
 func (Interrupt) command()     {}
 
 // Outcome is what a command did.

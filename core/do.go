@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/budget"
+	"ollimbot/core/prompt"
+	"ollimbot/core/transcript"
 )
 
 // Do carries out a command. It may block on a file; commands that start a run
@@ -41,12 +45,15 @@ func (b *Bot) Do(ctx context.Context, c Command) (Outcome, error) {
 		}
 		return Outcome{Message: "stopping"}, nil
 	case Say:
-		if strings.TrimSpace(c.Text) == "" {
-			return Outcome{}, errors.New(textEmptyMessage)
-		}
-		return Outcome{}, b.main.say(ctx, c.Text)
+		return b.say(ctx, c.Text)
 	case Interrupt:
 		return Outcome{}, b.main.interrupt(ctx)
+	case ExitFork:
+		return b.exitFork(c.How)
+	case ResumeFork:
+		return b.resumeFork(c.Run)
+	case Answer:
+		return b.answer(c)
 	}
 	return Outcome{}, fmt.Errorf("unknown command %T", c)
 }
@@ -108,4 +115,78 @@ func (b *Bot) discardUpdate(c DiscardUpdate) (Outcome, error) {
 		return Outcome{}, err
 	}
 	return Outcome{Message: "update discarded", Undo: RestoreUpdate{Update: u}}, nil
+}
+
+// say takes a line of the user: a command, or words for the conversation with
+// whatever was attached.
+func (b *Bot) say(ctx context.Context, text string) (Outcome, error) {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "/") {
+		reply, err := b.slash(ctx, text)
+		if err == nil && reply != "" {
+			b.book.Add(transcript.Notice, reply)
+		}
+		return Outcome{Message: reply}, err
+	}
+	if n := utf8.RuneCountInString(text); n > maxMessage {
+		return Outcome{}, fmt.Errorf(textLongMessage, n, maxMessage)
+	}
+	images, files := b.attached.take()
+	for _, f := range files {
+		text += "\n[attached file: " + f + "]"
+	}
+	if strings.TrimSpace(text) == "" && len(images) == 0 {
+		return Outcome{}, errors.New(textEmptyMessage)
+	}
+	return Outcome{}, b.main.say(ctx, agent.Message{Text: strings.TrimSpace(text), Images: images})
+}
+
+// exitFork queues the user's way out of the fork.
+func (b *Bot) exitFork(how Exit) (Outcome, error) {
+	f := b.main.inFork()
+	switch {
+	case f == nil:
+		return Outcome{}, errors.New(textNoFork)
+	case how == ExitSave && f.resumed:
+		return Outcome{}, errors.New("this fork continues a background run and cannot be saved: report or leave it")
+	}
+	return Outcome{}, b.main.later(func(ctx context.Context) error { return b.main.exitByUser(ctx, how) })
+}
+
+// resumeFork goes on in a finished run's session, without branching from it.
+func (b *Bot) resumeFork(run string) (Outcome, error) {
+	if b.main.inFork() != nil {
+		return Outcome{}, errors.New(textAlreadyForked)
+	}
+	for _, v := range b.forks.Views() {
+		if v.ID != run {
+			continue
+		}
+		if v.Live() || v.Session == "" {
+			return Outcome{}, fmt.Errorf("%q cannot be resumed: it has not ended, or never reached the engine", v.Title)
+		}
+		r := forkRequest{resume: v.Session, title: v.Title, first: prompt.ForkReply(textGoOn) + "\n\n" + prompt.Stale(b.now().Sub(v.Ended))}
+		err := b.main.later(func(ctx context.Context) error { return b.main.enter(ctx, r) })
+		return Outcome{Message: "resuming " + v.Title}, err
+	}
+	return Outcome{}, fmt.Errorf("no run has the id %q", run)
+}
+
+// answer settles an approval.
+func (b *Bot) answer(c Answer) (Outcome, error) {
+	if err := b.desk.Answer(c.ID, c.Verdict); err != nil {
+		return Outcome{}, err
+	}
+	return Outcome{Message: string(c.Verdict)}, nil
+}
+
+// forget is what /clear takes along: what was allowed and denied so far.
+func (b *Bot) forget() { b.guard.Reset() }
+
+// shownMessage is a user's message as the chat shows it.
+func shownMessage(m agent.Message) string {
+	if n := len(m.Images); n > 0 {
+		return strings.TrimSpace(fmt.Sprintf("%s\n[%d image(s)]", m.Text, n))
+	}
+	return m.Text
 }

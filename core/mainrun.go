@@ -2,9 +2,11 @@ package core
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/config"
 	"ollimbot/core/post"
 	"ollimbot/core/store"
 	"ollimbot/core/toolset"
@@ -29,6 +31,9 @@ func (m *mainRun) chainOf(r *routines.Reminder) {
 	m.mu.Unlock()
 }
 
+// The main session calls the same tools as every run.
+var _ toolset.Caller = (*mainRun)(nil)
+
 // Ping is for background runs only.
 func (m *mainRun) Ping(context.Context, string, bool) agent.ToolResult {
 	return toolset.Refusal(toolset.TextPingOutside)
@@ -38,14 +43,9 @@ func (m *mainRun) Ping(context.Context, string, bool) agent.ToolResult {
 func (m *mainRun) Embed(ctx context.Context, e post.Embed, critical bool) agent.ToolResult {
 	p := post.Post{Nonce: store.NewID() + store.NewID(), Embed: &e, Critical: critical}
 	if _, err := m.bot.surface.Post(ctx, p); err != nil {
-		return toolset.Refusal("Error: the embed was not sent: " + err.Error())
+		return toolset.NotSent(err)
 	}
 	return toolset.Said(toolset.TextEmbedSent)
-}
-
-// Report is for forks only.
-func (m *mainRun) Report(context.Context, string) agent.ToolResult {
-	return toolset.Refusal(toolset.TextReportOutside)
 }
 
 // FollowUp continues the chain of a foreground reminder.
@@ -58,3 +58,71 @@ func (m *mainRun) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 
 // Reminders is the book that the reminder tools write in.
 func (m *mainRun) Reminders() toolset.ReminderBook { return reminderBook{m.bot} }
+
+// SendFile shows a file in the conversation.
+func (m *mainRun) SendFile(ctx context.Context, path, message string, critical bool) agent.ToolResult {
+	found, problem := toolset.File(m.bot.dir.Root(), path)
+	if problem != "" {
+		return toolset.Refusal(problem)
+	}
+	p := post.Post{Nonce: store.NewID() + store.NewID(), Text: message, Files: []string{found}, Critical: critical}
+	if _, err := m.bot.surface.Post(ctx, p); err != nil {
+		return toolset.NotSent(err)
+	}
+	return toolset.Said(toolset.FileSent(found))
+}
+
+// UpdateNames writes the names into .env, where the next start reads them.
+func (m *mainRun) UpdateNames(_ context.Context, user, bot string) agent.ToolResult {
+	if err := config.SetNames(m.bot.dir, user, bot); err != nil {
+		return toolset.Refusal(fmt.Sprintf(toolset.TextNamesFailed, err))
+	}
+	return toolset.Said(fmt.Sprintf(toolset.TextNamesSet, user, bot))
+}
+
+// inFork reports whether the calls come from an interactive fork.
+func (m *mainRun) inFork() *interactive { return m.bot.main.inFork() }
+
+// Report ends a fork with a summary for the main session.
+func (m *mainRun) Report(_ context.Context, message string) agent.ToolResult {
+	f := m.inFork()
+	if f == nil {
+		return toolset.Refusal(toolset.TextReportOutside)
+	}
+	if err := m.bot.updates.Append(m.bot.now(), message); err != nil {
+		return toolset.Refusal("Error: the update was not saved: " + err.Error())
+	}
+	m.bot.main.reported(f, message)
+	m.bot.notify()
+	return toolset.Said(textForkReported)
+}
+
+// SaveContext asks the user whether the fork becomes the main session: nothing
+// happens until they say so (decisions, C7).
+func (m *mainRun) SaveContext(context.Context) agent.ToolResult {
+	f := m.inFork()
+	switch {
+	case f == nil:
+		return toolset.Refusal(toolset.TextNotInFork)
+	case f.resumed:
+		return toolset.Refusal(textNoSaveResumed)
+	}
+	m.bot.main.askSave(f)
+	return toolset.Said(textSaveAsked)
+}
+
+// ExitFork leaves the fork; nothing of it is kept.
+func (m *mainRun) ExitFork(context.Context) agent.ToolResult {
+	if !m.bot.main.requestExit(ExitDiscard) {
+		return toolset.Refusal(toolset.TextNotInFork)
+	}
+	return toolset.Said(textForkDiscarding)
+}
+
+// EnterFork branches off when the running turn has ended.
+func (m *mainRun) EnterFork(_ context.Context, topic string, idleMinutes int) agent.ToolResult {
+	if !m.bot.main.requestFork(cleanTopic(topic), idleMinutes) {
+		return toolset.Refusal(textAlreadyIn)
+	}
+	return toolset.Said(textEntering)
+}

@@ -42,6 +42,11 @@ func (b *Bot) notice(level Level, text string) {
 // and a notice for the user (missed routines, invalid files, skipped fires).
 func (b *Bot) note(text string) {
 	b.notice(Warn, text)
+	for _, u := range b.updates.Peek() {
+		if u.Message == text { // said at an earlier start and not yet delivered
+			return
+		}
+	}
 	if err := b.updates.Append(b.now(), text); err != nil {
 		b.log.Error("a pending update could not be saved", "error", err)
 	}

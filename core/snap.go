@@ -24,6 +24,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 		Budget: b.budgetView(now), Schedule: b.schedule.view(b.index, now),
 		Updates: b.updates.Peek(), Forks: b.forks.Views(), MaxForks: b.runtime.Load().MaxBackgroundForks,
 		Chat: b.book.Entries(), Notices: b.notices.all(),
+		Fork: b.main.banner(), Approvals: b.desk.Pending(), Attached: b.attached.shown(),
 	}
 	if at := b.started.Load(); at != nil {
 		s.Started = *at

@@ -5,6 +5,7 @@ import (
 
 	"ollimbot/core/budget"
 	"ollimbot/core/fork"
+	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
@@ -36,7 +37,13 @@ type Snapshot struct {
 	MaxForks int
 	Chat     []transcript.Entry // oldest first
 	Notices  []Notice           // oldest first, the newest 100
-	LogLines uint64             // log lines ever written: a change means new ones
+	// Fork is the interactive fork that the chat stands in, or nil.
+	Fork *Banner
+	// Approvals are tool calls that wait for the user, oldest first.
+	Approvals []policy.Approval
+	// Attached are the names of files that go with the next message.
+	Attached []string
+	LogLines uint64 // log lines ever written: a change means new ones
 }
 
 // EngineStatus is the model's side of the top line.

@@ -1,17 +1,48 @@
 package core
 
-import "fmt"
+import (
+	"fmt"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/clean"
+)
 
 // Words for people.
 const (
 	textTooManyMessages  = "too many messages wait already: let the bot answer first, or interrupt it with ctrl+c"
 	textRetry            = "waiting %[2]s to try again: %[1]s"
+	textRateLimit        = "the account's limit is reached until %s"
 	textFreshSession     = "the engine no longer knows the main session: a new one was started; routines and updates are untouched"
 	textForegroundFailed = "%q could not finish: %v"
+	textTurnFailed       = "the answer did not come; your message is above, send it again when you like"
+	textStalled          = "nothing was heard for five minutes: the turn was interrupted, write again to go on"
 	textNoTask           = "no routine or reminder has the id %q: ollim-bot schedule and ollim-bot routine list show the ids"
 	textEmptyMessage     = "there is nothing to send: write a message first"
+	textLongMessage      = "the message has %d characters, the most is %d: send it in parts, or attach it as a file"
 	textNotRunning       = "the bot does not run here: start it with ollim-bot run"
+
+	textAlreadyForked = "already in a fork: leave it first, with save, report or exit"
+	textNoFork        = "no active fork."
+	textForkPlain     = "branched conversation — changes stay separate from main."
+	textForkResumed   = "resumed from %s — it cannot be saved, but reported."
+	textNoSummary     = "no summary reported"
+	textGoOn          = "I would like to go on from here. Say in a line or two where things stand, then wait for me."
+	textSaveQuestion  = "the agent would like to save this fork as the main conversation: save, report or leave it in the chat pane"
+
+	// Answers of tools: facts of spec 06.1.6 to 06.1.9.
+	textForkReported   = "Reported: the fork is discarded after this response. Say goodbye briefly; further tool calls only delay it."
+	textSaveAsked      = "The user was asked whether this fork is promoted to the main session. Nothing happens until they answer; go on as usual."
+	textNoSaveResumed  = "Error: this fork continues a background run and cannot be saved. Use report_updates to pass on what matters."
+	textForkDiscarding = "The fork is discarded after this response. Say goodbye briefly."
+	textAlreadyIn      = "Error: already in an interactive fork. Forks are never nested; leave this one first."
+	textEntering       = "Entering fork: it begins when this turn ends, which is now."
+
+	textForkIdle    = "the fork has been quiet for a while: asking whether to leave it"
+	textForkExpired = "the fork was left alone and did not end by itself: it was discarded"
 )
+
+// maxMessage is the longest message of the user, in characters.
+const maxMessage = 100_000
 
 func catchingUp(n int) string {
 	if n == 1 {
@@ -19,3 +50,24 @@ func catchingUp(n int) string {
 	}
 	return fmt.Sprintf("catching up on %d background updates", n)
 }
+
+func deniedLabel(tool string) string { return tool + " — denied" }
+
+// thousands is a token count in thousands, rounded: "45k".
+func thousands(tokens int) string { return fmt.Sprintf("%dk", (tokens+500)/1000) }
+
+func compactingText(ev agent.Compacting) string {
+	if ev.PreTokens > 0 {
+		return "compacting " + thousands(ev.PreTokens) + " tokens"
+	}
+	return "compacting"
+}
+
+func compactedText(ev agent.Compacting) string {
+	if ev.PreTokens > 0 {
+		return "auto-compacted · " + thousands(ev.PreTokens) + " tokens"
+	}
+	return "auto-compacted"
+}
+
+func cleanTopic(s string) string { return clean.Cut(clean.Line(s), 200) }

@@ -91,9 +91,15 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 	}
 	if msg.err != nil {
 		r.say(core.Alert, clean.Line(msg.err.Error()))
+		if said, ok := msg.command.(core.Say); ok {
+			r.unsaid(said.Text)
+		}
 		return nil
 	}
 	text := msg.outcome.Message
+	if _, ok := msg.command.(core.Interrupt); ok && text == "" {
+		text = textInterrupted
+	}
 	switch {
 	case msg.undoing && text != "":
 		text = textUndone + text
@@ -110,4 +116,11 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		r.say(core.Info, text)
 	}
 	return nil
+}
+
+// unsaid gives words that could not be sent back to whoever wrote them.
+func (r *root) unsaid(text string) {
+	if p, ok := r.panes[action.Chat].(interface{ Return(text string) }); ok {
+		p.Return(text)
+	}
 }

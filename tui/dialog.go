@@ -35,8 +35,8 @@ type look struct {
 	theme *theme.Theme
 	brush widget.Brush
 	snap  *core.Snapshot
-	// whole asks a page to fill all of the room, because what would still be
-	// seen around it is not worth seeing.
+	// whole asks a page to take all of the width, and a long one all of the
+	// height: what would still be seen around it is not worth seeing.
 	whole bool
 }
 
@@ -107,4 +107,4 @@ func (r *root) overlay(lines []string, d dialog) {
 }
 
 // wholeWidth is up to which width of the screen a page takes all of it.
-const wholeWidth = 110
+const wholeWidth = pageWidth + 24

@@ -90,6 +90,8 @@ func (b *bot) Do(ctx context.Context, c core.Command) (core.Outcome, error) {
 		return core.Outcome{Message: fmt.Sprintf("capacity back to %d", c.Capacity)}, nil
 	case core.Preview:
 		return core.Outcome{Body: "You are about to fire.\nSecond line of the prompt."}, nil
+	case core.Interrupt:
+		return core.Outcome{}, nil
 	case core.FireNow:
 		panic("a command that panics")
 	}

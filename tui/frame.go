@@ -269,6 +269,9 @@ func (r *root) overlayToasts(lines []string, plan layout.Plan) {
 	default:
 		most = fewToastRows
 	}
+	if len(r.dialogs) > 0 { // on its border: what stands in it matters more
+		left, right, above, most = 0, r.w, false, 1
+	}
 	toasts := r.toastLines(time.Now(), right-left, most)
 	var pieces []piece
 	for i, t := range toasts {

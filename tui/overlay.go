@@ -55,7 +55,7 @@ func framed(t *theme.Theme, title string, inside []string, w int) []string {
 	top := edge.Render(border.TopLeft+border.Top+" ") + t.Style(theme.Strong).Render(name) +
 		edge.Render(" "+strings.Repeat(border.Top, rest)+border.TopRight)
 	box := lipgloss.NewStyle().Border(border).BorderTop(false)
-	if fg := edge.GetForeground(); fg != nil {
+	if fg, _ := t.Options().Colours(theme.Focus); fg != nil {
 		box = box.BorderForeground(fg)
 	}
 	return append([]string{top}, strings.Split(box.Render(strings.Join(inside, "\n")), "\n")...)

@@ -54,7 +54,7 @@ func (p *page) draw(l look, w, h int) []string {
 		w = min(w, pageWidth)
 	}
 	p.height = max(1, h-1)
-	p.wrap(w - 2)
+	p.wrap(min(w-2, pageWidth))
 	var out []string
 	switch {
 	case p.loading:
@@ -66,7 +66,7 @@ func (p *page) draw(l look, w, h int) []string {
 	default:
 		out = p.text(l, w, h)
 	}
-	if l.whole {
+	if l.whole && len(p.lines) > h/2 { // a short text leaves the panes in sight
 		out = widget.Fill(out, w, h)
 	}
 	return out

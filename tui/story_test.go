@@ -83,6 +83,7 @@ func TestCtrlCInterruptsATurnAndWithoutOneQuits(t *testing.T) {
 		if d := cmp.Diff([]core.Command{core.Interrupt{}}, s.bot.done()); d != "" {
 			t.Error(d)
 		}
+		s.sees("the answer is interrupted")
 		s.bot.change(func(s *core.Snapshot) { s.Busy = false })
 		time.Sleep(time.Second)
 		s.press("ctrl+c")
@@ -231,7 +232,7 @@ func TestTheHelpLineSaysWhatKeysDoWhileOneWrites(t *testing.T) {
 		s.sees("enter send", "alt+enter new line", "esc keep for later", "ctrl+c quit")
 		s.bot.change(func(s *core.Snapshot) { s.Busy = true })
 		time.Sleep(100 * time.Millisecond)
-		s.sees("ctrl+c interrupt the answer")
+		s.sees("ctrl+c interrupt")
 		s.press("esc", "/")
 		s.sees("enter keep the search", "esc end it")
 	})
@@ -246,5 +247,12 @@ func TestAPasteOfSeveralLinesIsOneMessage(t *testing.T) {
 		if d := cmp.Diff([]core.Command{core.Say{Text: "buy:\n- milk!\n- bread"}}, s.bot.done()); d != "" {
 			t.Error(d)
 		}
+	})
+}
+
+func TestWordsThatCouldNotBeSentComeBack(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("5", "i", "h", "i", "enter") // this bot refuses to be spoken to
+		s.sees("the disk is full", "▸ hi")
 	})
 }

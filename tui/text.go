@@ -30,10 +30,11 @@ const (
 	textMouseOn  = "the dashboard has the mouse; M releases it"
 	textMouseOff = "the mouse is released: select text as usual; M takes it back"
 
-	textUndone     = "undone: "
-	textUndoneBare = "undone"
-	textUndoKey    = " · u undoes"
-	textCopied     = "copied, if the terminal allows it"
+	textUndone      = "undone: "
+	textUndoneBare  = "undone"
+	textInterrupted = "the answer is interrupted"
+	textUndoKey     = " · u undoes"
+	textCopied      = "copied, if the terminal allows it"
 
 	textTooSmall     = "ollim-bot"
 	textHave         = "the screen has "
@@ -85,7 +86,7 @@ var (
 // interruptHint is what ctrl+c does while a pane takes every other key.
 func interruptHint(busy bool) key.Binding {
 	if busy {
-		return binding("ctrl+c", "interrupt the answer")
+		return binding("ctrl+c", "interrupt")
 	}
 	return binding("ctrl+c", "quit")
 }

@@ -24,6 +24,7 @@ type saying struct {
 	until time.Time // the end of its toast
 	level core.Level
 	text  string
+	reply bool // to what the user did: the next one takes its place
 }
 
 const (
@@ -42,8 +43,16 @@ const (
 	alertRead = 3 * time.Second
 )
 
+// say answers the user. A reply takes the place of the one before it: what that
+// one said, "u undoes", may not be true any more.
 func (s *speech) say(now time.Time, level core.Level, text string) {
+	for i := range s.said {
+		if t := &s.said[i]; t.reply && t.level == core.Info && t.until.After(now) {
+			t.until = now
+		}
+	}
 	s.add(now, now, level, text)
+	s.said[len(s.said)-1].reply = true
 }
 
 func (s *speech) add(at, now time.Time, level core.Level, text string) {

@@ -166,7 +166,7 @@ func TestOldNoticesAreListedAndAreNoToasts(t *testing.T) {
 func TestTheListOfNoticesDoesNotGrowForever(t *testing.T) {
 	var s speech
 	for range 3 * maxSayings {
-		s.say(time.Now(), core.Info, "again")
+		s.add(time.Now(), time.Now(), core.Info, "again")
 	}
 	if n := len(s.said); n != maxSayings {
 		t.Errorf("%d kept", n)

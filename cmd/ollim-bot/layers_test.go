@@ -83,7 +83,7 @@ var outside = []struct {
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"core/toolset"}},
 	{"github.com/sahilm/fuzzy", []string{"tui"}},
 	{"github.com/gofrs/flock", []string{"core/store"}},
-	{"github.com/goccy/go-yaml", []string{"core/store"}},
+	{"github.com/goccy/go-yaml", []string{"core/store", "core/policy"}},
 	{"github.com/joho/godotenv", []string{"core/config"}},
 }
 

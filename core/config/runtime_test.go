@@ -31,7 +31,8 @@ func TestEverySettingIsReadFromTheOriginalsFile(t *testing.T) {
 	d := withConfig(t, `{"model_main": "Sonnet", "model_fork": null, "thinking_main": 8000, "thinking_fork": "16000",
 		"bg_fork_timeout": 60, "fork_idle_timeout": "5", "permission_mode": "acceptEdits", "auto_update": true,
 		"auto_update_interval": 30, "auto_update_hour": 0, "quiet_hours": "22:00-07:30", "max_background_forks": 2,
-		"claude_warm": 0, "claude_memory_limit": "512MB", "google_calendars": "primary", "never heard of": [1]}`)
+		"claude_warm": 0, "claude_memory_limit": "512MB", "google_calendars": "primary, x@example.com",
+		"google_task_list": "MDM4", "never heard of": [1]}`)
 	got, problems, err := LoadRuntime(d)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +41,7 @@ func TestEverySettingIsReadFromTheOriginalsFile(t *testing.T) {
 		ModelMain: "sonnet", ThinkingMain: "8000", ThinkingFork: "16000", BgForkTimeout: time.Minute,
 		ForkIdleTimeout: 5 * time.Minute, PermissionMode: "acceptEdits", AutoUpdate: true,
 		AutoUpdateInterval: 30 * time.Minute, MaxBackgroundForks: 2, QuietHours: Quiet{From: 22 * 60, To: 7*60 + 30},
-		ClaudeMemoryLimit: 512 << 20,
+		ClaudeMemoryLimit: 512 << 20, GoogleCalendars: "primary,x@example.com", GoogleTaskList: "MDM4",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || problems != nil {
 		t.Error(diff, problems)
@@ -61,13 +62,13 @@ func TestMissingConfigurationMeansTheDefaults(t *testing.T) {
 
 func TestBadValuesMeanTheDefaultAndASentence(t *testing.T) {
 	for _, tt := range []struct{ key, value, says string }{
-		{"model_main", `"gpt"`, "opus, sonnet or haiku"},
-		{"model_fork", `7`, "opus, sonnet or haiku"},
+		{"model_main", `"gpt"`, "one of: default, haiku, opus, sonnet"},
+		{"model_fork", `7`, "one of: default, haiku, opus, sonnet"},
 		{"thinking_main", `"loud"`, "off, adaptive or a number"},
 		{"thinking_fork", `-1`, "off, adaptive or a number"},
-		{"bg_fork_timeout", `0`, "whole number from 1"},
-		{"bg_fork_timeout", `1e3`, "whole number from 1"},
-		{"fork_idle_timeout", `"+5"`, "whole number from 1"},
+		{"bg_fork_timeout", `0`, "number of seconds from 1"},
+		{"bg_fork_timeout", `1e3`, "number of seconds from 1"},
+		{"fork_idle_timeout", `"+5"`, "number of minutes from 1"},
 		{"permission_mode", `"dontask"`, "dontAsk"},
 		{"auto_update", `"perhaps"`, "true or false"},
 		{"auto_update_interval", `99999999999999999999`, "whole number"},
@@ -80,6 +81,10 @@ func TestBadValuesMeanTheDefaultAndASentence(t *testing.T) {
 		{"claude_memory_limit", `"lots"`, "4GB"},
 		{"claude_memory_limit", `"99999999999GB"`, "4GB"},
 		{"claude_memory_limit", `"1KB"`, "at least 64MB"},
+		{"claude_memory_limit", `"+4GB"`, "at least 64MB"},
+		{"google_calendars", `["primary"]`, "separated by commas"},
+		{"google_calendars", `"a,,b"`, "separated by commas"},
+		{"google_task_list", `"two words"`, "one word"},
 	} {
 		t.Run(tt.key+" "+tt.value, func(t *testing.T) {
 			got, problems, err := LoadRuntime(withConfig(t, `{"`+tt.key+`": `+tt.value+`}`))

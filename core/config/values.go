@@ -85,7 +85,7 @@ func memory(to *int64, s string) bool {
 		}
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 0 || n > 1<<50>>shift || n<<shift < 64<<20 {
+	if err != nil || !digits(s) || n > 1<<50>>shift || n<<shift < 64<<20 {
 		return false
 	}
 	*to = n << shift

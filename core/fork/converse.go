@@ -116,13 +116,14 @@ func openTimedOut(err error) bool {
 
 func (r *run) options(l Limits) agent.SessionOptions {
 	t := r.job.Task
+	hooks, permission := r.permissions()
 	o := agent.SessionOptions{
 		Dir: r.m.o.Dir.Root(), SystemPrompt: r.m.o.SystemPrompt(),
 		Settings: agent.Settings{Model: l.Model, Thinking: "off", Mode: "default"},
-		Tools:    toolset.Background(r),
+		Tools:    toolset.Tools(r),
 		Allowed:  slices.Clone(r.job.Allowed), Disallowed: slices.Clone(r.job.Disallowed),
-		Hooks:      agent.Hooks{Stop: r.stopRule, PreTool: r.preTool},
-		Permission: r.preTool,
+		Hooks:      hooks,
+		Permission: permission,
 	}
 	if t.Model != "" {
 		o.Settings.Model = t.Model
@@ -139,8 +140,8 @@ func (r *run) options(l Limits) agent.SessionOptions {
 func (r *run) noteSession(s agent.Session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.view.Session == "" {
-		r.view.Session = s.ID()
+	if id := s.ID(); id != "" { // compaction may change it: the newest is the one to go on with
+		r.view.Session = id
 	}
 }
 

@@ -21,6 +21,7 @@ func (r *run) settleEnd(ctx context.Context, err error) {
 	r.mu.Unlock()
 	switch {
 	case err == nil:
+		r.remember()
 		r.conclude(Done, "")
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && asked == nil:
 		n := int(timeout / time.Minute)

@@ -177,7 +177,11 @@ func compacting(c agent.Compacting) string {
 }
 
 func isPing(tool string) bool {
-	return tool == toolset.Prefix+toolset.PingUser || tool == toolset.Prefix+toolset.DiscordEmbed
+	switch strings.TrimPrefix(tool, toolset.Prefix) {
+	case toolset.PingUser, toolset.DiscordEmbed, toolset.SendFile:
+		return true
+	}
+	return false
 }
 
 func plural(n int) string {

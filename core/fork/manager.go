@@ -18,6 +18,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/budget"
+	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/session"
 	"ollimbot/core/store"
@@ -51,7 +52,7 @@ type Limits struct {
 }
 
 // Options are the parts that runs need. All but Zone, Log, Busy, Limits,
-// SystemPrompt and Changed are required.
+// SystemPrompt, Changed, Messages, Guard and Commit are required.
 type Options struct {
 	Dir       *store.Dir
 	Zone      *time.Location
@@ -71,6 +72,14 @@ type Options struct {
 	SystemPrompt func() string
 	// Changed is called after everything that a View shows; it must not block.
 	Changed func()
+	// Messages remembers which run sent which message, so that replies can resume
+	// it; nil remembers nothing.
+	Messages *session.ForkMessages
+	// Guard decides the tools of runs; nil makes one for Dir and Zone.
+	Guard *policy.Guard
+	// Commit records a markdown file that a run has written, by its path relative
+	// to the data directory; it must not block. Nil records nothing.
+	Commit func(rel, message string)
 }
 
 // Job is one task to run in the background.
@@ -130,6 +139,9 @@ func NewManager(o Options) (*Manager, error) {
 	}
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
+	}
+	if m.o.Guard == nil {
+		m.o.Guard = policy.New(policy.Options{Dir: o.Dir, Zone: m.zone, Log: m.log})
 	}
 	past, err := Ledger(o.Dir, keptRuns)
 	if err != nil {

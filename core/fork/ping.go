@@ -2,6 +2,7 @@ package fork
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,11 +15,19 @@ import (
 	"ollimbot/routines"
 )
 
+// The kinds of messages, as the journal has them.
+const (
+	kindPing  = "ping"
+	kindEmbed = "embed"
+	kindFile  = "file"
+)
+
 // message is a ping on its way.
 type message struct {
-	kind     string // "ping" or "embed", as the journal has it
+	kind     string // as the journal has it
 	post     post.Post
 	critical bool
+	problem  string // why it cannot be sent at all, or ""
 	shown    string // what the tail shows of it
 	done     string // the answer on success
 }
@@ -27,7 +36,7 @@ type message struct {
 func (r *run) Ping(ctx context.Context, text string, critical bool) agent.ToolResult {
 	p := r.fromHere(critical)
 	p.Text = text
-	return r.send(ctx, message{kind: "ping", post: p, critical: critical, shown: text, done: toolset.TextSent})
+	return r.send(ctx, message{kind: kindPing, post: p, critical: critical, shown: text, done: toolset.TextSent})
 }
 
 // Embed sends a card under the same rules.
@@ -35,7 +44,7 @@ func (r *run) Embed(ctx context.Context, e post.Embed, critical bool) agent.Tool
 	p := r.fromHere(critical)
 	e.Footer = "bg"
 	p.Embed = &e
-	return r.send(ctx, message{kind: "embed", post: p, critical: critical, shown: e.Title, done: toolset.TextEmbedSent})
+	return r.send(ctx, message{kind: kindEmbed, post: p, critical: critical, shown: e.Title, done: toolset.TextEmbedSent})
 }
 
 func (r *run) fromHere(critical bool) post.Post {
@@ -53,6 +62,9 @@ func (r *run) send(ctx context.Context, m message) agent.ToolResult {
 	if why := r.mayPing(m.critical); why != "" {
 		return r.refuse(m.kind, why)
 	}
+	if m.problem != "" {
+		return toolset.Refusal(m.problem)
+	}
 	token, why := r.reserve(m.critical)
 	if why != "" {
 		return r.refuse(m.kind, why)
@@ -65,11 +77,16 @@ func (r *run) send(ctx context.Context, m message) agent.ToolResult {
 			token.release()
 		}
 	}()
-	if _, err := r.m.o.Post(ctx, m.post); err != nil {
+	id, err := r.m.o.Post(ctx, m.post)
+	if err != nil {
 		r.line(tail.Error, fmt.Sprintf(textSendFailed, m.kind, clean.Line(err.Error())))
+		if errors.Is(err, post.ErrNoChannel) {
+			return toolset.Refusal(toolset.TextNoChannel + r.elsewhere())
+		}
 		return toolset.Refusal(fmt.Sprintf(answerNotSent, err))
 	}
 	sent = true
+	r.collect(id)
 	token.spend()
 	r.unreported = true
 	r.delivered(m)

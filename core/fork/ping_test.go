@@ -20,13 +20,19 @@ import (
 	"ollimbot/routines"
 )
 
-// sendings are the two ways to reach the user; the rules are the same.
+// sendings are the ways to reach the user; the rules are the same.
 var sendings = map[string]func(*run, bool) agent.ToolResult{
 	"ping": func(r *run, critical bool) agent.ToolResult {
 		return r.Ping(context.Background(), "Water the plants", critical)
 	},
 	"embed": func(r *run, critical bool) agent.ToolResult {
 		return r.Embed(context.Background(), post.Embed{Title: "Plants"}, critical)
+	},
+	"file": func(r *run, critical bool) agent.ToolResult {
+		if err := r.m.o.Dir.Write("plants.md", []byte("Water them.")); err != nil {
+			panic(err)
+		}
+		return r.SendFile(context.Background(), "plants.md", "", critical)
 	},
 }
 
@@ -42,7 +48,7 @@ func TestPingRules(t *testing.T) {
 		daily    int
 		crit     int
 	}{
-		"a ping costs a token and counts": {task: task(), want: []string{"sent."}, sent: 1, tokens: 4, daily: 1},
+		"a ping costs a token and counts": {task: task(), want: []string{"sent"}, sent: 1, tokens: 4, daily: 1},
 		"a task that may not ping is refused": {
 			task: task(noPing), want: []string{"disabled", "report_updates"}, tokens: 5,
 		},
@@ -55,7 +61,7 @@ func TestPingRules(t *testing.T) {
 		},
 		"a critical ping passes an empty bucket": {
 			task: task(), prepare: func(h *harness) { h.drain(0) }, critical: true,
-			want: []string{"sent."}, sent: 1, tokens: 0, daily: 5, crit: 1,
+			want: []string{"sent"}, sent: 1, tokens: 0, daily: 5, crit: 1,
 		},
 		"a conversation refuses": {
 			task: task(), prepare: func(h *harness) { h.busy = true },
@@ -63,7 +69,7 @@ func TestPingRules(t *testing.T) {
 		},
 		"a critical ping passes a conversation": {
 			task: task(), prepare: func(h *harness) { h.busy = true }, critical: true,
-			want: []string{"sent."}, sent: 1, tokens: 5, crit: 1,
+			want: []string{"sent"}, sent: 1, tokens: 5, crit: 1,
 		},
 		"quiet hours refuse and say until when": {
 			task:    task(),
@@ -72,7 +78,7 @@ func TestPingRules(t *testing.T) {
 		},
 		"a critical ping passes quiet hours": {
 			task: task(), prepare: func(h *harness) { h.quiet = time.Now().Add(time.Hour) }, critical: true,
-			want: []string{"sent."}, sent: 1, tokens: 5, crit: 1,
+			want: []string{"sent"}, sent: 1, tokens: 5, crit: 1,
 		},
 		"capacity 0 is muted, not exhausted": {
 			task: task(),
@@ -138,6 +144,9 @@ func TestOnePingOrEmbedPerForkAndACriticalOneCountsAsIt(t *testing.T) {
 		{"ping", "ping", true, false, 1},
 		{"ping", "ping", false, true, 2},
 		{"embed", "ping", true, true, 2},
+		{"file", "ping", false, false, 1},
+		{"embed", "file", false, false, 1},
+		{"file", "file", true, true, 2},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%s %v then %s %v", tt.first, tt.firstCrit, tt.second, tt.secondCrit), func(t *testing.T) {
@@ -202,7 +211,7 @@ func TestASurfaceThatPanicsCostsNoToken(t *testing.T) {
 		o.Post = func(context.Context, post.Post) (post.MessageID, error) { panic("no surface") }
 	})
 	r := h.run(task())
-	for _, tool := range toolset.Background(r) {
+	for _, tool := range toolset.Tools(r) {
 		if tool.Name != toolset.PingUser {
 			continue
 		}

@@ -11,9 +11,6 @@ import (
 	"ollimbot/routines"
 )
 
-// A run is what its tools act on.
-var _ toolset.Run = (*run)(nil)
-
 // Report appends an update for the main session.
 func (r *run) Report(ctx context.Context, message string) agent.ToolResult {
 	leave, refusal := r.enter(ctx)

@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/post"
 	"ollimbot/core/store"
 	"ollimbot/core/tail"
 	"ollimbot/core/toolset"
@@ -35,8 +36,6 @@ type run struct {
 	stopOnce       sync.Once
 	chain          *toolset.Chain
 	lines          *lines
-	// permit is made of the job's patterns when a tool is first asked for.
-	permit func() permit
 
 	// gate has one token, held while a ping or a report is checked and sent, so
 	// that two calls of one run cannot both pass the check.
@@ -54,6 +53,8 @@ type run struct {
 	session agent.Session
 	asked   error
 	ended   bool
+	// messages are those that reached the user.
+	messages []post.MessageID
 }
 
 func newRun(m *Manager, j Job) *run {
@@ -62,7 +63,6 @@ func newRun(m *Manager, j Job) *run {
 		start: make(chan struct{}), stopped: make(chan struct{}), gate: make(chan struct{}, 1),
 		chain: toolset.NewChain(m.o.Reminders, j.Reminder),
 	}
-	r.permit = sync.OnceValue(func() permit { return newPermit(m.o.Dir.Root(), j.Allowed, j.Disallowed) })
 	r.lines = &lines{add: r.line}
 	r.view = View{
 		ID: r.id, Kind: j.Task.Kind, TaskID: j.Task.ID, Title: clean.Line(j.Task.Title()), State: Waiting,

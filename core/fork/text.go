@@ -39,8 +39,8 @@ const (
 
 // Answers that the agent gets; the words that spec 02.6 requires are in them.
 const (
-	answerDisabled   = "Pinging is disabled for this background task: ping_user and discord_embed are not available, not even as critical."
-	answerLimit      = "Already sent 1 ping or embed in this background fork, which is the limit."
+	answerDisabled   = "Pinging is disabled for this background task: ping_user, discord_embed and send_file are not available, not even as critical."
+	answerLimit      = "Already sent 1 ping, embed or file in this background fork, which is the limit."
 	answerBusy       = "The user is mid-conversation, so nothing was sent."
 	answerQuiet      = "It is quiet hours until %s, so nothing was sent."
 	answerMuted      = "Muted: the ping budget's capacity is 0, so nothing was sent."
@@ -55,11 +55,6 @@ const (
 	answerReported      = "Update reported: the main session will see it."
 	answerReportBlocked = "Reporting is disabled for this task. Just finish."
 	answerReportFailed  = "Error: the update could not be saved: %v"
-
-	answerUnavailable = "%s is not available in background forks, or not with these arguments."
-	answerDisallowed  = "%s is not available in background forks of this task: it is on the task's disallowed list."
-	answerProtected   = "state/ is write-protected."
-	answerNoPermit    = "The permission could not be checked, so the call was denied."
 
 	stopAlways = "Before you finish: summarise this run and call report_updates(message). This task always reports to the main session."
 	stopOnPing = "Before you finish: you sent visible output to the user, so call report_updates(message) to tell the main session what happened."

@@ -3,6 +3,12 @@
 // them. It knows no surface.
 package post
 
+import "errors"
+
+// ErrNoChannel says that there is nobody to send to: a surface that has stopped,
+// or that knows no user yet, answers with it.
+var ErrNoChannel = errors.New("no active channel")
+
 // MessageID is a surface's own id of a message.
 type MessageID string
 
@@ -20,6 +26,9 @@ type Post struct {
 	Source string
 	// Critical marks a message that bypassed the ping budget.
 	Critical bool
+	// Files are the absolute paths of files to attach. They were checked when the
+	// message was made; a surface that cannot read one any more fails as a whole.
+	Files []string
 }
 
 // Embed is a card with title, text, fields and buttons.

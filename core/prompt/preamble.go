@@ -153,6 +153,7 @@ func (b Background) available() []string {
 	}{
 		{"ping_user", t.AllowPing},
 		{"discord_embed", t.AllowPing},
+		{"send_file", t.AllowPing},
 		{"report_updates", t.Mode != routines.Blocked},
 		{"follow_up_chain", b.Chain != nil && !b.Chain.final()},
 	}

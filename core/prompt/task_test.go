@@ -20,14 +20,14 @@ func TestRequiredWordsStandWhereTheyBelong(t *testing.T) {
 		variant   string
 		has, lack []string
 	}{
-		{"on_ping", []string{"`ping_user`", "`report_updates", "MUST", "what happened", "Ping budget: 3/5 available (refills 1 every 90 min, next in 45 min).", "at most 1", "critical=True", "Upcoming bg tasks (next 3h):", `"Review tasks and plan the day" (routines/morning-task-review.md) [this task]`, "Routine (silent)", "~2 refills before last task.", "TOOL RESTRICTIONS: Only these tools are available for this task:\n  - Read(./**.md)\n"}, []string{"mid-conversation", "disabled", "optionally", "silently", "[late:", "CHAIN CONTEXT", "SKILL INSTRUCTIONS", "quiet hours", "RECENT"}},
+		{"on_ping", []string{"`ping_user`", "`report_updates", "MUST", "what happened", "Ping budget: 3/5 available (refills 1 every 90 min, next in 45 min).", "at most 1", "critical=True", "Upcoming bg tasks (next 3h):", `"Review tasks and plan the day" (routines/morning-task-review.md) [this task]`, "Routine (silent)", "~2 refills before last task.", "TOOL RESTRICTIONS: Only these tools are available for this task:\n  - Bash(ollim-bot help)\n"}, []string{"mid-conversation", "disabled", "optionally", "silently", "[late:", "CHAIN CONTEXT", "SKILL INSTRUCTIONS", "quiet hours", "RECENT"}},
 		{"on_ping-silent", []string{"disabled", "not available", "report_updates"}, []string{"budget", "MUST", "Upcoming bg tasks", "at most 1"}},
 		{"always", []string{"MUST call `report_updates(message)`"}, []string{"what happened", "optionally"}},
 		{"freely", []string{"optionally", "If you pinged"}, []string{"MUST"}},
 		{"freely-silent", []string{"optionally"}, []string{"If you pinged"}},
 		{"blocked", []string{"No summary is passed to the main session", "can still ping", "regret"}, []string{"report_updates", "silently"}},
 		{"blocked-silent", []string{"silently", "disabled"}, []string{"report_updates", "can still ping", "budget"}},
-		{"busy", []string{"mid-conversation", "Do NOT use `ping_user` or `discord_embed` unless `critical=True`", "report_updates"}, []string{"quiet hours"}},
+		{"busy", []string{"mid-conversation", "Do NOT use `ping_user`, `discord_embed` or `send_file` unless `critical=True`", "report_updates"}, []string{"quiet hours"}},
 		{"busy-blocked", []string{"mid-conversation"}, []string{"report_updates"}},
 		{"quiet", []string{"Quiet hours hold until 10:12 AM", "critical=True"}, []string{"mid-conversation"}},
 		{"empty-schedule", []string{"\nNo more bg tasks today.\n"}, []string{"Upcoming", "refills before"}},

@@ -18,15 +18,15 @@ const (
 // appears only where pings are, "silently" and "optionally" only in their mode.
 const (
 	textDiscarded = "You run in the background: your text output is discarded, and nobody reads it."
-	textPing      = " What the user should see goes through `ping_user` (a plain alert) " +
-		"or `discord_embed` (structured data)."
-	textNoPing = " Pinging is disabled for this task: `ping_user` and `discord_embed` are not available."
+	textPing      = " What the user should see goes through `ping_user` (a plain alert), " +
+		"`discord_embed` (structured data) or `send_file` (a file)."
+	textNoPing = " Pinging is disabled for this task: `ping_user`, `discord_embed` and `send_file` are not available."
 
 	textAlways = "This fork is thrown away with everything in it. You MUST call `report_updates(message)` " +
 		"before you finish: its message is all that the main session will ever know of this run."
 	textOnPing = "This fork is thrown away with everything in it. `report_updates(message)` tells the main " +
 		"session what happened."
-	textOnPingMust   = " After every ping or embed you MUST call it, or the main session will not know why the user answers."
+	textOnPingMust   = " After every ping, embed or file you MUST call it, or the main session will not know why the user answers."
 	textOnPingSilent = " If nothing useful came of this run, finish without a word."
 	textFreely       = "This fork is thrown away with everything in it. You may optionally call " +
 		"`report_updates(message)` to tell the main session about it, or just finish."
@@ -39,13 +39,13 @@ const (
 	textBusyBefore  = "The user is mid-conversation"
 	textAnd         = ", and "
 	textQuietBefore = "quiet hours hold until "
-	textHold        = " Do NOT use `ping_user` or `discord_embed` unless `critical=True`."
+	textHold        = " Do NOT use `ping_user`, `discord_embed` or `send_file` unless `critical=True`."
 	textHoldBlocked = " Whatever is not critical stays unsaid this time."
 	textHoldBusy    = " Put findings into `report_updates`: they are shown when the conversation ends."
 	textHoldQuiet   = " Put findings into `report_updates`: the main session brings them up later."
 
 	textBudget       = "Ping budget: "
-	textAtMost       = "Send at most 1 ping or embed in this background session."
+	textAtMost       = "Send at most 1 ping, embed or file in this background session."
 	textMuted        = " Pings are muted now: only critical ones get through."
 	textRegret       = " Before you do, ask: would the user regret missing this?"
 	textRegretReport = " Summaries, information and low-stakes check-ins go into `report_updates`; actions with a " +
@@ -86,4 +86,36 @@ const (
 	textFinalReport     = "\nIf it is not settled, say so with `report_updates`."
 	textFinalSilent     = "\nSettle what you can yourself."
 	textFinalForeground = "\nIf it is not settled, raise it with the user now."
+)
+
+// Interactive forks (spec 03.8). What a clicked button says is the seed's, line
+// breaks included; the sentence about the exit tools is added to it (A10).
+const (
+	textForkStarted = "[fork-started] You are now inside an interactive fork of the main session, with all of its " +
+		"history. The main session learns of what is said here only what you report or what is saved."
+	textForkTopic   = "\n\nTopic: "
+	textForkTalk    = "\n\nRespond to the topic, then wait for the user's reply before you consider leaving the fork: they want a conversation."
+	textForkNoTopic = "\n\nNo topic was given: the user leads. Say in one line that you are here, and wait for their message."
+
+	textForkResumed = "[fork-started] You are now inside an interactive fork resumed from a\n" +
+		"background fork. Your conversation history from that session is available."
+	textForkReplied = "[fork-started] You are now inside an interactive fork resumed from a background fork, because the " +
+		"user replied to one of its messages. Your conversation history from that session is available."
+	textForkClicked = " clicked a button on your output: "
+	textForkAddress = "Address their request, then continue the conversation — this is an\ninteractive fork, not a one-shot answer."
+	textForkStay    = "Do not call the exit tools (`save_context`, `report_updates`, `exit_fork`) unless "
+	textForkAsks    = " asks you to leave."
+
+	textStale = "[stale-fork] This fork was resumed from a background session (%s), and the main session has gone on " +
+		"without it. `save_context` is unavailable here: what should be known there goes through `report_updates`."
+
+	textIdleSoft = "[fork-timeout] Nobody has written in this fork for %s. If the user still seems engaged, ask them " +
+		"whether to go on. Otherwise leave now: `report_updates(message)` if the main session should know the " +
+		"outcome, `exit_fork` if not."
+	textIdleHard = "[fork-timeout] Nobody has written in this fork for %s, and you were told so before. You MUST leave " +
+		"now: call `report_updates(message)` if the main session should know the outcome, `exit_fork` if not. " +
+		"Otherwise the fork is discarded."
+
+	textForkReport = "[system] The user pressed Report to leave this fork. Call `report_updates(message)` with a " +
+		"concise summary of it, and use no other tool: the fork ends right after your response."
 )

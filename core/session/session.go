@@ -1,7 +1,9 @@
 // Package session keeps which Claude session is the main one
 // (state/sessions.json) and the history of all of them
-// (state/session_history.jsonl), as spec 01.6.1, 01.6.2 and 05.1 describe. It
-// must not know what a session says, nor how an engine runs one.
+// (state/session_history.jsonl), what the buttons of the agent's cards ask
+// (state/inquiries.json) and which fork sent which message
+// (state/fork_messages.json), as spec 01.6 and 05.1 describe. It must not know
+// what a session says, nor how an engine runs one or a surface shows a message.
 package session
 
 import (

@@ -44,7 +44,7 @@ type newReminder struct {
 	MaxChain    json.Number  `json:"max_chain"`
 }
 
-func addReminder(ctx context.Context, r Run, args json.RawMessage) agent.ToolResult {
+func addReminder(ctx context.Context, c Caller, args json.RawMessage) agent.ToolResult {
 	var a newReminder
 	if err := json.Unmarshal(args, &a); err != nil {
 		return Refusal(fmt.Sprintf(textUnreadable, AddReminder, err))
@@ -53,7 +53,7 @@ func addReminder(ctx context.Context, r Run, args json.RawMessage) agent.ToolRes
 	if body == "" {
 		return Refusal(fmt.Sprintf(textEmptyField, "prompt"))
 	}
-	book := r.Reminders()
+	book := c.Reminders()
 	at, problem := a.time(book.Now())
 	if problem != "" {
 		return Refusal(problem)
@@ -121,8 +121,8 @@ func readTime(s string, zone *time.Location) (t time.Time, err error) {
 	return time.Time{}, err
 }
 
-func listReminders(_ context.Context, r Run, _ json.RawMessage) agent.ToolResult {
-	book := r.Reminders()
+func listReminders(_ context.Context, c Caller, _ json.RawMessage) agent.ToolResult {
+	book := c.Reminders()
 	list := slices.Clone(book.List())
 	if len(list) == 0 {
 		return Said(textNone)
@@ -143,7 +143,7 @@ func listReminders(_ context.Context, r Run, _ json.RawMessage) agent.ToolResult
 	return Said(strings.Join(lines, "\n"))
 }
 
-func cancelReminder(_ context.Context, r Run, args json.RawMessage) agent.ToolResult {
+func cancelReminder(_ context.Context, c Caller, args json.RawMessage) agent.ToolResult {
 	var a struct {
 		ID string `json:"reminder_id"`
 	}
@@ -151,7 +151,7 @@ func cancelReminder(_ context.Context, r Run, args json.RawMessage) agent.ToolRe
 		return Refusal(fmt.Sprintf(textUnreadable, CancelReminder, err))
 	}
 	id := clean.Cut(clean.Line(a.ID), 40)
-	found, err := r.Reminders().Cancel(id)
+	found, err := c.Reminders().Cancel(id)
 	switch {
 	case err != nil:
 		return Refusal(fmt.Sprintf(textNotRemoved, id, err))

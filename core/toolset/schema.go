@@ -23,7 +23,7 @@ const (
 	maxProblems = 5
 )
 
-// schema is the part of JSON Schema that our seven schemas use. It is checked
+// schema is the part of JSON Schema that our schemas use. It is checked
 // here and not by a library because the library's package initialisation costs
 // each start of the program 4 ms and 1.7 MB, a command that calls no tool
 // included; a test holds both against each other.

@@ -54,7 +54,7 @@ func TestPropertyTheCheckAgreesWithJSONSchema(t *testing.T) {
 	}
 	keys := []string{
 		"message", "title", "critical", "fields", "buttons", "minutes_from_now", "prompt", "run_at", "delay_minutes",
-		"reminder_id", "max_chain", "foreground", "description", "unknown",
+		"reminder_id", "max_chain", "foreground", "description", "topic", "idle_timeout", "file_path", "user_name", "bot_name", "unknown",
 	}
 	values := []string{
 		`1`, `0`, `-1`, `1.0`, `2.5`, `1e2`, `99999999`, `""`, `"x"`, `"é"`, `null`, `true`, `[]`, `{}`,

@@ -9,6 +9,7 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"ollimbot/core/agent"
@@ -26,14 +27,20 @@ const (
 const (
 	PingUser       = "ping_user"
 	DiscordEmbed   = "discord_embed"
+	SendFile       = "send_file"
 	ReportUpdates  = "report_updates"
 	FollowUpChain  = "follow_up_chain"
+	SaveContext    = "save_context"
+	EnterFork      = "enter_fork"
+	ExitFork       = "exit_fork"
+	UpdateNames    = "update_names"
 	AddReminder    = "add_reminder"
 	ListReminders  = "list_reminders"
 	CancelReminder = "cancel_reminder"
 )
 
-// Run is what the tools act on: one background run, or the main session.
+// Run is what the tools of every run act on: one background run, an interactive
+// fork, or the main session.
 // Methods may be called concurrently, block while they write or send, and
 // answer with a text that the agent can act on.
 type Run interface {
@@ -52,7 +59,7 @@ type Run interface {
 var schemaFiles embed.FS
 
 // handler acts on arguments that have passed the schema.
-type handler func(ctx context.Context, r Run, args json.RawMessage) agent.ToolResult
+type handler func(ctx context.Context, c Caller, args json.RawMessage) agent.ToolResult
 
 // tools is the one list: the same for every run, so that an engine's prompt
 // cache holds. Which of them a run may use is decided when it calls them.
@@ -62,16 +69,21 @@ var tools = []struct {
 }{
 	{PingUser, aboutPing, ping},
 	{DiscordEmbed, aboutEmbed, sendEmbed},
+	{SendFile, aboutFile, sendFile},
 	{ReportUpdates, aboutReport, report},
 	{FollowUpChain, aboutFollowUp, followUp},
+	{SaveContext, aboutSave, saveContext},
+	{EnterFork, aboutEnter, enterFork},
+	{ExitFork, aboutExit, exitFork},
+	{UpdateNames, aboutNames, updateNames},
 	{AddReminder, aboutAdd, addReminder},
 	{ListReminders, aboutList, listReminders},
 	{CancelReminder, aboutCancel, cancelReminder},
 }
 
-// Background is the bot's tools bound to r. Bad arguments are answered with
-// the field and the cure; a panic inside r becomes an error answer.
-func Background(r Run) []agent.Tool {
+// Tools is the bot's twelve tools bound to c. Bad arguments are answered with
+// the field and the cure; a panic inside c becomes an error answer.
+func Tools(c Caller) []agent.Tool {
 	list := make([]agent.Tool, 0, len(tools))
 	for _, t := range tools {
 		schema, err := schemaFiles.ReadFile("schemas/" + t.name + ".json")
@@ -81,14 +93,14 @@ func Background(r Run) []agent.Tool {
 		list = append(list, agent.Tool{
 			Name: t.name, Description: t.about, Schema: schema,
 			Call: func(ctx context.Context, args json.RawMessage) agent.ToolResult {
-				return call(ctx, r, t.name, args)
+				return call(ctx, c, t.name, args)
 			},
 		})
 	}
 	return list
 }
 
-func call(ctx context.Context, r Run, name string, args json.RawMessage) (result agent.ToolResult) {
+func call(ctx context.Context, c Caller, name string, args json.RawMessage) (result agent.ToolResult) {
 	defer func() {
 		if p := recover(); p != nil {
 			result = Refusal(fmt.Sprintf(textFault, name, p))
@@ -102,7 +114,7 @@ func call(ctx context.Context, r Run, name string, args json.RawMessage) (result
 	}
 	for _, t := range tools {
 		if t.name == name {
-			return t.handle(ctx, r, args)
+			return t.handle(ctx, c, args)
 		}
 	}
 	return Refusal(fmt.Sprintf(textUnknownTool, name))
@@ -114,7 +126,15 @@ func Said(text string) agent.ToolResult { return agent.ToolResult{Text: text} }
 // Refusal is the answer of a call that did not: its text says what to do instead.
 func Refusal(text string) agent.ToolResult { return agent.ToolResult{Text: text, IsError: true} }
 
-func ping(ctx context.Context, r Run, args json.RawMessage) agent.ToolResult {
+// NotSent is the answer where a surface did not take a message.
+func NotSent(err error) agent.ToolResult {
+	if errors.Is(err, post.ErrNoChannel) {
+		return Refusal(TextNoChannel)
+	}
+	return Refusal(fmt.Sprintf(textNotSent, err))
+}
+
+func ping(ctx context.Context, c Caller, args json.RawMessage) agent.ToolResult {
 	var a struct {
 		Message  string `json:"message"`
 		Critical bool   `json:"critical"`
@@ -126,10 +146,10 @@ func ping(ctx context.Context, r Run, args json.RawMessage) agent.ToolResult {
 	if message == "" {
 		return Refusal(fmt.Sprintf(textEmptyField, "message"))
 	}
-	return r.Ping(ctx, message, a.Critical)
+	return c.Ping(ctx, message, a.Critical)
 }
 
-func sendEmbed(ctx context.Context, r Run, args json.RawMessage) agent.ToolResult {
+func sendEmbed(ctx context.Context, c Caller, args json.RawMessage) agent.ToolResult {
 	e, critical, err := readEmbed(args)
 	if err != nil {
 		return Refusal(fmt.Sprintf(textUnreadable, DiscordEmbed, err))
@@ -137,10 +157,15 @@ func sendEmbed(ctx context.Context, r Run, args json.RawMessage) agent.ToolResul
 	if e.Title == "" {
 		return Refusal(fmt.Sprintf(textEmptyField, "title"))
 	}
-	return r.Embed(ctx, e, critical)
+	for i, b := range e.Buttons {
+		if err := b.CheckAgent(); err != nil {
+			return Refusal(fmt.Sprintf(textBadAction, i, err))
+		}
+	}
+	return c.Embed(ctx, e, critical)
 }
 
-func report(ctx context.Context, r Run, args json.RawMessage) agent.ToolResult {
+func report(ctx context.Context, c Caller, args json.RawMessage) agent.ToolResult {
 	var a struct {
 		Message string `json:"message"`
 	}
@@ -151,10 +176,10 @@ func report(ctx context.Context, r Run, args json.RawMessage) agent.ToolResult {
 	if message == "" {
 		return Refusal(fmt.Sprintf(textEmptyField, "message"))
 	}
-	return r.Report(ctx, message)
+	return c.Report(ctx, message)
 }
 
-func followUp(ctx context.Context, r Run, args json.RawMessage) agent.ToolResult {
+func followUp(ctx context.Context, c Caller, args json.RawMessage) agent.ToolResult {
 	var a struct {
 		Minutes json.Number `json:"minutes_from_now"`
 	}
@@ -165,5 +190,5 @@ func followUp(ctx context.Context, r Run, args json.RawMessage) agent.ToolResult
 	if err != nil {
 		return Refusal(fmt.Sprintf(textUnreadable, FollowUpChain, err))
 	}
-	return r.FollowUp(ctx, n)
+	return c.FollowUp(ctx, n)
 }

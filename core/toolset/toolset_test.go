@@ -51,9 +51,34 @@ func (r *recorder) FollowUp(_ context.Context, n int) agent.ToolResult {
 
 func (r *recorder) Reminders() ReminderBook { return r.book }
 
-func use(t *testing.T, r Run, name, args string) agent.ToolResult {
+func (r *recorder) SaveContext(context.Context) agent.ToolResult {
+	r.calls = append(r.calls, "save")
+	return Said("ok")
+}
+
+func (r *recorder) EnterFork(_ context.Context, topic string, minutes int) agent.ToolResult {
+	r.calls = append(r.calls, fmt.Sprintf("enter %q %d", topic, minutes))
+	return Said("ok")
+}
+
+func (r *recorder) ExitFork(context.Context) agent.ToolResult {
+	r.calls = append(r.calls, "exit")
+	return Said("ok")
+}
+
+func (r *recorder) SendFile(_ context.Context, path, message string, critical bool) agent.ToolResult {
+	r.calls = append(r.calls, fmt.Sprintf("file %q %q %v", path, message, critical))
+	return Said("ok")
+}
+
+func (r *recorder) UpdateNames(_ context.Context, user, bot string) agent.ToolResult {
+	r.calls = append(r.calls, fmt.Sprintf("names %q %q", user, bot))
+	return Said("ok")
+}
+
+func use(t *testing.T, r Caller, name, args string) agent.ToolResult {
 	t.Helper()
-	for _, tool := range Background(r) {
+	for _, tool := range Tools(r) {
 		if tool.Name == name {
 			return tool.Call(t.Context(), json.RawMessage(args))
 		}
@@ -62,8 +87,8 @@ func use(t *testing.T, r Run, name, args string) agent.ToolResult {
 	return agent.ToolResult{}
 }
 
-func TestEveryRunHasTheSameSevenTools(t *testing.T) {
-	a, b := Background(&recorder{}), Background(&recorder{})
+func TestEveryRunHasTheSameTwelveTools(t *testing.T) {
+	a, b := Tools(&recorder{}), Tools(&recorder{})
 	var names []string
 	for i, tool := range a {
 		names = append(names, tool.Name)
@@ -75,7 +100,10 @@ func TestEveryRunHasTheSameSevenTools(t *testing.T) {
 			t.Errorf("%s: schema of type %q, %v", tool.Name, schema.Type, err)
 		}
 	}
-	want := []string{"ping_user", "discord_embed", "report_updates", "follow_up_chain", "add_reminder", "list_reminders", "cancel_reminder"}
+	want := []string{
+		"ping_user", "discord_embed", "send_file", "report_updates", "follow_up_chain", "save_context", "enter_fork", "exit_fork",
+		"update_names", "add_reminder", "list_reminders", "cancel_reminder",
+	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
@@ -89,6 +117,14 @@ func TestGoodCallsReachTheRun(t *testing.T) {
 		{ReportUpdates, `{"message":"two\nlines"}`, `report "two\nlines"`},
 		{FollowUpChain, `{"minutes_from_now":30}`, `follow 30`},
 		{FollowUpChain, `{"minutes_from_now":3e1}`, `follow 30`},
+		{SaveContext, ``, `save`},
+		{SaveContext, `{"sure":true}`, `save`},
+		{ExitFork, `{}`, `exit`},
+		{EnterFork, `null`, `enter "" 0`},
+		{EnterFork, `{"topic":" plan\nthe \u001b[1mweek ","idle_timeout":25.0}`, `enter "plan\nthe week" 25`},
+		{SendFile, `{"file_path":"~/a b.pdf"}`, `file "~/a b.pdf" "" false`},
+		{SendFile, `{"file_path":"x","message":" hi\u202e ","critical":true}`, `file "x" "hi" true`},
+		{UpdateNames, `{"user_name":" Sam\n","bot_name":"Ollim \u001b[2JX"}`, `names "Sam" "Ollim X"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.tool+" "+tt.args, func(t *testing.T) {
@@ -132,6 +168,16 @@ func TestABadCallIsToldTheFieldAndTheCure(t *testing.T) {
 		{AddReminder, `{"prompt":"x","delay_minutes":-5}`, []string{"delay_minutes must be at least 1"}},
 		{AddReminder, `{"delay_minutes":5}`, []string{`"prompt" is missing`}},
 		{CancelReminder, `{}`, []string{`"reminder_id" is missing`}},
+		{EnterFork, `{"idle_timeout":0}`, []string{"idle_timeout must be at least 1"}},
+		{EnterFork, `{"idle_timeout":1441}`, []string{"idle_timeout must be at most 1440"}},
+		{EnterFork, `{"topic":["a"]}`, []string{"topic must be of type string, not array"}},
+		{SendFile, `{"message":"x"}`, []string{`"file_path" is missing`, "add it"}},
+		{SendFile, `{"file_path":" \u001b[0m"}`, []string{"file_path is empty"}},
+		{SendFile, `{"file_path":"x","critical":1}`, []string{"critical must be of type boolean"}},
+		{UpdateNames, `{"user_name":"Sam"}`, []string{`"bot_name" is missing`}},
+		{UpdateNames, `{"user_name":"Sam","bot_name":"\u200b"}`, []string{"bot_name is empty"}},
+		{UpdateNames, `{"user_name":"` + strings.Repeat("é", 81) + `","bot_name":"x"}`, []string{"user_name is longer than 80 characters"}},
+		{SaveContext, `[]`, []string{"must be one JSON object"}},
 		{CancelReminder, `{"reminder_id":"ffffffff"}`, []string{"Error: no reminder found with ID ffffffff."}},
 	}
 	for _, tt := range tests {
@@ -156,6 +202,28 @@ func TestAPanicBecomesAnAnswer(t *testing.T) {
 	a := use(t, &recorder{panic: true}, PingUser, `{"message":"x"}`)
 	if !a.IsError || !strings.Contains(a.Text, "out of paper") {
 		t.Errorf("answer %+v", a)
+	}
+}
+
+func TestAButtonThatIsNotTheAgentsToGiveIsRefusedWithTheChoice(t *testing.T) {
+	for action, says := range map[string]string{
+		"fork_save:_":                           "buttons[1].action",
+		"Open the page":                         "task_done:<task_id>",
+		"task_done:" + strings.Repeat("x", 100): "too long",
+		"task_done:a\x1b[31m":                   "",
+		"agent:" + strings.Repeat("x", 3000):    "",
+	} {
+		args, err := json.Marshal(map[string]any{"title": "x", "buttons": []map[string]string{
+			{"label": "Hide", "action": "dismiss:"}, {"label": "Go", "action": action},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &recorder{}
+		a := use(t, r, DiscordEmbed, string(args))
+		if a.IsError != (says != "") || !strings.Contains(a.Text, says) || a.IsError == (r.embed.Title == "x") {
+			t.Errorf("%.20q: %+v, sent %+v", action, a, r.embed)
+		}
 	}
 }
 
@@ -226,9 +294,9 @@ func TestPropertyACutTextFitsAndIsTheBeginning(t *testing.T) {
 func TestPropertyNoArgumentsMakeAToolPanicOrStaySilent(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := &recorder{book: &shelf{zone: time.UTC}}
-		tools := Background(r)
+		tools := Tools(r)
 		tool := tools[rapid.IntRange(0, len(tools)-1).Draw(rt, "tool")]
-		keys := rapid.SampledFrom([]string{"message", "title", "critical", "fields", "minutes_from_now", "prompt", "run_at", "delay_minutes", "reminder_id", "max_chain"})
+		keys := rapid.SampledFrom([]string{"message", "title", "critical", "fields", "minutes_from_now", "prompt", "run_at", "delay_minutes", "reminder_id", "max_chain", "topic", "idle_timeout", "file_path", "user_name", "bot_name"})
 		values := rapid.SampledFrom([]string{`1`, `-1`, `1e9`, `1e400`, `2.5`, `""`, `"x"`, `"\ud800"`, `null`, `[]`, `{}`, `[{"name":1}]`, `true`, `"2000-01-01T00:00"`})
 		var parts []string
 		for range rapid.IntRange(0, 4).Draw(rt, "n") {
@@ -266,9 +334,9 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-func BenchmarkBackground(b *testing.B) {
+func BenchmarkTools(b *testing.B) {
 	r := &recorder{}
 	for b.Loop() {
-		Background(r)
+		Tools(r)
 	}
 }

@@ -3,6 +3,7 @@ package transcript
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -16,8 +17,11 @@ import (
 // maxText is the longest text of one entry in bytes; what goes beyond is cut.
 const maxText = 64 << 10
 
-// ErrClosed answers messages that come after Close.
-var ErrClosed = errors.New("the bot has stopped: nothing can be posted")
+// maxName is the longest shown name of a file, in characters.
+const maxName = 200
+
+// ErrClosed answers messages that come after Close; it is a post.ErrNoChannel.
+var ErrClosed = fmt.Errorf("the bot has stopped: %w", post.ErrNoChannel)
 
 // Options are what a Book is made of. Zero values work: no file, UTC, 500 entries.
 type Options struct {
@@ -207,7 +211,7 @@ func (b *Book) Close() error {
 
 func (b *Book) fromPost(p post.Post) Entry {
 	e := Entry{
-		ID: newID(), At: b.now(), Role: Bot, Text: tidy(p.Text), Embed: tidyEmbed(p.Embed),
+		ID: newID(), At: b.now(), Role: Bot, Text: withFiles(tidy(p.Text), p.Files), Embed: tidyEmbed(p.Embed),
 		Source: clean.Line(p.Source), Critical: p.Critical,
 	}
 	switch {

@@ -2,6 +2,7 @@ package pane_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -181,5 +182,18 @@ func TestUpdatesAreNewestFirstAndKeepTheirSelection(t *testing.T) {
 	s.next(func(c *core.Snapshot) { c.Updates = nil })
 	if a := s.do(action.UpdatesDiscard); a.Do != nil || a.Toast == "" {
 		t.Errorf("without updates: %#v", a)
+	}
+}
+
+func TestWhatTheUserLooksAtStaysSelected(t *testing.T) {
+	s := open("schedule")
+	first := s.do(action.ScheduleDetails).Show.Title
+	s.next(func(c *core.Snapshot) {
+		sooner := routines.Entry{ID: "new", Description: "Sooner", FireTime: noon.Add(time.Second)}
+		at := slices.IndexFunc(c.Schedule.Entries, func(e routines.Entry) bool { return e.FireTime.After(noon) })
+		c.Schedule.Entries = slices.Insert(slices.Clone(c.Schedule.Entries), at, sooner)
+	})
+	if got := s.do(action.ScheduleDetails).Show.Title; got != first {
+		t.Errorf("the selection went from %q to %q", first, got)
 	}
 }

@@ -252,3 +252,11 @@ func TestLogsFindAndLeaveTheSearch(t *testing.T) {
 		t.Errorf("state %q", state)
 	}
 }
+
+func TestRunsOutOfSightAreCounted(t *testing.T) {
+	s := open("forks")
+	has(t, s.screen(80, 12), "run 1 of 5 · following")
+	if screen := s.screen(80, 24); strings.Contains(screen, "of 5") {
+		t.Errorf("all runs are in sight:\n%s", screen)
+	}
+}

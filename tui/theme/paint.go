@@ -77,10 +77,10 @@ func (o Options) sequences(r Role) (open, shut string) {
 	}
 	fg, bg := o.Colours(r)
 	if fg != nil {
-		on, off = on.ForegroundColor(fg), off.DefaultForegroundColor()
+		on, off = on.ForegroundColor(fg), off.ForegroundColor(nil)
 	}
 	if bg != nil {
-		on, off = on.BackgroundColor(bg), off.DefaultBackgroundColor()
+		on, off = on.BackgroundColor(bg), off.BackgroundColor(nil)
 	}
 	if len(on) == 0 {
 		return "", ""

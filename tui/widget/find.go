@@ -165,7 +165,7 @@ func (s *Scroll) findBar(b Brush, w int) string {
 	}
 	keys := textFindKeys
 	if f.typing {
-		keys = textTyping
+		keys = "" // the help line has them
 	}
 	query := f.field.Text()
 	left := []Span{{theme.Key, " /"}}
@@ -191,7 +191,7 @@ func (s *Scroll) findBar(b Brush, w int) string {
 
 // hint puts the keys before the count where there is room for both.
 func (s *Scroll) hint(w int, query string, count []Span, keys string) []Span {
-	if w >= 2*(Width(count)+Cells(keys)+3) && Cells(query)+Width(count)+Cells(keys)+8 < w {
+	if keys != "" && w >= 2*(Width(count)+Cells(keys)+3) && Cells(query)+Width(count)+Cells(keys)+8 < w {
 		return append([]Span{{theme.Dim, keys + "   "}}, count...)
 	}
 	return count

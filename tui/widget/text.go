@@ -7,7 +7,6 @@ const (
 	textPaused    = "paused"
 	textNoMatch   = "no match"
 	textFindKeys  = "n next · N previous · esc ends"
-	textTyping    = "enter keeps · esc ends"
 )
 
 func textNew(n uint64) string { return Thousands(n) + " new" }

@@ -29,6 +29,8 @@ func (t *turn) conversation(r reading) []step {
 	switch {
 	case r.Tag == "routine" || r.Tag == "reminder":
 		return append(steps, t.foreground(r)...)
+	case strings.HasPrefix(r.Tag, "fork-") && r.Body == "", r.Tag == "system":
+		return append(steps, t.inFork(r)...)
 	case r.Body == "" && r.Images > 0:
 		return append(steps, step{verb: vSay, text: sayPicture})
 	case cancelForm().MatchString(r.Body):
@@ -99,8 +101,8 @@ func (t *turn) otherwise(r reading) []step {
 	if strings.HasSuffix(strings.TrimSpace(r.Body), "?") {
 		line = t.pick(sayQuestion)
 	}
-	if n := len(t.history); n > 0 && t.rng.IntN(3) == 0 {
-		line += " " + fmt.Sprintf(sayBefore, clean.Cut(clean.Line(yours(t.history[n-1].Asked)), 80))
+	if before := t.lastAsked(); before != "" && t.rng.IntN(3) == 0 {
+		line += " " + fmt.Sprintf(sayBefore, clean.Cut(clean.Line(yours(before)), 80))
 	}
 	return []step{{verb: vThink, text: fmt.Sprintf(thinkMain, what)}, {verb: vSay, text: line}}
 }

@@ -18,6 +18,7 @@ type reading struct {
 	Check, Of  int // position in a chain, 0 outside of one
 	Chain      bool
 	Late       bool
+	Must       bool // a fork's last notice: it has to end
 	Updates    []string
 	Tools      []string // patterns that the preamble lists
 	Body       string
@@ -55,7 +56,7 @@ func read(prompt string) reading {
 		}
 	} else if m := plainTag().FindStringSubmatch(rest); m != nil {
 		r.Tag = m[1]
-		rest = rest[len(m[0]):]
+		rest = r.takeFork(rest[len(m[0]):])
 	}
 	r.Late = strings.Contains(rest, "[late:")
 	if m := checkForm().FindStringSubmatch(rest); m != nil && strings.Contains(rest, "CHAIN CONTEXT") {

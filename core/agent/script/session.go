@@ -30,6 +30,8 @@ type session struct {
 	cancel   context.CancelCauseFunc
 	settings agent.Settings
 	history  []exchange
+	used     agent.Usage // since the session was opened
+	turns    int
 	closed   bool
 }
 
@@ -72,9 +74,15 @@ func (s *session) end(t *turn, asked string) {
 	s.mu.Lock()
 	s.cancel(nil)
 	s.cancel = nil
-	h := append(slices.Clone(s.history), exchange{Asked: read(asked).Body, Answered: t.said.String()})
-	s.history = h[max(0, len(h)-keptTurns):]
-	h = s.history
+	s.used = s.used.Add(t.usage())
+	if t.command {
+		s.history = t.history // its own words are none of the conversation
+	} else {
+		s.turns++
+		h := append(slices.Clone(s.history), exchange{Asked: read(asked).Body, Answered: t.said.String()})
+		s.history = h[max(0, len(h)-keptTurns):]
+	}
+	h := s.history
 	s.mu.Unlock()
 	s.engine.remember(s.id, h)
 }
@@ -118,6 +126,13 @@ func (s *session) Close() error {
 		s.cancel(errClosed)
 	}
 	return nil
+}
+
+// spent is what the finished turns have used, and how many they were.
+func (s *session) spent() (agent.Usage, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used, s.turns
 }
 
 func (s *session) current() agent.Settings {

@@ -31,6 +31,7 @@ type turn struct {
 	// said is the turn's text, lastText what was said since the last tool.
 	said     strings.Builder
 	lastText string
+	command  bool // the message was a command to the engine itself
 	calls    int
 	rounds   int // requests that a model would have needed
 	in, out  int // characters read and written
@@ -57,6 +58,9 @@ func (t *turn) play(m agent.Message) {
 	t.in = len(m.Text) + len(t.s.o.SystemPrompt)
 	for _, e := range t.history {
 		t.in += len(e.Asked) + len(e.Answered)
+	}
+	if t.obeyCommand(m.Text) {
+		return
 	}
 	r := read(m.Text)
 	r.Images = len(m.Images)
@@ -129,10 +133,12 @@ func (t *turn) finish() {
 	}, nil)
 }
 
+// preset is the tokens of a system prompt that a real engine always sends.
+const preset = 1800
+
 // usage is plausible: four characters are about a token, what was said before
 // comes from the cache, and nothing costs anything.
 func (t *turn) usage() agent.Usage {
-	const preset = 1800 // a system prompt that a real engine always sends
 	return agent.Usage{
 		InputTokens: 4 + t.rounds*6, OutputTokens: 1 + t.out/4,
 		CacheRead: preset + (t.rounds-1)*t.in/4, CacheWrite: t.in / 4,

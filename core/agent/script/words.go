@@ -70,11 +70,19 @@ const (
 
 	sayOneUpdate = "While you were away: %s"
 	sayUpdates   = "While you were away, %d things happened:"
+	sayForkHello = "I am here. What is on your mind?"
+	sayForkIdle  = "Are you still there? Write a line and we go on; otherwise I close this branch before long."
+	sayForkOver  = "Nobody is here any more, so I close this branch."
+	sayForkTold  = "Told the main session. See you there."
+	reportFork   = "Talked in a fork about: %s."
+	reportEmpty  = "A fork ended without a word from the user."
 	sayLate      = "This one comes late, because I was not running when it was due."
 	sayPicture   = "I got your picture, but the offline engine cannot see. Tell me in words what is on it."
 	sayListed    = "That is the list as it stands."
 	sayCancelled = "If it was there, it is gone now."
 	sayWhen      = "Gladly. When? Say it like this: remind me to water the plants in 20 minutes."
+	sayCost      = "Cost: $0.00, the offline engine is free. %s, about %d tokens: %d read, %d of them from the cache, and %d written."
+	sayCompacted = "History summed up: about %d tokens became %d."
 	sayBefore    = "(Before that you wrote: %s.)"
 )
 

@@ -152,6 +152,15 @@ func (p *Pane) send(c pane.Context) pane.Answer {
 	return pane.Answer{Do: core.Say{Text: text}}
 }
 
+// Return puts words back that could not be sent, unless others have been written
+// meanwhile.
+func (p *Pane) Return(text string) {
+	if p.field.Text() == "" {
+		p.version++
+		p.field.Insert(text)
+	}
+}
+
 // Sync implements pane.Pane.
 func (p *Pane) Sync(c pane.Context) {
 	p.version++

@@ -76,6 +76,15 @@ func (p *Pane) rule(c pane.Context, f fork.View, w int, focused bool) string {
 		}
 		state = []widget.Span{{Role: role, Text: v.State()}}
 	}
+	if n := len(c.Snap.Forks); n > p.listed { // runs are out of sight
+		place := widget.Span{Role: theme.Dim, Text: textPlace(p.list.At+1, n)}
+		if len(state) > 0 {
+			place.Text += " · "
+		}
+		if more := append([]widget.Span{place}, state...); widget.Width(title)+widget.Width(more)+10 <= w {
+			state = more
+		}
+	}
 	return widget.Brush{Theme: c.Theme}.Rule(w, title, state)
 }
 

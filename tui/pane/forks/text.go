@@ -70,6 +70,9 @@ func queued(s *core.Snapshot, f fork.View) string {
 	return fmt.Sprintf("%s (%d run)", place, running)
 }
 
+// textPlace says which run is selected, where not all can be seen.
+func textPlace(at, of int) string { return fmt.Sprintf("run %d of %d", at, of) }
+
 // elapsed is how long a run has taken, up to now.
 func elapsed(f fork.View, now time.Time) time.Duration {
 	switch {

@@ -72,6 +72,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	if n == 0 {
 		return pane.Answer{Toast: textNothing}
 	}
+	p.chosen = nameAt(c.Snap, p.list.At) // what the user works with stays selected
 	entry, problem := at(c.Snap, p.list.At)
 	switch {
 	case problem != nil && id == action.ScheduleDetails:

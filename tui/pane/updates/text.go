@@ -33,7 +33,10 @@ func count(n int) string {
 func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func pageTitle(s *core.Snapshot, u updates.Update) string {
-	return "Update, " + widget.Age(s.At.Sub(u.At)) + " old"
+	if age := s.At.Sub(u.At); age >= time.Minute {
+		return "Update, " + widget.Age(age) + " old"
+	}
+	return "Update, just left"
 }
 
 // page is an update in full, and what will become of it.

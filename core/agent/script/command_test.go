@@ -1,0 +1,132 @@
+package script
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/agent"
+)
+
+// compactings are the events of one turn that tell of a compaction.
+func compactings(t *testing.T, s agent.Session, text string) (list []agent.Compacting, result agent.Result) {
+	t.Helper()
+	for ev, err := range s.Send(t.Context(), agent.Message{Text: text}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch ev := ev.(type) {
+		case agent.Compacting:
+			list = append(list, ev)
+		case agent.Result:
+			result = ev
+		default:
+			t.Errorf("%T in a compaction", ev)
+		}
+	}
+	return list, result
+}
+
+func talk(t *testing.T, s agent.Session, lines ...string) {
+	t.Helper()
+	for _, l := range lines {
+		if _, _, err := turnOf(t.Context(), s, l); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestCompactSumsTheHistoryUp(t *testing.T) {
+	for _, command := range []string{"/compact", "/compact keep the names", " /compact\nkeep this\n"} {
+		s := open(t, Options{}, agent.SessionOptions{}).(*session)
+		talk(t, s, "hello", strings.Repeat("a long story ", 2000), "thanks")
+		list, result := compactings(t, s, command)
+		if len(list) != 2 || list[0].Done || !list[1].Done || list[0].Auto || list[1].Auto || list[0].PreTokens != list[1].PreTokens {
+			t.Fatalf("%q: %+v", command, list)
+		}
+		if n := list[0].PreTokens; n < preset+6500 || n > preset+8000 { // 26,000 characters and a few answers
+			t.Errorf("%d tokens before", n)
+		}
+		if result.IsError || result.SessionID != s.ID() || result.Turns != 3 || !strings.Contains(result.Text, "tokens became") {
+			t.Errorf("%+v", result)
+		}
+		if len(s.history) != 1 || s.history[0].Asked != "thanks" {
+			t.Errorf("history: %+v", s.history)
+		}
+		if again, _ := compactings(t, s, "/compact"); again[0].PreTokens > preset+200 {
+			t.Errorf("%d tokens after", again[0].PreTokens)
+		}
+	}
+}
+
+func TestACompactionThatIsInterruptedChangesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, Options{Pace: 1}, agent.SessionOptions{}).(*session)
+		talk(t, s, "hello", "thanks")
+		var result agent.Result
+		for ev, err := range s.Send(t.Context(), agent.Message{Text: "/compact"}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch ev := ev.(type) {
+			case agent.Compacting:
+				if ev.Done {
+					t.Error("it went on")
+				}
+				if err := s.Interrupt(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			case agent.Result:
+				result = ev
+			}
+		}
+		if !result.Interrupted || len(s.history) != 2 {
+			t.Errorf("%+v, %d turns", result, len(s.history))
+		}
+	})
+}
+
+func TestACompactionTakesItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, Options{Pace: 1}, agent.SessionOptions{})
+		start := time.Now()
+		compactings(t, s, "/compact")
+		if d := time.Since(start); d != 1500*time.Millisecond {
+			t.Errorf("%v", d)
+		}
+	})
+}
+
+func TestCostTellsWhatTheSessionUsed(t *testing.T) {
+	s := open(t, Options{}, agent.SessionOptions{}).(*session)
+	got, _, err := turnOf(t.Context(), s, "/cost")
+	want := "Cost: $0.00, the offline engine is free. 0 turns, about 0 tokens: 0 read, 0 of them from the cache, and 0 written."
+	if diff := cmp.Diff([]string{"text " + want, `result "` + want + `" interrupted=false error=false`}, got); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	_, result, err := turnOf(t.Context(), s, "hello")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used, _ := s.spent()
+	if used.Tokens() <= result.Usage.Tokens() {
+		t.Error("the question for the cost costs nothing")
+	}
+	_, result, _ = turnOf(t.Context(), s, "/cost")
+	if !strings.Contains(result.Text, " 1 turn, about ") || strings.Contains(result.Text, "about 0 tokens") || len(s.history) != 1 {
+		t.Errorf("%q, history %+v", result.Text, s.history)
+	}
+}
+
+func TestOnlyAWholeMessageIsACommand(t *testing.T) {
+	for _, text := range []string{"/cost of living", "what does /cost do", "/compacted", "please /compact", "[2026-11-23 Mon 09:02 AM PT] /cost", "/Cost"} {
+		s := open(t, Options{}, agent.SessionOptions{}).(*session)
+		got, _, err := turnOf(t.Context(), s, text)
+		if err != nil || strings.Contains(strings.Join(got, "\n"), "offline engine is free") || strings.Contains(strings.Join(got, "\n"), "compacting") || len(s.history) != 1 {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+}

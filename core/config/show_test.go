@@ -1,0 +1,76 @@
+package config
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTheWholeConfigurationIsShownWithLabelsUnitsAndOffers(t *testing.T) {
+	var got []string
+	for _, l := range Show(DefaultRuntime()) {
+		got = append(got, l.String())
+	}
+	want := []string{
+		"**model.main**: (default) `opus` `sonnet` `haiku` `default`",
+		"**model.fork**: (inherit main) `opus` `sonnet` `haiku` `default`",
+		"**thinking.main**: off (default) `off` `adaptive` `tokens`",
+		"**thinking.fork**: adaptive (default) `off` `adaptive` `tokens`",
+		"**bg_fork_timeout**: 1800s (default) `seconds`",
+		"**fork_idle_timeout**: 10m (default) `minutes`",
+		"**permission_mode**: dontAsk (default) `acceptEdits` `bypassPermissions` `default` `dontAsk`",
+		"**auto_update**: off (default) `on` `off`",
+		"**auto_update_interval**: 60m (default) `minutes`",
+		"**auto_update_hour**: 6:00 (default) `0-23`",
+		"**google_calendars**: primary (default) `primary` `id,id`",
+		"**google_task_list**: @default (default) `@default` `id`",
+		"**max_background_forks**: 4 (default) `1-100`",
+		"**quiet_hours**: off (default) `22:00-07:30` `off`",
+		"**claude_warm**: 1 (default) `0-16`",
+		"**claude_memory_limit**: 4GB (default) `4GB` `512MB`",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAValueOtherThanTheDefaultIsShownPlainly(t *testing.T) {
+	r := Runtime{
+		ModelMain: "opus", ModelFork: "haiku", ThinkingMain: "8000", ThinkingFork: "31999", BgForkTimeout: time.Minute,
+		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: 5 * time.Minute,
+		AutoUpdateHour: 0, GoogleCalendars: "a,b", GoogleTaskList: "x", MaxBackgroundForks: 1,
+		QuietHours: Quiet{22 * 60, 7*60 + 30}, ClaudeWarm: 0, ClaudeMemoryLimit: 1536 << 20,
+	}
+	want := []string{
+		"opus", "haiku", "8k budget", "31k budget", "60s", "60m", "default", "on", "5m", "0:00", "a,b", "x", "1",
+		"22:00-07:30", "0", "1536MB",
+	}
+	var got []string
+	for _, l := range Show(r) {
+		got = append(got, l.Value)
+		if one, err := ShowOne(r, l.Label); err != nil || l.Default || !cmp.Equal(one, l) || strings.Contains(one.String(), "(default)") {
+			t.Errorf("%+v, %+v, %v", l, one, err)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	r.ThinkingMain = "999"
+	if l, err := ShowOne(r, "thinking_main"); err != nil || l.Value != "999 tokens budget" {
+		t.Errorf("a budget below a thousand reads %q, %v", l.Value, err)
+	}
+}
+
+func TestShowingAnUnknownKeyListsTheKeys(t *testing.T) {
+	_, err := ShowOne(DefaultRuntime(), "model")
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, k := range keys {
+		if !strings.Contains(err.Error(), k.label) {
+			t.Errorf("%v lacks %s", err, k.label)
+		}
+	}
+}

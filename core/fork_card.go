@@ -1,0 +1,70 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ollimbot/core/post"
+	"ollimbot/core/store"
+)
+
+// Banner is the interactive fork as a dashboard shows it.
+type Banner struct {
+	Topic   string // cleaned; empty when the user leads
+	Resumed bool   // continues a background run: it cannot be saved
+	Since   time.Time
+	// Asks is true while the agent wants to save the fork and waits for a word.
+	Asks bool
+}
+
+func (c *conversation) banner() *Banner {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.fork
+	if f == nil {
+		return nil
+	}
+	return &Banner{Topic: f.topic, Resumed: f.resumed, Since: f.entered, Asks: f.saveAsked}
+}
+
+// postEnter says that a fork has begun, with its exits as buttons (spec 07.4.2).
+func (b *Bot) postEnter(ctx context.Context, f *interactive, r forkRequest) {
+	text := textForkPlain
+	switch {
+	case r.title != "":
+		text = fmt.Sprintf(textForkResumed, r.title)
+	case f.topic != "":
+		text = "Topic: " + f.topic
+	}
+	b.postCard(ctx, post.Embed{
+		Title: "Forked Session", Description: text, Color: "purple",
+		Buttons: []post.Button{
+			{Label: "Save Context", Style: "success", Action: "fork_save:_"},
+			{Label: "Report", Style: "primary", Action: "fork_report:_"},
+			{Label: "Exit Fork", Style: "danger", Action: "fork_exit:_"},
+		},
+	})
+}
+
+// postExit says how a fork has ended.
+func (b *Bot) postExit(ctx context.Context, f *interactive, how Exit) {
+	e := post.Embed{Title: "Fork Ended — discarded", Color: "greyple"}
+	switch how {
+	case ExitSave:
+		e = post.Embed{Title: "Fork Ended — saved to main", Description: f.report, Color: "green"}
+	case ExitReport:
+		e = post.Embed{Title: "Fork Ended — summary queued", Description: f.report, Color: "blue"}
+		if f.report == "" {
+			e.Description = textNoSummary
+		}
+	}
+	b.postCard(ctx, e)
+}
+
+func (b *Bot) postCard(ctx context.Context, e post.Embed) {
+	p := post.Post{Nonce: store.NewID() + store.NewID(), Embed: &e, Context: "fork"}
+	if _, err := b.surface.Post(context.WithoutCancel(ctx), p); err != nil {
+		b.log.Warn("fork card was not sent", "error", err)
+	}
+}

@@ -1,0 +1,303 @@
+package core
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/policy"
+	"ollimbot/core/prompt"
+	"ollimbot/core/session"
+	"ollimbot/core/transcript"
+	"ollimbot/core/updates"
+)
+
+// Exit is how an interactive fork ends (spec 05.6.3).
+type Exit string
+
+// The exits of a fork.
+const (
+	ExitSave    Exit = "save"    // the fork becomes the main session
+	ExitReport  Exit = "report"  // what it found is queued for the main session
+	ExitDiscard Exit = "discard" // nothing is kept
+)
+
+// interactive is a fork that the user talks in. Its fields belong to the holder
+// of the lock, save those that conversation.mu guards.
+type interactive struct {
+	session agent.Session
+	id      string // once an engine has told it
+	topic   string
+	resumed bool // continues a background run: it cannot be saved
+	entered time.Time
+	idle    time.Duration
+
+	// Guarded by conversation.mu: when the user or the agent last did something,
+	// when the agent was asked whether to leave, how the agent wants to leave,
+	// and whether it waits for the user's word on saving.
+	active, prompted time.Time
+	exit             Exit
+	saveAsked        bool
+	report           string      // the agent's last report
+	mode             policy.Mode // this fork's own, else empty
+
+	seen    map[string]bool // updates that were shown in this fork
+	overdue bool            // the hard prompt was given
+}
+
+// forkRequest is a fork that somebody wants to enter.
+type forkRequest struct {
+	topic  string
+	idle   time.Duration // 0: as configured
+	resume string        // session of a background run to continue, or empty
+	first  string        // the first prompt, where it is not that of a new fork
+	title  string        // what is resumed, for people
+}
+
+func (c *conversation) inFork() *interactive {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.fork
+}
+
+// forkWanted reports whether the agent has asked for a fork in this turn.
+func (c *conversation) forkWanted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wanted != nil
+}
+
+// requestFork notes that the agent wants a fork; false when it is in one.
+func (c *conversation) requestFork(topic string, minutes int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fork != nil {
+		return false
+	}
+	c.wanted = &forkRequest{topic: topic, idle: time.Duration(minutes) * time.Minute}
+	return true
+}
+
+// requestExit notes how the agent wants to leave the fork when its turn has
+// ended; the later of two wishes wins. False when there is no fork.
+func (c *conversation) requestExit(how Exit) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fork == nil {
+		return false
+	}
+	c.fork.exit = how
+	return true
+}
+
+// reported notes the agent's summary: the fork ends with it.
+func (c *conversation) reported(f *interactive, message string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f.report, f.exit = message, ExitReport
+}
+
+// askSave asks the user whether to save the fork.
+func (c *conversation) askSave(f *interactive) {
+	c.mu.Lock()
+	f.saveAsked = true
+	c.mu.Unlock()
+	c.bot.notice(Info, textSaveQuestion)
+}
+
+// enter opens a fork and lets it speak first. The caller holds the lock.
+func (c *conversation) enter(ctx context.Context, r forkRequest) error {
+	if c.inFork() != nil {
+		return fmt.Errorf("%s", textAlreadyForked)
+	}
+	o := c.options(policy.Interactive)
+	o.Resume, o.Fork, o.ID = c.bot.sessions.Main(), true, newUUID()
+	if o.Resume == "" {
+		o.Fork = false
+	}
+	if r.resume != "" {
+		o.Resume, o.Fork, o.ID = r.resume, false, ""
+	}
+	s, err := c.bot.o.Engine.Open(ctx, o)
+	if err != nil {
+		return fmt.Errorf("open the fork: %w", err)
+	}
+	now := c.bot.now()
+	f := &interactive{
+		session: s, topic: r.topic, resumed: r.resume != "", entered: now, active: now,
+		idle: r.idle, seen: map[string]bool{},
+	}
+	if f.idle <= 0 {
+		f.idle = c.bot.runtime.Load().ForkIdleTimeout
+	}
+	c.mu.Lock()
+	c.fork, c.wanted = f, nil
+	c.mu.Unlock()
+	c.bot.postEnter(ctx, f, r)
+	first := r.first
+	if first == "" {
+		first = prompt.ForkStarted(r.topic)
+	}
+	return c.settle(ctx, c.forkTurn(ctx, f, agent.Message{Text: first}))
+}
+
+// forkTurn runs one turn of the fork. Updates are peeked, and those that the
+// fork has seen are not repeated.
+func (c *conversation) forkTurn(ctx context.Context, f *interactive, m agent.Message) error {
+	now := c.bot.now()
+	c.begin(f.session, now)
+	defer c.end()
+	var news []updates.Update
+	for _, u := range c.bot.updates.Peek() {
+		if !f.seen[u.Key] {
+			news = append(news, u)
+		}
+	}
+	t := &turn{c: c, session: f.session, accepted: func() error {
+		for _, u := range news {
+			f.seen[u.Key] = true
+		}
+		return nil
+	}, ended: func(r agent.Result) error { return c.named(f, sessionID(r, f.session)) }}
+	err := t.stream(ctx, agent.Message{Text: prompt.Peeked(now, news, m.Text), Images: m.Images})
+	f.overdue = false
+	c.mu.Lock()
+	f.active, f.prompted = c.bot.now(), time.Time{}
+	c.mu.Unlock()
+	return err
+}
+
+// named learns the fork's session id, and logs it once.
+func (c *conversation) named(f *interactive, id string) error {
+	if f.id != "" || id == "" {
+		return nil
+	}
+	f.id = id
+	if f.resumed {
+		return nil
+	}
+	return c.bot.sessions.Log(c.bot.now(), session.Event{SessionID: id, Event: session.InteractiveFork, Parent: c.bot.sessions.Main()})
+}
+
+// settle follows a turn: it carries out what the agent asked for, leaving a
+// fork or entering one (spec 05.6.3).
+func (c *conversation) settle(ctx context.Context, err error) error {
+	c.mu.Lock()
+	f, r := c.fork, c.wanted
+	c.wanted = nil
+	var how Exit
+	if f != nil {
+		how = f.exit
+	}
+	c.mu.Unlock()
+	switch {
+	case how != "":
+		return c.leave(ctx, f, how)
+	case f == nil && r != nil:
+		return c.enter(ctx, *r)
+	}
+	return err
+}
+
+// leave ends the fork. A save makes it the main session, exactly once: the id
+// is written before anything is closed.
+func (c *conversation) leave(ctx context.Context, f *interactive, how Exit) error {
+	if how == ExitSave && (f.id == "" || f.resumed) {
+		how = ExitDiscard
+	}
+	if how == ExitSave {
+		if err := c.bot.sessions.SwapMain(c.bot.now(), f.id); err != nil {
+			return fmt.Errorf("save the fork: %w", err)
+		}
+		c.drop()
+	}
+	c.mu.Lock()
+	if how == ExitSave {
+		c.session = f.session
+	}
+	c.fork, c.wanted = nil, nil
+	c.mu.Unlock()
+	if how != ExitSave {
+		c.hangUp(f.session)
+	}
+	c.bot.postExit(ctx, f, how)
+	return nil
+}
+
+// discardFork ends the fork without a word from it; false when there is none.
+// The caller holds the lock.
+func (c *conversation) discardFork(why string) bool {
+	f := c.inFork()
+	if f == nil {
+		return false
+	}
+	if why != "" {
+		c.bot.book.Add(transcript.Notice, why)
+	}
+	c.mu.Lock()
+	f.exit = ""
+	c.mu.Unlock()
+	if err := c.leave(context.Background(), f, ExitDiscard); err != nil {
+		c.bot.log.Warn("fork did not end cleanly", "error", err)
+	}
+	return true
+}
+
+// exitByUser carries out the user's choice. For a report the agent is asked
+// for a summary first; the fork ends whether it gives one or not.
+func (c *conversation) exitByUser(ctx context.Context, how Exit) error {
+	f := c.inFork()
+	if f == nil {
+		return fmt.Errorf("%s", textNoFork)
+	}
+	if how == ExitReport {
+		if err := c.forkTurn(ctx, f, agent.Message{Text: prompt.ForkReport()}); err != nil {
+			c.bot.log.Warn("fork gave no report", "error", err)
+		}
+	}
+	return c.leave(ctx, f, how)
+}
+
+// checkIdle looks whether the fork has been left alone: first it is asked, then
+// told, then ended (spec 05.6.4; an ignored hard prompt ends it).
+func (c *conversation) checkIdle(ctx context.Context) error {
+	f := c.inFork()
+	if f == nil {
+		return nil
+	}
+	now := c.bot.now()
+	c.mu.Lock()
+	quiet, prompted := now.Sub(f.active), f.prompted
+	c.mu.Unlock()
+	if quiet <= f.idle {
+		return nil
+	}
+	if f.overdue {
+		c.discardFork(textForkExpired)
+		return nil
+	}
+	hard := !prompted.IsZero() && now.Sub(prompted) > f.idle
+	if prompted.IsZero() {
+		prompted = now
+	}
+	c.bot.book.Add(transcript.Notice, textForkIdle)
+	idle := f.idle
+	if hard {
+		idle *= 2
+	}
+	err := c.forkTurn(ctx, f, agent.Message{Text: prompt.ForkIdle(idle, hard)})
+	c.mu.Lock()
+	f.prompted, f.overdue = prompted, hard
+	c.mu.Unlock()
+	return c.settle(ctx, err)
+}
+
+// newUUID is a random session id (version 4).
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

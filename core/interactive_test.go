@@ -1,0 +1,228 @@
+package core
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/transcript"
+)
+
+// tell sends words as the chat pane does and lets the bot answer.
+func tell(t *testing.T, b *Bot, words string) {
+	t.Helper()
+	if _, err := b.Do(context.Background(), Say{Text: words}); err != nil {
+		t.Fatalf("say %q: %v", words, err)
+	}
+	time.Sleep(time.Minute)
+}
+
+func type_(t *testing.T, b *Bot, line string) Outcome {
+	t.Helper()
+	out, err := b.Do(context.Background(), Say{Text: line})
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	time.Sleep(time.Minute)
+	return out
+}
+
+func script_(lines ...string) string {
+	return "please\n\n```script\n" + strings.Join(lines, "\n") + "\n```"
+}
+
+func lastEmbed(s Snapshot) string {
+	for i := len(s.Chat) - 1; i >= 0; i-- {
+		if e := s.Chat[i].Embed; e != nil {
+			return e.Title
+		}
+	}
+	return ""
+}
+
+func TestAForkIsEnteredSpokenInAndLeft(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		tell(t, b, "hello")
+		main := b.sessions.Main()
+		type_(t, b, "/fork the garden")
+		s := b.Snapshot()
+		if s.Fork == nil || s.Fork.Topic != "the garden" {
+			t.Fatalf("no fork: %+v", s.Fork)
+		}
+		tell(t, b, "what about roses?")
+		if _, err := b.Do(context.Background(), ExitFork{How: ExitDiscard}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		s = b.Snapshot()
+		if s.Fork != nil || lastEmbed(s) != "Fork Ended — discarded" {
+			t.Errorf("fork %+v, card %q", s.Fork, lastEmbed(s))
+		}
+		if b.sessions.Main() != main {
+			t.Errorf("the main session is %q, was %q", b.sessions.Main(), main)
+		}
+	})
+}
+
+func TestASavedForkBecomesTheMainSessionOnce(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		tell(t, b, "hello")
+		main := b.sessions.Main()
+		type_(t, b, "/fork")
+		fork := b.main.inFork().id
+		if fork == "" || fork == main {
+			t.Fatalf("the fork's id is %q, main's %q", fork, main)
+		}
+		for range 2 { // two clicks
+			_, _ = b.Do(context.Background(), ExitFork{How: ExitSave})
+		}
+		time.Sleep(time.Minute)
+		if b.sessions.Main() != fork {
+			t.Errorf("main is %q, want the fork %q", b.sessions.Main(), fork)
+		}
+		data, err := b.dir.Read("state/session_history.jsonl")
+		if err != nil || strings.Count(string(data), `"swapped"`) != 1 {
+			t.Errorf("history: %v\n%s", err, data)
+		}
+		tell(t, b, "and on we go")
+		if b.sessions.Main() != fork {
+			t.Errorf("after a turn main is %q", b.sessions.Main())
+		}
+	})
+}
+
+func TestTheAgentEntersAForkAndReportsOutOfIt(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		tell(t, b, script_(`say Let me look at that apart.`, `call enter_fork {"topic":"roses"}`, `wait 5s`, `say never heard`))
+		s := b.Snapshot()
+		if s.Fork == nil || s.Fork.Topic != "roses" {
+			t.Fatalf("no fork: %+v", s.Fork)
+		}
+		for _, e := range s.Chat {
+			if e.Role == transcript.Bot && strings.Contains(e.Text, "never heard") {
+				t.Error("the turn went on after it had asked for a fork")
+			}
+		}
+		tell(t, b, script_(`call report_updates {"message":"Roses want sun."}`))
+		s = b.Snapshot()
+		if s.Fork != nil || lastEmbed(s) != "Fork Ended — summary queued" {
+			t.Errorf("fork %+v, card %q", s.Fork, lastEmbed(s))
+		}
+		if len(s.Updates) != 1 || s.Updates[0].Message != "Roses want sun." {
+			t.Errorf("updates: %+v", s.Updates)
+		}
+		tell(t, b, "back again")
+		if n := len(b.Snapshot().Updates); n != 0 {
+			t.Errorf("%d updates still pending after main's turn", n)
+		}
+	})
+}
+
+func TestUpdatesAreShownOnceInAForkAndStayForMain(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		type_(t, b, "/fork")
+		if err := b.updates.Append(b.now(), "The kettle is hot."); err != nil {
+			t.Fatal(err)
+		}
+		f := b.main.inFork()
+		tell(t, b, "one")
+		if len(f.seen) != 1 {
+			t.Errorf("seen: %v", f.seen)
+		}
+		tell(t, b, "two")
+		if len(b.Snapshot().Updates) != 1 {
+			t.Error("a fork took an update that belongs to main")
+		}
+	})
+}
+
+func TestAForkThatIsLeftAloneIsAskedToldAndEnded(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		type_(t, b, "/fork")
+		notices := func() (n int) {
+			for _, e := range b.Snapshot().Chat {
+				if e.Role == transcript.Notice && e.Text == textForkIdle {
+					n++
+				}
+			}
+			return n
+		}
+		time.Sleep(12 * time.Minute)
+		if notices() != 1 || b.Snapshot().Fork == nil {
+			t.Fatalf("after 12 minutes: asked %d times, fork %v", notices(), b.Snapshot().Fork)
+		}
+		time.Sleep(30 * time.Minute)
+		if b.Snapshot().Fork != nil {
+			t.Errorf("the fork still stands; asked %d times", notices())
+		}
+	})
+}
+
+func TestSlashCommandsAnswer(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		for line, want := range map[string]string{
+			"/ping-budget":                           "ping budget: 5/5 available (refills 1 every 90 min).",
+			"/ping-budget 6 60":                      "ping budget updated: 5/6 available (refills 1 every 60 min, next in 60 min).",
+			"/ping-budget capacity=5 refill_rate=90": "ping budget updated: 5/5 available (refills 1 every 90 min).",
+			"/model opus":                            "switched to opus.",
+			"/thinking 8000":                         "thinking: 8000.",
+			"/version":                               "ollim-bot test",
+		} {
+			_ = want
+			if out := type_(t, b, line); line != "/ping-budget" && out.Message == "" {
+				t.Errorf("%s answered nothing", line)
+			}
+		}
+		if got := type_(t, b, "/model sonnet").Message; got != "switched to sonnet." {
+			t.Errorf("/model: %q", got)
+		}
+		for _, line := range []string{"/nonsense", "/model gpt", "/thinking much", "/ping-budget -1", "/ping-budget 5 0", "/ping-budget five", "/"} {
+			if _, err := b.Do(context.Background(), Say{Text: line}); err == nil {
+				t.Errorf("%s was taken", line)
+			}
+		}
+		if _, err := b.Do(context.Background(), Say{Text: "/nonsense"}); err == nil || !strings.Contains(err.Error(), "/ping-budget") {
+			t.Errorf("an unknown command does not say what exists: %v", err)
+		}
+	})
+}
+
+func TestClearForgetsTheConversationAndKeepsUpdates(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		tell(t, b, "hello")
+		first := b.sessions.Main()
+		if err := b.updates.Append(b.now(), "keep me"); err != nil {
+			t.Fatal(err)
+		}
+		type_(t, b, "/fork")
+		if out := type_(t, b, "/clear"); !strings.Contains(out.Message, "fork was discarded too") {
+			t.Errorf("reply: %q", out.Message)
+		}
+		if b.sessions.Main() != "" || b.Snapshot().Fork != nil || len(b.Snapshot().Updates) != 1 {
+			t.Errorf("main %q, fork %v, updates %v", b.sessions.Main(), b.Snapshot().Fork, b.Snapshot().Updates)
+		}
+		tell(t, b, "anew")
+		if id := b.sessions.Main(); id == "" || id == first {
+			t.Errorf("after /clear the session is %q, was %q", id, first)
+		}
+	})
+}
+
+func TestAMessageOfAMegabyteIsRefusedWithTheCure(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		_, err := b.Do(context.Background(), Say{Text: strings.Repeat("a", 1<<20)})
+		if err == nil || !strings.Contains(err.Error(), "attach") {
+			t.Errorf("answer: %v", err)
+		}
+		if _, err := b.Do(context.Background(), Say{Text: " \n\t "}); err == nil {
+			t.Error("white space was sent")
+		}
+		tell(t, b, "\x1b[2Jhello \u202eolleh")
+		for _, e := range b.Snapshot().Chat {
+			if strings.ContainsAny(e.Text, "\x1b\u202e") {
+				t.Errorf("hostile characters were kept: %q", e.Text)
+			}
+		}
+	})
+}

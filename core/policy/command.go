@@ -1,0 +1,66 @@
+package policy
+
+import (
+	"regexp"
+	"strings"
+)
+
+// commandMatches compares word by word: "a b *" is the command "a b" with any
+// further words, "a:*" the same in an older spelling, anything else is exact.
+func commandMatches(pattern, command string) bool {
+	prefix, open := strings.CutSuffix(pattern, ":*")
+	if !open {
+		prefix, open = strings.CutSuffix(pattern, " *")
+	}
+	if !open && !strings.ContainsAny(pattern, "*") {
+		return command == pattern
+	}
+	if open && !strings.Contains(prefix, "*") {
+		return command == prefix || strings.HasPrefix(command, prefix+" ")
+	}
+	return wildcard(pattern).MatchString(command)
+}
+
+// simple reports whether a command line is one command, whatever a prefix
+// allows: outside of single quotes no chaining, no substitution, no
+// redirection, and none of the shell's expansions that can run a command or
+// shift the quotes (${…@P}, $'…').
+func simple(command string) bool {
+	var quote byte
+	for i := 0; i < len(command); i++ {
+		c := command[i]
+		switch {
+		case quote == '\'':
+			if c == '\'' {
+				quote = 0
+			}
+		case c == '\\' && i+1 < len(command) && command[i+1] != '\n':
+			i++
+		case c == '`', c == '$' && i+1 < len(command) && opensExpansion(command[i+1], quote):
+			return false
+		case quote == '"':
+			if c == '"' {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case strings.IndexByte(";&|<>\n\r()", c) >= 0:
+			return false
+		}
+	}
+	return quote == 0
+}
+
+// opensExpansion judges the byte behind a dollar sign.
+func opensExpansion(c, quote byte) bool {
+	return c == '(' || c == '{' || c == '[' || quote == 0 && (c == '\'' || c == '"')
+}
+
+// wildcard is a pattern whose stars stand for anything.
+func wildcard(pattern string) *regexp.Regexp {
+	parts := strings.Split(pattern, "*")
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	return regexp.MustCompile(`\A(?s:` + strings.Join(parts, ".*") + `)\z`)
+}

@@ -1,0 +1,260 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/store"
+)
+
+// Patience is how long an approval waits for its answer.
+const Patience = 60 * time.Second
+
+const (
+	maxPending  = 100 // approvals that may wait at once
+	keptSettled = 100 // settled ones whose outcome a late answer is told
+)
+
+// Verdict is how an approval ended. Allow, Always and Deny are answers of the
+// user; Expired and Cancelled are denials that nobody gave. The words are those
+// that surfaces put behind the label.
+type Verdict string
+
+// The verdicts.
+const (
+	Allow     Verdict = "allowed"
+	Always    Verdict = "always allowed"
+	Deny      Verdict = "denied"
+	Expired   Verdict = "expired"
+	Cancelled Verdict = "cancelled"
+)
+
+// Allows reports whether the tool may run.
+func (v Verdict) Allows() bool { return v == Allow || v == Always }
+
+// Request asks the user for one tool call.
+type Request struct {
+	ID      string // empty: the desk gives one
+	Label   string // "Bash(rm x)", for people; cleaned here
+	Tool    string // the bare name that Always allows
+	Session string // who asks, for people; may be empty
+}
+
+// Approval is a request on the desk, as an immutable value for snapshots.
+type Approval struct {
+	ID, Label, Tool, Session string
+	Asked, Until             time.Time // when it was asked, when it expires
+	Verdict                  Verdict   // empty while it waits
+}
+
+// Errors of Answer.
+var (
+	// ErrAnswered says that somebody or something else was first; the error is
+	// an *AnsweredError that knows the outcome.
+	ErrAnswered = errors.New("already answered")
+	// ErrUnknown says that no approval has this id.
+	ErrUnknown = errors.New("no such approval")
+)
+
+// AnsweredError is a late answer, with the approval as it was settled.
+type AnsweredError struct{ Approval Approval }
+
+func (e *AnsweredError) Error() string {
+	return fmt.Sprintf(textAnswered, e.Approval.Label, e.Approval.Verdict)
+}
+
+// Unwrap makes it an ErrAnswered.
+func (e *AnsweredError) Unwrap() error { return ErrAnswered }
+
+// Desk holds the approvals that wait. Several surfaces may show and answer
+// them: the first answer is the verdict. All methods are safe for concurrent
+// use. Use NewDesk.
+type Desk struct {
+	always func(tool string)
+
+	mu sync.Mutex
+	// pending in order of asking, settled the oldest first.
+	pending   []*entry
+	settled   []Approval
+	listeners []func(Approval)
+}
+
+// entry is one waiting approval; done is closed when its verdict is set.
+type entry struct {
+	Approval
+	done chan struct{}
+}
+
+// NewDesk returns an empty desk. always is called with the tool of an approval
+// that was answered Always, before its Ask returns; it must not block.
+func NewDesk(always func(tool string)) *Desk {
+	if always == nil {
+		always = func(string) {}
+	}
+	return &Desk{always: always}
+}
+
+// OnChange adds a listener: it is called with each approval when it is asked
+// and again when it is settled, in this order, from the goroutine that asks. A
+// listener should return quickly; the wait goes on beside it.
+func (d *Desk) OnChange(f func(Approval)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.listeners = append(d.listeners, f)
+}
+
+// Ask puts a request on the desk and blocks until it is answered, for at most
+// Patience. The end of ctx cancels it. An error, only for a request that cannot
+// be put there, comes with Cancelled.
+func (d *Desk) Ask(ctx context.Context, r Request) (Verdict, error) {
+	if ctx.Err() != nil {
+		return Cancelled, nil
+	}
+	timer := time.NewTimer(Patience)
+	defer timer.Stop()
+	e, err := d.put(r)
+	if err != nil {
+		return Cancelled, fmt.Errorf("ask for permission: %w", err)
+	}
+	// A listener that panics must leave nothing waiting.
+	defer d.settle(e, Cancelled)
+	d.tell(d.copyOf(e))
+	select {
+	case <-e.done:
+	case <-timer.C:
+		d.settle(e, Expired)
+	case <-ctx.Done():
+		d.settle(e, Cancelled)
+	}
+	<-e.done // whoever was first has set the verdict
+	a := d.copyOf(e)
+	d.tell(a)
+	return a.Verdict, nil
+}
+
+func (d *Desk) put(r Request) (*entry, error) {
+	now := time.Now()
+	if r.ID == "" {
+		r.ID = store.NewID()
+	}
+	e := &entry{done: make(chan struct{}), Approval: Approval{
+		ID: r.ID, Label: clean.Line(r.Label), Tool: clean.Line(r.Tool), Session: clean.Line(r.Session),
+		Asked: now, Until: now.Add(Patience),
+	}}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.pending) >= maxPending {
+		return nil, fmt.Errorf(textTooMany, maxPending)
+	}
+	if slices.ContainsFunc(d.pending, func(p *entry) bool { return p.ID == r.ID }) {
+		return nil, fmt.Errorf(textSameID, clean.Cut(clean.Line(r.ID), 40))
+	}
+	d.pending = append(d.pending, e)
+	return e, nil
+}
+
+// copyOf is the approval as it is now.
+func (d *Desk) copyOf(e *entry) Approval {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return e.Approval
+}
+
+func (d *Desk) tell(a Approval) {
+	d.mu.Lock()
+	listeners := slices.Clone(d.listeners)
+	d.mu.Unlock()
+	for _, f := range listeners {
+		f(a)
+	}
+}
+
+// settle is the one resolver: it reports whether this verdict was the first.
+func (d *Desk) settle(e *entry, v Verdict) (first bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := slices.Index(d.pending, e)
+	if i < 0 {
+		return false
+	}
+	d.pending = slices.Delete(d.pending, i, i+1)
+	e.Verdict = v
+	d.settled = append(d.settled, e.Approval)
+	if n := len(d.settled) - keptSettled; n > 0 {
+		d.settled = slices.Delete(d.settled, 0, n)
+	}
+	if v == Always {
+		// Under the lock, so that the tool is allowed before its Ask returns:
+		// always is a map's entry and does not come back here.
+		d.always(e.Tool)
+	}
+	close(e.done)
+	return true
+}
+
+func (d *Desk) waiting(id string) *entry {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, e := range d.pending {
+		if e.ID == id {
+			return e
+		}
+	}
+	return nil
+}
+
+// Answer settles an approval with Allow, Always or Deny. It does not wait for
+// whoever asked. A late answer is an *AnsweredError (ErrAnswered), an id that is
+// not known ErrUnknown.
+func (d *Desk) Answer(id string, v Verdict) error {
+	if v != Deny && !v.Allows() {
+		return fmt.Errorf(textNoVerdict, clean.Cut(clean.Line(string(v)), 40))
+	}
+	if e := d.waiting(id); e != nil && d.settle(e, v) {
+		return nil
+	}
+	a, ok := d.Outcome(id)
+	if !ok {
+		return fmt.Errorf(textNoApproval+": %w", clean.Cut(clean.Line(id), 40), keptSettled, ErrUnknown)
+	}
+	return &AnsweredError{Approval: a}
+}
+
+// CancelAll cancels everything that waits: an interrupt, a new conversation, a
+// fork's exit, the end of the bot.
+func (d *Desk) CancelAll() {
+	d.mu.Lock()
+	waiting := slices.Clone(d.pending)
+	d.mu.Unlock()
+	for _, e := range waiting {
+		d.settle(e, Cancelled)
+	}
+}
+
+// Pending are the approvals that wait, the oldest first.
+func (d *Desk) Pending() []Approval {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make([]Approval, 0, len(d.pending))
+	for _, e := range d.pending {
+		out = append(out, e.Approval)
+	}
+	return out
+}
+
+// Outcome is a settled approval, for as long as it is among the last hundred.
+func (d *Desk) Outcome(id string) (Approval, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := len(d.settled) - 1; i >= 0; i-- {
+		if d.settled[i].ID == id {
+			return d.settled[i], true
+		}
+	}
+	return Approval{}, false
+}

@@ -1,0 +1,212 @@
+package policy
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/routines"
+)
+
+func TestToolPolicyFilesAreRead(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		want       ToolPolicy
+		problems   []string // "line:column severity part", in order
+	}{
+		{"no text", "", ToolPolicy{}, nil},
+		{"a comment", "# nothing yet\n", ToolPolicy{}, nil},
+		{"everything", "main_session:\n  additional_allowed:\n    - \"Bash(git status)\"\n    - WebSearch\n" +
+			"bg_forks:\n  additional_allowed: [ 'Bash(git log *)' ]\n  override:\n  - Read(./**.md)\n", ToolPolicy{
+			MainAdditional: []string{"Bash(git status)", "WebSearch"}, BackgroundAdditional: []string{"Bash(git log *)"},
+			Override: []string{"Read(./**.md)"},
+		}, nil},
+		{"keys with dashes", "main-session:\n  additional-allowed: [WebSearch]\n", ToolPolicy{MainAdditional: []string{"WebSearch"}}, nil},
+		{"an empty override", "bg_forks:\n  override: []\n", ToolPolicy{Override: []string{}}, nil},
+		{"an override without a value", "bg_forks:\n  override:\n", ToolPolicy{}, nil},
+		{"a section without a value", "bg_forks:\nmain_session:\n", ToolPolicy{}, nil},
+		{"windows line ends", "bg_forks:\r\n  override:\r\n    - Task\r\n", ToolPolicy{Override: []string{"Task"}}, nil},
+		{"a list", "- Read\n", ToolPolicy{}, []string{"1:1 warning not a mapping"}},
+		{"a word", "Read\n", ToolPolicy{}, []string{"1:1 warning not a mapping"}},
+		{"an unknown section", "main: 3\nbg_forks:\n  extra: 1\n", ToolPolicy{}, []string{"1:1 warning main_session", "3:3 warning override"}},
+		{"an override of main", "main_session:\n  override: [Task]\n", ToolPolicy{}, []string{"2:3 warning additional_allowed"}},
+		{"a section that is a list", "bg_forks:\n  - Task\n", ToolPolicy{}, []string{"2:3 error bg_forks must hold keys"}},
+		{"a word for a list", "bg_forks:\n  override: Task\n", ToolPolicy{}, []string{"2:13 error must be a list"}},
+		{
+			"items that are no texts", "bg_forks:\n  override:\n    - 3\n    - [Task]\n    - Task\n",
+			ToolPolicy{Override: []string{"Task"}},
+			[]string{"3:7 error not a text", "4:7 error not a text"},
+		},
+		{
+			"bad patterns are left out", "bg_forks:\n  additional_allowed:\n    - Bash(*)\n    - Read(*)\n    - Write(**)\n    - \"Bash(a | b)\"\n",
+			ToolPolicy{BackgroundAdditional: []string{"Read(*)"}},
+			[]string{"3:7 error too broad", "4:7 warning overly broad", "5:7 error state/", "6:7 error chaining"},
+		},
+		{
+			"two documents", "bg_forks:\n  override: [Task]\n---\nmain_session: {}\n",
+			ToolPolicy{Override: []string{"Task"}},
+			[]string{"4: warning second document"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, problems, ok := parsePolicy([]byte(tt.text))
+			if !ok {
+				t.Fatalf("not understood: %+v", problems)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if len(problems) != len(tt.problems) {
+				t.Fatalf("problems %+v, want %q", problems, tt.problems)
+			}
+			for i, p := range problems {
+				place, rest, _ := strings.Cut(tt.problems[i], " ")
+				severity, part, _ := strings.Cut(rest, " ")
+				at := fmt.Sprintf("%d:%d", p.Line, p.Column)
+				if !strings.HasPrefix(at, place) || string(p.Severity) != severity || !strings.Contains(p.Message, part) || p.File != FileName {
+					t.Errorf("%+v, want %q", p, tt.problems[i])
+				}
+			}
+		})
+	}
+}
+
+func TestAFileThatIsNoYAMLNamesItsLine(t *testing.T) {
+	for text, line := range map[string]int{
+		"bg_forks:\n  override: [Task\n":                  0,
+		"bg_forks:\n  override:\n   - \"x\n":              3,
+		"a: 1\n\tb: 2\n":                                  2,
+		"bg_forks: &a\n  x: *b\n":                         0,
+		"bg_forks: {}\nbg_forks: {}\n":                    2,
+		strings.Repeat("[", 100):                          1,
+		"a:\n" + strings.Repeat(" ", 2000) + "b: 1\n":     2,
+		strings.Repeat("a: 1\n", 5000):                    2001,
+		"x: " + strings.Repeat("y", 70<<10):               0,
+		"a: \x00\x01\n":                                   0,
+		"? ? ? x\n" + strings.Repeat("? ", 100) + "\n":    0,
+		"a: !!binary |\n  x\n" + strings.Repeat("}", 200): 0,
+	} {
+		policy, problems, ok := parsePolicy([]byte(text))
+		if ok { // what the library takes may hold nothing for us, but must not change anything
+			if diff := cmp.Diff(ToolPolicy{}, policy); diff != "" {
+				t.Errorf("%.30q: %s", text, diff)
+			}
+			continue
+		}
+		if len(problems) != 1 || problems[0].Severity != routines.Error || line > 0 && problems[0].Line != line {
+			t.Errorf("%.30q: %+v, want line %d", text, problems, line)
+		}
+	}
+}
+
+func TestThePolicyExtendsAndReplacesTheLists(t *testing.T) {
+	none := ToolPolicy{}
+	if diff := cmp.Diff(MainTools(), none.Main()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(BackgroundTools(), none.Background()); diff != "" {
+		t.Error(diff)
+	}
+	p := ToolPolicy{MainAdditional: []string{"Task", "Skill"}, BackgroundAdditional: []string{"Task"}}
+	if diff := cmp.Diff(append(MainTools(), "Task"), p.Main()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(append(BackgroundTools(), "Task"), p.Background()); diff != "" {
+		t.Error(diff)
+	}
+	p.Override = []string{"Read"}
+	if diff := cmp.Diff([]string{"Read", "Task"}, p.Background()); diff != "" {
+		t.Error(diff)
+	}
+	if got := (ToolPolicy{Override: []string{}}).Background(); len(got) != 0 {
+		t.Errorf("an empty override leaves %v", got)
+	}
+}
+
+func TestAChangedFileTakesEffectAndABrokenOneDoesNot(t *testing.T) {
+	g, root := newGuard(t)
+	f := NewFile(g.dir)
+	path := filepath.Join(root, FileName)
+	load := func(want ...string) []routines.Problem {
+		t.Helper()
+		p, problems := f.Load()
+		if diff := cmp.Diff(ToolPolicy{Override: want}, p); diff != "" {
+			t.Error(diff)
+		}
+		return problems
+	}
+	load()
+	write(t, path, "bg_forks: {override: [Read]}\n")
+	load("Read")
+	write(t, path, "bg_forks: {override: [Task]}\n") // of the same size within the same moment
+	load("Task")
+	write(t, path, "bg_forks: {override: [Glob}\n")
+	if problems := load("Task"); len(problems) != 1 || problems[0].Line != 1 {
+		t.Errorf("problems of a broken file: %+v", problems)
+	}
+	write(t, path, "# nothing\n")
+	if problems := load(); len(problems) > 0 {
+		t.Errorf("problems of a cured file: %+v", problems)
+	}
+	write(t, path, "bg_forks: {override: [Grep]}\n")
+	load("Grep")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	load()
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if problems := load(); len(problems) != 1 || problems[0].Severity != routines.Error {
+		t.Errorf("problems of a folder: %+v", problems)
+	}
+}
+
+func TestAnUnchangedFileIsReadOnce(t *testing.T) {
+	g, root := newGuard(t)
+	path := filepath.Join(root, FileName)
+	write(t, path, "bg_forks: {override: [Read]}\n")
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	f := NewFile(g.dir)
+	f.Load()
+	f.policy.Override = []string{"from memory"}
+	if p, _ := f.Load(); p.Override[0] != "from memory" {
+		t.Error("the file was read again")
+	}
+	if err := os.Chtimes(path, old.Add(time.Second), old.Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if p, _ := f.Load(); p.Override[0] != "Read" {
+		t.Error("the changed file was not read")
+	}
+}
+
+func FuzzToolPolicyNeverPanicsOrOpensEverything(f *testing.F) {
+	f.Add("main_session:\n  additional_allowed: [\"Bash(*)\", Read]\nbg_forks:\n  override: []\n")
+	f.Add("bg_forks: &a {override: *a}\n")
+	f.Add("? {a: b}\n: - - x\n")
+	f.Add("bg_forks:\n  override: !!str x\n--- \n- \x00")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, problems, _ := parsePolicy([]byte(text))
+		for _, list := range [][]string{p.MainAdditional, p.BackgroundAdditional, p.Override} {
+			for _, finding := range Check("file", list) {
+				if finding.Severity == routines.Error {
+					t.Errorf("%q is in force", finding.Pattern)
+				}
+			}
+		}
+		for _, one := range problems {
+			if one.Message == "" || one.File != FileName || one.Line < 0 {
+				t.Errorf("%+v", one)
+			}
+		}
+	})
+}

@@ -1,0 +1,230 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core/agent"
+)
+
+func TestModesDecideWhatNoRuleDecides(t *testing.T) {
+	g, _ := newGuard(t)
+	rules := Rules{Allowed: MainTools(), Disallowed: []string{"WebSearch"}}
+	asked := "asked"
+	for _, tt := range []struct {
+		mode Mode
+		use  agent.ToolUse
+		want string // "allow", "asked" or a part of the reason
+	}{
+		{DontAsk, bash("ls"), "requires permission"},
+		{DontAsk, file("Write", "notes/a.md"), "allow"},
+		{DontAsk, file("Write", "notes/a.txt"), "requires permission"},
+		{DontAsk, file("Read", "notes/a.md"), "allow"},
+		{DontAsk, bash("ollim-bot history list"), "allow"},
+		{DontAsk, toolUse("mcp__discord__enter_fork", nil), "allow"},
+		{DontAsk, toolUse("mcp__discord__update_names", nil), "allow"},
+		{DontAsk, toolUse("mcp__docs__search", nil), "allow"},
+		{DontAsk, toolUse("mcp__other__search", nil), "requires permission"},
+		{DontAsk, toolUse("Task", nil), "allow"},
+		{DontAsk, toolUse("WebSearch", fields{"query": "x"}), "disallowed"},
+		{"", bash("ls"), "requires permission"},
+		{"whatever", bash("ls"), "requires permission"},
+		{Ask, bash("ls"), asked},
+		{Ask, file("Read", "notes/a.md"), "allow"},
+		{Ask, file("Write", "notes/a.txt"), asked},
+		{AcceptEdits, bash("ls"), asked},
+		{AcceptEdits, file("Write", "notes/a.txt"), "allow"},
+		{AcceptEdits, file("Edit", "/etc/hosts"), asked},
+		{AcceptEdits, file("NotebookEdit", "notes/a.ipynb"), "allow"},
+		{BypassPermissions, bash("ls; rm x"), "allow"},
+		{BypassPermissions, file("Write", "/etc/hosts"), "allow"},
+		{BypassPermissions, toolUse("WebSearch", fields{"query": "x"}), "disallowed"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g.desk = NewDesk(g.Allow)
+			was := false
+			g.desk.OnChange(func(a Approval) {
+				if a.Verdict == "" {
+					was = true
+					if err := g.desk.Answer(a.ID, Deny); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			d := g.Permission(Scope{Rules: rules, Mode: func() Mode { return tt.mode }})(t.Context(), tt.use)
+			got := d.Reason
+			switch {
+			case was:
+				got = asked
+			case d.Allow:
+				got = "allow"
+			}
+			if !strings.Contains(got, tt.want) {
+				t.Errorf("%q %s: %s, want %s", tt.mode, tt.use.Name, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestNoModeIsTheSameAsDontAsk(t *testing.T) {
+	g, _ := newGuard(t)
+	if d := g.Permission(Scope{})(t.Context(), bash("ls")); d.Allow || !strings.Contains(d.Reason, "/permissions") {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestABackgroundRunAsksNobodyWhateverTheUserAllowed(t *testing.T) {
+	g, _ := newGuard(t)
+	g.Allow("Bash")
+	g.desk.OnChange(func(a Approval) { t.Errorf("asked: %+v", a) })
+	permission := g.Permission(Scope{Kind: Background, Mode: func() Mode { return BypassPermissions }})
+	if d := permission(t.Context(), bash("ls")); d.Allow || !strings.Contains(d.Reason, "not available in background forks") {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestWhatTheUserAllowsHoldsForTheSession(t *testing.T) {
+	g, _ := newGuard(t)
+	if len(g.Allowed()) > 0 {
+		t.Errorf("at first: %v", g.Allowed())
+	}
+	for _, mode := range []Mode{DontAsk, Ask} {
+		permission := g.Permission(Scope{Kind: Interactive, Mode: func() Mode { return mode }})
+		g.Allow("Bash")
+		g.Allow("Agent")
+		if d := permission(t.Context(), bash("anything; at all")); !d.Allow {
+			t.Errorf("%s: %s", mode, d.Reason)
+		}
+		if d := permission(t.Context(), toolUse("Task", nil)); !d.Allow {
+			t.Errorf("%s: %s", mode, d.Reason)
+		}
+		if got := g.Allowed(); !slices.Equal(got, []string{"Bash", "Task"}) {
+			t.Errorf("allowed %v", got)
+		}
+		g.Reset()
+		if len(g.Allowed()) > 0 {
+			t.Errorf("after a reset: %v", g.Allowed())
+		}
+	}
+	if d := g.Permission(Scope{})(t.Context(), bash("ls")); d.Allow {
+		t.Error("a tool is allowed after the reset")
+	}
+}
+
+func TestADenialIsShownOnce(t *testing.T) {
+	g, _ := newGuard(t)
+	permission := g.Permission(Scope{})
+	permission(t.Context(), bash("rm x"))
+	if !g.TakeDenied("Bash(rm x)") || g.TakeDenied("Bash(rm x)") {
+		t.Error("the label is not there exactly once")
+	}
+	permission(t.Context(), bash("rm x"))
+	g.ForgetDenied()
+	if g.TakeDenied("Bash(rm x)") {
+		t.Error("the label is there after the next answer began")
+	}
+	permission(t.Context(), bash("rm x"))
+	g.Reset()
+	if g.TakeDenied("Bash(rm x)") {
+		t.Error("the label is there after the reset")
+	}
+	for i := range 10 * maxDenied {
+		permission(t.Context(), bash(fmt.Sprint("rm ", i)))
+	}
+	if n := len(g.denied); n > maxDenied {
+		t.Errorf("%d labels are kept", n)
+	}
+}
+
+func TestTheUsersAnswerDecides(t *testing.T) {
+	for _, tt := range []struct {
+		verdict Verdict // empty: nobody answers
+		allow   bool
+		reason  string
+	}{
+		{Allow, true, ""},
+		{Always, true, ""},
+		{Deny, false, "user denied Bash(ls)"},
+		{"", false, "nobody answered within 60 seconds"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g, _ := newGuard(t)
+			g.Desk().OnChange(func(a Approval) {
+				if a.Verdict == "" && tt.verdict != "" {
+					if err := g.Desk().Answer(a.ID, tt.verdict); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			permission := g.Permission(Scope{Session: "main", Mode: func() Mode { return Ask }})
+			begin := time.Now()
+			d := permission(t.Context(), bash("ls"))
+			if d.Allow != tt.allow || !strings.Contains(d.Reason, tt.reason) {
+				t.Errorf("%s: %+v", tt.verdict, d)
+			}
+			if g.TakeDenied("Bash(ls)") == tt.allow {
+				t.Errorf("%s: the label is denied: %v", tt.verdict, tt.allow)
+			}
+			if took := time.Since(begin); tt.verdict == "" && took != Patience {
+				t.Errorf("waited %s", took)
+			}
+			if d := permission(t.Context(), bash("pwd")); d.Allow != tt.allow {
+				t.Errorf("the next call after %q: %+v", tt.verdict, d)
+			}
+			if got := len(g.Allowed()); got != map[bool]int{true: 1}[tt.verdict == Always] {
+				t.Errorf("after %q %d tools are allowed for the session", tt.verdict, got)
+			}
+		})
+	}
+}
+
+func TestAnInterruptCancelsTheQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, _ := newGuard(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		d := g.Permission(Scope{Mode: func() Mode { return Ask }})(ctx, bash("ls"))
+		if d.Allow || !strings.Contains(d.Reason, "cancelled") || len(g.Desk().Pending()) > 0 {
+			t.Errorf("%+v, pending %v", d, g.Desk().Pending())
+		}
+	})
+}
+
+func TestAFaultInsideIsADenial(t *testing.T) {
+	var said strings.Builder
+	g, _ := newGuard(t)
+	g.log = slog.New(slog.NewTextHandler(&said, nil))
+	d := g.Permission(Scope{Mode: func() Mode { panic("no mode") }})(t.Context(), bash("ls"))
+	if d.Allow || d.Reason == "" || !strings.Contains(said.String(), "no mode") {
+		t.Errorf("%+v, log %s", d, said.String())
+	}
+	g.dir = nil // so that the validator cannot read the file
+	d = g.PreTool(t.Context(), toolUse("Edit", fields{"file_path": "routines/a.md", "old_string": "a", "new_string": "b"}))
+	if d.Allow || d.Reason == "" {
+		t.Errorf("hook: %+v", d)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		g, _ := newGuard(t)
+		g.Desk().OnChange(func(Approval) { panic("no surface") })
+		d := g.Permission(Scope{Mode: func() Mode { return Ask }})(t.Context(), bash("ls"))
+		if d.Allow || len(g.Desk().Pending()) > 0 {
+			t.Errorf("%+v, pending %v", d, g.Desk().Pending())
+		}
+	})
+}
+
+func TestEnginesKnowNoDontAsk(t *testing.T) {
+	for mode, want := range map[Mode]string{
+		DontAsk: "default", Ask: "default", AcceptEdits: "acceptEdits", BypassPermissions: "bypassPermissions", "x": "default",
+	} {
+		if got := mode.Engine(); got != want {
+			t.Errorf("%s is %s to an engine, want %s", mode, got, want)
+		}
+	}
+}

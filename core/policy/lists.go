@@ -1,0 +1,35 @@
+package policy
+
+import "ollimbot/core/toolset"
+
+// MainTools are the patterns that the main session and interactive forks may
+// use without asking (spec 06.5); what the bot's own tools do in which context
+// they decide themselves. History is a command of ours (decisions).
+func MainTools() []string {
+	return []string{
+		"Bash(ollim-bot tasks *)", "Bash(ollim-bot cal *)", "Bash(ollim-bot reminder *)", "Bash(ollim-bot gmail *)",
+		"Bash(ollim-bot help)", "Bash(ollim-bot history *)",
+		"Read(./**.md)", "Write(./**.md)", "Edit(./**.md)", "Glob(./**.md)", "Grep(./**.md)",
+		"WebFetch", "WebSearch",
+		toolset.Prefix + "discord_embed", toolset.Prefix + "ping_user", toolset.Prefix + "send_file",
+		toolset.Prefix + "follow_up_chain", toolset.Prefix + "save_context", toolset.Prefix + "report_updates",
+		toolset.Prefix + "enter_fork", toolset.Prefix + "exit_fork", toolset.Prefix + updateNames,
+		toolset.Prefix + "add_reminder", toolset.Prefix + "list_reminders", toolset.Prefix + "cancel_reminder",
+		"mcp__docs__*", "Agent", "Skill",
+	}
+}
+
+// BackgroundTools are the patterns that every background run may use
+// (decisions, B4; spec 04.8): help, the task list, reading the user's notes,
+// reminders. Tools that reach the user or report are opened by the run itself.
+func BackgroundTools() []string {
+	return []string{
+		"Bash(ollim-bot help)", "Bash(ollim-bot tasks *)",
+		"Read(./**.md)", "Glob(./**.md)", "Grep(./**.md)",
+		toolset.Prefix + "add_reminder", toolset.Prefix + "list_reminders", toolset.Prefix + "cancel_reminder",
+	}
+}
+
+// updateNames is the one tool of the bot that a background run has only where a
+// list names it (spec 06.1.1).
+const updateNames = "update_names"

@@ -1,0 +1,195 @@
+package policy
+
+import (
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// pattern is one entry of a tool list: "Read", "Bash(ollim-bot tasks *)",
+// "Read(./**.md)", "mcp__docs__*".
+type pattern struct {
+	tool string
+	arg  string
+	// bare patterns have no argument and mean every call of the tool.
+	bare bool
+	// globs are the argument of a file tool, in each of its spellings; local
+	// means inside the data directory.
+	globs []*regexp.Regexp
+	local bool
+}
+
+func parsePattern(t tree, s string) pattern {
+	s = strings.TrimSpace(s)
+	name, arg, ok := strings.Cut(s, "(")
+	if !ok || !strings.HasSuffix(arg, ")") {
+		return pattern{tool: toolName(s), bare: true}
+	}
+	arg = strings.TrimSpace(strings.TrimSuffix(arg, ")"))
+	p := pattern{tool: toolName(strings.TrimSpace(name)), arg: arg, bare: arg == "" || arg == "*"}
+	if !touchesFiles(p.tool) || p.bare {
+		return p
+	}
+	switch {
+	case strings.HasPrefix(arg, "//"):
+		p.globs = absoluteGlobs(arg[1:])
+	case strings.HasPrefix(arg, "~/"):
+		p.globs = absoluteGlobs(filepath.ToSlash(t.absolute(arg)))
+	default:
+		p.globs, p.local = []*regexp.Regexp{globExpr(strings.TrimPrefix(arg, "./"))}, true
+	}
+	return p
+}
+
+// absoluteGlobs are a glob as it is written, and with the links of its fixed
+// folders followed: a path is matched with both of its spellings too.
+func absoluteGlobs(glob string) []*regexp.Regexp {
+	out := []*regexp.Regexp{globExpr(glob)}
+	fixed := glob
+	if i := strings.IndexAny(fixed, "*?"); i >= 0 {
+		fixed = fixed[:i]
+	}
+	folder := fixed[:strings.LastIndexByte(fixed, '/')+1]
+	real, ok := follow(filepath.FromSlash(folder))
+	if real = filepath.ToSlash(real); ok && real+"/" != folder {
+		out = append(out, globExpr(strings.TrimSuffix(real, "/")+"/"+glob[len(folder):]))
+	}
+	return out
+}
+
+// names reports whether the pattern is of that tool, or of its whole server.
+func (p pattern) names(tool string) bool {
+	if p.tool == tool && tool != "" {
+		return true
+	}
+	if !strings.HasPrefix(tool, "mcp__") || !strings.HasPrefix(p.tool, "mcp__") {
+		return false
+	}
+	server := strings.TrimSuffix(p.tool, "__*") // a whole server: mcp__docs, mcp__docs__*
+	return strings.Count(server, "__") == 1 && strings.HasPrefix(tool, server+"__")
+}
+
+// allows reports whether the pattern lets this call pass.
+func (p pattern) allows(u use, t tree) bool {
+	if !p.names(u.tool) {
+		return false
+	}
+	if p.bare {
+		return true
+	}
+	switch {
+	case u.tool == "Bash":
+		return simple(u.arg) && commandMatches(p.arg, strings.TrimSpace(u.arg))
+	case p.globs != nil:
+		return u.path != "" && p.reaches(u.path, t, true)
+	}
+	return p.matchesText(u)
+}
+
+// forbids is wider than allows: each part of a chained command counts, and of a
+// file each of the places that its path may mean.
+func (p pattern) forbids(u use, t tree) bool {
+	if !p.names(u.tool) {
+		return false
+	}
+	switch {
+	case p.bare:
+		return true
+	case u.tool == "Bash":
+		for _, part := range strings.FieldsFunc(u.arg, func(c rune) bool { return strings.ContainsRune(";&|\n\r`(){}", c) }) {
+			if commandMatches(p.arg, strings.TrimSpace(part)) {
+				return true
+			}
+		}
+		return false
+	case p.globs != nil:
+		return u.path == "" || p.reaches(u.path, t, false)
+	}
+	return p.matchesText(u)
+}
+
+func (p pattern) matchesText(u use) bool {
+	if u.tool == "WebFetch" {
+		return domainMatches(p.arg, u.arg)
+	}
+	return commandMatches(p.arg, strings.TrimSpace(u.arg))
+}
+
+// reaches compares a path, as it is written and where its links lead, with the
+// pattern: every spelling must match, or any of them.
+func (p pattern) reaches(path string, t tree, every bool) bool {
+	places, ok := t.places(path)
+	if !ok {
+		return !every
+	}
+	for _, full := range append(places, t.absolute(path)) {
+		if p.matchesFile(full, t) != every {
+			return !every
+		}
+	}
+	return every
+}
+
+func (p pattern) matchesFile(full string, t tree) bool {
+	name := filepath.ToSlash(full)
+	if p.local {
+		rel, ok := t.within(full)
+		if !ok {
+			return false
+		}
+		name = rel
+	}
+	for _, g := range p.globs {
+		if g.MatchString(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func domainMatches(pattern, address string) bool {
+	domain, ok := strings.CutPrefix(pattern, "domain:")
+	if !ok {
+		return commandMatches(pattern, address)
+	}
+	u, err := url.Parse(address)
+	if err != nil || domain == "" {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	domain = strings.ToLower(domain)
+	return host == domain || strings.HasSuffix(host, "."+domain)
+}
+
+// globExpr writes a glob as an expression: "**/" is any number of folders,
+// "**" anything, "*" and "?" stay within one name (spec 06.5).
+func globExpr(glob string) *regexp.Regexp {
+	var b strings.Builder
+	b.WriteString(`\A`)
+	for i := 0; i < len(glob); {
+		switch {
+		case strings.HasPrefix(glob[i:], "**/"):
+			b.WriteString(`(?:[^/]*/)*`)
+			i += 3
+		case strings.HasPrefix(glob[i:], "**"):
+			b.WriteString(`(?s:.*)`)
+			i += 2
+		case glob[i] == '*':
+			b.WriteString(`[^/]*`)
+			i++
+		case glob[i] == '?':
+			b.WriteString(`[^/]`)
+			i++
+		default:
+			n := strings.IndexAny(glob[i:], "*?")
+			if n < 0 {
+				n = len(glob) - i
+			}
+			b.WriteString(regexp.QuoteMeta(glob[i : i+n]))
+			i += n
+		}
+	}
+	b.WriteString(`\z`)
+	return regexp.MustCompile(b.String()) // every part is quoted or ours
+}

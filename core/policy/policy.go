@@ -1,0 +1,76 @@
+// Package policy is the one room where it is decided what the agent's tools may
+// do: tool patterns and lists, tool-policy.yaml, the permission modes, what the
+// user has allowed for this session, approvals that wait for an answer, and the
+// hooks that guard the data directory (spec 06.3 to 06.5).
+//
+// It must not know forks, conversations, surfaces or any particular engine: it
+// answers agent.ToolUse with agent.Decision, and approvals are values that any
+// surface may show and answer.
+package policy
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"ollimbot/core/store"
+)
+
+// Mode is a permission mode (spec 06.4.1).
+type Mode string
+
+// The permission modes. DontAsk is the default, and what an unknown word means.
+const (
+	DontAsk           Mode = "dontAsk"
+	Ask               Mode = "default"
+	AcceptEdits       Mode = "acceptEdits"
+	BypassPermissions Mode = "bypassPermissions"
+)
+
+// Engine is the mode that an engine is told: engines know no DontAsk, which is
+// a rule of ours on top of their default.
+func (m Mode) Engine() string {
+	switch m {
+	case AcceptEdits, BypassPermissions:
+		return string(m)
+	}
+	return string(Ask)
+}
+
+// Options are the parts of a Guard. Dir and Log are required; a nil Zone is UTC.
+type Options struct {
+	Dir  *store.Dir
+	Zone *time.Location
+	Log  *slog.Logger
+}
+
+// Guard decides tool calls. All methods may be called concurrently; only the
+// function that Permission returns may block, while it waits for an approval.
+type Guard struct {
+	dir  *store.Dir
+	tree tree
+	zone *time.Location
+	log  *slog.Logger
+	desk *Desk
+
+	mu sync.Mutex
+	// allowed are the tools that the user has always allowed, by bare name;
+	// denied the labels of calls that were denied and not yet shown as such.
+	allowed, denied map[string]bool
+}
+
+// New returns a guard for a data directory. It reads nothing yet.
+func New(o Options) *Guard {
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
+	g := &Guard{
+		dir: o.Dir, tree: tree{o.Dir.Root()}, zone: o.Zone, log: o.Log,
+		allowed: map[string]bool{}, denied: map[string]bool{},
+	}
+	g.desk = NewDesk(g.Allow)
+	return g
+}
+
+// Desk is where this guard's approvals wait for the user.
+func (g *Guard) Desk() *Desk { return g.desk }

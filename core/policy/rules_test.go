@@ -1,0 +1,118 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/routines"
+)
+
+func TestEveryBadPatternIsFoundWithItsSource(t *testing.T) {
+	got := Check("routine:1a2b", []string{"Read(./**.md)", "Bash(*)", "Read(*)", " ", "Write(**)", "Bash(a; b)", "Task"})
+	want := []struct {
+		pattern  string
+		severity routines.Severity
+		message  string
+	}{
+		{"Bash(*)", routines.Error, "too broad"},
+		{"Read(*)", routines.Warning, "overly broad"},
+		{"", routines.Error, "empty tool pattern"},
+		{"Write(**)", routines.Error, "state/"},
+		{"Bash(a; b)", routines.Error, "chaining"},
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d findings: %+v", len(got), got)
+	}
+	for i, w := range want {
+		f := got[i]
+		if f.Source != "routine:1a2b" || f.Pattern != w.pattern || f.Severity != w.severity || !strings.Contains(f.Message, w.message) {
+			t.Errorf("%+v, want %+v", f, w)
+		}
+	}
+	if Check("x", nil) != nil {
+		t.Error("an empty list has findings")
+	}
+}
+
+func TestOurOwnListsAreSafe(t *testing.T) {
+	for name, list := range map[string][]string{"main": MainTools(), "background": BackgroundTools()} {
+		if got := Check(name, list); got != nil {
+			t.Errorf("%+v", got)
+		}
+		if diff := cmp.Diff(list, Strip(list)); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(list, Merge(list, list)); diff != "" {
+			t.Errorf("%s says something twice: %s", name, diff)
+		}
+	}
+	if !slices.Contains(MainTools(), "Skill") || BackgroundTools()[0] != "Bash(ollim-bot help)" {
+		t.Error("a list lacks what it must have")
+	}
+}
+
+func TestUnsafePatternsAreStripped(t *testing.T) {
+	got := Strip([]string{"Write(**)", "Write(**.md)", "Edit(state/x)", "Edit(notes/**)", "Bash(*)", "Read(**)", "Read(*)"})
+	if diff := cmp.Diff([]string{"Write(**.md)", "Edit(notes/**)", "Read(**)", "Read(*)"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMergingKeepsTheFirstOfEach(t *testing.T) {
+	got := Merge([]string{"Read", "Glob"}, nil, []string{" Glob ", "Task", ""}, []string{"Task", "Read", "Web"})
+	if diff := cmp.Diff([]string{"Read", "Glob", "Task", "Web"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := Merge(); len(got) != 0 {
+		t.Errorf("nothing merged is %v", got)
+	}
+}
+
+func TestMergingIsAUnionInOrder(t *testing.T) {
+	list := rapid.SliceOf(rapid.SampledFrom([]string{"Read", "Glob", "Task", "", " ", "Web "}))
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := list.Draw(t, "a"), list.Draw(t, "b")
+		ab := Merge(a, b)
+		if diff := cmp.Diff(ab, Merge(ab, a, b)); diff != "" {
+			t.Fatalf("merging again changes it: %s", diff)
+		}
+		if diff := cmp.Diff(ab, Merge(Merge(a), Merge(b))); diff != "" {
+			t.Fatalf("not associative: %s", diff)
+		}
+		for _, p := range append(a, b...) {
+			if p = strings.TrimSpace(p); p != "" && !slices.Contains(ab, p) {
+				t.Fatalf("%q got lost", p)
+			}
+		}
+	})
+}
+
+// What is disallowed stays so, whatever else is allowed.
+func TestDisallowedBeatsAllowed(t *testing.T) {
+	root := t.TempDir()
+	patterns := rapid.SliceOf(rapid.SampledFrom([]string{"Bash", "Bash(ls *)", "Read", "Read(./**)", "mcp__docs", "Task"}))
+	rapid.Check(t, func(t *rapid.T) {
+		r := Rules{Allowed: patterns.Draw(t, "allowed"), Disallowed: patterns.Draw(t, "disallowed")}
+		u := rapid.SampledFrom([]func() bool{
+			func() bool {
+				s := Compile(root, r)
+				return s.Forbids(bash("ls -l")) && s.Allows(bash("ls -l"))
+			},
+			func() bool {
+				s := Compile(root, r)
+				return s.Forbids(file("Read", "a.md")) && s.Allows(file("Read", "a.md"))
+			},
+			func() bool {
+				s := Compile(root, r)
+				return s.Forbids(toolUse("mcp__docs__x", nil)) && s.Allows(toolUse("mcp__docs__x", nil))
+			},
+		}).Draw(t, "use")
+		if u() {
+			t.Fatalf("%+v both allows and forbids a call", r)
+		}
+	})
+}

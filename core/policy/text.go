@@ -1,0 +1,43 @@
+package policy
+
+// What the agent is told when a call is denied.
+const (
+	answerProtected   = "state/ is write-protected: only the bot's own commands and tools change it."
+	answerNoFile      = "%s names no file that could be checked, so it was denied. Give the file's path."
+	answerUnavailable = "%s is not available in background forks, or not with these arguments."
+	answerDisallowed  = "%s is not available here: it is on the list of disallowed tools."
+	answerForkDenied  = "%s is not available in background forks of this task: it is on the task's disallowed list."
+	answerNotAsked    = "%s requires permission, and the permission mode is dontAsk, so it was denied without asking. " +
+		"Do without it, or tell the user what it is for: they can allow such calls with /permissions default."
+	answerDenied    = "The user denied %s. Do not try it again in another way; ask what they would like instead."
+	answerExpired   = "%s requires permission, and nobody answered within %d seconds, so it was denied."
+	answerCancelled = "%s requires permission, and the request was cancelled, so it was denied."
+	answerFault     = "The permission could not be checked, so the call was denied."
+
+	validatorPrefix  = "routine-validator: "
+	validatorBetween = " | "
+	validatorLine    = "line %d: %s"
+)
+
+// What a late or wrong answer to an approval meets.
+const (
+	textAnswered   = "%s was already settled: %s"
+	textNoApproval = "there is no approval %q: it is older than the last %d, or the bot was restarted"
+	textNoVerdict  = "%q is no answer: allow, always or deny"
+	textTooMany    = "more than %d approvals wait already"
+	textSameID     = "an approval with the id %q waits already"
+)
+
+// What can be wrong with tool-policy.yaml.
+const (
+	yamlUnreadable = "the file cannot be read: %v"
+	yamlTooLarge   = "the file is larger than %d KiB: a list of tools is shorter"
+	yamlSyntax     = "the file is not valid YAML (%s): write main_session and bg_forks with lists below them, patterns in quotes"
+	yamlTooDeep    = "values are nested too deeply: write lists of patterns only"
+	yamlNotMap     = "the file is not a mapping, so it changes nothing: write main_session: or bg_forks: and lists below them"
+	yamlTwoDocs    = "a second document begins here and is not read: remove the line of dashes"
+	yamlSection    = "%s must hold keys: write %s below it, indented"
+	yamlUnknown    = "%s is no key that is known: write %s"
+	yamlNotList    = "%s must be a list: write each pattern on a line of its own, as   - \"Bash(ollim-bot tasks *)\""
+	yamlNotText    = "an entry of %s is not a text: write the pattern in quotes"
+)

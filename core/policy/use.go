@@ -1,0 +1,83 @@
+package policy
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+
+	"ollimbot/core/agent"
+)
+
+// use is a tool call as patterns see it.
+type use struct {
+	tool string
+	arg  string // the argument that patterns of this tool look at
+	path string // the same for tools that touch a file; "" where it is unclear which
+}
+
+// argumentOf names the input field that a tool's patterns look at.
+var argumentOf = map[string]string{
+	"Bash": "command", "Read": "file_path", "Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path",
+	"NotebookEdit": "notebook_path", "Glob": "pattern", "Grep": "glob", "WebFetch": "url", "WebSearch": "query",
+	"Skill": "skill", "Task": "subagent_type",
+}
+
+func readUse(u agent.ToolUse) use {
+	x := use{tool: toolName(u.Name)}
+	var input map[string]any
+	if json.Unmarshal(u.Input, &input) != nil {
+		return x
+	}
+	text := func(key string) string { s, _ := input[key].(string); return s }
+	x.arg = text(argumentOf[x.tool])
+	switch x.tool {
+	case "Read", "Write", "Edit", "MultiEdit", "NotebookEdit":
+		x.path = x.arg
+	case "Glob", "Grep":
+		x.path = searched(x.tool, text("path"), x.arg)
+	case "Skill":
+		if x.arg == "" {
+			x.arg = text("command")
+		}
+	}
+	return x
+}
+
+// searched is the one path that a search names, or "" where the glob may mean
+// several or leads somewhere else: lists, alternatives with "..", exclusions.
+func searched(tool, folder, glob string) string {
+	if tool == "Grep" && (strings.ContainsAny(glob, " \t\r\n,{}") || strings.HasPrefix(glob, "!")) {
+		return ""
+	}
+	if strings.Contains(glob, "{") && strings.Contains(glob, "..") {
+		return ""
+	}
+	if filepath.IsAbs(glob) || strings.HasPrefix(glob, "~") {
+		return glob
+	}
+	return filepath.Join(folder, glob)
+}
+
+// toolName takes both names of the delegation tool for one (decisions, A17).
+func toolName(name string) string {
+	if name == "Agent" {
+		return "Task"
+	}
+	return name
+}
+
+func writes(tool string) bool {
+	switch tool {
+	case "Write", "Edit", "MultiEdit", "NotebookEdit":
+		return true
+	}
+	return false
+}
+
+func touchesFiles(tool string) bool {
+	switch tool {
+	case "Read", "Glob", "Grep":
+		return true
+	}
+	return writes(tool)
+}

@@ -1,0 +1,159 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"ollimbot/core/post"
+	"ollimbot/core/store"
+)
+
+// Standing says whether a message leads back to its fork.
+type Standing int
+
+// A message is Unknown to the map, Live for seven days, then Expired.
+const (
+	Unknown Standing = iota
+	Live
+	Expired
+)
+
+// ForkMessage is a message that a fork sent to the user.
+type ForkMessage struct {
+	ID      post.MessageID
+	Session string    // of the fork, which a reply resumes
+	Parent  string    // the main session that it came from; empty when isolated
+	At      time.Time // when it was recorded, in UTC
+}
+
+// ForkMessages remembers which fork sent which message (spec 01.6.5), so that a
+// reply to it goes on where the fork ended: state/fork_messages.json. All
+// methods are safe for several goroutines, and beside other processes of ours.
+// Use NewForkMessages.
+//
+// The original's message ids are whole numbers. An id that is none, such as one
+// of the transcript, stands in a key "id" beside "message_id": 0, which no
+// message has there: the original keeps such a record and never finds it.
+type ForkMessages struct{ keeper }
+
+// NewForkMessages is the map of a data directory. Nothing is read or written
+// yet; a nil log is silent.
+func NewForkMessages(d *store.Dir, log *slog.Logger) *ForkMessages {
+	return &ForkMessages{newKeeper(d, log, "fork_messages")}
+}
+
+// Record remembers the messages of one fork; parent is empty when it was
+// isolated. Records older than seven days go. No messages write nothing.
+func (m *ForkMessages) Record(now time.Time, ids []post.MessageID, fork, parent string) error {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id post.MessageID) bool { return id == "" })
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := checkFork(fork, parent); err != nil {
+		return fmt.Errorf("remember a fork's messages: %w", err)
+	}
+	err := m.dir.Exclusive(m.turn, func() error {
+		var list []json.RawMessage
+		if err := m.take(&list); err != nil {
+			return err
+		}
+		list = slices.DeleteFunc(list, func(raw json.RawMessage) bool {
+			o, _ := asObject(raw)
+			ts, ok := o.time("ts")
+			return ok && !fresh(ts, now)
+		})
+		for _, id := range ids {
+			list = append(list, spellMessage(ForkMessage{ID: id, Session: fork, Parent: parent, At: now}))
+		}
+		return m.dir.Write(m.file, encodeList(list))
+	})
+	if err != nil {
+		return fmt.Errorf("remember a fork's messages: %w", err)
+	}
+	return nil
+}
+
+// Lookup finds the fork that sent a message. An expired one is told apart from
+// one that no fork sent. It never writes.
+func (m *ForkMessages) Lookup(now time.Time, id post.MessageID) (ForkMessage, Standing) {
+	var list []json.RawMessage
+	m.peek(&list)
+	if id == "" {
+		return ForkMessage{}, Unknown
+	}
+	for _, raw := range list {
+		f, ts, ok := readMessage(raw)
+		if !ok || f.ID != id {
+			continue
+		}
+		if fresh(ts, now) {
+			return f, Live
+		}
+		return f, Expired
+	}
+	return ForkMessage{}, Unknown
+}
+
+func checkFork(fork, parent string) error {
+	if parent == "" {
+		return checkID(fork)
+	}
+	if err := checkID(parent); err != nil {
+		return err
+	}
+	return checkID(fork)
+}
+
+// readMessage reads one record; false for what is none.
+func readMessage(raw json.RawMessage) (f ForkMessage, ts float64, ok bool) {
+	o, isObject := asObject(raw)
+	ts, hasTime := o.time("ts")
+	f.Session, ok = o.text("fork_session_id")
+	if !isObject || !hasTime || !ok {
+		return f, ts, false
+	}
+	f.Parent, _ = o.text("parent_session_id")
+	f.At = unstamp(ts).UTC()
+	if id := string(o["message_id"]); isWhole(id) {
+		f.ID = post.MessageID(id)
+	} else if id, ours := o.text("id"); ours {
+		f.ID = post.MessageID(id)
+	}
+	return f, ts, f.ID != "" && checkFork(f.Session, f.Parent) == nil
+}
+
+// spellMessage is one record as the original spells it.
+func spellMessage(f ForkMessage) json.RawMessage {
+	o := object{
+		"message_id": json.RawMessage("0"), "fork_session_id": rawText(f.Session),
+		"parent_session_id": json.RawMessage("null"), "ts": rawTime(stamp(f.At)),
+	}
+	if f.Parent != "" {
+		o["parent_session_id"] = rawText(f.Parent)
+	}
+	if isWhole(string(f.ID)) {
+		o["message_id"] = json.RawMessage(f.ID)
+	} else {
+		o["id"] = rawText(string(f.ID))
+	}
+	return json.RawMessage(o.spell("message_id", "fork_session_id", "parent_session_id", "ts"))
+}
+
+// isWhole reports whether an id is a number above zero as Discord writes them,
+// so that text and number stand for the same.
+func isWhole(id string) bool {
+	return id != "" && len(id) <= 20 && id[0] != '0' && strings.Trim(id, "0123456789") == ""
+}
+
+// encodeList is a list of records on one line, and a line break.
+func encodeList(list []json.RawMessage) []byte {
+	records := make([]string, len(list))
+	for i, raw := range list {
+		records[i] = string(raw)
+	}
+	return []byte("[" + strings.Join(newest(records), ", ") + "]\n")
+}

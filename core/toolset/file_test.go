@@ -1,0 +1,122 @@
+package toolset
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"ollimbot/core/post"
+)
+
+// folder is a data directory with files worth sending and others that are not.
+func folder(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"notes/week.md": "plan", "empty.md": "", ".env": "DISCORD_TOKEN=x", "state/token.json": "{}", "state/forks/tail.jsonl": "{}",
+		"states.md": "of mind", ".env.example": "names only",
+	} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func link(t *testing.T, target, name string) {
+	t.Helper()
+	if err := os.Symlink(target, name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sized(t *testing.T, path string, bytes int64) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Truncate(bytes); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAFileIsFoundWhereverTheAgentNamesIt(t *testing.T) {
+	root, home := folder(t), folder(t)
+	t.Setenv("HOME", home)
+	link(t, filepath.Join(root, "notes", "week.md"), filepath.Join(root, "link.md"))
+	sized(t, filepath.Join(root, "large.bin"), MaxFile)
+	week := filepath.Join(root, "notes", "week.md")
+	for path, want := range map[string]string{
+		"notes/week.md":              week,
+		"./notes/../notes/week.md":   week,
+		week:                         week,
+		"link.md":                    week,
+		"~/notes/week.md":            filepath.Join(home, "notes", "week.md"),
+		home + "/state/token.json":   filepath.Join(home, "state", "token.json"), // not the data directory's
+		"states.md":                  filepath.Join(root, "states.md"),
+		".env.example":               filepath.Join(root, ".env.example"),
+		"large.bin":                  filepath.Join(root, "large.bin"),
+		root + "/state/../states.md": filepath.Join(root, "states.md"),
+	} {
+		got, problem := File(root, path)
+		if got != want || problem != "" {
+			t.Errorf("%s: %q, %s", path, got, problem)
+		}
+	}
+	if got := FileSent(week); got != "File sent: week.md" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAFileThatMustNotBeSentIsToldWhy(t *testing.T) {
+	root := folder(t)
+	link(t, "state", filepath.Join(root, "way-in"))
+	link(t, filepath.Join(root, "state", "token.json"), filepath.Join(root, "innocent.json"))
+	link(t, root, filepath.Join(root, "notes", "up"))
+	link(t, "nowhere", filepath.Join(root, "dangling"))
+	link(t, "loop", filepath.Join(root, "loop"))
+	sized(t, filepath.Join(root, "large.bin"), MaxFile+1)
+	if err := syscall.Mkfifo(filepath.Join(root, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const missing, private = "file not found or not a regular file", "is private"
+	for path, want := range map[string]string{
+		"nothing.md": missing, "notes": missing, "pipe": missing, "dangling": missing, "loop": missing, "\x00": missing, "~nobody/x": missing,
+		"notes/week.md/x": missing, "state": missing, strings.Repeat("x", 5000): missing, "../" + filepath.Base(root) + "/nothing": missing,
+		"state/token.json": private, "state/forks/tail.jsonl": private, ".env": private, "way-in/token.json": private,
+		"innocent.json": private, "notes/up/.env": private, "notes/../state/./token.json": private, root + "/state/token.json": private,
+		"../" + filepath.Base(root) + "/.env": private,
+		"empty.md":                            "is empty",
+		"large.bin":                           "has 26 MB, which exceeds the limit of 25 MB",
+	} {
+		got, problem := File(root, path)
+		if got != "" || !strings.HasPrefix(problem, "Error: ") || !strings.Contains(problem, want) {
+			t.Errorf("%.60q: %q, %.200s", path, got, problem)
+		}
+	}
+	if _, problem := File(root, "a\x1b[31m\nb"); strings.ContainsAny(problem, "\x1b\n") {
+		t.Errorf("%q", problem)
+	}
+}
+
+func TestASurfaceThatTakesNothingIsNoActiveChannel(t *testing.T) {
+	if a := NotSent(post.ErrNoChannel); !a.IsError || a.Text != TextNoChannel {
+		t.Errorf("%+v", a)
+	}
+	if a := NotSent(os.ErrDeadlineExceeded); !a.IsError || !strings.Contains(a.Text, "timeout") || strings.Contains(a.Text, "channel") {
+		t.Errorf("%+v", a)
+	}
+}

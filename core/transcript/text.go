@@ -1,0 +1,4 @@
+package transcript
+
+// textFile begins the line of an attached file.
+const textFile = "File: "

@@ -1,0 +1,201 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/prompt"
+	"ollimbot/core/toolset"
+	"ollimbot/core/transcript"
+	"ollimbot/core/updates"
+	"ollimbot/routines"
+)
+
+// stallAfter is how long a turn may be silent while nothing is pending before
+// it is interrupted (a hung turn would hold the lock for good).
+const stallAfter = 5 * time.Minute
+
+// buildPrompt makes a turn's message of the updates that it delivers.
+type buildPrompt func(now time.Time, u []updates.Update) string
+
+// answer is one turn for a user's message, in the fork where there is one.
+func (c *conversation) answer(ctx context.Context, m agent.Message) error {
+	var err error
+	if f := c.inFork(); f != nil {
+		err = c.forkTurn(ctx, f, m)
+	} else {
+		build := func(now time.Time, u []updates.Update) string { return prompt.Main(now, u, m.Text) }
+		err = c.mainTurn(ctx, build, m.Images)
+	}
+	return c.settle(ctx, err)
+}
+
+// send runs one turn of the main session for a foreground task (spec 04.5).
+// It waits for the lock like any message.
+func (c *conversation) send(ctx context.Context, build buildPrompt, chain *routines.Reminder) error {
+	return c.locked(ctx, func(ctx context.Context) error {
+		c.tools.chainOf(chain)
+		defer c.tools.chainOf(nil)
+		if f := c.inFork(); f != nil {
+			now := c.bot.now()
+			return c.settle(ctx, c.forkTurn(ctx, f, agent.Message{Text: build(now, nil)}))
+		}
+		return c.settle(ctx, c.mainTurn(ctx, build, nil))
+	})
+}
+
+// mainTurn runs one turn of the main session. Updates are claimed when it
+// starts, and the claim is committed once the engine has taken the message; a
+// turn that never reached it gives them back (decisions, "Updates").
+func (c *conversation) mainTurn(ctx context.Context, build buildPrompt, images []agent.Image) error {
+	now := c.bot.now()
+	c.begin(nil, now) // busy while the session opens
+	defer c.end()
+	s, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	claim, err := c.bot.updates.Claim()
+	if err != nil {
+		return fmt.Errorf("read pending updates: %w", err)
+	}
+	defer claim.Release()
+	if n := len(claim.Updates()); n > 0 {
+		c.bot.book.Add(transcript.Notice, catchingUp(n))
+	}
+	c.begin(s, now)
+	t := &turn{c: c, session: s, accepted: claim.Commit, ended: func(r agent.Result) error {
+		return c.bot.sessions.SaveMain(c.bot.now(), sessionID(r, s))
+	}}
+	if err := t.stream(ctx, agent.Message{Text: build(now, claim.Updates()), Images: images}); err != nil {
+		c.drop()
+		return err
+	}
+	return nil
+}
+
+// turn is one message on its way to a session, and what comes back.
+type turn struct {
+	c       *conversation
+	session agent.Session
+	// accepted is called with the first event, ended with the result.
+	accepted func() error
+	ended    func(agent.Result) error
+
+	entry *transcript.Stream
+	// pending counts tools that run: while one does, silence is no stall.
+	pending atomic.Int32
+	cut     bool // the agent wants a fork: what it says now is dropped
+	muted   bool // nothing is shown
+}
+
+// stream sends the message and shows what comes back until the turn has ended.
+func (t *turn) stream(ctx context.Context, m agent.Message) error {
+	t.entry = t.c.bot.book.Begin(transcript.Bot)
+	defer t.entry.End()
+	stall := time.AfterFunc(stallAfter, func() { t.stalled(ctx) })
+	defer stall.Stop()
+	first := true
+	for ev, err := range t.session.Send(ctx, m) {
+		if err != nil {
+			return err
+		}
+		stall.Reset(stallAfter)
+		if first {
+			first = false
+			if err := t.accepted(); err != nil {
+				t.c.bot.log.Error("delivered updates could not be removed", "error", err)
+			}
+			t.c.bot.notify()
+		}
+		if err := t.show(ctx, ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stalled ends a turn that has been silent for too long.
+func (t *turn) stalled(ctx context.Context) {
+	if t.pending.Load() > 0 || ctx.Err() != nil {
+		return
+	}
+	t.c.bot.notice(Warn, textStalled)
+	if err := t.session.Interrupt(ctx); err != nil {
+		t.c.bot.log.Error("silent turn was not interrupted", "error", err)
+	}
+}
+
+// show puts one event on the transcript.
+func (t *turn) show(ctx context.Context, ev agent.Event) error {
+	if !t.cut && t.c.forkWanted() {
+		t.cut = true
+		if err := t.session.Interrupt(ctx); err != nil {
+			t.c.bot.log.Warn("turn was not interrupted for the fork", "error", err)
+		}
+	}
+	switch ev := ev.(type) {
+	case agent.Text:
+		if !t.cut {
+			t.entry.Append(ev.Delta)
+		}
+	case agent.ToolStart:
+		t.pending.Add(1)
+		if !t.cut {
+			t.entry.Tool(toolset.Label(ev.Name, ev.Input))
+		}
+	case agent.ToolEnd:
+		t.pending.Add(-1)
+		if ev.Denied {
+			t.entry.Tool(deniedLabel(ev.Name))
+		}
+	case agent.Compacting:
+		t.compacting(ev)
+	case agent.Retry:
+		t.c.word(fmt.Sprintf(textRetry, ev.Reason, ev.Wait.Round(time.Second)))
+	case agent.RateLimit:
+		if ev.Status == "rejected" {
+			t.c.word(fmt.Sprintf(textRateLimit, ev.Resets.In(t.c.bot.zone).Format("15:04")))
+		}
+	case agent.Result:
+		return t.result(ev)
+	}
+	return nil
+}
+
+// compacting shows that the history is being made shorter (spec 05.4).
+func (t *turn) compacting(ev agent.Compacting) {
+	t.c.mu.Lock()
+	t.c.compacting = !ev.Done
+	t.c.mu.Unlock()
+	if ev.Done {
+		t.c.word("")
+		t.c.bot.book.Add(transcript.Notice, compactedText(ev))
+		return
+	}
+	t.c.word(compactingText(ev))
+}
+
+// result ends the turn. An interruption is not a failure.
+func (t *turn) result(r agent.Result) error {
+	if err := t.ended(r); err != nil {
+		return fmt.Errorf("save the session id: %w", err)
+	}
+	if r.IsError && !r.Interrupted {
+		return fmt.Errorf("the engine says: %s", r.Text)
+	}
+	if t.entry.Empty() && r.Text != "" && !t.cut && !t.muted {
+		t.entry.Append(r.Text)
+	}
+	return nil
+}
+
+func sessionID(r agent.Result, s agent.Session) string {
+	if r.SessionID != "" {
+		return r.SessionID
+	}
+	return s.ID()
+}
