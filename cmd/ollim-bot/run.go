@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"sync/atomic"
+	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
@@ -72,8 +74,15 @@ func (p *process) serve(ctx context.Context, at place, s serving) error {
 	if err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var again atomic.Bool
 	bot, err := core.New(core.Options{
-		Dir: at.dir, Env: at.env, Engine: s.engine, EngineName: engineScript, Log: log, Book: book,
+		Dir: at.dir, Env: at.env, Engine: s.engine, EngineName: engineScript, Log: log, Book: book, Version: version,
+		Restart: func() {
+			again.Store(true)
+			stop()
+		},
 	})
 	if err != nil {
 		return errors.Join(err, book.Close())
@@ -82,7 +91,23 @@ func (p *process) serve(ctx context.Context, at place, s serving) error {
 		tidyMemory()
 		log.Info("offline engine", "note", s.notice)
 	}
-	return errors.Join(p.together(ctx, bot, log, s), book.Close())
+	if err := errors.Join(p.together(ctx, bot, log, s), book.Close()); err != nil || !again.Load() {
+		return err
+	}
+	return restart()
+}
+
+// restart replaces this process by a fresh one with the same arguments: after
+// everything has stopped, so that nothing is shared by the two.
+func restart() error {
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("restart: %w", err)
+	}
+	if err := syscall.Exec(exe, os.Args, os.Environ()); err != nil {
+		return fmt.Errorf("restart %s: %w", exe, err)
+	}
+	return nil
 }
 
 // together runs the bot, the dashboard and what stands beside them. The first

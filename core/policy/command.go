@@ -23,8 +23,8 @@ func commandMatches(pattern, command string) bool {
 
 // simple reports whether a command line is one command, whatever a prefix
 // allows: outside of single quotes no chaining, no substitution, no
-// redirection, and none of the shell's expansions that can run a command or
-// shift the quotes (${…@P}, $'…').
+// redirection, and nothing that can run a command or shift the quotes unseen:
+// ${…@P}, $'…', or a comment, whose quotes do not count.
 func simple(command string) bool {
 	var quote byte
 	for i := 0; i < len(command); i++ {
@@ -44,7 +44,7 @@ func simple(command string) bool {
 			}
 		case c == '\'' || c == '"':
 			quote = c
-		case strings.IndexByte(";&|<>\n\r()", c) >= 0:
+		case strings.IndexByte(";&|<>\n\r()", c) >= 0, c == '#' && (i == 0 || !inWord(command[i-1])):
 			return false
 		}
 	}
@@ -54,6 +54,11 @@ func simple(command string) bool {
 // opensExpansion judges the byte behind a dollar sign.
 func opensExpansion(c, quote byte) bool {
 	return c == '(' || c == '{' || c == '[' || quote == 0 && (c == '\'' || c == '"')
+}
+
+// inWord reports whether a number sign behind this byte begins no comment.
+func inWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
 // wildcard is a pattern whose stars stand for anything.

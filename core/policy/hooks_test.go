@@ -39,7 +39,7 @@ func TestABrokenTaskFileIsRefusedBeforeItIsWritten(t *testing.T) {
 		{"a short cron", writing("routines/new.md", strings.Replace(goodRoutine, "0 9 * * *", "0 9 * *", 1)), []string{"line 3: "}},
 		{"a routine among reminders", writing("reminders/new.md", goodRoutine), []string{"run-at"}},
 		{"a malformed line", writing("routines/new.md", "---\nid: a\nwhat\n---\nGo"), []string{"line 3: "}},
-		{"a warning only", writing("routines/new.md", strings.Replace(goodRoutine, "description", "descripton", 1)), nil},
+		{"a warning only", writing("routines/new.md", strings.Replace(goodRoutine, "description", "remark", 1)), nil},
 		{"by its absolute path", writing(filepath.Join(root, "routines", "x.md"), "x"), []string{"no front matter"}},
 		{"by a detour", writing("notes/../routines/x.md", "x"), []string{"no front matter"}},
 		{"by a link", writing("notes/link.md", "x"), []string{"no front matter"}},

@@ -51,9 +51,9 @@ func absoluteGlobs(glob string) []*regexp.Regexp {
 		fixed = fixed[:i]
 	}
 	folder := fixed[:strings.LastIndexByte(fixed, '/')+1]
-	real, ok := follow(filepath.FromSlash(folder))
-	if real = filepath.ToSlash(real); ok && real+"/" != folder {
-		out = append(out, globExpr(strings.TrimSuffix(real, "/")+"/"+glob[len(folder):]))
+	target, ok := follow(filepath.FromSlash(folder))
+	if target = strings.TrimSuffix(filepath.ToSlash(target), "/") + "/"; ok && target != folder {
+		out = append(out, globExpr(target+glob[len(folder):]))
 	}
 	return out
 }

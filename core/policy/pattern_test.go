@@ -119,6 +119,8 @@ func TestOneAllowedCommandOpensNoOther(t *testing.T) {
 		{`ollim-bot tasks add "${X:=\$(rm y)}" "${X@P}"`, false},
 		{`ollim-bot tasks add $[1+1]`, false},
 		{`ollim-bot tasks add \"; rm x #"`, false},
+		{"ollim-bot tasks #\"\nrm x #\"", false},
+		{"ollim-bot tasks add x#1", true},
 
 		{`ollim-bot tasks add "milk; eggs & more"`, true},
 		{"ollim-bot tasks add '$(x) `y` ${z}'", true},

@@ -11,9 +11,10 @@ import (
 )
 
 func TestOracle(t *testing.T) {
-	pieces := []string{"'", "'", `"`, `"`, `\`, "$", "`", "(", ")", "{", "}", "[", "]", ";", "&", "|", "#", " ", " touch MARK ", " touch MARK ", "\n", "<", "X", "@P", ":=", "!", "~", "*", "$X", "a"}
+	pieces := []string{"'", "'", `"`, `"`, `\`, "$", "`", "(", ")", "{", "}", "[", "]", ";", "&", "|", "#", " ", " touch MARK ", " touch MARK ", "\n", "\n", "<", "X", "@P", ":=", "!", "~", "*", "$X", "a"}
 	dir := t.TempDir()
-	end := time.Now().Add(40 * time.Second)
+	end := time.Now().Add(100 * time.Second)
+	n := 0
 	for time.Now().Before(end) {
 		c := "true "
 		for range 2 + rand.IntN(12) {
@@ -22,6 +23,7 @@ func TestOracle(t *testing.T) {
 		if !strings.Contains(c, "touch") || !simple(c) || !strings.ContainsAny(c, "'\"\\$") {
 			continue
 		}
+		n++
 		cmd := exec.Command("bash", "-c", c)
 		cmd.Dir = dir
 		_ = cmd.Run()
@@ -30,4 +32,5 @@ func TestOracle(t *testing.T) {
 			os.Remove(filepath.Join(dir, "MARK"))
 		}
 	}
+	t.Log("tried", n)
 }

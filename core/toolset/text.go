@@ -4,17 +4,19 @@ package toolset
 const (
 	aboutPing = "Send the user a plain message. Background forks only. At most one ping, embed or file per fork, " +
 		"and each costs a token of the ping budget unless critical is true."
-	aboutEmbed    = "Send the user a card with a title, fields and buttons, for structured content only. In a background fork it counts as this fork's ping."
-	aboutReport   = "Tell the main session what happened here. In a background fork everything else is discarded when the fork ends; in an interactive fork it also ends the fork."
+	aboutEmbed  = "Send the user a card with a title, fields and buttons, for structured content only. In a background fork it counts as this fork's ping."
+	aboutReport = "Tell the main session what happened here. In a background fork everything else is discarded when the fork " +
+		"ends; in an interactive fork it also ends the fork."
 	aboutFollowUp = "Schedule the next check of the reminder chain that this run belongs to. Do not call it when the matter is settled: then the chain ends."
 	aboutFile     = "Send the user a file. In a background fork it counts as this fork's ping and costs a token of the ping budget unless critical is true."
 	aboutSave     = "Interactive forks only: keep this conversation as the main session. The user is asked to confirm it. Rarely right: prefer report_updates."
 	aboutEnter    = "Main session only: open an interactive fork, a branch of this conversation for a longer matter. It begins when this turn ends."
-	aboutExit     = "Interactive forks only: leave the fork and discard what was said in it. Use report_updates instead when the main session should know the outcome."
-	aboutNames    = "Store how the user and you are called. Takes effect after a restart. Not available in background forks."
-	aboutAdd      = "Set a reminder for your future self. Give either delay_minutes or run_at."
-	aboutList     = "List the pending reminders with their ids, times and files."
-	aboutCancel   = "Cancel a pending reminder by its id."
+	aboutExit     = "Interactive forks only: leave the fork and discard what was said in it. Use report_updates instead " +
+		"when the main session should know the outcome."
+	aboutNames  = "Store how the user and you are called. Takes effect after a restart. Not available in background forks."
+	aboutAdd    = "Set a reminder for your future self. Give either delay_minutes or run_at."
+	aboutList   = "List the pending reminders with their ids, times and files."
+	aboutCancel = "Cancel a pending reminder by its id."
 )
 
 // Answers that runs give, where the words are fixed by spec 02.6 and 06.1.
@@ -27,26 +29,15 @@ const (
 	TextReportOutside = "Error: not in a forked session. The main session has nobody to report to."
 )
 
-// Answers of the tools that move the conversation (spec 06.1); those that name
-// no fork begin where the reason stands.
+// Refusals of the tools that move the conversation (spec 06.1).
 const (
 	// TextNoSave, TextNoEnter, TextNoExit and TextNoNames answer in background forks.
 	TextNoSave  = "Error: save_context is not available in background forks."
 	TextNoEnter = "Error: enter_fork is not available in background forks: do the task yourself."
 	TextNoExit  = "Error: exit_fork is not available in background forks: they end by themselves when you finish."
 	TextNoNames = "Error: update_names is not available in background forks: only the user's own conversation may change names."
-	// TextNotInFork answers save_context and exit_fork in the main session,
-	// TextAlreadyInFork enter_fork in a fork.
-	TextNotInFork     = "Error: not in an interactive fork. This is the main session: it is kept anyway."
-	TextAlreadyInFork = "Error: already in an interactive fork. Forks do not nest: go on here, or leave it first."
-	// TextNoFork answers enter_fork where none can be entered.
-	TextNoFork = "Error: no interactive fork can be entered from here. Go on in this conversation."
-	// The answers of calls that worked.
-	TextEntering  = "Entering fork. It begins as soon as this turn ends; say nothing more."
-	TextPromoted  = "This fork will be promoted to the main session after your response."
-	TextConfirm   = "The user is asked to confirm. Once they do, this fork is promoted to the main session; until then go on as before."
-	TextDiscarded = "This fork will be discarded after your response. Say goodbye in one line and call no more tools."
-	TextForkDone  = "Update reported. The fork is discarded after your response; further tool calls only delay its end."
+	// TextNotInFork answers save_context and exit_fork in the main session.
+	TextNotInFork = "Error: not in an interactive fork. This is the main session: it is kept anyway."
 )
 
 // Answers of send_file and update_names.
@@ -76,15 +67,16 @@ const (
 	textTooLarge    = "Error: the arguments of %s are larger than %d KiB. Shorten them."
 	textInvalid     = "Error: the arguments of %s are not valid: %s."
 	textEmptyField  = "Error: %s is empty. Say in it what the reader should know."
-	textBadAction   = "Error: buttons[%d].action is not accepted (%v). Use task_done:<task_id>, task_del:<task_id>, event_del:<event_id>, agent:<prompt> or dismiss:."
-	textMissing     = "%s is missing, add it"
-	textMissingIn   = "%s is missing in %s, add it"
-	textNotObject   = "the arguments must be one JSON object"
-	textWrongType   = "%s must be of type %s, not %s"
-	textEmpty       = "%s must not be empty"
-	textTooMany     = "%s may hold at most %d, not %d"
-	textTooSmall    = "%s must be at least %s"
-	textTooBig      = "%s must be at most %s"
+	textBadAction   = "Error: buttons[%d].action is not accepted (%v). Use task_done:<task_id>, task_del:<task_id>, " +
+		"event_del:<event_id>, agent:<prompt> or dismiss:."
+	textMissing   = "%s is missing, add it"
+	textMissingIn = "%s is missing in %s, add it"
+	textNotObject = "the arguments must be one JSON object"
+	textWrongType = "%s must be of type %s, not %s"
+	textEmpty     = "%s must not be empty"
+	textTooMany   = "%s may hold at most %d, not %d"
+	textTooSmall  = "%s must be at least %s"
+	textTooBig    = "%s must be at most %s"
 )
 
 // Answers of the chain tool.

@@ -1,0 +1,183 @@
+package core
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/fork"
+	"ollimbot/core/policy"
+)
+
+func noticed(s Snapshot, part string) bool {
+	for _, n := range s.Notices {
+		if strings.Contains(n.Text, part) {
+			return true
+		}
+	}
+	return false
+}
+
+func spoken(s Snapshot, part string) bool {
+	for _, e := range s.Chat {
+		if strings.Contains(e.Text, part) && e.Role == "bot" {
+			return true
+		}
+	}
+	return false
+}
+
+func TestASilentTurnIsInterruptedAndTheUserTold(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		tell(t, b, script_(`wait 1h`, `say too late`))
+		if !b.Snapshot().Busy {
+			t.Fatal("the turn has ended by itself")
+		}
+		time.Sleep(6 * time.Minute)
+		s := b.Snapshot()
+		if s.Busy || !noticed(s, "five minutes") {
+			t.Errorf("busy %v, notices %+v", s.Busy, s.Notices)
+		}
+		tell(t, b, script_(`say here again`))
+		if !spoken(b.Snapshot(), "here again") {
+			t.Error("the next message was not answered")
+		}
+	})
+}
+
+func TestAnApprovalIsAskedAnsweredAndExpires(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		ctx := context.Background()
+		type_(t, b, "/permissions default")
+		ask := func() policy.Approval {
+			if _, err := b.Do(ctx, Say{Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(5 * time.Second)
+			a := b.Snapshot().Approvals
+			if len(a) != 1 || a[0].Tool != "Bash" {
+				t.Fatalf("approvals: %+v", a)
+			}
+			return a[0]
+		}
+		first := ask()
+		if _, err := b.Do(ctx, Answer{ID: first.ID, Verdict: policy.Allow}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Second)
+		if _, err := b.Do(ctx, Answer{ID: first.ID, Verdict: policy.Deny}); err == nil || !strings.Contains(err.Error(), "allowed") {
+			t.Errorf("a second answer gets %v, want the outcome", err)
+		}
+		ask()
+		time.Sleep(policy.Patience)
+		if a := b.Snapshot().Approvals; len(a) != 0 {
+			t.Errorf("still waiting after a minute: %+v", a)
+		}
+		third := ask()
+		if _, err := b.Do(ctx, Interrupt{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if a := b.Snapshot().Approvals; len(a) != 0 {
+			t.Errorf("an interruption left %+v", a)
+		}
+		if _, err := b.Do(ctx, Answer{ID: third.ID, Verdict: policy.Allow}); err == nil {
+			t.Error("an approval of a turn that has ended was taken")
+		}
+	})
+}
+
+func TestAFinishedRunIsResumedAndReportsButCannotBeSaved(t *testing.T) {
+	live(t, func(h home) {
+		h.reminder("cccc0001", time.Second, "", `say looked at it`)
+	}, func(_ home, b *Bot) {
+		time.Sleep(time.Minute)
+		run := b.Snapshot().Forks[0]
+		if run.State != fork.Done {
+			t.Fatalf("the run is %s", run.State)
+		}
+		if _, err := b.Do(context.Background(), ResumeFork{Run: run.ID}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		s := b.Snapshot()
+		if s.Fork == nil || !s.Fork.Resumed || b.main.inFork().id != run.Session {
+			t.Fatalf("fork %+v", s.Fork)
+		}
+		if _, err := b.Do(context.Background(), ExitFork{How: ExitSave}); err == nil {
+			t.Error("a resumed fork was saved")
+		}
+		if _, err := b.Do(context.Background(), ResumeFork{Run: run.ID}); err == nil {
+			t.Error("a fork inside a fork was entered")
+		}
+		if _, err := b.Do(context.Background(), ExitFork{How: ExitReport}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if b.Snapshot().Fork != nil {
+			t.Error("the fork still stands after the report")
+		}
+		if _, err := b.Do(context.Background(), ResumeFork{Run: "nobody"}); err == nil {
+			t.Error("an unknown run was resumed")
+		}
+	})
+}
+
+func TestConfigurationIsSetShownAndKept(t *testing.T) {
+	live(t, func(home) {}, func(h home, b *Bot) {
+		if got := type_(t, b, "/config max_background_forks 2").Message; !strings.Contains(got, "2") {
+			t.Errorf("reply: %q", got)
+		}
+		if b.Snapshot().MaxForks != 2 || !h.has("state/config.json") {
+			t.Errorf("in force: %d", b.Snapshot().MaxForks)
+		}
+		if _, err := b.Do(context.Background(), Say{Text: "/config model.main gpt"}); err == nil || !strings.Contains(err.Error(), "haiku") {
+			t.Errorf("a wrong model: %v", err)
+		}
+		if _, err := b.Do(context.Background(), Say{Text: "/config nonsense 1"}); err == nil {
+			t.Error("an unknown key was taken")
+		}
+		if got := type_(t, b, "/config").Message; !strings.Contains(got, "bg_fork_timeout") {
+			t.Errorf("all of it: %q", got)
+		}
+	})
+}
+
+func TestFilesGoWithTheNextMessage(t *testing.T) {
+	dir := t.TempDir()
+	for name, data := range map[string]string{"pic.txt": "\x89PNG\r\n\x1a\nrest", "notes.png": "no picture at all"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	live(t, func(home) {}, func(h home, b *Bot) {
+		type_(t, b, "/attach "+filepath.Join(dir, "pic.txt"))
+		type_(t, b, "/attach "+filepath.Join(dir, "notes.png"))
+		if a := b.Snapshot().Attached; len(a) != 2 {
+			t.Fatalf("attached: %v", a)
+		}
+		if !h.has("downloads/notes.png") || h.has("downloads/pic.txt") {
+			t.Error("an image is told by its bytes, not by its name")
+		}
+		tell(t, b, "look at these")
+		s := b.Snapshot()
+		if len(s.Attached) != 0 {
+			t.Errorf("still attached: %v", s.Attached)
+		}
+		found := false
+		for _, e := range s.Chat {
+			found = found || strings.Contains(e.Text, "downloads/notes.png") && strings.Contains(e.Text, "[1 image")
+		}
+		if !found {
+			t.Errorf("the message does not name them: %+v", s.Chat)
+		}
+		for _, bad := range []string{"/attach", "/attach " + dir, "/attach " + filepath.Join(dir, "nothing")} {
+			if _, err := b.Do(context.Background(), Say{Text: bad}); err == nil {
+				t.Errorf("%s was taken", bad)
+			}
+		}
+	})
+}
