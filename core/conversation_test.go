@@ -104,8 +104,10 @@ func TestAFinishedRunIsResumedAndReportsButCannotBeSaved(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		s := b.Snapshot()
-		if s.Fork == nil || !s.Fork.Resumed || b.main.inFork().id != run.Session {
-			t.Fatalf("fork %+v", s.Fork)
+		id := ""
+		_ = b.main.locked(context.Background(), func(context.Context) error { id = b.main.inFork().id; return nil })
+		if s.Fork == nil || !s.Fork.Resumed || id != run.Session {
+			t.Fatalf("fork %+v, session %q", s.Fork, id)
 		}
 		if _, err := b.Do(context.Background(), ExitFork{How: ExitSave}); err == nil {
 			t.Error("a resumed fork was saved")

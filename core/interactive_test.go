@@ -70,7 +70,8 @@ func TestASavedForkBecomesTheMainSessionOnce(t *testing.T) {
 		tell(t, b, "hello")
 		main := b.sessions.Main()
 		type_(t, b, "/fork")
-		fork := b.main.inFork().id
+		fork := ""
+		_ = b.main.locked(context.Background(), func(context.Context) error { fork = b.main.inFork().id; return nil })
 		if fork == "" || fork == main {
 			t.Fatalf("the fork's id is %q, main's %q", fork, main)
 		}
@@ -127,8 +128,9 @@ func TestUpdatesAreShownOnceInAForkAndStayForMain(t *testing.T) {
 		}
 		f := b.main.inFork()
 		tell(t, b, "one")
-		if len(f.seen) != 1 {
-			t.Errorf("seen: %v", f.seen)
+		seen := 0
+		if err := b.main.locked(context.Background(), func(context.Context) error { seen = len(f.seen); return nil }); err != nil || seen != 1 {
+			t.Errorf("seen %d updates, %v", seen, err)
 		}
 		tell(t, b, "two")
 		if len(b.Snapshot().Updates) != 1 {

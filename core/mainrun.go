@@ -42,6 +42,9 @@ func (m *mainRun) Ping(context.Context, string, bool) agent.ToolResult {
 // Embed shows a card in the conversation.
 func (m *mainRun) Embed(ctx context.Context, e post.Embed, critical bool) agent.ToolResult {
 	p := post.Post{Nonce: store.NewID() + store.NewID(), Embed: &e, Critical: critical}
+	if m.inFork() != nil {
+		p.Context, e.Footer = "fork", "fork"
+	}
 	if _, err := m.bot.surface.Post(ctx, p); err != nil {
 		return toolset.NotSent(err)
 	}

@@ -67,14 +67,19 @@ func (c *conversation) mainTurn(ctx context.Context, build buildPrompt, images [
 		c.bot.book.Add(transcript.Notice, catchingUp(n))
 	}
 	c.begin(s, now)
+	text := build(now, claim.Updates())
+	if err := c.bot.dispatch(s.ID(), text, claim.Updates()); err != nil {
+		return fmt.Errorf("write down what is delivered: %w", err)
+	}
 	t := &turn{c: c, session: s, accepted: claim.Commit, ended: func(r agent.Result) error {
 		return c.bot.sessions.SaveMain(c.bot.now(), sessionID(r, s))
 	}}
-	if err := t.stream(ctx, agent.Message{Text: build(now, claim.Updates()), Images: images}); err != nil {
+	err = t.stream(ctx, agent.Message{Text: text, Images: images})
+	c.bot.arrived(len(claim.Updates()))
+	if err != nil {
 		c.drop()
-		return err
 	}
-	return nil
+	return err
 }
 
 // turn is one message on its way to a session, and what comes back.

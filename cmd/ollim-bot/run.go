@@ -49,7 +49,7 @@ func (c *runCmd) Run(p *process) error {
 	}
 	ctx, stop := p.context()
 	defer stop()
-	return p.serve(ctx, at, serving{headless: c.Headless, readOnly: c.ReadOnly, engine: script.New(script.Options{Pace: 1}), notice: textOffline})
+	return p.serve(ctx, at, serving{headless: c.Headless, readOnly: c.ReadOnly, engine: script.New(script.Options{Pace: 1, Dir: at.dir}), notice: textOffline})
 }
 
 // serving says how a bot is run.

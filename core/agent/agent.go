@@ -10,6 +10,7 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"iter"
@@ -128,4 +129,13 @@ type Hooks struct {
 	PreTool func(ctx context.Context, u ToolUse) Decision
 	// PostTool runs after a tool has succeeded.
 	PostTool func(ctx context.Context, u ToolUse)
+}
+
+// Witness is an Engine that can tell, after a crash, whether a session's
+// history holds a message. Without one, a message whose fate is unknown counts
+// as not taken, and what it carried is delivered again.
+type Witness interface {
+	// Heard reports whether the session has taken a message whose text has this
+	// SHA-256 digest. It may read files; it is asked once, at start.
+	Heard(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error)
 }

@@ -4,8 +4,9 @@
 // same tools, hooks and permission callback as a model would, so the demo, the
 // tests and a run without an account exercise the real paths.
 //
-// It must not know forks, budgets or files: what it knows of the bot stands in
-// the prompt and comes back from the tools.
+// It must not know forks, budgets or the bot's files: what it knows of the bot
+// stands in the prompt and comes back from the tools. Of its own it keeps a
+// journal of what it was told, as a model keeps its sessions.
 package script
 
 import (
@@ -15,6 +16,7 @@ import (
 	"sync"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/store"
 )
 
 const (
@@ -33,6 +35,9 @@ type Options struct {
 	// Pace scales every wait, those of a script too: 1 is the pace of a quick
 	// model, 0.1 ten times faster, 0 waits for nothing.
 	Pace float64
+	// Dir is where it is written down which session was told what, so that it is
+	// known after a crash; nil remembers nothing.
+	Dir *store.Dir
 }
 
 // Engine opens sessions that live in memory. Use New.

@@ -46,6 +46,11 @@ func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 			yield(nil, err)
 			return
 		}
+		if err := s.engine.keep(s.id, m.Text); err != nil {
+			s.abandon()
+			yield(nil, err)
+			return
+		}
 		t := newTurn(turnCtx, s, yield)
 		t.history = history
 		defer s.end(t, m.Text)
@@ -67,6 +72,14 @@ func (s *session) begin(ctx context.Context) (context.Context, []exchange, error
 	turnCtx, cancel := context.WithCancelCause(ctx)
 	s.cancel = cancel
 	return turnCtx, s.history, nil
+}
+
+// abandon ends a turn that never began.
+func (s *session) abandon() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cancel(nil)
+	s.cancel = nil
 }
 
 // end keeps the turn in the history and lets the next one begin.
