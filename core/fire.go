@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core/fork"
+	"ollimbot/core/policy"
 	"ollimbot/core/prompt"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
@@ -25,7 +26,7 @@ func (b *Bot) fire(ctx context.Context, d routines.Due) error {
 	}
 	job := fork.Job{
 		Task: task, Reminder: d.Reminder, At: d.At, Late: d.Late,
-		Allowed: allowedTools(task), Disallowed: task.Disallowed,
+		Allowed: b.allowedTools(task), Disallowed: task.Disallowed,
 		Prompt: func(now time.Time, busy bool, quiet time.Time) (string, error) {
 			return b.backgroundPrompt(d, promptMoment{now.In(b.zone), busy, quiet}), nil
 		},
@@ -66,7 +67,7 @@ func (b *Bot) backgroundPrompt(d routines.Due, m promptMoment) string {
 	p := prompt.Background{
 		Now: m.now, Task: task, Busy: m.busy, QuietUntil: m.quiet,
 		Budget: state, Forward: b.index.Forward(m.now, task.ID),
-		Allowed: allowedTools(task), Disallowed: task.Disallowed,
+		Allowed: b.allowedTools(task), Disallowed: task.Disallowed,
 		Late: lateSince(d), Chain: chainOf(d.Reminder),
 	}
 	if !task.Isolated {
@@ -75,9 +76,11 @@ func (b *Bot) backgroundPrompt(d routines.Due, m promptMoment) string {
 	return prompt.BackgroundPrompt(p)
 }
 
-// allowedTools is the merged list that a background run may use (decisions, B3, B4).
-func allowedTools(t routines.Task) []string {
-	return prompt.MergeTools(prompt.DefaultTools(), t.Allowed, nil)
+// allowedTools is the merged list that a background run may use (decisions, B3,
+// B4): the defaults as tool-policy.yaml has them, and what the task declares.
+func (b *Bot) allowedTools(t routines.Task) []string {
+	tools, _ := b.policy.Load() // its problems are shown with those of the files
+	return policy.Strip(policy.Merge(tools.Background(), t.Allowed))
 }
 
 func dueTask(d routines.Due) (routines.Task, bool) {

@@ -213,6 +213,7 @@ func (c *conversation) leave(ctx context.Context, f *interactive, how Exit) erro
 		}
 		c.drop()
 	}
+	c.bot.desk.CancelAll()
 	c.mu.Lock()
 	if how == ExitSave {
 		c.session = f.session

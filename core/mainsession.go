@@ -39,10 +39,7 @@ func (c *conversation) open(ctx context.Context) (agent.Session, error) {
 // options are what main session and forks have in common: the same tools, so
 // that an engine's prompt cache holds, the same hooks and the same permissions.
 func (c *conversation) options(kind policy.Kind) agent.SessionOptions {
-	tools, problems := c.bot.policy.Load()
-	for _, p := range problems {
-		c.bot.log.Warn("tool policy was not understood", "problem", p.File+": "+p.Message, "line", p.Line)
-	}
+	tools, _ := c.bot.policy.Load() // its problems are shown with those of the files
 	allowed := policy.Strip(tools.Main())
 	return agent.SessionOptions{
 		Dir:      c.bot.dir.Root(),

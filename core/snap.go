@@ -33,6 +33,9 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	if b.o.Book != nil {
 		s.LogLines = b.o.Book.Lines()
 	}
+	if _, problems := b.policy.Load(); len(problems) > 0 {
+		s.Schedule.Problems = append(slices.Clone(problems), s.Schedule.Problems...)
+	}
 	line := routines.Forward{Last: s.Schedule.Last}.RefillLine(now, s.Budget.State.RefillRateMinutes)
 	s.Schedule.Refills = line
 	return s

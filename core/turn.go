@@ -99,6 +99,7 @@ type turn struct {
 
 // stream sends the message and shows what comes back until the turn has ended.
 func (t *turn) stream(ctx context.Context, m agent.Message) error {
+	t.c.bot.guard.ForgetDenied()
 	t.entry = t.c.bot.book.Begin(transcript.Bot)
 	defer t.entry.End()
 	stall := time.AfterFunc(stallAfter, func() { t.stalled(ctx) })
@@ -154,7 +155,7 @@ func (t *turn) show(ctx context.Context, ev agent.Event) error {
 		}
 	case agent.ToolEnd:
 		t.pending.Add(-1)
-		if ev.Denied {
+		if ev.Denied && !t.cut {
 			t.entry.Tool(deniedLabel(ev.Name))
 		}
 	case agent.Compacting:

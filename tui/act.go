@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
 )
 
 // off says why an action cannot be used now; empty means that it can.
@@ -18,9 +19,20 @@ func (r *root) off(a action.Action) string {
 	case a.ID == action.Undo && len(r.undo) == 0:
 		return textNoUndo
 	case a.Off != nil:
-		return a.Off(*r.snap)
+		if why := a.Off(*r.snap); why != "" {
+			return why
+		}
+	}
+	if p, ok := r.panes[a.Pane].(chooser); ok {
+		return p.Off(r.context(), a.ID)
 	}
 	return ""
+}
+
+// chooser is a pane in which it depends on the selection what can be done. Off
+// says why not; empty means that it can.
+type chooser interface {
+	Off(c pane.Context, id action.ID) string
 }
 
 // act carries out an action, or says why not.

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
@@ -66,6 +68,9 @@ func (r *root) do(c core.Command) tea.Cmd {
 		r.say(core.Info, textReadOnly)
 		return nil
 	}
+	if a, ok := c.(core.Answer); ok {
+		r.answering(a)
+	}
 	return r.command(doneMsg{command: c})
 }
 
@@ -91,15 +96,15 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 	}
 	if msg.err != nil {
 		r.say(core.Alert, clean.Line(msg.err.Error()))
-		if said, ok := msg.command.(core.Say); ok {
-			r.unsaid(said.Text)
+		switch c := msg.command.(type) {
+		case core.Say:
+			r.unsaid(c.Text)
+		case core.Answer:
+			delete(r.desk.answered, c.ID)
 		}
 		return nil
 	}
-	text := msg.outcome.Message
-	if _, ok := msg.command.(core.Interrupt); ok && text == "" {
-		text = textInterrupted
-	}
+	text := r.outcome(msg.command, msg.outcome.Message)
 	switch {
 	case msg.undoing && text != "":
 		text = textUndone + text
@@ -116,6 +121,24 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		r.say(core.Info, text)
 	}
 	return nil
+}
+
+// outcome is what is said of a command that was carried out.
+func (r *root) outcome(c core.Command, message string) string {
+	switch c := c.(type) {
+	case core.Interrupt:
+		if message == "" {
+			return textInterrupted
+		}
+	case core.Answer:
+		return r.answeredText(c, message)
+	case core.Say:
+		if r.focus == action.Chat {
+			return "" // the reply stands in the conversation
+		}
+		message, _, _ = strings.Cut(message, "\n")
+	}
+	return message
 }
 
 // unsaid gives words that could not be sent back to whoever wrote them.

@@ -27,6 +27,7 @@ func (r *root) topLine() string {
 		}
 		right = append(right, widget.Span{Text: at.Format("15:04")}, widget.Span{Role: theme.Dim, Text: " " + zoneWord(at) + " "})
 	}
+	right = append(r.calls(), right...)
 	brush := widget.Brush{Theme: r.theme}
 	var left []widget.Span
 	for detail := 4; detail >= 0; detail-- {

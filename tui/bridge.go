@@ -88,7 +88,7 @@ func (r *root) after(d time.Duration, msg tea.Msg) tea.Cmd {
 }
 
 // wake sees to it that exactly one timer is running: to the next second while
-// a fork runs, to the end of a toast, else to the next minute.
+// a fork runs, an answer comes or a tool call waits, to the end of a toast, else to the next minute.
 func (r *root) wake() tea.Cmd {
 	now := time.Now()
 	at := now.Truncate(time.Minute).Add(time.Minute)
@@ -110,6 +110,9 @@ func (r *root) wake() tea.Cmd {
 func (r *root) counting() bool {
 	if r.facts.still {
 		return false
+	}
+	if r.snap.Busy || len(r.snap.Approvals) > 0 {
+		return true
 	}
 	for _, f := range r.snap.Forks {
 		if f.State == fork.Running {

@@ -11,6 +11,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/budget"
 	"ollimbot/core/fork"
+	"ollimbot/core/policy"
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
@@ -92,10 +93,40 @@ func (b *bot) Do(ctx context.Context, c core.Command) (core.Outcome, error) {
 		return core.Outcome{Body: "You are about to fire.\nSecond line of the prompt."}, nil
 	case core.Interrupt:
 		return core.Outcome{}, nil
+	case core.Answer:
+		return b.answer(c)
+	case core.ExitFork:
+		b.change(func(s *core.Snapshot) { s.Fork = nil })
+		return core.Outcome{}, nil
+	case core.ResumeFork:
+		b.change(func(s *core.Snapshot) { s.Fork = &core.Banner{Resumed: true, Since: time.Now()} })
+		return core.Outcome{Message: "resuming Medication"}, nil
+	case core.Say:
+		if c.Text == "/config" {
+			const reply = "**Main model**: opus\n**Thinking**: adaptive"
+			b.change(func(s *core.Snapshot) {
+				s.Chat = append(slices.Clone(s.Chat), transcript.Entry{ID: "c", At: time.Now(), Role: transcript.Notice, Text: reply})
+			})
+			return core.Outcome{Message: reply}, nil
+		}
 	case core.FireNow:
 		panic("a command that panics")
 	}
 	return core.Outcome{}, errors.New("write budget: the disk is full; free some space and try again")
+}
+
+// answer settles an approval, as the core does: the first answer counts.
+func (b *bot) answer(c core.Answer) (core.Outcome, error) {
+	known := false
+	b.change(func(s *core.Snapshot) {
+		n := len(s.Approvals)
+		s.Approvals = slices.DeleteFunc(slices.Clone(s.Approvals), func(a policy.Approval) bool { return a.ID == c.ID })
+		known = len(s.Approvals) < n
+	})
+	if !known {
+		return core.Outcome{}, &policy.AnsweredError{Approval: policy.Approval{Label: "Bash(rm x)", Verdict: policy.Deny}}
+	}
+	return core.Outcome{Message: string(c.Verdict)}, nil
 }
 
 func (b *bot) setBudget(c core.SetBudget) core.Outcome {

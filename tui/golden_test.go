@@ -13,6 +13,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/fork"
+	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
@@ -54,6 +55,19 @@ func fullDay() core.Snapshot {
 			Buttons: []post.Button{{Label: "Done"}, {Label: "Remind me"}},
 		}},
 		transcript.Entry{ID: "4", At: day, Role: transcript.Bot, Text: "I move the review to", Streaming: true})
+	return s
+}
+
+// talkDay is fullDay in a fork that the agent would like to save, while two
+// tool calls wait and a file is attached.
+func talkDay() core.Snapshot {
+	s := fullDay()
+	s.Fork = &core.Banner{Topic: "Plans for the garden", Since: day.Add(-12 * time.Minute), Asks: true}
+	s.Approvals = []policy.Approval{
+		{ID: "a1", Label: "Bash(rm -r drafts)", Tool: "Bash", Session: "fork", Asked: day.Add(-12 * time.Second), Until: day.Add(48 * time.Second)},
+		{ID: "a2", Label: "WebSearch(seeds)", Tool: "WebSearch", Session: "fork", Asked: day, Until: day.Add(time.Minute)},
+	}
+	s.Attached = []string{"bed.png"}
 	return s
 }
 
@@ -119,6 +133,25 @@ func TestFramesLookAsTheyDid(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Tail = fullTail
 			golden(t, c.name, Frame(fullDay(), c.o))
+		})
+	}
+}
+
+func TestFramesOfAForkLookAsTheyDid(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		o    FrameOptions
+	}{
+		{"talk-120x40", FrameOptions{Width: 120, Height: 40, Focus: action.Chat}},
+		{"talk-unfocused-120x40", FrameOptions{Width: 120, Height: 40}},
+		{"talk-80x24", FrameOptions{Width: 80, Height: 24, Focus: action.Chat}},
+		{"talk-40x10", FrameOptions{Width: 40, Height: 10, Focus: action.Chat}},
+		{"talk-ascii-80x24", FrameOptions{Width: 80, Height: 24, Focus: action.Chat, Theme: theme.New(theme.Options{Plain: true, ASCII: true})}},
+		{"talk-dark-80x24", FrameOptions{Width: 80, Height: 24, Focus: action.Chat, Theme: theme.New(theme.Options{Dark: true, Profile: 1 << 24})}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.o.Tail = fullTail
+			golden(t, c.name, Frame(talkDay(), c.o))
 		})
 	}
 }

@@ -26,7 +26,7 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 	if p.Capture() && k != "ctrl+c" {
 		return r.answer(p.Type(r.context(), msg))
 	}
-	a, ok := action.ByKey(r.focus, k)
+	a, ok := action.ByKey(r.focus, k, *r.snap)
 	if !ok {
 		return nil
 	}

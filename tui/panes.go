@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"ollimbot/core"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/pane/budget"
@@ -18,7 +19,7 @@ func newPanes() map[action.Pane]pane.Pane {
 		action.Schedule: schedule.New(),
 		action.Updates:  updates.New(),
 		action.Forks:    forks.New(),
-		action.Chat:     chat.New(),
+		action.Chat:     chat.New(core.SlashCommands()),
 		action.Logs:     logs.New(),
 	}
 }

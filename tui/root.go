@@ -39,6 +39,7 @@ type root struct {
 
 	dialogs []dialog // the last one takes the keys
 	speech  speech
+	desk    desk
 	undo    []core.Command // newest last
 
 	// painted is when the screen was written last; due, that a paint is on its way.
@@ -202,6 +203,7 @@ func (r *root) refresh() {
 	s := r.core.Snapshot()
 	r.snap = &s
 	r.speech.hear(s.Notices, s.At)
+	r.watch()
 	c := r.context()
 	for _, p := range action.Panes {
 		r.panes[p].Sync(c)

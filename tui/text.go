@@ -7,6 +7,7 @@ import (
 
 	"charm.land/bubbles/v2/key"
 
+	"ollimbot/core/policy"
 	"ollimbot/core/prompt"
 	"ollimbot/tui/action"
 	"ollimbot/tui/widget"
@@ -20,6 +21,7 @@ const (
 
 	textRoutine      = "routine"
 	textReminder     = "reminder"
+	textApproval     = "approval"
 	textReadOnlyMark = "read-only"
 	textZoomed       = "zoomed, z goes back"
 	textZoomedShort  = "zoomed"
@@ -82,6 +84,22 @@ var (
 
 	errStill = errors.New("this is a picture of the dashboard: nothing can be done in it")
 )
+
+// asksText says to who looks elsewhere that a tool call waits, in one line: it
+// may lie below the card.
+func asksText(a policy.Approval) string {
+	return widget.Cut(a.Label, 28) + " waits for you: 5, then y or n"
+}
+
+func expiredText(a policy.Approval) string {
+	return a.Label + " was denied: nobody answered"
+}
+
+// goneText says that a tool call waits no longer. How it was settled is in the
+// conversation.
+func goneText(a policy.Approval) string {
+	return a.Label + " was settled elsewhere or called off"
+}
 
 // interruptHint is what ctrl+c does while a pane takes every other key.
 func interruptHint(busy bool) key.Binding {

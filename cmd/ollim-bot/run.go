@@ -27,15 +27,19 @@ const (
 )
 
 type runCmd struct {
-	Headless bool   `help:"No dashboard: log lines on standard output."`
-	ReadOnly bool   `name:"read-only" help:"A dashboard that shows everything and changes nothing."`
-	Engine   string `enum:"script,claude" default:"script" placeholder:"NAME" help:"The model: script, the offline engine; claude is not part of this version."`
+	Headless bool    `help:"No dashboard: log lines on standard output."`
+	ReadOnly bool    `name:"read-only" help:"A dashboard that shows everything and changes nothing."`
+	Engine   string  `enum:"script,claude" default:"script" placeholder:"NAME" help:"The model: script, the offline engine; claude is not part of this version."`
+	Pace     float64 `default:"1" placeholder:"N" help:"How long the offline engine thinks: 1 as a quick model, 0 not at all."`
 }
 
 // Run starts the bot on the data directory and stays until it is ended.
 func (c *runCmd) Run(p *process) error {
 	if c.Engine == engineClaude {
 		return errors.New(textNoClaude)
+	}
+	if c.Pace < 0 || c.Pace > 100 {
+		return usagef("--pace %v is not possible: give 0 to 100", c.Pace)
 	}
 	if c.Headless && c.ReadOnly {
 		return usagef("--read-only is for the dashboard: with --headless there is none")
@@ -49,7 +53,7 @@ func (c *runCmd) Run(p *process) error {
 	}
 	ctx, stop := p.context()
 	defer stop()
-	return p.serve(ctx, at, serving{headless: c.Headless, readOnly: c.ReadOnly, engine: script.New(script.Options{Pace: 1, Dir: at.dir}), notice: textOffline})
+	return p.serve(ctx, at, serving{headless: c.Headless, readOnly: c.ReadOnly, engine: script.New(script.Options{Pace: c.Pace, Dir: at.dir}), notice: textOffline})
 }
 
 // serving says how a bot is run.

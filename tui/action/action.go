@@ -45,6 +45,9 @@ type Action struct {
 	// Quiet keeps a row out of the help line, which has little room: moving
 	// about, and keys that another row of the line already stands for.
 	Quiet bool
+	// Over marks a row that takes its keys from a later row of its pane, for as
+	// long as it is not off: "y" answers what waits, else it copies.
+	Over bool
 	// Pair names the row that shares a place in the help line with this one:
 	// "+/- capacity 5→6". The named row must follow this one in the table.
 	Pair ID

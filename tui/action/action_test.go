@@ -12,22 +12,85 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/budget"
 	"ollimbot/core/fork"
+	"ollimbot/core/policy"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
 )
 
 var update = flag.Bool("update", false, "write docs/keys.md")
 
-func TestNoKeyMeansTwoThingsInOnePane(t *testing.T) {
+func TestNoKeyMeansTwoThingsAtATime(t *testing.T) {
 	for _, p := range Panes {
-		seen := map[string]ID{}
+		seen := map[string]Action{}
 		for _, a := range append(Of(Everywhere), Of(p)...) {
 			for _, k := range a.Keys {
-				if other, taken := seen[k]; taken {
-					t.Errorf("%s: %q is %s and %s", p, k, other, a.ID)
+				// A row may stand over a later one, not over two.
+				if other, taken := seen[k]; taken && (!other.Over || a.Over) {
+					t.Errorf("%s: %q is %s and %s", p, k, other.ID, a.ID)
 				}
-				seen[k] = a.ID
+				seen[k] = a
 			}
+		}
+	}
+}
+
+func TestARowThatStandsOverAnotherSaysWhenItDoesNot(t *testing.T) {
+	for _, a := range All() {
+		if !a.Over {
+			continue
+		}
+		if a.Off == nil || a.Pane == Everywhere {
+			t.Errorf("%s would hide the row below it for good", a.ID)
+			continue
+		}
+		for _, k := range a.Keys {
+			below, ok := ByKey(a.Pane, k, core.Snapshot{})
+			if !ok || below.ID == a.ID {
+				t.Errorf("%q: %s stands over nothing", k, a.ID)
+			}
+		}
+	}
+}
+
+func TestKeysAnswerAToolCallForAsLongAsItWaits(t *testing.T) {
+	s := core.Snapshot{Approvals: []policy.Approval{{ID: "a", Tool: "Bash"}}}
+	for key, want := range map[string][2]ID{
+		"y": {TailCopyLine, ApprovalAllow}, "n": {TailNext, ApprovalDeny}, "a": {ApprovalAlways, ApprovalAlways},
+	} {
+		idle, _ := ByKey(Chat, key, core.Snapshot{})
+		asked, _ := ByKey(Chat, key, s)
+		if got := [2]ID{idle.ID, asked.ID}; got != want {
+			t.Errorf("%q is %v, want %v", key, got, want)
+		}
+		if logs, _ := ByKey(Logs, key, s); logs.ID == want[1] {
+			t.Errorf("%q answers in the logs too", key)
+		}
+	}
+	always, _ := Get(Chat, ApprovalAlways)
+	if always.Hint(s) != "Bash" || always.Hint(core.Snapshot{}) != "" {
+		t.Error("the effect of always is not the tool's name")
+	}
+}
+
+func TestTheExitsOfAForkDependOnTheFork(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		fork *core.Banner
+		off  []ID
+	}{
+		{"none", nil, []ID{ForkSave, ForkReport, ForkExit}},
+		{"a new one", &core.Banner{}, []ID{ForksResume}},
+		{"a resumed one", &core.Banner{Resumed: true}, []ID{ForksResume, ForkSave}},
+	} {
+		s := core.Snapshot{Fork: c.fork, Forks: []fork.View{{State: fork.Done}}}
+		var off []ID
+		for _, a := range All() {
+			if slices.Contains([]ID{ForkSave, ForkReport, ForkExit, ForksResume}, a.ID) && a.Off(s) != "" {
+				off = append(off, a.ID)
+			}
+		}
+		if d := cmp.Diff(c.off, off); d != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, d)
 		}
 	}
 }
@@ -72,7 +135,8 @@ func TestAPairIsTheNextRowOfTheSamePane(t *testing.T) {
 func TestWhatChangesTheBotIsMarked(t *testing.T) {
 	want := []ID{
 		CapacityUp, CapacityDown, RefillDown5, RefillUp5, RefillDown1, RefillUp1, Exact,
-		ScheduleFire, UpdatesDiscard, ForksStop, ChatWrite, ChatSend, Undo,
+		ScheduleFire, UpdatesDiscard, ForksStop, ForksResume,
+		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, Undo,
 	}
 	var got []ID
 	for _, a := range All() {
@@ -88,7 +152,7 @@ func TestWhatChangesTheBotIsMarked(t *testing.T) {
 func TestTheNumberKeysAreThePanesInOrder(t *testing.T) {
 	for i, p := range Panes {
 		key := string(rune('1' + i))
-		a, ok := ByKey(Logs, key)
+		a, ok := ByKey(Logs, key, core.Snapshot{})
 		if !ok || !strings.EqualFold(string(a.ID), "go."+string(p)) {
 			t.Errorf("%s is %s, want go.%s", key, a.ID, p)
 		}
@@ -114,7 +178,7 @@ func TestAKeyIsLookedUpInItsPane(t *testing.T) {
 		{Chat, "q", Quit},
 		{Budget, "f", ""},
 	} {
-		a, ok := ByKey(c.pane, c.key)
+		a, ok := ByKey(c.pane, c.key, core.Snapshot{})
 		if a.ID != c.want || ok != (c.want != "") {
 			t.Errorf("%s in %s is %q, want %q", c.key, c.pane, a.ID, c.want)
 		}
@@ -148,7 +212,11 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 		Schedule: core.ScheduleView{Entries: []routines.Entry{{ID: "x"}}},
 		Updates:  []updates.Update{{Key: "u"}},
 		Forks:    []fork.View{{ID: "f", State: fork.Done}, {ID: "g", State: fork.Waiting}},
+
+		Approvals: []policy.Approval{{ID: "a"}},
 	}
+	inFork := whole
+	inFork.Fork = &core.Banner{}
 	seen := 0
 	for _, a := range All() {
 		if a.Off == nil {
@@ -158,7 +226,7 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 		if a.Off(empty) == "" {
 			t.Errorf("%s can be used where there is nothing", a.ID)
 		}
-		if why := a.Off(whole); why != "" {
+		if why := a.Off(whole); why != "" && a.Off(inFork) != "" {
 			t.Errorf("%s is off: %s", a.ID, why)
 		}
 	}

@@ -75,3 +75,45 @@ func noLiveFork(s core.Snapshot) string {
 	}
 	return offLive
 }
+
+// noResume knows no selection: whether the selected run can be resumed is the
+// pane's to say.
+func noResume(s core.Snapshot) string {
+	if s.Fork != nil {
+		return offForked
+	}
+	for _, f := range s.Forks {
+		if !f.Live() {
+			return ""
+		}
+	}
+	return offEnded
+}
+
+func noApproval(s core.Snapshot) string {
+	if len(s.Approvals) == 0 {
+		return offApproval
+	}
+	return ""
+}
+
+func alwaysHint(s core.Snapshot) string {
+	if len(s.Approvals) == 0 {
+		return ""
+	}
+	return s.Approvals[0].Tool
+}
+
+func noFork(s core.Snapshot) string {
+	if s.Fork == nil {
+		return offNoFork
+	}
+	return ""
+}
+
+func noSave(s core.Snapshot) string {
+	if s.Fork != nil && s.Fork.Resumed {
+		return offResumed
+	}
+	return noFork(s)
+}

@@ -62,12 +62,26 @@ const (
 	ForksDown ID = "forks.down"
 	ForksTail ID = "forks.tail"
 	ForksStop ID = "forks.stop"
+	// ForksResume goes on in a finished run as an interactive fork.
+	ForksResume ID = "forks.resume"
 )
 
 // The actions of the chat pane beside its scrolling.
 const (
 	ChatWrite ID = "chat.write"
 	ChatSend  ID = "chat.send"
+)
+
+// The answers to a tool call that waits, and the exits of the interactive fork;
+// both stand in the chat pane.
+const (
+	ApprovalAllow  ID = "approval.allow"
+	ApprovalDeny   ID = "approval.deny"
+	ApprovalAlways ID = "approval.always"
+
+	ForkSave   ID = "fork.save"
+	ForkReport ID = "fork.report"
+	ForkExit   ID = "fork.exit"
 )
 
 // The actions of everything that scrolls. A pane that has them has a row for

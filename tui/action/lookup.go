@@ -3,6 +3,8 @@ package action
 import (
 	"slices"
 	"strings"
+
+	"ollimbot/core"
 )
 
 // All is every row in the table's order. The slice is the caller's.
@@ -30,11 +32,15 @@ func Get(p Pane, id ID) (Action, bool) {
 }
 
 // ByKey finds what a key does while a pane has the focus: the global rows
-// first, then the pane's own.
-func ByKey(p Pane, key string) (Action, bool) {
+// first, then the pane's own. A row that stands over another one counts only
+// while it is not off.
+func ByKey(p Pane, key string, s core.Snapshot) (Action, bool) {
 	for _, pane := range []Pane{Everywhere, p} {
 		for _, a := range table {
-			if a.Pane == pane && slices.Contains(a.Keys, key) {
+			if a.Pane != pane || !slices.Contains(a.Keys, key) {
+				continue
+			}
+			if !a.Over || a.Off(s) == "" {
 				return a, true
 			}
 		}

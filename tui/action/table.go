@@ -99,9 +99,35 @@ var forksRows = slices.Concat([]Action{
 		ID: ForksStop, Pane: Forks, Keys: []string{"k"}, Title: "Stop the selected run", Short: "stop",
 		Off: noLiveFork, Danger: true, Writes: true,
 	},
+	{
+		ID: ForksResume, Pane: Forks, Keys: []string{"r"}, Title: "Resume the selected run in the chat", Short: "resume",
+		Off: noResume, Writes: true,
+	},
 }, tailRows(Forks, []string{"shift+up"}, []string{"shift+down"}))
 
-var chatRows = slices.Concat([]Action{
+// approvalRows stand over "y" and "n" of the chat while something waits.
+var approvalRows = []Action{
+	{
+		ID: ApprovalAllow, Pane: Chat, Keys: []string{"y"}, Title: "Allow the tool call that waits", Short: "allow",
+		Off: noApproval, Writes: true, Over: true,
+	},
+	{
+		ID: ApprovalDeny, Pane: Chat, Keys: []string{"n"}, Title: "Deny the tool call that waits", Short: "deny",
+		Off: noApproval, Writes: true, Over: true,
+	},
+	{
+		ID: ApprovalAlways, Pane: Chat, Keys: []string{"a"}, Title: "Allow the tool of the call that waits from now on", Short: "always",
+		Hint: alwaysHint, Off: noApproval, Writes: true,
+	},
+}
+
+var exitRows = []Action{
+	{ID: ForkSave, Pane: Chat, Keys: []string{"S"}, Title: "Save the fork as the main conversation", Short: "save", Off: noSave, Writes: true},
+	{ID: ForkReport, Pane: Chat, Keys: []string{"R"}, Title: "Leave the fork with a report to the main conversation", Short: "report", Off: noFork, Writes: true},
+	{ID: ForkExit, Pane: Chat, Keys: []string{"X"}, Title: "Leave the fork and keep nothing", Short: "exit", Off: noFork, Danger: true, Writes: true},
+}
+
+var chatRows = slices.Concat(approvalRows, exitRows, []Action{
 	{ID: ChatWrite, Pane: Chat, Keys: []string{"i"}, Title: "Write a message", Short: "write", Writes: true},
 	{ID: ChatSend, Pane: Chat, Keys: []string{"enter"}, Title: "Send what you wrote", Short: "send", Writes: true, Quiet: true},
 }, scrollRows(Chat, []string{"up", "k"}, []string{"down", "j"}), []Action{

@@ -8,6 +8,11 @@ const (
 	offUpdates  = "there is no pending update"
 	offForks    = "no run yet"
 	offLive     = "no run is waiting or running"
+	offEnded    = "no run has ended yet"
+	offForked   = "the chat stands in a fork already; leave it first"
+	offApproval = "no tool call waits for you"
+	offNoFork   = "the chat stands in no fork"
+	offResumed  = "this fork continues a background run; report or exit instead"
 )
 
 // keyNames are the words for keys that have no sign of their own.
@@ -33,5 +38,5 @@ action by name and runs it, and the last line of the screen says what the focuse
 
 Letters are case-sensitive. Nothing here needs the mouse: a click focuses a pane, the wheel scrolls the pane under the
 pointer, and ` + "`M`" + ` gives the mouse back to the terminal, so that text can be selected. What changes something can be undone with ` + "`u`" + `;
-what cannot be undone asks first. With ` + "`--read-only`" + ` the rows marked * are off.
+what cannot be undone asks first. Where a key stands twice in a table, the upper row counts while it has something to do. With ` + "`--read-only`" + ` the rows marked * are off.
 `

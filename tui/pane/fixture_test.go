@@ -32,8 +32,20 @@ var noon = time.Date(2026, 11, 23, 14, 2, 10, 0, zone)
 func panes() map[string]pane.Pane {
 	return map[string]pane.Pane{
 		"budget": budgetpane.New(), "schedule": schedulepane.New(), "updates": updatespane.New(),
-		"forks": forkspane.New(), "chat": chatpane.New(), "logs": logspane.New(),
+		"forks": forkspane.New(), "chat": chatpane.New(commands), "logs": logspane.New(),
 	}
+}
+
+// commands stand for those of the core.
+var commands = []core.SlashHelp{
+	{Name: "clear", About: "forget the conversation and start afresh"},
+	{Name: "compact", Usage: "[instructions]", About: "make the conversation's history shorter"},
+	{Name: "config", Usage: "[key] [value]", About: "show or set the configuration"},
+	{Name: "cost", About: "what the conversation has used"},
+	{Name: "fork", Usage: "[topic]", About: "branch off into a fork that stays apart"},
+	{Name: "model", Usage: "[opus|sonnet|haiku]", About: "show or switch the model"},
+	{Name: "permissions", Usage: "[mode]", About: "show or set the permission mode"},
+	{Name: "help", About: "these commands"},
 }
 
 // plainTheme draws without any styling.

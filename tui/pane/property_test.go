@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/budget"
 	"ollimbot/core/fork"
+	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
@@ -82,6 +83,16 @@ func anySnapshot(t *rapid.T) *core.Snapshot {
 			Usage: agent.Usage{InputTokens: n(3_000_000), CostUSD: rapid.Float64Range(0, 20).Draw(t, "cost")},
 		})
 	}
+	for i := range n(3) {
+		s.Approvals = append(s.Approvals, policy.Approval{
+			ID: fmt.Sprint(i), Label: words(t, false), Tool: words(t, false), Session: words(t, false), Asked: moment(t), Until: moment(t),
+		})
+		s.Attached = append(s.Attached, words(t, false))
+	}
+	if n(1) == 1 {
+		s.Fork = &core.Banner{Topic: words(t, false), Resumed: n(1) == 1, Asks: n(1) == 1, Since: moment(t)}
+	}
+	s.Engine.State, s.BusySince = words(t, true), moment(t)
 	for i := range n(7) {
 		s.Chat = append(s.Chat, anyEntry(t, i))
 	}
@@ -133,6 +144,9 @@ func use(t *rapid.T, p pane.Pane, c *pane.Context) {
 	keys := []tea.Msg{
 		tea.KeyPressMsg{Code: 'w', Text: "w"},
 		tea.KeyPressMsg{Code: '日', Text: "日"},
+		tea.KeyPressMsg{Code: '/', Text: "/"},
+		tea.KeyPressMsg{Code: 'c', Text: "c"},
+		tea.KeyPressMsg{Code: tea.KeyTab},
 		tea.PasteMsg{Content: "word\nmore 👍🏽"},
 		tea.KeyPressMsg{Code: tea.KeyBackspace},
 		tea.KeyPressMsg{Code: tea.KeyEnter},

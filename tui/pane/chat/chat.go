@@ -22,8 +22,13 @@ type Pane struct {
 	view    *talk
 	field   widget.Area
 	writing bool
-	version uint64
-	cache   widget.Cache[drawn]
+	// commands are those that a line may name, in the order in which they are
+	// offered; tab is the choice among them.
+	commands []core.SlashHelp
+	tab      completion
+	asked    seen
+	version  uint64
+	cache    widget.Cache[drawn]
 }
 
 type drawn struct {
@@ -34,20 +39,46 @@ type drawn struct {
 	snap    *core.Snapshot
 }
 
-// New returns the pane.
-func New() *Pane {
-	return &Pane{view: newTalk()}
+// New returns the pane. commands are what a line that begins with "/" may name.
+func New(commands []core.SlashHelp) *Pane {
+	return &Pane{view: newTalk(), commands: commands}
 }
 
-// Title implements pane.Pane.
+// Title implements pane.Pane. What matters most stands first: the frame leaves
+// out what does not fit.
 func (p *Pane) Title(c pane.Context) (name, state string) {
+	var words []string
+	if n := len(c.Snap.Approvals); n > 0 {
+		words = append(words, waiting(n))
+	}
+	if c.Snap.Fork != nil {
+		words = append(words, textFork)
+	}
 	switch {
 	case c.Snap.Busy:
-		return textTitle, textAnswering
+		words = append(words, working(c.Snap))
+		if !c.ReadOnly {
+			words = append(words, textInterrupt)
+		}
 	case !p.view.Following():
-		return textTitle, p.view.State()
+		words = append(words, p.view.State())
 	}
-	return textTitle, ""
+	return textTitle, strings.Join(words, " · ")
+}
+
+// maxState is how many cells the engine's state may take of the border.
+const maxState = 32
+
+// working is what the engine does while an answer comes, and for how long.
+func working(s *core.Snapshot) string {
+	word := widget.Cut(strings.Join(strings.Fields(widget.Tidy(s.Engine.State)), " "), maxState)
+	if word == "" || word == "ready" {
+		word = textAnswering
+	}
+	if s.BusySince.IsZero() {
+		return word
+	}
+	return word + " " + widget.Elapsed(s.At.Sub(s.BusySince))
 }
 
 // Lines implements pane.Pane.
@@ -57,9 +88,13 @@ func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
 	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
 }
 
-// Line implements pane.Pane: the last words that were said.
+// Line implements pane.Pane: the tool call that waits, else the last words that
+// were said.
 func (p *Pane) Line(c pane.Context, w int) string {
 	out := []widget.Span{{Role: theme.Strong, Text: textName}}
+	if len(c.Snap.Approvals) > 0 {
+		return widget.Brush{Theme: c.Theme}.Line(min(w, len(textName)), out...) + p.askLine(c, w-len(textName))
+	}
 	if n := len(c.Snap.Chat); n > 0 {
 		e := c.Snap.Chat[n-1]
 		out = append(out, speaker(c.Theme, e)...)
@@ -74,6 +109,10 @@ func (p *Pane) Line(c pane.Context, w int) string {
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	p.version++
 	switch id {
+	case action.ApprovalAllow, action.ApprovalDeny, action.ApprovalAlways:
+		return p.answer(c, verdicts[id])
+	case action.ForkSave, action.ForkReport, action.ForkExit:
+		return p.exit(c, id)
 	case action.ChatWrite, action.ChatSend:
 		if c.ReadOnly {
 			return pane.Answer{Toast: textReadOnly}
@@ -105,6 +144,9 @@ func (p *Pane) Hint() []key.Binding {
 	if !p.writing {
 		return p.view.Hint()
 	}
+	if _, _, ok := p.command(); ok {
+		return commandKeys
+	}
 	return writingKeys
 }
 
@@ -115,7 +157,13 @@ func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
 		p.view.Type(msg)
 		return pane.Answer{}
 	}
-	if press, ok := msg.(tea.KeyPressMsg); ok {
+	press, pressed := msg.(tea.KeyPressMsg)
+	if pressed && press.Keystroke() == "tab" {
+		p.complete()
+		return pane.Answer{}
+	}
+	p.tab = completion{}
+	if pressed {
 		switch press.Keystroke() {
 		case "esc":
 			p.writing = false

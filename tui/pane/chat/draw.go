@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"strings"
+
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -9,58 +11,80 @@ import (
 // airy is from how many lines on an empty line stands between messages.
 const airy = 10
 
-// draw renders the conversation and, below it, the line to write on.
+// draw renders the fork's banner, the conversation, the tool call that waits,
+// and the line to write on. Where there is little room, what waits for an answer
+// comes first, and what is being written.
 func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
-	input := p.input(c, w, h, focused)
+	card := p.card(c, w, h, focused)
+	input := p.input(c, w, h-len(card), focused)
+	foot := append(card, input...)
+	lines := p.banner(c, w, h-len(foot), focused)
 	b := widget.Brush{Theme: c.Theme}
+	room := h - len(foot) - len(lines)
 	if len(c.Snap.Chat) == 0 {
-		return append(b.Empty(w, h-len(input), textEmpty, textTeach), input...)
+		lines = append(lines, b.Empty(w, room, textEmpty, textTeach)...)
+	} else {
+		p.view.spaced = h >= airy
+		lines = append(lines, p.view.Lines(c.Theme, w, room, focused && !p.writing)...)
 	}
-	p.view.spaced = h >= airy
-	return append(p.view.Lines(c.Theme, w, h-len(input), focused && !p.writing), input...)
+	return append(lines, foot...)
 }
 
 // input is the part below the conversation: what is being written, a draft, or
 // how to begin. A pane of a few lines has it only while there are words.
 func (p *Pane) input(c pane.Context, w, h int, focused bool) []string {
 	b := widget.Brush{Theme: c.Theme}
-	draft := p.field.Text() != ""
+	draft, files := p.field.Text() != "", len(c.Snap.Attached) > 0
 	switch {
-	case h < 2 && !p.writing:
+	case h < 1, h < 2 && !p.writing:
 		return nil
-	case !p.writing && !draft && (h < 5 || !focused || p.view.Finding()):
+	case !p.writing && !draft && (h < 5 || !focused && !files || p.view.Finding()):
 		return nil
-	}
-	prompt := b.Line(min(w, 3), widget.Span{Role: theme.You, Text: " " + c.Theme.Glyph(theme.Pointer) + " "})
-	if w <= 6 {
-		prompt = ""
-	}
-	room := w - min(w, 3)
-	if prompt == "" {
-		room = w
 	}
 	if !p.writing && !draft {
 		hint := []widget.Span{{Role: theme.Key, Text: " i "}, {Role: theme.Dim, Text: textPrompt}}
 		if c.ReadOnly {
 			hint = []widget.Span{{Role: theme.Dim, Text: " " + c.Theme.Glyph(theme.Lock) + " " + textLocked}}
 		}
+		if !focused {
+			return []string{rule(c, w)}
+		}
 		return []string{rule(c, w), b.Line(w, hint...)}
 	}
 	var out []string
 	if h >= 5 {
 		out = append(out, rule(c, w))
+		out = append(out, p.suggestions(b, w, min(6, h/2-len(out)-1))...)
 	}
-	most := max(1, min(6, h/2)-len(out))
+	out = append(out, p.written(c, w, max(1, min(6, h/2-len(out))))...)
+	return out[:min(len(out), h)]
+}
+
+// written is what is being written, behind the prompt.
+func (p *Pane) written(c pane.Context, w, most int) []string {
+	b := widget.Brush{Theme: c.Theme}
+	prompt, room := b.Line(min(w, 3), widget.Span{Role: theme.You, Text: " " + c.Theme.Glyph(theme.Pointer) + " "}), w-min(w, 3)
+	if w <= 6 {
+		prompt, room = "", w
+	}
+	var out []string
 	for i, line := range p.field.Lines(b, room, most, p.writing) {
 		if i > 0 && prompt != "" {
 			prompt = widget.Blank(3)
 		}
 		out = append(out, prompt+line)
 	}
-	return out[:min(len(out), h)]
+	return out
 }
 
-// rule separates what was said from what is being written.
+// rule separates what was said from what is being written. The files that go
+// with the next message stand in it.
 func rule(c pane.Context, w int) string {
-	return widget.Brush{Theme: c.Theme}.Rule(w, nil, nil)
+	var title []widget.Span
+	if n := len(c.Snap.Attached); n > 0 {
+		title = []widget.Span{
+			{Role: theme.Accent, Text: textAttached}, {Text: widget.Cut(strings.Join(c.Snap.Attached, ", "), max(8, w-len(textAttached)-4))},
+		}
+	}
+	return widget.Brush{Theme: c.Theme}.Rule(w, title, nil)
 }

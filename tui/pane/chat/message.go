@@ -144,19 +144,23 @@ func body(w *writer, e transcript.Entry) {
 		}
 		text += cursor
 	}
-	if text != "" {
+	switch {
+	case text == "":
+	case e.Role == transcript.Notice && strings.Contains(text, "\n"):
+		reply(w, text)
+	default:
 		w.text(role, text)
 	}
 	if e.Embed != nil {
-		card(w, *e.Embed)
+		embed(w, *e.Embed)
 	}
 	if len(e.Tools) > 0 {
 		w.text(theme.Tool, textTools+strings.Join(e.Tools, ", "))
 	}
 }
 
-// card draws an embed behind a coloured edge.
-func card(w *writer, e post.Embed) {
+// embed draws a card behind a coloured edge.
+func embed(w *writer, e post.Embed) {
 	role, ok := edges[e.Color]
 	if !ok {
 		role = theme.Accent

@@ -1,25 +1,74 @@
 package chat
 
-import "charm.land/bubbles/v2/key"
+import (
+	"fmt"
+
+	"ollimbot/core/policy"
+	"ollimbot/tui/widget"
+)
 
 const (
 	textTitle     = "Chat"
 	textName      = "Chat     "
 	textAnswering = "answering"
+	textInterrupt = "ctrl+c interrupts"
 	textSilence   = "nothing said yet"
 	textReadOnly  = "read-only: messages cannot be sent here"
 
 	textEmpty = "Nothing said yet."
-	textTeach = "Write to the bot here. What background runs send you appears too."
+	textTeach = "Write to the bot here. What background runs send you appears too. A line that begins with / is a command: /help lists them."
 
 	textPrompt   = "writes a message"
 	textCritical = "critical"
 	textTools    = "used "
 	textLocked   = "read-only"
+	textAttached = "attached: "
+
+	textOpen = "5"      // the pane's number key
+	textThen = ", then" // between the key that must come first and the others
+
+	textPermission     = "permission"
+	textAnswers        = "y n a"
+	textLeft           = " left"
+	textAlways         = "always allow "
+	textNobody         = "agent"
+	textNoApproval     = "no tool call waits for you"
+	textReadFirst      = "a tool call has just come: read, press again"
+	textReadOnlyAnswer = "read-only: tool calls cannot be answered here"
+
+	textFork         = "fork"
+	textLead         = "you lead"
+	textBegun        = "just begun"
+	textResumed      = "resumed"
+	textAsks         = "The agent would like to save this fork as the main conversation: S saves it, R only reports, X drops it."
+	textAsksShort    = "save it? S yes, R report, X exit"
+	textNoFork       = "the chat stands in no fork"
+	textNoSave       = "this fork continues a background run and cannot be saved; R reports, X exits"
+	textReadOnlyExit = "read-only: the fork cannot be left here"
+	textSaving       = "the fork is saved: it becomes the main conversation"
+	textReporting    = "the agent is asked for a report, then the fork ends"
+	textAfterAnswer  = ", once the answer has ended"
+	textExitQuestion = "Leave the fork %q? It has stood for %s. Nothing of it is kept: no report is made, the main conversation does not learn of it."
+	textExitYes      = "leave and keep nothing"
+	textExitNo       = "stay in the fork"
 )
 
-var writingKeys = []key.Binding{
-	key.NewBinding(key.WithHelp("enter", "send")),
-	key.NewBinding(key.WithHelp("alt+enter", "new line")),
-	key.NewBinding(key.WithHelp("esc", "keep for later")),
+// asks is what a tool call that waits wants.
+func asks(a policy.Approval) string {
+	who := a.Session
+	if who == "" {
+		who = textNobody
+	}
+	return "The " + who + " asks to run " + a.Label
 }
+
+// turn says which of several is shown.
+func turn(at, of int) string { return fmt.Sprintf(" %d of %d", at, of) }
+
+// waiting is the pane's state while tool calls wait.
+func waiting(n int) string { return widget.Count(uint64(n), "approval") }
+
+func unknown(name string) string { return "there is no command /" + name + ": /help lists them" }
+
+// others counts what did not fit into a list of commands.
+func others(n int) string { return fmt.Sprintf("and %d more: tab goes through them", n) }

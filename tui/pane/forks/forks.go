@@ -84,6 +84,8 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{}
 	case id == action.ForksStop:
 		return p.stop(c)
+	case id == action.ForksResume:
+		return p.resume(c)
 	case scope == "forks" && !p.tail && p.list.Move(verb, len(c.Snap.Forks), p.listed):
 		p.choose(c)
 		return pane.Answer{}
@@ -190,21 +192,51 @@ func (p *Pane) back(c pane.Context) {
 	p.read(c)
 }
 
-// stop asks before a run is ended.
-func (p *Pane) stop(c pane.Context) pane.Answer {
+// Off says why an action cannot be used on the selected run; empty means that
+// it can.
+func (p *Pane) Off(c pane.Context, id action.ID) string {
+	if id != action.ForksStop && id != action.ForksResume {
+		return ""
+	}
 	i := find(c.Snap.Forks, p.run)
-	switch {
-	case c.ReadOnly:
-		return pane.Answer{Toast: textReadOnly}
-	case i < 0:
-		return pane.Answer{Toast: textNothing}
-	case !c.Snap.Forks[i].Live():
-		return pane.Answer{Toast: textEnded}
+	if i < 0 {
+		return textNothing
 	}
 	f := c.Snap.Forks[i]
+	switch {
+	case id == action.ForksStop && !f.Live():
+		return textEnded
+	case id == action.ForksResume && f.Live():
+		return textLives
+	case id == action.ForksResume && f.Session == "":
+		return textNoSession
+	}
+	return ""
+}
+
+// stop asks before a run is ended.
+func (p *Pane) stop(c pane.Context) pane.Answer {
+	if c.ReadOnly {
+		return pane.Answer{Toast: textReadOnly}
+	}
+	if why := p.Off(c, action.ForksStop); why != "" {
+		return pane.Answer{Toast: why}
+	}
+	f := c.Snap.Forks[find(c.Snap.Forks, p.run)]
 	return pane.Answer{Ask: &pane.Question{
 		Text: stopQuestion(f, c.Snap.At), Yes: textStop, No: leaveWords(f), Do: core.StopFork{Run: f.ID},
 	}}
+}
+
+// resume goes on in a finished run, in the chat.
+func (p *Pane) resume(c pane.Context) pane.Answer {
+	if c.ReadOnly {
+		return pane.Answer{Toast: textNoResume}
+	}
+	if why := p.Off(c, action.ForksResume); why != "" {
+		return pane.Answer{Toast: why}
+	}
+	return pane.Answer{Do: core.ResumeFork{Run: p.run}, Focus: action.Chat}
 }
 
 // view is the tail of the selected run, or nil.

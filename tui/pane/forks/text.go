@@ -19,6 +19,10 @@ const (
 	textReadOnly = "read-only: runs cannot be stopped here"
 	textStop     = "stop it"
 
+	textLives     = "this run has not ended yet"
+	textNoSession = "this run never reached the engine, so there is nothing to go on from"
+	textNoResume  = "read-only: runs cannot be resumed here"
+
 	textEmpty   = "No background runs yet."
 	textTeach   = "When a routine or reminder fires, its run appears here with everything it says and does."
 	textNoWords = "It has said nothing yet."

@@ -1,0 +1,77 @@
+package tui
+
+import (
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/policy"
+	"ollimbot/tui/action"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// desk remembers the tool calls that wait, so that the user hears of one that
+// has come while they look elsewhere, and of one that somebody else has settled.
+type desk struct {
+	waiting map[string]policy.Approval
+	// answered are those that were answered here, until the answer has arrived.
+	answered map[string]policy.Approval
+}
+
+// watch compares the tool calls of a new snapshot with those of the last one.
+func (r *root) watch() {
+	now := make(map[string]policy.Approval, len(r.snap.Approvals))
+	for _, a := range r.snap.Approvals {
+		now[a.ID] = a
+		if _, known := r.desk.waiting[a.ID]; !known && (r.focus != action.Chat || len(r.dialogs) > 0) {
+			r.hear(core.Warn, asksText(a))
+		}
+	}
+	for id, a := range r.desk.waiting {
+		_, waits := now[id]
+		_, mine := r.desk.answered[id]
+		switch {
+		case waits || mine:
+		case r.snap.At.Before(a.Until):
+			r.hear(core.Info, goneText(a))
+		default:
+			r.hear(core.Warn, expiredText(a))
+		}
+	}
+	r.desk.waiting = now
+}
+
+// hear says something that is no answer to what the user does.
+func (r *root) hear(level core.Level, text string) {
+	now := time.Now()
+	r.speech.add(now, now, level, text)
+}
+
+// answering notes that the user answers here.
+func (r *root) answering(c core.Answer) {
+	if r.desk.answered == nil {
+		r.desk.answered = map[string]policy.Approval{}
+	}
+	if a, ok := r.desk.waiting[c.ID]; ok {
+		r.desk.answered[c.ID] = a
+	}
+}
+
+// answeredText is what came of an answer, with the call that it was for.
+func (r *root) answeredText(c core.Answer, outcome string) string {
+	a, ok := r.desk.answered[c.ID]
+	delete(r.desk.answered, c.ID)
+	if !ok || outcome == "" {
+		return outcome
+	}
+	return outcome + ": " + a.Label
+}
+
+// calls is the top line's word for the tool calls that wait.
+func (r *root) calls() []widget.Span {
+	n := len(r.snap.Approvals)
+	if n == 0 {
+		return nil
+	}
+	return []widget.Span{{Role: theme.Warn, Text: r.theme.Glyph(theme.Bang) + " " + widget.Count(uint64(n), textApproval) + "   "}}
+}

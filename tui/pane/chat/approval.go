@@ -1,0 +1,118 @@
+package chat
+
+import (
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/policy"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// seen is the tool call that the pane asks about, and since when it has been
+// on the screen.
+type seen struct {
+	id    string
+	since time.Time
+}
+
+// readable is how long a question must have stood before it can be answered. A
+// key that was on its way when it came, or an answer to the one before it,
+// decides nothing.
+const readable = 500 * time.Millisecond
+
+// show notes that a question is on the screen.
+func (s *seen) show(id string) {
+	if s.id != id {
+		s.id, s.since = id, time.Now()
+	}
+}
+
+// verdicts are the answers of the action table.
+var verdicts = map[action.ID]policy.Verdict{
+	action.ApprovalAllow: policy.Allow, action.ApprovalDeny: policy.Deny, action.ApprovalAlways: policy.Always,
+}
+
+// answer answers the tool call that has waited longest.
+func (p *Pane) answer(c pane.Context, v policy.Verdict) pane.Answer {
+	switch {
+	case c.ReadOnly:
+		return pane.Answer{Toast: textReadOnlyAnswer}
+	case len(c.Snap.Approvals) == 0:
+		return pane.Answer{Toast: textNoApproval}
+	}
+	a := c.Snap.Approvals[0]
+	if p.asked.id != a.ID || time.Since(p.asked.since) < readable {
+		return pane.Answer{Toast: textReadFirst}
+	}
+	return pane.Answer{Do: core.Answer{ID: a.ID, Verdict: v}}
+}
+
+// card draws the tool call that waits, above the line to write on; of a pane
+// with few lines it takes one.
+func (p *Pane) card(c pane.Context, w, h int, focused bool) []string {
+	n := len(c.Snap.Approvals)
+	if n == 0 || h < 1 || h == 1 && p.writing {
+		return nil
+	}
+	a := c.Snap.Approvals[0]
+	p.asked.show(a.ID)
+	b := widget.Brush{Theme: c.Theme}
+	if h < 6 {
+		return []string{p.askLine(c, w)}
+	}
+	left := widget.Span{Role: theme.Warn, Text: timeLeft(a, c.Snap.At)}
+	mark := widget.Span{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " "}
+	title := []widget.Span{{Role: theme.Warn, Text: textPermission}}
+	if n > 1 {
+		title = append(title, widget.Span{Role: theme.Dim, Text: turn(1, n)})
+	}
+	if w < widget.Width(title)+widget.Cells(left.Text)+10 { // the time matters more
+		title[0] = left
+	}
+	out := []string{b.Rule(w, title, []widget.Span{left})}
+	for i, l := range widget.WrapN(asks(a), max(1, w-4), max(1, min(4, h/3)), c.Theme.Glyph(theme.Ellipsis)) {
+		if i > 0 {
+			mark = widget.Span{Text: "   "}
+		}
+		out = append(out, b.Line(w, mark, widget.Span{Role: theme.Strong, Text: l}))
+	}
+	keys := p.offers(c, focused, offered{id: action.ApprovalAllow}, offered{id: action.ApprovalDeny},
+		offered{action.ApprovalAlways, textAlways + widget.Cut(a.Tool, 24)})
+	if widget.Width(keys) > w {
+		keys = p.offers(c, focused, short...)
+	}
+	return append(out, b.Line(w, keys...))
+}
+
+// askLine is the tool call that waits in one line. Of a long label the end is
+// cut before the keys and the time are.
+func (p *Pane) askLine(c pane.Context, w int) string {
+	a := c.Snap.Approvals[0]
+	p.asked.show(a.ID)
+	w = max(0, w)
+	left := []widget.Span{
+		{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " "}, {Role: theme.Strong, Text: a.Label},
+	}
+	right := []widget.Span{{Role: theme.Key, Text: " " + textAnswers}, {Role: theme.Warn, Text: " " + timeLeft(a, c.Snap.At) + " "}}
+	b := widget.Brush{Theme: c.Theme}
+	n := widget.Width(right)
+	if w-n < minLabel {
+		return b.Line(w, left...)
+	}
+	return b.Line(w-n, left...) + b.Line(n, right...)
+}
+
+// minLabel is how many cells of a label have to be seen.
+const minLabel = 12
+
+// short are the answers where there is little room.
+var short = []offered{{id: action.ApprovalAllow}, {id: action.ApprovalDeny}, {id: action.ApprovalAlways}}
+
+// timeLeft is how long the tool call waits yet. A part of a second counts as a
+// whole one.
+func timeLeft(a policy.Approval, now time.Time) string {
+	return widget.Elapsed(a.Until.Sub(now)+time.Second-1) + textLeft
+}

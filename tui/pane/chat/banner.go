@@ -1,0 +1,112 @@
+package chat
+
+import (
+	"fmt"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// bannerRule is from how many lines on a rule stands below the banner.
+const bannerRule = 10
+
+// banner says above the conversation that it is a fork's: what it is about,
+// since when, and the ways out of it.
+func (p *Pane) banner(c pane.Context, w, h int, focused bool) []string {
+	f := c.Snap.Fork
+	if f == nil || h < 3 {
+		return nil
+	}
+	b := widget.Brush{Theme: c.Theme}
+	left := []widget.Span{
+		{Role: theme.Report, Text: " " + c.Theme.Glyph(theme.HalfDot) + " " + textFork}, {Text: "  "},
+		{Role: theme.Strong, Text: topic(f)}, {Role: theme.Dim, Text: since(f, c.Snap.At)},
+	}
+	var keys []widget.Span
+	if focused && !c.ReadOnly { // elsewhere its keys mean something else
+		keys = p.offers(c, focused, offered{id: action.ForkSave}, offered{id: action.ForkReport}, offered{id: action.ForkExit})
+	}
+	if h < 6 && f.Asks { // the question matters more than the subject
+		return []string{b.Line(w, widget.Span{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " " + textAsksShort})}
+	}
+	var out []string
+	if widget.Width(left)+widget.Width(keys) < w {
+		right := keys
+		free := max(0, w-widget.Width(left)-widget.Width(right))
+		out = append(out, b.Line(w, append(append(left, widget.Span{Text: widget.Blank(free)}), right...)...))
+	} else {
+		out = append(out, b.Line(w, left...))
+		if len(keys) > 0 && h >= 8 {
+			out = append(out, b.Line(w, append([]widget.Span{{Text: "  "}}, keys...)...))
+		}
+	}
+	if f.Asks {
+		mark := widget.Span{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " "}
+		for _, l := range widget.WrapN(textAsks, max(1, w-4), 2, c.Theme.Glyph(theme.Ellipsis)) {
+			out = append(out, b.Line(w, mark, widget.Span{Role: theme.Warn, Text: l}))
+			mark = widget.Span{Text: "   "}
+		}
+	}
+	if h >= bannerRule {
+		out = append(out, b.Rule(w, nil, nil))
+	}
+	return out
+}
+
+// topic is what a fork is about.
+func topic(f *core.Banner) string {
+	if f.Topic == "" {
+		return textLead
+	}
+	return f.Topic
+}
+
+// since is how long a fork has stood, in minutes: nothing counts its seconds.
+func since(f *core.Banner, now time.Time) string {
+	out := " · " + textBegun
+	if d := now.Sub(f.Since); d >= time.Minute {
+		out = " · " + widget.Age(d)
+	}
+	if f.Resumed {
+		out += " · " + textResumed
+	}
+	return out + " "
+}
+
+// exits are the commands of the action table that end a fork.
+var exits = map[action.ID]struct {
+	how   core.Exit
+	toast string
+}{
+	action.ForkSave:   {core.ExitSave, textSaving},
+	action.ForkReport: {core.ExitReport, textReporting},
+	action.ForkExit:   {core.ExitDiscard, ""}, // asks first
+}
+
+// exit leaves the fork. Where nothing is kept, it asks first.
+func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
+	f := c.Snap.Fork
+	switch {
+	case c.ReadOnly:
+		return pane.Answer{Toast: textReadOnlyExit}
+	case f == nil:
+		return pane.Answer{Toast: textNoFork}
+	case id == action.ForkSave && f.Resumed:
+		return pane.Answer{Toast: textNoSave}
+	case id == action.ForkExit:
+		return pane.Answer{Ask: &pane.Question{
+			Text: fmt.Sprintf(textExitQuestion, topic(f), widget.Minutes(c.Snap.At.Sub(f.Since))),
+			Yes:  textExitYes, No: textExitNo, Do: core.ExitFork{How: core.ExitDiscard},
+		}}
+	}
+	x := exits[id]
+	toast := x.toast
+	if c.Snap.Busy {
+		toast += textAfterAnswer
+	}
+	return pane.Answer{Do: core.ExitFork{How: x.how}, Toast: toast}
+}
