@@ -132,7 +132,7 @@ func (b *Bot) makeParts() error {
 	forks, err := fork.NewManager(fork.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
 		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions,
-		Guard: b.guard, Commit: b.git.Add, Messages: b.replies, Reminders: reminderBook{b}, Post: b.surface.Post, Busy: b.busy, Limits: b.limits,
+		Guard: b.guard, Commit: b.git.Add, Messages: b.replies, Reminders: reminderBook{b}, Post: b.post, Busy: b.busy, Limits: b.limits,
 		SystemPrompt: func() string { return "" }, Changed: b.notify,
 	})
 	if err != nil {

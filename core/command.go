@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ollimbot/core/policy"
+	"ollimbot/core/post"
 	"ollimbot/core/updates"
 )
 
@@ -47,8 +48,19 @@ type RestoreUpdate struct{ Update updates.Update }
 type StopFork struct{ Run string }
 
 // Say sends the user's words to the conversation: the fork where there is one,
-// else the main session. A line that begins with "/" is a command.
-type Say struct{ Text string }
+// else the main session. A line that begins with "/" is a command. ReplyTo is
+// the message that is answered, or empty.
+type Say struct {
+	Text    string
+	ReplyTo post.MessageID
+}
+
+// Click presses a button by its lasting id ("act:agent:1a2b3c4d"), on the
+// message that shows it.
+type Click struct {
+	Message post.MessageID
+	ID      string
+}
 
 // ExitFork ends the interactive fork.
 type ExitFork struct{ How Exit }
@@ -73,6 +85,7 @@ func (DiscardUpdate) command() {}
 func (RestoreUpdate) command() {}
 func (StopFork) command()      {}
 func (Say) command()           {}
+func (Click) command()         {}
 func (ExitFork) command()      {}
 func (ResumeFork) command()    {}
 func (Answer) command()        {}

@@ -45,7 +45,9 @@ func (b *Bot) Do(ctx context.Context, c Command) (Outcome, error) {
 		}
 		return Outcome{Message: "stopping"}, nil
 	case Say:
-		return b.say(ctx, c.Text)
+		return b.say(ctx, c)
+	case Click:
+		return b.click(ctx, c)
 	case Interrupt:
 		return Outcome{}, b.main.interrupt(ctx)
 	case ExitFork:
@@ -119,8 +121,8 @@ func (b *Bot) discardUpdate(c DiscardUpdate) (Outcome, error) {
 
 // say takes a line of the user: a command, or words for the conversation with
 // whatever was attached.
-func (b *Bot) say(ctx context.Context, text string) (Outcome, error) {
-	text = strings.TrimSpace(text)
+func (b *Bot) say(ctx context.Context, c Say) (Outcome, error) {
+	text := strings.TrimSpace(c.Text)
 	if strings.HasPrefix(text, "/") {
 		reply, err := b.slash(ctx, text)
 		if err == nil && reply != "" {
@@ -138,7 +140,11 @@ func (b *Bot) say(ctx context.Context, text string) (Outcome, error) {
 	if strings.TrimSpace(text) == "" && len(images) == 0 {
 		return Outcome{}, errors.New(textEmptyMessage)
 	}
-	return Outcome{}, b.main.say(ctx, agent.Message{Text: strings.TrimSpace(text), Images: images})
+	m := agent.Message{Text: strings.TrimSpace(text), Images: images}
+	if c.ReplyTo != "" {
+		return Outcome{}, b.reply(ctx, c.ReplyTo, m)
+	}
+	return Outcome{}, b.main.say(ctx, m)
 }
 
 // exitFork queues the user's way out of the fork.

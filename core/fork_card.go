@@ -64,7 +64,7 @@ func (b *Bot) postExit(ctx context.Context, f *interactive, how Exit) {
 
 func (b *Bot) postCard(ctx context.Context, e post.Embed) {
 	p := post.Post{Nonce: store.NewID() + store.NewID(), Embed: &e, Context: "fork"}
-	if _, err := b.surface.Post(context.WithoutCancel(ctx), p); err != nil {
+	if _, err := b.post(context.WithoutCancel(ctx), p); err != nil {
 		b.log.Warn("fork card was not sent", "error", err)
 	}
 }

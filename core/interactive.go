@@ -54,6 +54,7 @@ type forkRequest struct {
 	resume string        // session of a background run to continue, or empty
 	first  string        // the first prompt, where it is not that of a new fork
 	title  string        // what is resumed, for people
+	images []agent.Image // that come with the first prompt
 }
 
 func (c *conversation) inFork() *interactive {
@@ -140,7 +141,7 @@ func (c *conversation) enter(ctx context.Context, r forkRequest) error {
 	if first == "" {
 		first = prompt.ForkStarted(r.topic)
 	}
-	return c.settle(ctx, c.forkTurn(ctx, f, agent.Message{Text: first}))
+	return c.settle(ctx, c.forkTurn(ctx, f, agent.Message{Text: first, Images: r.images}))
 }
 
 // forkTurn runs one turn of the fork. Updates are peeked, and those that the
@@ -162,6 +163,7 @@ func (c *conversation) forkTurn(ctx context.Context, f *interactive, m agent.Mes
 		return nil
 	}, ended: func(r agent.Result) error { return c.named(f, sessionID(r, f.session)) }}
 	err := t.stream(ctx, agent.Message{Text: prompt.Peeked(now, news, m.Text), Images: m.Images})
+	c.remember(f, t.shown)
 	f.overdue = false
 	c.mu.Lock()
 	f.active, f.prompted = c.bot.now(), time.Time{}

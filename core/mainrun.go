@@ -45,7 +45,7 @@ func (m *mainRun) Embed(ctx context.Context, e post.Embed, critical bool) agent.
 	if m.inFork() != nil {
 		p.Context, e.Footer = "fork", "fork"
 	}
-	if _, err := m.bot.surface.Post(ctx, p); err != nil {
+	if _, err := m.bot.post(ctx, p); err != nil {
 		return toolset.NotSent(err)
 	}
 	return toolset.Said(toolset.TextEmbedSent)

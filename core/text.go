@@ -26,6 +26,12 @@ const (
 	textForkPlain     = "branched conversation — changes stay separate from main."
 	textForkResumed   = "resumed from %s — it cannot be saved, but reported."
 	textNoSummary     = "no summary reported"
+	textUnknownButton = "this button does nothing that this version knows"
+	textNoGoogle      = "tasks and calendar are not connected in this version: do it there by hand"
+	textButtonExpired = "this button has expired or was used already: ask again in words"
+	textReplyInFork   = "already in a fork: the message you answer is quoted instead"
+	textReplyExpired  = "the run behind that message is more than seven days old: the message is quoted instead"
+	textEarlierRun    = "an earlier run"
 	textGoOn          = "I would like to go on from here. Say in a line or two where things stand, then wait for me."
 	textSaveQuestion  = "the agent would like to save this fork as the main conversation: save, report or leave it in the chat pane"
 

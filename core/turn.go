@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/post"
 	"ollimbot/core/prompt"
 	"ollimbot/core/toolset"
 	"ollimbot/core/transcript"
@@ -91,6 +92,7 @@ type turn struct {
 	ended    func(agent.Result) error
 
 	entry *transcript.Stream
+	shown post.MessageID // the entry's id, once something was said
 	// pending counts tools that run: while one does, silence is no stall.
 	pending atomic.Int32
 	cut     bool // the agent wants a fork: what it says now is dropped
@@ -101,7 +103,12 @@ type turn struct {
 func (t *turn) stream(ctx context.Context, m agent.Message) error {
 	t.c.bot.guard.ForgetDenied()
 	t.entry = t.c.bot.book.Begin(transcript.Bot)
-	defer t.entry.End()
+	defer func() {
+		if !t.entry.Empty() {
+			t.shown = t.entry.ID()
+		}
+		t.entry.End()
+	}()
 	stall := time.AfterFunc(stallAfter, func() { t.stalled(ctx) })
 	defer stall.Stop()
 	first := true

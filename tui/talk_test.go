@@ -249,7 +249,7 @@ func TestTheReplyOfACommandStandsInTheChat(t *testing.T) {
 		s.press("enter")
 		time.Sleep(100 * time.Millisecond)
 		s.sees("notice Main model  opus", "Thinking    adaptive")
-		s.misses("**")
+		s.misses("**Main")
 		if strings.Count(s.screen(), "adaptive") != 1 {
 			t.Errorf("the reply is said twice:\n%s", s.screen())
 		}

@@ -35,6 +35,7 @@ const (
 	freshNotice = 10 * time.Second // older ones, from before the dashboard, are only listed
 	toastWidth  = 60
 	toastRows   = 3
+	alertRows   = 5 // an error is of no use when its cure is cut
 
 	maxToastRows = 6 // of all toasts together
 	fewToastRows = 3 // where they lie over the only pane
@@ -149,19 +150,23 @@ func padded(s string, w int) string { return s + widget.Blank(w-len(s)) }
 func (r *root) say(level core.Level, text string) { r.speech.say(time.Now(), level, text) }
 
 // toastLines draws the toasts as strips without a box, each as wide as its
-// text, in at most most lines of less than w cells. A long one takes several: an
-// error is of no use when its cure is cut. Where there is no room for all, the
+// text, in at most most lines of less than w cells. A long one takes
+// several. Where there is no room for all, the
 // oldest are left out.
 func (r *root) toastLines(now time.Time, w, most int) []string {
 	var spans [][]widget.Span
 	widest := 0
 	for _, t := range slices.Backward(r.speech.toasts(now)) {
-		rows := r.toast(t, min(toastWidth, w-6), min(toastRows, most))
-		if len(spans)+len(rows) > most {
+		rows := toastRows
+		if t.level == core.Alert {
+			rows = alertRows
+		}
+		lines := r.toast(t, min(toastWidth, w-6), min(rows, most))
+		if len(spans)+len(lines) > most {
 			break
 		}
-		spans = append(rows, spans...)
-		for _, row := range rows {
+		spans = append(lines, spans...)
+		for _, row := range lines {
 			widest = max(widest, widget.Width(row))
 		}
 	}

@@ -182,6 +182,12 @@ func TestAForkHasItsExits(t *testing.T) {
 	}
 }
 
+func TestAForkWithoutATopicIsLeftByNoName(t *testing.T) {
+	s := open("chat")
+	s.next(resumed)
+	has(t, s.do(action.ForkExit).Ask.Text, "Leave this fork? It has stood for 1 min.")
+}
+
 func TestAResumedForkIsNotSaved(t *testing.T) {
 	s := open("chat")
 	s.next(resumed)
@@ -277,7 +283,7 @@ func TestTheOnlyCommandIsWrittenWithRoomForWhatItTakes(t *testing.T) {
 func TestRepliesKeepTheirColumns(t *testing.T) {
 	s := open("chat")
 	s.next(replied)
-	has(t, s.screen(80, 20), "Permission mode       dontAsk (default) · of dontAsk, default,", "Max background forks  4 (default)",
+	has(t, s.screen(80, 20), "Permission mode       dontAsk (default) · takes dontAsk,", "Max background forks  4 (default)",
 		"/ping-budget [capacity] [refill_rate]")
 	has(t, s.screen(120, 20), "/clear                                 forget")
 	has(t, s.screen(36, 20), "Permission mode")

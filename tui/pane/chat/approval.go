@@ -98,6 +98,9 @@ func (p *Pane) askLine(c pane.Context, w int) string {
 	}
 	right := []widget.Span{{Role: theme.Key, Text: " " + textAnswers}, {Role: theme.Warn, Text: " " + timeLeft(a, c.Snap.At) + " "}}
 	b := widget.Brush{Theme: c.Theme}
+	if w-widget.Width(right) < minLabel { // the keys matter more than the time
+		right = right[:1]
+	}
 	n := widget.Width(right)
 	if w-n < minLabel {
 		return b.Line(w, left...)

@@ -65,6 +65,14 @@ func topic(f *core.Banner) string {
 	return f.Topic
 }
 
+// named is a fork in a sentence.
+func named(f *core.Banner) string {
+	if f.Topic == "" {
+		return "this fork"
+	}
+	return fmt.Sprintf("the fork %q", f.Topic)
+}
+
 // since is how long a fork has stood, in minutes: nothing counts its seconds.
 func since(f *core.Banner, now time.Time) string {
 	out := " · " + textBegun
@@ -99,7 +107,7 @@ func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{Toast: textNoSave}
 	case id == action.ForkExit:
 		return pane.Answer{Ask: &pane.Question{
-			Text: fmt.Sprintf(textExitQuestion, topic(f), widget.Minutes(c.Snap.At.Sub(f.Since))),
+			Text: fmt.Sprintf(textExitQuestion, named(f), widget.Minutes(c.Snap.At.Sub(f.Since))),
 			Yes:  textExitYes, No: textExitNo, Do: core.ExitFork{How: core.ExitDiscard},
 		}}
 	}

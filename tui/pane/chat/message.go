@@ -146,7 +146,7 @@ func body(w *writer, e transcript.Entry) {
 	}
 	switch {
 	case text == "":
-	case e.Role == transcript.Notice && strings.Contains(text, "\n"):
+	case e.Role == transcript.Notice && answers(text):
 		reply(w, text)
 	default:
 		w.text(role, text)

@@ -29,13 +29,18 @@ func facts(reply string) (list []fact, named int) {
 	return list, named
 }
 
-// unquoted shows markdown's code as words: behind a dot, separated by commas
-// where one follows another.
+// answers reports whether a notice is the reply of a command that has facts.
+func answers(text string) bool {
+	return strings.Contains(text, "\n") || strings.HasPrefix(text, "**")
+}
+
+// unquoted shows the values that a setting takes, which are markdown's code, as
+// words behind a dot.
 func unquoted(s string) string {
 	if strings.Count(s, "`") < 2 {
 		return s
 	}
-	return strings.NewReplacer("` `", ", ", " `", " · of ", "`", "").Replace(s)
+	return strings.NewReplacer("` `", ", ", " `", " · takes ", "`", "").Replace(s)
 }
 
 // reply adds the words of a command's answer. Where it is a list of facts, their

@@ -45,10 +45,10 @@ const (
 	textNoFork       = "the chat stands in no fork"
 	textNoSave       = "this fork continues a background run and cannot be saved; R reports, X exits"
 	textReadOnlyExit = "read-only: the fork cannot be left here"
-	textSaving       = "the fork is saved: it becomes the main conversation"
+	textSaving       = "saving the fork as the main conversation"
 	textReporting    = "the agent is asked for a report, then the fork ends"
 	textAfterAnswer  = ", once the answer has ended"
-	textExitQuestion = "Leave the fork %q? It has stood for %s. Nothing of it is kept: no report is made, the main conversation does not learn of it."
+	textExitQuestion = "Leave %s? It has stood for %s. Nothing of it is kept: no report is made, the main conversation does not learn of it."
 	textExitYes      = "leave and keep nothing"
 	textExitNo       = "stay in the fork"
 )

@@ -1,0 +1,142 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/post"
+	"ollimbot/core/prompt"
+	"ollimbot/core/session"
+	"ollimbot/core/transcript"
+)
+
+// post sends a message to the user. Buttons get their lasting ids first: a
+// click is understood from its id alone, also after a restart (spec 07.5).
+func (b *Bot) post(ctx context.Context, p post.Post) (post.MessageID, error) {
+	if p.Embed != nil && len(p.Embed.Buttons) > 0 {
+		e := *p.Embed
+		e.Buttons = nil
+		for _, button := range p.Embed.Buttons {
+			id, err := button.CustomID(func(ask string) (string, error) { return b.asked.Register(b.now(), ask) })
+			if err != nil {
+				b.log.Warn("button was left away", "label", button.Label, "error", err)
+				continue
+			}
+			button.Action = id
+			e.Buttons = append(e.Buttons, button)
+		}
+		p.Embed = &e
+	}
+	return b.surface.Post(ctx, p)
+}
+
+// click carries out a button, from its id and the message that it stands on.
+func (b *Bot) click(ctx context.Context, c Click) (Outcome, error) {
+	action, data, ok := post.ParseCustomID(c.ID)
+	if !ok {
+		return Outcome{}, errors.New(textUnknownButton)
+	}
+	switch action {
+	case "fork_save":
+		return b.exitFork(ExitSave)
+	case "fork_report":
+		return b.exitFork(ExitReport)
+	case "fork_exit":
+		return b.exitFork(ExitDiscard)
+	case "dismiss":
+		return Outcome{Message: "dismissed"}, b.surface.Delete(ctx, c.Message)
+	case post.AskAgent:
+		return b.clickAgent(ctx, c.Message, data)
+	case "task_done", "task_del", "event_del":
+		return Outcome{}, errors.New(textNoGoogle)
+	}
+	return Outcome{}, errors.New(textUnknownButton)
+}
+
+// clickAgent asks the agent what a button stands for: in the run that showed
+// it, where that is known, else where the conversation is.
+func (b *Bot) clickAgent(ctx context.Context, message post.MessageID, inquiry string) (Outcome, error) {
+	now := b.now()
+	from, standing := b.replies.Lookup(now, message)
+	if standing == session.Live && b.main.inFork() != nil {
+		return Outcome{}, errors.New(textAlreadyForked) // the question is kept
+	}
+	ask, ok, err := b.asked.Pop(now, inquiry)
+	switch {
+	case err != nil:
+		return Outcome{}, err
+	case !ok:
+		return Outcome{}, errors.New(textButtonExpired)
+	}
+	if err := b.main.interruptFor(ctx); err != nil {
+		b.log.Warn("running turn was not interrupted", "error", err)
+	}
+	if standing == session.Live {
+		r := resumption(from, prompt.ForkButton(b.o.Env.UserName, ask), now)
+		return Outcome{}, b.main.later(func(ctx context.Context) error { return b.main.enter(ctx, r) })
+	}
+	m := agent.Message{Text: prompt.Button(ask)}
+	return Outcome{}, b.main.later(func(ctx context.Context) error { return b.main.answer(ctx, m) })
+}
+
+// reply answers one message of the bot: in the run that sent it while that is
+// remembered (seven days), else with the message quoted (spec 03.10).
+func (b *Bot) reply(ctx context.Context, to post.MessageID, m agent.Message) error {
+	now := b.now()
+	from, standing := b.replies.Lookup(now, to)
+	forked := b.main.inFork() != nil
+	if standing == session.Live && !forked {
+		if err := b.main.interruptFor(ctx); err != nil {
+			b.log.Warn("running turn was not interrupted", "error", err)
+		}
+		b.book.Add(transcript.User, shownMessage(m))
+		r := resumption(from, prompt.ForkReply(m.Text), now)
+		r.images = m.Images
+		return b.main.later(func(ctx context.Context) error { return b.main.enter(ctx, r) })
+	}
+	switch {
+	case standing == session.Live:
+		b.book.Add(transcript.Notice, textReplyInFork)
+	case standing == session.Expired:
+		b.book.Add(transcript.Notice, textReplyExpired)
+	}
+	m.Text = prompt.Quote(b.quotable(to), m.Text)
+	return b.main.say(ctx, m)
+}
+
+// resumption is going on in the session of a background run.
+func resumption(from session.ForkMessage, first string, now time.Time) forkRequest {
+	return forkRequest{
+		resume: from.Session, title: textEarlierRun,
+		first: first + "\n\n" + prompt.Stale(now.Sub(from.At)),
+	}
+}
+
+// quotable is what a message said, or nothing when it is gone.
+func (b *Bot) quotable(id post.MessageID) string {
+	for _, e := range b.book.Entries() {
+		switch {
+		case e.ID != id:
+		case e.Text != "":
+			return e.Text
+		case e.Embed != nil:
+			return prompt.QuoteEmbed(*e.Embed)
+		}
+	}
+	return ""
+}
+
+// remember keeps which session sent what in an interactive fork, so that a
+// reply to it later goes on there (decisions, C6).
+func (c *conversation) remember(f *interactive, id post.MessageID) {
+	if f.id == "" || id == "" {
+		return
+	}
+	err := c.bot.replies.Record(c.bot.now(), []post.MessageID{id}, f.id, c.bot.sessions.Main())
+	if err != nil {
+		c.bot.log.Warn("a reply to this message will not find its fork", "error", fmt.Sprint(err))
+	}
+}

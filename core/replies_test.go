@@ -1,0 +1,116 @@
+package core
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/post"
+	"ollimbot/core/transcript"
+)
+
+// pinged is the newest message of a background run.
+func pinged(t *testing.T, b *Bot) transcript.Entry {
+	t.Helper()
+	chat := b.Snapshot().Chat
+	for i := len(chat) - 1; i >= 0; i-- {
+		if chat[i].Role == transcript.Ping {
+			return chat[i]
+		}
+	}
+	t.Fatalf("no ping in %+v", chat)
+	return transcript.Entry{}
+}
+
+func quoted(b *Bot) bool {
+	for _, h := range strings.Split(string(mustRead(b, "state/transcript.jsonl")), "\n") {
+		if strings.Contains(h, textReplyExpired) {
+			return true
+		}
+	}
+	return false
+}
+
+func mustRead(b *Bot, rel string) []byte {
+	data, err := b.dir.Read(rel)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+func TestAReplyToAPingGoesOnInTheRunThatSentIt(t *testing.T) {
+	live(t, func(h home) {
+		h.reminder("dddd0001", time.Second, "", `call ping_user {"message":"Water the plants?"}`, `call report_updates {"message":"asked"}`)
+	}, func(_ home, b *Bot) {
+		time.Sleep(time.Minute)
+		run := b.Snapshot().Forks[0]
+		if _, err := b.Do(context.Background(), Say{Text: "not yet", ReplyTo: pinged(t, b).ID}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		id := ""
+		_ = b.main.locked(context.Background(), func(context.Context) error {
+			if f := b.main.inFork(); f != nil {
+				id = f.id
+			}
+			return nil
+		})
+		if id != run.Session {
+			t.Errorf("the reply went to %q, the run was %q", id, run.Session)
+		}
+	})
+}
+
+func TestAReplyAfterSevenDaysIsQuotedAndSaysSo(t *testing.T) {
+	live(t, func(h home) {
+		h.reminder("dddd0002", time.Second, "", `call ping_user {"message":"Water the plants?"}`, `call report_updates {"message":"asked"}`)
+	}, func(_ home, b *Bot) {
+		time.Sleep(8 * 24 * time.Hour)
+		if _, err := b.Do(context.Background(), Say{Text: "done now", ReplyTo: pinged(t, b).ID}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if b.Snapshot().Fork != nil || !quoted(b) {
+			t.Errorf("fork %v, told of the expiry: %v", b.Snapshot().Fork, quoted(b))
+		}
+	})
+}
+
+func TestAgentButtonsWorkOnceAndAfterARestart(t *testing.T) {
+	live(t, func(h home) {
+		h.reminder("dddd0003", time.Second, "",
+			`call discord_embed {"title":"Mail","buttons":[{"label":"Draft","action":"agent:draft the reply"},{"label":"Away","action":"dismiss:"}]}`,
+			`call report_updates {"message":"shown"}`)
+	}, func(_ home, b *Bot) {
+		time.Sleep(time.Minute)
+		card := pinged(t, b)
+		if card.Embed == nil || len(card.Embed.Buttons) != 2 || !strings.HasPrefix(card.Embed.Buttons[0].Action, "act:agent:") {
+			t.Fatalf("card: %+v", card.Embed)
+		}
+		click := Click{Message: card.ID, ID: card.Embed.Buttons[0].Action}
+		if _, err := b.Do(context.Background(), click); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if s := b.Snapshot(); s.Fork == nil || !s.Fork.Resumed {
+			t.Errorf("fork: %+v", s.Fork)
+		}
+		if _, err := b.Do(context.Background(), ExitFork{How: ExitDiscard}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if _, err := b.Do(context.Background(), click); err == nil {
+			t.Error("a button was used twice")
+		}
+		if _, err := b.Do(context.Background(), Click{Message: card.ID, ID: card.Embed.Buttons[1].Action}); err != nil {
+			t.Error(err)
+		}
+		for _, bad := range []string{"", "act:", "act:rm:x", "act:task_done:1", "nonsense"} {
+			if _, err := b.Do(context.Background(), Click{Message: post.MessageID("t0"), ID: bad}); err == nil {
+				t.Errorf("%q was clicked", bad)
+			}
+		}
+	})
+}
