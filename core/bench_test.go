@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
+	"ollimbot/core/prompt"
+	"ollimbot/core/updates"
 	"ollimbot/routines"
 )
 
@@ -94,4 +96,18 @@ func BenchmarkNew(b *testing.B) {
 func (h home) benchBot(b *testing.B) *Bot {
 	b.Helper()
 	return h.make(b, script.New(script.Options{}))
+}
+
+// BenchmarkMessageWithTenUpdates is the assembly of a user's message.
+func BenchmarkMessageWithTenUpdates(b *testing.B) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	var list []updates.Update
+	for i := range updates.MaxPending {
+		list = append(list, updates.Update{At: now.Add(-time.Duration(i) * time.Hour), Message: fmt.Sprintf("Update number %d, with a sentence of some length behind it.", i)})
+	}
+	for b.Loop() {
+		if prompt.Main(now, list, "How is it going?") == "" {
+			b.Fatal("nothing")
+		}
+	}
 }

@@ -8,8 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
+	"ollimbot/core/store"
 )
 
 func noticed(s Snapshot, part string) bool {
@@ -182,4 +185,62 @@ func TestFilesGoWithTheNextMessage(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestASessionThatTheEngineDoesNotKnowStartsAfreshAndSaysSo(t *testing.T) {
+	live(t, func(h home) {
+		h.write("state/sessions.json", "no-uuid-at-all")
+	}, func(_ home, b *Bot) {
+		tell(t, b, "hello")
+		s := b.Snapshot()
+		if id := b.sessions.Main(); id == "" || id == "no-uuid-at-all" {
+			t.Errorf("the session is %q", id)
+		}
+		if !noticed(s, "new one was started") {
+			t.Errorf("the user was not told: %+v", s.Notices)
+		}
+		if s.Chat[len(s.Chat)-1].Role != "bot" {
+			t.Errorf("no answer: %+v", s.Chat)
+		}
+	})
+}
+
+// TestADeliveryCutShortIsSettledByTheEnginesMemory plays the crash between the
+// engine taking a message and its updates being removed.
+func TestADeliveryCutShortIsSettledByTheEnginesMemory(t *testing.T) {
+	for _, heard := range []bool{true, false} {
+		h := newHome(t)
+		dir, err := store.At(h.root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := dir.Prepare(); err != nil {
+			t.Fatal(err)
+		}
+		b := h.bot(script.New(script.Options{Dir: dir}))
+		for _, m := range []string{"one", "two"} {
+			if err := b.updates.Append(b.now(), m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.dispatch("5f4dcc3b-0000-4000-8000-000000000000", "the message", b.updates.Peek()); err != nil {
+			t.Fatal(err)
+		}
+		if heard {
+			s, err := b.o.Engine.Open(t.Context(), agent.SessionOptions{ID: "5f4dcc3b-0000-4000-8000-000000000000"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range s.Send(t.Context(), agent.Message{Text: "the message"}) {
+			}
+		}
+		next := h.bot(script.New(script.Options{Dir: dir}))
+		next.settleDelivery(t.Context())
+		if n := len(next.updates.Peek()); heard && n != 0 || !heard && n != 2 {
+			t.Errorf("heard %v: %d updates pending", heard, n)
+		}
+		if h.has(deliveryFile) {
+			t.Error("the delivery is still open")
+		}
+	}
 }

@@ -27,7 +27,11 @@ func (r *root) topLine() string {
 		}
 		right = append(right, widget.Span{Text: at.Format("15:04")}, widget.Span{Role: theme.Dim, Text: " " + zoneWord(at) + " "})
 	}
-	right = append(r.calls(), right...)
+	if calls := r.calls(); calls != nil {
+		if right = append(calls, right...); widget.Width(right) > r.w/2 { // no clock then
+			right = calls
+		}
+	}
 	brush := widget.Brush{Theme: r.theme}
 	var left []widget.Span
 	for detail := 4; detail >= 0; detail-- {

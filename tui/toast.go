@@ -150,9 +150,8 @@ func padded(s string, w int) string { return s + widget.Blank(w-len(s)) }
 func (r *root) say(level core.Level, text string) { r.speech.say(time.Now(), level, text) }
 
 // toastLines draws the toasts as strips without a box, each as wide as its
-// text, in at most most lines of less than w cells. A long one takes
-// several. Where there is no room for all, the
-// oldest are left out.
+// text, in at most most lines of less than w cells. A long one takes several.
+// Where there is no room for all, the oldest are left out.
 func (r *root) toastLines(now time.Time, w, most int) []string {
 	var spans [][]widget.Span
 	widest := 0
