@@ -94,6 +94,17 @@ func isBot(pid int) bool {
 	return err == nil && strings.Contains(string(line), "ollim-bot")
 }
 
+// sameProgram reports whether the process runs the file that we are: the
+// program may have been given another name.
+func sameProgram(pid int) bool {
+	theirs, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return false
+	}
+	ours, err := os.Stat("/proc/self/exe")
+	return err == nil && os.SameFile(theirs, ours)
+}
+
 // How long Exclusive waits for another process, and how often it looks.
 const (
 	turnPatience = 10 * time.Second

@@ -5,5 +5,5 @@ package store
 // make a bot that just starts believe that another one runs.
 func (d *Dir) Running() (pid int, ok bool) {
 	pid = d.readPID()
-	return pid, pid != 0 && isBot(pid)
+	return pid, pid != 0 && (isBot(pid) || sameProgram(pid))
 }
