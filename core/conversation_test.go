@@ -231,7 +231,10 @@ func TestADeliveryCutShortIsSettledByTheEnginesMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range s.Send(t.Context(), agent.Message{Text: "the message"}) {
+			for _, err := range s.Send(t.Context(), agent.Message{Text: "the message"}) {
+				if err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		next := h.bot(script.New(script.Options{Dir: dir}))

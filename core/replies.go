@@ -97,10 +97,10 @@ func (b *Bot) reply(ctx context.Context, to post.MessageID, m agent.Message) err
 		r.images = m.Images
 		return b.main.later(func(ctx context.Context) error { return b.main.enter(ctx, r) })
 	}
-	switch {
-	case standing == session.Live:
+	switch standing {
+	case session.Live:
 		b.book.Add(transcript.Notice, textReplyInFork)
-	case standing == session.Expired:
+	case session.Expired:
 		b.book.Add(transcript.Notice, textReplyExpired)
 	}
 	m.Text = prompt.Quote(b.quotable(to), m.Text)

@@ -52,7 +52,7 @@ func (b *Bot) slashModel(ctx context.Context, args []string) (string, error) {
 		return "", fmt.Errorf("model must be one of: %s", strings.Join(models, ", "))
 	}
 	if b.main.inFork() != nil {
-		return "", errors.New("exit fork first.")
+		return "", errors.New(textExitFirst)
 	}
 	b.main.mu.Lock()
 	b.main.model = name
@@ -72,7 +72,7 @@ func (b *Bot) slashThinking(ctx context.Context, args []string) (string, error) 
 		return "", errors.New("thinking must be off, adaptive or a number of tokens such as 8000")
 	}
 	if b.main.inFork() != nil {
-		return "", errors.New("exit fork first.")
+		return "", errors.New(textExitFirst)
 	}
 	b.main.mu.Lock()
 	b.main.thinking = mode

@@ -22,7 +22,8 @@ const (
 	textNotRunning       = "the bot does not run here: start it with ollim-bot run"
 
 	textAlreadyForked = "already in a fork: leave it first, with save, report or exit"
-	textNoFork        = "no active fork."
+	textNoFork        = "no active fork"
+	textExitFirst     = "exit fork first"
 	textForkPlain     = "branched conversation — changes stay separate from main."
 	textForkResumed   = "resumed from %s — it cannot be saved, but reported."
 	textNoSummary     = "no summary reported"

@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/policy"
+	"ollimbot/core/transcript"
 )
 
 // The stories of the conversation: tool calls that wait, forks, commands.
@@ -73,6 +74,14 @@ func TestAToolCallIsHeardOfInAnotherPane(t *testing.T) {
 		s.press("5", "a")
 		s.did(core.Answer{ID: "a1", Verdict: policy.Always})
 		s.sees("always allowed: Bash(rm x)")
+	})
+}
+
+func TestAToolCallIsHeardOfBehindADialog(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("5", "?")
+		s.asks("a1", "Bash(rm x)")
+		s.sees("Bash(rm x) waits for you")
 	})
 }
 
@@ -260,9 +269,9 @@ func TestTheReplyOfACommandStandsInTheChat(t *testing.T) {
 func TestACommandThatFailsComesBack(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("5", "i")
-		s.typed("/modle opus")
+		s.typed("/modell opus")
 		s.press("enter") // this bot refuses everything else
-		s.sees("the disk is full", "▸ /modle opus", "there is no command /modle")
+		s.sees("the disk is full", "▸ /modell opus", "there is no command /modell")
 	})
 }
 
@@ -283,5 +292,34 @@ func TestAnAnswerCountsItsSeconds(t *testing.T) {
 		s.bot.change(func(c *core.Snapshot) { c.Busy = false })
 		time.Sleep(100 * time.Millisecond)
 		s.misses("ctrl+c interrupts")
+	})
+}
+
+func TestAnErrorKeepsItsCureInANarrowColumn(t *testing.T) {
+	r := newRoot(t.Context(), still{busyDay(day), nil}, Options{})
+	const cure = "there is no command /forc; there are /attach /clear /compact /config /cost /fork /help /interrupt /model /permissions"
+	now := time.Now()
+	r.speech.say(now, core.Alert, cure)
+	lines := r.toastLines(now, 44, maxToastRows)
+	if got := strings.Join(lines, "\n"); !strings.Contains(got, "/permissions") {
+		t.Errorf("the end is cut:\n%s", got)
+	}
+}
+
+func TestADeltaIsOnTheScreenWithin50Milliseconds(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		for i := range 40 {
+			text := "delta " + strings.Repeat("x", i) + "."
+			s.bot.change(func(c *core.Snapshot) {
+				c.Chat = append(c.Chat[:2:2], transcript.Entry{ID: "d", Version: i, At: time.Now(), Role: transcript.Bot, Text: text, Streaming: true})
+			})
+			time.Sleep(time.Duration(i) * time.Millisecond) // any phase of the frames
+			last := text + "!"
+			s.bot.change(func(c *core.Snapshot) {
+				c.Chat = append(c.Chat[:2:2], transcript.Entry{ID: "d", Version: 100 + i, At: time.Now(), Role: transcript.Bot, Text: last, Streaming: true})
+			})
+			time.Sleep(50 * time.Millisecond)
+			s.sees(last)
+		}
 	})
 }

@@ -53,7 +53,10 @@ func (c *runCmd) Run(p *process) error {
 	}
 	ctx, stop := p.context()
 	defer stop()
-	return p.serve(ctx, at, serving{headless: c.Headless, readOnly: c.ReadOnly, engine: script.New(script.Options{Pace: c.Pace, Dir: at.dir}), notice: textOffline})
+	return p.serve(ctx, at, serving{
+		headless: c.Headless, readOnly: c.ReadOnly, notice: textOffline,
+		engine: script.New(script.Options{Pace: c.Pace, Dir: at.dir}),
+	})
 }
 
 // serving says how a bot is run.

@@ -38,5 +38,6 @@ action by name and runs it, and the last line of the screen says what the focuse
 
 Letters are case-sensitive. Nothing here needs the mouse: a click focuses a pane, the wheel scrolls the pane under the
 pointer, and ` + "`M`" + ` gives the mouse back to the terminal, so that text can be selected. What changes something can be undone with ` + "`u`" + `;
-what cannot be undone asks first. Where a key stands twice in a table, the upper row counts while it has something to do. With ` + "`--read-only`" + ` the rows marked * are off.
+what cannot be undone asks first. Where a key stands twice in a table, the upper row counts while it has something
+to do. With ` + "`--read-only`" + ` the rows marked * are off.
 `

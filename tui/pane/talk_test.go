@@ -215,6 +215,9 @@ func TestReadOnlyAnswersNothing(t *testing.T) {
 	if screen := s.screen(80, 14); strings.Contains(screen, "y allow") || strings.Contains(screen, "S save") {
 		t.Errorf("keys are offered:\n%s", screen)
 	}
+	if line, _, _ := strings.Cut(s.screen(80, 14), "\n"); strings.TrimSpace(line) != "◐ fork  Plans for the garden · 12 min" {
+		t.Errorf("the banner says more than it should: %q", line)
+	}
 	for _, id := range []action.ID{action.ApprovalAllow, action.ForkSave, action.ForkReport, action.ForkExit} {
 		if a := s.do(id); a.Do != nil || a.Ask != nil || a.Toast == "" {
 			t.Errorf("%s: %#v", id, a)
@@ -268,6 +271,39 @@ func TestTabCompletesCommands(t *testing.T) {
 			t.Errorf("%q and %d tabs: sent %#v", c.typed, c.tabs, a.Do)
 		}
 	}
+}
+
+func TestTheCommandThatTabChoseIsInSight(t *testing.T) {
+	s := open("chat")
+	s.do(action.ChatWrite)
+	s.keys(t, "/")
+	for i := range 2 * len(commands) {
+		s.Type(s.c, tea.KeyPressMsg{Code: tea.KeyTab})
+		has(t, s.screen(80, 12), "▸/"+commands[i%len(commands)].Name+" ")
+	}
+}
+
+func TestTypingEndsTheChoiceOfTab(t *testing.T) {
+	s := open("chat")
+	s.do(action.ChatWrite)
+	s.keys(t, "/c")
+	s.Type(s.c, tea.KeyPressMsg{Code: tea.KeyTab})
+	s.keys(t, "x")
+	has(t, s.screen(80, 12), "there is no command /clearx")
+	s.keys(t, "backspace")
+	if screen := s.screen(80, 12); strings.Contains(screen, "/compact") {
+		t.Errorf("what no longer matches is offered:\n%s", screen)
+	}
+}
+
+func TestAnExitDuringAnAnswerSaysThatItWaits(t *testing.T) {
+	s := open("chat")
+	s.next(forked)
+	if a := s.do(action.ForkSave); strings.Contains(a.Toast, "once") {
+		t.Errorf("nothing runs: %q", a.Toast)
+	}
+	s.next(func(c *core.Snapshot) { c.Busy = true })
+	has(t, s.do(action.ForkSave).Toast, "once the answer has ended")
 }
 
 func TestTheOnlyCommandIsWrittenWithRoomForWhatItTakes(t *testing.T) {

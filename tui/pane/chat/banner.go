@@ -23,8 +23,10 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []string {
 	}
 	b := widget.Brush{Theme: c.Theme}
 	left := []widget.Span{
-		{Role: theme.Report, Text: " " + c.Theme.Glyph(theme.HalfDot) + " " + textFork}, {Text: "  "},
-		{Role: theme.Strong, Text: topic(f)}, {Role: theme.Dim, Text: since(f, c.Snap.At)},
+		{Role: theme.Report, Text: " " + c.Theme.Glyph(theme.HalfDot) + " " + textFork},
+		{Text: "  "},
+		{Role: theme.Strong, Text: topic(f)},
+		{Role: theme.Dim, Text: since(f, c.Snap.At)},
 	}
 	var keys []widget.Span
 	if focused && !c.ReadOnly { // elsewhere its keys mean something else

@@ -115,7 +115,8 @@ func (p *Pane) suggestion(b widget.Brush, w int, c core.SlashHelp, wide int, cho
 		gutter = b.Theme.Glyph(theme.Pointer)
 	}
 	spans := []widget.Span{
-		{Role: theme.Accent, Text: gutter}, {Role: theme.Key, Text: "/" + c.Name},
+		{Role: theme.Accent, Text: gutter},
+		{Role: theme.Key, Text: "/" + c.Name},
 		{Role: theme.Text, Text: usage(c)[1+len(c.Name):]},
 	}
 	if gap := wide + 2 - widget.Cells(usage(c)); w >= wide+20 {
