@@ -132,7 +132,10 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 	case wakeMsg:
 		return nil, r.woken(msg)
 	case paintMsg:
+		// What has come since the look that asked for this frame would else wait
+		// for a frame of its own.
 		r.due = false
+		r.refresh()
 		return nil, soon
 	case doneMsg:
 		return r.done(msg), atOnce
