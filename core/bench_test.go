@@ -48,12 +48,12 @@ func BenchmarkFireToPrompt(b *testing.B) {
 			set := bot.index.Set()
 			now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 			d := routines.Due{Kind: routines.KindRoutine, Routine: set.Routines[n/2], At: now}
-			bot.backgroundPrompt(d, promptMoment{now: now})
+			bot.backgroundPrompt(b.Context(), d, promptMoment{now: now}, nil)
 			b.ReportAllocs()
 			size := 0
 			for b.Loop() {
 				now = now.Add(time.Minute)
-				size = len(bot.backgroundPrompt(d, promptMoment{now: now}))
+				size = len(bot.backgroundPrompt(b.Context(), d, promptMoment{now: now}, nil))
 			}
 			b.ReportMetric(float64(size), "prompt-bytes")
 		})

@@ -8,6 +8,7 @@ import (
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
 	"ollimbot/core/prompt"
+	"ollimbot/core/skill"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
 )
@@ -24,21 +25,26 @@ func (b *Bot) fire(ctx context.Context, d routines.Due) error {
 	if !task.Background {
 		return b.fireForeground(ctx, task, d)
 	}
+	skills := b.loadSkills(task)
 	job := fork.Job{
 		Task: task, Reminder: d.Reminder, At: d.At, Late: d.Late,
-		Allowed: b.allowedTools(task), Disallowed: task.Disallowed,
-		Prompt: func(now time.Time, busy bool, quiet time.Time) (string, error) {
-			return b.backgroundPrompt(d, promptMoment{now.In(b.zone), busy, quiet}), nil
+		Allowed: b.allowedTools(task, skills), Disallowed: task.Disallowed,
+		Prompt: func(ctx context.Context, now time.Time, busy bool, quiet time.Time) (string, error) {
+			return b.backgroundPrompt(ctx, d, promptMoment{now.In(b.zone), busy, quiet}, skills), nil
 		},
 	}
 	_, err := b.forks.Do(ctx, job)
 	return err
 }
 
-// fireForeground waits for the agent lock, like any message.
+// fireForeground waits for the agent lock, like any message. The commands of
+// its skills run before that: they must not keep the conversation waiting.
 func (b *Bot) fireForeground(ctx context.Context, task routines.Task, d routines.Due) error {
+	skills := b.expandSkills(ctx, b.loadSkills(task))
 	build := func(now time.Time, u []updates.Update) string {
-		return prompt.ForegroundPrompt(foreground(task, d, now, u))
+		p := foreground(task, d, now, u)
+		p.Skills = skills
+		return prompt.ForegroundPrompt(p)
 	}
 	if err := b.main.send(ctx, build, d.Reminder); err != nil {
 		if ctx.Err() == nil {
@@ -60,15 +66,17 @@ type promptMoment struct {
 	quiet time.Time
 }
 
-// backgroundPrompt is the exact text that a background run is sent.
-func (b *Bot) backgroundPrompt(d routines.Due, m promptMoment) string {
+// backgroundPrompt is the exact text that a background run is sent. It blocks
+// while the commands of the skills run.
+func (b *Bot) backgroundPrompt(ctx context.Context, d routines.Due, m promptMoment, skills []skill.Skill) string {
 	task, _ := dueTask(d)
+	texts := b.expandSkills(ctx, skills)
 	state, _ := b.budget.State(m.now)
 	p := prompt.Background{
 		Now: m.now, Task: task, Busy: m.busy, QuietUntil: m.quiet,
 		Budget: state, Forward: b.index.Forward(m.now, task.ID),
-		Allowed: b.allowedTools(task), Disallowed: task.Disallowed,
-		Late: lateSince(d), Chain: chainOf(d.Reminder),
+		Allowed: b.allowedTools(task, skills), Disallowed: task.Disallowed,
+		Late: lateSince(d), Chain: chainOf(d.Reminder), Skills: texts,
 	}
 	if !task.Isolated {
 		p.Updates = b.updates.Peek()
@@ -77,10 +85,11 @@ func (b *Bot) backgroundPrompt(d routines.Due, m promptMoment) string {
 }
 
 // allowedTools is the merged list that a background run may use (decisions, B3,
-// B4): the defaults as tool-policy.yaml has them, and what the task declares.
-func (b *Bot) allowedTools(t routines.Task) []string {
+// B4): the defaults as tool-policy.yaml has them, what the task declares, and
+// what its skills need.
+func (b *Bot) allowedTools(t routines.Task, skills []skill.Skill) []string {
 	tools, _ := b.policy.Load() // its problems are shown with those of the files
-	return policy.Strip(policy.Merge(tools.Background(), t.Allowed))
+	return policy.Strip(policy.Merge(tools.Background(), t.Allowed, skill.Tools(skills)))
 }
 
 func dueTask(d routines.Due) (routines.Task, bool) {
@@ -108,8 +117,9 @@ func chainOf(r *routines.Reminder) *prompt.Chain {
 }
 
 // Preview is the exact prompt that a task would be sent at a moment; it spends
-// and changes nothing. A zero time means now.
-func (b *Bot) Preview(_ context.Context, id string, at time.Time, busy bool) (string, error) {
+// and changes nothing itself, but runs the commands in the texts of the task's
+// skills, as a fire would, for as long as ctx allows. A zero time means now.
+func (b *Bot) Preview(ctx context.Context, id string, at time.Time, busy bool) (string, error) {
 	now := at.In(b.zone)
 	if at.IsZero() {
 		now = b.now()
@@ -124,8 +134,11 @@ func (b *Bot) Preview(_ context.Context, id string, at time.Time, busy bool) (st
 		return "", fmt.Errorf(textNoTask, id)
 	}
 	task, _ := dueTask(d)
+	skills := b.loadSkills(task)
 	if task.Background {
-		return b.backgroundPrompt(d, promptMoment{now, busy, b.runtime.Load().QuietUntil(now)}), nil
+		return b.backgroundPrompt(ctx, d, promptMoment{now, busy, b.runtime.Load().QuietUntil(now)}, skills), nil
 	}
-	return prompt.ForegroundPrompt(foreground(task, d, now, b.updates.Peek())), nil
+	p := foreground(task, d, now, b.updates.Peek())
+	p.Skills = b.expandSkills(ctx, skills)
+	return prompt.ForegroundPrompt(p), nil
 }

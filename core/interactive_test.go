@@ -226,3 +226,23 @@ func TestAMessageOfAMegabyteIsRefusedWithTheCure(t *testing.T) {
 		}
 	})
 }
+
+func TestTheAgentAsksBeforeAForkIsSaved(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		tell(t, b, "hello")
+		main := b.sessions.Main()
+		type_(t, b, "/fork")
+		tell(t, b, script_(`call save_context {}`, `say May I keep this?`))
+		s := b.Snapshot()
+		if s.Fork == nil || !s.Fork.Asks || b.sessions.Main() != main {
+			t.Fatalf("before the user's word: fork %+v, main %q", s.Fork, b.sessions.Main())
+		}
+		if _, err := b.Do(context.Background(), ExitFork{How: ExitSave}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if b.Snapshot().Fork != nil || b.sessions.Main() == main {
+			t.Errorf("after it: fork %+v, main %q", b.Snapshot().Fork, b.sessions.Main())
+		}
+	})
+}

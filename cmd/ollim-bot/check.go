@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/skill"
 	"ollimbot/core/store"
 	"ollimbot/routines"
 )
@@ -39,14 +41,15 @@ func (c *checkCmd) Run(p *process) error {
 	return err
 }
 
-// checkDir checks the data directory as the bot reads it: duplicate ids show
-// only there.
+// checkDir checks the data directory as the bot reads it: duplicate ids and
+// skills show only there.
 func checkDir(at place) ([]routines.Problem, string) {
 	index := routines.NewIndex(at.dir, at.env.Zone)
 	index.Scan()
 	set := index.Set()
 	looked := count(len(set.Routines), "routine") + " and " + count(len(set.Reminders), "reminder")
-	return set.Problems, looked + " in " + at.dir.Display()
+	_, skills := skill.List(at.dir)
+	return slices.Concat(set.Problems, skills), looked + " in " + at.dir.Display()
 }
 
 // checkFiles checks files wherever they lie.

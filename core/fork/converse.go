@@ -30,7 +30,7 @@ func (r *run) converse(ctx context.Context, l Limits) (err error) {
 	}()
 	defer r.closeSession()
 	busy, quiet := r.m.o.Busy()
-	prompt, err := r.job.Prompt(r.m.now(), busy, quiet)
+	prompt, err := r.job.Prompt(ctx, r.m.now(), busy, quiet)
 	if err != nil {
 		return fmt.Errorf("build the prompt: %w", err)
 	}

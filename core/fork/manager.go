@@ -90,8 +90,9 @@ type Job struct {
 	At       time.Time // when it was due
 	Late     bool
 	// Prompt builds the message when the run starts, so that budget, schedule
-	// and busy state in it are those of that moment.
-	Prompt func(now time.Time, busy bool, quiet time.Time) (string, error)
+	// and busy state in it are those of that moment. It may block for as long as
+	// the commands of skills take; ctx ends with the run.
+	Prompt func(ctx context.Context, now time.Time, busy bool, quiet time.Time) (string, error)
 	// Allowed are the tool patterns of the run, Disallowed what is taken from them.
 	Allowed, Disallowed []string
 }
@@ -185,6 +186,7 @@ func (m *Manager) settle() {
 		}
 		m.mu.Lock()
 		if i := slices.IndexFunc(m.past, func(p View) bool { return p.ID == v.ID }); i >= 0 {
+			m.past = slices.Clone(m.past) // Views reads the list it was handed without the lock
 			m.past[i] = v
 		}
 		m.mu.Unlock()

@@ -101,7 +101,7 @@ func TestThePromptIsBuiltWhenTheRunStartsNotWhenItIsQueued(t *testing.T) {
 		synctest.Wait()
 		wg.Go(func() {
 			j := playing(task(), "stop")
-			j.Prompt = func(now time.Time, busy bool, _ time.Time) (string, error) {
+			j.Prompt = func(_ context.Context, now time.Time, busy bool, _ time.Time) (string, error) {
 				built, sawBusy = now.Sub(begin), busy
 				return "hello", nil
 			}
@@ -112,6 +112,31 @@ func TestThePromptIsBuiltWhenTheRunStartsNotWhenItIsQueued(t *testing.T) {
 		wg.Wait()
 		if built < 5*time.Minute || !sawBusy {
 			t.Errorf("built after %s, busy %v; want the state of the start, five minutes later", built, sawBusy)
+		}
+	})
+}
+
+func TestStoppingARunEndsTheBuildingOfItsPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		defer h.serve()()
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			j := playing(task(), "stop")
+			j.Prompt = func(ctx context.Context, _ time.Time, _ bool, _ time.Time) (string, error) {
+				<-ctx.Done()
+				return "", ctx.Err()
+			}
+			_, _ = h.m.Do(t.Context(), j)
+		})
+		synctest.Wait()
+		begin := time.Now()
+		if err := h.m.Stop(h.m.Views()[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+		if v := h.m.Views()[0]; v.State != Stopped || time.Since(begin) > time.Second {
+			t.Errorf("the run is %s after %s", v.State, time.Since(begin))
 		}
 	})
 }
@@ -278,7 +303,7 @@ func TestAFailureTellsTheUserAndIsAnError(t *testing.T) {
 	}{
 		"an error result":  {nil, playing(task(), "say x", "fail no more credit"), "no more credit"},
 		"a broken script":  {nil, playing(task(), "dance"), "script line 1"},
-		"a prompt's error": {nil, Job{Task: task(), Prompt: func(time.Time, bool, time.Time) (string, error) { return "", errors.New("no budget") }}, "no budget"},
+		"a prompt's error": {nil, Job{Task: task(), Prompt: func(context.Context, time.Time, bool, time.Time) (string, error) { return "", errors.New("no budget") }}, "no budget"},
 		"a panic of the engine": {engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
 			panic("wire crossed")
 		}), playing(task()), "wire crossed"},

@@ -1,0 +1,147 @@
+package skill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"ollimbot/core/clean"
+)
+
+const (
+	// maxBytes is how much of what a command prints is kept before it is
+	// cleaned and cut.
+	maxBytes = 64 << 10
+	maxSays  = 300 // characters of the first line on standard error
+	// leftBehind is how long a command's own children may keep its output open
+	// after it has ended.
+	leftBehind = time.Second
+	// noExec is the exit code that shells give where a program cannot be started.
+	noExec = 126
+)
+
+// run runs one command and returns what stands in its place.
+func (e expander) run(ctx context.Context, line string) string {
+	label := clean.Line(line)
+	words, err := split(line)
+	if err != nil || len(words) == 0 || words[0] == "" {
+		return fmt.Sprintf(textParseError, label)
+	}
+	if ctx.Err() != nil {
+		return fmt.Sprintf(textSkipped, label)
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.each)
+	defer cancel()
+	stdout, stderr := &head{}, &head{}
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Dir, cmd.Env = e.dir, environment(os.Environ(), e.dir)
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = stdout, stderr, leftBehind
+	ownGroup(cmd)
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return stdout.output()
+	case errors.Is(err, exec.ErrWaitDelay):
+		killGroup(cmd) // it went well, and left a child that still prints
+		return stdout.output()
+	case ctx.Err() != nil:
+		return fmt.Sprintf(textTimedOut, label)
+	case errors.As(err, &exit):
+		return failed(exit.ExitCode(), label, stderr.firstLine())
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, exec.ErrDot), errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf(textNotFound, label)
+	}
+	return failed(noExec, label, bare(err))
+}
+
+func failed(code int, label, says string) string {
+	if says == "" {
+		return fmt.Sprintf(textFailed, code, label)
+	}
+	return fmt.Sprintf(textFailedSays, code, label, says)
+}
+
+// bare is an error without the path that the system names in it.
+func bare(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return clean.Line(err.Error())
+}
+
+// environment is what a command is told of ours: how to find programs and the
+// user's files, and our own settings but the secret ones. Our commands work on
+// the directory that the skill is from, however the bot was told of it.
+func environment(environ []string, dir string) []string {
+	var env []string
+	for _, e := range environ {
+		name, _, _ := strings.Cut(e, "=")
+		switch {
+		case name == "PATH", name == "HOME", name == "LANG", name == "TZ":
+			env = append(env, e)
+		case strings.HasPrefix(name, "OLLIM_") && name != dataDir && !secret(name):
+			env = append(env, e)
+		}
+	}
+	return append(env, dataDir+"="+dir)
+}
+
+const dataDir = "OLLIM_DATA_DIR"
+
+// secretParts make a variable's name that of a secret wherever they stand in it.
+var secretParts = []string{"TOKEN", "SECRET", "PASS", "KEY", "CREDENTIAL", "AUTH", "COOKIE"}
+
+func secret(name string) bool {
+	for _, part := range secretParts {
+		if strings.Contains(strings.ToUpper(name), part) {
+			return true
+		}
+	}
+	return false
+}
+
+// head keeps the beginning of what a command prints and swallows the rest, so
+// that the command is neither stopped nor able to fill the memory.
+type head struct {
+	data []byte
+	over bool
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	n := min(len(p), maxBytes-len(h.data))
+	h.data = append(h.data, p[:n]...)
+	h.over = h.over || n < len(p)
+	return len(p), nil
+}
+
+// output is the text that goes into the prompt.
+func (h *head) output() string {
+	text, n := strings.TrimRight(clean.Text(string(h.data)), "\n"), 0
+	for i := range text {
+		if n == maxOutput {
+			return text[:i] + "\n" + textTruncated
+		}
+		n++
+	}
+	if h.over {
+		return text + "\n" + textTruncated
+	}
+	return text
+}
+
+// firstLine is the first line that says anything.
+func (h *head) firstLine() string {
+	for line := range strings.Lines(string(h.data)) {
+		if line = clean.Line(line); line != "" {
+			return clean.Cut(line, maxSays)
+		}
+	}
+	return ""
+}

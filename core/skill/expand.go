@@ -1,0 +1,60 @@
+package skill
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"time"
+
+	"ollimbot/core/store"
+)
+
+// Limits of the commands in one text.
+const (
+	// TotalTime is how long the commands of one text may take together.
+	TotalTime  = 30 * time.Second
+	eachTime   = 10 * time.Second
+	maxOutput  = 2000      // characters of one command's output
+	maxOutputs = 256 << 10 // bytes that all outputs together add to a text
+)
+
+// marked begins a command in a text, marker is the whole of it.
+const marked = "!`"
+
+var marker = regexp.MustCompile("!`([^`]+)`")
+
+// Expand replaces the commands in a skill's text by what they print, or by a
+// note in brackets why they did not (spec 08.2). It blocks for at most
+// TotalTime, and returns early when ctx ends. Equal commands run once. What a
+// command prints is cleaned and not expanded again.
+func Expand(ctx context.Context, d *store.Dir, text string) string {
+	return expander{dir: d.Root(), each: eachTime, total: TotalTime}.expand(ctx, text)
+}
+
+// expander runs the commands of one text.
+type expander struct {
+	dir         string // where they run
+	each, total time.Duration
+}
+
+func (e expander) expand(ctx context.Context, text string) string {
+	if !strings.Contains(text, marked) {
+		return text
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.total)
+	defer cancel()
+	outputs, added := map[string]string{}, 0
+	return marker.ReplaceAllStringFunc(text, func(match string) string {
+		if added > maxOutputs {
+			return textTruncated
+		}
+		line := match[len(marked) : len(match)-1]
+		out, known := outputs[line]
+		if !known {
+			out = e.run(ctx, line)
+			outputs[line] = out
+		}
+		added += len(out)
+		return out
+	})
+}

@@ -1,0 +1,193 @@
+//go:build linux
+
+package skill
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// programs are small scripts in a data directory, so that the tests depend on
+// nothing but a shell.
+func programs(t *testing.T, scripts map[string]string) string {
+	t.Helper()
+	d := at(t, nil)
+	for name, text := range scripts {
+		if err := os.WriteFile(d.Path(name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d.Root()
+}
+
+func TestCommandsAreReplacedByWhatTheyPrint(t *testing.T) {
+	root := programs(t, map[string]string{
+		"fail": "exit 3", "complain": "echo >&2; echo 'it  \033[31mbroke' >&2; echo more >&2; exit 4",
+		"count": "echo x >>counted; wc -l <counted | tr -d ' '", "colour": `printf '\033[31mred\033[0m\tone\r\ntwo\007\n\n\n'`,
+		"again": "printf '!`./count`'", "where": "pwd -P", "input": "cat; echo end",
+	})
+	if err := os.WriteFile(root+"/plain", []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"no marker", "Plain `code`, and ! and `more`.", "Plain `code`, and ! and `more`."},
+		{"nothing between the quotes", "a !`` b", "a !`` b"},
+		{"a marker that is not closed", "a !`date", "a !`date"},
+		{"one", "!`echo hello`", "hello"},
+		{"two", "!`echo a` !`echo b`", "a b"},
+		{"in the middle of text", "Today: !`echo 'a  b'`.\n!`echo x`\n", "Today: a  b.\nx\n"},
+		{"no shell", "!`echo $HOME ; echo *`", "$HOME ; echo *"},
+		{"an exit code", "!`./fail`", "[command failed (exit 3): ./fail]"},
+		{"an exit code and its reason", "!`./complain`", "[command failed (exit 4): ./complain: it  broke]"},
+		{"an unknown program", "!`no-such-program-here now`", "[command not found: no-such-program-here now]"},
+		{"an unknown file", "!`./nothing`", "[command not found: ./nothing]"},
+		{"a file that is no program", "!`./plain`", "[command failed (exit 126): ./plain: permission denied]"},
+		{"an open quote", "!`echo 'a`", "[command parse error: echo 'a]"},
+		{"only space", "!` `", "[command parse error: ]"},
+		{"an empty program", "!`'' a`", "[command parse error: '' a]"},
+		{"output is cleaned", "<!`./colour`>", "<red    one\ntwo>"},
+		{"output is not expanded again", "!`./again`", "!`./count`"},
+		{"the working directory", "!`./where`", resolved(t, root)},
+		{"no input", "!`./input`", "end"},
+		{"notes are one line", "!`./fail a\nb\x1b[2J`", "[command failed (exit 3): ./fail a b]"},
+		{"the same command runs once", "!`./count` !`./count`", "1 1"},
+	} {
+		if got := Expand(t.Context(), open(t, root), c.text); got != c.want {
+			t.Errorf("%s: %q became %q, want %q", c.name, c.text, got, c.want)
+		}
+	}
+}
+
+func resolved(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestLongOutputIsCutAndSaysSo(t *testing.T) {
+	root := programs(t, map[string]string{
+		"exact": "printf '%2000s\n' | tr ' ' a", "long": "printf '%2001s\n' | tr ' ' a",
+		"endless": "i=0; while [ $i -lt 3000 ]; do printf '%100s\\n' b; i=$((i+1)); done",
+		"wide":    "i=0; while [ $i -lt 2100 ]; do printf 'é'; i=$((i+1)); done",
+	})
+	e := expander{dir: root, each: time.Minute, total: time.Minute}
+	a := strings.Repeat("a", 2000)
+	if got := e.expand(t.Context(), "!`./exact`"); got != a {
+		t.Errorf("2000 characters became %d", len(got))
+	}
+	if got := e.expand(t.Context(), "!`./long`"); got != a+"\n"+textTruncated {
+		t.Errorf("2001 characters became %q", got[1990:])
+	}
+	if got := e.expand(t.Context(), "!`./wide`"); got != strings.Repeat("é", 2000)+"\n"+textTruncated {
+		t.Error("characters were counted as bytes")
+	}
+	if got := e.expand(t.Context(), "!`./endless`"); len(got) != 2000+1+len(textTruncated) || !strings.HasSuffix(got, "\n"+textTruncated) {
+		t.Errorf("300 kB became %d bytes", len(got))
+	}
+	many := e.expand(t.Context(), strings.Repeat("!`./long`", 10_000))
+	if len(many) > maxOutputs+10_000*len(textTruncated)+4000 || !strings.HasSuffix(many, textTruncated+textTruncated) {
+		t.Errorf("ten thousand outputs make %d bytes", len(many))
+	}
+}
+
+func TestACommandThatHangsIsEndedWithItsChildren(t *testing.T) {
+	root := programs(t, map[string]string{"hang": "sleep 600 & echo $! >child; wait", "quick": "echo quick"})
+	e := expander{dir: root, each: 2 * time.Second, total: time.Minute}
+	begin := time.Now()
+	if got := e.expand(t.Context(), "!`./hang` and !`./quick`"); got != "[command timed out: ./hang] and quick" {
+		t.Errorf("got %q", got)
+	}
+	if took := time.Since(begin); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if !gone(t, root+"/child") {
+		t.Error("the child of the command still runs")
+	}
+}
+
+// gone waits for the process whose id the file holds to end: a killed one may
+// stay a moment until somebody has taken note of its end.
+func gone(t *testing.T, name string) bool {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := strings.TrimSpace(string(data))
+	for limit := time.Now().Add(10 * time.Second); time.Now().Before(limit); {
+		stat, err := os.ReadFile("/proc/" + pid + "/stat")
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			return true
+		}
+	}
+	return false
+}
+
+func TestTheTotalTimeIsShared(t *testing.T) {
+	root := programs(t, map[string]string{"hang": "exec sleep 600"})
+	e := expander{dir: root, each: time.Minute, total: 300 * time.Millisecond}
+	want := "[command timed out: ./hang] [command skipped (total timeout): echo never] [command parse error: '] [command timed out: ./hang]"
+	if got := e.expand(t.Context(), "!`./hang` !`echo never` !`'` !`./hang`"); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestNothingRunsOnceTheRunHasEnded(t *testing.T) {
+	root := programs(t, map[string]string{"leave": "echo x >made"})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := Expand(ctx, open(t, root), "!`./leave`"); got != "[command skipped (total timeout): ./leave]" {
+		t.Errorf("got %q", got)
+	}
+	if _, err := os.Stat(root + "/made"); err == nil {
+		t.Error("the command ran")
+	}
+}
+
+func TestAChildThatKeepsTheOutputOpenDoesNotHoldUpTheText(t *testing.T) {
+	root := programs(t, map[string]string{"leave": "sleep 600 & echo $! >child; echo done"})
+	e := expander{dir: root, each: time.Minute, total: time.Minute}
+	if got := e.expand(t.Context(), "!`./leave`"); got != "done" {
+		t.Errorf("got %q", got)
+	}
+	if !gone(t, root+"/child") {
+		t.Error("the child still runs")
+	}
+}
+
+func TestACommandHasASessionOfItsOwn(t *testing.T) {
+	root := programs(t, map[string]string{"self": "cut -d ' ' -f 1,5,6 /proc/$$/stat"})
+	got := strings.Fields(Expand(t.Context(), open(t, root), "!`./self`"))
+	if len(got) != 3 || got[0] != got[1] || got[1] != got[2] || got[1] == strconv.Itoa(syscall.Getpgrp()) {
+		t.Errorf("process, group and session are %q", got)
+	}
+}
+
+func TestACommandSeesNoSecrets(t *testing.T) {
+	got := environment([]string{
+		"PATH=/bin", "HOME=/home/u", "LANG=C", "TZ=UTC", "OLLIM_USER_NAME=Ann", "OLLIM_TIMEZONE=Asia/Tokyo",
+		"OLLIM_DATA_DIR=/other", "OLLIM_API_KEY=1", "OLLIM_TOKEN=1", "OLLIM_WEBHOOK_SECRET=1", "OLLIM_PASSWORD=1", "ollim_token=1",
+		"DISCORD_TOKEN=1", "WEBHOOK_SECRET=1", "ANTHROPIC_API_KEY=1", "SSH_AUTH_SOCK=/x", "LD_PRELOAD=/x", "BASH_ENV=/x", "PATHS=/x", "broken",
+	}, "/data")
+	want := []string{
+		"PATH=/bin", "HOME=/home/u", "LANG=C", "TZ=UTC", "OLLIM_USER_NAME=Ann", "OLLIM_TIMEZONE=Asia/Tokyo", "OLLIM_DATA_DIR=/data",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	t.Setenv("DISCORD_TOKEN", "hidden-away")
+	if got := Expand(t.Context(), at(t, nil), "!`env`"); strings.Contains(got, "hidden-away") || !strings.Contains(got, "OLLIM_DATA_DIR=") {
+		t.Errorf("a command sees %q", got)
+	}
+}

@@ -1,0 +1,41 @@
+package skill
+
+import "fmt"
+
+// What is wrong with a skill's file, and the cure.
+const (
+	textFolderName    = "the name of the folder cannot be referred to; give it a name of small letters, digits and hyphens"
+	textNoDescription = "there is no description; add a line description: with one sentence that says what the skill is for"
+	textNameLetters   = "a skill's name has small letters, digits and hyphens only; rename the folder and the name"
+	textNoBody        = "the skill has no text and adds nothing to a prompt; write its instructions below the front matter"
+	textNotAList      = "allowed-tools must be a list; write each pattern on a line of its own behind a hyphen (the skill is used without tools)"
+	textNotAPattern   = "this item of allowed-tools is no tool pattern; write text such as \"Read(./**.md)\" (it is left out)"
+	textLeftOut       = " (it is left out)"
+)
+
+func textNoName(folder string) string {
+	return fmt.Sprintf("there is no name; add a line name: %q between the dashes", folder)
+}
+
+func textNotText(key string) string {
+	return fmt.Sprintf("%s must be text; write it in quotes on one line", key)
+}
+
+func textOtherName(name, folder string) string {
+	return fmt.Sprintf("the name %q is not that of the folder, %q, by which tasks refer to the skill; make them equal", name, folder)
+}
+
+func textUnreadable(reason string) string {
+	return fmt.Sprintf("cannot be read (%s); a skill is an ordinary file of up to 256 KiB within the skills folder", reason)
+}
+
+// What stands in a prompt instead of a command's output (spec 08.2).
+const (
+	textParseError = "[command parse error: %s]"
+	textTimedOut   = "[command timed out: %s]"
+	textNotFound   = "[command not found: %s]"
+	textFailed     = "[command failed (exit %d): %s]"
+	textFailedSays = "[command failed (exit %d): %s: %s]"
+	textSkipped    = "[command skipped (total timeout): %s]"
+	textTruncated  = "[...truncated]"
+)

@@ -1,0 +1,34 @@
+package core
+
+import (
+	"context"
+
+	"ollimbot/core/prompt"
+	"ollimbot/core/skill"
+	"ollimbot/routines"
+)
+
+// loadSkills reads the skills that a task names. What cannot be used is left
+// out, as the task may well do without (spec 08.2); the log knows of it.
+func (b *Bot) loadSkills(t routines.Task) []skill.Skill {
+	skills := skill.Load(b.dir, t.Skills)
+	if len(skills) < len(t.Skills) {
+		b.log.Debug("a task names skills that are missing, unusable or named twice", "id", t.ID, "named", len(t.Skills), "loaded", len(skills))
+	}
+	return skills
+}
+
+// expandSkills runs the commands in the texts of the skills and gives what
+// stands in the prompt. It blocks for at most skill.TotalTime.
+func (b *Bot) expandSkills(ctx context.Context, skills []skill.Skill) []prompt.Skill {
+	if len(skills) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, skill.TotalTime)
+	defer cancel()
+	out := make([]prompt.Skill, 0, len(skills))
+	for _, s := range skills {
+		out = append(out, prompt.Skill{Name: s.Name, Body: skill.Expand(ctx, b.dir, s.Body)})
+	}
+	return out
+}
