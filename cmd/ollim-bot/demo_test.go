@@ -57,7 +57,12 @@ func startTerminal(t *testing.T, args ...string) *terminal {
 // draw feeds the screen until the program ends.
 func (term *terminal) draw() error {
 	defer close(term.ended)
-	defer func() { _ = term.screen.Close() }() // ends the copy of answers
+	// Ends the copy of answers. The emulator's own Close would race with its Read.
+	defer func() {
+		if w, ok := term.screen.InputPipe().(io.Closer); ok {
+			_ = w.Close()
+		}
+	}()
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := term.device.Read(buf)
