@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/store"
+	"ollimbot/core/store/fulldisk"
 )
 
 // place is a data directory with a bucket in it.
@@ -256,13 +257,13 @@ func TestAFileThatCannotBeReadIsNotWrittenOver(t *testing.T) {
 }
 
 func TestAFullDiskHarmsNothing(t *testing.T) {
-	if !alone(t) {
+	if !fulldisk.Alone(t) {
 		return
 	}
 	p := newPlace(t, string(bucketOf(1, 5, 90).Encode()))
 	before := p.content(t)
 	r := reserve(t, p.bucket, true)
-	err := withFullDisk(t, func() error { return r.Spend(morning()) })
+	err := fulldisk.During(t, func() error { return r.Spend(morning()) })
 	if err == nil || !strings.Contains(err.Error(), "free some space") {
 		t.Fatalf("error %v does not say what to do", err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/core/post"
 	"ollimbot/core/store"
+	"ollimbot/core/store/fulldisk"
 )
 
 const messagesPath = "state/fork_messages.json"
@@ -209,14 +210,14 @@ func TestTheMapStaysReadableHoweverManyMessages(t *testing.T) {
 }
 
 func TestAFullDiskLeavesTheMapAsItWas(t *testing.T) {
-	if !alone(t) {
+	if !fulldisk.Alone(t) {
 		return
 	}
 	p := newPlace(t)
 	m := p.messages()
 	must(t, m.Record(morning(), []post.MessageID{"1"}, "fork-1", ""))
 	before := p.content(t, messagesPath)
-	err := withFullDisk(t, func() error { return m.Record(morning(), []post.MessageID{"2"}, "fork-2", "") })
+	err := fulldisk.During(t, func() error { return m.Record(morning(), []post.MessageID{"2"}, "fork-2", "") })
 	if err == nil || !strings.Contains(err.Error(), "free some space") || p.content(t, messagesPath) != before {
 		t.Errorf("%v, and the file holds %q", err, p.content(t, messagesPath))
 	}

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/store"
+	"ollimbot/core/store/fulldisk"
 )
 
 const (
@@ -226,14 +227,14 @@ func TestTheFileStaysReadableHoweverMuchIsAsked(t *testing.T) {
 }
 
 func TestAFullDiskLosesNoInquiry(t *testing.T) {
-	if !alone(t) {
+	if !fulldisk.Alone(t) {
 		return
 	}
 	p := newPlace(t)
 	q := p.inquiries()
 	id, err := q.Register(morning(), "x")
 	must(t, err)
-	if err := withFullDisk(t, func() error {
+	if err := fulldisk.During(t, func() error {
 		id, err := q.Register(morning(), "y")
 		if id != "" {
 			t.Errorf("an id was given: %q", id)
@@ -242,7 +243,7 @@ func TestAFullDiskLosesNoInquiry(t *testing.T) {
 	}); err == nil || !strings.Contains(err.Error(), "free some space") {
 		t.Errorf("register: %v", err)
 	}
-	if err := withFullDisk(t, func() error {
+	if err := fulldisk.During(t, func() error {
 		prompt, ok, err := q.Pop(morning(), id)
 		if ok || prompt != "" {
 			t.Errorf("%q was given out, and could be again", prompt)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/core/store/fulldisk"
 )
 
 func claim(t testing.TB, q *Queue, want ...string) *Claim {
@@ -87,14 +89,14 @@ func TestADiscardDuringAClaimIsNoObstacle(t *testing.T) {
 }
 
 func TestACommitOnAFullDiskDoesNotDeliverTwice(t *testing.T) {
-	if !alone(t) {
+	if !fulldisk.Alone(t) {
 		return
 	}
 	p := newPlace(t, "")
 	p.add(t, "one")
 	c := claim(t, p.queue, "one")
 	must(t, p.queue.Append(morning().Add(time.Minute), "two"))
-	if err := withFullDisk(t, c.Commit); err == nil {
+	if err := fulldisk.During(t, c.Commit); err == nil {
 		t.Error("the commit could not be written, and says nothing")
 	}
 	c.Release()

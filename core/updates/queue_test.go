@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/store"
+	"ollimbot/core/store/fulldisk"
 )
 
 var pacific = time.FixedZone("PST", -8*3600)
@@ -277,13 +278,13 @@ func TestACorruptFileIsKeptAsideAndReported(t *testing.T) {
 }
 
 func TestAFullDiskHarmsNothing(t *testing.T) {
-	if !alone(t) {
+	if !fulldisk.Alone(t) {
 		return
 	}
 	p := newPlace(t, "")
 	p.add(t, "one", "two")
 	before := p.content(t)
-	err := withFullDisk(t, func() error { return p.queue.Append(morning(), "three") })
+	err := fulldisk.During(t, func() error { return p.queue.Append(morning(), "three") })
 	if err == nil || !strings.Contains(err.Error(), "free some space") {
 		t.Errorf("error %v does not say what to do", err)
 	}

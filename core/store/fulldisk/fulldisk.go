@@ -1,4 +1,6 @@
-package budget
+// Package fulldisk plays a full disk for tests: no file of the process can grow.
+// It is imported by tests only.
+package fulldisk
 
 import (
 	"os"
@@ -11,10 +13,10 @@ import (
 // aloneVar marks the process that a test has been given for itself.
 const aloneVar = "OLLIM_TEST_ALONE"
 
-// alone reports whether the test has a process of its own. Elsewhere it runs
+// Alone reports whether the test has a process of its own. Elsewhere it runs
 // the test again in one, and takes over its outcome: a limit on the process
 // would also hit what the testing package writes.
-func alone(t *testing.T) bool {
+func Alone(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(aloneVar) == t.Name() {
 		return true
@@ -27,9 +29,9 @@ func alone(t *testing.T) bool {
 	return false
 }
 
-// withFullDisk runs do while no file of this process can grow. The test must
-// be alone.
-func withFullDisk(t *testing.T, do func() error) error {
+// During runs do while no file of this process can grow. The test must
+// be Alone.
+func During(t *testing.T, do func() error) error {
 	t.Helper()
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
