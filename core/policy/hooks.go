@@ -43,6 +43,9 @@ func (g *Guard) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
 		if problems := g.invalid(u); problems != "" {
 			return agent.Decision{Reason: validatorPrefix + problems}
 		}
+		if reason := g.smuggles(u); reason != "" {
+			return agent.Decision{Reason: reason}
+		}
 		return agent.Decision{Allow: true}
 	})
 }

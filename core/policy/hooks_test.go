@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -122,5 +123,37 @@ func TestMarkdownThatWasWrittenIsCommitted(t *testing.T) {
 	g.Hooks(func(string, string) { panic("no repository") }).PostTool(t.Context(), file("Write", "notes/a.md"))
 	if h := g.Hooks(nil); h.PostTool != nil || h.PreTool == nil {
 		t.Error("without commits there is a hook too many or too few")
+	}
+}
+
+func TestOnlyTheUserPutsCommandsIntoSkills(t *testing.T) {
+	g, root := newGuard(t)
+	if err := os.MkdirAll(filepath.Join(root, "skills", "day"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(root, "skills", "day", "SKILL.md"), "Today is !`date`.\n")
+	link(t, "../skills/day/SKILL.md", filepath.Join(root, "notes", "day.md"))
+	edit := func(path, from, to string) agent.ToolUse {
+		return toolUse("Edit", fields{"file_path": path, "old_string": from, "new_string": to})
+	}
+	for _, tt := range []struct {
+		name string
+		use  agent.ToolUse
+		deny bool
+	}{
+		{"plain words", writing("skills/new/SKILL.md", "Sort the mail."), false},
+		{"the command that is there", writing("skills/day/SKILL.md", "It is !`date` today."), false},
+		{"a new command", writing("skills/new/SKILL.md", "Run !`rm -rf x`."), true},
+		{"one more command", writing("skills/day/SKILL.md", "!`date` !`id`"), true},
+		{"another spelling", writing("notes/../Skills/day/SKILL.md", "!`id`"), true},
+		{"an edit that brings one", edit("skills/day/SKILL.md", "Today", "!`id` today"), true},
+		{"an edit that joins one", edit("skills/day/SKILL.md", "`date`", "`id`"), true},
+		{"an edit of words", edit("skills/day/SKILL.md", "Today", "This day"), false},
+		{"through a link", writing("notes/day.md", "!`id`"), true},
+		{"elsewhere it is only text", writing("notes/x.md", "!`id`"), false},
+	} {
+		if d := g.PreTool(t.Context(), tt.use); d.Allow == tt.deny {
+			t.Errorf("%s: allowed %v, %s", tt.name, d.Allow, d.Reason)
+		}
 	}
 }

@@ -9,10 +9,12 @@ const (
 	answerForkDenied  = "%s is not available in background forks of this task: it is on the task's disallowed list."
 	answerNotAsked    = "%s requires permission, and the permission mode is dontAsk, so it was denied without asking. " +
 		"Do without it, or tell the user what it is for: they can allow such calls with /permissions default."
-	answerDenied    = "The user denied %s. Do not try it again in another way; ask what they would like instead."
-	answerExpired   = "%s requires permission, and nobody answered within %d seconds, so it was denied."
-	answerCancelled = "%s requires permission, and the request was cancelled, so it was denied."
-	answerFault     = "The permission could not be checked, so the call was denied."
+	answerDenied       = "The user denied %s. Do not try it again in another way; ask what they would like instead."
+	answerExpired      = "%s requires permission, and nobody answered within %d seconds, so it was denied."
+	answerCancelled    = "%s requires permission, and the request was cancelled, so it was denied."
+	answerSkillCommand = "%s would be a new command in a skill, and a skill's commands run without asking: " +
+		"write the rest of the skill, and ask the user to add that line themselves."
+	answerFault = "The permission could not be checked, so the call was denied."
 
 	validatorPrefix  = "routine-validator: "
 	validatorBetween = " | "
