@@ -191,8 +191,12 @@ func (b *Bot) forget() { b.guard.Reset() }
 
 // shownMessage is a user's message as the chat shows it.
 func shownMessage(m agent.Message) string {
-	if n := len(m.Images); n > 0 {
-		return strings.TrimSpace(fmt.Sprintf("%s\n[%d image(s)]", m.Text, n))
+	switch n := len(m.Images); n {
+	case 0:
+		return m.Text
+	case 1:
+		return strings.TrimSpace(m.Text + "\n[1 image]")
+	default:
+		return strings.TrimSpace(fmt.Sprintf("%s\n[%d images]", m.Text, n))
 	}
-	return m.Text
 }

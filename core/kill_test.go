@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,9 @@ func child(root string) int {
 		return 1
 	}
 	ctx, stop := context.WithCancel(context.Background())
+	if os.Getenv(childSaves) != "" {
+		go saveForks(ctx, b)
+	}
 	go func() {
 		_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 		stop()
@@ -64,6 +68,77 @@ func child(root string) int {
 		return 1
 	}
 	return 0
+}
+
+// childSaves makes the child enter a fork and save it, over and over.
+const childSaves = "OLLIM_TEST_CHILD_SAVES"
+
+func saveForks(ctx context.Context, b *Bot) {
+	for b.Snapshot().Started.IsZero() {
+		runtime.Gosched()
+	}
+	for ctx.Err() == nil {
+		_, err := b.Do(ctx, Say{Text: "/fork"})
+		for err == nil && b.Snapshot().Fork == nil {
+			runtime.Gosched()
+		}
+		_, _ = b.Do(ctx, ExitFork{How: ExitSave})
+		for b.Snapshot().Fork != nil {
+			runtime.Gosched()
+		}
+		fmt.Println("saved")
+	}
+}
+
+// TestAForkIsPromotedOnceWhenTheProcessIsKilled kills a bot that saves forks
+// without a pause. Whenever it dies, the main session is the one before or the
+// fork, never nothing and never something else, and no fork is promoted twice.
+func TestAForkIsPromotedOnceWhenTheProcessIsKilled(t *testing.T) {
+	t.Setenv(childSaves, "1")
+	h := home{t: t, root: filepath.Join(t.TempDir(), "data"), zone: time.UTC}
+	promotions := 0
+	for range 15 {
+		kill(t, h, 2+rand.IntN(60))
+		id := ""
+		if data, err := os.ReadFile(filepath.Join(h.root, "state", "sessions.json")); err == nil {
+			id = string(data)
+		}
+		entered, promoted := map[string]int{}, map[string]int{}
+		data, err := os.ReadFile(filepath.Join(h.root, "state", "session_history.jsonl"))
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			var e struct {
+				ID    string `json:"session_id"`
+				Event string `json:"event"`
+			}
+			if json.Unmarshal([]byte(line), &e) != nil {
+				continue
+			}
+			switch e.Event {
+			case "interactive_fork":
+				entered[e.ID]++
+			case "swapped":
+				promoted[e.ID]++
+			}
+		}
+		promotions = len(promoted)
+		for fork, n := range promoted {
+			if n > 1 || entered[fork] != 1 {
+				t.Errorf("%s was entered %d times and promoted %d times", fork, entered[fork], n)
+			}
+		}
+		if id != "" && entered[id] == 0 {
+			t.Errorf("the main session is %q, which was no fork", id)
+		}
+		if len(promoted) > 0 && id == "" {
+			t.Error("after a promotion there is no main session")
+		}
+	}
+	if promotions == 0 {
+		t.Error("no fork was ever promoted: the test looks at nothing")
+	}
 }
 
 // TestNothingIsLostWhenTheProcessIsKilled kills a bot at random moments of its
