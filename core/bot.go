@@ -164,6 +164,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	b.started.Store(&now)
 	b.index.Scan()
 	b.settleDelivery(ctx)
+	b.resumeWaiting()
 	b.log.Info("bot started", "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)
 
 	gitCtx, stopGit := context.WithCancel(context.WithoutCancel(ctx))

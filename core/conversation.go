@@ -109,8 +109,22 @@ func (c *conversation) say(ctx context.Context, m agent.Message) error {
 	if err := c.interruptFor(ctx); err != nil {
 		c.bot.log.Warn("running turn was not interrupted", "error", err)
 	}
+	id, err := c.bot.keepWaiting(m)
+	if err != nil {
+		return fmt.Errorf("keep the message: %w", err)
+	}
 	c.bot.book.Add(transcript.User, shownMessage(m))
-	return c.later(func(ctx context.Context) error { return c.answer(ctx, m) })
+	return c.laterAnswer(m, id)
+}
+
+// laterAnswer queues a message that waits under an id. A queue that is full
+// gives it back to the user.
+func (c *conversation) laterAnswer(m agent.Message, id string) error {
+	err := c.later(func(ctx context.Context) error { return c.answer(ctx, m, id) })
+	if err != nil {
+		c.bot.taken(id)
+	}
+	return err
 }
 
 // interruptFor makes room for a new message: the running turn ends, unless it

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ollimbot/core/agent"
@@ -223,7 +224,7 @@ func TestADeliveryCutShortIsSettledByTheEnginesMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := b.dispatch("5f4dcc3b-0000-4000-8000-000000000000", "the message", b.updates.Peek()); err != nil {
+		if err := b.dispatch(newDelivery("5f4dcc3b-0000-4000-8000-000000000000", "the message", b.updates.Peek(), "")); err != nil {
 			t.Fatal(err)
 		}
 		if heard {
@@ -246,4 +247,49 @@ func TestADeliveryCutShortIsSettledByTheEnginesMemory(t *testing.T) {
 			t.Error("the delivery is still open")
 		}
 	}
+}
+
+func TestAMessageThatWaitedWhenTheProgramEndedIsAnsweredOnceAfterwards(t *testing.T) {
+	h := newHome(t)
+	synctest.Test(t, func(t *testing.T) {
+		h.t = t
+		dir, err := store.At(h.root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		engine := func() agent.Engine { return script.New(script.Options{Seed: 1, Pace: 1, Dir: dir}) }
+		run := func(b *Bot, story func()) {
+			ctx, stop := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- b.Run(ctx) }()
+			synctest.Wait()
+			story()
+			stop()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		first := h.bot(engine())
+		run(first, func() {
+			b := first
+			b.main.turn <- struct{}{} // somebody holds the lock for good
+			if _, err := b.Do(context.Background(), Say{Text: script_(`say here you are`)}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+		})
+		if !h.has(waitingFile) {
+			t.Fatal("the message is gone with the program")
+		}
+		second := h.bot(engine())
+		run(second, func() {
+			time.Sleep(time.Minute)
+			if !spoken(second.Snapshot(), "here you are") {
+				t.Errorf("it was not answered: %+v", second.Snapshot().Chat)
+			}
+		})
+		if h.has(waitingFile) || h.has(deliveryFile) {
+			t.Error("it still waits after its answer")
+		}
+	})
 }

@@ -20,24 +20,32 @@ type delivery struct {
 	Session string   `json:"session"`
 	Digest  string   `json:"sha256"` // of the message's text
 	Keys    []string `json:"updates"`
+	Waiting string   `json:"waiting,omitempty"` // the user's message, by its id
 }
 
-// dispatch writes down what is about to be sent; nothing where nothing is carried.
-func (b *Bot) dispatch(session, text string, list []updates.Update) error {
-	if len(list) == 0 {
-		return nil
-	}
+func newDelivery(session, text string, list []updates.Update, waiting string) delivery {
 	sum := sha256.Sum256([]byte(text))
-	d := delivery{Session: session, Digest: hex.EncodeToString(sum[:])}
+	d := delivery{Session: session, Digest: hex.EncodeToString(sum[:]), Waiting: waiting}
 	for _, u := range list {
 		d.Keys = append(d.Keys, u.Key)
+	}
+	return d
+}
+
+// empty reports that nothing would be lost or doubled with it.
+func (d delivery) empty() bool { return len(d.Keys) == 0 && d.Waiting == "" }
+
+// dispatch writes down what is about to be sent; nothing where nothing is carried.
+func (b *Bot) dispatch(d delivery) error {
+	if d.empty() {
+		return nil
 	}
 	return b.dir.WriteJSON(deliveryFile, d)
 }
 
 // arrived forgets a delivery whose fate is known.
-func (b *Bot) arrived(carried int) {
-	if carried == 0 {
+func (b *Bot) arrived(d delivery) {
+	if d.empty() {
 		return
 	}
 	if err := b.dir.Remove(deliveryFile); err != nil {
@@ -57,7 +65,7 @@ func (b *Bot) settleDelivery(ctx context.Context) {
 	if !found {
 		return
 	}
-	defer b.arrived(len(d.Keys))
+	defer b.arrived(d)
 	var digest [sha256.Size]byte
 	witness, able := b.o.Engine.(agent.Witness)
 	if n, err := hex.Decode(digest[:], []byte(d.Digest)); !able || err != nil || n != len(digest) {
@@ -70,6 +78,7 @@ func (b *Bot) settleDelivery(ctx context.Context) {
 	if !heard {
 		return
 	}
+	b.taken(d.Waiting)
 	for _, key := range d.Keys {
 		if _, err := b.updates.Discard(key); err != nil && !errors.Is(err, updates.ErrGone) {
 			b.log.Error("a delivered update could not be removed", "error", err)

@@ -79,7 +79,7 @@ func (b *Bot) clickAgent(ctx context.Context, message post.MessageID, inquiry st
 		return Outcome{}, b.main.later(func(ctx context.Context) error { return b.main.enter(ctx, r) })
 	}
 	m := agent.Message{Text: prompt.Button(ask)}
-	return Outcome{}, b.main.later(func(ctx context.Context) error { return b.main.answer(ctx, m) })
+	return Outcome{}, b.main.later(func(ctx context.Context) error { return b.main.answer(ctx, m, "") })
 }
 
 // reply answers one message of the bot: in the run that sent it while that is

@@ -34,6 +34,7 @@ const (
 	textReplyExpired  = "the run behind that message is more than seven days old: the message is quoted instead"
 	textEarlierRun    = "an earlier run"
 	textGoOn          = "I would like to go on from here. Say in a line or two where things stand, then wait for me."
+	textResumeWaiting = "a message from before the restart is answered now"
 	textSaveQuestion  = "the agent would like to save this fork as the main conversation: save, report or leave it in the chat pane"
 
 	// Answers of tools: facts of spec 06.1.6 to 06.1.9.

@@ -23,15 +23,27 @@ const stallAfter = 5 * time.Minute
 type buildPrompt func(now time.Time, u []updates.Update) string
 
 // answer is one turn for a user's message, in the fork where there is one.
-func (c *conversation) answer(ctx context.Context, m agent.Message) error {
+// id is that of a message that waits on disk, or empty. A turn that failed has
+// told the user so, and the message is theirs again; only the program's end
+// leaves it waiting.
+func (c *conversation) answer(ctx context.Context, m agent.Message, id string) error {
 	var err error
 	if f := c.inFork(); f != nil {
 		err = c.forkTurn(ctx, f, m)
 	} else {
 		build := func(now time.Time, u []updates.Update) string { return prompt.Main(now, u, m.Text) }
-		err = c.mainTurn(ctx, build, m.Images)
+		err = c.mainTurn(ctx, build, incoming{images: m.Images, waiting: id})
+	}
+	if ctx.Err() == nil {
+		c.bot.taken(id)
 	}
 	return c.settle(ctx, err)
+}
+
+// incoming is what comes with a message beside its text.
+type incoming struct {
+	images  []agent.Image
+	waiting string // the id under which it waits on disk, or empty
 }
 
 // send runs one turn of the main session for a foreground task (spec 04.5).
@@ -44,14 +56,14 @@ func (c *conversation) send(ctx context.Context, build buildPrompt, chain *routi
 			now := c.bot.now()
 			return c.settle(ctx, c.forkTurn(ctx, f, agent.Message{Text: build(now, nil)}))
 		}
-		return c.settle(ctx, c.mainTurn(ctx, build, nil))
+		return c.settle(ctx, c.mainTurn(ctx, build, incoming{}))
 	})
 }
 
 // mainTurn runs one turn of the main session. Updates are claimed when it
 // starts, and the claim is committed once the engine has taken the message; a
 // turn that never reached it gives them back (decisions, "Updates").
-func (c *conversation) mainTurn(ctx context.Context, build buildPrompt, images []agent.Image) error {
+func (c *conversation) mainTurn(ctx context.Context, build buildPrompt, in incoming) error {
 	now := c.bot.now()
 	c.begin(nil, now) // busy while the session opens
 	defer c.end()
@@ -69,14 +81,19 @@ func (c *conversation) mainTurn(ctx context.Context, build buildPrompt, images [
 	}
 	c.begin(s, now)
 	text := build(now, claim.Updates())
-	if err := c.bot.dispatch(s.ID(), text, claim.Updates()); err != nil {
+	d := newDelivery(s.ID(), text, claim.Updates(), in.waiting)
+	if err := c.bot.dispatch(d); err != nil {
 		return fmt.Errorf("write down what is delivered: %w", err)
 	}
-	t := &turn{c: c, session: s, accepted: claim.Commit, ended: func(r agent.Result) error {
+	accepted := func() error {
+		c.bot.taken(in.waiting)
+		return claim.Commit()
+	}
+	t := &turn{c: c, session: s, accepted: accepted, ended: func(r agent.Result) error {
 		return c.bot.sessions.SaveMain(c.bot.now(), sessionID(r, s))
 	}}
-	err = t.stream(ctx, agent.Message{Text: text, Images: images})
-	c.bot.arrived(len(claim.Updates()))
+	err = t.stream(ctx, agent.Message{Text: text, Images: in.images})
+	c.bot.arrived(d)
 	if err != nil {
 		c.drop()
 	}
