@@ -68,9 +68,10 @@ func crashRounds(t *testing.T, exe string, rounds int) {
 	}
 	for n := range rounds {
 		v.clearReminders() // what did not fire stays a file: it would fire again, late
-		v.remind(fmt.Sprintf("bg%d", n), 60*time.Millisecond, true, fmt.Sprintf("call report_updates {\"message\":\"update-%d.\"}", n))
-		v.remind(fmt.Sprintf("fg%d", n), 130*time.Millisecond, false, "say thank you")
-		v.kill(time.Duration(50+rand.IntN(140)) * time.Millisecond)
+		v.kill(time.Duration(40+rand.IntN(160))*time.Millisecond, func() {
+			v.remind(fmt.Sprintf("bg%d", n), 60*time.Millisecond, true, fmt.Sprintf("call report_updates {\"message\":\"update-%d.\"}", n))
+			v.remind(fmt.Sprintf("fg%d", n), 120*time.Millisecond, false, "say thank you")
+		})
 		v.readable()
 	}
 	v.clearReminders()
@@ -115,10 +116,14 @@ func (v victim) start() (*exec.Cmd, *bufio.Scanner) {
 	return cmd, bufio.NewScanner(out)
 }
 
-// kill lets the program live for a moment after it has begun.
-func (v victim) kill(after time.Duration) {
+// kill gives the program something to do once it has begun, and lets it live
+// for a moment. How long a busy machine takes to begin does not matter.
+func (v victim) kill(after time.Duration, give func()) {
 	v.t.Helper()
 	cmd, lines := v.start()
+	for lines.Scan() && !strings.Contains(lines.Text(), "bot started") {
+	}
+	give()
 	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	for lines.Scan() {
