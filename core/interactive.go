@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"ollimbot/core/policy"
 	"ollimbot/core/prompt"
 	"ollimbot/core/session"
+	"ollimbot/core/store"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 )
@@ -114,7 +114,7 @@ func (c *conversation) enter(ctx context.Context, r forkRequest) error {
 		return fmt.Errorf("%s", textAlreadyForked)
 	}
 	o := c.options(policy.Interactive)
-	o.Resume, o.Fork, o.ID = c.bot.sessions.Main(), true, newUUID()
+	o.Resume, o.Fork, o.ID = c.bot.sessions.Main(), true, store.NewUUID()
 	if o.Resume == "" {
 		o.Fork = false
 	}
@@ -295,12 +295,4 @@ func (c *conversation) checkIdle(ctx context.Context) error {
 	f.prompted, f.overdue = prompted, hard
 	c.mu.Unlock()
 	return c.settle(ctx, err)
-}
-
-// newUUID is a random session id (version 4).
-func newUUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

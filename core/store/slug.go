@@ -44,6 +44,14 @@ func NewID() string {
 	return hex.EncodeToString(b[:])
 }
 
+// NewUUID returns a random UUID of version 4, the form of an engine's session ids.
+func NewUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails, as above
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
 // PlaceFor finds the file for an item: the slug of its text, with -2, -3 and so
 // on while that name belongs to an item with another id. A file that cannot be
 // read counts as another's. Callers that may race wrap it and the write into

@@ -11,7 +11,6 @@ package script
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"sync"
 
@@ -76,7 +75,7 @@ func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Sessio
 	id := o.Resume
 	if o.Resume == "" || o.Fork {
 		if id = o.ID; id == "" {
-			id = newUUID()
+			id = store.NewUUID()
 		}
 	}
 	e.remember(id, history)
@@ -101,12 +100,4 @@ func (e *Engine) remember(id string, history []exchange) {
 		}
 	}
 	e.sessions[id] = history
-}
-
-// newUUID is a random id of version 4.
-func newUUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails, as its documentation says
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
