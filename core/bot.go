@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/budget"
 	"ollimbot/core/config"
 	"ollimbot/core/fork"
+	"ollimbot/core/ledger"
 	"ollimbot/core/logs"
 	"ollimbot/core/policy"
 	"ollimbot/core/session"
@@ -46,6 +47,10 @@ type Options struct {
 	Restart func()
 	Log     *slog.Logger
 	Book    *logs.Book // nil where no log is shown
+	// Remote reaches the user away from the dashboard; nil leaves the chat pane.
+	Remote Remote
+	// NoRemote says, where there is none, why and how to get one.
+	NoRemote string
 }
 
 // Bot is the whole bot. New makes one that can be looked at; Run brings it to
@@ -73,6 +78,7 @@ type Bot struct {
 	asked    *session.Inquiries
 	replies  *session.ForkMessages
 	attached attachments
+	costs    *ledger.Ledger
 
 	// watchFiles and versions are the two services that reach outside of the
 	// program (inotify, git); tests in bubbles of fake time do without them.
@@ -109,7 +115,7 @@ func New(o Options) (*Bot, error) {
 	b.policy = policy.NewFile(b.dir)
 	b.guard = policy.New(policy.Options{Dir: b.dir, Zone: zone, Log: b.log})
 	b.desk = b.guard.Desk()
-	b.desk.OnChange(func(policy.Approval) { b.notify() })
+	b.desk.OnChange(b.approvalChanged)
 	b.watchFiles, b.versions = b.watch, b.runGit
 	b.reloadRuntime()
 	if err := b.makeParts(); err != nil {
@@ -124,16 +130,24 @@ func (b *Bot) makeParts() error {
 	b.book = transcript.New(transcript.Options{Dir: b.dir, Log: b.log, Limit: chatEntries, Zone: b.zone})
 	b.book.OnChange(b.notify)
 	b.surface = b.book
+	if b.o.Remote != nil {
+		b.surface = &mirror{remote: b.o.Remote, book: b.book}
+		b.o.Remote.OnChange(b.notify)
+	}
 	b.sessions.OnAppend(func(rel, msg string) { b.git.Add(rel, msg) })
 	if b.o.Book != nil {
 		b.o.Book.Changed(b.notify)
 	}
 	b.main = newConversation(b)
+	b.costs = ledger.New(ledger.Options{Dir: b.dir, Zone: b.zone, Log: b.log})
+	if r, ok := b.o.Engine.(agent.Reporter); ok {
+		r.OnChange(b.notify)
+	}
 	forks, err := fork.NewManager(fork.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
 		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions,
 		Guard: b.guard, Commit: b.git.Add, Messages: b.replies, Reminders: reminderBook{b}, Post: b.post, Busy: b.busy, Limits: b.limits,
-		SystemPrompt: func() string { return "" }, Changed: b.notify,
+		SystemPrompt: b.systemPrompt, Changed: b.notify, Spent: b.spent,
 	})
 	if err != nil {
 		return fmt.Errorf("read the fork ledger: %w", err)
@@ -172,7 +186,13 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	var tidy errgroup.Group
 	tidy.Go(guard(func() error { return b.versions(gitCtx) }))
 
+	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopEngine()
+	tidy.Go(guard(func() error { return b.runEngine(engineCtx) }))
+	b.warm()
+
 	g, gctx := errgroup.WithContext(ctx)
+	g.Go(guard(func() error { return b.runRemote(gctx) }))
 	g.Go(guard(func() error { return b.forks.Run(gctx) }))
 	g.Go(guard(func() error { return b.loop.Run(gctx) }))
 	g.Go(guard(func() error { return b.watchFiles(gctx) }))
@@ -182,6 +202,8 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = nil
 	}
+	b.farewell(ctx)
+	stopEngine()
 	stopGit()
 	err = errors.Join(err, tidy.Wait(), b.book.Close())
 	b.log.Info("bot stopped")

@@ -47,13 +47,36 @@ type RestoreUpdate struct{ Update updates.Update }
 // StopFork ends a waiting or running fork by its run id. Not undoable.
 type StopFork struct{ Run string }
 
-// Say sends the user's words to the conversation: the fork where there is one,
-// else the main session. A line that begins with "/" is a command. ReplyTo is
-// the message that is answered, or empty.
+// Say sends what the user wrote in the dashboard to the conversation: the fork
+// where there is one, else the main session, with the files that were attached
+// before. A line that begins with "/" is a command. ReplyTo is the message that
+// is answered, or empty.
 type Say struct {
 	Text    string
 	ReplyTo post.MessageID
 }
+
+// Hear is Say for words that came over another surface: words are words there,
+// also when they begin with "/". Key names the message on that surface, and
+// Bot.LastHeard gives the newest one back: keys of one surface grow in length,
+// then in order, as snowflakes do, and a key that was heard is not taken again.
+type Hear struct {
+	From    string // the surface's name: "Discord"
+	Key     string
+	Text    string
+	ReplyTo post.MessageID
+	Files   []File
+}
+
+// File is a file of the user: its own name for it, and its bytes.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Slash carries out a command of the table that SlashCommands gives, such as
+// "/model opus". Outcome.Message is the reply.
+type Slash struct{ Line string }
 
 // Click presses a button by its lasting id ("act:agent:1a2b3c4d"), on the
 // message that shows it.
@@ -74,6 +97,10 @@ type Answer struct {
 	Verdict policy.Verdict // policy.Allow, policy.Always or policy.Deny
 }
 
+// Login begins a login of the engine's account, whose address is Outcome.Body,
+// or ends one with the code that its page has shown.
+type Login struct{ Code string }
+
 // Interrupt ends the main session's running turn.
 type Interrupt struct{}
 
@@ -85,15 +112,21 @@ func (DiscardUpdate) command() {}
 func (RestoreUpdate) command() {}
 func (StopFork) command()      {}
 func (Say) command()           {}
+func (Hear) command()          {}
+func (Slash) command()         {}
 func (Click) command()         {}
 func (ExitFork) command()      {}
 func (ResumeFork) command()    {}
 func (Answer) command()        {}
 func (Interrupt) command()     {}
+func (Login) command()         {}
 
 // Outcome is what a command did.
 type Outcome struct {
 	Message string  // one line for a toast: "capacity 5 → 6, full at 19:40"
 	Body    string  // a longer text, for Preview
 	Undo    Command // the inverse, or nil
+	// Done is closed when words have been answered, or never will be; nil for
+	// commands that answer nothing. After the bot's end it may stay open.
+	Done <-chan struct{}
 }

@@ -9,7 +9,6 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/policy"
-	"ollimbot/core/transcript"
 )
 
 // idleCheck is how often an interactive fork is looked at (spec 05.6.4).
@@ -74,6 +73,9 @@ func (c *conversation) work(ctx context.Context, j job) {
 	err := c.locked(ctx, j)
 	if err != nil && ctx.Err() == nil {
 		c.bot.log.Error(textTurnFailed, "error", err)
+		if c.bot.o.Remote != nil {
+			c.bot.o.Remote.Small(textTurnFailed + ": " + err.Error())
+		}
 	}
 }
 
@@ -103,26 +105,31 @@ func (c *conversation) later(j job) error {
 
 // say takes the user's words: shown at once, a running turn is interrupted
 // (not while it compacts), answered when the lock is free.
-func (c *conversation) say(ctx context.Context, m agent.Message) error {
+func (c *conversation) say(ctx context.Context, w said) error {
 	// First the interruption: were the words queued before it, it could meet
 	// the turn that answers them.
 	if err := c.interruptFor(ctx); err != nil {
 		c.bot.log.Warn("running turn was not interrupted", "error", err)
 	}
-	id, err := c.bot.keepWaiting(m)
+	id, err := c.bot.keepWaiting(w)
 	if err != nil {
+		w.finish()
 		return fmt.Errorf("keep the message: %w", err)
 	}
-	c.bot.book.Add(transcript.User, shownMessage(m))
-	return c.laterAnswer(m, id)
+	c.bot.showWords(w)
+	return c.laterAnswer(w, id)
 }
 
-// laterAnswer queues a message that waits under an id. A queue that is full
-// gives it back to the user.
-func (c *conversation) laterAnswer(m agent.Message, id string) error {
-	err := c.later(func(ctx context.Context) error { return c.answer(ctx, m, id) })
+// laterAnswer queues words that wait under an id. A queue that is full gives
+// them back to the user.
+func (c *conversation) laterAnswer(w said, id string) error {
+	err := c.later(func(ctx context.Context) error {
+		defer w.finish()
+		return c.answer(ctx, w.message, id)
+	})
 	if err != nil {
 		c.bot.taken(id)
+		w.finish()
 	}
 	return err
 }

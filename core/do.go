@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
-	"ollimbot/core/agent"
 	"ollimbot/core/budget"
 	"ollimbot/core/prompt"
-	"ollimbot/core/transcript"
 )
 
 // Do carries out a command. It may block on a file; commands that start a run
@@ -46,6 +43,11 @@ func (b *Bot) Do(ctx context.Context, c Command) (Outcome, error) {
 		return Outcome{Message: "stopping"}, nil
 	case Say:
 		return b.say(ctx, c)
+	case Hear:
+		return b.hear(ctx, c)
+	case Slash:
+		reply, err := b.slash(ctx, c.Line)
+		return Outcome{Message: reply}, err
 	case Click:
 		return b.click(ctx, c)
 	case Interrupt:
@@ -56,6 +58,8 @@ func (b *Bot) Do(ctx context.Context, c Command) (Outcome, error) {
 		return b.resumeFork(c.Run)
 	case Answer:
 		return b.answer(c)
+	case Login:
+		return b.login(ctx, c)
 	}
 	return Outcome{}, fmt.Errorf("unknown command %T", c)
 }
@@ -119,34 +123,6 @@ func (b *Bot) discardUpdate(c DiscardUpdate) (Outcome, error) {
 	return Outcome{Message: "update discarded", Undo: RestoreUpdate{Update: u}}, nil
 }
 
-// say takes a line of the user: a command, or words for the conversation with
-// whatever was attached.
-func (b *Bot) say(ctx context.Context, c Say) (Outcome, error) {
-	text := strings.TrimSpace(c.Text)
-	if strings.HasPrefix(text, "/") {
-		reply, err := b.slash(ctx, text)
-		if err == nil && reply != "" {
-			b.book.Add(transcript.Notice, reply)
-		}
-		return Outcome{Message: reply}, err
-	}
-	if n := utf8.RuneCountInString(text); n > maxMessage {
-		return Outcome{}, fmt.Errorf(textLongMessage, n, maxMessage)
-	}
-	images, files := b.attached.take()
-	for _, f := range files {
-		text += "\n[attached file: " + f + "]"
-	}
-	if strings.TrimSpace(text) == "" && len(images) == 0 {
-		return Outcome{}, errors.New(textEmptyMessage)
-	}
-	m := agent.Message{Text: strings.TrimSpace(text), Images: images}
-	if c.ReplyTo != "" {
-		return Outcome{}, b.reply(ctx, c.ReplyTo, m)
-	}
-	return Outcome{}, b.main.say(ctx, m)
-}
-
 // exitFork queues the user's way out of the fork.
 func (b *Bot) exitFork(how Exit) (Outcome, error) {
 	f := b.main.inFork()
@@ -188,15 +164,3 @@ func (b *Bot) answer(c Answer) (Outcome, error) {
 
 // forget is what /clear takes along: what was allowed and denied so far.
 func (b *Bot) forget() { b.guard.Reset() }
-
-// shownMessage is a user's message as the chat shows it.
-func shownMessage(m agent.Message) string {
-	switch n := len(m.Images); n {
-	case 0:
-		return m.Text
-	case 1:
-		return strings.TrimSpace(m.Text + "\n[1 image]")
-	default:
-		return strings.TrimSpace(fmt.Sprintf("%s\n[%d images]", m.Text, n))
-	}
-}

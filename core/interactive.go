@@ -10,7 +10,6 @@ import (
 	"ollimbot/core/prompt"
 	"ollimbot/core/session"
 	"ollimbot/core/store"
-	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 )
 
@@ -237,7 +236,7 @@ func (c *conversation) discardFork(why string) bool {
 		return false
 	}
 	if why != "" {
-		c.bot.book.Add(transcript.Notice, why)
+		c.bot.small(why)
 	}
 	c.mu.Lock()
 	f.exit = ""
@@ -285,7 +284,7 @@ func (c *conversation) checkIdle(ctx context.Context) error {
 	if prompted.IsZero() {
 		prompted = now
 	}
-	c.bot.book.Add(transcript.Notice, textForkIdle)
+	c.bot.small(textForkIdle)
 	idle := f.idle
 	if hard {
 		idle *= 2

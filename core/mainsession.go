@@ -42,14 +42,16 @@ func (c *conversation) options(kind policy.Kind) agent.SessionOptions {
 	tools, _ := c.bot.policy.Load() // its problems are shown with those of the files
 	allowed := policy.Strip(tools.Main())
 	return agent.SessionOptions{
-		Dir:      c.bot.dir.Root(),
-		Settings: c.settings(kind == policy.Interactive),
-		Tools:    toolset.Tools(c.tools),
-		Allowed:  allowed,
-		Hooks:    c.bot.guard.Hooks(c.bot.git.Add),
+		Dir:          c.bot.dir.Root(),
+		SystemPrompt: c.bot.systemPrompt(),
+		Settings:     c.settings(kind == policy.Interactive),
+		Tools:        toolset.Tools(c.tools),
+		Allowed:      allowed,
+		Hooks:        c.bot.guard.Hooks(c.bot.git.Add),
 		Permission: c.bot.guard.Permission(policy.Scope{
 			Kind: kind, Session: kindName(kind), Rules: policy.Rules{Allowed: allowed}, Mode: c.mode,
 		}),
+		Unasked: c.unasked(kind),
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"ollimbot/core/post"
 	"ollimbot/core/prompt"
 	"ollimbot/core/session"
-	"ollimbot/core/transcript"
 )
 
 // post sends a message to the user. Buttons get their lasting ids first: a
@@ -84,7 +83,7 @@ func (b *Bot) clickAgent(ctx context.Context, message post.MessageID, inquiry st
 
 // reply answers one message of the bot: in the run that sent it while that is
 // remembered (seven days), else with the message quoted (spec 03.10).
-func (b *Bot) reply(ctx context.Context, to post.MessageID, m agent.Message) error {
+func (b *Bot) reply(ctx context.Context, to post.MessageID, w said) error {
 	now := b.now()
 	from, standing := b.replies.Lookup(now, to)
 	forked := b.main.inFork() != nil
@@ -92,19 +91,47 @@ func (b *Bot) reply(ctx context.Context, to post.MessageID, m agent.Message) err
 		if err := b.main.interruptFor(ctx); err != nil {
 			b.log.Warn("running turn was not interrupted", "error", err)
 		}
-		b.book.Add(transcript.User, shownMessage(m))
-		r := resumption(from, prompt.ForkReply(m.Text), now)
-		r.images = m.Images
-		return b.main.later(func(ctx context.Context) error { return b.main.enter(ctx, r) })
+		return b.resumeReply(w, resumption(from, prompt.ForkReply(w.message.Text), now), b.quoted(to, w))
 	}
 	switch standing {
 	case session.Live:
-		b.book.Add(transcript.Notice, textReplyInFork)
+		b.small(textReplyInFork)
 	case session.Expired:
-		b.book.Add(transcript.Notice, textReplyExpired)
+		b.small(textReplyExpired)
 	}
-	m.Text = prompt.Quote(b.quotable(to), m.Text)
-	return b.main.say(ctx, m)
+	return b.main.say(ctx, b.quoted(to, w))
+}
+
+// quoted are the words with the message that they answer in front.
+func (b *Bot) quoted(to post.MessageID, w said) said {
+	w.shown = shownMessage(w.message)
+	w.message.Text = prompt.Quote(b.quotable(to), w.message.Text)
+	return w
+}
+
+// resumeReply goes on in the run that was replied to. Until that has begun, the
+// words wait on disk as they would be said to the main session.
+func (b *Bot) resumeReply(w said, r forkRequest, kept said) error {
+	id, err := b.keepWaiting(kept)
+	if err != nil {
+		w.finish()
+		return fmt.Errorf("keep the message: %w", err)
+	}
+	b.showWords(w)
+	r.images = w.message.Images
+	err = b.main.later(func(ctx context.Context) error {
+		defer w.finish()
+		err := b.main.enter(ctx, r)
+		if ctx.Err() == nil {
+			b.taken(id)
+		}
+		return err
+	})
+	if err != nil {
+		b.taken(id)
+		w.finish()
+	}
+	return err
 }
 
 // resumption is going on in the session of a background run.
@@ -119,7 +146,7 @@ func resumption(from session.ForkMessage, first string, now time.Time) forkReque
 func (b *Bot) quotable(id post.MessageID) string {
 	for _, e := range b.book.Entries() {
 		switch {
-		case e.ID != id:
+		case !e.Is(id):
 		case e.Text != "":
 			return e.Text
 		case e.Embed != nil:
@@ -131,11 +158,11 @@ func (b *Bot) quotable(id post.MessageID) string {
 
 // remember keeps which session sent what in an interactive fork, so that a
 // reply to it later goes on there (decisions, C6).
-func (c *conversation) remember(f *interactive, id post.MessageID) {
-	if f.id == "" || id == "" {
+func (c *conversation) remember(f *interactive, ids []post.MessageID) {
+	if f.id == "" || len(ids) == 0 {
 		return
 	}
-	err := c.bot.replies.Record(c.bot.now(), []post.MessageID{id}, f.id, c.bot.sessions.Main())
+	err := c.bot.replies.Record(c.bot.now(), ids, f.id, c.bot.sessions.Main())
 	if err != nil {
 		c.bot.log.Warn("a reply to this message will not find its fork", "error", fmt.Sprint(err))
 	}

@@ -110,9 +110,9 @@ func (c *conversation) configure(ctx context.Context) error {
 func (b *Bot) slashCompact(ctx context.Context, args []string) (string, error) {
 	var reply string
 	err := b.main.locked(ctx, func(ctx context.Context) error {
-		line := strings.TrimSpace("/compact " + strings.Join(args, " "))
+		m := agent.Message{Command: agent.Compact, Text: strings.Join(args, " ")}
 		var stats []string
-		_, r, pre, err := b.main.local(ctx, line)
+		_, r, pre, err := b.main.local(ctx, m)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (b *Bot) slashCompact(ctx context.Context, args []string) (string, error) {
 func (b *Bot) slashCost(ctx context.Context, _ []string) (string, error) {
 	var reply string
 	err := b.main.locked(ctx, func(ctx context.Context) error {
-		text, _, _, err := b.main.local(ctx, "/cost")
+		text, _, _, err := b.main.local(ctx, agent.Message{Command: agent.Cost})
 		if reply = text; text == "" {
 			reply = "done."
 		}
@@ -146,7 +146,7 @@ func (b *Bot) slashCost(ctx context.Context, _ []string) (string, error) {
 
 // local sends the engine one of its own commands, deliberately, and collects
 // what it says. The caller holds the lock.
-func (c *conversation) local(ctx context.Context, line string) (text string, r agent.Result, pre int, err error) {
+func (c *conversation) local(ctx context.Context, m agent.Message) (text string, r agent.Result, pre int, err error) {
 	now := c.bot.now()
 	c.begin(nil, now)
 	defer c.end()
@@ -156,7 +156,7 @@ func (c *conversation) local(ctx context.Context, line string) (text string, r a
 	}
 	c.begin(s, now)
 	var parts []string
-	for ev, err := range s.Send(ctx, agent.Message{Text: line}) {
+	for ev, err := range s.Send(ctx, m) {
 		if err != nil {
 			c.drop()
 			return "", r, pre, err

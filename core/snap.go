@@ -41,25 +41,6 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	return s
 }
 
-func (b *Bot) engineStatus() EngineStatus {
-	s := EngineStatus{Name: b.o.EngineName, Model: b.runtime.Load().ModelMain, OK: true, State: "ready"}
-	b.main.mu.Lock()
-	defer b.main.mu.Unlock()
-	switch {
-	case b.main.state != "":
-		s.State, s.OK = b.main.state, false
-	case !b.main.since.IsZero():
-		s.State = "answering"
-	}
-	return s
-}
-
-// surfaceStatus says where the bot's words go; Discord is not part of this
-// build, so the chat pane is the surface.
-func (b *Bot) surfaceStatus() SurfaceStatus {
-	return SurfaceStatus{Name: "chat pane", State: "no Discord", OK: true}
-}
-
 func (b *Bot) budgetView(now time.Time) BudgetView {
 	state, reserved := b.budget.State(now)
 	return BudgetView{

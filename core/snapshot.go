@@ -46,14 +46,6 @@ type Snapshot struct {
 	LogLines uint64 // log lines ever written: a change means new ones
 }
 
-// EngineStatus is the model's side of the top line.
-type EngineStatus struct {
-	Name  string // "script", "claude"
-	Model string
-	State string // "ready", "working", "waiting for the rate limit until 15:00"
-	OK    bool
-}
-
 // SurfaceStatus is where the bot's words go.
 type SurfaceStatus struct {
 	Name  string // "chat pane", "Discord"

@@ -11,6 +11,11 @@ import (
 const (
 	textTooManyMessages  = "too many messages wait already: let the bot answer first, or interrupt it with ctrl+c"
 	textRetry            = "waiting %[2]s to try again: %[1]s"
+	textNoLogin          = "this engine needs no login"
+	textLoggedIn         = "claude is logged in"
+	textOpenLogin        = "open the address, log in there, and paste the code that it shows"
+	textNearLimit        = "the account's limit is near; it resets at %s"
+	textFromDashboard    = "you, in the dashboard: %s"
 	textRateLimit        = "the account's limit is reached until %s"
 	textFreshSession     = "the engine no longer knows the main session: a new one was started; routines and updates are untouched"
 	textForegroundFailed = "%q could not finish: %v"

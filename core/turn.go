@@ -3,10 +3,12 @@ package core
 import (
 	"context"
 	"fmt"
+	"iter"
 	"sync/atomic"
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/clean"
 	"ollimbot/core/post"
 	"ollimbot/core/prompt"
 	"ollimbot/core/toolset"
@@ -77,7 +79,7 @@ func (c *conversation) mainTurn(ctx context.Context, build buildPrompt, in incom
 	}
 	defer claim.Release()
 	if n := len(claim.Updates()); n > 0 {
-		c.bot.book.Add(transcript.Notice, catchingUp(n))
+		c.bot.small(catchingUp(n))
 	}
 	c.begin(s, now)
 	text := build(now, claim.Updates())
@@ -97,6 +99,7 @@ func (c *conversation) mainTurn(ctx context.Context, build buildPrompt, in incom
 	if err != nil {
 		c.drop()
 	}
+	c.bot.warm()
 	return err
 }
 
@@ -108,28 +111,32 @@ type turn struct {
 	accepted func() error
 	ended    func(agent.Result) error
 
-	entry *transcript.Stream
-	shown post.MessageID // the entry's id, once something was said
+	said  *answering
+	shown []post.MessageID // the answer's ids, once it has ended
 	// pending counts tools that run: while one does, silence is no stall.
 	pending atomic.Int32
 	cut     bool // the agent wants a fork: what it says now is dropped
-	muted   bool // nothing is shown
+	// Whether the history was made shorter, and whether the turn was interrupted.
+	compacted, interrupted bool
 }
 
 // stream sends the message and shows what comes back until the turn has ended.
 func (t *turn) stream(ctx context.Context, m agent.Message) error {
+	return t.follow(ctx, t.session.Send(ctx, m))
+}
+
+// follow shows a turn's events to their end.
+func (t *turn) follow(ctx context.Context, events iter.Seq2[agent.Event, error]) error {
 	t.c.bot.guard.ForgetDenied()
-	t.entry = t.c.bot.book.Begin(transcript.Bot)
-	defer func() {
-		if !t.entry.Empty() {
-			t.shown = t.entry.ID()
-		}
-		t.entry.End()
-	}()
+	t.said = t.c.bot.speak()
+	// A fork that begins, or a history that was made shorter, needs no words; a
+	// turn that failed has others.
+	silent := true
+	defer func() { t.shown = t.said.end(ctx, silent) }()
 	stall := time.AfterFunc(stallAfter, func() { t.stalled(ctx) })
 	defer stall.Stop()
 	first := true
-	for ev, err := range t.session.Send(ctx, m) {
+	for ev, err := range events {
 		if err != nil {
 			return err
 		}
@@ -145,6 +152,7 @@ func (t *turn) stream(ctx context.Context, m agent.Message) error {
 			return err
 		}
 	}
+	silent = t.cut || t.compacted || t.interrupted
 	return nil
 }
 
@@ -170,30 +178,58 @@ func (t *turn) show(ctx context.Context, ev agent.Event) error {
 	switch ev := ev.(type) {
 	case agent.Text:
 		if !t.cut {
-			t.entry.Append(ev.Delta)
+			t.said.append(ev.Delta)
+		}
+	case agent.Rewind:
+		if !t.cut {
+			t.said.rewind(ev.Bytes)
 		}
 	case agent.ToolStart:
 		t.pending.Add(1)
 		if !t.cut {
-			t.entry.Tool(toolset.Label(ev.Name, ev.Input))
+			t.said.tool(t.label(ev), false)
 		}
 	case agent.ToolEnd:
 		t.pending.Add(-1)
 		if ev.Denied && !t.cut {
-			t.entry.Tool(deniedLabel(ev.Name))
+			t.said.tool(ev.Name, true)
 		}
 	case agent.Compacting:
 		t.compacting(ev)
 	case agent.Retry:
-		t.c.word(fmt.Sprintf(textRetry, ev.Reason, ev.Wait.Round(time.Second)))
+		t.word(fmt.Sprintf(textRetry, ev.Reason, ev.Wait.Round(time.Second)))
 	case agent.RateLimit:
-		if ev.Status == "rejected" {
-			t.c.word(fmt.Sprintf(textRateLimit, ev.Resets.In(t.c.bot.zone).Format("15:04")))
-		}
+		t.rateLimit(ev)
+	case agent.Notice:
+		t.c.bot.small(ev.Text)
 	case agent.Result:
 		return t.result(ev)
 	}
 	return nil
+}
+
+// label is a tool call in a few words, with the subagent that makes it.
+func (t *turn) label(ev agent.ToolStart) string {
+	if ev.Subagent == "" {
+		return toolset.Label(ev.Name, ev.Input)
+	}
+	return clean.Cut(clean.Line(ev.Subagent), 60) + ": " + toolset.Label(ev.Name, ev.Input)
+}
+
+// word says in the top line and on the other surface what holds the turn up.
+func (t *turn) word(text string) {
+	t.c.word(text)
+	t.said.status(text)
+}
+
+func (t *turn) rateLimit(ev agent.RateLimit) {
+	at := ev.Resets.In(t.c.bot.zone).Format("15:04")
+	switch ev.Status {
+	case "rejected":
+		t.word(fmt.Sprintf(textRateLimit, at))
+	case "allowed_warning":
+		t.c.bot.notice(Warn, fmt.Sprintf(textNearLimit, at))
+	}
 }
 
 // compacting shows that the history is being made shorter (spec 05.4).
@@ -201,6 +237,8 @@ func (t *turn) compacting(ev agent.Compacting) {
 	t.c.mu.Lock()
 	t.c.compacting = !ev.Done
 	t.c.mu.Unlock()
+	t.compacted = true
+	t.said.compacting(ev)
 	if ev.Done {
 		t.c.word("")
 		t.c.bot.book.Add(transcript.Notice, compactedText(ev))
@@ -211,14 +249,16 @@ func (t *turn) compacting(ev agent.Compacting) {
 
 // result ends the turn. An interruption is not a failure.
 func (t *turn) result(r agent.Result) error {
+	t.c.bot.spent(r.Usage)
 	if err := t.ended(r); err != nil {
 		return fmt.Errorf("save the session id: %w", err)
 	}
+	t.interrupted = r.Interrupted
 	if r.IsError && !r.Interrupted {
 		return fmt.Errorf("the engine says: %s", r.Text)
 	}
-	if t.entry.Empty() && r.Text != "" && !t.cut && !t.muted {
-		t.entry.Append(r.Text)
+	if t.said.empty() && r.Text != "" && !t.cut {
+		t.said.append(r.Text)
 	}
 	return nil
 }

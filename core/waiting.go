@@ -1,6 +1,7 @@
 package core
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -22,10 +23,50 @@ type waitingMessage struct {
 	Text string    `json:"text"`
 }
 
+// waitingRoom is the file: what waits, and the newest key that was heard from
+// each surface. Both change in one write, so that a message that comes again
+// after a crash is known, and one that was not written down is not.
+type waitingRoom struct {
+	Messages []waitingMessage  `json:"messages,omitempty"`
+	Heard    map[string]string `json:"heard,omitempty"`
+}
+
+// UnmarshalJSON also reads what earlier versions wrote: the messages alone.
+func (w *waitingRoom) UnmarshalJSON(data []byte) error {
+	var list []waitingMessage
+	if json.Unmarshal(data, &list) == nil {
+		*w = waitingRoom{Messages: list}
+		return nil
+	}
+	type plain waitingRoom
+	return json.Unmarshal(data, (*plain)(w))
+}
+
+// LastHeard is the key of the newest message that was taken from a surface
+// (Hear.Key), or empty.
+func (b *Bot) LastHeard(from string) string { return b.waitingRoom().Heard[from] }
+
+func (b *Bot) waitingRoom() waitingRoom {
+	var room waitingRoom
+	if _, err := b.dir.ReadJSON(waitingFile, &room); err != nil {
+		b.log.Error("waiting messages could not be read", "error", err)
+	}
+	return room
+}
+
 // keepWaiting writes a message down and returns its id.
-func (b *Bot) keepWaiting(m agent.Message) (string, error) {
-	w := waitingMessage{ID: store.NewID(), At: b.now(), Text: shownMessage(m)}
-	return w.ID, b.changeWaiting(func(list []waitingMessage) []waitingMessage { return append(list, w) })
+func (b *Bot) keepWaiting(said said) (string, error) {
+	w := waitingMessage{ID: store.NewID(), At: b.now(), Text: shownMessage(said.message)}
+	return w.ID, b.changeWaiting(func(room *waitingRoom) {
+		room.Messages = append(room.Messages, w)
+		if said.key == "" {
+			return
+		}
+		if room.Heard == nil {
+			room.Heard = map[string]string{}
+		}
+		room.Heard[said.from] = said.key
+	})
 }
 
 // taken forgets a message that the engine has.
@@ -33,39 +74,33 @@ func (b *Bot) taken(id string) {
 	if id == "" {
 		return
 	}
-	err := b.changeWaiting(func(list []waitingMessage) []waitingMessage {
-		return slices.DeleteFunc(list, func(w waitingMessage) bool { return w.ID == id })
+	err := b.changeWaiting(func(room *waitingRoom) {
+		room.Messages = slices.DeleteFunc(room.Messages, func(w waitingMessage) bool { return w.ID == id })
 	})
 	if err != nil {
 		b.log.Error("an answered message could not be forgotten and may be answered again", "error", err)
 	}
 }
 
-func (b *Bot) changeWaiting(do func([]waitingMessage) []waitingMessage) error {
+func (b *Bot) changeWaiting(do func(*waitingRoom)) error {
 	return b.dir.Exclusive(waitingTurn, func() error {
-		var list []waitingMessage
-		if _, err := b.dir.ReadJSON(waitingFile, &list); err != nil {
-			b.log.Error("waiting messages could not be read", "error", err)
-		}
-		if list = do(list); len(list) == 0 {
+		room := b.waitingRoom()
+		if do(&room); len(room.Messages) == 0 && len(room.Heard) == 0 {
 			return b.dir.Remove(waitingFile)
 		}
-		return b.dir.WriteJSON(waitingFile, list)
+		return b.dir.WriteJSON(waitingFile, room)
 	})
 }
 
 // resumeWaiting queues what the program's last end left unanswered.
 func (b *Bot) resumeWaiting() {
-	var list []waitingMessage
-	if _, err := b.dir.ReadJSON(waitingFile, &list); err != nil {
-		b.log.Error("waiting messages could not be read", "error", err)
-	}
-	for _, w := range list {
-		if err := b.main.laterAnswer(agent.Message{Text: w.Text}, w.ID); err != nil {
+	room := b.waitingRoom()
+	for _, w := range room.Messages {
+		if err := b.main.laterAnswer(said{message: agent.Message{Text: w.Text}}, w.ID); err != nil {
 			b.log.Error("a message from before could not be queued", "error", err)
 		}
 	}
-	if len(list) > 0 {
+	if len(room.Messages) > 0 {
 		b.notice(Info, textResumeWaiting)
 	}
 }

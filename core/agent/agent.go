@@ -68,6 +68,11 @@ type SessionOptions struct {
 	Hooks               Hooks
 	// Permission decides tools that no pattern allows. Nil denies them.
 	Permission func(ctx context.Context, u ToolUse) Decision
+	// Unasked is called in a goroutine of its own when the session has begun a
+	// turn that nobody sent a message for, such as when a command in the
+	// background has ended. Its events are kept until they are read, however long
+	// that takes; Send never waits for it. Nil drops such turns.
+	Unasked func(turn iter.Seq2[Event, error])
 }
 
 // Settings may change while a session lives. Empty fields mean the default of
@@ -78,11 +83,24 @@ type Settings struct {
 	Mode     string // permission mode: "default", "acceptEdits", "bypassPermissions"
 }
 
-// Message is one message of the user or of the bot's scheduler.
+// Message is one message of the user or of the bot's scheduler. Its text is
+// nothing but text to the engine: neither "@path" nor "/word" in it is obeyed.
 type Message struct {
 	Text   string
 	Images []Image
+	// Command is a command of the engine itself, Compact or Cost, with Text as its
+	// argument. The bot sets it deliberately; words of a user never become one.
+	Command Command
 }
+
+// Command is something that an engine does besides answering.
+type Command string
+
+// The commands of an engine.
+const (
+	Compact Command = "compact" // makes the history shorter
+	Cost    Command = "cost"    // says what the session has used
+)
 
 // Image is a picture in its own format.
 type Image struct {

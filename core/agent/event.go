@@ -12,6 +12,10 @@ type Event interface{ event() }
 // Text is a piece of the answer, in order.
 type Text struct{ Delta string }
 
+// Rewind takes the last Bytes bytes of the text back: the stream broke, and what
+// follows replaces them.
+type Rewind struct{ Bytes int }
+
 // Thinking is a piece of the model's reasoning; Delta may be empty where the
 // engine only knows that it thinks.
 type Thinking struct{ Delta string }
@@ -92,6 +96,7 @@ func (u Usage) Add(v Usage) Usage {
 }
 
 func (Text) event()       {}
+func (Rewind) event()     {}
 func (Thinking) event()   {}
 func (ToolStart) event()  {}
 func (ToolEnd) event()    {}

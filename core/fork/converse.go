@@ -116,25 +116,42 @@ func openTimedOut(err error) bool {
 
 func (r *run) options(l Limits) agent.SessionOptions {
 	t := r.job.Task
-	hooks, permission := r.permissions()
-	o := agent.SessionOptions{
-		Dir: r.m.o.Dir.Root(), SystemPrompt: r.m.o.SystemPrompt(),
-		Settings: agent.Settings{Model: l.Model, Thinking: "off", Mode: "default"},
-		Tools:    toolset.Tools(r),
-		Allowed:  slices.Clone(r.job.Allowed), Disallowed: slices.Clone(r.job.Disallowed),
-		Hooks:      hooks,
-		Permission: permission,
-	}
+	o := r.m.plain(l)
+	o.Hooks, o.Permission = r.permissions()
+	o.Tools = toolset.Tools(r)
+	o.Allowed, o.Disallowed = slices.Clone(r.job.Allowed), slices.Clone(r.job.Disallowed)
 	if t.Model != "" {
 		o.Settings.Model = t.Model
 	}
 	if t.Thinking {
 		o.Settings.Thinking = "adaptive"
 	}
-	if main := r.m.o.Sessions.Main(); main != "" && !t.Isolated {
+	if t.Isolated {
+		o.Resume, o.Fork = "", false
+	}
+	return o
+}
+
+// plain is what a session is opened with for a run that asks for nothing of
+// its own.
+func (m *Manager) plain(l Limits) agent.SessionOptions {
+	o := agent.SessionOptions{
+		Dir: m.o.Dir.Root(), SystemPrompt: m.o.SystemPrompt(),
+		Settings: agent.Settings{Model: l.Model, Thinking: "off", Mode: "default"},
+	}
+	if main := m.o.Sessions.Main(); main != "" {
 		o.Resume, o.Fork = main, true
 	}
 	return o
+}
+
+// Template is what the next run's session will most likely be opened with, for
+// an engine that wants to have one ready: its tools are listed and cannot be
+// called. It is false while there is no main session to fork from.
+func (m *Manager) Template() (agent.SessionOptions, bool) {
+	o := m.plain(m.o.Limits())
+	o.Tools = toolset.Tools(nil)
+	return o, o.Fork
 }
 
 func (r *run) noteSession(s agent.Session) {

@@ -124,6 +124,7 @@ func (r *run) event(ev agent.Event) bool {
 	case agent.Notice:
 		r.line(tail.Note, ev.Text)
 	case agent.Result:
+		r.m.o.Spent(ev.Usage)
 		r.update(func(v *View) {
 			v.Usage = v.Usage.Add(ev.Usage)
 			if ev.SessionID != "" {

@@ -52,7 +52,7 @@ type Limits struct {
 }
 
 // Options are the parts that runs need. All but Zone, Log, Busy, Limits,
-// SystemPrompt, Changed, Messages, Guard and Commit are required.
+// SystemPrompt, Changed, Spent, Messages, Guard and Commit are required.
 type Options struct {
 	Dir       *store.Dir
 	Zone      *time.Location
@@ -70,6 +70,8 @@ type Options struct {
 	Busy         func() (busy bool, quietUntil time.Time)
 	Limits       func() Limits
 	SystemPrompt func() string
+	// Spent is told what each turn of a run has used; nil tells nobody.
+	Spent func(agent.Usage)
 	// Changed is called after everything that a View shows; it must not block.
 	Changed func()
 	// Messages remembers which run sent which message, so that replies can resume
@@ -130,6 +132,9 @@ func NewManager(o Options) (*Manager, error) {
 	}
 	if o.Limits == nil {
 		o.Limits = func() Limits { return Limits{} }
+	}
+	if o.Spent == nil {
+		o.Spent = func(agent.Usage) {}
 	}
 	if o.SystemPrompt == nil {
 		o.SystemPrompt = func() string { return "" }

@@ -105,3 +105,6 @@ const (
 	textNoReminder  = "Error: no reminder found with ID %s."
 	textNotRemoved  = "Error: reminder %s could not be cancelled: %v"
 )
+
+// textNobody answers a call of tools that belong to no run.
+const textNobody = "Error: this session belongs to no run yet, so nothing can be done here."

@@ -82,7 +82,8 @@ var tools = []struct {
 }
 
 // Tools is the bot's twelve tools bound to c. Bad arguments are answered with
-// the field and the cure; a panic inside c becomes an error answer.
+// the field and the cure; a panic inside c becomes an error answer. A nil c
+// lists the tools: every call is refused.
 func Tools(c Caller) []agent.Tool {
 	list := make([]agent.Tool, 0, len(tools))
 	for _, t := range tools {
@@ -106,6 +107,9 @@ func call(ctx context.Context, c Caller, name string, args json.RawMessage) (res
 			result = Refusal(fmt.Sprintf(textFault, name, p))
 		}
 	}()
+	if c == nil {
+		return Refusal(textNobody)
+	}
 	if len(args) == 0 || string(args) == "null" {
 		args = json.RawMessage("{}")
 	}

@@ -140,6 +140,38 @@ func (b *Book) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
 	return e.ID, nil
 }
 
+// AddFrom is Add for words that came over another surface, under their id there.
+func (b *Book) AddFrom(where string, id post.MessageID, text string) {
+	e := Entry{ID: newID(), At: b.now(), Role: User, Text: tidy(text), Where: where}
+	if id != "" {
+		e.Elsewhere = []post.MessageID{id}
+	}
+	b.mu.Lock()
+	b.append(e)
+	b.mu.Unlock()
+	b.keep(e, "")
+	b.changed()
+}
+
+// PostAs shows a message that another surface has sent, under its id there. A
+// message that is already shown under that id stays as it is.
+func (b *Book) PostAs(id post.MessageID, p post.Post, where string) {
+	e := b.fromPost(p)
+	e.ID, e.Where = id, where
+	b.mu.Lock()
+	if b.closed || b.find(id) >= 0 {
+		b.mu.Unlock()
+		return
+	}
+	if p.Nonce != "" {
+		b.nonces[p.Nonce] = id
+	}
+	b.append(e)
+	b.mu.Unlock()
+	b.keep(e, p.Nonce)
+	b.changed()
+}
+
 // Edit replaces a message; its place and time stay.
 func (b *Book) Edit(ctx context.Context, id post.MessageID, p post.Post) error {
 	if err := ctx.Err(); err != nil {

@@ -38,12 +38,16 @@ type record struct {
 	Critical bool        `json:"critical,omitempty"`
 	Nonce    string      `json:"nonce,omitempty"`
 	Deleted  bool        `json:"deleted,omitempty"`
+	Where    string      `json:"where,omitempty"`
+	// Elsewhere are ids on other surfaces, so that a reply there finds the text.
+	Elsewhere []post.MessageID `json:"elsewhere,omitempty"`
 }
 
 func recordOf(e Entry, nonce string) record {
 	return record{
 		ID: string(e.ID), At: e.At, Role: e.Role, Text: e.Text, Embed: e.Embed,
 		Source: e.Source, Critical: e.Critical, Nonce: nonce,
+		Where: e.Where, Elsewhere: e.Elsewhere,
 	}
 }
 
@@ -52,6 +56,7 @@ func (r record) entry(zone *time.Location) Entry {
 	return Entry{
 		ID: post.MessageID(r.ID), At: r.At.In(zone), Role: r.Role, Text: tidy(r.Text),
 		Embed: tidyEmbed(r.Embed), Source: tidy(r.Source), Critical: r.Critical,
+		Where: tidy(r.Where), Elsewhere: r.Elsewhere,
 	}
 }
 

@@ -51,6 +51,35 @@ func (s *Stream) Append(delta string) {
 	s.update(func() { s.take(delta) })
 }
 
+// Rewind takes the last n bytes of what was appended back, as far as cleaning
+// has left them: the stream broke, and what follows says it anew.
+func (s *Stream) Rewind(n int) {
+	s.update(func() {
+		n -= len(s.held)
+		s.held = s.held[:max(0, min(len(s.held), -n))]
+		if n <= 0 {
+			return
+		}
+		text := s.text.String()
+		text = strings.ToValidUTF8(text[:max(0, len(text)-n)], "")
+		s.text.Reset()
+		s.text.WriteString(text)
+	})
+}
+
+// Elsewhere notes under which ids another surface shows the answer.
+func (s *Stream) Elsewhere(where string, ids []post.MessageID) {
+	if len(ids) == 0 {
+		return
+	}
+	b := s.book
+	s.update(func() {
+		if i := b.find(s.id); i >= 0 {
+			b.entries[i].Where, b.entries[i].Elsewhere = where, slices.Clone(ids)
+		}
+	})
+}
+
 // Tool adds the label of a tool that the answer used.
 func (s *Stream) Tool(label string) {
 	s.update(func() { s.tools = append(s.tools, clean.Cut(clean.Line(label), 200)) })

@@ -4,6 +4,7 @@
 package transcript
 
 import (
+	"slices"
 	"time"
 
 	"ollimbot/core/post"
@@ -35,4 +36,13 @@ type Entry struct {
 	// Streaming is true while the answer still grows; Tools are its tool labels.
 	Streaming bool
 	Tools     []string
+	// Where names the other surface that shows or has sent this, such as
+	// "Discord"; Elsewhere are its message ids there, where they are not ID.
+	Where     string
+	Elsewhere []post.MessageID
+}
+
+// Is reports whether a message id, of whatever surface, means this entry.
+func (e Entry) Is(id post.MessageID) bool {
+	return id != "" && (e.ID == id || slices.Contains(e.Elsewhere, id))
 }

@@ -2,7 +2,6 @@ package script
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"ollimbot/core/agent"
@@ -12,15 +11,13 @@ import (
 // maxSummary is what is left of an answer once it was summed up, in characters.
 const maxSummary = 200
 
-// obeyCommand answers a message that is a command to the engine itself, as real
-// engines do: "/compact", with or without instructions, and "/cost".
-func (t *turn) obeyCommand(text string) bool {
-	fields := strings.Fields(text)
-	switch {
-	case len(fields) > 0 && fields[0] == "/compact":
+// engineCommand carries out a command of the engine itself; false when there is none.
+func (t *turn) engineCommand(c agent.Command) bool {
+	switch c {
+	case agent.Compact:
 		t.command = true
 		t.compactNow()
-	case len(fields) == 1 && fields[0] == "/cost":
+	case agent.Cost:
 		t.command = true
 		t.say(t.cost())
 	}

@@ -14,7 +14,7 @@ import (
 // compactings are the events of one turn that tell of a compaction.
 func compactings(t *testing.T, s agent.Session, text string) (list []agent.Compacting, result agent.Result) {
 	t.Helper()
-	for ev, err := range s.Send(t.Context(), agent.Message{Text: text}) {
+	for ev, err := range s.Send(t.Context(), agent.Message{Command: agent.Compact, Text: text}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func talk(t *testing.T, s agent.Session, lines ...string) {
 }
 
 func TestCompactSumsTheHistoryUp(t *testing.T) {
-	for _, command := range []string{"/compact", "/compact keep the names", " /compact\nkeep this\n"} {
+	for _, command := range []string{"", "keep the names", " keep\nthis\n"} {
 		s := open(t, Options{}, agent.SessionOptions{}).(*session)
 		talk(t, s, "hello", strings.Repeat("a long story ", 2000), "thanks")
 		list, result := compactings(t, s, command)
@@ -56,7 +56,7 @@ func TestCompactSumsTheHistoryUp(t *testing.T) {
 		if len(s.history) != 1 || s.history[0].Asked != "thanks" {
 			t.Errorf("history: %+v", s.history)
 		}
-		if again, _ := compactings(t, s, "/compact"); again[0].PreTokens > preset+200 {
+		if again, _ := compactings(t, s, ""); again[0].PreTokens > preset+200 {
 			t.Errorf("%d tokens after", again[0].PreTokens)
 		}
 	}
@@ -67,7 +67,7 @@ func TestACompactionThatIsInterruptedChangesNothing(t *testing.T) {
 		s := open(t, Options{Pace: 1}, agent.SessionOptions{}).(*session)
 		talk(t, s, "hello", "thanks")
 		var result agent.Result
-		for ev, err := range s.Send(t.Context(), agent.Message{Text: "/compact"}) {
+		for ev, err := range s.Send(t.Context(), agent.Message{Command: agent.Compact}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestACompactionTakesItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, Options{Pace: 1}, agent.SessionOptions{})
 		start := time.Now()
-		compactings(t, s, "/compact")
+		compactings(t, s, "")
 		if d := time.Since(start); d != 1500*time.Millisecond {
 			t.Errorf("%v", d)
 		}
@@ -102,7 +102,7 @@ func TestACompactionTakesItsTime(t *testing.T) {
 
 func TestCostTellsWhatTheSessionUsed(t *testing.T) {
 	s := open(t, Options{}, agent.SessionOptions{}).(*session)
-	got, _, err := turnOf(t.Context(), s, "/cost")
+	got, _, err := turnWith(t.Context(), s, agent.Message{Command: agent.Cost})
 	want := "Cost: $0.00, the offline engine is free. 0 turns, about 0 tokens: 0 read, 0 of them from the cache, and 0 written."
 	if diff := cmp.Diff([]string{"text " + want, `result "` + want + `" interrupted=false error=false`}, got); diff != "" || err != nil {
 		t.Error(diff, err)
@@ -115,14 +115,14 @@ func TestCostTellsWhatTheSessionUsed(t *testing.T) {
 	if used.Tokens() <= result.Usage.Tokens() {
 		t.Error("the question for the cost costs nothing")
 	}
-	_, result, _ = turnOf(t.Context(), s, "/cost")
+	_, result, _ = turnWith(t.Context(), s, agent.Message{Command: agent.Cost})
 	if !strings.Contains(result.Text, " 1 turn, about ") || strings.Contains(result.Text, "about 0 tokens") || len(s.history) != 1 {
 		t.Errorf("%q, history %+v", result.Text, s.history)
 	}
 }
 
-func TestOnlyAWholeMessageIsACommand(t *testing.T) {
-	for _, text := range []string{"/cost of living", "what does /cost do", "/compacted", "please /compact", "[2026-11-23 Mon 09:02 AM PT] /cost", "/Cost"} {
+func TestWordsOfAUserAreNoCommand(t *testing.T) {
+	for _, text := range []string{"/cost", "/compact", "/compact now", "/cost of living", "what does /cost do", "/compacted", "please /compact", "[2026-11-23 Mon 09:02 AM PT] /cost", "/Cost"} {
 		s := open(t, Options{}, agent.SessionOptions{}).(*session)
 		got, _, err := turnOf(t.Context(), s, text)
 		if err != nil || strings.Contains(strings.Join(got, "\n"), "offline engine is free") || strings.Contains(strings.Join(got, "\n"), "compacting") || len(s.history) != 1 {

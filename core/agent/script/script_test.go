@@ -29,6 +29,11 @@ func open(t testing.TB, o Options, so agent.SessionOptions) agent.Session {
 
 // turnOf plays a turn and joins its events: deltas of one kind into one line.
 func turnOf(ctx context.Context, s agent.Session, text string) (got []string, result agent.Result, err error) {
+	return turnWith(ctx, s, agent.Message{Text: text})
+}
+
+// turnWith is turnOf for any message.
+func turnWith(ctx context.Context, s agent.Session, m agent.Message) (got []string, result agent.Result, err error) {
 	kind, buf := "", ""
 	flush := func() {
 		if buf != "" {
@@ -42,7 +47,7 @@ func turnOf(ctx context.Context, s agent.Session, text string) (got []string, re
 		}
 		kind, buf = k, buf+d
 	}
-	for ev, e := range s.Send(ctx, agent.Message{Text: text}) {
+	for ev, e := range s.Send(ctx, m) {
 		if e != nil {
 			err = e
 			continue

@@ -59,7 +59,7 @@ func (t *turn) play(m agent.Message) {
 	for _, e := range t.history {
 		t.in += len(e.Asked) + len(e.Answered)
 	}
-	if t.obeyCommand(m.Text) {
+	if t.engineCommand(m.Command) {
 		return
 	}
 	r := read(m.Text)

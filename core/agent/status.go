@@ -1,0 +1,67 @@
+package agent
+
+import (
+	"context"
+	"time"
+)
+
+// Reporter is an Engine that can say how it stands.
+type Reporter interface {
+	// Status is how the engine stands now. It never blocks.
+	Status() Status
+	// OnChange sets what is called after the status has changed. It is set once,
+	// before anything else, and must not block.
+	OnChange(changed func())
+}
+
+// Runner is an Engine with work in the background, such as watching what its
+// processes use. Run blocks until ctx ends and everything it has started,
+// sessions too, has ended. It must be called once, and before Open.
+type Runner interface {
+	Run(ctx context.Context) error
+}
+
+// Warmer is an Engine that can have a session ready before it is wanted.
+type Warmer interface {
+	// Warm says what the next session will most likely be opened with: the hooks,
+	// tools' functions and the permission callback in o are not used, they come
+	// with Open. A later call replaces an earlier one. It never blocks.
+	Warm(o SessionOptions)
+}
+
+// Account is an Engine that somebody must be logged in to.
+type Account interface {
+	// Login begins a login and answers with the address that the user must open.
+	// The login waits for Finish for as long as the engine runs; a second Login
+	// replaces it.
+	Login(ctx context.Context) (url string, err error)
+	// Finish ends a login with the code that the page has shown.
+	Finish(ctx context.Context, code string) error
+}
+
+// Status is how an engine stands. The zero value knows nothing yet.
+type Status struct {
+	// Version is that of the program behind the engine, or empty.
+	Version string
+	// Warning is one line about something that works but may not, such as a
+	// version that was never tried. Empty when there is nothing to say.
+	Warning string
+	// Problem is one line, with the cure, about what keeps sessions from working;
+	// empty when they work.
+	Problem string
+	// LoginNeeded says that the problem is a missing login. LoginURL is the
+	// address of a login that has begun.
+	LoginNeeded bool
+	LoginURL    string
+	// Processes are what runs on the engine's behalf.
+	Processes []Process
+}
+
+// Process is one process of an engine.
+type Process struct {
+	PID     int
+	Session string // the session it holds
+	Use     string // "session", "warm" (started ahead, not yet in use)
+	Memory  int64  // resident bytes; 0 where unknown
+	Started time.Time
+}

@@ -1,0 +1,149 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/policy"
+)
+
+// EngineStatus is the model's side of the top line.
+type EngineStatus struct {
+	Name  string // "script", "claude"
+	Model string
+	State string // "ready", "working", "waiting for the rate limit until 15:00"
+	OK    bool
+	// Version is that of the program behind the engine, Warning something about
+	// it that works but may not; empty where there is nothing to say.
+	Version, Warning string
+	// LoginNeeded says that nobody is logged in, LoginURL where the user goes on
+	// with a login that has begun.
+	LoginNeeded bool
+	LoginURL    string
+	Processes   []agent.Process
+	// Today is what all turns since midnight have used.
+	Today agent.Usage
+}
+
+func (b *Bot) engineStatus() EngineStatus {
+	s := EngineStatus{
+		Name: b.o.EngineName, Model: b.runtime.Load().ModelMain, OK: true, State: "ready",
+		Today: b.costs.Today(b.now()),
+	}
+	if r, ok := b.o.Engine.(agent.Reporter); ok {
+		status := r.Status()
+		s.Version, s.Warning, s.Processes = status.Version, status.Warning, status.Processes
+		s.LoginNeeded, s.LoginURL = status.LoginNeeded, status.LoginURL
+		if status.Problem != "" {
+			s.State, s.OK = status.Problem, false
+		}
+	}
+	b.main.mu.Lock()
+	defer b.main.mu.Unlock()
+	switch {
+	case b.main.state != "":
+		s.State, s.OK = b.main.state, false
+	case !b.main.since.IsZero():
+		s.State, s.OK = "answering", true
+	}
+	return s
+}
+
+// runEngine does an engine's work in the background, where it has any.
+func (b *Bot) runEngine(ctx context.Context) error {
+	r, ok := b.o.Engine.(agent.Runner)
+	if !ok {
+		return nil
+	}
+	return r.Run(ctx)
+}
+
+// warm tells the engine what the next background run will be opened with, so
+// that it can have a session ready. It is told at start and after each turn of
+// the main session, whose history the run will share.
+func (b *Bot) warm() {
+	w, ok := b.o.Engine.(agent.Warmer)
+	if !ok {
+		return
+	}
+	if o, ok := b.forks.Template(); ok {
+		w.Warm(o)
+	}
+}
+
+// systemPrompt is what every session is told beside the engine's own prompt.
+func (b *Bot) systemPrompt() string { return "" }
+
+// spent adds what a turn has used to the ledger.
+func (b *Bot) spent(u agent.Usage) {
+	if err := b.costs.Add(b.now(), u); err != nil {
+		b.log.Error("what a turn has used could not be written down", "error", err)
+	}
+}
+
+// approvalChanged shows a tool call that waits, or how it was settled.
+func (b *Bot) approvalChanged(a policy.Approval) {
+	b.notify()
+	if b.o.Remote != nil {
+		b.o.Remote.Approval(a)
+	}
+}
+
+// login begins or ends a login of the engine's account.
+func (b *Bot) login(ctx context.Context, c Login) (Outcome, error) {
+	account, ok := b.o.Engine.(agent.Account)
+	if !ok {
+		return Outcome{}, errors.New(textNoLogin)
+	}
+	if c.Code != "" {
+		if err := account.Finish(ctx, c.Code); err != nil {
+			return Outcome{}, err
+		}
+		if b.o.Remote != nil {
+			b.o.Remote.Small(textLoggedIn)
+		}
+		return Outcome{Message: textLoggedIn}, nil
+	}
+	url, err := account.Login(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return Outcome{Message: textOpenLogin, Body: url}, nil
+}
+
+// surfaceStatus says where the bot's words go.
+func (b *Bot) surfaceStatus() SurfaceStatus {
+	if b.o.Remote != nil {
+		return b.o.Remote.Status()
+	}
+	state := b.o.NoRemote
+	if state == "" {
+		state = "no Discord"
+	}
+	return SurfaceStatus{Name: "chat pane", State: state, OK: true}
+}
+
+// runRemote keeps the remote surface connected. Where it cannot go on, the bot
+// does: the dashboard says why.
+func (b *Bot) runRemote(ctx context.Context) error {
+	if b.o.Remote == nil {
+		return nil
+	}
+	if err := b.o.Remote.Run(ctx, b); err != nil && ctx.Err() == nil {
+		b.log.Error(fmt.Sprintf("%s has stopped; the dashboard goes on", b.o.Remote.Status().Name), "error", err)
+	}
+	return nil
+}
+
+// farewell says goodbye where the user is.
+func (b *Bot) farewell(ctx context.Context) {
+	if b.o.Remote == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+	defer cancel()
+	b.o.Remote.Farewell(ctx)
+}

@@ -1,0 +1,153 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/clean"
+	"ollimbot/core/post"
+	"ollimbot/core/transcript"
+)
+
+// say takes a line of the dashboard: a command, or words for the conversation
+// with whatever was attached.
+func (b *Bot) say(ctx context.Context, c Say) (Outcome, error) {
+	text := strings.TrimSpace(c.Text)
+	if strings.HasPrefix(text, "/") {
+		reply, err := b.slash(ctx, text)
+		if err == nil && reply != "" {
+			b.book.Add(transcript.Notice, reply)
+		}
+		return Outcome{Message: reply}, err
+	}
+	if err := checkLength(text); err != nil {
+		return Outcome{}, err
+	}
+	images, files := b.attached.take()
+	m := agent.Message{Text: withFiles(text, files, nil), Images: images}
+	if m.Text == "" && len(m.Images) == 0 {
+		return Outcome{}, errors.New(textEmptyMessage)
+	}
+	return b.take(ctx, said{message: m}, c.ReplyTo)
+}
+
+// hear takes words that came over another surface, once.
+func (b *Bot) hear(ctx context.Context, c Hear) (Outcome, error) {
+	if err := checkLength(c.Text); err != nil {
+		return Outcome{}, err
+	}
+	if c.Key != "" && !later(c.Key, b.LastHeard(c.From)) {
+		return Outcome{}, nil
+	}
+	return b.take(ctx, said{message: b.gather(c), from: c.From, key: c.Key}, c.ReplyTo)
+}
+
+func checkLength(text string) error {
+	if n := utf8.RuneCountInString(text); n > maxMessage {
+		return fmt.Errorf(textLongMessage, n, maxMessage)
+	}
+	return nil
+}
+
+// take lets the conversation have the words.
+func (b *Bot) take(ctx context.Context, w said, replyTo post.MessageID) (Outcome, error) {
+	w.done = make(chan struct{})
+	out := Outcome{Done: w.done}
+	if replyTo != "" {
+		return out, b.reply(ctx, replyTo, w)
+	}
+	return out, b.main.say(ctx, w)
+}
+
+// said are words of the user on their way to an answer.
+type said struct {
+	message agent.Message
+	// shown is what the chat shows, where it is not the message.
+	shown     string
+	from, key string
+	// done is closed when they have been answered, or never will be.
+	done chan struct{}
+}
+
+// finish lets go of whoever waits for the answer.
+func (w said) finish() {
+	if w.done != nil {
+		close(w.done)
+	}
+}
+
+// gather makes a message of words and the files that came with them: images,
+// known by their first bytes, are shown to the model, anything else is saved
+// and named (decisions, C20).
+func (b *Bot) gather(c Hear) agent.Message {
+	var m agent.Message
+	var files, lost []string
+	for _, f := range c.Files {
+		kind := imageType(f.Data)
+		if kind != "" && len(f.Data) <= maxImage {
+			m.Images = append(m.Images, agent.Image{MediaType: kind, Data: f.Data})
+			continue
+		}
+		rel, err := b.download(f.Name, f.Data)
+		if err != nil {
+			b.log.Error("an attachment could not be saved", "error", err)
+			lost = append(lost, clean.Cut(clean.Line(f.Name), 100))
+			continue
+		}
+		files = append(files, rel)
+	}
+	m.Text = withFiles(c.Text, files, lost)
+	return m
+}
+
+// withFiles adds to a message where its files are, and which were lost.
+func withFiles(text string, files, lost []string) string {
+	for _, f := range files {
+		text += "\n[attached file: " + f + "]"
+	}
+	for _, name := range lost {
+		text += "\n[attached file that could not be saved: " + name + "]"
+	}
+	return strings.TrimSpace(text)
+}
+
+// showWords puts the user's words into the chat. Words of the dashboard are
+// told to the other surface too, so that an answer there has its question.
+func (b *Bot) showWords(w said) {
+	text := w.shown
+	if text == "" {
+		text = shownMessage(w.message)
+	}
+	if w.from != "" {
+		b.book.AddFrom(w.from, post.MessageID(w.key), text)
+		return
+	}
+	b.book.Add(transcript.User, text)
+	if b.o.Remote != nil {
+		b.o.Remote.Small(fmt.Sprintf(textFromDashboard, clean.Cut(clean.Line(text), 300)))
+	}
+}
+
+// shownMessage is a user's message as the chat shows it.
+func shownMessage(m agent.Message) string {
+	switch n := len(m.Images); n {
+	case 0:
+		return m.Text
+	case 1:
+		return strings.TrimSpace(m.Text + "\n[1 image]")
+	default:
+		return strings.TrimSpace(fmt.Sprintf("%s\n[%d images]", m.Text, n))
+	}
+}
+
+// later compares keys of one surface: numbers of any length, without a sign.
+func later(key, than string) bool {
+	if len(key) != len(than) {
+		return len(key) > len(than)
+	}
+	return key > than
+}

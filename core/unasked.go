@@ -1,0 +1,40 @@
+package core
+
+import (
+	"context"
+	"iter"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/policy"
+)
+
+// unasked shows turns that a session begins by itself, such as when a command
+// in the background has ended: each takes the lock like any turn. A fork that
+// has been left meanwhile has nobody to talk to.
+func (c *conversation) unasked(kind policy.Kind) func(iter.Seq2[agent.Event, error]) {
+	return func(events iter.Seq2[agent.Event, error]) {
+		err := c.later(func(ctx context.Context) error { return c.showUnasked(ctx, kind, events) })
+		if err != nil {
+			c.bot.log.Warn("a turn that began by itself was dropped", "error", err)
+			for range events { //nolint:revive // read to its end, so that nothing is kept for it
+			}
+		}
+	}
+}
+
+func (c *conversation) showUnasked(ctx context.Context, kind policy.Kind, events iter.Seq2[agent.Event, error]) error {
+	c.mu.Lock()
+	s := c.session
+	f := c.fork
+	c.mu.Unlock()
+	if kind == policy.Interactive {
+		if f == nil {
+			return nil
+		}
+		s = f.session
+	}
+	c.begin(s, c.bot.now())
+	defer c.end()
+	t := &turn{c: c, session: s, accepted: func() error { return nil }, ended: func(agent.Result) error { return nil }}
+	return c.settle(ctx, t.follow(ctx, events))
+}
