@@ -350,3 +350,30 @@ func TestWritersAndReadersDoNotMeet(t *testing.T) {
 		t.Errorf("%d entries", len(b.Entries()))
 	}
 }
+
+func TestWhatABrokenStreamSaidIsTakenBack(t *testing.T) {
+	b := New(Options{})
+	s := b.Begin(Bot)
+	s.Append("kept. ")
+	s.Append("broken tail\x1b[3")
+	s.Rewind(len("broken tail\x1b[3"))
+	s.Append("whole tail")
+	s.End()
+	if got := b.Entries()[0].Text; got != "kept. whole tail" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAMessageOfAnotherSurfaceIsKnownByItsIDThere(t *testing.T) {
+	b := New(Options{})
+	b.PostAs("900", post.Post{Text: "hi", Nonce: "n"}, "Discord")
+	b.PostAs("900", post.Post{Text: "again"}, "Discord")
+	s := b.Begin(Bot)
+	s.Append("answer")
+	s.Elsewhere("Discord", []post.MessageID{"901", "902"})
+	s.End()
+	list := b.Entries()
+	if len(list) != 2 || !list[0].Is("900") || list[0].Text != "hi" || !list[1].Is("902") || list[1].Is("") || list[1].Where != "Discord" {
+		t.Errorf("%+v", list)
+	}
+}

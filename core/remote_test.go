@@ -1,0 +1,315 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/config"
+	"ollimbot/core/policy"
+	"ollimbot/core/post"
+	"ollimbot/core/store"
+)
+
+// phone is a remote surface in memory: what its user would see.
+type phone struct {
+	mu      sync.Mutex
+	posts   []post.Post
+	smalls  []string
+	answers []*phoneAnswer
+	deleted []post.MessageID
+	asked   []policy.Approval
+	broken  error // what sending answers with
+	stopped error // what Run ends with at once
+	bye     bool
+}
+
+type phoneAnswer struct {
+	p     *phone
+	id    post.MessageID
+	text  string
+	tools []string
+	ended bool
+}
+
+func (p *phone) Post(_ context.Context, m post.Post) (post.MessageID, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.broken != nil {
+		return "", p.broken
+	}
+	p.posts = append(p.posts, m)
+	return post.MessageID(fmt.Sprintf("9%03d", len(p.posts))), nil
+}
+func (p *phone) Edit(context.Context, post.MessageID, post.Post) error { return nil }
+func (p *phone) Delete(_ context.Context, id post.MessageID) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.deleted = append(p.deleted, id)
+	return nil
+}
+func (p *phone) Typing(context.Context) error { return nil }
+func (p *phone) Run(ctx context.Context, _ Intake) error {
+	if p.stopped != nil {
+		return p.stopped
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func (p *phone) Answer() RemoteAnswer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a := &phoneAnswer{p: p, id: post.MessageID(fmt.Sprintf("8%03d", len(p.answers)+1))}
+	p.answers = append(p.answers, a)
+	return a
+}
+
+func (p *phone) Small(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.smalls = append(p.smalls, text)
+}
+
+func (p *phone) Approval(a policy.Approval) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, a)
+}
+
+func (p *phone) Farewell(context.Context) { p.bye = true }
+func (p *phone) Status() SurfaceStatus    { return SurfaceStatus{Name: "Phone", State: "up", OK: true} }
+func (p *phone) OnChange(func())          {}
+
+func (a *phoneAnswer) change(do func()) {
+	a.p.mu.Lock()
+	defer a.p.mu.Unlock()
+	do()
+}
+
+func (a *phoneAnswer) Append(d string) { a.change(func() { a.text += d }) }
+func (a *phoneAnswer) Rewind(n int)    { a.change(func() { a.text = a.text[:len(a.text)-n] }) }
+func (a *phoneAnswer) Tool(l string, denied bool) {
+	a.change(func() { a.tools = append(a.tools, fmt.Sprint(l, " ", denied)) })
+}
+func (a *phoneAnswer) Status(string)               {}
+func (a *phoneAnswer) Compacting(agent.Compacting) {}
+func (a *phoneAnswer) End(context.Context, bool) []post.MessageID {
+	a.change(func() { a.ended = true })
+	if a.text == "" {
+		return nil
+	}
+	return []post.MessageID{a.id}
+}
+
+// shows is what stands on the screen by now: the answers' texts, the small
+// notices, the approvals.
+func (p *phone) shows() (texts, smalls []string, asked []policy.Approval) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, a := range p.answers {
+		texts = append(texts, a.text)
+	}
+	return texts, append(smalls, p.smalls...), append(asked, p.asked...)
+}
+
+// remotely runs a story with a bot whose user has a phone.
+func remotely(t *testing.T, p *phone, e func() agent.Engine, prepare func(home), story func(h home, b *Bot)) {
+	t.Helper()
+	h := newHome(t)
+	if e == nil {
+		e = func() agent.Engine { return script.New(script.Options{Seed: 1, Pace: 1}) }
+	}
+	synctest.Test(t, func(t *testing.T) {
+		h.t = t
+		prepare(h)
+		dir, err := store.At(h.root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := New(Options{
+			Dir: dir, Env: config.Env{Zone: h.zone}, Engine: e(), EngineName: "script",
+			Log: slog.New(slog.DiscardHandler), Remote: p,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		idle := func(ctx context.Context) error { <-ctx.Done(); return nil }
+		b.watchFiles, b.versions = idle, idle
+		ctx, stop := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- b.Run(ctx) }()
+		synctest.Wait()
+		story(h, b)
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("Run ended with %v", err)
+		}
+	})
+}
+
+func hear(t *testing.T, b *Bot, c Hear) Outcome {
+	t.Helper()
+	c.From = "Phone"
+	out, err := b.Do(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Minute)
+	return out
+}
+
+func TestWordsFromElsewhereAreHeardOnce(t *testing.T) {
+	p := &phone{}
+	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
+		out := hear(t, b, Hear{Key: "101", Text: script_(`say hello there`)})
+		select {
+		case <-out.Done:
+		default:
+			t.Error("the answer is there and nobody was told")
+		}
+		for _, again := range []string{"101", "99"} {
+			if out := hear(t, b, Hear{Key: again, Text: script_(`say twice`)}); out.Done != nil {
+				t.Errorf("%s was heard again", again)
+			}
+		}
+		if texts, _, _ := p.shows(); len(texts) != 1 || texts[0] != "hello there" {
+			t.Fatalf("%q", texts)
+		}
+		if got := b.LastHeard("Phone"); got != "101" {
+			t.Errorf("last heard %q", got)
+		}
+	})
+	if !p.bye {
+		t.Error("nobody said goodbye")
+	}
+}
+
+func TestWordsThatLookLikeACommandAreWords(t *testing.T) {
+	p := &phone{}
+	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
+		hear(t, b, Hear{Key: "1", Text: "/clear"})
+		if texts, _, _ := p.shows(); len(texts) != 1 {
+			t.Errorf("%q", texts)
+		}
+	})
+}
+
+func TestAReplyElsewhereQuotesTheMessageThatWasSentThere(t *testing.T) {
+	p := &phone{}
+	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
+		hear(t, b, Hear{Key: "1", Text: script_(`say the red door`)})
+		hear(t, b, Hear{Key: "2", Text: "which one?", ReplyTo: "8001"})
+		if texts, _, _ := p.shows(); len(texts) != 2 {
+			t.Fatalf("%q", texts)
+		}
+		list := b.Snapshot().Chat
+		last := list[len(list)-2]
+		if last.Text != "which one?" || last.Where != "Phone" {
+			t.Errorf("the chat shows %+v", last)
+		}
+		if b.quotable("8001") != "the red door" {
+			t.Error("what was answered elsewhere cannot be quoted")
+		}
+	})
+}
+
+func TestAPingThatIsNotDeliveredCostsNothingAndIsShownNowhere(t *testing.T) {
+	p := &phone{broken: errors.New("no network")}
+	remotely(t, p, nil, func(h home) {
+		h.reminder("dddd0009", time.Second, "", `call ping_user {"message":"Water the plants?"}`, `call report_updates {"message":"asked"}`)
+	}, func(_ home, b *Bot) {
+		before := b.Snapshot().Budget.State.Available
+		time.Sleep(time.Minute)
+		s := b.Snapshot()
+		for _, e := range s.Chat {
+			if strings.Contains(e.Text, "plants") {
+				t.Errorf("shown: %+v", e)
+			}
+		}
+		if s.Budget.State.Available < before {
+			t.Errorf("a token was spent: %v, then %v", before, s.Budget.State.Available)
+		}
+	})
+}
+
+func TestTheBotOutlivesItsRemoteSurface(t *testing.T) {
+	p := &phone{stopped: errors.New("the token is wrong")}
+	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
+		tell(t, b, script_(`say still here`))
+		if !spoken(b.Snapshot(), "still here") || !noticed(b.Snapshot(), "the token is wrong") {
+			t.Errorf("%+v", b.Snapshot().Notices)
+		}
+		if _, smalls, _ := p.shows(); len(smalls) == 0 || !strings.Contains(smalls[0], "in the dashboard") {
+			t.Errorf("the other surface does not know what was asked: %q", smalls)
+		}
+	})
+}
+
+func TestAnApprovalIsShownElsewhereWithItsOutcome(t *testing.T) {
+	p := &phone{}
+	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
+		type_(t, b, "/permissions default")
+		if _, err := b.Do(context.Background(), Hear{From: "Phone", Key: "1", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		_, _, asked := p.shows()
+		if len(asked) != 1 || asked[0].Verdict != "" {
+			t.Fatalf("%+v", asked)
+		}
+		if _, err := b.Do(context.Background(), Answer{ID: asked[0].ID, Verdict: policy.Deny}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if _, _, asked = p.shows(); len(asked) != 2 || asked[1].Verdict != policy.Deny {
+			t.Errorf("%+v", asked)
+		}
+	})
+}
+
+// eager is an engine whose sessions can be told to begin a turn by themselves.
+type eager struct {
+	agent.Engine
+	opened chan agent.SessionOptions
+}
+
+func (e eager) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	e.opened <- o
+	return e.Engine.Open(ctx, o)
+}
+
+func TestATurnThatBeginsByItselfIsShownWhenTheLockIsFree(t *testing.T) {
+	p := &phone{}
+	var e eager
+	remotely(t, p, func() agent.Engine {
+		e = eager{script.New(script.Options{Seed: 1, Pace: 1}), make(chan agent.SessionOptions, 9)}
+		return e
+	}, func(home) {}, func(_ home, b *Bot) {
+		hear(t, b, Hear{Key: "1", Text: script_(`say first`)})
+		if _, err := b.Do(context.Background(), Hear{From: "Phone", Key: "2", Text: script_(`wait 10s`, `say second`)}); err != nil {
+			t.Fatal(err)
+		}
+		o := <-e.opened
+		go o.Unasked(iter.Seq2[agent.Event, error](func(yield func(agent.Event, error) bool) {
+			_ = yield(agent.Text{Delta: "the build is done"}, nil) && yield(agent.Result{Usage: agent.Usage{InputTokens: 7}}, nil)
+		}))
+		time.Sleep(time.Minute)
+		texts, _, _ := p.shows()
+		if strings.Join(texts, "|") != "first|second|the build is done" {
+			t.Errorf("%q", texts)
+		}
+		if b.Snapshot().Engine.Today.InputTokens < 7 {
+			t.Error("its tokens are not counted")
+		}
+	})
+}
