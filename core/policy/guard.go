@@ -67,6 +67,9 @@ func (g *Guard) guarded(u agent.ToolUse, check func() agent.Decision) (d agent.D
 // stateGuard refuses writes under state/ (decisions, C13); ok means that the
 // call is none of its business.
 func (g *Guard) stateGuard(u agent.ToolUse) (d agent.Decision, ok bool) {
+	if d, ok := g.ownFiles(u); !ok {
+		return d, false
+	}
 	x := readUse(u)
 	switch {
 	case !writes(x.tool):

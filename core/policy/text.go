@@ -3,6 +3,8 @@ package policy
 // What the agent is told when a call is denied.
 const (
 	answerProtected   = "state/ is write-protected: only the bot's own commands and tools change it."
+	answerSettings    = "This file configures the program that you run in, so only the user changes it. Say what you would like in it."
+	answerSecret      = ".env holds the user's secrets: nobody but the user reads it. Ask for what you need."
 	answerNoFile      = "%s names no file that could be checked, so it was denied. Give the file's path."
 	answerUnavailable = "%s is not available in background forks, or not with these arguments."
 	answerDisallowed  = "%s is not available here: it is on the list of disallowed tools."
