@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/config"
 	"ollimbot/core/policy"
 )
 
@@ -51,6 +52,10 @@ func (b *Bot) engineStatus() EngineStatus {
 	}
 	return s
 }
+
+// Runtime is the configuration in force, for parts beside the bot that read it
+// live.
+func (b *Bot) Runtime() config.Runtime { return *b.runtime.Load() }
 
 // runEngine does an engine's work in the background, where it has any.
 func (b *Bot) runEngine(ctx context.Context) error {

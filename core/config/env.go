@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +45,11 @@ type Env struct {
 	UserName     string         // cleaned; DefaultUserName when it is not set
 	BotName      string         // cleaned; DefaultBotName when it is not set
 	DiscordToken Secret         // empty: the bot runs without Discord
+	DiscordAPI   string         // OLLIM_DISCORD_API: another base address than Discord's own, or empty
+	OwnerID      string         // OLLIM_OWNER_ID: whom the bot obeys, where Discord does not tell
+	// Engine are the variables of .env that belong to the engine's command,
+	// NAME=value each: OLLIM_CLAUDE, ANTHROPIC_* and CLAUDE_*. They may be secret.
+	Engine []Secret
 }
 
 // LoadEnv reads the environment through getenv and the .env file of the data
@@ -69,6 +76,9 @@ func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []st
 		UserName:     person(get("OLLIM_USER_NAME"), DefaultUserName),
 		BotName:      person(get("OLLIM_BOT_NAME"), DefaultBotName),
 		DiscordToken: Secret(strings.TrimSpace(get("DISCORD_TOKEN"))),
+		DiscordAPI:   strings.TrimSpace(get("OLLIM_DISCORD_API")),
+		OwnerID:      strings.TrimSpace(get("OLLIM_OWNER_ID")),
+		Engine:       engineVars(file),
 	}
 	zone, name, more, err := findZone(overrides.Timezone, get("OLLIM_TIMEZONE"), sys)
 	env.Zone, env.ZoneName = zone, name
@@ -83,6 +93,17 @@ func first(values ...string) string {
 		}
 	}
 	return ""
+}
+
+// engineVars are the variables of .env for the engine's command, in order.
+func engineVars(file map[string]string) []Secret {
+	var list []Secret
+	for _, name := range slices.Sorted(maps.Keys(file)) {
+		if name == "OLLIM_CLAUDE" || strings.HasPrefix(name, "ANTHROPIC_") || strings.HasPrefix(name, "CLAUDE_") {
+			list = append(list, Secret(name+"="+file[name]))
+		}
+	}
+	return list
 }
 
 // person makes a name fit for screens and prompts.
