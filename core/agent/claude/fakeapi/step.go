@@ -1,0 +1,202 @@
+package fakeapi
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Step is one answer of the API, or one way to fail. Its parts are played in
+// the order in which they stand here; what is not said does not happen.
+//
+// Error, PromptTooLong, DropAfter, SSEError and Hang are its faults. With Times
+// they befall the first requests only, and the answer comes after that.
+type Step struct {
+	// When the answer begins.
+	DelayMS int    `json:"delay_ms,omitempty"` // milliseconds before anything is sent
+	Hold    string `json:"hold,omitempty"`     // a key: nothing is sent before Release(key)
+	Hang    bool   `json:"hang,omitempty"`     // nothing is sent before Release(Key), for ever without a Key
+
+	// A refusal instead of an answer.
+	Error         int         `json:"error,omitempty"`           // HTTP status
+	ErrType       string      `json:"err_type,omitempty"`        // else the type that goes with the status
+	ErrMsg        string      `json:"err_msg,omitempty"`         // else a sentence that goes with the status
+	RetryAfter    json.Number `json:"retry_after,omitempty"`     // seconds, in the header retry-after
+	PromptTooLong bool        `json:"prompt_too_long,omitempty"` // the 400 after which the claude command compacts (claude-cli 11)
+
+	// The answer: thinking, text, the tool call, and then the blocks.
+	Headers    map[string]string `json:"headers,omitempty"` // further headers, of a refusal too
+	Thinking   string            `json:"thinking,omitempty"`
+	Text       string            `json:"text,omitempty"`
+	Tool       string            `json:"tool,omitempty"`
+	Input      map[string]any    `json:"input,omitempty"`
+	Blocks     []Block           `json:"blocks,omitempty"`      // text, thinking and tool_use, in any order and number
+	StopReason string            `json:"stop_reason,omitempty"` // else "tool_use" with a tool call and "end_turn" without
+	In         int               `json:"in,omitempty"`          // input tokens; else a quarter of the request's bytes
+	Out        int               `json:"out,omitempty"`         // output tokens; else a quarter of the answer's bytes
+	CacheRead  int               `json:"cache_read,omitempty"`  // tokens
+	CacheWrite int               `json:"cache_write,omitempty"` // tokens
+
+	// How it streams. Chunks are counted over the whole answer. What comes
+	// after more chunks than there are comes when there are no more.
+	Chunk     int    `json:"chunk,omitempty"`      // bytes of one delta; else 24, and more where a block is long
+	ChunkMS   int    `json:"chunk_ms,omitempty"`   // milliseconds between two deltas
+	HoldAfter int    `json:"hold_after,omitempty"` // Hold begins after so many chunks, not before the answer
+	DropAfter int    `json:"drop_after,omitempty"` // the connection is cut after so many chunks; -1 cuts before the answer begins
+	SSEError  string `json:"sse_error,omitempty"`  // an error event of this type ends the stream
+	SSEAfter  int    `json:"sse_after,omitempty"`  // after so many chunks; 0 means 1
+
+	Times int    `json:"times,omitempty"` // how many requests meet the faults; 0 means all
+	Key   string `json:"key,omitempty"`   // what Times counts by, else the step itself; and what Release lets go from Hang
+}
+
+// Script writes steps as the script that a prompt carries. A script may stand
+// inside a string of another one, as the prompt of a subagent does. A prompt
+// without a script goes on with the one before it, in a fork too, until that has
+// no step left; then it is echoed.
+func Script(steps ...Step) string {
+	b, err := json.Marshal(steps)
+	if err != nil {
+		// Only an Input that is no JSON gets here: the server says so to the test.
+		return scriptMark + "[" + err.Error() + "]" + scriptMark
+	}
+	return scriptMark + string(b) + scriptMark
+}
+
+const scriptMark = "@@"
+
+// script finds the last script of a text: the claude command joins a prompt
+// that failed and the one after it. An opening mark without a closing one is
+// only text (someone may quote the begin of a prompt), and so is a script with
+// backslashes before its quotes (someone quotes it whole). Any other last script
+// that cannot be read is an error, else its author would search long.
+func script(text string) (steps []Step, found bool, err error) {
+	for rest := text; ; {
+		at := strings.Index(rest, scriptMark+"[")
+		if at < 0 {
+			return steps, found, err
+		}
+		rest = rest[at+len(scriptMark):]
+		d := json.NewDecoder(strings.NewReader(rest))
+		d.DisallowUnknownFields()
+		var list []Step
+		if bad := d.Decode(&list); bad != nil {
+			if strings.Contains(rest, "]"+scriptMark) && !strings.HasPrefix(rest, `[{\`) {
+				err = fmt.Errorf("read the script of the prompt: %w", bad)
+			}
+			continue
+		}
+		end := int(d.InputOffset())
+		if strings.HasPrefix(rest[end:], scriptMark) {
+			steps, found, err = list, true, nil
+			rest = rest[end+len(scriptMark):]
+		}
+	}
+}
+
+// fromScript finds the step that a history is at: the newest user message with
+// a script, and as many steps on as the assistant has answered since. Results
+// of tools are never read as a script. Behind the last step there is none.
+func fromScript(history []Message) (step Step, found bool, err error) {
+	answers := 0
+	for i := len(history) - 1; i >= 0; i-- {
+		switch m := history[i]; m.Role {
+		case "assistant":
+			answers++
+		case "user":
+			steps, found, err := script(m.Text)
+			if err != nil {
+				return Step{}, false, err
+			}
+			if found && answers < len(steps) {
+				return steps[answers], true, nil
+			}
+			if found {
+				return Step{}, false, nil
+			}
+		}
+	}
+	return Step{}, false, nil
+}
+
+// unscripted is a text without its scripts, on one line.
+func unscripted(text string) string {
+	for {
+		from := strings.Index(text, scriptMark+"[")
+		to := strings.LastIndex(text, "]"+scriptMark)
+		if from < 0 || to < from {
+			return strings.Join(strings.Fields(text), " ")
+		}
+		text = text[:from] + text[to+len("]"+scriptMark):]
+	}
+}
+
+// healthy is the step without its faults.
+func (s Step) healthy() Step {
+	s.Error, s.ErrType, s.ErrMsg, s.RetryAfter, s.PromptTooLong = 0, "", "", "", false
+	s.DropAfter, s.SSEError, s.SSEAfter, s.Hang = 0, "", 0, false
+	return s
+}
+
+// counter is what Times counts by.
+func (s Step) counter() string {
+	if s.Key != "" {
+		return "key " + s.Key
+	}
+	return "step " + Script(s)
+}
+
+// content is the answer's blocks in order, every tool call with an id.
+func (s Step) content() []Block {
+	var out []Block
+	if s.Thinking != "" {
+		out = append(out, Block{Type: "thinking", Thinking: s.Thinking})
+	}
+	if s.Text != "" {
+		out = append(out, Block{Type: "text", Text: s.Text})
+	}
+	if s.Tool != "" {
+		out = append(out, Block{Type: "tool_use", Name: s.Tool, Input: s.Input})
+	}
+	out = append(out, s.Blocks...)
+	for i := range out {
+		if out[i].Type == "tool_use" {
+			out[i].ID = cmp.Or(out[i].ID, newID("toolu_"))
+		}
+	}
+	return out
+}
+
+// stop is the stop reason of an answer with these blocks.
+func (s Step) stop(content []Block) string {
+	switch {
+	case s.StopReason != "":
+		return s.StopReason
+	case slices.ContainsFunc(content, func(b Block) bool { return b.Type == "tool_use" }):
+		return "tool_use"
+	}
+	return "end_turn"
+}
+
+// delay and pause are the step's times as durations.
+func (s Step) delay() time.Duration { return time.Duration(s.DelayMS) * time.Millisecond }
+func (s Step) pause() time.Duration { return time.Duration(s.ChunkMS) * time.Millisecond }
+
+// inputJSON is the input of a tool call as it goes over the wire; "<" and its
+// like stay as they are, so that a script in a prompt can be read by people.
+func (b Block) inputJSON() string {
+	if len(b.Input) == 0 {
+		return "{}"
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(b.Input); err != nil {
+		return "{}" // what came in as JSON goes out as JSON
+	}
+	return strings.TrimSpace(out.String())
+}
