@@ -1,0 +1,107 @@
+package wire
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+const deltaLine = `{"type":"stream_event","event":{"delta":{"text":"Hi there, this is a fake","type":"text_delta"},"index":1,"type":"content_block_delta"},` +
+	`"session_id":"c98eca25-4ccf-4f98-8a76-612b79706614","parent_tool_use_id":null,"uuid":"d44aa746-ab6d-4cac-b392-fc73dd940ac6"}`
+
+func longLine() []byte {
+	piece := strings.Repeat(`func main() {\n\tfmt.Println(\"hello\")\n}\n`, 25)
+	return []byte(`{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"` + strings.Repeat(piece, 10<<20/len(piece)) + `"}]},"uuid":"u"}` + "\n")
+}
+
+// overAPipe measures the time from a line's write into a pipe of the system
+// until the consumer has it decoded.
+func overAPipe(b *testing.B, line []byte, decode func(Line) error) {
+	r, in, err := os.Pipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := New(r, io.Discard, Options{})
+	done := make(chan error, 1)
+	go func() { done <- c.Run(b.Context()) }()
+	b.SetBytes(int64(len(line)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := in.Write(line); err != nil {
+			b.Fatal(err)
+		}
+		l, err := c.Next(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := decode(l); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.StopTimer()
+	_ = in.Close()
+	if err := <-done; err != nil {
+		b.Fatal(err)
+	}
+}
+
+func BenchmarkDeltaLineToConsumer(b *testing.B) {
+	overAPipe(b, []byte(deltaLine+"\n"), func(l Line) error { _, err := l.Stream(); return err })
+}
+
+func BenchmarkTenMegabyteLineToConsumer(b *testing.B) {
+	overAPipe(b, longLine(), func(Line) error { return nil })
+}
+
+func BenchmarkTenMegabyteLineToConsumerDecoded(b *testing.B) {
+	overAPipe(b, longLine(), func(l Line) error { _, err := l.Assistant(); return err })
+}
+
+func BenchmarkPeekDelta(b *testing.B) {
+	line := []byte(deltaLine)
+	b.SetBytes(int64(len(line)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, ok := peek(line); !ok {
+			b.Fatal("not seen")
+		}
+	}
+}
+
+func BenchmarkPeekTenMegabytes(b *testing.B) {
+	line := longLine()
+	b.SetBytes(int64(len(line)))
+	for b.Loop() {
+		if _, ok := peek(line); !ok {
+			b.Fatal("not seen")
+		}
+	}
+}
+
+// BenchmarkStandardPeekTenMegabytes is what peek is measured against.
+func BenchmarkStandardPeekTenMegabytes(b *testing.B) {
+	line := longLine()
+	b.SetBytes(int64(len(line)))
+	for b.Loop() {
+		var head struct{ Type, Subtype string }
+		if err := json.Unmarshal(line, &head); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkQueue(b *testing.B) {
+	q := newQueue[int]()
+	for i := range 100 {
+		q.push(i)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		q.push(1)
+		if _, err := q.pop(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

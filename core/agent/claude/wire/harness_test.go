@@ -1,0 +1,209 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// peer plays the CLI at the other ends of a connection's pipes.
+type peer struct {
+	t    *testing.T
+	conn *Conn
+	in   *io.PipeWriter // what the connection reads
+	out  *io.PipeReader // what it writes
+	done chan struct{}
+	err  error // of Run, once done is closed
+
+	mu  sync.Mutex
+	got [][]byte // the lines that the connection has written
+}
+
+// dial runs a connection against a peer. When the test ends, the peer hangs up
+// and Run must have returned.
+func dial(ctx context.Context, t *testing.T, o Options) *peer {
+	t.Helper()
+	r, in := io.Pipe()
+	out, w := io.Pipe()
+	p := &peer{t: t, conn: New(r, w, o), in: in, out: out, done: make(chan struct{})}
+	var g sync.WaitGroup
+	g.Go(func() {
+		defer close(p.done)
+		p.err = p.conn.Run(ctx)
+	})
+	g.Go(func() {
+		lines := bufio.NewReader(out)
+		for {
+			line, err := lines.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			p.mu.Lock()
+			p.got = append(p.got, line)
+			p.mu.Unlock()
+		}
+	})
+	t.Cleanup(func() {
+		_ = in.Close()
+		g.Wait()
+	})
+	return p
+}
+
+// say writes lines as the CLI.
+func (p *peer) say(lines ...string) {
+	p.t.Helper()
+	for _, line := range lines {
+		if _, err := io.WriteString(p.in, line+"\n"); err != nil {
+			p.t.Fatalf("say %.80q: %v", line, err)
+		}
+	}
+}
+
+// heard is what the connection has written so far.
+func (p *peer) heard() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var lines []string
+	for _, line := range p.got {
+		lines = append(lines, strings.TrimSuffix(string(line), "\n"))
+	}
+	return lines
+}
+
+// hangUp ends the peer's output and gives what Run has returned.
+func (p *peer) hangUp() error {
+	_ = p.in.Close()
+	<-p.done
+	return p.err
+}
+
+// rest drains the lines of an ended connection.
+func rest(t *testing.T, c *Conn) []Line {
+	t.Helper()
+	var lines []Line
+	for {
+		line, err := c.Next(t.Context())
+		if errors.Is(err, io.EOF) {
+			return lines
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, line)
+	}
+}
+
+func raws(lines []Line) []string {
+	var out []string
+	for _, l := range lines {
+		out = append(out, string(l.Raw))
+	}
+	return out
+}
+
+// equalJSON compares values, not spelling.
+func equalJSON(a, b []byte) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+// entry is one line of a capture.
+type entry struct {
+	Dir  string          `json:"dir"`
+	Line json.RawMessage `json:"line"`
+}
+
+func capture(t testing.TB, name string) []entry {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "captures", name+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entries []entry
+	for raw := range bytes.Lines(data) {
+		var e entry
+		if err := json.Unmarshal(raw, &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Dir == "cli->host" || e.Dir == "host->cli" {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// captures are the names of all captures.
+func captures(t testing.TB) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/captures/*.jsonl")
+	if err != nil || len(files) < 15 {
+		t.Fatalf("%d captures, %v", len(files), err)
+	}
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(filepath.Base(f), ".jsonl")
+	}
+	return files
+}
+
+// captured are the lines of a capture that are no control traffic, parsed.
+func captured(t testing.TB, name string) []Line {
+	t.Helper()
+	var lines []Line
+	for _, e := range capture(t, name) {
+		if e.Dir != "cli->host" {
+			continue
+		}
+		line, err := Parse(e.Line, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(line.Type, "control_") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// control is the shape of control traffic in either direction.
+type control struct {
+	Type      string          `json:"type"`
+	RequestID string          `json:"request_id"`
+	Request   json.RawMessage `json:"request"`
+	Response  struct {
+		Subtype   string          `json:"subtype"`
+		RequestID string          `json:"request_id"`
+		Response  json.RawMessage `json:"response"`
+		Error     string          `json:"error"`
+	} `json:"response"`
+}
+
+func controlOf(t testing.TB, line []byte) control {
+	t.Helper()
+	var c control
+	if err := json.Unmarshal(line, &c); err != nil {
+		t.Fatalf("%.80s: %v", line, err)
+	}
+	return c
+}
+
+// asks is a control request of the CLI.
+func asks(id, subtype string) string {
+	return fmt.Sprintf(`{"type":"control_request","request_id":%q,"request":{"subtype":%q}}`, id, subtype)
+}
+
+// cancels takes it back.
+func cancels(id string) string {
+	return fmt.Sprintf(`{"type":"control_cancel_request","request_id":%q}`, id)
+}

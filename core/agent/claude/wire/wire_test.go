@@ -1,0 +1,367 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// offline runs a connection over what a reader gives, and drains it.
+func offline(t *testing.T, r io.Reader, o Options) ([]Line, *Conn) {
+	t.Helper()
+	c := New(r, io.Discard, o)
+	if err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return rest(t, c), c
+}
+
+func TestAReaderHasNoLineLimit(t *testing.T) {
+	long := `{"type":"assistant","text":"` + strings.Repeat("0123456789", 1<<20+1) + `"}`
+	input := `{"type":"a"}` + "\n" + long + "\n" + `{"type":"b"}` + "\n"
+	lines, c := offline(t, strings.NewReader(input), Options{})
+	if len(lines) != 3 || string(lines[1].Raw) != long || lines[1].Type != "assistant" || lines[2].Type != "b" {
+		t.Errorf("%d lines, %d skipped", len(lines), c.Skipped())
+	}
+}
+
+func TestLineBreaksOfAnyKindAndEmptyLinesAreFine(t *testing.T) {
+	input := "\n{\"type\":\"a\"}\r\n\r\n   \n \t{\"type\":\"b\"} \n{\"type\":\"last, without a break\"}"
+	lines, c := offline(t, iotest.OneByteReader(strings.NewReader(input)), Options{})
+	want := []string{`{"type":"a"}`, `{"type":"b"}`, `{"type":"last, without a break"}`}
+	if diff := cmp.Diff(want, raws(lines)); diff != "" || c.Skipped() != 0 {
+		t.Errorf("%d skipped %s", c.Skipped(), diff)
+	}
+}
+
+func TestUnknownTypesAreDeliveredAsTheyAre(t *testing.T) {
+	input := []string{`{"type":"tomorrow","subtype":"new","x":[1,2]}`, `{}`, `{"type":7,"subtype":null}`, `{"subtype":"only"}`}
+	lines, _ := offline(t, strings.NewReader(strings.Join(input, "\n")), Options{})
+	if diff := cmp.Diff(input, raws(lines)); diff != "" {
+		t.Error(diff)
+	}
+	if lines[0].Type != "tomorrow" || lines[0].Subtype != "new" || lines[2].Type != "" || lines[3].Subtype != "only" {
+		t.Errorf("lines %+v", lines)
+	}
+}
+
+func TestWhatIsNoObjectIsSkippedAndLoggedOnceWithoutItsContents(t *testing.T) {
+	var log bytes.Buffer
+	bad := []string{
+		"hunter2 is not JSON", `["hunter2"]`, `"hunter2"`, `{"hunter2":`, `null`, `{"a":1}{"b":2}`, "\xef\xbb\xbf{}",
+		`{"type":"control_request","request":{"subtype":"hunter2"}}`, `{"type":"control_response","response":"hunter2"}`,
+	}
+	input := strings.Join(bad, "\n") + "\n" + `{"type":"good"}`
+	lines, c := offline(t, strings.NewReader(input), Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if len(lines) != 1 || lines[0].Type != "good" || c.Skipped() != len(bad) {
+		t.Errorf("%d lines, %d skipped", len(lines), c.Skipped())
+	}
+	if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), "level=WARN") || strings.Contains(log.String(), "hunter2") {
+		t.Errorf("log: %s", log.String())
+	}
+}
+
+// pieces gives its bytes in reads of the given sizes.
+type pieces struct {
+	data  []byte
+	sizes []int
+}
+
+func (p *pieces) Read(b []byte) (int, error) {
+	if len(p.data) == 0 {
+		return 0, io.EOF
+	}
+	n := len(p.data)
+	if len(p.sizes) > 0 {
+		n, p.sizes = min(n, p.sizes[0]), p.sizes[1:]
+	}
+	n = copy(b, p.data[:n])
+	p.data = p.data[n:]
+	return n, nil
+}
+
+func TestAnySplitOfTheStreamGivesTheSameLines(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var want []string
+		var stream []byte
+		for range rapid.IntRange(0, 8).Draw(rt, "lines") {
+			words := rapid.String().Draw(rt, "words") + strings.Repeat("x", rapid.IntRange(0, 2*readBuffer).Draw(rt, "more"))
+			line, err := json.Marshal(map[string]string{"type": "t", "text": words})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			want = append(want, string(line))
+			stream = append(stream, line...)
+			stream = append(stream, rapid.SampledFrom([]string{"\n", "\r\n", "\n\n"}).Draw(rt, "break")...)
+		}
+		sizes := rapid.SliceOf(rapid.IntRange(0, 3*readBuffer/2)).Draw(rt, "reads")
+		lines, _ := offline(t, &pieces{stream, sizes}, Options{})
+		if diff := cmp.Diff(want, raws(lines)); diff != "" {
+			rt.Error(diff)
+		}
+	})
+}
+
+func TestASlowConsumerNeverHoldsUpControlTraffic(t *testing.T) {
+	const lines = 100_000
+	synctest.Test(t, func(t *testing.T) {
+		p := dial(t.Context(), t, Options{Handler: func(context.Context, string, json.RawMessage) (any, error) { return nil, nil }})
+		for i := range lines {
+			p.say(fmt.Sprintf(`{"type":"n","n":%d}`, i))
+		}
+		p.say(asks("c1", "can_use_tool"))
+		synctest.Wait()
+		want := []string{`{"type":"control_response","response":{"subtype":"success","request_id":"c1","response":{}}}`}
+		if diff := cmp.Diff(want, p.heard()); diff != "" {
+			t.Error("answers while the lines wait:", diff)
+		}
+		for i := range lines {
+			line, err := p.conn.Next(t.Context())
+			if want := fmt.Sprintf(`{"type":"n","n":%d}`, i); err != nil || string(line.Raw) != want {
+				t.Fatalf("line %d: %s, %v", i, line.Raw, err)
+			}
+		}
+	})
+}
+
+func TestNextWaitsForALineAndEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := dial(t.Context(), t, Options{})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := p.conn.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("without a line: %v", err)
+		}
+		if !p.conn.LastRead().IsZero() {
+			t.Error("something was read")
+		}
+		time.Sleep(time.Minute)
+		p.say(`{"type":"a"}`)
+		line, err := p.conn.Next(ctx) // the line comes before the ended context
+		if err != nil || !line.At.Equal(time.Now()) || !p.conn.LastRead().Equal(time.Now()) {
+			t.Errorf("%+v, %v", line, err)
+		}
+		time.Sleep(time.Minute)
+		p.say("garbage")
+		synctest.Wait()
+		if !p.conn.LastRead().Equal(time.Now()) {
+			t.Error("a line of any kind counts as read")
+		}
+		if err := p.hangUp(); err != nil {
+			t.Error(err)
+		}
+		if _, err := p.conn.Next(t.Context()); !errors.Is(err, io.EOF) {
+			t.Errorf("after the end: %v", err)
+		}
+	})
+}
+
+func TestAFaultOfTheReaderIsTold(t *testing.T) {
+	fault := errors.New("the pipe is gone")
+	c := New(io.MultiReader(strings.NewReader(`{"type":"a"}`+"\n"), iotest.ErrReader(fault)), io.Discard, Options{})
+	if err := c.Run(t.Context()); !errors.Is(err, fault) {
+		t.Errorf("Run: %v", err)
+	}
+	if lines := rest(t, c); len(lines) != 1 {
+		t.Errorf("lines %v", lines)
+	}
+	if err := c.Run(t.Context()); err == nil {
+		t.Error("it ran twice")
+	}
+}
+
+// broken panics at every use.
+type broken struct{}
+
+func (broken) Read([]byte) (int, error)  { panic("read") }
+func (broken) Write([]byte) (int, error) { panic("write") }
+
+func TestAPanicOfAPipeIsAnError(t *testing.T) {
+	if err := New(broken{}, io.Discard, Options{}).Run(t.Context()); err == nil {
+		t.Error("a panic of the reader was lost")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := io.Pipe()
+		c := New(r, broken{}, Options{})
+		if err := c.Send(struct{}{}); err != nil {
+			t.Error(err)
+		}
+		if err := c.Run(t.Context()); err == nil {
+			t.Error("a panic of the writer was lost")
+		}
+	})
+}
+
+func TestTheEndOfTheContextEndsEverything(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		stopped := false
+		p := dial(ctx, t, Options{Handler: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
+			<-ctx.Done()
+			stopped = true
+			return nil, nil
+		}})
+		p.say(`{"type":"a"}`, asks("c1", "hook_callback"))
+		synctest.Wait()
+		cancel()
+		<-p.done
+		if !errors.Is(p.err, context.Canceled) || !stopped {
+			t.Errorf("Run: %v, callback stopped: %t", p.err, stopped)
+		}
+		if got := raws(rest(t, p.conn)); len(got) != 1 {
+			t.Errorf("what was read is still there: %q", got)
+		}
+		if err := p.conn.Send(struct{}{}); !errors.Is(err, ErrClosed) {
+			t.Errorf("Send: %v", err)
+		}
+		if _, err := p.in.Write([]byte("x")); err == nil {
+			t.Error("the pipe is still open")
+		}
+	})
+}
+
+func TestRunReturnsOnlyWhenEveryCallbackHas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := dial(t.Context(), t, Options{Handler: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
+			<-ctx.Done()
+			time.Sleep(time.Hour) // what a slow tool does after it was cancelled
+			return nil, nil
+		}})
+		p.say(asks("c1", "mcp_message"), asks("c2", "mcp_message"))
+		synctest.Wait()
+		begun := time.Now()
+		if err := p.hangUp(); err != nil || time.Since(begun) != time.Hour {
+			t.Errorf("Run returned after %s: %v", time.Since(begun), err)
+		}
+		if got := p.heard(); len(got) != 0 {
+			t.Errorf("answered after the end: %q", got)
+		}
+	})
+}
+
+// endless gives the same line for ever and cannot be closed.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { return copy(b, "{}\n"), nil }
+
+func TestAPipeThatCannotBeClosedIsLeftAtItsNextLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := New(endless{}, io.Discard, Options{}).Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestCallbacksEndEvenWhileAReadHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, in := io.Pipe()
+		out, w := io.Pipe()
+		cancelled := make(chan struct{})
+		c := New(struct{ io.Reader }{r}, w, Options{Handler: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
+			<-ctx.Done()
+			close(cancelled)
+			return nil, nil
+		}})
+		done := make(chan error, 1)
+		go func() { done <- c.Run(t.Context()) }()
+		if _, err := io.WriteString(in, asks("1", "can_use_tool")+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		_ = out.Close()
+		if err := c.Send(struct{}{}); err != nil {
+			t.Fatal(err)
+		}
+		<-cancelled
+		if _, err := c.Next(t.Context()); !errors.Is(err, io.EOF) {
+			t.Errorf("Next: %v", err)
+		}
+		_ = in.Close()
+		if err := <-done; !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("Run: %v", err)
+		}
+	})
+}
+
+func TestEveryConsumerHearsOfTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := dial(t.Context(), t, Options{})
+		var g sync.WaitGroup
+		var taken atomic.Int64
+		for range 4 {
+			g.Go(func() {
+				for {
+					if _, err := p.conn.Next(t.Context()); err != nil {
+						if !errors.Is(err, io.EOF) {
+							t.Error(err)
+						}
+						return
+					}
+					taken.Add(1)
+				}
+			})
+		}
+		for range 100 {
+			p.say("{}")
+		}
+		synctest.Wait() // all of them wait for the next
+		if err := p.hangUp(); err != nil {
+			t.Error(err)
+		}
+		g.Wait()
+		if taken.Load() != 100 {
+			t.Errorf("%d lines were taken", taken.Load())
+		}
+	})
+}
+
+func TestADrainedQueueGivesItsRoomBack(t *testing.T) {
+	q := newQueue[[]byte]()
+	for range 100 * keptRoom {
+		q.push(nil)
+	}
+	for range 100 * keptRoom {
+		if _, err := q.pop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if cap(q.items) > keptRoom {
+		t.Errorf("an empty queue keeps %d places", cap(q.items))
+	}
+}
+
+func TestAQueueThatIsNeverEmptyDoesNotGrow(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		q := newQueue[int]()
+		pushed, popped := rapid.IntRange(1, 300).Draw(rt, "waiting"), 0
+		for i := range pushed {
+			q.push(i)
+		}
+		for range 5000 {
+			q.push(pushed)
+			pushed++
+			if v, err := q.pop(t.Context()); err != nil || v != popped {
+				rt.Fatalf("popped %d, %v; want %d", v, err, popped)
+			}
+			popped++
+		}
+		if limit := 4*(pushed-popped) + 16; cap(q.items) > limit {
+			rt.Errorf("%d items take %d places", pushed-popped, cap(q.items))
+		}
+	})
+}
