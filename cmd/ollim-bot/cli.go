@@ -26,6 +26,8 @@ type cli struct {
 	Routine  routineCmds  `cmd:"" help:"Routines: add, list, cancel."`
 	Reminder reminderCmds `cmd:"" help:"Reminders: add, list, cancel."`
 
+	Auth authCmds `cmd:"" help:"The login of Claude: log in, show it, log out."`
+
 	Doctor  doctorCmd  `cmd:"" help:"Check that everything the bot needs is in order."`
 	Version versionCmd `cmd:"" help:"The version of this program."`
 	Help    helpCmd    `cmd:"" help:"Help on a command."`

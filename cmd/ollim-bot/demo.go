@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/agent/script"
 	"ollimbot/core/budget"
 	"ollimbot/core/store"
 	"ollimbot/routines"
@@ -48,8 +47,7 @@ func (c *demoCmd) Run(p *process) (err error) {
 	defer stop()
 	return p.serve(ctx, at, serving{
 		headless: c.Headless,
-		engine:   script.New(script.Options{Pace: 1 / c.Speed, Dir: at.dir}),
-		notice:   textDemo,
+		model:    offline(at, 1/c.Speed, textDemo),
 		beside: func(ctx context.Context, bot *core.Bot, log *slog.Logger) error {
 			return (&director{bot: bot, at: at, log: log, speed: c.Speed}).run(ctx)
 		},

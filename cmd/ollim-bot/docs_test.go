@@ -15,7 +15,7 @@ import (
 func commandTree(t *testing.T) *kong.Kong {
 	t.Helper()
 	var tree cli
-	parser, err := newParser(&tree, &process{in: strings.NewReader(""), out: io.Discard, err: io.Discard, getenv: os.Getenv, now: time.Now})
+	parser, err := newParser(&tree, &process{in: strings.NewReader(""), out: io.Discard, err: io.Discard, getenv: os.Getenv, environ: os.Environ, now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

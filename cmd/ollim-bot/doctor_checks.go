@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/agent/claude"
+	claudeproc "ollimbot/core/agent/claude/process"
 	"ollimbot/core/clean"
 	"ollimbot/core/config"
 	"ollimbot/routines"
@@ -32,6 +35,42 @@ func checkEnvironment(r *report, at place) {
 		return
 	}
 	r.add(pass, "DISCORD_TOKEN", "not set and not needed: the chat pane is where the bot speaks")
+}
+
+// checkClaude looks at the engine's command: whether it is there, whether its
+// version was tried, and whether somebody is logged in.
+func (p *process) checkClaude(r *report, at place) {
+	path, err := claudeproc.Find(p.engineEnv(at))
+	if err != nil {
+		r.add(warn, "claude", "%v; until then the offline engine answers", err)
+		return
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+	defer stop()
+	env := claudeproc.Environment(p.environment(at), p.claudeEnv(at))
+	v, err := claudeproc.Version(ctx, path, env)
+	if err != nil {
+		r.add(bad, "claude", "%v", err)
+		return
+	}
+	switch {
+	case claudeproc.CheckVersion(v) != nil:
+		r.add(bad, "claude", "%v", claudeproc.CheckVersion(v))
+		return
+	case !claudeproc.Tried(v):
+		r.add(warn, "claude", "version %s was never tried with this program, %s was: if something is odd, install that one", v, claudeproc.TriedVersion)
+	default:
+		r.add(pass, "claude", "version %s", v)
+	}
+	auth, err := claude.AuthStatus(ctx, path, env)
+	switch {
+	case err != nil:
+		r.add(bad, "login", "%v", err)
+	case !auth.LoggedIn:
+		r.add(bad, "login", "nobody is logged in to Claude: run ollim-bot auth login")
+	default:
+		r.add(pass, "login", "logged in (%s)", clean.Line(auth.Method))
+	}
 }
 
 func checkDataDir(r *report, at place) {

@@ -29,7 +29,7 @@ const (
 func main() {
 	os.Exit(run(os.Args[1:], &process{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		getenv: os.Getenv, now: time.Now,
+		getenv: os.Getenv, environ: os.Environ, now: time.Now,
 	}))
 }
 

@@ -23,6 +23,7 @@ type process struct {
 	in       io.Reader
 	out, err io.Writer
 	getenv   func(string) string
+	environ  func() []string
 	now      func() time.Time
 
 	flags  globals

@@ -14,30 +14,19 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core"
-	"ollimbot/core/agent"
-	"ollimbot/core/agent/script"
 	"ollimbot/core/logs"
 	"ollimbot/tui"
-)
-
-// The engines that --engine names.
-const (
-	engineScript = "script"
-	engineClaude = "claude"
 )
 
 type runCmd struct {
 	Headless bool    `help:"No dashboard: log lines on standard output."`
 	ReadOnly bool    `name:"read-only" help:"A dashboard that shows everything and changes nothing."`
-	Engine   string  `enum:"script,claude" default:"script" placeholder:"NAME" help:"The model: script, the offline engine; claude is not part of this version."`
+	Engine   string  `enum:"auto,claude,script" default:"auto" placeholder:"NAME" help:"The model: claude, or script, the offline engine. Claude where its command is found."`
 	Pace     float64 `default:"1" placeholder:"N" help:"How long the offline engine thinks: 1 as a quick model, 0 not at all."`
 }
 
 // Run starts the bot on the data directory and stays until it is ended.
 func (c *runCmd) Run(p *process) error {
-	if c.Engine == engineClaude {
-		return errors.New(textNoClaude)
-	}
 	if c.Pace < 0 || c.Pace > 100 {
 		return usagef("--pace %v is not possible: give 0 to 100", c.Pace)
 	}
@@ -51,19 +40,19 @@ func (c *runCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
+	m, err := p.chooseEngine(at, c.Engine, c.Pace)
+	if err != nil {
+		return err
+	}
 	ctx, stop := p.context()
 	defer stop()
-	return p.serve(ctx, at, serving{
-		headless: c.Headless, readOnly: c.ReadOnly, notice: textOffline,
-		engine: script.New(script.Options{Pace: c.Pace, Dir: at.dir}),
-	})
+	return p.serve(ctx, at, serving{headless: c.Headless, readOnly: c.ReadOnly, model: m})
 }
 
 // serving says how a bot is run.
 type serving struct {
 	headless, readOnly bool
-	engine             agent.Engine
-	notice             string // what the dashboard says first
+	model              model
 	// beside runs with the bot and ends with it: the demo's director. Nil for none.
 	beside func(ctx context.Context, bot *core.Bot, log *slog.Logger) error
 }
@@ -85,7 +74,7 @@ func (p *process) serve(ctx context.Context, at place, s serving) error {
 	defer stop()
 	var again atomic.Bool
 	bot, err := core.New(core.Options{
-		Dir: at.dir, Env: at.env, Engine: s.engine, EngineName: engineScript, Log: log, Book: book, Version: version,
+		Dir: at.dir, Env: at.env, Engine: s.model.engine(log), EngineName: s.model.name, Log: log, Book: book, Version: version,
 		Restart: func() {
 			again.Store(true)
 			stop()
@@ -94,9 +83,12 @@ func (p *process) serve(ctx context.Context, at place, s serving) error {
 	if err != nil {
 		return errors.Join(err, book.Close())
 	}
+	s.model.live(bot)
 	if s.headless {
 		tidyMemory()
-		log.Info("offline engine", "note", s.notice)
+		if s.model.notice != "" {
+			log.Info("engine", "note", s.model.notice)
+		}
 	}
 	if err := errors.Join(p.together(ctx, bot, log, s), book.Close()); err != nil || !again.Load() {
 		return err
@@ -137,7 +129,7 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 		g.Go(guard(func() error {
 			defer stop()
 			return tui.Run(ctx, bot, tui.Options{
-				Input: p.in, Output: p.out, Env: os.Environ(), ReadOnly: s.readOnly, Notice: s.notice,
+				Input: p.in, Output: p.out, Env: os.Environ(), ReadOnly: s.readOnly, Notice: s.model.notice,
 			})
 		}))
 	}

@@ -9,7 +9,7 @@ const momentLayout = "Mon 2006-01-02 15:04 MST"
 const (
 	textDescription = "A personal assistant that reaches out, run from a terminal dashboard."
 	textSeeHelp     = "Run `ollim-bot help` for what there is."
-	textNoClaude    = "the claude engine is not part of this version yet: use --engine script, the offline engine"
+	textNoClaude    = "%v; until then the offline engine answers"
 	textNoTerminal  = "this is not a terminal: use --headless for a bot without a dashboard, or ollim-bot snapshot for one frame"
 	textOffline     = "the offline engine plays the model: scripts, or improvised"
 	textDemo        = "demo: all is real but the model; try 1 +, 2 f, 5 i"

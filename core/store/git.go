@@ -165,10 +165,20 @@ func (g *Git) commit(ctx context.Context, j job) error {
 	if _, err := g.run(ctx, repo, "diff", "--cached", "--quiet", "--", path); err == nil {
 		return nil // nothing changed: a file written as it was, or never known to git
 	}
-	if out, err = g.run(ctx, repo, "commit", "--quiet", "-m", j.message, "--", path); err != nil {
+	commit := append(g.author(ctx, repo), "commit", "--quiet", "-m", j.message, "--", path)
+	if out, err = g.run(ctx, repo, commit...); err != nil {
 		return fmt.Errorf("git commit: %w%s", err, said(out))
 	}
 	return nil
+}
+
+// author names one for the commit where the user has told git none: without it
+// nothing would be recorded on a fresh machine.
+func (g *Git) author(ctx context.Context, repo string) []string {
+	if _, err := g.run(ctx, repo, "var", "GIT_AUTHOR_IDENT"); err == nil {
+		return nil
+	}
+	return []string{"-c", "user.name=ollim-bot", "-c", "user.email=ollim-bot@localhost"}
 }
 
 // repository is the nearest parent with a .git directory.

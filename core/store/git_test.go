@@ -186,30 +186,6 @@ func TestWithoutARepositoryNothingHappens(t *testing.T) {
 	}
 }
 
-func TestAMissingIdentityIsOneWarningAndNoError(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
-	isolateGit(t)
-	t.Setenv("GIT_CONFIG_COUNT", "1")
-	t.Setenv("GIT_CONFIG_KEY_0", "user.useConfigOnly")
-	t.Setenv("GIT_CONFIG_VALUE_0", "true")
-	d := prepared(t)
-	var log bytes.Buffer
-	g := NewGit(d, slog.New(slog.NewTextHandler(&log, nil)))
-	if err := g.Init(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"a.md", "b.md"} {
-		put(t, d, name, "x")
-		g.Add(name, "add")
-	}
-	drain(t, g)
-	if got := strings.Count(log.String(), "\n"); got != 1 || !strings.Contains(log.String(), "git commit") {
-		t.Errorf("logged %d lines: %s", got, &log)
-	}
-}
-
 func TestAMissingGitIsOneWarning(t *testing.T) {
 	d := prepared(t)
 	t.Setenv("PATH", t.TempDir())
@@ -266,5 +242,26 @@ func TestRunCommitsWhileItRunsAndStops(t *testing.T) {
 	}
 	if got := git(t, d, "log", "--format=%s"); got != "add a" {
 		t.Errorf("the log is %q", got)
+	}
+}
+
+func TestAMachineThatToldGitNoNameRecordsToo(t *testing.T) {
+	if !hasGit(t) {
+		return
+	}
+	d, g, _ := repo(t)
+	isolateGit(t)
+	t.Setenv("GIT_CONFIG_COUNT", "1")
+	t.Setenv("GIT_CONFIG_KEY_0", "user.useConfigOnly") // else git invents a name of the machine's
+	t.Setenv("GIT_CONFIG_VALUE_0", "true")
+	if err := d.Write("routines/a.md", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Commit(t.Context(), "routines/a.md", "add a"); err != nil {
+		t.Fatal(err)
+	}
+	out, err := g.run(t.Context(), d.Root(), "log", "--format=%an %s")
+	if err != nil || !strings.Contains(out, "ollim-bot add a") {
+		t.Errorf("%q, %v", out, err)
 	}
 }

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"ollimbot/core"
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude"
+	claudeproc "ollimbot/core/agent/claude/process"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/store"
+)
+
+// The engines that --engine names; auto is claude where its command is found.
+const (
+	engineAuto   = "auto"
+	engineScript = "script"
+	engineClaude = "claude"
+)
+
+// model is the engine of a bot that is about to run.
+type model struct {
+	name   string
+	notice string // what the dashboard says first, or empty
+	// engine makes it; nothing is started.
+	engine func(*slog.Logger) agent.Engine
+	// live hands the bot over before it runs: the engine follows its configuration.
+	live func(*core.Bot)
+}
+
+// chooseEngine makes the engine that was asked for. Nothing is started.
+func (p *process) chooseEngine(at place, name string, pace float64) (model, error) {
+	if name == engineScript {
+		return offline(at, pace, textOffline), nil
+	}
+	path, err := claudeproc.Find(p.engineEnv(at))
+	switch {
+	case err != nil && name == engineAuto:
+		return offline(at, pace, fmt.Sprintf(textNoClaude, err)), nil
+	case err != nil:
+		return model{}, err
+	}
+	return p.claude(at, path), nil
+}
+
+func offline(at place, pace float64, notice string) model {
+	return model{
+		name: engineScript, notice: notice, live: func(*core.Bot) {},
+		engine: func(*slog.Logger) agent.Engine { return script.New(script.Options{Pace: pace, Dir: at.dir}) },
+	}
+}
+
+// claude is the engine over the command at path.
+func (p *process) claude(at place, path string) model {
+	var bot *core.Bot
+	env := p.claudeEnv(at)
+	env.Mark = store.NewUUID()
+	limits := func() claude.Limits {
+		r := bot.Runtime()
+		return claude.Limits{Warm: r.ClaudeWarm, Memory: r.ClaudeMemoryLimit}
+	}
+	return model{
+		name: engineClaude, live: func(b *core.Bot) { bot = b },
+		engine: func(log *slog.Logger) agent.Engine {
+			return claude.New(claude.Options{
+				Path: path, Env: p.environment(at), Process: env, Limits: limits, Log: log,
+			})
+		},
+	}
+}
+
+// environment is this program's, with what .env holds for the engine's command
+// where the real one has nothing.
+func (p *process) environment(at place) []string {
+	env := p.environ()
+	for _, v := range at.env.Engine {
+		name, _, _ := strings.Cut(v.Reveal(), "=")
+		if p.getenv(name) == "" {
+			env = append(env, v.Reveal())
+		}
+	}
+	return env
+}
+
+// engineEnv looks a variable up in environment.
+func (p *process) engineEnv(at place) func(string) string {
+	return func(name string) string {
+		if v := p.getenv(name); v != "" {
+			return v
+		}
+		for _, v := range at.env.Engine {
+			if rest, ok := strings.CutPrefix(v.Reveal(), name+"="); ok {
+				return rest
+			}
+		}
+		return ""
+	}
+}
+
+// claudeEnv is what the environment of the command carries of ours.
+func (p *process) claudeEnv(at place) claudeproc.Env {
+	exe, err := os.Executable()
+	if err != nil {
+		exe = ""
+	}
+	return claudeproc.Env{DataDir: at.dir.Root(), Timezone: at.env.ZoneName, Executable: exe}
+}

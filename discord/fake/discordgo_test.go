@@ -1,0 +1,110 @@
+package fake_test
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"ollimbot/discord/fake"
+)
+
+// rewrite sends every request to the fake, whatever host it names.
+type rewrite struct{ base *url.URL }
+
+func (r rewrite) RoundTrip(in *http.Request) (*http.Response, error) {
+	out := in.Clone(in.Context())
+	out.URL.Scheme, out.URL.Host = r.base.Scheme, r.base.Host
+	return http.DefaultTransport.RoundTrip(out)
+}
+
+// bot is a discordgo session that greets, answers "ping" and clicks.
+func bot(t *testing.T, s *fake.Server) *discordgo.Session {
+	t.Helper()
+	base, err := url.Parse(s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := discordgo.New("Bot token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Client = &http.Client{Transport: rewrite{base}, Timeout: 20 * time.Second}
+	d.Identify.Intents = dmIntents
+	d.SyncEvents = true
+	return d
+}
+
+func TestABotOnDiscordgoLivesThroughADay(t *testing.T) {
+	s := fake.Start(t, fake.Options{Compress: true, Heartbeat: 5 * time.Second})
+	d := bot(t, s)
+	mute := &discordgo.MessageAllowedMentions{Parse: []discordgo.AllowedMentionType{}}
+	d.AddHandler(func(d *discordgo.Session, m *discordgo.MessageCreate) {
+		if m.Author.ID == s.Bot().ID {
+			return
+		}
+		sent, err := d.ChannelMessageSendComplex(m.ChannelID, &discordgo.MessageSend{
+			Content: "pon", AllowedMentions: mute, Reference: m.Reference(),
+		})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		text := "pong"
+		if _, err := d.ChannelMessageEditComplex(&discordgo.MessageEdit{
+			Channel: m.ChannelID, ID: sent.ID, Content: &text, AllowedMentions: mute,
+		}); err != nil {
+			t.Error(err)
+		}
+		if err := d.MessageReactionAdd(m.ChannelID, m.ID, "👀"); err != nil {
+			t.Error(err)
+		}
+	})
+	d.AddHandler(func(d *discordgo.Session, i *discordgo.InteractionCreate) {
+		if err := d.InteractionRespond(i.Interaction, &discordgo.InteractionResponse{
+			Type: discordgo.InteractionResponseDeferredChannelMessageWithSource,
+		}); err != nil {
+			t.Error(err)
+		}
+		text := "$3"
+		if _, err := d.InteractionResponseEdit(i.Interaction, &discordgo.WebhookEdit{Content: &text, AllowedMentions: mute}); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := d.Open(); err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if _, err := d.ApplicationCommandBulkOverwrite(s.Bot().ID, "", []*discordgo.ApplicationCommand{
+		{Name: "cost", Description: "what it has cost"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	channel, err := d.UserChannelCreate(s.Owner().ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.ChannelMessageSendComplex(channel.ID, &discordgo.MessageSend{Content: "hello", AllowedMentions: mute}); err != nil {
+		t.Fatal(err)
+	}
+
+	m := s.User().Say("ping")
+	st := s.Wait(t, "the answer", func(st fake.State) bool {
+		return st.Said(s.Bot(), "pong") && len(st.Message(m.ID).Reactions) == 1
+	})
+	answer := st.Sent(s.Bot())[1]
+	if answer.ReplyTo != m.ID || answer.Edits() != 1 || answer.Versions[0].Content != "pon" {
+		t.Errorf("the answer is %+v", answer)
+	}
+	s.User().Slash("cost")
+	s.Wait(t, "the cost", func(st fake.State) bool { return st.Said(s.Bot(), "$3") })
+
+	s.DropSocket()
+	s.User().Say("are you there?")
+	s.Wait(t, "an answer after the resume", func(st fake.State) bool {
+		return len(st.Resumes) == 1 && st.Resumes[0].Accepted && len(st.Sent(s.Bot())) == 4
+	})
+	s.Wait(t, "a heartbeat", func(st fake.State) bool { return st.Up() && st.Connections[1].Heartbeats > 0 })
+}

@@ -1,0 +1,274 @@
+// Package fake is a Discord on loopback for tests: gateway and REST in one
+// server, with state, clocks, rate limits and fault plans.
+//
+// It owns what a bot can see of Discord: channels, messages, nonces,
+// interactions, commands, sessions and their replay. Every request is held
+// against Discord's own description of its API and against the rules which that
+// description lacks; so is every answer of the fake, which keeps it from
+// drifting. It must not know the bot: it imports nothing of ours, and only tests
+// import it.
+package fake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Options say what the application and its owner look like. The zero value is
+// a bot with the token "token" and an owner called "owner".
+type Options struct {
+	Token string // bot token without its "Bot " prefix
+	Owner User   // who Server.User plays; an empty ID is filled in
+	Team  *Team  // the application belongs to a team; its owner is Team.OwnerID
+	// Heartbeat is the interval that HELLO asks for; 0 means Discord's 41.25 s.
+	Heartbeat time.Duration
+	// Now replaces the clock of everything that has a deadline; nil is time.Now.
+	// Server.Advance works on top of either.
+	Now func() time.Time
+	// Privileged grants the privileged intents. Without it a client that asks
+	// for one is closed with 4014, and messages in guilds arrive empty.
+	Privileged bool
+	// Compress answers a client that asked for compression with a READY in zlib.
+	Compress bool
+	// Limits enforces rate limits: 5 creates and 5 edits per channel in 5 s, 50
+	// requests a second, one IDENTIFY in 5 s.
+	Limits bool
+	// SessionStarts is how many IDENTIFYs /gateway/bot says are left; 0 is 1000.
+	SessionStarts int
+	// CDN is the base of the addresses of files, "https://cdn.discordapp.com" for a
+	// client that insists on it and rewrites the host; empty is the fake itself.
+	CDN string
+	// NoContract switches off the check against Discord's description, which
+	// costs milliseconds a request. The rules of rules.go stay on.
+	NoContract bool
+}
+
+// Server is one running fake. All methods are safe for concurrent use.
+type Server struct {
+	o        Options
+	app      string // application id; the bot's user has the same
+	bot      User
+	base, ws string
+	contract *contract // nil: not checked
+	gate     *gate
+	server   *http.Server
+	stop     context.CancelFunc
+	stopped  context.Context // ends with Close; handlers that wait watch it
+	skew     atomic.Int64    // nanoseconds that Advance added
+	served   sync.WaitGroup  // Serve itself
+	tb       testing.TB      // nil in StartProcess
+
+	mu         sync.Mutex // guards everything below
+	closed     bool
+	handlers   sync.WaitGroup // Add only under mu and while not closed
+	violations []string
+	changed    chan struct{} // closed at the next change
+	token      string
+	world
+	gateway
+	faults []*fault
+	holds  map[string]chan struct{}
+	limits map[string]*window
+}
+
+// Start runs a fake on 127.0.0.1 until the test ends. Whatever breaks the
+// contract is an error of t. It stops the test when the description of the API
+// is required (OLLIM_REQUIRE_CONTRACT=1) and absent.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
+	s, err := start(t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// StartProcess runs a fake without a test around it, for stories over the real
+// binary. Violations collects what Start would report; Close ends it.
+func StartProcess(o Options) (*Server, error) { return start(nil, o) }
+
+func start(t testing.TB, o Options) (*Server, error) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for the fake: %w", err)
+	}
+	s := &Server{
+		o: withDefaults(o), tb: t, gate: newGate(l), changed: make(chan struct{}),
+		base: "http://" + l.Addr().String(), ws: "ws://" + l.Addr().String() + "/",
+		holds: make(map[string]chan struct{}), limits: make(map[string]*window),
+	}
+	s.token = s.o.Token
+	s.stopped, s.stop = context.WithCancel(context.Background())
+	s.world = newWorld()
+	s.gateway = newGateway(s.o.SessionStarts)
+	s.app = s.next(s.now())
+	s.bot = User{ID: s.app, Username: "ollim", Bot: true}
+	if s.o.Owner.ID == "" {
+		s.o.Owner.ID = s.next(s.now())
+	}
+	s.know(s.o.Owner)
+	s.know(s.bot)
+	if o.Team != nil {
+		team := s.team(*o.Team)
+		s.o.Team = &team
+	}
+	if !o.NoContract {
+		if s.contract, err = openContract(t, theContract); err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+	}
+	s.server = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+	s.served.Go(func() {
+		if err := s.server.Serve(s.gate); !errors.Is(err, http.ErrServerClosed) {
+			s.violate("the server stopped: %v", err)
+		}
+	})
+	return s, nil
+}
+
+func withDefaults(o Options) Options {
+	if o.Token == "" {
+		o.Token = "token"
+	}
+	if o.Owner.Username == "" {
+		o.Owner.Username = "owner"
+	}
+	if o.Heartbeat == 0 {
+		o.Heartbeat = 41250 * time.Millisecond
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.SessionStarts == 0 {
+		o.SessionStarts = 1000
+	}
+	return o
+}
+
+// Close cuts every connection and waits until nothing of the fake runs. It is
+// safe to call more than once.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.mu.Unlock()
+	s.stop()
+	err := s.server.Close()
+	s.gate.cutAll()
+	s.served.Wait()
+	s.handlers.Wait()
+	if err != nil {
+		return fmt.Errorf("close the fake: %w", err)
+	}
+	return nil
+}
+
+// URL is the base that a transport sends every request for discord.com and its
+// CDN to: scheme and host only, the path stays as it is.
+func (s *Server) URL() string { return s.base }
+
+// Checked reports whether requests are held against Discord's description.
+func (s *Server) Checked() bool { return s.contract != nil }
+
+// Bot is the user that the token belongs to. Its ID is the application's too.
+func (s *Server) Bot() User { return s.bot }
+
+// Owner is the person whom Server.User plays.
+func (s *Server) Owner() User { return s.o.Owner }
+
+// Advance moves the clock of the fake: ids, nonces, interactions and rate
+// limits grow older by d. Heartbeats and delays keep to real time.
+func (s *Server) Advance(d time.Duration) {
+	s.skew.Add(int64(d))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.change()
+}
+
+// ResetToken makes another token the valid one, as a person does in the
+// Developer Portal. Connections that are up stay up until they are closed.
+func (s *Server) ResetToken(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.token = token
+}
+
+// Violations are the breaches of the contract so far, in words.
+func (s *Server) Violations() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.violations...)
+}
+
+// now is the time on the clock of the fake.
+func (s *Server) now() time.Time { return s.o.Now().Add(time.Duration(s.skew.Load())) }
+
+// violate notes a breach of the contract. Callers do not hold mu.
+func (s *Server) violate(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	s.mu.Lock()
+	s.violations = append(s.violations, text)
+	late := s.closed
+	s.change()
+	s.mu.Unlock()
+	if s.tb != nil && !late {
+		s.tb.Errorf("discord: %s", text)
+	}
+}
+
+// change wakes whoever waits for one. Callers hold mu.
+func (s *Server) change() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// ServeHTTP is the whole of Discord: gateway, attachments, REST.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return
+	}
+	s.handlers.Add(1)
+	s.mu.Unlock()
+	defer s.handlers.Done()
+	defer s.noPanic()
+	switch {
+	case r.Header.Get("Upgrade") != "":
+		s.serveGateway(w, r)
+	case strings.HasPrefix(r.URL.Path, attachmentRoot):
+		s.serveAttachment(w, r)
+	default:
+		s.serveREST(w, r)
+	}
+}
+
+// noPanic turns a panic of one of our goroutines into a violation. A handler
+// that gives up its connection on purpose is none.
+func (s *Server) noPanic() {
+	switch v := recover(); v {
+	case nil:
+	case http.ErrAbortHandler:
+		panic(v)
+	default:
+		s.violate("the fake panicked: %v", v)
+	}
+}

@@ -1,0 +1,192 @@
+package fake
+
+import (
+	"slices"
+)
+
+// Person plays one user's side: what they type, click and upload. A mistake of
+// the story, such as a click on a button that is not there, is a violation.
+type Person struct {
+	s     *Server
+	User  User
+	guild string
+}
+
+// User is the owner of the application, in the direct messages with the bot.
+func (s *Server) User() *Person { return &Person{s: s, User: s.o.Owner} }
+
+// Stranger is somebody else in direct messages of their own; a new one each
+// time.
+func (s *Server) Stranger() *Person { return s.somebody(User{Username: "stranger"}) }
+
+// OtherBot is a bot that writes to ours; a new one each time.
+func (s *Server) OtherBot() *Person { return s.somebody(User{Username: "other", Bot: true}) }
+
+func (s *Server) somebody(u User) *Person {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u.ID = s.next(s.now())
+	s.know(u)
+	return &Person{s: s, User: u}
+}
+
+// In is the same person in the channel of a guild.
+func (p *Person) In(guild string) *Person { return &Person{s: p.s, User: p.User, guild: guild} }
+
+// Channel is the id of the channel that the person writes in.
+func (p *Person) Channel() string {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	return p.channel().id
+}
+
+func (p *Person) channel() *channel {
+	if p.guild != "" {
+		return p.s.guildChannel(p.guild)
+	}
+	return p.s.directChannel(p.User)
+}
+
+// write stores a message of the person. Callers do not hold the lock.
+func (p *Person) write(m Message, files ...File) *Message {
+	s := p.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ch := p.channel()
+	m.ChannelID, m.GuildID, m.Author = ch.id, ch.guild, p.User
+	for _, f := range files {
+		m.Attachments = append(m.Attachments, s.keep(ch.id, f))
+	}
+	return s.add(m)
+}
+
+// Say writes a message.
+func (p *Person) Say(text string) *Message { return p.write(Message{Content: text}) }
+
+// Upload writes a message with files; the text may be empty.
+func (p *Person) Upload(text string, files ...File) *Message {
+	return p.write(Message{Content: text}, files...)
+}
+
+// Reply answers a message, which may have been deleted meanwhile.
+func (p *Person) Reply(to, text string) *Message {
+	return p.write(Message{Content: text, ReplyTo: to, Type: 19})
+}
+
+// Edit changes a message of the person's own.
+func (p *Person) Edit(id, text string) {
+	p.with(id, func(m *Message) { p.s.edit(m, func(m *Message) { m.Content = text }) })
+}
+
+// Delete deletes a message; in direct messages only one's own, but moderators
+// and the client's "delete" of the bot's messages exist, so anything goes.
+func (p *Person) Delete(id string) { p.with(id, p.s.remove) }
+
+// React adds an emoji to a message.
+func (p *Person) React(id, emoji string) {
+	p.with(id, func(m *Message) { p.s.react(m, p.User, emoji) })
+}
+
+// Unreact takes it away again.
+func (p *Person) Unreact(id, emoji string) {
+	p.with(id, func(m *Message) { p.s.unreact(m, p.User, emoji) })
+}
+
+// with does something to a standing message under the lock.
+func (p *Person) with(id string, do func(*Message)) {
+	p.s.mu.Lock()
+	m := p.s.message(id)
+	if m != nil {
+		do(m)
+	}
+	p.s.change()
+	p.s.mu.Unlock()
+	if m == nil {
+		p.s.violate("the story uses message %s, which is not there", id)
+	}
+}
+
+// Click presses a button that stands on the message.
+func (p *Person) Click(messageID, customID string) Interaction {
+	m := p.s.State().Message(messageID)
+	stands := m != nil && m.Deleted.IsZero() &&
+		slices.ContainsFunc(m.Buttons, func(b Button) bool { return b.CustomID == customID && !b.Disabled })
+	if !stands {
+		p.s.violate("the story clicks %q on message %s, which has no such button", customID, messageID)
+	}
+	return p.Forge(messageID, customID)
+}
+
+// Forge presses a button whether or not it is there, as a client can that makes
+// up its own requests.
+func (p *Person) Forge(messageID, customID string) Interaction {
+	data := object{"custom_id": customID, "component_type": 2}
+	return p.interact(Interaction{Type: 3, CustomID: customID, MessageID: messageID}, data)
+}
+
+// Option is one value given to a command: a string, an int or a bool.
+type Option struct {
+	Name  string
+	Value any
+}
+
+// Slash runs a registered command.
+func (p *Person) Slash(name string, options ...Option) Interaction {
+	var id string
+	for _, c := range p.s.State().Commands {
+		if c.Name == name {
+			id = c.ID
+		}
+	}
+	if id == "" {
+		p.s.violate("the story runs /%s, which is not registered", name)
+	}
+	given := make([]object, 0, len(options))
+	for _, o := range options {
+		kind := 3
+		switch o.Value.(type) {
+		case int:
+			kind = 4
+		case bool:
+			kind = 5
+		}
+		given = append(given, object{"name": o.Name, "type": kind, "value": o.Value})
+	}
+	data := object{"id": id, "name": name, "type": 1, "options": given}
+	return p.interact(Interaction{Type: 2, Name: name}, data)
+}
+
+// interact stores an interaction and dispatches it. Its clocks start now.
+func (p *Person) interact(i Interaction, data object) Interaction {
+	s := p.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ch := p.channel()
+	m := s.message(i.MessageID)
+	if m != nil {
+		ch = s.channels[m.ChannelID]
+	}
+	i.At = s.now()
+	i.ID = s.next(i.At)
+	i.Token = "interaction-token-" + s.next(i.At)
+	i.UserID, i.ChannelID = p.User.ID, ch.id
+	s.interactions = append(s.interactions, &i)
+	o := object{
+		"id": i.ID, "application_id": s.app, "type": i.Type, "token": i.Token, "version": 1, "data": data, "channel_id": ch.id,
+		"channel": s.wireChannel(ch), "locale": "en-US", "app_permissions": "0", "entitlements": []any{},
+		"attachment_size_limit": maxFile, "authorizing_integration_owners": object{"1": s.o.Owner.ID},
+	}
+	if m != nil {
+		o["message"] = s.wireMessage(m)
+	}
+	if ch.guild != "" {
+		o["context"], o["guild_id"], o["guild_locale"] = 0, ch.guild, "en-US"
+		member := wireMember(p.User)
+		member["permissions"] = "0"
+		o["member"] = member
+	} else {
+		o["context"], o["user"] = 1, wireUser(p.User)
+	}
+	s.dispatch("INTERACTION_CREATE", ch.guild, encode(o))
+	return i
+}

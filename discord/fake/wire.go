@@ -1,0 +1,193 @@
+package fake
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+)
+
+// epoch is where Discord's clock begins: the first second of 2015.
+const epoch = 1420070400000
+
+// next is a snowflake for this instant: it carries the clock in milliseconds
+// and is greater than every one before. Callers hold the lock, or are alone.
+func (w *world) next(now time.Time) string {
+	w.ids = max(w.ids+1, (now.UnixMilli()-epoch)<<22)
+	return strconv.FormatInt(w.ids, 10)
+}
+
+// Time is the instant that a snowflake carries; zero for what is none.
+func Time(id string) time.Time {
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(n>>22 + epoch)
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000+00:00") }
+
+// encode is for values that are made here and cannot fail.
+func encode(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+type object = map[string]any
+
+func wireUser(u User) object {
+	var global any
+	if u.GlobalName != "" {
+		global = u.GlobalName
+	}
+	return object{
+		"id": u.ID, "username": u.Username, "discriminator": "0", "global_name": global, "avatar": nil,
+		"bot": u.Bot, "public_flags": 0, "flags": 0, "primary_guild": nil,
+	}
+}
+
+func wireMember(u User) object {
+	return object{
+		"user": wireUser(u), "roles": []string{}, "joined_at": stamp(time.UnixMilli(epoch)), "deaf": false, "mute": false,
+		"flags": 0, "nick": nil, "avatar": nil,
+	}
+}
+
+func (s *Server) wireChannel(c *channel) object {
+	if c.guild != "" {
+		return object{
+			"id": c.id, "type": 0, "guild_id": c.guild, "name": "general", "position": 0, "flags": 0, "nsfw": false,
+			"permission_overwrites": []any{}, "parent_id": nil, "topic": nil, "last_message_id": nil,
+		}
+	}
+	return object{
+		"id": c.id, "type": 1, "flags": 0, "last_message_id": nil,
+		"recipients": []object{wireUser(s.users[c.user])},
+	}
+}
+
+// wireMessage is a message as REST answers it; events add to it.
+func (s *Server) wireMessage(m *Message) object {
+	o := object{
+		"id": m.ID, "channel_id": m.ChannelID, "type": m.Type, "author": wireUser(m.Author), "content": m.Content,
+		"embeds": list(m.embeds), "components": list(m.components), "attachments": s.wireAttachments(m.Attachments),
+		"flags": m.Flags, "timestamp": stamp(m.Created), "edited_timestamp": nil, "pinned": false, "tts": false,
+		"mention_everyone": false, "mentions": []object{}, "mention_roles": []string{},
+	}
+	if m.Edits() > 0 {
+		o["edited_timestamp"] = stamp(m.Versions[m.Edits()].At)
+	}
+	if m.nonce != nil {
+		o["nonce"] = m.nonce
+	}
+	if m.Interaction != "" {
+		o["webhook_id"], o["application_id"] = s.app, s.app
+	}
+	if len(m.Reactions) > 0 {
+		o["reactions"] = s.wireReactions(m.Reactions)
+	}
+	if m.ReplyTo != "" {
+		o["message_reference"] = object{"type": 0, "channel_id": m.ChannelID, "message_id": m.ReplyTo}
+		o["referenced_message"] = s.wireReferenced(m.ReplyTo)
+	}
+	return o
+}
+
+// wireReferenced is null for a message that was deleted. Replies are not
+// followed any further.
+func (s *Server) wireReferenced(id string) any {
+	m := s.message(id)
+	if m == nil {
+		return nil
+	}
+	flat := *m
+	flat.ReplyTo = ""
+	return s.wireMessage(&flat)
+}
+
+func list(raw json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return json.RawMessage("[]")
+	}
+	return raw
+}
+
+// wireAttachments signs the addresses anew, as Discord does for every look.
+func (s *Server) wireAttachments(all []Attachment) []object {
+	out := make([]object, 0, len(all))
+	for _, a := range all {
+		url := a.URL
+		if a.path != "" {
+			url = s.signed(a.path)
+		}
+		o := object{"id": a.ID, "filename": a.Name, "size": a.Size, "url": url, "proxy_url": url}
+		if a.Type != "" {
+			o["content_type"] = a.Type
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func (s *Server) wireReactions(all []Reaction) []object {
+	out := make([]object, 0, len(all))
+	for _, r := range all {
+		mine := false
+		for _, u := range r.Users {
+			mine = mine || u == s.bot.ID
+		}
+		out = append(out, object{
+			"emoji": object{"id": nil, "name": r.Emoji}, "count": len(r.Users), "me": mine, "me_burst": false,
+			"count_details": object{"burst": 0, "normal": len(r.Users)}, "burst_colors": []string{},
+		})
+	}
+	return out
+}
+
+func (s *Server) wireApplication() object {
+	owner, flags := wireUser(s.o.Owner), 0
+	var team any
+	if s.o.Team != nil {
+		t := *s.o.Team
+		// The owner of a team's application is a placeholder that nobody can
+		// write to (Discord, topics/teams).
+		owner = wireUser(User{ID: t.ID, Username: "team" + t.ID})
+		team = wireTeam(t)
+	}
+	if s.o.Privileged {
+		flags = 1 << 19 // GATEWAY_MESSAGE_CONTENT_LIMITED
+	}
+	return object{
+		"id": s.app, "name": s.bot.Username, "icon": nil, "description": "", "type": nil, "bot": wireUser(s.bot),
+		"bot_public": false, "bot_require_code_grant": false, "verify_key": "00", "flags": flags, "flags_new": strconv.Itoa(flags),
+		"redirect_uris": []string{}, "interactions_endpoint_url": nil, "role_connections_verification_url": nil,
+		"owner": owner, "team": team, "approximate_guild_count": 1, "approximate_user_install_count": 1,
+		"approximate_user_authorization_count": 0, "explicit_content_filter": 0, "eligible_oauth2_scopes": []string{},
+		"integration_types_config": object{"0": object{}, "1": object{}},
+	}
+}
+
+// team fills in what a test left open. The owner of the options is a member.
+func (s *Server) team(t Team) Team {
+	if t.ID == "" {
+		t.ID = s.next(s.now())
+	}
+	if t.OwnerID == "" {
+		t.OwnerID = s.o.Owner.ID
+	}
+	t.Members = append([]User{s.o.Owner}, t.Members...)
+	return t
+}
+
+func wireTeam(t Team) object {
+	members := make([]object, 0, len(t.Members))
+	for _, u := range t.Members {
+		members = append(members, object{
+			"user": wireUser(u), "team_id": t.ID, "membership_state": 2, "role": "admin", "permissions": []string{"*"},
+		})
+	}
+	return object{"id": t.ID, "icon": nil, "name": t.Name, "owner_user_id": t.OwnerID, "members": members}
+}
