@@ -76,6 +76,10 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 		r.screen.Forget()
 	case action.Undo:
 		return r.undoLast()
+	case action.Login:
+		return r.login()
+	case action.Engine:
+		r.open(enginePage(r.snap))
 	case action.Interrupt:
 		if r.snap.Busy && !r.o.ReadOnly {
 			return r.do(core.Interrupt{})

@@ -46,6 +46,12 @@ var entryKeys = struct{ digits, other, set, leave key.Binding }{
 	leave:  binding("esc", textLeave, "esc"),
 }
 
+var loginKeys = struct{ copy, send, leave key.Binding }{
+	copy:  binding("ctrl+y", textLoginCopy, "ctrl+y"),
+	send:  binding("enter", textLoginSend, "enter"),
+	leave: binding("esc", textLeave, "esc"),
+}
+
 var questionKeys = struct{ yes, no, chosen, other key.Binding }{
 	yes:    binding("y", "", "y", "Y"),
 	no:     binding("n", "", "n", "N", "q"),

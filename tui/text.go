@@ -38,6 +38,23 @@ const (
 	textUndoKey     = " · u undoes"
 	textCopied      = "copied, if the terminal allows it"
 
+	textLoginTitle  = "Log in to Claude"
+	textLoginWait   = "Asking for the address of the login page…"
+	textLoginOpen   = "Open this address in a browser and log in there (ctrl+y copies it):"
+	textLoginCode   = "Then paste the code that the page shows:"
+	textLoginNoCode = "paste the code that the page shows first"
+	textLoginCopy   = "copy the address"
+	textLoginSend   = "send the code"
+
+	textEngineTitle     = "Engine"
+	textEngineName      = "engine"
+	textEngineModel     = "model"
+	textEngineState     = "state"
+	textEngineWarning   = "warning"
+	textEngineToday     = "today"
+	textEngineProcesses = "processes: id, use, memory, age, session"
+	textNothingSpent    = "nothing spent"
+
 	textTooSmall     = "ollim-bot"
 	textHave         = "the screen has "
 	textNeed         = "it needs at least "

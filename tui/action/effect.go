@@ -67,6 +67,13 @@ func noForks(s core.Snapshot) string {
 	return ""
 }
 
+func noLogin(s core.Snapshot) string {
+	if !s.Engine.LoginNeeded {
+		return offLogin
+	}
+	return ""
+}
+
 func noLiveFork(s core.Snapshot) string {
 	for _, f := range s.Forks {
 		if f.Live() {

@@ -18,8 +18,10 @@ const (
 	Notices ID = "view.notices"
 	Mouse   ID = "view.mouse"
 	Redraw  ID = "view.redraw"
+	Engine  ID = "view.engine"
 
 	Undo      ID = "app.undo"
+	Login     ID = "app.login"
 	Interrupt ID = "app.interrupt"
 	Quit      ID = "app.quit"
 )

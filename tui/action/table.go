@@ -178,6 +178,10 @@ var everywhereRows = []Action{
 	{ID: GoPrevious, Keys: []string{"shift+tab"}, Title: "Go to the previous pane", Short: "previous pane", Quiet: true},
 	{ID: Zoom, Keys: []string{"z"}, Title: "Give the pane the whole screen, or take it back", Short: "zoom", Quiet: true},
 	{ID: Back, Keys: []string{"esc"}, Title: "Go back: out of a dialog, a search, a zoom", Short: "back", Quiet: true},
+	{
+		ID: Login, Keys: []string{"L"}, Title: "Log in to Claude", Short: "log in", Off: noLogin, Writes: true,
+	},
+	{ID: Engine, Keys: []string{"E"}, Title: "Show the engine: version, processes, memory, what today has cost", Short: "engine", Quiet: true},
 	{ID: Undo, Keys: []string{"u"}, Title: "Undo the last change", Short: "undo", Writes: true},
 	{ID: Notices, Keys: []string{"!"}, Title: "Show past notices", Short: "notices", Quiet: true},
 	{ID: Interrupt, Keys: []string{"ctrl+c"}, Title: "Interrupt the main turn; without one, quit", Short: "interrupt", Quiet: true},

@@ -7,6 +7,7 @@ const (
 	offSchedule = "nothing is scheduled in this window"
 	offUpdates  = "there is no pending update"
 	offForks    = "no run yet"
+	offLogin    = "the engine needs no login now"
 	offLive     = "no run is waiting or running"
 	offEnded    = "no run has ended yet"
 	offForked   = "the chat stands in a fork already; leave it first"

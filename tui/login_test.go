@@ -1,0 +1,50 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/agent"
+)
+
+func TestALoginIsBegunShownAndFinished(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("L")
+		s.sees("the engine needs no")
+		s.bot.change(func(c *core.Snapshot) {
+			c.Engine.LoginNeeded, c.Engine.OK, c.Engine.State = true, false, "nobody is logged in: L logs in"
+		})
+		time.Sleep(100 * time.Millisecond)
+		s.sees("nobody is logged in: L logs in", "L log in")
+		s.press("L")
+		s.sees("Asking for the address")
+		s.did(core.Login{})
+		s.bot.change(func(c *core.Snapshot) { c.Engine.LoginURL = "https://example.com/authorize?code=true" })
+		time.Sleep(100 * time.Millisecond)
+		s.sees("https://example.com/authorize?code=true", "paste the code")
+		s.press("enter")
+		s.sees("paste the code that the page shows first")
+		s.typed("ab#cd")
+		s.misses("ab#cd")
+		s.sees("•••••")
+		s.press("enter")
+		s.did(core.Login{}, core.Login{Code: "ab#cd"})
+	})
+}
+
+func TestTheEnginePageShowsWhatStandsBehindTheModel(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.bot.change(func(c *core.Snapshot) {
+			c.Engine.Version, c.Engine.Warning = "2.1.197", "this version was never tried"
+			c.Engine.Today = agent.Usage{InputTokens: 1200, OutputTokens: 34, CostUSD: 0.125}
+			c.Engine.Processes = []agent.Process{
+				{PID: 4711, Use: "session", Session: "0f6a2f0e", Memory: 280 << 20, Started: time.Now().Add(-2 * time.Minute)},
+				{PID: 4712, Use: "warm", Session: "1f6a2f0e", Started: time.Now()},
+			}
+		})
+		time.Sleep(100 * time.Millisecond)
+		s.press("E")
+		s.sees("2.1.197", "never tried", "1234 tokens", "$0.12", "4711", "280 MB", "2m", "warm", "?")
+	})
+}
