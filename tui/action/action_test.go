@@ -214,6 +214,7 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 		Forks:    []fork.View{{ID: "f", State: fork.Done}, {ID: "g", State: fork.Waiting}},
 
 		Approvals: []policy.Approval{{ID: "a"}},
+		Engine:    core.EngineStatus{LoginNeeded: true},
 	}
 	inFork := whole
 	inFork.Fork = &core.Banner{}
