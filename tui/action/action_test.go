@@ -136,7 +136,7 @@ func TestWhatChangesTheBotIsMarked(t *testing.T) {
 	want := []ID{
 		CapacityUp, CapacityDown, RefillDown5, RefillUp5, RefillDown1, RefillUp1, Exact,
 		ScheduleFire, UpdatesDiscard, ForksStop, ForksResume,
-		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, Undo,
+		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, Login, Undo,
 	}
 	var got []ID
 	for _, a := range All() {

@@ -1,0 +1,78 @@
+package claude
+
+import (
+	"strconv"
+	"strings"
+
+	"ollimbot/core/agent"
+)
+
+// server is the name under which the bot's tools are served.
+const server = "discord"
+
+// unfit are tools that make sense on a terminal only, that start turns by
+// themselves at some later time, or that spend without being asked. The list is
+// the same for every run: tools are part of the prompt's prefix, and an equal
+// prefix is what forks share the prompt cache by (claude-cli 9).
+var unfit = []string{
+	"AskUserQuestion", "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "EnterWorktree",
+	"ExitPlanMode", "ExitWorktree", "ReportFindings", "ScheduleWakeup", "Workflow",
+}
+
+// args are the flags of a process (claude-cli 1, 9, 12, 20). What a run may do
+// is no part of them: its hooks and its permission callback decide that, and the
+// bot's own tools decide by themselves. The system prompt goes into the
+// handshake, because flags can be read by every user of the machine.
+func args(o agent.SessionOptions, id string) []string {
+	a := []string{
+		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
+		"--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio",
+		"--strict-mcp-config", "--setting-sources=project",
+		"--allowedTools", "mcp__" + server, "--disallowedTools", strings.Join(unfit, ","),
+		"--permission-mode", permissionMode(o.Settings.Mode),
+	}
+	if o.Settings.Model != "" {
+		a = append(a, "--model", o.Settings.Model)
+	}
+	switch t := o.Settings.Thinking; t {
+	case "":
+	case "off":
+		a = append(a, "--thinking", "disabled")
+	case "adaptive":
+		a = append(a, "--thinking", "adaptive")
+	default:
+		a = append(a, "--max-thinking-tokens", t)
+	}
+	if o.Resume != "" {
+		a = append(a, "--resume", o.Resume)
+	}
+	switch {
+	case o.Resume == "":
+		a = append(a, "--session-id", id)
+	case o.Fork:
+		a = append(a, "--fork-session", "--session-id", id)
+	}
+	return a
+}
+
+// permissionMode is the mode for the CLI. To bypass permissions is for our own
+// callback, which then allows everything: the CLI refuses that mode to root.
+func permissionMode(mode string) string {
+	if mode == "" || mode == "bypassPermissions" {
+		return "default"
+	}
+	return mode
+}
+
+// thinkingTokens is what set_max_thinking_tokens takes for a setting: null for
+// the model's own measure, 0 for none.
+func thinkingTokens(thinking string) (tokens *int, ok bool) {
+	switch thinking {
+	case "adaptive":
+		return nil, true
+	case "off":
+		return new(int), true
+	}
+	n, err := strconv.Atoi(thinking)
+	return &n, err == nil && n >= 0
+}

@@ -1,0 +1,85 @@
+package claude
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/wire"
+)
+
+func TestTheSessionDecidesAboutItsFlagsOnly(t *testing.T) {
+	const id, other = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+	base := args(agent.SessionOptions{}, id)
+	for name, c := range map[string]struct {
+		o    agent.SessionOptions
+		want []string
+	}{
+		"fresh":  {agent.SessionOptions{}, []string{"--session-id", id}},
+		"resume": {agent.SessionOptions{Resume: other}, []string{"--resume", other}},
+		"fork":   {agent.SessionOptions{Resume: other, Fork: true}, []string{"--resume", other, "--fork-session", "--session-id", id}},
+		"settings": {
+			agent.SessionOptions{Settings: agent.Settings{Model: "opus", Thinking: "off"}},
+			[]string{"--model", "opus", "--thinking", "disabled", "--session-id", id},
+		},
+		"a budget": {agent.SessionOptions{Settings: agent.Settings{Thinking: "2048"}}, []string{"--max-thinking-tokens", "2048", "--session-id", id}},
+	} {
+		got := args(c.o, id)
+		constant := base[:len(base)-2]
+		if diff := cmp.Diff(append(slices.Clone(constant), c.want...), got); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+func TestWhatARunMayDoIsNoFlag(t *testing.T) {
+	o := agent.SessionOptions{SystemPrompt: "secret words", Allowed: []string{"Bash(ls)"}, Disallowed: []string{"Write"}}
+	o.Settings.Mode = "bypassPermissions"
+	line := strings.Join(args(o, "x"), " ")
+	for _, bad := range []string{"secret words", "Bash(ls)", "Write", "bypass", "dangerously"} {
+		if strings.Contains(line, bad) {
+			t.Errorf("%q is on the command line: %s", bad, line)
+		}
+	}
+}
+
+func TestACommandIsOneLineAndOneBlock(t *testing.T) {
+	m := agent.Message{Command: agent.Compact, Text: " keep\n/clear \x1b[31mthis\x00 ", Images: []agent.Image{{MediaType: "image/png"}}}
+	want := []wire.Block{wire.TextBlock("/compact keep /clear this")}
+	if diff := cmp.Diff(want, content(m), cmp.Comparer(func(a, b wire.Block) bool { return a == b })); diff != "" {
+		t.Error(diff)
+	}
+	if got := content(agent.Message{Command: agent.Cost}); len(got) != 1 || got[0] != wire.TextBlock("/cost") {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestTheLastBlockIsNeverTheUsers(t *testing.T) {
+	for _, text := range []string{"", "/clear", "@secret", lastBlock} {
+		got := content(agent.Message{Text: text})
+		if got[len(got)-1] != wire.TextBlock(lastBlock) {
+			t.Errorf("%q ends with %v", text, got[len(got)-1])
+		}
+	}
+}
+
+func TestUsageIsWhatATurnHasAdded(t *testing.T) {
+	var m meter
+	first := wire.Result{TotalCostUSD: 0.5, ModelUsage: map[string]wire.ModelUsage{
+		"a": {InputTokens: 10, OutputTokens: 2, CacheReadInputTokens: 5}, "b": {InputTokens: 1, CacheCreationInputTokens: 7},
+	}}
+	want := agent.Usage{InputTokens: 11, OutputTokens: 2, CacheRead: 5, CacheWrite: 7, CostUSD: 0.5}
+	if diff := cmp.Diff(want, m.take(first)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(agent.Usage{}, m.take(first)); diff != "" {
+		t.Error("an interrupted turn that has used nothing:", diff)
+	}
+	smaller := wire.Result{TotalCostUSD: 0.25, ModelUsage: map[string]wire.ModelUsage{"a": {InputTokens: 4}}}
+	if got := m.take(smaller); got.InputTokens != 4 || got.CostUSD != 0.25 {
+		t.Errorf("sums that began anew: %+v", got)
+	}
+}

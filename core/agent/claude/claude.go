@@ -1,0 +1,236 @@
+// Package claude is the engine over the real "claude" command: one process for
+// each session, spoken to in JSON lines (package wire) and kept by package
+// process. It owns what a session is on that wire: how one is opened, resumed
+// and forked, where a turn begins and ends, what its lines mean as events, what
+// a process may use, and the process that waits ahead for the next fork.
+//
+// It must not know forks, budgets, Discord or the bot's files: what it knows of
+// the bot are the callbacks that come with a session.
+//
+// Goroutines: every session has one that reads it (session.live). It belongs to
+// the engine and has ended when Run returns, as have the processes.
+package claude
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/process"
+)
+
+// Limits of the engine, which may change while it runs.
+type Limits struct {
+	// Warm is how many sessions are kept ready; more than one counts as one.
+	Warm int
+	// Memory is how many resident bytes one process may have before it is ended;
+	// 0 sets no limit.
+	Memory int64
+}
+
+// Options of the engine.
+type Options struct {
+	// Path is the command. Empty: process.Find looks for it in Env.
+	Path string
+	// Env is the environment of the program; nil is os.Environ. What a process
+	// gets of it is for process.Environment to say.
+	Env []string
+	// Process is what the environment carries of ours.
+	Process process.Env
+	// Limits are read whenever they matter. Nil: nothing is kept ready and
+	// memory has no limit.
+	Limits func() Limits
+	// Log may be nil.
+	Log *slog.Logger
+}
+
+// Engine opens sessions with Claude. Use New.
+type Engine struct {
+	o Options
+	// start begins a process; tests put pipes in its place.
+	start func(process.Spec) (child, error)
+	// begun is closed when Run has begun.
+	begun chan struct{}
+	// background are the goroutines that outlive the call that started them:
+	// Run waits for them.
+	background sync.WaitGroup
+	login      login
+	pool       pool
+
+	mu sync.Mutex
+	// ctx is that of Run while sessions may be opened, else nil; ran says that Run
+	// was called.
+	ctx context.Context
+	ran bool
+	// sessions are all whose process was not reaped yet, by id. A session that
+	// is being opened holds its id with nil.
+	sessions map[string]*session
+	status   agent.Status
+	changed  func()
+}
+
+// The engine is all that package agent has a name for.
+var (
+	_ agent.Engine   = (*Engine)(nil)
+	_ agent.Reporter = (*Engine)(nil)
+	_ agent.Runner   = (*Engine)(nil)
+	_ agent.Warmer   = (*Engine)(nil)
+	_ agent.Account  = (*Engine)(nil)
+	_ agent.Witness  = (*Engine)(nil)
+)
+
+// Misuse of the engine.
+var (
+	errNotRunning = errors.New(textNotRunning)
+	errRanTwice   = errors.New("the engine was run twice")
+)
+
+// New returns an engine and starts nothing.
+func New(o Options) *Engine {
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	if o.Limits == nil {
+		o.Limits = func() Limits { return Limits{} }
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Engine{
+		o: o, begun: make(chan struct{}), sessions: map[string]*session{}, pool: newPool(),
+		start: func(s process.Spec) (child, error) { return process.Start(s) },
+	}
+}
+
+// Run watches the processes and keeps one ready until ctx ends, then ends every
+// session and returns when nothing of them is left.
+func (e *Engine) Run(ctx context.Context) error {
+	if err := e.begin(ctx); err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return e.safely("version", func() { e.checkVersion(ctx) }) })
+	g.Go(func() error { return e.safely("watch", func() { e.watch(ctx) }) })
+	g.Go(func() error { return e.safely("ahead", func() { e.keepWarm(ctx) }) })
+	err := g.Wait()
+	e.end()
+	return err
+}
+
+// begin ends what an earlier run of the program has left behind, before it
+// lets sessions be opened: a process that was orphaned may still write to a
+// session's history.
+func (e *Engine) begin(ctx context.Context) error {
+	e.mu.Lock()
+	again := e.ran
+	e.ran = true
+	e.mu.Unlock()
+	if again {
+		return errRanTwice
+	}
+	if err := process.BecomeSubreaper(); err != nil {
+		e.o.Log.Warn("orphans of the engine's processes cannot be collected", "error", err)
+	}
+	if mark := e.o.Process.Mark; mark != "" {
+		if n, err := process.CollectOrphans(mark); n > 0 || err != nil {
+			e.o.Log.Warn("processes of an earlier run were ended", "count", n, "error", err)
+		}
+	}
+	e.mu.Lock()
+	e.ctx = ctx
+	e.mu.Unlock()
+	close(e.begun)
+	return nil
+}
+
+// end closes all sessions at once and waits for everything of them.
+func (e *Engine) end() {
+	e.mu.Lock()
+	e.ctx = nil
+	open := make([]*session, 0, len(e.sessions))
+	for _, s := range e.sessions {
+		if s != nil {
+			open = append(open, s)
+		}
+	}
+	e.mu.Unlock()
+	var g sync.WaitGroup
+	for _, s := range open {
+		g.Go(func() {
+			if err := s.Close(); err != nil {
+				e.o.Log.Warn("session did not close cleanly", "session", s.ID(), "error", err)
+			}
+		})
+	}
+	g.Wait()
+	e.endLogin()
+	e.background.Wait()
+}
+
+// safely runs f; a panic in it is an error that ends Run.
+func (e *Engine) safely(what string, f func()) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.o.Log.Error("engine panicked", "part", what, "fault", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = fmt.Errorf("engine %s: internal fault: %v", what, p)
+		}
+	}()
+	f()
+	return nil
+}
+
+// later runs f in a goroutine that Run waits for. A panic in it is logged.
+func (e *Engine) later(what string, f func()) {
+	e.background.Go(func() { _ = e.safely(what, f) }) // safely has logged it
+}
+
+// waitBegun waits a moment for Run, which whoever wires the program starts
+// beside the first Open.
+func (e *Engine) waitBegun(ctx context.Context) error {
+	limit := time.NewTimer(time.Second)
+	defer limit.Stop()
+	select {
+	case <-e.begun:
+	case <-limit.C:
+		return errNotRunning
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ctx == nil || e.ctx.Err() != nil {
+		return errNotRunning
+	}
+	return nil
+}
+
+// path is where the command is; the error says how to install it.
+func (e *Engine) path() (string, error) {
+	if e.o.Path != "" {
+		return e.o.Path, nil
+	}
+	return process.Find(func(name string) string { return lookup(e.o.Env, name) })
+}
+
+// env is the environment that a process gets.
+func (e *Engine) env() []string { return process.Environment(e.o.Env, e.o.Process) }
+
+// lookup is the value of a variable; the last one of a name counts.
+func lookup(env []string, name string) string {
+	for _, v := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,196 @@
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/clean"
+)
+
+// The hooks that are registered, by the ids that the CLI calls them with.
+// SessionStart and SessionEnd are left out: the one never arrives, the other
+// fires when nobody listens any more (claude-cli 7).
+const (
+	hookStop     = "ollim_stop"
+	hookPreTool  = "ollim_pre_tool"
+	hookPostTool = "ollim_post_tool"
+)
+
+const (
+	// patience is how long the CLI waits for the Stop and PreToolUse hooks,
+	// postPatience for PostToolUse.
+	patience     = 60 * time.Second
+	postPatience = 30 * time.Second
+	// margin is how much earlier we give up: an answer of ours says why, and is
+	// one that the CLI obeys.
+	margin = 5 * time.Second
+)
+
+// hookMatcher registers callbacks for an event; without a matcher they see all.
+type hookMatcher struct {
+	IDs     []string `json:"hookCallbackIds"`
+	Timeout int      `json:"timeout"` // in seconds
+}
+
+func registeredHooks() map[string][]hookMatcher {
+	register := func(id string, timeout time.Duration) []hookMatcher {
+		return []hookMatcher{{IDs: []string{id}, Timeout: int(timeout.Seconds())}}
+	}
+	return map[string][]hookMatcher{
+		"Stop":        register(hookStop, patience),
+		"PreToolUse":  register(hookPreTool, patience),
+		"PostToolUse": register(hookPostTool, postPatience),
+	}
+}
+
+// hookAnswer is what a hook answers with; the zero value has no objection.
+// It never permits: "allow" would skip the question for permission.
+type hookAnswer struct {
+	Decision string      `json:"decision,omitempty"`
+	Reason   string      `json:"reason,omitempty"`
+	Specific *hookDenial `json:"hookSpecificOutput,omitempty"`
+}
+
+type hookDenial struct {
+	Event    string `json:"hookEventName"`
+	Decision string `json:"permissionDecision"`
+	Reason   string `json:"permissionDecisionReason"`
+}
+
+// hook answers a hook callback. What cannot be read is answered like a call
+// that must not be made; for the other events that answer means nothing.
+func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAnswer) {
+	var r struct {
+		Callback string          `json:"callback_id"`
+		Input    json.RawMessage `json:"input"`
+		ToolUse  string          `json:"tool_use_id"`
+	}
+	if err := json.Unmarshal(request, &r); err != nil {
+		h.log.Error("a hook request could not be read", "error", err)
+		return objection(answerGarbled)
+	}
+	switch r.Callback {
+	case hookStop:
+		return h.stopHook(ctx, r.Input)
+	case hookPostTool:
+		h.postTool(ctx, r.Input)
+		return hookAnswer{}
+	case hookPreTool:
+		reason, ok := h.preTool(ctx, r.Input)
+		if ok {
+			return hookAnswer{}
+		}
+		id := r.ToolUse
+		if u, err := readHookUse(r.Input); err == nil && u.ID != "" {
+			id = u.ID
+		}
+		h.refuse(id)
+		return objection(reason)
+	}
+	h.log.Warn("an unknown hook was called", "hook", clean.Cut(clean.Line(r.Callback), 60))
+	return objection(answerGarbled)
+}
+
+// objection denies a call.
+func objection(reason string) hookAnswer {
+	return hookAnswer{Specific: &hookDenial{Event: "PreToolUse", Decision: "deny", Reason: reason}}
+}
+
+// stopHook lets the run object to the end of its turn, once: a turn that goes on
+// because of an objection may end in any case.
+func (h *host) stopHook(ctx context.Context, input json.RawMessage) hookAnswer {
+	r := h.bound()
+	if r == nil || r.hooks.Stop == nil {
+		return hookAnswer{}
+	}
+	var in struct {
+		Again bool `json:"stop_hook_active"`
+	}
+	if err := json.Unmarshal(input, &in); err != nil {
+		h.log.Error("a stop hook's input could not be read", "error", err)
+		return hookAnswer{}
+	}
+	reason, err := within(ctx, h, patience-margin, func(ctx context.Context) string { return r.hooks.Stop(ctx, in.Again) })
+	if err != nil {
+		h.failed("stop hook gave no answer", err)
+		return hookAnswer{}
+	}
+	if reason == "" || in.Again {
+		return hookAnswer{}
+	}
+	return hookAnswer{Decision: "block", Reason: reason}
+}
+
+// preTool asks the run's guard; ok means that it has no objection.
+func (h *host) preTool(ctx context.Context, input json.RawMessage) (reason string, ok bool) {
+	r := h.bound()
+	if r == nil {
+		return answerNoRun, false
+	}
+	u, err := readHookUse(input)
+	if err != nil {
+		h.log.Error("a call's input could not be read", "error", err)
+		return answerGarbled, false
+	}
+	if r.hooks.PreTool == nil {
+		return "", true
+	}
+	d, err := within(ctx, h, patience-margin, func(ctx context.Context) agent.Decision { return r.hooks.PreTool(ctx, u) })
+	switch {
+	case errors.Is(err, errSlow):
+		h.failed("hook before a call gave no answer", err)
+		return answerSlow, false
+	case errors.Is(err, errCancelled), errors.Is(err, errEnded):
+		return answerCancelled, false
+	case err != nil:
+		h.failed("hook before a call gave no answer", err)
+		return answerFault, false
+	case d.Allow:
+		return "", true
+	}
+	return orNoReason(d.Reason), false
+}
+
+// postTool tells the run that a call has succeeded.
+func (h *host) postTool(ctx context.Context, input json.RawMessage) {
+	r := h.bound()
+	if r == nil || r.hooks.PostTool == nil {
+		return
+	}
+	u, err := readHookUse(input)
+	if err != nil {
+		h.log.Error("a finished call's input could not be read", "error", err)
+		return
+	}
+	_, err = within(ctx, h, postPatience-margin, func(ctx context.Context) struct{} {
+		r.hooks.PostTool(ctx, u)
+		return struct{}{}
+	})
+	if err != nil {
+		h.failed("hook after a call gave no answer", err)
+	}
+}
+
+// readHookUse reads the call that a hook is about.
+func readHookUse(input json.RawMessage) (agent.ToolUse, error) {
+	var in struct {
+		Tool  string          `json:"tool_name"`
+		Input json.RawMessage `json:"tool_input"`
+		ID    string          `json:"tool_use_id"`
+	}
+	if err := json.Unmarshal(input, &in); err != nil {
+		return agent.ToolUse{}, err
+	}
+	return toolUse(in.ID, in.Tool, in.Input)
+}
+
+// failed logs a callback without an answer, unless it was only cancelled.
+func (h *host) failed(message string, err error) {
+	if errors.Is(err, errCancelled) || errors.Is(err, errEnded) {
+		return
+	}
+	h.log.Error("callback failed", "what", message, "error", clean.Line(err.Error()))
+}

@@ -1,0 +1,387 @@
+package claude
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/agent"
+)
+
+// hostCall is what a callback of hostRun was called with.
+type hostCall struct {
+	Hook  string
+	Use   agent.ToolUse
+	Again bool
+}
+
+// hostRun is a run whose callbacks note what they are called with.
+type hostRun struct {
+	stop     func(context.Context, bool) string
+	pre, ask func(context.Context, agent.ToolUse) agent.Decision
+
+	mu    sync.Mutex
+	calls []hostCall
+}
+
+func (r *hostRun) note(c hostCall) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls = append(r.calls, c)
+}
+
+func (r *hostRun) seen(hook string) (calls []hostCall) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.calls {
+		if c.Hook == hook {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// options are the session's options: a callback that is not set allows.
+func (r *hostRun) options(tools ...agent.Tool) agent.SessionOptions {
+	allow := func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Allow: true} }
+	if r.pre == nil {
+		r.pre = allow
+	}
+	if r.ask == nil {
+		r.ask = allow
+	}
+	if r.stop == nil {
+		r.stop = func(context.Context, bool) string { return "" }
+	}
+	return agent.SessionOptions{
+		Tools: tools,
+		Hooks: agent.Hooks{
+			Stop: func(ctx context.Context, again bool) string {
+				r.note(hostCall{Hook: "stop", Again: again})
+				return r.stop(ctx, again)
+			},
+			PreTool: func(ctx context.Context, u agent.ToolUse) agent.Decision {
+				r.note(hostCall{Hook: "pre", Use: u})
+				return r.pre(ctx, u)
+			},
+			PostTool: func(_ context.Context, u agent.ToolUse) { r.note(hostCall{Hook: "post", Use: u}) },
+		},
+		Permission: func(ctx context.Context, u agent.ToolUse) agent.Decision {
+			r.note(hostCall{Hook: "ask", Use: u})
+			return r.ask(ctx, u)
+		},
+	}
+}
+
+// boundHost is a host of a run; it is closed with the test.
+func boundHost(t testing.TB, r *hostRun, tools ...agent.Tool) *host {
+	t.Helper()
+	h := newHost(tools, nil)
+	t.Cleanup(h.close)
+	if err := h.bind(r.options(tools...)); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// asked is the host's answer as the CLI reads it.
+func asked(t testing.TB, h *host, subtype, request string) string {
+	t.Helper()
+	answer, err := h.handle(t.Context(), subtype, json.RawMessage(request))
+	if err != nil {
+		t.Fatalf("%s is answered with the error %v", subtype, err)
+	}
+	data, err := json.Marshal(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// decoded is a JSON value for comparison.
+func decoded(t testing.TB, data []byte) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatalf("%.200s: %v", data, err)
+	}
+	return v
+}
+
+// exchange is a request of a captured session and the answer that it got.
+type exchange struct {
+	subtype string
+	request json.RawMessage
+	answer  json.RawMessage // empty where the capture has none
+}
+
+// captured reads the control requests of a capture in their order. Our own hook
+// ids take the place of the captured ones.
+func captured(t *testing.T, name string) []*exchange {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "control", name+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := map[string]string{"Stop": hookStop, "PreToolUse": hookPreTool, "PostToolUse": hookPostTool}
+	byID := map[string]*exchange{}
+	var list []*exchange
+	for s := bufio.NewScanner(bytes.NewReader(data)); s.Scan(); {
+		var l struct {
+			Line struct {
+				Type     string         `json:"type"`
+				ID       string         `json:"request_id"`
+				Request  map[string]any `json:"request"`
+				Response struct {
+					ID       string          `json:"request_id"`
+					Response json.RawMessage `json:"response"`
+				} `json:"response"`
+			} `json:"line"`
+		}
+		if err := json.Unmarshal(s.Bytes(), &l); err != nil {
+			t.Fatal(err)
+		}
+		if l.Line.Type == "control_response" {
+			if e := byID[l.Line.Response.ID]; e != nil {
+				e.answer = l.Line.Response.Response
+			}
+			continue
+		}
+		subtype, _ := l.Line.Request["subtype"].(string)
+		if subtype == "hook_callback" {
+			input, _ := l.Line.Request["input"].(map[string]any)
+			event, _ := input["hook_event_name"].(string)
+			if ours[event] == "" {
+				continue // an event that we do not register
+			}
+			l.Line.Request["callback_id"] = ours[event]
+		}
+		request, err := json.Marshal(l.Line.Request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := &exchange{subtype: subtype, request: request}
+		byID[l.Line.ID] = e
+		list = append(list, e)
+	}
+	if len(list) == 0 {
+		t.Fatalf("%s holds no requests", name)
+	}
+	return list
+}
+
+func TestAProcessBelongsToOneRunOnly(t *testing.T) {
+	h := boundHost(t, &hostRun{})
+	if err := h.bind((&hostRun{}).options()); !errors.Is(err, errBound) {
+		t.Errorf("a second bind gives %v", err)
+	}
+}
+
+func TestARunMustHaveTheToolsThatTheProcessLists(t *testing.T) {
+	answers := func(context.Context, json.RawMessage) agent.ToolResult { return agent.ToolResult{} }
+	listed := agent.Tool{Name: "a", Description: "does a", Schema: json.RawMessage(`{"type":"object"}`), Call: answers}
+	change := func(f func(*agent.Tool)) agent.Tool { t := listed; f(&t); return t }
+	for name, tools := range map[string][]agent.Tool{
+		"none":                nil,
+		"one more":            {listed, change(func(t *agent.Tool) { t.Name = "b" })},
+		"another one":         {change(func(t *agent.Tool) { t.Name = "b" })},
+		"another description": {change(func(t *agent.Tool) { t.Description = "does b" })},
+		"another schema":      {change(func(t *agent.Tool) { t.Schema = json.RawMessage(`{"type":"object","properties":{}}`) })},
+		"one without a call":  {change(func(t *agent.Tool) { t.Call = nil })},
+	} {
+		h := newHost([]agent.Tool{listed}, nil)
+		if err := h.bind((&hostRun{}).options(tools...)); err == nil {
+			t.Errorf("a run with %s is bound", name)
+		}
+		if err := h.bind((&hostRun{}).options(listed)); err != nil {
+			t.Errorf("after %s was refused, the right run is too: %v", name, err)
+		}
+		h.close()
+	}
+}
+
+func TestAToolWithoutASchemaIsFoundWhenItIsBound(t *testing.T) {
+	for _, schema := range []string{``, `{"type":"array"}`, `{"type":`, `7`} {
+		tool := agent.Tool{
+			Name: "bad", Schema: json.RawMessage(schema),
+			Call: func(context.Context, json.RawMessage) agent.ToolResult { return agent.ToolResult{} },
+		}
+		h := newHost([]agent.Tool{tool}, nil)
+		if err := h.bind((&hostRun{}).options(tool)); err == nil || !strings.Contains(err.Error(), "bad") {
+			t.Errorf("the schema %q gives %v", schema, err)
+		}
+		h.close()
+	}
+}
+
+func TestAProcessWithoutARunRefusesEveryCall(t *testing.T) {
+	h := newHost([]agent.Tool{{Name: "ping_user", Schema: json.RawMessage(`{"type":"object"}`)}}, nil)
+	defer h.close()
+	handshake(t, h)
+	if list := asked(t, h, "mcp_message", mcpLine(1, "tools/list", nil)); !strings.Contains(list, "ping_user") {
+		t.Errorf("the tools are not listed: %s", list)
+	}
+	call := asked(t, h, "mcp_message", mcpLine(2, "tools/call", map[string]any{"name": "ping_user"}))
+	if !strings.Contains(call, answerNoRun) || !strings.Contains(call, `"isError":true`) {
+		t.Errorf("a call is answered %s", call)
+	}
+	pre := asked(t, h, "hook_callback", hookLine(hookPreTool, `{"tool_name":"Bash","tool_input":{},"tool_use_id":"t1"}`))
+	if !strings.Contains(pre, `"permissionDecision":"deny"`) || !h.denied("t1") {
+		t.Errorf("the hook before a call answers %s", pre)
+	}
+	ask := asked(t, h, "can_use_tool", `{"tool_name":"Bash","input":{},"tool_use_id":"t2"}`)
+	if !strings.Contains(ask, `"behavior":"deny"`) || !h.denied("t2") {
+		t.Errorf("the question for permission is answered %s", ask)
+	}
+	for _, hook := range []string{hookStop, hookPostTool} {
+		if got := asked(t, h, "hook_callback", hookLine(hook, `{"tool_name":"Bash","tool_input":{}}`)); got != "{}" {
+			t.Errorf("%s answers %s", hook, got)
+		}
+	}
+}
+
+func TestOnlyWhatWeRefusedCountsAsDenied(t *testing.T) {
+	h := boundHost(t, &hostRun{pre: func(_ context.Context, u agent.ToolUse) agent.Decision {
+		return agent.Decision{Allow: u.Name == "Read", Reason: "no"}
+	}})
+	asked(t, h, "hook_callback", hookLine(hookPreTool, `{"tool_name":"Read","tool_input":{},"tool_use_id":"read"}`))
+	asked(t, h, "hook_callback", hookLine(hookPreTool, `{"tool_name":"Write","tool_input":{},"tool_use_id":"write"}`))
+	if h.denied("read") || h.denied("") || !h.denied("write") {
+		t.Errorf("denied: read %v, write %v, no id %v", h.denied("read"), h.denied("write"), h.denied(""))
+	}
+}
+
+func TestARequestThatWeDoNotKnowIsAnErrorOnOneLine(t *testing.T) {
+	h := boundHost(t, &hostRun{})
+	_, err := h.handle(t.Context(), "elicit\n\x1b[31mation"+strings.Repeat("x", 1000), json.RawMessage(`{}`))
+	if err == nil || strings.ContainsAny(err.Error(), "\n\x1b") || len(err.Error()) > 200 {
+		t.Errorf("the error is %q", err)
+	}
+}
+
+func TestTheHandshakeKeepsThePromptOutOfTheArguments(t *testing.T) {
+	h := newHost(nil, nil)
+	defer h.close()
+	data, err := json.Marshal(h.initialize("You are <Olli> & co."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"subtype":"initialize","hooks":{
+		"Stop":[{"hookCallbackIds":["ollim_stop"],"timeout":60}],
+		"PreToolUse":[{"hookCallbackIds":["ollim_pre_tool"],"timeout":60}],
+		"PostToolUse":[{"hookCallbackIds":["ollim_post_tool"],"timeout":30}]},
+		"sdkMcpServers":["discord"],"appendSystemPrompt":"You are <Olli> & co."}`
+	if diff := cmp.Diff(decoded(t, []byte(want)), decoded(t, data)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAfterCloseEverythingIsRefused(t *testing.T) {
+	r := &hostRun{}
+	h := boundHost(t, r)
+	h.close()
+	h.close()
+	if got := asked(t, h, "hook_callback", hookLine(hookPreTool, `{"tool_name":"Bash","tool_input":{}}`)); !strings.Contains(got, `"deny"`) {
+		t.Errorf("the hook before a call answers %s", got)
+	}
+	if got := asked(t, h, "can_use_tool", `{"tool_name":"Bash","input":{}}`); !strings.Contains(got, `"deny"`) {
+		t.Errorf("the question for permission is answered %s", got)
+	}
+	if got := asked(t, h, "mcp_message", mcpLine(1, "tools/list", nil)); !strings.Contains(got, `"error"`) {
+		t.Errorf("the tools are still served: %s", got)
+	}
+	if n := len(r.seen("pre")); n != 0 {
+		t.Errorf("the run was asked %d times", n)
+	}
+}
+
+func TestTheNewestAreRememberedAndNoMore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.IntRange(1, 8).Draw(t, "limit")
+		r := recent[int]{limit: limit}
+		var order []int // distinct, oldest first
+		for _, k := range rapid.SliceOf(rapid.IntRange(0, 20)).Draw(t, "added") {
+			known := r.has(k)
+			r.add(k)
+			if !known {
+				order = append(order, k)
+			}
+		}
+		newest := order[max(0, len(order)-limit):]
+		for k := range 21 {
+			want := false
+			for _, n := range newest {
+				want = want || n == k
+			}
+			if r.has(k) != want {
+				t.Fatalf("has(%d) is %v among %v", k, r.has(k), newest)
+			}
+		}
+		if len(r.order) > limit || len(r.known) > limit {
+			t.Fatalf("%d and %d are kept of %d", len(r.order), len(r.known), limit)
+		}
+	})
+}
+
+// FuzzHandle holds what the CLI depends on: nothing panics, every answer is JSON,
+// only known requests have one, and what cannot be read never permits a call.
+func FuzzHandle(f *testing.F) {
+	for _, s := range []string{
+		hookLine(hookPreTool, `{"tool_name":"Bash","tool_input":{"command":"x"},"tool_use_id":"t"}`),
+		hookLine(hookStop, `{"stop_hook_active":true}`), hookLine("x", `null`), `[]`, `{`, `null`, `{"input":7}`,
+		`{"tool_name":"Bash","input":{"a":1e999},"tool_use_id":"t"}`, mcpLine(0, "initialize", map[string]any{}),
+		mcpLine(1, "tools/call", map[string]any{"name": "echo", "arguments": []int{1}}), mcpLine(1, "tools/list", nil),
+		`{"server_name":"discord","message":{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}}`,
+		`{"server_name":"other","message":{"jsonrpc":"2.0","id":"x","method":"ping"}}`,
+	} {
+		for kind := range byte(4) {
+			f.Add(kind, []byte(s))
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind byte, request []byte) {
+		refusing := &hostRun{
+			pre: func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{} },
+			ask: func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{} },
+		}
+		h := boundHost(t, refusing, echoTool("echo"))
+		defer h.close()
+		handshake(t, h)
+		kinds := []string{"hook_callback", "can_use_tool", "mcp_message", "other"}
+		subtype := kinds[int(kind)%len(kinds)]
+		answer, err := h.handle(t.Context(), subtype, request)
+		if (err != nil) != (subtype == "other") {
+			t.Fatalf("%s gives the error %v", subtype, err)
+		}
+		data, err := json.Marshal(answer)
+		if err != nil || bytes.ContainsRune(data, '\n') {
+			t.Fatalf("the answer is %s, %v", data, err)
+		}
+		if bytes.Contains(data, []byte(`"allow"`)) {
+			t.Fatalf("a run that refuses everything answers %s", data)
+		}
+		if subtype == "hook_callback" && string(data) == "{}" && len(refusing.seen("stop"))+len(refusing.seen("post")) == 0 {
+			var r struct {
+				ID string `json:"callback_id"`
+			}
+			if json.Unmarshal(request, &r) != nil || r.ID != hookStop && r.ID != hookPostTool {
+				t.Fatalf("no objection to %s", request)
+			}
+		}
+	})
+}
+
+// hookLine is a hook_callback request.
+func hookLine(id, input string) string {
+	return fmt.Sprintf(`{"subtype":"hook_callback","callback_id":%q,"input":%s}`, id, input)
+}

@@ -1,0 +1,388 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/fakeapi"
+)
+
+const (
+	goodCode  = "good-code-1234#state-5678"
+	loginPage = "https://claude.example/oauth/authorize?code=true&state=5678"
+)
+
+// loginScript plays "claude auth login" as the real one speaks (claude-cli 17),
+// and "claude auth status" by the file that a login leaves in HOME.
+const loginScript = `#!/bin/sh
+case "$1 $2" in
+"auth status")
+	if [ -f "$HOME/in" ]; then echo '{"loggedIn":true,"authMethod":"claude.ai","apiProvider":"firstParty"}'; exit 0; fi
+	echo '{"loggedIn":false,"authMethod":"none","apiProvider":"firstParty"}'; exit 1 ;;
+"auth login")
+	echo "$BROWSER" > "$HOME/browser"
+	echo "Opening browser to sign in…"
+	echo "If the browser didn't open, visit: ` + loginPage + `"
+	printf 'Paste code here if prompted > '
+	read code
+	if [ "$code" = "` + goodCode + `" ]; then touch "$HOME/in"; echo "Login successful."; exit 0; fi
+	echo "Login failed: the code $code is not known" >&2
+	exit 1 ;;
+esac
+exit 2
+`
+
+// loginEngine is an engine whose command is a shell script; its login ends with
+// the test.
+func loginEngine(t *testing.T, script string) (e *Engine, home string) {
+	t.Helper()
+	home = t.TempDir()
+	path := filepath.Join(home, "claude")
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	e = New(Options{Path: path, Env: []string{"PATH=/usr/bin:/bin", "HOME=" + home, "BROWSER=firefox"}})
+	t.Cleanup(e.endLogin)
+	return e, home
+}
+
+// within10 is a context that ends a test which would hang.
+func within10(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// loginEnded waits until no login runs.
+func loginEnded(t *testing.T, a *attempt) {
+	t.Helper()
+	select {
+	case <-a.ended:
+		a.work.Wait()
+	case <-within10(t).Done():
+		t.Fatal("the login does not end")
+	}
+}
+
+func TestALoginGoesFromAddressToCodeToAccount(t *testing.T) {
+	e, home := loginEngine(t, loginScript)
+	ctx := within10(t)
+	e.setStatus(func(s *agent.Status) { s.LoginNeeded, s.Problem = true, "not logged in" })
+	address, err := e.Login(ctx)
+	if err != nil || address != loginPage {
+		t.Fatalf("the address is %q, %v", address, err)
+	}
+	if s := e.Status(); s.LoginURL != loginPage || !s.LoginNeeded {
+		t.Errorf("while it waits the status is %+v", s)
+	}
+	if err := e.Finish(ctx, "  "+goodCode+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if s := e.Status(); s.LoginURL != "" || s.LoginNeeded || s.Problem != "" {
+		t.Errorf("after it the status is %+v", s)
+	}
+	if browser, err := os.ReadFile(filepath.Join(home, "browser")); err != nil || string(browser) != "/bin/true\n" {
+		t.Errorf("the browser is %q, %v", browser, err)
+	}
+	if err := e.Finish(ctx, goodCode); err == nil || err.Error() != textNoLogin {
+		t.Errorf("a second code gives %v", err)
+	}
+}
+
+func TestALoginThatSucceedsLeavesOtherProblemsAlone(t *testing.T) {
+	e, _ := loginEngine(t, loginScript)
+	ctx := within10(t)
+	e.setStatus(func(s *agent.Status) { s.Problem = "claude 1.0 is too old" })
+	if _, err := e.Login(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Finish(ctx, goodCode); err != nil {
+		t.Fatal(err)
+	}
+	if s := e.Status(); s.Problem != "claude 1.0 is too old" {
+		t.Errorf("the problem is %q", s.Problem)
+	}
+}
+
+func TestARefusedCodeIsToldInOneLineWithoutTheCode(t *testing.T) {
+	e, _ := loginEngine(t, loginScript)
+	ctx := within10(t)
+	if _, err := e.Login(ctx); err != nil {
+		t.Fatal(err)
+	}
+	err := e.Finish(ctx, "secret-part#other-part")
+	if err == nil || !strings.Contains(err.Error(), "Login failed") || strings.Contains(err.Error(), "\n") {
+		t.Fatalf("the error is %v", err)
+	}
+	if strings.Contains(err.Error(), "secret-part") || strings.Contains(err.Error(), "other-part") {
+		t.Errorf("the code is in the error: %v", err)
+	}
+	if s := e.Status(); s.LoginURL != "" {
+		t.Errorf("the address is still there: %s", s.LoginURL)
+	}
+}
+
+func TestHalfACodeLeavesTheLoginWaiting(t *testing.T) {
+	e, _ := loginEngine(t, loginScript)
+	ctx := within10(t)
+	if _, err := e.Login(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range []string{"", "  ", "abc", "abc#", "#def", "a b#c", "a#b\nc#d", "a\x00#b", strings.Repeat("x", 5000) + "#y"} {
+		if err := e.Finish(ctx, code); err == nil || err.Error() != textHalfCode {
+			t.Errorf("%.20q gives %v", code, err)
+		}
+	}
+	if err := e.Finish(ctx, goodCode); err != nil {
+		t.Errorf("the whole code gives %v", err)
+	}
+}
+
+func TestNoCodeBecomesTwoLines(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		code, err := loginCode(rapid.String().Draw(t, "code") + rapid.SampledFrom([]string{"#", "", "#\n"}).Draw(t, "mark") + rapid.String().Draw(t, "state"))
+		if err != nil {
+			return
+		}
+		if strings.ContainsAny(code, "\n\r\x00\u2028") || !strings.Contains(code, "#") {
+			t.Fatalf("%q would be handed over", code)
+		}
+	})
+}
+
+func TestASecondLoginReplacesTheFirst(t *testing.T) {
+	e, _ := loginEngine(t, loginScript)
+	ctx := within10(t)
+	if _, err := e.Login(ctx); err != nil {
+		t.Fatal(err)
+	}
+	first := e.login.current()
+	if _, err := e.Login(ctx); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-first.child.Done():
+	default:
+		t.Error("the first command still runs")
+	}
+	if s := e.Status(); s.LoginURL != loginPage {
+		t.Errorf("the end of the first took the address of the second: %q", s.LoginURL)
+	}
+	if err := e.Finish(ctx, goodCode); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestALoginEndsWithTheEngine(t *testing.T) {
+	e, _ := loginEngine(t, loginScript)
+	ctx := within10(t)
+	if _, err := e.Login(ctx); err != nil {
+		t.Fatal(err)
+	}
+	a := e.login.current()
+	e.endLogin()
+	select {
+	case <-a.child.Done():
+	default:
+		t.Error("the command still runs")
+	}
+	if s := e.Status(); s.LoginURL != "" {
+		t.Errorf("the address is still there: %s", s.LoginURL)
+	}
+	if _, err := e.Login(ctx); err == nil {
+		t.Error("a login begins after the end")
+	}
+	e.endLogin()
+}
+
+func TestALoginDoesNotWaitForEver(t *testing.T) {
+	e, _ := loginEngine(t, loginScript)
+	e.login.limit = time.Second
+	_, err := e.Login(within10(t))
+	if a := e.login.current(); a != nil {
+		loginEnded(t, a)
+	}
+	if err := e.Finish(within10(t), goodCode); err == nil || err.Error() != textNoLogin {
+		t.Errorf("a code that comes too late gives %v", err)
+	}
+	if err != nil {
+		t.Errorf("the login did not begin: %v", err)
+	}
+	if s := e.Status(); s.LoginURL != "" {
+		t.Errorf("the address is still there: %s", s.LoginURL)
+	}
+}
+
+func TestALoginThatNobodyWaitsForIsEnded(t *testing.T) {
+	e, _ := loginEngine(t, "#!/bin/sh\nread code\n")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := e.Login(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the error is %v", err)
+	}
+	if e.login.current() != nil {
+		t.Error("the command still waits")
+	}
+}
+
+func TestACommandThatCannotLogInSaysWhy(t *testing.T) {
+	for name, c := range map[string]struct{ script, want string }{
+		"words on stderr":     {"#!/bin/sh\necho 'no network' >&2\nexit 1\n", "no network"},
+		"a code only":         {"#!/bin/sh\nexit 3\n", "3"},
+		"nothing":             {"#!/bin/sh\nexit 0\n", textLoginEnded},
+		"an address of http":  {"#!/bin/sh\necho 'visit: http://evil.example/'\n", textLoginEnded},
+		"a text with control": {"#!/bin/sh\nprintf 'bad\\033[31m\\n\\tthing\\n' >&2\nexit 1\n", "bad"},
+	} {
+		e, _ := loginEngine(t, c.script)
+		_, err := e.Login(within10(t))
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.ContainsAny(err.Error(), "\n\x1b\t") {
+			t.Errorf("%s gives %v", name, err)
+		}
+		if s := e.Status(); s.LoginURL != "" {
+			t.Errorf("%s leaves the address %q", name, s.LoginURL)
+		}
+	}
+	e := New(Options{Path: filepath.Join(t.TempDir(), "missing")})
+	if _, err := e.Login(within10(t)); err == nil {
+		t.Error("a command that is missing logs in")
+	}
+}
+
+func TestOnlyAnHTTPSAddressIsShown(t *testing.T) {
+	for line, want := range map[string]string{
+		"If the browser didn't open, visit: https://claude.com/a?b=c":             "https://claude.com/a?b=c",
+		"visit: \x1b]8;;https://x.example\x07https://claude.com/a\x1b]8;;\x07 ok": "https://claude.com/a",
+		"https://claude.com/a":               "",
+		"visit: javascript:alert(1)":         "",
+		"visit: https://claude.com@evil.com": "",
+		"visit: https:///nohost":             "",
+		"visit: ":                            "",
+		"visit: https://claude.com/" + strings.Repeat("x", maxAddress): "",
+	} {
+		got, ok := loginAddress(line)
+		if got != want || ok != (want != "") {
+			t.Errorf("%.60q gives %q, %v", line, got, ok)
+		}
+	}
+}
+
+func TestALoginsSpeechHasNoLineLimit(t *testing.T) {
+	e, _ := loginEngine(t, "#!/bin/sh\nhead -c 1000000 /dev/zero | tr '\\0' x\necho\necho 'visit: "+loginPage+"'\nread code\n")
+	if address, err := e.Login(within10(t)); err != nil || address != loginPage {
+		t.Errorf("the address is %q, %v", address, err)
+	}
+}
+
+func TestTheStatusIsReadOrTheErrorSaysWhatToDo(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		want   Auth
+		wrong  string
+	}{
+		"logged in": {"echo '{\"loggedIn\":true,\"authMethod\":\"api_key\",\"apiProvider\":\"firstParty\",\"apiKeySource\":\"ANTHROPIC_API_KEY\"}'", Auth{
+			LoggedIn: true, Method: "api_key", Provider: "firstParty", KeySource: "ANTHROPIC_API_KEY",
+		}, ""},
+		"logged out": {"echo '{\"loggedIn\":false,\"authMethod\":\"none\",\"apiProvider\":\"firstParty\"}'; exit 1", Auth{Method: "none", Provider: "firstParty"}, ""},
+		"nothing":    {"exit 0", Auth{}, textAuthNonsense},
+		"nonsense":   {"echo hello", Auth{}, textAuthNonsense},
+		"other JSON": {"echo '{\"a\":1}'", Auth{}, textAuthNonsense},
+		"words":      {"echo 'unknown command' >&2; exit 1", Auth{}, "unknown command"},
+	} {
+		e, _ := loginEngine(t, "#!/bin/sh\n"+c.script+"\n")
+		got, err := AuthStatus(within10(t), e.o.Path, e.env())
+		if (err != nil) != (c.wrong != "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+			t.Errorf("%s gives the error %v", name, err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestAskingForTheStatusEndsWithItsContext(t *testing.T) {
+	e, _ := loginEngine(t, "#!/bin/sh\nexec sleep 60\n")
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	if _, err := AuthStatus(ctx, e.o.Path, e.env()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the error is %v", err)
+	}
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// realLogin is an engine over the real command, which reaches nothing beyond
+// this machine: its proxy is a port that nobody listens on.
+func realLogin(t *testing.T, key string) *Engine {
+	t.Helper()
+	path := fakeapi.RequireCLI(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	env := []string{
+		"PATH=/usr/bin:/bin", "HOME=" + home, "CLAUDE_CONFIG_DIR=" + home, "HTTPS_PROXY=http://" + nobody, "HTTP_PROXY=http://" + nobody,
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
+	}
+	if key != "" {
+		env = append(env, "ANTHROPIC_API_KEY="+key)
+	}
+	e := New(Options{Path: path, Env: env})
+	t.Cleanup(e.endLogin)
+	return e
+}
+
+func TestWithTheRealCLITheStatusSaysWhetherSomebodyIsLoggedIn(t *testing.T) {
+	for key, want := range map[string]Auth{
+		"":     {Method: "none", Provider: "firstParty"},
+		"test": {LoggedIn: true, Method: "api_key", Provider: "firstParty", KeySource: "ANTHROPIC_API_KEY"},
+	} {
+		e := realLogin(t, key)
+		got, err := AuthStatus(t.Context(), e.o.Path, e.env())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("with the key %q: %s", key, diff)
+		}
+	}
+}
+
+func TestWithTheRealCLIALoginGivesAnAddressAndSaysWhyItFails(t *testing.T) {
+	e := realLogin(t, "")
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	address, err := e.Login(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(address, "https://claude.com/") || !strings.Contains(address, "code_challenge=") {
+		t.Errorf("the address is %s", address)
+	}
+	if err := e.Finish(ctx, "half"); err == nil || err.Error() != textHalfCode {
+		t.Errorf("half a code gives %v", err)
+	}
+	err = e.Finish(ctx, "abcdef#ghijkl")
+	if err == nil || !strings.Contains(fmt.Sprint(err), "Login failed: ") {
+		t.Errorf("without a network it fails with %v", err)
+	}
+	t.Logf("it says: %v", err)
+}

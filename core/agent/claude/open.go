@@ -1,0 +1,253 @@
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/process"
+	"ollimbot/core/agent/claude/wire"
+	"ollimbot/core/clean"
+	"ollimbot/core/store"
+)
+
+const (
+	// openLimit is how long a process may take to be ready: it takes 0.7 s, twice
+	// that when the machine is busy (claude-cli 16).
+	openLimit = 10 * time.Second
+	// A long transcript is read before the handshake is answered.
+	longLimit      = 30 * time.Second
+	longTranscript = 20 << 20
+	// writtenAfter is when the last words of a turn are in the transcript: 0.1 s
+	// after its end (claude-cli 9). A fork reads them there.
+	writtenAfter = 250 * time.Millisecond
+)
+
+var uuidForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+})
+
+// Open starts, resumes or forks a session, in the process that waits for just
+// that or in a new one. Errors are one line and say what to do; one in which
+// the process was too slow is a context.DeadlineExceeded.
+func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	if err := e.waitBegun(ctx); err != nil {
+		return nil, err
+	}
+	if s := e.takeWarm(o); s != nil {
+		return s, nil
+	}
+	s, err := e.launch(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.bind(o); err != nil {
+		e.discard(s)
+		return nil, err
+	}
+	e.notify()
+	return s, nil
+}
+
+// launch starts a process and returns when it has answered the handshake. It
+// belongs to no run yet.
+func (e *Engine) launch(ctx context.Context, o agent.SessionOptions) (*session, error) {
+	key, err := sessionKey(o)
+	if err != nil {
+		return nil, err
+	}
+	path, err := e.path()
+	if err != nil {
+		return nil, err
+	}
+	if err := e.written(ctx, o.Resume); err != nil {
+		return nil, err
+	}
+	if err := e.reserve(key); err != nil {
+		return nil, err
+	}
+	c, err := e.start(process.Spec{Path: path, Args: args(o, key), Env: e.env(), Dir: o.Dir})
+	if err != nil {
+		e.forget(&session{key: key})
+		return nil, err
+	}
+	s := newSession(e, key, c, o.Tools)
+	if err := e.admit(s); err != nil {
+		return nil, err
+	}
+	if err := s.shakeHands(ctx, o, path); err != nil {
+		s.doom(errClosed) // it has nothing to lose
+		return nil, err
+	}
+	return s, nil
+}
+
+// written waits until the end of the last turn of an open session is in its
+// transcript. While a turn runs, a fork takes what is there.
+func (e *Engine) written(ctx context.Context, id string) error {
+	wait := time.Until(e.spoke(id).Add(writtenAfter))
+	if wait <= 0 || e.speaks(id) {
+		return nil
+	}
+	if err := pause(ctx, nil, wait); err != nil {
+		return fmt.Errorf("open a session: %w", err)
+	}
+	return nil
+}
+
+// sessionKey is the id of the session that o opens.
+func sessionKey(o agent.SessionOptions) (string, error) {
+	for _, id := range []string{o.Resume, o.ID} {
+		if id != "" && !uuidForm().MatchString(id) {
+			return "", fmt.Errorf("%w: "+textNotUUID, agent.ErrNoSession, clean.Line(id))
+		}
+	}
+	switch {
+	case o.Resume != "" && !o.Fork:
+		return strings.ToLower(o.Resume), nil
+	case o.ID != "":
+		return strings.ToLower(o.ID), nil
+	}
+	return store.NewUUID(), nil
+}
+
+// reserve takes a session id: two processes on one id would lose data
+// (claude-cli 9).
+func (e *Engine) reserve(key string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ctx == nil {
+		return errNotRunning
+	}
+	if _, taken := e.sessions[key]; taken {
+		return fmt.Errorf(textInUse, key)
+	}
+	e.sessions[key] = nil
+	return nil
+}
+
+// admit lets a session live. Where the engine has ended in the meantime, the
+// process is ended.
+func (e *Engine) admit(s *session) error {
+	e.mu.Lock()
+	running := e.ctx != nil
+	if running {
+		e.sessions[s.key] = s
+		e.later("session", s.live)
+	}
+	e.mu.Unlock()
+	if running {
+		return nil
+	}
+	err := s.stop()
+	e.forget(s)
+	return errors.Join(errNotRunning, err)
+}
+
+// forget frees the session's id, once its process was reaped.
+func (e *Engine) forget(s *session) {
+	e.mu.Lock()
+	delete(e.sessions, s.key)
+	e.mu.Unlock()
+	e.notify()
+	e.pool.poke()
+}
+
+// discard ends a session that nobody has.
+func (e *Engine) discard(s *session) {
+	s.mu.Lock()
+	if s.reason == nil {
+		s.reason = errClosed
+	}
+	s.mu.Unlock()
+	e.later("end of an unused process", func() {
+		if err := s.Close(); err != nil {
+			e.o.Log.Warn("unused process was not ended", "error", err)
+		}
+	})
+}
+
+// shakeHands makes the process ready, within the limit.
+func (s *session) shakeHands(ctx context.Context, o agent.SessionOptions, path string) error {
+	limit := openLimit
+	if o.Resume != "" {
+		file := transcriptPath(configDir(s.e.env()), o.Dir, o.Resume)
+		if info, err := os.Stat(file); err == nil && info.Size() > longTranscript {
+			limit = longLimit
+		}
+	}
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	running := s.e.running()
+	defer context.AfterFunc(running, cancel)()
+	answer, err := s.conn.Request(within, s.host.initialize(o.SystemPrompt))
+	var refused *wire.RequestError
+	switch {
+	case err == nil:
+		s.noteAccount(answer)
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("open a session: %w", context.Cause(ctx))
+	case running.Err() != nil:
+		return errNotRunning
+	case within.Err() != nil:
+		return fmt.Errorf(textSilent+": %w", limit, clean.Line(path), context.DeadlineExceeded)
+	case errors.As(err, &refused):
+		return fmt.Errorf(textRefused, refused.Message)
+	}
+	return s.stillborn(path, o.Resume)
+}
+
+// stillborn says why a process has ended before it was ready.
+func (s *session) stillborn(path, resume string) error {
+	<-s.done // what it has said was read, and it was reaped
+	s.mu.Lock()
+	said := strings.Join(s.early, " | ")
+	s.mu.Unlock()
+	if resume != "" && strings.Contains(said+s.child.StderrTail(), "No conversation found") {
+		return fmt.Errorf("%w: %s", agent.ErrNoSession, resume)
+	}
+	switch err := s.child.Err(); {
+	case err != nil:
+		return fmt.Errorf(textAtOnce, err)
+	case said != "":
+		return fmt.Errorf(textRefused, short(said))
+	}
+	return fmt.Errorf(textNonsense, clean.Line(path))
+}
+
+// running is the context that ends with Run.
+func (e *Engine) running() context.Context {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ctx != nil {
+		return e.ctx
+	}
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	return over
+}
+
+// account is what the handshake tells about who pays.
+type account struct {
+	Account struct {
+		TokenSource  string `json:"tokenSource"`
+		APIKeySource string `json:"apiKeySource"`
+	} `json:"account"`
+}
+
+// noteAccount looks whether anybody is logged in (claude-cli 17).
+func (s *session) noteAccount(answer json.RawMessage) {
+	var a account
+	if err := json.Unmarshal(answer, &a); err != nil || a.Account.TokenSource == "" {
+		return
+	}
+	s.e.setLogin(a.Account.TokenSource != "none" || a.Account.APIKeySource != "")
+}

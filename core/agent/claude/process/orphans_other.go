@@ -1,0 +1,22 @@
+//go:build !linux
+
+package process
+
+import "syscall"
+
+// BecomeSubreaper does nothing: only Linux hands orphans to another parent than
+// the first process.
+func BecomeSubreaper() error { return nil }
+
+// collect ends the rest of a process's group; 0 is no group. This system does
+// not show the environments of other processes, so that commands in sessions of
+// their own are not found.
+func collect(group int, _ func(mark string) bool) (int, error) {
+	if group > 0 {
+		_ = syscall.Kill(-group, syscall.SIGKILL) // what is gone needs no end
+	}
+	return 0, nil
+}
+
+// resident is not told without a call into the system's libraries.
+func resident(int) (int64, bool) { return 0, false }

@@ -1,0 +1,211 @@
+package process
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// playName is the variable that turns this test binary into one of the programs
+// that the tests start.
+const playName = "OLLIM_TEST_PLAY"
+
+// raceExit takes the second away that a program with the race detector waits
+// before it exits.
+const raceExit = "GORACE=atexit_sleep_ms=0"
+
+// longest is how long a played program lives if a test forgets it.
+const longest = 2 * time.Minute
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(playName); name != "" {
+		os.Exit(plays[name]())
+	}
+	if err := BecomeSubreaper(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// plays are the programs, by name; each returns its exit code.
+var plays = map[string]func() int{
+	"echo": echo, "stubborn": stubborn, "diarist": diarist, "polite": polite, "failing": failing, "wordy": wordy,
+	"parent": parent, "sleeper": sleeper, "bot": bot,
+}
+
+// play starts one of the programs through Start, and stops it with the test.
+func play(t testing.TB, name string, env ...string) *Process {
+	t.Helper()
+	p, err := Start(playSpec(t, name, env...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		hurry, cancel := context.WithCancel(context.Background())
+		cancel()
+		if err := p.Stop(hurry, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+func playSpec(t testing.TB, name string, env ...string) Spec {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A test binary that measures its coverage complains without GOCOVERDIR.
+	base := []string{playName + "=" + name, raceExit, "GOCOVERDIR=" + t.TempDir()}
+	return Spec{Path: exe, Env: append(base, env...), Dir: t.TempDir()}
+}
+
+// line reads one line of a program's output.
+func line(t testing.TB, r *bufio.Reader) string {
+	t.Helper()
+	s, err := r.ReadString('\n')
+	if err != nil {
+		t.Fatalf("read a line: %v (so far %q)", err, s)
+	}
+	return strings.TrimSpace(s)
+}
+
+// echo copies its input to its output.
+func echo() int {
+	if _, err := io.Copy(os.Stdout, os.Stdin); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// stubborn ends for nothing but SIGKILL.
+func stubborn() int {
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	fmt.Println("ready")
+	time.Sleep(longest)
+	return 0
+}
+
+// diarist writes down what happens to it, and ends at SIGTERM as claude does.
+func diarist() int {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	fmt.Println("ready")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	fmt.Println("input closed")
+	for sig := range signals {
+		fmt.Println(sig)
+		if sig == syscall.SIGTERM {
+			return 143
+		}
+	}
+	return 0
+}
+
+// polite ends at SIGINT alone.
+func polite() int {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT)
+	fmt.Println("ready")
+	<-signals
+	return 0
+}
+
+// failing ends at once and says why.
+func failing() int {
+	fmt.Fprintln(os.Stderr, "error: unknown option '--bogus'")
+	fmt.Fprintln(os.Stderr, "see \x1b[31m--help\x1b[0m")
+	return 3
+}
+
+// wordy says fifty megabytes about nothing before it does anything else.
+func wordy() int {
+	block := bytes.Repeat([]byte("a line of an error output that nobody has asked for\n"), 20_000)
+	for range 50 {
+		if _, err := os.Stderr.Write(block); err != nil {
+			return 1
+		}
+	}
+	fmt.Fprintln(os.Stderr, "the last word")
+	fmt.Println("done")
+	return echo()
+}
+
+// parent starts children as claude's shell does, in sessions of their own, and
+// does not end by itself. Its output has their ids.
+func parent() int {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
+	for _, name := range strings.Fields(os.Getenv("OLLIM_TEST_CHILDREN")) {
+		c, err := child(name)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		fmt.Println(c)
+	}
+	time.Sleep(longest)
+	return 0
+}
+
+// child starts a play in a session of its own; it holds our output, so that
+// the pipe does not end with us. One whose name begins with "stranger-" does
+// not get the mark.
+func child(name string) (pid int, err error) {
+	name, stranger := strings.CutPrefix(name, "stranger-")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = []string{playName + "=" + name, raceExit}
+	if !stranger {
+		cmd.Env = append(cmd.Env, MarkName+"="+os.Getenv(MarkName))
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Stderr = os.Stderr
+	ready, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	_, err = bufio.NewReader(ready).ReadString('\n')
+	return cmd.Process.Pid, err
+}
+
+// sleeper waits for any signal.
+func sleeper() int {
+	fmt.Println("ready")
+	time.Sleep(longest)
+	return 0
+}
+
+// bot is a program that uses this package and leaves everything behind.
+func bot() int {
+	exe, err := os.Executable()
+	if err != nil {
+		return 1
+	}
+	p, err := Start(Spec{Path: exe, Env: []string{
+		playName + "=parent", "OLLIM_TEST_CHILDREN=sleeper", MarkName + "=" + os.Getenv("OLLIM_TEST_MARK"),
+	}})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	pid, err := bufio.NewReader(p.Stdout()).ReadString('\n')
+	if err != nil {
+		return 1
+	}
+	fmt.Printf("%d\n%s", p.PID(), pid)
+	time.Sleep(longest)
+	return 0
+}

@@ -1,0 +1,237 @@
+// Package process owns the operating system's side of the claude command: it
+// finds the command, builds its environment, starts it, watches it, stops it and
+// collects the processes that it leaves behind. It must not know what is said
+// over the pipes, nor sessions, nor the bot.
+//
+// Every process that is started here carries a mark in its environment, which
+// its children inherit. The commands of the model run in sessions of their own
+// (claude-cli 15), so that neither a process group nor a parent leads to them
+// once the process has been killed; the mark does.
+package process
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// pipeLinger is how long the error output is read after the exit, while a child
+// that was left behind holds its other end.
+const pipeLinger = 200 * time.Millisecond
+
+// Spec says what to start.
+type Spec struct {
+	Path string   // of the executable; see Find
+	Args []string // without the name of the program
+	Env  []string // the whole environment, nothing is inherited; see Environment
+	Dir  string   // the working directory; empty is our own
+}
+
+// Process is one started command. Its methods may be called concurrently.
+type Process struct {
+	cmd    *exec.Cmd
+	mark   string
+	stdin  *input
+	stdout *output
+	stderr *tail
+
+	// watcher is the one goroutine of the process: it ends soon after the command
+	// has, and Stop waits for it.
+	watcher   sync.WaitGroup
+	done      chan struct{} // closed when reaped; err is set before
+	collected chan struct{} // closed when the orphans are collected too; left is set before
+	err       error
+	left      error
+
+	stopping atomic.Bool // a Stop has begun to go down the rungs
+}
+
+// Start starts a command with pipes for its input and output, in a session and
+// a process group of its own: no signal of our terminal reaches it, and it
+// cannot reach the terminal. An error is one line that says what to do. Whoever
+// starts a process calls Stop, also when it has ended by itself.
+func Start(s Spec) (*Process, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	in, out, err := pipes()
+	if err != nil {
+		return nil, fmt.Errorf(msgPipes, err)
+	}
+	p := &Process{
+		mark:      ownMark(s.Env),
+		stdin:     &input{file: in.ours},
+		stdout:    &output{file: out.ours},
+		stderr:    newTail(secrets(s.Env)),
+		done:      make(chan struct{}),
+		collected: make(chan struct{}),
+	}
+	p.cmd = &exec.Cmd{
+		Path: s.Path, Args: append([]string{s.Path}, s.Args...), Dir: s.Dir,
+		Env:   withMark(s.Env, p.mark),
+		Stdin: in.theirs, Stdout: out.theirs, Stderr: p.stderr,
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+		WaitDelay:   pipeLinger,
+	}
+	// Known before it runs: CollectOrphans must not meet it as a stranger.
+	living.add(p.mark)
+	err = p.cmd.Start()
+	_ = in.theirs.Close()
+	_ = out.theirs.Close()
+	if err != nil {
+		living.remove(p.mark)
+		_ = in.ours.Close()
+		_ = out.ours.Close()
+		return nil, s.explain(err)
+	}
+	p.watcher.Go(p.watch)
+	return p, nil
+}
+
+// watch waits for the end of the command and then collects what it has left.
+func (p *Process) watch() {
+	defer close(p.collected)
+	p.err = guarded(p.await)
+	living.remove(p.mark)
+	_ = p.stdin.Close()
+	close(p.done)
+	p.left = guarded(func() error {
+		_, err := collect(p.cmd.Process.Pid, func(mark string) bool { return mark == p.mark })
+		return err
+	})
+}
+
+// await reaps the command.
+func (p *Process) await() error {
+	err := p.cmd.Wait()
+	state := p.cmd.ProcessState
+	if state == nil {
+		return fmt.Errorf(msgLost, err)
+	}
+	if state.Success() {
+		return nil
+	}
+	e := &ExitError{Code: state.ExitCode(), Stderr: p.StderrTail()}
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		e.Signal = status.Signal()
+	}
+	return e
+}
+
+// guarded turns a panic into an error: in our own goroutine it would end the
+// program and leave the terminal raw.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf(msgFault, fault)
+		}
+	}()
+	return f()
+}
+
+// Stdin is the command's input. Close may be called more than once; a Write
+// that waits for a reader ends with an error when it is closed, or when the
+// command has ended.
+func (p *Process) Stdin() io.WriteCloser { return p.stdin }
+
+// Stdout is the command's output for one reader. What was written before the
+// exit can be read after it; then comes io.EOF. Who stops reading holds the
+// command up, as with any pipe.
+func (p *Process) Stdout() io.Reader { return p.stdout }
+
+// PID is the command's process id, which is also that of its group and session.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// StderrTail is what the command said last on its error output: at most 4 KB,
+// cleaned, in one line with " | " between its lines, without the secrets of
+// its environment. Long lines are cut. It is empty when nothing was said.
+func (p *Process) StderrTail() string { return p.stderr.String() }
+
+// Done is closed when the command has exited and was reaped. Children that it
+// has left may still be collected then; Stop waits for that too.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Err is how the command ended: nil for exit code 0, else an *ExitError. Before
+// Done it is nil.
+func (p *Process) Err() error {
+	select {
+	case <-p.done:
+		return p.err
+	default:
+		return nil
+	}
+}
+
+// Resident is the memory that the command itself uses, in bytes and without
+// its children; ok is false after its end and where the system does not tell.
+func (p *Process) Resident() (bytes int64, ok bool) {
+	select {
+	case <-p.done:
+		return 0, false
+	default:
+		return resident(p.PID())
+	}
+}
+
+// withMark is an environment in which the mark stands once.
+func withMark(env []string, mark string) []string {
+	out := slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		return strings.HasPrefix(v, MarkName+"=")
+	})
+	return append(out, MarkName+"="+mark)
+}
+
+// pipe is one pipe, by who holds which end.
+type pipe struct{ ours, theirs *os.File }
+
+func pipes() (in, out pipe, err error) {
+	if in.theirs, in.ours, err = os.Pipe(); err != nil {
+		return in, out, err
+	}
+	if out.ours, out.theirs, err = os.Pipe(); err != nil {
+		_ = in.ours.Close()
+		_ = in.theirs.Close()
+	}
+	return in, out, err
+}
+
+// input is the writing end of the command's input. A second Close is no error:
+// both the user of the process and Stop close it.
+type input struct {
+	file *os.File
+	once sync.Once
+	err  error
+}
+
+func (i *input) Write(b []byte) (int, error) { return i.file.Write(b) }
+
+func (i *input) Close() error {
+	i.once.Do(func() { i.err = i.file.Close() })
+	return i.err
+}
+
+// output is the reading end of the command's output. It is closed at its end
+// and not with the process, so that nothing that was written gets lost.
+type output struct {
+	file *os.File
+	err  error
+}
+
+func (o *output) Read(b []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.file.Read(b)
+	if err != nil {
+		o.err = err
+		_ = o.file.Close()
+	}
+	return n, err
+}

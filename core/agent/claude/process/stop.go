@@ -1,0 +1,113 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Patience is what Stop waits where it is given none: what a session needs to
+// end by itself once its input is closed (claude-cli 15).
+const Patience = 2 * time.Second
+
+const (
+	termPatience = time.Second     // between SIGTERM and SIGKILL
+	killPatience = 5 * time.Second // for the system to let go of a killed process
+)
+
+// Stop ends the process: it closes the input, waits for patience, sends SIGINT,
+// waits again, then SIGTERM, a second, and SIGKILL (claude-cli 15). A patience
+// of zero or less is Patience; the end of ctx goes straight to SIGKILL. Stop
+// returns when the process is reaped and its orphans are collected, and may be
+// called again and concurrently: the first call sets the pace, each may hurry.
+// How the process ended is Err's business; an error of Stop is one line that
+// says that something still runs.
+func (p *Process) Stop(ctx context.Context, patience time.Duration) error {
+	if patience <= 0 {
+		patience = Patience
+	}
+	if !p.end(ctx, patience) {
+		return fmt.Errorf(msgImmortal, p.PID())
+	}
+	<-p.collected
+	p.watcher.Wait()
+	return p.left
+}
+
+// Signal sends a signal to the command alone. After its end the error is
+// os.ErrProcessDone.
+func (p *Process) Signal(sig os.Signal) error {
+	if err := p.cmd.Process.Signal(sig); err != nil {
+		return fmt.Errorf("signal %v: %w", sig, err)
+	}
+	return nil
+}
+
+// rung is one step down: what is done, and how long it may take to work.
+type rung struct {
+	act  func()
+	wait time.Duration
+}
+
+// rungs are the steps of Stop. A signal fails only where the process is gone,
+// and then there is nothing left to wait for.
+func (p *Process) rungs(patience time.Duration) []rung {
+	send := func(sig os.Signal) func() {
+		return func() { _ = p.cmd.Process.Signal(sig) }
+	}
+	return []rung{
+		{func() { _ = p.stdin.Close() }, patience},
+		{send(os.Interrupt), patience},
+		{send(syscall.SIGTERM), termPatience},
+		{send(os.Kill), killPatience},
+	}
+}
+
+// end brings the end about, or waits for it where another Stop is at it
+// already. It reports whether the process has ended.
+func (p *Process) end(ctx context.Context, patience time.Duration) bool {
+	if p.stopping.CompareAndSwap(false, true) {
+		return descend(ctx, p.done, p.rungs(patience))
+	}
+	select {
+	case <-p.done:
+		return true
+	case <-ctx.Done():
+	}
+	rungs := p.rungs(0)
+	return descend(ctx, p.done, rungs[len(rungs)-1:])
+}
+
+// descend goes down the rungs until done is closed, and straight to the last
+// one when ctx ends. It reports whether done was closed.
+func descend(ctx context.Context, done <-chan struct{}, rungs []rung) bool {
+	for i, r := range rungs {
+		cancelled := ctx.Done()
+		if last := i == len(rungs)-1; last {
+			cancelled = nil
+		} else if ctx.Err() != nil {
+			continue
+		}
+		r.act()
+		if waitFor(done, cancelled, r.wait) {
+			return true
+		}
+	}
+	return false
+}
+
+// waitFor reports whether done was closed before cancelled was and before the
+// time was over.
+func waitFor(done, cancelled <-chan struct{}, limit time.Duration) bool {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case <-done:
+		return true
+	case <-cancelled:
+	case <-t.C:
+	}
+	return false
+}

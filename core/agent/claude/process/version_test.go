@@ -1,0 +1,106 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestTheVersionIsReadFromTheCommandsAnswer(t *testing.T) {
+	for name, c := range map[string]struct{ script, want, err string }{
+		"the real one":   {`echo "2.1.197 (Claude Code)"`, "2.1.197", ""},
+		"a beta":         {`echo "2.2.0-beta.1 (Claude Code)"`, "2.2.0-beta.1", ""},
+		"warnings":       {`echo "deprecated" >&2; echo "2.1.200 (Claude Code)"`, "2.1.200", ""},
+		"with the flag":  {`[ "$1" = --version ] && echo "2.1.197 (Claude Code)"`, "2.1.197", ""},
+		"another":        {`echo "claude-chat 1.0"`, "", `it answered "claude-chat 1.0" to --version: set OLLIM_CLAUDE`},
+		"nonsense":       {`printf '\033[2Jboo (Claude Code)\nx'`, "", `it answered "boo (Claude Code) x" to`},
+		"nothing":        {`exit 0`, "", "it answered nothing to --version"},
+		"a failure":      {`echo "no room" >&2; exit 7`, "", "--version failed (claude ended with exit code 7: no room): try it"},
+		"without an end": {`exec yes`, "", `it answered "y y y y`},
+		"two lines":      {`echo "2.1.197 (Claude Code)"; echo more`, "", "is not Claude Code"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Version(t.Context(), script(t, "#!/bin/sh\n"+c.script+"\n"), []string{"PATH=" + os.Getenv("PATH")})
+			if c.err == "" && (err != nil || got != c.want) {
+				t.Fatalf("got %q, %v", got, err)
+			}
+			if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err) || strings.ContainsAny(err.Error(), "\n\x1b")) {
+				t.Errorf("got  %v\nwant %s", err, c.err)
+			}
+		})
+	}
+}
+
+func TestACommandThatDoesNotAnswerIsEndedWithItsChildren(t *testing.T) {
+	s := playSpec(t, "parent", "OLLIM_TEST_CHILDREN=sleeper")
+	start := time.Now()
+	_, err := askVersion(t.Context(), s, 500*time.Millisecond)
+	if err == nil || !strings.Contains(err.Error(), "--version did not answer within 500ms: try it in a terminal") {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := askVersion(ctx, s, time.Hour); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAMissingCommandHasNoVersion(t *testing.T) {
+	missing := (*NotFoundError)(nil)
+	if _, err := Version(t.Context(), "/nowhere/claude", nil); !errors.As(err, &missing) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAVersionIsCheckedAgainstTheOldestThatWorks(t *testing.T) {
+	for v, want := range map[string]string{
+		TriedVersion: "", OldestVersion: "", "2.1.1000": "", "2.10.0": "", "3.0.0": "", "2.1.1-beta": "", "2.1.0+build": "",
+		"2.0.76": "too old", "1.9.999": "too old", "2.1.0-beta.1": "too old", "0.0.0": "too old",
+		"": "no version", "2.1": "no version", "2.1.x": "no version", "2.1.-1": "no version", "v2.1.0": "no version",
+		"2.1.99999999999999999999": "no version", "2.1.0.1": "no version", "2.1.0\n": "no version", "2.1.0-": "no version", "+2.1.0": "no version",
+	} {
+		err := CheckVersion(v)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", v, err, want)
+		}
+		if errors.Is(err, ErrTooOld) != (want == "too old") {
+			t.Errorf("%q: is ErrTooOld: %v", v, errors.Is(err, ErrTooOld))
+		}
+		if err != nil && !strings.Contains(err.Error(), "npm install -g @anthropic-ai/claude-code@") {
+			t.Errorf("%q: no cure in %v", v, err)
+		}
+	}
+	if !Tried(TriedVersion) || Tried("2.1.198") || Tried("") {
+		t.Error("what was tried is not told apart")
+	}
+}
+
+func TestVersionsAreOrderedByTheirNumbers(t *testing.T) {
+	part := rapid.IntRange(0, 12)
+	rapid.Check(t, func(r *rapid.T) {
+		var a, b [3]int
+		for i := range 3 {
+			a[i], b[i] = part.Draw(r, "a"), part.Draw(r, "b")
+		}
+		read := func(p [3]int) number {
+			n, err := parseVersion(fmt.Sprintf("%d.%d.%d", p[0], p[1], p[2]))
+			if err != nil {
+				r.Fatal(err)
+			}
+			return n
+		}
+		weight := func(p [3]int) int { return p[0]*10_000 + p[1]*100 + p[2] }
+		if got, want := read(a).before(read(b)), weight(a) < weight(b); got != want {
+			r.Fatalf("%v before %v: %v", a, b, got)
+		}
+	})
+}

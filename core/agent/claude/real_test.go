@@ -1,0 +1,396 @@
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/store"
+)
+
+// slow is an answer that waits in its middle until it is released.
+func slow(key string) fakeapi.Step {
+	return fakeapi.Step{Text: "one two three four five six seven eight", Chunk: 4, Hold: key, HoldAfter: 2}
+}
+
+func bash(command string) fakeapi.Step {
+	return fakeapi.Step{Tool: "Bash", Input: map[string]any{"command": command, "description": "a test"}}
+}
+
+func TestATurnStreamsItsTextAndEndsWithItsUsage(t *testing.T) {
+	r := newRig(t)
+	s := r.open()
+	h := say(t, s, "hello "+fakeapi.Script(fakeapi.Step{Text: "Good morning, this comes in several pieces.", In: 100, Out: 7}))
+	if got, want := h.text(), "Good morning, this comes in several pieces."; got != want {
+		t.Errorf("text %q, want %q", got, want)
+	}
+	if n := len(all[agent.Text](h)); n < 2 {
+		t.Errorf("the text came in %d pieces", n)
+	}
+	end := h.result(t)
+	if end.IsError || end.Interrupted || end.SessionID != s.ID() || end.Usage.InputTokens != 100 || end.Usage.OutputTokens != 7 {
+		t.Errorf("result %+v", end)
+	}
+	end = say(t, s, fakeapi.Script(fakeapi.Step{Text: "again", In: 11, Out: 3, CacheRead: 90})).result(t)
+	if end.Usage.InputTokens != 11 || end.Usage.OutputTokens != 3 || end.Usage.CacheRead != 90 || end.Usage.CostUSD <= 0 {
+		t.Errorf("the second turn's usage is %+v", end.Usage)
+	}
+}
+
+func TestAToolIsSeenFromItsBeginToItsEnd(t *testing.T) {
+	r := newRig(t)
+	h := say(t, r.open(), fakeapi.Script(bash("echo here; exit 3"), fakeapi.Step{Text: "It failed."}))
+	starts, ends := all[agent.ToolStart](h), all[agent.ToolEnd](h)
+	if len(starts) != 1 || len(ends) != 1 {
+		t.Fatalf("%d starts and %d ends", len(starts), len(ends))
+	}
+	if starts[0].Name != "Bash" || !strings.Contains(string(starts[0].Input), "echo here") {
+		t.Errorf("start %+v", starts[0])
+	}
+	if e := ends[0]; e.ID != starts[0].ID || e.Name != "Bash" || !e.IsError || e.Denied || !strings.Contains(e.Text, "here") {
+		t.Errorf("end %+v", e)
+	}
+	if h.text() != "It failed." || h.result(t).Turns != 2 {
+		t.Errorf("text %q, result %+v", h.text(), h.result(t))
+	}
+}
+
+func TestWordsOfTheUserAreNeverObeyed(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret.txt")
+	if err := os.WriteFile(secret, []byte("the word is heliotrope"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t)
+	s := r.open()
+	id := s.ID()
+	for _, text := range []string{"look at @" + secret, "/clear", "/compact", "!ls", "@/etc/hostname"} {
+		say(t, s, text).result(t)
+	}
+	last := r.requests()
+	q := last[len(last)-1]
+	if strings.Contains(string(q.Raw), "heliotrope") {
+		t.Error("a file was read because its name was said")
+	}
+	for _, want := range []string{"/clear", "/compact", "!ls", "@/etc/hostname"} {
+		if !slices.ContainsFunc(q.Messages, func(m fakeapi.Message) bool {
+			return m.Role == "user" && slices.ContainsFunc(m.Blocks, func(b fakeapi.Block) bool { return b.Text == want })
+		}) {
+			t.Errorf("the model has not read %q", want)
+		}
+	}
+	if s.ID() != id {
+		t.Errorf("the session became %s", s.ID())
+	}
+}
+
+func TestAForkSharesThePromptOfItsRunningParent(t *testing.T) {
+	r := newRig(t)
+	tools := func(o *agent.SessionOptions) { o.Tools = []agent.Tool{whoTool("main")} }
+	main := r.open(tools)
+	say(t, main, "remember the plum")
+	done := make(chan told, 1)
+	go func() { done <- say(t, main, fakeapi.Script(slow("go"))) }()
+	r.until(2)
+	fork := r.open(func(o *agent.SessionOptions) {
+		o.Tools = []agent.Tool{whoTool("fork")}
+		o.Resume, o.Fork, o.ID = main.ID(), true, store.NewUUID()
+	})
+	h := say(t, fork, "what fruit?")
+	r.api.Release("go")
+	if rest := <-done; rest.text() != slow("").Text || rest.result(t).IsError {
+		t.Errorf("the main turn said %q", rest.text())
+	}
+	if h.result(t).SessionID != fork.ID() || fork.ID() == main.ID() {
+		t.Errorf("the fork is %s, main is %s", fork.ID(), main.ID())
+	}
+	all := r.requests()
+	if diff := cmp.Diff(all[0].System, all[2].System); diff != "" {
+		t.Errorf("the fork's system prompt differs:\n%s", diff)
+	}
+	if !strings.Contains(all[0].System, "You are the bot of a test.") {
+		t.Error("the bot's words are not in the system prompt")
+	}
+	if diff := cmp.Diff(all[0].Tools, all[2].Tools); diff != "" || !slices.Contains(all[0].Tools, "mcp__discord__echo") {
+		t.Errorf("the fork's tools differ:\n%s", diff)
+	}
+	for _, unfit := range unfit {
+		if slices.Contains(all[0].Tools, unfit) {
+			t.Errorf("the model has the tool %s", unfit)
+		}
+	}
+	if !strings.Contains(string(all[2].Raw), "remember the plum") {
+		t.Error("the fork does not know what was said")
+	}
+}
+
+func whoTool(who string) agent.Tool {
+	return agent.Tool{
+		Name: "echo", Description: "Says who is there.", Schema: []byte(`{"type":"object","properties":{}}`),
+		Call: func(context.Context, json.RawMessage) agent.ToolResult {
+			return agent.ToolResult{Text: "this is " + who}
+		},
+	}
+}
+
+func TestASessionGoesOnAfterItsProcessWasKilled(t *testing.T) {
+	r := newRig(t)
+	s := r.open()
+	say(t, s, "remember the pear")
+	r.written(s.ID(), "remember the pear")
+	killed := false
+	h := say(t, s, fakeapi.Script(slow("never")), func(ev agent.Event) {
+		if _, ok := ev.(agent.Text); ok && !killed {
+			killed = true
+			if err := syscall.Kill(r.engine.Status().Processes[0].PID, syscall.SIGKILL); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	oneLine(t, h.err, "ended")
+	oneLine(t, say(t, s, "are you there?").err, "ended")
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	again := r.open(func(o *agent.SessionOptions) { o.Resume = s.ID() })
+	say(t, again, "what fruit?").result(t)
+	if q := r.requests(); !strings.Contains(string(q[len(q)-1].Raw), "remember the pear") || again.ID() != s.ID() {
+		t.Error("the session does not know what was said")
+	}
+}
+
+func TestAnIDHasOneProcess(t *testing.T) {
+	r := newRig(t)
+	s := r.open()
+	say(t, s, "hello")
+	o := r.options()
+	o.Resume = s.ID()
+	_, err := r.engine.Open(t.Context(), o)
+	oneLine(t, err, "open already")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error("the second Close:", err)
+	}
+	if again := r.open(func(n *agent.SessionOptions) { n.Resume = o.Resume }); again.ID() != s.ID() {
+		t.Errorf("resumed as %s", again.ID())
+	}
+}
+
+func TestASessionThatNobodyKnowsIsToldFromOtherFailures(t *testing.T) {
+	r := newRig(t)
+	for _, id := range []string{store.NewUUID(), "yesterday", "../../etc"} {
+		o := r.options()
+		o.Resume = id
+		if _, err := r.engine.Open(t.Context(), o); !errors.Is(err, agent.ErrNoSession) {
+			t.Errorf("resuming %q gives %v", id, err)
+		}
+	}
+}
+
+func TestAnInterruptionEndsTheTurnWhereverItIs(t *testing.T) {
+	r := newRig(t)
+	asked := make(chan struct{})
+	s := r.open(func(o *agent.SessionOptions) {
+		o.Permission = func(ctx context.Context, u agent.ToolUse) agent.Decision {
+			if strings.Contains(string(u.Input), "may I") {
+				close(asked)
+				<-ctx.Done()
+			}
+			return agent.Decision{Allow: true}
+		}
+	})
+	interrupt := func() {
+		if err := s.Interrupt(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	ended := func(when string, h told) {
+		t.Helper()
+		if end := h.result(t); !end.Interrupted || end.IsError {
+			t.Errorf("%s: %+v", when, end)
+		}
+		if after := say(t, s, "after "+when); !strings.Contains(after.text(), "after "+when) {
+			t.Errorf("%s: the next turn says %q", when, after.text())
+		}
+	}
+	once := false
+	ended("the text", say(t, s, fakeapi.Script(slow("never")), func(ev agent.Event) {
+		if _, ok := ev.(agent.Text); ok && !once {
+			once = true
+			interrupt()
+		}
+	}))
+	ended("a tool", say(t, s, fakeapi.Script(bash("touch a; sleep 60")), func(ev agent.Event) {
+		if _, ok := ev.(agent.ToolStart); ok {
+			interrupt()
+		}
+	}))
+	done := make(chan told, 1)
+	go func() { done <- say(t, s, fakeapi.Script(bash("touch 'may I'"))) }()
+	<-asked
+	interrupt()
+	ended("a question", <-done)
+	interrupt() // nothing runs: nothing happens
+	ended("nothing", say(t, s, fakeapi.Script(slow("never2")), func(ev agent.Event) {
+		if _, ok := ev.(agent.Text); ok {
+			interrupt()
+		}
+	}))
+}
+
+func TestAMessageThatWasNotTakenYetCanBeInterrupted(t *testing.T) {
+	r := newRig(t)
+	s := r.open()
+	for range 5 {
+		done := make(chan told, 1)
+		go func() { done <- say(t, s, fakeapi.Script(slow("never"))) }()
+		eventually(t, func() bool { return s.(*session).markStopped(nil) })
+		if err := s.Interrupt(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if end := (<-done).result(t); !end.Interrupted {
+			t.Fatalf("%+v", end)
+		}
+	}
+}
+
+func TestBreakingOffLeavesTheSessionClean(t *testing.T) {
+	r := newRig(t)
+	s := r.open()
+	for _, err := range s.Send(t.Context(), agent.Message{Text: fakeapi.Script(slow("never"))}) {
+		if err != nil {
+			t.Error(err)
+		}
+		break
+	}
+	if h := say(t, s, "first"); !strings.Contains(h.text(), "first") {
+		t.Errorf("after breaking off: %q", h.text())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var last error
+	for ev, err := range s.Send(ctx, agent.Message{Text: fakeapi.Script(slow("never"))}) {
+		if _, ok := ev.(agent.Text); ok {
+			cancel()
+		}
+		last = err
+	}
+	if !errors.Is(last, context.Canceled) {
+		t.Errorf("the end of its context ends the turn with %v", last)
+	}
+	if h := say(t, s, "second"); !strings.Contains(h.text(), "second") {
+		t.Errorf("after the context's end: %q", h.text())
+	}
+}
+
+func TestATurnThatBeginsByItselfIsReadByTheBot(t *testing.T) {
+	r := newRig(t)
+	turns := make(chan told, 4)
+	s := r.open(func(o *agent.SessionOptions) {
+		o.Unasked = func(turn iter.Seq2[agent.Event, error]) {
+			var h told
+			for ev, err := range turn {
+				h.events, h.err = append(h.events, ev), err
+			}
+			turns <- h
+		}
+	})
+	background := bash("sleep 0.3; echo done")
+	background.Input["run_in_background"] = true
+	h := say(t, s, fakeapi.Script(background, fakeapi.Step{Text: "It runs."}, fakeapi.Step{Text: "It has ended.", DelayMS: 300}))
+	if h.text() != "It runs." {
+		t.Errorf("the turn says %q", h.text())
+	}
+	r.until(3) // the turn that nobody asked for is under way
+	if h := say(t, s, "and now me"); !strings.Contains(h.text(), "and now me") || len(all[agent.Result](h)) != 1 {
+		t.Errorf("a message meanwhile is answered with %q", h.text())
+	}
+	own := <-turns
+	if own.text() != "It has ended." || own.result(t).IsError || len(all[agent.Notice](own)) != 1 {
+		t.Errorf("the turn that began by itself: %v", own.events)
+	}
+}
+
+func TestCommandsOfTheEngineAreObeyed(t *testing.T) {
+	r := newRig(t)
+	s := r.open()
+	for _, fruit := range []string{"fig", "lime", "date"} {
+		say(t, s, "remember the "+fruit)
+	}
+	h := send(t, s, agent.Message{Command: agent.Cost})
+	if !strings.Contains(h.text(), "cost") || len(r.requests()) != 3 {
+		t.Errorf("/cost says %q", h.text())
+	}
+	h = send(t, s, agent.Message{Command: agent.Compact, Text: "keep the fruit\n/clear\x1b[31m"})
+	got := all[agent.Compacting](h)
+	if len(got) != 2 || got[0].Done || got[0].Auto || !got[1].Done || got[1].Auto || got[1].PreTokens == 0 {
+		t.Errorf("/compact gives %+v", got)
+	}
+	q := r.requests()
+	if raw := string(q[len(q)-1].Raw); !strings.Contains(raw, "keep the fruit /clear") {
+		t.Error("the words for /compact did not arrive in one line")
+	}
+	if h := say(t, s, fakeapi.Script(fakeapi.Step{Text: "and then"})); h.text() != "and then" || h.result(t).IsError {
+		t.Errorf("after /compact: %q", h.text())
+	}
+}
+
+func TestSettingsChangeWhileASessionLives(t *testing.T) {
+	r := newRig(t)
+	s := r.open()
+	say(t, s, "one")
+	if err := s.Configure(t.Context(), agent.Settings{Model: "opus", Thinking: "adaptive", Mode: "bypassPermissions"}); err != nil {
+		t.Fatal(err)
+	}
+	say(t, s, "two")
+	if err := s.Configure(t.Context(), agent.Settings{Model: "haiku", Thinking: "2048"}); err != nil {
+		t.Fatal(err)
+	}
+	say(t, s, "three")
+	oneLine(t, s.Configure(t.Context(), agent.Settings{Thinking: "hard"}), "adaptive")
+	var got []fakeapi.Thinking
+	var models []string
+	for _, q := range r.requests() {
+		got, models = append(got, q.Thinking), append(models, q.Model[:len("claude-opus")])
+	}
+	want := []fakeapi.Thinking{{Type: "disabled"}, {Type: "adaptive"}, {Type: "enabled", Budget: 2048}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"claude-haik", "claude-opus", "claude-haik"}, models); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAPictureComesBeforeItsText(t *testing.T) {
+	r := newRig(t)
+	dot, err := os.ReadFile("testdata/dot.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	send(t, r.open(), agent.Message{Text: "what is it?", Images: []agent.Image{{MediaType: "image/png", Data: dot}}}).result(t)
+	var kinds []string
+	q := r.requests()[0]
+	for _, m := range q.Messages {
+		for _, b := range m.Blocks {
+			if b.Type == "image" || b.Text == "what is it?" || b.Text == lastBlock {
+				kinds = append(kinds, b.Type)
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"image", "text", "text"}, kinds); diff != "" {
+		t.Error(diff)
+	}
+}

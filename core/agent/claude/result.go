@@ -1,0 +1,66 @@
+package claude
+
+import (
+	"net/http"
+	"strings"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/wire"
+)
+
+// ending is who wanted a turn to end.
+type ending int
+
+const (
+	endOwn     ending = iota // it has come to its end
+	endAsked                 // it was interrupted
+	endStalled               // it was interrupted because nothing came any more
+)
+
+// notLoggedIn is the class of a failure that a login or another key cures.
+const notLoggedIn = "authentication_failed"
+
+// result makes the event that ends a turn, without session and usage. What went
+// wrong is told by is_error alone: the subtype says "success" for most failures,
+// and is an error for interruptions, which are none (claude-cli 3, 10).
+func (t *translator) result(r wire.Result, why ending) agent.Result {
+	// A command of the CLI that was interrupted says nothing about it.
+	interrupted := r.Interrupted() || why == endAsked && r.TerminalReason == "" && t.command != ""
+	end := agent.Result{Text: r.Text, Turns: r.NumTurns}
+	switch {
+	case why == endStalled && (interrupted || r.IsError):
+		end.IsError, end.Text = true, stalledText()
+	case interrupted:
+		end.Interrupted = true
+	case r.IsError:
+		end.IsError, end.Text = true, failureText(r, t.failure)
+	}
+	return end
+}
+
+// failureText says in one line what went wrong and, where that is known, what
+// to do about it.
+func failureText(r wire.Result, class string) string {
+	said := short(r.Text)
+	if said == "" {
+		said = short(strings.Join(r.Errors, " | "))
+	}
+	switch {
+	case class == notLoggedIn && r.APIErrorStatus == 0:
+		return textLoggedOut
+	case class == notLoggedIn, r.APIErrorStatus == http.StatusUnauthorized:
+		return joined(textBadKey, said)
+	case r.TerminalReason == "prompt_too_long":
+		return textLongPrompt
+	case said == "":
+		return textNoWords
+	}
+	return said
+}
+
+func joined(cure, said string) string {
+	if said == "" {
+		return cure
+	}
+	return cure + " (" + said + ")"
+}

@@ -1,0 +1,270 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/process"
+)
+
+// soon is how long a test waits for what must happen.
+const soon = 30 * time.Second
+
+// rig is an engine over the real command and a model of ours.
+type rig struct {
+	t      *testing.T
+	api    *fakeapi.Server
+	engine *Engine
+	env    []string
+	dir    string
+	limits Limits
+}
+
+// newRig runs an engine over the real command until the test ends; change may
+// set what it needs otherwise.
+func newRig(t *testing.T, change ...func(*Options)) *rig {
+	t.Helper()
+	path := fakeapi.RequireCLI(t)
+	api, err := fakeapi.Start(fakeapi.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = api.Close() })
+	r := &rig{t: t, api: api, env: fakeapi.CLIEnv(t, api), dir: t.TempDir()}
+	o := Options{Path: path, Env: r.env, Log: testLog(t), Limits: func() Limits { return r.limits }}
+	for _, f := range change {
+		f(&o)
+	}
+	r.engine = New(o)
+	runEngine(t, r.engine)
+	return r
+}
+
+// runEngine runs an engine until the test ends, and then sees to it that
+// nothing of it is left.
+func runEngine(t testing.TB, e *Engine) (end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var g sync.WaitGroup
+	g.Go(func() {
+		if err := e.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	end = sync.OnceFunc(func() {
+		cancel()
+		g.Wait()
+		if left := e.open(); len(left) > 0 {
+			t.Errorf("%d processes are left", len(left))
+		}
+	})
+	t.Cleanup(end)
+	<-e.begun
+	return end
+}
+
+func testLog(t testing.TB) *slog.Logger {
+	t.Helper()
+	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// options are those of a session that allows everything.
+func (r *rig) options() agent.SessionOptions {
+	return agent.SessionOptions{
+		Dir: r.dir, SystemPrompt: "You are the bot of a test.",
+		Settings:   agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"},
+		Permission: func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Allow: true} },
+	}
+}
+
+// open opens a session; the zero of change leaves the options as they are.
+func (r *rig) open(change ...func(*agent.SessionOptions)) agent.Session {
+	r.t.Helper()
+	o := r.options()
+	for _, f := range change {
+		f(&o)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
+	defer cancel()
+	s, err := r.engine.Open(ctx, o)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+// requests are the requests for an answer of the model.
+func (r *rig) requests() []fakeapi.Request {
+	var list []fakeapi.Request
+	for _, q := range r.api.Requests() {
+		if q.ForModel() {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// until waits until so many requests for the model have come.
+func (r *rig) until(n int) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
+	defer cancel()
+	err := r.api.Wait(ctx, func(all []fakeapi.Request) bool {
+		came := 0
+		for _, q := range all {
+			if q.ForModel() {
+				came++
+			}
+		}
+		return came >= n
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// told is what a turn has given.
+type told struct {
+	events []agent.Event
+	err    error
+}
+
+// say runs a turn to its end; see may look at each event.
+func say(t *testing.T, s agent.Session, text string, see ...func(agent.Event)) told {
+	t.Helper()
+	return send(t, s, agent.Message{Text: text}, see...)
+}
+
+func send(t *testing.T, s agent.Session, m agent.Message, see ...func(agent.Event)) told {
+	t.Helper()
+	return listen(t, soon, s.Send, m, see...)
+}
+
+// listen reads a turn to its end, within a limit.
+func listen(t *testing.T, limit time.Duration, send func(context.Context, agent.Message) iter.Seq2[agent.Event, error],
+	m agent.Message, see ...func(agent.Event),
+) told {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	var h told
+	for ev, err := range send(ctx, m) {
+		if err != nil {
+			h.err = err
+			continue
+		}
+		h.events = append(h.events, ev)
+		for _, f := range see {
+			f(ev)
+		}
+	}
+	if errors.Is(h.err, context.DeadlineExceeded) {
+		t.Errorf("the turn did not end in time; it said %q", h.text())
+	}
+	return h
+}
+
+// text is what the turn has said, with what was taken back.
+func (h told) text() string {
+	var b []byte
+	for _, ev := range h.events {
+		switch ev := ev.(type) {
+		case agent.Text:
+			b = append(b, ev.Delta...)
+		case agent.Rewind:
+			b = b[:len(b)-ev.Bytes]
+		}
+	}
+	return string(b)
+}
+
+// result is the turn's end.
+func (h told) result(t *testing.T) agent.Result {
+	t.Helper()
+	if h.err != nil {
+		t.Fatalf("the turn ended with the error %v", h.err)
+	}
+	if len(h.events) > 0 {
+		if r, ok := h.events[len(h.events)-1].(agent.Result); ok {
+			return r
+		}
+	}
+	t.Fatalf("the turn has no result: %v", h.events)
+	return agent.Result{}
+}
+
+// all are the events of one kind.
+func all[E agent.Event](h told) []E {
+	var list []E
+	for _, ev := range h.events {
+		if e, ok := ev.(E); ok {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// transcript is the history file of a session.
+func (r *rig) transcript(id string) string {
+	return transcriptPath(configDir(process.Environment(r.env, process.Env{})), r.dir, id)
+}
+
+// written waits until the command has written a text into a session's
+// transcript, which it does about 0.1 s after the message.
+func (r *rig) written(id, text string) {
+	r.t.Helper()
+	eventually(r.t, func() bool {
+		b, err := os.ReadFile(r.transcript(id))
+		return err == nil && strings.Contains(string(b), text)
+	})
+}
+
+// eventually waits for what nothing tells of.
+func eventually(t *testing.T, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.After(soon); !holds(); {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatal("it never came")
+		}
+	}
+}
+
+// oneLine fails for an error that is none, or more than a line.
+func oneLine(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("there was no error")
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("the error has several lines: %q", err)
+	}
+	for _, p := range parts {
+		if !strings.Contains(err.Error(), p) {
+			t.Errorf("the error %q does not say %q", err, p)
+		}
+	}
+}
+
+// script is a file that plays the command.
+func playing(t *testing.T, body string, mode os.FileMode) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "claude")
+	if err := os.WriteFile(path, []byte(body), mode); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

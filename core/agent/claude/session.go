@@ -1,0 +1,383 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/process"
+	"ollimbot/core/agent/claude/wire"
+	"ollimbot/core/store"
+)
+
+// pipes is what a session says and hears through, and child the process behind
+// it: *process.Process in the program, pipes in tests.
+type pipes interface {
+	Stdin() io.WriteCloser
+	Stdout() io.Reader
+	StderrTail() string
+}
+
+type child interface {
+	pipes
+	lifeline
+}
+
+// lifeline is a process as the operating system sees it.
+type lifeline interface {
+	PID() int
+	Err() error
+	Signal(os.Signal) error
+	Resident() (bytes int64, ok bool)
+	Stop(ctx context.Context, patience time.Duration) error
+}
+
+var _ child = (*process.Process)(nil)
+
+// Misuse of a session, and its end.
+var (
+	errClosed   = errors.New(textClosed)
+	errTwoTurns = errors.New(textTwoTurns)
+	errGone     = errors.New(textGone)
+)
+
+const (
+	// answerLimit is how long the CLI may take to answer a request while it runs;
+	// it takes milliseconds, in the middle of a turn too (claude-cli 5).
+	answerLimit = 5 * time.Second
+	// lastWish is how long a turn that runs at Close may take to be interrupted.
+	lastWish = time.Second
+)
+
+// Uses of a process, as agent.Process names them.
+const (
+	useSession = "session"
+	useWarm    = "warm"
+)
+
+// session is one conversation with one process. Its goroutine, live, reads what
+// the process says and hands it to the turn that is read; nobody else takes
+// lines.
+type session struct {
+	e       *Engine
+	log     *slog.Logger
+	key     string // the id that the engine knows the process by
+	child   child
+	conn    *wire.Conn
+	host    *host
+	started time.Time
+	// reader has one token: whoever reads a turn holds it.
+	reader chan struct{}
+	done   chan struct{} // closed when nothing of the session is left
+
+	// The lock guards all that follows. It is never held over I/O or a callback
+	// of the bot.
+	mu       sync.Mutex
+	id       string // what the CLI calls the session now
+	use      string
+	settings agent.Settings
+	onOwn    func(iter.Seq2[agent.Event, error]) // SessionOptions.Unasked
+	flow     flow
+	meter    meter
+	sending  bool
+	// early are the errors of results that came before any turn.
+	early []string
+	// reason is why we have ended the process; ended why nothing can be sent any
+	// more.
+	reason, ended error
+	memory        int64
+	// calm is closed, and made anew, when a message may perhaps be written.
+	calm chan struct{}
+}
+
+func newSession(e *Engine, key string, c child, tools []agent.Tool) *session {
+	s := &session{
+		e: e, log: e.o.Log.With("session", key), key: key, id: key, child: c, started: time.Now(),
+		reader: make(chan struct{}, 1), done: make(chan struct{}), calm: make(chan struct{}), use: useWarm,
+	}
+	s.host = newHost(tools, s.log)
+	s.conn = wire.New(c.Stdout(), c.Stdin(), wire.Options{Handler: s.host.handle, Log: s.log})
+	return s
+}
+
+// bind gives the process to a run: exactly once.
+func (s *session) bind(o agent.SessionOptions) error {
+	if err := s.host.bind(o); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.use, s.settings, s.onOwn = useSession, o.Settings, o.Unasked
+	return nil
+}
+
+// live reads the session to its end and leaves nothing of it: connection,
+// process, callbacks and the id are gone when it returns.
+func (s *session) live() {
+	defer close(s.done)
+	var g sync.WaitGroup
+	g.Go(func() {
+		if err := s.e.safely("connection", func() { s.connect() }); err != nil {
+			s.doom(err)
+		}
+	})
+	g.Go(func() {
+		if err := s.e.safely("reader", func() { s.read() }); err != nil {
+			s.doom(err)
+			s.gone()
+		}
+	})
+	g.Wait()
+	if err := s.stop(); err != nil {
+		s.log.Warn("process was not ended cleanly", "error", err)
+	}
+	s.host.close()
+	s.e.forget(s)
+}
+
+func (s *session) connect() {
+	if err := s.conn.Run(context.Background()); err != nil { // the end of the process ends it
+		s.log.Debug("connection ended", "error", err)
+	}
+}
+
+// read takes lines until there are no more.
+func (s *session) read() {
+	for {
+		l, err := s.conn.Next(context.Background()) // io.EOF at the end of the connection
+		if err != nil {
+			s.gone()
+			return
+		}
+		s.take(l)
+	}
+}
+
+// gone ends what is under way when the process can say nothing any more.
+func (s *session) gone() {
+	_ = s.stop() // reaped, so that its last words are known; live reports the error
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended = s.reason; s.ended == nil {
+		s.ended = errGone
+		if said := s.child.StderrTail(); said != "" {
+			s.ended = fmt.Errorf(textGoneSaid, said)
+		} else if err := s.child.Err(); err != nil {
+			s.ended = fmt.Errorf(textGoneSaid, err)
+		}
+	}
+	for _, t := range []*turn{s.flow.current, s.flow.waiting} {
+		switch {
+		case t == nil:
+		case t.stalled:
+			t.feed.end(agent.Result{SessionID: s.id, IsError: true, Text: stalledText()})
+		default:
+			t.feed.fail(s.ended)
+		}
+	}
+	s.flow.current, s.flow.waiting = nil, nil
+	s.calmed()
+}
+
+// stop ends the process in good order; where the order has been set already it
+// only waits.
+func (s *session) stop() error {
+	return s.child.Stop(context.Background(), process.Patience)
+}
+
+// doom ends the process at once and says why to whoever reads a turn.
+func (s *session) doom(reason error) {
+	s.mu.Lock()
+	if s.reason == nil {
+		s.reason = reason
+	}
+	s.mu.Unlock()
+	now, cancel := context.WithCancel(context.Background())
+	cancel() // the end of its context means SIGKILL
+	s.e.later("end of a process", func() {
+		if err := s.child.Stop(now, 0); err != nil {
+			s.log.Warn("process was not ended", "error", err)
+		}
+	})
+}
+
+// calmed wakes who waits for the session to be quiet. The lock is held.
+func (s *session) calmed() {
+	close(s.calm)
+	s.calm = make(chan struct{})
+}
+
+// ID is what the CLI calls the session: the id it was opened with, unless the
+// CLI has changed it.
+func (s *session) ID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.id
+}
+
+// Send runs one turn. It begins when nobody reads another one and the CLI is
+// idle, so that the turn's lines are this message's. Breaking off interrupts
+// the turn.
+func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
+	return func(yield func(agent.Event, error) bool) {
+		if !s.claim() {
+			yield(nil, errTwoTurns)
+			return
+		}
+		defer s.unclaim()
+		t, err := s.post(ctx, m)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer func() { <-s.reader }()
+		s.pump(ctx, t, yield)
+	}
+}
+
+// claim marks that a Send is under way, save when one is already.
+func (s *session) claim() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ok := !s.sending
+	s.sending = true
+	return ok
+}
+
+func (s *session) unclaim() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sending = false
+}
+
+// post writes the message once the CLI is idle and nobody reads another turn,
+// whose place the caller has from then on. Were it written earlier, the CLI
+// would take it into whatever runs.
+func (s *session) post(ctx context.Context, m agent.Message) (*turn, error) {
+	blocks := content(m)
+	for {
+		if err := s.waitQuiet(ctx); err != nil {
+			return nil, err
+		}
+		select {
+		case s.reader <- struct{}{}:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		t, err := s.write(m, blocks)
+		if t != nil {
+			return t, nil
+		}
+		<-s.reader
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// waitQuiet waits until a message may be written; an error says that none can.
+func (s *session) waitQuiet(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		ok, wait := s.flow.quiet(time.Now())
+		ended, calm := s.ended, s.calm
+		s.mu.Unlock()
+		if ended != nil || ok {
+			return ended
+		}
+		if err := pause(ctx, calm, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// write puts the message on the wire if the CLI is still idle; else there is
+// neither a turn nor an error. It holds the lock, so that the reader cannot see
+// the turn's lines before the turn is known.
+func (s *session) write(m agent.Message, blocks []wire.Block) (*turn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended != nil {
+		return nil, s.ended
+	}
+	if ok, _ := s.flow.quiet(time.Now()); !ok {
+		return nil, nil
+	}
+	t := &turn{
+		feed: newFeed(), tr: newTranslator(s.host.denied, m.Command),
+		uuid: store.NewUUID(), command: m.Command, since: time.Now(),
+	}
+	if err := s.conn.Send(wire.UserMessage(t.uuid, blocks)); err != nil {
+		return nil, fmt.Errorf("send the message: %w", err)
+	}
+	s.flow.waiting = t
+	return t, nil
+}
+
+// pause waits for a signal, and no longer than limit where that is given.
+func pause(ctx context.Context, signal <-chan struct{}, limit time.Duration) error {
+	var late <-chan time.Time
+	if limit > 0 {
+		t := time.NewTimer(limit)
+		defer t.Stop()
+		late = t.C
+	}
+	select {
+	case <-signal:
+		return nil
+	case <-late:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// pump hands a turn to its reader. However that ends before the turn does, by
+// breaking off, the end of ctx or a panic, the turn is interrupted and the rest
+// of it is dropped.
+func (s *session) pump(ctx context.Context, t *turn, yield func(agent.Event, error) bool) {
+	whole := false
+	defer func() {
+		if !whole {
+			t.feed.leave()
+			s.later(s.requestInterrupt)
+			s.markStopped(t)
+		}
+	}()
+	for {
+		h, ok := t.feed.next(ctx)
+		if !ok {
+			whole = true
+			return
+		}
+		_, last := h.event.(agent.Result)
+		whole = last || h.err != nil && ctx.Err() == nil
+		if !yield(h.event, h.err) || h.err != nil || last {
+			return
+		}
+	}
+}
+
+// unasked hands a turn that began by itself to the bot. The lock is held.
+func (s *session) unasked(t *turn) {
+	read := s.onOwn
+	if read == nil {
+		t.feed.leave()
+		return
+	}
+	s.e.later("turn that began by itself", func() {
+		defer t.feed.leave()
+		read(func(yield func(agent.Event, error) bool) {
+			s.reader <- struct{}{} // whoever reads has an end: turns have
+			defer func() { <-s.reader }()
+			s.pump(context.Background(), t, yield)
+		})
+	})
+}

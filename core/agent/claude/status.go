@@ -1,0 +1,131 @@
+package claude
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/process"
+	"ollimbot/core/agent/claude/wire"
+)
+
+// Status is how the engine stands now.
+func (e *Engine) Status() agent.Status {
+	processes := e.processes()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	st := e.status
+	st.Processes = processes
+	return st
+}
+
+// OnChange sets what is called after the status has changed. It is set once,
+// before Run, and must not block.
+func (e *Engine) OnChange(changed func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.changed = changed
+}
+
+// processes are the processes of the engine, oldest first.
+func (e *Engine) processes() []agent.Process {
+	var list []agent.Process
+	for _, s := range e.open() {
+		s.mu.Lock()
+		p := agent.Process{PID: s.child.PID(), Session: s.id, Use: s.use, Memory: s.memory, Started: s.started}
+		s.mu.Unlock()
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b agent.Process) int {
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.PID, b.PID))
+	})
+	return list
+}
+
+// open are the sessions whose processes were not reaped yet.
+func (e *Engine) open() []*session {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	list := make([]*session, 0, len(e.sessions))
+	for _, s := range e.sessions {
+		if s != nil {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// setStatus changes the status and tells of it where something is new.
+func (e *Engine) setStatus(change func(*agent.Status)) {
+	e.mu.Lock()
+	before := e.status
+	change(&e.status)
+	e.status.Processes = nil // they are counted when somebody looks
+	now := e.status
+	e.mu.Unlock()
+	if before.Version != now.Version || before.Warning != now.Warning || before.Problem != now.Problem ||
+		before.LoginNeeded != now.LoginNeeded || before.LoginURL != now.LoginURL {
+		e.notify()
+	}
+}
+
+// notify tells whoever watches that the status has changed.
+func (e *Engine) notify() {
+	e.mu.Lock()
+	changed := e.changed
+	e.mu.Unlock()
+	if changed != nil {
+		changed()
+	}
+}
+
+// setLogin notes whether somebody is logged in.
+func (e *Engine) setLogin(ok bool) {
+	e.setStatus(func(st *agent.Status) {
+		switch {
+		case !ok:
+			st.LoginNeeded, st.Problem = true, textLoggedOut
+		case st.LoginNeeded:
+			st.LoginNeeded, st.Problem, st.LoginURL = false, "", ""
+		}
+	})
+}
+
+// noteAuth learns from a turn whether the login is good: where the class of its
+// failure says so it is not, and an answer of the model proves that it is.
+func (s *session) noteAuth(failure string, r wire.Result) {
+	switch {
+	case r.IsError && failure == notLoggedIn && r.APIErrorStatus == 0:
+		s.e.later("status", func() { s.e.setLogin(false) })
+	case !r.IsError && r.NumTurns > 0:
+		s.e.later("status", func() { s.e.setLogin(true) })
+	}
+}
+
+// checkVersion asks the command for its version, once. A version that nobody
+// has tried is a warning, one that is too old a problem, as is a command that
+// does not answer.
+func (e *Engine) checkVersion(ctx context.Context) {
+	path, err := e.path()
+	version := ""
+	if err == nil {
+		version, err = process.Version(ctx, path, e.env())
+	}
+	if err == nil {
+		err = process.CheckVersion(version)
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	e.setStatus(func(st *agent.Status) {
+		st.Version = version
+		switch {
+		case err != nil:
+			st.Problem = err.Error()
+		case !process.Tried(version):
+			st.Warning = fmt.Sprintf(textUntried, version, process.TriedVersion)
+		}
+	})
+}

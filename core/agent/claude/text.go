@@ -1,0 +1,51 @@
+package claude
+
+// Words for people. Each says what to do.
+const (
+	textNotRunning = "the Claude engine is not running: sessions can be opened while the bot runs"
+	textInUse      = "the session %s is open already: close it first"
+	textNotUUID    = "%.60q is not a session id"
+
+	textSilent   = "claude did not answer within %s: run \"%s\" in a terminal to see why"
+	textNonsense = "claude ended before it answered and printed no protocol: is %s the Claude command?"
+	textAtOnce   = "claude ended before it answered: %w"
+	textRefused  = "claude refused to begin: %s"
+
+	textClosed    = "the session is closed"
+	textTwoTurns  = "a turn is under way: wait for its end before sending again"
+	textGone      = "the Claude process has ended"
+	textGoneSaid  = "the Claude process has ended: %s"
+	textStalled   = "Claude said nothing for %s, so the turn was ended: try again"
+	textTooMuch   = "the Claude process used %s, more than the limit of %s, and was ended: raise it with /config claude_memory_limit"
+	textThinking  = "%.40q is no setting of thinking: use off, adaptive or a number of tokens"
+	textTooOld    = "claude %s is too old"
+	textUntried   = "claude %s was never tried with this program, %s was"
+	textLoggedOut = "not logged in to Claude: log in with \"ollim-bot auth login\""
+)
+
+// Words for the turn's events.
+const (
+	textBadKey       = "Claude does not accept the credentials: check ANTHROPIC_API_KEY, or log in with \"ollim-bot auth login\""
+	textLongPrompt   = "the conversation has become too long for the model: make it shorter with /compact"
+	textNoWords      = "Claude ended the turn with an error and gave no reason"
+	textNotCompacted = "the history could not be made shorter: %s"
+	textFallback     = "the model was switched to %s"
+	textRefusal      = "the model has refused to answer"
+	textSubagent     = "subagent"
+	textCutResult    = "… (%d more bytes)"
+	textNoConnection = "no connection"
+	textStatus       = "status %d"
+	textNoReason     = "no reason was given"
+)
+
+// reasons are the CLI's classes of failed requests in a person's words.
+var reasons = map[string]string{
+	"overloaded":            "overloaded",
+	"rate_limit":            "rate limit",
+	"server_error":          "server error",
+	"authentication_failed": "not logged in",
+	"billing_error":         "billing",
+	"invalid_request":       "request refused",
+	"model_not_found":       "no such model",
+	"max_output_tokens":     "answer too long",
+}

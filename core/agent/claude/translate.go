@@ -1,0 +1,269 @@
+package claude
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/wire"
+	"ollimbot/core/clean"
+)
+
+const (
+	// maxOutput is how many bytes of a tool's output an event carries: consumers
+	// show a few lines of it, the model has read all of it.
+	maxOutput = 16 << 10
+	// maxNotice and maxReason bound words of the CLI, in characters.
+	maxNotice = 300
+	maxReason = 300
+)
+
+// subagentTools run a whole agent, so that silence while they run is no
+// sign of work. The tool has two names (claude-cli 12).
+var subagentTools = map[string]bool{"Agent": true, "Task": true}
+
+// translator turns the lines of one turn into events. It knows what was said so
+// far, so that nothing is said twice and what a broken stream has said is taken
+// back.
+type translator struct {
+	// denied tells whether a call was refused by our side.
+	denied  func(toolUseID string) bool
+	command agent.Command
+	refused map[string]bool   // calls that the CLI has refused by itself
+	tools   map[string]string // the names of calls without a result yet
+	// compacting says that the history is being made shorter now.
+	compacting bool
+	retry      wire.Retry // the last one, while nothing has come after it
+	failure    string     // the class of the last failed request
+	text       spoken
+}
+
+func newTranslator(denied func(string) bool, command agent.Command) *translator {
+	return &translator{denied: denied, command: command, refused: map[string]bool{}, tools: map[string]string{}}
+}
+
+// handOver is the translator for a message that was taken into a running turn:
+// the calls go on, what was said belongs to who has read it.
+func (t *translator) handOver() *translator {
+	next := *t
+	next.text = spoken{stream: t.text.stream}
+	return &next
+}
+
+// last is the text of the newest block.
+func (t *translator) last() string { return t.text.last }
+
+// said is how many bytes of text the turn's reader has.
+func (t *translator) said() int { return t.text.total }
+
+// working reports whether a tool runs, and whether only subagents do.
+func (t *translator) working() (tools, subagents bool) {
+	for _, name := range t.tools {
+		if subagentTools[name] {
+			subagents = true
+		} else {
+			tools = true
+		}
+	}
+	return tools, subagents
+}
+
+// translate hands the events of a line to put. Lines that mean nothing to a
+// reader give none.
+func (t *translator) translate(l wire.Line, put func(agent.Event)) {
+	switch l.Type {
+	case wire.TypeStream:
+		if s, err := l.Stream(); err == nil {
+			t.stream(s, put)
+		}
+	case wire.TypeAssistant:
+		if a, err := l.Assistant(); err == nil {
+			t.assistant(a, put)
+		}
+	case wire.TypeUser:
+		if u, err := l.User(); err == nil {
+			t.user(u, put)
+		}
+	case wire.TypeRateLimit:
+		if r, err := l.RateLimit(); err == nil && r.Status != "" {
+			put(agent.RateLimit{Status: r.Status, Resets: r.ResetsAt})
+		}
+	case wire.TypeSystem:
+		t.system(l, put)
+	}
+}
+
+// stream takes a piece of the model's answer. Subagents are not streamed.
+func (t *translator) stream(s wire.Stream, put func(agent.Event)) {
+	if s.ParentToolUseID != "" {
+		return
+	}
+	t.retry = wire.Retry{}
+	switch {
+	case s.Kind == wire.MessageStart:
+		t.text.begin(s.MessageID, put)
+	case s.Kind == wire.BlockStart:
+		t.text.block()
+	case s.Kind == wire.BlockDelta && s.Delta == wire.DeltaText:
+		t.text.delta(s.Text, put)
+	case s.Kind == wire.BlockDelta && s.Delta == wire.DeltaThinking:
+		put(agent.Thinking{Delta: s.Thinking})
+	}
+}
+
+// assistant takes a finished block: the truth about what was streamed.
+func (t *translator) assistant(a wire.Assistant, put func(agent.Event)) {
+	if a.Error != "" { // its words come again with the result
+		t.failure = a.Error
+		return
+	}
+	for _, b := range a.Content {
+		switch b.Type {
+		case wire.BlockText:
+			if a.ParentToolUseID == "" {
+				t.text.settle(a.MessageID, b.Text, put)
+			}
+		case wire.BlockToolUse:
+			t.tools[b.ID] = b.Name
+			put(agent.ToolStart{ID: b.ID, Name: b.Name, Input: b.Input, Subagent: subagent(a.Origin)})
+		}
+	}
+}
+
+// subagent describes who calls a tool; empty for the main thread.
+func subagent(o wire.Origin) string {
+	if o.ParentToolUseID == "" {
+		return ""
+	}
+	for _, s := range []string{o.TaskDescription, o.SubagentType} {
+		if s = clean.Cut(clean.Line(s), maxNotice); s != "" {
+			return s
+		}
+	}
+	return textSubagent
+}
+
+// user takes the results of tools; what else the user's side says is our own
+// words or the CLI's.
+func (t *translator) user(u wire.User, put func(agent.Event)) {
+	for _, b := range u.Content {
+		if b.Type != wire.BlockToolResult {
+			continue
+		}
+		name := t.tools[b.ToolUseID]
+		delete(t.tools, b.ToolUseID)
+		put(agent.ToolEnd{
+			ID: b.ToolUseID, Name: name, Text: cutBytes(b.OutputText(), maxOutput), IsError: b.IsError,
+			Denied: b.IsError && (t.refused[b.ToolUseID] || t.denied(b.ToolUseID)),
+		})
+	}
+}
+
+// cutBytes shortens a text to about n bytes and says how much is missing.
+func cutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	kept := strings.ToValidUTF8(s[:n], "")
+	return kept + fmt.Sprintf(textCutResult, len(s)-len(kept))
+}
+
+// system takes news of the CLI itself.
+func (t *translator) system(l wire.Line, put func(agent.Event)) {
+	switch l.Subtype {
+	case wire.SubtypeStatus:
+		if s, err := l.Status(); err == nil {
+			t.status(s, put)
+		}
+	case wire.SubtypeCompactBoundary:
+		if c, err := l.Compact(); err == nil {
+			t.compacting = false
+			put(agent.Compacting{Done: true, Auto: c.Trigger == "auto", PreTokens: c.PreTokens})
+		}
+	case wire.SubtypeRetry:
+		if r, err := l.Retry(); err == nil {
+			t.retry = r
+			put(agent.Retry{Attempt: r.Attempt, Of: r.MaxRetries, Wait: r.Delay, Reason: retryReason(r)})
+		}
+	case wire.SubtypePermissionDenied:
+		if d, err := l.Denied(); err == nil {
+			t.refused[d.ToolUseID] = true
+		}
+	case wire.SubtypeTaskNotification:
+		// The end of a call that still runs is told by the call's result.
+		if n, err := l.Task(); err == nil && t.tools[n.ToolUseID] == "" {
+			tell(n.Summary, put)
+		}
+	default:
+		tell(notice(l), put)
+	}
+}
+
+// tell puts a notice, where there is anything to say.
+func tell(text string, put func(agent.Event)) {
+	if text = short(text); text != "" {
+		put(agent.Notice{Text: text})
+	}
+}
+
+// status takes the begin of a compaction, and its failure. Its success is the
+// boundary that follows.
+func (t *translator) status(s wire.Status, put func(agent.Event)) {
+	switch {
+	case s.Status == "compacting":
+		t.compacting = true
+		put(agent.Compacting{Auto: t.command != agent.Compact})
+	case t.compacting && s.CompactResult != "" && s.CompactResult != "success":
+		t.compacting = false
+		put(agent.Notice{Text: fmt.Sprintf(textNotCompacted, words(s.CompactError))})
+	}
+}
+
+// notice is what a line says for people; empty for lines that say nothing.
+func notice(l wire.Line) string {
+	switch l.Subtype {
+	case wire.SubtypeModelFallback:
+		if m, err := l.ModelFallback(); err == nil && (m.Content != "" || m.FallbackModel != "") {
+			return cmp.Or(m.Content, fmt.Sprintf(textFallback, m.FallbackModel))
+		}
+	case wire.SubtypeRefusal:
+		if r, err := l.Refusal(); err == nil {
+			return cmp.Or(r.Content, r.Explanation, textRefusal)
+		}
+	case wire.SubtypeInformational:
+		if i, err := l.Informational(); err == nil {
+			return i.Content
+		}
+	}
+	return ""
+}
+
+// retryReason says in a person's words why a request failed.
+func retryReason(r wire.Retry) string {
+	if r.ErrorStatus == 0 {
+		return textNoConnection
+	}
+	if s, ok := reasons[r.Error]; ok {
+		return s
+	}
+	if s := http.StatusText(r.ErrorStatus); s != "" {
+		return fmt.Sprintf("%d %s", r.ErrorStatus, strings.ToLower(s))
+	}
+	return fmt.Sprintf(textStatus, r.ErrorStatus)
+}
+
+// short is a line of the CLI's words.
+func short(s string) string { return clean.Cut(clean.Line(s), maxNotice) }
+
+// words puts a code of the CLI, such as "too_few_groups", into readable form.
+func words(code string) string {
+	if !strings.Contains(code, " ") {
+		code = strings.ReplaceAll(code, "_", " ")
+	}
+	if code = short(code); code != "" {
+		return code
+	}
+	return textNoReason
+}

@@ -1,0 +1,225 @@
+package claude
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/wire"
+)
+
+// capturedTurns are the lines that the real command has written, turn by turn.
+func capturedTurns(t *testing.T, name string) [][]wire.Line {
+	t.Helper()
+	f, err := os.Open(filepath.Join("wire", "testdata", "captures", name+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var turns [][]wire.Line
+	var turn []wire.Line
+	in := bufio.NewReader(f)
+	for {
+		raw, err := in.ReadBytes('\n')
+		if err != nil {
+			return turns
+		}
+		var c struct {
+			Dir  string          `json:"dir"`
+			Line json.RawMessage `json:"line"`
+		}
+		if err := json.Unmarshal(raw, &c); err != nil {
+			t.Fatal(err)
+		}
+		if c.Dir != "cli->host" {
+			continue
+		}
+		l, err := wire.Parse(c.Line, time.Now())
+		if err != nil || strings.HasPrefix(l.Type, "control_") {
+			continue
+		}
+		turn = append(turn, l)
+		if l.Type == wire.TypeResult {
+			turns, turn = append(turns, turn), nil
+		}
+	}
+}
+
+// replay translates one captured turn.
+func replay(t *testing.T, lines []wire.Line) told {
+	t.Helper()
+	var h told
+	put := func(e agent.Event) { h.events = append(h.events, e) }
+	tr := newTranslator(func(string) bool { return false }, "")
+	for _, l := range lines {
+		if l.Type != wire.TypeResult {
+			tr.translate(l, put)
+			continue
+		}
+		r, err := l.Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr.text.takeBack(put)
+		put(tr.result(r, endOwn))
+	}
+	return h
+}
+
+func TestEveryCapturedTurnIsToldWhole(t *testing.T) {
+	files, err := filepath.Glob("wire/testdata/captures/*.jsonl")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d captures, %v", len(files), err)
+	}
+	for _, f := range files {
+		name := strings.TrimSuffix(filepath.Base(f), ".jsonl")
+		for i, turn := range capturedTurns(t, name) {
+			h := replay(t, turn)
+			end := h.result(t)
+			text := h.text()
+			// Long texts were shortened in some captures, and a prompt that a hook has
+			// blocked has a result without anything said.
+			if text != "" && !end.IsError && !end.Interrupted && !strings.HasSuffix(text, end.Text) && !strings.Contains(end.Text, "…") {
+				t.Errorf("%s, turn %d: said %q, the result is %q", name, i, text, end.Text)
+			}
+			running := map[string]bool{}
+			for _, ev := range h.events {
+				switch ev := ev.(type) {
+				case agent.ToolStart:
+					running[ev.ID] = true
+				case agent.ToolEnd:
+					if !running[ev.ID] || ev.Name == "" {
+						t.Errorf("%s, turn %d: the end of a call without its begin: %+v", name, i, ev)
+					}
+					delete(running, ev.ID)
+				}
+			}
+			if len(running) > 0 {
+				t.Errorf("%s, turn %d: calls without an end: %v", name, i, running)
+			}
+		}
+	}
+}
+
+func TestASubagentIsToldWithItsTask(t *testing.T) {
+	h := replay(t, capturedTurns(t, "l-subagent")[0])
+	var got []string
+	for _, s := range all[agent.ToolStart](h) {
+		got = append(got, s.Name+"|"+s.Subagent)
+	}
+	if diff := cmp.Diff([]string{"Agent|", "Bash|do it"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if n := all[agent.Notice](h); len(n) > 0 {
+		t.Errorf("the subagent's end is told besides: %v", n)
+	}
+	if h.text() != "delegating\nmain done" {
+		t.Errorf("text %q", h.text())
+	}
+}
+
+func TestABrokenStreamIsTakenBack(t *testing.T) {
+	h := replay(t, capturedTurns(t, "j-tcp-drop")[0])
+	if h.text() != "partial text here that breaks off in the middle of it all" {
+		t.Errorf("text %q", h.text())
+	}
+}
+
+func TestWhatTheCLISaysOfItselfIsANotice(t *testing.T) {
+	h := replay(t, capturedTurns(t, "j-529-fallback")[0])
+	if n := all[agent.Notice](h); len(n) != 1 || !strings.Contains(n[0].Text, "Switched to Haiku") {
+		t.Errorf("%v", n)
+	}
+	if r := all[agent.Retry](h); len(r) != 3 || r[0].Reason != "overloaded" || r[0].Of != 10 || r[0].Wait < 500*time.Millisecond {
+		t.Errorf("%v", r)
+	}
+	h = replay(t, capturedTurns(t, "j-refusal")[0])
+	if n := all[agent.Notice](h); len(n) == 0 || !h.result(t).IsError {
+		t.Errorf("a refusal: %v, %+v", n, h.result(t))
+	}
+}
+
+func TestACallThatTheCLIRefusesByItselfIsDenied(t *testing.T) {
+	var denied []bool
+	for _, turn := range capturedTurns(t, "c-dontask") {
+		for _, e := range all[agent.ToolEnd](replay(t, turn)) {
+			denied = append(denied, e.Denied)
+		}
+	}
+	if !slices.Contains(denied, true) {
+		t.Errorf("denied: %v", denied)
+	}
+}
+
+func TestALoginThatIsMissingIsKnownByItsClass(t *testing.T) {
+	if end := replay(t, capturedTurns(t, "k-not-logged-in")[0]).result(t); end.Text != textLoggedOut {
+		t.Errorf("%q", end.Text)
+	}
+	if end := replay(t, capturedTurns(t, "j-401")[0]).result(t); !strings.HasPrefix(end.Text, textBadKey) {
+		t.Errorf("%q", end.Text)
+	}
+}
+
+func TestAnInterruptionIsNoFailure(t *testing.T) {
+	for _, name := range []string{"f-interrupt-mid-bash", "c-interrupt-while-permission-pending"} {
+		if end := replay(t, capturedTurns(t, name)[0]).result(t); !end.Interrupted || end.IsError {
+			t.Errorf("%s: %+v", name, end)
+		}
+	}
+}
+
+// However a message is streamed, broken off and repeated, what is left in the
+// end is what its lines say, each block once and on a line of its own.
+func TestWhatIsSaidIsWhatTheLinesSay(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var s spoken
+		var h told
+		put := func(e agent.Event) { h.events = append(h.events, e) }
+		want := ""
+		for i := range rapid.IntRange(1, 6).Draw(rt, "blocks") {
+			text := rapid.StringMatching(`[a-cé]{0,8}\n?`).Draw(rt, "text")
+			id := string(rune('a' + i))
+			if rapid.Bool().Draw(rt, "streamed") {
+				s.begin(id, put)
+				s.block()
+				cut := rapid.IntRange(0, len(text)).Draw(rt, "cut")
+				s.delta(text[:cut], put)
+				switch rapid.IntRange(0, 2).Draw(rt, "fate") {
+				case 0: // broken off: a request of its own says it again
+					id += "'"
+				case 1: // streamed to its end
+					s.delta(text[cut:], put)
+				case 2: // streamed otherwise
+					s.delta("zzz", put)
+				}
+			}
+			s.settle(id, text, put)
+			if text == "" {
+				continue
+			}
+			if want != "" && !strings.HasSuffix(want, "\n") {
+				want += "\n"
+			}
+			want += text
+		}
+		if h.text() != want || s.total != len(want) {
+			rt.Fatalf("said %q (%d bytes), want %q", h.text(), s.total, want)
+		}
+	})
+}
+
+func TestALongOutputIsCutBetweenCharacters(t *testing.T) {
+	got := cutBytes(strings.Repeat("é", maxOutput), maxOutput+1)
+	if !strings.HasPrefix(got, "éé") || strings.Contains(got, "\uFFFD") || len(got) > maxOutput+40 || !strings.Contains(got, "more bytes") {
+		t.Errorf("%d bytes, ending %q", len(got), got[len(got)-30:])
+	}
+}

@@ -1,0 +1,259 @@
+package claude
+
+import (
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/wire"
+)
+
+// turn is one turn of the CLI as somebody reads it.
+type turn struct {
+	feed *feed
+	tr   *translator
+	// uuid is the message's, empty for a turn that began by itself.
+	uuid    string
+	command agent.Command
+	// since is when the message was written or the turn began by itself.
+	since time.Time
+	// echoed says that the CLI has shown our message in this turn: it is ours
+	// beyond doubt.
+	echoed bool
+	// stopped is when the turn was asked to end, and signalled when SIGINT was
+	// sent for it; zero when that has not happened. stalled says that silence was
+	// the reason.
+	stopped, signalled time.Time
+	stalled            bool
+}
+
+// flow is where the conversation with a CLI stands between two lines. It is
+// guarded by session.mu.
+//
+// What a turn is on the wire was found by experiment. A turn begins with
+// system/init, or with status "compacting" before it, and ends with a result.
+// Our message is echoed only with the first complete block of the answer, after
+// its deltas, and commands are not echoed at all: the echo cannot mark the
+// begin. A turn that begins by itself is announced by a task_notification
+// between session_state "running" (or the result before it) and init. So a turn
+// is ours when a message waits and no such announcement came; an echo in
+// another turn says that our message was taken into its tool loop, and from
+// there on it is ours too.
+type flow struct {
+	current *turn // whose lines come now
+	waiting *turn // whose message was written and was not taken yet
+	// running is what session_state_changed said last.
+	running bool
+	// announced is the summary of a task_notification that came between turns.
+	announced string
+	selfBegun bool
+	// over is when the last turn has ended.
+	over time.Time
+}
+
+// quiet reports whether a message can be written: nothing runs, nothing waits,
+// and the CLI has said that it is idle. Where it does not say so, a second after
+// the last result is enough; until then the answer is how long to wait.
+func (f *flow) quiet(now time.Time) (ok bool, wait time.Duration) {
+	if f.busy() {
+		return false, 0
+	}
+	if !f.running {
+		return true, 0
+	}
+	if wait = f.over.Add(idleSoon).Sub(now); wait <= 0 {
+		return true, 0
+	}
+	return false, wait
+}
+
+// busy reports whether a turn runs or waits to begin.
+func (f *flow) busy() bool { return f.current != nil || f.waiting != nil }
+
+// idleSoon is how long the word "idle" may take after a result; it takes 1 ms.
+const idleSoon = time.Second
+
+// opens reports whether a line can only stand inside a turn. Echoes cannot be
+// relied on: changing the model is echoed as well, while nothing runs.
+func opens(l wire.Line) bool {
+	switch l.Type {
+	case wire.TypeAssistant, wire.TypeStream:
+		return true
+	case wire.TypeSystem:
+		switch l.Subtype {
+		case wire.SubtypeInit, wire.SubtypeRetry, wire.SubtypeCompactBoundary:
+			return true
+		case wire.SubtypeStatus:
+			st, err := l.Status()
+			return err == nil && st.Status != ""
+		}
+	}
+	return false
+}
+
+// take sorts one line into the turn that it belongs to.
+func (s *session) take(l wire.Line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := &s.flow
+	if l.Type == wire.TypeSystem && s.between(l) {
+		return
+	}
+	if f.current == nil && opens(l) {
+		s.beginTurn(l.At)
+	}
+	if l.Type == wire.TypeUser {
+		s.echo(l)
+	}
+	switch {
+	case l.Type == wire.TypeResult:
+		s.finish(l)
+	case f.current != nil:
+		f.current.tr.translate(l, f.current.feed.put)
+	}
+}
+
+// echo looks for our message among what the CLI repeats.
+func (s *session) echo(l wire.Line) {
+	f := &s.flow
+	if f.waiting == nil && (f.current == nil || f.current.uuid == "" || f.current.echoed) {
+		return
+	}
+	u, err := l.User()
+	switch {
+	case err != nil || u.UUID == "":
+	case f.waiting != nil && u.UUID == f.waiting.uuid:
+		s.adopt()
+	case f.current != nil && u.UUID == f.current.uuid:
+		f.current.echoed = true
+	}
+}
+
+// between handles the lines that say where the CLI stands; done says that they
+// are nothing else.
+func (s *session) between(l wire.Line) (done bool) {
+	f := &s.flow
+	switch l.Subtype {
+	case wire.SubtypeState:
+		st, err := l.State()
+		if err != nil {
+			return true
+		}
+		f.running = st.State != "idle"
+		if f.current == nil {
+			f.selfBegun, f.announced = false, ""
+		} else if !f.running {
+			s.endTurn(f.current, agent.Result{SessionID: s.id, Text: f.current.tr.last()})
+		}
+		s.calmed()
+		return true
+	case wire.SubtypeTaskNotification:
+		if f.current != nil {
+			return false
+		}
+		f.selfBegun = true
+		if n, err := l.Task(); err == nil {
+			f.announced = short(n.Summary)
+		}
+		return true
+	case wire.SubtypeInit:
+		if i, err := l.Init(); err == nil && i.SessionID != "" {
+			s.id = i.SessionID
+		}
+	}
+	return false
+}
+
+// beginTurn begins a turn: that of the message that waits, or one that nobody asked
+// for.
+func (s *session) beginTurn(now time.Time) {
+	f := &s.flow
+	if f.waiting != nil && !f.selfBegun {
+		f.current, f.waiting = f.waiting, nil
+		f.current.since = now
+		if !f.current.stopped.IsZero() { // it was to end before it had begun
+			s.later(s.requestInterrupt)
+		}
+		return
+	}
+	t := &turn{feed: newFeed(), tr: newTranslator(s.host.denied, ""), since: now}
+	if f.announced != "" {
+		t.feed.put(agent.Notice{Text: f.announced})
+	}
+	f.current, f.selfBegun, f.announced = t, false, ""
+	s.unasked(t)
+}
+
+// adopt makes the running turn that of the message that was taken into it. Who
+// has read it so far gets an end.
+func (s *session) adopt() {
+	f := &s.flow
+	mine := f.waiting
+	f.waiting = nil
+	mine.echoed = true
+	if other := f.current; other != nil {
+		mine.tr = other.tr.handOver()
+		other.feed.end(agent.Result{SessionID: s.id, Text: other.tr.last()})
+	}
+	f.current = mine
+	if !mine.stopped.IsZero() {
+		s.later(s.requestInterrupt)
+	}
+}
+
+// finish ends the running turn with its result.
+func (s *session) finish(l wire.Line) {
+	f := &s.flow
+	r, err := l.Result()
+	if err != nil {
+		s.log.Warn("result of a turn could not be read", "error", err)
+	}
+	t := f.current
+	switch {
+	case t == nil && f.waiting != nil: // it ended before it did anything
+		t, f.waiting = f.waiting, nil
+		f.current = t
+	case t == nil:
+		s.early = append(s.early, r.Errors...)
+		return
+	case t.uuid != "" && !t.echoed && r.OriginKind != "":
+		s.disown(t)
+		return
+	}
+	if r.SessionID != "" {
+		s.id = r.SessionID
+	}
+	s.noteAuth(t.tr.failure, r)
+	t.tr.text.takeBack(t.feed.put) // what was never finished is in no history
+	end := t.tr.result(r, t.ending())
+	end.SessionID, end.Usage = s.id, s.meter.take(r)
+	s.endTurn(t, end)
+}
+
+// disown gives a turn back that was taken for that of our message: its result
+// says that something else began it. Our message still waits.
+func (s *session) disown(t *turn) {
+	if n := t.tr.said(); n > 0 {
+		t.feed.put(agent.Rewind{Bytes: n})
+	}
+	t.tr = newTranslator(s.host.denied, t.command)
+	s.flow.current, s.flow.waiting, s.flow.over = nil, t, time.Now()
+}
+
+// endTurn ends a turn.
+func (s *session) endTurn(t *turn, end agent.Result) {
+	t.feed.end(end)
+	s.flow.current, s.flow.over = nil, time.Now()
+	s.flow.selfBegun, s.flow.announced = false, ""
+	s.calmed()
+}
+
+// ending is why a turn was asked to end.
+func (t *turn) ending() ending {
+	switch {
+	case t.stalled:
+		return endStalled
+	case !t.stopped.IsZero():
+		return endAsked
+	}
+	return endOwn
+}
