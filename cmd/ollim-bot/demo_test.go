@@ -33,6 +33,13 @@ type terminal struct {
 // startTerminal runs ollim-bot in a terminal of 120 by 40.
 func startTerminal(t *testing.T, args ...string) *terminal {
 	t.Helper()
+	return startTerminalIn(t, append(os.Environ(), "HOME="+t.TempDir(), "TMPDIR="+t.TempDir(), "OLLIM_DATA_DIR=",
+		"OLLIM_TIMEZONE=America/Los_Angeles", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull), args...)
+}
+
+// startTerminalIn is startTerminal with a whole environment.
+func startTerminalIn(t *testing.T, env []string, args ...string) *terminal {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -40,8 +47,7 @@ func startTerminal(t *testing.T, args ...string) *terminal {
 	term := &terminal{t: t, screen: vt.NewEmulator(120, 40), ended: make(chan struct{})}
 	// The test binary is ollim-bot when it is called by that name.
 	term.cmd = &exec.Cmd{Path: self, Args: append([]string{"ollim-bot"}, args...)}
-	term.cmd.Env = append(os.Environ(), "TERM=xterm-256color", "TMPDIR="+t.TempDir(), "HOME="+t.TempDir(),
-		"OLLIM_TIMEZONE=America/Los_Angeles", "OLLIM_DATA_DIR=", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
+	term.cmd.Env = append(env, "TERM=xterm-256color")
 	term.device, err = pty.StartWithSize(term.cmd, &pty.Winsize{Cols: 120, Rows: 40})
 	if err != nil {
 		t.Fatal(err)

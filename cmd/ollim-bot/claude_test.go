@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/agent/claude/fakeapi"
+)
+
+// claudeWorld is the real bot over the real command, which talks to an API of
+// ours on loopback.
+type claudeWorld struct {
+	t    *testing.T
+	api  *fakeapi.Server
+	env  []string
+	data string
+}
+
+func newClaudeWorld(t *testing.T) *claudeWorld {
+	t.Helper()
+	cli := fakeapi.RequireCLI(t)
+	api, err := fakeapi.Start(fakeapi.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = api.Close() })
+	w := &claudeWorld{t: t, api: api, data: filepath.Join(t.TempDir(), "data")}
+	if err := os.CopyFS(w.data, os.DirFS(filepath.Join("testdata", "fixtures", "data-dir"))); err != nil {
+		t.Fatal(err)
+	}
+	w.env = append(fakeapi.CLIEnv(t, api), "OLLIM_CLAUDE="+cli, "OLLIM_DATA_DIR="+w.data, "OLLIM_TIMEZONE=America/Los_Angeles",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
+	return w
+}
+
+// routine writes one that fires each minute and lets the model take steps.
+func (w *claudeWorld) routine(name string, steps ...fakeapi.Step) {
+	w.t.Helper()
+	text := "---\nid: \"" + name + "\"\ncron: \"* * * * *\"\nbackground: true\nallow-ping: true\ndescription: \"" + name +
+		"\"\n---\nDo it.\n\n" + fakeapi.Script(steps...) + "\n"
+	if err := os.WriteFile(filepath.Join(w.data, "routines", name+".md"), []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// headless runs the bot until a file of the data directory satisfies done.
+func (w *claudeWorld) headless(file string, done func(string) bool) {
+	w.t.Helper()
+	var out bytes.Buffer
+	cmd := exec.Command(built(w.t), "run", "--headless", "--engine", "claude")
+	cmd.Env, cmd.Stdout, cmd.Stderr = w.env, &out, &out
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	read := func() string {
+		data, err := os.ReadFile(filepath.Join(w.data, file))
+		if err != nil {
+			return ""
+		}
+		return string(data)
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(2 * time.Minute) // a minute until the routine fires
+	for late := false; !done(read()) && !late; {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			late = true
+			w.t.Errorf("%s never held what was expected: %s", file, read())
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || w.t.Failed() {
+		w.t.Fatalf("%v\n%s", err, &out)
+	}
+}
+
+// TestARoutineOverTheRealCommand: a routine fires, pings and reports through
+// the real command, and the next message of the user carries the report.
+func TestARoutineOverTheRealCommand(t *testing.T) {
+	t.Parallel()
+	w := newClaudeWorld(t)
+	w.routine("aaaa0001",
+		fakeapi.Step{Tool: "mcp__discord__ping_user", Input: map[string]any{"message": "The red door is open."}},
+		fakeapi.Step{Tool: "mcp__discord__report_updates", Input: map[string]any{"message": "Told the user about the red door."}},
+		fakeapi.Step{Text: "All done."})
+	w.headless("state/pending_updates.json", func(s string) bool { return strings.Contains(s, "red door") })
+	if err := os.Remove(filepath.Join(w.data, "routines", "aaaa0001.md")); err != nil {
+		t.Fatal(err)
+	}
+	pings, err := os.ReadFile(filepath.Join(w.data, "state", "pings.jsonl"))
+	if err != nil || !strings.Contains(string(pings), "aaaa0001") {
+		t.Errorf("no ping was written down: %s %v", pings, err)
+	}
+
+	term := startTerminalIn(t, w.env, "run")
+	term.seen(map[string]string{"the engine": `claude`, "the ping in the chat": `The red door is open`, "the update": `Told the user`})
+	term.typeKeys("5i")
+	term.typeKeys("what about the door?\r")
+	term.seen(map[string]string{"an answer": `I heard:`})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	err = w.api.Wait(ctx, func(list []fakeapi.Request) bool {
+		for _, r := range list {
+			if p := r.Prompt(); strings.Contains(p, "what about the door?") && strings.Contains(p, "Told the user about the red door.") {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		t.Errorf("the message did not carry the update: %v", err)
+	}
+	term.typeKeys("\x1b")
+	term.seen(map[string]string{"the keys of the frame": `q quit`})
+	if status := term.quit(); status != 0 {
+		t.Errorf("it ended with status %d", status)
+	}
+}
