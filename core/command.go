@@ -44,6 +44,46 @@ type DiscardUpdate struct{ Key string }
 // RestoreUpdate puts a discarded update back in its place.
 type RestoreUpdate struct{ Update updates.Update }
 
+// DeliverNow begins a turn of the main session that hands it the pending
+// updates at once, without a message of the user.
+type DeliverNow struct{}
+
+// Snooze keeps a task from firing until a time; a zero time ends it. Undoable.
+type Snooze struct {
+	ID    string
+	Until time.Time
+}
+
+// Pause keeps a task from firing until it is let go on. Undoable.
+type Pause struct {
+	ID     string
+	Paused bool
+}
+
+// MuteUntil refuses pings that are not critical until a time, like quiet hours;
+// a zero time ends it. Undoable.
+type MuteUntil struct{ Until time.Time }
+
+// Describe is everything about a task: Outcome.Body holds what it is, its cron
+// in words, its next ten fires and its file's text.
+type Describe struct{ ID string }
+
+// Costs compares what the runs of each task have cost; Outcome.Body holds a table.
+type Costs struct{ Days int }
+
+// AddTask writes a new routine (with Cron) or reminder (with At). Undoable.
+type AddTask struct {
+	Cron        string
+	At          time.Time
+	Description string
+	Message     string
+	Foreground  bool
+	Silent      bool // may not ping
+}
+
+// RemoveTask removes the file of a task that AddTask has made: its inverse.
+type RemoveTask struct{ ID string }
+
 // StopFork ends a waiting or running fork by its run id. Not undoable.
 type StopFork struct{ Run string }
 
@@ -110,6 +150,14 @@ func (FireNow) command()       {}
 func (Preview) command()       {}
 func (DiscardUpdate) command() {}
 func (RestoreUpdate) command() {}
+func (DeliverNow) command()    {}
+func (Snooze) command()        {}
+func (Pause) command()         {}
+func (MuteUntil) command()     {}
+func (Describe) command()      {}
+func (Costs) command()         {}
+func (AddTask) command()       {}
+func (RemoveTask) command()    {}
 func (StopFork) command()      {}
 func (Say) command()           {}
 func (Hear) command()          {}

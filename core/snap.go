@@ -18,7 +18,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	now := t.In(b.zone)
 	set := b.index.Set()
 	s := Snapshot{
-		At: now, Zone: b.zone, Dir: b.dir.Display(),
+		At: now, Zone: b.zone, Dir: b.dir.Display(), Root: b.dir.Root(),
 		Routines: len(set.Routines), Reminders: len(set.Reminders),
 		Engine: b.engineStatus(), Surface: b.surfaceStatus(),
 		Budget: b.budgetView(now), Schedule: b.schedule.view(b.index, now),

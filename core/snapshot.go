@@ -19,6 +19,7 @@ type Snapshot struct {
 	Started time.Time // when the bot started; zero when it does not run
 	Zone    *time.Location
 	Dir     string // the data directory, with ~ for the home directory
+	Root    string // the same as an absolute path, for an editor
 
 	Engine  EngineStatus
 	Surface SurfaceStatus
@@ -64,6 +65,19 @@ type BudgetView struct {
 	Hours [24]int
 	// Quiet is until when quiet hours hold; zero outside of them.
 	Quiet time.Time
+	// Muted is until when the user has muted pings; zero when they have not.
+	Muted time.Time
+	// Forecast is the bucket's level over the schedule's window if every task that
+	// may ping does: a point at each fire, after its ping, the first is now.
+	Forecast []Level
+	// Dry is the first fire that would find no whole token; zero if none does.
+	Dry time.Time
+}
+
+// Level is the bucket at a moment.
+type Level struct {
+	At     time.Time
+	Tokens float64
 }
 
 // ScheduleView is the forward schedule.
@@ -79,6 +93,23 @@ type ScheduleView struct {
 	Refills string
 	// Problems are files that need the user: errors first.
 	Problems []routines.Problem
+	// Day are all fires of the next 24 hours, foreground ones too, by time; the
+	// newest 500 at most.
+	Day []routines.Entry
+	// Tasks are all routines and reminders, by their next fire.
+	Tasks []TaskView
+}
+
+// TaskView is one routine or reminder in the list of all.
+type TaskView struct {
+	ID, Title, Path string
+	Kind            routines.Kind
+	When            string    // the cron line in words, or empty for a reminder
+	Next            time.Time // zero when it never fires again
+	Foreground      bool
+	Silent          bool
+	Paused          bool
+	Snoozed         time.Time // until when; zero when it is not
 }
 
 // Notice is a short message of the program to its user: a toast.

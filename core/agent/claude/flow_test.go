@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -344,16 +345,16 @@ func TestWhoWorksIsNotInterrupted(t *testing.T) {
 
 func TestAProcessWithTooMuchMemoryIsEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		told := 0
+		var told atomic.Int32
 		st := newStage(t, Options{Limits: func() Limits { return Limits{Memory: 1 << 30} }})
 		s, p := played(t, st)
-		st.engine.OnChange(func() { told++ })
+		st.engine.OnChange(func() { told.Add(1) })
 		p.resident.Store(100 << 20)
 		time.Sleep(3 * lookEvery)
 		p.resident.Store(102 << 20) // not worth a word
 		time.Sleep(3 * lookEvery)
-		if st := st.engine.Status(); told != 1 || st.Processes[0].Memory != 100<<20 || st.Processes[0].Use != useSession {
-			t.Errorf("told %d times, %+v", told, st.Processes)
+		if st := st.engine.Status(); told.Load() != 1 || st.Processes[0].Memory != 100<<20 || st.Processes[0].Use != useSession {
+			t.Errorf("told %d times, %+v", told.Load(), st.Processes)
 		}
 		mine := beside(t, s, "hello")
 		<-p.messages

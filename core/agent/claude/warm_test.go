@@ -9,6 +9,9 @@ import (
 	"ollimbot/core/agent/claude/fakeapi"
 )
 
+// noted is an answer that can be found in a transcript.
+var noted = fakeapi.Script(fakeapi.Step{Text: "It is noted."})
+
 // forkOf are the options of a fork, as a background run opens it.
 func (r *rig) forkOf(main agent.Session) agent.SessionOptions {
 	o := r.options()

@@ -1,0 +1,12 @@
+package prompt
+
+// The words of the system prompt that depend on values; the rest of it is
+// templates/system.md.
+const (
+	textTheUser    = "the user"
+	textTheZone    = "the configured time zone"
+	textYourSkills = "The skills that are there:\n"
+	textNoSkills   = "No skills of the user's own are there yet."
+	textMoreSkills = "\n- and %d more: `Glob` `skills/*/SKILL.md` finds them."
+	textProfileCut = "\n\n[%s goes on: read the rest of it in the file.]"
+)
