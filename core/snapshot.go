@@ -69,15 +69,15 @@ type BudgetView struct {
 	Muted time.Time
 	// Forecast is the bucket's level over the schedule's window if every task that
 	// may ping does: a point at each fire, after its ping, the first is now.
-	Forecast []Level
+	Forecast []Tokens
 	// Dry is the first fire that would find no whole token; zero if none does.
 	Dry time.Time
 }
 
-// Level is the bucket at a moment.
-type Level struct {
-	At     time.Time
-	Tokens float64
+// Tokens is the bucket at a moment.
+type Tokens struct {
+	At   time.Time
+	Left float64
 }
 
 // ScheduleView is the forward schedule.

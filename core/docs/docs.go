@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
-	"unicode/utf8"
+	"sync"
 
 	"ollimbot/core/clean"
 )
@@ -28,53 +29,82 @@ type Page struct {
 	About string // the beginning of its first paragraph, one line
 }
 
-// Library is the pages, read once. Its methods may be called concurrently.
+// Library is the pages, read when they are first asked for: most starts of the
+// program never are. Its methods may be called concurrently.
 type Library struct {
+	files fs.FS
+	load  func() (index, error)
+}
+
+// index is the pages made ready.
+type index struct {
 	pages    []Page
 	texts    map[string]string // whole pages by name
 	sections []section
 }
 
-// New reads the pages: the *.md files at the top of files, in the order of
-// their names. An error names the page that could not be read.
-func New(files fs.FS) (*Library, error) {
-	names, err := fs.Glob(files, "*.md")
+// New is a library of the *.md files at the top of files.
+func New(files fs.FS) *Library {
+	l := &Library{files: files}
+	l.load = sync.OnceValues(l.read)
+	return l
+}
+
+// List is all pages, sorted by name. Files that cannot be read give none; the
+// tools say why.
+func (l *Library) List() []Page {
+	x, err := l.load()
 	if err != nil {
-		return nil, fmt.Errorf("list the documentation: %w", err)
+		return nil
 	}
-	l := &Library{texts: make(map[string]string, len(names))}
-	for _, file := range names {
-		data, err := fs.ReadFile(files, file)
-		if err != nil {
-			return nil, fmt.Errorf("read the documentation: %w", err)
-		}
-		l.add(strings.TrimSuffix(path.Base(file), ".md"), clean.Text(string(data)))
-	}
-	return l, nil
+	return slices.Clone(x.pages)
 }
-
-func (l *Library) add(name, text string) {
-	sections := split(name, text)
-	p := Page{Name: name, Title: name}
-	if len(sections) > 0 && sections[0].heading != "" {
-		p.Title = clean.Cut(clean.Line(sections[0].heading), maxTitle)
-	}
-	if len(sections) > 0 {
-		p.About = clean.Cut(firstParagraph(sections[0].body), maxAbout)
-	}
-	l.pages = append(l.pages, p)
-	l.texts[name] = text
-	l.sections = append(l.sections, sections...)
-}
-
-// List is all pages, sorted by name.
-func (l *Library) List() []Page { return append([]Page(nil), l.pages...) }
 
 // Read is the whole text of a page; its name may end in ".md". False means that
 // there is no such page.
 func (l *Library) Read(name string) (string, bool) {
-	text, ok := l.texts[strings.TrimSuffix(strings.TrimSpace(name), ".md")]
+	x, err := l.load()
+	if err != nil {
+		return "", false
+	}
+	text, ok := x.texts[strings.TrimSuffix(strings.TrimSpace(name), ".md")]
 	return text, ok
+}
+
+// read takes all pages in. An error names the page that could not be read.
+func (l *Library) read() (index, error) {
+	names, err := fs.Glob(l.files, "*.md")
+	if err != nil {
+		return index{}, fmt.Errorf("list the documentation: %w", err)
+	}
+	x := index{texts: make(map[string]string, len(names))}
+	for _, file := range names {
+		data, err := fs.ReadFile(l.files, file)
+		if err != nil {
+			return index{}, fmt.Errorf("read the documentation: %w", err)
+		}
+		x.add(strings.TrimSuffix(path.Base(file), ".md"), clean.Text(string(data)))
+	}
+	return x, nil
+}
+
+func (x *index) add(name, text string) {
+	sections := split(name, text)
+	p := Page{Name: name, Title: name}
+	if len(sections) > 0 {
+		p.Title = orElse(clean.Cut(clean.Line(sections[0].heading), maxTitle), name)
+		p.About = clean.Cut(firstParagraph(sections[0].body), maxAbout)
+	}
+	x.pages = append(x.pages, p)
+	x.texts[name] = text
+	x.sections = append(x.sections, sections...)
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
 }
 
 // section is what stands under one heading.
@@ -129,7 +159,7 @@ func newSection(page, heading, body string) section {
 func firstParagraph(body string) string {
 	for part := range strings.SplitSeq(body, "\n\n") {
 		part = strings.TrimSpace(part)
-		if part != "" && !strings.HasPrefix(part, "```") && !strings.HasPrefix(part, "|") && utf8.ValidString(part) {
+		if part != "" && !strings.HasPrefix(part, "```") && !strings.HasPrefix(part, "|") {
 			return clean.Line(part)
 		}
 	}

@@ -25,6 +25,10 @@ const maxQuery = 16
 // more, the fewer sections hold it, and most in a heading. Nothing but words that
 // occur nowhere gives no hits. Equal searches have equal answers.
 func (l *Library) Search(query string, n int) []Hit {
+	x, err := l.load()
+	if err != nil {
+		return nil
+	}
 	var wanted []string
 	for word := range words(query) {
 		if !slices.Contains(wanted, word) && len(wanted) < maxQuery {
@@ -36,33 +40,33 @@ func (l *Library) Search(query string, n int) []Hit {
 		at    int
 	}
 	var found []scored
-	weights := l.weights(wanted)
-	for i := range l.sections {
-		if score := l.sections[i].score(wanted, weights); score > 0 {
+	weights := x.weights(wanted)
+	for i := range x.sections {
+		if score := x.sections[i].score(wanted, weights); score > 0 {
 			found = append(found, scored{score, i})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 	hits := make([]Hit, 0, max(0, min(n, len(found))))
 	for _, f := range found[:max(0, min(n, len(found)))] {
-		s := &l.sections[f.at]
+		s := &x.sections[f.at]
 		hits = append(hits, Hit{Page: s.page, Heading: s.heading, Excerpt: excerpt(s.body, wanted)})
 	}
 	return hits
 }
 
 // weights say how telling each word is.
-func (l *Library) weights(wanted []string) []float64 {
+func (x *index) weights(wanted []string) []float64 {
 	list := make([]float64, len(wanted))
 	for i, word := range wanted {
 		n := 0
-		for j := range l.sections {
-			if l.sections[j].words[word]+l.sections[j].titled[word] > 0 {
+		for j := range x.sections {
+			if x.sections[j].words[word]+x.sections[j].titled[word] > 0 {
 				n++
 			}
 		}
 		if n > 0 {
-			list[i] = math.Log(1 + float64(len(l.sections))/float64(n))
+			list[i] = math.Log(1 + float64(len(x.sections))/float64(n))
 		}
 	}
 	return list

@@ -9,6 +9,7 @@ const (
 
 // Answers of the tools.
 const (
+	textNoLibrary   = "Error: %s. The documentation cannot be used; say so."
 	textNoQuery     = "Error: query is empty. Give a few words to look for."
 	textBadLimit    = "Error: limit must be a whole number from 1 to %d."
 	textNoHits      = "Nothing in the documentation fits %s. Try other words, or list the pages."

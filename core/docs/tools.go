@@ -45,15 +45,25 @@ const (
 // read, know no run, and may be called concurrently. Answers have at most 20 KB.
 func (l *Library) Tools() []agent.Tool {
 	return []agent.Tool{
-		{Name: ToolList, Description: aboutList, Schema: json.RawMessage(schemaList), Call: l.callList},
-		{Name: ToolSearch, Description: aboutSearch, Schema: json.RawMessage(schemaSearch), Call: l.callSearch},
-		{Name: ToolRead, Description: aboutRead, Schema: json.RawMessage(schemaRead), Call: l.callRead},
+		{Name: ToolList, Description: aboutList, Schema: json.RawMessage(schemaList), Call: l.whole(l.callList)},
+		{Name: ToolSearch, Description: aboutSearch, Schema: json.RawMessage(schemaSearch), Call: l.whole(l.callSearch)},
+		{Name: ToolRead, Description: aboutRead, Schema: json.RawMessage(schemaRead), Call: l.whole(l.callRead)},
 	}
 }
 
-func (l *Library) callList(context.Context, json.RawMessage) agent.ToolResult {
+// whole answers for a tool where the pages could not be read.
+func (l *Library) whole(answer func(json.RawMessage) agent.ToolResult) func(context.Context, json.RawMessage) agent.ToolResult {
+	return func(_ context.Context, args json.RawMessage) agent.ToolResult {
+		if _, err := l.load(); err != nil {
+			return refused(fmt.Sprintf(textNoLibrary, clean.Line(err.Error())))
+		}
+		return answer(args)
+	}
+}
+
+func (l *Library) callList(json.RawMessage) agent.ToolResult {
 	var b strings.Builder
-	for _, p := range l.pages {
+	for _, p := range l.List() {
 		fmt.Fprintf(&b, "- %s: %s", p.Name, p.Title)
 		if p.About != "" {
 			b.WriteString(" — " + p.About)
@@ -63,7 +73,7 @@ func (l *Library) callList(context.Context, json.RawMessage) agent.ToolResult {
 	return said(strings.TrimSuffix(b.String(), "\n"))
 }
 
-func (l *Library) callSearch(_ context.Context, args json.RawMessage) agent.ToolResult {
+func (l *Library) callSearch(args json.RawMessage) agent.ToolResult {
 	var a struct {
 		Query *string `json:"query"`
 		Limit *int    `json:"limit"`
@@ -95,7 +105,7 @@ func (l *Library) callSearch(_ context.Context, args json.RawMessage) agent.Tool
 	return said(strings.TrimSuffix(b.String(), "\n"))
 }
 
-func (l *Library) callRead(_ context.Context, args json.RawMessage) agent.ToolResult {
+func (l *Library) callRead(args json.RawMessage) agent.ToolResult {
 	var a struct {
 		Page   *string `json:"page"`
 		Offset int     `json:"offset"`
@@ -137,8 +147,8 @@ func window(text string, from int) string {
 }
 
 func (l *Library) names() string {
-	names := make([]string, 0, len(l.pages))
-	for _, p := range l.pages {
+	var names []string
+	for _, p := range l.List() {
 		names = append(names, p.Name)
 	}
 	return clean.Cut(strings.Join(names, ", "), 1000)
