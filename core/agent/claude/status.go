@@ -128,4 +128,21 @@ func (e *Engine) checkVersion(ctx context.Context) {
 			st.Warning = fmt.Sprintf(textUntried, version, process.TriedVersion)
 		}
 	})
+	if err == nil {
+		e.checkLogin(ctx, path)
+	}
+}
+
+// checkLogin asks the command whether somebody is logged in, so that a user
+// learns it at the start and not from their first message. What it cannot tell,
+// the first turn will.
+func (e *Engine) checkLogin(ctx context.Context, path string) {
+	auth, err := AuthStatus(ctx, path, e.env())
+	if err != nil {
+		if ctx.Err() == nil {
+			e.o.Log.Info("claude did not say how it is logged in", "error", err)
+		}
+		return
+	}
+	e.setLogin(auth.LoggedIn)
 }
