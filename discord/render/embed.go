@@ -1,0 +1,203 @@
+package render
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/post"
+	"ollimbot/discord/rest"
+)
+
+// Discord's limits of embeds and buttons (discord-api, "Embeds", "Components").
+const (
+	maxTitle       = 256
+	maxDescription = 4096
+	maxFields      = 25
+	maxName        = 256
+	maxValue       = 1024
+	maxFooter      = 2048
+	maxEmbed       = 6000 // all texts together
+	maxLabel       = 80
+	maxCustomID    = 100
+	maxRow         = 5
+	maxButtons     = 25
+)
+
+// nothing is what Discord takes for a text where it wants one: it is not shown.
+const nothing = "\u200b"
+
+// colours are those of spec 07.4, and greyple for what was discarded.
+var colours = map[post.Color]int{
+	"blue": 0x3498db, "green": 0x2ecc71, "red": 0xe74c3c, "yellow": 0xfee75c, "purple": 0x9b59b6, "greyple": 0x99aab5,
+}
+
+// Embed is a card with its buttons. context is where the words come from, "bg"
+// or "fork", and stands in the footer (spec 07.4.1).
+func Embed(e post.Embed, context string) (rest.Embed, []rest.Row) {
+	return embed(e, context, "")
+}
+
+// embed is Embed with a mark before the title.
+func embed(e post.Embed, context, mark string) (rest.Embed, []rest.Row) {
+	card := rest.Embed{
+		Title:       Cut(strings.TrimSpace(mark+plainTitle(clean.Line(e.Title))), maxTitle),
+		Description: cutBlock(paragraphs(e.Description), maxDescription),
+		Color:       colour(e.Color),
+		Footer:      Cut(footer(clean.Line(e.Footer), context), maxFooter),
+	}
+	for _, f := range e.Fields {
+		card.Fields = append(card.Fields, rest.Field{
+			Name:   something(Cut(clean.Line(f.Name), maxName)),
+			Value:  something(cutBlock(paragraphs(f.Value), maxValue)),
+			Inline: f.Inline,
+		})
+	}
+	if card.Title == "" && card.Description == "" && len(card.Fields) == 0 {
+		card.Description = nothing // a card of a footer alone is refused
+	}
+	fit(&card)
+	return card, Buttons(e.Buttons)
+}
+
+// fit makes a card fit as a whole. What stands at the end goes first: a footer
+// is cut, and fields that have no room are counted in a last one.
+func fit(card *rest.Embed) {
+	room := maxEmbed - Length(card.Title) - Length(card.Description)
+	card.Footer = Cut(card.Footer, room-roomForCount)
+	room -= Length(card.Footer)
+	all := card.Fields
+	for i, f := range all {
+		size := Length(f.Name) + Length(f.Value)
+		if i < maxFields && size <= room {
+			room -= size
+			continue
+		}
+		// The fields before make room for the one that counts.
+		keep := min(i, maxFields-1)
+		for ; i > keep; i-- {
+			room += Length(all[i-1].Name) + Length(all[i-1].Value)
+		}
+		more := left(len(all) - keep)
+		for keep > 0 && Length(more.Name)+Length(more.Value) > room {
+			keep--
+			room += Length(all[keep].Name) + Length(all[keep].Value)
+			more = left(len(all) - keep)
+		}
+		card.Fields = append(all[:keep:keep], more)
+		return
+	}
+}
+
+// roomForCount is kept for the field that counts.
+const roomForCount = 32
+
+func left(n int) rest.Field {
+	return rest.Field{Name: ellipsis, Value: "and " + strconv.Itoa(n) + " more"}
+}
+
+func colour(c post.Color) int {
+	if rgb, ok := colours[c]; ok {
+		return rgb
+	}
+	return colours["blue"]
+}
+
+func footer(said, context string) string {
+	switch {
+	case said == "" || said == context:
+		return context
+	case context == "":
+		return said
+	}
+	return said + " · " + context
+}
+
+func something(s string) string {
+	if s == "" {
+		return nothing
+	}
+	return s
+}
+
+// paragraphs cleans a text of several lines. A model often writes a line break as
+// the two characters of its escape (spec 07.4.1).
+func paragraphs(s string) string {
+	return strings.TrimSpace(clean.Text(strings.ReplaceAll(s, `\n`, "\n")))
+}
+
+// plainTitle takes the emoji out of a title, with the space behind each: Discord
+// shows them larger than the words (spec 07.4.1).
+func plainTitle(s string) string {
+	var b strings.Builder
+	after := false
+	for _, r := range s {
+		switch {
+		case emoji(r):
+			after = true
+		case after && unicode.IsSpace(r):
+		default:
+			after = false
+			b.WriteRune(r)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// emoji are the ranges of spec 07.4.1.
+func emoji(r rune) bool {
+	switch {
+	case r >= 0x1f300 && r <= 0x1faff, r >= 0x2600 && r <= 0x27bf, r >= 0x23e9 && r <= 0x23fa:
+		return true
+	}
+	return r == 0xfe0f || r == 0x200d
+}
+
+// errUnregistered: a question of the agent must have got its id before.
+var errUnregistered = errors.New("the question has no id yet")
+
+// Buttons are rows of buttons. One whose action is none, or does not fit into an
+// id, is left away, as is a second with the same id, which Discord refuses. A
+// button that asks the agent must have its lasting id already (post.CustomID).
+func Buttons(list []post.Button) []rest.Row {
+	var flat []rest.Button
+	known := map[string]bool{}
+	for _, b := range list {
+		id := b.Action
+		if _, _, ok := post.ParseCustomID(id); !ok {
+			var err error
+			if id, err = b.CustomID(func(string) (string, error) { return "", errUnregistered }); err != nil {
+				continue
+			}
+		}
+		if known[id] || !fits(id, maxCustomID) || len(flat) == maxButtons {
+			continue
+		}
+		known[id] = true
+		label := Cut(clean.Line(b.Label), maxLabel)
+		if label == "" {
+			label = dash
+		}
+		flat = append(flat, rest.Button{Label: label, CustomID: id, Style: style(b.Style)})
+	}
+	var rows []rest.Row
+	for len(flat) > 0 {
+		n := min(len(flat), maxRow)
+		rows, flat = append(rows, flat[:n:n]), flat[n:]
+	}
+	return rows
+}
+
+func style(s string) rest.Style {
+	switch s {
+	case "primary":
+		return rest.Primary
+	case "success":
+		return rest.Success
+	case "danger":
+		return rest.Danger
+	}
+	return rest.Secondary
+}

@@ -1,0 +1,375 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/policy"
+	"ollimbot/core/post"
+	"ollimbot/discord/rest"
+)
+
+func TestTextsCarryTheirMarks(t *testing.T) {
+	for name, tt := range map[string]struct {
+		post post.Post
+		want string
+	}{
+		"plain":          {post.Post{Text: "hello"}, "hello"},
+		"trimmed":        {post.Post{Text: "\n hello \n"}, "hello"},
+		"cleaned":        {post.Post{Text: "he\x1b[31mllo\u202e"}, "hello"},
+		"background":     {post.Post{Text: "hello", Context: "bg"}, "[bg] hello"},
+		"fork":           {post.Post{Text: "hello", Context: "fork"}, "hello"},
+		"critical":       {post.Post{Text: "hello", Context: "bg", Critical: true}, "[bg] ❗ hello"},
+		"small":          {post.Post{Text: "one\n\ntwo", Small: true}, "-# one\n\n-# two"},
+		"beside a card":  {post.Post{Text: "hello", Context: "bg", Critical: true, Embed: &post.Embed{Title: "x"}}, "hello"},
+		"nothing":        {post.Post{Text: " \n"}, ""},
+		"nothing marked": {post.Post{Context: "bg", Critical: true}, ""},
+	} {
+		if got := Post(tt.post).Content; got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func TestALongTextBecomesSeveralMessages(t *testing.T) {
+	text := strings.Repeat("a line of words\n", 200) // 3200
+	p := post.Post{
+		Text: text, Nonce: "n", Files: []string{"/data/report.txt"},
+		Embed: &post.Embed{Title: "Card", Buttons: []post.Button{{Label: "Go", Action: "dismiss"}}},
+	}
+	got := Posts(p)
+	if len(got) != 2 || got[0].Content+got[1].Content != strings.TrimSpace(text) {
+		t.Fatalf("%d messages", len(got))
+	}
+	if got[0].Nonce != "n" || got[1].Nonce == "n" || got[1].Nonce == "" || Posts(p)[1].Nonce != got[1].Nonce {
+		t.Errorf("nonces %q, %q", got[0].Nonce, got[1].Nonce)
+	}
+	if len(got[0].Embeds)+len(got[0].Components)+len(got[0].Files) != 0 {
+		t.Errorf("the first has %+v", got[0])
+	}
+	if len(got[1].Embeds) != 1 || len(got[1].Components) != 1 || len(got[1].Files) != 1 || got[1].Files[0].Name != "report.txt" {
+		t.Errorf("the last has %+v", got[1])
+	}
+	one := Post(p)
+	if !strings.HasSuffix(one.Content, "…") || units(one.Content) > MaxContent || len(one.Embeds) != 1 || one.Nonce != "n" {
+		t.Errorf("as one message: %d units", units(one.Content))
+	}
+}
+
+func TestAPostThatSaysNothingIsNoMessage(t *testing.T) {
+	for _, p := range []post.Post{{}, {Text: "\n \u200b\n"}, {Nonce: "n", Context: "bg", Critical: true}} {
+		if got := Posts(p); got != nil {
+			t.Errorf("%+v gives %+v", p, got)
+		}
+	}
+	if got := Posts(post.Post{Embed: &post.Embed{}}); len(got) != 1 || got[0].Embeds[0].Description != nothing {
+		t.Errorf("an empty card: %+v", got)
+	}
+}
+
+func TestManyFilesNeedSeveralMessages(t *testing.T) {
+	var files []string
+	for i := range 23 {
+		files = append(files, fmt.Sprintf("/data/%d.txt", i))
+	}
+	got := Posts(post.Post{Text: "here", Nonce: "n", Files: files})
+	var names, nonces []string
+	for _, m := range got {
+		if len(m.Files) > 10 || m.Content == "" && len(m.Files) == 0 {
+			t.Errorf("%d files", len(m.Files))
+		}
+		nonces = append(nonces, m.Nonce)
+		for _, f := range m.Files {
+			names = append(names, "/data/"+f.Name)
+		}
+	}
+	if diff := cmp.Diff(files, names); diff != "" || len(slices.Compact(slices.Sorted(slices.Values(nonces)))) != 3 {
+		t.Errorf("%s; nonces %q", diff, nonces)
+	}
+}
+
+func TestAFileIsOpenedOnlyWhenItIsSent(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "later.txt")
+	m := Post(post.Post{Files: []string{path}})
+	if _, err := m.Files[0].Open(); err == nil {
+		t.Error("a file that is not there was opened")
+	}
+	if err := os.WriteFile(path, []byte("now"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		f, err := m.Files[0].Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, err := io.ReadAll(f); string(data) != "now" || err != nil || f.Close() != nil {
+			t.Errorf("%q, %v", data, err)
+		}
+	}
+}
+
+func TestSmallPrintStaysSmallWhereItIsSplit(t *testing.T) {
+	text := strings.Repeat("w", 2500) + "\nshort\n\n" + strings.Repeat(strings.Repeat("v ", 400)+"\n", 5)
+	got := Posts(post.Post{Text: text, Small: true})
+	joined := ""
+	for _, m := range got {
+		if units(m.Content) > MaxContent {
+			t.Errorf("%d units", units(m.Content))
+		}
+		for _, line := range strings.Split(m.Content, "\n") {
+			if line != "" && !strings.HasPrefix(line, "-# ") || line == "-# " {
+				t.Errorf("%.40q is not small", line)
+			}
+		}
+		joined += strings.ReplaceAll(m.Content, "-# ", "")
+	}
+	if joined != strings.TrimSpace(text) {
+		t.Errorf("%d characters of %d", len(joined), len(text))
+	}
+	if m := Small(" one\ntwo\x00 "); m.Content != "-# one\n-# two" {
+		t.Errorf("%q", m.Content)
+	}
+}
+
+func TestAnEmbedLooksLikeTheOriginals(t *testing.T) {
+	e := post.Embed{
+		Title: "📧 Landlord ⚠️ wrote", Description: `Three things\nto answer`, Color: "red", Footer: "bg",
+		Fields: []post.Field{{Name: "🔥 When", Value: `today\n5 pm`, Inline: true}, {Name: "", Value: " "}},
+		Buttons: []post.Button{
+			{Label: "Done", Style: "success", Action: "act:task_done:MDM4"},
+			{Label: "Ask", Style: "primary", Action: "act:agent:1a2b3c4d"},
+			{Label: "Drop", Style: "danger", Action: "task_del:x"},
+			{Label: "", Style: "loud", Action: "dismiss:"},
+		},
+	}
+	card, rows := Embed(e, "bg")
+	want := rest.Embed{
+		Title: "Landlord wrote", Description: "Three things\nto answer", Color: 0xe74c3c, Footer: "bg",
+		Fields: []rest.Field{{Name: "🔥 When", Value: "today\n5 pm", Inline: true}, {Name: "\u200b", Value: "\u200b"}},
+	}
+	if diff := cmp.Diff(want, card); diff != "" {
+		t.Error(diff)
+	}
+	wantRows := []rest.Row{{
+		{Label: "Done", CustomID: "act:task_done:MDM4", Style: rest.Success},
+		{Label: "Ask", CustomID: "act:agent:1a2b3c4d", Style: rest.Primary},
+		{Label: "Drop", CustomID: "act:task_del:x", Style: rest.Danger},
+		{Label: "–", CustomID: "act:dismiss:_", Style: rest.Secondary},
+	}}
+	if diff := cmp.Diff(wantRows, rows); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestColoursAreDiscordsOwn(t *testing.T) {
+	for name, want := range map[post.Color]int{
+		"blue": 0x3498DB, "green": 0x2ECC71, "red": 0xE74C3C, "yellow": 0xFEE75C, "purple": 0x9B59B6, "greyple": 0x99AAB5, "mauve": 0x3498DB, "": 0x3498DB,
+	} {
+		if card, _ := Embed(post.Embed{Title: "x", Color: name}, ""); card.Color != want {
+			t.Errorf("%q: %06x", name, card.Color)
+		}
+	}
+}
+
+func TestTitlesLoseTheirEmoji(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain — title":       "plain — title",
+		"✅ Done":              "Done",
+		"Done ✅":              "Done",
+		"a 👩‍👩‍👧  b":          "a b",
+		"⏰⏳ 9:00":             "9:00",
+		"☀️ 27° \u2600\ufe0f": "27°",
+		"🎉":                   "",
+		"⌚ kept":              "⌚ kept", // below the ranges
+		"日本 ★":                "日本",
+	} {
+		if got := plainTitle(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	if card, _ := Embed(post.Embed{Title: "🎉"}, "fork"); card.Title != "" || card.Description != nothing || card.Footer != "fork" {
+		t.Errorf("%+v", card)
+	}
+}
+
+func TestACriticalCardSaysSoInItsTitle(t *testing.T) {
+	m := Post(post.Post{Critical: true, Context: "bg", Embed: &post.Embed{Title: "🚨 Fire", Footer: "bg"}})
+	if got := m.Embeds[0]; got.Title != "❗ Fire" || got.Footer != "bg" || m.Content != "" {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestFootersAreJoined(t *testing.T) {
+	for _, tt := range [][3]string{{"", "", ""}, {"", "bg", "bg"}, {"bg", "bg", "bg"}, {"by hand", "", "by hand"}, {"by hand", "fork", "by hand · fork"}} {
+		if card, _ := Embed(post.Embed{Title: "x", Footer: tt[0]}, tt[1]); card.Footer != tt[2] {
+			t.Errorf("%q: %q", tt, card.Footer)
+		}
+	}
+}
+
+func TestFieldsThatHaveNoRoomAreCounted(t *testing.T) {
+	fields := func(n, size int) []post.Field {
+		var out []post.Field
+		for range n {
+			out = append(out, post.Field{Name: "n", Value: strings.Repeat("v", size-1)})
+		}
+		return out
+	}
+	for _, tt := range []struct{ fields, size, shown int }{
+		{25, 10, 25},
+		{26, 10, 24},
+		{100, 10, 24},
+		{6, 1000, 5}, // 1 + 6 × 1000 is one too many, and the last makes room to be counted
+		{5, 1000, 5},
+		{20, 599, 9}, // ten fit, but then nobody is told of the others
+	} {
+		card, _ := Embed(post.Embed{Title: "x", Fields: fields(tt.fields, tt.size)}, "")
+		last := card.Fields[len(card.Fields)-1]
+		if tt.shown == tt.fields {
+			if len(card.Fields) != tt.shown {
+				t.Errorf("%+v: %d are shown", tt, len(card.Fields))
+			}
+			continue
+		}
+		if want := fmt.Sprintf("and %d more", tt.fields-tt.shown); len(card.Fields) != tt.shown+1 || last.Value != want {
+			t.Errorf("%+v: %d fields, the last %q, want %q", tt, len(card.Fields), last.Value, want)
+		}
+	}
+}
+
+func TestPropertyAnEmbedKeepsAllLimits(t *testing.T) {
+	long := rapid.Custom(func(t *rapid.T) string {
+		piece := rapid.OneOf(rapid.StringN(0, 20, -1), rapid.SampledFrom([]string{"word ", family, "```go\n", "x", "\n", "é\xff"}))
+		return strings.Repeat(piece.Draw(t, "piece"), rapid.SampledFrom([]int{1, 30, 300, 3000}).Draw(t, "times"))
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		e := post.Embed{Title: long.Draw(t, "title"), Description: long.Draw(t, "description"), Footer: long.Draw(t, "footer")}
+		for range rapid.IntRange(0, 40).Draw(t, "fields") {
+			e.Fields = append(e.Fields, post.Field{Name: long.Draw(t, "name"), Value: long.Draw(t, "value")})
+		}
+		for range rapid.IntRange(0, 40).Draw(t, "buttons") {
+			e.Buttons = append(e.Buttons, post.Button{
+				Label:  long.Draw(t, "label"),
+				Action: rapid.OneOf(rapid.StringMatching(`(act:)?[a-z_]{1,20}:[a-z0-9]{0,120}`), long).Draw(t, "action"),
+			})
+		}
+		p := post.Post{Embed: &e, Critical: rapid.Bool().Draw(t, "critical"), Context: rapid.SampledFrom([]string{"", "bg", "fork"}).Draw(t, "context")}
+		m := Post(p)
+		checkCard(t, m.Embeds[0])
+		checkRows(t, m.Components)
+	})
+}
+
+func checkCard(t *rapid.T, c rest.Embed) {
+	total := 0
+	within := func(what, s string, least, most int) {
+		n := units(s)
+		total += n
+		if n < least || n > most || !utf8.ValidString(s) {
+			t.Fatalf("%s has %d units: %q", what, n, s)
+		}
+	}
+	within("title", c.Title, 0, 256)
+	within("description", c.Description, 0, 4096)
+	within("footer", c.Footer, 0, 2048)
+	for _, f := range c.Fields {
+		within("name", f.Name, 1, 256)
+		within("value", f.Value, 1, 1024)
+	}
+	if len(c.Fields) > 25 || total > 6000 || c.Title+c.Description == "" && len(c.Fields) == 0 {
+		t.Fatalf("%d fields, %d units", len(c.Fields), total)
+	}
+}
+
+func checkRows(t *rapid.T, rows []rest.Row) {
+	known := map[string]bool{}
+	for _, r := range rows {
+		if len(r) < 1 || len(r) > 5 {
+			t.Fatalf("%d buttons in a row", len(r))
+		}
+		for _, b := range r {
+			if n := units(b.Label); n < 1 || n > 80 {
+				t.Fatalf("label %q", b.Label)
+			}
+			if _, _, ok := post.ParseCustomID(b.CustomID); !ok || units(b.CustomID) > 100 || known[b.CustomID] || b.Style < rest.Primary || b.Style > rest.Danger {
+				t.Fatalf("button %+v", b)
+			}
+			known[b.CustomID] = true
+		}
+	}
+	if len(rows) > 5 {
+		t.Fatalf("%d rows", len(rows))
+	}
+}
+
+func TestAQuestionWithoutAnIDHasNoButton(t *testing.T) {
+	rows := Buttons([]post.Button{{Label: "Ask", Action: "agent:what is it?"}, {Label: "x", Action: "Not An Action"}, {Label: "Go", Action: "dismiss"}})
+	if len(rows) != 1 || len(rows[0]) != 1 || rows[0][0].CustomID != "act:dismiss:_" {
+		t.Errorf("%+v", rows)
+	}
+}
+
+func TestAnApprovalShowsItsVerdict(t *testing.T) {
+	for verdict, want := range map[policy.Verdict]string{
+		"":               "`Bash(rm x)`",
+		policy.Allow:     "`Bash(rm x)` — allowed",
+		policy.Always:    "`Bash(rm x)` — always allowed",
+		policy.Deny:      "`Bash(rm x)` — denied",
+		policy.Expired:   "~~`Bash(rm x)`~~ — expired",
+		policy.Cancelled: "~~`Bash(rm x)`~~ — cancelled",
+	} {
+		if got := Approval(policy.Approval{Label: "Bash(rm x)", Verdict: verdict}); got.Content != want {
+			t.Errorf("%q: %q", verdict, got.Content)
+		}
+	}
+}
+
+func TestALabelCannotLeaveItsCode(t *testing.T) {
+	for label, want := range map[string]string{
+		"Bash(echo `id`)":        "`` Bash(echo `id`) ``",
+		"``` **bold**":           "`` ''` **bold** ``",
+		"":                       "`–`",
+		"a\nb\x1b[0m":            "`a b`",
+		strings.Repeat("x", 5e3): "`" + strings.Repeat("x", 1499) + "…`",
+	} {
+		if got := Approval(policy.Approval{Label: label}); got.Content != want {
+			t.Errorf("%.40q: %.80q", label, got.Content)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		label := rapid.StringMatching("[`a *~|_]{0,40}").Draw(t, "label")
+		got := Approval(policy.Approval{Label: label}).Content
+		outer := len(got) - len(strings.TrimLeft(got, "`"))
+		inner := strings.TrimSuffix(got[outer:], got[:outer])
+		if strings.Contains(inner, strings.Repeat("`", outer)) {
+			t.Fatalf("%q: %q", label, got)
+		}
+	})
+}
+
+func TestReactionsAnswerApprovals(t *testing.T) {
+	var got []policy.Verdict
+	for _, e := range append(Reactions(), "🎉") {
+		got = append(got, Verdict(e))
+	}
+	if diff := cmp.Diff([]policy.Verdict{policy.Allow, policy.Deny, policy.Always, policy.Deny}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnEphemeralReplyIsForOnePersonAndNeverEmpty(t *testing.T) {
+	for in, want := range map[string]string{" already in a fork. ": "already in a fork.", "\x00": "–", strings.Repeat("x", 3000): strings.Repeat("x", 1999) + "…"} {
+		if got := Ephemeral(in); got.Content != want || got.Flags != rest.Ephemeral {
+			t.Errorf("%.30q: %.30q, flags %d", in, got.Content, got.Flags)
+		}
+	}
+}

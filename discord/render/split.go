@@ -1,0 +1,195 @@
+package render
+
+import (
+	"sort"
+	"strings"
+)
+
+const (
+	fence = "```"
+	// natural is how far before the limit a line break or space may lie at which a
+	// text is split (spec 07.6).
+	natural = 200
+	// leastBlock is the limit below which code blocks are split like text: closing
+	// and opening them again would leave no room for what they hold.
+	leastBlock = 64
+	// maxLanguage is how long the name of a language may be.
+	maxLanguage = 32
+)
+
+// Part is a part of a text that was split. Text is taken from it; Open and Close
+// were added where a code block is cut, so that it looks like one in both parts.
+type Part struct{ Open, Text, Close string }
+
+// String is the part as it is sent.
+func (p Part) String() string { return p.Open + p.Text + p.Close }
+
+// Split splits a text into parts of at most limit UTF-16 units: after the last
+// line break among the last 200 of a part, else after the last space there, else
+// where the limit is. The separator stays with the earlier part (spec 07.6.2). A
+// code block that is cut is closed, and opened again with its language. Without
+// what was added the parts are the text; none is empty.
+func Split(text string, limit int) []string {
+	var out []string
+	for _, p := range Parts(text, limit) {
+		out = append(out, p.String())
+	}
+	return out
+}
+
+// Parts is Split for who must know which part of the text is where. A text that
+// grows keeps its parts, but for the last two.
+func Parts(text string, limit int) []Part {
+	limit = max(limit, 2) // the least that any character needs
+	if limit < leastBlock {
+		return parts(text, limit, nil)
+	}
+	return parts(text, limit, blocks(text))
+}
+
+func parts(text string, limit int, code []block) []Part {
+	var out []Part
+	for at := 0; at < len(text); {
+		open := reopened(code, at)
+		room := limit - len(open) // fences and languages are ASCII
+		if fits(text[at:], room) {
+			return append(out, Part{Open: open, Text: text[at:]})
+		}
+		cut, end := cutAt(text, code, at, room)
+		out = append(out, Part{Open: open, Text: text[at:cut], Close: end})
+		at = cut
+	}
+	return out
+}
+
+// cutAt finds where the part that begins at a place ends, and what closes it.
+func cutAt(text string, code []block, at, room int) (cut int, end string) {
+	var b *block
+	floor := begin(text, code, at)
+	for _, reserve := range []int{0, len("\n" + fence)} {
+		cut = pointOf(text[at:], floor-at, room-reserve) + at
+		b = within(code, cut)
+		switch {
+		case b == nil:
+			return cut, ""
+		case b.start >= floor && (cut <= b.body || blank(text[b.body:cut])):
+			return b.start, "" // nothing of the block is in this part yet
+		case (cut >= b.end || blank(text[cut:b.end])) && fits(text[at:b.after], room):
+			return b.after, "" // nothing of it would be left but its end
+		}
+	}
+	switch {
+	case cut < b.body && b.start > at: // blank lines, and the begin of a mark
+		return b.start, ""
+	case cut < b.body: // a mark that is longer than a part
+		return cut, ""
+	case cut > b.end && b.end > at:
+		cut = b.end
+	}
+	if strings.HasSuffix(text[at:cut], "\n") {
+		return cut, fence
+	}
+	return cut, "\n" + fence
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// begin is where a part begins to hold something: behind the mark of a block
+// that it begins with. A part that ends before has nothing to show.
+func begin(text string, code []block, at int) int {
+	i := sort.Search(len(code), func(i int) bool { return code[i].start >= at })
+	if i < len(code) && blank(text[at:code[i].start]) {
+		return code[i].body
+	}
+	return at
+}
+
+// pointOf is where a text is best split so that at most room units are before;
+// only behind floor is a line break or space a good place.
+func pointOf(text string, floor, room int) int {
+	hard := max(prefix(text, room), 1)
+	low := floor
+	if room > natural {
+		low = max(floor, prefix(text, room-natural))
+	}
+	for _, separator := range []byte{'\n', ' '} {
+		if i := strings.LastIndexByte(text[min(low, hard):hard], separator); i >= 0 {
+			return low + i + 1
+		}
+	}
+	return whole(text, 0, hard)
+}
+
+// block is a code block in a text, as places in bytes.
+type block struct {
+	start int // of the opening mark
+	body  int // behind that and its line
+	end   int // of what it holds: the closing mark begins, or the text ends
+	after int // behind the closing mark
+	lang  string
+}
+
+// blocks finds the code blocks of a text. One that is never closed reaches to
+// the end: it is being written, or was cut.
+func blocks(text string) []block {
+	var out []block
+	for at := 0; ; {
+		i := strings.Index(text[at:], fence)
+		if i < 0 {
+			return out
+		}
+		b := block{start: at + i}
+		b.body = ticks(text, b.start)
+		if n := language(text[b.body:]); n >= 0 {
+			b.lang = text[b.body : b.body+n]
+			b.body += n + 1
+		}
+		b.end, b.after = len(text), len(text)
+		if i := strings.Index(text[b.body:], fence); i >= 0 {
+			b.end = b.body + i
+			b.after = ticks(text, b.end)
+		}
+		out = append(out, b)
+		at = b.after
+	}
+}
+
+// ticks is where a run of backticks ends.
+func ticks(text string, at int) int {
+	for at < len(text) && text[at] == '`' {
+		at++
+	}
+	return at
+}
+
+// language is the length of the language that a block begins with, -1 where its
+// first line is none.
+func language(s string) int {
+	for i := 0; i < len(s) && i <= maxLanguage; i++ {
+		switch c := s[i]; {
+		case c == '\n':
+			return i
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("_+-.#", c) >= 0:
+		default:
+			return -1
+		}
+	}
+	return -1
+}
+
+// within is the block that a cut would go through, or nil.
+func within(code []block, cut int) *block {
+	i := sort.Search(len(code), func(i int) bool { return code[i].after > cut })
+	if i < len(code) && code[i].start < cut {
+		return &code[i]
+	}
+	return nil
+}
+
+// reopened is what opens the block again that a part begins in.
+func reopened(code []block, at int) string {
+	if b := within(code, at); b != nil && at >= b.body && at <= b.end {
+		return fence + b.lang + "\n"
+	}
+	return ""
+}

@@ -1,0 +1,69 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/policy"
+	"ollimbot/core/post"
+	"ollimbot/discord/fake"
+	"ollimbot/discord/rest"
+)
+
+func TestWhatIsRenderedDiscordTakes(t *testing.T) {
+	s := fake.Start(t, fake.Options{Token: "t"})
+	c := rest.New(rest.Options{Token: "t", Base: s.URL() + "/api/v10"})
+	dm := s.User().Channel()
+	send := func(m rest.Message) string {
+		t.Helper()
+		id, err := c.Send(t.Context(), dm, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	emoji := strings.Repeat("👩‍👩‍👧‍👦", 4000)
+	long := post.Embed{Title: emoji + "x" + emoji, Description: emoji, Footer: emoji, Color: "nonsense"}
+	for range 40 {
+		long.Fields = append(long.Fields, post.Field{Name: emoji, Value: emoji})
+		long.Buttons = append(long.Buttons, post.Button{Label: emoji, Action: "dismiss"}, post.Button{Label: "x", Action: "task_done:" + strings.Repeat("a", len(long.Buttons))})
+	}
+	for _, p := range []post.Post{
+		{Text: emoji},
+		{Text: emoji, Context: "bg", Critical: true},
+		{Text: emoji, Small: true},
+		{Text: strings.Repeat("```go\nx\n", 3000)},
+		{Embed: &long, Critical: true, Context: "bg"},
+		{Embed: &post.Embed{}},
+		{Embed: &post.Embed{Footer: "only"}},
+	} {
+		list := Posts(p)
+		for _, m := range list {
+			send(m)
+		}
+		id := send(Post(p))
+		if err := c.Edit(t.Context(), dm, id, Post(p)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(Small(emoji))
+	send(Approval(policy.Approval{Label: emoji + "`", Verdict: policy.Expired}))
+
+	piece := prose()
+	rapid.Check(t, func(rt *rapid.T) {
+		p := post.Post{Text: piece.Draw(rt, "text"), Small: rapid.Bool().Draw(rt, "small"), Context: "bg"}
+		if rapid.Bool().Draw(rt, "card") {
+			p.Embed = &post.Embed{
+				Title: piece.Draw(rt, "title"), Description: piece.Draw(rt, "description"),
+				Fields: []post.Field{{Name: piece.Draw(rt, "name"), Value: piece.Draw(rt, "value")}},
+			}
+		}
+		for _, m := range Posts(p) {
+			if _, err := c.Send(rt.Context(), dm, m); err != nil {
+				rt.Fatal(err)
+			}
+		}
+	})
+}

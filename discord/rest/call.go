@@ -1,0 +1,218 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"strings"
+	"time"
+)
+
+const (
+	// patience is how long one call waits for limits, all its waits together.
+	patience = 60 * time.Second
+	// maxTries of one call, of those that failed without being limited.
+	maxTries = 5
+	// tryTime is how long one try may take, fileTime where files are moved.
+	tryTime  = 20 * time.Second
+	fileTime = 2 * time.Minute
+	// backOff is the pause after the first failed try; it doubles with each.
+	backOff = 500 * time.Millisecond
+	// leastWait times the number of refusals is the least that is waited after a
+	// 429: a retry_after of zero must not become a storm.
+	leastWait = 250 * time.Millisecond
+)
+
+// call is one request with its policy.
+type call struct {
+	what   string // for errors: "send the message"
+	method string
+	route  string // with a {} for each id
+	path   string // with the ids
+	major  string // the channel or interaction, which Discord counts apart
+	// address replaces base and path: a download, which is no request to the API.
+	// It carries no token and counts nowhere.
+	address string
+	body    body
+	decode  func([]byte) error // nil: nobody reads the answer
+	most    int64              // bytes of the answer
+	// again says that carrying it out twice does no harm.
+	again bool
+	// done is the code by which a repeated try learns that an earlier one was
+	// carried out after all.
+	done int
+	// bare requests hold their right in the path, an interaction's token: they
+	// go without the bot's token, and Discord's global limit is not theirs.
+	bare     bool
+	secret   string // that token
+	patience time.Duration
+	tries    int
+	time     time.Duration // of one try
+}
+
+// rule is what limits are remembered by.
+func (k *call) rule() string { return k.method + " " + k.route }
+
+// newCall fills a route with ids. An id that is empty, or would lead elsewhere
+// in the path, makes the call fail unsent.
+func newCall(what, rule string, ids ...string) (*call, error) {
+	method, route, _ := strings.Cut(rule, " ")
+	k := &call{what: what, method: method, route: route, path: route, most: 16 << 20, patience: patience, tries: maxTries, time: tryTime}
+	if len(ids) > 0 {
+		k.major = ids[0]
+	}
+	for _, id := range ids {
+		if id == "" || id == "." || id == ".." || len(id) > 512 {
+			return nil, fmt.Errorf("%s: %w: %s", what, ErrInvalid, textNoID)
+		}
+		k.path = strings.Replace(k.path, "{}", url.PathEscape(id), 1)
+	}
+	return k, nil
+}
+
+// do carries out a call: waits for its turn, sends it, repeats it as far as that
+// is safe.
+func (c *Client) do(ctx context.Context, k *call) error {
+	if err := c.attempts(ctx, k); err != nil {
+		return fmt.Errorf("%s: %w", k.what, err)
+	}
+	return nil
+}
+
+func (c *Client) attempts(ctx context.Context, k *call) error {
+	left, refusals := k.patience, 0
+	for tries := 1; ; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := c.standing.check(time.Now()); err != nil {
+			return err
+		}
+		wait := c.limits.take(k, time.Now())
+		if wait == 0 {
+			e := c.judge(k, c.try(ctx, k), tries)
+			switch {
+			case e.err == nil:
+				return nil
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case e.limited:
+				refusals++
+				wait = max(e.wait, time.Duration(refusals)*leastWait)
+			case !e.again || tries >= k.tries:
+				return e.err
+			default:
+				if err := c.pause(ctx, max(e.wait, pauseAfter(tries)), e.err); err != nil {
+					return err
+				}
+				c.log.Debug("request is repeated", "request", k.rule(), "after_tries", tries)
+				tries++
+				continue
+			}
+		}
+		if wait > left {
+			return &LimitedError{After: wait}
+		}
+		left -= wait
+		c.log.Debug("request waits for a limit", "request", k.rule(), "wait_ms", wait.Milliseconds())
+		if err := c.pause(ctx, wait, &LimitedError{After: wait}); err != nil {
+			return err
+		}
+	}
+}
+
+// pauseAfter is a random time in the upper half of a span that doubles, so that
+// calls which failed together do not come back together.
+func pauseAfter(tries int) time.Duration {
+	d := backOff << (tries - 1)
+	return d/2 + rand.N(time.Duration(1)) // only spreads load, no secret
+}
+
+// pause waits, no longer than ctx and the token last. Where ctx would end first
+// it does not even begin, and gives the reason for waiting.
+func (c *Client) pause(ctx context.Context, d time.Duration, why error) error {
+	if over, ok := ctx.Deadline(); ok && time.Until(over) < d {
+		return why
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-c.standing.refused:
+		return ErrAuth
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// end is what became of a try: a nil error is success; limited ones go on after
+// their wait, others only where again says that it is safe.
+type end struct {
+	err     error
+	again   bool
+	limited bool
+	wait    time.Duration
+}
+
+// judge decides what an answer means.
+func (c *Client) judge(k *call, r reply, tries int) end {
+	if k.address == "" && r.status != 0 && r.status != 429 {
+		c.limits.learn(k, r.header, r.at)
+	}
+	switch {
+	case r.err != nil:
+		return end{err: r.err}
+	case r.status == 0 || r.status == 408 || r.status >= 500, r.status/100 == 3 && k.address == "":
+		return c.failed(k, r)
+	case r.status/100 == 2:
+		if k.decode == nil {
+			return end{}
+		}
+		if r.cut == nil {
+			r.cut = k.decode(r.body)
+		}
+		if r.cut == nil {
+			return end{}
+		}
+		return c.failed(k, r)
+	case r.status == 429:
+		return c.tooMany(k, r)
+	case k.address != "":
+		return end{err: refusedFile(r.status)}
+	}
+	if r.status == 401 || r.status == 403 {
+		c.standing.note(r.at)
+	}
+	if r.status == 401 && !k.bare {
+		c.standing.refuse()
+		c.log.Error("the bot's token was refused; nothing more is asked")
+		return end{err: ErrAuth}
+	}
+	err := refusal(r, c.hiding(k))
+	var said *APIError
+	if tries > 1 && k.done != 0 && errors.As(err, &said) && said.Code == k.done {
+		return end{}
+	}
+	return end{err: err}
+}
+
+// failed is a try of which nobody knows whether it was carried out, unless it
+// was never sent.
+func (c *Client) failed(k *call, r reply) end {
+	cause := r.cut
+	if cause == nil {
+		cause = fmt.Errorf(textStatus, r.status)
+	}
+	wait := time.Duration(0)
+	if r.status >= 500 {
+		wait = retryAfter(r)
+	}
+	e := end{err: fmt.Errorf("%w: %w", ErrTransient, cause), again: k.again || r.unsent, wait: wait}
+	if wait > patience {
+		e.again = false
+	}
+	return e
+}

@@ -1,0 +1,171 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// longestSpan bounds what a header may make us wait; Discord's windows last
+	// seconds.
+	longestSpan = time.Hour
+	// manyWindows may be remembered before the old ones are thrown away. Each
+	// interaction brings one of its own.
+	manyWindows = 128
+)
+
+// limits remembers what Discord allows, so that a call waits before it is sent
+// and not after it was refused. Windows are counted here between two answers: a
+// burst is spread over the windows instead of being refused in most of them.
+type limits struct {
+	mu     sync.Mutex
+	global time.Time // nothing but interactions is sent before
+	// buckets are Discord's names for what shares a limit, by route. They are
+	// few, as routes are.
+	buckets map[string]string
+	windows map[string]window
+}
+
+// window is what is left of a limit until a moment. A limit of 0 is one that is
+// not known: only the wait is.
+type window struct {
+	limit, left int
+	until       time.Time
+	span        time.Duration // how long the next window will last, as far as is known
+}
+
+// key names the window of a call: by the bucket that Discord named, else by the
+// route, and by the channel or interaction, which Discord counts apart. Call it
+// under the lock.
+func (l *limits) key(k *call) string {
+	if b := l.buckets[k.rule()]; b != "" {
+		return b + " " + k.major
+	}
+	return k.rule() + " " + k.major
+}
+
+// take takes one request out of the call's window: 0 lets it go now, anything
+// else is how long to wait before asking again.
+func (l *limits) take(k *call, now time.Time) time.Duration {
+	if k.address != "" {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !k.bare && now.Before(l.global) {
+		return l.global.Sub(now)
+	}
+	key := l.key(k)
+	w, known := l.windows[key]
+	switch {
+	case !known:
+		return 0
+	case now.Before(w.until):
+	case w.limit == 0:
+		delete(l.windows, key)
+		return 0
+	default:
+		w.left, w.until = w.limit, now.Add(w.span)
+	}
+	if w.left <= 0 {
+		return w.until.Sub(now)
+	}
+	w.left--
+	l.windows[key] = w
+	return 0
+}
+
+// learn reads the headers of an answer.
+func (l *limits) learn(k *call, h http.Header, now time.Time) {
+	limit, errL := strconv.Atoi(h.Get("X-RateLimit-Limit"))
+	left, errR := strconv.Atoi(h.Get("X-RateLimit-Remaining"))
+	span, ok := span(h.Get("X-RateLimit-Reset-After"))
+	if errL != nil || errR != nil || !ok || limit < 1 || left < 0 || span == 0 || span > longestSpan {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.name(k, h)
+	key := l.key(k)
+	next := window{limit: limit, left: min(left, limit), until: now.Add(span), span: span}
+	if old, known := l.windows[key]; known && now.Before(old.until) {
+		next.span = max(span, old.span)
+		switch apart := next.until.Sub(old.until); {
+		case apart < -next.span/2:
+			return // an answer that was on its way lifts no limit that was set meanwhile
+		case apart <= next.span/2:
+			// The same window: requests that are still on their way count as well.
+			next.left = min(next.left, old.left)
+		}
+	}
+	l.keep(key, next, now)
+}
+
+// block notes that nothing goes through for a while: for the call's window, or
+// for all but interactions.
+func (l *limits) block(k *call, r reply, global bool, until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if global {
+		if until.After(l.global) {
+			l.global = until
+		}
+		return
+	}
+	l.name(k, r.header)
+	key := l.key(k)
+	w := l.windows[key]
+	w.left, w.until = 0, until
+	l.keep(key, w, r.at)
+}
+
+// name notes which bucket a route belongs to. Call it under the lock.
+func (l *limits) name(k *call, h http.Header) {
+	bucket := h.Get("X-RateLimit-Bucket")
+	if bucket == "" || len(bucket) > 100 {
+		return
+	}
+	if l.buckets == nil {
+		l.buckets = map[string]string{}
+	}
+	l.buckets[k.rule()] = bucket
+}
+
+// keep stores a window and forgets those that are over where they are many.
+// Call it under the lock.
+func (l *limits) keep(key string, w window, now time.Time) {
+	if l.windows == nil {
+		l.windows = map[string]window{}
+	}
+	if len(l.windows) >= manyWindows {
+		for k, old := range l.windows {
+			if !now.Before(old.until) {
+				delete(l.windows, k)
+			}
+		}
+	}
+	l.windows[key] = w
+}
+
+// span reads a number of seconds, up to a day; more reads as a day.
+func span(s string) (time.Duration, bool) {
+	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	if err != nil {
+		return 0, false
+	}
+	return fromSeconds(f)
+}
+
+func fromSeconds(f float64) (time.Duration, bool) {
+	const day = 24 * time.Hour
+	switch {
+	case f >= day.Seconds():
+		return day, true
+	case f >= 0: // not a NaN either
+		return time.Duration(f * float64(time.Second)).Round(time.Millisecond), true
+	}
+	return 0, false
+}

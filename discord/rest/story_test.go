@@ -1,0 +1,236 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+	"time"
+
+	"ollimbot/discord/fake"
+)
+
+// atFake is a client of a fake Discord, which holds every request against
+// Discord's own description of its API.
+func atFake(t *testing.T, o fake.Options) (*Client, *fake.Server) {
+	t.Helper()
+	o.Token = secret
+	s := fake.Start(t, o)
+	return New(Options{Token: secret, Base: s.URL() + "/api/v10", Version: "1.0"}), s
+}
+
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func TestTheLifeOfAMessage(t *testing.T) {
+	t.Parallel()
+	c, s := atFake(t, fake.Options{})
+	ctx := t.Context()
+	me, app := must[User](t)(c.Me(ctx)), must[App](t)(c.Application(ctx))
+	if me.ID != s.Bot().ID || app.OwnerID != s.Owner().ID || app.Team {
+		t.Errorf("%+v, %+v", me, app)
+	}
+	if g := must[Gateway](t)(c.GatewayBot(ctx)); g.Remaining != 1000 || g.URL == "" {
+		t.Errorf("%+v", g)
+	}
+	dm := must[string](t)(c.OpenDM(ctx, app.OwnerID))
+	question := s.User().Say("what is new?")
+
+	m := everything()
+	m.ReplyTo = question.ID
+	m.Files = []File{{Name: "a.txt", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader([]byte("file"))), nil }}}
+	id := must[string](t)(c.Send(ctx, dm, m))
+	if again := must[string](t)(c.Send(ctx, dm, m)); again != id {
+		t.Errorf("one nonce gave %s and %s", id, again)
+	}
+	for _, do := range []func() error{
+		func() error { return c.Typing(ctx, dm) },
+		func() error { return c.React(ctx, dm, question.ID, "👀") },
+		func() error { return c.Unreact(ctx, dm, question.ID, "👀") },
+		func() error { return c.Edit(ctx, dm, id, Message{Content: "changed", Embeds: m.Embeds}) },
+	} {
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := s.State().Message(id)
+	if got.Content != "changed" || len(got.Embeds) != 1 || len(got.Buttons) != 0 || len(got.Attachments) != 1 || got.ReplyTo != question.ID {
+		t.Errorf("%+v", got)
+	}
+	if data := must[[]byte](t)(c.Download(ctx, got.Attachments[0].URL, 4)); string(data) != "file" {
+		t.Errorf("%q", data)
+	}
+	list := must[[]Received](t)(c.After(ctx, dm, "0", 10))
+	if len(list) != 2 || list[0].Content != "what is new?" || list[0].Author.ID != app.OwnerID || list[1].ReplyTo != question.ID || list[1].Quoted == nil {
+		t.Errorf("%+v", list)
+	}
+	if err := c.Delete(ctx, dm, id); err != nil {
+		t.Error(err)
+	}
+	if err := c.Delete(ctx, dm, id); !errors.Is(err, ErrGone) {
+		t.Error(err)
+	}
+	if err := c.Edit(ctx, dm, id, Message{Content: "x"}); !errors.Is(err, ErrGone) {
+		t.Error(err)
+	}
+	if err := c.Edit(ctx, dm, question.ID, Message{Content: "x"}); !errors.Is(err, ErrForbidden) {
+		t.Error(err)
+	}
+}
+
+func TestTheLifeOfACommand(t *testing.T) {
+	t.Parallel()
+	c, s := atFake(t, fake.Options{})
+	ctx := t.Context()
+	app := s.Bot().ID
+	want := []Command{{
+		Name: "fork", Description: "branch the conversation", Contexts: []int{1, 2}, IntegrationTypes: []int{1},
+		Options: []Option{{Type: StringOption, Name: "topic", Description: "what it is about", MaxLength: 200}},
+	}}
+	if Same(want, must[[]Command](t)(c.Commands(ctx, app))) {
+		t.Error("nothing is registered yet")
+	}
+	if err := c.PutCommands(ctx, app, want); err != nil {
+		t.Fatal(err)
+	}
+	if have := must[[]Command](t)(c.Commands(ctx, app)); !Same(want, have) {
+		t.Errorf("%+v", have)
+	}
+
+	i := s.User().Slash("fork")
+	if err := c.Answer(ctx, i.ID, i.Token, Thinking, &Message{Flags: Ephemeral}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Answer(ctx, i.ID, i.Token, Thinking, nil); !Expired(err) {
+		t.Errorf("a second answer: %v", err)
+	}
+	if err := c.EditAnswer(ctx, app, i.Token, everything()); err != nil {
+		t.Error(err)
+	}
+	follow := must[string](t)(c.FollowUp(ctx, app, i.Token, Message{Content: "and more", Flags: Ephemeral}))
+	if s.State().Message(follow) == nil {
+		t.Error("the follow-up is not there")
+	}
+	if err := c.DeleteAnswer(ctx, app, i.Token); err != nil {
+		t.Error(err)
+	}
+	s.Advance(16 * time.Minute)
+	if err := c.EditAnswer(ctx, app, i.Token, Message{Content: "late"}); !Expired(err) {
+		t.Errorf("after sixteen minutes: %v", err)
+	}
+	late := s.User().Slash("fork")
+	s.Advance(4 * time.Second)
+	if err := c.Answer(ctx, late.ID, late.Token, WithMessage, &Message{Content: "late"}); !Expired(err) {
+		t.Errorf("after four seconds: %v", err)
+	}
+}
+
+func TestAButtonIsAnswered(t *testing.T) {
+	t.Parallel()
+	c, s := atFake(t, fake.Options{})
+	ctx := t.Context()
+	dm := s.User().Channel()
+	id := must[string](t)(c.Send(ctx, dm, everything()))
+	i := s.User().Click(id, "act:dismiss:_")
+	if err := c.Answer(ctx, i.ID, i.Token, Quietly, nil); err != nil {
+		t.Error(err)
+	}
+	i = s.User().Click(id, "act:dismiss:_")
+	if err := c.Answer(ctx, i.ID, i.Token, WithUpdate, &Message{Content: "done"}); err != nil {
+		t.Error(err)
+	}
+	if m := s.State().Message(id); m.Content != "done" || len(m.Buttons) != 0 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestWhateverHappensOnTheWayAMessageArrivesOnce(t *testing.T) {
+	t.Parallel()
+	for name, plan := range map[string]fake.Plan{
+		"500": fake.Broken(500), "502": fake.Broken(502), "cut": fake.Lost(), "garbled": fake.Garbled(), "limited": fake.RateLimited(10*time.Millisecond, false),
+	} {
+		for _, stored := range []bool{false, true} {
+			if stored && name == "limited" {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s stored %v", name, stored), func(t *testing.T) {
+				t.Parallel()
+				c, s := atFake(t, fake.Options{})
+				s.Fault(fake.Match{Method: "POST", PathPrefix: "/channels/*/messages", AfterStored: stored}, plan)
+				id, err := c.Send(t.Context(), s.User().Channel(), Message{Content: "once"})
+				sent := s.State().Sent(s.Bot())
+				if err != nil || len(sent) != 1 || sent[0].ID != id || s.State().Count("POST", "/channels/*/messages") != 2 {
+					t.Errorf("%q, %v, %d messages\n%s", id, err, len(sent), s.State())
+				}
+			})
+		}
+	}
+}
+
+func TestRefusalsOfTheFakeAreUnderstood(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		plan fake.Plan
+		want error
+	}{
+		{fake.Refused(403, 50007), ErrCannotDM},
+		{fake.Refused(403, 50278), ErrCannotDM},
+		{fake.Refused(404, 10003), ErrGone},
+		{fake.Refused(413, 40005), ErrInvalid},
+		{fake.InvalidForm("content", "too long"), ErrInvalid},
+		{fake.OldEdits(time.Minute), ErrOldEdit},
+		{fake.RateLimited(5*time.Minute, true), ErrLimited},
+		{fake.Unauthorized(), ErrAuth},
+	} {
+		c, s := atFake(t, fake.Options{})
+		s.Fault(fake.Match{Method: "POST", Times: -1}, tt.plan)
+		if _, err := c.Send(t.Context(), s.User().Channel(), Message{Content: "x"}); !errors.Is(err, tt.want) {
+			t.Errorf("%v, want %v", err, tt.want)
+		}
+		if n := s.State().Count("POST", "/channels/*/messages"); n != 1 {
+			t.Errorf("%v: %d requests", tt.want, n)
+		}
+	}
+	for _, plan := range []fake.Plan{fake.Banned(time.Minute), fake.BareRateLimit()} {
+		c, s := atFake(t, fake.Options{})
+		s.Fault(fake.Match{}, plan)
+		var e *BanError
+		if _, err := c.Me(t.Context()); !errors.As(err, &e) {
+			t.Error(err)
+		}
+		if _, err := c.Me(t.Context()); !errors.As(err, &e) || len(s.State().Requests) != 1 {
+			t.Error(err)
+		}
+	}
+}
+
+func TestABurstMeetsNoRefusal(t *testing.T) {
+	t.Parallel()
+	c, s := atFake(t, fake.Options{Limits: true})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	dm := s.User().Channel()
+	must[string](t)(c.Send(ctx, dm, Message{Content: "0"}))
+	var wait sync.WaitGroup
+	for i := range 7 {
+		wait.Go(func() {
+			if _, err := c.Send(ctx, dm, Message{Content: fmt.Sprint(i + 1)}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if st := s.State(); st.Limited != 0 || len(st.Sent(s.Bot())) != 8 {
+		t.Errorf("%d were refused, %d arrived", st.Limited, len(st.Sent(s.Bot())))
+	}
+}

@@ -1,0 +1,156 @@
+package rest
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// reply is what came of one try. The three ways to fail differ in what may be
+// done next.
+type reply struct {
+	at     time.Time
+	status int // 0 where no answer came
+	header http.Header
+	body   []byte
+	// err is a fault on our side: repeating cannot help.
+	err error
+	// cut is a fault on the way: no answer, or one that broke off.
+	cut error
+	// unsent says that Discord cannot have seen the request.
+	unsent bool
+}
+
+// try sends the request once.
+func (c *Client) try(ctx context.Context, k *call) (r reply) {
+	ctx, cancel := context.WithTimeout(ctx, k.time)
+	defer cancel()
+	defer func() { r.at = time.Now() }()
+	req, sent, err := c.request(ctx, k)
+	if err != nil {
+		return reply{err: err}
+	}
+	res, err := c.transport.RoundTrip(req)
+	if fault := sent.fault(); fault != nil {
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		return reply{err: fault}
+	}
+	if err != nil {
+		return reply{cut: c.harmless(k, err), unsent: neverSent(err)}
+	}
+	defer res.Body.Close()
+	r = reply{status: res.StatusCode, header: res.Header}
+	most := k.most
+	if res.StatusCode/100 != 2 {
+		most = maxRefusal
+	}
+	if res.ContentLength > most {
+		return tooLong(k, r)
+	}
+	r.body, err = io.ReadAll(io.LimitReader(res.Body, most+1))
+	switch {
+	case err != nil:
+		r.cut = c.harmless(k, err)
+	case int64(len(r.body)) > most:
+		return tooLong(k, r)
+	case res.ContentLength >= 0 && int64(len(r.body)) != res.ContentLength:
+		r.cut = errors.New(textCutAnswer)
+	}
+	return r
+}
+
+// maxRefusal is how long an answer may be that is none, in bytes.
+const maxRefusal = 1 << 20
+
+// tooLong is an answer that was not read to its end: for an attachment that is
+// the answer, of a refusal the status will do.
+func tooLong(k *call, r reply) reply {
+	if r.status/100 != 2 {
+		r.body = nil
+		return r
+	}
+	if k.address != "" {
+		r.err = fmt.Errorf("%w: %d bytes", ErrTooLarge, k.most)
+		return r
+	}
+	r.body, r.cut = nil, fmt.Errorf(textLongAnswer, k.most)
+	return r
+}
+
+// request builds the request anew: files are read again for every try.
+func (c *Client) request(ctx context.Context, k *call) (*http.Request, *upload, error) {
+	up, err := k.body.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	to := k.address
+	if to == "" {
+		to = c.base + k.path
+	}
+	req, err := http.NewRequestWithContext(ctx, k.method, to, nil)
+	if err != nil {
+		_ = up.Close()
+		return nil, nil, fmt.Errorf("%w: %s", ErrInvalid, textNoID) // err would show the path
+	}
+	up.attach(req)
+	req.Header.Set("User-Agent", c.agent)
+	switch {
+	case k.address != "":
+		// What is counted must be what was sent, and not a small archive of much.
+		req.Header.Set("Accept-Encoding", "identity")
+	case !k.bare:
+		req.Header.Set("Authorization", "Bot "+c.token())
+	}
+	return req, up, nil
+}
+
+// neverSent reports that an error came before anything could be sent.
+func neverSent(err error) bool {
+	var op *net.OpError
+	if errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
+		return true
+	}
+	var name *net.DNSError
+	var cert *tls.CertificateVerificationError
+	return errors.As(err, &name) || errors.As(err, &cert)
+}
+
+// harmless makes a transport's error fit to be logged. A *url.Error shows the
+// address, and that holds the token of an interaction. The end of a try's own
+// time is told in words, since it is not the end of the caller's.
+func (c *Client) harmless(k *call, err error) error {
+	for u := (*url.Error)(nil); errors.As(err, &u) && u.Err != nil; {
+		err = u.Err
+	}
+	switch text := err.Error(); {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf(textNoAnswer, k.time)
+	case errors.Is(err, context.Canceled):
+		return errors.New(textNoCause)
+	case c.hiding(k)(text) != text:
+		return errors.New(textNoCause)
+	}
+	return err
+}
+
+// hiding is a function that takes the secrets of a call out of a text.
+func (c *Client) hiding(k *call) func(string) string {
+	secrets := []string{c.token(), k.secret, url.PathEscape(k.secret)}
+	return func(s string) string {
+		for _, secret := range secrets {
+			if secret != "" {
+				s = strings.ReplaceAll(s, secret, "[hidden]")
+			}
+		}
+		return s
+	}
+}
