@@ -155,8 +155,8 @@ func TestACutCodeBlockIsClosedAndOpenedAgain(t *testing.T) {
 			[]string{"```go\n" + strings.Repeat("z", 90) + "\n```", "```go\n" + strings.Repeat("z", 60)},
 		},
 		"nothing else in the part": {
-			"```go\n" + strings.Repeat("y", 250), 203,
-			[]string{"```go\n" + strings.Repeat("y", 193) + "\n```", "```go\n" + strings.Repeat("y", 57)},
+			"```go\n" + strings.Repeat("y", 250), 205,
+			[]string{"```go\n" + strings.Repeat("y", 195) + "\n```", "```go\n" + strings.Repeat("y", 55)},
 		},
 		"a long end": {
 			"```\n" + strings.Repeat("y", 91) + "``````````zzz", 100,

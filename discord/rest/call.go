@@ -127,7 +127,7 @@ func (c *Client) attempts(ctx context.Context, k *call) error {
 // calls which failed together do not come back together.
 func pauseAfter(tries int) time.Duration {
 	d := backOff << (tries - 1)
-	return d/2 + rand.N(time.Duration(1)) // only spreads load, no secret
+	return d/2 + rand.N(d/2) // only spreads load, no secret
 }
 
 // pause waits, no longer than ctx and the token last. Where ctx would end first
