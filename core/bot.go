@@ -49,6 +49,9 @@ type Options struct {
 	Book    *logs.Book // nil where no log is shown
 	// Remote reaches the user away from the dashboard; nil leaves the chat pane.
 	Remote Remote
+	// Still leaves out what reaches beyond the program while it runs, the watch on
+	// files and git: for a bot that lives in a bubble of fake time.
+	Still bool
 	// NoRemote says, where there is none, why and how to get one.
 	NoRemote string
 }
@@ -117,6 +120,10 @@ func New(o Options) (*Bot, error) {
 	b.desk = b.guard.Desk()
 	b.desk.OnChange(b.approvalChanged)
 	b.watchFiles, b.versions = b.watch, b.runGit
+	if o.Still {
+		idle := func(ctx context.Context) error { <-ctx.Done(); return nil }
+		b.watchFiles, b.versions = idle, idle
+	}
 	b.reloadRuntime()
 	if err := b.makeParts(); err != nil {
 		return nil, err

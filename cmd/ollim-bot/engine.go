@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"os"
@@ -11,7 +13,6 @@ import (
 	"ollimbot/core/agent/claude"
 	claudeproc "ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/script"
-	"ollimbot/core/store"
 )
 
 // The engines that --engine names; auto is claude where its command is found.
@@ -57,7 +58,10 @@ func offline(at place, pace float64, notice string) model {
 func (p *process) claude(at place, path string) model {
 	var bot *core.Bot
 	env := p.claudeEnv(at)
-	env.Mark = store.NewUUID()
+	// One mark for each directory, so that what an earlier program left behind is
+	// known; the directory's lock sees to it that only one program uses it.
+	mark := sha256.Sum256([]byte(at.dir.Root()))
+	env.Mark = hex.EncodeToString(mark[:8])
 	limits := func() claude.Limits {
 		r := bot.Runtime()
 		return claude.Limits{Warm: r.ClaudeWarm, Memory: r.ClaudeMemoryLimit}

@@ -84,9 +84,10 @@ var outside = []struct {
 	{"github.com/modelcontextprotocol/go-sdk", []string{"core/agent/claude"}},
 	{"github.com/gorilla/websocket", []string{"discord"}},
 	{"github.com/getkin/kin-openapi", []string{"discord/fake"}},
+	{"golang.org/x/image", []string{"cmd/shots"}},
 	{"github.com/sahilm/fuzzy", []string{"tui"}},
 	{"github.com/gofrs/flock", []string{"core/store"}},
-	{"github.com/goccy/go-yaml", []string{"core/store", "core/policy"}},
+	{"github.com/goccy/go-yaml", []string{"core/store", "core/policy", "core/webhook"}},
 	{"github.com/joho/godotenv", []string{"core/config"}},
 }
 

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"testing"
+	"time"
+
+	"ollimbot/cmd/shots/draw"
+	"ollimbot/core"
+)
+
+var update = flag.Bool("update", false, "write the pictures")
+
+// picture is one of the pictures in screenshots/.
+type picture struct {
+	name  string
+	w, h  int
+	paper look
+	story func(s *stage)
+}
+
+var pictures = []picture{
+	{"dashboard", 120, 40, dark, afternoon},
+	{"dashboard-light", 120, 40, light, afternoon},
+	{"dashboard-80x24", 80, 24, dark, afternoon},
+	{"tail", 120, 40, dark, func(s *stage) {
+		afternoon(s)
+		s.press("4", "z")
+	}},
+	{"palette", 120, 40, dark, func(s *stage) {
+		afternoon(s)
+		s.press("\x10", "b", "u", "d")
+	}},
+	{"preview", 120, 40, dark, func(s *stage) {
+		afternoon(s)
+		s.press("2", "p")
+		s.wait(time.Second)
+	}},
+}
+
+func TestPictures(t *testing.T) {
+	pen, err := draw.NewPen(16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pictures {
+		t.Run(p.name, func(t *testing.T) {
+			play(t, p.w, p.h, p.paper, func(s *stage) {
+				p.story(s)
+				g := s.grid()
+				var text, image bytes.Buffer
+				if err := draw.SVG(&text, g); err != nil {
+					t.Fatal(err)
+				}
+				kept(t, p.name+".svg", text.Bytes())
+				if !*update {
+					return
+				}
+				if err := pen.PNG(&image, g); err != nil {
+					t.Fatal(err)
+				}
+				kept(t, p.name+".png", image.Bytes())
+			})
+		})
+	}
+	if *update {
+		t.Run("demo", film)
+	}
+}
+
+// film is the short moving picture for the README.
+func film(t *testing.T) {
+	pen, err := draw.NewPen(12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const each = 250 * time.Millisecond
+	play(t, 110, 32, dark, func(s *stage) {
+		var frames []draw.Frame
+		shoot := func(d time.Duration) {
+			for ; d > 0; d -= each {
+				s.wait(each)
+				frames = append(frames, draw.Frame{Grid: s.grid(), For: each})
+			}
+		}
+		shoot(time.Second)
+		s.do(core.FireNow{ID: inbox})
+		shoot(2 * time.Second)
+		s.do(core.FireNow{ID: medicine})
+		shoot(5 * time.Second)
+		s.press("1", "+")
+		shoot(2 * time.Second)
+		s.press("5", "i")
+		for _, letter := range "what is left?" {
+			s.press(string(letter))
+			frames = append(frames, draw.Frame{Grid: s.grid(), For: each / 3})
+		}
+		s.press("\r")
+		shoot(6 * time.Second)
+		frames[len(frames)-1].For = 2 * time.Second
+		var out bytes.Buffer
+		if err := pen.GIF(&out, frames); err != nil {
+			t.Fatal(err)
+		}
+		kept(t, "demo.gif", out.Bytes())
+	})
+}
+
+// afternoon is what has happened before a picture is taken: an inbox was swept,
+// a ping was spent, a question was answered, and a run is under way.
+func afternoon(s *stage) {
+	s.do(core.FireNow{ID: medicine})
+	s.wait(9 * time.Second)
+	s.do(core.Say{Text: question})
+	s.wait(20 * time.Second)
+	s.do(core.FireNow{ID: inbox})
+	s.wait(8 * time.Second)
+	s.do(core.FireNow{ID: review})
+	s.wait(5*time.Second + 300*time.Millisecond)
+}

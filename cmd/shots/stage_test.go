@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"image/color"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/vt"
+
+	"ollimbot/cmd/shots/draw"
+	"ollimbot/core"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/config"
+	"ollimbot/core/logs"
+	"ollimbot/core/store"
+	"ollimbot/routines/starter"
+	"ollimbot/tui"
+)
+
+// opening is when the pictures are taken: a Saturday, early in the afternoon.
+var opening = time.Date(2026, 11, 21, 14, 2, 0, 0, time.UTC)
+
+// stage is the real bot and the real dashboard on a terminal in memory, all in
+// a bubble of fake time.
+type stage struct {
+	t     *testing.T
+	bot   *core.Bot
+	keys  io.Writer
+	paper look
+
+	mu sync.Mutex
+	// screen is not safe for concurrent use; the lock guards it.
+	screen *vt.Emulator
+}
+
+// look is a terminal's own colours.
+type look struct{ back, fore color.RGBA }
+
+var (
+	dark  = look{color.RGBA{0x16, 0x18, 0x22, 0xff}, color.RGBA{0xd5, 0xda, 0xe6, 0xff}}
+	light = look{color.RGBA{0xfb, 0xfb, 0xf8, 0xff}, color.RGBA{0x22, 0x26, 0x2e, 0xff}}
+)
+
+func (s *stage) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.screen.Write(p)
+}
+
+// play opens the dashboard in a terminal and lets a story happen.
+func play(t *testing.T, w, h int, paper look, story func(s *stage)) {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "data")
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(opening))
+		s := &stage{t: t, paper: paper, screen: vt.NewEmulator(w, h)}
+		s.screen.SetDefaultBackgroundColor(paper.back)
+		s.screen.SetDefaultForegroundColor(paper.fore)
+		var closeLog func() error
+		s.bot, closeLog = furnished(t, root)
+		in, keys := io.Pipe()
+		s.keys = keys
+		ctx, stop := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		fail := func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		all.Go(func() { fail(s.bot.Run(ctx)) })
+		all.Go(func() { _, _ = io.Copy(keys, s.screen) }) // what the terminal answers
+		synctest.Wait()
+		all.Go(func() {
+			fail(tui.Run(ctx, s.bot, tui.Options{Input: in, Output: s, Env: []string{
+				"TERM=xterm-256color", "COLORTERM=truecolor", "TTY_FORCE=1", "LANG=C.UTF-8",
+				fmt.Sprintf("COLUMNS=%d", w), fmt.Sprintf("LINES=%d", h),
+			}}))
+		})
+		synctest.Wait()
+		story(s)
+		stop()
+		synctest.Wait()
+		if w, ok := s.screen.InputPipe().(io.Closer); ok {
+			_ = w.Close()
+		}
+		_ = keys.Close()
+		all.Wait()
+		fail(closeLog())
+	})
+}
+
+// furnished is a bot over the directory of somebody who has used it for a while.
+func furnished(t *testing.T, root string) (*core.Bot, func() error) {
+	t.Helper()
+	dir, err := store.At(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dir.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := starter.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range append(files, own...) {
+		if err := dir.Write(f.Path, f.Data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log, book, err := logs.New(logs.Options{Dir: dir, Level: slog.LevelInfo, Zone: time.UTC})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bot, err := core.New(core.Options{
+		Dir: dir, Env: config.Env{Zone: time.UTC, ZoneName: "UTC", UserName: "Sam", BotName: "Ollie"},
+		Engine: script.New(script.Options{Seed: 7, Pace: 1, Dir: dir}), EngineName: "script",
+		Log: log, Book: book, Version: "demo", Still: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bot, book.Close
+}
+
+// press types on the keyboard; a lone escape is known by the pause after it.
+func (s *stage) press(keys ...string) {
+	s.t.Helper()
+	for _, k := range keys {
+		if _, err := io.WriteString(s.keys, k); err != nil {
+			s.t.Fatal(err)
+		}
+		if k == "\x1b" {
+			time.Sleep(200 * time.Millisecond)
+		}
+		synctest.Wait()
+	}
+	s.wait(200 * time.Millisecond)
+}
+
+func (s *stage) wait(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (s *stage) do(c core.Command) {
+	s.t.Helper()
+	if _, err := s.bot.Do(context.Background(), c); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// grid is what stands on the screen.
+func (s *stage) grid() *draw.Grid {
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := &draw.Grid{W: s.screen.Width(), H: s.screen.Height(), Back: s.paper.back}
+	for y := range g.H {
+		for x := range g.W {
+			g.Cells = append(g.Cells, s.cell(s.screen.CellAt(x, y)))
+		}
+	}
+	return g
+}
+
+func (s *stage) cell(c *uv.Cell) draw.Cell {
+	if c == nil {
+		return draw.Cell{Width: 1, Fore: s.paper.fore, Back: s.paper.back}
+	}
+	fore, back := solid(c.Style.Fg, s.paper.fore), solid(c.Style.Bg, s.paper.back)
+	if c.Style.Attrs&uv.AttrReverse != 0 {
+		fore, back = back, fore
+	}
+	if c.Style.Attrs&uv.AttrFaint != 0 {
+		fore = color.RGBA{half(fore.R, back.R), half(fore.G, back.G), half(fore.B, back.B), 0xff}
+	}
+	return draw.Cell{Text: c.Content, Width: c.Width, Bold: c.Style.Attrs&uv.AttrBold != 0, Fore: fore, Back: back}
+}
+
+func half(a, b uint8) uint8 { return uint8((int(a) + int(b)) / 2) }
+
+func solid(c color.Color, otherwise color.RGBA) color.RGBA {
+	if c == nil {
+		return otherwise
+	}
+	r, g, b, _ := c.RGBA()
+	return color.RGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 0xff}
+}
+
+// file is where a picture stands.
+func file(name string) string { return filepath.Join("..", "..", "screenshots", name) }
+
+// kept writes a picture with -update; without, an SVG must be as it is kept. A
+// PNG and a GIF are made of the same screens, so that they need no comparison.
+func kept(t *testing.T, name string, made []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file(name), made, 0o644); err != nil { //nolint:gosec // a picture for everybody
+			t.Fatal(err)
+		}
+		return
+	}
+	old, err := os.ReadFile(file(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(old) != string(made) {
+		t.Errorf("screenshots/%s is stale: draw it anew with `go run ./cmd/shots`, and look at it", name)
+	}
+}
