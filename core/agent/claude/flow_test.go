@@ -348,6 +348,7 @@ func TestAProcessWithTooMuchMemoryIsEnded(t *testing.T) {
 		var told atomic.Int32
 		st := newStage(t, Options{Limits: func() Limits { return Limits{Memory: 1 << 30} }})
 		s, p := played(t, st)
+		synctest.Wait() // the version was asked for
 		st.engine.OnChange(func() { told.Add(1) })
 		p.resident.Store(100 << 20)
 		time.Sleep(3 * lookEvery)
@@ -372,8 +373,9 @@ func TestAProcessWithTooMuchMemoryIsEnded(t *testing.T) {
 
 func TestAWarmProcessThatDiesIsReplacedSlowly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		warm := 1
-		st := newStage(t, Options{Limits: func() Limits { return Limits{Warm: warm} }})
+		var warm atomic.Int32
+		warm.Store(1)
+		st := newStage(t, Options{Limits: func() Limits { return Limits{Warm: int(warm.Load())} }})
 		st.engine.Warm(agent.SessionOptions{Dir: "/", SystemPrompt: "hello"})
 		begun := time.Now()
 		first := <-st.players
@@ -387,7 +389,7 @@ func TestAWarmProcessThatDiesIsReplacedSlowly(t *testing.T) {
 		if d := time.Since(died); d < mournFor {
 			t.Errorf("the second came after %s", d)
 		}
-		warm = 0
+		warm.Store(0)
 		<-second.over
 		time.Sleep(time.Hour)
 		if len(st.players) > 0 || len(st.engine.Status().Processes) > 0 {

@@ -68,8 +68,8 @@ func warmRig(t *testing.T) (*rig, <-chan struct{}) {
 func TestAForkThatWaitsAnswersAtOnceAndCostsNothingBefore(t *testing.T) {
 	r, changed := warmRig(t)
 	main := r.open()
-	say(t, main, "remember the quince")
-	r.written(main.ID(), "I told")
+	say(t, main, "remember the quince "+noted)
+	r.written(main.ID(), `"It is noted."`)
 	r.engine.Warm(r.forkOf(main))
 	waits := r.warmed(changed)
 	if n := len(r.requests()); n != 1 {
@@ -103,8 +103,8 @@ func TestAForkThatWaitsAnswersAtOnceAndCostsNothingBefore(t *testing.T) {
 func TestAForkThatWaitsIsNeverTakenWithAnOlderHistory(t *testing.T) {
 	r, changed := warmRig(t)
 	main := r.open()
-	say(t, main, "remember the quince")
-	r.written(main.ID(), "I told")
+	say(t, main, "remember the quince "+noted)
+	r.written(main.ID(), `"It is noted."`)
 	r.engine.Warm(r.forkOf(main))
 	waits := r.warmed(changed)
 	say(t, main, "and the medlar")
@@ -123,8 +123,8 @@ func TestAForkThatWaitsIsNeverTakenWithAnOlderHistory(t *testing.T) {
 func TestWhatWaitsIsTakenOnlyForWhatItWasStartedFor(t *testing.T) {
 	r, changed := warmRig(t)
 	main := r.open()
-	say(t, main, "hello")
-	r.written(main.ID(), "I told")
+	say(t, main, "hello "+noted)
+	r.written(main.ID(), `"It is noted."`)
 	r.engine.Warm(r.forkOf(main))
 	waits := r.warmed(changed)
 	for name, change := range map[string]func(*agent.SessionOptions){
