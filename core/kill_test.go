@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -184,6 +185,7 @@ func start(t *testing.T, h home) (*exec.Cmd, *bufio.Scanner, func()) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), exe)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Env = append(os.Environ(), childDir+"="+h.root, "GIT_CONFIG_GLOBAL=/dev/null")
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -204,14 +206,14 @@ func kill(t *testing.T, h home, changes int) {
 	t.Helper()
 	cmd, lines, stop := start(t, h)
 	defer stop()
-	limit := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+	limit := time.AfterFunc(10*time.Second, func() { killAll(cmd) })
 	defer limit.Stop()
 	for range changes {
 		if !lines.Scan() {
 			break
 		}
 	}
-	_ = cmd.Process.Kill() // the limit may have been faster
+	killAll(cmd) // the limit may have been faster
 	_ = cmd.Wait()
 }
 
@@ -219,7 +221,7 @@ func kill(t *testing.T, h home, changes int) {
 func finish(t *testing.T, h home) {
 	t.Helper()
 	cmd, lines, stop := start(t, h)
-	limit := time.AfterFunc(90*time.Second, func() { _ = cmd.Process.Kill() })
+	limit := time.AfterFunc(90*time.Second, func() { killAll(cmd) })
 	defer limit.Stop()
 	for lines.Scan() && lines.Text() != "changed []" {
 	}
@@ -274,3 +276,7 @@ func inspect(t *testing.T, h home) {
 		t.Errorf("%d updates pending", n)
 	}
 }
+
+// killAll kills the child and what it has started: a git that goes on writing
+// would be in the way of the test's end.
+func killAll(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -125,4 +127,79 @@ func TestARoutineOverTheRealCommand(t *testing.T) {
 	if status := term.quit(); status != 0 {
 		t.Errorf("it ended with status %d", status)
 	}
+}
+
+// TestTwentyRunsThroughTheQueue: what is due at once waits in line, four at a
+// time, and every one of them ends.
+func TestTwentyRunsThroughTheQueue(t *testing.T) {
+	t.Parallel()
+	w := newClaudeWorld(t)
+	const runs = 20
+	for i := range runs {
+		id := fmt.Sprintf("bbbb%04d", i)
+		text := "---\nid: \"" + id + "\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) +
+			"\"\nbackground: true\nupdate-main-session: \"freely\"\ndescription: \"Task " + id + "\"\n---\nDo it.\n\n" +
+			fakeapi.Script(fakeapi.Step{Text: "Done with " + id + "."}) + "\n"
+		if err := os.WriteFile(filepath.Join(w.data, "reminders", id+".md"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.headless("state/fork_runs.jsonl", func(s string) bool { return ended(s, "bbbb") == runs })
+	ledger, err := os.ReadFile(filepath.Join(w.data, "state", "fork_runs.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := atOnce(t, string(ledger)); most > 4 {
+		t.Errorf("%d runs at once", most)
+	}
+}
+
+// ledgerLine is what these tests read of the ledger of runs.
+type ledgerLine struct {
+	ID, Task, State string
+	Started, Ended  time.Time
+}
+
+func ledgerLines(s string) []ledgerLine {
+	var list []ledgerLine
+	for line := range strings.Lines(s) {
+		var l ledgerLine
+		if json.Unmarshal([]byte(line), &l) == nil {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// ended counts the runs of some tasks that are done.
+func ended(s, tasks string) int {
+	n := 0
+	for _, l := range ledgerLines(s) {
+		if l.State == "done" && strings.HasPrefix(l.Task, tasks) {
+			n++
+		}
+	}
+	return n
+}
+
+// atOnce is how many runs overlapped at most.
+func atOnce(t *testing.T, s string) int {
+	t.Helper()
+	var done []ledgerLine
+	for _, l := range ledgerLines(s) {
+		if l.State == "done" {
+			done = append(done, l)
+		}
+	}
+	most := 0
+	for _, a := range done {
+		n := 0
+		for _, b := range done {
+			if !b.Started.After(a.Started) && b.Ended.After(a.Started) {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
 }

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -104,6 +105,7 @@ func (v victim) clearReminders() {
 func (v victim) start() (*exec.Cmd, *bufio.Scanner) {
 	v.t.Helper()
 	cmd := exec.CommandContext(v.t.Context(), v.exe, "run", "--headless", "--engine", "script", "--pace", "0", "--data-dir", v.root)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}                    // killed with what it has started
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "PATH=") // no git: it is slow and not the point
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -124,7 +126,7 @@ func (v victim) kill(after time.Duration, give func()) {
 	for lines.Scan() && !strings.Contains(lines.Text(), "bot started") {
 	}
 	give()
-	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(after, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	defer timer.Stop()
 	for lines.Scan() {
 	}

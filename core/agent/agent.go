@@ -135,6 +135,9 @@ type ToolUse struct {
 type Decision struct {
 	Allow  bool
 	Reason string // told to the model when it was denied
+	// Ask is for PreTool hooks that allow: Permission must be asked, also where
+	// the engine would let the call pass by itself.
+	Ask bool
 }
 
 // Hooks run at fixed moments of a turn. Nil functions are skipped. None may

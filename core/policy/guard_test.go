@@ -22,7 +22,7 @@ func TestModesDecideWhatNoRuleDecides(t *testing.T) {
 		use  agent.ToolUse
 		want string // "allow", "asked" or a part of the reason
 	}{
-		{DontAsk, bash("ls"), "requires permission"},
+		{DontAsk, bash("date"), "requires permission"},
 		{DontAsk, file("Write", "notes/a.md"), "allow"},
 		{DontAsk, file("Write", "notes/a.txt"), "requires permission"},
 		{DontAsk, file("Read", "notes/a.md"), "allow"},
@@ -33,12 +33,12 @@ func TestModesDecideWhatNoRuleDecides(t *testing.T) {
 		{DontAsk, toolUse("mcp__other__search", nil), "requires permission"},
 		{DontAsk, toolUse("Task", nil), "allow"},
 		{DontAsk, toolUse("WebSearch", fields{"query": "x"}), "disallowed"},
-		{"", bash("ls"), "requires permission"},
-		{"whatever", bash("ls"), "requires permission"},
-		{Ask, bash("ls"), asked},
+		{"", bash("date"), "requires permission"},
+		{"whatever", bash("date"), "requires permission"},
+		{Ask, bash("date"), asked},
 		{Ask, file("Read", "notes/a.md"), "allow"},
 		{Ask, file("Write", "notes/a.txt"), asked},
-		{AcceptEdits, bash("ls"), asked},
+		{AcceptEdits, bash("date"), asked},
 		{AcceptEdits, file("Write", "notes/a.txt"), "allow"},
 		{AcceptEdits, file("Edit", "/etc/hosts"), asked},
 		{AcceptEdits, file("NotebookEdit", "notes/a.ipynb"), "allow"},
@@ -74,7 +74,7 @@ func TestModesDecideWhatNoRuleDecides(t *testing.T) {
 
 func TestNoModeIsTheSameAsDontAsk(t *testing.T) {
 	g, _ := newGuard(t)
-	if d := g.Permission(Scope{})(t.Context(), bash("ls")); d.Allow || !strings.Contains(d.Reason, "/permissions") {
+	if d := g.Permission(Scope{})(t.Context(), bash("date")); d.Allow || !strings.Contains(d.Reason, "/permissions") {
 		t.Errorf("%+v", d)
 	}
 }
@@ -84,7 +84,7 @@ func TestABackgroundRunAsksNobodyWhateverTheUserAllowed(t *testing.T) {
 	g.Allow("Bash")
 	g.desk.OnChange(func(a Approval) { t.Errorf("asked: %+v", a) })
 	permission := g.Permission(Scope{Kind: Background, Mode: func() Mode { return BypassPermissions }})
-	if d := permission(t.Context(), bash("ls")); d.Allow || !strings.Contains(d.Reason, "not available in background forks") {
+	if d := permission(t.Context(), bash("date")); d.Allow || !strings.Contains(d.Reason, "not available in background forks") {
 		t.Errorf("%+v", d)
 	}
 }
@@ -112,7 +112,7 @@ func TestWhatTheUserAllowsHoldsForTheSession(t *testing.T) {
 			t.Errorf("after a reset: %v", g.Allowed())
 		}
 	}
-	if d := g.Permission(Scope{})(t.Context(), bash("ls")); d.Allow {
+	if d := g.Permission(Scope{})(t.Context(), bash("date")); d.Allow {
 		t.Error("a tool is allowed after the reset")
 	}
 }
@@ -150,7 +150,7 @@ func TestTheUsersAnswerDecides(t *testing.T) {
 	}{
 		{Allow, true, ""},
 		{Always, true, ""},
-		{Deny, false, "user denied Bash(ls)"},
+		{Deny, false, "user denied Bash(date)"},
 		{"", false, "nobody answered within 60 seconds"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -164,11 +164,11 @@ func TestTheUsersAnswerDecides(t *testing.T) {
 			})
 			permission := g.Permission(Scope{Session: "main", Mode: func() Mode { return Ask }})
 			begin := time.Now()
-			d := permission(t.Context(), bash("ls"))
+			d := permission(t.Context(), bash("date"))
 			if d.Allow != tt.allow || !strings.Contains(d.Reason, tt.reason) {
 				t.Errorf("%s: %+v", tt.verdict, d)
 			}
-			if g.TakeDenied("Bash(ls)") == tt.allow {
+			if g.TakeDenied("Bash(date)") == tt.allow {
 				t.Errorf("%s: the label is denied: %v", tt.verdict, tt.allow)
 			}
 			if took := time.Since(begin); tt.verdict == "" && took != Patience {
@@ -189,7 +189,7 @@ func TestAnInterruptCancelsTheQuestion(t *testing.T) {
 		g, _ := newGuard(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		d := g.Permission(Scope{Mode: func() Mode { return Ask }})(ctx, bash("ls"))
+		d := g.Permission(Scope{Mode: func() Mode { return Ask }})(ctx, bash("date"))
 		if d.Allow || !strings.Contains(d.Reason, "cancelled") || len(g.Desk().Pending()) > 0 {
 			t.Errorf("%+v, pending %v", d, g.Desk().Pending())
 		}
@@ -200,7 +200,7 @@ func TestAFaultInsideIsADenial(t *testing.T) {
 	var said strings.Builder
 	g, _ := newGuard(t)
 	g.log = slog.New(slog.NewTextHandler(&said, nil))
-	d := g.Permission(Scope{Mode: func() Mode { panic("no mode") }})(t.Context(), bash("ls"))
+	d := g.Permission(Scope{Mode: func() Mode { panic("no mode") }})(t.Context(), bash("date"))
 	if d.Allow || d.Reason == "" || !strings.Contains(said.String(), "no mode") {
 		t.Errorf("%+v, log %s", d, said.String())
 	}
@@ -212,7 +212,7 @@ func TestAFaultInsideIsADenial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := newGuard(t)
 		g.Desk().OnChange(func(Approval) { panic("no surface") })
-		d := g.Permission(Scope{Mode: func() Mode { return Ask }})(t.Context(), bash("ls"))
+		d := g.Permission(Scope{Mode: func() Mode { return Ask }})(t.Context(), bash("date"))
 		if d.Allow || len(g.Desk().Pending()) > 0 {
 			t.Errorf("%+v, pending %v", d, g.Desk().Pending())
 		}

@@ -46,7 +46,9 @@ func (g *Guard) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
 		if reason := g.smuggles(u); reason != "" {
 			return agent.Decision{Reason: reason}
 		}
-		return agent.Decision{Allow: true}
+		// An engine lets commands pass that it takes for reading only, and those
+		// can read the user's secrets: the rules decide about each.
+		return agent.Decision{Allow: true, Ask: toolName(u.Name) == "Bash"}
 	})
 }
 

@@ -8,7 +8,8 @@ import "ollimbot/core/toolset"
 func MainTools() []string {
 	return []string{
 		"Bash(ollim-bot tasks *)", "Bash(ollim-bot cal *)", "Bash(ollim-bot reminder *)", "Bash(ollim-bot gmail *)",
-		"Bash(ollim-bot help)", "Bash(ollim-bot history *)",
+		"Bash(ollim-bot help)", "Bash(ollim-bot history *)", "Bash(ollim-bot routine list)",
+		"Bash(ls)", "Bash(ls *)", // names only: a routine is found by listing its folder
 		"Read(./**.md)", "Write(./**.md)", "Edit(./**.md)", "Glob(./**.md)", "Grep(./**.md)",
 		"WebFetch", "WebSearch",
 		toolset.Prefix + "discord_embed", toolset.Prefix + "ping_user", toolset.Prefix + "send_file",

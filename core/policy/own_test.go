@@ -53,3 +53,18 @@ func TestTheUsersOwnFilesAreOutOfReach(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryCommandIsAskedFor(t *testing.T) {
+	g, _ := newGuard(t)
+	if d := g.PreTool(context.Background(), bash("cat .env")); !d.Allow || !d.Ask {
+		t.Errorf("%+v", d)
+	}
+	permission := g.Permission(Scope{Kind: Main, Rules: Rules{Allowed: MainTools()}, Mode: func() Mode { return DontAsk }})
+	for command, want := range map[string]bool{
+		"ls routines": true, "ls": true, "cat .env": false, "ls; cat .env": false, "ls $(cat .env)": false, "ls `cat .env`": false, "ls > .env": false,
+	} {
+		if got := permission(context.Background(), bash(command)).Allow; got != want {
+			t.Errorf("%s: allowed %v", command, got)
+		}
+	}
+}

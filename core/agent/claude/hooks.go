@@ -47,14 +47,15 @@ func registeredHooks() map[string][]hookMatcher {
 }
 
 // hookAnswer is what a hook answers with; the zero value has no objection.
-// It never permits: "allow" would skip the question for permission.
+// It never permits: "allow" would skip the question for permission; "ask" lets
+// it be asked where the CLI would not.
 type hookAnswer struct {
-	Decision string      `json:"decision,omitempty"`
-	Reason   string      `json:"reason,omitempty"`
-	Specific *hookDenial `json:"hookSpecificOutput,omitempty"`
+	Decision string        `json:"decision,omitempty"`
+	Reason   string        `json:"reason,omitempty"`
+	Specific *hookDecision `json:"hookSpecificOutput,omitempty"`
 }
 
-type hookDenial struct {
+type hookDecision struct {
 	Event    string `json:"hookEventName"`
 	Decision string `json:"permissionDecision"`
 	Reason   string `json:"permissionDecisionReason"`
@@ -79,8 +80,11 @@ func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAn
 		h.postTool(ctx, r.Input)
 		return hookAnswer{}
 	case hookPreTool:
-		reason, ok := h.preTool(ctx, r.Input)
-		if ok {
+		d := h.preTool(ctx, r.Input)
+		switch {
+		case d.Allow && d.Ask:
+			return hookAnswer{Specific: &hookDecision{Event: "PreToolUse", Decision: "ask", Reason: answerAsk}}
+		case d.Allow:
 			return hookAnswer{}
 		}
 		id := r.ToolUse
@@ -88,7 +92,7 @@ func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAn
 			id = u.ID
 		}
 		h.refuse(id)
-		return objection(reason)
+		return objection(d.Reason)
 	}
 	h.log.Warn("an unknown hook was called", "hook", clean.Cut(clean.Line(r.Callback), 60))
 	return objection(answerGarbled)
@@ -96,7 +100,7 @@ func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAn
 
 // objection denies a call.
 func objection(reason string) hookAnswer {
-	return hookAnswer{Specific: &hookDenial{Event: "PreToolUse", Decision: "deny", Reason: reason}}
+	return hookAnswer{Specific: &hookDecision{Event: "PreToolUse", Decision: "deny", Reason: reason}}
 }
 
 // stopHook lets the run object to the end of its turn, once: a turn that goes on
@@ -124,34 +128,35 @@ func (h *host) stopHook(ctx context.Context, input json.RawMessage) hookAnswer {
 	return hookAnswer{Decision: "block", Reason: reason}
 }
 
-// preTool asks the run's guard; ok means that it has no objection.
-func (h *host) preTool(ctx context.Context, input json.RawMessage) (reason string, ok bool) {
+// preTool asks the run's guard; whatever goes wrong is a denial.
+func (h *host) preTool(ctx context.Context, input json.RawMessage) agent.Decision {
+	denied := func(reason string) agent.Decision { return agent.Decision{Reason: reason} }
 	r := h.bound()
 	if r == nil {
-		return answerNoRun, false
+		return denied(answerNoRun)
 	}
 	u, err := readHookUse(input)
 	if err != nil {
 		h.log.Error("a call's input could not be read", "error", err)
-		return answerGarbled, false
+		return denied(answerGarbled)
 	}
 	if r.hooks.PreTool == nil {
-		return "", true
+		return agent.Decision{Allow: true}
 	}
 	d, err := within(ctx, h, patience-margin, func(ctx context.Context) agent.Decision { return r.hooks.PreTool(ctx, u) })
 	switch {
 	case errors.Is(err, errSlow):
 		h.failed("hook before a call gave no answer", err)
-		return answerSlow, false
+		return denied(answerSlow)
 	case errors.Is(err, errCancelled), errors.Is(err, errEnded):
-		return answerCancelled, false
+		return denied(answerCancelled)
 	case err != nil:
 		h.failed("hook before a call gave no answer", err)
-		return answerFault, false
+		return denied(answerFault)
 	case d.Allow:
-		return "", true
+		return d
 	}
-	return orNoReason(d.Reason), false
+	return denied(orNoReason(d.Reason))
 }
 
 // postTool tells the run that a call has succeeded.

@@ -331,3 +331,28 @@ func TestWithTheRealCLIAnInterruptRefusesWhatWaitsForPermission(t *testing.T) {
 		t.Error("the command has run")
 	}
 }
+
+// The CLI lets commands that only read pass without a question; the hook asks
+// for one, because a file of secrets can be read by many commands.
+func TestWithTheRealCLIAReadingCommandIsAskedForWhereTheHookSaysSo(t *testing.T) {
+	for _, ask := range []bool{false, true} {
+		r := &hostRun{
+			pre: func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Allow: true, Ask: ask} },
+			ask: func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Reason: "not this one"} },
+		}
+		c := startHosted(t, boundHost(t, r))
+		secret := filepath.Join(c.dir, ".env")
+		if err := os.WriteFile(secret, []byte("TOKEN=hush"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.send("try", fakeapi.Step{Blocks: []fakeapi.Block{
+			{Type: "tool_use", ID: "toolu_1", Name: "Bash", Input: map[string]any{"command": "cat .env", "description": "d"}},
+		}}, fakeapi.Step{Text: "done"})
+		c.finish()
+		got := c.results()["toolu_1"]
+		if leaked := strings.Contains(got, "hush"); leaked == ask {
+			t.Errorf("asked %v: the model was told %q", ask, got)
+		}
+		c.end()
+	}
+}

@@ -8,6 +8,7 @@ const (
 	answerSlow      = "This call was refused: the check that stands before it took too long. Go on without it."
 	answerCancelled = "This call was refused: the turn was interrupted."
 	answerNobody    = "This call was refused: nobody can be asked for permission here."
+	answerAsk       = "the bot's own rules decide about this call"
 	answerNoReason  = "This call was refused."
 	answerNoAsking  = "AskUserQuestion does not work here. Ask the question in a message instead, and end your turn to wait for the answer."
 	answerToolFault = "Error: %s failed inside the bot; nothing is known of what it has done."
