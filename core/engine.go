@@ -79,9 +79,6 @@ func (b *Bot) warm() {
 	}
 }
 
-// systemPrompt is what every session is told beside the engine's own prompt.
-func (b *Bot) systemPrompt() string { return "" }
-
 // spent adds what a turn has used to the ledger.
 func (b *Bot) spent(u agent.Usage) {
 	if err := b.costs.Add(b.now(), u); err != nil {

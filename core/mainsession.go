@@ -45,7 +45,7 @@ func (c *conversation) options(kind policy.Kind) agent.SessionOptions {
 		Dir:          c.bot.dir.Root(),
 		SystemPrompt: c.bot.systemPrompt(),
 		Settings:     c.settings(kind == policy.Interactive),
-		Tools:        toolset.Tools(c.tools),
+		Tools:        append(toolset.Tools(c.tools), c.bot.library...),
 		Allowed:      allowed,
 		Hooks:        c.bot.guard.Hooks(c.bot.git.Add),
 		Permission: c.bot.guard.Permission(policy.Scope{

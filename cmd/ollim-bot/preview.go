@@ -1,16 +1,27 @@
 package main
 
+import (
+	"ollimbot/core/guide"
+)
+
 type previewCmd struct {
-	ID   string `arg:"" help:"The id of a routine or reminder."`
-	At   string `placeholder:"TIME" help:"As if it fired at this moment instead of now."`
-	Busy bool   `help:"As if you were in a conversation."`
+	ID     string `arg:"" optional:"" help:"The id of a routine or reminder."`
+	System bool   `help:"What every session is told besides its first message: profile, skills and how to work here."`
+	At     string `placeholder:"TIME" help:"As if it fired at this moment instead of now."`
+	Busy   bool   `help:"As if you were in a conversation."`
 }
 
 // Run prints the prompt to the byte, with one line break at its end.
 func (c *previewCmd) Run(p *process) error {
+	if c.System == (c.ID != "") || c.System && (c.At != "" || c.Busy) {
+		return usagef(textPreviewWhat)
+	}
 	at, err := p.open()
 	if err != nil {
 		return err
+	}
+	if c.System {
+		return p.lines(guide.SystemPrompt(at.dir, guideOptions(at)))
 	}
 	now, err := at.moment("--at", c.At)
 	if err != nil {
@@ -27,4 +38,12 @@ func (c *previewCmd) Run(p *process) error {
 		return err
 	}
 	return p.lines(text)
+}
+
+const textPreviewWhat = "preview takes the id of a routine or reminder, or --system alone"
+
+// guideOptions are the environment as the agent's files and its system prompt
+// need it.
+func guideOptions(at place) guide.Options {
+	return guide.Options{UserName: at.env.UserName, BotName: at.env.BotName, Zone: at.env.ZoneName}
 }

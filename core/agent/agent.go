@@ -61,7 +61,7 @@ type SessionOptions struct {
 	// SystemPrompt is appended to the engine's preset.
 	SystemPrompt string
 	Settings     Settings
-	// Tools are the bot's own tools, served as the server "discord".
+	// Tools are the bot's own tools, the same for every session.
 	Tools []Tool
 	// Allowed and Disallowed are tool patterns such as "Bash(ollim-bot tasks *)".
 	Allowed, Disallowed []string
@@ -111,7 +111,9 @@ type Image struct {
 // Tool is one tool of the bot, bound to the run that may call it.
 type Tool struct {
 	// Name is bare: "ping_user". On the wire it is "mcp__discord__ping_user".
-	Name        string
+	Name string
+	// Server is the name in the middle; empty means "discord".
+	Server      string
 	Description string
 	Schema      json.RawMessage // JSON Schema of the arguments, an object
 	// Call runs the tool. It is cancelled with the turn.

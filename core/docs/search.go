@@ -72,23 +72,20 @@ func (x *index) weights(wanted []string) []float64 {
 	return list
 }
 
-// score is the sum over the words, each with diminishing returns, and more for
-// a section that holds several of them.
+// score is the sum over the words, each with diminishing returns, so that a
+// section with several of them goes before one that repeats a single word.
 func (s *section) score(wanted []string, weights []float64) float64 {
 	const inHeading, typical = 3, 120
-	total, hit := 0.0, 0
+	total := 0.0
 	for i, word := range wanted {
 		times := float64(s.words[word])
 		part := times / (times + 0.5 + float64(s.length)/typical)
 		if s.titled[word] > 0 {
 			part += inHeading
 		}
-		if part > 0 {
-			hit++
-		}
 		total += weights[i] * part
 	}
-	return total * float64(hit)
+	return total
 }
 
 // excerpt is the part of a body with the most of the words.

@@ -118,7 +118,7 @@ func (r *run) options(l Limits) agent.SessionOptions {
 	t := r.job.Task
 	o := r.m.plain(l)
 	o.Hooks, o.Permission = r.permissions()
-	o.Tools = toolset.Tools(r)
+	o.Tools = append(toolset.Tools(r), r.m.o.Tools...)
 	o.Allowed, o.Disallowed = slices.Clone(r.job.Allowed), slices.Clone(r.job.Disallowed)
 	if t.Model != "" {
 		o.Settings.Model = t.Model
@@ -150,7 +150,7 @@ func (m *Manager) plain(l Limits) agent.SessionOptions {
 // called. It is false while there is no main session to fork from.
 func (m *Manager) Template() (agent.SessionOptions, bool) {
 	o := m.plain(m.o.Limits())
-	o.Tools = toolset.Tools(nil)
+	o.Tools = append(toolset.Tools(nil), m.o.Tools...)
 	return o, o.Fork
 }
 

@@ -52,7 +52,7 @@ type Limits struct {
 }
 
 // Options are the parts that runs need. All but Zone, Log, Busy, Limits,
-// SystemPrompt, Changed, Spent, Messages, Guard and Commit are required.
+// SystemPrompt, Changed, Tools, Spent, Messages, Guard and Commit are required.
 type Options struct {
 	Dir       *store.Dir
 	Zone      *time.Location
@@ -70,6 +70,8 @@ type Options struct {
 	Busy         func() (busy bool, quietUntil time.Time)
 	Limits       func() Limits
 	SystemPrompt func() string
+	// Tools are listed in every session beside the bot's own.
+	Tools []agent.Tool
 	// Spent is told what each turn of a run has used; nil tells nobody.
 	Spent func(agent.Usage)
 	// Changed is called after everything that a View shows; it must not block.

@@ -11,6 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/docs"
+	"ollimbot/core/policy"
 	"ollimbot/core/toolset"
 	"ollimbot/routines"
 )
@@ -124,8 +126,9 @@ func TestEveryToolThatThePromptNamesExists(t *testing.T) {
 	known := map[string]bool{
 		// Words with an underscore that are no tools.
 		"on_ping": true, "run_at": true,
-		// The server of core/docs, whose own test holds the names.
-		"mcp__docs__search": true, "mcp__docs__list": true, "mcp__docs__read": true,
+	}
+	for _, tool := range docs.New(nil).Tools() {
+		known["mcp__"+docs.Server+"__"+tool.Name] = true
 	}
 	for _, tool := range toolset.Tools(nil) {
 		known[tool.Name], known[toolset.Prefix+tool.Name] = true, true
@@ -146,6 +149,30 @@ func TestEveryToolThatThePromptNamesExists(t *testing.T) {
 		if !seen[name] {
 			t.Errorf("the prompt does not explain %s", name)
 		}
+	}
+}
+
+// The engine's own tools, where the prompt names them, are ones that the main
+// session has. Glob and Grep are not: the CLI leaves them out where it has Bash
+// (claude-cli 12).
+func TestThePromptNamesOnlyToolsOfTheEngineThatAreThere(t *testing.T) {
+	builtin := regexp.MustCompile(`^[A-Z][a-z]+([A-Z][a-z]+)*$`)
+	allowed := map[string]bool{}
+	for _, pattern := range policy.MainTools() {
+		name, _, _ := strings.Cut(pattern, "(")
+		allowed[name] = name != "Glob" && name != "Grep"
+	}
+	seen := 0
+	for _, word := range codeSpans(System(SystemInput{Google: true, Webhooks: true})) {
+		if builtin.MatchString(word) {
+			seen++
+			if !allowed[word] {
+				t.Errorf("the main session has no tool %s", word)
+			}
+		}
+	}
+	if seen < 5 {
+		t.Errorf("only %d tools were seen; the test looks in the wrong place", seen)
 	}
 }
 

@@ -7,6 +7,6 @@ const (
 	textTheZone    = "the configured time zone"
 	textYourSkills = "The skills that are there:\n"
 	textNoSkills   = "No skills of the user's own are there yet."
-	textMoreSkills = "\n- and %d more: `Glob` `skills/*/SKILL.md` finds them."
+	textMoreSkills = "\n- and %d more: `ls skills` lists them."
 	textProfileCut = "\n\n[%s goes on: read the rest of it in the file.]"
 )

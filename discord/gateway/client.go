@@ -268,6 +268,11 @@ func (c *client) call(limited context.Context) error {
 	}
 }
 
+// lull is how long a session rests between two connections. A goroutine of the
+// library that was about to send a heartbeat when the connection ended closes the
+// session a second time, and that must not be the next connection.
+const lull = 100 * time.Millisecond
+
 // settle waits until the library has let go of the connection that ended: it
 // takes a second for that. Only then may it be opened again.
 func (c *client) settle() bool {
@@ -275,6 +280,7 @@ func (c *client) settle() bool {
 	defer grace.Stop()
 	select {
 	case <-c.gone:
+		time.Sleep(lull)
 		return true
 	case <-grace.C:
 		return false

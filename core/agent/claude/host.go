@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,7 +27,8 @@ import (
 type host struct {
 	log    *slog.Logger
 	listed []agent.Tool
-	tools  *toolServer
+	// servers serve the tools, in order of their names.
+	servers []*toolServer
 
 	// life ends with close. callbacks are the hooks that run; close waits for them.
 	life      context.Context
@@ -67,8 +70,35 @@ func newHost(tools []agent.Tool, log *slog.Logger) *host {
 	}
 	h := &host{log: log, listed: tools, refused: recent[string]{limit: keptRefusals}}
 	h.life, h.end = context.WithCancel(context.Background())
-	h.tools = newToolServer(tools, h.callTool)
+	byName := map[string][]agent.Tool{}
+	for _, t := range tools {
+		byName[serverOf(t)] = append(byName[serverOf(t)], t)
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		h.servers = append(h.servers, newToolServer(name, byName[name], h.callTool))
+	}
 	return h
+}
+
+// serverOf is the name of the server that a tool belongs to.
+func serverOf(t agent.Tool) string {
+	if t.Server == "" {
+		return server
+	}
+	return t.Server
+}
+
+// toolKey tells tools of several servers apart.
+func toolKey(server, name string) string { return server + "/" + name }
+
+// serverNamed is the server of a name, or nil.
+func (h *host) serverNamed(name string) *toolServer {
+	for _, s := range h.servers {
+		if s.name == name {
+			return s
+		}
+	}
+	return nil
 }
 
 // bind gives the process to a run. It happens exactly once: a second bind is an
@@ -76,7 +106,7 @@ func newHost(tools []agent.Tool, log *slog.Logger) *host {
 func (h *host) bind(o agent.SessionOptions) error {
 	r := &binding{hooks: o.Hooks, permission: o.Permission, tools: make(map[string]agent.Tool, len(o.Tools))}
 	for _, t := range o.Tools {
-		r.tools[t.Name] = t
+		r.tools[toolKey(serverOf(t), t.Name)] = t
 	}
 	if err := h.fits(r); err != nil {
 		return fmt.Errorf("bind a claude process: %w", err)
@@ -96,14 +126,16 @@ func (h *host) bind(o agent.SessionOptions) error {
 // fits compares a run's tools with those that are listed: the model must not be
 // told of tools that the run does not have, nor of other ones.
 func (h *host) fits(r *binding) error {
-	if h.tools.fault != nil {
-		return h.tools.fault
+	for _, s := range h.servers {
+		if s.fault != nil {
+			return s.fault
+		}
 	}
 	if len(r.tools) != len(h.listed) {
 		return fmt.Errorf("the run has %d tools and the process lists %d", len(r.tools), len(h.listed))
 	}
 	for _, t := range h.listed {
-		own, ok := r.tools[t.Name]
+		own, ok := r.tools[toolKey(serverOf(t), t.Name)]
 		switch {
 		case !ok || own.Call == nil:
 			return fmt.Errorf("the run lacks the tool %s", t.Name)
@@ -118,9 +150,11 @@ func (h *host) fits(r *binding) error {
 // travels in it and not on the command line, where every user of the machine
 // could read it.
 func (h *host) initialize(systemPrompt string) any {
-	return initializeRequest{
-		Subtype: "initialize", Hooks: registeredHooks(), Servers: []string{server}, Append: systemPrompt,
+	r := initializeRequest{Subtype: "initialize", Hooks: registeredHooks(), Servers: []string{}, Append: systemPrompt}
+	for _, s := range h.servers {
+		r.Servers = append(r.Servers, s.name)
 	}
+	return r
 }
 
 type initializeRequest struct {
@@ -140,12 +174,12 @@ func (h *host) handle(ctx context.Context, subtype string, request json.RawMessa
 	case "can_use_tool":
 		return h.permit(ctx, request), nil
 	case "mcp_message":
-		return h.tools.answer(ctx, request), nil
+		return h.answer(ctx, request), nil
 	}
 	return nil, fmt.Errorf(textUnsupported, clean.Cut(clean.Line(subtype), 60))
 }
 
-// close ends the tool server, cancels what runs, and waits until every callback
+// close ends the tool servers, cancels what runs, and waits until every callback
 // and every tool has returned: so no callback may close its own process. It is
 // idempotent.
 func (h *host) close() {
@@ -153,7 +187,9 @@ func (h *host) close() {
 	h.closed = true
 	h.mu.Unlock()
 	h.end()
-	h.tools.close()
+	for _, s := range h.servers {
+		s.close()
+	}
 	h.callbacks.Wait()
 }
 

@@ -17,12 +17,13 @@ import (
 const serverVersion = "1"
 
 // callTool runs a tool of the bot.
-type callTool func(ctx context.Context, name string, args json.RawMessage) agent.ToolResult
+type callTool func(ctx context.Context, server, name string, args json.RawMessage) agent.ToolResult
 
 // toolServer serves the bot's tools over the control channel: each mcp_message
 // carries one message of the CLI, which is an MCP client, and takes the answer
 // back (claude-cli 8). Use newToolServer.
 type toolServer struct {
+	name  string
 	mcp   *mcp.Server
 	fault error // why a tool cannot be served
 
@@ -33,9 +34,9 @@ type toolServer struct {
 	sessions []*mcp.ServerSession
 }
 
-func newToolServer(tools []agent.Tool, call callTool) *toolServer {
-	s := &toolServer{mcp: mcp.NewServer(
-		&mcp.Implementation{Name: server, Version: serverVersion},
+func newToolServer(name string, tools []agent.Tool, call callTool) *toolServer {
+	s := &toolServer{name: name, mcp: mcp.NewServer(
+		&mcp.Implementation{Name: name, Version: serverVersion},
 		// The list never changes in the life of a process: no notification is promised.
 		&mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}},
 	)}
@@ -56,7 +57,7 @@ func (s *toolServer) add(t agent.Tool, call callTool) (err error) {
 	}()
 	s.mcp.AddTool(&mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: t.Schema},
 		func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			answer := call(ctx, t.Name, r.Params.Arguments)
+			answer := call(ctx, s.name, t.Name, r.Params.Arguments)
 			if answer.Text == "" {
 				answer.Text = answerNoText
 			}
@@ -69,7 +70,7 @@ func (s *toolServer) add(t agent.Tool, call callTool) (err error) {
 
 // callTool runs a tool of the bound run. A panic is an error result: it must
 // not end the program, which has other sessions.
-func (h *host) callTool(ctx context.Context, name string, args json.RawMessage) (r agent.ToolResult) {
+func (h *host) callTool(ctx context.Context, server, name string, args json.RawMessage) (r agent.ToolResult) {
 	defer func() {
 		if p := recover(); p != nil {
 			h.log.Error("tool failed", "tool", name, "fault", fmt.Sprint(p))
@@ -80,7 +81,7 @@ func (h *host) callTool(ctx context.Context, name string, args json.RawMessage) 
 	if run == nil {
 		return agent.ToolResult{Text: answerNoRun, IsError: true}
 	}
-	t, ok := run.tools[name]
+	t, ok := run.tools[toolKey(server, name)]
 	if !ok {
 		return agent.ToolResult{Text: fmt.Sprintf(answerNoTool, name), IsError: true}
 	}
@@ -98,9 +99,9 @@ type mcpAnswer struct {
 // acknowledged answers a notification: the CLI waits for an answer to that too.
 const acknowledged = `{"jsonrpc":"2.0","result":{},"id":0}`
 
-// answer takes one message of the CLI to the server. A call blocks until its
-// tool has returned; the end of ctx cancels the tool.
-func (s *toolServer) answer(ctx context.Context, request json.RawMessage) mcpAnswer {
+// answer takes one message of the CLI to the server that it is for. A call
+// blocks until its tool has returned; the end of ctx cancels the tool.
+func (h *host) answer(ctx context.Context, request json.RawMessage) mcpAnswer {
 	var r struct {
 		Server  string          `json:"server_name"`
 		Message json.RawMessage `json:"message"`
@@ -116,7 +117,8 @@ func (s *toolServer) answer(ctx context.Context, request json.RawMessage) mcpAns
 	if !ok { // an answer to something that we never ask
 		return mcpAnswer{Response: json.RawMessage(acknowledged)}
 	}
-	if r.Server != server {
+	s := h.serverNamed(r.Server)
+	if s == nil {
 		return failure(m.ID, jsonrpc.CodeInvalidParams, textUnknownServer)
 	}
 	client, problem := s.clientFor(m)

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"ollimbot/core"
+	"ollimbot/core/config"
+	"ollimbot/core/guide"
+	"ollimbot/core/prompt"
+	"ollimbot/core/store"
+)
+
+// announced are commands of the design that the tree may still lack. As soon as
+// it has one, what is written about it is held against it.
+var announced = map[string]bool{"tasks": true, "cal": true, "gmail": true, "history": true}
+
+var (
+	commandSpan = regexp.MustCompile("`(ollim-bot [^`\n]+)`")
+	commandTool = regexp.MustCompile(`"Bash\((ollim-bot [^)]+)\)"`)
+)
+
+// checkCommands holds every command line that a text names against the tree:
+// the command, its flags, and whether it takes what stands behind it.
+func checkCommands(t *testing.T, name, text string) (seen int) {
+	t.Helper()
+	app := commandTree(t).Model.Node
+	lines := commandSpan.FindAllStringSubmatch(text, -1)
+	lines = append(lines, commandTool.FindAllStringSubmatch(text, -1)...)
+	for _, m := range lines {
+		seen++
+		if why := unknownPart(app, strings.Fields(m[1])[1:]); why != "" {
+			t.Errorf("%s names %q: %s", name, m[1], why)
+		}
+	}
+	return seen
+}
+
+// unknownPart walks down the tree and says where a command line leaves it.
+func unknownPart(node *kong.Node, words []string) string {
+	for len(words) > 0 {
+		next := child(node, words[0])
+		if next == nil {
+			break
+		}
+		node, words = next, words[1:]
+	}
+	if node.Type == kong.ApplicationNode {
+		if announced[words[0]] {
+			return ""
+		}
+		return "there is no command " + words[0]
+	}
+	for _, word := range words {
+		word = strings.Trim(word, "[]…")
+		switch {
+		case word == "--help", word == "*", word == "", word == strings.ToUpper(word):
+		case strings.HasPrefix(word, "--"):
+			if !hasFlag(node, strings.TrimPrefix(word, "--")) {
+				return node.FullPath() + " has no flag " + word
+			}
+		case strings.HasPrefix(word, "-"):
+			if !hasFlag(node, strings.TrimPrefix(word, "-")) {
+				return node.FullPath() + " has no flag " + word
+			}
+		case len(node.Positional) == 0:
+			return node.FullPath() + " takes no " + word
+		}
+	}
+	return ""
+}
+
+func child(node *kong.Node, name string) *kong.Node {
+	for _, c := range node.Children {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+func hasFlag(node *kong.Node, name string) bool {
+	for _, group := range node.AllFlags(false) {
+		for _, f := range group {
+			if f.Name == name || len(name) == 1 && f.Short == rune(name[0]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func TestEveryCommandInTheSystemPromptExists(t *testing.T) {
+	if n := checkCommands(t, "the prompt without Google", prompt.System(prompt.SystemInput{})); n < 6 {
+		t.Errorf("only %d commands were seen; the test looks in the wrong place", n)
+	}
+	if n := checkCommands(t, "the prompt", prompt.System(prompt.SystemInput{Google: true, Webhooks: true})); n < 16 {
+		t.Errorf("only %d commands were seen; the test looks in the wrong place", n)
+	}
+}
+
+func TestEveryCommandInTheInstalledFilesExists(t *testing.T) {
+	d, err := store.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := guide.Install(d, guide.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	err = filepath.WalkDir(d.Root(), func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || filepath.Ext(name) != ".md" {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		seen += checkCommands(t, filepath.Base(name), string(data))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen < 20 {
+		t.Errorf("only %d commands were seen; the test looks in the wrong place", seen)
+	}
+}
+
+func TestTheCommandCheckFindsWhatIsWrong(t *testing.T) {
+	app := commandTree(t).Model.Node
+	for line, want := range map[string]string{
+		"reminder add --delay MINUTES -m TEXT": "",
+		"reminder list":                        "",
+		"routine *":                            "",
+		"forks":                                "",
+		"frobnicate":                           "there is no command",
+		"reminder frobnicate":                  "takes no frobnicate",
+		"reminder add --color RED":             "has no flag --color",
+		"reminder add -x 1":                    "has no flag -x",
+	} {
+		if got := unknownPart(app, strings.Fields(line)); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// The settings that the setup skill tells people to type are real.
+func TestTheSlashCommandsInTheSetupSkillExist(t *testing.T) {
+	d, err := store.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := guide.Install(d, guide.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := d.Read("skills/setup/SKILL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, c := range core.SlashCommands() {
+		known[c.Name] = true
+	}
+	for _, m := range regexp.MustCompile("`/([a-z-]+)([^`]*)`").FindAllStringSubmatch(string(data), -1) {
+		if !known[m[1]] {
+			t.Errorf("there is no command /%s", m[1])
+		}
+		if words := strings.Fields(m[2]); m[1] == "config" && len(words) == 2 {
+			if _, _, err := config.Set(d, words[0], words[1]); err != nil {
+				t.Errorf("/config%s: %v", m[2], err)
+			}
+		}
+	}
+}
+
+func TestPreviewSystemPrintsThePromptOfTheDirectory(t *testing.T) {
+	d, err := store.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Write("IDENTITY.md", []byte("You are Ollie.\n")); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"OLLIM_USER_NAME": "Sam", "OLLIM_TIMEZONE": "Europe/Berlin"}
+	preview := func(args ...string) (string, string, int) {
+		var out, errs strings.Builder
+		code := run(append([]string{"--data-dir", d.Root(), "preview"}, args...), &process{
+			in: strings.NewReader(""), out: &out, err: io.Writer(&errs), getenv: func(k string) string { return env[k] },
+			environ: func() []string { return nil }, now: func() time.Time { return time.Unix(0, 0) },
+		})
+		return out.String(), errs.String(), code
+	}
+	got, errs, code := preview("--system")
+	if code != exitDone || !strings.HasPrefix(got, "You are Ollie.\n\n# How you work here\n\nYou are Sam's assistant") || !strings.Contains(got, "in Europe/Berlin") {
+		t.Errorf("%d, %s\n%s", code, errs, got)
+	}
+	for _, args := range [][]string{{}, {"--system", "a1b2c3d4"}, {"--system", "--busy"}, {"--system", "--at", "09:00"}} {
+		if _, errs, code := preview(args...); code != exitUsage || !strings.Contains(errs, "--system alone") {
+			t.Errorf("%q: %d, %s", args, code, errs)
+		}
+	}
+	entries, err := os.ReadDir(d.Root())
+	if err != nil || len(entries) != 1 {
+		t.Errorf("looking left %v behind (%v)", entries, err)
+	}
+}

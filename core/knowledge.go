@@ -1,0 +1,44 @@
+package core
+
+import (
+	"ollimbot/core/agent"
+	"ollimbot/core/docs"
+	"ollimbot/core/guide"
+	pages "ollimbot/docs"
+)
+
+// library is the documentation that the agent reads, as tools. It is made once:
+// every session lists the same.
+func library() []agent.Tool {
+	tools := docs.New(pages.FS).Tools()
+	for i := range tools {
+		tools[i].Server = docs.Server
+	}
+	return tools
+}
+
+// about is what the agent's files and its system prompt say of this machine.
+func (b *Bot) about() guide.Options {
+	return guide.Options{UserName: b.o.Env.UserName, BotName: b.o.Env.BotName, Zone: b.o.Env.ZoneName}
+}
+
+// install puts the files that the agent reads into the data directory. What
+// cannot be written is told, and made up for at the next start.
+func (b *Bot) install() {
+	notes, err := guide.Install(b.dir, b.about())
+	if err != nil {
+		b.log.Warn("files for the agent were not installed", "error", err)
+	}
+	for _, n := range notes {
+		if n.Warning {
+			b.log.Warn("files for the agent", "note", n.Text)
+			continue
+		}
+		b.log.Info("files for the agent", "note", n.Text)
+	}
+}
+
+// systemPrompt is what every session is told beside the engine's own prompt: the
+// profile, the skills, how to work here. It is read anew for each session, and
+// the same to the byte while nothing changes, so that a prompt cache holds.
+func (b *Bot) systemPrompt() string { return guide.SystemPrompt(b.dir, b.about()) }

@@ -1,0 +1,257 @@
+package stream
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/clean"
+)
+
+// draft is what an answer says by now, whatever of it is shown.
+type draft struct {
+	blocks []block
+	// label is a status that was set, or empty: the bot thinks. since is when that
+	// began.
+	label string
+	since time.Time
+	ended bool
+	// emptyIsFine is what End was told.
+	emptyIsFine bool
+}
+
+// block is a piece of the answer: text as it came, a tool, or a compaction.
+type block struct {
+	raw []byte
+	// shown is raw, cleaned, unless that is outdated; whole with its last bytes.
+	shown        string
+	fresh, whole bool
+
+	tool *tool
+	note *compaction
+}
+
+type tool struct {
+	label  string
+	denied bool
+}
+
+// compaction is a history that is made shorter.
+type compaction struct {
+	auto       bool
+	tokens     int // 0 where unknown
+	start, end time.Time
+	// told is true when the engine said that it is over; before that, whatever
+	// follows has ended it.
+	told bool
+}
+
+func (b *block) isText() bool { return b.tool == nil && b.note == nil }
+
+// append adds text in the form in which it came, so that Rewind counts the same
+// bytes and a piece may end anywhere.
+func (d *draft) append(delta string, now time.Time) {
+	d.speak(now)
+	if n := len(d.blocks); n == 0 || !d.blocks[n-1].isText() {
+		d.blocks = append(d.blocks, block{})
+	}
+	b := &d.blocks[len(d.blocks)-1]
+	b.raw, b.fresh = append(b.raw, delta...), false
+}
+
+// rewind takes the last n bytes of text back. Tools that were called and
+// compactions stay.
+func (d *draft) rewind(n int, now time.Time) {
+	for i := len(d.blocks) - 1; i >= 0 && n > 0; i-- {
+		b := &d.blocks[i]
+		cut := min(n, len(b.raw))
+		n -= cut
+		b.raw, b.fresh = b.raw[:len(b.raw)-cut], cut == 0 && b.fresh
+	}
+	d.since = now
+}
+
+func (d *draft) call(label string, denied bool, now time.Time) {
+	d.speak(now)
+	d.blocks = append(d.blocks, block{tool: &tool{label: label, denied: denied}})
+}
+
+// speak is what happens to a status when the answer goes on.
+func (d *draft) speak(now time.Time) {
+	if c := d.compaction(); c != nil && c.end.IsZero() {
+		c.end, d.since = now, now
+	}
+	if d.label != "" {
+		d.label, d.since = "", now
+	}
+}
+
+// status sets the label; its time begins again only when it changes. One that
+// is set ends a compaction (spec 07.6.5).
+func (d *draft) status(label string, now time.Time) {
+	if c := d.compaction(); label != "" && c != nil && c.end.IsZero() {
+		c.end, d.since = now, now
+	}
+	if label != d.label {
+		d.label, d.since = label, now
+	}
+}
+
+// compacting begins a compaction or ends it.
+func (d *draft) compacting(ev agent.Compacting, now time.Time) {
+	c, last := d.lastNote()
+	if c == nil || c.told || !ev.Done && !last {
+		c, last = &compaction{start: now}, true
+		d.blocks = append(d.blocks, block{note: c})
+	}
+	c.auto, c.told = c.auto || ev.Auto, ev.Done
+	if ev.PreTokens > 0 {
+		c.tokens = ev.PreTokens
+	}
+	if !last {
+		return // what was said meanwhile has ended it
+	}
+	d.label, d.since = "", now
+	c.end = time.Time{}
+	if ev.Done {
+		c.end = now
+	}
+}
+
+// compaction is the last one, as long as nothing was said after it.
+func (d *draft) compaction() *compaction {
+	if c, last := d.lastNote(); last {
+		return c
+	}
+	return nil
+}
+
+// lastNote is the last compaction, and whether nothing was said after it.
+func (d *draft) lastNote() (c *compaction, last bool) {
+	last = true
+	for i := len(d.blocks) - 1; i >= 0; i-- {
+		b := &d.blocks[i]
+		if b.note != nil {
+			return b.note, last
+		}
+		last = last && b.tool == nil && len(b.raw) == 0
+	}
+	return nil, false
+}
+
+func (d *draft) end(emptyIsFine bool, now time.Time) {
+	d.speak(now)
+	d.ended, d.emptyIsFine = true, emptyIsFine
+}
+
+// section is a text that goes on from message to message, or a compaction,
+// which has a message of its own.
+type section struct {
+	text string
+	note bool
+}
+
+// sketch is the draft at one moment.
+type sketch struct {
+	sections []section
+	// status stands behind them where it is not empty. early is a status that is
+	// not due yet.
+	status string
+	early  bool
+	// tick is when the sketch will read differently by itself; zero is never.
+	tick  time.Time
+	ended bool
+}
+
+// sketch is what the draft says now; statuses come after a time of silence.
+func (d *draft) sketch(now time.Time, silence time.Duration) sketch {
+	s := sketch{sections: d.sections(now), ended: d.ended}
+	last := s.sections[len(s.sections)-1]
+	silent := blank(last.text) && !last.note
+	switch c := d.compaction(); {
+	case d.ended:
+		if silent && len(s.sections) == 1 && !d.emptyIsFine {
+			s.status = textNoAnswer
+		}
+	case c != nil && c.end.IsZero():
+		s.tick = nextSecond(c.start, now)
+	case silent || d.label != "":
+		label := d.label
+		if label == "" {
+			label = textThinking
+		}
+		s.status = statusText(label, now.Sub(d.since))
+		s.tick = nextSecond(d.since, now)
+		if due := d.since.Add(silence); now.Before(due) {
+			s.early, s.tick = true, due
+		}
+	}
+	return s
+}
+
+// sections joins the blocks; the last is always a text, if an empty one, but
+// for a compaction that still runs.
+func (d *draft) sections(now time.Time) []section {
+	var out []section
+	var text strings.Builder
+	var row []tool
+	closeRow := func() {
+		text.WriteString(rowText(row))
+		row = nil
+	}
+	for i := range d.blocks {
+		switch b := &d.blocks[i]; {
+		case b.tool != nil:
+			row = append(row, *b.tool)
+		case b.note != nil:
+			closeRow()
+			out = append(out, section{text: text.String()}, section{text: b.note.text(now), note: true})
+			text.Reset()
+		default:
+			if said := b.clean(d.ended || i < len(d.blocks)-1); said != "" {
+				closeRow()
+				text.WriteString(said)
+			}
+		}
+	}
+	closeRow()
+	if c := d.compaction(); c != nil && c.end.IsZero() {
+		return out
+	}
+	return append(out, section{text: text.String()})
+}
+
+// clean is the block's text, fit to be shown. Where more may follow, the begin
+// of a character at the end waits for the rest of it.
+func (b *block) clean(whole bool) string {
+	if b.fresh && b.whole == whole {
+		return b.shown
+	}
+	raw := b.raw
+	if !whole {
+		raw = raw[:len(raw)-unfinished(raw)]
+	}
+	b.shown, b.fresh, b.whole = clean.Text(string(raw)), true, whole
+	return b.shown
+}
+
+// unfinished is how many bytes at the end begin a character that is not whole.
+func unfinished(p []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
+		if c := p[len(p)-n]; utf8.RuneStart(c) {
+			if c >= utf8.RuneSelf && !utf8.FullRune(p[len(p)-n:]) {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+// nextSecond is when the whole seconds since a moment change next.
+func nextSecond(since, now time.Time) time.Time {
+	return since.Add((now.Sub(since)/time.Second + 1) * time.Second)
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }

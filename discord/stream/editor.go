@@ -1,0 +1,340 @@
+package stream
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"ollimbot/core/post"
+)
+
+const (
+	// firstPause is the pause after the first try that failed; each next is twice
+	// as long, up to Timing.Patience.
+	firstPause = 500 * time.Millisecond
+	// typingPatience is how long the typing indicator may hold up the text.
+	typingPatience = 1500 * time.Millisecond
+	// freeLosses is how many messages that were deleted are replaced at once;
+	// further ones wait, for somebody seems not to want them.
+	freeLosses = 3
+)
+
+// slot is a message of the answer.
+type slot struct {
+	page  page
+	nonce string
+	// id is empty until the channel has confirmed the message. Until then it is
+	// sent with the same text and nonce, for it may exist already.
+	id post.MessageID
+	// shown is what the message says, or empty where that is not known.
+	shown string
+}
+
+// editor brings the messages to what the answer says, one call at a time. All
+// of it belongs to one goroutine.
+type editor struct {
+	a       *Answer
+	o       Options
+	nonce   string
+	sent    int // so many nonces were used
+	slots   []slot
+	layouts []*layout
+	// doomed are messages to be deleted, before anything else: nothing is ever
+	// shown twice.
+	doomed []post.MessageID
+	// moved is when something changed on the screen, typed when the typing
+	// indicator was set.
+	moved, typed time.Time
+	// failures follow each other; losses are all messages that were replaced.
+	failures, losses int
+	hurried          bool  // failures were counted anew when the answer ended
+	trouble          error // the last
+}
+
+func newEditor(a *Answer) *editor {
+	return &editor{a: a, o: a.o, nonce: rand.Text()[:16], moved: time.Now()}
+}
+
+// view is what should be on the screen.
+type view struct {
+	pages []page
+	tick  time.Time
+	ended bool
+}
+
+// look takes the newest state of the answer.
+func (e *editor) look() view {
+	s := e.a.sketch()
+	v := view{tick: s.tick, ended: s.ended}
+	v.pages, e.layouts = pagesOf(s, e.layouts)
+	// A message that has lost its words says at once what the bot does; a new one
+	// is not sent for that before it is due.
+	if s.status != "" && (!s.early || len(v.pages) == 0 && len(e.slots) > 0) {
+		v.pages = append(v.pages, page{text: s.status, section: -1})
+	}
+	for i := range min(len(e.slots), len(v.pages)) {
+		e.show(v.pages[i])
+	}
+	return v
+}
+
+// run works until the answer is shown and ended, or ctx ends.
+func (e *editor) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		v := e.look()
+		work := e.work(v)
+		if work == nil {
+			if v.ended {
+				return
+			}
+			e.wait(ctx, v.tick)
+			continue
+		}
+		if e.settle(ctx, work(ctx)); errors.Is(e.trouble, ErrRefused) {
+			break // nor will anything else be taken
+		}
+	}
+	e.report()
+}
+
+// work is the next thing to do, or nil. Earlier messages come before later ones,
+// so that the answer never has a hole in its middle for long.
+func (e *editor) work(v view) func(context.Context) error {
+	n := len(e.slots)
+	switch {
+	case len(e.doomed) > 0:
+		return e.remove
+	case n > 0 && e.slots[n-1].id == "":
+		return func(ctx context.Context) error { return e.send(ctx, n) }
+	case e.outdated(v) >= 0:
+		return func(ctx context.Context) error { return e.o.Line.Edit(ctx, e.edit) }
+	case len(v.pages) > n:
+		return func(ctx context.Context) error { return e.send(ctx, len(v.pages)) }
+	case len(v.pages) < n:
+		return func(context.Context) error { e.drop(len(v.pages)); return nil }
+	}
+	return nil
+}
+
+// outdated is the first message that says something else than it should, or -1.
+func (e *editor) outdated(v view) int {
+	for i := range min(len(e.slots), len(v.pages)) {
+		if e.slots[i].shown != v.pages[i].text {
+			return i
+		}
+	}
+	return -1
+}
+
+// edit brings the first outdated message to the newest text.
+func (e *editor) edit(ctx context.Context) error {
+	v := e.look()
+	i := e.outdated(v)
+	if i < 0 {
+		return nil
+	}
+	s := &e.slots[i]
+	s.page = v.pages[i]
+	err := e.o.Channel.Edit(ctx, s.id, s.page.text)
+	switch {
+	case err == nil:
+		s.shown, e.moved = s.page.text, time.Now()
+	case errors.Is(err, ErrGone):
+		e.slots[i].id = ""
+		return e.lose(ctx, i)
+	case errors.Is(err, ErrOldEdit):
+		return e.lose(ctx, i)
+	default:
+		s.shown = ""
+	}
+	return err
+}
+
+// lose gives up a message and those behind it: they are sent anew, in order.
+func (e *editor) lose(ctx context.Context, i int) error {
+	e.drop(i)
+	e.losses++
+	if e.losses <= freeLosses {
+		return nil
+	}
+	return sleep(ctx, min(time.Duration(e.losses)*5*time.Second, time.Minute), e.kick())
+}
+
+// drop takes messages off the screen, from the i-th on.
+func (e *editor) drop(i int) {
+	for _, s := range e.slots[i:] {
+		if s.id != "" {
+			e.doomed = append(e.doomed, s.id)
+		}
+	}
+	e.slots = slices.Delete(e.slots, i, len(e.slots))
+}
+
+// remove deletes one of the doomed messages.
+func (e *editor) remove(ctx context.Context) error {
+	err := e.o.Channel.Delete(ctx, e.doomed[0])
+	if err != nil && !errors.Is(err, ErrGone) && !errors.Is(err, ErrRefused) {
+		return err
+	}
+	e.doomed = e.doomed[1:]
+	e.moved = time.Now()
+	return nil
+}
+
+// send sends messages until there are as many, in one turn: what others asked
+// to be sent later does not come between them.
+func (e *editor) send(ctx context.Context, upTo int) error {
+	if err := e.o.Line.take(ctx); err != nil {
+		return err
+	}
+	defer e.o.Line.leave()
+	for {
+		before := len(e.slots)
+		open := before > 0 && e.slots[before-1].id == ""
+		if !open && before >= upTo {
+			return nil
+		}
+		if err := e.o.Line.sendNext(ctx, e.sendOne); err != nil {
+			return err
+		}
+		if len(e.slots) == before && !open {
+			return nil // nothing more is wanted now
+		}
+	}
+}
+
+// sendOne sends the next message, or the one that is not confirmed yet.
+func (e *editor) sendOne(ctx context.Context) error {
+	n := len(e.slots)
+	if n == 0 || e.slots[n-1].id != "" {
+		v := e.look()
+		if len(v.pages) <= n || e.outdated(v) >= 0 {
+			return nil // what stands before it comes first
+		}
+		e.sent++
+		e.slots = append(e.slots, slot{page: v.pages[n], nonce: e.nonce + "-" + strconv.Itoa(e.sent)})
+		e.show(v.pages[n])
+	}
+	s := &e.slots[len(e.slots)-1]
+	id, err := e.o.Channel.Send(ctx, s.page.text, s.nonce)
+	switch {
+	case err == nil:
+		s.id, s.shown, e.moved = id, s.page.text, time.Now()
+	case errors.Is(err, ErrGone): // a try got through, and the user deleted it
+		e.slots = e.slots[:len(e.slots)-1]
+	}
+	return err
+}
+
+// show fixes what stands before a page.
+func (e *editor) show(p page) {
+	if p.section >= 0 {
+		e.layouts[p.section].show(p.part)
+	}
+}
+
+// settle waits after a failure, longer with each.
+func (e *editor) settle(ctx context.Context, err error) {
+	if ctx.Err() != nil && err != nil {
+		if e.trouble == nil {
+			e.trouble = err
+		}
+		return
+	}
+	e.trouble = err
+	switch {
+	case err == nil:
+		e.failures = 0
+		return
+	case errors.Is(err, ErrRefused):
+		return
+	}
+	kick := e.kick()
+	if kick == nil && !e.hurried { // little time is left from here on
+		e.hurried, e.failures = true, 0
+	}
+	pause := min(firstPause<<min(e.failures, 10), e.o.Timing.Patience)
+	e.failures++
+	var limited *LimitedError
+	if errors.As(err, &limited) {
+		pause = max(pause, limited.After)
+	}
+	_ = sleep(ctx, pause, kick)
+}
+
+// kick is closed when the answer ends; nil when it has been by now, so that a
+// pause is a pause.
+func (e *editor) kick() <-chan struct{} {
+	select {
+	case <-e.a.ending:
+		return nil
+	default:
+		return e.a.ending
+	}
+}
+
+// wait waits for a change, and lets more come before it is shown. Silence is
+// filled with the typing indicator.
+func (e *editor) wait(ctx context.Context, tick time.Time) {
+	if !e.a.listen() {
+		return
+	}
+	defer e.a.hear()
+	due := e.typingDue()
+	until := due
+	if !tick.IsZero() && tick.Before(until) {
+		until = tick
+	}
+	t := time.NewTimer(time.Until(until))
+	defer t.Stop()
+	select {
+	case <-e.a.wake:
+		_ = sleep(ctx, e.o.Timing.Flush, e.a.ending)
+	case <-t.C:
+		if until.Equal(due) {
+			e.typing(ctx)
+		}
+	case <-ctx.Done():
+	}
+}
+
+// typingDue is when the typing indicator is set next.
+func (e *editor) typingDue() time.Time {
+	due, again := e.moved.Add(e.o.Timing.Typing/4), e.typed.Add(e.o.Timing.Typing)
+	if again.After(due) {
+		return again
+	}
+	return due
+}
+
+func (e *editor) typing(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, typingPatience)
+	defer cancel()
+	e.typed = time.Now()
+	if err := e.o.Channel.Typing(ctx); err != nil {
+		e.o.Log.Debug("typing indicator was not set", "error", err)
+	}
+}
+
+// report says in the log, once, that the answer is not on the screen as it is.
+func (e *editor) report() {
+	v := e.look()
+	if e.work(v) == nil {
+		return
+	}
+	e.o.Log.Warn("an answer was not shown whole", "messages", len(e.ids()), "wanted", len(v.pages), "ended", v.ended, "error", e.trouble)
+}
+
+// ids are the messages of the answer on the screen, but for a status.
+func (e *editor) ids() []post.MessageID {
+	var out []post.MessageID
+	for _, s := range e.slots {
+		if s.id != "" && (s.page.section >= 0 || s.page.text == textNoAnswer) {
+			out = append(out, s.id)
+		}
+	}
+	return out
+}
