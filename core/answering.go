@@ -1,16 +1,10 @@
 package core
 
 import (
-	"context"
-	"time"
-
 	"ollimbot/core/agent"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
 )
-
-// finishWithin is how long the end of an answer may wait for the network.
-const finishWithin = 20 * time.Second
 
 // answering is one answer while it grows: on the transcript and, where there is
 // one, on the remote surface.
@@ -67,20 +61,21 @@ func (s *answering) compacting(ev agent.Compacting) {
 
 func (s *answering) empty() bool { return s.entry.Empty() }
 
-// end finishes the answer and tells under which ids it can be replied to.
+// end finishes the answer. shown is told under which ids it can be replied to:
+// at once that of the chat, and later, from another goroutine, those elsewhere.
 // quietIsFine says that an answer without a word needs no excuse.
-func (s *answering) end(ctx context.Context, quietIsFine bool) []post.MessageID {
-	var ids []post.MessageID
+func (s *answering) end(quietIsFine bool, shown func([]post.MessageID)) {
 	if !s.empty() {
-		ids = append(ids, s.entry.ID())
-	}
-	if s.remote != nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
-		defer cancel()
-		elsewhere := s.remote.End(ctx, quietIsFine)
-		s.entry.Elsewhere(s.where, elsewhere)
-		ids = append(ids, elsewhere...)
+		shown([]post.MessageID{s.entry.ID()})
 	}
 	s.entry.End()
-	return ids
+	if s.remote == nil {
+		return
+	}
+	s.remote.End(quietIsFine, func(ids []post.MessageID) {
+		if len(ids) > 0 {
+			s.entry.Elsewhere(s.where, ids)
+			shown(ids)
+		}
+	})
 }

@@ -162,7 +162,7 @@ func (c *conversation) forkTurn(ctx context.Context, f *interactive, m agent.Mes
 		return nil
 	}, ended: func(r agent.Result) error { return c.named(f, sessionID(r, f.session)) }}
 	err := t.stream(ctx, agent.Message{Text: prompt.Peeked(now, news, m.Text), Images: m.Images})
-	c.remember(f, t.shown)
+	t.shown.belongTo(f.id, c.remember)
 	f.overdue = false
 	c.mu.Lock()
 	f.active, f.prompted = c.bot.now(), time.Time{}

@@ -33,8 +33,8 @@ type Remote interface {
 	OnChange(onChange func())
 }
 
-// RemoteAnswer is an answer on its way. No method but End blocks: a network
-// that is slow or gone must never hold up a turn.
+// RemoteAnswer is an answer on its way. No method blocks: a network that is slow
+// or gone must never hold up a turn.
 type RemoteAnswer interface {
 	// Append adds text; Rewind takes the last n bytes of it back.
 	Append(delta string)
@@ -45,9 +45,11 @@ type RemoteAnswer interface {
 	Status(label string)
 	// Compacting shows that the history is made shorter.
 	Compacting(ev agent.Compacting)
-	// End finishes the answer and answers with the ids of its messages. An answer
-	// that is empty leaves nothing behind, or says so where it should not be.
-	End(ctx context.Context, emptyIsFine bool) []post.MessageID
+	// End finishes the answer: what is not shown yet follows as soon as the network
+	// allows. shown is called once, with the ids of the messages, when everything
+	// is there or was given up. An answer that is empty leaves nothing behind, or
+	// says so where it should not be.
+	End(emptyIsFine bool, shown func(ids []post.MessageID))
 }
 
 // Intake is what a remote surface needs of the bot. *Bot is one.

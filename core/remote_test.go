@@ -103,12 +103,13 @@ func (a *phoneAnswer) Tool(l string, denied bool) {
 }
 func (a *phoneAnswer) Status(string)               {}
 func (a *phoneAnswer) Compacting(agent.Compacting) {}
-func (a *phoneAnswer) End(context.Context, bool) []post.MessageID {
+func (a *phoneAnswer) End(_ bool, shown func([]post.MessageID)) {
 	a.change(func() { a.ended = true })
 	if a.text == "" {
-		return nil
+		shown(nil)
+		return
 	}
-	return []post.MessageID{a.id}
+	shown([]post.MessageID{a.id})
 }
 
 // shows is what stands on the screen by now: the answers' texts, the small

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"ollimbot/core/agent"
@@ -158,12 +159,44 @@ func (b *Bot) quotable(id post.MessageID) string {
 
 // remember keeps which session sent what in an interactive fork, so that a
 // reply to it later goes on there (decisions, C6).
-func (c *conversation) remember(f *interactive, ids []post.MessageID) {
-	if f.id == "" || len(ids) == 0 {
-		return
-	}
-	err := c.bot.replies.Record(c.bot.now(), ids, f.id, c.bot.sessions.Main())
+func (c *conversation) remember(session string, ids []post.MessageID) {
+	err := c.bot.replies.Record(c.bot.now(), ids, session, c.bot.sessions.Main())
 	if err != nil {
 		c.bot.log.Warn("a reply to this message will not find its fork", "error", fmt.Sprint(err))
 	}
+}
+
+// answerIDs are the ids of an answer and the session that gave it: either may
+// be known first, for a network takes its time. The zero value is ready.
+type answerIDs struct {
+	mu      sync.Mutex
+	ids     []post.MessageID
+	session string
+	tell    func(session string, ids []post.MessageID)
+}
+
+// add notes ids of the answer.
+func (a *answerIDs) add(ids []post.MessageID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ids = append(a.ids, ids...)
+	a.settle()
+}
+
+// belongTo names the session; tell is called with whatever ids come, in order.
+func (a *answerIDs) belongTo(session string, tell func(string, []post.MessageID)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.session, a.tell = session, tell
+	a.settle()
+}
+
+// settle tells what can be told; mu is held, which orders the records.
+func (a *answerIDs) settle() {
+	if a.session == "" || a.tell == nil || len(a.ids) == 0 {
+		return
+	}
+	ids := a.ids
+	a.ids = nil
+	a.tell(a.session, ids)
 }

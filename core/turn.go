@@ -9,7 +9,6 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
-	"ollimbot/core/post"
 	"ollimbot/core/prompt"
 	"ollimbot/core/toolset"
 	"ollimbot/core/transcript"
@@ -112,7 +111,7 @@ type turn struct {
 	ended    func(agent.Result) error
 
 	said  *answering
-	shown []post.MessageID // the answer's ids, once it has ended
+	shown answerIDs // under which the answer can be replied to
 	// pending counts tools that run: while one does, silence is no stall.
 	pending atomic.Int32
 	cut     bool // the agent wants a fork: what it says now is dropped
@@ -132,7 +131,7 @@ func (t *turn) follow(ctx context.Context, events iter.Seq2[agent.Event, error])
 	// A fork that begins, or a history that was made shorter, needs no words; a
 	// turn that failed has others.
 	silent := true
-	defer func() { t.shown = t.said.end(ctx, silent) }()
+	defer func() { t.said.end(silent, t.shown.add) }()
 	stall := time.AfterFunc(stallAfter, func() { t.stalled(ctx) })
 	defer stall.Stop()
 	first := true

@@ -67,17 +67,26 @@ func (s *Stream) Rewind(n int) {
 	})
 }
 
-// Elsewhere notes under which ids another surface shows the answer.
+// Elsewhere notes under which ids another surface shows the answer, also when
+// it has ended.
 func (s *Stream) Elsewhere(where string, ids []post.MessageID) {
-	if len(ids) == 0 {
+	b := s.book
+	b.mu.Lock()
+	i := b.find(s.id)
+	if i < 0 {
+		b.mu.Unlock()
 		return
 	}
-	b := s.book
-	s.update(func() {
-		if i := b.find(s.id); i >= 0 {
-			b.entries[i].Where, b.entries[i].Elsewhere = where, slices.Clone(ids)
-		}
-	})
+	e := &b.entries[i]
+	e.Where, e.Elsewhere = where, slices.Clone(ids)
+	e.Version++
+	b.seen = nil
+	done, ended := *e, s.ended
+	b.mu.Unlock()
+	if ended {
+		b.keep(done, "")
+	}
+	b.changed()
 }
 
 // Tool adds the label of a tool that the answer used.

@@ -1,0 +1,215 @@
+package webhook
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/store"
+)
+
+const (
+	bearer     = "Bearer "
+	hookPath   = "/hook/"
+	healthPath = "/healthz"
+)
+
+// ServeHTTP answers one request (spec 08.1.2).
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer serving(r)()
+	defer s.rescue(w)
+	slug, hook := strings.CutPrefix(r.URL.Path, hookPath)
+	switch {
+	case hook && slug != "" && !strings.Contains(slug, "/"):
+		if r.Method != http.MethodPost {
+			notAllowed(w, http.MethodPost)
+			return
+		}
+		s.hook(w, r, slug)
+	case r.URL.Path == healthPath:
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			notAllowed(w, "GET, HEAD")
+			return
+		}
+		write(w, http.StatusOK, reply{Status: "ok"})
+	default:
+		write(w, http.StatusNotFound, reply{Error: answerNotFound})
+	}
+}
+
+// rescue answers where the code has failed. What a panic says may hold parts of
+// the payload, so only its kind and the place are logged.
+func (s *Server) rescue(w http.ResponseWriter) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	s.o.Log.Error("a delivery made the webhook server fail", "fault", faultWords(p), "stack", clean.Cut(clean.Line(string(debug.Stack())), 2000))
+	write(w, http.StatusInternalServerError, reply{Error: answerInternal})
+}
+
+// faultWords names a panic without what it says: only the runtime's own words
+// are known to hold nothing from outside.
+func faultWords(p any) string {
+	if err, ok := p.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("panic of type %T", p)
+}
+
+// hook takes one delivery.
+func (s *Server) hook(w http.ResponseWriter, r *http.Request, slug string) {
+	d := &Delivery{ID: store.NewID(), At: time.Now(), Remote: clean.Line(r.RemoteAddr), Count: 1}
+	refusal := s.take(w, r, slug, d)
+	if refusal == nil {
+		write(w, http.StatusAccepted, reply{Status: Accepted})
+		return
+	}
+	d.Status, d.Ended = refusal.Status, time.Now()
+	d.Outcome = "refused " + strconv.Itoa(refusal.Status)
+	s.book.refuse(d)
+	s.o.Log.Debug("delivery refused", "delivery", d.ID, "webhook", d.Webhook, "status", d.Status, "reason", kindOf(refusal))
+	// net/http reads the rest of a body before it answers. What is already there
+	// costs nothing; nobody waits for more. A writer without deadlines waits.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(drainTimeout))
+	if refusal.retry > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(refusal.retry))
+	}
+	write(w, refusal.Status, reply{Error: refusal.Reason, Details: refusal.Details})
+}
+
+// kindOf is a refusal without anything that its sender chose.
+func kindOf(r *RefusedError) string {
+	kind, _, _ := strings.Cut(r.Reason, ":")
+	return kind
+}
+
+// take makes the checks in their order: token, spec, rate, size, payload, room.
+func (s *Server) take(w http.ResponseWriter, r *http.Request, slug string, d *Delivery) *RefusedError {
+	spec, known := s.o.Index.Find(slug)
+	if known {
+		d.Webhook = spec.ID
+	}
+	if !s.authorized(r) {
+		return &RefusedError{Status: http.StatusUnauthorized, Reason: answerUnauthorized}
+	}
+	if !known {
+		slug = clean.Cut(clean.Line(slug), maxID)
+		d.Webhook = slug
+		return &RefusedError{Status: http.StatusNotFound, Reason: answerUnknown + slug}
+	}
+	if wait := s.limit.take(spec.ID, d.At); wait > 0 {
+		return &RefusedError{Status: http.StatusTooManyRequests, Reason: answerTooMany, retry: wait}
+	}
+	body, refusal := readBody(w, r)
+	d.Size = len(body)
+	if refusal != nil {
+		return refusal
+	}
+	payload, err := spec.Check(body)
+	if errors.As(err, &refusal) {
+		return refusal
+	}
+	d.Status, d.Outcome = http.StatusAccepted, Accepted
+	return s.admit(&task{job: Job{Spec: spec, Payload: payload}, entry: d})
+}
+
+// authorized compares digests, whose length tells nothing, in constant time.
+func (s *Server) authorized(r *http.Request) bool {
+	given := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+	return subtle.ConstantTimeCompare(given[:], s.token[:]) == 1
+}
+
+// readBody reads at most one byte more than is allowed.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *RefusedError) {
+	tooLarge := &RefusedError{Status: http.StatusRequestEntityTooLarge, Reason: answerTooLarge}
+	if r.ContentLength > MaxBody {
+		w.Header().Set("Connection", "close") // its rest is not worth reading
+		return nil, tooLarge
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
+	switch {
+	case len(body) > MaxBody:
+		w.Header().Set("Connection", "close")
+		return body, tooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return body, &RefusedError{Status: http.StatusRequestTimeout, Reason: answerTimeout}
+	case err != nil:
+		return body, &RefusedError{Status: http.StatusBadRequest, Reason: answerJSON}
+	}
+	return body, nil
+}
+
+// admit hands a delivery to the work, if there is room for it. The book has it
+// before its sender is answered.
+func (s *Server) admit(t *task) *RefusedError {
+	t.job.Delivery = *t.entry
+	if refusal := s.enqueue(t); refusal != nil {
+		return refusal
+	}
+	s.book.add(t.entry)
+	return nil
+}
+
+func (s *Server) enqueue(t *task) *RefusedError {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.stopping:
+		return &RefusedError{Status: http.StatusServiceUnavailable, Reason: answerStopping, retry: retrySlot}
+	case s.active >= atOnce:
+		return &RefusedError{Status: http.StatusTooManyRequests, Reason: answerTooMany, retry: retrySlot}
+	}
+	s.active++
+	s.queue <- t // it has room for all that are active
+	return nil
+}
+
+// reply is an answer's body.
+type reply struct {
+	Status  string   `json:"status,omitempty"`
+	Error   string   `json:"error,omitempty"`
+	Details []string `json:"details,omitempty"`
+}
+
+func notAllowed(w http.ResponseWriter, methods string) {
+	w.Header().Set("Allow", methods)
+	write(w, http.StatusMethodNotAllowed, reply{Error: answerMethod})
+}
+
+// write answers. A sender that no longer listens is its own trouble.
+func write(w http.ResponseWriter, status int, body reply) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		status, data = http.StatusInternalServerError, []byte(`{"error":"`+answerInternal+`"}`)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(data, '\n'))
+}
+
+// quiet keeps the words of net/http, which may quote a request, to one cleaned
+// line each under a constant message.
+type quiet struct{ slog.Handler }
+
+func (q quiet) Handle(ctx context.Context, r slog.Record) error {
+	told := slog.NewRecord(r.Time, r.Level, "connection trouble", r.PC)
+	told.AddAttrs(slog.String("trouble", clean.Cut(clean.Line(r.Message), 200)))
+	return q.Handler.Handle(ctx, told)
+}

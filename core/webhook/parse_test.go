@@ -1,0 +1,132 @@
+package webhook
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/routines"
+)
+
+func parsed(t testing.TB, text string) Spec {
+	t.Helper()
+	s, problems := Parse("webhooks/x.md", []byte(text))
+	if routines.HasErrors(problems) {
+		t.Fatalf("the spec has errors: %+v", problems)
+	}
+	return s
+}
+
+// spec is a file around the fields and the body.
+func spec(fields, body string) string {
+	return "---\nid: x\nfields:\n" + fields + "---\n" + body + "\n"
+}
+
+func TestTheFixtureIsReadWithAllItSays(t *testing.T) {
+	s, problems := Parse("webhooks/github-ci.md", []byte(ciSpec))
+	if len(problems) > 0 {
+		t.Fatalf("problems: %+v", problems)
+	}
+	want := routines.Task{
+		Kind: routines.KindWebhook, ID: "github-ci", Path: "webhooks/github-ci.md", Background: true,
+		Body:  "CI result for {repo}: {status}. Check if it warrants attention.",
+		Model: "haiku", Thinking: true, Isolated: true, Mode: routines.OnPing, AllowPing: true,
+	}
+	if diff := cmp.Diff(want, s.Task); diff != "" {
+		t.Errorf("the task (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"branch", "repo", "run", "status"}, s.Fields.Declared); diff != "" {
+		t.Errorf("the fields (-want +got):\n%s", diff)
+	}
+}
+
+func TestBothKeyStylesAreReadAndDefaultsHold(t *testing.T) {
+	s := parsed(t, "---\nid: a_b-1\nallow_ping: no\nupdate_main_session: blocked\nthinking: false\nallowed_tools: [WebFetch]\nskills: [tidy]\n"+
+		"fields:\n  properties: {user_name: {type: string}}\n---\nHello {user_name}\n")
+	if s.AllowPing || s.Thinking || s.Mode != routines.Blocked || len(s.Allowed) != 1 || s.Skills[0] != "tidy" {
+		t.Errorf("the keys were not read: %+v", s.Task)
+	}
+	if diff := cmp.Diff([]string{"user_name"}, s.Fields.Declared); diff != "" {
+		t.Errorf("names of fields must stay as they are (-want +got):\n%s", diff)
+	}
+	s = parsed(t, "---\nid: a\nfields: {type: object}\n---\nGo\n")
+	if !s.AllowPing || !s.Thinking || s.Isolated || s.Mode != routines.OnPing || s.Allowed != nil || s.Model != "" {
+		t.Errorf("the defaults do not hold: %+v", s.Task)
+	}
+}
+
+func TestEveryProblemHasItsPlaceAndItsCure(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"no front matter": {"hello", "1:1 error"},
+		"no id":           {"---\nfields: {properties: {a: {}}}\n---\nGo {a}", "1:1 error there is no id"},
+		"bad id":          {"---\nid: a/b\nfields: {properties: {a: {}}}\n---\nGo", "2:5 error id \"a/b\" cannot"},
+		"no fields":       {"---\nid: a\n---\nGo", "1:1 error there are no fields"},
+		"fields a list":   {"---\nid: a\nfields:\n  - x\n---\nGo", "4:3 error fields must be a mapping"},
+		"no body":         {"---\nid: a\nfields: {properties: {a: {}}}\n---\n", "5:1 error there is no prompt"},
+		"bad type":        {spec("  properties:\n    a:\n      type: text\n", "Go"), "6:7 error fields is no JSON Schema"},
+		"flow bad type":   {"---\nid: x\nfields: {type: thing}\n---\nGo", "3:10 error fields is no JSON Schema"},
+		"bad pattern":     {spec("  properties:\n    a:\n      pattern: \"(?=x)\"\n", "Go"), "6:7 error the pattern \"(?=x)\""},
+		"pattern names":   {spec("  patternProperties:\n    \"(?=x)\": {}\n", "Go"), "5:5 error the pattern \"(?=x)\""},
+		"file reference":  {spec("  properties:\n    a:\n      $ref: \"file:///etc/passwd\"\n", "Go"), "6:7 error only references into"},
+		"net reference":   {spec("  allOf:\n    - $ref: \"http://127.0.0.1:1/x\"\n", "Go"), "5:7 error only references into"},
+		"lost reference":  {spec("  properties:\n    a:\n      $ref: \"#/definitions/b\"\n", "Go"), "3:1 error the reference"},
+		"other draft":     {spec("  $schema: \"https://json-schema.org/draft/2020-12/schema\"\n", "Go"), "4:3 error fields is read as JSON Schema draft 7"},
+		"twice":           {spec("  type: object\n  type: object\n", "Go"), "5:3 error fields is not valid YAML"},
+		"huge number":     {spec("  maxProperties: 1e999\n", "Go"), "4:3 error"},
+		"anchor":          {spec("  properties: &a\n    b: {}\n", "Go"), "4:15 error only plain values"},
+		"unknown key":     {"---\nid: x\nfeilds: 1\nfields: {properties: {a: {}}}\n---\nGo", "3:1 warning \"feilds\""},
+		"foreign key":     {"---\nid: x\nbackground: true\nfields: {properties: {a: {}}}\n---\nGo", "3:1 warning background does nothing"},
+		"not a boolean":   {"---\nid: x\nisolated: maybe\nfields: {properties: {a: {}}}\n---\nGo", "3:11 error isolated is \"maybe\""},
+		"model":           {"---\nid: x\nmodel: gpt\nfields: {properties: {a: {}}}\n---\nGo", "3:8 error model is \"gpt\""},
+		"mode":            {"---\nid: x\nupdate-main-session: often\nfields: {properties: {a: {}}}\n---\nGo", "3:22 error update-main-session"},
+		"tool":            {"---\nid: x\nallowed-tools:\n  - \"Bash(*)\"\nfields: {properties: {a: {}}}\n---\nGo", "4:5 error"},
+		"two lists":       {"---\nid: x\nallowed-tools: [A]\ndisallowed-tools: [B]\nfields: {properties: {a: {}}}\n---\nGo", "4:1 error allowed-tools and"},
+		"placeholder":     {spec("  properties: {a: {}}\n", "\nGo\n  é {b}"), "8:5 warning no field \"b\""},
+		"nothing":         {spec("  type: object\n", "Go"), "3:1 warning fields declares no properties"},
+		"too many fields": {spec("  properties:\n"+fields(21), "Go"), "4:3 warning 21 fields"},
+		"too many holes":  {spec("  properties: {a: {}}\n", strings.Repeat("{a}", 51)), "6:1 error the prompt names fields 51 times"},
+	} {
+		_, problems := Parse("webhooks/x.md", []byte(c.text))
+		var got []string
+		for _, p := range problems {
+			got = append(got, fmt.Sprintf("%d:%d %s %s", p.Line, p.Column, p.Severity, p.Message))
+		}
+		if len(got) == 0 || !strings.HasPrefix(got[0], c.want) {
+			t.Errorf("%s: %q, want one that begins with %q", name, got, c.want)
+		}
+		if len(got) > 1 {
+			t.Errorf("%s: more than the one problem: %q", name, got)
+		}
+	}
+}
+
+// fields declares n texts.
+func fields(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "    f%02d: {type: string}\n", i)
+	}
+	return b.String()
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{ciSpec, fixedSpec, openSpec, spec("  properties:\n    a:\n      $ref: \"#\"\n", "{a}")} {
+		f.Add([]byte(text), []byte(`{"repo":"a","status":"success","a":{"a":[]}}`))
+	}
+	f.Fuzz(func(t *testing.T, data, payload []byte) {
+		s, problems := Parse("webhooks/x.md", data)
+		for _, p := range problems {
+			if p.Line < 1 || p.Column < 1 || p.Message == "" || strings.Contains(p.Message, "\n") {
+				t.Fatalf("a problem without place or words: %+v", p)
+			}
+		}
+		if routines.HasErrors(problems) {
+			return
+		}
+		if _, err := s.Check(payload); err != nil && err.Error() == "" {
+			t.Fatal("a refusal without words")
+		}
+	})
+}
