@@ -77,6 +77,23 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 }
 
+// BenchmarkSnapshotOfANewMinute is what the first look of each minute costs: the
+// schedule is made anew.
+func BenchmarkSnapshotOfANewMinute(b *testing.B) {
+	h := home{root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
+	manyRoutines(b, h.root, 10000)
+	bot := h.benchBot(b)
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	bot.SnapshotAt(now)
+	b.ReportAllocs()
+	for b.Loop() {
+		now = now.Add(time.Minute)
+		if s := bot.SnapshotAt(now); len(s.Schedule.Tasks) != 10000 {
+			b.Fatalf("%d tasks", len(s.Schedule.Tasks))
+		}
+	}
+}
+
 // BenchmarkNew is the start of the program up to the first snapshot.
 func BenchmarkNew(b *testing.B) {
 	for _, n := range []int{100, 10000} {

@@ -26,6 +26,7 @@ import (
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
+	"ollimbot/core/webhook"
 	"ollimbot/routines"
 )
 
@@ -81,7 +82,15 @@ type Bot struct {
 	asked    *session.Inquiries
 	replies  *session.ForkMessages
 	attached attachments
+	muted    muted
+	added    addedTasks
 	costs    *ledger.Ledger
+	library  []agent.Tool // the documentation, for every session
+	// hooks are the webhooks' files, triggers the server that takes deliveries, nil
+	// without one; hooksOff says why there is none although one was asked for.
+	hooks    *webhook.Index
+	triggers *webhook.Server
+	hooksOff string
 
 	// watchFiles and versions are the two services that reach outside of the
 	// program (inotify, git); tests in bubbles of fake time do without them.
@@ -125,6 +134,7 @@ func New(o Options) (*Bot, error) {
 		b.watchFiles, b.versions = idle, idle
 	}
 	b.reloadRuntime()
+	b.readMute()
 	if err := b.makeParts(); err != nil {
 		return nil, err
 	}
@@ -146,6 +156,7 @@ func (b *Bot) makeParts() error {
 		b.o.Book.Changed(b.notify)
 	}
 	b.main = newConversation(b)
+	b.library = library()
 	b.costs = ledger.New(ledger.Options{Dir: b.dir, Zone: b.zone, Log: b.log})
 	if r, ok := b.o.Engine.(agent.Reporter); ok {
 		r.OnChange(b.notify)
@@ -154,12 +165,13 @@ func (b *Bot) makeParts() error {
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
 		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions,
 		Guard: b.guard, Commit: b.git.Add, Messages: b.replies, Reminders: reminderBook{b}, Post: b.post, Busy: b.busy, Limits: b.limits,
-		SystemPrompt: b.systemPrompt, Changed: b.notify, Spent: b.spent,
+		SystemPrompt: b.systemPrompt, Changed: b.notify, Spent: b.spent, Tools: b.library,
 	})
 	if err != nil {
 		return fmt.Errorf("read the fork ledger: %w", err)
 	}
 	b.forks = forks
+	b.makeWebhooks()
 	b.loop = routines.NewLoop(routines.LoopOptions{
 		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log,
 		Fire: b.fire, Note: b.note, Changed: b.notify,
@@ -183,6 +195,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, unlock()) }()
 	now := b.now()
 	b.started.Store(&now)
+	b.install()
 	b.index.Scan()
 	b.settleDelivery(ctx)
 	b.resumeWaiting()
@@ -200,6 +213,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(guard(func() error { return b.runRemote(gctx) }))
+	g.Go(guard(func() error { return b.runWebhooks(gctx) }))
 	g.Go(guard(func() error { return b.forks.Run(gctx) }))
 	g.Go(guard(func() error { return b.loop.Run(gctx) }))
 	g.Go(guard(func() error { return b.watchFiles(gctx) }))
@@ -273,11 +287,11 @@ func (b *Bot) Index() *routines.Index { return b.index }
 // now is the present in the configured zone.
 func (b *Bot) now() time.Time { return time.Now().In(b.zone) }
 
-// busy says whether a conversation is under way and until when quiet hours
-// hold: read when a ping is attempted (decisions, "Busy" and "Quiet hours").
+// busy says whether a conversation is under way and until when quiet hours or a
+// mute hold: read when a ping is attempted (decisions, "Busy" and "Quiet hours").
 func (b *Bot) busy() (bool, time.Time) {
 	busy, _ := b.main.busy()
-	return busy, b.runtime.Load().QuietUntil(b.now())
+	return busy, b.quietUntil(b.now())
 }
 
 // limits are read by the fork manager whenever a run starts.

@@ -29,13 +29,34 @@ func (b *Bot) Do(ctx context.Context, c Command) (Outcome, error) {
 	case Preview:
 		body, err := b.Preview(ctx, c.ID, c.At, c.Busy)
 		return Outcome{Body: body}, err
+	case Describe:
+		return b.describe(c)
+	case Costs:
+		return b.compareCosts(c)
 	}
 	if b.started.Load() == nil {
 		return Outcome{}, errors.New(textNotRunning)
 	}
+	return b.doRunning(ctx, c)
+}
+
+// doRunning carries out the commands that need a running bot.
+func (b *Bot) doRunning(ctx context.Context, c Command) (Outcome, error) {
 	switch c := c.(type) {
 	case FireNow:
 		return b.fireNow(c)
+	case DeliverNow:
+		return b.deliver()
+	case Snooze:
+		return b.snooze(c)
+	case Pause:
+		return b.pause(c)
+	case MuteUntil:
+		return b.mute(c)
+	case AddTask:
+		return b.addTask(c)
+	case RemoveTask:
+		return b.removeTask(c)
 	case StopFork:
 		if err := b.forks.Stop(c.Run); err != nil {
 			return Outcome{}, err

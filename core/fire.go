@@ -136,7 +136,7 @@ func (b *Bot) Preview(ctx context.Context, id string, at time.Time, busy bool) (
 	task, _ := dueTask(d)
 	skills := b.loadSkills(task)
 	if task.Background {
-		return b.backgroundPrompt(ctx, d, promptMoment{now, busy, b.runtime.Load().QuietUntil(now)}, skills), nil
+		return b.backgroundPrompt(ctx, d, promptMoment{now, busy, b.quietUntil(now)}, skills), nil
 	}
 	p := foreground(task, d, now, b.updates.Peek())
 	p.Skills = b.expandSkills(ctx, skills)

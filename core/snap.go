@@ -2,7 +2,6 @@ package core
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"ollimbot/routines"
@@ -17,11 +16,12 @@ func (b *Bot) Snapshot() Snapshot { return b.SnapshotAt(b.now()) }
 func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	now := t.In(b.zone)
 	set := b.index.Set()
+	schedule, pinging := b.scheduleAt(now)
 	s := Snapshot{
 		At: now, Zone: b.zone, Dir: b.dir.Display(), Root: b.dir.Root(),
 		Routines: len(set.Routines), Reminders: len(set.Reminders),
 		Engine: b.engineStatus(), Surface: b.surfaceStatus(),
-		Budget: b.budgetView(now), Schedule: b.schedule.view(b.index, now),
+		Budget: b.budgetView(now, pinging), Schedule: schedule,
 		Updates: b.updates.Peek(), Forks: b.forks.Views(), MaxForks: b.runtime.Load().MaxBackgroundForks,
 		Chat: b.book.Entries(), Notices: b.notices.all(),
 		Fork: b.main.banner(), Approvals: b.desk.Pending(), Attached: b.attached.shown(),
@@ -30,6 +30,12 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 		s.Started = *at
 	}
 	s.Busy, s.BusySince = b.main.busy()
+	hooks := b.hooks.Set()
+	s.Webhooks = len(hooks.Specs)
+	s.Schedule.Problems = append(s.Schedule.Problems[:len(s.Schedule.Problems):len(s.Schedule.Problems)], hooks.Problems...)
+	if b.triggers != nil {
+		s.Deliveries = b.triggers.Deliveries()
+	}
 	if b.o.Book != nil {
 		s.LogLines = b.o.Book.Lines()
 	}
@@ -41,53 +47,13 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	return s
 }
 
-func (b *Bot) budgetView(now time.Time) BudgetView {
+func (b *Bot) budgetView(now time.Time, pinging []routines.Entry) BudgetView {
 	state, reserved := b.budget.State(now)
+	levels, dry := forecast(state, pinging, now)
 	return BudgetView{
 		State: state, Status: state.Status(now), Reserved: reserved,
 		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
-		Hours: b.journal.Hours(now), Quiet: b.runtime.Load().QuietUntil(now),
+		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), Muted: b.muted.at(now),
+		Forecast: levels, Dry: dry,
 	}
-}
-
-// scheduleCache keeps the schedule of the current minute: with 10,000 routines
-// it is the only costly part of a snapshot, and it changes once a minute or
-// when a file does.
-type scheduleCache struct {
-	mu sync.Mutex
-	// set and minute are what kept was made of.
-	set    *routines.Set
-	minute time.Time
-	kept   ScheduleView
-}
-
-func (c *scheduleCache) view(x *routines.Index, now time.Time) ScheduleView {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	set, minute := x.Set(), now.Truncate(time.Minute)
-	if c.set == set && c.minute.Equal(minute) {
-		return c.kept
-	}
-	f := x.Forward(now, "")
-	c.set, c.minute = set, minute
-	c.kept = ScheduleView{
-		Window: f.Window(now), Entries: withForeground(x, f, now), Problems: set.Problems, Last: f.Last,
-	}
-	return c.kept
-}
-
-// withForeground adds the foreground tasks of the window, for people: agents
-// do not see them (spec 03.6).
-func withForeground(x *routines.Index, f routines.Forward, now time.Time) []routines.Entry {
-	until := now.Add(3 * time.Hour)
-	if f.Last.After(until) {
-		until = f.Last
-	}
-	mine := x.Foreground(now, until)
-	if len(mine) == 0 {
-		return f.Entries
-	}
-	all := append(slices.Clone(f.Entries), mine...)
-	slices.SortStableFunc(all, func(a, b routines.Entry) int { return a.FireTime.Compare(b.FireTime) })
-	return all
 }

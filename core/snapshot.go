@@ -8,6 +8,7 @@ import (
 	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
+	"ollimbot/core/webhook"
 	"ollimbot/routines"
 )
 
@@ -44,7 +45,11 @@ type Snapshot struct {
 	Approvals []policy.Approval
 	// Attached are the names of files that go with the next message.
 	Attached []string
-	LogLines uint64 // log lines ever written: a change means new ones
+	// Webhooks is how many valid webhook files there are, Deliveries what came in,
+	// newest first; empty where triggers are not taken.
+	Webhooks   int
+	Deliveries []webhook.Delivery
+	LogLines   uint64 // log lines ever written: a change means new ones
 }
 
 // SurfaceStatus is where the bot's words go.
@@ -63,7 +68,8 @@ type BudgetView struct {
 	FullAt   time.Time    // when the bucket is full; zero when it is
 	// Hours are the pings (critical ones too) of the last 24 hours, oldest first.
 	Hours [24]int
-	// Quiet is until when quiet hours hold; zero outside of them.
+	// Quiet is until when pings that are not critical are refused, for quiet hours
+	// or because the user has muted them; zero when they are not.
 	Quiet time.Time
 	// Muted is until when the user has muted pings; zero when they have not.
 	Muted time.Time
@@ -85,7 +91,8 @@ type ScheduleView struct {
 	// Window is the heading's word: "next 3h", or "recent".
 	Window string
 	// Entries are what agents see (background only, spec 03.6) plus, marked, the
-	// foreground tasks of the same window. Sorted by time.
+	// foreground tasks of the same window and the next fires of tasks that are
+	// held. Sorted by time.
 	Entries []routines.Entry
 	// Last is when the last of the agents' entries fires; zero if there is none.
 	Last time.Time
@@ -93,8 +100,8 @@ type ScheduleView struct {
 	Refills string
 	// Problems are files that need the user: errors first.
 	Problems []routines.Problem
-	// Day are all fires of the next 24 hours, foreground ones too, by time; the
-	// newest 500 at most.
+	// Day are all fires of the next 24 hours, foreground ones too and those that are
+	// held, marked, by time; the first 500 at most.
 	Day []routines.Entry
 	// Tasks are all routines and reminders, by their next fire.
 	Tasks []TaskView

@@ -11,6 +11,8 @@ import (
 const (
 	textTooManyMessages  = "too many messages wait already: let the bot answer first, or interrupt it with ctrl+c"
 	textRetry            = "waiting %[2]s to try again: %[1]s"
+	textScreenNoTools    = "no tool is needed here: answer with the JSON object only"
+	textNoWebhook        = "no webhook has the id %q: ollim-bot webhook list shows the ids"
 	textNoLogin          = "this engine needs no login"
 	textLoggedIn         = "claude is logged in"
 	textOpenLogin        = "open the address, log in there, and paste the code that it shows"
@@ -50,6 +52,35 @@ const (
 	textAlreadyIn      = "Error: already in an interactive fork. Forks are never nested; leave this one first."
 	textEntering       = "Entering fork: it begins when this turn ends, which is now."
 
+	// What is done to the schedule and the budget from a dashboard.
+	textPaused         = "%s is paused until you let it go on"
+	textSnoozed        = "%s is snoozed until %s"
+	textGoesOn         = "%s goes on"
+	textNotHeld        = "%s is neither paused nor snoozed"
+	textSnoozeTooLong  = "a snooze ends within a year, not on %s: pause the task to hold it for longer"
+	textMuted          = "pings are muted until %s; critical ones come through"
+	textUnmuted        = "pings are no longer muted"
+	textNotMuted       = "pings are not muted"
+	textMutePassed     = "%s has passed: give a time to come"
+	textMuteTooLong    = "a mute ends within a year: set the capacity to 0 to mute for good"
+	textNothingPending = "no update is pending: there is nothing to deliver"
+	textDeliverInFork  = "updates go to the main session: leave the fork first, with save, report or exit"
+	textAddOneTime     = "a task needs either a cron line (a routine) or a time (a reminder): give one of the two"
+	textAddNoMessage   = "the task has no message: say what the bot should do"
+	textAddPassed      = "%s has passed: a reminder needs a time to come"
+	textAddTooFar      = "%s is more than a year away: a reminder fires within a year"
+	textAddCron        = "cron line, column %d: %s"
+	textAddNever       = "%q never fires: no month has such a day"
+	textAdded          = "%s added, next %s"
+	textRemoved        = "%s removed"
+	textNotAdded       = "the task %q was not added from here: delete its file, or use ollim-bot routine cancel or reminder cancel"
+	textAddedGone      = "%s is gone already: it has run, or its file was removed"
+	textAddedEdited    = "%s has been edited since: delete its file %s yourself if you no longer want it"
+	textNoRuns         = "no run has ended in the last %s"
+	textCosts          = "last %s: %s, %s tokens, %s"
+	textCostsSince     = "; the runs that are known begin on %s"
+	textCutHere        = "(the rest of the file is not shown)"
+
 	textForkIdle    = "the fork has been quiet for a while: asking whether to leave it"
 	textForkExpired = "the fork was left alone and did not end by itself: it was discarded"
 )
@@ -62,6 +93,13 @@ func catchingUp(n int) string {
 		return "catching up on one background update"
 	}
 	return fmt.Sprintf("catching up on %d background updates", n)
+}
+
+func delivering(n int) string {
+	if n == 1 {
+		return "1 update goes to the main session"
+	}
+	return fmt.Sprintf("%d updates go to the main session", n)
 }
 
 func deniedLabel(tool string) string { return tool + " — denied" }

@@ -15,7 +15,7 @@ const configFile = config.RuntimeFile
 
 // watched are the folders whose files take effect as they are saved. state/ is
 // among them because a command beside the running bot changes it.
-var watched = []string{"routines", "reminders", "state"}
+var watched = []string{"routines", "reminders", "webhooks", "state"}
 
 // watch keeps the index, the runtime configuration and the dashboards true to
 // what lies in the data directory (decisions, C12).
@@ -50,6 +50,10 @@ func (b *Bot) filesChanged(batch watch.Batch) {
 		b.reloadRuntime()
 	}
 	batch.Names = slices.DeleteFunc(batch.Names, func(rel string) bool { return strings.HasPrefix(rel, "state/") })
+	if b.hooks.Apply(batch) {
+		b.notify()
+	}
+	batch.Names = slices.DeleteFunc(batch.Names, func(rel string) bool { return strings.HasPrefix(rel, "webhooks/") })
 	if batch.Full || len(batch.Names) > 0 {
 		change := b.index.Apply(batch)
 		b.loop.Kick(change)

@@ -20,6 +20,7 @@ const (
 const (
 	TagThisTask  = "this task"
 	TagJustFired = "just fired"
+	TagPaused    = "paused"
 )
 
 // Entry is one line of the forward schedule.
@@ -30,9 +31,10 @@ type Entry struct {
 	Description string    `json:"description"` // cleaned; a prompt's first 60 characters and "..." where there is none
 	FilePath    string    `json:"file_path"`   // relative to the data directory
 	Silent      bool      `json:"silent"`      // may not ping
-	Tag         string    `json:"tag"`         // TagThisTask, TagJustFired or empty
+	Tag         string    `json:"tag"`         // TagThisTask, TagJustFired, for people also TagPaused or "snoozed until 15:00"; or empty
 	Kind        Kind      `json:"kind"`
 	Foreground  bool      `json:"foreground,omitempty"`
+	Held        bool      `json:"held,omitempty"` // it will not fire: paused or snoozed. Agents are not shown these
 }
 
 // Forward is the schedule that an agent is shown: background tasks that have
@@ -67,9 +69,10 @@ func (f Forward) RefillLine(now time.Time, rateMinutes int) string {
 
 // Forward is the schedule as an agent sees it at now; current is the id of its
 // own task, or empty. The rules are those of spec 03.6; a fire at exactly now,
-// which both of its lookups find, is listed once.
+// which both of its lookups find, is listed once. Fires that are held are left
+// out: nobody must plan with them.
 func (x *Index) Forward(now time.Time, current string) Forward {
-	set := x.Set()
+	set, holds := x.Set(), x.Holds()
 	w := window{now: now, base: now.Add(forwardBase), most: now.Add(forwardMost)}
 	c := &x.forward
 	c.mu.Lock()
@@ -79,6 +82,10 @@ func (x *Index) Forward(now time.Time, current string) Forward {
 	nowSec, mostSec := now.Unix(), w.most.Unix()
 	for i, r := range set.Routines {
 		if !r.Background {
+			continue
+		}
+		if h, ok := holds.find(&r.Task); ok {
+			w.addHeld(r, h, x.zone, i)
 			continue
 		}
 		t := &c.times[i]
@@ -93,8 +100,9 @@ func (x *Index) Forward(now time.Time, current string) Forward {
 		}
 	}
 	for i, r := range set.Reminders {
-		if r.Background && !r.RunAt.Before(now.Add(-forwardGrace)) && !r.RunAt.After(w.most) {
-			w.add(candidate{at: r.RunAt, index: len(set.Routines) + i})
+		at, free := holds.dueAt(r)
+		if free && r.Background && !at.Before(now.Add(-forwardGrace)) && !at.After(w.most) {
+			w.add(candidate{at: at, index: len(set.Routines) + i})
 		}
 	}
 	return x.render(set, w.take(), now, current)

@@ -6,13 +6,14 @@ import (
 )
 
 // Calendar lists every fire from from to to, both included, by time: of
-// foreground tasks too, and each fire of a routine. It is for people; at most
-// limit entries are returned, none when limit is not positive.
+// foreground tasks too, and each fire of a routine, those that are held with
+// their tag. It is for people; at most limit entries are returned, none when
+// limit is not positive.
 func (x *Index) Calendar(from, to time.Time, limit int) []Entry {
 	if limit <= 0 || to.Before(from) {
 		return nil
 	}
-	set := x.Set()
+	set, holds := x.Set(), x.Holds()
 	h := x.firstFires(set, from, to)
 	heap.Init(&h)
 	var out []Entry
@@ -21,14 +22,14 @@ func (x *Index) Calendar(from, to time.Time, limit int) []Entry {
 		if one.index >= len(set.Routines) {
 			e := reminderEntry(set.Reminders[one.index-len(set.Routines)])
 			e.FireTime = one.at.In(x.zone)
-			out = append(out, e)
+			out = append(out, holds.mark(e, from))
 			heap.Pop(&h)
 			continue
 		}
 		r := set.Routines[one.index]
 		e := routineEntry(r)
 		e.FireTime = one.at.In(x.zone)
-		out = append(out, e)
+		out = append(out, holds.mark(e, from))
 		next := nextFire(r.Schedule, one.at.Unix()+1, x.zone)
 		if next > to.Unix() {
 			heap.Pop(&h)
@@ -54,8 +55,8 @@ func (x *Index) firstFires(set *Set, from, to time.Time) candidates {
 		}
 	}
 	for i, r := range set.Reminders {
-		if !r.RunAt.Before(from) && !r.RunAt.After(to) {
-			h = append(h, candidate{at: r.RunAt, index: len(set.Routines) + i})
+		if at, _ := x.Holds().dueAt(r); !at.Before(from) && !at.After(to) {
+			h = append(h, candidate{at: at, index: len(set.Routines) + i})
 		}
 	}
 	return h

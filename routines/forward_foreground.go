@@ -6,9 +6,10 @@ import (
 )
 
 // Foreground lists the next fire of each foreground task from from to to, both
-// included, by time. Agents do not see these (spec 03.6.2); people do.
+// included, by time. Agents do not see these (spec 03.6.2); people do. Fires
+// that are held are left out.
 func (x *Index) Foreground(from, to time.Time) []Entry {
-	set := x.Set()
+	set, holds := x.Set(), x.Holds()
 	start, end := ceilSecond(from), to.Unix()
 	var found []candidate
 	c := &x.forward
@@ -19,13 +20,20 @@ func (x *Index) Foreground(from, to time.Time) []Entry {
 		if r.Background {
 			continue
 		}
-		if at := c.times[i].first(r, start, x.zone); at <= end {
+		var at int64
+		if h, ok := holds.find(&r.Task); ok {
+			at = h.firstFree(r, start, x.zone)
+		} else {
+			at = c.times[i].first(r, start, x.zone)
+		}
+		if at <= end {
 			found = append(found, candidate{at: time.Unix(at, 0), index: i})
 		}
 	}
 	for i, r := range set.Reminders {
-		if !r.Background && !r.RunAt.Before(from) && !r.RunAt.After(to) {
-			found = append(found, candidate{at: r.RunAt, index: len(set.Routines) + i})
+		at, free := holds.dueAt(r)
+		if free && !r.Background && !at.Before(from) && !at.After(to) {
+			found = append(found, candidate{at: at, index: len(set.Routines) + i})
 		}
 	}
 	slices.SortFunc(found, byTime)

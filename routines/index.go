@@ -29,6 +29,7 @@ type Index struct {
 
 	set     atomic.Pointer[Set]
 	forward forwardCache
+	holds   holdBook
 }
 
 // Change says what a look at the disk brought. Its ids are those of tasks in
@@ -63,6 +64,7 @@ func (x *Index) Set() *Set { return x.set.Load() }
 
 // Scan looks at every file and reads those that changed since the last look.
 func (x *Index) Scan() Change {
+	x.holds.peek(x.d)
 	x.look.Lock()
 	defer x.look.Unlock()
 	return x.publish(x.routines.scan(x.d, all), x.reminders.scan(x.d, all))

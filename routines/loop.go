@@ -106,6 +106,7 @@ type Loop struct {
 	said     map[key]bool    // tasks whose present run was already said to be skipped over
 	spent    map[string]time.Time
 	saveAt   time.Time // when to write the book; zero when it is written
+	holdEnd  time.Time // when the next hold ends; zero for never
 	touched  bool      // Changed is due
 }
 
@@ -200,6 +201,9 @@ func (l *Loop) sleep(now time.Time) time.Duration {
 	}
 	if !l.saveAt.IsZero() {
 		d = min(d, l.saveAt.Sub(now))
+	}
+	if !l.holdEnd.IsZero() {
+		d = min(d, l.holdEnd.Sub(now))
 	}
 	return max(d, 0)
 }

@@ -31,6 +31,9 @@ func (l *Loop) begin(now time.Time) {
 		return
 	}
 	l.book = readBook(l.o.Dir, l.o.Log)
+	if err := l.o.Index.holds.read(l.o.Dir); err != nil {
+		l.o.Log.Error("which tasks are paused or snoozed could not be read; all of them fire", "error", err)
+	}
 	set := l.o.Index.Set()
 	for id, b := range l.book.Routines {
 		if _, ok := set.RoutineByID(id); !ok && b.Removed.IsZero() {
@@ -116,6 +119,11 @@ func (l *Loop) syncRoutine(id string, now time.Time) {
 		l.laterSave(now)
 	}
 	l.planRoutine(r, now)
+	if l.heldAt(key{KindRoutine, id}, now) && !b.Late.IsZero() {
+		b.Late = time.Time{}
+		l.plan.drop(item{key: key{KindRoutine, id}, makeup: true}.spot())
+		l.laterSave(now)
+	}
 	makeup := item{key: key{KindRoutine, id}, at: b.Late, makeup: true}
 	if !b.Late.IsZero() && !l.plan.has(makeup.spot()) {
 		if age := now.Sub(b.Late); !r.RunMissed || age > runMissedFor || age < 0 {
@@ -128,12 +136,16 @@ func (l *Loop) syncRoutine(id string, now time.Time) {
 }
 
 // planRoutine puts the routine's next fire into the plan: the first after
-// everything that was fired or missed before.
+// everything that was fired, missed or held before.
 func (l *Loop) planRoutine(r *Routine, now time.Time) {
 	b := l.book.entry(r.ID)
 	after := b.After
 	if after.After(now) {
 		after = now.Add(-sightSlack) // missed under a clock that ran ahead: not really
+	}
+	hold := l.o.Index.Holds().Of(KindRoutine, r.ID)
+	if !hold.Until.IsZero() && after.Before(hold.after()) {
+		after = hold.after()
 	}
 	ahead := b.LastFire.Sub(now)
 	if b.LastFire.After(after) && ahead <= farBack {
@@ -144,7 +156,7 @@ func (l *Loop) planRoutine(r *Routine, now time.Time) {
 		next = nextFire(r.Schedule, next+1, l.o.Zone)
 	}
 	it := item{key: key{KindRoutine, r.ID}}
-	if next == never {
+	if next == never || hold.Paused {
 		l.plan.drop(it.spot())
 		return
 	}
@@ -168,10 +180,15 @@ func (l *Loop) syncReminder(id string, now time.Time) {
 	if spent, had := l.spent[id]; busy || had && spent.Equal(r.RunAt) {
 		return
 	}
-	if old, planned := l.plan.get(it.spot()); planned && old.at.Equal(r.RunAt) {
+	at, free := l.o.Index.Holds().Of(KindReminder, id).dueAt(r)
+	if !free {
+		l.plan.drop(it.spot())
+		return
+	}
+	if old, planned := l.plan.get(it.spot()); planned && old.at.Equal(at) {
 		return // it keeps its place among the late ones
 	}
-	it.at, it.when = r.RunAt.Round(0), r.RunAt.Round(0)
+	it.at, it.when = at.Round(0), at.Round(0)
 	if it.at.Before(now) {
 		it.late, it.when = true, l.nextSlot(now)
 	}

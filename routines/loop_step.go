@@ -28,9 +28,11 @@ func (l *Loop) step(ctx context.Context, fires *errgroup.Group, now time.Time) {
 	if !l.unset {
 		start = append(start, l.due(now)...)
 	}
-	if len(start) > 0 || !l.saveAt.IsZero() && !now.Before(l.saveAt) {
+	turns := l.turnHolds(now)
+	if len(start) > 0 || len(turns) > 0 || !l.saveAt.IsZero() && !now.Before(l.saveAt) {
 		l.save()
 	}
+	l.keepHolds(turns)
 	for _, d := range start {
 		fires.Go(func() error {
 			l.run(ctx, d)
@@ -82,8 +84,8 @@ func (l *Loop) due(now time.Time) []Due {
 // has come starts now, and what was missed before it.
 func (l *Loop) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok bool) {
 	r, known := l.o.Index.Set().RoutineByID(it.id)
-	if !known {
-		return d, m, false
+	if !known || l.heldAt(it.key, now) {
+		return d, m, false // its change is on the way to us
 	}
 	b := l.book.entry(it.id)
 	last, before, n := lastFires(r.Schedule, it.at.Unix(), now.Unix(), l.o.Zone)
@@ -114,7 +116,7 @@ func (l *Loop) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok bool)
 // dueMakeup is the late run of a routine that was missed.
 func (l *Loop) dueMakeup(it item, now time.Time) (Due, bool) {
 	r, known := l.o.Index.Set().RoutineByID(it.id)
-	if !known || !r.RunMissed {
+	if !known || !r.RunMissed || l.heldAt(it.key, now) {
 		return Due{}, false
 	}
 	l.book.entry(it.id).Late = time.Time{}
@@ -126,15 +128,19 @@ func (l *Loop) dueMakeup(it item, now time.Time) (Due, bool) {
 // after a suspension, queues up behind the other late ones first.
 func (l *Loop) dueReminder(it item, now time.Time) (Due, bool) {
 	r, known := l.o.Index.Set().ReminderByID(it.id)
-	if !known || !r.RunAt.Equal(it.at) {
+	if !known {
+		return Due{}, false
+	}
+	at, free := l.o.Index.Holds().Of(KindReminder, it.id).dueAt(r)
+	if !free || !at.Equal(it.at) {
 		return Due{}, false // its change is on the way to us
 	}
-	if !it.late && now.Sub(r.RunAt) > fireGrace {
+	if !it.late && now.Sub(at) > fireGrace {
 		it.late, it.when = true, l.nextSlot(now)
 		l.plan.put(it)
 		return Due{}, false
 	}
-	return Due{Kind: KindReminder, Reminder: r, At: r.RunAt.In(l.o.Zone), Late: it.late}, true
+	return Due{Kind: KindReminder, Reminder: r, At: at.In(l.o.Zone), Late: it.late}, true
 }
 
 // claim marks a task as running, unless it is: then this fire is skipped, which

@@ -1,6 +1,9 @@
 package routines
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // The words of the index and the loop for people.
 
@@ -25,6 +28,15 @@ const (
 )
 
 func chainLabel(check, of int) string { return fmt.Sprintf("Chain reminder (%d/%d)", check, of) }
+
+// snoozedTag stands behind a task that people have put off.
+func snoozedTag(until, now time.Time) string {
+	until = until.In(now.Location())
+	if midnight(until).Equal(midnight(now)) {
+		return "snoozed until " + until.Format("15:04")
+	}
+	return "snoozed until " + until.Format("Mon 2 Jan 15:04")
+}
 
 func windowWords(hours int) string { return fmt.Sprintf("next %dh", hours) }
 

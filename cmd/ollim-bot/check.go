@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/skill"
 	"ollimbot/core/store"
+	"ollimbot/core/webhook"
 	"ollimbot/routines"
 )
 
@@ -49,7 +50,12 @@ func checkDir(at place) ([]routines.Problem, string) {
 	set := index.Set()
 	looked := count(len(set.Routines), "routine") + " and " + count(len(set.Reminders), "reminder")
 	_, skills := skill.List(at.dir)
-	return slices.Concat(set.Problems, skills), looked + " in " + at.dir.Display()
+	hooks := webhook.NewIndex(at.dir)
+	hooks.Scan()
+	if n := len(hooks.Set().Specs); n > 0 {
+		looked = count(len(set.Routines), "routine") + ", " + count(len(set.Reminders), "reminder") + " and " + count(n, "webhook")
+	}
+	return slices.Concat(set.Problems, hooks.Set().Problems, skills), looked + " in " + at.dir.Display()
 }
 
 // checkFiles checks files wherever they lie.
@@ -75,6 +81,10 @@ func checkFile(at place, name string) []routines.Problem {
 		return []routines.Problem{unreadable(name, err)}
 	}
 	shown := clean.Line(filepath.ToSlash(name))
+	if filepath.Base(filepath.Dir(abs)) == "webhooks" {
+		_, problems := webhook.Parse(shown, data)
+		return problems
+	}
 	if isReminder(abs, data) {
 		_, problems := routines.ParseReminder(shown, data, at.env.Zone)
 		return problems

@@ -26,6 +26,8 @@ type cli struct {
 	Routine  routineCmds  `cmd:"" help:"Routines: add, list, cancel."`
 	Reminder reminderCmds `cmd:"" help:"Reminders: add, list, cancel."`
 
+	Webhook webhookCmds `cmd:"" help:"Webhooks: list them, or send one a payload."`
+
 	Auth authCmds `cmd:"" help:"The login of Claude: log in, show it, log out."`
 
 	Doctor  doctorCmd  `cmd:"" help:"Check that everything the bot needs is in order."`

@@ -1,19 +1,23 @@
 package main
 
 import (
+	"context"
+
+	"ollimbot/core"
 	"ollimbot/core/guide"
 )
 
 type previewCmd struct {
-	ID     string `arg:"" optional:"" help:"The id of a routine or reminder."`
-	System bool   `help:"What every session is told besides its first message: profile, skills and how to work here."`
-	At     string `placeholder:"TIME" help:"As if it fired at this moment instead of now."`
-	Busy   bool   `help:"As if you were in a conversation."`
+	ID      string `arg:"" optional:"" help:"The id of a routine or reminder."`
+	System  bool   `help:"What every session is told besides its first message: profile, skills and how to work here."`
+	Payload string `placeholder:"FILE" help:"The payload, for a webhook; - is standard input."`
+	At      string `placeholder:"TIME" help:"As if it fired at this moment instead of now."`
+	Busy    bool   `help:"As if you were in a conversation."`
 }
 
 // Run prints the prompt to the byte, with one line break at its end.
 func (c *previewCmd) Run(p *process) error {
-	if c.System == (c.ID != "") || c.System && (c.At != "" || c.Busy) {
+	if c.System == (c.ID != "") || c.System && (c.At != "" || c.Busy || c.Payload != "") {
 		return usagef(textPreviewWhat)
 	}
 	at, err := p.open()
@@ -31,9 +35,25 @@ func (c *previewCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
+	if c.Payload != "" {
+		return p.previewWebhook(bot, c)
+	}
 	ctx, cancel := p.context()
 	defer cancel()
 	text, err := bot.Preview(ctx, c.ID, now, c.Busy)
+	if err != nil {
+		return err
+	}
+	return p.lines(text)
+}
+
+// previewWebhook prints what a payload would be turned into.
+func (p *process) previewWebhook(bot *core.Bot, c *previewCmd) error {
+	payload, err := p.payload(c.Payload)
+	if err != nil {
+		return err
+	}
+	text, err := bot.PreviewWebhook(context.Background(), c.ID, payload)
 	if err != nil {
 		return err
 	}

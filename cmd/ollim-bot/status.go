@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/fork"
@@ -26,6 +27,7 @@ type statusAnswer struct {
 	Reminders int              `json:"reminders"`
 	Problems  int              `json:"problems"`
 	Budget    budgetAnswer     `json:"budget"`
+	Muted     *time.Time       `json:"muted_until"`
 	Updates   int              `json:"updates"`
 	Forks     int              `json:"forks_running"`
 	Next      []routines.Entry `json:"next"`
@@ -72,8 +74,11 @@ func answerStatus(at place, s core.Snapshot) (statusAnswer, error) {
 			a.Forks++
 		}
 	}
+	if !s.Budget.Muted.IsZero() {
+		a.Muted = &s.Budget.Muted
+	}
 	for _, e := range s.Schedule.Entries {
-		if e.FireTime.After(at.now) && len(a.Next) < statusNext {
+		if !e.Held && e.FireTime.After(at.now) && len(a.Next) < statusNext {
 			a.Next = append(a.Next, e)
 		}
 	}
@@ -100,6 +105,9 @@ func statusLines(a statusAnswer, at place) []string {
 	lines = append(lines, "budget:    "+a.Budget.Status)
 	if a.Budget.FullAt != nil {
 		lines = append(lines, "           full at "+a.Budget.FullAt.Format(momentLayout))
+	}
+	if a.Muted != nil {
+		lines = append(lines, "           muted until "+a.Muted.Format(momentLayout)+": only critical pings come through")
 	}
 	return append(lines,
 		"updates:   "+count(a.Updates, "pending update"),

@@ -7,13 +7,15 @@ package main
 const momentLayout = "Mon 2006-01-02 15:04 MST"
 
 const (
-	textDescription = "A personal assistant that reaches out, run from a terminal dashboard."
-	textSeeHelp     = "Run `ollim-bot help` for what there is."
-	textNoClaude    = "%v; until then the offline engine answers"
-	textNoTerminal  = "this is not a terminal: use --headless for a bot without a dashboard, or ollim-bot snapshot for one frame"
-	textOffline     = "the offline engine plays the model: scripts, or improvised"
-	textDemo        = "demo: all is real but the model; try 1 +, 2 f, 5 i"
-	textBadMoment   = "%s %q is not a time: write it as %s, as 2006-01-02T15:04, or as 15:04 for today"
+	textDescription     = "A personal assistant that reaches out, run from a terminal dashboard."
+	textSeeHelp         = "Run `ollim-bot help` for what there is."
+	textNoClaude        = "%v; until then the offline engine answers"
+	textNoWebhooks      = "no webhooks: a file in webhooks/ makes one (webhook-spec.md in the data directory says how)"
+	textNoWebhookServer = "webhooks are not switched on: set WEBHOOK_PORT and WEBHOOK_SECRET in the environment or in .env, and start the bot"
+	textNoTerminal      = "this is not a terminal: use --headless for a bot without a dashboard, or ollim-bot snapshot for one frame"
+	textOffline         = "the offline engine plays the model: scripts, or improvised"
+	textDemo            = "demo: all is real but the model; try 1 +, 2 f, 5 i"
+	textBadMoment       = "%s %q is not a time: write it as %s, as 2006-01-02T15:04, or as 15:04 for today"
 
 	textExamples = `
 Examples:

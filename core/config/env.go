@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,14 +40,16 @@ type Flags struct {
 
 // Env is the environment as the program uses it.
 type Env struct {
-	DataDir      string         // absolute
-	Zone         *time.Location // never nil after LoadEnv
-	ZoneName     string         // the IANA name of Zone, "Europe/Berlin"
-	UserName     string         // cleaned; DefaultUserName when it is not set
-	BotName      string         // cleaned; DefaultBotName when it is not set
-	DiscordToken Secret         // empty: the bot runs without Discord
-	DiscordAPI   string         // OLLIM_DISCORD_API: another base address than Discord's own, or empty
-	OwnerID      string         // OLLIM_OWNER_ID: whom the bot obeys, where Discord does not tell
+	DataDir       string         // absolute
+	Zone          *time.Location // never nil after LoadEnv
+	ZoneName      string         // the IANA name of Zone, "Europe/Berlin"
+	UserName      string         // cleaned; DefaultUserName when it is not set
+	BotName       string         // cleaned; DefaultBotName when it is not set
+	DiscordToken  Secret         // empty: the bot runs without Discord
+	DiscordAPI    string         // OLLIM_DISCORD_API: another base address than Discord's own, or empty
+	OwnerID       string         // OLLIM_OWNER_ID: whom the bot obeys, where Discord does not tell
+	WebhookPort   int            // WEBHOOK_PORT: where triggers are taken on this machine; 0 takes none
+	WebhookSecret Secret         // WEBHOOK_SECRET: what a trigger has to know
 	// Engine are the variables of .env that belong to the engine's command,
 	// NAME=value each: OLLIM_CLAUDE, ANTHROPIC_* and CLAUDE_*. They may be secret.
 	Engine []Secret
@@ -80,6 +83,11 @@ func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []st
 		OwnerID:      strings.TrimSpace(get("OLLIM_OWNER_ID")),
 		Engine:       engineVars(file),
 	}
+	port, problem := webhookPort(get("WEBHOOK_PORT"))
+	env.WebhookPort, env.WebhookSecret = port, Secret(strings.TrimSpace(get("WEBHOOK_SECRET")))
+	if problem != "" {
+		warnings = append(warnings, problem)
+	}
 	zone, name, more, err := findZone(overrides.Timezone, get("OLLIM_TIMEZONE"), sys)
 	env.Zone, env.ZoneName = zone, name
 	return env, append(warnings, more...), err
@@ -93,6 +101,18 @@ func first(values ...string) string {
 		}
 	}
 	return ""
+}
+
+// webhookPort reads the port; what is none is told and takes no triggers.
+func webhookPort(s string) (port int, problem string) {
+	if s = strings.TrimSpace(s); s == "" {
+		return 0, ""
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > 65535 {
+		return 0, fmt.Sprintf(msgWebhookPort, clean.Cut(clean.Line(s), 20))
+	}
+	return n, ""
 }
 
 // engineVars are the variables of .env for the engine's command, in order.

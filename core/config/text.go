@@ -2,12 +2,13 @@ package config
 
 // Every word of this package that a user may read.
 const (
-	msgEnvRead    = "read %s: %w"
-	msgEnvLine    = "%s, line %d: not a NAME=value line; correct it, put values with spaces in quotes, or put # in front of it"
-	msgEnvMode    = "%s (mode %#o) can be read by others on this machine: run chmod 600 %s"
-	msgEnvDataDir = "OLLIM_DATA_DIR in %s has no effect: set it in the environment, or give --data-dir"
-	msgZone       = "%s: there is no time zone %q; use a name such as Europe/Berlin or America/Los_Angeles"
-	msgSystemZone = "%s names the unknown time zone %q: set OLLIM_TIMEZONE, for example to Europe/Berlin"
+	msgEnvRead     = "read %s: %w"
+	msgEnvLine     = "%s, line %d: not a NAME=value line; correct it, put values with spaces in quotes, or put # in front of it"
+	msgWebhookPort = "WEBHOOK_PORT is %q, which is no port: give a number from 1 to 65535; webhooks are off"
+	msgEnvMode     = "%s (mode %#o) can be read by others on this machine: run chmod 600 %s"
+	msgEnvDataDir  = "OLLIM_DATA_DIR in %s has no effect: set it in the environment, or give --data-dir"
+	msgZone        = "%s: there is no time zone %q; use a name such as Europe/Berlin or America/Los_Angeles"
+	msgSystemZone  = "%s names the unknown time zone %q: set OLLIM_TIMEZONE, for example to Europe/Berlin"
 
 	msgRuntime = RuntimeFile + ": %s is %s, which is not accepted; it %s. The default %s is used"
 	msgUnknown = "unknown key %q: the keys are %s"

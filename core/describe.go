@@ -1,0 +1,154 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/prompt"
+	"ollimbot/routines"
+)
+
+const (
+	// describedFires is how many fires to come are listed.
+	describedFires = 10
+	// describedText is how much of a task's file is shown, in characters.
+	describedText = 100_000
+	// longClock is a fire of that list.
+	longClock = "Mon 2006-01-02 15:04"
+)
+
+// describe is everything about a task in force.
+func (b *Bot) describe(c Describe) (Outcome, error) {
+	now, set := b.now(), b.index.Set()
+	var out strings.Builder
+	var task routines.Task
+	if r, ok := set.RoutineByID(c.ID); ok {
+		task = r.Task
+		b.describeTask(&out, task)
+		describeRoutine(&out, r, b.index.Holds().Of(task.Kind, task.ID), now)
+	} else if r, ok := set.ReminderByID(c.ID); ok {
+		task = r.Task
+		b.describeTask(&out, task)
+		describeReminder(&out, r, now)
+	} else {
+		return Outcome{}, fmt.Errorf(textNoTask, clean.Cut(clean.Line(c.ID), 60))
+	}
+	for _, p := range set.Problems {
+		if p.File == task.Path {
+			row(&out, string(p.Severity), fmt.Sprintf("line %d: %s", p.Line, p.Message))
+		}
+	}
+	data, err := b.dir.Read(task.Path)
+	if err != nil {
+		return Outcome{}, err
+	}
+	text := clean.Text(string(data))
+	if cut := clean.Cut(text, describedText); cut != text {
+		text = cut + "\n" + textCutHere
+	}
+	out.WriteString("\n" + strings.TrimSpace(text) + "\n")
+	return Outcome{Message: task.Title(), Body: out.String()}, nil
+}
+
+// row is one line of a description.
+func row(out *strings.Builder, name, value string) {
+	fmt.Fprintf(out, "%-9s %s\n", name, value)
+}
+
+// describeTask says what both kinds have in common.
+func (b *Bot) describeTask(out *strings.Builder, t routines.Task) {
+	out.WriteString(t.Title() + "\n")
+	row(out, string(t.Kind), t.ID+" · "+clean.Line(t.Path))
+	where := "in the background"
+	switch {
+	case !t.Background:
+		where = "in the main session"
+	case t.Isolated:
+		where = "in the background, without the conversation's history"
+	}
+	if t.Model != "" {
+		where += ", with " + t.Model
+	}
+	if !t.Thinking {
+		where += ", without thinking"
+	}
+	row(out, "runs", where)
+	if t.Background {
+		ping := "may ping"
+		if !t.AllowPing {
+			ping = "may not ping"
+		}
+		row(out, "tells", ping+"; reports: "+strings.ReplaceAll(string(t.Mode), "_", " "))
+	}
+	for _, l := range []struct {
+		name string
+		list []string
+	}{{"may use", t.Allowed}, {"never", t.Disallowed}, {"skills", t.Skills}} {
+		if len(l.list) > 0 {
+			row(out, l.name, strings.Join(l.list, ", "))
+		}
+	}
+	if t.Subagent != "" {
+		row(out, "as", t.Subagent)
+	}
+	if h := b.index.Holds().Of(t.Kind, t.ID); !h.Ended(b.now()) {
+		word := "paused, until you let it go on"
+		if !h.Paused {
+			word = "snoozed until " + dayClock(h.Until.In(b.zone), b.now())
+		}
+		row(out, "held", word)
+	}
+}
+
+// describeRoutine says when a routine fires. While it is paused, the times are
+// those at which it would.
+func describeRoutine(out *strings.Builder, r *routines.Routine, h routines.Hold, now time.Time) {
+	row(out, "when", r.Schedule.Words()+" ("+r.Cron+")")
+	for _, n := range r.Schedule.Notes() {
+		row(out, "", n)
+	}
+	if r.RunMissed {
+		row(out, "missed", "made up for within twelve hours")
+	}
+	name, from := "next", now
+	if h.Paused {
+		name = "would"
+	} else if h.Until.After(from) {
+		from = h.Until.In(now.Location())
+	}
+	for range describedFires {
+		at := r.Schedule.Next(from)
+		if at.IsZero() {
+			break
+		}
+		row(out, name, at.Format(longClock)+", "+fromNow(at.Sub(now)))
+		name, from = "", at.Add(time.Second)
+	}
+}
+
+func describeReminder(out *strings.Builder, r *routines.Reminder, now time.Time) {
+	at := r.RunAt.In(now.Location())
+	row(out, "when", at.Format(longClock)+", "+fromNow(at.Sub(now)))
+	if r.MaxChain > 0 {
+		row(out, "chain", fmt.Sprintf("check %d of %d", r.ChainDepth+1, r.MaxChain+1))
+	}
+}
+
+// fromNow is how far away a moment is: "in 45 min", "in 3 h 5 min", "in 2 days";
+// what has been is told as ages are.
+func fromNow(d time.Duration) string {
+	minutes := int((d + time.Minute - 1) / time.Minute)
+	switch {
+	case d < 0:
+		return prompt.Age(-d)
+	case minutes < 60:
+		return fmt.Sprintf("in %d min", minutes)
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("in %d days", int((d+12*time.Hour)/(24*time.Hour)))
+	case minutes%60 == 0:
+		return fmt.Sprintf("in %d h", minutes/60)
+	}
+	return fmt.Sprintf("in %d h %d min", minutes/60, minutes%60)
+}

@@ -1,0 +1,386 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/fork"
+	"ollimbot/routines"
+)
+
+// do carries out a command that must succeed.
+func do(t *testing.T, b *Bot, c Command) Outcome {
+	t.Helper()
+	out, err := b.Do(context.Background(), c)
+	if err != nil {
+		t.Fatalf("%T: %v", c, err)
+	}
+	return out
+}
+
+// refused carries out a command that must be refused, in words.
+func refused(t *testing.T, b *Bot, c Command, words string) {
+	t.Helper()
+	if _, err := b.Do(context.Background(), c); err == nil || !strings.Contains(err.Error(), words) {
+		t.Errorf("%#v gave %v, want %q in it", c, err, words)
+	}
+}
+
+func viewOf(t *testing.T, s Snapshot, id string) TaskView {
+	t.Helper()
+	for _, v := range s.Schedule.Tasks {
+		if v.ID == id {
+			return v
+		}
+	}
+	t.Fatalf("no task %s in %+v", id, s.Schedule.Tasks)
+	return TaskView{}
+}
+
+// twice lives through two starts of the bot over one directory.
+func twice(t *testing.T, prepare func(home), first, second func(h home, b *Bot)) {
+	t.Helper()
+	h := newHome(t)
+	synctest.Test(t, func(t *testing.T) {
+		h.t = t
+		prepare(h)
+		for _, story := range []func(home, *Bot){first, second} {
+			b := h.bot(script.New(script.Options{Seed: 1, Pace: 1}))
+			ctx, stop := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- b.Run(ctx) }()
+			synctest.Wait()
+			story(h, b)
+			stop()
+			if err := <-done; err != nil {
+				t.Errorf("Run ended with %v", err)
+			}
+		}
+	})
+}
+
+func TestASnoozedTaskIsMarkedSkippedAndGoesOnByItselfOrByUndo(t *testing.T) {
+	live(t, func(h home) {
+		h.write("routines/r.md", "---\nid: \"bbbb0001\"\ncron: \"*/5 * * * *\"\nbackground: true\ndescription: \"Look\"\n---\nLook.\n\n```script\nsay looked\n```\n")
+	}, func(_ home, b *Bot) {
+		time.Sleep(time.Minute)
+		before := len(b.Snapshot().Forks)
+		end := b.now().Add(19 * time.Minute)
+		out := do(t, b, Snooze{ID: "bbbb0001", Until: end})
+		if out.Message != "Look is snoozed until 01:20" {
+			t.Errorf("message: %q", out.Message)
+		}
+		s := b.Snapshot()
+		if v := viewOf(t, s, "bbbb0001"); !v.Snoozed.Equal(end) || v.Paused || !v.Next.Equal(end) || v.When != "every 5 minutes" {
+			t.Errorf("the list of all shows %+v", v)
+		}
+		tagged := 0
+		for _, e := range s.Schedule.Entries {
+			if e.Held && e.Tag == "snoozed until 01:20" {
+				tagged++
+			}
+		}
+		if tagged != 1 {
+			t.Errorf("the schedule shows %+v", s.Schedule.Entries)
+		}
+		if text, err := b.Preview(t.Context(), "bbbb0001", b.now(), false); err != nil || strings.Contains(text, "1:05 AM") || !strings.Contains(text, "1:20 AM") {
+			t.Errorf("an agent is told (%v):\n%s", err, text)
+		}
+		time.Sleep(15 * time.Minute)
+		if n := len(b.Snapshot().Forks); n != before {
+			t.Errorf("%d runs while it was snoozed", n-before)
+		}
+		do(t, b, out.Undo)
+		time.Sleep(4*time.Minute + 30*time.Second)
+		s = b.Snapshot()
+		if n := len(s.Forks); n != before+1 || len(s.Updates) != 0 {
+			t.Errorf("after undo: %d runs, updates %+v", n-before, s.Updates)
+		}
+	})
+}
+
+func TestAPauseOutlivesARestartAndUndoGivesTheSnoozeBack(t *testing.T) {
+	var undo Command
+	twice(t, func(h home) {
+		h.reminder("bbbb0002", 10*time.Minute, "", `say here`)
+	}, func(_ home, b *Bot) {
+		do(t, b, Snooze{ID: "bbbb0002", Until: b.now().Add(3 * time.Hour)})
+		undo = do(t, b, Pause{ID: "bbbb0002", Paused: true}).Undo
+		time.Sleep(time.Hour)
+	}, func(h home, b *Bot) {
+		s := b.Snapshot()
+		if v := viewOf(t, s, "bbbb0002"); !v.Paused || !v.Next.IsZero() || len(s.Forks) != 0 {
+			t.Fatalf("after the restart: %+v, forks %+v", v, s.Forks)
+		}
+		do(t, b, undo)
+		if v := viewOf(t, b.Snapshot(), "bbbb0002"); v.Paused || v.Snoozed.IsZero() {
+			t.Errorf("after undo: %+v", v)
+		}
+		time.Sleep(2*time.Hour + time.Minute)
+		s = b.Snapshot()
+		if len(s.Forks) != 1 || s.Forks[0].State != fork.Done || s.Forks[0].Late || h.has("reminders/bbbb0002.md") {
+			t.Errorf("at the end of the snooze: %+v", s.Forks)
+		}
+	})
+}
+
+func TestWhatCannotBeHeldIsSaid(t *testing.T) {
+	live(t, func(h home) { h.reminder("bbbb0003", time.Hour, "") }, func(_ home, b *Bot) {
+		refused(t, b, Snooze{ID: "nobody", Until: b.now().Add(time.Hour)}, "nobody")
+		refused(t, b, Snooze{ID: "bbbb0003", Until: b.now().Add(-time.Hour)}, "has passed")
+		refused(t, b, Snooze{ID: "bbbb0003", Until: b.now().AddDate(3, 0, 0)}, "pause the task")
+		if out := do(t, b, Pause{ID: "bbbb0003"}); out.Undo != nil || !strings.Contains(out.Message, "neither") {
+			t.Errorf("letting go of what is not held: %+v", out)
+		}
+	})
+}
+
+func TestAMuteRefusesPingsLikeQuietHoursAndCriticalOnesComeThrough(t *testing.T) {
+	live(t, func(h home) {
+		h.reminder("bbbb0004", 10*time.Minute, "", `call ping_user {"message":"Soft."}`, `call report_updates {"message":"r"}`)
+		h.reminder("bbbb0005", 11*time.Minute, "", `call ping_user {"message":"Hard.","critical":true}`, `call report_updates {"message":"r"}`)
+		h.reminder("bbbb0006", 70*time.Minute, "", `call ping_user {"message":"Later."}`, `call report_updates {"message":"r"}`)
+	}, func(_ home, b *Bot) {
+		until := b.now().Add(time.Hour)
+		out := do(t, b, MuteUntil{Until: until})
+		s := b.Snapshot()
+		if !s.Budget.Muted.Equal(until) || !s.Budget.Quiet.Equal(until) || !strings.Contains(out.Message, "02:00") {
+			t.Errorf("muted %v, quiet %v, %q", s.Budget.Muted, s.Budget.Quiet, out.Message)
+		}
+		if text, err := b.Preview(t.Context(), "bbbb0004", time.Time{}, false); err != nil || !strings.Contains(text, "2:00 AM") {
+			t.Errorf("the preamble does not tell of the mute (%v):\n%s", err, text)
+		}
+		time.Sleep(30 * time.Minute)
+		s = b.Snapshot()
+		if pings(s) != 1 || s.Budget.State.CriticalUsed != 1 || s.Budget.State.DailyUsed != 0 {
+			t.Errorf("pings %d, critical %d, used %d", pings(s), s.Budget.State.CriticalUsed, s.Budget.State.DailyUsed)
+		}
+		time.Sleep(45 * time.Minute)
+		s = b.Snapshot()
+		if pings(s) != 2 || !s.Budget.Muted.IsZero() || !s.Budget.Quiet.IsZero() {
+			t.Errorf("after the mute: pings %d, muted %v", pings(s), s.Budget.Muted)
+		}
+	})
+}
+
+func TestAMuteOutlivesARestartAndUndoGivesTheFormerOneBack(t *testing.T) {
+	var undo Command
+	var until time.Time
+	twice(t, func(home) {}, func(_ home, b *Bot) {
+		until = b.now().Add(2 * time.Hour)
+		do(t, b, MuteUntil{Until: until})
+		undo = do(t, b, MuteUntil{Until: until.Add(time.Hour)}).Undo
+	}, func(h home, b *Bot) {
+		if m := b.Snapshot().Budget.Muted; !m.Equal(until.Add(time.Hour)) {
+			t.Errorf("after the restart: %v", m)
+		}
+		do(t, b, undo)
+		if m := b.Snapshot().Budget.Muted; !m.Equal(until) {
+			t.Errorf("after undo: %v", m)
+		}
+		again := do(t, b, MuteUntil{})
+		if m := b.Snapshot().Budget.Muted; !m.IsZero() || h.has("state/mute.json") {
+			t.Errorf("after the end: %v", m)
+		}
+		do(t, b, again.Undo)
+		if m := b.Snapshot().Budget.Muted; !m.Equal(until) {
+			t.Errorf("after the undo of the end: %v", m)
+		}
+		refused(t, b, MuteUntil{Until: b.now().Add(-time.Minute)}, "has passed")
+		refused(t, b, MuteUntil{Until: b.now().AddDate(2, 0, 0)}, "capacity")
+	})
+}
+
+func TestAMuteAndQuietHoursThatMeetAreOneQuietTime(t *testing.T) {
+	h := newHome(t)
+	h.write("state/config.json", `{"quiet_hours": "22:00-07:30"}`)
+	h.write("state/mute.json", `{"until": "2026-11-23T23:00:00+01:00"}`)
+	b := h.bot(script.New(script.Options{}))
+	at := func(day, hour, minute int) time.Time { return time.Date(2026, 11, day, hour, minute, 0, 0, h.zone) }
+	for _, c := range []struct{ now, want time.Time }{
+		{at(23, 20, 0), at(24, 7, 30)},
+		{at(23, 22, 30), at(24, 7, 30)},
+		{at(23, 23, 0), at(24, 7, 30)},
+		{at(22, 23, 0), at(24, 7, 30)},
+		{at(24, 7, 30), time.Time{}},
+	} {
+		if got := b.quietUntil(c.now); !got.Equal(c.want) {
+			t.Errorf("at %v: quiet until %v, want %v", c.now, got, c.want)
+		}
+	}
+}
+
+func TestGarbageInTheMuteIsNoMuteAndIsKeptAside(t *testing.T) {
+	for _, text := range []string{"{", `{"until": 5}`, "[]", "null", ""} {
+		live(t, func(h home) { h.write("state/mute.json", text) }, func(_ home, b *Bot) {
+			if m := b.Snapshot().Budget.Muted; !m.IsZero() {
+				t.Errorf("%q mutes until %v", text, m)
+			}
+			until := b.now().Add(time.Hour)
+			do(t, b, MuteUntil{Until: until})
+			if m := b.Snapshot().Budget.Muted; !m.Equal(until) {
+				t.Errorf("over %q: muted until %v", text, m)
+			}
+		})
+	}
+}
+
+// listener notes what the main session is sent.
+func listener() (*witness, func() agent.Engine) {
+	w := &witness{}
+	return w, func() agent.Engine {
+		w.Engine = script.New(script.Options{Seed: 1, Pace: 1})
+		return w
+	}
+}
+
+// messages is all that was sent so far.
+func (w *witness) messages() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.sent)
+}
+
+func TestDeliverNowSendsTheHeaderAloneAndTakesTheUpdates(t *testing.T) {
+	w, engine := listener()
+	liveWith(t, engine, func(home) {}, func(_ home, b *Bot) {
+		if out := do(t, b, DeliverNow{}); !strings.Contains(out.Message, "no update") || out.Done != nil {
+			t.Errorf("with nothing pending: %+v", out)
+		}
+		for i := range 2 {
+			if err := b.updates.Append(b.now(), fmt.Sprintf("Thing %d.", i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out := do(t, b, DeliverNow{})
+		select {
+		case <-out.Done:
+		case <-time.After(5 * time.Minute):
+			t.Fatal("no answer came")
+		}
+		const want = "[2000-01-01 Sat 01:00 AM CET] RECENT BACKGROUND UPDATES (mention key findings in your response):\n- (just now) Thing 0.\n- (just now) Thing 1."
+		sent := w.messages()
+		if len(sent) != 1 || sent[0] != want {
+			t.Errorf("sent: %q", sent)
+		}
+		if s := b.Snapshot(); len(s.Updates) != 0 || len(s.Chat) == 0 || b.sessions.Main() == "" {
+			t.Errorf("updates %+v, chat %+v", s.Updates, s.Chat)
+		}
+	})
+}
+
+func TestDeliverNowWaitsForTheTurnThatRunsAndSendsNothingTwice(t *testing.T) {
+	w, engine := listener()
+	liveWith(t, engine, func(home) {}, func(_ home, b *Bot) {
+		do(t, b, Say{Text: script_(`wait 1m`, `say done`)})
+		time.Sleep(10 * time.Second)
+		if err := b.updates.Append(b.now(), "Late news."); err != nil {
+			t.Fatal(err)
+		}
+		first, second := do(t, b, DeliverNow{}), do(t, b, DeliverNow{})
+		time.Sleep(10 * time.Second)
+		if n := len(w.messages()); n != 1 || !b.Snapshot().Busy {
+			t.Errorf("%d messages while the turn ran", n)
+		}
+		<-first.Done
+		<-second.Done
+		if sent := w.messages(); len(sent) != 2 || !strings.HasSuffix(sent[1], "Late news.") {
+			t.Errorf("sent: %q", sent)
+		}
+		if !spoken(b.Snapshot(), "done") {
+			t.Error("the running turn was interrupted")
+		}
+	})
+}
+
+func TestUpdatesThatCouldNotBeDeliveredNowStayPending(t *testing.T) {
+	liveWith(t, func() agent.Engine { return deaf{fmt.Errorf("no engine today")} }, func(home) {}, func(_ home, b *Bot) {
+		if err := b.updates.Append(b.now(), "keep me"); err != nil {
+			t.Fatal(err)
+		}
+		<-do(t, b, DeliverNow{}).Done
+		time.Sleep(time.Minute)
+		if u := b.Snapshot().Updates; len(u) != 1 {
+			t.Errorf("updates: %+v", u)
+		}
+	})
+}
+
+func TestInAForkNothingIsDeliveredNow(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		type_(t, b, "/fork tea")
+		if err := b.updates.Append(b.now(), "keep me"); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, b, DeliverNow{}, "leave the fork")
+	})
+}
+
+func TestTheListOfAllTasksFollowsTheFiles(t *testing.T) {
+	h := newHome(t)
+	put := func(name, cron string) {
+		h.write("routines/"+name+".md", fmt.Sprintf("---\nid: %q\ncron: %q\n---\nDo %s.\n", name, cron, name))
+	}
+	for _, name := range []string{"b", "d", "f"} {
+		put(name, "0 9 * * *")
+	}
+	b := h.bot(script.New(script.Options{}))
+	check := func(want ...string) {
+		t.Helper()
+		b.index.Scan()
+		var got []string
+		for _, v := range b.Snapshot().Schedule.Tasks {
+			got = append(got, v.Title+" "+v.When)
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("tasks %q, want %q", got, want)
+		}
+	}
+	check("Do b. at 9:00, every day", "Do d. at 9:00, every day", "Do f. at 9:00, every day")
+	put("d", "0 10 * * *")
+	put("a", "0 11 * * *")
+	check("Do a. at 11:00, every day", "Do b. at 9:00, every day", "Do d. at 10:00, every day", "Do f. at 9:00, every day")
+	if err := os.Remove(filepath.Join(h.root, "routines/a.md")); err != nil {
+		t.Fatal(err)
+	}
+	check("Do b. at 9:00, every day", "Do d. at 10:00, every day", "Do f. at 9:00, every day")
+}
+
+func TestTheSnapshotListsTheDayAndAllTasks(t *testing.T) {
+	live(t, func(h home) {
+		h.write("routines/r.md", "---\nid: \"bbbb0007\"\ncron: \"30 2,14 * * *\"\nbackground: true\nallow-ping: false\ndescription: \"Twice\"\n---\nLook.\n")
+		h.write("routines/f.md", "---\nid: \"bbbb0008\"\ncron: \"0 0 1 1 *\"\ndescription: \"New year\"\n---\nSing.\n")
+		h.reminder("bbbb0009", 10*time.Minute, "", `say here`)
+	}, func(_ home, b *Bot) {
+		s := b.Snapshot()
+		var day, all []string
+		for _, e := range s.Schedule.Day {
+			day = append(day, e.FireTime.Format("15:04 ")+e.ID)
+		}
+		for _, v := range s.Schedule.Tasks {
+			all = append(all, fmt.Sprintf("%s %s %s %v %v", v.ID, v.Title, v.Kind, v.Foreground, v.Silent))
+		}
+		if got, want := strings.Join(day, ", "), "01:10 bbbb0009, 02:30 bbbb0007, 14:30 bbbb0007"; got != want {
+			t.Errorf("day: %s, want %s", got, want)
+		}
+		if got, want := strings.Join(all, ", "), "bbbb0009 Task bbbb0009 reminder false false, bbbb0007 Twice routine false true, bbbb0008 New year routine true false"; got != want {
+			t.Errorf("tasks: %s, want %s", got, want)
+		}
+		do(t, b, Pause{ID: "bbbb0009", Paused: true})
+		if last := b.Snapshot().Schedule.Tasks[2]; last.ID != "bbbb0009" || !last.Paused {
+			t.Errorf("what never fires does not stand last: %+v", last)
+		}
+		if kind := b.Snapshot().Schedule.Day[0]; !kind.Held || kind.Tag != routines.TagPaused {
+			t.Errorf("the day shows %+v", kind)
+		}
+	})
+}

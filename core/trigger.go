@@ -1,0 +1,135 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/fork"
+	"ollimbot/core/prompt"
+	"ollimbot/core/skill"
+	"ollimbot/core/webhook"
+)
+
+// screenWithin is how long the small model may take over a payload.
+const screenWithin = time.Minute
+
+// makeWebhooks builds the server that takes triggers from outside, where a port
+// was set for it. Without a secret nobody could be told from anybody: then it
+// stays off, and the bot goes on (spec 08.1).
+func (b *Bot) makeWebhooks() {
+	b.hooks = webhook.NewIndex(b.dir)
+	b.hooks.Scan()
+	env := b.o.Env
+	if env.WebhookPort == 0 {
+		return
+	}
+	s, err := webhook.New(webhook.Options{
+		Dir: b.dir, Index: b.hooks, Secret: env.WebhookSecret, Zone: b.zone, Log: b.log,
+		Addr:   net.JoinHostPort("127.0.0.1", strconv.Itoa(env.WebhookPort)),
+		Screen: b.screen, Run: b.fireWebhook, Note: b.note, Changed: b.notify,
+	})
+	if err != nil {
+		b.hooksOff = err.Error()
+		return
+	}
+	b.triggers = s
+}
+
+// runWebhooks serves triggers until ctx ends. Where it cannot, the bot goes on.
+func (b *Bot) runWebhooks(ctx context.Context) error {
+	if b.hooksOff != "" {
+		b.log.Error("webhooks are off", "error", b.hooksOff)
+	}
+	if b.triggers == nil {
+		return nil
+	}
+	if err := b.triggers.Run(ctx); err != nil && ctx.Err() == nil {
+		b.log.Error("webhooks are off", "error", err)
+	}
+	return nil
+}
+
+// fireWebhook runs a delivery in the background, to its end.
+func (b *Bot) fireWebhook(ctx context.Context, j webhook.Job) error {
+	task := j.Spec.Task
+	b.log.Info("webhook fires", "id", task.ID, "delivery", j.Delivery.ID)
+	skills := b.loadSkills(task)
+	_, err := b.forks.Do(ctx, fork.Job{
+		Task: task, At: j.Delivery.At, Allowed: b.allowedTools(task, skills), Disallowed: task.Disallowed,
+		Prompt: func(ctx context.Context, now time.Time, busy bool, quiet time.Time) (string, error) {
+			return b.webhookPrompt(ctx, j, promptMoment{now.In(b.zone), busy, quiet}, skills), nil
+		},
+	})
+	return err
+}
+
+// webhookPrompt is the exact text that a delivery's run is sent.
+func (b *Bot) webhookPrompt(ctx context.Context, j webhook.Job, m promptMoment, skills []skill.Skill) string {
+	task := j.Spec.Task
+	state, _ := b.budget.State(m.now)
+	p := prompt.Background{
+		Now: m.now, Task: task, Busy: m.busy, QuietUntil: m.quiet,
+		Budget: state, Forward: b.index.Forward(m.now, task.ID),
+		Allowed: b.allowedTools(task, skills), Disallowed: task.Disallowed, Skills: b.expandSkills(ctx, skills),
+	}
+	if !task.Isolated {
+		p.Updates = b.updates.Peek()
+	}
+	return prompt.WebhookPrompt(p, j.Payload.Data)
+}
+
+// screen asks the small model, alone and without a tool, whether texts from
+// outside try to instruct whoever reads them. What it does not answer clearly
+// is an error, and holds the delivery.
+func (b *Bot) screen(ctx context.Context, fields map[string]string) (safe bool, flagged []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, screenWithin)
+	defer cancel()
+	s, err := b.o.Engine.Open(ctx, agent.SessionOptions{
+		Dir: b.dir.Root(), Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"},
+		Hooks: agent.Hooks{PreTool: func(context.Context, agent.ToolUse) agent.Decision {
+			return agent.Decision{Reason: textScreenNoTools}
+		}},
+	})
+	if err != nil {
+		return false, nil, fmt.Errorf("screen a payload: %w", err)
+	}
+	defer b.main.hangUp(s)
+	var text string
+	for ev, err := range s.Send(ctx, agent.Message{Text: webhook.ScreenPrompt(fields)}) {
+		if err != nil {
+			return false, nil, fmt.Errorf("screen a payload: %w", err)
+		}
+		switch ev := ev.(type) {
+		case agent.Text:
+			text += ev.Delta
+		case agent.Rewind:
+			text = text[:max(0, len(text)-ev.Bytes)]
+		case agent.Result:
+			b.spent(ev.Usage)
+			if ev.IsError || ev.Interrupted {
+				return false, nil, fmt.Errorf("screen a payload: %s", ev.Text)
+			}
+		}
+	}
+	return webhook.ParseVerdict(text)
+}
+
+// PreviewWebhook is the exact prompt that a payload would cause.
+func (b *Bot) PreviewWebhook(ctx context.Context, id string, payload []byte) (string, error) {
+	spec, ok := b.hooks.Find(id)
+	if !ok {
+		return "", fmt.Errorf(textNoWebhook, id)
+	}
+	p, err := spec.Check(payload)
+	if err != nil {
+		return "", err
+	}
+	now := b.now()
+	busy, quiet := b.busy()
+	j := webhook.Job{Spec: spec, Payload: p}
+	return b.webhookPrompt(ctx, j, promptMoment{now, busy, quiet}, b.loadSkills(spec.Task)), nil
+}

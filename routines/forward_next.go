@@ -1,0 +1,34 @@
+package routines
+
+import "time"
+
+// NextFires is when each task fires next, at from or later: beside the routines
+// of the set that is returned with them, and then its reminders. It is zero for
+// what never does, as things stand: paused tasks among them. An overdue reminder
+// gives its time in the past.
+func (x *Index) NextFires(from time.Time) (*Set, []time.Time) {
+	set, holds := x.Set(), x.Holds()
+	next := make([]time.Time, len(set.Routines)+len(set.Reminders))
+	start := ceilSecond(from)
+	c := &x.forward
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.follow(set)
+	for i, r := range set.Routines {
+		var at int64
+		if h, ok := holds.find(&r.Task); ok {
+			at = h.firstFree(r, start, x.zone)
+		} else {
+			at = c.times[i].first(r, start, x.zone)
+		}
+		if at != never {
+			next[i] = time.Unix(at, 0).In(x.zone)
+		}
+	}
+	for i, r := range set.Reminders {
+		if at, free := holds.dueAt(r); free {
+			next[len(set.Routines)+i] = at.In(x.zone)
+		}
+	}
+	return set, next
+}
