@@ -293,3 +293,20 @@ func TestAMessageThatWaitedWhenTheProgramEndedIsAnsweredOnceAfterwards(t *testin
 		}
 	})
 }
+
+func TestSetupIsATalkThatOnlyTheUserBegins(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		type_(t, b, "/setup")
+		time.Sleep(time.Minute)
+		if s := b.Snapshot(); s.Busy || len(s.Chat) == 0 || s.Chat[len(s.Chat)-1].Role != "bot" {
+			t.Errorf("nobody answered: %+v", s.Chat)
+		}
+		if _, err := b.Do(context.Background(), Slash{Line: "/google-auth"}); err == nil || !strings.Contains(err.Error(), "not connected") {
+			t.Error(err)
+		}
+		out, err := b.Do(context.Background(), Slash{Line: "/update"})
+		if err != nil || !strings.Contains(out.Message, "install") {
+			t.Errorf("%q %v", out.Message, err)
+		}
+	})
+}

@@ -31,10 +31,10 @@ func (b *Bot) install() {
 	}
 	for _, n := range notes {
 		if n.Warning {
-			b.log.Warn("files for the agent", "note", n.Text)
+			b.log.Warn("file for the agent", "file", n.File, "note", n.Text)
 			continue
 		}
-		b.log.Info("files for the agent", "note", n.Text)
+		b.log.Info("file for the agent", "file", n.File, "note", n.Text)
 	}
 }
 

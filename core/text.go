@@ -13,6 +13,8 @@ const (
 	textRetry            = "waiting %[2]s to try again: %[1]s"
 	textScreenNoTools    = "no tool is needed here: answer with the JSON object only"
 	textNoWebhook        = "no webhook has the id %q: ollim-bot webhook list shows the ids"
+	textNoSetup          = "the setup skill is missing: skills/setup/SKILL.md is made when the bot starts"
+	textUpdate           = "To update it, install the new version over it, and /restart."
 	textNoLogin          = "this engine needs no login"
 	textLoggedIn         = "claude is logged in"
 	textOpenLogin        = "open the address, log in there, and paste the code that it shows"

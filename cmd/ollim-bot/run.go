@@ -46,13 +46,14 @@ func (c *runCmd) Run(p *process) error {
 	}
 	ctx, stop := p.context()
 	defer stop()
-	return p.serve(ctx, at, serving{headless: c.Headless, readOnly: c.ReadOnly, model: m})
+	return p.serve(ctx, at, serving{headless: c.Headless, readOnly: c.ReadOnly, model: m, discord: true})
 }
 
 // serving says how a bot is run.
 type serving struct {
 	headless, readOnly bool
 	model              model
+	discord            bool // connect where a token is set
 	// beside runs with the bot and ends with it: the demo's director. Nil for none.
 	beside func(ctx context.Context, bot *core.Bot, log *slog.Logger) error
 }
@@ -73,13 +74,21 @@ func (p *process) serve(ctx context.Context, at place, s serving) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var again atomic.Bool
-	bot, err := core.New(core.Options{
+	var bot *core.Bot
+	options := core.Options{
 		Dir: at.dir, Env: at.env, Engine: s.model.engine(log), EngineName: s.model.name, Log: log, Book: book, Version: version,
 		Restart: func() {
 			again.Store(true)
 			stop()
 		},
-	})
+	}
+	if s.discord {
+		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }
+		if options.Remote, options.NoRemote, err = p.discord(at, log, pending); err != nil {
+			return errors.Join(err, book.Close())
+		}
+	}
+	bot, err = core.New(options)
 	if err != nil {
 		return errors.Join(err, book.Close())
 	}

@@ -12,6 +12,7 @@ const (
 	textNoClaude        = "%v; until then the offline engine answers"
 	textNoWebhooks      = "no webhooks: a file in webhooks/ makes one (webhook-spec.md in the data directory says how)"
 	textNoWebhookServer = "webhooks are not switched on: set WEBHOOK_PORT and WEBHOOK_SECRET in the environment or in .env, and start the bot"
+	textNoDiscord       = "no Discord: ollim-bot init connects it"
 	textNoTerminal      = "this is not a terminal: use --headless for a bot without a dashboard, or ollim-bot snapshot for one frame"
 	textOffline         = "the offline engine plays the model: scripts, or improvised"
 	textDemo            = "demo: all is real but the model; try 1 +, 2 f, 5 i"

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/discord/fake"
+)
+
+// discordWorld is the real bot, without a screen, in its user's direct messages
+// on a Discord of ours.
+type discordWorld struct {
+	t    *testing.T
+	fake *fake.Server
+	data string
+	out  bytes.Buffer
+	cmd  *exec.Cmd
+}
+
+const fakeToken = "MTAw.fake.token"
+
+func newDiscordWorld(t *testing.T) *discordWorld {
+	t.Helper()
+	w := &discordWorld{t: t, data: filepath.Join(t.TempDir(), "data")}
+	if err := os.MkdirAll(filepath.Join(w.data, "reminders"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.fake = fake.Start(t, fake.Options{Token: fakeToken})
+	return w
+}
+
+func (w *discordWorld) start() {
+	w.t.Helper()
+	w.cmd = exec.Command(built(w.t), "run", "--headless", "--engine", "script", "--pace", "0.2")
+	w.cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + w.t.TempDir(), "TMPDIR=" + w.t.TempDir(), "OLLIM_DATA_DIR=" + w.data, "OLLIM_TIMEZONE=UTC",
+		"DISCORD_TOKEN=" + fakeToken, "OLLIM_DISCORD_API=" + w.fake.URL() + "/api/v10", "OLLIM_USER_NAME=Sam", "OLLIM_BOT_NAME=Ollie",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+	}
+	w.cmd.Stdout, w.cmd.Stderr = &w.out, &w.out
+	if err := w.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *discordWorld) stop() {
+	w.t.Helper()
+	if err := w.cmd.Process.Signal(os.Interrupt); err != nil {
+		w.t.Fatal(err)
+	}
+	limit := time.AfterFunc(30*time.Second, func() { _ = w.cmd.Process.Kill() })
+	defer limit.Stop()
+	if err := w.cmd.Wait(); err != nil {
+		w.t.Errorf("the bot ended with %v:\n%s", err, &w.out)
+	}
+	if strings.Contains(w.out.String(), fakeToken) {
+		w.t.Error("the token is in the log")
+	}
+}
+
+// until waits until a file of the data directory is as expected.
+func (w *discordWorld) until(file string, holds func(string) bool) {
+	w.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.After(30 * time.Second)
+	for {
+		data, err := os.ReadFile(filepath.Join(w.data, file))
+		if err == nil && holds(string(data)) {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			w.t.Fatalf("%s never was as expected: %s", file, data)
+		}
+	}
+}
+
+// sees waits until the user can read something of the bot's.
+func (w *discordWorld) sees(text string) fake.Message {
+	w.t.Helper()
+	ctx, stop := context.WithTimeout(w.t.Context(), 30*time.Second)
+	defer stop()
+	var found fake.Message
+	_, err := w.fake.WaitContext(ctx, text, func(s fake.State) bool {
+		for _, m := range s.Messages {
+			whole := m.Content
+			for _, e := range m.Embeds {
+				whole += e.Title + e.Description
+			}
+			if m.Author.Bot && m.Deleted.IsZero() && strings.Contains(whole, text) {
+				found = *m
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		w.t.Fatalf("%q was never seen: %v\n%s", text, err, &w.out)
+	}
+	return found
+}
+
+const pixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"
+
+// TestABotInDirectMessages: a conversation with an image, a ping that is
+// answered by a reply, and a button after a restart, all in the built program.
+func TestABotInDirectMessages(t *testing.T) {
+	t.Parallel()
+	w := newDiscordWorld(t)
+	w.start()
+	w.fake.Wait(t, "the bot is there", func(s fake.State) bool { return s.Up() && len(s.Commands) == 15 })
+	user := w.fake.User()
+	user.Say("hello\n\n```script\nsay Good to see you.\n```")
+	w.sees("Good to see you.")
+	user.Upload("look\n\n```script\nsay What a small picture.\n```", fake.File{Name: "p.png", Type: "image/png", Data: []byte(pixel)})
+	w.sees("What a small picture.")
+	w.fake.Stranger().Say("```script\nsay I obey strangers.\n```")
+
+	reminder := "---\nid: \"cccc0001\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) +
+		"\"\nbackground: true\nupdate-main-session: \"freely\"\n---\nAsk.\n\n```script\ncall discord_embed " +
+		`{"title":"Plants","description":"Water them?","buttons":[{"label":"Done","style":"success","action":"agent:the plants are done"}]}` +
+		"\nsay asked\n```\n"
+	if err := os.WriteFile(filepath.Join(w.data, "reminders", "plants.md"), []byte(reminder), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	card := w.sees("Water them?")
+	w.until("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
+	w.stop()
+
+	w.start()
+	w.fake.Wait(t, "the bot is back", func(s fake.State) bool { return len(s.Identifies) >= 2 && s.Up() })
+	if len(card.Buttons) != 1 {
+		t.Fatalf("buttons: %+v", card)
+	}
+	user.Click(card.ID, card.Buttons[0].CustomID)
+	w.sees("Forked Session")
+	w.stop()
+	for _, m := range w.fake.State().Messages {
+		if strings.Contains(m.Content, "I obey strangers") && m.Author.Bot {
+			t.Error("a stranger was answered")
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package core
+
+import (
+	"context"
+	"errors"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/skill"
+)
+
+// setupSkill is the bundled skill behind /setup. The model cannot begin it by
+// itself: only the user asks to be walked through a set-up.
+const setupSkill = "setup"
+
+// slashSetup lets the agent walk the user through names, profile and routines:
+// the skill's text is its message.
+func (b *Bot) slashSetup(ctx context.Context, _ []string) (string, error) {
+	s, ok := skill.Read(b.dir, setupSkill)
+	if !ok {
+		return "", errors.New(textNoSetup)
+	}
+	m := agent.Message{Text: b.expandSkills(ctx, []skill.Skill{s})[0].Body}
+	return "", b.main.later(func(ctx context.Context) error { return b.main.answer(ctx, m, "") })
+}
+
+// slashUpdate says how this program is brought up to date: it is one file, which
+// whoever installed it replaces, so it does not replace itself.
+func (b *Bot) slashUpdate(context.Context, []string) (string, error) {
+	return "ollim-bot " + b.o.Version + " runs. " + textUpdate, nil
+}
+
+// slashGoogle says where things stand with Google.
+func (b *Bot) slashGoogle(context.Context, []string) (string, error) {
+	return "", errors.New(textNoGoogle)
+}

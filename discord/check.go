@@ -1,0 +1,235 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/config"
+	"ollimbot/discord/render"
+	"ollimbot/discord/rest"
+)
+
+// CheckOptions say what is checked.
+type CheckOptions struct {
+	Token config.Secret
+	// API and OwnerID as in Options.
+	API, OwnerID string
+	Version      string
+	// Hello sends the owner a message, the only sure sign that the bot may.
+	Hello bool
+}
+
+// Finding is one thing that a check has found, as a sentence. Next says what to
+// do where something is wrong, or could be better.
+type Finding struct {
+	OK         bool
+	Text, Next string
+}
+
+// Report is what a check has found.
+type Report struct {
+	BotName  string // cleaned; empty where it is not known
+	OwnerID  string
+	Findings []Finding
+	// InstallLink adds the bot to a server of the owner's, which lets it write to
+	// them; UserLink installs its commands. Empty where the bot is not known.
+	InstallLink, UserLink string
+}
+
+// OK reports whether nothing is wrong.
+func (r Report) OK() bool {
+	for _, f := range r.Findings {
+		if !f.OK {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *Report) good(format string, args ...any) {
+	r.Findings = append(r.Findings, Finding{OK: true, Text: fmt.Sprintf(format, args...)})
+}
+
+func (r *Report) bad(text, next string) {
+	r.Findings = append(r.Findings, Finding{Text: text, Next: next})
+}
+
+// checkWithin is how long a check may take as a whole, and greetWithin how long
+// the gateway's greeting.
+const (
+	checkWithin = 30 * time.Second
+	greetWithin = 10 * time.Second
+	// fewStarts is how many sessions must be left for today.
+	fewStarts = 10
+)
+
+// Check asks Discord whether a bot can work with a token, and changes nothing
+// but that it opens the direct messages with the owner. What is wrong is in the
+// report; an error says that nothing could be checked at all: no token, a wrong
+// address.
+func Check(ctx context.Context, o CheckOptions) (Report, error) {
+	var r Report
+	token := bare(o.Token)
+	if token == "" {
+		return r, errors.New(textNoToken)
+	}
+	if err := rest.CheckBase(o.API); err != nil {
+		return r, fmt.Errorf("OLLIM_DISCORD_API: %w", err)
+	}
+	if o.OwnerID != "" && !isID(o.OwnerID) {
+		return r, errors.New(textBadOwnerID)
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkWithin)
+	defer cancel()
+	c := rest.New(rest.Options{Token: token, Base: o.API, Version: o.Version})
+	app, ok := r.who(ctx, c)
+	if !ok {
+		return r, nil
+	}
+	r.InstallLink = install(app.ID, "bot applications.commands", "0")
+	r.UserLink = install(app.ID, "applications.commands", "1")
+	r.installs(app)
+	r.gateway(ctx, c)
+	r.owner(ctx, c, app, o)
+	return r, nil
+}
+
+// who looks up the bot.
+func (r *Report) who(ctx context.Context, c *rest.Client) (rest.App, bool) {
+	me, err := c.Me(ctx)
+	if err != nil {
+		r.failed(err, textCheckToken)
+		return rest.App{}, false
+	}
+	r.BotName = clean.Cut(clean.Line(me.Name), 80)
+	app, err := c.Application(ctx)
+	if err != nil {
+		r.failed(err, textCheckApp)
+		return rest.App{}, false
+	}
+	r.good(textCheckBot, r.BotName, clean.Cut(clean.Line(app.Name), 80))
+	return app, true
+}
+
+func (r *Report) failed(err error, what string) {
+	next := textTryAgain
+	switch {
+	case errors.Is(err, rest.ErrAuth):
+		next = textNewToken
+	case !passes(err):
+		next = ""
+	}
+	r.bad(fmt.Sprintf(what, reason(err)), next)
+}
+
+// installs says how the application can be installed.
+func (r *Report) installs(app rest.App) {
+	if app.UserInstall {
+		r.good(textCheckUserInstall)
+	} else {
+		r.bad(textCheckNoUserInstall, textAddUserInstall)
+	}
+	if app.BotPublic {
+		r.Findings = append(r.Findings, Finding{OK: true, Text: textCheckPublic, Next: textMakePrivate})
+	}
+}
+
+// gateway looks whether events would arrive.
+func (r *Report) gateway(ctx context.Context, c *rest.Client) {
+	g, err := c.GatewayBot(ctx)
+	if err == nil {
+		err = greeted(ctx, g.URL)
+	}
+	switch {
+	case err != nil:
+		r.failed(err, textCheckGateway)
+	case g.Remaining < fewStarts:
+		r.bad(fmt.Sprintf(textCheckFewStarts, g.Remaining), fmt.Sprintf(textWaitFor, g.ResetAfter.Round(time.Minute)))
+	default:
+		r.good(textCheckGatewayFine, g.Remaining)
+	}
+}
+
+// greeted connects to the gateway and waits for its greeting, without a word.
+func greeted(ctx context.Context, address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "wss" && u.Scheme != "ws" {
+		return errors.New(textBadGateway)
+	}
+	u.RawQuery = "v=10&encoding=json"
+	ctx, cancel := context.WithTimeout(ctx, greetWithin)
+	defer cancel()
+	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: greetWithin}
+	conn, answer, err := dialer.DialContext(ctx, u.String(), nil)
+	if err != nil {
+		return fmt.Errorf("%w: %w", rest.ErrTransient, err)
+	}
+	_ = answer.Body.Close()
+	defer func() { _ = conn.Close() }()
+	over, _ := ctx.Deadline()
+	if err := conn.SetReadDeadline(over); err != nil {
+		return err
+	}
+	_, data, err := conn.ReadMessage()
+	if err != nil {
+		return fmt.Errorf("%w: %w", rest.ErrTransient, err)
+	}
+	var hello struct {
+		Op int `json:"op"`
+	}
+	if json.Unmarshal(data, &hello) != nil || hello.Op != 10 {
+		return errors.New(textBadGateway)
+	}
+	return nil
+}
+
+// owner looks whether the bot can write to the one it belongs to.
+func (r *Report) owner(ctx context.Context, c *rest.Client, app rest.App, o CheckOptions) {
+	owner, err := ownerOf(app, o.OwnerID)
+	if err != nil {
+		r.bad(textCheckNoOwner, textNoOwner)
+		return
+	}
+	r.OwnerID = owner
+	switch {
+	case o.OwnerID != "":
+		r.good(textCheckChosenOwner, owner)
+	case app.Team:
+		r.good(textCheckTeamOwner, owner)
+	default:
+		r.good(textCheckOwner, owner)
+	}
+	channel, err := c.OpenDM(ctx, owner)
+	if err == nil && o.Hello {
+		_, err = c.Send(ctx, channel, render.Small(fmt.Sprintf(textHello, r.BotName)))
+	}
+	switch {
+	case errors.Is(err, rest.ErrCannotDM):
+		r.bad(textCheckShutOut, textShareServer)
+	case errors.Is(err, rest.ErrInvalid), errors.Is(err, rest.ErrGone):
+		r.bad(textCheckNobody, textBadOwnerID)
+	case err != nil:
+		r.failed(err, textCheckDM)
+	case o.Hello:
+		r.good(textCheckWrote)
+	default:
+		r.good(textCheckOpened)
+	}
+}
+
+// install is the address where the owner adds the bot.
+func install(app, scope, kind string) string {
+	q := url.Values{"client_id": {app}, "scope": {scope}, "integration_type": {kind}}
+	if kind == "0" {
+		q.Set("permissions", "0")
+	}
+	return "https://discord.com/oauth2/authorize?" + q.Encode()
+}

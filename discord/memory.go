@@ -1,0 +1,182 @@
+package discord
+
+import (
+	"log/slog"
+	"slices"
+	"sync"
+
+	"ollimbot/core/post"
+	"ollimbot/core/store"
+)
+
+// stateFile is what the surface remembers over a restart.
+const stateFile = "state/discord.json"
+
+// keptParts is how many posts of several messages are remembered.
+const keptParts = 100
+
+// home is who the bot is and whom it serves.
+type home struct {
+	App     string `json:"app,omitempty"`
+	Owner   string `json:"owner,omitempty"`
+	Channel string `json:"channel,omitempty"` // of their direct messages
+}
+
+// known is the file.
+type known struct {
+	home
+	// Seen is the newest message that was dealt with here, without the bot having
+	// heard it: at the very first start, the newest that there was.
+	Seen string `json:"seen,omitempty"`
+	// Parts are posts that took several messages, the oldest first.
+	Parts []parts `json:"parts,omitempty"`
+}
+
+// parts are the messages of one post: it goes by the id of the last.
+type parts struct {
+	Post    string   `json:"post"`
+	Earlier []string `json:"earlier"`
+}
+
+// memory holds the file. The lock also orders its writes.
+type memory struct {
+	dir *store.Dir
+	log *slog.Logger
+
+	mu    sync.Mutex
+	known known
+	open  bool // home has been looked up in this process
+}
+
+func newMemory(dir *store.Dir, log *slog.Logger) *memory { return &memory{dir: dir, log: log} }
+
+// load reads the file. One that makes no sense is set aside, and what it held is
+// asked for again.
+func (m *memory) load() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, err := m.dir.ReadJSON(stateFile, &m.known); err != nil {
+		m.known = known{}
+		m.log.Error("what Discord has told before could not be read", "error", err)
+	}
+}
+
+// home is where messages go; false until it was looked up.
+func (m *memory) home() (home, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.known.home, m.open
+}
+
+// cached is the channel that was opened for this owner by this application.
+func (m *memory) cached(app, owner string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.known.App != app || m.known.Owner != owner {
+		return ""
+	}
+	return m.known.Channel
+}
+
+// settle makes a home the present one.
+func (m *memory) settle(h home) {
+	m.change(func(k *known) bool {
+		m.open = true
+		if k.home == h {
+			return false
+		}
+		if k.Channel != h.Channel {
+			k.Parts = nil
+		}
+		k.home = h
+		return true
+	})
+}
+
+// seen is the newest message that was dealt with here.
+func (m *memory) seen() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.known.Seen
+}
+
+// see notes a message as dealt with.
+func (m *memory) see(id string) {
+	m.change(func(k *known) bool {
+		if !later(id, k.Seen) {
+			return false
+		}
+		k.Seen = id
+		return true
+	})
+}
+
+// join remembers that a post took several messages.
+func (m *memory) join(ids []string) {
+	if len(ids) < 2 {
+		return
+	}
+	m.change(func(k *known) bool {
+		last := len(ids) - 1
+		k.Parts = append(k.Parts, parts{Post: ids[last], Earlier: slices.Clone(ids[:last])})
+		if n := len(k.Parts) - keptParts; n > 0 {
+			k.Parts = slices.Delete(k.Parts, 0, n)
+		}
+		return true
+	})
+}
+
+// whole is the post that a message is a part of.
+func (m *memory) whole(message string) post.MessageID {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.known.Parts {
+		if slices.Contains(p.Earlier, message) {
+			return post.MessageID(p.Post)
+		}
+	}
+	return post.MessageID(message)
+}
+
+// earlier are the messages of a post before the one that it goes by.
+func (m *memory) earlier(id post.MessageID) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.known.Parts {
+		if p.Post == string(id) {
+			return p.Earlier
+		}
+	}
+	return nil
+}
+
+// part forgets the earlier messages of a post.
+func (m *memory) part(id post.MessageID) {
+	m.change(func(k *known) bool {
+		before := len(k.Parts)
+		k.Parts = slices.DeleteFunc(k.Parts, func(p parts) bool { return p.Post == string(id) })
+		return len(k.Parts) != before
+	})
+}
+
+// change changes the file where do says so. A file that cannot be written is
+// logged: what it holds is worth less than the conversation.
+func (m *memory) change(do func(*known) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !do(&m.known) {
+		return
+	}
+	if err := m.dir.WriteJSON(stateFile, m.known); err != nil {
+		m.log.Error("what Discord has told could not be remembered", "error", err)
+	}
+}
+
+// later compares ids of Discord: they grow in length, then in order. Any id is
+// later than none.
+func later(id, than string) bool {
+	if len(id) != len(than) {
+		return len(id) > len(than)
+	}
+	return id > than
+}

@@ -1,0 +1,254 @@
+package discord
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/config"
+	"ollimbot/core/store"
+	"ollimbot/discord/fake"
+	"ollimbot/discord/gateway"
+	"ollimbot/discord/stream"
+)
+
+// secret is a token that must be found in no log.
+const secret = "MTIz.c2VjcmV0.dG9rZW4"
+
+// scrap collects log lines.
+type scrap struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (s *scrap) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.Write(p)
+}
+
+func (s *scrap) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.String()
+}
+
+// stage is a Discord, a data directory, and the bot between them.
+type stage struct {
+	t    *testing.T
+	s    *fake.Server
+	dir  *store.Dir
+	log  *scrap
+	d    *Discord
+	bot  *core.Bot
+	stop func()
+}
+
+// quick are paces that make tests short: those of Discord are tested where they
+// are kept.
+func quick() tuning {
+	return tuning{
+		line:   &stream.Line{SendEvery: time.Millisecond, EditEvery: 20 * time.Millisecond},
+		timing: gateway.Timing{BackoffMin: 20 * time.Millisecond, BackoffMax: 100 * time.Millisecond, PauseMin: time.Millisecond, PauseMax: 5 * time.Millisecond},
+	}
+}
+
+func newStage(t *testing.T, o fake.Options) *stage {
+	t.Helper()
+	o.Token = secret
+	st := &stage{t: t, s: fake.Start(t, o), log: new(scrap)}
+	dir, err := store.At(filepath.Join(t.TempDir(), "data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.dir = dir
+	t.Cleanup(func() {
+		if strings.Contains(st.log.String(), secret) {
+			t.Error("the token is in the log")
+		}
+		if t.Failed() {
+			t.Logf("log:\n%s", st.log)
+		}
+	})
+	return st
+}
+
+func (st *stage) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(st.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+func (st *stage) options() Options {
+	return Options{
+		Token: secret, API: st.s.URL() + "/api/v10", Log: st.logger(), Version: "1.0", BotName: "olli",
+		Dir: st.dir, Zone: time.UTC, Commands: core.SlashCommands,
+	}
+}
+
+// write puts a file into the data directory.
+func (st *stage) write(rel, text string) {
+	st.t.Helper()
+	path := st.dir.Path(rel)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		st.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		st.t.Fatal(err)
+	}
+}
+
+// surface makes the surface alone.
+func (st *stage) surface(o Options) *Discord {
+	st.t.Helper()
+	d, err := newTuned(o, quick())
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	st.d = d
+	return d
+}
+
+// live starts the bot with the script engine. It ends with the test, or with
+// stop.
+func (st *stage) live() {
+	st.t.Helper()
+	d := st.surface(st.options())
+	bot, err := core.New(core.Options{
+		Dir: st.dir, Env: config.Env{Zone: time.UTC}, Engine: script.New(script.Options{Seed: 1}), EngineName: "script",
+		Log: st.logger(), Remote: d, Still: true,
+	})
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	st.bot = bot
+	st.run(bot.Run)
+}
+
+// alone starts the surface with a stub for a bot.
+func (st *stage) alone(bot core.Intake) { st.aloneWith(st.options(), bot) }
+
+func (st *stage) aloneWith(o Options, bot core.Intake) {
+	st.t.Helper()
+	d := st.surface(o)
+	st.run(func(ctx context.Context) error { return d.Run(ctx, bot) })
+}
+
+func (st *stage) run(f func(context.Context) error) {
+	st.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	var ended error
+	group.Go(func() { ended = f(ctx) })
+	var once sync.Once
+	st.stop = func() {
+		once.Do(func() {
+			cancel()
+			group.Wait()
+			if ended != nil {
+				st.t.Errorf("it ended with %v", ended)
+			}
+		})
+	}
+	st.t.Cleanup(st.stop)
+}
+
+// up waits until the bot is there.
+func (st *stage) up() {
+	st.t.Helper()
+	st.s.Wait(st.t, "the greeting", func(f fake.State) bool { return f.Said(st.s.Bot(), "is here") && len(f.Commands) > 0 })
+}
+
+// says waits until the bot has said something, and gives that message.
+func (st *stage) says(text string) *fake.Message {
+	st.t.Helper()
+	state := st.s.Wait(st.t, "the bot saying "+text, func(f fake.State) bool { return st.find(f, text) != nil })
+	return st.find(state, text)
+}
+
+func (st *stage) find(f fake.State, text string) *fake.Message {
+	for _, m := range f.Sent(st.s.Bot()) {
+		if strings.Contains(m.Content, text) || len(m.Embeds) > 0 && strings.Contains(m.Embeds[0].Title+m.Embeds[0].Description, text) {
+			return m
+		}
+	}
+	return nil
+}
+
+// play is a message that the script engine plays.
+func play(lines ...string) string {
+	return "```script\n" + strings.Join(lines, "\n") + "\n```"
+}
+
+// reminder is a background reminder that is due in d and plays a script.
+func (st *stage) reminder(id string, in time.Duration, lines ...string) {
+	st.write("reminders/"+id+".md", fmt.Sprintf("---\nid: %q\nrun-at: %q\nbackground: true\ndescription: \"Task %s\"\n---\nDo it.\n\n%s\n",
+		id, time.Now().UTC().Add(in).Format(time.RFC3339Nano), id, play(lines...)))
+}
+
+// stub is a bot that notes what it is asked, and answers as it is told to.
+type stub struct {
+	mu    sync.Mutex
+	asked []core.Command
+	heard string
+	// answer gives the outcome; nil is an empty one.
+	answer func(context.Context, core.Command) (core.Outcome, error)
+	woken  chan struct{}
+}
+
+func newStub(answer func(context.Context, core.Command) (core.Outcome, error)) *stub {
+	return &stub{answer: answer, woken: make(chan struct{}, 1)}
+}
+
+func (b *stub) Do(ctx context.Context, c core.Command) (core.Outcome, error) {
+	b.mu.Lock()
+	b.asked = append(b.asked, c)
+	if h, ok := c.(core.Hear); ok {
+		b.heard = h.Key
+	}
+	b.mu.Unlock()
+	select {
+	case b.woken <- struct{}{}:
+	default:
+	}
+	if b.answer == nil {
+		return core.Outcome{}, nil
+	}
+	return b.answer(ctx, c)
+}
+
+func (b *stub) LastHeard(string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.heard
+}
+
+func (b *stub) all() []core.Command {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]core.Command(nil), b.asked...)
+}
+
+// wait waits until so many things were asked.
+func (b *stub) wait(t *testing.T, n int) []core.Command {
+	t.Helper()
+	over := time.NewTimer(30 * time.Second)
+	defer over.Stop()
+	for {
+		if all := b.all(); len(all) >= n {
+			return all
+		}
+		select {
+		case <-b.woken:
+		case <-over.C:
+			t.Fatalf("%d things were asked, want %d: %+v", len(b.all()), n, b.all())
+		}
+	}
+}

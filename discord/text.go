@@ -1,0 +1,84 @@
+package discord
+
+// Words for people. Notices are short, in lower case and without jargon (spec
+// 07.7).
+const (
+	textNoToken    = "there is no Discord token: put it into .env as DISCORD_TOKEN (ollim-bot init asks for it)"
+	textBadOwnerID = "OLLIM_OWNER_ID is no id of a user: in Discord switch on Settings > Advanced > Developer Mode, " +
+		"then right-click your own name > Copy User ID"
+	textNoOwner = "Discord does not say who owns the bot's application: put your own user id into .env as OLLIM_OWNER_ID, " +
+		"and start the bot again"
+	textWrongOwner = "Discord opens no direct messages with the user %s: check OLLIM_OWNER_ID in .env, and start the bot again"
+
+	textHello    = "%s is here."
+	textFarewell = "%s is going offline."
+
+	textConnecting = "connecting"
+	textUp         = "up"
+	textUpIn       = "up %d ms"
+	textDownSince  = "down since %s: %s"
+	textStopped    = "stopped: %s"
+	textShutOut    = "up, but %s"
+	textLooking    = "Discord cannot be reached"
+
+	textEmptyPost  = "there is nothing to send"
+	textStoppedAt  = "discord has stopped (%s)"
+	textLargeFile  = "%s has %.1f MB: Discord takes 10 MB a file at most. Send a smaller one, or put it where the user can fetch it"
+	textNoFile     = "%s cannot be read any more: %w"
+	textCutAnswer  = "\n-# cut here; the dashboard shows all of it"
+	textLostWords  = "that message could not be taken: %s"
+	textMissed     = "messages from while I was away could not be read: %s"
+	textLoginWrong = "the login did not work: %s"
+
+	textNotAuthorized = "not authorized."
+	textNotHere       = "only in our direct messages."
+	textTooMuch       = "too much at once: try again in a moment."
+	textStopping      = "the bot is stopping: try again when it is back."
+	textNotInVersion  = "/%s is not in this version yet."
+	textKeyFirst      = "choose a key for that value."
+	textDone          = "done."
+	textTooLate       = "%s did not arrive in time and was not carried out: try again."
+	textLateReply     = "%s: %s"
+	textAButton       = "that button"
+	textOdd           = "something went wrong"
+
+	textLeftOut      = "\n[attachment %s was left out: %s]"
+	textTooManyFiles = "\n[%d more attachments were left out: a message may have %d]"
+	whyLarge         = "it is larger than 25 MB"
+	whyTogether      = "the attachments are larger than 50 MB together"
+	whyForeign       = "its address is not one of Discord's"
+	whyExpired       = "Discord no longer has it"
+	whyNetwork       = "the download failed"
+)
+
+// Findings of a check, and what to do about them.
+const (
+	textCheckToken         = "the token does not work: %s"
+	textCheckApp           = "the bot's application could not be looked up: %s"
+	textCheckBot           = "the bot is %q, of the application %q"
+	textCheckUserInstall   = "its commands can be installed by a user"
+	textCheckNoUserInstall = "its commands cannot be installed by a user, so that /model and the others stay hidden"
+	textCheckPublic        = "anybody may add the bot to a server; it obeys its owner only"
+	textCheckGateway       = "the gateway, where messages come from, cannot be used: %s"
+	textCheckFewStarts     = "only %d of the day's session starts are left: after the last one Discord resets the token"
+	textCheckGatewayFine   = "the gateway answers; %d session starts are left today"
+	textCheckNoOwner       = "nobody is known to own the bot, and it obeys its owner only"
+	textCheckOwner         = "it obeys the user %s, who owns the application"
+	textCheckTeamOwner     = "it obeys the user %s, who owns the application's team"
+	textCheckChosenOwner   = "it obeys the user %s, as OLLIM_OWNER_ID says"
+	textCheckShutOut       = "the bot may not write to its owner"
+	textCheckNobody        = "there is no user with the owner's id"
+	textCheckDM            = "the direct messages with the owner could not be opened: %s"
+	textCheckWrote         = "it has written to its owner"
+	textCheckOpened        = "the direct messages with its owner are open"
+
+	textNewToken = "Developer Portal (https://discord.com/developers/applications) > your application > Bot > Reset Token, " +
+		"then copy the new token"
+	textTryAgain       = "look at the network and try again"
+	textAddUserInstall = "Developer Portal > your application > Installation: tick User Install"
+	textMakePrivate    = "Developer Portal > your application > Bot: switch Public Bot off, to keep others from adding it"
+	textWaitFor        = "wait %s before starting the bot again"
+	textShareServer    = "add the bot to a private server of yours with the link below, allow direct messages from that server's members " +
+		"(server name > Privacy Settings), and write to it once"
+	textBadGateway = "its answer is not a gateway's"
+)
