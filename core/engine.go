@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"ollimbot/core/agent"
@@ -135,7 +134,7 @@ func (b *Bot) runRemote(ctx context.Context) error {
 		return nil
 	}
 	if err := b.o.Remote.Run(ctx, b); err != nil && ctx.Err() == nil {
-		b.log.Error(fmt.Sprintf("%s has stopped; the dashboard goes on", b.o.Remote.Status().Name), "error", err)
+		b.log.Error("the connection to the user has stopped; the dashboard goes on", "surface", b.o.Remote.Status().Name, "error", err)
 	}
 	return nil
 }

@@ -16,7 +16,10 @@ func (c *conversation) unasked(kind policy.Kind) func(iter.Seq2[agent.Event, err
 		err := c.later(func(ctx context.Context) error { return c.showUnasked(ctx, kind, events) })
 		if err != nil {
 			c.bot.log.Warn("a turn that began by itself was dropped", "error", err)
-			for range events { //nolint:revive // read to its end, so that nothing is kept for it
+			for _, err := range events { // read to its end, so that nothing is kept for it
+				if err != nil {
+					c.bot.log.Warn("a turn that began by itself failed", "error", err)
+				}
 			}
 		}
 	}

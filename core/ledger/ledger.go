@@ -68,7 +68,7 @@ func (l *Ledger) Add(now time.Time, u agent.Usage) error {
 	date := l.date(now)
 	d := l.days[date]
 	d.Turns++
-	d.Usage = d.Usage.Add(u)
+	d.Usage = d.Add(u)
 	l.days[date] = d
 	if over := len(l.days) - keptDays; over > 0 {
 		for _, old := range slices.Sorted(maps.Keys(l.days))[:over] {

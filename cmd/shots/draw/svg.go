@@ -15,24 +15,30 @@ const (
 	svgFonts                     = "ui-monospace,'JetBrains Mono','SF Mono',Menlo,Consolas,'DejaVu Sans Mono',monospace"
 )
 
+// pen writes to a buffer, which keeps an error until it is flushed.
+type pen struct{ w *bufio.Writer }
+
+func (p pen) put(format string, args ...any) { _, _ = fmt.Fprintf(p.w, format, args...) }
+
 // SVG writes the screen as text with colours: it can be compared and read.
 func SVG(w io.Writer, g *Grid) error {
-	out := bufio.NewWriter(w)
+	buffer := bufio.NewWriter(w)
+	out := pen{buffer}
 	width, height := float64(g.W)*svgWidth+2*margin, float64(g.H)*svgHeight+2*margin
-	fmt.Fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.1f %.1f\" font-family=\"%s\" font-size=\"%g\">\n",
+	out.put("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.1f %.1f\" font-family=\"%s\" font-size=\"%g\">\n",
 		width, height, svgFonts, svgSize)
-	fmt.Fprintf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n", hex(g.Back))
+	out.put("<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n", hex(g.Back))
 	for y := range g.H {
 		for x := 0; x < g.W; {
 			x = svgRun(out, g, x, y)
 		}
 	}
-	fmt.Fprintln(out, "</svg>")
-	return out.Flush()
+	out.put("</svg>\n")
+	return buffer.Flush()
 }
 
 // svgRun writes cells that look alike, and gives the column behind them.
-func svgRun(out io.Writer, g *Grid, x, y int) int {
+func svgRun(out pen, g *Grid, x, y int) int {
 	first := g.At(x, y)
 	from := x
 	var text strings.Builder
@@ -51,7 +57,7 @@ func svgRun(out io.Writer, g *Grid, x, y int) int {
 	left, top := margin+float64(from)*svgWidth, margin+float64(y)*svgHeight
 	width := float64(x-from) * svgWidth
 	if first.Back != g.Back {
-		fmt.Fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n",
+		out.put("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n",
 			left, top, width, svgHeight, hex(first.Back))
 	}
 	if s := text.String(); strings.TrimSpace(s) != "" {
@@ -59,7 +65,7 @@ func svgRun(out io.Writer, g *Grid, x, y int) int {
 		if first.Bold {
 			bold = " font-weight=\"bold\""
 		}
-		fmt.Fprintf(out, "<text xml:space=\"preserve\" x=\"%.1f\" y=\"%.1f\" textLength=\"%.1f\" lengthAdjust=\"spacingAndGlyphs\" fill=\"%s\"%s>%s</text>\n",
+		out.put("<text xml:space=\"preserve\" x=\"%.1f\" y=\"%.1f\" textLength=\"%.1f\" lengthAdjust=\"spacingAndGlyphs\" fill=\"%s\"%s>%s</text>\n",
 			left, top+svgSize-0.5, width, hex(first.Fore), bold, html.EscapeString(s))
 	}
 	return x
