@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"ollimbot/core/post"
 	"ollimbot/core/store"
 	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
@@ -127,7 +128,9 @@ func (d *Discord) deliver(ctx context.Context, list []rest.Message) ([]string, e
 			}
 			return nil
 		})
-		if err == nil || !passes(err) || errors.Is(err, context.DeadlineExceeded) {
+		// At the start the channel is only just being looked up.
+		soon := errors.Is(err, post.ErrNoChannel) && d.board.gaveUp() == "" && d.life.Err() == nil
+		if err == nil || !soon && !passes(err) || ctx.Err() != nil {
 			return ids, err
 		}
 		if over, ok := ctx.Deadline(); ok && time.Until(over) < shortPause {

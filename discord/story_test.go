@@ -164,7 +164,7 @@ func TestAForkIsEnteredReportedAndLeft(t *testing.T) {
 // asks makes the bot ask for a permission, and gives the card.
 func asks(st *stage, call string) *fake.Message {
 	st.s.User().Say(play(`ask Bash {"command":"`+call+`"}`, "say after "+call))
-	return st.says(call)
+	return st.says("`Bash(" + call + ")`") // the label in the answer has no backticks
 }
 
 func TestAPermissionIsAskedAndAnsweredFromEitherSide(t *testing.T) {

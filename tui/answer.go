@@ -37,7 +37,16 @@ func (r *root) answer(a pane.Answer) tea.Cmd {
 	if a.Ask != nil {
 		r.open(newQuestion(*a.Ask))
 	}
+	if a.Until != nil {
+		r.open(newUntil(*a.Until, r.snap))
+	}
+	if a.Create {
+		r.open(newForm(r.snap))
+	}
 	var cmds []tea.Cmd
+	if a.Edit != nil {
+		cmds = append(cmds, r.edit(*a.Edit))
+	}
 	if a.Show != nil {
 		cmds = append(cmds, r.openPage(*a.Show))
 	}
@@ -93,6 +102,9 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 	if msg.page != nil {
 		msg.page.loaded(msg.outcome.Body, msg.err)
 		return nil
+	}
+	if _, adds := msg.command.(core.AddTask); adds {
+		r.added(msg.err)
 	}
 	if msg.err != nil {
 		r.say(core.Alert, clean.Line(msg.err.Error()))

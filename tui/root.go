@@ -139,6 +139,8 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		return nil, soon
 	case doneMsg:
 		return r.done(msg), atOnce
+	case editedMsg:
+		return nil, r.edited(msg)
 
 	case tea.KeyPressMsg:
 		return r.key(msg), atOnce

@@ -72,7 +72,7 @@ func TestSearchFindsTheRealSectionThatAnswers(t *testing.T) {
 		{"permission modes acceptEdits", "tool-policy"},
 		{"set ping budget capacity command", "cli"},
 		{"reminder add flags", "cli"},
-		{"slash commands", "conversation"},
+		{"chat pane commands", "conversation"},
 		{"leave a fork save report exit", "conversation"},
 	} {
 		hits := l.Search(c.query, 3)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -13,6 +14,8 @@ import (
 	"ollimbot/core/budget"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
+	"ollimbot/core/post"
+	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
 )
@@ -134,9 +137,9 @@ func TestAPairIsTheNextRowOfTheSamePane(t *testing.T) {
 
 func TestWhatChangesTheBotIsMarked(t *testing.T) {
 	want := []ID{
-		CapacityUp, CapacityDown, RefillDown5, RefillUp5, RefillDown1, RefillUp1, Exact,
-		ScheduleFire, UpdatesDiscard, ForksStop, ForksResume,
-		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, Login, Undo,
+		CapacityUp, CapacityDown, RefillDown5, RefillUp5, Exact, Mute, RefillDown1, RefillUp1,
+		ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleOpen, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
+		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons, Login, Undo,
 	}
 	var got []ID
 	for _, a := range All() {
@@ -205,6 +208,19 @@ func TestEffectsAreComputedFromTheSnapshot(t *testing.T) {
 	}
 }
 
+func TestHintsSayWhenTheBucketWouldBeFull(t *testing.T) {
+	at := time.Date(2026, 3, 10, 14, 0, 0, 0, time.UTC)
+	s := core.Snapshot{At: at, Zone: time.UTC, Budget: core.BudgetView{State: budget.State{Capacity: 5, Available: 4, RefillRateMinutes: 60, LastRefill: at}}}
+	for id, want := range map[ID]string{
+		CapacityUp: "5→6, full 16:00", CapacityDown: "5→4", RefillDown5: "60→55, full 14:55", RefillUp5: "60→65, full 15:05",
+	} {
+		a, _ := Get(Budget, id)
+		if got := a.Hint(s); got != want {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+}
+
 func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 	empty := core.Snapshot{Budget: core.BudgetView{State: budget.State{Capacity: 0, RefillRateMinutes: 1}}}
 	whole := core.Snapshot{
@@ -214,6 +230,7 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 		Forks:    []fork.View{{ID: "f", State: fork.Done}, {ID: "g", State: fork.Waiting}},
 
 		Approvals: []policy.Approval{{ID: "a"}},
+		Chat:      []transcript.Entry{{ID: "c", Embed: &post.Embed{Buttons: []post.Button{{Label: "Done"}}}}},
 		Engine:    core.EngineStatus{LoginNeeded: true},
 	}
 	inFork := whole

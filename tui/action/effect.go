@@ -2,6 +2,7 @@ package action
 
 import (
 	"strconv"
+	"time"
 
 	"ollimbot/core"
 )
@@ -15,15 +16,35 @@ func StepRefill(minutes, step int) int { return max(1, minutes+step) }
 func capacityHint(step int) func(core.Snapshot) string {
 	return func(s core.Snapshot) string {
 		now := s.Budget.State.Capacity
-		return change(now, StepCapacity(now, step))
+		to := StepCapacity(now, step)
+		return change(now, to) + fullHint(s, to, s.Budget.State.RefillRateMinutes)
 	}
 }
 
 func refillHint(step int) func(core.Snapshot) string {
 	return func(s core.Snapshot) string {
 		now := s.Budget.State.RefillRateMinutes
-		return change(now, StepRefill(now, step))
+		to := StepRefill(now, step)
+		return change(now, to) + fullHint(s, s.Budget.State.Capacity, to)
 	}
+}
+
+// fullHint is what other numbers would come to: ", full 19:05". It is empty
+// where the moment says nothing: muted, or full at once.
+func fullHint(s core.Snapshot, capacity, refill int) string {
+	if s.At.IsZero() {
+		return ""
+	}
+	to := s.Budget.State.At(s.At)
+	to.Capacity, to.RefillRateMinutes = capacity, refill
+	at := to.FullAt(s.At)
+	if at.IsZero() || at.Sub(s.At) > 24*time.Hour {
+		return ""
+	}
+	if s.Zone != nil {
+		at = at.In(s.Zone)
+	}
+	return effectFull + at.Format("15:04")
 }
 
 // change writes an effect. The arrow is the frame's to replace where only
@@ -46,11 +67,40 @@ func refillFloor(s core.Snapshot) string {
 	return ""
 }
 
+// muteHint is until when pings are muted now.
+func muteHint(s core.Snapshot) string {
+	if s.Budget.Muted.IsZero() {
+		return ""
+	}
+	at := s.Budget.Muted
+	if s.Zone != nil {
+		at = at.In(s.Zone)
+	}
+	return effectMuted + at.Format("15:04")
+}
+
+// deliverHint is how many updates would be handed over.
+func deliverHint(s core.Snapshot) string {
+	if len(s.Updates) < 2 {
+		return ""
+	}
+	return effectAll + strconv.Itoa(len(s.Updates))
+}
+
+// noSchedule knows no view and no selection: what cannot be done with what is
+// selected is the pane's to say.
 func noSchedule(s core.Snapshot) string {
-	if len(s.Schedule.Entries) == 0 {
+	if len(s.Schedule.Entries)+len(s.Schedule.Day)+len(s.Schedule.Tasks) == 0 {
 		return offSchedule
 	}
 	return ""
+}
+
+func noFiles(s core.Snapshot) string {
+	if len(s.Schedule.Problems) > 0 {
+		return ""
+	}
+	return noSchedule(s)
 }
 
 func noUpdates(s core.Snapshot) string {
@@ -123,4 +173,20 @@ func noSave(s core.Snapshot) string {
 		return offResumed
 	}
 	return noFork(s)
+}
+
+func noMessage(s core.Snapshot) string {
+	if len(s.Chat) == 0 {
+		return offMessage
+	}
+	return ""
+}
+
+func noButtons(s core.Snapshot) string {
+	for _, e := range s.Chat {
+		if e.Embed != nil && len(e.Embed.Buttons) > 0 {
+			return ""
+		}
+	}
+	return offButtons
 }

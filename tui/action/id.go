@@ -35,6 +35,7 @@ const (
 	RefillDown1  ID = "budget.refill-down1"
 	RefillUp1    ID = "budget.refill-up1"
 	Exact        ID = "budget.exact" // the frame opens the entry
+	Mute         ID = "budget.mute"
 )
 
 // The actions of the schedule pane.
@@ -43,9 +44,17 @@ const (
 	ScheduleDown    ID = "schedule.down"
 	ScheduleTop     ID = "schedule.top"
 	ScheduleBottom  ID = "schedule.bottom"
+	SchedulePgUp    ID = "schedule.pgup"
+	SchedulePgDn    ID = "schedule.pgdn"
 	ScheduleFire    ID = "schedule.fire"
 	SchedulePreview ID = "schedule.preview"
 	ScheduleDetails ID = "schedule.details"
+	// ScheduleView goes on to the next view: the window, 24 hours, every task.
+	ScheduleView   ID = "schedule.view"
+	ScheduleSnooze ID = "schedule.snooze"
+	SchedulePause  ID = "schedule.pause"
+	ScheduleOpen   ID = "schedule.open"
+	ScheduleNew    ID = "schedule.new"
 )
 
 // The actions of the updates pane.
@@ -56,6 +65,7 @@ const (
 	UpdatesBottom  ID = "updates.bottom"
 	UpdatesRead    ID = "updates.read"
 	UpdatesDiscard ID = "updates.discard"
+	UpdatesDeliver ID = "updates.deliver"
 )
 
 // The actions of the forks pane beside those of its tail.
@@ -66,12 +76,18 @@ const (
 	ForksStop ID = "forks.stop"
 	// ForksResume goes on in a finished run as an interactive fork.
 	ForksResume ID = "forks.resume"
+	// ForksAgain fires the task of a run once more, beside its schedule.
+	ForksAgain ID = "forks.again"
+	ForksCosts ID = "forks.costs"
 )
 
 // The actions of the chat pane beside its scrolling.
 const (
 	ChatWrite ID = "chat.write"
 	ChatSend  ID = "chat.send"
+	ChatReply ID = "chat.reply" // to the marked message
+	// ChatButtons chooses among the buttons of a card.
+	ChatButtons ID = "chat.buttons"
 )
 
 // The answers to a tool call that waits, and the exits of the interactive fork;
@@ -103,4 +119,7 @@ const (
 	TailWrap     ID = "tail.wrap"
 	TailCopyLine ID = "tail.copy-line"
 	TailCopyAll  ID = "tail.copy-all"
+	TailFilter   ID = "tail.filter"
+	TailTime     ID = "tail.time"
+	TailLevel    ID = "tail.level" // of the log
 )

@@ -10,43 +10,15 @@ import (
 // All is every row in the table's order. The slice is the caller's.
 func All() []Action { return slices.Clone(table) }
 
-// Of lists the rows of a pane; Of(Everywhere) lists the global ones.
-func Of(p Pane) []Action {
-	var rows []Action
-	for _, a := range table {
-		if a.Pane == p {
-			rows = append(rows, a)
-		}
-	}
-	return rows
-}
+// Of lists the rows of a pane with the table's own keys; Of(Everywhere) lists
+// the global ones.
+func Of(p Pane) []Action { return Keys{}.Of(p) }
 
-// Get finds the row of an id in a pane. Ids are unique within a pane.
-func Get(p Pane, id ID) (Action, bool) {
-	for _, a := range table {
-		if a.Pane == p && a.ID == id {
-			return a, true
-		}
-	}
-	return Action{}, false
-}
+// Get finds the row of an id in a pane, with the table's own keys.
+func Get(p Pane, id ID) (Action, bool) { return Keys{}.Get(p, id) }
 
-// ByKey finds what a key does while a pane has the focus: the global rows
-// first, then the pane's own. A row that stands over another one counts only
-// while it is not off.
-func ByKey(p Pane, key string, s core.Snapshot) (Action, bool) {
-	for _, pane := range []Pane{Everywhere, p} {
-		for _, a := range table {
-			if a.Pane != pane || !slices.Contains(a.Keys, key) {
-				continue
-			}
-			if !a.Over || a.Off(s) == "" {
-				return a, true
-			}
-		}
-	}
-	return Action{}, false
-}
+// ByKey is Keys.ByKey with the table's own keys.
+func ByKey(p Pane, key string, s core.Snapshot) (Action, bool) { return Keys{}.ByKey(p, key, s) }
 
 // Name is the pane as people call it.
 func (p Pane) Name() string { return paneNames[p] }

@@ -24,6 +24,8 @@ var budgetRows = []Action{
 		ID: RefillUp5, Pane: Budget, Keys: []string{"]"}, Title: "Refill slower by 5 minutes", Short: "refill",
 		Hint: refillHint(+5), Writes: true, Quiet: true,
 	},
+	{ID: Exact, Pane: Budget, Keys: []string{"e"}, Title: "Enter capacity and refill rate exactly", Short: "exact", Writes: true},
+	{ID: Mute, Pane: Budget, Keys: []string{"m"}, Title: "Mute pings until a time, or end that", Short: "mute", Hint: muteHint, Writes: true},
 	{
 		ID: RefillDown1, Pane: Budget, Keys: []string{"{"}, Title: "Refill faster by 1 minute", Short: "by 1",
 		Hint: refillHint(-1), Off: refillFloor, Writes: true, Pair: RefillUp1,
@@ -32,7 +34,6 @@ var budgetRows = []Action{
 		ID: RefillUp1, Pane: Budget, Keys: []string{"}"}, Title: "Refill slower by 1 minute", Short: "by 1",
 		Hint: refillHint(+1), Writes: true, Quiet: true,
 	},
-	{ID: Exact, Pane: Budget, Keys: []string{"e"}, Title: "Enter capacity and refill rate exactly", Short: "exact", Writes: true},
 }
 
 var scheduleRows = []Action{
@@ -49,11 +50,38 @@ var scheduleRows = []Action{
 		Off: noSchedule,
 	},
 	{
+		ID: ScheduleView, Pane: Schedule, Keys: []string{"v"}, Title: "Go on to the next view: what agents see, 24 hours, every task",
+		Short: "view",
+	},
+	{
+		ID: ScheduleNew, Pane: Schedule, Keys: []string{"n"}, Title: "Write a new routine or reminder", Short: "new", Writes: true,
+	},
+	{
+		ID: ScheduleSnooze, Pane: Schedule, Keys: []string{"s"}, Title: "Snooze the selected task until a time, or end that", Short: "snooze",
+		Off: noSchedule, Writes: true,
+	},
+	{
+		ID: SchedulePause, Pane: Schedule, Keys: []string{"P"}, Title: "Pause the selected task, or let it go on", Short: "pause",
+		Off: noSchedule, Writes: true,
+	},
+	{
+		ID: ScheduleOpen, Pane: Schedule, Keys: []string{"o"}, Title: "Open the selected file in your editor", Short: "edit",
+		Off: noFiles, Writes: true,
+	},
+	{
 		ID: ScheduleUp, Pane: Schedule, Keys: []string{"up", "k"}, Title: "Select the task above", Short: "select",
 		Off: noSchedule, Pair: ScheduleDown,
 	},
 	{
 		ID: ScheduleDown, Pane: Schedule, Keys: []string{"down", "j"}, Title: "Select the task below", Short: "select",
+		Off: noSchedule, Quiet: true,
+	},
+	{
+		ID: SchedulePgUp, Pane: Schedule, Keys: []string{"pgup", "ctrl+b"}, Title: "Select a page further up", Short: "page up",
+		Off: noSchedule, Quiet: true,
+	},
+	{
+		ID: SchedulePgDn, Pane: Schedule, Keys: []string{"pgdown", "ctrl+f"}, Title: "Select a page further down", Short: "page down",
 		Off: noSchedule, Quiet: true,
 	},
 	{
@@ -71,6 +99,10 @@ var updatesRows = []Action{
 	{
 		ID: UpdatesDiscard, Pane: Updates, Keys: []string{"x"}, Title: "Discard the selected update", Short: "discard",
 		Off: noUpdates, Writes: true,
+	},
+	{
+		ID: UpdatesDeliver, Pane: Updates, Keys: []string{"d"}, Title: "Hand all updates to the main session now; it answers at once",
+		Short: "deliver now", Hint: deliverHint, Off: noUpdates, Writes: true,
 	},
 	{
 		ID: UpdatesUp, Pane: Updates, Keys: []string{"up", "k"}, Title: "Select the update above", Short: "select",
@@ -103,7 +135,13 @@ var forksRows = slices.Concat([]Action{
 		ID: ForksResume, Pane: Forks, Keys: []string{"r"}, Title: "Resume the selected run in the chat", Short: "resume",
 		Off: noResume, Writes: true,
 	},
-}, tailRows(Forks, []string{"shift+up"}, []string{"shift+down"}))
+}, tailRows(Forks, []string{"shift+up"}, []string{"shift+down"}), []Action{
+	{
+		ID: ForksAgain, Pane: Forks, Keys: []string{"a"}, Title: "Run the task of the selected run again, beside its schedule", Short: "again",
+		Off: noForks, Writes: true,
+	},
+	{ID: ForksCosts, Pane: Forks, Keys: []string{"c"}, Title: "Compare what the runs of each task have cost in a week", Short: "costs"},
+})
 
 // approvalRows stand over "y" and "n" of the chat while something waits.
 var approvalRows = []Action{
@@ -131,11 +169,14 @@ var chatRows = slices.Concat(approvalRows, exitRows, []Action{
 	{ID: ChatWrite, Pane: Chat, Keys: []string{"i"}, Title: "Write a message", Short: "write", Writes: true},
 	{ID: ChatSend, Pane: Chat, Keys: []string{"enter"}, Title: "Send what you wrote", Short: "send", Writes: true, Quiet: true},
 }, scrollRows(Chat, []string{"up", "k"}, []string{"down", "j"}), []Action{
+	{ID: ChatReply, Pane: Chat, Keys: []string{"r"}, Title: "Reply to the marked message, or to the newest", Short: "reply", Off: noMessage, Writes: true},
+	{ID: ChatButtons, Pane: Chat, Keys: []string{"b"}, Title: "Choose a button of the marked or newest card", Short: "buttons", Off: noButtons, Writes: true},
 	{ID: TailCopyLine, Pane: Chat, Keys: []string{"y"}, Title: "Copy the marked message", Short: "copy", Quiet: true},
 	{ID: TailCopyAll, Pane: Chat, Keys: []string{"Y"}, Title: "Copy the newest messages", Short: "copy all", Quiet: true},
 })
 
-var logsRows = tailRows(Logs, []string{"up", "k"}, []string{"down", "j"})
+var logsRows = append(tailRows(Logs, []string{"up", "k"}, []string{"down", "j"}),
+	Action{ID: TailLevel, Pane: Logs, Keys: []string{"l"}, Title: "Leave out lines below a level: info, warnings, errors", Short: "level"})
 
 // scrollRows are the rows of a pane that scrolls.
 func scrollRows(p Pane, up, down []string) []Action {
@@ -156,6 +197,8 @@ func scrollRows(p Pane, up, down []string) []Action {
 // always wrapped.
 func tailRows(p Pane, up, down []string) []Action {
 	return append(scrollRows(p, up, down), []Action{
+		{ID: TailFilter, Pane: p, Keys: []string{"&"}, Title: "Show only the lines that hold a word; with ! in front those that do not", Short: "filter"},
+		{ID: TailTime, Pane: p, Keys: []string{"t"}, Title: "Show or hide the column of times", Short: "times", Quiet: true},
 		{ID: TailWrap, Pane: p, Keys: []string{"w"}, Title: "Wrap long lines, or cut them", Short: "wrap"},
 		{ID: TailLeft, Pane: p, Keys: []string{"left"}, Title: "Show what is to the left, where lines are cut", Short: "left", Quiet: true},
 		{ID: TailRight, Pane: p, Keys: []string{"right"}, Title: "Show what is to the right, where lines are cut", Short: "right", Quiet: true},

@@ -4,7 +4,7 @@ package action
 const (
 	offMuted    = "the capacity is 0 already, pings are muted"
 	offFastest  = "a token every minute is as fast as it gets"
-	offSchedule = "nothing is scheduled in this window"
+	offSchedule = "nothing is scheduled"
 	offUpdates  = "there is no pending update"
 	offForks    = "no run yet"
 	offLogin    = "the engine needs no login now"
@@ -12,8 +12,17 @@ const (
 	offEnded    = "no run has ended yet"
 	offForked   = "the chat stands in a fork already; leave it first"
 	offApproval = "no tool call waits for you"
+	offMessage  = "nothing has been said yet"
+	offButtons  = "no card in the chat has buttons"
 	offNoFork   = "the chat stands in no fork"
 	offResumed  = "this fork continues a background run; report or exit instead"
+)
+
+// The words of effects.
+const (
+	effectFull  = ", full "
+	effectMuted = "until "
+	effectAll   = "all "
 )
 
 // keyNames are the words for keys that have no sign of their own.

@@ -1,6 +1,7 @@
 package pane_test
 
 import (
+	"slices"
 	"time"
 
 	"ollimbot/core"
@@ -79,10 +80,38 @@ func everyday() *core.Snapshot {
 		},
 		Notices: nil,
 	}
+	s.Budget.Forecast = []core.Tokens{{At: noon, Left: 3.2}, {At: at(14, 30), Left: 2.5}, {At: at(15, 15), Left: 2.0}}
+	s.Schedule.Day, s.Schedule.Tasks = everydayTasks(at, s.Schedule.Entries[1:])
 	s.Budget.Hours = [24]int{0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 3, 1, 1}
 	s.Forks = everydayForks(at)
 	s.Chat = everydayChat(at)
 	return s
+}
+
+// everydayTasks are the fires of 24 hours, the next ones among them, and every
+// task; one is paused and one snoozed.
+func everydayTasks(at func(h, m int) time.Time, next []routines.Entry) ([]routines.Entry, []core.TaskView) {
+	fire := func(e routines.Entry, h, m int) routines.Entry {
+		e.FireTime, e.Tag = at(h, m), ""
+		return e
+	}
+	day := append(slices.Clone(next),
+		routines.Entry{ID: "5a5a5a5a", FireTime: at(17, 0), Description: "Water the plants", FilePath: "routines/plants.md", Tag: routines.TagPaused, Held: true, Kind: routines.KindRoutine},
+		fire(next[2], 17, 15), fire(next[2], 18, 15), fire(next[2], 19, 15),
+		fire(next[0], 32, 5), fire(next[2], 33, 15),
+		routines.Entry{ID: "9a8b7c6d", FireTime: at(37, 55), Description: "Medication", FilePath: "routines/medication.md", Kind: routines.KindRoutine})
+	tasks := make([]core.TaskView, 0, len(next)+3)
+	for _, e := range next {
+		tasks = append(tasks, core.TaskView{ID: e.ID, Title: e.Description, Path: e.FilePath, Kind: e.Kind, Next: e.FireTime, Foreground: e.Foreground, Silent: e.Silent})
+		if e.Kind == routines.KindRoutine {
+			tasks[len(tasks)-1].When = "every hour at minute 15, Monday to Friday"
+		}
+	}
+	return day, append(tasks,
+		core.TaskView{ID: "5a5a5a5a", Title: "Water the plants", Path: "routines/plants.md", Kind: routines.KindRoutine, When: "17:00, every day", Next: at(17, 0), Paused: true},
+		core.TaskView{ID: "9a8b7c6d", Title: "Medication", Path: "routines/medication.md", Kind: routines.KindRoutine, When: "13:55, every day", Next: at(37, 55), Snoozed: at(33, 0)},
+		core.TaskView{ID: "77777777", Title: "Christmas cards", Path: "routines/cards.md", Kind: routines.KindRoutine, When: "9:00, on 1 December", Next: at(9+8*24, 0)},
+		core.TaskView{ID: "88888888", Path: "routines/never.md", Kind: routines.KindRoutine, When: "9:00, on 30 February (never)"})
 }
 
 func everydayForks(at func(h, m int) time.Time) []fork.View {

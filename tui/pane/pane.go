@@ -5,6 +5,8 @@
 package pane
 
 import (
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
@@ -57,6 +59,25 @@ type Answer struct {
 	Zoom   bool         // give the pane the whole screen
 	Focus  action.Pane  // move the focus
 	Window string       // an id whose tail the forks pane should show
+	Until  *Until       // ask until when, then run a command
+	Edit   *Edit        // open a file in the user's editor
+	Create bool         // open the form of a new routine or reminder
+}
+
+// Until asks for a moment: half an hour, this evening, tomorrow, a time.
+type Until struct {
+	Title string // "Snooze "Email sweep" until"
+	// For is what gets the moment: core.Snooze or core.MuteUntil.
+	For core.Command
+	// Now is until when it holds already; zero when it does not.
+	Now time.Time
+}
+
+// Edit is a file of the data directory, and where in it: line and column from
+// 1, or 0.
+type Edit struct {
+	File         string
+	Line, Column int
 }
 
 // Question is asked before something that cannot be undone. The safe answer

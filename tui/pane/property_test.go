@@ -32,6 +32,11 @@ var pieces = []string{
 	"한국어", "مرحبا", "a-very-long-word-that-fits-nowhere-at-all", "·", "…", "/path/to/file.md:3:7", "\t", "0:12",
 }
 
+// marks are what markdown gives a meaning to.
+var marks = []string{
+	"", "**", "`", "\n```go\n", "\n- ", "\n> ", "\n| a | b |\n|---|---|\n| 日本 |", "\n# ", "[a](https://e.example/x)", "\n---\n", "\n  1. [ ] ",
+}
+
 // words draws text of any kind; lines only where the field may hold them.
 func words(t *rapid.T, lines bool) string {
 	from := pieces
@@ -66,6 +71,17 @@ func anySnapshot(t *rapid.T) *core.Snapshot {
 			Label: rapid.SampledFrom([]string{"Routine", "Reminder", "Chain reminder (2/5)", "Chain reminder ("}).Draw(t, "label"),
 		})
 	}
+	for range n(6) {
+		s.Schedule.Day = append(s.Schedule.Day, routines.Entry{
+			ID: fmt.Sprint(n(9)), FireTime: moment(t), Description: words(t, true), Silent: n(1) == 1, Foreground: n(1) == 1, Held: n(1) == 1, Tag: words(t, false),
+		})
+		s.Schedule.Tasks = append(s.Schedule.Tasks, core.TaskView{
+			ID: fmt.Sprint(n(9)), Title: words(t, true), Path: words(t, false), When: words(t, false), Next: moment(t),
+			Paused: n(1) == 1, Silent: n(1) == 1, Foreground: n(1) == 1, Snoozed: moment(t),
+		})
+		s.Budget.Forecast = append(s.Budget.Forecast, core.Tokens{At: moment(t), Left: rapid.Float64Range(-1, 13).Draw(t, "left")})
+	}
+	s.Budget.Muted, s.Budget.Dry = moment(t), moment(t)
 	for range n(4) {
 		s.Schedule.Problems = append(s.Schedule.Problems, routines.Problem{
 			File: words(t, false), Line: n(3), Column: n(3), Message: words(t, false),
@@ -103,11 +119,12 @@ func anySnapshot(t *rapid.T) *core.Snapshot {
 // another version.
 func anyEntry(t *rapid.T, i int) transcript.Entry {
 	e := transcript.Entry{
-		ID: post.MessageID(fmt.Sprint(i)), At: moment(t), Text: words(t, true),
+		ID: post.MessageID(fmt.Sprint(i)), At: moment(t), Text: words(t, true) + rapid.SampledFrom(marks).Draw(t, "marks") + words(t, true),
 		Role:      rapid.SampledFrom([]transcript.Role{transcript.User, transcript.Bot, transcript.Ping, transcript.Notice, "guest"}).Draw(t, "role"),
 		Source:    rapid.SampledFrom([]string{"", "", "Medication", "日本 👍🏽"}).Draw(t, "source"),
 		Streaming: rapid.Bool().Draw(t, "streaming"), Critical: rapid.Bool().Draw(t, "critical"),
 	}
+	e.Where = rapid.SampledFrom([]string{"", "", "Discord", "日本 👍🏽"}).Draw(t, "where")
 	if rapid.Bool().Draw(t, "tools") {
 		e.Tools = []string{words(t, false), "cal today"}
 	}
@@ -153,6 +170,9 @@ func use(t *rapid.T, p pane.Pane, c *pane.Context) {
 		tea.KeyPressMsg{Code: tea.KeyEscape},
 		tea.KeyPressMsg{Code: tea.KeyLeft},
 		tea.KeyPressMsg{Code: tea.KeyUp},
+		tea.KeyPressMsg{Code: tea.KeyDown},
+		tea.PasteMsg{Content: strings.Repeat("long 日本\n", 12)},
+		tea.KeyPressMsg{Code: '!', Text: "!"},
 	}
 	switch rapid.IntRange(0, 3).Draw(t, "use") {
 	case 0:

@@ -95,6 +95,8 @@ func (o Options) attributes(r Role) []attribute {
 		return nil
 	case o.NoColor:
 		return bare[r]
+	case o.Contrast && o.Profile <= 16 && r == Dim: // nothing is faint
+		return nil
 	case o.Profile <= 16 && few[r] != nil:
 		return few[r]
 	}
@@ -107,7 +109,8 @@ func (o Options) Colours(r Role) (fg, bg color.Color) {
 	if o.NoColor || o.Plain || r >= numRoles {
 		return nil, nil
 	}
-	light, dark := lightPalette[r], darkPalette[r]
+	lights, darks := o.palettes()
+	light, dark := lights[r], darks[r]
 	pick := lipgloss.LightDark(o.Dark)
 	if o.Profile <= 16 {
 		return pick(light.fg16.shown(), dark.fg16.shown()), pick(light.bg16.shown(), dark.bg16.shown())

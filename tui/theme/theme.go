@@ -57,10 +57,12 @@ const (
 
 // Options choose a theme.
 type Options struct {
-	Dark    bool
-	NoColor bool // no colours; bold, underline and reverse stay
-	ASCII   bool // ASCII borders and glyphs
-	Plain   bool // no styling at all, for text files; ASCII is another matter
+	Dark bool
+	// Contrast takes the palette of high contrast.
+	Contrast bool
+	NoColor  bool // no colours; bold, underline and reverse stay
+	ASCII    bool // ASCII borders and glyphs
+	Plain    bool // no styling at all, for text files; ASCII is another matter
 	// Profile is how many colours the terminal has: 0 none, 16, 256 or 1<<24.
 	Profile int
 }

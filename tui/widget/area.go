@@ -169,3 +169,20 @@ func wrapped(s string, w int) [][]Span {
 	}
 	return rows
 }
+
+// Before is the text before the caret.
+func (a *Area) Before() string {
+	before, _ := a.around()
+	return before
+}
+
+// Edges report whether the caret is on the first line and on the last one, as
+// they stand on the screen.
+func (a *Area) Edges() (top, bottom bool) {
+	if a.edit == nil {
+		return true, true
+	}
+	at := a.edit.LineInfo()
+	return a.edit.Line() == 0 && at.RowOffset == 0,
+		a.edit.Line() == a.edit.LineCount()-1 && at.RowOffset >= at.Height-1
+}

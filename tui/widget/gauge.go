@@ -45,18 +45,23 @@ var (
 // Spark is one cell for each value, as high as it is against the highest.
 // Zeros are a flat line in the colour of a gauge's track.
 func Spark(t *theme.Theme, values []int) []Span {
-	blocks := &heights
-	if t.ASCII() {
-		blocks = &plainHeights
-	}
 	top := 0
 	for _, v := range values {
 		top = max(top, v)
 	}
+	return SparkTo(t, values, top)
+}
+
+// SparkTo is Spark against a given top; what is above it counts as the top.
+func SparkTo(t *theme.Theme, values []int, top int) []Span {
+	blocks := &heights
+	if t.ASCII() {
+		blocks = &plainHeights
+	}
 	var out []Span
 	for _, v := range values {
 		role, level := theme.Track, 0
-		if v > 0 {
+		if v = min(v, top); v > 0 {
 			role, level = theme.Accent, (v*7+top-1)/top
 		}
 		if n := len(out); n > 0 && out[n-1].Role == role {

@@ -64,8 +64,30 @@ func (v *TailView) Do(verb string) (Reply, bool) {
 	case "copy-all":
 		text, toast := v.CopyAll()
 		return Reply{text, toast}, true
+	case "filter":
+		v.Filter()
+		return Reply{}, true
+	case "time":
+		v.toggleTimes()
+		return Reply{}, true
+	case "level":
+		return Reply{Toast: v.NextLevel()}, true
 	}
 	return v.Scroll.Do(verb)
+}
+
+// Hint is what the keys do while a search or a filter is being written.
+func (v *TailView) Hint() []key.Binding {
+	if v.filter.typing {
+		return filterKeys
+	}
+	return v.Scroll.Hint()
+}
+
+var filterKeys = []key.Binding{
+	key.NewBinding(key.WithHelp("enter", textKeepsFilter)),
+	key.NewBinding(key.WithHelp("esc", textAllLines)),
+	key.NewBinding(key.WithHelp("!", textNotThese)),
 }
 
 // Hint is what the keys do while a search is being written.

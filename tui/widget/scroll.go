@@ -277,6 +277,7 @@ func (s *Scroll) settle() {
 	}
 	if s.reveal {
 		s.reveal = false
+		s.aside()
 		if s.lineOf(s.mark) < 0 {
 			// Not on the screen: with a third of the screen as context above it.
 			s.top = s.above(position{item: s.mark}, s.h/3)
@@ -284,6 +285,30 @@ func (s *Scroll) settle() {
 	}
 	if last := s.bottom(); last.before(s.top) {
 		s.top = last
+	}
+}
+
+// headRoom is about what stands before the text of a line: its time and kind.
+const headRoom = 20
+
+// aside scrolls sideways until what was found in the marked item is in sight,
+// where long lines are cut.
+func (s *Scroll) aside() {
+	if first, end := s.Source.Bounds(); s.Wrap || s.mark < first || s.mark >= end {
+		return
+	}
+	text := Tidy(s.Source.Text(s.mark))
+	from, to := s.find.matcher.next(text, 0)
+	if !s.find.matcher.Active() || from < 0 {
+		return
+	}
+	begin, stop := Cells(text[:from]), Cells(text[:to])
+	if begin < s.left || stop > s.left+max(1, s.w-headRoom) {
+		s.left = 0
+		if stop > max(1, s.w-headRoom) {
+			s.left = max(0, begin-s.w/3)
+		}
+		s.look.Left = s.left
 	}
 }
 

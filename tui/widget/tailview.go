@@ -26,6 +26,9 @@ type TailView struct {
 	read  bool
 	lines []tail.Line
 	first uint64 // the number of lines[0]
+
+	filter   filter
+	timeless bool // without the column of times
 }
 
 // NewTailView returns a view of the tail with the id.
@@ -61,13 +64,14 @@ func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total 
 	v.lines = append(v.lines, page.Lines...)
 	v.next, v.total, v.read, v.behind = page.Next, total, true, 0
 	v.trim()
+	v.filterMore()
 	v.findMore()
 	return page.Lost > 0 || len(page.Lines) > 0
 }
 
 // full reports that nothing more can be read without taking the reader's lines.
 func (v *TailView) full() bool {
-	return v.paused && len(v.lines) >= MaxTail && v.top.item <= v.first
+	return v.paused && len(v.lines) >= MaxTail && v.line(v.top.item) <= v.first
 }
 
 // trim forgets the oldest lines beyond MaxTail, but none that a paused reader
@@ -78,7 +82,8 @@ func (v *TailView) trim() {
 		return
 	}
 	if v.paused {
-		n = min(n, int(v.top.item-min(v.top.item, v.first)))
+		top := v.line(v.top.item)
+		n = min(n, int(top-min(top, v.first)))
 	}
 	v.lines = v.lines[n:]
 	v.first += uint64(n)
@@ -91,53 +96,61 @@ func (v *TailView) trim() {
 	}
 }
 
-// Bounds are the numbers of the lines that are kept: with Text and Rows they
+// Bounds are the numbers of the lines that are shown: with Text and Rows they
 // make the view a Source.
 func (v *TailView) Bounds() (first, end uint64) {
+	if f := &v.filter; f.on() {
+		return f.base, f.base + uint64(len(f.shown))
+	}
 	return v.first, v.first + uint64(len(v.lines))
 }
 
+// at is the line that item i is.
+func (v *TailView) at(i uint64) tail.Line { return v.lines[v.line(i)-v.first] }
+
 // Text is a line without its columns.
-func (v *TailView) Text(i uint64) string { return v.lines[i-v.first].Text }
+func (v *TailView) Text(i uint64) string { return v.at(i).Text }
 
 // Len is the number of lines kept.
 func (v *TailView) Len() int { return len(v.lines) }
 
 // Copy is the marked line, or the newest one while following.
 func (v *TailView) Copy() (text, toast string) {
-	_, end := v.Bounds()
-	if len(v.lines) == 0 {
+	first, end := v.Bounds()
+	if first == end {
 		return "", textNothing
 	}
 	i := v.mark
 	if !v.paused {
 		i = end - 1
 	}
-	return v.Text(min(max(i, v.first), end-1)), textOneCopied
+	return v.Text(min(max(i, first), end-1)), textOneCopied
 }
 
-// CopyAll is every line with its columns, as far as a clipboard takes them: the
-// newest ones.
+// CopyAll is every line that is shown with its columns, as far as a clipboard
+// takes them: the newest ones.
 func (v *TailView) CopyAll() (text, toast string) {
-	if len(v.lines) == 0 {
+	first, end := v.Bounds()
+	if first == end {
 		return "", textNothing
 	}
 	size, n := 0, 0
-	for n < len(v.lines) {
-		l := v.lines[len(v.lines)-1-n]
+	for n < int(end-first) {
+		l := v.at(end - 1 - uint64(n))
 		if size += len(l.Text) + len("15:04:05 refuse ") + 1; size > maxCopy {
 			break
 		}
 		n++
 	}
 	var b strings.Builder
-	for _, l := range v.lines[len(v.lines)-n:] {
+	for i := end - uint64(n); i < end; i++ {
+		l := v.at(i)
 		if !l.At.IsZero() {
 			b.WriteString(l.At.In(v.zone).Format(time.TimeOnly) + " ")
 		}
 		b.WriteString(Fit(string(l.Kind), kindWidth) + l.Text + "\n")
 	}
-	return b.String(), textCopied(n, len(v.lines))
+	return b.String(), textCopied(n, int(end-first))
 }
 
 // kindWidth fits the longest kind and a space.
@@ -173,7 +186,7 @@ func columns(w int) (clock string, kind bool) {
 
 // Rows draws a line with its time and its kind.
 func (v *TailView) Rows(i uint64, look Look) [][]Span {
-	l := v.lines[i-v.first]
+	l := v.at(i)
 	style, known := kinds[l.Kind]
 	if !known {
 		style.word = theme.Dim
@@ -183,7 +196,7 @@ func (v *TailView) Rows(i uint64, look Look) [][]Span {
 		head[0].Text = look.Theme.Glyph(theme.Pointer)
 	}
 	clock, kind := columns(look.W)
-	if clock != "" {
+	if clock != "" && !v.timeless {
 		at := Blank(len(clock))
 		if !l.At.IsZero() {
 			at = l.At.In(v.zone).Format(clock)
@@ -231,6 +244,19 @@ func skip(s string, n int) int {
 		n -= cells
 	}
 	return i
+}
+
+// State says in a few words what is left out and where the reader stands: what
+// is left out first, as a narrow title shows no more than that.
+func (v *TailView) State() string {
+	out := v.Scroll.State()
+	if v.filter.level > 0 {
+		out = levels[v.filter.level].word + " · " + out
+	}
+	if v.filter.query.Active() {
+		out += " · " + textFiltered
+	}
+	return out
 }
 
 // Last is the newest line, if there is one.

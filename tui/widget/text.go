@@ -9,6 +9,24 @@ const (
 	textFindKeys  = "n next · N previous · esc ends"
 )
 
+// The words of a filter.
+const (
+	textAllLevels   = "all levels"
+	textFromInfo    = "info and above"
+	textFromWarn    = "warnings and errors"
+	textErrors      = "errors only"
+	textFiltered    = "filtered"
+	textNoLine      = "no line"
+	textFilterHelp  = "a word; !word leaves out"
+	textKeepsFilter = "keep the filter"
+	textAllLines    = "every line again"
+	textNotThese    = "in front: leave these out"
+)
+
+func textShown(n, of int) string {
+	return fmt.Sprintf("%s of %s", Thousands(uint64(n)), Count(uint64(of), "line"))
+}
+
 func textNew(n uint64) string { return Thousands(n) + " new" }
 
 func textHits(at, of int) string {

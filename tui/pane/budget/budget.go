@@ -74,6 +74,8 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	}
 	now := c.Snap.Budget.State
 	switch id {
+	case action.Mute:
+		return pane.Answer{Until: &pane.Until{Title: textMuteTitle, For: core.MuteUntil{}, Now: c.Snap.Budget.Muted}}
 	case action.CapacityUp:
 		return p.setCapacity(now.Capacity, +1)
 	case action.CapacityDown:

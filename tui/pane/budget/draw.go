@@ -15,12 +15,29 @@ func summary(s *core.Snapshot) string {
 	switch {
 	case b.State.Capacity <= 0:
 		return "muted"
+	case !b.Muted.IsZero():
+		return "muted"
 	case !b.Quiet.IsZero():
 		return "quiet"
 	case b.State.Available < 1:
 		return "empty"
+	case !b.Dry.IsZero():
+		return "dry " + clock(s, b.Dry)
 	}
 	return ""
+}
+
+// muted says until when only critical pings pass, by the user's word or by
+// quiet hours; false when all do.
+func muted(s *core.Snapshot) (string, bool) {
+	b := s.Budget
+	switch {
+	case !b.Muted.IsZero():
+		return textMutedUntil(clock(s, b.Muted)), true
+	case !b.Quiet.IsZero():
+		return textQuiet(clock(s, b.Quiet)), true
+	}
+	return "", false
 }
 
 // line is one line of the pane and how dearly it is needed: 0 goes last.
@@ -86,8 +103,15 @@ func facts(c pane.Context, w int) []line {
 		}
 		out = append(out, line{refill(s, w-len(pad(w))), 1})
 	}
-	if !b.Quiet.IsZero() {
-		out = append(out, line{[]widget.Span{{Role: theme.Warn, Text: textQuiet(clock(s, b.Quiet))}, {Role: theme.Dim, Text: " · critical only"}}, 2})
+	if until, ok := muted(s); ok {
+		out = append(out, line{[]widget.Span{{Role: theme.Warn, Text: until}, {Role: theme.Dim, Text: " · critical only"}}, 2})
+	}
+	if ahead := forecast(c, w-len(pad(w))); ahead != nil {
+		rank := 4
+		if !b.Dry.IsZero() {
+			rank = 2
+		}
+		out = append(out, line{ahead, rank})
 	}
 	out = append(out, line{used(c), 3})
 	if b.State.Capacity > 0 {
@@ -216,11 +240,14 @@ func oneLine(c pane.Context, w int) []widget.Span {
 		out = append(append(out, bar(c, 8)...), widget.Span{Text: " "})
 	}
 	out = append(out, widget.Span{Text: tokens(b.State.Available) + "/" + tokens(float64(b.State.Capacity)) + "  "})
+	until, muting := muted(s)
 	switch {
 	case b.State.Capacity <= 0:
 		out = append(out, widget.Span{Role: theme.Warn, Text: textMuted})
-	case !b.Quiet.IsZero():
-		out = append(out, widget.Span{Role: theme.Warn, Text: textQuiet(clock(s, b.Quiet))})
+	case muting:
+		out = append(out, widget.Span{Role: theme.Warn, Text: until})
+	case !b.Dry.IsZero():
+		out = append(out, widget.Span{Role: theme.Warn, Text: c.Theme.Glyph(theme.Bang) + " " + textDry(clock(s, b.Dry), "")})
 	case b.NextAt.IsZero():
 		out = append(out, widget.Span{Role: theme.Good, Text: textFull})
 	default:

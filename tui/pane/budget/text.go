@@ -15,6 +15,7 @@ const (
 	textMutedAlready = "the capacity is 0 already: pings are muted"
 	textFastest      = "one token a minute is the fastest"
 
+	textMuteTitle  = "Mute pings that are not critical until"
 	textMuted      = "muted: the capacity is 0"
 	textMutedHelp  = "Only critical pings reach you. + raises the capacity."
 	textFull       = "full"
@@ -38,6 +39,22 @@ func textShortRate(minutes int) string { return fmt.Sprintf("1/%d min", minutes)
 func textReserved(n int) string { return fmt.Sprintf("%d on its way", n) }
 
 func textQuiet(until string) string { return "quiet until " + until }
+
+func textMutedUntil(at string) string { return "muted until " + at }
+
+// textDry says when the first task would find no whole token, and which.
+func textDry(at, task string) string {
+	if task == "" {
+		return "dry at " + at
+	}
+	return "dry at " + at + ": " + task + " finds no token"
+}
+
+func textEnough(until, least, at string) string {
+	return textEnoughUntil(until) + ", least " + least + " at " + at
+}
+
+func textEnoughUntil(at string) string { return "enough until " + at }
 
 func textToday(n int) string { return fmt.Sprintf("today %d", n) }
 

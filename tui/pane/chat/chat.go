@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/post"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -22,6 +23,10 @@ type Pane struct {
 	view    *talk
 	field   widget.Area
 	writing bool
+	past    history
+	folds   folds
+	reply   post.MessageID // what is being answered, or empty
+	pick    choice
 	// commands are those that a line may name, in the order in which they are
 	// offered; tab is the choice among them.
 	commands []core.SlashHelp
@@ -119,6 +124,10 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		}
 		p.writing = true
 		return pane.Answer{Focus: action.Chat}
+	case action.ChatReply:
+		return p.replyTo(c)
+	case action.ChatButtons:
+		return p.choose(c)
 	case action.Back:
 		p.view.EndFind()
 		return pane.Answer{}
@@ -137,11 +146,14 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 }
 
 // Capture implements pane.Pane.
-func (p *Pane) Capture() bool { return p.writing || p.view.Finding() }
+func (p *Pane) Capture() bool { return p.writing || p.pick.on || p.view.Finding() }
 
 // Hint is the help line while the pane takes every key.
 func (p *Pane) Hint() []key.Binding {
-	if !p.writing {
+	switch {
+	case p.pick.on:
+		return buttonKeys
+	case !p.writing:
 		return p.view.Hint()
 	}
 	if _, _, ok := p.command(); ok {
@@ -153,41 +165,19 @@ func (p *Pane) Hint() []key.Binding {
 // Type implements pane.Pane.
 func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
 	p.version++
-	if !p.writing {
+	switch {
+	case p.pick.on:
+		return p.typeChoice(c, msg)
+	case !p.writing:
 		p.view.Type(msg)
 		return pane.Answer{}
 	}
-	press, pressed := msg.(tea.KeyPressMsg)
-	if pressed && press.Keystroke() == "tab" {
-		p.complete()
-		return pane.Answer{}
-	}
-	p.tab = completion{}
-	if pressed {
-		switch press.Keystroke() {
-		case "esc":
-			p.writing = false
-			return pane.Answer{}
-		case "enter":
-			return p.send(c)
-		case "alt+enter", "shift+enter", "ctrl+j":
-			p.field.Insert("\n")
-			return pane.Answer{}
-		case "pgup":
-			p.view.Page(-1)
-			return pane.Answer{}
-		case "pgdown":
-			p.view.Page(1)
-			return pane.Answer{}
-		}
-	}
-	p.field.Take(msg)
-	return pane.Answer{}
+	return p.compose(c, msg)
 }
 
 // send answers with what was written. The line stays open for the next words.
 func (p *Pane) send(c pane.Context) pane.Answer {
-	text := strings.TrimSpace(p.field.Text())
+	text := strings.TrimSpace(p.folds.unfold(p.field.Text()))
 	if text == "" {
 		p.writing = false
 		return pane.Answer{}
@@ -195,9 +185,12 @@ func (p *Pane) send(c pane.Context) pane.Answer {
 	if c.ReadOnly {
 		return pane.Answer{Toast: textReadOnly}
 	}
+	say := core.Say{Text: text, ReplyTo: p.reply}
+	p.past.add(text)
 	p.field.Clear()
+	p.folds, p.reply = folds{}, ""
 	p.view.Follow()
-	return pane.Answer{Do: core.Say{Text: text}}
+	return pane.Answer{Do: say}
 }
 
 // Return puts words back that could not be sent, unless others have been written
@@ -205,7 +198,7 @@ func (p *Pane) send(c pane.Context) pane.Answer {
 func (p *Pane) Return(text string) {
 	if p.field.Text() == "" {
 		p.version++
-		p.field.Insert(text)
+		p.recall(text)
 	}
 }
 
@@ -213,4 +206,11 @@ func (p *Pane) Return(text string) {
 func (p *Pane) Sync(c pane.Context) {
 	p.version++
 	p.view.sync(c.Snap)
+	p.past.seed(c.Snap.Chat)
+	if entry(c.Snap.Chat, p.reply) == nil {
+		p.reply = ""
+	}
+	if len(buttons(entry(c.Snap.Chat, p.pick.card))) == 0 {
+		p.pick = choice{}
+	}
 }

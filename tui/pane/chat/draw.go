@@ -36,6 +36,8 @@ func (p *Pane) input(c pane.Context, w, h int, focused bool) []string {
 	b := widget.Brush{Theme: c.Theme}
 	draft, files := p.field.Text() != "", len(c.Snap.Attached) > 0
 	switch {
+	case p.pick.on:
+		return p.choosing(c, w, h)
 	case h < 1, h < 2 && !p.writing:
 		return nil
 	case !p.writing && !draft && (h < 5 || !focused && !files || p.view.Finding()):
@@ -55,6 +57,9 @@ func (p *Pane) input(c pane.Context, w, h int, focused bool) []string {
 	if h >= 5 {
 		out = append(out, rule(c, w))
 		out = append(out, p.suggestions(b, w, min(6, h/2-len(out)-1))...)
+	}
+	if h >= 3 {
+		out = append(out, p.quote(c, w)...)
 	}
 	out = append(out, p.written(c, w, max(1, min(6, h/2-len(out))))...)
 	return out[:min(len(out), h)]

@@ -12,6 +12,7 @@ import (
 var writingKeys = []key.Binding{
 	key.NewBinding(key.WithHelp("enter", "send")),
 	key.NewBinding(key.WithHelp("alt+enter", "new line")),
+	key.NewBinding(key.WithHelp("↑", "sent before")),
 	key.NewBinding(key.WithHelp("esc", "keep for later")),
 }
 

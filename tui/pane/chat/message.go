@@ -7,6 +7,7 @@ import (
 	"ollimbot/core/transcript"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/markdown"
 )
 
 // roles says how a speaker looks.
@@ -30,6 +31,9 @@ const roomy = 56
 
 // column is the width of the speaker's column, with the gutter.
 const column = 8
+
+// clockColumn is what the time takes of the first line.
+const clockColumn = 8
 
 // speaker is who speaks, in words: "you", "ping · Medication", and whether it
 // was critical.
@@ -108,7 +112,7 @@ func message(t *talk, e transcript.Entry, look widget.Look, spaced bool) [][]wid
 			w.indent = column
 		}
 	}
-	body(w, e)
+	body(w, e, t.doc(e.ID))
 	if w.first != nil {
 		w.line()
 	}
@@ -130,33 +134,89 @@ func withClock(row []widget.Span, clock string, w int) []widget.Span {
 	return append(row, widget.Span{Text: widget.Blank(fill)}, widget.Span{Role: theme.Dim, Text: clock})
 }
 
-// body adds what a message says.
-func body(w *writer, e transcript.Entry) {
+// body adds what a message says. The words of the model are markdown, those of
+// the user stay as they were written.
+func body(w *writer, e transcript.Entry, doc *markdown.Doc) {
 	role := theme.Text
 	if e.Role == transcript.Notice {
 		role = theme.Dim
 	}
 	text := strings.TrimRight(e.Text, "\n ")
-	if e.Streaming {
-		cursor := "▌"
-		if w.look.Theme.ASCII() {
-			cursor = "_"
-		}
-		text += cursor
-	}
 	switch {
 	case text == "":
+	case e.Role == transcript.Bot || e.Role == transcript.Ping:
+		w.markdown(doc, text, e.Streaming)
 	case e.Role == transcript.Notice && answers(text):
 		reply(w, text)
 	default:
 		w.text(role, text)
 	}
+	if e.Streaming {
+		w.behind(widget.Span{Text: cursor(w.look.Theme)})
+	}
+	words := text != "" && e.Embed == nil && len(e.Tools) == 0
 	if e.Embed != nil {
 		embed(w, *e.Embed)
 	}
 	if len(e.Tools) > 0 {
 		w.text(theme.Tool, textTools+strings.Join(e.Tools, ", "))
 	}
+	if where := elsewhere(e); where != "" {
+		if words && !figure(text) || len(e.Tools) > 0 {
+			w.behind(widget.Span{Role: theme.Dim, Text: " · " + where})
+		} else {
+			w.text(theme.Dim, where)
+		}
+	}
+}
+
+// elsewhere is where else a message can be read, once it is whole.
+func elsewhere(e transcript.Entry) string {
+	switch {
+	case e.Where == "" || e.Streaming:
+		return ""
+	case e.Role == transcript.User:
+		return textFrom + e.Where
+	}
+	return textAlso + e.Where
+}
+
+// figure reports words that end in code or in a table, behind which nothing else
+// should stand.
+func figure(text string) bool {
+	last := text[strings.LastIndexByte(text, '\n')+1:]
+	return strings.HasPrefix(last, "|") || strings.HasSuffix(last, "```")
+}
+
+// cursor stands where an answer grows.
+func cursor(t *theme.Theme) string {
+	if t.ASCII() {
+		return "_"
+	}
+	return "▌"
+}
+
+// markdown adds words with their marks drawn. The doc keeps what it has drawn
+// of an answer that grows.
+func (w *writer) markdown(doc *markdown.Doc, s string, open bool, before ...widget.Span) {
+	look := markdown.Look{Theme: w.look.Theme, W: max(1, w.room()-widget.Width(before)), Open: open}
+	for _, row := range doc.Rows(s, look) {
+		w.line(append(before[:len(before):len(before)], w.look.Matcher.MarkSpans(row)...)...)
+	}
+}
+
+// behind adds a span to the last line where there is room, else a line.
+func (w *writer) behind(s widget.Span) {
+	last, room := len(w.rows)-1, w.indent+w.room()
+	if last == 0 {
+		room = min(room, w.look.W-clockColumn)
+	}
+	if w.first != nil || last < 0 || widget.Width(w.rows[last])+widget.Cells(s.Text) > room {
+		s.Text = strings.TrimPrefix(s.Text, " · ")
+		w.line(s)
+		return
+	}
+	w.rows[last] = append(w.rows[last][:len(w.rows[last]):len(w.rows[last])], s)
 }
 
 // embed draws a card behind a coloured edge.
@@ -173,7 +233,7 @@ func embed(w *writer, e post.Embed) {
 		w.text(theme.Strong, e.Title, edge)
 	}
 	if e.Description != "" {
-		w.text(theme.Text, e.Description, edge)
+		w.markdown(&markdown.Doc{}, e.Description, false, edge)
 	}
 	for _, f := range e.Fields {
 		w.text(theme.Text, f.Name+": "+f.Value, edge)

@@ -10,6 +10,7 @@ import (
 	"ollimbot/core/transcript"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/markdown"
 )
 
 // talk is the conversation as a scroll shows it: an item is a message. Messages
@@ -20,7 +21,10 @@ type talk struct {
 	zone    *time.Location
 	now     time.Time
 	drawn   map[post.MessageID]drawing
-	spaced  bool // an empty line between messages
+	docs    map[post.MessageID]*markdown.Doc
+	plain   map[post.MessageID]plain // what a search looks at, once there is one
+	theme   *theme.Theme             // of the plain texts: one of colours, where marks disappear
+	spaced  bool                     // an empty line between messages
 }
 
 // drawing is a message as it was drawn last, unmarked and without a search.
@@ -29,13 +33,17 @@ type drawing struct {
 	w         int
 	spaced    bool
 	streaming bool
+	where     string
 	today     bool
 	theme     *theme.Theme
 	rows      [][]widget.Span
 }
 
 func newTalk() *talk {
-	t := &talk{zone: time.UTC, drawn: map[post.MessageID]drawing{}}
+	t := &talk{
+		zone: time.UTC, drawn: map[post.MessageID]drawing{}, docs: map[post.MessageID]*markdown.Doc{},
+		plain: map[post.MessageID]plain{}, theme: theme.New(theme.Options{Profile: 16}),
+	}
 	t.Source, t.Wrap = t, true
 	return t
 }
@@ -87,14 +95,51 @@ func (t *talk) prune() {
 			delete(t.drawn, id)
 		}
 	}
+	for id := range t.docs {
+		if !there[id] {
+			delete(t.docs, id)
+		}
+	}
+	for id := range t.plain {
+		if !there[id] {
+			delete(t.plain, id)
+		}
+	}
+}
+
+// doc keeps what was drawn of a message.
+func (t *talk) doc(id post.MessageID) *markdown.Doc {
+	d := t.docs[id]
+	if d == nil {
+		d = &markdown.Doc{}
+		t.docs[id] = d
+	}
+	return d
+}
+
+// plain is a message without the marks of markdown.
+type plain struct {
+	version int
+	text    string
 }
 
 // Bounds are the places of the messages: with Text and Rows they make the
 // conversation a widget.Source.
 func (t *talk) Bounds() (first, end uint64) { return 0, uint64(len(t.entries)) }
 
-// Text is everything of a message that can be read.
-func (t *talk) Text(i uint64) string { return words(t.entries[i]) }
+// Text is everything of a message that can be read, as it is drawn.
+func (t *talk) Text(i uint64) string {
+	e := t.entries[i]
+	if e.Role != transcript.Bot && e.Role != transcript.Ping {
+		return words(e)
+	}
+	p, ok := t.plain[e.ID]
+	if !ok || p.version != e.Version {
+		p = plain{e.Version, markdown.Plain(words(e), t.theme)}
+		t.plain[e.ID] = p
+	}
+	return p.text
+}
 
 // Rows draws a message.
 func (t *talk) Rows(i uint64, look widget.Look) [][]widget.Span {
@@ -106,8 +151,8 @@ func (t *talk) Rows(i uint64, look widget.Look) [][]widget.Span {
 	}
 	d := t.drawn[e.ID]
 	if d.rows == nil || d.version != e.Version || d.w != look.W || d.spaced != spaced ||
-		d.streaming != e.Streaming || d.today != today || d.theme != look.Theme {
-		d = drawing{e.Version, look.W, spaced, e.Streaming, today, look.Theme, message(t, e, look, spaced)}
+		d.streaming != e.Streaming || d.where != e.Where || d.today != today || d.theme != look.Theme {
+		d = drawing{e.Version, look.W, spaced, e.Streaming, e.Where, today, look.Theme, message(t, e, look, spaced)}
 		t.drawn[e.ID] = d
 	}
 	return d.rows

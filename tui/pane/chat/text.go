@@ -18,9 +18,19 @@ const (
 	textEmpty = "Nothing said yet."
 	textTeach = "Write to the bot here. What background runs send you appears too. A line that begins with / is a command: /help lists them."
 
-	textPrompt   = "writes a message"
-	textCritical = "critical"
-	textTools    = "used "
+	textPrompt        = "writes a message"
+	textCritical      = "critical"
+	textTools         = "used "
+	textPress         = "press: "
+	textNoButtons     = "no card here has buttons"
+	textReadOnlyPress = "read-only: buttons cannot be pressed here"
+	textReply         = "reply to "
+	textNoReply       = "there is no message of the bot to reply to"
+	textReplyNotice   = "the program's own notes cannot be replied to"
+	textPasteCut      = "the pasted text is cut: 256 kB at most are sent"
+
+	textAlso     = "also in "
+	textFrom     = "from "
 	textLocked   = "read-only"
 	textAttached = "attached: "
 
@@ -61,6 +71,9 @@ func asks(a policy.Approval) string {
 	}
 	return "The " + who + " asks to run " + a.Label
 }
+
+// pastedAgain tells a second text from one that looks the same.
+func pastedAgain(n int) string { return fmt.Sprintf(", %d]", n) }
 
 // turn says which of several is shown.
 func turn(at, of int) string { return fmt.Sprintf(" %d of %d", at, of) }

@@ -86,6 +86,10 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return p.stop(c)
 	case id == action.ForksResume:
 		return p.resume(c)
+	case id == action.ForksAgain:
+		return p.again(c)
+	case id == action.ForksCosts:
+		return pane.Answer{Show: &pane.Page{Title: textCosts, Load: core.Costs{Days: costDays}}}
 	case scope == "forks" && !p.tail && p.list.Move(verb, len(c.Snap.Forks), p.listed):
 		p.choose(c)
 		return pane.Answer{}
@@ -150,11 +154,11 @@ func (p *Pane) Sync(c pane.Context) {
 	p.read(c)
 }
 
-// reading reports that the user is at work in the tail: scrolled up, or
-// searching. Nothing may take it away then.
+// reading reports that the user is at work in the tail: scrolled up, searching,
+// or behind a filter. Nothing may take it away then.
 func (p *Pane) reading() bool {
 	v := p.view()
-	return v != nil && (p.tail || !v.Following() || v.Finding())
+	return v != nil && (p.tail || !v.Following() || v.Finding() || v.Filtered())
 }
 
 // lingering is how long a run that has ended stays on the screen while others
@@ -195,7 +199,7 @@ func (p *Pane) back(c pane.Context) {
 // Off says why an action cannot be used on the selected run; empty means that
 // it can.
 func (p *Pane) Off(c pane.Context, id action.ID) string {
-	if id != action.ForksStop && id != action.ForksResume {
+	if id != action.ForksStop && id != action.ForksResume && id != action.ForksAgain {
 		return ""
 	}
 	i := find(c.Snap.Forks, p.run)
@@ -210,6 +214,10 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 		return textLives
 	case id == action.ForksResume && f.Session == "":
 		return textNoSession
+	case id == action.ForksAgain && f.TaskID == "":
+		return textNoTask
+	case id == action.ForksAgain && f.Live():
+		return textLivesYet
 	}
 	return ""
 }
@@ -237,6 +245,21 @@ func (p *Pane) resume(c pane.Context) pane.Answer {
 		return pane.Answer{Toast: why}
 	}
 	return pane.Answer{Do: core.ResumeFork{Run: p.run}, Focus: action.Chat}
+}
+
+// costDays is over how long the tasks' costs are compared.
+const costDays = 7
+
+// again fires the task of a run that has ended once more.
+func (p *Pane) again(c pane.Context) pane.Answer {
+	if c.ReadOnly {
+		return pane.Answer{Toast: textNoAgain}
+	}
+	if why := p.Off(c, action.ForksAgain); why != "" {
+		return pane.Answer{Toast: why}
+	}
+	p.chosen = false // the run that starts is what the user waits for
+	return pane.Answer{Do: core.FireNow{ID: c.Snap.Forks[find(c.Snap.Forks, p.run)].TaskID}}
 }
 
 // view is the tail of the selected run, or nil.

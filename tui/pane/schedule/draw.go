@@ -10,7 +10,8 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// row is a line of the pane and the item it belongs to; -1 for none.
+// row is a line of the pane and the item it belongs to; -1 for none. A fire's
+// or task's line is empty until it is drawn.
 type row struct {
 	line string
 	item int
@@ -19,6 +20,7 @@ type row struct {
 // sheet is what the lines of one drawing have in common.
 type sheet struct {
 	pane.Context
+	view   view
 	w, h   int
 	marked int // the item with the pointer; -1 without focus
 	reason int // the most lines that a problem's reason takes
@@ -34,23 +36,30 @@ func (on sheet) brush(item int) (b widget.Brush, gutter widget.Span) {
 	return b, gutter
 }
 
-// draw renders the pane.
+// draw renders the pane: the list, in the day view with a timeline above it
+// where there is room for both.
 func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
+	if p.view == wholeDay && h >= timelineRoom && w >= timelineWidth && len(c.Snap.Schedule.Day) > 0 {
+		top := timeline(c, w)
+		return append(top, p.items(c, w, h-len(top), focused)...)
+	}
+	return p.items(c, w, h, focused)
+}
+
+// items renders the list of items in exactly h lines.
+func (p *Pane) items(c pane.Context, w, h int, focused bool) []string {
 	b := widget.Brush{Theme: c.Theme}
 	s := c.Snap.Schedule
-	if len(s.Entries)+len(s.Problems) == 0 {
-		if c.Snap.Routines+c.Snap.Reminders > 0 {
-			return b.Empty(w, h, textQuietDay, textQuietTeach)
-		}
-		return b.Empty(w, h, textEmpty, textTeach)
+	if p.view.count(c.Snap) == 0 {
+		return b.Empty(w, h, p.view.empty(c.Snap)...)
 	}
-	on := sheet{Context: c, w: w, h: h, marked: -1, chosen: -1, reason: wholeReason}
+	on := sheet{Context: c, view: p.view, w: w, h: h, marked: -1, chosen: -1, reason: wholeReason}
 	if focused {
 		on.marked, on.chosen = p.list.At, p.list.At
 	}
 	rows := on.rows()
 	for _, on.reason = range []int{2, 1} {
-		if len(rows) > h {
+		if len(s.Problems) > 0 && len(rows) > h {
 			rows = on.rows()
 		}
 	}
@@ -71,8 +80,8 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 	lines := make([]string, 0, h)
 	problem := false
 	for _, r := range rows[top:min(top+h, len(rows))] {
-		problem = problem || r.item >= len(s.Entries)
-		lines = append(lines, r.line)
+		problem = problem || r.item >= p.view.fires(c.Snap)
+		lines = append(lines, on.line(r))
 	}
 	if n := len(s.Problems); n > 0 && !problem && h > 1 {
 		// Problems are never out of sight: their count takes the last line, and
@@ -80,22 +89,24 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 		if to-top == h-1 {
 			lines = lines[1:]
 		} else {
-			lines = lines[:h-1]
+			lines = lines[:min(h-1, len(lines))]
 		}
 		lines = append(lines, b.Line(w, problemHead(c, c.Theme.Glyph(theme.Down)+" ")...))
 	}
 	return widget.Fill(lines, w, h)
 }
 
-// rows are all lines of the pane, however many there are.
+// rows are all lines of the list, however many there are. Those of fires and
+// tasks are drawn when they are in view: there may be thousands.
 func (on sheet) rows() []row {
 	s, w := on.Snap.Schedule, on.w
 	b := widget.Brush{Theme: on.Theme}
-	rows := make([]row, 0, len(s.Entries)+2*len(s.Problems)+4)
-	for i, e := range s.Entries {
-		rows = append(rows, row{on.entry(i, e), i})
+	n := on.view.fires(on.Snap)
+	rows := make([]row, 0, n+2*len(s.Problems)+4)
+	for i := range n {
+		rows = append(rows, row{item: i})
 	}
-	if s.Refills != "" && w >= 12 {
+	if s.Refills != "" && w >= 12 && on.view == window {
 		rows = append(rows, row{b.Line(w, widget.Span{Role: theme.Dim, Text: " " + s.Refills}), -1})
 	}
 	if len(s.Problems) == 0 {
@@ -108,12 +119,23 @@ func (on sheet) rows() []row {
 		rows = append(rows, row{b.Line(w, problemHead(on.Context, "")...), -1})
 	}
 	for i, problem := range s.Problems {
-		item := len(s.Entries) + i
-		for _, line := range on.problem(item, problem) {
-			rows = append(rows, row{line, item})
+		for _, line := range on.problem(n+i, problem) {
+			rows = append(rows, row{line, n + i})
 		}
 	}
 	return rows
+}
+
+// line draws a row that is in view.
+func (on sheet) line(r row) string {
+	if r.line != "" || r.item < 0 {
+		return r.line
+	}
+	it := on.view.at(on.Snap, r.item)
+	if it.task != nil {
+		return on.task(r.item, *it.task)
+	}
+	return on.entry(r.item, *it.fire)
 }
 
 // entry draws one fire: when, how far away, what, and the marks on it.
@@ -121,7 +143,7 @@ func (on sheet) entry(item int, e routines.Entry) string {
 	t, s, w := on.Theme, on.Snap, on.w
 	past := !e.FireTime.After(s.At)
 	soft, name := theme.Text, theme.Text
-	if past {
+	if past || e.Held {
 		soft, name = theme.Dim, theme.Dim
 	}
 	b, gutter := on.brush(item)
@@ -140,20 +162,67 @@ func (on sheet) entry(item int, e routines.Entry) string {
 	left = append(left, widget.Span{Role: near, Text: away})
 	left = append(left, glyphs(t, e)...)
 	left = append(left, widget.Span{Role: name, Text: title(e)})
-	var right []widget.Span
-	if words := marks(s, e); len(words) > 0 {
-		right = []widget.Span{{Role: theme.Dim, Text: strings.Join(words, " · ") + " "}}
-		if w < 56 && widget.Width(left)+widget.Width(right) >= w {
-			right = nil // the title comes first
+	return on.spread(b, left, marks(s, e))
+}
+
+// spread draws a row with words at its right end, as many as leave half of the
+// row to the title. In a narrow row the whole title comes first.
+func (on sheet) spread(b widget.Brush, left []widget.Span, words []string) string {
+	for n := len(words); n > 0; n-- {
+		text := strings.Join(words[:n], " · ") + " "
+		wide := widget.Cells(text) <= on.w/2
+		if n == 1 && !wide && on.w >= narrow {
+			text, wide = widget.Cut(words[0], on.w/2-1)+" ", true
+		}
+		right := []widget.Span{{Role: theme.Dim, Text: text}}
+		if wide && (on.w >= narrow || widget.Width(left)+widget.Width(right) < on.w) {
+			return b.Spread(on.w, left, right)
 		}
 	}
-	return b.Spread(w, left, right)
+	return b.Line(on.w, left...)
+}
+
+// narrow is below which width a row is kept for its title.
+const narrow = 56
+
+// task draws a task of the list of all: when it fires next, what it is, and
+// when it fires at all.
+func (on sheet) task(item int, v core.TaskView) string {
+	t, s, w := on.Theme, on.Snap, on.w
+	b, gutter := on.brush(item)
+	role := theme.Text
+	if v.Next.IsZero() || v.Paused || !v.Snoozed.IsZero() {
+		role = theme.Dim
+	}
+	left := []widget.Span{gutter}
+	at, away := textNever, ""
+	if v.Paused {
+		at = "" // the word for it stands at the right, its sign before the title
+	}
+	if !v.Next.IsZero() {
+		at, away = moment(s, v.Next), widget.Until(v.Next.Sub(s.At))
+	}
+	switch {
+	case w >= 40:
+		left = append(left, widget.Span{Role: role, Text: widget.Fit(at, 10)}, widget.Span{Role: theme.Dim, Text: widget.Fit(away, 9)})
+	case w >= 16:
+		if !v.Next.IsZero() {
+			away = widget.Soon(v.Next.Sub(s.At))
+		}
+		left = append(left, widget.Span{Role: theme.Dim, Text: widget.Fit(away, 7)})
+	}
+	e := routines.Entry{Silent: v.Silent, Foreground: v.Foreground, Held: v.Paused || !v.Snoozed.IsZero()}
+	left = append(left, glyphs(t, e)...)
+	left = append(left, widget.Span{Role: role, Text: taskTitle(v)})
+	return on.spread(b, left, taskMarks(s, v))
 }
 
 // glyphs are the marks in short, before the title so that they line up.
 func glyphs(t *theme.Theme, e routines.Entry) []widget.Span {
 	mark := widget.Span{Text: " "}
 	switch {
+	case e.Held:
+		mark = widget.Span{Role: theme.Warn, Text: t.Glyph(theme.Lock)}
 	case e.Silent:
 		mark = widget.Span{Role: theme.Dim, Text: t.Glyph(theme.Mute)}
 	case chain(e) != "":

@@ -1,7 +1,7 @@
 // Package schedule is the dashboard's pane of what fires next: the forward
 // schedule as agents see it, the foreground tasks of the same window, and the
-// files that need the user. It computes no times: what it shows comes with the
-// snapshot.
+// files that need the user; in other views all fires of 24 hours, and every
+// task. It computes no times: what it shows comes with the snapshot.
 package schedule
 
 import (
@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
-	"ollimbot/routines"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -20,9 +19,10 @@ import (
 // Pane is the schedule pane. Use New.
 type Pane struct {
 	list widget.List
+	view view
 	// chosen is what is selected, so that the selection stays with its task
-	// when the schedule moves on.
-	chosen  string
+	// when the schedule moves on; zero until the user chooses.
+	chosen  name
 	h       int // lines when drawn last, for paging
 	version uint64
 	cache   widget.Cache[key]
@@ -41,11 +41,11 @@ func New() *Pane { return &Pane{} }
 
 // Title implements pane.Pane.
 func (p *Pane) Title(c pane.Context) (name, state string) {
-	s := c.Snap.Schedule
-	if len(s.Problems) == 0 {
-		return textTitle, s.Window
+	state = p.view.state(c.Snap)
+	if problems := c.Snap.Schedule.Problems; len(problems) > 0 {
+		state = problemCount(problems) + " · " + state
 	}
-	return textTitle, problemCount(s.Problems) + " · " + s.Window
+	return textTitle, state
 }
 
 // Lines implements pane.Pane.
@@ -64,31 +64,81 @@ func (p *Pane) Line(c pane.Context, w int) string {
 // Do implements pane.Pane.
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	p.version++
-	n := len(c.Snap.Schedule.Entries) + len(c.Snap.Schedule.Problems)
+	n := p.view.count(c.Snap)
 	if _, verb, _ := strings.Cut(string(id), "."); p.list.Move(verb, n, p.h) {
-		p.chosen = nameAt(c.Snap, p.list.At)
+		p.chosen = p.view.name(c.Snap, p.list.At)
 		return pane.Answer{}
 	}
-	if n == 0 {
+	switch {
+	case id == action.ScheduleView:
+		p.turn(c.Snap)
+		return pane.Answer{}
+	case c.ReadOnly && writes(id):
+		return pane.Answer{Toast: textReadOnly}
+	case id == action.ScheduleNew:
+		return pane.Answer{Create: true}
+	case n == 0:
 		return pane.Answer{Toast: textNothing}
 	}
-	p.chosen = nameAt(c.Snap, p.list.At) // what the user works with stays selected
-	entry, problem := at(c.Snap, p.list.At)
-	switch {
-	case problem != nil && id == action.ScheduleDetails:
-		return pane.Answer{Show: &pane.Page{Title: problem.File, Body: problemText(*problem)}}
-	case problem != nil:
+	p.chosen = p.view.name(c.Snap, p.list.At) // what the user works with stays selected
+	it := p.view.at(c.Snap, p.list.At)
+	if it.problem != nil {
+		return onProblem(it, id)
+	}
+	return onTask(c.Snap, it, id)
+}
+
+// onProblem is what can be done with a file that has to be repaired.
+func onProblem(it item, id action.ID) pane.Answer {
+	switch id {
+	case action.ScheduleDetails:
+		return pane.Answer{Show: &pane.Page{Title: it.problem.File, Body: problemText(*it.problem)}}
+	case action.ScheduleOpen:
+		return pane.Answer{Edit: &pane.Edit{File: it.problem.File, Line: it.problem.Line, Column: it.problem.Column}}
+	case action.ScheduleFire, action.SchedulePreview, action.ScheduleSnooze, action.SchedulePause:
 		return pane.Answer{Toast: textProblemFirst}
-	case id == action.ScheduleDetails:
-		return pane.Answer{Show: &pane.Page{Title: title(*entry), Body: details(c.Snap, *entry)}}
-	case id == action.SchedulePreview:
-		return pane.Answer{Show: &pane.Page{Title: textPreview(title(*entry)), Load: core.Preview{ID: entry.ID}}}
-	case id == action.ScheduleFire && c.ReadOnly:
-		return pane.Answer{Toast: textReadOnly}
-	case id == action.ScheduleFire:
-		return pane.Answer{Do: core.FireNow{ID: entry.ID}}
 	}
 	return pane.Answer{}
+}
+
+// onTask is what can be done with a task.
+func onTask(s *core.Snapshot, it item, id action.ID) pane.Answer {
+	switch id {
+	case action.ScheduleDetails:
+		return pane.Answer{Show: &pane.Page{Title: it.title(), Load: core.Describe{ID: it.id()}}}
+	case action.SchedulePreview:
+		return pane.Answer{Show: &pane.Page{Title: textPreview(it.title()), Load: core.Preview{ID: it.id()}}}
+	case action.ScheduleFire:
+		return pane.Answer{Do: core.FireNow{ID: it.id()}}
+	case action.SchedulePause:
+		return pane.Answer{Do: core.Pause{ID: it.id(), Paused: !held(s, it).Paused}}
+	case action.ScheduleSnooze:
+		return pane.Answer{Until: &pane.Until{Title: textSnooze(it.title()), For: core.Snooze{ID: it.id()}, Now: held(s, it).Snoozed}}
+	case action.ScheduleOpen:
+		return pane.Answer{Edit: &pane.Edit{File: it.file()}}
+	}
+	return pane.Answer{}
+}
+
+func writes(id action.ID) bool {
+	a, ok := action.Get(action.Schedule, id)
+	return ok && a.Writes
+}
+
+// turn goes on to the next view; the selection stays with its task.
+func (p *Pane) turn(s *core.Snapshot) {
+	id := ""
+	if p.chosen.kind != 0 && p.list.At < p.view.fires(s) {
+		id = p.view.at(s, p.list.At).id()
+	}
+	p.view = (p.view + 1) % numViews
+	p.chosen = name{}
+	if i, ok := p.view.find(s, id); ok && id != "" {
+		p.list.At = i
+		p.chosen = p.view.name(s, i)
+		return
+	}
+	p.list.At = p.view.upcoming(s)
 }
 
 // Capture implements pane.Pane: this pane has no text to write.
@@ -100,54 +150,20 @@ func (p *Pane) Type(pane.Context, tea.Msg) pane.Answer { return pane.Answer{} }
 // Sync implements pane.Pane: the selection follows its task.
 func (p *Pane) Sync(c pane.Context) {
 	p.version++
-	n := len(c.Snap.Schedule.Entries) + len(c.Snap.Schedule.Problems)
+	n := p.view.count(c.Snap)
 	p.list.Clamp(n)
-	if p.chosen == "" {
-		p.list.At = upcoming(c.Snap) // until the user chooses
+	if p.chosen.kind == 0 {
+		p.list.At = p.view.upcoming(c.Snap) // until the user chooses
 		return
 	}
-	if nameAt(c.Snap, p.list.At) == p.chosen {
+	if p.view.name(c.Snap, p.list.At) == p.chosen {
 		return
 	}
 	for i := range n {
-		if nameAt(c.Snap, i) == p.chosen {
+		if p.view.name(c.Snap, i) == p.chosen {
 			p.list.At = i
 			return
 		}
 	}
-	p.chosen = nameAt(c.Snap, p.list.At)
-}
-
-// at is the entry or the problem of the nth item: entries first.
-func at(s *core.Snapshot, i int) (*routines.Entry, *routines.Problem) {
-	if n := len(s.Schedule.Entries); i >= n {
-		return nil, &s.Schedule.Problems[i-n]
-	}
-	return &s.Schedule.Entries[i], nil
-}
-
-// upcoming is the index of the first entry that is still to come.
-func upcoming(s *core.Snapshot) int {
-	for i, e := range s.Schedule.Entries {
-		if e.FireTime.After(s.At) {
-			return i
-		}
-	}
-	return 0
-}
-
-// nameAt tells items apart: the next fire of a task is another item than the
-// one that has just been.
-func nameAt(s *core.Snapshot, i int) string {
-	if i >= len(s.Schedule.Entries)+len(s.Schedule.Problems) {
-		return ""
-	}
-	entry, problem := at(s, i)
-	if problem != nil {
-		return "problem " + problem.File + " " + problem.Message
-	}
-	if entry.FireTime.After(s.At) {
-		return "next " + entry.ID
-	}
-	return "past " + entry.ID
+	p.chosen = p.view.name(c.Snap, p.list.At)
 }

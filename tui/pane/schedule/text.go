@@ -13,20 +13,54 @@ import (
 const (
 	textTitle        = "Schedule"
 	textName         = "Schedule "
-	textReadOnly     = "read-only: tasks cannot be fired here"
+	textReadOnly     = "read-only: tasks cannot be changed or fired here"
 	textNothing      = "nothing is scheduled"
 	textProblemFirst = "this file has to be repaired first: enter shows how"
 
 	textEmpty      = "Nothing is scheduled."
 	textTeach      = "Save a file in routines/ or reminders/ and it appears here at once."
 	textQuietDay   = "Nothing fires in the next hours."
-	textQuietTeach = "What is due later appears here in time."
+	textQuietTeach = "What is due later appears here in time; v shows 24 hours, then every task."
+	textQuietAll   = "Nothing fires within 24 hours."
+	textQuietMore  = "v goes on to every task, n writes a new one."
+
+	textDayView   = "24 h"
+	textAllView   = "all tasks "
+	textNever     = "never"
+	textPaused    = "paused"
+	textReminder  = "once"
+	textDayLegend = "fires in each hour"
 
 	textSilent     = "silent"
 	textForeground = "foreground"
 	textJustFired  = "just fired"
 	textTomorrow   = "tomorrow"
 )
+
+func textSnooze(title string) string { return "Snooze " + widget.Cut(title, 40) + " until" }
+
+// empty are the sentences of a view without anything in it.
+func (v view) empty(s *core.Snapshot) []string {
+	switch {
+	case s.Routines+s.Reminders == 0:
+		return []string{textEmpty, textTeach}
+	case v == window:
+		return []string{textQuietDay, textQuietTeach}
+	}
+	return []string{textQuietAll, textQuietMore}
+}
+
+// moment is when something fires: the time, with the day when it is another.
+func moment(s *core.Snapshot, t time.Time) string {
+	t = t.In(zone(s))
+	switch {
+	case widget.SameDay(t, s.At, zone(s)):
+		return t.Format("15:04")
+	case t.Sub(s.At) < 6*24*time.Hour:
+		return t.Format("Mon 15:04")
+	}
+	return t.Format("2 Jan")
+}
 
 func textPreview(title string) string { return "Prompt of " + title }
 
@@ -68,36 +102,6 @@ func problemText(p routines.Problem) string {
 	return string(p.Severity) + " in " + place(p) + "\n\n" + p.Message + "\n\n" + then
 }
 
-// details is the page of an entry.
-func details(s *core.Snapshot, e routines.Entry) string {
-	var b strings.Builder
-	row := func(name, value string) {
-		if value != "" {
-			b.WriteString(widget.Fit(name, 12) + value + "\n")
-		}
-	}
-	at := e.FireTime.In(zone(s))
-	row("What", title(e))
-	row("Kind", kindWords(e))
-	row("Fires", at.Format("Monday 2 January 2006, 15:04 MST")+" ("+widget.Until(e.FireTime.Sub(s.At))+")")
-	row("State", strings.Join(marks(s, e), ", "))
-	row("File", e.FilePath)
-	row("Id", e.ID)
-	if e.Description != "" && e.Description != title(e) {
-		b.WriteString("\n" + e.Description + "\n")
-	}
-	b.WriteString("\nf fires it now, beside its schedule; p shows the exact prompt that the agent would be sent.\n")
-	return b.String()
-}
-
-func kindWords(e routines.Entry) string {
-	words := string(e.Kind)
-	if e.Foreground {
-		return words + " in the main conversation"
-	}
-	return words + " in the background"
-}
-
 // title is what people call the task: the words on it, not its label, unless
 // there are none.
 func title(e routines.Entry) string {
@@ -108,6 +112,36 @@ func title(e routines.Entry) string {
 		return e.Label
 	}
 	return e.ID
+}
+
+// taskTitle is what people call a task.
+func taskTitle(v core.TaskView) string {
+	if v.Title == "" {
+		return v.ID
+	}
+	return strings.ReplaceAll(v.Title, "\n", " ")
+}
+
+// taskMarks are the words on a task, the most telling first.
+func taskMarks(s *core.Snapshot, v core.TaskView) []string {
+	var out []string
+	if v.Paused {
+		out = append(out, textPaused)
+	} else if !v.Snoozed.IsZero() {
+		out = append(out, "snoozed until "+moment(s, v.Snoozed))
+	}
+	if v.When != "" {
+		out = append(out, v.When)
+	} else if v.Kind == routines.KindReminder {
+		out = append(out, textReminder)
+	}
+	if v.Foreground {
+		out = append(out, textForeground)
+	}
+	if v.Silent {
+		out = append(out, textSilent)
+	}
+	return out
 }
 
 // marks are the words on an entry, the most telling first.

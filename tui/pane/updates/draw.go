@@ -79,7 +79,7 @@ func (on sheet) wrapped(i int) []string {
 	if i == on.selected {
 		most = max(on.each, on.whole)
 	}
-	text := strings.TrimRight(at(on.Snap, i).Message, "\n ")
+	text := strings.TrimRight(sourced(on.Snap, at(on.Snap, i)), "\n ")
 	if most == 1 {
 		text = flat(text)
 	}

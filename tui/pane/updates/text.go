@@ -14,7 +14,7 @@ const (
 	textTitle    = "Updates"
 	textName     = "Updates  "
 	textNone     = "none"
-	textReadOnly = "read-only: updates cannot be discarded here"
+	textReadOnly = "read-only: updates cannot be discarded or delivered here"
 	textNothing  = "there are no updates"
 
 	textEmpty = "No updates."
@@ -32,6 +32,32 @@ func count(n int) string {
 // flat is a message on one line.
 func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// source is the run that has left an update: the only one that has reported and
+// was running then. The file of updates keeps no names, so that it is empty
+// where no run or more than one fits.
+func source(s *core.Snapshot, u updates.Update) string {
+	found := ""
+	for _, f := range s.Forks {
+		if f.Reports == 0 || f.Started.IsZero() || u.At.Before(f.Started.Truncate(time.Second)) || !f.Ended.IsZero() && u.At.After(f.Ended) {
+			continue
+		}
+		if found != "" && found != f.Title {
+			return ""
+		}
+		found = f.Title
+	}
+	return found
+}
+
+// sourced is an update's text behind its source, unless it names that itself.
+func sourced(s *core.Snapshot, u updates.Update) string {
+	from := source(s, u)
+	if from == "" || u.Dropped > 0 || strings.Contains(strings.ToLower(u.Message), strings.ToLower(from)) {
+		return u.Message
+	}
+	return from + ": " + u.Message
+}
+
 func pageTitle(s *core.Snapshot, u updates.Update) string {
 	if age := s.At.Sub(u.At); age >= time.Minute {
 		return "Update, " + widget.Age(age) + " old"
@@ -46,10 +72,14 @@ func page(s *core.Snapshot, u updates.Update) string {
 		zone = time.UTC
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Left %s.\n\n%s\n", u.At.In(zone).Format("Monday 2 January 2006, 15:04 MST"), u.Message)
+	by := ""
+	if from := source(s, u); from != "" {
+		by = " by " + from
+	}
+	fmt.Fprintf(&b, "Left %s%s.\n\n%s\n", u.At.In(zone).Format("Monday 2 January 2006, 15:04 MST"), by, u.Message)
 	if u.Dropped > 0 {
 		fmt.Fprintf(&b, "\nIt stands for %s that went to keep the list at ten.\n", widget.Count(uint64(u.Dropped), "earlier update"))
 	}
-	b.WriteString("\nThe main session gets it with your next message, once. x discards it, u brings it back.\n")
+	b.WriteString("\nThe main session gets it with your next message, once. d hands it over now; x discards it, u brings it back.\n")
 	return b.String()
 }

@@ -77,10 +77,12 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	switch {
 	case id == action.UpdatesRead:
 		return pane.Answer{Show: &pane.Page{Title: pageTitle(c.Snap, u), Body: page(c.Snap, u)}}
-	case id == action.UpdatesDiscard && c.ReadOnly:
+	case (id == action.UpdatesDiscard || id == action.UpdatesDeliver) && c.ReadOnly:
 		return pane.Answer{Toast: textReadOnly}
 	case id == action.UpdatesDiscard:
 		return pane.Answer{Do: core.DiscardUpdate{Key: u.Key}}
+	case id == action.UpdatesDeliver:
+		return pane.Answer{Do: core.DeliverNow{}}
 	}
 	return pane.Answer{}
 }

@@ -1,0 +1,250 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/post"
+	"ollimbot/discord/fake"
+)
+
+// hears starts the surface with a stub, and gives that.
+func hears(t *testing.T, answer func(context.Context, core.Command) (core.Outcome, error)) (*stage, *stub) {
+	t.Helper()
+	st := newStage(t, fake.Options{})
+	b := newStub(answer)
+	st.alone(b)
+	st.up()
+	return st, b
+}
+
+func TestOnlyTheOwnerIsHeardAndOnlyInPrivate(t *testing.T) {
+	t.Parallel()
+	st, b := hears(t, nil)
+	me := st.s.User()
+	mine := me.Say("first")
+	st.s.Stranger().Say("let me in")
+	st.s.OtherBot().Say("beep")
+	me.In("77").Say("on a server")
+	st.s.Stranger().React(mine.ID, "✅")
+	for _, raw := range []string{
+		`{}`, `{"id":"","channel_id":"","author":null}`, `{"id":"5","channel_id":"6"}`, `{"id":5,"channel_id":[],"author":"x"}`,
+		`{"id":"9","channel_id":"` + mine.ChannelID + `","author":null,"content":"nobody"}`,
+	} {
+		st.s.Dispatch("MESSAGE_CREATE", json.RawMessage(raw))
+		st.s.Dispatch("INTERACTION_CREATE", json.RawMessage(raw))
+		st.s.Dispatch("MESSAGE_REACTION_ADD", json.RawMessage(raw))
+		st.s.Dispatch("SOMETHING_NEW", json.RawMessage(raw))
+	}
+	st.s.Stranger().Slash("clear")
+	st.says("not authorized.")
+	me.Say("last")
+	var texts []string
+	for _, c := range b.wait(t, 2) {
+		texts = append(texts, c.(core.Hear).Text)
+	}
+	if !slices.Equal(texts, []string{"first", "last"}) {
+		t.Errorf("heard %q", texts)
+	}
+	state := st.s.State()
+	if i := state.Interactions[0]; i.Callback != 4 || !state.Message(i.Original).Ephemeral() {
+		t.Errorf("%+v", i)
+	}
+}
+
+func TestAStrangersClickIsRefusedAndAnothersChannelToo(t *testing.T) {
+	t.Parallel()
+	st, b := hears(t, nil)
+	id, err := st.d.Post(t.Context(), post.Post{Embed: &post.Embed{Title: "Card", Buttons: []post.Button{{Label: "Away", Action: "act:dismiss:_"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.s.Stranger().Forge(string(id), "act:dismiss:_")
+	st.says("not authorized.")
+	if n := len(b.all()); n != 0 {
+		t.Errorf("%d things were asked", n)
+	}
+}
+
+func TestFourThousandEmojiAndAnEmptyMessageAreMessages(t *testing.T) {
+	t.Parallel()
+	st, b := hears(t, nil)
+	many := strings.Repeat("👩‍🚀", 4000)
+	st.s.User().Say(many)
+	st.s.User().Say("")
+	all := b.wait(t, 2)
+	if all[0].(core.Hear).Text != many || all[1].(core.Hear).Text != "" {
+		t.Errorf("%d bytes, then %q", len(all[0].(core.Hear).Text), all[1].(core.Hear).Text)
+	}
+}
+
+func TestAttachmentsThatLieAreFoundOut(t *testing.T) {
+	t.Parallel()
+	st, b := hears(t, nil)
+	files := []fake.File{
+		{Name: "small.png", Type: "image/png", Data: png, Size: 900 << 20},
+		{Name: "huge.bin", Data: make([]byte, maxFile+1), Size: 3},
+		{Name: "far.txt", Data: []byte("x"), URL: "https://example.org/far.txt"},
+		{Name: "near.txt", Data: []byte("x"), URL: "http://127.0.0.1:1/near.txt"},
+	}
+	st.s.User().Upload("look", files...)
+	h := b.wait(t, 1)[0].(core.Hear)
+	if len(h.Files) != 1 || h.Files[0].Name != "small.png" || string(h.Files[0].Data) != string(png) {
+		t.Errorf("%d files", len(h.Files))
+	}
+	for _, want := range []string{"look\n", "huge.bin was left out: it is larger", "far.txt was left out: its address", "near.txt was left out: its address"} {
+		if !strings.Contains(h.Text, want) {
+			t.Errorf("no %q in %q", want, h.Text)
+		}
+	}
+}
+
+func TestTenFilesAndFiftyMegabytesAreTheLimit(t *testing.T) {
+	t.Parallel()
+	st, b := hears(t, nil)
+	var files []fake.File
+	for i := range 12 {
+		files = append(files, fake.File{Name: fmt.Sprintf("f%d.bin", i), Data: make([]byte, 20<<20)})
+	}
+	for i := 3; i < 12; i++ {
+		files[i].Data = []byte("small")
+	}
+	st.s.User().Upload("", files...)
+	h := b.wait(t, 1)[0].(core.Hear)
+	if len(h.Files) != 9 { // two of 20 MB, and seven small ones of the first ten
+		t.Errorf("%d files", len(h.Files))
+	}
+	if !strings.Contains(h.Text, "f2.bin was left out: the attachments") || !strings.Contains(h.Text, "2 more attachments") {
+		t.Errorf("%q", h.Text)
+	}
+}
+
+func TestAFileThatDiscordDoesNotGiveIsNamed(t *testing.T) {
+	t.Parallel()
+	st, b := hears(t, nil)
+	st.s.Fault(fake.Match{PathPrefix: "/attachments", Times: 1}, fake.Refused(404, 0))
+	st.s.User().Upload("a", fake.File{Name: "old.txt", Data: []byte("x")})
+	if h := b.wait(t, 1)[0].(core.Hear); !strings.Contains(h.Text, "old.txt was left out: Discord no longer has it") {
+		t.Errorf("%q", h.Text)
+	}
+	st.s.Fault(fake.Match{PathPrefix: "/attachments", Times: 1}, fake.Plan{Cut: true})
+	st.s.User().Upload("b", fake.File{Name: "cut.txt", Data: []byte("whole")})
+	if h := b.wait(t, 2)[1].(core.Hear); len(h.Files) != 1 || string(h.Files[0].Data) != "whole" {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestAMessageThatTheBotRefusesIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	st, b := hears(t, func(context.Context, core.Command) (core.Outcome, error) {
+		return core.Outcome{}, errors.New("too many messages wait already")
+	})
+	for i := range 5 {
+		st.s.User().Say(fmt.Sprint(i))
+	}
+	b.wait(t, 5)
+	st.says("too many messages wait")
+	st.s.User().Say("x")
+	b.wait(t, 6)
+	st.s.Wait(t, "the eyes to go", func(f fake.State) bool {
+		for _, m := range f.Sent(st.s.Owner()) {
+			if len(m.Reactions) > 0 {
+				return false
+			}
+		}
+		return f.Count("PUT", "/channels/*/messages/*/reactions/*/@me") > 0
+	})
+}
+
+// The number that was asked for: all, once, in order, and the memory given back.
+func TestTenThousandMessagesAreHeardOnceAndInOrder(t *testing.T) {
+	const n = 10_000
+	st := newStage(t, fake.Options{NoContract: true})
+	b := newStub(nil)
+	o := st.options()
+	o.Log = nil
+	st.aloneWith(o, b)
+	st.up()
+	before := heap()
+	began := time.Now()
+	for i := range n {
+		st.s.User().Say(fmt.Sprint(i))
+	}
+	for i := 0; i < n; i += 1000 { // again, as Discord sometimes does
+		st.s.Again("MESSAGE_CREATE")
+	}
+	st.s.User().Say("end")
+	all := b.wait(t, n+1)
+	took := time.Since(began)
+	if len(all) != n+1 {
+		t.Errorf("%d were heard", len(all))
+	}
+	for i := range n {
+		if got := all[i].(core.Hear).Text; got != fmt.Sprint(i) {
+			t.Fatalf("message %d is %q", i, got)
+		}
+	}
+	t.Logf("10,000 messages in %v; live memory %d KiB before, %d KiB after, with the fake's history", took, before>>10, heap()>>10)
+	if left := len(st.d.inbox.list) + len(st.d.notices.list); left != 0 {
+		t.Errorf("%d are kept", left)
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func TestACodeOfALoginNeverReachesTheAgent(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, fake.Options{})
+	pending := true
+	b := newStub(func(_ context.Context, c core.Command) (core.Outcome, error) {
+		if l, ok := c.(core.Login); ok && strings.HasPrefix(l.Code, "bad") {
+			return core.Outcome{}, fmt.Errorf("the code %s is not right", l.Code)
+		}
+		return core.Outcome{}, nil
+	})
+	o := st.options()
+	o.LoginPending = func() bool { return pending }
+	st.aloneWith(o, b)
+	st.up()
+	st.s.User().Say("hello")
+	st.s.User().Say("  good-1_x#state-2  ")
+	st.s.User().Say("bad1#state")
+	st.s.User().Say("no code # at all")
+	all := b.wait(t, 4)
+	if l, ok := all[1].(core.Login); !ok || l.Code != "good-1_x#state-2" {
+		t.Errorf("%#v", all[1])
+	}
+	if _, ok := all[3].(core.Hear); !ok {
+		t.Errorf("%#v", all[3])
+	}
+	if m := st.says("the login did not work"); strings.Contains(m.Content, "bad1") {
+		t.Errorf("the code is repeated: %q", m.Content)
+	}
+	st.stop()
+	if strings.Contains(st.log.String(), "bad1") {
+		t.Error("the code is in the log")
+	}
+
+	// A bot that has not heard anything is told everything again, but not that.
+	pending = false
+	b = newStub(nil)
+	o.LoginPending = nil
+	st.aloneWith(o, b)
+	if h := b.wait(t, 1)[0].(core.Hear); h.Text != "no code # at all" {
+		t.Errorf("%q", h.Text)
+	}
+}

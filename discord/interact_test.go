@@ -1,0 +1,187 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/discord/fake"
+	"ollimbot/discord/rest"
+)
+
+func TestEachCommandBecomesALineOfTheBot(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		options map[string]any
+		want    string
+	}{
+		{"clear", nil, "/clear"},
+		{"compact", map[string]any{"instructions": "keep\nthe  names"}, "/compact keep the  names"},
+		{"model", map[string]any{"name": "opus"}, "/model opus"},
+		{"model", nil, "/model"},
+		{"thinking", map[string]any{"mode": "8000"}, "/thinking 8000"},
+		{"ping-budget", map[string]any{"capacity": int64(6), "refill_rate": int64(60)}, "/ping-budget capacity=6 refill_rate=60"},
+		{"ping-budget", map[string]any{"refill_rate": int64(60)}, "/ping-budget refill_rate=60"},
+		{"config", map[string]any{"key": "model_main", "value": "haiku"}, "/config model_main haiku"},
+		{"config", map[string]any{"key": "model_main"}, "/config model_main"},
+		{"fork", map[string]any{"topic": "a b", "foreign": "x"}, "/fork a b"},
+	} {
+		if got, why := slashLine(tt.name, tt.options); got != tt.want || why != "" {
+			t.Errorf("%s %v: %q %q, want %q", tt.name, tt.options, got, why, tt.want)
+		}
+	}
+	if _, why := slashLine("config", map[string]any{"value": "x"}); why == "" {
+		t.Error("a value without its key was passed on")
+	}
+	if line, why := slashLine("rm", nil); line != "" || why == "" {
+		t.Errorf("%q", line)
+	}
+}
+
+func TestTheFifteenCommandsAreRegisteredOnlyWhenTheyHaveChanged(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, fake.Options{})
+	st.alone(newStub(nil))
+	st.up()
+	if n := len(st.s.State().Commands); n != 15 {
+		t.Errorf("%d commands", n)
+	}
+	st.stop()
+	st.alone(newStub(nil))
+	st.s.Wait(t, "the second look", func(f fake.State) bool { return f.Count("GET", "/applications/*/commands") == 2 })
+	st.stop()
+	c := rest.New(rest.Options{Token: secret, Base: st.s.URL() + "/api/v10"})
+	if err := c.PutCommands(t.Context(), st.s.Bot().ID, nil); err != nil { // another program with this token
+		t.Fatal(err)
+	}
+	st.alone(newStub(nil))
+	state := st.s.Wait(t, "the commands to be back", func(f fake.State) bool { return len(f.Commands) == 15 })
+	if state.CommandPuts != 3 {
+		t.Errorf("registered %d times, want 3", state.CommandPuts)
+	}
+}
+
+func TestAReplyIsForTheUserAloneAndHasItsLimit(t *testing.T) {
+	t.Parallel()
+	reply := make(chan core.Outcome, 1)
+	st, b := hears(t, func(context.Context, core.Command) (core.Outcome, error) { return <-reply, nil })
+	reply <- core.Outcome{Message: strings.Repeat("one setting = its value\n", 200)}
+	st.s.User().Slash("config")
+	m := st.says("cut here; the dashboard shows all of it")
+	if !m.Ephemeral() || len(m.Content) > 2000 {
+		t.Errorf("%d characters, ephemeral %v", len(m.Content), m.Ephemeral())
+	}
+	reply <- core.Outcome{}
+	st.s.User().Slash("interrupt")
+	st.s.Wait(t, "the promise to go", func(f fake.State) bool { return f.Count("DELETE", "/webhooks/*/*/messages/@original") == 1 })
+	reply <- core.Outcome{}
+	st.s.User().Slash("restart")
+	st.says("done.")
+	st.s.User().Slash("config", fake.Option{Name: "value", Value: "x"})
+	st.says("choose a key")
+	if n := len(b.all()); n != 3 {
+		t.Errorf("%d commands reached the bot", n)
+	}
+}
+
+func TestACommandThatTheBotDoesNotHaveSaysSo(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, fake.Options{})
+	b := newStub(nil)
+	o := st.options()
+	o.Commands = func() []core.SlashHelp { return []core.SlashHelp{{Name: "model"}} }
+	st.aloneWith(o, b)
+	st.up()
+	st.s.User().Slash("google-auth")
+	st.says("/google-auth is not in this version yet.")
+	if len(b.all()) != 0 {
+		t.Error("the bot was asked all the same")
+	}
+}
+
+func TestAReplyAfterFifteenMinutesComesAsAMessage(t *testing.T) {
+	t.Parallel()
+	go1, done := make(chan struct{}), make(chan struct{})
+	st, _ := hears(t, func(context.Context, core.Command) (core.Outcome, error) {
+		close(go1)
+		<-done
+		return core.Outcome{Message: "120k tokens compacted"}, nil
+	})
+	st.s.User().Slash("compact")
+	<-go1
+	st.s.Advance(16 * time.Minute)
+	close(done)
+	if m := st.says("/compact: 120k tokens compacted"); m.Ephemeral() || m.Type == 20 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestACommandThatComesTooLateIsNotCarriedOut(t *testing.T) {
+	t.Parallel()
+	st, b := hears(t, nil)
+	st.s.Fault(fake.Match{PathPrefix: "/interactions", Times: 1}, fake.Refused(404, 10062))
+	st.s.User().Slash("clear")
+	st.says("/clear did not arrive in time and was not carried out")
+	st.s.User().Slash("version")
+	st.says("done.")
+	st.s.Again("INTERACTION_CREATE")
+	st.s.User().Slash("cost")
+	all := b.wait(t, 2)
+	if all[0].(core.Slash).Line != "/version" || all[1].(core.Slash).Line != "/cost" {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestAClickTellsWhatCameOfIt(t *testing.T) {
+	t.Parallel()
+	st, b := hears(t, func(_ context.Context, c core.Command) (core.Outcome, error) {
+		if k, ok := c.(core.Click); ok && k.ID == "act:fork_exit:_" {
+			return core.Outcome{}, errors.New("no active fork")
+		}
+		return core.Outcome{Message: "as you like"}, nil
+	})
+	m := st.says("is here") // any message of the bot's may carry a button of an earlier version
+	st.s.User().Forge(m.ID, "act:fork_exit:_")
+	if reply := st.says("no active fork"); !reply.Ephemeral() {
+		t.Errorf("%+v", reply)
+	}
+	st.s.Fault(fake.Match{Method: "POST", PathPrefix: "/webhooks"}, fake.Refused(400, 40094))
+	st.s.User().Forge(m.ID, "act:task_done:1")
+	if reply := st.says("as you like"); reply.Ephemeral() {
+		t.Error("the limit of follow-ups was not seen")
+	}
+	if k := b.all()[0].(core.Click); string(k.Message) != m.ID {
+		t.Errorf("%+v", k)
+	}
+}
+
+func TestACommandWhileTheBotStopsIsToldSo(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{})
+	st, _ := hears(t, func(ctx context.Context, _ core.Command) (core.Outcome, error) {
+		close(asked)
+		<-ctx.Done()
+		return core.Outcome{}, ctx.Err()
+	})
+	st.s.User().Slash("cost")
+	<-asked
+	st.stop()
+	st.says("the bot is stopping")
+}
+
+func TestACommandThatBreaksIsAnsweredAndBreaksNothingElse(t *testing.T) {
+	t.Parallel()
+	st, _ := hears(t, func(_ context.Context, c core.Command) (core.Outcome, error) {
+		if s, ok := c.(core.Slash); ok && s.Line == "/cost" {
+			panic("a fault")
+		}
+		return core.Outcome{Message: "fine"}, nil
+	})
+	st.s.User().Slash("cost")
+	st.says("something went wrong")
+	st.s.User().Slash("version")
+	st.says("fine")
+}

@@ -1,0 +1,155 @@
+package action
+
+import (
+	"slices"
+
+	"ollimbot/core"
+)
+
+// Keys is the table with the keys that the user wants. The zero value has the
+// table's own. It is immutable.
+type Keys struct{ rows []Action }
+
+// Change gives the rows of an id other keys; none at all takes its keys away. An
+// empty Pane means every row of the id.
+type Change struct {
+	Pane Pane
+	ID   ID
+	Keys []string // as in Action.Keys
+}
+
+// Refusal says why a change was left out: the table's own keys stay.
+type Refusal struct {
+	Index int    // of the change
+	Key   string // that is in the way; empty where it is none
+	// Other is the row that has the key; its zero value means that the row itself
+	// cannot be changed, or that there is none.
+	Other   Action
+	Unknown bool // no row has the id
+	Fixed   bool // the row's keys are fixed
+}
+
+// fixed are rows whose keys the terminal, or every dialog, relies on.
+var fixed = []ID{Interrupt, Back, Redraw}
+
+// Change gives the keys with the changes that can be made, and why others cannot.
+// Where two changes want a key, the first one has it.
+func (Keys) Change(changes []Change) (Keys, []Refusal) {
+	out := make([]bool, len(changes)) // left out
+	var refused []Refusal
+	refuse := func(r Refusal) {
+		out[r.Index] = true
+		refused = append(refused, r)
+	}
+	for i, c := range changes {
+		switch {
+		case slices.Contains(fixed, c.ID):
+			refuse(Refusal{Index: i, Fixed: true})
+		case !known(c):
+			refuse(Refusal{Index: i, Unknown: true})
+		}
+	}
+	// A change that is left out gives the table's keys back, which may be in the
+	// way of another one. Each round leaves out one more, so it ends.
+	for {
+		rows, by := applied(changes, out)
+		r, found := clash(rows, by)
+		if !found {
+			slices.SortFunc(refused, func(a, b Refusal) int { return a.Index - b.Index })
+			return Keys{rows}, refused
+		}
+		refuse(r)
+	}
+}
+
+func known(c Change) bool {
+	return slices.ContainsFunc(table, c.means)
+}
+
+func (c Change) means(a Action) bool { return a.ID == c.ID && (c.Pane == "" || c.Pane == a.Pane) }
+
+// applied is the table after the changes that are not left out, and for each row
+// the change that it is by, or -1.
+func applied(changes []Change, out []bool) (rows []Action, by []int) {
+	rows, by = slices.Clone(table), make([]int, len(table))
+	for i := range rows {
+		by[i] = -1
+		for n, c := range changes {
+			// What names the pane stands over what does not.
+			if !out[n] && c.means(rows[i]) && (by[i] < 0 || c.Pane != "") {
+				rows[i].Keys, by[i] = c.Keys, n
+			}
+		}
+	}
+	return rows, by
+}
+
+// clash finds a change that takes a key which another row has: of two changes
+// the later one.
+func clash(rows []Action, by []int) (Refusal, bool) {
+	for i, a := range rows {
+		for j, b := range rows[:i] {
+			if by[i] < 0 && by[j] < 0 || a.Pane != b.Pane && a.Pane != Everywhere && b.Pane != Everywhere {
+				continue
+			}
+			if b.Over && a.Pane == b.Pane && !a.Over { // it stands over it while it is not off
+				continue
+			}
+			for _, k := range a.Keys {
+				if !slices.Contains(b.Keys, k) {
+					continue
+				}
+				if by[i] > by[j] {
+					return Refusal{Index: by[i], Key: k, Other: b}, true
+				}
+				return Refusal{Index: by[j], Key: k, Other: a}, true
+			}
+		}
+	}
+	return Refusal{}, false
+}
+
+func (k Keys) all() []Action {
+	if k.rows == nil {
+		return table
+	}
+	return k.rows
+}
+
+// Of lists the rows of a pane; Of(Everywhere) lists the global ones.
+func (k Keys) Of(p Pane) []Action {
+	var rows []Action
+	for _, a := range k.all() {
+		if a.Pane == p {
+			rows = append(rows, a)
+		}
+	}
+	return rows
+}
+
+// Get finds the row of an id in a pane. Ids are unique within a pane.
+func (k Keys) Get(p Pane, id ID) (Action, bool) {
+	for _, a := range k.all() {
+		if a.Pane == p && a.ID == id {
+			return a, true
+		}
+	}
+	return Action{}, false
+}
+
+// ByKey finds what a key does while a pane has the focus: the global rows
+// first, then the pane's own. A row that stands over another one counts only
+// while it is not off.
+func (k Keys) ByKey(p Pane, key string, s core.Snapshot) (Action, bool) {
+	for _, pane := range []Pane{Everywhere, p} {
+		for _, a := range k.all() {
+			if a.Pane != pane || !slices.Contains(a.Keys, key) {
+				continue
+			}
+			if !a.Over || a.Off(s) == "" {
+				return a, true
+			}
+		}
+	}
+	return Action{}, false
+}

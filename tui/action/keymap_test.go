@@ -1,0 +1,120 @@
+package action
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core"
+)
+
+func TestOtherKeysTakeThePlaceOfTheTables(t *testing.T) {
+	k, refused := Keys{}.Change([]Change{
+		{ID: Quit, Keys: []string{"ctrl+q"}},
+		{Pane: Forks, ID: TailWrap, Keys: []string{"q"}}, // free now
+		{ID: Zoom},
+	})
+	if len(refused) != 0 {
+		t.Fatalf("refused %+v", refused)
+	}
+	for key, want := range map[string]ID{"ctrl+q": Quit, "q": TailWrap, "w": "", "z": ""} {
+		if a, _ := k.ByKey(Forks, key, core.Snapshot{}); a.ID != want {
+			t.Errorf("%q is %q, want %q", key, a.ID, want)
+		}
+	}
+	if a, _ := k.ByKey(Logs, "w", core.Snapshot{}); a.ID != TailWrap {
+		t.Errorf("the logs lost their key to a change of the forks")
+	}
+	if a, _ := ByKey(Forks, "q", core.Snapshot{}); a.ID != Quit {
+		t.Error("the table itself has changed")
+	}
+}
+
+func TestTwoKeysMayChangePlaces(t *testing.T) {
+	k, refused := Keys{}.Change([]Change{{ID: Quit, Keys: []string{"z"}}, {ID: Zoom, Keys: []string{"q"}}})
+	if len(refused) != 0 {
+		t.Fatalf("refused %+v", refused)
+	}
+	if a, _ := k.ByKey(Chat, "z", core.Snapshot{}); a.ID != Quit {
+		t.Errorf("z is %s", a.ID)
+	}
+}
+
+func TestWhatCannotBeChangedIsSaidAndLeftOut(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		changes []Change
+		want    Refusal
+	}{
+		{"a key that is taken", []Change{{ID: Quit, Keys: []string{"z"}}}, Refusal{Index: 0, Key: "z", Other: Action{ID: Zoom}}},
+		{"the later of two", []Change{{ID: Quit, Keys: []string{"X1"}}, {ID: Zoom, Keys: []string{"X1"}}}, Refusal{Index: 1, Key: "X1", Other: Action{ID: Quit}}},
+		{"a key of a pane", []Change{{ID: Quit, Keys: []string{"f"}}}, Refusal{Index: 0, Key: "f", Other: Action{ID: ScheduleFire}}},
+		{"no such action", []Change{{ID: "go.home", Keys: []string{"x"}}}, Refusal{Index: 0, Unknown: true}},
+		{"not in this pane", []Change{{Pane: Budget, ID: TailWrap, Keys: []string{"x"}}}, Refusal{Index: 0, Unknown: true}},
+		{"what must stay", []Change{{ID: Interrupt, Keys: []string{"x"}}}, Refusal{Index: 0, Fixed: true}},
+		{"a key that must stay", []Change{{ID: Quit, Keys: []string{"ctrl+c"}}}, Refusal{Index: 0, Key: "ctrl+c", Other: Action{ID: Interrupt}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k, refused := Keys{}.Change(c.changes)
+			if len(refused) != 1 {
+				t.Fatalf("refused %+v", refused)
+			}
+			got := refused[0]
+			if got.Index != c.want.Index || got.Key != c.want.Key || got.Other.ID != c.want.Other.ID || got.Unknown != c.want.Unknown || got.Fixed != c.want.Fixed {
+				t.Errorf("refused %+v, want %+v", got, c.want)
+			}
+			if a, ok := k.Get(Everywhere, c.changes[got.Index].ID); ok {
+				own, _ := Get(Everywhere, a.ID)
+				if !slices.Equal(a.Keys, own.Keys) {
+					t.Errorf("%s has %v after a refusal", a.ID, a.Keys)
+				}
+			}
+		})
+	}
+}
+
+func TestWhateverIsAskedForNoKeyMeansTwoThings(t *testing.T) {
+	ids := []ID{}
+	for _, a := range All() {
+		ids = append(ids, a.ID)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		changes := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Change {
+			return Change{
+				Pane: rapid.SampledFrom(append([]Pane{Everywhere}, Panes...)).Draw(t, "pane"),
+				ID:   rapid.SampledFrom(ids).Draw(t, "id"),
+				Keys: rapid.SliceOfN(rapid.SampledFrom([]string{"q", "z", "y", "f", "k", "ctrl+c", "f5", "?"}), 0, 2).Draw(t, "keys"),
+			}
+		}), 0, 8).Draw(t, "changes")
+		k, _ := Keys{}.Change(changes)
+		for _, p := range Panes {
+			rows := append(k.Of(Everywhere), k.Of(p)...)
+			for i, a := range rows {
+				for _, b := range rows[:i] {
+					for _, key := range a.Keys {
+						if slices.Contains(b.Keys, key) && !(b.Over && !a.Over) {
+							t.Fatalf("%s: %q is %s and %s", p, key, b.ID, a.ID)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestKeysAreSpelledAsKeyPressesNameThem(t *testing.T) {
+	for name, want := range map[string]string{
+		"q": "q", "Q": "Q", "+": "+", "ctrl+p": "ctrl+p", "Ctrl+P": "ctrl+p", "shift+alt+Up": "alt+shift+up",
+		"PgDn": "pgdown", "escape": "esc", "F5": "f5", "ctrl++": "ctrl++", "é": "é", "↑": "up", "shift+tab": "shift+tab",
+		"ctrl+": "", "hyperdrive": "", "": "", " ": "", "f99": "", "f05": "", "ctrl+ctrl": "", "\x01": "", "shift+a": "", "qq": "",
+	} {
+		got, _, ok := Spell(name)
+		if ok != (want != "") || ok && got != want {
+			t.Errorf("%q is %q, %v, want %q", name, got, ok, want)
+		}
+	}
+	if _, better, _ := Spell("shift+a"); better != "A" {
+		t.Errorf("shift+a should be written %q", better)
+	}
+}

@@ -1,0 +1,141 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/screen"
+)
+
+// editedMsg says that the editor has ended.
+type editedMsg struct {
+	name string // of its program
+	err  error
+}
+
+// editorGrace is how long an editor has to end once the dashboard does.
+const editorGrace = 2 * time.Second
+
+// edit opens a file of the data directory in the user's editor. Nothing is
+// painted and no key is read until it ends; the bot goes on meanwhile.
+func (r *root) edit(e pane.Edit) tea.Cmd {
+	file, err := r.inside(e.File)
+	if err != nil {
+		r.say(core.Alert, err.Error())
+		return nil
+	}
+	argv := editorArgs(r.o.Env, file, e)
+	name := filepath.Base(argv[0])
+	run := &editing{ctx: r.ctx, screen: r.screen, argv: argv, env: r.o.Env, in: r.o.Input, out: r.o.Output}
+	return tea.Exec(run, func(err error) tea.Msg { return editedMsg{name, err} })
+}
+
+// inside is the absolute path of a file of the data directory.
+func (r *root) inside(file string) (string, error) {
+	if r.snap.Root == "" || !filepath.IsLocal(file) {
+		return "", errors.New(textNoFile)
+	}
+	return filepath.Join(r.snap.Root, file), nil
+}
+
+// edited looks at the terminal anew: the editor has had it.
+func (r *root) edited(msg editedMsg) urgency {
+	if w, h, ok := r.screen.Size(); ok {
+		r.w, r.h = w, h
+	}
+	r.screen.Forget()
+	r.refresh()
+	if msg.err != nil && r.ctx.Err() == nil {
+		r.say(core.Alert, editorText(msg.name, msg.err))
+	}
+	return atOnce
+}
+
+// editorArgs are the editor's words: those of VISUAL, else of EDITOR, else vi.
+// They are split at spaces and never given to a shell.
+func editorArgs(env []string, file string, e pane.Edit) []string {
+	argv := strings.Fields(lookup(env, "VISUAL"))
+	if len(argv) == 0 {
+		argv = strings.Fields(lookup(env, "EDITOR"))
+	}
+	if len(argv) == 0 {
+		argv = []string{"vi"}
+	}
+	if e.Line > 0 {
+		argv = append(argv, lineArgs(filepath.Base(argv[0]), e)...)
+	}
+	return append(argv, file)
+}
+
+// lineArgs take an editor that is known to the line of a problem, and to the
+// column where it can; others just open the file.
+func lineArgs(editor string, e pane.Edit) []string {
+	line, column := strconv.Itoa(e.Line), strconv.Itoa(max(1, e.Column))
+	switch editor {
+	case "vi", "ex", "mg", "joe", "jmacs", "jed", "ed":
+		return []string{"+" + line}
+	case "vim", "nvim", "view":
+		return []string{"+call cursor(" + line + "," + column + ")"}
+	case "nano", "pico":
+		return []string{"+" + line + "," + column}
+	case "emacs", "emacsclient", "micro", "kak":
+		return []string{"+" + line + ":" + column}
+	}
+	return nil
+}
+
+// editing is one run of the editor, as Bubble Tea carries it out: it has
+// stopped reading keys before Run and goes on after it.
+type editing struct {
+	ctx    context.Context
+	screen *screen.Screen
+	argv   []string
+	env    []string
+	in     io.Reader
+	out    io.Writer
+}
+
+// SetStdin implements tea.ExecCommand: the editor gets the dashboard's own
+// terminal, which Bubble Tea does not know.
+func (*editing) SetStdin(io.Reader) {}
+
+// SetStdout implements tea.ExecCommand.
+func (*editing) SetStdout(io.Writer) {}
+
+// SetStderr implements tea.ExecCommand.
+func (*editing) SetStderr(io.Writer) {}
+
+// Run hands the terminal over, waits for the editor, and takes the terminal
+// back, whatever has become of the editor.
+func (e *editing) Run() (err error) {
+	mouse := e.screen.Mouse()
+	defer func() {
+		if back := errors.Join(e.screen.Open(), e.screen.SetMouse(mouse)); back != nil {
+			err = errors.Join(err, fmt.Errorf("take the terminal back: %w", back))
+		}
+	}()
+	if err := e.screen.Close(); err != nil {
+		return fmt.Errorf("hand the terminal over: %w", err)
+	}
+	cmd := exec.CommandContext(e.ctx, e.argv[0], e.argv[1:]...)
+	cmd.Stdout, cmd.Stderr, cmd.Env = e.out, e.out, e.env
+	if f, ok := e.in.(*os.File); ok { // anything else would be read on after its end
+		cmd.Stdin = f
+	}
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = editorGrace
+	return inForeground(cmd, e.in)
+}

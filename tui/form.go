@@ -1,0 +1,301 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core"
+	"ollimbot/core/clean"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// form is a new routine or reminder that is being written. What the fields say
+// is checked with every key; what is wrong stands below its field.
+type form struct {
+	at                 fieldID
+	when, name, prompt widget.Input
+	reminder           bool
+	foreground, silent bool
+
+	now   time.Time // of the last drawing, in the bot's zone
+	tried bool      // enter was pressed: also what is empty is shown as missing
+	sent  bool      // the core is writing the file
+	fault string    // what the core has said against it
+	// leaving: esc was pressed once while something was written.
+	leaving bool
+}
+
+// fieldID is a field of the form, from the top.
+type fieldID int
+
+const (
+	fieldKind fieldID = iota
+	fieldWhen
+	fieldTitle
+	fieldPrompt
+	fieldPlace
+	fieldPings
+	numFields
+)
+
+func newForm(s *core.Snapshot) *form {
+	f := &form{at: fieldWhen}
+	f.look(s)
+	return f
+}
+
+func (f *form) title() string { return textFormTitle }
+
+func (f *form) look(s *core.Snapshot) {
+	f.now = s.At
+	if s.Zone != nil {
+		f.now = f.now.In(s.Zone)
+	}
+}
+
+// input is the text field of an id, or nil.
+func (f *form) input(id fieldID) *widget.Input {
+	switch id {
+	case fieldWhen:
+		return &f.when
+	case fieldTitle:
+		return &f.name
+	case fieldPrompt:
+		return &f.prompt
+	default:
+		return nil
+	}
+}
+
+// note is what a field comes to, or what is wrong with it.
+func (f *form) note(id fieldID) (text string, bad bool) {
+	switch id {
+	case fieldKind:
+		if f.reminder {
+			return textKindReminder, false
+		}
+		return textKindRoutine, false
+	case fieldWhen:
+		if f.when.Text() == "" {
+			return f.missing(textWhenRoutine, textWhenReminder)
+		}
+		_, text, ok := f.moment()
+		return text, !ok
+	case fieldTitle:
+		return textTitleNote, false
+	case fieldPrompt:
+		if strings.TrimSpace(f.prompt.Text()) == "" {
+			return f.missing(textPromptNote, textPromptNote)
+		}
+	default:
+	}
+	return "", false
+}
+
+// missing is a field without a text: a hint until enter was pressed.
+func (f *form) missing(routine, reminder string) (string, bool) {
+	if f.reminder {
+		return reminder, f.tried
+	}
+	return routine, f.tried
+}
+
+// moment reads the second field; text says what it means, or what is wrong.
+func (f *form) moment() (at time.Time, text string, ok bool) {
+	if f.reminder {
+		return readMoment(f.when.Text(), f.now)
+	}
+	return readCron(f.when.Text(), f.now)
+}
+
+// task is the command, once every field is right; else the first that is not.
+func (f *form) task() (c core.AddTask, wrong fieldID, ok bool) {
+	at, _, ok := f.moment()
+	if !ok {
+		return c, fieldWhen, false
+	}
+	if strings.TrimSpace(f.prompt.Text()) == "" {
+		return c, fieldPrompt, false
+	}
+	c = core.AddTask{
+		Description: strings.TrimSpace(f.name.Text()), Message: strings.TrimSpace(f.prompt.Text()),
+		Foreground: f.foreground, Silent: f.silent,
+	}
+	if f.reminder {
+		c.At = at
+	} else {
+		c.Cron = strings.TrimSpace(f.when.Text())
+	}
+	return c, 0, true
+}
+
+func (f *form) key(msg tea.KeyPressMsg) verdict {
+	if f.sent {
+		return verdict{}
+	}
+	if f.leaving {
+		f.leaving, f.fault = false, ""
+	}
+	input := f.input(f.at)
+	switch {
+	case key.Matches(msg, formKeys.next):
+		f.at = (f.at + 1) % numFields
+	case key.Matches(msg, formKeys.previous):
+		f.at = (f.at + numFields - 1) % numFields
+	case key.Matches(msg, formKeys.create):
+		return f.create()
+	case input == nil && key.Matches(msg, formKeys.toggle):
+		f.toggle()
+	case input != nil && input.Take(msg):
+		f.fault = ""
+	}
+	return verdict{}
+}
+
+// create sends the task off. The form stays until the core has written it, so
+// that nothing that was typed is lost.
+func (f *form) create() verdict {
+	f.tried, f.fault = true, ""
+	c, wrong, ok := f.task()
+	if !ok {
+		f.at = wrong
+		return verdict{}
+	}
+	f.sent = true
+	return verdict{answer: pane.Answer{Do: c}}
+}
+
+func (f *form) toggle() {
+	switch f.at {
+	case fieldKind:
+		f.reminder = !f.reminder
+	case fieldPlace:
+		f.foreground = !f.foreground
+	case fieldPings:
+		f.silent = !f.silent
+	default:
+	}
+}
+
+func (f *form) paste(msg tea.PasteMsg) {
+	if input := f.input(f.at); input != nil && !f.sent {
+		input.Take(msg)
+		f.fault = ""
+	}
+}
+
+func (f *form) wheel(bool) {}
+
+// escape keeps what was written from being lost by one key.
+func (f *form) escape() bool {
+	if f.leaving || f.sent || f.when.Text()+f.name.Text()+f.prompt.Text() == "" {
+		return false
+	}
+	f.leaving, f.fault = true, textLeaveForm
+	return true
+}
+
+func (f *form) hint() []key.Binding {
+	out := []key.Binding{formKeys.create, formKeys.next}
+	if f.input(f.at) == nil {
+		out = append(out, formKeys.toggle)
+	}
+	return append(out, formKeys.leave)
+}
+
+// added tells the form what came of its task: it closes, or says why not.
+func (r *root) added(err error) {
+	for i, d := range r.dialogs {
+		f, ok := d.(*form)
+		if !ok || !f.sent {
+			continue
+		}
+		if err == nil {
+			r.dialogs = append(r.dialogs[:i], r.dialogs[i+1:]...)
+			return
+		}
+		f.sent, f.fault = false, clean.Line(err.Error())
+		return
+	}
+}
+
+// value is what stands in a field that is no text.
+func (f *form) value(id fieldID) string {
+	switch {
+	case id == fieldKind && f.reminder, id == fieldPlace && f.foreground, id == fieldPings && f.silent:
+		return textFormOn[id]
+	}
+	return textFormOff[id]
+}
+
+// formName is the column of the fields' names.
+const formName = 12
+
+func (f *form) draw(l look, w, h int) []string {
+	w = min(w, 76)
+	f.look(l.snap)
+	var lines []string
+	add := func(id fieldID, line string) {
+		lines = append(lines, line)
+		text, bad := f.note(id)
+		if text == "" || !bad && h < int(numFields)*2+2 && id != f.at {
+			return
+		}
+		role := theme.Dim
+		if bad {
+			role, text = theme.Warn, l.theme.Glyph(theme.Bang)+" "+text
+		} else if id == fieldWhen && f.when.Text() != "" {
+			role = theme.Accent
+		}
+		for _, s := range widget.WrapN(text, max(1, w-formName-4), 2, l.theme.Glyph(theme.Ellipsis)) {
+			lines = append(lines, l.brush.Line(w, widget.Span{Text: widget.Blank(formName + 3)}, widget.Span{Role: role, Text: s}))
+		}
+	}
+	for id := range numFields {
+		add(id, f.row(l, w, id))
+	}
+	switch {
+	case f.sent:
+		lines = append(lines, l.brush.Line(w, widget.Span{Role: theme.Dim, Text: " " + textFormSent}))
+	case f.fault != "":
+		for _, s := range widget.WrapN(f.fault, max(1, w-4), 2, l.theme.Glyph(theme.Ellipsis)) {
+			lines = append(lines, l.brush.Line(w, widget.Span{Role: theme.Bad, Text: " " + l.theme.Glyph(theme.Cross) + " " + s}))
+		}
+	}
+	return f.fit(lines, h)
+}
+
+// fit keeps the field that is being written in sight.
+func (f *form) fit(lines []string, h int) []string {
+	if len(lines) <= h {
+		return lines
+	}
+	top := min(max(0, int(f.at)-1), len(lines)-h)
+	return lines[top : top+h]
+}
+
+func (f *form) row(l look, w int, id fieldID) string {
+	b, mark := l.brush, "  "
+	if id == f.at {
+		b.Back, mark = theme.Select, l.theme.Glyph(theme.Pointer)+" "
+	}
+	head := b.Line(min(w, formName+3), widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Text: textFormFields[id]})
+	room := max(0, w-formName-3)
+	if input := f.input(id); input != nil {
+		return head + input.Line(b, room, id == f.at)
+	}
+	return head + b.Line(room, widget.Span{Text: f.value(id)})
+}
+
+var formKeys = struct{ create, next, previous, toggle, leave key.Binding }{
+	create:   binding("enter", textCreate, "enter", "ctrl+s"),
+	next:     binding("tab", textOtherField, "tab", "down"),
+	previous: binding("", "", "shift+tab", "up"),
+	toggle:   binding("space", textChange, "space", "left", "right"),
+	leave:    binding("esc", textLeave, "esc"),
+}

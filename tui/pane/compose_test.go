@@ -1,0 +1,286 @@
+package pane_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core"
+	"ollimbot/core/post"
+	"ollimbot/core/transcript"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+)
+
+// press gives a pane that captures a key that writes nothing.
+func (s *stage) press(t *testing.T, codes ...rune) pane.Answer {
+	t.Helper()
+	var a pane.Answer
+	for _, code := range codes {
+		if !s.Capture() {
+			t.Fatalf("key %d comes, but the pane takes none", code)
+		}
+		a = s.Type(s.c, tea.KeyPressMsg{Code: code})
+	}
+	return a
+}
+
+func (s *stage) paste(text string) pane.Answer { return s.Type(s.c, tea.PasteMsg{Content: text}) }
+
+func said(t *testing.T, a pane.Answer) core.Say {
+	t.Helper()
+	say, ok := a.Do.(core.Say)
+	if !ok {
+		t.Fatalf("nothing is said: %#v", a)
+	}
+	return say
+}
+
+const answer = `## What is left
+
+Two **important** things, *really*, of ` + "`tasks list`" + `:
+1. Answer the [landlord](https://example.org/t/42)
+   - [x] Thursday, 日本語 👨‍👩‍👧
+2. The weekly review
+> He comes at **15:00**.
+` + "```sh\ngo test ./... && echo \"a long line of code that no pane of a small terminal can show in one row\"\n```" + `
+| Task | Cost |
+|---|---|
+| Sweep | $0.12 |`
+
+func marked(s *core.Snapshot) {
+	s.Chat = []transcript.Entry{
+		{ID: "1", At: noon, Role: transcript.User, Text: "what's **left**?", Where: "Discord"},
+		{ID: "2", At: noon, Role: transcript.Bot, Text: answer, Where: "Discord"},
+		{ID: "3", At: noon, Role: transcript.Bot, Text: "All of it.", Where: "Discord"},
+		{ID: "4", At: noon, Role: transcript.Bot, Text: "One is **urg", Streaming: true},
+	}
+}
+
+func TestMarkdownLooksAsItDid(t *testing.T) {
+	s := open("chat")
+	s.next(marked)
+	for _, size := range append(sizes, [2]int{60, 40}) {
+		compare(t, fmt.Sprintf("chat-markdown-%dx%d", size[0], size[1]), s.Lines(s.c, size[0], size[1], true))
+	}
+	for name, th := range map[string]*theme.Theme{
+		"light": theme.New(theme.Options{Profile: 1 << 24}), "nocolor": theme.New(theme.Options{NoColor: true}),
+		"ascii": theme.New(theme.Options{Plain: true, ASCII: true}),
+	} {
+		s.c.Theme = th
+		lines := s.Lines(s.c, 60, 30, true)
+		for i, l := range lines {
+			lines[i] = strings.ReplaceAll(l, "\x1b", "␛")
+		}
+		compare(t, "chat-markdown-"+name+"-60x30", lines)
+	}
+}
+
+func TestASearchFindsWordsAsTheyAreDrawn(t *testing.T) {
+	s := open("chat")
+	s.next(marked)
+	s.screen(60, 30)
+	s.do(action.TailFind)
+	s.keys(t, "important things")
+	has(t, s.screen(60, 30), "1 of 1")
+}
+
+func TestWhatTheUserWroteStaysAsItWasWritten(t *testing.T) {
+	s := open("chat")
+	s.next(marked)
+	has(t, s.screen(60, 40), "what's **left**? · from Discord", "All of it. · also in Discord", "One is **urg**▌")
+}
+
+func TestLongPastesStandAsOneWord(t *testing.T) {
+	s := open("chat")
+	s.do(action.ChatWrite)
+	long := strings.Repeat("a line of a log\n", 1204)
+	s.keys(t, "look: ")
+	s.paste(long)
+	s.keys(t, " please")
+	has(t, s.screen(80, 14), "▸ look: [pasted 1,204 lines] please")
+	if say := said(t, s.press(t, tea.KeyEnter)); say.Text != "look: "+strings.TrimRight(long, "\n")+" please" {
+		t.Errorf("%d bytes are sent", len(say.Text))
+	}
+	if strings.Contains(s.screen(80, 14), "pasted") {
+		t.Error("the word stays behind")
+	}
+}
+
+func TestPastesOfOneSizeAreToldApartAndDeletedAsAWhole(t *testing.T) {
+	s := open("chat")
+	s.do(action.ChatWrite)
+	a, b := strings.Repeat("a\n", 20), strings.Repeat("b\n", 20)
+	s.paste(a)
+	s.paste(b)
+	has(t, s.screen(80, 14), "[pasted 20 lines][pasted 20 lines, 2]")
+	s.press(t, tea.KeyBackspace)
+	if screen := s.screen(80, 14); strings.Contains(screen, ", 2") || !strings.Contains(screen, "[pasted 20 lines]") {
+		t.Errorf("backspace left\n%s", screen)
+	}
+	if say := said(t, s.press(t, tea.KeyEnter)); say.Text != strings.TrimSpace(a) {
+		t.Errorf("sent %q", say.Text)
+	}
+}
+
+func TestShortPastesAreWritten(t *testing.T) {
+	s := open("chat")
+	s.do(action.ChatWrite)
+	s.paste("two\r\nlines\x1b[31m")
+	if say := said(t, s.press(t, tea.KeyEnter)); say.Text != "two\nlines" {
+		t.Errorf("sent %q", say.Text)
+	}
+}
+
+func TestAHugePasteIsCutAndSaysSo(t *testing.T) {
+	s := open("chat")
+	s.do(action.ChatWrite)
+	if a := s.paste(strings.Repeat("é", 200<<10)); a.Toast == "" {
+		t.Error("nothing is said")
+	}
+	if say := said(t, s.press(t, tea.KeyEnter)); len(say.Text) > 256<<10 {
+		t.Errorf("%d bytes are sent", len(say.Text))
+	}
+}
+
+func TestWhatWasSentCanBeCalledBack(t *testing.T) {
+	s := open("chat") // the user has said "done! what's left today?" before
+	s.do(action.ChatWrite)
+	s.keys(t, "first", "enter", "second", "alt+enter", "line", "enter", "a draft")
+	s.press(t, tea.KeyUp)
+	has(t, s.screen(80, 14), "▸ second", "   line")
+	s.press(t, tea.KeyUp) // within the text
+	has(t, s.screen(80, 14), "▸ second")
+	s.press(t, tea.KeyUp)
+	has(t, s.screen(80, 14), "▸ first")
+	s.press(t, tea.KeyUp, tea.KeyUp)
+	has(t, s.screen(80, 14), "▸ done! what's left today?")
+	s.press(t, tea.KeyDown, tea.KeyDown, tea.KeyDown)
+	s.screen(80, 14)
+	s.press(t, tea.KeyDown, tea.KeyDown)
+	has(t, s.screen(80, 14), "▸ a draft")
+	s.press(t, tea.KeyUp, tea.KeyUp, tea.KeyUp)
+	if say := said(t, s.press(t, tea.KeyEnter)); say.Text != "first" {
+		t.Errorf("sent %q", say.Text)
+	}
+}
+
+func TestAReplyNamesItsMessage(t *testing.T) {
+	s := open("chat")
+	s.screen(80, 14)
+	s.do(action.TailHome)
+	s.do(action.ChatReply)
+	s.keys(t, "taken")
+	has(t, s.screen(80, 14), "reply to ping · Medication: Time for the 2 pm pill.")
+	if d := cmp.Diff(core.Say{Text: "taken", ReplyTo: "1"}, said(t, s.press(t, tea.KeyEnter))); d != "" {
+		t.Error(d)
+	}
+	s.keys(t, "more")
+	if say := said(t, s.press(t, tea.KeyEnter)); say.ReplyTo != "" {
+		t.Errorf("the reply goes on: %#v", say)
+	}
+}
+
+func TestAReplyIsDroppedByBackspaceAndWithItsMessage(t *testing.T) {
+	s := open("chat")
+	s.do(action.ChatReply)
+	has(t, s.screen(80, 14), "reply to bot: I move the review to")
+	s.press(t, tea.KeyBackspace)
+	if strings.Contains(s.screen(80, 14), "reply to") || !s.Capture() {
+		t.Error("backspace on an empty line drops the reply, and no more")
+	}
+	s.press(t, tea.KeyEscape)
+	s.do(action.ChatReply)
+	s.next(func(c *core.Snapshot) { c.Chat = c.Chat[:2] })
+	if strings.Contains(s.screen(80, 14), "reply to") {
+		t.Error("the message has gone")
+	}
+}
+
+// carded gives the card's buttons what the core gives them.
+func carded(s *core.Snapshot) {
+	s.Chat = append([]transcript.Entry{}, s.Chat...)
+	e := *s.Chat[3].Embed
+	e.Buttons = []post.Button{{Label: "Done", Action: "act:task_done:7"}, {Label: "Remind me", Action: "act:agent:1a2b3c4d"}}
+	s.Chat[3].Embed = &e
+}
+
+func TestTheButtonsOfACardArePressedByKey(t *testing.T) {
+	s := open("chat")
+	s.next(carded)
+	s.do(action.ChatButtons)
+	has(t, s.screen(80, 14), "press: The plumber comes at 15:00", "▸[Done]  [Remind me]")
+	s.press(t, tea.KeyRight)
+	has(t, s.screen(80, 14), " [Done] ▸[Remind me]")
+	if d := cmp.Diff(core.Click{Message: "4", ID: "act:agent:1a2b3c4d"}, s.press(t, tea.KeyEnter).Do); d != "" {
+		t.Error(d)
+	}
+	if s.Capture() {
+		t.Error("the choice stays")
+	}
+	s.do(action.ChatButtons)
+	s.press(t, '2', '1')
+	if d := cmp.Diff(core.Click{Message: "4", ID: "act:task_done:7"}, s.press(t, tea.KeyEnter).Do); d != "" {
+		t.Error(d)
+	}
+	s.do(action.ChatButtons)
+	s.next(func(c *core.Snapshot) { c.Chat = c.Chat[:3] })
+	if s.Capture() {
+		t.Error("the card has gone, the choice stays")
+	}
+}
+
+func TestNothingIsWrittenOrPressedWhenOnlyReading(t *testing.T) {
+	s := open("chat")
+	s.next(carded)
+	s.c.ReadOnly = true
+	for _, id := range []action.ID{action.ChatReply, action.ChatButtons, action.ChatWrite} {
+		if a := s.do(id); a.Toast == "" || s.Capture() {
+			t.Errorf("%s: %#v", id, a)
+		}
+	}
+}
+
+func TestWritingLooksAsItDid(t *testing.T) {
+	for name, begin := range map[string]func(s *stage){
+		"pressing": func(s *stage) { s.do(action.ChatButtons) },
+		"replying": func(s *stage) {
+			s.do(action.ChatReply)
+			s.keys(t, "see ")
+			s.paste(strings.Repeat("日本\n", 30))
+		},
+	} {
+		s := open("chat")
+		begin(s)
+		for _, size := range sizes {
+			compare(t, fmt.Sprintf("chat-%s-%dx%d", name, size[0], size[1]), s.Lines(s.c, size[0], size[1], true))
+		}
+	}
+}
+
+// A frame while the last of 500 answers grows.
+func BenchmarkALongConversationStreams(b *testing.B) {
+	p := panes()["chat"]
+	c := everydayContext(theme.New(theme.Options{Dark: true, Profile: 1 << 24}))
+	chat := make([]transcript.Entry, 500)
+	for i := range chat {
+		chat[i] = transcript.Entry{ID: post.MessageID(fmt.Sprint(i)), At: noon, Role: transcript.Bot, Text: answer}
+	}
+	base := *c.Snap
+	n := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		n++
+		snap := base
+		snap.Chat = append([]transcript.Entry{}, chat...)
+		last := &snap.Chat[499]
+		last.Version, last.Streaming, last.Text = n, true, answer+strings.Repeat(" word", n%400)
+		c.Snap = &snap
+		p.Sync(c)
+		p.Lines(c, 200, 60, true)
+	}
+}

@@ -1,0 +1,169 @@
+package schedule
+
+import (
+	"strconv"
+
+	"ollimbot/core"
+	"ollimbot/routines"
+)
+
+// view is which part of the schedule the pane shows.
+type view uint8
+
+const (
+	window   view = iota // what agents see, and the foreground tasks beside it
+	wholeDay             // every fire of 24 hours
+	every                // every task, whenever it fires
+	numViews
+)
+
+// item is one thing that can be selected: a fire, a task or a problem. Exactly
+// one of the pointers is set.
+type item struct {
+	fire    *routines.Entry
+	task    *core.TaskView
+	problem *routines.Problem
+}
+
+// fires is how many items of the view are fires or tasks; problems follow them.
+func (v view) fires(s *core.Snapshot) int {
+	switch v {
+	case wholeDay:
+		return len(s.Schedule.Day)
+	case every:
+		return len(s.Schedule.Tasks)
+	}
+	return len(s.Schedule.Entries)
+}
+
+// count is how many items the view has.
+func (v view) count(s *core.Snapshot) int { return v.fires(s) + len(s.Schedule.Problems) }
+
+// at is the item i of the view, which must have it.
+func (v view) at(s *core.Snapshot, i int) item {
+	n := v.fires(s)
+	switch {
+	case i >= n:
+		return item{problem: &s.Schedule.Problems[i-n]}
+	case v == wholeDay:
+		return item{fire: &s.Schedule.Day[i]}
+	case v == every:
+		return item{task: &s.Schedule.Tasks[i]}
+	}
+	return item{fire: &s.Schedule.Entries[i]}
+}
+
+// state is the word beside the title that says which view it is.
+func (v view) state(s *core.Snapshot) string {
+	switch v {
+	case wholeDay:
+		return textDayView
+	case every:
+		return textAllView + strconv.Itoa(len(s.Schedule.Tasks))
+	}
+	return s.Schedule.Window
+}
+
+// id is the task's id; empty for a problem.
+func (i item) id() string {
+	switch {
+	case i.fire != nil:
+		return i.fire.ID
+	case i.task != nil:
+		return i.task.ID
+	}
+	return ""
+}
+
+// title is what people call the item.
+func (i item) title() string {
+	switch {
+	case i.fire != nil:
+		return title(*i.fire)
+	case i.task != nil:
+		return taskTitle(*i.task)
+	}
+	return i.problem.File
+}
+
+// file is the file behind the item, relative to the data directory.
+func (i item) file() string {
+	switch {
+	case i.fire != nil:
+		return i.fire.FilePath
+	case i.task != nil:
+		return i.task.Path
+	}
+	return i.problem.File
+}
+
+// name tells items apart, so that a selection can stay with one. In the window
+// the next fire of a task is another item than the one that has just been; in
+// the day every fire is one of its own.
+type name struct {
+	kind     byte // 0 for none
+	id, more string
+	at       int64
+}
+
+func (v view) name(s *core.Snapshot, i int) name {
+	if i < 0 || i >= v.count(s) {
+		return name{}
+	}
+	it := v.at(s, i)
+	switch {
+	case it.problem != nil:
+		return name{kind: 'p', id: it.problem.File, more: it.problem.Message}
+	case it.task != nil:
+		return name{kind: 't', id: it.task.ID}
+	case v == wholeDay:
+		return name{kind: 'd', id: it.fire.ID, at: it.fire.FireTime.Unix()}
+	case it.fire.FireTime.After(s.At):
+		return name{kind: 'n', id: it.fire.ID}
+	}
+	return name{kind: 'o', id: it.fire.ID}
+}
+
+// upcoming is the index of the first item that is still to come.
+func (v view) upcoming(s *core.Snapshot) int {
+	if v != window {
+		return 0
+	}
+	for i, e := range s.Schedule.Entries {
+		if e.FireTime.After(s.At) {
+			return i
+		}
+	}
+	return 0
+}
+
+// find is the first item of a task that lies ahead, else the first of it.
+func (v view) find(s *core.Snapshot, id string) (int, bool) {
+	found := -1
+	for i := range v.fires(s) {
+		it := v.at(s, i)
+		if it.id() != id {
+			continue
+		}
+		if it.fire == nil || it.fire.FireTime.After(s.At) {
+			return i, true
+		}
+		if found < 0 {
+			found = i
+		}
+	}
+	return found, found >= 0
+}
+
+// held is what keeps a task from firing.
+func held(s *core.Snapshot, it item) core.TaskView {
+	if it.task != nil {
+		return *it.task
+	}
+	for _, t := range s.Schedule.Tasks {
+		if t.ID == it.id() {
+			return t
+		}
+	}
+	return core.TaskView{ID: it.id(), Paused: it.fire != nil && it.fire.Tag == routines.TagPaused}
+}

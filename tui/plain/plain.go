@@ -1,0 +1,232 @@
+// Package plain is the dashboard without a screen: one line for each thing that
+// happens, with its time, its kind and its words, and commands as lines of input.
+// It draws nothing, moves no cursor and uses no colour, so that a screen reader,
+// a pipe and a terminal that can do nothing more all serve. It must not know how
+// the bot works: it reads snapshots and sends commands, as the dashboard does.
+package plain
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core"
+	"ollimbot/core/clean"
+)
+
+// Core is what plain mode needs from the bot. All of it may be called from any
+// goroutine, also after the bot has stopped.
+type Core interface {
+	// Snapshot is everything there is to show, now. It does not block.
+	Snapshot() core.Snapshot
+	// Changed holds one value as soon as a new snapshot would look different.
+	Changed() <-chan struct{}
+	// Do carries out a command. It may block and respects ctx.
+	Do(ctx context.Context, c core.Command) (core.Outcome, error)
+}
+
+// Options say where plain mode reads and writes.
+type Options struct {
+	// Input is where commands come from; nil reads none. Its end is "quit", after
+	// the answer to what was said last. A reader that is no file must be an
+	// io.Closer whose Close ends a Read.
+	Input io.Reader
+	// Output takes whole lines, one Write for all that happened at once.
+	Output io.Writer
+	// ReadOnly refuses every command that changes the bot.
+	ReadOnly bool
+	// Notice is said once at the start; it may be empty.
+	Notice string
+}
+
+const (
+	// gap is how long what happens together is collected.
+	gap = 100 * time.Millisecond
+	// commandTime is how long a command of the user may take.
+	commandTime = 10 * time.Second
+	// maxLine is the longest line of input, in bytes.
+	maxLine = 64 << 10
+	// maxWords is the longest line of output, in characters: it is heard, or read
+	// in one go. "read" gives the whole.
+	maxWords = 2000
+)
+
+// Run says what happens and does what it is told until "quit", the end of the
+// input or the end of ctx, all without an error.
+func Run(ctx context.Context, c Core, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m := &machine{ctx: ctx, core: c, o: o, lines: make(chan string)}
+	var g errgroup.Group
+	g.Go(func() error { return guard(func() error { return m.listen(ctx) }) })
+	err := guard(m.run)
+	cancel() // ends the reader
+	if e := g.Wait(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return fmt.Errorf("run without a screen: %w", err)
+	}
+	return nil
+}
+
+// guard turns a panic into an error, so that the bot ends in order.
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return f()
+}
+
+// machine is a run of plain mode. Run's goroutine owns all of it but lines.
+type machine struct {
+	ctx   context.Context
+	core  Core
+	o     Options
+	lines chan string // of input; closed at its end
+
+	ear    ear
+	out    bytes.Buffer // lines that are not written yet
+	undo   []core.Command
+	warned bool // "quit" was said while runs were going on
+	done   bool
+	// answers are closed when words that were said have been answered.
+	answers []<-chan struct{}
+}
+
+func (m *machine) run() error {
+	s := m.core.Snapshot()
+	m.ear.begin(&s)
+	m.say(s.At, kindReady, readyText(&s))
+	if m.o.Notice != "" {
+		m.say(s.At, kindNotice, m.o.Notice)
+	}
+	for _, e := range m.ear.hear(&s) {
+		m.say(e.at, e.kind, e.words)
+	}
+	lines := m.lines
+	for {
+		if lines == nil && len(m.answers) == 0 {
+			m.look()
+			m.done = true
+		}
+		if err := m.flush(); err != nil || m.done {
+			return err
+		}
+		select {
+		case <-m.ctx.Done():
+			m.look() // what has happened last
+			return m.flush()
+		case <-m.awaited():
+			m.answers = m.answers[1:]
+			m.look()
+		case <-m.core.Changed():
+			m.rest()
+			m.look()
+		case line, ok := <-lines:
+			if !ok {
+				lines = nil // what was asked is still answered
+				continue
+			}
+			m.look() // first what has happened, then the answer
+			m.obey(line)
+		}
+	}
+}
+
+// awaited is closed when the oldest words that were said have been answered.
+func (m *machine) awaited() <-chan struct{} {
+	if len(m.answers) == 0 {
+		return nil
+	}
+	return m.answers[0]
+}
+
+// rest waits for what belongs together.
+func (m *machine) rest() {
+	t := time.NewTimer(gap)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-m.ctx.Done():
+	}
+}
+
+// look says what has happened since the last look.
+func (m *machine) look() {
+	s := m.core.Snapshot()
+	for _, e := range m.ear.hear(&s) {
+		m.say(e.at, e.kind, e.words)
+	}
+}
+
+// say adds a line: the time, the kind, the words.
+func (m *machine) say(at time.Time, kind, words string) {
+	if at.IsZero() {
+		at = time.Now()
+	}
+	at = at.In(m.ear.zone)
+	words = clean.Cut(clean.Line(words), maxWords)
+	fmt.Fprintf(&m.out, "%s %s: %s\n", at.Format("15:04:05"), kind, words)
+}
+
+// answer says what came of a command, a line for each line of it.
+func (m *machine) answer(kind, text string) {
+	now := time.Now()
+	for line := range bytes.Lines([]byte(clean.Text(text))) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			m.say(now, kind, string(line))
+		}
+	}
+}
+
+func (m *machine) flush() error {
+	if m.out.Len() == 0 {
+		return nil
+	}
+	defer m.out.Reset()
+	if _, err := m.o.Output.Write(m.out.Bytes()); err != nil {
+		return fmt.Errorf("write a line: %w", err)
+	}
+	return nil
+}
+
+// do carries out a command and says what came of it; a panic in it is its error.
+func (m *machine) do(c core.Command, undoing bool) {
+	if _, reads := c.(core.Preview); m.o.ReadOnly && !reads {
+		m.answer(kindError, textReadOnly)
+		return
+	}
+	ctx, cancel := context.WithTimeout(m.ctx, commandTime)
+	defer cancel()
+	var outcome core.Outcome
+	err := guard(func() (err error) {
+		outcome, err = m.core.Do(ctx, c)
+		return err
+	})
+	if err != nil {
+		m.answer(kindError, err.Error())
+		return
+	}
+	if outcome.Done != nil {
+		m.answers = append(m.answers, outcome.Done)
+	}
+	text := outcome.Message
+	if outcome.Body != "" {
+		text = outcome.Body
+	}
+	if text == "" {
+		text = textDone
+	}
+	if outcome.Undo != nil && !undoing {
+		m.undo = append(m.undo, outcome.Undo)
+		text += textUndoable
+	}
+	m.answer(kindOK, text)
+}

@@ -1,0 +1,413 @@
+package plain
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/fork"
+	"ollimbot/core/policy"
+	"ollimbot/core/transcript"
+	"ollimbot/core/updates"
+	"ollimbot/routines"
+)
+
+// bot is a small core: a snapshot that commands and stories change.
+type bot struct {
+	mu      sync.Mutex
+	snap    core.Snapshot
+	changed chan struct{}
+	did     []core.Command
+	replies chan struct{} // Done of what is said
+}
+
+func newBot() *bot {
+	return &bot{
+		changed: make(chan struct{}, 1),
+		snap: core.Snapshot{
+			Zone: time.UTC, Dir: "~/.ollim-bot",
+			Engine:   core.EngineStatus{Name: "script", Model: "sonnet", State: "ready", OK: true},
+			Budget:   core.BudgetView{Status: "3/5 available"},
+			Schedule: core.ScheduleView{Entries: []routines.Entry{{ID: "aaaa1111", Description: "Email sweep"}}},
+		},
+	}
+}
+
+func (b *bot) Snapshot() core.Snapshot {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.snap
+	s.At = time.Now().UTC()
+	return s
+}
+
+func (b *bot) Changed() <-chan struct{} { return b.changed }
+
+func (b *bot) change(f func(s *core.Snapshot)) {
+	b.mu.Lock()
+	b.snap.Chat = slices.Clone(b.snap.Chat)
+	f(&b.snap)
+	b.mu.Unlock()
+	select {
+	case b.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (b *bot) Do(_ context.Context, c core.Command) (core.Outcome, error) {
+	b.mu.Lock()
+	b.did = append(b.did, c)
+	b.mu.Unlock()
+	switch c := c.(type) {
+	case core.Say:
+		return core.Outcome{Done: b.replies}, nil
+	case core.SetBudget:
+		return core.Outcome{Message: "capacity 5 → 6", Undo: core.RestoreBudget{Capacity: 5}}, nil
+	case core.Slash:
+		return core.Outcome{Message: "model opus\nthinking adaptive"}, nil
+	case core.FireNow:
+		panic("a command that panics")
+	case core.StopFork:
+		return core.Outcome{}, errors.New("no run has the id \x1b[31m" + c.Run)
+	}
+	return core.Outcome{Message: "so it is"}, nil
+}
+
+func (b *bot) done() []core.Command {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.did)
+}
+
+// stage is plain mode between two pipes, in a bubble.
+type stage struct {
+	t     *testing.T
+	bot   *bot
+	in    *io.PipeWriter
+	ended chan error
+	stop  context.CancelFunc
+
+	mu  sync.Mutex
+	out strings.Builder
+}
+
+func (s *stage) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out.Write(p)
+}
+
+func play(t *testing.T, o Options, story func(s *stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(context.Background())
+		in, w := io.Pipe()
+		s := &stage{t: t, bot: newBot(), in: w, ended: make(chan error, 1), stop: stop}
+		o.Input, o.Output = in, s
+		go func() { s.ended <- Run(ctx, s.bot, o) }()
+		synctest.Wait()
+		story(s)
+		stop()
+		synctest.Wait()
+		select {
+		case err := <-s.ended:
+			if err != nil {
+				t.Errorf("ended with %v", err)
+			}
+		default:
+			t.Error("it does not end with its context")
+		}
+	})
+}
+
+// hears gives what was written since the last look, after things have settled.
+func (s *stage) hears() []string {
+	s.t.Helper()
+	time.Sleep(2 * gap)
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := s.out.String()
+	s.out.Reset()
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+func (s *stage) types(line string) []string {
+	s.t.Helper()
+	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
+		s.t.Fatal(err)
+	}
+	return s.hears()
+}
+
+// one expects a single line that holds the words behind a time.
+func (s *stage) one(lines []string, words string) {
+	s.t.Helper()
+	if len(lines) != 1 || !strings.Contains(lines[0], words) {
+		s.t.Errorf("heard %q, want one line with %q", lines, words)
+		return
+	}
+	if _, err := time.Parse("15:04:05", lines[0][:8]); err != nil {
+		s.t.Errorf("%q does not begin with the time", lines[0])
+	}
+}
+
+func TestWhatHappensIsOneLineEach(t *testing.T) {
+	play(t, Options{Notice: "the offline engine answers"}, func(s *stage) {
+		if got := s.hears(); len(got) != 2 || !strings.Contains(got[0], "ready: ") || !strings.Contains(got[1], "the offline engine answers") {
+			t.Errorf("it begins with %q", got)
+		}
+		for _, c := range []struct {
+			change func(n *core.Snapshot)
+			want   string
+		}{
+			{func(n *core.Snapshot) {
+				n.Chat = append(n.Chat, transcript.Entry{ID: "1", Role: transcript.Ping, Source: "Medication", Text: "Did you\ntake it?"})
+			}, "ping: Medication: Did you take it?"},
+			{func(n *core.Snapshot) {
+				n.Chat = append(n.Chat, transcript.Entry{ID: "2", Role: transcript.Ping, Critical: true, Text: "Now"})
+			}, "critical ping: Now"},
+			{func(n *core.Snapshot) {
+				n.Forks = []fork.View{{ID: "f1", Title: "Email sweep", State: fork.Running}}
+			}, "run: Email sweep running (f1)"},
+			{func(n *core.Snapshot) {
+				n.Forks = []fork.View{{ID: "f1", Title: "Email sweep", State: fork.Failed, Error: "no net"}}
+			}, "run: Email sweep failed, 0 pings, 0 reports: no net (f1)"},
+			{func(n *core.Snapshot) { n.Updates = []updates.Update{{Key: "u", Message: "Two letters."}} }, "update: Two letters."},
+			{func(n *core.Snapshot) { n.Notices = []core.Notice{{Seq: 1, Level: core.Warn, Text: "late"}} }, "warning: late"},
+			{func(n *core.Snapshot) { n.Engine.OK, n.Engine.State = false, "no login" }, "engine: script sonnet down, no login"},
+			{func(n *core.Snapshot) {
+				n.Schedule.Problems = []routines.Problem{{File: "a.md", Line: 3, Column: 8, Message: "bad minute"}}
+			}, "problem: a.md line 3 column 8: bad minute"},
+			{func(n *core.Snapshot) { n.Budget.State.Capacity, n.Budget.Status = 6, "3/6 available" }, "budget: 3/6 available"},
+		} {
+			s.bot.change(c.change)
+			s.one(s.hears(), c.want)
+		}
+	})
+}
+
+func TestAnAnswerThatGrowsIsSaidOnceAndWhole(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		for _, text := range []string{"I", "I look", "I look at it."} {
+			s.bot.change(func(n *core.Snapshot) {
+				n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Bot, Text: text, Streaming: true}}
+			})
+			if got := s.hears(); got[0] != "" {
+				t.Errorf("said %q of an answer that still grows", got)
+			}
+		}
+		s.bot.change(func(n *core.Snapshot) {
+			n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Bot, Text: "I look at it.\n- done"}}
+		})
+		s.one(s.hears(), "bot: I look at it. - done")
+		if got := s.types("read"); len(got) != 2 || !strings.HasSuffix(got[1], "read: - done") {
+			t.Errorf("read says %q", got)
+		}
+	})
+}
+
+func TestToolCallsAreAnsweredByNumber(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		until := time.Now().Add(time.Minute)
+		s.bot.change(func(n *core.Snapshot) {
+			n.Approvals = []policy.Approval{{ID: "x", Label: "Bash(ls)", Until: until}, {ID: "y", Label: "Bash(rm)", Until: until}}
+		})
+		if got := s.hears(); len(got) != 2 || !strings.Contains(got[1], "number 2 waits") || !strings.Contains(got[1], "Bash(rm)") {
+			t.Errorf("heard %q", got)
+		}
+		if got := s.types("allow"); len(got) != 2 {
+			t.Errorf("allow without a number says %q, want the two that wait", got)
+		}
+		s.types("deny 2")
+		s.types("ALLOW 1")
+		s.types("allow 7")
+		want := []core.Command{core.Answer{ID: "y", Verdict: policy.Deny}, core.Answer{ID: "x", Verdict: policy.Allow}}
+		if got := s.bot.done(); !slices.Equal(got, want) {
+			t.Errorf("did %+v, want %+v", got, want)
+		}
+		s.bot.change(func(n *core.Snapshot) { n.Approvals = nil })
+		if got := s.hears(); len(got) != 2 || !strings.Contains(strings.Join(got, " "), "number 1 waits no longer") {
+			t.Errorf("heard %q", got)
+		}
+	})
+}
+
+func TestCommandsReachTheBot(t *testing.T) {
+	six := 6
+	for _, c := range []struct {
+		line string
+		want core.Command
+		says string
+	}{
+		{"say what is left?", core.Say{Text: "what is left?"}, "ok: done"},
+		{"budget +6", core.SetBudget{Capacity: &six}, "ok: capacity 5 → 6; undo takes it back"},
+		{"budget refill 6", core.SetBudget{RefillMinutes: &six}, "ok: "},
+		{"preview aaaa1111", core.Preview{ID: "aaaa1111"}, "ok: so it is"},
+		{"deliver", core.DeliverNow{}, "ok: so it is"},
+		{"exit save", core.ExitFork{How: core.ExitSave}, "ok: so it is"},
+		{"interrupt", core.Interrupt{}, "ok: so it is"},
+		{"stop f1", core.StopFork{Run: "f1"}, "error: no run has the id f1"},
+		{"fire x", core.FireNow{ID: "x"}, "error: panic"},
+		{"say", nil, "error: say what?"},
+		{"fire", nil, "error: fire what?"},
+		{"budget many", nil, "error: give a capacity"},
+		{"mute never", nil, "error: give how long"},
+		{"exit quickly", nil, "error: exit leaves"},
+		{"undo", nil, "error: nothing to undo"},
+		{"dance", nil, "error: there is no command \"dance\""},
+		{"schedule", nil, "Email sweep (aaaa1111)"},
+		{"updates", nil, "no update is pending"},
+		{"runs", nil, "no run yet"},
+		{"waits", nil, "no tool call waits"},
+		{"budget", nil, "3/5 available"},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			play(t, Options{}, func(s *stage) {
+				s.hears()
+				s.one(s.types(c.line), c.says)
+				did := s.bot.done()
+				if c.want == nil {
+					if len(did) != 0 {
+						t.Errorf("did %+v", did)
+					}
+					return
+				}
+				if len(did) != 1 || !sameCommand(did[0], c.want) {
+					t.Errorf("did %+v, want %+v", did, c.want)
+				}
+			})
+		})
+	}
+}
+
+// sameCommand looks behind the pointers of SetBudget.
+func sameCommand(a, b core.Command) bool {
+	x, ok := a.(core.SetBudget)
+	y, both := b.(core.SetBudget)
+	if !ok || !both {
+		return a == b
+	}
+	same := func(p, q *int) bool { return p == nil && q == nil || p != nil && q != nil && *p == *q }
+	return same(x.Capacity, y.Capacity) && same(x.RefillMinutes, y.RefillMinutes)
+}
+
+func TestAChangeCanBeTakenBack(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.types("budget 6")
+		s.one(s.types("undo"), "ok: so it is")
+		if did := s.bot.done(); len(did) != 2 || did[1] != (core.RestoreBudget{Capacity: 5}) {
+			t.Errorf("did %+v", did)
+		}
+		s.one(s.types("undo"), "nothing to undo")
+	})
+}
+
+func TestReadOnlyChangesNothing(t *testing.T) {
+	play(t, Options{ReadOnly: true}, func(s *stage) {
+		s.hears()
+		for _, line := range []string{"say hello", "/clear", "fire a", "budget +1", "allow", "login", "interrupt"} {
+			s.types(line)
+		}
+		if did := s.bot.done(); len(did) != 0 {
+			t.Errorf("did %+v", did)
+		}
+		s.one(s.types("preview a"), "so it is")
+	})
+}
+
+func TestQuitAsksWhileRunsGoOn(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.bot.change(func(n *core.Snapshot) { n.Forks = []fork.View{{ID: "f", Title: "A", State: fork.Running}} })
+		s.hears()
+		s.one(s.types("quit"), "Say quit again")
+		s.types("status")
+		s.one(s.types("quit"), "Say quit again")
+		s.one(s.types("quit"), "ending")
+		if err := <-s.ended; err != nil {
+			t.Error(err)
+		}
+		s.ended <- nil
+	})
+}
+
+func TestTheEndOfTheInputWaitsForTheAnswer(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.bot.replies = make(chan struct{})
+		s.hears()
+		s.types("say hello")
+		_ = s.in.Close()
+		synctest.Wait()
+		if len(s.ended) != 0 {
+			t.Fatal("it has ended before the answer came")
+		}
+		s.bot.change(func(n *core.Snapshot) {
+			n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Bot, Text: "Hello."}}
+		})
+		close(s.bot.replies)
+		s.one(s.hears(), "bot: Hello.")
+		if len(s.ended) != 1 {
+			t.Error("it goes on after the end of its input")
+		}
+	})
+}
+
+func TestNothingIsWrittenThatATerminalWouldObey(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.bot.change(func(n *core.Snapshot) {
+			n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Bot, Text: "a\x1b]0;owned\x07\u202eb\rc"}}
+			n.Notices = []core.Notice{{Seq: 1, Level: core.Info, Text: "\x1b[2Jgone"}}
+		})
+		for _, line := range s.hears() {
+			if strings.ContainsFunc(line, func(r rune) bool { return r < 0x20 || r == 0x7f || r == 0x202e }) {
+				t.Errorf("wrote %q", line)
+			}
+		}
+	})
+}
+
+// The rest is about real files, whose reads do not end when they are closed.
+
+func TestARealPipeEndsWithTheContext(t *testing.T) {
+	in, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Close(); _ = w.Close() }()
+	out, screen, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = out.Close(); _ = screen.Close() }()
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- Run(ctx, newBot(), Options{Input: in, Output: screen}) }()
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() || !strings.Contains(lines.Text(), "ready: ") {
+		t.Fatalf("it begins with %q", lines.Text())
+	}
+	if _, err := io.WriteString(w, strings.Repeat("x", 3*maxLine)+"\nruns\n"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"error: there is no command", "run: no run yet"} {
+		if !lines.Scan() || !strings.Contains(lines.Text(), want) {
+			t.Fatalf("heard %q, want %q", lines.Text(), want)
+		}
+	}
+	stop() // while it reads
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

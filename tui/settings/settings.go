@@ -1,0 +1,199 @@
+// Package settings is what the user has chosen about the dashboard itself, in two
+// small files of their own: dashboard.yaml, which the dashboard writes too, and
+// keys.yaml, which only the user writes. They stand in the configuration
+// directory of the user, never in the bot's data directory. What is wrong in them
+// is reported with its place and changes nothing. The package must not know what
+// the dashboard looks like.
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"ollimbot/tui/action"
+)
+
+// The files, below Dir.
+const (
+	DashboardFile = "dashboard.yaml"
+	KeysFile      = "keys.yaml"
+)
+
+// maxFile is how much of a file is read, in bytes: the YAML reader's time grows
+// faster than the text.
+const maxFile = 16 << 10
+
+// Dashboard is how the dashboard looked last.
+type Dashboard struct {
+	Theme   string // one of Themes; empty means the first
+	Layout  string // one of the layouts that Load is given; empty means the first
+	Columns int    // by how many cells the left column is wider than its layout says
+	Rows    map[action.Pane]int
+	Bell    bool // ring when a tool call begins to wait
+	Title   bool // say in the window's title what waits
+	Motion  bool // count seconds on the screen
+	// Welcomed says that the first words were shown once.
+	Welcomed bool
+}
+
+// Themes are the values of the theme, the first is the default.
+var Themes = []string{"auto", "dark", "light", "contrast", "16"}
+
+// Default is the dashboard of somebody who has chosen nothing.
+func Default() Dashboard { return Dashboard{Bell: true, Title: true, Motion: true} }
+
+// The limits of what can be moved, in cells and rows.
+const (
+	MaxColumns = 60
+	MaxRows    = 40
+)
+
+// Problem is something wrong in a file.
+type Problem struct {
+	File         string // its name
+	Line, Column int    // from 1; 0 where the whole file is meant
+	Text         string // one line, says the cure
+}
+
+// String is the problem in one line, as compilers write it.
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return p.File + ": " + p.Text
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Text)
+}
+
+// Dir is the directory of the settings for an environment as os.Environ gives
+// it: ollim-bot below $XDG_CONFIG_HOME, else below ~/.config; empty when there is
+// no home.
+func Dir(env []string) string {
+	value := func(name string) (v string) {
+		for _, e := range env {
+			if rest, ok := strings.CutPrefix(e, name+"="); ok {
+				v = rest
+			}
+		}
+		return v
+	}
+	// The standard says that a relative path is to be ignored.
+	if base := value("XDG_CONFIG_HOME"); filepath.IsAbs(base) {
+		return filepath.Join(base, "ollim-bot")
+	}
+	if home := value("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, ".config", "ollim-bot")
+	}
+	return ""
+}
+
+// Load reads dashboard.yaml for a dashboard with these layouts. What is missing
+// or wrong is as in Default.
+func Load(dir string, layouts []string) (Dashboard, []Problem) {
+	d := Default()
+	text, problems := read(dir, DashboardFile)
+	r := reader{file: DashboardFile, problems: problems}
+	for _, f := range r.fields(text) {
+		r.dashboard(&d, f, layouts)
+	}
+	return d, r.problems
+}
+
+// Save writes dashboard.yaml, whole or not at all. It is not forced to the disk:
+// the loss of a theme is not worth the wait in the dashboard's loop.
+func Save(dir string, d Dashboard) error {
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the directory of the settings: %w", err)
+	}
+	f, err := os.CreateTemp(dir, ".dashboard-*")
+	if err != nil {
+		return fmt.Errorf("save the settings: %w", err)
+	}
+	_, err = f.WriteString(encode(d))
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, DashboardFile))
+	}
+	if err != nil {
+		return fmt.Errorf("save the settings: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	return nil
+}
+
+func encode(d Dashboard) string {
+	var b strings.Builder
+	b.WriteString(fileHead)
+	line := func(name, value string) { b.WriteString(name + ": " + value + "\n") }
+	word := func(name, value string) {
+		if value != "" {
+			line(name, strconv.Quote(value))
+		}
+	}
+	word("theme", d.Theme)
+	word("layout", d.Layout)
+	if d.Columns != 0 {
+		line("columns", strconv.Itoa(d.Columns))
+	}
+	for _, p := range action.Panes {
+		if n := d.Rows[p]; n != 0 {
+			line("rows-"+string(p), strconv.Itoa(n))
+		}
+	}
+	line("bell", strconv.FormatBool(d.Bell))
+	line("title", strconv.FormatBool(d.Title))
+	line("motion", strconv.FormatBool(d.Motion))
+	line("welcomed", strconv.FormatBool(d.Welcomed))
+	return b.String()
+}
+
+// read gives the text of a file; one that does not exist is empty.
+func read(dir, name string) (string, []Problem) {
+	if dir == "" {
+		return "", nil
+	}
+	info, err := os.Stat(filepath.Join(dir, name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err == nil && !info.Mode().IsRegular():
+		err = errNoFile
+	case err == nil && info.Size() > maxFile:
+		return "", []Problem{{File: name, Text: fmt.Sprintf(textTooLarge, maxFile>>10)}}
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(filepath.Join(dir, name))
+	}
+	if err != nil {
+		return "", []Problem{{File: name, Text: fmt.Sprintf(textUnreadable, err)}}
+	}
+	if len(data) > maxFile { // it has grown meanwhile
+		data = data[:maxFile]
+	}
+	return string(data), nil
+}
+
+// Stamp tells one state of keys.yaml from another. The zero Stamp is a file that
+// does not exist.
+type Stamp struct {
+	size int64
+	at   time.Time
+}
+
+// Look gives the stamp of keys.yaml: one cheap question to the file system.
+func Look(dir string) Stamp {
+	if dir == "" {
+		return Stamp{}
+	}
+	info, err := os.Stat(filepath.Join(dir, KeysFile))
+	if err != nil {
+		return Stamp{}
+	}
+	return Stamp{info.Size(), info.ModTime()}
+}

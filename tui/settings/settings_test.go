@@ -1,0 +1,173 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core"
+	"ollimbot/tui/action"
+)
+
+var layouts = []string{"balanced", "chat"}
+
+func write(t *testing.T, name, text string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestWhatIsSavedIsLoaded(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "ollim-bot")
+	rapid.Check(t, func(t *rapid.T) {
+		want := Dashboard{
+			Theme: rapid.SampledFrom(append([]string{""}, Themes...)).Draw(t, "theme"), Layout: rapid.SampledFrom(layouts).Draw(t, "layout"),
+			Columns: rapid.IntRange(-MaxColumns, MaxColumns).Draw(t, "columns"),
+			Bell:    rapid.Bool().Draw(t, "bell"), Title: rapid.Bool().Draw(t, "title"),
+			Motion: rapid.Bool().Draw(t, "motion"), Welcomed: rapid.Bool().Draw(t, "welcomed"),
+		}
+		if n := rapid.IntRange(0, MaxRows).Draw(t, "rows"); n != 0 {
+			want.Rows = map[action.Pane]int{action.Forks: n, action.Chat: -n}
+		}
+		if err := Save(dir, want); err != nil {
+			t.Fatal(err)
+		}
+		got, problems := Load(dir, layouts)
+		if len(problems) > 0 {
+			t.Fatalf("problems %v", problems)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatalf("loaded (-want +got):\n%s", d)
+		}
+	})
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 {
+		t.Errorf("%v in the directory, %v", left, err)
+	}
+}
+
+func TestWhatIsWrongIsReportedAndIgnored(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                "",
+		"# nothing\n":                     "",
+		"theme: dark\nlayout: round\n":    `dashboard.yaml:2:9: "round" is not possible`,
+		"theme: [dark, light]\n":          `dashboard.yaml:1:1: "theme" takes one value`,
+		"theme: dark\n\ncolour: blue\n":   `dashboard.yaml:3:1: "colour" is no setting`,
+		"theme: dark\ncolumns: 9000\n":    `dashboard.yaml:2:10: "9000" is not possible`,
+		"theme: dark\nbell: maybe\n":      `dashboard.yaml:2:7: "maybe" is not possible`,
+		"theme: dark\nrows-kitchen: 2\n":  `dashboard.yaml:2:1: "rows-kitchen" is no setting`,
+		"theme: dark\ntheme: light\n":     `dashboard.yaml:2:1: `,
+		"- theme\n":                       `dashboard.yaml:1:1: this is not a list of names`,
+		"theme: \"dark\nbell: {":          "dashboard.yaml:",
+		strings.Repeat("# x\n", maxFile):  "dashboard.yaml: the file is larger",
+		"bell: {a: {b: \x1b[31m}}":        "dashboard.yaml:",
+		strings.Repeat("[", maxFile-1):    "dashboard.yaml",
+		strings.Repeat("? ", maxFile/2-1): "dashboard.yaml",
+	} {
+		d, problems := Load(write(t, DashboardFile, text), layouts)
+		if want == "" && len(problems) > 0 || want != "" && (len(problems) != 1 || !strings.HasPrefix(problems[0].String(), want)) {
+			t.Errorf("%.40q gives %v, want %q", text, problems, want)
+		}
+		if !d.Bell || !d.Title || d.Columns != 0 || d.Layout != "" {
+			t.Errorf("%.40q gives %+v", text, d)
+		}
+		for _, p := range problems {
+			if strings.ContainsRune(p.String(), 0x1b) {
+				t.Errorf("%q holds an escape", p)
+			}
+		}
+	}
+}
+
+func TestKeysAreReadAndWhatIsWrongIsReportedByItsPlace(t *testing.T) {
+	dir := write(t, KeysFile, strings.Join([]string{
+		"# my keys",
+		"app.quit: ctrl+q",
+		"forks/tail.wrap: [W, f5]",
+		"view.zoom: x y",
+		"go.home: h",
+		"app.undo: [ctrl+z, shift+u]",
+		"view.notices: z",
+		"app.interrupt: x",
+		"view.mouse: []",
+		"go.logs:",
+		"go.chat: 0",
+	}, "\n"))
+	keys, problems := Keys(dir)
+	var got []string
+	for _, p := range problems {
+		place, _, _ := strings.Cut(p.String(), ": ")
+		got = append(got, place)
+	}
+	want := []string{"keys.yaml:4:12", "keys.yaml:5:1", "keys.yaml:6:20", "keys.yaml:7:15", "keys.yaml:8:1", "keys.yaml:10:1"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("places (-want +got):\n%s\n%v", d, problems)
+	}
+	for key, id := range map[string]action.ID{
+		"ctrl+q": action.Quit, "q": "", "W": action.TailWrap, "f5": action.TailWrap, "w": "", "z": action.Zoom, "u": action.Undo,
+		"!": action.Notices, "ctrl+c": action.Interrupt, "M": "", "6": action.GoLogs, "0": action.GoChat, "5": "",
+	} {
+		if a, _ := keys.ByKey(action.Forks, key, core.Snapshot{}); a.ID != id {
+			t.Errorf("%q is %q, want %q", key, a.ID, id)
+		}
+	}
+}
+
+func TestAnyFileIsRead(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOf(rapid.OneOf(
+			rapid.SampledFrom([]string{"app.quit", ":", ": ", "\n", "- ", "[", "]", "{", "}", "&a ", "*a", "!!str ", "|\n", "\t", "\"", "'", "#", "? ", "---\n", "z"}),
+			rapid.String())).Draw(t, "text"), "")
+		for _, name := range []string{KeysFile, DashboardFile} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		Load(dir, layouts)
+		keys, _ := Keys(dir)
+		if a, _ := keys.ByKey(action.Chat, "ctrl+c", core.Snapshot{}); a.ID != action.Interrupt {
+			t.Fatal("the way out is gone")
+		}
+	})
+}
+
+func TestTheDirectoryIsTheUsers(t *testing.T) {
+	for _, c := range []struct {
+		env  []string
+		want string
+	}{
+		{[]string{"HOME=/home/a"}, "/home/a/.config/ollim-bot"},
+		{[]string{"HOME=/home/a", "XDG_CONFIG_HOME=/etc/a"}, "/etc/a/ollim-bot"},
+		{[]string{"HOME=/home/a", "XDG_CONFIG_HOME=etc"}, "/home/a/.config/ollim-bot"},
+		{nil, ""},
+	} {
+		if got := Dir(c.env); got != c.want {
+			t.Errorf("%v gives %q, want %q", c.env, got, c.want)
+		}
+	}
+	if d, problems := Load("", layouts); len(problems) > 0 || !d.Bell || Save("", d) != nil || Look("") != (Stamp{}) {
+		t.Error("without a directory there is something to read")
+	}
+}
+
+func TestADirectoryThatCannotBeWrittenIsAnError(t *testing.T) {
+	file := filepath.Join(write(t, "x", "x"), "x")
+	if err := Save(filepath.Join(file, "y"), Default()); err == nil {
+		t.Error("saved below a file")
+	}
+	if err := os.Mkdir(filepath.Join(filepath.Dir(file), KeysFile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, problems := Keys(filepath.Dir(file)); len(problems) != 1 || !slices.ContainsFunc(problems, func(p Problem) bool { return strings.Contains(p.Text, "no file") }) {
+		t.Errorf("a directory in the place of the file: %v", problems)
+	}
+}

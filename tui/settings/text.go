@@ -1,0 +1,27 @@
+package settings
+
+import "errors"
+
+const (
+	textTooLarge   = "the file is larger than %d KiB and was not read"
+	textUnreadable = "the file cannot be read: %v"
+	textSyntax     = "this is not YAML (%s): write one name: value a line"
+	textNoMap      = "this is not a list of names with values: write one name: value a line"
+	textTwice      = "%s stands here a second time; the first one counts"
+	textNoWord     = "%s takes a word or a list of words; put signs in quotes"
+	textOneValue   = "%s takes one value"
+	textUnknown    = "%s is no setting that is known"
+	textChoice     = "%s is not possible: it takes %s"
+	textNumber     = "%s is not possible: it takes a number from %d to %d"
+
+	textNoAction = "no action is called %s; docs/keys.md and the palette have the names"
+	textFixed    = "the key of %s cannot be changed"
+	textTaken    = "%q for %s is taken by %s %s; give that one another key first"
+	textNoKeys   = "%s needs a key; write [] to take its keys away"
+	textWrite    = "%s never arrives under this name; write %q"
+	textNoKey    = "%s is no key: write a character, or names as in ctrl+p, alt+up, pgdown, f5"
+
+	fileHead = "# Written by the dashboard of ollim-bot; yours to edit while it does not run.\n"
+)
+
+var errNoFile = errors.New("it is no file")

@@ -1,0 +1,247 @@
+package tui
+
+import (
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// until asks for a moment of the next hours, and says what would come of each
+// before it is chosen.
+type until struct {
+	ask   pane.Until
+	at    int // the choice with the pointer; behind the last one stands the field
+	field widget.Input
+	// choices are those of the moment when it was drawn last.
+	choices []choice
+	now     time.Time // of the last drawing
+}
+
+// choice is a moment to choose; a zero moment ends what holds.
+type choice struct {
+	name string
+	when time.Time
+}
+
+// clockField is as long as a time can be: "18:00".
+const clockField = 5
+
+func newUntil(ask pane.Until, s *core.Snapshot) *until {
+	u := &until{ask: ask}
+	u.look(s)
+	return u
+}
+
+func (u *until) title() string { return u.ask.Title }
+
+// look takes the choices of the snapshot's moment.
+func (u *until) look(s *core.Snapshot) {
+	u.now = s.At
+	if s.Zone != nil {
+		u.now = u.now.In(s.Zone)
+	}
+	u.choices = moments(u.now)
+	if !u.ask.Now.IsZero() {
+		u.choices = append(u.choices, choice{name: textUntilEnd + u.ask.Now.In(u.now.Location()).Format("Mon 15:04")})
+	}
+}
+
+// moments are what is usually meant. An evening that is over is not offered.
+func moments(now time.Time) []choice {
+	out := []choice{
+		{textHalfHour, now.Add(30 * time.Minute)},
+		{textOneHour, now.Add(time.Hour)},
+	}
+	y, m, d := now.Date()
+	if evening := time.Date(y, m, d, 18, 0, 0, 0, now.Location()); evening.Sub(now) > time.Hour {
+		out = append(out, choice{textEvening, evening})
+	}
+	return append(out, choice{textMorning, time.Date(y, m, d+1, 8, 0, 0, 0, now.Location())})
+}
+
+// clockTime reads "18:00", "1800" or "18" as its next moment after now.
+func clockTime(text string, now time.Time) (time.Time, bool) {
+	digits := make([]int, 0, 4)
+	for _, r := range text {
+		switch {
+		case r >= '0' && r <= '9':
+			digits = append(digits, int(r-'0'))
+		case r != ':' || len(digits) == 0:
+			return time.Time{}, false
+		case len(digits) == 1: // "8:30"
+			digits = append([]int{0}, digits...)
+		}
+	}
+	var hour, minute int
+	switch len(digits) {
+	case 1:
+		hour = digits[0]
+	case 2:
+		hour = digits[0]*10 + digits[1]
+	case 4:
+		hour, minute = digits[0]*10+digits[1], digits[2]*10+digits[3]
+	default:
+		return time.Time{}, false
+	}
+	if hour > 23 || minute > 59 {
+		return time.Time{}, false
+	}
+	y, m, d := now.Date()
+	at := time.Date(y, m, d, hour, minute, 0, 0, now.Location())
+	if !at.After(now) {
+		at = time.Date(y, m, d+1, hour, minute, 0, 0, now.Location())
+	}
+	return at, true
+}
+
+// chosen is the moment under the pointer; why says what is wrong with it.
+func (u *until) chosen() (when time.Time, why string) {
+	if u.at < len(u.choices) {
+		return u.choices[u.at].when, ""
+	}
+	if u.field.Text() == "" {
+		return time.Time{}, textNoClock
+	}
+	when, ok := clockTime(u.field.Text(), u.now)
+	if !ok {
+		return time.Time{}, textBadClock
+	}
+	return when, ""
+}
+
+func (u *until) draw(l look, w, h int) []string {
+	w = min(w, 64)
+	u.look(l.snap)
+	var rows []string
+	for i, c := range u.choices {
+		rows = append(rows, u.row(l, w, i, c))
+	}
+	rows = append(rows, u.typed(l, w))
+	said := 3 // lines of what would come of it, which is never out of sight
+	if h < len(rows)+said+2 {
+		said = 1
+		if most := max(1, h-said); len(rows) > most {
+			top := max(0, min(u.at-most/2, len(rows)-most))
+			rows = rows[top : top+most]
+		}
+		return append(rows, u.said(l, w, said)...)[:min(h, len(rows)+said)]
+	}
+	lines := append([]string{widget.Blank(w)}, rows...)
+	return append(append(lines, widget.Blank(w)), u.said(l, w, said)...)
+}
+
+// typed is the field for a time.
+func (u *until) typed(l look, w int) string {
+	const name = 18
+	b, mark := u.brush(l, len(u.choices))
+	room := max(0, min(clockField+1, w-name))
+	head := b.Line(min(w, name), widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Text: textUntilClock})
+	return head + u.field.Line(b, room, u.at == len(u.choices)) + b.Line(max(0, w-name-room))
+}
+
+// said are n lines of what would come of the choice, or what is wrong with it.
+func (u *until) said(l look, w, n int) []string {
+	role := theme.Accent
+	when, text := u.chosen()
+	if text != "" {
+		role = theme.Warn
+	} else {
+		text = consequence(l.snap, u.ask.For, when)
+	}
+	wrapped := widget.WrapN(text, max(1, w-4), n, l.theme.Glyph(theme.Ellipsis))
+	lines := make([]string, n)
+	for i := range lines {
+		if i < len(wrapped) {
+			lines[i] = wrapped[i]
+		}
+		lines[i] = l.brush.Line(w, widget.Span{Text: "   "}, widget.Span{Role: role, Text: lines[i]})
+	}
+	return lines
+}
+
+func (u *until) brush(l look, i int) (widget.Brush, string) {
+	b, mark := l.brush, "  "
+	if i == u.at {
+		b.Back, mark = theme.Select, l.theme.Glyph(theme.Pointer)+" "
+	}
+	return b, mark
+}
+
+func (u *until) row(l look, w, i int, c choice) string {
+	b, mark := u.brush(l, i)
+	when := ""
+	if !c.when.IsZero() {
+		when = c.when.Format("15:04")
+		if !widget.SameDay(c.when, u.now, u.now.Location()) {
+			when = c.when.Format("Mon 15:04")
+		}
+	}
+	return b.Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark},
+		widget.Span{Text: widget.Fit(c.name, max(15, widget.Cells(c.name)))}, widget.Span{Role: theme.Dim, Text: when})
+}
+
+func (u *until) key(msg tea.KeyPressMsg) verdict {
+	n := len(u.choices) + 1
+	switch {
+	case key.Matches(msg, untilKeys.up):
+		u.at = (u.at + n - 1) % n
+	case key.Matches(msg, untilKeys.down):
+		u.at = (u.at + 1) % n
+	case key.Matches(msg, untilKeys.take):
+		when, why := u.chosen()
+		if why != "" {
+			return verdict{toast: why}
+		}
+		return verdict{shut: true, answer: pane.Answer{Do: timed(u.ask.For, when)}}
+	case key.Matches(msg, untilKeys.digits):
+		u.insert(msg.Text)
+	case msg.Text == "" && u.at == len(u.choices):
+		u.field.Take(msg)
+	}
+	return verdict{}
+}
+
+func (u *until) paste(msg tea.PasteMsg) { u.insert(msg.Content) }
+
+// insert takes what a time is made of, and leaves the rest.
+func (u *until) insert(s string) {
+	u.at = len(u.choices)
+	for _, r := range s {
+		if (r >= '0' && r <= '9' || r == ':') && len(u.field.Text()) < clockField {
+			u.field.Insert(string(r))
+		}
+	}
+}
+
+func (u *until) wheel(bool) {}
+
+func (u *until) hint() []key.Binding {
+	return []key.Binding{untilKeys.take, untilKeys.down, untilKeys.digits, untilKeys.leave}
+}
+
+// timed is a command with its moment.
+func timed(c core.Command, when time.Time) core.Command {
+	switch c := c.(type) {
+	case core.Snooze:
+		c.Until = when
+		return c
+	case core.MuteUntil:
+		c.Until = when
+		return c
+	}
+	return c
+}
+
+var untilKeys = struct{ up, down, take, digits, leave key.Binding }{
+	up:     binding("", "", "up", "shift+tab", "k"),
+	down:   binding("↑/↓", textNextOne, "down", "tab", "j"),
+	take:   binding("enter", textSet, "enter"),
+	digits: binding("HH:MM", textType, "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", ":"),
+	leave:  binding("esc", textLeave, "esc"),
+}

@@ -1,0 +1,257 @@
+package widget
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core/tail"
+	"ollimbot/tui/theme"
+)
+
+// filter leaves lines of a TailView out. While it is on, the view's items are
+// numbered by the lines that are shown: the kth line that was ever shown has
+// the number k.
+type filter struct {
+	typing bool
+	field  Input
+	query  Matcher
+	not    bool // lines that hold the query are left out, not kept
+	level  int  // the index of levels below which lines are left out
+
+	shown []uint64 // numbers of the lines that are shown, in order
+	base  uint64   // lines that were shown and have gone: the number of shown[0]
+	next  uint64   // the first line that was not looked at yet
+
+	// anchor is where the reader stood when the filter was begun, so that each
+	// letter of it looks from there.
+	anchor anchor
+}
+
+// anchor is a place in the lines themselves, whatever is left out.
+type anchor struct {
+	line uint64 // the marked one
+	y    int    // the screen line it is on
+	seen uint64 // the line behind the newest one that was seen
+}
+
+// levels are the choices of what a log shows: the kinds that stay away, and
+// the word for the rest.
+var levels = []struct {
+	word string
+	away []tail.Kind
+}{
+	{textAllLevels, nil},
+	{textFromInfo, []tail.Kind{tail.Debug}},
+	{textFromWarn, []tail.Kind{tail.Debug, tail.Info}},
+	{textErrors, []tail.Kind{tail.Debug, tail.Info, tail.Warn}},
+}
+
+// on reports that lines may be left out.
+func (f *filter) on() bool { return f.query.Active() || f.level > 0 }
+
+// open reports that the filter has a line of the screen.
+func (f *filter) open() bool { return f.typing || f.query.Active() }
+
+// keeps reports whether a line is shown: by its level, and by the words that it
+// holds or the kind that it is.
+func (f *filter) keeps(l tail.Line) bool {
+	if slices.Contains(levels[f.level].away, l.Kind) {
+		return false
+	}
+	if !f.query.Active() {
+		return true
+	}
+	return f.not != (f.query.In(l.Text) || f.query.query == string(l.Kind))
+}
+
+// filterMore looks at the lines that have come since the last look, and
+// forgets those that have gone.
+func (v *TailView) filterMore() {
+	f := &v.filter
+	if !f.on() {
+		return
+	}
+	if n, _ := slices.BinarySearch(f.shown, v.first); n > 0 {
+		f.shown, f.base = f.shown[n:], f.base+uint64(n)
+	}
+	end := v.first + uint64(len(v.lines))
+	for i := max(f.next, v.first); i < end; i++ {
+		if f.keeps(v.lines[i-v.first]) {
+			f.shown = append(f.shown, i)
+		}
+	}
+	f.next = end
+}
+
+// line is the number of the line that item i is; behind the last item it is
+// the end of the lines.
+func (v *TailView) line(i uint64) uint64 {
+	f := &v.filter
+	if !f.on() {
+		return i
+	}
+	if k := i - min(i, f.base); k < uint64(len(f.shown)) {
+		return f.shown[k]
+	}
+	return v.first + uint64(len(v.lines))
+}
+
+// item is the item that a line is, or the next one that is shown.
+func (v *TailView) item(line uint64) uint64 {
+	f := &v.filter
+	if !f.on() {
+		return line
+	}
+	k, _ := slices.BinarySearch(f.shown, line)
+	return f.base + uint64(k)
+}
+
+// here is where the reader stands.
+func (v *TailView) here() anchor {
+	a := anchor{line: v.line(v.mark), seen: v.line(v.seen)}
+	if v.seen > 0 {
+		a.seen = v.line(v.seen-1) + 1
+	}
+	if !v.paused {
+		return a
+	}
+	if a.y = v.lineOf(v.mark); a.y < 0 {
+		a.line, a.y = v.line(v.top.item), 0
+	}
+	return a
+}
+
+// sift changes what is shown and puts the reader back to where they were: the
+// marked line keeps its place on the screen, or the one that stands nearest.
+func (v *TailView) sift(at anchor, change func(f *filter)) {
+	change(&v.filter)
+	v.filter.shown, v.filter.base, v.filter.next = nil, 0, 0
+	v.filterMore()
+	first, end := v.Bounds()
+	v.mark = max(first, min(v.item(at.line), max(end, 1)-1))
+	v.seen = v.item(at.seen)
+	v.find.origin = v.mark
+	if v.paused {
+		v.top = v.above(position{item: v.mark}, at.y)
+	}
+	v.Refind()
+}
+
+// toggleTimes shows or hides the column of times. Wrapped lines get another
+// height by that; the marked one keeps its place.
+func (v *TailView) toggleTimes() {
+	at := v.here()
+	v.timeless = !v.timeless
+	if v.paused {
+		v.top = v.above(position{item: v.item(at.line)}, at.y)
+	}
+}
+
+// Filter opens the line on which it is written what the view shows.
+func (v *TailView) Filter() {
+	if !v.filter.open() {
+		v.filter.anchor = v.here()
+	}
+	v.filter.typing = true
+}
+
+// EndFilter shows every line again, but for the level. It reports whether there
+// was a filter.
+func (v *TailView) EndFilter() bool {
+	if !v.filter.open() {
+		return false
+	}
+	v.sift(v.here(), func(f *filter) { *f = filter{level: f.level} })
+	return true
+}
+
+// EndFind takes away the search, else the filter: one at a time. It reports
+// whether there was one of them.
+func (v *TailView) EndFind() bool { return v.Scroll.EndFind() || v.EndFilter() }
+
+// Finding reports whether the search or the filter takes every key now.
+func (v *TailView) Finding() bool { return v.filter.typing || v.Scroll.Finding() }
+
+// Filtered reports that the reader has chosen which lines they see.
+func (v *TailView) Filtered() bool { return v.filter.open() }
+
+// NextLevel leaves out more of a log, and at last nothing again.
+func (v *TailView) NextLevel() (toast string) {
+	v.sift(v.here(), func(f *filter) { f.level = (f.level + 1) % len(levels) })
+	return levels[v.filter.level].word
+}
+
+// Type gives a key or a paste to the search or the filter.
+func (v *TailView) Type(msg tea.Msg) {
+	f := &v.filter
+	if !f.typing {
+		v.Scroll.Type(msg)
+		return
+	}
+	if key, ok := msg.(tea.KeyPressMsg); ok {
+		switch key.Keystroke() {
+		case "esc":
+			v.EndFilter()
+			return
+		case "enter":
+			if f.typing = false; !f.query.Active() {
+				v.EndFilter()
+			}
+			return
+		case "up":
+			v.Up(1)
+			f.anchor = v.here()
+			return
+		case "down":
+			v.Down(1)
+			f.anchor = v.here()
+			return
+		}
+	}
+	before := f.field.Text()
+	if f.field.Take(msg) && f.field.Text() != before {
+		v.sift(f.anchor, func(f *filter) {
+			words, not := strings.CutPrefix(f.field.Text(), "!")
+			f.query, f.not = NewMatcher(words), not
+		})
+	}
+}
+
+// Lines draws exactly h lines of exactly w cells; the filter, where there is
+// one, has the last of them.
+func (v *TailView) Lines(t *theme.Theme, w, h int, focused bool) []string {
+	if !v.filter.open() || h < 2 {
+		return v.Scroll.Lines(t, w, h, focused)
+	}
+	lines := v.Scroll.Lines(t, w, h-1, focused)
+	return append(lines, v.filterBar(Brush{Theme: t}, max(0, w)))
+}
+
+// filterBar is the filter, and how many lines it shows.
+func (v *TailView) filterBar(b Brush, w int) string {
+	f := &v.filter
+	right := []Span{{theme.Accent, textShown(len(f.shown), len(v.lines)) + " "}}
+	if f.query.Active() && len(f.shown) == 0 {
+		right[0] = Span{theme.Warn, textNoLine + " "}
+	}
+	if !f.query.Active() {
+		right[0] = Span{theme.Dim, textFilterHelp + " "}
+	}
+	if w < 2*Width(right) {
+		right = nil
+	}
+	left := []Span{{theme.Key, " &"}}
+	if !f.typing {
+		return b.Spread(w, append(left, Span{theme.Strong, f.field.Text()}), right)
+	}
+	room := w - 2
+	if right != nil {
+		room -= Width(right) + 1
+	}
+	if room < 1 {
+		return b.Line(w, left...)
+	}
+	return b.Line(2, left...) + f.field.Line(b, room, true) + b.Line(w-2-room, append([]Span{{Text: " "}}, right...)...)
+}

@@ -1,0 +1,196 @@
+package markdown
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func colours() *theme.Theme { return theme.New(theme.Options{Dark: true, Profile: 1 << 24}) }
+
+// drawn is a text as lines of a width, each ended by a bar.
+func drawn(text string, w int, t *theme.Theme) string {
+	var d Doc
+	var b strings.Builder
+	for _, row := range d.Rows(text, Look{Theme: t, W: w}) {
+		b.WriteString(widget.Brush{Theme: t}.Line(w, row...) + "|\n")
+	}
+	return b.String()
+}
+
+func words(rows [][]widget.Span) string {
+	var out []string
+	for _, row := range rows {
+		line := ""
+		for _, s := range row {
+			line += s.Text
+		}
+		out = append(out, strings.TrimRight(line, " "))
+	}
+	return strings.Join(out, "\n")
+}
+
+const letter = `# What is left today
+
+Two **important** things, *really*, and ~~one~~ none of ` + "`task list`" + `:
+
+1. Answer the landlord about **Thursday at 15:00**, see [the thread](https://example.org/t/42).
+2. The weekly review
+   - [x] numbers of the *third* quarter
+   - [ ] 予定を確認する 👨‍👩‍👧 and what else a long line of a nested list says
+
+> The plumber comes **at 15:00**, unless it rains, in which case he comes tomorrow.
+
+` + "```go\nfunc main() {\n\tfmt.Println(\"a line of code that is longer than the box is wide, by far\")\n}\n```" + `
+| Task | Cost | Runs |
+|------|-----:|:----:|
+| Email sweep | $0.12 | 14 |
+| مرحبا | **$1.20** | 3 |
+
+---
+-# small words below https://example.org/a_b_c.
+snake_case_names and 2*3*4 stay \*as they are\*`
+
+func TestALetterLooksAsItDid(t *testing.T) {
+	for name, th := range map[string]*theme.Theme{
+		"colour": theme.New(theme.Options{Dark: true, Profile: 16}), "light": theme.New(theme.Options{Profile: 1 << 24}),
+		"nocolor": theme.New(theme.Options{NoColor: true}), "plain": theme.New(theme.Options{Plain: true}),
+		"ascii": theme.New(theme.Options{Plain: true, ASCII: true}),
+	} {
+		for _, w := range []int{24, 60} {
+			got := strings.ReplaceAll(drawn(letter, w, th), "\x1b", "␛")
+			path := filepath.Join("testdata", name+map[int]string{24: "-24", 60: "-60"}[w]+".golden")
+			if *update {
+				if err := os.MkdirAll("testdata", 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(want), got); d != "" {
+				t.Errorf("%s (-want +got):\n%s", path, d)
+			}
+		}
+	}
+}
+
+func TestMarksOfTheSourceDisappearAndWordsDoNot(t *testing.T) {
+	for source, want := range map[string]string{
+		"**bold** and *soft* and __bold__ and _soft_":                 "bold and soft and bold and soft",
+		"***both*** `code` ``a ` b``":                                 "both code a ` b",
+		"2*3*4, snake_case_name, *.go and *.md, a * b":                "2*3*4, snake_case_name, *.go and *.md, a * b",
+		"an unclosed **mark and `one more":                            "an unclosed **mark and `one more",
+		"[words](https://a.example/x_y) ![](https://b.example/p.png)": "words (https://a.example/x_y) https://b.example/p.png",
+		"<https://a.example/> (https://b.example/c), [no link] [x](":  "https://a.example/ (https://b.example/c), [no link] [x](",
+		"**bold with `code` and *soft* in it**":                       "bold with code and soft in it",
+		`\*not soft\* \\ \q`:                                          `*not soft* \ \q`,
+		"####### seven\n#hash\n## two ##":                             "####### seven\n#hash\ntwo",
+		"a\n\n\n\nb\n\n":                                              "a\n\nb",
+		"````\n```\n# in\n````\nout":                                  "│ ```\n│ # in\nout",
+		"  ```\n  a\n    b\nc\n  ```\nd":                              "│ a\n│   b\n│ c\nd",
+		"| only a bar":                                                "| only a bar",
+	} {
+		if got := Plain(source, colours()); got != want {
+			t.Errorf("%q reads\n%q, want\n%q", source, got, want)
+		}
+	}
+}
+
+// Half an emphasis holds to the end of what has come, so that the words stand
+// where they will stand when it is closed.
+func TestWordsDoNotMoveWhenWhatIsStreamedIsClosed(t *testing.T) {
+	for _, whole := range []string{"so **very important** it is", "run `task list` now", "a *soft* word"} {
+		var d Doc
+		end := words(d.Rows(whole, Look{Theme: colours(), W: 60}))
+		for i := range whole {
+			got := words(d.Rows(whole[:i], Look{Theme: colours(), W: 60, Open: true}))
+			if got = strings.TrimRight(got, "*` "); !strings.HasPrefix(end, got) {
+				t.Errorf("%q is drawn as %q, at the end as %q", whole[:i], got, end)
+			}
+		}
+	}
+}
+
+var pieces = []string{
+	"\n", "\n\n", "**", "*", "_", "`", "```", "```go\n", "\n~~~\n", "~~", "# ", "\n## ", "\n- ", "\n  1. ", "\n> ", ">", "[", "](", ")", "https://e.example/x", "<", "|", "\n| a | b |", "\n|---|---|", "\n---\n",
+	"word", " ", "another long word", "日本語", "👍🏽", "👨‍👩‍👧", "e\u0301", "\u0301", "مرحبا", "🇩🇪", "\\", "[x] ", "-# ", "\t", "\x1b[31mred", "\u202e",
+}
+
+func source(t *rapid.T) string {
+	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 40).Draw(t, "source"), "")
+}
+
+// Whatever the source, rows fit, and a text that grew piece by piece is drawn as
+// one that came at once.
+func TestAGrowingTextIsDrawnAsTheWholeOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text, w := source(t), rapid.IntRange(1, 70).Draw(t, "w")
+		l := Look{Theme: colours(), W: w, Open: rapid.Bool().Draw(t, "open")}
+		var grown, fresh Doc
+		for i := range text {
+			if rapid.IntRange(0, 3).Draw(t, "step") == 0 {
+				grown.Rows(text[:i], l)
+			}
+		}
+		got, want := grown.Rows(text, l), fresh.Rows(text, l)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatalf("%q differs (-whole +grown):\n%s", text, d)
+		}
+		for _, row := range got {
+			if n := widget.Width(row); w >= 12 && n > w {
+				t.Fatalf("%q takes %d cells of %d", row, n, w)
+			}
+		}
+	})
+}
+
+// Hostile texts are read once, not once for each mark.
+func TestALineFullOfMarksIsReadInTime(t *testing.T) {
+	for _, mark := range []string{"*a ", "**a ", "_a _", "`a``b", "[", "](", "[a](", "<", "https://", "|", "> ", "- ", "*_", "~~"} {
+		text := strings.Repeat(mark, (64<<10)/len(mark))
+		began := time.Now()
+		var d Doc
+		d.Rows(text, Look{Theme: colours(), W: 80, Open: true})
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("64 kB of %q take %v", mark, took)
+		}
+	}
+}
+
+func BenchmarkALetterIsDrawn(b *testing.B) {
+	th := colours()
+	b.ReportAllocs()
+	for b.Loop() {
+		var d Doc
+		d.Rows(letter, Look{Theme: th, W: 100})
+	}
+}
+
+// One more word at the end of 64 kB.
+func BenchmarkALongAnswerGrows(b *testing.B) {
+	th := colours()
+	text := strings.Repeat(letter+"\n\n", (64<<10)/len(letter))
+	var d Doc
+	d.Rows(text, Look{Theme: th, W: 100, Open: true})
+	b.ReportAllocs()
+	for b.Loop() {
+		d.Rows(text+"one more", Look{Theme: th, W: 100, Open: true})
+	}
+}
