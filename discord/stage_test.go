@@ -242,8 +242,11 @@ func (b *stub) wait(t *testing.T, n int) []core.Command {
 	over := time.NewTimer(30 * time.Second)
 	defer over.Stop()
 	for {
-		if all := b.all(); len(all) >= n {
-			return all
+		b.mu.Lock()
+		there := len(b.asked) >= n
+		b.mu.Unlock()
+		if there {
+			return b.all()
 		}
 		select {
 		case <-b.woken:

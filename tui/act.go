@@ -78,6 +78,8 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 		return r.undoLast()
 	case action.Login:
 		return r.login()
+	case action.Deliveries:
+		r.open(deliveriesPage(r.snap))
 	case action.Engine:
 		r.open(enginePage(r.snap))
 	case action.Interrupt:

@@ -6,6 +6,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent"
+	"ollimbot/core/webhook"
 )
 
 func TestALoginIsBegunShownAndFinished(t *testing.T) {
@@ -46,5 +47,23 @@ func TestTheEnginePageShowsWhatStandsBehindTheModel(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		s.press("E")
 		s.sees("2.1.197", "never tried", "1234 tokens", "$0.12", "4711", "280 MB", "2m", "warm", "?")
+	})
+}
+
+func TestWhatCameInOverWebhooksIsShown(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("H")
+		s.sees("Nothing came in")
+		s.press("esc")
+		s.bot.change(func(c *core.Snapshot) {
+			c.Deliveries = []webhook.Delivery{
+				{Webhook: "github-ci", At: time.Now(), Size: 412, Verdict: "safe", Outcome: "done", Count: 1},
+				{At: time.Now(), Size: 9, Outcome: "refused 401", Count: 3},
+				{Webhook: "form", At: time.Now(), Size: 90, Verdict: "held", Flagged: []string{"title"}, Outcome: "held", Count: 1},
+			}
+		})
+		time.Sleep(100 * time.Millisecond)
+		s.press("H")
+		s.sees("github-ci", "412 bytes", "(unknown)", "refused 401 ×3", "held (title)")
 	})
 }

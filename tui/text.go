@@ -46,6 +46,10 @@ const (
 	textLoginCopy   = "copy the address"
 	textLoginSend   = "send the code"
 
+	textDeliveries   = "Webhooks, newest first"
+	textNoDeliveries = "Nothing came in. WEBHOOK_PORT and WEBHOOK_SECRET switch webhooks on; a file in webhooks/ makes one."
+	textNoSuchHook   = "(unknown)"
+
 	textEngineTitle     = "Engine"
 	textEngineName      = "engine"
 	textEngineModel     = "model"

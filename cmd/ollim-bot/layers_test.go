@@ -87,7 +87,7 @@ var outside = []struct {
 	{"golang.org/x/image", []string{"cmd/shots"}},
 	{"github.com/sahilm/fuzzy", []string{"tui"}},
 	{"github.com/gofrs/flock", []string{"core/store"}},
-	{"github.com/goccy/go-yaml", []string{"core/store", "core/policy", "core/webhook"}},
+	{"github.com/goccy/go-yaml", []string{"core/store", "core/policy", "core/webhook", "tui/settings"}},
 	{"github.com/joho/godotenv", []string{"core/config"}},
 }
 

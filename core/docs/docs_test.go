@@ -72,7 +72,7 @@ func TestSearchFindsTheRealSectionThatAnswers(t *testing.T) {
 		{"permission modes acceptEdits", "tool-policy"},
 		{"set ping budget capacity command", "cli"},
 		{"reminder add flags", "cli"},
-		{"chat pane commands", "conversation"},
+		{"save the fork as the main conversation", "conversation"},
 		{"leave a fork save report exit", "conversation"},
 	} {
 		hits := l.Search(c.query, 3)

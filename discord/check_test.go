@@ -1,0 +1,97 @@
+package discord
+
+import (
+	"strings"
+	"testing"
+
+	"ollimbot/core/config"
+	"ollimbot/discord/fake"
+)
+
+func inspect(t *testing.T, s *fake.Server, o CheckOptions) (Report, string) {
+	t.Helper()
+	o.API = s.URL() + "/api/v10"
+	if o.Token == "" {
+		o.Token = secret
+	}
+	r, err := Check(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, f := range r.Findings {
+		if !f.OK && f.Next == "" {
+			t.Errorf("nobody is told what to do about %q", f.Text)
+		}
+		all = append(all, f.Text+" "+f.Next)
+	}
+	text := strings.Join(all, "\n")
+	if strings.Contains(text, secret) {
+		t.Error("the token is in the report")
+	}
+	return r, text
+}
+
+func TestACheckOfAGoodTokenSaysNothingToAnyone(t *testing.T) {
+	t.Parallel()
+	s := fake.Start(t, fake.Options{Token: secret})
+	r, text := inspect(t, s, CheckOptions{})
+	if r.BotName == "" || r.OwnerID != s.Owner().ID || !strings.Contains(r.InstallLink, "client_id="+s.Bot().ID) ||
+		!strings.Contains(r.InstallLink, "scope=bot+applications.commands") || !strings.Contains(r.UserLink, "integration_type=1") {
+		t.Errorf("%+v", r)
+	}
+	if !strings.Contains(text, "1000 session starts") || !strings.Contains(text, "messages with its owner are open") {
+		t.Error(text)
+	}
+	state := s.State()
+	if len(state.Messages) != 0 || len(state.Identifies) != 0 {
+		t.Errorf("%s", state)
+	}
+	if r, _ = inspect(t, s, CheckOptions{Hello: true}); !s.State().Said(s.Bot(), "is here") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestACheckNamesWhatIsWrongAndTheNextStep(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		token  config.Secret
+		match  fake.Match
+		plan   fake.Plan
+		starts int
+		want   []string
+	}{
+		{name: "token", token: "wrong", want: []string{"the token does not work", "Reset Token"}},
+		{name: "network", match: fake.Match{PathPrefix: "/users/@me", Times: -1}, plan: fake.Broken(503), want: []string{"try again"}},
+		{name: "owner", match: fake.Match{PathPrefix: "/users/@me/channels", Times: -1}, plan: fake.Refused(403, 50278), want: []string{"may not write", "private server"}},
+		{name: "starts", starts: 3, want: []string{"only 3 of the day's", "wait"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := fake.Start(t, fake.Options{Token: secret, SessionStarts: tt.starts})
+			if tt.plan.Status != 0 {
+				s.Fault(tt.match, tt.plan)
+			}
+			r, text := inspect(t, s, CheckOptions{Token: tt.token})
+			if r.OK() {
+				t.Error("all is well, it says")
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+		})
+	}
+}
+
+func TestNothingIsCheckedWithoutATokenOrOverAnOpenLine(t *testing.T) {
+	for _, o := range []CheckOptions{
+		{Token: "  "}, {Token: secret, API: "http://example.org/api"}, {Token: secret, OwnerID: "me"},
+	} {
+		if _, err := Check(t.Context(), o); err == nil {
+			t.Errorf("%+v was checked", o)
+		}
+	}
+}

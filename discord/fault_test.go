@@ -1,0 +1,376 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/policy"
+	"ollimbot/core/post"
+	"ollimbot/core/store"
+	"ollimbot/discord/fake"
+	"ollimbot/discord/gateway"
+	"ollimbot/discord/rest"
+)
+
+// ends runs the surface until it gives up, and gives its error.
+func ends(t *testing.T, st *stage, o Options) error {
+	t.Helper()
+	d := st.surface(o)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	err := d.Run(ctx, newStub(nil))
+	if ctx.Err() != nil {
+		t.Fatalf("it did not end: %+v", d.Status())
+	}
+	if s := d.Status(); err == nil || s.OK || !strings.HasPrefix(s.State, "stopped: ") {
+		t.Errorf("%v, %+v", err, s)
+	}
+	if _, err := d.Post(t.Context(), post.Post{Text: "x"}); !errors.Is(err, post.ErrNoChannel) {
+		t.Errorf("posting into nothing: %v", err)
+	}
+	d.Answer().End(false, func(ids []post.MessageID) {
+		if ids != nil {
+			t.Errorf("%v", ids)
+		}
+	})
+	d.Small("x")
+	d.Approval(policy.Approval{ID: "1", Until: time.Now().Add(time.Minute)})
+	d.Farewell(ctx)
+	return err
+}
+
+func TestAWrongTokenStopsWithASentence(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, fake.Options{})
+	o := st.options()
+	o.Token = "another"
+	if err := ends(t, st, o); !strings.Contains(err.Error(), "Reset Token") {
+		t.Error(err)
+	}
+	if n := len(st.s.State().Requests); n != 1 {
+		t.Errorf("%d requests with a wrong token", n)
+	}
+}
+
+func TestATokenThatIsResetWhileRunningStopsEverything(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, fake.Options{})
+	d := st.surface(st.options())
+	done := make(chan error, 1)
+	var bot core.Intake = newStub(nil)
+	go func() { done <- d.Run(t.Context(), bot) }()
+	st.up()
+	st.s.ResetToken("another")
+	d.Small("are you there?") // the gateway does not notice; this does
+	if err := <-done; !errors.Is(err, rest.ErrAuth) {
+		t.Error(err)
+	}
+	if s := d.Status(); !strings.HasPrefix(s.State, "stopped: the bot's token was refused") {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestWithoutAnOwnerNobodyIsObeyed(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, fake.Options{})
+	st.s.Fault(fake.Match{PathPrefix: "/applications/@me", Times: -1}, fake.Plan{Status: 200, Body: `{"id":"1","name":"x","team":{"owner_user_id":""}}`})
+	if err := ends(t, st, st.options()); !strings.Contains(err.Error(), "OLLIM_OWNER_ID") {
+		t.Error(err)
+	}
+}
+
+func TestAnOwnerWhoCannotBeWrittenToIsNamed(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, fake.Options{})
+	st.s.Fault(fake.Match{PathPrefix: "/users/@me/channels", Times: -1}, fake.Refused(403, 50278))
+	if err := ends(t, st, st.options()); !errors.Is(err, rest.ErrCannotDM) {
+		t.Error(err)
+	}
+	o := st.options()
+	o.OwnerID = "123456"
+	st.s.Fault(fake.Match{PathPrefix: "/users/@me/channels", Times: -1}, fake.InvalidForm("recipient_id", "unknown"))
+	for _, bad := range []string{"me", "12 34", strings.Repeat("9", 21)} {
+		o.OwnerID = bad
+		if _, err := New(o); err == nil {
+			t.Errorf("%q was taken for an owner", bad)
+		}
+	}
+}
+
+func TestTheOwnerOfATeamIsTheOwner(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, fake.Options{Team: &fake.Team{Name: "we"}})
+	b := newStub(nil)
+	st.alone(b)
+	st.up()
+	st.s.User().Say("hello")
+	if h := b.wait(t, 1)[0].(core.Hear); h.Text != "hello" {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestDiscordMayComeLater(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, fake.Options{})
+	lift := st.s.Fault(fake.Match{Times: -1}, fake.Broken(503))
+	d := st.surface(st.options())
+	down := make(chan struct{})
+	d.OnChange(func() {
+		if s := d.Status(); strings.HasPrefix(s.State, "down since") {
+			select {
+			case <-down:
+			default:
+				close(down)
+			}
+		}
+	})
+	b := newStub(nil)
+	st.run(func(ctx context.Context) error { return d.Run(ctx, b) })
+	if s := d.Status(); s.State != "connecting" || !s.OK || s.Name != "Discord" {
+		t.Errorf("%+v", s)
+	}
+	<-down
+	lift()
+	st.up()
+	if s := d.Status(); !strings.HasPrefix(s.State, "up") || !s.OK {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestAPostWaitsForTheNetworkAndArrivesOnce(t *testing.T) {
+	t.Parallel()
+	st, _ := hears(t, nil)
+	for _, plan := range []fake.Plan{fake.Broken(500), fake.Lost(), fake.Garbled()} {
+		st.s.Fault(fake.Match{Method: "POST", PathPrefix: "/channels/*/messages", AfterStored: true}, plan)
+	}
+	id, err := st.d.Post(t.Context(), post.Post{Nonce: "p1", Text: "Stand up, please.", Context: "bg"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(said(st), "Stand up"); n != 1 {
+		t.Errorf("said %d times", n)
+	}
+	if again, err := st.d.Post(t.Context(), post.Post{Nonce: "p1", Text: "Stand up, please.", Context: "bg"}); err != nil || again != id {
+		t.Errorf("%q then %q, %v", id, again, err)
+	}
+}
+
+func TestALongPostIsOnePostInSeveralMessages(t *testing.T) {
+	t.Parallel()
+	st, b := hears(t, nil)
+	long := post.Post{
+		Nonce: "long", Text: strings.Repeat("a line of the report\n", 300),
+		Embed: &post.Embed{Title: "Report", Buttons: []post.Button{{Label: "Away", Action: "act:dismiss:_"}}},
+	}
+	id, err := st.d.Post(t.Context(), long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := st.s.State().Sent(st.s.Bot())[1:]
+	if len(list) != 4 || list[3].ID != string(id) || len(list[3].Buttons) != 1 {
+		t.Fatalf("%d messages, the post is %s", len(list), id)
+	}
+	st.s.User().Reply(list[0].ID, "about the beginning")
+	if h := b.wait(t, 1)[0].(core.Hear); h.ReplyTo != id {
+		t.Errorf("the reply is to %s", h.ReplyTo)
+	}
+	if err := st.d.Edit(t.Context(), id, post.Post{Text: "short now"}); err != nil {
+		t.Fatal(err)
+	}
+	if all := said(st); strings.Contains(all, "a line") || !strings.Contains(all, "short now") {
+		t.Errorf("%q", all)
+	}
+	if id, err = st.d.Post(t.Context(), post.Post{Text: long.Text}); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.d.Delete(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(said(st), "a line") {
+		t.Error("parts of it stay")
+	}
+	if err := st.d.Delete(t.Context(), id); err != nil {
+		t.Errorf("deleted twice: %v", err)
+	}
+}
+
+func TestAFileThatIsTooLargeIsASentence(t *testing.T) {
+	t.Parallel()
+	st, _ := hears(t, nil)
+	path := filepath.Join(t.TempDir(), "film.mp4")
+	if err := os.WriteFile(path, make([]byte, maxUpload+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path}}); err == nil || !strings.Contains(err.Error(), "film.mp4 has 10.0 MB") {
+		t.Error(err)
+	}
+	if _, err := st.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path + "x"}}); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+		t.Error(err)
+	}
+	if err := os.Truncate(path, 5); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path}}); err != nil {
+		t.Error(err)
+	}
+	if m := st.says("look"); len(m.Attachments) != 1 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestAUserWhoShutsTheBotOutIsSeenInTheStatus(t *testing.T) {
+	t.Parallel()
+	st, _ := hears(t, nil)
+	lift := st.s.Fault(fake.Match{Method: "POST", PathPrefix: "/channels/*/messages", Times: -1}, fake.Refused(403, 50007))
+	if _, err := st.d.Post(t.Context(), post.Post{Text: "x"}); !errors.Is(err, rest.ErrCannotDM) {
+		t.Error(err)
+	}
+	if s := st.d.Status(); s.OK || !strings.Contains(s.State, "unblock the bot") {
+		t.Errorf("%+v", s)
+	}
+	lift()
+	if _, err := st.d.Post(t.Context(), post.Post{Text: "y"}); err != nil {
+		t.Error(err)
+	}
+	if s := st.d.Status(); !s.OK {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestARememberedChannelThatIsGoneIsOpenedAnew(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, fake.Options{})
+	st.write("state/discord.json", `{"app":"`+st.s.Bot().ID+`","owner":"`+st.s.Owner().ID+`","channel":"424242"}`)
+	b := newStub(nil)
+	st.alone(b)
+	st.up()
+	st.s.User().Say("hello")
+	b.wait(t, 1)
+}
+
+func TestARuinedMemoryIsSetAside(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, fake.Options{})
+	st.write("state/discord.json", `{"app":[]`)
+	st.alone(newStub(nil))
+	st.up()
+	list, err := filepath.Glob(st.dir.Path("state/discord.json.corrupt-*"))
+	if err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
+// dead is a network that is gone.
+type dead struct{}
+
+func (dead) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("no route to host")
+}
+
+// quietly is a surface in a bubble, whose network is gone and whose home is known.
+func quietly(t *testing.T) *Discord {
+	t.Helper()
+	dir, err := store.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := newTuned(Options{Token: secret, Dir: dir, Zone: time.UTC}, tuning{transport: dead{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.memory.settle(home{App: "1", Owner: "2", Channel: "3"})
+	return d
+}
+
+func TestAPostGivesUpAfterAMinuteWithoutNetwork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := quietly(t)
+		began := time.Now()
+		_, err := d.Post(t.Context(), post.Post{Text: "x"})
+		if took := time.Since(began); !errors.Is(err, rest.ErrTransient) || took < 50*time.Second || took > 61*time.Second {
+			t.Errorf("%v after %v", err, took)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := d.Post(ctx, post.Post{Text: "x"}); err == nil {
+			t.Error("sent without a network")
+		}
+	})
+}
+
+func TestNoticesAreDroppedAfterTwoMinutesAndNobodyWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := quietly(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = d.tellAll(ctx) }()
+		began := time.Now()
+		for range 1000 {
+			d.Small("the same")
+			d.Small(time.Now().String())
+		}
+		if time.Since(began) != 0 || len(d.notices.list) > maxNotices {
+			t.Errorf("%v, %d wait", time.Since(began), len(d.notices.list))
+		}
+		time.Sleep(5 * time.Minute)
+		if n, ok := d.notices.next(time.Now()); ok {
+			t.Errorf("%q is still there", n.text)
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+func TestAnAnswerThatCannotBeShownIsGivenUpAndNobodyWaitsForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := quietly(t)
+		began, told := time.Now(), make(chan []post.MessageID, 1)
+		a := d.Answer()
+		a.Append("hello")
+		a.End(false, func(ids []post.MessageID) { told <- ids })
+		if time.Since(began) != 0 {
+			t.Error("the end of a turn waited for the network")
+		}
+		if ids := <-told; len(ids) != 0 || time.Since(began) < shownWithin {
+			t.Errorf("%v after %v", ids, time.Since(began))
+		}
+		b := d.Answer()
+		b.Append("and another")
+		b.End(false, func(ids []post.MessageID) { told <- ids })
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		began = time.Now()
+		d.Farewell(ctx)
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("the farewell took %v", took)
+		}
+		<-told
+	})
+}
+
+func TestTheStatusIsASentence(t *testing.T) {
+	at := time.Date(2026, 3, 1, 14, 2, 0, 0, time.UTC)
+	for want, g := range map[string]gateway.State{
+		"connecting":                        {},
+		"up":                                {Phase: gateway.Up},
+		"up 42 ms":                          {Phase: gateway.Up, Latency: 42 * time.Millisecond},
+		"up 1 ms":                           {Phase: gateway.Up, Latency: time.Microsecond},
+		"down since 14:02: the wire is cut": {Phase: gateway.Down, Since: at, Reason: "the wire is cut"},
+		"down since 14:02: Discord cannot be reached": {Phase: gateway.Down, Since: at},
+		"stopped: change this":                        {Phase: gateway.Stopped, Reason: "change this"},
+	} {
+		b := newBoard(time.UTC)
+		b.gate = func() gateway.State { return g }
+		if got, ok := b.words(); got != want || ok != (g.Phase == gateway.Up || g.Phase == gateway.Connecting) {
+			t.Errorf("%q %v, want %q", got, ok, want)
+		}
+	}
+}
