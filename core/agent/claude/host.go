@@ -70,7 +70,7 @@ func newHost(tools []agent.Tool, log *slog.Logger) *host {
 	}
 	h := &host{log: log, listed: tools, refused: recent[string]{limit: keptRefusals}}
 	h.life, h.end = context.WithCancel(context.Background())
-	byName := map[string][]agent.Tool{}
+	byName := map[string][]agent.Tool{server: nil}
 	for _, t := range tools {
 		byName[serverOf(t)] = append(byName[serverOf(t)], t)
 	}
