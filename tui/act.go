@@ -65,13 +65,25 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	case action.Back:
 		return r.back()
 	case action.Help:
-		r.open(helpPage(r.focus, r.theme.ASCII()))
+		r.open(helpPage(r.keys, r.focus, r.theme.ASCII()))
 	case action.Palette:
 		r.open(newPalette(r))
 	case action.Notices:
 		r.open(r.speech.page(r.snap.Zone))
 	case action.Mouse:
 		r.toggleMouse()
+	case action.ThemeNext:
+		r.nextTheme()
+	case action.LayoutNext:
+		r.nextLayout()
+	case action.Wider:
+		r.resizePane(columnStep, 0)
+	case action.Narrower:
+		r.resizePane(-columnStep, 0)
+	case action.Taller:
+		r.resizePane(0, rowStep)
+	case action.Shorter:
+		r.resizePane(0, -rowStep)
 	case action.Redraw:
 		r.screen.Forget()
 	case action.Undo:

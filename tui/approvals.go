@@ -21,8 +21,11 @@ type desk struct {
 // watch compares the tool calls of a new snapshot with those of the last one.
 func (r *root) watch() {
 	now := make(map[string]policy.Approval, len(r.snap.Approvals))
+	rings := false
 	for _, a := range r.snap.Approvals {
 		now[a.ID] = a
+		_, waited := r.desk.waiting[a.ID]
+		rings = rings || !waited
 		if _, known := r.desk.waiting[a.ID]; !known && (r.focus != action.Chat || len(r.dialogs) > 0) {
 			r.hear(core.Warn, asksText(a))
 		}
@@ -39,6 +42,7 @@ func (r *root) watch() {
 		}
 	}
 	r.desk.waiting = now
+	r.attention(rings)
 }
 
 // hear says something that is no answer to what the user does.

@@ -99,15 +99,15 @@ func (r *root) helpLine() string {
 		}
 	}
 	right := []widget.Span{}
-	for _, a := range action.Of(action.Everywhere) {
-		if !a.Quiet && r.off(a) == "" {
+	for _, a := range r.keys.Of(action.Everywhere) {
+		if !a.Quiet && len(a.Keys) > 0 && r.off(a) == "" {
 			right = append(right, r.hint(a)...)
 		}
 	}
 	left := []widget.Span{}
 	room := r.w - widget.Width(right) - 1
-	for _, a := range action.Of(r.focus) {
-		if a.Quiet || r.off(a) != "" {
+	for _, a := range r.keys.Of(r.focus) {
+		if a.Quiet || len(a.Keys) == 0 || r.off(a) != "" {
 			continue
 		}
 		h := r.hint(a)
@@ -126,7 +126,7 @@ type hinter interface{ Hint() []key.Binding }
 func (r *root) hint(a action.Action) []widget.Span {
 	ascii := r.theme.ASCII()
 	key := action.KeyName(a.Keys[0], ascii)
-	if p, ok := action.Get(a.Pane, a.Pair); ok {
+	if p, ok := r.keys.Get(a.Pane, a.Pair); ok && len(p.Keys) > 0 {
 		key += "/" + action.KeyName(p.Keys[0], ascii)
 	}
 	spans := []widget.Span{{Text: " "}, {Role: theme.Key, Text: key}, {Role: theme.Dim, Text: " " + a.Short}}

@@ -46,6 +46,12 @@ var entryKeys = struct{ digits, other, set, leave key.Binding }{
 	leave:  binding("esc", textLeave, "esc"),
 }
 
+var welcomeKeys = struct{ around, demo, begin key.Binding }{
+	around: binding("enter", textLookAround, "enter", "q"),
+	demo:   binding("d", textTheDemo, "d"),
+	begin:  binding("i", textTheInit, "i"),
+}
+
 var loginKeys = struct{ copy, send, leave key.Binding }{
 	copy:  binding("ctrl+y", textLoginCopy, "ctrl+y"),
 	send:  binding("enter", textLoginSend, "enter"),

@@ -127,6 +127,7 @@ func (r *root) woken(msg wakeMsg) urgency {
 		return never
 	}
 	r.wakeAt = time.Time{}
+	r.lookKeys()
 	r.refresh()
 	return soon
 }

@@ -165,7 +165,7 @@ func TestDialogsLookAsTheyDid(t *testing.T) {
 		{"dialog-question", func(r *root) dialog { return must(quitQuestion(r.snap.Forks)) }},
 		{"dialog-entry", func(r *root) dialog { return newEntry(r.snap.Budget.State) }},
 		{"dialog-palette", func(r *root) dialog { return newPalette(r) }},
-		{"dialog-help", func(r *root) dialog { return helpPage(r.focus, false) }},
+		{"dialog-help", func(r *root) dialog { return helpPage(action.Keys{}, r.focus, false) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRoot(t.Context(), still{fullDay(), fullTail}, Options{})

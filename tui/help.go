@@ -10,13 +10,13 @@ import (
 
 // helpPage lists every key: those of the focused pane first, then what works
 // everywhere, then the other panes.
-func helpPage(focus action.Pane, ascii bool) *page {
+func helpPage(keys action.Keys, focus action.Pane, ascii bool) *page {
 	var b strings.Builder
-	section(&b, focus, ascii)
-	section(&b, action.Everywhere, ascii)
+	section(&b, keys, focus, ascii)
+	section(&b, keys, action.Everywhere, ascii)
 	for _, p := range action.Panes {
 		if p != focus {
-			section(&b, p, ascii)
+			section(&b, keys, p, ascii)
 		}
 	}
 	p := newPage(textHelp, strings.TrimSuffix(b.String(), "\n\n"))
@@ -48,13 +48,13 @@ func keysEnd(line string) int {
 // keyColumn is as wide as the longest list of keys of a row, and a gap.
 const keyColumn = 16
 
-func section(b *strings.Builder, p action.Pane, ascii bool) {
+func section(b *strings.Builder, keys action.Keys, p action.Pane, ascii bool) {
 	b.WriteString(p.Name())
 	if n := p.Number(); n > 0 {
 		b.WriteString(" (" + itoa(n) + ")")
 	}
 	b.WriteByte('\n')
-	for _, a := range action.Of(p) {
+	for _, a := range keys.Of(p) {
 		b.WriteString("  " + widget.Fit(a.KeyNames(ascii), keyColumn) + a.Title + "\n")
 	}
 	b.WriteByte('\n')

@@ -14,6 +14,7 @@ import (
 // to the action that it stands for.
 func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 	k := msg.String()
+	r.lookKeys()
 	r.speech.read(time.Now())
 	if k == "ctrl+l" {
 		r.screen.Forget()
@@ -26,7 +27,7 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 	if p.Capture() && k != "ctrl+c" {
 		return r.answer(p.Type(r.context(), msg))
 	}
-	a, ok := action.ByKey(r.focus, k, *r.snap)
+	a, ok := r.keys.ByKey(r.focus, k, *r.snap)
 	if !ok {
 		return nil
 	}
@@ -48,7 +49,7 @@ func (r *root) paste(msg tea.PasteMsg) tea.Cmd {
 	return nil
 }
 
-// click focuses the pane under the pointer, or the tab.
+// click focuses the pane under the pointer, or the tab, and selects the row.
 func (r *root) click(m tea.Mouse) tea.Cmd {
 	if len(r.dialogs) > 0 || m.Button != tea.MouseLeft {
 		return nil
@@ -71,6 +72,7 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 		}
 	}
 	r.setFocus(b.Pane)
+	r.pick(b, m.Y)
 	return nil
 }
 

@@ -39,7 +39,7 @@ func newPalette(r *root) *palette {
 		}
 	}
 	for _, where := range order {
-		for _, a := range action.Of(where) {
+		for _, a := range r.keys.Of(where) {
 			if a.ID == action.Palette {
 				continue
 			}

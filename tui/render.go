@@ -19,6 +19,8 @@ type FrameOptions struct {
 	// Zoom gives the focused pane the whole screen.
 	Zoom     bool
 	ReadOnly bool
+	// Layout is one of layout.Presets; empty means the first.
+	Layout string
 	// Tail reads lines, as Core.Tail does; nil shows none.
 	Tail func(id string, from tail.Cursor) tail.Page
 }
@@ -34,6 +36,7 @@ func Frame(s core.Snapshot, o FrameOptions) []string {
 	if r.theme == nil {
 		r.theme = theme.New(theme.Options{Plain: true})
 	}
+	r.chosen.Layout = o.Layout
 	r.setFocus(o.Focus)
 	r.refresh()
 	// What was said before the dashboard opened is no toast of this frame.

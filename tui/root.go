@@ -15,6 +15,7 @@ import (
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/screen"
+	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"
 )
 
@@ -26,6 +27,13 @@ type root struct {
 	facts   terminal
 	screen  *screen.Screen   // nil where only frames are drawn
 	signals <-chan os.Signal // of the terminal
+
+	// chosen is what the user has chosen, keys are theirs; stamp is the state of
+	// their file when it was read, and looked when it was looked at last.
+	chosen settings.Dashboard
+	keys   action.Keys
+	stamp  settings.Stamp
+	looked time.Time
 
 	theme *theme.Theme
 	dark  bool
@@ -62,6 +70,7 @@ func newRoot(ctx context.Context, c Core, o Options) *root {
 		snap: &core.Snapshot{},
 	}
 	r.w, r.h = r.facts.w, r.facts.h
+	r.recall()
 	r.setDark(!r.facts.light)
 	return r
 }
@@ -72,11 +81,10 @@ func (r *root) Init() tea.Cmd {
 	if r.o.Notice != "" {
 		r.speech.say(time.Now(), core.Warn, r.o.Notice)
 	}
+	r.greet()
 	r.fail(r.screen.SetMouse(true))
 	r.paint()
-	if r.o.Theme == "" {
-		r.fail(r.screen.AskBackground())
-	}
+	r.askBackground()
 	return tea.Batch(r.waitChanged(), r.waitSignal(), r.wake())
 }
 
@@ -119,10 +127,9 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 	case tea.BackgroundColorMsg:
 		return nil, r.setDark(msg.IsDark())
 	case tea.FocusMsg:
-		if r.o.Theme == "" {
-			r.fail(r.screen.AskBackground())
-		}
-		return nil, never
+		r.lookKeys()
+		r.askBackground()
+		return nil, soon
 
 	case changedMsg:
 		r.refresh()
@@ -199,9 +206,13 @@ func (r *root) setDark(dark bool) urgency {
 	if r.theme != nil && r.dark == dark {
 		return never
 	}
-	r.dark, r.theme = dark, r.facts.theme(r.o, dark)
+	r.dark = dark
+	r.setTheme()
 	return atOnce
 }
+
+// setTheme builds the theme that was chosen, for the background.
+func (r *root) setTheme() { r.theme = r.facts.theme(r.o, r.themeName(), r.dark) }
 
 // refresh takes a new snapshot and shows it to the panes.
 func (r *root) refresh() {
@@ -229,7 +240,10 @@ func (r *root) tail(id string, from tail.Cursor) tail.Page {
 
 // plan divides the screen as it is now.
 func (r *root) plan() layout.Plan {
-	return layout.Divide(layout.Input{W: r.w, H: r.h, Zoom: r.zoom, Focus: r.focus, Lower: r.lower})
+	return layout.Divide(layout.Input{
+		W: r.w, H: r.h, Zoom: r.zoom, Focus: r.focus, Lower: r.lower,
+		Preset: r.chosen.Layout, Columns: r.chosen.Columns, Rows: r.chosen.Rows,
+	})
 }
 
 // setFocus moves the focus; the common box follows it.

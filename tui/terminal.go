@@ -16,7 +16,7 @@ type terminal struct {
 	noColor bool
 	ascii   bool
 	light   bool // a guess until the terminal has answered
-	still   bool // NO_MOTION: nothing counts seconds
+	still   bool // NO_MOTION, REDUCE_MOTION: nothing counts seconds
 	w, h    int  // where the output has no size
 }
 
@@ -25,7 +25,7 @@ func detect(out io.Writer, env []string) terminal {
 	t := terminal{w: 80, h: 24}
 	t.profile = colours(colorprofile.Detect(out, env))
 	t.noColor = lookup(env, "NO_COLOR") != "" || t.profile == 0
-	t.still = lookup(env, "NO_MOTION") != ""
+	t.still = lookup(env, "NO_MOTION") != "" || lookup(env, "REDUCE_MOTION") != ""
 	t.ascii = lookup(env, "TERM") == "linux" || !speaksUnicode(env)
 	t.light = lightGuess(lookup(env, "COLORFGBG"))
 	if n, err := strconv.Atoi(lookup(env, "COLUMNS")); err == nil && n > 0 {
@@ -81,15 +81,18 @@ func lookup(env []string, name string) string {
 	return ""
 }
 
-// theme builds the theme for a background.
-func (t terminal) theme(o Options, dark bool) *theme.Theme {
-	switch o.Theme {
+// theme builds the theme of a name (settings.Themes) for a background.
+func (t terminal) theme(o Options, name string, dark bool) *theme.Theme {
+	profile := t.profile
+	switch name {
 	case "dark":
 		dark = true
 	case "light":
 		dark = false
+	case "16":
+		profile = min(profile, 16)
 	}
 	return theme.New(theme.Options{
-		Dark: dark, NoColor: o.NoColor || t.noColor, ASCII: o.ASCII || t.ascii, Profile: t.profile,
+		Dark: dark, Contrast: name == "contrast", NoColor: o.NoColor || t.noColor, ASCII: o.ASCII || t.ascii, Profile: profile,
 	})
 }

@@ -65,6 +65,18 @@ const (
 	textBy           = "×"
 	textTooSmallMore = "The bot goes on meanwhile. q quits."
 
+	textKeysRead    = "keys.yaml was read anew"
+	textThemeIs     = "theme: "
+	textLayoutIs    = "layout: "
+	textLayoutLater = ", once the screen is large enough"
+	textNoSizes     = "there is nothing to move: panes have borders between them on a larger screen, without the zoom"
+	textNoRoom      = "there is no more room to move"
+
+	textWelcome    = "Welcome"
+	textLookAround = "look around"
+	textTheDemo    = "the demo"
+	textTheInit    = "set it up"
+
 	textNotices   = "Notices, newest first"
 	textNoNotices = "Nothing has been said yet. What appears at the bottom right for a moment is kept here."
 	textHelp      = "Keys"
@@ -105,6 +117,42 @@ var (
 
 	errStill = errors.New("this is a picture of the dashboard: nothing can be done in it")
 )
+
+// themeWords name the themes.
+var themeWords = map[string]string{
+	"auto": "as the terminal's background", "dark": "dark", "light": "light", "contrast": "high contrast", "16": "the terminal's sixteen colours",
+}
+
+// The first words: what this is, and which keys lead on.
+var (
+	welcomeText = []welcomeLine{
+		{"", "ollim-bot is a personal assistant that reaches out: it runs routines and reminders in the background, and pings you within a budget."},
+		{"enter", "look around: nothing is set up yet, and nothing can go wrong"},
+		{"d", "how to see it live for a minute, without an account"},
+		{"i", "how to set it up: your names, Claude, Discord"},
+		{"?", "every key, later and at any time"},
+	}
+	demoText = []welcomeLine{
+		{"", "Leave with q, then run:"},
+		{"", "    ollim-bot demo"},
+		{"", "All in it is real but the model; it leaves nothing behind."},
+		{"enter", "look around here first"},
+	}
+	initText = []welcomeLine{
+		{"", "Leave with q, then run:"},
+		{"", "    ollim-bot init"},
+		{"", "It asks for your names and what to connect, and writes the first files. Run it again at any time."},
+		{"enter", "look around here first"},
+	}
+)
+
+// titleText is the window's title: what waits for the user.
+func titleText(approvals int) string {
+	if approvals == 0 {
+		return windowTitle
+	}
+	return windowTitle + textDot + widget.Count(uint64(approvals), textApproval)
+}
 
 // asksText says to who looks elsewhere that a tool call waits, in one line: it
 // may lie below the card.

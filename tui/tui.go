@@ -46,8 +46,15 @@ type Options struct {
 	// ASCII draws borders and symbols in ASCII, NoColor draws without colours.
 	// Both are also taken from the environment.
 	ASCII, NoColor bool
-	// Theme is "dark", "light", or empty: as the terminal's background.
+	// Theme is one of settings.Themes, and is remembered where there is a Config;
+	// empty means the one that was chosen last, else as the terminal's background.
 	Theme string
+	// Config is the directory of the user's settings (settings.Dir); empty reads
+	// and remembers none.
+	Config string
+	// Welcome says that nothing is set up yet: who has not seen the first words
+	// sees them.
+	Welcome bool
 	// Notice is said once when the dashboard opens; it may be empty.
 	Notice string
 }

@@ -46,8 +46,8 @@ func (c *demoCmd) Run(p *process) (err error) {
 	ctx, stop := p.context()
 	defer stop()
 	return p.serve(ctx, at, serving{
-		headless: c.Headless,
-		model:    offline(at, 1/c.Speed, textDemo),
+		face:  face{headless: c.Headless},
+		model: offline(at, 1/c.Speed, textDemo),
 		beside: func(ctx context.Context, bot *core.Bot, log *slog.Logger) error {
 			return (&director{bot: bot, at: at, log: log, speed: c.Speed}).run(ctx)
 		},

@@ -15,13 +15,14 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/logs"
-	"ollimbot/tui"
 )
 
 type runCmd struct {
 	Headless bool    `help:"No dashboard: log lines on standard output."`
 	ReadOnly bool    `name:"read-only" help:"A dashboard that shows everything and changes nothing."`
-	Engine   string  `enum:"auto,claude,script" default:"auto" placeholder:"NAME" help:"The model: claude, or script, the offline engine. Claude where its command is found."`
+	Plain    bool    `help:"No screen control: a line for each thing that happens, commands on standard input."`
+	Theme    string  `enum:",auto,dark,light,contrast,16" default:"" placeholder:"NAME" help:"auto (as the terminal), dark, light, contrast, 16; remembered."`
+	Engine   string  `enum:"auto,claude,script" default:"auto" placeholder:"NAME" help:"The model: claude, or script, the offline engine; auto finds out."`
 	Pace     float64 `default:"1" placeholder:"N" help:"How long the offline engine thinks: 1 as a quick model, 0 not at all."`
 }
 
@@ -30,11 +31,9 @@ func (c *runCmd) Run(p *process) error {
 	if c.Pace < 0 || c.Pace > 100 {
 		return usagef("--pace %v is not possible: give 0 to 100", c.Pace)
 	}
-	if c.Headless && c.ReadOnly {
-		return usagef("--read-only is for the dashboard: with --headless there is none")
-	}
-	if !c.Headless && !p.terminal() {
-		return errors.New(textNoTerminal)
+	f := face{headless: c.Headless, readOnly: c.ReadOnly, plain: c.Plain, theme: c.Theme}
+	if err := f.check(p); err != nil {
+		return err
 	}
 	at, err := p.open()
 	if err != nil {
@@ -44,16 +43,17 @@ func (c *runCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
+	f.fresh = at.unset()
 	ctx, stop := p.context()
 	defer stop()
-	return p.serve(ctx, at, serving{headless: c.Headless, readOnly: c.ReadOnly, model: m, discord: true})
+	return p.serve(ctx, at, serving{face: f, model: m, discord: true})
 }
 
 // serving says how a bot is run.
 type serving struct {
-	headless, readOnly bool
-	model              model
-	discord            bool // connect where a token is set
+	face
+	model   model
+	discord bool // connect where a token is set
 	// beside runs with the bot and ends with it: the demo's director. Nil for none.
 	beside func(ctx context.Context, bot *core.Bot, log *slog.Logger) error
 }
@@ -137,9 +137,7 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 	if !s.headless {
 		g.Go(guard(func() error {
 			defer stop()
-			return tui.Run(ctx, bot, tui.Options{
-				Input: p.in, Output: p.out, Env: os.Environ(), ReadOnly: s.readOnly, Notice: s.model.notice,
-			})
+			return p.show(ctx, bot, s.face, s.model.notice)
 		}))
 	}
 	return g.Wait()

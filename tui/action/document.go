@@ -13,13 +13,13 @@ func Document() string {
 		if n := p.Number(); n > 0 {
 			b.WriteString(" (`" + string(rune('0'+n)) + "`)")
 		}
-		b.WriteString("\n\n| Keys | Action |\n|---|---|\n")
+		b.WriteString("\n\n| Keys | Action | Name |\n|---|---|---|\n")
 		for _, a := range Of(p) {
 			b.WriteString("| " + codes(a.Keys) + " | " + a.Title)
 			if a.Writes {
 				b.WriteString(" *")
 			}
-			b.WriteString(" |\n")
+			b.WriteString(" | `" + string(a.ID) + "` |\n")
 		}
 	}
 	return b.String()

@@ -20,6 +20,15 @@ const (
 	Redraw  ID = "view.redraw"
 	Engine  ID = "view.engine"
 
+	Deliveries ID = "view.deliveries"
+
+	ThemeNext  ID = "view.theme"
+	LayoutNext ID = "view.layout"
+	Wider      ID = "view.wider"
+	Narrower   ID = "view.narrower"
+	Taller     ID = "view.taller"
+	Shorter    ID = "view.shorter"
+
 	Undo      ID = "app.undo"
 	Login     ID = "app.login"
 	Interrupt ID = "app.interrupt"

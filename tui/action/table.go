@@ -224,10 +224,17 @@ var everywhereRows = []Action{
 	{
 		ID: Login, Keys: []string{"L"}, Title: "Log in to Claude", Short: "log in", Off: noLogin, Writes: true,
 	},
+	{ID: Deliveries, Keys: []string{"H"}, Title: "Show what came in over webhooks", Short: "webhooks", Quiet: true},
 	{ID: Engine, Keys: []string{"E"}, Title: "Show the engine: version, processes, memory, what today has cost", Short: "engine", Quiet: true},
 	{ID: Undo, Keys: []string{"u"}, Title: "Undo the last change", Short: "undo", Writes: true},
 	{ID: Notices, Keys: []string{"!"}, Title: "Show past notices", Short: "notices", Quiet: true},
 	{ID: Interrupt, Keys: []string{"ctrl+c"}, Title: "Interrupt the main turn; without one, quit", Short: "interrupt", Quiet: true},
 	{ID: Mouse, Keys: []string{"M"}, Title: "Take or release the mouse", Short: "mouse", Quiet: true},
+	{ID: ThemeNext, Keys: []string{"T"}, Title: "Go on to the next theme: as the terminal, dark, light, high contrast, 16 colours", Short: "theme", Quiet: true},
+	{ID: LayoutNext, Keys: []string{"V"}, Title: "Go on to the next layout: balanced, more room for chat, forks or schedule", Short: "layout", Quiet: true},
+	{ID: Wider, Keys: []string{">"}, Title: "Make the focused pane wider", Short: "wider", Quiet: true},
+	{ID: Narrower, Keys: []string{"<"}, Title: "Make the focused pane narrower", Short: "narrower", Quiet: true},
+	{ID: Taller, Keys: []string{")"}, Title: "Make the focused pane taller", Short: "taller", Quiet: true},
+	{ID: Shorter, Keys: []string{"("}, Title: "Make the focused pane shorter", Short: "shorter", Quiet: true},
 	{ID: Redraw, Keys: []string{"ctrl+l"}, Title: "Draw the screen anew", Short: "redraw", Quiet: true},
 }

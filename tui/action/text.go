@@ -50,4 +50,26 @@ Letters are case-sensitive. Nothing here needs the mouse: a click focuses a pane
 pointer, and ` + "`M`" + ` gives the mouse back to the terminal, so that text can be selected. What changes something can be undone with ` + "`u`" + `;
 what cannot be undone asks first. Where a key stands twice in a table, the upper row counts while it has something
 to do. With ` + "`--read-only`" + ` the rows marked * are off.
+
+## Other keys
+
+` + "`~/.config/ollim-bot/keys.yaml`" + ` (` + "`$XDG_CONFIG_HOME/ollim-bot/keys.yaml`" + ` where that is set) gives actions other keys, by the names in the
+tables below. It is read at the start, and again at the first key after it was saved; help, palette and the last line of
+the screen show the keys as they are then.
+
+` + "```yaml" + `
+app.quit: ctrl+q            # one key
+view.zoom: [z, f5]          # or several
+view.mouse: []              # or none: the palette still has it
+forks/tail.wrap: W          # in one pane only; without "forks/" in every pane that has it
+` + "```" + `
+
+A key is a character as it is typed ("W", "+", "é") or a name: enter, tab, esc, space, backspace, delete, insert, up, down,
+left, right, home, end, pgup, pgdown, f1 to f20; in front of it may stand ctrl+, alt+ and shift+. What is wrong is said with
+line and column and keeps the keys of the tables: an unknown action or key, and a key that another action has. Two
+actions may change places. The keys of dialogs, ctrl+c, esc and ctrl+l cannot be changed.
+
+How the dashboard looks is remembered beside it, in dashboard.yaml: theme, layout, sizes, "bell" and "title" (what waits is
+rung and said in the window's title), "motion" (false: nothing on the screen counts seconds; also with NO_MOTION or
+REDUCE_MOTION set).
 `

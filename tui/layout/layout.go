@@ -33,6 +33,12 @@ type Input struct {
 	// Lower is which of Chat and Logs the lower right box shows where they share
 	// one. Anything else means Chat.
 	Lower action.Pane
+	// Preset is one of Presets. Columns is by how many cells the left column is
+	// wider than it says, Rows by how many rows a pane is taller; both may be
+	// negative, and hold as far as there is room.
+	Preset  string
+	Columns int
+	Rows    map[action.Pane]int
 }
 
 // Box is a pane's place. X, Y, W and H are its inside; the border stands around
@@ -102,33 +108,44 @@ const budgetRows = 6
 const talk = 48
 
 func full(in Input) []Column {
-	left := min(max(in.W*3/8, 38), 52)
-	a := column(0, left, in.H, []slot{
-		{pane: action.Budget, least: 5, most: budgetRows, share: 2},
-		{pane: action.Schedule, least: 4, share: 3},
-		{pane: action.Updates, least: 3, share: 2},
+	p := presetOf(in.Preset)
+	left := p.left(in)
+	a := grid{0, left, in.H, in.Rows}.column([]slot{
+		{pane: action.Budget, least: 5, most: budgetRows, share: p.shares[action.Budget]},
+		{pane: action.Schedule, least: 4, share: p.shares[action.Schedule]},
+		{pane: action.Updates, least: 3, share: p.shares[action.Updates]},
 	})
-	lower := []slot{{pane: action.Chat, least: 5, share: 2}}
+	lower := []slot{{pane: action.Chat, least: 5, share: p.shares[action.Chat]}}
 	if in.H >= talk {
-		lower = append(lower, slot{pane: action.Logs, least: 5, share: 1})
+		lower = append(lower, slot{pane: action.Logs, least: 5, share: p.shares[action.Logs]})
 	} else {
 		lower[0].tabs = []action.Pane{action.Chat, action.Logs}
 		if in.Lower == action.Logs {
 			lower[0].pane = action.Logs
 		}
 	}
-	b := column(left, in.W-left, in.H, append([]slot{{pane: action.Forks, least: 8, share: 3}}, lower...))
+	b := grid{left, in.W - left, in.H, in.Rows}.column(
+		append([]slot{{pane: action.Forks, least: 8, share: p.shares[action.Forks]}}, lower...))
 	return []Column{a, b}
 }
 
 // column stacks boxes from row 1 to the row before the last.
-func column(x, w, h int, slots []slot) Column {
-	c := Column{X: x, W: w}
-	rows := h - 2 - len(slots) - 1
+func column(x, w, h int, slots []slot) Column { return grid{x, w, h, nil}.column(slots) }
+
+// grid is the place of a column on a screen of h rows, and by how many rows the
+// user has made panes taller.
+type grid struct {
+	x, w, h int
+	rows    map[action.Pane]int
+}
+
+func (g grid) column(slots []slot) Column {
+	c := Column{X: g.x, W: g.w}
+	rows := g.h - 2 - len(slots) - 1
 	y := 2
-	for i, height := range heights(rows, slots) {
+	for i, height := range grown(heights(rows, slots), slots, g.rows) {
 		c.Boxes = append(c.Boxes, Box{
-			Pane: slots[i].pane, X: x + 1, Y: y, W: w - 2, H: height, Tabs: slots[i].tabs,
+			Pane: slots[i].pane, X: g.x + 1, Y: y, W: g.w - 2, H: height, Tabs: slots[i].tabs,
 		})
 		y += height + 1
 	}

@@ -183,6 +183,9 @@ func draw(t *rapid.T) Input {
 		Zoom:  rapid.Bool().Draw(t, "zoom"),
 		Focus: rapid.SampledFrom(action.Panes).Draw(t, "focus"),
 		Lower: rapid.SampledFrom([]action.Pane{action.Chat, action.Logs, ""}).Draw(t, "lower"),
+
+		Preset: rapid.SampledFrom(append([]string{"", "no such"}, Presets...)).Draw(t, "preset"), Columns: rapid.IntRange(-300, 300).Draw(t, "columns"),
+		Rows: map[action.Pane]int{rapid.SampledFrom(action.Panes).Draw(t, "taller"): rapid.IntRange(-90, 90).Draw(t, "rows")},
 	}
 }
 
@@ -242,5 +245,42 @@ func TestTheBarsBelongToNoPane(t *testing.T) {
 		if b, ok := p.At(5, y); ok {
 			t.Errorf("row %d belongs to %s", y, b.Pane)
 		}
+	}
+}
+
+func TestAPresetGivesItsPaneTheMostRoom(t *testing.T) {
+	size := func(in Input, p action.Pane) int {
+		b, _ := Divide(in).Find(p)
+		return b.W * b.H
+	}
+	for name, p := range map[string]action.Pane{"chat": action.Chat, "forks": action.Forks, "schedule": action.Schedule} {
+		in := Input{W: 160, H: 50, Focus: action.Chat}
+		balanced := size(in, p)
+		in.Preset = name
+		if got := size(in, p); got <= balanced {
+			t.Errorf("%s: %d cells for %s, %d without it", name, got, p, balanced)
+		}
+	}
+}
+
+func TestAPaneGrowsByTheRowsItIsGivenAndNoneFallsBelowItsLeast(t *testing.T) {
+	in := Input{W: 160, H: 50, Focus: action.Chat}
+	before, _ := Divide(in).Find(action.Updates)
+	in.Rows = map[action.Pane]int{action.Updates: 4}
+	after, _ := Divide(in).Find(action.Updates)
+	if after.H != before.H+4 {
+		t.Errorf("%d rows, want %d", after.H, before.H+4)
+	}
+	in.Rows = map[action.Pane]int{action.Updates: 1000}
+	for _, c := range Divide(in).Columns {
+		for _, b := range c.Boxes {
+			if b.H < 3 {
+				t.Errorf("%s has %d rows", b.Pane, b.H)
+			}
+		}
+	}
+	in.Columns = 7
+	if a, b := Divide(Input{W: 160, H: 50}).Columns[0].W, Divide(in).Columns[0].W; b != a+7 {
+		t.Errorf("the left column is %d cells, want %d", b, a+7)
 	}
 }

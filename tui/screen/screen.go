@@ -39,6 +39,7 @@ type Screen struct {
 	shown  []string // what stands on the screen, nil where that is unknown
 	buffer []byte   // reused between frames
 	mouse  bool
+	title  string // that the window has while it is open
 	raw    *term.State
 }
 
@@ -77,7 +78,10 @@ func (s *Screen) Open() error {
 		s.raw = state
 	}
 	s.open, s.shown, s.mouse = true, nil, false
-	return s.write(pushTitle + "\x1b]2;" + s.o.Title + "\x07" + enter)
+	if s.title == "" {
+		s.title = s.o.Title
+	}
+	return s.write(pushTitle + titled(s.title) + enter)
 }
 
 // Close gives the terminal back as it was. It is idempotent.
@@ -142,10 +146,15 @@ func (s *Screen) Paint(lines []string) error {
 		if i < len(s.shown) && s.shown[i] == line {
 			continue
 		}
-		b = appendLine(b, i, line)
+		if i < len(s.shown) {
+			n, width := kept(s.shown[i], line)
+			b = appendLine(b, i, width, line[n:])
+			continue
+		}
+		b = appendLine(b, i, 0, line)
 	}
 	for i := len(lines); i < len(s.shown); i++ {
-		b = appendLine(b, i, "")
+		b = appendLine(b, i, 0, "")
 	}
 	s.shown = append(s.shown[:0], lines...)
 	s.buffer = b
@@ -161,11 +170,15 @@ func (s *Screen) Paint(lines []string) error {
 	return nil
 }
 
-// appendLine writes one line. The row is erased first, not after: behind a
+// appendLine writes a line from a column on. The rest of the row is erased first, not after: behind a
 // full line the cursor stands on its last cell, which an erase would take.
-func appendLine(b []byte, row int, line string) []byte {
+func appendLine(b []byte, row, column int, line string) []byte {
 	b = append(b, "\x1b["...)
 	b = strconv.AppendInt(b, int64(row+1), 10)
+	if column > 0 {
+		b = append(b, ';')
+		b = strconv.AppendInt(b, int64(column+1), 10)
+	}
 	b = append(b, "H\x1b[K"...)
 	b = append(b, line...)
 	return append(b, "\x1b[0m"...)
@@ -183,6 +196,33 @@ func (s *Screen) SetMouse(on bool) error {
 		return s.write(mouseOn)
 	}
 	return s.write(mouseOff)
+}
+
+// SetTitle names the window; it must be free of control characters. A title that
+// it has already costs nothing.
+func (s *Screen) SetTitle(title string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.title == title {
+		return nil
+	}
+	s.title = title
+	if !s.open {
+		return nil
+	}
+	return s.write(titled(title))
+}
+
+func titled(title string) string { return "\x1b]2;" + title + "\x07" }
+
+// Bell rings once; what that means is the terminal's to choose.
+func (s *Screen) Bell() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open {
+		return nil
+	}
+	return s.write("\x07")
 }
 
 // Mouse reports whether the screen has the mouse.

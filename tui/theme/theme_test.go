@@ -66,11 +66,37 @@ func TestEveryColourCanBeReadOnEveryUsualBackground(t *testing.T) {
 	}
 }
 
+func TestHighContrastIsHighOnEveryUsualBackground(t *testing.T) {
+	for _, c := range []struct {
+		palette     *[numRoles]colour
+		backgrounds []rgb
+	}{
+		{&contrastDark, []rgb{0x000001, 0x1e1e2e}},
+		{&contrastLight, []rgb{0xffffff, 0xfdf6e3}},
+	} {
+		for r, role := range c.palette {
+			backgrounds := append(slices.Clone(c.backgrounds), c.palette[Select].bg)
+			if role.bg != 0 {
+				backgrounds = []rgb{role.bg}
+			}
+			for i, bg := range backgrounds {
+				least := 7.0
+				if i == len(c.backgrounds) { // on the selected row
+					least = 4.5
+				}
+				if got := contrast(role.fg, bg); role.fg != 0 && got < least {
+					t.Errorf("role %d: contrast %.2f on %06x, want %.1f", r, got, bg, least)
+				}
+			}
+		}
+	}
+}
+
 func TestPaintLeavesTheTextAndClosesWhatItOpens(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		th := New(Options{
 			Dark: rapid.Bool().Draw(t, "dark"), NoColor: rapid.Bool().Draw(t, "no colour"),
-			Profile: rapid.SampledFrom([]int{0, 16, 256, 1 << 24}).Draw(t, "profile"),
+			Profile: rapid.SampledFrom([]int{0, 16, 256, 1 << 24}).Draw(t, "profile"), Contrast: rapid.Bool().Draw(t, "contrast"),
 		})
 		r := Role(rapid.IntRange(0, int(numRoles)+3).Draw(t, "role"))
 		s := rapid.StringMatching(`[a-zé ]{0,12}`).Draw(t, "text")

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"ollimbot/core"
+	"ollimbot/core/config"
+	"ollimbot/tui"
+	"ollimbot/tui/plain"
+	dashboard "ollimbot/tui/settings"
+)
+
+// face is how the bot shows itself.
+type face struct {
+	headless, readOnly, plain bool
+	theme                     string
+	fresh                     bool // nothing is set up yet
+}
+
+// check refuses what does not go together, and a terminal that cannot show it.
+func (f face) check(p *process) error {
+	switch {
+	case f.headless && f.plain:
+		return usagef("--plain speaks on standard output: with --headless the log does")
+	case f.headless && (f.readOnly || f.theme != ""):
+		return usagef("--read-only and --theme are for the dashboard: with --headless there is none")
+	case f.plain && f.theme != "":
+		return usagef("--theme is for the dashboard: with --plain there are no colours")
+	case f.headless || f.plain:
+		return nil
+	case !p.terminal():
+		return errors.New(textNoTerminal)
+	case p.getenv("TERM") == "dumb":
+		return errors.New(textDumb)
+	}
+	return nil
+}
+
+// unset reports whether nothing is set up yet: no data directory, no names, no token.
+func (at place) unset() bool {
+	if _, err := os.Stat(at.dir.Root()); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	return at.env.UserName == config.DefaultUserName && at.env.BotName == config.DefaultBotName && at.env.DiscordToken == ""
+}
+
+// show runs the dashboard, or what stands in its place, until its user leaves.
+func (p *process) show(ctx context.Context, bot *core.Bot, f face, notice string) error {
+	if f.plain {
+		if f.fresh {
+			notice += textFresh
+		}
+		return plain.Run(ctx, bot, plain.Options{Input: p.in, Output: p.out, ReadOnly: f.readOnly, Notice: notice})
+	}
+	env := os.Environ()
+	return tui.Run(ctx, bot, tui.Options{
+		Input: p.in, Output: p.out, Env: env, ReadOnly: f.readOnly, Notice: notice,
+		Theme: f.theme, Config: dashboard.Dir(env), Welcome: f.fresh,
+	})
+}

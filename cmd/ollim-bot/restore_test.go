@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+)
+
+// onPty runs the dashboard on a terminal device and gives the device and what is
+// written to it once that ends.
+type onPty struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	device *os.File
+	before unix.Termios
+	work   errgroup.Group
+	opened chan struct{} // closed at the first frame
+	out    bytes.Buffer  // of the goroutine of work, until it has ended
+}
+
+func startOnPty(t *testing.T, env ...string) *onPty {
+	t.Helper()
+	p := &onPty{t: t, cmd: exec.Command(built(t), "run", "--engine", "script", "--data-dir", filepath.Join(t.TempDir(), "data")), opened: make(chan struct{})}
+	home := t.TempDir()
+	p.cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "TERM=xterm-256color", "GIT_CONFIG_GLOBAL="+os.DevNull)
+	p.cmd.Env = append(p.cmd.Env, env...)
+	device, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.device = device
+	if err := pty.Setsize(device, &pty.Winsize{Cols: 100, Rows: 30}); err != nil {
+		t.Fatal(err)
+	}
+	p.before = p.mode()
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = tty, tty, tty
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := tty.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.work.Go(p.read)
+	return p
+}
+
+func (p *onPty) read() error {
+	buf := make([]byte, 64<<10)
+	open := false
+	for {
+		n, err := p.device.Read(buf)
+		p.out.Write(buf[:n])
+		if !open && bytes.Contains(p.out.Bytes(), []byte("\x1b[?2026l")) {
+			open = true
+			close(p.opened)
+		}
+		if err != nil {
+			return ignoreEnd(err)
+		}
+	}
+}
+
+// mode is how the terminal takes input.
+func (p *onPty) mode() unix.Termios {
+	p.t.Helper()
+	// Not by File.Fd: it would make reads of the device block, and its Close wait.
+	conn, err := p.device.SyscallConn()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var m *unix.Termios
+	var failed error
+	if err := conn.Control(func(fd uintptr) { m, failed = unix.IoctlGetTermios(int(fd), unix.TCGETS) }); err != nil || failed != nil {
+		p.t.Fatal(err, failed)
+	}
+	return *m
+}
+
+// ends waits for the end of the program.
+func (p *onPty) ends() {
+	p.t.Helper()
+	late := time.AfterFunc(patience, func() {
+		p.t.Error("the program does not end")
+		_ = p.cmd.Process.Kill()
+	})
+	defer late.Stop()
+	if err := p.cmd.Wait(); err != nil {
+		p.t.Errorf("it ended with %v", err)
+	}
+}
+
+func TestTheTerminalIsAsItWasAfterEveryEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts the program four times")
+	}
+	for name, end := range map[string]func(p *onPty) error{
+		"quit":    func(p *onPty) error { _, err := io.WriteString(p.device, "\rq"); return err },
+		"SIGTERM": func(p *onPty) error { return p.cmd.Process.Signal(syscall.SIGTERM) },
+		"SIGHUP":  func(p *onPty) error { return p.cmd.Process.Signal(syscall.SIGHUP) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := startOnPty(t)
+			<-p.opened
+			if p.mode() == p.before {
+				t.Error("the dashboard did not take the terminal")
+			}
+			if err := end(p); err != nil {
+				t.Fatal(err)
+			}
+			p.ends()
+			if after := p.mode(); after != p.before {
+				t.Errorf("the terminal takes input otherwise than before: %+v, was %+v", after, p.before)
+			}
+			if err := p.work.Wait(); err != nil {
+				t.Error(err)
+			}
+			_ = p.device.Close() // nothing is left to be read
+			out := p.out.String()
+			for _, sequence := range []struct{ name, on, off string }{
+				{"the other screen", "\x1b[?1049h", "\x1b[?1049l"},
+				{"the hidden cursor", "\x1b[?25l", "\x1b[?25h"},
+				{"the mouse", "\x1b[?1000h", "\x1b[?1000l"},
+				{"bracketed paste", "\x1b[?2004h", "\x1b[?2004l"},
+				{"reports of the focus", "\x1b[?1004h", "\x1b[?1004l"},
+				{"lines without wrapping", "\x1b[?7l", "\x1b[?7h"},
+			} {
+				if on, off := strings.LastIndex(out, sequence.on), strings.LastIndex(out, sequence.off); on < 0 || off < on {
+					t.Errorf("%s is on at %d and off at %d", sequence.name, on, off)
+				}
+			}
+		})
+	}
+}
+
+func TestALostTerminalEndsTheProgramInOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts the program")
+	}
+	p := startOnPty(t)
+	<-p.opened
+	_ = p.device.Close() // as when the window is closed: the kernel says SIGHUP
+	late := time.AfterFunc(patience, func() {
+		t.Error("the program does not end")
+		_ = p.cmd.Process.Kill()
+	})
+	defer late.Stop()
+	err := p.cmd.Wait()
+	if e := p.work.Wait(); e != nil {
+		t.Error(e)
+	}
+	// It can tell nobody any more; what counts is that it went in order.
+	if s, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signaled() {
+		t.Errorf("it was ended by a signal: %v", err)
+	}
+	data := p.cmd.Args[len(p.cmd.Args)-1]
+	if _, err := os.Stat(filepath.Join(data, "state", "bot.pid")); !os.IsNotExist(err) {
+		t.Errorf("it left its lock behind: %v", err)
+	}
+}

@@ -1,0 +1,160 @@
+package tui
+
+import (
+	"slices"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/tui/action"
+	"ollimbot/tui/layout"
+	"ollimbot/tui/settings"
+)
+
+// What the user has chosen about the dashboard itself: theme, layout, sizes and
+// keys. All of it but the keys can be changed here and is remembered.
+
+// recall reads what was chosen before, and says what is wrong in the files.
+func (r *root) recall() {
+	r.chosen = settings.Default()
+	if r.o.Config == "" {
+		return
+	}
+	var problems []settings.Problem
+	r.chosen, problems = settings.Load(r.o.Config, layout.Presets)
+	for _, p := range problems {
+		r.hear(core.Warn, p.String())
+	}
+	if r.o.Theme != "" && r.o.Theme != r.chosen.Theme {
+		r.choose(func(d *settings.Dashboard) { d.Theme = r.o.Theme })
+	}
+	r.facts.still = r.facts.still || !r.chosen.Motion
+	r.readKeys()
+}
+
+// keysGap is how often keys.yaml is looked at, at most.
+const keysGap = time.Second
+
+// lookKeys reads keys.yaml again when it was saved: before a key counts, when the
+// terminal gets the focus, and with every tick. Nothing has to watch it meanwhile.
+func (r *root) lookKeys() {
+	if now := time.Now(); r.o.Config == "" || now.Sub(r.looked) < keysGap {
+		return
+	}
+	if settings.Look(r.o.Config) != r.stamp {
+		r.readKeys()
+		r.hear(core.Info, textKeysRead)
+	}
+	r.looked = time.Now()
+}
+
+func (r *root) readKeys() {
+	r.looked, r.stamp = time.Now(), settings.Look(r.o.Config)
+	var problems []settings.Problem
+	r.keys, problems = settings.Keys(r.o.Config)
+	for _, p := range problems {
+		r.hear(core.Warn, p.String())
+	}
+}
+
+// choose changes what is remembered.
+func (r *root) choose(change func(d *settings.Dashboard)) {
+	change(&r.chosen)
+	if err := settings.Save(r.o.Config, r.chosen); err != nil {
+		r.hear(core.Warn, err.Error())
+	}
+}
+
+// following is what follows a word in a list, round and round; the first stands for
+// a word that is not in it.
+func following(list []string, word string) string {
+	return list[(max(0, slices.Index(list, word))+1)%len(list)]
+}
+
+// themeName is the theme that is shown now.
+func (r *root) themeName() string {
+	switch {
+	case r.chosen.Theme != "":
+		return r.chosen.Theme
+	case r.o.Theme != "":
+		return r.o.Theme
+	}
+	return settings.Themes[0]
+}
+
+func (r *root) nextTheme() {
+	r.choose(func(d *settings.Dashboard) { d.Theme = following(settings.Themes, r.themeName()) })
+	r.setTheme()
+	r.askBackground()
+	r.say(core.Info, textThemeIs+themeWords[r.themeName()])
+}
+
+// askBackground asks the terminal whether it is light or dark, where that matters.
+func (r *root) askBackground() {
+	if name := r.themeName(); name != "dark" && name != "light" {
+		r.fail(r.screen.AskBackground())
+	}
+}
+
+func (r *root) nextLayout() {
+	r.choose(func(d *settings.Dashboard) {
+		d.Layout = following(layout.Presets, d.Layout)
+		d.Columns, d.Rows = 0, nil
+	})
+	text := textLayoutIs + r.chosen.Layout
+	if r.plan().Mode != layout.Full {
+		text += textLayoutLater
+	}
+	r.say(core.Info, text)
+}
+
+// The steps of a pane's size.
+const (
+	columnStep = 4
+	rowStep    = 2
+)
+
+// resizePane moves the borders of the focused pane, as far as there is room.
+func (r *root) resizePane(columns, rows int) {
+	before := r.plan()
+	b, ok := before.Find(r.focus)
+	if !ok || r.zoom || before.Mode != layout.Full {
+		r.say(core.Info, textNoSizes)
+		return
+	}
+	if b.X > 1 { // the right column grows to the left
+		columns = -columns
+	}
+	was := r.chosen
+	was.Rows = make(map[action.Pane]int, len(r.chosen.Rows))
+	for p, n := range r.chosen.Rows {
+		was.Rows[p] = n
+	}
+	limit := func(n, most int) int { return max(-most, min(most, n)) }
+	moved := was
+	moved.Columns = limit(was.Columns+columns, settings.MaxColumns)
+	moved.Rows = map[action.Pane]int{}
+	for p, n := range was.Rows {
+		moved.Rows[p] = n
+	}
+	moved.Rows[r.focus] = limit(moved.Rows[r.focus]+rows, settings.MaxRows)
+	r.chosen = moved
+	if after, _ := r.plan().Find(r.focus); after.W == b.W && after.H == b.H {
+		r.chosen = was
+		r.say(core.Info, textNoRoom)
+		return
+	}
+	r.choose(func(*settings.Dashboard) {})
+}
+
+// attention is the window's title, and rings when a tool call has come to wait.
+func (r *root) attention(rings bool) {
+	if r.screen == nil {
+		return
+	}
+	if r.chosen.Title {
+		r.fail(r.screen.SetTitle(titleText(len(r.snap.Approvals))))
+	}
+	if rings && r.chosen.Bell {
+		r.fail(r.screen.Bell())
+	}
+}

@@ -1,0 +1,289 @@
+package tui
+
+import (
+	"fmt"
+	"image/color"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/policy"
+	"ollimbot/tui/action"
+	"ollimbot/tui/layout"
+	"ollimbot/tui/settings"
+)
+
+// config is a directory of settings with files in it: name, text.
+func config(t *testing.T, files ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "ollim-bot")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(files); i += 2 {
+		saveFile(t, dir, files[i], files[i+1])
+	}
+	return dir
+}
+
+func saveFile(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func remembered(t *testing.T, dir string) settings.Dashboard {
+	t.Helper()
+	d, problems := settings.Load(dir, layout.Presets)
+	if len(problems) > 0 {
+		t.Errorf("the dashboard wrote what it cannot read: %v", problems)
+	}
+	return d
+}
+
+func TestRemappedKeysWorkAndAreShownEverywhere(t *testing.T) {
+	dir := config(t, settings.KeysFile, "app.quit: ctrl+q\nview.palette: f2\nview.help: [f1]\nview.zoom: q\n")
+	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
+		s.sees("ctrl+q quit", "f2 actions", "f1 keys")
+		s.press("q") // zooms now
+		s.stays()
+		s.sees("zoomed")
+		s.press("q")
+		s.send("\x1bOP")
+		s.press("/", "Quit;", "enter")
+		s.sees("ctrl+q          Quit")
+		s.press("esc", "esc")
+		s.send("\x1bOQ")
+		s.press("Quit; asks")
+		s.sees("ctrl+q")
+		s.press("enter")
+		s.quits()
+	})
+}
+
+func TestWhatIsWrongWithTheKeysIsANoticeAndChangesNothing(t *testing.T) {
+	dir := config(t, settings.KeysFile, "view.zoom: 5\n")
+	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
+		s.sees("keys.yaml:1:12", "go.chat")
+		s.press("5")
+		s.sees("i write")
+		s.press("z")
+		s.sees("zoomed")
+	})
+}
+
+func TestAFileOfKeysThatIsSavedCountsAtTheNextKey(t *testing.T) {
+	dir := config(t)
+	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
+		saveFile(t, dir, settings.KeysFile, "view.zoom: f3")
+		time.Sleep(2 * keysGap)
+		s.send("\x1bOR")
+		s.sees("zoomed", "keys.yaml was read anew")
+		if err := os.Remove(filepath.Join(dir, settings.KeysFile)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * keysGap)
+		s.press("z")
+		s.misses("zoomed, z")
+	})
+}
+
+func TestTheThemeGoesRoundAndIsRemembered(t *testing.T) {
+	dir := config(t)
+	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
+		seen := map[string]bool{}
+		for _, want := range []string{"dark", "light", "contrast", "16", "auto"} {
+			s.written()
+			s.press("T")
+			if got := remembered(t, dir).Theme; got != want {
+				t.Errorf("remembered %q, want %q", got, want)
+			}
+			out := s.written()
+			if want == "16" && strings.Contains(out, "38;2;") {
+				t.Error("sixteen colours are more than sixteen")
+			}
+			seen[out] = true
+		}
+		s.press("T", "T")
+	})
+	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
+		if out := s.written(); !strings.Contains(out, "38;2;11;87;164") { // the light palette's blue
+			t.Error("the light theme was not remembered")
+		}
+	})
+	play(t, setup{options: Options{Config: dir, Theme: "dark"}}, func(*stage) {})
+	if got := remembered(t, dir).Theme; got != "dark" {
+		t.Errorf("--theme dark is remembered as %q", got)
+	}
+}
+
+func TestHighContrastFollowsTheBackgroundToo(t *testing.T) {
+	for _, c := range []struct {
+		paper color.Color
+		want  string // the accent's colour
+	}{{color.White, "38;2;0;51;122"}, {color.Black, "38;2;255;224;102"}} {
+		play(t, setup{paper: c.paper, options: Options{Theme: "contrast"}}, func(s *stage) {
+			if out := s.written(); !strings.Contains(out, c.want) {
+				t.Errorf("on %v there is no %s", c.paper, c.want)
+			}
+		})
+	}
+}
+
+func TestLayoutsAndSizesAreRemembered(t *testing.T) {
+	dir := config(t)
+	play(t, setup{w: 160, h: 50, options: Options{Config: dir}}, func(s *stage) {
+		before := s.screen()
+		s.press("V")
+		s.sees("layout: chat")
+		if s.screen() == before {
+			t.Error("nothing has moved")
+		}
+		s.press("1", ">", ">", "2", ")", "4", "<")
+		d := remembered(t, dir)
+		if d.Layout != "chat" || d.Columns != 3*columnStep || d.Rows[action.Schedule] != rowStep {
+			t.Errorf("remembered %+v", d)
+		}
+		s.press("V")
+		if d = remembered(t, dir); d.Layout != "forks" || d.Columns != 0 || len(d.Rows) != 0 {
+			t.Errorf("another layout keeps the sizes: %+v", d)
+		}
+		for range 30 {
+			s.press("1", ">")
+		}
+		s.sees(textNoRoom)
+		if d = remembered(t, dir); d.Columns > settings.MaxColumns {
+			t.Errorf("remembered %+v", d)
+		}
+		s.press("z", ">")
+		s.sees("nothing to move")
+	})
+	saveFile(t, dir, settings.DashboardFile, "layout: triangular\nbell: false\n")
+	play(t, setup{w: 160, h: 50, options: Options{Config: dir}}, func(s *stage) {
+		s.sees("dashboard.yaml:1:9")
+	})
+}
+
+func waits(s *core.Snapshot) {
+	s.Approvals = []policy.Approval{{ID: "a", Label: "Bash(ls)", Tool: "Bash", Asked: time.Now(), Until: time.Now().Add(time.Hour)}}
+}
+
+func TestTheTitleSaysWhatWaitsAndTheBellRings(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.written()
+		s.bot.change(waits)
+		time.Sleep(time.Second)
+		out := s.written()
+		if !strings.Contains(out, "\x1b]2;ollim-bot · 1 approval\x07") || strings.Count(strings.ReplaceAll(out, "approval\x07", ""), "\x07") != 1 {
+			t.Errorf("title and bell: %q", out)
+		}
+		time.Sleep(3 * time.Second)
+		if out = s.written(); strings.Contains(out, "\x07") {
+			t.Error("it rings, or names itself, again")
+		}
+		s.bot.change(func(n *core.Snapshot) { n.Approvals = nil })
+		time.Sleep(time.Second)
+		if out = s.written(); !strings.Contains(out, "\x1b]2;ollim-bot\x07") {
+			t.Error("the title stays when nothing waits")
+		}
+	})
+	dir := config(t, settings.DashboardFile, "bell: false\ntitle: false\n")
+	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
+		s.written()
+		s.bot.change(waits)
+		time.Sleep(time.Second)
+		if out := s.written(); strings.Contains(out, "\x07") {
+			t.Error("a bell or a title, though both are off")
+		}
+	})
+}
+
+func TestWithReducedMotionNothingCountsSeconds(t *testing.T) {
+	for _, s := range []setup{
+		{env: []string{"REDUCE_MOTION=1"}},
+		{options: Options{Config: config(t, settings.DashboardFile, "motion: false")}},
+	} {
+		s.snap = func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }
+		play(t, s, func(s *stage) {
+			time.Sleep(15 * time.Second) // the toasts have ended
+			s.written()
+			at := time.Now()
+			time.Sleep(at.Truncate(time.Minute).Add(59 * time.Second).Sub(at))
+			if out := s.written(); out != "" {
+				t.Errorf("wrote %q within a minute", out)
+			}
+		})
+	}
+}
+
+func TestTheFirstWordsAreSaidOnce(t *testing.T) {
+	dir := config(t)
+	first := setup{w: 80, h: 24, options: Options{Config: dir, Welcome: true}}
+	play(t, first, func(s *stage) {
+		s.sees("Welcome", "reaches out", "enter", "look around")
+		s.press("d")
+		s.sees("ollim-bot demo")
+		s.press("i")
+		s.sees("ollim-bot init")
+		s.press("enter")
+		s.misses("Welcome")
+		s.press("?")
+		s.sees("Keys")
+	})
+	play(t, first, func(s *stage) { s.misses("Welcome") })
+	play(t, setup{options: Options{Config: config(t)}}, func(s *stage) { s.misses("Welcome") })
+}
+
+func TestAClickSelectsTheRow(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		at := func(text string) (x, y int) {
+			for y, l := range s.rows() {
+				if i := strings.Index(l, text); i >= 0 {
+					return len([]rune(l[:i])) + 1, y + 1 // terminals count from 1
+				}
+			}
+			t.Fatalf("no %q:\n%s", text, s.screen())
+			return 0, 0
+		}
+		for _, text := range []string{"Check the oven", "Email sweep", "Move a little", "The parcel"} {
+			x, y := at(text)
+			s.send(fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%d;%dm", x, y, x, y))
+			row := s.rows()[y-1]
+			if !strings.Contains(row, "▸") || !strings.Contains(row, text) {
+				t.Errorf("a click on %q selects another row:\n%s", text, s.screen())
+			}
+		}
+	})
+}
+
+func TestATickOfASecondCostsTheTerminalLittle(t *testing.T) {
+	busy := func(at time.Time) core.Snapshot {
+		s := talkDay()
+		s.At = at
+		for i := range s.Forks {
+			s.Forks[i].Started = at.Add(-time.Minute)
+		}
+		s.BusySince = at
+		for i := range s.Approvals {
+			s.Approvals[i].Asked, s.Approvals[i].Until = at, at.Add(time.Hour)
+		}
+		return s
+	}
+	play(t, setup{w: 200, h: 60, snap: busy}, func(s *stage) {
+		time.Sleep(20 * time.Second) // the toasts have ended
+		most := 0
+		for range 30 {
+			s.written()
+			time.Sleep(time.Second)
+			most = max(most, len(s.written()))
+		}
+		if most == 0 || most > 2048 {
+			t.Errorf("a tick writes %d bytes", most)
+		}
+		t.Logf("at most %d bytes a tick", most)
+	})
+}
