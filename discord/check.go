@@ -39,6 +39,8 @@ type Report struct {
 	BotName  string // cleaned; empty where it is not known
 	OwnerID  string
 	Findings []Finding
+	// Refused: Discord does not know the token.
+	Refused bool
 	// InstallLink adds the bot to a server of the owner's, which lets it write to
 	// them; UserLink installs its commands. Empty where the bot is not known.
 	InstallLink, UserLink string
@@ -123,7 +125,7 @@ func (r *Report) failed(err error, what string) {
 	next := textTryAgain
 	switch {
 	case errors.Is(err, rest.ErrAuth):
-		next = textNewToken
+		next, r.Refused = textNewToken, true
 	case !passes(err):
 		next = ""
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -311,7 +312,6 @@ func TestNoticesAreDroppedAfterTwoMinutesAndNobodyWaits(t *testing.T) {
 		d := quietly(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go func() { _ = d.tellAll(ctx) }()
 		began := time.Now()
 		for range 1000 {
 			d.Small("the same")
@@ -320,12 +320,14 @@ func TestNoticesAreDroppedAfterTwoMinutesAndNobodyWaits(t *testing.T) {
 		if time.Since(began) != 0 || len(d.notices.list) > maxNotices {
 			t.Errorf("%v, %d wait", time.Since(began), len(d.notices.list))
 		}
+		var group sync.WaitGroup
+		group.Go(func() { _ = d.tellAll(ctx) })
 		time.Sleep(5 * time.Minute)
 		if n, ok := d.notices.next(time.Now()); ok {
 			t.Errorf("%q is still there", n.text)
 		}
 		cancel()
-		synctest.Wait()
+		group.Wait()
 	})
 }
 

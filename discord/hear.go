@@ -76,8 +76,9 @@ func (d *Discord) catchUp(ctx context.Context, newest string) string {
 		list, err := d.rest.After(ctx, h.Channel, newest, page)
 		for _, m := range list {
 			newest = m.ID
-			// A notice of Discord's, such as a call, has neither words nor files.
-			if m.Author.ID == h.Owner && (m.Content != "" || len(m.Attachments) > 0) {
+			// One without words is taken too: it may be a forwarded message. That it may
+			// be a notice of Discord's, such as a pin, costs a turn and loses nothing.
+			if m.Author.ID == h.Owner {
 				d.take(ctx, fromHistory(m))
 			}
 		}

@@ -251,7 +251,7 @@ func (b *stub) wait(t *testing.T, n int) []core.Command {
 		select {
 		case <-b.woken:
 		case <-over.C:
-			t.Fatalf("%d things were asked, want %d: %+v", len(b.all()), n, b.all())
+			t.Fatalf("%d things were asked, want %d: %.2000s", len(b.all()), n, fmt.Sprint(b.all()))
 		}
 	}
 }

@@ -11,6 +11,7 @@ type cli struct {
 	globals
 
 	Run  runCmd  `cmd:"" default:"withargs" help:"The dashboard with the bot inside; this is also what no command means."`
+	Init initCmd `cmd:"" help:"Set up names, time zone and Discord."`
 	Demo demoCmd `cmd:"" help:"The dashboard on a temporary data directory that lives. Needs no account and no network."`
 
 	Status   statusCmd   `cmd:"" help:"One screen of facts."`
@@ -22,6 +23,7 @@ type cli struct {
 	Budget   budgetCmds  `cmd:"" help:"The ping budget: show it, or set capacity and refill rate."`
 	Updates  updatesCmd  `cmd:"" help:"Pending updates for the main session."`
 	Forks    forksCmds   `cmd:"" help:"Background runs: list them, or read the output of one."`
+	History  historyCmds `cmd:"" help:"What was said in earlier sessions."`
 
 	Routine  routineCmds  `cmd:"" help:"Routines: add, list, cancel."`
 	Reminder reminderCmds `cmd:"" help:"Reminders: add, list, cancel."`

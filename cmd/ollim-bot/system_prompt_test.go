@@ -21,7 +21,7 @@ import (
 
 // announced are commands of the design that the tree may still lack. As soon as
 // it has one, what is written about it is held against it.
-var announced = map[string]bool{"tasks": true, "cal": true, "gmail": true, "history": true}
+var announced = map[string]bool{"tasks": true, "cal": true, "gmail": true}
 
 var (
 	commandSpan = regexp.MustCompile("`(ollim-bot [^`\n]+)`")

@@ -5,10 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-
 	"ollimbot/core/clean"
+	"ollimbot/core/webhook/schema"
 )
 
 // Bounds of an answer, so that no payload gets back more than it is worth.
@@ -21,11 +19,10 @@ const (
 // sentences says what is wrong with a document: one short sentence for each
 // thing, in alphabetical order. root is what the document itself is called.
 // Values never show; names do, cleaned and cut.
-func sentences(e *jsonschema.ValidationError, root string) []string {
+func sentences(problems []schema.Problem, root string) []string {
 	var list []string
-	collect(e, root, &list)
-	for i := range list {
-		list[i] = clean.Cut(clean.Line(list[i]), maxSentence)
+	for _, p := range problems {
+		list = append(list, clean.Cut(clean.Line(sentence(p, root)), maxSentence))
 	}
 	slices.Sort(list)
 	list = slices.Compact(list)
@@ -35,70 +32,55 @@ func sentences(e *jsonschema.ValidationError, root string) []string {
 	return list
 }
 
-func collect(e *jsonschema.ValidationError, root string, list *[]string) {
+func sentence(p schema.Problem, root string) string {
 	where := root
-	if len(e.InstanceLocation) > 0 {
-		steps := make([]string, len(e.InstanceLocation))
-		for i, s := range e.InstanceLocation {
+	if len(p.Path) > 0 {
+		steps := make([]string, len(p.Path))
+		for i, s := range p.Path {
 			steps[i] = clean.Cut(clean.Line(s), maxNamed)
 		}
 		where = strings.Join(steps, ".")
 	}
-	switch k := e.ErrorKind.(type) {
-	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
-		for _, c := range e.Causes {
-			collect(c, root, list)
-		}
-	case *kind.Required:
-		for _, name := range k.Missing {
-			*list = append(*list, fmt.Sprintf(textRequired, inside(e, name)))
-		}
-	case *kind.AdditionalProperties:
-		for _, name := range k.Properties {
-			*list = append(*list, fmt.Sprintf(textUndeclared, inside(e, name)))
-		}
-	default:
-		*list = append(*list, where+simple(e.ErrorKind))
+	switch p.Keyword {
+	case "required":
+		return fmt.Sprintf(textRequired, where)
+	case "additionalProperties":
+		return fmt.Sprintf(textUndeclared, where)
 	}
-}
-
-// inside is the name of something in what the error is about.
-func inside(e *jsonschema.ValidationError, name string) string {
-	steps := make([]string, 0, len(e.InstanceLocation)+1)
-	for _, s := range append(slices.Clone(e.InstanceLocation), name) {
-		steps = append(steps, clean.Cut(clean.Line(s), maxNamed))
-	}
-	return strings.Join(steps, ".")
+	return where + simple(p)
 }
 
 // simple is the end of a sentence about one value.
-func simple(k jsonschema.ErrorKind) string {
-	switch k := k.(type) {
-	case *kind.Type:
-		return fmt.Sprintf(textType, strings.Join(k.Want, textOr), k.Got)
-	case *kind.Enum:
-		return enumerated(k.Want)
-	case *kind.Const:
+func simple(p schema.Problem) string {
+	switch p.Keyword {
+	case "type":
+		want, _ := p.Want.([]string)
+		return fmt.Sprintf(textType, strings.Join(want, textOr), p.Kind)
+	case "enum":
+		want, _ := p.Want.([]any)
+		return enumerated(want)
+	case "const":
 		return textConst
-	case *kind.MaxLength:
-		return fmt.Sprintf(textTooLong, k.Got, k.Want)
-	case *kind.MinLength:
-		return fmt.Sprintf(textTooShort, k.Got, k.Want)
-	case *kind.Pattern:
+	case "maxLength":
+		return fmt.Sprintf(textTooLong, p.Count, p.Want)
+	case "minLength":
+		return fmt.Sprintf(textTooShort, p.Count, p.Want)
+	case "pattern":
 		return textPattern
-	case *kind.Minimum, *kind.ExclusiveMinimum:
+	case "minimum", "exclusiveMinimum":
 		return textTooSmall
-	case *kind.Maximum, *kind.ExclusiveMaximum:
+	case "maximum", "exclusiveMaximum":
 		return textTooLarge
-	case *kind.MaxItems:
-		return fmt.Sprintf(textTooManyItems, k.Got, k.Want)
-	case *kind.MinItems:
-		return fmt.Sprintf(textTooFewItems, k.Got, k.Want)
+	case "maxItems":
+		return fmt.Sprintf(textTooManyItems, p.Count, p.Want)
+	case "minItems":
+		return fmt.Sprintf(textTooFewItems, p.Count, p.Want)
+	case schema.Exhausted:
+		return textTooCostly
+	case schema.False, "not", "$ref": // the keyword would say nothing more
+		return textDoesNotFit
 	}
-	if path := k.KeywordPath(); len(path) > 0 {
-		return textDoesNotFit + " (" + path[0] + ")"
-	}
-	return textDoesNotFit
+	return textDoesNotFit + " (" + p.Keyword + ")"
 }
 
 // enumerated names the values that the spec allows: they are its author's.

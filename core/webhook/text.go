@@ -43,6 +43,7 @@ const (
 	textTooLarge      = " is too large"
 	textTooManyItems  = " has %d items, at most %d are allowed"
 	textTooFewItems   = " has %d items, at least %d are needed"
+	textTooCostly     = " takes too many steps to check; send less, or simplify the spec"
 	textMore          = "and %d more"
 	textTooManyFields = "the spec declares %d fields, at most %d are allowed"
 )
@@ -65,6 +66,7 @@ const (
 	msgFieldsRef        = `only references into the fields themselves are followed; write "#/definitions/NAME", and put that part below definitions:`
 	msgFieldsDraft      = "fields is read as JSON Schema draft 7; delete the $schema line"
 	msgFieldsPattern    = "the pattern %s cannot be used; write a regular expression without look-ahead, look-behind and back-references"
+	msgFieldsID         = `an $id below the top is not followed; delete it, and refer to this part as "#/definitions/NAME"`
 	msgFieldsLost       = "the reference %s leads nowhere; put that part below definitions:"
 	msgFieldsSchema     = "fields is no JSON Schema: %s"
 	textFieldsRoot      = "fields"

@@ -4,14 +4,13 @@ import (
 	"strings"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/agent/claude/wire"
 	"ollimbot/core/clean"
 )
 
-// lastBlock ends every message. The CLI obeys "@path" and "/word" in the last
-// text block of a message and nowhere else (claude-cli 13), so the last block
-// is never the user's. It is constant for the sake of the prompt cache.
-const lastBlock = "(end of message)"
+// lastBlock ends every message, so that the last block is never the user's.
+const lastBlock = sessionfile.LastBlock
 
 // content is a message as blocks: images first, then its text, then lastBlock.
 // A command of the engine stands alone and in one line.

@@ -12,19 +12,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"unicode/utf16"
+
+	"ollimbot/core/agent/claude/sessionfile"
 )
 
 const (
-	// projectsDir holds a folder for each working directory, and in it a file for
-	// each session (claude-cli 9).
-	projectsDir   = "projects"
-	transcriptExt = ".jsonl"
-	// slugLimit is how long a folder's name gets before the CLI cuts it and adds a
-	// hash.
-	slugLimit = 200
+	projectsDir   = sessionfile.Projects
+	transcriptExt = sessionfile.Ext
 )
 
 // Heard reports whether a session's transcript holds a message whose text has
@@ -47,47 +42,11 @@ func (e *Engine) Heard(ctx context.Context, session string, digest [sha256.Size]
 }
 
 // configDir is where the CLI with this environment keeps its files.
-func configDir(env []string) string {
-	if dir := lookup(env, "CLAUDE_CONFIG_DIR"); dir != "" {
-		return dir
-	}
-	return filepath.Join(lookup(env, "HOME"), ".claude")
-}
+func configDir(env []string) string { return sessionfile.ConfigDir(env) }
 
-// transcriptPath is the file of a session that works in dir. The CLI names the
-// folder after the real path, as the system tells it.
+// transcriptPath is the file of a session that works in dir.
 func transcriptPath(configDir, dir, session string) string {
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
-	}
-	if target, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = target
-	}
-	return filepath.Join(configDir, projectsDir, projectSlug(dir), session+transcriptExt)
-}
-
-// projectSlug is the name of a working directory's folder: everything but
-// letters and digits as "-", counted as UTF-16 as the CLI's language does; a
-// long name is cut and told apart by a hash of the whole path.
-func projectSlug(dir string) string {
-	units := utf16.Encode([]rune(dir))
-	slug := make([]byte, len(units))
-	var hash int32
-	for i, u := range units {
-		hash = hash*31 + int32(u)
-		slug[i] = '-'
-		if u < 0x80 && (u >= '0' && u <= '9' || u >= 'A' && u <= 'Z' || u >= 'a' && u <= 'z') {
-			slug[i] = byte(u)
-		}
-	}
-	if len(slug) <= slugLimit {
-		return string(slug)
-	}
-	n := int64(hash)
-	if n < 0 {
-		n = -n
-	}
-	return string(slug[:slugLimit]) + "-" + strconv.FormatInt(n, 36)
+	return sessionfile.Path(configDir, dir, session)
 }
 
 // transcripts are the files of a session, whichever directory it worked in.
@@ -166,42 +125,9 @@ func heardTexts(line []byte) []string {
 	}
 	switch {
 	case l.Type == "user":
-		return messageTexts(l.Message.Content)
+		return sessionfile.Texts(l.Message.Content)
 	case l.Type == "attachment" && l.Attachment.Type == "queued_command":
-		return messageTexts(l.Attachment.Prompt)
+		return sessionfile.Texts(l.Attachment.Prompt)
 	}
 	return nil
-}
-
-// messageTexts are the texts of a content, a string or blocks. Messages that
-// waited together arrive as one, block behind block: each of ours ends with
-// lastBlock.
-func messageTexts(content json.RawMessage) []string {
-	var whole string
-	if json.Unmarshal(content, &whole) == nil {
-		return []string{strings.TrimSuffix(whole, "\n"+lastBlock)}
-	}
-	var blocks []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(content, &blocks) != nil {
-		return nil
-	}
-	var texts []string
-	var text strings.Builder
-	for _, b := range blocks {
-		switch {
-		case b.Type != "text":
-		case b.Text == lastBlock:
-			texts = append(texts, text.String())
-			text.Reset()
-		default:
-			text.WriteString(b.Text)
-		}
-	}
-	if text.Len() > 0 {
-		texts = append(texts, text.String())
-	}
-	return texts
 }

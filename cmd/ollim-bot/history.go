@@ -1,0 +1,246 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	claudeproc "ollimbot/core/agent/claude/process"
+	"ollimbot/core/agent/claude/sessionfile"
+	"ollimbot/core/clean"
+	"ollimbot/core/history"
+)
+
+type historyCmds struct {
+	List   historyListCmd   `cmd:"" default:"withargs" help:"The sessions of this data directory, newest first."`
+	Show   historyShowCmd   `cmd:"" help:"One session: who said what, and which tools were called."`
+	Search historySearchCmd `cmd:"" help:"Where words were said."`
+	Pings  historyPingsCmd  `cmd:"" help:"What fired, what was sent, and how long it took until the user wrote."`
+}
+
+// maxDays is more than any of these files is old.
+const maxDays = 36_500
+
+// history opens the sessions of the claude command, with the environment that
+// the bot's own sessions have.
+func (p *process) history() (place, *history.History, error) {
+	at, err := p.open()
+	if err != nil {
+		return at, nil, err
+	}
+	env := claudeproc.Environment(p.environment(at), p.claudeEnv(at))
+	return at, history.New(history.Options{
+		Dir: at.dir, ConfigDir: sessionfile.ConfigDir(env), Zone: at.env.Zone, Log: p.log(),
+	}), nil
+}
+
+// since is the moment that so many days ago means; 0 is the beginning of time.
+func (at place) since(days int) (time.Time, error) {
+	switch {
+	case days < 0 || days > maxDays:
+		return time.Time{}, usagef(textBadDays, days, maxDays)
+	case days == 0:
+		return time.Time{}, nil
+	}
+	return at.now.Add(-time.Duration(days) * 24 * time.Hour), nil
+}
+
+type historyListCmd struct {
+	Days int  `placeholder:"N" help:"Only sessions that changed in the last N days."`
+	All  bool `help:"Sessions of every directory, not just this data directory."`
+	N    int  `short:"n" default:"50" placeholder:"N" help:"How many to show at most, 1 to 10000 (${default})."`
+	JSON bool `name:"json" help:"Answer as JSON."`
+}
+
+// sessionAnswer is one session of a JSON answer.
+type sessionAnswer struct {
+	ID       string     `json:"id"`
+	Kind     string     `json:"kind"`
+	Parent   string     `json:"parent"`
+	Started  *time.Time `json:"started"`
+	Last     *time.Time `json:"last"`
+	Messages int        `json:"messages"`
+	Exact    bool       `json:"exact"`
+	Title    string     `json:"title"`
+	Words    string     `json:"words"`
+	Folder   string     `json:"folder"`
+}
+
+// Run lists sessions.
+func (c *historyListCmd) Run(p *process) error {
+	at, past, err := p.history()
+	if err != nil {
+		return err
+	}
+	since, err := at.since(c.Days)
+	if err != nil {
+		return err
+	}
+	if c.N < 1 || c.N > 10_000 {
+		return usagef(textBadCount, c.N)
+	}
+	list, more, err := past.List(history.Query{Since: since, All: c.All, Limit: c.N})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		answer := make([]sessionAnswer, 0, len(list))
+		for _, s := range list {
+			answer = append(answer, answerSession(s))
+		}
+		return p.json(map[string]any{"sessions": answer, "more": more})
+	}
+	if len(list) == 0 {
+		return p.lines(textNoSessions)
+	}
+	lines := make([]string, 0, len(list)+1)
+	for _, s := range list {
+		lines = append(lines, sessionLine(s))
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf(textMoreSessions, more))
+	}
+	return p.lines(lines...)
+}
+
+func answerSession(s history.Session) sessionAnswer {
+	return sessionAnswer{
+		ID: s.ID, Kind: string(s.Kind), Parent: s.Parent, Started: known(s.Started), Last: known(s.Last),
+		Messages: s.Messages, Exact: s.Exact, Title: s.Title, Words: s.Words, Folder: s.Folder,
+	}
+}
+
+// sessionLine is one session of the list: the beginning of its id, which is
+// enough for show, and what is known without reading it.
+func sessionLine(s history.Session) string {
+	began := "-"
+	if !s.Started.IsZero() {
+		began = s.Started.Format(momentLayout)
+	}
+	words := s.Words
+	if s.Title != "" {
+		words = s.Title
+	}
+	return fmt.Sprintf("  %-8s  %-10s  %s  %8s  %6s  %s",
+		short(s.ID), s.Kind, began, tookOf(s), messages(s), words)
+}
+
+// short is as much of a session's id as a list shows.
+func short(id string) string {
+	if len(id) == len("00000000-0000-0000-0000-000000000000") {
+		return id[:8]
+	}
+	return id
+}
+
+func messages(s history.Session) string {
+	if s.Exact {
+		return strconv.Itoa(s.Messages)
+	}
+	return "~" + strconv.Itoa(s.Messages)
+}
+
+func tookOf(s history.Session) string {
+	if s.Started.IsZero() {
+		return "-"
+	}
+	if words := span(s.Last.Sub(s.Started)); words != "" {
+		return words
+	}
+	return "under 1m"
+}
+
+type historyShowCmd struct {
+	ID   string `arg:"" help:"The session's id or its beginning, from ollim-bot history list."`
+	JSON bool   `name:"json" help:"Answer as JSON."`
+	Full bool   `help:"Nothing cut: long texts, tool results, and what a fork has copied."`
+}
+
+// entryAnswer is one entry of a session in the JSON answer.
+type entryAnswer struct {
+	At     *time.Time `json:"at"`
+	Role   string     `json:"role"`
+	Tag    string     `json:"tag"`
+	Text   string     `json:"text"`
+	Failed bool       `json:"failed"`
+	Copied bool       `json:"copied"`
+}
+
+// Run shows one session.
+func (c *historyShowCmd) Run(p *process) error {
+	_, past, err := p.history()
+	if err != nil {
+		return err
+	}
+	limits := history.Brief()
+	if c.Full {
+		limits = history.Full()
+	}
+	s, err := past.Show(c.ID, limits)
+	if errors.Is(err, history.ErrNoSession) {
+		return fmt.Errorf(textNoSession, clean.Cut(clean.Line(c.ID), 60))
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		entries := make([]entryAnswer, 0, len(s.Entries))
+		for _, e := range s.Entries {
+			entries = append(entries, entryAnswer{known(e.At), string(e.Role), e.Tag, e.Text, e.Failed, e.Copied})
+		}
+		return p.json(struct {
+			sessionAnswer
+			Entries []entryAnswer `json:"entries"`
+			Earlier int           `json:"earlier"`
+			Hidden  int           `json:"copied"`
+		}{answerSession(s.Session), entries, s.Earlier, s.Copied})
+	}
+	return p.lines(conversationLines(s)...)
+}
+
+func conversationLines(s history.Conversation) []string {
+	lines := []string{
+		fmt.Sprintf("session %s, %s, %s", s.ID, s.Kind, count(s.Messages, "message")),
+	}
+	if s.Copied > 0 {
+		lines = append(lines, fmt.Sprintf(textCopied, s.Copied, orUnknown(short(s.Parent))))
+	}
+	if s.Earlier > 0 {
+		lines = append(lines, fmt.Sprintf(textEarlier, s.Earlier))
+	}
+	for _, e := range s.Entries {
+		lines = append(lines, spokenLine(e))
+	}
+	return lines
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "another session"
+	}
+	return s
+}
+
+// spokenLine is one entry. Only its first line begins in the first column, so
+// that no text can pretend to be another entry.
+func spokenLine(e history.Entry) string {
+	at := strings.Repeat(" ", len(time.DateTime))
+	if !e.At.IsZero() {
+		at = e.At.Format(time.DateTime)
+	}
+	words := e.Text
+	if e.Tag != "" {
+		words = "[" + e.Tag + "] " + words
+	}
+	if e.Failed {
+		words = "failed: " + words
+	}
+	if e.Copied {
+		words = "(copied) " + words
+	}
+	first := fmt.Sprintf("%s  %-7s  ", at, e.Role)
+	words = strings.ReplaceAll(words, "\n", "\n"+strings.Repeat(" ", len(first)))
+	return first + strings.TrimRight(words, " \n")
+}

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+
+	"ollimbot/core/config"
+	"ollimbot/discord"
+)
+
+type initCmd struct {
+	Hello   bool `help:"Let the bot write to you in Discord: the only sure sign that it may."`
+	Offline bool `help:"Write down the token without asking Discord about it."`
+}
+
+// Words of the walk.
+const (
+	textInitIntro = "This asks four questions and writes the answers to %s, for your eyes only.\n" +
+		"Enter keeps what stands in brackets.\n"
+	textAskUser  = "What is your name? [%s] "
+	textAskBot   = "What is the bot's name? [%s] "
+	textAskZone  = "Your time zone? [%s] "
+	textAskToken = "Discord token? [%s] "
+	textHowToken = "\nA token comes from https://discord.com/developers/applications: New Application > Bot > Reset Token.\n" +
+		"Without one the dashboard is where you talk to the bot.\n"
+	textTokenKept    = "keep the one that is set"
+	textTokenNone    = "none"
+	textBadZone      = "%q is no time zone: write one such as Europe/Berlin"
+	textBadToken     = "that is no token: copy it whole, in one line"
+	textTokenRefused = "the token was not written down: get a new one and run ollim-bot init again"
+	textInvite       = "Add the bot to a private server of yours, which lets it write to you:\n  %s\nInstall its commands for yourself:\n  %s\n"
+	textWritten      = "Written to %s. Start the bot with: ollim-bot run\n"
+	textRestart      = "The running bot reads it at its next start.\n"
+	textEnvWins      = "Careful: %s is also set in the environment, which goes before the file.\n"
+	textByHand       = "%s could not be changed safely: put %s into it by hand"
+)
+
+// Run asks for names, zone and token, checks the token against Discord and
+// writes .env. Whatever else stands there stays. It can be run again and again,
+// and from a pipe, one answer a line.
+func (c *initCmd) Run(p *process) error {
+	at, err := p.open()
+	if err != nil {
+		return err
+	}
+	path := at.dir.Display() + "/" + config.EnvFile
+	q := &questions{p: p, in: bufio.NewReader(p.in)}
+	if err := p.printf(textInitIntro, path); err != nil {
+		return err
+	}
+	user, bot, zone, err := q.aboutYou(at)
+	if err != nil {
+		return err
+	}
+	token, err := q.token(at)
+	if err != nil {
+		return err
+	}
+	refused := false
+	if token != "" && !c.Offline {
+		if refused, err = c.check(p, at, token); err != nil {
+			return err
+		}
+	}
+	if refused {
+		token = ""
+	}
+	if err := at.dir.Prepare(); err != nil {
+		return err
+	}
+	if err := config.SetNames(at.dir, user, bot); err != nil {
+		return err
+	}
+	if err := writeVariables(at, zone, token); err != nil {
+		return err
+	}
+	return c.finish(p, at, refused)
+}
+
+// finish says what to do next.
+func (c *initCmd) finish(p *process, at place, refused bool) error {
+	for _, name := range []string{"OLLIM_USER_NAME", "OLLIM_BOT_NAME", "OLLIM_TIMEZONE", "DISCORD_TOKEN"} {
+		if p.getenv(name) != "" {
+			if err := p.printf(textEnvWins, name); err != nil {
+				return err
+			}
+		}
+	}
+	if err := p.printf(textWritten, at.dir.Display()+"/"+config.EnvFile); err != nil {
+		return err
+	}
+	if _, running := at.dir.Running(); running {
+		if err := p.printf(textRestart); err != nil {
+			return err
+		}
+	}
+	if refused {
+		return errors.New(textTokenRefused)
+	}
+	return nil
+}
+
+// check asks Discord about the token and prints what it says. A token that is
+// refused is not worth writing down; anything else can be mended later.
+func (c *initCmd) check(p *process, at place, token config.Secret) (refused bool, err error) {
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	r, err := discord.Check(ctx, discord.CheckOptions{
+		Token: token, API: at.env.DiscordAPI, OwnerID: at.env.OwnerID, Version: version, Hello: c.Hello,
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, f := range r.Findings {
+		mark := "ok  "
+		if !f.OK {
+			mark = "!   "
+		}
+		line := mark + f.Text + "\n"
+		if f.Next != "" {
+			line += "    -> " + f.Next + "\n"
+		}
+		if err := p.printf("%s", line); err != nil {
+			return false, err
+		}
+	}
+	if r.InstallLink != "" {
+		return false, p.printf(textInvite, r.InstallLink, r.UserLink)
+	}
+	return r.Refused, nil
+}
+
+// questions are asked one after the other. From a terminal a wrong answer is
+// asked for again, from a pipe it is an error.
+type questions struct {
+	p  *process
+	in *bufio.Reader
+}
+
+func (q *questions) aboutYou(at place) (user, bot, zone string, err error) {
+	if user, err = q.ask(fmt.Sprintf(textAskUser, at.env.UserName), at.env.UserName, anyAnswer); err != nil {
+		return "", "", "", err
+	}
+	if bot, err = q.ask(fmt.Sprintf(textAskBot, at.env.BotName), at.env.BotName, anyAnswer); err != nil {
+		return "", "", "", err
+	}
+	zone, err = q.ask(fmt.Sprintf(textAskZone, at.env.ZoneName), at.env.ZoneName, zoneAnswer)
+	return user, bot, zone, err
+}
+
+func anyAnswer(string) error { return nil }
+
+func zoneAnswer(name string) error {
+	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
+		return fmt.Errorf(textBadZone, name)
+	}
+	return nil
+}
+
+// tokenAnswer is about the form alone; empty keeps what is set.
+func tokenAnswer(s string) error {
+	const fine = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+	if s != "" && (strings.Trim(s, fine) != "" || len(s) < 20 || len(s) > 200) {
+		return errors.New(textBadToken)
+	}
+	return nil
+}
+
+// token asks for the token without showing it. Empty keeps the one that is set,
+// which is checked again.
+func (q *questions) token(at place) (config.Secret, error) {
+	shown := textTokenNone
+	if at.env.DiscordToken != "" {
+		shown = textTokenKept
+	} else if err := q.p.printf(textHowToken); err != nil {
+		return "", err
+	}
+	answer, err := q.repeat(fmt.Sprintf(textAskToken, shown), q.hidden, tokenAnswer)
+	if answer == "" {
+		return at.env.DiscordToken, err
+	}
+	return config.Secret(answer), err
+}
+
+func (q *questions) ask(question, otherwise string, check func(string) error) (string, error) {
+	return q.repeat(question, q.line, func(answer string) error {
+		return check(or(answer, otherwise))
+	}, otherwise)
+}
+
+func or(answer, otherwise string) string {
+	if answer == "" {
+		return otherwise
+	}
+	return answer
+}
+
+// repeat asks until the answer passes; nothing at all means otherwise.
+func (q *questions) repeat(question string, read func() (string, error), check func(string) error, otherwise ...string) (string, error) {
+	for {
+		if err := q.p.printf("%s", question); err != nil {
+			return "", err
+		}
+		answer, err := read()
+		if err != nil {
+			return "", err
+		}
+		wrong := check(answer)
+		if wrong == nil {
+			return or(answer, strings.Join(otherwise, "")), nil
+		}
+		if !q.p.terminal() {
+			return "", wrong
+		}
+		if err := q.p.printf("%v\n", wrong); err != nil {
+			return "", err
+		}
+	}
+}
+
+// line reads one answer; the end of the input is the answer that nothing is.
+func (q *questions) line() (string, error) {
+	s, err := q.in.ReadString('\n')
+	if errors.Is(err, io.EOF) {
+		err = q.p.printf("\n")
+	} else if err == nil && !q.p.terminal() {
+		err = q.p.printf("\n") // nobody has pressed enter
+	}
+	return strings.TrimSpace(s), err
+}
+
+// hidden reads one answer that must not stand on the screen.
+func (q *questions) hidden() (string, error) {
+	f, ok := q.p.in.(*os.File)
+	if !ok || !q.p.terminal() {
+		return q.line()
+	}
+	data, err := term.ReadPassword(f.Fd())
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	return strings.TrimSpace(string(data)), q.p.printf("\n")
+}
+
+// writeVariables puts the zone and the token into .env, and leaves every other
+// line as it is. What was written is read back; where that is something else,
+// the file becomes what it was.
+func writeVariables(at place, zone string, token config.Secret) error {
+	names := "OLLIM_TIMEZONE=" + zone
+	return at.dir.Exclusive("env", func() error {
+		before, err := at.dir.Read(config.EnvFile)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("read %s: %w", config.EnvFile, err)
+		}
+		data := setLine(before, "OLLIM_TIMEZONE", zone)
+		if token != "" && token != at.env.DiscordToken {
+			names += " and DISCORD_TOKEN"
+			data = setLine(data, "DISCORD_TOKEN", token.Reveal())
+		}
+		if bytes.Equal(data, before) {
+			return nil
+		}
+		if err := at.dir.Write(config.EnvFile, data); err != nil {
+			return err
+		}
+		env, _, err := config.LoadEnv(func(string) string { return "" }, config.Flags{DataDir: at.dir.Root()})
+		inEnv := strings.Contains(names, "DISCORD_TOKEN")
+		if err == nil && env.ZoneName == zone && (!inEnv || env.DiscordToken == token) {
+			return nil
+		}
+		wrong := fmt.Errorf(textByHand, at.dir.Display()+"/"+config.EnvFile, names)
+		return errors.Join(wrong, at.dir.Write(config.EnvFile, before))
+	})
+}
+
+// setLine rewrites each line that sets a variable, or adds one at the end.
+func setLine(data []byte, name, value string) []byte {
+	form := regexp.MustCompile(`^(\x{feff}?[ \t]*(?:export[ \t]+)?` + name + `[ \t]*=[ \t]*)`)
+	var out bytes.Buffer
+	found := false
+	for line := range bytes.Lines(data) {
+		head := form.Find(line)
+		if head == nil {
+			out.Write(line)
+			continue
+		}
+		found = true
+		out.Write(head)
+		out.WriteString(value)
+		out.Write(line[len(bytes.TrimRight(line, "\r\n")):])
+	}
+	if found {
+		return out.Bytes()
+	}
+	if n := out.Len(); n > 0 && out.Bytes()[n-1] != '\n' {
+		out.WriteByte('\n')
+	}
+	fmt.Fprintf(&out, "%s=%s\n", name, value)
+	return out.Bytes()
+}

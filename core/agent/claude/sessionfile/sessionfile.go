@@ -1,0 +1,122 @@
+// Package sessionfile knows where the claude command keeps its sessions and how
+// a message of ours looks in them (claude-cli 9 and 13). It is names and values
+// only: it opens no file but to ask where a folder really lies, and must not
+// know engines, nor what was said.
+package sessionfile
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+const (
+	// Projects holds a folder for each working directory, and in it a file for
+	// each session.
+	Projects = "projects"
+	// Ext ends the name of a session's file; what stands before it is the id.
+	Ext = ".jsonl"
+	// LastBlock ends every message of ours. The CLI obeys "@path" and "/word" in
+	// the last text block of a message and nowhere else (claude-cli 13), so the
+	// last block is never the user's. It is constant for the sake of the prompt
+	// cache.
+	LastBlock = "(end of message)"
+	// slugLimit is how long a folder's name gets before the CLI cuts it and adds a
+	// hash.
+	slugLimit = 200
+)
+
+// ConfigDir is where the CLI with this environment keeps its files.
+func ConfigDir(env []string) string {
+	if dir := lookup(env, "CLAUDE_CONFIG_DIR"); dir != "" {
+		return dir
+	}
+	return filepath.Join(lookup(env, "HOME"), ".claude")
+}
+
+// lookup is the value of a variable; the last one of a name counts.
+func lookup(env []string, name string) string {
+	for _, v := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// Folder is the name of the folder for sessions that work in dir. The CLI takes
+// the real path, as the system tells it.
+func Folder(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = target
+	}
+	return Slug(dir)
+}
+
+// Slug is the name that a real path gets: everything but letters and digits as
+// "-", counted as UTF-16 as the CLI's language does; a long name is cut and told
+// apart by a hash of the whole path.
+func Slug(dir string) string {
+	units := utf16.Encode([]rune(dir))
+	slug := make([]byte, len(units))
+	var hash int32
+	for i, u := range units {
+		hash = hash*31 + int32(u)
+		slug[i] = '-'
+		if u < 0x80 && (u >= '0' && u <= '9' || u >= 'A' && u <= 'Z' || u >= 'a' && u <= 'z') {
+			slug[i] = byte(u)
+		}
+	}
+	if len(slug) <= slugLimit {
+		return string(slug)
+	}
+	n := int64(hash)
+	if n < 0 {
+		n = -n
+	}
+	return string(slug[:slugLimit]) + "-" + strconv.FormatInt(n, 36)
+}
+
+// Path is the file of a session that works in dir.
+func Path(configDir, dir, session string) string {
+	return filepath.Join(configDir, Projects, Folder(dir), session+Ext)
+}
+
+// Texts are the texts of a message's content, a string or blocks. Messages that
+// waited together arrive as one, block behind block: each of ours ends with
+// LastBlock. What is no content has no texts.
+func Texts(content json.RawMessage) []string {
+	var whole string
+	if json.Unmarshal(content, &whole) == nil {
+		return []string{strings.TrimSuffix(whole, "\n"+LastBlock)}
+	}
+	var blocks []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(content, &blocks) != nil {
+		return nil
+	}
+	var texts []string
+	var text strings.Builder
+	for _, b := range blocks {
+		switch {
+		case b.Type != "text":
+		case b.Text == LastBlock:
+			texts = append(texts, text.String())
+			text.Reset()
+		default:
+			text.WriteString(b.Text)
+		}
+	}
+	if text.Len() > 0 {
+		texts = append(texts, text.String())
+	}
+	return texts
+}

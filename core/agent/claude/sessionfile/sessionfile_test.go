@@ -1,0 +1,77 @@
+package sessionfile
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestAProjectsFolderIsNamedAsTheCLINamesIt(t *testing.T) {
+	long := "/tmp/expE/" + strings.Repeat(strings.Repeat("abcdefghij", 5)+"/", 4) + "x"
+	for dir, want := range map[string]string{ // as claude 2.1.197 has named them
+		"/tmp/expE/a_b.c-é😀Ü x": "-tmp-expE-a-b-c------x",
+		"/home/olli/Data":       "-home-olli-Data",
+		long:                    strings.NewReplacer("/", "-").Replace(long)[:200] + "-fzh49k",
+	} {
+		if diff := cmp.Diff(want, Slug(dir)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestAFolderIsNamedAfterTheRealPath(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, link := filepath.Join(root, "real"), filepath.Join(root, "link")
+	if err := os.Mkdir(target, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	if got := Folder(link); got != Slug(target) {
+		t.Errorf("the folder is %s, not %s", got, Slug(target))
+	}
+	if got, want := Path("/c", link, "an-id"), "/c/projects/"+Slug(target)+"/an-id.jsonl"; got != want {
+		t.Errorf("the path is %s, not %s", got, want)
+	}
+}
+
+func TestTheConfigurationIsFoundAsTheCLIFindsIt(t *testing.T) {
+	for want, env := range map[string][]string{
+		"/c":         {"HOME=/h", "CLAUDE_CONFIG_DIR=/c"},
+		"/h/.claude": {"HOME=/h"},
+		"/last":      {"CLAUDE_CONFIG_DIR=/first", "CLAUDE_CONFIG_DIR=/last"},
+	} {
+		if got := ConfigDir(env); got != want {
+			t.Errorf("%v gives %s, not %s", env, got, want)
+		}
+	}
+}
+
+// However messages are packed, each comes out as it went in.
+func TestMessagesThatWaitedTogetherComeApart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`[a-z@/ \n]{1,20}`)
+		want := rapid.SliceOfN(text, 1, 5).Draw(t, "messages")
+		var blocks []map[string]string
+		for _, m := range want {
+			blocks = append(blocks, map[string]string{"type": "image"}, map[string]string{"type": "text", "text": m},
+				map[string]string{"type": "text", "text": LastBlock})
+		}
+		content, err := json.Marshal(blocks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, Texts(content)); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}

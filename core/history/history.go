@@ -1,0 +1,201 @@
+// Package history reads what was said in earlier sessions of the claude command
+// (spec 06.6, 08): it lists them, shows one, searches their words, and sets what
+// the bot sent against when the user wrote next. It owns the reading of the
+// session files of the CLI and nothing else: it writes nothing, opens no file
+// outside of the CLI's projects folder but four of our state folder, and must
+// not know engines, surfaces or the command line.
+//
+// The files belong to another program and hold what strangers wrote: a line that
+// cannot be read is passed over, a line may have any length, and every text is
+// cleaned.
+package history
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"ollimbot/core/agent/claude/sessionfile"
+	"ollimbot/core/store"
+)
+
+// ErrNoSession says that no session has that id.
+var ErrNoSession = errors.New("no such session")
+
+// Options are the parts of a History. Dir and ConfigDir are required.
+type Options struct {
+	Dir       *store.Dir
+	ConfigDir string         // where the claude command keeps its files
+	Zone      *time.Location // of the times in the answers; nil is UTC
+	Log       *slog.Logger   // nil is silent
+}
+
+// History reads sessions. Use New; its methods only read, and may be called by
+// several goroutines.
+type History struct{ o Options }
+
+// New is the history of a data directory. Nothing is read yet.
+func New(o Options) *History {
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &History{o}
+}
+
+// folders is the projects folder of the CLI, as a root that no name and no
+// symbolic link leads out of. Nil means that there is none.
+func (h *History) folders() (*os.Root, error) {
+	root, err := os.OpenRoot(filepath.Join(h.o.ConfigDir, sessionfile.Projects))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the folder of the sessions: %w", err)
+	}
+	return root, nil
+}
+
+// found is a session's file.
+type found struct {
+	id, folder string
+	size       int64
+	changed    time.Time
+}
+
+func (f found) name() string { return f.folder + "/" + f.id + sessionfile.Ext }
+
+// find lists the session files that changed at or after since, newest first:
+// those of this data directory, or of every folder.
+func (h *History) find(root *os.Root, since time.Time, all bool) []found {
+	folders := []string{sessionfile.Folder(h.o.Dir.Root())}
+	if all {
+		folders = names(root, ".")
+	}
+	var list []found
+	for _, folder := range folders {
+		for _, name := range names(root, folder) {
+			id, ok := strings.CutSuffix(name, sessionfile.Ext)
+			if !ok || !validID(id) || strings.HasPrefix(id, "agent-") {
+				continue // a subagent's file is a part of its session
+			}
+			info, err := root.Lstat(folder + "/" + name)
+			if err != nil || !info.Mode().IsRegular() || info.ModTime().Before(since) {
+				continue
+			}
+			list = append(list, found{id, folder, info.Size(), info.ModTime()})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b found) int {
+		if c := b.changed.Compare(a.changed); c != 0 {
+			return c
+		}
+		return strings.Compare(a.id, b.id)
+	})
+	return list
+}
+
+// names are the names in a folder; none where it cannot be read.
+func names(root *os.Root, folder string) []string {
+	f, err := root.OpenFile(folder, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }() // only read
+	list, _ := f.Readdirnames(-1)
+	return list
+}
+
+// open opens a session's file. A pipe in its place must not make us wait.
+func open(root *os.Root, name string) (*os.File, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		_ = f.Close()
+		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file", name))
+	}
+	return f, nil
+}
+
+// read calls f with each entry of a session, oldest first, until it says no. Of
+// lines that seen knows already it makes no entries; a nil seen knows none.
+func (h *History) read(root *os.Root, s found, seen map[string]bool, f func(Entry) bool) error {
+	file, err := open(root, s.name())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // only read
+	var fork forking
+	return eachLine(file, func(data []byte) bool {
+		l, ok := readLine(data)
+		if !ok {
+			return true
+		}
+		copied := fork.copied(l)
+		if seen != nil && l.uuid != "" {
+			if seen[l.uuid] {
+				return true
+			}
+			seen[l.uuid] = true
+		}
+		for i, e := range l.entries() {
+			e.counts = i == 0 && l.counts()
+			if e.Copied = copied; !e.At.IsZero() {
+				e.At = e.At.In(h.o.Zone)
+			}
+			if !f(e) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// skipped logs that a file was passed over: the others are still of use.
+func (h *History) skipped(s found, err error) {
+	h.o.Log.Warn("session was not read", "session", s.id, "error", err)
+}
+
+// forking tells what a fork has copied from what is its own. The CLI copies the
+// parent's lines with their times when the fork gets its first message, and
+// notes that message before it: so lines older than the first time of the file
+// are copies, up to the first that is not.
+type forking struct {
+	began time.Time // the first time of the file
+	begun bool      // a message was seen
+	own   bool      // and one that is no copy
+}
+
+func (f *forking) copied(l line) bool {
+	if f.began.IsZero() {
+		f.began = l.at
+	}
+	if l.kind != other {
+		f.begun = true
+		f.own = f.own || !l.at.Before(f.began)
+	}
+	return !f.own
+}
+
+// validID keeps what is no id away from paths: an id is letters, digits, dots,
+// dashes and underscores, and begins with a letter or a digit.
+func validID(id string) bool {
+	const most = 200
+	if id == "" || len(id) > most || strings.ContainsAny(id[:1], "-._") {
+		return false
+	}
+	return !strings.ContainsFunc(id, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '.' && r != '_' && r != '-'
+	})
+}

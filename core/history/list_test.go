@@ -1,0 +1,279 @@
+package history
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/agent/claude/sessionfile"
+)
+
+const (
+	mainID = "0f6a2f0e-7a67-4a1e-9f55-0c5be1b3a001"
+	forkID = "3d0b9a52-51f0-4df4-8a6e-8a3c2c5bb002"
+	runID  = "77777777-51f0-4df4-8a6e-8a3c2c5bb003"
+)
+
+// talk is the main session of these tests.
+func talk() []string {
+	return []string{
+		queued(at(0)), headed(at(0), "Where is the red key?"),
+		calls(at(1), "Bash", map[string]any{"command": "find key"}), gives(at(1), "under the mat\nreally", false),
+		answers(at(1), "Under the mat."),
+		headed(at(60), "Thanks!"), answers(at(60), "Any time."),
+		`{"type":"last-prompt","lastPrompt":"Thanks!"}`,
+	}
+}
+
+// branch is a fork of it: a copy with the times of the original, behind the
+// note of its own first message.
+func branch(began time.Time, own ...string) []string {
+	return append(append([]string{`{"type":"mode","mode":"normal"}`, queued(began)}, talk()[1:7]...), own...)
+}
+
+// family is a main session with an interactive fork and a background run.
+func family(t testing.TB) *world {
+	w := newWorld(t)
+	w.session(mainID, at(61), talk()...)
+	w.session(forkID, at(95), branch(at(90), headed(at(90), "[fork-started] You are inside a fork.\n\nTopic: plants"),
+		answers(at(91), "Which plant?"), headed(at(94), "The ficus."), answers(at(95), "Water it."))...)
+	w.session(runID, at(181), branch(at(180), headed(at(180), "[routine-bg:9a8b7c6d] You run in the background.\n\nMedication time."),
+		calls(at(181), "mcp__discord__ping_user", map[string]any{"message": "Take the blue pill."}), gives(at(181), "sent", false),
+		answers(at(181), "Done."))...)
+	w.state("session_history.jsonl", fmt.Sprintf(`{"session_id": %q, "event": "created", "timestamp": "2026-11-21T12:00:00+00:00", "parent_session_id": null}
+not a line
+{"session_id": %q, "event": "interactive_fork", "timestamp": "2026-11-21T13:30:00+00:00", "parent_session_id": %q}
+{"session_id": %q, "event": "bg_fork", "timestamp": "2026-11-21T15:01:00+00:00", "parent_session_id": %q}
+`, mainID, forkID, mainID, runID, mainID))
+	w.state("fork_runs.jsonl", fmt.Sprintf(`{"id":"1a2b3c4d","task":"9a8b7c6d","kind":"routine","title":"Medication","state":"done",`+
+		`"queued":%q,"started":%q,"ended":%q,"session":%q,"parent":%q,"pings":1}`+"\n",
+		stamp(at(180)), stamp(at(180)), stamp(at(181)), runID, mainID))
+	return w
+}
+
+func listed(t *testing.T, h *History, q Query) ([]Session, int) {
+	t.Helper()
+	if q.Limit == 0 {
+		q.Limit = 100
+	}
+	list, more, err := h.List(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list, more
+}
+
+func TestAListTellsWhatEachSessionWas(t *testing.T) {
+	w := family(t)
+	got, more := listed(t, w.history(), Query{})
+	folder := sessionfile.Folder(w.dir.Root())
+	want := []Session{
+		{
+			ID: runID, Folder: folder, Kind: Background, Parent: mainID, Title: "Medication",
+			Words: "[routine-bg:9a8b7c6d] You run in the background. Medication time.", Started: at(180), Last: at(181), Messages: 2, Exact: true,
+		},
+		{
+			ID: forkID, Folder: folder, Kind: Fork, Parent: mainID,
+			Words: "[fork-started] You are inside a fork. Topic: plants", Started: at(90), Last: at(95), Messages: 4, Exact: true,
+		},
+		{ID: mainID, Folder: folder, Kind: Main, Words: "Where is the red key?", Started: at(0), Last: at(60), Messages: 4, Exact: true},
+	}
+	// Line breaks become spaces, one for each.
+	for i := range got {
+		got[i].Words = strings.Join(strings.Fields(got[i].Words), " ")
+	}
+	if diff := cmp.Diff(want, got); diff != "" || more != 0 {
+		t.Error(more, diff)
+	}
+}
+
+func TestAForkThatBecameTheMainSessionIsMain(t *testing.T) {
+	w := family(t)
+	w.state("session_history.jsonl", fmt.Sprintf(`{"session_id": %q, "event": "interactive_fork"}
+{"session_id": %q, "event": "swapped", "parent_session_id": %q}
+{"session_id": %q, "event": "restarting"}`, forkID, forkID, mainID, forkID))
+	for _, s := range first(listed(t, w.history(), Query{})) {
+		want := map[string]Kind{mainID: Other, forkID: Main, runID: Background}[s.ID] // the ledger knows the run
+		if s.Kind != want {
+			t.Errorf("%s is %s, not %s", s.ID, s.Kind, want)
+		}
+	}
+}
+
+func first[T any](list T, _ int) T { return list }
+
+func TestAListCanBeShortened(t *testing.T) {
+	w := family(t)
+	w.put(filepath.Join(w.config, sessionfile.Projects, "-elsewhere", "eeeeeeee-0.jsonl"), answers(at(5), "far away")+"\n", at(300))
+	h := w.history()
+	if list, more := listed(t, h, Query{Limit: 1}); len(list) != 1 || list[0].ID != runID || more != 2 {
+		t.Errorf("%v and %d more", list, more)
+	}
+	if list, _ := listed(t, h, Query{Since: at(70)}); len(list) != 2 {
+		t.Errorf("%v", list)
+	}
+	if list, _ := listed(t, h, Query{All: true}); len(list) != 4 {
+		t.Errorf("%v", list)
+	}
+}
+
+func TestWithoutSessionsThereIsNoHistory(t *testing.T) {
+	h := newWorld(t).history()
+	if list, more := listed(t, h, Query{All: true}); len(list) != 0 || more != 0 {
+		t.Errorf("%v, %d", list, more)
+	}
+	if hits, _, err := h.Search([]string{"a"}, time.Time{}); len(hits) != 0 || err != nil {
+		t.Errorf("%v, %v", hits, err)
+	}
+	if events, _, err := h.Pings(time.Time{}); len(events) != 0 || err != nil {
+		t.Errorf("%v, %v", events, err)
+	}
+}
+
+// What leads out of the projects folder, or is no file, is not opened.
+func TestNothingOutsideOfTheProjectsFolderIsRead(t *testing.T) {
+	w := family(t)
+	secret := filepath.Join(t.TempDir(), "secret.jsonl")
+	w.put(secret, answers(at(5), "the secret")+"\n", at(300))
+	folder := filepath.Dir(w.file("x"))
+	for link, target := range map[string]string{
+		filepath.Join(folder, "11111111-0.jsonl"):                              secret,
+		filepath.Join(w.config, sessionfile.Projects, "-linked"):               filepath.Dir(secret),
+		filepath.Join(w.config, sessionfile.Projects, "-linked-file"):          secret,
+		filepath.Join(w.config, sessionfile.Projects, "-elsewhere", "x.jsonl"): "../../../secret.jsonl",
+	} {
+		if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(folder, "22222222-0.jsonl"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	mkfifo(t, filepath.Join(folder, "33333333-0.jsonl"))
+	h := w.history()
+	if list, _ := listed(t, h, Query{All: true}); len(list) != 3 {
+		t.Errorf("%v", list)
+	}
+	if hits, _, err := h.Search([]string{"secret"}, time.Time{}); len(hits) != 0 || err != nil {
+		t.Errorf("%v, %v", hits, err)
+	}
+	for _, id := range []string{
+		"", ".", "..", "11111111-0", "22222222-0", "33333333-0", "../-linked/secret", "-linked/secret", "secret", mainID + "/", "*", "a\x00", "-x",
+	} {
+		if c, err := h.Show(id, Full()); err == nil {
+			t.Errorf("%q shows %v", id, c)
+		}
+	}
+}
+
+// large is a conversation of n exchanges of about a kilobyte each.
+func large(n int) []string {
+	lines := []string{queued(at(0))}
+	for i := range n {
+		lines = append(lines, headed(at(i), fmt.Sprint("question ", i)), answers(at(i), strings.Repeat("word ", 100)))
+	}
+	return lines
+}
+
+func TestALargeSessionIsEstimatedFromItsEnds(t *testing.T) {
+	w := newWorld(t)
+	w.session("aaaaaaaa-1", at(600), large(500)...)
+	list, _ := listed(t, w.history(), Query{})
+	s := list[0]
+	if s.Exact || s.Messages < 900 || s.Messages > 1100 || s.Words != "question 0" || !s.Started.Equal(at(0)) || !s.Last.Equal(at(499)) {
+		t.Errorf("%+v", s)
+	}
+	c, err := w.history().Show("aaaaaaaa-1", Brief())
+	if err != nil || c.Messages != 1000 || !c.Exact || c.Earlier != 800 || len(c.Entries) != 200 || c.Entries[199].At != at(499) {
+		t.Errorf("%v: %+v, %d entries", err, c.Session, len(c.Entries))
+	}
+}
+
+// The own part of a fork is exact, even behind a long copy, and where it is
+// itself longer than the part that is read at first.
+func TestAForkOfALargeSessionIsCountedExactly(t *testing.T) {
+	for _, exchanges := range []int{1, 40, 300} {
+		w := newWorld(t)
+		lines := append([]string{queued(at(1000))}, large(500)[1:]...)
+		for i := range exchanges {
+			lines = append(lines, headed(at(1000+i), fmt.Sprint("own ", i)), answers(at(1000+i), strings.Repeat("word ", 100)))
+		}
+		w.session("aaaaaaaa-1", at(2000), lines...)
+		s := first(listed(t, w.history(), Query{}))[0]
+		if !s.Exact || s.Messages != 2*exchanges || s.Words != "own 0" || !s.Started.Equal(at(1000)) {
+			t.Errorf("%d exchanges: %+v", exchanges, s)
+		}
+	}
+}
+
+func TestPicturesDoNotHideTheMessages(t *testing.T) {
+	picture := lineOf(at(1), "user", "user", []map[string]any{
+		{"type": "image", "source": map[string]string{"type": "base64", "data": strings.Repeat("A", 2<<20)}},
+		{"type": "text", "text": "What is it?"},
+		{"type": "text", "text": sessionfile.LastBlock},
+	}, "")
+	w := newWorld(t)
+	w.session("aaaaaaaa-1", at(9), queued(at(0)), picture, answers(at(2), "A cat."), strings.Replace(picture, stamp(at(1)), stamp(at(2)), 1))
+	s := first(listed(t, w.history(), Query{}))[0]
+	if s.Words != "What is it?" || s.Messages != 3 || !s.Last.Equal(at(2)) {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestUnreadableLinesArePassedOver(t *testing.T) {
+	w := newWorld(t)
+	w.session("aaaaaaaa-1", at(9), "", "\x00\xff", "[]", `{"type":"user","timestamp":7,"message":{"content":{"a":1}}}`, `{"type":"assistant","message":{"content":[7,{"type":"text"}]}}`,
+		headed(at(1), "good \x1b[31mword"), `{"type":"user","timestamp":"`+stamp(at(2))+`","message":{"content":"torn`)
+	h := w.history()
+	s := first(listed(t, h, Query{}))[0]
+	if s.Words != "good word" || !s.Last.Equal(at(1)) {
+		t.Errorf("%+v", s)
+	}
+	c, err := h.Show("aaaaaaaa-1", Full())
+	if diff := cmp.Diff([]string{"user good word"}, talked(c.Entries)); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+}
+
+func BenchmarkList500(b *testing.B) {
+	w := newWorld(b)
+	lines := large(500) // half a megabyte each
+	for i := range 500 {
+		if i%10 == 0 {
+			w.session(fmt.Sprintf("%08x-main", i), at(i), lines...)
+			continue
+		}
+		w.session(fmt.Sprintf("%08x-fork", i), at(i), append(append([]string{queued(at(1000 + i))}, lines[1:]...),
+			headed(at(1000+i), "[routine-bg:9a8b7c6d] Do it."), answers(at(1000+i), "Done."))...)
+	}
+	h := w.history()
+	for b.Loop() {
+		if list, _, err := h.List(Query{Limit: 500}); len(list) != 500 || err != nil {
+			b.Fatal(len(list), err)
+		}
+	}
+}
+
+func BenchmarkSearch500(b *testing.B) {
+	w := newWorld(b)
+	lines := large(500)
+	w.session("00000000-main", at(0), lines...)
+	for i := range 499 {
+		w.session(fmt.Sprintf("%08x-fork", i+1), at(i), append(append([]string{queued(at(1000 + i))}, lines[1:]...),
+			headed(at(1000+i), "[routine-bg:9a8b7c6d] Do it."), answers(at(1000+i), "Done."))...)
+	}
+	h := w.history()
+	for b.Loop() {
+		if hits, _, err := h.Search([]string{"question", "77"}, time.Time{}); len(hits) == 0 || err != nil {
+			b.Fatal(len(hits), err)
+		}
+	}
+}
