@@ -6,6 +6,7 @@ import (
 	"charm.land/bubbles/v2/key"
 
 	"ollimbot/core"
+	"ollimbot/core/clean"
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -82,7 +83,8 @@ func (r *root) light(ok bool, name, model, state string, long bool) []widget.Spa
 		if !ok {
 			shade = theme.Bad
 		}
-		spans = append(spans, widget.Span{Role: shade, Text: " " + state})
+		// Trouble can be a whole sentence: E shows it in full.
+		spans = append(spans, widget.Span{Role: shade, Text: " " + clean.Cut(clean.Line(state), max(8, r.w/3))})
 	}
 	return spans
 }

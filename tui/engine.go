@@ -20,6 +20,7 @@ func enginePage(s *core.Snapshot) *page {
 	row(textEngineName, "%s %s", e.Name, e.Version)
 	row(textEngineModel, "%s", e.Model)
 	row(textEngineState, "%s", e.State)
+	row(textSurfaceName, "%s %s", s.Surface.Name, s.Surface.State)
 	if e.Warning != "" {
 		row(textEngineWarning, "%s", e.Warning)
 	}

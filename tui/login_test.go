@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -66,4 +67,19 @@ func TestWhatCameInOverWebhooksIsShown(t *testing.T) {
 		s.press("H")
 		s.sees("github-ci", "412 bytes", "(unknown)", "refused 401 ×3", "held (title)")
 	})
+}
+
+func TestTroubleThatIsASentenceLeavesTheTopLineItsWords(t *testing.T) {
+	for _, w := range []int{80, 120, 160} {
+		play(t, setup{w: w, h: 30}, func(s *stage) {
+			s.bot.change(func(c *core.Snapshot) {
+				c.Surface = core.SurfaceStatus{Name: "Discord", State: "down since 14:02: " + strings.Repeat("the network is unreachable ", 5)}
+				c.Engine.OK, c.Engine.State = false, strings.Repeat("not logged in to Claude ", 6)
+			})
+			time.Sleep(100 * time.Millisecond)
+			s.sees("Discord down since")
+			s.press("E")
+			s.sees("network is unreachable")
+		})
+	}
 }

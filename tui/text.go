@@ -50,6 +50,7 @@ const (
 	textNoDeliveries = "Nothing came in. WEBHOOK_PORT and WEBHOOK_SECRET switch webhooks on; a file in webhooks/ makes one."
 	textNoSuchHook   = "(unknown)"
 
+	textSurfaceName     = "surface"
 	textEngineTitle     = "Engine"
 	textEngineName      = "engine"
 	textEngineModel     = "model"

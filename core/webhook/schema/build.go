@@ -299,8 +299,11 @@ func (r *reader) logic() *logicRules {
 		all: r.several("allOf"), some: r.several("anyOf"), one: r.several("oneOf"),
 		not: r.one("not"), condition: r.one("if"),
 	}
-	if l.condition != nil {
-		l.yes, l.noes = r.one("then"), r.one("else")
+	if l.condition != nil && r.schema["if"] != false {
+		l.yes = r.one("then")
+	}
+	if l.condition != nil && r.schema["if"] != true {
+		l.noes = r.one("else")
 	}
 	return l
 }

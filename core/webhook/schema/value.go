@@ -166,7 +166,7 @@ func appendCanonical(b []byte, v any) []byte {
 		return append(b, '}')
 	}
 	if kindOf(v) != number {
-		return append(b, '?')
+		return appendText(append(b, '?'), fmt.Sprint(v))
 	}
 	b = append(b, 'n')
 	if s := numeral(v); plain(s) {
