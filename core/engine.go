@@ -37,8 +37,11 @@ func (b *Bot) engineStatus() EngineStatus {
 		status := r.Status()
 		s.Version, s.Warning, s.Processes = status.Version, status.Warning, status.Processes
 		s.LoginNeeded, s.LoginURL = status.LoginNeeded, status.LoginURL
-		if status.Problem != "" {
+		switch {
+		case status.Problem != "":
 			s.State, s.OK = status.Problem, false
+		case status.Warning != "":
+			s.State = status.Warning
 		}
 	}
 	b.main.mu.Lock()

@@ -89,11 +89,23 @@ func TestEveryMistakeIsASentenceWithoutTheValue(t *testing.T) {
     mail: {type: string, format: email}
     re: {type: string, format: regex}
 `, "Go"))
+	deep := parsed(t, spec(`  properties:
+    no: false
+    not: {not: {type: string}}
+    self: {$ref: "#/definitions/self"}
+    most: {allOf: [{multipleOf: 2}, {uniqueItems: true}, {contains: {type: string}}]}
+  definitions: {self: {allOf: [{$ref: "#/definitions/self"}]}}
+  if: {required: [no]}
+  then: {required: [yes]}
+`, "Go"))
 	for _, c := range []struct {
 		spec    Spec
 		payload string
 		want    []string
 	}{
+		{deep, `{"no":"hush","not":"hush","self":1}`, []string{"no does not fit the spec", "not does not fit the spec", "self does not fit the spec", "yes is required"}},
+		{deep, `{"most":[1,1.0]}`, []string{"most does not fit the spec (contains)", "most does not fit the spec (uniqueItems)"}},
+		{deep, `{"most":3}`, []string{"most does not fit the spec (multipleOf)"}},
 		{ci, `{}`, []string{"repo is required", "status is required"}},
 		{ci, `{"repo":"a","status":"hush"}`, []string{"status must be one of success, failure, cancelled"}},
 		{ci, `{"repo":7,"status":"success","run":"hush"}`, []string{"repo must be string, not number", "run must be integer, not string"}},
@@ -127,6 +139,17 @@ func TestAnAnswerStaysShortHoweverMuchIsWrong(t *testing.T) {
 	r := refused(t, parsed(t, ciSpec), `{"repo":"a","status":"success"`+b.String()+`}`)
 	if len(r.Details) != maxSentences+1 || r.Details[maxSentences] != "and 680 more" {
 		t.Errorf("%d details, the last %q", len(r.Details), r.Details[len(r.Details)-1])
+	}
+}
+
+// A sender who found a spec that doubles at each level could else keep the
+// machine busy for years.
+func TestAPayloadThatTakesTooLongToCheckIsRefused(t *testing.T) {
+	branch := "{properties: {a: {$ref: \"#\"}}, required: [b]}"
+	s := parsed(t, spec("  anyOf: ["+branch+", "+branch+"]\n", "Go"))
+	r := refused(t, s, strings.Repeat(`{"b":1,"a":`, maxNesting-1)+`{"c":"hush"}`+strings.Repeat("}", maxNesting-1))
+	if diff := cmp.Diff([]string{"the payload takes too many steps to check; send less, or simplify the spec"}, r.Details); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -21,7 +21,7 @@ type Fields struct {
 	compiled *schema.Schema
 }
 
-// compile makes a validator of the mapping. An error is a *fault.
+// compile makes a validator of the mapping, and takes over its value. An error is a *fault.
 func compile(m *mapping) (f Fields, err error) {
 	root, ok := m.value.(map[string]any)
 	if !ok {

@@ -45,11 +45,12 @@ func Compile(value any) (*Schema, error) {
 // no more are looked for.
 func (s *Schema) Validate(value any) []Problem {
 	r := run{refs: s.refs}
-	if r.check(s.root, value) {
-		return nil
-	}
-	if r.steps > maxSteps {
+	fits := r.check(s.root, value)
+	if r.steps > maxSteps { // whatever the verdict: below a "not" giving up looks like a fit
 		return []Problem{{Keyword: Exhausted}}
+	}
+	if fits {
+		return nil
 	}
 	sortProblems(r.problems)
 	return r.problems

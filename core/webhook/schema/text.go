@@ -16,7 +16,7 @@ const (
 	cureID       = `the $id %s would move what references mean; delete it, and refer to this part as "#/definitions/NAME"`
 	cureDraft    = "the schema is read as draft 7, not as %s; delete the $schema"
 	cureDeep     = "it nests too deeply; write it flatter"
-	cureType     = "a %s stands here; write a %s"
+	cureType     = "it is of the type %s; write one of the type %s"
 	cureEnum     = "this is not known here; write %s"
 	cureEmpty    = "the list is empty; write at least one entry"
 	cureTwice    = "an entry comes twice; keep one of them"

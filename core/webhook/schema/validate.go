@@ -123,7 +123,7 @@ func (r *run) judge(n *node, v any) bool {
 	case n.enum != nil && !r.among(n.enum, v):
 		return r.fail(Problem{Keyword: "enum", Want: n.enum.want})
 	}
-	ok := true
+	var ok bool
 	switch v := v.(type) {
 	case map[string]any:
 		ok = n.objects == nil || r.object(n.objects, v)

@@ -1,0 +1,283 @@
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func decoded(t testing.TB, text string) any {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
+func compiled(t testing.TB, text string) *Schema {
+	t.Helper()
+	s, err := Compile(decoded(t, text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return s
+}
+
+func TestTheCornersOfTheDraft(t *testing.T) {
+	for _, c := range []struct{ schema, fits, fails string }{
+		{`true`, `1`, ``},
+		{`false`, ``, `1`},
+		{`{}`, `null`, ``},
+		{`{"type":"integer"}`, `1.0 10e-1 0.5e1 -0 12345678901234567890`, `1.5 "1" true 1e-1`},
+		{`{"type":["integer","null"]}`, `null 2`, `2.5 []`},
+		{`{"type":"number"}`, `1 1.5`, `"1" null`},
+		{`{"const":1}`, `1.0 1e0`, `true "1" 1.0000000000000000000001`},
+		{`{"const":false}`, `false`, `0 null`},
+		{`{"const":null}`, `null`, `0 "" false`},
+		{`{"enum":[{"a":1,"b":[2]}]}`, `{"b":[2.0],"a":1}`, `{"a":1} {"a":1,"b":[2,2]}`},
+		{`{"enum":["","n1;"]}`, `"" "n1;"`, `1 []`},
+		{`{"minLength":2,"maxLength":2}`, `"éé" "日本" "𝄞𝄞" 5`, `"é" "aaa"`},
+		{`{"pattern":"b"}`, `"abc" 1`, `"ac" ""`},
+		{`{"minimum":1.5,"maximum":9007199254740992}`, `1.5 "x"`, `1.49999999999999999999 9007199254740993`},
+		{`{"exclusiveMinimum":0,"exclusiveMaximum":1}`, `0.5`, `0 1 -0 1.0`},
+		{`{"multipleOf":0.01}`, `0.29 1.1 0 -3.07 "x"`, `0.295`},
+		{`{"multipleOf":1e-20}`, `1 1e-20`, `1.5e-20`},
+		{`{"maxItems":1.0}`, `[1]`, `[1,2]`},
+		{`{"required":["a"],"minProperties":1}`, `{"a":null} []`, `{} {"b":1}`},
+		{`{"properties":{"a":false}}`, `{"b":1} 1`, `{"a":1}`},
+		{`{"properties":{"a":{}},"patternProperties":{"^b":{"type":"null"}},"additionalProperties":false}`, `{"a":1,"b1":null}`, `{"c":1} {"b":1}`},
+		{`{"patternProperties":{"a":{"minimum":2},"b":{"maximum":3}}}`, `{"ab":2.5}`, `{"ab":1} {"ab":4}`},
+		{`{"additionalProperties":{"type":"null"}}`, `{"a":null}`, `{"a":1}`},
+		{`{"propertyNames":{"maxLength":1}}`, `{"a":"long"} "long"`, `{"ab":1}`},
+		{`{"propertyNames":false}`, `{}`, `{"a":1}`},
+		{`{"dependencies":{"a":["b"],"c":{"maxProperties":1}}}`, `{"a":1,"b":1} {"c":1} {"d":1} 1`, `{"a":1} {"c":1,"d":1}`},
+		{`{"items":{"type":"null"},"additionalItems":false}`, `[null,null] []`, `[1]`},
+		{`{"items":[{"type":"null"}],"additionalItems":false}`, `[null] []`, `[null,null] [1]`},
+		{`{"items":[true],"additionalItems":{"type":"null"}}`, `[1,null] []`, `[1,1]`},
+		{`{"additionalItems":false}`, `[1,2]`, ``},
+		{`{"items":[true,false]}`, `[1] []`, `[1,2]`},
+		{`{"contains":{"minimum":5}}`, `[1,6] {}`, `[] [1]`},
+		{`{"uniqueItems":true}`, `[1,true,"1"] [[1],[2]] [{"a":1},{"a":2}] [0,false,null,""]`, `[1,1.0] [[1.0],[1]] [{"a":1,"b":2},{"b":2,"a":1}]`},
+		{`{"uniqueItems":false}`, `[1,1]`, ``},
+		{`{"not":{"type":"string"}}`, `1`, `"x"`},
+		{`{"allOf":[{"minimum":1},{"maximum":2}]}`, `1`, `0 3`},
+		{`{"anyOf":[{"type":"null"},{"minimum":2}]}`, `null 2 "x"`, `1`},
+		{`{"oneOf":[{"minimum":2},{"multipleOf":2}]}`, `3 0`, `1 4 "x"`},
+		{`{"if":{"minimum":10},"then":{"multipleOf":10},"else":{"multipleOf":2}}`, `20 4`, `15 3`},
+		{`{"then":false,"else":false}`, `1`, ``},
+		{`{"if":true,"else":{"$ref":"#/definitions/lost"}}`, `1`, ``},
+		{`{"$ref":"#/definitions/a","definitions":{"a":{"type":"string"}},"const":5,"minLength":9}`, `"x"`, `5`},
+		{`{"properties":{"$ref":{"type":"string"}}}`, `{"$ref":"x"}`, `{"$ref":1}`},
+		{`{"items":{"$ref":"#/definitions/a~1b~0c%25"},"definitions":{"a/b~c%":{"type":"null"}}}`, `[null]`, `[1]`},
+		{`{"items":{"$ref":"#/x/0"},"x":[{"type":"null"}]}`, `[null]`, `[1]`},
+		{`{"properties":{"next":{"$ref":"#"},"v":{"type":"integer"}},"additionalProperties":false}`, `{"next":{"next":{"v":1}}}`, `{"next":{"next":{"w":1}}}`},
+		{`{"$id":"http://example.com/x","properties":{"a":{"$id":"#/properties/a","$ref":"#/definitions/a"}},"definitions":{"a":{"$id":"#a","type":"null"}}}`, `{"a":null}`, `{"a":1}`},
+		{`{"format":"email","contentEncoding":"base64","default":7,"examples":[1],"foo":{"type":8}}`, `"no mail"`, ``},
+		{`{"definitions":{"a":{"$ref":"#/definitions/lost"}}}`, `1`, ``},
+	} {
+		s := compiled(t, c.schema)
+		for _, side := range []struct {
+			list string
+			fits bool
+		}{{c.fits, true}, {c.fails, false}} {
+			d := json.NewDecoder(strings.NewReader(side.list))
+			d.UseNumber()
+			for d.More() {
+				var v any
+				if err := d.Decode(&v); err != nil {
+					t.Fatalf("%s: %v", side.list, err)
+				}
+				if problems := s.Validate(v); (len(problems) == 0) != side.fits {
+					t.Errorf("%s against %s: %+v", v, c.schema, problems)
+				}
+			}
+		}
+	}
+}
+
+func TestAProblemSaysWhereAndWhatWasExpected(t *testing.T) {
+	s := compiled(t, `{"required":["z"],"additionalProperties":false,"properties":{
+		"a":{"items":{"type":["string","null"]}},"b":{"enum":[1,"x"]},"c":{"maxLength":3},"d":{"minimum":1.50},"e":{"pattern":"^x"},"f":{"minItems":2},"g":{"anyOf":[false]}}}`)
+	got := s.Validate(decoded(t, `{"a":["x",1],"b":"hush","c":"hush","d":1,"e":"hush","f":[],"g":1,"h":1}`))
+	want := []Problem{
+		{Path: []string{"a", "1"}, Keyword: "type", Want: []string{"null", "string"}, Kind: "number"},
+		{Path: []string{"b"}, Keyword: "enum", Want: []any{json.Number("1"), "x"}},
+		{Path: []string{"c"}, Keyword: "maxLength", Want: 3, Count: 4},
+		{Path: []string{"d"}, Keyword: "minimum", Want: json.Number("1.50")},
+		{Path: []string{"e"}, Keyword: "pattern", Want: "^x"},
+		{Path: []string{"f"}, Keyword: "minItems", Want: 2},
+		{Path: []string{"g"}, Keyword: "anyOf"},
+		{Path: []string{"h"}, Keyword: "additionalProperties"},
+		{Path: []string{"z"}, Keyword: "required"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAMistakeOfASchemaHasItsPlaceAndItsCure(t *testing.T) {
+	for schema, want := range map[string]string{
+		`5`:                                                     `schema at "#": it is of the type number; write one of the type boolean or object`,
+		`{"items":[5]}`:                                         `schema at "#/items/0": it is of the type number; write one of the type boolean or object`,
+		`{"properties":{"a/b":{"type":"text"}}}`:                `schema at "#/properties/a~1b/type": this is not known here; write array or boolean or integer or null or number or object or string`,
+		`{"type":["null","null"]}`:                              `schema at "#/type": this is not known here; write array or boolean or integer or null or number or object or string`,
+		`{"maxLength":-1}`:                                      `schema at "#/maxLength": the number is too small; write one from 0 on`,
+		`{"maxLength":1.5}`:                                     `schema at "#/maxLength": it is of the type number; write one of the type integer`,
+		`{"maximum":1e401}`:                                     `schema at "#/maximum": the number is out of bounds; write a smaller one`,
+		`{"multipleOf":0}`:                                      `schema at "#/multipleOf": the number is too small; write one above 0`,
+		`{"enum":[]}`:                                           `schema at "#/enum": the list is empty; write at least one entry`,
+		`{"enum":[1,1.0]}`:                                      `schema at "#/enum": an entry comes twice; keep one of them`,
+		`{"required":["a","a"]}`:                                `schema at "#/required": an entry comes twice; keep one of them`,
+		`{"allOf":[{"pattern":"(?=a)"}]}`:                       `schema at "#/allOf/0/pattern": the pattern "(?=a)" cannot be used; write a regular expression without look-ahead, look-behind and back-references`,
+		`{"patternProperties":{"(":{}}}`:                        `schema at "#/patternProperties/(": the pattern "(" cannot be used; write a regular expression without look-ahead, look-behind and back-references`,
+		`{"not":{"$ref":"http://x/y#/z"}}`:                      `schema at "#/not/$ref": the reference "http://x/y#/z" leads out of the schema; write "#/definitions/NAME", and put that part below definitions`,
+		`{"$ref":"#anchor"}`:                                    `schema at "#/$ref": the reference "#anchor" leads out of the schema; write "#/definitions/NAME", and put that part below definitions`,
+		`{"$ref":"#/definitions/a"}`:                            `schema at "#/$ref": the reference "#/definitions/a" leads nowhere; put that part below definitions`,
+		`{"$ref":"#/x/01","x":[true,true]}`:                     `schema at "#/$ref": the reference "#/x/01" leads nowhere; put that part below definitions`,
+		`{"$ref":"#/required","required":["a"]}`:                `schema at "#/required": it is of the type array; write one of the type boolean or object`,
+		`{"items":{"$id":"http://x/"}}`:                         `schema at "#/items/$id": the $id "http://x/" would move what references mean; delete it, and refer to this part as "#/definitions/NAME"`,
+		`{"$schema":"http://json-schema.org/draft-04/schema#"}`: `schema at "#/$schema": the schema is read as draft 7, not as "http://json-schema.org/draft-04/schema#"; delete the $schema`,
+	} {
+		_, err := Compile(decoded(t, schema))
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v\nwant %s", schema, err, want)
+		}
+	}
+	deep := any(true)
+	for range maxDepth + 1 {
+		deep = map[string]any{"not": deep}
+	}
+	var wrong *Error
+	if _, err := Compile(deep); !errors.As(err, &wrong) || wrong.Reason != Deep {
+		t.Errorf("a schema without end was read: %v", err)
+	}
+}
+
+func TestAReferenceThatLeadsBackEndsAsAProblem(t *testing.T) {
+	for _, text := range []string{
+		`{"$ref":"#"}`,
+		`{"allOf":[{"$ref":"#/definitions/a"}],"definitions":{"a":{"$ref":"#/definitions/b"},"b":{"allOf":[{"$ref":"#/definitions/a"}]}}}`,
+		`{"dependencies":{"a":{"$ref":"#"}}}`,
+	} {
+		got := compiled(t, text).Validate(decoded(t, `{"a":1}`))
+		if len(got) != 1 || got[0].Keyword != "$ref" {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}
+
+// twins is a schema that asks twice of each level what the next one asks twice.
+const twins = `{"anyOf":[{"properties":{"a":{"$ref":"#"}},"required":["b"]},{"properties":{"a":{"$ref":"#"}},"required":["b"],"title":"again"}]}`
+
+func TestASchemaThatDoublesAtEachLevelIsGivenUp(t *testing.T) {
+	s := compiled(t, twins)
+	document := decoded(t, strings.Repeat(`{"b":1,"a":`, 60)+`{}`+strings.Repeat(`}`, 60))
+	want := []Problem{{Keyword: Exhausted}}
+	if diff := cmp.Diff(want, s.Validate(document)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	inverse := compiled(t, `{"not":{"$ref":"#/definitions/t"},"definitions":{"t":`+strings.ReplaceAll(twins, `"#"`, `"#/definitions/t"`)+`}}`)
+	if diff := cmp.Diff(want, inverse.Validate(document)); diff != "" {
+		t.Errorf("giving up is no verdict that could be turned round (-want +got):\n%s", diff)
+	}
+}
+
+func TestADeepDocumentAndManyProblemsEnd(t *testing.T) {
+	s := compiled(t, `{"items":{"$ref":"#"}}`)
+	v := any([]any{})
+	for range 20000 {
+		v = []any{v}
+	}
+	if problems := s.Validate(v); problems != nil {
+		t.Errorf("%+v", problems[0].Keyword)
+	}
+	wrong := make([]any, 10000)
+	if got := compiled(t, `{"items":false}`).Validate(wrong); len(got) != maxProblems {
+		t.Errorf("%d problems", len(got))
+	}
+}
+
+func TestValuesOfOtherDecodersAreTaken(t *testing.T) {
+	s, err := Compile(map[string]any{"type": "integer", "maximum": 7, "minimum": int64(-2), "multipleOf": 0.5, "enum": []any{uint64(3), 4.0, 9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []any{3, int64(3), uint64(4), 3.0, json.Number("4.0")} {
+		if problems := s.Validate(v); problems != nil {
+			t.Errorf("%v: %+v", v, problems)
+		}
+	}
+	for _, v := range []any{9, 3.5, json.Number("1e999999999"), json.Number("0x3"), json.Number(""), struct{}{}, []string{"3"}} {
+		if s.Validate(v) == nil {
+			t.Errorf("%v fits", v)
+		}
+	}
+}
+
+func FuzzCompile(f *testing.F) {
+	for _, text := range []string{
+		twins, `{"$ref":"#/definitions/a","definitions":{"a":{"items":[{"$ref":"#"}],"uniqueItems":true}}}`, `{"type":["string"],"pattern":"^a","enum":[1e5]}`,
+		`{"properties":{"a":{"multipleOf":0.01,"if":true,"then":{"const":1}}},"dependencies":{"a":["b"]},"propertyNames":{"maxLength":1}}`,
+	} {
+		f.Add([]byte(text), []byte(`{"a":[1,{"b":"c"}],"b":1e2}`))
+	}
+	f.Fuzz(func(t *testing.T, schema, document []byte) {
+		var s, v any
+		if json.Unmarshal(schema, &s) != nil || json.Unmarshal(document, &v) != nil {
+			return
+		}
+		c, err := Compile(s)
+		var wrong *Error
+		if err != nil {
+			if !errors.As(err, &wrong) || wrong.Error() == "" {
+				t.Fatalf("%s: %v", schema, err)
+			}
+			return
+		}
+		if diff := cmp.Diff(c.Validate(v), c.Validate(v)); diff != "" {
+			t.Fatalf("%s is judged in two ways by %s:\n%s", document, schema, diff)
+		}
+	})
+}
+
+const ordinary = `{"type":"object","required":["repo","status"],"properties":{"repo":{"type":"string","maxLength":200},
+	"status":{"type":"string","enum":["success","failure","cancelled"]},"branch":{"type":"string","maxLength":500},
+	"run":{"type":"integer","minimum":0}},"additionalProperties":false}`
+
+func BenchmarkCompile(b *testing.B) {
+	v := decoded(b, ordinary)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Compile(v); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkValidate(b *testing.B) {
+	s := compiled(b, ordinary)
+	v := decoded(b, `{"repo":"ollim-bot","status":"failure","branch":"main","run":12}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if s.Validate(v) != nil {
+			b.Fatal("it does not fit")
+		}
+	}
+}
+
+// The most that one document can cost.
+func BenchmarkGivingUp(b *testing.B) {
+	s := compiled(b, twins)
+	v := decoded(b, strings.Repeat(`{"b":1,"a":`, 60)+`{}`+strings.Repeat(`}`, 60))
+	for b.Loop() {
+		if s.Validate(v) == nil {
+			b.Fatal("it fits")
+		}
+	}
+}
