@@ -105,7 +105,10 @@ type Hear struct {
 	Key     string
 	Text    string
 	ReplyTo post.MessageID
-	Files   []File
+	// Quoted is what the message that is answered said, as the surface knows it:
+	// it is quoted where the bot has forgotten that message.
+	Quoted string
+	Files  []File
 }
 
 // File is a file of the user: its own name for it, and its bytes.

@@ -314,3 +314,41 @@ func TestATurnThatBeginsByItselfIsShownWhenTheLockIsFree(t *testing.T) {
 		}
 	})
 }
+
+// eavesdropper notes what the model is sent.
+type eavesdropper struct {
+	agent.Session
+	heard *[]string
+}
+
+func (l eavesdropper) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
+	*l.heard = append(*l.heard, m.Text)
+	return l.Session.Send(ctx, m)
+}
+
+type listening struct {
+	agent.Engine
+	heard *[]string
+}
+
+func (e listening) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	s, err := e.Engine.Open(ctx, o)
+	return eavesdropper{s, e.heard}, err
+}
+
+func TestAReplyToAForgottenMessageIsQuotedAsTheSurfaceKnowsIt(t *testing.T) {
+	var heard []string
+	engine := func() agent.Engine { return listening{script.New(script.Options{Seed: 1, Pace: 1}), &heard} }
+	remotely(t, &phone{}, engine, func(home) {}, func(_ home, b *Bot) {
+		hear(t, b, Hear{Key: "1", Text: "which one?", ReplyTo: "555", Quoted: "the red door or the blue one"})
+		synctest.Wait()
+		if len(heard) != 1 || !strings.Contains(heard[0], "the blue one") || !strings.Contains(heard[0], "which one?") {
+			t.Errorf("%q", heard)
+		}
+		for _, e := range b.Snapshot().Chat {
+			if e.Role == "you" && e.Text != "which one?" {
+				t.Errorf("the chat shows %q", e.Text)
+			}
+		}
+	})
+}

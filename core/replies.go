@@ -106,7 +106,11 @@ func (b *Bot) reply(ctx context.Context, to post.MessageID, w said) error {
 // quoted are the words with the message that they answer in front.
 func (b *Bot) quoted(to post.MessageID, w said) said {
 	w.shown = shownMessage(w.message)
-	w.message.Text = prompt.Quote(b.quotable(to), w.message.Text)
+	answered := b.quotable(to)
+	if answered == "" {
+		answered = w.quoted
+	}
+	w.message.Text = prompt.Quote(answered, w.message.Text)
 	return w
 }
 

@@ -43,7 +43,7 @@ func (b *Bot) hear(ctx context.Context, c Hear) (Outcome, error) {
 	if c.Key != "" && !later(c.Key, b.LastHeard(c.From)) {
 		return Outcome{}, nil
 	}
-	return b.take(ctx, said{message: b.gather(c), from: c.From, key: c.Key}, c.ReplyTo)
+	return b.take(ctx, said{message: b.gather(c), from: c.From, key: c.Key, quoted: c.Quoted}, c.ReplyTo)
 }
 
 func checkLength(text string) error {
@@ -67,7 +67,9 @@ func (b *Bot) take(ctx context.Context, w said, replyTo post.MessageID) (Outcome
 type said struct {
 	message agent.Message
 	// shown is what the chat shows, where it is not the message.
-	shown     string
+	shown string
+	// quoted is what the answered message said, where the bot does not know it.
+	quoted    string
 	from, key string
 	// done is closed when they have been answered, or never will be.
 	done chan struct{}

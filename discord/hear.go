@@ -18,11 +18,18 @@ import (
 type letter struct {
 	ready             bool
 	id, text, replyTo string
+	quoted            string // what the answered message said
 	files             []rest.Attachment
 }
 
 func fromEvent(e gateway.Event) letter {
 	l := letter{id: e.MessageID, text: e.Content, replyTo: e.ReplyTo}
+	if q := e.Referenced; q != nil {
+		l.quoted = q.Content
+		if l.quoted == "" && len(q.Embeds) > 0 {
+			l.quoted = strings.TrimSpace(q.Embeds[0].Title + "\n" + q.Embeds[0].Description)
+		}
+	}
 	for _, a := range e.Attachments {
 		l.files = append(l.files, rest.Attachment{ID: a.ID, Name: a.Name, URL: a.URL, Type: a.Type, Size: a.Size})
 	}
@@ -33,6 +40,9 @@ func fromHistory(m rest.Received) letter {
 	l := letter{id: m.ID, text: clean.Text(m.Content), files: m.Attachments}
 	if isID(m.ReplyTo) {
 		l.replyTo = m.ReplyTo
+	}
+	if m.Quoted != nil {
+		l.quoted = clean.Text(m.Quoted.Content)
 	}
 	return l
 }
@@ -118,7 +128,7 @@ func (d *Discord) take(ctx context.Context, l letter) {
 		answered(nil)
 		return // not heard: it is caught up with at the next start
 	}
-	hear := core.Hear{From: name, Key: l.id, Text: strings.TrimSpace(text + lost), Files: files}
+	hear := core.Hear{From: name, Key: l.id, Text: strings.TrimSpace(text + lost), Quoted: l.quoted, Files: files}
 	if l.replyTo != "" {
 		hear.ReplyTo = d.memory.whole(l.replyTo)
 	}

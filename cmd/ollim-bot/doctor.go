@@ -69,6 +69,7 @@ func (c *doctorCmd) Run(p *process) error {
 		{"ROUTINES", checkRoutines},
 		{"REMINDERS", checkReminders},
 		{"TOOL POLICY", checkTools},
+		{"AGENT FILES", checkAgentFiles},
 		{"STATE FILES", checkState},
 	} {
 		r.section = section.title

@@ -15,6 +15,8 @@ import (
 	claudeproc "ollimbot/core/agent/claude/process"
 	"ollimbot/core/clean"
 	"ollimbot/core/config"
+	"ollimbot/core/guide"
+	"ollimbot/core/webhook"
 	"ollimbot/routines"
 )
 
@@ -216,12 +218,39 @@ func checkTools(r *report, at place) {
 	for _, t := range set.Reminders {
 		check(t.Task)
 	}
+	agents, problems := guide.Subagents(at.dir)
+	for _, a := range agents {
+		checked += len(a.Tools)
+	}
+	for _, p := range problems {
+		level := warn
+		if p.Severity == routines.Error {
+			level = bad
+		}
+		r.add(level, clean.Line(p.File), "%s", p.Message)
+	}
 	r.add(pass, "patterns", "%s looked at", count(checked, "tool pattern"))
+}
+
+// checkAgentFiles tells what the agent reads in the data directory, and which of
+// it has a newer version that is not put over the user's own.
+func checkAgentFiles(r *report, at place) {
+	agents, _ := guide.Subagents(at.dir)
+	r.add(pass, "subagents", "%s in .claude/agents", count(len(agents), "subagent"))
+	for _, o := range guide.Offers(at.dir) {
+		r.add(warn, clean.Line(o.File), "%s", o.Text)
+	}
+	hooks := webhook.NewIndex(at.dir)
+	hooks.Scan()
+	if n := len(hooks.Set().Specs); n > 0 && (at.env.WebhookPort == 0 || at.env.WebhookSecret == "") {
+		r.add(warn, "webhooks", "%s, but %s", count(n, "webhook"), textNoWebhookServer)
+	}
 }
 
 // stateFiles are the JSON files that the bot keeps; a missing one is fine.
 var stateFiles = []string{
 	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "config.json", "schedule.json",
+	"installed.json", "holds.json", "mute.json", "usage.json", "discord.json", "waiting_messages.json",
 }
 
 func checkState(r *report, at place) {
