@@ -108,7 +108,11 @@ func reason(err error) string {
 			return known.Error()
 		}
 	}
-	return clean.Cut(clean.Line(err.Error()), 300)
+	words := clean.Cut(clean.Line(err.Error()), 300)
+	if errors.Is(err, rest.ErrTransient) { // the fact first: a top line is short
+		return textLooking + " (" + words + ")"
+	}
+	return words
 }
 
 // Status is how the connection stands.
