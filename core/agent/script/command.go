@@ -45,7 +45,8 @@ func (t *turn) compactNow() {
 	t.history = short
 	_, turns := t.s.spent()
 	t.rounds = max(1, turns)
-	t.lastText = fmt.Sprintf(sayCompacted, before, after)
+	t.lastText.Reset()
+	fmt.Fprintf(&t.lastText, sayCompacted, before, after)
 }
 
 // cost is what the session has used since it was opened.

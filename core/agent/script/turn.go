@@ -30,7 +30,7 @@ type turn struct {
 
 	// said is the turn's text, lastText what was said since the last tool.
 	said     strings.Builder
-	lastText string
+	lastText strings.Builder
 	command  bool // the message was a command to the engine itself
 	calls    int
 	rounds   int // requests that a model would have needed
@@ -123,7 +123,7 @@ func (t *turn) finish() {
 		t.yield(nil, fmt.Errorf("offline turn: %w", cause))
 		return
 	}
-	text := strings.TrimSpace(t.lastText)
+	text := strings.TrimSpace(t.lastText.String())
 	if t.fault != "" {
 		text = t.fault
 	}
@@ -182,7 +182,7 @@ func (t *turn) say(text string) {
 			return
 		}
 		t.said.WriteString(word)
-		t.lastText += word
+		t.lastText.WriteString(word)
 		t.out += len(word)
 		if !t.wait(time.Duration(18+len(word)*7) * time.Millisecond) {
 			return
@@ -261,7 +261,7 @@ func (t *turn) toolStart(name string, input json.RawMessage) agent.ToolUse {
 	t.wait(300 * time.Millisecond)
 	t.calls++
 	t.rounds++
-	t.lastText = ""
+	t.lastText.Reset()
 	t.out += len(name) + len(input)
 	return agent.ToolUse{ID: fmt.Sprintf("toolu_%s_%d", t.s.id[:8], len(t.history)*1000+t.calls), Name: name, Input: input}
 }
