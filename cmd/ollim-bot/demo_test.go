@@ -47,7 +47,7 @@ func startTerminalIn(t *testing.T, env []string, args ...string) *terminal {
 	term := &terminal{t: t, screen: vt.NewEmulator(120, 40), ended: make(chan struct{})}
 	// The test binary is ollim-bot when it is called by that name.
 	term.cmd = &exec.Cmd{Path: self, Args: append([]string{"ollim-bot"}, args...)}
-	term.cmd.Env = append(env, "TERM=xterm-256color")
+	term.cmd.Env = append(env, "TERM=xterm-256color", "GORACE=exitcode=0") // see startOnPty
 	term.device, err = pty.StartWithSize(term.cmd, &pty.Winsize{Cols: 120, Rows: 40})
 	if err != nil {
 		t.Fatal(err)
