@@ -81,15 +81,20 @@ func until(t *testing.T, b *Bot, what string, holds func(Snapshot) bool) {
 
 func deliver(t *testing.T, addr, payload string) int {
 	t.Helper()
-	for range 100 { // until it listens
+	limit := time.After(30 * time.Second)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for { // until it listens
 		status, _, err := webhook.Deliver(t.Context(), addr, "hush", "ci", []byte(payload))
 		if err == nil {
 			return status
 		}
-		time.Sleep(20 * time.Millisecond)
+		select {
+		case <-limit:
+			t.Fatalf("nobody listens: %v", err)
+		case <-tick.C:
+		}
 	}
-	t.Fatal("nobody listens")
-	return 0
 }
 
 func TestADeliveryRunsInTheBackgroundAndReports(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -263,10 +262,10 @@ func writeVariables(at place, zone string, token config.Secret) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("read %s: %w", config.EnvFile, err)
 		}
-		data := setLine(before, "OLLIM_TIMEZONE", zone)
+		data := config.SetVariable(before, "OLLIM_TIMEZONE", zone)
 		if token != "" && token != at.env.DiscordToken {
 			names += " and DISCORD_TOKEN"
-			data = setLine(data, "DISCORD_TOKEN", token.Reveal())
+			data = config.SetVariable(data, "DISCORD_TOKEN", token.Reveal())
 		}
 		if bytes.Equal(data, before) {
 			return nil
@@ -282,30 +281,4 @@ func writeVariables(at place, zone string, token config.Secret) error {
 		wrong := fmt.Errorf(textByHand, at.dir.Display()+"/"+config.EnvFile, names)
 		return errors.Join(wrong, at.dir.Write(config.EnvFile, before))
 	})
-}
-
-// setLine rewrites each line that sets a variable, or adds one at the end.
-func setLine(data []byte, name, value string) []byte {
-	form := regexp.MustCompile(`^(\x{feff}?[ \t]*(?:export[ \t]+)?` + name + `[ \t]*=[ \t]*)`)
-	var out bytes.Buffer
-	found := false
-	for line := range bytes.Lines(data) {
-		head := form.Find(line)
-		if head == nil {
-			out.Write(line)
-			continue
-		}
-		found = true
-		out.Write(head)
-		out.WriteString(value)
-		out.Write(line[len(bytes.TrimRight(line, "\r\n")):])
-	}
-	if found {
-		return out.Bytes()
-	}
-	if n := out.Len(); n > 0 && out.Bytes()[n-1] != '\n' {
-		out.WriteByte('\n')
-	}
-	fmt.Fprintf(&out, "%s=%s\n", name, value)
-	return out.Bytes()
 }

@@ -45,7 +45,7 @@ func SetNames(d *store.Dir, user, bot string) error {
 			return err
 		}
 		for _, n := range names {
-			data = setVariable(data, n.variable, quoted(n.value))
+			data = SetVariable(data, n.variable, quoted(n.value))
 			want[n.variable] = n.value
 		}
 		// A line of ours may stand inside a value of several lines, or another
@@ -85,8 +85,10 @@ func quoted(name string) string {
 	return "'" + name + "'"
 }
 
-// setVariable rewrites each line that sets the variable, or adds one at the end.
-func setVariable(data []byte, variable, value string) []byte {
+// SetVariable is an .env with each line that sets the variable rewritten, or with
+// one added at the end. The value is written as it is: quotes are the caller's.
+// The variable is a plain name.
+func SetVariable(data []byte, variable, value string) []byte {
 	form := regexp.MustCompile(`^(\x{feff}?[ \t]*(?:export[ \t]+)?` + variable + `[ \t]*=[ \t]*)`)
 	var out bytes.Buffer
 	found := false
