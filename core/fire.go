@@ -70,18 +70,25 @@ type promptMoment struct {
 // while the commands of the skills run.
 func (b *Bot) backgroundPrompt(ctx context.Context, d routines.Due, m promptMoment, skills []skill.Skill) string {
 	task, _ := dueTask(d)
+	p := b.background(ctx, task, m, skills)
+	p.Late, p.Chain = lateSince(d), chainOf(d.Reminder)
+	return prompt.BackgroundPrompt(p)
+}
+
+// background is what every background run is told, whatever has started it. It
+// blocks while the commands of the skills run.
+func (b *Bot) background(ctx context.Context, task routines.Task, m promptMoment, skills []skill.Skill) prompt.Background {
 	texts := b.expandSkills(ctx, skills)
 	state, _ := b.budget.State(m.now)
 	p := prompt.Background{
 		Now: m.now, Task: task, Busy: m.busy, QuietUntil: m.quiet,
 		Budget: state, Forward: b.index.Forward(m.now, task.ID),
-		Allowed: b.allowedTools(task, skills), Disallowed: task.Disallowed,
-		Late: lateSince(d), Chain: chainOf(d.Reminder), Skills: texts,
+		Allowed: b.allowedTools(task, skills), Disallowed: task.Disallowed, Skills: texts,
 	}
 	if !task.Isolated {
 		p.Updates = b.updates.Peek()
 	}
-	return prompt.BackgroundPrompt(p)
+	return p
 }
 
 // allowedTools is the merged list that a background run may use (decisions, B3,

@@ -69,17 +69,7 @@ func (b *Bot) fireWebhook(ctx context.Context, j webhook.Job) error {
 
 // webhookPrompt is the exact text that a delivery's run is sent.
 func (b *Bot) webhookPrompt(ctx context.Context, j webhook.Job, m promptMoment, skills []skill.Skill) string {
-	task := j.Spec.Task
-	state, _ := b.budget.State(m.now)
-	p := prompt.Background{
-		Now: m.now, Task: task, Busy: m.busy, QuietUntil: m.quiet,
-		Budget: state, Forward: b.index.Forward(m.now, task.ID),
-		Allowed: b.allowedTools(task, skills), Disallowed: task.Disallowed, Skills: b.expandSkills(ctx, skills),
-	}
-	if !task.Isolated {
-		p.Updates = b.updates.Peek()
-	}
-	return prompt.WebhookPrompt(p, j.Payload.Data)
+	return prompt.WebhookPrompt(b.background(ctx, j.Spec.Task, m, skills), j.Payload.Data)
 }
 
 // screen asks the small model, alone and without a tool, whether texts from
