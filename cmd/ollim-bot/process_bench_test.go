@@ -160,14 +160,17 @@ func cpu(b *testing.B, pid int) (sum time.Duration) {
 	return sum
 }
 
-// resident is a process's memory in MB.
-func resident(b *testing.B, pid int) float64 {
+// resident is a process's memory in MB, peak the most that it ever was.
+func resident(b *testing.B, pid int) float64 { return memory(b, pid, "VmRSS:") }
+func peak(b *testing.B, pid int) float64     { return memory(b, pid, "VmHWM:") }
+
+func memory(b *testing.B, pid int, field string) float64 {
 	b.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		b.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(data), "VmRSS:")
+	_, rest, _ := strings.Cut(string(data), field)
 	kb, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
 	if err != nil {
 		b.Fatal(err)

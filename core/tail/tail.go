@@ -9,7 +9,7 @@ import (
 )
 
 // Line is one line of a tail. Text is cleaned of control characters before it
-// is put in and holds no line break.
+// is put in and holds no line break. At is kept to the microsecond.
 type Line struct {
 	At   time.Time `json:"at"`
 	Kind Kind      `json:"kind"`
@@ -50,29 +50,48 @@ type Page struct {
 // Ring keeps the newest lines. Use New.
 type Ring struct {
 	mu sync.Mutex
-	// lines is the ring's storage, next the count of lines ever written.
-	lines []Line
-	next  uint64
-	size  int
+	// blocks hold the lines, oldest first; only the last one grows.
+	blocks []*block
+	next   uint64 // the count of lines ever written
+	size   uint64
 }
 
 // New returns a ring that keeps the newest size lines (at least one). Memory
 // is taken as lines arrive.
 func New(size int) *Ring {
-	return &Ring{size: max(1, size)}
+	return &Ring{size: uint64(max(1, size))}
 }
 
 // Add appends a line. It never blocks on a reader.
 func (r *Ring) Add(l Line) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.lines) < r.size {
-		r.lines = append(r.lines, l)
-	} else {
-		r.lines[r.next%uint64(r.size)] = l
-	}
+	r.open(l).add(l)
 	r.next++
+	for len(r.blocks) > 1 && r.blocks[1].first <= r.oldest() {
+		r.blocks[0] = nil // the slice below goes on holding it
+		r.blocks = r.blocks[1:]
+	}
 }
+
+// open is the block that takes the line.
+func (r *Ring) open(l Line) *block {
+	room := firstRoom
+	if n := len(r.blocks); n > 0 {
+		last := r.blocks[n-1]
+		if last.takes(l) {
+			return last
+		}
+		last.seal()
+		room = min(last.text.Cap()*2, mostRoom)
+	}
+	b := newBlock(r.next, max(room, len(l.Text)), l.At.Location())
+	r.blocks = append(r.blocks, b)
+	return b
+}
+
+// oldest is the number of the oldest line that is kept.
+func (r *Ring) oldest() uint64 { return r.next - min(r.next, r.size) }
 
 // Len is the number of lines ever added.
 func (r *Ring) Len() uint64 {
@@ -82,23 +101,31 @@ func (r *Ring) Len() uint64 {
 }
 
 // Read returns the lines from the cursor on. A cursor beyond the end gives
-// nothing and moves back to the end.
+// nothing and moves back to the end. Texts of a page are parts of the ring's
+// blocks: a page that is kept holds on to the blocks that it came from.
 func (r *Ring) Read(from Cursor) Page {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	oldest := r.next - uint64(len(r.lines))
+	oldest := r.oldest()
 	start := min(max(uint64(from), oldest), r.next)
-	p := Page{Next: Cursor(r.next)}
-	if uint64(from) < oldest {
-		p.Lost = oldest - uint64(from)
-	}
+	p := Page{Next: Cursor(r.next), Lost: oldest - min(uint64(from), oldest)}
 	if n := r.next - start; n > 0 {
 		p.Lines = make([]Line, 0, n)
-		for i := start; i < r.next; i++ {
-			p.Lines = append(p.Lines, r.lines[i%uint64(len(r.lines))])
+		for _, b := range r.blocks[r.holder(start):] {
+			p.Lines = b.read(p.Lines, start-min(start, b.first))
 		}
 	}
 	return p
+}
+
+// holder is the index of the block that holds line n. Most readers ask for the
+// end, so the search begins there.
+func (r *Ring) holder(n uint64) int {
+	i := len(r.blocks) - 1
+	for i > 0 && r.blocks[i].first > n {
+		i--
+	}
+	return i
 }
 
 // Last returns the newest line, if there is one.
@@ -108,5 +135,6 @@ func (r *Ring) Last() (Line, bool) {
 	if r.next == 0 {
 		return Line{}, false
 	}
-	return r.lines[(r.next-1)%uint64(len(r.lines))], true
+	b := r.blocks[len(r.blocks)-1]
+	return b.line(len(b.rows) - 1), true
 }

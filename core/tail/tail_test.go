@@ -2,6 +2,8 @@ package tail
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,17 +14,30 @@ import (
 
 func line(n int) Line { return Line{Kind: Text, Text: fmt.Sprint(n)} }
 
-// TestARingBehavesLikeTheWholeHistory compares a ring with a list of all lines.
+// drawn is the nth line: with a time or none, short or longer than any block.
+func drawn(t *rapid.T, n int) Line {
+	l := Line{Kind: rapid.SampledFrom([]Kind{Text, Tool, "of another program"}).Draw(t, "kind")}
+	l.Text = fmt.Sprint(n) + strings.Repeat("x", rapid.SampledFrom([]int{0, 3, 400, 9000, 20_000}).Draw(t, "length"))
+	if rapid.Bool().Draw(t, "timed") {
+		l.At = time.UnixMicro(int64(n)*1_000_003 - 5e15).In(rapid.SampledFrom([]*time.Location{time.UTC, west}).Draw(t, "zone"))
+	}
+	return l
+}
+
+var west = time.FixedZone("west", -8*60*60)
+
+// TestARingBehavesLikeTheWholeHistory compares a ring with a list of all lines,
+// and pages that were read before with what they were then.
 func TestARingBehavesLikeTheWholeHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(-1, 9).Draw(t, "size")
 		r := New(size)
 		kept := max(1, size)
-		var all []Line
+		var all, earlier, copied []Line
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
 				for range rapid.IntRange(1, 5).Draw(t, "count") {
-					l := line(len(all))
+					l := drawn(t, len(all))
 					r.Add(l)
 					all = append(all, l)
 				}
@@ -35,13 +50,21 @@ func TestARingBehavesLikeTheWholeHistory(t *testing.T) {
 				if start < len(all) {
 					want.Lines = all[start:]
 				}
-				if diff := cmp.Diff(want, r.Read(Cursor(from))); diff != "" {
+				got := r.Read(Cursor(from))
+				if diff := cmp.Diff(want, got); diff != "" {
 					t.Fatalf("from %d of %d: %s", from, len(all), diff)
+				}
+				if diff := cmp.Diff(copied, earlier); diff != "" {
+					t.Fatalf("an earlier page has changed: %s", diff)
+				}
+				earlier, copied = got.Lines, slices.Clone(got.Lines)
+				for i := range copied {
+					copied[i].Text = strings.Clone(copied[i].Text)
 				}
 			},
 			"": func(t *rapid.T) {
 				last, ok := r.Last()
-				if r.Len() != uint64(len(all)) || ok != (len(all) > 0) || ok && last != all[len(all)-1] {
+				if r.Len() != uint64(len(all)) || ok != (len(all) > 0) || ok && !cmp.Equal(last, all[len(all)-1]) {
 					t.Fatalf("length %d, last %v %v, want %d lines", r.Len(), last, ok, len(all))
 				}
 			},

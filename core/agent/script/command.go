@@ -36,8 +36,9 @@ func (t *turn) compactNow() {
 	after := preset
 	for _, e := range left {
 		e = exchange{Asked: clean.Cut(e.Asked, maxSummary), Answered: clean.Cut(e.Answered, maxSummary)}
+		e.size = len(e.Asked) + len(e.Answered)
 		short = append(short, e)
-		after += (len(e.Asked) + len(e.Answered)) / 4
+		after += e.size / 4
 	}
 	if !t.emit(agent.Compacting{Done: true, PreTokens: before}) {
 		return

@@ -12,9 +12,11 @@ package script
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/clean"
 	"ollimbot/core/store"
 )
 
@@ -49,8 +51,21 @@ type Engine struct {
 	order    []string
 }
 
-// exchange is one finished turn.
-type exchange struct{ Asked, Answered string }
+// exchange is one finished turn: the beginnings of what was said, and the size of
+// all of it in characters.
+type exchange struct {
+	Asked, Answered string
+	size            int
+}
+
+// newExchange keeps copies of the beginnings: nothing reads the rest, an answer
+// can be as long as a tail, and the question is a part of a longer prompt.
+func newExchange(asked, answered string, size int) exchange {
+	return exchange{Asked: strings.Clone(clean.Cut(asked, keptWords)), Answered: clean.Cut(answered, keptWords), size: size}
+}
+
+// keptWords is how much of a question and of an answer is kept, in characters.
+const keptWords = 4 << 10
 
 // New returns an engine.
 func New(o Options) *Engine {

@@ -92,7 +92,8 @@ func (s *session) end(t *turn, asked string) {
 		s.history = t.history // its own words are none of the conversation
 	} else {
 		s.turns++
-		h := append(slices.Clone(s.history), exchange{Asked: read(asked).Body, Answered: t.said.String()})
+		body := read(asked).Body
+		h := append(slices.Clone(s.history), newExchange(body, t.said.String(), len(body)+t.saidSize))
 		s.history = h[max(0, len(h)-keptTurns):]
 	}
 	h := s.history

@@ -28,8 +28,10 @@ type turn struct {
 	rng     *rand.Rand
 	history []exchange
 
-	// said is the turn's text, lastText what was said since the last tool.
+	// said is the beginning of the turn's text, saidSize the size of all of it, and
+	// lastText what was said since the last tool.
 	said     strings.Builder
+	saidSize int
 	lastText strings.Builder
 	command  bool // the message was a command to the engine itself
 	calls    int
@@ -57,7 +59,7 @@ func newTurn(ctx context.Context, s *session, yield func(agent.Event, error) boo
 func (t *turn) play(m agent.Message) {
 	t.in = len(m.Text) + len(t.s.o.SystemPrompt)
 	for _, e := range t.history {
-		t.in += len(e.Asked) + len(e.Answered)
+		t.in += e.size
 	}
 	if t.engineCommand(m.Command) {
 		return
@@ -174,14 +176,16 @@ func (t *turn) wait(d time.Duration) bool {
 
 // say sends a line in words, with a line break before it where one is due.
 func (t *turn) say(text string) {
-	if t.said.Len() > 0 {
+	if t.saidSize > 0 {
 		text = "\n" + text
 	}
 	for word := range words(text) {
 		if !t.emit(agent.Text{Delta: word}) {
 			return
 		}
-		t.said.WriteString(word)
+		if t.saidSize += len(word); t.said.Len() <= keptWords {
+			t.said.WriteString(word)
+		}
 		t.lastText.WriteString(word)
 		t.out += len(word)
 		if !t.wait(time.Duration(18+len(word)*7) * time.Millisecond) {
