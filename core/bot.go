@@ -44,6 +44,9 @@ type Options struct {
 	// EngineName is the engine's word for the top line: "script", "claude".
 	EngineName string
 	Version    string // of the program, for /version
+	// Idle is called when the last background run has ended and none waits; it may
+	// take a while. Nil does nothing.
+	Idle func()
 	// Restart starts the program anew once Run has ended; nil where it cannot.
 	Restart func()
 	Log     *slog.Logger
@@ -165,7 +168,7 @@ func (b *Bot) makeParts() error {
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
 		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions,
 		Guard: b.guard, Commit: b.git.Add, Messages: b.replies, Reminders: reminderBook{b}, Post: b.post, Busy: b.busy, Limits: b.limits,
-		SystemPrompt: b.systemPrompt, Changed: b.notify, Spent: b.spent, Tools: b.library,
+		SystemPrompt: b.systemPrompt, Changed: b.notify, Idle: b.o.Idle, Spent: b.spent, Tools: b.library,
 	})
 	if err != nil {
 		return fmt.Errorf("read the fork ledger: %w", err)

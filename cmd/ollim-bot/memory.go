@@ -2,13 +2,14 @@ package main
 
 import "runtime/debug"
 
-// Without a dashboard the bot does a little each minute and waits: memory is
-// dearer than time. Measured on two cores, resident after five seconds: 13.8 MB
-// with these two instead of 15.2 with 12 tasks, 16.3 instead of 18.2 with 1,000,
-// 31.5 instead of 35.4 with 10,000; the processor time is the same.
+// The bot does a little each minute and waits: memory is dearer than time.
 
-// leanMemory lets the garbage collector come earlier.
-func leanMemory() { debug.SetGCPercent(50) }
+// leanMemory lets the garbage collector come early. Measured on two cores with
+// 1,000 lines a second into a dashboard of 200×60 and a tail of 100,000 lines: 36
+// MB and 5.7 % of a core, where the usual 100 % takes 47 MB and 4.2 %.
+func leanMemory() { debug.SetGCPercent(25) }
 
-// tidyMemory gives back what reading every file has left behind.
+// tidyMemory gives back at once what a burst has left behind: reading every file
+// at the start, or background runs. Else it would stay until the next collection,
+// which in a quiet program is the one that comes every two minutes.
 func tidyMemory() { debug.FreeOSMemory() }

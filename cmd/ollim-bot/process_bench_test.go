@@ -119,9 +119,10 @@ func BenchmarkIdle(b *testing.B) {
 				drained := make(chan struct{})
 				go func() { defer close(drained); _, _ = io.Copy(io.Discard, f) }()
 				settle(b, 5*time.Second)
-				before := cpu(b, cmd.Process.Pid)
+				before, woken := cpu(b, cmd.Process.Pid), wakeups(b, cmd.Process.Pid)
 				settle(b, watchFor)
 				used := cpu(b, cmd.Process.Pid) - before
+				b.ReportMetric(float64(wakeups(b, cmd.Process.Pid)-woken)/watchFor.Seconds(), "wakeups/s")
 				b.ReportMetric(100*used.Seconds()/watchFor.Seconds(), "%core")
 				b.ReportMetric(resident(b, cmd.Process.Pid), "MB-resident")
 				end(b, cmd, f)
@@ -156,6 +157,29 @@ func cpu(b *testing.B, pid int) (sum time.Duration) {
 			b.Fatal(err)
 		}
 		sum += time.Duration(ns)
+	}
+	return sum
+}
+
+// wakeups is how often the threads of a process have gone to sleep by themselves,
+// to be woken again.
+func wakeups(b *testing.B, pid int) (sum int) {
+	b.Helper()
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	if err != nil || len(tasks) == 0 {
+		b.Fatalf("no /proc for %d: %v", pid, err)
+	}
+	for _, t := range tasks {
+		data, err := os.ReadFile(t)
+		if err != nil {
+			continue // the thread has ended
+		}
+		_, rest, _ := strings.Cut(string(data), "\nvoluntary_ctxt_switches:")
+		n, err := strconv.Atoi(strings.Fields(rest)[0])
+		if err != nil {
+			b.Fatal(err)
+		}
+		sum += n
 	}
 	return sum
 }

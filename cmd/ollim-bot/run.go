@@ -64,9 +64,6 @@ func (p *process) serve(ctx context.Context, at place, s serving) error {
 	if err := at.dir.Prepare(); err != nil {
 		return err
 	}
-	if s.headless {
-		leanMemory()
-	}
 	log, book, err := p.openLog(at, s.headless)
 	if err != nil {
 		return err
@@ -76,7 +73,7 @@ func (p *process) serve(ctx context.Context, at place, s serving) error {
 	var again atomic.Bool
 	var bot *core.Bot
 	options := core.Options{
-		Dir: at.dir, Env: at.env, Engine: s.model.engine(log), EngineName: s.model.name, Log: log, Book: book, Version: version,
+		Dir: at.dir, Env: at.env, Engine: s.model.engine(log), EngineName: s.model.name, Log: log, Book: book, Version: version, Idle: tidyMemory,
 		Restart: func() {
 			again.Store(true)
 			stop()
@@ -93,6 +90,7 @@ func (p *process) serve(ctx context.Context, at place, s serving) error {
 		return errors.Join(err, book.Close())
 	}
 	s.model.live(bot)
+	leanMemory()
 	if s.headless {
 		tidyMemory()
 		if s.model.notice != "" {

@@ -76,6 +76,9 @@ type Options struct {
 	Spent func(agent.Usage)
 	// Changed is called after everything that a View shows; it must not block.
 	Changed func()
+	// Idle is called when a run has ended and no other runs or waits: a moment to
+	// tidy up. It may take a while. Nil does nothing.
+	Idle func()
 	// Messages remembers which run sent which message, so that replies can resume
 	// it; nil remembers nothing.
 	Messages *session.ForkMessages
@@ -128,6 +131,9 @@ func NewManager(o Options) (*Manager, error) {
 	}
 	if o.Changed == nil {
 		o.Changed = func() {}
+	}
+	if o.Idle == nil {
+		o.Idle = func() {}
 	}
 	if o.Busy == nil {
 		o.Busy = func() (bool, time.Time) { return false, time.Time{} }
@@ -319,10 +325,14 @@ func (m *Manager) finish(r *run) {
 	m.mu.Lock()
 	m.running = slices.DeleteFunc(m.running, func(x *run) bool { return x == r })
 	m.dispatch()
+	idle := len(m.running) == 0 && len(m.waiting) == 0
 	m.mu.Unlock()
 	m.prune()
-	m.live.Done()
 	m.o.Changed()
+	if idle {
+		m.o.Idle()
+	}
+	m.live.Done()
 }
 
 func (m *Manager) archive(r *run) {

@@ -68,6 +68,25 @@ func TestRunsStartInOrderAndNoMoreThanTheLimitAtOnce(t *testing.T) {
 	})
 }
 
+func TestTheMomentWithoutRunsIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var at []time.Duration
+		began := time.Now()
+		h := newHarness(t, func(o *Options) { o.Idle = func() { at = append(at, time.Since(began).Truncate(time.Minute)) } })
+		h.limits.MaxRunning = 2
+		defer h.serve()()
+		var wg sync.WaitGroup
+		for _, wait := range []string{"wait 1m", "wait 5m", "wait 10m"} { // the third waits for the first
+			wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(titled(wait), wait)) })
+			synctest.Wait()
+		}
+		wg.Wait()
+		if diff := cmp.Diff([]time.Duration{11 * time.Minute}, at); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 func TestARaisedLimitStartsWaitingRunsWithoutAnEndOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)

@@ -150,6 +150,18 @@ func TestASlowReaderLearnsHowMuchItLost(t *testing.T) {
 	}
 }
 
+func TestKindsOfOtherProgramsAreKeptHoweverManyThereAre(t *testing.T) {
+	r := New(1000)
+	for n := range 1000 {
+		r.Add(Line{Kind: Kind(fmt.Sprint("kind ", n)), Text: fmt.Sprint(n)})
+	}
+	for n, l := range r.Read(0).Lines {
+		if l.Kind != Kind(fmt.Sprint("kind ", n)) || l.Text != fmt.Sprint(n) {
+			t.Fatalf("line %d is %v", n, l)
+		}
+	}
+}
+
 func TestAPageIsTheReadersOwn(t *testing.T) {
 	r := New(2)
 	r.Add(line(0))

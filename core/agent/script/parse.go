@@ -38,9 +38,18 @@ type step struct {
 	text  string // what to say or think, the tool's name, why to fail
 	input json.RawMessage
 	wait  time.Duration
+	round int // of the repetition that it stands in, 0 outside of one
 	// refused are the steps that follow when a call is answered with an error;
 	// only improvisation uses them.
 	refused []step
+}
+
+// words is the text as it is played: in a repetition %d is the round.
+func (s step) words() string {
+	if s.round == 0 {
+		return s.text
+	}
+	return strings.ReplaceAll(s.text, "%d", strconv.Itoa(s.round))
 }
 
 // scriptError names the line of the script and the cure.
@@ -134,7 +143,7 @@ func (p *parser) block(opened int) ([]step, error) {
 	return steps, nil
 }
 
-// repeat reads a repetition and writes it out; %d in a text becomes the round.
+// repeat reads a repetition and writes it out.
 func (p *parser) repeat(rest string, opened int) ([]step, error) {
 	line := p.at
 	if opened > 0 {
@@ -154,7 +163,7 @@ func (p *parser) repeat(rest string, opened int) ([]step, error) {
 	steps := make([]step, 0, n*len(body))
 	for i := range n {
 		for _, s := range body {
-			s.text = strings.ReplaceAll(s.text, "%d", strconv.Itoa(i+1))
+			s.round = i + 1
 			steps = append(steps, s)
 		}
 	}

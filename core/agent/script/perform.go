@@ -15,19 +15,19 @@ func (t *turn) perform(steps []step) (rest []step) {
 		}
 		switch s.verb {
 		case vSay:
-			t.say(s.text)
+			t.say(s.words())
 		case vThink:
-			t.think(s.text)
+			t.think(s.words())
 		case vCall:
-			if a := t.call(s.text, s.input); a.IsError {
+			if a := t.call(s.words(), s.input); a.IsError {
 				t.perform(s.refused)
 			}
 		case vAsk:
-			t.ask(s.text, s.input)
+			t.ask(s.words(), s.input)
 		case vWait:
 			t.wait(s.wait)
 		case vFail:
-			t.fault = s.text
+			t.fault = s.words()
 		case vCompact:
 			t.compact()
 		case vStop:
