@@ -73,9 +73,7 @@ func (c *conversation) work(ctx context.Context, j job) {
 	err := c.locked(ctx, j)
 	if err != nil && ctx.Err() == nil {
 		c.bot.log.Error(textTurnFailed, "error", err)
-		if c.bot.o.Remote != nil {
-			c.bot.o.Remote.Small(textTurnFailed + ": " + err.Error())
-		}
+		c.bot.small(textTurnFailed + ": " + err.Error()) // a toast goes by, the question stays
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,7 +14,9 @@ import (
 	"ollimbot/core/agent/script"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
+	"ollimbot/core/post"
 	"ollimbot/core/store"
+	"ollimbot/core/transcript"
 )
 
 func noticed(s Snapshot, part string) bool {
@@ -94,6 +97,38 @@ func TestAnApprovalIsAskedAnsweredAndExpires(t *testing.T) {
 	})
 }
 
+func TestAnAnswerThatFailsOrIsInterruptedSaysSoInTheChat(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		ctx := context.Background()
+		newest := func(r transcript.Role) (text string) {
+			for _, e := range b.Snapshot().Chat {
+				if e.Role == r {
+					text = e.Text
+				}
+			}
+			return text
+		}
+		if _, err := b.Do(ctx, Say{Text: script_(`fail the model is overloaded`)}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if got := newest(transcript.Notice); !strings.Contains(got, "the model is overloaded") {
+			t.Errorf("the chat says %q of an answer that failed", got)
+		}
+		if _, err := b.Do(ctx, Say{Text: script_(`say half of it`, `wait 10m`, `say the rest`)}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if _, err := b.Do(ctx, Interrupt{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if got := newest(transcript.Bot); got != "half of it"+textCutShort {
+			t.Errorf("the answer that was interrupted reads %q", got)
+		}
+	})
+}
+
 func TestAFinishedRunIsResumedAndReportsButCannotBeSaved(t *testing.T) {
 	live(t, func(h home) {
 		h.reminder("cccc0001", time.Second, "", `say looked at it`)
@@ -112,6 +147,11 @@ func TestAFinishedRunIsResumedAndReportsButCannotBeSaved(t *testing.T) {
 		_ = b.main.locked(context.Background(), func(context.Context) error { id = b.main.inFork().id; return nil })
 		if s.Fork == nil || !s.Fork.Resumed || id != run.Session {
 			t.Fatalf("fork %+v, session %q", s.Fork, id)
+		}
+		for _, e := range s.Chat {
+			if e.Embed != nil && slices.ContainsFunc(e.Embed.Buttons, func(b post.Button) bool { return b.Action == "fork_save:_" }) {
+				t.Errorf("the card of a fork that cannot be saved offers it: %+v", e.Embed)
+			}
 		}
 		if _, err := b.Do(context.Background(), ExitFork{How: ExitSave}); err == nil {
 			t.Error("a resumed fork was saved")

@@ -37,14 +37,15 @@ func (b *Bot) postEnter(ctx context.Context, f *interactive, r forkRequest) {
 	case f.topic != "":
 		text = "Topic: " + f.topic
 	}
-	b.postCard(ctx, post.Embed{
-		Title: "Forked Session", Description: text, Color: "purple",
-		Buttons: []post.Button{
-			{Label: "Save Context", Style: "success", Action: "fork_save:_"},
-			{Label: "Report", Style: "primary", Action: "fork_report:_"},
-			{Label: "Exit Fork", Style: "danger", Action: "fork_exit:_"},
-		},
-	})
+	buttons := []post.Button{
+		{Label: "Save Context", Style: "success", Action: "fork_save:_"},
+		{Label: "Report", Style: "primary", Action: "fork_report:_"},
+		{Label: "Exit Fork", Style: "danger", Action: "fork_exit:_"},
+	}
+	if f.resumed { // it cannot be saved (spec 05, R+)
+		buttons = buttons[1:]
+	}
+	b.postCard(ctx, post.Embed{Title: "Forked Session", Description: text, Color: "purple", Buttons: buttons})
 }
 
 // postExit says how a fork has ended.

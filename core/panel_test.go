@@ -355,11 +355,29 @@ func TestTheListOfAllTasksFollowsTheFiles(t *testing.T) {
 	check("Do b. at 9:00, every day", "Do d. at 10:00, every day", "Do f. at 9:00, every day")
 }
 
+func TestADayWithTooManyFiresSaysUntilWhenItIsComplete(t *testing.T) {
+	live(t, func(h home) {
+		for i := range 30 {
+			h.write(fmt.Sprintf("routines/r%02d.md", i), fmt.Sprintf("---\nid: \"bbbb01%02d\"\ncron: \"*/30 * * * *\"\nbackground: true\n---\nLook.\n", i))
+		}
+	}, func(_ home, b *Bot) {
+		s := b.Snapshot().Schedule // 30 fires each half hour: 500 of them are seen within nine hours
+		if len(s.Day) != dayFires || !s.DayUntil.Equal(s.Day[dayFires-1].FireTime) {
+			t.Errorf("%d fires, complete until %v; the last is at %v", len(s.Day), s.DayUntil, s.Day[len(s.Day)-1].FireTime)
+		}
+	})
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		if s := b.Snapshot(); !s.Schedule.DayUntil.After(s.At.Add(23 * time.Hour)) {
+			t.Errorf("a day without fires is complete until %v only", s.Schedule.DayUntil)
+		}
+	})
+}
+
 func TestTheSnapshotListsTheDayAndAllTasks(t *testing.T) {
 	live(t, func(h home) {
 		h.write("routines/r.md", "---\nid: \"bbbb0007\"\ncron: \"30 2,14 * * *\"\nbackground: true\nallow-ping: false\ndescription: \"Twice\"\n---\nLook.\n")
 		h.write("routines/f.md", "---\nid: \"bbbb0008\"\ncron: \"0 0 1 1 *\"\ndescription: \"New year\"\n---\nSing.\n")
-		h.reminder("bbbb0009", 10*time.Minute, "", `say here`)
+		h.reminder("bbbb0009", 10*time.Minute, "max-chain: 2\n", `say here`)
 	}, func(_ home, b *Bot) {
 		s := b.Snapshot()
 		var day, all []string
@@ -367,12 +385,12 @@ func TestTheSnapshotListsTheDayAndAllTasks(t *testing.T) {
 			day = append(day, e.FireTime.Format("15:04 ")+e.ID)
 		}
 		for _, v := range s.Schedule.Tasks {
-			all = append(all, fmt.Sprintf("%s %s %s %v %v", v.ID, v.Title, v.Kind, v.Foreground, v.Silent))
+			all = append(all, fmt.Sprintf("%s %s %s %v %v %s", v.ID, v.Title, v.Kind, v.Foreground, v.Silent, v.Label))
 		}
 		if got, want := strings.Join(day, ", "), "01:10 bbbb0009, 02:30 bbbb0007, 14:30 bbbb0007"; got != want {
 			t.Errorf("day: %s, want %s", got, want)
 		}
-		if got, want := strings.Join(all, ", "), "bbbb0009 Task bbbb0009 reminder false false, bbbb0007 Twice routine false true, bbbb0008 New year routine true false"; got != want {
+		if got, want := strings.Join(all, ", "), "bbbb0009 Task bbbb0009 reminder false false Chain reminder (1/3), bbbb0007 Twice routine false true , bbbb0008 New year routine true false "; got != want {
 			t.Errorf("tasks: %s, want %s", got, want)
 		}
 		do(t, b, Pause{ID: "bbbb0009", Paused: true})

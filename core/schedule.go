@@ -61,10 +61,23 @@ func (b *Bot) scheduleAt(now time.Time) (ScheduleView, []routines.Entry) {
 	c.made = made
 	c.kept = ScheduleView{
 		Window: f.Window(now), Entries: b.index.ForPeople(f, now, until), Problems: made.set.Problems, Last: f.Last,
-		Day: b.index.Calendar(now, now.Add(24*time.Hour), dayFires), Tasks: c.tasks(b.index, now),
+		Tasks: c.tasks(b.index, now),
 	}
+	c.kept.Day, c.kept.DayUntil = b.day(now)
 	c.pinging = mayPing(c.kept.Day, until, b.quietUntil)
 	return c.kept, c.pinging
+}
+
+// day lists the fires of the next 24 hours, as many as fit, and says until when
+// none is missing.
+func (b *Bot) day(now time.Time) ([]routines.Entry, time.Time) {
+	until := now.Add(24 * time.Hour)
+	fires := b.index.Calendar(now, until, dayFires+1)
+	if len(fires) > dayFires {
+		until = fires[dayFires].FireTime
+		fires = fires[:dayFires]
+	}
+	return fires, until
 }
 
 // tasks lists all routines and reminders by their next fire, and then by file;
@@ -78,7 +91,7 @@ func (c *scheduleCache) tasks(x *routines.Index, now time.Time) []TaskView {
 		if n := i - len(set.Routines); n >= 0 {
 			r := set.Reminders[n]
 			v := taskView(&r.Task, holds, now)
-			v.Title, v.Next = r.Title(), next[i]
+			v.Title, v.Label, v.Next = r.Title(), r.Label(), next[i]
 			list = append(list, v)
 			continue
 		}

@@ -101,8 +101,9 @@ type ScheduleView struct {
 	// Problems are files that need the user: errors first.
 	Problems []routines.Problem
 	// Day are all fires of the next 24 hours, foreground ones too and those that are
-	// held, marked, by time; the first 500 at most.
-	Day []routines.Entry
+	// held, marked, by time; the first 500 at most. It is complete up to DayUntil.
+	Day      []routines.Entry
+	DayUntil time.Time
 	// Tasks are all routines and reminders, by their next fire.
 	Tasks []TaskView
 }
@@ -112,6 +113,7 @@ type TaskView struct {
 	ID, Title, Path string
 	Kind            routines.Kind
 	When            string    // the cron line in words, or empty for a reminder
+	Label           string    // as routines.Entry has it for a reminder, else empty
 	Next            time.Time // zero when it never fires again
 	Foreground      bool
 	Silent          bool

@@ -152,6 +152,9 @@ func (t *turn) follow(ctx context.Context, events iter.Seq2[agent.Event, error])
 		}
 	}
 	silent = t.cut || t.compacted || t.interrupted
+	if t.interrupted && !t.cut && !t.said.empty() {
+		t.said.append(textCutShort)
+	}
 	return nil
 }
 

@@ -21,11 +21,17 @@ func routineEntry(r *Routine) Entry {
 
 func reminderEntry(r *Reminder) Entry {
 	e := taskEntry(&r.Task)
-	e.Label = labelReminder
-	if r.MaxChain > 0 {
-		e.Label = chainLabel(r.ChainDepth+1, r.MaxChain+1)
-	}
+	e.Label = r.Label()
 	return e
+}
+
+// Label is the reminder's word in schedules: "Reminder", or its place in a chain,
+// "Chain reminder (1/3)" (spec 03.6).
+func (r *Reminder) Label() string {
+	if r.MaxChain > 0 {
+		return chainLabel(r.ChainDepth+1, r.MaxChain+1)
+	}
+	return labelReminder
 }
 
 func taskEntry(t *Task) Entry {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +26,8 @@ import (
 	"ollimbot/core/updates"
 	"ollimbot/routines"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/screen"
+	"ollimbot/tui/theme"
 )
 
 // What the dashboard costs beside a bot that does a lot, measured as a process
@@ -119,17 +122,22 @@ func (b *bot) feed(ctx context.Context, perSecond int) {
 			return
 		case <-every.C:
 		}
-		b.flood(perSecond / 100)
-		b.change(func(s *core.Snapshot) {
-			s.Forks[0].Lines = b.rings["f1f1f1f1"].Len()
-			s.LogLines = b.rings[pane.LogTail].Len()
-			s.Chat = slices.Clone(s.Chat)
-			last := &s.Chat[len(s.Chat)-1]
-			if last.Text += loadWords[len(last.Text)%len(loadWords)] + " "; len(last.Text) > 4000 {
-				last.Text = ""
-			}
-		})
+		b.grow(perSecond / 100)
 	}
+}
+
+// grow adds n lines, and a word to the answer.
+func (b *bot) grow(n int) {
+	b.flood(n)
+	b.change(func(s *core.Snapshot) {
+		s.Forks[0].Lines = b.rings["f1f1f1f1"].Len()
+		s.LogLines = b.rings[pane.LogTail].Len()
+		s.Chat = slices.Clone(s.Chat)
+		last := &s.Chat[len(s.Chat)-1]
+		if last.Text += loadWords[len(last.Text)%len(loadWords)] + " "; len(last.Text) > 4000 {
+			last.Text = ""
+		}
+	})
 }
 
 // dashboard is the process under measurement.
@@ -248,6 +256,34 @@ func figure(status []byte, name string) int {
 	}
 	n, _ := strconv.Atoi(string(fields[0]))
 	return n
+}
+
+// BenchmarkFrame200x60 is a frame of ours, drawn and written: six full panes, a
+// tail of 100,000 lines that has grown by 33 since the frame before. 1 ms is asked.
+func BenchmarkFrame200x60(b *testing.B) {
+	bot := newBot(crowdedDay(time.Now()))
+	bot.rings["f1f1f1f1"], bot.rings[pane.LogTail] = tail.New(100_000), tail.New(10_000)
+	bot.flood(100_000)
+	scr := screen.New(screen.Options{Output: io.Discard})
+	if err := scr.Open(); err != nil {
+		b.Fatal(err)
+	}
+	r := newRoot(b.Context(), bot, Options{Output: io.Discard})
+	r.theme = theme.New(theme.Options{Dark: true, Profile: 1 << 24})
+	r.screen, r.w, r.h = scr, 200, 60
+	r.refresh()
+	r.paint()
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		bot.grow(33)
+		b.StartTimer()
+		r.refresh()
+		r.paint()
+	}
+	if r.err != nil {
+		b.Fatal(r.err)
+	}
 }
 
 // BenchmarkUnderLoad asks for under 8 % of a core at 1,000 lines a second, for a

@@ -28,13 +28,14 @@ func Whole(name string, input json.RawMessage) string {
 	return name + "(" + text + ")"
 }
 
-// everything is the argument that says it all where there is one, else all of them.
+// everything is the argument that says it all where there is one, with what would
+// be written there, else all of them.
 func everything(name string, input json.RawMessage) string {
 	if a, ok := argument[name]; ok && len(a.keys) == 1 {
 		var fields map[string]any
 		if json.Unmarshal(input, &fields) == nil {
 			if s, ok := fields[a.keys[0]].(string); ok && strings.TrimSpace(s) != "" {
-				return s
+				return s + written(name, fields)
 			}
 		}
 	}
@@ -43,4 +44,19 @@ func everything(name string, input json.RawMessage) string {
 		return ""
 	}
 	return b.String()
+}
+
+// written is what a tool that writes would put into its file.
+func written(name string, fields map[string]any) string {
+	text := func(key string) string {
+		s, _ := fields[key].(string)
+		return s
+	}
+	switch name {
+	case "Write":
+		return "\n" + text("content")
+	case "Edit":
+		return "\nfrom " + text("old_string") + "\nto " + text("new_string")
+	}
+	return ""
 }

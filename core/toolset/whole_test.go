@@ -12,7 +12,8 @@ func TestWhatHasToBeAllowedIsShownWhole(t *testing.T) {
 		{"Bash", `{"command":"echo a perfectly harmless sentence of many words; rm -rf ~"}`, "Bash(echo a perfectly harmless sentence of many words; rm -rf ~)"},
 		{"Bash", `{"command":"ls\nrm -rf ~"}`, "Bash(ls ⏎ rm -rf ~)"},
 		{"Bash", `{"command":"ls \u001b[8m; rm -rf ~"}`, "Bash(ls ; rm -rf ~)"},
-		{"Write", `{"file_path":"/a/b/c/d.md","content":"x"}`, "Write(/a/b/c/d.md)"},
+		{"Write", `{"file_path":"/a/b/c/d.md","content":"x\ny"}`, "Write(/a/b/c/d.md ⏎ x ⏎ y)"},
+		{"Edit", `{"file_path":"/a/b.md","old_string":"one","new_string":"two"}`, "Edit(/a/b.md ⏎ from one ⏎ to two)"},
 		{"mcp__other__do", `{"x": 1}`, "do({\"x\":1})"},
 		{"Other", `{}`, "Other"},
 	} {
