@@ -1,10 +1,10 @@
 package history
 
 import (
-	"regexp"
 	"strings"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/pattern"
 	promptwords "ollimbot/core/prompt"
 )
 
@@ -22,15 +22,15 @@ const (
 
 var (
 	// header begins every message of ours (spec 03.2).
-	header = regexp.MustCompile(`^\[\d{4}-\d\d-\d\d [A-Z][a-z]{2} \d\d:\d\d [AP]M [^\]\s]{1,20}\] ?`)
+	header = pattern.Lazily(`^\[\d{4}-\d\d-\d\d [A-Z][a-z]{2} \d\d:\d\d [AP]M [^\]\s]{1,20}\] ?`)
 	// updatesHeading begins the updates that may stand behind it. They end with the
 	// first blank line, since no update holds one.
-	updatesHeading = regexp.MustCompile(`^RECENT BACKGROUND UPDATES[^\n]*:\n- `)
+	updatesHeading = pattern.Lazily(`^RECENT BACKGROUND UPDATES[^\n]*:\n- `)
 	// tagged is a message of the program's (spec 03.4).
-	tagged = regexp.MustCompile(`^\[((?:routine|routine-bg|reminder|reminder-bg|webhook):[^\]\n]{1,200}|` +
+	tagged = pattern.Lazily(`^\[((?:routine|routine-bg|reminder|reminder-bg|webhook):[^\]\n]{1,200}|` +
 		`fork-started|fork-timeout|stale-fork|button|system)\] ?`)
 	// noted is what the CLI says in the user's place.
-	noted = regexp.MustCompile(`^(?:<(?:command-(?:name|message|args)|local-command-[a-z]+|task-notification|system-reminder)>|\[Request interrupted)`)
+	noted = pattern.Lazily(`^(?:<(?:command-(?:name|message|args)|local-command-[a-z]+|task-notification|system-reminder)>|\[Request interrupted)`)
 )
 
 // said is one message to the model, taken apart.
@@ -45,9 +45,9 @@ type said struct {
 // takeApart finds out who speaks in a message.
 func takeApart(message string) said {
 	rest := clean.Text(message)
-	if m := header.FindString(rest); m != "" {
+	if m := header().FindString(rest); m != "" {
 		rest = rest[len(m):]
-		if updatesHeading.MatchString(rest) {
+		if updatesHeading().MatchString(rest) {
 			_, words, found := strings.Cut(rest, "\n\n")
 			if !found { // updates alone: nobody has said a word
 				return said{role: Program, tag: "updates", text: rest}
@@ -56,9 +56,9 @@ func takeApart(message string) said {
 		}
 	}
 	rest = strings.TrimSpace(rest)
-	m := tagged.FindStringSubmatch(rest)
+	m := tagged().FindStringSubmatch(rest)
 	switch {
-	case noted.MatchString(rest):
+	case noted().MatchString(rest):
 		return said{role: Program, text: rest}
 	case m == nil:
 		return said{role: User, text: rest, user: true}

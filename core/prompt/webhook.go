@@ -2,13 +2,13 @@ package prompt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/pattern"
 	"ollimbot/routines"
 )
 
@@ -45,7 +45,7 @@ func WebhookPrompt(b Background, data []Datum) string {
 }
 
 // placeholder is {name} or {{name}} (decisions, B14).
-var placeholder = regexp.MustCompile(`\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var placeholder = pattern.Lazily(`\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // Placeholder is a name that a template wants filled, and where it stands: Line
 // counts from 1, Column is a byte offset in the line, from 0.
@@ -60,7 +60,7 @@ func Placeholders(template string) []Placeholder {
 	line := 0
 	for text := range strings.SplitSeq(template, "\n") {
 		line++
-		for _, m := range placeholder.FindAllStringSubmatchIndex(text, -1) {
+		for _, m := range placeholder().FindAllStringSubmatchIndex(text, -1) {
 			list = append(list, Placeholder{Name: nameOf(text, m), Line: line, Column: m[0]})
 		}
 	}
@@ -100,7 +100,7 @@ func Fill(template string, data []Datum) string {
 func fillLine(line string, values map[string]string, quoted bool) (filled, bare string) {
 	var all, plain strings.Builder
 	at := 0
-	for _, m := range placeholder.FindAllStringSubmatchIndex(line, -1) {
+	for _, m := range placeholder().FindAllStringSubmatchIndex(line, -1) {
 		value, ok := values[nameOf(line, m)]
 		if !ok {
 			continue
@@ -126,9 +126,9 @@ func fillLine(line string, values map[string]string, quoted bool) (filled, bare 
 
 // begins is a text that may begin a line as it stands: one word that begins
 // small, a number, or the JSON of an object.
-var begins = regexp.MustCompile(`^(?:[a-z0-9][A-Za-z0-9._/@+-]*|-[0-9][0-9.eE+-]*|\{.*)$`)
+var begins = pattern.Lazily(`^(?:[a-z0-9][A-Za-z0-9._/@+-]*|-[0-9][0-9.eE+-]*|\{.*)$`)
 
-func mayBegin(value string) bool { return begins.MatchString(value) }
+func mayBegin(value string) bool { return begins().MatchString(value) }
 
 var (
 	// headings begin the parts of a prompt. They are compared in small letters.
@@ -137,7 +137,7 @@ var (
 		"recent background updates", "ping budget", "upcoming bg tasks",
 	}
 	// tags begin a prompt.
-	tags = regexp.MustCompile(`(?i)^\[\s*(?:routine|reminder|webhook|fork|stale|button|system|late)`)
+	tags = pattern.Lazily(`(?i)^\[\s*(?:routine|reminder|webhook|fork|stale|button|system|late)`)
 )
 
 // forges reports whether a line looks like a part of the prompt: it begins with
@@ -145,7 +145,7 @@ var (
 // heading.
 func forges(line string) bool {
 	begun := strings.TrimLeftFunc(line, func(r rune) bool { return r != '[' && !unicode.IsLetter(r) })
-	return tags.MatchString(begun) || holdsHeading(line)
+	return tags().MatchString(begun) || holdsHeading(line)
 }
 
 func holdsHeading(line string) bool {
@@ -164,11 +164,11 @@ func DataValue(value string) string {
 	return quote(value)
 }
 
-var plainKey = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+var plainKey = pattern.Lazily(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // DataKey is a key from outside: quoted unless it is an ordinary name.
 func DataKey(key string) string {
-	if plainKey.MatchString(key) {
+	if plainKey().MatchString(key) {
 		return key
 	}
 	return quote(clean.Cut(key, maxDatumKey))

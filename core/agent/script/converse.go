@@ -5,19 +5,20 @@ import (
 	"strings"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/pattern"
 )
 
 // reply is one thing that the offline engine can answer to.
 type reply struct {
-	when  pattern
+	when  pattern.Pattern
 	lines []string
 }
 
 // cancelForm finds the id of a reminder that the user wants gone.
 var (
-	cancelForm = lazily(`(?i)\b(?:cancel|delete|remove) (?:the )?reminder ([0-9a-f]{8})\b`)
-	listForm   = lazily(`(?i)\b(list|show|what|which|any|pending)\b.*\breminders\b`)
-	remindForm = lazily(`(?i)\bremind me\b`)
+	cancelForm = pattern.Lazily(`(?i)\b(?:cancel|delete|remove) (?:the )?reminder ([0-9a-f]{8})\b`)
+	listForm   = pattern.Lazily(`(?i)\b(list|show|what|which|any|pending)\b.*\breminders\b`)
+	remindForm = pattern.Lazily(`(?i)\bremind me\b`)
 )
 
 // conversation answers the user, or a foreground task, in the main session.

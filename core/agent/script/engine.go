@@ -17,6 +17,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/pattern"
 	"ollimbot/core/store"
 )
 
@@ -72,7 +73,7 @@ func New(o Options) *Engine {
 	return &Engine{o: o, sessions: map[string][]exchange{}}
 }
 
-var uuidForm = lazily(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+var uuidForm = pattern.Lazily(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // Open starts, resumes or forks a session. An id that is not a UUID gives
 // agent.ErrNoSession; a UUID that this engine has never seen is resumed with an

@@ -6,23 +6,24 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/pattern"
 )
 
 // The words by which a body's wishes are known.
 var (
-	wantsPing     = lazily(`(?i)\b(ping|nudge|remind|tell me|let me know|alert|call me|wake|time (for|to)|stand up|move|check in)\b`)
-	wantsEmbed    = lazily(`(?i)\b(list|lay out|overview|summar\w+|plan|review|agenda|table|week)\b`)
-	wantsFollow   = lazily(`(?i)\b(check|follow up|again|until|whether|did i|have i)\b`)
-	wantsUrgent   = lazily(`(?i)\b(critical|emergency|devastated|at any cost)\b`)
-	wantsTasks    = lazily(`(?i)\b(tasks?|to-?dos?)\b`)
-	wantsCalendar = lazily(`(?i)\b(calendar|meetings?|appointments?|agenda|week)\b`)
-	wantsMail     = lazily(`(?i)\b(e-?mails?|inbox|gmail)\b`)
-	wantsNotes    = lazily(`(?i)\b(notes?|file|journal|finished|slipped)\b`)
+	wantsPing     = pattern.Lazily(`(?i)\b(ping|nudge|remind|tell me|let me know|alert|call me|wake|time (for|to)|stand up|move|check in)\b`)
+	wantsEmbed    = pattern.Lazily(`(?i)\b(list|lay out|overview|summar\w+|plan|review|agenda|table|week)\b`)
+	wantsFollow   = pattern.Lazily(`(?i)\b(check|follow up|again|until|whether|did i|have i)\b`)
+	wantsUrgent   = pattern.Lazily(`(?i)\b(critical|emergency|devastated|at any cost)\b`)
+	wantsTasks    = pattern.Lazily(`(?i)\b(tasks?|to-?dos?)\b`)
+	wantsCalendar = pattern.Lazily(`(?i)\b(calendar|meetings?|appointments?|agenda|week)\b`)
+	wantsMail     = pattern.Lazily(`(?i)\b(e-?mails?|inbox|gmail)\b`)
+	wantsNotes    = pattern.Lazily(`(?i)\b(notes?|file|journal|finished|slipped)\b`)
 
 	// opening is what a person says to the bot before the matter itself.
-	opening = lazily(`(?i)^(please\s+)?(((ping|nudge|remind|tell|alert|ask) me|let me know|give me a nudge|send me a reminder)` +
+	opening = pattern.Lazily(`(?i)^(please\s+)?(((ping|nudge|remind|tell|alert|ask) me|let me know|give me a nudge|send me a reminder)` +
 		`\s+(to|about|of|that|when|whether|if)?\s*)`)
-	minutes = lazily(`(?i)\bin (\d{1,4}) ?(min|minutes?|h|hours?)\b`)
+	minutes = pattern.Lazily(`(?i)\bin (\d{1,4}) ?(min|minutes?|h|hours?)\b`)
 )
 
 // sentences cuts a body into its sentences, cleaned and on one line each.
@@ -105,7 +106,7 @@ func yours(s string) string {
 	})
 }
 
-var person = lazily(`\b([Mm]e|[Mm]y|[Mm]ine|I|I'm|I've|[Mm]yself)\b`)
+var person = pattern.Lazily(`\b([Mm]e|[Mm]y|[Mm]ine|I|I'm|I've|[Mm]yself)\b`)
 
 var personal = map[string]string{
 	"me": "you", "my": "your", "mine": "yours", "i": "you", "i'm": "you're", "i've": "you've", "myself": "yourself",

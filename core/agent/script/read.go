@@ -3,6 +3,8 @@ package script
 import (
 	"strconv"
 	"strings"
+
+	"ollimbot/core/pattern"
 )
 
 // reading is what the offline engine understands of a prompt: the literal tags
@@ -26,13 +28,13 @@ type reading struct {
 }
 
 var (
-	stampForm  = lazily(`^\[\d{4}-\d\d-\d\d \S+ \d\d:\d\d [AP]M [^\]\n]*\] ?`)
-	tagForm    = lazily(`^\[(routine|reminder|webhook)(-bg)?:([^\]\s]+)\]\s*`)
-	plainTag   = lazily(`^\[(fork-started|fork-timeout|button|system)\]\s*`)
-	updateForm = lazily(`^- \(([^)]*)\) (.*)$`)
-	budgetForm = lazily(`Ping budget: (\d+)/\d+`)
-	checkForm  = lazily(`check (\d+) of (\d+)`)
-	toolForm   = lazily(`(?m)^\s+- ([A-Za-z0-9_]+(?:\(.*\))?)$`)
+	stampForm  = pattern.Lazily(`^\[\d{4}-\d\d-\d\d \S+ \d\d:\d\d [AP]M [^\]\n]*\] ?`)
+	tagForm    = pattern.Lazily(`^\[(routine|reminder|webhook)(-bg)?:([^\]\s]+)\]\s*`)
+	plainTag   = pattern.Lazily(`^\[(fork-started|fork-timeout|button|system)\]\s*`)
+	updateForm = pattern.Lazily(`^- \(([^)]*)\) (.*)$`)
+	budgetForm = pattern.Lazily(`Ping budget: (\d+)/\d+`)
+	checkForm  = pattern.Lazily(`check (\d+) of (\d+)`)
+	toolForm   = pattern.Lazily(`(?m)^\s+- ([A-Za-z0-9_]+(?:\(.*\))?)$`)
 )
 
 // preambleMarks are phrases that only the bot's own sections hold; the body is

@@ -1,5 +1,7 @@
 package script
 
+import "ollimbot/core/pattern"
+
 // What the offline engine thinks and says. %s is the task's matter in a few
 // words unless a line says otherwise.
 var (
@@ -88,31 +90,31 @@ const (
 
 // replies are tried in order; {model} becomes the model's name.
 var replies = []reply{
-	{lazily(`(?i)\b(who|what) (are|r) (you|u)\b|\b(which|what) (model|engine)\b|\bare you (real|an? (ai|model|bot))\b`), []string{
+	{pattern.Lazily(`(?i)\b(who|what) (are|r) (you|u)\b|\b(which|what) (model|engine)\b|\bare you (real|an? (ai|model|bot))\b`), []string{
 		"I am the offline engine: no model stands behind me (the name in use is {model}). I read the words of a prompt " +
 			"and play along, through the same tools and rules as a real one, so that you can see the bot live without an " +
 			"account.",
 	}},
-	{lazily(`(?i)^(hi|hello|hey|good (morning|afternoon|evening)|moin|hallo)\b`), []string{
+	{pattern.Lazily(`(?i)^(hi|hello|hey|good (morning|afternoon|evening)|moin|hallo)\b`), []string{
 		"Hello! Good to hear from you. What is the one thing on your mind?",
 		"Hi there. Shall we find the first small step of today?",
 	}},
-	{lazily(`(?i)\b(thanks|thank you|thx|cheers)\b`), []string{"You are welcome.", "Any time."}},
-	{lazily(`(?i)\b(overwhelmed|stressed|too much|tired|exhausted|stuck|can'?t focus|anxious)\b`), []string{
+	{pattern.Lazily(`(?i)\b(thanks|thank you|thx|cheers)\b`), []string{"You are welcome.", "Any time."}},
+	{pattern.Lazily(`(?i)\b(overwhelmed|stressed|too much|tired|exhausted|stuck|can'?t focus|anxious)\b`), []string{
 		"That sounds like a lot. Put one thing aside on purpose, then take the smallest piece of what is left: five " +
 			"minutes, nothing more. I can nudge you when they are over – say: remind me to take a breath in 5 minutes.",
 		"Let us make it smaller. Which single thing would make the rest easier? Start there, badly is fine.",
 	}},
-	{lazily(`(?i)\b(what('?s| is) (left|next|on|due)|my day|plan|schedule|agenda)\b`), []string{
+	{pattern.Lazily(`(?i)\b(what('?s| is) (left|next|on|due)|my day|plan|schedule|agenda)\b`), []string{
 		"The schedule pane shows what comes next, and I cannot see further than that offline. Pick the entry that you " +
 			"would regret missing, and begin with its first two minutes.",
 	}},
-	{lazily(`(?i)\b(done|finished|completed|did it)\b`), []string{
+	{pattern.Lazily(`(?i)\b(done|finished|completed|did it)\b`), []string{
 		"Well done. Take a second to enjoy it before the next one.", "Nice, that is one less. What is next?",
 	}},
-	{lazily(`(?i)\b(help|what can you do)\b`), []string{
+	{pattern.Lazily(`(?i)\b(help|what can you do)\b`), []string{
 		"Offline I can set reminders (remind me to … in 20 minutes), list them, cancel one by its id, tell you what " +
 			"the background runs found, and play a script: a block fenced as script.",
 	}},
-	{lazily(`(?i)\b(bye|good night|see you)\b`), []string{"Good night. I keep an eye on the schedule.", "See you. I will only ping for what you would miss."}},
+	{pattern.Lazily(`(?i)\b(bye|good night|see you)\b`), []string{"Good night. I keep an eye on the schedule.", "See you. I will only ping for what you would miss."}},
 }
