@@ -63,7 +63,7 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	case action.Zoom:
 		r.zoom = !r.zoom
 	case action.Back:
-		return r.back()
+		r.back()
 	case action.Help:
 		r.open(helpPage(r.keys, r.focus, r.theme.ASCII()))
 	case action.Palette:
@@ -119,24 +119,25 @@ func (r *root) step(by int) {
 	r.setFocus(action.Panes[(slices.Index(action.Panes, r.focus)+by+n)%n])
 }
 
-// back leaves the zoom; without one it is the pane's.
-func (r *root) back() tea.Cmd {
+// back leaves the zoom; without one it is the pane's. What a pane would say is left
+// out: that it is empty, or read-only, is no answer to esc.
+func (r *root) back() {
 	r.speech.hush(time.Now())
 	if r.zoom {
 		r.zoom = false
-		return nil
+		return
 	}
-	return r.answer(r.panes[r.focus].Do(r.context(), action.Back))
+	r.panes[r.focus].Do(r.context(), action.Back)
 }
 
 func (r *root) toggleMouse() {
 	on := !r.screen.Mouse()
 	r.fail(r.screen.SetMouse(on))
 	if on {
-		r.say(core.Info, textMouseOn)
+		r.say(core.Info, textMouseOn(r.names()))
 		return
 	}
-	r.say(core.Info, textMouseOff)
+	r.say(core.Info, textMouseOff(r.names()))
 }
 
 // quit ends the dashboard, after a question while forks wait or run.

@@ -127,7 +127,7 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		if len(r.undo) > undoDepth {
 			r.undo = r.undo[len(r.undo)-undoDepth:]
 		}
-		text += textUndoKey
+		text += textUndoKey(r.names())
 	}
 	if text != "" {
 		r.say(core.Info, text)

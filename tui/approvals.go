@@ -27,7 +27,7 @@ func (r *root) watch() {
 		_, waited := r.desk.waiting[a.ID]
 		rings = rings || !waited
 		if _, known := r.desk.waiting[a.ID]; !known && (r.focus != action.Chat || len(r.dialogs) > 0) {
-			r.hear(core.Warn, asksText(a))
+			r.hear(core.Warn, asksText(a, r.names()))
 		}
 	}
 	for id, a := range r.desk.waiting {

@@ -3,11 +3,8 @@ package tui
 import (
 	"strconv"
 
-	"charm.land/bubbles/v2/key"
-
 	"ollimbot/core"
 	"ollimbot/core/clean"
-	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -87,72 +84,4 @@ func (r *root) light(ok bool, name, model, state string, long bool) []widget.Spa
 		spans = append(spans, widget.Span{Role: shade, Text: " " + clean.Cut(clean.Line(state), max(8, r.w/3))})
 	}
 	return spans
-}
-
-// helpLine says what the keys do now, and what would come of it.
-func (r *root) helpLine() string {
-	brush := widget.Brush{Theme: r.theme}
-	if n := len(r.dialogs); n > 0 {
-		return brush.Line(r.w, keyWords(r.dialogs[n-1].hint())...)
-	}
-	if p := r.panes[r.focus]; p.Capture() {
-		if h, ok := p.(hinter); ok {
-			return brush.Line(r.w, keyWords(append(h.Hint(), interruptHint(r.snap.Busy)))...)
-		}
-	}
-	right := []widget.Span{}
-	for _, a := range r.keys.Of(action.Everywhere) {
-		if !a.Quiet && len(a.Keys) > 0 && r.off(a) == "" {
-			right = append(right, r.hint(a)...)
-		}
-	}
-	left := []widget.Span{}
-	room := r.w - widget.Width(right) - 1
-	for _, a := range r.keys.Of(r.focus) {
-		if a.Quiet || len(a.Keys) == 0 || r.off(a) != "" {
-			continue
-		}
-		h := r.hint(a)
-		if widget.Width(left)+widget.Width(h) > room {
-			break
-		}
-		left = append(left, h...)
-	}
-	return spread(brush, r.w, left, right)
-}
-
-// hinter is a pane that says what the keys do while it takes all of them.
-type hinter interface{ Hint() []key.Binding }
-
-// hint is an action's place in the help line: keys, word, effect.
-func (r *root) hint(a action.Action) []widget.Span {
-	ascii := r.theme.ASCII()
-	key := action.KeyName(a.Keys[0], ascii)
-	if p, ok := r.keys.Get(a.Pane, a.Pair); ok && len(p.Keys) > 0 {
-		key += "/" + action.KeyName(p.Keys[0], ascii)
-	}
-	spans := []widget.Span{{Text: " "}, {Role: theme.Key, Text: key}, {Role: theme.Dim, Text: " " + a.Short}}
-	if a.Hint != nil {
-		if effect := a.Hint(*r.snap); effect != "" {
-			spans = append(spans, widget.Span{Text: " " + effect})
-		}
-	}
-	return append(spans, widget.Span{Text: "  "})
-}
-
-// keyWords are bindings as the help line shows them.
-func keyWords(bindings []key.Binding) []widget.Span {
-	spans := []widget.Span{}
-	for _, b := range bindings {
-		h := b.Help()
-		spans = append(spans, widget.Span{Text: " "}, widget.Span{Role: theme.Key, Text: h.Key},
-			widget.Span{Role: theme.Dim, Text: " " + h.Desc + "  "})
-	}
-	return spans
-}
-
-// spread puts right at the right edge whatever its share; left is known to fit.
-func spread(b widget.Brush, w int, left, right []widget.Span) string {
-	n := min(widget.Width(right), w)
-	return b.Line(w-n, left...) + b.Line(n, right...)
 }

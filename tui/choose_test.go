@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"image/color"
 	"os"
 	"path/filepath"
@@ -240,19 +239,10 @@ func TestTheFirstWordsAreSaidOnce(t *testing.T) {
 
 func TestAClickSelectsTheRow(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
-		at := func(text string) (x, y int) {
-			for y, l := range s.rows() {
-				if i := strings.Index(l, text); i >= 0 {
-					return len([]rune(l[:i])) + 1, y + 1 // terminals count from 1
-				}
-			}
-			t.Fatalf("no %q:\n%s", text, s.screen())
-			return 0, 0
-		}
 		for _, text := range []string{"Check the oven", "Email sweep", "Move a little", "The parcel"} {
-			x, y := at(text)
-			s.send(fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%d;%dm", x, y, x, y))
-			row := s.rows()[y-1]
+			s.clickOn(text)
+			_, y := s.find(text)
+			row := s.rows()[y]
 			if !strings.Contains(row, "▸") || !strings.Contains(row, text) {
 				t.Errorf("a click on %q selects another row:\n%s", text, s.screen())
 			}

@@ -66,7 +66,11 @@ func (r *root) dialogKey(k string, msg tea.KeyPressMsg) tea.Cmd {
 		r.shut()
 		return nil
 	}
-	v := d.key(msg)
+	return r.settle(d.key(msg))
+}
+
+// settle carries out what the topmost dialog wants.
+func (r *root) settle(v verdict) tea.Cmd {
 	if v.shut {
 		r.shut()
 	}
@@ -85,8 +89,16 @@ func (r *root) dialogKey(k string, msg tea.KeyPressMsg) tea.Cmd {
 // escaper is a dialog that may use esc for something smaller than closing.
 type escaper interface{ escape() bool }
 
-// overlay draws a dialog in its box over the middle of the body.
-func (r *root) overlay(lines []string, d dialog) {
+// seat is where a dialog stands: the cell of its box's upper left corner, and
+// the lines in it, each of w cells.
+type seat struct {
+	x, y, w int
+	inside  []string
+}
+
+// seat draws a dialog for its place over the middle of the body; ok is false
+// where there is no room for it.
+func (r *root) seat(d dialog) (s seat, ok bool) {
 	w, h := r.w-6, r.h-4
 	_, reads := d.(*page)
 	whole := reads && r.w <= wholeWidth
@@ -94,16 +106,22 @@ func (r *root) overlay(lines []string, d dialog) {
 		w = r.w - 2
 	}
 	if w < 2 || h < 1 {
-		return
+		return s, false
 	}
-	inside := d.draw(look{r.theme, widget.Brush{Theme: r.theme}, r.snap, whole}, w, h)
-	if len(inside) == 0 {
-		return
+	s.inside = d.draw(look{r.theme, widget.Brush{Theme: r.theme}, r.snap, whole}, w, h)
+	if len(s.inside) == 0 {
+		return s, false
 	}
-	width := cells(inside[0])
-	box := framed(r.theme, d.title(), inside, width)
-	y := max(1, (r.h-len(box))/2)
-	lay(lines[:len(lines)-1], r.w, piece{(r.w - width - 2) / 2, y, box})
+	s.w = cells(s.inside[0])
+	s.x, s.y = (r.w-s.w-2)/2, max(1, (r.h-len(s.inside)-2)/2)
+	return s, true
+}
+
+// overlay draws a dialog in its box.
+func (r *root) overlay(lines []string, d dialog) {
+	if s, ok := r.seat(d); ok {
+		lay(lines[:len(lines)-1], r.w, piece{s.x, s.y, framed(r.theme, d.title(), s.inside, s.w)})
+	}
 }
 
 // wholeWidth is up to which width of the screen a page takes all of it.

@@ -94,6 +94,14 @@ func (e *entry) key(msg tea.KeyPressMsg) verdict {
 	return verdict{}
 }
 
+// click goes to the field under the pointer; above the first one is a blank line.
+func (e *entry) click(_, y int) verdict {
+	if i := y - 1; i >= 0 && i < len(e.fields) {
+		e.at = i
+	}
+	return verdict{}
+}
+
 func (e *entry) paste(msg tea.PasteMsg) { e.insert(msg.Content) }
 
 // insert takes digits and leaves the rest.

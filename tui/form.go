@@ -28,6 +28,8 @@ type form struct {
 	fault string    // what the core has said against it
 	// leaving: esc was pressed once while something was written.
 	leaving bool
+	// lines are the fields that stood in the lines of the last drawing.
+	lines []fieldID
 }
 
 // fieldID is a field of the form, from the top.
@@ -138,9 +140,7 @@ func (f *form) key(msg tea.KeyPressMsg) verdict {
 	if f.sent {
 		return verdict{}
 	}
-	if f.leaving {
-		f.leaving, f.fault = false, ""
-	}
+	f.goesOn()
 	input := f.input(f.at)
 	switch {
 	case key.Matches(msg, formKeys.next):
@@ -153,6 +153,22 @@ func (f *form) key(msg tea.KeyPressMsg) verdict {
 		f.toggle()
 	case input != nil && input.Take(msg):
 		f.fault = ""
+	}
+	return verdict{}
+}
+
+// goesOn takes back the warning of esc.
+func (f *form) goesOn() {
+	if f.leaving {
+		f.leaving, f.fault = false, ""
+	}
+}
+
+// click goes to the field under the pointer.
+func (f *form) click(_, y int) verdict {
+	if !f.sent && y < len(f.lines) {
+		f.goesOn()
+		f.at = f.lines[y]
 	}
 	return verdict{}
 }
@@ -236,47 +252,82 @@ func (f *form) value(id fieldID) string {
 // formName is the column of the fields' names.
 const formName = 12
 
+// faultRows is how many lines a refusal may take; on a narrow screen its cure
+// needs one more.
+const (
+	faultRows   = 2
+	faultNarrow = 40
+)
+
 func (f *form) draw(l look, w, h int) []string {
 	w = min(w, 76)
 	f.look(l.snap)
+	foot := f.foot(l, w)
+	foot = foot[:min(len(foot), max(0, h-1))]
 	var lines []string
-	add := func(id fieldID, line string) {
-		lines = append(lines, line)
-		text, bad := f.note(id)
-		if text == "" || !bad && h < int(numFields)*2+2 && id != f.at {
-			return
-		}
-		role := theme.Dim
-		if bad {
-			role, text = theme.Warn, l.theme.Glyph(theme.Bang)+" "+text
-		} else if id == fieldWhen && f.when.Text() != "" {
-			role = theme.Accent
-		}
-		for _, s := range widget.WrapN(text, max(1, w-formName-4), 2, l.theme.Glyph(theme.Ellipsis)) {
-			lines = append(lines, l.brush.Line(w, widget.Span{Text: widget.Blank(formName + 3)}, widget.Span{Role: role, Text: s}))
-		}
-	}
+	from, to := 0, 0
+	f.lines = f.lines[:0]
 	for id := range numFields {
-		add(id, f.row(l, w, id))
-	}
-	switch {
-	case f.sent:
-		lines = append(lines, l.brush.Line(w, widget.Span{Role: theme.Dim, Text: " " + textFormSent}))
-	case f.fault != "":
-		for _, s := range widget.WrapN(f.fault, max(1, w-4), 2, l.theme.Glyph(theme.Ellipsis)) {
-			lines = append(lines, l.brush.Line(w, widget.Span{Role: theme.Bad, Text: " " + l.theme.Glyph(theme.Cross) + " " + s}))
+		if id == f.at {
+			from = len(lines)
+		}
+		lines = append(lines, f.row(l, w, id))
+		if text, bad := f.note(id); text != "" && (bad || id == f.at || h >= int(numFields)*2+2) {
+			lines = append(lines, f.noted(l, w, id, text, bad)...)
+		}
+		if id == f.at {
+			to = len(lines)
+		}
+		for len(f.lines) < len(lines) {
+			f.lines = append(f.lines, id)
 		}
 	}
-	return f.fit(lines, h)
+	// The field that is being written stays in sight with what is below it, and
+	// so does what the core has said.
+	room := h - len(foot)
+	if to-from < room {
+		from-- // the line above it too
+	}
+	top := max(0, min(from, len(lines)-room))
+	end := min(len(lines), top+room)
+	f.lines = f.lines[top:end]
+	return append(lines[top:end], foot...)
 }
 
-// fit keeps the field that is being written in sight.
-func (f *form) fit(lines []string, h int) []string {
-	if len(lines) <= h {
-		return lines
+// noted is what stands below a field.
+func (f *form) noted(l look, w int, id fieldID, text string, bad bool) []string {
+	role := theme.Dim
+	if bad {
+		role, text = theme.Warn, l.theme.Glyph(theme.Bang)+" "+text
+	} else if id == fieldWhen && f.when.Text() != "" {
+		role = theme.Accent
 	}
-	top := min(max(0, int(f.at)-1), len(lines)-h)
-	return lines[top : top+h]
+	var out []string
+	for _, s := range widget.WrapN(text, max(1, w-formName-4), 2, l.theme.Glyph(theme.Ellipsis)) {
+		out = append(out, l.brush.Line(w, widget.Span{Text: widget.Blank(formName + 3)}, widget.Span{Role: role, Text: s}))
+	}
+	return out
+}
+
+// foot is what becomes of the task: on its way, or refused.
+func (f *form) foot(l look, w int) []string {
+	if f.sent {
+		return []string{l.brush.Line(w, widget.Span{Role: theme.Dim, Text: " " + textFormSent})}
+	}
+	if f.fault == "" {
+		return nil
+	}
+	rows := faultRows
+	if w < faultNarrow {
+		rows++
+	}
+	mark := l.theme.Glyph(theme.Cross) + " "
+	var out []string
+	for _, s := range widget.WrapN(f.fault, max(1, w-4), rows, l.theme.Glyph(theme.Ellipsis)) {
+		out = append(out, l.brush.Line(w, widget.Span{Role: theme.Bad, Text: " " + mark + s}))
+		mark = "  "
+	}
+	return out
 }
 
 func (f *form) row(l look, w int, id fieldID) string {

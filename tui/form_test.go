@@ -90,3 +90,18 @@ func TestMomentsOfAReminderAreReadOrRefused(t *testing.T) {
 		t.Errorf("30 February: %q", got)
 	}
 }
+
+func TestARefusalStandsInTheFormOnASmallScreen(t *testing.T) {
+	play(t, setup{w: 40, h: 10}, func(s *stage) {
+		s.press("2", "n")
+		s.types("0 9 * * *")
+		s.clickOn("tab other")
+		s.press("tab")
+		s.types("Ask.")
+		s.press("enter")
+		time.Sleep(time.Minute) // the toast has ended
+		s.sees("✗ write budget: the disk is", "full; free some space and try", "again", "▸ Message     Ask.")
+		s.types("!")
+		s.misses("the disk is")
+	})
+}

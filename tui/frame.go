@@ -140,7 +140,8 @@ func (r *root) border(b layout.Box, first, below bool) string {
 func (r *root) heading(b layout.Box) (title []widget.Span, states []string) {
 	name, state := r.panes[b.Pane].Title(r.context())
 	if r.zoom {
-		states = append(states, strings.TrimPrefix(state+textDot+textZoomed, textDot), textZoomed, textZoomedShort)
+		zoomed := textZoomed(r.names())
+		states = append(states, strings.TrimPrefix(state+textDot+zoomed, textDot), zoomed, textZoomedShort)
 	} else {
 		for ; state != ""; state = state[:max(0, strings.LastIndex(state, textDot))] {
 			states = append(states, state) // the most telling words stand first
@@ -160,12 +161,25 @@ func (r *root) titleSpans(p action.Pane, name string) []widget.Span {
 	if p == r.focus {
 		role = theme.Focus
 	}
-	return []widget.Span{
-		{Text: " "}, {Role: theme.Dim, Text: digit(p) + " "}, {Role: role, Text: name}, {Text: " "},
+	spans := []widget.Span{{Text: " "}}
+	if key := r.goKey(p); key != "" {
+		spans = append(spans, widget.Span{Role: theme.Dim, Text: key + " "})
 	}
+	return append(spans, widget.Span{Role: role, Text: name}, widget.Span{Text: " "})
 }
 
-func digit(p action.Pane) string { return string(rune('0' + p.Number())) }
+// goKey is the key that goes to a pane, as its title shows it: its number, unless
+// the user has chosen another. One that is no sign is left to the help page.
+func (r *root) goKey(p action.Pane) string {
+	key := r.names().Key(goIDs[p.Number()-1])
+	if widget.Cells(key) > maxGoKey {
+		return ""
+	}
+	return key
+}
+
+// maxGoKey is how many cells the key of a title may take: "5", "f5".
+const maxGoKey = 2
 
 // tab is a label on a border that is shared by panes.
 type tab struct {
@@ -186,12 +200,12 @@ func (r *root) tabs(b layout.Box) []tab {
 			if p == r.focus {
 				role, left, right = theme.Focus, r.theme.Glyph(theme.Pointer), " "
 			}
-			out = append(out, tab{p, []widget.Span{{Role: role, Text: left + digit(p) + " " + name + right}}})
+			out = append(out, tab{p, []widget.Span{{Role: role, Text: left + strings.TrimLeft(r.goKey(p)+" ", " ") + name + right}}})
 			continue
 		}
-		label := digit(p)
-		if long {
-			label += " " + shortName(p)
+		label := r.goKey(p)
+		if long || label == "" {
+			label = strings.TrimLeft(label+" "+shortName(p), " ")
 		}
 		out = append(out, tab{p, []widget.Span{{Role: theme.Dim, Text: " " + label + " "}}})
 	}
@@ -221,7 +235,7 @@ func (r *root) strip() []string {
 		if p == r.focus {
 			mark, role = r.theme.Glyph(theme.Pointer), theme.Focus
 		}
-		head := brush.Line(4, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Role: role, Text: digit(p) + " "})
+		head := brush.Line(4, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Role: role, Text: r.goKey(p) + " "})
 		rows = append(rows, head+r.panes[p].Line(context, r.w-4))
 	}
 	for len(rows) < r.h-2 {
@@ -245,7 +259,7 @@ func (r *root) tooSmall() []string {
 		brush.Line(r.w, widget.Span{Text: textHave}, number(r.w, layout.StripWidth), widget.Span{Text: textBy}, number(r.h, layout.StripHeight)),
 		brush.Line(r.w, widget.Span{Text: textNeed + itoa(layout.StripWidth) + textBy + itoa(layout.StripHeight)}),
 	}
-	for _, l := range widget.Wrap(textTooSmallMore, max(1, r.w)) {
+	for _, l := range widget.Wrap(textTooSmallMore(r.names()), max(1, r.w)) {
 		lines = append(lines, brush.Line(r.w, widget.Span{Role: theme.Dim, Text: l}))
 	}
 	return widget.Fill(lines, r.w, r.h)

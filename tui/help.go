@@ -19,7 +19,11 @@ func helpPage(keys action.Keys, focus action.Pane, ascii bool) *page {
 			section(&b, keys, p, ascii)
 		}
 	}
-	p := newPage(textHelp, strings.TrimSuffix(b.String(), "\n\n"))
+	b.WriteString(textHelpMouse + "\n")
+	for _, l := range textHelpPointer {
+		b.WriteString("  " + widget.Fit(l[0], keyColumn) + l[1] + "\n")
+	}
+	p := newPage(textHelp, strings.TrimSuffix(b.String(), "\n"))
 	p.paint = paintHelp
 	return p
 }
@@ -51,7 +55,9 @@ const keyColumn = 16
 func section(b *strings.Builder, keys action.Keys, p action.Pane, ascii bool) {
 	b.WriteString(p.Name())
 	if n := p.Number(); n > 0 {
-		b.WriteString(" (" + itoa(n) + ")")
+		if key := (action.Names{Keys: keys, ASCII: ascii}).Key(goIDs[n-1]); key != "" {
+			b.WriteString(" (" + key + ")")
+		}
 	}
 	b.WriteByte('\n')
 	for _, a := range keys.Of(p) {

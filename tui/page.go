@@ -289,6 +289,8 @@ func (p *page) wheel(up bool) {
 	p.clamp()
 }
 
+func (p *page) light() {}
+
 func (p *page) hint() []key.Binding {
 	k := pageKeys
 	if p.finding {

@@ -138,11 +138,7 @@ func (it item) spans() []widget.Span {
 func (p *palette) key(msg tea.KeyPressMsg) verdict {
 	switch {
 	case key.Matches(msg, paletteKeys.run):
-		if len(p.shown) == 0 {
-			return verdict{}
-		}
-		a := p.shown[p.cursor].action
-		return verdict{shut: true, run: &a}
+		return p.run(p.cursor)
 	case key.Matches(msg, paletteKeys.up):
 		p.move(-1)
 	case key.Matches(msg, paletteKeys.down):
@@ -156,6 +152,25 @@ func (p *palette) key(msg tea.KeyPressMsg) verdict {
 	}
 	return verdict{}
 }
+
+// run carries out what stands in a row.
+func (p *palette) run(i int) verdict {
+	if i < 0 || i >= len(p.shown) {
+		return verdict{}
+	}
+	return verdict{shut: true, run: &p.shown[i].action}
+}
+
+// click runs the row under the pointer, as enter does the marked one. The first
+// line is the query.
+func (p *palette) click(_, y int) verdict {
+	if y == 0 {
+		return verdict{}
+	}
+	return p.run(p.top + y - 1)
+}
+
+func (p *palette) light() {}
 
 // write gives a key or a paste to the query.
 func (p *palette) write(msg tea.Msg) {

@@ -20,6 +20,7 @@ type question struct {
 	quits  bool // yes ends the dashboard
 	yes    bool // the chosen answer
 	opened time.Time
+	no     int // the line of the safe answer when it was drawn last; the other follows
 }
 
 // grace is how long a question must have stood before it can be confirmed.
@@ -66,6 +67,7 @@ func (q *question) draw(l look, w, h int) []string {
 		}
 		return []widget.Span{{Text: "  "}, {Role: theme.Key, Text: key}, {Role: theme.Dim, Text: " " + text}}
 	}
+	q.no = len(lines) + 1
 	return append(lines, widget.Blank(w),
 		l.brush.Line(w, append([]widget.Span{{Text: "  "}}, button(!q.yes, "n", q.ask.No)...)...),
 		l.brush.Line(w, append([]widget.Span{{Text: "  "}}, button(q.yes, "y", q.ask.Yes)...)...),
@@ -94,6 +96,17 @@ func (q *question) confirm() verdict {
 		return verdict{}
 	}
 	return verdict{shut: true, quit: q.quits, answer: pane.Answer{Do: q.ask.Do}}
+}
+
+// click gives the answer under the pointer.
+func (q *question) click(_, y int) verdict {
+	switch y {
+	case q.no:
+		return verdict{shut: true}
+	case q.no + 1:
+		return q.confirm()
+	}
+	return verdict{}
 }
 
 func (q *question) wheel(bool) {}

@@ -228,8 +228,12 @@ func (r *root) refresh() {
 
 // context is what panes may look at.
 func (r *root) context() pane.Context {
-	return pane.Context{Theme: r.theme, Snap: r.snap, Tail: r.tail, ReadOnly: r.o.ReadOnly}
+	return pane.Context{Theme: r.theme, Snap: r.snap, Tail: r.tail, Keys: r.keys, ReadOnly: r.o.ReadOnly}
 }
+
+// names names the keys as the dialogs and toasts speak of them: of the chat, and
+// of what works everywhere.
+func (r *root) names() action.Names { return r.context().Names(action.Chat) }
 
 func (r *root) tail(id string, from tail.Cursor) tail.Page {
 	if r.core == nil {

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 
 	"ollimbot/core"
@@ -50,7 +51,8 @@ type setup struct {
 	snap    func(at time.Time) core.Snapshot
 	env     []string
 	options Options
-	paper   color.Color // the terminal's background, when it is not black
+	paper   color.Color  // the terminal's background, when it is not black
+	rings   func(b *bot) // what tails hold already
 }
 
 // play runs a story on a dashboard and ends the dashboard after it.
@@ -68,6 +70,9 @@ func play(t *testing.T, s setup, story func(st *stage)) {
 		st := &stage{
 			t: t, bot: newBot(s.snap(time.Now().UTC())), keys: keys, stop: stop,
 			glass: &glass{vt: vt.NewEmulator(s.w, s.h)}, ended: make(chan error, 1),
+		}
+		if s.rings != nil {
+			s.rings(st.bot)
 		}
 		if s.paper != nil {
 			st.glass.vt.SetDefaultBackgroundColor(s.paper)
@@ -133,8 +138,9 @@ func (s *stage) stays() {
 // keyBytes is what a keyboard sends for the keys that are no letters.
 var keyBytes = map[string]string{
 	"enter": "\r", "tab": "\t", "shift+tab": "\x1b[Z", "esc": "\x1b", "backspace": "\x7f",
-	"up": "\x1b[A", "down": "\x1b[B", "pgdown": "\x1b[6~", "end": "\x1b[F",
-	"ctrl+c": "\x03", "ctrl+l": "\x0c", "ctrl+p": "\x10", "ctrl+u": "\x15",
+	"up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "shift+up": "\x1b[1;2A", "shift+down": "\x1b[1;2B",
+	"pgup": "\x1b[5~", "pgdown": "\x1b[6~", "home": "\x1b[H", "end": "\x1b[F", "space": " ", "alt+enter": "\x1b\r",
+	"ctrl+b": "\x02", "ctrl+c": "\x03", "ctrl+f": "\x06", "ctrl+l": "\x0c", "ctrl+p": "\x10", "ctrl+u": "\x15", "ctrl+y": "\x19",
 }
 
 // press sends keys one after the other.
@@ -146,8 +152,8 @@ func (s *stage) press(keys ...string) {
 			b = k
 		}
 		s.send(b)
-		if k == "esc" {
-			time.Sleep(150 * time.Millisecond) // a lone escape is known by the pause after it
+		if k == "esc" || k == "alt+enter" {
+			time.Sleep(150 * time.Millisecond) // an escape is known by the pause after it
 		}
 		synctest.Wait()
 	}
@@ -159,6 +165,38 @@ func (s *stage) send(b string) {
 		s.t.Fatal(err)
 	}
 	synctest.Wait()
+}
+
+// click presses and releases the left button on a cell, counted from 0.
+func (s *stage) click(x, y int) {
+	s.t.Helper()
+	s.send(fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%d;%dm", x+1, y+1, x+1, y+1))
+}
+
+// clickOn clicks on the first letter of a text.
+func (s *stage) clickOn(text string) {
+	s.t.Helper()
+	x, y := s.find(text)
+	s.click(x, y)
+}
+
+// find is the cell, counted from 0, where a text stands on the screen.
+func (s *stage) find(text string) (x, y int) {
+	s.t.Helper()
+	for y, l := range s.rows() {
+		if before, _, found := strings.Cut(l, text); found {
+			return ansi.StringWidth(before), y
+		}
+	}
+	s.t.Fatalf("no %q:\n%s", text, s.screen())
+	return 0, 0
+}
+
+// wheelDown turns the wheel by n notches in the middle of the screen.
+func (s *stage) wheelDown(n int) {
+	s.t.Helper()
+	s.send(strings.Repeat(fmt.Sprintf("\x1b[<65;%d;%dM", s.glass.vt.Width()/2, s.glass.vt.Height()/2), n))
+	time.Sleep(2 * frameGap)
 }
 
 // resize changes the terminal; it reports its size in band.

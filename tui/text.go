@@ -23,19 +23,14 @@ const (
 	textReminder     = "reminder"
 	textApproval     = "approval"
 	textReadOnlyMark = "read-only"
-	textZoomed       = "zoomed, z goes back"
 	textZoomedShort  = "zoomed"
 
 	textReadOnly = "the dashboard is read-only; start it without --read-only to change things"
 	textNoUndo   = "nothing to undo"
-	textNoPaste  = "a paste goes into a message: 5 opens the chat, i writes"
-	textMouseOn  = "the dashboard has the mouse; M releases it"
-	textMouseOff = "the mouse is released: select text as usual; M takes it back"
 
 	textUndone      = "undone: "
 	textUndoneBare  = "undone"
 	textInterrupted = "the answer is interrupted"
-	textUndoKey     = " · u undoes"
 	textCopied      = "copied, if the terminal allows it"
 
 	textLoginTitle  = "Log in to Claude"
@@ -60,11 +55,10 @@ const (
 	textEngineProcesses = "processes: id, use, memory, age, session"
 	textNothingSpent    = "nothing spent"
 
-	textTooSmall     = "ollim-bot"
-	textHave         = "the screen has "
-	textNeed         = "it needs at least "
-	textBy           = "×"
-	textTooSmallMore = "The bot goes on meanwhile. q quits."
+	textTooSmall = "ollim-bot"
+	textHave     = "the screen has "
+	textNeed     = "it needs at least "
+	textBy       = "×"
 
 	textKeysRead    = "keys.yaml was read anew"
 	textThemeIs     = "theme: "
@@ -81,6 +75,7 @@ const (
 	textNotices   = "Notices, newest first"
 	textNoNotices = "Nothing has been said yet. What appears at the bottom right for a moment is kept here."
 	textHelp      = "Keys"
+	textHelpMouse = "Mouse"
 	textPalette   = "Actions"
 	textNoAction  = "no action has that name"
 	textQuestion  = "Sure?"
@@ -116,6 +111,13 @@ var (
 	textEntryFields = [2]string{"Capacity", "Refill every"}
 	textEntryUnits  = [2]string{"tokens", "minutes"}
 
+	// What the mouse does, as the page of keys tells it.
+	textHelpPointer = [][2]string{
+		{"click", "Focus a pane, select a row; on the selected row: what enter does"},
+		{"click below", "On a key or a word of the last line: what that key does"},
+		{"wheel", "Scroll what is under the pointer"},
+	}
+
 	errStill = errors.New("this is a picture of the dashboard: nothing can be done in it")
 )
 
@@ -124,28 +126,70 @@ var themeWords = map[string]string{
 	"auto": "as the terminal's background", "dark": "dark", "light": "light", "contrast": "high contrast", "16": "the terminal's sixteen colours",
 }
 
-// The first words: what this is, and which keys lead on.
-var (
-	welcomeText = []welcomeLine{
+// welcomeText are the first words: what this is, and which keys lead on.
+func welcomeText(n action.Names) []welcomeLine {
+	return []welcomeLine{
 		{"", "ollim-bot is a personal assistant that reaches out: it runs routines and reminders in the background, and pings you within a budget."},
 		{"enter", "look around: nothing is set up yet, and nothing can go wrong"},
 		{"d", "how to see it live for a minute, without an account"},
 		{"i", "how to set it up: your names, Claude, Discord"},
-		{"?", "every key, later and at any time"},
+		{n.Badge(action.Help), "every key, later and at any time"},
 	}
-	demoText = []welcomeLine{
-		{"", "Leave with q, then run:"},
+}
+
+func demoText(n action.Names) []welcomeLine {
+	return []welcomeLine{
+		{"", "Leave with " + quitKey(n) + ", then run:"},
 		{"", "    ollim-bot demo"},
 		{"", "All in it is real but the model; it leaves nothing behind."},
 		{"enter", "look around here first"},
 	}
-	initText = []welcomeLine{
-		{"", "Leave with q, then run:"},
+}
+
+func initText(n action.Names) []welcomeLine {
+	return []welcomeLine{
+		{"", "Leave with " + quitKey(n) + ", then run:"},
 		{"", "    ollim-bot init"},
 		{"", "It asks for your names and what to connect, and writes the first files. Run it again at any time."},
 		{"enter", "look around here first"},
 	}
-)
+}
+
+// quitKey is what quits, with a key or without: ctrl+c is nobody's to change.
+func quitKey(n action.Names) string {
+	if key := n.Key(action.Quit); key != "" {
+		return key
+	}
+	return "ctrl+c"
+}
+
+func textTooSmallMore(n action.Names) string {
+	return "The bot goes on meanwhile. " + quitKey(n) + " quits."
+}
+
+// textZoomed names the key that gave the screen, else the one that always goes
+// back.
+func textZoomed(n action.Names) string {
+	key := n.Key(action.Zoom)
+	if key == "" {
+		key = "esc"
+	}
+	return "zoomed, " + key + " goes back"
+}
+
+func textNoPaste(n action.Names) string {
+	return "a paste goes into a message: " + n.Name(action.GoChat) + " opens the chat, " + n.Name(action.ChatWrite) + " writes"
+}
+
+func textMouseOn(n action.Names) string {
+	return "the dashboard has the mouse; " + n.Name(action.Mouse) + " releases it"
+}
+
+func textMouseOff(n action.Names) string {
+	return "the mouse is released: select text as usual; " + n.Name(action.Mouse) + " takes it back"
+}
+
+func textUndoKey(n action.Names) string { return textDot + n.Name(action.Undo) + " undoes" }
 
 // titleText is the window's title: what waits for the user.
 func titleText(approvals int) string {
@@ -157,8 +201,16 @@ func titleText(approvals int) string {
 
 // asksText says to who looks elsewhere that a tool call waits, in one line: it
 // may lie below the card.
-func asksText(a policy.Approval) string {
-	return widget.Cut(a.Label, 28) + " waits for you: 5, then y or n"
+func asksText(a policy.Approval, n action.Names) string {
+	where := " waits for you in the chat: "
+	if key := n.Key(action.GoChat); key != "" {
+		where = " waits for you: " + key + ", then "
+	}
+	answers := n.Badges(action.ApprovalAllow, action.ApprovalDeny)
+	if len(answers) == 0 {
+		answers = []string{n.Name(action.ApprovalAllow)}
+	}
+	return widget.Cut(a.Label, 28) + where + strings.Join(answers, " or ")
 }
 
 func expiredText(a policy.Approval) string {

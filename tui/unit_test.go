@@ -288,7 +288,7 @@ func TestATabIsFoundUnderItsLabel(t *testing.T) {
 		}
 		row := ansi.Strip(r.border(b, true, false))
 		for _, p := range action.Panes {
-			x := ansi.StringWidth(row[:strings.Index(row, digit(p))])
+			x := ansi.StringWidth(row[:strings.Index(row, r.goKey(p))])
 			if got, ok := r.tabAt(b, x); !ok || got != p {
 				t.Errorf("%d wide, column %d of %q is %q, want %s", w, x, row, got, p)
 			}

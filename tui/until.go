@@ -21,6 +21,9 @@ type until struct {
 	// choices are those of the moment when it was drawn last.
 	choices []choice
 	now     time.Time // of the last drawing
+	// Of the last drawing: the line of the first choice in sight, which one that
+	// is, and how many are.
+	first, top, seen int
 }
 
 // choice is a moment to choose; a zero moment ends what holds.
@@ -123,13 +126,15 @@ func (u *until) draw(l look, w, h int) []string {
 		rows = append(rows, u.row(l, w, i, c))
 	}
 	rows = append(rows, u.typed(l, w))
+	u.first, u.top, u.seen = 1, 0, len(rows)
 	said := 3 // lines of what would come of it, which is never out of sight
 	if h < len(rows)+said+2 {
 		said = 1
 		if most := max(1, h-said); len(rows) > most {
-			top := max(0, min(u.at-most/2, len(rows)-most))
-			rows = rows[top : top+most]
+			u.top = max(0, min(u.at-most/2, len(rows)-most))
+			rows = rows[u.top : u.top+most]
 		}
+		u.first, u.seen = 0, len(rows)
 		return append(rows, u.said(l, w, said)...)[:min(h, len(rows)+said)]
 	}
 	lines := append([]string{widget.Blank(w)}, rows...)
@@ -203,6 +208,14 @@ func (u *until) key(msg tea.KeyPressMsg) verdict {
 		u.insert(msg.Text)
 	case msg.Text == "" && u.at == len(u.choices):
 		u.field.Take(msg)
+	}
+	return verdict{}
+}
+
+// click goes to the choice under the pointer, and takes none.
+func (u *until) click(_, y int) verdict {
+	if i := y - u.first; i >= 0 && i < u.seen {
+		u.at = u.top + i
 	}
 	return verdict{}
 }

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,10 +15,12 @@ import (
 	"ollimbot/core/store"
 	"ollimbot/core/webhook"
 	"ollimbot/routines"
+	"ollimbot/tui/layout"
+	dashboard "ollimbot/tui/settings"
 )
 
 type checkCmd struct {
-	Files []string `arg:"" optional:"" name:"file" help:"Files to check; without any, every routine and reminder of the data directory."`
+	Files []string `arg:"" optional:"" name:"file" help:"Files to check; without any, all of the data directory and the dashboard's settings."`
 	JSON  bool     `name:"json" help:"Answer as JSON."`
 }
 
@@ -28,6 +34,8 @@ func (c *checkCmd) Run(p *process) error {
 	var looked string
 	if len(c.Files) == 0 {
 		problems, looked = checkDir(at)
+		more, chosen := checkSettings(dashboard.Dir(p.environ()))
+		problems, looked = append(problems, more...), looked+chosen
 	} else {
 		problems, looked = checkFiles(at, c.Files), count(len(c.Files), "file")
 	}
@@ -58,6 +66,50 @@ func checkDir(at place) ([]routines.Problem, string) {
 	return slices.Concat(set.Problems, hooks.Set().Problems, skills), looked + " in " + at.dir.Display()
 }
 
+// settingsReaders read what the user has chosen about the dashboard, by the name
+// of the file, as the dashboard does.
+var settingsReaders = map[string]func(dir string) []dashboard.Problem{
+	dashboard.DashboardFile: func(dir string) []dashboard.Problem {
+		_, problems := dashboard.Load(dir, layout.Presets)
+		return problems
+	},
+	dashboard.KeysFile: func(dir string) []dashboard.Problem {
+		_, problems := dashboard.Keys(dir)
+		return problems
+	},
+}
+
+// checkSettings checks the files of the configuration directory that exist.
+func checkSettings(dir string) (problems []routines.Problem, looked string) {
+	folder, err := store.At(dir)
+	if dir == "" || err != nil {
+		return nil, ""
+	}
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(settingsReaders)) {
+		if _, err := os.Lstat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		names = append(names, name)
+		problems = append(problems, settingProblems(clean.Line(filepath.Join(folder.Display(), name)), settingsReaders[name](dir))...)
+	}
+	if len(names) == 0 {
+		return nil, ""
+	}
+	return problems, ", " + strings.Join(names, " and ") + " in " + folder.Display()
+}
+
+// settingProblems are errors: what the file says there does not happen.
+func settingProblems(shown string, found []dashboard.Problem) []routines.Problem {
+	var problems []routines.Problem
+	for _, f := range found {
+		problems = append(problems, routines.Problem{
+			File: shown, Line: f.Line, Column: f.Column, Severity: routines.Error, Message: f.Text,
+		})
+	}
+	return problems
+}
+
 // checkFiles checks files wherever they lie.
 func checkFiles(at place, names []string) []routines.Problem {
 	var problems []routines.Problem
@@ -84,6 +136,9 @@ func checkFile(at place, name string) []routines.Problem {
 	if filepath.Base(filepath.Dir(abs)) == "webhooks" {
 		_, problems := webhook.Parse(shown, data)
 		return problems
+	}
+	if read, ok := settingsReaders[filepath.Base(abs)]; ok {
+		return settingProblems(shown, read(filepath.Dir(abs)))
 	}
 	if isReminder(abs, data) {
 		_, problems := routines.ParseReminder(shown, data, at.env.Zone)

@@ -7,8 +7,9 @@ import (
 )
 
 // Keys is the table with the keys that the user wants. The zero value has the
-// table's own. It is immutable.
-type Keys struct{ rows []Action }
+// table's own. It is immutable and can be compared: what was drawn with other
+// keys is told by that.
+type Keys struct{ changed *[]Action }
 
 // Change gives the rows of an id other keys; none at all takes its keys away. An
 // empty Pane means every row of the id.
@@ -56,7 +57,10 @@ func (Keys) Change(changes []Change) (Keys, []Refusal) {
 		r, found := clash(rows, by)
 		if !found {
 			slices.SortFunc(refused, func(a, b Refusal) int { return a.Index - b.Index })
-			return Keys{rows}, refused
+			if !slices.Contains(out, false) {
+				return Keys{}, refused
+			}
+			return Keys{&rows}, refused
 		}
 		refuse(r)
 	}
@@ -110,10 +114,10 @@ func clash(rows []Action, by []int) (Refusal, bool) {
 }
 
 func (k Keys) all() []Action {
-	if k.rows == nil {
+	if k.changed == nil {
 		return table
 	}
-	return k.rows
+	return *k.changed
 }
 
 // Of lists the rows of a pane; Of(Everywhere) lists the global ones.
@@ -129,9 +133,10 @@ func (k Keys) Of(p Pane) []Action {
 
 // Get finds the row of an id in a pane. Ids are unique within a pane.
 func (k Keys) Get(p Pane, id ID) (Action, bool) {
-	for _, a := range k.all() {
-		if a.Pane == p && a.ID == id {
-			return a, true
+	rows := k.all()
+	for i := range rows { // a row is large, and sentences are drawn often
+		if a := &rows[i]; a.Pane == p && a.ID == id {
+			return *a, true
 		}
 	}
 	return Action{}, false

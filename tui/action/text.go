@@ -25,6 +25,12 @@ const (
 	effectAll   = "all "
 )
 
+// What a sentence says in the place of a key where there is none.
+const (
+	nameInPalette = "the palette (%s)"
+	nameInFile    = "a key in keys.yaml"
+)
+
 // keyNames are the words for keys that have no sign of their own.
 var keyNames = map[string]string{
 	"up": "↑", "down": "↓", "enter": "enter", "esc": "esc", "pgup": "PgUp", "pgdown": "PgDn",
@@ -46,8 +52,9 @@ const keysIntro = `# Keys
 Every key of the dashboard. The same list is one key away inside it: ` + "`?`" + ` shows and searches it, ` + "`ctrl+p`" + ` finds an
 action by name and runs it, and the last line of the screen says what the focused pane can do and what would come of it.
 
-Letters are case-sensitive. Nothing here needs the mouse: a click focuses a pane, the wheel scrolls the pane under the
-pointer, and ` + "`M`" + ` gives the mouse back to the terminal, so that text can be selected. What changes something can be undone with ` + "`u`" + `;
+Letters are case-sensitive. Nothing here needs the mouse: a click focuses a pane and selects a row, on the selected row it does
+what ` + "`enter`" + ` does, on a key or a word of the last line what that key does; the wheel scrolls what is under the pointer, and
+` + "`M`" + ` gives the mouse back to the terminal, so that text can be selected. What changes something can be undone with ` + "`u`" + `;
 what cannot be undone asks first. Where a key stands twice in a table, the upper row counts while it has something
 to do. With ` + "`--read-only`" + ` the rows marked * are off.
 

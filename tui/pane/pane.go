@@ -21,8 +21,16 @@ type Context struct {
 	Snap  *core.Snapshot
 	// Tail reads a run's tail, or the log with LogTail as its id. It does not block.
 	Tail func(id string, from tail.Cursor) tail.Page
+	// Keys are the keys that the user has chosen: what a pane says about a key
+	// names these.
+	Keys action.Keys
 	// ReadOnly switches off everything that changes something.
 	ReadOnly bool
+}
+
+// Names names the keys of a pane in its sentences.
+func (c Context) Names(p action.Pane) action.Names {
+	return action.Names{Keys: c.Keys, Pane: p, ASCII: c.Theme.ASCII()}
 }
 
 // LogTail is the id under which Context.Tail gives the program's own log.

@@ -15,6 +15,10 @@ type Area struct {
 	w    int // when it was drawn last: "up" and "down" go by the lines on the screen
 }
 
+// minEdit is the least width that the editor knows of: textarea 2.2.1 panics when
+// a wide character and the space behind it do not fit into its line.
+const minEdit = 8
+
 // editor is made with the first key: it takes a quarter of a megabyte.
 func (a *Area) editor() *textarea.Model {
 	if a.edit == nil {
@@ -27,7 +31,7 @@ func (a *Area) editor() *textarea.Model {
 		m.KeyMap.DeleteCharacterBackward.SetKeys(backspaces...)
 		m.Focus()
 		if a.w > 0 {
-			m.SetWidth(a.w)
+			m.SetWidth(max(a.w, minEdit))
 		}
 		a.edit = &m
 	}
@@ -106,7 +110,12 @@ func (a *Area) update(msg tea.Msg) {
 	a.edit = &m
 }
 
-// around is the text before and behind the caret.
+// Bears reports whether the text as a whole is short enough to be written.
+func (a *Area) Bears(text string) bool { return len(text) <= maxField }
+
+// Around is the text before and behind the caret.
+func (a *Area) Around() (before, after string) { return a.around() }
+
 func (a *Area) around() (before, after string) {
 	if a.edit == nil {
 		return "", ""
@@ -123,7 +132,7 @@ func (a *Area) around() (before, after string) {
 func (a *Area) Lines(b Brush, w, h int, caret bool) []string {
 	w, h = max(1, w), max(1, h)
 	if a.edit != nil && a.w != w {
-		a.edit.SetWidth(w)
+		a.edit.SetWidth(max(w, minEdit))
 	}
 	a.w = w
 	before, after := a.around()
@@ -168,12 +177,6 @@ func wrapped(s string, w int) [][]Span {
 		}
 	}
 	return rows
-}
-
-// Before is the text before the caret.
-func (a *Area) Before() string {
-	before, _ := a.around()
-	return before
 }
 
 // Edges report whether the caret is on the first line and on the last one, as

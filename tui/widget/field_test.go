@@ -252,3 +252,20 @@ func BenchmarkAKeyInAShortMessage(b *testing.B) {
 		a.Take(press("backspace"))
 	}
 }
+
+func TestAWideCharacterIsWrittenInTheNarrowestColumn(t *testing.T) {
+	b := Brush{Theme: theme.New(theme.Options{Plain: true})}
+	a := &Area{}
+	for _, step := range []struct {
+		w   int
+		msg tea.Msg
+	}{
+		{1, tea.PasteMsg{Content: " "}}, {1, named["alt+left"]}, {2, tea.PasteMsg{Content: "❤️"}},
+	} {
+		a.Lines(b, step.w, 1, true)
+		a.Take(step.msg)
+	}
+	if a.Text() != "❤️ " {
+		t.Errorf("%q is written", a.Text())
+	}
+}

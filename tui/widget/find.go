@@ -163,7 +163,7 @@ func (s *Scroll) findBar(b Brush, w int) string {
 		}
 		right = append(right, Span{role, textHits(at, len(f.hits)) + " "})
 	}
-	keys := textFindKeys
+	keys := textFindKeys(s.Names)
 	if f.typing {
 		keys = "" // the help line has them
 	}

@@ -26,7 +26,7 @@ func (s *Scroll) Do(verb string) (Reply, bool) {
 		s.Follow()
 	case "left", "right":
 		if s.Wrap {
-			return Reply{Toast: textNoSideways}, true
+			return Reply{Toast: textNoSideways(s.Names)}, true
 		}
 		by := sideways
 		if verb == "left" {
@@ -41,14 +41,14 @@ func (s *Scroll) Do(verb string) (Reply, bool) {
 			by = -1
 		}
 		if !s.Hit(by) {
-			return Reply{Toast: textNoFind}, true
+			return Reply{Toast: textNoFind(s.Names)}, true
 		}
 	case "wrap":
 		s.ToggleWrap()
 		if s.Wrap {
 			return Reply{Toast: textWrapped}, true
 		}
-		return Reply{Toast: textNotWrapped}, true
+		return Reply{Toast: textNotWrapped(s.Names)}, true
 	default:
 		return Reply{}, false
 	}

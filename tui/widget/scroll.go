@@ -1,6 +1,9 @@
 package widget
 
-import "ollimbot/tui/theme"
+import (
+	"ollimbot/tui/action"
+	"ollimbot/tui/theme"
+)
 
 // Source is what a Scroll shows: items that are numbered without gaps, newest
 // last. Its methods are called while drawing and must not block.
@@ -33,6 +36,8 @@ type Look struct {
 type Scroll struct {
 	Source Source
 	Wrap   bool
+	// Names names the keys of whoever shows it.
+	Names action.Names
 
 	paused bool
 	top    position

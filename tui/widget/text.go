@@ -1,12 +1,15 @@
 package widget
 
-import "fmt"
+import (
+	"fmt"
+
+	"ollimbot/tui/action"
+)
 
 const (
 	textFollowing = "following"
 	textPaused    = "paused"
 	textNoMatch   = "no match"
-	textFindKeys  = "n next · N previous · esc ends"
 )
 
 // The words of a filter.
@@ -54,13 +57,43 @@ func textCopied(n, of int) string {
 }
 
 const (
-	textKeeps      = "keep the search"
-	textEnds       = "end it"
-	textOtherHits  = "previous, next match"
-	textNothing    = "nothing to copy"
-	textOneCopied  = "copied the line"
-	textNoFind     = "no search: / starts one"
-	textWrapped    = "long lines are wrapped"
-	textNotWrapped = "long lines are cut; ← → show the rest"
-	textNoSideways = "long lines are wrapped: w cuts them, then ← → show the rest"
+	textKeeps     = "keep the search"
+	textEnds      = "end it"
+	textOtherHits = "previous, next match"
+	textNothing   = "nothing to copy"
+	textOneCopied = "copied the line"
+	textWrapped   = "long lines are wrapped"
 )
+
+// textFindKeys are the keys of a search that is done; esc is nobody's to change.
+func textFindKeys(n action.Names) string {
+	out := ""
+	for _, k := range []struct {
+		id   action.ID
+		word string
+	}{{action.TailNext, " next"}, {action.TailPrevious, " previous"}} {
+		if key := n.Key(k.id); key != "" {
+			out += key + k.word + " · "
+		}
+	}
+	return out + "esc ends"
+}
+
+func textNoFind(n action.Names) string {
+	return "no search: " + n.Name(action.TailFind) + " starts one"
+}
+
+func textNotWrapped(n action.Names) string { return "long lines are cut; " + textRest(n) }
+
+func textNoSideways(n action.Names) string {
+	return "long lines are wrapped: " + n.Name(action.TailWrap) + " cuts them, then " + textRest(n)
+}
+
+// textRest says how what is cut comes into sight.
+func textRest(n action.Names) string {
+	left, right := n.Key(action.TailLeft), n.Key(action.TailRight)
+	if left == "" || right == "" {
+		return n.Name(action.TailRight) + " shows the rest"
+	}
+	return left + " " + right + " show the rest"
+}

@@ -30,6 +30,7 @@ type key struct {
 	focused bool
 	theme   *theme.Theme
 	snap    *core.Snapshot
+	keys    action.Keys
 }
 
 // wish is a number on its way from a value to another.
@@ -58,7 +59,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 // Lines implements pane.Pane.
 func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
 	w, h = max(w, 0), max(h, 0)
-	k := key{w, h, p.version, focused, c.Theme, c.Snap}
+	k := key{w, h, p.version, focused, c.Theme, c.Snap, c.Keys}
 	return p.cache.Lines(k, func() []string { return draw(c, w, h) })
 }
 

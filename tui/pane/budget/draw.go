@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"ollimbot/core"
+	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -94,7 +95,7 @@ func facts(c pane.Context, w int) []line {
 	out := []line{{gauge(c, w-2*len(pad(w))), 0}}
 	if b.State.Capacity <= 0 {
 		out = append(out, line{[]widget.Span{{Role: theme.Warn, Text: textMuted}}, 1})
-		for i, l := range widget.Wrap(textMutedHelp, max(1, w-2)) {
+		for i, l := range widget.Wrap(textMutedHelp(c.Names(action.Budget)), max(1, w-2)) {
 			out = append(out, line{[]widget.Span{{Role: theme.Dim, Text: l}}, 4 + i})
 		}
 	} else {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/tui/action"
 	"ollimbot/tui/widget"
 )
 
@@ -17,7 +18,6 @@ const (
 
 	textMuteTitle  = "Mute pings that are not critical until"
 	textMuted      = "muted: the capacity is 0"
-	textMutedHelp  = "Only critical pings reach you. + raises the capacity."
 	textFull       = "full"
 	textEmpty      = "empty: pings wait for the next token"
 	textHours      = "pings, 24 h"
@@ -27,6 +27,10 @@ const (
 	textHalfDayAgo = "12 h ago"
 	textNow        = "now"
 )
+
+func textMutedHelp(n action.Names) string {
+	return "Only critical pings reach you. " + n.Opening(action.CapacityUp) + " raises the capacity."
+}
 
 func textNext(d time.Duration) string { return "next in " + widget.Minutes(d) }
 

@@ -96,7 +96,7 @@ func (p *Pane) askLine(c pane.Context, w int) string {
 	left := []widget.Span{
 		{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " "}, {Role: theme.Strong, Text: a.Label},
 	}
-	right := []widget.Span{{Role: theme.Key, Text: " " + textAnswers}, {Role: theme.Warn, Text: " " + timeLeft(a, c.Snap.At) + " "}}
+	right := []widget.Span{{Role: theme.Key, Text: " " + textAnswers(c.Names(action.Chat))}, {Role: theme.Warn, Text: " " + timeLeft(a, c.Snap.At) + " "}}
 	b := widget.Brush{Theme: c.Theme}
 	if w-widget.Width(right) < minLabel { // the keys matter more than the time
 		right = right[:1]

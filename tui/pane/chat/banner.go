@@ -33,7 +33,7 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []string {
 		keys = p.offers(c, focused, offered{id: action.ForkSave}, offered{id: action.ForkReport}, offered{id: action.ForkExit})
 	}
 	if h < 6 && f.Asks { // the question matters more than the subject
-		return []string{b.Line(w, widget.Span{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " " + textAsksShort})}
+		return []string{b.Line(w, widget.Span{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " " + textAsksShort(c.Names(action.Chat))})}
 	}
 	var out []string
 	if widget.Width(left)+widget.Width(keys) < w {
@@ -48,7 +48,7 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []string {
 	}
 	if f.Asks {
 		mark := widget.Span{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " "}
-		for _, l := range widget.WrapN(textAsks, max(1, w-4), 2, c.Theme.Glyph(theme.Ellipsis)) {
+		for _, l := range widget.WrapN(textAsks(c.Names(action.Chat)), max(1, w-4), 2, c.Theme.Glyph(theme.Ellipsis)) {
 			out = append(out, b.Line(w, mark, widget.Span{Role: theme.Warn, Text: l}))
 			mark = widget.Span{Text: "   "}
 		}
@@ -106,7 +106,7 @@ func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
 	case f == nil:
 		return pane.Answer{Toast: textNoFork}
 	case id == action.ForkSave && f.Resumed:
-		return pane.Answer{Toast: textNoSave}
+		return pane.Answer{Toast: textNoSave(c.Names(action.Chat))}
 	case id == action.ForkExit:
 		return pane.Answer{Ask: &pane.Question{
 			Text: fmt.Sprintf(textExitQuestion, named(f), widget.Minutes(c.Snap.At.Sub(f.Since))),

@@ -42,6 +42,7 @@ type drawn struct {
 	focused bool
 	theme   *theme.Theme
 	snap    *core.Snapshot
+	keys    action.Keys
 }
 
 // New returns the pane. commands are what a line that begins with "/" may name.
@@ -89,7 +90,7 @@ func working(s *core.Snapshot) string {
 // Lines implements pane.Pane.
 func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
 	w, h = max(w, 0), max(h, 0)
-	k := drawn{w, h, p.version, focused, c.Theme, c.Snap}
+	k := drawn{w, h, p.version, focused, c.Theme, c.Snap, c.Keys}
 	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
 }
 
@@ -141,6 +142,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{} // messages are always wrapped
 	}
 	_, verb, _ := strings.Cut(string(id), ".")
+	p.view.Names = c.Names(action.Chat)
 	reply, _ := p.view.Do(verb)
 	return pane.Answer{Toast: reply.Toast}
 }
@@ -157,9 +159,9 @@ func (p *Pane) Hint() []key.Binding {
 		return p.view.Hint()
 	}
 	if _, _, ok := p.command(); ok {
-		return commandKeys
+		return p.withUnfold(commandKeys)
 	}
-	return writingKeys
+	return p.withUnfold(writingKeys)
 }
 
 // Type implements pane.Pane.

@@ -20,7 +20,7 @@ func (p *Pane) compose(c pane.Context, msg tea.Msg) pane.Answer {
 	}
 	p.tab = completion{}
 	if paste, ok := msg.(tea.PasteMsg); ok {
-		text, cut := p.folds.fold(paste.Content)
+		text, cut := p.folds.fold(paste.Content, p.field.Text())
 		p.field.Insert(text)
 		if cut {
 			return pane.Answer{Toast: textPasteCut}
@@ -44,6 +44,8 @@ func (p *Pane) composeKey(c pane.Context, k string) (a pane.Answer, done bool) {
 		return p.send(c), true
 	case "alt+enter", "shift+enter", "ctrl+j":
 		p.field.Insert("\n")
+	case unfoldKey:
+		return p.unfold(), true
 	case "pgup":
 		p.view.Page(-1)
 	case "pgdown":
@@ -55,7 +57,8 @@ func (p *Pane) composeKey(c pane.Context, k string) (a pane.Answer, done bool) {
 			p.reply = ""
 			return pane.Answer{}, true
 		}
-		n := p.folds.last(p.field.Before())
+		before, _ := p.field.Around()
+		n := p.folds.last(before)
 		for range n {
 			p.field.Take(tea.KeyPressMsg{Code: tea.KeyBackspace})
 		}
@@ -88,6 +91,6 @@ func (p *Pane) leaf(k string) bool {
 func (p *Pane) recall(text string) {
 	p.field.Clear()
 	p.folds = folds{}
-	text, _ = p.folds.fold(text)
+	text, _ = p.folds.fold(text, "")
 	p.field.Insert(text)
 }

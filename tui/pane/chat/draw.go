@@ -3,6 +3,7 @@ package chat
 import (
 	"strings"
 
+	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -25,6 +26,7 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 		lines = append(lines, b.Empty(w, room, textEmpty, textTeach)...)
 	} else {
 		p.view.spaced = h >= airy
+		p.view.Names = c.Names(action.Chat)
 		lines = append(lines, p.view.Lines(c.Theme, w, room, focused && !p.writing)...)
 	}
 	return append(lines, foot...)
@@ -44,7 +46,7 @@ func (p *Pane) input(c pane.Context, w, h int, focused bool) []string {
 		return nil
 	}
 	if !p.writing && !draft {
-		hint := []widget.Span{{Role: theme.Key, Text: " i "}, {Role: theme.Dim, Text: textPrompt}}
+		hint := []widget.Span{{Role: theme.Key, Text: " " + c.Names(action.Chat).Name(action.ChatWrite) + " "}, {Role: theme.Dim, Text: textPrompt}}
 		if c.ReadOnly {
 			hint = []widget.Span{{Role: theme.Dim, Text: " " + c.Theme.Glyph(theme.Lock) + " " + textLocked}}
 		}

@@ -24,28 +24,29 @@ type folds struct{ parts []folded }
 
 type folded struct{ token, text string }
 
-// fold gives what a paste stands for in the line: itself, while it is short.
-func (f *folds) fold(text string) (shown string, cut bool) {
-	text = strings.TrimRight(clean.Text(text), "\n")
+// fold gives what a paste stands for in a line: itself, while it is short and holds
+// nothing that would be taken for a token. No word of the line becomes one by it.
+func (f *folds) fold(text, line string) (shown string, cut bool) {
+	// U+FFFD as the line writes it, so that a text is sent the same both ways.
+	text = strings.ReplaceAll(strings.TrimRight(clean.Text(text), "\n"), "\ufffd", "?")
 	if cut = len(text) > maxPaste; cut {
 		text = strings.ToValidUTF8(text[:maxPaste], "")
 	}
 	lines := strings.Count(text, "\n") + 1
-	if lines <= foldLines && len(text) <= foldBytes {
+	if lines <= foldLines && len(text) <= foldBytes && f.unfold(text) == text {
 		return text, cut
 	}
-	token := pastedWords(lines, utf8.RuneCountInString(text))
-	same := 1
+	taken := line
 	for _, p := range f.parts {
 		if p.text == text {
 			return p.token, cut
 		}
-		if strings.HasPrefix(p.token, token[:len(token)-1]) {
-			same++
-		}
+		taken += p.token
 	}
-	if same > 1 {
-		token = token[:len(token)-1] + pastedAgain(same)
+	words := pastedWords(lines, utf8.RuneCountInString(text))
+	token := words
+	for same := 2; strings.Contains(taken, token); same++ {
+		token = words[:len(words)-1] + pastedAgain(same)
 	}
 	f.parts = append(f.parts, folded{token, text})
 	return token, cut
@@ -69,6 +70,23 @@ func (f *folds) last(before string) int {
 		}
 	}
 	return 0
+}
+
+// at is the token that the caret stands on, else the one that ends before it, and
+// how many bytes of it are behind the caret. A token is plain ASCII.
+func (f *folds) at(before, after string) (p folded, behind int, ok bool) {
+	for _, q := range f.parts {
+		for n := range q.token { // n bytes of it stand before the caret
+			if !strings.HasSuffix(before, q.token[:n]) || !strings.HasPrefix(after, q.token[n:]) {
+				continue
+			}
+			return q, len(q.token) - n, true
+		}
+		if strings.HasSuffix(before, q.token) {
+			p, ok = q, true
+		}
+	}
+	return p, 0, ok
 }
 
 // pastedWords is what stands for a text: its lines, or its characters where it

@@ -31,28 +31,32 @@ type offered struct {
 
 // offers draws keys with their words, as far as the table lets them be used
 // now. Before them stands what has to be pressed first: "esc" out of the line
-// that is being written, or the number of the pane.
+// that is being written, or the key of the pane.
 func (p *Pane) offers(c pane.Context, focused bool, rows ...offered) []widget.Span {
 	if c.ReadOnly {
 		return []widget.Span{{Role: theme.Dim, Text: " " + textLocked}}
 	}
 	var out []widget.Span
+	names := c.Names(action.Chat)
 	for _, o := range rows {
-		a, ok := action.Get(action.Chat, o.id)
-		if !ok || a.Off(*c.Snap) != "" {
+		a, ok := c.Keys.Get(action.Chat, o.id)
+		key := names.Badge(o.id)
+		if !ok || key == "" || a.Off(*c.Snap) != "" {
 			continue
 		}
 		word := o.word
 		if word == "" {
 			word = a.Short
 		}
-		out = append(out, widget.Span{Text: " "}, widget.Span{Role: theme.Key, Text: action.KeyName(a.Keys[0], c.Theme.ASCII())},
+		out = append(out, widget.Span{Text: " "}, widget.Span{Role: theme.Key, Text: key},
 			widget.Span{Role: theme.Dim, Text: " " + word + " "})
 	}
 	first := ""
 	switch {
 	case !focused:
-		first = textOpen
+		if first = names.Key(action.GoChat); first == "" {
+			first = textOpen
+		}
 	case p.Capture():
 		first = "esc"
 	}

@@ -2,8 +2,10 @@ package chat
 
 import (
 	"fmt"
+	"strings"
 
 	"ollimbot/core/policy"
+	"ollimbot/tui/action"
 	"ollimbot/tui/widget"
 )
 
@@ -27,6 +29,7 @@ const (
 	textReply         = "reply to "
 	textNoReply       = "there is no message of the bot to reply to"
 	textReplyNotice   = "the program's own notes cannot be replied to"
+	textUnfold        = "show the paste"
 	textPasteCut      = "the pasted text is cut: 256 kB at most are sent"
 
 	textAlso     = "also in "
@@ -34,11 +37,10 @@ const (
 	textLocked   = "read-only"
 	textAttached = "attached: "
 
-	textOpen = "5"      // the pane's number key
+	textOpen = "chat"   // in the place of the pane's key
 	textThen = ", then" // between the key that must come first and the others
 
 	textPermission     = "permission"
-	textAnswers        = "y n a"
 	textLeft           = " left"
 	textAlways         = "always allow "
 	textNobody         = "agent"
@@ -50,10 +52,7 @@ const (
 	textLead         = "you lead"
 	textBegun        = "just begun"
 	textResumed      = "resumed"
-	textAsks         = "The agent would like to save this fork as the main conversation: S saves it, R only reports, X drops it."
-	textAsksShort    = "save it? S yes, R report, X exit"
 	textNoFork       = "the chat stands in no fork"
-	textNoSave       = "this fork continues a background run and cannot be saved; R reports, X exits"
 	textReadOnlyExit = "read-only: the fork cannot be left here"
 	textSaving       = "saving the fork as the main conversation"
 	textReporting    = "the agent is asked for a report, then the fork ends"
@@ -62,6 +61,38 @@ const (
 	textExitYes      = "leave and keep nothing"
 	textExitNo       = "stay in the fork"
 )
+
+// textAnswers are the keys that answer a tool call.
+func textAnswers(n action.Names) string {
+	return strings.Join(n.Badges(action.ApprovalAllow, action.ApprovalDeny, action.ApprovalAlways), " ")
+}
+
+func textAsks(n action.Names) string {
+	return "The agent would like to save this fork as the main conversation: " + n.Name(action.ForkSave) + " saves it, " +
+		n.Name(action.ForkReport) + " only reports, " + n.Name(action.ForkExit) + " drops it."
+}
+
+// textAsksShort has the ways out that have a key, and else where they are.
+func textAsksShort(n action.Names) string {
+	var ways []string
+	for _, k := range []struct {
+		id   action.ID
+		word string
+	}{{action.ForkSave, " yes"}, {action.ForkReport, " report"}, {action.ForkExit, " exit"}} {
+		if key := n.Key(k.id); key != "" {
+			ways = append(ways, key+k.word)
+		}
+	}
+	if len(ways) == 0 {
+		ways = append(ways, n.Name(action.ForkSave))
+	}
+	return "save it? " + strings.Join(ways, ", ")
+}
+
+func textNoSave(n action.Names) string {
+	return "this fork continues a background run and cannot be saved; " +
+		n.Name(action.ForkReport) + " reports, " + n.Name(action.ForkExit) + " exits"
+}
 
 // asks is what a tool call that waits wants.
 func asks(a policy.Approval) string {

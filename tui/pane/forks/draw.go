@@ -2,6 +2,7 @@ package forks
 
 import (
 	"ollimbot/core/fork"
+	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -56,6 +57,7 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 		lines = append(lines, p.rule(c, selected, w, focused))
 	}
 	if v := p.view(); v != nil && v.Len() > 0 {
+		v.Names = c.Names(action.Forks)
 		return append(lines, v.Lines(c.Theme, w, h-len(lines), focused)...)
 	}
 	return append(lines, silence(c, selected, w, h-len(lines))...)

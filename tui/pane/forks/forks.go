@@ -44,6 +44,7 @@ type drawn struct {
 	focused bool
 	theme   *theme.Theme
 	snap    *core.Snapshot
+	keys    action.Keys
 }
 
 // New returns the pane.
@@ -55,7 +56,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) { return textTitle, co
 // Lines implements pane.Pane.
 func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
 	w, h = max(w, 0), max(h, 0)
-	k := drawn{w, h, p.version, focused, c.Theme, c.Snap}
+	k := drawn{w, h, p.version, focused, c.Theme, c.Snap, c.Keys}
 	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
 }
 
@@ -98,6 +99,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	if v == nil {
 		return pane.Answer{Toast: textNothing}
 	}
+	v.Names = c.Names(action.Forks)
 	reply, _ := v.Do(verb)
 	p.read(c)
 	return pane.Answer{Copy: reply.Copy, Toast: reply.Toast}

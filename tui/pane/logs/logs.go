@@ -34,6 +34,7 @@ type drawn struct {
 	version uint64
 	focused bool
 	theme   *theme.Theme
+	keys    action.Keys
 }
 
 // New returns the pane.
@@ -44,10 +45,11 @@ func (p *Pane) Title(pane.Context) (name, state string) { return textTitle, p.vi
 
 // Lines implements pane.Pane.
 func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
-	return p.cache.Lines(drawn{w, h, p.version, focused, c.Theme}, func() []string {
+	return p.cache.Lines(drawn{w, h, p.version, focused, c.Theme, c.Keys}, func() []string {
 		if p.view.Len() == 0 {
 			return widget.Brush{Theme: c.Theme}.Empty(w, h, textEmpty, textTeach)
 		}
+		p.view.Names = c.Names(action.Logs)
 		return p.view.Lines(c.Theme, w, h, focused)
 	})
 }
@@ -76,6 +78,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{}
 	}
 	_, verb, _ := strings.Cut(string(id), ".")
+	p.view.Names = c.Names(action.Logs)
 	reply, _ := p.view.Do(verb)
 	p.read(c)
 	return pane.Answer{Copy: reply.Copy, Toast: reply.Toast}

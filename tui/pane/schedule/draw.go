@@ -5,6 +5,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/routines"
+	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -51,7 +52,7 @@ func (p *Pane) items(c pane.Context, w, h int, focused bool) []string {
 	b := widget.Brush{Theme: c.Theme}
 	s := c.Snap.Schedule
 	if p.view.count(c.Snap) == 0 {
-		return b.Empty(w, h, p.view.empty(c.Snap)...)
+		return b.Empty(w, h, p.view.empty(c.Snap, c.Names(action.Schedule))...)
 	}
 	on := sheet{Context: c, view: p.view, w: w, h: h, marked: -1, chosen: -1, reason: wholeReason}
 	if focused {

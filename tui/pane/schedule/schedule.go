@@ -34,6 +34,7 @@ type key struct {
 	focused bool
 	theme   *theme.Theme
 	snap    *core.Snapshot
+	keys    action.Keys
 }
 
 // New returns the pane.
@@ -52,7 +53,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
 	w, h = max(w, 0), max(h, 0)
 	p.h = h
-	k := key{w, h, p.version, focused, c.Theme, c.Snap}
+	k := key{w, h, p.version, focused, c.Theme, c.Snap, c.Keys}
 	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
 }
 
@@ -83,20 +84,20 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	p.chosen = p.view.name(c.Snap, p.list.At) // what the user works with stays selected
 	it := p.view.at(c.Snap, p.list.At)
 	if it.problem != nil {
-		return onProblem(it, id)
+		return onProblem(it, id, c.Names(action.Schedule))
 	}
 	return onTask(c.Snap, it, id)
 }
 
 // onProblem is what can be done with a file that has to be repaired.
-func onProblem(it item, id action.ID) pane.Answer {
+func onProblem(it item, id action.ID, n action.Names) pane.Answer {
 	switch id {
 	case action.ScheduleDetails:
 		return pane.Answer{Show: &pane.Page{Title: it.problem.File, Body: problemText(*it.problem)}}
 	case action.ScheduleOpen:
 		return pane.Answer{Edit: &pane.Edit{File: it.problem.File, Line: it.problem.Line, Column: it.problem.Column}}
 	case action.ScheduleFire, action.SchedulePreview, action.ScheduleSnooze, action.SchedulePause:
-		return pane.Answer{Toast: textProblemFirst}
+		return pane.Answer{Toast: textProblemFirst(n)}
 	}
 	return pane.Answer{}
 }

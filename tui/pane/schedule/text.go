@@ -7,22 +7,20 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/routines"
+	"ollimbot/tui/action"
 	"ollimbot/tui/widget"
 )
 
 const (
-	textTitle        = "Schedule"
-	textName         = "Schedule "
-	textReadOnly     = "read-only: tasks cannot be changed or fired here"
-	textNothing      = "nothing is scheduled"
-	textProblemFirst = "this file has to be repaired first: enter shows how"
+	textTitle    = "Schedule"
+	textName     = "Schedule "
+	textReadOnly = "read-only: tasks cannot be changed or fired here"
+	textNothing  = "nothing is scheduled"
 
-	textEmpty      = "Nothing is scheduled."
-	textTeach      = "Save a file in routines/ or reminders/ and it appears here at once."
-	textQuietDay   = "Nothing fires in the next hours."
-	textQuietTeach = "What is due later appears here in time; v shows 24 hours, then every task."
-	textQuietAll   = "Nothing fires within 24 hours."
-	textQuietMore  = "v goes on to every task, n writes a new one."
+	textEmpty    = "Nothing is scheduled."
+	textTeach    = "Save a file in routines/ or reminders/ and it appears here at once."
+	textQuietDay = "Nothing fires in the next hours."
+	textQuietAll = "Nothing fires within 24 hours."
 
 	textDayView   = "24 h"
 	textAllView   = "all tasks "
@@ -37,17 +35,29 @@ const (
 	textTomorrow   = "tomorrow"
 )
 
+func textProblemFirst(n action.Names) string {
+	return "this file has to be repaired first: " + n.Name(action.ScheduleDetails) + " shows how"
+}
+
+func textQuietTeach(n action.Names) string {
+	return "What is due later appears here in time; " + n.Name(action.ScheduleView) + " shows 24 hours, then every task."
+}
+
+func textQuietMore(n action.Names) string {
+	return n.Opening(action.ScheduleView) + " goes on to every task, " + n.Name(action.ScheduleNew) + " writes a new one."
+}
+
 func textSnooze(title string) string { return "Snooze " + widget.Cut(title, 40) + " until" }
 
 // empty are the sentences of a view without anything in it.
-func (v view) empty(s *core.Snapshot) []string {
+func (v view) empty(s *core.Snapshot, n action.Names) []string {
 	switch {
 	case s.Routines+s.Reminders == 0:
 		return []string{textEmpty, textTeach}
 	case v == window:
-		return []string{textQuietDay, textQuietTeach}
+		return []string{textQuietDay, textQuietTeach(n)}
 	}
-	return []string{textQuietAll, textQuietMore}
+	return []string{textQuietAll, textQuietMore(n)}
 }
 
 // moment is when something fires: the time, with the day when it is another.

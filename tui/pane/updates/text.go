@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/updates"
+	"ollimbot/tui/action"
 	"ollimbot/tui/widget"
 )
 
@@ -66,7 +67,7 @@ func pageTitle(s *core.Snapshot, u updates.Update) string {
 }
 
 // page is an update in full, and what will become of it.
-func page(s *core.Snapshot, u updates.Update) string {
+func page(s *core.Snapshot, u updates.Update, n action.Names) string {
 	zone := s.Zone
 	if zone == nil {
 		zone = time.UTC
@@ -80,6 +81,7 @@ func page(s *core.Snapshot, u updates.Update) string {
 	if u.Dropped > 0 {
 		fmt.Fprintf(&b, "\nIt stands for %s that went to keep the list at ten.\n", widget.Count(uint64(u.Dropped), "earlier update"))
 	}
-	b.WriteString("\nThe main session gets it with your next message, once. d hands it over now; x discards it, u brings it back.\n")
+	fmt.Fprintf(&b, "\nThe main session gets it with your next message, once. %s hands it over now; %s discards it, %s brings it back.\n",
+		n.Opening(action.UpdatesDeliver), n.Name(action.UpdatesDiscard), n.Name(action.Undo))
 	return b.String()
 }

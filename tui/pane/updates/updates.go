@@ -31,6 +31,7 @@ type key struct {
 	focused bool
 	theme   *theme.Theme
 	snap    *core.Snapshot
+	keys    action.Keys
 }
 
 // New returns the pane.
@@ -45,7 +46,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
 	w, h = max(w, 0), max(h, 0)
 	p.h = h
-	k := key{w, h, p.version, focused, c.Theme, c.Snap}
+	k := key{w, h, p.version, focused, c.Theme, c.Snap, c.Keys}
 	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
 }
 
@@ -76,7 +77,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	u := at(c.Snap, p.list.At)
 	switch {
 	case id == action.UpdatesRead:
-		return pane.Answer{Show: &pane.Page{Title: pageTitle(c.Snap, u), Body: page(c.Snap, u)}}
+		return pane.Answer{Show: &pane.Page{Title: pageTitle(c.Snap, u), Body: page(c.Snap, u, c.Names(action.Updates))}}
 	case (id == action.UpdatesDiscard || id == action.UpdatesDeliver) && c.ReadOnly:
 		return pane.Answer{Toast: textReadOnly}
 	case id == action.UpdatesDiscard:

@@ -1,0 +1,214 @@
+package tui
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/tui/action"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// hint is a place in the help line: a key, or two that share it, and words. The
+// line that is drawn and what a click on it does come from the same hints.
+type hint struct {
+	keys   [2]string    // as people read them; the second may be empty
+	ids    [2]action.ID // of pane's rows; empty where a dialog or a pane takes every key
+	pane   action.Pane
+	word   string
+	effect string // what would come of it; may be empty
+}
+
+// gap is what keeps a hint apart from the next one.
+const gap = "  "
+
+// draw adds the hint to a row.
+func (h hint) draw(row []widget.Span) []widget.Span {
+	shown := h.keys[0]
+	if h.keys[1] != "" {
+		shown += "/" + h.keys[1]
+	}
+	row = append(row, widget.Span{Text: " "}, widget.Span{Role: theme.Key, Text: shown}, widget.Span{Role: theme.Dim, Text: " " + h.word})
+	if h.effect != "" {
+		row = append(row, widget.Span{Text: " " + h.effect})
+	}
+	return append(row, widget.Span{Text: gap})
+}
+
+// width is how many cells draw takes.
+func (h hint) width() int {
+	n := 1 + widget.Cells(h.keys[0]) + 1 + widget.Cells(h.word) + len(gap)
+	if h.keys[1] != "" {
+		n += 1 + widget.Cells(h.keys[1])
+	}
+	if h.effect != "" {
+		n += 1 + widget.Cells(h.effect)
+	}
+	return n
+}
+
+// at is which key cell x of the hint stands for: the second one has its own
+// name alone, everything else that is not blank is the first one's.
+func (h hint) at(x int) (which int, ok bool) {
+	second := 1 + widget.Cells(h.keys[0]) + 1
+	if h.keys[1] != "" && x >= second && x < second+widget.Cells(h.keys[1]) {
+		return 1, true
+	}
+	return 0, x >= 1 && x < h.width()-len(gap)
+}
+
+// helpLine says what the keys do now, and what would come of it.
+func (r *root) helpLine() string {
+	left, right := r.hints()
+	return spread(widget.Brush{Theme: r.theme}, r.w, spansOf(left), spansOf(right))
+}
+
+func widthOf(hints []hint) int {
+	n := 0
+	for _, h := range hints {
+		n += h.width()
+	}
+	return n
+}
+
+func spansOf(hints []hint) []widget.Span {
+	out := make([]widget.Span, 0, 5*len(hints))
+	for _, h := range hints {
+		out = h.draw(out)
+	}
+	return out
+}
+
+// hints are what stands at the left of the help line and at its right end: keys
+// of whatever has them now.
+func (r *root) hints() (left, right []hint) {
+	if n := len(r.dialogs); n > 0 {
+		return bindingHints(r.dialogs[n-1].hint()), nil
+	}
+	if p := r.panes[r.focus]; p.Capture() {
+		if h, ok := p.(hinter); ok {
+			return bindingHints(append(h.Hint(), interruptHint(r.snap.Busy))), nil
+		}
+	}
+	for _, a := range r.keys.Of(action.Everywhere) {
+		if !a.Quiet && len(a.Keys) > 0 && r.off(a) == "" {
+			right = append(right, r.hint(a))
+		}
+	}
+	room := r.w - widthOf(right) - 1
+	for _, a := range r.keys.Of(r.focus) {
+		if a.Quiet || len(a.Keys) == 0 || r.off(a) != "" {
+			continue
+		}
+		h := r.hint(a)
+		if room -= h.width(); room < 0 {
+			break
+		}
+		left = append(left, h)
+	}
+	return left, right
+}
+
+// hinter is a pane that says what the keys do while it takes all of them.
+type hinter interface{ Hint() []key.Binding }
+
+// hint is an action's place in the help line: keys, word, effect.
+func (r *root) hint(a action.Action) hint {
+	ascii := r.theme.ASCII()
+	h := hint{pane: a.Pane, word: a.Short}
+	h.keys[0], h.ids[0] = action.KeyName(a.Keys[0], ascii), a.ID
+	if p, ok := r.keys.Get(a.Pane, a.Pair); ok && len(p.Keys) > 0 {
+		h.keys[1], h.ids[1] = action.KeyName(p.Keys[0], ascii), p.ID
+	}
+	if a.Hint != nil {
+		h.effect = a.Hint(*r.snap)
+	}
+	return h
+}
+
+// bindingHints are bindings as the help line shows them.
+func bindingHints(bindings []key.Binding) []hint {
+	out := make([]hint, 0, len(bindings))
+	for _, b := range bindings {
+		h := hint{keys: [2]string{b.Help().Key}, word: b.Help().Desc}
+		if one, other, both := strings.Cut(h.keys[0], "/"); both && one != "" && other != "" {
+			h.keys = [2]string{one, other}
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// spread puts right at the right edge whatever its share; left is known to fit.
+func spread(b widget.Brush, w int, left, right []widget.Span) string {
+	n := min(widget.Width(right), w)
+	return b.Line(w-n, left...) + b.Line(n, right...)
+}
+
+// hintAt finds the hint under a cell of the help line, and which of its keys.
+func (r *root) hintAt(x int) (h hint, which int, ok bool) {
+	left, right := r.hints()
+	start := r.w - min(widthOf(right), r.w)
+	hints := left
+	if x >= start {
+		hints, x = right, x-start
+	}
+	for _, h := range hints {
+		n := h.width()
+		if x < n {
+			which, ok = h.at(x)
+			return h, which, ok
+		}
+		x -= n
+	}
+	return hint{}, 0, false
+}
+
+// pressHint does what the key under a cell of the help line does.
+func (r *root) pressHint(x int) tea.Cmd {
+	h, which, ok := r.hintAt(x)
+	if !ok {
+		return nil
+	}
+	if id := h.ids[which]; id != "" {
+		a, _ := r.keys.Get(h.pane, id)
+		return r.act(a)
+	}
+	if msg, ok := keyNamed(h.keys[which]); ok {
+		return r.key(msg)
+	}
+	return nil
+}
+
+// namedKeys are the keys with a name that dialogs and panes have in the help line.
+var namedKeys = map[string]rune{
+	"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "space": tea.KeySpace, "PgUp": tea.KeyPgUp,
+	"PgDn": tea.KeyPgDown, "↑": tea.KeyUp, "↓": tea.KeyDown, "←": tea.KeyLeft, "→": tea.KeyRight,
+}
+
+// keyNamed is a key by the name under which the help line has it. Words that
+// stand for many keys, such as "0-9", are none.
+func keyNamed(name string) (msg tea.KeyPressMsg, ok bool) {
+	for mark, mod := range map[string]tea.KeyMod{"ctrl+": tea.ModCtrl, "alt+": tea.ModAlt} {
+		if rest, found := strings.CutPrefix(name, mark); found {
+			name, msg.Mod = rest, mod
+		}
+	}
+	if msg.Code, ok = namedKeys[name]; ok {
+		if msg.Code == tea.KeySpace {
+			msg.Text = " "
+		}
+		return msg, true
+	}
+	letters := []rune(name)
+	if len(letters) != 1 {
+		return tea.KeyPressMsg{}, false
+	}
+	msg.Code = letters[0]
+	if msg.Mod == 0 {
+		msg.Text = name
+	}
+	return msg, true
+}

@@ -1,0 +1,269 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	"github.com/charmbracelet/x/ansi"
+
+	"ollimbot/core"
+	"ollimbot/core/budget"
+	"ollimbot/core/transcript"
+	"ollimbot/tui/action"
+	"ollimbot/tui/screen"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// otherKeys gives every row of the table that can be changed keys that nothing
+// else on the screen is written with, and tells which names have become wrong.
+func otherKeys(t *testing.T) (keys action.Keys, old map[string]bool) {
+	t.Helper()
+	signs := map[string]string{}
+	old = map[string]bool{}
+	var changes []action.Change
+	for _, a := range action.All() {
+		if slices.Contains([]action.ID{action.Interrupt, action.Back, action.Redraw}, a.ID) {
+			continue
+		}
+		c := action.Change{Pane: a.Pane, ID: a.ID}
+		for _, k := range a.Keys {
+			if signs[k] == "" {
+				signs[k] = string(rune('А' + len(signs)))
+			}
+			c.Keys = append(c.Keys, signs[k])
+			old[action.KeyName(k, false)] = true
+		}
+		changes = append(changes, c)
+	}
+	keys, refused := action.Keys{}.Change(changes)
+	if len(refused) > 0 {
+		t.Fatalf("refused: %+v", refused)
+	}
+	return keys, old
+}
+
+// namedScenes are states in which something on the screen speaks of keys.
+func namedScenes() map[string]core.Snapshot {
+	muted, quiet, resumed, spoken := busyDay(day), busyDay(day), talkDay(), fullDay()
+	muted.Budget.State = budget.State{RefillRateMinutes: 90}
+	empty := core.Snapshot{At: day, Zone: time.UTC}
+	quiet.Schedule = core.ScheduleView{Window: "next 3h"}
+	fork := *resumed.Fork
+	fork.Resumed, fork.Asks = true, false
+	resumed.Fork, resumed.Approvals = &fork, nil
+	spoken.Engine.LoginNeeded = true
+	broken := quiet
+	broken.Schedule.Problems = fullDay().Schedule.Problems
+	spoken.Chat = append(slices.Clone(spoken.Chat), transcript.Entry{ID: "9", At: day, Role: transcript.Notice, Text: "said"})
+	return map[string]core.Snapshot{"full": fullDay(), "talk": talkDay(), "muted": muted, "empty": empty, "quiet": quiet, "resumed": resumed, "spoken": spoken, "broken": broken}
+}
+
+// rekeyed is a dashboard with other keys, on no terminal.
+func rekeyed(t *testing.T, keys action.Keys, snap core.Snapshot) *root {
+	t.Helper()
+	r := newRoot(context.Background(), still{snap: snap, read: fullTail}, Options{
+		Output: &bytes.Buffer{}, Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor", "TTY_FORCE=1", "LANG=C.UTF-8"},
+	})
+	r.screen = screen.New(screen.Options{Output: &bytes.Buffer{}})
+	r.keys = keys
+	r.w, r.h = 160, 50
+	r.refresh()
+	return r
+}
+
+func TestNoFrameNamesAKeyThatTheUserHasChanged(t *testing.T) {
+	keys, old := otherKeys(t)
+	for name, snap := range namedScenes() {
+		for _, p := range action.Panes {
+			for _, size := range [][2]int{{160, 50}, {80, 24}, {50, 12}, {30, 8}, {20, 4}} {
+				for _, zoom := range []bool{false, true} {
+					r := rekeyed(t, keys, snap)
+					r.setFocus(p)
+					r.w, r.h, r.zoom = size[0], size[1], zoom
+					where := fmt.Sprintf("%s, %s, %v, zoom %v", name, p, size, zoom)
+					namesNone(t, where, r, old)
+				}
+			}
+		}
+	}
+}
+
+func TestNoActionNamesAKeyThatTheUserHasChanged(t *testing.T) {
+	keys, old := otherKeys(t)
+	for name, snap := range namedScenes() {
+		for _, a := range action.All() {
+			if a.Pane == action.Everywhere && name != "full" && name != "empty" {
+				continue // it says the same
+			}
+			r := rekeyed(t, keys, snap)
+			r.setFocus(a.Pane)
+			for range 2 { // what is switched on is switched off by the second
+				row, _ := r.keys.Get(a.Pane, a.ID)
+				r.act(row)
+				if p, ok := r.panes[a.Pane]; ok { // its own words, where the table's come first
+					r.answer(p.Do(r.context(), a.ID))
+				}
+				namesNone(t, name+", "+string(a.ID), r, old)
+			}
+		}
+	}
+}
+
+func TestNoToastNamesAKeyThatTheUserHasChanged(t *testing.T) {
+	keys, old := otherKeys(t)
+	r := rekeyed(t, keys, talkDay())
+	r.desk.waiting = nil
+	r.setFocus(action.Budget)
+	r.watch()
+	r.done(doneMsg{command: core.SetBudget{}, outcome: core.Outcome{Message: "set", Undo: core.SetBudget{}}})
+	r.say(core.Info, textNoPaste(r.names()))
+	r.say(core.Info, textMouseOff(r.names()))
+	namesNone(t, "toasts", r, old)
+	for _, text := range [][]welcomeLine{welcomeText(r.names()), demoText(r.names()), initText(r.names())} {
+		r.open(&welcome{shown: text, names: r.names()})
+		namesNone(t, "welcome", r, old)
+	}
+	for _, id := range []action.ID{action.TailFind, action.TailNext, action.TailWrap, action.TailRight, action.TailUp} {
+		r := rekeyed(t, keys, fullDay())
+		for _, p := range []action.Pane{action.Forks, action.Chat, action.Logs} {
+			r.setFocus(p)
+			r.answer(r.panes[p].Do(r.context(), id))
+			for _, k := range []string{"t", "h", "enter"} {
+				if r.panes[p].Capture() {
+					r.panes[p].Type(r.context(), press(k))
+				}
+			}
+			namesNone(t, "tail "+string(p), r, old)
+		}
+	}
+}
+
+func TestTitlesShowTheKeysOfThePanes(t *testing.T) {
+	r := rekeyed(t, action.Keys{}, fullDay())
+	title := func() string { return ansi.Strip(strings.Join(r.frame(), "\n")) }
+	if !strings.Contains(title(), " 4 Forks ") {
+		t.Fatalf("no number in\n%s", title())
+	}
+	for keyName, want := range map[string]string{"f5": " f5 Forks ", "ctrl+f": "─ Forks ", "": "─ Forks "} {
+		c := action.Change{ID: action.GoForks}
+		if keyName != "" {
+			c.Keys = []string{keyName}
+		}
+		changes := []action.Change{c, {ID: action.TailPageDown}, {ID: action.SchedulePgDn}} // which have ctrl+f
+		r.keys, _ = action.Keys{}.Change(changes)
+		r.setFocus(action.Chat)
+		if got := title(); !strings.Contains(got, want) || strings.Contains(got, " 4 Forks") {
+			t.Errorf("with %q %q is missing in\n%s", keyName, want, got)
+		}
+	}
+}
+
+// namesNone expects that nothing that the dashboard says and draws has an old
+// name in a key's place.
+func namesNone(t *testing.T, where string, r *root, old map[string]bool) {
+	t.Helper()
+	mine := map[string]bool{} // the keys of what has all of them now
+	note := func(hints []key.Binding) {
+		for _, b := range hints {
+			for _, k := range append(strings.Split(b.Help().Key, "/"), b.Help().Key) {
+				mine[k] = true
+			}
+		}
+	}
+	for _, d := range r.dialogs {
+		note(d.hint())
+		if w, ok := d.(*welcome); ok {
+			mine[w.shown[len(w.shown)-1].key] = w.shown[len(w.shown)-1].key == "enter"
+		}
+		if _, ok := d.(*question); ok {
+			mine["y"], mine["n"] = true, true
+		}
+	}
+	if h, ok := r.panes[r.focus].(hinter); ok && r.panes[r.focus].Capture() {
+		note(h.Hint())
+	}
+	r.speech.hush(time.Now()) // a toast cuts words, too; what it says is looked at by itself
+	lines := r.frame()
+	if n := len(r.dialogs); n > 0 { // it cuts the words beside it
+		l := look{theme: r.theme, brush: widget.Brush{Theme: r.theme}, snap: r.snap}
+		lines = append(r.dialogs[n-1].draw(l, r.w-6, r.h-4), lines[len(lines)-1])
+	}
+	for _, s := range r.speech.said {
+		lines = append(lines, s.text)
+	}
+	for _, l := range lines {
+		for _, found := range append(keyWordsIn(ansi.Strip(l), old), painted(r.theme, l, old)...) {
+			if !mine[found] {
+				t.Errorf("%s: %q is named in %q", where, found, ansi.Strip(l))
+			}
+		}
+	}
+}
+
+// keyWordsIn are the names that stand as words of their own in a line, but for
+// those that are words, numbers or signs there too.
+func keyWordsIn(line string, old map[string]bool) (found []string) {
+	words := strings.Fields(line)
+	for i, w := range words {
+		before, after := "", ""
+		if i > 0 {
+			before = words[i-1]
+		}
+		if i+1 < len(words) {
+			after = words[i+1]
+		}
+		bare := strings.Trim(w, "│,.;:")
+		for _, name := range append([]string{w, bare}, strings.Split(bare, "/")...) {
+			if old[name] && !slices.Contains(found, name) && !natural(name, before, after, strings.HasSuffix(w, ",")) {
+				found = append(found, name)
+			}
+		}
+	}
+	return found
+}
+
+// natural reports that a name is no key where it stands: an article, a number or
+// its unit, a sign between numbers, a glyph.
+func natural(name, before, after string, comma bool) bool {
+	number := func(s string) bool {
+		return strings.ContainsAny(s, "0123456789") && strings.Trim(s, "│0123456789.,:/$") == ""
+	}
+	verb := after == "opens" || after == "goes" || after == "shows"
+	switch {
+	case name == "a", strings.HasPrefix(name, "!") && !verb:
+		return true
+	case number(name):
+		return !comma && !verb
+	case number(before):
+		return true
+	case name == "/", name == "&": // the mark of a search or a filter, and what commands begin with
+		return number(before) || before == "with" || strings.Trim(before, "│") == ""
+	case name == "-", name == ">":
+		return true
+	}
+	return false
+}
+
+// painted are the names that are drawn as keys are.
+func painted(th *theme.Theme, line string, old map[string]bool) (found []string) {
+	style, _, _ := strings.Cut(th.Paint(theme.Key, "x"), "x")
+	if style == "" {
+		return nil
+	}
+	for _, part := range strings.Split(line, style)[1:] {
+		part, _, _ = strings.Cut(part, "\x1b")
+		for _, name := range strings.FieldsFunc(part, func(r rune) bool { return r == ' ' }) {
+			if old[name] && !strings.HasPrefix(part, " /") && !strings.HasPrefix(part, " &") { // the mark of a search and of a filter
+				found = append(found, name)
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,177 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/tui/action"
+	"ollimbot/tui/layout"
+)
+
+// The mouse. It is never needed: a click does what a key does, and nothing that
+// is asked about is settled by a click that was on its way. Where things stand is
+// worked out when a click comes; a frame costs nothing for it.
+
+// click answers the left button.
+func (r *root) click(m tea.Mouse) tea.Cmd {
+	now := time.Now()
+	plan := r.plan()
+	if m.Button != tea.MouseLeft || plan.Mode == layout.TooSmall || r.tooSoon(now) {
+		return nil
+	}
+	r.speech.read(now)
+	switch {
+	case m.Y == r.h-1:
+		return r.pressHint(m.X)
+	case len(r.dialogs) > 0:
+		return r.clickDialog(m.X, m.Y)
+	case len(plan.Columns) == 0:
+		r.clickStrip(m.Y)
+		return nil
+	}
+	return r.clickPane(plan, m)
+}
+
+// tooSoon reports that a question has only just been asked: whoever clicks
+// cannot have read it.
+func (r *root) tooSoon(now time.Time) bool {
+	n := len(r.dialogs)
+	if n == 0 {
+		return false
+	}
+	q, ok := r.dialogs[n-1].(*question)
+	return ok && !q.ripe(now)
+}
+
+// pointed is a dialog whose inside answers a click.
+type pointed interface {
+	// click answers a click on cell x of line y of what was drawn last.
+	click(x, y int) verdict
+}
+
+// light is a dialog that a click beside it closes: nothing that somebody has
+// written is lost with it.
+type light interface{ light() }
+
+// clickDialog gives a click to the topmost dialog, or closes it.
+func (r *root) clickDialog(x, y int) tea.Cmd {
+	d := r.dialogs[len(r.dialogs)-1]
+	s, ok := r.seat(d)
+	if !ok {
+		return nil
+	}
+	x, y = x-s.x, y-s.y
+	if x < 0 || x >= s.w+2 || y < 0 || y >= len(s.inside)+2 {
+		if _, ok := d.(light); ok {
+			r.shut()
+		}
+		return nil
+	}
+	p, ok := d.(pointed)
+	if !ok || x < 1 || x > s.w || y < 1 || y > len(s.inside) {
+		return nil
+	}
+	return r.settle(p.click(x-1, y-1))
+}
+
+// clickStrip focuses the pane of a line; a click on the focused one opens it.
+func (r *root) clickStrip(y int) {
+	i := y - 1
+	if i < 0 || i >= len(action.Panes) {
+		return
+	}
+	r.zoom = action.Panes[i] == r.focus
+	r.setFocus(action.Panes[i])
+}
+
+// clickPane focuses the pane under the pointer, or the tab, and selects the row.
+// On the selected row it does what enter does.
+func (r *root) clickPane(plan layout.Plan, m tea.Mouse) tea.Cmd {
+	b, ok := plan.At(m.X, m.Y)
+	if !ok {
+		return nil
+	}
+	if m.Y < b.Y { // its upper border
+		if p, ok := r.tabAt(b, m.X); ok && !r.zoom && len(b.Tabs) > 0 {
+			r.setFocus(p)
+			return nil
+		}
+		r.zoom = false // "zoomed, z goes back" stands there
+		r.setFocus(b.Pane)
+		return nil
+	}
+	focused := r.focus == b.Pane
+	r.setFocus(b.Pane)
+	if r.panes[b.Pane].Capture() {
+		return nil
+	}
+	id := opening[b.Pane]
+	switch {
+	case b.Pane == action.Chat:
+		if !focused || !r.onInput(b, m.Y) {
+			return nil
+		}
+	case id == "" || !r.pick(b, m.Y) || !focused:
+		return nil
+	}
+	if a, ok := r.keys.Get(b.Pane, id); ok {
+		return r.act(a)
+	}
+	return nil
+}
+
+// opening is what a click does on the selected row of a pane, and in the chat on
+// the line to write on.
+var opening = map[action.Pane]action.ID{
+	action.Schedule: action.ScheduleDetails, action.Updates: action.UpdatesRead,
+	action.Forks: action.ForksTail, action.Chat: action.ChatWrite,
+}
+
+// wheelLines is how far one notch of the wheel goes.
+const wheelLines = 3
+
+// wheel scrolls the pane under the pointer; the focus stays.
+func (r *root) wheel(m tea.Mouse) tea.Cmd {
+	up := m.Button == tea.MouseWheelUp
+	if !up && m.Button != tea.MouseWheelDown {
+		return nil
+	}
+	if len(r.dialogs) > 0 {
+		r.dialogs[len(r.dialogs)-1].wheel(up)
+		return nil
+	}
+	b, ok := r.plan().At(m.X, m.Y)
+	if !ok {
+		return nil
+	}
+	id, n := wheelAction(b.Pane, up)
+	if id == "" {
+		return nil
+	}
+	var cmds []tea.Cmd
+	for range n {
+		cmds = append(cmds, r.answer(r.panes[b.Pane].Do(r.context(), id)))
+	}
+	return tea.Batch(cmds...)
+}
+
+// wheelAction is what a notch means in a pane: lines where text scrolls, one
+// row where rows are selected.
+func wheelAction(p action.Pane, up bool) (action.ID, int) {
+	pick := func(a, b action.ID) action.ID {
+		if up {
+			return a
+		}
+		return b
+	}
+	switch p {
+	case action.Schedule:
+		return pick(action.ScheduleUp, action.ScheduleDown), 1
+	case action.Updates:
+		return pick(action.UpdatesUp, action.UpdatesDown), 1
+	case action.Forks, action.Chat, action.Logs:
+		return pick(action.TailUp, action.TailDown), wheelLines
+	}
+	return "", 0
+}

@@ -1,0 +1,297 @@
+package tui
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core"
+	"ollimbot/core/updates"
+	"ollimbot/tui/action"
+	"ollimbot/tui/screen"
+)
+
+func TestAClickOnTheSelectedRowOpensIt(t *testing.T) {
+	for _, row := range []string{"Email sweep", "The parcel"} {
+		play(t, setup{}, func(s *stage) {
+			s.press("5")
+			s.clickOn(row) // focuses and selects
+			s.misses("esc close")
+			s.clickOn(row)
+			s.sees("esc close")
+			s.press("esc")
+			s.misses("esc close")
+		})
+	}
+	scene{keys: []string{"4"}}.play(t, func(s *stage) {
+		s.clickOn("Email sweep  ")
+		s.press("up") // goes to the tail now
+		s.misses("following")
+	})
+}
+
+func TestAClickOnAnUpdatesSecondLineIsAClickOnIt(t *testing.T) {
+	play(t, setup{snap: func(at time.Time) core.Snapshot {
+		s := busyDay(at)
+		s.Updates[0].Message = strings.Repeat("a long update ", 6) + "in the end"
+		return s
+	}}, func(s *stage) {
+		s.press("3")
+		s.clickOn("in the end")
+		s.misses("esc close")
+		s.clickOn("in the end")
+		s.sees("esc close")
+	})
+}
+
+func TestAClickBesideTheRowsSelectsNothing(t *testing.T) {
+	scene{keys: []string{"4", "down"}}.play(t, func(s *stage) {
+		before := s.still()
+		_, y := s.find("tail: ")
+		for _, line := range []int{y, y + 1, y + 2} {
+			s.click(60, line)
+		}
+		if d := cmp.Diff(before, s.still()); d != "" {
+			t.Errorf("a click on the tail selects another run:\n%s", d)
+		}
+		s.press("enter") // the keys go to the tail
+		s.clickOn("Medication")
+		s.sees("▸✓ done")
+	})
+	play(t, setup{snap: func(at time.Time) core.Snapshot {
+		s := busyDay(at)
+		s.Schedule.Problems = fullDay().Schedule.Problems
+		return s
+	}}, func(s *stage) {
+		s.press("2")
+		for _, keys := range [][]string{{"g"}, {"G"}} {
+			s.press(keys...)
+			before := s.screen()
+			s.clickOn("~2 refills")
+			if d := cmp.Diff(before, s.screen()); d != "" {
+				t.Errorf("after %v a click on a line of no task:\n%s", keys, d)
+			}
+		}
+		before := s.screen()
+		_, y := s.find("3 Updates")
+		s.click(10, y-1) // blank
+		if d := cmp.Diff(before, s.screen()); d != "" {
+			t.Errorf("a click on a blank line:\n%s", d)
+		}
+	})
+}
+
+func TestAClickOnTheLineToWriteOnBeginsAMessage(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("5")
+		s.click(100, 37) // above the border
+		s.typed("hi")
+		s.sees("▸ hi")
+	})
+	play(t, setup{options: Options{ReadOnly: true}}, func(s *stage) {
+		s.press("5")
+		s.click(100, 37)
+		s.sees("Write a message: the dashboard is")
+	})
+}
+
+func TestAClickBesideADialogClosesItWhereNothingIsLost(t *testing.T) {
+	for _, c := range []struct {
+		keys   []string
+		text   string
+		closes bool
+	}{
+		{[]string{"?"}, "Everywhere", true},
+		{[]string{"!"}, "Notices, newest first", true},
+		{[]string{"2", "p"}, "Second line of the prompt", true},
+		{[]string{"ctrl+p"}, "╭─ Actions", true},
+		{[]string{"1", "e"}, "Ping budget, exactly", false},
+		{[]string{"1", "m"}, "Mute pings", false},
+		{[]string{"2", "n"}, "A new routine or reminder", false},
+		{[]string{"4", "k"}, "Sure?", false},
+		{[]string{"L"}, "Log in to Claude ", false},
+	} {
+		play(t, setup{w: 160, h: 50, snap: everything}, func(s *stage) {
+			s.press(c.keys...)
+			time.Sleep(time.Second)
+			s.sees(c.text)
+			s.click(2, 30)
+			if got := !strings.Contains(s.screen(), c.text); got != c.closes {
+				t.Errorf("%v: a click beside it closes it: %t, want %t", c.keys, got, c.closes)
+			}
+			s.sees("▸") // the pane below has not had the click
+		})
+	}
+}
+
+func TestAQuestionIsAnsweredByAClick(t *testing.T) {
+	for answer, want := range map[string][]core.Command{
+		"n leave it running": nil, "y stop it": {core.StopFork{Run: "f1f1f1f1"}},
+	} {
+		play(t, setup{snap: everything}, func(s *stage) {
+			s.press("4")
+			s.clickOn("k stop")
+			s.clickOn(answer) // on its way when the question came
+			for _, h := range s.help() {
+				s.click(h.at[0], 39)
+			}
+			s.sees("Sure?")
+			s.did()
+			time.Sleep(time.Second)
+			s.clickOn("Sure?") // the border
+			s.sees("Sure?")
+			s.clickOn(answer)
+			s.misses("Sure?")
+			s.did(want...)
+		})
+	}
+}
+
+func TestAClickInAFormGoesToAFieldAndSubmitsNothing(t *testing.T) {
+	play(t, setup{snap: dayAhead}, func(s *stage) {
+		s.press("2", "n")
+		s.clickOn("Message")
+		s.typed("Ask.")
+		s.sees("▸ Message     Ask.")
+		s.clickOn("in the background")
+		s.sees("▸ Runs")
+		s.clickOn("space change")
+		s.sees("in the main conversation")
+		s.press("esc", "esc", "1", "e")
+		s.clickOn("Refill every")
+		s.typed("45")
+		s.sees("Refill every   45")
+		s.clickOn("Capacity  ")
+		s.typed("8")
+		s.sees("Capacity       8 ", "Refill every   45")
+		s.press("esc", "m")
+		s.clickOn("tomorrow")
+		s.sees("▸ tomorrow")
+		s.clickOn("at a time")
+		s.typed("2345")
+		s.did()
+		s.clickOn("30 minutes")
+		s.clickOn("30 minutes")
+		s.did()
+		s.clickOn("enter set")
+		if n := len(s.bot.done()); n != 1 {
+			t.Errorf("%d commands", n)
+		}
+	})
+}
+
+func TestTheChoicesOfASmallScreenAreClickedWhereTheyStand(t *testing.T) {
+	play(t, setup{w: 40, h: 10, snap: func(at time.Time) core.Snapshot {
+		s := dayAhead(at)
+		s.Budget.Muted = at.Add(time.Hour)
+		return s
+	}}, func(s *stage) {
+		s.press("1", "m", "up")
+		s.misses("30 minutes")
+		for _, text := range []string{"at a time", "tomorrow"} {
+			s.clickOn(text)
+			s.sees("▸ " + text)
+		}
+	})
+}
+
+func TestAStripIsOpenedAndLeftWithTheMouseAlone(t *testing.T) {
+	play(t, setup{w: 40, h: 10}, func(s *stage) {
+		s.clickOn("Schedule")
+		s.sees("▸2")
+		s.misses("Move a little")
+		s.clickOn("Schedule")
+		s.sees("Move a little", "zoomed")
+		s.clickOn("zoomed")
+		s.sees("▸2", "Budget")
+	})
+}
+
+func TestTheFirstWordsAreClicked(t *testing.T) {
+	play(t, setup{options: Options{Config: config(t), Welcome: true}}, func(s *stage) {
+		s.clickOn("how to see it live")
+		s.sees("ollim-bot demo")
+		s.click(1, 1)
+		s.sees("ollim-bot demo") // they are shown only once
+		s.clickOn("look around here")
+		s.misses("ollim-bot demo")
+	})
+}
+
+func TestOtherButtonsDoNothing(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		before := s.screen()
+		x, y := s.find("2 Schedule")
+		for _, button := range []string{"1", "2", "66"} { // middle, right, the wheel sideways
+			s.send("\x1b[<" + button + ";" + itoa(x) + ";" + itoa(y+1) + "M")
+		}
+		if d := cmp.Diff(before, s.screen()); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+// TestNoClickBreaksTheFrame clicks, turns the wheel and presses keys anywhere.
+func TestNoClickBreaksTheFrame(t *testing.T) {
+	keys := keysOfAll()
+	rapid.Check(t, func(t *rapid.T) {
+		b := newBot(everything(day))
+		r := newRoot(t.Context(), b, Options{Output: &bytes.Buffer{}, ASCII: rapid.Bool().Draw(t, "ascii")})
+		r.screen = screen.New(screen.Options{Output: &bytes.Buffer{}})
+		r.Init()
+		r.setFocus(rapid.SampledFrom(action.Panes).Draw(t, "focus"))
+		r.Update(tea.WindowSizeMsg{Width: rapid.IntRange(1, 130).Draw(t, "w"), Height: rapid.IntRange(1, 45).Draw(t, "h")})
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			m := tea.Mouse{
+				X: rapid.IntRange(0, r.w).Draw(t, "x"), Y: rapid.IntRange(0, r.h).Draw(t, "y"),
+				Button: rapid.SampledFrom([]tea.MouseButton{tea.MouseLeft, tea.MouseLeft, tea.MouseWheelDown, tea.MouseWheelUp}).Draw(t, "button"),
+			}
+			switch {
+			case rapid.IntRange(0, 3).Draw(t, "key") == 0:
+				r.Update(press(rapid.SampledFrom(keys).Draw(t, "k")))
+			case m.Button == tea.MouseLeft:
+				r.Update(tea.MouseClickMsg(m))
+			default:
+				r.Update(tea.MouseWheelMsg(m))
+			}
+			if r.err != nil {
+				t.Fatalf("after %+v: %v", m, r.err)
+			}
+			lines := r.frame()
+			if len(lines) != r.h {
+				t.Fatalf("%d lines of %d", len(lines), r.h)
+			}
+			for y, l := range lines {
+				if n := cells(l); n != r.w {
+					t.Fatalf("after %+v line %d has %d cells of %d: %q", m, y, n, r.w, l)
+				}
+			}
+		}
+	})
+}
+
+func TestAClickSelectsTheUpdateThatStoodThere(t *testing.T) {
+	long := func(at time.Time) core.Snapshot {
+		s := busyDay(at)
+		s.Updates = nil
+		for i := range 6 {
+			s.Updates = append(s.Updates, updates.Update{Key: itoa(i), At: at, Message: "u" + itoa(i) + strings.Repeat(" and so on", 14)})
+		}
+		return s
+	}
+	play(t, setup{snap: long}, func(s *stage) {
+		s.press("3")
+		for _, name := range []string{"u4", "u3", "u5"} {
+			s.clickOn(name)
+			_, y := s.find(name)
+			if row := s.rows()[y]; !strings.Contains(row, "▸") {
+				t.Errorf("a click on %s selects another one:\n%s", name, s.screen())
+			}
+		}
+	})
+}
