@@ -26,7 +26,11 @@ var pictures = []picture{
 	{"dashboard-80x24", 80, 24, dark, afternoon},
 	{"tail", 120, 40, dark, func(s *stage) {
 		afternoon(s)
+		s.do(core.FireNow{ID: papers})
 		s.press("4", "z")
+		s.wait(17 * time.Second)
+		s.press("/", "l", "e", "t", "t", "e", "r", "\r")
+		s.wait(20 * time.Second)
 	}},
 	{"palette", 120, 40, dark, func(s *stage) {
 		afternoon(s)

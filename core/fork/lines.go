@@ -147,7 +147,10 @@ func (r *run) toolEnd(ev agent.ToolEnd) {
 	case ev.IsError && !strings.HasPrefix(ev.Name, toolset.Prefix):
 		r.line(tail.Error, text)
 	default:
-		r.line(tail.Result, text)
+		// What the bot's own tool has told in its own line is not told again.
+		if last, ok := r.ring.Last(); !ok || !strings.HasSuffix(last.Text, text) {
+			r.line(tail.Result, text)
+		}
 	}
 }
 

@@ -150,7 +150,6 @@ func TestARunCountsWhatItDid(t *testing.T) {
 			"tool ping_user", "ping Water the plants", "result Message sent.",
 			"tool ping_user",
 			"refuse ping refused: " + answerLimit + answerReport,
-			"result " + answerLimit + answerReport,
 			"tool report_updates", "report pinged once", "result " + answerReported,
 			"text done with it", "note done",
 		}
