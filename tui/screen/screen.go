@@ -49,9 +49,12 @@ func New(o Options) *Screen { return &Screen{o: o} }
 // Control sequences. Lines never wrap on this screen: a line that a terminal
 // takes for wider than it is must not push the others down.
 const (
-	// Mode 2031 has a terminal say when it turns dark or light.
-	enter = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[?1004h\x1b[?2031h\x1b[0m\x1b[2J"
-	leave = "\x1b[0m\x1b[?2031l\x1b[?1004l\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l"
+	// Mode 2031 has a terminal say when it turns dark or light; keysOn has it tell
+	// shift+enter from enter, in the two ways that terminals know for that.
+	enter = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[?1004h\x1b[?2031h" + keysOn + "\x1b[0m\x1b[2J"
+	leave = keysOff + "\x1b[0m\x1b[?2031l\x1b[?1004l\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l"
+
+	keysOn, keysOff = "\x1b[>4;1m\x1b[>1u", "\x1b[<1u\x1b[>4m"
 
 	// The title is pushed before and popped after, where the terminal can.
 	pushTitle, popTitle = "\x1b[22;2t", "\x1b[23;2t"

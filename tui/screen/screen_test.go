@@ -211,7 +211,7 @@ func TestClosingGivesEverythingBack(t *testing.T) {
 	for mode, back := range map[string]string{
 		"\x1b[?1049h": "\x1b[?1049l", "\x1b[?25l": "\x1b[?25h", "\x1b[?7l": "\x1b[?7h",
 		"\x1b[?2004h": "\x1b[?2004l", "\x1b[?1004h": "\x1b[?1004l", "\x1b[?1000h": "\x1b[?1000l",
-		"\x1b[?1006h": "\x1b[?1006l", "\x1b[?2031h": "\x1b[?2031l", "\x1b[22;2t": "\x1b[23;2t",
+		"\x1b[?1006h": "\x1b[?1006l", "\x1b[?2031h": "\x1b[?2031l", "\x1b[>1u": "\x1b[<1u", "\x1b[>4;1m": "\x1b[>4m", "\x1b[22;2t": "\x1b[23;2t",
 	} {
 		if !strings.Contains(taken, mode) {
 			t.Errorf("%q was not taken", mode)
