@@ -17,9 +17,13 @@ import (
 )
 
 type demoCmd struct {
-	Speed    float64 `default:"1" placeholder:"N" help:"Play N times as fast, 0.1 to 20."`
-	Headless bool    `help:"No dashboard: log lines on standard output."`
+	faceFlags
+
+	Speed float64 `default:"1" placeholder:"N" help:"Play N times as fast, 0.1 to 20."`
 }
+
+// textDemoPlain is textDemo for who hears it: words in the place of keys.
+const textDemoPlain = "demo: all is real but the model; try schedule, fire 1, say hello"
 
 // Run plays the demo: a real bot on a temporary data directory, and a director
 // who does beside it what a user and the hours would do.
@@ -27,8 +31,13 @@ func (c *demoCmd) Run(p *process) (err error) {
 	if !(c.Speed >= 0.1 && c.Speed <= 20) {
 		return usagef("--speed takes a number from 0.1 to 20")
 	}
-	if !c.Headless && !p.terminal() {
-		return errors.New(textNoTerminal)
+	f, err := c.face(p)
+	if err != nil {
+		return err
+	}
+	notice := textDemo
+	if f.plain {
+		notice = textDemoPlain
 	}
 	root, err := os.MkdirTemp("", "ollim-bot-demo-")
 	if err != nil {
@@ -46,8 +55,8 @@ func (c *demoCmd) Run(p *process) (err error) {
 	ctx, stop := p.context()
 	defer stop()
 	return p.serve(ctx, at, serving{
-		face:  face{headless: c.Headless},
-		model: offline(at, 1/c.Speed, textDemo),
+		face:  f,
+		model: offline(at, 1/c.Speed, notice),
 		beside: func(ctx context.Context, bot *core.Bot, log *slog.Logger) error {
 			return (&director{bot: bot, at: at, log: log, speed: c.Speed}).run(ctx)
 		},

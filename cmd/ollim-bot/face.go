@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 
 	"ollimbot/core"
 	"ollimbot/core/config"
@@ -12,6 +14,20 @@ import (
 	"ollimbot/tui/plain"
 	dashboard "ollimbot/tui/settings"
 )
+
+// faceFlags say how the bot shows itself; run and demo take the same.
+type faceFlags struct {
+	Headless bool   `help:"No dashboard: log lines on standard output."`
+	ReadOnly bool   `name:"read-only" help:"A dashboard that shows everything and changes nothing."`
+	Plain    bool   `help:"No screen control: a line for each thing that happens, commands on standard input."`
+	Theme    string `placeholder:"NAME" help:"auto (as the terminal), dark, light, contrast, 16; remembered."`
+}
+
+// face is the face that the flags ask for, once it is possible.
+func (c faceFlags) face(p *process) (face, error) {
+	f := face{headless: c.Headless, readOnly: c.ReadOnly, plain: c.Plain, theme: c.Theme}
+	return f, f.check(p)
+}
 
 // face is how the bot shows itself.
 type face struct {
@@ -23,6 +39,8 @@ type face struct {
 // check refuses what does not go together, and a terminal that cannot show it.
 func (f face) check(p *process) error {
 	switch {
+	case f.theme != "" && !slices.Contains(dashboard.Themes, f.theme):
+		return usagef("there is no theme %q: --theme takes %s", f.theme, strings.Join(dashboard.Themes, ", "))
 	case f.headless && f.plain:
 		return usagef("--plain speaks on standard output: with --headless the log does")
 	case f.headless && (f.readOnly || f.theme != ""):

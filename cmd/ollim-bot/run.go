@@ -18,12 +18,10 @@ import (
 )
 
 type runCmd struct {
-	Headless bool    `help:"No dashboard: log lines on standard output."`
-	ReadOnly bool    `name:"read-only" help:"A dashboard that shows everything and changes nothing."`
-	Plain    bool    `help:"No screen control: a line for each thing that happens, commands on standard input."`
-	Theme    string  `enum:",auto,dark,light,contrast,16" default:"" placeholder:"NAME" help:"auto (as the terminal), dark, light, contrast, 16; remembered."`
-	Engine   string  `enum:"auto,claude,script" default:"auto" placeholder:"NAME" help:"The model: claude, or script, the offline engine; auto finds out."`
-	Pace     float64 `default:"1" placeholder:"N" help:"How long the offline engine thinks: 1 as a quick model, 0 not at all."`
+	faceFlags
+
+	Engine string  `enum:"auto,claude,script" default:"auto" placeholder:"NAME" help:"The model: claude, or script, the offline engine; auto finds out."`
+	Pace   float64 `default:"1" placeholder:"N" help:"How long the offline engine thinks: 1 as a quick model, 0 not at all."`
 }
 
 // Run starts the bot on the data directory and stays until it is ended.
@@ -31,8 +29,8 @@ func (c *runCmd) Run(p *process) error {
 	if c.Pace < 0 || c.Pace > 100 {
 		return usagef("--pace %v is not possible: give 0 to 100", c.Pace)
 	}
-	f := face{headless: c.Headless, readOnly: c.ReadOnly, plain: c.Plain, theme: c.Theme}
-	if err := f.check(p); err != nil {
+	f, err := c.face(p)
+	if err != nil {
 		return err
 	}
 	at, err := p.open()

@@ -13,7 +13,7 @@ const (
 	textNoWebhooks      = "no webhooks: a file in webhooks/ makes one (webhook-spec.md in the data directory says how)"
 	textNoWebhookServer = "webhooks are not switched on: set WEBHOOK_PORT and WEBHOOK_SECRET in the environment or in .env, and start the bot"
 	textNoDiscord       = "no Discord: ollim-bot init connects it"
-	textDumb            = "TERM=dumb: this terminal cannot show the dashboard; ollim-bot run --plain speaks in lines"
+	textDumb            = "TERM=dumb: this terminal cannot show the dashboard; with --plain it speaks in lines"
 	textFresh           = "; nothing is set up yet: ollim-bot init does it"
 	textNoTerminal      = "this is not a terminal: use --plain for lines, --headless for no dashboard at all, or ollim-bot snapshot for one frame"
 	textOffline         = "the offline engine plays the model: scripts, or improvised"

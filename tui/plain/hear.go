@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"fmt"
 	"time"
 
 	"ollimbot/core"
@@ -8,6 +9,7 @@ import (
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
+	"ollimbot/core/updates"
 	"ollimbot/routines"
 )
 
@@ -30,7 +32,10 @@ type ear struct {
 	problems map[string]bool
 	calls    map[string]call // tool calls that wait, by id
 	numbers  int             // given to tool calls so far
-	events   []event
+	buttons  []button        // that have a number, which is the index and one
+	// flood says that the list of updates is full, and that this was said.
+	flood  bool
+	events []event
 }
 
 // call is a tool call that waits, with the number that people answer to.
@@ -60,6 +65,7 @@ func (e *ear) begin(s *core.Snapshot) {
 	}
 	for _, u := range s.Updates {
 		e.updates[u.Key] = true
+		e.flood = e.flood || u.Dropped > 0
 	}
 }
 
@@ -72,28 +78,29 @@ func (e *ear) hear(s *core.Snapshot) []event {
 	e.state(s)
 	e.trouble(s.Schedule.Problems, s.At)
 	e.forks(s.Forks)
-	for _, u := range s.Updates {
-		if !e.updates[u.Key] {
-			e.add(u.At, kindUpdate, u.Message)
-		}
-	}
-	e.updates = map[string]bool{}
-	for _, u := range s.Updates {
-		e.updates[u.Key] = true
-	}
+	e.pending(s.Updates)
 	e.chat(s.Chat)
 	e.approvals(s)
 	for _, n := range s.Notices {
 		if n.Seq > e.notice {
 			e.notice = n.Seq
-			e.add(n.At, string(n.Level), n.Text)
+			e.add(n.At, string(n.Level), spoken(n.Text))
 		}
 	}
 	e.last = *s
 	return e.events
 }
 
+// add notes what has happened. What is told in two ways at once, such as a file
+// with a mistake that is also left as an update, is said once.
 func (e *ear) add(at time.Time, kind, words string) {
+	if kind == string(core.Info) || kind == string(core.Warn) || kind == string(core.Alert) {
+		for _, said := range e.events {
+			if flat(said.words) == flat(words) {
+				return
+			}
+		}
+	}
 	e.events = append(e.events, event{at, kind, words})
 }
 
@@ -101,17 +108,17 @@ func (e *ear) add(at time.Time, kind, words string) {
 func (e *ear) state(s *core.Snapshot) {
 	was := &e.last
 	if s.Engine.OK != was.Engine.OK || s.Engine.Model != was.Engine.Model {
-		e.add(s.At, kindEngine, s.Engine.Name+" "+s.Engine.Model+" "+upDown(s.Engine.OK, s.Engine.State))
+		e.add(s.At, kindEngine, flat(s.Engine.Name+" "+s.Engine.Model)+", "+upDown(s.Engine.OK, s.Engine.State))
 	}
 	if s.Surface.OK != was.Surface.OK {
 		e.add(s.At, kindSurface, s.Surface.Name+" "+upDown(s.Surface.OK, s.Surface.State))
 	}
 	a, b := was.Budget.State, s.Budget.State
 	if a.Capacity != b.Capacity || a.RefillRateMinutes != b.RefillRateMinutes {
-		e.add(s.At, kindBudget, s.Budget.Status)
+		e.add(s.At, kindBudget, budgetText(s, e.zone))
 	}
 	if !s.Budget.Muted.Equal(was.Budget.Muted) {
-		e.add(s.At, kindBudget, mutedText(s.Budget.Muted, e.zone))
+		e.add(s.At, kindBudget, mutedText(s.Budget.Muted, s.At, e.zone))
 	}
 	switch {
 	case s.Fork != nil && was.Fork == nil:
@@ -156,6 +163,25 @@ func (e *ear) forks(list []fork.View) {
 	e.runs = now
 }
 
+// pending tells of updates that have come. While the list is full, each one
+// changes the entry that counts what was left out: that is said once, until the
+// updates are taken.
+func (e *ear) pending(list []updates.Update) {
+	now, flood := make(map[string]bool, len(list)), false
+	for _, u := range list {
+		now[u.Key] = true
+		switch {
+		case u.Dropped > 0:
+			if flood = true; !e.flood {
+				e.add(u.At, kindUpdate, fmt.Sprintf(textFlood, updates.MaxPending))
+			}
+		case !e.updates[u.Key]:
+			e.add(u.At, kindUpdate, u.Message)
+		}
+	}
+	e.updates, e.flood = now, flood
+}
+
 // chat tells of messages that are whole.
 func (e *ear) chat(entries []transcript.Entry) {
 	now := make(map[post.MessageID]bool, len(entries))
@@ -169,6 +195,9 @@ func (e *ear) chat(entries []transcript.Entry) {
 		}
 		if words := messageText(m); words != "" {
 			e.add(m.At, kind, words)
+		}
+		if words := e.buttonsText(m); words != "" {
+			e.add(m.At, kindButton, words)
 		}
 	}
 	e.heard = now

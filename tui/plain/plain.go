@@ -16,6 +16,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/clean"
+	"ollimbot/core/tail"
 )
 
 // Core is what plain mode needs from the bot. All of it may be called from any
@@ -25,6 +26,9 @@ type Core interface {
 	Snapshot() core.Snapshot
 	// Changed holds one value as soon as a new snapshot would look different.
 	Changed() <-chan struct{}
+	// Tail reads lines of a run, or of the log under core.LogTail, from a cursor.
+	// An unknown id gives none. It does not block.
+	Tail(id string, from tail.Cursor) tail.Page
 	// Do carries out a command. It may block and respects ctx.
 	Do(ctx context.Context, c core.Command) (core.Outcome, error)
 }
@@ -60,7 +64,7 @@ const (
 func Run(ctx context.Context, c Core, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := &machine{ctx: ctx, core: c, o: o, lines: make(chan string)}
+	m := &machine{ctx: ctx, core: c, o: o, lines: make(chan string), numbers: map[shelf][]string{}}
 	var g errgroup.Group
 	g.Go(func() error { return guard(func() error { return m.listen(ctx) }) })
 	err := guard(m.run)
@@ -91,11 +95,14 @@ type machine struct {
 	o     Options
 	lines chan string // of input; closed at its end
 
-	ear    ear
-	out    bytes.Buffer // lines that are not written yet
-	undo   []core.Command
-	warned bool // "quit" was said while runs were going on
-	done   bool
+	ear   ear
+	out   bytes.Buffer // lines that are not written yet
+	undo  []core.Command
+	asked *question // that waits for yes
+	done  bool
+	// numbers are what the numbers of the lists that were read last mean: ids.
+	numbers  map[shelf][]string
+	followed *following // a tail whose lines are said as they come; nil for none
 	// answers are closed when words that were said have been answered.
 	answers []<-chan struct{}
 }
@@ -164,6 +171,7 @@ func (m *machine) look() {
 	for _, e := range m.ear.hear(&s) {
 		m.say(e.at, e.kind, e.words)
 	}
+	m.lookAtTail(&s)
 }
 
 // say adds a line: the time, the kind, the words.
@@ -197,36 +205,53 @@ func (m *machine) flush() error {
 	return nil
 }
 
-// do carries out a command and says what came of it; a panic in it is its error.
-func (m *machine) do(c core.Command, undoing bool) {
-	if _, reads := c.(core.Preview); m.o.ReadOnly && !reads {
-		m.answer(kindError, textReadOnly)
+// undoDepth is how many changes can be undone, newest first.
+const undoDepth = 50
+
+// do carries out a command and says what came of it.
+func (m *machine) do(c core.Command) { m.doThen(c, "") }
+
+// doThen is do with words that go on after what came of it.
+func (m *machine) doThen(c core.Command, more string) {
+	o, ok := m.carryOut(c)
+	if !ok {
 		return
 	}
-	ctx, cancel := context.WithTimeout(m.ctx, commandTime)
-	defer cancel()
-	var outcome core.Outcome
-	err := guard(func() (err error) {
-		outcome, err = m.core.Do(ctx, c)
-		return err
-	})
-	if err != nil {
-		m.answer(kindError, err.Error())
-		return
+	if o.Done != nil {
+		m.answers = append(m.answers, o.Done)
 	}
-	if outcome.Done != nil {
-		m.answers = append(m.answers, outcome.Done)
-	}
-	text := outcome.Message
-	if outcome.Body != "" {
-		text = outcome.Body
+	text := o.Message
+	if o.Body != "" {
+		text = o.Body
 	}
 	if text == "" {
-		text = textDone
+		text = doneText(c)
 	}
-	if outcome.Undo != nil && !undoing {
-		m.undo = append(m.undo, outcome.Undo)
+	text = spoken(text) + more
+	if o.Undo != nil {
+		m.undo = append(m.undo, o.Undo)
+		m.undo = m.undo[max(0, len(m.undo)-undoDepth):]
 		text += textUndoable
 	}
 	m.answer(kindOK, text)
+}
+
+// carryOut does a command; a panic in it is its error. False means that it has
+// said what is wrong.
+func (m *machine) carryOut(c core.Command) (o core.Outcome, ok bool) {
+	if m.o.ReadOnly && !reads(c) {
+		m.answer(kindError, textReadOnly)
+		return o, false
+	}
+	ctx, cancel := context.WithTimeout(m.ctx, commandTime)
+	defer cancel()
+	err := guard(func() (err error) {
+		o, err = m.core.Do(ctx, c)
+		return err
+	})
+	if err != nil {
+		m.answer(kindError, spoken(err.Error()))
+		return o, false
+	}
+	return o, true
 }

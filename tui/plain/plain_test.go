@@ -14,8 +14,9 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/budget"
 	"ollimbot/core/fork"
-	"ollimbot/core/policy"
+	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
@@ -28,6 +29,8 @@ type bot struct {
 	changed chan struct{}
 	did     []core.Command
 	replies chan struct{} // Done of what is said
+	rings   map[string]*tail.Ring
+	fixed   time.Time // the snapshot's moment; zero is now
 }
 
 func newBot() *bot {
@@ -35,9 +38,16 @@ func newBot() *bot {
 		changed: make(chan struct{}, 1),
 		snap: core.Snapshot{
 			Zone: time.UTC, Dir: "~/.ollim-bot",
-			Engine:   core.EngineStatus{Name: "script", Model: "sonnet", State: "ready", OK: true},
-			Budget:   core.BudgetView{Status: "3/5 available"},
-			Schedule: core.ScheduleView{Entries: []routines.Entry{{ID: "aaaa1111", Description: "Email sweep"}}},
+			Engine: core.EngineStatus{Name: "script", Model: "sonnet", State: "ready", OK: true},
+			Budget: core.BudgetView{State: budget.State{Capacity: 5, Available: 3.2, RefillRateMinutes: 90}},
+			Schedule: core.ScheduleView{
+				Entries: []routines.Entry{{ID: "aaaa1111", Description: "Email sweep"}},
+				Tasks: []core.TaskView{
+					{ID: "aaaa1111", Title: "Email sweep", Kind: routines.KindRoutine, When: "every hour"},
+					{ID: "bbbb2222", Title: "Medication", Kind: routines.KindRoutine, Path: "routines/m.md"},
+					{ID: "cccc3333", Title: "Medication refill", Kind: routines.KindReminder},
+				},
+			},
 		},
 	}
 }
@@ -46,11 +56,38 @@ func (b *bot) Snapshot() core.Snapshot {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.snap
-	s.At = time.Now().UTC()
+	if s.At = b.fixed; s.At.IsZero() {
+		s.At = time.Now().UTC()
+	}
 	return s
 }
 
 func (b *bot) Changed() <-chan struct{} { return b.changed }
+
+func (b *bot) Tail(id string, from tail.Cursor) tail.Page {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r := b.rings[id]; r != nil {
+		return r.Read(from)
+	}
+	return tail.Page{Next: from}
+}
+
+// speaks adds lines to the tail of a run or of the log.
+func (b *bot) speaks(id string, lines ...tail.Line) {
+	b.mu.Lock()
+	if b.rings == nil {
+		b.rings = map[string]*tail.Ring{}
+	}
+	if b.rings[id] == nil {
+		b.rings[id] = tail.New(1000)
+	}
+	for _, l := range lines {
+		b.rings[id].Add(l)
+	}
+	b.mu.Unlock()
+	b.change(func(*core.Snapshot) {})
+}
 
 func (b *bot) change(f func(s *core.Snapshot)) {
 	b.mu.Lock()
@@ -72,10 +109,18 @@ func (b *bot) Do(_ context.Context, c core.Command) (core.Outcome, error) {
 		return core.Outcome{Done: b.replies}, nil
 	case core.SetBudget:
 		return core.Outcome{Message: "capacity 5 → 6", Undo: core.RestoreBudget{Capacity: 5}}, nil
+	case core.Preview:
+		return core.Outcome{Body: "Good morning"}, nil
+	case core.Costs:
+		return core.Outcome{Body: "nothing yet\n"}, nil
+	case core.Describe:
+		return core.Outcome{Body: described}, nil
 	case core.Slash:
-		return core.Outcome{Message: "model opus\nthinking adaptive"}, nil
+		return core.Outcome{Message: "model     opus"}, nil
 	case core.FireNow:
-		panic("a command that panics")
+		if c.ID == "bbbb2222" {
+			panic("a command that panics")
+		}
 	case core.StopFork:
 		return core.Outcome{}, errors.New("no run has the id \x1b[31m" + c.Run)
 	}
@@ -87,6 +132,21 @@ func (b *bot) done() []core.Command {
 	defer b.mu.Unlock()
 	return slices.Clone(b.did)
 }
+
+// described is a task as the core tells of it.
+const described = `Email sweep
+routine   aaaa1111 · routines/email.md
+runs      in the background
+may use   Read, Glob
+when      every hour (0 * * * *)
+next      Sat 2000-01-01 01:00, in 1 h
+          Sat 2000-01-01 02:00, in 2 h
+
+---
+id: aaaa1111
+---
+Look.
+`
 
 // stage is plain mode between two pipes, in a bubble.
 type stage struct {
@@ -181,14 +241,17 @@ func TestWhatHappensIsOneLineEach(t *testing.T) {
 			}, "run: Email sweep running (f1)"},
 			{func(n *core.Snapshot) {
 				n.Forks = []fork.View{{ID: "f1", Title: "Email sweep", State: fork.Failed, Error: "no net"}}
-			}, "run: Email sweep failed, 0 pings, 0 reports: no net (f1)"},
+			}, "run: Email sweep failed: no net (f1)"},
+			{func(n *core.Snapshot) {
+				n.Forks = []fork.View{{ID: "f2", Title: "Tea", State: fork.Done, Pings: 1, Reports: 2, Refused: 1}}
+			}, "run: Tea done, 1 ping, 2 reports, 1 refused (f2)"},
 			{func(n *core.Snapshot) { n.Updates = []updates.Update{{Key: "u", Message: "Two letters."}} }, "update: Two letters."},
 			{func(n *core.Snapshot) { n.Notices = []core.Notice{{Seq: 1, Level: core.Warn, Text: "late"}} }, "warning: late"},
-			{func(n *core.Snapshot) { n.Engine.OK, n.Engine.State = false, "no login" }, "engine: script sonnet down, no login"},
+			{func(n *core.Snapshot) { n.Engine.OK, n.Engine.State = false, "no login" }, "engine: script sonnet, down, no login"},
 			{func(n *core.Snapshot) {
 				n.Schedule.Problems = []routines.Problem{{File: "a.md", Line: 3, Column: 8, Message: "bad minute"}}
 			}, "problem: a.md line 3 column 8: bad minute"},
-			{func(n *core.Snapshot) { n.Budget.State.Capacity, n.Budget.Status = 6, "3/6 available" }, "budget: 3/6 available"},
+			{func(n *core.Snapshot) { n.Budget.State.Capacity = 6 }, "budget: 3 of 6 pings left, one comes back every 1 hour 30 minutes"},
 		} {
 			s.bot.change(c.change)
 			s.one(s.hears(), c.want)
@@ -214,132 +277,6 @@ func TestAnAnswerThatGrowsIsSaidOnceAndWhole(t *testing.T) {
 		if got := s.types("read"); len(got) != 2 || !strings.HasSuffix(got[1], "read: - done") {
 			t.Errorf("read says %q", got)
 		}
-	})
-}
-
-func TestToolCallsAreAnsweredByNumber(t *testing.T) {
-	play(t, Options{}, func(s *stage) {
-		s.hears()
-		until := time.Now().Add(time.Minute)
-		s.bot.change(func(n *core.Snapshot) {
-			n.Approvals = []policy.Approval{{ID: "x", Label: "Bash(ls)", Until: until}, {ID: "y", Label: "Bash(rm)", Until: until}}
-		})
-		if got := s.hears(); len(got) != 2 || !strings.Contains(got[1], "number 2 waits") || !strings.Contains(got[1], "Bash(rm)") {
-			t.Errorf("heard %q", got)
-		}
-		if got := s.types("allow"); len(got) != 2 {
-			t.Errorf("allow without a number says %q, want the two that wait", got)
-		}
-		s.types("deny 2")
-		s.types("ALLOW 1")
-		s.types("allow 7")
-		want := []core.Command{core.Answer{ID: "y", Verdict: policy.Deny}, core.Answer{ID: "x", Verdict: policy.Allow}}
-		if got := s.bot.done(); !slices.Equal(got, want) {
-			t.Errorf("did %+v, want %+v", got, want)
-		}
-		s.bot.change(func(n *core.Snapshot) { n.Approvals = nil })
-		if got := s.hears(); len(got) != 2 || !strings.Contains(strings.Join(got, " "), "number 1 waits no longer") {
-			t.Errorf("heard %q", got)
-		}
-	})
-}
-
-func TestCommandsReachTheBot(t *testing.T) {
-	six := 6
-	for _, c := range []struct {
-		line string
-		want core.Command
-		says string
-	}{
-		{"say what is left?", core.Say{Text: "what is left?"}, "ok: done"},
-		{"budget +6", core.SetBudget{Capacity: &six}, "ok: capacity 5 → 6; undo takes it back"},
-		{"budget refill 6", core.SetBudget{RefillMinutes: &six}, "ok: "},
-		{"preview aaaa1111", core.Preview{ID: "aaaa1111"}, "ok: so it is"},
-		{"deliver", core.DeliverNow{}, "ok: so it is"},
-		{"exit save", core.ExitFork{How: core.ExitSave}, "ok: so it is"},
-		{"interrupt", core.Interrupt{}, "ok: so it is"},
-		{"stop f1", core.StopFork{Run: "f1"}, "error: no run has the id f1"},
-		{"fire x", core.FireNow{ID: "x"}, "error: panic"},
-		{"say", nil, "error: say what?"},
-		{"fire", nil, "error: fire what?"},
-		{"budget many", nil, "error: give a capacity"},
-		{"mute never", nil, "error: give how long"},
-		{"exit quickly", nil, "error: exit leaves"},
-		{"undo", nil, "error: nothing to undo"},
-		{"dance", nil, "error: there is no command \"dance\""},
-		{"schedule", nil, "Email sweep (aaaa1111)"},
-		{"updates", nil, "no update is pending"},
-		{"runs", nil, "no run yet"},
-		{"waits", nil, "no tool call waits"},
-		{"budget", nil, "3/5 available"},
-	} {
-		t.Run(c.line, func(t *testing.T) {
-			play(t, Options{}, func(s *stage) {
-				s.hears()
-				s.one(s.types(c.line), c.says)
-				did := s.bot.done()
-				if c.want == nil {
-					if len(did) != 0 {
-						t.Errorf("did %+v", did)
-					}
-					return
-				}
-				if len(did) != 1 || !sameCommand(did[0], c.want) {
-					t.Errorf("did %+v, want %+v", did, c.want)
-				}
-			})
-		})
-	}
-}
-
-// sameCommand looks behind the pointers of SetBudget.
-func sameCommand(a, b core.Command) bool {
-	x, ok := a.(core.SetBudget)
-	y, both := b.(core.SetBudget)
-	if !ok || !both {
-		return a == b
-	}
-	same := func(p, q *int) bool { return p == nil && q == nil || p != nil && q != nil && *p == *q }
-	return same(x.Capacity, y.Capacity) && same(x.RefillMinutes, y.RefillMinutes)
-}
-
-func TestAChangeCanBeTakenBack(t *testing.T) {
-	play(t, Options{}, func(s *stage) {
-		s.hears()
-		s.types("budget 6")
-		s.one(s.types("undo"), "ok: so it is")
-		if did := s.bot.done(); len(did) != 2 || did[1] != (core.RestoreBudget{Capacity: 5}) {
-			t.Errorf("did %+v", did)
-		}
-		s.one(s.types("undo"), "nothing to undo")
-	})
-}
-
-func TestReadOnlyChangesNothing(t *testing.T) {
-	play(t, Options{ReadOnly: true}, func(s *stage) {
-		s.hears()
-		for _, line := range []string{"say hello", "/clear", "fire a", "budget +1", "allow", "login", "interrupt"} {
-			s.types(line)
-		}
-		if did := s.bot.done(); len(did) != 0 {
-			t.Errorf("did %+v", did)
-		}
-		s.one(s.types("preview a"), "so it is")
-	})
-}
-
-func TestQuitAsksWhileRunsGoOn(t *testing.T) {
-	play(t, Options{}, func(s *stage) {
-		s.bot.change(func(n *core.Snapshot) { n.Forks = []fork.View{{ID: "f", Title: "A", State: fork.Running}} })
-		s.hears()
-		s.one(s.types("quit"), "Say quit again")
-		s.types("status")
-		s.one(s.types("quit"), "Say quit again")
-		s.one(s.types("quit"), "ending")
-		if err := <-s.ended; err != nil {
-			t.Error(err)
-		}
-		s.ended <- nil
 	})
 }
 

@@ -1,17 +1,5 @@
 package plain
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-	"time"
-
-	"ollimbot/core"
-	"ollimbot/core/fork"
-	"ollimbot/core/transcript"
-	"ollimbot/routines"
-)
-
 // The kinds of lines. Those of messages are the roles of the conversation, those
 // of notices their levels.
 const (
@@ -19,6 +7,7 @@ const (
 	kindNotice   = "notice"
 	kindCritical = "critical ping"
 	kindRun      = "run"
+	kindOutput   = "output"
 	kindUpdate   = "update"
 	kindBudget   = "budget"
 	kindEngine   = "engine"
@@ -27,246 +16,107 @@ const (
 	kindApproval = "approval"
 	kindFork     = "fork"
 	kindSchedule = "schedule"
+	kindDetails  = "details"
+	kindPrompt   = "prompt"
+	kindFile     = "file"
 	kindStatus   = "status"
+	kindCosts    = "costs"
+	kindLog      = "log"
+	kindWebhook  = "webhook"
 	kindRead     = "read"
+	kindChat     = "chat"
+	kindButton   = "buttons"
+	kindChoice   = "choice"
+	kindQuestion = "question"
 	kindHelp     = "help"
 	kindOK       = "ok"
 	kindError    = "error"
 	kindQuit     = "quit"
 )
 
+// Words for people: whole sentences, as a screen reader reads them well. They
+// need no columns, boxes or arrows.
 const (
 	textDone        = "done"
+	textInterrupted = "the answer is interrupted"
+	textLeaving     = "leaving the fork"
 	textUndoable    = "; undo takes it back"
+	textUndone      = "undone: "
 	textNoUndo      = "nothing to undo"
 	textReadOnly    = "this is read-only; start it without --read-only to change things"
-	textSayWhat     = "say what? For example: say what is left today"
-	textFireWhat    = "fire what? Give the id of a task; schedule lists them"
-	textStopWhat    = "stop what? Give the id of a run; runs lists them"
-	textBudgetWhat  = "give a capacity (budget 6, budget +1, budget -1) or a refill rate in minutes (budget refill 60)"
-	textMuteWhat    = "give how long, as in mute 2h or mute 30m, or mute off"
-	textExitHow     = "exit leaves the fork and keeps nothing, exit save makes it the main conversation, exit report takes a report along"
-	textNothingSaid = "nothing has been said yet"
-	textLeftFork    = "the fork is over; this is the main conversation again"
-	textForkAsks    = "the agent would like to save the fork; exit save does it, exit report and exit do not"
-	textNothingNext = "nothing is scheduled in this window"
-	textNoUpdates   = "no update is pending"
-	textNoRuns      = "no run yet"
-	textNoCalls     = "no tool call waits for you"
+	textLeftAsIs    = "left as it is"
+	textDropped     = "the question is dropped, nothing was done"
+	textNoQuestion  = "no question was asked"
 	textBye         = "ending"
 
-	textHelp = `status: one look at everything
-say WORDS: speak to the agent
-read: the last message, line by line
-schedule: what fires next, with ids
-fire ID: run a task now
-preview ID: the prompt that a task would send
-runs: background runs, with ids
-stop ID: end a run
-updates: what waits for the main conversation
-deliver: hand the updates over now
-waits: tool calls that wait for you
-allow N, always N, deny N: answer a tool call
-budget: the ping budget; budget +1, budget -1, budget 6, budget refill 60 change it
-mute 2h, mute off: refuse pings for a while
-undo: take the last change back
-exit, exit save, exit report: leave the fork that the conversation stands in
-interrupt: end the answer that is being given
-login, login CODE: log in to Claude
-/NAME: a command of the conversation; /help lists them
-quit: end; the end of the input does too`
+	textWhich    = "%q fits %s; give one of these numbers, or more words"
+	textNoSuch   = "no %s fits %q; there is"
+	textNoList   = "numbers are those of the list that was read last; here it is, say it again with one of these"
+	textNoNumber = "there is no number %d in the list that was read last, it has %d"
+	textGone     = "number %d of the list that was read last is gone; there is"
+	textMore     = "and %s more, which words of a title still reach"
+
+	textSayWhat    = "say what? For example: say what is left today"
+	textReplyWhat  = "reply what? For example: reply thank you; or reply 3 thank you, with a number that chat has read"
+	textTaskWhat   = "%s what? Give words of a task's title, as in %s email, or its number in schedule, day or tasks"
+	textRunWhat    = "%s what? Give words of a run's title, as in %s email, or its number in runs"
+	textUpdateWhat = "%s what? Give a number of updates, as in %s 1, or words of it"
+	textPressWhat  = "press what? Give the number of a button, or its words; buttons reads them"
+	textBudgetWhat = "give a capacity (budget 6, budget +1, budget -1) or a refill rate in minutes (budget refill 60)"
+	textMuteWhat   = "give how long, as in mute 2h, mute until 18:30 or mute tomorrow 9:00, or mute off"
+	textSnoozeWhen = "give a task and until when, as in snooze email 2h, snooze email until 18:30 or snooze 2 tomorrow 9:00; snooze email off ends it"
+	textExitHow    = "exit leaves the fork and keeps nothing, exit save makes it the main conversation, exit report takes a report along"
+	textOutputWhat = "give how many lines, as in output email last 40"
+	textLogWhat    = "the log takes a number of lines, errors or warnings, and find WORDS, as in log 20 errors find discord"
+	textChatWhat   = "give how many messages, as in chat 20, or chat find dentist"
+	textCostsWhat  = "give a number of days, as in costs 30"
+
+	textNoticesWhat = "give how many notices, as in notices 5"
+
+	textNewWhat      = "new what? new routine 0 9 * * mon-fri greet me, or new reminder tomorrow 9:00 put out the bins; help new says more"
+	textCronWhat     = "a routine needs minute, hour, day, month and weekday, then its message, as in new routine 0 9 * * mon-fri greet me"
+	textBadCron      = "the cron line %s is wrong: %s; it has minute, hour, day, month and weekday, as in 0 9 * * mon-fri"
+	textReminderWhat = "a reminder needs a time, then its message, as in new reminder 18:30 call mum, new reminder 2h tea, or new reminder tomorrow 9:00 bins"
+	textNoMessage    = "the task has no message; say behind its time what the bot should do"
+
+	textNothingSaid  = "no such message: nothing has been said yet that fits"
+	textReplyNotice  = "that is a word of the program, which answers nobody; give the number of a message of the bot"
+	textLeftFork     = "the fork is over; this is the main conversation again"
+	textForkAsks     = "the agent would like to save the fork; exit save does it, exit report and exit do not"
+	textNoFork       = "the conversation stands in no fork; /fork enters one"
+	textNoSave       = "this fork continues a background run and cannot be saved; exit report takes a report along"
+	textNothingNext  = "nothing is scheduled in this window; day reads the next 24 hours"
+	textNothingToday = "nothing fires in the next 24 hours; tasks reads all there is"
+	textNoTasks      = "there is no routine or reminder; new writes one"
+	textFileIs       = "its file is %s, and says:"
+	textNoUpdates    = "no update is pending"
+	textUpdateLeft   = "left on %s"
+	textUpdateNext   = "the main conversation gets it with your next message; deliver hands it over now, discard throws it away"
+	textFlood        = "older updates were left out: only %d are kept"
+	textOmitted      = "%s left out: only %d are kept"
+	textNoRuns       = "no run yet"
+	textNoCalls      = "no tool call waits for you"
+	textNoProblems   = "no file has a problem"
+	textNoNotices    = "no notice yet"
+	textNoLines      = "no line fits, or there is none yet"
+	textNoButtons    = "no message has a button"
+	textNoButton     = "no button, or more than one, fits %q; there is"
+	textNoDeliveries = "nothing came in; WEBHOOK_PORT and WEBHOOK_SECRET switch webhooks on, a file in webhooks makes one"
+	textUnknownHook  = "an unknown webhook"
+	textNothingSpent = "nothing spent"
+
+	textOutputOf     = "the last lines of %s"
+	textTheLog       = "the log"
+	textFollowed     = "following %s; follow off ends it"
+	textUnfollowed   = "%s is no longer followed"
+	textNotFollowed  = "nothing is followed"
+	textFollowOver   = "%s has ended and is no longer followed"
+	textFollowEnded  = "%s has ended; output reads its last lines"
+	textLinesLost    = "%s came too fast and were left out; output and log read them"
+	textStopEnded    = "%s has ended already; there is nothing to stop"
+	textAgainLives   = "%s goes on yet; stop ends it first"
+	textAgainNoTask  = "%s came from no task; continue goes on in it"
+	textGoOnLives    = "%s goes on yet; follow hears it, stop ends it"
+	textGoOnNever    = "%s never reached the engine and cannot go on; again runs it once more"
+	textRefillsAbout = "about "
 )
-
-func readyText(s *core.Snapshot) string {
-	return fmt.Sprintf("ollim-bot without a screen in %s, engine %s %s; help lists the commands", s.Dir, s.Engine.Name, s.Engine.Model)
-}
-
-func unknownText(word string) string {
-	return fmt.Sprintf("there is no command %q; help lists them, and say WORDS speaks to the agent", word)
-}
-
-func upDown(ok bool, state string) string {
-	if ok {
-		return "up, " + state
-	}
-	return "down, " + state
-}
-
-func mutedText(until time.Time, zone *time.Location) string {
-	if until.IsZero() {
-		return "pings are not muted any more"
-	}
-	return "pings are muted until " + until.In(zone).Format("15:04")
-}
-
-func enteredText(f *core.Banner) string {
-	if f.Topic == "" {
-		return "the conversation stands in a fork now; exit leaves it"
-	}
-	return "the conversation stands in a fork now: " + f.Topic
-}
-
-func problemText(p routines.Problem) string {
-	where := p.File
-	if p.Line > 0 {
-		where += fmt.Sprintf(" line %d", p.Line)
-		if p.Column > 0 {
-			where += fmt.Sprintf(" column %d", p.Column)
-		}
-	}
-	return where + ": " + p.Message
-}
-
-// runText is what became of a run.
-func runText(f fork.View) string {
-	text := f.Title + " " + string(f.State)
-	if f.State == fork.Waiting && f.Position > 0 {
-		text += fmt.Sprintf(", place %d in the queue", f.Position)
-	}
-	if !f.Live() {
-		if !f.Started.IsZero() && f.Ended.After(f.Started) {
-			text += " after " + f.Ended.Sub(f.Started).Round(time.Second).String()
-		}
-		text += fmt.Sprintf(", %d pings, %d reports", f.Pings, f.Reports)
-	}
-	if f.Error != "" {
-		text += ": " + f.Error
-	}
-	return text + " (" + f.ID + ")"
-}
-
-// messageText is a message with its card.
-func messageText(m transcript.Entry) string {
-	var parts []string
-	if m.Source != "" {
-		parts = append(parts, m.Source+":")
-	}
-	if m.Text != "" {
-		parts = append(parts, m.Text)
-	}
-	if e := m.Embed; e != nil {
-		for _, t := range []string{e.Title, e.Description} {
-			if t != "" {
-				parts = append(parts, t)
-			}
-		}
-	}
-	if len(parts) == 1 && m.Source != "" {
-		return ""
-	}
-	return strings.Join(parts, "\n")
-}
-
-func askText(c call, zone *time.Location) string {
-	return fmt.Sprintf("number %d waits until %s: %s. allow %d, always %d or deny %d",
-		c.number, c.Until.In(zone).Format("15:04:05"), c.Label, c.number, c.number, c.number)
-}
-
-func settledText(c call, now time.Time) string {
-	if !c.Until.IsZero() && !now.Before(c.Until) {
-		return fmt.Sprintf("number %d was denied, nobody answered: %s", c.number, c.Label)
-	}
-	return fmt.Sprintf("number %d waits no longer: %s", c.number, c.Label)
-}
-
-// waitingText lists the tool calls that wait, by number.
-func (e *ear) waitingText() string {
-	calls := make([]call, 0, len(e.calls))
-	for _, c := range e.calls {
-		calls = append(calls, c)
-	}
-	if len(calls) == 0 {
-		return textNoCalls
-	}
-	slices.SortFunc(calls, func(a, b call) int { return a.number - b.number })
-	lines := make([]string, len(calls))
-	for i, c := range calls {
-		lines[i] = askText(c, e.zone)
-	}
-	return strings.Join(lines, "\n")
-}
-
-func statusText(s *core.Snapshot, zone *time.Location) string {
-	lines := []string{
-		"it is " + s.At.In(zone).Format("Monday 15:04"),
-		"engine " + s.Engine.Name + " " + s.Engine.Model + " " + upDown(s.Engine.OK, s.Engine.State),
-	}
-	if s.Surface.Name != "" {
-		lines = append(lines, "messages go to "+s.Surface.Name+", "+upDown(s.Surface.OK, s.Surface.State))
-	}
-	lines = append(lines, "ping budget "+s.Budget.Status)
-	if !s.Budget.Muted.IsZero() {
-		lines = append(lines, mutedText(s.Budget.Muted, zone))
-	}
-	live := 0
-	for _, f := range s.Forks {
-		if f.Live() {
-			live++
-		}
-	}
-	lines = append(lines,
-		fmt.Sprintf("%d routines, %d reminders, %d files with problems", s.Routines, s.Reminders, len(s.Schedule.Problems)),
-		fmt.Sprintf("%d runs waiting or running, %d updates pending, %d tool calls waiting for you", live, len(s.Updates), len(s.Approvals)))
-	if len(s.Schedule.Entries) > 0 {
-		e := s.Schedule.Entries[0]
-		lines = append(lines, "next: "+entryText(e))
-	}
-	if s.Busy {
-		lines = append(lines, "an answer is being given")
-	}
-	return strings.Join(lines, "\n")
-}
-
-func entryText(e routines.Entry) string {
-	text := e.FireTime.Format("15:04") + " " + e.Description
-	if e.Tag != "" {
-		text += ", " + e.Tag
-	}
-	if e.Silent {
-		text += ", silent"
-	}
-	if e.Foreground {
-		text += ", foreground"
-	}
-	return text + " (" + e.ID + ")"
-}
-
-func scheduleText(s *core.Snapshot) string {
-	if len(s.Schedule.Entries) == 0 {
-		return textNothingNext
-	}
-	lines := make([]string, 0, len(s.Schedule.Entries)+1)
-	for _, e := range s.Schedule.Entries {
-		lines = append(lines, entryText(e))
-	}
-	if s.Schedule.Refills != "" {
-		lines = append(lines, s.Schedule.Refills)
-	}
-	return strings.Join(lines, "\n")
-}
-
-func updatesText(s *core.Snapshot, zone *time.Location) string {
-	if len(s.Updates) == 0 {
-		return textNoUpdates
-	}
-	lines := make([]string, len(s.Updates))
-	for i, u := range s.Updates {
-		lines[i] = u.At.In(zone).Format("15:04") + " " + strings.ReplaceAll(u.Message, "\n", " ")
-	}
-	return strings.Join(lines, "\n")
-}
-
-func runsText(s *core.Snapshot) string {
-	if len(s.Forks) == 0 {
-		return textNoRuns
-	}
-	lines := make([]string, len(s.Forks))
-	for i, f := range s.Forks {
-		lines[i] = runText(f)
-	}
-	return strings.Join(lines, "\n")
-}
-
-func quitText(live int) string {
-	return fmt.Sprintf("%d runs are waiting or running; they get 10 seconds to end, then they are stopped. Say quit again to end", live)
-}

@@ -1,0 +1,148 @@
+package plain
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ollimbot/core"
+	"ollimbot/core/tail"
+	"ollimbot/tui/widget"
+)
+
+func (m *machine) status(string) {
+	s := m.core.Snapshot()
+	m.answer(kindStatus, statusText(&s, m.ear.zone))
+}
+
+// notices reads what the program has said; the newest ten unless told.
+func (m *machine) notices(rest string) {
+	n, ok := howMany(rest, 10)
+	if !ok {
+		m.answer(kindError, textNoticesWhat)
+		return
+	}
+	s := m.core.Snapshot()
+	if len(s.Notices) == 0 {
+		m.answer(kindNotice, textNoNotices)
+	}
+	for i, one := range slices.Backward(s.Notices) {
+		if i < len(s.Notices)-n {
+			break
+		}
+		m.answer(kindNotice, fmt.Sprintf("%s, %s, %s", clockText(one.At, s.At, m.ear.zone), one.Level, flat(spoken(one.Text))))
+	}
+}
+
+// howMany reads a number of lines or days, at least 1; n where none is given.
+func howMany(text string, n int) (int, bool) {
+	if text == "" {
+		return n, true
+	}
+	n, err := strconv.Atoi(text)
+	return min(n, 10_000), err == nil && n > 0
+}
+
+func (m *machine) problems(string) {
+	s := m.core.Snapshot()
+	if len(s.Schedule.Problems) == 0 {
+		m.answer(kindProblem, textNoProblems)
+	}
+	for _, p := range s.Schedule.Problems {
+		m.answer(kindProblem, flat(problemText(p)))
+	}
+}
+
+func (m *machine) engine(string) {
+	s := m.core.Snapshot()
+	m.answer(kindEngine, engineText(&s))
+}
+
+// costs tells what the runs of each task have cost.
+func (m *machine) costs(rest string) {
+	days, ok := howMany(rest, 7)
+	if !ok {
+		m.answer(kindError, textCostsWhat)
+		return
+	}
+	if o, ok := m.carryOut(core.Costs{Days: days}); ok {
+		m.answer(kindCosts, costsText(o.Body))
+	}
+}
+
+func (m *machine) webhooks(string) {
+	s := m.core.Snapshot()
+	if len(s.Deliveries) == 0 {
+		m.answer(kindWebhook, textNoDeliveries)
+	}
+	for i, d := range s.Deliveries {
+		if i == most {
+			m.answer(kindWebhook, fmt.Sprintf(textMore, widget.Thousands(uint64(len(s.Deliveries)-most))))
+			break
+		}
+		m.answer(kindWebhook, deliveryText(d, s.At, m.ear.zone))
+	}
+}
+
+// excerpt is which lines of a tail are asked for.
+type excerpt struct {
+	most int // the newest so many of those that fit
+	find string
+	// kinds are those that count; nil takes all.
+	kinds []tail.Kind
+}
+
+// lastLines is how many lines of a tail are read unless told.
+const lastLines = 15
+
+// log reads "20", "errors", "warnings", "find WORDS" in this order.
+func (m *machine) log(rest string) {
+	rest, e := cutFind(strings.ToLower(rest))
+	e.most = lastLines
+	for w := range strings.FieldsSeq(rest) {
+		n, ok := howMany(w, 0)
+		switch {
+		case strings.HasPrefix(w, "error"):
+			e.kinds = []tail.Kind{tail.Error}
+		case strings.HasPrefix(w, "warn"):
+			e.kinds = []tail.Kind{tail.Warn, tail.Error}
+		case ok:
+			e.most = n
+		case w != "lines" && w != "last":
+			m.answer(kindError, textLogWhat)
+			return
+		}
+	}
+	m.tell(e, kindLog, m.core.Tail(core.LogTail, 0))
+}
+
+// cutFind takes "find WORDS" from the end of a line.
+func cutFind(rest string) (string, excerpt) {
+	if head, words, ok := strings.Cut(" "+rest, " find "); ok {
+		return strings.TrimSpace(head), excerpt{find: strings.ToLower(strings.TrimSpace(words))}
+	}
+	return rest, excerpt{}
+}
+
+// takes reports whether a line is asked for.
+func (e excerpt) takes(l tail.Line) bool {
+	return (e.kinds == nil || slices.Contains(e.kinds, l.Kind)) && holdsAll(strings.ToLower(l.Text), e.find)
+}
+
+// tell reads the newest lines of a tail that are asked for, oldest first.
+func (m *machine) tell(e excerpt, kind string, p tail.Page) {
+	var lines []tail.Line
+	for _, l := range p.Lines {
+		if e.takes(l) {
+			lines = append(lines, l)
+		}
+	}
+	if len(lines) == 0 {
+		m.answer(kind, textNoLines)
+		return
+	}
+	for _, l := range lines[max(0, len(lines)-e.most):] {
+		m.say(l.At, kind, tailText(l))
+	}
+}

@@ -1,0 +1,166 @@
+package plain
+
+import (
+	"fmt"
+	"strings"
+
+	"ollimbot/core"
+	"ollimbot/core/fork"
+	"ollimbot/core/tail"
+	"ollimbot/tui/widget"
+)
+
+func runThings(list []fork.View) []thing {
+	things := make([]thing, len(list))
+	for i, f := range list {
+		things[i] = thing{id: f.ID, title: f.Title, line: runText(f)}
+	}
+	return things
+}
+
+func (m *machine) runs(string) {
+	s := m.core.Snapshot()
+	if len(s.Forks) == 0 {
+		m.answer(kindRun, textNoRuns)
+		return
+	}
+	m.list(shelfRun, kindRun, runThings(s.Forks))
+}
+
+// namedRun finds the run that the words name. Of several with such a title it takes
+// those that the command is good for; newest takes the first of them.
+func (m *machine) namedRun(words, verb string, newest bool, prefer func(f fork.View) bool) (fork.View, bool) {
+	s := m.core.Snapshot()
+	byID := make(map[string]fork.View, len(s.Forks))
+	for _, f := range s.Forks {
+		byID[f.ID] = f
+	}
+	t, ok := m.pick(choose{
+		shelf: shelfRun, things: runThings(s.Forks), what: fmt.Sprintf(textRunWhat, verb, verb), none: textNoRuns, newest: newest,
+		prefer: func(id string) bool { return prefer(byID[id]) },
+	}, words)
+	return byID[t.id], ok
+}
+
+func anyRun(fork.View) bool { return true }
+
+// output reads the last lines of a run: "RUN last 40 find WORDS".
+func (m *machine) output(rest string) {
+	rest, e := cutFind(rest)
+	e.most = lastLines
+	if words, n, ok := strings.Cut(rest, " last "); ok {
+		if e.most, ok = howMany(strings.TrimSpace(n), 0); !ok {
+			m.answer(kindError, textOutputWhat)
+			return
+		}
+		rest = strings.TrimSpace(words)
+	}
+	f, ok := m.namedRun(rest, "output", true, anyRun)
+	if !ok {
+		return
+	}
+	m.answer(kindOutput, fmt.Sprintf(textOutputOf, flat(runText(f))))
+	m.tell(e, kindOutput, m.core.Tail(f.ID, 0))
+}
+
+// following is a tail whose lines are said as they come.
+type following struct {
+	id, title string
+	cursor    tail.Cursor
+}
+
+// follow reads "RUN", "log" and "off".
+func (m *machine) follow(rest string) {
+	switch strings.ToLower(rest) {
+	case "off":
+		text := textNotFollowed
+		if m.followed != nil {
+			text = fmt.Sprintf(textUnfollowed, m.followed.title)
+		}
+		m.followed = nil
+		m.answer(kindOK, text)
+		return
+	case "log":
+		m.followed = &following{id: core.LogTail, title: textTheLog, cursor: m.core.Tail(core.LogTail, 0).Next}
+		m.answer(kindOK, fmt.Sprintf(textFollowed, textTheLog))
+		return
+	}
+	f, ok := m.namedRun(rest, "follow", true, fork.View.Live)
+	switch {
+	case !ok:
+	case !f.Live():
+		m.answer(kindError, fmt.Sprintf(textFollowEnded, f.Title))
+	default:
+		m.followed = &following{id: f.ID, title: f.Title, cursor: m.core.Tail(f.ID, 0).Next}
+		m.answer(kindOK, fmt.Sprintf(textFollowed, f.Title))
+	}
+}
+
+// lookAtTail says the lines that have come since. Where they come faster than
+// anybody can listen, it says how many it left out.
+func (m *machine) lookAtTail(s *core.Snapshot) {
+	f := m.followed
+	if f == nil {
+		return
+	}
+	live := f.id == core.LogTail
+	for _, v := range s.Forks {
+		live = live || v.ID == f.id && v.Live()
+	}
+	p := m.core.Tail(f.id, f.cursor)
+	f.cursor = p.Next
+	left := max(0, len(p.Lines)-most)
+	if n := uint64(left) + p.Lost; n > 0 {
+		m.say(s.At, kindOutput, fmt.Sprintf(textLinesLost, widget.Count(n, "line")))
+	}
+	kind := kindOutput
+	if f.id == core.LogTail {
+		kind = kindLog
+	}
+	for _, l := range p.Lines[left:] {
+		m.say(l.At, kind, tailText(l))
+	}
+	if !live {
+		m.followed = nil
+		m.say(s.At, kindOutput, fmt.Sprintf(textFollowOver, f.title))
+	}
+}
+
+// stop asks before a run is ended: that cannot be undone.
+func (m *machine) stop(rest string) {
+	f, ok := m.namedRun(rest, "stop", false, fork.View.Live)
+	switch {
+	case !ok:
+	case !f.Live():
+		m.answer(kindError, fmt.Sprintf(textStopEnded, f.Title))
+	default:
+		m.ask(stopText(f, m.now()), question{do: func() { m.do(core.StopFork{Run: f.ID}) }})
+	}
+}
+
+func (m *machine) again(rest string) {
+	f, ok := m.namedRun(rest, "again", true, func(f fork.View) bool { return !f.Live() })
+	switch {
+	case !ok:
+	case f.Live():
+		m.answer(kindError, fmt.Sprintf(textAgainLives, f.Title))
+	case f.TaskID == "":
+		m.answer(kindError, fmt.Sprintf(textAgainNoTask, f.Title))
+	default:
+		m.do(core.FireNow{ID: f.TaskID})
+	}
+}
+
+// goOn goes on in a run that has ended, as an interactive fork.
+func (m *machine) goOn(rest string) {
+	f, ok := m.namedRun(rest, "continue", true, func(f fork.View) bool { return !f.Live() && f.Session != "" })
+	switch {
+	case !ok:
+	case f.Live():
+		m.answer(kindError, fmt.Sprintf(textGoOnLives, f.Title))
+	case f.Session == "":
+		m.answer(kindError, fmt.Sprintf(textGoOnNever, f.Title))
+	default:
+		m.do(core.ResumeFork{Run: f.ID})
+	}
+}

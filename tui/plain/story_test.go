@@ -1,0 +1,199 @@
+package plain
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core"
+	"ollimbot/core/agent"
+	"ollimbot/core/fork"
+	"ollimbot/core/post"
+	"ollimbot/core/tail"
+	"ollimbot/core/transcript"
+	"ollimbot/core/webhook"
+	"ollimbot/routines"
+)
+
+func TestARunIsFollowedToItsEnd(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.bot.change(func(n *core.Snapshot) { n.Forks = []fork.View{{ID: "f1", Title: "Email sweep", State: fork.Running}} })
+		s.bot.speaks("f1", tail.Line{At: time.Now(), Kind: tail.Text, Text: "I begin."})
+		s.hears()
+		s.hasLines(s.types("output email"), "the last lines of Email sweep running (f1)", "output: I begin.")
+		s.one(s.types("follow email"), "ok: following Email sweep")
+		s.bot.speaks("f1", tail.Line{At: time.Now(), Kind: tail.Tool, Text: "Read(mail)"}, tail.Line{At: time.Now(), Kind: tail.Text, Text: "Two letters."})
+		s.hasLines(s.hears(), "output: tool: Read(mail)", "output: Two letters.")
+		s.bot.change(func(n *core.Snapshot) {
+			n.Forks = []fork.View{{ID: "f1", Title: "Email sweep", State: fork.Done, Pings: 1}}
+		})
+		s.hasLines(s.hears(), "run: Email sweep done, 1 ping (f1)", "Email sweep has ended and is no longer followed")
+		s.bot.speaks("f1", tail.Line{At: time.Now(), Kind: tail.Note, Text: "late"})
+		if got := s.hears(); got[0] != "" {
+			t.Errorf("heard %q of a run that is no longer followed", got)
+		}
+		s.one(s.types("follow email"), "Email sweep has ended; output reads its last lines")
+		s.one(s.types("follow off"), "nothing is followed")
+	})
+}
+
+func TestLinesThatComeTooFastAreCounted(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.one(s.types("follow log"), "following the log")
+		var many []tail.Line
+		for i := range 100 {
+			many = append(many, tail.Line{At: time.Now(), Kind: tail.Info, Text: fmt.Sprint("line ", i)})
+		}
+		s.bot.speaks(core.LogTail, many...)
+		got := s.hears()
+		if len(got) != most+1 || !strings.Contains(got[0], "70 lines came too fast") || !strings.HasSuffix(got[most], "log: line 99") {
+			t.Errorf("heard %d lines, from %q to %q", len(got), got[0], got[len(got)-1])
+		}
+		s.one(s.types("follow off"), "the log is no longer followed")
+	})
+}
+
+func TestTheLogIsReadByLevelAndWords(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.bot.speaks(core.LogTail,
+			tail.Line{At: time.Now(), Kind: tail.Info, Text: "task fires"}, tail.Line{At: time.Now(), Kind: tail.Warn, Text: "discord is slow"},
+			tail.Line{At: time.Now(), Kind: tail.Error, Text: "discord is away"}, tail.Line{At: time.Now(), Kind: tail.Error, Text: "disk is full"})
+		s.hears()
+		s.hasLines(s.types("log 1"), "log: error: disk is full")
+		s.hasLines(s.types("log warnings"), "warn: discord is slow", "error: discord is away", "error: disk is full")
+		s.hasLines(s.types("log 20 errors find Discord"), "error: discord is away")
+		s.hasLines(s.types("log find nothing of it"), "no line fits")
+		s.hasLines(s.types("log loudly"), "error: the log takes")
+	})
+}
+
+func TestAMessageIsAnsweredByItsNumber(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.bot.change(func(n *core.Snapshot) {
+			n.Chat = []transcript.Entry{
+				{ID: "1", At: time.Now(), Role: transcript.Ping, Source: "Tea", Text: "Kettle on?"},
+				{ID: "2", At: time.Now(), Role: transcript.User, Text: "yes"},
+				{ID: "3", At: time.Now(), Role: transcript.Bot, Text: "Good."},
+				{ID: "4", At: time.Now(), Role: transcript.Notice, Text: "a notice"},
+			}
+		})
+		s.hears()
+		s.hasLines(s.types("chat"), "chat: 1, 00:00, notice: a notice", "2, 00:00, bot: Good.", "3, 00:00, you: yes", "4, 00:00, ping: Tea: Kettle on?")
+		s.one(s.types("reply 4 not yet"), "ok: done")
+		s.one(s.types("reply great"), "ok: done")
+		s.one(s.types("reply 1 hello"), "a word of the program")
+		s.one(s.types("reply"), "reply what?")
+		s.hasLines(s.types("chat find kettle"), "chat: 1, 00:00, ping: Tea: Kettle on?")
+		want := []core.Command{core.Say{Text: "not yet", ReplyTo: "1"}, core.Say{Text: "great", ReplyTo: "3"}}
+		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// A card that comes while somebody types must not take the number of another.
+func TestTheNumberOfAButtonIsGivenOnce(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		card := func(id, title string, labels ...string) transcript.Entry {
+			e := transcript.Entry{ID: post.MessageID(id), Role: transcript.Bot, Embed: &post.Embed{Title: title}}
+			for _, l := range labels {
+				e.Embed.Buttons = append(e.Embed.Buttons, post.Button{Label: l, Action: "act:" + l})
+			}
+			return e
+		}
+		s.hears()
+		s.bot.change(func(n *core.Snapshot) { n.Chat = []transcript.Entry{card("1", "Bins", "Done", "Later")} })
+		s.hasLines(s.hears(), "bot: Bins", "buttons: press 1 for Done, press 2 for Later")
+		s.bot.change(func(n *core.Snapshot) { n.Chat = append(n.Chat, card("2", "Tea", "Done", "Not today")) })
+		s.hasLines(s.hears(), "bot: Tea", "press 3 for Done, press 4 for Not today")
+		s.one(s.types("press 1"), "ok: so it is")
+		s.one(s.types("press not"), "ok: so it is")
+		s.hasLines(s.types("press 9"), `no button, or more than one, fits "9"`, "buttons: Tea: press 3 for Done", "buttons: Bins: press 1 for Done")
+		want := []core.Command{core.Click{Message: "1", ID: "act:Done"}, core.Click{Message: "2", ID: "act:Not today"}}
+		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestATaskThatFiresOftenHasOneLineOfTheDay(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.bot.change(func(n *core.Snapshot) {
+			for h := range 12 {
+				n.Schedule.Day = append(n.Schedule.Day, routines.Entry{ID: "aaaa1111", Description: "Email sweep", FireTime: time.Now().Add(time.Duration(2*h+1) * time.Hour)})
+				if h == 1 {
+					n.Schedule.Day = append(n.Schedule.Day, routines.Entry{ID: "bbbb2222", Description: "Medication", FireTime: time.Now().Add(4 * time.Hour)})
+				}
+			}
+		})
+		s.hears()
+		s.hasLines(s.types("day"), "1, 01:00 Email sweep, and 11 more times until 23:00 (aaaa1111)", "2, 04:00 Medication (bbbb2222)")
+		s.one(s.types("fire 1"), "ok: so it is")
+	})
+}
+
+func TestATaskIsToldInSentences(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.bot.change(func(n *core.Snapshot) { n.Root = "/data" })
+		s.hears()
+		s.hasLines(s.types("details medication"), "details: Email sweep", "routine: aaaa1111, routines/email.md", "runs: in the background",
+			"may use: Read, Glob", "when: every hour (0 * * * *)", "next: Sat 2000-01-01 01:00, in 1 h", "next: Sat 2000-01-01 02:00, in 2 h")
+		s.hasLines(s.types("file medication"), "its file is /data/routines/m.md, and says:", "file: ---", "id: aaaa1111", "---", "Look.")
+	})
+}
+
+func TestWhatIsSaidInTwoWaysAtOnceIsHeardOnce(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.bot.change(func(n *core.Snapshot) {
+			n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Notice, Text: "The file\na.md is wrong."}}
+			n.Notices = []core.Notice{{Seq: 1, Level: core.Warn, Text: "The file a.md is wrong."}, {Seq: 2, Level: core.Info, Text: "another"}}
+		})
+		s.hasLines(s.hears(), "notice: The file a.md is wrong.", "info: another")
+	})
+}
+
+func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		for _, line := range s.types("status") {
+			if strings.Contains(line, " 0 ") {
+				t.Errorf("status says %q", line)
+			}
+		}
+		s.one(s.types("notices"), "no notice yet")
+		s.one(s.types("problems"), "no file has a problem")
+		s.one(s.types("webhooks"), "nothing came in")
+		s.bot.change(func(n *core.Snapshot) {
+			n.Engine.Version, n.Engine.Today = "2.1.197", agent.Usage{InputTokens: 1200, CostUSD: 0.5}
+			n.Engine.Processes = []agent.Process{{PID: 42, Use: "main", Memory: 300 << 20, Started: time.Now().Add(-time.Hour)}}
+			n.Notices = []core.Notice{{Seq: 1, At: time.Now(), Level: core.Info, Text: "one"}, {Seq: 2, At: time.Now(), Level: core.Warn, Text: "two"}}
+			n.Schedule.Problems = []routines.Problem{{File: "a.md", Line: 3, Message: "bad minute"}}
+			n.Deliveries = []webhook.Delivery{{At: time.Now(), Webhook: "github", Size: 1, Outcome: "done", Count: 3}, {At: time.Now(), Outcome: "refused"}}
+			n.Reminders, n.Budget.Muted = 1, time.Now().Add(30*time.Hour)
+		})
+		s.hears()
+		s.hasLines(s.types("engine"), "engine script sonnet, up, ready", "version 2.1.197", "today: 1,200 tokens, 0.50 dollars", "process 42, main, 300 megabytes, for 1 hour")
+		s.hasLines(s.types("notices"), "notice: 00:00, warning, two", "notice: 00:00, info, one")
+		s.hasLines(s.types("notices 1"), "notice: 00:00, warning, two")
+		s.hasLines(s.types("problems"), "problem: a.md line 3: bad minute")
+		s.hasLines(s.types("webhooks"), "webhook: 00:00, github, 1 byte, done, 3 times", "webhook: 00:00, an unknown webhook, refused")
+		s.hasLines(s.types("status"), "it is Saturday 00:00", "engine script sonnet, up, ready", "3 of 5 pings left",
+			"pings are muted until tomorrow 06:00; mute off ends it", "1 reminder, 1 problem with files", "next: ")
+	})
+}
+
+func TestHelpTellsAGroupOrACommand(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.hasLines(s.types("help UPDATES"), "Updates, group updates:", "updates: what waits", "update UPDATE: read one", "discard UPDATE: ", "deliver: ")
+		s.hasLines(s.types("help forks"), "runs: background runs, with numbers", "forks means the same")
+		if got := s.types("help"); len(got) != len(commands())+len(groups)+2 {
+			t.Errorf("help has %d lines", len(got))
+		}
+	})
+}
