@@ -102,20 +102,20 @@ func share(t, total taskCost) float64 {
 	return 0
 }
 
-// costTable has the numbers first, so that they stand below each other however
-// wide the titles are.
+// costTable gives each task a line of its own, above its numbers: these stand
+// below each other however wide the titles are, and fit on a narrow screen.
 func costTable(list []taskCost, total taskCost) string {
 	var out strings.Builder
-	const form = "%6s  %7s  %9s  %9s  %6s  %s\n"
-	fmt.Fprintf(&out, form, "runs", "tokens", "cost", "per run", "share", "task")
+	const form = "%5s %6s %8s %8s %5s\n"
+	fmt.Fprintf(&out, form, "runs", "tokens", "cost", "per run", "share")
 	total.title = "all"
-	for _, t := range append(list, total) {
+	for _, t := range append([]taskCost{total}, list...) {
 		title := clean.Cut(t.title, 60)
 		if t.id != "" {
 			title += " (" + t.id + ")"
 		}
-		fmt.Fprintf(&out, form, strconv.Itoa(t.runs), tokens(t.tokens), dollars(t.dollars),
-			dollars(t.dollars/float64(t.runs)), fmt.Sprintf("%.0f %%", 100*t.share), title)
+		fmt.Fprintf(&out, "%s\n"+form, title, strconv.Itoa(t.runs), tokens(t.tokens), dollars(t.dollars),
+			dollars(t.dollars/float64(t.runs)), fmt.Sprintf("%.0f %%", 100*t.share))
 	}
 	return out.String()
 }

@@ -79,10 +79,13 @@ func TestTheTableOfCostsNamesEachTask(t *testing.T) {
 	out := do(t, b, Costs{})
 	const want = `last 7 days: 3 runs, 1.2M tokens, $6.00
 
-  runs   tokens       cost    per run   share  task
-     1     1.2M      $4.50      $4.50    75 %  Weekly[2J review (aaaa0003)
-     2      46k      $1.50      $0.75    25 %  Email 📬 sweep (aaaa0002)
-     3     1.2M      $6.00      $2.00   100 %  all
+ runs tokens     cost  per run share
+all
+    3   1.2M    $6.00    $2.00 100 %
+Weekly[2J review (aaaa0003)
+    1   1.2M    $4.50    $4.50  75 %
+Email 📬 sweep (aaaa0002)
+    2    46k    $1.50    $0.75  25 %
 `
 	if out.Body != want || out.Message != strings.SplitN(want, "\n", 2)[0] {
 		t.Errorf("body:\n%s\nwant:\n%s", out.Body, want)

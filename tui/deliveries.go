@@ -10,7 +10,7 @@ import (
 
 // deliveriesPage is what came in from other programs: never what it said.
 func deliveriesPage(s *core.Snapshot) *page {
-	var out strings.Builder
+	var rows []pageRow
 	for _, d := range s.Deliveries {
 		name := clean.Cut(clean.Line(d.Webhook), 24)
 		if name == "" {
@@ -27,10 +27,16 @@ func deliveriesPage(s *core.Snapshot) *page {
 		if len(d.Flagged) > 0 {
 			outcome += " (" + clean.Cut(clean.Line(strings.Join(d.Flagged, ", ")), 60) + ")"
 		}
-		fmt.Fprintf(&out, "%s  %-24s %6d bytes  %-12s %s\n", at.Format("Jan 2 15:04:05"), name, d.Size, clean.Line(d.Verdict), outcome)
+		rows = append(rows, pageRow{
+			at.Format("Jan _2 15:04:05"),
+			fmt.Sprintf("%-24s %6d bytes  %-12s %s", name, d.Size, clean.Line(d.Verdict), outcome),
+		})
 	}
 	if len(s.Deliveries) == 0 {
-		out.WriteString(textNoDeliveries)
+		rows = append(rows, pageRow{text: textNoDeliveries})
 	}
-	return newPage(textDeliveries, strings.TrimRight(out.String(), "\n"))
+	return newTable(textDeliveries, deliveryColumn, rows)
 }
+
+// deliveryColumn is where the name of a webhook begins, behind the time.
+const deliveryColumn = 17

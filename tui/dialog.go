@@ -30,6 +30,13 @@ type dialog interface {
 // typist is a dialog that takes a paste.
 type typist interface{ paste(msg tea.PasteMsg) }
 
+// keyed is a dialog that names keys of the table.
+type keyed interface {
+	// rekey names those that the user has now: their file may be saved while the
+	// dialog is open. It is called before each drawing.
+	rekey(r *root)
+}
+
 // look is what a dialog may draw with.
 type look struct {
 	theme *theme.Theme
@@ -107,6 +114,9 @@ func (r *root) seat(d dialog) (s seat, ok bool) {
 	}
 	if w < 2 || h < 1 {
 		return s, false
+	}
+	if k, ok := d.(keyed); ok {
+		k.rekey(r)
 	}
 	s.inside = d.draw(look{r.theme, widget.Brush{Theme: r.theme}, r.snap, whole}, w, h)
 	if len(s.inside) == 0 {

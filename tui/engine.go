@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"ollimbot/core"
@@ -13,9 +12,9 @@ import (
 // enginePage is everything about the model and what stands behind it.
 func enginePage(s *core.Snapshot) *page {
 	e := s.Engine
-	var out strings.Builder
+	var rows []pageRow
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(&out, "%-10s %s\n", name, clean.Line(fmt.Sprintf(format, args...)))
+		rows = append(rows, pageRow{name, clean.Line(fmt.Sprintf(format, args...))})
 	}
 	row(textEngineName, "%s %s", e.Name, e.Version)
 	row(textEngineModel, "%s", e.Model)
@@ -26,14 +25,17 @@ func enginePage(s *core.Snapshot) *page {
 	}
 	row(textEngineToday, "%s", spentText(e.Today))
 	if len(e.Processes) > 0 {
-		out.WriteString("\n" + textEngineProcesses + "\n")
+		rows = append(rows, pageRow{}, pageRow{text: textEngineProcesses})
 	}
 	for _, p := range e.Processes {
-		fmt.Fprintf(&out, "  %7d  %-7s  %7s  %6s  %s\n", p.PID, clean.Line(p.Use), megabytes(p.Memory),
-			since(s.At.Sub(p.Started)), clean.Cut(clean.Line(p.Session), 40))
+		rows = append(rows, pageRow{fmt.Sprintf("  %7d", p.PID), fmt.Sprintf("%-7s  %7s  %6s  %s", clean.Line(p.Use), megabytes(p.Memory),
+			since(s.At.Sub(p.Started)), clean.Cut(clean.Line(p.Session), 40))})
 	}
-	return newPage(textEngineTitle, strings.TrimRight(out.String(), "\n"))
+	return newTable(textEngineTitle, engineColumn, rows)
 }
+
+// engineColumn is where values begin, behind their names and process ids.
+const engineColumn = 11
 
 func spentText(u agent.Usage) string {
 	if u.Tokens() == 0 {

@@ -85,11 +85,11 @@ func spansOf(hints []hint) []widget.Span {
 // of whatever has them now.
 func (r *root) hints() (left, right []hint) {
 	if n := len(r.dialogs); n > 0 {
-		return bindingHints(r.dialogs[n-1].hint()), nil
+		return bindingHints(r.dialogs[n-1].hint(), r.theme.ASCII()), nil
 	}
 	if p := r.panes[r.focus]; p.Capture() {
 		if h, ok := p.(hinter); ok {
-			return bindingHints(append(h.Hint(), interruptHint(r.snap.Busy))), nil
+			return bindingHints(append(h.Hint(), interruptHint(r.snap.Busy)), r.theme.ASCII()), nil
 		}
 	}
 	for _, a := range r.keys.Of(action.Everywhere) {
@@ -128,13 +128,19 @@ func (r *root) hint(a action.Action) hint {
 	return h
 }
 
-// bindingHints are bindings as the help line shows them.
-func bindingHints(bindings []key.Binding) []hint {
+// bindingHints are bindings as the help line shows them: where no arrows can be
+// drawn, under the names that every list has for these keys.
+func bindingHints(bindings []key.Binding, ascii bool) []hint {
 	out := make([]hint, 0, len(bindings))
 	for _, b := range bindings {
 		h := hint{keys: [2]string{b.Help().Key}, word: b.Help().Desc}
 		if one, other, both := strings.Cut(h.keys[0], "/"); both && one != "" && other != "" {
 			h.keys = [2]string{one, other}
+		}
+		for i, name := range h.keys {
+			if spelled, _, ok := action.Spell(name); ok && ascii {
+				h.keys[i] = action.KeyName(spelled, true)
+			}
 		}
 		out = append(out, h)
 	}
@@ -186,6 +192,7 @@ func (r *root) pressHint(x int) tea.Cmd {
 var namedKeys = map[string]rune{
 	"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "space": tea.KeySpace, "PgUp": tea.KeyPgUp,
 	"PgDn": tea.KeyPgDown, "↑": tea.KeyUp, "↓": tea.KeyDown, "←": tea.KeyLeft, "→": tea.KeyRight,
+	"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight,
 }
 
 // keyNamed is a key by the name under which the help line has it. Words that

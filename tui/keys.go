@@ -11,6 +11,9 @@ import (
 // key gives a key to the topmost dialog, else to a pane that takes text, else
 // to the action that it stands for.
 func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
+	if msg.String() == "alt+esc" { // two quick escapes, as the terminal sends them
+		msg = tea.KeyPressMsg{Code: tea.KeyEscape}
+	}
 	k := msg.String()
 	r.lookKeys()
 	r.speech.read(time.Now())

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core/clean"
+	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -19,12 +20,20 @@ type page struct {
 	body    string
 	loading bool
 	failed  string
-	paint   func(line string) []widget.Span // colours a line; nil leaves it
+
+	rows     []pageRow  // the body, where it is a table
+	column   int        // of the rows' words
+	heads    theme.Role // of what stands in front of them
+	headings bool       // a line that is not indented is one
+	// keys are those that the body names, and renew writes it with others; nil
+	// where it names none.
+	keys  action.Keys
+	renew func(action.Keys) *page
 
 	top    int
 	height int // of the text, when it was drawn last
 
-	lines   []string // body in lines of width cells
+	lines   []pageLine // body in lines of width cells
 	width   int
 	finding bool
 	field   widget.Input // the search line
@@ -45,6 +54,15 @@ func (p *page) loaded(body string, err error) {
 		return
 	}
 	p.body = clean.Text(body)
+}
+
+// rekey names other keys; the view and what is searched for stay.
+func (p *page) rekey(r *root) {
+	if p.renew == nil || p.keys == r.keys {
+		return
+	}
+	now := p.renew(r.keys)
+	p.keys, p.body, p.rows, p.width = r.keys, now.body, now.rows, 0
 }
 
 func (p *page) title() string { return p.name }
@@ -119,20 +137,17 @@ func (p *page) wrap(w int) {
 	if p.width == w {
 		return
 	}
-	p.width, p.lines = w, widget.Wrap(p.body, w)
+	p.width, p.lines = w, p.broken(max(1, w))
 	p.find()
 }
 
 // spans marks what was found in a line.
 func (p *page) spans(i int) []widget.Span {
-	s := p.lines[i]
 	spans := []widget.Span{{Text: " "}}
 	if p.needle == "" {
-		if p.paint != nil {
-			return append(spans, p.paint(s)...)
-		}
-		return append(spans, widget.Span{Text: s})
+		return append(spans, p.lines[i].spans(p)...)
 	}
+	s := p.lines[i].text
 	for {
 		at, n := index(s, p.needle)
 		if at < 0 {
@@ -176,7 +191,7 @@ func (p *page) find() {
 		return
 	}
 	for i, l := range p.lines {
-		if at, _ := index(l, p.needle); at >= 0 {
+		if at, _ := index(l.text, p.needle); at >= 0 {
 			p.hits = append(p.hits, i)
 		}
 	}

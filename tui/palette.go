@@ -1,6 +1,10 @@
 package tui
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"github.com/sahilm/fuzzy"
@@ -10,48 +14,79 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// palette finds an action by name and runs it. Actions that are off are
-// listed with the reason.
+// palette finds an action by its name, by its id, by a key or by what people call
+// it, and runs it. Actions that are off are listed; of the marked one the reason
+// stands below the list, with its id.
 type palette struct {
+	keys   action.Keys // that items names
+	focus  action.Pane // when it opened
+	off    func(action.Action) string
 	items  []item // everything, those of the focused pane first
 	shown  []item
 	query  widget.Input
 	cursor int
 	top    int
+	rows   int // of the list, when it was drawn last
 }
 
 type item struct {
 	action action.Action
 	name   string // "Schedule: Fire the selected task now"
-	off    string
-	marks  []int // bytes of name that the query hit
+	place  int    // in the table
+	marks  []int  // bytes of name that the query hit
 }
 
-// paletteRows is how many actions are seen at once, as far as the screen allows.
-const paletteRows = 18
+const (
+	// paletteRows is how many actions are seen at once, as far as the screen allows.
+	paletteRows = 18
+	// factRows is how many lines below the list say what the marked action is. On
+	// a screen with less room for all of it than roomyPalette it is one.
+	factRows     = 2
+	roomyPalette = 10
+)
 
 func newPalette(r *root) *palette {
-	p := &palette{}
-	order := []action.Pane{r.focus, action.Everywhere}
+	p := &palette{focus: r.focus, off: r.off}
+	p.fill(r.keys)
+	p.shown = p.items
+	return p
+}
+
+// fill lists the actions with the keys that the user wants.
+func (p *palette) fill(keys action.Keys) {
+	p.keys, p.items = keys, nil
+	order := []action.Pane{p.focus, action.Everywhere}
 	for _, other := range action.Panes {
-		if other != r.focus {
+		if other != p.focus {
 			order = append(order, other)
 		}
 	}
 	for _, where := range order {
-		for _, a := range r.keys.Of(where) {
-			if a.ID == action.Palette {
-				continue
+		for i, a := range keys.Of(where) {
+			if a.ID != action.Palette {
+				p.items = append(p.items, item{action: a, name: a.Name(), place: 1000*tableOrder(where) + i})
 			}
-			name := a.Title
-			if where != action.Everywhere {
-				name = where.Name() + ": " + a.Title
-			}
-			p.items = append(p.items, item{action: a, name: name, off: r.off(a)})
 		}
 	}
-	p.shown = p.items
-	return p
+}
+
+// tableOrder is where the rows of a pane stand in the table.
+func tableOrder(p action.Pane) int {
+	if n := p.Number(); n > 0 {
+		return n
+	}
+	return len(action.Panes) + 1
+}
+
+// rekey takes other keys; what is written and marked stays.
+func (p *palette) rekey(r *root) {
+	if p.keys == r.keys {
+		return
+	}
+	cursor, top := p.cursor, p.top
+	p.fill(r.keys)
+	p.search()
+	p.cursor, p.top = max(0, min(cursor, len(p.shown)-1)), top
 }
 
 func (p *palette) title() string { return textPalette }
@@ -62,14 +97,31 @@ func (p *palette) String(i int) string { return p.items[i].name }
 // Len is the number of items.
 func (p *palette) Len() int { return len(p.items) }
 
+// search ranks the actions. Of two that the query names as well, one that can be
+// used comes first, then one of the focused pane, then the table's order.
+// Scattered letters count only where nothing else is found.
 func (p *palette) search() {
 	p.cursor, p.top = 0, 0
 	query := p.query.Text()
-	if query == "" {
+	if strings.TrimSpace(query) == "" {
 		p.shown = p.items
 		return
 	}
 	p.shown = nil
+	ranks := map[int]rank{}
+	for _, it := range p.items {
+		if m := it.action.Match(query); m > 0 {
+			it.marks = hits(it.name, query)
+			p.shown = append(p.shown, it)
+			ranks[it.place] = rank{m, p.off(it.action) != "", it.action.Pane != p.focus}
+		}
+	}
+	slices.SortFunc(p.shown, func(a, b item) int {
+		return cmp.Or(ranks[a.place].compare(ranks[b.place]), cmp.Compare(a.place, b.place))
+	})
+	if len(p.shown) > 0 {
+		return
+	}
 	for _, m := range fuzzy.FindFrom(query, p) {
 		it := p.items[m.Index]
 		it.marks = m.MatchedIndexes
@@ -77,18 +129,58 @@ func (p *palette) search() {
 	}
 }
 
+// rank is what orders the actions that a query names.
+type rank struct {
+	match     action.Match
+	off, away bool // cannot be used; belongs to another pane
+}
+
+func (a rank) compare(b rank) int {
+	return cmp.Or(cmp.Compare(b.match, a.match), after(a.off, b.off), after(a.away, b.away))
+}
+
+// after puts what is true behind what is not.
+func after(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// hits are the bytes of a name at which its characters are those of the query's
+// words: at the beginning of a word, if there is one.
+func hits(name, query string) []int {
+	var out []int
+	for _, w := range strings.Fields(query) {
+		at, n := index(name, w)
+		if i, m := index(" "+name, " "+w); i >= 0 {
+			at, n = i, m-1
+		}
+		if at < 0 {
+			continue
+		}
+		for i := range name[at : at+n] {
+			out = append(out, at+i)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 func (p *palette) draw(l look, w, h int) []string {
 	w = min(w, 76)
-	rows := max(1, min(paletteRows, h-4))
+	facts := p.facts(l, w, h)
+	p.rows = max(1, min(paletteRows+factRows, h-1)-len(facts))
 	if p.cursor < p.top {
 		p.top = p.cursor
 	}
-	if p.cursor >= p.top+rows {
-		p.top = p.cursor - rows + 1
-	}
-	mark := l.brush.Line(3, widget.Span{Role: theme.Key, Text: " " + l.theme.Glyph(theme.Pointer)})
-	lines := []string{mark + p.query.Line(l.brush, w-3, true)}
-	for i := p.top; i < p.top+rows; i++ {
+	p.top = max(p.top, p.cursor-p.rows+1)
+	mark := l.brush.Line(min(3, w), widget.Span{Role: theme.Key, Text: " " + l.theme.Glyph(theme.Pointer)})
+	lines := []string{mark + p.query.Line(l.brush, max(0, w-3), true)}
+	for i := p.top; i < p.top+p.rows; i++ {
 		if i < len(p.shown) {
 			lines = append(lines, p.row(l, w, i))
 		} else {
@@ -98,9 +190,49 @@ func (p *palette) draw(l look, w, h int) []string {
 	if len(p.shown) == 0 {
 		lines[1] = l.brush.Line(w, widget.Span{Role: theme.Dim, Text: " " + textNoAction})
 	}
-	return lines
+	lines = append(lines, facts...)
+	return lines[:min(len(lines), h)]
 }
 
+// facts are the lines below the list: why the marked action is off, in full where
+// half of the screen holds it, then its id and where it stands in the list.
+func (p *palette) facts(l look, w, h int) []string {
+	var why []string
+	least := factRows
+	if h < roomyPalette {
+		least = 1
+	}
+	if p.cursor < len(p.shown) {
+		if off := p.off(p.shown[p.cursor].action); off != "" {
+			for _, t := range widget.WrapN(textIsOff+off, w-2, max(1, h/2), l.theme.Glyph(theme.Ellipsis)) {
+				why = append(why, l.brush.Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Warn, Text: t}))
+			}
+		}
+	}
+	if h < 4 { // the list is worth more
+		return why[:min(len(why), max(0, h-2))]
+	}
+	for len(why) < least-1 {
+		why = append(why, widget.Blank(w))
+	}
+	return append(why, p.place(l, w))
+}
+
+// place names the marked action as keys.yaml does, and says where it stands.
+func (p *palette) place(l look, w int) string {
+	if len(p.shown) == 0 {
+		return widget.Blank(w)
+	}
+	where := itoa(p.cursor+1) + textOf + itoa(len(p.shown)) + " "
+	id := string(p.shown[p.cursor].action.ID)
+	if name := textIDIs + id; len(name)+len(where)+2 <= w {
+		id = name
+	}
+	return l.brush.Spread(w, []widget.Span{{Role: theme.Dim, Text: " " + id}}, []widget.Span{{Role: theme.Dim, Text: where}})
+}
+
+// row is an action and its keys. One that is off says so in a word, for those
+// who see no colours.
 func (p *palette) row(l look, w, i int) string {
 	it := p.shown[i]
 	brush, mark := l.brush, "  "
@@ -108,20 +240,17 @@ func (p *palette) row(l look, w, i int) string {
 		brush.Back = theme.Select
 		mark = l.theme.Glyph(theme.Pointer) + " "
 	}
-	left := append([]widget.Span{{Text: " " + mark}}, it.spans()...)
+	role := theme.Text
 	right := []widget.Span{{Role: theme.Key, Text: it.action.KeyNames(l.theme.ASCII())}, {Text: " "}}
-	if it.off != "" {
-		left = append(left, widget.Span{Role: theme.Warn, Text: textDot + it.off})
+	if p.off(it.action) != "" {
+		role = theme.Dim
+		right = append([]widget.Span{{Role: theme.Warn, Text: textOff + "  "}}, right...)
 	}
-	return brush.Spread(w, left, right)
+	return brush.Spread(w, append([]widget.Span{{Text: " " + mark}}, it.spans(role)...), right)
 }
 
 // spans is the name with what was hit in the colour of names.
-func (it item) spans() []widget.Span {
-	role := theme.Text
-	if it.off != "" {
-		role = theme.Dim
-	}
+func (it item) spans(role theme.Role) []widget.Span {
 	var out []widget.Span
 	last := 0
 	for _, m := range it.marks {
@@ -144,9 +273,9 @@ func (p *palette) key(msg tea.KeyPressMsg) verdict {
 	case key.Matches(msg, paletteKeys.down):
 		p.move(+1)
 	case key.Matches(msg, paletteKeys.pageUp):
-		p.cursor = max(0, p.cursor-paletteRows)
+		p.cursor = max(0, p.cursor-max(1, p.rows))
 	case key.Matches(msg, paletteKeys.pageDown):
-		p.cursor = max(0, min(len(p.shown)-1, p.cursor+paletteRows))
+		p.cursor = max(0, min(len(p.shown)-1, p.cursor+max(1, p.rows)))
 	default:
 		p.write(msg)
 	}
@@ -162,9 +291,9 @@ func (p *palette) run(i int) verdict {
 }
 
 // click runs the row under the pointer, as enter does the marked one. The first
-// line is the query.
+// line is the query, the last ones are facts.
 func (p *palette) click(_, y int) verdict {
-	if y == 0 {
+	if y == 0 || y > p.rows {
 		return verdict{}
 	}
 	return p.run(p.top + y - 1)

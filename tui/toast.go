@@ -2,7 +2,6 @@ package tui
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"ollimbot/core"
@@ -138,14 +137,15 @@ func (s *speech) page(zone *time.Location) *page {
 	if zone == nil {
 		zone = time.Local
 	}
-	var b strings.Builder
+	var rows []pageRow
 	for _, t := range slices.Backward(s.said) {
-		b.WriteString(t.at.In(zone).Format("15:04:05") + "  " + padded(string(t.level), 8) + t.text + "\n")
+		rows = append(rows, pageRow{t.at.In(zone).Format("15:04:05") + "  " + string(t.level), t.text})
 	}
-	return newPage(textNotices, strings.TrimSuffix(b.String(), "\n"))
+	return newTable(textNotices, noticeColumn, rows)
 }
 
-func padded(s string, w int) string { return s + widget.Blank(w-len(s)) }
+// noticeColumn is where notices begin, behind their time and level.
+const noticeColumn = 18
 
 func (r *root) say(level core.Level, text string) { r.speech.say(time.Now(), level, text) }
 

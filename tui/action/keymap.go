@@ -120,15 +120,20 @@ func (k Keys) all() []Action {
 	return *k.changed
 }
 
-// Of lists the rows of a pane; Of(Everywhere) lists the global ones.
+// Of lists the rows of a pane; Of(Everywhere) lists the global ones. The rows of
+// a pane stand together in the table, so the slice is a part of it: it is asked
+// for with every frame, and nobody may write to it.
 func (k Keys) Of(p Pane) []Action {
-	var rows []Action
-	for _, a := range k.all() {
-		if a.Pane == p {
-			rows = append(rows, a)
-		}
+	rows := k.all()
+	from := 0
+	for from < len(rows) && rows[from].Pane != p {
+		from++
 	}
-	return rows
+	to := from
+	for to < len(rows) && rows[to].Pane == p {
+		to++
+	}
+	return rows[from:to:to]
 }
 
 // Get finds the row of an id in a pane. Ids are unique within a pane.

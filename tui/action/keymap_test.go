@@ -107,7 +107,7 @@ func TestKeysAreSpelledAsKeyPressesNameThem(t *testing.T) {
 	for name, want := range map[string]string{
 		"q": "q", "Q": "Q", "+": "+", "ctrl+p": "ctrl+p", "Ctrl+P": "ctrl+p", "shift+alt+Up": "alt+shift+up",
 		"PgDn": "pgdown", "escape": "esc", "F5": "f5", "ctrl++": "ctrl++", "é": "é", "↑": "up", "shift+tab": "shift+tab",
-		"ctrl+": "", "hyperdrive": "", "": "", " ": "", "f99": "", "f05": "", "ctrl+ctrl": "", "\x01": "", "shift+a": "", "qq": "",
+		"ctrl+": "", "hyperdrive": "", "": "", " ": "", "f99": "", "f05": "", "ctrl+ctrl": "", "\x01": "", "shift+a": "", "qq": "", "alt+esc": "",
 	} {
 		got, _, ok := Spell(name)
 		if ok != (want != "") || ok && got != want {

@@ -55,6 +55,9 @@ func Spell(name string) (key, better string, ok bool) {
 	if slices.Equal(mods, []string{"shift"}) && utf8.RuneCountInString(base) == 1 {
 		return "", strings.ToUpper(base), false // it comes as the letter
 	}
+	if slices.Equal(mods, []string{"alt"}) && base == "esc" {
+		return "", base, false // so arrive two quick escapes, which are meant as one
+	}
 	if len(mods) > 0 && utf8.RuneCountInString(base) == 1 {
 		base = strings.ToLower(base)
 	}

@@ -50,7 +50,8 @@ var paneNames = map[Pane]string{
 const keysIntro = `# Keys
 
 Every key of the dashboard. The same list is one key away inside it: ` + "`?`" + ` shows and searches it, ` + "`ctrl+p`" + ` finds an
-action by name and runs it, and the last line of the screen says what the focused pane can do and what would come of it.
+action by its title, its name or a key and runs it, and the last line of the screen says what the focused pane can do and
+what would come of it.
 
 Letters are case-sensitive. Nothing here needs the mouse: a click focuses a pane and selects a row, on the selected row it does
 what ` + "`enter`" + ` does, on a key or a word of the last line what that key does; the wheel scrolls what is under the pointer, and
@@ -61,8 +62,8 @@ to do. With ` + "`--read-only`" + ` the rows marked * are off.
 ## Other keys
 
 ` + "`~/.config/ollim-bot/keys.yaml`" + ` (` + "`$XDG_CONFIG_HOME/ollim-bot/keys.yaml`" + ` where that is set) gives actions other keys, by the names in the
-tables below. It is read at the start, and again at the first key after it was saved; help, palette and the last line of
-the screen show the keys as they are then.
+tables below; ` + "`ctrl+p`" + ` shows the name of the marked action. It is read at the start, and again at the first key after it was
+saved; help, palette and the last line of the screen show the keys as they are then.
 
 ` + "```yaml" + `
 app.quit: ctrl+q            # one key

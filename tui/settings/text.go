@@ -14,7 +14,7 @@ const (
 	textChoice     = "%s is not possible: it takes %s"
 	textNumber     = "%s is not possible: it takes a number from %d to %d"
 
-	textNoAction = "no action is called %s; docs/keys.md and the palette have the names"
+	textNoAction = "no action is called %s; the palette shows the name of what is marked, docs/keys.md has them all"
 	textFixed    = "the key of %s cannot be changed"
 	textTaken    = "%q for %s is taken by %s %s; give that one another key first"
 	textNoKeys   = "%s needs a key; write [] to take its keys away"

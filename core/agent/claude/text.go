@@ -20,7 +20,7 @@ const (
 	textThinking  = "%.40q is no setting of thinking: use off, adaptive or a number of tokens"
 	textTooOld    = "claude %s is too old"
 	textUntried   = "claude %s was never tried with this program, %s was"
-	textLoggedOut = "not logged in to Claude: press L in the dashboard, or run ollim-bot auth login"
+	textLoggedOut = "not logged in to Claude: log in from the dashboard (ctrl+p, log in), or run ollim-bot auth login"
 )
 
 // Words for the turn's events.

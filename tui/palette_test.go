@@ -1,0 +1,195 @@
+package tui
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"ollimbot/core"
+	"ollimbot/tui/action"
+	"ollimbot/tui/settings"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// ask is a palette over a frame on which a query was written.
+func ask(r *root, query string) *palette {
+	p := newPalette(r)
+	p.paste(tea.PasteMsg{Content: query})
+	return p
+}
+
+// plainRoot is a dashboard on no terminal, drawn without colours.
+func plainRoot(t *testing.T, snap core.Snapshot) *root {
+	t.Helper()
+	r := newRoot(t.Context(), still{snap, fullTail}, Options{Output: io.Discard})
+	r.theme, r.w, r.h = theme.New(theme.Options{Plain: true}), 100, 30
+	r.refresh()
+	return r
+}
+
+// inside is what a dialog draws, without colours.
+func inside(r *root, d dialog, w, h int) []string {
+	lines := d.draw(look{theme: r.theme, brush: widget.Brush{Theme: r.theme}, snap: r.snap}, w, h)
+	for i := range lines {
+		lines[i] = ansi.Strip(lines[i])
+	}
+	return lines
+}
+
+func TestTheFocusedPaneComesFirstAmongActionsThatAreCalledTheSame(t *testing.T) {
+	r := plainRoot(t, fullDay())
+	for _, p := range []action.Pane{action.Forks, action.Chat, action.Logs} {
+		r.setFocus(p)
+		if got := ask(r, "find in the text").shown[0].action; got.Pane != p {
+			t.Errorf("with the focus on %s it finds %q first", p, got.Name())
+		}
+	}
+	r.setFocus(action.Budget)
+	if got := ask(r, "follow").shown[0].action; got.Pane != action.Forks {
+		t.Errorf("without a row of the focused pane it finds %q first, and not the table's first", got.Name())
+	}
+}
+
+func TestWhatCanBeUsedComesBeforeWhatIsOff(t *testing.T) {
+	r := plainRoot(t, fullDay())
+	if got := ask(r, "exit").shown[0].action; got.ID != action.Quit {
+		t.Errorf("outside of a fork exit finds %q first", got.Name())
+	}
+	r = plainRoot(t, talkDay())
+	r.setFocus(action.Chat)
+	if got := ask(r, "exit").shown[0].action; got.ID != action.ForkExit {
+		t.Errorf("in a fork exit finds %q first", got.Name())
+	}
+}
+
+func TestScatteredLettersCountOnlyWhereNothingElseIsFound(t *testing.T) {
+	r := plainRoot(t, fullDay())
+	p := ask(r, "contra")
+	if n := len(p.shown); n != 1 || p.shown[0].action.ID != action.ThemeNext {
+		t.Errorf("%d actions, the first is %q", n, p.shown[0].name)
+	}
+	if p = ask(r, "thmnxt"); len(p.shown) != 0 {
+		t.Errorf("letters in another order find %q", p.shown[0].name)
+	}
+	if p = ask(r, "snzetsk"); len(p.shown) == 0 || p.shown[0].action.ID != action.ScheduleSnooze {
+		t.Error("scattered letters find nothing")
+	}
+}
+
+func TestTheReasonOfTheMarkedRowIsReadInFull(t *testing.T) {
+	for _, size := range [][2]int{{76, 26}, {50, 20}, {35, 12}, {34, 6}} {
+		r := plainRoot(t, fullDay())
+		p := ask(r, "leave the fork with a report")
+		text := strings.Join(strings.Fields(strings.Join(inside(r, p, size[0], size[1]), " ")), " ")
+		for _, want := range []string{"off: the chat stands in no fork", "fork.report", "1 of ", "off R"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%v: no %q in %q", size, want, text)
+			}
+		}
+		r.o.ReadOnly = true
+		text = strings.Join(strings.Fields(strings.Join(inside(r, p, size[0], size[1]), " ")), " ")
+		if !strings.Contains(text, textReadOnly) {
+			t.Errorf("%v: the reason is cut in %q", size, text)
+		}
+	}
+}
+
+func TestThePaletteFillsASmallScreen(t *testing.T) {
+	play(t, setup{w: 40, h: 10, snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+		s.press("4", "ctrl+p")
+		rows := 0
+		for _, l := range s.rows() {
+			if strings.Contains(l, "Forks: ") {
+				rows++
+			}
+		}
+		if rows != 4 {
+			t.Errorf("%d rows:\n%s", rows, s.screen())
+		}
+		s.sees("forks.up", "1 of ")
+		s.press("up")
+		s.sees("Logs: Leave out lines below")
+	})
+}
+
+func TestThePaletteFindsAnIDAndAKey(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("ctrl+p")
+		s.press(strings.Split("view.zo", "")...)
+		s.sees("Give the pane the whole screen", "in keys.yaml: view.zoom")
+		s.press("ctrl+u")
+		s.press(strings.Split("ctrl+l", "")...)
+		s.sees("Draw the screen anew", "view.redraw")
+	})
+}
+
+func TestAnOpenDialogTakesTheKeysOfAFileThatIsSaved(t *testing.T) {
+	for _, c := range []struct {
+		open []string
+		was  string
+		is   string
+	}{
+		{[]string{"ctrl+p", "z", "o", "o", "m"}, "z │", "f3 │"},
+		{[]string{"?", "/", "w", "h", "o", "l", "e", "enter"}, "  z     ", "  f3    "},
+	} {
+		dir := config(t)
+		play(t, setup{options: Options{Config: dir}}, func(s *stage) {
+			s.press(c.open...)
+			s.sees(c.was)
+			saveFile(t, dir, settings.KeysFile, "view.zoom: f3")
+			time.Sleep(2 * time.Minute) // no key is pressed: the clock looks
+			s.sees(c.is, "Give the pane the whole screen")
+			s.misses(c.was)
+		})
+	}
+}
+
+func TestTwoQuickEscapesAreAnEscape(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		for _, open := range []string{"?", "ctrl+p", "!", "e"} {
+			s.press("1", open)
+			before := s.screen()
+			s.send("\x1b\x1b")
+			time.Sleep(150 * time.Millisecond)
+			if after := s.screen(); after == before || strings.Contains(after, "esc close") {
+				t.Errorf("two escapes leave %s open:\n%s", open, after)
+			}
+		}
+		s.press("z")
+		s.sees("zoomed")
+		s.send("\x1b\x1b")
+		time.Sleep(150 * time.Millisecond)
+		s.misses("zoomed")
+	})
+}
+
+func TestThePaletteFitsWhateverIsAsked(t *testing.T) {
+	r := plainRoot(t, core.Snapshot{At: day})
+	rapid.Check(t, func(t *rapid.T) {
+		r.o.ReadOnly = rapid.Bool().Draw(t, "read-only")
+		p := ask(r, rapid.StringMatching(`[a-z+./ ]{0,8}|世|\?`).Draw(t, "query"))
+		w, h := rapid.IntRange(2, 90).Draw(t, "w"), rapid.IntRange(1, 40).Draw(t, "h")
+		for _, k := range rapid.SliceOfN(rapid.SampledFrom([]string{"up", "down", "pgup", "pgdown", "e", "backspace"}), 0, 12).Draw(t, "keys") {
+			p.key(press(k))
+			lines := p.draw(look{theme: r.theme, brush: widget.Brush{Theme: r.theme}, snap: r.snap}, w, h)
+			if len(lines) > h {
+				t.Fatalf("%d lines of %d", len(lines), h)
+			}
+			seen := p.cursor >= p.top && p.cursor < p.top+p.rows
+			for _, l := range lines {
+				if cells(l) != min(w, 76) {
+					t.Fatalf("a line of %d cells, width %d", cells(l), w)
+				}
+			}
+			if !seen && len(p.shown) > 0 {
+				t.Fatalf("row %d is marked, %d rows from %d are seen", p.cursor, p.rows, p.top)
+			}
+		}
+	})
+}
