@@ -116,5 +116,7 @@ var replies = []reply{
 		"Offline I can set reminders (remind me to … in 20 minutes), list them, cancel one by its id, tell you what " +
 			"the background runs found, and play a script: a block fenced as script.",
 	}},
-	{pattern.Lazily(`(?i)\b(bye|good night|see you)\b`), []string{"Good night. I keep an eye on the schedule.", "See you. I will only ping for what you would miss."}},
+	{pattern.Lazily(`(?i)\b(bye|good night|see you)\b`), []string{
+		"Good night. I keep an eye on the schedule.", "See you. I will only ping for what you would miss.",
+	}},
 }
