@@ -105,6 +105,8 @@ const (
 	ApprovalAllow  ID = "approval.allow"
 	ApprovalDeny   ID = "approval.deny"
 	ApprovalAlways ID = "approval.always"
+	// ApprovalRead shows the call in full.
+	ApprovalRead ID = "approval.read"
 
 	ForkSave   ID = "fork.save"
 	ForkReport ID = "fork.report"

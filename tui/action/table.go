@@ -157,6 +157,7 @@ var approvalRows = []Action{
 		ID: ApprovalAlways, Pane: Chat, Keys: []string{"a"}, Title: "Allow the tool of the call that waits from now on", Short: "always",
 		Hint: alwaysHint, Off: noApproval, Writes: true,
 	},
+	{ID: ApprovalRead, Pane: Chat, Keys: []string{"v"}, Title: "Read the whole tool call that waits", Short: "read all", Off: noApproval, Quiet: true},
 }
 
 var exitRows = []Action{

@@ -2,12 +2,13 @@ package pane_test
 
 import (
 	"testing"
+	"time"
 
 	"ollimbot/core"
 	"ollimbot/tui/theme"
 )
 
-// A frame while something streams: every pane has a new snapshot to draw.
+// A frame at the turn of a second: every pane has something new to draw.
 func BenchmarkPanesDrawASnapshot(b *testing.B) {
 	for _, name := range []string{"budget", "schedule", "updates", "forks", "chat", "logs"} {
 		b.Run(name, func(b *testing.B) {
@@ -18,7 +19,8 @@ func BenchmarkPanesDrawASnapshot(b *testing.B) {
 			for b.Loop() {
 				snap := new(core.Snapshot)
 				*snap = *base
-				c.Snap = snap
+				c.Snap, base = snap, snap
+				snap.At = snap.At.Add(time.Second)
 				p.Sync(c)
 				p.Lines(c, 80, 16, true)
 			}

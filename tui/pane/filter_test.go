@@ -76,7 +76,7 @@ func TestLevelsLeaveOutMoreAndMore(t *testing.T) {
 	for _, want := range []struct {
 		toast string
 		lines int
-	}{{"info and above", 5}, {"warnings and errors", 2}, {"errors only", 1}, {"all levels", 6}} {
+	}{{"debug hidden", 5}, {"debug and info hidden", 2}, {"errors only", 1}, {"all levels", 6}} {
 		a := s.do(action.TailLevel)
 		if a.Toast != want.toast {
 			t.Errorf("%q, want %q", a.Toast, want.toast)
@@ -130,7 +130,7 @@ func TestTheTitleSaysFirstWhatIsLeftOut(t *testing.T) {
 	s := open("logs")
 	s.screen(80, 12)
 	s.do(action.TailLevel, action.TailLevel)
-	if _, state := s.Title(s.c); state != "warnings and errors · following" {
+	if _, state := s.Title(s.c); state != "debug and info hidden · following" {
 		t.Errorf("state %q", state)
 	}
 }

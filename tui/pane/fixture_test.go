@@ -103,6 +103,9 @@ func everydayTasks(at func(h, m int) time.Time, next []routines.Entry) ([]routin
 	tasks := make([]core.TaskView, 0, len(next)+3)
 	for _, e := range next {
 		tasks = append(tasks, core.TaskView{ID: e.ID, Title: e.Description, Path: e.FilePath, Kind: e.Kind, Next: e.FireTime, Foreground: e.Foreground, Silent: e.Silent})
+		if e.Kind == routines.KindReminder {
+			tasks[len(tasks)-1].Label = e.Label
+		}
 		if e.Kind == routines.KindRoutine {
 			tasks[len(tasks)-1].When = "every hour at minute 15, Monday to Friday"
 		}

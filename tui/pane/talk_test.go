@@ -185,7 +185,7 @@ func TestAForkHasItsExits(t *testing.T) {
 func TestAForkWithoutATopicIsLeftByNoName(t *testing.T) {
 	s := open("chat")
 	s.next(resumed)
-	has(t, s.do(action.ForkExit).Ask.Text, "Leave this fork? It has stood for 1 min.")
+	has(t, s.do(action.ForkExit).Ask.Text, "Leave this fork? It has just begun.")
 }
 
 func TestAResumedForkIsNotSaved(t *testing.T) {

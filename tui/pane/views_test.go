@@ -53,6 +53,98 @@ func TestTheTitleOfTheScheduleSaysWhichViewItIs(t *testing.T) {
 	}
 }
 
+func TestProblemsDoNotHideWhichViewItIs(t *testing.T) {
+	s := open("schedule")
+	_, window := s.Title(s.c)
+	s.do(action.ScheduleView)
+	if _, day := s.Title(s.c); window != "next 3h · 1 error" || day != "24 h · 1 error" {
+		t.Errorf("the titles say %q and %q", window, day)
+	}
+}
+
+// crowded is a day of which the list of fires shows nine hours only.
+func crowded(s *core.Snapshot) {
+	from := s.At.Truncate(time.Hour).Add(time.Hour)
+	s.Schedule.Problems, s.Schedule.Day = nil, nil
+	for i := range 500 {
+		s.Schedule.Day = append(s.Schedule.Day, routines.Entry{ID: fmt.Sprint(i), Description: fmt.Sprint("Fire ", i), FireTime: from.Add(time.Duration(i) * 65 * time.Second), Kind: routines.KindRoutine})
+	}
+	s.Schedule.DayUntil = s.Schedule.Day[499].FireTime
+}
+
+func TestADayThatIsNotListedToItsEndSaysSo(t *testing.T) {
+	s := open("schedule")
+	s.next(crowded)
+	s.do(action.ScheduleView, action.ScheduleBottom)
+	for _, size := range [][2]int{{28, 9}, {43, 12}, {80, 12}, {120, 20}} {
+		compare(t, fmt.Sprintf("schedule-crowded-%dx%d", size[0], size[1]), s.Lines(s.c, size[0], size[1], true))
+	}
+	has(t, s.screen(80, 20), "Fire 499", "more after Tue 00:00 (v: every task)")
+	s.c.Keys = with(t, action.Change{Pane: action.Schedule, ID: action.ScheduleView, Keys: []string{"f9"}})
+	has(t, s.screen(80, 20), "(f9: every task)")
+	s.next(func(c *core.Snapshot) { c.Schedule.DayUntil = c.At.Add(24 * time.Hour) })
+	if screen := s.screen(80, 20); strings.Contains(screen, "more after") || strings.Contains(screen, "?") {
+		t.Errorf("a whole day has no more:\n%s", screen)
+	}
+	s.next(crowded)
+	s.do(action.ScheduleView)
+	if screen := s.screen(80, 20); strings.Contains(screen, "more after") {
+		t.Errorf("the list of all tasks has no more:\n%s", screen)
+	}
+}
+
+func TestALinkOfAChainIsOneInEveryView(t *testing.T) {
+	s := open("schedule")
+	for range 3 {
+		screen := s.screen(80, 20)
+		for _, l := range strings.Split(screen, "\n") {
+			if strings.Contains(l, "landlord") && (!strings.Contains(l, "∞") || !strings.Contains(l, "check 2/5")) {
+				t.Errorf("the link of a chain reads %q", l)
+			}
+		}
+		s.do(action.ScheduleView)
+	}
+}
+
+func TestAFileWithAHintOnlyIsInForce(t *testing.T) {
+	s := open("schedule")
+	s.next(func(c *core.Snapshot) {
+		c.Schedule.Problems = []routines.Problem{
+			{File: "routines/weekly-review.md", Severity: routines.Warning, Message: "two routines share a title"},
+			{File: "webhooks/post.md", Severity: routines.Warning, Message: "nobody can reach it"},
+			{File: "routines/weekly-review.md", Line: 2, Severity: routines.Error, Message: "no cron"},
+		}
+	})
+	needs := []action.ID{action.ScheduleFire, action.SchedulePreview, action.ScheduleSnooze, action.SchedulePause}
+	off := func(want string) {
+		t.Helper()
+		for _, id := range needs {
+			why := s.Pane.(interface {
+				Off(c pane.Context, id action.ID) string
+			}).Off(s.c, id)
+			if !strings.Contains(why, want) || want == "" && why != "" {
+				t.Errorf("%s is off because %q, want %q", id, why, want)
+			}
+			if a := s.do(id); want != "" && a.Toast != why {
+				t.Errorf("%s answers %#v", id, a)
+			}
+		}
+	}
+	s.do(action.ScheduleBottom)
+	off("repaired first: enter shows how")
+	s.do(action.ScheduleUp)
+	off("of no task")
+	s.do(action.ScheduleUp) // the hint for a file that has an error too
+	off("repaired first")
+	s.next(func(c *core.Snapshot) { c.Schedule.Problems = c.Schedule.Problems[:2] })
+	s.do(action.ScheduleBottom, action.ScheduleUp)
+	off("")
+	if a := s.do(action.ScheduleFire); a.Do != (core.FireNow{ID: "e5f6a7b8"}) {
+		t.Errorf("fires %#v", a.Do)
+	}
+	has(t, s.do(action.ScheduleDetails).Show.Body, "two routines share a title")
+}
+
 func TestTheSelectionStaysWithItsTaskFromViewToView(t *testing.T) {
 	s := open("schedule")
 	s.do(action.ScheduleDown, action.ScheduleDown) // Move a little
@@ -162,6 +254,27 @@ func TestAComingDroughtIsSaidInWordsAndWithASign(t *testing.T) {
 	}
 	for _, size := range [][2]int{{40, 8}, {80, 12}, {120, 20}} {
 		compare(t, fmt.Sprintf("budget-dry-%dx%d", size[0], size[1]), s.Lines(s.c, size[0], size[1], true))
+	}
+}
+
+func TestAForecastKeepsAwayFromTheEdge(t *testing.T) {
+	for _, dry := range []bool{false, true} {
+		s := open("budget")
+		s.next(func(c *core.Snapshot) {
+			if dry {
+				c.Budget.Dry = c.Schedule.Entries[3].FireTime
+			}
+		})
+		for w := 24; w < 210; w++ {
+			for _, l := range s.Lines(s.c, w, 8, true) {
+				if strings.Contains(l, "15:15") && !strings.HasSuffix(l, " ") {
+					t.Errorf("%d cells: %q touches the edge", w, l)
+				}
+				if bars := strings.ContainsAny(l, "▂▃▄▅▆▇"); bars && strings.Contains(l, "15:15") && !strings.Contains(l, "ahead ") {
+					t.Errorf("%d cells: %q does not say what its bars are", w, l)
+				}
+			}
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ var (
 )
 
 // Spark is one cell for each value, as high as it is against the highest.
-// Zeros are a flat line in the colour of a gauge's track.
+// Zeros are a track, which is no height: a value however small looks different.
 func Spark(t *theme.Theme, values []int) []Span {
 	top := 0
 	for _, v := range values {
@@ -60,17 +60,26 @@ func SparkTo(t *theme.Theme, values []int, top int) []Span {
 	}
 	var out []Span
 	for _, v := range values {
-		role, level := theme.Track, 0
+		role, cell := theme.Track, noHeight(t)
 		if v = min(v, top); v > 0 {
-			role, level = theme.Accent, (v*7+top-1)/top
+			role, cell = theme.Accent, blocks[(v*7+top-1)/top]
 		}
 		if n := len(out); n > 0 && out[n-1].Role == role {
-			out[n-1].Text += blocks[level]
+			out[n-1].Text += cell
 		} else {
-			out = append(out, Span{role, blocks[level]})
+			out = append(out, Span{role, cell})
 		}
 	}
 	return out
+}
+
+// noHeight is the cell of a zero. What stands for a dot in ASCII means a height
+// there, so that it is the lowest of those.
+func noHeight(t *theme.Theme) string {
+	if t.ASCII() {
+		return plainHeights[0]
+	}
+	return "·"
 }
 
 // Chart draws values as upright bars, h lines high and wide cells each with a
@@ -99,10 +108,7 @@ func Chart(t *theme.Theme, values []int, wide, h int) [][]Span {
 			case fill > 0:
 				cell, role = "#", theme.Accent
 			case y == h-1:
-				cell, role = blocks[0], theme.Track
-				if t.ASCII() {
-					cell = "_"
-				}
+				cell, role = noHeight(t), theme.Track
 			}
 			out[y] = append(out[y], Span{role, strings.Repeat(cell, wide)}, Span{theme.Text, " "})
 		}

@@ -67,7 +67,7 @@ func TestGaugeSparkAndChartAreExact(t *testing.T) {
 
 func TestSparkIsAsHighAsItsValues(t *testing.T) {
 	th := theme.New(theme.Options{Plain: true})
-	if got := joined(Spark(th, []int{0, 1, 2, 4, 8})); got != "▁▂▃▅█" {
+	if got := joined(Spark(th, []int{0, 1, 2, 4, 8})); got != "·▂▃▅█" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -75,7 +75,7 @@ func TestSparkIsAsHighAsItsValues(t *testing.T) {
 func TestChartStandsOnItsBase(t *testing.T) {
 	th := theme.New(theme.Options{Plain: true})
 	rows := Chart(th, []int{0, 2, 4}, 1, 2)
-	if got := joined(rows[0]) + "|" + joined(rows[1]); got != "    █ |▁ █ █ " {
+	if got := joined(rows[0]) + "|" + joined(rows[1]); got != "    █ |· █ █ " {
 		t.Errorf("got %q", got)
 	}
 }

@@ -38,6 +38,9 @@ type Scroll struct {
 	Wrap   bool
 	// Names names the keys of whoever shows it.
 	Names action.Names
+	// Head, when set, draws what stands above the first item and is none: it
+	// cannot be marked, found or copied.
+	Head func(look Look) [][]Span
 
 	paused bool
 	top    position
@@ -53,7 +56,8 @@ type Scroll struct {
 	look   Look
 }
 
-// position is a row of an item.
+// position is a row of an item. The rows of the head are before the first item's:
+// they have numbers below zero.
 type position struct {
 	item uint64
 	row  int
@@ -90,7 +94,7 @@ func (s *Scroll) Follow() { s.paused, s.reveal, s.left = false, false, 0 }
 func (s *Scroll) Up(rows int) {
 	s.pause()
 	first, _ := s.Source.Bounds()
-	if s.top == (position{item: first}) {
+	if s.top == s.start() {
 		s.mark -= min(s.mark-first, uint64(rows))
 		return
 	}
@@ -104,9 +108,9 @@ func (s *Scroll) Down(rows int) {
 	if !s.paused {
 		return
 	}
-	first, end := s.Source.Bounds()
+	_, end := s.Source.Bounds()
 	last := s.bottom()
-	if last == (position{item: first}) && s.mark+uint64(rows)+1 < end {
+	if last == s.start() && s.mark+uint64(rows)+1 < end {
 		s.mark += uint64(rows)
 		return
 	}
@@ -132,7 +136,7 @@ func (s *Scroll) Page(by int) {
 func (s *Scroll) Home() {
 	s.pause()
 	first, _ := s.Source.Bounds()
-	s.top, s.mark = position{item: first}, first
+	s.top, s.mark = s.start(), first
 }
 
 // Sideways scrolls lines that are not wrapped.
@@ -187,6 +191,20 @@ func (s *Scroll) height(i uint64) int {
 	return max(1, len(s.Source.Rows(i, s.look)))
 }
 
+// head are the rows above the first item; before the first drawing there are none.
+func (s *Scroll) head() [][]Span {
+	if s.Head == nil || s.look.Theme == nil {
+		return nil
+	}
+	return s.Head(s.look)
+}
+
+// start is the first row of all.
+func (s *Scroll) start() position {
+	first, _ := s.Source.Bounds()
+	return position{first, -len(s.head())}
+}
+
 // bottom is the first row on the screen when the last one is at its end.
 func (s *Scroll) bottom() position {
 	_, end := s.Source.Bounds()
@@ -199,7 +217,7 @@ func (s *Scroll) above(p position, n int) position {
 	if n <= p.row {
 		return position{p.item, p.row - n}
 	}
-	n -= p.row
+	n -= p.row // of a row of the head, back to the first item
 	p.row = 0
 	for n > 0 && p.item > first {
 		p.item--
@@ -209,7 +227,7 @@ func (s *Scroll) above(p position, n int) position {
 		}
 		n -= h
 	}
-	return position{item: max(p.item, first)}
+	return position{max(p.item, first), -min(n, len(s.head()))}
 }
 
 // below is the position n rows after p, at most the last row of all.
@@ -234,8 +252,8 @@ func (s *Scroll) lineOf(item uint64) int {
 	y, at := 0, s.top
 	_, end := s.Source.Bounds()
 	for y < max(1, s.h) && at.item < end {
-		if at.item == item && at.row == 0 {
-			return y
+		if at.item == item && at.row <= 0 {
+			return y - at.row
 		}
 		y += s.height(at.item) - at.row
 		at = position{item: at.item + 1}
@@ -279,6 +297,9 @@ func (s *Scroll) settle() {
 		s.top = position{item: max(first, min(s.top.item, max(end, 1)-1))}
 	} else {
 		s.top.row = min(s.top.row, s.height(s.top.item)-1)
+		if s.top.row < 0 { // the head may have changed its height
+			s.top = s.above(position{item: s.top.item}, -s.top.row)
+		}
 	}
 	if s.reveal {
 		s.reveal = false
@@ -327,6 +348,13 @@ func (s *Scroll) draw(h int, focused bool) []string {
 		look, back := s.look, theme.Text
 		if focused && s.paused && at.item == s.mark {
 			look.Marked, back = true, theme.Select
+		}
+		if at.row < 0 {
+			head := s.head()
+			for _, row := range head[max(0, len(head)+at.row):] {
+				rows, backs = append(rows, row), append(backs, theme.Text)
+			}
+			at.row = 0
 		}
 		all := s.Source.Rows(at.item, look)
 		for _, row := range all[min(at.row, len(all)):] {

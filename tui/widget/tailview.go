@@ -26,6 +26,8 @@ type TailView struct {
 	read  bool
 	lines []tail.Line
 	first uint64 // the number of lines[0]
+	keep  int    // the most lines that are kept
+	gone  gone
 
 	filter   filter
 	timeless bool // without the column of times
@@ -33,8 +35,8 @@ type TailView struct {
 
 // NewTailView returns a view of the tail with the id.
 func NewTailView(id string, wrap bool) *TailView {
-	v := &TailView{id: id, zone: time.UTC}
-	v.Source, v.Wrap = v, wrap
+	v := &TailView{id: id, zone: time.UTC, keep: MaxTail}
+	v.Source, v.Wrap, v.Head = v, wrap, v.head
 	return v
 }
 
@@ -58,9 +60,7 @@ func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total 
 		return changed
 	}
 	page := read(v.id, v.next)
-	if page.Lost > 0 {
-		v.lines = append(v.lines, tail.Line{Kind: tail.Note, Text: textLost(page.Lost, v.read)})
-	}
+	v.lose(page.Lost)
 	v.lines = append(v.lines, page.Lines...)
 	v.next, v.total, v.read, v.behind = page.Next, total, true, 0
 	v.trim()
@@ -71,13 +71,13 @@ func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total 
 
 // full reports that nothing more can be read without taking the reader's lines.
 func (v *TailView) full() bool {
-	return v.paused && len(v.lines) >= MaxTail && v.line(v.top.item) <= v.first
+	return v.paused && len(v.lines) >= v.keep && v.line(v.top.item) <= v.first
 }
 
-// trim forgets the oldest lines beyond MaxTail, but none that a paused reader
-// has on the screen.
+// trim forgets the oldest lines beyond those that are kept, but none that a
+// paused reader has on the screen.
 func (v *TailView) trim() {
-	n := len(v.lines) - MaxTail
+	n := len(v.lines) - v.keep
 	if n <= 0 {
 		return
 	}
@@ -85,14 +85,15 @@ func (v *TailView) trim() {
 		top := v.line(v.top.item)
 		n = min(n, int(top-min(top, v.first)))
 	}
+	v.gone.before += v.gone.take(v.first, n)
 	v.lines = v.lines[n:]
 	v.first += uint64(n)
-	if len(v.lines) > MaxTail {
+	if cut := len(v.lines) - v.keep; cut > 0 {
 		// The page was longer than what fits behind the reader: its end waits.
-		cut := len(v.lines) - MaxTail
-		v.lines = v.lines[:MaxTail]
-		v.next -= tail.Cursor(cut)
-		v.behind = uint64(cut)
+		v.lines = v.lines[:v.keep]
+		waits := v.gone.take(v.first+uint64(v.keep), cut)
+		v.next -= tail.Cursor(waits)
+		v.behind = waits
 	}
 }
 
@@ -206,27 +207,40 @@ func (v *TailView) Rows(i uint64, look Look) [][]Span {
 	if kind {
 		head = append(head, Span{style.word, Fit(string(l.Kind), kindWidth)})
 	}
-	return body(head, style.text, l.Text, look)
+	if l.Kind == tail.Error && !look.Wrap {
+		return body(head, style.text, l.Text, look, maxError)
+	}
+	return body(head, style.text, l.Text, look, 0)
 }
+
+// maxError is how many rows an error takes where lines are cut: what went wrong
+// stands first, and why at the end.
+const maxError = 4
 
 // maxShown is the most bytes of a line that are drawn.
 const maxShown = 16 << 10
 
 // body puts text behind the columns of its first row: cut at the edge, or
-// wrapped under its own beginning, with a cell of air at the right.
-func body(head []Span, role theme.Role, text string, look Look) [][]Span {
+// wrapped under its own beginning, with a cell of air at the right. With most above
+// zero it is wrapped into so many rows anyway, and the last of them is cut.
+func body(head []Span, role theme.Role, text string, look Look, most int) [][]Span {
 	if len(text) > maxShown {
 		text = text[:maxShown]
 	}
 	text = Tidy(text)
 	hits := look.Matcher.pieces(text)
-	if !look.Wrap {
+	if !look.Wrap && most == 0 {
 		from := skip(text, look.Left)
 		return [][]Span{append(head, marked(role, text, piece{from, len(text)}, hits)...)}
 	}
 	indent := Width(head)
 	var rows [][]Span
-	for i, p := range breaks(text, max(1, look.W-indent-1)) {
+	pieces := breaks(text, max(1, look.W-indent-1))
+	if most > 0 && len(pieces) > most {
+		pieces = pieces[:most]
+		pieces[most-1].to = len(text)
+	}
+	for i, p := range pieces {
 		if i > 0 {
 			head = []Span{{Text: Blank(indent)}}
 		}

@@ -15,8 +15,8 @@ const (
 // The words of a filter.
 const (
 	textAllLevels   = "all levels"
-	textFromInfo    = "info and above"
-	textFromWarn    = "warnings and errors"
+	textFromInfo    = "debug hidden"
+	textFromWarn    = "debug and info hidden"
 	textErrors      = "errors only"
 	textFiltered    = "filtered"
 	textNoLine      = "no line"
@@ -42,12 +42,11 @@ func textHits(at, of int) string {
 	return fmt.Sprintf("%s of %s", Thousands(uint64(at)), Thousands(uint64(of)))
 }
 
-func textLost(n uint64, begun bool) string {
-	if !begun {
-		return Count(n, "earlier line") + " no longer kept"
-	}
-	return Count(n, "line") + " came too fast to keep"
-}
+// textGone counts the lines before the oldest one that is kept.
+func textGone(n uint64) string { return Count(n, "earlier line") + " no longer kept" }
+
+// textGap counts lines that are missing between others.
+func textGap(n uint64) string { return Count(n, "line") + " came too fast to keep" }
 
 func textCopied(n, of int) string {
 	if n < of {

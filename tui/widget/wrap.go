@@ -83,6 +83,7 @@ func lineEnd(s string, w int) (end, next int) {
 			if next > 0 {
 				return end, next
 			}
+			i = inWord(s, i)
 			return i, i
 		}
 		word = word || s[i] != ' '
@@ -90,6 +91,27 @@ func lineEnd(s string, w int) (end, next int) {
 		i += n
 	}
 	return len(s), len(s)
+}
+
+// inWord is where a word is broken that has to be broken at i or before: a path
+// behind a slash of its second half, and nothing before a colon, which would leave
+// the line number of a place alone.
+func inWord(s string, i int) int {
+	if slash := strings.LastIndexByte(s[:i], '/') + 1; slash > i/2 {
+		return slash
+	}
+	if s[i] != ':' {
+		return i
+	}
+	last := 0 // the beginning of the last character before the colon
+	for at := 0; at < i; {
+		n, _ := character(s[at:])
+		last, at = at, at+n
+	}
+	if last == 0 {
+		return i
+	}
+	return last
 }
 
 // character gives the bytes and cells of the first character of tidy text.

@@ -17,6 +17,7 @@ import (
 // Pane is the budget pane. Use New.
 type Pane struct {
 	version uint64
+	seen    seen
 	cache   widget.Cache[key]
 	// capacity and refill are changes that were asked for and may not be in the
 	// snapshot yet, so that a key held down counts every press.
@@ -29,7 +30,6 @@ type key struct {
 	version uint64
 	focused bool
 	theme   *theme.Theme
-	snap    *core.Snapshot
 	keys    action.Keys
 }
 
@@ -59,7 +59,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 // Lines implements pane.Pane.
 func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
 	w, h = max(w, 0), max(h, 0)
-	k := key{w, h, p.version, focused, c.Theme, c.Snap, c.Keys}
+	k := key{w, h, p.version, focused, c.Theme, c.Keys}
 	return p.cache.Lines(k, func() []string { return draw(c, w, h) })
 }
 
@@ -121,7 +121,9 @@ func (p *Pane) Type(pane.Context, tea.Msg) pane.Answer { return pane.Answer{} }
 
 // Sync implements pane.Pane.
 func (p *Pane) Sync(c pane.Context) {
-	p.version++
+	if p.seen.changed(c.Snap) {
+		p.version++
+	}
 	now := c.Snap.Budget.State
 	p.capacity = p.capacity.after(now.Capacity)
 	p.refill = p.refill.after(now.RefillRateMinutes)

@@ -102,12 +102,12 @@ func facts(c pane.Context, w int) []line {
 		if b.State.Available < 1 {
 			out = append(out, line{[]widget.Span{{Role: theme.Bad, Text: textEmpty}}, 3})
 		}
-		out = append(out, line{refill(s, w-len(pad(w))), 1})
+		out = append(out, line{refill(s, w-2*len(pad(w))), 1})
 	}
 	if until, ok := muted(s); ok {
 		out = append(out, line{[]widget.Span{{Role: theme.Warn, Text: until}, {Role: theme.Dim, Text: " · critical only"}}, 2})
 	}
-	if ahead := forecast(c, w-len(pad(w))); ahead != nil {
+	if ahead := forecast(c, w-2*len(pad(w))); ahead != nil {
 		rank := 4
 		if !b.Dry.IsZero() {
 			rank = 2
@@ -116,7 +116,7 @@ func facts(c pane.Context, w int) []line {
 	}
 	out = append(out, line{used(c), 3})
 	if b.State.Capacity > 0 {
-		out = append(out, line{rate(b, w-len(pad(w))), 4})
+		out = append(out, line{rate(b, w-2*len(pad(w))), 4})
 	}
 	return out
 }

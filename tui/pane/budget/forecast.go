@@ -17,10 +17,11 @@ func forecast(c pane.Context, w int) []widget.Span {
 	if len(b.Forecast) < 2 || b.State.Capacity <= 0 {
 		return nil
 	}
-	text := outlook(s, w-2)
+	text, whole := outlook(s, w-2)
 	var out []widget.Span
-	if n := min(16, w-widget.Cells(text)-4); n >= 6 {
-		out = append(levels(c.Theme, b, n), widget.Span{Text: "  "})
+	if n := min(16, w-len(textAhead)-widget.Cells(text)-4); n >= 6 && whole {
+		out = append([]widget.Span{{Role: theme.Dim, Text: textAhead}}, levels(c.Theme, b, n)...)
+		out = append(out, widget.Span{Text: "  "})
 	}
 	if b.Dry.IsZero() {
 		return append(out, widget.Span{Role: theme.Good, Text: c.Theme.Glyph(theme.Check) + " "}, widget.Span{Role: theme.Dim, Text: text})
@@ -29,16 +30,16 @@ func forecast(c pane.Context, w int) []widget.Span {
 }
 
 // outlook is the forecast in words, those that matter most where w cells do not
-// hold all of them.
-func outlook(s *core.Snapshot, w int) string {
+// hold all of them; whole says that they do.
+func outlook(s *core.Snapshot, w int) (text string, whole bool) {
 	b := s.Budget
 	if !b.Dry.IsZero() {
 		at, task := clock(s, b.Dry), firstDry(s)
-		if task == "" {
-			return textDry(at, "")
+		room := w - widget.Cells(textDry(at, "x")) + 1
+		if task == "" || room < 6 { // a few letters would name nothing
+			return textDry(at, ""), task == ""
 		}
-		around := widget.Cells(textDry(at, "x")) - 1
-		return textDry(at, widget.Cut(task, max(8, min(24, w-around))))
+		return textDry(at, widget.Cut(task, min(24, room))), room >= 24
 	}
 	least := b.Forecast[0]
 	for _, p := range b.Forecast {
@@ -48,9 +49,9 @@ func outlook(s *core.Snapshot, w int) string {
 	}
 	until := clock(s, b.Forecast[len(b.Forecast)-1].At)
 	if text := textEnough(until, tokens(least.Left), clock(s, least.At)); widget.Cells(text) <= w {
-		return text
+		return text, true
 	}
-	return textEnoughUntil(until)
+	return textEnoughUntil(until), false
 }
 
 // firstDry is the task that would find no token; empty where the schedule does

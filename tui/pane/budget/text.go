@@ -20,6 +20,7 @@ const (
 	textMuted      = "muted: the capacity is 0"
 	textFull       = "full"
 	textEmpty      = "empty: pings wait for the next token"
+	textAhead      = "ahead " // before the level that is to come
 	textHours      = "pings, 24 h"
 	textHoursNone  = "no pings, 24 h"
 	textScale      = "24 h ago  12 h       now" // below 24 bars

@@ -44,6 +44,10 @@ func (p *Pane) answer(c pane.Context, v policy.Verdict) pane.Answer {
 		return pane.Answer{Toast: textNoApproval}
 	}
 	a := c.Snap.Approvals[0]
+	if p.reading != "" && p.reading != a.ID { // another one was read: this one came under its page
+		p.asked = seen{a.ID, time.Now()}
+	}
+	p.reading = ""
 	if p.asked.id != a.ID || time.Since(p.asked.since) < readable {
 		return pane.Answer{Toast: textReadFirst}
 	}
@@ -63,28 +67,44 @@ func (p *Pane) card(c pane.Context, w, h int, focused bool) []string {
 	if h < 6 {
 		return []string{p.askLine(c, w)}
 	}
-	left := widget.Span{Role: theme.Warn, Text: timeLeft(a, c.Snap.At)}
+	left := []widget.Span{{Role: theme.Warn, Text: timeLeft(a, c.Snap.At)}}
 	mark := widget.Span{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " "}
 	title := []widget.Span{{Role: theme.Warn, Text: textPermission}}
 	if n > 1 {
 		title = append(title, widget.Span{Role: theme.Dim, Text: turn(1, n)})
 	}
-	if w < widget.Width(title)+widget.Cells(left.Text)+10 { // the time matters more
-		title[0] = left
+	if w < widget.Width(title)+widget.Width(left)+10 { // the time matters more
+		title[0], left = left[0], nil
 	}
-	out := []string{b.Rule(w, title, []widget.Span{left})}
-	for i, l := range widget.WrapN(asks(a), max(1, w-4), max(1, min(4, h/3)), c.Theme.Glyph(theme.Ellipsis)) {
-		if i > 0 {
-			mark = widget.Span{Text: "   "}
+	rows, cut := callRows(c, a, max(1, w-4), max(1, min(4, h/3)))
+	out := []string{b.Rule(w, title, left)}
+	for _, row := range rows {
+		out = append(out, b.Line(w, append([]widget.Span{mark}, row...)...))
+		mark = widget.Span{Text: "   "}
+	}
+	return append(out, b.Line(w, p.answers(c, a.Tool, w, focused, cut)...))
+}
+
+// answers are the keys that answer, in w cells; before them goes what the card
+// has cut, which is to be read first.
+func (p *Pane) answers(c pane.Context, tool string, w int, focused, cut bool) []widget.Span {
+	allow, deny := offered{id: action.ApprovalAllow}, offered{id: action.ApprovalDeny}
+	lists := [][]offered{
+		{allow, deny, {action.ApprovalAlways, textAlways + widget.Cut(tool, 24)}}, {allow, deny, {id: action.ApprovalAlways}},
+	}
+	if cut {
+		read := offered{action.ApprovalRead, textRead}
+		lists = [][]offered{
+			append([]offered{{id: action.ApprovalRead}}, lists[0]...), append([]offered{read}, lists[1]...), {read, allow, deny},
 		}
-		out = append(out, b.Line(w, mark, widget.Span{Role: theme.Strong, Text: l}))
 	}
-	keys := p.offers(c, focused, offered{id: action.ApprovalAllow}, offered{id: action.ApprovalDeny},
-		offered{action.ApprovalAlways, textAlways + widget.Cut(a.Tool, 24)})
-	if widget.Width(keys) > w {
-		keys = p.offers(c, focused, short...)
+	var keys []widget.Span
+	for _, list := range lists {
+		if keys = p.offers(c, focused, list...); widget.Width(keys) <= w {
+			break
+		}
 	}
-	return append(out, b.Line(w, keys...))
+	return keys
 }
 
 // askLine is the tool call that waits in one line. Of a long label the end is
@@ -110,9 +130,6 @@ func (p *Pane) askLine(c pane.Context, w int) string {
 
 // minLabel is how many cells of a label have to be seen.
 const minLabel = 12
-
-// short are the answers where there is little room.
-var short = []offered{{id: action.ApprovalAllow}, {id: action.ApprovalDeny}, {id: action.ApprovalAlways}}
 
 // timeLeft is how long the tool call waits yet. A part of a second counts as a
 // whole one.

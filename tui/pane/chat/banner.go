@@ -22,12 +22,7 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []string {
 		return nil
 	}
 	b := widget.Brush{Theme: c.Theme}
-	left := []widget.Span{
-		{Role: theme.Report, Text: " " + c.Theme.Glyph(theme.HalfDot) + " " + textFork},
-		{Text: "  "},
-		{Role: theme.Strong, Text: topic(f)},
-		{Role: theme.Dim, Text: since(f, c.Snap.At)},
-	}
+	left := subject(c, f, w)
 	var keys []widget.Span
 	if focused && !c.ReadOnly { // elsewhere its keys mean something else
 		keys = p.offers(c, focused, offered{id: action.ForkSave}, offered{id: action.ForkReport}, offered{id: action.ForkExit})
@@ -48,7 +43,11 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []string {
 	}
 	if f.Asks {
 		mark := widget.Span{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " "}
-		for _, l := range widget.WrapN(textAsks(c.Names(action.Chat)), max(1, w-4), 2, c.Theme.Glyph(theme.Ellipsis)) {
+		asks := widget.Wrap(textAsks(c.Names(action.Chat)), max(1, w-4))
+		if len(asks) > 2 { // the keys matter more than the sentence
+			asks = widget.WrapN(textAsksShort(c.Names(action.Chat)), max(1, w-4), 2, c.Theme.Glyph(theme.Ellipsis))
+		}
+		for _, l := range asks {
 			out = append(out, b.Line(w, mark, widget.Span{Role: theme.Warn, Text: l}))
 			mark = widget.Span{Text: "   "}
 		}
@@ -57,6 +56,34 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []string {
 		out = append(out, b.Rule(w, nil, nil))
 	}
 	return out
+}
+
+// subject is what a fork is about and how long it has stood, in w cells: of a long
+// topic the end goes first, then the less telling words about its time.
+func subject(c pane.Context, f *core.Banner, w int) []widget.Span {
+	mark := widget.Span{Role: theme.Report, Text: " " + c.Theme.Glyph(theme.HalfDot) + " " + textFork}
+	room := w - widget.Cells(mark.Text) - 2
+	about, words := topic(f), since(f, c.Snap.At)
+	for len(words) > 0 && widget.Cells(about)+widget.Cells(sentence(words)) > room {
+		if least := min(widget.Cells(about), minTopic); len(words) == 1 && room-widget.Cells(sentence(words)) >= least {
+			about = widget.Cut(about, room-widget.Cells(sentence(words)))
+			break
+		}
+		words = words[1:]
+	}
+	return []widget.Span{mark, {Text: "  "}, {Role: theme.Strong, Text: about}, {Role: theme.Dim, Text: sentence(words)}}
+}
+
+// minTopic is how many cells of a topic have to be seen.
+const minTopic = 8
+
+// sentence puts words behind a topic.
+func sentence(words []string) string {
+	out := ""
+	for _, word := range words {
+		out += " · " + word
+	}
+	return out + " "
 }
 
 // topic is what a fork is about.
@@ -75,20 +102,29 @@ func named(f *core.Banner) string {
 	return fmt.Sprintf("the fork %q", f.Topic)
 }
 
-// since is how long a fork has stood, in minutes: nothing counts its seconds.
-func since(f *core.Banner, now time.Time) string {
-	out := " · " + textBegun
+// since is how long a fork has stood, in minutes: nothing counts its seconds. What
+// matters most stands last.
+func since(f *core.Banner, now time.Time) []string {
+	out := []string{textBegun}
 	if d := now.Sub(f.Since); d >= time.Minute {
-		out = " · " + widget.Age(d)
+		out[0] = widget.Age(d)
 	}
 	if f.Resumed {
-		out += " · " + textResumed
+		out = append(out, textResumed)
 	}
-	return out + " "
+	return out
 }
 
-// exits are the commands of the action table that end a fork.
-var exits = map[action.ID]struct {
+// stood is the same in a sentence.
+func stood(f *core.Banner, now time.Time) string {
+	if d := now.Sub(f.Since); d >= time.Minute {
+		return "has stood for " + widget.Age(d)
+	}
+	return "has " + textBegun
+}
+
+// ways are the commands of the action table that end a fork.
+var ways = map[action.ID]struct {
 	how   core.Exit
 	toast string
 }{
@@ -109,11 +145,11 @@ func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{Toast: textNoSave(c.Names(action.Chat))}
 	case id == action.ForkExit:
 		return pane.Answer{Ask: &pane.Question{
-			Text: fmt.Sprintf(textExitQuestion, named(f), widget.Minutes(c.Snap.At.Sub(f.Since))),
+			Text: fmt.Sprintf(textExitQuestion, named(f), stood(f, c.Snap.At)),
 			Yes:  textExitYes, No: textExitNo, Do: core.ExitFork{How: core.ExitDiscard},
 		}}
 	}
-	x := exits[id]
+	x := ways[id]
 	toast := x.toast
 	if c.Snap.Busy {
 		toast += textAfterAnswer

@@ -1,6 +1,9 @@
 package chat
 
 import (
+	"slices"
+	"strings"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -36,12 +39,61 @@ func entry(chat []transcript.Entry, id post.MessageID) *transcript.Entry {
 	return nil
 }
 
-// buttons are those of a message.
-func buttons(e *transcript.Entry) []post.Button {
+// forkAction begins the actions that end an interactive fork.
+const forkAction = "fork_"
+
+// exitCard is the card whose buttons end the fork that the chat stands in; empty
+// where it stands in none. A fork that has ended has left its own card behind.
+func exitCard(s *core.Snapshot) post.MessageID {
+	if s.Fork == nil {
+		return ""
+	}
+	for i := len(s.Chat) - 1; i >= 0; i-- {
+		if e := s.Chat[i].Embed; e != nil && slices.ContainsFunc(e.Buttons, exits) {
+			return s.Chat[i].ID
+		}
+	}
+	return ""
+}
+
+// exits reports whether a button ends a fork. What was sent has the id of its
+// button as its action.
+func exits(b post.Button) bool {
+	name, _, sent := post.ParseCustomID(b.Action)
+	if !sent {
+		name = b.Action
+	}
+	return strings.HasPrefix(name, forkAction)
+}
+
+// pressable are the buttons of a message that do something now.
+func pressable(e *transcript.Entry, exit post.MessageID) []post.Button {
 	if e == nil || e.Embed == nil {
 		return nil
 	}
-	return e.Embed.Buttons
+	if e.ID == exit || !slices.ContainsFunc(e.Embed.Buttons, exits) {
+		return e.Embed.Buttons
+	}
+	return slices.DeleteFunc(slices.Clone(e.Embed.Buttons), exits)
+}
+
+// buttons are those that can be pressed of the message with an id.
+func buttons(s *core.Snapshot, id post.MessageID) []post.Button {
+	return pressable(entry(s.Chat, id), exitCard(s))
+}
+
+// Off says why an action cannot be used now; empty means that it can.
+func (p *Pane) Off(c pane.Context, id action.ID) string {
+	if id == action.ChatButtons && !anyButton(c.Snap) {
+		return textNoButtons
+	}
+	return ""
+}
+
+// anyButton reports whether a card has a button that does something now.
+func anyButton(s *core.Snapshot) bool {
+	exit := exitCard(s)
+	return slices.ContainsFunc(s.Chat, func(e transcript.Entry) bool { return len(pressable(&e, exit)) > 0 })
 }
 
 // choose begins to choose among the buttons of the marked card, else of the
@@ -51,12 +103,13 @@ func (p *Pane) choose(c pane.Context) pane.Answer {
 		return pane.Answer{Toast: textReadOnlyPress}
 	}
 	var card *transcript.Entry
+	exit := exitCard(c.Snap)
 	for i := range c.Snap.Chat {
-		if e := &c.Snap.Chat[i]; len(buttons(e)) > 0 {
+		if e := &c.Snap.Chat[i]; len(pressable(e, exit)) > 0 {
 			card = e
 		}
 	}
-	if e := p.marked(c); e != nil && len(buttons(e)) > 0 {
+	if e := p.marked(c); e != nil && len(pressable(e, exit)) > 0 {
 		card = e
 	}
 	if card == nil {
@@ -77,7 +130,7 @@ func (p *Pane) marked(c pane.Context) *transcript.Entry {
 // typeChoice takes the keys while a button is being chosen.
 func (p *Pane) typeChoice(c pane.Context, msg tea.Msg) pane.Answer {
 	press, ok := msg.(tea.KeyPressMsg)
-	list := buttons(entry(c.Snap.Chat, p.pick.card))
+	list := buttons(c.Snap, p.pick.card)
 	n := len(list)
 	if !ok || n == 0 {
 		return pane.Answer{}
@@ -105,8 +158,7 @@ func (p *Pane) typeChoice(c pane.Context, msg tea.Msg) pane.Answer {
 // choosing draws the card's title and its buttons, the chosen one in reverse and
 // behind a pointer. Where not all fit, the chosen one is shown and counted.
 func (p *Pane) choosing(c pane.Context, w, h int) []string {
-	e := entry(c.Snap.Chat, p.pick.card)
-	list := buttons(e)
+	e, list := entry(c.Snap.Chat, p.pick.card), buttons(c.Snap, p.pick.card)
 	if len(list) == 0 || h < 1 {
 		return nil
 	}

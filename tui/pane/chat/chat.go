@@ -32,6 +32,7 @@ type Pane struct {
 	commands []core.SlashHelp
 	tab      completion
 	asked    seen
+	reading  string // the tool call that was read in full and is not answered yet
 	version  uint64
 	cache    widget.Cache[drawn]
 }
@@ -117,6 +118,8 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	switch id {
 	case action.ApprovalAllow, action.ApprovalDeny, action.ApprovalAlways:
 		return p.answer(c, verdicts[id])
+	case action.ApprovalRead:
+		return p.readCall(c)
 	case action.ForkSave, action.ForkReport, action.ForkExit:
 		return p.exit(c, id)
 	case action.ChatWrite, action.ChatSend:
@@ -212,7 +215,7 @@ func (p *Pane) Sync(c pane.Context) {
 	if entry(c.Snap.Chat, p.reply) == nil {
 		p.reply = ""
 	}
-	if len(buttons(entry(c.Snap.Chat, p.pick.card))) == 0 {
+	if len(buttons(c.Snap, p.pick.card)) == 0 {
 		p.pick = choice{}
 	}
 }

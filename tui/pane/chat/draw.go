@@ -23,7 +23,7 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 	b := widget.Brush{Theme: c.Theme}
 	room := h - len(foot) - len(lines)
 	if len(c.Snap.Chat) == 0 {
-		lines = append(lines, b.Empty(w, room, textEmpty, textTeach)...)
+		lines = append(lines, b.Empty(w, room, textEmpty, textTeach(c.Names(action.Chat)))...)
 	} else {
 		p.view.spaced = h >= airy
 		p.view.Names = c.Names(action.Chat)
@@ -47,6 +47,9 @@ func (p *Pane) input(c pane.Context, w, h int, focused bool) []string {
 	}
 	if !p.writing && !draft {
 		hint := []widget.Span{{Role: theme.Key, Text: " " + c.Names(action.Chat).Name(action.ChatWrite) + " "}, {Role: theme.Dim, Text: textPrompt}}
+		if more := (widget.Span{Role: theme.Dim, Text: textCommand}); widget.Width(hint)+widget.Cells(more.Text) < w {
+			hint = append(hint, more)
+		}
 		if c.ReadOnly {
 			hint = []widget.Span{{Role: theme.Dim, Text: " " + c.Theme.Glyph(theme.Lock) + " " + textLocked}}
 		}

@@ -112,7 +112,7 @@ func message(t *talk, e transcript.Entry, look widget.Look, spaced bool) [][]wid
 			w.indent = column
 		}
 	}
-	body(w, e, t.doc(e.ID))
+	body(w, e, t.doc(e.ID), t.exit)
 	if w.first != nil {
 		w.line()
 	}
@@ -136,7 +136,7 @@ func withClock(row []widget.Span, clock string, w int) []widget.Span {
 
 // body adds what a message says. The words of the model are markdown, those of
 // the user stay as they were written.
-func body(w *writer, e transcript.Entry, doc *markdown.Doc) {
+func body(w *writer, e transcript.Entry, doc *markdown.Doc, exit post.MessageID) {
 	role := theme.Text
 	if e.Role == transcript.Notice {
 		role = theme.Dim
@@ -156,7 +156,7 @@ func body(w *writer, e transcript.Entry, doc *markdown.Doc) {
 	}
 	words := text != "" && e.Embed == nil && len(e.Tools) == 0
 	if e.Embed != nil {
-		embed(w, *e.Embed)
+		embed(w, e, pressable(&e, exit))
 	}
 	if len(e.Tools) > 0 {
 		w.text(theme.Tool, textTools+strings.Join(e.Tools, ", "))
@@ -219,8 +219,10 @@ func (w *writer) behind(s widget.Span) {
 	w.rows[last] = append(w.rows[last][:len(w.rows[last]):len(w.rows[last])], s)
 }
 
-// embed draws a card behind a coloured edge.
-func embed(w *writer, e post.Embed) {
+// embed draws a card behind a coloured edge. Of its buttons some may no longer do
+// anything: they are named, and that they are over.
+func embed(w *writer, message transcript.Entry, live []post.Button) {
+	e := *message.Embed
 	role, ok := edges[e.Color]
 	if !ok {
 		role = theme.Accent
@@ -238,14 +240,21 @@ func embed(w *writer, e post.Embed) {
 	for _, f := range e.Fields {
 		w.text(theme.Text, f.Name+": "+f.Value, edge)
 	}
-	if len(e.Buttons) > 0 {
-		labels := make([]string, len(e.Buttons))
-		for i, b := range e.Buttons {
-			labels[i] = "[" + b.Label + "]"
-		}
-		w.text(theme.Key, strings.Join(labels, " "), edge)
+	if len(live) > 0 {
+		w.text(theme.Key, labels(live), edge)
+	} else if len(e.Buttons) > 0 {
+		w.text(theme.Dim, labels(e.Buttons)+" "+textEnded, edge)
 	}
 	if e.Footer != "" {
 		w.text(theme.Dim, e.Footer, edge)
 	}
+}
+
+// labels are buttons as a card shows them.
+func labels(list []post.Button) string {
+	out := make([]string, len(list))
+	for i, b := range list {
+		out[i] = "[" + b.Label + "]"
+	}
+	return strings.Join(out, " ")
 }

@@ -25,6 +25,7 @@ type talk struct {
 	plain   map[post.MessageID]plain // what a search looks at, once there is one
 	theme   *theme.Theme             // of the plain texts: one of colours, where marks disappear
 	spaced  bool                     // an empty line between messages
+	exit    post.MessageID           // the card whose buttons end the fork of now
 }
 
 // drawing is a message as it was drawn last, unmarked and without a search.
@@ -35,6 +36,7 @@ type drawing struct {
 	streaming bool
 	where     string
 	today     bool
+	exit      bool
 	theme     *theme.Theme
 	rows      [][]widget.Span
 }
@@ -52,7 +54,7 @@ func newTalk() *talk {
 // the message that it is at.
 func (t *talk) sync(s *core.Snapshot) {
 	old := t.entries
-	t.entries, t.now = s.Chat, s.At
+	t.entries, t.now, t.exit = s.Chat, s.At, exitCard(s)
 	if s.Zone != nil {
 		t.zone = s.Zone
 	}
@@ -151,8 +153,8 @@ func (t *talk) Rows(i uint64, look widget.Look) [][]widget.Span {
 	}
 	d := t.drawn[e.ID]
 	if d.rows == nil || d.version != e.Version || d.w != look.W || d.spaced != spaced ||
-		d.streaming != e.Streaming || d.where != e.Where || d.today != today || d.theme != look.Theme {
-		d = drawing{e.Version, look.W, spaced, e.Streaming, e.Where, today, look.Theme, message(t, e, look, spaced)}
+		d.streaming != e.Streaming || d.where != e.Where || d.today != today || d.exit != (e.ID == t.exit) || d.theme != look.Theme {
+		d = drawing{e.Version, look.W, spaced, e.Streaming, e.Where, today, e.ID == t.exit, look.Theme, message(t, e, look, spaced)}
 		t.drawn[e.ID] = d
 	}
 	return d.rows

@@ -18,13 +18,14 @@ const (
 	textReadOnly  = "read-only: messages cannot be sent here"
 
 	textEmpty = "Nothing said yet."
-	textTeach = "Write to the bot here. What background runs send you appears too. A line that begins with / is a command: /help lists them."
 
 	textPrompt        = "writes a message"
+	textCommand       = " or a /command"
 	textCritical      = "critical"
 	textTools         = "used "
 	textPress         = "press: "
-	textNoButtons     = "no card here has buttons"
+	textNoButtons     = "no card here has buttons that can be pressed"
+	textEnded         = "ended"
 	textReadOnlyPress = "read-only: buttons cannot be pressed here"
 	textReply         = "reply to "
 	textNoReply       = "there is no message of the bot to reply to"
@@ -42,6 +43,7 @@ const (
 
 	textPermission     = "permission"
 	textLeft           = " left"
+	textRead           = "read"
 	textAlways         = "always allow "
 	textNobody         = "agent"
 	textNoApproval     = "no tool call waits for you"
@@ -57,10 +59,20 @@ const (
 	textSaving       = "saving the fork as the main conversation"
 	textReporting    = "the agent is asked for a report, then the fork ends"
 	textAfterAnswer  = ", once the answer has ended"
-	textExitQuestion = "Leave %s? It has stood for %s. Nothing of it is kept: no report is made, the main conversation does not learn of it."
+	textExitQuestion = "Leave %s? It %s. Nothing of it is kept: no report is made, the main conversation does not learn of it."
 	textExitYes      = "leave and keep nothing"
 	textExitNo       = "stay in the fork"
 )
+
+// textTeach names the way to write first: outside the line "/" finds.
+func textTeach(n action.Names) string {
+	way := n.Name(action.ChatWrite)
+	if n.Key(action.ChatWrite) != "" {
+		way = "press " + way
+	}
+	return "Write to the bot here. What background runs send you appears too. Lines that begin with / are commands: " +
+		way + ", then /help, and they are listed."
+}
 
 // textAnswers are the keys that answer a tool call.
 func textAnswers(n action.Names) string {
@@ -95,12 +107,28 @@ func textNoSave(n action.Names) string {
 }
 
 // asks is what a tool call that waits wants.
-func asks(a policy.Approval) string {
-	who := a.Session
-	if who == "" {
-		who = textNobody
+func asks(a policy.Approval, call string) string { return "The " + asker(a) + " asks to run " + call }
+
+// asker is the session that a tool call comes from.
+func asker(a policy.Approval) string {
+	if a.Session == "" {
+		return textNobody
 	}
-	return "The " + who + " asks to run " + a.Label
+	return a.Session
+}
+
+// textCall is a tool call as it is read in full.
+func textCall(a policy.Approval, n action.Names, locked bool) string {
+	call, content := parts(a)
+	out := asks(a, call) + ".\n"
+	if content != "" {
+		out += "\n" + strings.ReplaceAll(content, lineBreak, "\n") + "\n"
+	}
+	if locked {
+		return out
+	}
+	return out + "\nesc goes back to the question; there " + n.Name(action.ApprovalAllow) + " allows it and " +
+		n.Name(action.ApprovalDeny) + " denies it.\n"
 }
 
 // pastedAgain tells a second text from one that looks the same.

@@ -35,6 +35,7 @@ type Pane struct {
 	recent  []string // the views by use, the last used at the end
 	listed  int      // lines of the list when drawn last
 	version uint64
+	seen    seen
 	cache   widget.Cache[drawn]
 }
 
@@ -43,7 +44,6 @@ type drawn struct {
 	version uint64
 	focused bool
 	theme   *theme.Theme
-	snap    *core.Snapshot
 	keys    action.Keys
 }
 
@@ -56,7 +56,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) { return textTitle, co
 // Lines implements pane.Pane.
 func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
 	w, h = max(w, 0), max(h, 0)
-	k := drawn{w, h, p.version, focused, c.Theme, c.Snap, c.Keys}
+	k := drawn{w, h, p.version, focused, c.Theme, c.Keys}
 	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
 }
 
@@ -137,8 +137,10 @@ func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
 // Sync implements pane.Pane: the selection follows its run, or the newest one
 // while the user has not chosen, and the tail is read.
 func (p *Pane) Sync(c pane.Context) {
-	p.version++
-	forks := c.Snap.Forks
+	if p.seen.changed(c.Snap) {
+		p.version++
+	}
+	forks, run := c.Snap.Forks, p.run
 	newest, at := newestRunning(forks)
 	started := newest != "" && at.After(p.newest)
 	if started {
@@ -152,7 +154,9 @@ func (p *Pane) Sync(c pane.Context) {
 			p.run = forks[0].ID
 		}
 	}
-	p.list.At = max(0, find(forks, p.run))
+	if p.list.At = max(0, find(forks, p.run)); p.run != run {
+		p.version++
+	}
 	p.read(c)
 }
 

@@ -76,6 +76,9 @@ func (p *Pane) items(c pane.Context, w, h int, focused bool) []string {
 	if h == 0 || from < 0 {
 		return widget.Fill(nil, w, h)
 	}
+	if _, ok := p.view.more(c.Snap); ok && p.list.At == p.view.fires(c.Snap)-1 && h > 1 {
+		to++ // the last fire is not the last of the day: the row below says so
+	}
 	to = min(to, from+h-1) // of a tall item the beginning
 	top := p.list.Window(from, to, len(rows), h)
 	lines := make([]string, 0, h)
@@ -106,6 +109,10 @@ func (on sheet) rows() []row {
 	rows := make([]row, 0, n+2*len(s.Problems)+4)
 	for i := range n {
 		rows = append(rows, row{item: i})
+	}
+	if from, ok := on.view.more(on.Snap); ok {
+		text := " " + textMore(moment(on.Snap, from), on.Names(action.Schedule))
+		rows = append(rows, row{b.Line(w, widget.Span{Role: theme.Warn, Text: text}), -1})
 	}
 	if s.Refills != "" && w >= 12 && on.view == window {
 		rows = append(rows, row{b.Line(w, widget.Span{Role: theme.Dim, Text: " " + s.Refills}), -1})
@@ -212,7 +219,7 @@ func (on sheet) task(item int, v core.TaskView) string {
 		}
 		left = append(left, widget.Span{Role: theme.Dim, Text: widget.Fit(away, 7)})
 	}
-	e := routines.Entry{Silent: v.Silent, Foreground: v.Foreground, Held: v.Paused || !v.Snoozed.IsZero()}
+	e := routines.Entry{Label: v.Label, Silent: v.Silent, Foreground: v.Foreground, Held: v.Paused || !v.Snoozed.IsZero()}
 	left = append(left, glyphs(t, e)...)
 	left = append(left, widget.Span{Role: role, Text: taskTitle(v)})
 	return on.spread(b, left, taskMarks(s, v))
@@ -226,7 +233,7 @@ func glyphs(t *theme.Theme, e routines.Entry) []widget.Span {
 		mark = widget.Span{Role: theme.Warn, Text: t.Glyph(theme.Lock)}
 	case e.Silent:
 		mark = widget.Span{Role: theme.Dim, Text: t.Glyph(theme.Mute)}
-	case chain(e) != "":
+	case chain(e.Label) != "":
 		mark = widget.Span{Role: theme.Report, Text: t.Glyph(theme.Chain)}
 	case e.Foreground:
 		mark = widget.Span{Role: theme.You, Text: t.Glyph(theme.Circle)}

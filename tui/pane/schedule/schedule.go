@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/routines"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -25,6 +26,7 @@ type Pane struct {
 	chosen  name
 	h       int // lines when drawn last, for paging
 	version uint64
+	seen    seen
 	cache   widget.Cache[key]
 }
 
@@ -33,18 +35,17 @@ type key struct {
 	version uint64
 	focused bool
 	theme   *theme.Theme
-	snap    *core.Snapshot
 	keys    action.Keys
 }
 
 // New returns the pane.
 func New() *Pane { return &Pane{} }
 
-// Title implements pane.Pane.
+// Title implements pane.Pane. The view stands first: problems stand in the list too.
 func (p *Pane) Title(c pane.Context) (name, state string) {
 	state = p.view.state(c.Snap)
 	if problems := c.Snap.Schedule.Problems; len(problems) > 0 {
-		state = problemCount(problems) + " · " + state
+		state += " · " + problemCount(problems)
 	}
 	return textTitle, state
 }
@@ -53,7 +54,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
 	w, h = max(w, 0), max(h, 0)
 	p.h = h
-	k := key{w, h, p.version, focused, c.Theme, c.Snap, c.Keys}
+	k := key{w, h, p.version, focused, c.Theme, c.Keys}
 	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
 }
 
@@ -82,24 +83,52 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{Toast: textNothing}
 	}
 	p.chosen = p.view.name(c.Snap, p.list.At) // what the user works with stays selected
-	it := p.view.at(c.Snap, p.list.At)
-	if it.problem != nil {
-		return onProblem(it, id, c.Names(action.Schedule))
+	if why := p.Off(c, id); why != "" {
+		return pane.Answer{Toast: why}
 	}
-	return onTask(c.Snap, it, id)
+	it := p.view.at(c.Snap, p.list.At)
+	if it.problem == nil {
+		return onTask(c.Snap, it, id)
+	}
+	if a, ok := onProblem(*it.problem, id); ok {
+		return a
+	}
+	return onTask(c.Snap, it.behind(c.Snap), id)
 }
 
-// onProblem is what can be done with a file that has to be repaired.
-func onProblem(it item, id action.ID, n action.Names) pane.Answer {
+// Off says why an action cannot be used on what is selected; empty means that it
+// can. A file with an error has to be repaired first; one with a hint only is in
+// force, and its task is as good as any.
+func (p *Pane) Off(c pane.Context, id action.ID) string {
+	switch id {
+	case action.ScheduleFire, action.SchedulePreview, action.ScheduleSnooze, action.SchedulePause:
+	default:
+		return ""
+	}
+	if p.list.At >= p.view.count(c.Snap) {
+		return ""
+	}
+	it := p.view.at(c.Snap, p.list.At)
+	switch {
+	case it.problem == nil:
+		return ""
+	case broken(c.Snap, it.problem.File):
+		return textProblemFirst(c.Names(action.Schedule))
+	case it.behind(c.Snap).task == nil:
+		return textNoTask
+	}
+	return ""
+}
+
+// onProblem is what can be done with a problem itself.
+func onProblem(p routines.Problem, id action.ID) (a pane.Answer, ok bool) {
 	switch id {
 	case action.ScheduleDetails:
-		return pane.Answer{Show: &pane.Page{Title: it.problem.File, Body: problemText(*it.problem)}}
+		return pane.Answer{Show: &pane.Page{Title: p.File, Body: problemText(p)}}, true
 	case action.ScheduleOpen:
-		return pane.Answer{Edit: &pane.Edit{File: it.problem.File, Line: it.problem.Line, Column: it.problem.Column}}
-	case action.ScheduleFire, action.SchedulePreview, action.ScheduleSnooze, action.SchedulePause:
-		return pane.Answer{Toast: textProblemFirst(n)}
+		return pane.Answer{Edit: &pane.Edit{File: p.File, Line: p.Line, Column: p.Column}}, true
 	}
-	return pane.Answer{}
+	return pane.Answer{}, false
 }
 
 // onTask is what can be done with a task.
@@ -148,9 +177,16 @@ func (p *Pane) Capture() bool { return false }
 // Type implements pane.Pane.
 func (p *Pane) Type(pane.Context, tea.Msg) pane.Answer { return pane.Answer{} }
 
-// Sync implements pane.Pane: the selection follows its task.
+// Sync implements pane.Pane.
 func (p *Pane) Sync(c pane.Context) {
-	p.version++
+	p.follow(c)
+	if p.seen.changed(c.Snap, p.list.At) {
+		p.version++
+	}
+}
+
+// follow lets the selection go with its task.
+func (p *Pane) follow(c pane.Context) {
 	n := p.view.count(c.Snap)
 	p.list.Clamp(n)
 	if p.chosen.kind == 0 {

@@ -28,6 +28,8 @@ const (
 	textPaused    = "paused"
 	textReminder  = "once"
 	textDayLegend = "fires in each hour"
+	textUnknown   = "? not counted"
+	textNoTask    = "this file is of no task"
 
 	textSilent     = "silent"
 	textForeground = "foreground"
@@ -38,6 +40,14 @@ const (
 func textProblemFirst(n action.Names) string {
 	return "this file has to be repaired first: " + n.Name(action.ScheduleDetails) + " shows how"
 }
+
+// textMore ends a day with too many fires to list.
+func textMore(at string, n action.Names) string {
+	return "more after " + at + " (" + n.Name(action.ScheduleView) + ": every task)"
+}
+
+// textMost is the scale of bars.
+func textMost(n int) string { return fmt.Sprintf("fires an hour, up to %d", n) }
 
 func textQuietTeach(n action.Names) string {
 	return "What is due later appears here in time; " + n.Name(action.ScheduleView) + " shows 24 hours, then every task."
@@ -142,6 +152,8 @@ func taskMarks(s *core.Snapshot, v core.TaskView) []string {
 	}
 	if v.When != "" {
 		out = append(out, v.When)
+	} else if link := chain(v.Label); link != "" {
+		out = append(out, link)
 	} else if v.Kind == routines.KindReminder {
 		out = append(out, textReminder)
 	}
@@ -162,8 +174,8 @@ func marks(s *core.Snapshot, e routines.Entry) []string {
 	} else if !e.FireTime.After(s.At) {
 		out = append(out, textJustFired)
 	}
-	if chain := chain(e); chain != "" {
-		out = append(out, chain)
+	if link := chain(e.Label); link != "" {
+		out = append(out, link)
 	}
 	if e.Foreground {
 		out = append(out, textForeground)
@@ -178,8 +190,8 @@ func marks(s *core.Snapshot, e routines.Entry) []string {
 }
 
 // chain is "check 2/5" for a link of a chain, from its label.
-func chain(e routines.Entry) string {
-	rest, ok := strings.CutPrefix(e.Label, "Chain reminder (")
+func chain(label string) string {
+	rest, ok := strings.CutPrefix(label, "Chain reminder (")
 	if !ok {
 		return ""
 	}

@@ -1,7 +1,7 @@
 package schedule
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,6 +23,7 @@ type hour struct {
 	// audible says that one of them may ping, front that one belongs to the
 	// main conversation.
 	audible, front bool
+	unknown        bool // the list of fires ends before the hour does
 }
 
 // hours counts the fires of the day by hour, from the hour that has begun.
@@ -42,50 +43,104 @@ func hours(c pane.Context) (from time.Time, out [24]hour) {
 		out[i].front = out[i].front || e.Foreground
 		out[i].audible = out[i].audible || !e.Silent
 	}
+	if until, ok := wholeDay.more(c.Snap); ok {
+		for i := range out {
+			out[i].unknown = from.Add(time.Duration(i+1) * time.Hour).After(until)
+		}
+	}
 	return from, out
 }
 
-// timeline draws the day in two lines and one of air: how many tasks fire in
-// each hour, and the hours below. What only silent tasks do is dim, and has the
-// sign of silence behind its number where there is room.
+// scale is how a timeline is drawn: with numbers, or with bars where those would
+// run into each other.
+type scale struct {
+	wide int // cells of an hour
+	most int // the most fires of an hour that are known
+	bars bool
+}
+
+func scaleOf(all [24]hour, w int) scale {
+	s := scale{wide: min(4, (w-2)/24)}
+	for _, at := range all {
+		if !at.unknown {
+			s.most = max(s.most, at.fires)
+		}
+	}
+	s.bars = len(strconv.Itoa(s.most)) >= s.wide
+	return s
+}
+
+// timeline draws the day in three lines: how many tasks fire in each hour, the
+// hours below, and what the signs mean, which has a place at the right in a wide
+// pane. What only silent tasks do is dim, and has the sign of silence behind its
+// number where there is room.
 func timeline(c pane.Context, w int) []string {
 	from, all := hours(c)
-	wide := min(4, (w-2)/24)
+	s := scaleOf(all, w)
 	marks := []widget.Span{{Text: " "}}
-	scale := []byte(strings.Repeat(" ", 24*wide))
+	below := []byte(strings.Repeat(" ", 24*s.wide))
 	each := 3
-	if wide == 1 {
+	if s.wide == 1 {
 		each = 6
 	}
 	for i, at := range all {
-		marks = append(marks, mark(c.Theme, at, wide))
+		marks = append(marks, s.mark(c.Theme, at)...)
 		if i%each == 0 {
-			copy(scale[i*wide:], from.Add(time.Duration(i)*time.Hour).Format("15"))
+			copy(below[i*s.wide:], from.Add(time.Duration(i)*time.Hour).Format("15"))
 		}
 	}
-	if left := w - 1 - 24*wide; left >= widget.Cells(textDayLegend)+1 {
-		marks = append(marks, widget.Span{Role: theme.Dim, Text: " " + textDayLegend})
-	}
+	legend := " " + s.legend(all)
 	b := widget.Brush{Theme: c.Theme}
-	return []string{b.Line(w, marks...), b.Line(w, widget.Span{Role: theme.Dim, Text: " " + string(scale)}), widget.Blank(w)}
+	last := b.Line(w, widget.Span{Role: theme.Dim, Text: legend})
+	if w-1-24*s.wide >= widget.Cells(legend) {
+		marks = append(marks, widget.Span{Role: theme.Dim, Text: legend})
+		last = widget.Blank(w)
+	}
+	return []string{b.Line(w, marks...), b.Line(w, widget.Span{Role: theme.Dim, Text: " " + string(below)}), last}
+}
+
+// legend says what the signs mean that are drawn.
+func (s scale) legend(all [24]hour) string {
+	out := textDayLegend
+	if s.bars && s.most > 0 {
+		out = textMost(s.most)
+	}
+	if all[len(all)-1].unknown {
+		out = textUnknown + " · " + out
+	}
+	return out
 }
 
 // mark is one hour of the timeline.
-func mark(t *theme.Theme, at hour, wide int) widget.Span {
-	if at.fires == 0 {
-		return widget.Span{Role: theme.Track, Text: "·" + strings.Repeat(" ", wide-1)}
-	}
-	text, role := fmt.Sprint(at.fires), theme.Accent
-	if at.fires > 9 {
-		text = "+"
-	}
+func (s scale) mark(t *theme.Theme, at hour) []widget.Span {
+	role, sign := theme.Accent, ""
 	switch {
+	case at.unknown:
+		return []widget.Span{{Role: theme.Warn, Text: widget.Fit("?", s.wide)}}
+	case at.fires == 0:
+		return []widget.Span{{Role: theme.Track, Text: widget.Fit(nothing(t), s.wide)}}
 	case at.front:
-		role = theme.You
-		text += t.Glyph(theme.Circle)
+		role, sign = theme.You, t.Glyph(theme.Circle)
 	case !at.audible:
-		role = theme.Dim
-		text += t.Glyph(theme.Mute)
+		role, sign = theme.Dim, t.Glyph(theme.Mute)
 	}
-	return widget.Span{Role: role, Text: text[:min(len(text), 1)] + widget.Fit(text[min(len(text), 1):], wide-1)}
+	if s.bars {
+		bar := widget.SparkTo(t, []int{at.fires}, s.most)
+		bar[0].Role = role
+		return append(bar, widget.Span{Text: widget.Blank(s.wide - 1)})
+	}
+	text := strconv.Itoa(at.fires)
+	if len(text)+1 <= s.wide {
+		text += sign
+	}
+	return []widget.Span{{Role: role, Text: widget.Fit(text, s.wide)}}
+}
+
+// nothing stands for an hour in which nothing fires. A terminal without Unicode
+// has no dot but a hyphen, which is its sign of silence.
+func nothing(t *theme.Theme) string {
+	if t.ASCII() {
+		return "_"
+	}
+	return "·"
 }

@@ -1,7 +1,9 @@
 package schedule
 
 import (
+	"slices"
 	"strconv"
+	"time"
 
 	"ollimbot/core"
 	"ollimbot/routines"
@@ -64,6 +66,13 @@ func (v view) state(s *core.Snapshot) string {
 	return s.Schedule.Window
 }
 
+// more is from when on fires are missing in the view; false where all are there.
+// Twenty-four hours were counted when the minute began.
+func (v view) more(s *core.Snapshot) (time.Time, bool) {
+	until := s.Schedule.DayUntil
+	return until, v == wholeDay && !until.IsZero() && until.Sub(s.At) < 24*time.Hour-2*time.Minute
+}
+
 // id is the task's id; empty for a problem.
 func (i item) id() string {
 	switch {
@@ -95,6 +104,24 @@ func (i item) file() string {
 		return i.task.Path
 	}
 	return i.problem.File
+}
+
+// behind is the task whose file a problem is about; without a task where the file
+// is none's.
+func (i item) behind(s *core.Snapshot) item {
+	for n := range s.Schedule.Tasks {
+		if t := &s.Schedule.Tasks[n]; t.Path == i.problem.File {
+			return item{task: t}
+		}
+	}
+	return item{}
+}
+
+// broken reports whether a file has an error: it is not in force as it is.
+func broken(s *core.Snapshot, file string) bool {
+	return slices.ContainsFunc(s.Schedule.Problems, func(p routines.Problem) bool {
+		return p.File == file && p.Severity == routines.Error
+	})
 }
 
 // name tells items apart, so that a selection can stay with one. In the window

@@ -9,58 +9,115 @@ import (
 )
 
 // draw renders the pane: every update in as many lines as there are, fairly
-// shared, and the selected one as whole as it fits.
+// shared, and the selected one as whole as it fits. Only what is in view is
+// wrapped: there may be thousands.
 func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 	b := widget.Brush{Theme: c.Theme}
 	n := len(c.Snap.Updates)
 	if n == 0 {
 		return b.Empty(w, h, textEmpty, textTeach)
 	}
-	on := sheet{Context: c, w: w, marked: -1, selected: p.list.At}
+	on := sheet{Context: c, w: w, marked: -1}
 	if focused {
 		on.marked = p.list.At
 	}
-	on.whole = max(1, h-min(n-1, 2)) // two others stay in sight
-	on.each = 3
-	for on.each > 1 && on.height() > h {
-		on.each--
+	whole := max(1, h-min(n-1, 2)) // two others stay in sight
+	if n <= h {
+		if items := on.share(n, p.list.At, whole, h); items != nil {
+			return widget.Fill(on.all(items, h), w, h)
+		}
 	}
-	air := on.height()+n-1 <= h
+	// A line for each but for the selected one, so that their places are known.
+	at := p.list.At
+	body := on.wrapped(at, whole)
+	top := p.list.Window(at, min(at+len(body)-1, at+h-1), n+len(body)-1, h)
 	var lines []string
-	from, to := 0, 0
-	for i := range n {
-		if i > 0 && air {
-			lines = append(lines, widget.Blank(w))
+	for i, y := first(top, at, len(body)); i < n && len(lines) < h+y; i++ {
+		text := body
+		if i != at {
+			text = on.wrapped(i, 1)
 		}
-		if i == p.list.At {
-			from = len(lines)
-		}
-		lines = append(lines, on.item(i)...)
-		if i == p.list.At {
-			to = len(lines) - 1
+		lines = append(lines, on.item(i, text)...)
+		if y > 0 {
+			lines, y = lines[y:], 0
 		}
 	}
-	top := p.list.Window(from, min(to, from+h-1), len(lines), h)
-	return widget.Fill(lines[top:min(len(lines), top+h)], w, h)
+	return widget.Fill(lines, w, h)
+}
+
+// first is the update that line top belongs to, and which of its lines that is,
+// where only the update at has more than one.
+func first(top, at, lines int) (i, y int) {
+	switch {
+	case top <= at:
+		return top, 0
+	case top < at+lines:
+		return at, top - at
+	}
+	return top - lines + 1, 0
+}
+
+// share wraps n updates so that they fit into h lines: all of them are cut at the
+// same number of lines, and what is free then goes to the newest. It is nil where
+// the selected one leaves too little room for the others.
+func (on sheet) share(n, selected, whole, h int) [][]string {
+	items := make([][]string, n)
+	for i := range items {
+		items[i] = on.wrapped(i, h)
+	}
+	most := make([]int, n)
+	height := func(each int) int {
+		sum := 0
+		for i, l := range items {
+			if most[i] = each; i == selected {
+				most[i] = max(each, whole)
+			}
+			sum += min(len(l), most[i])
+		}
+		return sum
+	}
+	each := h
+	for each > 1 && height(each) > h {
+		each--
+	}
+	free := h - height(each)
+	if free < 0 {
+		return nil
+	}
+	for i, l := range items {
+		if len(l) > most[i] && free > 0 {
+			most[i]++
+			free--
+		}
+		if len(l) > most[i] {
+			items[i] = on.wrapped(i, most[i])
+		}
+	}
+	return items
+}
+
+// all draws updates that fit into h lines, with air between them where there is
+// room for that.
+func (on sheet) all(items [][]string, h int) []string {
+	n := len(items) - 1
+	for _, l := range items {
+		n += len(l)
+	}
+	var lines []string
+	for i, text := range items {
+		if i > 0 && n <= h {
+			lines = append(lines, widget.Blank(on.w))
+		}
+		lines = append(lines, on.item(i, text)...)
+	}
+	return lines
 }
 
 // sheet is what the lines of one drawing have in common.
 type sheet struct {
 	pane.Context
-	w        int
-	marked   int // the update with the pointer; -1 without focus
-	selected int
-	each     int // the most lines that an update takes,
-	whole    int // and that the selected one takes
-}
-
-// height is how many lines all updates take.
-func (on sheet) height() int {
-	n := 0
-	for i := range on.Snap.Updates {
-		n += len(on.wrapped(i))
-	}
-	return n
+	w      int
+	marked int // the update with the pointer; -1 without focus
 }
 
 // ageWidth is the column of the age: "15 min" and two cells of air.
@@ -73,12 +130,8 @@ func ageColumn(w int) int {
 	return ageWidth
 }
 
-// wrapped is the text of the ith update in the lines that it may take.
-func (on sheet) wrapped(i int) []string {
-	most := on.each
-	if i == on.selected {
-		most = max(on.each, on.whole)
-	}
+// wrapped is the text of the ith update in at most so many lines.
+func (on sheet) wrapped(i, most int) []string {
 	text := strings.TrimRight(sourced(on.Snap, at(on.Snap, i)), "\n ")
 	if most == 1 {
 		text = flat(text)
@@ -86,8 +139,8 @@ func (on sheet) wrapped(i int) []string {
 	return widget.WrapN(text, max(1, on.w-2-ageColumn(on.w)), most, on.Theme.Glyph(theme.Ellipsis))
 }
 
-// item draws the ith update.
-func (on sheet) item(i int) []string {
+// item draws the ith update with its text.
+func (on sheet) item(i int, text []string) []string {
 	u := at(on.Snap, i)
 	b := widget.Brush{Theme: on.Theme}
 	gutter := " "
@@ -99,8 +152,8 @@ func (on sheet) item(i int) []string {
 		role = theme.Warn
 	}
 	age := ageColumn(on.w)
-	var out []string
-	for y, l := range on.wrapped(i) {
+	out := make([]string, 0, len(text))
+	for y, l := range text {
 		head := []widget.Span{{Role: theme.Accent, Text: gutter}}
 		if age > 0 {
 			text := widget.Blank(age)

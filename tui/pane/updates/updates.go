@@ -22,6 +22,7 @@ type Pane struct {
 	chosen  string // the key of the selected update, so that the selection stays with it
 	h       int
 	version uint64
+	seen    seen
 	cache   widget.Cache[key]
 }
 
@@ -30,8 +31,6 @@ type key struct {
 	version uint64
 	focused bool
 	theme   *theme.Theme
-	snap    *core.Snapshot
-	keys    action.Keys
 }
 
 // New returns the pane.
@@ -46,7 +45,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
 	w, h = max(w, 0), max(h, 0)
 	p.h = h
-	k := key{w, h, p.version, focused, c.Theme, c.Snap, c.Keys}
+	k := key{w, h, p.version, focused, c.Theme}
 	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
 }
 
@@ -94,10 +93,17 @@ func (p *Pane) Capture() bool { return false }
 // Type implements pane.Pane.
 func (p *Pane) Type(pane.Context, tea.Msg) pane.Answer { return pane.Answer{} }
 
-// Sync implements pane.Pane. The selection stays with its update; where that
-// has gone, it stays at its place. A reader at the top keeps to the newest.
+// Sync implements pane.Pane.
 func (p *Pane) Sync(c pane.Context) {
-	p.version++
+	p.follow(c)
+	if p.seen.changed(c.Snap, p.list.At) {
+		p.version++
+	}
+}
+
+// follow keeps the selection with its update; where that has gone, it stays at its
+// place. A reader at the top keeps to the newest.
+func (p *Pane) follow(c pane.Context) {
 	n := len(c.Snap.Updates)
 	p.list.Clamp(n)
 	if n == 0 {
