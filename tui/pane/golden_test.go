@@ -55,24 +55,29 @@ func TestPanesLookAsTheyDid(t *testing.T) {
 	}
 }
 
-func TestPanesLookAsTheyDidInASCII(t *testing.T) {
-	for name, p := range panes() {
-		c := everydayContext(theme.New(theme.Options{Plain: true, ASCII: true}))
-		p.Sync(c)
-		compare(t, name+"-ascii-40x8", p.Lines(c, 40, 8, true))
-	}
+// looks are the ways in which every pane is drawn. Without colours, bold,
+// underline and reverse stay, and nothing else.
+var looks = map[string]theme.Options{
+	"dark":    {Dark: true, Profile: 1 << 24},
+	"light":   {Profile: 1 << 24},
+	"nocolor": {NoColor: true, Profile: 1 << 24},
+	"ascii":   {Plain: true, ASCII: true},
 }
 
-// Without colours, bold, underline and reverse stay, and nothing else.
-func TestPanesLookAsTheyDidWithoutColours(t *testing.T) {
-	for name, p := range panes() {
-		c := everydayContext(theme.New(theme.Options{NoColor: true, Profile: 1 << 24}))
-		p.Sync(c)
-		lines := p.Lines(c, 80, 12, true)
-		for i, l := range lines {
-			lines[i] = strings.ReplaceAll(l, "\x1b", "␛")
+// A file holds a pane in one look at three sizes.
+func TestPanesLookAsTheyDidInEveryLook(t *testing.T) {
+	for look, o := range looks {
+		for name, p := range panes() {
+			c := everydayContext(theme.New(o))
+			p.Sync(c)
+			var lines []string
+			for _, size := range sizes[1:] {
+				for _, l := range p.Lines(c, size[0], size[1], true) {
+					lines = append(lines, strings.ReplaceAll(l, "\x1b", "␛"))
+				}
+			}
+			compare(t, name+"-"+look, lines)
 		}
-		compare(t, name+"-nocolor-80x12", lines)
 	}
 }
 
