@@ -46,7 +46,7 @@ func (c *demoCmd) Run(p *process) (err error) {
 	ctx, stop := p.context()
 	defer stop()
 	return p.serve(ctx, at, serving{
-		face:  face{headless: c.Headless},
+		face:  face{headless: c.Headless, demo: true},
 		model: offline(at, 1/c.Speed, textDemo),
 		beside: func(ctx context.Context, bot *core.Bot, log *slog.Logger) error {
 			return (&director{bot: bot, at: at, log: log, speed: c.Speed}).run(ctx)
