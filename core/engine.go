@@ -123,11 +123,7 @@ func (b *Bot) surfaceStatus() SurfaceStatus {
 	if b.o.Remote != nil {
 		return b.o.Remote.Status()
 	}
-	state := b.o.NoRemote
-	if state == "" {
-		state = "no Discord"
-	}
-	return SurfaceStatus{Name: "chat pane", State: state, OK: true}
+	return SurfaceStatus{Name: textChatHere, State: b.o.NoRemote, OK: true}
 }
 
 // runRemote keeps the remote surface connected. Where it cannot go on, the bot

@@ -54,7 +54,7 @@ type Snapshot struct {
 
 // SurfaceStatus is where the bot's words go.
 type SurfaceStatus struct {
-	Name  string // "chat pane", "Discord"
+	Name  string // "chat here", "Discord"
 	State string // "up 42 ms", "no token: set DISCORD_TOKEN"
 	OK    bool
 }

@@ -21,6 +21,7 @@ const (
 	textNearLimit        = "the account's limit is near; it resets at %s"
 	textFromDashboard    = "you, in the dashboard: %s"
 	textRateLimit        = "the account's limit is reached until %s"
+	textChatHere         = "chat here"
 	textFreshSession     = "the engine no longer knows the main session: a new one was started; routines and updates are untouched"
 	textForegroundFailed = "%q could not finish: %v"
 	textTurnFailed       = "the answer did not come; your message is above, send it again when you like"

@@ -127,6 +127,9 @@ func (r *root) back() {
 		r.zoom = false
 		return
 	}
+	if r.putAway() {
+		return
+	}
 	r.panes[r.focus].Do(r.context(), action.Back)
 }
 

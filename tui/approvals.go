@@ -16,6 +16,8 @@ type desk struct {
 	waiting map[string]policy.Approval
 	// answered are those that were answered here, until the answer has arrived.
 	answered map[string]policy.Approval
+	// away is the id of a tool call that gave its room on a small screen back.
+	away string
 }
 
 // watch compares the tool calls of a new snapshot with those of the last one.

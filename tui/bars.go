@@ -75,13 +75,13 @@ func (r *root) light(ok bool, name, model, state string, long bool) []widget.Spa
 	if model != "" {
 		spans = append(spans, widget.Span{Role: theme.Dim, Text: " " + model})
 	}
-	if state != "" && (long || !ok) {
-		shade := theme.Dim
-		if !ok {
-			shade = theme.Bad
-		}
-		// Trouble can be a whole sentence: E shows it in full.
-		spans = append(spans, widget.Span{Role: shade, Text: " " + clean.Cut(clean.Line(state), max(8, r.w/3))})
+	state, room := clean.Line(state), max(8, r.w/3)
+	switch {
+	case state == "":
+	case !ok: // trouble can be a whole sentence: E shows it in full
+		spans = append(spans, widget.Span{Role: theme.Bad, Text: " " + clean.Cut(state, room)})
+	case long && widget.Cells(state) <= room: // half of what is fine helps nobody
+		spans = append(spans, widget.Span{Role: theme.Dim, Text: " " + state})
 	}
 	return spans
 }

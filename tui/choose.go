@@ -1,11 +1,12 @@
 package tui
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/settings"
 )
@@ -98,7 +99,6 @@ func (r *root) askBackground() {
 func (r *root) nextLayout() {
 	r.choose(func(d *settings.Dashboard) {
 		d.Layout = following(layout.Presets, d.Layout)
-		d.Columns, d.Rows = 0, nil
 	})
 	text := textLayoutIs + r.chosen.Layout
 	if r.plan().Mode != layout.Full {
@@ -107,43 +107,40 @@ func (r *root) nextLayout() {
 	r.say(core.Info, text)
 }
 
+// division is how the screen is to be divided now, in the sizes of the layout.
+func (r *root) division() layout.Input {
+	preset := cmp.Or(r.chosen.Layout, layout.Presets[0])
+	size := r.chosen.Sizes[preset]
+	return layout.Input{
+		W: r.w, H: r.h, Zoom: r.zoom, Focus: r.focus, Lower: r.lower, Writing: r.needsRoom(),
+		Preset: preset, Columns: size.Columns, Rows: size.Rows,
+	}
+}
+
 // The steps of a pane's size.
 const (
 	columnStep = 4
 	rowStep    = 2
 )
 
-// resizePane moves the borders of the focused pane, as far as there is room.
+// resizePane moves the borders of the focused pane, as far as there is room. Each
+// layout keeps its own sizes.
 func (r *root) resizePane(columns, rows int) {
-	before := r.plan()
-	b, ok := before.Find(r.focus)
-	if !ok || r.zoom || before.Mode != layout.Full {
+	if plan := r.plan(); r.zoom || plan.Mode != layout.Full {
 		r.say(core.Info, textNoSizes)
 		return
 	}
-	if b.X > 1 { // the right column grows to the left
-		columns = -columns
-	}
-	was := r.chosen
-	was.Rows = make(map[action.Pane]int, len(r.chosen.Rows))
-	for p, n := range r.chosen.Rows {
-		was.Rows[p] = n
-	}
-	limit := func(n, most int) int { return max(-most, min(most, n)) }
-	moved := was
-	moved.Columns = limit(was.Columns+columns, settings.MaxColumns)
-	moved.Rows = map[action.Pane]int{}
-	for p, n := range was.Rows {
-		moved.Rows[p] = n
-	}
-	moved.Rows[r.focus] = limit(moved.Rows[r.focus]+rows, settings.MaxRows)
-	r.chosen = moved
-	if after, _ := r.plan().Find(r.focus); after.W == b.W && after.H == b.H {
-		r.chosen = was
+	in, ok := r.division().Step(r.focus, columns, rows)
+	if !ok {
 		r.say(core.Info, textNoRoom)
 		return
 	}
-	r.choose(func(*settings.Dashboard) {})
+	r.choose(func(d *settings.Dashboard) {
+		sizes := map[string]settings.Size{}
+		maps.Copy(sizes, d.Sizes)
+		sizes[in.Preset] = settings.Size{Columns: in.Columns, Rows: in.Rows}
+		d.Sizes = sizes
+	})
 }
 
 // attention is the window's title, and rings when a tool call has come to wait.

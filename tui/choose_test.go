@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ollimbot/core"
 	"ollimbot/core/policy"
 	"ollimbot/tui/action"
@@ -144,20 +146,25 @@ func TestLayoutsAndSizesAreRemembered(t *testing.T) {
 		}
 		s.press("1", ">", ">", "2", ")", "4", "<")
 		d := remembered(t, dir)
-		if d.Layout != "chat" || d.Columns != 3*columnStep || d.Rows[action.Schedule] != rowStep {
+		if size := d.Sizes["chat"]; d.Layout != "chat" || size.Columns != 3*columnStep || size.Rows[action.Schedule] != rowStep {
 			t.Errorf("remembered %+v", d)
 		}
+		sized := s.rows()[:45]
 		s.press("V")
-		if d = remembered(t, dir); d.Layout != "forks" || d.Columns != 0 || len(d.Rows) != 0 {
-			t.Errorf("another layout keeps the sizes: %+v", d)
+		if d = remembered(t, dir); d.Layout != "forks" || d.Sizes["forks"].Columns != 0 || d.Sizes["chat"].Columns != 3*columnStep {
+			t.Errorf("remembered after another layout: %+v", d)
+		}
+		for range len(layout.Presets) - 1 {
+			s.press("V")
+		}
+		time.Sleep(10 * time.Second) // the toasts have ended
+		if d := cmp.Diff(sized, s.rows()[:45]); d != "" {
+			t.Errorf("the layout comes back in other sizes:\n%s", d)
 		}
 		for range 30 {
 			s.press("1", ">")
 		}
-		s.sees(textNoRoom)
-		if d = remembered(t, dir); d.Columns > settings.MaxColumns {
-			t.Errorf("remembered %+v", d)
-		}
+		s.sees("there is no more room")
 		s.press("z", ">")
 		s.sees("nothing to move")
 	})
@@ -165,6 +172,30 @@ func TestLayoutsAndSizesAreRemembered(t *testing.T) {
 	play(t, setup{w: 160, h: 50, options: Options{Config: dir}}, func(s *stage) {
 		s.sees("dashboard.yaml:1:9")
 	})
+}
+
+func TestAStepBeginsAtTheSizeThatIsShown(t *testing.T) {
+	for _, c := range []struct{ there, back string }{{"<", ">"}, {")", "("}} {
+		play(t, setup{w: 200, h: 60, options: Options{Config: config(t)}}, func(s *stage) {
+			s.press("4")
+			for range 20 {
+				s.press(c.there)
+			}
+			s.resize(100, 30)
+			time.Sleep(20 * time.Second) // the toasts have ended
+			before := s.screen()
+			s.press(c.back)
+			s.misses("no more room")
+			moved := s.screen()
+			if moved == before {
+				t.Errorf("%s moves nothing", c.back)
+			}
+			s.press(c.there)
+			if d := cmp.Diff(before, s.screen()); d != "" {
+				t.Errorf("%s does not take %s back:\n%s", c.there, c.back, d)
+			}
+		})
+	}
 }
 
 func waits(s *core.Snapshot) {

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"strings"
-	"time"
 
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
@@ -18,8 +17,8 @@ func (r *root) frame() []string {
 	}
 	lines := make([]string, 0, r.h)
 	lines = append(lines, r.topLine())
-	if len(plan.Columns) == 0 {
-		lines = append(lines, r.strip()...)
+	if plan.Strip > 0 {
+		lines = append(lines, r.strip(plan)...)
 	} else {
 		lines = append(lines, r.body(plan)...)
 	}
@@ -223,85 +222,4 @@ func (r *root) tabAt(b layout.Box, x int) (action.Pane, bool) {
 		at += n
 	}
 	return "", false
-}
-
-// strip is one line a pane, for tiny terminals.
-func (r *root) strip() []string {
-	rows := make([]string, 0, r.h-2)
-	context := r.context()
-	brush := widget.Brush{Theme: r.theme}
-	for _, p := range action.Panes {
-		mark, role := " ", theme.Dim
-		if p == r.focus {
-			mark, role = r.theme.Glyph(theme.Pointer), theme.Focus
-		}
-		head := brush.Line(4, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Role: role, Text: r.goKey(p) + " "})
-		rows = append(rows, head+r.panes[p].Line(context, r.w-4))
-	}
-	for len(rows) < r.h-2 {
-		rows = append(rows, widget.Blank(r.w))
-	}
-	return rows
-}
-
-// tooSmall explains what the screen needs; the number that is missing stands out.
-func (r *root) tooSmall() []string {
-	brush := widget.Brush{Theme: r.theme}
-	number := func(have, need int) widget.Span {
-		role := theme.Text
-		if have < need {
-			role = theme.Bad
-		}
-		return widget.Span{Role: role, Text: itoa(have)}
-	}
-	lines := []string{
-		brush.Line(r.w, widget.Span{Role: theme.Strong, Text: textTooSmall}),
-		brush.Line(r.w, widget.Span{Text: textHave}, number(r.w, layout.StripWidth), widget.Span{Text: textBy}, number(r.h, layout.StripHeight)),
-		brush.Line(r.w, widget.Span{Text: textNeed + itoa(layout.StripWidth) + textBy + itoa(layout.StripHeight)}),
-	}
-	for _, l := range widget.Wrap(textTooSmallMore(r.names()), max(1, r.w)) {
-		lines = append(lines, brush.Line(r.w, widget.Span{Role: theme.Dim, Text: l}))
-	}
-	return widget.Fill(lines, r.w, r.h)
-}
-
-// overlayToasts lays the toasts where the user is not looking: at the lower end
-// of the column without the focus, and in a single column away from the newest
-// lines and from what is being written.
-func (r *root) overlayToasts(lines []string, plan layout.Plan) {
-	left, right, above := 0, r.w, false
-	most := maxToastRows
-	switch n := len(plan.Columns); {
-	case n > 1:
-		c := plan.Columns[n-1]
-		if c.X <= r.boxOf(plan).X {
-			c = plan.Columns[0]
-		}
-		left, right = c.X, c.X+c.W
-	case r.focus == action.Chat || r.focus == action.Logs:
-		above, most = true, fewToastRows
-	default:
-		most = fewToastRows
-	}
-	if len(r.dialogs) > 0 { // on its border: what stands in it matters more
-		left, right, above, most = 0, r.w, false, 1
-	}
-	toasts := r.toastLines(time.Now(), right-left, most)
-	var pieces []piece
-	for i, t := range toasts {
-		y := r.h - 2 - (len(toasts) - 1 - i)
-		if above {
-			y = 2 + i
-		}
-		if w := cells(t); y > 0 && y < r.h-1 && w < right-left {
-			pieces = append(pieces, piece{right - w - 1, y, []string{t}})
-		}
-	}
-	lay(lines, r.w, pieces...)
-}
-
-// boxOf is the box of the focused pane.
-func (r *root) boxOf(plan layout.Plan) layout.Box {
-	b, _ := plan.Find(r.focus)
-	return b
 }

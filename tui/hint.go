@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -89,26 +90,111 @@ func (r *root) hints() (left, right []hint) {
 	}
 	if p := r.panes[r.focus]; p.Capture() {
 		if h, ok := p.(hinter); ok {
-			return bindingHints(append(h.Hint(), interruptHint(r.snap.Busy)), r.theme.ASCII()), nil
+			return withWayOut(bindingHints(append(h.Hint(), interruptHint(r.snap.Busy)), r.theme.ASCII()), r.w), nil
 		}
 	}
-	for _, a := range r.keys.Of(action.Everywhere) {
-		if !a.Quiet && len(a.Keys) > 0 && r.off(a) == "" {
-			right = append(right, r.hint(a))
+	return r.fitting(r.paneHints(), r.commonHints())
+}
+
+// wanted is how many of a pane's hints must be seen before what is the same
+// everywhere may take its room: on a wide screen the first, which may be long.
+func wanted(w int) int {
+	if w < narrowHelp {
+		return wantedNarrow
+	}
+	return 1
+}
+
+const (
+	narrowHelp   = 80 // cells
+	wantedNarrow = 2
+)
+
+// fitting are the hints of a pane for which there is room, and as much of what is
+// the same everywhere as leaves the pane its most important ones.
+func (r *root) fitting(mine []hint, everywhere [][]hint) (left, right []hint) {
+	fit := func(right []hint) []hint {
+		room := r.w - widthOf(right) - 1
+		for i, h := range mine {
+			if room -= h.width(); room < 0 {
+				return mine[:i]
+			}
+		}
+		return mine
+	}
+	last := everywhere[len(everywhere)-1]
+	least := min(wanted(r.w), len(mine))
+	if len(fit(last)) < least { // what would come of a key takes more room than there is
+		mine = slices.Clone(mine)
+		for i := range mine {
+			mine[i].effect = ""
+		}
+		least = min(least, len(fit(last)))
+	}
+	for _, right = range everywhere {
+		if left = fit(right); len(left) >= least {
+			break
 		}
 	}
-	room := r.w - widthOf(right) - 1
+	return left, right
+}
+
+// paneHints are those of the focused pane, the most important first. Where it has
+// one line only, they tell how to open it.
+func (r *root) paneHints() []hint {
+	var out []hint
 	for _, a := range r.keys.Of(r.focus) {
+		if !a.Quiet && len(a.Keys) > 0 && r.off(a) == "" {
+			out = append(out, r.hint(a))
+		}
+	}
+	plan := r.plan()
+	zoom, ok := r.keys.Get(action.Everywhere, action.Zoom)
+	if plan.Strip == 0 || !ok || len(zoom.Keys) == 0 {
+		return out
+	}
+	h := r.hint(zoom)
+	if len(plan.Columns) == 0 {
+		h.word = textOpen
+		return slices.Insert(out, 0, h)
+	}
+	return slices.Insert(out, min(1, len(out)), h)
+}
+
+// withWayOut leaves out hints that do not fit, but not the first one and not the
+// one that leads back.
+func withWayOut(hints []hint, w int) []hint {
+	for i := len(hints) - 1; i > 0 && widthOf(hints) > w; i-- {
+		if hints[i].keys[0] != "esc" {
+			hints = slices.Delete(hints, i, i+1)
+		}
+	}
+	return hints
+}
+
+// commonHints are what is the same in every pane, and what of it may stand where
+// there is less room: without what the page of keys tells, the keys alone, their
+// sign alone.
+func (r *root) commonHints() [][]hint {
+	var all, some, keys []hint
+	for _, a := range r.keys.Of(action.Everywhere) {
 		if a.Quiet || len(a.Keys) == 0 || r.off(a) != "" {
 			continue
 		}
 		h := r.hint(a)
-		if room -= h.width(); room < 0 {
-			break
+		all = append(all, h)
+		if a.ID != action.Palette && a.ID != action.Quit {
+			some = append(some, h)
 		}
-		left = append(left, h)
+		if a.ID == action.Help {
+			keys = append(keys, h)
+		}
 	}
-	return left, right
+	sign := slices.Clone(keys)
+	for i := range sign {
+		sign[i].word = ""
+	}
+	return [][]hint{all, some, keys, sign}
 }
 
 // hinter is a pane that says what the keys do while it takes all of them.

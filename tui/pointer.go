@@ -26,7 +26,7 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 		return r.pressHint(m.X)
 	case len(r.dialogs) > 0:
 		return r.clickDialog(m.X, m.Y)
-	case len(plan.Columns) == 0:
+	case m.X < plan.Strip && m.Y <= len(action.Panes):
 		r.clickStrip(m.Y)
 		return nil
 	}

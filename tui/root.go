@@ -81,6 +81,9 @@ func (r *root) Init() tea.Cmd {
 	if r.o.Notice != "" {
 		r.speech.say(time.Now(), core.Warn, r.o.Notice)
 	}
+	if r.o.Demo {
+		r.speech.say(time.Now(), core.Info, textTry(r.keys, r.theme.ASCII()))
+	}
 	r.greet()
 	r.fail(r.screen.SetMouse(true))
 	r.paint()
@@ -243,12 +246,7 @@ func (r *root) tail(id string, from tail.Cursor) tail.Page {
 }
 
 // plan divides the screen as it is now.
-func (r *root) plan() layout.Plan {
-	return layout.Divide(layout.Input{
-		W: r.w, H: r.h, Zoom: r.zoom, Focus: r.focus, Lower: r.lower,
-		Preset: r.chosen.Layout, Columns: r.chosen.Columns, Rows: r.chosen.Rows,
-	})
-}
+func (r *root) plan() layout.Plan { return layout.Divide(r.division()) }
 
 // setFocus moves the focus; the common box follows it.
 func (r *root) setFocus(p action.Pane) {

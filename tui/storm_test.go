@@ -17,6 +17,7 @@ import (
 	"ollimbot/routines"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
+	"ollimbot/tui/settings"
 )
 
 // foreign is what others write: wide and joined signs, right-to-left text, tabs
@@ -47,8 +48,9 @@ func TestAStormOfSizesTearsNothing(t *testing.T) {
 		r.setFocus(action.Panes[dice.IntN(len(action.Panes))])
 		r.zoom = dice.IntN(4) == 0
 		r.chosen.Layout = layout.Presets[dice.IntN(len(layout.Presets))]
-		r.chosen.Columns = dice.IntN(120) - 60
-		r.chosen.Rows = map[action.Pane]int{r.focus: dice.IntN(40) - 20}
+		r.chosen.Sizes = map[string]settings.Size{r.chosen.Layout: {
+			Columns: dice.IntN(120) - 60, Rows: map[action.Pane]int{r.focus: dice.IntN(40) - 20},
+		}}
 		r.dialogs = nil
 		switch dice.IntN(4) {
 		case 0:

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
@@ -300,9 +301,11 @@ func TestAnErrorKeepsItsCureInANarrowColumn(t *testing.T) {
 	const cure = "there is no command /forc; there are /attach /clear /compact /config /cost /fork /help /interrupt /model /permissions"
 	now := time.Now()
 	r.speech.say(now, core.Alert, cure)
-	lines := r.toastLines(now, 44, maxToastRows)
-	if got := strings.Join(lines, "\n"); !strings.Contains(got, "/permissions") {
-		t.Errorf("the end is cut:\n%s", got)
+	for w, end := range map[int]string{62: "/permissions", 44: "… (! shows all)"} {
+		lines := r.toastLines(now, w, toastRows)
+		if got := ansi.Strip(strings.Join(lines, "\n")); len(lines) != toastRows || !strings.HasSuffix(strings.TrimRight(got, " "), end) {
+			t.Errorf("%d wide it ends otherwise:\n%s", w, got)
+		}
 	}
 }
 

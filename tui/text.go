@@ -27,6 +27,7 @@ const (
 
 	textReadOnly = "the dashboard is read-only; start it without --read-only to change things"
 	textNoUndo   = "nothing to undo"
+	textDemo     = "all here is real but the model"
 
 	textUndone      = "undone: "
 	textUndoneBare  = "undone"
@@ -55,10 +56,12 @@ const (
 	textEngineProcesses = "processes: id, use, memory, age, session"
 	textNothingSpent    = "nothing spent"
 
-	textTooSmall = "ollim-bot"
-	textHave     = "the screen has "
-	textNeed     = "it needs at least "
-	textBy       = "×"
+	textBy     = "×"
+	textNeeded = " needed"
+	textHere   = " here"
+	textQuits  = " quits"
+	textGoesOn = "; the bot goes on"
+	textOpen   = "open"
 
 	textKeysRead    = "keys.yaml was read anew"
 	textThemeIs     = "theme: "
@@ -73,7 +76,7 @@ const (
 	textTheInit    = "set it up"
 
 	textNotices   = "Notices, newest first"
-	textNoNotices = "Nothing has been said yet. What appears at the bottom right for a moment is kept here."
+	textNoNotices = "Nothing has been said yet. What appears over the panes for a moment is kept here."
 	textHelp      = "Keys"
 	textHelpMouse = "Mouse"
 	textPalette   = "Actions"
@@ -166,8 +169,38 @@ func quitKey(n action.Names) string {
 	return "ctrl+c"
 }
 
-func textTooSmallMore(n action.Names) string {
-	return "The bot goes on meanwhile. " + quitKey(n) + " quits."
+// textShowsAll stands where a toast is cut.
+func textShowsAll(n action.Names) string { return " (" + n.Name(action.Notices) + " shows all)" }
+
+// textMore counts the toasts for which there is no room.
+func textMore(hidden int, n action.Names) string {
+	return "and " + itoa(hidden) + " more: " + n.Name(action.Notices) + " lists them"
+}
+
+// held is a space at which no line is broken.
+const held = "\u00a0"
+
+// textTry are the first words of the demo: keys to begin with, as far as there
+// are some. A pair of keys is never torn.
+func textTry(keys action.Keys, ascii bool) string {
+	var pairs []string
+	for _, p := range []struct {
+		goes, does action.ID
+		pane       action.Pane
+	}{
+		{action.GoBudget, action.CapacityUp, action.Budget},
+		{action.GoSchedule, action.ScheduleFire, action.Schedule},
+		{action.GoChat, action.ChatWrite, action.Chat},
+	} {
+		n := action.Names{Keys: keys, Pane: p.pane, ASCII: ascii}
+		if one, other := n.Key(p.goes), n.Key(p.does); one != "" && other != "" {
+			pairs = append(pairs, one+held+"then"+held+other)
+		}
+	}
+	if len(pairs) == 0 {
+		return textDemo
+	}
+	return textDemo + "; try " + strings.Join(pairs, textDot)
 }
 
 // textZoomed names the key that gave the screen, else the one that always goes
@@ -257,7 +290,7 @@ func shortName(p action.Pane) string {
 // asciiSigns are pairs for a replacer: one cell for one cell.
 var asciiSigns = []string{
 	"·", "-", "×", "x", "…", "~", "→", ">", "←", "<", "–", "-", "—", "-",
-	"‘", "'", "’", "'", "“", "\"", "”", "\"", "•", "*", "↑", "^", "↓", "v",
+	held, " ", "‘", "'", "’", "'", "“", "\"", "”", "\"", "•", "*", "↑", "^", "↓", "v",
 }
 
 // zoneWord is the zone as the bot writes it everywhere: the last word of its

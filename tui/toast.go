@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"ollimbot/core"
@@ -29,15 +30,12 @@ type saying struct {
 const (
 	toastTime   = 4 * time.Second
 	alertTime   = 8 * time.Second
-	maxToasts   = 3
 	maxSayings  = 200
 	freshNotice = 10 * time.Second // older ones, from before the dashboard, are only listed
 	toastWidth  = 60
-	toastRows   = 3
-	alertRows   = 5 // an error is of no use when its cure is cut
 
-	maxToastRows = 6 // of all toasts together
-	fewToastRows = 3 // where they lie over the only pane
+	// All toasts together take so many rows, and one more that counts the others.
+	toastRows = 3
 	// A toast that has stood this long goes with the next key: it was read.
 	infoRead  = 1500 * time.Millisecond
 	alertRead = 3 * time.Second
@@ -82,15 +80,14 @@ func (s *speech) hear(notices []core.Notice, now time.Time) {
 	s.heard = true
 }
 
-// toasts are the sayings that still stand on the screen, oldest first.
+// toasts are the sayings that still stand, oldest first.
 func (s *speech) toasts(now time.Time) []saying {
 	var out []saying
-	for i := len(s.said) - 1; i >= 0 && len(out) < maxToasts; i-- {
-		if s.said[i].until.After(now) {
-			out = append(out, s.said[i])
+	for _, t := range s.said {
+		if t.until.After(now) {
+			out = append(out, t)
 		}
 	}
-	slices.Reverse(out)
 	return out
 }
 
@@ -149,32 +146,53 @@ const noticeColumn = 18
 
 func (r *root) say(level core.Level, text string) { r.speech.say(time.Now(), level, text) }
 
-// toastLines draws the toasts as strips without a box, each as wide as its
-// text, in at most most lines of less than w cells. A long one takes several.
-// Where there is no room for all, the oldest are left out.
+// toastLines draws the newest toasts as strips of one width without a box, in at
+// most most lines of at most w cells. Those for which there is no room are
+// counted in the last line.
 func (r *root) toastLines(now time.Time, w, most int) []string {
-	var spans [][]widget.Span
+	standing := r.speech.toasts(now)
+	rows := r.newest(standing, w, min(toastRows, most))
+	if rows.hidden > 0 && most > 1 {
+		rows = r.newest(standing, w, min(toastRows, most-1))
+		rows.spans = append(rows.spans, []widget.Span{r.edge(theme.Dim), {Role: theme.Dim, Text: textMore(rows.hidden, r.names())}})
+	}
 	widest := 0
-	for _, t := range slices.Backward(r.speech.toasts(now)) {
-		rows := toastRows
-		if t.level == core.Alert {
-			rows = alertRows
-		}
-		lines := r.toast(t, min(toastWidth, w-6), min(rows, most))
-		if len(spans)+len(lines) > most {
-			break
-		}
-		spans = append(lines, spans...)
-		for _, row := range lines {
-			widest = max(widest, widget.Width(row))
-		}
+	for _, row := range rows.spans {
+		widest = max(widest, widget.Width(row))
 	}
 	b := widget.Brush{Theme: r.theme, Back: theme.Select}
-	out := make([]string, len(spans))
-	for i, row := range spans {
-		out[i] = b.Line(widest+1, row...)
+	out := make([]string, len(rows.spans))
+	for i, row := range rows.spans {
+		out[i] = b.Line(min(widest+1, w), row...)
 	}
 	return out
+}
+
+// drawnToasts are the rows of the newest toasts, and how many did not fit.
+type drawnToasts struct {
+	spans  [][]widget.Span
+	hidden int
+}
+
+func (r *root) newest(standing []saying, w, most int) (out drawnToasts) {
+	for i, t := range slices.Backward(standing) {
+		lines := r.toast(t, min(toastWidth, w-toastEdges), most)
+		if len(out.spans)+len(lines) > most {
+			out.hidden = i + 1
+			break
+		}
+		out.spans = append(lines, out.spans...)
+	}
+	return out
+}
+
+// toastEdges are the cells before the text of a toast: the bar, which tells it from
+// what lies below also without colours, and its sign.
+const toastEdges = 4
+
+// edge is the bar at the left of a toast.
+func (r *root) edge(role theme.Role) widget.Span {
+	return widget.Span{Role: role, Text: r.theme.Box().Vertical + " "}
 }
 
 // toast is the lines of one of them, its text at most w cells wide.
@@ -187,12 +205,28 @@ func (r *root) toast(t saying, w, rows int) [][]widget.Span {
 		role, glyph = theme.Bad, theme.Cross
 	case core.Info:
 	}
-	mark := widget.Span{Role: role, Text: " " + r.theme.Glyph(glyph) + " "}
-	text := widget.WrapN(t.text, max(1, w), rows, r.theme.Glyph(theme.Ellipsis))
+	mark := widget.Span{Role: role, Text: r.theme.Glyph(glyph) + " "}
 	var out [][]widget.Span
-	for _, l := range text {
-		out = append(out, []widget.Span{mark, {Text: l}})
-		mark = widget.Span{Text: "   "}
+	for _, l := range r.told(t.text, max(1, w), rows) {
+		out = append(out, []widget.Span{r.edge(role), mark, {Text: strings.ReplaceAll(l, held, " ")}})
+		mark = widget.Span{Text: "  "}
 	}
 	return out
 }
+
+// told wraps a text to so many rows; where it is cut it says what shows the rest.
+func (r *root) told(text string, w, rows int) []string {
+	lines := widget.Wrap(text, w)
+	if len(lines) <= rows {
+		return lines
+	}
+	rest := strings.Join(lines[rows-1:], " ")
+	end := textShowsAll(r.names())
+	if room := w - widget.Cells(end); room >= minTold {
+		return append(lines[:rows-1], widget.Cut(rest, room)+end)
+	}
+	return append(lines[:rows-1], widget.Cut(rest, w))
+}
+
+// minTold is how many cells of a text are worth more than a word about its end.
+const minTold = 10

@@ -57,6 +57,8 @@ type Options struct {
 	Welcome bool
 	// Notice is said once when the dashboard opens; it may be empty.
 	Notice string
+	// Demo says once, when the dashboard opens, which keys to try.
+	Demo bool
 }
 
 // Run shows the dashboard until the user quits or ctx ends, both without an

@@ -171,9 +171,6 @@ func TestTheListOfNoticesDoesNotGrowForever(t *testing.T) {
 	if n := len(s.said); n != maxSayings {
 		t.Errorf("%d kept", n)
 	}
-	if n := len(s.toasts(time.Now())); n != maxToasts {
-		t.Errorf("%d toasts", n)
-	}
 }
 
 // keysOfAll are the keys of every action, and some that mean nothing.

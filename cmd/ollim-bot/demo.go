@@ -35,6 +35,7 @@ func (c *demoCmd) Run(p *process) (err error) {
 	if err != nil {
 		return err
 	}
+	f.demo = true
 	notice := textDemo
 	if f.plain {
 		notice = textDemoPlain

@@ -34,6 +34,7 @@ type face struct {
 	headless, readOnly, plain bool
 	theme                     string
 	fresh                     bool // nothing is set up yet
+	demo                      bool // the demo, which says what to try
 }
 
 // check refuses what does not go together, and a terminal that cannot show it.
@@ -73,9 +74,12 @@ func (p *process) show(ctx context.Context, bot *core.Bot, f face, notice string
 		}
 		return plain.Run(ctx, bot, plain.Options{Input: p.in, Output: p.out, ReadOnly: f.readOnly, Notice: notice})
 	}
+	if f.demo { // the dashboard says it in the user's keys
+		notice = ""
+	}
 	env := os.Environ()
 	return tui.Run(ctx, bot, tui.Options{
 		Input: p.in, Output: p.out, Env: env, ReadOnly: f.readOnly, Notice: notice,
-		Theme: f.theme, Config: dashboard.Dir(env), Welcome: f.fresh,
+		Theme: f.theme, Config: dashboard.Dir(env), Welcome: f.fresh, Demo: f.demo,
 	})
 }

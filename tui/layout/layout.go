@@ -11,7 +11,7 @@ type Mode uint8
 const (
 	Full     Mode = iota // every pane in a box, in two columns
 	Tabs                 // one pane at a time
-	Strip                // one line a pane
+	Strip                // one line a pane, and the focused one where there is room
 	TooSmall             // nothing but a message that says so
 )
 
@@ -30,12 +30,14 @@ type Input struct {
 	W, H  int
 	Zoom  bool
 	Focus action.Pane
+	// Writing says that the focused pane needs to be seen: it takes text, or asks.
+	Writing bool
 	// Lower is which of Chat and Logs the lower right box shows where they share
 	// one. Anything else means Chat.
 	Lower action.Pane
 	// Preset is one of Presets. Columns is by how many cells the left column is
 	// wider than it says, Rows by how many rows a pane is taller; both may be
-	// negative, and hold as far as there is room.
+	// negative, and hold as far as there is room. Step changes them.
 	Preset  string
 	Columns int
 	Rows    map[action.Pane]int
@@ -60,25 +62,53 @@ type Column struct {
 // Plan is the divided screen. Row 0 is the top line and the last row the help
 // line, in every mode but TooSmall.
 type Plan struct {
-	W, H    int
-	Mode    Mode
+	W, H int
+	Mode Mode
+	// Strip is how many cells the lines of the panes take, one line each from row
+	// 1 and column 0 on; 0 where there are none.
+	Strip   int
 	Columns []Column
 }
 
-// Divide makes the plan. Every row of the body is covered by every column.
+// Divide makes the plan. The columns and the strip cover the body without a hole
+// but for rows below a strip that are too few for a box.
 func Divide(in Input) Plan {
 	p := Plan{W: in.W, H: in.H, Mode: mode(in.W, in.H)}
 	switch {
 	case p.Mode == TooSmall:
 	case in.Zoom:
-		p.Columns = []Column{column(0, in.W, in.H, []slot{{pane: in.Focus, share: 1}})}
+		p.Columns = []Column{single(Column{W: in.W}, 1, in.H, slot{pane: in.Focus})}
 	case p.Mode == Full:
 		p.Columns = full(in)
 	case p.Mode == Tabs:
-		p.Columns = []Column{column(0, in.W, in.H, []slot{{pane: in.Focus, share: 1, tabs: action.Panes}})}
+		p.Columns = []Column{single(Column{W: in.W}, 1, in.H, slot{pane: in.Focus, tabs: action.Panes})}
+	default:
+		p.Strip, p.Columns = strip(in)
 	}
 	return p
 }
+
+// strip is how wide the lines of the panes are, and the box of the focused one
+// where there is room for it: beside the lines on a wide screen, else below. A
+// pane that is written in has all of the screen where its box would be too low.
+func strip(in Input) (int, []Column) {
+	s := slot{pane: in.Focus}
+	width, below, top := in.W, Column{W: in.W}, 1+len(action.Panes)
+	if in.W >= StripWidth+TabsWidth {
+		width, below, top = StripWidth, Column{X: StripWidth, W: in.W - StripWidth}, 1
+	}
+	rows := in.H - 3 - top
+	switch {
+	case in.Writing && rows < writingRows:
+		return 0, []Column{single(Column{W: in.W}, 1, in.H, s)}
+	case rows < 1:
+		return width, nil
+	}
+	return width, []Column{single(below, top, in.H, s)}
+}
+
+// writingRows show what is written, and what it is about.
+const writingRows = 5
 
 func mode(w, h int) Mode {
 	switch {
@@ -101,53 +131,62 @@ type slot struct {
 	tabs  []action.Pane
 }
 
+// size is under which pane the rows of a slot are kept: a shared box has one size.
+func (s slot) size() action.Pane {
+	if len(s.tabs) > 0 {
+		return s.tabs[0]
+	}
+	return s.pane
+}
+
 // budgetRows is what the budget pane can fill; more would only be empty.
 const budgetRows = 6
 
 // talk is how tall the screen must be for chat and logs to have a box each.
 const talk = 48
 
+// full is the two columns of a roomy screen.
 func full(in Input) []Column {
-	p := presetOf(in.Preset)
-	left := p.left(in)
-	a := grid{0, left, in.H, in.Rows}.column([]slot{
-		{pane: action.Budget, least: 5, most: budgetRows, share: p.shares[action.Budget]},
-		{pane: action.Schedule, least: 4, share: p.shares[action.Schedule]},
-		{pane: action.Updates, least: 3, share: p.shares[action.Updates]},
-	})
-	lower := []slot{{pane: action.Chat, least: 5, share: p.shares[action.Chat]}}
+	slots, left := in.slots(), in.left()
+	return []Column{
+		column(Column{X: 0, W: left}, 1, slots[0], in.grown(slots[0])),
+		column(Column{X: left, W: in.W - left}, 1, slots[1], in.grown(slots[1])),
+	}
+}
+
+// slots are what stands in the two columns.
+func (in Input) slots() [2][]slot {
+	shares := presetOf(in.Preset).shares
+	lower := []slot{{pane: action.Chat, least: 5, share: shares[action.Chat]}}
 	if in.H >= talk {
-		lower = append(lower, slot{pane: action.Logs, least: 5, share: p.shares[action.Logs]})
+		lower = append(lower, slot{pane: action.Logs, least: 5, share: shares[action.Logs]})
 	} else {
 		lower[0].tabs = []action.Pane{action.Chat, action.Logs}
 		if in.Lower == action.Logs {
 			lower[0].pane = action.Logs
 		}
 	}
-	b := grid{left, in.W - left, in.H, in.Rows}.column(
-		append([]slot{{pane: action.Forks, least: 8, share: p.shares[action.Forks]}}, lower...))
-	return []Column{a, b}
+	return [2][]slot{
+		{
+			{pane: action.Budget, least: 5, most: budgetRows, share: shares[action.Budget]},
+			{pane: action.Schedule, least: 4, share: shares[action.Schedule]},
+			{pane: action.Updates, least: 3, share: shares[action.Updates]},
+		},
+		append([]slot{{pane: action.Forks, least: 8, share: shares[action.Forks]}}, lower...),
+	}
 }
 
-// column stacks boxes from row 1 to the row before the last.
-func column(x, w, h int, slots []slot) Column { return grid{x, w, h, nil}.column(slots) }
-
-// grid is the place of a column on a screen of h rows, and by how many rows the
-// user has made panes taller.
-type grid struct {
-	x, w, h int
-	rows    map[action.Pane]int
+// single is a column of one box, from a row on to the row before the last.
+func single(c Column, top, h int, s slot) Column {
+	return column(c, top, []slot{s}, []int{h - 3 - top})
 }
 
-func (g grid) column(slots []slot) Column {
-	c := Column{X: g.x, W: g.w}
-	rows := g.h - 2 - len(slots) - 1
-	y := 2
-	for i, height := range grown(heights(rows, slots), slots, g.rows) {
-		c.Boxes = append(c.Boxes, Box{
-			Pane: slots[i].pane, X: g.x + 1, Y: y, W: g.w - 2, H: height, Tabs: slots[i].tabs,
-		})
-		y += height + 1
+// column stacks boxes of these heights between common borders, from a row on.
+func column(c Column, top int, slots []slot, heights []int) Column {
+	y := top + 1
+	for i, s := range slots {
+		c.Boxes = append(c.Boxes, Box{Pane: s.pane, X: c.X + 1, Y: y, W: c.W - 2, H: heights[i], Tabs: s.tabs})
+		y += heights[i] + 1
 	}
 	return c
 }

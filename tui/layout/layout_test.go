@@ -136,6 +136,33 @@ func TestLayoutsLookLikeThis(t *testing.T) {
 ..........
 ..........
 `},
+		{"one line a pane and a box below", Input{W: 44, H: 20, Focus: action.Chat}, `
+...........
+...........
+...........
+...........
+#5555555555
+#5555555555
+#5555555555
+#5555555555
+#5555555555
+###########
+`},
+		{"one line a pane and a box beside", Input{W: 120, H: 12, Focus: action.Chat}, `
+..............................
+..........#5555555555555555555
+..........#5555555555555555555
+..........#5555555555555555555
+..........#5555555555555555555
+..........####################
+`},
+		{"writing on a tiny screen", Input{W: 40, H: 10, Focus: action.Chat, Writing: true}, `
+..........
+#555555555
+#555555555
+#555555555
+##########
+`},
 		{"zoomed on a tiny screen", Input{W: 40, H: 10, Zoom: true, Focus: action.Logs}, `
 ..........
 #666666666
@@ -181,7 +208,7 @@ func draw(t *rapid.T) Input {
 	return Input{
 		W: rapid.IntRange(1, 260).Draw(t, "w"), H: rapid.IntRange(1, 90).Draw(t, "h"),
 		Zoom:  rapid.Bool().Draw(t, "zoom"),
-		Focus: rapid.SampledFrom(action.Panes).Draw(t, "focus"),
+		Focus: rapid.SampledFrom(action.Panes).Draw(t, "focus"), Writing: rapid.Bool().Draw(t, "writing"),
 		Lower: rapid.SampledFrom([]action.Pane{action.Chat, action.Logs, ""}).Draw(t, "lower"),
 
 		Preset: rapid.SampledFrom(append([]string{"", "no such"}, Presets...)).Draw(t, "preset"), Columns: rapid.IntRange(-300, 300).Draw(t, "columns"),
@@ -193,13 +220,19 @@ func TestColumnsFillTheBodyWithoutAHole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := draw(t)
 		p := Divide(in)
-		x := 0
+		x, top := 0, 2
+		switch {
+		case p.Strip == in.W:
+			top += len(action.Panes)
+		case p.Strip > 0:
+			x = p.Strip
+		}
 		for _, c := range p.Columns {
 			if c.X != x || c.W < 3 {
 				t.Fatalf("column at %d with %d cells, want it at %d", c.X, c.W, x)
 			}
 			x += c.W
-			y := 2
+			y := top
 			for _, b := range c.Boxes {
 				if b.X != c.X+1 || b.W != c.W-2 || b.Y != y || b.H < 1 {
 					t.Fatalf("box %+v in column %+v, want y %d", b, c, y)
@@ -235,6 +268,21 @@ func TestTheFocusedPaneIsOnTheScreen(t *testing.T) {
 		}
 		if got, _ := p.At(b.X, b.Y-1); got.Pane != in.Focus {
 			t.Fatalf("its title belongs to %q", got.Pane)
+		}
+	})
+}
+
+func TestAPaneThatIsWrittenInHasRoomForIt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := draw(t)
+		in.Writing = true
+		if in.Focus == action.Chat || in.Focus == action.Logs {
+			in.Lower = in.Focus
+		}
+		if p := Divide(in); p.Mode == Strip {
+			if b, ok := p.Find(in.Focus); !ok || b.H < writingRows {
+				t.Fatalf("%d rows on %d×%d", b.H, in.W, in.H)
+			}
 		}
 	})
 }

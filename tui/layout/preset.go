@@ -39,49 +39,10 @@ func presetOf(name string) preset {
 // The least width of a column that the user has narrowed.
 const leastColumn = 30
 
+// base is how wide the left column is when nobody has moved its border.
+func (p preset) base(w int) int { return min(max(w*p.eighths/8, p.least), p.most) }
+
 // left is how wide the left column is.
-func (p preset) left(in Input) int {
-	w := min(max(in.W*p.eighths/8, p.least), p.most)
-	return min(max(w+in.Columns, leastColumn), in.W-leastColumn)
-}
-
-// grown moves rows to the panes that the user has made taller, from the tallest
-// others, and away from those made smaller. Nothing falls below its least.
-func grown(heights []int, slots []slot, rows map[action.Pane]int) []int {
-	for i, s := range slots {
-		for n := rows[s.pane]; n > 0; n-- {
-			from := tallest(heights, slots, i)
-			if from < 0 {
-				break
-			}
-			heights[i]++
-			heights[from]--
-		}
-		for n := rows[s.pane]; n < 0 && heights[i] > s.least && len(slots) > 1; n++ {
-			heights[i]--
-			heights[shortest(heights, i)]++
-		}
-	}
-	return heights
-}
-
-// tallest is the slot beside one that has most above its least; -1 if none has.
-func tallest(heights []int, slots []slot, beside int) int {
-	best := -1
-	for i, s := range slots {
-		if i != beside && heights[i] > s.least && (best < 0 || heights[i]-s.least > heights[best]-slots[best].least) {
-			best = i
-		}
-	}
-	return best
-}
-
-func shortest(heights []int, beside int) int {
-	best := -1
-	for i, h := range heights {
-		if i != beside && (best < 0 || h < heights[best]) {
-			best = i
-		}
-	}
-	return best
+func (in Input) left() int {
+	return limits{presetOf(in.Preset).base(in.W), leastColumn, in.W - leastColumn}.clamp(in.Columns)
 }

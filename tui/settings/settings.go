@@ -10,8 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,15 +33,20 @@ const maxFile = 16 << 10
 
 // Dashboard is how the dashboard looked last.
 type Dashboard struct {
-	Theme   string // one of Themes; empty means the first
-	Layout  string // one of the layouts that Load is given; empty means the first
-	Columns int    // by how many cells the left column is wider than its layout says
-	Rows    map[action.Pane]int
-	Bell    bool // ring when a tool call begins to wait
-	Title   bool // say in the window's title what waits
-	Motion  bool // count seconds on the screen
+	Theme  string          // one of Themes; empty means the first
+	Layout string          // one of the layouts that Load is given; empty means the first
+	Sizes  map[string]Size // by layout
+	Bell   bool            // ring when a tool call begins to wait
+	Title  bool            // say in the window's title what waits
+	Motion bool            // count seconds on the screen
 	// Welcomed says that the first words were shown once.
 	Welcomed bool
+}
+
+// Size is what the user has moved in a layout. The zero Size is the layout's own.
+type Size struct {
+	Columns int                 // by how many cells the left column is wider than the layout says
+	Rows    map[action.Pane]int // by how many rows panes are taller
 }
 
 // Themes are the values of the theme, the first is the default.
@@ -48,10 +55,11 @@ var Themes = []string{"auto", "dark", "light", "contrast", "16"}
 // Default is the dashboard of somebody who has chosen nothing.
 func Default() Dashboard { return Dashboard{Bell: true, Title: true, Motion: true} }
 
-// The limits of what can be moved, in cells and rows.
+// The limits of what is read, in cells and rows: beyond any screen. How far a
+// pane can be moved is the layout's to say.
 const (
-	MaxColumns = 60
-	MaxRows    = 40
+	MaxColumns = 1000
+	MaxRows    = 500
 )
 
 // Problem is something wrong in a file.
@@ -91,16 +99,21 @@ func Dir(env []string) string {
 	return ""
 }
 
-// Load reads dashboard.yaml for a dashboard with these layouts. What is missing
+// Load reads dashboard.yaml for a dashboard with these layouts, at least one. What is missing
 // or wrong is as in Default.
 func Load(dir string, layouts []string) (Dashboard, []Problem) {
 	d := Default()
 	text, problems := read(dir, DashboardFile)
 	r := reader{file: DashboardFile, problems: problems}
-	for _, f := range r.fields(text) {
+	fields := r.fields(text)
+	for _, f := range fields {
 		r.dashboard(&d, f, layouts)
 	}
-	return d, r.problems
+	// An older file has the sizes of its one layout, whose name may come last.
+	for _, f := range fields {
+		r.size(&d, f, layouts)
+	}
+	return d, inOrder(r.problems)
 }
 
 // Save writes dashboard.yaml, whole or not at all. It is not forced to the disk:
@@ -137,12 +150,15 @@ func encode(d Dashboard) string {
 	}
 	word("theme", d.Theme)
 	word("layout", d.Layout)
-	if d.Columns != 0 {
-		line("columns", strconv.Itoa(d.Columns))
-	}
-	for _, p := range action.Panes {
-		if n := d.Rows[p]; n != 0 {
-			line("rows-"+string(p), strconv.Itoa(n))
+	for _, layout := range slices.Sorted(maps.Keys(d.Sizes)) {
+		size := d.Sizes[layout]
+		if size.Columns != 0 {
+			line("columns-"+layout, strconv.Itoa(size.Columns))
+		}
+		for _, p := range action.Panes {
+			if n := size.Rows[p]; n != 0 {
+				line("rows-"+string(p)+"-"+layout, strconv.Itoa(n))
+			}
 		}
 	}
 	line("bell", strconv.FormatBool(d.Bell))

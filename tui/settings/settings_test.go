@@ -30,12 +30,18 @@ func TestWhatIsSavedIsLoaded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := Dashboard{
 			Theme: rapid.SampledFrom(append([]string{""}, Themes...)).Draw(t, "theme"), Layout: rapid.SampledFrom(layouts).Draw(t, "layout"),
-			Columns: rapid.IntRange(-MaxColumns, MaxColumns).Draw(t, "columns"),
-			Bell:    rapid.Bool().Draw(t, "bell"), Title: rapid.Bool().Draw(t, "title"),
+			Bell: rapid.Bool().Draw(t, "bell"), Title: rapid.Bool().Draw(t, "title"),
 			Motion: rapid.Bool().Draw(t, "motion"), Welcomed: rapid.Bool().Draw(t, "welcomed"),
 		}
-		if n := rapid.IntRange(0, MaxRows).Draw(t, "rows"); n != 0 {
-			want.Rows = map[action.Pane]int{action.Forks: n, action.Chat: -n}
+		for _, layout := range layouts {
+			n := rapid.IntRange(0, MaxRows).Draw(t, "rows of "+layout)
+			if n == 0 {
+				continue
+			}
+			if want.Sizes == nil {
+				want.Sizes = map[string]Size{}
+			}
+			want.Sizes[layout] = Size{rapid.IntRange(-MaxColumns, MaxColumns).Draw(t, "columns of "+layout), map[action.Pane]int{action.Forks: n, action.Chat: -n}}
 		}
 		if err := Save(dir, want); err != nil {
 			t.Fatal(err)
@@ -64,6 +70,11 @@ func TestWhatIsWrongIsReportedAndIgnored(t *testing.T) {
 		"theme: dark\ncolumns: 9000\n":    `dashboard.yaml:2:10: "9000" is not possible`,
 		"theme: dark\nbell: maybe\n":      `dashboard.yaml:2:7: "maybe" is not possible`,
 		"theme: dark\nrows-kitchen: 2\n":  `dashboard.yaml:2:1: "rows-kitchen" is no setting`,
+		"columns-round: 2\n":              `dashboard.yaml:1:1: "columns-round" is no setting`,
+		"columns-: 2\n":                   `dashboard.yaml:1:1: "columns-" is no setting`,
+		"rows-chat-round: 2\n":            `dashboard.yaml:1:1: "rows-chat-round" is no setting`,
+		"rows-chat-chat: [2, 3]\n":        `dashboard.yaml:1:1: "rows-chat-chat" takes one value`,
+		"rows-chat-chat: much\n":          `dashboard.yaml:1:17: "much" is not possible`,
 		"theme: dark\ntheme: light\n":     `dashboard.yaml:2:1: `,
 		"- theme\n":                       `dashboard.yaml:1:1: this is not a list of names`,
 		"theme: \"dark\nbell: {":          "dashboard.yaml:",
@@ -76,13 +87,26 @@ func TestWhatIsWrongIsReportedAndIgnored(t *testing.T) {
 		if want == "" && len(problems) > 0 || want != "" && (len(problems) != 1 || !strings.HasPrefix(problems[0].String(), want)) {
 			t.Errorf("%.40q gives %v, want %q", text, problems, want)
 		}
-		if !d.Bell || !d.Title || d.Columns != 0 || d.Layout != "" {
+		if !d.Bell || !d.Title || d.Sizes["balanced"].Columns != 0 || d.Layout != "" {
 			t.Errorf("%.40q gives %+v", text, d)
 		}
 		for _, p := range problems {
 			if strings.ContainsRune(p.String(), 0x1b) {
 				t.Errorf("%q holds an escape", p)
 			}
+		}
+	}
+}
+
+func TestAnOlderFileHasTheSizesOfItsLayout(t *testing.T) {
+	for text, layout := range map[string]string{
+		"columns: 8\nrows-forks: -2\n":               "balanced",
+		"columns: 8\nrows-forks: -2\nlayout: chat\n": "chat",
+	} {
+		d, problems := Load(write(t, DashboardFile, text), layouts)
+		want := map[string]Size{layout: {8, map[action.Pane]int{action.Forks: -2}}}
+		if diff := cmp.Diff(want, d.Sizes); diff != "" || len(problems) > 0 {
+			t.Errorf("%q (-want +got): %v\n%s", text, problems, diff)
 		}
 	}
 }

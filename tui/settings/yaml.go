@@ -151,8 +151,6 @@ func (r *reader) dashboard(d *Dashboard, f field, layouts []string) {
 		d.Theme = r.choice(v, Themes)
 	case "layout":
 		d.Layout = r.choice(v, layouts)
-	case "columns":
-		d.Columns = r.number(v, MaxColumns)
 	case "bell":
 		d.Bell = r.yes(v, d.Bell)
 	case "title":
@@ -162,16 +160,60 @@ func (r *reader) dashboard(d *Dashboard, f field, layouts []string) {
 	case "welcomed":
 		d.Welcomed = r.yes(v, d.Welcomed)
 	default:
-		pane, ok := strings.CutPrefix(name, "rows-")
-		if !ok || !slices.Contains(action.Panes, action.Pane(pane)) {
+		if _, ok := sizeOf(name, layouts); !ok {
 			r.add(f.name, textUnknown, shown(f.name))
-			return
 		}
-		if d.Rows == nil {
-			d.Rows = map[action.Pane]int{}
-		}
-		d.Rows[action.Pane(pane)] = r.number(v, MaxRows)
 	}
+}
+
+// moved is what a field of sizes is about. An empty layout is the one that the
+// file names: older files have no other.
+type moved struct {
+	pane   action.Pane // empty for the columns
+	layout string
+}
+
+// sizeOf reads the name of a size: columns-chat, rows-updates-chat, or without
+// the layout.
+func sizeOf(name string, layouts []string) (m moved, ok bool) {
+	what, rest, _ := strings.Cut(name, "-")
+	switch what {
+	case "columns":
+		m.layout = rest
+	case "rows":
+		pane, layout, _ := strings.Cut(rest, "-")
+		m = moved{action.Pane(pane), layout}
+		if !slices.Contains(action.Panes, m.pane) {
+			return m, false
+		}
+	default:
+		return m, false
+	}
+	return m, m.layout == "" && !strings.HasSuffix(name, "-") || slices.Contains(layouts, m.layout)
+}
+
+// size takes one field of dashboard.yaml, if it is a size.
+func (r *reader) size(d *Dashboard, f field, layouts []string) {
+	m, ok := sizeOf(f.name.word, layouts)
+	if !ok || len(f.values) != 1 || f.list {
+		return
+	}
+	if m.layout == "" {
+		m.layout = cmp.Or(d.Layout, layouts[0])
+	}
+	if d.Sizes == nil {
+		d.Sizes = map[string]Size{}
+	}
+	size := d.Sizes[m.layout]
+	if m.pane == "" {
+		size.Columns = r.number(f.values[0], MaxColumns)
+	} else {
+		if size.Rows == nil {
+			size.Rows = map[action.Pane]int{}
+		}
+		size.Rows[m.pane] = r.number(f.values[0], MaxRows)
+	}
+	d.Sizes[m.layout] = size
 }
 
 func (r *reader) choice(v text, from []string) string {
