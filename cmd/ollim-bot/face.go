@@ -18,6 +18,8 @@ type face struct {
 	headless, readOnly, plain bool
 	theme                     string
 	fresh                     bool // nothing is set up yet
+	dir                       string
+	again                     func(args ...string) // ends all and begins anew with arguments
 }
 
 // check refuses what does not go together, and a terminal that cannot show it.
@@ -56,8 +58,14 @@ func (p *process) show(ctx context.Context, bot *core.Bot, f face, notice string
 		return plain.Run(ctx, bot, plain.Options{Input: p.in, Output: p.out, ReadOnly: f.readOnly, Notice: notice})
 	}
 	env := os.Environ()
-	return tui.Run(ctx, bot, tui.Options{
+	o := tui.Options{
 		Input: p.in, Output: p.out, Env: env, ReadOnly: f.readOnly, Notice: notice,
 		Theme: f.theme, Config: dashboard.Dir(env), Welcome: f.fresh,
-	})
+	}
+	if exe, err := os.Executable(); err == nil && f.fresh {
+		o.Init = []string{exe, "init", "--wait", "--data-dir", f.dir}
+		o.Restart = func() { f.again(os.Args[1:]...) }
+		o.Demo = func() { f.again("demo") }
+	}
+	return tui.Run(ctx, bot, o)
 }
