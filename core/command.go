@@ -177,6 +177,8 @@ type Outcome struct {
 	Message string  // one line for a toast: "capacity 5 → 6, full at 19:40"
 	Body    string  // a longer text, for Preview
 	Undo    Command // the inverse, or nil
+	// Costs is what Body says in a table, for the command Costs: the dearest first.
+	Costs []TaskCost
 	// Done is closed when words have been answered, or never will be; nil for
 	// commands that answer nothing. After the bot's end it may stay open.
 	Done <-chan struct{}

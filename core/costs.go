@@ -22,15 +22,15 @@ const (
 	everyRun = 1 << 20
 )
 
-// taskCost is what the runs of one task have used.
-type taskCost struct {
-	kind    routines.Kind
-	id      string
-	title   string // of the newest run
-	runs    int
-	tokens  int
-	dollars float64
-	share   float64 // of all that was spent, 0 to 1
+// TaskCost is what the runs of one task have used.
+type TaskCost struct {
+	Kind    routines.Kind
+	ID      string
+	Title   string // of the newest run
+	Runs    int
+	Tokens  int
+	Dollars float64
+	Share   float64 // of all that was spent, 0 to 1
 }
 
 // compareCosts makes a table of what the runs of each task have cost.
@@ -46,20 +46,20 @@ func (b *Bot) compareCosts(c Costs) (Outcome, error) {
 	}
 	since := b.now().AddDate(0, 0, -days)
 	list, total := sumCosts(views, since)
-	if total.runs == 0 {
+	if total.Runs == 0 {
 		return Outcome{Message: fmt.Sprintf(textNoRuns, counted(days, "day")), Body: fmt.Sprintf(textNoRuns, counted(days, "day")) + "\n"}, nil
 	}
-	head := fmt.Sprintf(textCosts, counted(days, "day"), counted(total.runs, "run"), tokens(total.tokens), dollars(total.dollars))
+	head := fmt.Sprintf(textCosts, counted(days, "day"), counted(total.Runs, "run"), tokens(total.Tokens), dollars(total.Dollars))
 	// The ledger keeps what fits into it: where it begins later, that is said.
 	if first := oldest(views).In(b.zone); first.After(since) {
 		head += fmt.Sprintf(textCostsSince, first.Format(longClock))
 	}
-	return Outcome{Message: head, Body: head + "\n\n" + costTable(list, total)}, nil
+	return Outcome{Message: head, Body: head + "\n\n" + costTable(list, total), Costs: list}, nil
 }
 
 // sumCosts adds up the runs that have ended since then, by task, the dearest
 // first, and all of them together.
-func sumCosts(views []fork.View, since time.Time) (list []taskCost, total taskCost) {
+func sumCosts(views []fork.View, since time.Time) (list []TaskCost, total TaskCost) {
 	type task struct {
 		kind routines.Kind
 		id   string
@@ -73,49 +73,49 @@ func sumCosts(views []fork.View, since time.Time) (list []taskCost, total taskCo
 		if !known {
 			i = len(list)
 			place[task{v.Kind, v.TaskID}] = i
-			list = append(list, taskCost{kind: v.Kind, id: v.TaskID, title: v.Title})
+			list = append(list, TaskCost{Kind: v.Kind, ID: v.TaskID, Title: v.Title})
 		}
-		for _, t := range []*taskCost{&list[i], &total} {
-			t.runs++
-			t.tokens += max(0, v.Usage.Tokens())
-			t.dollars += max(0, v.Usage.CostUSD)
+		for _, t := range []*TaskCost{&list[i], &total} {
+			t.Runs++
+			t.Tokens += max(0, v.Usage.Tokens())
+			t.Dollars += max(0, v.Usage.CostUSD)
 		}
 	}
 	for i := range list {
-		list[i].share = share(list[i], total)
+		list[i].Share = share(list[i], total)
 	}
-	total.share = share(total, total)
-	slices.SortStableFunc(list, func(a, b taskCost) int {
-		return cmp.Or(cmp.Compare(b.dollars, a.dollars), cmp.Compare(b.tokens, a.tokens), cmp.Compare(b.runs, a.runs), cmp.Compare(a.id, b.id))
+	total.Share = share(total, total)
+	slices.SortStableFunc(list, func(a, b TaskCost) int {
+		return cmp.Or(cmp.Compare(b.Dollars, a.Dollars), cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.ID, b.ID))
 	})
 	return list, total
 }
 
 // share is a task's part of the dollars; of the tokens where nothing has a price.
-func share(t, total taskCost) float64 {
+func share(t, total TaskCost) float64 {
 	switch {
-	case total.dollars > 0:
-		return t.dollars / total.dollars
-	case total.tokens > 0:
-		return float64(t.tokens) / float64(total.tokens)
+	case total.Dollars > 0:
+		return t.Dollars / total.Dollars
+	case total.Tokens > 0:
+		return float64(t.Tokens) / float64(total.Tokens)
 	}
 	return 0
 }
 
 // costTable gives each task a line of its own, above its numbers: these stand
 // below each other however wide the titles are, and fit on a narrow screen.
-func costTable(list []taskCost, total taskCost) string {
+func costTable(list []TaskCost, total TaskCost) string {
 	var out strings.Builder
 	const form = "%5s %6s %8s %8s %5s\n"
 	fmt.Fprintf(&out, form, "runs", "tokens", "cost", "per run", "share")
-	total.title = "all"
-	for _, t := range append([]taskCost{total}, list...) {
-		title := clean.Cut(t.title, 60)
-		if t.id != "" {
-			title += " (" + t.id + ")"
+	total.Title = "all"
+	for _, t := range append([]TaskCost{total}, list...) {
+		title := clean.Cut(t.Title, 60)
+		if t.ID != "" {
+			title += " (" + t.ID + ")"
 		}
-		fmt.Fprintf(&out, "%s\n"+form, title, strconv.Itoa(t.runs), tokens(t.tokens), dollars(t.dollars),
-			dollars(t.dollars/float64(t.runs)), fmt.Sprintf("%.0f %%", 100*t.share))
+		fmt.Fprintf(&out, "%s\n"+form, title, strconv.Itoa(t.Runs), tokens(t.Tokens), dollars(t.Dollars),
+			dollars(t.Dollars/float64(t.Runs)), fmt.Sprintf("%.0f %%", 100*t.Share))
 	}
 	return out.String()
 }

@@ -42,15 +42,15 @@ func TestTheCostsOfTasksAddUpToTheWhole(t *testing.T) {
 		var runs, tokens int
 		var spent, shares float64
 		for _, c := range list {
-			runs, tokens, spent, shares = runs+c.runs, tokens+c.tokens, spent+c.dollars, shares+c.share
+			runs, tokens, spent, shares = runs+c.Runs, tokens+c.Tokens, spent+c.Dollars, shares+c.Share
 		}
-		if runs != wantRuns || total.runs != wantRuns || tokens != wantTokens || total.tokens != wantTokens || math.Abs(spent-total.dollars) > 1e-9 {
+		if runs != wantRuns || total.Runs != wantRuns || tokens != wantTokens || total.Tokens != wantTokens || math.Abs(spent-total.Dollars) > 1e-9 {
 			rt.Fatalf("tasks %+v, total %+v, want %d runs and %d tokens", list, total, wantRuns, wantTokens)
 		}
 		if spent+float64(tokens) > 0 && math.Abs(shares-1) > 1e-9 {
 			rt.Fatalf("shares add up to %v", shares)
 		}
-		if !slices.IsSortedFunc(list, func(a, b taskCost) int { return cmp.Compare(b.dollars, a.dollars) }) {
+		if !slices.IsSortedFunc(list, func(a, b TaskCost) int { return cmp.Compare(b.Dollars, a.Dollars) }) {
 			rt.Fatalf("not by cost: %+v", list)
 		}
 	})

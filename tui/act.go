@@ -98,7 +98,7 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 		if r.snap.Busy && !r.o.ReadOnly {
 			return r.do(core.Interrupt{})
 		}
-		return r.quit()
+		return r.leaves()
 	case action.Quit:
 		return r.quit()
 	default:

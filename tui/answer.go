@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -56,6 +57,13 @@ func (r *root) answer(a pane.Answer) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
+// asking is a dialog that stays until the core has taken what it asks for.
+type asking interface {
+	dialog
+	// refused tells it why the core has not.
+	refused(why string)
+}
+
 // windower is a pane that can show the tail of a run by its id.
 type windower interface{ Show(id string) }
 
@@ -72,7 +80,10 @@ func (r *root) openPage(p pane.Page) tea.Cmd {
 
 // do runs a command. With --read-only nothing that changes the bot passes,
 // whoever asks.
-func (r *root) do(c core.Command) tea.Cmd {
+func (r *root) do(c core.Command) tea.Cmd { return r.doFor(c, nil) }
+
+// doFor is do for a dialog that waits for what comes of it; nil for none.
+func (r *root) doFor(c core.Command, d asking) tea.Cmd {
 	if _, reads := c.(core.Preview); r.o.ReadOnly && !reads {
 		r.say(core.Info, textReadOnly)
 		return nil
@@ -80,7 +91,7 @@ func (r *root) do(c core.Command) tea.Cmd {
 	if a, ok := c.(core.Answer); ok {
 		r.answering(a)
 	}
-	return r.command(doneMsg{command: c})
+	return r.command(doneMsg{command: c, asker: d})
 }
 
 func (r *root) undoLast() tea.Cmd {
@@ -103,8 +114,8 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		msg.page.loaded(msg.outcome.Body, msg.err)
 		return nil
 	}
-	if _, adds := msg.command.(core.AddTask); adds {
-		r.added(msg.err)
+	if msg.asker != nil && r.settled(msg.asker, msg.err) {
+		return nil
 	}
 	if msg.err != nil {
 		r.say(core.Alert, clean.Line(msg.err.Error()))
@@ -113,6 +124,10 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 			r.unsaid(c.Text)
 		case core.Answer:
 			delete(r.desk.answered, c.ID)
+		case core.SetBudget:
+			if p, ok := r.panes[action.Budget].(interface{ Refused() }); ok {
+				p.Refused()
+			}
 		}
 		return nil
 	}
@@ -133,6 +148,21 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		r.say(core.Info, text)
 	}
 	return nil
+}
+
+// settled tells a dialog what came of its command: it closes, or says why not.
+// It reports whether the dialog has told that, so that a toast need not.
+func (r *root) settled(d asking, err error) (told bool) {
+	i := slices.Index(r.dialogs, dialog(d))
+	switch {
+	case i < 0: // it was left meanwhile
+		return false
+	case err == nil:
+		r.dialogs = slices.Delete(r.dialogs, i, i+1)
+		return false
+	}
+	d.refused(clean.Line(err.Error()))
+	return true
 }
 
 // outcome is what is said of a command that was carried out.

@@ -48,8 +48,8 @@ var entryKeys = struct{ digits, other, set, leave key.Binding }{
 
 var welcomeKeys = struct{ around, demo, begin key.Binding }{
 	around: binding("enter", textLookAround, "enter", "q"),
-	demo:   binding("d", textTheDemo, "d"),
-	begin:  binding("i", textTheInit, "i"),
+	demo:   binding("d", textSeeDemo, "d"),
+	begin:  binding("i", textSetUp, "i"),
 }
 
 var loginKeys = struct{ copy, send, leave key.Binding }{

@@ -18,7 +18,7 @@ func TestALineIsBrokenByShiftEnterAndByAltEnter(t *testing.T) {
 		s.press("b")
 		s.send("\x1b[13;2u") // the protocol of kitty
 		s.press("c")
-		s.send("\x1b\r") // alt+enter, everywhere
+		s.send("\x1b\r")                   // alt+enter, everywhere
 		time.Sleep(200 * time.Millisecond) // an escape may have been meant by itself
 		s.press("d", "enter")
 		if d := cmp.Diff([]core.Command{core.Say{Text: "a\nb\nc\nd"}}, s.bot.done()); d != "" {

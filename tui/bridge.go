@@ -24,7 +24,8 @@ type (
 		command core.Command
 		outcome core.Outcome
 		err     error
-		page    *page // that the outcome belongs to
+		page    *page  // that the outcome belongs to
+		asker   asking // the dialog that waits for it
 		undoing bool
 	}
 )
@@ -132,8 +133,8 @@ func (r *root) woken(msg wakeMsg) urgency {
 	return soon
 }
 
-// run a command beside the program; a panic in it becomes its error.
-func (r *root) command(msg doneMsg) tea.Cmd {
+// begin runs a command beside the program; a panic in it becomes its error.
+func (r *root) begin(msg doneMsg) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(r.ctx, commandTime)
 		defer cancel()

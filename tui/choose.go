@@ -143,6 +143,14 @@ func (r *root) resizePane(columns, rows int) {
 	})
 }
 
+// windowTitle is the window's title at the start; empty leaves the window alone.
+func (r *root) windowTitle() string {
+	if !r.chosen.Title {
+		return ""
+	}
+	return windowTitle
+}
+
 // attention is the window's title, and rings when a tool call has come to wait.
 func (r *root) attention(rings bool) {
 	if r.screen == nil {

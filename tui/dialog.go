@@ -52,11 +52,22 @@ type verdict struct {
 	shut   bool
 	quit   bool
 	answer pane.Answer
+	ask    core.Command // carried out while the dialog stays until it is done
 	run    *action.Action
+	setUp  bool // begin Options.Init
+	demo   bool // leave for Options.Demo
 	toast  string
 }
 
 func (r *root) open(d dialog) { r.dialogs = append(r.dialogs, d) }
+
+// top is the dialog that has the keys, or nil.
+func (r *root) top() dialog {
+	if n := len(r.dialogs); n > 0 {
+		return r.dialogs[n-1]
+	}
+	return nil
+}
 
 func (r *root) shut() { r.dialogs = r.dialogs[:len(r.dialogs)-1] }
 
@@ -68,6 +79,9 @@ func (r *root) dialogKey(k string, msg tea.KeyPressMsg) tea.Cmd {
 	}
 	if q, ok := d.(*question); ok && k == "ctrl+c" && q.quits && q.ripe(time.Now()) {
 		return tea.Quit
+	}
+	if f, ok := d.(*form); ok && k == "ctrl+c" && f.escape() {
+		return nil
 	}
 	if k == "esc" || k == "ctrl+c" {
 		r.shut()
@@ -81,14 +95,23 @@ func (r *root) settle(v verdict) tea.Cmd {
 	if v.shut {
 		r.shut()
 	}
-	if v.quit {
+	switch {
+	case v.quit:
 		return tea.Quit
+	case v.demo:
+		r.o.Demo()
+		return tea.Quit
+	case v.setUp:
+		return r.beginSetUp()
 	}
 	if v.toast != "" {
 		r.say(core.Info, v.toast)
 	}
 	if v.run != nil {
 		return r.act(*v.run)
+	}
+	if d, ok := r.top().(asking); ok && v.ask != nil {
+		return r.doFor(v.ask, d)
 	}
 	return r.answer(v.answer)
 }

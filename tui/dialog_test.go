@@ -5,7 +5,10 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"ollimbot/core"
+	"ollimbot/tui/action"
 )
 
 func TestExactNumbersShowTheirConsequenceBeforeTheyAreSet(t *testing.T) {
@@ -31,7 +34,7 @@ func TestExactNumbersShowTheirConsequenceBeforeTheyAreSet(t *testing.T) {
 func TestExactNumbersThatCannotBeAreRefusedInWords(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("1", "e", "tab", "0", "enter")
-		s.sees("at least 1", "Ping budget, exactly")
+		s.sees("refill 0 is not possible: give 1 to 10080", "Ping budget, exactly")
 		s.press("esc")
 		s.misses("Ping budget, exactly")
 		if n := len(s.bot.done()); n != 0 {
@@ -204,5 +207,66 @@ func TestAToastThatWasReadGoesWithTheNextKey(t *testing.T) {
 		s.misses("u undoes")
 		s.press("!")
 		s.sees("capacity 6 → 7")
+	})
+}
+
+func TestExactNumbersThatAreRefusedStayToBeMended(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("1", "e")
+		s.types("999999")
+		s.sees("capacity 999999 is not possible: give 0 to 1000")
+		s.misses("full at")
+		s.press("enter")
+		s.sees("Ping budget, exactly", "999999")
+		if n := len(s.bot.done()); n != 0 {
+			t.Errorf("%d commands", n)
+		}
+		s.press("backspace", "backspace", "backspace", "enter")
+		s.misses("Ping budget, exactly")
+		s.sees("/ 999")
+	})
+}
+
+func TestARefusalOfTheCoreComesBackIntoTheEntry(t *testing.T) {
+	r := rekeyed(t, action.Keys{}, busyDay(day))
+	r.open(newEntry(r.snap.Budget.State))
+	run(t, r, r.key(press("enter")))
+	if n := len(r.dialogs); n != 1 {
+		t.Fatalf("%d dialogs", n)
+	}
+	screen := strings.Join(r.frame(), "\n")
+	if n := strings.Count(screen, "a picture of the dashboard"); n != 1 {
+		t.Errorf("the refusal stands there %d times:\n%s", n, screen)
+	}
+	r.key(press("6"))
+	if strings.Contains(strings.Join(r.frame(), "\n"), "a picture of the dashboard") {
+		t.Error("the refusal stays with other numbers")
+	}
+}
+
+// run carries out a command, and everything that it leads to.
+func run(t *testing.T, r *root, cmd tea.Cmd) {
+	t.Helper()
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			run(t, r, c)
+		}
+	case doneMsg:
+		next, _ := r.receive(msg)
+		run(t, r, next)
+	}
+}
+
+func TestTheExactEntryFitsOnASmallScreen(t *testing.T) {
+	play(t, setup{w: 40, h: 10}, func(s *stage) {
+		s.press("1", "e")
+		s.types("999999")
+		s.sees("▸ Capacity", "Refill every", "possible: give 0 to 1000", "critical ones)")
+		s.clickOn("Refill every")
+		s.sees("▸ Refill every")
 	})
 }

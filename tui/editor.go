@@ -39,8 +39,13 @@ func (r *root) edit(e pane.Edit) tea.Cmd {
 	}
 	argv := editorArgs(r.o.Env, file, e)
 	name := filepath.Base(argv[0])
+	return r.handOver(argv, func(err error) tea.Msg { return editedMsg{name, err} })
+}
+
+// handOver gives the terminal to a program until it ends.
+func (r *root) handOver(argv []string, then func(err error) tea.Msg) tea.Cmd {
 	run := &editing{ctx: r.ctx, screen: r.screen, argv: argv, env: r.o.Env, in: r.o.Input, out: r.o.Output}
-	return tea.Exec(run, func(err error) tea.Msg { return editedMsg{name, err} })
+	return tea.Exec(run, then)
 }
 
 // inside is the absolute path of a file of the data directory.
@@ -51,17 +56,22 @@ func (r *root) inside(file string) (string, error) {
 	return filepath.Join(r.snap.Root, file), nil
 }
 
-// edited looks at the terminal anew: the editor has had it.
+// edited shows the dashboard again, and says what has gone wrong.
 func (r *root) edited(msg editedMsg) urgency {
+	r.handedBack()
+	if msg.err != nil && r.ctx.Err() == nil {
+		r.say(core.Alert, editorText(msg.name, msg.err))
+	}
+	return atOnce
+}
+
+// handedBack looks at the terminal anew: another program has had it.
+func (r *root) handedBack() {
 	if w, h, ok := r.screen.Size(); ok {
 		r.w, r.h = w, h
 	}
 	r.screen.Forget()
 	r.refresh()
-	if msg.err != nil && r.ctx.Err() == nil {
-		r.say(core.Alert, editorText(msg.name, msg.err))
-	}
-	return atOnce
 }
 
 // editorArgs are the editor's words: those of VISUAL, else of EDITOR, else vi.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strconv"
 
 	"charm.land/bubbles/v2/key"
@@ -8,16 +9,19 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/budget"
-	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
 
-// entry takes exact numbers for the budget and shows what would come of them.
+// entry takes exact numbers for the budget and shows what would come of them. It
+// stays until they are set.
 type entry struct {
 	fields [2]widget.Input // capacity, minutes
 	at     int
 	fresh  [2]bool // the first digit replaces what stands there
+	first  int     // the line of the first field when it was drawn last
+	sent   bool    // the core is writing them
+	fault  string  // what the core has said against them
 }
 
 // maxDigits keeps a number far below what an int holds.
@@ -39,15 +43,29 @@ func (e *entry) numbers() (capacity, minutes int, why string) {
 		return 0, 0, textNoCapacity
 	}
 	minutes, err = strconv.Atoi(e.fields[1].Text())
-	if err != nil || minutes < 1 {
+	if err != nil {
 		return 0, 0, textNoMinutes
 	}
-	return capacity, minutes, ""
+	if err := budget.Validate(&capacity, &minutes); err != nil {
+		return 0, 0, err.Error()
+	}
+	return capacity, minutes, e.fault
 }
 
-func (e *entry) draw(l look, w, _ int) []string {
+// refused implements asking.
+func (e *entry) refused(why string) { e.sent, e.fault = false, why }
+
+// entryRows is how many lines a preview or a refusal has.
+const entryRows = 4
+
+func (e *entry) draw(l look, w, h int) []string {
 	w = min(w, 52)
-	lines := []string{widget.Blank(w)}
+	var blank []string // apart, where there is room
+	if h >= 2+len(e.fields)+entryRows {
+		blank = []string{widget.Blank(w)}
+	}
+	lines := slices.Clone(blank)
+	e.first = len(lines)
 	for i, name := range textEntryFields {
 		mark, field := "  ", l.brush
 		if i == e.at {
@@ -57,6 +75,12 @@ func (e *entry) draw(l look, w, _ int) []string {
 		unit := l.brush.Line(w-18-maxDigits-2, widget.Span{Role: theme.Dim, Text: " " + textEntryUnits[i]})
 		lines = append(lines, head+e.fields[i].Line(field, maxDigits+2, i == e.at)+unit)
 	}
+	lines = append(append(lines, blank...), e.said(l, w)...)
+	return lines[:max(0, min(h, len(lines)))]
+}
+
+// said is what would come of the numbers, or what is wrong with them.
+func (e *entry) said(l look, w int) []string {
 	text, role := textNoEffect, theme.Accent
 	capacity, minutes, why := e.numbers()
 	if why != "" {
@@ -64,19 +88,21 @@ func (e *entry) draw(l look, w, _ int) []string {
 	} else if effect := l.snap.Budget.State.Preview(l.snap.At, capacity, minutes); effect != "" {
 		text = effect
 	}
-	lines = append(lines, widget.Blank(w))
-	preview := widget.WrapN(text, w-4, 2, l.theme.Glyph(theme.Ellipsis))
-	for i := range 2 {
-		line := ""
-		if i < len(preview) {
-			line = preview[i]
-		}
-		lines = append(lines, l.brush.Line(w, widget.Span{Text: "   "}, widget.Span{Role: role, Text: line}))
+	rows := make([]string, entryRows)
+	copy(rows, widget.WrapN(text, max(1, w-4), entryRows, l.theme.Glyph(theme.Ellipsis)))
+	for i, row := range rows {
+		rows[i] = l.brush.Line(w, widget.Span{Text: "   "}, widget.Span{Role: role, Text: row})
 	}
-	return lines
+	return rows
 }
 
 func (e *entry) key(msg tea.KeyPressMsg) verdict {
+	if e.sent {
+		return verdict{}
+	}
+	if !key.Matches(msg, entryKeys.other) {
+		e.fault = ""
+	}
 	switch {
 	case key.Matches(msg, entryKeys.digits):
 		e.insert(msg.Text)
@@ -84,25 +110,31 @@ func (e *entry) key(msg tea.KeyPressMsg) verdict {
 		e.at = 1 - e.at
 	case key.Matches(msg, entryKeys.set):
 		capacity, minutes, why := e.numbers()
-		if why != "" {
-			return verdict{toast: why}
+		if why != "" { // it stands in the dialog
+			return verdict{}
 		}
-		return verdict{shut: true, answer: pane.Answer{Do: core.SetBudget{Capacity: &capacity, RefillMinutes: &minutes}}}
+		e.sent = true
+		return verdict{ask: core.SetBudget{Capacity: &capacity, RefillMinutes: &minutes}}
 	case msg.Text == "" && e.fields[e.at].Take(msg):
 		e.fresh[e.at] = false
 	}
 	return verdict{}
 }
 
-// click goes to the field under the pointer; above the first one is a blank line.
+// click goes to the field under the pointer.
 func (e *entry) click(_, y int) verdict {
-	if i := y - 1; i >= 0 && i < len(e.fields) {
+	if i := y - e.first; i >= 0 && i < len(e.fields) {
 		e.at = i
 	}
 	return verdict{}
 }
 
-func (e *entry) paste(msg tea.PasteMsg) { e.insert(msg.Content) }
+func (e *entry) paste(msg tea.PasteMsg) {
+	if !e.sent {
+		e.fault = ""
+		e.insert(msg.Content)
+	}
+}
 
 // insert takes digits and leaves the rest.
 func (e *entry) insert(s string) {

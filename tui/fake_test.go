@@ -27,6 +27,8 @@ type bot struct {
 	changed chan struct{}
 	did     []core.Command
 	reads   int // snapshots taken
+	// takes is how long a command takes; nil means no time.
+	takes func(c core.Command) time.Duration
 }
 
 func newBot(s core.Snapshot) *bot {
@@ -78,17 +80,25 @@ func (b *bot) Do(ctx context.Context, c core.Command) (core.Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return core.Outcome{}, err
 	}
+	if b.takes != nil {
+		time.Sleep(b.takes(c))
+	}
 	b.mu.Lock()
 	b.did = append(b.did, c)
 	b.mu.Unlock()
 	switch c := c.(type) {
 	case core.SetBudget:
+		if err := budget.Validate(c.Capacity, c.RefillMinutes); err != nil {
+			return core.Outcome{}, err
+		}
 		return b.setBudget(c), nil
 	case core.RestoreBudget:
 		b.change(func(s *core.Snapshot) {
 			s.Budget.State.Capacity, s.Budget.State.RefillRateMinutes = c.Capacity, c.RefillMinutes
 		})
 		return core.Outcome{Message: fmt.Sprintf("capacity back to %d", c.Capacity)}, nil
+	case core.MuteUntil:
+		return core.Outcome{Message: "muted"}, nil
 	case core.Preview:
 		return core.Outcome{Body: "You are about to fire.\nSecond line of the prompt."}, nil
 	case core.Interrupt:

@@ -8,8 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
-	"ollimbot/core/clean"
-	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -84,27 +82,34 @@ func (f *form) note(id fieldID) (text string, bad bool) {
 		return textKindRoutine, false
 	case fieldWhen:
 		if f.when.Text() == "" {
-			return f.missing(textWhenRoutine, textWhenReminder)
+			return f.missing()
 		}
 		_, text, ok := f.moment()
 		return text, !ok
 	case fieldTitle:
 		return textTitleNote, false
 	case fieldPrompt:
-		if strings.TrimSpace(f.prompt.Text()) == "" {
-			return f.missing(textPromptNote, textPromptNote)
+		if strings.TrimSpace(f.prompt.Text()) == "" && f.tried {
+			return textPromptNeeded, true
+		} else if f.prompt.Text() == "" {
+			return textPromptNote, false
 		}
 	default:
 	}
 	return "", false
 }
 
-// missing is a field without a text: a hint until enter was pressed.
-func (f *form) missing(routine, reminder string) (string, bool) {
+// missing is the second field without a text: a hint, and after enter what is
+// needed.
+func (f *form) missing() (string, bool) {
+	text := textWhenRoutine
 	if f.reminder {
-		return reminder, f.tried
+		text = textWhenReminder
 	}
-	return routine, f.tried
+	if f.tried {
+		text = textNeeded + text
+	}
+	return text, f.tried
 }
 
 // moment reads the second field; text says what it means, or what is wrong.
@@ -183,7 +188,7 @@ func (f *form) create() verdict {
 		return verdict{}
 	}
 	f.sent = true
-	return verdict{answer: pane.Answer{Do: c}}
+	return verdict{ask: c}
 }
 
 func (f *form) toggle() {
@@ -224,21 +229,8 @@ func (f *form) hint() []key.Binding {
 	return append(out, formKeys.leave)
 }
 
-// added tells the form what came of its task: it closes, or says why not.
-func (r *root) added(err error) {
-	for i, d := range r.dialogs {
-		f, ok := d.(*form)
-		if !ok || !f.sent {
-			continue
-		}
-		if err == nil {
-			r.dialogs = append(r.dialogs[:i], r.dialogs[i+1:]...)
-			return
-		}
-		f.sent, f.fault = false, clean.Line(err.Error())
-		return
-	}
-}
+// refused implements asking.
+func (f *form) refused(why string) { f.sent, f.fault = false, why }
 
 // value is what stands in a field that is no text.
 func (f *form) value(id fieldID) string {
@@ -255,6 +247,8 @@ const formName = 12
 // faultRows is how many lines a refusal may take; on a narrow screen its cure
 // needs one more.
 const (
+	noteRows    = 2
+	wrongRows   = 4 // below a field: what is wrong is of no use when its cure is cut
 	faultRows   = 2
 	faultNarrow = 40
 )
@@ -296,14 +290,15 @@ func (f *form) draw(l look, w, h int) []string {
 
 // noted is what stands below a field.
 func (f *form) noted(l look, w int, id fieldID, text string, bad bool) []string {
-	role := theme.Dim
+	role, rows := theme.Dim, noteRows
 	if bad {
+		rows = wrongRows
 		role, text = theme.Warn, l.theme.Glyph(theme.Bang)+" "+text
 	} else if id == fieldWhen && f.when.Text() != "" {
 		role = theme.Accent
 	}
 	var out []string
-	for _, s := range widget.WrapN(text, max(1, w-formName-4), 2, l.theme.Glyph(theme.Ellipsis)) {
+	for _, s := range widget.WrapN(text, max(1, w-formName-4), rows, l.theme.Glyph(theme.Ellipsis)) {
 		out = append(out, l.brush.Line(w, widget.Span{Text: widget.Blank(formName + 3)}, widget.Span{Role: role, Text: s}))
 	}
 	return out

@@ -51,7 +51,7 @@ func TestAReminderOfTheFormIsATime(t *testing.T) {
 func TestWhatIsWrongStandsBelowItsField(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("2", "n", "enter")
-		s.sees("! minute hour day month weekday")
+		s.sees("! needed: minute hour day month weekday", "! needed: what the agent shall do")
 		s.types("61 9 * * *")
 		s.sees("! column 1:")
 		s.press("enter")
@@ -103,5 +103,19 @@ func TestARefusalStandsInTheFormOnASmallScreen(t *testing.T) {
 		s.sees("✗ write budget: the disk is", "full; free some space and try", "again", "▸ Message     Ask.")
 		s.types("!")
 		s.misses("the disk is")
+	})
+}
+
+func TestWhatIsWrongWithACronLineIsSaidWhole(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("2", "n")
+		s.types("0 0 9 * * 1-5")
+		_, text, ok := readCron("0 0 9 * * 1-5", day)
+		if ok || len(text) < 80 {
+			t.Fatalf("not the case: %q", text)
+		}
+		words := strings.Fields(text)
+		s.sees("! column", words[len(words)-1])
+		s.misses("…  ")
 	})
 }

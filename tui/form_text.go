@@ -23,6 +23,8 @@ const (
 	textWhenRoutine  = "minute hour day month weekday: 0 9 * * 1-5 is weekdays at 9:00"
 	textWhenReminder = "18:30, tomorrow 9:00, 2h30m, or 2006-01-02 15:04"
 	textTitleNote    = "a few words for lists and the schedule; may be empty"
+	textNeeded       = "needed: "
+	textPromptNeeded = textNeeded + "what the agent shall do"
 	textPromptNote   = "what the bot should do, in your words"
 
 	textBadMoment  = "a time is written as 18:30, tomorrow 9:00, 2h30m, or 2006-01-02 15:04"

@@ -126,8 +126,11 @@ func TestNoToastNamesAKeyThatTheUserHasChanged(t *testing.T) {
 	r.say(core.Info, textNoPaste(r.names()))
 	r.say(core.Info, textMouseOff(r.names()))
 	namesNone(t, "toasts", r, old)
-	for _, text := range [][]welcomeLine{welcomeText(r.names()), demoText(r.names()), initText(r.names())} {
-		r.open(&welcome{shown: text, names: r.names()})
+	for _, offers := range []bool{false, true} {
+		if offers {
+			r.o.Demo, r.o.Restart, r.o.Init = func() {}, func() {}, []string{"init"}
+		}
+		r.open(r.newWelcome())
 		namesNone(t, "welcome", r, old)
 	}
 	for _, id := range []action.ID{action.TailFind, action.TailNext, action.TailWrap, action.TailRight, action.TailUp} {
@@ -180,7 +183,9 @@ func namesNone(t *testing.T, where string, r *root, old map[string]bool) {
 	for _, d := range r.dialogs {
 		note(d.hint())
 		if w, ok := d.(*welcome); ok {
-			mine[w.shown[len(w.shown)-1].key] = w.shown[len(w.shown)-1].key == "enter"
+			for _, line := range w.shown {
+				mine[line.key] = mine[line.key] || line.key == "enter"
+			}
 		}
 		if _, ok := d.(*question); ok {
 			mine["y"], mine["n"] = true, true

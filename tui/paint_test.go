@@ -238,3 +238,58 @@ func TestRedrawPaintsWhatSomethingElseHasOverwritten(t *testing.T) {
 		}
 	})
 }
+
+func TestATerminalThatTurnsLightIsFollowedAtOnce(t *testing.T) {
+	const darkFocus, lightFocus = "38;2;130;182;255", "38;2;11;87;164"
+	turn := func(s *stage, paper color.Color, says string) string {
+		s.glass.mu.Lock()
+		s.glass.vt.SetDefaultBackgroundColor(paper)
+		s.glass.mu.Unlock()
+		s.written()
+		s.send(says)
+		time.Sleep(100 * time.Millisecond)
+		return s.written()
+	}
+	play(t, setup{}, func(s *stage) {
+		if out := turn(s, color.White, "\x1b[?997;2n"); !strings.Contains(out, lightFocus) {
+			t.Error("the colours are still the dark ones")
+		}
+		if out := turn(s, color.Black, "\x1b[?997;1n"); !strings.Contains(out, darkFocus) {
+			t.Error("the colours are still the light ones")
+		}
+		if out := turn(s, color.Black, "\x1b[?997;2n"); strings.Contains(out, lightFocus) {
+			t.Error("the desktop is light, but this terminal is not")
+		}
+	})
+	play(t, setup{options: Options{Theme: "dark"}}, func(s *stage) {
+		if out := turn(s, color.White, "\x1b[?997;2n"); strings.Contains(out, "\x1b]11;?") || strings.Contains(out, lightFocus) {
+			t.Error("a chosen theme does not follow")
+		}
+	})
+}
+
+func TestTextOnABackgroundOfOursHasAColourOfOurs(t *testing.T) {
+	for _, name := range []string{"dark", "light", "contrast"} {
+		play(t, setup{options: Options{Theme: name}, snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+			s.press("2", "N", "m", "esc", "/", "1", "e") // rows, toasts, dialogs
+			s.glass.mu.Lock()
+			defer s.glass.mu.Unlock()
+			seen := 0
+			for y := range s.glass.vt.Height() {
+				for x := range s.glass.vt.Width() {
+					c := s.glass.vt.CellAt(x, y)
+					if c == nil || c.Style.Bg == nil || strings.TrimSpace(c.Content) == "" {
+						continue
+					}
+					seen++
+					if c.Style.Fg == nil {
+						t.Errorf("%s: %q at %d,%d has the terminal's own colour", name, c.Content, x, y)
+					}
+				}
+			}
+			if seen == 0 {
+				t.Errorf("%s: no background anywhere", name)
+			}
+		})
+	}
+}

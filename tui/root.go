@@ -8,6 +8,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	uv "github.com/charmbracelet/ultraviolet"
 
 	"ollimbot/core"
 	"ollimbot/core/tail"
@@ -49,6 +50,12 @@ type root struct {
 	speech  speech
 	desk    desk
 	undo    []core.Command // newest last
+	queue   queue
+	held    []tea.Msg // keys, pastes and clicks that wait for a change
+
+	// stopped is when the last answer ended; armed, until when ctrl+c quits over
+	// words that were not sent.
+	stopped, armed time.Time
 
 	// painted is when the screen was written last; due, that a paint is on its way.
 	painted time.Time
@@ -78,13 +85,12 @@ func newRoot(ctx context.Context, c Core, o Options) *root {
 // Init takes the first snapshot and paints the first frame.
 func (r *root) Init() tea.Cmd {
 	r.refresh()
-	if r.o.Notice != "" {
+	if !r.greet() && r.o.Notice != "" {
 		r.speech.say(time.Now(), core.Warn, r.o.Notice)
 	}
-	if r.o.Demo {
+	if r.o.Try {
 		r.speech.say(time.Now(), core.Info, textTry(r.keys, r.theme.ASCII()))
 	}
-	r.greet()
 	r.fail(r.screen.SetMouse(true))
 	r.paint()
 	r.askBackground()
@@ -129,6 +135,10 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		return r.waitSignal(), r.signalled(msg)
 	case tea.BackgroundColorMsg:
 		return nil, r.setDark(msg.IsDark())
+	case uv.DarkColorSchemeEvent, uv.LightColorSchemeEvent:
+		// A desktop that turned dark says nothing of this terminal's own colours.
+		r.askBackground()
+		return nil, never
 	case tea.FocusMsg:
 		r.lookKeys()
 		r.askBackground()
@@ -148,16 +158,14 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		r.refresh()
 		return nil, soon
 	case doneMsg:
-		return r.done(msg), atOnce
+		return tea.Batch(r.done(msg), r.ended(msg.command)), atOnce
 	case editedMsg:
 		return nil, r.edited(msg)
+	case setUpMsg:
+		return nil, r.setUp(msg)
 
-	case tea.KeyPressMsg:
-		return r.key(msg), atOnce
-	case tea.PasteMsg:
-		return r.paste(msg), atOnce
-	case tea.MouseClickMsg:
-		return r.click(msg.Mouse()), atOnce
+	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseClickMsg:
+		return r.input(msg), atOnce
 	case tea.MouseWheelMsg:
 		return r.wheel(msg.Mouse()), soon
 	}
@@ -220,6 +228,9 @@ func (r *root) setTheme() { r.theme = r.facts.theme(r.o, r.themeName(), r.dark) 
 // refresh takes a new snapshot and shows it to the panes.
 func (r *root) refresh() {
 	s := r.core.Snapshot()
+	if r.snap != nil && r.snap.Busy && !s.Busy {
+		r.stopped = time.Now()
+	}
 	r.snap = &s
 	r.speech.hear(s.Notices, s.At)
 	r.watch()

@@ -73,10 +73,10 @@ func (r *root) tooSmall() []string {
 	var lines []string
 	for _, said := range [][][]widget.Span{
 		{
-			{least, {Text: textNeeded + ", "}, number(r.w, layout.StripWidth), {Text: textBy}, number(r.h, layout.StripHeight), {Text: textHere}},
+			{least, {Text: textSizeNeeded + ", "}, number(r.w, layout.StripWidth), {Text: textBy}, number(r.h, layout.StripHeight), {Text: textHere}},
 			append(quit, widget.Span{Role: theme.Dim, Text: textGoesOn}),
 		},
-		{{least, {Text: textNeeded}}, quit},
+		{{least, {Text: textSizeNeeded}}, quit},
 		{{least}, quit},
 		{append([]widget.Span{least, {Text: " "}}, quit...)},
 	} {

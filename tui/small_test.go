@@ -55,17 +55,17 @@ func TestOnAStripAToolCallIsSeenUntilEscPutsItAway(t *testing.T) {
 	play(t, setup{w: 40, h: 10}, func(s *stage) {
 		s.press("5")
 		s.asks("a1", "Bash(rm x)")
-		s.sees("The main session asks to run", "Bash(rm x)", "y allow", "left")
+		s.sees("permission", "Bash(rm x)", "y allow", "left")
 		s.press("esc")
 		s.sees(" 1  Budget", "▸5", "Bash(rm x)         y n a", "y allow", "n deny")
 		s.asks("a2", "Bash(rm y)")
 		s.sees(" 1  Budget")
 		time.Sleep(time.Second)
 		s.press("y")
-		s.sees("Bash(rm y)", "asks to run") // another one
+		s.sees("Bash(rm y)", "permission") // another one
 		time.Sleep(time.Second)
 		s.press("n")
-		s.misses("asks to run")
+		s.misses("permission")
 		s.sees(" 1  Budget")
 		s.did(core.Answer{ID: "a1", Verdict: policy.Allow}, core.Answer{ID: "a2", Verdict: policy.Deny})
 	})

@@ -58,7 +58,7 @@ func TestAStormOfSizesTearsNothing(t *testing.T) {
 		case 1:
 			r.open(helpPage(r.keys, r.focus, false))
 		case 2:
-			r.open(&welcome{shown: welcomeText(r.names()), names: r.names()})
+			r.open(r.newWelcome())
 		}
 		lines := r.frame()
 		if len(lines) != r.h {

@@ -87,6 +87,10 @@ func TestCtrlCInterruptsATurnAndWithoutOneQuits(t *testing.T) {
 		s.bot.change(func(s *core.Snapshot) { s.Busy = false })
 		time.Sleep(time.Second)
 		s.press("ctrl+c")
+		s.stays() // it was meant for the answer
+		s.sees("the answer has just ended")
+		time.Sleep(2 * time.Second)
+		s.press("ctrl+c")
 		s.quits()
 	})
 }

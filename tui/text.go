@@ -27,7 +27,10 @@ const (
 
 	textReadOnly = "the dashboard is read-only; start it without --read-only to change things"
 	textNoUndo   = "nothing to undo"
-	textDemo     = "all here is real but the model"
+	textDemo     = "demo: all is real but the model"
+
+	textQuitDraft = "what you wrote is not sent: ctrl+c again quits and drops it"
+	textJustEnded = "the answer has just ended, nothing is left to interrupt; ctrl+c quits in a moment"
 
 	textUndone      = "undone: "
 	textUndoneBare  = "undone"
@@ -56,12 +59,12 @@ const (
 	textEngineProcesses = "processes: id, use, memory, age, session"
 	textNothingSpent    = "nothing spent"
 
-	textBy     = "×"
-	textNeeded = " needed"
-	textHere   = " here"
-	textQuits  = " quits"
-	textGoesOn = "; the bot goes on"
-	textOpen   = "open"
+	textBy         = "×"
+	textSizeNeeded = " needed"
+	textHere       = " here"
+	textQuits      = " quits"
+	textGoesOn     = "; the bot goes on"
+	textOpen       = "open"
 
 	textKeysRead    = "keys.yaml was read anew"
 	textThemeIs     = "theme: "
@@ -69,11 +72,6 @@ const (
 	textLayoutLater = ", once the screen is large enough"
 	textNoSizes     = "there is nothing to move: panes have borders between them on a larger screen, without the zoom"
 	textNoRoom      = "there is no more room to move"
-
-	textWelcome    = "Welcome"
-	textLookAround = "look around"
-	textTheDemo    = "the demo"
-	textTheInit    = "set it up"
 
 	textNotices   = "Notices, newest first"
 	textNoNotices = "Nothing has been said yet. What appears over the panes for a moment is kept here."
@@ -129,36 +127,8 @@ var (
 
 // themeWords name the themes.
 var themeWords = map[string]string{
-	"auto": "as the terminal's background", "dark": "dark", "light": "light", "contrast": "high contrast", "16": "the terminal's sixteen colours",
-}
-
-// welcomeText are the first words: what this is, and which keys lead on.
-func welcomeText(n action.Names) []welcomeLine {
-	return []welcomeLine{
-		{"", "ollim-bot is a personal assistant that reaches out: it runs routines and reminders in the background, and pings you within a budget."},
-		{"enter", "look around: nothing is set up yet, and nothing can go wrong"},
-		{"d", "how to see it live for a minute, without an account"},
-		{"i", "how to set it up: your names, Claude, Discord"},
-		{n.Badge(action.Help), "every key, later and at any time"},
-	}
-}
-
-func demoText(n action.Names) []welcomeLine {
-	return []welcomeLine{
-		{"", "Leave with " + quitKey(n) + ", then run:"},
-		{"", "    ollim-bot demo"},
-		{"", "All in it is real but the model; it leaves nothing behind."},
-		{"enter", "look around here first"},
-	}
-}
-
-func initText(n action.Names) []welcomeLine {
-	return []welcomeLine{
-		{"", "Leave with " + quitKey(n) + ", then run:"},
-		{"", "    ollim-bot init"},
-		{"", "It asks for your names and what to connect, and writes the first files. Run it again at any time."},
-		{"enter", "look around here first"},
-	}
+	"auto": "as the terminal's background", "dark": "dark, for dark terminals", "light": "light, for light terminals",
+	"contrast": "high contrast", "16": "the terminal's sixteen colours",
 }
 
 // quitKey is what quits, with a key or without: ctrl+c is nobody's to change.

@@ -122,7 +122,7 @@ func TestALongReasonSaysWhatShowsTheRest(t *testing.T) {
 
 func TestTheDemoSaysWhatToTryAndTearsNoPair(t *testing.T) {
 	for w := layout.StripWidth; w < 130; w += 3 {
-		play(t, setup{w: w, h: 30, options: Options{Demo: true}}, func(s *stage) {
+		play(t, setup{w: w, h: 30, options: Options{Try: true}}, func(s *stage) {
 			s.sees("1 then +", "2 then f", "5 then i")
 			s.misses("! all here")
 			s.press("!")
@@ -132,7 +132,7 @@ func TestTheDemoSaysWhatToTryAndTearsNoPair(t *testing.T) {
 		})
 	}
 	dir := config(t, "keys.yaml", "go.chat: f5\nschedule.fire: []\n")
-	play(t, setup{options: Options{Config: dir, Demo: true}}, func(s *stage) {
+	play(t, setup{options: Options{Config: dir, Try: true}}, func(s *stage) {
 		s.sees("f5 then i")
 		s.misses("2 then")
 	})

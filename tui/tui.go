@@ -57,8 +57,17 @@ type Options struct {
 	Welcome bool
 	// Notice is said once when the dashboard opens; it may be empty.
 	Notice string
-	// Demo says once, when the dashboard opens, which keys to try.
-	Demo bool
+	// Try says once, when the dashboard opens, which keys to try.
+	Try bool
+	// Init is the program, and its arguments, that asks a new user what is needed
+	// and writes it down: the welcome runs it on the terminal. Empty offers none.
+	Init []string
+	// Restart is called once Init has written something: the bot begins anew, and
+	// ctx ends. It must be set where Init is.
+	Restart func()
+	// Demo is called when the user wants to see the demo in the place of this
+	// dashboard, which ends then. Nil offers none.
+	Demo func()
 }
 
 // Run shows the dashboard until the user quits or ctx ends, both without an
@@ -66,7 +75,8 @@ type Options struct {
 func Run(ctx context.Context, c Core, o Options) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	scr := screen.New(screen.Options{Output: o.Output, Input: o.Input, Title: windowTitle})
+	r := newRoot(ctx, c, o)
+	scr := screen.New(screen.Options{Output: o.Output, Input: o.Input, Title: r.windowTitle()})
 	defer func() {
 		if e := scr.Close(); e != nil && err == nil {
 			err = fmt.Errorf("close the dashboard: %w", e)
@@ -78,7 +88,6 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 	signals, stop := scr.Watch()
 	defer stop()
 
-	r := newRoot(ctx, c, o)
 	r.screen, r.signals = scr, signals
 	if w, h, ok := scr.Size(); ok {
 		r.w, r.h = w, h

@@ -21,6 +21,8 @@ type until struct {
 	// choices are those of the moment when it was drawn last.
 	choices []choice
 	now     time.Time // of the last drawing
+	sent    bool      // the core is carrying it out
+	fault   string    // what the core has said against it
 	// Of the last drawing: the line of the first choice in sight, which one that
 	// is, and how many are.
 	first, top, seen int
@@ -32,8 +34,9 @@ type choice struct {
 	when time.Time
 }
 
-// clockField is as long as a time can be: "18:00".
-const clockField = 5
+// clockField is how much can be typed: a time is shorter, and what is none is
+// seen before it is refused.
+const clockField = 16
 
 func newUntil(ask pane.Until, s *core.Snapshot) *until {
 	u := &until{ask: ask}
@@ -51,7 +54,7 @@ func (u *until) look(s *core.Snapshot) {
 	}
 	u.choices = moments(u.now)
 	if !u.ask.Now.IsZero() {
-		u.choices = append(u.choices, choice{name: textUntilEnd + u.ask.Now.In(u.now.Location()).Format("Mon 15:04")})
+		u.choices = append(u.choices, choice{name: textUntilEnd + clockWords(s, u.ask.Now)})
 	}
 }
 
@@ -105,6 +108,9 @@ func clockTime(text string, now time.Time) (time.Time, bool) {
 
 // chosen is the moment under the pointer; why says what is wrong with it.
 func (u *until) chosen() (when time.Time, why string) {
+	if u.fault != "" {
+		return time.Time{}, u.fault
+	}
 	if u.at < len(u.choices) {
 		return u.choices[u.at].when, ""
 	}
@@ -191,7 +197,14 @@ func (u *until) row(l look, w, i int, c choice) string {
 		widget.Span{Text: widget.Fit(c.name, max(15, widget.Cells(c.name)))}, widget.Span{Role: theme.Dim, Text: when})
 }
 
+// refused implements asking.
+func (u *until) refused(why string) { u.sent, u.fault = false, why }
+
 func (u *until) key(msg tea.KeyPressMsg) verdict {
+	if u.sent {
+		return verdict{}
+	}
+	u.fault = ""
 	n := len(u.choices) + 1
 	switch {
 	case key.Matches(msg, untilKeys.up):
@@ -200,13 +213,14 @@ func (u *until) key(msg tea.KeyPressMsg) verdict {
 		u.at = (u.at + 1) % n
 	case key.Matches(msg, untilKeys.take):
 		when, why := u.chosen()
-		if why != "" {
-			return verdict{toast: why}
+		if why != "" { // it stands in the dialog
+			return verdict{}
 		}
-		return verdict{shut: true, answer: pane.Answer{Do: timed(u.ask.For, when)}}
-	case key.Matches(msg, untilKeys.digits):
+		u.sent = true
+		return verdict{ask: timed(u.ask.For, when)}
+	case msg.Text != "":
 		u.insert(msg.Text)
-	case msg.Text == "" && u.at == len(u.choices):
+	case u.at == len(u.choices):
 		u.field.Take(msg)
 	}
 	return verdict{}
@@ -214,19 +228,25 @@ func (u *until) key(msg tea.KeyPressMsg) verdict {
 
 // click goes to the choice under the pointer, and takes none.
 func (u *until) click(_, y int) verdict {
-	if i := y - u.first; i >= 0 && i < u.seen {
-		u.at = u.top + i
+	if i := y - u.first; i >= 0 && i < u.seen && !u.sent {
+		u.at, u.fault = u.top+i, ""
 	}
 	return verdict{}
 }
 
-func (u *until) paste(msg tea.PasteMsg) { u.insert(msg.Content) }
+func (u *until) paste(msg tea.PasteMsg) {
+	if !u.sent {
+		u.fault = ""
+		u.insert(msg.Content)
+	}
+}
 
-// insert takes what a time is made of, and leaves the rest.
+// insert goes to the field. Letters go there too, and are refused with it: to
+// leave them out would have enter take what was marked before.
 func (u *until) insert(s string) {
 	u.at = len(u.choices)
 	for _, r := range s {
-		if (r >= '0' && r <= '9' || r == ':') && len(u.field.Text()) < clockField {
+		if len(u.field.Text()) < clockField {
 			u.field.Insert(string(r))
 		}
 	}
@@ -252,9 +272,9 @@ func timed(c core.Command, when time.Time) core.Command {
 }
 
 var untilKeys = struct{ up, down, take, digits, leave key.Binding }{
-	up:     binding("", "", "up", "shift+tab", "k"),
-	down:   binding("↑/↓", textNextOne, "down", "tab", "j"),
+	up:     binding("", "", "up", "shift+tab"),
+	down:   binding("↑/↓", textNextOne, "down", "tab"),
 	take:   binding("enter", textSet, "enter"),
-	digits: binding("HH:MM", textType, "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", ":"),
+	digits: binding("HH:MM", textType),
 	leave:  binding("esc", textLeave, "esc"),
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -159,5 +160,87 @@ func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
 		if got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
+	}
+}
+
+func TestWhatIsNoTimeIsRefusedAndNeverTheMarkedMoment(t *testing.T) {
+	play(t, setup{snap: dayAhead}, func(s *stage) {
+		s.press("1", "m")
+		s.types("soon")
+		s.sees("at a time      soon", "a time is written as 18:30")
+		s.press("enter")
+		s.sees("Mute pings that are not critical until", "soon")
+		if n := len(s.bot.done()); n != 0 {
+			t.Errorf("%d commands", n)
+		}
+		s.press("backspace", "backspace", "backspace", "backspace")
+		s.types("jk") // letters there, too
+		s.sees("at a time      jk")
+	})
+}
+
+func TestARefusalComesBackIntoTheDialogThatAskedForIt(t *testing.T) {
+	play(t, setup{snap: dayAhead}, func(s *stage) {
+		s.press("2", "s")
+		s.types("23:45")
+		s.press("enter") // this bot refuses it
+		s.sees("Snooze", "23:45", "the disk is full")
+		if n := strings.Count(s.screen(), "the disk is full"); n != 1 {
+			t.Errorf("said %d times", n)
+		}
+		s.press("backspace")
+		s.misses("the disk is full")
+		s.sees("at a time      23:4 ")
+	})
+}
+
+func TestAMomentBeyondTheWeekHasItsDate(t *testing.T) {
+	now := time.Date(2026, 11, 21, 17, 2, 0, 0, time.UTC)
+	s := core.Snapshot{At: now, Zone: time.UTC, Schedule: core.ScheduleView{
+		DayUntil: now.Add(24 * time.Hour),
+		Tasks: []core.TaskView{
+			{ID: "aaaa1111", Kind: routines.KindRoutine, Next: time.Date(2027, 1, 1, 3, 0, 0, 0, time.UTC)},
+			{ID: "bbbb2222", Kind: routines.KindRoutine, Next: now.Add(4 * 24 * time.Hour)},
+			{ID: "cccc3333", Kind: routines.KindRoutine, Next: now.Add(9 * 24 * time.Hour)},
+		},
+	}}
+	for id, want := range map[string]string{
+		"aaaa1111": "it would not have fired before then; fires next at Fri 1 January 2027 03:00",
+		"bbbb2222": "it would not have fired before then; fires next at Wed 17:02",
+		"cccc3333": "it would not have fired before then; fires next at Mon 30 November 17:02",
+	} {
+		if got := consequence(&s, core.Snooze{ID: id}, now.Add(15*time.Hour)); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestWhereTheDayIsCutTheFiresAreAtLeastSoMany(t *testing.T) {
+	now := time.Date(2026, 3, 10, 14, 2, 0, 0, time.UTC)
+	var s core.Snapshot
+	s.At, s.Zone = now, time.UTC
+	for i := range 500 {
+		s.Schedule.Day = append(s.Schedule.Day, routines.Entry{ID: "aaaa1111", Description: "Tick", FireTime: now.Add(time.Duration(i+1) * time.Minute)})
+	}
+	s.Schedule.DayUntil = now.Add(501 * time.Minute)
+	for _, c := range []struct {
+		command core.Command
+		when    time.Duration
+		want    string
+	}{
+		{core.MuteUntil{}, time.Hour, "59 fires without a ping: 14:03 Tick, 14:04 Tick, 14:05 Tick and 56 more. Critical ones come through."},
+		{core.MuteUntil{}, 18 * time.Hour, "at least 500 fires without a ping: 14:03 Tick, 14:04 Tick, 14:05 Tick and more. Critical ones come through."},
+		{core.Snooze{ID: "aaaa1111"}, 18 * time.Hour, "skips at least 500 fires, the first at 14:03"},
+		{core.Snooze{ID: "bbbb2222"}, 18 * time.Hour, "it would not have fired before 22:23; what comes later is more than is looked at"},
+	} {
+		if got := consequence(&s, c.command, now.Add(c.when)); got != c.want {
+			t.Errorf("%T for %s: %q, want %q", c.command, c.when, got, c.want)
+		}
+	}
+	for i := range s.Schedule.Day {
+		s.Schedule.Day[i].Silent = true
+	}
+	if got, want := consequence(&s, core.MuteUntil{}, now.Add(18*time.Hour)), "no task that may ping fires until 22:23; what comes later is more than is looked at"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

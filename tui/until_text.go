@@ -23,7 +23,12 @@ const (
 
 	textMuteEnds    = "pings come through again at once"
 	textMuteNothing = "no task that may ping fires until then; critical pings come through"
+	textMuteCut     = "no task that may ping fires until %s; what comes later is more than is looked at"
 	textSnoozeEnds  = "it fires as its file says again"
+	textSnoozeCut   = "it would not have fired before %s; what comes later is more than is looked at"
+
+	textSnoozeNothing = "it would not have fired before then"
+	textAtLeast       = "at least "
 )
 
 // namedMost is how many tasks a consequence names.
@@ -57,11 +62,17 @@ func muteText(s *core.Snapshot, when time.Time) string {
 			names = append(names, clockWords(s, e.FireTime)+" "+widget.Cut(entryName(e), 24))
 		}
 	}
-	if n == 0 {
+	switch {
+	case n == 0 && cutBefore(s, when):
+		return fmt.Sprintf(textMuteCut, clockWords(s, s.Schedule.DayUntil))
+	case n == 0:
 		return textMuteNothing
 	}
-	return fmt.Sprintf("%s without a ping: %s%s. Critical ones come through.",
-		widget.Count(uint64(n), "fire"), strings.Join(names, ", "), more(n-len(names)))
+	count := widget.Count(uint64(n), "fire")
+	if cutBefore(s, when) { // what comes after the cut is not known
+		return fmt.Sprintf("%s%s without a ping: %s and more. Critical ones come through.", textAtLeast, count, strings.Join(names, ", "))
+	}
+	return fmt.Sprintf("%s without a ping: %s%s. Critical ones come through.", count, strings.Join(names, ", "), more(n-len(names)))
 }
 
 func snoozeText(s *core.Snapshot, id string, when time.Time) string {
@@ -89,17 +100,34 @@ func snoozeText(s *core.Snapshot, id string, when time.Time) string {
 			next = t.Next
 		}
 	}
-	out := "it would not have fired before then"
-	switch {
-	case n == 1:
-		out = "skips the fire at " + clockWords(s, missed)
-	case n > 1:
-		out = fmt.Sprintf("skips %d fires, the first at %s", n, clockWords(s, missed))
+	out := textSnoozeNothing
+	if n > 0 || next.IsZero() {
+		out = skipped(s, n, missed, when)
 	}
 	if !next.IsZero() {
 		out += "; fires next at " + clockWords(s, next)
 	}
 	return out
+}
+
+// skipped says how many fires a snooze takes away.
+func skipped(s *core.Snapshot, n int, first, when time.Time) string {
+	switch {
+	case n > 0 && cutBefore(s, when):
+		return fmt.Sprintf("skips %s%s, the first at %s", textAtLeast, widget.Count(uint64(n), "fire"), clockWords(s, first))
+	case n == 0 && cutBefore(s, when):
+		return fmt.Sprintf(textSnoozeCut, clockWords(s, s.Schedule.DayUntil))
+	case n == 0:
+		return textSnoozeNothing
+	case n == 1:
+		return "skips the fire at " + clockWords(s, first)
+	}
+	return fmt.Sprintf("skips %d fires, the first at %s", n, clockWords(s, first))
+}
+
+// cutBefore reports that the snapshot does not know all fires until a moment.
+func cutBefore(s *core.Snapshot, when time.Time) bool {
+	return !s.Schedule.DayUntil.IsZero() && s.Schedule.DayUntil.Before(when)
 }
 
 func more(n int) string {
@@ -116,7 +144,11 @@ func entryName(e routines.Entry) string {
 	return e.Label
 }
 
-// clockWords is a moment of the next days, with the day when it is not today's.
+// weekLong is how far away a weekday alone still says which day is meant.
+const weekLong = 6 * 24 * time.Hour
+
+// clockWords is a moment, with its weekday when it is not today's, and with its
+// date when it lies beyond this week.
 func clockWords(s *core.Snapshot, t time.Time) string {
 	zone := s.Zone
 	if zone == nil {
@@ -125,5 +157,12 @@ func clockWords(s *core.Snapshot, t time.Time) string {
 	if widget.SameDay(t, s.At, zone) {
 		return t.In(zone).Format("15:04")
 	}
-	return t.In(zone).Format("Mon 15:04")
+	switch at := t.In(zone); {
+	case t.Sub(s.At) < weekLong:
+		return at.Format("Mon 15:04")
+	case at.Year() == s.At.In(zone).Year():
+		return at.Format("Mon 2 January 15:04")
+	default:
+		return at.Format("Mon 2 January 2006 15:04")
+	}
 }

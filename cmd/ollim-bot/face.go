@@ -35,6 +35,8 @@ type face struct {
 	theme                     string
 	fresh                     bool // nothing is set up yet
 	demo                      bool // the demo, which says what to try
+	dir                       string
+	again                     func(args ...string) // ends all and begins anew with arguments
 }
 
 // check refuses what does not go together, and a terminal that cannot show it.
@@ -78,8 +80,14 @@ func (p *process) show(ctx context.Context, bot *core.Bot, f face, notice string
 		notice = ""
 	}
 	env := os.Environ()
-	return tui.Run(ctx, bot, tui.Options{
+	o := tui.Options{
 		Input: p.in, Output: p.out, Env: env, ReadOnly: f.readOnly, Notice: notice,
-		Theme: f.theme, Config: dashboard.Dir(env), Welcome: f.fresh, Demo: f.demo,
-	})
+		Theme: f.theme, Config: dashboard.Dir(env), Welcome: f.fresh, Try: f.demo,
+	}
+	if exe, err := os.Executable(); err == nil && f.fresh {
+		o.Init = []string{exe, "init", "--wait", "--data-dir", f.dir}
+		o.Restart = func() { f.again(os.Args[1:]...) }
+		o.Demo = func() { f.again("demo") }
+	}
+	return tui.Run(ctx, bot, o)
 }

@@ -21,6 +21,7 @@ import (
 type initCmd struct {
 	Hello   bool `help:"Let the bot write to you in Discord: the only sure sign that it may."`
 	Offline bool `help:"Write down the token without asking Discord about it."`
+	Wait    bool `help:"Wait for enter at the end, as the dashboard wants it that begins this."`
 }
 
 // Words of the walk.
@@ -39,22 +40,45 @@ const (
 	textBadToken     = "that is no token: copy it whole, in one line"
 	textTokenRefused = "the token was not written down: get a new one and run ollim-bot init again"
 	textInvite       = "Add the bot to a private server of yours, which lets it write to you:\n  %s\nInstall its commands for yourself:\n  %s\n"
-	textWritten      = "Written to %s. Start the bot with: ollim-bot run\n"
+	textWritten      = "Written to %s."
+	textStart        = " Start the bot with: ollim-bot run\n"
 	textRestart      = "The running bot reads it at its next start.\n"
 	textEnvWins      = "Careful: %s is also set in the environment, which goes before the file.\n"
+	textInitEnter    = "Enter goes on to the dashboard. "
 	textByHand       = "%s could not be changed safely: put %s into it by hand"
 )
 
-// Run asks for names, zone and token, checks the token against Discord and
+// Run walks through the questions. With Wait what was said at the end can be
+// read before the dashboard covers it.
+func (c *initCmd) Run(p *process) error {
+	q := &questions{p: p, in: bufio.NewReader(p.in)}
+	err := c.walk(p, q)
+	if !c.Wait {
+		return err
+	}
+	if err != nil {
+		tell(p.err, "%v", err)
+		err = errSilent
+	}
+	if e := p.printf(textInitEnter); e != nil {
+		return e
+	}
+	_, e := q.in.ReadString('\n')
+	if e != nil && !errors.Is(e, io.EOF) {
+		return fmt.Errorf("read from the terminal: %w", e)
+	}
+	return err
+}
+
+// walk asks for names, zone and token, checks the token against Discord and
 // writes .env. Whatever else stands there stays. It can be run again and again,
 // and from a pipe, one answer a line.
-func (c *initCmd) Run(p *process) error {
+func (c *initCmd) walk(p *process, q *questions) error {
 	at, err := p.open()
 	if err != nil {
 		return err
 	}
 	path := at.dir.Display() + "/" + config.EnvFile
-	q := &questions{p: p, in: bufio.NewReader(p.in)}
 	if err := p.printf(textInitIntro, path); err != nil {
 		return err
 	}
@@ -99,13 +123,26 @@ func (c *initCmd) finish(p *process, at place, refused bool) error {
 	if err := p.printf(textWritten, at.dir.Display()+"/"+config.EnvFile); err != nil {
 		return err
 	}
-	if _, running := at.dir.Running(); running {
-		if err := p.printf(textRestart); err != nil {
-			return err
-		}
+	if err := c.whatNext(p, at); err != nil {
+		return err
 	}
 	if refused {
 		return errors.New(textTokenRefused)
+	}
+	return nil
+}
+
+// whatNext says how what was written takes effect. A dashboard that waits sees to
+// that itself.
+func (c *initCmd) whatNext(p *process, at place) error {
+	if c.Wait {
+		return p.printf("\n")
+	}
+	if err := p.printf(textStart); err != nil {
+		return err
+	}
+	if _, running := at.dir.Running(); running {
+		return p.printf(textRestart)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (c *runCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	f.fresh = at.unset()
+	f.fresh, f.dir = at.unset(), at.dir.Root()
 	ctx, stop := p.context()
 	defer stop()
 	return p.serve(ctx, at, serving{face: f, model: m, discord: true})
@@ -68,14 +68,15 @@ func (p *process) serve(ctx context.Context, at place, s serving) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	var again atomic.Bool
+	var next atomic.Pointer[[]string]
+	s.again = func(args ...string) {
+		next.Store(&args)
+		stop()
+	}
 	var bot *core.Bot
 	options := core.Options{
 		Dir: at.dir, Env: at.env, Engine: s.model.engine(log), EngineName: s.model.name, Log: log, Book: book, Version: version, Idle: tidyMemory,
-		Restart: func() {
-			again.Store(true)
-			stop()
-		},
+		Restart: func() { s.again(os.Args[1:]...) },
 	}
 	if s.discord {
 		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }
@@ -95,20 +96,20 @@ func (p *process) serve(ctx context.Context, at place, s serving) error {
 			log.Info("engine", "note", s.model.notice)
 		}
 	}
-	if err := errors.Join(p.together(ctx, bot, log, s), book.Close()); err != nil || !again.Load() {
+	if err := errors.Join(p.together(ctx, bot, log, s), book.Close()); err != nil || next.Load() == nil {
 		return err
 	}
-	return restart()
+	return restart(*next.Load())
 }
 
-// restart replaces this process by a fresh one with the same arguments: after
+// restart replaces this process by a fresh one with these arguments: after
 // everything has stopped, so that nothing is shared by the two.
-func restart() error {
+func restart(args []string) error {
 	exe, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("restart: %w", err)
 	}
-	if err := syscall.Exec(exe, os.Args, os.Environ()); err != nil {
+	if err := syscall.Exec(exe, append(os.Args[:1:1], args...), os.Environ()); err != nil {
 		return fmt.Errorf("restart %s: %w", exe, err)
 	}
 	return nil

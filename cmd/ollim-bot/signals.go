@@ -7,7 +7,8 @@ import (
 )
 
 // context ends when the user or the system wants the program to end. A lost
-// terminal (SIGHUP) is treated alike, so that everything is put away.
+// terminal (SIGHUP) and SIGQUIT are treated alike, so that everything is put
+// away: the runtime's own answer to SIGQUIT would leave the terminal raw.
 func (p *process) context() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 }

@@ -30,10 +30,12 @@ func TestInARealTerminal(t *testing.T) {
 		}
 		return string(out)
 	}
-	sees := func(text string) {
+	keys := func(keys ...string) { t.Helper(); tmux(append([]string{"send-keys", "-t", "0"}, keys...)...) }
+	// presses keys again and again until a text is seen.
+	presses := func(text string, every time.Duration, pressed ...string) {
 		t.Helper()
 		deadline := time.After(patience)
-		tick := time.NewTicker(20 * time.Millisecond)
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			screen := tmux("capture-pane", "-p", "-t", "0")
@@ -44,17 +46,31 @@ func TestInARealTerminal(t *testing.T) {
 			case <-deadline:
 				t.Fatalf("the screen never shows %q:\n%s", text, screen)
 			case <-tick.C:
+				if len(pressed) > 0 {
+					keys(pressed...)
+				}
 			}
 		}
 	}
-	keys := func(keys ...string) { t.Helper(); tmux(append([]string{"send-keys", "-t", "0"}, keys...)...) }
+	sees := func(text string) { t.Helper(); presses(text, 20*time.Millisecond) }
 
 	tmux("-u", "new-session", "-d", "-x", "120", "-y", "40", "sh")
-	defer tmux("kill-server") // ours alone: it listens on a socket in our directory
-	keys(built(t)+" run --engine script --data-dir "+filepath.Join(dir, "data")+"; echo it ended with $?", "Enter")
+	defer tmux("kill-server")                  // ours alone: it listens on a socket in our directory
+	program := filepath.Join(dir, "ollim-bot") // begins itself by its own path
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	keys(program+" run --engine script --data-dir "+filepath.Join(dir, "data")+"; echo it ended with $?", "Enter")
 	sees("Welcome")
+	keys("i")
+	sees("What is your name?") // on the shell's screen, for the set-up
+	keys("Ada", "Enter", "Enter", "Enter", "Enter")
+	sees("Enter goes on to the dashboard")
 	keys("Enter")
-	sees("4 Forks")
+	sees("! no model") // of a bot that has begun anew
+	if env, err := os.ReadFile(filepath.Join(dir, "data", ".env")); !strings.Contains(string(env), "OLLIM_USER_NAME=Ada") {
+		t.Errorf("the set-up has written %q, %v", env, err)
+	}
 	keys("C-p")
 	sees("Actions")
 	keys("Escape")
@@ -73,4 +89,12 @@ func TestInARealTerminal(t *testing.T) {
 	if strings.Contains(tmux("capture-pane", "-p", "-t", "0"), "Ping budget") {
 		t.Error("the dashboard left something on the screen")
 	}
+
+	keys("clear; HOME="+filepath.Join(dir, "new")+" "+program+" run --engine script; echo the demo ended with $?", "Enter")
+	sees("Welcome")
+	keys("d")
+	sees("demo: all is real")
+	keys("C-\\\\") // no signal while the dashboard has the terminal
+	keys("q")
+	presses("the demo ended with 0", 500*time.Millisecond, "y") // forks may run by now
 }

@@ -293,3 +293,15 @@ func TestDocsKeysIsTheTable(t *testing.T) {
 		t.Errorf("docs/keys.md is stale; write it with: go test ./tui/action -update\n%s", d)
 	}
 }
+
+func TestUpdatesAreNotHandedOverInAFork(t *testing.T) {
+	deliver, _ := Get(Updates, UpdatesDeliver)
+	s := core.Snapshot{Updates: []updates.Update{{Key: "u"}}}
+	if why := deliver.Off(s); why != "" {
+		t.Errorf("off without a fork: %s", why)
+	}
+	s.Fork = &core.Banner{}
+	if deliver.Off(s) == "" {
+		t.Error("offered in a fork, where the core refuses it")
+	}
+}

@@ -110,6 +110,13 @@ func noUpdates(s core.Snapshot) string {
 	return ""
 }
 
+func noDelivery(s core.Snapshot) string {
+	if s.Fork != nil {
+		return offInFork
+	}
+	return noUpdates(s)
+}
+
 func noForks(s core.Snapshot) string {
 	if len(s.Forks) == 0 {
 		return offForks

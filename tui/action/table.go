@@ -102,7 +102,7 @@ var updatesRows = []Action{
 	},
 	{
 		ID: UpdatesDeliver, Pane: Updates, Keys: []string{"d"}, Title: "Hand all updates to the main session now; it answers at once",
-		Short: "deliver now", Hint: deliverHint, Off: noUpdates, Writes: true,
+		Short: "deliver now", Hint: deliverHint, Off: noDelivery, Writes: true,
 	},
 	{
 		ID: UpdatesUp, Pane: Updates, Keys: []string{"up", "k"}, Title: "Select the update above", Short: "select",

@@ -6,6 +6,7 @@ const (
 	offFastest  = "a token every minute is as fast as it gets"
 	offSchedule = "nothing is scheduled"
 	offUpdates  = "there is no pending update"
+	offInFork   = "updates go to the main session; leave the fork first"
 	offForks    = "no run yet"
 	offLogin    = "the engine needs no login now"
 	offLive     = "no run is waiting or running"

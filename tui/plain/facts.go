@@ -67,7 +67,7 @@ func (m *machine) costs(rest string) {
 		return
 	}
 	if o, ok := m.carryOut(core.Costs{Days: days}); ok {
-		m.answer(kindCosts, costsText(o.Body))
+		m.answer(kindCosts, costsText(o))
 	}
 }
 

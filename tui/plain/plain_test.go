@@ -112,7 +112,7 @@ func (b *bot) Do(_ context.Context, c core.Command) (core.Outcome, error) {
 	case core.Preview:
 		return core.Outcome{Body: "Good morning"}, nil
 	case core.Costs:
-		return core.Outcome{Body: "nothing yet\n"}, nil
+		return core.Outcome{Message: "nothing yet"}, nil
 	case core.Describe:
 		return core.Outcome{Body: described}, nil
 	case core.Slash:

@@ -2,6 +2,7 @@ package plain
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -172,19 +173,12 @@ func tailText(l tail.Line) string {
 	return string(l.Kind) + ": " + l.Text
 }
 
-// costsText makes sentences of the table of costs: its heading, then a line for
-// each task. A row of another shape is read as it is.
-func costsText(table string) string {
-	var lines []string
-	for line := range strings.Lines(table) {
-		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "runs ") {
-			continue
-		}
-		if len(lines) == 0 {
-			lines = append(lines, sumText(line))
-			continue
-		}
-		lines = append(lines, costText(line))
+// costsText makes sentences of what runs have cost: all of them, then a line for
+// each task.
+func costsText(o core.Outcome) string {
+	lines := []string{sumText(o.Message)}
+	for _, t := range o.Costs {
+		lines = append(lines, costText(t))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -204,18 +198,28 @@ func sumText(line string) string {
 	return spoken(strings.Join(words, " "))
 }
 
-// costText reads "4  45k  $0.12  $0.0300  43 %  Email sweep (aaaa1111)".
-func costText(row string) string {
-	f := strings.Fields(row)
-	if len(f) < 7 || f[5] != "%" || !strings.HasPrefix(f[2], "$") || !strings.HasPrefix(f[3], "$") {
-		return spoken(row)
+func costText(t core.TaskCost) string {
+	title := t.Title
+	if t.ID != "" {
+		title += " (" + t.ID + ")"
 	}
-	runs := f[0] + " runs"
-	if f[0] == "1" {
-		runs = "1 run"
+	tokens := strconv.Itoa(t.Tokens)
+	switch {
+	case t.Tokens >= 999_500:
+		tokens = fmt.Sprintf("%.1f million", float64(t.Tokens)/1e6)
+	case t.Tokens >= 1000:
+		tokens = fmt.Sprintf("%.0f thousand", float64(t.Tokens)/1e3)
 	}
-	return fmt.Sprintf("%s: %s, %s tokens, %s dollars, %s dollars a run, %s percent of all",
-		strings.Join(f[6:], " "), runs, tokensText(f[1]), f[2][1:], f[3][1:], f[4])
+	return fmt.Sprintf("%s: %s, %s tokens, %s, %s a run, %.0f percent of all",
+		title, count(t.Runs, "run"), tokens, dollarsText(t.Dollars), dollarsText(t.Dollars/float64(max(1, t.Runs))), 100*t.Share)
+}
+
+// dollarsText has more digits where few cents would be none.
+func dollarsText(d float64) string {
+	if d > 0 && d < 0.1 {
+		return fmt.Sprintf("%.4f dollars", d)
+	}
+	return fmt.Sprintf("%.2f dollars", d)
 }
 
 // tokensText is a number of tokens in words: "45 thousand", "1.2 million".

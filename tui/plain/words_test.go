@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core"
 	"ollimbot/core/tail"
 )
 
@@ -87,18 +88,17 @@ func TestLengthsAreWords(t *testing.T) {
 	}
 }
 
-func TestTheTableOfCostsBecomesSentences(t *testing.T) {
-	got := costsText(`last 7 days: 5 runs, 51k tokens, $0.12; the runs that are known begin on Sat 2026-11-21 16:19
-
-  runs   tokens       cost    per run   share  task
-     4      45k      $0.12    $0.0300    88 %  Email sweep (aaaa1111)
-     1     1.2M      $0.00      $0.00    12 %  Tea
-a row of another shape
-`)
+func TestCostsAreToldInSentences(t *testing.T) {
+	got := costsText(core.Outcome{
+		Message: "last 7 days: 5 runs, 51k tokens, $0.12; the runs that are known begin on Sat 2026-11-21 16:19",
+		Costs: []core.TaskCost{
+			{Title: "Email sweep", ID: "aaaa1111", Runs: 4, Tokens: 45_200, Dollars: 0.12, Share: 0.88},
+			{Title: "Tea", Runs: 1, Tokens: 1_200_000, Share: 0.12},
+		},
+	})
 	want := `last 7 days: 5 runs, 51 thousand tokens, 0.12 dollars; the runs that are known begin on Sat 2026-11-21 16:19
 Email sweep (aaaa1111): 4 runs, 45 thousand tokens, 0.12 dollars, 0.0300 dollars a run, 88 percent of all
-Tea: 1 run, 1.2 million tokens, 0.00 dollars, 0.00 dollars a run, 12 percent of all
-a row of another shape`
+Tea: 1 run, 1.2 million tokens, 0.00 dollars, 0.00 dollars a run, 12 percent of all`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

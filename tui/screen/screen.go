@@ -24,7 +24,8 @@ type Options struct {
 	Output io.Writer
 	// Input is put into raw mode where it is a terminal; it may be nil.
 	Input io.Reader
-	// Title is the window's title; it must be free of control characters.
+	// Title is the window's title; it must be free of control characters. Empty
+	// leaves the window's own, until SetTitle.
 	Title string
 }
 
@@ -84,6 +85,9 @@ func (s *Screen) Open() error {
 	s.open, s.shown, s.mouse = true, nil, false
 	if s.title == "" {
 		s.title = s.o.Title
+	}
+	if s.title == "" {
+		return s.write(pushTitle + enter)
 	}
 	return s.write(pushTitle + titled(s.title) + enter)
 }

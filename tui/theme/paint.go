@@ -2,6 +2,7 @@ package theme
 
 import (
 	"image/color"
+	"strings"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -13,6 +14,10 @@ type Theme struct {
 	options Options
 	open    [numRoles]string
 	shut    [numRoles]string
+	// inside are the ends of other roles as they are inside one that has a
+	// background and a foreground: on its background the terminal's own
+	// foreground, which they end in, may not be readable.
+	inside  [numRoles]*strings.Replacer
 	glyphs  *[numGlyphs]string
 	borders Borders
 }
@@ -39,18 +44,40 @@ func New(o Options) *Theme {
 	for r := range numRoles {
 		t.open[r], t.shut[r] = o.sequences(r)
 	}
+	for r := range numRoles {
+		t.inside[r] = t.insideOf(r)
+	}
 	return t
+}
+
+// insideOf makes the replacements of a role; nil where it needs none.
+func (t *Theme) insideOf(r Role) *strings.Replacer {
+	fg, bg := t.options.Colours(r)
+	if fg == nil || bg == nil {
+		return nil
+	}
+	front := ansi.Style{}.ForegroundColor(fg).String()
+	var pairs []string
+	for _, end := range t.shut {
+		if strings.HasSuffix(end, "39m") { // not one that ends a background too
+			pairs = append(pairs, end, end+front)
+		}
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 // Options says what the theme was built with.
 func (t *Theme) Options() Options { return t.options }
 
 // Paint gives s the colours of the role. What it opens it closes again, and no
-// more: a word painted inside a Select row keeps the row's background. An
-// empty s stays empty.
+// more: a word painted inside a Select row keeps the row's background, and what
+// follows it gets the row's foreground back. An empty s stays empty.
 func (t *Theme) Paint(r Role, s string) string {
 	if r >= numRoles || s == "" || t.open[r] == "" {
 		return s
+	}
+	if t.inside[r] != nil && strings.IndexByte(s, '\x1b') >= 0 {
+		s = t.inside[r].Replace(s)
 	}
 	return t.open[r] + s + t.shut[r]
 }

@@ -294,3 +294,36 @@ func BenchmarkPaint(b *testing.B) {
 		_ = th.Paint(Accent, "Email sweep")
 	}
 }
+
+// A theme may be chosen on a terminal of the other kind.
+func TestABackgroundNeverComesWithoutAForeground(t *testing.T) {
+	for name, palette := range map[string]*[numRoles]colour{
+		"dark": &darkPalette, "light": &lightPalette, "contrast on dark": &contrastDark, "contrast on light": &contrastLight,
+	} {
+		for r, c := range palette {
+			if (c.bg != 0 && c.fg == 0) || (c.bg16 != 0 && c.fg16 == 0) {
+				t.Errorf("%s, role %d: a background without a foreground", name, r)
+			}
+			if c.bg != 0 && contrast(c.fg, c.bg) < 7 {
+				t.Errorf("%s, role %d: contrast %.2f", name, r, contrast(c.fg, c.bg))
+			}
+		}
+	}
+}
+
+func TestWordsInsideASelectedRowLeaveItsForeground(t *testing.T) {
+	for _, profile := range []int{256, 1 << 24} {
+		for _, dark := range []bool{true, false} {
+			th := New(Options{Dark: dark, Profile: profile})
+			row := th.Paint(Select, "in 39m "+th.Paint(Accent, "sweep")+" after")
+			if ansi.Strip(row) != "in 39m sweep after" {
+				t.Errorf("the text is %q", ansi.Strip(row))
+			}
+			_, after, _ := strings.Cut(row, "sweep")
+			fg, _ := th.Options().Colours(Select)
+			if want := th.shut[Accent] + (ansi.Style{}).ForegroundColor(fg).String() + " after"; !strings.HasPrefix(after, want) {
+				t.Errorf("behind the word: %q, want %q", after, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core"
+)
+
+// leaves decides what ctrl+c does where no answer runs: it ends the bot, but not
+// when it was meant for an answer that has just ended, and not over words that
+// would be lost.
+func (r *root) leaves() tea.Cmd {
+	now := time.Now()
+	switch {
+	case now.Sub(r.stopped) < lateInterrupt:
+		r.say(core.Info, textJustEnded)
+		return nil
+	case r.drafted() && now.After(r.armed):
+		r.armed = now.Add(toastTime)
+		r.say(core.Warn, textQuitDraft)
+		return nil
+	}
+	return r.quit()
+}
+
+// lateInterrupt is how long after an answer ctrl+c still means that answer.
+const lateInterrupt = 2 * time.Second
+
+// drafted reports that something is written that has not been sent.
+func (r *root) drafted() bool {
+	for _, p := range r.panes {
+		if d, ok := p.(interface{ Draft() string }); ok && d.Draft() != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,80 @@
+package tui
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core"
+)
+
+func TestCtrlCAsksBeforeItDropsWhatIsWritten(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("5", "i")
+		s.types("half a thought")
+		s.press("ctrl+c")
+		s.stays()
+		s.sees("what you wrote is not sent", "quits and drops it")
+		time.Sleep(5 * time.Second)
+		s.press("ctrl+c") // the question was forgotten meanwhile
+		s.stays()
+		s.press("ctrl+c")
+		s.quits()
+	})
+}
+
+func TestCtrlCAsksForADraftOfAnotherPane(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("5", "i")
+		s.types("half a thought")
+		s.press("esc", "2", "ctrl+c")
+		s.stays()
+		s.sees("what you wrote is not sent")
+	})
+}
+
+func TestCtrlCThatComesTooLateForAnAnswerDoesNotQuit(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.bot.change(func(s *core.Snapshot) { s.Busy = true })
+		time.Sleep(100 * time.Millisecond)
+		s.bot.change(func(s *core.Snapshot) { s.Busy = false })
+		time.Sleep(100 * time.Millisecond)
+		s.press("ctrl+c", "ctrl+c", "ctrl+c")
+		s.stays()
+		s.sees("the answer has just ended")
+		time.Sleep(3 * time.Second)
+		s.press("ctrl+c")
+		s.quits()
+	})
+}
+
+func TestCtrlCNeverDropsAHalfWrittenTask(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("2", "n")
+		s.types("0 9")
+		s.press("ctrl+c")
+		s.sees("A new routine or reminder", "drops what you wrote")
+		s.press("ctrl+c")
+		s.misses("A new routine or reminder")
+		s.stays()
+	})
+}
+
+func TestAWindowKeepsItsTitleWhereThatWasChosen(t *testing.T) {
+	dir := config(t)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "dashboard.yaml"), []byte("title: false\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, o := range map[bool]Options{false: {Config: dir}, true: {}} {
+		play(t, setup{options: o}, func(s *stage) {
+			if got := strings.Contains(s.written(), "\x1b]2;"); got != want {
+				t.Errorf("the window is named: %v, want %v", got, want)
+			}
+		})
+	}
+}

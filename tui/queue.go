@@ -1,0 +1,162 @@
+package tui
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core"
+	"ollimbot/tui/action"
+)
+
+// queue brings the commands of the user to the core in the order of the keys.
+// Those that write a small file and can be undone are quick: they run one after
+// the other, and what changes the bot waits for those before it. Of the others,
+// which may take seconds, each kind has a lane: nothing but its own kind waits
+// for it.
+type queue struct {
+	waiting []doneMsg // oldest first
+	busy    map[string]bool
+}
+
+// quick is the lane of what can be undone, and of undoing it.
+const quick = "quick"
+
+// talk is the lane of what the conversation takes in its order.
+const talk = "talk"
+
+// laneOf is the lane of a command; empty for one that waits for nothing: what
+// only reads, and what stops something.
+func laneOf(c core.Command) string {
+	switch c.(type) {
+	case core.Preview, core.Describe, core.Costs, core.Interrupt, core.StopFork:
+		return ""
+	case core.SetBudget, core.RestoreBudget, core.DiscardUpdate, core.RestoreUpdate,
+		core.Snooze, core.Pause, core.MuteUntil, core.AddTask, core.RemoveTask:
+		return quick
+	case core.Say, core.DeliverNow, core.ExitFork, core.ResumeFork, core.Click, core.Slash:
+		return talk
+	}
+	return fmt.Sprintf("%T", c)
+}
+
+// changes reports that a quick command is under way, or waits.
+func (q *queue) changes() bool {
+	if q.busy[quick] {
+		return true
+	}
+	for _, m := range q.waiting {
+		if laneOf(m.command) == quick {
+			return true
+		}
+	}
+	return false
+}
+
+// ready takes out what may begin now.
+func (q *queue) ready() []doneMsg {
+	taken := map[string]bool{}
+	for lane := range q.busy {
+		taken[lane] = true
+	}
+	var out, kept []doneMsg
+	for _, m := range q.waiting {
+		lane := laneOf(m.command)
+		if taken[lane] || taken[quick] {
+			kept = append(kept, m)
+		} else {
+			out = append(out, m)
+			q.busy[lane] = true
+		}
+		taken[lane] = true
+	}
+	q.waiting = kept
+	return out
+}
+
+// command runs a command beside the program, once it is its turn.
+func (r *root) command(msg doneMsg) tea.Cmd {
+	if laneOf(msg.command) == "" {
+		return r.begin(msg)
+	}
+	r.queue.waiting = append(r.queue.waiting, msg)
+	return r.advance()
+}
+
+// advance begins what need not wait any longer.
+func (r *root) advance() tea.Cmd {
+	if r.queue.busy == nil {
+		r.queue.busy = map[string]bool{}
+	}
+	var cmds []tea.Cmd
+	for _, m := range r.queue.ready() {
+		cmds = append(cmds, r.begin(m))
+	}
+	return tea.Batch(cmds...)
+}
+
+// ended makes room for what waited for a command, and then takes the keys that
+// were held for it: what they mean depends on what it has come to.
+func (r *root) ended(c core.Command) tea.Cmd {
+	delete(r.queue.busy, laneOf(c))
+	cmds := []tea.Cmd{r.advance()}
+	for len(r.held) > 0 && !r.waits(r.held[0]) {
+		msg := r.held[0]
+		r.held = r.held[1:]
+		cmds = append(cmds, r.take(msg))
+	}
+	return tea.Batch(cmds...)
+}
+
+// maxHeld is how many keys may be held. Nobody presses more within a moment; a
+// disk that hangs must not make them pile up.
+const maxHeld = 256
+
+// input takes what the user does, in its order. While a quick change is under
+// way, what depends on it is held for that moment, and so is all behind it: keys
+// that are pressed without waiting do what they do with waiting.
+func (r *root) input(msg tea.Msg) tea.Cmd {
+	if k, ok := msg.(tea.KeyPressMsg); ok && k.String() == "ctrl+c" {
+		r.held = nil
+		return r.take(msg)
+	}
+	if len(r.held) > 0 || r.waits(msg) {
+		if len(r.held) < maxHeld {
+			r.held = append(r.held, msg)
+		}
+		return nil
+	}
+	return r.take(msg)
+}
+
+// take gives what the user does to whoever it is for.
+func (r *root) take(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return r.key(msg)
+	case tea.PasteMsg:
+		return r.paste(msg)
+	case tea.MouseClickMsg:
+		return r.click(msg.Mouse())
+	}
+	return nil
+}
+
+// waits reports whether what the user does depends on a change that is under way.
+func (r *root) waits(msg tea.Msg) bool {
+	if !r.queue.changes() {
+		return false
+	}
+	k, pressed := msg.(tea.KeyPressMsg)
+	switch {
+	case len(r.dialogs) > 0:
+		return !pressed || k.String() != "esc"
+	case r.panes[r.focus].Capture():
+		return false
+	case !pressed:
+		_, clicked := msg.(tea.MouseClickMsg)
+		return clicked
+	}
+	a, ok := r.keys.ByKey(r.focus, k.String(), *r.snap)
+	return ok && (a.Writes || a.ID == action.Palette)
+}
