@@ -124,10 +124,6 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 			r.unsaid(c.Text)
 		case core.Answer:
 			delete(r.desk.answered, c.ID)
-		case core.SetBudget:
-			if p, ok := r.panes[action.Budget].(interface{ Refused() }); ok {
-				p.Refused()
-			}
 		}
 		return nil
 	}

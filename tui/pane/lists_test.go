@@ -17,15 +17,6 @@ import (
 	"ollimbot/tui/pane"
 )
 
-func capacityOf(t *testing.T, a pane.Answer) int {
-	t.Helper()
-	set, ok := a.Do.(core.SetBudget)
-	if !ok || set.Capacity == nil || set.RefillMinutes != nil {
-		t.Fatalf("a change of the capacity wanted, got %#v", a)
-	}
-	return *set.Capacity
-}
-
 func TestBudgetKeysAnswerWithCommands(t *testing.T) {
 	for id, want := range map[action.ID]core.SetBudget{
 		action.CapacityUp: {Capacity: ptr(6)}, action.CapacityDown: {Capacity: ptr(4)},
@@ -39,32 +30,6 @@ func TestBudgetKeysAnswerWithCommands(t *testing.T) {
 }
 
 func ptr(n int) *int { return &n }
-
-func TestAKeyHeldDownCountsEveryPress(t *testing.T) {
-	s := open("budget")
-	if n := capacityOf(t, s.do(action.CapacityUp, action.CapacityUp)); n != 7 {
-		t.Errorf("two presses from 5 ask for %d", n)
-	}
-	s.next(func(c *core.Snapshot) { c.Budget.State.Capacity = 6 }) // the first has arrived
-	if n := capacityOf(t, s.do(action.CapacityUp)); n != 8 {
-		t.Errorf("a third press asks for %d", n)
-	}
-	s.next(func(c *core.Snapshot) { c.Budget.State.Capacity = 8 })
-	if n := capacityOf(t, s.do(action.CapacityDown)); n != 7 {
-		t.Errorf("back from 8 asks for %d", n)
-	}
-}
-
-func TestARefusedChangeIsForgotten(t *testing.T) {
-	s := open("budget")
-	s.do(action.CapacityUp)
-	for range 5 {
-		s.next(func(*core.Snapshot) {})
-	}
-	if n := capacityOf(t, s.do(action.CapacityUp)); n != 6 {
-		t.Errorf("asks for %d", n)
-	}
-}
 
 func TestBudgetFloorsSayWhy(t *testing.T) {
 	s := open("budget")

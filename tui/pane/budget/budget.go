@@ -19,9 +19,6 @@ type Pane struct {
 	version uint64
 	seen    seen
 	cache   widget.Cache[key]
-	// capacity and refill are changes that were asked for and may not be in the
-	// snapshot yet, so that a key held down counts every press.
-	capacity, refill wish
 }
 
 // key is what the drawn lines depend on.
@@ -31,21 +28,6 @@ type key struct {
 	focused bool
 	theme   *theme.Theme
 	keys    action.Keys
-}
-
-// wish is a number on its way from a value to another.
-type wish struct {
-	open     bool
-	from, to int
-	waited   int // snapshots that have come and still said from
-}
-
-// base is the number that the next step starts from.
-func (w wish) base(now int) int {
-	if w.open && now == w.from {
-		return w.to
-	}
-	return now
 }
 
 // New returns the pane.
@@ -78,38 +60,36 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case action.Mute:
 		return pane.Answer{Until: &pane.Until{Title: textMuteTitle, For: core.MuteUntil{}, Now: c.Snap.Budget.Muted}}
 	case action.CapacityUp:
-		return p.setCapacity(now.Capacity, +1)
+		return setCapacity(now.Capacity, +1)
 	case action.CapacityDown:
-		return p.setCapacity(now.Capacity, -1)
+		return setCapacity(now.Capacity, -1)
 	case action.RefillUp5:
-		return p.setRefill(now.RefillRateMinutes, +5)
+		return setRefill(now.RefillRateMinutes, +5)
 	case action.RefillDown5:
-		return p.setRefill(now.RefillRateMinutes, -5)
+		return setRefill(now.RefillRateMinutes, -5)
 	case action.RefillUp1:
-		return p.setRefill(now.RefillRateMinutes, +1)
+		return setRefill(now.RefillRateMinutes, +1)
 	case action.RefillDown1:
-		return p.setRefill(now.RefillRateMinutes, -1)
+		return setRefill(now.RefillRateMinutes, -1)
 	}
 	return pane.Answer{}
 }
 
-func (p *Pane) setCapacity(now, step int) pane.Answer {
-	from := p.capacity.base(now)
-	to := action.StepCapacity(from, step)
-	if to == from {
+// setCapacity steps from what is shown: the frame holds the next key until the
+// core has answered this one.
+func setCapacity(now, step int) pane.Answer {
+	to := action.StepCapacity(now, step)
+	if to == now {
 		return pane.Answer{Toast: textMutedAlready}
 	}
-	p.capacity = wish{open: true, from: now, to: to}
 	return pane.Answer{Do: core.SetBudget{Capacity: &to}}
 }
 
-func (p *Pane) setRefill(now, step int) pane.Answer {
-	from := p.refill.base(now)
-	to := action.StepRefill(from, step)
-	if to == from {
+func setRefill(now, step int) pane.Answer {
+	to := action.StepRefill(now, step)
+	if to == now {
 		return pane.Answer{Toast: textFastest}
 	}
-	p.refill = wish{open: true, from: now, to: to}
 	return pane.Answer{Do: core.SetBudget{RefillMinutes: &to}}
 }
 
@@ -124,26 +104,4 @@ func (p *Pane) Sync(c pane.Context) {
 	if p.seen.changed(c.Snap) {
 		p.version++
 	}
-	now := c.Snap.Budget.State
-	p.capacity = p.capacity.after(now.Capacity)
-	p.refill = p.refill.after(now.RefillRateMinutes)
-}
-
-// patience is how many snapshots may come before a change that none of them
-// shows counts as refused.
-const patience = 3
-
-// after is the wish once a snapshot has come with a value. Several presses may
-// be under way, so that a value between from and to keeps it open.
-func (w wish) after(now int) wish {
-	switch {
-	case !w.open || now == w.to:
-		return wish{}
-	case now == w.from && w.waited < patience:
-		w.waited++
-		return w
-	case now != w.from && (now > w.from) == (w.to > now):
-		return wish{open: true, from: now, to: w.to}
-	}
-	return wish{}
 }
