@@ -100,7 +100,7 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 		}
 		return r.leaves()
 	case action.Quit:
-		return r.quit()
+		return r.quit(false)
 	default:
 		if i := slices.Index(goIDs, id); i >= 0 {
 			r.setFocus(action.Panes[i])
@@ -141,14 +141,4 @@ func (r *root) toggleMouse() {
 		return
 	}
 	r.say(core.Info, textMouseOff(r.names()))
-}
-
-// quit ends the dashboard, after a question while forks wait or run.
-func (r *root) quit() tea.Cmd {
-	q, ok := quitQuestion(r.snap.Forks)
-	if !ok {
-		return tea.Quit
-	}
-	r.open(q)
-	return nil
 }

@@ -22,7 +22,21 @@ func (r *root) leaves() tea.Cmd {
 		r.say(core.Warn, textQuitDraft)
 		return nil
 	}
-	return r.quit()
+	return r.quit(true)
+}
+
+// quit ends the dashboard, after a question while forks wait or run, and over
+// words that would be lost, unless the user was warned of that.
+func (r *root) quit(warned bool) tea.Cmd {
+	q, ok := quitQuestion(r.snap.Forks)
+	if !ok && !warned && r.drafted() {
+		q, ok = draftQuestion(), true
+	}
+	if !ok {
+		return tea.Quit
+	}
+	r.open(q)
+	return nil
 }
 
 // lateInterrupt is how long after an answer ctrl+c still means that answer.

@@ -35,6 +35,22 @@ func TestCtrlCAsksForADraftOfAnotherPane(t *testing.T) {
 	})
 }
 
+func TestQuittingOverADraftAsksAndStayingIsTheDefault(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("5", "i")
+		s.types("half a thought")
+		s.press("esc", "q")
+		s.sees("is not sent. Quitting drops", "quit and drop it")
+		time.Sleep(time.Second)
+		s.press("enter")
+		s.stays()
+		s.press("q")
+		time.Sleep(time.Second)
+		s.press("y")
+		s.quits()
+	})
+}
+
 func TestCtrlCThatComesTooLateForAnAnswerDoesNotQuit(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.bot.change(func(s *core.Snapshot) { s.Busy = true })

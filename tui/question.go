@@ -45,9 +45,18 @@ func quitQuestion(runs []fork.View) (*question, bool) {
 	if running+waiting == 0 {
 		return nil, false
 	}
-	q := newQuestion(pane.Question{Text: quitText(running, waiting), Yes: textQuitYes, No: textQuitNo})
+	return quits(pane.Question{Text: quitText(running, waiting), Yes: textQuitYes, No: textQuitNo}), true
+}
+
+// draftQuestion asks whether to drop what is written.
+func draftQuestion() *question {
+	return quits(pane.Question{Text: textDraftLost, Yes: textDropDraft, No: textQuitNo})
+}
+
+func quits(ask pane.Question) *question {
+	q := newQuestion(ask)
 	q.quits = true
-	return q, true
+	return q
 }
 
 func (q *question) title() string { return textQuestion }

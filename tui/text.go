@@ -105,6 +105,9 @@ const (
 	textQuitYes = "quit and stop them"
 	textQuitNo  = "stay"
 
+	textDraftLost = "What you wrote in the chat is not sent. Quitting drops it."
+	textDropDraft = "quit and drop it"
+
 	textEntryTitle = "Ping budget, exactly"
 	textNoCapacity = "the capacity is a number of tokens; 0 mutes"
 	textNoEffect   = "as it is now"
