@@ -35,7 +35,7 @@ func (r *root) pick(b layout.Box, y int) (already bool) {
 	case b.Pane == action.Schedule:
 		r.seek(b, at, y)
 	default:
-		r.stepRows(b, at, between(rows, at, y))
+		r.stepRows(b, between(rows, at, y))
 	}
 	return false
 }
@@ -70,22 +70,33 @@ func (r *root) seek(b layout.Box, at, y int) {
 	}
 }
 
-// stepRows moves the selection by so many rows, from the one whose mark is at a line.
-// Lines of updates move while the selection does, so they are not looked at again.
-func (r *root) stepRows(b layout.Box, at, by int) {
+// stepRows moves the selection by so many rows. Lines of updates move while the
+// selection does, so they are not looked at again.
+func (r *root) stepRows(b layout.Box, by int) {
 	id := rowKeys[b.Pane].down
 	if by < 0 {
 		id, by = rowKeys[b.Pane].up, -by
 	}
 	p, c := r.panes[b.Pane], r.context()
-	p.Do(c, id)
-	if now, _ := r.marked(r.drawn(b)); now == at && b.Pane == action.Forks {
-		p.Do(c, action.ForksTail) // the tail had the keys: it is left
+	if r.inTail(b.Pane) {
+		p.Do(c, action.ForksTail) // it is left
+	}
+	for range by {
 		p.Do(c, id)
 	}
-	for range by - 1 {
-		p.Do(c, id)
-	}
+}
+
+// inTail reports that a pane's tail has its keys.
+func (r *root) inTail(p action.Pane) bool {
+	t, ok := r.panes[p].(interface{ InTail() bool })
+	return ok && t.InTail()
+}
+
+// onTail reports whether row y of the forks stands below the rule, in the tail.
+func (r *root) onTail(b layout.Box, y int) bool {
+	rows := r.drawn(b)
+	n := r.listed(b.Pane, rows)
+	return b.Pane == action.Forks && n < len(rows) && y-b.Y > n
 }
 
 // between is by how many items line y is below the marked one; negative above.

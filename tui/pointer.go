@@ -86,7 +86,8 @@ func (r *root) clickStrip(y int) {
 }
 
 // clickPane focuses the pane under the pointer, or the tab, and selects the row.
-// On the selected row it does what enter does.
+// On the selected row it does what enter does; in the tail of the forks it gives
+// the tail the keys.
 func (r *root) clickPane(plan layout.Plan, m tea.Mouse) tea.Cmd {
 	b, ok := plan.At(m.X, m.Y)
 	if !ok {
@@ -108,6 +109,10 @@ func (r *root) clickPane(plan layout.Plan, m tea.Mouse) tea.Cmd {
 	}
 	id := opening[b.Pane]
 	switch {
+	case r.onTail(b, m.Y):
+		if r.inTail(b.Pane) {
+			return nil
+		}
 	case b.Pane == action.Chat:
 		if !focused || !r.onInput(b, m.Y) {
 			return nil

@@ -160,6 +160,9 @@ func (p *Pane) Sync(c pane.Context) {
 	p.read(c)
 }
 
+// InTail reports that the tail has the keys.
+func (p *Pane) InTail() bool { return p.tail }
+
 // reading reports that the user is at work in the tail: scrolled up, searching,
 // or behind a filter. Nothing may take it away then.
 func (p *Pane) reading() bool {
