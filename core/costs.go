@@ -120,11 +120,16 @@ func costTable(list []TaskCost, total TaskCost) string {
 	return out.String()
 }
 
-// oldest is when the first of the runs ended, the newest standing first.
+// oldest is when the first of the runs that have ended began, the newest standing
+// first.
 func oldest(views []fork.View) time.Time {
 	for _, v := range slices.Backward(views) {
-		if !v.Ended.IsZero() {
+		switch {
+		case v.Ended.IsZero():
+		case v.Started.IsZero(): // it never came to run
 			return v.Ended
+		default:
+			return v.Started
 		}
 	}
 	return time.Time{}

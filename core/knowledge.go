@@ -19,7 +19,7 @@ func library() []agent.Tool {
 
 // about is what the agent's files and its system prompt say of this machine.
 func (b *Bot) about() guide.Options {
-	return guide.Options{UserName: b.o.Env.UserName, BotName: b.o.Env.BotName, Zone: b.o.Env.ZoneName, Webhooks: b.triggers != nil}
+	return guide.Options{UserName: b.o.Env.GivenName(), BotName: b.o.Env.BotName, Zone: b.o.Env.ZoneName, Webhooks: b.triggers != nil}
 }
 
 // install puts the files that the agent reads into the data directory. What

@@ -65,5 +65,5 @@ const textPreviewWhat = "preview takes the id of a routine or reminder, or --sys
 // guideOptions are the environment as the agent's files and its system prompt
 // need it.
 func guideOptions(at place) guide.Options {
-	return guide.Options{UserName: at.env.UserName, BotName: at.env.BotName, Zone: at.env.ZoneName}
+	return guide.Options{UserName: at.env.GivenName(), BotName: at.env.BotName, Zone: at.env.ZoneName}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -42,8 +43,8 @@ func startOnPty(t *testing.T, env ...string) *onPty {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.device = device
-	if err := pty.Setsize(device, &pty.Winsize{Cols: 100, Rows: 30}); err != nil {
+	p.device = polled(t, device)
+	if err := pty.Setsize(p.device, &pty.Winsize{Cols: 100, Rows: 30}); err != nil {
 		t.Fatal(err)
 	}
 	p.before = p.mode()
@@ -57,6 +58,21 @@ func startOnPty(t *testing.T, env ...string) *onPty {
 	}
 	p.work.Go(p.read)
 	return p
+}
+
+// polled is the same device with reads that a Close ends at once. The library's
+// own may be blocking: then Close waits for what the program writes next, and the
+// terminal is not lost until then.
+func polled(t *testing.T, device *os.File) *os.File {
+	t.Helper()
+	fd, err := unix.FcntlInt(device.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(unix.SetNonblock(fd, true), device.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(fd), device.Name())
 }
 
 func (p *onPty) read() error {

@@ -83,7 +83,7 @@ call follow_up_chain {"minutes_from_now": 1}`,
 say Putting the evening list together.
 wait 1s
 call discord_embed {"title": "This evening", "color": "green", "fields": [{"name": "Bins", "value": "by the door"}, {"name": "Dana", "value": "yes or no"}]}
-call report_updates {"message": "Evening list sent: the bins, an answer for Dana."}`,
+call report_updates {"message": "Evening list: the bins, and an answer for Dana."}`,
 	}
 	hastyPart = part{
 		title: "Parcel",

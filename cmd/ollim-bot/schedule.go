@@ -33,13 +33,34 @@ func (c *scheduleCmd) Run(p *process) error {
 		return p.json(append([]routines.Entry{}, forward.Entries...))
 	}
 	rate := bot.SnapshotAt(now).Budget.State.RefillRateMinutes
+	if len(forward.Entries) == 0 {
+		return p.lines(nothingAhead(bot.Index(), now))
+	}
 	return p.lines(scheduleLines(forward, now, rate)...)
 }
 
-func scheduleLines(f routines.Forward, now time.Time, rate int) []string {
-	if len(f.Entries) == 0 {
-		return []string{"nothing fires in the hours ahead: add a routine with ollim-bot routine add"}
+// nothingAhead says what comes after the hours ahead, if anything does.
+func nothingAhead(x *routines.Index, now time.Time) string {
+	set, next := x.NextFires(now)
+	var first time.Time
+	title := ""
+	for i, at := range next {
+		if at.IsZero() || !first.IsZero() && !at.Before(first) {
+			continue
+		}
+		if first = at; i < len(set.Routines) {
+			title = set.Routines[i].Title()
+		} else {
+			title = set.Reminders[i-len(set.Routines)].Title()
+		}
 	}
+	if first.IsZero() {
+		return textNothingAhead + ": add a routine with ollim-bot routine add"
+	}
+	return fmt.Sprintf(textNothingAhead+"; next: %s at %s", title, first.Format(momentLayout))
+}
+
+func scheduleLines(f routines.Forward, now time.Time, rate int) []string {
 	lines := []string{f.Window(now) + ":"}
 	for _, e := range f.Entries {
 		lines = append(lines, entryLine(e, now))

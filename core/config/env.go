@@ -55,6 +55,14 @@ type Env struct {
 	Engine []Secret
 }
 
+// GivenName is what the user is called, empty while nobody has said it.
+func (e Env) GivenName() string {
+	if e.UserName == DefaultUserName {
+		return ""
+	}
+	return e.UserName
+}
+
 // LoadEnv reads the environment through getenv and the .env file of the data
 // directory. A real variable goes before one in .env, a flag before both, and
 // an empty one counts as not set. Warnings are sentences for the user. An error

@@ -41,6 +41,7 @@ func (v Verdict) Allows() bool { return v == Allow || v == Always }
 type Request struct {
 	ID      string // empty: the desk gives one
 	Label   string // "Bash(rm x)", for people; cleaned here
+	Text    string // everything that it would do, for reading; cleaned here
 	Tool    string // the bare name that Always allows
 	Session string // who asks, for people; may be empty
 }
@@ -48,6 +49,7 @@ type Request struct {
 // Approval is a request on the desk, as an immutable value for snapshots.
 type Approval struct {
 	ID, Label, Tool, Session string
+	Text                     string    // everything that it would do, cleaned, with line breaks
 	Asked, Until             time.Time // when it was asked, when it expires
 	Verdict                  Verdict   // empty while it waits
 }
@@ -143,7 +145,7 @@ func (d *Desk) put(r Request) (*entry, error) {
 		r.ID = store.NewID()
 	}
 	e := &entry{done: make(chan struct{}), Approval: Approval{
-		ID: r.ID, Label: clean.Line(r.Label), Tool: clean.Line(r.Tool), Session: clean.Line(r.Session),
+		ID: r.ID, Label: clean.Line(r.Label), Text: clean.Text(r.Text), Tool: clean.Line(r.Tool), Session: clean.Line(r.Session),
 		Asked: now, Until: now.Add(Patience),
 	}}
 	d.mu.Lock()

@@ -136,7 +136,7 @@ func (g *Guard) editsHere(x use) bool {
 // ask lets the user decide.
 func (g *Guard) ask(ctx context.Context, session string, u agent.ToolUse) agent.Decision {
 	label := toolset.Label(u.Name, u.Input)
-	v, err := g.desk.Ask(ctx, Request{Label: toolset.Whole(u.Name, u.Input), Tool: u.Name, Session: session})
+	v, err := g.desk.Ask(ctx, Request{Label: toolset.Whole(u.Name, u.Input), Text: toolset.Full(u.Name, u.Input), Tool: u.Name, Session: session})
 	if err != nil {
 		g.log.Warn("nobody can be asked for permission", "tool", clean.Line(u.Name), "error", err)
 	}

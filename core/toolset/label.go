@@ -68,7 +68,11 @@ func shortPath(p string) string {
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
+// firstLine says with an ellipsis that more follows.
 func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
+	if more {
+		line = strings.TrimRight(line, " \t\r") + "…"
+	}
 	return clean.Cut(line, 50)
 }

@@ -317,6 +317,7 @@ func TestLabels(t *testing.T) {
 		{"mcp__discord__ping_user", `{"message":"x"}`, "ping_user"},
 		{"mcp__docs__search__deep", `{}`, "search__deep"},
 		{"Bash", `{"command":"ollim-bot tasks list --all --with-a-very-long-option-behind-it --and-more\nsecond"}`, "Bash(ollim-bot tasks list --all --with-a-very-long-opt…)"},
+		{"Bash", `{"command":"ls\r\nrm x"}`, "Bash(ls…)"},
 		{"Grep", `{"pattern":"todo","path":"notes"}`, "Grep(todo, notes)"},
 		{"Grep", `{"pattern":"todo","path":""}`, "Grep(todo)"},
 		{"Glob", `{"pattern":"**/*.md"}`, "Glob(**/*.md)"},

@@ -3,13 +3,20 @@ package toolset
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"ollimbot/core/clean"
 )
 
-// maxWhole is the most of a call that is shown to whoever has to allow it.
-const maxWhole = 2000
+const (
+	// maxWhole is the most of a call that its one line shows to whoever has to
+	// allow it, in characters.
+	maxWhole = 2000
+	// maxFull is the most that can be read of it, in bytes.
+	maxFull = 256 << 10
+)
 
 // Whole is a tool call with everything that it would do, for whoever has to
 // allow it: nothing is shortened to its first words, because what is hidden is
@@ -22,10 +29,22 @@ func Whole(name string, input json.RawMessage) string {
 		return name
 	}
 	text = clean.Line(strings.ReplaceAll(clean.Text(text), "\n", " ⏎ "))
-	if cut := clean.Cut(text, maxWhole); cut != text {
-		text = cut + " (too long to be shown: deny it if in doubt)"
+	if n := utf8.RuneCountInString(text); n > maxWhole {
+		text = clean.Cut(text, maxWhole) + fmt.Sprintf(" (%d more characters: read them, or deny it)", n-maxWhole)
 	}
 	return name + "(" + text + ")"
+}
+
+// Full is Whole for reading: with its line breaks, up to 256 kB, below a line
+// with the tool's name. Of a longer call it says how much is missing.
+func Full(name string, input json.RawMessage) string {
+	name = bare(clean.Line(name))
+	text := clean.Text(everything(name, input))
+	if n := len(text); n > maxFull {
+		cut := strings.ToValidUTF8(text[:maxFull], "")
+		text = cut + fmt.Sprintf("\n… (%d more bytes cannot be shown: deny it if in doubt)", n-len(cut))
+	}
+	return strings.TrimSpace(name + "\n" + text)
 }
 
 // everything is the argument that says it all where there is one, with what would

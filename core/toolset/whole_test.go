@@ -22,7 +22,26 @@ func TestWhatHasToBeAllowedIsShownWhole(t *testing.T) {
 		}
 	}
 	long := Whole("Bash", json.RawMessage(`{"command":"`+strings.Repeat("a", 5000)+`"}`))
-	if !strings.Contains(long, "too long") {
+	if !strings.Contains(long, "(3000 more characters: read them, or deny it)") {
 		t.Errorf("a call that is cut does not say so: %d characters", len(long))
+	}
+}
+
+func TestWhatHasToBeAllowedCanBeReadToItsEnd(t *testing.T) {
+	content := strings.Repeat("line of a long file\n", 5000)
+	input, err := json.Marshal(map[string]string{"file_path": "/a/b.md", "content": content + "the \x1b[31mend"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "Write\n/a/b.md\n" + content + "the end"
+	if got := Full("Write", input); got != want {
+		t.Errorf("%d characters are shown, want %d; they end in %q", len(got), len(want), got[max(0, len(got)-40):])
+	}
+	input, err = json.Marshal(map[string]string{"command": strings.Repeat("ä", maxFull)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Full("Bash", input); len(got) > maxFull+200 || !strings.Contains(got, "more bytes cannot be shown") {
+		t.Errorf("of a call without measure %d bytes are shown, ending in %q", len(got), got[max(0, len(got)-80):])
 	}
 }

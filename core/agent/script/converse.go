@@ -32,6 +32,8 @@ func (t *turn) conversation(r reading) []step {
 		return append(steps, t.foreground(r)...)
 	case strings.HasPrefix(r.Tag, "fork-") && r.Body == "", r.Tag == "system":
 		return append(steps, t.inFork(r)...)
+	case r.Body == "" && len(r.Updates) > 0:
+		return steps // nobody has said a word
 	case r.Body == "" && r.Images > 0:
 		return append(steps, step{verb: vSay, text: sayPicture})
 	case cancelForm().MatchString(r.Body):
