@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/tail"
+	"ollimbot/core/transcript"
 	"ollimbot/tui/widget"
 )
 
@@ -24,15 +26,41 @@ func (m *machine) notices(rest string) {
 		return
 	}
 	s := m.core.Snapshot()
-	if len(s.Notices) == 0 {
+	list := m.told(&s)
+	if len(list) == 0 {
 		m.answer(kindNotice, textNoNotices)
 	}
-	for i, one := range slices.Backward(s.Notices) {
-		if i < len(s.Notices)-n {
-			break
-		}
-		m.answer(kindNotice, fmt.Sprintf("%s, %s, %s", clockText(one.At, s.At, m.ear.zone), one.Level, flat(spoken(one.Text))))
+	for _, one := range list[:min(n, len(list))] {
+		m.answer(kindNotice, fmt.Sprintf("%s, %s, %s", clockText(one.at, s.At, m.ear.zone), one.kind, one.words))
 	}
+}
+
+// told is everything that was heard as a word of the program, newest first: its
+// notices, those in the conversation, and the one that it began with. What stands
+// in two of these is there once.
+func (m *machine) told(s *core.Snapshot) []event {
+	var list []event
+	seen := map[string]bool{}
+	add := func(at time.Time, kind, text string) {
+		if words := flat(spoken(text)); words != "" && !seen[words] {
+			seen[words] = true
+			list = append(list, event{at, kind, words})
+		}
+	}
+	// The same words may come again, so that only one source is told apart by them.
+	for _, n := range s.Notices {
+		list = append(list, event{n.At, string(n.Level), flat(spoken(n.Text))})
+		seen[flat(spoken(n.Text))] = true
+	}
+	for _, e := range s.Chat {
+		if e.Role == transcript.Notice && !e.Streaming {
+			add(e.At, kindNotice, messageText(e))
+		}
+	}
+	add(m.ready, kindNotice, m.o.Notice)
+	slices.SortStableFunc(list, func(a, b event) int { return a.at.Compare(b.at) })
+	slices.Reverse(list)
+	return list
 }
 
 // howMany reads a number of lines or days, at least 1; n where none is given.

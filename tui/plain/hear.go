@@ -6,7 +6,6 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/fork"
-	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
@@ -36,12 +35,6 @@ type ear struct {
 	// flood says that the list of updates is full, and that this was said.
 	flood  bool
 	events []event
-}
-
-// call is a tool call that waits, with the number that people answer to.
-type call struct {
-	policy.Approval
-	number int
 }
 
 // begin takes a first snapshot: what stands in it is past, save for what waits
@@ -78,7 +71,7 @@ func (e *ear) hear(s *core.Snapshot) []event {
 	e.state(s)
 	e.trouble(s.Schedule.Problems, s.At)
 	e.forks(s.Forks)
-	e.pending(s.Updates)
+	e.pending(s)
 	e.chat(s.Chat)
 	e.approvals(s)
 	for _, n := range s.Notices {
@@ -166,7 +159,8 @@ func (e *ear) forks(list []fork.View) {
 // pending tells of updates that have come. While the list is full, each one
 // changes the entry that counts what was left out: that is said once, until the
 // updates are taken.
-func (e *ear) pending(list []updates.Update) {
+func (e *ear) pending(s *core.Snapshot) {
+	list := s.Updates
 	now, flood := make(map[string]bool, len(list)), false
 	for _, u := range list {
 		now[u.Key] = true
@@ -176,7 +170,7 @@ func (e *ear) pending(list []updates.Update) {
 				e.add(u.At, kindUpdate, fmt.Sprintf(textFlood, updates.MaxPending))
 			}
 		case !e.updates[u.Key]:
-			e.add(u.At, kindUpdate, u.Message)
+			e.add(u.At, kindUpdate, s.Sourced(u))
 		}
 	}
 	e.updates, e.flood = now, flood
@@ -201,24 +195,4 @@ func (e *ear) chat(entries []transcript.Entry) {
 		}
 	}
 	e.heard = now
-}
-
-// approvals tells of tool calls that have come to wait, and that wait no longer.
-func (e *ear) approvals(s *core.Snapshot) {
-	now := make(map[string]call, len(s.Approvals))
-	for _, a := range s.Approvals {
-		c, known := e.calls[a.ID]
-		if !known {
-			e.numbers++
-			c = call{a, e.numbers}
-			e.add(a.Asked, kindApproval, askText(c, e.zone))
-		}
-		now[a.ID] = c
-	}
-	for id, c := range e.calls {
-		if _, waits := now[id]; !waits {
-			e.add(s.At, kindApproval, settledText(c, s.At))
-		}
-	}
-	e.calls = now
 }

@@ -26,7 +26,7 @@ func (m *machine) listen(ctx context.Context) error {
 	r := bufio.NewReaderSize(in, 4096)
 	for {
 		line, err := readLine(r)
-		if line = strings.TrimSpace(line); line != "" {
+		if line != "" { // an empty line still has its end
 			select {
 			case m.lines <- line:
 			case <-ctx.Done():

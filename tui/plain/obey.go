@@ -16,8 +16,8 @@ type question struct {
 
 // obey carries out a line of input.
 func (m *machine) obey(line string) {
-	word, rest, _ := strings.Cut(line, " ")
-	rest, word = strings.TrimSpace(rest), strings.ToLower(word)
+	word, rest := cutWord(line)
+	word = strings.ToLower(word)
 	if q := m.asked; q != nil {
 		m.asked = nil
 		switch word {
@@ -30,7 +30,10 @@ func (m *machine) obey(line string) {
 		}
 		m.answer(kindQuestion, textDropped)
 	}
-	if strings.HasPrefix(line, "/") {
+	if word == "/interrupt" { // the same, which says more
+		word = "interrupt"
+	}
+	if strings.HasPrefix(word, "/") {
 		m.do(core.Slash{Line: line})
 		return
 	}

@@ -19,9 +19,9 @@ func TestToolCallsAreAnsweredByNumber(t *testing.T) {
 		s.hears()
 		until := time.Now().Add(time.Minute)
 		s.bot.change(func(n *core.Snapshot) {
-			n.Approvals = []policy.Approval{{ID: "x", Label: "Bash(ls)", Until: until}, {ID: "y", Label: "Bash(rm)", Until: until}}
+			n.Approvals = []policy.Approval{{ID: "x", Label: "Bash(ls)", Tool: "Bash", Until: until}, {ID: "y", Label: "Bash(rm)", Tool: "Bash", Until: until}}
 		})
-		if got := s.hears(); len(got) != 2 || !strings.Contains(got[1], "number 2 waits") || !strings.Contains(got[1], "Bash(rm)") {
+		if got := s.hears(); len(got) != 2 || !strings.Contains(got[1], "number 2 waits") || !strings.Contains(got[1], "Bash: rm") {
 			t.Errorf("heard %q", got)
 		}
 		if got := s.types("allow"); len(got) != 2 {
@@ -77,7 +77,6 @@ func TestCommandsReachTheBot(t *testing.T) {
 		{"new reminder 18:30 remember: call mum", core.AddTask{At: start.Add(18*time.Hour + 30*time.Minute), Message: "remember: call mum"}, "ok: so it is"},
 		{"costs 30", core.Costs{Days: 30}, "costs: nothing yet"},
 		{"deliver", core.DeliverNow{}, "ok: so it is"},
-		{"interrupt", core.Interrupt{}, "ok: so it is"},
 		{"/model", core.Slash{Line: "/model"}, "ok: model, opus"},
 		{"say", nil, "error: say what?"},
 		{"fire", nil, "error: fire what?"},
@@ -257,6 +256,18 @@ func TestTheManualNamesEveryCommand(t *testing.T) {
 	for _, c := range commands() {
 		if !strings.Contains(section, "`"+c.name()+"`") && !strings.Contains(section, "`"+c.name()+" ") {
 			t.Errorf("docs/cli.md lacks %s", c.name())
+		}
+	}
+}
+
+func TestTheManualNamesEveryCommandOfTheConversation(t *testing.T) {
+	page, err := docs.FS.ReadFile("conversation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range core.SlashCommands() {
+		if !strings.Contains(string(page), "| `/"+c.Name) && !strings.Contains(string(page), ", `/"+c.Name+"`") {
+			t.Errorf("docs/conversation.md lacks /%s", c.Name)
 		}
 	}
 }

@@ -16,7 +16,7 @@ const updateTitle = 160
 func (m *machine) updateThings(s *core.Snapshot) []thing {
 	list := make([]thing, 0, len(s.Updates))
 	for _, u := range slices.Backward(s.Updates) {
-		text := flat(updateText(u))
+		text := flat(updateText(s, u))
 		list = append(list, thing{id: u.Key, title: text, line: clockText(u.At, s.At, m.ear.zone) + ", " + clean.Cut(text, updateTitle)})
 	}
 	return list
@@ -32,13 +32,12 @@ func (m *machine) updates(string) {
 }
 
 // namedUpdate finds the update that the words name; the only one where none do.
-func (m *machine) namedUpdate(words, verb string) (updates.Update, bool) {
-	s := m.core.Snapshot()
+func (m *machine) namedUpdate(s *core.Snapshot, words, verb string) (updates.Update, bool) {
 	if words == "" && len(s.Updates) == 1 {
 		return s.Updates[0], true
 	}
 	t, ok := m.pick(choose{
-		shelf: shelfUpdate, things: m.updateThings(&s), what: fmt.Sprintf(textUpdateWhat, verb, verb), none: textNoUpdates,
+		shelf: shelfUpdate, things: m.updateThings(s), what: fmt.Sprintf(textUpdateWhat, verb, verb), none: textNoUpdates,
 	}, words)
 	for _, u := range s.Updates {
 		if ok && u.Key == t.id {
@@ -50,17 +49,24 @@ func (m *machine) namedUpdate(words, verb string) (updates.Update, bool) {
 
 // update reads one in full, and says what will become of it.
 func (m *machine) update(rest string) {
-	u, ok := m.namedUpdate(rest, "update")
+	s := m.core.Snapshot()
+	u, ok := m.namedUpdate(&s, rest, "update")
 	if !ok {
 		return
 	}
-	m.answer(kindUpdate, fmt.Sprintf(textUpdateLeft, u.At.In(m.ear.zone).Format("Monday 2 January, 15:04")))
-	m.answer(kindUpdate, updateText(u))
+	left := fmt.Sprintf(textUpdateLeft, u.At.In(m.ear.zone).Format("Monday 2 January, 15:04"))
+	text := updateText(&s, u)
+	if from := s.Source(u); from != "" && u.Dropped == 0 {
+		left, text = left+" by "+from, u.Message
+	}
+	m.answer(kindUpdate, left)
+	m.answer(kindUpdate, text)
 	m.answer(kindUpdate, textUpdateNext)
 }
 
 func (m *machine) discard(rest string) {
-	if u, ok := m.namedUpdate(rest, "discard"); ok {
+	s := m.core.Snapshot()
+	if u, ok := m.namedUpdate(&s, rest, "discard"); ok {
 		m.do(core.DiscardUpdate{Key: u.Key})
 	}
 }

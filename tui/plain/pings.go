@@ -16,6 +16,9 @@ func (m *machine) budget(rest string) {
 	switch {
 	case len(words) == 0:
 		m.answer(kindBudget, budgetText(&s, m.ear.zone))
+		if !s.Budget.Muted.IsZero() {
+			m.answer(kindBudget, mutedText(s.Budget.Muted, s.At, m.ear.zone))
+		}
 		return
 	case m.o.ReadOnly:
 		m.answer(kindError, textReadOnly)

@@ -99,6 +99,8 @@ type machine struct {
 	out   bytes.Buffer // lines that are not written yet
 	undo  []core.Command
 	asked *question // that waits for yes
+	begun begun     // that goes on in the next line
+	ready time.Time // when it began
 	done  bool
 	// numbers are what the numbers of the lists that were read last mean: ids.
 	numbers  map[shelf][]string
@@ -111,6 +113,7 @@ func (m *machine) run() error {
 	s := m.core.Snapshot()
 	m.ear.begin(&s)
 	m.say(s.At, kindReady, readyText(&s))
+	m.ready = s.At
 	if m.o.Notice != "" {
 		m.say(s.At, kindNotice, m.o.Notice)
 	}
@@ -139,10 +142,11 @@ func (m *machine) run() error {
 		case line, ok := <-lines:
 			if !ok {
 				lines = nil // what was asked is still answered
+				m.finish()
 				continue
 			}
 			m.look() // first what has happened, then the answer
-			m.obey(line)
+			m.take(line)
 		}
 	}
 }
@@ -179,9 +183,12 @@ func (m *machine) say(at time.Time, kind, words string) {
 	if at.IsZero() {
 		at = time.Now()
 	}
-	at = at.In(m.ear.zone)
-	words = clean.Cut(clean.Line(words), maxWords)
-	fmt.Fprintf(&m.out, "%s %s: %s\n", at.Format("15:04:05"), kind, words)
+	m.write(at, kind, clean.Cut(clean.Line(words), maxWords))
+}
+
+// write is say for a clean line that is given as it is.
+func (m *machine) write(at time.Time, kind, line string) {
+	fmt.Fprintf(&m.out, "%s %s: %s\n", at.In(m.ear.zone).Format("15:04:05"), kind, line)
 }
 
 // answer says what came of a command, a line for each line of it.

@@ -338,7 +338,7 @@ func TestARealPipeEndsWithTheContext(t *testing.T) {
 	if _, err := io.WriteString(w, strings.Repeat("x", 3*maxLine)+"\nruns\n"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"error: there is no command", "run: no run yet"} {
+	for _, want := range []string{"error: this is too long", "run: no run yet"} {
 		if !lines.Scan() || !strings.Contains(lines.Text(), want) {
 			t.Fatalf("heard %q, want %q", lines.Text(), want)
 		}

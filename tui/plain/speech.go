@@ -80,6 +80,15 @@ func spanText(d time.Duration) string {
 	return strings.ReplaceAll(joined(parts...), ", ", " ")
 }
 
+// everyText is how often something is, behind "every": "hour", "90 seconds".
+func everyText(d time.Duration) string {
+	text := spanText(d)
+	if one, ok := strings.CutPrefix(text, "1 "); ok && !strings.Contains(one, " ") {
+		return one
+	}
+	return text
+}
+
 // clockText is a time of day, with its day where that is not now's: "14:05",
 // "tomorrow 09:00", "Friday 09:00", "Friday 4 December 09:00".
 func clockText(t, now time.Time, zone *time.Location) string {
@@ -105,7 +114,7 @@ func budgetText(s *core.Snapshot, zone *time.Location) string {
 		return "no pings but critical ones: the capacity is 0; budget 5 lets them through"
 	}
 	text := fmt.Sprintf("%d of %s left, one comes back every %s",
-		b.State.Whole(), count(b.State.Capacity, "ping"), spanText(time.Duration(b.State.RefillRateMinutes)*time.Minute))
+		b.State.Whole(), count(b.State.Capacity, "ping"), everyText(time.Duration(b.State.RefillRateMinutes)*time.Minute))
 	if !b.NextAt.IsZero() {
 		text += ", the next at " + clockText(b.NextAt, s.At, zone)
 	}

@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/post"
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
+	"ollimbot/core/updates"
 	"ollimbot/core/webhook"
 	"ollimbot/routines"
 )
@@ -195,5 +196,68 @@ func TestHelpTellsAGroupOrACommand(t *testing.T) {
 		if got := s.types("help"); len(got) != len(commands())+len(groups)+2 {
 			t.Errorf("help has %d lines", len(got))
 		}
+	})
+}
+
+func TestAMuteIsToldWithTheBudget(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.bot.change(func(n *core.Snapshot) {
+			n.Budget.Muted, n.Budget.State.RefillRateMinutes = time.Now().Add(2*time.Hour), 60
+		})
+		s.hears()
+		s.hasLines(s.types("budget"), "3 of 5 pings left, one comes back every hour", "budget: pings are muted until 02:00; mute off ends it")
+	})
+}
+
+func TestWhatHasNoStateIsUpAndNothingElse(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.bot.change(func(n *core.Snapshot) { n.Surface = core.SurfaceStatus{Name: "chat here", OK: true} })
+		if got := s.hears(); !strings.HasSuffix(got[len(got)-1], "surface: chat here up") {
+			t.Errorf("heard %q", got)
+		}
+		said := strings.Join(s.types("status"), "\n") + "\n"
+		if !strings.Contains(said, "messages go to chat here, up\n") {
+			t.Errorf("status says %q", said)
+		}
+		s.bot.change(func(n *core.Snapshot) { n.Surface.State = "(Discord: ollim-bot init)" })
+		if said := strings.Join(s.types("status"), " "); !strings.Contains(said, "chat here, up, Discord: ollim-bot init ") || strings.Contains(said, "(Discord") {
+			t.Errorf("status says %q", said)
+		}
+	})
+}
+
+func TestEveryNoticeThatWasHeardIsReadAgain(t *testing.T) {
+	play(t, Options{Notice: "the offline engine answers"}, func(s *stage) {
+		s.hears()
+		s.one(s.types("notices"), "notice: 00:00, notice, the offline engine answers")
+		time.Sleep(time.Minute)
+		s.bot.change(func(n *core.Snapshot) {
+			n.Chat = []transcript.Entry{{ID: "1", At: time.Now(), Role: transcript.Notice, Text: "The conversation\nbegins anew."}}
+		})
+		s.hears()
+		time.Sleep(time.Minute)
+		s.bot.change(func(n *core.Snapshot) {
+			n.Notices = []core.Notice{{Seq: 1, At: time.Now(), Level: core.Warn, Text: "late"}, {Seq: 2, At: time.Now(), Level: core.Info, Text: "later"}}
+			n.Chat = append(n.Chat, transcript.Entry{ID: "2", At: time.Now(), Role: transcript.Notice, Text: "later"})
+		})
+		s.hears()
+		s.hasLines(s.types("notices"), "info, later", "warning, late", "notice: 00:01, notice, The conversation begins anew.", "the offline engine answers")
+		s.hasLines(s.types("notices 2"), "info, later", "warning, late")
+	})
+}
+
+func TestAnUpdateSaysWhereItComesFrom(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.bot.change(func(n *core.Snapshot) {
+			now := time.Now()
+			n.Forks = []fork.View{{ID: "f1", Title: "H0 red", State: fork.Running, Started: now.Add(-time.Second), Reports: 1}}
+			n.Updates = []updates.Update{{Key: "u", At: now, Message: "rep red"}}
+		})
+		if got := s.hears(); !strings.HasSuffix(got[len(got)-1], "update: H0 red: rep red") {
+			t.Errorf("heard %q", got)
+		}
+		s.one(s.types("updates"), "update: 1, 00:00, H0 red: rep red")
+		s.hasLines(s.types("update h0"), "left on Saturday 1 January, 00:00 by H0 red", "update: rep red", "the main conversation gets it")
 	})
 }

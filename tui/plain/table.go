@@ -175,7 +175,7 @@ func talkCommands() []command {
 	return []command{
 		{
 			words: []string{"say"}, group: groupTalk, usage: "WORDS", about: "speak to the agent",
-			example: "say what is left today?", writes: true, run: (*machine).speak,
+			example: "say what is left today?", more: textHelpSay, writes: true, run: (*machine).speak,
 		},
 		{
 			words: []string{"reply"}, group: groupTalk, usage: "[NUMBER] WORDS", about: "answer the newest message, or one that chat has read",
@@ -196,7 +196,7 @@ func talkCommands() []command {
 		},
 		{
 			words: []string{"interrupt"}, group: groupTalk, about: "end the answer that is being given",
-			example: "interrupt", writes: true, run: func(m *machine, _ string) { m.do(core.Interrupt{}) },
+			example: "interrupt", writes: true, run: (*machine).interrupt,
 		},
 		{
 			words: []string{"exit"}, group: groupTalk, usage: "[save or report]", about: "leave the fork that the conversation stands in",
@@ -208,8 +208,8 @@ func talkCommands() []command {
 func callCommands() []command {
 	return []command{
 		{
-			words: []string{"waits", "approvals"}, group: groupCalls, about: "tool calls that wait for you, with numbers",
-			example: "waits", run: func(m *machine, _ string) { m.answer(kindApproval, m.ear.waitingText()) },
+			words: []string{"waits", "approvals"}, group: groupCalls, usage: "[NUMBER]", about: "tool calls that wait for you; with a number, one of them whole",
+			example: "waits 1", more: textHelpWaits, run: (*machine).waits,
 		},
 		{
 			words: []string{"allow"}, group: groupCalls, usage: "[NUMBER]", about: "allow a tool call",

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"ollimbot/core"
-	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
 )
 
@@ -66,14 +65,14 @@ func (m *machine) read(string) {
 // the bot has sent.
 func (m *machine) reply(rest string) {
 	s := m.core.Snapshot()
-	first, words, _ := strings.Cut(rest, " ")
+	first, words := cutWord(rest)
 	var to transcript.Entry
 	if n, err := strconv.Atoi(first); err == nil { // never an id: those of messages are numbers too
 		t, ok := m.byNumber(choose{shelf: shelfMessage, things: m.messageThings(&s), none: textNothingSaid}, n)
 		if !ok {
 			return
 		}
-		rest = strings.TrimSpace(words)
+		rest = words
 		to = s.Chat[slices.IndexFunc(s.Chat, func(e transcript.Entry) bool { return string(e.ID) == t.id })]
 	} else {
 		for _, e := range s.Chat {
@@ -178,6 +177,15 @@ func (m *machine) press(rest string) {
 	m.do(m.ear.buttons[found[0]-1].click)
 }
 
+// interrupt ends the answer that is being given.
+func (m *machine) interrupt(string) {
+	if s := m.core.Snapshot(); !s.Busy {
+		m.answer(kindError, textNoAnswer)
+		return
+	}
+	m.do(core.Interrupt{})
+}
+
 // exit leaves the fork. Where nothing is kept, it asks first.
 func (m *machine) exit(rest string) {
 	s := m.core.Snapshot()
@@ -195,27 +203,4 @@ func (m *machine) exit(rest string) {
 	default:
 		m.answer(kindError, textExitHow)
 	}
-}
-
-// settle answers the tool call with a number; without one the only one that waits.
-func (m *machine) settle(which string, v policy.Verdict) {
-	c, ok := m.ear.find(which)
-	if !ok {
-		m.answer(kindError, m.ear.waitingText())
-		return
-	}
-	if _, ok := m.carryOut(core.Answer{ID: c.ID, Verdict: v}); ok {
-		m.answer(kindOK, verdictText(c, v))
-	}
-}
-
-// find is the tool call of a number, or the only one where none is given.
-func (e *ear) find(which string) (call, bool) {
-	n, err := strconv.Atoi(which)
-	for _, c := range e.calls {
-		if err == nil && c.number == n || which == "" && len(e.calls) == 1 {
-			return c, true
-		}
-	}
-	return call{}, false
 }

@@ -136,7 +136,7 @@ func (m *machine) now() time.Time { return m.core.Snapshot().At.In(m.ear.zone) }
 
 // create writes a new task: "routine CRON MESSAGE" or "reminder WHEN MESSAGE".
 func (m *machine) create(rest string) {
-	kind, rest, _ := strings.Cut(rest, " ")
+	kind, rest := cutWord(rest)
 	var c core.AddTask
 	var when string
 	var err error
@@ -172,7 +172,7 @@ func newRoutine(rest string) (c core.AddTask, when string, err error) {
 	} else if err != nil {
 		return c, "", err
 	}
-	c, err = newTask(strings.Join(fields[5:], " "))
+	c, err = newTask(behind(rest, 5))
 	c.Cron = expr
 	return c, s.Words(), err
 }
@@ -191,7 +191,7 @@ func newReminder(rest string, now time.Time) (core.AddTask, error) {
 // each may be missing.
 func newTask(rest string) (core.AddTask, error) {
 	c := core.AddTask{Message: strings.TrimSpace(rest)}
-	if head, message, ok := strings.Cut(rest, ": "); ok {
+	if head, message, ok := cutColon(rest); ok {
 		if o, ok := taskOptions(head); ok {
 			c = o
 			c.Message = strings.TrimSpace(message)
@@ -201,6 +201,16 @@ func newTask(rest string) (core.AddTask, error) {
 		return c, errors.New(textNoMessage)
 	}
 	return c, nil
+}
+
+// cutColon splits a text at its first colon that ends a word.
+func cutColon(text string) (head, rest string, ok bool) {
+	for i, r := range text {
+		if r == ':' && i+1 < len(text) && (text[i+1] == ' ' || text[i+1] == '\n') {
+			return text[:i], text[i+1:], true
+		}
+	}
+	return text, "", false
 }
 
 // taskOptions reads what may stand before the message. False for other words: then

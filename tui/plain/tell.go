@@ -2,13 +2,11 @@ package plain
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/fork"
-	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/core/webhook"
@@ -22,11 +20,15 @@ func readyText(s *core.Snapshot) string {
 // engineName is the engine with its model, where it has one.
 func engineName(e core.EngineStatus) string { return flat("engine " + e.Name + " " + e.Model) }
 
+// upDown says whether something works, and how it stands where that is known.
 func upDown(ok bool, state string) string {
-	if ok {
-		return "up, " + state
+	if inner, ok := strings.CutPrefix(state, "("); ok { // an aside of the top line
+		state = strings.TrimSuffix(inner, ")")
 	}
-	return "down, " + state
+	if ok {
+		return joined("up", state)
+	}
+	return joined("down", state)
 }
 
 func enteredText(f *core.Banner) string {
@@ -99,17 +101,6 @@ func doneText(c core.Command) string {
 	return textDone
 }
 
-// verdictText is an answer to a tool call.
-func verdictText(c call, v policy.Verdict) string {
-	switch v {
-	case policy.Allow:
-		return fmt.Sprintf("number %d is allowed", c.number)
-	case policy.Always:
-		return fmt.Sprintf("number %d is allowed, and %s from now on", c.number, c.Tool)
-	}
-	return fmt.Sprintf("number %d is denied", c.number)
-}
-
 // messageText is a message with its card.
 func messageText(m transcript.Entry) string {
 	var parts []string
@@ -142,35 +133,6 @@ func (e *ear) buttonsText(m transcript.Entry) string {
 		parts = append(parts, fmt.Sprintf("press %d for %s", n, e.buttons[n-1].label))
 	}
 	return strings.Join(parts, ", ")
-}
-
-func askText(c call, zone *time.Location) string {
-	return fmt.Sprintf("number %d waits until %s: %s. allow %d, always %d or deny %d",
-		c.number, c.Until.In(zone).Format("15:04:05"), c.Label, c.number, c.number, c.number)
-}
-
-func settledText(c call, now time.Time) string {
-	if !c.Until.IsZero() && !now.Before(c.Until) {
-		return fmt.Sprintf("number %d was denied, nobody answered: %s", c.number, c.Label)
-	}
-	return fmt.Sprintf("number %d waits no longer: %s", c.number, c.Label)
-}
-
-// waitingText lists the tool calls that wait, by number.
-func (e *ear) waitingText() string {
-	calls := make([]call, 0, len(e.calls))
-	for _, c := range e.calls {
-		calls = append(calls, c)
-	}
-	if len(calls) == 0 {
-		return textNoCalls
-	}
-	slices.SortFunc(calls, func(a, b call) int { return a.number - b.number })
-	lines := make([]string, len(calls))
-	for i, c := range calls {
-		lines[i] = askText(c, e.zone)
-	}
-	return strings.Join(lines, "\n")
 }
 
 // statusText is one look at everything. What there is none of is left out.
@@ -234,12 +196,12 @@ func pendingCount(list []updates.Update) int {
 	return n
 }
 
-// updateText is an update, or how many were left out.
-func updateText(u updates.Update) string {
+// updateText is an update with its source, or how many were left out.
+func updateText(s *core.Snapshot, u updates.Update) string {
 	if u.Dropped > 0 {
 		return fmt.Sprintf(textOmitted, count(u.Dropped, "older update"), updates.MaxPending)
 	}
-	return u.Message
+	return s.Sourced(u)
 }
 
 // entryText is a fire of the schedule.

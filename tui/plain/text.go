@@ -31,6 +31,7 @@ const (
 	kindHelp     = "help"
 	kindOK       = "ok"
 	kindError    = "error"
+	kindMore     = "more"
 	kindQuit     = "quit"
 )
 
@@ -48,6 +49,10 @@ const (
 	textDropped     = "the question is dropped, nothing was done"
 	textNoQuestion  = "no question was asked"
 	textBye         = "ending"
+
+	textGoesOn   = "it goes on in the next line; one that does not end in a backslash is the last"
+	textNextLine = "line %d comes next"
+	textTooLong  = "this is too long, nothing was done: a command has 64 kilobytes at most"
 
 	textWhich    = "%q fits %s; give one of these numbers, or more words"
 	textNoSuch   = "no %s fits %q; there is"
@@ -95,6 +100,10 @@ const (
 	textFlood        = "older updates were left out: only %d are kept"
 	textOmitted      = "%s left out: only %d are kept"
 	textNoRuns       = "no run yet"
+	textNoAnswer     = "no answer is being given, there is nothing to interrupt"
+	textCallIs       = "number %d, %s, waits until %s and would do this, %s:"
+	textCallEnds     = "this was all of number %d; %s"
+	textBlank        = "blank"
 	textNoCalls      = "no tool call waits for you"
 	textNoProblems   = "no file has a problem"
 	textNoNotices    = "no notice yet"

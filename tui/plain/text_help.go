@@ -23,6 +23,9 @@ const (
 	textHelpOutput = "Without a number these are the last 15 lines. find reads only lines that hold all words: output email find error.\n" + textHelpRun
 	textHelpLog    = "Without a number these are the last 15 lines. follow log reads new ones as they come."
 	textHelpUpdate = "An update is named by its number in the list that updates has read last, or by words of it."
+	textHelpLines  = "A line that ends in a backslash goes on in the next one, so that a message can have several lines; two backslashes at the end are one."
+	textHelpSay    = textHelpLines + "\n" + "It holds for all commands, as in reply and new."
+	textHelpWaits  = "waits alone names each call in short. waits 1 reads everything that call number 1 would do, line by line."
 	textHelpReply  = "Numbers are those that chat has read last. Words that begin with a number answer the newest message when you give that number first."
 	textHelpPress  = "Numbers are those that were read with the message, or by buttons; words are looked for on the newest card."
 	textHelpExit   = "exit alone keeps nothing and asks first. exit save makes the fork the main conversation. exit report takes a report along."

@@ -120,7 +120,7 @@ func firstMoment(text string, now time.Time) (at time.Time, rest string, ok bool
 	words := strings.Fields(text)
 	for n := min(longestMoment, len(words)); n > 0; n-- {
 		if at, ok := moment(strings.Join(words[:n], " "), now); ok {
-			return at, strings.Join(words[n:], " "), true
+			return at, behind(text, n), true
 		}
 	}
 	return time.Time{}, text, false
