@@ -48,6 +48,7 @@ type Request struct {
 // Approval is a request on the desk, as an immutable value for snapshots.
 type Approval struct {
 	ID, Label, Tool, Session string
+	Text                     string    // everything that it would do, cleaned, with line breaks
 	Asked, Until             time.Time // when it was asked, when it expires
 	Verdict                  Verdict   // empty while it waits
 }
