@@ -33,19 +33,19 @@ type filter struct {
 type anchor struct {
 	line uint64 // the marked one
 	y    int    // the screen line it is on
-	seen uint64 // the line behind the newest one that was seen
 }
 
 // levels are the choices of what a log shows: the kinds that stay away, and
-// the word for the rest.
+// the words for the rest and for them.
 var levels = []struct {
-	word string
-	away []tail.Kind
+	word   string
+	hidden string
+	away   []tail.Kind
 }{
-	{textAllLevels, nil},
-	{textFromInfo, []tail.Kind{tail.Debug}},
-	{textFromWarn, []tail.Kind{tail.Debug, tail.Info}},
-	{textErrors, []tail.Kind{tail.Debug, tail.Info, tail.Warn}},
+	{textAllLevels, "", nil},
+	{textFromInfo, textDebug, []tail.Kind{tail.Debug}},
+	{textFromWarn, textDebugInfo, []tail.Kind{tail.Debug, tail.Info}},
+	{textErrors, textNoErrors, []tail.Kind{tail.Debug, tail.Info, tail.Warn}},
 }
 
 // on reports that lines may be left out.
@@ -110,10 +110,7 @@ func (v *TailView) item(line uint64) uint64 {
 
 // here is where the reader stands.
 func (v *TailView) here() anchor {
-	a := anchor{line: v.line(v.mark), seen: v.line(v.seen)}
-	if v.seen > 0 {
-		a.seen = v.line(v.seen-1) + 1
-	}
+	a := anchor{line: v.line(v.mark)}
 	if !v.paused {
 		return a
 	}
@@ -131,7 +128,6 @@ func (v *TailView) sift(at anchor, change func(f *filter)) {
 	v.filterMore()
 	first, end := v.Bounds()
 	v.mark = max(first, min(v.item(at.line), max(end, 1)-1))
-	v.seen = v.item(at.seen)
 	v.find.origin = v.mark
 	if v.paused {
 		v.top = v.above(position{item: v.mark}, at.y)
@@ -223,11 +219,34 @@ func (v *TailView) Type(msg tea.Msg) {
 // one, has the last of them.
 func (v *TailView) Lines(t *theme.Theme, w, h int, focused bool) []string {
 	if !v.filter.open() || h < 2 {
-		return v.Scroll.Lines(t, w, h, focused)
+		return v.hidden(v.Scroll.Lines(t, w, h, focused))
 	}
-	lines := v.Scroll.Lines(t, w, h-1, focused)
+	lines := v.hidden(v.Scroll.Lines(t, w, h-1, focused))
 	return append(lines, v.filterBar(Brush{Theme: t}, max(0, w)))
 }
+
+// hidden puts in the place of the text, where every line is left out, why that is
+// and what shows them: a view with nothing in it looks like a tail without lines.
+func (v *TailView) hidden(lines []string) []string {
+	f := &v.filter
+	if !f.on() || len(f.shown) > 0 || len(v.lines) == 0 {
+		return lines
+	}
+	words := ""
+	if f.query.Active() {
+		words = textWithout
+		if f.not {
+			words = textWith
+		}
+		words += Cut(Tidy(f.query.query), maxQuoted) + "”"
+	}
+	why := textHidden(len(v.lines), levels[f.level].hidden, words)
+	empty := Brush{Theme: v.look.Theme}.Empty(v.w, v.h, why, textShowAgain(v.Names, f.query.Active(), (len(levels)-f.level)%len(levels)))
+	return append(empty, lines[v.h:]...)
+}
+
+// maxQuoted is how many cells of a filter are named.
+const maxQuoted = 40
 
 // filterBar is the filter, and how many lines it shows.
 func (v *TailView) filterBar(b Brush, w int) string {

@@ -42,10 +42,15 @@ type Scroll struct {
 	// cannot be marked, found or copied.
 	Head func(look Look) [][]Span
 
+	// numbers, when set, gives items numbers that stay theirs when items between
+	// them are left out.
+	numbers numbers
+
 	paused bool
 	top    position
 	mark   uint64
-	// seen is the number behind the newest item that was on the screen.
+	// seen is the number behind the newest item that was on the screen, or that
+	// was there when the reader left the end.
 	seen uint64
 	// behind counts items that exist but are not in the Source yet.
 	behind uint64
@@ -54,6 +59,15 @@ type Scroll struct {
 	reveal bool // bring the mark into view when drawing next
 	w, h   int  // of the text when it was drawn last
 	look   Look
+}
+
+// numbers are for a Source that can leave items out: what was seen is remembered
+// by them, so that it is the same with more or fewer items.
+type numbers interface {
+	// line is the number of an item; behind the last item that of all there is.
+	line(item uint64) uint64
+	// item is the item with a number, or the next one that is not left out.
+	item(line uint64) uint64
 }
 
 // position is a row of an item. The rows of the head are before the first item's:
@@ -70,13 +84,36 @@ func (p position) before(q position) bool {
 // Following reports whether the newest items are shown as they come.
 func (s *Scroll) Following() bool { return !s.paused }
 
-// New is how many items have arrived that the reader has not seen.
+// New is how many items have arrived that the reader has not seen. Items that
+// are left out do not count, and neither leaving them out nor showing them again
+// makes one new.
 func (s *Scroll) New() uint64 {
-	_, end := s.Source.Bounds()
-	if !s.paused || s.seen > end {
+	first, end := s.Source.Bounds()
+	seen := s.seen
+	if s.numbers != nil {
+		seen = s.numbers.item(seen)
+	}
+	seen = max(seen, first) // what has gone cannot be seen any more
+	if !s.paused || seen > end {
 		return s.behind
 	}
-	return end - s.seen + s.behind
+	return end - seen + s.behind
+}
+
+// sawAll notes that nothing of what there is now is new.
+func (s *Scroll) sawAll() {
+	_, s.seen = s.Source.Bounds()
+	if s.numbers != nil {
+		s.seen = s.numbers.line(s.seen)
+	}
+}
+
+// saw notes that an item is on the screen.
+func (s *Scroll) saw(item uint64) {
+	if s.numbers != nil {
+		item = s.numbers.line(item)
+	}
+	s.seen = max(s.seen, item+1)
 }
 
 // State says in a word or two where the reader stands.
@@ -139,13 +176,6 @@ func (s *Scroll) Home() {
 	s.top, s.mark = s.start(), first
 }
 
-// Sideways scrolls lines that are not wrapped.
-func (s *Scroll) Sideways(cells int) {
-	if !s.Wrap {
-		s.left = max(0, s.left+cells)
-	}
-}
-
 // ToggleWrap wraps long items or cuts them. The marked item, or the first one
 // of a view whose mark is not on the screen, keeps its place.
 func (s *Scroll) ToggleWrap() {
@@ -178,7 +208,8 @@ func (s *Scroll) pause() {
 		return
 	}
 	_, end := s.Source.Bounds()
-	s.top, s.seen, s.mark = s.bottom(), end, max(end, 1)-1
+	s.top, s.mark = s.bottom(), max(end, 1)-1
+	s.sawAll()
 	s.paused = true
 }
 
@@ -290,7 +321,8 @@ func (s *Scroll) settle() {
 	first, end := s.Source.Bounds()
 	s.mark = max(s.mark, first)
 	if !s.paused {
-		s.top, s.mark, s.seen = s.bottom(), max(end, first+1)-1, end
+		s.top, s.mark = s.bottom(), max(end, first+1)-1
+		s.sawAll()
 		return
 	}
 	if s.top.item < first || s.top.item >= end {
@@ -311,30 +343,6 @@ func (s *Scroll) settle() {
 	}
 	if last := s.bottom(); last.before(s.top) {
 		s.top = last
-	}
-}
-
-// headRoom is about what stands before the text of a line: its time and kind.
-const headRoom = 20
-
-// aside scrolls sideways until what was found in the marked item is in sight,
-// where long lines are cut.
-func (s *Scroll) aside() {
-	if first, end := s.Source.Bounds(); s.Wrap || s.mark < first || s.mark >= end {
-		return
-	}
-	text := Tidy(s.Source.Text(s.mark))
-	from, to := s.find.matcher.next(text, 0)
-	if !s.find.matcher.Active() || from < 0 {
-		return
-	}
-	begin, stop := Cells(text[:from]), Cells(text[:to])
-	if begin < s.left || stop > s.left+max(1, s.w-headRoom) {
-		s.left = 0
-		if stop > max(1, s.w-headRoom) {
-			s.left = max(0, begin-s.w/3)
-		}
-		s.look.Left = s.left
 	}
 }
 
@@ -360,7 +368,7 @@ func (s *Scroll) draw(h int, focused bool) []string {
 		for _, row := range all[min(at.row, len(all)):] {
 			rows, backs = append(rows, row), append(backs, back)
 		}
-		s.seen = max(s.seen, at.item+1)
+		s.saw(at.item)
 	}
 	lines := make([]string, 0, h+1)
 	for y := range min(len(rows), h) {

@@ -36,7 +36,7 @@ type TailView struct {
 // NewTailView returns a view of the tail with the id.
 func NewTailView(id string, wrap bool) *TailView {
 	v := &TailView{id: id, zone: time.UTC, keep: MaxTail}
-	v.Source, v.Wrap, v.Head = v, wrap, v.head
+	v.Source, v.numbers, v.Wrap, v.Head = v, v, wrap, v.head
 	return v
 }
 
@@ -230,8 +230,8 @@ func body(head []Span, role theme.Role, text string, look Look, most int) [][]Sp
 	text = Tidy(text)
 	hits := look.Matcher.pieces(text)
 	if !look.Wrap && most == 0 {
-		from := skip(text, look.Left)
-		return [][]Span{append(head, marked(role, text, piece{from, len(text)}, hits)...)}
+		mark, from := scrolled(text, look)
+		return [][]Span{append(append(head, mark...), marked(role, text, piece{from, len(text)}, hits)...)}
 	}
 	indent := Width(head)
 	var rows [][]Span
@@ -247,17 +247,6 @@ func body(head []Span, role theme.Role, text string, look Look, most int) [][]Sp
 		rows = append(rows, append(head, marked(role, text, p, hits)...))
 	}
 	return rows
-}
-
-// skip is the byte behind the first n cells.
-func skip(s string, n int) int {
-	i := 0
-	for n > 0 && i < len(s) {
-		size, cells := character(s[i:])
-		i += size
-		n -= cells
-	}
-	return i
 }
 
 // State says in a few words what is left out and where the reader stands: what

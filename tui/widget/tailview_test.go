@@ -218,7 +218,7 @@ func TestLinesThatAreCutScrollSideways(t *testing.T) {
 	b.say("0123456789 0123456789 the end")
 	b.want(t, "the beginning", " 0123456789…")
 	b.Do("right")
-	b.want(t, "twenty on", " 9 the end")
+	b.want(t, "to its end", " ‹89 the end")
 	b.Do("left")
 	b.want(t, "back", " 0123456789…")
 }

@@ -2,6 +2,7 @@ package widget
 
 import (
 	"fmt"
+	"strings"
 
 	"ollimbot/tui/action"
 )
@@ -10,6 +11,9 @@ const (
 	textFollowing = "following"
 	textPaused    = "paused"
 	textNoMatch   = "no match"
+
+	// textBefore stands where the beginning of a line is out of sight.
+	textBefore = "‹"
 )
 
 // The words of a filter.
@@ -18,6 +22,11 @@ const (
 	textFromInfo    = "debug hidden"
 	textFromWarn    = "debug and info hidden"
 	textErrors      = "errors only"
+	textDebug       = "debug"
+	textDebugInfo   = "debug and info"
+	textNoErrors    = "debug, info and warnings"
+	textWithout     = "what does not hold “"
+	textWith        = "what holds “"
 	textFiltered    = "filtered"
 	textNoLine      = "no line"
 	textFilterHelp  = "a word; !word leaves out"
@@ -28,6 +37,28 @@ const (
 
 func textShown(n, of int) string {
 	return fmt.Sprintf("%s of %s", Thousands(uint64(n)), Count(uint64(of), "line"))
+}
+
+// textHidden says how many lines are left out, and which.
+func textHidden(n int, kinds, words string) string {
+	if kinds != "" && words != "" {
+		kinds += "; "
+	}
+	return Count(uint64(n), "line") + " hidden: " + kinds + words + "."
+}
+
+// textShowAgain names what shows the lines: for a filter esc, which is nobody's to
+// change, and for a level its key, so often until it has gone around.
+func textShowAgain(n action.Names, filtered bool, presses int) string {
+	var out []string
+	if filtered {
+		out = append(out, "esc takes the filter away.")
+	}
+	times := map[int]string{1: "", 2: " twice", 3: " three times"}
+	if word, ok := times[presses]; ok {
+		out = append(out, n.Opening(action.TailLevel)+word+" shows every level.")
+	}
+	return strings.Join(out, " ")
 }
 
 func textNew(n uint64) string { return Thousands(n) + " new" }

@@ -77,6 +77,7 @@ func (p *Pane) card(c pane.Context, w, h int, focused bool) []string {
 		title[0], left = left[0], nil
 	}
 	rows, cut := callRows(c, a, max(1, w-4), max(1, min(4, h/3)))
+	cut = cut || more(a)
 	out := []string{b.Rule(w, title, left)}
 	for _, row := range rows {
 		out = append(out, b.Line(w, append([]widget.Span{mark}, row...)...))
@@ -86,7 +87,7 @@ func (p *Pane) card(c pane.Context, w, h int, focused bool) []string {
 }
 
 // answers are the keys that answer, in w cells; before them goes what the card
-// has cut, which is to be read first.
+// does not show, which is to be read first.
 func (p *Pane) answers(c pane.Context, tool string, w int, focused, cut bool) []widget.Span {
 	allow, deny := offered{id: action.ApprovalAllow}, offered{id: action.ApprovalDeny}
 	lists := [][]offered{

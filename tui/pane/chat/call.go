@@ -54,6 +54,32 @@ func callRows(c pane.Context, a policy.Approval, w, most int) (rows [][]widget.S
 	return append(rows, plainRows(theme.Dim, lines)...), cut
 }
 
+// more reports that a call would do more than its label says.
+func more(a policy.Approval) bool {
+	label := squeeze(a.Label, len(a.Label))
+	return !strings.Contains(label, squeeze(a.Text, len(label)+1))
+}
+
+// squeeze is a text with single spaces for line breaks and other white space, as
+// labels have it. It ends with the word with which it gets longer than most
+// bytes: a text may be long, and the card is drawn often.
+func squeeze(s string, most int) string {
+	var b strings.Builder
+	for word := range strings.FieldsSeq(s) {
+		if word == strings.TrimSpace(lineBreak) {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(word)
+		if b.Len() > most {
+			break
+		}
+	}
+	return b.String()
+}
+
 func plainRows(role theme.Role, lines []string) [][]widget.Span {
 	out := make([][]widget.Span, len(lines))
 	for i, l := range lines {

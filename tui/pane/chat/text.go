@@ -62,6 +62,7 @@ const (
 	textExitQuestion = "Leave %s? It %s. Nothing of it is kept: no report is made, the main conversation does not learn of it."
 	textExitYes      = "leave and keep nothing"
 	textExitNo       = "stay in the fork"
+	textAsksThis     = " asks to run this:"
 )
 
 // textTeach names the way to write first: outside the line "/" finds.
@@ -117,11 +118,15 @@ func asker(a policy.Approval) string {
 	return a.Session
 }
 
-// textCall is a tool call as it is read in full.
+// textCall is a tool call as it is read in full: everything that it would do,
+// and where that is not known its label.
 func textCall(a policy.Approval, n action.Names, locked bool) string {
 	call, content := parts(a)
 	out := asks(a, call) + ".\n"
-	if content != "" {
+	switch {
+	case a.Text != "":
+		out = "The " + asker(a) + textAsksThis + "\n\n" + strings.TrimRight(a.Text, "\n") + "\n"
+	case content != "":
 		out += "\n" + strings.ReplaceAll(content, lineBreak, "\n") + "\n"
 	}
 	if locked {

@@ -158,7 +158,7 @@ func (on sheet) item(i int, text []string) []string {
 		if age > 0 {
 			text := widget.Blank(age)
 			if y == 0 {
-				text = widget.Fit(widget.Age(on.Snap.At.Sub(u.At)), age)
+				text = widget.Fit(ageOf(on.Snap, u), age)
 			}
 			head = append(head, widget.Span{Role: theme.Report, Text: text})
 		}

@@ -17,6 +17,8 @@ const (
 	textNone     = "none"
 	textReadOnly = "read-only: updates cannot be discarded or delivered here"
 	textNothing  = "there are no updates"
+	textEarlier  = "earlier"
+	textOmitted  = "Earlier updates"
 
 	textEmpty = "No updates."
 	textTeach = "Background runs leave their findings here; the main session reads them with your next message."
@@ -38,7 +40,8 @@ func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 // where no run or more than one fits.
 func source(s *core.Snapshot, u updates.Update) string {
 	found := ""
-	for _, f := range s.Forks {
+	for i := range s.Forks {
+		f := &s.Forks[i] // a run is large, and there are many
 		if f.Reports == 0 || f.Started.IsZero() || u.At.Before(f.Started.Truncate(time.Second)) || !f.Ended.IsZero() && u.At.After(f.Ended) {
 			continue
 		}
@@ -59,7 +62,19 @@ func sourced(s *core.Snapshot, u updates.Update) string {
 	return from + ": " + u.Message
 }
 
+// ageOf is how long ago an update was left. One that stands for those that went
+// is as old as the last time that one went, which says nothing about them.
+func ageOf(s *core.Snapshot, u updates.Update) string {
+	if u.Dropped > 0 {
+		return textEarlier
+	}
+	return widget.Age(s.At.Sub(u.At))
+}
+
 func pageTitle(s *core.Snapshot, u updates.Update) string {
+	if u.Dropped > 0 {
+		return textOmitted
+	}
 	if age := s.At.Sub(u.At); age >= time.Minute {
 		return "Update, " + widget.Age(age) + " old"
 	}
@@ -77,7 +92,10 @@ func page(s *core.Snapshot, u updates.Update, n action.Names) string {
 	if from := source(s, u); from != "" {
 		by = " by " + from
 	}
-	fmt.Fprintf(&b, "Left %s%s.\n\n%s\n", u.At.In(zone).Format("Monday 2 January 2006, 15:04 MST"), by, u.Message)
+	if u.Dropped == 0 {
+		fmt.Fprintf(&b, "Left %s%s.\n\n", u.At.In(zone).Format("Monday 2 January 2006, 15:04 MST"), by)
+	}
+	b.WriteString(u.Message + "\n")
 	if u.Dropped > 0 {
 		fmt.Fprintf(&b, "\nIt stands for %s that went to keep the list at ten.\n", widget.Count(uint64(u.Dropped), "earlier update"))
 	}
