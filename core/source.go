@@ -19,7 +19,8 @@ func (s *Snapshot) Source(u updates.Update) string {
 		}
 	}
 	found := ""
-	for _, f := range s.Forks {
+	for i := range s.Forks {
+		f := &s.Forks[i] // a run is large, and there are many
 		// Updates have the time to the second.
 		if f.Reports == 0 || f.Started.IsZero() || u.At.Before(f.Started.Truncate(time.Second)) || !f.Ended.IsZero() && u.At.After(f.Ended) {
 			continue

@@ -35,8 +35,8 @@ func Whole(name string, input json.RawMessage) string {
 	return name + "(" + text + ")"
 }
 
-// Full is Whole for reading: with its line breaks, up to 256 kB, below a line
-// with the tool's name. Of a longer call it says how much is missing.
+// Full is Whole for reading: with its line breaks, up to 256 kB. Of a longer call
+// it says how much is missing.
 func Full(name string, input json.RawMessage) string {
 	name = bare(clean.Line(name))
 	text := clean.Text(everything(name, input))
@@ -44,7 +44,10 @@ func Full(name string, input json.RawMessage) string {
 		cut := strings.ToValidUTF8(text[:maxFull], "")
 		text = cut + fmt.Sprintf("\n… (%d more bytes cannot be shown: deny it if in doubt)", n-len(cut))
 	}
-	return strings.TrimSpace(name + "\n" + text)
+	if text == "" {
+		return name
+	}
+	return name + "(" + text + ")"
 }
 
 // everything is the argument that says it all where there is one, with what would

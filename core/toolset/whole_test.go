@@ -33,7 +33,7 @@ func TestWhatHasToBeAllowedCanBeReadToItsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "Write\n/a/b.md\n" + content + "the end"
+	want := "Write(/a/b.md\n" + content + "the end)"
 	if got := Full("Write", input); got != want {
 		t.Errorf("%d characters are shown, want %d; they end in %q", len(got), len(want), got[max(0, len(got)-40):])
 	}

@@ -132,7 +132,7 @@ func ageColumn(w int) int {
 
 // wrapped is the text of the ith update in at most so many lines.
 func (on sheet) wrapped(i, most int) []string {
-	text := strings.TrimRight(sourced(on.Snap, at(on.Snap, i)), "\n ")
+	text := strings.TrimRight(on.Snap.Sourced(at(on.Snap, i)), "\n ")
 	if most == 1 {
 		text = flat(text)
 	}

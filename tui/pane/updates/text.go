@@ -35,33 +35,6 @@ func count(n int) string {
 // flat is a message on one line.
 func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// source is the run that has left an update: the only one that has reported and
-// was running then. The file of updates keeps no names, so that it is empty
-// where no run or more than one fits.
-func source(s *core.Snapshot, u updates.Update) string {
-	found := ""
-	for i := range s.Forks {
-		f := &s.Forks[i] // a run is large, and there are many
-		if f.Reports == 0 || f.Started.IsZero() || u.At.Before(f.Started.Truncate(time.Second)) || !f.Ended.IsZero() && u.At.After(f.Ended) {
-			continue
-		}
-		if found != "" && found != f.Title {
-			return ""
-		}
-		found = f.Title
-	}
-	return found
-}
-
-// sourced is an update's text behind its source, unless it names that itself.
-func sourced(s *core.Snapshot, u updates.Update) string {
-	from := source(s, u)
-	if from == "" || u.Dropped > 0 || strings.Contains(strings.ToLower(u.Message), strings.ToLower(from)) {
-		return u.Message
-	}
-	return from + ": " + u.Message
-}
-
 // ageOf is how long ago an update was left. One that stands for those that went
 // is as old as the last time that one went, which says nothing about them.
 func ageOf(s *core.Snapshot, u updates.Update) string {
@@ -89,7 +62,7 @@ func page(s *core.Snapshot, u updates.Update, n action.Names) string {
 	}
 	var b strings.Builder
 	by := ""
-	if from := source(s, u); from != "" {
+	if from := s.Source(u); from != "" {
 		by = " by " + from
 	}
 	if u.Dropped == 0 {
