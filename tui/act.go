@@ -18,6 +18,10 @@ func (r *root) off(a action.Action) string {
 		return textReadOnly
 	case a.ID == action.Undo && len(r.undo) == 0:
 		return textNoUndo
+	case a.ID == action.Demo && !r.offersDemo():
+		return r.noDemo()
+	case a.ID == action.SetUp && !r.offersSetUp():
+		return r.noSetUp()
 	case a.Off != nil:
 		if why := a.Off(*r.snap); why != "" {
 			return why
@@ -101,6 +105,10 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 		return r.leaves()
 	case action.Quit:
 		return r.quit(false)
+	case action.Demo:
+		return r.goTo(verdict{demo: true})
+	case action.SetUp:
+		return r.goTo(verdict{setUp: true})
 	default:
 		if i := slices.Index(goIDs, id); i >= 0 {
 			r.setFocus(action.Panes[i])

@@ -74,6 +74,7 @@ func (r *root) openPage(p pane.Page) tea.Cmd {
 	if p.Load == nil {
 		return nil
 	}
+	_, pg.named = p.Load.(core.Describe) // a prompt is shown as it is
 	pg.loading = true
 	return r.command(doneMsg{command: p.Load, page: pg})
 }

@@ -77,7 +77,7 @@ func (r *root) dialogKey(k string, msg tea.KeyPressMsg) tea.Cmd {
 	if e, ok := d.(escaper); ok && k == "esc" && e.escape() {
 		return nil
 	}
-	if q, ok := d.(*question); ok && k == "ctrl+c" && q.quits && q.ripe(time.Now()) {
+	if q, ok := d.(*question); ok && k == "ctrl+c" && q.leads.quit && q.ripe(time.Now()) {
 		return tea.Quit
 	}
 	if f, ok := d.(*form); ok && k == "ctrl+c" && f.escape() {

@@ -214,17 +214,23 @@ func (f *form) wheel(bool) {}
 
 // escape keeps what was written from being lost by one key.
 func (f *form) escape() bool {
-	if f.leaving || f.sent || f.when.Text()+f.name.Text()+f.prompt.Text() == "" {
+	if f.leaving || f.sent || !f.written() {
 		return false
 	}
 	f.leaving, f.fault = true, textLeaveForm
 	return true
 }
 
+// written reports that there is something to lose.
+func (f *form) written() bool { return f.when.Text()+f.name.Text()+f.prompt.Text() != "" }
+
 func (f *form) hint() []key.Binding {
 	out := []key.Binding{formKeys.create, formKeys.next}
 	if f.input(f.at) == nil {
 		out = append(out, formKeys.toggle)
+	}
+	if f.written() { // the first esc only warns then
+		return append(out, named(formKeys.leave, textLeaveFormKey))
 	}
 	return append(out, formKeys.leave)
 }

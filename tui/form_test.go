@@ -16,7 +16,10 @@ func TestANewRoutineIsWrittenInAFormThatReadsItsCron(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("2", "n")
 		s.sees("A new routine or reminder", "routine", "minute hour day month weekday")
+		s.sees("esc leave as it is")
 		s.types("0 9 * * 1-5")
+		s.sees("esc leave")
+		s.misses("leave as it is")
 		s.sees("9:00, Monday to Friday; next")
 		s.press("tab")
 		s.types("Stand-up")

@@ -16,7 +16,10 @@ const (
 	textFormSent  = "writing the file…"
 	textLeaveForm = "esc once more drops what you wrote; any other key goes on"
 	textCreate    = "create"
-	textChange    = "change"
+
+	textLeaveFormKey = "leave"
+
+	textChange = "change"
 
 	textKindRoutine  = "fires again and again, as its cron line says"
 	textKindReminder = "fires once, then its file is gone"

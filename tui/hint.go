@@ -148,6 +148,9 @@ func (r *root) paneHints() []hint {
 			out = append(out, r.hint(a))
 		}
 	}
+	if len(out) < fewHints {
+		out = append(out, r.elsewhere()...)
+	}
 	plan := r.plan()
 	zoom, ok := r.keys.Get(action.Everywhere, action.Zoom)
 	if plan.Strip == 0 || !ok || len(zoom.Keys) == 0 {
@@ -159,6 +162,22 @@ func (r *root) paneHints() []hint {
 		return slices.Insert(out, 0, h)
 	}
 	return slices.Insert(out, min(1, len(out)), h)
+}
+
+// fewHints is how many a pane must have to stand for itself in the help line.
+const fewHints = 3
+
+// elsewhere are the ways on from a pane in which there is little to do: to the next
+// one, and to those in which something can be begun.
+func (r *root) elsewhere() []hint {
+	var out []hint
+	for _, id := range []action.ID{action.GoNext, action.GoSchedule, action.GoChat} {
+		a, ok := r.keys.Get(action.Everywhere, id)
+		if ok && len(a.Keys) > 0 && id != goIDs[r.focus.Number()-1] {
+			out = append(out, r.hint(a))
+		}
+	}
+	return out
 }
 
 // withWayOut leaves out hints that do not fit, but not the first one and not the

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/tui/pane"
 )
 
 // leaves decides what ctrl+c does where no answer runs: it ends the bot, but not
@@ -35,6 +36,22 @@ func (r *root) quit(warned bool) tea.Cmd {
 	if !ok {
 		return tea.Quit
 	}
+	r.open(q)
+	return nil
+}
+
+// goTo leaves the dashboard for the demo or for the set-up, after the same questions
+// as quit: what runs here ends with it, and so does what is written.
+func (r *root) goTo(where verdict) tea.Cmd {
+	q, ok := quitQuestion(r.snap.Forks)
+	yes := textLeaveForks
+	if !ok && r.drafted() {
+		q, ok, yes = newQuestion(pane.Question{Text: textLeftDraft, No: textQuitNo}), true, textLeaveDraft
+	}
+	if !ok {
+		return r.settle(where)
+	}
+	q.leads, q.ask.Yes = where, yes
 	r.open(q)
 	return nil
 }

@@ -25,6 +25,7 @@ type page struct {
 	column   int        // of the rows' words
 	heads    theme.Role // of what stands in front of them
 	headings bool       // a line that is not indented is one
+	named    bool       // the body's first lines are names and values, up to a blank one
 	// keys are those that the body names, and renew writes it with others; nil
 	// where it names none.
 	keys  action.Keys

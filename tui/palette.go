@@ -7,7 +7,6 @@ import (
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
-	"github.com/sahilm/fuzzy"
 
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
@@ -91,15 +90,9 @@ func (p *palette) rekey(r *root) {
 
 func (p *palette) title() string { return textPalette }
 
-// String and Len make the items a source for the fuzzy search.
-func (p *palette) String(i int) string { return p.items[i].name }
-
-// Len is the number of items.
-func (p *palette) Len() int { return len(p.items) }
-
 // search ranks the actions. Of two that the query names as well, one that can be
 // used comes first, then one of the focused pane, then the table's order.
-// Scattered letters count only where nothing else is found.
+// How a word is spelled is forgiven only where nothing else is found.
 func (p *palette) search() {
 	p.cursor, p.top = 0, 0
 	query := p.query.Text()
@@ -107,36 +100,42 @@ func (p *palette) search() {
 		p.shown = p.items
 		return
 	}
+	p.list(func(item) (string, int, bool) { return query, 0, true })
+	if len(p.shown) == 0 {
+		p.list(func(it item) (string, int, bool) { return respell(query, it.name) })
+	}
+}
+
+// list shows the actions that a query names. For each it says how the query is
+// spelled, and how many letters of it were wrong.
+func (p *palette) list(asks func(item) (query string, wrong int, ok bool)) {
 	p.shown = nil
 	ranks := map[int]rank{}
 	for _, it := range p.items {
+		query, wrong, ok := asks(it)
+		if !ok {
+			continue
+		}
 		if m := it.action.Match(query); m > 0 {
 			it.marks = hits(it.name, query)
 			p.shown = append(p.shown, it)
-			ranks[it.place] = rank{m, p.off(it.action) != "", it.action.Pane != p.focus}
+			ranks[it.place] = rank{wrong, m, p.off(it.action) != "", it.action.Pane != p.focus}
 		}
 	}
 	slices.SortFunc(p.shown, func(a, b item) int {
 		return cmp.Or(ranks[a.place].compare(ranks[b.place]), cmp.Compare(a.place, b.place))
 	})
-	if len(p.shown) > 0 {
-		return
-	}
-	for _, m := range fuzzy.FindFrom(query, p) {
-		it := p.items[m.Index]
-		it.marks = m.MatchedIndexes
-		p.shown = append(p.shown, it)
-	}
 }
 
 // rank is what orders the actions that a query names.
 type rank struct {
+	wrong     int // letters of the query
 	match     action.Match
 	off, away bool // cannot be used; belongs to another pane
 }
 
 func (a rank) compare(b rank) int {
-	return cmp.Or(cmp.Compare(b.match, a.match), after(a.off, b.off), after(a.away, b.away))
+	return cmp.Or(cmp.Compare(a.wrong, b.wrong), cmp.Compare(b.match, a.match), after(a.off, b.off), after(a.away, b.away))
 }
 
 // after puts what is true behind what is not.

@@ -17,8 +17,8 @@ import (
 // confirms it.
 type question struct {
 	ask    pane.Question
-	quits  bool // yes ends the dashboard
-	yes    bool // the chosen answer
+	leads  verdict // where yes leads beside the command: out of the dashboard
+	yes    bool    // the chosen answer
 	opened time.Time
 	no     int // the line of the safe answer when it was drawn last; the other follows
 }
@@ -55,7 +55,7 @@ func draftQuestion() *question {
 
 func quits(ask pane.Question) *question {
 	q := newQuestion(ask)
-	q.quits = true
+	q.leads.quit = true
 	return q
 }
 
@@ -104,7 +104,9 @@ func (q *question) confirm() verdict {
 	if !q.ripe(time.Now()) {
 		return verdict{}
 	}
-	return verdict{shut: true, quit: q.quits, answer: pane.Answer{Do: q.ask.Do}}
+	v := q.leads
+	v.shut, v.answer.Do = true, q.ask.Do
+	return v
 }
 
 // click gives the answer under the pointer.

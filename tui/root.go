@@ -89,7 +89,7 @@ func (r *root) Init() tea.Cmd {
 		r.speech.say(time.Now(), core.Warn, r.o.Notice)
 	}
 	if r.o.Try {
-		r.speech.say(time.Now(), core.Info, textTry(r.keys, r.theme.ASCII()))
+		r.speech.teach(time.Now(), textTry(r.keys, r.theme.ASCII()))
 	}
 	r.fail(r.screen.SetMouse(true))
 	r.paint()

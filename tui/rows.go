@@ -75,9 +75,13 @@ func (p *page) columnAt(w int) int {
 func (p *page) broken(w int) []pageLine {
 	var out []pageLine
 	if len(p.rows) == 0 {
+		named := p.named
 		for part := range strings.SplitSeq(strings.TrimRight(p.body, "\n"), "\n") {
 			part = widget.Tidy(part)
 			n := indent(part)
+			if named = named && part != ""; named {
+				n = max(n, valueAt(part))
+			}
 			if n > w/2 {
 				n = 0
 			}
@@ -131,6 +135,17 @@ func hang(prefix, text string, column, w int) []pageLine {
 		out = append(out, pageLine{text: widget.Blank(column) + l})
 	}
 	return out
+}
+
+// valueAt is in which column the value of "name   value" stands, where a line is
+// one; else 0. Names are one or two words of ASCII.
+func valueAt(s string) int {
+	name, value, _ := strings.Cut(s, "  ")
+	words := strings.Fields(name)
+	if n := len(words); n == 0 || n > 2 || len(name) != widget.Cells(name) || strings.TrimLeft(value, " ") == "" {
+		return 0
+	}
+	return len(s) - len(strings.TrimLeft(value, " "))
 }
 
 // indent is how many bytes of a line of text indent it, with the mark of a list's

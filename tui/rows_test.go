@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -92,6 +93,31 @@ func TestAPageLosesNoWordHoweverNarrow(t *testing.T) {
 	})
 }
 
+func TestAValueGoesOnBelowItselfAndWhatFollowsStaysAsItIs(t *testing.T) {
+	const body = "Water the plants\nroutine   de300001 in routines/water.md\nwhen      at 17:37, every day (37 17 * * *)\n" +
+		"          Sun 2026-11-22 17:37, in 24 h 12 min\nmay use   Read\n\ntask  of the file that goes on and on as it was"
+	p := newPage("T", body)
+	p.named = true
+	want := []string{
+		"Water the plants",
+		"routine   de300001 in", "          routines/water.md",
+		"when      at 17:37, every day", "          (37 17 * * *)",
+		"          Sun 2026-11-22", "          17:37, in 24 h 12", "          min",
+		"may use   Read",
+		"",
+		"task  of the file that goes on", "and on as it was",
+	}
+	if d := cmp.Diff(want, textOfPage(p, 30)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	p.named, p.width = false, 0
+	for _, l := range textOfPage(p, 30)[1:4] {
+		if strings.HasPrefix(l, "          ") {
+			t.Errorf("a text that is no table hangs: %q", l)
+		}
+	}
+}
+
 // The keys stand in a column that is no wider than a quarter of the page.
 func TestThePageOfKeysIsReadableOnASmallScreen(t *testing.T) {
 	for _, w := range []int{34, 50, 76} {
@@ -162,5 +188,20 @@ func TestOnlyWhatStandsInFrontIsDrawnAsAKey(t *testing.T) {
 	}
 	if th.Paint(theme.Key, "x") == "x" {
 		t.Error("keys have no colour")
+	}
+}
+
+func TestOnlyADescriptionHangsAndAPromptStaysExact(t *testing.T) {
+	for load, named := range map[core.Command]bool{core.Describe{ID: "a"}: true, core.Preview{ID: "a"}: false} {
+		r := plainRoot(t, fullDay())
+		r.openPage(pane.Page{Title: "T", Load: load})
+		p, ok := r.top().(*page)
+		if !ok {
+			t.Fatal("no page")
+		}
+		p.loaded("when      one two three four five\n\nrest", nil)
+		if got := strings.HasPrefix(textOfPage(p, 24)[1], widget.Blank(10)); got != named {
+			t.Errorf("%T: the value hangs: %t", load, got)
+		}
 	}
 }

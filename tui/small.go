@@ -70,12 +70,17 @@ func (r *root) tooSmall() []string {
 	}
 	least := widget.Span{Role: theme.Strong, Text: itoa(layout.StripWidth) + textBy + itoa(layout.StripHeight)}
 	quit := []widget.Span{{Role: theme.Dim, Text: quitKey(r.names()) + textQuits}}
+	bot, way := widget.Span{Role: theme.Dim, Text: textRunsOn}, widget.Span{Role: theme.Dim, Text: quitKey(r.names()) + textQuitsIt}
+	whole := [][]widget.Span{
+		{least, {Text: textSizeNeeded + ", "}, number(r.w, layout.StripWidth), {Text: textBy}, number(r.h, layout.StripHeight), {Text: textHere}},
+		{bot, {Role: theme.Dim, Text: textDot}, way},
+	}
+	if widget.Width(whole[1]) > r.w {
+		whole = append(whole[:1], []widget.Span{bot}, []widget.Span{way})
+	}
 	var lines []string
 	for _, said := range [][][]widget.Span{
-		{
-			{least, {Text: textSizeNeeded + ", "}, number(r.w, layout.StripWidth), {Text: textBy}, number(r.h, layout.StripHeight), {Text: textHere}},
-			append(quit, widget.Span{Role: theme.Dim, Text: textGoesOn}),
-		},
+		whole,
 		{{least, {Text: textSizeNeeded}}, quit},
 		{{least}, quit},
 		{append([]widget.Span{least, {Text: " "}}, quit...)},

@@ -24,6 +24,7 @@ const (
 	textApproval     = "approval"
 	textReadOnlyMark = "read-only"
 	textZoomedShort  = "zoomed"
+	textTabMuted     = "muted"
 
 	textReadOnly = "the dashboard is read-only; start it without --read-only to change things"
 	textNoUndo   = "nothing to undo"
@@ -63,7 +64,8 @@ const (
 	textSizeNeeded = " needed"
 	textHere       = " here"
 	textQuits      = " quits"
-	textGoesOn     = "; the bot goes on"
+	textRunsOn     = "the bot runs on"
+	textQuitsIt    = " quits it"
 	textOpen       = "open"
 
 	textKeysRead    = "keys.yaml was read anew"
@@ -107,6 +109,10 @@ const (
 
 	textDraftLost = "What you wrote in the chat is not sent. Quitting drops it."
 	textDropDraft = "quit and drop it"
+
+	textLeaveForks = "go on and stop them"
+	textLeaveDraft = "go on and drop it"
+	textLeftDraft  = "What you wrote in the chat is not sent. Going on drops it."
 
 	textEntryTitle = "Ping budget, exactly"
 	textNoCapacity = "the capacity is a number of tokens; 0 mutes"

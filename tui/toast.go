@@ -22,6 +22,7 @@ type speech struct {
 type saying struct {
 	at    time.Time
 	until time.Time // the end of its toast
+	long  time.Duration
 	level core.Level
 	text  string
 	reply bool // to what the user did: the next one takes its place
@@ -30,6 +31,7 @@ type saying struct {
 const (
 	toastTime   = 4 * time.Second
 	alertTime   = 8 * time.Second
+	tryTime     = 20 * time.Second // of what a newcomer reads first; a key ends it before
 	maxSayings  = 200
 	freshNotice = 10 * time.Second // older ones, from before the dashboard, are only listed
 	toastWidth  = 60
@@ -58,10 +60,17 @@ func (s *speech) add(at, now time.Time, level core.Level, text string) {
 	if level != core.Info {
 		long = alertTime
 	}
-	s.said = append(s.said, saying{at: at, until: now.Add(long), level: level, text: clean.Line(text)})
+	s.said = append(s.said, saying{at: at, until: now.Add(long), long: long, level: level, text: clean.Line(text)})
 	if len(s.said) > maxSayings {
 		s.said = slices.Delete(s.said, 0, len(s.said)-maxSayings)
 	}
+}
+
+// teach is say for the first words of the demo, which stand longer.
+func (s *speech) teach(now time.Time, text string) {
+	s.say(now, core.Info, text)
+	t := &s.said[len(s.said)-1]
+	t.until, t.long = now.Add(tryTime), tryTime
 }
 
 // hear takes the core's notices that are new.
@@ -107,11 +116,11 @@ func (s *speech) nextEnd(now time.Time) (time.Time, bool) {
 func (s *speech) read(now time.Time) {
 	for i := range s.said {
 		t := &s.said[i]
-		begun, long := t.until.Add(-toastTime), infoRead
+		readable := infoRead
 		if t.level != core.Info {
-			begun, long = t.until.Add(-alertTime), alertRead
+			readable = alertRead
 		}
-		if t.until.After(now) && now.Sub(begun) >= long {
+		if t.until.After(now) && now.Sub(t.until.Add(-t.long)) >= readable {
 			t.until = now
 		}
 	}

@@ -52,15 +52,16 @@ type Options struct {
 	// Config is the directory of the user's settings (settings.Dir); empty reads
 	// and remembers none.
 	Config string
-	// Welcome says that nothing is set up yet: who has not seen the first words
-	// sees them.
+	// Welcome says that nothing is set up yet: the dashboard opens with the first
+	// words.
 	Welcome bool
 	// Notice is said once when the dashboard opens; it may be empty.
 	Notice string
-	// Try says once, when the dashboard opens, which keys to try.
+	// Try says that this is the demo: which keys to try is said when it opens.
 	Try bool
 	// Init is the program, and its arguments, that asks a new user what is needed
-	// and writes it down: the welcome runs it on the terminal. Empty offers none.
+	// and writes it down: the welcome and the palette run it on the terminal. Empty
+	// offers none.
 	Init []string
 	// Restart is called once Init has written something: the bot begins anew, and
 	// ctx ends. It must be set where Init is.

@@ -9,13 +9,13 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/tui/action"
-	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
 
-// welcome is the first thing that a new user sees, once: what this is, and which
-// keys lead on: to the demo, to the questions of the set-up, to the keys.
+// welcome is the first thing that a new user sees, at each start until something is
+// set up: what this is, and which keys lead on: to the demo, to the questions of the
+// set-up, to the keys.
 type welcome struct {
 	shown       []welcomeLine
 	named       action.Keys // as the user has chosen them
@@ -27,17 +27,16 @@ type welcome struct {
 // short words in one line, or is left out where it has none.
 type welcomeLine struct{ key, text, short string }
 
-// greet opens the welcome for somebody who has never seen it. It says the notice
-// of the start too: a toast would lie over the box.
+// greet opens the welcome where nothing is set up, unless another dialog is there.
+// It says the notice of the start too: a toast would lie over the box.
 func (r *root) greet() bool {
-	if !r.o.Welcome || r.chosen.Welcomed {
+	if !r.o.Welcome || len(r.dialogs) > 0 {
 		return false
 	}
 	r.open(r.newWelcome())
 	if r.o.Notice != "" {
 		r.speech.add(time.Now(), time.Now().Add(-time.Hour), core.Warn, r.o.Notice)
 	}
-	r.choose(func(d *settings.Dashboard) { d.Welcomed = true })
 	return true
 }
 

@@ -75,6 +75,69 @@ func TestEveryKeyOfTheWelcomeDoesSomething(t *testing.T) {
 	})
 }
 
+func TestThePaletteLeadsToTheDemoAndToTheSetUp(t *testing.T) {
+	for query, marked := range map[string]string{"demo": "See the demo", "set up": "Set the bot up", "init": "Set the bot up"} {
+		left, restarts := 0, 0
+		o := Options{
+			Config: config(t), Welcome: true, Demo: func() { left++ }, Restart: func() { restarts++ },
+			Init: []string{editor(t, "exit 0"), "init"},
+		}
+		play(t, setup{options: o, env: []string{"PATH=/bin:/usr/bin"}}, func(s *stage) {
+			s.press("enter", "ctrl+p")
+			s.types(query)
+			s.sees("▸ " + marked)
+			s.press("enter")
+			time.Sleep(time.Second)
+			if synctest.Wait(); left+restarts != 1 || (left == 1) != (query == "demo") {
+				t.Errorf("%q leads to the demo %d times, to a new start %d times", query, left, restarts)
+			}
+		})
+	}
+}
+
+func TestWhatIsWrittenIsNotDroppedForTheDemo(t *testing.T) {
+	left := 0
+	play(t, setup{options: Options{Demo: func() { left++ }}}, func(s *stage) {
+		s.press("5", "i", "x", "esc", "ctrl+p")
+		s.types("demo")
+		s.press("enter")
+		s.sees("not sent", "n stay", "y go on and drop it")
+		s.press("ctrl+c") // back, not out
+		s.stays()
+		s.press("ctrl+p")
+		s.types("demo")
+		s.press("enter")
+		time.Sleep(time.Second)
+		s.press("y")
+		s.quits()
+	})
+	if left != 1 {
+		t.Errorf("left %d times", left)
+	}
+}
+
+func TestWhereTheDemoIsNotOfferedThePaletteSaysWhy(t *testing.T) {
+	for _, c := range []struct {
+		o     Options
+		query string
+		why   string
+	}{
+		{Options{}, "demo", "off: not offered here; in a shell, ollim-bot demo"},
+		{Options{}, "setup", "off: not offered here; in a shell, ollim-bot init"},
+		{Options{Try: true}, "demo", "off: this is the demo"},
+		{Options{Try: true}, "setup", "off: this is the demo; in a shell, ollim-bot init"},
+		{Options{ReadOnly: true}, "setup", "off: the dashboard is read-only"},
+	} {
+		play(t, setup{options: c.o}, func(s *stage) {
+			s.press("ctrl+p")
+			s.types(c.query)
+			s.sees(c.why)
+			s.press("enter")
+			s.stays()
+		})
+	}
+}
+
 func TestOnlyWhatIsOfferedIsAKeyOfTheWelcome(t *testing.T) {
 	o := Options{
 		Config: config(t), Welcome: true, ReadOnly: true, Demo: func() {},

@@ -24,7 +24,12 @@ const (
 	textEveryKeyMore = "every key, now and at any time"
 	textInAShell     = "In a shell, ollim-bot init sets it up and ollim-bot demo shows it live."
 
-	textSetUpLeft   = "the set-up has not come to its end; i asks again"
+	textInDemo     = "this is the demo"
+	textDemoShell  = "not offered here; in a shell, ollim-bot demo shows it"
+	textSetUpDemo  = "this is the demo; in a shell, ollim-bot init sets the bot up"
+	textSetUpShell = "not offered here; in a shell, ollim-bot init sets it up"
+
+	textSetUpLeft   = "the set-up has not come to its end; nothing has changed"
 	textSetUpFailed = "the set-up could not begin: "
 )
 
@@ -34,6 +39,22 @@ func setUpText(err error) string {
 		return textSetUpLeft
 	}
 	return textSetUpFailed + clean.Line(err.Error())
+}
+
+// noDemo says why the demo cannot be seen from here.
+func (r *root) noDemo() string {
+	if r.o.Try {
+		return textInDemo
+	}
+	return textDemoShell
+}
+
+// noSetUp says why the set-up cannot begin from here.
+func (r *root) noSetUp() string {
+	if r.o.Try {
+		return textSetUpDemo
+	}
+	return textSetUpShell
 }
 
 // welcomeText are the first words: what this is, and which keys lead on.

@@ -27,6 +27,9 @@ func Document() string {
 
 // codes writes keys as Markdown code.
 func codes(keys []string) string {
+	if len(keys) == 0 {
+		return keysNone
+	}
 	out := make([]string, len(keys))
 	for i, k := range keys {
 		out[i] = "`" + KeyName(k, true) + "`"

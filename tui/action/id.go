@@ -30,6 +30,8 @@ const (
 	Shorter    ID = "view.shorter"
 
 	Undo      ID = "app.undo"
+	Demo      ID = "app.demo"   // in the place of the dashboard
+	SetUp     ID = "app.set-up" // the questions of the set-up
 	Login     ID = "app.login"
 	Interrupt ID = "app.interrupt"
 	Quit      ID = "app.quit"

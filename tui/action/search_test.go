@@ -26,6 +26,7 @@ func TestWhatAPersonTypesFindsWhatTheyMean(t *testing.T) {
 		"schedule": GoSchedule, "forks": GoForks, "updates": GoUpdates, "chat": GoChat, "logs": GoLogs, "budget": GoBudget,
 		"raise cap": CapacityUp, "next theme": ThemeNext, "copy all": TailCopyAll, "wrap": TailWrap, "gttpb": GoBudget,
 		"capac": CapacityUp, "ebhook": Deliveries, "ctrl+l": Redraw, "Ctrl+P": Palette, "view.zoom": Zoom, "view.zo": Zoom, "logs/tail.level": TailLevel,
+		"demo": Demo, "init": SetUp, "setup": SetUp, "set up": SetUp, "Set the bot up": SetUp,
 		"?": Help, "pagedown": SchedulePgDn, "shift+↑": TailUp, "tail.copy": TailCopyLine,
 	} {
 		if a, _ := best(query); a.ID != want {

@@ -1,6 +1,10 @@
 package action
 
-import "slices"
+import (
+	"slices"
+
+	"ollimbot/core"
+)
 
 // table is every action once, in the order of the help line and the help page:
 // the panes first, each with what matters most at the front, then what works
@@ -135,7 +139,7 @@ var forksRows = slices.Concat([]Action{
 		ID: ForksResume, Pane: Forks, Keys: []string{"r"}, Title: "Resume the selected run in the chat", Short: "resume",
 		Off: noResume, Writes: true,
 	},
-}, tailRows(Forks, []string{"shift+up"}, []string{"shift+down"}), []Action{
+}, offWithout(noForks, tailRows(Forks, []string{"shift+up"}, []string{"shift+down"})), []Action{
 	{
 		ID: ForksAgain, Pane: Forks, Keys: []string{"a"}, Title: "Run the task of the selected run again, beside its schedule", Short: "again",
 		Off: noForks, Writes: true,
@@ -208,6 +212,14 @@ func tailRows(p Pane, up, down []string) []Action {
 	}...)
 }
 
+// offWithout switches rows off where there is nothing for them.
+func offWithout(off func(core.Snapshot) string, rows []Action) []Action {
+	for i := range rows {
+		rows[i].Off = off
+	}
+	return rows
+}
+
 var everywhereRows = []Action{
 	{ID: Help, Keys: []string{"?"}, Title: "Show every key", Short: "keys"},
 	{ID: Palette, Keys: []string{"ctrl+p"}, Title: "Find and run an action by name", Short: "actions"},
@@ -227,6 +239,9 @@ var everywhereRows = []Action{
 	},
 	{ID: Deliveries, Keys: []string{"H"}, Title: "Show what came in over webhooks", Short: "webhooks", Quiet: true},
 	{ID: Engine, Keys: []string{"E"}, Title: "Show the engine: version, processes, memory, what today has cost", Short: "engine", Quiet: true},
+	// Whether either is offered, and why not, is the frame's to say.
+	{ID: Demo, Title: "See the demo in the place of this dashboard", Short: "demo", Quiet: true},
+	{ID: SetUp, Title: "Set the bot up: names, time zone, Discord", Short: "set up", Writes: true, Quiet: true},
 	{ID: Undo, Keys: []string{"u"}, Title: "Undo the last change", Short: "undo", Writes: true},
 	{ID: Notices, Keys: []string{"!"}, Title: "Show past notices", Short: "notices", Quiet: true},
 	{ID: Interrupt, Keys: []string{"ctrl+c"}, Title: "Interrupt the main turn; without one, quit", Short: "interrupt", Quiet: true},

@@ -32,6 +32,9 @@ const (
 	nameInFile    = "a key in keys.yaml"
 )
 
+// keysNone stands in docs/keys.md for a row that only the palette has.
+const keysNone = "palette"
+
 // keyNames are the words for keys that have no sign of their own.
 var keyNames = map[string]string{
 	"up": "↑", "down": "↓", "enter": "enter", "esc": "esc", "pgup": "PgUp", "pgdown": "PgDn",

@@ -13,6 +13,8 @@ var otherWords = map[ID][]string{
 	Mouse:      {"mouse", "click"},
 	Redraw:     {"redraw", "refresh", "repaint", "clear"},
 	Engine:     {"engine", "cost", "costs", "money", "tokens", "status", "version", "memory", "model", "usage"},
+	Demo:       {"demo", "try", "example", "showcase"},
+	SetUp:      {"init", "setup", "onboarding", "configure", "install"},
 	Deliveries: {"webhook", "webhooks", "deliveries"},
 	ThemeNext:  {"theme", "themes", "colors", "colours", "color", "colour", "settings", "preferences", "appearance", "contrast"},
 	LayoutNext: {"layout", "arrange", "settings", "preferences"},

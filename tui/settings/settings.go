@@ -39,8 +39,6 @@ type Dashboard struct {
 	Bell   bool            // ring when a tool call begins to wait
 	Title  bool            // say in the window's title what waits
 	Motion bool            // count seconds on the screen
-	// Welcomed says that the first words were shown once.
-	Welcomed bool
 }
 
 // Size is what the user has moved in a layout. The zero Size is the layout's own.
@@ -164,7 +162,6 @@ func encode(d Dashboard) string {
 	line("bell", strconv.FormatBool(d.Bell))
 	line("title", strconv.FormatBool(d.Title))
 	line("motion", strconv.FormatBool(d.Motion))
-	line("welcomed", strconv.FormatBool(d.Welcomed))
 	return b.String()
 }
 

@@ -31,7 +31,7 @@ func TestWhatIsSavedIsLoaded(t *testing.T) {
 		want := Dashboard{
 			Theme: rapid.SampledFrom(append([]string{""}, Themes...)).Draw(t, "theme"), Layout: rapid.SampledFrom(layouts).Draw(t, "layout"),
 			Bell: rapid.Bool().Draw(t, "bell"), Title: rapid.Bool().Draw(t, "title"),
-			Motion: rapid.Bool().Draw(t, "motion"), Welcomed: rapid.Bool().Draw(t, "welcomed"),
+			Motion: rapid.Bool().Draw(t, "motion"),
 		}
 		for _, layout := range layouts {
 			n := rapid.IntRange(0, MaxRows).Draw(t, "rows of "+layout)

@@ -158,7 +158,7 @@ func (r *reader) dashboard(d *Dashboard, f field, layouts []string) {
 	case "motion":
 		d.Motion = r.yes(v, d.Motion)
 	case "welcomed":
-		d.Welcomed = r.yes(v, d.Welcomed)
+		// Older files have it. The first words are shown until something is set up.
 	default:
 		if _, ok := sizeOf(name, layouts); !ok {
 			r.add(f.name, textUnknown, shown(f.name))
