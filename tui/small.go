@@ -56,39 +56,3 @@ func (r *root) putAway() bool {
 	r.desk.away = waits[0].ID
 	return true
 }
-
-// tooSmall says what the screen needs, in as many words as it can show: the
-// number first, and never without the way out.
-func (r *root) tooSmall() []string {
-	brush := widget.Brush{Theme: r.theme}
-	number := func(have, need int) widget.Span {
-		role := theme.Text
-		if have < need {
-			role = theme.Bad
-		}
-		return widget.Span{Role: role, Text: itoa(have)}
-	}
-	least := widget.Span{Role: theme.Strong, Text: itoa(layout.StripWidth) + textBy + itoa(layout.StripHeight)}
-	quit := []widget.Span{{Role: theme.Dim, Text: quitKey(r.names()) + textQuits}}
-	var lines []string
-	for _, said := range [][][]widget.Span{
-		{
-			{least, {Text: textSizeNeeded + ", "}, number(r.w, layout.StripWidth), {Text: textBy}, number(r.h, layout.StripHeight), {Text: textHere}},
-			append(quit, widget.Span{Role: theme.Dim, Text: textGoesOn}),
-		},
-		{{least, {Text: textSizeNeeded}}, quit},
-		{{least}, quit},
-		{append([]widget.Span{least, {Text: " "}}, quit...)},
-	} {
-		lines = lines[:0]
-		for _, sentence := range said {
-			for _, row := range widget.WrapSpans(sentence, r.w) {
-				lines = append(lines, brush.Line(r.w, row...))
-			}
-		}
-		if len(lines) <= r.h {
-			break
-		}
-	}
-	return widget.Fill(lines, r.w, r.h)
-}
