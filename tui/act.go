@@ -27,8 +27,24 @@ func (r *root) off(a action.Action) string {
 			return why
 		}
 	}
+	if why := r.offHere(a); why != "" {
+		return why
+	}
 	if p, ok := r.panes[a.Pane].(chooser); ok {
 		return p.Off(r.context(), a.ID)
+	}
+	return ""
+}
+
+// offHere is what the frame knows itself: whether a border could move, and
+// whether something is written.
+func (r *root) offHere(a action.Action) string {
+	switch step, moves := steps[a.ID]; {
+	case moves:
+		_, why := r.stepped(step)
+		return why
+	case a.ID == action.ChatSend && r.draft() == "":
+		return textNothingWritten
 	}
 	return ""
 }
@@ -80,14 +96,8 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 		r.nextTheme()
 	case action.LayoutNext:
 		r.nextLayout()
-	case action.Wider:
-		r.resizePane(columnStep, 0)
-	case action.Narrower:
-		r.resizePane(-columnStep, 0)
-	case action.Taller:
-		r.resizePane(0, rowStep)
-	case action.Shorter:
-		r.resizePane(0, -rowStep)
+	case action.Wider, action.Narrower, action.Taller, action.Shorter:
+		r.resizePane(steps[id])
 	case action.Redraw:
 		r.screen.Forget()
 	case action.Undo:

@@ -68,7 +68,7 @@ func (r *root) signalled(msg signalMsg) urgency {
 		r.fail(r.screen.Reopen())
 	}
 	if w, h, ok := r.screen.Size(); ok {
-		r.w, r.h = w, h
+		r.w, r.h, r.asked = w, h, time.Time{}
 	}
 	r.screen.Forget()
 	return atOnce
@@ -128,7 +128,7 @@ func (r *root) woken(msg wakeMsg) urgency {
 		return never
 	}
 	r.wakeAt = time.Time{}
-	r.lookKeys()
+	r.tickKeys()
 	r.refresh()
 	return soon
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/settings"
 )
@@ -32,13 +33,13 @@ func (r *root) recall() {
 	r.readKeys()
 }
 
-// keysGap is how often keys.yaml is looked at, at most.
+// keysGap is how often ticks look at keys.yaml, at most.
 const keysGap = time.Second
 
-// lookKeys reads keys.yaml again when it was saved: before a key counts, when the
-// terminal gets the focus, and with every tick. Nothing has to watch it meanwhile.
+// lookKeys reads keys.yaml again when it was saved: before a key counts and when
+// the terminal gets the focus. Nothing has to watch it meanwhile.
 func (r *root) lookKeys() {
-	if now := time.Now(); r.o.Config == "" || now.Sub(r.looked) < keysGap {
+	if r.o.Config == "" {
 		return
 	}
 	if settings.Look(r.o.Config) != r.stamp {
@@ -46,6 +47,13 @@ func (r *root) lookKeys() {
 		r.hear(core.Info, textKeysRead)
 	}
 	r.looked = time.Now()
+}
+
+// tickKeys is lookKeys for ticks, which may come fast.
+func (r *root) tickKeys() {
+	if time.Since(r.looked) >= keysGap {
+		r.lookKeys()
+	}
 }
 
 func (r *root) readKeys() {
@@ -123,17 +131,33 @@ const (
 	rowStep    = 2
 )
 
+// step is by how many cells the focused pane becomes wider and taller.
+type step struct{ columns, rows int }
+
+// steps are the actions that move borders.
+var steps = map[action.ID]step{
+	action.Wider: {columns: columnStep}, action.Narrower: {columns: -columnStep},
+	action.Taller: {rows: rowStep}, action.Shorter: {rows: -rowStep},
+}
+
+// stepped is the screen after a step, or why it cannot be taken.
+func (r *root) stepped(by step) (in layout.Input, why string) {
+	if r.zoom || r.plan().Mode != layout.Full {
+		return in, textNoSizes
+	}
+	in, ok := r.division().Step(r.focus, by.columns, by.rows)
+	if !ok {
+		return in, textNoRoom
+	}
+	return in, ""
+}
+
 // resizePane moves the borders of the focused pane, as far as there is room. Each
 // layout keeps its own sizes.
-func (r *root) resizePane(columns, rows int) {
-	if plan := r.plan(); r.zoom || plan.Mode != layout.Full {
-		r.say(core.Info, textNoSizes)
-		return
-	}
-	in, ok := r.division().Step(r.focus, columns, rows)
-	if !ok {
-		r.say(core.Info, textNoRoom)
-		return
+func (r *root) resizePane(by step) {
+	in, why := r.stepped(by)
+	if why != "" {
+		return // said already, as the reason why it is off
 	}
 	r.choose(func(d *settings.Dashboard) {
 		sizes := map[string]settings.Size{}

@@ -164,7 +164,7 @@ func TestLayoutsAndSizesAreRemembered(t *testing.T) {
 		for range 30 {
 			s.press("1", ">")
 		}
-		s.sees("there is no more room")
+		s.sees("wider: there is no more")
 		s.press("z", ">")
 		s.sees("nothing to move")
 	})

@@ -3,6 +3,7 @@ package tui
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -104,8 +105,6 @@ func (e *entry) key(msg tea.KeyPressMsg) verdict {
 		e.fault = ""
 	}
 	switch {
-	case key.Matches(msg, entryKeys.digits):
-		e.insert(msg.Text)
 	case key.Matches(msg, entryKeys.other):
 		e.at = 1 - e.at
 	case key.Matches(msg, entryKeys.set):
@@ -115,7 +114,9 @@ func (e *entry) key(msg tea.KeyPressMsg) verdict {
 		}
 		e.sent = true
 		return verdict{ask: core.SetBudget{Capacity: &capacity, RefillMinutes: &minutes}}
-	case msg.Text == "" && e.fields[e.at].Take(msg):
+	case msg.Text != "":
+		e.insert(msg.Text)
+	case e.fields[e.at].Take(msg):
 		e.fresh[e.at] = false
 	}
 	return verdict{}
@@ -132,23 +133,21 @@ func (e *entry) click(_, y int) verdict {
 func (e *entry) paste(msg tea.PasteMsg) {
 	if !e.sent {
 		e.fault = ""
-		e.insert(msg.Content)
+		e.insert(strings.TrimSpace(msg.Content))
 	}
 }
 
-// insert takes digits and leaves the rest.
+// insert goes to the field. What is no digit goes there too, and is refused with
+// it: to leave it out would make 15 of 1.5.
 func (e *entry) insert(s string) {
 	field := &e.fields[e.at]
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			continue
-		}
-		if e.fresh[e.at] {
-			field.Set("")
-			e.fresh[e.at] = false
-		}
+	if e.fresh[e.at] && s != "" {
+		field.Set("")
+		e.fresh[e.at] = false
+	}
+	for _, r := range s {
 		if len(field.Text()) < maxDigits {
-			field.Insert(s[i : i+1])
+			field.Insert(string(r))
 		}
 	}
 }
@@ -156,5 +155,5 @@ func (e *entry) insert(s string) {
 func (e *entry) wheel(bool) {}
 
 func (e *entry) hint() []key.Binding {
-	return []key.Binding{entryKeys.digits, entryKeys.other, entryKeys.set, entryKeys.leave}
+	return []key.Binding{entryKeys.set, entryKeys.digits, entryKeys.other, entryKeys.leave}
 }

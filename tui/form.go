@@ -169,12 +169,16 @@ func (f *form) goesOn() {
 	}
 }
 
-// click goes to the field under the pointer.
+// click goes to the field under the pointer; a choice that is marked changes.
 func (f *form) click(_, y int) verdict {
-	if !f.sent && y < len(f.lines) {
-		f.goesOn()
-		f.at = f.lines[y]
+	if f.sent || y >= len(f.lines) {
+		return verdict{}
 	}
+	f.goesOn()
+	if f.at == f.lines[y] {
+		f.toggle()
+	}
+	f.at = f.lines[y]
 	return verdict{}
 }
 
@@ -221,7 +225,7 @@ func (f *form) escape() bool {
 	return true
 }
 
-// written reports that there is something to lose.
+// written reports that something would be lost with the form.
 func (f *form) written() bool { return f.when.Text()+f.name.Text()+f.prompt.Text() != "" }
 
 func (f *form) hint() []key.Binding {

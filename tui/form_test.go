@@ -98,7 +98,7 @@ func TestARefusalStandsInTheFormOnASmallScreen(t *testing.T) {
 	play(t, setup{w: 40, h: 10}, func(s *stage) {
 		s.press("2", "n")
 		s.types("0 9 * * *")
-		s.clickOn("tab other")
+		s.clickOn("Title")
 		s.press("tab")
 		s.types("Ask.")
 		s.press("enter")

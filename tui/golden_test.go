@@ -162,7 +162,7 @@ func TestDialogsLookAsTheyDid(t *testing.T) {
 		name string
 		open func(r *root) dialog
 	}{
-		{"dialog-question", func(r *root) dialog { return must(quitQuestion(r.snap.Forks)) }},
+		{"dialog-question", func(r *root) dialog { return must(quitQuestion(r.snap)) }},
 		{"dialog-entry", func(r *root) dialog { return newEntry(r.snap.Budget.State) }},
 		{"dialog-palette", func(r *root) dialog { return newPalette(r) }},
 		{"dialog-help", func(r *root) dialog { return helpPage(action.Keys{}, r.focus, false) }},

@@ -3,6 +3,7 @@ package tui
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -86,7 +87,7 @@ func spansOf(hints []hint) []widget.Span {
 // of whatever has them now.
 func (r *root) hints() (left, right []hint) {
 	if n := len(r.dialogs); n > 0 {
-		return bindingHints(r.dialogs[n-1].hint(), r.theme.ASCII()), nil
+		return withWayOut(bindingHints(r.dialogs[n-1].hint(), r.theme.ASCII()), r.w), nil
 	}
 	if p := r.panes[r.focus]; p.Capture() {
 		if h, ok := p.(hinter); ok {
@@ -181,12 +182,15 @@ func (r *root) elsewhere() []hint {
 }
 
 // withWayOut leaves out hints that do not fit, but not the first one and not the
-// one that leads back.
+// one that leads back. Where both are too long, the latter is its key alone.
 func withWayOut(hints []hint, w int) []hint {
 	for i := len(hints) - 1; i > 0 && widthOf(hints) > w; i-- {
 		if hints[i].keys[0] != "esc" {
 			hints = slices.Delete(hints, i, i+1)
 		}
+	}
+	for i := len(hints) - 1; i >= 0 && widthOf(hints) > w; i-- {
+		hints[i].word = ""
 	}
 	return hints
 }
@@ -279,6 +283,10 @@ func (r *root) hintAt(x int) (h hint, which int, ok bool) {
 
 // pressHint does what the key under a cell of the help line does.
 func (r *root) pressHint(x int) tea.Cmd {
+	if r.speech.over { // a toast stands there: it has been read
+		r.speech.hush(time.Now())
+		return nil
+	}
 	h, which, ok := r.hintAt(x)
 	if !ok {
 		return nil

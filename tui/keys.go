@@ -16,11 +16,14 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	k := msg.String()
 	r.lookKeys()
-	r.speech.read(time.Now())
 	if k == "ctrl+l" {
 		r.screen.Forget()
 		return nil
 	}
+	if r.hopeless() {
+		return r.smallKey(k)
+	}
+	r.speech.read(time.Now())
 	if len(r.dialogs) > 0 {
 		return r.dialogKey(k, msg)
 	}
@@ -37,6 +40,9 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 
 // paste goes where text is taken; elsewhere it is not read as keys.
 func (r *root) paste(msg tea.PasteMsg) tea.Cmd {
+	if r.hopeless() {
+		return nil
+	}
 	if len(r.dialogs) > 0 {
 		if t, ok := r.dialogs[len(r.dialogs)-1].(typist); ok {
 			t.paste(msg)

@@ -6,6 +6,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/tui/action"
+	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
 )
 
@@ -18,9 +20,9 @@ func (r *root) leaves() tea.Cmd {
 	case now.Sub(r.stopped) < lateInterrupt:
 		r.say(core.Info, textJustEnded)
 		return nil
-	case r.drafted() && now.After(r.armed):
-		r.armed = now.Add(toastTime)
-		r.say(core.Warn, textQuitDraft)
+	case r.draft() != "" && now.After(r.armed):
+		r.armed, r.warned = now.Add(toastTime), r.draft()
+		r.say(core.Warn, r.draftWarning())
 		return nil
 	}
 	return r.quit(true)
@@ -29,8 +31,8 @@ func (r *root) leaves() tea.Cmd {
 // quit ends the dashboard, after a question while forks wait or run, and over
 // words that would be lost, unless the user was warned of that.
 func (r *root) quit(warned bool) tea.Cmd {
-	q, ok := quitQuestion(r.snap.Forks)
-	if !ok && !warned && r.drafted() {
+	q, ok := quitQuestion(r.snap)
+	if !ok && !warned && r.draft() != "" {
 		q, ok = draftQuestion(), true
 	}
 	if !ok {
@@ -43,15 +45,17 @@ func (r *root) quit(warned bool) tea.Cmd {
 // goTo leaves the dashboard for the demo or for the set-up, after the same questions
 // as quit: what runs here ends with it, and so does what is written.
 func (r *root) goTo(where verdict) tea.Cmd {
-	q, ok := quitQuestion(r.snap.Forks)
-	yes := textLeaveForks
-	if !ok && r.drafted() {
-		q, ok, yes = newQuestion(pane.Question{Text: textLeftDraft, No: textQuitNo}), true, textLeaveDraft
-	}
-	if !ok {
+	q, ok := quitQuestion(r.snap)
+	switch {
+	case ok:
+		q.runs = &stops{textLeaveForks, textLeaveBare}
+		q.count(r.snap.Forks)
+	case r.draft() != "":
+		q = newQuestion(pane.Question{Text: textLeftDraft, Yes: textLeaveDraft, No: textQuitNo})
+	default:
 		return r.settle(where)
 	}
-	q.leads, q.ask.Yes = where, yes
+	q.leads = where
 	r.open(q)
 	return nil
 }
@@ -59,12 +63,30 @@ func (r *root) goTo(where verdict) tea.Cmd {
 // lateInterrupt is how long after an answer ctrl+c still means that answer.
 const lateInterrupt = 2 * time.Second
 
-// drafted reports that something is written that has not been sent.
-func (r *root) drafted() bool {
-	for _, p := range r.panes {
-		if d, ok := p.(interface{ Draft() string }); ok && d.Draft() != "" {
-			return true
+// draft is what is written and has not been sent, or empty.
+func (r *root) draft() string {
+	for _, p := range action.Panes {
+		if d, ok := r.panes[p].(interface{ Draft() string }); ok && d.Draft() != "" {
+			return d.Draft()
 		}
 	}
-	return false
+	return ""
+}
+
+// draftWarning begins with what counts where it will be cut.
+func (r *root) draftWarning() string {
+	if r.w < layout.TabsWidth {
+		return textQuitDraftShort
+	}
+	return textQuitDraft
+}
+
+// unarm takes the warning of ctrl+c back once it is not true any more: what was
+// written has been sent, or is another text now.
+func (r *root) unarm() {
+	if r.warned == "" || r.draft() == r.warned {
+		return
+	}
+	r.armed, r.warned = time.Time{}, ""
+	r.speech.drop(time.Now(), textQuitDraft, textQuitDraftShort)
 }

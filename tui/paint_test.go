@@ -28,7 +28,7 @@ func TestTheScreenShrinksStepByStep(t *testing.T) {
 		s.resize(30, 5)
 		s.sees("40×10 needed, 30×5 here", "the bot runs on · q quits it")
 		s.resize(20, 5)
-		s.sees("40×10 needed, 20×5", "the bot runs on", "q quits it")
+		s.sees("40×10 needed, 20×5", "the bot runs on ·", "q quits it")
 		s.resize(10, 3)
 		s.sees("40×10", "needed", "q quits")
 		s.resize(120, 40)

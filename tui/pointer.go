@@ -142,6 +142,9 @@ func (r *root) wheel(m tea.Mouse) tea.Cmd {
 	if !up && m.Button != tea.MouseWheelDown {
 		return nil
 	}
+	if r.hopeless() {
+		return nil
+	}
 	if len(r.dialogs) > 0 {
 		r.dialogs[len(r.dialogs)-1].wheel(up)
 		return nil

@@ -146,6 +146,11 @@ func TestAQuestionIsAnsweredByAClick(t *testing.T) {
 			s.clickOn("Sure?") // the border
 			s.sees("Sure?")
 			s.clickOn(answer)
+			if want != nil { // the other one is marked
+				s.did()
+				s.sees("▸ " + answer)
+				s.clickOn(answer)
+			}
 			s.misses("Sure?")
 			s.did(want...)
 		})

@@ -6,6 +6,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"ollimbot/core"
 	"ollimbot/core/fork"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -17,11 +18,17 @@ import (
 // confirms it.
 type question struct {
 	ask    pane.Question
+	short  string  // the text where that would be cut; may be empty
+	runs   *stops  // it counts the runs that would be stopped; nil where it is about something else
 	leads  verdict // where yes leads beside the command: out of the dashboard
 	yes    bool    // the chosen answer
 	opened time.Time
 	no     int // the line of the safe answer when it was drawn last; the other follows
 }
+
+// stops are the words of yes: while there are runs to stop, and when all of them
+// have ended meanwhile.
+type stops struct{ some, none string }
 
 // grace is how long a question must have stood before it can be confirmed.
 const grace = 250 * time.Millisecond
@@ -31,21 +38,31 @@ func newQuestion(q pane.Question) *question {
 }
 
 // quitQuestion asks whether to leave runs behind; ok is false without any.
-func quitQuestion(runs []fork.View) (*question, bool) {
-	running, waiting := 0, 0
-	for _, f := range runs {
-		switch f.State {
-		case fork.Running:
-			running++
-		case fork.Waiting:
-			waiting++
-		default:
-		}
-	}
-	if running+waiting == 0 {
+func quitQuestion(s *core.Snapshot) (q *question, ok bool) {
+	if len(live(s.Forks)) == 0 {
 		return nil, false
 	}
-	return quits(pane.Question{Text: quitText(running, waiting), Yes: textQuitYes, No: textQuitNo}), true
+	q = quits(pane.Question{})
+	q.runs = &stops{textQuitYes, textQuitBare}
+	q.count(s.Forks)
+	return q, true
+}
+
+// count takes the runs of now: they go on while the question stands.
+func (q *question) count(runs []fork.View) {
+	running, waiting := 0, 0
+	for _, f := range live(runs) {
+		if f.State == fork.Waiting {
+			waiting++
+		} else {
+			running++
+		}
+	}
+	q.ask = pane.Question{Text: quitText(running, waiting), Yes: q.runs.some, No: textQuitNo}
+	q.short = quitShort(running, waiting)
+	if running+waiting == 0 {
+		q.ask.Text, q.ask.Yes, q.short = textQuitNoRuns, q.runs.none, ""
+	}
 }
 
 // draftQuestion asks whether to drop what is written.
@@ -66,8 +83,16 @@ func (q *question) ripe(now time.Time) bool { return now.Sub(q.opened) >= grace 
 
 func (q *question) draw(l look, w, h int) []string {
 	w = min(w, 60)
-	lines := []string{widget.Blank(w)}
-	for _, t := range widget.WrapN(q.ask.Text, w-4, max(1, h-4), l.theme.Glyph(theme.Ellipsis)) {
+	if q.runs != nil {
+		q.count(l.snap.Forks)
+	}
+	words := q.words(w-4, max(1, h-buttons), l.theme.Glyph(theme.Ellipsis))
+	var lines, apart []string // blank lines go first where there is little room
+	if len(words)+buttons+2 <= h {
+		apart = []string{widget.Blank(w)}
+	}
+	lines = append(lines, apart...)
+	for _, t := range words {
 		lines = append(lines, l.brush.Line(w, widget.Span{Text: "  " + t}))
 	}
 	button := func(chosen bool, key, text string) []widget.Span {
@@ -76,11 +101,24 @@ func (q *question) draw(l look, w, h int) []string {
 		}
 		return []widget.Span{{Text: "  "}, {Role: theme.Key, Text: key}, {Role: theme.Dim, Text: " " + text}}
 	}
-	q.no = len(lines) + 1
-	return append(lines, widget.Blank(w),
+	lines = append(lines, apart...)
+	q.no = len(lines)
+	return append(lines,
 		l.brush.Line(w, append([]widget.Span{{Text: "  "}}, button(!q.yes, "n", q.ask.No)...)...),
 		l.brush.Line(w, append([]widget.Span{{Text: "  "}}, button(q.yes, "y", q.ask.Yes)...)...),
 	)
+}
+
+// buttons are the lines of the answers.
+const buttons = 2
+
+// words is the text in at most n lines, in fewer words where it would be cut.
+func (q *question) words(w, n int, mark string) []string {
+	text := q.ask.Text
+	if q.short != "" && len(widget.Wrap(text, w)) > n {
+		text = q.short
+	}
+	return widget.WrapN(text, w, n, mark)
 }
 
 func (q *question) key(msg tea.KeyPressMsg) verdict {
@@ -109,13 +147,20 @@ func (q *question) confirm() verdict {
 	return v
 }
 
-// click gives the answer under the pointer.
+// click marks the answer under the pointer, and gives the one that is marked: what
+// cannot be undone takes a second click.
 func (q *question) click(_, y int) verdict {
-	switch y {
-	case q.no:
-		return verdict{shut: true}
-	case q.no + 1:
+	if y != q.no && y != q.no+1 {
+		return verdict{}
+	}
+	yes := y == q.no+1
+	switch {
+	case q.yes != yes:
+		q.yes = yes
+	case yes:
 		return q.confirm()
+	default:
+		return verdict{shut: true}
 	}
 	return verdict{}
 }

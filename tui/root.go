@@ -54,8 +54,10 @@ type root struct {
 	held    []tea.Msg // keys, pastes and clicks that wait for a change
 
 	// stopped is when the last answer ended; armed, until when ctrl+c quits over
-	// words that were not sent.
-	stopped, armed time.Time
+	// words that were not sent, and warned, which those were; asked, when the page
+	// of a small screen has asked whether to quit.
+	stopped, armed, asked time.Time
+	warned                string
 
 	// painted is when the screen was written last; due, that a paint is on its way.
 	painted time.Time
@@ -165,7 +167,9 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		return nil, r.setUp(msg)
 
 	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseClickMsg:
-		return r.input(msg), atOnce
+		cmd := r.input(msg)
+		r.unarm()
+		return cmd, atOnce
 	case tea.MouseWheelMsg:
 		return r.wheel(msg.Mouse()), soon
 	}
@@ -207,7 +211,7 @@ func (r *root) resize(w, h int) urgency {
 	if w == r.w && h == r.h {
 		return never
 	}
-	r.w, r.h = w, h
+	r.w, r.h, r.asked = w, h, time.Time{}
 	r.screen.Forget()
 	return atOnce
 }

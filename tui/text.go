@@ -31,6 +31,10 @@ const (
 	textDemo     = "demo: all is real but the model"
 
 	textQuitDraft = "what you wrote is not sent: ctrl+c again quits and drops it"
+	// Where a toast has one short row, what counts stands first.
+	textQuitDraftShort = "not sent: ctrl+c again drops it"
+	textNothingWritten = "nothing is written"
+
 	textJustEnded = "the answer has just ended, nothing is left to interrupt; ctrl+c quits in a moment"
 
 	textUndone      = "undone: "
@@ -63,10 +67,16 @@ const (
 	textBy         = "×"
 	textSizeNeeded = " needed"
 	textHere       = " here"
-	textQuits      = " quits"
-	textRunsOn     = "the bot runs on"
-	textQuitsIt    = " quits it"
-	textOpen       = "open"
+	textQuits      = held + "quits"
+	textGoesOn     = "the bot runs on" + textDot
+	textQuitsIt    = held + "quits" + held + "it"
+
+	textWouldStop   = " would stop"
+	textAnswerLost  = "an answer would stop"
+	textDraftIsLost = "what you wrote is not sent"
+	textYesQuits    = ": y" + held + "quits"
+	textOtherStays  = "any other key stays"
+	textOpen        = "open"
 
 	textKeysRead    = "keys.yaml was read anew"
 	textThemeIs     = "theme: "
@@ -104,20 +114,23 @@ const (
 	textSet          = "set"
 	textLeave        = "leave as it is"
 
-	textQuitYes = "quit and stop them"
-	textQuitNo  = "stay"
+	textQuitYes    = "quit and stop them"
+	textQuitNo     = "stay"
+	textQuitBare   = "quit"
+	textQuitNoRuns = "The forks have ended: nothing would be stopped."
 
 	textDraftLost = "What you wrote in the chat is not sent. Quitting drops it."
 	textDropDraft = "quit and drop it"
 
 	textLeaveForks = "go on and stop them"
+	textLeaveBare  = "go on"
 	textLeaveDraft = "go on and drop it"
 	textLeftDraft  = "What you wrote in the chat is not sent. Going on drops it."
 
 	textEntryTitle = "Ping budget, exactly"
-	textNoCapacity = "the capacity is a number of tokens; 0 mutes"
+	textNoCapacity = "the capacity is a whole number of tokens; 0 mutes"
 	textNoEffect   = "as it is now"
-	textNoMinutes  = "the refill rate is a number of minutes, at least 1"
+	textNoMinutes  = "the refill rate is a whole number of minutes, at least 1"
 )
 
 var (
@@ -256,6 +269,30 @@ func quitText(running, waiting int) string {
 		parts = append(parts, itoa(waiting)+" waiting")
 	}
 	return strings.Join(parts, ", ") + ". They get 10 seconds to end, then they are stopped. Reminders among them fire again at the next start."
+}
+
+// quitShort is quitText where that would be cut.
+func quitShort(running, waiting int) string {
+	var parts []string
+	if running > 0 {
+		parts = append(parts, counted(running, "fork", "runs", "run"))
+	}
+	if waiting > 0 {
+		parts = append(parts, counted(waiting, "", "waits", "wait"))
+	}
+	return strings.Join(parts, ", ") + ": stopped after 10 seconds."
+}
+
+// counted is a number with its noun, which may be empty, and its verb.
+func counted(n int, noun, one, more string) string {
+	verb := more
+	if n == 1 {
+		verb = one
+	}
+	if noun == "" {
+		return itoa(n) + " " + verb
+	}
+	return widget.Count(uint64(n), noun) + " " + verb
 }
 
 // shortName is a pane's name on a narrow tab.

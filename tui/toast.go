@@ -17,6 +17,7 @@ type speech struct {
 	said  []saying // oldest first
 	seq   uint64   // of the last notice heard
 	heard bool     // there was a first snapshot
+	over  bool     // one stood in the place of the help line when drawn last
 }
 
 type saying struct {
@@ -109,6 +110,15 @@ func (s *speech) nextEnd(now time.Time) (time.Time, bool) {
 		}
 	}
 	return end, !end.IsZero()
+}
+
+// drop ends the toasts of texts that are not true any more.
+func (s *speech) drop(now time.Time, texts ...string) {
+	for i := range s.said {
+		if t := &s.said[i]; t.until.After(now) && slices.Contains(texts, t.text) {
+			t.until = now
+		}
+	}
 }
 
 // read ends the toasts that have been readable: the user goes on. They stay in
@@ -231,6 +241,9 @@ func (r *root) told(text string, w, rows int) []string {
 	}
 	rest := strings.Join(lines[rows-1:], " ")
 	end := textShowsAll(r.names())
+	if len(r.dialogs) > 0 || r.panes[r.focus].Capture() {
+		end = "" // the key means something else there
+	}
 	if room := w - widget.Cells(end); room >= minTold {
 		return append(lines[:rows-1], widget.Cut(rest, room)+end)
 	}

@@ -15,9 +15,10 @@ import (
 // until asks for a moment of the next hours, and says what would come of each
 // before it is chosen.
 type until struct {
-	ask   pane.Until
-	at    int // the choice with the pointer; behind the last one stands the field
-	field widget.Input
+	ask    pane.Until
+	at     int // the choice with the pointer; behind the last one stands the field
+	field  widget.Input
+	opened time.Time
 	// choices are those of the moment when it was drawn last.
 	choices []choice
 	now     time.Time // of the last drawing
@@ -34,12 +35,19 @@ type choice struct {
 	when time.Time
 }
 
+// How many lines what would come of a choice has, which is never out of sight: at
+// least so many, so that the choices do not move with every one that is marked.
+const (
+	saidRows  = 3
+	saidLeast = 2
+)
+
 // clockField is how much can be typed: a time is shorter, and what is none is
 // seen before it is refused.
 const clockField = 16
 
 func newUntil(ask pane.Until, s *core.Snapshot) *until {
-	u := &until{ask: ask}
+	u := &until{ask: ask, opened: time.Now()}
 	u.look(s)
 	return u
 }
@@ -133,9 +141,9 @@ func (u *until) draw(l look, w, h int) []string {
 	}
 	rows = append(rows, u.typed(l, w))
 	u.first, u.top, u.seen = 1, 0, len(rows)
-	said := 3 // lines of what would come of it, which is never out of sight
+	said := saidRows
 	if h < len(rows)+said+2 {
-		said = 1
+		said = max(saidLeast, len(u.words(l, w, saidRows)))
 		if most := max(1, h-said); len(rows) > most {
 			u.top = max(0, min(u.at-most/2, len(rows)-most))
 			rows = rows[u.top : u.top+most]
@@ -159,13 +167,10 @@ func (u *until) typed(l look, w int) string {
 // said are n lines of what would come of the choice, or what is wrong with it.
 func (u *until) said(l look, w, n int) []string {
 	role := theme.Accent
-	when, text := u.chosen()
-	if text != "" {
+	if _, why := u.chosen(); why != "" {
 		role = theme.Warn
-	} else {
-		text = consequence(l.snap, u.ask.For, when)
 	}
-	wrapped := widget.WrapN(text, max(1, w-4), n, l.theme.Glyph(theme.Ellipsis))
+	wrapped := u.words(l, w, n)
 	lines := make([]string, n)
 	for i := range lines {
 		if i < len(wrapped) {
@@ -174,6 +179,15 @@ func (u *until) said(l look, w, n int) []string {
 		lines[i] = l.brush.Line(w, widget.Span{Text: "   "}, widget.Span{Role: role, Text: lines[i]})
 	}
 	return lines
+}
+
+// words are said in at most n lines.
+func (u *until) words(l look, w, n int) []string {
+	when, text := u.chosen()
+	if text == "" {
+		text = consequence(l.snap, u.ask.For, when)
+	}
+	return widget.WrapN(text, max(1, w-4), n, l.theme.Glyph(theme.Ellipsis))
 }
 
 func (u *until) brush(l look, i int) (widget.Brush, string) {
@@ -212,12 +226,7 @@ func (u *until) key(msg tea.KeyPressMsg) verdict {
 	case key.Matches(msg, untilKeys.down):
 		u.at = (u.at + 1) % n
 	case key.Matches(msg, untilKeys.take):
-		when, why := u.chosen()
-		if why != "" { // it stands in the dialog
-			return verdict{}
-		}
-		u.sent = true
-		return verdict{ask: timed(u.ask.For, when)}
+		return u.take()
 	case msg.Text != "":
 		u.insert(msg.Text)
 	case u.at == len(u.choices):
@@ -226,12 +235,30 @@ func (u *until) key(msg tea.KeyPressMsg) verdict {
 	return verdict{}
 }
 
-// click goes to the choice under the pointer, and takes none.
+// click goes to the choice under the pointer, and takes the one that is marked. A
+// click that was on its way when the dialog opened takes none.
 func (u *until) click(_, y int) verdict {
-	if i := y - u.first; i >= 0 && i < u.seen && !u.sent {
-		u.at, u.fault = u.top+i, ""
+	i := y - u.first
+	if i < 0 || i >= u.seen || u.sent {
+		return verdict{}
+	}
+	again := u.at == u.top+i
+	u.at, u.fault = u.top+i, ""
+	if again && u.at < len(u.choices) && time.Since(u.opened) >= grace {
+		return u.take()
 	}
 	return verdict{}
+}
+
+// take asks for the moment under the pointer. What is wrong with it stands in the
+// dialog.
+func (u *until) take() verdict {
+	when, why := u.chosen()
+	if why != "" {
+		return verdict{}
+	}
+	u.sent = true
+	return verdict{ask: timed(u.ask.For, when)}
 }
 
 func (u *until) paste(msg tea.PasteMsg) {

@@ -1,0 +1,264 @@
+package tui
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/tui/action"
+)
+
+// Stories of toasts and dialogs where there is little room.
+
+// showing are the rows that show a text.
+func showing(lines []string, text string) (rows []int) {
+	for y, l := range lines {
+		if strings.Contains(l, text) {
+			rows = append(rows, y)
+		}
+	}
+	return rows
+}
+
+func TestOnASmallScreenAToastTakesOneRowAndNeverTheMarkedOne(t *testing.T) {
+	long := strings.Repeat("the disk is full ", 12)
+	for _, size := range [][2]int{{40, 10}, {46, 12}, {55, 13}, {120, 10}, {56, 14}} {
+		for _, keys := range [][]string{{"1"}, {"2", "down", "down"}, {"3"}, {"3", "z"}, {"4"}, {"4", "z"}, {"4", "z", "enter"}, {"5", "z"}, {"6", "z"}, {"5", "i", "x"}, {"2", "z", "down"}} {
+			t.Run(fmt.Sprintf("%v on %d×%d", keys, size[0], size[1]), func(t *testing.T) {
+				play(t, setup{w: size[0], h: size[1], env: []string{"NO_MOTION=1"}, snap: busyForks, rings: func(b *bot) { b.talk("f1f1f1f1", 60); b.talk("log", 60) }}, func(s *stage) {
+					s.press(keys...)
+					time.Sleep(20 * time.Second)
+					before := s.rows()
+					s.hears(core.Alert, long)
+					s.sees("the disk is full")
+					rows := showing(s.rows(), "disk is")
+					if len(rows) != 1 && size[1] < 12 || len(rows) > 3 {
+						t.Errorf("it covers the rows %v:\n%s", rows, s.screen())
+					}
+					for _, y := range rows {
+						if l := strings.Trim(before[y], "│ "); strings.HasPrefix(l, "▸") || strings.Contains(before[y], "├") {
+							t.Errorf("it covers %q:\n%s", before[y], s.screen())
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestWhereNoOtherRowIsLeftAToastStandsInTheHelpLine(t *testing.T) {
+	r := newRoot(t.Context(), still{busyForks(day), fullTail}, Options{})
+	r.w, r.h = 40, 11 // below the strip stands a box of one row: the newest line
+	r.refresh()
+	r.setFocus(action.Logs)
+	r.hear(core.Warn, "the disk is full")
+	lines := r.frame()
+	if last := lines[len(lines)-1]; !strings.Contains(last, "the disk is full") {
+		t.Errorf("the help line is %q in\n%s", last, strings.Join(lines, "\n"))
+	}
+	r.pressHint(3)
+	if lines := r.frame(); strings.Contains(strings.Join(lines, ""), "the disk is full") || len(r.dialogs) > 0 || r.zoom {
+		t.Error("a click on the toast is one on the hints below it")
+	}
+}
+
+func TestTheWarningOfADraftEndsWithTheDraft(t *testing.T) {
+	for _, size := range [][2]int{{40, 10}, {120, 40}} {
+		for _, k := range []string{"enter", "backspace", "y"} {
+			play(t, setup{w: size[0], h: size[1]}, func(s *stage) {
+				s.press("5", "i")
+				s.types("half a thought")
+				s.press("ctrl+c")
+				s.sees("not sent: ctrl+c")
+				s.press(k)
+				s.misses("not sent: ctrl+c")
+				if k != "enter" {
+					s.press("ctrl+c") // it warns of what is written now
+					s.stays()
+					s.sees("not sent: ctrl+c")
+				}
+			})
+		}
+	}
+}
+
+func TestDialogsNameWhatShowsATextOnlyWhereThatKeyDoesIt(t *testing.T) {
+	for _, keys := range [][]string{{"1", "e"}, {"1", "m"}, {"?"}, {"5", "i"}} {
+		play(t, setup{w: 44, h: 30}, func(s *stage) {
+			s.press(keys...)
+			s.hears(core.Alert, strings.Repeat("a long reason ", 30))
+			s.sees("a long reason")
+			s.misses("shows all")
+		})
+	}
+}
+
+func TestTheHelpLineOfADialogHasWholeWordsAndTheWayOut(t *testing.T) {
+	for name, sc := range helpScenes() {
+		for _, w := range []int{40, 46, 56, 64, 80} {
+			play(t, setup{w: w, h: 24, snap: func(at time.Time) core.Snapshot {
+				s := everything(at)
+				if sc.change != nil {
+					s = sc.change(s)
+				}
+				return s
+			}}, func(s *stage) {
+				s.press(sc.keys...)
+				line := s.rows()[23]
+				if strings.Contains(line, "…") {
+					t.Errorf("%s at %d: %q", name, w, line)
+				}
+			})
+		}
+	}
+	for _, d := range []dialog{
+		newForm(&core.Snapshot{}), &entry{}, &until{}, newPage("Keys", "x"), draftQuestion(), &loginBox{},
+	} {
+		for w := 40; w < 120; w++ {
+			r := newRoot(t.Context(), still{busyForks(day), fullTail}, Options{})
+			r.w, r.h = w, 24
+			r.refresh()
+			r.open(d)
+			left, _ := r.hints()
+			all := bindingHints(d.hint(), false)
+			out := false
+			for _, h := range left {
+				out = out || h.keys[0] == "esc"
+			}
+			if !out || widthOf(left) > w || left[0].keys != all[0].keys {
+				t.Errorf("%T at %d: %v", d, w, left)
+			}
+		}
+	}
+}
+
+func TestAnActionThatWouldMoveNothingIsOff(t *testing.T) {
+	play(t, setup{w: 80, h: 24}, func(s *stage) {
+		s.press("2", "ctrl+p")
+		s.types("wider")
+		s.sees("off: there is nothing to move")
+	})
+	play(t, setup{}, func(s *stage) {
+		s.press("ctrl+p")
+		s.types("wider")
+		s.misses("off: ")
+		s.press("esc", "ctrl+p")
+		s.types("send what")
+		s.sees("off: nothing is written")
+		s.press("esc", "5", "i")
+		s.types("half a thought")
+		s.press("esc", "ctrl+p")
+		s.types("send what")
+		s.misses("off: ")
+	})
+}
+
+func TestASecondClickOnAChoiceTakesIt(t *testing.T) {
+	play(t, setup{snap: dayAhead}, func(s *stage) {
+		s.press("1", "m")
+		time.Sleep(time.Second)
+		s.clickOn("1 hour")
+		s.did()
+		s.sees("▸ 1 hour")
+		s.clickOn("1 hour")
+		if n := len(s.bot.done()); n != 1 {
+			t.Errorf("%d commands", n)
+		}
+	})
+	play(t, setup{snap: dayAhead}, func(s *stage) {
+		s.press("1", "m")
+		s.clickOn("30 minutes") // half of a double click that opened it
+		s.did()
+	})
+	play(t, setup{snap: dayAhead}, func(s *stage) {
+		s.press("2", "n")
+		s.clickOn("Runs")
+		s.sees("in the background")
+		s.clickOn("Runs")
+		s.sees("in the main conversation")
+		s.clickOn("Kind")
+		s.sees("▸ Kind", "routine")
+		s.clickOn("Kind")
+		s.sees("reminder  ")
+		s.clickOn("When")
+		s.clickOn("When")
+		s.did()
+	})
+}
+
+func TestAClickMarksTheDangerousAnswerFirst(t *testing.T) {
+	play(t, setup{snap: busyForks}, func(s *stage) {
+		s.press("q")
+		time.Sleep(time.Second)
+		s.clickOn("quit and stop them")
+		s.stays()
+		s.sees("▸ y quit and stop them")
+		s.clickOn("n stay")
+		s.sees("▸ n stay")
+		s.clickOn("quit and stop them")
+		x, y := s.find("quit and stop them")
+		s.send(fmt.Sprintf("\x1b[<0;%d;%dM", x+1, y+1)) // nobody reads the release
+		s.quits()
+	})
+}
+
+func TestTheQuestionOfASmallScreenKeepsItsConsequence(t *testing.T) {
+	play(t, setup{w: 40, h: 10, snap: busyForks}, func(s *stage) {
+		s.press("q")
+		s.sees("1 fork runs, 1 waits: stopped ", "after 10 seconds. ", "n stay", "y quit and stop them")
+	})
+}
+
+func TestTheQuestionCountsWhileItStands(t *testing.T) {
+	play(t, setup{snap: busyForks}, func(s *stage) {
+		s.press("q")
+		s.sees("1 fork still running, 1 waiting")
+		s.bot.change(func(c *core.Snapshot) { c.Forks = c.Forks[:1] })
+		time.Sleep(time.Second)
+		s.sees("1 fork still running.")
+		s.misses("1 waiting")
+		s.bot.change(func(c *core.Snapshot) { c.Forks = nil })
+		time.Sleep(time.Second)
+		s.sees("have ended", "n stay", "y quit")
+		s.misses("stop them")
+	})
+}
+
+func TestWhatIsWrongWithATimeIsSaidWholeOnASmallScreen(t *testing.T) {
+	play(t, setup{w: 40, h: 10, snap: dayAhead}, func(s *stage) {
+		s.press("1", "m")
+		s.types("99")
+		s.sees("a time is written as 18:30;", "what has passed today means", "tomorrow  ", "at a time      99")
+	})
+}
+
+func TestADotInANumberIsRefused(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("1", "e")
+		s.types("1.5")
+		s.sees("Capacity       1.5", "whole number")
+		s.press("enter")
+		s.did()
+		s.press("backspace", "backspace", "enter")
+		c := s.bot.done()[0].(core.SetBudget)
+		if *c.Capacity != 1 {
+			t.Errorf("set %d", *c.Capacity)
+		}
+	})
+}
+
+func TestAKeyRightAfterItsFileWasSavedIsTheNewOne(t *testing.T) {
+	dir := config(t, "keys.yaml", "app.help: f5\n")
+	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
+		s.press("1")
+		if err := os.WriteFile(filepath.Join(dir, "keys.yaml"), []byte("view.zoom: [Q]\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.press("Q")
+		s.sees("zoomed")
+	})
+}
