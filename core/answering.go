@@ -37,11 +37,11 @@ func (s *answering) rewind(n int) {
 }
 
 func (s *answering) tool(label string, denied bool) {
-	shown := label
 	if denied {
-		shown = deniedLabel(label)
+		s.entry.Denied(label)
+	} else {
+		s.entry.Tool(label)
 	}
-	s.entry.Tool(shown)
 	if s.remote != nil {
 		s.remote.Tool(label, denied)
 	}

@@ -106,8 +106,6 @@ func delivering(n int) string {
 	return fmt.Sprintf("%d updates go to the main session", n)
 }
 
-func deniedLabel(tool string) string { return tool + " — denied" }
-
 // thousands is a token count in thousands, rounded: "45k".
 func thousands(tokens int) string { return fmt.Sprintf("%dk", (tokens+500)/1000) }
 

@@ -70,7 +70,7 @@ func (r *root) answeredText(c core.Answer, outcome string) string {
 	if !ok || outcome == "" {
 		return outcome
 	}
-	return outcome + ": " + a.Label
+	return outcome + ": " + brief(a)
 }
 
 // calls is the top line's word for the tool calls that wait.

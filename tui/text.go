@@ -238,17 +238,26 @@ func asksText(a policy.Approval, n action.Names) string {
 	if len(answers) == 0 {
 		answers = []string{n.Name(action.ApprovalAllow)}
 	}
-	return widget.Cut(a.Label, 28) + where + strings.Join(answers, " or ")
+	return widget.Cut(brief(a), 28) + where + strings.Join(answers, " or ")
+}
+
+// brief is a call for a toast: without the lines that it would write.
+func brief(a policy.Approval) string {
+	call, _, more := strings.Cut(a.Label, " ⏎ ")
+	if more {
+		call += "…"
+	}
+	return widget.Cut(call, 72)
 }
 
 func expiredText(a policy.Approval) string {
-	return a.Label + " was denied: nobody answered"
+	return brief(a) + " was denied: nobody answered"
 }
 
 // goneText says that a tool call waits no longer. How it was settled is in the
 // conversation.
 func goneText(a policy.Approval) string {
-	return a.Label + " was settled elsewhere or called off"
+	return brief(a) + " was settled elsewhere or called off"
 }
 
 // interruptHint is what ctrl+c does while a pane takes every other key.

@@ -3,13 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"ollimbot/core"
 	"ollimbot/core/config"
+	"ollimbot/routines"
 	"ollimbot/tui"
 	"ollimbot/tui/plain"
 	dashboard "ollimbot/tui/settings"
@@ -60,12 +61,15 @@ func (f face) check(p *process) error {
 	return nil
 }
 
-// unset reports whether nothing is set up yet: no data directory, no names, no token.
+// unset reports whether nothing is set up yet: no names, no token, and no task
+// that somebody has written.
 func (at place) unset() bool {
-	if _, err := os.Stat(at.dir.Root()); !errors.Is(err, fs.ErrNotExist) {
-		return false
+	for _, folder := range []string{routines.RoutineFolder, routines.ReminderFolder} {
+		if files, err := filepath.Glob(at.dir.Path(folder) + "/*.md"); err != nil || len(files) > 0 {
+			return false
+		}
 	}
-	return at.env.UserName == config.DefaultUserName && at.env.BotName == config.DefaultBotName && at.env.DiscordToken == ""
+	return at.env.GivenName() == "" && at.env.BotName == config.DefaultBotName && at.env.DiscordToken == ""
 }
 
 // show runs the dashboard, or what stands in its place, until its user leaves.

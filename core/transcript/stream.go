@@ -94,6 +94,23 @@ func (s *Stream) Tool(label string) {
 	s.update(func() { s.tools = append(s.tools, clean.Cut(clean.Line(label), 200)) })
 }
 
+// Denied marks the newest use of a tool as denied; where the answer has not named
+// the tool it does now.
+func (s *Stream) Denied(name string) {
+	name = clean.Cut(clean.Line(name), 100)
+	s.update(func() {
+		for i, label := range slices.Backward(s.tools) {
+			if label == name || strings.HasPrefix(label, name+"(") {
+				s.tools[i] = deniedLabel(label)
+				return
+			}
+		}
+		s.tools = append(s.tools, deniedLabel(name))
+	})
+}
+
+func deniedLabel(tool string) string { return tool + " — denied" }
+
 // Empty reports whether nothing has been said yet.
 func (s *Stream) Empty() bool {
 	s.book.mu.Lock()

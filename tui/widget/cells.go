@@ -97,14 +97,17 @@ func cut(s string, w int, mark string) (string, int) {
 // Tidy rewrites s so that every terminal gives it the same width, whether it
 // counts code points or whole characters: joined emoji keep their first part,
 // skin tones and variation selectors go, flags become their letters, stacks of
-// combining marks are limited, and what has no width or is a control
-// character disappears. Printable ASCII comes back as it is.
+// combining marks are limited, narrow sound marks widen, and what has no width or
+// is a control character disappears. Printable ASCII comes back as it is.
 func Tidy(s string) string {
 	if plain(s) {
 		return s
 	}
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\ufffd")
+	}
+	if strings.ContainsAny(s, "\uff9e\uff9f") {
+		s = sounds.Replace(s)
 	}
 	var b strings.Builder
 	b.Grow(len(s))
@@ -113,6 +116,11 @@ func Tidy(s string) string {
 	}
 	return b.String()
 }
+
+// sounds are the marks behind narrow katakana: a cell of their own for terminals
+// that count code points, none for those that count characters. Their wide forms
+// are two cells for both.
+var sounds = strings.NewReplacer("\uff9e", "\u309b", "\uff9f", "\u309c")
 
 // tidyCharacter writes one user-perceived character.
 func tidyCharacter(b *strings.Builder, c string) {

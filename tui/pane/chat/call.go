@@ -88,6 +88,17 @@ func plainRows(role theme.Role, lines []string) [][]widget.Span {
 	return out
 }
 
+// spelled is the whole call for a page: of a tool that writes the file by itself,
+// and below it what would be written.
+func spelled(a policy.Approval) string {
+	text := strings.TrimRight(a.Text, "\n")
+	call, content, ok := strings.Cut(text, "\n")
+	if !ok || !writers[a.Tool] || !strings.HasPrefix(call, a.Tool+"(") {
+		return text
+	}
+	return call + ")\n\n" + strings.TrimSuffix(content, ")")
+}
+
 // readCall shows the tool call that has waited longest in full. It answers
 // nothing, and what is asked when the page is left has to be read as before.
 func (p *Pane) readCall(c pane.Context) pane.Answer {

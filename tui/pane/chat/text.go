@@ -125,7 +125,7 @@ func textCall(a policy.Approval, n action.Names, locked bool) string {
 	out := asks(a, call) + ".\n"
 	switch {
 	case a.Text != "":
-		out = "The " + asker(a) + textAsksThis + "\n\n" + strings.TrimRight(a.Text, "\n") + "\n"
+		out = "The " + asker(a) + textAsksThis + "\n\n" + spelled(a) + "\n"
 	case content != "":
 		out += "\n" + strings.ReplaceAll(content, lineBreak, "\n") + "\n"
 	}
