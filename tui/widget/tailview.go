@@ -262,10 +262,22 @@ func (v *TailView) State() string {
 	return out
 }
 
-// Last is the newest line, if there is one.
+// Last is the newest line that is shown, if there is one.
 func (v *TailView) Last() (tail.Line, bool) {
-	if len(v.lines) == 0 {
+	first, end := v.Bounds()
+	if first == end {
 		return tail.Line{}, false
 	}
-	return v.lines[len(v.lines)-1], true
+	return v.at(end - 1), true
+}
+
+// LeftOut says in a word or two what is not shown; empty when all is.
+func (v *TailView) LeftOut() string {
+	switch {
+	case v.filter.query.Active():
+		return textFiltered
+	case v.filter.level > 0:
+		return levels[v.filter.level].word
+	}
+	return ""
 }

@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	textTitle = "Logs"
-	textName  = "Logs     "
-	textEmpty = "The log is empty."
-	textTeach = "What the program does and what goes wrong is written here, and to the log file in the data directory."
+	textTitle     = "Logs"
+	textName      = "Logs     "
+	textEmpty     = "The log is empty."
+	textNoneShown = "no line is shown"
+	textTeach     = "What the program does and what goes wrong is written here, and to the log file in the data directory."
 )
 
 // Pane is the log pane. Use New.
@@ -58,7 +59,13 @@ func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
 func (p *Pane) Line(c pane.Context, w int) string {
 	spans := []widget.Span{{Role: theme.Strong, Text: textName}}
 	last, ok := p.view.Last()
+	out := p.view.LeftOut()
+	if out != "" {
+		spans = append(spans, widget.Span{Role: theme.Accent, Text: out + "  "})
+	}
 	switch {
+	case !ok && out != "":
+		spans = append(spans, widget.Span{Role: theme.Dim, Text: textNoneShown})
 	case !ok:
 		spans = append(spans, widget.Span{Role: theme.Dim, Text: textEmpty})
 	case last.Kind == tail.Error, last.Kind == tail.Warn:
