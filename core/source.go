@@ -13,8 +13,9 @@ import (
 // is empty where no run or more than one fits, and for what the program itself
 // has left, which it tells as a notice too.
 func (s *Snapshot) Source(u updates.Update) string {
+	line := clean.Line(u.Message)
 	for _, n := range s.Notices {
-		if n.Text == clean.Line(u.Message) {
+		if n.Text == line {
 			return ""
 		}
 	}

@@ -64,7 +64,7 @@ func (l holdList) holds() *Holds {
 	h := &Holds{of: make(map[key]held, len(l.Holds))}
 	for _, e := range l.Holds {
 		known := e.Kind == KindRoutine || e.Kind == KindReminder
-		if !known || !validID(e.ID) || !e.Paused && e.Until.IsZero() {
+		if !known || !ValidID(e.ID) || !e.Paused && e.Until.IsZero() {
 			continue
 		}
 		if e.Paused {

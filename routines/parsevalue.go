@@ -56,14 +56,16 @@ func (p *parser) id(key string) string {
 	if !ok {
 		return ""
 	}
-	if !validID(text) {
+	if !ValidID(text) {
 		p.errorAt(f, badID(key, text, p.rel, p.data))
 		return ""
 	}
 	return text
 }
 
-func validID(text string) bool {
+// ValidID reports whether a text can be an id: 1 to 64 plain letters, digits, -
+// or _.
+func ValidID(text string) bool {
 	if text == "" || len(text) > maxID {
 		return false
 	}

@@ -45,8 +45,8 @@ func (r *root) smallKey(k string) tea.Cmd {
 
 // losses are what quitting now would cost, each in a few words.
 func (r *root) losses() (out []string) {
-	if n := len(live(r.snap.Forks)); n > 0 {
-		out = append(out, widget.Count(uint64(n), "run")+textWouldStop)
+	if running, waiting := fork.Count(r.snap.Forks); running+waiting > 0 {
+		out = append(out, widget.Count(uint64(running+waiting), "run")+textWouldStop)
 	}
 	if r.snap.Busy {
 		out = append(out, textAnswerLost)
@@ -58,16 +58,6 @@ func (r *root) losses() (out []string) {
 	}
 	if unsaved {
 		out = append(out, textDraftIsLost)
-	}
-	return out
-}
-
-// live are the runs that quitting would stop.
-func live(runs []fork.View) (out []fork.View) {
-	for _, f := range runs {
-		if f.Live() {
-			out = append(out, f)
-		}
 	}
 	return out
 }

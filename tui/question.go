@@ -39,7 +39,7 @@ func newQuestion(q pane.Question) *question {
 
 // quitQuestion asks whether to leave runs behind; ok is false without any.
 func quitQuestion(s *core.Snapshot) (q *question, ok bool) {
-	if len(live(s.Forks)) == 0 {
+	if running, waiting := fork.Count(s.Forks); running+waiting == 0 {
 		return nil, false
 	}
 	q = quits(pane.Question{})
@@ -50,14 +50,7 @@ func quitQuestion(s *core.Snapshot) (q *question, ok bool) {
 
 // count takes the runs of now: they go on while the question stands.
 func (q *question) count(runs []fork.View) {
-	running, waiting := 0, 0
-	for _, f := range live(runs) {
-		if f.State == fork.Waiting {
-			waiting++
-		} else {
-			running++
-		}
-	}
+	running, waiting := fork.Count(runs)
 	q.ask = pane.Question{Text: quitText(running, waiting), Yes: q.runs.some, No: textQuitNo}
 	q.short = quitShort(running, waiting)
 	if running+waiting == 0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -64,12 +63,29 @@ func (f face) check(p *process) error {
 // unset reports whether nothing is set up yet: no names, no token, and no task
 // that somebody has written.
 func (at place) unset() bool {
-	for _, folder := range []string{routines.RoutineFolder, routines.ReminderFolder} {
-		if files, err := filepath.Glob(at.dir.Path(folder) + "/*.md"); err != nil || len(files) > 0 {
+	if at.env.GivenName() != "" || at.env.BotName != config.DefaultBotName || at.env.DiscordToken != "" {
+		return false
+	}
+	return !holdsTask(at.dir.Path(routines.RoutineFolder)) && !holdsTask(at.dir.Path(routines.ReminderFolder))
+}
+
+// holdsTask looks for the first file of a task: there may be thousands, and every
+// start waits for this.
+func holdsTask(folder string) bool {
+	f, err := os.Open(folder)
+	if err != nil {
+		return false // not there yet
+	}
+	defer func() { _ = f.Close() }() // only read
+	for {
+		names, err := f.Readdirnames(64)
+		if slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, ".md") }) {
+			return true
+		}
+		if err != nil {
 			return false
 		}
 	}
-	return at.env.GivenName() == "" && at.env.BotName == config.DefaultBotName && at.env.DiscordToken == ""
 }
 
 // show runs the dashboard, or what stands in its place, until its user leaves.

@@ -140,32 +140,26 @@ func settle(b *testing.B, d time.Duration) {
 }
 
 // cpu is the time that all threads of a process have run.
-func cpu(b *testing.B, pid int) (sum time.Duration) {
+func cpu(b *testing.B, pid int) time.Duration {
 	b.Helper()
-	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-	if err != nil || len(tasks) == 0 {
-		b.Fatalf("no /proc for %d: %v", pid, err)
-	}
-	for _, t := range tasks {
-		data, err := os.ReadFile(t)
-		if err != nil {
-			continue // the thread has ended
-		}
-		first, _, _ := strings.Cut(string(data), " ")
-		ns, err := strconv.ParseInt(first, 10, 64)
-		if err != nil {
-			b.Fatal(err)
-		}
-		sum += time.Duration(ns)
-	}
-	return sum
+	return time.Duration(threads(b, pid, "schedstat", func(data string) string { return data }))
 }
 
 // wakeups is how often the threads of a process have gone to sleep by themselves,
 // to be woken again.
-func wakeups(b *testing.B, pid int) (sum int) {
+func wakeups(b *testing.B, pid int) int {
 	b.Helper()
-	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	return int(threads(b, pid, "status", func(data string) string {
+		_, rest, _ := strings.Cut(data, "\nvoluntary_ctxt_switches:")
+		return rest
+	}))
+}
+
+// threads adds up a number of every thread: the first one of what is found in a
+// file of /proc.
+func threads(b *testing.B, pid int, file string, find func(data string) string) (sum int64) {
+	b.Helper()
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/%s", pid, file))
 	if err != nil || len(tasks) == 0 {
 		b.Fatalf("no /proc for %d: %v", pid, err)
 	}
@@ -174,8 +168,7 @@ func wakeups(b *testing.B, pid int) (sum int) {
 		if err != nil {
 			continue // the thread has ended
 		}
-		_, rest, _ := strings.Cut(string(data), "\nvoluntary_ctxt_switches:")
-		n, err := strconv.Atoi(strings.Fields(rest)[0])
+		n, err := strconv.ParseInt(strings.Fields(find(string(data)))[0], 10, 64)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -51,3 +51,16 @@ type View struct {
 
 // Live reports whether the run still waits or runs.
 func (v View) Live() bool { return v.State == Waiting || v.State == Running }
+
+// Count is how many runs go on, and how many wait for that.
+func Count(runs []View) (running, waiting int) {
+	for i := range runs {
+		switch runs[i].State {
+		case Running:
+			running++
+		case Waiting:
+			waiting++
+		}
+	}
+	return running, waiting
+}

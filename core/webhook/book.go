@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ollimbot/core/store"
+	"ollimbot/routines"
 )
 
 const (
@@ -234,7 +235,7 @@ func Ledger(d *store.Dir, n int) ([]Delivery, error) {
 	var list []Delivery
 	for line := range bytes.Lines(data) {
 		var one Delivery
-		if json.Unmarshal(line, &one) != nil || len(one.ID) != 8 || !ValidID(one.ID) {
+		if json.Unmarshal(line, &one) != nil || len(one.ID) != 8 || !routines.ValidID(one.ID) {
 			continue
 		}
 		if i, again := last[one.ID]; again {

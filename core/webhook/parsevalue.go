@@ -21,7 +21,7 @@ var keys = []string{
 	"allowed-tools", "disallowed-tools", "skills", "subagent",
 }
 
-// maxID is the longest id, in characters.
+// maxID is the longest id, in characters (routines.ValidID).
 const maxID = 64
 
 // valuePlace is where a field's value begins; where it has none, its key.
@@ -55,7 +55,7 @@ func (p *reader) line(key string) string {
 func (p *reader) id() string {
 	f, text, ok := p.scalar("id")
 	switch {
-	case ok && ValidID(text):
+	case ok && routines.ValidID(text):
 		return text
 	case ok:
 		p.add(routines.Error, valuePlace(f), badID(text))
@@ -63,22 +63,6 @@ func (p *reader) id() string {
 		p.add(routines.Error, place{f.Line, f.Column}, msgNoID)
 	}
 	return ""
-}
-
-// ValidID reports whether a text can be the id of a webhook: 1 to 64 plain
-// letters, digits, - or _.
-func ValidID(text string) bool {
-	if text == "" || len(text) > maxID {
-		return false
-	}
-	for i := range len(text) {
-		c := text[i]
-		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !plain && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return true
 }
 
 // flag reads a boolean as YAML 1.1 writes it.

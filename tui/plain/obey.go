@@ -87,12 +87,8 @@ func (m *machine) quit() {
 		m.answer(kindQuit, textBye)
 		m.done = true
 	}
-	live := 0
-	for _, f := range s.Forks {
-		if f.State == fork.Running || f.State == fork.Waiting {
-			live++
-		}
-	}
+	running, waiting := fork.Count(s.Forks)
+	live := running + waiting
 	if live == 0 {
 		end()
 		return

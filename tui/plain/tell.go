@@ -148,16 +148,7 @@ func statusText(s *core.Snapshot, zone *time.Location) string {
 	if !s.Budget.Muted.IsZero() {
 		lines = append(lines, mutedText(s.Budget.Muted, s.At, zone))
 	}
-	running, waiting := 0, 0
-	for _, f := range s.Forks {
-		switch f.State {
-		case fork.Running:
-			running++
-		case fork.Waiting:
-			waiting++
-		default:
-		}
-	}
+	running, waiting := fork.Count(s.Forks)
 	suffixed := func(text, what string) string {
 		if text == "" {
 			return ""

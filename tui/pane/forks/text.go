@@ -35,15 +35,7 @@ const (
 
 // counts is the state beside the title: "2 of 4 running · 1 waiting".
 func counts(s *core.Snapshot) string {
-	running, waiting := 0, 0
-	for _, f := range s.Forks {
-		switch f.State {
-		case fork.Running:
-			running++
-		case fork.Waiting:
-			waiting++
-		}
-	}
+	running, waiting := fork.Count(s.Forks)
 	var out []string
 	switch {
 	case running > 0 && s.MaxForks > 0 && running >= s.MaxForks:
