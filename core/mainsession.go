@@ -41,17 +41,18 @@ func (c *conversation) open(ctx context.Context) (agent.Session, error) {
 func (c *conversation) options(kind policy.Kind) agent.SessionOptions {
 	tools, _ := c.bot.policy.Load() // its problems are shown with those of the files
 	allowed := policy.Strip(tools.Main())
+	guard := c.bot.guard.Session(policy.Scope{
+		Kind: kind, Session: kindName(kind), Rules: policy.Rules{Allowed: allowed}, Mode: c.mode,
+	})
 	return agent.SessionOptions{
 		Dir:          c.bot.dir.Root(),
 		SystemPrompt: c.bot.systemPrompt(),
 		Settings:     c.settings(kind == policy.Interactive),
 		Tools:        append(toolset.Tools(c.tools), c.bot.library...),
 		Allowed:      allowed,
-		Hooks:        c.bot.guard.Hooks(c.bot.git.Add),
-		Permission: c.bot.guard.Permission(policy.Scope{
-			Kind: kind, Session: kindName(kind), Rules: policy.Rules{Allowed: allowed}, Mode: c.mode,
-		}),
-		Unasked: c.unasked(kind),
+		Hooks:        guard.Hooks(c.bot.git.Add),
+		Permission:   guard.Permission,
+		Unasked:      c.unasked(kind),
 	}
 }
 

@@ -32,25 +32,36 @@ type Scope struct {
 	Mode func() Mode
 }
 
-// Permission returns the permission callback of a session. The order is that of
-// spec 06.4.2: state/ is protected from everyone; a background run has what its
-// rules name and asks nobody; otherwise the rules, what the user has allowed
-// for this session, and then the mode decide. The callback blocks while an
-// approval waits, and turns a fault of its own into a denial.
-func (g *Guard) Permission(s Scope) func(context.Context, agent.ToolUse) agent.Decision {
+// Session is the guard of one session: its hooks and its permission callback are
+// methods of it, so that whose call is judged is known by the object that it
+// arrives at. All methods may be called concurrently.
+type Session struct {
+	g     *Guard
+	scope Scope
+	set   func() *Set
+}
+
+// Session returns the guard of a session.
+func (g *Guard) Session(s Scope) *Session {
 	// Most sessions ask for no tool: the patterns wait for the first that does.
-	set := sync.OnceValue(func() *Set { return Compile(g.tree.root, s.Rules) })
-	return func(ctx context.Context, u agent.ToolUse) agent.Decision {
-		return g.guarded(u, func() agent.Decision {
-			if d, ok := g.stateGuard(u); !ok {
-				return d
-			}
-			if s.Kind == Background {
-				return background(set(), u)
-			}
-			return g.decide(ctx, s, set(), u)
-		})
-	}
+	return &Session{g: g, scope: s, set: sync.OnceValue(func() *Set { return Compile(g.tree.root, s.Rules) })}
+}
+
+// Permission is the permission callback of the session. What is closed to
+// everyone comes first; a background run has what its rules name and asks
+// nobody; otherwise the rules, what the user has allowed for this session, and
+// then the mode decide. It blocks while an approval waits, and turns a fault of
+// its own into a denial.
+func (s *Session) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
+	return s.g.guarded(u, func() agent.Decision {
+		if d, ok := s.g.stateGuard(u); !ok {
+			return d
+		}
+		if s.scope.Kind == Background {
+			return background(s.set(), u)
+		}
+		return s.g.decide(ctx, s.scope, s.set(), u)
+	})
 }
 
 // guarded runs a check; a fault in it is a denial.

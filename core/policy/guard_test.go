@@ -57,7 +57,7 @@ func TestModesDecideWhatNoRuleDecides(t *testing.T) {
 					}
 				}
 			})
-			d := g.Permission(Scope{Rules: rules, Mode: func() Mode { return tt.mode }})(t.Context(), tt.use)
+			d := g.Session(Scope{Rules: rules, Mode: func() Mode { return tt.mode }}).Permission(t.Context(), tt.use)
 			got := d.Reason
 			switch {
 			case was:
@@ -74,7 +74,7 @@ func TestModesDecideWhatNoRuleDecides(t *testing.T) {
 
 func TestNoModeIsTheSameAsDontAsk(t *testing.T) {
 	g, _ := newGuard(t)
-	if d := g.Permission(Scope{})(t.Context(), bash("date")); d.Allow || !strings.Contains(d.Reason, "/permissions") {
+	if d := g.Session(Scope{}).Permission(t.Context(), bash("date")); d.Allow || !strings.Contains(d.Reason, "/permissions") {
 		t.Errorf("%+v", d)
 	}
 }
@@ -83,7 +83,7 @@ func TestABackgroundRunAsksNobodyWhateverTheUserAllowed(t *testing.T) {
 	g, _ := newGuard(t)
 	g.Allow("Bash")
 	g.desk.OnChange(func(a Approval) { t.Errorf("asked: %+v", a) })
-	permission := g.Permission(Scope{Kind: Background, Mode: func() Mode { return BypassPermissions }})
+	permission := g.Session(Scope{Kind: Background, Mode: func() Mode { return BypassPermissions }}).Permission
 	if d := permission(t.Context(), bash("date")); d.Allow || !strings.Contains(d.Reason, "not available in background forks") {
 		t.Errorf("%+v", d)
 	}
@@ -95,7 +95,7 @@ func TestWhatTheUserAllowsHoldsForTheSession(t *testing.T) {
 		t.Errorf("at first: %v", g.Allowed())
 	}
 	for _, mode := range []Mode{DontAsk, Ask} {
-		permission := g.Permission(Scope{Kind: Interactive, Mode: func() Mode { return mode }})
+		permission := g.Session(Scope{Kind: Interactive, Mode: func() Mode { return mode }}).Permission
 		g.Allow("Bash")
 		g.Allow("Agent")
 		if d := permission(t.Context(), bash("anything; at all")); !d.Allow {
@@ -112,14 +112,14 @@ func TestWhatTheUserAllowsHoldsForTheSession(t *testing.T) {
 			t.Errorf("after a reset: %v", g.Allowed())
 		}
 	}
-	if d := g.Permission(Scope{})(t.Context(), bash("date")); d.Allow {
+	if d := g.Session(Scope{}).Permission(t.Context(), bash("date")); d.Allow {
 		t.Error("a tool is allowed after the reset")
 	}
 }
 
 func TestADenialIsShownOnce(t *testing.T) {
 	g, _ := newGuard(t)
-	permission := g.Permission(Scope{})
+	permission := g.Session(Scope{}).Permission
 	permission(t.Context(), bash("rm x"))
 	if !g.TakeDenied("Bash(rm x)") || g.TakeDenied("Bash(rm x)") {
 		t.Error("the label is not there exactly once")
@@ -162,7 +162,7 @@ func TestTheUsersAnswerDecides(t *testing.T) {
 					}
 				}
 			})
-			permission := g.Permission(Scope{Session: "main", Mode: func() Mode { return Ask }})
+			permission := g.Session(Scope{Session: "main", Mode: func() Mode { return Ask }}).Permission
 			begin := time.Now()
 			d := permission(t.Context(), bash("date"))
 			if d.Allow != tt.allow || !strings.Contains(d.Reason, tt.reason) {
@@ -189,7 +189,7 @@ func TestAnInterruptCancelsTheQuestion(t *testing.T) {
 		g, _ := newGuard(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		d := g.Permission(Scope{Mode: func() Mode { return Ask }})(ctx, bash("date"))
+		d := g.Session(Scope{Mode: func() Mode { return Ask }}).Permission(ctx, bash("date"))
 		if d.Allow || !strings.Contains(d.Reason, "cancelled") || len(g.Desk().Pending()) > 0 {
 			t.Errorf("%+v, pending %v", d, g.Desk().Pending())
 		}
@@ -200,19 +200,19 @@ func TestAFaultInsideIsADenial(t *testing.T) {
 	var said strings.Builder
 	g, _ := newGuard(t)
 	g.log = slog.New(slog.NewTextHandler(&said, nil))
-	d := g.Permission(Scope{Mode: func() Mode { panic("no mode") }})(t.Context(), bash("date"))
+	d := g.Session(Scope{Mode: func() Mode { panic("no mode") }}).Permission(t.Context(), bash("date"))
 	if d.Allow || d.Reason == "" || !strings.Contains(said.String(), "no mode") {
 		t.Errorf("%+v, log %s", d, said.String())
 	}
 	g.dir = nil // so that the validator cannot read the file
-	d = g.PreTool(t.Context(), toolUse("Edit", fields{"file_path": "routines/a.md", "old_string": "a", "new_string": "b"}))
+	d = g.Session(Scope{}).PreTool(t.Context(), toolUse("Edit", fields{"file_path": "routines/a.md", "old_string": "a", "new_string": "b"}))
 	if d.Allow || d.Reason == "" {
 		t.Errorf("hook: %+v", d)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := newGuard(t)
 		g.Desk().OnChange(func(Approval) { panic("no surface") })
-		d := g.Permission(Scope{Mode: func() Mode { return Ask }})(t.Context(), bash("date"))
+		d := g.Session(Scope{Mode: func() Mode { return Ask }}).Permission(t.Context(), bash("date"))
 		if d.Allow || len(g.Desk().Pending()) > 0 {
 			t.Errorf("%+v, pending %v", d, g.Desk().Pending())
 		}

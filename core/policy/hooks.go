@@ -16,8 +16,9 @@ import (
 // valid. After a call, a markdown file that was written is handed to commit with
 // its path relative to the data directory; nil commits nothing. commit must not
 // block. Stop is left to the caller.
-func (g *Guard) Hooks(commit func(rel, msg string)) agent.Hooks {
-	h := agent.Hooks{PreTool: g.PreTool}
+func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
+	g := s.g
+	h := agent.Hooks{PreTool: s.PreTool}
 	if commit != nil {
 		h.PostTool = func(_ context.Context, u agent.ToolUse) {
 			defer func() {
@@ -35,8 +36,18 @@ func (g *Guard) Hooks(commit func(rel, msg string)) agent.Hooks {
 
 // PreTool is the hook before a call. Allow means that it has no objection, not
 // that the call is permitted: that is for the engine's list and Permission.
-func (g *Guard) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
+//
+// An engine allows by itself what its own reading of the patterns allows. For a
+// run that can ask nobody, the hook therefore asks what the callback would say.
+func (s *Session) PreTool(ctx context.Context, u agent.ToolUse) agent.Decision {
+	g := s.g
 	return g.guarded(u, func() agent.Decision {
+		if s.scope.Kind == Background {
+			// First, so that a file is read only for calls that may be made.
+			if d := s.Permission(ctx, u); !d.Allow {
+				return d
+			}
+		}
 		if d, ok := g.stateGuard(u); !ok {
 			return d
 		}

@@ -70,7 +70,7 @@ func TestABrokenTaskFileIsRefusedBeforeItIsWritten(t *testing.T) {
 		{"another directory's routines", writing("/srv/routines/x.md", "x"), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := g.PreTool(t.Context(), tt.use)
+			d := g.Session(Scope{}).PreTool(t.Context(), tt.use)
 			if d.Allow != (tt.deny == nil) {
 				t.Fatalf("%+v", d)
 			}
@@ -114,14 +114,14 @@ func TestMarkdownThatWasWrittenIsCommitted(t *testing.T) {
 		{bash("echo x > notes/a.md"), nil},
 	} {
 		var got []string
-		hooks := g.Hooks(func(rel, msg string) { got = append(got, rel, msg) })
+		hooks := g.Session(Scope{}).Hooks(func(rel, msg string) { got = append(got, rel, msg) })
 		hooks.PostTool(t.Context(), tt.use)
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s %s: %s", tt.use.Name, tt.use.Input, diff)
 		}
 	}
-	g.Hooks(func(string, string) { panic("no repository") }).PostTool(t.Context(), file("Write", "notes/a.md"))
-	if h := g.Hooks(nil); h.PostTool != nil || h.PreTool == nil {
+	g.Session(Scope{}).Hooks(func(string, string) { panic("no repository") }).PostTool(t.Context(), file("Write", "notes/a.md"))
+	if h := g.Session(Scope{}).Hooks(nil); h.PostTool != nil || h.PreTool == nil {
 		t.Error("without commits there is a hook too many or too few")
 	}
 }
@@ -152,7 +152,7 @@ func TestOnlyTheUserPutsCommandsIntoSkills(t *testing.T) {
 		{"through a link", writing("notes/day.md", "!`id`"), true},
 		{"elsewhere it is only text", writing("notes/x.md", "!`id`"), false},
 	} {
-		if d := g.PreTool(t.Context(), tt.use); d.Allow == tt.deny {
+		if d := g.Session(Scope{}).PreTool(t.Context(), tt.use); d.Allow == tt.deny {
 			t.Errorf("%s: allowed %v, %s", tt.name, d.Allow, d.Reason)
 		}
 	}

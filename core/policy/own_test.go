@@ -15,7 +15,7 @@ func TestTheUsersOwnFilesAreOutOfReach(t *testing.T) {
 	if err := os.Symlink(".env", filepath.Join(root, "notes.md")); err != nil {
 		t.Fatal(err)
 	}
-	hook := g.Hooks(nil).PreTool
+	hook := g.Session(Scope{}).Hooks(nil).PreTool
 	use := func(tool, field, path string) agent.ToolUse {
 		input, err := json.Marshal(map[string]string{field: path})
 		if err != nil {
@@ -56,10 +56,10 @@ func TestTheUsersOwnFilesAreOutOfReach(t *testing.T) {
 
 func TestEveryCommandIsAskedFor(t *testing.T) {
 	g, _ := newGuard(t)
-	if d := g.PreTool(context.Background(), bash("cat .env")); !d.Allow || !d.Ask {
+	if d := g.Session(Scope{}).PreTool(context.Background(), bash("cat .env")); !d.Allow || !d.Ask {
 		t.Errorf("%+v", d)
 	}
-	permission := g.Permission(Scope{Kind: Main, Rules: Rules{Allowed: MainTools()}, Mode: func() Mode { return DontAsk }})
+	permission := g.Session(Scope{Kind: Main, Rules: Rules{Allowed: MainTools()}, Mode: func() Mode { return DontAsk }}).Permission
 	for command, want := range map[string]bool{
 		"ls routines": true, "ls": true, "cat .env": false, "ls; cat .env": false, "ls $(cat .env)": false, "ls `cat .env`": false, "ls > .env": false,
 	} {

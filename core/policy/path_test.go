@@ -39,7 +39,7 @@ func linked(t *testing.T) (g *Guard, root, base string) {
 
 func TestStateIsWriteProtectedByHookAndByCallback(t *testing.T) {
 	g, root, base := linked(t)
-	permission := g.Permission(Scope{Rules: Rules{Allowed: []string{"Write", "Edit", "MultiEdit", "NotebookEdit"}}})
+	permission := g.Session(Scope{Rules: Rules{Allowed: []string{"Write", "Edit", "MultiEdit", "NotebookEdit"}}}).Permission
 	for _, tt := range []struct {
 		path string
 		want bool // may be written
@@ -71,7 +71,7 @@ func TestStateIsWriteProtectedByHookAndByCallback(t *testing.T) {
 	} {
 		for _, tool := range []string{"Write", "Edit", "MultiEdit", "NotebookEdit"} {
 			u := file(tool, tt.path)
-			for name, d := range map[string]agent.Decision{"hook": g.PreTool(t.Context(), u), "callback": permission(t.Context(), u)} {
+			for name, d := range map[string]agent.Decision{"hook": g.Session(Scope{}).PreTool(t.Context(), u), "callback": permission(t.Context(), u)} {
 				if d.Allow != tt.want {
 					t.Errorf("%s %s by %s: %v, want %v (%s)", tool, tt.path, name, d.Allow, tt.want, d.Reason)
 				}
@@ -81,10 +81,10 @@ func TestStateIsWriteProtectedByHookAndByCallback(t *testing.T) {
 			}
 		}
 	}
-	if d := g.PreTool(t.Context(), file("Read", "state/config.json")); !d.Allow {
+	if d := g.Session(Scope{}).PreTool(t.Context(), file("Read", "state/config.json")); !d.Allow {
 		t.Errorf("reading is not writing: %s", d.Reason)
 	}
-	if d := g.PreTool(t.Context(), toolUse("Write", nil)); d.Allow || !strings.Contains(d.Reason, "file") {
+	if d := g.Session(Scope{}).PreTool(t.Context(), toolUse("Write", nil)); d.Allow || !strings.Contains(d.Reason, "file") {
 		t.Errorf("a write without a path: %+v", d)
 	}
 }
@@ -94,7 +94,7 @@ func TestProtectionBeatsEveryPermission(t *testing.T) {
 	g.Allow("Write")
 	for _, mode := range []Mode{DontAsk, Ask, AcceptEdits, BypassPermissions} {
 		for _, kind := range []Kind{Main, Interactive, Background} {
-			permission := g.Permission(Scope{Kind: kind, Rules: Rules{Allowed: []string{"Write"}}, Mode: func() Mode { return mode }})
+			permission := g.Session(Scope{Kind: kind, Rules: Rules{Allowed: []string{"Write"}}, Mode: func() Mode { return mode }}).Permission
 			if d := permission(t.Context(), file("Write", "state/x")); d.Allow || !strings.Contains(d.Reason, "write-protected") {
 				t.Errorf("%s, kind %d: %+v", mode, kind, d)
 			}

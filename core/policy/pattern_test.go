@@ -81,7 +81,7 @@ func TestWhatABackgroundRunMayUse(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			rules := Rules{Allowed: tt.allowed, Disallowed: tt.disallowed}
-			d := g.Permission(Scope{Kind: Background, Rules: rules})(t.Context(), tt.use)
+			d := g.Session(Scope{Kind: Background, Rules: rules}).Permission(t.Context(), tt.use)
 			if d.Allow != tt.want {
 				t.Errorf("allowed %v, want %v (%s)", d.Allow, tt.want, d.Reason)
 			}
