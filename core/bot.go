@@ -51,6 +51,9 @@ type Options struct {
 	Restart func()
 	Log     *slog.Logger
 	Book    *logs.Book // nil where no log is shown
+	// Commands runs the program's own commands for the agent, which calls them in
+	// its shell; nil where it cannot.
+	Commands policy.Runner
 	// Remote reaches the user away from the dashboard; nil leaves the chat pane.
 	Remote Remote
 	// Still leaves out what reaches beyond the program while it runs, the watch on
@@ -168,7 +171,7 @@ func (b *Bot) makeParts() error {
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
 		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions,
 		Guard: b.guard, Commit: b.git.Add, Messages: b.replies, Reminders: reminderBook{b}, Post: b.post, Busy: b.busy, Limits: b.limits,
-		SystemPrompt: b.systemPrompt, Changed: b.notify, Idle: b.o.Idle, Spent: b.spent, Tools: b.library,
+		SystemPrompt: b.systemPrompt, Commands: b.o.Commands, Changed: b.notify, Idle: b.o.Idle, Spent: b.spent, Tools: b.library,
 	})
 	if err != nil {
 		return fmt.Errorf("read the fork ledger: %w", err)

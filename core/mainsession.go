@@ -52,6 +52,7 @@ func (c *conversation) options(kind policy.Kind) agent.SessionOptions {
 		Allowed:      allowed,
 		Hooks:        guard.Hooks(c.bot.git.Add),
 		Permission:   guard.Permission,
+		Command:      guard.Command(c.bot.o.Commands),
 		Unasked:      c.unasked(kind),
 	}
 }

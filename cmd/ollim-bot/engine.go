@@ -13,6 +13,8 @@ import (
 	"ollimbot/core/agent/claude"
 	claudeproc "ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/control"
+	"ollimbot/core/store"
 )
 
 // The engines that --engine names; auto is claude where its command is found.
@@ -71,6 +73,7 @@ func (p *process) claude(at place, path string) model {
 		engine: func(log *slog.Logger) agent.Engine {
 			return claude.New(claude.Options{
 				Path: path, Env: p.environment(at), Process: env, Limits: limits, Log: log,
+				Control: control.New(control.Options{Dir: at.dir.Path(store.StateDir), Log: log}),
 			})
 		},
 	}

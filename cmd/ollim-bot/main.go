@@ -27,10 +27,14 @@ const (
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], &process{
+	p := &process{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
 		getenv: os.Getenv, environ: os.Environ, now: time.Now,
-	}))
+	}
+	if p.inSession() {
+		os.Exit(p.ask(os.Args[1:]))
+	}
+	os.Exit(run(os.Args[1:], p))
 }
 
 // run parses the arguments, runs the command and gives the exit status.
@@ -50,6 +54,9 @@ func run(args []string, p *process) int {
 	}
 	p.flags = tree.globals
 	p.parser = parser
+	if err := p.mayServe(ctx.Command(), &tree); err != nil {
+		return fail(p.err, err)
+	}
 	return fail(p.err, ctx.Run(p))
 }
 

@@ -14,6 +14,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/config"
+	"ollimbot/core/policy"
 	"ollimbot/core/store"
 )
 
@@ -29,6 +30,14 @@ type process struct {
 	flags  globals
 	parser *kong.Kong
 	helped bool // --help has printed
+	served *served
+}
+
+// served is a command that the agent has asked the running bot for; nil for one
+// that the user has called.
+type served struct {
+	by policy.Scope // the session that asks, with its rules
+	at place        // the bot's own
 }
 
 // errSilent ends a command with status 1 after it has said everything itself.
@@ -53,6 +62,11 @@ type place struct {
 // open reads the environment. It touches nothing in the data directory;
 // warnings go to standard error.
 func (p *process) open() (place, error) {
+	if s := p.served; s != nil {
+		at := s.at
+		at.now = p.now().In(at.env.Zone)
+		return at, nil
+	}
 	env, warnings, err := config.LoadEnv(p.getenv, config.Flags{DataDir: p.flags.DataDir, Timezone: p.flags.Timezone})
 	if err != nil {
 		return place{}, err

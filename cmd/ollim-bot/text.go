@@ -34,6 +34,13 @@ const (
 	textBadDays         = "--days %d is not a number of days between 1 and %d"
 	textBadCount        = "-n %d is not between 1 and 10000"
 	textBadMoment       = "%s %q is not a time: write it as %s, as 2006-01-02T15:04, or as 15:04 for today"
+	textNotServed       = "ollim-bot %s is for the user, not for the agent: ollim-bot help says which commands there are"
+	textServedFlags     = "--data-dir and --timezone are the bot's own here: leave them out"
+	textServedFiles     = "check looks at all files of the data directory here: name none"
+	textTooLong         = "the answer is longer than %d MB: ask for less"
+	textServedHelp      = "Commands that this session may run (--help behind one says more):"
+	textServedAsk       = "These need the user's permission:"
+	textServedNone      = "These are not for this session:"
 
 	textExamples = `
 Examples:

@@ -68,6 +68,10 @@ type SessionOptions struct {
 	Hooks               Hooks
 	// Permission decides tools that no pattern allows. Nil denies them.
 	Permission func(ctx context.Context, u ToolUse) Decision
+	// Command runs the bot's own command line where the model's shell calls it:
+	// the arguments behind "ollim-bot". It decides by itself whether the session
+	// may, can block while a person thinks, and ends with ctx. Nil refuses.
+	Command func(ctx context.Context, args []string) CommandResult
 	// Unasked is called in a goroutine of its own when the session has begun a
 	// turn that nobody sent a message for, such as when a command in the
 	// background has ended. Its events are kept until they are read, however long
@@ -124,6 +128,12 @@ type Tool struct {
 type ToolResult struct {
 	Text    string
 	IsError bool
+}
+
+// CommandResult is what a command has printed, and its exit status.
+type CommandResult struct {
+	Stdout, Stderr string
+	Exit           int
 }
 
 // ToolUse is one call of a tool as hooks and the permission callback see it.

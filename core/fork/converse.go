@@ -117,7 +117,7 @@ func openTimedOut(err error) bool {
 func (r *run) options(l Limits) agent.SessionOptions {
 	t := r.job.Task
 	o := r.m.plain(l)
-	o.Hooks, o.Permission = r.permissions()
+	r.permit(&o)
 	o.Tools = append(toolset.Tools(r), r.m.o.Tools...)
 	o.Allowed, o.Disallowed = slices.Clone(r.job.Allowed), slices.Clone(r.job.Disallowed)
 	if t.Model != "" {

@@ -52,7 +52,7 @@ type Limits struct {
 }
 
 // Options are the parts that runs need. All but Zone, Log, Busy, Limits,
-// SystemPrompt, Changed, Tools, Spent, Messages, Guard and Commit are required.
+// SystemPrompt, Changed, Tools, Spent, Messages, Guard, Commit and Commands are required.
 type Options struct {
 	Dir       *store.Dir
 	Zone      *time.Location
@@ -87,6 +87,8 @@ type Options struct {
 	// Commit records a markdown file that a run has written, by its path relative
 	// to the data directory; it must not block. Nil records nothing.
 	Commit func(rel, message string)
+	// Commands runs the program's own commands for a run; nil refuses them.
+	Commands policy.Runner
 }
 
 // Job is one task to run in the background.

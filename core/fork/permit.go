@@ -1,19 +1,19 @@
 package fork
 
 import (
-	"context"
-
 	"ollimbot/core/agent"
 	"ollimbot/core/policy"
 )
 
-// permissions are the hooks and the permission callback of this run.
-func (r *run) permissions() (agent.Hooks, func(context.Context, agent.ToolUse) agent.Decision) {
+// permit gives a session the hooks of this run, its permission callback and its
+// commands.
+func (r *run) permit(o *agent.SessionOptions) {
 	guard := r.m.o.Guard.Session(policy.Scope{
 		Kind: policy.Background, Session: r.id,
 		Rules: policy.Rules{Allowed: r.job.Allowed, Disallowed: r.job.Disallowed},
 	})
-	hooks := guard.Hooks(r.m.o.Commit)
-	hooks.Stop = r.stopRule
-	return hooks, guard.Permission
+	o.Hooks = guard.Hooks(r.m.o.Commit)
+	o.Hooks.Stop = r.stopRule
+	o.Permission = guard.Permission
+	o.Command = guard.Command(r.m.o.Commands)
 }

@@ -23,7 +23,9 @@ func TestARunMayUseWhatItsListsName(t *testing.T) {
 	r := newRun(h.m, Job{
 		Task: task(), Allowed: []string{"Read(./**.md)", "Write", "Bash"}, Disallowed: []string{"Bash(rm *)"},
 	})
-	hooks, permission := r.permissions()
+	var o agent.SessionOptions
+	r.permit(&o)
+	hooks, permission := o.Hooks, o.Permission
 	for _, tt := range []struct {
 		tool, input string
 		want        string // a part of the reason; empty: allowed

@@ -39,6 +39,9 @@ type Session struct {
 	g     *Guard
 	scope Scope
 	set   func() *Set
+
+	mu     sync.Mutex
+	grants grants
 }
 
 // Session returns the guard of a session.
@@ -53,6 +56,14 @@ func (g *Guard) Session(s Scope) *Session {
 // then the mode decide. It blocks while an approval waits, and turns a fault of
 // its own into a denial.
 func (s *Session) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
+	d := s.judge(ctx, u)
+	if d.Allow {
+		s.grant(u)
+	}
+	return d
+}
+
+func (s *Session) judge(ctx context.Context, u agent.ToolUse) agent.Decision {
 	return s.g.guarded(u, func() agent.Decision {
 		if d, ok := s.g.stateGuard(u); !ok {
 			return d

@@ -27,6 +27,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/process"
+	"ollimbot/core/control"
 )
 
 // Limits of the engine, which may change while it runs.
@@ -47,6 +48,10 @@ type Options struct {
 	Env []string
 	// Process is what the environment carries of ours.
 	Process process.Env
+	// Control is the socket on which the commands of ours that a session's shell
+	// calls reach the bot. The engine opens it before the first session and serves
+	// it while it runs. Nil: those commands are on their own.
+	Control *control.Server
 	// Limits are read whenever they matter. Nil: nothing is kept ready and
 	// memory has no limit.
 	Limits func() Limits
@@ -122,6 +127,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	g.Go(func() error { return e.safely("version", func() { e.checkVersion(ctx) }) })
 	g.Go(func() error { return e.safely("watch", func() { e.watch(ctx) }) })
 	g.Go(func() error { return e.safely("ahead", func() { e.keepWarm(ctx) }) })
+	if c := e.o.Control; c != nil && c.Path() != "" {
+		g.Go(func() error { return e.safely("control socket", func() { e.serveCommands(ctx) }) })
+	}
 	err := g.Wait()
 	e.end()
 	return err
@@ -146,11 +154,24 @@ func (e *Engine) begin(ctx context.Context) error {
 			e.o.Log.Warn("processes of an earlier run were ended", "count", n, "error", err)
 		}
 	}
+	if c := e.o.Control; c != nil {
+		if err := c.Open(); err != nil {
+			e.o.Log.Error("commands of the agent cannot reach the bot", "error", err)
+		}
+	}
 	e.mu.Lock()
 	e.ctx = ctx
 	e.mu.Unlock()
 	close(e.begun)
 	return nil
+}
+
+// serveCommands answers the commands of ours that sessions call. Sessions work
+// without them too.
+func (e *Engine) serveCommands(ctx context.Context) {
+	if err := e.o.Control.Serve(ctx); err != nil {
+		e.o.Log.Error("control socket did not end cleanly", "error", err)
+	}
 }
 
 // end closes all sessions at once and waits for everything of them.
@@ -222,8 +243,12 @@ func (e *Engine) path() (string, error) {
 	return process.Find(func(name string) string { return lookup(e.o.Env, name) })
 }
 
-// env is the environment that a process gets.
-func (e *Engine) env() []string { return process.Environment(e.o.Env, e.o.Process) }
+// env is the environment that a process gets, with what is its own.
+func (e *Engine) env(own ...string) []string {
+	o := e.o.Process
+	o.Extra = slices.Concat(o.Extra, own)
+	return process.Environment(e.o.Env, o)
+}
 
 // lookup is the value of a variable; the last one of a name counts.
 func lookup(env []string, name string) string {

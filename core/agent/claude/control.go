@@ -126,6 +126,7 @@ func askThinking(thinking string) (request, error) {
 // The id is free when it returns. It must not be called from a hook, a tool or
 // the permission callback of the session: it waits for those.
 func (s *session) Close() error {
+	s.token.Revoke()
 	s.mu.Lock()
 	if s.reason == nil {
 		s.reason = errClosed

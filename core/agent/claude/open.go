@@ -73,12 +73,15 @@ func (e *Engine) launch(ctx context.Context, o agent.SessionOptions) (*session, 
 	if err := e.reserve(key); err != nil {
 		return nil, err
 	}
-	c, err := e.start(process.Spec{Path: path, Args: args(o, key), Env: e.env(), Dir: o.Dir})
+	token := e.o.Control.Issue()
+	c, err := e.start(process.Spec{Path: path, Args: args(o, key), Env: e.env(token.Env()...), Dir: o.Dir})
 	if err != nil {
+		token.Revoke()
 		e.forget(&session{key: key})
 		return nil, err
 	}
 	s := newSession(e, key, c, o.Tools)
+	s.token = token
 	if err := e.admit(s); err != nil {
 		return nil, err
 	}
@@ -146,6 +149,7 @@ func (e *Engine) admit(s *session) error {
 	if running {
 		return nil
 	}
+	s.token.Revoke()
 	err := s.stop()
 	e.forget(s)
 	return errors.Join(errNotRunning, err)

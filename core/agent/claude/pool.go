@@ -54,7 +54,7 @@ func newPool() pool { return pool{wake: make(chan struct{}, 1)} }
 
 // Warm says what the next session will most likely be. It never blocks.
 func (e *Engine) Warm(o agent.SessionOptions) {
-	o.ID, o.Hooks, o.Permission, o.Unasked = "", agent.Hooks{}, nil, nil
+	o.ID, o.Hooks, o.Permission, o.Command, o.Unasked = "", agent.Hooks{}, nil, nil, nil
 	o.Tools = slices.Clone(o.Tools)
 	e.pool.mu.Lock()
 	e.pool.want, e.pool.asked = &o, time.Now()

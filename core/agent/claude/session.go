@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/claude/wire"
+	"ollimbot/core/control"
 	"ollimbot/core/store"
 )
 
@@ -72,6 +73,7 @@ type session struct {
 	child   child
 	conn    *wire.Conn
 	host    *host
+	token   *control.Token // for the commands of ours in its shell
 	started time.Time
 	// reader has one token: whoever reads a turn holds it.
 	reader chan struct{}
@@ -112,6 +114,7 @@ func (s *session) bind(o agent.SessionOptions) error {
 	if err := s.host.bind(o); err != nil {
 		return err
 	}
+	s.token.Bind(o.Command)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.use, s.settings, s.onOwn = useSession, o.Settings, o.Unasked
@@ -135,6 +138,7 @@ func (s *session) live() {
 		}
 	})
 	g.Wait()
+	s.token.Revoke()
 	if err := s.stop(); err != nil {
 		s.log.Warn("process was not ended cleanly", "error", err)
 	}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/clean"
+	"ollimbot/core/control"
+	"ollimbot/core/policy"
+)
+
+// servedCommands are those that the agent may have the bot run, as the parser
+// names them. None of them reads a file that is named to it, or standard input.
+var servedCommands = []string{
+	"help",
+	"reminder list", "reminder add", "reminder cancel",
+	"routine list", "routine add", "routine cancel",
+	"history list", "history show", "history search", "history pings",
+	"schedule", "status", "updates", "budget show", "webhook list",
+	"cron", "check", "version",
+}
+
+// maxOutput is how much a served command may print: a whole session is less.
+const maxOutput = 16 << 20
+
+// inSession reports whether a model's shell has called this program: then the bot
+// that runs is asked, and nothing is read here.
+func (p *process) inSession() bool {
+	return p.getenv(control.SocketVar) != "" && p.getenv(control.SessionVar) != ""
+}
+
+// ask has the running bot do it, and gives its answer out as our own.
+func (p *process) ask(args []string) int {
+	r, err := control.Call(p.getenv(control.SocketVar), p.getenv(control.SessionVar), args)
+	if err != nil {
+		return fail(p.err, err)
+	}
+	_, err = io.WriteString(p.out, r.Stdout)
+	_, _ = io.WriteString(p.err, r.Stderr) // where even that fails, nobody is left to be told
+	if err != nil && r.Exit == exitDone {
+		return fail(p.err, fmt.Errorf("write the answer: %w", err))
+	}
+	return r.Exit
+}
+
+// commands runs the command line for sessions of the bot that runs at a place.
+func (p *process) commands(at place) policy.Runner {
+	return func(ctx context.Context, by policy.Scope, args []string) agent.CommandResult {
+		if err := ctx.Err(); err != nil {
+			return agent.CommandResult{Exit: exitFailed}
+		}
+		var out, err printed
+		status := run(args, &process{
+			in: strings.NewReader(""), out: &out, err: &err,
+			getenv: p.getenv, environ: p.environ, now: p.now, served: &served{by: by, at: at},
+		})
+		return agent.CommandResult{Stdout: clean.Text(out.text.String()), Stderr: clean.Text(err.text.String()), Exit: status}
+	}
+}
+
+// mayServe refuses what the agent has no business with; whether this session may
+// run the rest has been decided by its rules.
+func (p *process) mayServe(command string, tree *cli) error {
+	if p.served == nil {
+		return nil
+	}
+	name, _, _ := strings.Cut(command, " <") // "cron <expr>"
+	switch {
+	case !slices.Contains(servedCommands, name):
+		return fmt.Errorf(textNotServed, name)
+	case tree.globals != globals{}:
+		return usagef(textServedFlags)
+	case len(tree.Check.Files) > 0:
+		return usagef(textServedFiles)
+	}
+	return nil
+}
+
+// servedHelp names the commands by what the session's rules say about each.
+func (p *process) servedHelp() error {
+	by := p.served.by
+	rules := policy.Compile(p.served.at.dir.Root(), by.Rules)
+	rest := textServedNone
+	if by.Kind != policy.Background && by.Mode != nil && by.Mode() != policy.DontAsk {
+		rest = textServedAsk
+	}
+	may, others := []string{textServedHelp}, []string{rest}
+	for _, name := range servedCommands {
+		line := "  ollim-bot " + name
+		if rules.MayRun(strings.Fields(name)) {
+			may = append(may, line)
+		} else {
+			others = append(others, line)
+		}
+	}
+	if len(others) > 1 {
+		may = append(may, others...)
+	}
+	return p.lines(may...)
+}
+
+// printed holds what a command prints, up to a limit.
+type printed struct{ text strings.Builder }
+
+func (w *printed) Write(b []byte) (int, error) {
+	if w.text.Len()+len(b) > maxOutput {
+		return 0, fmt.Errorf(textTooLong, maxOutput>>20)
+	}
+	return w.text.Write(b)
+}

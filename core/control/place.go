@@ -1,0 +1,110 @@
+package control
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+)
+
+const (
+	// maxPath is how long the path of a socket may be: 108 bytes on Linux and 104
+	// on macOS, with the zero at their end.
+	maxPath    = 100
+	socketName = "control.sock"
+)
+
+var errNoSocket = errors.New("it is no socket: move it away")
+
+// socket is a listener with what must be removed behind it.
+type socket struct {
+	net.Listener
+	path   string
+	folder string // made for it alone, or empty
+}
+
+// listen opens the socket in dir, or in a fresh private folder where the path
+// would be too long or the file system has no sockets.
+func listen(dir string) (*socket, error) {
+	if path := filepath.Join(dir, socketName); len(path) <= maxPath {
+		if l, err := listenAt(path); err == nil {
+			return &socket{Listener: l, path: path}, nil
+		}
+	}
+	folder, err := freshFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(folder, socketName)
+	l, err := listenAt(path)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	return &socket{Listener: l, path: path, folder: folder}, nil
+}
+
+func listenAt(path string) (net.Listener, error) {
+	if err := removeSocket(path); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil { // the folder is private already
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// removeSocket removes what a bot that was killed has left; whoever calls holds
+// the lock of the data directory, so that nobody listens there any more.
+func removeSocket(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && info.Mode()&fs.ModeSocket == 0 {
+		return &fs.PathError{Op: "replace", Path: path, Err: errNoSocket}
+	}
+	if err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
+
+// freshFolder makes a folder that only we can enter, and removes those of
+// earlier runs over the same directory. Where others can write too, the folder's
+// name cannot be foreseen.
+func freshFolder(dir string) (string, error) {
+	sum := sha256.Sum256([]byte(dir))
+	prefix := "ollim-" + hex.EncodeToString(sum[:4]) + "-"
+	for _, parent := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir(), "/tmp"} {
+		if !filepath.IsAbs(parent) || len(filepath.Join(parent, prefix+"0123456789", socketName)) > maxPath {
+			continue
+		}
+		left, _ := filepath.Glob(filepath.Join(parent, prefix+"*")) // tidying only
+		for _, folder := range left {
+			_ = os.RemoveAll(folder) // a stranger's stays
+		}
+		if folder, err := os.MkdirTemp(parent, prefix); err == nil {
+			return folder, nil
+		}
+	}
+	return "", errors.New(textNoPlace)
+}
+
+// close removes the socket, and the folder that was made for it.
+func (s *socket) close() error {
+	err := s.Listener.Close()
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	if s.folder != "" {
+		err = errors.Join(err, os.RemoveAll(s.folder))
+	}
+	return err
+}
