@@ -1,0 +1,318 @@
+package control
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/agent"
+)
+
+// served runs a server until the test ends.
+func served(t testing.TB, dir string) (s *Server, end func()) {
+	t.Helper()
+	s = New(Options{Dir: dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	if err := s.Open(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var g sync.WaitGroup
+	g.Go(func() {
+		if err := s.Serve(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	end = sync.OnceFunc(func() { cancel(); g.Wait() })
+	t.Cleanup(end)
+	return s, end
+}
+
+// echo is a session that answers with its name and the words it got.
+func echo(name string) Command {
+	return func(_ context.Context, args []string) agent.CommandResult {
+		return agent.CommandResult{Stdout: fmt.Sprintf("%s %q", name, args), Stderr: "a warning", Exit: 3}
+	}
+}
+
+func call(t testing.TB, token *Token, args ...string) agent.CommandResult {
+	t.Helper()
+	env := token.Env()
+	r, err := Call(strings.TrimPrefix(env[0], SocketVar+"="), strings.TrimPrefix(env[1], SessionVar+"="), args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func refused(t testing.TB, r agent.CommandResult, part string) {
+	t.Helper()
+	if r.Exit != 1 || r.Stdout != "" || !strings.Contains(r.Stderr, part) {
+		t.Errorf("got %+v, want a refusal that says %q", r, part)
+	}
+}
+
+func TestACommandArrivesAtItsSessionWordByWord(t *testing.T) {
+	s, _ := served(t, t.TempDir())
+	one, two := s.Issue(), s.Issue()
+	one.Bind(echo("one"))
+	two.Bind(echo("two"))
+	args := []string{"reminder", "add", "-m", "it's\ntime\x00 \"now\" ü", ""}
+	for name, token := range map[string]*Token{"one": one, "two": two} {
+		want := agent.CommandResult{Stdout: fmt.Sprintf("%s %q", name, args), Stderr: "a warning", Exit: 3}
+		if diff := cmp.Diff(want, call(t, token, args...)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestATokenCountsFromBindToRevoke(t *testing.T) {
+	s, _ := served(t, t.TempDir())
+	token := s.Issue()
+	refused(t, call(t, token, "help"), "not begun")
+	token.Bind(nil)
+	refused(t, call(t, token, "help"), "takes no commands")
+	token.Bind(echo("one"))
+	if r := call(t, token, "help"); r.Exit != 3 {
+		t.Errorf("a bound token gives %+v", r)
+	}
+	token.Revoke()
+	refused(t, call(t, token, "help"), "session has ended")
+	token.Revoke()
+	refused(t, call(t, s.Issue(), "help"), "not begun")
+}
+
+func TestTheEndOfASessionCancelsItsCommands(t *testing.T) {
+	s, _ := served(t, t.TempDir())
+	token := s.Issue()
+	begun := make(chan struct{})
+	token.Bind(func(ctx context.Context, _ []string) agent.CommandResult {
+		close(begun)
+		<-ctx.Done()
+		return agent.CommandResult{Stderr: "cancelled"}
+	})
+	done := make(chan agent.CommandResult, 1)
+	go func() { done <- call(t, token, "help") }()
+	<-begun
+	token.Revoke()
+	if r := <-done; r.Stderr != "cancelled" {
+		t.Errorf("the command ended with %+v", r)
+	}
+}
+
+func TestACommandWhoseCallerIsGoneIsCancelled(t *testing.T) {
+	s, _ := served(t, t.TempDir())
+	token := s.Issue()
+	begun, ended := make(chan struct{}), make(chan struct{})
+	token.Bind(func(ctx context.Context, _ []string) agent.CommandResult {
+		close(begun)
+		<-ctx.Done()
+		close(ended)
+		return agent.CommandResult{}
+	})
+	conn := dial(t, s)
+	line, err := json.Marshal(request{Token: token.value})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Write(append(line, '\n')); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	_ = conn.Close()
+	<-ended
+}
+
+func dial(t testing.TB, s *Server) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("unix", s.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+func TestAThousandConnectionsOfGarbageDoNoHarm(t *testing.T) {
+	s, _ := served(t, t.TempDir())
+	token := s.Issue()
+	token.Bind(echo("one"))
+	random := make([]byte, 300)
+	_, _ = rand.Read(random)
+	huge := strings.Repeat("x", maxRequest+5)
+	garbage := []string{
+		"\n", "GET / HTTP/1.1\r\n\r\n", string(random) + "\n", "[]\n", "null\n", `{"token":""}` + "\n", `{"token":7}` + "\n",
+		`{"token":"` + token.value[:42] + `","args":["help"]}` + "\n", `{"token":"` + token.value + `x"}` + "\n",
+		strings.Repeat("[", 10_000) + "\n", `{"args":["help"]}` + "\n",
+	}
+	var all sync.WaitGroup
+	room := make(chan struct{}, 50)
+	for i := range 1000 {
+		text := garbage[i%len(garbage)]
+		if i == 500 {
+			text = huge
+		}
+		room <- struct{}{}
+		all.Go(func() {
+			defer func() { <-room }()
+			conn := dial(t, s)
+			_, _ = conn.Write([]byte(text)) // it may be refused before its end
+			line, _ := bufio.NewReader(conn).ReadBytes('\n')
+			var a answer
+			if err := json.Unmarshal(line, &a); err != nil || a.Exit != 1 || !strings.HasPrefix(a.Stderr, "ollim-bot: ") {
+				t.Errorf("%.40q is answered with %q", text, line)
+			}
+		})
+	}
+	all.Wait()
+	if r := call(t, token, "help"); r.Exit != 3 {
+		t.Errorf("afterwards a command gives %+v", r)
+	}
+}
+
+func TestAPanicIsAnAnswer(t *testing.T) {
+	s, _ := served(t, t.TempDir())
+	token := s.Issue()
+	token.Bind(func(context.Context, []string) agent.CommandResult { panic("a fault") })
+	refused(t, call(t, token, "help"), "internal fault")
+	refused(t, call(t, token, "help"), "internal fault")
+}
+
+func TestTheSocketIsPrivateAndGoesWithTheBot(t *testing.T) {
+	dir := t.TempDir()
+	s, end := served(t, dir)
+	if s.Path() != filepath.Join(dir, "control.sock") {
+		t.Errorf("the socket is %s", s.Path())
+	}
+	info, err := os.Lstat(s.Path())
+	if err != nil || info.Mode() != fs.ModeSocket|0o600 {
+		t.Errorf("it has the mode %v, %v", info.Mode(), err)
+	}
+	token := s.Issue()
+	env := token.Env()
+	end()
+	if _, err := os.Lstat(filepath.Join(dir, "control.sock")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
+	_, err = Call(strings.TrimPrefix(env[0], SocketVar+"="), "x", nil)
+	if err == nil || !strings.Contains(err.Error(), "the bot that started this session has ended") {
+		t.Errorf("a call to a bot that is gone gives %v", err)
+	}
+	if got := token.Env(); got != nil {
+		t.Errorf("a server that has ended gives the environment %q", got)
+	}
+}
+
+func TestASocketThatWasLeftBehindIsReplaced(t *testing.T) {
+	dir := t.TempDir()
+	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "control.sock"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left.SetUnlinkOnClose(false) // as after a kill
+	if err := left.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, end := served(t, dir)
+	old := s.Issue()
+	old.Bind(echo("old"))
+	if r := call(t, old, "help"); r.Exit != 3 {
+		t.Errorf("got %+v", r)
+	}
+	end()
+	again, _ := served(t, dir)
+	if r, err := Call(again.Path(), old.value, []string{"help"}); err != nil || r.Exit != 1 {
+		t.Errorf("a token of an earlier run gives %+v, %v", r, err)
+	}
+}
+
+func TestALongPathMovesTheSocketToAFolderOfItsOwn(t *testing.T) {
+	runtime, err := os.MkdirTemp("", "run") // t.TempDir is long by itself
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(runtime) })
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	folders := func() []string {
+		found, err := filepath.Glob(filepath.Join(runtime, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	killed, err := listen(dir) // and never closed
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer killed.close()
+	s, end := served(t, dir)
+	token := s.Issue()
+	token.Bind(echo("one"))
+	if r := call(t, token, "help"); r.Exit != 3 || !strings.HasPrefix(s.Path(), runtime) {
+		t.Errorf("got %+v over %s", r, s.Path())
+	}
+	info, err := os.Stat(filepath.Dir(s.Path()))
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("its folder has the mode %v, %v", info.Mode(), err)
+	}
+	if got := folders(); len(got) != 1 {
+		t.Errorf("beside it stand %q", got)
+	}
+	end()
+	if got := folders(); len(got) != 0 {
+		t.Errorf("what is left: %q", got)
+	}
+}
+
+func TestWhatIsNoSocketIsNotRemoved(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	file := filepath.Join(dir, "control.sock")
+	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := served(t, dir)
+	token := s.Issue()
+	token.Bind(echo("one"))
+	if r := call(t, token, "help"); r.Exit != 3 {
+		t.Errorf("got %+v", r)
+	}
+	if data, err := os.ReadFile(file); err != nil || string(data) != "mine" {
+		t.Errorf("the file holds %q, %v", data, err)
+	}
+}
+
+func TestNoSocketMeansNoVariables(t *testing.T) {
+	var none *Server
+	token := none.Issue()
+	token.Bind(echo("one"))
+	token.Revoke()
+	if env := append(token.Env(), New(Options{Dir: t.TempDir()}).Issue().Env()...); len(env) != 0 {
+		t.Errorf("the environment gets %q", env)
+	}
+}
+
+func BenchmarkACallOverTheSocket(b *testing.B) {
+	s, _ := served(b, b.TempDir())
+	token := s.Issue()
+	token.Bind(echo("one"))
+	for b.Loop() {
+		call(b, token, "reminder", "list")
+	}
+}

@@ -1,0 +1,186 @@
+package policy
+
+import (
+	"context"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/agent"
+)
+
+// ran is a runner that notes what it is asked for.
+type ran struct {
+	by   []Scope
+	args [][]string
+}
+
+func (r *ran) run(_ context.Context, by Scope, args []string) agent.CommandResult {
+	r.by, r.args = append(r.by, by), append(r.args, args)
+	return agent.CommandResult{Stdout: "done\n"}
+}
+
+func TestACommandNeedsTheRightsOfItsSession(t *testing.T) {
+	g, _ := newGuard(t)
+	main := Scope{Kind: Main, Session: "main session", Rules: Rules{Allowed: MainTools()}}
+	plain := Scope{Kind: Background, Session: "aaaa0001", Rules: Rules{Allowed: BackgroundTools()}}
+	wide := Scope{Kind: Background, Session: "aaaa0002", Rules: Rules{
+		Allowed: []string{"Bash(ollim-bot routine *)"}, Disallowed: []string{"Bash(ollim-bot routine cancel *)"},
+	}}
+	for _, c := range []struct {
+		args string // with bars between the words
+		may  []string
+	}{
+		{"help", []string{"main session", "aaaa0001"}},
+		{"reminder|list", []string{"main session"}},
+		{"reminder|add|-m|it's time; rm -rf $HOME `x` \"y\"|--delay|5", []string{"main session"}},
+		{"history|search|two\nlines", []string{"main session"}},
+		{"routine|list", []string{"main session", "aaaa0002"}},
+		{"routine|add|-m|x|--cron|* * * * *", []string{"aaaa0002"}},
+		{"routine|cancel|aaaa0003", nil},
+		{"routine list", nil}, // one word that only looks like two
+		{"help|;|reminder|list", nil},
+		{"budget|set|--capacity|99", nil},
+		{"", nil},
+	} {
+		args := strings.Split(c.args, "|")
+		for _, s := range []Scope{main, plain, wide} {
+			var r ran
+			got := g.Session(s).Command(r.run)(t.Context(), args)
+			if slices.Contains(c.may, s.Session) {
+				if got.Exit != 0 || got.Stdout != "done\n" || len(r.args) != 1 || r.by[0].Session != s.Session {
+					t.Errorf("%q of %s gives %+v", args, s.Session, got)
+				} else if diff := cmp.Diff(args, r.args[0]); diff != "" {
+					t.Error(diff)
+				}
+				continue
+			}
+			if len(r.args) != 0 || got.Exit != 1 || !strings.HasPrefix(got.Stderr, "ollim-bot: ") {
+				t.Errorf("%q of %s was run, or refused without a reason: %+v", args, s.Session, got)
+			}
+		}
+	}
+}
+
+func TestWhatTheUserHasPermittedIsNotAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, _ := newGuard(t)
+		s := g.Session(Scope{Kind: Main, Session: "main session", Mode: func() Mode { return Ask }})
+		var asked []string
+		verdict := Allow
+		g.Desk().OnChange(func(a Approval) {
+			if a.Verdict != "" {
+				return
+			}
+			asked = append(asked, a.Label)
+			if err := g.Desk().Answer(a.ID, verdict); err != nil {
+				t.Error(err)
+			}
+		})
+		var r ran
+		command := s.Command(r.run)
+		typed := bash(`ollim-bot "routine"  cancel aaaa0003`)
+		if d := s.Permission(t.Context(), typed); !d.Allow || len(asked) != 1 {
+			t.Fatalf("the shell call: %+v after %q", d, asked)
+		}
+		args := []string{"routine", "cancel", "aaaa0003"}
+		if got := command(t.Context(), args); got.Exit != 0 || len(asked) != 1 {
+			t.Errorf("what was permitted gives %+v after %q", got, asked)
+		}
+		if got := command(t.Context(), args); got.Exit != 0 || len(asked) != 2 {
+			t.Errorf("the same once more gives %+v after %q", got, asked)
+		}
+		verdict = Deny
+		if got := command(t.Context(), args); got.Exit != 1 || len(asked) != 3 {
+			t.Errorf("an answer to the question before was kept: %+v after %q", got, asked)
+		}
+		verdict = Allow
+		s.Permission(t.Context(), typed)
+		verdict = Deny
+		if got := command(t.Context(), []string{"routine", "cancel", "aaaa0004"}); got.Exit != 1 || len(asked) != 5 {
+			t.Errorf("other words than were permitted give %+v after %q", got, asked)
+		}
+		time.Sleep(grantFor)
+		if got := command(t.Context(), args); got.Exit != 1 || len(asked) != 6 {
+			t.Errorf("a yes of ten minutes ago gives %+v after %q", got, asked)
+		}
+	})
+}
+
+func TestAForbiddenCommandIsForbiddenInAnyQuotes(t *testing.T) {
+	g, _ := newGuard(t)
+	s := g.Session(Scope{Rules: Rules{Allowed: []string{"Bash"}, Disallowed: []string{"Bash(ollim-bot reminder cancel *)"}}})
+	s.grant(bash(`ollim-bot reminder "cancel" aaaa0001`)) // as if a mode had let it pass
+	var r ran
+	if got := s.Command(r.run)(t.Context(), []string{"reminder", "cancel", "aaaa0001"}); got.Exit != 1 || len(r.args) != 0 {
+		t.Errorf("it gives %+v", got)
+	}
+}
+
+func TestTheHelpKnowsWhatTheRulesAllow(t *testing.T) {
+	main, background := Compile("/x", Rules{Allowed: MainTools()}), Compile("/x", Rules{Allowed: BackgroundTools()})
+	for name, want := range map[string][2]bool{
+		"help": {true, true}, "reminder add": {true, false}, "history search": {true, false},
+		"routine list": {true, false}, "routine add": {false, false}, "status": {false, false},
+	} {
+		got := [2]bool{main.MayRun(strings.Fields(name)), background.MayRun(strings.Fields(name))}
+		if got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestQuotedWordsAreReadBackByAShell(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.SliceOfN(rapid.StringMatching(`[a-z \t\n'"\\$`+"`"+`*?~;|&<>(){}\[\]#!=ü-]{0,8}`), 1, 4).Draw(t, "words")
+		line := quoted(append([]string{"printf", `%s\0`}, list...))
+		out, err := exec.Command(sh, "-c", line).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); !slices.Equal(got, list) {
+			t.Fatalf("a shell reads %q as %q", line, got)
+		}
+		if back, ok := words(line); ok && !slices.Equal(back[2:], list) {
+			t.Fatalf("words reads %q as %q", line, back)
+		}
+	})
+}
+
+// What words takes for plain, a shell reads in the same way; the rest it may
+// leave alone.
+func TestPlainCommandLinesAreReadAsAShellDoes(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := 0
+	rapid.Check(t, func(t *rapid.T) {
+		line := rapid.StringMatching(`[ab \t'"\\$*~#=;|ü-]{1,12}`).Draw(t, "line")
+		want, ok := words(line)
+		if !ok {
+			return
+		}
+		plain++
+		out, err := exec.Command(sh, "-c", `printf '%s\0' `+line).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); !slices.Equal(got, want) {
+			t.Fatalf("a shell reads %q as %q, words as %q", line, got, want)
+		}
+	})
+	if plain == 0 {
+		t.Error("no line was plain")
+	}
+}
