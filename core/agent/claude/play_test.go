@@ -31,6 +31,7 @@ type player struct {
 	signals  chan os.Signal
 	over     chan struct{}
 	end      func()
+	env      []string // that it was started with
 }
 
 // sent is a message of the host.
@@ -177,8 +178,9 @@ func newStage(t testing.TB, o Options, play ...func(*player)) *stage {
 	st := &stage{engine: New(o), players: make(chan *player, 1000)}
 	var g sync.WaitGroup
 	t.Cleanup(g.Wait)
-	st.engine.start = func(process.Spec) (child, error) {
+	st.engine.start = func(spec process.Spec) (child, error) {
 		p := newPlayer()
+		p.env = spec.Env
 		for _, f := range play {
 			f(p)
 		}

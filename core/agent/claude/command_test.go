@@ -1,0 +1,99 @@
+package claude
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/control"
+)
+
+// commands is an engine with a control socket, over played processes.
+func commands(t *testing.T) *stage {
+	t.Helper()
+	return newStage(t, Options{Control: control.New(control.Options{Dir: t.TempDir(), Log: testLog(t)})})
+}
+
+// answering is a session whose commands are answered with its name.
+func answering(name string) agent.SessionOptions {
+	return agent.SessionOptions{Dir: "/", Command: func(_ context.Context, args []string) agent.CommandResult {
+		return agent.CommandResult{Stdout: name + ": " + strings.Join(args, " ")}
+	}}
+}
+
+// calls has the process's shell call one of our commands.
+func (p *player) calls(t *testing.T, args ...string) agent.CommandResult {
+	t.Helper()
+	r, err := control.Call(lookup(p.env, control.SocketVar), lookup(p.env, control.SessionVar), args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestEachSessionsCommandsReachItsOwnRun(t *testing.T) {
+	st := commands(t)
+	for _, name := range []string{"main", "fork"} {
+		s, err := st.engine.Open(t.Context(), answering(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := <-st.players
+		if r := p.calls(t, "reminder", "list"); r.Stdout != name+": reminder list" {
+			t.Errorf("the %s session's command gives %+v", name, r)
+		}
+		if name == "main" {
+			continue
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if r := p.calls(t, "reminder", "list"); r.Exit != 1 || !strings.Contains(r.Stderr, "session has ended") {
+			t.Errorf("after its end it gives %+v", r)
+		}
+	}
+}
+
+func TestAProcessThatWaitsForItsRunMayCallNothingYet(t *testing.T) {
+	st := commands(t)
+	s, err := st.engine.launch(t.Context(), agent.SessionOptions{Dir: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := <-st.players
+	if r := p.calls(t, "help"); r.Exit != 1 || !strings.Contains(r.Stderr, "not begun") {
+		t.Errorf("before its run it gives %+v", r)
+	}
+	if err := s.bind(answering("run")); err != nil {
+		t.Fatal(err)
+	}
+	if r := p.calls(t, "help"); r.Stdout != "run: help" {
+		t.Errorf("bound it gives %+v", r)
+	}
+}
+
+func TestAProcessThatDiesTakesItsTokenAlong(t *testing.T) {
+	st := commands(t)
+	s, err := st.engine.Open(t.Context(), answering("main"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := <-st.players
+	p.end()
+	<-s.(*session).done
+	if r := p.calls(t, "help"); r.Exit != 1 || !strings.Contains(r.Stderr, "session has ended") {
+		t.Errorf("it gives %+v", r)
+	}
+}
+
+func TestWithoutASocketAProcessCarriesNothingOfIt(t *testing.T) {
+	st := newStage(t, Options{})
+	if _, err := st.engine.Open(t.Context(), answering("main")); err != nil {
+		t.Fatal(err)
+	}
+	p := <-st.players
+	if socket, token := lookup(p.env, control.SocketVar), lookup(p.env, control.SessionVar); socket+token != "" {
+		t.Errorf("it has the socket %q and the token %q", socket, token)
+	}
+}
