@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/control"
+	"ollimbot/core/policy"
+	"ollimbot/core/store"
+)
+
+// desk is what answers the agent's commands of a bot, without the bot's model.
+type desk struct {
+	t      testing.TB
+	root   string
+	server *control.Server
+	guard  *policy.Guard
+	runner policy.Runner
+	log    *bytes.Buffer // read it after stop
+	stop   func()
+}
+
+func newDesk(t testing.TB) *desk {
+	t.Helper()
+	d := &desk{t: t, root: filepath.Join(t.TempDir(), "data"), log: &bytes.Buffer{}}
+	if err := os.CopyFS(d.root, os.DirFS(filepath.Join("testdata", "fixtures", "data-dir"))); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"OLLIM_DATA_DIR": d.root, "OLLIM_TIMEZONE": "America/Los_Angeles", "HOME": t.TempDir()}
+	p := &process{
+		in: strings.NewReader(""), out: io.Discard, err: t.Output(), now: time.Now,
+		getenv: func(name string) string { return env[name] }, environ: func() []string { return nil },
+	}
+	at, err := p.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.NewTextHandler(d.log, nil))
+	d.guard = policy.New(policy.Options{Dir: at.dir, Zone: at.env.Zone, Log: log})
+	d.runner = p.commands(at)
+	d.server = control.New(control.Options{Dir: at.dir.Path(store.StateDir), Log: log})
+	if err := d.server.Open(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var g sync.WaitGroup
+	g.Go(func() {
+		if err := d.server.Serve(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	d.stop = sync.OnceFunc(func() { cancel(); g.Wait() })
+	t.Cleanup(d.stop)
+	return d
+}
+
+// session is the environment of a shell of a session. The data directory is out
+// of its sight.
+func (d *desk) session(s policy.Scope) []string {
+	token := d.server.Issue()
+	token.Bind(d.guard.Session(s).Command(d.runner))
+	return append(token.Env(), "PATH="+os.Getenv("PATH"), "HOME=/nowhere", "OLLIM_DATA_DIR=/nowhere")
+}
+
+// heard is what a command gave.
+type heard struct {
+	out, err string
+	status   int
+}
+
+// shell runs the program in a session's environment.
+func shell(t testing.TB, exe string, env []string, args ...string) heard {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), exe, args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = env, &out, &errs
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return heard{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
+	d, exe := newDesk(t), built(t)
+	main := d.session(policy.Scope{Kind: policy.Main, Session: "main session", Rules: policy.Rules{Allowed: policy.MainTools()}})
+	run := d.session(policy.Scope{Kind: policy.Background, Session: "aaaa0001", Rules: policy.Rules{Allowed: policy.BackgroundTools()}})
+	all := d.session(policy.Scope{Kind: policy.Background, Session: "aaaa0002", Rules: policy.Rules{Allowed: []string{"Bash(ollim-bot *)"}}})
+	for _, c := range []struct {
+		who    string
+		env    []string
+		args   []string
+		status int
+		out    string // patterns; empty: nothing may be there
+		err    string
+	}{
+		{"main", main, []string{"reminder", "list"}, 0, `\[bg\] at .*laundry`, ""},
+		{"main", main, []string{"routine", "list"}, 0, `cron '`, ""},
+		{"main", main, []string{"reminder", "add", "-m", "Don't forget $HOME", "--delay", "5"}, 0, `^scheduled [0-9a-f]{8}: \[bg\] at .* -- Don't forget \$HOME\n$`, ""},
+		{"main", main, []string{"reminder", "cancel", "nowhere0"}, 1, "", `reminder nowhere0 not found`},
+		{"main", main, []string{"reminder", "add"}, 2, "", `missing flags`},
+		{"main", main, []string{"routine", "cancel", "x"}, 1, "", `permission mode is dontAsk`},
+		{"main", main, []string{"history", "pings"}, 0, `.`, ""},
+		{"main", main, []string{"reminder", "list", "--data-dir", "/etc"}, 2, "", `are the bot's own`},
+		{"main", main, []string{"reminder", "list", "\x1b[31m"}, 2, "", `^ollim-bot: unexpected argument [^\x1b]*\n`},
+		{"run", run, []string{"reminder", "list"}, 1, "", `not available in background forks`},
+		{"run", run, []string{"help"}, 0, `(?s)may run.*ollim-bot help\n.*not for this session.*ollim-bot reminder list`, ""},
+		{"main", main, []string{"help"}, 0, `(?s)may run.*ollim-bot reminder add\n.*not for this session.*ollim-bot budget show`, ""},
+		{"all", all, []string{"status"}, 0, `data: `, ""},
+		{"all", all, []string{"status", "--help"}, 0, `One screen of facts`, ""},
+		{"all", all, []string{"check"}, 0, `.`, ""},
+		{"all", all, []string{"check", "/etc/passwd"}, 2, "", `name none`},
+		{"all", all, []string{"budget", "set", "--capacity", "99"}, 1, "", `ollim-bot budget set is for the user`},
+		{"all", all, []string{"run", "--headless"}, 1, "", `is for the user`},
+		{"all", all, []string{}, 1, "", `ollim-bot run is for the user`},
+		{"all", all, []string{"auth", "login"}, 1, "", `is for the user`},
+		{"all", all, []string{"doctor"}, 1, "", `is for the user`},
+		{"all", all, []string{"webhook", "test", "x"}, 1, "", `is for the user`},
+		{"all", all, []string{"preview", "x"}, 1, "", `is for the user`},
+	} {
+		got := shell(t, exe, c.env, c.args...)
+		if got.status != c.status || !matches(c.out, got.out) || !matches(c.err, got.err) {
+			t.Errorf("%s: ollim-bot %q gives %d\nout: %s\nerr: %s", c.who, c.args, got.status, got.out, got.err)
+		}
+	}
+	if got := shell(t, exe, main, "reminder", "list"); !strings.Contains(got.out, "Don't forget") {
+		t.Errorf("what was added is not in the list:\n%s", got.out)
+	}
+	d.stop()
+	for _, want := range []string{
+		`msg="command of the agent" session="main session" command="reminder list" exit=0`,
+		`msg="command of the agent was refused" session=aaaa0001 command="reminder list"`,
+	} {
+		if !strings.Contains(d.log.String(), want) {
+			t.Errorf("the log does not say %s:\n%s", want, d.log)
+		}
+	}
+}
+
+func matches(pattern, text string) bool {
+	return pattern == "" && text == "" || pattern != "" && regexp.MustCompile(pattern).MatchString(text)
+}
+
+func TestACommandSaysWhenItsBotIsGone(t *testing.T) {
+	d, exe := newDesk(t), built(t)
+	env := d.session(policy.Scope{Kind: policy.Main, Rules: policy.Rules{Allowed: policy.MainTools()}})
+	d.stop()
+	got := shell(t, exe, env, "reminder", "list")
+	if got.status != 1 || got.out != "" || !strings.Contains(got.err, "the bot that started this session has ended") {
+		t.Errorf("it gives %+v", got)
+	}
+}
+
+// TestServedCommandsExist keeps the list in step with the tree.
+func TestServedCommandsExist(t *testing.T) {
+	var tree cli
+	parser, err := newParser(&tree, &process{out: io.Discard, err: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, node := range parser.Model.Leaves(false) {
+		name, _, _ := strings.Cut(node.Path(), " <")
+		names = append(names, strings.TrimPrefix(name, "ollim-bot "))
+	}
+	for _, name := range servedCommands {
+		if !slices.Contains(names, name) {
+			t.Errorf("there is no command %q among %q", name, names)
+		}
+	}
+}
+
+// TestTheRealCommandAsksTheBot: the model calls a command of ours in a sandbox in
+// which state/ is empty and reminders/ does not exist, and reads the bot's answer.
+func TestTheRealCommandAsksTheBot(t *testing.T) {
+	t.Parallel()
+	bwrap, err := exec.LookPath("bwrap")
+	if err != nil {
+		t.Skip("bubblewrap is needed to hide the bot's files from the command")
+	}
+	w := newClaudeWorld(t)
+	cli := fakeapi.RequireCLI(t)
+	sandboxed := filepath.Join(t.TempDir(), "claude")
+	text := "#!/bin/sh\n[ -n \"$OLLIM_SOCKET\" ] || exec '" + cli + "' \"$@\"\n" +
+		"exec '" + bwrap + "' --dev-bind / / --tmpfs \"$OLLIM_DATA_DIR/state\" --tmpfs \"$OLLIM_DATA_DIR/reminders\" " +
+		"--bind \"$OLLIM_SOCKET\" \"$OLLIM_SOCKET\" -- '" + cli + "' \"$@\"\n"
+	if err := os.WriteFile(sandboxed, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.env = append(w.env, "OLLIM_CLAUDE="+sandboxed, "PATH="+filepath.Dir(built(t))+":/usr/bin:/bin")
+	reminder := "---\nid: \"cccc0001\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) +
+		"\"\nbackground: true\nupdate-main-session: \"freely\"\ndescription: \"Look\"\nallowed-tools:\n  - \"Bash(ollim-bot reminder *)\"\n---\nLook.\n\n" +
+		fakeapi.Script(
+			fakeapi.Step{Tool: "Bash", Input: map[string]any{"command": "ollim-bot reminder list", "description": "look"}},
+			fakeapi.Step{Text: "Done."}) + "\n"
+	if err := os.WriteFile(filepath.Join(w.data, "reminders", "look.md"), []byte(reminder), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.headless("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
+	var read []string
+	for _, r := range w.api.Requests() {
+		for _, m := range r.Messages {
+			for _, b := range m.Blocks {
+				if b.Type == "tool_result" {
+					read = append(read, b.Text)
+				}
+			}
+		}
+	}
+	if !strings.Contains(strings.Join(read, "\n"), "move the laundry") {
+		t.Errorf("the model has read %q", read)
+	}
+}
+// BenchmarkACommandOfTheAgent is a whole command as the model's shell runs it,
+// beside the same program that only says its version.
+func BenchmarkACommandOfTheAgent(b *testing.B) {
+	d, exe := newDesk(b), binary(b)
+	env := d.session(policy.Scope{Kind: policy.Main, Rules: policy.Rules{Allowed: policy.MainTools()}})
+	for name, run := range map[string]func(){
+		"over-the-socket": func() { shell(b, exe, env, "reminder", "list") },
+		"by-itself":       func() { shell(b, exe, []string{"OLLIM_DATA_DIR=" + d.root}, "reminder", "list") },
+		"version":         func() { shell(b, exe, nil, "version") },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				run()
+			}
+		})
+	}
+}
