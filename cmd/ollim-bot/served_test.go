@@ -224,6 +224,7 @@ func TestTheRealCommandAsksTheBot(t *testing.T) {
 		t.Errorf("the model has read %q", read)
 	}
 }
+
 // BenchmarkACommandOfTheAgent is a whole command as the model's shell runs it,
 // beside the same program that only says its version.
 func BenchmarkACommandOfTheAgent(b *testing.B) {

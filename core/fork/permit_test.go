@@ -1,6 +1,7 @@
 package fork
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,6 +50,29 @@ func TestARunMayUseWhatItsListsName(t *testing.T) {
 	broken := agent.ToolUse{Name: "Write", Input: []byte(`{"file_path":"routines/a.md","content":"x"}`)}
 	if d := hooks.PreTool(t.Context(), broken); d.Allow || !strings.HasPrefix(d.Reason, "routine-validator: ") {
 		t.Errorf("a broken routine: %+v", d)
+	}
+}
+
+func TestARunsCommandsHaveTheRightsOfTheRun(t *testing.T) {
+	var by []policy.Scope
+	h := newHarness(t, func(o *Options) {
+		o.Commands = func(_ context.Context, s policy.Scope, _ []string) agent.CommandResult {
+			by = append(by, s)
+			return agent.CommandResult{Stdout: "done"}
+		}
+	})
+	r := newRun(h.m, Job{Task: task(), Allowed: []string{"Bash(ollim-bot reminder *)"}, Disallowed: []string{"Bash(ollim-bot reminder cancel *)"}})
+	o := r.options(Limits{})
+	if got := o.Command(t.Context(), []string{"reminder", "list"}); got.Stdout != "done" {
+		t.Errorf("what is allowed gives %+v", got)
+	}
+	for _, args := range [][]string{{"reminder", "cancel", "x"}, {"routine", "list"}} {
+		if got := o.Command(t.Context(), args); got.Exit == 0 || !strings.Contains(got.Stderr, "not available in background forks") {
+			t.Errorf("%q gives %+v", args, got)
+		}
+	}
+	if len(by) != 1 || by[0].Kind != policy.Background || by[0].Session != r.id || len(by[0].Rules.Allowed) != 1 {
+		t.Errorf("who asks: %+v", by)
 	}
 }
 
