@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -152,6 +153,31 @@ func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
 
 func matches(pattern, text string) bool {
 	return pattern == "" && text == "" || pattern != "" && regexp.MustCompile(pattern).MatchString(text)
+}
+
+func TestCommandsAtOnceDoNotDisturbEachOther(t *testing.T) {
+	d := newDesk(t)
+	token := d.server.Issue()
+	token.Bind(d.guard.Session(policy.Scope{Kind: policy.Main, Rules: policy.Rules{Allowed: policy.MainTools()}}).Command(d.runner))
+	const many = 40
+	var g sync.WaitGroup
+	for i := range many {
+		g.Go(func() {
+			env := token.Env()
+			_, socket, _ := strings.Cut(env[0], "=")
+			_, value, _ := strings.Cut(env[1], "=")
+			words := fmt.Sprintf("Water plant number %d.", i)
+			r, err := control.Call(socket, value, []string{"reminder", "add", "-m", words, "--delay", "5"})
+			if err != nil || r.Exit != 0 || !strings.HasSuffix(r.Stdout, "-- "+words+"\n") {
+				t.Errorf("%d: %+v, %v", i, r, err)
+			}
+		})
+	}
+	g.Wait()
+	files, err := filepath.Glob(filepath.Join(d.root, "reminders", "water-plant*"))
+	if err != nil || len(files) != many {
+		t.Errorf("%d reminders were written: %v", len(files), err)
+	}
 }
 
 func TestACommandSaysWhenItsBotIsGone(t *testing.T) {

@@ -31,7 +31,7 @@ const (
 	// as JSON in JSON.
 	maxAnswer = 64 << 20
 	// atOnce is how many connections are served at the same time; more wait.
-	atOnce = 32
+	atOnce = 16
 	// patience is how long the other end may take for a line.
 	patience = 5 * time.Second
 	// callLimit is how long a call may take: a minute until the user has answered,

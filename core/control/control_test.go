@@ -260,7 +260,7 @@ func TestALongPathMovesTheSocketToAFolderOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer killed.close()
+	t.Cleanup(func() { _ = killed.close() })
 	s, end := served(t, dir)
 	token := s.Issue()
 	token.Bind(echo("one"))

@@ -99,7 +99,7 @@ func freshFolder(dir string) (string, error) {
 
 // close removes the socket, and the folder that was made for it.
 func (s *socket) close() error {
-	err := s.Listener.Close()
+	err := s.Close()
 	if errors.Is(err, net.ErrClosed) {
 		err = nil
 	}

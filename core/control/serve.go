@@ -84,6 +84,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	closed := make(chan error, 1)
 	context.AfterFunc(ctx, func() { closed <- socket.close() })
 	slots := make(chan struct{}, atOnce)
+	down := false
 	for {
 		select {
 		case slots <- struct{}{}:
@@ -101,11 +102,15 @@ func (s *Server) Serve(ctx context.Context) error {
 			return <-closed
 		case err != nil:
 			// No handles left, most likely: that passes.
-			s.log.Warn("control socket takes no connection; trying again", "error", err)
+			if !down {
+				s.log.Warn("control socket takes no connections; trying again each second", "error", err)
+			}
+			down = true
 			<-slots
 			pause(ctx, time.Second)
 			continue
 		}
+		down = false
 		calls.Go(func() {
 			defer func() { <-slots }()
 			s.serve(ctx, conn)
