@@ -23,6 +23,8 @@ type conversation struct {
 	turn chan struct{}
 	// jobs are what the user asked for, in order; each takes the lock.
 	jobs chan job
+	// done is closed when run has ended: no job is begun any more.
+	done chan struct{}
 	// tools are what the sessions call; they know the running chain.
 	tools *mainRun
 
@@ -48,11 +50,12 @@ type conversation struct {
 type job func(ctx context.Context) error
 
 func newConversation(b *Bot) *conversation {
-	return &conversation{bot: b, tools: &mainRun{bot: b}, turn: make(chan struct{}, 1), jobs: make(chan job, 64)}
+	return &conversation{bot: b, tools: &mainRun{bot: b}, turn: make(chan struct{}, 1), jobs: make(chan job, 64), done: make(chan struct{})}
 }
 
 // run serves the user until ctx ends, then interrupts and closes what is open.
 func (c *conversation) run(ctx context.Context) error {
+	defer close(c.done)
 	defer c.close()
 	tick := time.NewTicker(idleCheck)
 	defer tick.Stop()

@@ -82,7 +82,7 @@ func (b *Bot) background(ctx context.Context, task routines.Task, m promptMoment
 	state, _ := b.budget.State(m.now)
 	p := prompt.Background{
 		Now: m.now, Task: task, Busy: m.busy, QuietUntil: m.quiet,
-		Budget: state, Forward: b.index.Forward(m.now, task.ID),
+		Budget: state, Forward: b.index.Forward(m.now, task.ID), Google: b.about().Google,
 		Allowed: b.allowedTools(task, skills), Disallowed: task.Disallowed, Skills: texts,
 	}
 	if !task.Isolated {

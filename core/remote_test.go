@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -301,9 +302,13 @@ func TestATurnThatBeginsByItselfIsShownWhenTheLockIsFree(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := <-e.opened
-		go o.Unasked(iter.Seq2[agent.Event, error](func(yield func(agent.Event, error) bool) {
-			_ = yield(agent.Text{Delta: "the build is done"}, nil) && yield(agent.Result{Usage: agent.Usage{InputTokens: 7}}, nil)
-		}))
+		var over atomic.Bool // an engine keeps the events until the callback returns
+		go func() {
+			o.Unasked(func(yield func(agent.Event, error) bool) {
+				_ = !over.Load() && yield(agent.Text{Delta: "the build is done"}, nil) && yield(agent.Result{Usage: agent.Usage{InputTokens: 7}}, nil)
+			})
+			over.Store(true)
+		}()
 		time.Sleep(time.Minute)
 		texts, _, _ := p.shows()
 		if strings.Join(texts, "|") != "first|second|the build is done" {

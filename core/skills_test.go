@@ -55,7 +55,7 @@ func (w *witness) last(t *testing.T) (allowed []string, text string) {
 }
 
 func skills(h home) {
-	h.write("skills/triage/SKILL.md", "---\nname: triage\ndescription: Sort it.\nallowed-tools:\n  - \"Bash(ollim-bot gmail *)\"\n  - \"Bash(*)\"\n---\nSort by !`echo urgency`.\n")
+	h.write("skills/triage/SKILL.md", "---\nname: triage\ndescription: Sort it.\nallowed-tools:\n  - \"Bash(ollim-bot history *)\"\n  - \"Bash(*)\"\n---\nSort by !`echo urgency`.\n")
 	h.write("skills/coach/SKILL.md", "---\nname: coach\ndescription: One thing.\n---\nOne thing at a time.\n")
 }
 
@@ -83,10 +83,10 @@ func TestARoutineTakesItsSkillsAndTheirToolsAlong(t *testing.T) {
 		if !strings.Contains(text, "\n\n"+skillBlock+"Look at the mail.") {
 			t.Errorf("the prompt lacks its skills:\n%s", text)
 		}
-		if !strings.Contains(text, "  - Bash(ollim-bot gmail *)\n") || strings.Contains(text, "Bash(*)") {
+		if !strings.Contains(text, "  - Bash(ollim-bot history *)\n") || strings.Contains(text, "Bash(*)") {
 			t.Errorf("the prompt lists other tools than the run has:\n%s", text)
 		}
-		if !slices.Contains(allowed, "Bash(ollim-bot gmail *)") || slices.Contains(allowed, "Bash(*)") {
+		if !slices.Contains(allowed, "Bash(ollim-bot history *)") || slices.Contains(allowed, "Bash(*)") {
 			t.Errorf("the run may use %q", allowed)
 		}
 		preview, err := b.Preview(h.t.Context(), "bbbb0001", time.Time{}, false)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
 )
 
@@ -19,7 +20,7 @@ func (b *Bot) slashSetup(ctx context.Context, _ []string) (string, error) {
 	if !ok {
 		return "", errors.New(textNoSetup)
 	}
-	m := agent.Message{Text: b.expandSkills(ctx, []skill.Skill{s})[0].Body}
+	m := agent.Message{Text: prompt.Instruction(b.expandSkills(ctx, []skill.Skill{s})[0].Body)}
 	return "", b.main.later(func(ctx context.Context) error { return b.main.answer(ctx, m, "") })
 }
 

@@ -9,19 +9,24 @@ import (
 )
 
 // unasked shows turns that a session begins by itself, such as when a command
-// in the background has ended: each takes the lock like any turn. A fork that
-// has been left meanwhile has nobody to talk to.
+// in the background has ended: each takes the lock like any turn, and waits for
+// it here, because the events are kept only until this returns. A fork that has
+// been left meanwhile has nobody to talk to.
 func (c *conversation) unasked(kind policy.Kind) func(iter.Seq2[agent.Event, error]) {
 	return func(events iter.Seq2[agent.Event, error]) {
-		err := c.later(func(ctx context.Context) error { return c.showUnasked(ctx, kind, events) })
-		if err != nil {
-			c.bot.log.Warn("a turn that began by itself was dropped", "error", err)
-			for _, err := range events { // read to its end, so that nothing is kept for it
-				if err != nil {
-					c.bot.log.Warn("a turn that began by itself failed", "error", err)
-				}
+		shown := make(chan struct{})
+		err := c.later(func(ctx context.Context) error {
+			defer close(shown)
+			return c.showUnasked(ctx, kind, events)
+		})
+		if err == nil {
+			select {
+			case <-shown:
+			case <-c.done:
 			}
+			return
 		}
+		c.bot.log.Warn("a turn that began by itself was dropped", "error", err)
 	}
 }
 

@@ -38,7 +38,7 @@ func newNight(t *testing.T) *night {
 func (n *night) clock() time.Time {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return time.Now().Add(n.shift)
+	return time.Now().UTC().Add(n.shift)
 }
 
 // jump sets the wall clock, as a suspension or somebody at the keyboard does.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +19,25 @@ import (
 var update = flag.Bool("update", false, "write the expected output of the stories anew")
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) != "ollim-bot" { // the tests, and not the program that they start
+		neutral()
+	}
 	testscript.Main(m, map[string]func(){"ollim-bot": main})
+}
+
+// neutral takes out of the environment what a developer's shell may export and
+// the program would obey.
+func neutral() {
+	for _, e := range os.Environ() {
+		name, _, _ := strings.Cut(e, "=")
+		ours := strings.HasPrefix(name, "OLLIM_TEST_") || strings.HasPrefix(name, "OLLIM_REQUIRE_")
+		for _, prefix := range []string{"OLLIM_", "WEBHOOK_", "DISCORD_", "ANTHROPIC_", "CLAUDE_", "TMUX", "EDITOR", "VISUAL", "NO_COLOR", "NO_MOTION", "LC_", "LANG", "TZ"} {
+			if strings.HasPrefix(name, prefix) && !ours {
+				_ = os.Unsetenv(name)
+			}
+		}
+	}
+	_ = os.Setenv("LANG", "C.UTF-8")
 }
 
 // TestStories plays testdata/script with the real binary. Beside testscript's

@@ -108,6 +108,7 @@ func TestAWrongZoneOfTheMachineIsPassedOver(t *testing.T) {
 }
 
 func TestRealVariablesGoBeforeTheFile(t *testing.T) {
+	before := os.Getenv("OLLIM_BOT_NAME")
 	m := machine{
 		vars: map[string]string{"OLLIM_USER_NAME": "Sam", "DISCORD_TOKEN": ""},
 		dotenv: "# names\nOLLIM_USER_NAME=Other\nexport OLLIM_BOT_NAME=\"Ol lie\"\nDISCORD_TOKEN=' abc '\n" +
@@ -120,7 +121,7 @@ func TestRealVariablesGoBeforeTheFile(t *testing.T) {
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "OLLIM_DATA_DIR") {
 		t.Errorf("warnings are %q", warnings)
 	}
-	if os.Getenv("OLLIM_BOT_NAME") != "" {
+	if os.Getenv("OLLIM_BOT_NAME") != before {
 		t.Error("the process's environment was changed")
 	}
 }

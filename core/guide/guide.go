@@ -52,6 +52,7 @@ type item struct {
 	rule    rule
 	text    string // with {USER_NAME} and {BOT_NAME} still in it
 	version string // hash of text
+	google  bool   // is of use only while Google is connected
 }
 
 //go:embed files
@@ -86,6 +87,7 @@ func newItem(name string, data []byte) item {
 		it.rule = once
 	case strings.HasPrefix(name, "agents/"):
 		it.path, it.rule = agentsFolder+strings.TrimPrefix(name, "agents"), keep
+		it.google = name == "agents/gmail-reader.md"
 	case strings.HasPrefix(name, "skills/"):
 		it.rule = keep
 	}

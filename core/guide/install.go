@@ -63,6 +63,10 @@ func (in *installer) run(list []item) {
 		in.records = map[string]record{}
 	}
 	for _, it := range list {
+		if it.google && !in.options.Google {
+			in.withdraw(it)
+			continue
+		}
 		in.install(it)
 	}
 	in.link()
@@ -98,6 +102,21 @@ func (in *installer) install(it item) {
 	case it.rule == follow && known.File == hash(there.data) && known.Ours != it.version:
 		in.write(it, want, textRefreshed)
 	}
+}
+
+// withdraw removes a file that promises what is not set up, as long as the user
+// has not made it their own.
+func (in *installer) withdraw(it item) {
+	there, err := look(in.root, in.dir, it.path)
+	if err != nil || there.is != ordinary || in.records[it.path].File != hash(there.data) {
+		return
+	}
+	if err := in.dir.Remove(it.path); err != nil {
+		in.warn(it.path, clean.Line(err.Error()))
+		return
+	}
+	delete(in.records, it.path)
+	in.changed = true
 }
 
 func (in *installer) write(it item, data []byte, note string) {

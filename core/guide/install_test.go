@@ -27,7 +27,32 @@ func prepared(t testing.TB) *store.Dir {
 	return d
 }
 
-func sam() Options { return Options{UserName: "Sam", BotName: "Ollie", Zone: "Europe/Berlin"} }
+func sam() Options {
+	return Options{UserName: "Sam", BotName: "Ollie", Zone: "Europe/Berlin", Google: true}
+}
+
+func TestTheMailReaderIsThereOnlyWhileGoogleIsConnected(t *testing.T) {
+	const reader = ".claude/agents/gmail-reader.md"
+	d, without := prepared(t), sam()
+	without.Google = false
+	for _, step := range []struct {
+		o    Options
+		want bool
+	}{{without, false}, {sam(), true}, {without, false}, {sam(), true}} {
+		if _, err := Install(d, step.o); err != nil {
+			t.Fatal(err)
+		}
+		if exists(d, reader) != step.want {
+			t.Errorf("with Google %v the subagent is there: %v", step.o.Google, !step.want)
+		}
+	}
+	if err := d.Write(reader, []byte("---\nname: gmail-reader\n---\nmine")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Install(d, without); err != nil || !exists(d, reader) {
+		t.Errorf("the user's own version was removed, %v", err)
+	}
+}
 
 func install(t testing.TB, d *store.Dir) []Note {
 	t.Helper()

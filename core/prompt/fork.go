@@ -62,6 +62,9 @@ func ForkReport() string { return textForkReport }
 // Button is the stored prompt of a button that belongs to no fork.
 func Button(prompt string) string { return "[button] " + strings.TrimSpace(clean.Text(prompt)) }
 
+// Instruction is a text that the program itself gives the agent to follow.
+func Instruction(text string) string { return "[system] " + strings.TrimSpace(clean.Text(text)) }
+
 // Quote puts a message that the user replies to in front of their own, cut and
 // with "> " before each line (spec 03.10). Nothing to quote leaves the message
 // as it is.

@@ -44,7 +44,7 @@ func background(t testing.TB, kind routines.Kind) Background {
 	now := monday(t)
 	at := func(h, m int) time.Time { return time.Date(2026, 11, 23, h, m, 0, 0, now.Location()) }
 	return Background{
-		Now: now, Task: task(kind), Allowed: DefaultTools(),
+		Now: now, Task: task(kind), Allowed: DefaultTools(), Google: true,
 		Budget: budget.State{
 			Capacity: 5, Available: 3.5, RefillRateMinutes: 90, LastRefill: now,
 			CriticalResetDate: "2026-11-23", DailyUsedReset: "2026-11-23",

@@ -158,6 +158,9 @@ func (b Background) available() []string {
 		{"follow_up_chain", b.Chain != nil && !b.Chain.final()},
 	}
 	list := MergeTools(b.Allowed, nil, nil)
+	if !b.Google {
+		list = slices.DeleteFunc(list, needsGoogle)
+	}
 	all := slices.Contains(list, botTools+"*")
 	for _, o := range own {
 		switch name := botTools + o.name; {

@@ -51,9 +51,12 @@ func writeEntry(b *strings.Builder, e routines.Entry, zone *time.Location) {
 	if e.Silent {
 		b.WriteString(textSilent)
 	}
-	b.WriteString(" — \"")
-	b.WriteString(clean.Line(e.Description))
-	b.WriteString("\" (")
+	if e.Description != e.Label { // a routine with a description is labelled by it
+		b.WriteString(" — \"")
+		b.WriteString(clean.Line(e.Description))
+		b.WriteByte('"')
+	}
+	b.WriteString(" (")
 	b.WriteString(clean.Line(e.FilePath))
 	b.WriteByte(')')
 	if e.Tag != "" {

@@ -3,11 +3,13 @@ package prompt
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/policy"
 )
 
 // SystemInput is all that the system prompt depends on. Equal values give equal
@@ -50,7 +52,7 @@ func System(in SystemInput) string {
 	values := strings.NewReplacer( // one pass: a name cannot bring in another one
 		"{{user}}", orElse(clean.Cut(clean.Line(in.UserName), maxUserName), textTheUser),
 		"{{zone}}", orElse(clean.Cut(clean.Line(in.Zone), maxUserName), textTheZone),
-		"{{skills}}", skillList(in),
+		"{{skills}}", skillList(in), "{{commands}}", in.commands(),
 	)
 	for _, s := range systemSections() {
 		if !in.has(s.condition) {
@@ -117,6 +119,29 @@ func skillList(in SystemInput) string {
 
 // inline is one line that cannot end the code span that it may stand in.
 func inline(s string) string { return strings.ReplaceAll(clean.Line(s), "`", "'") }
+
+// commands are the shell commands that the main session's list lets pass, in
+// its own order: what is promised here is read off what is allowed.
+func (in SystemInput) commands() string {
+	var list []string
+	for _, p := range policy.MainTools() {
+		command, ok := strings.CutPrefix(p, "Bash(")
+		if !ok || !in.Google && needsGoogle(p) {
+			continue
+		}
+		command = strings.TrimSuffix(command, ")")
+		list = append(list, "`"+strings.Replace(command, " *", " …", 1)+"`")
+	}
+	return strings.Join(list, ", ")
+}
+
+// needsGoogle reports whether a pattern is of a command that exists only while
+// Google is connected.
+func needsGoogle(pattern string) bool {
+	return slices.ContainsFunc([]string{"tasks", "cal", "gmail"}, func(c string) bool {
+		return strings.HasPrefix(pattern, "Bash(ollim-bot "+c+" ")
+	})
+}
 
 func orElse(s, other string) string {
 	if s == "" {

@@ -261,3 +261,21 @@ func BenchmarkSystem(b *testing.B) {
 		}
 	}
 }
+
+func TestThePromptNamesTheCommandsThatPassAndNoOthers(t *testing.T) {
+	for _, google := range []bool{false, true} {
+		text := System(SystemInput{Google: google})
+		_, line, _ := strings.Cut(text, "these commands run without asking: ")
+		line, _, _ = strings.Cut(line, ". ")
+		for _, p := range policy.MainTools() {
+			command, ok := strings.CutPrefix(p, "Bash(")
+			if !ok {
+				continue
+			}
+			command = strings.Replace(strings.TrimSuffix(command, ")"), " *", " …", 1)
+			if named, want := strings.Contains(line, "`"+command+"`"), google || !needsGoogle(p); named != want {
+				t.Errorf("Google %v: %s is named: %v", google, command, named)
+			}
+		}
+	}
+}

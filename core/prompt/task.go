@@ -23,10 +23,13 @@ type Background struct {
 	// Allowed is the merged list of tool patterns; empty where nothing is
 	// restricted. Disallowed is what the task's file denies.
 	Allowed, Disallowed []string
-	Late                time.Time // when it should have run; zero when it is on time
-	Chain               *Chain    // nil outside of chains
-	Updates             []updates.Update
-	Skills              []Skill
+	// Google says that the account is connected: without it its commands are not
+	// listed, as they do not exist.
+	Google  bool
+	Late    time.Time // when it should have run; zero when it is on time
+	Chain   *Chain    // nil outside of chains
+	Updates []updates.Update
+	Skills  []Skill
 }
 
 // Foreground is what the main session is told when a task fires in it.

@@ -224,3 +224,19 @@ func BenchmarkBackgroundPromptWith100Tasks(b *testing.B) {
 		}
 	}
 }
+
+func TestWithoutGoogleNoRunIsToldOfItsCommands(t *testing.T) {
+	b := background(t, routines.KindRoutine)
+	b.Google, b.Allowed = false, append(b.Allowed, "Bash(ollim-bot gmail *)", "Bash(ollim-bot cal *)")
+	if text := BackgroundPrompt(b); strings.Contains(text, "ollim-bot tasks") || strings.Contains(text, "gmail") || strings.Contains(text, "ollim-bot cal") {
+		t.Error(text)
+	}
+}
+
+func TestARoutinesDescriptionStandsOnceInTheSchedule(t *testing.T) {
+	b := background(t, routines.KindRoutine)
+	b.Forward.Entries[0].Label = b.Forward.Entries[0].Description
+	if text := BackgroundPrompt(b); !strings.Contains(text, "- 9:00 AM: Review tasks and plan the day (routines/morning-task-review.md) [this task]\n") {
+		t.Error(text)
+	}
+}

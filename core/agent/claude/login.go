@@ -230,12 +230,20 @@ func (a *attempt) end() {
 	a.work.Wait()
 }
 
-// read reads all that the command says and keeps the first address.
+// read reads all that the command says and keeps the first address. Newer
+// versions print it on a line of its own, below the words that announce it.
 func (a *attempt) read() {
 	r := bufio.NewReaderSize(a.child.Stdout(), 2*maxAddress)
+	announced := false
 	for {
 		line, _, err := r.ReadLine() // pieces of a longer line hold no address of use
-		if found, ok := loginAddress(string(line)); ok {
+		text := clean.Line(string(line))
+		_, rest, here := strings.Cut(text, "visit:")
+		if !here && announced {
+			rest = text
+		}
+		announced = here || announced && text == ""
+		if found, ok := loginAddress(rest); ok {
 			select {
 			case a.address <- found:
 			default:
@@ -284,14 +292,10 @@ func (a *attempt) failure(code string) error {
 	return fmt.Errorf(textLoginFailed, clean.Cut(clean.Line(words), maxWords))
 }
 
-// loginAddress finds the address in "If the browser didn't open, visit: https://…".
+// loginAddress takes the address from the head of the words behind "visit:".
 // Nothing but an https address is shown to anybody.
-func loginAddress(line string) (string, bool) {
-	_, rest, ok := strings.Cut(clean.Line(line), "visit:")
-	if !ok {
-		return "", false
-	}
-	address, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+func loginAddress(words string) (string, bool) {
+	address, _, _ := strings.Cut(strings.TrimSpace(words), " ")
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || len(address) > maxAddress {
 		return "", false

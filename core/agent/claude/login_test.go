@@ -3,7 +3,6 @@ package claude
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -260,16 +259,29 @@ func TestACommandThatCannotLogInSaysWhy(t *testing.T) {
 	}
 }
 
+func TestTheAddressMayStandOnTheLineBelowItsAnnouncement(t *testing.T) {
+	for said, want := range map[string]string{
+		"If it did not open, visit:\n" + loginPage:                           loginPage,
+		"visit:\n\n\033[4m" + loginPage + "\033[0m":                          loginPage,
+		"If it did not open, visit: " + loginPage:                            loginPage,
+		"see https://evil.example/\nvisit:\nno address\n" + loginPage + "/x": "",
+	} {
+		e, _ := loginEngine(t, "#!/bin/sh\nprintf '"+strings.ReplaceAll(said, "\n", "\\n")+"\\n'\n")
+		if address, err := e.Login(within10(t)); address != want || (err == nil) != (want != "") {
+			t.Errorf("%q gives %q, %v", said, address, err)
+		}
+	}
+}
+
 func TestOnlyAnHTTPSAddressIsShown(t *testing.T) {
 	for line, want := range map[string]string{
-		"If the browser didn't open, visit: https://claude.com/a?b=c":             "https://claude.com/a?b=c",
-		"visit: \x1b]8;;https://x.example\x07https://claude.com/a\x1b]8;;\x07 ok": "https://claude.com/a",
-		"https://claude.com/a":               "",
-		"visit: javascript:alert(1)":         "",
-		"visit: https://claude.com@evil.com": "",
-		"visit: https:///nohost":             "",
-		"visit: ":                            "",
-		"visit: https://claude.com/" + strings.Repeat("x", maxAddress): "",
+		" https://claude.com/a?b=c":   "https://claude.com/a?b=c",
+		"https://claude.com/a and so": "https://claude.com/a",
+		"javascript:alert(1)":         "",
+		"https://claude.com@evil.com": "",
+		"https:///nohost":             "",
+		"":                            "",
+		"https://claude.com/" + strings.Repeat("x", maxAddress): "",
 	} {
 		got, ok := loginAddress(line)
 		if got != want || ok != (want != "") {
@@ -374,14 +386,14 @@ func TestWithTheRealCLIALoginGivesAnAddressAndSaysWhyItFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(address, "https://claude.com/") || !strings.Contains(address, "code_challenge=") {
+	if !strings.HasPrefix(address, "https://claude.com/") && !strings.HasPrefix(address, "https://claude.ai/") {
 		t.Errorf("the address is %s", address)
 	}
 	if err := e.Finish(ctx, "half"); err == nil || err.Error() != textHalfCode {
 		t.Errorf("half a code gives %v", err)
 	}
 	err = e.Finish(ctx, "abcdef#ghijkl")
-	if err == nil || !strings.Contains(fmt.Sprint(err), "Login failed: ") {
+	if err == nil || !strings.Contains(strings.ToLower(err.Error()), "log") {
 		t.Errorf("without a network it fails with %v", err)
 	}
 	t.Logf("it says: %v", err)

@@ -296,7 +296,9 @@ func TestBreakingOffLeavesTheSessionClean(t *testing.T) {
 }
 
 func TestATurnThatBeginsByItselfIsReadByTheBot(t *testing.T) {
-	r := newRig(t)
+	// Commands in the background are off; this stands for whatever else may begin
+	// a turn in a later version.
+	r := newRig(t, func(o *Options) { o.Process.Extra = []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS="} })
 	turns := make(chan told, 4)
 	s := r.open(func(o *agent.SessionOptions) {
 		o.Unasked = func(turn iter.Seq2[agent.Event, error]) {
@@ -318,7 +320,7 @@ func TestATurnThatBeginsByItselfIsReadByTheBot(t *testing.T) {
 		t.Errorf("a message meanwhile is answered with %q", h.text())
 	}
 	own := <-turns
-	if own.text() != "It has ended." || own.result(t).IsError || len(all[agent.Notice](own)) != 1 {
+	if own.text() != "It has ended." || own.result(t).IsError {
 		t.Errorf("the turn that began by itself: %v", own.events)
 	}
 }
@@ -381,16 +383,16 @@ func TestAPictureComesBeforeItsText(t *testing.T) {
 		t.Fatal(err)
 	}
 	send(t, r.open(), agent.Message{Text: "what is it?", Images: []agent.Image{{MediaType: "image/png", Data: dot}}}).result(t)
-	var kinds []string
+	var got string
 	q := r.requests()[0]
 	for _, m := range q.Messages {
 		for _, b := range m.Blocks {
-			if b.Type == "image" || b.Text == "what is it?" || b.Text == lastBlock {
-				kinds = append(kinds, b.Type)
+			if b.Type == "image" || strings.Contains(b.Text, "what is it?") || strings.TrimSpace(b.Text) == lastBlock {
+				got += strings.TrimSpace(b.Type+" "+b.Text) + "\n"
 			}
 		}
 	}
-	if diff := cmp.Diff([]string{"image", "text", "text"}, kinds); diff != "" {
-		t.Error(diff)
+	if want := "image\ntext what is it?\ntext " + lastBlock + "\n"; got != want {
+		t.Error(got)
 	}
 }

@@ -68,5 +68,6 @@ func CLIEnv(t testing.TB, s *Server) []string {
 		"CLAUDE_CODE_MAX_RETRIES=3", // the default of 10 would take minutes
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"DISABLE_AUTOUPDATER=1",
+		"ENABLE_TOOL_SEARCH=false",
 	}
 }

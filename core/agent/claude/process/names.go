@@ -5,13 +5,19 @@ import (
 	"strings"
 )
 
-// always is what a bot needs whatever the user has set (claude-cli 18): no
-// traffic but the model's, no change of version under our feet, events that
-// say when a session is idle, and all tools in the prompt. The time limits of
+// always is what a bot needs whatever the user has set: no traffic but the
+// model's, no change of version under our feet, events that say when a session
+// is idle, and all tools in the prompt. The command keeps no memory of its own
+// and adds no git status, so that every session begins with the same bytes; its
+// subagents and commands end before the turn does, so that a run is not over
+// while its work goes on. The time limits of
 // MCP tools are not passed on nor set: a tool that asks a human must be able to
 // wait, and without a limit claude lets it.
 var always = map[string]string{
 	"CLAUDE_CODE_ENTRYPOINT":                   program,
+	"CLAUDE_CODE_DISABLE_AUTO_MEMORY":          "1",
+	"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS":     "1",
+	"CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS":     "1",
 	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
 	"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS":    "1",
 	"DISABLE_AUTOUPDATER":                      "1",
