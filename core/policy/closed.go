@@ -37,7 +37,7 @@ type closedPlace struct {
 // decided in this package.
 var closedPlaces = []closedPlace{
 	{[]string{"state"}, true, named, answerState},
-	{[]string{".env", ".env.*"}, false, never, answerSecret},
+	{[]string{".env", ".env*"}, false, never, answerSecret},
 	{[]string{".git"}, false, never, answerGit},
 	{[]string{".claude", ".mcp.json"}, false, named, answerSettings},
 	{[]string{"claude.md", "claude.local.md"}, false, listed, answerSettings},

@@ -57,7 +57,7 @@ func TestAClosedPlaceHasNoOtherName(t *testing.T) {
 		"notes/token.json":                   false,
 		"notes/tokens.md":                    true,
 		"notes/CLAUDE.md":                    true, // read it may be
-		"notes/environment":                  true,
+		"notes/environment.txt":              true,
 		"notes/state/x.md":                   true,
 		"tool-policy.yaml":                   true,
 		"notes/../.claude/skills/../x/y.csv": false,

@@ -24,8 +24,10 @@ const (
 	answerCancelled    = "%s requires permission, and the request was cancelled, so it was denied."
 	answerSkillCommand = "%s would be a new command in a skill, and a skill's commands run without asking: " +
 		"write the rest of the skill, and ask the user to add that line themselves."
-	answerSkillText = "A file of a skill must be text in UTF-8: write the whole file with Write."
-	answerFault     = "The permission could not be checked, so the call was denied."
+	answerSkillText   = "A file of a skill must be text in UTF-8: write the whole file with Write."
+	answerSendOutside = "It lies outside of the data directory, and a background run has nobody to ask. Name its place in an update."
+	answerSendUnread  = "It is not on the list of files that this run may read."
+	answerFault       = "The permission could not be checked, so the call was denied."
 
 	validatorPrefix  = "routine-validator: "
 	validatorBetween = " | "
