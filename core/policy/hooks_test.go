@@ -126,12 +126,14 @@ func TestMarkdownThatWasWrittenIsCommitted(t *testing.T) {
 	}
 }
 
+const skillHead = "---\nname: day\ndescription: The day.\n---\n"
+
 func TestOnlyTheUserPutsCommandsIntoSkills(t *testing.T) {
 	g, root := newGuard(t)
 	if err := os.MkdirAll(filepath.Join(root, "skills", "day"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(root, "skills", "day", "SKILL.md"), "Today is !`date`.\n")
+	write(t, filepath.Join(root, "skills", "day", "SKILL.md"), skillHead+"Today is !`date`.\n")
 	link(t, "../skills/day/SKILL.md", filepath.Join(root, "notes", "day.md"))
 	edit := func(path, from, to string) agent.ToolUse {
 		return toolUse("Edit", fields{"file_path": path, "old_string": from, "new_string": to})
@@ -141,15 +143,15 @@ func TestOnlyTheUserPutsCommandsIntoSkills(t *testing.T) {
 		use  agent.ToolUse
 		deny bool
 	}{
-		{"plain words", writing("skills/new/SKILL.md", "Sort the mail."), false},
-		{"the command that is there", writing("skills/day/SKILL.md", "It is !`date` today."), false},
-		{"a new command", writing("skills/new/SKILL.md", "Run !`rm -rf x`."), true},
-		{"one more command", writing("skills/day/SKILL.md", "!`date` !`id`"), true},
-		{"another spelling", writing("notes/../Skills/day/SKILL.md", "!`id`"), true},
+		{"plain words", writing("skills/new/SKILL.md", skillHead+"Sort the mail."), false},
+		{"the command that is there", writing("skills/day/SKILL.md", skillHead+"It is !`date` today."), false},
+		{"a new command", writing("skills/new/SKILL.md", skillHead+"Run !`rm -rf x`."), true},
+		{"one more command", writing("skills/day/SKILL.md", skillHead+"!`date` !`id`"), true},
+		{"another spelling", writing("notes/../Skills/day/SKILL.md", skillHead+"!`id`"), true},
 		{"an edit that brings one", edit("skills/day/SKILL.md", "Today", "!`id` today"), true},
 		{"an edit that joins one", edit("skills/day/SKILL.md", "`date`", "`id`"), true},
 		{"an edit of words", edit("skills/day/SKILL.md", "Today", "This day"), false},
-		{"through a link", writing("notes/day.md", "!`id`"), true},
+		{"through a link", writing("notes/day.md", skillHead+"!`id`"), true},
 		{"elsewhere it is only text", writing("notes/x.md", "!`id`"), false},
 	} {
 		if d := g.Session(Scope{Rules: everything}).PreTool(t.Context(), tt.use); d.Allow == tt.deny {

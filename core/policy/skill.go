@@ -18,7 +18,7 @@ func (s *Session) skill(rel string, data []byte) string {
 	if _, f, ok := decode(data); !ok || f.utf16 {
 		return answerSkillText
 	}
-	known := skill.Inspect(nil)
+	var known skill.Inspection
 	if before, err := s.g.dir.Read(rel); err == nil {
 		known = skill.Inspect(before)
 	}
@@ -33,7 +33,7 @@ func (s *Session) skill(rel string, data []byte) string {
 			return fmt.Sprintf(answerMention, clean.Cut(clean.Line(file), 80))
 		}
 	}
-	if strings.EqualFold(path.Base(rel), skill.File) && now.Problem != "" && now.Problem != known.Problem {
+	if strings.EqualFold(path.Base(rel), skill.File) && now.Problem != "" && (now.Head == "" || now.Head != known.Head) {
 		return now.Problem
 	}
 	return ""

@@ -22,6 +22,9 @@ type Inspection struct {
 	// cure: front matter that cannot be read, keys that reach past the bot's rules,
 	// tools that no skill may have.
 	Problem string
+	// Head is the front matter as it was understood, to compare; "" where it was
+	// not.
+	Head string
 }
 
 // Inspect looks at the bytes of a file, both as they are and cleaned as a prompt
@@ -46,7 +49,7 @@ func Inspect(data []byte) Inspection {
 		}
 	}
 	if in.Problem = textUnwritable; err == nil {
-		in.Problem = reaches(doc)
+		in.Problem, in.Head = reaches(doc), fmt.Sprintf("%+v", doc.Fields)
 	}
 	return in
 }
