@@ -76,7 +76,9 @@ func TestNoAttemptGetsPastTheRealCommand(t *testing.T) {
 			}
 			s := f.open(policy.Scope{Kind: tt.kind, Rules: policy.Rules{Allowed: allowed}, Mode: func() policy.Mode { return tt.mode }})
 			before := f.tree()
-			f.play(s, func(a attempt) bool { return a.Want != "allowed" && slices.Contains(tt.rows, a.On) && strings.HasPrefix(a.Line, tt.lines) })
+			f.play(s, func(a attempt) bool {
+				return a.Want != "allowed" && slices.Contains(tt.rows, a.On) && strings.HasPrefix(a.Line, tt.lines)
+			})
 			if diff := cmp.Diff(before, f.tree()); diff != "" {
 				t.Errorf("the attempts have changed files:\n%s", diff)
 			}

@@ -57,9 +57,10 @@ func (g *Guard) proposed(u agent.ToolUse) (rel string, data []byte, ok bool) {
 		if c.Content == nil {
 			return rel, nil, false
 		}
+		// Some versions keep a file's encoding and its byte order mark. The mark
+		// means nothing to the bot.
 		_, f, _ := decode(before)
-		f.crlf = false // a whole file is written with the line ends that it comes with
-		return rel, f.encode(*c.Content), true
+		return rel, []byte(*c.Content), !f.utf16
 	case "Edit":
 		c.Edits = []replacement{c.replacement}
 	case "MultiEdit":
