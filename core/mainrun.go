@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/config"
+	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/store"
 	"ollimbot/core/toolset"
@@ -64,7 +65,12 @@ func (m *mainRun) Reminders() toolset.ReminderBook { return reminderBook{m.bot} 
 
 // SendFile shows a file in the conversation.
 func (m *mainRun) SendFile(ctx context.Context, path, message string, critical bool) agent.ToolResult {
-	found, problem := toolset.File(m.bot.dir.Root(), path)
+	kind := policy.Main
+	if m.inFork() != nil {
+		kind = policy.Interactive
+	}
+	guard, _ := m.bot.main.guard(kind)
+	found, problem := toolset.File(m.bot.dir.Root(), path, func(full string) string { return guard.Send(ctx, full) })
 	if problem != "" {
 		return toolset.Refusal(problem)
 	}

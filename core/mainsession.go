@@ -39,11 +39,7 @@ func (c *conversation) open(ctx context.Context) (agent.Session, error) {
 // options are what main session and forks have in common: the same tools, so
 // that an engine's prompt cache holds, the same hooks and the same permissions.
 func (c *conversation) options(kind policy.Kind) agent.SessionOptions {
-	tools, _ := c.bot.policy.Load() // its problems are shown with those of the files
-	allowed := policy.Strip(tools.Main())
-	guard := c.bot.guard.Session(policy.Scope{
-		Kind: kind, Session: kindName(kind), Rules: policy.Rules{Allowed: allowed}, Mode: c.mode,
-	})
+	guard, allowed := c.guard(kind)
 	return agent.SessionOptions{
 		Dir:          c.bot.dir.Root(),
 		SystemPrompt: c.bot.systemPrompt(),
@@ -55,6 +51,16 @@ func (c *conversation) options(kind policy.Kind) agent.SessionOptions {
 		Command:      guard.Command(c.bot.o.Commands),
 		Unasked:      c.unasked(kind),
 	}
+}
+
+// guard judges the calls of the main session or of a fork, by the list that is
+// in force now.
+func (c *conversation) guard(kind policy.Kind) (guard *policy.Session, allowed []string) {
+	tools, _ := c.bot.policy.Load() // its problems are shown with those of the files
+	allowed = policy.Strip(tools.Main())
+	return c.bot.guard.Session(policy.Scope{
+		Kind: kind, Session: kindName(kind), Rules: policy.Rules{Allowed: allowed}, Mode: c.mode,
+	}), allowed
 }
 
 func kindName(k policy.Kind) string {

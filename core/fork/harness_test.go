@@ -159,7 +159,7 @@ func noPing(t *routines.Task) { t.AllowPing = false }
 
 // playing is a job whose prompt is a script for the offline engine.
 func playing(t routines.Task, lines ...string) Job {
-	return Job{Task: t, Prompt: func(context.Context, time.Time, bool, time.Time) (string, error) {
+	return Job{Task: t, Allowed: []string{"Read(./**.md)"}, Prompt: func(context.Context, time.Time, bool, time.Time) (string, error) {
 		return "[routine-bg:" + t.ID + "]\n```script\n" + strings.Join(lines, "\n") + "\n```\n", nil
 	}}
 }

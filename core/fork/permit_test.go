@@ -32,7 +32,8 @@ func TestARunMayUseWhatItsListsName(t *testing.T) {
 		want        string // a part of the reason; empty: allowed
 	}{
 		{"Read", `{"file_path":"notes/a.md"}`, ""},
-		{"Read", `{"file_path":"state/config.json"}`, "not available in background forks"},
+		{"Read", `{"file_path":"notes/a.json"}`, "not available in background forks"},
+		{"Read", `{"file_path":"state/config.json"}`, "only where a list of tools names it"},
 		{"Bash", `{"command":"ls"}`, ""},
 		{"Bash", `{"command":"ls; rm x"}`, "disallowed"},
 		{"Write", `{"file_path":"notes/a.txt","content":"x"}`, ""},

@@ -82,7 +82,7 @@ func TestAFileThatCannotBeSentCostsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := h.run(task())
-	for path, want := range map[string]string{"missing.md": "Error: file not found or not a regular file", "state/token.json": "private"} {
+	for path, want := range map[string]string{"missing.md": "Error: file not found or not a regular file", "state/token.json": "was not sent"} {
 		if a := r.SendFile(t.Context(), path, "", true); !a.IsError || !strings.Contains(a.Text, want) {
 			t.Errorf("%+v", a)
 		}

@@ -261,7 +261,7 @@ func TestTheCommandOfTheSkillDocumentRunsAsItSays(t *testing.T) {
 func TestTheAgentMayWriteWhatTheDocumentsShow(t *testing.T) {
 	d := prepared(t)
 	guard := policy.New(policy.Options{Dir: d, Zone: time.UTC})
-	pre := guard.Session(policy.Scope{}).Hooks(func(string, string) {}).PreTool
+	pre := guard.Session(policy.Scope{Rules: policy.Rules{Allowed: policy.MainTools()}}).Hooks(func(string, string) {}).PreTool
 	write := func(file, content string) agent.Decision {
 		return pre(t.Context(), agent.ToolUse{Name: "Write", Input: jsonOf(t, map[string]string{"file_path": d.Path(file), "content": content})})
 	}

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"unicode"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/skill"
 	"ollimbot/core/toolset"
 )
 
@@ -50,28 +52,70 @@ func (g *Guard) Session(s Scope) *Session {
 	return &Session{g: g, scope: s, set: sync.OnceValue(func() *Set { return Compile(g.tree.root, s.Rules) })}
 }
 
-// Permission is the permission callback of the session. What is closed to
-// everyone comes first; a background run has what its rules name and asks
-// nobody; otherwise the rules, what the user has allowed for this session, and
-// then the mode decide. It blocks while an approval waits, and turns a fault of
-// its own into a denial.
+// outcome is what is decided about a call without asking anybody.
+type outcome int
+
+const (
+	refused outcome = iota
+	open            // the user decides
+	allowed
+)
+
+// verdict is an outcome with the reason for a refusal, or for a question that no
+// list and no mode would have asked.
+type verdict struct {
+	is     outcome
+	reason string
+}
+
+// judge decides about a call, in this order: what is closed to everyone; the
+// lists, what the user has allowed for this session, and the mode; and what the
+// call would write. A background run has what its rules name and nothing else.
+func (s *Session) judge(u agent.ToolUse) verdict {
+	x := s.g.tree.use(u)
+	if reason := s.closed(x, u); reason != "" {
+		return verdict{is: refused, reason: reason}
+	}
+	v := s.background(x, u)
+	if s.scope.Kind != Background {
+		v = s.decide(x, u)
+	}
+	if v.is == refused {
+		return v
+	}
+	if reason := s.g.searches(x); reason != "" {
+		return verdict{is: refused, reason: reason}
+	}
+	switch reason, unsure := s.contents(u); {
+	case reason == "":
+		return v
+	case unsure && s.asks():
+		return verdict{is: open, reason: reason}
+	default:
+		return verdict{is: refused, reason: reason}
+	}
+}
+
+// Permission is the permission callback of the session. It blocks while an
+// approval waits, and turns a fault of its own into a denial.
 func (s *Session) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
-	d := s.judge(ctx, u)
+	d := s.permission(ctx, u)
 	if d.Allow {
 		s.grant(u)
 	}
 	return d
 }
 
-func (s *Session) judge(ctx context.Context, u agent.ToolUse) agent.Decision {
+func (s *Session) permission(ctx context.Context, u agent.ToolUse) agent.Decision {
 	return s.g.guarded(u, func() agent.Decision {
-		if d, ok := s.g.stateGuard(u); !ok {
-			return d
+		switch v := s.judge(u); v.is {
+		case allowed:
+			return agent.Decision{Allow: true}
+		case open:
+			return s.g.ask(ctx, s.scope.Session, u)
+		default:
+			return agent.Decision{Reason: v.reason}
 		}
-		if s.scope.Kind == Background {
-			return background(s.set(), u)
-		}
-		return s.g.decide(ctx, s.scope, s.set(), u)
 	})
 }
 
@@ -86,55 +130,101 @@ func (g *Guard) guarded(u agent.ToolUse, check func() agent.Decision) (d agent.D
 	return check()
 }
 
-// stateGuard refuses writes under state/ (decisions, C13); ok means that the
-// call is none of its business.
-func (g *Guard) stateGuard(u agent.ToolUse) (d agent.Decision, ok bool) {
-	if d, ok := g.ownFiles(u); !ok {
-		return d, false
-	}
-	x := readUse(u)
+// closed is what stands against a call whatever any list, mode or user says.
+func (s *Session) closed(x use, u agent.ToolUse) string {
+	write := writes(x.tool)
 	switch {
-	case !writes(x.tool):
-		return agent.Decision{}, true
-	case x.path == "":
-		return deny(answerNoFile, u), false
-	case g.tree.protected(x.path):
-		return agent.Decision{Reason: answerProtected}, false
+	case write && x.path == "":
+		return deny(answerNoFile, u).Reason
+	case x.tool == "Glob":
+		x.path = fixedFolder(x.path) // names are printed, and nothing of what they name
 	}
-	return agent.Decision{}, true
+	for _, file := range []string{x.path, x.folder} {
+		if file == "" {
+			continue
+		}
+		if reason := s.closedTo(x, file, write); reason != "" {
+			return reason
+		}
+	}
+	for _, file := range x.others {
+		if reason := s.closedTo(x, file, true); reason != "" {
+			return reason
+		}
+	}
+	return s.argued(x.args)
+}
+
+// closedTo is what stands against a call that touches a file.
+func (s *Session) closedTo(x use, file string, write bool) string {
+	return s.g.tree.closed(file, write, func(c closedPlace) bool {
+		x.path = file
+		return s.set().opens(x, c)
+	})
+}
+
+// argued is what stands against a skill's arguments. Behind an "@" the engine
+// reads a file without calling a tool, and a skill's own text may put the "@"
+// before any word of them.
+func (s *Session) argued(args string) string {
+	for _, file := range skill.Inspect([]byte(args)).Mentions {
+		if !s.mayRead(file) {
+			return fmt.Sprintf(answerMention, clean.Cut(clean.Line(file), 80))
+		}
+	}
+	for _, word := range strings.FieldsFunc(args, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\ufeff@\"'", r) }) {
+		if reason := s.closedTo(use{tool: "Read"}, word, false); reason != "" {
+			return reason
+		}
+	}
+	return ""
 }
 
 // background decides for a run that can ask nobody. The bot's own tools decide
 // for themselves (decisions, B4).
-func background(s *Set, u agent.ToolUse) agent.Decision {
-	x := readUse(u)
+func (s *Session) background(x use, u agent.ToolUse) verdict {
+	set := s.set()
 	switch {
-	case s.forbids(x):
-		return deny(answerForkDenied, u)
-	case strings.HasPrefix(u.Name, toolset.Prefix) && u.Name != toolset.Prefix+updateNames, s.allows(x):
-		return agent.Decision{Allow: true}
+	case set.forbids(x):
+		return verdict{refused, deny(answerForkDenied, u).Reason}
+	case strings.HasPrefix(u.Name, toolset.Prefix) && u.Name != toolset.Prefix+updateNames, set.allows(x):
+		return verdict{is: allowed}
 	}
-	return deny(answerUnavailable, u)
+	return verdict{refused, deny(answerUnavailable, u).Reason}
 }
 
 // decide is for sessions with a user behind them.
-func (g *Guard) decide(ctx context.Context, s Scope, set *Set, u agent.ToolUse) agent.Decision {
-	x := readUse(u)
-	mode := DontAsk
-	if s.Mode != nil {
-		mode = s.Mode()
-	}
+func (s *Session) decide(x use, u agent.ToolUse) verdict {
+	set, mode := s.set(), s.mode()
 	switch {
 	case set.forbids(x):
-		return deny(answerDisallowed, u)
-	case strings.HasPrefix(u.Name, toolset.Prefix), set.allows(x), g.sessionAllows(u.Name),
-		mode == BypassPermissions, mode == AcceptEdits && g.editsHere(x):
-		return agent.Decision{Allow: true}
-	case mode == Ask || mode == AcceptEdits:
-		return g.ask(ctx, s.Session, u)
+		return verdict{refused, deny(answerDisallowed, u).Reason}
+	case strings.HasPrefix(u.Name, toolset.Prefix), harmless[x.tool], set.allows(x), s.g.sessionAllows(u.Name),
+		mode == BypassPermissions, mode == AcceptEdits && s.g.editsHere(x):
+		return verdict{is: allowed}
+	case s.asks():
+		return verdict{is: open}
 	}
-	g.noteDenied(toolset.Label(u.Name, u.Input))
-	return deny(answerNotAsked, u)
+	s.g.noteDenied(toolset.Label(u.Name, u.Input))
+	return verdict{refused, deny(answerNotAsked, u).Reason}
+}
+
+// mode is the permission mode of the session.
+func (s *Session) mode() Mode {
+	if s.scope.Mode == nil || s.scope.Kind == Background {
+		return DontAsk
+	}
+	return s.scope.Mode()
+}
+
+// asks reports whether the user is asked about what nothing else decides. Where
+// permissions are bypassed, that is only what cannot be checked.
+func (s *Session) asks() bool {
+	switch s.mode() {
+	case Ask, AcceptEdits, BypassPermissions:
+		return true
+	}
+	return false
 }
 
 // editsHere reports an edit of a file inside the data directory: acceptEdits

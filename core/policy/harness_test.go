@@ -20,6 +20,9 @@ func toolUse(tool string, input any) agent.ToolUse {
 	return agent.ToolUse{ID: "x", Name: tool, Input: data}
 }
 
+// everything is a list that allows each tool that touches files or runs commands.
+var everything = Rules{Allowed: []string{"Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Glob", "Grep", "Bash", "Skill"}}
+
 type fields map[string]any
 
 func bash(command string) agent.ToolUse { return toolUse("Bash", fields{"command": command}) }

@@ -12,10 +12,9 @@ import (
 )
 
 // Hooks are the guards that stand before every call, those too that an engine
-// allows by itself: state/ is protected, and routine and reminder files must be
-// valid. After a call, a markdown file that was written is handed to commit with
-// its path relative to the data directory; nil commits nothing. commit must not
-// block. Stop is left to the caller.
+// allows by itself. After a call, a markdown file that was written is handed to
+// commit with its path relative to the data directory; nil commits nothing. commit
+// must not block. Stop is left to the caller.
 func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
 	g := s.g
 	h := agent.Hooks{PreTool: s.PreTool}
@@ -34,45 +33,27 @@ func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
 	return h
 }
 
-// PreTool is the hook before a call. Allow means that it has no objection, not
-// that the call is permitted: that is for the engine's list and Permission.
-//
-// An engine allows by itself what its own reading of the patterns allows. For a
-// run that can ask nobody, the hook therefore asks what the callback would say.
-func (s *Session) PreTool(ctx context.Context, u agent.ToolUse) agent.Decision {
-	g := s.g
-	return g.guarded(u, func() agent.Decision {
-		if s.scope.Kind == Background {
-			// First, so that a file is read only for calls that may be made.
-			if d := s.Permission(ctx, u); !d.Allow {
-				return d
-			}
-		}
-		if d, ok := g.stateGuard(u); !ok {
-			return d
-		}
-		if problems := g.invalid(u); problems != "" {
-			return agent.Decision{Reason: validatorPrefix + problems}
-		}
-		if reason := g.smuggles(u); reason != "" {
-			return agent.Decision{Reason: reason}
-		}
-		// An engine lets commands pass that it takes for reading only, and those
-		// can read the user's secrets: the rules decide about each.
-		return agent.Decision{Allow: true, Ask: toolName(u.Name) == "Bash"}
+// PreTool is the hook before a call. It decides all that needs nobody to be asked
+// and refuses by itself, because a refusal of a hook is what no setting and no
+// other hook of an engine overrules. Where the user has to be asked, it sees to it
+// that Permission is, also for what the engine would let pass.
+func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
+	return s.g.guarded(u, func() agent.Decision {
+		v := s.judge(u)
+		return agent.Decision{Allow: v.is != refused, Ask: v.is == open, Reason: v.reason}
 	})
 }
 
 // written is the markdown file inside the data directory that a call has
 // written, where its links lead.
 func (g *Guard) written(u agent.ToolUse) (rel string, ok bool) {
-	x := readUse(u)
+	x := g.tree.use(u)
 	switch x.tool {
 	case "Write", "Edit", "MultiEdit":
 	default:
 		return "", false
 	}
-	if x.path == "" || g.tree.protected(x.path) {
+	if g.tree.closed(x.path, true, nil) != "" {
 		return "", false
 	}
 	places, ok := g.tree.places(x.path)
@@ -81,7 +62,7 @@ func (g *Guard) written(u agent.ToolUse) (rel string, ok bool) {
 	}
 	for _, place := range places {
 		rel, ok := g.tree.within(place)
-		if !ok || path.Ext(rel) != ".md" || rel == ".git" || strings.HasPrefix(rel, ".git/") {
+		if !ok || path.Ext(rel) != ".md" {
 			continue
 		}
 		if info, err := os.Stat(place); err == nil && info.Mode().IsRegular() {

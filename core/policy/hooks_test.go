@@ -47,21 +47,21 @@ func TestABrokenTaskFileIsRefusedBeforeItIsWritten(t *testing.T) {
 		{"an edit that keeps it valid", edit("routines/good.md", "0 9", "30 9"), nil},
 		{"an edit that breaks it", edit("routines/good.md", "0 9 * * *", "soon"), []string{"line 3: ", "this has one"}},
 		{"an edit of a reminder", edit("reminders/good.md", "2026-11-23T09:40:00-08:00", "tomorrow"), []string{"line 3: ", "tomorrow"}},
-		{"text that is not there", edit("routines/good.md", "cron: daily", "cron: never"), nil},
+		{"text that is not there", edit("routines/good.md", "cron: daily", "cron: never"), []string{"cannot be told"}},
 		{"text that is there twice", edit("routines/good.md", "---", ""), nil},
 		{
 			"all of a text", toolUse("Edit", fields{"file_path": "routines/good.md", "old_string": "---", "new_string": "", "replace_all": true}),
 			[]string{"no front matter"},
 		},
 		{"an edit that makes a file", edit("routines/made.md", "", "x"), []string{"no front matter"}},
-		{"an edit of no file", edit("routines/none.md", "x", "y"), nil},
+		{"an edit of no file", edit("routines/none.md", "x", "y"), []string{"cannot be told"}},
 		{"edits one after the other", toolUse("MultiEdit", fields{"file_path": "routines/good.md", "edits": []fields{
 			{"old_string": "0 9", "new_string": "soon"}, {"old_string": "soon * * *", "new_string": "bad"},
 		}}), []string{"line 3: ", "this has one"}},
 		{"edits that end well", toolUse("MultiEdit", fields{"file_path": "routines/good.md", "edits": []fields{
 			{"old_string": "0 9", "new_string": "soon"}, {"old_string": "soon", "new_string": "5 5"},
 		}}), nil},
-		{"a write without a text", file("Write", "routines/x.md"), nil},
+		{"a write without a text", file("Write", "routines/x.md"), []string{"cannot be told"}},
 		{"any other note", writing("notes/x.md", "x"), nil},
 		{"a folder below", writing("routines/old/x.md", "x"), nil},
 		{"a file that is no markdown", writing("routines/x.txt", "x"), nil},
@@ -70,11 +70,11 @@ func TestABrokenTaskFileIsRefusedBeforeItIsWritten(t *testing.T) {
 		{"another directory's routines", writing("/srv/routines/x.md", "x"), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := g.Session(Scope{}).PreTool(t.Context(), tt.use)
+			d := g.Session(Scope{Rules: everything}).PreTool(t.Context(), tt.use)
 			if d.Allow != (tt.deny == nil) {
 				t.Fatalf("%+v", d)
 			}
-			if !d.Allow && !strings.HasPrefix(d.Reason, "routine-validator: ") {
+			if !d.Allow && !strings.HasPrefix(d.Reason, "routine-validator: ") && !strings.Contains(d.Reason, "cannot be told") {
 				t.Errorf("reason %q", d.Reason)
 			}
 			for _, part := range tt.deny {
@@ -126,12 +126,14 @@ func TestMarkdownThatWasWrittenIsCommitted(t *testing.T) {
 	}
 }
 
+const skillHead = "---\nname: day\ndescription: The day.\n---\n"
+
 func TestOnlyTheUserPutsCommandsIntoSkills(t *testing.T) {
 	g, root := newGuard(t)
 	if err := os.MkdirAll(filepath.Join(root, "skills", "day"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(root, "skills", "day", "SKILL.md"), "Today is !`date`.\n")
+	write(t, filepath.Join(root, "skills", "day", "SKILL.md"), skillHead+"Today is !`date`.\n")
 	link(t, "../skills/day/SKILL.md", filepath.Join(root, "notes", "day.md"))
 	edit := func(path, from, to string) agent.ToolUse {
 		return toolUse("Edit", fields{"file_path": path, "old_string": from, "new_string": to})
@@ -141,18 +143,18 @@ func TestOnlyTheUserPutsCommandsIntoSkills(t *testing.T) {
 		use  agent.ToolUse
 		deny bool
 	}{
-		{"plain words", writing("skills/new/SKILL.md", "Sort the mail."), false},
-		{"the command that is there", writing("skills/day/SKILL.md", "It is !`date` today."), false},
-		{"a new command", writing("skills/new/SKILL.md", "Run !`rm -rf x`."), true},
-		{"one more command", writing("skills/day/SKILL.md", "!`date` !`id`"), true},
-		{"another spelling", writing("notes/../Skills/day/SKILL.md", "!`id`"), true},
+		{"plain words", writing("skills/new/SKILL.md", skillHead+"Sort the mail."), false},
+		{"the command that is there", writing("skills/day/SKILL.md", skillHead+"It is !`date` today."), false},
+		{"a new command", writing("skills/new/SKILL.md", skillHead+"Run !`rm -rf x`."), true},
+		{"one more command", writing("skills/day/SKILL.md", skillHead+"!`date` !`id`"), true},
+		{"another spelling", writing("notes/../Skills/day/SKILL.md", skillHead+"!`id`"), true},
 		{"an edit that brings one", edit("skills/day/SKILL.md", "Today", "!`id` today"), true},
 		{"an edit that joins one", edit("skills/day/SKILL.md", "`date`", "`id`"), true},
 		{"an edit of words", edit("skills/day/SKILL.md", "Today", "This day"), false},
-		{"through a link", writing("notes/day.md", "!`id`"), true},
+		{"through a link", writing("notes/day.md", skillHead+"!`id`"), true},
 		{"elsewhere it is only text", writing("notes/x.md", "!`id`"), false},
 	} {
-		if d := g.Session(Scope{}).PreTool(t.Context(), tt.use); d.Allow == tt.deny {
+		if d := g.Session(Scope{Rules: everything}).PreTool(t.Context(), tt.use); d.Allow == tt.deny {
 			t.Errorf("%s: allowed %v, %s", tt.name, d.Allow, d.Reason)
 		}
 	}

@@ -11,6 +11,9 @@ func MainTools() []string {
 		"Bash(ollim-bot help)", "Bash(ollim-bot history *)", "Bash(ollim-bot routine list)",
 		"Bash(ls)", "Bash(ls *)", // names only: a routine is found by listing its folder
 		"Read(./**.md)", "Write(./**.md)", "Edit(./**.md)", "Glob(./**.md)", "Grep(./**.md)",
+		// What the user sends, what skills bring along, and what the engine put aside
+		// because it was long.
+		"Read(./downloads/**)", "Read(./skills/**)", "Read(~/.claude/projects/*/*/tool-results/*)",
 		"WebFetch", "WebSearch",
 		toolset.Prefix + "discord_embed", toolset.Prefix + "ping_user", toolset.Prefix + "send_file",
 		toolset.Prefix + "follow_up_chain", toolset.Prefix + "save_context", toolset.Prefix + "report_updates",
@@ -34,3 +37,10 @@ func BackgroundTools() []string {
 // updateNames is the one tool of the bot that a background run has only where a
 // list names it (spec 06.1.1).
 const updateNames = "update_names"
+
+// harmless are tools of the engine that touch nothing but its own lists. Sessions
+// with a user have them without a word.
+var harmless = map[string]bool{
+	"TodoWrite": true, "TaskCreate": true, "TaskGet": true, "TaskList": true, "TaskUpdate": true,
+	"TaskOutput": true, "TaskStop": true, "BashOutput": true, "KillShell": true, "ToolSearch": true,
+}

@@ -59,7 +59,7 @@ func (s *Session) mayRun(ctx context.Context, args []string) agent.Decision {
 	if s.takeGrant(line) && !s.set().Forbids(u) {
 		return agent.Decision{Allow: true}
 	}
-	return s.judge(ctx, u)
+	return s.permission(ctx, u)
 }
 
 // grants are the commands of ours whose shell call was permitted, each once.
@@ -68,7 +68,7 @@ type grants map[string]time.Time
 // grant remembers a permitted shell call that is one command of ours and
 // nothing else.
 func (s *Session) grant(u agent.ToolUse) {
-	x := readUse(u)
+	x := s.g.tree.use(u)
 	if x.tool != "Bash" {
 		return
 	}

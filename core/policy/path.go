@@ -57,30 +57,6 @@ func (t tree) within(full string) (string, bool) {
 	return relative(full, realRoot)
 }
 
-// protected reports whether a path lies in the data directory's state folder,
-// by name or by where its links lead. A path that cannot be followed is.
-func (t tree) protected(path string) bool {
-	state := filepath.Join(t.root, "state")
-	if inside(t.absolute(path), state) {
-		return true
-	}
-	places, ok := t.places(path)
-	if !ok {
-		return true
-	}
-	realState, ok := follow(state)
-	if !ok {
-		return true
-	}
-	info, err := os.Stat(realState)
-	for _, place := range places {
-		if inside(place, realState) || err == nil && below(place, info) {
-			return true
-		}
-	}
-	return false
-}
-
 // below finds the folder under another spelling, where names ignore case, or
 // under a second mount.
 func below(path string, folder os.FileInfo) bool {

@@ -30,7 +30,7 @@ func TestWhatABackgroundRunMayUse(t *testing.T) {
 		{"and the rest still", []string{"Bash"}, []string{"Bash(rm *)"}, bash("ls; cat x"), true},
 		{"markdown anywhere", []string{"Read(./**.md)"}, nil, file("Read", "routines/a.md"), true},
 		{"by its absolute path", []string{"Read(./**.md)"}, nil, file("Read", filepath.Join(root, "USER.md")), true},
-		{"nothing else", []string{"Read(./**.md)"}, nil, file("Read", "state/config.json"), false},
+		{"nothing else", []string{"Read(./**.md)"}, nil, file("Read", "notes/config.json"), false},
 		{"nothing outside", []string{"Read(./**.md)"}, nil, file("Read", "../secret.md"), false},
 		{"one folder", []string{"Read(notes/*.md)"}, nil, file("Read", "notes/deep/a.md"), false},
 		{"an absolute glob", []string{"Read(//srv/**)"}, nil, file("Read", "/srv/a/b"), true},

@@ -31,14 +31,14 @@ func Compile(root string, r Rules) *Set {
 }
 
 // Allows reports whether a pattern lets the call pass and none forbids it. It
-// does not know the state guard: Guard does.
+// does not know the closed places: Session does.
 func (s *Set) Allows(u agent.ToolUse) bool {
-	x := readUse(u)
+	x := s.tree.use(u)
 	return !s.forbids(x) && s.allows(x)
 }
 
 // Forbids reports whether a pattern of Disallowed takes the call away.
-func (s *Set) Forbids(u agent.ToolUse) bool { return s.forbids(readUse(u)) }
+func (s *Set) Forbids(u agent.ToolUse) bool { return s.forbids(s.tree.use(u)) }
 
 func (s *Set) allows(x use) bool {
 	for _, p := range s.allowed {

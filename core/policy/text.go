@@ -2,9 +2,17 @@ package policy
 
 // What the agent is told when a call is denied.
 const (
-	answerProtected   = "state/ is write-protected: only the bot's own commands and tools change it."
-	answerSettings    = "This file configures the program that you run in, so only the user changes it. Say what you would like in it."
-	answerSecret      = ".env holds the user's secrets: nobody but the user reads it. Ask for what you need."
+	answerState    = "state/ is write-protected, and read only where a list of tools names it: the bot's own commands and tools show and change it."
+	answerSettings = "This file configures the program that you run in, so only the user changes it. Say what you would like in it."
+	answerSecret   = ".env holds the user's secrets: nobody but the user reads or writes it. Ask for what you need."
+	answerGit      = ".git belongs to git: what stands there runs with the next git command. Nobody but the user touches it."
+	answerKey      = "This is a file for keys and passwords: nobody but the user reads or writes it. Ask for what you need."
+	answerLoop     = "This path leads through links that have no end, so it is write-protected and not read. Name the file itself."
+	answerSearch   = "This search could print files that are closed to you (state/, .env, keys). Search a folder below, such as notes, " +
+		"or give one glob such as *.md."
+	answerMention = "@%s makes the engine read that file at once, and it is not on the list of files to read: write the name without the @."
+	answerUnsure  = "What %s would hold after this call cannot be told, so it cannot be checked. Read the file and give the old text exactly as " +
+		"it stands there, or write the whole file with Write."
 	answerNoFile      = "%s names no file that could be checked, so it was denied. Give the file's path."
 	answerUnavailable = "%s is not available in background forks, or not with these arguments."
 	answerDisallowed  = "%s is not available here: it is on the list of disallowed tools."
@@ -16,7 +24,10 @@ const (
 	answerCancelled    = "%s requires permission, and the request was cancelled, so it was denied."
 	answerSkillCommand = "%s would be a new command in a skill, and a skill's commands run without asking: " +
 		"write the rest of the skill, and ask the user to add that line themselves."
-	answerFault = "The permission could not be checked, so the call was denied."
+	answerSkillText   = "A file of a skill must be text in UTF-8: write the whole file with Write."
+	answerSendOutside = "It lies outside of the data directory, and a background run has nobody to ask. Name its place in an update."
+	answerSendUnread  = "It is not on the list of files that this run may read."
+	answerFault       = "The permission could not be checked, so the call was denied."
 
 	validatorPrefix  = "routine-validator: "
 	validatorBetween = " | "

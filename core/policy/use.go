@@ -2,6 +2,7 @@ package policy
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -13,6 +14,13 @@ type use struct {
 	tool string
 	arg  string // the argument that patterns of this tool look at
 	path string // the same for tools that touch a file; "" where it is unclear which
+	// folder is where a search begins.
+	folder string
+	// args are the arguments of a skill.
+	args string
+	// others are the paths in the input of a tool that is not known here, which
+	// may write them.
+	others []string
 }
 
 // argumentOf names the input field that a tool's patterns look at.
@@ -22,7 +30,9 @@ var argumentOf = map[string]string{
 	"Skill": "skill", "Task": "subagent_type",
 }
 
-func readUse(u agent.ToolUse) use {
+// use reads a call. A search that names a file searches that file, whatever its
+// glob says.
+func (t tree) use(u agent.ToolUse) use {
 	x := use{tool: toolName(u.Name)}
 	var input map[string]any
 	if json.Unmarshal(u.Input, &input) != nil {
@@ -30,14 +40,26 @@ func readUse(u agent.ToolUse) use {
 	}
 	text := func(key string) string { s, _ := input[key].(string); return s }
 	x.arg = text(argumentOf[x.tool])
-	switch x.tool {
-	case "Read", "Write", "Edit", "MultiEdit", "NotebookEdit":
+	_, known := argumentOf[x.tool]
+	switch {
+	case x.tool == "Glob" || x.tool == "Grep":
+		x.folder = text("path")
+		x.path = searched(x.tool, x.folder, x.arg)
+		if info, err := os.Stat(t.absolute(x.folder)); x.folder != "" && err == nil && !info.IsDir() {
+			x.path = x.folder
+		}
+	case touchesFiles(x.tool):
 		x.path = x.arg
-	case "Glob", "Grep":
-		x.path = searched(x.tool, text("path"), x.arg)
-	case "Skill":
+	case x.tool == "Skill":
 		if x.arg == "" {
 			x.arg = text("command")
+		}
+		x.args = text("args")
+	case !known && !strings.HasPrefix(u.Name, "mcp__"):
+		for _, key := range []string{"file_path", "notebook_path", "path"} {
+			if p := text(key); p != "" {
+				x.others = append(x.others, p)
+			}
 		}
 	}
 	return x

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/clean"
 	"ollimbot/core/store"
 )
 
@@ -31,6 +32,16 @@ func Expand(ctx context.Context, d *store.Dir, text string) string {
 	return expander{dir: d.Root(), each: eachTime, total: TotalTime}.expand(ctx, text)
 }
 
+// locate cleans a text and finds the commands in it, with their marks. Whoever
+// asks what a skill would run asks here, so that nothing runs that was not seen.
+func locate(text string) (cleaned string, marks []string) {
+	if !strings.Contains(text, "!") {
+		return text, nil
+	}
+	cleaned = clean.Text(text)
+	return cleaned, marker.FindAllString(cleaned, -1)
+}
+
 // expander runs the commands of one text.
 type expander struct {
 	dir         string // where they run
@@ -38,7 +49,8 @@ type expander struct {
 }
 
 func (e expander) expand(ctx context.Context, text string) string {
-	if !strings.Contains(text, marked) {
+	text, marks := locate(text)
+	if len(marks) == 0 {
 		return text
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.total)

@@ -2,7 +2,6 @@ package toolset
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,15 +12,12 @@ import (
 // MaxFile is the size of the largest file that is sent, in bytes.
 const MaxFile = 25 << 20
 
-// private are the places of the data directory whose files hold secrets: the
-// tokens of the state folder and the environment file.
-var private = []string{"state", ".env"}
-
 // File finds the file that send_file names: absolute, below the home directory
 // (~) or relative to root, the data directory. It returns the real path, with
 // symbolic links followed, or says what is wrong: the file is missing, not an
-// ordinary one, empty, larger than MaxFile, or private.
-func File(root, path string) (found, problem string) {
+// ordinary one, empty, larger than MaxFile, or may not be sent. That is for may
+// to say, which is asked last, about the real path, and answers with a reason.
+func File(root, path string, may func(full string) (refusal string)) (found, problem string) {
 	full, err := filepath.EvalSymlinks(expand(root, path))
 	if err != nil {
 		return "", fmt.Sprintf(textNoFile, shownPath(path))
@@ -30,12 +26,13 @@ func File(root, path string) (found, problem string) {
 	switch {
 	case err != nil || !info.Mode().IsRegular():
 		return "", fmt.Sprintf(textNoFile, shownPath(path))
-	case isPrivate(root, full):
-		return "", fmt.Sprintf(textPrivate, shownPath(path))
 	case info.Size() == 0: // also the kernel's files, which only seem to be ordinary
 		return "", fmt.Sprintf(textEmptyFile, shownPath(path))
 	case info.Size() > MaxFile:
 		return "", fmt.Sprintf(textLargeFile, shownPath(path), megabytes(info.Size()), MaxFile>>20)
+	}
+	if refusal := may(full); refusal != "" {
+		return "", fmt.Sprintf(textNotToSend, shownPath(path), refusal)
 	}
 	return full, ""
 }
@@ -55,32 +52,6 @@ func expand(root, path string) string {
 		return path
 	}
 	return filepath.Join(root, path)
-}
-
-// isPrivate reports whether a real path is one of the private places or lies
-// below one. Files are compared and not names, so that neither links nor
-// another spelling lead around it.
-func isPrivate(root, full string) bool {
-	var closed []fs.FileInfo
-	for _, name := range private {
-		if info, err := os.Stat(filepath.Join(root, name)); err == nil {
-			closed = append(closed, info)
-		}
-	}
-	for at := full; ; at = filepath.Dir(at) {
-		info, err := os.Stat(at)
-		if err != nil {
-			return true // cannot be told: then it stays here
-		}
-		for _, c := range closed {
-			if os.SameFile(info, c) {
-				return true
-			}
-		}
-		if at == filepath.Dir(at) {
-			return false
-		}
-	}
 }
 
 func shownPath(path string) string { return clean.Cut(clean.Line(path), 200) }

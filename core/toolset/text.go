@@ -53,7 +53,7 @@ const (
 
 	textFileSent  = "File sent: %s"
 	textNoFile    = "Error: file not found or not a regular file: %s"
-	textPrivate   = "Error: %s is private: nothing under state/ and no .env file is ever sent."
+	textNotToSend = "Error: %s was not sent. %s"
 	textEmptyFile = "Error: %s is empty: there is nothing to send."
 	textLargeFile = "Error: %s has %d MB, which exceeds the limit of %d MB. Send a smaller file or a part of it."
 	textLongName  = "Error: %s is longer than %d characters. Shorten it."

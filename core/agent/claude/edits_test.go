@@ -1,0 +1,61 @@
+package claude
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ollimbot/core/agent/claude/fakeapi"
+)
+
+// The guard judges a file by what it would be after a call, so the command has to
+// make of it what the table in core/policy says.
+func TestTheCommandEditsAsTheGuardTells(t *testing.T) {
+	r := newRig(t)
+	data, err := os.ReadFile(filepath.Join("..", "..", "policy", "testdata", "edits.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var edits []struct {
+		Name, File, Before, After string
+		Missing                   bool
+		Varies                    bool // between versions of the command
+		With                      map[string]any
+	}
+	if err := json.Unmarshal(data, &edits); err != nil {
+		t.Fatal(err)
+	}
+	var steps []fakeapi.Step
+	for _, e := range edits {
+		path := filepath.Join(r.dir, e.File)
+		if !e.Missing {
+			if err := os.WriteFile(path, letters(e.Before), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			steps = append(steps, fakeapi.Step{Tool: "Read", Input: map[string]any{"file_path": path}})
+		}
+		tool := "Edit"
+		if e.With["content"] != nil {
+			tool = "Write"
+		}
+		e.With["file_path"] = path
+		steps = append(steps, fakeapi.Step{Tool: tool, Input: e.With})
+	}
+	say(t, r.open(), fakeapi.Script(append(steps, fakeapi.Step{Text: "done"})...)).result(t)
+	for _, e := range edits {
+		got, err := os.ReadFile(filepath.Join(r.dir, e.File))
+		if err != nil || !e.Varies && string(got) != string(letters(e.After)) {
+			t.Errorf("%s: %q, want %q (%v)", e.Name, got, letters(e.After), err)
+		}
+	}
+}
+
+// letters are bytes that are written as letters, one for each.
+func letters(s string) []byte {
+	var out []byte
+	for _, c := range s {
+		out = append(out, byte(c))
+	}
+	return out
+}

@@ -1,0 +1,103 @@
+package policy
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestCommandsThatAnEngineTakesForReadingAreDecidedHere(t *testing.T) {
+	g, _ := newGuard(t)
+	asking := g.Session(Scope{Mode: func() Mode { return Ask }})
+	if d := asking.PreTool(context.Background(), bash("cat .env")); !d.Allow || !d.Ask {
+		t.Errorf("%+v", d)
+	}
+	permission := g.Session(Scope{Kind: Main, Rules: Rules{Allowed: MainTools()}, Mode: func() Mode { return DontAsk }}).Permission
+	for command, want := range map[string]bool{
+		"ls routines": true, "ls": true, "cat .env": false, "ls; cat .env": false, "ls $(cat .env)": false, "ls `cat .env`": false, "ls > .env": false,
+	} {
+		if got := permission(context.Background(), bash(command)).Allow; got != want {
+			t.Errorf("%s: allowed %v", command, got)
+		}
+	}
+}
+
+// A place is closed under every name that leads there.
+func TestAClosedPlaceHasNoOtherName(t *testing.T) {
+	base := t.TempDir()
+	g, root := guardAt(t, filepath.Join(base, "data"))
+	vault := filepath.Join(base, "vault")
+	for _, dir := range []string{vault, filepath.Join(root, "skills", "day"), filepath.Join(root, ".claude")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(vault, "env"), "TOKEN=x")
+	write(t, filepath.Join(root, "skills", "day", "table.csv"), "x")
+	link(t, filepath.Join(vault, "env"), filepath.Join(root, ".env"))
+	link(t, "../skills", filepath.Join(root, ".claude", "skills"))
+	if err := os.Link(filepath.Join(vault, "env"), filepath.Join(root, "notes", "hard.md")); err != nil {
+		t.Fatal(err)
+	}
+	s := g.Session(Scope{Rules: everything})
+	for path, want := range map[string]bool{
+		"notes/hard.md":                      false,
+		filepath.Join(vault, "env"):          false,
+		".claude/skills/day/table.csv":       true, // a skill, by the engine's name for it
+		"skills/day/table.csv":               true,
+		".claude/settings.json":              false,
+		"notes/.claude/x.md":                 false,
+		"notes/\u200b.env":                   false,
+		".env. ":                             false,
+		".ENV":                               false,
+		"\u017ftate/config.json":             false,
+		"/home/user/.ssh/config":             false,
+		"/srv/backup/id_rsa":                 false,
+		"notes/token.json":                   false,
+		"notes/tokens.md":                    true,
+		"notes/CLAUDE.md":                    true, // read it may be
+		"notes/environment.txt":              true,
+		"notes/state/x.md":                   true,
+		"tool-policy.yaml":                   true,
+		"notes/../.claude/skills/../x/y.csv": false,
+	} {
+		if d := s.PreTool(t.Context(), file("Read", path)); d.Allow != want {
+			t.Errorf("%q: %+v", path, d)
+		}
+	}
+}
+
+// A list opens a place for reading by its name, never by a wildcard.
+func TestAListOpensAPlaceByItsName(t *testing.T) {
+	g, root := newGuard(t)
+	for _, tt := range []struct {
+		pattern, path string
+		want          bool
+	}{
+		{"Read(./state/config.json)", "state/config.json", true},
+		{"Read(./state/config.json)", "state/sessions.json", false},
+		{"Read(./state/**)", "state/sessions.json", true},
+		{"Read(//" + root[1:] + "/state/*.json)", "state/sessions.json", true},
+		{"Read(./**.json)", "state/config.json", false},
+		{"Read(./st*/config.json)", "state/config.json", false},
+		{"Read", "state/config.json", false},
+		{"Read(*)", "state/config.json", false},
+		{"Read(./.claude/agents/**.md)", ".claude/agents/x.md", true},
+		{"Read(./**.md)", ".claude/agents/x.md", false},
+		{"Read(./.env)", ".env", false},
+		{"Read(./.git/**)", ".git/config", false},
+		{"Grep(./state/*.json)", "state/config.json", false},
+	} {
+		for _, kind := range []Kind{Main, Background} {
+			s := g.Session(Scope{Kind: kind, Rules: Rules{Allowed: []string{tt.pattern}}})
+			if d := s.Permission(t.Context(), file("Read", tt.path)); d.Allow != tt.want {
+				t.Errorf("%s, %s: %+v", tt.pattern, tt.path, d)
+			}
+		}
+		s := g.Session(Scope{Rules: Rules{Allowed: []string{tt.pattern, "Write"}}, Mode: func() Mode { return BypassPermissions }})
+		if d := s.Permission(t.Context(), writing(tt.path, "x")); d.Allow {
+			t.Errorf("%s lets %s be written", tt.pattern, tt.path)
+		}
+	}
+}

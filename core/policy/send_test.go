@@ -1,0 +1,74 @@
+package policy
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// The user gets what the session may read; what lies elsewhere only with a yes.
+func TestAFileGoesOutOnlyWhereItMayBeRead(t *testing.T) {
+	base := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(base, ".ssh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		path  string
+		kind  Kind
+		mode  Mode
+		want  string // "sent", "asked" or a part of the refusal
+		again string // the same after the user has said "always"
+	}{
+		{"data/notes/a.md", Main, DontAsk, "sent", "sent"},
+		{"data/notes/a.md", Background, DontAsk, "sent", "sent"},
+		{"data/notes/a.png", Main, DontAsk, "asked", "sent"},
+		{"data/notes/a.png", Interactive, Ask, "asked", "sent"},
+		{"data/notes/a.png", Main, BypassPermissions, "sent", "sent"},
+		{"data/notes/a.png", Background, BypassPermissions, "may read", "may read"},
+		{"data/downloads/a.pdf", Main, DontAsk, "sent", "sent"},
+		{"outside.md", Main, DontAsk, "asked", "asked"},
+		{"outside.md", Interactive, BypassPermissions, "asked", "asked"},
+		{"outside.md", Background, DontAsk, "outside", "outside"},
+		{"data/state/token.json", Main, BypassPermissions, "state/", "state/"},
+		{"data/.env", Main, BypassPermissions, ".env", ".env"},
+		{".ssh/id_ed25519", Main, BypassPermissions, "keys", "keys"},
+		{".ssh/id_ed25519", Background, DontAsk, "keys", "keys"},
+		{"data/.git/config", Main, Ask, ".git", ".git"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g, _ := guardAt(t, filepath.Join(base, "data"))
+			full, asked := filepath.Join(base, tt.path), false
+			g.desk.OnChange(func(a Approval) {
+				if a.Verdict == "" {
+					asked = true
+					if !strings.Contains(a.Text, full) {
+						t.Errorf("the path is not shown: %q", a.Text)
+					}
+					if err := g.desk.Answer(a.ID, Always); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			rules := Rules{Allowed: MainTools()}
+			if tt.kind == Background {
+				rules.Allowed = BackgroundTools()
+			}
+			s := g.Session(Scope{Kind: tt.kind, Rules: rules, Mode: func() Mode { return tt.mode }})
+			for _, want := range []string{tt.want, tt.again} {
+				asked = false
+				got := s.Send(t.Context(), full)
+				switch {
+				case asked && got == "":
+					got = "asked"
+				case got == "":
+					got = "sent"
+				}
+				if !strings.Contains(got, want) {
+					t.Errorf("%s, kind %d, %s: %s, want %s", tt.path, tt.kind, tt.mode, got, want)
+				}
+			}
+		})
+	}
+}
