@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
-	"testing"
 	"time"
 
 	"ollimbot/core/budget"
@@ -20,7 +19,6 @@ import (
 
 // batch is one data directory, the Discord before it and what was done to both.
 type batch struct {
-	t    *testing.T
 	rng  *rand.Rand
 	exe  string
 	root string // the data directory
@@ -65,22 +63,25 @@ const (
 	settling         = 15 * time.Second
 )
 
-func newBatch(t *testing.T, exe, dir string, job crashJob) *batch {
+func newBatch(exe, dir string, job crashJob) (*batch, error) {
 	b := &batch{
-		t: t, exe: exe, root: filepath.Join(dir, "data"), git: job.git, rounds: job.rounds,
-		rng: rand.New(rand.NewPCG(job.seed, 1)), tokens: capacity, tally: newTally(), port: freePort(t),
+		exe: exe, root: filepath.Join(dir, "data"), git: job.git, rounds: job.rounds,
+		rng: rand.New(rand.NewPCG(job.seed, 1)), tokens: capacity, tally: newTally(),
 	}
 	b.again = b.rng.IntN(4) == 0
 	var err error
+	if b.port, err = freePort(b.rng); err != nil {
+		return nil, err
+	}
 	if b.log, err = os.Create(filepath.Join(dir, "log.txt")); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	if b.fake, err = fake.StartProcess(fake.Options{Token: fakeToken, NoContract: true}); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	for _, folder := range []string{"reminders", "state", "webhooks"} {
 		if err := os.MkdirAll(filepath.Join(b.root, folder), 0o700); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 	}
 	now := time.Now().UTC()
@@ -88,34 +89,34 @@ func newBatch(t *testing.T, exe, dir string, job crashJob) *batch {
 		Capacity: capacity, Available: capacity, RefillRateMinutes: budget.MaxRefill, LastRefill: now,
 		CriticalResetDate: now.Format(time.DateOnly), DailyUsedReset: now.Format(time.DateOnly),
 	}
-	b.write("state/ping_budget.json", string(full.Encode()))
-	return b
+	return b, b.write("state/ping_budget.json", string(full.Encode()))
 }
 
 // freePort is one below those that the system gives to outgoing connections.
-func freePort(t *testing.T) int {
+func freePort(rng *rand.Rand) (int, error) {
 	for range 100 {
-		port := 10000 + rand.IntN(20000)
+		port := 10000 + rng.IntN(20000)
 		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
-			if err := l.Close(); err != nil {
-				t.Fatal(err)
-			}
-			return port
+			return port, l.Close()
 		}
 	}
-	t.Fatal("no port is free")
-	return 0
+	return 0, errors.New("no port is free")
+}
+
+// must ends the batch where the harness itself cannot go on: its worker turns
+// the panic into an error.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
 
 // write puts a file there in one step, as an editor does.
-func (b *batch) write(rel, text string) {
-	b.t.Helper()
+func (b *batch) write(rel, text string) error {
 	path := filepath.Join(b.root, rel)
 	part := filepath.Join(b.root, "..", "part-"+filepath.Base(rel))
-	if err := errors.Join(os.WriteFile(part, []byte(text), 0o600), os.Rename(part, path)); err != nil {
-		b.t.Error(err) // not Fatal: it is called from several goroutines
-	}
+	return errors.Join(os.WriteFile(part, []byte(text), 0o600), os.Rename(part, path))
 }
 
 func (b *batch) note(format string, args ...any) {
@@ -142,7 +143,6 @@ func (b *batch) add(kind sending) *thing {
 
 // start starts the program; its log goes to the batch's.
 func (b *batch) start() *exec.Cmd {
-	b.t.Helper()
 	path := "PATH="
 	if b.git {
 		path = "PATH=" + os.Getenv("PATH")
@@ -157,9 +157,7 @@ func (b *batch) start() *exec.Cmd {
 		fmt.Sprintf("WEBHOOK_PORT=%d", b.port), "WEBHOOK_SECRET=" + secret,
 	}
 	cmd.Stdout, cmd.Stderr = b.log, b.log
-	if err := cmd.Start(); err != nil {
-		b.t.Fatal(err)
-	}
+	must(cmd.Start())
 	return cmd
 }
 
@@ -190,9 +188,7 @@ var runAtLine = regexp.MustCompile(`(?m)^run-at: "?([^"\n]*)"?$`)
 func (b *batch) plans() map[string]string {
 	found := map[string]string{}
 	files, err := filepath.Glob(filepath.Join(b.root, "reminders", "*.md"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(err)
 	for _, f := range files {
 		data, err := os.ReadFile(f)
 		if err != nil {

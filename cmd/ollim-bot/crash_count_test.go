@@ -237,9 +237,7 @@ func (b *batch) recorded() map[string]int {
 // waitingFiles is what stands in the reminder files that are left.
 func (b *batch) waitingFiles() string {
 	files, err := filepath.Glob(filepath.Join(b.root, "reminders", "*.md"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(err)
 	var all strings.Builder
 	for _, f := range files {
 		data, err := os.ReadFile(f)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -33,13 +34,9 @@ type heard struct {
 func (b *batch) inspect() {
 	b.listen()
 	files, err := filepath.Glob(filepath.Join(b.root, "state", "*"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(err)
 	tails, err := filepath.Glob(filepath.Join(b.root, "state", "forks", "*"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(err)
 	for _, f := range append(files, tails...) {
 		b.parses(f)
 	}
@@ -113,9 +110,7 @@ func (b *batch) remindersParse() {
 
 // makeReminders lets the batch go on where the folder was lost.
 func (b *batch) makeReminders() {
-	if err := os.MkdirAll(filepath.Join(b.root, "reminders"), 0o700); err != nil {
-		b.t.Fatal(err)
-	}
+	must(os.MkdirAll(filepath.Join(b.root, "reminders"), 0o700))
 }
 
 // bucket checks that the budget is no negative number and was not refilled:
@@ -182,7 +177,7 @@ func (b *batch) idle() bool {
 		if !b.still() {
 			return false
 		}
-		sleepUntil(b.t.Context(), time.Now().Add(20*time.Millisecond))
+		sleepUntil(context.Background(), time.Now().Add(20*time.Millisecond))
 		b.listen()
 		if len(b.told) != told || len(b.fake.State().Messages) != before {
 			return false
@@ -193,9 +188,7 @@ func (b *batch) idle() bool {
 
 func (b *batch) still() bool {
 	dir, err := store.At(b.root)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(err)
 	for _, x := range b.things {
 		if x.sent && (x.kind == aMessage || x.kind == aPlan) && b.tells(x.words()) == 0 {
 			return false
@@ -221,9 +214,7 @@ func (b *batch) still() bool {
 // dueSoon reports whether a reminder waits that is not put off for long.
 func (b *batch) dueSoon() bool {
 	files, err := filepath.Glob(filepath.Join(b.root, "reminders", "*.md"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(err)
 	for _, f := range files {
 		data, err := os.ReadFile(f)
 		if err != nil {

@@ -125,7 +125,7 @@ func (b *batch) acts(life time.Duration) (list []deed) {
 	}
 	for range b.rng.IntN(3) {
 		x := b.add(aHook)
-		b.write("webhooks/"+x.id+".md", hookSpec(x))
+		must(b.write("webhooks/"+x.id+".md", hookSpec(x)))
 		list = append(list, deed{moment(life), func(ctx context.Context) { b.post(ctx, x) }})
 	}
 	remind(aReport)
@@ -176,9 +176,7 @@ func (b *batch) postpone() {
 				continue
 			}
 			b.note("%s is removed", x.mark)
-			if err := os.Remove(file); err != nil {
-				b.t.Fatal(err)
-			}
+			must(os.Remove(file))
 		case !last:
 			b.due(file, data, upAfter+time.Duration(b.rng.IntN(100))*time.Millisecond)
 		case soon < 3:
@@ -193,7 +191,10 @@ func (b *batch) postpone() {
 // due gives a reminder another time.
 func (b *batch) due(file string, data []byte, in time.Duration) {
 	at := time.Now().Add(in).UTC().Format(time.RFC3339Nano)
-	b.write("reminders/"+filepath.Base(file), runAtLine.ReplaceAllString(string(data), fmt.Sprintf("run-at: %q", at)))
+	text := runAtLine.ReplaceAllString(string(data), fmt.Sprintf("run-at: %q", at))
+	if err := b.write("reminders/"+filepath.Base(file), text); err != nil {
+		b.note("%s has no new time: %v", file, err)
+	}
 }
 
 // say writes a message of the user whose script the engine plays.
@@ -216,9 +217,7 @@ func planLine(x *thing) string {
 // words. Each plan is moved once, so that nobody cancels an id that is gone.
 func (b *batch) moving(x *thing, file string) func(context.Context) {
 	data, err := os.ReadFile(file)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(err)
 	x.moved = true
 	m, id := b.add(aMessage), ""
 	if found := idLine.FindStringSubmatch(string(data)); found != nil {
@@ -243,9 +242,9 @@ func (b *batch) remind(x *thing, in time.Duration) {
 	default:
 		text = reminder(x, at, false, "say "+x.mark)
 	}
-	b.write("reminders/"+x.mark+"md", text)
-	x.sent = true
-	b.note("reminder %s", x.mark)
+	err := b.write("reminders/"+x.mark+"md", text)
+	x.sent = err == nil
+	b.note("reminder %s, error %v", x.mark, err)
 }
 
 // hookSpec is a webhook that is delivered to once: its id tells the delivery.
@@ -260,7 +259,7 @@ func (b *batch) post(ctx context.Context, x *thing) {
 	for ctx.Err() == nil {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d/hook/%s", b.port, x.id), bytes.NewBufferString(`{"n":1}`))
 		if err != nil {
-			b.t.Error(err)
+			b.note("webhook %s: %v", x.mark, err)
 			return
 		}
 		r.Header.Set("Authorization", "Bearer "+secret)

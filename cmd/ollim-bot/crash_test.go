@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -12,6 +13,8 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // `task crash` asks for more kills; a seed repeats what was done and when.
@@ -50,25 +53,25 @@ func TestCrashes(t *testing.T) {
 		n := uint64(len(jobs))
 		jobs = append(jobs, crashJob{seed: c.seed + n, rounds: min(size, left), git: n%5 == 1})
 	}
-	var next sync.Mutex
-	t.Run("kills", func(t *testing.T) {
-		for w := range crashWorkers {
-			t.Run(fmt.Sprint(w), func(t *testing.T) {
-				t.Parallel()
-				for {
-					next.Lock()
-					if len(jobs) == 0 {
-						next.Unlock()
-						return
-					}
-					job := jobs[0]
-					jobs = jobs[1:]
-					next.Unlock()
-					c.work(t, job)
+	next := make(chan crashJob, len(jobs))
+	for _, job := range jobs {
+		next <- job
+	}
+	close(next)
+	var g errgroup.Group
+	for range crashWorkers { // not subtests: of those only as many run at once as there are cores
+		g.Go(guard(func() error {
+			for job := range next {
+				if err := c.work(job); err != nil {
+					return fmt.Errorf("seed %d: %w", job.seed, err)
 				}
-			})
-		}
-	})
+			}
+			return nil
+		}))
+	}
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
 	c.report(t)
 }
 
@@ -107,17 +110,18 @@ type crashJob struct {
 
 // work does one batch and takes its numbers in. The directory of a batch with
 // faults stays for whoever wants to look.
-func (c *crashCampaign) work(t *testing.T, job crashJob) {
+func (c *crashCampaign) work(job crashJob) (err error) {
 	dir, err := os.MkdirTemp("", "ollim-crash-")
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	b := newBatch(t, c.exe, dir, job)
+	b, err := newBatch(c.exe, dir, job)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.fake.Close(), b.log.Close()) }()
 	b.play()
 	b.count()
-	if err := b.fake.Close(); err != nil {
-		t.Error(err)
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.total.add(b.tally)
@@ -130,11 +134,10 @@ func (c *crashCampaign) work(t *testing.T, job crashJob) {
 	for _, f := range b.faults {
 		c.faults = append(c.faults, fmt.Sprintf("seed %d%s: %s", job.seed, where, f))
 	}
-	if !keep {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
+	if keep {
+		return nil
 	}
+	return os.RemoveAll(dir)
 }
 
 // report prints the table and fails the test for what is in its last columns.
