@@ -123,11 +123,17 @@ func (b *batch) note(format string, args ...any) {
 	_, _ = fmt.Fprintf(b.log, time.Now().UTC().Format("15:04:05.000")+" == "+format+"\n", args...)
 }
 
+// atTheEnd is the round in which all is counted.
+const atTheEnd = -1
+
 // fault is something that may not happen.
 func (b *batch) fault(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	b.note("FAULT %s", text)
-	b.faults = append(b.faults, fmt.Sprintf("round %d: %s", b.round, text))
+	if b.round != atTheEnd {
+		text = fmt.Sprintf("round %d: %s", b.round, text)
+	}
+	b.faults = append(b.faults, text)
 }
 
 // add makes a thing with a mark of its own: the dot keeps 1 from being in 12.

@@ -8,16 +8,19 @@ import (
 	"strconv"
 	"strings"
 
+	"ollimbot/core/store"
+	"ollimbot/core/webhook"
 	"ollimbot/discord/fake"
 )
 
 // count compares what was sent in a batch with what arrived.
 func (b *batch) count() {
+	b.round = atTheEnd
 	s := b.fake.State()
 	for _, v := range s.Violations {
 		b.fault("Discord: %s", v)
 	}
-	e := evidence{b: b, posts: s.Messages, pending: b.pending(), waiting: b.waitingFiles(), paid: b.recorded()}
+	e := evidence{b: b, posts: s.Messages, pending: b.pending(), waiting: b.waitingFiles(), paid: b.recorded(), ledger: b.outcomes()}
 	for _, h := range b.told {
 		if strings.Contains(h.Text, "(mention key findings in your response)") {
 			e.main = append(e.main, h.Text)
@@ -58,13 +61,14 @@ func (b *batch) count() {
 // evidence is what there is outside of the program, and what it has left behind.
 type evidence struct {
 	b       *batch
-	main    []string        // what the main session was told with updates
-	posts   []*fake.Message // at Discord
-	pending string          // updates
-	waiting string          // reminder files
-	paid    map[string]int  // pings that the program has recorded, by task
-	lost    int             // updates that are nowhere
-	omitted int             // updates that a sentinel stands for
+	main    []string          // what the main session was told with updates
+	posts   []*fake.Message   // at Discord
+	pending string            // updates
+	waiting string            // reminder files
+	paid    map[string]int    // pings that the program has recorded, by task
+	ledger  map[string]string // what became of a webhook's delivery, as the program has it
+	lost    int               // updates that are nowhere
+	omitted int               // updates that a sentinel stands for
 }
 
 // runs is how often a task of that id was told to the engine.
@@ -152,7 +156,7 @@ func (e *evidence) tokens(sent, unknown int) {
 // it was not.
 func (e *evidence) hook(x *thing) {
 	r, runs := e.b.tally.rows[kindWebhooks], e.runs(x)
-	told, waits := e.delivered("Webhook " + x.id + ": a delivery was")
+	told, waits := e.delivered("Webhook " + x.id + ":")
 	e.report(x, runs, 0)
 	if x.sent {
 		r.sent++
@@ -164,7 +168,7 @@ func (e *evidence) hook(x *thing) {
 	switch {
 	case x.sent && runs+told+waits == 0:
 		r.lost++
-		e.b.fault("webhook %s had its 202, and neither ran nor was reported", x.id)
+		e.b.fault("webhook %s had its 202, and neither ran nor was reported; the ledger says %q", x.id, e.ledger[x.id])
 	case runs > 1 || told+waits > 1:
 		r.doubled++
 		e.b.fault("webhook %s ran %d times and was reported %d times", x.id, runs, told+waits)
@@ -205,6 +209,7 @@ func (e *evidence) fires(x *thing, tag string, set bool) {
 		r.sent++
 	}
 	r.arrived += min(n, 1)
+	e.b.tally.notes["fires marked as late"] += late
 	if n == 0 {
 		r.pending += min(pending, 1)
 	}
@@ -230,6 +235,19 @@ func (b *batch) recorded() map[string]int {
 		if json.Unmarshal(line, &p) == nil {
 			found[p.Task]++
 		}
+	}
+	return found
+}
+
+// outcomes are what the ledger of deliveries says.
+func (b *batch) outcomes() map[string]string {
+	found := map[string]string{}
+	dir, err := store.At(b.root)
+	must(err)
+	list, err := webhook.Ledger(dir, 1000)
+	must(err)
+	for _, d := range list {
+		found[d.Webhook] = d.Outcome
 	}
 	return found
 }

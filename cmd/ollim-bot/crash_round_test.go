@@ -293,6 +293,9 @@ func (b *batch) born() {
 func (b *batch) settle() {
 	b.round = b.rounds
 	b.postpone()
+	if os.Remove(filepath.Join(b.root, ".git", "index.lock")) == nil { // or the last life would commit nothing
+		b.tally.notes["locks that a killed git has left"]++
+	}
 	cmd := b.start()
 	b.note("the last life")
 	b.wait("messages, webhooks and runs", b.idle)

@@ -29,7 +29,7 @@ const (
 	lives = 20
 	// crashWorkers is how many directories are worked on at once. A life mostly
 	// waits, so there are more of them than cores.
-	crashWorkers = 8
+	crashWorkers = 12
 	// keptDirs is how many directories of failed batches are left behind.
 	keptDirs = 5
 	// mostTold is how many faults are printed one by one.
