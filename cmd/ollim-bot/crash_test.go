@@ -1,41 +1,78 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"math/rand/v2"
+	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
+	"text/tabwriter"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// crashes is how often TestCrashes kills the program; `task crash` asks for more.
-var crashes = flag.Int("crashes", 40, "how often the program is killed")
+// `task crash` asks for more kills; a seed repeats what was done and when.
+var (
+	crashes   = flag.Int("crashes", 40, "how often the program is killed")
+	crashSeed = flag.Uint64("seed", 0, "seed of the kills; 0 takes the clock's")
+)
 
-// TestCrashes kills the built program at random moments of background runs that
-// report and of main turns that are delivered what was reported, and in the end
-// compares what the engine was told with what is stored: every update that a
-// run was told is queued was delivered exactly once or is still pending.
+const (
+	// lives is how many kills one data directory sees, at most, before it is
+	// counted.
+	lives = 20
+	// crashWorkers is how many directories are worked on at once. A life mostly
+	// waits, so there are more of them than cores.
+	crashWorkers = 12
+	// keptDirs is how many directories of failed batches are left behind.
+	keptDirs = 5
+	// mostTold is how many faults are printed one by one.
+	mostTold = 25
+)
+
+// TestCrashes kills the built program at any moment of its life, its start and
+// its end included, while messages, webhooks, reminders and background runs
+// keep it busy. What was sent is compared with what arrived outside of it: at
+// the fake Discord, in the journal of what the engine was told, at the sender
+// of the webhooks. Six kinds are counted; see CONTRIBUTING.md.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
-	const workers = 2
-	exe := built(t)
-	for w := range workers {
-		t.Run(fmt.Sprint(w), func(t *testing.T) {
-			t.Parallel()
-			crashRounds(t, exe, (*crashes+workers-1)/workers)
-		})
+	c := &crashCampaign{exe: built(t), seed: *crashSeed, total: newTally()}
+	if c.seed == 0 {
+		c.seed = uint64(time.Now().UnixNano())
 	}
+	var jobs []crashJob
+	size := min(lives, max(5, *crashes/crashWorkers))
+	for left := *crashes; left > 0; left -= size {
+		n := uint64(len(jobs))
+		jobs = append(jobs, crashJob{seed: c.seed + n, rounds: min(size, left), git: n%5 == 1})
+	}
+	next := make(chan crashJob, len(jobs))
+	for _, job := range jobs {
+		next <- job
+	}
+	close(next)
+	var g errgroup.Group
+	for range crashWorkers { // not subtests: of those only as many run at once as there are cores
+		g.Go(guard(func() error {
+			for job := range next {
+				if err := c.work(job); err != nil {
+					return fmt.Errorf("seed %d: %w", job.seed, err)
+				}
+			}
+			return nil
+		}))
+	}
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
+	c.report(t)
 }
 
 // built is the program under test: this test binary, which is the program when
@@ -53,208 +90,137 @@ func built(t *testing.T) string {
 	return path
 }
 
-// victim is the directory that the program is killed over.
-type victim struct {
-	t    *testing.T
+// crashCampaign is all batches of one test and what they came to.
+type crashCampaign struct {
 	exe  string
-	root string
+	seed uint64
+
+	mu     sync.Mutex // guards what follows
+	total  tally
+	faults []string
+	kept   int
 }
 
-func crashRounds(t *testing.T, exe string, rounds int) {
-	v := victim{t: t, exe: exe, root: filepath.Join(t.TempDir(), "data")}
-	for _, dir := range []string{"reminders", "state"} {
-		if err := os.MkdirAll(filepath.Join(v.root, dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for n := range rounds {
-		v.clearReminders() // what did not fire stays a file: it would fire again, late
-		v.kill(time.Duration(40+rand.IntN(160))*time.Millisecond, func() {
-			v.remind(fmt.Sprintf("bg%d", n), 60*time.Millisecond, true, fmt.Sprintf("call report_updates {\"message\":\"update-%d.\"}", n))
-			v.remind(fmt.Sprintf("fg%d", n), 120*time.Millisecond, false, "say thank you")
-		})
-		v.readable()
-	}
-	v.clearReminders()
-	v.settle()
-	v.compare(rounds)
+// crashJob is one batch: a directory and how often the program dies over it.
+type crashJob struct {
+	seed   uint64
+	rounds int
+	git    bool
 }
 
-func (v victim) remind(id string, in time.Duration, background bool, script string) {
-	v.t.Helper()
-	text := fmt.Sprintf("---\nid: %q\nrun-at: %q\nbackground: %v\ndescription: %q\n---\nGo.\n\n```script\n%s\n```\n",
-		id, time.Now().Add(in).Format(time.RFC3339Nano), background, id, script)
-	if err := os.WriteFile(filepath.Join(v.root, "reminders", id+".md"), []byte(text), 0o600); err != nil {
-		v.t.Fatal(err)
-	}
-}
-
-func (v victim) clearReminders() {
-	v.t.Helper()
-	files, err := filepath.Glob(filepath.Join(v.root, "reminders", "*.md"))
+// work does one batch and takes its numbers in. The directory of a batch with
+// faults stays for whoever wants to look.
+func (c *crashCampaign) work(job crashJob) (err error) {
+	dir, err := os.MkdirTemp("", "ollim-crash-")
 	if err != nil {
-		v.t.Fatal(err)
+		return err
 	}
-	for _, f := range files {
-		if err := os.Remove(f); err != nil {
-			v.t.Fatal(err)
-		}
-	}
-}
-
-func (v victim) start() (*exec.Cmd, *bufio.Scanner) {
-	v.t.Helper()
-	cmd := exec.CommandContext(v.t.Context(), v.exe, "run", "--headless", "--engine", "script", "--pace", "0", "--data-dir", v.root)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}                    // killed with what it has started
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "PATH=") // no git: it is slow and not the point
-	out, err := cmd.StdoutPipe()
+	b, err := newBatch(c.exe, dir, job)
 	if err != nil {
-		v.t.Fatal(err)
+		return err
 	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		v.t.Fatal(err)
+	defer func() { err = errors.Join(err, b.fake.Close(), b.log.Close()) }()
+	b.play()
+	b.count()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.total.add(b.tally)
+	keep := len(b.faults) > 0 && c.kept < keptDirs
+	where := ""
+	if keep {
+		c.kept++
+		where = ", kept in " + dir
 	}
-	return cmd, bufio.NewScanner(out)
+	for _, f := range b.faults {
+		c.faults = append(c.faults, fmt.Sprintf("seed %d%s: %s", job.seed, where, f))
+	}
+	if keep {
+		return nil
+	}
+	return os.RemoveAll(dir)
 }
 
-// kill gives the program something to do once it has begun, and lets it live
-// for a moment. How long a busy machine takes to begin does not matter.
-func (v victim) kill(after time.Duration, give func()) {
-	v.t.Helper()
-	cmd, lines := v.start()
-	for lines.Scan() && !strings.Contains(lines.Text(), "bot started") {
-	}
-	give()
-	timer := time.AfterFunc(after, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
-	defer timer.Stop()
-	for lines.Scan() {
-	}
-	_ = cmd.Wait()
-}
-
-// settle starts the program once more, so that it finds out what became of the
-// last delivery, and ends it kindly.
-func (v victim) settle() {
-	v.t.Helper()
-	cmd, lines := v.start()
-	for lines.Scan() && !strings.Contains(lines.Text(), "bot started") {
-	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		v.t.Fatal(err)
-	}
-	for lines.Scan() {
-	}
-	if err := cmd.Wait(); err != nil {
-		v.t.Errorf("the last run ended with %v", err)
-	}
-}
-
-// readable checks that every state file parses after a kill.
-func (v victim) readable() {
-	v.t.Helper()
-	files, err := filepath.Glob(filepath.Join(v.root, "state", "*.json"))
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			v.t.Fatal(err)
+// report prints the table and fails the test for what is in its last columns.
+func (c *crashCampaign) report(t *testing.T) {
+	t.Helper()
+	t.Logf("%d kills with seed %d: %s\n%s", *crashes, c.seed, c.total.moments(), c.total)
+	for i, f := range c.faults {
+		if i == mostTold {
+			t.Errorf("and %d more", len(c.faults)-i)
+			break
 		}
-		if filepath.Base(f) != "sessions.json" && !json.Valid(data) {
-			v.t.Errorf("%s does not parse: %q", f, data)
-		}
+		t.Error(f)
 	}
-	if kept, _ := filepath.Glob(filepath.Join(v.root, "state", "*.corrupt-*")); len(kept) > 0 {
-		v.t.Errorf("set aside: %v", kept)
+	for _, k := range crashKinds {
+		if c.total.rows[k].arrived == 0 && *crashes >= 2*lives {
+			t.Errorf("no %s ever arrived: the test looks at nothing", k)
+		}
 	}
 }
 
-// compare counts each update: in what the engine was told, and in what waits.
-func (v victim) compare(rounds int) {
-	v.t.Helper()
-	told, pending, reported := v.text("state/script_messages.jsonl"), v.text("state/pending_updates.json"), v.tails()
-	delivered, waiting, lost := 0, 0, []string(nil)
-	for n := range rounds {
-		mark := fmt.Sprintf("update-%d.", n)
-		d, w := deliveries(told, mark), strings.Count(pending, mark)
-		delivered, waiting = delivered+d, waiting+w
-		if d+w > 1 {
-			v.t.Errorf("%s was delivered %d times and waits %d times", mark, d, w)
-		}
-		if d+w == 0 && strings.Contains(reported, mark) {
-			lost = append(lost, mark)
-		}
+// The six kinds that are counted.
+const (
+	kindUpdates   = "updates"
+	kindMessages  = "messages"
+	kindPings     = "pings"
+	kindTokens    = "tokens"
+	kindWebhooks  = "webhooks"
+	kindReminders = "reminders"
+)
+
+var crashKinds = []string{kindUpdates, kindMessages, kindPings, kindTokens, kindWebhooks, kindReminders}
+
+// row is what became of one kind.
+type row struct{ sent, arrived, pending, lost, doubled, corrupt int }
+
+// tally is the table, how the program died, and what was seen that is no fault.
+type tally struct {
+	rows  map[string]*row
+	died  map[string]int
+	notes map[string]int
+}
+
+func newTally() tally {
+	t := tally{rows: map[string]*row{}, died: map[string]int{}, notes: map[string]int{}}
+	for _, k := range crashKinds {
+		t.rows[k] = &row{}
 	}
-	// Where kills kept the main session from its turn for long, more than ten
-	// updates waited and a sentinel counts those that made room (decisions, A6).
-	if dropped := omitted(told + pending); len(lost) > dropped {
-		v.t.Errorf("reported and lost: %v; %d were dropped for the cap", lost, dropped)
+	return t
+}
+
+func (t tally) add(o tally) {
+	for k, r := range o.rows {
+		s := t.rows[k]
+		s.sent, s.arrived, s.pending = s.sent+r.sent, s.arrived+r.arrived, s.pending+r.pending
+		s.lost, s.doubled, s.corrupt = s.lost+r.lost, s.doubled+r.doubled, s.corrupt+r.corrupt
 	}
-	v.t.Logf("%d rounds: %d updates delivered, %d pending", rounds, delivered, waiting)
-	if delivered == 0 && rounds >= 10 {
-		v.t.Error("nothing was ever delivered: the test looks at nothing")
+	for k, n := range o.died {
+		t.died[k] += n
+	}
+	for k, n := range o.notes {
+		t.notes[k] += n
 	}
 }
 
-// omitted sums what the sentinels of delivered and pending updates stand for.
-func omitted(text string) (sum int) {
-	for _, m := range regexp.MustCompile(`\((\d+) earlier update`).FindAllStringSubmatch(text, -1) {
-		n, err := strconv.Atoi(m[1])
-		if err == nil {
-			sum += n
+// moments says in which part of its life the program died how often.
+func (t tally) moments() string {
+	var list []string
+	for _, m := range []map[string]int{t.died, t.notes} {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			list = append(list, fmt.Sprintf("%d %s", m[k], k))
 		}
 	}
-	return sum
+	return strings.Join(list, ", ")
 }
 
-// deliveries counts the messages to the main session that carried the mark as
-// an update. The header of a main turn tells them from those of forks.
-func deliveries(told, mark string) (n int) {
-	lines := bufio.NewScanner(strings.NewReader(told))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var h struct {
-			Text string `json:"text"`
-		}
-		if json.Unmarshal(lines.Bytes(), &h) == nil && strings.Contains(h.Text, "(mention key findings in your response)") &&
-			strings.Contains(h.Text, ") "+mark) {
-			n++
-		}
+func (t tally) String() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "kind\tsent\tarrived\tpending\tlost\tdoubled\tcorrupt\t")
+	for _, k := range crashKinds {
+		r := t.rows[k]
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t\n", k, r.sent, r.arrived, r.pending, r.lost, r.doubled, r.corrupt)
 	}
-	return n
-}
-
-func (v victim) text(rel string) string {
-	v.t.Helper()
-	data, err := os.ReadFile(filepath.Join(v.root, rel))
-	if err != nil && !os.IsNotExist(err) {
-		v.t.Fatal(err)
-	}
-	return string(data)
-}
-
-// tails is what the runs wrote down after their report was queued.
-func (v victim) tails() string {
-	v.t.Helper()
-	files, err := filepath.Glob(filepath.Join(v.root, "state", "forks", "*.jsonl"))
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	var all bytes.Buffer
-	for _, name := range files {
-		f, err := os.Open(name)
-		if err != nil {
-			v.t.Fatal(err)
-		}
-		lines := bufio.NewScanner(io.LimitReader(f, 1<<20))
-		for lines.Scan() {
-			if bytes.Contains(lines.Bytes(), []byte(`"kind":"report"`)) {
-				all.Write(lines.Bytes())
-			}
-		}
-		_ = f.Close()
-	}
-	return all.String()
+	_ = w.Flush() // into memory
+	return b.String()
 }

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"ollimbot/core/budget"
+	"ollimbot/discord/fake"
+)
+
+// batch is one data directory, the Discord before it and what was done to both.
+type batch struct {
+	rng  *rand.Rand
+	exe  string
+	root string // the data directory
+	log  *os.File
+	git  bool
+	port int
+	fake *fake.Server
+
+	rounds int
+	round  int // the present one
+	things []*thing
+	told   []heard // what the engine was told, read after every kill
+	read   int     // bytes of the journal that have been read
+	again  bool    // one reminder that was cut off may fire again at the end
+	tokens float64 // that the bucket held when it was last looked at
+	tally  tally
+	faults []string
+}
+
+// thing is one thing that was sent. Its mark stands in whatever comes of it.
+type thing struct {
+	kind sending
+	mark string
+	id   string // of the reminder or webhook
+	// sent: the message stands at Discord, the file in its folder, the webhook has
+	// its 202. moved: a message has moved the plan.
+	sent, moved bool
+}
+
+// sending is what the harness sends.
+type sending string
+
+const (
+	aMessage sending = "msg"    // of the user
+	aReport  sending = "update" // a background reminder that reports, then says so in a critical ping
+	aPing    sending = "ping"   // a background reminder that pings
+	aTalk    sending = "fore"   // a foreground reminder
+	aHook    sending = "hook"   // a webhook whose run reports
+	aPlan    sending = "plan"   // a message that makes the agent add a reminder
+	capacity         = 1000     // tokens in the bucket at first
+	secret           = "a-secret-of-the-crash-campaign"
+	settling         = 15 * time.Second
+)
+
+func newBatch(exe, dir string, job crashJob) (*batch, error) {
+	b := &batch{
+		exe: exe, root: filepath.Join(dir, "data"), git: job.git, rounds: job.rounds,
+		rng: rand.New(rand.NewPCG(job.seed, 1)), tokens: capacity, tally: newTally(),
+	}
+	b.again = b.rng.IntN(4) == 0
+	var err error
+	if b.port, err = freePort(b.rng); err != nil {
+		return nil, err
+	}
+	if b.log, err = os.Create(filepath.Join(dir, "log.txt")); err != nil {
+		return nil, err
+	}
+	if b.fake, err = fake.StartProcess(fake.Options{Token: fakeToken, NoContract: true}); err != nil {
+		return nil, err
+	}
+	for _, folder := range []string{"reminders", "state", "webhooks"} {
+		if err := os.MkdirAll(filepath.Join(b.root, folder), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	now := time.Now().UTC()
+	full := budget.State{
+		Capacity: capacity, Available: capacity, RefillRateMinutes: budget.MaxRefill, LastRefill: now,
+		CriticalResetDate: now.Format(time.DateOnly), DailyUsedReset: now.Format(time.DateOnly),
+	}
+	return b, b.write("state/ping_budget.json", string(full.Encode()))
+}
+
+// freePort is one below those that the system gives to outgoing connections.
+func freePort(rng *rand.Rand) (int, error) {
+	for range 100 {
+		port := 10000 + rng.IntN(20000)
+		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			return port, l.Close()
+		}
+	}
+	return 0, errors.New("no port is free")
+}
+
+// must ends the batch where the harness itself cannot go on: its worker turns
+// the panic into an error.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// write puts a file there in one step, as an editor does.
+func (b *batch) write(rel, text string) error {
+	path := filepath.Join(b.root, rel)
+	part := filepath.Join(b.root, "..", "part-"+filepath.Base(rel))
+	return errors.Join(os.WriteFile(part, []byte(text), 0o600), os.Rename(part, path))
+}
+
+func (b *batch) note(format string, args ...any) {
+	_, _ = fmt.Fprintf(b.log, time.Now().UTC().Format("15:04:05.000")+" == "+format+"\n", args...)
+}
+
+// atTheEnd is the round in which all is counted.
+const atTheEnd = -1
+
+// fault is something that may not happen.
+func (b *batch) fault(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	b.note("FAULT %s", text)
+	if b.round != atTheEnd {
+		text = fmt.Sprintf("round %d: %s", b.round, text)
+	}
+	b.faults = append(b.faults, text)
+}
+
+// add makes a thing with a mark of its own: the dot keeps 1 from being in 12.
+func (b *batch) add(kind sending) *thing {
+	n := len(b.things)
+	x := &thing{kind: kind, mark: fmt.Sprintf("%s-%d.", kind, n), id: fmt.Sprintf("%08x", 0xc0000000+n)}
+	if kind == aHook {
+		x.id = fmt.Sprintf("hook-%d", n)
+	}
+	b.things = append(b.things, x)
+	return x
+}
+
+// start starts the program; its log goes to the batch's.
+func (b *batch) start() *exec.Cmd {
+	path := "PATH="
+	if b.git {
+		path = "PATH=" + os.Getenv("PATH")
+	}
+	cmd := exec.Command(b.exe, "run", "--headless", "--engine", "script", "--pace", b.pace())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // killed with what it has started
+	tmp := filepath.Dir(b.root)
+	cmd.Env = []string{
+		path, "HOME=" + tmp, "TMPDIR=" + tmp, "OLLIM_DATA_DIR=" + b.root, "OLLIM_TIMEZONE=UTC",
+		"DISCORD_TOKEN=" + fakeToken, "OLLIM_DISCORD_API=" + b.fake.URL() + "/api/v10",
+		"OLLIM_USER_NAME=Sam", "OLLIM_BOT_NAME=Ollie", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		fmt.Sprintf("WEBHOOK_PORT=%d", b.port), "WEBHOOK_SECRET=" + secret,
+	}
+	cmd.Stdout, cmd.Stderr = b.log, b.log
+	must(cmd.Start())
+	return cmd
+}
+
+// pace is how long the engine takes: no time at all, or some milliseconds for a
+// call, so that a kill finds turns of every length.
+func (b *batch) pace() string { return []string{"0", "0", "0.02", "0.1"}[b.rng.IntN(4)] }
+
+// play is all lives of a batch and the last one, which ends by itself.
+func (b *batch) play() {
+	b.born()
+	for b.round = range b.rounds {
+		b.live()
+		b.inspect()
+	}
+	b.settle()
+	b.inspect()
+}
+
+// reminder is a reminder's file.
+func reminder(x *thing, at time.Time, background bool, lines ...string) string {
+	return fmt.Sprintf("---\nid: %q\nrun-at: %q\nbackground: %v\nisolated: %v\nupdate-main-session: \"freely\"\ndescription: %q\n---\n%s\n\n```script\n%s\n```\n",
+		x.id, at.UTC().Format(time.RFC3339Nano), background, background, x.mark, x.mark, strings.Join(lines, "\n"))
+}
+
+var runAtLine = regexp.MustCompile(`(?m)^run-at: "?([^"\n]*)"?$`)
+
+// plans are the reminder files of the agent that wait, by their marks.
+func (b *batch) plans() map[string]string {
+	found := map[string]string{}
+	files, err := filepath.Glob(filepath.Join(b.root, "reminders", "*.md"))
+	must(err)
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			continue // it is gone by now
+		}
+		if mark := planMark.FindString(string(data)); mark != "" {
+			found[mark] = f
+		}
+	}
+	return found
+}
+
+var (
+	planMark = regexp.MustCompile(`plan-\d+\.`)
+	idLine   = regexp.MustCompile(`(?m)^id: "?([^"\n]+)"?$`)
+)

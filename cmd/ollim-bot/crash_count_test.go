@@ -1,0 +1,278 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"ollimbot/core/store"
+	"ollimbot/core/webhook"
+	"ollimbot/discord/fake"
+)
+
+// count compares what was sent in a batch with what arrived.
+func (b *batch) count() {
+	b.round = atTheEnd
+	s := b.fake.State()
+	for _, v := range s.Violations {
+		b.fault("Discord: %s", v)
+	}
+	e := evidence{b: b, posts: s.Messages, pending: b.pending(), waiting: b.waitingFiles(), paid: b.recorded(), ledger: b.outcomes()}
+	for _, h := range b.told {
+		if strings.Contains(h.Text, "(mention key findings in your response)") {
+			e.main = append(e.main, h.Text)
+		}
+		e.omitted += omitted(h.Text)
+	}
+	e.omitted += omitted(e.pending)
+	var sent, unknown int
+	for _, x := range b.things {
+		switch x.kind {
+		case aMessage:
+			e.message(x)
+		case aPlan:
+			e.message(x)
+			e.plan(x)
+		case aHook:
+			e.hook(x)
+		case aReport:
+			e.report(x, e.runs(x), posted(e.posts, "reported-"+x.mark))
+			e.reminder(x, x.id)
+			e.ping(x, "reported-"+x.mark)
+		case aPing:
+			e.reminder(x, x.id)
+			arrived := e.ping(x, x.mark)
+			sent += arrived
+			unknown += max(0, e.runs(x)-arrived)
+		case aTalk:
+			e.reminder(x, x.id)
+		}
+	}
+	e.tokens(sent, unknown)
+	if e.lost > e.omitted {
+		b.fault("of %d updates that are missing only %d made room for others", e.lost, e.omitted)
+		b.tally.rows[kindUpdates].lost += e.lost - e.omitted
+	}
+}
+
+// evidence is what there is outside of the program, and what it has left behind.
+type evidence struct {
+	b       *batch
+	main    []string          // what the main session was told with updates
+	posts   []*fake.Message   // at Discord
+	pending string            // updates
+	waiting string            // reminder files
+	paid    map[string]int    // pings that the program has recorded, by task
+	ledger  map[string]string // what became of a webhook's delivery, as the program has it
+	lost    int               // updates that are nowhere
+	omitted int               // updates that a sentinel stands for
+}
+
+// runs is how often a task of that id was told to the engine.
+func (e *evidence) runs(x *thing) int {
+	return e.b.tells("[reminder-bg:"+x.id+"]") + e.b.tells("[reminder:"+x.id+"]") + e.b.tells("[webhook:"+x.id+"]")
+}
+
+// delivered counts an update in what the main session was told, and in what waits.
+func (e *evidence) delivered(text string) (arrived, pending int) {
+	for _, m := range e.main {
+		arrived += strings.Count(m, ") "+text)
+	}
+	return arrived, strings.Count(e.pending, `"`+text)
+}
+
+// report: each report that was accepted is delivered once or still pending; a
+// run that was cut off may have reported or not.
+func (e *evidence) report(x *thing, runs, accepted int) {
+	r := e.b.tally.rows[kindUpdates]
+	arrived, pending := e.delivered(x.mark)
+	r.sent, r.arrived, r.pending = r.sent+max(accepted, arrived+pending), r.arrived+arrived, r.pending+pending
+	if over := arrived + pending - runs; over > 0 {
+		r.doubled += over
+		e.b.fault("%s was delivered %d times and waits %d times, of %d runs", x.mark, arrived, pending, runs)
+	}
+	if accepted > arrived+pending {
+		e.lost += accepted - arrived - pending
+		e.b.note("%s is lost, or made room", x.mark)
+	}
+}
+
+// message: the engine was told each message once.
+func (e *evidence) message(x *thing) {
+	if !x.sent {
+		return
+	}
+	r := e.b.tally.rows[kindMessages]
+	n := e.b.tells(x.words())
+	r.sent++
+	r.arrived += n
+	switch {
+	case n == 0:
+		r.lost++
+		e.b.fault("the engine was never told %s", x.mark)
+	case n > 1:
+		r.doubled += n - 1
+		e.b.fault("the engine was told %s %d times", x.mark, n)
+	}
+}
+
+// ping: what was recorded as sent was sent, and no run sends twice.
+func (e *evidence) ping(x *thing, text string) (arrived int) {
+	r := e.b.tally.rows[kindPings]
+	arrived = posted(e.posts, text)
+	recorded, runs := e.paid[x.id], e.runs(x)
+	r.sent, r.arrived = r.sent+max(recorded, arrived), r.arrived+arrived
+	if recorded > arrived {
+		r.lost += recorded - arrived
+		e.b.fault("the ping of %s was recorded %d times and arrived %d times", x.mark, recorded, arrived)
+	}
+	if arrived > runs {
+		r.doubled += arrived - runs
+		e.b.fault("the ping of %s arrived %d times of %d runs", x.mark, arrived, runs)
+	}
+	return arrived
+}
+
+// tokens: each message cost one. Where a run was cut off nobody knows whether
+// its message was sent, so that it may have cost one as well.
+func (e *evidence) tokens(sent, unknown int) {
+	r := e.b.tally.rows[kindTokens]
+	spent := int(capacity - e.b.tokens + 0.5)
+	r.sent, r.arrived = sent, spent
+	if over := spent - sent - unknown; over > 0 {
+		r.lost += over
+		e.b.fault("%d tokens were spent for %d pings, and %d that may have been sent", spent, sent, unknown)
+	}
+	if over := sent - spent; over > 0 {
+		r.doubled += over
+		e.b.fault("%d pings went out for %d tokens", sent, spent)
+	}
+}
+
+// hook: what had its 202 was run once, or the main session was told once that
+// it was not.
+func (e *evidence) hook(x *thing) {
+	r, runs := e.b.tally.rows[kindWebhooks], e.runs(x)
+	told, waits := e.delivered("Webhook " + x.id + ":")
+	e.report(x, runs, 0)
+	if x.sent {
+		r.sent++
+	} else if runs > 0 {
+		r.sent++ // its answer was cut off
+	}
+	r.arrived += min(1, runs+told)
+	r.pending += waits
+	switch {
+	case x.sent && runs+told+waits == 0:
+		r.lost++
+		e.b.fault("webhook %s had its 202, and neither ran nor was reported; the ledger says %q", x.id, e.ledger[x.id])
+	case runs > 1 || told+waits > 1:
+		r.doubled++
+		e.b.fault("webhook %s ran %d times and was reported %d times", x.id, runs, told+waits)
+	}
+}
+
+// plan: a reminder that the agent was told is set fires or stands in its file,
+// moved or not. Where the turn was cut off, nobody was told.
+func (e *evidence) plan(x *thing) {
+	set := posted(e.posts, "planned-"+x.mark) > 0
+	if x.moved {
+		moved := posted(e.posts, "moved-"+x.mark) > 0
+		if set && !moved {
+			e.b.tally.notes["moves cut off"]++
+		}
+		set = moved
+	}
+	e.fires(x, "[reminder:", set)
+}
+
+// reminder: what the user has written fires or stands in its file.
+func (e *evidence) reminder(x *thing, id string) {
+	if x.sent {
+		e.fires(x, ":"+id+"]", true)
+	}
+}
+
+// fires counts the fires of a reminder by its tag and mark.
+func (e *evidence) fires(x *thing, tag string, set bool) {
+	r := e.b.tally.rows[kindReminders]
+	words := []string{tag}
+	if x.kind == aPlan {
+		words = append(words, x.mark+" Water")
+	}
+	n, late := e.b.tells(words...), e.b.tells(append(words, "[late")...)
+	pending := strings.Count(e.waiting, x.mark)
+	if set || n > 0 || pending > 0 {
+		r.sent++
+	}
+	r.arrived += min(n, 1)
+	e.b.tally.notes["fires marked as late"] += late
+	if n == 0 {
+		r.pending += min(pending, 1)
+	}
+	if set && n+pending == 0 {
+		r.lost++
+		e.b.fault("reminder %s never fired and is gone", x.mark)
+	}
+	if again := n - late - 1; again > 0 {
+		r.doubled += again
+		e.b.fault("reminder %s fired %d times, %d of them marked as late", x.mark, n, late)
+	}
+}
+
+// recorded counts the pings in the program's own journal by task.
+func (b *batch) recorded() map[string]int {
+	found := map[string]int{}
+	data, err := os.ReadFile(filepath.Join(b.root, "state", "pings.jsonl"))
+	if err != nil {
+		b.note("no journal of pings: %v", err)
+	}
+	for line := range bytes.Lines(data) {
+		var p struct{ Task string }
+		if json.Unmarshal(line, &p) == nil {
+			found[p.Task]++
+		}
+	}
+	return found
+}
+
+// outcomes are what the ledger of deliveries says.
+func (b *batch) outcomes() map[string]string {
+	found := map[string]string{}
+	dir, err := store.At(b.root)
+	must(err)
+	list, err := webhook.Ledger(dir, 1000)
+	must(err)
+	for _, d := range list {
+		found[d.Webhook] = d.Outcome
+	}
+	return found
+}
+
+// waitingFiles is what stands in the reminder files that are left.
+func (b *batch) waitingFiles() string {
+	files, err := filepath.Glob(filepath.Join(b.root, "reminders", "*.md"))
+	must(err)
+	var all strings.Builder
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			b.fault("%v", err)
+		}
+		_, _ = all.Write(data) // into memory
+	}
+	return all.String()
+}
+
+// omitted sums what the sentinels in a text stand for.
+func omitted(text string) (sum int) {
+	for _, m := range sentinel.FindAllStringSubmatch(text, -1) {
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			sum += n
+		}
+	}
+	return sum
+}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"ollimbot/core/budget"
+	"ollimbot/core/fork"
+	"ollimbot/core/store"
+	"ollimbot/core/webhook"
+	"ollimbot/discord/fake"
+	"ollimbot/routines"
+)
+
+// heard is a message that the engine was told.
+type heard struct {
+	Session string `json:"session"`
+	Text    string `json:"text"`
+}
+
+// inspect looks at the files after a death: all of them parse, nothing was set
+// aside, and a crash has given no token back.
+func (b *batch) inspect() {
+	b.listen()
+	files, err := filepath.Glob(filepath.Join(b.root, "state", "*"))
+	must(err)
+	tails, err := filepath.Glob(filepath.Join(b.root, "state", "forks", "*"))
+	must(err)
+	for _, f := range append(files, tails...) {
+		b.parses(f)
+	}
+	b.remindersParse()
+	b.bucket()
+	if _, err := os.Stat(filepath.Join(b.root, ".git")); b.git && err == nil {
+		if out, err := exec.Command("git", "-C", b.root, "fsck", "--no-progress").CombinedOutput(); err != nil {
+			b.corrupt(kindReminders, "git fsck: %v: %s", err, out)
+		}
+	}
+}
+
+func (b *batch) corrupt(kind, format string, args ...any) {
+	b.tally.rows[kind].corrupt++
+	b.fault(format, args...)
+}
+
+// owners say to which kind a state file belongs; the others are the messages'.
+var owners = map[string]string{
+	"pending_updates.json": kindUpdates, "pings.jsonl": kindPings, "ping_budget.json": kindTokens,
+	"webhooks.jsonl": kindWebhooks, "schedule.json": kindReminders,
+}
+
+// parses checks one file of the state.
+func (b *batch) parses(path string) {
+	name := filepath.Base(path)
+	kind := owners[name]
+	if kind == "" {
+		kind = kindMessages
+	}
+	if strings.Contains(name, ".corrupt-") {
+		b.corrupt(owners[strings.SplitN(name, ".corrupt-", 2)[0]], "%s was set aside", name)
+		return
+	}
+	if name == "sessions.json" { // as the original has it: an id alone
+		return
+	}
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.EISDIR):
+	case err != nil:
+		b.corrupt(kind, "%s: %v", name, err)
+	case strings.HasSuffix(name, ".json") && !json.Valid(data):
+		b.corrupt(kind, "%s does not parse: %.200q", name, data)
+	case strings.HasSuffix(name, ".jsonl"):
+		for line := range bytes.Lines(data) {
+			if len(bytes.TrimSpace(line)) > 0 && !json.Valid(line) {
+				b.corrupt(kind, "%s has a line that does not parse: %.200q", name, line)
+			}
+		}
+	}
+}
+
+func (b *batch) remindersParse() {
+	files, err := os.ReadDir(filepath.Join(b.root, "reminders"))
+	if err != nil {
+		b.corrupt(kindReminders, "the folder of reminders: %v", err)
+		b.makeReminders()
+		return
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(b.root, "reminders", f.Name()))
+		if err != nil || !strings.HasSuffix(f.Name(), ".md") {
+			continue
+		}
+		if _, p := routines.ParseReminder("reminders/"+f.Name(), data, time.UTC); routines.HasErrors(p) {
+			b.corrupt(kindReminders, "%s does not parse: %+v", f.Name(), p)
+		}
+	}
+}
+
+// makeReminders lets the batch go on where the folder was lost.
+func (b *batch) makeReminders() {
+	must(os.MkdirAll(filepath.Join(b.root, "reminders"), 0o700))
+}
+
+// bucket checks that the budget is no negative number and was not refilled:
+// it regains one token a week, and a batch takes seconds.
+func (b *batch) bucket() {
+	data, err := os.ReadFile(filepath.Join(b.root, "state", "ping_budget.json"))
+	if err != nil {
+		b.corrupt(kindTokens, "%v", err)
+		return
+	}
+	s, problems := budget.Decode(data, time.Now().UTC())
+	switch {
+	case len(problems) > 0 || s.Available < 0 || s.Capacity != capacity:
+		b.corrupt(kindTokens, "the budget makes no sense: %s", data)
+	case s.Available > b.tokens+0.5:
+		b.corrupt(kindTokens, "the crash refilled the budget from %v to %v", b.tokens, s.Available)
+	}
+	b.tokens = s.Available
+}
+
+const journal = "state/script_messages.jsonl"
+
+// listen reads what the engine was told since the last time. What was told once
+// cannot be taken back.
+func (b *batch) listen() {
+	data, err := os.ReadFile(filepath.Join(b.root, journal))
+	if errors.Is(err, fs.ErrNotExist) && b.read == 0 {
+		return
+	}
+	if err != nil || len(data) < b.read {
+		b.fault("the engine's journal has shrunk from %d to %d bytes: %v", b.read, len(data), err)
+		b.read = 0
+		return
+	}
+	data = data[b.read:]
+	data = data[:bytes.LastIndexByte(data, '\n')+1]
+	b.read += len(data)
+	for line := range bytes.Lines(data) {
+		var h heard
+		if err := json.Unmarshal(line, &h); err != nil {
+			b.fault("the engine's journal: %v", err)
+		}
+		b.told = append(b.told, h)
+	}
+}
+
+// tells counts the messages of the engine's journal that hold all of the words.
+func (b *batch) tells(words ...string) (n int) {
+	for _, h := range b.told {
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(h.Text, w) }) {
+			n++
+		}
+	}
+	return n
+}
+
+// idle reports whether nothing is on its way: asked twice with a pause, because
+// the last turn's tools leave no trace while they work.
+func (b *batch) idle() bool {
+	for range 4 {
+		before := len(b.fake.State().Messages)
+		b.listen()
+		told := len(b.told)
+		if !b.still() {
+			return false
+		}
+		sleepUntil(context.Background(), time.Now().Add(20*time.Millisecond))
+		b.listen()
+		if len(b.told) != told || len(b.fake.State().Messages) != before {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *batch) still() bool {
+	dir, err := store.At(b.root)
+	must(err)
+	for _, x := range b.things {
+		if x.sent && (x.kind == aMessage || x.kind == aPlan) && b.tells(x.words()) == 0 {
+			return false
+		}
+	}
+	var room struct{ Messages []any }
+	if _, err := dir.PeekJSON("state/waiting_messages.json", &room); err != nil || len(room.Messages) > 0 {
+		return false
+	}
+	if b.dueSoon() {
+		return false
+	}
+	runs, err := fork.Ledger(dir, 1000)
+	if err != nil || slices.ContainsFunc(runs, func(v fork.View) bool { return v.Live() }) {
+		return false
+	}
+	deliveries, err := webhook.Ledger(dir, 1000)
+	return err == nil && !slices.ContainsFunc(deliveries, func(d webhook.Delivery) bool {
+		return d.Outcome == webhook.Accepted || d.Outcome == webhook.Running
+	})
+}
+
+// dueSoon reports whether a reminder waits that is not put off for long.
+func (b *batch) dueSoon() bool {
+	files, err := filepath.Glob(filepath.Join(b.root, "reminders", "*.md"))
+	must(err)
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			continue // it is gone by now
+		}
+		found := runAtLine.FindSubmatch(data)
+		if found == nil {
+			continue
+		}
+		if at, err := time.Parse(time.RFC3339Nano, string(found[1])); err == nil && time.Until(at) < time.Minute/2 {
+			return true
+		}
+	}
+	return false
+}
+
+// words are how a message begins, as opposed to others that name its mark.
+func (x *thing) words() string { return x.mark + "\n\n```script" }
+
+func (b *batch) pending() string {
+	data, err := os.ReadFile(filepath.Join(b.root, "state", "pending_updates.json"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		b.fault("%v", err)
+	}
+	return string(data)
+}
+
+func (b *batch) updatesGone() bool { return !strings.Contains(b.pending(), "{") }
+
+// committed reports whether git has caught up with the reminders.
+func (b *batch) committed() bool {
+	out, err := exec.Command("git", "-C", b.root, "status", "--porcelain", "--", "reminders").Output()
+	return err == nil && len(bytes.TrimSpace(out)) == 0
+}
+
+func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
+
+// posted counts the bot's messages at Discord that hold a text.
+func posted(list []*fake.Message, text string) (n int) {
+	for _, m := range list {
+		if m.Author.Bot && strings.Contains(m.Content, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// sentinel stands for updates that had to make room.
+var sentinel = regexp.MustCompile(`\((\d+) earlier update`)

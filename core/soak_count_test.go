@@ -1,0 +1,278 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/routines/cron"
+)
+
+// soakEar is the offline engine with somebody who listens: it keeps what was
+// told and which calls of tools went well, outside of the bot.
+type soakEar struct {
+	agent.Engine
+
+	mu sync.Mutex // guards what follows
+	// told counts messages by mark, fires by the id or mark of a task, delivered
+	// updates by their text; omitted are those that a sentinel stood for.
+	told, fires, delivered map[string]int
+	omitted                int
+	reported               map[string]int // reports that were accepted, by text
+	added                  []string       // marks of reminders that were
+	pings                  []time.Time    // that were sent, oldest first
+}
+
+func (l *soakEar) Heard(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
+	return l.Engine.(agent.Witness).Heard(ctx, session, digest)
+}
+
+func (l *soakEar) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	tools := slices.Clone(o.Tools)
+	for i := range tools {
+		call := tools[i].Call
+		tools[i].Call = func(ctx context.Context, args json.RawMessage) agent.ToolResult {
+			r := call(ctx, args)
+			if !r.IsError {
+				l.called(tools[i].Name, args)
+			}
+			return r
+		}
+	}
+	o.Tools = tools
+	s, err := l.Engine.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &soakSession{s, l}, nil
+}
+
+type soakSession struct {
+	agent.Session
+	ear *soakEar
+}
+
+func (o *soakSession) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
+	o.ear.hear(m.Text)
+	return o.Session.Send(ctx, m)
+}
+
+var (
+	soakMark = regexp.MustCompile(`\b(msg|added|file)-\d+\.`)
+	soakTask = regexp.MustCompile(`(?m)^((?:added|file)-\d+\.) Do it\.`) // a line of its own: the schedule names others
+	soakTag  = regexp.MustCompile(`\[(?:routine|reminder)(?:-bg)?:([0-9a-f]{8})\]`)
+	soakGone = regexp.MustCompile(`\((\d+) earlier update`)
+)
+
+// hear counts a message that was told.
+func (l *soakEar) hear(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.told == nil {
+		l.told, l.fires, l.delivered = map[string]int{}, map[string]int{}, map[string]int{}
+	}
+	head, body, found := strings.Cut(text, "(mention key findings in your response):\n")
+	if found {
+		head, body, _ = strings.Cut(body, "\n\n")
+		for line := range strings.SplitSeq(head, "\n") {
+			if n := soakGone.FindStringSubmatch(line); n != nil {
+				dropped, _ := strconv.Atoi(n[1]) // digits alone
+				l.omitted += dropped
+			} else if _, update, ok := strings.Cut(line, ") "); ok {
+				l.delivered[update]++
+			}
+		}
+	} else {
+		body = text
+	}
+	if tag := soakTag.FindStringSubmatch(body); tag != nil {
+		l.fires[tag[1]]++
+		if task := soakTask.FindStringSubmatch(body[strings.Index(body, tag[0]):]); task != nil {
+			l.fires[task[1]]++
+		}
+	} else if mark := soakMark.FindString(body); mark != "" {
+		l.told[mark]++
+	}
+}
+
+// called counts a call of a tool that went well.
+func (l *soakEar) called(tool string, args json.RawMessage) {
+	var a struct{ Message, Prompt string }
+	_ = json.Unmarshal(args, &a) // it was understood by the tool
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch tool {
+	case "report_updates":
+		if l.reported == nil {
+			l.reported = map[string]int{}
+		}
+		l.reported[a.Message]++
+	case "add_reminder":
+		l.added = append(l.added, soakMark.FindString(a.Prompt))
+	case "ping_user":
+		l.pings = append(l.pings, time.Now())
+	}
+}
+
+// compare holds what was sent against what arrived.
+func (s *soak) compare() {
+	l := s.ear
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, mark := range s.sent {
+		if l.told[mark] != 1 {
+			s.t.Errorf("%s: %s was told %d times", s.now(), mark, l.told[mark])
+		}
+	}
+	s.sent = nil
+	set := append(s.set, l.added...)
+	s.set, l.added = nil, nil
+	waiting := s.waiting()
+	for _, mark := range set {
+		n := l.fires[mark]
+		switch {
+		case waiting[mark] && n == 0:
+			s.set = append(s.set, mark) // it is still to come
+		case n != 1:
+			s.t.Errorf("%s: reminder %s fired %d times", s.now(), mark, n)
+		}
+		s.sums["reminders fired"] += min(n, 1)
+	}
+	s.updates()
+	s.bucket()
+}
+
+func (s *soak) now() string { return time.Now().Format("Mon 15:04") }
+
+// waiting are the marks of the reminders that are still to come.
+func (s *soak) waiting() map[string]bool {
+	found := map[string]bool{}
+	for _, r := range s.bot.Index().Set().Reminders {
+		found[soakMark.FindString(r.Body)] = true
+	}
+	return found
+}
+
+// updates: each report was delivered, is pending, was discarded, or made room.
+func (s *soak) updates() {
+	l := s.ear
+	pending, omitted := map[string]int{}, l.omitted
+	for _, u := range s.bot.updates.Peek() {
+		if u.Dropped > 0 {
+			omitted += u.Dropped
+			continue
+		}
+		pending[u.Message]++
+	}
+	missing, sum := 0, 0
+	for text, n := range l.reported {
+		rest := n - l.delivered[text] - pending[text] - s.dropped[text]
+		if rest < 0 {
+			s.t.Errorf("%s: %q was reported %d times, delivered %d, discarded %d and is pending %d times", s.now(), text, n, l.delivered[text], s.dropped[text], pending[text])
+		}
+		missing += max(0, rest)
+		sum += n
+	}
+	// Notices of the bot itself make room too, so that it may be fewer.
+	if missing > omitted {
+		s.t.Errorf("%s: of %d reports %d are nowhere, and %d made room", s.now(), sum, missing, omitted)
+	}
+	s.sums["reports"], s.sums["updates that made room"] = sum, omitted
+}
+
+// bucket: the budget is what the sent pings and the time that has passed make of it.
+func (s *soak) bucket() {
+	s.spend()
+	want := s.model.at(time.Now())
+	state, reserved := s.bot.budget.State(time.Now())
+	if math.Abs(state.Available-want) > 0.02 || reserved != 0 || state.Available < 0 || state.Available > float64(state.Capacity) {
+		s.t.Errorf("%s: %v tokens are left and %d reserved, want %v", s.now(), state.Available, reserved, want)
+	}
+}
+
+// spend takes the pings into the model that were sent since the last time. The
+// caller holds the ear's lock.
+func (s *soak) spend() {
+	for _, at := range s.ear.pings {
+		s.model.spend(at)
+	}
+	s.sums["pings"] += len(s.ear.pings)
+	s.ear.pings = nil
+}
+
+// fired compares the fires of the routines that nobody has touched with their
+// schedules.
+func (s *soak) fired(from, to time.Time) {
+	for id, expr := range map[string]string{everyFive: "*/5 * * * *", pinging: "5,35 * * * *", hourly: "0 * * * *"} {
+		schedule, err := cron.Parse(expr)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		want := 0
+		for at := schedule.Next(from.In(s.h.zone)); at.Before(to); at = schedule.Next(at.Add(time.Second)) {
+			want++
+		}
+		if got := s.ear.fires[id]; got != want {
+			s.t.Errorf("routine %s fired %d times, want %d", id, got, want)
+		}
+		s.sums["fires of routines"] += want
+	}
+	for _, seen := range []map[string]int{s.ear.told, s.ear.fires} {
+		for mark, n := range seen {
+			if n > 1 && soakMark.MatchString(mark) {
+				s.t.Errorf("in the end %s was told %d times", mark, n)
+			}
+		}
+	}
+	s.sums["fires of the edited routine"] = s.ear.fires[edited]
+}
+
+// String is the summary.
+func (s *soak) String() string {
+	var b bytes.Buffer
+	for _, k := range slices.Sorted(maps.Keys(s.sums)) {
+		fmt.Fprintf(&b, "%8d %s\n", s.sums[k], k)
+	}
+	return b.String()
+}
+
+// soakModel is the arithmetic of the budget, done a second time.
+type soakModel struct {
+	tokens   float64
+	capacity int
+	refill   int // minutes for one token
+	seen     time.Time
+}
+
+func newSoakModel() soakModel { return soakModel{tokens: 5, capacity: 5, refill: 90} }
+
+func (m *soakModel) at(now time.Time) float64 {
+	if !m.seen.IsZero() && now.After(m.seen) {
+		m.tokens = min(float64(m.capacity), m.tokens+now.Sub(m.seen).Minutes()/float64(m.refill))
+	}
+	m.seen = now
+	return m.tokens
+}
+
+func (m *soakModel) spend(now time.Time) {
+	m.at(now)
+	m.tokens--
+}
+
+func (m *soakModel) set(now time.Time, capacity, refill int) {
+	m.at(now)
+	m.capacity, m.refill = capacity, refill
+	m.tokens = min(m.tokens, float64(capacity))
+}

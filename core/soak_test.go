@@ -1,0 +1,212 @@
+package core
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core/agent/script"
+	"ollimbot/routines/watch"
+)
+
+// `task soak` asks for a week; a seed repeats what was done and when.
+var (
+	soakDays = flag.Int("soak", 1, "how many days TestSoak lives through")
+	soakSeed = flag.Uint64("soakseed", 1, "seed of what is done in them")
+)
+
+// What a soak may take up, whatever its length.
+const (
+	soakHeap      = 24 << 20 // bytes that the heap may grow from the first day's end to the last's
+	soakState     = 24 << 20 // bytes in state/
+	soakFile      = 8 << 20  // bytes of one file there
+	soakReminders = 20       // files that wait at a day's end
+)
+
+// The routines of the soak. The first three are left alone, so that it is known
+// how often they fire; the last one is edited, paused, snoozed and fired early.
+const (
+	everyFive = "50a00001"
+	pinging   = "50a00002"
+	hourly    = "50a00003"
+	edited    = "50a00004"
+)
+
+// TestSoak lives through days of an accelerated life: a real bot in a bubble
+// whose clock runs as fast as the work is done, with routines, reminders, pings,
+// messages, edits of files and settings, and a restart each night. What was
+// sent is compared with what arrived every hour, and what the bot takes up every
+// day. Webhooks are not among it: a bubble has no network; TestCrashes has them.
+func TestSoak(t *testing.T) {
+	h := newHome(t)
+	if memory, err := os.MkdirTemp("/dev/shm", "ollim-soak-"); err == nil { // where a sync costs nothing
+		t.Cleanup(func() { _ = os.RemoveAll(memory) })
+		h.root = filepath.Join(memory, "data")
+	}
+	wall := time.Now()
+	e := &soakEar{Engine: script.New(script.Options{Seed: *soakSeed, Pace: 0.5})}
+	s := &soak{h: h, ear: e, rng: rand.New(rand.NewPCG(*soakSeed, 2)), model: newSoakModel(), sums: map[string]int{}}
+	defer func() {
+		t.Logf("%d days in %s, seed %d\n%s", *soakDays, time.Since(wall).Round(time.Second), *soakSeed, s)
+	}()
+	synctest.Test(t, func(t *testing.T) {
+		s.h.t, s.t = t, t
+		s.furnish()
+		s.start()
+		from := time.Now()
+		for day := range *soakDays {
+			for range 24 {
+				s.hour()
+				s.compare()
+			}
+			s.restart()
+			s.bounded(day)
+		}
+		s.stop()
+		s.fired(from, time.Now())
+	})
+}
+
+// soak is a life and what is known of it.
+type soak struct {
+	t    *testing.T
+	h    home
+	rng  *rand.Rand
+	ear  *soakEar
+	bot  *Bot
+	end  context.CancelFunc
+	done chan error
+
+	model soakModel
+	sums  map[string]int // what was done, by kind
+	marks int
+	// sent are the messages, set the reminders that were written or that the agent
+	// has accepted, dropped the texts of updates that were discarded.
+	sent, set []string
+	dropped   map[string]int
+	heap      uint64 // at the first day's end
+	routines  int    // goroutines while the bot rests, at the first day's end
+}
+
+func (s *soak) furnish() {
+	s.dropped = map[string]int{}
+	s.routine(everyFive, "*/5 * * * *", "background: true\nisolated: true\nallow-ping: false\n", `call report_updates {"message":"from-`+everyFive+`."}`)
+	s.routine(pinging, "5,35 * * * *", "background: true\nupdate-main-session: \"freely\"\n", `call ping_user {"message":"Stand up."}`)
+	s.routine(hourly, "0 * * * *", "", "say Good.")
+	s.routine(edited, "*/30 * * * *", "background: true\n", `call report_updates {"message":"from-`+edited+`."}`)
+}
+
+func (s *soak) routine(id, cron, extra string, lines ...string) {
+	s.h.write("routines/"+id+".md", fmt.Sprintf("---\nid: %q\ncron: %q\ndescription: \"Routine %s\"\n%s---\nDo it.\n\n```script\n%s\n```\n",
+		id, cron, id, extra, strings.Join(lines, "\n")))
+}
+
+func (s *soak) start() {
+	s.bot = s.h.bot(s.ear)
+	ctx, stop := context.WithCancel(s.t.Context())
+	s.end, s.done = stop, make(chan error, 1)
+	go func(b *Bot, done chan<- error) { done <- b.Run(ctx) }(s.bot, s.done)
+	synctest.Wait()
+}
+
+func (s *soak) stop() {
+	s.end()
+	if err := <-s.done; err != nil {
+		s.t.Errorf("the bot ended with %v", err)
+	}
+}
+
+// restart ends the bot and begins it anew, between two fires.
+func (s *soak) restart() {
+	time.Sleep(2 * time.Minute)
+	s.stop()
+	s.start()
+	s.sums["restarts"]++
+}
+
+// hour is an hour with a few things in it, each at a minute of its own, that
+// ends at two minutes past: no fire is under way then.
+func (s *soak) hour() {
+	end := time.Now().Truncate(time.Hour).Add(time.Hour + 2*time.Minute)
+	for {
+		time.Sleep(time.Duration(3+s.rng.IntN(14))*time.Minute + time.Duration(s.rng.IntN(60_000))*time.Millisecond)
+		if !time.Now().Before(end.Add(-3 * time.Minute)) {
+			break
+		}
+		d := doings[s.rng.IntN(len(doings))]
+		s.sums[d.name]++
+		d.do(s)
+	}
+	time.Sleep(time.Until(end))
+	synctest.Wait()
+}
+
+func (s *soak) mark(kind string) string {
+	s.marks++
+	return fmt.Sprintf("%s-%d.", kind, s.marks)
+}
+
+// do carries out a command; one that fails is no fault: the task may be gone.
+func (s *soak) do(c Command) Outcome {
+	out, err := s.bot.Do(s.t.Context(), c)
+	if err != nil {
+		s.sums["commands refused"]++
+	}
+	return out
+}
+
+func (s *soak) saved(rel string) { s.bot.filesChanged(watch.Batch{Names: []string{rel}}) }
+
+// bounded looks at what the bot takes up at a day's end.
+func (s *soak) bounded(day int) {
+	synctest.Wait()
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	n := runtime.NumGoroutine()
+	if day == 0 {
+		s.heap, s.routines = m.HeapAlloc, n
+	}
+	if m.HeapAlloc > s.heap+soakHeap {
+		s.t.Errorf("day %d: the heap has grown from %d to %d bytes", day, s.heap, m.HeapAlloc)
+	}
+	if n > s.routines+2 {
+		s.t.Errorf("day %d: there are %d goroutines, %d after the first day", day, n, s.routines)
+	}
+	total := int64(0)
+	err := filepath.WalkDir(filepath.Join(s.h.root, "state"), func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		total += info.Size()
+		if info.Size() > soakFile {
+			s.t.Errorf("day %d: %s has %d bytes", day, e.Name(), info.Size())
+		}
+		if strings.Contains(e.Name(), ".corrupt-") || strings.Contains(e.Name(), ".tmp") {
+			s.t.Errorf("day %d: %s was left behind", day, e.Name())
+		}
+		return nil
+	})
+	if err != nil {
+		s.t.Error(err)
+	}
+	if total > soakState {
+		s.t.Errorf("day %d: state/ has %d bytes", day, total)
+	}
+	if n := len(s.bot.Index().Set().Reminders); n > soakReminders {
+		s.t.Errorf("day %d: %d reminders wait", day, n)
+	}
+	s.sums["bytes in state/"], s.sums["kB on the heap"], s.sums["goroutines"] = int(total), int(m.HeapAlloc>>10), n
+}
