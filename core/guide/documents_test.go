@@ -310,7 +310,7 @@ func TestEveryToolThatTheFilesNameExists(t *testing.T) {
 // profile, or stand for an example.
 func TestEveryFileThatTheFilesNameIsThere(t *testing.T) {
 	known := map[string]bool{
-		"USER.md": true, "IDENTITY.md": true, "SKILL.md": true, "tool-policy.yaml": true,
+		"USER.md": true, "IDENTITY.md": true, "CLAUDE.md": true, "SKILL.md": true, "tool-policy.yaml": true,
 		"routines/NAME.md": true, "reminders/NAME.md": true,
 	}
 	list, err := items()

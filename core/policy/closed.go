@@ -24,36 +24,47 @@ type closedPlace struct {
 	// names are patterns of one path element in small letters. What lies below
 	// belongs to the place.
 	names []string
-	// top places are entries of the data directory itself; the others are closed
-	// at any depth, outside of the directory too.
-	top  bool
-	read reading
-	says string // what the agent is told
+	where where
+	read  reading
+	says  string // what the agent is told
 }
+
+// where is at which depth a closed place counts.
+type where int
+
+const (
+	anywhere where = iota // at any depth, outside of the data directory too
+	inData                // an entry of the data directory itself
+	inSystem              // an entry of the file system's root
+)
 
 // closedPlaces are all of them: what holds secrets (a token that was read is in
 // the conversation for good), what belongs to the bot, and what configures the
 // programs that work here, by which a writer would reach past everything that is
 // decided in this package.
-var closedPlaces = []closedPlace{
-	{[]string{"state"}, true, named, answerState},
-	{[]string{".env", ".env*"}, false, never, answerSecret},
-	{[]string{".git"}, false, never, answerGit},
-	{[]string{".claude", ".mcp.json"}, false, named, answerSettings},
-	{[]string{"claude.md", "claude.local.md"}, false, listed, answerSettings},
-	{[]string{FileName, "keys.yaml"}, true, listed, answerSettings},
+var closedPlaces = [...]closedPlace{
+	{[]string{"state"}, inData, named, answerState},
+	{[]string{".env", ".env*"}, anywhere, never, answerSecret},
+	{[]string{".git"}, anywhere, never, answerGit},
+	{[]string{".claude", ".claude.json", ".mcp.json"}, anywhere, named, answerSettings},
+	{[]string{"claude.md", "claude.local.md"}, anywhere, listed, answerSettings},
+	{[]string{FileName, "keys.yaml"}, inData, listed, answerSettings},
 	{[]string{
-		".ssh", ".gnupg", ".netrc", "authorized_keys", "*.pem", "*.key", "*.p12", "id_rsa*", "id_ed25519*", "id_ecdsa*",
-		"credentials*.json", "token*.json",
-	}, false, never, answerKey},
+		".ssh", ".gnupg", ".aws", ".kube", ".netrc", ".npmrc", ".pgpass", ".git-credentials", "authorized_keys",
+		"*.pem", "*.key", "*.p12", "*.pfx", "*.kdbx", "id_rsa*", "id_ed25519*", "id_ecdsa*", "id_dsa*",
+		"credentials*.json", ".credentials*", "token*.json",
+	}, anywhere, never, answerKey},
+	// What stands there is different for each process that looks, and holds its
+	// environment and its open files.
+	{[]string{"proc", "dev", "sys"}, inSystem, never, answerSystem},
 }
 
 // holds reports whether a path, as its folded elements, lies in the place.
-func (c closedPlace) holds(elements []string, inData bool) bool {
-	if c.top {
-		return inData && len(elements) > 0 && c.has(elements[0])
+func (c closedPlace) holds(elements []string, within bool) bool {
+	if c.where == anywhere {
+		return slices.ContainsFunc(elements, c.has)
 	}
-	return slices.ContainsFunc(elements, c.has)
+	return within == (c.where == inData) && len(elements) > 0 && c.has(elements[0])
 }
 
 func (c closedPlace) has(name string) bool {
@@ -71,12 +82,11 @@ func (t tree) closed(file string, write bool, open func(closedPlace) bool) strin
 	if !ok {
 		return answerLoop
 	}
-	for _, c := range closedPlaces {
-		if !write && (c.read == listed || c.read == named && open(c)) {
-			continue
-		}
-		for _, spot := range spots {
-			if elements, inData := t.elements(spot); c.holds(elements, inData) || t.isIn(spot, c) {
+	for _, spot := range spots {
+		elements, within := t.elements(spot)
+		aliases := t.alias(spot)
+		for i, c := range closedPlaces {
+			if (c.holds(elements, within) || aliases[i]) && (write || c.read == never || c.read == named && !open(c)) {
 				return c.says
 			}
 		}
@@ -96,6 +106,9 @@ func (t tree) spots(file string) ([]string, bool) {
 	if rel, inside := t.within(written); inside && strings.HasPrefix(rel, engineSkills+"/") && t.same(engineSkills, "skills") {
 		return places, true
 	}
+	if slices.Contains(places, written) {
+		return places, true
+	}
 	return append(places, written), true
 }
 
@@ -111,9 +124,9 @@ func (t tree) same(a, b string) bool {
 
 // elements are the folded names of a path, from the data directory on where it
 // lies in there.
-func (t tree) elements(full string) (names []string, inData bool) {
-	rel, inData := t.within(full)
-	if !inData {
+func (t tree) elements(full string) (names []string, within bool) {
+	rel, within := t.within(full)
+	if !within {
 		rel = filepath.ToSlash(full)
 	}
 	for name := range strings.SplitSeq(rel, "/") {
@@ -121,7 +134,7 @@ func (t tree) elements(full string) (names []string, inData bool) {
 			names = append(names, fold(name))
 		}
 	}
-	return names, inData
+	return names, within
 }
 
 // fold is a name as file systems that ignore case, invisible characters, or dots
@@ -136,23 +149,41 @@ func fold(name string) string {
 	return strings.TrimRight(name, " .")
 }
 
-// isIn finds a place of the data directory under any other name: through a second
-// mount, a hard link, or where the place is a link itself.
-func (t tree) isIn(spot string, c closedPlace) bool {
-	for _, name := range c.names {
-		if strings.Contains(name, "*") {
-			continue
-		}
-		entry := filepath.Join(t.root, name)
-		info, err := os.Lstat(entry)
-		if err == nil && c.read != listed {
-			info, err = os.Stat(entry)
-		}
-		if err == nil && below(spot, info) {
-			return true
+// alias tells which closed places of the data directory a path lies in under any
+// other name: through a second mount, a hard link, or where the place is a link
+// itself.
+func (t tree) alias(spot string) (in [len(closedPlaces)]bool) {
+	type entry struct {
+		place int
+		info  os.FileInfo
+	}
+	var entries []entry
+	for i, c := range closedPlaces {
+		for _, name := range c.names {
+			if c.where == inSystem || strings.Contains(name, "*") {
+				continue
+			}
+			full := filepath.Join(t.root, name)
+			info, err := os.Lstat(full)
+			if err == nil && c.read != listed {
+				info, err = os.Stat(full)
+			}
+			if err == nil {
+				entries = append(entries, entry{i, info})
+			}
 		}
 	}
-	return false
+	for at := spot; len(entries) > 0; at = filepath.Dir(at) {
+		if info, err := os.Stat(at); err == nil {
+			for _, e := range entries {
+				in[e.place] = in[e.place] || os.SameFile(info, e.info)
+			}
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	return in
 }
 
 // opens reports whether one of the list's patterns names the place, before its
@@ -164,7 +195,7 @@ func (s *Set) opens(x use, c closedPlace) bool {
 }
 
 // fixed are the elements of a file pattern that hold no wildcard.
-func (p pattern) fixed(t tree) (names []string, inData bool) {
+func (p pattern) fixed(t tree) (names []string, within bool) {
 	fixed := strings.TrimPrefix(p.arg, "/") // "//srv" is the path /srv
 	if i := strings.IndexAny(fixed, "*?"); i >= 0 {
 		fixed = fixed[:strings.LastIndexByte(fixed[:i], '/')+1]

@@ -57,19 +57,6 @@ func (t tree) within(full string) (string, bool) {
 	return relative(full, realRoot)
 }
 
-// below finds the folder under another spelling, where names ignore case, or
-// under a second mount.
-func below(path string, folder os.FileInfo) bool {
-	for dir := path; ; dir = filepath.Dir(dir) {
-		if at, err := os.Stat(dir); err == nil && os.SameFile(at, folder) {
-			return true
-		}
-		if dir == filepath.Dir(dir) {
-			return false
-		}
-	}
-}
-
 // maxLinks is how many symbolic links one path may lead through.
 const maxLinks = 64
 
@@ -113,9 +100,4 @@ func relative(path, dir string) (string, bool) {
 		return "", false
 	}
 	return filepath.ToSlash(rel), true
-}
-
-func inside(path, dir string) bool {
-	_, ok := relative(path, dir)
-	return ok
 }

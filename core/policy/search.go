@@ -3,7 +3,6 @@ package policy
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -25,35 +24,41 @@ func (g *Guard) searches(x use) string {
 	if x.tool != "Grep" || plainGlob(x.arg) {
 		return ""
 	}
-	folder := g.tree.absolute(x.folder)
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return ""
+	folders, ok := g.tree.places(x.folder)
+	if !ok {
+		return answerLoop
 	}
-	begin, beginsIn := g.tree.elements(folder)
-	closed := func(c closedPlace, elements []string, inData bool) bool {
-		return c.read != listed && c.holds(elements, inData)
-	}
-	found, looked := "", 0
-	err := filepath.WalkDir(folder, func(at string, e fs.DirEntry, err error) error {
-		if looked++; err != nil || looked > maxLooked {
-			return errTooMany
+	for _, folder := range folders {
+		if g.tree.keeps(folder) {
+			return answerSearch
 		}
-		elements, inData := g.tree.elements(at)
-		if slices.ContainsFunc(closedPlaces, func(c closedPlace) bool {
-			return closed(c, elements, inData) && !closed(c, begin, beginsIn)
-		}) {
-			found = at
-			return fs.SkipAll
-		}
-		return nil
-	})
-	if found != "" || err != nil {
-		return answerSearch
 	}
 	return ""
 }
 
-var errTooMany = errors.New("too many files")
+// keeps reports whether there is a closed place below a folder that the folder
+// itself does not lie in, or more than anybody wants to look at.
+func (t tree) keeps(folder string) bool {
+	begin, beginsWithin := t.elements(folder)
+	looked := 0
+	return filepath.WalkDir(folder, func(at string, _ fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && at == folder {
+			return nil
+		}
+		if looked++; err != nil || looked > maxLooked {
+			return errKept
+		}
+		elements, within := t.elements(at)
+		for _, c := range closedPlaces {
+			if c.read != listed && c.holds(elements, within) && !c.holds(begin, beginsWithin) {
+				return errKept
+			}
+		}
+		return nil
+	}) != nil
+}
+
+var errKept = errors.New("there is something that must not be printed")
 
 // fixedFolder is the part of a glob before its first wildcard, as far as it is
 // folders.

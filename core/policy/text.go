@@ -7,6 +7,7 @@ const (
 	answerSecret   = ".env holds the user's secrets: nobody but the user reads or writes it. Ask for what you need."
 	answerGit      = ".git belongs to git: what stands there runs with the next git command. Nobody but the user touches it."
 	answerKey      = "This is a file for keys and passwords: nobody but the user reads or writes it. Ask for what you need."
+	answerSystem   = "The system's own files of processes and devices are closed: what stands there is different for everybody who looks."
 	answerLoop     = "This path leads through links that have no end, so it is write-protected and not read. Name the file itself."
 	answerSearch   = "This search could print files that are closed to you (state/, .env, keys). Search a folder below, such as notes, " +
 		"or give one glob such as *.md."
