@@ -30,6 +30,11 @@ type Scope struct {
 	Rules   Rules
 	// Mode is asked at each call; nil is DontAsk. Background runs have no mode.
 	Mode func() Mode
+	// Limit is asked at each call: while it is not nil, the session decides as a
+	// background run with that limit does. Nil never limits.
+	Limit func() *Limit
+	// Taint is what a background run knows of strangers' words; nil makes one.
+	Taint *Taint
 }
 
 // Session is the guard of one session: its hooks and its permission callback are
@@ -39,12 +44,19 @@ type Session struct {
 	g     *Guard
 	scope Scope
 	set   func() *Set
+	taint *Taint
+	// same are versions that the session has written over themselves: they stay the
+	// user's.
+	same sync.Map
 }
 
 // Session returns the guard of a session.
 func (g *Guard) Session(s Scope) *Session {
 	// Most sessions ask for no tool: the patterns wait for the first that does.
-	return &Session{g: g, scope: s, set: sync.OnceValue(func() *Set { return Compile(g.tree.root, s.Rules) })}
+	if s.Taint == nil {
+		s.Taint = &Taint{}
+	}
+	return &Session{g: g, scope: s, set: sync.OnceValue(func() *Set { return Compile(g.tree.root, s.Rules) }), taint: s.Taint}
 }
 
 // Permission is the permission callback of the session. What is closed to
@@ -53,15 +65,28 @@ func (g *Guard) Session(s Scope) *Session {
 // then the mode decide. It blocks while an approval waits, and turns a fault of
 // its own into a denial.
 func (s *Session) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
-	return s.g.guarded(u, func() agent.Decision {
+	d := s.g.guarded(u, func() agent.Decision {
 		if d, ok := s.g.stateGuard(u); !ok {
 			return d
 		}
-		if s.scope.Kind == Background {
-			return background(s.set(), u)
+		if set, taint := s.alone(); set != nil {
+			if d, ok := s.confined(u); !ok {
+				return d
+			}
+			if d, ok := s.g.tainted(taint, u); !ok {
+				return d
+			}
+			return background(set, u)
+		}
+		if d, asked := s.askRights(ctx, u); asked {
+			return d
 		}
 		return s.g.decide(ctx, s.scope, s.set(), u)
 	})
+	if d.Allow {
+		s.begins(u)
+	}
+	return d
 }
 
 // guarded runs a check; a fault in it is a denial.

@@ -19,13 +19,14 @@ import (
 func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
 	g := s.g
 	h := agent.Hooks{PreTool: s.PreTool}
-	if commit != nil {
-		h.PostTool = func(_ context.Context, u agent.ToolUse) {
-			defer func() {
-				if p := recover(); p != nil {
-					g.log.Error("written file was not recorded", "tool", clean.Line(u.Name), "fault", fmt.Sprint(p))
-				}
-			}()
+	h.PostTool = func(_ context.Context, u agent.ToolUse) {
+		defer func() {
+			if p := recover(); p != nil {
+				g.log.Error("written file was not recorded", "tool", clean.Line(u.Name), "fault", fmt.Sprint(p))
+			}
+		}()
+		s.authored(u)
+		if commit != nil {
 			if rel, ok := g.written(u); ok {
 				commit(rel, "auto: "+strings.ToLower(u.Name)+" "+clean.Line(rel))
 			}
@@ -42,7 +43,8 @@ func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
 func (s *Session) PreTool(ctx context.Context, u agent.ToolUse) agent.Decision {
 	g := s.g
 	return g.guarded(u, func() agent.Decision {
-		if s.scope.Kind == Background {
+		set, taint := s.alone()
+		if set != nil {
 			// First, so that a file is read only for calls that may be made.
 			if d := s.Permission(ctx, u); !d.Allow {
 				return d
@@ -57,9 +59,16 @@ func (s *Session) PreTool(ctx context.Context, u agent.ToolUse) agent.Decision {
 		if reason := g.smuggles(u); reason != "" {
 			return agent.Decision{Reason: reason}
 		}
+		d, ok := s.author(u)
+		if !ok {
+			return d
+		}
+		if set != nil {
+			s.g.reads(taint, u)
+		}
 		// An engine lets commands pass that it takes for reading only, and those
 		// can read the user's secrets: the rules decide about each.
-		return agent.Decision{Allow: true, Ask: toolName(u.Name) == "Bash"}
+		return agent.Decision{Allow: true, Ask: d.Ask || toolName(u.Name) == "Bash"}
 	})
 }
 
