@@ -39,11 +39,7 @@ func (c *conversation) open(ctx context.Context) (agent.Session, error) {
 // options are what main session and forks have in common: the same tools, so
 // that an engine's prompt cache holds, the same hooks and the same permissions.
 func (c *conversation) options(kind policy.Kind) agent.SessionOptions {
-	tools, _ := c.bot.policy.Load() // its problems are shown with those of the files
-	allowed := policy.Strip(tools.Main())
-	guard := c.bot.guard.Session(policy.Scope{
-		Kind: kind, Session: kindName(kind), Rules: policy.Rules{Allowed: allowed}, Mode: c.mode,
-	})
+	guard, allowed := c.guard(kind)
 	return agent.SessionOptions{
 		Dir:          c.bot.dir.Root(),
 		SystemPrompt: c.bot.systemPrompt(),
@@ -54,6 +50,33 @@ func (c *conversation) options(kind policy.Kind) agent.SessionOptions {
 		Permission:   guard.Permission,
 		Unasked:      c.unasked(kind),
 	}
+}
+
+// guard is the guard of the main session or of a fork, and what they may use
+// without asking.
+func (c *conversation) guard(kind policy.Kind) (*policy.Session, []string) {
+	tools, _ := c.bot.policy.Load() // its problems are shown with those of the files
+	allowed := policy.Strip(tools.Main())
+	return c.bot.guard.Session(policy.Scope{
+		Kind: kind, Session: kindName(kind), Rules: policy.Rules{Allowed: allowed}, Mode: c.mode, Limit: c.limited,
+	}), allowed
+}
+
+// limited is what the running turn may do, or nil.
+func (c *conversation) limited() *policy.Limit {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.limit
+}
+
+// writer is whoever calls a tool in the conversation now.
+func (c *conversation) writer() policy.Writer {
+	kind := policy.Main
+	if c.inFork() != nil {
+		kind = policy.Interactive
+	}
+	guard, _ := c.guard(kind)
+	return guard.Writer()
 }
 
 func kindName(k policy.Kind) string {

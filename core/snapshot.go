@@ -118,7 +118,9 @@ type TaskView struct {
 	Foreground      bool
 	Silent          bool
 	Paused          bool
-	Snoozed         time.Time // until when; zero when it is not
+	// Waits is why the task does not fire until its user says so; "" for all others.
+	Waits   string
+	Snoozed time.Time // until when; zero when it is not
 }
 
 // Notice is a short message of the program to its user: a toast.

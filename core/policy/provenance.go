@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -158,6 +159,9 @@ func (p *Provenance) change(do func(*origins)) error {
 		case errors.As(err, &corrupt):
 			// What this program still knows is better than nothing.
 			next = &origins{by: maps.Clone(p.now.Load().by), lost: time.Now()}
+			if info, err := os.Stat(p.dir.Path(corrupt.Kept)); err == nil && info.ModTime().After(next.lost) {
+				next.lost = info.ModTime() // the clock was set back
+			}
 			if next.by == nil {
 				next.by = map[string]Origin{}
 			}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"os"
 	"path"
 	"sync"
@@ -22,24 +23,38 @@ const stampSlack = 20 * time.Millisecond
 // saves a powerful task in that moment is asked about it once too often.
 type commands struct {
 	mu sync.Mutex
-	by map[*Session]time.Time // when the first that may still run has begun
+	// by is when each has begun. One that fails does not say its end: it is
+	// forgotten with its turn, or in time.
+	by map[command]time.Time
 }
 
-func (c *commands) begin(s *Session) {
+type command struct {
+	of   *Session
+	call string
+}
+
+func (c *commands) begin(s *Session, call string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.by == nil {
-		c.by = map[*Session]time.Time{}
+		c.by = map[command]time.Time{}
 	}
-	if _, runs := c.by[s]; !runs {
-		c.by[s] = time.Now()
+	if _, runs := c.by[command{s, call}]; !runs {
+		c.by[command{s, call}] = time.Now()
 	}
 }
 
-func (c *commands) end(s *Session) {
+func (c *commands) end(s *Session, call string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.by, s)
+	delete(c.by, command{s, call})
+}
+
+// rest forgets the commands of sessions that have no turn any more.
+func (c *commands) rest(of func(*Session) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.by, func(one command, _ time.Time) bool { return of(one.of) })
 }
 
 func (c *commands) any() bool {
@@ -48,33 +63,62 @@ func (c *commands) any() bool {
 	return len(c.by) > 0
 }
 
-// since is when a session's commands have begun; zero when it runs none.
-func (c *commands) since(s *Session) time.Time {
+// since is when the first of a session's commands has begun; zero when it runs none.
+func (c *commands) since(s *Session) (first time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.by[s]
+	for one, from := range c.by {
+		if one.of == s && (first.IsZero() || from.Before(first)) {
+			first = from
+		}
+	}
+	return first
 }
 
 // who is a session whose command ran when something was written.
 func (c *commands) who(at time.Time) *Session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for s, from := range c.by {
+	for one, from := range c.by {
 		if !at.Before(from.Add(-stampSlack)) && at.Before(from.Add(mostCommand)) {
-			return s
+			return one.of
 		}
 	}
 	return nil
 }
 
-// claimWritten notes what a session's commands have written. One that has failed
-// has not said so: it ends with the next call.
+// Rest is told that a turn of the conversation has ended: what its commands have
+// written is noted, and what is written from now on is not theirs.
+func (g *Guard) Rest() {
+	if !g.commands.any() {
+		return
+	}
+	g.commands.mu.Lock()
+	sessions := map[*Session]bool{}
+	for one := range g.commands.by {
+		sessions[one.of] = one.of.scope.Kind != Background
+	}
+	g.commands.mu.Unlock()
+	for s, rests := range sessions {
+		if rests {
+			s.claimWritten()
+		}
+	}
+	g.commands.rest(func(s *Session) bool { return sessions[s] })
+}
+
+// End is Rest for the session of a background run that has ended.
+func (s *Session) End() {
+	s.claimWritten()
+	s.g.commands.rest(func(other *Session) bool { return other == s })
+}
+
+// claimWritten notes what a session's commands have written so far.
 func (s *Session) claimWritten() {
 	since := s.g.commands.since(s)
 	if since.IsZero() {
 		return
 	}
-	s.g.commands.end(s)
 	for _, rel := range s.g.grantingFiles() {
 		info, err := os.Stat(s.g.dir.Path(rel))
 		if err != nil {

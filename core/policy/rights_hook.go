@@ -147,7 +147,7 @@ func (s *Session) author(u agent.ToolUse) (d agent.Decision, ok bool) {
 // begins notes that a command of the session is about to run.
 func (s *Session) begins(u agent.ToolUse) {
 	if toolName(u.Name) == "Bash" {
-		s.g.commands.begin(s)
+		s.g.commands.begin(s, u.ID)
 	}
 }
 
@@ -204,7 +204,7 @@ func (s *Session) authored(u agent.ToolUse) {
 	x := readUse(u)
 	if x.tool == "Bash" {
 		s.claimWritten()
-		s.g.commands.end(s)
+		s.g.commands.end(s, u.ID)
 		return
 	}
 	if !writes(x.tool) || x.path == "" {

@@ -17,7 +17,7 @@ import (
 // directory. All problems come back in the file's order; while
 // routines.HasErrors of them, the spec must not be used.
 func Parse(rel string, data []byte) (Spec, []routines.Problem) {
-	p := &reader{rel: rel, data: data}
+	p := &reader{rel: rel}
 	doc, err := store.ParseFrontMatter(data)
 	if err != nil {
 		line, column, message := 1, 1, err.Error()
@@ -42,7 +42,6 @@ func Parse(rel string, data []byte) (Spec, []routines.Problem) {
 // reader collects what one file says and what is wrong with it.
 type reader struct {
 	rel      string
-	data     []byte
 	doc      store.Document
 	problems []routines.Problem
 }
@@ -70,7 +69,6 @@ func (p *reader) task() routines.Task {
 		Skills:      p.list("skills"),
 		Subagent:    p.line("subagent"),
 		TrustInput:  p.flag("trust-input", false),
-		Digest:      routines.Digest(p.data),
 	}
 	if t.Allowed != nil && t.Disallowed != nil {
 		f, _ := p.doc.Get("disallowed-tools")
