@@ -144,6 +144,7 @@ func New(o Options) (*Bot, error) {
 		return nil, err
 	}
 	b.index.Scan()
+	b.judge()
 	return b, nil
 }
 

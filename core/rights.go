@@ -170,7 +170,9 @@ func (b *Bot) Waiting() []routines.Problem {
 	var list []routines.Problem
 	add := func(h held) {
 		if h.why != "" {
-			list = append(list, routines.Problem{File: h.file, Severity: routines.Warning, Message: fmt.Sprintf(textWaits, clean.Line(h.why))})
+			list = append(list, routines.Problem{
+				File: h.file, Severity: routines.Warning, Message: fmt.Sprintf(textWaits, clean.Line(h.why)), Waits: true,
+			})
 		}
 	}
 	set := b.index.Set()
@@ -200,7 +202,10 @@ func (b *Bot) waitingSkills() []routines.Problem {
 			continue
 		}
 		if why := b.guard.SkillWaits(s); why != "" {
-			list = append(list, routines.Problem{File: path.Join(skill.Folder, e.Name(), skill.File), Severity: routines.Warning, Message: fmt.Sprintf(textSkillWaits, why)})
+			list = append(list, routines.Problem{
+				File: path.Join(skill.Folder, e.Name(), skill.File), Severity: routines.Warning,
+				Message: clean.Line(fmt.Sprintf(textSkillWaits, why)), Waits: true,
+			})
 		}
 	}
 	return list

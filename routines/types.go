@@ -102,4 +102,6 @@ type Problem struct {
 	Column   int      `json:"column"` // 1-based, in runes; 0 where the whole line is meant
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"` // cleaned, one line, says the cure
+	// Waits says that the file is in order and does nothing until its user says so.
+	Waits bool `json:"waits,omitempty"`
 }
