@@ -76,7 +76,11 @@ func (b *Bot) fireWebhook(ctx context.Context, j webhook.Job) error {
 
 // webhookPrompt is the exact text that a delivery's run is sent.
 func (b *Bot) webhookPrompt(ctx context.Context, j webhook.Job, m promptMoment, skills []skill.Skill) string {
-	return prompt.WebhookPrompt(b.background(ctx, j.Spec.Task, m, skills), j.Payload.Data)
+	p := b.background(ctx, j.Spec.Task, m, skills)
+	if !b.guard.Trusted(j.Spec.Task) {
+		p.Allowed, p.Disallowed = policy.Quiet(p.Allowed, p.Disallowed)
+	}
+	return prompt.WebhookPrompt(p, j.Payload.Data)
 }
 
 // screen asks the small model, alone and without a tool, whether texts from

@@ -18,6 +18,6 @@ const (
 	TaintWebhook = "the payload of a webhook"
 
 	waitsUnknown = "it is not known any more who wrote it, and it may %s"
-	waitsSkill   = "the agent wrote it, and its writer may not do what the task may: %s"
-	waitsFor     = "the agent wrote it, and it may %s, which its writer may not"
+	waitsSkill   = "the agent wrote its words, and the task may more than it: %s"
+	waitsFor     = "it may %s; its writer, the agent, may not"
 )

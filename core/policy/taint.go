@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -59,6 +60,26 @@ func (g *Guard) tainted(t *Taint, u agent.ToolUse) (d agent.Decision, ok bool) {
 // actingTools are those of the bot that a tainted run loses. It may still tell its
 // user, report, and go on with its own chain.
 var actingTools = []string{toolset.AddReminder, toolset.CancelReminder, toolset.UpdateNames, toolset.SendFile}
+
+// Quiet is what a run is told that begins with strangers' words: what it may use
+// without the tools that it will be refused.
+func Quiet(allowed, disallowed []string) (may, mayNot []string) {
+	for _, s := range allowed {
+		p := parsePattern(tree{"/"}, s)
+		if p.tool != "Bash" || p.arg != "" && (onlyReads(p.arg) || onlyReads(strings.TrimSuffix(strings.TrimSuffix(p.arg, "*"), ":"))) {
+			may = append(may, s)
+		}
+	}
+	mayNot = Merge(disallowed)
+	for _, name := range []string{"Write", "Edit", "NotebookEdit"} {
+		may = slices.DeleteFunc(may, func(s string) bool { return parsePattern(tree{"/"}, s).tool == name })
+	}
+	for _, name := range actingTools {
+		mayNot = Merge(mayNot, []string{toolset.Prefix + name})
+		may = slices.DeleteFunc(may, func(s string) bool { return s == toolset.Prefix+name })
+	}
+	return may, mayNot
+}
 
 // acts reports whether a call writes, sends files or runs a command.
 func acts(u agent.ToolUse) bool {
@@ -118,7 +139,7 @@ func (g *Guard) strange(u agent.ToolUse) string {
 			return taintWeb
 		}
 	case "Read", "Grep":
-		if x.path != "" && g.downloaded(x.path) {
+		if x.path != "" && g.downloaded(x.path) || x.path == "" && len(g.entries(downloadFolder)) > 0 {
 			return taintDownloads
 		}
 	}
@@ -145,8 +166,11 @@ func (g *Guard) downloaded(path string) bool {
 			continue
 		}
 		first, _, _ := strings.Cut(strings.ToLower(rel), "/")
-		if first == downloadFolder || strings.ContainsAny(first, "*?[{") && globExpr(first).MatchString(downloadFolder) {
+		if first == downloadFolder {
 			return true
+		}
+		if strings.ContainsAny(first, "*?[{") && globExpr(first).MatchString(downloadFolder) && len(g.entries(downloadFolder)) > 0 {
+			return true // a search that passes through it
 		}
 	}
 	return false
