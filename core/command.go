@@ -65,6 +65,7 @@ type Pause struct {
 // ID is a task's or a webhook's id, or the path of a file. Undoable.
 type AllowTask struct {
 	ID       string
+	Version  string // the digest of what the user has seen; "" takes what is there
 	Withdraw bool
 }
 

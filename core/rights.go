@@ -109,6 +109,9 @@ func (b *Bot) allowTask(c AllowTask) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
+	if c.Version != "" && c.Version != one.digest {
+		return Outcome{}, fmt.Errorf(textOtherVersion, one.title)
+	}
 	p := b.guard.Provenance()
 	if c.Withdraw {
 		if err := p.Withdraw(one.digest); err != nil {
@@ -124,7 +127,7 @@ func (b *Bot) allowTask(c AllowTask) (Outcome, error) {
 		return Outcome{}, err
 	}
 	b.judge()
-	return Outcome{Message: fmt.Sprintf(textAllowed, one.title), Undo: AllowTask{ID: c.ID, Withdraw: true}}, nil
+	return Outcome{Message: fmt.Sprintf(textAllowed, one.title), Undo: AllowTask{ID: c.ID, Version: one.digest, Withdraw: true}}, nil
 }
 
 // held is one file that may wait for the user.
@@ -171,7 +174,7 @@ func (b *Bot) Waiting() []routines.Problem {
 	add := func(h held) {
 		if h.why != "" {
 			list = append(list, routines.Problem{
-				File: h.file, Severity: routines.Warning, Message: fmt.Sprintf(textWaits, clean.Line(h.why)), Waits: true,
+				File: h.file, Severity: routines.Warning, Message: fmt.Sprintf(textWaits, clean.Line(h.why)), Waits: true, Version: h.digest,
 			})
 		}
 	}
@@ -204,7 +207,7 @@ func (b *Bot) waitingSkills() []routines.Problem {
 		if why := b.guard.SkillWaits(s); why != "" {
 			list = append(list, routines.Problem{
 				File: path.Join(skill.Folder, e.Name(), skill.File), Severity: routines.Warning,
-				Message: clean.Line(fmt.Sprintf(textSkillWaits, why)), Waits: true,
+				Message: clean.Line(fmt.Sprintf(textSkillWaits, why)), Waits: true, Version: s.Digest,
 			})
 		}
 	}

@@ -129,7 +129,8 @@ func TestWhatTheAgentGrantsBeyondItsRightsWaitsForTheKey(t *testing.T) {
 			t.Error("agents plan with it")
 		}
 		refused(t, b, FireNow{ID: "bbbb0001"}, "waits for your word")
-		out := do(t, b, AllowTask{ID: "bbbb0001"})
+		refused(t, b, AllowTask{ID: "bbbb0001", Version: "another"}, "has changed since you saw it")
+		out := do(t, b, AllowTask{ID: "bbbb0001", Version: taskOf(t, b, "bbbb0001").Version})
 		time.Sleep(90 * time.Second)
 		s = b.Snapshot()
 		if n := runsOf(s, "bbbb0001"); n < 1 || n > 2 {

@@ -120,6 +120,7 @@ type TaskView struct {
 	Paused          bool
 	// Waits is why the task does not fire until its user says so; "" for all others.
 	Waits   string
+	Version string    // of its file: routines.Task.Digest
 	Snoozed time.Time // until when; zero when it is not
 }
 

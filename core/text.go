@@ -15,6 +15,7 @@ const (
 	textNoWebhook        = "no webhook has the id %q: ollim-bot webhook list shows the ids"
 	textFileWaits        = "%s waits for you and does nothing until then. %s Allow it in the schedule with y, or with ollim-bot allow"
 	textWaitsAgain       = "%s waits for you again"
+	textOtherVersion     = "%s has changed since you saw it: look again before you allow it"
 	textNotWaiting       = "%s does not wait for you"
 	textAllowed          = "%s may do what its file says"
 	textNothingWaits     = "no task, skill or webhook %q is known: ollim-bot allow lists what waits for you"

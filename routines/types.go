@@ -104,4 +104,6 @@ type Problem struct {
 	Message  string   `json:"message"` // cleaned, one line, says the cure
 	// Waits says that the file is in order and does nothing until its user says so.
 	Waits bool `json:"waits,omitempty"`
+	// Version is that of a file that waits: its Digest.
+	Version string `json:"version,omitempty"`
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path"
@@ -128,6 +129,11 @@ func (s *Session) author(u agent.ToolUse) (d agent.Decision, ok bool) {
 	}
 	f, ok := s.draft(u)
 	if !ok {
+		if x := readUse(u); writes(x.tool) && x.path != "" {
+			if _, grants := s.g.granting(x.path); grants { // whatever comes of it is the agent's
+				s.g.commands.begin(s, u.ID)
+			}
+		}
 		return agent.Decision{}, true
 	}
 	if s.g.there(f) {
@@ -149,6 +155,15 @@ func (s *Session) begins(u agent.ToolUse) {
 	if toolName(u.Name) == "Bash" {
 		s.g.commands.begin(s, u.ID)
 	}
+}
+
+// inBackground reports a command that goes on when its call has ended: it counts as
+// running until its turn has ended.
+func inBackground(u agent.ToolUse) bool {
+	var input struct {
+		Background bool `json:"run_in_background"`
+	}
+	return json.Unmarshal(u.Input, &input) == nil && input.Background
 }
 
 // there reports whether a version lies on disk already and is the user's.
@@ -204,9 +219,12 @@ func (s *Session) authored(u agent.ToolUse) {
 	x := readUse(u)
 	if x.tool == "Bash" {
 		s.claimWritten()
-		s.g.commands.end(s, u.ID)
+		if !inBackground(u) {
+			s.g.commands.end(s, u.ID)
+		}
 		return
 	}
+	defer s.g.commands.end(s, u.ID)
 	if !writes(x.tool) || x.path == "" {
 		return
 	}

@@ -205,7 +205,7 @@ func (x *Index) publish() bool {
 		if x.why != nil {
 			if why := x.why(&one.good.Task); why != "" {
 				next.Problems = append(next.Problems, routines.Problem{
-					File: one.good.Path, Severity: routines.Warning, Message: clean.Line(fmt.Sprintf(msgWaits, why)), Waits: true,
+					File: one.good.Path, Severity: routines.Warning, Message: clean.Line(fmt.Sprintf(msgWaits, why)), Waits: true, Version: one.good.Digest,
 				})
 				next.Waiting = append(next.Waiting, *one.good)
 				continue

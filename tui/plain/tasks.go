@@ -113,22 +113,22 @@ func (m *machine) pause(rest string) {
 func (m *machine) grant(rest string) {
 	s := m.core.Snapshot()
 	var things []thing
-	why := map[string]string{}
+	why, do := map[string]string{}, map[string]core.AllowTask{}
 	for _, t := range s.Schedule.Tasks {
 		if t.Waits != "" {
 			things = append(things, thing{id: t.ID, title: t.Title, line: taskText(t, s.At, m.ear.zone)})
-			why[t.ID] = t.Waits
+			why[t.ID], do[t.ID] = t.Waits, core.AllowTask{ID: t.ID, Version: t.Version}
 		}
 	}
 	for _, p := range s.Schedule.Problems {
 		if p.Waits {
 			things = append(things, thing{id: p.File, title: p.File, line: flat(problemText(p))})
-			why[p.File] = p.Message
+			why[p.File], do[p.File] = p.Message, core.AllowTask{ID: p.File, Version: p.Version}
 		}
 	}
 	t, ok := m.pick(choose{shelf: shelfTask, things: things, what: fmt.Sprintf(textTaskWhat, "grant", "grant"), none: textNothingWaits}, rest)
 	if ok {
-		m.ask(fmt.Sprintf(textGrant, t.title, why[t.id]), question{do: func() { m.do(core.AllowTask{ID: t.id}) }})
+		m.ask(fmt.Sprintf(textGrant, t.title, why[t.id]), question{do: func() { m.do(do[t.id]) }})
 	}
 }
 

@@ -139,7 +139,7 @@ func onProblem(p routines.Problem, id action.ID) (a pane.Answer, ok bool) {
 	case action.ScheduleDetails:
 		return pane.Answer{Show: &pane.Page{Title: p.File, Body: problemText(p)}}, true
 	case action.ScheduleAllow:
-		return pane.Answer{Ask: allowQuestion(p.File, p.Message, p.File)}, true
+		return pane.Answer{Ask: allowQuestion(p.File, p.Message, core.AllowTask{ID: p.File, Version: p.Version})}, true
 	case action.ScheduleOpen:
 		return pane.Answer{Edit: &pane.Edit{File: p.File, Line: p.Line, Column: p.Column}}, true
 	}
@@ -156,7 +156,8 @@ func onTask(s *core.Snapshot, it item, id action.ID) pane.Answer {
 	case action.ScheduleFire:
 		return pane.Answer{Do: core.FireNow{ID: it.id()}}
 	case action.ScheduleAllow:
-		return pane.Answer{Ask: allowQuestion(it.title(), textWaits+": "+held(s, it).Waits, it.id())}
+		t := held(s, it)
+		return pane.Answer{Ask: allowQuestion(it.title(), textWaits+": "+t.Waits, core.AllowTask{ID: t.ID, Version: t.Version})}
 	case action.SchedulePause:
 		return pane.Answer{Do: core.Pause{ID: it.id(), Paused: !held(s, it).Paused}}
 	case action.ScheduleSnooze:

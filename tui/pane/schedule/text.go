@@ -86,10 +86,10 @@ func moment(s *core.Snapshot, t time.Time) string {
 }
 
 // allowQuestion asks whether a file of the agent's hand may do what it says.
-func allowQuestion(title, why, id string) *pane.Question {
+func allowQuestion(title, why string, do core.AllowTask) *pane.Question {
 	return &pane.Question{
 		Text: fmt.Sprintf("Let %q do what its file says? Now it %s. This counts until the agent changes it again.", title, why),
-		Yes:  "allow it", No: "let it wait", Do: core.AllowTask{ID: id},
+		Yes:  "allow it", No: "let it wait", Do: do,
 	}
 }
 
