@@ -90,8 +90,10 @@ type Bot struct {
 	attached attachments
 	muted    muted
 	added    addedTasks
-	costs    *ledger.Ledger
-	library  []agent.Tool // the documentation, for every session
+	// heldSkills are the skills that wait for the user.
+	heldSkills atomic.Pointer[[]routines.Problem]
+	costs      *ledger.Ledger
+	library    []agent.Tool // the documentation, for every session
 	// hooks are the webhooks' files, triggers the server that takes deliveries, nil
 	// without one; hooksOff says why there is none although one was asked for.
 	hooks    *webhook.Index
@@ -131,7 +133,7 @@ func New(o Options) (*Bot, error) {
 	b.asked = session.NewInquiries(b.dir, b.log)
 	b.replies = session.NewForkMessages(b.dir, b.log)
 	b.policy = policy.NewFile(b.dir)
-	b.guard = policy.New(policy.Options{Dir: b.dir, Zone: zone, Log: b.log})
+	b.makeGuard()
 	b.desk = b.guard.Desk()
 	b.desk.OnChange(b.approvalChanged)
 	b.watchFiles, b.versions = b.watch, b.runGit
@@ -145,6 +147,7 @@ func New(o Options) (*Bot, error) {
 		return nil, err
 	}
 	b.index.Scan()
+	b.judge()
 	return b, nil
 }
 
@@ -170,7 +173,7 @@ func (b *Bot) makeParts() error {
 	forks, err := fork.NewManager(fork.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
 		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions,
-		Guard: b.guard, Commit: b.git.Add, Messages: b.replies, Reminders: reminderBook{b}, Post: b.post, Busy: b.busy, Limits: b.limits,
+		Guard: b.guard, Commit: b.git.Add, Messages: b.replies, Reminders: b.bookOf, Post: b.post, Busy: b.busy, Limits: b.limits,
 		SystemPrompt: b.systemPrompt, Commands: b.o.Commands, Changed: b.notify, Idle: b.o.Idle, Spent: b.spent, Tools: b.library,
 	})
 	if err != nil {
@@ -202,6 +205,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	now := b.now()
 	b.started.Store(&now)
 	b.install()
+	b.loadProvenance()
 	b.index.Scan()
 	b.settleDelivery(ctx)
 	b.resumeWaiting()

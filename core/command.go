@@ -60,6 +60,15 @@ type Pause struct {
 	Paused bool
 }
 
+// AllowTask lets a task, skill or webhook that the agent has written have all that
+// its file says, in the version that is there now; with Withdraw it waits again.
+// ID is a task's or a webhook's id, or the path of a file. Undoable.
+type AllowTask struct {
+	ID       string
+	Version  string // the digest of what the user has seen; "" takes what is there
+	Withdraw bool
+}
+
 // MuteUntil refuses pings that are not critical until a time, like quiet hours;
 // a zero time ends it. Undoable.
 type MuteUntil struct{ Until time.Time }
@@ -157,6 +166,7 @@ func (DeliverNow) command()    {}
 func (Snooze) command()        {}
 func (Pause) command()         {}
 func (MuteUntil) command()     {}
+func (AllowTask) command()     {}
 func (Describe) command()      {}
 func (Costs) command()         {}
 func (AddTask) command()       {}

@@ -41,6 +41,9 @@ type conversation struct {
 	// for and that is entered when its turn has ended.
 	fork   *interactive
 	wanted *forkRequest
+	// limit is what the running turn may do, where that is less than the
+	// conversation may; nil for all others.
+	limit *policy.Limit
 	// model and thinking are the user's choice for this process, else empty.
 	model, thinking string
 	chosenMode      policy.Mode
@@ -208,6 +211,7 @@ func (c *conversation) end() {
 	c.mu.Lock()
 	c.speaking, c.since, c.state, c.compacting = nil, time.Time{}, "", false
 	c.mu.Unlock()
+	c.bot.guard.Rest()
 	c.bot.notify()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/core/prompt"
+	"ollimbot/core/skill"
 	"ollimbot/routines"
 )
 
@@ -90,12 +91,23 @@ func (b *Bot) describeTask(out *strings.Builder, t routines.Task) {
 			row(out, l.name, strings.Join(l.list, ", "))
 		}
 	}
+	for _, s := range skill.Load(b.dir, t.Skills) {
+		if why := b.guard.SkillLeft(t, s); why != "" {
+			row(out, "without", s.Name+": "+fmt.Sprintf(textWaits, why))
+		}
+	}
+	if t.TrustInput {
+		row(out, "trusts", "keeps its tools when it has read what strangers write")
+	}
 	if t.Subagent != "" {
 		row(out, "as", t.Subagent)
 	}
 	if h := b.index.Holds().Of(t.Kind, t.ID); !h.Ended(b.now()) {
 		word := "paused, until you let it go on"
-		if !h.Paused {
+		switch {
+		case h.Why != "":
+			word = fmt.Sprintf(textWaits, h.Why)
+		case !h.Paused:
 			word = "snoozed until " + dayClock(h.Until.In(b.zone), b.now())
 		}
 		row(out, "held", word)
@@ -113,7 +125,7 @@ func describeRoutine(out *strings.Builder, r *routines.Routine, h routines.Hold,
 		row(out, "missed", "made up for within twelve hours")
 	}
 	name, from := "next", now
-	if h.Paused {
+	if h.Paused || h.Why != "" {
 		name = "would"
 	} else if h.Until.After(from) {
 		from = h.Until.In(now.Location())

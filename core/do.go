@@ -33,6 +33,8 @@ func (b *Bot) Do(ctx context.Context, c Command) (Outcome, error) {
 		return b.describe(c)
 	case Costs:
 		return b.compareCosts(c)
+	case AllowTask:
+		return b.allowTask(c)
 	}
 	if b.started.Load() == nil {
 		return Outcome{}, errors.New(textNotRunning)

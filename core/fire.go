@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ollimbot/core/fork"
-	"ollimbot/core/policy"
 	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
 	"ollimbot/core/updates"
@@ -26,9 +25,10 @@ func (b *Bot) fire(ctx context.Context, d routines.Due) error {
 		return b.fireForeground(ctx, task, d)
 	}
 	skills := b.loadSkills(task)
+	rights := b.guard.Bound(task, skills)
 	job := fork.Job{
 		Task: task, Reminder: d.Reminder, At: d.At, Late: d.Late,
-		Allowed: b.allowedTools(task, skills), Disallowed: task.Disallowed,
+		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Trusted: b.guard.Trusted(task),
 		Prompt: func(ctx context.Context, now time.Time, busy bool, quiet time.Time) (string, error) {
 			return b.backgroundPrompt(ctx, d, promptMoment{now.In(b.zone), busy, quiet}, skills), nil
 		},
@@ -46,7 +46,7 @@ func (b *Bot) fireForeground(ctx context.Context, task routines.Task, d routines
 		p.Skills = skills
 		return prompt.ForegroundPrompt(p)
 	}
-	if err := b.main.send(ctx, build, d.Reminder); err != nil {
+	if err := b.main.send(ctx, build, d); err != nil {
 		if ctx.Err() == nil {
 			b.notice(Alert, fmt.Sprintf(textForegroundFailed, task.Title(), err))
 		}
@@ -80,23 +80,16 @@ func (b *Bot) backgroundPrompt(ctx context.Context, d routines.Due, m promptMome
 func (b *Bot) background(ctx context.Context, task routines.Task, m promptMoment, skills []skill.Skill) prompt.Background {
 	texts := b.expandSkills(ctx, skills)
 	state, _ := b.budget.State(m.now)
+	rights := b.guard.Bound(task, skills)
 	p := prompt.Background{
 		Now: m.now, Task: task, Busy: m.busy, QuietUntil: m.quiet,
 		Budget: state, Forward: b.index.Forward(m.now, task.ID), Google: b.about().Google,
-		Allowed: b.allowedTools(task, skills), Disallowed: task.Disallowed, Skills: texts,
+		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Skills: texts,
 	}
 	if !task.Isolated {
 		p.Updates = b.updates.Peek()
 	}
 	return p
-}
-
-// allowedTools is the merged list that a background run may use (decisions, B3,
-// B4): the defaults as tool-policy.yaml has them, what the task declares, and
-// what its skills need.
-func (b *Bot) allowedTools(t routines.Task, skills []skill.Skill) []string {
-	tools, _ := b.policy.Load() // its problems are shown with those of the files
-	return policy.Strip(policy.Merge(tools.Background(), t.Allowed, skill.Tools(skills)))
 }
 
 func dueTask(d routines.Due) (routines.Task, bool) {

@@ -26,7 +26,7 @@ type mainRun struct {
 
 // chainOf sets the reminder that follow_up_chain continues; nil ends it.
 func (m *mainRun) chainOf(r *routines.Reminder) {
-	c := toolset.NewChain(reminderBook{m.bot}, r)
+	c := toolset.NewChain(reminderBook{bot: m.bot}, r)
 	m.mu.Lock()
 	m.chain = c
 	m.mu.Unlock()
@@ -61,7 +61,7 @@ func (m *mainRun) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 }
 
 // Reminders is the book that the reminder tools write in.
-func (m *mainRun) Reminders() toolset.ReminderBook { return reminderBook{m.bot} }
+func (m *mainRun) Reminders() toolset.ReminderBook { return reminderBook{m.bot, m.bot.main.writer()} }
 
 // SendFile shows a file in the conversation.
 func (m *mainRun) SendFile(ctx context.Context, path, message string, critical bool) agent.ToolResult {

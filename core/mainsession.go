@@ -55,12 +55,29 @@ func (c *conversation) options(kind policy.Kind) agent.SessionOptions {
 
 // guard judges the calls of the main session or of a fork, by the list that is
 // in force now.
-func (c *conversation) guard(kind policy.Kind) (guard *policy.Session, allowed []string) {
+func (c *conversation) guard(kind policy.Kind) (*policy.Session, []string) {
 	tools, _ := c.bot.policy.Load() // its problems are shown with those of the files
-	allowed = policy.Strip(tools.Main())
+	allowed := policy.Strip(tools.Main())
 	return c.bot.guard.Session(policy.Scope{
-		Kind: kind, Session: kindName(kind), Rules: policy.Rules{Allowed: allowed}, Mode: c.mode,
+		Kind: kind, Session: kindName(kind), Rules: policy.Rules{Allowed: allowed}, Mode: c.mode, Limit: c.limited,
 	}), allowed
+}
+
+// limited is what the running turn may do, or nil.
+func (c *conversation) limited() *policy.Limit {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.limit
+}
+
+// writer is whoever calls a tool in the conversation now.
+func (c *conversation) writer() policy.Writer {
+	kind := policy.Main
+	if c.inFork() != nil {
+		kind = policy.Interactive
+	}
+	guard, _ := c.guard(kind)
+	return guard.Writer()
 }
 
 func kindName(k policy.Kind) string {

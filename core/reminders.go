@@ -4,18 +4,32 @@ import (
 	"context"
 	"time"
 
+	"ollimbot/core/policy"
 	"ollimbot/routines"
 )
 
-// reminderBook is the reminder files as the agent's tools write them.
-type reminderBook struct{ bot *Bot }
+// reminderBook is the reminder files as the agent's tools write them, with the
+// rights of the session that calls them.
+type reminderBook struct {
+	bot    *Bot
+	writer policy.Writer
+}
 
 // Now is the present in the configured zone.
 func (k reminderBook) Now() time.Time { return k.bot.now() }
 
 // Add writes a reminder file and puts it into the schedule at once.
 func (k reminderBook) Add(_ context.Context, r routines.Reminder) (routines.Reminder, error) {
-	r, err := routines.AddReminder(k.bot.dir, r)
+	return k.add(r, func(rel string, data []byte) error { return k.bot.guard.Written(k.writer, rel, data) })
+}
+
+// Continue adds the next check of a chain, which is whose the one before it was.
+func (k reminderBook) Continue(_ context.Context, from, next routines.Reminder) (routines.Reminder, error) {
+	return k.add(next, func(rel string, data []byte) error { return k.bot.guard.Inherit(from.Digest, rel, data) })
+}
+
+func (k reminderBook) add(r routines.Reminder, before routines.Before) (routines.Reminder, error) {
+	r, err := routines.AddReminder(k.bot.dir, r, before)
 	if err != nil {
 		return r, err
 	}

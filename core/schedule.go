@@ -130,9 +130,9 @@ func byNext(moments []time.Time) []int {
 }
 
 func taskView(t *routines.Task, holds *routines.Holds, now time.Time) TaskView {
-	v := TaskView{ID: t.ID, Path: t.Path, Kind: t.Kind, Foreground: !t.Background, Silent: !t.AllowPing}
+	v := TaskView{ID: t.ID, Path: t.Path, Kind: t.Kind, Foreground: !t.Background, Silent: !t.AllowPing, Version: t.Digest}
 	if h := holds.Of(t.Kind, t.ID); !h.Ended(now) {
-		if v.Paused = h.Paused; !v.Paused {
+		if v.Paused, v.Waits = h.Paused, h.Why; !v.Paused && !h.Until.IsZero() {
 			v.Snoozed = h.Until.In(now.Location())
 		}
 	}

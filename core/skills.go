@@ -9,9 +9,10 @@ import (
 )
 
 // loadSkills reads the skills that a task names. What cannot be used is left
-// out, as the task may well do without (spec 08.2); the log knows of it.
+// out, as the task may well do without (spec 08.2), and so is what waits for the
+// user's word; the log knows of it.
 func (b *Bot) loadSkills(t routines.Task) []skill.Skill {
-	skills := skill.Load(b.dir, t.Skills)
+	skills := b.guard.Usable(t, skill.Load(b.dir, t.Skills))
 	if len(skills) < len(t.Skills) {
 		b.log.Debug("a task names skills that are missing, unusable or named twice", "id", t.ID, "named", len(t.Skills), "loaded", len(skills))
 	}

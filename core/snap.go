@@ -33,6 +33,9 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	hooks := b.hooks.Set()
 	s.Webhooks = len(hooks.Specs)
 	s.Schedule.Problems = append(s.Schedule.Problems[:len(s.Schedule.Problems):len(s.Schedule.Problems)], hooks.Problems...)
+	if skills := b.heldSkills.Load(); skills != nil {
+		s.Schedule.Problems = append(s.Schedule.Problems, *skills...)
+	}
 	if b.triggers != nil {
 		s.Deliveries = b.triggers.Deliveries()
 	}

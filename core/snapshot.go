@@ -118,7 +118,10 @@ type TaskView struct {
 	Foreground      bool
 	Silent          bool
 	Paused          bool
-	Snoozed         time.Time // until when; zero when it is not
+	// Waits is why the task does not fire until its user says so; "" for all others.
+	Waits   string
+	Version string    // of its file: routines.Task.Digest
+	Snoozed time.Time // until when; zero when it is not
 }
 
 // Notice is a short message of the program to its user: a toast.

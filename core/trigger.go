@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/fork"
+	"ollimbot/core/policy"
 	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
 	"ollimbot/core/webhook"
@@ -22,6 +23,7 @@ const screenWithin = time.Minute
 // stays off, and the bot goes on (spec 08.1).
 func (b *Bot) makeWebhooks() {
 	b.hooks = webhook.NewIndex(b.dir)
+	b.hooks.JudgeBy(b.guard.TaskWaits)
 	b.hooks.Scan()
 	env := b.o.Env
 	if env.WebhookPort == 0 {
@@ -57,9 +59,14 @@ func (b *Bot) runWebhooks(ctx context.Context) error {
 func (b *Bot) fireWebhook(ctx context.Context, j webhook.Job) error {
 	task := j.Spec.Task
 	b.log.Info("webhook fires", "id", task.ID, "delivery", j.Delivery.ID)
+	if why := b.guard.TaskWaits(&task); why != "" { // it was changed while the delivery waited
+		return fmt.Errorf(textWebhookWaits, task.ID, why)
+	}
 	skills := b.loadSkills(task)
+	rights := b.guard.Bound(task, skills)
 	_, err := b.forks.Do(ctx, fork.Job{
-		Task: task, At: j.Delivery.At, Allowed: b.allowedTools(task, skills), Disallowed: task.Disallowed,
+		Task: task, At: j.Delivery.At, Allowed: rights.Allowed, Disallowed: rights.Disallowed,
+		Tainted: policy.TaintWebhook, Trusted: b.guard.Trusted(task),
 		Prompt: func(ctx context.Context, now time.Time, busy bool, quiet time.Time) (string, error) {
 			return b.webhookPrompt(ctx, j, promptMoment{now.In(b.zone), busy, quiet}, skills), nil
 		},
@@ -69,7 +76,11 @@ func (b *Bot) fireWebhook(ctx context.Context, j webhook.Job) error {
 
 // webhookPrompt is the exact text that a delivery's run is sent.
 func (b *Bot) webhookPrompt(ctx context.Context, j webhook.Job, m promptMoment, skills []skill.Skill) string {
-	return prompt.WebhookPrompt(b.background(ctx, j.Spec.Task, m, skills), j.Payload.Data)
+	p := b.background(ctx, j.Spec.Task, m, skills)
+	if !b.guard.Trusted(j.Spec.Task) {
+		p.Allowed, p.Disallowed = policy.Quiet(p.Allowed, p.Disallowed)
+	}
+	return prompt.WebhookPrompt(p, j.Payload.Data)
 }
 
 // screen asks the small model, alone and without a tool, whether texts from

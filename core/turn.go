@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/policy"
 	"ollimbot/core/prompt"
 	"ollimbot/core/toolset"
 	"ollimbot/core/transcript"
@@ -49,16 +50,25 @@ type incoming struct {
 
 // send runs one turn of the main session for a foreground task (spec 04.5).
 // It waits for the lock like any message.
-func (c *conversation) send(ctx context.Context, build buildPrompt, chain *routines.Reminder) error {
+func (c *conversation) send(ctx context.Context, build buildPrompt, d routines.Due) error {
 	return c.locked(ctx, func(ctx context.Context) error {
-		c.tools.chainOf(chain)
+		c.tools.chainOf(d.Reminder)
 		defer c.tools.chainOf(nil)
+		c.confine(c.bot.guard.LimitOf(d.Task()))
+		defer c.confine(nil)
 		if f := c.inFork(); f != nil {
 			now := c.bot.now()
 			return c.settle(ctx, c.forkTurn(ctx, f, agent.Message{Text: build(now, nil)}))
 		}
 		return c.settle(ctx, c.mainTurn(ctx, build, incoming{}))
 	})
+}
+
+// confine binds the turn that runs to fewer rights; nil ends that.
+func (c *conversation) confine(l *policy.Limit) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.limit = l
 }
 
 // mainTurn runs one turn of the main session. Updates are claimed when it

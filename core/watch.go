@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core/config"
+	"ollimbot/core/policy"
 	"ollimbot/routines/watch"
 )
 
@@ -36,7 +37,7 @@ func interesting(rel string) bool {
 	}
 	if dir == "state/" {
 		switch name {
-		case "config.json", "ping_budget.json", "pending_updates.json", "pings.jsonl":
+		case "config.json", "ping_budget.json", "pending_updates.json", "pings.jsonl", "provenance.json":
 			return true
 		}
 		return false
@@ -48,6 +49,9 @@ func interesting(rel string) bool {
 func (b *Bot) filesChanged(batch watch.Batch) {
 	if batch.Full || slices.Contains(batch.Names, configFile) {
 		b.reloadRuntime()
+	}
+	if batch.Full || slices.Contains(batch.Names, policy.ProvenanceFile) {
+		b.reloadProvenance()
 	}
 	batch.Names = slices.DeleteFunc(batch.Names, func(rel string) bool { return strings.HasPrefix(rel, "state/") })
 	if b.hooks.Apply(batch) {

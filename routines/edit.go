@@ -18,26 +18,31 @@ const (
 	ReminderFolder = "reminders"
 )
 
+// Before is called with a new file's path and bytes right before they are written;
+// an error of its writes nothing. It must not write tasks itself.
+type Before func(rel string, data []byte) error
+
 // AddRoutine writes a routine to a file named after its prompt and returns it
 // as the file says it, with its path. An empty id is filled in. What would not
 // load again, such as a bad cron, is an error and writes nothing.
-func AddRoutine(d *store.Dir, r Routine) (Routine, error) {
+func AddRoutine(d *store.Dir, r Routine, before ...Before) (Routine, error) {
 	r.Task = prepared(r.Task, KindRoutine)
 	data := FormatRoutine(r)
 	if _, problems := ParseRoutine("", data, nil); HasErrors(problems) {
 		return Routine{}, fmt.Errorf("add routine: %w", asError(problems))
 	}
-	rel, err := place(d, RoutineFolder, r.Task, data)
+	rel, err := place(d, r.Task, data, before)
 	if err != nil {
 		return Routine{}, fmt.Errorf("add routine: %w", err)
 	}
 	r, _ = ParseRoutine(rel, data, nil)
+	r.Digest = Digest(data)
 	return r, nil
 }
 
 // AddReminder is AddRoutine for a reminder. The first reminder of a chain
 // (MaxChain above 0) becomes its own ChainParent.
-func AddReminder(d *store.Dir, r Reminder) (Reminder, error) {
+func AddReminder(d *store.Dir, r Reminder, before ...Before) (Reminder, error) {
 	r.Task = prepared(r.Task, KindReminder)
 	if r.RunAt.IsZero() {
 		return Reminder{}, errors.New("add reminder: " + missingRunAt())
@@ -50,11 +55,12 @@ func AddReminder(d *store.Dir, r Reminder) (Reminder, error) {
 	if _, problems := ParseReminder("", data, zone); HasErrors(problems) {
 		return Reminder{}, fmt.Errorf("add reminder: %w", asError(problems))
 	}
-	rel, err := place(d, ReminderFolder, r.Task, data)
+	rel, err := place(d, r.Task, data, before)
 	if err != nil {
 		return Reminder{}, fmt.Errorf("add reminder: %w", err)
 	}
 	r, _ = ParseReminder(rel, data, zone)
+	r.Digest = Digest(data)
 	return r, nil
 }
 
@@ -72,11 +78,20 @@ func prepared(t Task, kind Kind) Task {
 
 // place finds the file name and writes, in one turn: two tasks that begin with
 // the same words must not take each other's name.
-func place(d *store.Dir, folder string, t Task, data []byte) (rel string, err error) {
+func place(d *store.Dir, t Task, data []byte, before []Before) (rel string, err error) {
+	folder := RoutineFolder
+	if t.Kind == KindReminder {
+		folder = ReminderFolder
+	}
 	err = d.Exclusive(folder, func() error {
 		rel, err = d.PlaceFor(folder, t.ID, t.Body)
 		if err != nil {
 			return err
+		}
+		for _, f := range before {
+			if err := f(rel, data); err != nil {
+				return err
+			}
 		}
 		return d.Write(rel, data)
 	})

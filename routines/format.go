@@ -53,7 +53,11 @@ func appendCommon(out []store.Out, t Task) []store.Out {
 	out = appendList(out, "allowed-tools", t.Allowed)
 	out = appendList(out, "disallowed-tools", t.Disallowed)
 	out = appendList(out, "skills", t.Skills)
-	return appendText(out, "subagent", t.Subagent)
+	out = appendText(out, "subagent", t.Subagent)
+	if t.TrustInput {
+		out = append(out, store.Out{Key: "trust-input", Value: true})
+	}
+	return out
 }
 
 func appendText(out []store.Out, key, text string) []store.Out {

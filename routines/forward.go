@@ -21,6 +21,7 @@ const (
 	TagThisTask  = "this task"
 	TagJustFired = "just fired"
 	TagPaused    = "paused"
+	TagWaits     = "waits for you"
 )
 
 // Entry is one line of the forward schedule.
@@ -31,10 +32,11 @@ type Entry struct {
 	Description string    `json:"description"` // cleaned; a prompt's first 60 characters and "..." where there is none
 	FilePath    string    `json:"file_path"`   // relative to the data directory
 	Silent      bool      `json:"silent"`      // may not ping
-	Tag         string    `json:"tag"`         // TagThisTask, TagJustFired, for people also TagPaused or "snoozed until 15:00"; or empty
+	Tag         string    `json:"tag"`         // TagThisTask, TagJustFired, for people also TagPaused, TagWaits or "snoozed until 15:00"; or empty
 	Kind        Kind      `json:"kind"`
 	Foreground  bool      `json:"foreground,omitempty"`
-	Held        bool      `json:"held,omitempty"` // it will not fire: paused or snoozed. Agents are not shown these
+	Held        bool      `json:"held,omitempty"` // it will not fire: paused, snoozed, or waiting for the user. Agents are not shown these
+	Why         string    `json:"why,omitempty"`  // of one that waits for the user: for what
 }
 
 // Forward is the schedule that an agent is shown: background tasks that have

@@ -1,6 +1,7 @@
 package routines
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,8 +12,8 @@ func (h *Holds) find(t *Task) (Hold, bool) {
 	if !h.any() {
 		return Hold{}, false
 	}
-	one, ok := h.of[key{t.Kind, t.ID}]
-	return one.Hold, ok
+	one := h.Of(t.Kind, t.ID)
+	return one, one != Hold{}
 }
 
 // dueAt is when a reminder fires; false when it is paused.
@@ -25,7 +26,7 @@ func (h *Holds) dueAt(r *Reminder) (time.Time, bool) {
 
 // firstFree is the first fire at or after sec that is not held, in unix seconds.
 func (h Hold) firstFree(r *Routine, sec int64, zone *time.Location) int64 {
-	if h.Paused {
+	if h.open() {
 		return never
 	}
 	return nextFire(r.Schedule, max(sec, ceilSecond(h.Until)), zone)
@@ -55,6 +56,8 @@ func (h *Holds) mark(e Entry, now time.Time) Entry {
 	one := h.Of(e.Kind, e.ID)
 	covered := one.covers(e.FireTime)
 	switch {
+	case one.Why != "":
+		e.Held, e.Tag, e.Why = true, TagWaits, one.Why
 	case one.Ended(now):
 	case one.Paused && (covered || e.Kind == KindReminder):
 		e.Held, e.Tag = true, TagPaused
@@ -86,7 +89,13 @@ func (x *Index) ForPeople(f Forward, now, until time.Time) []Entry {
 func (x *Index) heldFires(holds *Holds, now, until time.Time) []Entry {
 	set := x.Set()
 	var list []Entry
+	keys := slices.Collect(maps.Keys(holds.waits))
 	for k := range holds.of {
+		if holds.waits[k] == "" {
+			keys = append(keys, k)
+		}
+	}
+	for _, k := range keys {
 		var e Entry
 		if r, ok := set.RoutineByID(k.id); ok && k.kind == KindRoutine {
 			at := nextFire(r.Schedule, ceilSecond(now), x.zone)

@@ -4,14 +4,21 @@ import "time"
 
 // Hold keeps a task from firing: until a time (a snooze), or with Paused until
 // it is let go on. The zero Hold holds nothing.
+//
+// Why is another reason, which is not the user's doing and in no file of holds: the
+// task waits for their word (Index.JudgeBy).
 type Hold struct {
 	Since  time.Time // when the task was first held; the loop sets it
 	Until  time.Time // the first moment at which it may fire again; zero while Paused
 	Paused bool
+	Why    string
 }
 
 // Ended reports whether the hold is over at now; the zero Hold always is.
-func (h Hold) Ended(now time.Time) bool { return !h.Paused && !now.Before(h.Until) }
+func (h Hold) Ended(now time.Time) bool { return !h.open() && !now.Before(h.Until) }
+
+// open reports a hold without an end.
+func (h Hold) open() bool { return h.Paused || h.Why != "" }
 
 // covers reports whether a fire at that time is held.
 func (h Hold) covers(at time.Time) bool { return !at.Before(h.Since) && !h.Ended(at) }
@@ -23,14 +30,18 @@ func (h Hold) after() time.Time { return h.Until.Add(-sightSlack).Truncate(time.
 // its time falls into. False means never, as things stand.
 func (h Hold) dueAt(r *Reminder) (time.Time, bool) {
 	if h.Until.After(r.RunAt) {
-		return h.Until, !h.Paused
+		return h.Until, !h.open()
 	}
-	return r.RunAt, !h.Paused
+	return r.RunAt, !h.open()
 }
 
 // Holds are all holds at one moment. Whoever has it may keep it: a change makes
 // a new one. Nil is none.
-type Holds struct{ of map[key]held }
+type Holds struct {
+	of map[key]held
+	// waits is why tasks wait for the user's word, by task.
+	waits map[key]string
+}
 
 // held is a hold, and since when its task has been gone; zero while it is there.
 type held struct {
@@ -43,11 +54,14 @@ func (h *Holds) Of(kind Kind, id string) Hold {
 	if h == nil {
 		return Hold{}
 	}
-	return h.of[key{kind, id}].Hold
+	k := key{kind, id}
+	one := h.of[k].Hold
+	one.Why = h.waits[k]
+	return one
 }
 
 // any reports whether there is a hold at all: the common case needs no lookups.
-func (h *Holds) any() bool { return h != nil && len(h.of) > 0 }
+func (h *Holds) any() bool { return h != nil && len(h.of)+len(h.waits) > 0 }
 
 // Holds are the tasks that are kept from firing, as Scan found them and the
 // loop has changed them since.

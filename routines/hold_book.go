@@ -46,7 +46,7 @@ func (b *holdBook) peek(d *store.Dir) {
 	}
 	var list holdList
 	_, _ = d.PeekJSON(holdsFile, &list) // the loop reports what is wrong with it
-	b.now.Store(list.holds())
+	b.replace(list.holds())
 }
 
 // read reads the file for whoever is going to replace it.
@@ -55,8 +55,28 @@ func (b *holdBook) read(d *store.Dir) error {
 	defer b.order.Unlock()
 	var list holdList
 	_, err := d.ReadJSON(holdsFile, &list)
-	b.now.Store(list.holds())
+	b.replace(list.holds())
 	return err
+}
+
+// replace puts other holds in force; what waits for the user stays as it is. The
+// caller holds order.
+func (b *holdBook) replace(next *Holds) {
+	if old := b.now.Load(); old != nil {
+		next.waits = old.waits
+	}
+	b.now.Store(next)
+}
+
+// wait puts other reasons in force.
+func (b *holdBook) wait(waits map[key]string) {
+	b.order.Lock()
+	defer b.order.Unlock()
+	next := &Holds{waits: waits}
+	if old := b.now.Load(); old != nil {
+		next.of = old.of
+	}
+	b.now.Store(next)
 }
 
 // holds takes over what makes sense of a file.
@@ -70,7 +90,7 @@ func (l holdList) holds() *Holds {
 		if e.Paused {
 			e.Until = time.Time{}
 		}
-		h.of[key{e.Kind, e.ID}] = held{Hold{e.Since, e.Until, e.Paused}, e.Gone}
+		h.of[key{e.Kind, e.ID}] = held{Hold{Since: e.Since, Until: e.Until, Paused: e.Paused}, e.Gone}
 	}
 	return h
 }
@@ -81,19 +101,19 @@ func (b *holdBook) change(d *store.Dir, inAnyCase bool, do func(map[key]held)) e
 	b.order.Lock()
 	defer b.order.Unlock()
 	next := &Holds{of: map[key]held{}}
-	if old := b.now.Load(); old.any() {
-		next.of = maps.Clone(old.of)
+	if old := b.now.Load(); old != nil {
+		maps.Copy(next.of, old.of)
 	}
 	do(next.of)
 	err := next.write(d)
 	if err == nil || inAnyCase {
-		b.now.Store(next)
+		b.replace(next)
 	}
 	return err
 }
 
 func (h *Holds) write(d *store.Dir) error {
-	if !h.any() {
+	if len(h.of) == 0 {
 		return d.Remove(holdsFile)
 	}
 	list := holdList{Holds: make([]holdEntry, 0, len(h.of))}

@@ -30,6 +30,8 @@ type Index struct {
 	set     atomic.Pointer[Set]
 	forward forwardCache
 	holds   holdBook
+	// why says why a task waits for the user, or ""; nil where none ever does.
+	why func(*Task) string
 }
 
 // Change says what a look at the disk brought. Its ids are those of tasks in
@@ -144,6 +146,7 @@ func (x *Index) publish(routines []*file[Routine], reminders []*file[Reminder]) 
 	next.Problems = append(x.routines.troubles(), x.reminders.troubles()...)
 	slices.SortStableFunc(next.Problems, byWeight)
 	c.Problems = !slices.Equal(old.Problems, next.Problems)
+	x.judgeChanged(next, c)
 	if !c.Empty() {
 		x.set.Store(next)
 	}

@@ -263,6 +263,7 @@ func (f *folder[T]) read(d *store.Dir, one *file[T]) (changed bool) {
 	}
 	one.sum, one.failed = sum, false
 	task, problems := f.understand(one.rel, data)
+	f.task(&task).Digest = Digest(data)
 	one.problems, one.bad = problems, HasErrors(problems)
 	if !one.bad {
 		one.good = &task

@@ -225,7 +225,8 @@ func (l *Loop) Kick(c Change) {
 }
 
 // FireNow fires a task at once, beside its schedule; a reminder is removed
-// after its run as always. Errors: no such task, it is running, or the loop is not.
+// after its run as always. Errors: no such task, it waits for the user's word, it
+// is running, or the loop is not.
 func (l *Loop) FireNow(id string) error {
 	d := Due{At: l.clock()}
 	set := l.o.Index.Set()
@@ -235,6 +236,9 @@ func (l *Loop) FireNow(id string) error {
 		d.Kind, d.Reminder = KindReminder, r
 	} else {
 		return errors.New(unknownTask(id))
+	}
+	if why := l.o.Index.Holds().Of(d.Kind, id).Why; why != "" {
+		return errors.New(stillWaits(d.Task().Title(), why))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -44,6 +44,7 @@ type bookEntry struct {
 	Outcome  outcome   `json:"outcome,omitempty"`
 	Late     time.Time `json:"late,omitzero"`    // a missed fire whose late run has not started yet
 	Removed  time.Time `json:"removed,omitzero"` // when its file went away
+	Waits    bool      `json:"waits,omitempty"`  // for the user's word; then nothing is owed
 }
 
 // readBook starts afresh when the file is missing or cannot be understood.
@@ -126,6 +127,9 @@ func (e *bookEntry) encode(out *bytes.Buffer, id string) error {
 	}
 	stamp("late", e.Late)
 	stamp("removed", e.Removed)
+	if e.Waits {
+		out.WriteString(", \"waits\": true")
+	}
 	out.WriteByte('}')
 	return nil
 }

@@ -118,6 +118,14 @@ func (l *Loop) syncRoutine(id string, now time.Time) {
 		b.Cron, b.Removed = r.Cron, time.Time{}
 		l.laterSave(now)
 	}
+	if waits := l.o.Index.Holds().Of(KindRoutine, id).Why != ""; waits != b.Waits {
+		if !waits { // let go on: nothing from before is owed
+			b.After, b.Late = now.Add(-sightSlack).Truncate(time.Second), time.Time{}
+			l.plan.drop(item{key: key{KindRoutine, id}, makeup: true}.spot())
+		}
+		b.Waits = waits
+		l.laterSave(now)
+	}
 	l.planRoutine(r, now)
 	if l.heldAt(key{KindRoutine, id}, now) && !b.Late.IsZero() {
 		b.Late = time.Time{}
@@ -156,7 +164,7 @@ func (l *Loop) planRoutine(r *Routine, now time.Time) {
 		next = nextFire(r.Schedule, next+1, l.o.Zone)
 	}
 	it := item{key: key{KindRoutine, r.ID}}
-	if next == never || hold.Paused {
+	if next == never || hold.open() {
 		l.plan.drop(it.spot())
 		return
 	}

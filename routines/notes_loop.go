@@ -23,6 +23,10 @@ func stillRunning(title string) string {
 	return fmt.Sprintf("%q is still running: wait for its end, or stop it first", title)
 }
 
+func stillWaits(title, why string) string {
+	return fmt.Sprintf("%q waits for your word (%s): allow it first", title, why)
+}
+
 func holdPassed(until, now time.Time) string {
 	return fmt.Sprintf("%s has passed: give a time to come", dueWords(until, now))
 }

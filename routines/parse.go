@@ -136,6 +136,7 @@ func (p *parser) task() Task {
 		Disallowed:  p.list("disallowed-tools"),
 		Skills:      p.list("skills"),
 		Subagent:    p.line("subagent"),
+		TrustInput:  p.flag("trust-input", false),
 	}
 	if t.ID == "" && !p.given("id") {
 		p.missing("id", missingID(p.rel, p.data))

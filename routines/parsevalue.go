@@ -155,7 +155,7 @@ func (p *parser) list(key string) []string {
 var (
 	commonKeys = []string{
 		"id", "background", "model", "thinking", "isolated", "description", "update-main-session",
-		"allow-ping", "allowed-tools", "disallowed-tools", "skills", "subagent",
+		"allow-ping", "allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input",
 	}
 	routineKeys  = []string{"cron", "missed"}
 	reminderKeys = []string{"run-at", "chain-depth", "max-chain", "chain-parent"}

@@ -4,6 +4,8 @@
 package routines
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"time"
 
 	"ollimbot/routines/cron"
@@ -47,6 +49,18 @@ type Task struct {
 	Allowed, Disallowed []string
 	Skills              []string
 	Subagent            string
+	// TrustInput is `trust-input: true` (ours): the run keeps its tools when it has
+	// read what strangers write.
+	TrustInput bool
+	// Digest is the SHA-256 of the file's bytes in hexadecimal digits, where the
+	// task comes from a file: which version of it this is.
+	Digest string
+}
+
+// Digest is that of a file's bytes, as Task.Digest has it.
+func Digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // Routine fires by cron until its file is removed.
@@ -88,4 +102,8 @@ type Problem struct {
 	Column   int      `json:"column"` // 1-based, in runes; 0 where the whole line is meant
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"` // cleaned, one line, says the cure
+	// Waits says that the file is in order and does nothing until its user says so.
+	Waits bool `json:"waits,omitempty"`
+	// Version is that of a file that waits: its Digest.
+	Version string `json:"version,omitempty"`
 }

@@ -34,6 +34,11 @@ func (c *checkCmd) Run(p *process) error {
 	var looked string
 	if len(c.Files) == 0 {
 		problems, looked = checkDir(at)
+		bot, err := p.bot(at)
+		if err != nil {
+			return err
+		}
+		problems = append(problems, alsoWaiting(problems, bot.Waiting())...)
 		more, chosen := checkSettings(dashboard.Dir(p.environ()))
 		problems, looked = append(problems, more...), looked+chosen
 	} else {
@@ -64,6 +69,13 @@ func checkDir(at place) ([]routines.Problem, string) {
 		looked = count(len(set.Routines), "routine") + ", " + count(len(set.Reminders), "reminder") + " and " + count(n, "webhook")
 	}
 	return slices.Concat(set.Problems, hooks.Set().Problems, skills), looked + " in " + at.dir.Display()
+}
+
+// alsoWaiting are the files that wait for the user and are not told of already.
+func alsoWaiting(told, waiting []routines.Problem) []routines.Problem {
+	return slices.DeleteFunc(waiting, func(w routines.Problem) bool {
+		return slices.ContainsFunc(told, func(p routines.Problem) bool { return p.Waits && p.File == w.File })
+	})
 }
 
 // settingsReaders read what the user has chosen about the dashboard, by the name

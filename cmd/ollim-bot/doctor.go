@@ -68,7 +68,7 @@ func (c *doctorCmd) Run(p *process) error {
 		{"TIMEZONE & SCHEDULING", checkZone},
 		{"ROUTINES", checkRoutines},
 		{"REMINDERS", checkReminders},
-		{"TOOL POLICY", checkTools},
+		{"TOOL POLICY", p.checkTools},
 		{"AGENT FILES", checkAgentFiles},
 		{"STATE FILES", checkState},
 	} {

@@ -198,7 +198,16 @@ func corrupt(r *report, set *routines.Set, folder string) {
 	}
 }
 
-func checkTools(r *report, at place) {
+func (p *process) checkTools(r *report, at place) {
+	if bot, err := p.bot(at); err != nil {
+		r.add(bad, "rights", "%v", err)
+	} else if waiting := bot.Waiting(); len(waiting) == 0 {
+		r.add(pass, "rights", "nothing that the agent wrote waits for you")
+	} else {
+		for _, w := range waiting {
+			r.add(warn, w.File, "%s (ollim-bot allow %s)", w.Message, w.File)
+		}
+	}
 	set := scan(at)
 	checked := 0
 	check := func(t routines.Task) {
@@ -222,12 +231,12 @@ func checkTools(r *report, at place) {
 	for _, a := range agents {
 		checked += len(a.Tools)
 	}
-	for _, p := range problems {
+	for _, problem := range problems {
 		level := warn
-		if p.Severity == routines.Error {
+		if problem.Severity == routines.Error {
 			level = bad
 		}
-		r.add(level, clean.Line(p.File), "%s", p.Message)
+		r.add(level, clean.Line(problem.File), "%s", problem.Message)
 	}
 	r.add(pass, "patterns", "%s looked at", count(checked, "tool pattern"))
 }
@@ -250,7 +259,7 @@ func checkAgentFiles(r *report, at place) {
 // stateFiles are the JSON files that the bot keeps; a missing one is fine.
 var stateFiles = []string{
 	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "config.json", "schedule.json",
-	"installed.json", "holds.json", "mute.json", "usage.json", "discord.json", "waiting_messages.json",
+	"installed.json", "holds.json", "mute.json", "usage.json", "discord.json", "waiting_messages.json", "provenance.json",
 }
 
 func checkState(r *report, at place) {

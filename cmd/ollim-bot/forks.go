@@ -50,6 +50,8 @@ type forkAnswer struct {
 	Tokens   int        `json:"tokens"`
 	Cost     float64    `json:"cost_usd"`
 	Error    string     `json:"error"`
+	Tainted  string     `json:"tainted"` // what it has read of strangers' words
+	Trusted  bool       `json:"trusted"` // its file lets it keep its tools
 }
 
 // Run lists the newest runs from the ledger, so that it needs no running bot.
@@ -102,7 +104,7 @@ func answerFork(v fork.View) forkAnswer {
 		Queued: known(v.Queued), Started: known(v.Started), Ended: known(v.Ended),
 		Late: v.Late, Model: v.Model, Session: v.Session,
 		Tools: v.Tools, Pings: v.Pings, Critical: v.Critical, Refused: v.Refused, Reports: v.Reports,
-		Tokens: v.Usage.Tokens(), Cost: v.Usage.CostUSD, Error: v.Error,
+		Tokens: v.Usage.Tokens(), Cost: v.Usage.CostUSD, Error: v.Error, Tainted: v.Tainted, Trusted: v.Trusted,
 	}
 }
 
@@ -124,6 +126,9 @@ func forkLine(v fork.View, now time.Time) string {
 		if f.n > 0 {
 			facts = append(facts, count(f.n, f.what))
 		}
+	}
+	if v.Tainted != "" && !v.Trusted {
+		facts = append(facts, "reads strangers' words")
 	}
 	if v.Refused > 0 {
 		facts = append(facts, fmt.Sprintf("%d refused", v.Refused))

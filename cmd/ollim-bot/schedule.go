@@ -33,10 +33,14 @@ func (c *scheduleCmd) Run(p *process) error {
 		return p.json(append([]routines.Entry{}, forward.Entries...))
 	}
 	rate := bot.SnapshotAt(now).Budget.State.RefillRateMinutes
-	if len(forward.Entries) == 0 {
-		return p.lines(nothingAhead(bot.Index(), now))
+	lines := []string{nothingAhead(bot.Index(), now)}
+	if len(forward.Entries) > 0 {
+		lines = scheduleLines(forward, now, rate)
 	}
-	return p.lines(scheduleLines(forward, now, rate)...)
+	if waiting := waitingLines(bot); len(waiting) > 0 {
+		lines = append(append(lines, textWaiting), waiting...)
+	}
+	return p.lines(lines...)
 }
 
 // nothingAhead says what comes after the hours ahead, if anything does.

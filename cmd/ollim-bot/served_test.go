@@ -76,14 +76,14 @@ func (d *desk) session(s policy.Scope) []string {
 	return append(token.Env(), "PATH="+os.Getenv("PATH"), "HOME=/nowhere", "OLLIM_DATA_DIR=/nowhere")
 }
 
-// heard is what a command gave.
-type heard struct {
+// spoken is what a command gave.
+type spoken struct {
 	out, err string
 	status   int
 }
 
 // shell runs the program in a session's environment.
-func shell(t testing.TB, exe string, env []string, args ...string) heard {
+func shell(t testing.TB, exe string, env []string, args ...string) spoken {
 	t.Helper()
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), exe, args...)
@@ -92,7 +92,7 @@ func shell(t testing.TB, exe string, env []string, args ...string) heard {
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return heard{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+	return spoken{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
 func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {

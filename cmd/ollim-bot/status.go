@@ -26,6 +26,7 @@ type statusAnswer struct {
 	Routines  int              `json:"routines"`
 	Reminders int              `json:"reminders"`
 	Problems  int              `json:"problems"`
+	Waiting   int              `json:"waiting"`
 	Budget    budgetAnswer     `json:"budget"`
 	Muted     *time.Time       `json:"muted_until"`
 	Updates   int              `json:"updates"`
@@ -47,6 +48,7 @@ func (c *statusCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
+	a.Waiting = len(bot.Waiting())
 	if c.JSON {
 		return p.json(a)
 	}
@@ -101,6 +103,9 @@ func statusLines(a statusAnswer, at place) []string {
 	}
 	if a.Problems > 0 {
 		lines = append(lines, "problems:  "+count(a.Problems, "error")+" in files: ollim-bot check says where and how to mend them")
+	}
+	if a.Waiting > 0 {
+		lines = append(lines, "waiting:   "+count(a.Waiting, "file")+" of the agent's hand: ollim-bot allow says which, and for what")
 	}
 	lines = append(lines, "budget:    "+a.Budget.Status)
 	if a.Budget.FullAt != nil {

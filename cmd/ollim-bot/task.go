@@ -76,13 +76,13 @@ func (c *routineAddCmd) Run(p *process) error {
 type routineListCmd struct{}
 
 func (routineListCmd) Run(p *process) error {
-	set, err := p.tasks()
+	set, holds, err := p.tasks()
 	if err != nil {
 		return err
 	}
 	lines := make([]string, 0, len(set.Routines)+1)
 	for _, r := range set.Routines {
-		lines = append(lines, fmt.Sprintf("  %s  %-24s  %s", r.ID, routineTimes(r), r.Title()))
+		lines = append(lines, fmt.Sprintf("  %s  %-24s  %s%s", r.ID, routineTimes(r), r.Title(), waitsMark(holds, r.Task)))
 	}
 	if len(lines) == 0 {
 		lines = append(lines, "no routines")
@@ -161,13 +161,13 @@ func (reminderListCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	set, err := p.tasks()
+	set, holds, err := p.tasks()
 	if err != nil {
 		return err
 	}
 	lines := make([]string, 0, len(set.Reminders)+1)
 	for _, r := range set.Reminders {
-		lines = append(lines, fmt.Sprintf("  %s  %-24s  %s", r.ID, reminderTimes(r, at.env.Zone), r.Title()))
+		lines = append(lines, fmt.Sprintf("  %s  %-24s  %s%s", r.ID, reminderTimes(r, at.env.Zone), r.Title(), waitsMark(holds, r.Task)))
 	}
 	if len(lines) == 0 {
 		lines = append(lines, "no pending reminders")
@@ -226,15 +226,25 @@ func described(t routines.Task) string {
 	return clean.Line(t.Body)
 }
 
-// tasks reads the routine and reminder files.
-func (p *process) tasks() (*routines.Set, error) {
+// tasks reads the routine and reminder files, and what holds them.
+func (p *process) tasks() (*routines.Set, *routines.Holds, error) {
 	at, err := p.open()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	index := routines.NewIndex(at.dir, at.env.Zone)
-	index.Scan()
-	return index.Set(), nil
+	bot, err := p.bot(at)
+	if err != nil {
+		return nil, nil, err
+	}
+	return bot.Index().Set(), bot.Index().Holds(), nil
+}
+
+// waitsMark says that a task waits for the user.
+func waitsMark(holds *routines.Holds, t routines.Task) string {
+	if holds.Of(t.Kind, t.ID).Why == "" {
+		return ""
+	}
+	return "  (" + routines.TagWaits + ": ollim-bot allow " + t.ID + ")"
 }
 
 // writable is open for commands that write: the directory exists afterwards.

@@ -18,6 +18,7 @@ const (
 	textNoTerminal      = "this is not a terminal: use --plain for lines, --headless for no dashboard at all, or ollim-bot snapshot for one frame"
 	textOffline         = "no model: a script plays it, or it is improvised, so nothing costs money"
 	textDemo            = "demo: all is real but the model"
+	textWaiting         = "for your word (ollim-bot allow):"
 	textNothingAhead    = "no background task fires in the hours ahead"
 	textNoSessions      = "no sessions yet"
 	textNoSession       = "no session %q: ollim-bot history list shows them"

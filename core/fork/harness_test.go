@@ -14,10 +14,12 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/budget"
+	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/session"
 	"ollimbot/core/store"
 	"ollimbot/core/tail"
+	"ollimbot/core/toolset"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
 )
@@ -54,7 +56,7 @@ func newHarness(t testing.TB, change ...func(*Options)) *harness {
 		Dir: dir, Zone: time.UTC, Log: log, Engine: script.New(script.Options{Pace: 1}),
 		Budget: budget.NewBucket(dir, time.UTC, log), Journal: budget.NewJournal(dir, time.UTC, log),
 		Updates: updates.NewQueue(dir, time.UTC, log), Sessions: session.NewStore(dir, time.UTC, log),
-		Reminders: h.book, Post: h.post,
+		Reminders: func(policy.Writer) toolset.ReminderBook { return h.book }, Post: h.post,
 		Busy: func() (bool, time.Time) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -198,6 +200,10 @@ func (b *book) Add(_ context.Context, r routines.Reminder) (routines.Reminder, e
 	r.ID = fmt.Sprintf("%08x", len(b.list)+1)
 	b.list = append(b.list, r)
 	return r, nil
+}
+
+func (b *book) Continue(ctx context.Context, _, next routines.Reminder) (routines.Reminder, error) {
+	return b.Add(ctx, next)
 }
 
 func (b *book) List() []routines.Reminder {

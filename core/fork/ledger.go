@@ -49,6 +49,8 @@ type entry struct {
 	Tokens   int           `json:"tokens"`
 	CostUSD  float64       `json:"cost_usd"`
 	Error    string        `json:"error"`
+	Tainted  string        `json:"tainted,omitempty"`
+	Trusted  bool          `json:"trusted,omitempty"`
 }
 
 func entryOf(v View) entry {
@@ -56,7 +58,7 @@ func entryOf(v View) entry {
 		ID: v.ID, Task: v.TaskID, Kind: v.Kind, Title: v.Title, State: v.State, Queued: v.Queued, Started: v.Started,
 		Ended: v.Ended, Late: v.Late, Model: v.Model, Session: v.Session, Parent: v.Parent, Tools: v.Tools,
 		Pings: v.Pings, Critical: v.Critical, Refused: v.Refused, Reports: v.Reports,
-		Tokens: v.Usage.Tokens(), CostUSD: v.Usage.CostUSD, Error: v.Error,
+		Tokens: v.Usage.Tokens(), CostUSD: v.Usage.CostUSD, Error: v.Error, Tainted: v.Tainted, Trusted: v.Trusted,
 	}
 }
 
@@ -68,6 +70,7 @@ func (e entry) view() View {
 		Started: e.Started, Ended: e.Ended, Late: e.Late, Model: clean.Line(e.Model), Session: clean.Line(e.Session),
 		Parent: clean.Line(e.Parent), Tools: e.Tools, Pings: e.Pings, Critical: e.Critical, Refused: e.Refused,
 		Reports: e.Reports, Usage: agent.Usage{InputTokens: e.Tokens, CostUSD: e.CostUSD}, Error: clean.Line(e.Error),
+		Tainted: clean.Line(e.Tainted), Trusted: e.Trusted,
 	}
 }
 

@@ -54,15 +54,16 @@ type Limits struct {
 // Options are the parts that runs need. All but Zone, Log, Busy, Limits,
 // SystemPrompt, Changed, Tools, Spent, Messages, Guard, Commit and Commands are required.
 type Options struct {
-	Dir       *store.Dir
-	Zone      *time.Location
-	Log       *slog.Logger
-	Engine    agent.Engine
-	Budget    *budget.Bucket
-	Journal   *budget.Journal
-	Updates   *updates.Queue
-	Sessions  *session.Store
-	Reminders toolset.ReminderBook
+	Dir      *store.Dir
+	Zone     *time.Location
+	Log      *slog.Logger
+	Engine   agent.Engine
+	Budget   *budget.Bucket
+	Journal  *budget.Journal
+	Updates  *updates.Queue
+	Sessions *session.Store
+	// Reminders is the book that a run's reminder tools write in, with its rights.
+	Reminders func(policy.Writer) toolset.ReminderBook
 	// Post sends to the user. It may block on a network.
 	Post func(ctx context.Context, p post.Post) (post.MessageID, error)
 	// Busy says whether a conversation is under way and until when quiet hours
@@ -104,6 +105,10 @@ type Job struct {
 	Prompt func(ctx context.Context, now time.Time, busy bool, quiet time.Time) (string, error)
 	// Allowed are the tool patterns of the run, Disallowed what is taken from them.
 	Allowed, Disallowed []string
+	// Tainted is what the run begins with of strangers' words, "" for nothing;
+	// Trusted lets it keep its tools whatever it reads.
+	Tainted string
+	Trusted bool
 }
 
 // Manager runs jobs, a few at a time, first come first served.

@@ -22,7 +22,11 @@ func (r *run) Report(ctx context.Context, message string) agent.ToolResult {
 		r.line(tail.Refuse, textReportRefused)
 		return toolset.Refusal(answerReportBlocked)
 	}
-	if err := r.m.o.Updates.Append(r.m.now(), message); err != nil {
+	update := message
+	if why := r.guard.Tainted(); why != "" {
+		update = fmt.Sprintf(reportTainted, why) + message
+	}
+	if err := r.m.o.Updates.Append(r.m.now(), update); err != nil {
 		r.line(tail.Error, fmt.Sprintf(textReportFailed, clean.Line(err.Error())))
 		return toolset.Refusal(fmt.Sprintf(answerReportFailed, err))
 	}
@@ -50,7 +54,7 @@ func (r *run) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 }
 
 // Reminders is the book that the reminder tools write in.
-func (r *run) Reminders() toolset.ReminderBook { return r.m.o.Reminders }
+func (r *run) Reminders() toolset.ReminderBook { return r.m.o.Reminders(r.guard.Writer()) }
 
 // stopRule is the Stop hook (spec 03.11): a run that owes a report may not end
 // yet. It blocks once; a turn that goes on because of it may end in any case.

@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/store"
 	"ollimbot/core/tail"
@@ -35,6 +36,7 @@ type run struct {
 	start, stopped chan struct{}
 	stopOnce       sync.Once
 	chain          *toolset.Chain
+	guard          *policy.Session
 	lines          *lines
 
 	// gate has one token, held while a ping or a report is checked and sent, so
@@ -61,12 +63,13 @@ func newRun(m *Manager, j Job) *run {
 	r := &run{
 		m: m, job: j, id: store.NewID(), ring: tail.New(ringLines),
 		start: make(chan struct{}), stopped: make(chan struct{}), gate: make(chan struct{}, 1),
-		chain: toolset.NewChain(m.o.Reminders, j.Reminder),
 	}
+	r.guard = r.makeGuard()
+	r.chain = toolset.NewChain(r.Reminders(), j.Reminder)
 	r.lines = &lines{add: r.line}
 	r.view = View{
 		ID: r.id, Kind: j.Task.Kind, TaskID: j.Task.ID, Title: clean.Line(j.Task.Title()), State: Waiting,
-		Queued: m.now(), Late: j.Late, Model: j.Task.Model,
+		Queued: m.now(), Late: j.Late, Model: j.Task.Model, Tainted: j.Tainted, Trusted: j.Tainted != "" && j.Trusted,
 	}
 	return r
 }
@@ -99,6 +102,7 @@ func (r *run) execute(ctx context.Context) {
 	r.mu.Lock()
 	r.ended = true
 	r.mu.Unlock()
+	r.guard.End()
 	r.settleEnd(runCtx, err)
 }
 
@@ -121,6 +125,9 @@ func (r *run) begin(l Limits) {
 			v.Model = l.Model
 		}
 	})
+	if r.job.Tainted != "" {
+		r.tainted(r.job.Tainted)
+	}
 	if r.job.Late {
 		r.line(tail.Note, fmt.Sprintf(textLate, r.job.At.In(r.m.zone).Format("Mon 3:04 PM")))
 	}

@@ -40,7 +40,7 @@ func (r *run) notHere(tool, why string) agent.ToolResult {
 // SendFile sends a file under the rules of a ping. A file that cannot be sent
 // costs nothing; whether pings are allowed is told first.
 func (r *run) SendFile(ctx context.Context, path, text string, critical bool) agent.ToolResult {
-	found, problem := toolset.File(r.m.o.Dir.Root(), path, func(full string) string { return r.guard().Send(ctx, full) })
+	found, problem := toolset.File(r.m.o.Dir.Root(), path, func(full string) string { return r.guard.Send(ctx, full) })
 	p := r.fromHere(critical)
 	p.Text, p.Files = text, []string{found}
 	m := message{kind: kindFile, post: p, critical: critical, problem: problem, done: toolset.FileSent(found)}

@@ -44,9 +44,13 @@ type View struct {
 	Pings    int // messages that reached the user, critical ones too
 	Critical int // of these, critical
 	Refused  int // pings that were refused
-	Reports  int // updates for the main session
-	Usage    agent.Usage
-	Lines    uint64 // tail lines ever written
+	// Tainted is what the run has read of strangers' words, "" for nothing: its tools
+	// that write or run commands are off, unless it is Trusted by its file.
+	Tainted string
+	Trusted bool
+	Reports int // updates for the main session
+	Usage   agent.Usage
+	Lines   uint64 // tail lines ever written
 }
 
 // Live reports whether the run still waits or runs.

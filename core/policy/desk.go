@@ -190,7 +190,7 @@ func (d *Desk) settle(e *entry, v Verdict) (first bool) {
 	if n := len(d.settled) - keptSettled; n > 0 {
 		d.settled = slices.Delete(d.settled, 0, n)
 	}
-	if v == Always {
+	if v == Always && e.Tool != "" { // a question about one file allows no tool
 		// Under the lock, so that the tool is allowed before its Ask returns:
 		// always is a map's entry and does not come back here.
 		d.always(e.Tool)

@@ -32,6 +32,11 @@ type Scope struct {
 	Rules   Rules
 	// Mode is asked at each call; nil is DontAsk. Background runs have no mode.
 	Mode func() Mode
+	// Limit is asked at each call: while it is not nil, the session decides as a
+	// background run with that limit does. Nil never limits.
+	Limit func() *Limit
+	// Taint is what a background run knows of strangers' words; nil makes one.
+	Taint *Taint
 }
 
 // Session is the guard of one session: its hooks and its permission callback are
@@ -41,6 +46,10 @@ type Session struct {
 	g     *Guard
 	scope Scope
 	set   func() *Set
+	taint *Taint
+	// same are versions that the session has written over themselves: they stay the
+	// user's.
+	same sync.Map
 
 	mu     sync.Mutex
 	grants grants
@@ -49,7 +58,10 @@ type Session struct {
 // Session returns the guard of a session.
 func (g *Guard) Session(s Scope) *Session {
 	// Most sessions ask for no tool: the patterns wait for the first that does.
-	return &Session{g: g, scope: s, set: sync.OnceValue(func() *Set { return Compile(g.tree.root, s.Rules) })}
+	if s.Taint == nil {
+		s.Taint = &Taint{}
+	}
+	return &Session{g: g, scope: s, set: sync.OnceValue(func() *Set { return Compile(g.tree.root, s.Rules) }), taint: s.Taint}
 }
 
 // outcome is what is decided about a call without asking anybody.
@@ -76,10 +88,7 @@ func (s *Session) judge(u agent.ToolUse) verdict {
 	if reason := s.closed(x, u); reason != "" {
 		return verdict{is: refused, reason: reason}
 	}
-	v := s.background(x, u)
-	if s.scope.Kind != Background {
-		v = s.decide(x, u)
-	}
+	v := s.listed(x, u)
 	if v.is == refused {
 		return v
 	}
@@ -96,19 +105,41 @@ func (s *Session) judge(u agent.ToolUse) verdict {
 	}
 }
 
+// listed is what the lists, the mode, and what the session has read say of a call.
+func (s *Session) listed(x use, u agent.ToolUse) verdict {
+	set, taint := s.alone()
+	if set == nil {
+		return s.decide(x, u)
+	}
+	if reason := s.confined(u); reason != "" {
+		return verdict{refused, reason}
+	}
+	if reason := s.g.tainted(taint, u); reason != "" {
+		return verdict{refused, reason}
+	}
+	return background(set, x, u)
+}
+
 // Permission is the permission callback of the session. It blocks while an
 // approval waits, and turns a fault of its own into a denial.
 func (s *Session) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
 	d := s.permission(ctx, u)
 	if d.Allow {
 		s.grant(u)
+		s.begins(u)
 	}
 	return d
 }
 
 func (s *Session) permission(ctx context.Context, u agent.ToolUse) agent.Decision {
 	return s.g.guarded(u, func() agent.Decision {
-		switch v := s.judge(u); v.is {
+		v := s.judge(u)
+		if v.is != refused {
+			if d, asked := s.askRights(ctx, u); asked {
+				return d
+			}
+		}
+		switch v.is {
 		case allowed:
 			return agent.Decision{Allow: true}
 		case open:
@@ -117,6 +148,15 @@ func (s *Session) permission(ctx context.Context, u agent.ToolUse) agent.Decisio
 			return agent.Decision{Reason: v.reason}
 		}
 	})
+}
+
+// inForce are the rules that count now: those of the session, or of a task that it
+// runs for somebody who may do less.
+func (s *Session) inForce() *Set {
+	if set, _ := s.alone(); set != nil {
+		return set
+	}
+	return s.set()
 }
 
 // guarded runs a check; a fault in it is a denial.
@@ -159,7 +199,7 @@ func (s *Session) closed(x use, u agent.ToolUse) string {
 func (s *Session) closedTo(x use, file string, write bool) string {
 	return s.g.tree.closed(file, write, func(c closedPlace) bool {
 		x.path = file
-		return s.set().opens(x, c)
+		return s.inForce().opens(x, c)
 	})
 }
 
@@ -182,8 +222,7 @@ func (s *Session) argued(args string) string {
 
 // background decides for a run that can ask nobody. The bot's own tools decide
 // for themselves (decisions, B4).
-func (s *Session) background(x use, u agent.ToolUse) verdict {
-	set := s.set()
+func background(set *Set, x use, u agent.ToolUse) verdict {
 	switch {
 	case set.forbids(x):
 		return verdict{refused, deny(answerForkDenied, u).Reason}
@@ -211,7 +250,7 @@ func (s *Session) decide(x use, u agent.ToolUse) verdict {
 
 // mode is the permission mode of the session.
 func (s *Session) mode() Mode {
-	if s.scope.Mode == nil || s.scope.Kind == Background {
+	if s.scope.Mode == nil || s.scope.Kind == Background || s.limit() != nil {
 		return DontAsk
 	}
 	return s.scope.Mode()

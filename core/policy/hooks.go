@@ -18,13 +18,14 @@ import (
 func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
 	g := s.g
 	h := agent.Hooks{PreTool: s.PreTool}
-	if commit != nil {
-		h.PostTool = func(_ context.Context, u agent.ToolUse) {
-			defer func() {
-				if p := recover(); p != nil {
-					g.log.Error("written file was not recorded", "tool", clean.Line(u.Name), "fault", fmt.Sprint(p))
-				}
-			}()
+	h.PostTool = func(_ context.Context, u agent.ToolUse) {
+		defer func() {
+			if p := recover(); p != nil {
+				g.log.Error("written file was not recorded", "tool", clean.Line(u.Name), "fault", fmt.Sprint(p))
+			}
+		}()
+		s.authored(u)
+		if commit != nil {
 			if rel, ok := g.written(u); ok {
 				commit(rel, "auto: "+strings.ToLower(u.Name)+" "+clean.Line(rel))
 			}
@@ -40,7 +41,20 @@ func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
 func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
 	return s.g.guarded(u, func() agent.Decision {
 		v := s.judge(u)
-		return agent.Decision{Allow: v.is != refused, Ask: v.is == open, Reason: v.reason}
+		if v.is == refused {
+			return agent.Decision{Reason: v.reason}
+		}
+		d := s.author(u)
+		if !d.Allow {
+			return d
+		}
+		if set, taint := s.alone(); set != nil {
+			s.g.reads(taint, u)
+		}
+		if d.Ask = d.Ask || v.is == open; !d.Ask {
+			s.begins(u) // an engine may run it without asking Permission
+		}
+		return agent.Decision{Allow: true, Ask: d.Ask, Reason: v.reason}
 	})
 }
 

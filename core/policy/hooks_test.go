@@ -121,8 +121,8 @@ func TestMarkdownThatWasWrittenIsCommitted(t *testing.T) {
 		}
 	}
 	g.Session(Scope{}).Hooks(func(string, string) { panic("no repository") }).PostTool(t.Context(), file("Write", "notes/a.md"))
-	if h := g.Session(Scope{}).Hooks(nil); h.PostTool != nil || h.PreTool == nil {
-		t.Error("without commits there is a hook too many or too few")
+	if h := g.Session(Scope{}).Hooks(nil); h.PostTool == nil || h.PreTool == nil {
+		t.Error("without commits a hook is missing")
 	}
 }
 

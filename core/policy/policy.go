@@ -42,6 +42,14 @@ type Options struct {
 	Dir  *store.Dir
 	Zone *time.Location
 	Log  *slog.Logger
+	// Provenance is where it is noted who writes tasks; nil makes one for Dir.
+	Provenance *Provenance
+	// Base are the patterns that every background run begins with; nil is
+	// BackgroundTools.
+	Base func() []string
+	// Waits is told of a file that an agent has written and that does nothing until
+	// the user says so: its path and why. It must not block; nil tells nobody.
+	Waits func(rel, why string)
 }
 
 // Guard decides tool calls. All methods may be called concurrently; only the
@@ -52,6 +60,12 @@ type Guard struct {
 	zone *time.Location
 	log  *slog.Logger
 	desk *Desk
+
+	provenance *Provenance
+	base       func() []string
+	waits      func(rel, why string)
+	// commands are the shell commands that sessions run now.
+	commands commands
 
 	mu sync.Mutex
 	// allowed are the tools that the user has always allowed, by bare name;
@@ -67,6 +81,16 @@ func New(o Options) *Guard {
 	g := &Guard{
 		dir: o.Dir, tree: tree{o.Dir.Root()}, zone: o.Zone, log: o.Log,
 		allowed: map[string]bool{}, denied: map[string]bool{},
+		provenance: o.Provenance, base: o.Base, waits: o.Waits,
+	}
+	if g.provenance == nil {
+		g.provenance = NewProvenance(o.Dir)
+	}
+	if g.base == nil {
+		g.base = BackgroundTools
+	}
+	if g.waits == nil {
+		g.waits = func(string, string) {}
 	}
 	g.desk = NewDesk(g.Allow)
 	return g

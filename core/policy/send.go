@@ -16,7 +16,8 @@ func (s *Session) Send(ctx context.Context, full string) (refusal string) {
 	input, err := json.Marshal(map[string]string{"file_path": full})
 	u := agent.ToolUse{Name: toolset.Prefix + toolset.SendFile, Input: input}
 	d := s.g.guarded(u, func() agent.Decision {
-		x, set := use{tool: "Read", arg: full, path: full}, s.set()
+		x, set := use{tool: "Read", arg: full, path: full}, s.inForce()
+		alone, _ := s.alone()
 		closed := s.closedTo(x, full, false)
 		_, inside := s.g.tree.within(full)
 		switch {
@@ -28,9 +29,9 @@ func (s *Session) Send(ctx context.Context, full string) (refusal string) {
 			return agent.Decision{Reason: answerSendUnread}
 		case inside && set.allows(x):
 			return agent.Decision{Allow: true}
-		case s.scope.Kind == Background && inside:
+		case alone != nil && inside:
 			return agent.Decision{Reason: answerSendUnread}
-		case s.scope.Kind == Background:
+		case alone != nil:
 			return agent.Decision{Reason: answerSendOutside}
 		case inside && (s.mode() == BypassPermissions || s.g.sessionAllows("Read") || s.g.sessionAllows(u.Name)):
 			return agent.Decision{Allow: true}

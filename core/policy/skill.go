@@ -42,5 +42,5 @@ func (s *Session) skill(rel string, data []byte) string {
 // mayRead reports whether the session's list lets the file be read.
 func (s *Session) mayRead(file string) bool {
 	x := use{tool: "Read", arg: file, path: file}
-	return s.closedTo(x, file, false) == "" && s.set().allows(x) && !s.set().forbids(x)
+	return s.closedTo(x, file, false) == "" && s.inForce().allows(x) && !s.inForce().forbids(x)
 }

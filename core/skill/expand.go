@@ -24,6 +24,15 @@ const marked = "!`"
 
 var marker = regexp.MustCompile("!`([^`]+)`")
 
+// Commands are the commands in a text that Expand would run, in its order.
+func Commands(text string) []string {
+	var list []string
+	for _, m := range marker.FindAllStringSubmatch(text, -1) {
+		list = append(list, m[1])
+	}
+	return list
+}
+
 // Expand replaces the commands in a skill's text by what they print, or by a
 // note in brackets why they did not (spec 08.2). It blocks for at most
 // TotalTime, and returns early when ctx ends. Equal commands run once. What a

@@ -16,6 +16,13 @@ type parser struct {
 	problems []routines.Problem
 }
 
+// Parse reads the bytes of a SKILL.md as they would count in the folder of that
+// name; false for a file that cannot be used.
+func Parse(folder string, data []byte) (Skill, bool) {
+	s, _, ok := parse(folder, data)
+	return s, ok
+}
+
 // parse reads the file of the skill in that folder. It is not ok where the
 // front matter cannot be read or lacks the name or the description; problems
 // come in the order of the fields.
@@ -32,7 +39,7 @@ func parse(folder string, data []byte) (Skill, []routines.Problem, bool) {
 		return Skill{}, p.problems, false
 	}
 	p.doc = doc
-	s := Skill{Path: p.file, Body: strings.TrimSpace(clean.Text(doc.Body))}
+	s := Skill{Path: p.file, Digest: routines.Digest(data), Body: strings.TrimSpace(clean.Text(doc.Body))}
 	s.Name = p.required("name", textNoName(folder))
 	s.Description = p.required("description", textNoDescription)
 	if routines.HasErrors(p.problems) {

@@ -37,6 +37,8 @@ type Skill struct {
 	// Tools are the patterns of allowed-tools, unchecked; see the function Tools.
 	Tools []string
 	Path  string // relative to the data directory, with forward slashes
+	// Digest is that of the file's bytes: which version of it this is.
+	Digest string
 }
 
 // List reads all skills, sorted by the names of their folders. Plain files and

@@ -64,6 +64,12 @@ func TestTheSkillsOfADataDirectoryAreReadAsTheyStand(t *testing.T) {
 			Body: "Offer one first step that takes less than two minutes. Wait for an answer.", Path: "skills/focus-coach/SKILL.md",
 		},
 	}
+	for i := range skills {
+		if len(skills[i].Digest) != 64 {
+			t.Errorf("%s has the digest %q", skills[i].Name, skills[i].Digest)
+		}
+		skills[i].Digest = ""
+	}
 	if diff := cmp.Diff(want, skills); diff != "" || len(problems) != 0 {
 		t.Errorf("problems %v, skills (-want +got):\n%s", problems, diff)
 	}

@@ -52,7 +52,7 @@ func (c *Chain) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 	if !c.next.IsZero() {
 		return Refusal(fmt.Sprintf(textChainTwice, clock(c.next)))
 	}
-	next, err := c.book.Add(ctx, follower(r, c.book.Now().Add(time.Duration(minutes)*time.Minute)))
+	next, err := c.book.Continue(ctx, r, follower(r, c.book.Now().Add(time.Duration(minutes)*time.Minute)))
 	if err != nil {
 		return Refusal(fmt.Sprintf(textChainFailed, err))
 	}

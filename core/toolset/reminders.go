@@ -27,6 +27,9 @@ const (
 type ReminderBook interface {
 	// Add writes a reminder and returns it with its id and path.
 	Add(ctx context.Context, r routines.Reminder) (routines.Reminder, error)
+	// Continue is Add for the next check of a chain: it may do what the one before it
+	// may, whoever asks for it.
+	Continue(ctx context.Context, from, next routines.Reminder) (routines.Reminder, error)
 	// List is all pending reminders, in any order.
 	List() []routines.Reminder
 	// Cancel removes one; false means that there is none of that id.

@@ -21,6 +21,10 @@ type shelf struct {
 	fail error
 }
 
+func (s *shelf) Continue(ctx context.Context, _, next routines.Reminder) (routines.Reminder, error) {
+	return s.Add(ctx, next)
+}
+
 func (s *shelf) Add(_ context.Context, r routines.Reminder) (routines.Reminder, error) {
 	if s.fail != nil {
 		return r, s.fail

@@ -28,7 +28,8 @@ type Index struct {
 	// look orders the looks at the disk and guards the fields below; it is held
 	// over reading, so that an older look cannot replace a newer one.
 	look  sync.Mutex
-	files map[string]*file // by name
+	why   func(*routines.Task) string // why one waits for its user; nil: none does
+	files map[string]*file            // by name
 	wrong []routines.Problem
 
 	set atomic.Pointer[Set]
@@ -38,6 +39,7 @@ type Index struct {
 type Set struct {
 	Specs    []Spec             // by path
 	Problems []routines.Problem // errors first, then by file and place
+	Waiting  []Spec             // by path: not in force until their user says so
 	byID     map[string]int
 }
 
@@ -54,6 +56,17 @@ func NewIndex(d *store.Dir) *Index {
 	x := &Index{d: d, files: map[string]*file{}}
 	x.set.Store(&Set{})
 	return x
+}
+
+// JudgeBy makes why decide which webhooks are not in force until their user says
+// so: the reason, "" for all that may be. It is set before the first Scan.
+func (x *Index) JudgeBy(why func(*routines.Task) string) { x.why = why }
+
+// Judge asks about every webhook anew.
+func (x *Index) Judge() {
+	x.look.Lock()
+	defer x.look.Unlock()
+	x.publish()
 }
 
 // Set is what is in force now. It never changes: a later look makes a new one.
@@ -151,6 +164,7 @@ func (x *Index) read(name string) bool {
 		return false
 	}
 	spec, problems := understand(rel, data)
+	spec.Digest = routines.Digest(data)
 	one.sum, one.problems, one.bad = sum, problems, routines.HasErrors(problems)
 	if !one.bad {
 		one.good = &spec
@@ -187,6 +201,15 @@ func (x *Index) publish() bool {
 		}
 		if one.good == nil {
 			continue
+		}
+		if x.why != nil {
+			if why := x.why(&one.good.Task); why != "" {
+				next.Problems = append(next.Problems, routines.Problem{
+					File: one.good.Path, Severity: routines.Warning, Message: clean.Line(fmt.Sprintf(msgWaits, why)), Waits: true, Version: one.good.Digest,
+				})
+				next.Waiting = append(next.Waiting, *one.good)
+				continue
+			}
 		}
 		if first, taken := next.byID[one.good.ID]; taken {
 			next.Problems = append(next.Problems, routines.Problem{

@@ -68,6 +68,7 @@ func (p *reader) task() routines.Task {
 		Disallowed:  p.list("disallowed-tools"),
 		Skills:      p.list("skills"),
 		Subagent:    p.line("subagent"),
+		TrustInput:  p.flag("trust-input", false),
 	}
 	if t.Allowed != nil && t.Disallowed != nil {
 		f, _ := p.doc.Get("disallowed-tools")

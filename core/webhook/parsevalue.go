@@ -18,7 +18,7 @@ var (
 // keys are all that a spec may have.
 var keys = []string{
 	"id", "fields", "description", "isolated", "model", "thinking", "allow-ping", "update-main-session",
-	"allowed-tools", "disallowed-tools", "skills", "subagent",
+	"allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input",
 }
 
 // maxID is the longest id, in characters (routines.ValidID).

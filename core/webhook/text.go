@@ -71,6 +71,7 @@ const (
 	msgFieldsSchema     = "fields is no JSON Schema: %s"
 	textFieldsRoot      = "fields"
 
+	msgWaits    = "it is not in force, it waits for your word: %s; allow it in the schedule, or with ollim-bot allow"
 	msgPanic    = "this file makes the parser fail: please simplify it and report this"
 	msgDouble   = "the id %s is that of %s, which stays in force: give one of them another id"
 	msgLastGood = " (until then the version before stays in force)"

@@ -139,7 +139,7 @@ func TestAPairIsTheNextRowOfTheSamePane(t *testing.T) {
 func TestWhatChangesTheBotIsMarked(t *testing.T) {
 	want := []ID{
 		CapacityUp, CapacityDown, RefillDown5, RefillUp5, Exact, Mute, RefillDown1, RefillUp1,
-		ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleOpen, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
+		ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleAllow, ScheduleOpen, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
 		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons, Login, SetUp, Undo,
 	}
 	var got []ID
@@ -226,7 +226,7 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 	empty := core.Snapshot{Budget: core.BudgetView{State: budget.State{Capacity: 0, RefillRateMinutes: 1}}}
 	whole := core.Snapshot{
 		Budget:   core.BudgetView{State: budget.State{Capacity: 1, RefillRateMinutes: 2}},
-		Schedule: core.ScheduleView{Entries: []routines.Entry{{ID: "x"}}},
+		Schedule: core.ScheduleView{Entries: []routines.Entry{{ID: "x"}}, Tasks: []core.TaskView{{ID: "x", Waits: "it may use Bash"}}},
 		Updates:  []updates.Update{{Key: "u"}},
 		Forks:    []fork.View{{ID: "f", State: fork.Done}, {ID: "g", State: fork.Waiting}},
 

@@ -96,6 +96,35 @@ func noSchedule(s core.Snapshot) string {
 	return ""
 }
 
+// waiting is how many tasks, and files beside them, wait for the user.
+func waiting(s core.Snapshot) (n int) {
+	for _, t := range s.Schedule.Tasks {
+		if t.Waits != "" {
+			n++
+		}
+	}
+	for _, p := range s.Schedule.Problems {
+		if p.Waits {
+			n++
+		}
+	}
+	return n
+}
+
+func nothingWaits(s core.Snapshot) string {
+	if waiting(s) == 0 {
+		return offWaiting
+	}
+	return ""
+}
+
+func waitsHint(s core.Snapshot) string {
+	if n := waiting(s); n > 0 {
+		return strconv.Itoa(n) + effectWaits
+	}
+	return ""
+}
+
 func noFiles(s core.Snapshot) string {
 	if len(s.Schedule.Problems) > 0 {
 		return ""

@@ -63,6 +63,7 @@ const (
 	// ScheduleView goes on to the next view: the window, 24 hours, every task.
 	ScheduleView   ID = "schedule.view"
 	ScheduleSnooze ID = "schedule.snooze"
+	ScheduleAllow  ID = "schedule.allow"
 	SchedulePause  ID = "schedule.pause"
 	ScheduleOpen   ID = "schedule.open"
 	ScheduleNew    ID = "schedule.new"

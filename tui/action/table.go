@@ -69,6 +69,10 @@ var scheduleRows = []Action{
 		Off: noSchedule, Writes: true,
 	},
 	{
+		ID: ScheduleAllow, Pane: Schedule, Keys: []string{"y"}, Title: "Let the selected task of the agent's hand do what its file says",
+		Short: "allow", Hint: waitsHint, Off: nothingWaits, Writes: true,
+	},
+	{
 		ID: ScheduleOpen, Pane: Schedule, Keys: []string{"o"}, Title: "Open the selected file in your editor", Short: "edit",
 		Off: noFiles, Writes: true,
 	},

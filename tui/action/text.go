@@ -4,6 +4,7 @@ package action
 const (
 	offMuted    = "the capacity is 0 already, pings are muted"
 	offFastest  = "a token every minute is as fast as it gets"
+	offWaiting  = "nothing waits for you"
 	offSchedule = "nothing is scheduled"
 	offUpdates  = "there is no pending update"
 	offInFork   = "updates go to the main session; leave the fork first"
@@ -23,6 +24,7 @@ const (
 const (
 	effectFull  = ", full "
 	effectMuted = "until "
+	effectWaits = " wait"
 	effectAll   = "all "
 )
 

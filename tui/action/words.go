@@ -41,6 +41,7 @@ var otherWords = map[ID][]string{
 	ScheduleDetails: {"info", "details"},
 	ScheduleNew:     {"new", "add", "create", "reminder", "routine", "task"},
 	ScheduleSnooze:  {"snooze", "delay", "postpone", "later"},
+	ScheduleAllow:   {"trust", "permit", "grant", "approve"},
 	SchedulePause:   {"pause", "resume", "disable", "enable"},
 	ScheduleOpen:    {"edit", "open", "editor", "file", "vim"},
 

@@ -2,6 +2,7 @@ package pane_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -194,6 +195,37 @@ func TestHoldsAnswerWithTheirCommands(t *testing.T) {
 	}
 	if a := s.do(action.ScheduleOpen); a.Edit == nil || *a.Edit != (pane.Edit{File: "routines/medication.md"}) {
 		t.Errorf("opens %#v", a.Edit)
+	}
+}
+
+func TestWhatWaitsIsShownWithItsReasonAndLetGoByAKey(t *testing.T) {
+	s := open("schedule")
+	const why = "it may use Bash; its writer, the agent, may not"
+	s.next(func(c *core.Snapshot) {
+		c.Schedule.Tasks = slices.Clone(c.Schedule.Tasks)
+		c.Schedule.Entries = slices.Clone(c.Schedule.Entries)
+		c.Schedule.Entries[2].Held, c.Schedule.Entries[2].Tag, c.Schedule.Entries[2].Why = true, routines.TagWaits, why
+		c.Schedule.Tasks[0].Waits, c.Schedule.Tasks[1].Waits = why, why
+		c.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Severity: routines.Warning, Message: "tasks go without this skill", Waits: true}}
+	})
+	screen := s.screen(160, 20)
+	if !strings.Contains(screen, "waits for you") || !strings.Contains(screen, "may use Bash") {
+		t.Errorf("the window shows\n%s", screen)
+	}
+	allow := func(a pane.Answer, id, words string) {
+		t.Helper()
+		if a.Ask == nil || a.Ask.Do != (core.AllowTask{ID: id}) || !strings.Contains(a.Ask.Text, words) {
+			t.Errorf("asks %+v", a)
+		}
+	}
+	allow(s.do(action.ScheduleTop, action.ScheduleDown, action.ScheduleDown, action.ScheduleAllow), "c0ffee00", "may use Bash")
+	if a := s.do(action.ScheduleUp, action.ScheduleUp, action.ScheduleAllow); a.Ask != nil || !strings.Contains(a.Toast, "does not wait") {
+		t.Errorf("of a task that does not wait: %+v", a)
+	}
+	allow(s.do(action.ScheduleBottom, action.ScheduleAllow), "skills/x/SKILL.md", "without this skill")
+	allow(s.do(action.ScheduleView, action.ScheduleView, action.ScheduleTop, action.ScheduleAllow), "0f1e2d3c", why)
+	if screen := s.screen(160, 20); !strings.Contains(screen, "waits for you") {
+		t.Errorf("the list of all shows\n%s", screen)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
 	"ollimbot/docs"
+	"ollimbot/routines"
 )
 
 func TestToolCallsAreAnsweredByNumber(t *testing.T) {
@@ -118,6 +119,25 @@ func TestCommandsReachTheBot(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestWhatWaitsIsLetGoAfterItsReason(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.one(s.types("grant email"), "nothing waits for you")
+		s.bot.change(func(n *core.Snapshot) {
+			n.Schedule.Tasks[0].Waits = "it may use Bash"
+			n.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Message: "tasks go without this skill", Waits: true}}
+		})
+		s.hears()
+		s.one(s.types("grant email"), "let Email sweep do what its file says? Now it waits: it may use Bash.")
+		s.one(s.types("no"), "left")
+		s.types("grant skills/x/SKILL.md")
+		s.one(s.types("yes"), "ok: ")
+		if diff := cmp.Diff([]core.Command{core.AllowTask{ID: "skills/x/SKILL.md"}}, s.bot.done()); diff != "" {
+			t.Error(diff)
+		}
+	})
 }
 
 func TestAChangeCanBeTakenBack(t *testing.T) {

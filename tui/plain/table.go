@@ -118,6 +118,10 @@ func taskCommands() []command {
 			example: "resume email", more: textHelpResume, writes: true, run: (*machine).resume,
 		},
 		{
+			words: []string{"grant"}, group: groupTasks, usage: "TASK", about: "let a task of the agent's hand that waits for you do what its file says",
+			example: "grant email", more: textHelpGrant, writes: true, run: (*machine).grant,
+		},
+		{
 			words: []string{"new"}, group: groupTasks, usage: "routine CRON MESSAGE, or reminder WHEN MESSAGE", about: "write a new task",
 			example: "new reminder tomorrow 9:00 put out the bins", more: textHelpNew, writes: true, run: (*machine).create,
 		},

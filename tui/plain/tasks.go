@@ -108,6 +108,30 @@ func (m *machine) pause(rest string) {
 	}
 }
 
+// grant lets a task, a skill or a webhook that waits for the user do what its file
+// says, after a question that says what that is.
+func (m *machine) grant(rest string) {
+	s := m.core.Snapshot()
+	var things []thing
+	why, do := map[string]string{}, map[string]core.AllowTask{}
+	for _, t := range s.Schedule.Tasks {
+		if t.Waits != "" {
+			things = append(things, thing{id: t.ID, title: t.Title, line: taskText(t, s.At, m.ear.zone)})
+			why[t.ID], do[t.ID] = t.Waits, core.AllowTask{ID: t.ID, Version: t.Version}
+		}
+	}
+	for _, p := range s.Schedule.Problems {
+		if p.Waits {
+			things = append(things, thing{id: p.File, title: p.File, line: flat(problemText(p))})
+			why[p.File], do[p.File] = p.Message, core.AllowTask{ID: p.File, Version: p.Version}
+		}
+	}
+	t, ok := m.pick(choose{shelf: shelfTask, things: things, what: fmt.Sprintf(textTaskWhat, "grant", "grant"), none: textNothingWaits}, rest)
+	if ok {
+		m.ask(fmt.Sprintf(textGrant, t.title, why[t.id]), question{do: func() { m.do(do[t.id]) }})
+	}
+}
+
 func (m *machine) resume(rest string) {
 	if t, ok := m.task(rest, "resume"); ok {
 		m.do(core.Snooze{ID: t.id})

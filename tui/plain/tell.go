@@ -72,6 +72,9 @@ func runText(f fork.View) string {
 		text += " after " + spanText(f.Ended.Sub(f.Started))
 	}
 	text = joined(text, count(f.Pings, "ping"), count(f.Reports, "report"))
+	if f.Tainted != "" && !f.Trusted {
+		text = joined(text, fmt.Sprintf(textTainted, f.Tainted))
+	}
 	if f.Refused > 0 {
 		text += fmt.Sprintf(", %d refused", f.Refused)
 	}
@@ -199,7 +202,7 @@ func updateText(s *core.Snapshot, u updates.Update) string {
 func entryText(e routines.Entry, at, now time.Time, zone *time.Location) string {
 	text := clockText(at, now, zone) + " " + e.Description
 	if e.Tag != "" {
-		text += ", " + e.Tag
+		text = joined(text, e.Tag, e.Why)
 	}
 	if e.Silent {
 		text += ", silent"
@@ -225,6 +228,8 @@ func taskText(t core.TaskView, now time.Time, zone *time.Location) string {
 	}
 	held := ""
 	switch {
+	case t.Waits != "":
+		held = joined(routines.TagWaits, t.Waits)
 	case t.Paused:
 		held = "paused"
 	case !t.Snoozed.IsZero():

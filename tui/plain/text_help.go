@@ -15,6 +15,7 @@ const (
 
 	textHelpSnooze   = "snooze email off ends it, resume does too.\n" + textHelpWhen + "\n" + textHelpTask
 	textHelpResume   = "It fires as its file says again. To go on in a run that has ended, say continue.\n" + textHelpTask
+	textHelpGrant    = "What waits, and why, is read in tasks, schedule and problems; skills and webhooks are named by their file.\n" + textHelpTask
 	textHelpContinue = "The conversation stands in a fork then; exit leaves it.\n" + textHelpRun
 	textHelpNew      = "A routine takes a cron line of minute, hour, day, month and weekday: new routine 0 9 * * mon-fri greet me.\n" +
 		"A reminder takes a time: new reminder 18:30 call mum.\n" +

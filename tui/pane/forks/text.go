@@ -10,6 +10,9 @@ import (
 	"ollimbot/tui/widget"
 )
 
+// textTainted is a run that has read what strangers write: its tools that act are off.
+const textTainted = "reads strangers' words"
+
 const (
 	textTitle    = "Forks"
 	textName     = "Forks    "
@@ -87,6 +90,9 @@ func elapsed(f fork.View, now time.Time) time.Duration {
 // did is what a run has brought about, in words.
 func did(f fork.View) []string {
 	var out []string
+	if f.Tainted != "" && !f.Trusted {
+		out = append(out, textTainted)
+	}
 	switch {
 	case f.Critical > 0:
 		out = append(out, "pinged, critical")

@@ -199,12 +199,12 @@ func (on sheet) task(item int, v core.TaskView) string {
 	t, s, w := on.Theme, on.Snap, on.w
 	b, gutter := on.brush(item)
 	role := theme.Text
-	if v.Next.IsZero() || v.Paused || !v.Snoozed.IsZero() {
+	if v.Next.IsZero() || v.Paused || v.Waits != "" || !v.Snoozed.IsZero() {
 		role = theme.Dim
 	}
 	left := []widget.Span{gutter}
 	at, away := textNever, ""
-	if v.Paused {
+	if v.Paused || v.Waits != "" {
 		at = "" // the word for it stands at the right, its sign before the title
 	}
 	if !v.Next.IsZero() {
@@ -219,7 +219,7 @@ func (on sheet) task(item int, v core.TaskView) string {
 		}
 		left = append(left, widget.Span{Role: theme.Dim, Text: widget.Fit(away, 7)})
 	}
-	e := routines.Entry{Label: v.Label, Silent: v.Silent, Foreground: v.Foreground, Held: v.Paused || !v.Snoozed.IsZero()}
+	e := routines.Entry{Label: v.Label, Silent: v.Silent, Foreground: v.Foreground, Held: v.Waits != "" || v.Paused || !v.Snoozed.IsZero()}
 	left = append(left, glyphs(t, e)...)
 	left = append(left, widget.Span{Role: role, Text: taskTitle(v)})
 	return on.spread(b, left, taskMarks(s, v))

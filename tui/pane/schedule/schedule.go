@@ -101,6 +101,8 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 // force, and its task is as good as any.
 func (p *Pane) Off(c pane.Context, id action.ID) string {
 	switch id {
+	case action.ScheduleAllow:
+		return p.offAllow(c)
 	case action.ScheduleFire, action.SchedulePreview, action.ScheduleSnooze, action.SchedulePause:
 	default:
 		return ""
@@ -120,11 +122,24 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 	return ""
 }
 
+// offAllow is Off for what waits for the user.
+func (p *Pane) offAllow(c pane.Context) string {
+	if p.list.At >= p.view.count(c.Snap) {
+		return ""
+	}
+	if it := p.view.at(c.Snap, p.list.At); it.problem != nil && it.problem.Waits || held(c.Snap, it).Waits != "" {
+		return ""
+	}
+	return textNotWaiting
+}
+
 // onProblem is what can be done with a problem itself.
 func onProblem(p routines.Problem, id action.ID) (a pane.Answer, ok bool) {
 	switch id {
 	case action.ScheduleDetails:
 		return pane.Answer{Show: &pane.Page{Title: p.File, Body: problemText(p)}}, true
+	case action.ScheduleAllow:
+		return pane.Answer{Ask: allowQuestion(p.File, p.Message, core.AllowTask{ID: p.File, Version: p.Version})}, true
 	case action.ScheduleOpen:
 		return pane.Answer{Edit: &pane.Edit{File: p.File, Line: p.Line, Column: p.Column}}, true
 	}
@@ -140,6 +155,9 @@ func onTask(s *core.Snapshot, it item, id action.ID) pane.Answer {
 		return pane.Answer{Show: &pane.Page{Title: textPreview(it.title()), Load: core.Preview{ID: it.id()}}}
 	case action.ScheduleFire:
 		return pane.Answer{Do: core.FireNow{ID: it.id()}}
+	case action.ScheduleAllow:
+		t := held(s, it)
+		return pane.Answer{Ask: allowQuestion(it.title(), textWaits+": "+t.Waits, core.AllowTask{ID: t.ID, Version: t.Version})}
 	case action.SchedulePause:
 		return pane.Answer{Do: core.Pause{ID: it.id(), Paused: !held(s, it).Paused}}
 	case action.ScheduleSnooze:

@@ -8,6 +8,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/routines"
 	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
 	"ollimbot/tui/widget"
 )
 
@@ -22,14 +23,16 @@ const (
 	textQuietDay = "Nothing fires in the next hours."
 	textQuietAll = "Nothing fires within 24 hours."
 
-	textDayView   = "24 h"
-	textAllView   = "all tasks "
-	textNever     = "never"
-	textPaused    = "paused"
-	textReminder  = "once"
-	textDayLegend = "fires in each hour"
-	textUnknown   = "? not counted"
-	textNoTask    = "this file is of no task"
+	textDayView    = "24 h"
+	textAllView    = "all tasks "
+	textNever      = "never"
+	textPaused     = "paused"
+	textWaits      = routines.TagWaits
+	textNotWaiting = "it does not wait for you"
+	textReminder   = "once"
+	textDayLegend  = "fires in each hour"
+	textUnknown    = "? not counted"
+	textNoTask     = "this file is of no task"
 
 	textSilent     = "silent"
 	textForeground = "foreground"
@@ -80,6 +83,14 @@ func moment(s *core.Snapshot, t time.Time) string {
 		return t.Format("Mon 15:04")
 	}
 	return t.Format("2 Jan")
+}
+
+// allowQuestion asks whether a file of the agent's hand may do what it says.
+func allowQuestion(title, why string, do core.AllowTask) *pane.Question {
+	return &pane.Question{
+		Text: fmt.Sprintf("Let %q do what its file says? Now it %s. This counts until the agent changes it again.", title, why),
+		Yes:  "allow it", No: "let it wait", Do: do,
+	}
 }
 
 func textPreview(title string) string { return "Prompt of " + title }
@@ -145,6 +156,9 @@ func taskTitle(v core.TaskView) string {
 // taskMarks are the words on a task, the most telling first.
 func taskMarks(s *core.Snapshot, v core.TaskView) []string {
 	var out []string
+	if v.Waits != "" {
+		out = append(out, textWaits, v.Waits)
+	}
 	if v.Paused {
 		out = append(out, textPaused)
 	} else if !v.Snoozed.IsZero() {
@@ -171,6 +185,9 @@ func marks(s *core.Snapshot, e routines.Entry) []string {
 	var out []string
 	if e.Tag != "" {
 		out = append(out, e.Tag)
+		if e.Why != "" {
+			out = append(out, e.Why)
+		}
 	} else if !e.FireTime.After(s.At) {
 		out = append(out, textJustFired)
 	}

@@ -192,5 +192,8 @@ func held(s *core.Snapshot, it item) core.TaskView {
 			return t
 		}
 	}
-	return core.TaskView{ID: it.id(), Paused: it.fire != nil && it.fire.Tag == routines.TagPaused}
+	if it.problem != nil {
+		return core.TaskView{}
+	}
+	return core.TaskView{ID: it.id(), Waits: it.fire.Why, Paused: it.fire != nil && it.fire.Tag == routines.TagPaused}
 }

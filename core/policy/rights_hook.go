@@ -1,0 +1,325 @@
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/clean"
+	"ollimbot/core/skill"
+	"ollimbot/core/toolset"
+	"ollimbot/routines"
+)
+
+// Limit is what a session may do for the length of a turn, when that is less than
+// it may otherwise: the turn of a foreground task that a background run has
+// written.
+type Limit struct {
+	Rules
+	Taint *Taint
+	set   *Set
+}
+
+// NewLimit makes a limit ready; file patterns count from the guard's directory.
+func (g *Guard) NewLimit(r Rules, trusted bool) *Limit {
+	return &Limit{Rules: r, Taint: &Taint{Trusted: trusted}, set: Compile(g.tree.root, r)}
+}
+
+// alone is what decides where nobody can be asked: a background run's own rules, or
+// those of the turn that runs. Nil where a user sits in front.
+func (s *Session) alone() (*Set, *Taint) {
+	if s.scope.Kind == Background {
+		return s.set(), s.taint
+	}
+	if l := s.limit(); l != nil {
+		return l.set, l.Taint
+	}
+	return nil, nil
+}
+
+func (s *Session) limit() *Limit {
+	if s.scope.Limit == nil {
+		return nil
+	}
+	return s.scope.Limit()
+}
+
+// Tainted is what the session's run has read of strangers' words, "" for nothing.
+func (s *Session) Tainted() string { return s.taint.Why() }
+
+// Writer is the session as the author of files, as things stand.
+func (s *Session) Writer() Writer {
+	w := Writer{
+		Kind: kindWords[s.scope.Kind], Session: s.scope.Session, Alone: s.scope.Kind == Background,
+		Allowed: s.scope.Rules.Allowed, Disallowed: s.scope.Rules.Disallowed,
+	}
+	if l := s.limit(); l != nil {
+		w.Alone, w.Allowed, w.Disallowed = true, l.Allowed, l.Disallowed
+	}
+	return w.clone()
+}
+
+var kindWords = map[Kind]string{Main: "main session", Interactive: "fork", Background: "background run"}
+
+// confined refuses the tools that would lead out of a limited turn.
+func (s *Session) confined(u agent.ToolUse) string {
+	if s.scope.Kind == Background || s.limit() == nil {
+		return ""
+	}
+	switch strings.TrimPrefix(u.Name, toolset.Prefix) {
+	case toolset.EnterFork, toolset.ExitFork, toolset.SaveContext:
+		return deny(answerLimited, u).Reason
+	}
+	return ""
+}
+
+// draft is a file as a call would leave it.
+type draft struct {
+	rel, digest string
+	grants      Grants
+	excess      []string
+	origin      Origin
+}
+
+// draft reads what a call would write where it matters: a task, a skill, a webhook.
+func (s *Session) draft(u agent.ToolUse) (draft, bool) {
+	x := s.g.tree.use(u)
+	if !writes(x.tool) || x.path == "" {
+		return draft{}, false
+	}
+	rel, ok := s.g.granting(x.path)
+	if !ok {
+		return draft{}, false
+	}
+	_, data, ok := s.g.proposed(u)
+	if !ok {
+		return draft{}, false
+	}
+	return s.drafted(rel, data, s.g.kept(rel))
+}
+
+// drafted is a version of a file by this session; kept are the commands in it that
+// it has found there.
+func (s *Session) drafted(rel string, data []byte, kept []string) (draft, bool) {
+	g, ok := GrantsOf(rel, data, s.g.skill)
+	if !ok {
+		return draft{}, false
+	}
+	w := s.Writer()
+	w.Kept = kept
+	d := draft{rel: rel, digest: routines.Digest(data), grants: g, excess: Excess(w, s.g.base(), g)}
+	d.origin = Origin{Path: rel, Writer: w, At: time.Now(), Excess: d.excess}
+	return d, true
+}
+
+// kept are the commands that are the user's in a skill as it stands before a call.
+func (g *Guard) kept(rel string) []string {
+	data, err := g.dir.Read(rel)
+	if err != nil {
+		return nil
+	}
+	if o, known := g.provenance.Find(routines.Digest(data)); known && o.Approved.IsZero() {
+		return o.Writer.Kept
+	}
+	of, _ := GrantsOf(rel, data, g.skill)
+	if of.What != "skill" {
+		return nil
+	}
+	return of.Commands
+}
+
+// author notes who writes a task, a skill or a webhook, before it is there. Where
+// it grants more than its writer has, the user is to be asked, if there is one; else
+// it is written and waits.
+func (s *Session) author(u agent.ToolUse) agent.Decision {
+	s.claimWritten()
+	if s.g.allowsTask(u) {
+		return agent.Decision{Reason: answerAllowing}
+	}
+	f, ok := s.draft(u)
+	if !ok {
+		if x := s.g.tree.use(u); writes(x.tool) && x.path != "" {
+			if _, grants := s.g.granting(x.path); grants { // whatever comes of it is the agent's
+				s.g.commands.begin(s, u.ID)
+			}
+		}
+		return agent.Decision{Allow: true}
+	}
+	if s.g.there(f) {
+		s.same.Store(f.digest, true)
+		return agent.Decision{Allow: true}
+	}
+	if err := s.g.provenance.Record(f.digest, f.origin); err != nil {
+		s.g.log.Error("a task of the agent was not written, because its writer could not be noted", "error", err)
+		return agent.Decision{Reason: answerUnnoted}
+	}
+	return agent.Decision{Allow: true, Ask: s.waitsFor(f) && s.asks()}
+}
+
+// begins notes that a command of the session is about to run.
+func (s *Session) begins(u agent.ToolUse) {
+	if toolName(u.Name) == "Bash" {
+		s.g.commands.begin(s, u.ID)
+	}
+}
+
+// inBackground reports a command that goes on when its call has ended: it counts as
+// running until its turn has ended.
+func inBackground(u agent.ToolUse) bool {
+	var input struct {
+		Background bool `json:"run_in_background"`
+	}
+	return json.Unmarshal(u.Input, &input) == nil && input.Background
+}
+
+// there reports whether a version lies on disk already and is the user's.
+func (g *Guard) there(f draft) bool {
+	if _, known := g.provenance.Find(f.digest); known {
+		return false
+	}
+	data, err := g.dir.Read(f.rel)
+	return err == nil && routines.Digest(data) == f.digest
+}
+
+// waitsFor reports whether a version needs the user's word.
+func (s *Session) waitsFor(f draft) bool {
+	o, _ := s.g.provenance.Find(f.digest)
+	return len(f.excess) > 0 && o.Approved.IsZero()
+}
+
+// askRights lets the user decide about a file that grants more than its writer has.
+func (s *Session) askRights(ctx context.Context, u agent.ToolUse) (d agent.Decision, asked bool) {
+	if !s.asks() {
+		return d, false
+	}
+	f, ok := s.draft(u)
+	if !ok || !s.waitsFor(f) {
+		return d, false
+	}
+	question := f.grants.Ask(f.excess)
+	v, err := s.g.desk.Ask(ctx, Request{
+		Label: question + " " + toolset.Whole(u.Name, u.Input), Text: question + "\n\n" + toolset.Full(u.Name, u.Input),
+		Session: s.scope.Session,
+	})
+	if err != nil {
+		s.g.log.Warn("nobody can be asked for permission", "tool", clean.Line(u.Name), "error", err)
+	}
+	if !v.Allows() {
+		s.g.noteDenied(toolset.Label(u.Name, u.Input))
+		return agent.Decision{Reason: fmt.Sprintf(answerExcess, question, v)}, true
+	}
+	if err := s.g.provenance.Approve(f.digest, f.rel, time.Now()); err != nil {
+		s.g.log.Error("an approval could not be kept; the task waits", "error", err)
+	}
+	return agent.Decision{Allow: true}, true
+}
+
+// authored is called when a call has succeeded: what it has left is the agent's,
+// also where its bytes are others than were foreseen.
+func (s *Session) authored(u agent.ToolUse) {
+	x := s.g.tree.use(u)
+	if x.tool == "Bash" {
+		s.claimWritten()
+		if !inBackground(u) {
+			s.g.commands.end(s, u.ID)
+		}
+		return
+	}
+	defer s.g.commands.end(s, u.ID)
+	if !writes(x.tool) || x.path == "" {
+		return
+	}
+	if rel, ok := s.g.granting(x.path); ok {
+		if f, ok := s.claim(rel); ok && s.waitsFor(f) {
+			s.g.waits(rel, f.grants.Ask(f.excess))
+		}
+	}
+}
+
+// claim notes that a file as it is now was written by this session.
+func (s *Session) claim(rel string) (draft, bool) {
+	data, err := s.g.dir.Read(rel)
+	if err != nil {
+		return draft{}, false
+	}
+	o, _ := s.g.provenance.Find(routines.Digest(data))
+	f, ok := s.drafted(rel, data, o.Writer.Kept)
+	if !ok {
+		return f, false
+	}
+	if _, same := s.same.Load(f.digest); same {
+		return f, false
+	}
+	if err := s.g.provenance.Record(f.digest, f.origin); err != nil {
+		s.g.log.Error("the writer of a task could not be noted", "error", err)
+	}
+	return f, true
+}
+
+// granting is the task file, skill or webhook that a path leads to: by its name,
+// where its links lead, or because a task's own link leads there.
+func (g *Guard) granting(file string) (rel string, ok bool) {
+	places, ok := g.tree.places(file)
+	if !ok {
+		return "", false
+	}
+	for _, full := range append([]string{g.tree.absolute(file)}, places...) {
+		if rel, ok := g.tree.within(full); ok && grantingName(rel) {
+			return rel, true
+		}
+	}
+	for _, folder := range []string{routines.RoutineFolder, routines.ReminderFolder, webhookFolder} {
+		entries, err := os.ReadDir(g.dir.Path(folder))
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if e.Type()&os.ModeSymlink == 0 {
+				continue
+			}
+			if at, ok := follow(g.dir.Path(folder + "/" + e.Name())); ok && (at == places[0] || at == places[len(places)-1]) {
+				return folder + "/" + e.Name(), true
+			}
+		}
+	}
+	return "", false
+}
+
+func grantingName(rel string) bool {
+	folder, name := path.Split(rel)
+	switch strings.ToLower(strings.SplitN(rel, "/", 2)[0]) {
+	case routines.RoutineFolder, routines.ReminderFolder, webhookFolder:
+		return folderFile(folder, name)
+	case skill.Folder:
+		return strings.EqualFold(name, skill.File) && strings.Count(folder, "/") == 2
+	}
+	return false
+}
+
+// skill reads a skill as it is now.
+func (g *Guard) skill(name string) (skill.Skill, bool) { return skill.Read(g.dir, name) }
+
+// allowsTask reports a shell call that would give a task its rights: that is the
+// user's alone to say, whatever a pattern or a mode allows.
+func (g *Guard) allowsTask(u agent.ToolUse) bool {
+	x := g.tree.use(u)
+	if x.tool != "Bash" {
+		return false
+	}
+	words := strings.FieldsFunc(x.arg, func(r rune) bool { return strings.ContainsRune(" \t\n\r;&|()\"'`\\", r) })
+	bot := false
+	for _, w := range words {
+		switch {
+		case path.Base(w) == "ollim-bot":
+			bot = true
+		case bot && w == "allow":
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,215 @@
+package core
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/policy"
+	"ollimbot/core/skill"
+	"ollimbot/core/toolset"
+	"ollimbot/core/webhook"
+	"ollimbot/routines"
+)
+
+// makeGuard makes the guard and lets it say which tasks wait for the user.
+func (b *Bot) makeGuard() {
+	b.guard = policy.New(policy.Options{
+		Dir: b.dir, Zone: b.zone, Log: b.log, Waits: b.fileWaits,
+		Base: func() []string {
+			tools, _ := b.policy.Load() // its problems are shown with those of the files
+			return policy.Strip(tools.Background())
+		},
+	})
+	b.index.JudgeBy(b.guard.TaskWaits)
+	if _, err := b.guard.Provenance().Load(); err != nil {
+		b.log.Error("which tasks the agent has written is not known", "error", err)
+	}
+}
+
+// loadProvenance is for the program that owns the directory: a file that cannot be
+// read is set aside, and what it said is lost for good, which holds the tasks that
+// it could have held.
+func (b *Bot) loadProvenance() {
+	p := b.guard.Provenance()
+	if err := p.Repair(); err != nil {
+		b.log.Error("who has written the tasks is lost: those that may do much wait for your word", "error", err)
+	}
+	if _, err := p.Load(); err != nil {
+		b.log.Error("which tasks the agent has written is not known", "error", err)
+	}
+	if err := p.Prune(time.Now(), b.inForce()); err != nil {
+		b.log.Warn("old origins of tasks were not forgotten", "error", err)
+	}
+	b.judge()
+}
+
+// reloadProvenance takes in what a command beside the bot has allowed.
+func (b *Bot) reloadProvenance() {
+	changed, err := b.guard.Provenance().Load()
+	if err != nil {
+		b.log.Error("which tasks the agent has written could not be read; what was known stays in force", "error", err)
+	}
+	if changed {
+		b.judge()
+	}
+}
+
+// judge asks about all tasks anew.
+func (b *Bot) judge() {
+	skills := b.waitingSkills()
+	b.heldSkills.Store(&skills)
+	b.hooks.Judge()
+	b.loop.Kick(b.index.Judge())
+	b.notify()
+}
+
+// inForce reports whether a version of a file is still there.
+func (b *Bot) inForce() func(digest string) bool {
+	there := map[string]bool{}
+	set := b.index.Set()
+	for _, r := range set.Routines {
+		there[r.Digest] = true
+	}
+	for _, r := range set.Reminders {
+		there[r.Digest] = true
+	}
+	hooks := b.hooks.Set()
+	for _, list := range [][]webhook.Spec{hooks.Specs, hooks.Waiting} {
+		for _, s := range list {
+			there[s.Digest] = true
+		}
+	}
+	skills, _ := skill.List(b.dir)
+	for _, s := range skills {
+		there[s.Digest] = true
+	}
+	return func(digest string) bool { return there[digest] }
+}
+
+// bookOf is the book of reminders for a session.
+func (b *Bot) bookOf(w policy.Writer) toolset.ReminderBook { return reminderBook{b, w} }
+
+// fileWaits says once that a file waits for the user.
+func (b *Bot) fileWaits(rel, why string) {
+	b.log.Warn("a file of the agent waits for the user", "file", rel)
+	b.note(fmt.Sprintf(textFileWaits, clean.Line(rel), why))
+	if strings.HasPrefix(rel, skill.Folder+"/") {
+		b.judge()
+	}
+}
+
+// allowTask lets a task, a webhook or a skill of the agent's hand have what its
+// file says, or takes that back.
+func (b *Bot) allowTask(c AllowTask) (Outcome, error) {
+	one, err := b.waiting(c.ID)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if c.Version != "" && c.Version != one.digest {
+		return Outcome{}, fmt.Errorf(textOtherVersion, one.title)
+	}
+	p := b.guard.Provenance()
+	if c.Withdraw {
+		if err := p.Withdraw(one.digest); err != nil {
+			return Outcome{}, err
+		}
+		b.judge()
+		return Outcome{Message: fmt.Sprintf(textWaitsAgain, one.title)}, nil
+	}
+	if one.why == "" {
+		return Outcome{Message: fmt.Sprintf(textNotWaiting, one.title)}, nil
+	}
+	if err := p.Approve(one.digest, one.file, b.now()); err != nil {
+		return Outcome{}, err
+	}
+	b.judge()
+	return Outcome{Message: fmt.Sprintf(textAllowed, one.title), Undo: AllowTask{ID: c.ID, Version: one.digest, Withdraw: true}}, nil
+}
+
+// held is one file that may wait for the user.
+type held struct{ file, digest, title, why string }
+
+// waiting finds a file by the id of its task or webhook, or by its path.
+func (b *Bot) waiting(id string) (held, error) {
+	if t, ok := b.index.Set().Find(id); ok {
+		return b.heldTask(t), nil
+	}
+	set := b.index.Set()
+	for _, r := range set.Routines {
+		if r.Path == id {
+			return b.heldTask(r.Task), nil
+		}
+	}
+	for _, r := range set.Reminders {
+		if r.Path == id {
+			return b.heldTask(r.Task), nil
+		}
+	}
+	hooks := b.hooks.Set()
+	for _, list := range [][]webhook.Spec{hooks.Waiting, hooks.Specs} {
+		for _, s := range list {
+			if s.ID == id || s.Path == id {
+				return b.heldTask(s.Task), nil
+			}
+		}
+	}
+	name := strings.TrimSuffix(strings.TrimPrefix(id, skill.Folder+"/"), "/"+skill.File)
+	if s, ok := skill.Read(b.dir, name); ok {
+		return held{s.Path, s.Digest, "skill " + s.Name, b.guard.SkillWaits(s)}, nil
+	}
+	return held{}, fmt.Errorf(textNothingWaits, clean.Cut(clean.Line(id), 60))
+}
+
+func (b *Bot) heldTask(t routines.Task) held {
+	return held{t.Path, t.Digest, t.Title(), b.guard.TaskWaits(&t)}
+}
+
+// Waiting are the files that do nothing until the user says so, with the reasons.
+func (b *Bot) Waiting() []routines.Problem {
+	var list []routines.Problem
+	add := func(h held) {
+		if h.why != "" {
+			list = append(list, routines.Problem{
+				File: h.file, Severity: routines.Warning, Message: fmt.Sprintf(textWaits, clean.Line(h.why)), Waits: true, Version: h.digest,
+			})
+		}
+	}
+	set := b.index.Set()
+	for _, r := range set.Routines {
+		add(b.heldTask(r.Task))
+	}
+	for _, r := range set.Reminders {
+		add(b.heldTask(r.Task))
+	}
+	list = append(list, b.waitingSkills()...)
+	for _, s := range b.hooks.Set().Waiting {
+		add(b.heldTask(s.Task))
+	}
+	return list
+}
+
+// waitingSkills are the skills among them.
+func (b *Bot) waitingSkills() []routines.Problem {
+	entries, err := os.ReadDir(b.dir.Path(skill.Folder))
+	if err != nil { // there are none
+		return nil
+	}
+	var list []routines.Problem
+	for _, e := range entries {
+		s, ok := skill.Read(b.dir, e.Name())
+		if !ok {
+			continue
+		}
+		if why := b.guard.SkillWaits(s); why != "" {
+			list = append(list, routines.Problem{
+				File: path.Join(skill.Folder, e.Name(), skill.File), Severity: routines.Warning,
+				Message: clean.Line(fmt.Sprintf(textSkillWaits, why)), Waits: true, Version: s.Digest,
+			})
+		}
+	}
+	return list
+}
