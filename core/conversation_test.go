@@ -97,6 +97,36 @@ func TestAnApprovalIsAskedAnsweredAndExpires(t *testing.T) {
 	})
 }
 
+// A file of the data directory that may be read is sent; one that lies elsewhere
+// is asked about, whatever the mode, and the user sees where it lies.
+func TestAFileFromElsewhereIsSentWithAYesOnly(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "plan.md")
+	if err := os.WriteFile(outside, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	live(t, func(h home) { h.write("notes/plan.md", "x") }, func(_ home, b *Bot) {
+		tell(t, b, script_(`call send_file {"file_path":"notes/plan.md"}`, `say sent it`))
+		if a := b.Snapshot().Approvals; len(a) != 0 || !spoken(b.Snapshot(), "sent it") {
+			t.Errorf("a note is asked about: %+v", a)
+		}
+		if _, err := b.Do(context.Background(), Say{Text: script_(`call send_file {"file_path":"`+outside+`"}`, `say after it`)}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		a := b.Snapshot().Approvals
+		if len(a) != 1 || !strings.Contains(a[0].Text, outside) {
+			t.Fatalf("approvals: %+v", a)
+		}
+		if _, err := b.Do(context.Background(), Answer{ID: a[0].ID, Verdict: policy.Deny}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Second)
+		if !spoken(b.Snapshot(), "after it") {
+			t.Error("the turn did not go on")
+		}
+	})
+}
+
 func TestAnAnswerThatFailsOrIsInterruptedSaysSoInTheChat(t *testing.T) {
 	live(t, func(home) {}, func(_ home, b *Bot) {
 		ctx := context.Background()

@@ -62,6 +62,7 @@ func TestNoAttemptGetsPastTheRealCommand(t *testing.T) {
 		lines    string   // how their lines begin
 	}{
 		{"the main session", policy.Main, policy.DontAsk, hostile, []string{"every", "dontAsk", "talk"}, ""},
+		{"a project that switches hooks off", policy.Main, policy.DontAsk, strings.Replace(hostile, "{", `{"disableAllHooks": true,`, 1), []string{"dontAsk"}, ""},
 		{"a session that accepts edits", policy.Main, policy.AcceptEdits, hostile, []string{"every"}, "H7"},
 		{"a session without permissions", policy.Main, policy.BypassPermissions, hostile, []string{"every"}, "H8"},
 		{"a session that asks", policy.Interactive, policy.Ask, "{}", []string{"asks", "talk"}, ""},

@@ -101,3 +101,25 @@ func TestAListOpensAPlaceByItsName(t *testing.T) {
 		}
 	}
 }
+
+// What the engine puts aside because it is long can be read; its settings, its
+// login and other sessions cannot.
+func TestLongResultsCanBeReadAndNothingBesideThem(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	g, _ := newGuard(t)
+	s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}})
+	for path, want := range map[string]bool{
+		"~/.claude/projects/-data/1a2b/tool-results/x.txt":                  true,
+		"~/.claude/projects/-data/1a2b.jsonl":                               false,
+		"~/.claude/projects/-data/1a2b/tool-results/../../../../x/y/z.json": false,
+		"~/.claude/settings.json":                                           false,
+		"~/.claude/.credentials.json":                                       false,
+	} {
+		if d := s.PreTool(t.Context(), file("Read", path)); d.Allow != want {
+			t.Errorf("%s: %+v", path, d)
+		}
+		if d := s.PreTool(t.Context(), writing(path, "x")); d.Allow {
+			t.Errorf("%s can be written", path)
+		}
+	}
+}

@@ -11,7 +11,7 @@ const (
 	textNotAList      = "allowed-tools must be a list; write each pattern on a line of its own behind a hyphen (the skill is used without tools)"
 	textNotAPattern   = "this item of allowed-tools is no tool pattern; write text such as \"Read(./**.md)\" (it is left out)"
 	textUnwritable    = "the front matter of a skill must be readable: begin with a line ---, write key: value lines, and end with a line ---"
-	textKeyReaches    = "%s in a skill's front matter reaches past the bot's rules, so only the user may write it: leave the line out, and tell the user what it would be for"
+	textKeyReaches    = "%s in a skill's front matter reaches past the bot's rules, so only the user may write it: leave it out, and say what it would be for"
 	textLeftOut       = " (it is left out)"
 )
 
