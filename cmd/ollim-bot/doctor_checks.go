@@ -139,10 +139,15 @@ func checkZone(r *report, at place) {
 	}
 }
 
-func checkRoutines(r *report, at place) {
+func (p *process) checkRoutines(r *report, at place) {
 	set := scan(at)
 	corrupt(r, set, "routines/")
+	waits := p.waits(at)
 	for _, t := range set.Routines {
+		if waits[t.Path] {
+			r.add(warn, t.ID, "%s: does not fire, it waits for you; see TOOL POLICY", t.Title())
+			continue
+		}
 		next := t.Schedule.Next(at.now.Add(time.Minute).Truncate(time.Minute))
 		if next.IsZero() {
 			r.add(bad, t.ID, "%s: never fires", t.Title())
@@ -158,10 +163,26 @@ func checkRoutines(r *report, at place) {
 	}
 }
 
-func checkReminders(r *report, at place) {
+// waits are the files that wait for the user.
+func (p *process) waits(at place) map[string]bool {
+	list := map[string]bool{}
+	if bot, err := p.bot(at); err == nil { // what is wrong with it is said under TOOL POLICY
+		for _, w := range bot.Waiting() {
+			list[w.File] = true
+		}
+	}
+	return list
+}
+
+func (p *process) checkReminders(r *report, at place) {
 	set := scan(at)
 	corrupt(r, set, "reminders/")
+	waits := p.waits(at)
 	for _, t := range set.Reminders {
+		if waits[t.Path] {
+			r.add(warn, t.ID, "%s: does not fire, it waits for you; see TOOL POLICY", t.Title())
+			continue
+		}
 		level, when := pass, in(t.RunAt.Sub(at.now))
 		if t.RunAt.Before(at.now) {
 			level, when = warn, "due "+when+", fires late when the bot runs"

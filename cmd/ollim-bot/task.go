@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/policy"
 	"ollimbot/core/store"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
@@ -232,11 +233,19 @@ func (p *process) tasks() (*routines.Set, *routines.Holds, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	bot, err := p.bot(at)
-	if err != nil {
-		return nil, nil, err
+	// A whole bot would cost more than all the rest of a list.
+	file := policy.NewFile(at.dir)
+	guard := policy.New(policy.Options{Dir: at.dir, Zone: at.env.Zone, Log: p.log(), Base: func() []string {
+		tools, _ := file.Load()
+		return policy.Strip(tools.Background())
+	}})
+	if _, err := guard.Provenance().Load(); err != nil {
+		tell(p.err, "warning: %v", err)
 	}
-	return bot.Index().Set(), bot.Index().Holds(), nil
+	index := routines.NewIndex(at.dir, at.env.Zone)
+	index.JudgeBy(guard.TaskWaits)
+	index.Scan()
+	return index.Set(), index.Holds(), nil
 }
 
 // waitsMark says that a task waits for the user.

@@ -215,6 +215,40 @@ func TestATaskThatACommandOfTheAgentWritesIsTheAgents(t *testing.T) {
 	}
 }
 
+func TestAReminderThatTheAgentAddsByCommandIsTheAgents(t *testing.T) {
+	g, root := newGuard(t)
+	s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}, Mode: func() Mode { return DontAsk }})
+	adding := bash(`ollim-bot reminder add -m "Go" --delay 1 --allowed-tools "Bash(rm *)"`)
+	if d := s.PreTool(t.Context(), adding); !d.Allow || !d.Ask {
+		t.Fatalf("%+v", d)
+	}
+	if d := s.Permission(t.Context(), adding); !d.Allow {
+		t.Fatal(d.Reason)
+	}
+	made, err := routines.AddReminder(g.dir, routines.Reminder{RunAt: time.Now(), Task: routines.Task{Body: "Go", Background: true, Allowed: []string{"Bash(rm *)"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.TaskWaits(&made.Task) == "" {
+		t.Error("it fires before the command has ended")
+	}
+	s.Hooks(nil).PostTool(t.Context(), adding)
+	if why := g.TaskWaits(&made.Task); !strings.Contains(why, "Bash(rm *)") {
+		t.Errorf("it fires: %q", why)
+	}
+	g.Rest()
+	write(t, filepath.Join(root, "reminders", "mine.md"), "---\nid: \"m\"\nrun-at: \"2026-11-23T09:40:00-08:00\"\nallowed-tools: [\"Bash(rm *)\"]\n---\nGo.\n")
+	data, err := g.dir.Read("reminders/mine.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _ := routines.ParseReminder("reminders/mine.md", data, nil)
+	r.Digest = routines.Digest(data)
+	if why := g.TaskWaits(&r.Task); why != "" {
+		t.Errorf("the user's own waits: %s", why)
+	}
+}
+
 func TestALinkOfTheUserDoesNotMakeTheAgentsWordsTheirs(t *testing.T) {
 	g, root := newGuard(t)
 	text := "---\nid: \"a\"\ncron: \"* * * * *\"\nbackground: true\nallowed-tools: [\"Bash\"]\n---\n"

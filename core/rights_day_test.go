@@ -1,0 +1,63 @@
+package core
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"ollimbot/core/policy"
+	"ollimbot/routines"
+	"ollimbot/routines/starter"
+)
+
+// TestAnOrdinaryDayAsksNothing counts what waits and what is asked when the agent
+// does what it did before: it writes the starter routines and those of its own
+// manual, adds reminders, and gives routines tools that the conversation has.
+func TestAnOrdinaryDayAsksNothing(t *testing.T) {
+	for _, mode := range []policy.Mode{policy.DontAsk, policy.Ask} {
+		live(t, func(home) {}, func(h home, b *Bot) {
+			b.main.chosenMode = mode
+			p := mainPen(h.t, h, b)
+			files, err := starter.Files()
+			if err != nil {
+				t.Fatal(err)
+			}
+			written := 0
+			for _, f := range files {
+				if d := p.write(f.Path, string(f.Data)); !d.Allow {
+					t.Errorf("%s: %s", f.Path, d.Reason)
+				}
+				written++
+			}
+			for i, tools := range []string{
+				`"Edit(./notes/today.md)"`, `"WebFetch(domain:example.com)"`, `"Write(./notes/**.md)", "WebSearch"`,
+				`"Bash(ollim-bot reminder list)"`, `"Agent"`, `"Bash(ollim-bot gmail *)", "Bash(ollim-bot history search *)"`,
+			} {
+				id := fmt.Sprintf("bbbb200%d", i)
+				if d := p.write("routines/"+id+".md", everyMinute(id, "allowed-tools: ["+tools+"]\n", "Go.")); !d.Allow {
+					t.Errorf("%s: %s", tools, d.Reason)
+				}
+				written++
+			}
+			for _, w := range []policy.Writer{b.main.writer(), runPen(h.t, h, b).s.Writer()} {
+				for _, background := range []bool{true, false} {
+					if _, err := b.bookOf(w).Add(t.Context(), routines.Reminder{RunAt: b.now().Add(time.Hour), MaxChain: 2, Task: routines.Task{
+						Body: "Remember.", Background: background, Thinking: true, Mode: routines.OnPing, AllowPing: true,
+					}}); err != nil {
+						t.Error(err)
+					}
+					written++
+				}
+			}
+			if waits, asked := b.Waiting(), b.Snapshot().Approvals; written < 16 || len(waits)+len(asked) != 0 {
+				t.Errorf("%s: of %d files wait %+v, asked %+v", mode, written, waits, asked)
+			}
+			set := b.index.Set()
+			for _, r := range set.Routines {
+				if got := b.guard.Bound(r.Task, nil).Allowed; r.Background && len(got) != len(policy.Merge(policy.BackgroundTools(), r.Allowed)) {
+					t.Errorf("%s has lost tools: %v", r.Path, got)
+				}
+			}
+		})
+	}
+}
