@@ -201,6 +201,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	b.install()
 	b.index.Scan()
 	b.settleDelivery(ctx)
+	b.recoverWebhooks()
 	b.resumeWaiting()
 	b.log.Info("bot started", "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)
 

@@ -12,8 +12,10 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
 
 	"ollimbot/core/config"
 	"ollimbot/core/store"
@@ -31,6 +33,13 @@ const (
 	stopTimeout = time.Second
 	// screenTimeout is how long the small model may think.
 	screenTimeout = time.Minute
+	// lateAfter is how old a delivery may be that is run after a restart.
+	lateAfter = 12 * time.Hour
+	// retryEvery is the pause before the next try where the address cannot be
+	// listened on, or the disk cannot be written.
+	retryEvery = 10 * time.Second
+	// minSecret is how many characters a secret needs so that nobody guesses it.
+	minSecret = 16
 )
 
 // Why New makes no server.
@@ -59,8 +68,11 @@ type Options struct {
 	// then it counts among the 10 at once. ctx ends with the server's. It is
 	// called concurrently.
 	Run func(ctx context.Context, j Job) error
-	// Note leaves a pending update for the main session; nil leaves none.
-	Note func(text string)
+	// Note leaves a pending update for the main session, unless the same is
+	// pending; nil leaves none. After an error it is tried again.
+	Note func(text string) error
+	// Notice tells the user at once; nil tells nobody.
+	Notice func(text string)
 	// Changed is called after everything that Deliveries shows; it must not block.
 	Changed func()
 }
@@ -69,24 +81,31 @@ type Options struct {
 type Server struct {
 	o     Options
 	token [sha256.Size]byte // of what the Authorization header has to be
-	book  *book
+	weak  string            // what is wrong with the secret, or empty
+	wrong *rate.Limiter     // guesses of the token
+	log   *deliveryLog
 	limit limiter
 	// queue has room for all that can be active, so that sending never blocks.
 	queue chan *task
+	// recovered is what was accepted before the start; resumed runs first.
+	recovered sync.Once
+	resumed   []*task
 
 	mu       sync.Mutex
-	active   int  // deliveries that are queued, screened or running
+	active   int  // deliveries that are written down, queued, screened or running
 	stopping bool // nothing is taken any more
 	addr     string
+	trouble  string    // why nothing is taken, as it was told; empty while all is well
+	troubled time.Time // when it was last so
 }
 
 // task is a delivery on its way through the work.
 type task struct {
-	job   Job
-	entry *Delivery // the book's
+	job    Job
+	record *record // the log's
 }
 
-// New reads the ledger. It starts and writes nothing.
+// New reads the log. It starts and writes nothing.
 func New(o Options) (*Server, error) {
 	if o.Dir == nil || o.Index == nil || o.Run == nil {
 		return nil, errors.New("make the webhook server: a part is missing in its options")
@@ -104,15 +123,29 @@ func New(o Options) (*Server, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Note == nil {
-		o.Note = func(string) {}
+		o.Note = func(string) error { return nil }
+	}
+	if o.Notice == nil {
+		o.Notice = func(string) {}
 	}
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
 	return &Server{
 		o: o, token: sha256.Sum256([]byte(bearer + o.Secret.Reveal())),
-		book: newBook(o), queue: make(chan *task, atOnce),
+		weak: WeakSecret(o.Secret), wrong: newRate(guesses),
+		log: newLog(o), queue: make(chan *task, atOnce),
 	}, nil
+}
+
+// WeakSecret says what is wrong with a secret that could be guessed, and the
+// cure. It is empty for one that could not, and for none at all.
+func WeakSecret(secret config.Secret) string {
+	n := utf8.RuneCountInString(strings.TrimSpace(secret.Reveal()))
+	if n == 0 || n >= minSecret {
+		return ""
+	}
+	return fmt.Sprintf(textWeakSecret, minSecret)
 }
 
 // checkLoopback refuses addresses that others than this machine reach, and
@@ -127,7 +160,7 @@ func checkLoopback(addr string) error {
 
 // Deliveries are the newest 100, the newest first.
 func (s *Server) Deliveries() []Delivery {
-	list := s.book.deliveries()
+	list := s.log.deliveries()
 	for i := range list {
 		list[i].At = list[i].At.In(s.o.Zone)
 		if !list[i].Ended.IsZero() {
@@ -144,45 +177,150 @@ func (s *Server) Addr() string {
 	return s.addr
 }
 
-// Run takes deliveries until ctx ends, which is not an error, and returns when
-// nothing of them is under way any more. A port that is taken is an error. It
-// is called once.
-func (s *Server) Run(ctx context.Context) error {
-	var c net.ListenConfig
-	l, err := c.Listen(ctx, "tcp", s.o.Addr)
-	if err != nil {
-		return fmt.Errorf("take webhooks on %s: %w; choose another WEBHOOK_PORT if it is in use", s.o.Addr, err)
+// Recover takes up what an earlier run of the program had accepted and not
+// finished: what had not begun is run with the first work, what was cut off, is
+// too old or has no spec any more is reported. It is called before the main
+// session takes pending updates, so that a report that a crash repeats is known
+// as the one that is still pending. Run calls it where nobody has.
+func (s *Server) Recover() { s.recovered.Do(s.takeUp) }
+
+func (s *Server) takeUp() {
+	for _, r := range s.log.open() {
+		if t, ok := s.again(r); ok {
+			s.mu.Lock()
+			s.active++
+			s.mu.Unlock()
+			s.resumed = append(s.resumed, t)
+			continue
+		}
+		note := noteLost
+		if r.Outcome == Running {
+			note = noteCutOff
+		}
+		s.report(r, note)
 	}
-	return s.run(ctx, l)
+	s.log.tidy(time.Now())
 }
 
-// run owns everything that the server starts; l is closed when it returns.
-func (s *Server) run(ctx context.Context, l net.Listener) error {
-	s.mu.Lock()
-	s.addr = l.Addr().String()
-	s.mu.Unlock()
-	s.o.Log.Info("webhooks are taken", "addr", l.Addr().String())
-	for _, d := range s.book.cutOff(time.Now()) {
-		if d.Outcome == Accepted {
-			s.o.Note(fmt.Sprintf(noteLost, d.Webhook, d.ID))
-		}
+// again makes a task of a delivery that was accepted before the start.
+func (s *Server) again(r *record) (*task, bool) {
+	spec, known := s.o.Index.Find(r.Webhook)
+	if r.Outcome != Accepted || !known || time.Since(r.At) > lateAfter {
+		return nil, false
 	}
-	s.book.tell()
+	payload, err := spec.Check(r.Payload)
+	if err != nil {
+		return nil, false
+	}
+	return &task{job: Job{Spec: spec, Payload: payload, Delivery: r.Delivery}, record: r}, true
+}
 
+// Run takes deliveries until ctx ends, which is not an error, and returns when
+// nothing of them is under way any more. While the address cannot be listened on
+// it says so and tries again. It is called once.
+func (s *Server) Run(ctx context.Context) error {
+	return s.run(ctx, func(ctx context.Context) (net.Listener, error) {
+		var c net.ListenConfig
+		l, err := c.Listen(ctx, "tcp", s.o.Addr)
+		if err != nil {
+			return nil, fmt.Errorf("take webhooks on %s: %w; choose another WEBHOOK_PORT if it is in use", s.o.Addr, err)
+		}
+		return l, nil
+	})
+}
+
+// run owns everything that the server starts.
+func (s *Server) run(ctx context.Context, listen func(context.Context) (net.Listener, error)) error {
+	if s.weak != "" {
+		s.o.Log.Warn(textWeak, "problem", s.weak)
+		s.o.Notice(s.weak)
+	}
+	s.Recover()
 	stop := make(chan struct{})
 	var writer errgroup.Group
-	writer.Go(guarded(func() error { s.book.write(stop); return nil }))
+	writer.Go(guarded(func() error { s.log.tend(stop); return nil }))
 
 	g, inner := errgroup.WithContext(ctx)
-	g.Go(guarded(func() error { return s.serve(inner, l) }))
+	g.Go(guarded(func() error { s.listen(inner, listen); return nil }))
 	g.Go(guarded(func() error { return s.work(inner) }))
 	err := g.Wait()
 
-	close(stop) // only now: the work's last words belong into the ledger
-	s.mu.Lock()
-	s.addr = ""
-	s.mu.Unlock()
+	close(stop) // only now: the work's last words belong into the log
 	return errors.Join(err, writer.Wait())
+}
+
+// listen answers until ctx ends. A listener that dies, or that cannot be had, is
+// told once and replaced as soon as that is possible.
+func (s *Server) listen(ctx context.Context, listen func(context.Context) (net.Listener, error)) {
+	for {
+		l, err := listen(ctx)
+		if err == nil {
+			s.setAddr(l.Addr().String())
+			s.o.Log.Info("webhooks are taken", "addr", l.Addr().String())
+			s.taken()
+			err = s.serve(ctx, l)
+			s.setAddr("")
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		s.notTaken(err)
+		pause := time.NewTimer(retryEvery)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return
+		}
+	}
+}
+
+func (s *Server) setAddr(addr string) {
+	s.mu.Lock()
+	s.addr = addr
+	s.mu.Unlock()
+	s.o.Changed()
+}
+
+// accepted is told what came of each Accept. After trouble a minute of calm
+// means that it is over: handles may come and go by the connection.
+func (s *Server) accepted(err error) {
+	switch {
+	case errors.Is(err, net.ErrClosed): // the end, or listen tells it
+	case err != nil:
+		s.notTaken(err)
+	default:
+		s.mu.Lock()
+		calm := s.trouble == "" || time.Since(s.troubled) > time.Minute
+		s.mu.Unlock()
+		if calm {
+			s.taken()
+		}
+	}
+}
+
+// notTaken tells, once, why no connection can be accepted.
+func (s *Server) notTaken(err error) {
+	why := acceptTrouble(err)
+	s.mu.Lock()
+	known := s.trouble == why
+	s.trouble, s.troubled = why, time.Now()
+	s.mu.Unlock()
+	if !known {
+		s.o.Log.Error(textNotTaken, "error", why)
+	}
+}
+
+// taken tells that connections are accepted again.
+func (s *Server) taken() {
+	s.mu.Lock()
+	again := s.trouble != ""
+	s.trouble = ""
+	s.mu.Unlock()
+	if again {
+		s.o.Log.Info(textTakenAgain)
+		s.o.Notice(textTakenAgain)
+	}
 }
 
 // guarded turns a panic into an error: in our own goroutine it would leave the
@@ -219,13 +357,10 @@ func (s *Server) serve(ctx context.Context, l net.Listener) error {
 		}
 		return nil
 	}))
-	err := server.Serve(newGate(l, maxConnections))
+	err := server.Serve(newGate(l, maxConnections, s.accepted))
 	ended()
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
-	}
-	if err != nil {
-		err = fmt.Errorf("take webhooks: %w", err)
 	}
 	return errors.Join(err, closer.Wait())
 }

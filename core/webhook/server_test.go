@@ -9,9 +9,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,28 +141,85 @@ func TestOnlyLoopbackAndASecretMakeAServer(t *testing.T) {
 	}
 }
 
-func TestSixtyDeliveriesAMinutePassForEachWebhook(t *testing.T) {
+func TestSixtyDeliveriesPassForEachWebhookAndThenOneASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
 		for i := range perMinute {
 			if w := r.post("github-ci", "{"); w.Code != http.StatusBadRequest {
 				t.Fatalf("delivery %d: %d", i+1, w.Code)
 			}
-			waitFor(100 * time.Millisecond)
 		}
-		w := r.post("github-ci", "{")
-		if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "54" {
-			t.Errorf("%d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
+		for range 3 { // what is refused uses nothing up
+			w := r.post("github-ci", "{")
+			if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "1" {
+				t.Errorf("%d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
+			}
 		}
 		if w := r.post("fixed", "{"); w.Code != http.StatusBadRequest {
 			t.Errorf("another webhook: %d", w.Code)
 		}
-		waitFor(54 * time.Second)
+		waitFor(time.Second)
 		if w := r.post("github-ci", "{"); w.Code != http.StatusBadRequest {
 			t.Errorf("after the time that was told: %d", w.Code)
 		}
-		if w := r.post("github-ci", "{"); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "1" {
-			t.Errorf("only one has become free: %d %q", w.Code, w.Header().Get("Retry-After"))
+		if w := r.post("github-ci", "{"); w.Code != http.StatusTooManyRequests {
+			t.Errorf("only one has become free: %d", w.Code)
+		}
+	})
+}
+
+// Guesses are limited. A long secret cannot be guessed, and whoever has it is not
+// to be locked out by a stranger; a short one waits with the guesses.
+func TestGuessesOfTheTokenAreLimited(t *testing.T) {
+	for _, short := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			right := secret
+			if short {
+				right = "1"
+			}
+			r := newRig(t, func(o *Options) { o.Secret = config.Secret(right) })
+			deliver := func() int { return r.ask("POST", "/hook/github-ci", "Bearer "+right, "{").Code }
+			guess := func() *httptest.ResponseRecorder { return r.ask("POST", "/hook/none", "Bearer 2", "{") }
+			if got := deliver(); got != http.StatusBadRequest {
+				t.Errorf("the right token: %d", got)
+			}
+			for i := range guesses {
+				if w := guess(); w.Code != http.StatusUnauthorized {
+					t.Errorf("guess %d: %d", i+1, w.Code)
+				}
+			}
+			if w := guess(); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "6" {
+				t.Errorf("one more: %d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
+			}
+			want := http.StatusBadRequest
+			if short {
+				want = http.StatusTooManyRequests
+			}
+			if got := deliver(); got != want {
+				t.Errorf("the right token after the guesses, short %v: %d", short, got)
+			}
+			waitFor(6 * time.Second)
+			if got := deliver(); got != http.StatusBadRequest {
+				t.Errorf("the right token later: %d", got)
+			}
+			if w := guess(); w.Code != http.StatusUnauthorized {
+				t.Errorf("a guess later: %d", w.Code)
+			}
+		})
+	}
+}
+
+func TestAShortSecretIsToldWithItsCure(t *testing.T) {
+	for text, weak := range map[config.Secret]bool{"1": true, "123456789012345": true, "  1234567890123456": false, "ÄÖÜäöüßÄÖÜäöüßÄ": true, secret: false, "": false} {
+		if got := WeakSecret(text); (got != "") != weak || weak && !strings.Contains(got, "/dev/urandom") {
+			t.Errorf("%d characters: %q", len(text.Reveal()), got)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(o *Options) { o.Secret = "hush" })
+		r.start(t, newPipes())()
+		if len(r.toldAtOnce()) != 1 || !strings.Contains(r.toldAtOnce()[0], "WEBHOOK_SECRET") || !strings.Contains(r.logged(), textWeak) || strings.Contains(r.logged(), "hush") {
+			t.Errorf("told %q, log %s", r.toldAtOnce(), r.logged())
 		}
 	})
 }
@@ -190,6 +252,7 @@ func TestTenDeliveriesRunAtOnce(t *testing.T) {
 		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted {
 			t.Errorf("after one has ended: %d", status)
 		}
+		synctest.Wait()
 		stop()
 		var done, cut int
 		for _, d := range r.Deliveries() {
@@ -200,8 +263,8 @@ func TestTenDeliveriesRunAtOnce(t *testing.T) {
 				cut++
 			}
 		}
-		if done != 1 || cut != atOnce {
-			t.Errorf("%d done, %d interrupted at the end", done, cut)
+		if done != 1 || cut != atOnce || len(r.noted()) != atOnce {
+			t.Errorf("%d done, %d interrupted at the end, %d told", done, cut, len(r.noted()))
 		}
 	})
 }
@@ -242,7 +305,7 @@ func TestAPanicWhileAnsweringIs500AndLogged(t *testing.T) {
 	if w.Code != http.StatusInternalServerError || strings.TrimSpace(w.Body.String()) != `{"error":"internal error"}` {
 		t.Errorf("%d %s", w.Code, w.Body.String())
 	}
-	if log := r.log.String(); !strings.Contains(log, "panic of type string") || strings.Contains(log, "hush") {
+	if log := r.logged(); !strings.Contains(log, "panic of type string") || strings.Contains(log, "hush") {
 		t.Errorf("the log says %s", log)
 	}
 }
@@ -345,7 +408,7 @@ func TestAFullHouseMakesRoomForWhoeverDelivers(t *testing.T) {
 }
 
 func TestConnectionsThatAreAnsweredKeepTheirPlace(t *testing.T) {
-	g := newGate(nil, 2)
+	g := newGate(nil, 2, nil)
 	guests := []*guest{{gate: g}, {gate: g}, {gate: g}, {gate: g}}
 	for _, c := range guests[:2] {
 		g.admit(c)
@@ -360,7 +423,7 @@ func TestConnectionsThatAreAnsweredKeepTheirPlace(t *testing.T) {
 	}
 }
 
-func TestWhatIsUnderWayAtTheEndIsToldNotLost(t *testing.T) {
+func TestWhatHasNotBegunAtTheEndRunsAfterTheNextStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, func(o *Options) {
 			o.Screen = func(ctx context.Context, _ map[string]string) (bool, []string, error) {
@@ -374,13 +437,20 @@ func TestWhatIsUnderWayAtTheEndIsToldNotLost(t *testing.T) {
 		synctest.Wait()
 		stop()
 		d := r.Deliveries()[0]
-		if d.Outcome != Interrupted || len(r.ran()) != 0 || len(r.noted()) != 1 || !strings.Contains(r.noted()[0], d.ID) {
+		if d.Outcome != Accepted || len(r.ran()) != 0 || len(r.noted()) != 0 {
 			t.Errorf("%+v, notes %q", d, r.noted())
 		}
 		if w := r.post("fixed", `{"status":"up"}`); w.Code != http.StatusServiceUnavailable {
 			t.Errorf("after the end: %d", w.Code)
 		}
-		assertNothingLeaked(t, r)
+		next := rigOn(t, r.dir, nil)
+		stop = next.start(t, newPipes())
+		synctest.Wait()
+		stop()
+		if ran := next.ran(); len(ran) != 1 || ran[0].Delivery.ID != d.ID || ran[0].Payload.Data[0].Value != "hush" {
+			t.Errorf("ran %+v", ran)
+		}
+		assertNothingLeaked(t, next)
 	})
 }
 
@@ -409,16 +479,123 @@ func TestDeliverSpeaksToARunningBot(t *testing.T) {
 	}
 }
 
-func TestAPortThatIsTakenIsAnErrorWithItsCure(t *testing.T) {
+func TestAPortThatIsTakenIsToldWithItsCureAndTakenWhenItIsFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		l := newPipes()
+		taken := true
+		ctx, cancel := context.WithCancel(t.Context())
+		var g sync.WaitGroup
+		g.Go(func() {
+			if err := r.run(ctx, func(context.Context) (net.Listener, error) {
+				if taken {
+					return nil, errors.New("address already in use; choose another WEBHOOK_PORT")
+				}
+				return l, nil
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+		waitFor(10 * time.Minute)
+		if n := strings.Count(r.logged(), "level=ERROR"); n != 1 || !strings.Contains(r.logged(), "WEBHOOK_PORT") || r.Addr() != "" {
+			t.Errorf("told %d times:\n%s", n, r.logged())
+		}
+		taken = false
+		waitFor(retryEvery)
+		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted {
+			t.Errorf("once it is free: %d", status)
+		}
+		if len(r.toldAtOnce()) != 1 || r.toldAtOnce()[0] != textTakenAgain {
+			t.Errorf("told %q", r.toldAtOnce())
+		}
+		cancel()
+		g.Wait()
+	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	r := newRig(t, func(o *Options) { o.Addr = l.Addr().String() })
-	if err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "WEBHOOK_PORT") {
-		t.Errorf("%v", err)
+	ctx, cancel := context.WithCancel(t.Context())
+	var g sync.WaitGroup
+	g.Go(func() { _ = r.Run(ctx) })
+	for !strings.Contains(r.logged(), "WEBHOOK_PORT") {
+		runtime.Gosched()
 	}
+	cancel()
+	g.Wait()
+}
+
+func TestAListenerThatDiesIsToldAndReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		var l *pipes
+		ctx, cancel := context.WithCancel(t.Context())
+		var g sync.WaitGroup
+		g.Go(func() {
+			_ = r.run(ctx, func(context.Context) (net.Listener, error) { l = newPipes(); return l, nil })
+		})
+		synctest.Wait()
+		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted {
+			t.Errorf("before: %d", status)
+		}
+		_ = l.Close()
+		waitFor(2 * stopTimeout)
+		if r.Addr() != "" || !strings.Contains(r.logged(), textNotTaken) {
+			t.Errorf("at %q, log %s", r.Addr(), r.logged())
+		}
+		waitFor(time.Minute)
+		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted || r.Addr() == "" {
+			t.Errorf("a minute later: %d", status)
+		}
+		cancel()
+		g.Wait()
+	})
+}
+
+// exhausted is a listener for which there is no file handle at times.
+type exhausted struct {
+	*pipes
+	none atomic.Bool
+}
+
+func (l *exhausted) Accept() (net.Conn, error) {
+	if l.none.Load() {
+		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
+	return l.pipes.Accept()
+}
+
+func TestAMomentWithoutFileHandlesPasses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		l := &exhausted{pipes: newPipes()}
+		stop := r.start(t, l)
+		idle := raw(t, l.pipes, "")
+		defer idle.Close()
+		synctest.Wait()
+		l.none.Store(true)
+		second := raw(t, l.pipes, "") // the Accept that waits takes it
+		defer second.Close()
+		waitFor(10 * time.Second)
+		if _, err := idle.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+			t.Errorf("the oldest connection keeps its handle: %v", err)
+		}
+		if n := strings.Count(r.logged(), "level=ERROR"); n != 1 || !strings.Contains(r.logged(), "ulimit -n") {
+			t.Errorf("told %d times:\n%s", n, r.logged())
+		}
+		l.none.Store(false)
+		waitFor(2 * time.Second)
+		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted {
+			t.Errorf("once there are handles: %d", status)
+		}
+		waitFor(time.Minute)
+		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted || len(r.toldAtOnce()) != 1 {
+			t.Errorf("a minute later: %d, told %q", status, r.toldAtOnce())
+		}
+		stop()
+	})
 }
 
 func TestAnAnswerIsAlwaysOneJSONObject(t *testing.T) {
