@@ -197,7 +197,7 @@ func (s *Server) reserve() *RefusedError {
 	switch {
 	case s.stopping:
 		return &RefusedError{Status: http.StatusServiceUnavailable, Reason: answerStopping, retry: retrySlot}
-	case s.active >= atOnce:
+	case s.active >= underWay:
 		return &RefusedError{Status: http.StatusTooManyRequests, Reason: answerTooMany, retry: retrySlot}
 	}
 	s.active++

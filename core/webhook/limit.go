@@ -9,10 +9,11 @@ import (
 
 // Limits of what is taken.
 const (
-	perMinute = 60 // deliveries of one webhook: as many at once, then one a second
-	atOnce    = 10 // deliveries that are screened or run at the same time
-	guesses   = 10 // wrong tokens a minute
-	// retrySlot is what a sender is told to wait when all of atOnce are taken, or
+	perMinute = 60  // deliveries of one webhook: as many at once, then one a second
+	atOnce    = 10  // deliveries that are screened or run at the same time
+	underWay  = 100 // deliveries that are accepted and not ended: the rest of them wait
+	guesses   = 10  // wrong tokens a minute
+	// retrySlot is what a sender is told to wait when underWay has been reached, or
 	// nothing can be written, in seconds: nobody knows how long that lasts.
 	retrySlot = 10
 )

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"syscall"
+	"time"
 
 	"ollimbot/core/clean"
 )
@@ -152,7 +153,7 @@ const (
 	noteUnreadable = "Webhook %s: a delivery was held and not run, because the screening of %s gave no verdict. Delivery %s."
 	noteNoScreen   = "Webhook %s: a delivery was held and not run, because %s could not be screened without a model. Delivery %s."
 	noteLost       = "Webhook %s: a delivery was taken but not run, because the bot stopped. Delivery %s."
-	noteCutOff     = "Webhook %s: the run of a delivery was cut off, because the bot stopped. Delivery %s."
+	noteCutOff     = "Webhook %s: the bot stopped during the run of a delivery, which may not have finished. Delivery %s."
 	noteSomeText   = "its texts"
 )
 
@@ -166,6 +167,11 @@ const (
 	textWeak       = "the secret of the webhooks can be guessed"
 	textWeakSecret = "WEBHOOK_SECRET is shorter than %d characters and can be guessed: make one with   head -c 24 /dev/urandom | base64"
 )
+
+// LimitsText says what is kept of deliveries.
+func LimitsText() string {
+	return fmt.Sprintf("the newest %d are kept, for %d days", keptMost, keptFor/(24*time.Hour))
+}
 
 // acceptTrouble is why no connection can be accepted, and the cure.
 func acceptTrouble(err error) string {

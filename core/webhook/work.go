@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,7 +16,12 @@ import (
 // it has ended. What nobody has begun by then is on the disk for the next start.
 func (s *Server) work(ctx context.Context) error {
 	var g errgroup.Group
-	begin := func(t *task) { g.Go(func() error { s.perform(ctx, t); return nil }) }
+	slots := make(chan struct{}, atOnce)
+	begin := func(t *task) {
+		slots <- struct{}{} // the end of ctx ends those that run
+		release := sync.OnceFunc(func() { <-slots; s.release() })
+		g.Go(func() error { defer release(); s.perform(ctx, t, release); return nil })
+	}
 	for _, t := range s.resumed {
 		begin(t)
 	}
@@ -39,10 +45,9 @@ func (s *Server) release() {
 	s.mu.Unlock()
 }
 
-// perform takes a delivery to its end. One that has not begun when the bot ends
-// stays accepted.
-func (s *Server) perform(ctx context.Context, t *task) {
-	defer s.release()
+// perform takes a delivery to its end, and calls ran when its run has ended. One
+// that has not begun when the bot ends stays accepted.
+func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "fault", faultWords(p))
@@ -54,6 +59,7 @@ func (s *Server) perform(ctx context.Context, t *task) {
 		return
 	}
 	err := s.o.Run(ctx, t.job)
+	ran() // the next need not wait until the disk knows
 	switch {
 	case err == nil:
 		s.end(t, Done)
