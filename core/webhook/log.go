@@ -23,7 +23,7 @@ const LogFile = "state/webhooks.jsonl"
 const (
 	keptMost  = 500                 // deliveries, in memory and in the file when it is rewritten
 	keptFor   = 30 * 24 * time.Hour // since their last state
-	logMax    = 1 << 20             // bytes, beyond which the file is rewritten at once
+	logMax    = 1 << 20             // bytes that the file may grow before it is rewritten at once
 	tidyEvery = time.Hour           // how long what is over may stay in the file
 	shown     = 100                 // deliveries of Deliveries
 	// lazyEvery is the least time between two writes that nobody waits for.
@@ -54,8 +54,9 @@ type deliveryLog struct {
 	lazy []*record // not in the file yet as they are, each once
 	dead bool      // the file holds what a rewrite would leave out
 
-	// disk orders the file: it is held over its I/O. It is taken before mu.
+	// disk orders the file: it is held over its I/O, and taken before mu.
 	disk sync.Mutex
+	size int64 // of the file after the last rewrite; guarded by disk
 }
 
 // batch is the lines of one write.
@@ -199,7 +200,7 @@ func (l *deliveryLog) commit(b *batch, leads bool) error {
 		l.mu.Unlock()
 		return b.err
 	}
-	if info, err := os.Stat(l.dir.Path(LogFile)); err == nil && info.Size() > logMax {
+	if info, err := os.Stat(l.dir.Path(LogFile)); err == nil && info.Size() > l.size+logMax {
 		l.rewrite(time.Now())
 	}
 	return nil
@@ -256,7 +257,9 @@ func (l *deliveryLog) rewrite(now time.Time) {
 			l.touch(r)
 		}
 		l.mu.Unlock()
+		return
 	}
+	l.size = int64(text.Len())
 }
 
 // tend writes what nobody waits for, and keeps the file small, until stop is
@@ -314,18 +317,20 @@ func (l *deliveryLog) open() []*record {
 	return slices.DeleteFunc(slices.Clone(l.list), func(r *record) bool { return !r.open() })
 }
 
-// line is a state as the file holds it. A delivery holds nothing that JSON does
-// not know.
+// line is a state as the file holds it. Escapes for HTML would make a payload six
+// times as long.
 func (r *record) line() []byte {
 	one := *r
 	if one.Outcome != Accepted {
 		one.Payload = nil
 	}
-	line, err := json.Marshal(one)
-	if err != nil {
-		return nil // readers skip it
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(one) != nil {
+		return nil // readers skip it; a delivery holds nothing that JSON does not know
 	}
-	return line
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // Log is the newest n deliveries of the log, newest first, without a running

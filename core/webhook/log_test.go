@@ -140,6 +140,41 @@ func TestMemoryAndFileStayBounded(t *testing.T) {
 	})
 }
 
+// The largest payloads of all that may be under way fit into what is read at
+// start, and do not make each write a rewrite.
+func TestAsManyLargePayloadsAsMayWaitSurviveARestart(t *testing.T) {
+	r := newRig(t, nil)
+	l := r.deliveryLog()
+	payload := fmt.Appendf(nil, `{"note":%q}`, strings.Repeat("<", MaxBody-20))
+	add := func(i int, d Delivery, p []byte) {
+		d.ID, d.At = fmt.Sprintf("%08x", i), time.Now()
+		if err := l.add(&record{Delivery: d, Payload: p}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range underWay {
+		add(i, Delivery{Webhook: "open", Outcome: Accepted}, payload)
+	}
+	was := l.size
+	for i := range keptMost {
+		add(underWay+i, Delivery{Webhook: "open", Outcome: Done}, nil)
+	}
+	if l.size != was || was < int64(underWay*MaxBody)/2 {
+		t.Errorf("rewritten at %d bytes, then at %d", was, l.size)
+	}
+	l.tidy(time.Now())
+	list, err := readLog(r.dir)
+	waiting := 0
+	for _, r := range list {
+		if r.open() && string(r.Payload) == string(payload) {
+			waiting++
+		}
+	}
+	if err != nil || waiting != underWay {
+		t.Errorf("%d wait after a restart: %v", waiting, err)
+	}
+}
+
 func TestOldDeliveriesAndPayloadsLeaveTheFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
