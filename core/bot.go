@@ -208,6 +208,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	b.loadProvenance()
 	b.index.Scan()
 	b.settleDelivery(ctx)
+	b.recoverWebhooks()
 	b.resumeWaiting()
 	b.log.Info("bot started", "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)
 

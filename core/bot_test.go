@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"iter"
@@ -362,6 +363,26 @@ func (d deaf) Send(context.Context, agent.Message) iter.Seq2[agent.Event, error]
 func (deaf) Interrupt(context.Context) error                 { return nil }
 func (deaf) Configure(context.Context, agent.Settings) error { return nil }
 func (deaf) Close() error                                    { return nil }
+
+// dying is an engine that takes a message and dies before it says a word.
+type dying struct{ deaf }
+
+func (dying) Heard(context.Context, string, [sha256.Size]byte) (bool, error) { return true, nil }
+
+func TestUpdatesOfATurnThatDiedAfterTheEngineTookThemAreNotSentAgain(t *testing.T) {
+	liveWith(t, func() agent.Engine { return dying{deaf{errors.New("ended by SIGKILL")}} }, func(home) {}, func(h home, b *Bot) {
+		if err := b.updates.Append(b.now(), "once"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Do(context.Background(), Say{Text: "hello"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if s := b.Snapshot(); len(s.Updates) != 0 || h.has("state/delivery.json") {
+			t.Errorf("still pending: %+v", s.Updates)
+		}
+	})
+}
 
 func TestUpdatesOfATurnThatNeverReachedTheEngineStayPending(t *testing.T) {
 	liveWith(t, func() agent.Engine { return deaf{errors.New("no engine today")} }, func(home) {}, func(_ home, b *Bot) {

@@ -42,7 +42,7 @@ type Preview struct {
 type DiscardUpdate struct{ Key string }
 
 // RestoreUpdate puts a discarded update back in its place.
-type RestoreUpdate struct{ Update updates.Update }
+type RestoreUpdate struct{ Update *updates.Discarded }
 
 // DeliverNow begins a turn of the main session that hands it the pending
 // updates at once, without a message of the user.

@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/post"
 	"ollimbot/core/store"
 	"ollimbot/core/transcript"
+	"ollimbot/core/updates"
 )
 
 func noticed(s Snapshot, part string) bool {
@@ -294,7 +295,9 @@ func TestADeliveryCutShortIsSettledByTheEnginesMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := b.dispatch(newDelivery("5f4dcc3b-0000-4000-8000-000000000000", "the message", b.updates.Peek(), "")); err != nil {
+		if _, err := b.updates.Claim(func([]updates.Update) updates.Delivery {
+			return updates.NewDelivery("5f4dcc3b-0000-4000-8000-000000000000", "the message", "")
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if heard {
@@ -313,7 +316,7 @@ func TestADeliveryCutShortIsSettledByTheEnginesMemory(t *testing.T) {
 		if n := len(next.updates.Peek()); heard && n != 0 || !heard && n != 2 {
 			t.Errorf("heard %v: %d updates pending", heard, n)
 		}
-		if h.has(deliveryFile) {
+		if h.has("state/delivery.json") {
 			t.Error("the delivery is still open")
 		}
 	}
@@ -358,7 +361,7 @@ func TestAMessageThatWaitedWhenTheProgramEndedIsAnsweredOnceAfterwards(t *testin
 				t.Errorf("it was not answered: %+v", second.Snapshot().Chat)
 			}
 		})
-		if h.has(waitingFile) || h.has(deliveryFile) {
+		if h.has(waitingFile) || h.has("state/delivery.json") {
 			t.Error("it still waits after its answer")
 		}
 	})

@@ -5,83 +5,100 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/prompt"
 	"ollimbot/core/updates"
 )
 
-const deliveryFile = "state/delivery.json"
-
-// delivery is a message on its way to the main session with the updates that it
-// carries. It is on disk from before the message is sent until its updates are
-// removed, so that after a crash in between the engine can be asked whether the
-// message arrived: each update is delivered once, or is still pending.
-type delivery struct {
-	Session string   `json:"session"`
-	Digest  string   `json:"sha256"` // of the message's text
-	Keys    []string `json:"updates"`
-	Waiting string   `json:"waiting,omitempty"` // the user's message, by its id
-}
-
-func newDelivery(session, text string, list []updates.Update, waiting string) delivery {
-	sum := sha256.Sum256([]byte(text))
-	d := delivery{Session: session, Digest: hex.EncodeToString(sum[:]), Waiting: waiting}
-	for _, u := range list {
-		d.Keys = append(d.Keys, u.Key)
+// deliver begins a turn that hands the main session its pending updates. It
+// waits for the lock like a foreground task and interrupts nothing; updates that
+// another turn has taken by then are not delivered again.
+func (b *Bot) deliver() (Outcome, error) {
+	n := len(b.updates.Peek())
+	switch {
+	case b.main.inFork() != nil:
+		return Outcome{}, errors.New(textDeliverInFork)
+	case n == 0:
+		return Outcome{Message: textNothingPending}, nil
 	}
-	return d
+	done := make(chan struct{})
+	err := b.main.later(func(ctx context.Context) error {
+		defer close(done)
+		return b.main.deliver(ctx)
+	})
+	if err != nil {
+		return Outcome{}, err
+	}
+	return Outcome{Message: delivering(n), Done: done}, nil
 }
 
-// empty reports that nothing would be lost or doubled with it.
-func (d delivery) empty() bool { return len(d.Keys) == 0 && d.Waiting == "" }
-
-// dispatch writes down what is about to be sent; nothing where nothing is carried.
-func (b *Bot) dispatch(d delivery) error {
-	if d.empty() {
+// deliver is that turn. The caller holds the lock.
+func (c *conversation) deliver(ctx context.Context) error {
+	switch {
+	case len(c.bot.updates.Peek()) == 0:
 		return nil
+	case c.inFork() != nil:
+		return errors.New(textDeliverInFork)
 	}
-	return b.dir.WriteJSON(deliveryFile, d)
+	return c.settle(ctx, c.mainTurn(ctx, prompt.Delivery, incoming{}))
 }
 
-// arrived forgets a delivery whose fate is known.
-func (b *Bot) arrived(d delivery) {
-	if d.empty() {
-		return
+// claim takes the pending updates for a message of the main session. What
+// became of the message before has to be known first.
+func (b *Bot) claim(ctx context.Context, compose func([]updates.Update) updates.Delivery) (updates.Delivery, error) {
+	d, err := b.updates.Claim(compose)
+	if errors.Is(err, updates.ErrUnsettled) {
+		b.settleDelivery(ctx)
+		d, err = b.updates.Claim(compose)
 	}
-	if err := b.dir.Remove(deliveryFile); err != nil {
-		b.log.Error("a finished delivery could not be forgotten", "error", err)
+	return d, err
+}
+
+// settle ends a delivery. The user's message in it is forgotten first, the
+// record last: until then each step can be done again.
+func (b *Bot) settle(d updates.Delivery, arrived bool) error {
+	if arrived {
+		if err := b.ack(d.Waiting); err != nil {
+			return fmt.Errorf("forget a message that arrived: %w", err)
+		}
 	}
+	return b.updates.Settle(d, arrived)
 }
 
 // settleDelivery finds out what became of a message that was on its way when
-// the program ended. An engine that cannot tell leaves its updates pending:
-// rather twice than never.
+// its turn or the program ended. An engine that cannot tell leaves its updates
+// pending: rather twice than never.
 func (b *Bot) settleDelivery(ctx context.Context) {
-	var d delivery
-	found, err := b.dir.ReadJSON(deliveryFile, &d)
-	if err != nil {
-		b.log.Error("an unfinished delivery could not be read; its updates stay pending", "error", err)
-	}
-	if !found {
-		return
-	}
-	defer b.arrived(d)
-	var digest [sha256.Size]byte
-	witness, able := b.o.Engine.(agent.Witness)
-	if n, err := hex.Decode(digest[:], []byte(d.Digest)); !able || err != nil || n != len(digest) {
-		return
-	}
-	heard, err := witness.Heard(ctx, d.Session, digest)
-	if err != nil {
-		b.log.Error("it is not known whether the last message arrived; its updates stay pending", "error", err)
-	}
-	if !heard {
-		return
-	}
-	b.taken(d.Waiting)
-	for _, key := range d.Keys {
-		if _, err := b.updates.Discard(key); err != nil && !errors.Is(err, updates.ErrGone) {
-			b.log.Error("a delivered update could not be removed", "error", err)
+	d, arrived, found, err := b.updates.Unsettled()
+	if err == nil && found {
+		if !arrived {
+			arrived, err = b.heard(ctx, d)
 		}
+		if ctx.Err() != nil {
+			return // the next start asks again
+		}
+		if err != nil {
+			b.log.Error("it is not known whether the last message arrived; its updates stay pending", "error", err)
+		}
+		err = b.settle(d, arrived)
 	}
+	if err != nil {
+		b.log.Error("the last delivery to the main session could not be settled", "error", err)
+	}
+}
+
+// heard asks the engine whether a message arrived.
+func (b *Bot) heard(ctx context.Context, d updates.Delivery) (bool, error) {
+	witness, able := b.o.Engine.(agent.Witness)
+	digest, err := hex.DecodeString(d.Digest)
+	if !able || err != nil || len(digest) != sha256.Size {
+		return false, nil
+	}
+	heard, err := witness.Heard(ctx, d.Session, [sha256.Size]byte(digest))
+	if err != nil {
+		return false, fmt.Errorf("ask whether a message arrived: %w", err)
+	}
+	return heard, nil
 }

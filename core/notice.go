@@ -1,9 +1,11 @@
 package core
 
 import (
+	"slices"
 	"sync"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/updates"
 )
 
 // keptNotices is how many notices a dashboard can look back on.
@@ -41,14 +43,18 @@ func (b *Bot) notice(level Level, text string) {
 // note is what the schedule has to tell: a pending update for the main session
 // and a notice for the user (missed routines, invalid files, skipped fires).
 func (b *Bot) note(text string) {
-	b.notice(Warn, text)
-	for _, u := range b.updates.Peek() {
-		if u.Message == text { // said at an earlier start and not yet delivered
-			return
-		}
-	}
-	if err := b.updates.Append(b.now(), text); err != nil {
+	if err := b.leave(text); err != nil {
 		b.log.Error("a pending update could not be saved", "error", err)
 	}
-	b.notify()
+}
+
+// leave is note for whoever tries again after an error. What was said before and
+// is not delivered yet is not said twice.
+func (b *Bot) leave(text string) error {
+	b.notice(Warn, text)
+	defer b.notify()
+	if slices.ContainsFunc(b.updates.Peek(), func(u updates.Update) bool { return u.Message == text }) {
+		return nil
+	}
+	return b.updates.Append(b.now(), text)
 }

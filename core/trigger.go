@@ -32,13 +32,22 @@ func (b *Bot) makeWebhooks() {
 	s, err := webhook.New(webhook.Options{
 		Dir: b.dir, Index: b.hooks, Secret: env.WebhookSecret, Zone: b.zone, Log: b.log,
 		Addr:   net.JoinHostPort("127.0.0.1", strconv.Itoa(env.WebhookPort)),
-		Screen: b.screen, Run: b.fireWebhook, Note: b.note, Changed: b.notify,
+		Screen: b.screen, Run: b.fireWebhook, Note: b.leave, Changed: b.notify,
+		Notice: func(text string) { b.notice(Warn, text) },
 	})
 	if err != nil {
 		b.hooksOff = err.Error()
 		return
 	}
 	b.triggers = s
+}
+
+// recoverWebhooks takes up what was accepted before the program ended, and tells
+// what is lost of it, before any turn can take what is told.
+func (b *Bot) recoverWebhooks() {
+	if b.triggers != nil {
+		b.triggers.Recover()
+	}
 }
 
 // runWebhooks serves triggers until ctx ends. Where it cannot, the bot goes on.

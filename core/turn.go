@@ -72,8 +72,8 @@ func (c *conversation) confine(l *policy.Limit) {
 }
 
 // mainTurn runs one turn of the main session. Updates are claimed when it
-// starts, and the claim is committed once the engine has taken the message; a
-// turn that never reached it gives them back (decisions, "Updates").
+// starts and leave the queue once the engine has taken the message; a turn that
+// never reached it leaves them pending.
 func (c *conversation) mainTurn(ctx context.Context, build buildPrompt, in incoming) error {
 	now := c.bot.now()
 	c.begin(nil, now) // busy while the session opens
@@ -82,29 +82,29 @@ func (c *conversation) mainTurn(ctx context.Context, build buildPrompt, in incom
 	if err != nil {
 		return err
 	}
-	claim, err := c.bot.updates.Claim()
+	var text string
+	d, err := c.bot.claim(ctx, func(u []updates.Update) updates.Delivery {
+		text = build(now, u)
+		return updates.NewDelivery(s.ID(), text, in.waiting)
+	})
 	if err != nil {
-		return fmt.Errorf("read pending updates: %w", err)
+		return err
 	}
-	defer claim.Release()
-	if n := len(claim.Updates()); n > 0 {
+	if n := len(d.Keys); n > 0 {
 		c.bot.small(catchingUp(n))
 	}
 	c.begin(s, now)
-	text := build(now, claim.Updates())
-	d := newDelivery(s.ID(), text, claim.Updates(), in.waiting)
-	if err := c.bot.dispatch(d); err != nil {
-		return fmt.Errorf("write down what is delivered: %w", err)
-	}
-	accepted := func() error {
-		c.bot.taken(in.waiting)
-		return claim.Commit()
-	}
-	t := &turn{c: c, session: s, accepted: accepted, ended: func(r agent.Result) error {
+	accepted := false
+	t := &turn{c: c, session: s, accepted: func() error {
+		accepted = true
+		return c.bot.settle(d, true)
+	}, ended: func(r agent.Result) error {
 		return c.bot.sessions.SaveMain(c.bot.now(), sessionID(r, s))
 	}}
 	err = t.stream(ctx, agent.Message{Text: text, Images: in.images})
-	c.bot.arrived(d)
+	if !accepted {
+		c.bot.settleDelivery(ctx)
+	}
 	if err != nil {
 		c.drop()
 	}

@@ -69,15 +69,19 @@ func (b *Bot) keepWaiting(said said) (string, error) {
 	})
 }
 
-// taken forgets a message that the engine has.
-func (b *Bot) taken(id string) {
+// ack forgets a message that the engine has, or that is the user's again.
+func (b *Bot) ack(id string) error {
 	if id == "" {
-		return
+		return nil
 	}
-	err := b.changeWaiting(func(room *waitingRoom) {
+	return b.changeWaiting(func(room *waitingRoom) {
 		room.Messages = slices.DeleteFunc(room.Messages, func(w waitingMessage) bool { return w.ID == id })
 	})
-	if err != nil {
+}
+
+// taken is ack where nothing else depends on it.
+func (b *Bot) taken(id string) {
+	if err := b.ack(id); err != nil {
 		b.log.Error("an answered message could not be forgotten and may be answered again", "error", err)
 	}
 }

@@ -119,6 +119,9 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		return nil
 	}
 	if msg.err != nil {
+		if msg.undoing { // nothing was taken back: it can be tried again
+			r.undo = append(r.undo, msg.command)
+		}
 		r.say(core.Alert, clean.Line(msg.err.Error()))
 		switch c := msg.command.(type) {
 		case core.Say:

@@ -26,7 +26,8 @@ type bot struct {
 	rings   map[string]*tail.Ring
 	changed chan struct{}
 	did     []core.Command
-	reads   int // snapshots taken
+	reads   int   // snapshots taken
+	refusal error // what every command gets; nil lets them pass
 	// takes is how long a command takes; nil means no time.
 	takes func(c core.Command) time.Duration
 }
@@ -70,6 +71,13 @@ func (b *bot) change(f func(s *core.Snapshot)) {
 	}
 }
 
+// refuse makes every command fail from now on, or none.
+func (b *bot) refuse(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.refusal = err
+}
+
 func (b *bot) done() []core.Command {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -85,7 +93,11 @@ func (b *bot) Do(ctx context.Context, c core.Command) (core.Outcome, error) {
 	}
 	b.mu.Lock()
 	b.did = append(b.did, c)
+	refusal := b.refusal
 	b.mu.Unlock()
+	if refusal != nil {
+		return core.Outcome{}, refusal
+	}
 	switch c := c.(type) {
 	case core.SetBudget:
 		if err := budget.Validate(c.Capacity, c.RefillMinutes); err != nil {

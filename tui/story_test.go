@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -55,6 +56,20 @@ func TestUndoTakesTheLastChangesBackNewestFirst(t *testing.T) {
 		s.sees("3.2 / 5")
 		s.press("u")
 		s.sees("nothing to undo")
+	})
+}
+
+func TestAnUndoThatFailedCanBeTriedAgain(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("1", "+", "+")
+		s.bot.refuse(errors.New("write budget: the disk is full; free some space and try again"))
+		s.press("u")
+		s.sees("3.2 / 7", "the disk is full")
+		s.bot.refuse(nil)
+		s.press("u")
+		s.sees("3.2 / 6")
+		s.press("u")
+		s.sees("3.2 / 5")
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/config"
 	"ollimbot/core/skill"
 	"ollimbot/core/store"
 	"ollimbot/core/webhook"
@@ -68,7 +69,16 @@ func checkDir(at place) ([]routines.Problem, string) {
 	if n := len(hooks.Set().Specs); n > 0 {
 		looked = count(len(set.Routines), "routine") + ", " + count(len(set.Reminders), "reminder") + " and " + count(n, "webhook")
 	}
-	return slices.Concat(set.Problems, hooks.Set().Problems, skills), looked + " in " + at.dir.Display()
+	return slices.Concat(set.Problems, hooks.Set().Problems, skills, checkSecret(at)), looked + " in " + at.dir.Display()
+}
+
+// checkSecret warns of a secret of the webhooks that could be guessed.
+func checkSecret(at place) []routines.Problem {
+	weak := webhook.WeakSecret(at.env.WebhookSecret)
+	if weak == "" {
+		return nil
+	}
+	return []routines.Problem{{File: config.EnvFile, Severity: routines.Warning, Message: weak}}
 }
 
 // alsoWaiting are the files that wait for the user and are not told of already.

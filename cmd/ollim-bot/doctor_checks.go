@@ -275,12 +275,15 @@ func checkAgentFiles(r *report, at place) {
 	if n := len(hooks.Set().Specs); n > 0 && (at.env.WebhookPort == 0 || at.env.WebhookSecret == "") {
 		r.add(warn, "webhooks", "%s, but %s", count(n, "webhook"), textNoWebhookServer)
 	}
+	if weak := webhook.WeakSecret(at.env.WebhookSecret); weak != "" {
+		r.add(warn, "webhooks", "%s", weak)
+	}
 }
 
 // stateFiles are the JSON files that the bot keeps; a missing one is fine.
 var stateFiles = []string{
 	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "config.json", "schedule.json",
-	"installed.json", "holds.json", "mute.json", "usage.json", "discord.json", "waiting_messages.json", "provenance.json",
+	"installed.json", "holds.json", "mute.json", "usage.json", "discord.json", "waiting_messages.json", "delivery.json", "provenance.json",
 }
 
 func checkState(r *report, at place) {
@@ -296,6 +299,9 @@ func checkState(r *report, at place) {
 		default:
 			r.add(pass, name, "in order")
 		}
+	}
+	if info, err := os.Stat(at.dir.Path(webhook.LogFile)); err == nil {
+		r.add(pass, filepath.Base(webhook.LogFile), "%d kB; %s", (info.Size()+1023)/1024, webhook.LimitsText())
 	}
 	if kept, err := filepath.Glob(at.dir.Path("state/*.corrupt-*")); err == nil && len(kept) > 0 {
 		r.add(warn, "set aside", "%s in state/ (*.corrupt-*): look at them, then remove them", count(len(kept), "unreadable file"))

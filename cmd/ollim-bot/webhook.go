@@ -52,7 +52,7 @@ func (c *webhookListCmd) Run(p *process) error {
 	for _, s := range index.Set().Specs {
 		answer.Webhooks = append(answer.Webhooks, webhookLine{s.ID, s.Path, s.Title(), s.Fields.Declared})
 	}
-	past, err := webhook.Ledger(at.dir, maxDeliveries)
+	past, err := webhook.Log(at.dir, maxDeliveries)
 	if err != nil {
 		return err
 	}

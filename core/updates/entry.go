@@ -48,13 +48,12 @@ func key(ts, message string) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// before reports whether e belongs in front of o: a sentinel stands first, the
-// rest goes by time.
-func (e entry) before(o entry) bool {
-	if e.Dropped > 0 || o.Dropped > 0 {
-		return e.Dropped > 0
+func keys(list []entry) []string {
+	out := make([]string, 0, len(list))
+	for _, e := range list {
+		out = append(out, e.Key)
 	}
-	return e.At.Before(o.At)
+	return out
 }
 
 func parse(data []byte) ([]rawEntry, error) {

@@ -39,12 +39,9 @@ type Queue struct {
 
 	// mu guards the fields below.
 	mu sync.Mutex
-	// claimed are the keys that an open claim holds. They live in memory only:
-	// a process that dies has claimed nothing.
-	claimed map[string]bool
-	// delivered are keys whose claim was committed but which a full disk kept in
-	// the file: they count as gone, and go with the next change.
-	delivered map[string]bool
+	// arrived is a delivery that the engine has, but which the disk does not know
+	// to be settled: its updates are no longer shown.
+	arrived Delivery
 	// seen is what the file was when kept was read of it; nil: read it again.
 	seen os.FileInfo
 	kept []entry
@@ -58,10 +55,7 @@ func NewQueue(d *store.Dir, zone *time.Location, log *slog.Logger) *Queue {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Queue{
-		dir: d, zone: zone, log: log,
-		claimed: map[string]bool{}, delivered: map[string]bool{},
-	}
+	return &Queue{dir: d, zone: zone, log: log}
 }
 
 // Append adds a message, cleaned and cut to MaxMessage runes. Where more than
@@ -72,85 +66,115 @@ func (q *Queue) Append(now time.Time, message string) error {
 		return errors.New(textEmpty)
 	}
 	now = now.Round(0).In(q.zone)
-	return q.change("keep an update", func(list []entry) ([]entry, error) {
-		return q.capped(append(list, newEntry(now, message)), now), nil
+	return q.change("keep an update", func(list []entry, claimed []string) ([]entry, error) {
+		e := newEntry(now, message)
+		for slices.Contains(keys(list), e.Key) { // the same words at the same time are two updates
+			e = newEntry(e.At.Add(time.Microsecond), message)
+		}
+		return capped(append(list, e), claimed, now), nil
 	})
 }
 
 // Peek is what is pending, oldest first; a sentinel comes before the updates
-// that it makes room for. Updates of an open claim are among them, so that a
-// fork that starts during a main turn sees the same as one before it. It never
-// writes, and reads the file only when it has changed.
+// that it makes room for. Claimed updates are among them, so that a fork that
+// starts during a main turn sees the same as one before it. It never writes,
+// and reads the file only when it has changed.
 func (q *Queue) Peek() []Update {
+	q.mu.Lock()
+	arrived := q.arrived.Keys // before the look: what is settled in between is gone from the file
+	q.mu.Unlock()
 	list := q.look()
 	out := make([]Update, 0, len(list))
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	for _, e := range list {
-		if !q.delivered[e.Key] {
+		if !slices.Contains(arrived, e.Key) {
 			out = append(out, e.Update)
 		}
 	}
 	return out
 }
 
-// Discard removes one update and returns it for Restore. It gives ErrGone when
-// no update has the key.
-func (q *Queue) Discard(key string) (Update, error) {
-	var gone Update
-	err := q.change("discard an update", func(list []entry) ([]entry, error) {
-		i := slices.IndexFunc(list, func(e entry) bool { return e.Key == key })
-		if i < 0 {
-			return nil, ErrGone
-		}
-		gone = list[i].Update
-		return slices.Delete(list, i, i+1), nil
-	})
-	return gone, err
+// Discarded is an update that was taken out, with what Restore needs to put it
+// back exactly: the entry as the file held it, and what stood before it.
+type Discarded struct {
+	Update
+	entry entry
+	// ahead and behind are the keys of those that stood before it and after it.
+	ahead, behind []string
+
+	// mu guards back, and is held while the update is written back.
+	mu   sync.Mutex
+	back bool
 }
 
-// Restore puts a discarded update back where its time belongs. One that is
-// still pending stays as it is.
-func (q *Queue) Restore(u Update) error {
-	u.Message = tidy(u.Message)
-	if u.Message == "" {
-		return errors.New(textEmpty)
-	}
-	e := newEntry(u.At.In(q.zone), u.Message)
-	if u.Dropped > 0 {
-		e = newSentinel(u.At.In(q.zone), u.Dropped)
-	}
-	return q.change("restore an update", func(list []entry) ([]entry, error) {
-		if slices.ContainsFunc(list, func(o entry) bool { return o.Key == e.Key }) {
-			return list, nil
+// Discard removes one update and returns it for Restore. It gives ErrGone when
+// no update has the key, or when it is on its way to the main session.
+func (q *Queue) Discard(key string) (*Discarded, error) {
+	gone := &Discarded{}
+	err := q.change("discard an update", func(list []entry, claimed []string) ([]entry, error) {
+		i := slices.IndexFunc(list, func(e entry) bool { return e.Key == key })
+		if i < 0 || slices.Contains(claimed, key) {
+			return nil, ErrGone
 		}
-		at := slices.IndexFunc(list, e.before)
-		if at < 0 {
-			at = len(list)
-		}
-		return q.capped(slices.Insert(list, at, e), u.At.In(q.zone)), nil
+		gone.Update, gone.entry = list[i].Update, list[i]
+		gone.ahead, gone.behind = keys(list[:i]), keys(list[i+1:])
+		return slices.Delete(list, i, i+1), nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return gone, nil
+}
+
+// Restore puts a discarded update back where it stood. Nothing makes room for
+// it, so that undo takes nothing away; the next Append counts it among the
+// others. A second time changes nothing; after an error it may be repeated.
+func (q *Queue) Restore(d *Discarded) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.back {
+		return nil
+	}
+	err := q.change("restore an update", func(list []entry, _ []string) ([]entry, error) {
+		return slices.Insert(list, d.place(list), d.entry), nil
+	})
+	d.back = err == nil
+	return err
+}
+
+// place is where a discarded update belongs: behind the last of those before it
+// that are still there, or else in front of those after it. Where none is left
+// all the others are newer, except sentinels, which stand first.
+func (d *Discarded) place(list []entry) int {
+	for i, e := range slices.Backward(list) {
+		if slices.Contains(d.ahead, e.Key) {
+			return i + 1
+		}
+	}
+	for i, e := range list {
+		if slices.Contains(d.behind, e.Key) || e.Dropped == 0 || d.Dropped > 0 {
+			return i
+		}
+	}
+	return len(list)
 }
 
 // Clear removes everything, claimed updates too.
 func (q *Queue) Clear() error {
-	return q.change("clear the updates", func([]entry) ([]entry, error) { return nil, nil })
+	return q.change("clear the updates", func([]entry, []string) ([]entry, error) { return nil, nil })
 }
 
 // capped makes the unclaimed updates fit: the newest stay, one sentinel counts
-// what had to go, earlier sentinels included (decisions, A6). Claimed ones are
-// being delivered; they neither count nor get counted.
-func (q *Queue) capped(list []entry, now time.Time) []entry {
+// what had to go, earlier sentinels included. Claimed ones are being delivered;
+// they neither count nor get counted.
+func capped(list []entry, claimed []string, now time.Time) []entry {
 	var held, free []entry
-	q.mu.Lock()
 	for _, e := range list {
-		if q.claimed[e.Key] {
+		if slices.Contains(claimed, e.Key) {
 			held = append(held, e)
 		} else {
 			free = append(free, e)
 		}
 	}
-	q.mu.Unlock()
 	if len(free) <= MaxPending {
 		return list
 	}
@@ -162,49 +186,49 @@ func (q *Queue) capped(list []entry, now time.Time) []entry {
 	return slices.Concat(held, []entry{newSentinel(now, dropped)}, keep)
 }
 
-// change reads the file, lets do make a new list of the old one, and writes
-// it, all alone; an empty list removes the file. Bytes that are no list are
-// kept aside and reported; a file that cannot be read at all is an error,
-// because writing over it would lose it.
-func (q *Queue) change(doing string, do func([]entry) ([]entry, error)) error {
-	err := q.dir.Exclusive(turnName, func() error {
-		old, err := q.load()
+// change reads the file, lets do make a new list of the old one and the keys
+// that are claimed, and writes it, all alone.
+func (q *Queue) change(doing string, do func(list []entry, claimed []string) ([]entry, error)) error {
+	return q.alone(doing, func() error {
+		list, err := q.load()
 		if err != nil {
 			return err
 		}
-		list, err := do(slices.Clone(old))
+		d, _, err := q.record()
 		if err != nil {
 			return err
 		}
-		if len(list) == 0 {
-			err = q.dir.Remove(file)
-		} else {
-			err = q.dir.Write(file, encode(list))
+		if list, err = do(list, d.Keys); err != nil {
+			return err
 		}
-		if err == nil {
-			q.forgetDelivered()
-		}
-		return err
+		return q.write(list)
 	})
+}
+
+// alone runs fn under the lock of the file, within this process and beside
+// others. Everything that changes the queue or the delivery goes through it.
+func (q *Queue) alone(doing string, fn func() error) error {
+	err := q.dir.Exclusive(turnName, fn)
 	q.mu.Lock()
 	q.seen = nil
 	q.mu.Unlock()
-	switch {
-	case errors.Is(err, ErrGone):
+	if err == nil || errors.Is(err, ErrGone) {
 		return err
-	case err != nil:
-		return fmt.Errorf("%s: %w", doing, err)
 	}
-	return nil
+	return fmt.Errorf("%s: %w", doing, err)
 }
 
-func (q *Queue) forgetDelivered() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	clear(q.delivered)
+// write replaces the file; an empty list removes it. The caller holds its lock.
+func (q *Queue) write(list []entry) error {
+	if len(list) == 0 {
+		return q.dir.Remove(file)
+	}
+	return q.dir.Write(file, encode(list))
 }
 
-// load reads the file for a change, without what was delivered.
+// load reads the file for a change. Bytes that are no list are kept aside and
+// reported; a file that cannot be read at all is an error, because writing over
+// it would lose it.
 func (q *Queue) load() ([]entry, error) {
 	info, err := os.Stat(q.dir.Path(file))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -215,17 +239,19 @@ func (q *Queue) load() ([]entry, error) {
 	}
 	var raw []rawEntry
 	found, err := q.dir.ReadJSON(file, &raw)
-	if corrupt := (*store.CorruptError)(nil); errors.As(err, &corrupt) {
+	if isCorrupt(err) {
 		q.log.Error("pending updates were set aside", "error", err)
 		return nil, nil
 	}
 	if err != nil || !found {
 		return nil, err
 	}
-	list := q.decode(raw, info)
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return slices.DeleteFunc(list, func(e entry) bool { return q.delivered[e.Key] }), nil
+	return q.decode(raw, info), nil
+}
+
+func isCorrupt(err error) bool {
+	var corrupt *store.CorruptError
+	return errors.As(err, &corrupt)
 }
 
 // look reads the file for a reader, only when it has changed. Nothing is set

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -189,14 +190,20 @@ func TestASentinelOfTheOriginalIsCountedOn(t *testing.T) {
 	p.pending(t, append([]string{"(5 earlier update(s) omitted — cap reached)"}, numbered(2, 10)...)...)
 }
 
+func (p place) discard(t testing.TB, i int) *Discarded {
+	t.Helper()
+	gone, err := p.queue.Discard(p.queue.Peek()[i].Key)
+	must(t, err)
+	return gone
+}
+
 func TestADiscardedUpdateComesBackToItsPlace(t *testing.T) {
 	p := newPlace(t, "")
 	p.add(t, "one", "two", "three")
 	before := p.queue.Peek()
 	for i := range before {
-		gone, err := p.queue.Discard(before[i].Key)
-		must(t, err)
-		if gone != before[i] {
+		gone := p.discard(t, i)
+		if gone.Update != before[i] {
 			t.Errorf("discarded %+v, want %+v", gone, before[i])
 		}
 		if _, err := p.queue.Discard(before[i].Key); !errors.Is(err, ErrGone) {
@@ -211,26 +218,84 @@ func TestADiscardedUpdateComesBackToItsPlace(t *testing.T) {
 	}
 }
 
+// Undo gives back what the file held: its spelling of the time, the keys of
+// others, equal ones, an order that is not that of the times, and more than fit.
+func TestUndoPutsBackTheBytesThatWereThere(t *testing.T) {
+	same := `{"ts": "2026-11-23T08:45:40+00:00", "message": "same"}`
+	var many []string
+	for i := range 500 {
+		many = append(many, fmt.Sprintf(`{"ts": "2026-11-23T08:%02d:00-08:00", "message": "update %d", "a": %d}`, 59-i%60, i, i))
+	}
+	for _, list := range [][]string{
+		{same},
+		{same, same, same},
+		{`{"ts": "2026-11-24T08:45:40-08:00", "message": "later", "source": {"run": 7}}`, same, `{"ts": "2026-11-23T08:02:11.120000-08:00", "message": "(4 earlier update(s) omitted \u2014 cap reached)", "dropped": 4}`},
+		many,
+	} {
+		content := "[" + strings.Join(list, ", ") + "]\n"
+		p := newPlace(t, content)
+		for i := 0; i < len(list); i += 1 + len(list)/10 {
+			must(t, p.queue.Restore(p.discard(t, i)))
+			if diff := cmp.Diff(content, p.content(t)); diff != "" {
+				t.Fatalf("after number %d of %d (-before +after)\n%s", i, len(list), diff)
+			}
+		}
+		var gone []*Discarded
+		for range min(len(list), 20) {
+			gone = append(gone, p.discard(t, len(gone)%2*(len(p.queue.Peek())-1)))
+		}
+		for _, d := range slices.Backward(gone) {
+			must(t, p.queue.Restore(d))
+		}
+		if diff := cmp.Diff(content, p.content(t)); diff != "" {
+			t.Fatalf("after undoing one after the other (-before +after)\n%s", diff)
+		}
+	}
+}
+
 func TestADiscardedSentinelComesBackInFront(t *testing.T) {
 	p := newPlace(t, "")
 	p.add(t, numbered(1, 12)...)
 	before := p.queue.Peek()
-	gone, err := p.queue.Discard(before[0].Key)
-	must(t, err)
-	must(t, p.queue.Restore(gone))
+	must(t, p.queue.Restore(p.discard(t, 0)))
 	if diff := cmp.Diff(before, p.queue.Peek()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
-func TestRestoringIntoAFullQueueCountsTheOldest(t *testing.T) {
+func TestUndoDropsNothingAndComesBackToItsNeighbours(t *testing.T) {
 	p := newPlace(t, "")
 	p.add(t, numbered(1, 10)...)
-	gone, err := p.queue.Discard(p.queue.Peek()[4].Key)
-	must(t, err)
+	gone := p.discard(t, 4)
 	must(t, p.queue.Append(morning().Add(time.Hour), "new"))
 	must(t, p.queue.Restore(gone))
-	p.pending(t, append([]string{"(2 earlier update(s) omitted — cap reached)"}, append(numbered(3, 10), "new")...)...)
+	p.pending(t, append(numbered(1, 10), "new")...)
+	// What comes next makes room as ever.
+	must(t, p.queue.Append(morning().Add(2*time.Hour), "next"))
+	p.pending(t, append([]string{"(3 earlier update(s) omitted — cap reached)"}, append(numbered(4, 10), "new", "next")...)...)
+}
+
+func TestWhatIsRestoredAmongOthersStandsBehindTheSentinel(t *testing.T) {
+	p := newPlace(t, "")
+	p.add(t, "old")
+	gone := p.discard(t, 0)
+	p.add(t, numbered(1, 11)...)
+	must(t, p.queue.Restore(gone))
+	p.pending(t, append([]string{"(2 earlier update(s) omitted — cap reached)", "old"}, numbered(3, 11)...)...)
+}
+
+func TestARestoreThatFailedCanBeRepeated(t *testing.T) {
+	if !fulldisk.Alone(t) {
+		return
+	}
+	p := newPlace(t, "")
+	p.add(t, "one", "two")
+	gone := p.discard(t, 0)
+	if err := fulldisk.During(t, func() error { return p.queue.Restore(gone) }); err == nil {
+		t.Error("it could not be written, and says nothing")
+	}
+	must(t, p.queue.Restore(gone))
+	p.pending(t, "one", "two")
 }
 
 func TestEqualUpdatesHaveKeysOfTheirOwn(t *testing.T) {

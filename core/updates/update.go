@@ -1,7 +1,8 @@
 // Package updates keeps what background runs have to say to the main session:
-// pending updates in state/pending_updates.json (spec 01.6.3, 03.3). They are
-// appended by runs, peeked by forks, and claimed by a main turn, which commits
-// the claim once the engine has taken the message: never lost, never twice.
+// pending updates in state/pending_updates.json. They are appended by runs,
+// peeked by forks, and claimed by a main turn, whose delivery is on disk from
+// before the message is sent until it is settled. One lock orders the queue and
+// the delivery, in this process and beside others: never lost, never twice.
 package updates
 
 import "time"

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"ollimbot/core/clean"
@@ -17,7 +18,7 @@ const (
 
 // What became of a delivery; a refused one has "refused 401" and its like.
 const (
-	Accepted    = "accepted" // the sender has its answer; the screening is under way
+	Accepted    = "accepted" // it is on the disk and waits for its screening or its run
 	Running     = "running"
 	Done        = "done"
 	Failed      = "failed"
@@ -45,6 +46,20 @@ type Delivery struct {
 
 // open reports whether it has no end yet.
 func (d Delivery) open() bool { return d.Outcome == Accepted || d.Outcome == Running }
+
+// last is when it last changed, as far as that is known.
+func (d Delivery) last() time.Time {
+	if d.Ended.After(d.At) {
+		return d.Ended
+	}
+	return d.At
+}
+
+// refused ends it with the status that its sender was told.
+func (d *Delivery) refused(status int) {
+	d.Status, d.Ended = status, time.Now()
+	d.Outcome = "refused " + strconv.Itoa(status)
+}
 
 // cleaned is a delivery that was read from a file.
 func (d Delivery) cleaned() Delivery {

@@ -71,11 +71,31 @@ type rig struct {
 	dir   *store.Dir
 	index *Index
 	log   *bytes.Buffer
+	// writer guards log.
+	writer *locked
 
-	mu    sync.Mutex
-	jobs  []Job
-	notes []string
+	mu     sync.Mutex
+	jobs   []Job
+	notes  []string
+	told   []string // at once
+	refuse error    // what Note gives
 }
+
+// toldAtOnce is what the user was told.
+func (r *rig) toldAtOnce() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.told...)
+}
+
+// logged is the log so far, while others write.
+func (r *rig) logged() string {
+	r.writer.mu.Lock()
+	defer r.writer.mu.Unlock()
+	return r.log.String()
+}
+
+func (r *rig) deliveryLog() *deliveryLog { return r.Server.log }
 
 func (r *rig) ran() []Job {
 	r.mu.Lock()
@@ -120,10 +140,11 @@ func newRig(t testing.TB, change func(*Options)) *rig {
 func rigOn(t testing.TB, d *store.Dir, change func(*Options)) *rig {
 	t.Helper()
 	r := &rig{dir: d, index: NewIndex(d), log: &bytes.Buffer{}}
+	r.writer = &locked{w: r.log}
 	r.index.Scan()
 	o := Options{
 		Dir: d, Index: r.index, Secret: secret, Addr: "127.0.0.1:0",
-		Log:    slog.New(slog.NewTextHandler(&locked{w: r.log}, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Log:    slog.New(slog.NewTextHandler(r.writer, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Screen: safeScreen,
 		Run: func(_ context.Context, j Job) error {
 			r.mu.Lock()
@@ -131,10 +152,18 @@ func rigOn(t testing.TB, d *store.Dir, change func(*Options)) *rig {
 			r.jobs = append(r.jobs, j)
 			return nil
 		},
-		Note: func(text string) {
+		Note: func(text string) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.notes = append(r.notes, text)
+			if r.refuse == nil {
+				r.notes = append(r.notes, text)
+			}
+			return r.refuse
+		},
+		Notice: func(text string) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.told = append(r.told, text)
 		},
 	}
 	if change != nil {
@@ -181,7 +210,7 @@ func (r *rig) start(t testing.TB, l net.Listener) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	var g sync.WaitGroup
-	g.Go(func() { done <- r.run(ctx, l) })
+	g.Go(func() { done <- r.run(ctx, func(context.Context) (net.Listener, error) { return l, nil }) })
 	var once sync.Once
 	return func() {
 		once.Do(func() {

@@ -29,7 +29,6 @@ const (
 
 // ServeHTTP answers one request (spec 08.1.2).
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer serving(r)()
 	defer s.rescue(w)
 	slug, hook := strings.CutPrefix(r.URL.Path, hookPath)
 	switch {
@@ -78,9 +77,10 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request, slug string) {
 		write(w, http.StatusAccepted, reply{Status: Accepted})
 		return
 	}
-	d.Status, d.Ended = refusal.Status, time.Now()
-	d.Outcome = "refused " + strconv.Itoa(refusal.Status)
-	s.book.refuse(d)
+	if refusal.Status != statusNotStored { // the log has that one already
+		d.refused(refusal.Status)
+		s.log.refuse(*d)
+	}
 	s.o.Log.Debug("delivery refused", "delivery", d.ID, "webhook", d.Webhook, "status", d.Status, "reason", kindOf(refusal))
 	// net/http reads the rest of a body before it answers. What is already there
 	// costs nothing; nobody waits for more. A writer without deadlines waits.
@@ -103,8 +103,8 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, slug string, d *De
 	if known {
 		d.Webhook = spec.ID
 	}
-	if !s.authorized(r) {
-		return &RefusedError{Status: http.StatusUnauthorized, Reason: answerUnauthorized}
+	if refusal := s.admits(r, d.At); refusal != nil {
+		return refusal
 	}
 	if !known {
 		slug = clean.Cut(clean.Line(slug), maxID)
@@ -123,8 +123,29 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, slug string, d *De
 	if errors.As(err, &refusal) {
 		return refusal
 	}
+	defer serving(r)()
 	d.Status, d.Outcome = http.StatusAccepted, Accepted
-	return s.admit(&task{job: Job{Spec: spec, Payload: payload}, entry: d})
+	return s.accept(&task{
+		job:    Job{Spec: spec, Payload: payload, Delivery: *d},
+		record: &record{Delivery: *d, Payload: body},
+	})
+}
+
+// admits checks the token. Guesses are limited; past that even the right token
+// has to wait where it is one that could be guessed. Whoever has a long one is
+// not to be locked out by a stranger's guesses.
+func (s *Server) admits(r *http.Request, now time.Time) *RefusedError {
+	right := s.authorized(r)
+	if right && s.weak == "" {
+		return nil
+	}
+	if right && s.wrong.TokensAt(now) >= 1 {
+		return nil
+	}
+	if wait := takeOne(s.wrong, now); wait > 0 {
+		return &RefusedError{Status: http.StatusTooManyRequests, Reason: answerTooMany, retry: wait}
+	}
+	return &RefusedError{Status: http.StatusUnauthorized, Reason: answerUnauthorized}
 }
 
 // authorized compares digests, whose length tells nothing, in constant time.
@@ -153,28 +174,33 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *RefusedError) {
 	return body, nil
 }
 
-// admit hands a delivery to the work, if there is room for it. The book has it
-// before its sender is answered.
-func (s *Server) admit(t *task) *RefusedError {
-	t.job.Delivery = *t.entry
-	if refusal := s.enqueue(t); refusal != nil {
+// statusNotStored tells a sender that its delivery is not on the disk.
+const statusNotStored = http.StatusInsufficientStorage
+
+// accept hands a delivery to the work, if there is room for it, once it is on
+// the disk: its sender may forget it then.
+func (s *Server) accept(t *task) *RefusedError {
+	if refusal := s.reserve(); refusal != nil {
 		return refusal
 	}
-	s.book.add(t.entry)
+	if err := s.log.add(t.record); err != nil {
+		s.release()
+		return &RefusedError{Status: statusNotStored, Reason: answerNotStored, retry: retrySlot}
+	}
+	s.queue <- t // it has room for all that are active
 	return nil
 }
 
-func (s *Server) enqueue(t *task) *RefusedError {
+func (s *Server) reserve() *RefusedError {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.stopping:
 		return &RefusedError{Status: http.StatusServiceUnavailable, Reason: answerStopping, retry: retrySlot}
-	case s.active >= atOnce:
+	case s.active >= underWay:
 		return &RefusedError{Status: http.StatusTooManyRequests, Reason: answerTooMany, retry: retrySlot}
 	}
 	s.active++
-	s.queue <- t // it has room for all that are active
 	return nil
 }
 

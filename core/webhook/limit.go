@@ -3,27 +3,25 @@ package webhook
 import (
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
-// Limits of what is taken (issue of the webhooks).
+// Limits of what is taken.
 const (
-	perMinute = 60 // deliveries of one webhook in any minute
-	atOnce    = 10 // deliveries that are screened or run at the same time
-	// retrySlot is what a sender is told to wait when all of atOnce are taken, in
-	// seconds: nobody knows how long runs take.
+	perMinute = 60  // deliveries of one webhook: as many at once, then one a second
+	atOnce    = 10  // deliveries that are screened or run at the same time
+	underWay  = 100 // deliveries that are accepted and not ended: the rest of them wait
+	guesses   = 10  // wrong tokens a minute
+	// retrySlot is what a sender is told to wait when underWay has been reached, or
+	// nothing can be written, in seconds: nobody knows how long that lasts.
 	retrySlot = 10
 )
 
-// limiter counts the deliveries of each webhook over the last minute.
+// limiter counts the deliveries of each webhook.
 type limiter struct {
-	mu      sync.Mutex
-	windows map[string]*window
-}
-
-// window holds the times of a webhook's last deliveries, in a ring.
-type window struct {
-	times [perMinute]time.Time
-	next  int
+	mu sync.Mutex
+	of map[string]*rate.Limiter
 }
 
 // take counts a delivery at now, or says how many whole seconds to wait. The id
@@ -31,19 +29,27 @@ type window struct {
 func (l *limiter) take(id string, now time.Time) (wait int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.windows == nil {
-		l.windows = map[string]*window{}
+	if l.of == nil {
+		l.of = map[string]*rate.Limiter{}
 	}
-	w := l.windows[id]
-	if w == nil {
-		w = &window{}
-		l.windows[id] = w
+	if l.of[id] == nil {
+		l.of[id] = newRate(perMinute)
 	}
-	oldest := w.times[w.next]
-	if free := oldest.Add(time.Minute); !oldest.IsZero() && now.Before(free) {
-		return int((free.Sub(now) + time.Second - 1) / time.Second)
+	return takeOne(l.of[id], now)
+}
+
+// newRate lets so many through at once, and then as many in a minute.
+func newRate(perMinute int) *rate.Limiter {
+	return rate.NewLimiter(rate.Every(time.Minute/time.Duration(perMinute)), perMinute)
+}
+
+// takeOne takes one of what is free at now, or says how many whole seconds to wait.
+func takeOne(l *rate.Limiter, now time.Time) (wait int) {
+	r := l.ReserveN(now, 1)
+	d := r.DelayFrom(now)
+	if d == 0 {
+		return 0
 	}
-	w.times[w.next] = now
-	w.next = (w.next + 1) % perMinute
-	return 0
+	r.CancelAt(now)
+	return int((d + time.Second - 1) / time.Second)
 }

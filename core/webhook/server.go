@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
 
 	"ollimbot/core/config"
 	"ollimbot/core/store"
@@ -31,6 +32,13 @@ const (
 	stopTimeout = time.Second
 	// screenTimeout is how long the small model may think.
 	screenTimeout = time.Minute
+	// lateAfter is how old a delivery may be that is run after a restart.
+	lateAfter = 12 * time.Hour
+	// retryEvery is the pause before the next try where the address cannot be
+	// listened on, or the disk cannot be written.
+	retryEvery = 10 * time.Second
+	// minSecret is how many characters a secret needs so that nobody guesses it.
+	minSecret = 16
 )
 
 // Why New makes no server.
@@ -56,11 +64,14 @@ type Options struct {
 	// delivery.
 	Screen func(ctx context.Context, fields map[string]string) (safe bool, flagged []string, err error)
 	// Run runs a delivery in the background and returns when it has ended; until
-	// then it counts among the 10 at once. ctx ends with the server's. It is
+	// then it counts among those at once. ctx ends with the server's. It is
 	// called concurrently.
 	Run func(ctx context.Context, j Job) error
-	// Note leaves a pending update for the main session; nil leaves none.
-	Note func(text string)
+	// Note leaves a pending update for the main session, unless the same is
+	// pending; nil leaves none. After an error it is tried again.
+	Note func(text string) error
+	// Notice tells the user at once; nil tells nobody.
+	Notice func(text string)
 	// Changed is called after everything that Deliveries shows; it must not block.
 	Changed func()
 }
@@ -69,24 +80,31 @@ type Options struct {
 type Server struct {
 	o     Options
 	token [sha256.Size]byte // of what the Authorization header has to be
-	book  *book
+	weak  string            // what is wrong with the secret, or empty
+	wrong *rate.Limiter     // guesses of the token
+	log   *deliveryLog
 	limit limiter
 	// queue has room for all that can be active, so that sending never blocks.
 	queue chan *task
+	// recovered is what was accepted before the start; resumed runs first.
+	recovered sync.Once
+	resumed   []*task
 
 	mu       sync.Mutex
-	active   int  // deliveries that are queued, screened or running
+	active   int  // deliveries that are written down, queued, screened or running
 	stopping bool // nothing is taken any more
 	addr     string
+	trouble  string    // why nothing is taken, as it was told; empty while all is well
+	troubled time.Time // when it was last so
 }
 
 // task is a delivery on its way through the work.
 type task struct {
-	job   Job
-	entry *Delivery // the book's
+	job    Job
+	record *record // the log's
 }
 
-// New reads the ledger. It starts and writes nothing.
+// New reads the log. It starts and writes nothing.
 func New(o Options) (*Server, error) {
 	if o.Dir == nil || o.Index == nil || o.Run == nil {
 		return nil, errors.New("make the webhook server: a part is missing in its options")
@@ -104,15 +122,29 @@ func New(o Options) (*Server, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Note == nil {
-		o.Note = func(string) {}
+		o.Note = func(string) error { return nil }
+	}
+	if o.Notice == nil {
+		o.Notice = func(string) {}
 	}
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
 	return &Server{
 		o: o, token: sha256.Sum256([]byte(bearer + o.Secret.Reveal())),
-		book: newBook(o), queue: make(chan *task, atOnce),
+		weak: WeakSecret(o.Secret), wrong: newRate(guesses),
+		log: newLog(o), queue: make(chan *task, underWay),
 	}, nil
+}
+
+// WeakSecret says what is wrong with a secret that could be guessed, and the
+// cure. It is empty for one that could not, and for none at all.
+func WeakSecret(secret config.Secret) string {
+	n := utf8.RuneCountInString(strings.TrimSpace(secret.Reveal()))
+	if n == 0 || n >= minSecret {
+		return ""
+	}
+	return fmt.Sprintf(textWeakSecret, minSecret)
 }
 
 // checkLoopback refuses addresses that others than this machine reach, and
@@ -127,7 +159,7 @@ func checkLoopback(addr string) error {
 
 // Deliveries are the newest 100, the newest first.
 func (s *Server) Deliveries() []Delivery {
-	list := s.book.deliveries()
+	list := s.log.deliveries()
 	for i := range list {
 		list[i].At = list[i].At.In(s.o.Zone)
 		if !list[i].Ended.IsZero() {
@@ -144,44 +176,75 @@ func (s *Server) Addr() string {
 	return s.addr
 }
 
-// Run takes deliveries until ctx ends, which is not an error, and returns when
-// nothing of them is under way any more. A port that is taken is an error. It
-// is called once.
-func (s *Server) Run(ctx context.Context) error {
-	var c net.ListenConfig
-	l, err := c.Listen(ctx, "tcp", s.o.Addr)
-	if err != nil {
-		return fmt.Errorf("take webhooks on %s: %w; choose another WEBHOOK_PORT if it is in use", s.o.Addr, err)
+// Recover takes up what an earlier run of the program had accepted and not
+// finished: what had not begun is run with the first work, what was cut off, is
+// too old or has no spec any more is reported. It is called before the main
+// session takes pending updates, so that a report that a crash repeats is known
+// as the one that is still pending. Run calls it where nobody has.
+func (s *Server) Recover() { s.recovered.Do(s.takeUp) }
+
+func (s *Server) takeUp() {
+	for _, r := range s.log.open() {
+		if t, ok := s.again(r); ok {
+			s.mu.Lock()
+			s.active++
+			s.mu.Unlock()
+			s.resumed = append(s.resumed, t)
+			continue
+		}
+		note := noteLost
+		if r.Outcome == Running {
+			note = noteCutOff
+		}
+		s.report(r, note)
 	}
-	return s.run(ctx, l)
+	s.log.tidy(time.Now())
 }
 
-// run owns everything that the server starts; l is closed when it returns.
-func (s *Server) run(ctx context.Context, l net.Listener) error {
-	s.mu.Lock()
-	s.addr = l.Addr().String()
-	s.mu.Unlock()
-	s.o.Log.Info("webhooks are taken", "addr", l.Addr().String())
-	for _, d := range s.book.cutOff(time.Now()) {
-		if d.Outcome == Accepted {
-			s.o.Note(fmt.Sprintf(noteLost, d.Webhook, d.ID))
-		}
+// again makes a task of a delivery that was accepted before the start.
+func (s *Server) again(r *record) (*task, bool) {
+	spec, known := s.o.Index.Find(r.Webhook)
+	if r.Outcome != Accepted || !known || time.Since(r.At) > lateAfter {
+		return nil, false
 	}
-	s.book.tell()
+	payload, err := spec.Check(r.Payload)
+	if err != nil {
+		return nil, false
+	}
+	return &task{job: Job{Spec: spec, Payload: payload, Delivery: r.Delivery}, record: r}, true
+}
 
+// Run takes deliveries until ctx ends, which is not an error, and returns when
+// nothing of them is under way any more. While the address cannot be listened on
+// it says so and tries again. It is called once.
+func (s *Server) Run(ctx context.Context) error {
+	return s.run(ctx, func(ctx context.Context) (net.Listener, error) {
+		var c net.ListenConfig
+		l, err := c.Listen(ctx, "tcp", s.o.Addr)
+		if err != nil {
+			return nil, fmt.Errorf("take webhooks on %s: %w; choose another WEBHOOK_PORT if it is in use", s.o.Addr, err)
+		}
+		return l, nil
+	})
+}
+
+// run owns everything that the server starts.
+func (s *Server) run(ctx context.Context, listen func(context.Context) (net.Listener, error)) error {
+	if s.weak != "" {
+		s.o.Log.Warn(textWeak, "problem", s.weak)
+		s.o.Notice(s.weak)
+	}
+	s.Recover()
 	stop := make(chan struct{})
 	var writer errgroup.Group
-	writer.Go(guarded(func() error { s.book.write(stop); return nil }))
+	writer.Go(guarded(func() error { s.log.tend(stop); return nil }))
 
 	g, inner := errgroup.WithContext(ctx)
-	g.Go(guarded(func() error { return s.serve(inner, l) }))
+	g.Go(guarded(func() error { s.listen(inner, listen); return nil }))
 	g.Go(guarded(func() error { return s.work(inner) }))
 	err := g.Wait()
 
-	close(stop) // only now: the work's last words belong into the ledger
-	s.mu.Lock()
-	s.addr = ""
-	s.mu.Unlock()
+	close(stop) // only now: the work's last words belong into the log
 	return errors.Join(err, writer.Wait())
 }
 
@@ -196,36 +259,4 @@ func guarded(f func() error) func() error {
 		}()
 		return f()
 	}
-}
-
-// serve answers on the listener until ctx ends.
-func (s *Server) serve(ctx context.Context, l net.Listener) error {
-	server := &http.Server{
-		Handler:           s,
-		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
-		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeader,
-		ConnContext:    withGuest,
-		ErrorLog:       slog.NewLogLogger(quiet{s.o.Log.Handler()}, slog.LevelDebug),
-	}
-	serving, ended := context.WithCancel(ctx)
-	var closer errgroup.Group
-	closer.Go(guarded(func() error {
-		<-serving.Done()
-		patience, release := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-		defer release()
-		if server.Shutdown(patience) != nil {
-			return server.Close()
-		}
-		return nil
-	}))
-	err := server.Serve(newGate(l, maxConnections))
-	ended()
-	if errors.Is(err, http.ErrServerClosed) {
-		err = nil
-	}
-	if err != nil {
-		err = fmt.Errorf("take webhooks: %w", err)
-	}
-	return errors.Join(err, closer.Wait())
 }

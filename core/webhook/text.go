@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
+	"time"
 
 	"ollimbot/core/clean"
 )
@@ -22,6 +24,7 @@ const (
 	answerTimeout      = "request timeout"
 	answerInternal     = "internal error"
 	answerStopping     = "the bot is stopping"
+	answerNotStored    = "the delivery could not be stored"
 )
 
 // Sentences about a payload; each begins with what it is about.
@@ -151,8 +154,33 @@ const (
 	noteUnreadable = "Webhook %s: a delivery was held and not run, because the screening of %s gave no verdict. Delivery %s."
 	noteNoScreen   = "Webhook %s: a delivery was held and not run, because %s could not be screened without a model. Delivery %s."
 	noteLost       = "Webhook %s: a delivery was taken but not run, because the bot stopped. Delivery %s."
+	noteCutOff     = "Webhook %s: the bot stopped during the run of a delivery, which may not have finished. Delivery %s."
 	noteSomeText   = "its texts"
 )
+
+// What the user and the log are told.
+const (
+	textNotTaken   = "webhooks are not taken for the moment; it is tried again"
+	textTakenAgain = "webhooks are taken again"
+	textNoHandles  = "no file handle is left: allow more (ulimit -n), or end what holds them"
+	textNotTold    = "what became of a delivery could not be told"
+	textNotWritten = "the log of deliveries could not be written"
+	textWeak       = "the secret of the webhooks can be guessed"
+	textWeakSecret = "WEBHOOK_SECRET is shorter than %d characters and can be guessed: make one with   head -c 24 /dev/urandom | base64"
+)
+
+// LimitsText says what is kept of deliveries.
+func LimitsText() string {
+	return fmt.Sprintf("the newest %d are kept, for %d days", keptMost, keptFor/(24*time.Hour))
+}
+
+// acceptTrouble is why no connection can be accepted, and the cure.
+func acceptTrouble(err error) string {
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		return textNoHandles
+	}
+	return clean.Line(err.Error())
+}
 
 // fieldsText names fields in a sentence.
 func fieldsText(names []string) string {

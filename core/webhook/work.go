@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -12,23 +13,28 @@ import (
 )
 
 // work screens and runs what was taken, until ctx ends; it returns when all of
-// it has ended. What nobody has begun by then is told to the main session.
+// it has ended. What nobody has begun by then is on the disk for the next start.
 func (s *Server) work(ctx context.Context) error {
 	var g errgroup.Group
+	slots := make(chan struct{}, atOnce)
+	begin := func(t *task) {
+		slots <- struct{}{} // the end of ctx ends those that run
+		release := sync.OnceFunc(func() { <-slots; s.release() })
+		g.Go(func() error { defer release(); s.perform(ctx, t, release); return nil })
+	}
+	for _, t := range s.resumed {
+		begin(t)
+	}
 	for {
 		select {
 		case t := <-s.queue:
-			g.Go(func() error { s.perform(ctx, t); return nil })
+			begin(t)
 			continue
 		case <-ctx.Done():
 		}
 		s.mu.Lock()
 		s.stopping = true
 		s.mu.Unlock()
-		for len(s.queue) > 0 { // nobody adds to it any more
-			s.cutOff(<-s.queue)
-			s.release()
-		}
 		return g.Wait()
 	}
 }
@@ -39,67 +45,81 @@ func (s *Server) release() {
 	s.mu.Unlock()
 }
 
-// perform takes a delivery to its end.
-func (s *Server) perform(ctx context.Context, t *task) {
-	defer s.release()
+// perform takes a delivery to its end, and calls ran when its run has ended. One
+// that has not begun when the bot ends stays accepted.
+func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "fault", faultWords(p))
 			s.end(t, Failed)
 		}
 	}()
-	run, err := s.screened(ctx, t)
-	if err != nil {
-		s.cutOff(t)
+	verdict := s.screened(ctx, t)
+	if verdict == "" || !s.begin(ctx, t, verdict) {
 		return
 	}
-	if !run {
-		return
-	}
-	t.job.Delivery = s.book.change(t.entry, func(d *Delivery) { d.Outcome = Running })
-	err = s.o.Run(ctx, t.job)
+	err := s.o.Run(ctx, t.job)
+	ran() // the next need not wait until the disk knows
 	switch {
 	case err == nil:
 		s.end(t, Done)
 	case ctx.Err() != nil:
-		s.end(t, Interrupted)
+		s.report(t.record, noteCutOff)
 	default:
 		s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "error", err)
 		s.end(t, Failed)
 	}
 }
 
-// screened reports whether the delivery may run. One that may not is held, and
-// the main session is told so. An error means that the bot ends before that is
+// begin returns true when the disk knows that the run has begun: no later start
+// runs it again. While that cannot be written the delivery waits.
+func (s *Server) begin(ctx context.Context, t *task, verdict string) bool {
+	for ctx.Err() == nil {
+		d, err := s.log.change(t.record, func(r *record) { r.Outcome, r.Verdict = Running, verdict })
+		if err == nil {
+			t.job.Delivery = d
+			return true
+		}
+		s.log.later(t.record, func(r *record) { r.Outcome = Accepted })
+		pause := time.NewTimer(retryEvery)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+		}
+	}
+	return false
+}
+
+// screened is the verdict with which a delivery may run. Empty: it may not. Then
+// it is held, and the main session is told so, or the bot ends before that is
 // known.
-func (s *Server) screened(ctx context.Context, t *task) (run bool, err error) {
+func (s *Server) screened(ctx context.Context, t *task) (verdict string) {
 	if ctx.Err() != nil {
-		return false, ctx.Err()
+		return ""
 	}
 	names := t.job.Spec.Fields.named(t.job.Payload.Screened)
 	if len(names) == 0 {
-		s.book.change(t.entry, func(d *Delivery) { d.Verdict = VerdictNone })
-		return true, nil
+		return VerdictNone
 	}
 	if s.o.Screen == nil {
 		s.hold(t, VerdictUnreadable, nil, fmt.Sprintf(noteNoScreen, t.job.Spec.ID, fieldsText(names), t.job.Delivery.ID))
-		return false, nil
+		return ""
 	}
 	safe, flagged, err := s.screen(ctx, t.job.Payload)
 	switch {
 	case ctx.Err() != nil:
-		return false, ctx.Err()
+		return ""
 	case err != nil:
 		s.o.Log.Warn("the screening of a delivery gave no verdict", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "error", clean.Line(err.Error()))
 		s.hold(t, VerdictUnreadable, nil, fmt.Sprintf(noteUnreadable, t.job.Spec.ID, fieldsText(names), t.job.Delivery.ID))
-		return false, nil
+		return ""
 	case safe && len(flagged) == 0:
-		s.book.change(t.entry, func(d *Delivery) { d.Verdict = VerdictSafe })
-		return true, nil
+		return VerdictSafe
 	}
 	pointed := t.job.Spec.Fields.named(flagged)
 	s.hold(t, VerdictHeld, pointed, fmt.Sprintf(noteFlagged, t.job.Spec.ID, fieldsText(pointed), t.job.Delivery.ID))
-	return false, nil
+	return ""
 }
 
 // screen asks the model, for a minute at most; a panic is no verdict.
@@ -114,20 +134,35 @@ func (s *Server) screen(ctx context.Context, p Payload) (safe bool, flagged []st
 	return s.o.Screen(ctx, p.texts())
 }
 
+// hold ends a delivery that may not run. The main session is told first: what a
+// crash repeats is known as the same note.
 func (s *Server) hold(t *task, verdict string, flagged []string, note string) {
-	s.book.change(t.entry, func(d *Delivery) {
-		d.Verdict, d.Flagged, d.Outcome, d.Ended = verdict, flagged, Held, time.Now()
-	})
 	s.o.Log.Warn("delivery held", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "verdict", verdict)
-	s.o.Note(note)
+	if err := s.o.Note(note); err != nil {
+		s.o.Log.Error(textNotTold, "delivery", t.job.Delivery.ID, "error", err)
+		return // it stays accepted: the next start screens and tells again
+	}
+	s.finish(t.record, func(r *record) { r.Verdict, r.Flagged, r.Outcome = verdict, flagged, Held })
 }
 
-// cutOff ends a delivery that the bot's end has kept from running.
-func (s *Server) cutOff(t *task) {
-	s.end(t, Interrupted)
-	s.o.Note(fmt.Sprintf(noteLost, t.job.Spec.ID, t.job.Delivery.ID))
+// report ends a delivery that will not be run, or not to its end.
+func (s *Server) report(r *record, note string) {
+	if err := s.o.Note(fmt.Sprintf(note, r.Webhook, r.ID)); err != nil {
+		s.o.Log.Error(textNotTold, "delivery", r.ID, "error", err)
+		return // it stays open: the next start tells it
+	}
+	s.finish(r, func(r *record) { r.Outcome = Interrupted })
 }
 
 func (s *Server) end(t *task, outcome string) {
-	s.book.change(t.entry, func(d *Delivery) { d.Outcome, d.Ended = outcome, time.Now() })
+	s.finish(t.record, func(r *record) { r.Outcome = outcome })
+}
+
+// finish writes down the end of a delivery. Should that fail it is written
+// later; the log has told why.
+func (s *Server) finish(r *record, alter func(*record)) {
+	_, _ = s.log.change(r, func(r *record) {
+		alter(r)
+		r.Ended, r.Payload = time.Now(), nil
+	})
 }

@@ -69,9 +69,8 @@ func (m *machine) undoLast() {
 		m.answer(kindError, textNoUndo)
 		return
 	}
-	c := m.undo[n-1]
-	m.undo = m.undo[:n-1]
-	if o, ok := m.carryOut(c); ok {
+	if o, ok := m.carryOut(m.undo[n-1]); ok {
+		m.undo = m.undo[:n-1]
 		text := o.Message
 		if text == "" {
 			text = textDone

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -149,6 +150,17 @@ func TestAChangeCanBeTakenBack(t *testing.T) {
 			t.Errorf("did %+v", did)
 		}
 		s.one(s.types("undo"), "nothing to undo")
+	})
+}
+
+func TestAnUndoThatFailedCanBeTriedAgain(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.types("budget 6")
+		s.bot.refuse(errors.New("the disk is full; free some space and try again"))
+		s.one(s.types("undo"), "the disk is full")
+		s.bot.refuse(nil)
+		s.one(s.types("undo"), "ok: undone: so it is")
 	})
 }
 

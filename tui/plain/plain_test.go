@@ -29,6 +29,7 @@ type bot struct {
 	changed chan struct{}
 	did     []core.Command
 	replies chan struct{} // Done of what is said
+	refusal error         // what every command gets; nil lets them pass
 	rings   map[string]*tail.Ring
 	fixed   time.Time // the snapshot's moment; zero is now
 }
@@ -103,7 +104,11 @@ func (b *bot) change(f func(s *core.Snapshot)) {
 func (b *bot) Do(_ context.Context, c core.Command) (core.Outcome, error) {
 	b.mu.Lock()
 	b.did = append(b.did, c)
+	refusal := b.refusal
 	b.mu.Unlock()
+	if refusal != nil {
+		return core.Outcome{}, refusal
+	}
 	switch c := c.(type) {
 	case core.Say:
 		return core.Outcome{Done: b.replies}, nil
@@ -125,6 +130,13 @@ func (b *bot) Do(_ context.Context, c core.Command) (core.Outcome, error) {
 		return core.Outcome{}, errors.New("no run has the id \x1b[31m" + c.Run)
 	}
 	return core.Outcome{Message: "so it is"}, nil
+}
+
+// refuse makes every command fail from now on, or none.
+func (b *bot) refuse(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.refusal = err
 }
 
 func (b *bot) done() []core.Command {

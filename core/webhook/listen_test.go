@@ -1,0 +1,237 @@
+package webhook
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// raw opens a connection and writes a beginning.
+func raw(t *testing.T, l *pipes, text string) net.Conn {
+	t.Helper()
+	c, err := l.dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(c, text); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestSlowClientsAreCutOffInTime(t *testing.T) {
+	head := "POST /hook/open HTTP/1.1\r\nHost: x\r\n"
+	whole := head + "Authorization: Bearer " + secret + "\r\nContent-Length: 900\r\n\r\n"
+	for name, c := range map[string]struct {
+		text  string
+		after time.Duration
+		want  string // the status that it is told, or nothing
+	}{
+		"silent":     {"", headerTimeout, ""},
+		"header":     {head, headerTimeout, ""},
+		"body":       {whole + `{"note":`, readTimeout, "408"},
+		"strangers":  {head + "Content-Length: 900\r\n\r\n", 0, "401"},
+		"large head": {head + "X: " + strings.Repeat("a", 20000) + "\r\n", 0, "431"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, nil)
+			l := newPipes()
+			stop := r.start(t, l)
+			begun := time.Now()
+			client, err := l.dial()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sending sync.WaitGroup
+			sending.Go(func() { _, _ = io.WriteString(client, c.text) }) // the server may stop reading half-way
+			answer, _ := bufio.NewReader(client).ReadString('\n')
+			if took := time.Since(begun); took > c.after+time.Second || took < c.after {
+				t.Errorf("%s: an answer or an end after %s", name, took)
+			}
+			if c.want != "" && !strings.Contains(answer, " "+c.want+" ") || c.want == "" && answer != "" {
+				t.Errorf("%s: %q", name, answer)
+			}
+			if status, text := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted {
+				t.Errorf("%s: others get %d %s", name, status, text)
+			}
+			_ = client.Close()
+			sending.Wait()
+			stop()
+		})
+	}
+}
+
+func TestAFullHouseMakesRoomForWhoeverDelivers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		l := newPipes()
+		stop := r.start(t, l)
+		var idle []net.Conn
+		for range 3 * maxConnections {
+			idle = append(idle, raw(t, l, ""))
+		}
+		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted {
+			t.Errorf("%d", status)
+		}
+		open := 0
+		for _, c := range idle {
+			_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
+			if _, err := c.Read(make([]byte, 1)); errors.Is(err, io.EOF) {
+				continue
+			}
+			open++
+			_ = c.Close()
+		}
+		if open == 0 || open > maxConnections {
+			t.Errorf("%d idle connections are held", open)
+		}
+		stop()
+	})
+}
+
+func TestConnectionsThatAreAnsweredKeepTheirPlace(t *testing.T) {
+	g := newGate(nil, 2, nil)
+	guests := []*guest{{gate: g}, {gate: g}, {gate: g}, {gate: g}}
+	for _, c := range guests[:2] {
+		g.admit(c)
+	}
+	guests[0].serve(true)
+	if out, ok := g.admit(guests[2]); out != guests[1] || !ok {
+		t.Error("the oldest that nobody is answered on has to go")
+	}
+	guests[2].serve(true)
+	if out, ok := g.admit(guests[3]); out != nil || ok {
+		t.Error("all are being answered: there is no room")
+	}
+}
+
+func TestAPortThatIsTakenIsToldWithItsCureAndTakenWhenItIsFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		l := newPipes()
+		taken := true
+		ctx, cancel := context.WithCancel(t.Context())
+		var g sync.WaitGroup
+		g.Go(func() {
+			if err := r.run(ctx, func(context.Context) (net.Listener, error) {
+				if taken {
+					return nil, errors.New("address already in use; choose another WEBHOOK_PORT")
+				}
+				return l, nil
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+		waitFor(10 * time.Minute)
+		if n := strings.Count(r.logged(), "level=ERROR"); n != 1 || !strings.Contains(r.logged(), "WEBHOOK_PORT") || r.Addr() != "" {
+			t.Errorf("told %d times:\n%s", n, r.logged())
+		}
+		taken = false
+		waitFor(retryEvery)
+		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted {
+			t.Errorf("once it is free: %d", status)
+		}
+		if len(r.toldAtOnce()) != 1 || r.toldAtOnce()[0] != textTakenAgain {
+			t.Errorf("told %q", r.toldAtOnce())
+		}
+		cancel()
+		g.Wait()
+	})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	r := newRig(t, func(o *Options) { o.Addr = l.Addr().String() })
+	ctx, cancel := context.WithCancel(t.Context())
+	var g sync.WaitGroup
+	g.Go(func() { _ = r.Run(ctx) })
+	for !strings.Contains(r.logged(), "WEBHOOK_PORT") {
+		runtime.Gosched()
+	}
+	cancel()
+	g.Wait()
+}
+
+func TestAListenerThatDiesIsToldAndReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		var l *pipes
+		ctx, cancel := context.WithCancel(t.Context())
+		var g sync.WaitGroup
+		g.Go(func() {
+			_ = r.run(ctx, func(context.Context) (net.Listener, error) { l = newPipes(); return l, nil })
+		})
+		synctest.Wait()
+		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted {
+			t.Errorf("before: %d", status)
+		}
+		_ = l.Close()
+		waitFor(2 * stopTimeout)
+		if r.Addr() != "" || !strings.Contains(r.logged(), textNotTaken) {
+			t.Errorf("at %q, log %s", r.Addr(), r.logged())
+		}
+		waitFor(time.Minute)
+		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted || r.Addr() == "" {
+			t.Errorf("a minute later: %d", status)
+		}
+		cancel()
+		g.Wait()
+	})
+}
+
+// exhausted is a listener for which there is no file handle at times.
+type exhausted struct {
+	*pipes
+	none atomic.Bool
+}
+
+func (l *exhausted) Accept() (net.Conn, error) {
+	if l.none.Load() {
+		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
+	return l.pipes.Accept()
+}
+
+func TestAMomentWithoutFileHandlesPasses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		l := &exhausted{pipes: newPipes()}
+		stop := r.start(t, l)
+		idle := raw(t, l.pipes, "")
+		defer idle.Close()
+		synctest.Wait()
+		l.none.Store(true)
+		second := raw(t, l.pipes, "") // the Accept that waits takes it
+		defer second.Close()
+		waitFor(10 * time.Second)
+		if _, err := idle.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+			t.Errorf("the oldest connection keeps its handle: %v", err)
+		}
+		if n := strings.Count(r.logged(), "level=ERROR"); n != 1 || !strings.Contains(r.logged(), "ulimit -n") {
+			t.Errorf("told %d times:\n%s", n, r.logged())
+		}
+		l.none.Store(false)
+		waitFor(2 * time.Second)
+		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted {
+			t.Errorf("once there are handles: %d", status)
+		}
+		waitFor(time.Minute)
+		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted || len(r.toldAtOnce()) != 1 {
+			t.Errorf("a minute later: %d, told %q", status, r.toldAtOnce())
+		}
+		stop()
+	})
+}
