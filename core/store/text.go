@@ -36,6 +36,9 @@ const (
 		"or use another directory with --data-dir"
 	msgTurn = "another ollim-bot process holds %s for more than %s: stop it and try again"
 
+	msgGitBusy = "another git is at work or the user is in the middle of something (%s): changes are recorded " +
+		"when it is over; if no git runs, remove it: rm -r '%s'"
+
 	cureFull         = "free some space and try again; nothing that was stored is harmed"
 	cureReadOnly     = "make the data directory writable for your user (chmod -R u+rwX), or choose another with --data-dir"
 	cureNotDirectory = "a file stands where a directory must be; move it away, or choose another data directory with --data-dir"
