@@ -154,7 +154,6 @@ func (b *Bot) makeParts() error {
 		b.surface = &mirror{remote: b.o.Remote, book: b.book}
 		b.o.Remote.OnChange(b.notify)
 	}
-	b.sessions.OnAppend(func(rel, msg string) { b.git.Add(rel, msg) })
 	if b.o.Book != nil {
 		b.o.Book.Changed(b.notify)
 	}
