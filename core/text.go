@@ -77,6 +77,8 @@ const (
 	textAddNever       = "%q never fires: no month has such a day"
 	textAdded          = "%s added, next %s"
 	textRemoved        = "%s removed"
+	textRestored       = "%s is back in the schedule"
+	textKept           = "%s stays in the schedule after this run"
 	textNotAdded       = "the task %q was not added from here: delete its file, or use ollim-bot routine cancel or reminder cancel"
 	textAddedGone      = "%s is gone already: it has run, or its file was removed"
 	textAddedEdited    = "%s has been edited since: delete its file %s yourself if you no longer want it"

@@ -28,6 +28,8 @@ type cli struct {
 	Routine  routineCmds  `cmd:"" help:"Routines: add, list, cancel."`
 	Reminder reminderCmds `cmd:"" help:"Reminders: add, list, cancel."`
 
+	Restore restoreCmd `cmd:"" help:"Put back a routine or reminder that was removed within the last day."`
+
 	Webhook webhookCmds `cmd:"" help:"Webhooks: list them, or send one a payload."`
 
 	Auth authCmds `cmd:"" help:"The login of Claude: log in, show it, log out."`

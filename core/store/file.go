@@ -239,6 +239,9 @@ func (d *Dir) Remove(rel string) error {
 	return nil
 }
 
+// makeFolder makes a folder of the directory where it is missing.
+func (d *Dir) makeFolder(path string) error { return os.MkdirAll(path, dirMode) }
+
 // local refuses names that lead out of the directory: ids and slugs come from
 // files that anybody may have written.
 func local(rel string) error {
