@@ -98,7 +98,7 @@ func (b *Bot) fireNow(c FireNow) (Outcome, error) {
 	}
 	out := Outcome{Message: fmt.Sprintf("%s starts now", task.Title())}
 	if task.Kind == routines.KindReminder {
-		out.Undo = RestoreTask{ID: c.ID}
+		out.Undo = RestoreTask(c)
 	}
 	return out, nil
 }

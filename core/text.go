@@ -77,6 +77,7 @@ const (
 	textAddNever       = "%q never fires: no month has such a day"
 	textAdded          = "%s added, next %s"
 	textRemoved        = "%s removed"
+	textDirBack        = "the data directory is back; the bot goes on"
 	textRestored       = "%s is back in the schedule"
 	textKept           = "%s stays in the schedule after this run"
 	textNotAdded       = "the task %q was not added from here: delete its file, or use ollim-bot routine cancel or reminder cancel"

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 
@@ -129,7 +128,7 @@ func RemoveTask(d *store.Dir, kind Kind, id string) (rel string, found bool, err
 
 // findFile is the path of the first file of the folder with that id, or empty.
 func findFile(d *store.Dir, folder, id string) (string, error) {
-	entries, err := os.ReadDir(d.Path(folder))
+	entries, err := d.Entries(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

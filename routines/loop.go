@@ -109,6 +109,7 @@ type Loop struct {
 	book     book
 	wall     time.Time // the wall clock at the last step
 	unset    bool      // the clock has not been set yet
+	adrift   bool      // the data directory is gone: nothing fires until it is back
 	slot     time.Time // when the last late task was told to start
 	notes    []string
 	reported map[string]bool // files whose errors were noted
@@ -206,7 +207,7 @@ func (l *Loop) clock() time.Time { return l.now().Round(0).In(l.o.Zone) }
 // sleep is how long nothing is due, at most longestSleep.
 func (l *Loop) sleep(now time.Time) time.Duration {
 	d := longestSleep
-	if at, ok := l.plan.next(); ok && !l.unset {
+	if at, ok := l.plan.next(); ok && !l.unset && !l.adrift {
 		d = min(d, at.Sub(now))
 	}
 	if !l.saveAt.IsZero() {

@@ -26,7 +26,8 @@ func (l *Loop) step(ctx context.Context, fires *errgroup.Group, now time.Time) {
 			l.plan.drop(item{key: key{KindReminder, d.Task().ID}}.spot())
 		}
 	}
-	if !l.unset {
+	l.adrift = l.o.Dir.Present() != nil
+	if !l.unset && !l.adrift {
 		start = append(start, l.due(now)...)
 	}
 	turns := l.turnHolds(now)

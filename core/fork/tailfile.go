@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -111,7 +110,7 @@ func DiskTail(d *store.Dir, run string, from tail.Cursor) (page tail.Page, err e
 	if !validRun(run) {
 		return page, fmt.Errorf(textNoRun+": %w", clean.Cut(clean.Line(run), 40), fs.ErrNotExist)
 	}
-	f, err := os.Open(d.Path(tailName(run)))
+	f, err := d.Open(tailName(run))
 	if err != nil {
 		return page, fmt.Errorf("read the tail of run %s: %w", run, err)
 	}
@@ -137,7 +136,7 @@ func DiskTail(d *store.Dir, run string, from tail.Cursor) (page tail.Page, err e
 
 // prune removes the oldest tail files beyond the newest 200.
 func (m *Manager) prune() {
-	files, err := os.ReadDir(m.o.Dir.Path(tailFolder))
+	files, err := m.o.Dir.Entries(tailFolder)
 	if err != nil {
 		return // nothing was written yet, or nothing can be read
 	}

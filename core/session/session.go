@@ -15,7 +15,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -221,14 +220,11 @@ const maxLine = 64 << 10
 // event. The file is read as a stream, since it is never pruned; lines that
 // are no events are passed over. It gives false when there is no such event.
 func (s *Store) Created() (time.Time, bool) {
-	f, err := os.Open(s.dir.Path(historyFile))
+	f, err := s.dir.Open(historyFile)
 	if err != nil {
 		return time.Time{}, false
 	}
 	defer func() { _ = f.Close() }() // only read
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return time.Time{}, false
-	}
 	var last time.Time
 	r := bufio.NewReaderSize(f, maxLine)
 	for {

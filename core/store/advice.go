@@ -32,6 +32,9 @@ var cures = []struct {
 	{[]error{errNotDirectory, syscall.ENOTDIR}, cureNotDirectory},
 	{[]error{syscall.EISDIR}, cureIsDirectory},
 	{[]error{syscall.ENAMETOOLONG}, cureLongName},
+	{[]error{syscall.ELOOP}, cureLoop},
+	{[]error{syscall.ENXIO}, cureNotFile},
+	{[]error{syscall.EMFILE, syscall.ENFILE}, cureHandles},
 }
 
 // bare takes the operation and the absolute path out of a path error: the

@@ -49,6 +49,7 @@ type Git struct {
 
 	// The rest belongs to whoever commits: Run, or Commit where there is no Run.
 	packed time.Time // when packing was last tried
+	packAt int       // how many loose objects are worth a pack
 }
 
 // change is one path that may differ from the last commit, and what the commit
@@ -62,7 +63,7 @@ type change struct {
 
 // NewGit returns the recorder of a directory. It starts nothing.
 func NewGit(d *Dir, log *slog.Logger) *Git {
-	return &Git{dir: d, log: log, wake: make(chan struct{}, 1), told: map[string]bool{}}
+	return &Git{dir: d, log: log, wake: make(chan struct{}, 1), told: map[string]bool{}, packAt: packAt}
 }
 
 // Init makes the directory a repository of its own if it has no .git. That git
@@ -170,6 +171,9 @@ func (g *Git) work(ctx context.Context) bool {
 	g.mu.Unlock()
 	if len(batch) == 0 {
 		return true
+	}
+	if g.dir.Present() != nil {
+		return g.requeue(batch) // for when the directory is back
 	}
 	// A commit that has begun when the bot stops is finished within its limit.
 	ctx = context.WithoutCancel(ctx)

@@ -15,6 +15,9 @@ import (
 // burst and become one.
 const gitApart = 4
 
+// gitIndex begins the names of the indexes that commits are made in.
+const gitIndex = "ollim-bot-"
+
 // repo is a repository that holds files of ours.
 type repo struct {
 	git  *Git
@@ -90,7 +93,7 @@ func (r repo) commit(ctx context.Context, changes []change) error {
 
 // grow makes the commits and returns the last of them with its subject.
 func (r repo) grow(ctx context.Context, head tip, changes []change, entries []string) (commit, subject string, err error) {
-	index := r.meta("ollim-bot-" + NewID() + ".index")
+	index := r.meta(gitIndex + NewID() + ".index")
 	defer func() { _ = os.Remove(index) }() // a leftover harms nobody, and Tidy removes it
 	if head.commit != "" {
 		if _, err := r.run(ctx, call{index: index}, "read-tree", head.commit); err != nil {

@@ -26,7 +26,7 @@ var packFrugal = []string{
 // each at most doubling, so that a year of commits is written a few times over
 // and not once a day.
 func (g *Git) maybePack(ctx context.Context, r repo) {
-	if time.Since(g.packed) < packPause || r.loose() < packAt {
+	if time.Since(g.packed) < packPause || r.loose() < g.packAt {
 		return
 	}
 	g.packed = time.Now()

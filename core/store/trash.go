@@ -56,6 +56,9 @@ func (d *Dir) Discard(now time.Time, rel string) error {
 
 // move renames a file to a place whose folder may have to be made.
 func (d *Dir) move(from, to string) error {
+	if err := d.Present(); err != nil {
+		return err
+	}
 	if _, err := os.Lstat(d.Path(from)); err != nil {
 		return err
 	}
@@ -82,7 +85,7 @@ func (d *Dir) Trash(now time.Time, folder string) []Discarded {
 
 // trash is all that lies in the trash, the newest first.
 func (d *Dir) trash() []Discarded {
-	entries, _ := os.ReadDir(d.Path(trashDir)) // not there: nothing was removed
+	entries, _ := d.Entries(trashDir) // not there: nothing was removed
 	var list []Discarded
 	for _, e := range entries {
 		name := e.Name()
