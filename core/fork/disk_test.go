@@ -382,3 +382,28 @@ func TestAFailedRunOnAFullDiskIsUnrecorded(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestTheOutputOfRunsTakesABoundedRoom(t *testing.T) {
+	h := newHarness(t)
+	for i := range 6 {
+		name := h.dir.Path(tailName(fmt.Sprintf("%08x", i)))
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(name, maxTailFile); err != nil { // takes no room itself
+			t.Fatal(err)
+		}
+		at := time.Now().Add(time.Duration(i) * time.Minute)
+		if err := os.Chtimes(name, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.m.prune()
+	left, err := h.dir.Entries(tailFolder)
+	if err != nil || len(left) != maxTails/maxTailFile || left[0].Name() != "00000002.jsonl" {
+		t.Errorf("%v, %v", left, err)
+	}
+}
