@@ -142,7 +142,7 @@ func (b *Bot) removeTask(c RemoveTask) (Outcome, error) {
 		if !bytes.Equal(data, added.data) {
 			return fmt.Errorf(textAddedEdited, title, rel)
 		}
-		return b.dir.Remove(rel)
+		return b.dir.Discard(b.now(), rel)
 	})
 	if err != nil {
 		return Outcome{}, err
@@ -151,4 +151,19 @@ func (b *Bot) removeTask(c RemoveTask) (Outcome, error) {
 	b.git.Remove(rel, fmt.Sprintf("remove %s %s", added.task.Kind, c.ID))
 	b.loop.Kick(b.index.Refresh([]string{rel}))
 	return Outcome{Message: fmt.Sprintf(textRemoved, title), Undo: added.made}, nil
+}
+
+// restoreTask takes back that a task went away. A reminder that is being run
+// just stays.
+func (b *Bot) restoreTask(c RestoreTask) (Outcome, error) {
+	if t, ok := b.index.Set().Find(c.ID); ok && b.loop.Keep(c.ID) {
+		return Outcome{Message: fmt.Sprintf(textKept, t.Title())}, nil
+	}
+	t, err := routines.RestoreTask(b.dir, b.now(), c.ID)
+	if err != nil {
+		return Outcome{}, err
+	}
+	b.git.Add(t.Path, fmt.Sprintf("restore %s %s", t.Kind, t.ID))
+	b.loop.Kick(b.index.Refresh([]string{t.Path}))
+	return Outcome{Message: fmt.Sprintf(textRestored, t.Title())}, nil
 }

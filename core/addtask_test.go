@@ -41,6 +41,28 @@ func TestATaskFromTheFormIsWrittenFiresAndIsTakenBack(t *testing.T) {
 	})
 }
 
+func TestFiringAReminderByHandIsTakenBack(t *testing.T) {
+	const text = "---\nid: \"cccc1001\"\nrun-at: \"2030-01-01T09:00:00Z\"\n---\nSay it.\n\n```script\nsay done\n```\n"
+	live(t, func(h home) { h.write("reminders/say-it.md", text) }, func(h home, b *Bot) {
+		out := do(t, b, FireNow{ID: "cccc1001"})
+		time.Sleep(time.Minute)
+		if h.has("reminders/say-it.md") {
+			t.Fatal("it was not run and removed")
+		}
+		do(t, b, out.Undo)
+		if set := b.Index().Set(); len(set.Reminders) != 1 || !h.has("reminders/say-it.md") {
+			t.Errorf("undo: %+v", set.Reminders)
+		}
+		refused(t, b, out.Undo, "within the last day")
+		out = do(t, b, FireNow{ID: "cccc1001"})
+		do(t, b, out.Undo) // while it is being run
+		time.Sleep(time.Minute)
+		if len(b.Index().Set().Reminders) != 1 || !h.has("reminders/say-it.md") {
+			t.Error("undo during the run came too late")
+		}
+	})
+}
+
 func TestATaskThatCannotBeIsRefusedAndWritesNothing(t *testing.T) {
 	live(t, func(home) {}, func(h home, b *Bot) {
 		soon := b.now().Add(time.Hour)

@@ -160,7 +160,6 @@ func (b *Bot) makeParts() error {
 		b.surface = &mirror{remote: b.o.Remote, book: b.book}
 		b.o.Remote.OnChange(b.notify)
 	}
-	b.sessions.OnAppend(func(rel, msg string) { b.git.Add(rel, msg) })
 	if b.o.Book != nil {
 		b.o.Book.Changed(b.notify)
 	}
@@ -204,6 +203,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, unlock()) }()
 	now := b.now()
 	b.started.Store(&now)
+	b.tellConcerns()
 	b.install()
 	b.loadProvenance()
 	b.index.Scan()
@@ -228,6 +228,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	g.Go(guard(func() error { return b.forks.Run(gctx) }))
 	g.Go(guard(func() error { return b.loop.Run(gctx) }))
 	g.Go(guard(func() error { return b.watchFiles(gctx) }))
+	g.Go(guard(func() error { return b.keepDirectory(gctx) }))
 	g.Go(guard(func() error { return b.main.run(gctx) }))
 	b.notify()
 	err = g.Wait()

@@ -27,7 +27,8 @@ type RestoreBudget struct {
 	Available     float64
 }
 
-// FireNow runs a routine or reminder at once, beside its schedule.
+// FireNow runs a routine or reminder at once, beside its schedule. Of a reminder
+// it is undoable: the run is not taken back, but the reminder stays.
 type FireNow struct{ ID string }
 
 // Preview builds the exact prompt of a task; Outcome.Body holds it. A zero At
@@ -92,6 +93,10 @@ type AddTask struct {
 
 // RemoveTask removes the file of a task that AddTask has made: its inverse.
 type RemoveTask struct{ ID string }
+
+// RestoreTask puts back the file of a task that was removed within the last day,
+// or lets a reminder that is being run stay in the schedule.
+type RestoreTask struct{ ID string }
 
 // StopFork ends a waiting or running fork by its run id. Not undoable.
 type StopFork struct{ Run string }
@@ -171,6 +176,7 @@ func (Describe) command()      {}
 func (Costs) command()         {}
 func (AddTask) command()       {}
 func (RemoveTask) command()    {}
+func (RestoreTask) command()   {}
 func (StopFork) command()      {}
 func (Say) command()           {}
 func (Hear) command()          {}

@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core/budget"
 	"ollimbot/core/prompt"
+	"ollimbot/routines"
 )
 
 // Do carries out a command. It may block on a file; commands that start a run
@@ -59,6 +60,8 @@ func (b *Bot) doRunning(ctx context.Context, c Command) (Outcome, error) {
 		return b.addTask(c)
 	case RemoveTask:
 		return b.removeTask(c)
+	case RestoreTask:
+		return b.restoreTask(c)
 	case StopFork:
 		if err := b.forks.Stop(c.Run); err != nil {
 			return Outcome{}, err
@@ -95,7 +98,11 @@ func (b *Bot) fireNow(c FireNow) (Outcome, error) {
 	if err := b.loop.FireNow(c.ID); err != nil {
 		return Outcome{}, err
 	}
-	return Outcome{Message: fmt.Sprintf("%s starts now", task.Title())}, nil
+	out := Outcome{Message: fmt.Sprintf("%s starts now", task.Title())}
+	if task.Kind == routines.KindReminder {
+		out.Undo = RestoreTask(c)
+	}
+	return out, nil
 }
 
 func (b *Bot) setBudget(c SetBudget) (Outcome, error) {

@@ -8,6 +8,7 @@ import (
 	"ollimbot/core/fork"
 	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
+	"ollimbot/core/store"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
 )
@@ -49,6 +50,9 @@ func (b *Bot) fireForeground(ctx context.Context, task routines.Task, d routines
 	if err := b.main.send(ctx, build, d); err != nil {
 		if ctx.Err() == nil {
 			b.notice(Alert, fmt.Sprintf(textForegroundFailed, task.Title(), err))
+		}
+		if store.Full(err) {
+			err = fmt.Errorf("%w: %w", routines.ErrUnrecorded, err)
 		}
 		return err
 	}

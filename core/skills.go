@@ -25,11 +25,24 @@ func (b *Bot) expandSkills(ctx context.Context, skills []skill.Skill) []prompt.S
 	if len(skills) == 0 {
 		return nil
 	}
+	if err := b.dir.Trusted(); err != nil {
+		b.log.Error("commands of skills do not run", "error", err)
+		return plainSkills(skills)
+	}
 	ctx, cancel := context.WithTimeout(ctx, skill.TotalTime)
 	defer cancel()
 	out := make([]prompt.Skill, 0, len(skills))
 	for _, s := range skills {
 		out = append(out, prompt.Skill{Name: s.Name, Body: skill.Expand(ctx, b.dir, s.Body)})
+	}
+	return out
+}
+
+// plainSkills are the texts with their commands as they are written.
+func plainSkills(skills []skill.Skill) []prompt.Skill {
+	out := make([]prompt.Skill, 0, len(skills))
+	for _, s := range skills {
+		out = append(out, prompt.Skill{Name: s.Name, Body: s.Body})
 	}
 	return out
 }

@@ -47,6 +47,9 @@ func interesting(rel string) bool {
 
 // filesChanged is called by the watcher, never concurrently.
 func (b *Bot) filesChanged(batch watch.Batch) {
+	if b.dir.Present() != nil {
+		return // no file was removed: all of them are away for a while
+	}
 	if batch.Full || slices.Contains(batch.Names, configFile) {
 		b.reloadRuntime()
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
+	"time"
 
 	"ollimbot/core/clean"
 	"ollimbot/core/store"
@@ -109,24 +109,31 @@ func asError(problems []Problem) error {
 	return errors.New(strings.Join(messages, "; "))
 }
 
-// RemoveTask removes the first file, by name, whose id is id, and says which it
-// was. Files that cannot be read or parsed are passed over.
-func RemoveTask(d *store.Dir, kind Kind, id string) (rel string, found bool, err error) {
-	folder := ""
+// folderOf is where the files of a kind lie.
+func folderOf(kind Kind) (string, error) {
 	switch kind {
 	case KindRoutine:
-		folder = RoutineFolder
+		return RoutineFolder, nil
 	case KindReminder:
-		folder = ReminderFolder
-	default:
-		return "", false, errors.New(unknownKind(kind))
+		return ReminderFolder, nil
+	}
+	return "", errors.New(unknownKind(kind))
+}
+
+// RemoveTask removes the first file, by name, whose id is id, and says which it
+// was. RestoreTask can put it back for a day. Files that cannot be read or
+// parsed are passed over.
+func RemoveTask(d *store.Dir, kind Kind, id string) (rel string, found bool, err error) {
+	folder, err := folderOf(kind)
+	if err != nil {
+		return "", false, err
 	}
 	err = d.Exclusive(folder, func() error {
 		if rel, err = findFile(d, folder, id); err != nil || rel == "" {
 			return err
 		}
 		found = true
-		return d.Remove(rel)
+		return d.Discard(time.Now(), rel)
 	})
 	if err != nil {
 		return "", false, fmt.Errorf("remove %s %s: %w", kind, id, err)
@@ -136,7 +143,7 @@ func RemoveTask(d *store.Dir, kind Kind, id string) (rel string, found bool, err
 
 // findFile is the path of the first file of the folder with that id, or empty.
 func findFile(d *store.Dir, folder, id string) (string, error) {
-	entries, err := os.ReadDir(d.Path(folder))
+	entries, err := d.Entries(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

@@ -91,14 +91,14 @@ func TestAReminderAlwaysSaysWhetherItIsBackground(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(chain.ID) != 8 || chain.ChainParent != chain.ID || chain.Path != "reminders/laundry-2.md" {
+	if len(chain.ID) != 8 || chain.ChainParent != chain.ID || chain.Path != "reminders/laundry-"+chain.ID+".md" {
 		t.Errorf("%+v", chain)
 	}
 	child, err := AddReminder(d, Reminder{Task: task, RunAt: at, MaxChain: 2, ChainDepth: 1, ChainParent: chain.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if child.ChainParent != chain.ID || child.Path != "reminders/laundry-3.md" {
+	if child.ChainParent != chain.ID || child.Path != "reminders/laundry-"+child.ID+".md" {
 		t.Errorf("%+v", child)
 	}
 }

@@ -23,7 +23,7 @@ type openedFolder struct {
 }
 
 func openFolder(path string) (*openedFolder, error) {
-	dir, err := os.Open(path)
+	dir, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe of that name would be waited for
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // stamp tells one state of a file or folder from another without reading it.
@@ -28,7 +29,7 @@ func openFolder(path string) (*openedFolder, error) {
 func (h *openedFolder) close() {}
 
 func (h *openedFolder) entries() ([]fs.DirEntry, error) {
-	dir, err := os.Open(h.path)
+	dir, err := os.OpenFile(h.path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe of that name would be waited for
 	if err != nil {
 		return nil, err
 	}

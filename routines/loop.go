@@ -24,9 +24,17 @@ const (
 	// lateDelay and lateSpacing keep a backlog from starting in a burst.
 	lateDelay   = 5 * time.Second
 	lateSpacing = 2 * time.Second
+	// retryDelay is the pause before a reminder whose run could not be recorded
+	// is tried again.
+	retryDelay = 5 * time.Minute
 	// saveDelay is how long outcomes wait for each other before they are written.
 	saveDelay = time.Second
 )
+
+// ErrUnrecorded is part of what Fire returns for a run that failed and of which
+// nothing could be written down, as on a full disk. The reminder is kept then,
+// and tried again.
+var ErrUnrecorded = errors.New("the run could not be recorded")
 
 // Due is one fire.
 type Due struct {
@@ -94,12 +102,14 @@ type Loop struct {
 	open    bool       // Run takes orders
 	orders  orders
 	running map[key]bool
+	kept    map[key]bool // running reminders whose file stays after the run
 
 	// The rest belongs to the goroutine of Run.
 	plan     plan
 	book     book
 	wall     time.Time // the wall clock at the last step
 	unset    bool      // the clock has not been set yet
+	adrift   bool      // the data directory is gone: nothing fires until it is back
 	slot     time.Time // when the last late task was told to start
 	notes    []string
 	reported map[string]bool // files whose errors were noted
@@ -130,6 +140,7 @@ type ended struct {
 	at      time.Time
 	outcome outcome
 	spent   time.Time // of a reminder that may not fire again although its file is still there
+	retry   bool      // of a reminder that failed and is tried again
 }
 
 // NewLoop makes a loop. It does nothing until Run.
@@ -149,7 +160,7 @@ func NewLoop(o LoopOptions) *Loop {
 	return &Loop{
 		o: o, now: time.Now, wake: make(chan struct{}, 1),
 		orders:  orders{changed: map[string]bool{}},
-		running: map[key]bool{}, reported: map[string]bool{}, said: map[key]bool{}, spent: map[string]time.Time{},
+		running: map[key]bool{}, kept: map[key]bool{}, reported: map[string]bool{}, said: map[key]bool{}, spent: map[string]time.Time{},
 	}
 }
 
@@ -196,7 +207,7 @@ func (l *Loop) clock() time.Time { return l.now().Round(0).In(l.o.Zone) }
 // sleep is how long nothing is due, at most longestSleep.
 func (l *Loop) sleep(now time.Time) time.Duration {
 	d := longestSleep
-	if at, ok := l.plan.next(); ok && !l.unset {
+	if at, ok := l.plan.next(); ok && !l.unset && !l.adrift {
 		d = min(d, at.Sub(now))
 	}
 	if !l.saveAt.IsZero() {
@@ -253,6 +264,19 @@ func (l *Loop) FireNow(id string) error {
 	l.orders.fire = append(l.orders.fire, d)
 	l.rouse()
 	return nil
+}
+
+// Keep lets the file of a reminder stay after its present run, so that it fires
+// at its time again: the undoing of FireNow. False means that no run of it is
+// under way.
+func (l *Loop) Keep(id string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := key{KindReminder, id}
+	if l.running[k] {
+		l.kept[k] = true
+	}
+	return l.running[k]
 }
 
 // Running reports whether a run of the task is under way, waiting ones included.

@@ -35,7 +35,7 @@ func (l *Loop) removeFile(r *Reminder) (removed string, err error) {
 			return nil
 		}
 		removed = rel
-		return l.o.Dir.Remove(rel)
+		return l.o.Dir.Discard(l.clock(), rel)
 	})
 	return removed, err
 }

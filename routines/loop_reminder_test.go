@@ -2,6 +2,7 @@ package routines
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
 	"testing/synctest"
@@ -176,5 +177,65 @@ func TestFireNowOfAReminderUsesItUp(t *testing.T) {
 		n.wantFile("reminders/a.md", false)
 		n.sleep(time.Hour)
 		n.want("01 00:01:00 aaaaaaaa 01 00:01:00")
+	})
+}
+
+func TestAReminderWhoseFailedRunCouldNotBeRecordedIsTriedAgain(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:10:00Z", "call"))
+		tries := 0
+		n.does(func(context.Context, Due) error {
+			if tries++; tries < 3 {
+				return fmt.Errorf("no space: %w", ErrUnrecorded)
+			}
+			return nil
+		})
+		n.start()
+		n.sleep(12 * time.Minute)
+		n.wantFile("reminders/a.md", true)
+		n.sleep(time.Hour)
+		n.want("01 00:10:00 aaaaaaaa 01 00:10:00", "01 00:15:00 aaaaaaaa 01 00:10:00 late", "01 00:20:00 aaaaaaaa 01 00:10:00 late")
+		n.wantFile("reminders/a.md", false)
+	})
+}
+
+func TestAReminderThatIsKeptDuringItsRunFiresAtItsTime(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("reminders/a.md", reminderText(idA, "2000-01-01T05:00:00Z", "call"))
+		n.does(func(context.Context, Due) error { time.Sleep(time.Minute); return nil })
+		n.start()
+		if n.loop.Keep(idA) {
+			t.Error("kept without a run")
+		}
+		if err := n.loop.FireNow(idA); err != nil {
+			t.Fatal(err)
+		}
+		n.sleep(10 * time.Second)
+		if !n.loop.Keep(idA) {
+			t.Error("not kept")
+		}
+		n.sleep(time.Hour)
+		n.wantFile("reminders/a.md", true)
+		n.sleep(6 * time.Hour)
+		n.wantFile("reminders/a.md", false)
+		n.want("01 00:00:00 aaaaaaaa 01 00:00:00", "01 05:00:00 aaaaaaaa 01 05:00:00")
+	})
+}
+
+func TestAReminderThatIsPutBackFiresAtItsTime(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("reminders/a.md", reminderText(idA, "2000-01-01T05:00:00Z", "call"))
+		n.start()
+		if err := n.loop.FireNow(idA); err != nil {
+			t.Fatal(err)
+		}
+		n.sleep(time.Hour)
+		n.wantFile("reminders/a.md", false)
+		if _, err := RestoreTask(n.dir, time.Now(), idA); err != nil {
+			t.Fatal(err)
+		}
+		n.look()
+		n.sleep(6 * time.Hour)
+		n.want("01 00:00:00 aaaaaaaa 01 00:00:00", "01 05:00:00 aaaaaaaa 01 05:00:00")
 	})
 }

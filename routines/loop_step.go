@@ -2,6 +2,7 @@ package routines
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -25,7 +26,8 @@ func (l *Loop) step(ctx context.Context, fires *errgroup.Group, now time.Time) {
 			l.plan.drop(item{key: key{KindReminder, d.Task().ID}}.spot())
 		}
 	}
-	if !l.unset {
+	l.adrift = l.o.Dir.Present() != nil
+	if !l.unset && !l.adrift {
 		start = append(start, l.due(now)...)
 	}
 	turns := l.turnHolds(now)
@@ -178,17 +180,28 @@ func (l *Loop) run(ctx context.Context, d Due) {
 		e.outcome = outcomeFailed
 		l.o.Log.Error("task failed", "kind", string(d.Kind), "task", k.id, "error", err)
 	}
-	if d.Kind == KindRoutine {
+	switch {
+	case d.Kind == KindRoutine:
 		e.at = d.At
-	} else if ctx.Err() == nil {
+	case ctx.Err() != nil:
+	case errors.Is(err, ErrUnrecorded):
+		e.retry = true
+	case !l.keeps(k):
 		e.spent = d.Reminder.RunAt
 		l.discard(d.Reminder)
 	}
 	l.mu.Lock()
 	delete(l.running, k)
+	delete(l.kept, k)
 	l.orders.ended = append(l.orders.ended, e)
 	l.mu.Unlock()
 	l.rouse()
+}
+
+func (l *Loop) keeps(k key) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.kept[k]
 }
 
 // settle notes the ends of runs.
@@ -201,6 +214,10 @@ func (l *Loop) settle(list []ended, now time.Time) {
 				l.spent[e.key.id] = e.spent
 			}
 			l.syncReminder(e.key.id, now)
+			if it, planned := l.plan.get(item{key: e.key}.spot()); e.retry && planned && it.when.Before(now.Add(retryDelay)) {
+				it.late, it.when = true, now.Add(retryDelay)
+				l.plan.put(it)
+			}
 			continue
 		}
 		if b, ok := l.book.Routines[e.key.id]; ok && b.LastFire.Equal(e.at) {

@@ -32,7 +32,8 @@ func laneOf(c core.Command) string {
 	case core.Preview, core.Describe, core.Costs, core.Interrupt, core.StopFork:
 		return ""
 	case core.SetBudget, core.RestoreBudget, core.DiscardUpdate, core.RestoreUpdate,
-		core.Snooze, core.Pause, core.MuteUntil, core.AllowTask, core.AddTask, core.RemoveTask:
+		core.Snooze, core.Pause, core.MuteUntil, core.AllowTask, core.AddTask, core.RemoveTask,
+		core.RestoreTask:
 		return quick
 	case core.Say, core.DeliverNow, core.ExitFork, core.ResumeFork, core.Click, core.Slash:
 		return talk

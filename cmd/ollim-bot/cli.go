@@ -28,7 +28,8 @@ type cli struct {
 	Routine  routineCmds  `cmd:"" help:"Routines: add, list, cancel."`
 	Reminder reminderCmds `cmd:"" help:"Reminders: add, list, cancel."`
 
-	Allow allowCmd `cmd:"" help:"Let a task, skill or webhook that the agent has written do what its file says; without an ID, list what waits."`
+	Allow   allowCmd   `cmd:"" help:"Let a task, skill or webhook that the agent has written do what its file says; without an ID, list what waits."`
+	Restore restoreCmd `cmd:"" help:"Put back a routine or reminder that was removed within the last day."`
 
 	Webhook webhookCmds `cmd:"" help:"Webhooks: list them, or send one a payload."`
 

@@ -244,7 +244,7 @@ func (b *batch) outcomes() map[string]string {
 	found := map[string]string{}
 	dir, err := store.At(b.root)
 	must(err)
-	list, err := webhook.Ledger(dir, 1000)
+	list, err := webhook.Log(dir, 1000)
 	must(err)
 	for _, d := range list {
 		found[d.Webhook] = d.Outcome

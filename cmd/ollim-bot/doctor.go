@@ -71,6 +71,7 @@ func (c *doctorCmd) Run(p *process) error {
 		{"TOOL POLICY", p.checkTools},
 		{"AGENT FILES", checkAgentFiles},
 		{"STATE FILES", checkState},
+		{"DISK", checkDisk},
 	} {
 		r.section = section.title
 		section.check(r, at)

@@ -90,6 +90,9 @@ func checkDataDir(r *report, at place) {
 		return
 	}
 	r.add(pass, "directory", "%s", at.dir.Display())
+	for _, text := range at.dir.Concerns() {
+		r.add(warn, "trust", "%s", clean.Line(text))
+	}
 	if open := info.Mode().Perm() & 0o077; open != 0 {
 		r.add(warn, "privacy", "others on this machine can look in (mode %04o): chmod 700 %s", info.Mode().Perm(), at.dir.Display())
 	} else {
@@ -105,8 +108,10 @@ func checkDataDir(r *report, at place) {
 			r.add(pass, "writable", "yes")
 		}
 	}
-	if pid, running := at.dir.Running(); running {
+	if pid, running := at.dir.Running(); running && pid != 0 {
 		r.add(pass, "bot", "running (pid %d)", pid)
+	} else if running {
+		r.add(pass, "bot", "running")
 	} else {
 		r.add(pass, "bot", "not running")
 	}
@@ -304,7 +309,7 @@ func checkState(r *report, at place) {
 		r.add(pass, filepath.Base(webhook.LogFile), "%d kB; %s", (info.Size()+1023)/1024, webhook.LimitsText())
 	}
 	if kept, err := filepath.Glob(at.dir.Path("state/*.corrupt-*")); err == nil && len(kept) > 0 {
-		r.add(warn, "set aside", "%s in state/ (*.corrupt-*): look at them, then remove them", count(len(kept), "unreadable file"))
+		r.add(warn, "set aside", "%s in state/ (*.corrupt-*): look at them; they are removed after 30 days", count(len(kept), "unreadable file"))
 	}
 	_, problems, err := config.LoadRuntime(at.dir)
 	if err != nil {

@@ -89,8 +89,11 @@ func answerStatus(at place, s core.Snapshot) (statusAnswer, error) {
 
 func statusLines(a statusAnswer, at place) []string {
 	state := "not running"
-	if a.Running {
+	switch {
+	case a.Running && a.PID != 0:
 		state = fmt.Sprintf("running (pid %d)", a.PID)
+	case a.Running:
+		state = "running"
 	}
 	lines := []string{
 		"ollim-bot " + a.Version + ", " + state,

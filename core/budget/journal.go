@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -101,33 +100,11 @@ func (j *Journal) prune() error {
 	if err != nil || info.Size() <= journalLimit {
 		return nil //nolint:nilerr // a journal that is not there is short enough
 	}
-	data, err := j.tail()
+	data, err := j.dir.ReadEnd(journalFile, journalTail)
 	if err != nil {
 		return err
 	}
 	return j.dir.Write(journalFile, data)
-}
-
-// tail is the journal's end, from the beginning of a line on.
-func (j *Journal) tail() ([]byte, error) {
-	f, err := os.Open(j.dir.Path(journalFile))
-	if err != nil {
-		return nil, fmt.Errorf("open the ping journal: %w", err)
-	}
-	defer func() { _ = f.Close() }() // only read
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("look at the ping journal: %w", err)
-	}
-	from := max(0, info.Size()-journalTail)
-	data, err := io.ReadAll(io.NewSectionReader(f, from, journalTail))
-	if err != nil {
-		return nil, fmt.Errorf("read the ping journal: %w", err)
-	}
-	if from > 0 {
-		_, data, _ = bytes.Cut(data, []byte("\n"))
-	}
-	return data, nil
 }
 
 // Hours counts the pings of the 24 hours before now, an element for each hour,
@@ -154,7 +131,7 @@ func (j *Journal) read() []time.Time {
 	if seen != nil && same(seen, info) {
 		return times
 	}
-	data, err := j.tail()
+	data, err := j.dir.ReadEnd(journalFile, journalTail)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			j.log.Warn("ping journal was not read", "error", err)

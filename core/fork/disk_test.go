@@ -18,7 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/store/fulldisk"
 	"ollimbot/core/tail"
+	"ollimbot/routines"
 )
 
 func TestALedgerLineAtTheStartAndOneAtTheEnd(t *testing.T) {
@@ -331,4 +333,77 @@ func BenchmarkTailAbsorbs(b *testing.B) {
 	b.StopTimer()
 	cancel()
 	wg.Wait()
+}
+
+func TestARunWhoseReportCouldNotBeStoredHasFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		defer h.serve()()
+		lock := h.dir.Path("state/.pending_updates.lock") // in the way of the queue's lock
+		if err := os.MkdirAll(lock, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		job := playing(titled("Email sweep"), `call report_updates {"message":"two mails"}`)
+		v, err := h.m.Do(t.Context(), job)
+		if v.State != Failed || !strings.Contains(v.Error, "report could not be saved") || errors.Is(err, routines.ErrUnrecorded) {
+			t.Errorf("%s %q, %v", v.State, v.Error, err)
+		}
+		if len(h.sent()) != 1 {
+			t.Errorf("told: %+v", h.sent())
+		}
+		if err := os.Remove(lock); err != nil {
+			t.Fatal(err)
+		}
+		if v, err := h.m.Do(t.Context(), job); v.State != Done || err != nil {
+			t.Errorf("%s, %v", v.State, err)
+		}
+	})
+}
+
+func TestAFailedRunOnAFullDiskIsUnrecorded(t *testing.T) {
+	if !fulldisk.Alone(t) {
+		return
+	}
+	h := newHarness(t)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- h.m.Run(ctx) }()
+	defer func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}()
+	err := fulldisk.During(t, func() error {
+		_, err := h.m.Do(t.Context(), playing(titled("Email sweep"), `call report_updates {"message":"two mails"}`))
+		return err
+	})
+	if !errors.Is(err, routines.ErrUnrecorded) {
+		t.Error(err)
+	}
+}
+
+func TestTheOutputOfRunsTakesABoundedRoom(t *testing.T) {
+	h := newHarness(t)
+	for i := range 6 {
+		name := h.dir.Path(tailName(fmt.Sprintf("%08x", i)))
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(name, maxTailFile); err != nil { // takes no room itself
+			t.Fatal(err)
+		}
+		at := time.Now().Add(time.Duration(i) * time.Minute)
+		if err := os.Chtimes(name, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.m.prune()
+	left, err := h.dir.Entries(tailFolder)
+	if err != nil || len(left) != maxTails/maxTailFile || left[0].Name() != "00000002.jsonl" {
+		t.Errorf("%v, %v", left, err)
+	}
 }

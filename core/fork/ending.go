@@ -20,6 +20,11 @@ func (r *run) settleEnd(ctx context.Context, err error) {
 	title, timeout := r.view.Title, r.view.Timeout
 	r.mu.Unlock()
 	switch {
+	case err == nil && r.lostReport() != nil:
+		r.remember()
+		why := clean.Cut(clean.Line(fmt.Sprintf(textReportLost, r.lostReport())), 300)
+		r.conclude(Failed, why)
+		r.tell(fmt.Sprintf(tellFailed, title, why))
 	case err == nil:
 		r.remember()
 		r.conclude(Done, "")

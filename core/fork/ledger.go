@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -79,8 +78,8 @@ func (e entry) view() View {
 // lives is not the ledger's to know. Lines that cannot be read are skipped; a
 // missing file is an empty ledger.
 func Ledger(d *store.Dir, n int) ([]View, error) {
-	data, err := readEnd(d.Path(ledgerName), ledgerRead)
-	if err != nil {
+	data, err := d.ReadEnd(ledgerName, ledgerRead)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the ledger of runs: %w", err)
 	}
 	list := entries(data)
@@ -149,7 +148,7 @@ func compactLedger(d *store.Dir) error {
 	if err != nil || info.Size() <= ledgerMax {
 		return nil //nolint:nilerr // no ledger is a small one
 	}
-	data, err := readEnd(d.Path(ledgerName), ledgerRead)
+	data, err := d.ReadEnd(ledgerName, ledgerRead)
 	if err != nil {
 		return fmt.Errorf("shorten the ledger of runs: %w", err)
 	}
@@ -164,38 +163,6 @@ func compactLedger(d *store.Dir) error {
 		return fmt.Errorf("shorten the ledger of runs: %w", err)
 	}
 	return nil
-}
-
-// readEnd reads the last limit bytes of a file, without the line that this
-// cuts in two. A missing file is empty.
-func readEnd(path string, limit int64) (data []byte, err error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	if info.Size() <= limit {
-		return io.ReadAll(io.LimitReader(f, limit))
-	}
-	if _, err := f.Seek(-limit, io.SeekEnd); err != nil {
-		return nil, err
-	}
-	data, err = io.ReadAll(io.LimitReader(f, limit))
-	if err != nil {
-		return nil, err
-	}
-	_, whole, _ := bytes.Cut(data, []byte("\n"))
-	return whole, nil
 }
 
 func inZone(v View, zone *time.Location) View {

@@ -236,6 +236,9 @@ func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 	v := r.snapshot()
 	switch v.State {
 	case Failed:
+		if r.unrecorded {
+			return v, fmt.Errorf("background run of %q: %s; %w", v.Title, v.Error, routines.ErrUnrecorded)
+		}
 		return v, fmt.Errorf("background run of %q: %s", v.Title, v.Error)
 	case Interrupted:
 		return v, ErrStopping
@@ -344,6 +347,7 @@ func (m *Manager) finish(r *run) {
 
 func (m *Manager) archive(r *run) {
 	if err := appendLedger(m.o.Dir, r.snapshot()); err != nil {
+		r.unrecorded = true
 		m.log.Warn("ledger line was not written", "run", r.id, "error", err)
 	}
 	m.mu.Lock()

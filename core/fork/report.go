@@ -27,13 +27,26 @@ func (r *run) Report(ctx context.Context, message string) agent.ToolResult {
 		update = fmt.Sprintf(reportTainted, why) + message
 	}
 	if err := r.m.o.Updates.Append(r.m.now(), update); err != nil {
+		r.mu.Lock()
+		r.lost = err
+		r.mu.Unlock()
 		r.line(tail.Error, fmt.Sprintf(textReportFailed, clean.Line(err.Error())))
 		return toolset.Refusal(fmt.Sprintf(answerReportFailed, err))
 	}
 	r.reported, r.unreported = true, false
+	r.mu.Lock()
+	r.lost = nil
+	r.mu.Unlock()
 	r.update(func(v *View) { v.Reports++ })
 	r.line(tail.Report, shown(message))
 	return toolset.Said(answerReported)
+}
+
+// lostReport is why the last report could not be stored; nil where it could.
+func (r *run) lostReport() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lost
 }
 
 // FollowUp schedules the chain's next check, once in a run. It is allowed in

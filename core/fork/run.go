@@ -57,6 +57,10 @@ type run struct {
 	ended   bool
 	// messages are those that reached the user.
 	messages []post.MessageID
+	lost     error // why the last report could not be stored
+	// unrecorded is set when the line of its end could not be written; it belongs
+	// to the goroutine that performs the run.
+	unrecorded bool
 }
 
 func newRun(m *Manager, j Job) *run {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -25,8 +24,9 @@ const (
 	// pause after a write has failed.
 	flushEvery = 200 * time.Millisecond
 	tryAgain   = 5 * time.Second
-	// maxTailFile bounds one file, in bytes.
+	// maxTailFile bounds one file, maxTails all of them, in bytes.
 	maxTailFile = 16 << 20
+	maxTails    = 64 << 20
 	// maxTailRow is the longest line that is read back.
 	maxTailRow = 64 << 10
 )
@@ -111,7 +111,7 @@ func DiskTail(d *store.Dir, run string, from tail.Cursor) (page tail.Page, err e
 	if !validRun(run) {
 		return page, fmt.Errorf(textNoRun+": %w", clean.Cut(clean.Line(run), 40), fs.ErrNotExist)
 	}
-	f, err := os.Open(d.Path(tailName(run)))
+	f, err := d.Open(tailName(run))
 	if err != nil {
 		return page, fmt.Errorf("read the tail of run %s: %w", run, err)
 	}
@@ -135,15 +135,16 @@ func DiskTail(d *store.Dir, run string, from tail.Cursor) (page tail.Page, err e
 	return ring.Read(from), nil
 }
 
-// prune removes the oldest tail files beyond the newest 200.
+// prune removes the oldest tail files beyond the newest 200, or beyond 64 MB.
 func (m *Manager) prune() {
-	files, err := os.ReadDir(m.o.Dir.Path(tailFolder))
+	files, err := m.o.Dir.Entries(tailFolder)
 	if err != nil {
 		return // nothing was written yet, or nothing can be read
 	}
 	type old struct {
 		name string
 		at   time.Time
+		size int64
 	}
 	var list []old
 	for _, f := range files {
@@ -152,14 +153,15 @@ func (m *Manager) prune() {
 			continue
 		}
 		if info, err := f.Info(); err == nil {
-			list = append(list, old{f.Name(), info.ModTime()})
+			list = append(list, old{f.Name(), info.ModTime(), info.Size()})
 		}
 	}
-	if len(list) <= keptTails {
-		return
-	}
-	slices.SortFunc(list, func(a, b old) int { return a.at.Compare(b.at) })
-	for _, f := range list[:len(list)-keptTails] {
+	slices.SortFunc(list, func(a, b old) int { return b.at.Compare(a.at) })
+	sum := int64(0)
+	for i, f := range list {
+		if sum += f.size; i < keptTails && sum <= maxTails {
+			continue
+		}
 		if err := m.o.Dir.Remove(tailFolder + "/" + f.name); err != nil {
 			m.log.Warn("old tail was not removed", "file", f.name, "error", err)
 			return

@@ -33,6 +33,7 @@ const (
 	textCriticalMark  = "critical: "
 	textReportRefused = "report refused: reporting is disabled for this task"
 	textReportFailed  = "report could not be saved: %s"
+	textReportLost    = "its report could not be saved: %v"
 	textMustReport    = "a report is due before this run may end"
 	textLinesLost     = "%d lines came faster than they could be saved"
 	textTailFull      = "the saved tail ends here: it has reached its size limit"

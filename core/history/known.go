@@ -3,10 +3,7 @@ package history
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
-	"syscall"
 	"time"
 
 	"ollimbot/core/clean"
@@ -97,14 +94,11 @@ func (h *History) stateLines(rel string, f func(data []byte)) {
 }
 
 func lines(d *store.Dir, rel string, f func(data []byte)) error {
-	file, err := os.OpenFile(d.Path(rel), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := d.Open(rel)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }() // only read
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return errors.Join(err, fmt.Errorf("%s is not a regular file", rel))
-	}
 	return eachLine(file, func(data []byte) bool {
 		f(data)
 		return true

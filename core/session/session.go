@@ -15,7 +15,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -57,9 +56,8 @@ type Store struct {
 	log  *slog.Logger
 
 	// mu guards the fields below.
-	mu       sync.Mutex
-	onAppend func(rel, msg string)
-	told     string // the last unusable id that was logged
+	mu   sync.Mutex
+	told string // the last unusable id that was logged
 }
 
 // NewStore is the store of a data directory. Nothing is read or written yet.
@@ -69,15 +67,6 @@ func NewStore(d *store.Dir, zone *time.Location, log *slog.Logger) *Store {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &Store{dir: d, zone: zone, log: log}
-}
-
-// OnAppend sets what is called after a line was added to the history: rel is
-// the history file, msg the message of its commit. It must not block, and must
-// not call back into the store.
-func (s *Store) OnAppend(f func(rel, msg string)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.onAppend = f
 }
 
 // Main is the id of the main session; empty when there is none: no file, an
@@ -168,8 +157,9 @@ func (s *Store) Log(now time.Time, e Event) error {
 	return s.dir.Exclusive(turnName, func() error { return s.append(now, e) })
 }
 
-// append writes one line as the original spells it, and tells the hook. The
-// caller is alone with the file.
+// append writes one line as the original spells it. The caller is alone with
+// the file. The original commits it each time; a file that grows with every run
+// would be in the history once for each of its lines, so we do not.
 func (s *Store) append(now time.Time, e Event) error {
 	if err := e.check(); err != nil {
 		return fmt.Errorf("log a session event: %w", err)
@@ -183,12 +173,6 @@ func (s *Store) append(now time.Time, e Event) error {
 		original.Quote(original.Time(now.Round(0).In(s.zone))), parent)
 	if err := s.dir.Append(historyFile, []byte(line)); err != nil {
 		return fmt.Errorf("log a session event: %w", err)
-	}
-	s.mu.Lock()
-	hook := s.onAppend
-	s.mu.Unlock()
-	if hook != nil {
-		hook(historyFile, fmt.Sprintf("session %s: %.8s", e.Event, e.SessionID))
 	}
 	return nil
 }
@@ -236,14 +220,11 @@ const maxLine = 64 << 10
 // event. The file is read as a stream, since it is never pruned; lines that
 // are no events are passed over. It gives false when there is no such event.
 func (s *Store) Created() (time.Time, bool) {
-	f, err := os.Open(s.dir.Path(historyFile))
+	f, err := s.dir.Open(historyFile)
 	if err != nil {
 		return time.Time{}, false
 	}
 	defer func() { _ = f.Close() }() // only read
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return time.Time{}, false
-	}
 	var last time.Time
 	r := bufio.NewReaderSize(f, maxLine)
 	for {

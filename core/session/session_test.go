@@ -103,8 +103,6 @@ func TestAnUnusableIDIsReportedOnce(t *testing.T) {
 
 func TestTheMainSessionsLifeIsWrittenDown(t *testing.T) {
 	p := newPlace(t)
-	var commits []string
-	p.store.OnAppend(func(rel, msg string) { commits = append(commits, rel+" "+msg) })
 	must(t, p.store.SaveMain(morning(), "aaaaaaaa-1"))
 	must(t, p.store.SaveMain(morning(), "aaaaaaaa-1"))
 	must(t, p.store.SaveMain(morning(), "bbbbbbbb-2"))
@@ -122,13 +120,6 @@ func TestTheMainSessionsLifeIsWrittenDown(t *testing.T) {
 		line("cccccccc-3", "swapped", `"bbbbbbbb-2"`) + line("cccccccc-3", "cleared", "null") + line("short", "created", "null")
 	if diff := cmp.Diff(want, p.content(t, historyFile)); diff != "" {
 		t.Errorf("history (-want +got)\n%s", diff)
-	}
-	wantCommits := []string{
-		historyFile + " session created: aaaaaaaa", historyFile + " session compacted: bbbbbbbb",
-		historyFile + " session swapped: cccccccc", historyFile + " session cleared: cccccccc", historyFile + " session created: short",
-	}
-	if diff := cmp.Diff(wantCommits, commits); diff != "" {
-		t.Errorf("commits (-want +got)\n%s", diff)
 	}
 }
 

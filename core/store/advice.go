@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 )
 
@@ -21,17 +22,28 @@ func advise(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// cures is what a user can do about an error. EFBIG is a disk quota of the
+// full are the errors of a disk without room. EFBIG is a disk quota of the
 // process (ulimit -f), which looks like a full disk to whoever meets it.
+var full = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG}
+
+// Full reports whether an error came from a disk without room.
+func Full(err error) bool {
+	return slices.ContainsFunc(full, func(target error) bool { return errors.Is(err, target) })
+}
+
+// cures is what a user can do about an error.
 var cures = []struct {
 	errs []error
 	cure string
 }{
-	{[]error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG}, cureFull},
+	{full, cureFull},
 	{[]error{syscall.EROFS, fs.ErrPermission}, cureReadOnly},
 	{[]error{errNotDirectory, syscall.ENOTDIR}, cureNotDirectory},
 	{[]error{syscall.EISDIR}, cureIsDirectory},
 	{[]error{syscall.ENAMETOOLONG}, cureLongName},
+	{[]error{syscall.ELOOP}, cureLoop},
+	{[]error{syscall.ENXIO}, cureNotFile},
+	{[]error{syscall.EMFILE, syscall.ENFILE}, cureHandles},
 }
 
 // bare takes the operation and the absolute path out of a path error: the

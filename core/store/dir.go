@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,6 +33,11 @@ type Dir struct {
 	mu sync.Mutex
 	// turns holds one lock per name given to Exclusive.
 	turns map[string]*sync.Mutex
+
+	// tenant is set while this process is the bot of the directory.
+	tenant atomic.Pointer[tenancy]
+	memory memory
+	opened atomic.Pointer[fs.FileMode] // the mode that Prepare has taken back
 }
 
 // At names the data directory at root. A leading ~ is the user's home; a
@@ -88,16 +94,17 @@ func (d *Dir) Exists() bool {
 // removes temporary files that a crash left behind, and makes sure that files
 // can be written. An error says what to do.
 func (d *Dir) Prepare() error {
+	d.tighten()
 	if err := d.makeRoot(); err != nil {
 		return advise("prepare "+d.Display(), err)
 	}
 	if err := makePrivate(d.Path(StateDir)); err != nil {
 		return advise("prepare "+d.Display(), err)
 	}
-	d.removeLeftovers(time.Now())
+	d.Tidy(time.Now())
 	for _, folder := range []string{".", StateDir} {
 		probe := folder + "/probe"
-		name, err := writeTemp(d.Path(probe), []byte("x"), false)
+		name, err := d.writeTemp(d.Path(probe), []byte("x"), false)
 		if err != nil {
 			return advise("write in "+d.Display(), err)
 		}
@@ -123,7 +130,7 @@ func (d *Dir) makeRoot() error {
 	if home, err := os.UserHomeDir(); err == nil && home == d.root || info.Mode()&fs.ModeSticky != 0 {
 		return nil
 	}
-	entries, err := os.ReadDir(d.root)
+	entries, err := readFolder(d.root)
 	if err != nil {
 		return err
 	}
@@ -152,7 +159,7 @@ func makePrivate(path string) error {
 			return err
 		}
 	}
-	entries, err := os.ReadDir(path)
+	entries, err := readFolder(path)
 	if err != nil {
 		return err
 	}
@@ -179,7 +186,7 @@ const leftoverAge = 10 * time.Minute
 // write to. It is tidying only: what cannot be removed stays.
 func (d *Dir) removeLeftovers(now time.Time) {
 	folders := []string{".", "routines", "reminders", "webhooks", StateDir}
-	if entries, err := os.ReadDir(d.Path(StateDir)); err == nil {
+	if entries, err := d.Entries(StateDir); err == nil {
 		for _, e := range entries {
 			if e.IsDir() {
 				folders = append(folders, StateDir+"/"+e.Name())
@@ -187,7 +194,7 @@ func (d *Dir) removeLeftovers(now time.Time) {
 		}
 	}
 	for _, folder := range folders {
-		entries, err := os.ReadDir(d.Path(folder))
+		entries, err := d.Entries(folder)
 		if err != nil {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -21,6 +22,7 @@ var ErrTooLarge = errors.New("the file is larger than 4 MiB, the most that is re
 var (
 	errNotRegular   = errors.New("not an ordinary file: put a plain text file in its place")
 	errNotDirectory = errors.New("not a directory")
+	errNotLockable  = errors.New("not an ordinary file: remove it, the bot makes its own")
 	errOutside      = errors.New("the name leads out of the data directory")
 )
 
@@ -32,26 +34,82 @@ func (d *Dir) Read(rel string) ([]byte, error) {
 		return nil, err
 	}
 	data, err := readRegular(d.Path(rel))
+	if errors.Is(err, fs.ErrNotExist) {
+		// Nobody should take this for a file that was never there.
+		if gone := d.Present(); gone != nil {
+			err = gone
+		} else if d.recalled(rel) {
+			data, err = readRegular(d.Path(rel))
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", rel, bare(err))
 	}
 	return data, nil
 }
 
-func readRegular(path string) ([]byte, error) {
+// Open opens a file for reading, for files that are too large for Read. It
+// refuses what is not an ordinary file. A missing file is fs.ErrNotExist.
+func (d *Dir) Open(rel string) (*os.File, error) {
+	if err := local(rel); err != nil {
+		return nil, err
+	}
+	f, _, err := openRegular(d.Path(rel))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", rel, bare(err))
+	}
+	return f, nil
+}
+
+func openRegular(path string) (*os.File, fs.FileInfo, error) {
 	// Without O_NONBLOCK the open of a pipe waits for its writer.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, nil, errors.New(cureLoop)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errNotRegular
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
+}
+
+// Entries lists a folder by name. A missing one is fs.ErrNotExist; what is no
+// folder is an error, a pipe too, which os.ReadDir would wait for.
+func (d *Dir) Entries(rel string) ([]fs.DirEntry, error) {
+	if err := local(rel); err != nil {
+		return nil, err
+	}
+	entries, err := readFolder(d.Path(rel))
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", rel, bare(err))
+	}
+	return entries, nil
+}
+
+func readFolder(path string) ([]fs.DirEntry, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // only read
-	info, err := f.Stat()
+	entries, err := f.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+func readRegular(path string) ([]byte, error) {
+	f, info, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errNotRegular
-	}
+	defer func() { _ = f.Close() }() // only read
 	if info.Size() > MaxRead {
 		return nil, ErrTooLarge
 	}
@@ -81,17 +139,20 @@ func (d *Dir) Write(rel string, data []byte) error {
 	if err := local(rel); err != nil {
 		return err
 	}
-	if err := writeAtomic(d.Path(rel), data); err != nil {
+	if err := d.writeAtomic(d.Path(rel), data); err != nil {
 		return advise("write "+rel, err)
 	}
 	return nil
 }
 
-func writeAtomic(path string, data []byte) error {
+func (d *Dir) writeAtomic(path string, data []byte) error {
+	if err := d.Present(); err != nil {
+		return err
+	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	temp, err := writeTemp(path, data, true)
+	temp, err := d.writeTemp(path, data, true)
 	if err != nil {
 		return err
 	}
@@ -103,12 +164,12 @@ func writeAtomic(path string, data []byte) error {
 
 // writeTemp writes a temporary file beside path and returns its name. It leaves
 // nothing behind on an error.
-func writeTemp(path string, data []byte, sync bool) (name string, err error) {
+func (d *Dir) writeTemp(path string, data []byte, sync bool) (name string, err error) {
 	folder, base := filepath.Split(path)
 	name = filepath.Join(folder, tempName(base))
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(folder, dirMode); err != nil {
+		if err := d.makeFolder(filepath.Clean(folder)); err != nil {
 			return "", err
 		}
 		f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
@@ -169,18 +230,21 @@ func (d *Dir) Append(rel string, line []byte) error {
 	if bytes.IndexByte(line, '\n') >= 0 {
 		return fmt.Errorf("append to %s: the line holds a line break", rel)
 	}
-	if err := appendLine(d.Path(rel), line); err != nil {
+	if err := d.appendLine(d.Path(rel), line); err != nil {
 		return advise("append to "+rel, err)
 	}
 	return nil
 }
 
-func appendLine(path string, line []byte) (err error) {
+func (d *Dir) appendLine(path string, line []byte) (err error) {
+	if err := d.Present(); err != nil {
+		return err
+	}
 	const flags = os.O_RDWR | os.O_APPEND | syscall.O_NONBLOCK
 	f, err := os.OpenFile(path, flags, fileMode)
 	fresh := errors.Is(err, fs.ErrNotExist)
 	if fresh {
-		if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
+		if err := d.makeFolder(filepath.Dir(path)); err != nil {
 			return err
 		}
 		f, err = os.OpenFile(path, flags|os.O_CREATE, fileMode)
@@ -225,6 +289,9 @@ func appendLine(path string, line []byte) (err error) {
 func (d *Dir) Remove(rel string) error {
 	if err := local(rel); err != nil {
 		return err
+	}
+	if err := d.Present(); err != nil {
+		return advise("remove "+rel, err)
 	}
 	err := os.Remove(d.Path(rel))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -246,7 +246,7 @@ func TestACrashBetweenTheStepsOfAWriteLeavesTheOldFile(t *testing.T) {
 	if err := os.WriteFile(begun, []byte("ne"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	finished, err := writeTemp(d.Path("state/x.json"), []byte("new"), true)
+	finished, err := d.writeTemp(d.Path("state/x.json"), []byte("new"), true)
 	if err != nil {
 		t.Fatal(err)
 	}

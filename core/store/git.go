@@ -5,46 +5,65 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"ollimbot/core/clean"
 )
 
 const (
-	gitLimit = 10 * time.Second // one git command
-	gitDrain = 5 * time.Second  // what is left when the bot stops
-	gitQueue = 1000             // commits that may wait; beyond it they are dropped
+	gitDrain = 5 * time.Second // what is left when the bot stops
+	gitQueue = 1000            // paths that may wait; beyond it they are dropped
+	gitTries = 3               // of a commit that fails for a reason of its own
+	// gitBackoff is the first pause after a failure; it doubles up to gitPause.
+	gitBackoff = time.Second
+	gitPause   = time.Minute
+	// gitAtOnce is how long Commit waits for a git of the user's to finish.
+	gitAtOnce = 3 * time.Second
 )
 
-// Git commits files of the data directory (spec 01.4). Add and Remove only put
-// a note into a queue that Run works off; nothing here ever makes a caller
-// wait, and no failure is more than a line in the log.
+// Git records files of the data directory. Add and Remove only put a note into
+// a queue that Run works off; nothing here ever makes a caller wait, and no
+// failure is more than a line in the log.
+//
+// The work tree is only read, by us and never by git: a commit is made of what
+// is on disk when its turn comes, with git's plumbing, which runs no filters.
 type Git struct {
+	// Wrap changes every git command before it starts, such as by putting a
+	// sandbox around it. Nil changes nothing. Set it before the first use.
+	Wrap func(*exec.Cmd)
+
 	dir  *Dir
 	log  *slog.Logger
 	wake chan struct{}
 
 	mu sync.Mutex
-	// jobs wait for Run; told holds the failures already warned about, so that a
-	// missing identity is one warning and not one a minute.
-	jobs []job
-	told map[string]bool
+	// waiting are the changes that Run has not taken yet, one for each path, the
+	// oldest first; told holds the failures already warned about, so that a
+	// missing git is one warning and not one a minute.
+	waiting []change
+	told    map[string]bool
+
+	// The rest belongs to whoever commits: Run, or Commit where there is no Run.
+	packed time.Time // when packing was last tried
+	packAt int       // how many loose objects are worth a pack
 }
 
-// job is one commit of one path.
-type job struct {
-	rel, message string
-	remove       bool
+// change is one path that may differ from the last commit, and what the commit
+// says in either case.
+type change struct {
+	rel            string // in the data directory
+	path           string // in its repository, once that is known
+	added, removed string
+	tries          int
 }
 
-// NewGit returns the committer of a directory. It starts nothing.
+// NewGit returns the recorder of a directory. It starts nothing.
 func NewGit(d *Dir, log *slog.Logger) *Git {
-	return &Git{dir: d, log: log, wake: make(chan struct{}, 1), told: map[string]bool{}}
+	return &Git{dir: d, log: log, wake: make(chan struct{}, 1), told: map[string]bool{}, packAt: packAt}
 }
 
 // Init makes the directory a repository of its own if it has no .git. That git
@@ -53,29 +72,27 @@ func (g *Git) Init(ctx context.Context) error {
 	if _, err := os.Lstat(g.dir.Path(".git")); err == nil {
 		return nil
 	}
-	out, err := g.run(ctx, g.dir.root, "init", "--quiet")
+	r := repo{git: g, root: g.dir.root}
+	_, err := r.run(ctx, call{}, "-c", "init.defaultBranch=main", "init", "--quiet", "--template=")
 	if errors.Is(err, exec.ErrNotFound) {
 		g.warn("git_missing", "git not found, changes are not recorded", err)
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("git init in %s: %w%s", g.dir.Display(), err, said(out))
+		return fmt.Errorf("%w (in %s)", err, g.dir.Display())
 	}
 	return nil
 }
 
 // Add queues a commit of a file that was written. It never waits.
-func (g *Git) Add(rel, message string) { g.push(job{rel: rel, message: message}) }
+func (g *Git) Add(rel, message string) { g.push(change{rel: rel, added: message}) }
 
 // Remove queues a commit of a file that was removed. It never waits.
-func (g *Git) Remove(rel, message string) { g.push(job{rel: rel, message: message, remove: true}) }
+func (g *Git) Remove(rel, message string) { g.push(change{rel: rel, removed: message}) }
 
-func (g *Git) push(j job) {
+func (g *Git) push(c change) {
 	g.mu.Lock()
-	full := len(g.jobs) >= gitQueue
-	if !full {
-		g.jobs = append(g.jobs, j)
-	}
+	full := !g.put(c)
 	g.mu.Unlock()
 	if full {
 		g.warn("git_queue", "too many commits wait, some are dropped", nil)
@@ -87,149 +104,151 @@ func (g *Git) push(j job) {
 	}
 }
 
-func (g *Git) pop() (job, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.jobs) == 0 {
-		return job{}, false
+// put queues a change; one for a path that waits already becomes part of it.
+// The caller holds mu.
+func (g *Git) put(c change) bool {
+	for i := range g.waiting {
+		w := &g.waiting[i]
+		if w.rel != c.rel {
+			continue
+		}
+		if c.added != "" {
+			w.added = c.added
+		}
+		if c.removed != "" {
+			w.removed = c.removed
+		}
+		return true
 	}
-	j := g.jobs[0]
-	g.jobs = g.jobs[1:]
-	return j, true
+	if len(g.waiting) >= gitQueue {
+		return false
+	}
+	g.waiting = append(g.waiting, c)
+	return true
 }
 
 // Run works off the queue until ctx ends, and then what is left, for at most 5
 // seconds. It returns nil: no commit is worth an end of the bot.
 func (g *Git) Run(ctx context.Context) error {
+	retry := time.NewTimer(0)
+	defer retry.Stop()
+	pause := gitBackoff
 	for ctx.Err() == nil {
-		g.work(ctx)
+		if g.work(ctx) {
+			pause = gitBackoff
+			retry.Stop()
+		} else {
+			retry.Reset(pause)
+			pause = min(2*pause, gitPause)
+		}
 		select {
 		case <-ctx.Done():
 		case <-g.wake:
+		case <-retry.C:
 		}
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), gitDrain)
 	defer cancel()
-	g.work(last)
-	g.mu.Lock()
-	left := len(g.jobs)
-	g.mu.Unlock()
-	if left > 0 {
+	for g.left() > 0 && last.Err() == nil && g.work(last) {
+	}
+	if left := g.left(); left > 0 {
 		g.log.Warn("commits left undone", "count", left)
 	}
 	return nil
 }
 
-func (g *Git) work(ctx context.Context) {
-	for ctx.Err() == nil {
-		j, ok := g.pop()
-		if !ok {
-			return
-		}
-		// A commit that has begun when the bot stops is finished within its limit.
-		if err := g.commit(context.WithoutCancel(ctx), j); err != nil {
+func (g *Git) left() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.waiting)
+}
+
+// work commits all that waits; false means that some of it waits again.
+func (g *Git) work(ctx context.Context) bool {
+	g.mu.Lock()
+	batch := g.waiting
+	g.waiting = nil
+	g.mu.Unlock()
+	if len(batch) == 0 {
+		return true
+	}
+	if g.dir.Present() != nil {
+		return g.requeue(batch) // for when the directory is back
+	}
+	// A commit that has begun when the bot stops is finished within its limit.
+	ctx = context.WithoutCancel(ctx)
+	var again []change
+	for _, part := range g.byRepository(batch) {
+		err := part.repo.commit(ctx, part.changes)
+		var busy *busyError
+		switch {
+		case err == nil:
+			g.forgetBusy()
+			g.maybePack(ctx, part.repo)
+		case errors.As(err, &busy):
+			g.tellBusy(busy)
+			again = append(again, part.changes...)
+		case errors.Is(err, exec.ErrNotFound):
+			g.warn("git_missing", "git not found, changes are not recorded", err)
+		default:
 			g.warn("commit "+err.Error(), "commit not made", err)
+			for _, c := range part.changes {
+				if c.tries++; c.tries < gitTries {
+					again = append(again, c)
+				}
+			}
 		}
 	}
+	return g.requeue(again)
+}
+
+// requeue puts changes back in front of those that have come since.
+func (g *Git) requeue(again []change) bool {
+	if len(again) == 0 {
+		return true
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	since := g.waiting
+	g.waiting = again
+	for _, c := range since {
+		g.put(c)
+	}
+	return false
 }
 
 // Commit commits one file at once, for the command line. It succeeds without a
-// repository or without git: there is nothing to do then.
+// repository or without git: there is nothing to do then. It waits a moment for
+// another git.
 func (g *Git) Commit(ctx context.Context, rel, message string) error {
-	_, err := os.Lstat(g.dir.Path(rel))
-	return g.commit(ctx, job{rel: rel, message: message, remove: errors.Is(err, os.ErrNotExist)})
-}
-
-// commit makes the commit of one path, and of nothing else that may be staged.
-func (g *Git) commit(ctx context.Context, j job) error {
-	repo, ok := repository(g.dir.Path(j.rel))
-	if !ok {
-		return nil
-	}
-	path, err := filepath.Rel(repo, g.dir.Path(j.rel))
-	if err != nil {
-		return fmt.Errorf("find %s in its repository: %w", j.rel, err)
-	}
-	stage := []string{"add", "--", path}
-	if j.remove {
-		stage = []string{"rm", "-f", "--quiet", "--ignore-unmatch", "--", path}
-	}
-	out, err := g.run(ctx, repo, stage...)
-	if errors.Is(err, exec.ErrNotFound) {
-		g.warn("git_missing", "git not found, changes are not recorded", err)
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("git %s: %w%s", stage[0], err, said(out))
-	}
-	if _, err := g.run(ctx, repo, "diff", "--cached", "--quiet", "--", path); err == nil {
-		return nil // nothing changed: a file written as it was, or never known to git
-	}
-	commit := append(g.author(ctx, repo), "commit", "--quiet", "-m", j.message, "--", path)
-	if out, err = g.run(ctx, repo, commit...); err != nil {
-		return fmt.Errorf("git commit: %w%s", err, said(out))
+	ctx, cancel := context.WithTimeout(ctx, gitLimit)
+	defer cancel()
+	patience := time.Now().Add(gitAtOnce)
+	for _, part := range g.byRepository([]change{{rel: rel, added: message, removed: message}}) {
+		for {
+			err := part.repo.commit(ctx, part.changes)
+			var busy *busyError
+			if errors.As(err, &busy) && time.Now().Before(patience) && ctx.Err() == nil {
+				pauseFor(ctx, gitBackoff/10)
+				continue
+			}
+			if errors.Is(err, exec.ErrNotFound) {
+				g.warn("git_missing", "git not found, changes are not recorded", err)
+				return nil
+			}
+			return err
+		}
 	}
 	return nil
 }
 
-// author names one for the commit where the user has told git none: without it
-// nothing would be recorded on a fresh machine.
-func (g *Git) author(ctx context.Context, repo string) []string {
-	if _, err := g.run(ctx, repo, "var", "GIT_AUTHOR_IDENT"); err == nil {
-		return nil
+func pauseFor(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
 	}
-	return []string{"-c", "user.name=ollim-bot", "-c", "user.email=ollim-bot@localhost"}
-}
-
-// repository is the nearest parent with a .git directory.
-func repository(path string) (string, bool) {
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(filepath.Join(dir, ".git")); err == nil && info.IsDir() {
-			return dir, true
-		}
-		if dir == filepath.Dir(dir) {
-			return "", false
-		}
-	}
-}
-
-// run runs git without any way to ask a question, for at most 10 seconds.
-func (g *Git) run(ctx context.Context, repo string, args ...string) (output string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, gitLimit)
-	defer cancel()
-	always := []string{"-C", repo, "--literal-pathspecs", "-c", "commit.gpgsign=false", "-c", "gc.auto=0"}
-	cmd := exec.CommandContext(ctx, "git", append(always, args...)...)
-	cmd.Env = gitEnv(os.Environ())
-	cmd.WaitDelay = time.Second // a hook's child may keep the pipe open
-	out, err := cmd.CombinedOutput()
-	if ctx.Err() != nil && err != nil {
-		err = ctx.Err()
-	}
-	return string(out), err
-}
-
-// gitEnv is the environment of our git: no prompts, no editor, English, and
-// nothing inherited that would point it at another repository.
-func gitEnv(environ []string) []string {
-	env := make([]string, 0, len(environ)+5)
-	for _, e := range environ {
-		name, _, _ := strings.Cut(e, "=")
-		switch name {
-		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR",
-			"GIT_NAMESPACE", "GIT_PREFIX", "GIT_LITERAL_PATHSPECS":
-			continue
-		}
-		env = append(env, e)
-	}
-	return append(env, "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_ASKPASS=true", "SSH_ASKPASS=true", "LC_ALL=C")
-}
-
-// said is what git printed, fit for a log line.
-func said(out string) string {
-	if out = clean.Cut(clean.Line(out), 300); out == "" {
-		return ""
-	}
-	return ": " + out
 }
 
 // warn logs each reason once.
@@ -246,4 +265,36 @@ func (g *Git) warn(reason, message string, err error) {
 		return
 	}
 	g.log.Warn("git: recording changes", "problem", message)
+}
+
+// forgetBusy lets a lock that comes back be told anew.
+func (g *Git) forgetBusy() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	maps.DeleteFunc(g.told, func(reason string, _ bool) bool { return strings.HasPrefix(reason, busyReason) })
+}
+
+// work of one repository.
+type part struct {
+	repo    repo
+	changes []change
+}
+
+// byRepository sorts changes by the repository that holds them; those that none
+// holds are left out.
+func (g *Git) byRepository(batch []change) []part {
+	var parts []part
+	for _, c := range batch {
+		r, path, ok := g.locate(c.rel)
+		if !ok {
+			continue
+		}
+		c.path = path
+		i := slices.IndexFunc(parts, func(p part) bool { return p.repo.root == r.root })
+		if i < 0 {
+			parts, i = append(parts, part{repo: r}), len(parts)
+		}
+		parts[i].changes = append(parts[i].changes, c)
+	}
+	return parts
 }

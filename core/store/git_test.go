@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -14,9 +15,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// repo is a data directory with a repository, an identity and a log. What the
+// gitRepo is a data directory with a repository, an identity and a log. What the
 // machine says about git counts for nothing.
-func repo(t *testing.T) (*Dir, *Git, *bytes.Buffer) {
+func gitRepo(t *testing.T) (*Dir, *Git, *bytes.Buffer) {
 	t.Helper()
 	isolateGit(t)
 	t.Setenv("GIT_AUTHOR_NAME", "Sam")
@@ -87,7 +88,7 @@ func TestEachCommitNamesOnlyItsOwnPath(t *testing.T) {
 	if !hasGit(t) {
 		return
 	}
-	d, g, log := repo(t)
+	d, g, log := gitRepo(t)
 	put(t, d, "routines/a.md", "a")
 	put(t, d, "notes.md", "staged by the user")
 	put(t, d, "untracked.md", "x")
@@ -117,7 +118,7 @@ func TestStrangeNamesAreTakenAsTheyAre(t *testing.T) {
 	if !hasGit(t) {
 		return
 	}
-	d, g, log := repo(t)
+	d, g, log := gitRepo(t)
 	for _, name := range []string{":(exclude)x.md", "*.md", "-f.md", "a b.md", "other.md"} {
 		put(t, d, name, "x")
 	}
@@ -135,7 +136,7 @@ func TestNothingToCommitIsNoError(t *testing.T) {
 	if !hasGit(t) {
 		return
 	}
-	d, g, log := repo(t)
+	d, g, log := gitRepo(t)
 	put(t, d, "a.md", "a")
 	for range 2 {
 		if err := g.Commit(t.Context(), "a.md", "add a"); err != nil {
@@ -154,7 +155,7 @@ func TestTheNearestRepositoryIsUsed(t *testing.T) {
 	if !hasGit(t) {
 		return
 	}
-	d, g, _ := repo(t)
+	d, g, _ := gitRepo(t)
 	inner := filepath.Join(d.Root(), "skills", "own")
 	if err := os.MkdirAll(inner, 0o700); err != nil {
 		t.Fatal(err)
@@ -210,13 +211,14 @@ func TestAMissingGitIsOneWarning(t *testing.T) {
 }
 
 func TestQueueingNeverWaitsAndIsBounded(t *testing.T) {
-	d, g, log := repo(t)
+	d, g, log := gitRepo(t)
 	put(t, d, "a.md", "x")
-	for range 3 * gitQueue {
-		g.Add("a.md", "add a")
+	for n := range 3 * gitQueue {
+		g.Add(fmt.Sprintf("%d.md", n), "add it")
+		g.Add("0.md", "add it once more")
 	}
-	if len(g.jobs) != gitQueue || strings.Count(log.String(), "dropped") != 1 {
-		t.Errorf("%d wait, logged %s", len(g.jobs), log)
+	if len(g.waiting) != gitQueue || strings.Count(log.String(), "dropped") != 1 {
+		t.Errorf("%d wait, logged %s", len(g.waiting), log)
 	}
 }
 
@@ -224,8 +226,8 @@ func TestRunCommitsWhileItRunsAndStops(t *testing.T) {
 	if !hasGit(t) {
 		return
 	}
-	d, g, log := repo(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	d, g, log := gitRepo(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	put(t, d, "a.md", "x")
 	var group errgroup.Group
@@ -249,7 +251,7 @@ func TestAMachineThatToldGitNoNameRecordsToo(t *testing.T) {
 	if !hasGit(t) {
 		return
 	}
-	d, g, _ := repo(t)
+	d, g, _ := gitRepo(t)
 	isolateGit(t)
 	t.Setenv("GIT_CONFIG_COUNT", "1")
 	t.Setenv("GIT_CONFIG_KEY_0", "user.useConfigOnly") // else git invents a name of the machine's
@@ -260,8 +262,7 @@ func TestAMachineThatToldGitNoNameRecordsToo(t *testing.T) {
 	if err := g.Commit(t.Context(), "routines/a.md", "add a"); err != nil {
 		t.Fatal(err)
 	}
-	out, err := g.run(t.Context(), d.Root(), "log", "--format=%an %s")
-	if err != nil || !strings.Contains(out, "ollim-bot add a") {
-		t.Errorf("%q, %v", out, err)
+	if out := git(t, d, "log", "--format=%an %s"); !strings.Contains(out, "ollim-bot add a") {
+		t.Errorf("%q", out)
 	}
 }

@@ -96,7 +96,7 @@ func describe(data []byte, err error) string {
 
 // setAside renames a file to a free name that says when.
 func (d *Dir) setAside(rel string, now time.Time) (kept string, err error) {
-	base := rel + ".corrupt-" + now.Format("20060102T150405")
+	base := rel + asideMark + now.Format("20060102T150405")
 	kept = base
 	for n := 2; ; n++ {
 		if _, err := os.Lstat(d.Path(kept)); errors.Is(err, fs.ErrNotExist) {

@@ -20,6 +20,10 @@ const (
 	lockFile = StateDir + "/bot.lock"
 )
 
+// lockPatience is how long Lock looks again: whoever asks whether a bot runs
+// holds the lock for a moment.
+const lockPatience = 200 * time.Millisecond
+
 // RunningError says that another bot lives in the directory.
 type RunningError struct {
 	Dir string // as people read it
@@ -33,36 +37,117 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf(msgRunningPID, e.Dir, e.PID, e.PID)
 }
 
+// tenancy is the hold of a bot on its directory. Two locks stand for it: one on
+// the directory itself, which nobody can take away by emptying it, and one on a
+// file, for file systems that lock files only. Both die with the process.
+type tenancy struct {
+	root       fs.FileInfo
+	dir, state *flock.Flock // dir is nil where directories cannot be locked
+}
+
+func (t *tenancy) close() error {
+	if t.dir == nil {
+		return t.state.Close()
+	}
+	return errors.Join(t.state.Close(), t.dir.Close())
+}
+
 // Lock makes this process the one bot of the directory until unlock is called.
-// A running bot, ours or the original program, gives a *RunningError. The lock
-// itself dies with the process; bot.pid is for the original (spec 01.6.7).
+// A running bot, ours or the original program, gives a *RunningError. From now
+// on the directory is this one: should it vanish, or another stand in its place,
+// nothing is written (ErrGone) until Look finds it again. bot.pid is for the
+// original, which knows no locks; ours decides by the lock alone.
 func (d *Dir) Lock() (unlock func() error, err error) {
+	t, err := d.settle()
+	if err != nil {
+		return nil, err
+	}
+	if pid := d.readPID(); pid != os.Getpid() && isOriginal(pid) {
+		return nil, errors.Join(&RunningError{Dir: d.Display(), PID: pid}, t.close())
+	}
+	d.tenant.Store(t)
+	if err := d.writePID(); err != nil {
+		d.tenant.Store(nil)
+		return nil, errors.Join(err, t.close())
+	}
+	return sync.OnceValue(func() error {
+		var err error
+		if d.readPID() == os.Getpid() && d.Present() == nil {
+			err = d.Remove(pidFile)
+		}
+		return errors.Join(err, d.tenant.Swap(nil).close())
+	}), nil
+}
+
+// settle takes both locks.
+func (d *Dir) settle() (t *tenancy, err error) {
 	if err := os.MkdirAll(d.Path(StateDir), dirMode); err != nil {
 		return nil, advise("lock "+d.Display(), err)
 	}
-	l := flock.New(d.Path(lockFile), flock.SetPermissions(fileMode))
-	got, err := l.TryLock()
+	t = &tenancy{dir: flock.New(d.root, flock.SetFlag(os.O_RDONLY))}
+	got, err := tryLock(t.dir)
+	switch {
+	case err == nil && !got:
+		return nil, &RunningError{Dir: d.Display(), PID: d.readPID()}
+	case err == nil:
+		t.root, err = t.dir.Stat()
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+	default: // this file system does not lock directories
+		t.dir = nil
+		t.root, err = os.Stat(d.root)
+	}
+	if err == nil {
+		t.state, err = d.lockState()
+	}
+	if err != nil {
+		if t.dir != nil {
+			err = errors.Join(err, t.dir.Close())
+		}
+		return nil, err
+	}
+	return t, nil
+}
+
+// lockState takes the lock on the file.
+func (d *Dir) lockState() (*flock.Flock, error) {
+	l, err := d.lockOf(lockFile)
+	if err != nil {
+		return nil, err
+	}
+	got, err := tryLock(l)
 	if err != nil {
 		return nil, advise("lock "+d.Display(), err)
 	}
 	if !got {
 		return nil, &RunningError{Dir: d.Display(), PID: d.readPID()}
 	}
-	if pid := d.readPID(); pid != 0 && pid != os.Getpid() && isBot(pid) {
-		return nil, errors.Join(&RunningError{Dir: d.Display(), PID: pid}, l.Close())
-	}
-	own := strconv.Itoa(os.Getpid())
-	if err := d.Write(pidFile, []byte(own)); err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	return sync.OnceValue(func() error {
-		var err error
-		if d.readPID() == os.Getpid() {
-			err = d.Remove(pidFile)
-		}
-		return errors.Join(err, l.Close())
-	}), nil
+	return l, nil
 }
+
+// lockOf prepares a lock on a file. What is no ordinary file would block the
+// open for ever, or lock something else.
+func (d *Dir) lockOf(rel string) (*flock.Flock, error) {
+	if info, err := os.Lstat(d.Path(rel)); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("lock %s: %w", rel, errNotLockable)
+	}
+	return flock.New(d.Path(rel), flock.SetPermissions(fileMode),
+		flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NONBLOCK)), nil
+}
+
+func tryLock(l *flock.Flock) (bool, error) {
+	if got, err := l.TryLock(); got || err != nil {
+		return got, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
+	defer cancel()
+	got, err := l.TryLockContext(ctx, lockPatience/20)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil
+	}
+	return got, err
+}
+
+func (d *Dir) writePID() error { return d.Write(pidFile, []byte(strconv.Itoa(os.Getpid()))) }
 
 // readPID is the process named in bot.pid, 0 when there is none to be read.
 func (d *Dir) readPID() int {
@@ -75,80 +160,4 @@ func (d *Dir) readPID() int {
 		return 0
 	}
 	return pid
-}
-
-// isBot reports whether the process lives and, where /proc can tell, is a bot.
-func isBot(pid int) bool {
-	p, err := os.FindProcess(pid)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = p.Release() }() // only frees memory
-	if err := p.Signal(syscall.Signal(0)); err != nil && !errors.Is(err, fs.ErrPermission) {
-		return false
-	}
-	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
-		return true // no /proc: a live process is all there is to know
-	}
-	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return err == nil && strings.Contains(string(line), "ollim-bot")
-}
-
-// sameProgram reports whether the process runs the file that we are: the
-// program may have been given another name.
-func sameProgram(pid int) bool {
-	theirs, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid))
-	if err != nil {
-		return false
-	}
-	ours, err := os.Stat("/proc/self/exe")
-	return err == nil && os.SameFile(theirs, ours)
-}
-
-// How long Exclusive waits for another process, and how often it looks.
-const (
-	turnPatience = 10 * time.Second
-	turnPoll     = 2 * time.Millisecond
-)
-
-// Exclusive runs fn while no other goroutine and no other process runs one
-// under the same name: for reading a file, changing it and writing it back. It
-// waits at most 10 seconds for another process. Not reentrant. Its locks are
-// held over fn's I/O because ordering that I/O is what they are for.
-func (d *Dir) Exclusive(name string, fn func() error) error {
-	if strings.ContainsAny(name, `/\`) || name == "" {
-		return fmt.Errorf("lock %q: the name of a lock is one plain word", name)
-	}
-	turn := d.turn(name)
-	turn.Lock()
-	defer turn.Unlock()
-
-	if err := os.MkdirAll(d.Path(StateDir), dirMode); err != nil {
-		return advise("lock "+name, err)
-	}
-	l := flock.New(d.Path(StateDir+"/."+name+".lock"), flock.SetPermissions(fileMode))
-	got, err := l.TryLock()
-	if err == nil && !got {
-		ctx, cancel := context.WithTimeout(context.Background(), turnPatience)
-		defer cancel()
-		got, err = l.TryLockContext(ctx, turnPoll)
-	}
-	if errors.Is(err, context.DeadlineExceeded) || err == nil && !got {
-		return fmt.Errorf(msgTurn, name, turnPatience)
-	}
-	if err != nil {
-		return advise("lock "+name, err)
-	}
-	defer func() { _ = l.Close() }() // closing a lock file cannot lose anything
-	return fn()
-}
-
-// turn is the lock within this process.
-func (d *Dir) turn(name string) *sync.Mutex {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.turns[name] == nil {
-		d.turns[name] = &sync.Mutex{}
-	}
-	return d.turns[name]
 }

@@ -89,10 +89,11 @@ func TestALockDiesWithItsProcess(t *testing.T) {
 }
 
 // TestTheOriginalProgramIsRespected lets a process stand for the original: it
-// holds no lock of ours, but bot.pid names it and its command line has the name.
+// holds no lock of ours, but bot.pid names it and it is Python with that script.
 func TestTheOriginalProgramIsRespected(t *testing.T) {
 	d := prepared(t)
-	original := child(t, "lock", newDir(t), "ollim-bot")
+	original := child(t, "lock", newDir(t), "/usr/local/bin/ollim-bot")
+	original.Args[0] = "/usr/bin/python3.12"
 	in, err := original.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -113,6 +114,9 @@ func TestTheOriginalProgramIsRespected(t *testing.T) {
 	if !errors.As(err, &re) || re.PID != original.Process.Pid {
 		t.Errorf("beside the original: %v", err)
 	}
+	if pid, ok := d.Running(); !ok || pid != original.Process.Pid {
+		t.Errorf("running: %d, %v", pid, ok)
+	}
 	if err := in.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +133,9 @@ func TestTheOriginalProgramIsRespected(t *testing.T) {
 }
 
 func TestAStaleOrStrangePidFileIsOverwritten(t *testing.T) {
-	stranger := child(t, "lock", newDir(t)) // its command line lacks the name
+	d := newDir(t)
+	// Such as an editor with a file of the directory.
+	stranger := child(t, "lock", d, "/home/sam/.ollim-bot/routines/ollim-bot.md", "ollim-bot")
 	in, err := stranger.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -13,12 +14,14 @@ import (
 // its limit, is renamed to NAME.1 (the one older file that is kept) and begun
 // anew. It is not synced: it holds logs, not state.
 type Rotating struct {
+	dir   *Dir
 	path  string
 	limit int64
 
 	// mu orders the file: it is held over its I/O.
 	mu     sync.Mutex
 	file   *os.File
+	info   fs.FileInfo // of file, when it was opened
 	size   int64
 	closed bool
 }
@@ -26,7 +29,7 @@ type Rotating struct {
 // Rotating names a rotating file of at most limit bytes. It is opened by the
 // first Write, so that it may be named before the directory exists.
 func (d *Dir) Rotating(rel string, limit int64) *Rotating {
-	return &Rotating{path: d.Path(rel), limit: limit}
+	return &Rotating{dir: d, path: d.Path(rel), limit: limit}
 }
 
 // Write appends p, which should be whole lines. After an error the next Write
@@ -40,6 +43,7 @@ func (r *Rotating) Write(p []byte) (int, error) {
 	if r.file != nil && r.size > 0 && r.size+int64(len(p)) > r.limit {
 		r.rotate()
 	}
+	r.follow()
 	if r.file == nil {
 		if err := r.open(int64(len(p))); err != nil {
 			return 0, advise("write "+filepath.Base(r.path), err)
@@ -56,9 +60,21 @@ func (r *Rotating) Write(p []byte) (int, error) {
 	return n, nil
 }
 
+// follow lets go of a file that was removed or moved away: what is written to it
+// would be lost.
+func (r *Rotating) follow() {
+	if r.file == nil {
+		return
+	}
+	if info, err := os.Stat(r.path); err != nil || !os.SameFile(info, r.info) {
+		_ = r.file.Close() // nothing is buffered
+		r.file = nil
+	}
+}
+
 // open opens the file, behind what an earlier run left there.
 func (r *Rotating) open(coming int64) error {
-	if err := os.MkdirAll(filepath.Dir(r.path), dirMode); err != nil {
+	if err := r.dir.makeFolder(filepath.Dir(r.path)); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(r.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, fileMode)
@@ -72,7 +88,7 @@ func (r *Rotating) open(coming int64) error {
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	r.file, r.size = f, info.Size()
+	r.file, r.info, r.size = f, info, info.Size()
 	if r.size > 0 && r.size+coming > r.limit {
 		r.rotate()
 		return r.open(0)

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
+	"time"
 )
 
 // slugLen is the longest slug, in characters (spec 01.3.3).
@@ -52,33 +54,73 @@ func NewUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// PlaceFor finds the file for an item: the slug of its text, with -2, -3 and so
-// on while that name belongs to an item with another id. A file that cannot be
-// read counts as another's. Callers that may race wrap it and the write into
-// one Exclusive.
+// PlaceFor finds the file for an item: the slug of its text, as the original
+// names it. Where that name belongs to an item with another id, or did within
+// the last day, the id is part of the name, so that no two items share one on
+// their way to disk and into the history. A file that cannot be read counts as
+// another's. Callers that may race wrap it and the write into one Exclusive.
 func (d *Dir) PlaceFor(folder, id, text string) (rel string, err error) {
+	own := Slug(id)
+	if own == "" {
+		own = NewID()
+	}
 	slug := Slug(text)
 	if slug == "" {
-		slug = Slug(id)
+		slug = own
 	}
-	if slug == "" {
-		slug = NewID()
-	}
-	name := slug
+	rel = folder + "/" + slug + ".md"
+	free := true
+	// The original numbers the files of one text, and so did we.
 	for n := 2; ; n++ {
-		rel = folder + "/" + name + ".md"
-		data, err := d.Read(rel)
-		if errors.Is(err, fs.ErrNotExist) {
-			return rel, nil
+		taken, ours, err := d.taken(rel, id)
+		if err != nil || ours {
+			return rel, err
 		}
-		if errors.Is(err, fs.ErrPermission) {
-			return "", advise("look for a free name", err)
+		if !taken {
+			break
 		}
-		if err == nil && holdsID(data, id) {
-			return rel, nil
-		}
-		name = fmt.Sprintf("%s-%d", slug, n)
+		free = false
+		rel = fmt.Sprintf("%s/%s-%d.md", folder, slug, n)
 	}
+	rel = folder + "/" + slug + ".md"
+	if free && !d.recent(time.Now(), rel, id) {
+		return rel, nil
+	}
+	base := slug + "-" + own
+	rel = folder + "/" + base + ".md"
+	for n := 2; ; n++ {
+		taken, ours, err := d.taken(rel, id)
+		if err != nil || ours || !taken {
+			return rel, err
+		}
+		rel = fmt.Sprintf("%s/%s-%d.md", folder, base, n)
+	}
+}
+
+// taken reports whether there is a file of that name, and whether it is the
+// item's own.
+func (d *Dir) taken(rel, id string) (taken, ours bool, err error) {
+	data, err := d.Read(rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, false, nil
+	case errors.Is(err, fs.ErrPermission):
+		return true, false, advise("look for a free name", err)
+	}
+	return true, err == nil && holdsID(data, id), nil
+}
+
+// recent reports whether another item's file had that name within the last day.
+func (d *Dir) recent(now time.Time, rel, id string) bool {
+	for _, t := range d.Trash(now, path.Dir(rel)) {
+		if t.Rel != rel {
+			continue
+		}
+		if data, err := d.ReadDiscarded(t); err != nil || !holdsID(data, id) {
+			return true
+		}
+	}
+	return false
 }
 
 func holdsID(data []byte, id string) bool {

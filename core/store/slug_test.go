@@ -57,7 +57,7 @@ func TestAFileIsFoundForEachItem(t *testing.T) {
 	for _, tt := range []struct{ id, text, want string }{
 		{"aaaa0000", "Water!", "routines/water.md"},
 		{"12345678", "Water!", "routines/water-3.md"},
-		{"bbbb0000", "Water!", "routines/water-4.md"},
+		{"bbbb0000", "Water!", "routines/water-bbbb0000.md"},
 		{"bbbb0000", "日本語", "routines/bbbb0000.md"},
 		{"bbbb0000", "Tea", "routines/tea.md"},
 		{"../../x", "", "routines/x.md"},

@@ -36,11 +36,21 @@ const (
 		"or use another directory with --data-dir"
 	msgTurn = "another ollim-bot process holds %s for more than %s: stop it and try again"
 
+	msgForeign     = "%s belongs to another user (uid %d), who can change what the bot does: commands of skills do not run; chown it: sudo chown -R $(id -u) '%s'"
+	msgWritable    = "others can write to %s (mode %04o) and change what the bot does: chmod go-w '%s'"
+	msgWasWritable = "everybody could write to %s (mode %04o); that is over now. Look through routines/, reminders/ and skills/ for what is not yours"
+
+	msgGitBusy = "another git is at work or the user is in the middle of something (%s): changes are recorded " +
+		"when it is over; if no git runs, remove it: rm -r '%s'"
+
 	cureFull         = "free some space and try again; nothing that was stored is harmed"
 	cureReadOnly     = "make the data directory writable for your user (chmod -R u+rwX), or choose another with --data-dir"
 	cureNotDirectory = "a file stands where a directory must be; move it away, or choose another data directory with --data-dir"
 	cureIsDirectory  = "a directory stands where a file must be; move it away"
 	cureLongName     = "the name is too long; choose a shorter one"
+	cureLoop         = "this is a link that leads back to itself: remove it"
+	cureNotFile      = "a pipe or device stands where a file must be: remove it"
+	cureHandles      = "too many files are open: close other programs or raise the limit (ulimit -n); it goes on by itself then"
 
 	msgSpliceFlow = "the keys are not on lines of their own: write one `key: value` on each line first"
 )

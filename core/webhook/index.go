@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -97,7 +96,7 @@ func (x *Index) Apply(b watch.Batch) bool {
 func (x *Index) Scan() bool {
 	x.look.Lock()
 	defer x.look.Unlock()
-	entries, err := os.ReadDir(x.d.Path(Folder))
+	entries, err := x.d.Entries(Folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		// The files may well be fine: what is in force stays so.
 		wrong := []routines.Problem{{File: Folder, Severity: routines.Error, Message: clean.Line(folderUnreadable(err))}}

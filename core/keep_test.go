@@ -1,0 +1,89 @@
+package core
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/store"
+)
+
+func told(s Snapshot, words string) bool {
+	for _, n := range s.Notices {
+		if strings.Contains(n.Text, words) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestADirectoryThatGoesAwayIsToldAndComesBack(t *testing.T) {
+	live(t, func(h home) {
+		h.write("reminders/say-it.md", "---\nid: \"cccc1001\"\nrun-at: \"2000-01-01T00:10:00Z\"\n---\nSay it.\n\n```script\nsay done\n```\n")
+		h.write("routines/later.md", "---\nid: \"cccc1002\"\ncron: \"0 12 * * *\"\n---\nLater.\n")
+	}, func(h home, b *Bot) {
+		id := "cccc1001"
+		if set := b.Index().Set(); len(set.Reminders) != 1 || !set.Reminders[0].RunAt.After(b.now()) {
+			t.Fatalf("%+v at %s", set.Reminders, b.now())
+		}
+		away := h.root + ".away"
+		if err := os.Rename(h.root, away); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if !told(b.Snapshot(), "put it back") {
+			t.Errorf("nobody was told: %+v", b.Snapshot().Notices)
+		}
+		n := len(b.Snapshot().Notices)
+		time.Sleep(time.Hour)
+		if got := len(b.Snapshot().Notices); got != n {
+			t.Errorf("told %d times more: %+v", got-n, b.Snapshot().Notices)
+		}
+		if _, err := os.Lstat(h.root); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("something was made in its place: %v", err)
+		}
+		if set := b.Index().Set(); len(set.Reminders) != 1 || len(set.Routines) != 1 {
+			t.Errorf("tasks were forgotten: %+v", set)
+		}
+		if err := os.Rename(away, h.root); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		if !told(b.Snapshot(), "is back") {
+			t.Errorf("nobody was told: %+v", b.Snapshot().Notices)
+		}
+		if _, ok := b.Index().Set().ReminderByID(id); ok || h.has("reminders/say-it.md") {
+			t.Error("what was due in between did not fire")
+		}
+	})
+}
+
+func TestAStateFolderThatIsRemovedIsMadeAnewWithItsSettings(t *testing.T) {
+	live(t, func(home) {}, func(h home, b *Bot) {
+		five := 7
+		do(t, b, SetBudget{Capacity: &five})
+		do(t, b, MuteUntil{Until: b.now().Add(5 * time.Hour)})
+		time.Sleep(time.Minute)
+		if err := os.RemoveAll(filepath.Join(h.root, "state")); err != nil {
+			t.Fatal(err)
+		}
+		other, err := store.At(h.root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var running *store.RunningError
+		if _, err := other.Lock(); !errors.As(err, &running) {
+			t.Errorf("a second bot: %v", err)
+		}
+		time.Sleep(time.Minute)
+		if !told(b.Snapshot(), "state/ was removed") {
+			t.Errorf("nobody was told: %+v", b.Snapshot().Notices)
+		}
+		if s := b.Snapshot(); s.Budget.State.Capacity != 7 || !h.has("state/mute.json") || !h.has("state/bot.pid") {
+			t.Errorf("budget %+v", s.Budget)
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestALeftLockIsRemovedOnceItsOwnerIsGone(t *testing.T) {
+	if !hasGit(t) {
+		return
+	}
+	for _, lock := range []string{"index.lock", "HEAD.lock", "refs/heads/main.lock"} {
+		d, g, log := gitRepo(t)
+		put(t, d, "a.md", "x")
+		put(t, d, ".git/"+lock, "")
+		old := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(d.Path(".git/"+lock), old, old); err != nil {
+			t.Fatal(err)
+		}
+		g.Add("a.md", "add a")
+		drain(t, g)
+		if got := git(t, d, "log", "--format=%s"); got != "add a" {
+			t.Errorf("%s: the log is %q", lock, got)
+		}
+		if strings.Count(log.String(), "level=WARN") != 1 || !strings.Contains(log.String(), lock) {
+			t.Errorf("%s: logged %s", lock, log)
+		}
+	}
+}
+
+func TestALockInUseStays(t *testing.T) {
+	if !hasGit(t) {
+		return
+	}
+	d, g, log := gitRepo(t)
+	put(t, d, "a.md", "x")
+	lock := d.Path(".git/index.lock")
+	f, err := os.Create(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-leftLock - time.Second)
+	if boot, ok := bootTime(); !ok || old.Before(boot) {
+		t.Log("this machine has run for too short a time: every old lock counts as left behind")
+		return
+	}
+	if err := os.Chtimes(lock, old, old); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		g.Add("a.md", "add a")
+		if g.work(t.Context()) {
+			t.Error("a commit was made beside a lock")
+		}
+	}
+	if got := strings.Count(log.String(), "commits wait"); got != 1 || !strings.Contains(log.String(), "rm -r") {
+		t.Errorf("told %d times: %s", got, log)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !g.work(t.Context()) {
+		t.Error("still waits after the lock's owner has gone")
+	}
+	if got := git(t, d, "log", "--format=%s"); got != "add a" {
+		t.Errorf("the log is %q", got)
+	}
+}
+
+func TestACommitWaitsForAnotherGit(t *testing.T) {
+	if !hasGit(t) {
+		return
+	}
+	d, g, log := gitRepo(t)
+	put(t, d, "a.md", "x")
+	put(t, d, ".git/index.lock", "")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- g.Run(ctx) }()
+	g.Add("a.md", "add a")
+	if err := os.Remove(d.Path(".git/index.lock")); err != nil {
+		t.Fatal(err)
+	}
+	for ctx.Err() == nil {
+		if out, err := exec.Command("git", "-C", d.Root(), "log", "--format=%s").Output(); err == nil && string(out) == "add a\n" {
+			break
+		}
+	}
+	cancel()
+	if err := <-done; err != nil || log.Len() > 0 {
+		t.Errorf("%v, logged %s", err, log)
+	}
+	if got := git(t, d, "log", "--format=%s"); got != "add a" {
+		t.Errorf("the log is %q", got)
+	}
+}
+
+func TestACommandSaysWhoHoldsTheLock(t *testing.T) {
+	if !hasGit(t) {
+		return
+	}
+	d, g, _ := gitRepo(t)
+	put(t, d, "a.md", "x")
+	if err := os.Mkdir(filepath.Join(d.Root(), ".git", "rebase-merge"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := g.Commit(ctx, "a.md", "add a")
+	var busy *busyError
+	if !errors.As(err, &busy) || !strings.Contains(err.Error(), "rebase-merge") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// live plays the changes of some runs of the bot, each of which sets a reminder
+// and removes one that has fired.
+func live(t testing.TB, d *Dir, g *Git, from, runs int) {
+	t.Helper()
+	const pending = 20
+	name := func(n int) string { return fmt.Sprintf("reminders/look-after-the-thing-number-%d.md", n) }
+	for n := from; n < from+runs; n++ {
+		id := fmt.Sprintf("%08x", n*7919)
+		body := "---\nid: \"" + id + "\"\nrun-at: \"2026-11-22T09:00:00-08:00\"\nbackground: true\n---\nLook after the thing.\n"
+		if err := d.Write(name(n), []byte(body)); err != nil {
+			t.Fatal(err)
+		}
+		g.Add(name(n), "add reminder "+id)
+		if err := d.Remove(name(n - pending)); err != nil {
+			t.Fatal(err)
+		}
+		g.Remove(name(n-pending), "remove reminder "+id)
+		if !g.work(t.Context()) {
+			t.Fatal("a commit was not made")
+		}
+	}
+}
+
+// onDisk is how much room the history takes, in bytes of whole blocks.
+func onDisk(t testing.TB, d *Dir) int64 {
+	t.Helper()
+	var sum int64
+	err := filepath.WalkDir(d.Path(".git"), func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok && err == nil {
+			sum += stat.Blocks * 512
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+// runsAYear is what the limit of 200 MB a year is for.
+const runsAYear = 100 * 365
+
+func TestAYearOfCommitsStaysSmall(t *testing.T) {
+	if !hasGit(t) {
+		return
+	}
+	d, g, log := gitRepo(t)
+	live(t, d, g, 0, 30)
+	r, _, _ := g.locate("a.md")
+	if err := r.pack(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := onDisk(t, d)
+	live(t, d, g, 30, 30)
+	if err := r.pack(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if year := (onDisk(t, d) - before) / 30 * runsAYear; year > 100<<20 {
+		t.Errorf("a year takes %d MB", year>>20)
+	}
+	if n := r.loose(); n > 0 || log.Len() > 0 {
+		t.Errorf("%d loose objects, logged %s", n, log)
+	}
+	if got := git(t, d, "fsck", "--full"); strings.Contains(got, "error") || strings.Contains(got, "missing") {
+		t.Error(got)
+	}
+	if got := git(t, d, "rev-list", "--count", "HEAD"); got != "100" {
+		t.Errorf("%s commits", got)
+	}
+}
+
+func TestPackingBeginsByItselfAndKeepsWhatIsDangling(t *testing.T) {
+	if !hasGit(t) {
+		return
+	}
+	d, g, log := gitRepo(t)
+	blob := git(t, d, "hash-object", "-w", "--literally", "-t", "blob", ".git/HEAD")
+	g.packAt = 200
+	for i := range 300 {
+		put(t, d, fmt.Sprintf("skills/s%d.md", i), fmt.Sprint(i))
+	}
+	git(t, d, "add", "-A")
+	git(t, d, "-c", "gc.auto=0", "commit", "-qm", "many")
+	r, _, _ := g.locate("a.md")
+	if n := r.loose(); n < 100 {
+		t.Fatalf("only %d loose objects", n)
+	}
+	put(t, d, "a.md", "x")
+	g.Add("a.md", "add a")
+	if !g.work(t.Context()) || log.Len() > 0 {
+		t.Errorf("logged %s", log)
+	}
+	if n := r.loose(); n > 20*16/10 {
+		t.Errorf("%d loose objects are left", n)
+	}
+	if got := git(t, d, "cat-file", "-t", blob); got != "blob" {
+		t.Errorf("what nothing refers to is gone: %q", got)
+	}
+}
+
+// BenchmarkAYearOfHistory extrapolates from 600 runs.
+func BenchmarkAYearOfHistory(b *testing.B) {
+	const runs = 300
+	for b.Loop() {
+		d, err := At(b.TempDir())
+		if err != nil {
+			b.Fatal(err)
+		}
+		g := NewGit(d, slog.New(slog.DiscardHandler))
+		if err := g.Init(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		live(b, d, g, 0, runs)
+		r, _, _ := g.locate("a.md")
+		if err := r.pack(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		before := onDisk(b, d)
+		live(b, d, g, runs, runs)
+		loose := onDisk(b, d) - before
+		if err := r.pack(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64((onDisk(b, d)-before)/runs*runsAYear)/1e6, "MB/year")
+		b.ReportMetric(float64(loose/runs*runsAYear)/1e6, "MB/year-unpacked")
+	}
+}

@@ -1,0 +1,172 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ollimbot/core/clean"
+)
+
+// gitLimit is the longest that one git command may take.
+const gitLimit = 10 * time.Second
+
+// harmless are the settings under which git runs nothing but itself: whatever
+// .git/config says, which somebody else may have written, these stand above it.
+// Filters need no line, since no command of ours runs them.
+var harmless = []string{
+	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "core.splitIndex=false",
+	"core.attributesFile=/dev/null", "core.alternateRefsCommand=false", "core.gitProxy=false",
+	"core.sshCommand=false", "core.askPass=false", "core.editor=false", "core.pager=cat",
+	"sequence.editor=false", "diff.external=false", "commit.gpgSign=false", "gpg.program=false",
+	"credential.helper=", "protocol.allow=never",
+	"gc.auto=0", "maintenance.auto=false", "gc.recentObjectsHook=",
+}
+
+// call is what a git command needs beside its arguments.
+type call struct {
+	index string // of the user where empty
+	stdin string
+	env   []string
+	limit time.Duration // gitLimit where zero
+	nice  bool
+}
+
+// gitError is a git that ran and failed.
+type gitError struct {
+	verb, said string
+	err        error
+}
+
+func (e *gitError) Error() string {
+	if e.said == "" {
+		return fmt.Sprintf("git %s: %v", e.verb, e.err)
+	}
+	return fmt.Sprintf("git %s: %v: %s", e.verb, e.err, e.said)
+}
+
+func (e *gitError) Unwrap() error { return e.err }
+
+// run runs git in the repository and returns what it printed, without the last
+// line break. It asks no question and runs no other program.
+func (r repo) run(ctx context.Context, c call, args ...string) (string, error) {
+	if c.limit == 0 {
+		c.limit = gitLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.limit)
+	defer cancel()
+	all := []string{"--no-pager"}
+	for _, setting := range harmless {
+		all = append(all, "-c", setting)
+	}
+	cmd := exec.CommandContext(ctx, "git", append(all, args...)...)
+	cmd.Dir = r.root
+	cmd.Env = append(withoutGit(os.Environ()),
+		"GIT_DIR="+r.meta(""), "GIT_WORK_TREE="+r.root, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_ATTR_NOSYSTEM=1", "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", "GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=false", "GIT_ASKPASS=false",
+		"SSH_ASKPASS=false", "LC_ALL=C")
+	cmd.Env = append(cmd.Env, c.env...)
+	if c.index != "" {
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+c.index)
+	}
+	cmd.Stdin = strings.NewReader(c.stdin)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.WaitDelay = time.Second // a child of git's may keep the pipe open
+	if r.git.Wrap != nil {
+		r.git.Wrap(cmd)
+	}
+	err := cmd.Start()
+	if err == nil && c.nice {
+		beNice(cmd.Process.Pid)
+	}
+	if err == nil {
+		err = cmd.Wait()
+	}
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return "", &gitError{verb: verb(args), said: clean.Cut(clean.Line(errs.String()), 300), err: err}
+	}
+	return strings.TrimSuffix(out.String(), "\n"), nil
+}
+
+// saidNo reports whether git answered no, which is exit status 1 without a word.
+func saidNo(err error) bool {
+	var failed *gitError
+	var exit *exec.ExitError
+	return errors.As(err, &failed) && failed.said == "" && errors.As(err, &exit) && exit.ExitCode() == 1
+}
+
+// verb is the first argument that is no setting.
+func verb(args []string) string {
+	for len(args) > 2 && args[0] == "-c" {
+		args = args[2:]
+	}
+	return args[0]
+}
+
+// withoutGit is an environment without git's own variables: they would point it
+// at another repository, or at other settings.
+func withoutGit(environ []string) []string {
+	env := make([]string, 0, len(environ)+16)
+	for _, e := range environ {
+		if !strings.HasPrefix(e, "GIT_") {
+			env = append(env, e)
+		}
+	}
+	return env
+}
+
+// author names whoever the user has told git to name, in the repository or for
+// all of them, and the bot where that is nobody: without a name nothing would be
+// recorded on a fresh machine. Reading settings runs nothing.
+func (r repo) author(ctx context.Context) []string {
+	name, mail := "ollim-bot", "ollim-bot@localhost"
+	if ident, err := ask(ctx, "var", "GIT_AUTHOR_IDENT"); err == nil {
+		if n, rest, ok := strings.Cut(ident, " <"); ok {
+			name = n
+			mail, _, _ = strings.Cut(rest, ">")
+		}
+	}
+	config := filepath.Join(r.meta("config"))
+	for key, value := range map[string]*string{"user.name": &name, "user.email": &mail} {
+		env := map[string]string{"user.name": "GIT_AUTHOR_NAME", "user.email": "GIT_AUTHOR_EMAIL"}[key]
+		if os.Getenv(env) != "" {
+			continue
+		}
+		if own, err := ask(ctx, "config", "--file", config, "--no-includes", "--get", key); err == nil && own != "" {
+			*value = own
+		}
+	}
+	return []string{
+		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + mail,
+		"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + mail,
+	}
+}
+
+// ask asks git about settings, outside of any repository.
+func ask(ctx context.Context, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, gitLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager"}, args...)...)
+	cmd.Dir = string(filepath.Separator)
+	for _, e := range os.Environ() {
+		name, _, _ := strings.Cut(e, "=")
+		switch {
+		case !strings.HasPrefix(name, "GIT_"), strings.HasPrefix(name, "GIT_CONFIG"), strings.HasPrefix(name, "GIT_AUTHOR_"):
+			cmd.Env = append(cmd.Env, e)
+		}
+	}
+	cmd.Env = append(cmd.Env, "GIT_CEILING_DIRECTORIES=/", "LC_ALL=C")
+	out, err := cmd.Output()
+	return strings.TrimSuffix(string(out), "\n"), err
+}

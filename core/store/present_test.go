@@ -1,0 +1,255 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// tenant is a directory whose bot this process is.
+func tenant(t *testing.T) *Dir {
+	t.Helper()
+	d := prepared(t)
+	unlock, err := d.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unlock() }) // the directory may be gone by then
+	return d
+}
+
+func move(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNothingIsWrittenWhereTheDirectoryWas(t *testing.T) {
+	d := tenant(t)
+	log := d.Rotating("state/bot.log", 1000)
+	if _, err := log.Write([]byte("one\n")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, d, "state/x.json", "{}")
+	away := d.Root() + ".away"
+	move(t, d.Root(), away)
+	var v any
+	attempts := map[string]func() error{
+		"write":     func() error { return d.Write("state/y.json", []byte("x")) },
+		"append":    func() error { return d.Append("state/y.jsonl", []byte("x")) },
+		"remove":    func() error { return d.Remove("state/x.json") },
+		"discard":   func() error { return d.Discard(time.Now(), "state/x.json") },
+		"exclusive": func() error { return d.Exclusive("x", func() error { return nil }) },
+		"log":       func() error { _, err := log.Write([]byte("two\n")); return err },
+		"read":      func() error { _, err := d.ReadJSON("state/x.json", &v); return err },
+	}
+	refused := func(when string) {
+		t.Helper()
+		for name, attempt := range attempts {
+			if err := attempt(); !errors.Is(err, ErrGone) {
+				t.Errorf("%s, %s: %v", when, name, err)
+			}
+		}
+		if _, err := d.Look(); !errors.Is(err, ErrGone) {
+			t.Errorf("%s: found %v", when, err)
+		}
+	}
+	refused("gone")
+	if _, err := os.Lstat(d.Root()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something was made in its place: %v", err)
+	}
+	// What stands under a disk that was unmounted.
+	if err := os.Mkdir(d.Root(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	refused("an empty folder in its place")
+	if names, err := os.ReadDir(d.Root()); err != nil || len(names) > 0 {
+		t.Errorf("%v, %v", names, err)
+	}
+	if err := os.Remove(d.Root()); err != nil {
+		t.Fatal(err)
+	}
+	move(t, away, d.Root())
+	if found, err := d.Look(); found != AsItWas || err != nil {
+		t.Errorf("back: %v, %v", found, err)
+	}
+	for _, name := range []string{"write", "append", "exclusive", "log", "read"} {
+		if err := attempts[name](); err != nil {
+			t.Errorf("back, %s: %v", name, err)
+		}
+	}
+	if got, err := d.Read("state/bot.log"); err != nil || string(got) != "one\ntwo\n" {
+		t.Errorf("the log holds %q, %v", got, err)
+	}
+}
+
+func TestADirectoryThatTakesThePlaceIsTheBotsOnceItsLockIs(t *testing.T) {
+	d := tenant(t)
+	away := d.Root() + ".away"
+	move(t, d.Root(), away)
+	if err := os.MkdirAll(filepath.Join(d.Root(), StateDir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	other, err := At(d.Root())
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := other.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var re *RunningError
+	if _, err := d.Look(); !errors.As(err, &re) {
+		t.Errorf("another bot lives there: %v", err)
+	}
+	if err := d.Write("x.md", nil); !errors.Is(err, ErrGone) {
+		t.Error(err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := d.Look(); found != Replaced || err != nil {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if err := d.Write("x.md", nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := other.Lock(); !errors.As(err, &re) {
+		t.Errorf("a second bot: %v", err)
+	}
+}
+
+func TestWithoutItsStateFolderADirectoryStillHasOneBot(t *testing.T) {
+	d := tenant(t)
+	put(t, d, "state/mute.json", `{"until":"2026-11-22T09:00:00Z"}`)
+	if found, err := d.Look(); found != AsItWas || err != nil {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if err := os.RemoveAll(d.Path(StateDir)); err != nil {
+		t.Fatal(err)
+	}
+	other, err := At(d.Root())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var re *RunningError
+	if _, err := other.Lock(); !errors.As(err, &re) {
+		t.Errorf("a second bot: %v", err)
+	}
+	if _, ok := other.Running(); !ok {
+		t.Error("not running, it says")
+	}
+	if got, err := d.Read("state/mute.json"); err != nil || !strings.Contains(string(got), "2026") {
+		t.Errorf("what was in it: %q, %v", got, err)
+	}
+	if _, err := d.Read("state/never-there.json"); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	if found, err := d.Look(); found != StateLost || err != nil {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if _, err := other.Lock(); !errors.As(err, &re) || re.PID != os.Getpid() {
+		t.Errorf("a second bot: %v", err)
+	}
+	if found, err := d.Look(); found != AsItWas || err != nil {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+func TestWhoeverAsksKeepsNoBotFromStarting(t *testing.T) {
+	d := prepared(t)
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				d.Running()
+			}
+		}
+	}()
+	for range 30 {
+		unlock, err := d.Lock()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unlock(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	<-done
+	if pid, ok := d.Running(); ok || pid != 0 {
+		t.Errorf("running: %d, %v", pid, ok)
+	}
+}
+
+func TestABotIsKnownByItsLock(t *testing.T) {
+	d := tenant(t)
+	if err := os.Remove(d.Path(pidFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := d.Running(); !ok {
+		t.Error("without bot.pid it is not known")
+	}
+}
+
+// TestWhatIsNoFileNeverHangs puts pipes, folders, links to themselves and a
+// device where files and folders of ours are.
+func TestWhatIsNoFileNeverHangs(t *testing.T) {
+	kinds := map[string]func(path string) error{
+		"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"folder": func(path string) error { return os.Mkdir(path, 0o700) },
+		"loop":   func(path string) error { return os.Symlink(path, path) },
+		"device": func(path string) error { return os.Symlink("/dev/zero", path) },
+	}
+	for kind, make := range kinds {
+		d := prepared(t)
+		for _, name := range []string{"x.json", "x.jsonl", "x.log", ".x.lock", "bot.lock", "trash"} {
+			if err := make(d.Path("state/" + name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := make(d.Path("routines")); err != nil {
+			t.Fatal(err)
+		}
+		var v any
+		_, err := d.ReadJSON("state/x.json", &v)
+		if err == nil {
+			t.Errorf("%s: read as JSON", kind)
+		}
+		for what, err := range map[string]error{
+			"append":  d.Append("state/x.jsonl", []byte("x")),
+			"read":    second(d.Read("state/x.jsonl")),
+			"open":    second(d.Open("state/x.jsonl")),
+			"end":     second(d.ReadEnd("state/x.jsonl", 10)),
+			"log":     second(d.Rotating("state/x.log", 100).Write([]byte("x"))),
+			"lock":    d.Exclusive("x", func() error { return nil }),
+			"bot":     second(d.Lock()),
+			"entries": second(d.Entries("routines")),
+		} {
+			if what == "entries" && kind == "folder" {
+				continue
+			}
+			if err == nil {
+				t.Errorf("%s, %s: no error", kind, what)
+			} else if what != "entries" && !strings.Contains(err.Error(), "remove it") && !strings.Contains(err.Error(), "in its place") &&
+				!strings.Contains(err.Error(), "move it away") {
+				t.Errorf("%s, %s: no cure in %v", kind, what, err)
+			}
+		}
+		d.Trash(time.Now(), "routines")
+		if err := d.Prepare(); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }

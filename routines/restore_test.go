@@ -1,0 +1,184 @@
+package routines
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/store"
+)
+
+func reminder(body string) Reminder {
+	return Reminder{Task: Task{Body: body, Background: true, Thinking: true, AllowPing: true, Mode: OnPing}, RunAt: time.Now().Add(time.Hour)}
+}
+
+func TestARemovedTaskIsPutBackAsItWas(t *testing.T) {
+	d := emptyDir(t)
+	r, err := AddReminder(d, reminder("Water the plants"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := mustRead(t, d, r.Path)
+	if _, _, err := RemoveTask(d, KindReminder, r.ID); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	if got := RemovedTasks(d, now); len(got) != 1 || got[0].ID != r.ID || got[0].Body != r.Body {
+		t.Errorf("%+v", got)
+	}
+	back, err := RestoreTask(d, now, r.ID)
+	if err != nil || back.Path != "reminders/water-the-plants.md" || mustRead(t, d, back.Path) != text {
+		t.Errorf("%+v, %v", back, err)
+	}
+	if _, err := RestoreTask(d, now, r.ID); !errors.Is(err, ErrNotRemoved) {
+		t.Errorf("twice: %v", err)
+	}
+}
+
+func TestARemovedTaskIsKeptForADay(t *testing.T) {
+	d := emptyDir(t)
+	r, err := AddReminder(d, reminder("Water"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := RemoveTask(d, KindReminder, r.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := RestoreTask(d, time.Now().Add(store.TrashFor), r.ID); !errors.Is(err, ErrNotRemoved) {
+		t.Errorf("after a day: %v", err)
+	}
+	if got := RemovedTasks(d, time.Now().Add(store.TrashFor-time.Minute)); len(got) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestWhatIsPutBackTakesNobodysPlace(t *testing.T) {
+	d := emptyDir(t)
+	first, err := AddReminder(d, reminder("Water"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := RemoveTask(d, KindReminder, first.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Write(first.Path, []byte(reminderText("cccc0000", "2030-01-01T00:00:00Z", "mine"))); err != nil {
+		t.Fatal(err)
+	}
+	back, err := RestoreTask(d, time.Now(), first.ID)
+	if err != nil || back.Path == first.Path || !strings.Contains(mustRead(t, d, first.Path), "mine") {
+		t.Errorf("%+v, %v", back, err)
+	}
+	// The id is there: nothing is doubled.
+	if err := d.Write("reminders/copy.md", []byte(mustRead(t, d, back.Path))); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := RemoveTask(d, KindReminder, first.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := RestoreTask(d, time.Now(), first.ID); err == nil || !strings.Contains(err.Error(), "there already") {
+		t.Error(err)
+	}
+}
+
+// drained lets everything that waits be committed.
+func drained(t *testing.T, g *store.Git) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := g.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNoOrderOfAddingAndCancellingLosesAReminder moves reminders, all with the
+// same few texts, while commits are made at any time: what should be pending is
+// on disk and in the last commit.
+func TestNoOrderOfAddingAndCancellingLosesAReminder(t *testing.T) {
+	_, missing := exec.LookPath("git")
+	t.Setenv("HOME", t.TempDir())
+	texts := []string{"Water the plants", "Tea", "茶"}
+	rapid.Check(t, func(rt *rapid.T) {
+		d := emptyDir(t)
+		g := store.NewGit(d, slog.New(slog.DiscardHandler))
+		if err := g.Init(t.Context()); err != nil {
+			rt.Fatal(err)
+		}
+		want := map[string]string{} // text by id
+		add := func(text string) {
+			r, err := AddReminder(d, reminder(text))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			want[r.ID] = text
+			g.Add(r.Path, "add reminder "+r.ID)
+		}
+		cancel := func(id string) {
+			rel, found, err := RemoveTask(d, KindReminder, id)
+			if err != nil || !found {
+				rt.Fatalf("cancel %s: %v, %v", id, found, err)
+			}
+			delete(want, id)
+			g.Remove(rel, "remove reminder "+id)
+		}
+		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
+			ids := slices.Sorted(maps.Keys(want))
+			step := rapid.IntRange(0, 5).Draw(rt, "step")
+			if len(ids) == 0 {
+				step = 0
+			}
+			pick := func() string { return ids[rapid.IntRange(0, len(ids)-1).Draw(rt, "which")] }
+			switch step {
+			case 0, 1:
+				add(rapid.SampledFrom(texts).Draw(rt, "text"))
+			case 2:
+				cancel(pick())
+			case 3: // moved: cancel, then add
+				id := pick()
+				text := want[id]
+				cancel(id)
+				add(text)
+			case 4: // moved: add, then cancel
+				id := pick()
+				add(want[id])
+				cancel(id)
+			case 5:
+				id := pick()
+				cancel(id)
+				back, err := RestoreTask(d, time.Now(), id)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				want[id] = back.Body
+				g.Add(back.Path, "restore reminder "+id)
+			}
+			if rapid.IntRange(0, 9).Draw(rt, "commit") == 0 {
+				drained(t, g)
+			}
+		}
+		drained(t, g)
+		x := NewIndex(d, time.UTC)
+		x.Scan()
+		got := map[string]string{}
+		for _, r := range x.Set().Reminders {
+			got[r.ID] = r.Body
+		}
+		if !maps.Equal(got, want) {
+			rt.Fatalf("pending %v, want %v", got, want)
+		}
+		if missing != nil {
+			return
+		}
+		out, err := exec.Command("git", "-C", d.Root(), "status", "--porcelain", "reminders").CombinedOutput()
+		if err != nil || len(out) > 0 {
+			rt.Fatalf("not recorded: %s, %v", out, err)
+		}
+	})
+}
