@@ -10,6 +10,8 @@ import (
 
 	"ollimbot/core/agent/script"
 	"ollimbot/core/config"
+	"ollimbot/core/fork"
+	"ollimbot/core/policy"
 	"ollimbot/core/store"
 	"ollimbot/core/webhook"
 )
@@ -141,5 +143,30 @@ func TestTheExactPromptOfAPayloadIsShown(t *testing.T) {
 	}
 	if _, err := b.PreviewWebhook(t.Context(), "ci", []byte(`{"status":"maybe"}`)); err == nil {
 		t.Error("a payload that does not fit was taken")
+	}
+}
+
+func TestADeliveryIsTaintedFromItsStartUnlessItsUserSaysSo(t *testing.T) {
+	for _, trusted := range []bool{false, true} {
+		h := newHome(t)
+		text := hookFile
+		if trusted {
+			text = strings.Replace(hookFile, "isolated: true\n", "isolated: true\ntrust-input: true\n", 1)
+		}
+		h.write("webhooks/ci.md", text)
+		b, addr := hooked(t, h)
+		deliver(t, addr, `{"status":"failure"}`)
+		until(t, b, "the end", func(s Snapshot) bool { return len(s.Forks) == 1 && !s.Forks[0].Live() })
+		if v := b.Snapshot().Forks[0]; v.Tainted != policy.TaintWebhook || v.Trusted != trusted {
+			t.Errorf("the run is %+v", v)
+		}
+		prompt, err := b.PreviewWebhook(t.Context(), "ci", []byte(`{"status":"success"}`))
+		if _, not, ok := strings.Cut(prompt, "NOT available"); err != nil || (ok && strings.Contains(not, "add_reminder")) == trusted {
+			t.Errorf("trusted %v, the prompt says %q, %v", trusted, not, err)
+		}
+		past, err := fork.Ledger(b.dir, 1)
+		if err != nil || len(past) != 1 || past[0].Tainted != policy.TaintWebhook {
+			t.Errorf("the ledger says %+v, %v", past, err)
+		}
 	}
 }
