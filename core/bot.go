@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/audit"
 	"ollimbot/core/budget"
 	"ollimbot/core/config"
 	"ollimbot/core/fork"
@@ -88,7 +89,10 @@ type Bot struct {
 	muted    muted
 	added    addedTasks
 	costs    *ledger.Ledger
-	library  []agent.Tool // the documentation, for every session
+	// audit is the trace of decisions, answerers who gives the verdict of an approval.
+	audit     *audit.Log
+	answerers answerers
+	library   []agent.Tool // the documentation, for every session
 	// hooks are the webhooks' files, triggers the server that takes deliveries, nil
 	// without one; hooksOff says why there is none although one was asked for.
 	hooks    *webhook.Index
@@ -119,6 +123,7 @@ func New(o Options) (*Bot, error) {
 	}
 	b := &Bot{o: o, dir: o.Dir, zone: zone, changed: make(chan struct{}, 1)}
 	b.log = slog.New(slog.NewMultiHandler(o.Log.Handler(), alerts{b}))
+	b.audit = audit.New(audit.Options{Dir: b.dir, Log: b.log, Hide: o.Book.Redact})
 	b.index = routines.NewIndex(b.dir, zone)
 	b.budget = budget.NewBucket(b.dir, zone, b.log)
 	b.journal = budget.NewJournal(b.dir, zone, b.log)
@@ -167,7 +172,7 @@ func (b *Bot) makeParts() error {
 	forks, err := fork.NewManager(fork.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
 		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions,
-		Guard: b.guard, Commit: b.git.Add, Messages: b.replies, Reminders: reminderBook{b}, Post: b.post, Busy: b.busy, Limits: b.limits,
+		Guard: b.guard, Commit: b.git.Add, Messages: b.replies, Reminders: reminderBook{b, fromRun}, Post: b.post, Busy: b.busy, Limits: b.limits,
 		SystemPrompt: b.systemPrompt, Changed: b.notify, Idle: b.o.Idle, Spent: b.spent, Tools: b.library,
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ollimbot/core/audit"
 	"ollimbot/core/budget"
 	"ollimbot/core/prompt"
 )
@@ -14,6 +15,14 @@ import (
 // return once it is queued. Errors are sentences for people.
 func (b *Bot) Do(ctx context.Context, c Command) (Outcome, error) {
 	defer b.notify()
+	out, err := b.do(ctx, c)
+	if err == nil {
+		b.recordCommand(ctx, c, out)
+	}
+	return out, err
+}
+
+func (b *Bot) do(ctx context.Context, c Command) (Outcome, error) {
 	switch c := c.(type) {
 	case SetBudget:
 		return b.setBudget(c)
@@ -78,7 +87,7 @@ func (b *Bot) doRunning(ctx context.Context, c Command) (Outcome, error) {
 	case ResumeFork:
 		return b.resumeFork(c.Run)
 	case Answer:
-		return b.answer(c)
+		return b.answer(ctx, c)
 	case Login:
 		return b.login(ctx, c)
 	}
@@ -176,8 +185,8 @@ func (b *Bot) resumeFork(run string) (Outcome, error) {
 }
 
 // answer settles an approval.
-func (b *Bot) answer(c Answer) (Outcome, error) {
-	if err := b.desk.Answer(c.ID, c.Verdict); err != nil {
+func (b *Bot) answer(ctx context.Context, c Answer) (Outcome, error) {
+	if err := b.answerers.answer(b.desk, c, audit.OriginOf(ctx)); err != nil {
 		return Outcome{}, err
 	}
 	return Outcome{Message: string(c.Verdict)}, nil

@@ -2,13 +2,18 @@ package core
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"ollimbot/core/audit"
 	"ollimbot/routines"
 )
 
 // reminderBook is the reminder files as the agent's tools write them.
-type reminderBook struct{ bot *Bot }
+type reminderBook struct {
+	bot  *Bot
+	from string // the session that writes, for the audit log
+}
 
 // Now is the present in the configured zone.
 func (k reminderBook) Now() time.Time { return k.bot.now() }
@@ -21,6 +26,7 @@ func (k reminderBook) Add(_ context.Context, r routines.Reminder) (routines.Remi
 	}
 	k.bot.git.Add(r.Path, "add reminder "+r.ID)
 	k.bot.loop.Kick(k.bot.index.Refresh([]string{r.Path}))
+	k.record(audit.TaskAdded, r.ID, fmt.Sprintf("%s, at %s", r.Title(), r.RunAt.In(k.bot.zone).Format(time.RFC3339)))
 	k.bot.notify()
 	return r, nil
 }
@@ -43,6 +49,12 @@ func (k reminderBook) Cancel(id string) (bool, error) {
 	}
 	k.bot.git.Remove(rel, "remove reminder "+id)
 	k.bot.loop.Kick(k.bot.index.Refresh([]string{rel}))
+	k.record(audit.TaskRemoved, id, rel)
 	k.bot.notify()
 	return true, nil
+}
+
+// record writes down what an agent has done to its reminders.
+func (k reminderBook) record(action, id, detail string) {
+	k.bot.audit.Record(k.bot.now(), audit.Entry{Actor: audit.Agent, From: k.from, Action: action, Subject: id, Detail: detail})
 }

@@ -117,8 +117,11 @@ func (b *Book) Close() error {
 	return b.file.Close()
 }
 
-// redact takes the registered secrets out of a text.
-func (b *Book) redact(s string) string {
+// Redact takes the registered secrets out of a text. A nil Book knows none.
+func (b *Book) Redact(s string) string {
+	if b == nil {
+		return s
+	}
 	b.mu.Lock()
 	hide := b.hide
 	b.mu.Unlock()
@@ -131,7 +134,7 @@ func (b *Book) redact(s string) string {
 // fit makes a text one clean line without secrets. It redacts twice: cleaning
 // can join what an escape character had kept apart.
 func (b *Book) fit(s string) string {
-	return clean.Cut(b.redact(clean.Line(b.redact(s))), lineLimit)
+	return clean.Cut(b.Redact(clean.Line(b.Redact(s))), lineLimit)
 }
 
 // write puts a finished line into the ring, the file and standard output.
