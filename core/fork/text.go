@@ -27,6 +27,7 @@ const (
 	textDenied        = "%s denied: %s"
 	textNoOutput      = "(no output)"
 	textSendFailed    = "%s could not be sent, its token was given back: %s"
+	textPerhaps       = "%s: it is not known whether it arrived, so it counts as sent: %s"
 	textNotCounted    = "sent, but the budget could not be saved: %s"
 	textCriticalMark  = "critical: "
 	textReportRefused = "report refused: reporting is disabled for this task"
@@ -51,6 +52,7 @@ const (
 
 	answerNoBudget      = "Error: the ping budget could not be read (%v), so nothing was sent."
 	answerNotSent       = "Error: the message could not be delivered (%v). No token was spent; you may try once more."
+	answerPerhaps       = "Error: no answer came (%v). It is not known whether the message arrived, so it counts as sent: its token is spent. Do not send it again; say so in your report."
 	answerCancelled     = "Error: this run has ended or is being stopped; nothing was done."
 	answerReported      = "Update reported: the main session will see it."
 	answerReportBlocked = "Reporting is disabled for this task. Just finish."
