@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/audit"
 	"ollimbot/core/budget"
 	"ollimbot/core/config"
+	"ollimbot/core/fault"
 	"ollimbot/core/fork"
 	"ollimbot/core/ledger"
 	"ollimbot/core/logs"
@@ -189,8 +190,8 @@ func (b *Bot) makeParts() error {
 }
 
 // Run brings the bot to life and blocks until ctx ends and everything has
-// stopped: intake first, then the conversation and the forks, then files and
-// the lock (design 3). A second bot on the same directory is refused with
+// stopped: what takes work and the work itself are told at once, runs under way
+// have ten seconds to end; engine, git, files and the lock follow. A second bot on the same directory is refused with
 // *store.RunningError before anything is touched.
 func (b *Bot) Run(ctx context.Context) (err error) {
 	if err := b.dir.Prepare(); err != nil {
@@ -212,20 +213,20 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	gitCtx, stopGit := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopGit()
 	var tidy errgroup.Group
-	tidy.Go(guard(func() error { return b.versions(gitCtx) }))
+	tidy.Go(fault.Guard("version control", func() error { return b.versions(gitCtx) }))
 
 	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopEngine()
-	tidy.Go(guard(func() error { return b.runEngine(engineCtx) }))
+	tidy.Go(fault.Guard("the engine", func() error { return b.runEngine(engineCtx) }))
 	b.warm()
 
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(guard(func() error { return b.runRemote(gctx) }))
-	g.Go(guard(func() error { return b.runWebhooks(gctx) }))
-	g.Go(guard(func() error { return b.forks.Run(gctx) }))
-	g.Go(guard(func() error { return b.loop.Run(gctx) }))
-	g.Go(guard(func() error { return b.watchFiles(gctx) }))
-	g.Go(guard(func() error { return b.main.run(gctx) }))
+	g.Go(fault.Guard("the remote surface", func() error { return b.runRemote(gctx) }))
+	g.Go(fault.Guard("the webhooks", func() error { return b.runWebhooks(gctx) }))
+	g.Go(fault.Guard("background runs", func() error { return b.forks.Run(gctx) }))
+	g.Go(fault.Guard("the schedule", func() error { return b.loop.Run(gctx) }))
+	g.Go(fault.Guard("the watch on files", func() error { return b.watchFiles(gctx) }))
+	g.Go(fault.Guard("the conversation", func() error { return b.main.run(gctx) }))
 	b.notify()
 	err = g.Wait()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
@@ -247,19 +248,6 @@ func (b *Bot) runGit(ctx context.Context) error {
 		b.log.Warn("data directory is not under version control", "error", err)
 	}
 	return b.git.Run(ctx)
-}
-
-// guard turns a panic of a group function into an error: a panic in our own
-// goroutine would leave the terminal raw (house style 14).
-func guard(f func() error) func() error {
-	return func() (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("internal fault: %v", p)
-			}
-		}()
-		return f()
-	}
 }
 
 // Changed receives a value after something in the snapshot has changed. It has
