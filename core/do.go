@@ -8,18 +8,44 @@ import (
 
 	"ollimbot/core/audit"
 	"ollimbot/core/budget"
+	"ollimbot/core/fault"
 	"ollimbot/core/prompt"
 )
 
 // Do carries out a command. It may block on a file; commands that start a run
 // return once it is queued. Errors are sentences for people.
-func (b *Bot) Do(ctx context.Context, c Command) (Outcome, error) {
+func (b *Bot) Do(ctx context.Context, c Command) (out Outcome, err error) {
 	defer b.notify()
-	out, err := b.do(ctx, c)
-	if err == nil {
-		b.recordCommand(ctx, c, out)
+	defer func() {
+		if fault.Stack(err) != "" {
+			b.log.Error("a command broke", "error", err)
+		}
+	}()
+	defer fault.Catch(fmt.Sprintf("%T", c), &err)
+	if out, err = b.do(ctx, c); err != nil {
+		return out, b.redacted(err)
 	}
-	return out, err
+	b.recordCommand(ctx, c, out)
+	return out, nil
+}
+
+// discreet is an error whose text is told without the secrets in it.
+type discreet struct {
+	error
+	text string
+}
+
+func (e discreet) Error() string { return e.text }
+
+// Unwrap is the error as it was.
+func (e discreet) Unwrap() error { return e.error }
+
+// redacted takes the known secrets out of an error's text.
+func (b *Bot) redacted(err error) error {
+	if text := b.o.Book.Redact(err.Error()); text != err.Error() {
+		return discreet{err, text}
+	}
+	return err
 }
 
 func (b *Bot) do(ctx context.Context, c Command) (Outcome, error) {

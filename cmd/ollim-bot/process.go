@@ -14,6 +14,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/config"
+	"ollimbot/core/logs"
 	"ollimbot/core/store"
 )
 
@@ -29,6 +30,8 @@ type process struct {
 	flags  globals
 	parser *kong.Kong
 	helped bool // --help has printed
+	// secrets of the environment appear in no error.
+	secrets logs.Secrets
 }
 
 // errSilent ends a command with status 1 after it has said everything itself.
@@ -56,6 +59,9 @@ func (p *process) open() (place, error) {
 	env, warnings, err := config.LoadEnv(p.getenv, config.Flags{DataDir: p.flags.DataDir, Timezone: p.flags.Timezone})
 	if err != nil {
 		return place{}, err
+	}
+	for _, secret := range env.Secrets(p.environ()) {
+		p.secrets.Hide(secret)
 	}
 	for _, w := range warnings {
 		tell(p.err, "warning: %s", w)
