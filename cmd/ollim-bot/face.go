@@ -115,5 +115,6 @@ func (p *process) show(ctx context.Context, bot *core.Bot, f face, notice string
 		o.Restart = func() { f.again(os.Args[1:]...) }
 		o.Demo = func() { f.again("demo") }
 	}
+	defer lastWords(bot.Snapshot().Root)()
 	return tui.Run(ctx, bot, o)
 }
