@@ -5,13 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/store"
 )
 
 // The most that may be attached (an image's own limit is the engine's).
@@ -27,6 +31,38 @@ type attachments struct {
 	images []agent.Image
 	files  []string // saved under downloads/, relative to the data directory
 	names  []string // of all, for people
+	coming int      // are being saved
+}
+
+// reserve takes a place for one more file; false, with how many there are, when
+// none is left.
+func (a *attachments) reserve() (waiting int, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if waiting = len(a.names) + a.coming; waiting >= maxAttachments {
+		return waiting, false
+	}
+	a.coming++
+	return waiting, true
+}
+
+// release gives the place back: its file waits now, or could not be saved.
+func (a *attachments) release() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.coming--
+}
+
+func (a *attachments) addImage(name string, i agent.Image) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.images, a.names = append(a.images, i), append(a.names, name)
+}
+
+func (a *attachments) addFile(name, rel string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.files, a.names = append(a.files, rel), append(a.names, name)
 }
 
 // take hands over what waits and forgets it.
@@ -57,62 +93,90 @@ func (b *Bot) slashAttach(_ context.Context, args []string) (string, error) {
 			path = filepath.Join(home, rest)
 		}
 	}
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("attach %s: %w", clean.Line(path), errors.Unwrap(err))
-	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("attach %s: it is not a regular file", clean.Line(path))
-	case info.Size() > maxAttachment:
-		return "", fmt.Errorf("attach %s: it is larger than 25 MB", clean.Line(path))
-	}
-	data, err := os.ReadFile(path)
+	data, err := readAttachment(path)
 	if err != nil {
-		return "", fmt.Errorf("attach: %w", err)
+		return "", fmt.Errorf("attach %s: %w", clean.Line(path), err)
 	}
 	return b.attach(filepath.Base(path), data)
 }
 
+// readAttachment reads a file of the user's: an ordinary one, for a pipe would
+// hang the bot and a device never ends.
+func readAttachment(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, errors.Unwrap(err) // the path is told by the caller
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, errors.Unwrap(err)
+	case !info.Mode().IsRegular():
+		return nil, errors.New(textNotRegular)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxAttachment+1))
+	switch {
+	case err != nil:
+		return nil, errors.Unwrap(err)
+	case len(data) > maxAttachment:
+		return nil, errors.New(textTooLarge)
+	}
+	return data, nil
+}
+
+// attach keeps a file for the next message. Its place is taken before it is
+// saved: no lock that snapshots need is held meanwhile.
 func (b *Bot) attach(name string, data []byte) (string, error) {
+	kind, shown := imageType(data), clean.FileName(name)
+	switch {
+	case kind != "" && len(data) > maxImage:
+		return "", fmt.Errorf("attach %s: an image may have 5 MB at most", shown)
+	case len(data) > maxAttachment:
+		return "", fmt.Errorf("attach %s: %s", shown, textTooLarge)
+	}
 	a := &b.attached
-	kind := imageType(data)
-	if kind != "" && len(data) > maxImage {
-		return "", fmt.Errorf("attach %s: an image may have 5 MB at most", clean.Line(name))
+	if waiting, ok := a.reserve(); !ok {
+		return "", fmt.Errorf("%d files wait already: send them with a message first", waiting)
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.names) >= maxAttachments {
-		return "", fmt.Errorf("%d files wait already: send them with a message first", len(a.names))
-	}
-	shown := clean.Line(name)
+	defer a.release()
 	if kind != "" {
-		a.images = append(a.images, agent.Image{MediaType: kind, Data: data})
+		a.addImage(shown, agent.Image{MediaType: kind, Data: data})
 	} else {
 		rel, err := b.download(name, data)
 		if err != nil {
-			return "", err
+			return "", fmt.Errorf("attach %s: %w", shown, err)
 		}
-		a.files = append(a.files, rel)
+		a.addFile(shown, rel)
 	}
-	a.names = append(a.names, shown)
 	return "attached " + shown + ": it goes with your next message", nil
 }
 
-// download saves a file under downloads/, with a number where the name is taken.
+// numberedNames is how many names with a number are tried where one is taken;
+// then it gets some random digits.
+const numberedNames = 20
+
+// download saves a file under downloads/, under a name of its own, and nothing
+// that exists is touched.
 func (b *Bot) download(name string, data []byte) (rel string, err error) {
+	if len(data) > maxAttachment {
+		return "", errors.New(textTooLarge)
+	}
+	name = clean.FileName(name)
 	ext := filepath.Ext(name)
-	stem := strings.TrimSuffix(clean.Line(name), ext)
-	err = b.dir.Exclusive("downloads", func() error {
-		for n := 1; ; n++ {
-			rel = "downloads/" + stem + ext
-			if n > 1 {
-				rel = fmt.Sprintf("downloads/%s-%d%s", stem, n, ext)
-			}
-			if _, err := os.Lstat(b.dir.Path(rel)); errors.Is(err, os.ErrNotExist) {
-				return b.dir.Write(rel, data)
-			}
+	stem := "downloads/" + strings.TrimSuffix(name, ext)
+	for n := 1; n <= numberedNames+1; n++ {
+		rel = stem + ext
+		switch {
+		case n > numberedNames:
+			rel = stem + "-" + store.NewID() + store.NewID() + ext
+		case n > 1:
+			rel = fmt.Sprintf("%s-%d%s", stem, n, ext)
 		}
-	})
+		if err = b.dir.Create(rel, data); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
 	return rel, err
 }
 

@@ -15,8 +15,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/audit"
 	"ollimbot/core/budget"
 	"ollimbot/core/config"
+	"ollimbot/core/fault"
 	"ollimbot/core/fork"
 	"ollimbot/core/ledger"
 	"ollimbot/core/logs"
@@ -93,7 +95,10 @@ type Bot struct {
 	// heldSkills are the skills that wait for the user.
 	heldSkills atomic.Pointer[[]routines.Problem]
 	costs      *ledger.Ledger
-	library    []agent.Tool // the documentation, for every session
+	// audit is the trace of decisions, answerers who gives the verdict of an approval.
+	audit     *audit.Log
+	answerers answerers
+	library   []agent.Tool // the documentation, for every session
 	// hooks are the webhooks' files, triggers the server that takes deliveries, nil
 	// without one; hooksOff says why there is none although one was asked for.
 	hooks    *webhook.Index
@@ -124,6 +129,7 @@ func New(o Options) (*Bot, error) {
 	}
 	b := &Bot{o: o, dir: o.Dir, zone: zone, changed: make(chan struct{}, 1)}
 	b.log = slog.New(slog.NewMultiHandler(o.Log.Handler(), alerts{b}))
+	b.audit = audit.New(audit.Options{Dir: b.dir, Log: b.log, Hide: o.Book.Redact})
 	b.index = routines.NewIndex(b.dir, zone)
 	b.budget = budget.NewBucket(b.dir, zone, b.log)
 	b.journal = budget.NewJournal(b.dir, zone, b.log)
@@ -189,8 +195,8 @@ func (b *Bot) makeParts() error {
 }
 
 // Run brings the bot to life and blocks until ctx ends and everything has
-// stopped: intake first, then the conversation and the forks, then files and
-// the lock (design 3). A second bot on the same directory is refused with
+// stopped: what takes work and the work itself are told at once, runs under way
+// have ten seconds to end; engine, git, files and the lock follow. A second bot on the same directory is refused with
 // *store.RunningError before anything is touched.
 func (b *Bot) Run(ctx context.Context) (err error) {
 	if err := b.dir.Prepare(); err != nil {
@@ -215,21 +221,21 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	gitCtx, stopGit := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopGit()
 	var tidy errgroup.Group
-	tidy.Go(guard(func() error { return b.versions(gitCtx) }))
+	tidy.Go(fault.Guard("version control", func() error { return b.versions(gitCtx) }))
 
 	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopEngine()
-	tidy.Go(guard(func() error { return b.runEngine(engineCtx) }))
+	tidy.Go(fault.Guard("the engine", func() error { return b.runEngine(engineCtx) }))
 	b.warm()
 
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(guard(func() error { return b.runRemote(gctx) }))
-	g.Go(guard(func() error { return b.runWebhooks(gctx) }))
-	g.Go(guard(func() error { return b.forks.Run(gctx) }))
-	g.Go(guard(func() error { return b.loop.Run(gctx) }))
-	g.Go(guard(func() error { return b.watchFiles(gctx) }))
-	g.Go(guard(func() error { return b.keepDirectory(gctx) }))
-	g.Go(guard(func() error { return b.main.run(gctx) }))
+	g.Go(fault.Guard("the remote surface", func() error { return b.runRemote(gctx) }))
+	g.Go(fault.Guard("the webhooks", func() error { return b.runWebhooks(gctx) }))
+	g.Go(fault.Guard("background runs", func() error { return b.forks.Run(gctx) }))
+	g.Go(fault.Guard("the schedule", func() error { return b.loop.Run(gctx) }))
+	g.Go(fault.Guard("the watch on files", func() error { return b.watchFiles(gctx) }))
+	g.Go(fault.Guard("the data directory", func() error { return b.keepDirectory(gctx) }))
+	g.Go(fault.Guard("the conversation", func() error { return b.main.run(gctx) }))
 	b.notify()
 	err = g.Wait()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
@@ -251,19 +257,6 @@ func (b *Bot) runGit(ctx context.Context) error {
 		b.log.Warn("data directory is not under version control", "error", err)
 	}
 	return b.git.Run(ctx)
-}
-
-// guard turns a panic of a group function into an error: a panic in our own
-// goroutine would leave the terminal raw (house style 14).
-func guard(f func() error) func() error {
-	return func() (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("internal fault: %v", p)
-			}
-		}()
-		return f()
-	}
 }
 
 // Changed receives a value after something in the snapshot has changed. It has

@@ -6,15 +6,50 @@ import (
 	"fmt"
 	"strings"
 
+	"ollimbot/core/audit"
 	"ollimbot/core/budget"
+	"ollimbot/core/fault"
 	"ollimbot/core/prompt"
 	"ollimbot/routines"
 )
 
 // Do carries out a command. It may block on a file; commands that start a run
 // return once it is queued. Errors are sentences for people.
-func (b *Bot) Do(ctx context.Context, c Command) (Outcome, error) {
+func (b *Bot) Do(ctx context.Context, c Command) (out Outcome, err error) {
 	defer b.notify()
+	defer func() {
+		if fault.Stack(err) != "" {
+			b.log.Error("a command broke", "error", err)
+		}
+	}()
+	defer fault.Catch(fmt.Sprintf("%T", c), &err)
+	if out, err = b.do(ctx, c); err != nil {
+		return out, b.redacted(err)
+	}
+	b.recordCommand(ctx, c, out)
+	return out, nil
+}
+
+// discreet is an error whose text is told without the secrets in it.
+type discreet struct {
+	error
+	text string
+}
+
+func (e discreet) Error() string { return e.text }
+
+// Unwrap is the error as it was.
+func (e discreet) Unwrap() error { return e.error }
+
+// redacted takes the known secrets out of an error's text.
+func (b *Bot) redacted(err error) error {
+	if text := b.o.Book.Redact(err.Error()); text != err.Error() {
+		return discreet{err, text}
+	}
+	return err
+}
+
+func (b *Bot) do(ctx context.Context, c Command) (Outcome, error) {
 	switch c := c.(type) {
 	case SetBudget:
 		return b.setBudget(c)
@@ -83,7 +118,7 @@ func (b *Bot) doRunning(ctx context.Context, c Command) (Outcome, error) {
 	case ResumeFork:
 		return b.resumeFork(c.Run)
 	case Answer:
-		return b.answer(c)
+		return b.answer(ctx, c)
 	case Login:
 		return b.login(ctx, c)
 	}
@@ -185,8 +220,8 @@ func (b *Bot) resumeFork(run string) (Outcome, error) {
 }
 
 // answer settles an approval.
-func (b *Bot) answer(c Answer) (Outcome, error) {
-	if err := b.desk.Answer(c.ID, c.Verdict); err != nil {
+func (b *Bot) answer(ctx context.Context, c Answer) (Outcome, error) {
+	if err := b.answerers.answer(b.desk, c, audit.OriginOf(ctx)); err != nil {
 		return Outcome{}, err
 	}
 	return Outcome{Message: string(c.Verdict)}, nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/audit"
 	"ollimbot/core/config"
 	"ollimbot/core/policy"
 )
@@ -90,6 +91,7 @@ func (b *Bot) spent(u agent.Usage) {
 
 // approvalChanged shows a tool call that waits, or how it was settled.
 func (b *Bot) approvalChanged(a policy.Approval) {
+	b.recordApproval(a)
 	b.notify()
 	if b.o.Remote != nil {
 		b.o.Remote.Approval(a)
@@ -132,6 +134,7 @@ func (b *Bot) runRemote(ctx context.Context) error {
 	if b.o.Remote == nil {
 		return nil
 	}
+	ctx = audit.With(ctx, audit.User, b.o.Remote.Status().Name)
 	if err := b.o.Remote.Run(ctx, b); err != nil && ctx.Err() == nil {
 		b.log.Error("the connection to the user has stopped; the dashboard goes on", "surface", b.o.Remote.Status().Name, "error", err)
 	}

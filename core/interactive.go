@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -193,11 +194,11 @@ func (c *conversation) settle(ctx context.Context, err error) error {
 		how = f.exit
 	}
 	c.mu.Unlock()
-	switch {
+	switch { // what went wrong in the turn is told all the same
 	case how != "":
-		return c.leave(ctx, f, how)
+		return errors.Join(err, c.leave(ctx, f, how))
 	case f == nil && r != nil:
-		return c.enter(ctx, *r)
+		return errors.Join(err, c.enter(ctx, *r))
 	}
 	return err
 }

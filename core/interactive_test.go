@@ -246,3 +246,20 @@ func TestTheAgentAsksBeforeAForkIsSaved(t *testing.T) {
 		}
 	})
 }
+
+func TestATurnThatFailsWhileTheAgentLeavesItsForkSaysSo(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		type_(t, b, "/fork the garden")
+		tell(t, b, script_(`call exit_fork {}`, `fail no more credit`))
+		s := b.Snapshot()
+		if s.Fork != nil {
+			t.Fatal("the fork was not left")
+		}
+		for _, e := range s.Chat {
+			if strings.Contains(e.Text, "no more credit") {
+				return
+			}
+		}
+		t.Errorf("nobody is told: %+v", s.Chat)
+	})
+}

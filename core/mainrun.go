@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/audit"
 	"ollimbot/core/config"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
@@ -26,7 +27,7 @@ type mainRun struct {
 
 // chainOf sets the reminder that follow_up_chain continues; nil ends it.
 func (m *mainRun) chainOf(r *routines.Reminder) {
-	c := toolset.NewChain(reminderBook{bot: m.bot}, r)
+	c := toolset.NewChain(reminderBook{bot: m.bot, writer: policy.Writer{Kind: fromMain}}, r)
 	m.mu.Lock()
 	m.chain = c
 	m.mu.Unlock()
@@ -63,6 +64,12 @@ func (m *mainRun) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 // Reminders is the book that the reminder tools write in.
 func (m *mainRun) Reminders() toolset.ReminderBook { return reminderBook{m.bot, m.bot.main.writer()} }
 
+// record writes a decision of the main session into the audit log.
+func (m *mainRun) record(e audit.Entry) {
+	e.Actor, e.From = audit.Agent, fromMain
+	m.bot.audit.Record(m.bot.now(), e)
+}
+
 // SendFile shows a file in the conversation.
 func (m *mainRun) SendFile(ctx context.Context, path, message string, critical bool) agent.ToolResult {
 	kind := policy.Main
@@ -78,6 +85,7 @@ func (m *mainRun) SendFile(ctx context.Context, path, message string, critical b
 	if _, err := m.bot.surface.Post(ctx, p); err != nil {
 		return toolset.NotSent(err)
 	}
+	m.record(audit.Entry{Action: audit.FileSent, Subject: found, Detail: message})
 	return toolset.Said(toolset.FileSent(found))
 }
 
@@ -86,6 +94,7 @@ func (m *mainRun) UpdateNames(_ context.Context, user, bot string) agent.ToolRes
 	if err := config.SetNames(m.bot.dir, user, bot); err != nil {
 		return toolset.Refusal(fmt.Sprintf(toolset.TextNamesFailed, err))
 	}
+	m.record(audit.Entry{Action: audit.NamesChanged, Detail: "user " + user + ", bot " + bot})
 	return toolset.Said(fmt.Sprintf(toolset.TextNamesSet, user, bot))
 }
 

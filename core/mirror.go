@@ -39,6 +39,7 @@ func (m *mirror) Typing(ctx context.Context) error { return m.remote.Typing(ctx)
 // small tells the user something about the program: in the chat, and where they
 // are.
 func (b *Bot) small(text string) {
+	text = b.o.Book.Redact(text)
 	b.book.Add(transcript.Notice, text)
 	if b.o.Remote != nil {
 		b.o.Remote.Small(text)

@@ -35,7 +35,7 @@ func (b *Bot) notice(level Level, text string) {
 		old = old[len(old)-keptNotices+1:]
 	}
 	n.list = append(append(make([]Notice, 0, len(old)+1), old...),
-		Notice{Seq: n.seq, At: b.now(), Level: level, Text: clean.Line(text)})
+		Notice{Seq: n.seq, At: b.now(), Level: level, Text: clean.Line(b.o.Book.Redact(text))})
 	n.mu.Unlock()
 	b.notify()
 }

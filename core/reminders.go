@@ -2,8 +2,10 @@ package core
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"ollimbot/core/audit"
 	"ollimbot/core/policy"
 	"ollimbot/routines"
 )
@@ -35,6 +37,7 @@ func (k reminderBook) add(r routines.Reminder, before routines.Before) (routines
 	}
 	k.bot.git.Add(r.Path, "add reminder "+r.ID)
 	k.bot.loop.Kick(k.bot.index.Refresh([]string{r.Path}))
+	k.record(audit.TaskAdded, r.ID, fmt.Sprintf("%s, at %s", r.Title(), r.RunAt.In(k.bot.zone).Format(time.RFC3339)))
 	k.bot.notify()
 	return r, nil
 }
@@ -57,6 +60,12 @@ func (k reminderBook) Cancel(id string) (bool, error) {
 	}
 	k.bot.git.Remove(rel, "remove reminder "+id)
 	k.bot.loop.Kick(k.bot.index.Refresh([]string{rel}))
+	k.record(audit.TaskRemoved, id, rel)
 	k.bot.notify()
 	return true, nil
+}
+
+// record writes down what an agent has done to its reminders.
+func (k reminderBook) record(action, id, detail string) {
+	k.bot.audit.Record(k.bot.now(), audit.Entry{Actor: audit.Agent, From: k.writer.Kind, Action: action, Subject: id, Detail: detail})
 }

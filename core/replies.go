@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/audit"
 	"ollimbot/core/post"
 	"ollimbot/core/prompt"
 	"ollimbot/core/session"
@@ -30,7 +32,15 @@ func (b *Bot) post(ctx context.Context, p post.Post) (post.MessageID, error) {
 		}
 		p.Embed = &e
 	}
-	return b.surface.Post(ctx, p)
+	id, err := b.surface.Post(ctx, p)
+	if err == nil && len(p.Files) > 0 {
+		from := fromRun
+		if p.Source != "" {
+			from += " " + p.Source
+		}
+		b.audit.Record(b.now(), audit.Entry{Actor: audit.Agent, From: from, Action: audit.FileSent, Subject: strings.Join(p.Files, " "), Detail: p.Text})
+	}
+	return id, err
 }
 
 // click carries out a button, from its id and the message that it stands on.

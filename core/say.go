@@ -97,7 +97,7 @@ func (b *Bot) gather(c Hear) agent.Message {
 		rel, err := b.download(f.Name, f.Data)
 		if err != nil {
 			b.log.Error("an attachment could not be saved", "error", err)
-			lost = append(lost, clean.Cut(clean.Line(f.Name), 100))
+			lost = append(lost, clean.FileName(f.Name))
 			continue
 		}
 		files = append(files, rel)

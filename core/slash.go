@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"ollimbot/core/audit"
 )
 
 // slashCommand is one command, its words for people and what it does.
@@ -95,7 +97,7 @@ func (b *Bot) slashVersion(context.Context, []string) (string, error) {
 
 // slashPingBudget shows or sets the budget (spec 02.8). Numbers come in order,
 // or as capacity=6 refill_rate=60.
-func (b *Bot) slashPingBudget(_ context.Context, args []string) (string, error) {
+func (b *Bot) slashPingBudget(ctx context.Context, args []string) (string, error) {
 	var set SetBudget
 	slots := []**int{&set.Capacity, &set.RefillMinutes}
 	for i, a := range args {
@@ -122,10 +124,11 @@ func (b *Bot) slashPingBudget(_ context.Context, args []string) (string, error) 
 		s, _ := b.budget.State(now)
 		return "ping budget: " + s.FullStatus(now) + ".", nil
 	}
-	_, after, err := b.budget.Set(now, set.Capacity, set.RefillMinutes)
+	before, after, err := b.budget.Set(now, set.Capacity, set.RefillMinutes)
 	if err != nil {
 		return "", err
 	}
+	b.record(ctx, audit.Entry{Action: audit.BudgetChanged, Detail: budgetChange(before, after)})
 	return "ping budget updated: " + after.Status(now) + ".", nil
 }
 

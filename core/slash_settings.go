@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ollimbot/core/audit"
 	"ollimbot/core/config"
 	"ollimbot/core/policy"
 )
@@ -29,9 +30,11 @@ func (b *Bot) slashPermissions(ctx context.Context, args []string) (string, erro
 	if mode == "" {
 		return "", fmt.Errorf("permissions must be one of: %s", strings.Join(permissionModes, ", "))
 	}
+	before := string(b.main.mode())
 	if err := b.main.setMode(ctx, policy.Mode(mode)); err != nil {
 		return "", err
 	}
+	b.record(ctx, audit.Entry{Action: audit.ModeChanged, Detail: before + " → " + mode})
 	return "permissions: " + mode + ".", nil
 }
 
@@ -81,6 +84,7 @@ func (b *Bot) slashConfig(ctx context.Context, args []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	b.record(ctx, audit.Entry{Action: audit.ConfigChanged, Subject: change.Key, Detail: change.Was + " → " + change.Is})
 	b.runtime.Store(&r)
 	if err := b.applyConfig(ctx, change.Key); err != nil {
 		return "", err

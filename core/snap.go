@@ -7,8 +7,9 @@ import (
 	"ollimbot/routines"
 )
 
-// Snapshot describes the bot now. It may be called from anywhere, does not
-// wait for anything that runs, and writes nothing.
+// Snapshot describes the bot now. It may be called from anywhere and writes
+// nothing. It waits for no run and no turn, but may wait for a file that is being
+// written: the locks that order some of them guard what it reads.
 func (b *Bot) Snapshot() Snapshot { return b.SnapshotAt(b.now()) }
 
 // SnapshotAt describes the bot as it will look at t if nothing happens until

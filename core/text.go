@@ -9,6 +9,9 @@ import (
 
 // Words for people.
 const (
+	textNotRegular = "it is not an ordinary file"
+	textTooLarge   = "it is larger than 25 MB"
+
 	textTooManyMessages  = "too many messages wait already: let the bot answer first, or interrupt it with ctrl+c"
 	textRetry            = "waiting %[2]s to try again: %[1]s"
 	textScreenNoTools    = "no tool is needed here: answer with the JSON object only"

@@ -7,8 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/core/policy"
 	"ollimbot/core/prompt"
 	"ollimbot/core/toolset"
@@ -142,14 +145,18 @@ func (t *turn) follow(ctx context.Context, events iter.Seq2[agent.Event, error])
 	// turn that failed has others.
 	silent := true
 	defer func() { t.said.end(silent, t.shown.add) }()
-	stall := time.AfterFunc(stallAfter, func() { t.stalled(ctx) })
-	defer stall.Stop()
+	stall := t.watchSilence(ctx)
+	defer func() {
+		if err := stall.end(); err != nil {
+			t.c.bot.log.Error("the watch on a silent turn broke", "error", err)
+		}
+	}()
 	first := true
 	for ev, err := range events {
 		if err != nil {
 			return err
 		}
-		stall.Reset(stallAfter)
+		stall.heard()
 		if first {
 			first = false
 			if err := t.accepted(); err != nil {
@@ -166,6 +173,48 @@ func (t *turn) follow(ctx context.Context, events iter.Seq2[agent.Event, error])
 		t.said.append(textCutShort)
 	}
 	return nil
+}
+
+// silence is the watch on a turn: a goroutine that whoever follows the turn ends
+// and waits for.
+type silence struct {
+	event chan struct{} // has room for one
+	stop  context.CancelFunc
+	group errgroup.Group
+}
+
+func (t *turn) watchSilence(ctx context.Context) *silence {
+	ctx, stop := context.WithCancel(ctx)
+	s := &silence{event: make(chan struct{}, 1), stop: stop}
+	s.group.Go(fault.Guard("the watch on a silent turn", func() error {
+		timer := time.NewTimer(stallAfter)
+		defer timer.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-s.event:
+				timer.Reset(stallAfter)
+			case <-timer.C:
+				t.stalled(ctx)
+			}
+		}
+	}))
+	return s
+}
+
+// heard says that the turn is not silent.
+func (s *silence) heard() {
+	select {
+	case s.event <- struct{}{}:
+	default:
+	}
+}
+
+// end ends the watch. Its error is a fault in it.
+func (s *silence) end() error {
+	s.stop()
+	return s.group.Wait()
 }
 
 // stalled ends a turn that has been silent for too long.

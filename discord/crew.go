@@ -3,9 +3,10 @@ package discord
 import (
 	"context"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
+
+	"ollimbot/core/fault"
 )
 
 // crew runs small works beside each other: at most some at once, each with the
@@ -50,8 +51,8 @@ func (c *crew) begin(share int, f func(ctx context.Context)) bool {
 }
 
 func (c *crew) over() {
-	if p := recover(); p != nil {
-		c.log.Error("a work of the Discord surface broke", "fault", p, "stack", string(debug.Stack()))
+	if err := fault.Of("the Discord surface", recover()); err != nil {
+		c.log.Error("a work of the Discord surface broke", "error", err)
 	}
 	c.mu.Lock()
 	c.busy--

@@ -22,6 +22,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/config"
+	"ollimbot/core/fault"
 	"ollimbot/core/store"
 	"ollimbot/discord/gateway"
 	"ollimbot/discord/rest"
@@ -173,7 +174,7 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 	d.crew.open(gctx)
 	defer d.crew.finish()
 	for _, part := range []func(context.Context) error{d.gate.Run, d.listen, d.converse, d.tellAll, d.register, d.untilRefused} {
-		g.Go(caught(func() error { return part(gctx) }))
+		g.Go(fault.Guard("the Discord surface", func() error { return part(gctx) }))
 	}
 	return g.Wait()
 }
@@ -201,19 +202,6 @@ func (d *Discord) saw(err error) error {
 		d.board.refuse()
 	}
 	return err
-}
-
-// caught turns a panic into an error: in a goroutine of ours it would leave the
-// terminal raw.
-func caught(f func() error) func() error {
-	return func() (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("internal fault: %v", p)
-			}
-		}()
-		return f()
-	}
 }
 
 // toward sends the gateway's one request, whose address is fixed, to another

@@ -164,6 +164,23 @@ func TestAPostWaitsForTheNetworkAndArrivesOnce(t *testing.T) {
 	}
 }
 
+func TestAPostThatGetsNoAnswerSaysThatItIsNotKnown(t *testing.T) {
+	t.Parallel()
+	st, _ := hears(t, nil)
+	lift := st.s.Fault(fake.Match{Method: "POST", PathPrefix: "/channels/*/messages", AfterStored: true, Times: -1}, fake.Plan{Hold: "frozen"})
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := st.d.Post(ctx, post.Post{Nonce: "p1", Text: "Stand up."}); !errors.Is(err, post.ErrUnknown) {
+		t.Errorf("frozen: %v", err)
+	}
+	lift()
+	st.s.Release("frozen")
+	st.s.Fault(fake.Match{Method: "POST", PathPrefix: "/channels/*/messages", Times: -1}, fake.Plan{Status: 403, Body: `{"message":"x","code":50007}`})
+	if _, err := st.d.Post(t.Context(), post.Post{Nonce: "p2", Text: "Sit down."}); err == nil || errors.Is(err, post.ErrUnknown) {
+		t.Errorf("refused: %v", err)
+	}
+}
+
 func TestALongPostIsOnePostInSeveralMessages(t *testing.T) {
 	t.Parallel()
 	st, b := hears(t, nil)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/fault"
 	"ollimbot/core/post"
 	"ollimbot/discord/gateway"
 	"ollimbot/discord/render"
@@ -173,8 +174,8 @@ func (d *Discord) able(command string) bool {
 // do asks the bot; a fault in there is an error like any other.
 func (d *Discord) do(ctx context.Context, c core.Command) (out core.Outcome, err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			d.log.Error("a command from Discord broke", "fault", p)
+		if f := fault.Of("a command from Discord", recover()); f != nil {
+			d.log.Error("a command from Discord broke", "error", f)
 			err = errors.New(textOdd)
 		}
 	}()

@@ -117,6 +117,7 @@ func (d *Discord) notify(ctx context.Context, n notice) {
 func (d *Discord) deliver(ctx context.Context, list []rest.Message) ([]string, error) {
 	var ids []string
 	var tries pauses
+	maybe := false
 	for {
 		err := d.line.Send(ctx, func(ctx context.Context) error {
 			for len(ids) < len(list) {
@@ -130,6 +131,9 @@ func (d *Discord) deliver(ctx context.Context, list []rest.Message) ([]string, e
 		})
 		// At the start the channel is only just being looked up.
 		soon := errors.Is(err, post.ErrNoChannel) && d.board.gaveUp() == "" && d.life.Err() == nil
+		if maybe = maybe || errors.Is(err, rest.ErrUnknown); maybe && err != nil {
+			err = rest.Unknown(err) // an earlier try may be there
+		}
 		if err == nil || !soon && !passes(err) || ctx.Err() != nil {
 			return ids, err
 		}

@@ -17,7 +17,7 @@ import (
 
 const (
 	// postWithin is how long a post waits for a network that is gone; then it
-	// fails, so that its token is given back.
+	// fails: its token is given back, unless it was sent and got no answer.
 	postWithin = 60 * time.Second
 	// maxUpload is Discord's limit for a file, in bytes.
 	maxUpload = 10 << 20
@@ -26,8 +26,9 @@ const (
 // Post sends a message, once per nonce, and waits up to a minute for the
 // network. A long text takes several messages; the post goes by the id of the
 // last, for there stand the card and its buttons. Before the surface knows its
-// user, and after it has stopped, the error is post.ErrNoChannel; others are
-// sentences of package rest, or about a file.
+// user, and after it has stopped, the error is post.ErrNoChannel; where no answer
+// came, or only a part of it arrived, post.ErrUnknown. Others are sentences of
+// package rest, or about a file.
 func (d *Discord) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
 	if why := d.board.gaveUp(); why != "" {
 		return "", fmt.Errorf("%w: "+textStoppedAt, post.ErrNoChannel, why)
@@ -46,7 +47,11 @@ func (d *Discord) Post(ctx context.Context, p post.Post) (post.MessageID, error)
 	defer cancel()
 	ids, err := d.deliver(within, list)
 	if err != nil {
-		return "", ended(ctx, err)
+		maybe := errors.Is(err, rest.ErrUnknown) || len(ids) > 0
+		if err = ended(ctx, err); maybe {
+			err = fmt.Errorf("%w: %w", post.ErrUnknown, err)
+		}
+		return "", err
 	}
 	d.memory.join(ids)
 	return post.MessageID(ids[len(ids)-1]), nil

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ollimbot/core/fault"
 	"ollimbot/core/store"
 )
 
@@ -304,10 +305,6 @@ func (l *Loop) take() orders {
 
 // call runs Fire and turns a panic into an error.
 func (l *Loop) call(ctx context.Context, d Due) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("run %s %s: panic: %v", d.Kind, d.Task().ID, p)
-		}
-	}()
+	defer fault.Catch(fmt.Sprintf("%s %s", d.Kind, d.Task().ID), &err)
 	return l.o.Fire(ctx, d)
 }

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/fault"
 	"ollimbot/core/fork"
 	"ollimbot/tui/screen"
 )
@@ -144,10 +145,6 @@ func (r *root) begin(msg doneMsg) tea.Cmd {
 }
 
 func (r *root) guarded(ctx context.Context, c core.Command) (o core.Outcome, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic in %T: %v", c, p)
-		}
-	}()
+	defer fault.Catch(fmt.Sprintf("%T", c), &err)
 	return r.core.Do(ctx, c)
 }

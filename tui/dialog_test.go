@@ -133,7 +133,7 @@ func TestAFailedCommandIsAToastThatSaysWhatToDo(t *testing.T) {
 func TestACommandThatPanicsIsAnErrorToo(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("2", "f")
-		s.sees("panic in core.FireNow: a command that panics")
+		s.sees("internal fault in core.FireNow: a command that panics")
 		s.stays()
 	})
 }

@@ -2,15 +2,14 @@ package tui
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"runtime/debug"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	uv "github.com/charmbracelet/ultraviolet"
 
 	"ollimbot/core"
+	"ollimbot/core/fault"
 	"ollimbot/core/tail"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
@@ -114,8 +113,8 @@ const (
 // Update takes a message and paints. A panic ends the dashboard, not the bot.
 func (r *root) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	defer func() {
-		if p := recover(); p != nil {
-			r.fail(fmt.Errorf("panic in the dashboard: %v\n%s", p, debug.Stack()))
+		if err := fault.Of("the dashboard", recover()); err != nil {
+			r.fail(err)
 			model, cmd = r, tea.Quit
 		}
 	}()

@@ -103,7 +103,7 @@ func (c *budgetSetCmd) Run(p *process) error {
 	before := bot.SnapshotAt(at.now).Budget.State
 	ctx, cancel := p.context()
 	defer cancel()
-	done, err := bot.Do(ctx, core.SetBudget{Capacity: c.Capacity, RefillMinutes: c.Refill})
+	done, err := bot.Do(p.asking(ctx), core.SetBudget{Capacity: c.Capacity, RefillMinutes: c.Refill})
 	if err != nil {
 		return err
 	}

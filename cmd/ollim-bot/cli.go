@@ -25,6 +25,8 @@ type cli struct {
 	Forks    forksCmds   `cmd:"" help:"Background runs: list them, or read the output of one."`
 	History  historyCmds `cmd:"" help:"What was said in earlier sessions."`
 
+	Audit auditCmd `cmd:"" help:"Decisions: what was asked, allowed and changed, and by whom."`
+
 	Routine  routineCmds  `cmd:"" help:"Routines: add, list, cancel."`
 	Reminder reminderCmds `cmd:"" help:"Reminders: add, list, cancel."`
 

@@ -205,7 +205,7 @@ func (b *batch) still() bool {
 	if err != nil || slices.ContainsFunc(runs, func(v fork.View) bool { return v.Live() }) {
 		return false
 	}
-	deliveries, err := webhook.Ledger(dir, 1000)
+	deliveries, err := webhook.Log(dir, 1000)
 	return err == nil && !slices.ContainsFunc(deliveries, func(d webhook.Delivery) bool {
 		return d.Outcome == webhook.Accepted || d.Outcome == webhook.Running
 	})

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/fault"
 )
 
 // `task crash` asks for more kills; a seed repeats what was done and when.
@@ -60,7 +62,7 @@ func TestCrashes(t *testing.T) {
 	close(next)
 	var g errgroup.Group
 	for range crashWorkers { // not subtests: of those only as many run at once as there are cores
-		g.Go(guard(func() error {
+		g.Go(fault.Guard("a crash worker", func() error {
 			for job := range next {
 				if err := c.work(job); err != nil {
 					return fmt.Errorf("seed %d: %w", job.seed, err)

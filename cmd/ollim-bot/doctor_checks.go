@@ -83,7 +83,7 @@ func checkDataDir(r *report, at place) {
 		r.add(warn, "directory", "%s does not exist yet: it is made when the bot first runs", at.dir.Display())
 		return
 	case err != nil:
-		r.add(bad, "directory", "%v", err)
+		r.add(bad, "directory", "%s", clean.Line(err.Error()))
 		return
 	case !info.IsDir():
 		r.add(bad, "directory", "%s is not a directory: move the file away, or give another --data-dir", at.dir.Display())

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ollimbot/core"
+	"ollimbot/core/audit"
 	"ollimbot/core/config"
 	"ollimbot/routines"
 	"ollimbot/tui"
@@ -90,6 +91,11 @@ func holdsTask(folder string) bool {
 
 // show runs the dashboard, or what stands in its place, until its user leaves.
 func (p *process) show(ctx context.Context, bot *core.Bot, f face, notice string) error {
+	surface := "dashboard"
+	if f.plain {
+		surface = "plain mode"
+	}
+	ctx = audit.With(ctx, audit.User, surface)
 	if f.plain {
 		if f.fresh {
 			notice += textFresh
@@ -109,5 +115,6 @@ func (p *process) show(ctx context.Context, bot *core.Bot, f face, notice string
 		o.Restart = func() { f.again(os.Args[1:]...) }
 		o.Demo = func() { f.again("demo") }
 	}
+	defer lastWords(bot.Snapshot().Root)()
 	return tui.Run(ctx, bot, o)
 }

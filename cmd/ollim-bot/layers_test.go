@@ -9,7 +9,7 @@ import (
 // The rooms of ARCHITECTURE.md, from the ground up. A package may import its
 // own floor and those below.
 const (
-	ground  = iota // core/store, core/clean, docs: files and text, nothing of ours below
+	ground  = iota // core/store, core/clean, core/fault, docs: files and text, nothing of ours below
 	tasks          // routines: what fires when
 	rooms          // core/*: one part of the bot each
 	bot            // core: the parts joined
@@ -21,7 +21,7 @@ const (
 // which is a mistake of the layout.
 func floor(path string) (int, bool) {
 	switch {
-	case within(path, "core/store"), within(path, "core/clean"), path == "ollimbot/docs":
+	case within(path, "core/store"), within(path, "core/clean"), within(path, "core/fault"), path == "ollimbot/docs":
 		return ground, true
 	case within(path, "routines"):
 		return tasks, true

@@ -17,6 +17,8 @@ import (
 	_ "time/tzdata" // zones work on machines without a zone database
 
 	"github.com/alecthomas/kong"
+
+	"ollimbot/core/clean"
 )
 
 // The exit statuses.
@@ -42,22 +44,22 @@ func run(args []string, p *process) int {
 	var tree cli
 	parser, err := newParser(&tree, p)
 	if err != nil {
-		return fail(p.err, fmt.Errorf("build the command tree: %w", err))
+		return p.fail(fmt.Errorf("build the command tree: %w", err))
 	}
 	ctx, err := parser.Parse(args)
 	if p.helped { // --help has said what was asked for
 		return exitDone
 	}
 	if err != nil {
-		tell(p.err, "%v\n%s", err, textSeeHelp)
+		tell(p.err, "%s\n%s", clean.Line(err.Error()), textSeeHelp) // it quotes the arguments
 		return exitUsage
 	}
 	p.flags = tree.globals
 	p.parser = parser
 	if err := p.mayServe(ctx.Command(), &tree); err != nil {
-		return fail(p.err, err)
+		return p.fail(err)
 	}
-	return fail(p.err, ctx.Run(p))
+	return p.fail(ctx.Run(p))
 }
 
 // newParser builds the tree. The parser would leave the process after --help;
@@ -75,8 +77,8 @@ func newParser(tree *cli, p *process) (*kong.Kong, error) {
 	)
 }
 
-// fail prints an error for people and gives its exit status.
-func fail(w io.Writer, err error) int {
+// fail prints an error for people, without secrets, and gives its exit status.
+func (p *process) fail(err error) int {
 	var usage *usageError
 	switch {
 	case err == nil:
@@ -84,16 +86,17 @@ func fail(w io.Writer, err error) int {
 	case errors.Is(err, errSilent):
 		return exitFailed
 	case errors.As(err, &usage):
-		tell(w, "%v\n%s", err, textSeeHelp)
+		tell(p.err, "%s\n%s", p.secrets.Redact(err.Error()), textSeeHelp)
 		return exitUsage
 	default:
-		tell(w, "%v", err)
+		tell(p.err, "%s", p.secrets.Redact(err.Error()))
 		return exitFailed
 	}
 }
 
-// tell writes a line on standard error. Where even that fails, nobody is left
+// tell writes a line on standard error, cleaned: paths and arguments may hold
+// anything. Where even that fails, nobody is left
 // to be told.
 func tell(w io.Writer, format string, args ...any) {
-	_, _ = fmt.Fprintf(w, "ollim-bot: "+format+"\n", args...)
+	_, _ = fmt.Fprintln(w, "ollim-bot: "+clean.Text(fmt.Sprintf(format, args...)))
 }

@@ -14,6 +14,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/config"
+	"ollimbot/core/logs"
 	"ollimbot/core/policy"
 	"ollimbot/core/store"
 )
@@ -30,7 +31,9 @@ type process struct {
 	flags  globals
 	parser *kong.Kong
 	helped bool // --help has printed
-	served *served
+	// secrets of the environment appear in no error.
+	secrets logs.Secrets
+	served  *served
 }
 
 // served is a command that the agent has asked the running bot for; nil for one
@@ -70,6 +73,9 @@ func (p *process) open() (place, error) {
 	env, warnings, err := config.LoadEnv(p.getenv, config.Flags{DataDir: p.flags.DataDir, Timezone: p.flags.Timezone})
 	if err != nil {
 		return place{}, err
+	}
+	for _, secret := range env.Secrets(p.environ()) {
+		p.secrets.Hide(secret)
 	}
 	for _, w := range warnings {
 		tell(p.err, "warning: %s", w)

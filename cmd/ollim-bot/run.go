@@ -7,13 +7,13 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core"
+	"ollimbot/core/fault"
 	"ollimbot/core/logs"
 )
 
@@ -122,7 +122,7 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var g errgroup.Group
-	g.Go(guard(func() error {
+	g.Go(fault.Guard("the bot", func() error {
 		defer stop()
 		return bot.Run(ctx)
 	}))
@@ -130,15 +130,19 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 		return g.Wait()
 	}
 	if s.beside != nil {
-		g.Go(guard(func() error { return s.beside(ctx, bot, log) }))
+		g.Go(fault.Guard("the director", func() error { return s.beside(ctx, bot, log) }))
 	}
 	if !s.headless {
-		g.Go(guard(func() error {
+		g.Go(fault.Guard("the dashboard", func() error {
 			defer stop()
 			return p.show(ctx, bot, s.face, s.model.notice)
 		}))
 	}
-	return g.Wait()
+	err := g.Wait()
+	if fault.Stack(err) != "" { // the user gets the sentence, the log the place
+		log.Error("the program broke", "error", err)
+	}
+	return err
 }
 
 // begun waits until the bot has the lock and is under way, so that a refusal is
@@ -155,25 +159,19 @@ func begun(ctx context.Context, bot *core.Bot) bool {
 	return ctx.Err() == nil
 }
 
-// guard turns a panic into an error: a panic in a goroutine of ours would leave
-// the terminal raw.
-func guard(f func() error) func() error {
-	return func() (err error) {
-		defer func() {
-			if fault := recover(); fault != nil {
-				err = fmt.Errorf("internal fault: %v\n%s", fault, debug.Stack())
-			}
-		}()
-		return f()
-	}
-}
-
 // openLog opens the bot's log: always the ring and the file, and without a
-// dashboard lines on standard output too.
+// dashboard lines on standard output too. No secret of the environment reaches any.
 func (p *process) openLog(at place, headless bool) (*slog.Logger, *logs.Book, error) {
 	var stdout io.Writer
 	if headless {
 		stdout = p.out
 	}
-	return logs.New(logs.Options{Dir: at.dir, Level: slog.LevelInfo, Stdout: stdout, Zone: at.env.Zone})
+	log, book, err := logs.New(logs.Options{Dir: at.dir, Level: slog.LevelInfo, Stdout: stdout, Zone: at.env.Zone})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, secret := range at.env.Secrets(p.environ()) {
+		book.Hide(secret)
+	}
+	return log, book, nil
 }

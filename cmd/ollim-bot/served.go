@@ -37,12 +37,12 @@ func (p *process) inSession() bool {
 func (p *process) ask(args []string) int {
 	r, err := control.Call(p.getenv(control.SocketVar), p.getenv(control.SessionVar), args)
 	if err != nil {
-		return fail(p.err, err)
+		return p.fail(err)
 	}
 	_, err = io.WriteString(p.out, r.Stdout)
 	_, _ = io.WriteString(p.err, r.Stderr) // where even that fails, nobody is left to be told
 	if err != nil && r.Exit == exitDone {
-		return fail(p.err, fmt.Errorf("write the answer: %w", err))
+		return p.fail(fmt.Errorf("write the answer: %w", err))
 	}
 	return r.Exit
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/audit"
 	"ollimbot/core/clean"
 	"ollimbot/core/policy"
 	"ollimbot/core/store"
@@ -70,6 +71,7 @@ func (c *routineAddCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
+	p.record(at, audit.Entry{Action: audit.TaskAdded, Subject: r.ID, Detail: routineTimes(&r) + " " + described(r.Task)})
 	p.commit(at, r.Path, "add routine "+r.ID)
 	return p.printf("scheduled %s: %s -- %s\n", r.ID, routineTimes(&r), described(r.Task))
 }
@@ -151,6 +153,7 @@ func (c *reminderAddCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
+	p.record(at, audit.Entry{Action: audit.TaskAdded, Subject: r.ID, Detail: reminderTimes(&r, at.env.Zone) + " " + described(r.Task)})
 	p.commit(at, r.Path, "add reminder "+r.ID)
 	return p.printf("scheduled %s: %s -- %s\n", r.ID, reminderTimes(&r, at.env.Zone), described(r.Task))
 }
@@ -291,6 +294,7 @@ func (p *process) cancel(kind routines.Kind, id string) error {
 	if !found {
 		return fmt.Errorf("%s %s not found: ollim-bot %s list shows the ids", kind, clean.Line(id), kind)
 	}
+	p.record(at, audit.Entry{Action: audit.TaskRemoved, Subject: id, Detail: rel})
 	p.commit(at, rel, fmt.Sprintf("remove %s %s", kind, id))
 	return p.printf("cancelled %s\n", clean.Line(id))
 }

@@ -90,6 +90,25 @@ func TestInARealTerminal(t *testing.T) {
 		t.Error("the dashboard left something on the screen")
 	}
 
+	// A panic that nobody can catch, as the runtime tells it, leaves the terminal whole.
+	keys("clear; "+program+" run --engine script --data-dir "+filepath.Join(dir, "data")+"; stty -a | grep -o '[-]*icanon'; echo it broke", "Enter")
+	sees("ctrl+p actions")
+	pid, err := os.ReadFile(filepath.Join(dir, "data", "state", "bot.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := exec.CommandContext(t.Context(), "kill", "-ABRT", strings.TrimSpace(string(pid))).Run(); err != nil {
+		t.Fatal(err)
+	}
+	sees("internal fault, the program has ended")
+	sees("it broke")
+	if screen := tmux("capture-pane", "-p", "-t", "0"); strings.Contains(screen, "Ping budget") || tmux("display-message", "-p", "-t", "0", "#{alternate_on}#{mouse_any_flag}") != "00\n" {
+		t.Errorf("the terminal is not as it was:\n%s", screen)
+	}
+	if words, err := os.ReadFile(filepath.Join(dir, "data", "state", "crash.log")); err != nil || !strings.Contains(string(words), "SIGABRT") {
+		t.Errorf("the last words are %.200q, %v", words, err)
+	}
+
 	keys("clear; HOME="+filepath.Join(dir, "new")+" "+program+" run --engine script; echo the demo ended with $?", "Enter")
 	sees("Welcome")
 	keys("d")

@@ -36,11 +36,21 @@ type Bucket struct {
 	// reserved are the tokens of messages on their way. They live in memory
 	// only: a process that dies gives them back.
 	reserved int
+	// owed are changes that could not be written. They count as made, so that no
+	// token is spent twice and none stays away for good, and the next change that
+	// can be written takes them along.
+	owed []debt
 	// seen is what the file was when kept was read of it; nil: read it again.
 	seen os.FileInfo
 	kept State
 	// told is the last trouble with the file that was logged.
 	told string
+}
+
+// debt is a change of the State that the file does not have yet.
+type debt struct {
+	at time.Time
+	do func(*State)
 }
 
 // NewBucket is the bucket of a data directory. Nothing is read or written yet.
@@ -60,13 +70,25 @@ func (b *Bucket) State(now time.Time) (s State, reserved int) {
 	info, err := os.Stat(b.dir.Path(file))
 	b.mu.Lock()
 	if err == nil && b.seen != nil && same(b.seen, info) {
-		s, reserved = b.kept, b.reserved
+		s, reserved = settled(b.kept, b.owed), b.reserved
 		b.mu.Unlock()
 		return s.At(now), reserved
 	}
 	reserved = b.reserved
+	owed := b.owed
 	b.mu.Unlock()
-	return b.read(now, info).At(now), reserved
+	return settled(b.read(now, info), owed).At(now), reserved
+}
+
+// settled makes the changes that the file does not have.
+func settled(s State, owed []debt) State {
+	for _, d := range owed {
+		if d.at.After(s.LastRefill) {
+			s = s.At(d.at)
+		}
+		d.do(&s)
+	}
+	return s
 }
 
 // read reads the file, which was info before it was read: should it be
@@ -121,6 +143,7 @@ func (b *Bucket) wall(now time.Time) time.Time {
 func (b *Bucket) Reserve(now time.Time) (*Reservation, bool, error) {
 	b.order.Lock()
 	defer b.order.Unlock()
+	b.payBack(now)
 	s, reserved := b.State(now)
 	if s.Whole()-reserved < 1 {
 		return nil, false, nil
@@ -131,16 +154,39 @@ func (b *Bucket) Reserve(now time.Time) (*Reservation, bool, error) {
 	return &Reservation{bucket: b}, true, nil
 }
 
+// payBack tries to write what is owed. Trouble with it has been told when it came
+// to be owed. The caller holds order.
+func (b *Bucket) payBack(now time.Time) {
+	b.mu.Lock()
+	n := len(b.owed)
+	b.mu.Unlock()
+	if n > 0 {
+		_, _, _ = b.change(now, func(*State) {})
+	}
+}
+
+// count makes a change that has happened in the world, whether it can be written
+// or not. The caller holds order.
+func (b *Bucket) count(now time.Time, do func(*State)) error {
+	_, _, err := b.change(now, do)
+	if err != nil {
+		b.mu.Lock()
+		b.owed = append(b.owed[:len(b.owed):len(b.owed)], debt{b.wall(now), do})
+		b.mu.Unlock()
+	}
+	return err
+}
+
 // Reservation is one token set aside. Either Spend or Release takes effect,
-// the first that succeeds; after it both do nothing.
+// the first that is called; after it both do nothing.
 type Reservation struct {
 	bucket *Bucket
 	done   bool // guarded by bucket.order
 }
 
 // Spend takes the token out of the file: the message was sent. After an error
-// the token stays reserved, so that it cannot be spent twice, and Spend may be
-// tried again.
+// the token is spent all the same, and missing from the file until it can be
+// written again.
 func (r *Reservation) Spend(now time.Time) error {
 	b := r.bucket
 	b.order.Lock()
@@ -148,10 +194,10 @@ func (r *Reservation) Spend(now time.Time) error {
 	if r.done {
 		return nil
 	}
-	if _, _, err := b.change(now, (*State).spend); err != nil {
+	r.settle()
+	if err := b.count(now, (*State).spend); err != nil {
 		return fmt.Errorf("spend a ping: %w", err)
 	}
-	r.settle()
 	return nil
 }
 
@@ -172,11 +218,12 @@ func (r *Reservation) settle() {
 	r.bucket.mu.Unlock()
 }
 
-// Critical counts a critical ping; it costs no token.
+// Critical counts a critical ping; it costs no token. After an error it is
+// counted, and missing from the file until it can be written again.
 func (b *Bucket) Critical(now time.Time) error {
 	b.order.Lock()
 	defer b.order.Unlock()
-	if _, _, err := b.change(now, func(s *State) { s.CriticalUsed++ }); err != nil {
+	if err := b.count(now, func(s *State) { s.CriticalUsed++ }); err != nil {
 		return fmt.Errorf("count a critical ping: %w", err)
 	}
 	return nil
@@ -217,22 +264,28 @@ func (b *Bucket) Restore(now time.Time, old Settings) (after State, err error) {
 	return after, nil
 }
 
-// change reads the file, refills it to now, applies do and writes it, all
-// alone. The caller holds order.
+// change reads the file, makes what is owed, refills it to now, applies do and
+// writes it, all alone. The caller holds order.
 func (b *Bucket) change(now time.Time, do func(*State)) (before, after State, err error) {
 	now = b.wall(now)
+	b.mu.Lock()
+	owed := b.owed
+	b.mu.Unlock()
 	err = b.dir.Exclusive(turnName, func() error {
 		stored, err := b.load(now)
 		if err != nil {
 			return err
 		}
-		before = stored.At(now)
+		before = settled(stored, owed).At(now)
 		after = before
 		do(&after)
 		return b.dir.Write(file, after.Encode())
 	})
 	b.mu.Lock()
 	b.seen = nil
+	if err == nil {
+		b.owed = nil // order is held: nothing has come to it meanwhile
+	}
 	b.mu.Unlock()
 	return before, after, err
 }

@@ -88,9 +88,13 @@ func (r *fieldReader) tokens(key string, fallback float64) float64 {
 		return fallback
 	}
 	f, ok := number(v)
-	if !ok || f < 0 {
+	if !ok {
 		r.bad(textNotNumber, key, r.raw(key), original.Float(fallback))
 		return fallback
+	}
+	if f < 0 { // the original writes it after its clock went back, and counts on from it
+		r.bad(textNotNumber, key, r.raw(key), original.Float(0))
+		return 0
 	}
 	return f
 }

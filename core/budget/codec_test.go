@@ -70,7 +70,7 @@ func TestWhatCannotBeReadGetsItsDefaultAndIsNamed(t *testing.T) {
 		{good(`"capacity": "7"`), []string{`capacity is "7"`}, func(*State) {}},
 		{good(`"capacity": true`), []string{"capacity is true"}, func(*State) {}},
 		{good(`"capacity": 1e300`), []string{"capacity is 1e300"}, func(*State) {}},
-		{good(`"available": -2`), []string{"available is -2"}, func(*State) {}},
+		{good(`"available": -2`), []string{"available is -2"}, func(s *State) { s.Available = 0 }},
 		{good(`"available": null`), []string{"available is null"}, func(*State) {}},
 		{good(`"available": 3`), nil, func(s *State) { s.Available = 3 }},
 		{good(`"refill_rate_minutes": 0`), []string{"refill_rate_minutes is 0"}, func(*State) {}},

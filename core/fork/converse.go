@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/core/tail"
 	"ollimbot/core/toolset"
 )
@@ -24,8 +24,8 @@ var reopen = []time.Duration{5 * time.Second, 15 * time.Second}
 func (r *run) converse(ctx context.Context, l Limits) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.m.log.Error("background run panicked", "run", r.id, "fault", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = fmt.Errorf(textFault, p)
+			err = fault.Of("a background run", p)
+			r.m.log.Error("background run panicked", "run", r.id, "error", err)
 		}
 	}()
 	defer r.closeSession()

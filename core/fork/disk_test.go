@@ -61,6 +61,31 @@ func TestALedgerLineAtTheStartAndOneAtTheEnd(t *testing.T) {
 	})
 }
 
+func TestACutOffRunIsClosedHoweverManyCameAfterIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		if err := appendLedger(h.dir, View{ID: "0badc0de", Title: "Email sweep", State: Running, Started: time.Now().UTC()}); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 * keptRuns {
+			if err := appendLedger(h.dir, View{ID: fmt.Sprintf("%08x", i), State: Done}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.m = h.manager()
+		h.serve()()
+		list, err := Ledger(h.dir, 10*keptRuns)
+		if err != nil || len(list) != 3*keptRuns+1 {
+			t.Fatalf("%d runs, %v", len(list), err)
+		}
+		for _, v := range list {
+			if v.Live() {
+				t.Errorf("%s still stands as %s", v.ID, v.State)
+			}
+		}
+	})
+}
+
 func TestARunWithoutAnEndLineIsInterruptedOnTheNextStartOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)

@@ -10,6 +10,7 @@ import (
 	"ollimbot/core/post"
 	"ollimbot/core/session"
 	"ollimbot/core/tail"
+	"ollimbot/routines"
 )
 
 // settleEnd decides how the run ended, tells the user where that is due, and
@@ -27,6 +28,11 @@ func (r *run) settleEnd(ctx context.Context, err error) {
 		r.tell(fmt.Sprintf(tellFailed, title, why))
 	case err == nil:
 		r.remember()
+		if asked == nil && r.owes() {
+			r.conclude(NoReport, textNoReport)
+			r.confess(title)
+			break
+		}
 		r.conclude(Done, "")
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && asked == nil:
 		n := int(timeout / time.Minute)
@@ -44,6 +50,18 @@ func (r *run) settleEnd(ctx context.Context, err error) {
 	r.logSession()
 }
 
+// owes reports whether the task always reports and this run has not.
+func (r *run) owes() bool {
+	return r.job.Task.Mode == routines.Always && r.snapshot().Reports == 0
+}
+
+// confess queues an update in the name of a run that made none.
+func (r *run) confess(title string) {
+	if err := r.m.o.Updates.Append(r.m.now(), fmt.Sprintf(updateNoReport, title)); err != nil {
+		r.m.log.Error("an update could not be saved", "run", r.id, "error", err)
+	}
+}
+
 // conclude sets the final state and says so in the tail.
 func (r *run) conclude(s State, why string) {
 	r.lines.flush()
@@ -51,7 +69,7 @@ func (r *run) conclude(s State, why string) {
 	if why != "" {
 		text += ": " + why
 	}
-	if s == Failed || s == TimedOut {
+	if s == Failed || s == TimedOut || s == NoReport {
 		kind = tail.Error
 	}
 	r.ring.Add(tail.Line{At: r.m.now(), Kind: kind, Text: clean.Line(text)})

@@ -111,7 +111,7 @@ func entries(data []byte) []entry {
 
 func known(s State) bool {
 	switch s {
-	case Running, Done, Failed, TimedOut, Stopped, Interrupted:
+	case Running, Done, Failed, TimedOut, Stopped, Interrupted, NoReport:
 		return true
 	}
 	return false

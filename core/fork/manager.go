@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -196,10 +197,13 @@ func (m *Manager) Run(ctx context.Context) error {
 // settle closes what an earlier program left open: runs without an end line
 // were interrupted. It also keeps the ledger and the tail files small.
 func (m *Manager) settle() {
-	m.mu.Lock()
-	open := slices.DeleteFunc(slices.Clone(m.past), func(v View) bool { return !v.Live() })
-	m.mu.Unlock()
-	for _, v := range open {
+	all, err := Ledger(m.o.Dir, math.MaxInt) // however many have come after it
+	if err != nil {
+		m.log.Warn("runs that were cut off could not be looked for", "error", err)
+	}
+	open := slices.DeleteFunc(all, func(v View) bool { return !v.Live() })
+	for _, v := range slices.Backward(open) { // the oldest first, as lines stand in the ledger
+		v = inZone(v, m.zone)
 		v.State, v.Ended, v.Error = Interrupted, m.now(), textProgramEnded
 		if err := appendLedger(m.o.Dir, v); err != nil {
 			m.log.Warn("ledger line was not written", "run", v.ID, "error", err)

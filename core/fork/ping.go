@@ -78,6 +78,10 @@ func (r *run) send(ctx context.Context, m message) agent.ToolResult {
 		}
 	}()
 	id, err := r.m.o.Post(ctx, m.post)
+	if errors.Is(err, post.ErrUnknown) {
+		sent = true
+		return r.perhaps(m, token, err)
+	}
 	if err != nil {
 		r.line(tail.Error, fmt.Sprintf(textSendFailed, m.kind, clean.Line(err.Error())))
 		if errors.Is(err, post.ErrNoChannel) {
@@ -91,6 +95,17 @@ func (r *run) send(ctx context.Context, m message) agent.ToolResult {
 	r.unreported = true
 	r.delivered(m)
 	return toolset.Said(m.done)
+}
+
+// perhaps accounts for a message that got no answer: it counts as sent, for a
+// second one would be one too many if it was.
+func (r *run) perhaps(m message, t token, err error) agent.ToolResult {
+	r.m.log.Error("it is not known whether a ping arrived; it counts as sent", "run", r.id, "error", err)
+	t.spend()
+	r.unreported = true
+	r.line(tail.Error, fmt.Sprintf(textPerhaps, m.kind, clean.Line(err.Error())))
+	r.delivered(m)
+	return toolset.Refusal(fmt.Sprintf(answerPerhaps, err))
 }
 
 // enter takes the gate; leave gives it back. A run that has ended answers no

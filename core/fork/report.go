@@ -6,6 +6,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/core/tail"
 	"ollimbot/core/toolset"
 	"ollimbot/routines"
@@ -74,7 +75,7 @@ func (r *run) Reminders() toolset.ReminderBook { return r.m.o.Reminders(r.guard.
 func (r *run) stopRule(ctx context.Context, again bool) (reason string) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.m.log.Error("stop hook failed", "run", r.id, "fault", fmt.Sprint(p))
+			r.m.log.Error("stop hook failed", "run", r.id, "error", fault.Of("the stop hook", p))
 			reason = ""
 		}
 	}()

@@ -82,16 +82,17 @@ func TestARunThatOwesAReportIsSentBackOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		lines   []string
 		reports int
+		state   State
 	}{
-		"and reports":        {[]string{"say a", "stop", `call report_updates {"message":"fine"}`}, 1},
-		"and stays stubborn": {[]string{"say a", "stop", "say no", "stop", "say never"}, 0},
+		"and reports":        {[]string{"say a", "stop", `call report_updates {"message":"fine"}`}, 1, Done},
+		"and stays stubborn": {[]string{"say a", "stop", "say no", "stop", "say never"}, 0, NoReport},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := newHarness(t)
 				defer h.serve()()
 				v, err := h.m.Do(t.Context(), playing(task(mode(routines.Always)), tt.lines...))
-				if err != nil || v.State != Done || v.Reports != tt.reports {
+				if err != nil || v.State != tt.state || v.Reports != tt.reports {
 					t.Errorf("got %s, %d reports, %v", v.State, v.Reports, err)
 				}
 				page, _ := h.m.Tail(v.ID, 0)
@@ -185,4 +186,27 @@ func TestEveryModeIsOneOfFour(t *testing.T) {
 	if !slices.Contains(tailOf(r.ring), "note "+textMustReport) {
 		t.Error("the tail does not say that a report is due")
 	}
+}
+
+func TestARunThatOwesItsReportEndsSoAndAnUpdateInItsNameSaysIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		defer h.serve()()
+		v, err := h.m.Do(t.Context(), playing(task(mode(routines.Always)), "say nothing to tell", "stop", "say still nothing"))
+		if err != nil || v.State != NoReport || v.Error == "" {
+			t.Errorf("%s %q, %v", v.State, v.Error, err)
+		}
+		list := h.o.Updates.Peek()
+		if len(list) != 1 || !strings.Contains(list[0].Message, "Email sweep") || !strings.Contains(list[0].Message, "without a report") {
+			t.Errorf("updates: %+v", list)
+		}
+		if again, err := Ledger(h.dir, 5); err != nil || len(again) != 1 || again[0].State != NoReport {
+			t.Errorf("the ledger says %+v, %v", again, err)
+		}
+		for _, lines := range [][]string{{`call report_updates {"message":"all quiet"}`}, {"say x", `call report_updates {"message":"after all"}`}} {
+			if v, err := h.m.Do(t.Context(), playing(task(mode(routines.Always)), lines...)); err != nil || v.State != Done {
+				t.Errorf("%s, %v", v.State, err)
+			}
+		}
+	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/store"
@@ -100,26 +101,14 @@ func (r *run) execute(ctx context.Context) {
 			r.m.log.Error("background run's helper failed", "run", r.id, "error", err)
 		}
 	}()
-	group.Go(r.guarded(func() { r.record(done) }))
-	group.Go(r.guarded(func() { r.watch(ctx, runCtx, cancel, done) }))
+	group.Go(fault.Guard("a run's ledger", func() error { r.record(done); return nil }))
+	group.Go(fault.Guard("a run's watch", func() error { r.watch(ctx, runCtx, cancel, done); return nil }))
 	err := r.converse(runCtx, limits)
 	r.mu.Lock()
 	r.ended = true
 	r.mu.Unlock()
 	r.guard.End()
 	r.settleEnd(runCtx, err)
-}
-
-func (r *run) guarded(f func()) func() error {
-	return func() (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("internal fault: %v", p)
-			}
-		}()
-		f()
-		return nil
-	}
 }
 
 func (r *run) begin(l Limits) {

@@ -7,8 +7,11 @@ const (
 	textProgramEnded = "the program ended while it ran"
 	textTimedOut     = "timed out after %d minute%s"
 	textNoResult     = "the engine ended without a result"
+	textNoReport     = "it always has to report, was told so, and did not"
 	textNoReason     = "the engine gave no reason"
 	textFault        = "internal fault: %v"
+
+	updateNoReport = "%s ended without a report, although it always has to make one. Its output is in the list of runs."
 
 	tellTimedOut = "%s timed out after %d minute%s."
 	tellFailed   = "%s could not finish: %s"
@@ -29,6 +32,7 @@ const (
 	textDenied        = "%s denied: %s"
 	textNoOutput      = "(no output)"
 	textSendFailed    = "%s could not be sent, its token was given back: %s"
+	textPerhaps       = "%s: it is not known whether it arrived, so it counts as sent: %s"
 	textNotCounted    = "sent, but the budget could not be saved: %s"
 	textCriticalMark  = "critical: "
 	textReportRefused = "report refused: reporting is disabled for this task"
@@ -54,6 +58,7 @@ const (
 
 	answerNoBudget      = "Error: the ping budget could not be read (%v), so nothing was sent."
 	answerNotSent       = "Error: the message could not be delivered (%v). No token was spent; you may try once more."
+	answerPerhaps       = "Error: no answer came (%v). It is not known whether the message arrived, so it counts as sent: its token is spent. Do not send it again; say so in your report."
 	answerCancelled     = "Error: this run has ended or is being stopped; nothing was done."
 	answerReported      = "Update reported: the main session will see it."
 	answerReportBlocked = "Reporting is disabled for this task. Just finish."

@@ -19,6 +19,7 @@ const (
 	TimedOut    State = "timed out"
 	Stopped     State = "stopped"     // the user stopped it
 	Interrupted State = "interrupted" // the program ended under it
+	NoReport    State = "no report"   // it ended and still owed its report
 )
 
 // View is one run as dashboards and the ledger see it: a value, never shared.

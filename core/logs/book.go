@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -39,6 +38,8 @@ type Options struct {
 // Book is the log as it can be read and closed. Use New. All methods are safe
 // for use by several goroutines.
 type Book struct {
+	secrets Secrets
+
 	zone  *time.Location
 	level slog.Leveler
 	ring  *tail.Ring
@@ -49,11 +50,8 @@ type Book struct {
 	stdout io.Writer
 
 	mu sync.Mutex
-	// hidden are the registered secrets in all their spellings, longest first;
-	// changed is called after each line; fileBroken is true while the file
-	// cannot be written, so that this is said once.
-	hidden     []string
-	hide       *strings.Replacer
+	// changed is called after each line; fileBroken is true while the file cannot
+	// be written, so that this is said once.
 	changed    []func()
 	fileBroken bool
 }
@@ -88,27 +86,6 @@ func (b *Book) Changed(fn func()) {
 	b.changed = append(slices.Clone(b.changed), fn)
 }
 
-// Hide registers a secret: from now on it is printed as [hidden], wherever in a
-// line it stands, also when quoted or escaped for an address.
-func (b *Book) Hide(secret string) {
-	if strings.TrimSpace(secret) == "" {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, s := range spellings(secret) {
-		if !slices.Contains(b.hidden, s) {
-			b.hidden = append(b.hidden, s)
-		}
-	}
-	slices.SortFunc(b.hidden, func(x, y string) int { return len(y) - len(x) })
-	pairs := make([]string, 0, 2*len(b.hidden))
-	for _, s := range b.hidden {
-		pairs = append(pairs, s, mask)
-	}
-	b.hide = strings.NewReplacer(pairs...)
-}
-
 // Close closes the file; lines logged later reach the ring only.
 func (b *Book) Close() error {
 	if b.file == nil {
@@ -117,21 +94,21 @@ func (b *Book) Close() error {
 	return b.file.Close()
 }
 
-// redact takes the registered secrets out of a text.
-func (b *Book) redact(s string) string {
-	b.mu.Lock()
-	hide := b.hide
-	b.mu.Unlock()
-	if hide == nil {
+// Hide registers a secret: from now on it is printed as [hidden].
+func (b *Book) Hide(secret string) { b.secrets.Hide(secret) }
+
+// Redact takes the registered secrets out of a text. A nil Book knows none.
+func (b *Book) Redact(s string) string {
+	if b == nil {
 		return s
 	}
-	return hide.Replace(s)
+	return b.secrets.Redact(s)
 }
 
 // fit makes a text one clean line without secrets. It redacts twice: cleaning
 // can join what an escape character had kept apart.
 func (b *Book) fit(s string) string {
-	return clean.Cut(b.redact(clean.Line(b.redact(s))), lineLimit)
+	return clean.Cut(b.Redact(clean.Line(b.Redact(s))), lineLimit)
 }
 
 // write puts a finished line into the ring, the file and standard output.

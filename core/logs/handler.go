@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"ollimbot/core/fault"
 )
 
 // handler turns records into lines: the message, then key=value pairs.
@@ -83,6 +85,9 @@ func (h *handler) attr(b *strings.Builder, prefix string, a slog.Attr, secret bo
 		return
 	}
 	b.WriteString(h.value(a.Value))
+	if err, ok := a.Value.Any().(error); ok && fault.Stack(err) != "" {
+		h.attr(b, prefix, slog.String("stack", fault.Stack(err)), false)
+	}
 }
 
 // value prints a value, in quotes where it would run into its neighbours.

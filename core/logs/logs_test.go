@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/fault"
 	"ollimbot/core/store"
 	"ollimbot/core/tail"
 )
@@ -213,6 +214,17 @@ func TestValuesThatPanicDoNotStopTheLog(t *testing.T) {
 	f.Info("x", "error", error(none), "value", panicker{}, "nil", nil)
 	if got := f.texts(); len(got) != 1 || !strings.HasPrefix(got[0], "x error=") {
 		t.Errorf("lines are %q", got)
+	}
+}
+
+func TestAFaultBringsItsPlaceWhereverItIsWrapped(t *testing.T) {
+	f := newLog(t, nil)
+	broken := fault.Guard("the test", func() error { panic("with hunter2") })()
+	f.book.Hide("hunter2")
+	f.Error("it broke", "error", fmt.Errorf("run: %w", broken), "n", 1)
+	got := f.texts()[0]
+	if !strings.HasPrefix(got, `it broke error="run: internal fault in the test: with [hidden]" stack="logs.TestAFault`) || !strings.HasSuffix(got, " n=1") {
+		t.Errorf("%s", got)
 	}
 }
 

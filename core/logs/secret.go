@@ -3,12 +3,55 @@ package logs
 import (
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"ollimbot/core/clean"
 )
+
+// Secrets are texts that must be printed nowhere. The zero value knows none. Its
+// methods are safe for several goroutines.
+type Secrets struct {
+	mu sync.Mutex
+	// hidden are the secrets in all their spellings, longest first.
+	hidden []string
+	hide   *strings.Replacer
+}
+
+// Hide registers a secret, wherever in a text it stands, also when quoted or
+// escaped for an address.
+func (k *Secrets) Hide(secret string) {
+	if strings.TrimSpace(secret) == "" {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, s := range spellings(secret) {
+		if !slices.Contains(k.hidden, s) {
+			k.hidden = append(k.hidden, s)
+		}
+	}
+	slices.SortFunc(k.hidden, func(x, y string) int { return len(y) - len(x) })
+	pairs := make([]string, 0, 2*len(k.hidden))
+	for _, s := range k.hidden {
+		pairs = append(pairs, s, mask)
+	}
+	k.hide = strings.NewReplacer(pairs...)
+}
+
+// Redact takes the secrets out of a text.
+func (k *Secrets) Redact(s string) string {
+	k.mu.Lock()
+	hide := k.hide
+	k.mu.Unlock()
+	if hide == nil {
+		return s
+	}
+	return hide.Replace(s)
+}
 
 // secretKey reports whether an attribute of this name holds something that must
 // not be printed. Counts of the model's tokens are no secret.

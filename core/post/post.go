@@ -9,6 +9,10 @@ import "errors"
 // or that knows no user yet, answers with it.
 var ErrNoChannel = errors.New("no active channel")
 
+// ErrUnknown says that no answer came, so that nobody knows whether the message
+// was delivered. Its sender counts it as sent.
+var ErrUnknown = errors.New("it is not known whether it arrived")
+
 // MessageID is a surface's own id of a message.
 type MessageID string
 

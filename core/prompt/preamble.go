@@ -33,7 +33,11 @@ func (b Background) sections() []section {
 	if t.AllowPing {
 		list = append(list, b.writeBudget)
 	}
-	if allowed := b.available(); len(b.Allowed) > 0 && len(allowed) > 0 {
+	switch allowed := b.available(); {
+	case b.Allowed == nil: // nothing is restricted
+	case len(allowed) == 0:
+		list = append(list, func(w *strings.Builder) { w.WriteString(textNoTools) })
+	default:
 		list = append(list, func(w *strings.Builder) { writeTools(w, textOnlyTools, allowed) })
 	}
 	if denied := MergeTools(b.Disallowed, nil, nil); len(denied) > 0 {
@@ -176,7 +180,7 @@ func (b Background) available() []string {
 // canDelegate reports whether the run may start a subagent (decisions, A17).
 func (b Background) canDelegate() bool {
 	for _, name := range []string{"Task", "Agent"} {
-		if (len(b.Allowed) == 0 || slices.Contains(b.Allowed, name)) && !slices.Contains(b.Disallowed, name) {
+		if (b.Allowed == nil || slices.Contains(b.Allowed, name)) && !slices.Contains(b.Disallowed, name) {
 			return true
 		}
 	}

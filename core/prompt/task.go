@@ -20,7 +20,7 @@ type Background struct {
 	QuietUntil time.Time
 	Budget     budget.State
 	Forward    routines.Forward
-	// Allowed is the merged list of tool patterns; empty where nothing is
+	// Allowed is the merged list of tool patterns; nil where nothing is
 	// restricted. Disallowed is what the task's file denies.
 	Allowed, Disallowed []string
 	// Google says that the account is connected: without it its commands are not

@@ -33,6 +33,7 @@ func TestRequiredWordsStandWhereTheyBelong(t *testing.T) {
 		{"empty-schedule", []string{"\nNo more bg tasks today.\n"}, []string{"Upcoming", "refills before"}},
 		{"muted", []string{"Ping budget: 0/0 available (muted: capacity is 0)."}, []string{"refills before"}},
 		{"denied", []string{"These tools are NOT available for this task:\n  - Bash(ollim-bot tasks *)\n  - WebFetch\n"}, []string{"user-proxy"}},
+		{"toolless", []string{"TOOL RESTRICTIONS: No tools are available for this task."}, []string{"user-proxy", "Only these"}},
 		{"unrestricted", []string{"For preference decisions, spawn the user-proxy subagent"}, []string{"TOOL RESTRICTIONS"}},
 		{"subagents", []string{"user-proxy", "\n  - Task\n"}, nil},
 		{"late", []string{"\n[late: was scheduled for 7:02 AM, running now]\n"}, nil},

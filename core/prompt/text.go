@@ -56,6 +56,7 @@ const (
 	textCritical = " `critical=True` bypasses the budget: it is for what the user would be devastated to miss."
 
 	textOnlyTools   = "TOOL RESTRICTIONS: Only these tools are available for this task:"
+	textNoTools     = "TOOL RESTRICTIONS: No tools are available for this task."
 	textDeniedTools = "TOOL RESTRICTIONS: These tools are NOT available for this task:"
 	textMissingTool = "If a tool that you need is missing, say so in your report (`report_updates`)."
 	textUserProxy   = "For preference decisions, spawn the user-proxy subagent: it knows what the user tends to choose."

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"ollimbot/core/clean"
 )
 
 // Modes of what we create: nobody but the user reads a personal assistant's files.
@@ -63,8 +65,10 @@ func At(root string) (*Dir, error) {
 // Root is the directory's absolute path.
 func (d *Dir) Root() string { return d.root }
 
-// Display is the path as people read it: ~ stands for the home directory.
-func (d *Dir) Display() string {
+// Display is the path as people read it, cleaned: ~ stands for the home directory.
+func (d *Dir) Display() string { return clean.Line(d.display()) }
+
+func (d *Dir) display() string {
 	home, err := os.UserHomeDir()
 	if err != nil || home == "" || home == string(filepath.Separator) {
 		return d.root

@@ -44,6 +44,7 @@ const (
 const (
 	// TextNoChannel answers where there is nobody to send to.
 	TextNoChannel = "Error: no active channel, so nothing was sent."
+	textPerhaps   = "Error: no answer came (%v). It is not known whether the message arrived: do not send it again."
 	textNotSent   = "Error: the message could not be delivered (%v). You may try once more."
 	// TextNamesSet is told with the user's and the bot's name, TextNamesFailed
 	// with the reason.

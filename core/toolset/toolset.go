@@ -132,8 +132,11 @@ func Refusal(text string) agent.ToolResult { return agent.ToolResult{Text: text,
 
 // NotSent is the answer where a surface did not take a message.
 func NotSent(err error) agent.ToolResult {
-	if errors.Is(err, post.ErrNoChannel) {
+	switch {
+	case errors.Is(err, post.ErrNoChannel):
 		return Refusal(TextNoChannel)
+	case errors.Is(err, post.ErrUnknown):
+		return Refusal(fmt.Sprintf(textPerhaps, err))
 	}
 	return Refusal(fmt.Sprintf(textNotSent, err))
 }

@@ -20,13 +20,13 @@ import (
 // characters.
 type place struct{ line, column int }
 
-// fault is what is wrong with the fields, and where.
-type fault struct {
+// fieldError is what is wrong with the fields, and where.
+type fieldError struct {
 	at      place
 	message string
 }
 
-func (f *fault) Error() string { return f.message }
+func (f *fieldError) Error() string { return f.message }
 
 // mapping is the value of `fields` as JSON, with the place of everything in it
 // by JSON pointer.
@@ -48,7 +48,7 @@ func readMapping(f store.Field) (m *mapping, err error) {
 	m.column = f.Column + utf8.RuneCountInString(f.Key)
 	defer func() {
 		if p := recover(); p != nil {
-			err = &fault{m.start, msgFieldsUnreadable}
+			err = &fieldError{m.start, msgFieldsUnreadable}
 		}
 	}()
 	file, perr := parser.ParseBytes([]byte(f.Raw), 0)
@@ -56,12 +56,12 @@ func readMapping(f store.Field) (m *mapping, err error) {
 		return m, m.translate(perr)
 	}
 	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
-		return m, &fault{m.start, msgFieldsMapping}
+		return m, &fieldError{m.start, msgFieldsMapping}
 	}
 	m.value, err = m.convert(file.Docs[0].Body, "", 0)
 	if err == nil {
 		if _, ok := m.value.(map[string]any); !ok {
-			err = &fault{m.start, msgFieldsMapping}
+			err = &fieldError{m.start, msgFieldsMapping}
 		}
 	}
 	return m, err
@@ -99,9 +99,9 @@ func (m *mapping) translate(err error) error {
 		GetMessage() string
 	}
 	if !errors.As(err, &y) {
-		return &fault{m.start, msgFieldsUnreadable}
+		return &fieldError{m.start, msgFieldsUnreadable}
 	}
-	return &fault{m.place(y.GetToken()), fmt.Sprintf(msgFieldsYAML, clean.Cut(clean.Line(y.GetMessage()), 100))}
+	return &fieldError{m.place(y.GetToken()), fmt.Sprintf(msgFieldsYAML, clean.Cut(clean.Line(y.GetMessage()), 100))}
 }
 
 // convert turns a node into what JSON knows.
@@ -113,7 +113,7 @@ func (m *mapping) convert(n ast.Node, pointer string, depth int) (any, error) {
 		}
 	}
 	if depth > maxYAMLDepth {
-		return nil, &fault{at, msgFieldsDeep}
+		return nil, &fieldError{at, msgFieldsDeep}
 	}
 	switch n := n.(type) {
 	case *ast.NullNode:
@@ -143,12 +143,12 @@ func (m *mapping) convert(n ast.Node, pointer string, depth int) (any, error) {
 	case *ast.MappingValueNode:
 		return m.object([]*ast.MappingValueNode{n}, pointer, depth)
 	}
-	return nil, &fault{at, msgFieldsPlain}
+	return nil, &fieldError{at, msgFieldsPlain}
 }
 
 func (m *mapping) number(text string, at place) (any, error) {
 	if checkNumber(text) != nil {
-		return nil, &fault{at, msgFieldsNumber}
+		return nil, &fieldError{at, msgFieldsNumber}
 	}
 	return json.Number(text), nil
 }
@@ -164,10 +164,10 @@ func (m *mapping) object(pairs []*ast.MappingValueNode, pointer string, depth in
 		case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:
 			key = strings.TrimSpace(k.GetToken().Value)
 		default:
-			return nil, &fault{at, msgFieldsPlain}
+			return nil, &fieldError{at, msgFieldsPlain}
 		}
 		if _, twice := object[key]; twice {
-			return nil, &fault{at, msgFieldsTwice}
+			return nil, &fieldError{at, msgFieldsTwice}
 		}
 		inner := pointer + "/" + pointerToken.Replace(key)
 		m.places[inner] = at

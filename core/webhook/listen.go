@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/fault"
 )
 
 // listen answers until ctx ends. A listener that dies, or that cannot be had, is
@@ -97,7 +99,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener) error {
 	}
 	serving, ended := context.WithCancel(ctx)
 	var closer errgroup.Group
-	closer.Go(guarded(func() error {
+	closer.Go(fault.Guard("the webhooks' listener", func() error {
 		<-serving.Done()
 		patience, release := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer release()

@@ -103,7 +103,7 @@ func (p *reader) fields() Fields {
 	if err == nil {
 		fields, err = compile(m)
 	}
-	var wrong *fault
+	var wrong *fieldError
 	if errors.As(err, &wrong) {
 		p.add(routines.Error, wrong.at, wrong.message)
 		return Fields{}

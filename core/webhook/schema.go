@@ -21,11 +21,11 @@ type Fields struct {
 	compiled *schema.Schema
 }
 
-// compile makes a validator of the mapping, and takes over its value. An error is a *fault.
+// compile makes a validator of the mapping, and takes over its value. An error is a *fieldError.
 func compile(m *mapping) (f Fields, err error) {
 	root, ok := m.value.(map[string]any)
 	if !ok {
-		return Fields{}, &fault{m.start, msgFieldsMapping}
+		return Fields{}, &fieldError{m.start, msgFieldsMapping}
 	}
 	f.declare(root)
 	if f.compiled, err = schema.Compile(root); err != nil {
@@ -71,24 +71,24 @@ func isText(kind any) bool {
 func (m *mapping) explain(err error) error {
 	var wrong *schema.Error
 	if !errors.As(err, &wrong) {
-		return &fault{m.start, msgFieldsUnreadable}
+		return &fieldError{m.start, msgFieldsUnreadable}
 	}
 	at := m.at(wrong.Pointer)
 	switch wrong.Reason {
 	case schema.Pattern:
-		return &fault{at, fmt.Sprintf(msgFieldsPattern, show(wrong.Text))}
+		return &fieldError{at, fmt.Sprintf(msgFieldsPattern, show(wrong.Text))}
 	case schema.Remote:
-		return &fault{at, msgFieldsRef}
+		return &fieldError{at, msgFieldsRef}
 	case schema.Lost:
-		return &fault{m.start, fmt.Sprintf(msgFieldsLost, show(wrong.Text))}
+		return &fieldError{m.start, fmt.Sprintf(msgFieldsLost, show(wrong.Text))}
 	case schema.ID:
-		return &fault{at, msgFieldsID}
+		return &fieldError{at, msgFieldsID}
 	case schema.Draft:
-		return &fault{at, msgFieldsDraft}
+		return &fieldError{at, msgFieldsDraft}
 	case schema.Deep:
-		return &fault{at, msgFieldsDeep}
+		return &fieldError{at, msgFieldsDeep}
 	}
-	return &fault{at, fmt.Sprintf(msgFieldsSchema, sentences([]schema.Problem{wrong.Problem}, textFieldsRoot)[0])}
+	return &fieldError{at, fmt.Sprintf(msgFieldsSchema, sentences([]schema.Problem{wrong.Problem}, textFieldsRoot)[0])}
 }
 
 // check returns what is wrong with a payload, one sentence each; none of them

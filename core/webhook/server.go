@@ -17,6 +17,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"ollimbot/core/config"
+	"ollimbot/core/fault"
 	"ollimbot/core/store"
 )
 
@@ -237,26 +238,13 @@ func (s *Server) run(ctx context.Context, listen func(context.Context) (net.List
 	s.Recover()
 	stop := make(chan struct{})
 	var writer errgroup.Group
-	writer.Go(guarded(func() error { s.log.tend(stop); return nil }))
+	writer.Go(fault.Guard("the log of deliveries", func() error { s.log.tend(stop); return nil }))
 
 	g, inner := errgroup.WithContext(ctx)
-	g.Go(guarded(func() error { s.listen(inner, listen); return nil }))
-	g.Go(guarded(func() error { return s.work(inner) }))
+	g.Go(fault.Guard("the webhooks' listener", func() error { s.listen(inner, listen); return nil }))
+	g.Go(fault.Guard("the webhooks' work", func() error { return s.work(inner) }))
 	err := g.Wait()
 
 	close(stop) // only now: the work's last words belong into the log
 	return errors.Join(err, writer.Wait())
-}
-
-// guarded turns a panic into an error: in our own goroutine it would leave the
-// terminal raw.
-func guarded(f func() error) func() error {
-	return func() (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("internal fault in the webhook server: %s", faultWords(p))
-			}
-		}()
-		return f()
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
+
+	"ollimbot/core/fault"
 )
 
 // client is one session of the library: what can be opened, lost, and resumed.
@@ -28,6 +31,8 @@ type client struct {
 	gone    chan struct{} // the library has let go of a connection; room for one
 	known   atomic.Bool   // Discord has given the session an id: it can be resumed
 	retired atomic.Bool   // its events are no longer wanted
+
+	log *slog.Logger
 
 	mu      sync.Mutex // guards what follows
 	attempt context.Context
@@ -48,7 +53,7 @@ func newClient(s *Supervisor, d *dialer) (*client, error) {
 		return nil, err
 	}
 	c := &client{
-		dg: dg, dialer: d, timing: s.o.Timing, accept: s.accept, starts: s.starts,
+		dg: dg, dialer: d, timing: s.o.Timing, accept: s.accept, log: s.o.Log, starts: s.starts,
 		up: make(chan bool, 1), gone: make(chan struct{}, 1),
 	}
 	dg.LogLevel = silentLibrary
@@ -89,7 +94,8 @@ func newClient(s *Supervisor, d *dialer) (*client, error) {
 // half-read events out.
 func (c *client) onEvent(_ *discordgo.Session, e *discordgo.Event) {
 	defer func() {
-		if recover() != nil {
+		if err := fault.Of("an event of Discord", recover()); err != nil {
+			c.log.Error("an event was dropped", "type", e.Type, "error", err)
 			c.accept(Event{}, broke) // a panic here would end the program
 		}
 	}()
@@ -247,8 +253,7 @@ var errStuck = errors.New("open session: the library does not return")
 // even then waits for a lock that it holds itself, and nothing can end it.
 func (c *client) call(limited context.Context) error {
 	result := make(chan error, 1)
-	var wg sync.WaitGroup
-	wg.Go(func() { result <- caught(c.dg.Open)() })
+	go func() { result <- fault.Guard("Discord's library", c.dg.Open)() }()
 	select {
 	case err := <-result:
 		return err

@@ -16,15 +16,15 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/fault"
 )
 
 // Options are what a Supervisor needs. Only Token is required.
@@ -133,8 +133,8 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	}
 	defer close(s.queue.out)
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(caught(func() error { return s.queue.pump(ctx) }))
-	g.Go(caught(func() error { return s.keep(ctx) }))
+	g.Go(fault.Guard("the events of Discord", func() error { return s.queue.pump(ctx) }))
+	g.Go(fault.Guard("the connection to Discord", func() error { return s.keep(ctx) }))
 	return g.Wait()
 }
 
@@ -151,15 +151,3 @@ func (s *Supervisor) State() State { return s.board.read() }
 // OnChange calls f after each change of State, but for a growing Dropped alone. f
 // must not block; it may call State. A panic in it ends Run with an error.
 func (s *Supervisor) OnChange(f func()) { s.board.listen(f) }
-
-// caught turns a panic of f into an error.
-func caught(f func() error) func() error {
-	return func() (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("gateway: panic: %v\n%s", p, debug.Stack())
-			}
-		}()
-		return f()
-	}
-}

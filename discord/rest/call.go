@@ -50,6 +50,8 @@ type call struct {
 	patience time.Duration
 	tries    int
 	time     time.Duration // of one try
+	// maybe is set when a try was sent and got no answer.
+	maybe bool
 }
 
 // rule is what limits are remembered by.
@@ -205,6 +207,9 @@ func (c *Client) failed(k *call, r reply) end {
 	cause := r.cut
 	if cause == nil {
 		cause = fmt.Errorf(textStatus, r.status)
+	}
+	if !r.unsent && (r.status == 0 || r.status/100 == 2) {
+		k.maybe = true
 	}
 	wait := time.Duration(0)
 	if r.status >= 500 {

@@ -37,9 +37,23 @@ var (
 	// ErrTransient: the network or Discord failed, several times where repeating
 	// was safe. A request that must not be repeated may have been carried out.
 	ErrTransient = errors.New(textTransient)
+	// ErrUnknown stands beside another error of Send: a try was sent and got no
+	// answer, so that the message may be there.
+	ErrUnknown = errors.New(textUnknown)
 	// ErrTooLarge: a download is larger than its caller allows.
 	ErrTooLarge = errors.New(textTooLarge)
 )
+
+// unknownError is an ErrUnknown in the words of its cause.
+type unknownError struct{ error }
+
+// Unknown makes an error an ErrUnknown.
+func Unknown(err error) error { return unknownError{err} }
+
+func (unknownError) Is(target error) bool { return target == ErrUnknown }
+
+// Unwrap is the cause.
+func (e unknownError) Unwrap() error { return e.error }
 
 // LimitedError says after which time a call can go through.
 type LimitedError struct {

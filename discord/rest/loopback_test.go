@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -219,5 +220,29 @@ func BenchmarkSend(b *testing.B) {
 		if _, err := c.Send(b.Context(), "7", Message{Content: "hello"}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestWhatWaitsForAConnectionHasNotBeenSent(t *testing.T) {
+	// It accepts and says nothing: no request can be written before the handshake.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	c := New(Options{Token: secret, Base: "https://" + l.Addr().String() + "/api/v10/"})
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := c.Send(ctx, "7", Message{Content: "x"}); err == nil || errors.Is(err, ErrUnknown) {
+		t.Error(err)
+	}
+	frozen, _ := overNetwork(t, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then is a client that leaves noticed
+		<-r.Context().Done()
+	})
+	ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := frozen.Send(ctx, "7", Message{Content: "x"}); !errors.Is(err, ErrUnknown) {
+		t.Error(err)
 	}
 }

@@ -26,7 +26,9 @@ func (c *Client) Send(ctx context.Context, channel string, m Message) (id string
 	}
 	k.again = true
 	k.decode = decodeID(&id)
-	err = c.do(ctx, k)
+	if err = c.do(ctx, k); err != nil && k.maybe {
+		err = Unknown(err)
+	}
 	return id, err
 }
 

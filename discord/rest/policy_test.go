@@ -577,3 +577,28 @@ func TestWindowsOfManyInteractionsAreForgotten(t *testing.T) {
 		}
 	})
 }
+
+func TestAMessageThatGotNoAnswerMayBeThereAndOneThatWasNeverSentIsNot(t *testing.T) {
+	dial := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	for name, tt := range map[string]struct {
+		answers []any
+		maybe   bool
+	}{
+		"frozen":                     {[]any{slowly(time.Hour)}, true},
+		"cut each time":              {[]any{io.EOF}, true},
+		"cut once, then refused":     {[]any{io.EOF, says(403, `{"message":"x","code":50007}`)}, true},
+		"cut once, then unreachable": {[]any{io.EOF, dial}, true},
+		"unreachable":                {[]any{dial}, false},
+		"refused":                    {[]any{says(403, `{"message":"x","code":50007}`)}, false},
+		"broken":                     {[]any{says(500, "")}, false},
+	} {
+		bubble(t, func(t *testing.T, ctx context.Context) {
+			ctx, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			c, _ := discord(tt.answers...)
+			if _, err := c.Send(ctx, "7", Message{Content: "x"}); err == nil || errors.Is(err, ErrUnknown) != tt.maybe {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+}

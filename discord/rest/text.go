@@ -20,6 +20,7 @@ const (
 	textForbidden = "not allowed by Discord"
 	textOldEdit   = "changes to messages older than an hour are limited: send a new one"
 	textTransient = "no good connection to Discord"
+	textUnknown   = "nobody knows whether it was carried out"
 	textLimited   = "fewer requests are wanted"
 	textTooLarge  = "the file is larger than allowed"
 

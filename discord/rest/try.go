@@ -8,8 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -37,6 +39,11 @@ func (c *Client) try(ctx context.Context, k *call) (r reply) {
 	if err != nil {
 		return reply{err: err}
 	}
+	var sought, written atomic.Bool
+	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn:      func(string) { sought.Store(true) },
+		WroteHeaders: func() { written.Store(true) },
+	}))
 	res, err := c.transport.RoundTrip(req)
 	if fault := sent.fault(); fault != nil {
 		if err == nil {
@@ -45,7 +52,7 @@ func (c *Client) try(ctx context.Context, k *call) (r reply) {
 		return reply{err: fault}
 	}
 	if err != nil {
-		return reply{cut: c.harmless(k, err), unsent: neverSent(err)}
+		return reply{cut: c.harmless(k, err), unsent: sought.Load() && !written.Load() || neverSent(err)}
 	}
 	defer res.Body.Close()
 	r = reply{status: res.StatusCode, header: res.Header}

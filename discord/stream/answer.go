@@ -2,12 +2,12 @@ package stream
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/fault"
 	"ollimbot/core/post"
 )
 
@@ -57,8 +57,8 @@ func (a *Answer) edit(ctx context.Context) {
 	defer close(a.done)
 	defer a.cancel()
 	defer func() {
-		if p := recover(); p != nil {
-			a.o.Log.Error("an answer is not shown any further", "error", fmt.Errorf("internal fault: %v", p))
+		if err := fault.Of("an answer", recover()); err != nil {
+			a.o.Log.Error("an answer is not shown any further", "error", err)
 		}
 		a.ids = e.ids()
 	}()

@@ -174,14 +174,14 @@ func TestWhateverHappensTheScreenSaysWhatTheAnswerSays(t *testing.T) {
 				m.pieces = append(m.pieces, piece{"text", ""}) // the next one is another
 			}
 		}
-		faults := rapid.SliceOfN(rapid.SampledFrom([]fault{fine, fine, fine, lost, unanswered}), 0, 60).Draw(rt, "faults")
+		faults := rapid.SliceOfN(rapid.SampledFrom([]trouble{fine, fine, fine, lost, unanswered}), 0, 60).Draw(rt, "faults")
 		delay := time.Duration(rapid.SampledFrom([]int{2, 100, 3000}).Draw(rt, "delay")) * time.Millisecond
 		var wrong []string
 		synctest.Test(t, func(t *testing.T) {
 			wrong = performed(t, list, &m, func(r *room) {
 				r.delay = delay
 				calls := 0
-				r.fault = func(string) fault {
+				r.fault = func(string) trouble {
 					if calls++; calls <= len(faults) {
 						return faults[calls-1]
 					}

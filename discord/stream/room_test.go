@@ -42,7 +42,7 @@ type room struct {
 	called counts
 	// delay is how long each call takes; fault decides what becomes of it.
 	delay time.Duration
-	fault func(call string) fault
+	fault func(call string) trouble
 	// still is whether messages that another follows must not change.
 	still bool
 	// unique is whether no line of words may ever stand on the screen twice.
@@ -51,11 +51,11 @@ type room struct {
 
 type counts struct{ sends, edits, deletes, limited int }
 
-// fault is what goes wrong with a call: the request or only its answer is lost.
-type fault int
+// trouble is what goes wrong with a call: the request or only its answer is lost.
+type trouble int
 
 const (
-	fine fault = iota
+	fine trouble = iota
 	lost
 	unanswered
 	refused
@@ -285,7 +285,7 @@ func (r *room) kill(n int) {
 	})
 }
 
-func (r *room) faults(f func(call string) fault) { r.do(func() { r.fault = f }) }
+func (r *room) faults(f func(call string) trouble) { r.do(func() { r.fault = f }) }
 
 // keepStill forbids that a message changes which another follows.
 func (r *room) keepStill() { r.do(func() { r.still = true }) }

@@ -70,7 +70,7 @@ func TestAMinuteWithoutNetworkLosesNothingAndDoublesNothing(t *testing.T) {
 	told(t, func(t *testing.T, r *room, a *Answer) {
 		text := words(9000)
 		begin := time.Now()
-		r.faults(func(string) fault {
+		r.faults(func(string) trouble {
 			switch at := time.Since(begin); {
 			case at > 10*time.Second && at < 12*time.Second:
 				return unanswered // the last requests still arrive
@@ -95,7 +95,7 @@ func TestWhatAnUnansweredEditDidIsNotTakenForGranted(t *testing.T) {
 	told(t, func(t *testing.T, r *room, a *Answer) {
 		a.Append("Yes.")
 		time.Sleep(2 * time.Second)
-		r.faults(func(string) fault { return unanswered })
+		r.faults(func(string) trouble { return unanswered })
 		a.Append(" No.")
 		time.Sleep(500 * time.Millisecond)
 		screen(t, r, "Yes. No.")
@@ -109,7 +109,7 @@ func TestWhatAnUnansweredEditDidIsNotTakenForGranted(t *testing.T) {
 func TestTheEndDoesNotWaitForTheNextTry(t *testing.T) {
 	told(t, func(t *testing.T, r *room, a *Answer) {
 		tries := 0
-		r.faults(func(string) fault { tries++; return lost })
+		r.faults(func(string) trouble { tries++; return lost })
 		a.Append("Yes.")
 		time.Sleep(10 * time.Minute)
 		r.faults(nil)
@@ -127,7 +127,7 @@ func TestTheEndDoesNotWaitForTheNextTry(t *testing.T) {
 func TestAnAnswerThatCouldNotBeShownIsLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, j := newRoom(), &journal{}
-		r.fault = func(string) fault { return lost }
+		r.fault = func(string) trouble { return lost }
 		a := New(t.Context(), Options{Channel: r, Log: j.log()})
 		a.Append("Is anybody there?")
 		time.Sleep(time.Minute)
@@ -286,7 +286,7 @@ func TestAPanicOfTheChannelEndsTheAnswerAndNothingElse(t *testing.T) {
 		a := New(t.Context(), Options{Channel: r, Log: j.log(), Line: new(Line)})
 		a.Append("One. ")
 		time.Sleep(time.Second)
-		r.faults(func(string) fault { return fatal })
+		r.faults(func(string) trouble { return fatal })
 		a.Append("Two.")
 		time.Sleep(5 * time.Second)
 		a.Append("Three.")
@@ -303,7 +303,7 @@ func TestAChannelThatRefusesForGoodIsNotAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, j := newRoom(), &journal{}
 		calls := 0
-		r.fault = func(string) fault { calls++; return refused }
+		r.fault = func(string) trouble { calls++; return refused }
 		a := New(t.Context(), Options{Channel: r, Log: j.log()})
 		a.Append("x")
 		time.Sleep(time.Minute)

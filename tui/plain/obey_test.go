@@ -56,7 +56,7 @@ func TestCommandsReachTheBot(t *testing.T) {
 		{"budget refill 6", core.SetBudget{RefillMinutes: &six}, "ok: "},
 		{"preview aaaa1111", core.Preview{ID: "aaaa1111"}, "prompt: Good morning"},
 		{"fire email", core.FireNow{ID: "aaaa1111"}, "ok: so it is"},
-		{"fire medication", core.FireNow{ID: "bbbb2222"}, "error: panic"},
+		{"fire medication", core.FireNow{ID: "bbbb2222"}, "error: internal fault"},
 		{"pause refill", core.Pause{ID: "cccc3333", Paused: true}, "ok: so it is"},
 		{"resume refill", core.Snooze{ID: "cccc3333"}, "ok: so it is"},
 		{"snooze email until 18:30", core.Snooze{ID: "aaaa1111", Until: start.Add(18*time.Hour + 30*time.Minute)}, "ok: so it is"},

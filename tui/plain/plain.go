@@ -16,6 +16,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/core/tail"
 )
 
@@ -66,8 +67,8 @@ func Run(ctx context.Context, c Core, o Options) error {
 	defer cancel()
 	m := &machine{ctx: ctx, core: c, o: o, lines: make(chan string), numbers: map[shelf][]string{}}
 	var g errgroup.Group
-	g.Go(func() error { return guard(func() error { return m.listen(ctx) }) })
-	err := guard(m.run)
+	g.Go(fault.Guard("the input", func() error { return m.listen(ctx) }))
+	err := fault.Guard("plain mode", m.run)()
 	cancel() // ends the reader
 	if e := g.Wait(); err == nil {
 		err = e
@@ -76,16 +77,6 @@ func Run(ctx context.Context, c Core, o Options) error {
 		return fmt.Errorf("run without a screen: %w", err)
 	}
 	return nil
-}
-
-// guard turns a panic into an error, so that the bot ends in order.
-func guard(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	return f()
 }
 
 // machine is a run of plain mode. Run's goroutine owns all of it but lines.
@@ -252,10 +243,10 @@ func (m *machine) carryOut(c core.Command) (o core.Outcome, ok bool) {
 	}
 	ctx, cancel := context.WithTimeout(m.ctx, commandTime)
 	defer cancel()
-	err := guard(func() (err error) {
+	err := fault.Guard(fmt.Sprintf("%T", c), func() (err error) {
 		o, err = m.core.Do(ctx, c)
 		return err
-	})
+	})()
 	if err != nil {
 		m.answer(kindError, spoken(err.Error()))
 		return o, false

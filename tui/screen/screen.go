@@ -67,6 +67,10 @@ const (
 	frameEnd   = "\x1b[?2026l"
 )
 
+// Restore is what gives a terminal back after a program that could not close its
+// Screen.
+const Restore = mouseOff + leave + popTitle
+
 // Open takes the terminal. Close gives it back, also after Open has failed
 // halfway.
 func (s *Screen) Open() error {

@@ -17,6 +17,7 @@ var looks = map[fork.State]struct {
 	fork.Running:     {theme.Dot, theme.Good},
 	fork.Done:        {theme.Check, theme.Good},
 	fork.Failed:      {theme.Cross, theme.Bad},
+	fork.NoReport:    {theme.Cross, theme.Bad},
 	fork.TimedOut:    {theme.Cross, theme.Bad},
 	fork.Stopped:     {theme.Circle, theme.Dim},
 	fork.Interrupted: {theme.Circle, theme.Warn},

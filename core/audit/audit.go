@@ -1,0 +1,159 @@
+// Package audit keeps the trace of decisions in state/audit.jsonl: what was
+// asked and answered, what was allowed, and which settings and tasks were
+// changed by whom. It must not know what the decisions mean, and it never
+// keeps one from being made.
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/store"
+)
+
+// File is the log's name in the data directory.
+const File = store.StateDir + "/audit.jsonl"
+
+const (
+	turnName = "audit"
+	// sizeLimit is how large the file may grow, in bytes. Then its older half goes:
+	// some 5,000 decisions stay.
+	sizeLimit = 3 << 20
+	// How much of a field is kept, in runes.
+	wordLimit, textLimit = 200, 4000
+)
+
+// The actions. They are part of the file: a name keeps its meaning.
+const (
+	ApprovalAsked    = "approval.asked"    // Subject is the tool, Detail the whole label
+	ApprovalAnswered = "approval.answered" // the same, with the verdict in front
+	ToolAlways       = "tool.always"       // a tool is allowed until the bot ends
+	ModeChanged      = "mode.changed"      // the permission mode
+	ConfigChanged    = "config.changed"    // Subject is the setting
+	BudgetChanged    = "budget.changed"
+	MuteChanged      = "mute.changed"
+	TaskAdded        = "task.added" // Subject is the task's id
+	TaskHeld         = "task.held"
+	TaskReleased     = "task.released"
+	TaskRemoved      = "task.removed"
+	TaskFired        = "task.fired" // by hand
+	UpdateDiscarded  = "update.discarded"
+	UpdateRestored   = "update.restored"
+	RunStopped       = "run.stopped"
+	FileSent         = "file.sent" // Subject is its path
+	NamesChanged     = "names.changed"
+	CommandRun       = "command.run" // a command of the agent
+	LoginChanged     = "login.changed"
+)
+
+// Entry is one decision.
+type Entry struct {
+	At      time.Time `json:"at"`
+	Actor   string    `json:"actor"`             // who decided: User, Agent or Bot
+	From    string    `json:"from,omitempty"`    // where: the surface, or the session of an agent
+	Action  string    `json:"action"`            // one of the actions above
+	Subject string    `json:"subject,omitempty"` // what it is about, in a word or an id
+	Detail  string    `json:"detail,omitempty"`  // what exactly, with line breaks
+}
+
+// Options are the parts of a Log. Dir is required.
+type Options struct {
+	Dir *store.Dir
+	Log *slog.Logger // told where an entry cannot be kept; nil: nobody
+	// Hide takes secrets out of a text; nil leaves it as it is.
+	Hide func(string) string
+}
+
+// Log writes and reads the file. Use New. Its methods are safe for several
+// goroutines, and beside other processes of ours.
+type Log struct{ o Options }
+
+// New is the log of a data directory. Nothing is read or written yet.
+func New(o Options) *Log {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Hide == nil {
+		o.Hide = func(s string) string { return s }
+	}
+	return &Log{o: o}
+}
+
+// Record keeps an entry: it is on disk when Record returns. The texts are
+// cleaned, secrets taken out, and what is very long is cut. A nil Log keeps
+// nothing. An entry that cannot be kept is logged; a full disk must not decide
+// what the user may do.
+func (l *Log) Record(now time.Time, e Entry) {
+	if l == nil {
+		return
+	}
+	if err := l.add(l.tidy(now, e)); err != nil {
+		l.o.Log.Error("a decision is missing in the audit log", "action", e.Action, "error", err)
+	}
+}
+
+// tidy makes an entry fit to be kept.
+func (l *Log) tidy(now time.Time, e Entry) Entry {
+	word := func(s string) string { return clean.Cut(l.o.Hide(clean.Line(l.o.Hide(s))), wordLimit) }
+	e.At = now.Round(0).Truncate(time.Millisecond)
+	e.Actor, e.From, e.Action, e.Subject = word(e.Actor), word(e.From), word(e.Action), word(e.Subject)
+	e.Detail = clean.Cut(l.o.Hide(clean.Text(l.o.Hide(e.Detail))), textLimit)
+	return e
+}
+
+func (l *Log) add(e Entry) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("encode the entry: %w", err)
+	}
+	return l.o.Dir.Exclusive(turnName, func() error {
+		if info, err := os.Stat(l.o.Dir.Path(File)); err == nil && info.Size()+int64(len(line)) >= sizeLimit {
+			if err := l.halve(); err != nil {
+				return err
+			}
+		}
+		return l.o.Dir.Append(File, line)
+	})
+}
+
+// halve drops the older half of the file, at a line's end. A file that is too
+// large to be read was not written by us: it begins anew.
+func (l *Log) halve() error {
+	data, err := l.o.Dir.Read(File)
+	if err != nil && !errors.Is(err, store.ErrTooLarge) {
+		return err
+	}
+	rest := data[len(data)/2:]
+	return l.o.Dir.Write(File, rest[bytes.IndexByte(rest, '\n')+1:])
+}
+
+// Read gives the newest n entries, the oldest of them first, and how many lines
+// of the file were no entries. A file that is not there holds none.
+func (l *Log) Read(n int) (list []Entry, damaged int, err error) {
+	data, err := l.o.Dir.Read(File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("read the audit log: %w", err)
+	}
+	for line := range bytes.Lines(data) {
+		var e Entry
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if json.Unmarshal(line, &e) != nil || e.Action == "" || e.At.IsZero() {
+			damaged++
+			continue
+		}
+		list = append(list, l.tidy(e.At, e)) // somebody else may have written it
+	}
+	return list[max(0, len(list)-n):], damaged, nil
+}

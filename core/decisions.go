@@ -1,0 +1,125 @@
+package core
+
+import (
+	"context"
+	"sync"
+
+	"ollimbot/core/audit"
+	"ollimbot/core/policy"
+)
+
+// Where an agent's decisions come from, for the audit log.
+const (
+	fromMain = "main session"
+	fromRun  = "background run"
+)
+
+// record writes a decision into the audit log, with who asked for it as the
+// context knows.
+func (b *Bot) record(ctx context.Context, e audit.Entry) {
+	from := audit.OriginOf(ctx)
+	e.Actor, e.From = from.Actor, from.From
+	b.audit.Record(b.now(), e)
+}
+
+// recordCommand writes down a command that was carried out, where it has changed
+// what the bot does. Slash commands record what they change themselves.
+func (b *Bot) recordCommand(ctx context.Context, c Command, o Outcome) {
+	e := audit.Entry{Detail: o.Message}
+	switch c := c.(type) {
+	case SetBudget, RestoreBudget:
+		e.Action = audit.BudgetChanged
+	case MuteUntil:
+		e.Action = audit.MuteChanged
+	case Snooze:
+		e.Action, e.Subject = holdAction(!c.Until.IsZero()), c.ID
+	case Pause:
+		e.Action, e.Subject = holdAction(c.Paused), c.ID
+	case AddTask:
+		e.Action = audit.TaskAdded
+		if undo, ok := o.Undo.(RemoveTask); ok {
+			e.Subject = undo.ID
+		}
+	case RemoveTask:
+		e.Action, e.Subject = audit.TaskRemoved, c.ID
+	case FireNow:
+		e.Action, e.Subject = audit.TaskFired, c.ID
+	case DiscardUpdate:
+		e.Action, e.Subject = audit.UpdateDiscarded, c.Key
+	case RestoreUpdate:
+		e.Action, e.Subject = audit.UpdateRestored, c.Update.Key
+	case StopFork:
+		e.Action, e.Subject = audit.RunStopped, c.Run
+	case Login:
+		e.Action = audit.LoginChanged
+	default:
+		return
+	}
+	b.record(ctx, e)
+}
+
+func holdAction(held bool) string {
+	if held {
+		return audit.TaskHeld
+	}
+	return audit.TaskReleased
+}
+
+// answerers knows who is answering an approval, so that the verdict is in the
+// audit log, with its surface, before the tool runs. The zero value is ready.
+type answerers struct {
+	// mu is held over the answer, which does not wait: of two that answer at once
+	// the log names the one whose answer counts.
+	mu sync.Mutex
+	by map[string]audit.Origin
+}
+
+// answer settles an approval in somebody's name.
+func (a *answerers) answer(desk *policy.Desk, c Answer, from audit.Origin) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := desk.Answer(c.ID, c.Verdict); err != nil {
+		return err
+	}
+	if a.by == nil {
+		a.by = map[string]audit.Origin{}
+	}
+	a.by[c.ID] = from
+	return nil
+}
+
+// of is who has answered; the bot itself where nobody has.
+func (a *answerers) of(id string) audit.Origin {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	from, ok := a.by[id]
+	delete(a.by, id)
+	if !ok {
+		return audit.Origin{Actor: audit.Bot}
+	}
+	return from
+}
+
+// recordApproval writes down that a tool call waits, or how it was settled. The
+// desk calls it before the tool may run.
+func (b *Bot) recordApproval(a policy.Approval) {
+	label := a.Label
+	if a.Text != "" && a.Text != a.Label {
+		label += "\n" + a.Text
+	}
+	if a.Verdict == "" {
+		b.audit.Record(b.now(), audit.Entry{
+			Actor: audit.Agent, From: a.Session, Action: audit.ApprovalAsked, Subject: a.Tool, Detail: label,
+		})
+		return
+	}
+	from := b.answerers.of(a.ID)
+	e := audit.Entry{
+		Actor: from.Actor, From: from.From, Action: audit.ApprovalAnswered, Subject: a.Tool, Detail: string(a.Verdict) + ": " + label,
+	}
+	b.audit.Record(b.now(), e)
+	if a.Verdict == policy.Always {
+		e.Action, e.Detail = audit.ToolAlways, "until the bot ends"
+		b.audit.Record(b.now(), e)
+	}
+}
