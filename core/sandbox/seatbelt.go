@@ -1,0 +1,5 @@
+package sandbox
+
+import "os/exec"
+
+func seatbelt(*exec.Cmd, string, *view) {}
