@@ -144,6 +144,7 @@ func (b *Box) innerShell(outer *view) (string, error) {
 	v.mounts = slices.Insert(v.mounts, max(first, 0), mount{how: writable, from: "/tmp", to: "/tmp"})
 	if dir := outer.settingsOf(); dir != "" && exists(dir) {
 		snapshots := filepath.Join(real(dir), shellFolder)
+		v.add(mount{how: private, to: real(dir)})
 		v.add(mount{how: writable, from: snapshots, to: snapshots, optional: true})
 		v.name(dir, real(dir))
 	}

@@ -51,6 +51,7 @@ type Visible struct {
 type Options struct {
 	Dir        string          // the data directory, absolute
 	Home       string          // the user's home directory; empty is none
+	ConfigDir  string          // the folder of the engine's settings and login, where it is not in Home
 	Executable string          // our own binary: commands may call it, and Landlock needs it
 	Settings   func() Settings // nil: the zero settings
 	// Search is where programs are looked for, a PATH. Empty is a usual one.

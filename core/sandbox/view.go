@@ -92,8 +92,6 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
 		v.program(cmd.Path)
 		v.interpreter(cmd.Path, b.o.Search)
 		v.settings()
-	} else {
-		v.hideSettings()
 	}
 	if p == git {
 		v.repository(cmd.Args)
@@ -101,6 +99,9 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
 	}
 	if err := v.dataFolder(); err != nil {
 		return nil, err
+	}
+	if p == command {
+		v.hideSettings(b.o.Home, b.o.ConfigDir)
 	}
 	if socket := value(v.env, SocketVar, ""); socket != "" {
 		v.add(mount{how: readOnly, from: socket, to: socket, optional: true})
@@ -176,8 +177,8 @@ func (v *view) visible(list []Visible, home string) error {
 		} else if err != nil {
 			return fmt.Errorf(errVisible, path, err)
 		}
-		if within(v.data, real(path)) || path == "/" {
-			continue // it is there by rules of its own; and everything is no answer
+		if target := real(path); within(v.data, target) || target == "/" || home != "" && within(target, real(home)) {
+			continue // it is there by rules of its own; and all of the home directory is no answer
 		}
 		h := readOnly
 		if s.Write {
@@ -280,18 +281,24 @@ func (v *view) settings() {
 	}
 }
 
-// hideSettings keeps that folder out of sight where a visible path holds it.
-func (v *view) hideSettings() {
-	hidden := []string{filepath.Join(v.home, ".claude"), filepath.Join(v.home, ".claude.json"), filepath.Join(v.home, ".ssh")}
-	for _, m := range v.mounts {
-		for _, path := range hidden {
-			if (m.how == readOnly || m.how == writable) && v.home != "" && within(m.to, path) && exists(path) {
-				h := private
-				if info, err := os.Stat(path); err == nil && !info.IsDir() {
-					h = empty
-				}
-				v.mounts = append(v.mounts, mount{how: h, to: real(path)})
-			}
+// hideSettings keeps that folder, and keys to other machines, out of sight where
+// they lie in something that is shown.
+func (v *view) hideSettings(home, configDir string) {
+	hidden := []string{configDir}
+	if home != "" {
+		hidden = append(hidden, filepath.Join(home, ".claude"), filepath.Join(home, ".claude.json"), filepath.Join(home, ".ssh"))
+	}
+	for _, path := range hidden {
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
+		path, h := real(path), private
+		if !info.IsDir() {
+			h = empty
+		}
+		if slices.ContainsFunc(v.mounts, func(m mount) bool { return (m.how == readOnly || m.how == writable) && within(m.to, path) }) {
+			v.add(mount{how: h, to: path})
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -47,6 +48,10 @@ type Options struct {
 	Env []string
 	// Process is what the environment carries of ours.
 	Process process.Env
+	// Sandbox puts the process of a session into its sandbox before it starts; see
+	// process.Spec. Nil is none. Processes that run nothing for a model, as those
+	// that log in or tell the version, are started as they are.
+	Sandbox func(*exec.Cmd) (done func())
 	// Limits are read whenever they matter. Nil: nothing is kept ready and
 	// memory has no limit.
 	Limits func() Limits

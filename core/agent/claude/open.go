@@ -73,7 +73,7 @@ func (e *Engine) launch(ctx context.Context, o agent.SessionOptions) (*session, 
 	if err := e.reserve(key); err != nil {
 		return nil, err
 	}
-	c, err := e.start(process.Spec{Path: path, Args: args(o, key), Env: e.env(), Dir: o.Dir})
+	c, err := e.start(process.Spec{Path: path, Args: args(o, key), Env: e.env(), Dir: o.Dir, Wrap: e.o.Sandbox})
 	if err != nil {
 		e.forget(&session{key: key})
 		return nil, err
