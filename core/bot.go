@@ -21,6 +21,7 @@ import (
 	"ollimbot/core/ledger"
 	"ollimbot/core/logs"
 	"ollimbot/core/policy"
+	"ollimbot/core/sandbox"
 	"ollimbot/core/session"
 	"ollimbot/core/store"
 	"ollimbot/core/tail"
@@ -53,6 +54,8 @@ type Options struct {
 	Book    *logs.Book // nil where no log is shown
 	// Remote reaches the user away from the dashboard; nil leaves the chat pane.
 	Remote Remote
+	// Sandbox is what the commands in skills' texts run in; nil is none.
+	Sandbox *sandbox.Box
 	// Still leaves out what reaches beyond the program while it runs, the watch on
 	// files and git: for a bot that lives in a bubble of fake time.
 	Still bool
@@ -212,6 +215,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopEngine()
 	tidy.Go(guard(func() error { return b.runEngine(engineCtx) }))
+	tidy.Go(guard(b.tellSandbox))
 	b.warm()
 
 	g, gctx := errgroup.WithContext(ctx)

@@ -53,7 +53,7 @@ var keys = []key{
 	countKey("claude_warm", bounds{0, 16}, func(r *Runtime) *int { return &r.ClaudeWarm }),
 	memoryKey("claude_memory_limit", func(r *Runtime) *int64 { return &r.ClaudeMemoryLimit }),
 
-	sandboxKey("sandbox", func(r *Runtime) *string { return &r.Sandbox }),
+	sandboxKey("sandbox", func(r *Runtime) *bool { return &r.SandboxOff }),
 	ours(switchKey("sandbox_network", func(r *Runtime) *bool { return &r.SandboxNetwork })),
 	pathsKey("sandbox_visible", func(r *Runtime) *string { return &r.SandboxVisible }),
 }
@@ -199,12 +199,24 @@ func memoryKey(name string, field func(*Runtime) *int64) key {
 	}
 }
 
-func sandboxKey(name string, field func(*Runtime) *string) key {
+func sandboxKey(name string, off func(*Runtime) *bool) key {
 	choices := []string{"auto", "off"}
 	return key{
 		name: name, label: name, must: fmt.Sprintf(mustOneOf, strings.Join(choices, ", ")), offers: choices,
-		parse:  func(r *Runtime, s string) bool { return oneOf(field(r), strings.ToLower(s), choices...) },
-		text:   func(r Runtime) string { return *field(&r) },
+		parse: func(r *Runtime, s string) bool {
+			choice := ""
+			ok := oneOf(&choice, strings.ToLower(s), choices...)
+			if ok {
+				*off(r) = choice == "off"
+			}
+			return ok
+		},
+		text: func(r Runtime) string {
+			if *off(&r) {
+				return "off"
+			}
+			return "auto"
+		},
 		encode: original.Quote,
 	}
 }

@@ -36,7 +36,7 @@ type Runtime struct {
 	ClaudeWarm         int   // engine processes that are kept ready
 	ClaudeMemoryLimit  int64 // bytes, of one engine process
 
-	Sandbox        string // "auto" or "off"
+	SandboxOff     bool   // no sandbox, also where there could be one
 	SandboxNetwork bool   // commands in the sandbox may reach the network
 	SandboxVisible string // absolute paths, separated by commas; ":rw" behind one lets it be written
 }
@@ -49,7 +49,6 @@ func DefaultRuntime() Runtime {
 		PermissionMode: "dontAsk", AutoUpdateInterval: 60 * time.Minute, AutoUpdateHour: 6,
 		GoogleCalendars: "primary", GoogleTaskList: "@default",
 		MaxBackgroundForks: 4, ClaudeWarm: 1, ClaudeMemoryLimit: 4 << 30,
-		Sandbox: "auto",
 	}
 }
 
