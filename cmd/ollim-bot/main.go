@@ -17,6 +17,8 @@ import (
 	_ "time/tzdata" // zones work on machines without a zone database
 
 	"github.com/alecthomas/kong"
+
+	"ollimbot/core/sandbox"
 )
 
 // The exit statuses.
@@ -27,6 +29,9 @@ const (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.HelperArg {
+		os.Exit(sandbox.Helper(os.Args[2:]))
+	}
 	os.Exit(run(os.Args[1:], &process{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
 		getenv: os.Getenv, environ: os.Environ, now: time.Now,

@@ -154,7 +154,7 @@ func (b *Box) innerShell(outer *view) (string, error) {
 	}
 	// A group of processes is how claude ends a command: it stays in that of its shell.
 	args = slices.DeleteFunc(args, func(a string) bool { return a == "--new-session" })
-	s := script{bash: bash, names: passing(v.network), bwrap: b.exe, args: args, secret: filepath.Join(v.data, envFile)}
+	s := script{bash: bash, network: v.network, bwrap: b.exe, args: args, secret: filepath.Join(v.data, envFile)}
 	return s.String(), nil
 }
 
@@ -164,7 +164,8 @@ var errNoFiles = errors.New("the inner sandbox copies nothing")
 // script runs a shell in the inner fence.
 type script struct {
 	bash, bwrap string
-	names, args []string
+	network     bool
+	args        []string
 	secret      string
 }
 
@@ -174,8 +175,7 @@ type script struct {
 // is covered anew.
 func (s script) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "#!%s -p\nfor n in $(compgen -e); do case $n in %s*|%s) ;; *) unset -v \"$n\" 2>/dev/null ;; esac; done\n",
-		s.bash, strings.Join(commandPrefixes, "*|"), strings.Join(s.names, "|"))
+	b.WriteString(clearing(s.bash, s.network))
 	fmt.Fprintf(&b, "cover=()\n[ -s %[1]s ] && exec %[2]d</dev/null && cover=(--ro-bind-data %[2]d %[1]s)\nexec %[3]s", quoted(s.secret), nullFile, quoted(s.bwrap))
 	for _, a := range s.args {
 		b.WriteString(" " + quoted(a))

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -57,4 +58,10 @@ func value(env []string, name, otherwise string) string {
 func with(env []string, name, text string) []string {
 	out := slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, name+"=") })
 	return append(out, name+"="+text)
+}
+
+// clearing begins a script that clears its environment by name.
+func clearing(bash string, network bool) string {
+	return fmt.Sprintf("#!%s -p\nfor n in $(compgen -e); do case $n in %s*|%s) ;; *) unset -v \"$n\" 2>/dev/null ;; esac; done\n",
+		bash, strings.Join(commandPrefixes, "*|"), strings.Join(passing(network), "|"))
 }

@@ -2,11 +2,9 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -77,14 +75,4 @@ func version(ctx context.Context, exe string) string {
 		return ""
 	}
 	return words[len(words)-1]
-}
-
-var errNoHelper = errors.New("our own program is not known")
-
-// helper is our own program, which confines itself and then runs another.
-func (b *Box) helper() (string, error) {
-	if !filepath.IsAbs(b.o.Executable) {
-		return "", errNoHelper
-	}
-	return b.o.Executable, nil
 }

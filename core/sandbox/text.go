@@ -32,6 +32,7 @@ const (
 const (
 	errLink        = "%s is a symbolic link, which a sandbox cannot protect: put the file or folder itself there, or switch it off with /config sandbox off"
 	errPlaceholder = "make the empty %s that keeps commands from making one: %w"
+	errScratch     = "%s is not a folder of the bot's own: remove it"
 	errVisible     = "show %s to commands: %w"
 )
 
