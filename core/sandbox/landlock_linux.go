@@ -15,9 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
-
-	"github.com/landlock-lsm/go-landlock/landlock"
-	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,8 +53,82 @@ const (
 	writing = reading | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
 		unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK |
 		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SYM | unix.LANDLOCK_ACCESS_FS_REFER
-	ofFiles = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	device  = reading | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	ofFiles = device &^ unix.LANDLOCK_ACCESS_FS_READ_DIR
 )
+
+// restrict gives up all but what is on the lists, as far as the kernel knows it.
+// The libraries for this reach for all threads of a process, through a folder of
+// /proc that is closed to a sandbox within another.
+func (l lists) restrict() error {
+	version := landlockVersion()
+	known := uint64(1)<<min(12+max(version, 1), 15) - 1 // version 1 knows thirteen rights, 2 and 3 one more each, 5 another
+	attr := unix.LandlockRulesetAttr{}
+	if version >= 5 {
+		known = 1<<16 - 1
+	}
+	attr.Handled_access_fs = known
+	if version >= 4 && !l.Network {
+		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	}
+	if version >= 6 {
+		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+	}
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0) // newer fields are zero, which older kernels take
+	if errno != 0 {
+		return fmt.Errorf("make the rules: %w", errno)
+	}
+	defer unix.Close(int(fd))
+	for _, one := range []struct {
+		paths  []string
+		access uint64
+	}{{devices, device}, {l.Read, reading}, {l.Write, writing}, {l.Look, unix.LANDLOCK_ACCESS_FS_READ_DIR}} {
+		for _, path := range one.paths {
+			if err := allow(int(fd), path, one.access&known); err != nil {
+				return fmt.Errorf("allow %s: %w", path, err)
+			}
+		}
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("gain no rights: %w", err)
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); errno != 0 {
+		return fmt.Errorf("take the rules on: %w", errno)
+	}
+	return nil
+}
+
+// allow adds a path to the rules. One that is missing, or that an outer sandbox
+// does not show, is allowed nothing.
+func allow(rules int, path string, access uint64) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil //nolint:nilerror // what is not there needs no rule
+	}
+	defer unix.Close(fd)
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
+		return err
+	}
+	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
+		access &= ofFiles
+	}
+	attr := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// landlockVersion is what the kernel has, 0 where it has none.
+func landlockVersion() int {
+	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0
+	}
+	return int(version)
+}
 
 // ofProc is what programs read in /proc about the machine and themselves. All of
 // it would hold the environment of other processes.
@@ -74,29 +146,7 @@ func confine(text, path string, args []string) error {
 	}
 	// The thread that confines itself is the one that becomes the program.
 	runtime.LockOSThread()
-	rules := []landlock.Rule{landlock.RWFiles(devices...).IgnoreIfMissing().WithIoctlDev()}
-	for _, one := range []struct {
-		paths  []string
-		folder landlock.AccessFSSet
-	}{{l.Read, reading}, {l.Write, writing}, {l.Look, unix.LANDLOCK_ACCESS_FS_READ_DIR}} {
-		for _, path := range one.paths {
-			info, err := os.Stat(path)
-			if err != nil {
-				continue
-			}
-			access := one.folder
-			if !info.IsDir() {
-				access &= ofFiles
-			}
-			rules = append(rules, landlock.PathAccess(access, path).IgnoreIfMissing())
-		}
-	}
-	config := landlock.V7.BestEffort()
-	err := errors.Join(config.RestrictPaths(rules...), config.RestrictScoped())
-	if err == nil && !l.Network {
-		err = config.RestrictNet()
-	}
-	if err != nil {
+	if err := l.restrict(); err != nil {
 		return fmt.Errorf("confine: %w", err)
 	}
 	if os.Getuid() == 0 {
@@ -110,8 +160,8 @@ func confine(text, path string, args []string) error {
 
 // lookLandlock reports whether the kernel has Landlock, and what it lacks.
 func (b *Box) lookLandlock(ctx context.Context) (State, bool) {
-	version, err := llsys.LandlockGetABIVersion()
-	if err != nil || version < 1 || !filepath.IsAbs(b.o.Executable) {
+	version := landlockVersion()
+	if version < 1 || !filepath.IsAbs(b.o.Executable) {
 		return State{}, false
 	}
 	o := b.o

@@ -92,6 +92,7 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
 		v.program(cmd.Path)
 		v.interpreter(cmd.Path, b.o.Search)
 		v.settings()
+		v.accounts()
 	}
 	if p == git {
 		v.repository(cmd.Args)
@@ -136,12 +137,14 @@ func (v *view) name(path, target string) {
 
 func (v *view) system() {
 	for _, path := range systemFolders {
-		v.add(mount{how: readOnly, from: path, to: path, optional: true})
+		if exists(path) {
+			v.add(mount{how: readOnly, from: path, to: path, optional: true})
+		}
 	}
 	for _, path := range systemLinks {
 		if target, err := os.Readlink(path); err == nil {
 			v.add(mount{how: link, from: target, to: path})
-		} else {
+		} else if exists(path) {
 			v.add(mount{how: readOnly, from: path, to: path, optional: true})
 		}
 	}
@@ -247,6 +250,21 @@ func (v *view) settingsOf() string {
 		return filepath.Join(home, ".claude")
 	}
 	return ""
+}
+
+// accounts shows the files that the environment names for the way to the model,
+// and the accounts of the clouds that it may be reached by.
+func (v *view) accounts() {
+	for _, name := range []string{"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "GOOGLE_APPLICATION_CREDENTIALS"} {
+		if path := value(v.env, name, ""); filepath.IsAbs(path) && exists(path) {
+			v.show(readOnly, path)
+		}
+	}
+	for name, folder := range map[string]string{"CLAUDE_CODE_USE_BEDROCK": ".aws", "CLAUDE_CODE_USE_VERTEX": ".config/gcloud"} {
+		if path := filepath.Join(v.home, folder); value(v.env, name, "") != "" && v.home != "" && exists(path) {
+			v.show(readOnly, path)
+		}
+	}
 }
 
 // handWritten are what the user keeps in that folder for claude at their own

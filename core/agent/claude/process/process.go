@@ -10,6 +10,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -93,6 +94,9 @@ func Start(s Spec) (*Process, error) {
 	if s.Wrap != nil {
 		defer s.Wrap(p.cmd)()
 		p.boxed = p.cmd.Path != s.Path
+		if p.cmd.Err != nil {
+			return nil, fmt.Errorf(msgSandbox, errors.Join(p.cmd.Err, in.close(), out.close()))
+		}
 	}
 	// Known before it runs: CollectOrphans must not meet it as a stranger.
 	living.add(p.mark)
@@ -249,6 +253,8 @@ func pipes() (in, out pipe, err error) {
 	}
 	return in, out, err
 }
+
+func (p pipe) close() error { return errors.Join(p.ours.Close(), p.theirs.Close()) }
 
 // input is the writing end of the command's input. A second Close is no error:
 // both the user of the process and Stop close it.
