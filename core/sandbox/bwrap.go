@@ -143,10 +143,10 @@ func (b *Box) innerShell(outer *view) (string, error) {
 	first := slices.IndexFunc(v.mounts, func(m mount) bool { return m.how == private }) // the home directory, or all that follows
 	v.mounts = slices.Insert(v.mounts, max(first, 0), mount{how: writable, from: "/tmp", to: "/tmp"})
 	if dir := outer.settingsOf(); dir != "" && exists(dir) {
-		snapshots := filepath.Join(real(dir), shellFolder)
-		v.add(mount{how: private, to: real(dir)})
+		snapshots := filepath.Join(resolved(dir), shellFolder)
+		v.add(mount{how: private, to: resolved(dir)})
 		v.add(mount{how: writable, from: snapshots, to: snapshots, optional: true})
-		v.name(dir, real(dir))
+		v.name(dir, resolved(dir))
 	}
 	args, err := b.flags(v, func(*os.File, error) (string, error) { return "", errNoFiles })
 	if err != nil {
@@ -176,7 +176,8 @@ type script struct {
 func (s script) String() string {
 	var b strings.Builder
 	b.WriteString(clearing(s.bash, s.network))
-	fmt.Fprintf(&b, "cover=()\n[ -s %[1]s ] && exec %[2]d</dev/null && cover=(--ro-bind-data %[2]d %[1]s)\nexec %[3]s", quoted(s.secret), nullFile, quoted(s.bwrap))
+	fmt.Fprintf(&b, "cover=()\n[ -s %[1]s ] && exec %[2]d</dev/null && cover=(--ro-bind-data %[2]d %[1]s)\n", quoted(s.secret), nullFile)
+	b.WriteString("exec " + quoted(s.bwrap))
 	for _, a := range s.args {
 		b.WriteString(" " + quoted(a))
 	}

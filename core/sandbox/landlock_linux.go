@@ -74,11 +74,12 @@ func (l lists) restrict() error {
 	if version >= 6 {
 		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 	}
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0) // newer fields are zero, which older kernels take
+	// Newer fields are zero, which older kernels take.
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
 		return fmt.Errorf("make the rules: %w", errno)
 	}
-	defer unix.Close(int(fd))
+	defer func() { _ = unix.Close(int(fd)) }()
 	for _, one := range []struct {
 		paths  []string
 		access uint64
@@ -105,7 +106,7 @@ func allow(rules int, path string, access uint64) error {
 	if err != nil {
 		return nil //nolint:nilerror // what is not there needs no rule
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil {
 		return err
@@ -303,7 +304,7 @@ func (b *Box) innerLandlock(outer *view, run, tmp string) (string, error) {
 		return "", err
 	}
 	if dir := outer.settingsOf(); dir != "" {
-		l.Write = append(l.Write, filepath.Join(real(dir), shellFolder))
+		l.Write = append(l.Write, filepath.Join(resolved(dir), shellFolder))
 	}
 	text, err := json.Marshal(l)
 	if err != nil {

@@ -26,7 +26,7 @@ func (v *view) seatbelt(tmp string) string {
 	rule("version 1")
 	rule("allow default")
 	rule("deny file-write*")
-	rule("allow file-write*", subpath("/dev"), subpath("/private/tmp"), subpath(real(tmp)))
+	rule("allow file-write*", subpath("/dev"), subpath("/private/tmp"), subpath(resolved(tmp)))
 	rule("deny file-read*", subpath("/Users"), subpath("/Volumes"), subpath("/private/var/root"))
 	if v.home != "" {
 		rule("deny file-read*", subpath(v.home))

@@ -46,7 +46,7 @@ func matches(rule, path string) bool {
 }
 
 func TestTheProfileOfMacOSDecidesAsTheOthersDo(t *testing.T) {
-	root := real(t.TempDir())
+	root := resolved(t.TempDir())
 	home, data := root+"/home", root+"/home/.ollim-bot"
 	for _, name := range []string{"home/.ollim-bot/.env", "home/.ollim-bot/.git/config", "home/.claude/settings.json", "home/.ssh/id", "shown/a"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700); err != nil {

@@ -42,24 +42,6 @@ type view struct {
 	links   map[string]string
 }
 
-// The closed places of the data directory, for everything that runs commands.
-// secret ones are out of sight, the others can be read.
-var (
-	closedFiles   = []string{"CLAUDE.md", "tool-policy.yaml", ".mcp.json"}
-	closedFolders = []string{".claude"}
-	// closedIfThere are not made where they are missing: an empty .git would keep
-	// the bot from making its repository, and keys are in another folder.
-	closedIfThere = []string{".git", "keys.yaml"}
-	// writtenByTools are changed by the Write tool, which the rules stand before,
-	// or by commands of ours over the socket: so it is known who wrote them.
-	writtenByTools = []string{"routines", "reminders", "skills", "webhooks"}
-)
-
-const (
-	envFile  = ".env"
-	stateDir = "state"
-)
-
 // Where programs and their libraries are, on the systems that we know.
 var (
 	systemFolders = []string{"/usr", "/etc", "/opt", "/nix", "/gnu", "/run/current-system", "/var/lib/ca-certificates"}
@@ -74,10 +56,10 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
 	settings := b.o.Settings()
 	v := &view{profile: p, network: p == engine || p == command && settings.Network, links: map[string]string{}}
 	v.env = environment(p, cmd.Env, v.network)
-	v.data = real(b.o.Dir)
+	v.data = resolved(b.o.Dir)
 	v.system()
 	if home := value(v.env, "HOME", b.o.Home); home != "" && home != "/" {
-		v.home = real(home)
+		v.home = resolved(home)
 		v.add(mount{how: private, to: v.home})
 		v.name(home, v.home)
 	}
@@ -115,7 +97,7 @@ func (v *view) add(m mount) { v.mounts = append(v.mounts, m) }
 // show shows a path under its real name, and under the given one if that is
 // another.
 func (v *view) show(h how, path string) {
-	target := real(path)
+	target := resolved(path)
 	v.add(mount{how: h, from: target, to: target, optional: true})
 	v.name(path, target)
 }
@@ -150,7 +132,7 @@ func (v *view) system() {
 	}
 	if v.network {
 		// Where this is a link into /run, a resolver of the system owns its target.
-		if target := real("/etc/resolv.conf"); strings.HasPrefix(target, "/run/") {
+		if target := resolved("/etc/resolv.conf"); strings.HasPrefix(target, "/run/") {
 			v.add(mount{how: readOnly, from: filepath.Dir(target), to: filepath.Dir(target), optional: true})
 		}
 	}
@@ -180,7 +162,7 @@ func (v *view) visible(list []Visible, home string) error {
 		} else if err != nil {
 			return fmt.Errorf(errVisible, path, err)
 		}
-		if target := real(path); within(v.data, target) || target == "/" || home != "" && within(target, real(home)) {
+		if target := resolved(path); within(v.data, target) || target == "/" || home != "" && within(target, resolved(home)) {
 			continue // it is there by rules of its own; and all of the home directory is no answer
 		}
 		h := readOnly
@@ -198,7 +180,7 @@ func (v *view) program(path string) {
 	if path == "" || !filepath.IsAbs(path) {
 		return
 	}
-	target := real(path)
+	target := resolved(path)
 	if scope := packageOf(target); scope != "" {
 		v.add(mount{how: readOnly, from: scope, to: scope, optional: true})
 	} else {
@@ -285,7 +267,7 @@ func (v *view) settings() {
 		return
 	}
 	v.show(writable, dir)
-	dir = real(dir)
+	dir = resolved(dir)
 	for _, name := range handWritten {
 		if path := filepath.Join(dir, name); exists(path) {
 			v.add(mount{how: readOnly, from: path, to: path, optional: true})
@@ -311,7 +293,7 @@ func (v *view) hideSettings(home, configDir string) {
 		if err != nil {
 			continue
 		}
-		path, h := real(path), private
+		path, h := resolved(path), private
 		if !info.IsDir() {
 			h = empty
 		}
@@ -321,109 +303,20 @@ func (v *view) hideSettings(home, configDir string) {
 	}
 }
 
-// dataFolder shows the data directory without its closed places. What is missing
-// of them is made here, empty: a name that does not exist cannot be covered, and
-// a command that made it would write the bot's own settings.
-func (v *view) dataFolder() error {
-	if !exists(v.data) {
-		return nil
-	}
-	v.show(writable, v.data)
-	for _, name := range append(slices.Clone(closedFiles), envFile) {
-		if err := v.placeholder(name, false); err != nil {
-			return err
-		}
-	}
-	folders := closedFolders
-	if v.profile == command {
-		folders = slices.Concat(closedFolders, writtenByTools)
-	}
-	for _, name := range append(slices.Clone(folders), stateDir) {
-		if err := v.placeholder(name, true); err != nil {
-			return err
-		}
-	}
-	at := func(name string) string { return filepath.Join(v.data, name) }
-	v.add(mount{how: empty, to: at(envFile)})
-	v.add(mount{how: private, to: at(stateDir)})
-	for _, name := range slices.Concat(closedFiles, folders) {
-		v.add(mount{how: readOnly, from: at(name), to: at(name)})
-	}
-	for _, name := range closedIfThere {
-		if info, err := os.Lstat(at(name)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return fmt.Errorf(errLink, at(name))
-		} else if err == nil {
-			v.add(mount{how: readOnly, from: at(name), to: at(name)})
-		}
-	}
-	return nil
-}
-
-// placeholder makes a closed place that is missing. One that is a link cannot be
-// closed: a link cannot be covered, only what it leads to.
-func (v *view) placeholder(name string, folder bool) error {
-	path := filepath.Join(v.data, name)
-	info, err := os.Lstat(path)
-	switch {
-	case err == nil && info.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf(errLink, path)
-	case err == nil:
-		return nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf(errPlaceholder, path, err)
-	case folder:
-		err = os.Mkdir(path, 0o700)
-	default:
-		var f *os.File
-		if f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
-			err = f.Close()
-		}
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf(errPlaceholder, path, err)
-	}
-	return nil
-}
-
-// repository lets git read the work tree that -C names, and write its .git, or
-// where there is none yet the folder itself.
-func (v *view) repository(args []string) {
-	for _, name := range []string{".gitconfig", ".config/git"} {
-		if path := filepath.Join(v.home, name); v.home != "" && exists(path) {
-			v.add(mount{how: readOnly, from: path, to: path})
-		}
-	}
-	tree := v.data
-	if at := slices.Index(args, "-C"); at >= 0 && at+1 < len(args) {
-		tree = real(args[at+1])
-		v.name(args[at+1], tree)
-	}
-	v.show(readOnly, v.data)
-	if folder := filepath.Join(tree, ".git"); exists(folder) {
-		v.show(readOnly, tree)
-		v.show(writable, folder)
-	} else {
-		v.show(writable, tree)
-	}
-	if file := filepath.Join(v.data, envFile); exists(file) {
-		v.add(mount{how: empty, to: file})
-	}
-}
-
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// real is a path without links; one that does not exist is real up to where it
-// does.
-func real(path string) string {
+// resolved is a path without links; one that does not exist is resolved up to
+// where it does.
+func resolved(path string) string {
 	path = filepath.Clean(path)
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
 	}
 	if dir := filepath.Dir(path); dir != path {
-		return filepath.Join(real(dir), filepath.Base(path))
+		return filepath.Join(resolved(dir), filepath.Base(path))
 	}
 	return path
 }

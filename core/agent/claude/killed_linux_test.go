@@ -97,6 +97,9 @@ func bePlayed(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range s.Send(ctx, agent.Message{Text: os.Getenv(botPrompt)}) {
+	for _, err := range s.Send(ctx, agent.Message{Text: os.Getenv(botPrompt)}) {
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bufio"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,7 +54,7 @@ func TestACommandInASandboxHearsItsSignalsAndTellsHowItEnded(t *testing.T) {
 		}
 	}
 	<-p.Done()
-	if end, ok := p.Err().(*ExitError); !ok || end.Code != 143 || end.Stderr != "" {
+	if end := new(ExitError); !errors.As(p.Err(), &end) || end.Code != 143 || end.Stderr != "" {
 		t.Errorf("it ended with %v", p.Err())
 	}
 }
@@ -89,7 +90,7 @@ func TestTheEndOfASandboxIsTheEndOfAllThatIsInIt(t *testing.T) {
 				t.Fatal(err)
 			}
 			<-p.Done()
-			if e, ok := p.Err().(*ExitError); !ok || e.Signal != syscall.SIGKILL {
+			if e := new(ExitError); !errors.As(p.Err(), &e) || e.Signal != syscall.SIGKILL {
 				t.Errorf("it ended with %v", p.Err())
 			}
 			until(t, "all of it is gone", func() bool {
