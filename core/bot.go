@@ -23,6 +23,7 @@ import (
 	"ollimbot/core/ledger"
 	"ollimbot/core/logs"
 	"ollimbot/core/policy"
+	"ollimbot/core/sandbox"
 	"ollimbot/core/session"
 	"ollimbot/core/store"
 	"ollimbot/core/tail"
@@ -58,6 +59,8 @@ type Options struct {
 	Commands policy.Runner
 	// Remote reaches the user away from the dashboard; nil leaves the chat pane.
 	Remote Remote
+	// Sandbox is what the commands in skills' texts run in; nil is none.
+	Sandbox *sandbox.Box
 	// Still leaves out what reaches beyond the program while it runs, the watch on
 	// files and git: for a bot that lives in a bubble of fake time.
 	Still bool
@@ -226,6 +229,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopEngine()
 	tidy.Go(fault.Guard("the engine", func() error { return b.runEngine(engineCtx) }))
+	tidy.Go(fault.Guard("the sandbox", b.tellSandbox))
 	b.warm()
 
 	g, gctx := errgroup.WithContext(ctx)

@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/audit"
 	"ollimbot/core/config"
 	"ollimbot/core/policy"
+	"ollimbot/core/sandbox"
 )
 
 // EngineStatus is the model's side of the top line.
@@ -149,4 +150,20 @@ func (b *Bot) farewell(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
 	b.o.Remote.Farewell(ctx)
+}
+
+// tellSandbox says once what keeps the commands of a model in. It is no concern
+// of an engine that runs nothing.
+func (b *Bot) tellSandbox() error {
+	if _, runs := b.o.Engine.(agent.Runner); !runs || b.o.Sandbox == nil {
+		return nil
+	}
+	state := b.o.Sandbox.State()
+	b.log.Info("sandbox", "state", state.String())
+	if state.Kind == sandbox.None {
+		b.notice(Warn, state.String())
+	} else {
+		b.notice(Info, state.String())
+	}
+	return nil
 }

@@ -31,9 +31,13 @@ func (b *Bot) expandSkills(ctx context.Context, skills []skill.Skill) []prompt.S
 	}
 	ctx, cancel := context.WithTimeout(ctx, skill.TotalTime)
 	defer cancel()
+	how := skill.How{Zone: b.o.Env.ZoneName}
+	if b.o.Sandbox != nil {
+		how.Sandbox = b.o.Sandbox.Command
+	}
 	out := make([]prompt.Skill, 0, len(skills))
 	for _, s := range skills {
-		out = append(out, prompt.Skill{Name: s.Name, Body: skill.Expand(ctx, b.dir, s.Body)})
+		out = append(out, prompt.Skill{Name: s.Name, Body: skill.Expand(ctx, b.dir, how, s.Body)})
 	}
 	return out
 }

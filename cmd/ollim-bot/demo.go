@@ -57,7 +57,7 @@ func (c *demoCmd) Run(p *process) (err error) {
 	defer stop()
 	return p.serve(ctx, at, serving{
 		face:  f,
-		model: offline(at, 1/c.Speed, notice),
+		model: p.offline(at, 1/c.Speed, notice),
 		beside: func(ctx context.Context, bot *core.Bot, log *slog.Logger) error {
 			return (&director{bot: bot, at: at, log: log, speed: c.Speed}).run(ctx)
 		},

@@ -64,6 +64,7 @@ func (c *doctorCmd) Run(p *process) error {
 	}{
 		{"ENVIRONMENT", checkEnvironment},
 		{"CLAUDE", p.checkClaude},
+		{"SANDBOX", p.checkSandbox},
 		{"DATA DIRECTORY", checkDataDir},
 		{"TIMEZONE & SCHEDULING", checkZone},
 		{"ROUTINES", p.checkRoutines},

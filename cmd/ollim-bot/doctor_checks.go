@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/config"
 	"ollimbot/core/guide"
+	"ollimbot/core/sandbox"
 	"ollimbot/core/webhook"
 	"ollimbot/routines"
 )
@@ -73,6 +74,16 @@ func (p *process) checkClaude(r *report, at place) {
 	default:
 		r.add(pass, "login", "logged in (%s)", clean.Line(auth.Method))
 	}
+}
+
+// checkSandbox says what keeps the commands of a model in.
+func (p *process) checkSandbox(r *report, at place) {
+	state := p.sandbox(at).State()
+	level := pass
+	if state.Kind == sandbox.None || state.Reason != "" {
+		level = warn
+	}
+	r.add(level, "commands", "%s", state)
 }
 
 func checkDataDir(r *report, at place) {

@@ -13,7 +13,9 @@ import (
 	"ollimbot/core/agent/claude"
 	claudeproc "ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/config"
 	"ollimbot/core/control"
+	"ollimbot/core/sandbox"
 	"ollimbot/core/store"
 )
 
@@ -30,6 +32,8 @@ type model struct {
 	notice string // what the dashboard says first, or empty
 	// engine makes it; nothing is started.
 	engine func(*slog.Logger) agent.Engine
+	// box is the sandbox of the engine and of skills' commands.
+	box *sandbox.Box
 	// live hands the bot over before it runs: the engine follows its configuration.
 	live func(*core.Bot)
 }
@@ -37,21 +41,21 @@ type model struct {
 // chooseEngine makes the engine that was asked for. Nothing is started.
 func (p *process) chooseEngine(at place, name string, pace float64) (model, error) {
 	if name == engineScript {
-		return offline(at, pace, textOffline), nil
+		return p.offline(at, pace, textOffline), nil
 	}
 	path, err := claudeproc.Find(p.engineEnv(at))
 	switch {
 	case err != nil && name == engineAuto:
-		return offline(at, pace, fmt.Sprintf(textNoClaude, err)), nil
+		return p.offline(at, pace, fmt.Sprintf(textNoClaude, err)), nil
 	case err != nil:
 		return model{}, err
 	}
 	return p.claude(at, path), nil
 }
 
-func offline(at place, pace float64, notice string) model {
+func (p *process) offline(at place, pace float64, notice string) model {
 	return model{
-		name: engineScript, notice: notice, live: func(*core.Bot) {},
+		name: engineScript, box: p.sandbox(at), notice: notice, live: func(*core.Bot) {},
 		engine: func(*slog.Logger) agent.Engine { return script.New(script.Options{Pace: pace, Dir: at.dir}) },
 	}
 }
@@ -60,6 +64,7 @@ func offline(at place, pace float64, notice string) model {
 func (p *process) claude(at place, path string) model {
 	var bot *core.Bot
 	env := p.claudeEnv(at)
+	box := p.sandbox(at)
 	// One mark for each directory, so that what an earlier program left behind is
 	// known; the directory's lock sees to it that only one program uses it.
 	mark := sha256.Sum256([]byte(at.dir.Root()))
@@ -69,14 +74,41 @@ func (p *process) claude(at place, path string) model {
 		return claude.Limits{Warm: r.ClaudeWarm, Memory: r.ClaudeMemoryLimit}
 	}
 	return model{
-		name: engineClaude, live: func(b *core.Bot) { bot = b },
+		name: engineClaude, box: box, live: func(b *core.Bot) { bot = b },
 		engine: func(log *slog.Logger) agent.Engine {
 			return claude.New(claude.Options{
 				Path: path, Env: p.environment(at), Process: env, Limits: limits, Log: log,
 				Control: control.New(control.Options{Dir: at.dir.Path(store.StateDir), Log: log}),
+				Sandbox: box.Engine,
 			})
 		},
 	}
+}
+
+// sandbox is the fence around what runs commands for a model. It looks at nothing
+// before something is to be started in it.
+func (p *process) sandbox(at place) *sandbox.Box {
+	return sandbox.New(sandbox.Options{
+		Dir: at.dir.Root(), Home: p.getenv("HOME"), ConfigDir: p.engineEnv(at)("CLAUDE_CONFIG_DIR"), Executable: p.claudeEnv(at).Executable,
+		Search: p.getenv("PATH"),
+		Settings: func() sandbox.Settings {
+			// Read anew each time, so that a change counts for the next process; what is
+			// wrong in the file is told by whoever reads it for the user.
+			r, _, _ := config.LoadRuntime(at.dir)
+			return sandbox.Settings{Off: r.SandboxOff, Network: r.SandboxNetwork, Visible: visible(r.SandboxVisible)}
+		},
+	})
+}
+
+// visible reads the setting of that name.
+func visible(list string) []sandbox.Visible {
+	var out []sandbox.Visible
+	for item := range strings.SplitSeq(list, ",") {
+		if path, write := strings.CutSuffix(item, ":rw"); path != "" {
+			out = append(out, sandbox.Visible{Path: path, Write: write})
+		}
+	}
+	return out
 }
 
 // environment is this program's, with what .env holds for the engine's command

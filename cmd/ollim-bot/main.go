@@ -19,6 +19,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/sandbox"
 )
 
 // The exit statuses.
@@ -29,6 +30,9 @@ const (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.HelperArg {
+		os.Exit(sandbox.Helper(os.Args[2:]))
+	}
 	p := &process{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
 		getenv: os.Getenv, environ: os.Environ, now: time.Now,

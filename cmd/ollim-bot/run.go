@@ -76,8 +76,8 @@ func (p *process) serve(ctx context.Context, at place, s serving) error {
 	var bot *core.Bot
 	options := core.Options{
 		Dir: at.dir, Env: at.env, Engine: s.model.engine(log), EngineName: s.model.name, Log: log, Book: book, Version: version, Idle: tidyMemory,
-		Commands: p.commands(at),
-		Restart:  func() { s.again(os.Args[1:]...) },
+		Commands: p.commands(at), Sandbox: s.model.box,
+		Restart: func() { s.again(os.Args[1:]...) },
 	}
 	if s.discord {
 		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }

@@ -52,6 +52,16 @@ var keys = []key{
 	quietKey("quiet_hours", func(r *Runtime) *Quiet { return &r.QuietHours }),
 	countKey("claude_warm", bounds{0, 16}, func(r *Runtime) *int { return &r.ClaudeWarm }),
 	memoryKey("claude_memory_limit", func(r *Runtime) *int64 { return &r.ClaudeMemoryLimit }),
+
+	sandboxKey("sandbox", func(r *Runtime) *bool { return &r.SandboxOff }),
+	ours(switchKey("sandbox_network", func(r *Runtime) *bool { return &r.SandboxNetwork })),
+	pathsKey("sandbox_visible", func(r *Runtime) *string { return &r.SandboxVisible }),
+}
+
+// ours is a key that the original does not write.
+func ours(k key) key {
+	k.always = false
+	return k
 }
 
 // bare is a text that JSON takes as it stands.
@@ -185,6 +195,42 @@ func memoryKey(name string, field func(*Runtime) *int64) key {
 		name: name, label: name, must: mustMemory, offers: []string{"4GB", "512MB"},
 		parse:  func(r *Runtime, s string) bool { return memory(field(r), s) },
 		text:   func(r Runtime) string { return size(*field(&r)) },
+		encode: original.Quote,
+	}
+}
+
+func sandboxKey(name string, off func(*Runtime) *bool) key {
+	choices := []string{"auto", "off"}
+	return key{
+		name: name, label: name, must: fmt.Sprintf(mustOneOf, strings.Join(choices, ", ")), offers: choices,
+		parse: func(r *Runtime, s string) bool {
+			choice := ""
+			ok := oneOf(&choice, strings.ToLower(s), choices...)
+			if ok {
+				*off(r) = choice == "off"
+			}
+			return ok
+		},
+		text: func(r Runtime) string {
+			if *off(&r) {
+				return "off"
+			}
+			return "auto"
+		},
+		encode: original.Quote,
+	}
+}
+
+func pathsKey(name string, field func(*Runtime) *string) key {
+	return key{
+		name: name, label: name, must: mustPaths, offers: []string{"~/notes", "~/site:rw", "none"},
+		parse: func(r *Runtime, s string) bool { return paths(field(r), s) },
+		text: func(r Runtime) string {
+			if s := *field(&r); s != "" {
+				return s
+			}
+			return "none"
+		},
 		encode: original.Quote,
 	}
 }

@@ -14,7 +14,7 @@ import (
 const RuntimeFile = store.StateDir + "/config.json"
 
 // Runtime is the configuration that the user changes while the bot lives (spec
-// 08.7), and four settings of our own that the original program ignores. Its
+// 08.7), and settings of our own that the original program ignores. Its
 // values can be compared with ==.
 type Runtime struct {
 	ModelMain          string        // "opus", "sonnet", "haiku"; empty: the engine's default
@@ -35,6 +35,10 @@ type Runtime struct {
 	QuietHours         Quiet // zero: none
 	ClaudeWarm         int   // engine processes that are kept ready
 	ClaudeMemoryLimit  int64 // bytes, of one engine process
+
+	SandboxOff     bool   // no sandbox, also where there could be one
+	SandboxNetwork bool   // commands in the sandbox may reach the network
+	SandboxVisible string // absolute paths, separated by commas; ":rw" behind one lets it be written
 }
 
 // DefaultRuntime is the configuration of a directory without a config file.

@@ -101,6 +101,10 @@ func TestARefusedValueSaysWhatIsAcceptedAndWritesNothing(t *testing.T) {
 		{"quiet_hours", "25:00-26:00", "22:00-07:30, or off"},
 		{"claude_memory_limit", "1MB", "at least 64MB"},
 		{"google_calendars", "a b", "separated by commas"},
+		{"sandbox", "on", "one of: auto, off"},
+		{"sandbox_visible", "notes", "absolute paths"},
+		{"sandbox_visible", "/a,", "absolute paths"},
+		{"sandbox_visible", "/a\x1b[2J", "absolute paths"},
 		{"google_task_list", "a\x1b[2Jb", "one word"},
 		{"colour\x1b[2J", "red", `unknown key "colour": the keys are model.main, model.fork, thinking.main`},
 		{"", "red", `unknown key "": the keys are`},
@@ -264,7 +268,11 @@ func drawValue(t *rapid.T, k key) string {
 		return rapid.SampledFrom([]string{"off", "adaptive", number(1, 100000)}).Draw(t, "thinking")
 	case k.name == "permission_mode":
 		return rapid.SampledFrom(k.offers).Draw(t, "mode")
-	case k.name == "auto_update":
+	case k.name == "sandbox":
+		return rapid.SampledFrom([]string{"auto", "off", "OFF"}).Draw(t, "sandbox")
+	case k.name == "sandbox_visible":
+		return rapid.SampledFrom([]string{"none", "", "/srv", "~/a b:rw, /srv/c"}).Draw(t, "paths")
+	case k.name == "auto_update", k.name == "sandbox_network":
 		return rapid.SampledFrom([]string{"on", "off", "1", "no"}).Draw(t, "switch")
 	case k.name == "auto_update_hour":
 		return number(0, 23)
@@ -318,7 +326,7 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 		ModelMain: "opus", ModelFork: "opus", ThinkingMain: "1", ThinkingFork: "1", BgForkTimeout: time.Hour,
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: time.Minute,
 		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", MaxBackgroundForks: 9, QuietHours: Quiet{1, 2},
-		ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20,
+		ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, SandboxOff: true, SandboxNetwork: true, SandboxVisible: "/srv:rw",
 	}
 	seen := map[string]bool{}
 	for i, k := range keys {

@@ -30,6 +30,9 @@ func TestTheWholeConfigurationIsShownWithLabelsUnitsAndOffers(t *testing.T) {
 		"**quiet_hours**: off (default) `22:00-07:30` `off`",
 		"**claude_warm**: 1 (default) `0-16`",
 		"**claude_memory_limit**: 4GB (default) `4GB` `512MB`",
+		"**sandbox**: auto (default) `auto` `off`",
+		"**sandbox_network**: off (default) `on` `off`",
+		"**sandbox_visible**: none (default) `~/notes` `~/site:rw` `none`",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -42,10 +45,11 @@ func TestAValueOtherThanTheDefaultIsShownPlainly(t *testing.T) {
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: 5 * time.Minute,
 		AutoUpdateHour: 0, GoogleCalendars: "a,b", GoogleTaskList: "x", MaxBackgroundForks: 1,
 		QuietHours: Quiet{22 * 60, 7*60 + 30}, ClaudeWarm: 0, ClaudeMemoryLimit: 1536 << 20,
+		SandboxOff: true, SandboxNetwork: true, SandboxVisible: "/srv",
 	}
 	want := []string{
 		"opus", "haiku", "8k budget", "31k budget", "60s", "60m", "default", "on", "5m", "0:00", "a,b", "x", "1",
-		"22:00-07:30", "0", "1536MB",
+		"22:00-07:30", "0", "1536MB", "off", "on", "/srv",
 	}
 	var got []string
 	for _, l := range Show(r) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,6 +109,8 @@ func size(n int64) string {
 const (
 	maxID  = 200 // bytes of one id of Google's
 	maxIDs = 50
+	// maxPath is the longest path, in bytes.
+	maxPath = 1000
 )
 
 // word reads an id: one word without odd characters.
@@ -132,4 +135,24 @@ func list(to *string, s string) bool {
 	}
 	*to = strings.Join(ids, ",")
 	return true
+}
+
+// paths reads absolute paths, separated by commas, each with ":rw" behind it or
+// without.
+func paths(to *string, s string) bool {
+	if s == "" || strings.EqualFold(s, "none") {
+		*to = ""
+		return true
+	}
+	list := strings.Split(s, ",")
+	for i, item := range list {
+		item = strings.TrimSpace(item)
+		path := strings.TrimSuffix(item, ":rw")
+		if path != clean.Line(path) || len(path) > maxPath || !strings.HasPrefix(path, "~/") && !filepath.IsAbs(path) {
+			return false
+		}
+		list[i] = item
+	}
+	*to = strings.Join(list, ",")
+	return len(list) <= maxIDs
 }

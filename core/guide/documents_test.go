@@ -248,10 +248,10 @@ func TestTheCommandOfTheSkillDocumentRunsAsItSays(t *testing.T) {
 	d := prepared(t)
 	_, part, _ := strings.Cut(text(t, "skill-spec.md"), "```\nToday is ")
 	command, _, _ := strings.Cut(part, "\n```")
-	if got := skill.Expand(t.Context(), d, command); !strings.HasSuffix(got, "day.") {
+	if got := skill.Expand(t.Context(), d, skill.How{}, command); !strings.HasSuffix(got, "day.") {
 		t.Errorf("%s becomes %q", command, got)
 	}
-	if got := skill.Expand(t.Context(), d, "!`false`"); !strings.HasPrefix(got, "[command failed (exit 1): ") {
+	if got := skill.Expand(t.Context(), d, skill.How{}, "!`false`"); !strings.HasPrefix(got, "[command failed (exit 1): ") {
 		t.Errorf("a failing command leaves %q", got)
 	}
 }

@@ -23,6 +23,9 @@ const (
 	leftBehind = time.Second
 	// noExec is the exit code that shells give where a program cannot be started.
 	noExec = 126
+	// How bubblewrap says that a program is not there for it.
+	sandboxSays = "bwrap: execvp "
+	noSuchFile  = "No such file or directory"
 )
 
 // run runs one command and returns what stands in its place.
@@ -39,9 +42,12 @@ func (e expander) run(ctx context.Context, line string) string {
 	defer cancel()
 	stdout, stderr := &head{}, &head{}
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Dir, cmd.Env = e.dir, environment(os.Environ(), e.dir)
+	cmd.Dir, cmd.Env = e.dir, e.environment(os.Environ())
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = stdout, stderr, leftBehind
 	ownGroup(cmd)
+	if e.Sandbox != nil {
+		defer e.Sandbox(cmd)()
+	}
 	err = cmd.Run()
 	var exit *exec.ExitError
 	switch {
@@ -52,6 +58,8 @@ func (e expander) run(ctx context.Context, line string) string {
 		return stdout.output()
 	case ctx.Err() != nil:
 		return fmt.Sprintf(textTimedOut, label)
+	case errors.As(err, &exit) && strings.HasPrefix(stderr.firstLine(), sandboxSays) && strings.HasSuffix(stderr.firstLine(), noSuchFile):
+		return fmt.Sprintf(textNotFound, label)
 	case errors.As(err, &exit):
 		return failed(exit.ExitCode(), label, stderr.firstLine())
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, exec.ErrDot), errors.Is(err, fs.ErrNotExist):
@@ -79,18 +87,21 @@ func bare(err error) string {
 // environment is what a command is told of ours: how to find programs and the
 // user's files, and our own settings but the secret ones. Our commands work on
 // the directory that the skill is from, however the bot was told of it.
-func environment(environ []string, dir string) []string {
+func (e expander) environment(environ []string) []string {
 	var env []string
-	for _, e := range environ {
-		name, _, _ := strings.Cut(e, "=")
+	for _, v := range environ {
+		name, _, _ := strings.Cut(v, "=")
 		switch {
-		case name == "PATH", name == "HOME", name == "LANG", name == "TZ":
-			env = append(env, e)
+		case name == "PATH", name == "HOME", name == "LANG", name == "TZ" && e.Zone == "":
+			env = append(env, v)
 		case strings.HasPrefix(name, "OLLIM_") && name != dataDir && !secret(name):
-			env = append(env, e)
+			env = append(env, v)
 		}
 	}
-	return append(env, dataDir+"="+dir)
+	if e.Zone != "" {
+		env = append(env, "TZ="+e.Zone)
+	}
+	return append(append(env, e.Env...), dataDir+"="+e.dir)
 }
 
 const dataDir = "OLLIM_DATA_DIR"

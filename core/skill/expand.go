@@ -2,6 +2,7 @@ package skill
 
 import (
 	"context"
+	"os/exec"
 	"regexp"
 	"strings"
 	"time"
@@ -37,8 +38,16 @@ func Commands(text string) []string {
 // note in brackets why they did not (spec 08.2). It blocks for at most
 // TotalTime, and returns early when ctx ends. Equal commands run once. What a
 // command prints is cleaned and not expanded again.
-func Expand(ctx context.Context, d *store.Dir, text string) string {
-	return expander{dir: d.Root(), each: eachTime, total: TotalTime}.expand(ctx, text)
+func Expand(ctx context.Context, d *store.Dir, how How, text string) string {
+	return expander{How: how, dir: d.Root(), each: eachTime, total: TotalTime}.expand(ctx, text)
+}
+
+// How says what the commands of a text run in. The zero value adds nothing.
+type How struct {
+	// Sandbox puts a command into its sandbox; done is called after its end. Nil is none.
+	Sandbox func(*exec.Cmd) (done func())
+	Zone    string   // the TZ of the commands, an IANA name; empty is the machine's
+	Env     []string // NAME=value, beside what a command is told anyway
 }
 
 // locate cleans a text and finds the commands in it, with their marks. Whoever
@@ -53,6 +62,7 @@ func locate(text string) (cleaned string, marks []string) {
 
 // expander runs the commands of one text.
 type expander struct {
+	How
 	dir         string // where they run
 	each, total time.Duration
 }

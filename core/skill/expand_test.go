@@ -60,7 +60,7 @@ func TestCommandsAreReplacedByWhatTheyPrint(t *testing.T) {
 		{"notes are one line", "!`./fail a\nb\x1b[2J`", "[command failed (exit 3): ./fail a b]"},
 		{"the same command runs once", "!`./count` !`./count`", "1 1"},
 	} {
-		if got := Expand(t.Context(), open(t, root), c.text); got != c.want {
+		if got := Expand(t.Context(), open(t, root), How{}, c.text); got != c.want {
 			t.Errorf("%s: %q became %q, want %q", c.name, c.text, got, c.want)
 		}
 	}
@@ -147,7 +147,7 @@ func TestNothingRunsOnceTheRunHasEnded(t *testing.T) {
 	root := programs(t, map[string]string{"leave": "echo x >made"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := Expand(ctx, open(t, root), "!`./leave`"); got != "[command skipped (total timeout): ./leave]" {
+	if got := Expand(ctx, open(t, root), How{}, "!`./leave`"); got != "[command skipped (total timeout): ./leave]" {
 		t.Errorf("got %q", got)
 	}
 	if _, err := os.Stat(root + "/made"); err == nil {
@@ -168,26 +168,30 @@ func TestAChildThatKeepsTheOutputOpenDoesNotHoldUpTheText(t *testing.T) {
 
 func TestACommandHasASessionOfItsOwn(t *testing.T) {
 	root := programs(t, map[string]string{"self": "cut -d ' ' -f 1,5,6 /proc/$$/stat"})
-	got := strings.Fields(Expand(t.Context(), open(t, root), "!`./self`"))
+	got := strings.Fields(Expand(t.Context(), open(t, root), How{}, "!`./self`"))
 	if len(got) != 3 || got[0] != got[1] || got[1] != got[2] || got[1] == strconv.Itoa(syscall.Getpgrp()) {
 		t.Errorf("process, group and session are %q", got)
 	}
 }
 
 func TestACommandSeesNoSecrets(t *testing.T) {
-	got := environment([]string{
+	got := expander{dir: "/data"}.environment([]string{
 		"PATH=/bin", "HOME=/home/u", "LANG=C", "TZ=UTC", "OLLIM_USER_NAME=Ann", "OLLIM_TIMEZONE=Asia/Tokyo",
 		"OLLIM_DATA_DIR=/other", "OLLIM_API_KEY=1", "OLLIM_TOKEN=1", "OLLIM_WEBHOOK_SECRET=1", "OLLIM_PASSWORD=1", "ollim_token=1",
 		"DISCORD_TOKEN=1", "WEBHOOK_SECRET=1", "ANTHROPIC_API_KEY=1", "SSH_AUTH_SOCK=/x", "LD_PRELOAD=/x", "BASH_ENV=/x", "PATHS=/x", "broken",
-	}, "/data")
+	})
 	want := []string{
 		"PATH=/bin", "HOME=/home/u", "LANG=C", "TZ=UTC", "OLLIM_USER_NAME=Ann", "OLLIM_TIMEZONE=Asia/Tokyo", "OLLIM_DATA_DIR=/data",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	zoned := expander{dir: "/data", How: How{Zone: "Asia/Tokyo", Env: []string{"OLLIM_SESSION=a"}}}.environment([]string{"TZ=UTC", "PATH=/bin"})
+	if diff := cmp.Diff([]string{"PATH=/bin", "TZ=Asia/Tokyo", "OLLIM_SESSION=a", "OLLIM_DATA_DIR=/data"}, zoned); diff != "" {
+		t.Error(diff)
+	}
 	t.Setenv("DISCORD_TOKEN", "hidden-away")
-	if got := Expand(t.Context(), at(t, nil), "!`env`"); strings.Contains(got, "hidden-away") || !strings.Contains(got, "OLLIM_DATA_DIR=") {
+	if got := Expand(t.Context(), at(t, nil), How{}, "!`env`"); strings.Contains(got, "hidden-away") || !strings.Contains(got, "OLLIM_DATA_DIR=") {
 		t.Errorf("a command sees %q", got)
 	}
 }

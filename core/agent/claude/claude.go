@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -52,6 +53,10 @@ type Options struct {
 	// calls reach the bot. The engine opens it before the first session and serves
 	// it while it runs. Nil: those commands are on their own.
 	Control *control.Server
+	// Sandbox puts the process of a session into its sandbox before it starts; see
+	// process.Spec. Nil is none. Processes that run nothing for a model, as those
+	// that log in or tell the version, are started as they are.
+	Sandbox func(*exec.Cmd) (done func())
 	// Limits are read whenever they matter. Nil: nothing is kept ready and
 	// memory has no limit.
 	Limits func() Limits

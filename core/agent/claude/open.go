@@ -74,7 +74,7 @@ func (e *Engine) launch(ctx context.Context, o agent.SessionOptions) (*session, 
 		return nil, err
 	}
 	token := e.o.Control.Issue()
-	c, err := e.start(process.Spec{Path: path, Args: args(o, key), Env: e.env(token.Env()...), Dir: o.Dir})
+	c, err := e.start(process.Spec{Path: path, Args: args(o, key), Env: e.env(token.Env()...), Dir: o.Dir, Wrap: e.o.Sandbox})
 	if err != nil {
 		token.Revoke()
 		e.forget(&session{key: key})

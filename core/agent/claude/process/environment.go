@@ -18,7 +18,7 @@ const fallbackPath = "/usr/local/bin:/usr/bin:/bin"
 type Env struct {
 	ConfigDir  string   // where claude keeps its state, instead of the user's own folder
 	DataDir    string   // for the commands of ours that the model runs
-	Timezone   string   // an IANA name, likewise
+	Timezone   string   // an IANA name, likewise, and the TZ of all that runs
 	Executable string   // our own binary; its folder leads PATH where PATH has no ollim-bot
 	Mark       string   // whose processes they are, one running program's alone; see CollectOrphans
 	Extra      []string // NAME=value, the last word; an empty value takes a variable out
@@ -43,7 +43,7 @@ func Environment(base []string, o Env) []string {
 	}
 	maps.Copy(vars, always)
 	for name, value := range map[string]string{
-		"CLAUDE_CONFIG_DIR": o.ConfigDir, "OLLIM_DATA_DIR": o.DataDir, "OLLIM_TIMEZONE": o.Timezone, MarkName: o.Mark,
+		"CLAUDE_CONFIG_DIR": o.ConfigDir, "OLLIM_DATA_DIR": o.DataDir, "OLLIM_TIMEZONE": o.Timezone, "TZ": o.Timezone, MarkName: o.Mark,
 	} {
 		set(vars, name, value)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,6 +28,11 @@ func BecomeSubreaper() error {
 		return fmt.Errorf("become the reaper of orphans: %w", err)
 	}
 	return nil
+}
+
+// attributes are those of a command: a session of its own, and an end with us.
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
 // collect ends what owns says is ours and reaps the dead. The group is for

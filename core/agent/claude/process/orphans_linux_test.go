@@ -160,10 +160,11 @@ func TestWhatAKilledBotLeftIsCollectedByTheNext(t *testing.T) {
 			t.Errorf("%d were ended by the mark %q, %v", n, other, err)
 		}
 	}
-	if !alive(command) || !alive(sleeper) {
-		t.Fatal("the orphans are gone before they were collected")
+	until(t, "the command has died with its bot", func() bool { return !alive(command) })
+	if !alive(sleeper) {
+		t.Fatal("the orphan is gone before it was collected")
 	}
-	if n, err := CollectOrphans("data/dir"); n != 2 || err != nil {
+	if n, err := CollectOrphans("data/dir"); n != 1 || err != nil {
 		t.Errorf("%d were ended, %v", n, err)
 	}
 	mustBeGone(t, command, sleeper)

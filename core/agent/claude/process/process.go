@@ -10,10 +10,13 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +24,9 @@ import (
 	"syscall"
 	"time"
 )
+
+// signalled is added to a signal's number in the exit code of who tells of it.
+const signalled = 128
 
 // pipeLinger is how long the error output is read after the exit, while a child
 // that was left behind holds its other end.
@@ -32,12 +38,17 @@ type Spec struct {
 	Args []string // without the name of the program
 	Env  []string // the whole environment, nothing is inherited; see Environment
 	Dir  string   // the working directory; empty is our own
+	// Wrap puts the command into a sandbox before it starts; done is called after
+	// the start. Nil starts it as it is.
+	Wrap func(*exec.Cmd) (done func())
 }
 
 // Process is one started command. Its methods may be called concurrently.
 type Process struct {
 	cmd    *exec.Cmd
 	mark   string
+	boxed  bool         // the command runs under one that keeps it in a sandbox
+	inside atomic.Int64 // then the command's own process id, once it was looked up; see command
 	stdin  *input
 	stdout *output
 	stderr *tail
@@ -77,22 +88,44 @@ func Start(s Spec) (*Process, error) {
 		Path: s.Path, Args: append([]string{s.Path}, s.Args...), Dir: s.Dir,
 		Env:   withMark(s.Env, p.mark),
 		Stdin: in.theirs, Stdout: out.theirs, Stderr: p.stderr,
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+		SysProcAttr: attributes(),
 		WaitDelay:   pipeLinger,
+	}
+	if s.Wrap != nil {
+		defer s.Wrap(p.cmd)()
+		p.boxed = p.cmd.Path != s.Path
+		if p.cmd.Err != nil {
+			return nil, fmt.Errorf(msgSandbox, errors.Join(p.cmd.Err, in.close(), out.close()))
+		}
 	}
 	// Known before it runs: CollectOrphans must not meet it as a stranger.
 	living.add(p.mark)
-	err = p.cmd.Start()
+	begun := make(chan error, 1)
+	p.watcher.Go(func() { p.live(begun) })
+	err = <-begun
 	_ = in.theirs.Close()
 	_ = out.theirs.Close()
 	if err != nil {
+		p.watcher.Wait()
 		living.remove(p.mark)
 		_ = in.ours.Close()
 		_ = out.ours.Close()
 		return nil, s.explain(err)
 	}
-	p.watcher.Go(p.watch)
 	return p, nil
+}
+
+// live starts the command and watches it. The system ends the command when the
+// thread that has started it ends, which is how it dies with us however we die:
+// so the thread is kept for as long.
+func (p *Process) live(begun chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := guarded(p.cmd.Start)
+	begun <- err
+	if err == nil {
+		p.watch()
+	}
 }
 
 // watch waits for the end of the command and then collects what it has left.
@@ -121,6 +154,8 @@ func (p *Process) await() error {
 	e := &ExitError{Code: state.ExitCode(), Stderr: p.StderrTail()}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		e.Signal = status.Signal()
+	} else if p.boxed && e.Code == signalled+int(syscall.SIGKILL) {
+		e.Signal = syscall.SIGKILL // the sandbox tells how the command in it ended
 	}
 	return e
 }
@@ -146,7 +181,8 @@ func (p *Process) Stdin() io.WriteCloser { return p.stdin }
 // command up, as with any pipe.
 func (p *Process) Stdout() io.Reader { return p.stdout }
 
-// PID is the command's process id, which is also that of its group and session.
+// PID is the id of the process that was started, also that of its group and
+// session: the command, or the sandbox that it runs in and dies with.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // StderrTail is what the command said last on its error output: at most 4 KB,
@@ -176,8 +212,24 @@ func (p *Process) Resident() (bytes int64, ok bool) {
 	case <-p.done:
 		return 0, false
 	default:
-		return resident(p.PID())
+		return resident(p.command())
 	}
+}
+
+// command is the process id of the command itself, which in a sandbox is not
+// that of what we have started. Until it is there it is that one.
+func (p *Process) command() int {
+	if !p.boxed {
+		return p.PID()
+	}
+	if pid := p.inside.Load(); pid != 0 {
+		return int(pid)
+	}
+	if pid, ok := innermost(p.PID(), filepath.Base(p.cmd.Path)); ok {
+		p.inside.Store(int64(pid))
+		return pid
+	}
+	return p.PID()
 }
 
 // withMark is an environment in which the mark stands once.
@@ -201,6 +253,8 @@ func pipes() (in, out pipe, err error) {
 	}
 	return in, out, err
 }
+
+func (p pipe) close() error { return errors.Join(p.ours.Close(), p.theirs.Close()) }
 
 // input is the writing end of the command's input. A second Close is no error:
 // both the user of the process and Stop close it.

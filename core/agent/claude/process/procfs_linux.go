@@ -13,6 +13,9 @@ import (
 // stack).
 const maxEnviron = 4 << 20
 
+// maxComm is how much of a program's name the system keeps.
+const maxComm = 15
+
 // pids are the numbers of all processes but our own, as far as the system
 // shows them.
 func pids() iter.Seq[int] {
@@ -95,6 +98,52 @@ func parseStat(line string) (stat, bool) {
 	s.session, errs[1] = strconv.Atoi(f[3])
 	s.start, errs[2] = strconv.ParseUint(f[startField], 10, 64)
 	return s, errs == [3]error{}
+}
+
+// innermost is the command that a sandbox's program runs: the first process
+// below pid that runs another one. The sandbox has one process outside of its
+// namespace and one in it, and the command is the child of that. A program that
+// has become the command itself is that command.
+func innermost(pid int, program string) (int, bool) {
+	program = program[:min(len(program), maxComm)]
+	for range 4 {
+		if name := programOf(pid); name == "" {
+			return 0, false
+		} else if name != program {
+			return pid, true
+		}
+		next, ok := childOf(pid)
+		if !ok {
+			return 0, false
+		}
+		pid = next
+	}
+	return 0, false
+}
+
+// programOf is the name by which the system knows a process's program.
+func programOf(pid int) string {
+	name, err := os.ReadFile(procFile(pid, "comm"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(name))
+}
+
+// childOf is the oldest child of a process.
+func childOf(pid int) (int, bool) {
+	if list, err := os.ReadFile(procFile(pid, "task/"+strconv.Itoa(pid)+"/children")); err == nil {
+		first, _, _ := strings.Cut(string(list), " ")
+		child, err := strconv.Atoi(first)
+		return child, err == nil
+	}
+	child, found := 0, false // a kernel without that file
+	for other := range pids() {
+		if s, ok := statOf(other); ok && s.parent == pid && (!found || other < child) {
+			child, found = other, true
+		}
+	}
+	return child, found
 }
 
 // resident is the second number of statm, counted in pages.

@@ -39,10 +39,26 @@ func (p *Process) Stop(ctx context.Context, patience time.Duration) error {
 // Signal sends a signal to the command alone. After its end the error is
 // os.ErrProcessDone.
 func (p *Process) Signal(sig os.Signal) error {
-	if err := p.cmd.Process.Signal(sig); err != nil {
+	if err := p.signal(sig); err != nil {
 		return fmt.Errorf("signal %v: %w", sig, err)
 	}
 	return nil
+}
+
+// signal reaches the command within its sandbox too, but for SIGKILL: the end of
+// the sandbox is the end of all that is in it.
+func (p *Process) signal(sig os.Signal) error {
+	if pid := p.command(); sig != os.Kill && pid != p.PID() {
+		select {
+		case <-p.done:
+			return os.ErrProcessDone
+		default:
+		}
+		if number, ok := sig.(syscall.Signal); ok {
+			return syscall.Kill(pid, number)
+		}
+	}
+	return p.cmd.Process.Signal(sig)
 }
 
 // rung is one step down: what is done, and how long it may take to work.
@@ -55,7 +71,7 @@ type rung struct {
 // and then there is nothing left to wait for.
 func (p *Process) rungs(patience time.Duration) []rung {
 	send := func(sig os.Signal) func() {
-		return func() { _ = p.cmd.Process.Signal(sig) }
+		return func() { _ = p.signal(sig) }
 	}
 	return []rung{
 		{func() { _ = p.stdin.Close() }, patience},

@@ -24,6 +24,7 @@ const (
 	msgNoRoom        = "%s cannot start because the machine has no room for another process (%v): end some, then try again"
 	msgStart         = "%s cannot start (%v): check it by running it in a terminal with --version"
 	msgPipes         = "make the pipes for claude: %w: close some programs or raise the limit of open files"
+	msgSandbox       = "claude is not started without its sandbox: %w"
 	msgNoFolder      = "the folder %s is missing: create it"
 	msgFolder        = "the folder %s cannot be used (%v): change its permissions"
 	msgNotFolder     = "%s is not a folder: move it away and create the folder"

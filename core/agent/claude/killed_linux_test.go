@@ -1,0 +1,105 @@
+package claude
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/sandbox"
+	"ollimbot/core/sandbox/sandboxtest"
+)
+
+// What the bot that is killed is told, through its environment.
+const (
+	botDir     = "OLLIM_TEST_BOT_DIR"
+	botBox     = "OLLIM_TEST_BOT_SANDBOX"
+	botPrompt  = "OLLIM_TEST_BOT_PROMPT"
+	botCommand = "OLLIM_TEST_BOT_CLAUDE"
+)
+
+// TestAKilledBotTakesItsTurnAlong: the command would otherwise go on without the
+// hooks that keep it in, and be told by the model what to do next.
+func TestAKilledBotTakesItsTurnAlong(t *testing.T) {
+	if dir := os.Getenv(botDir); dir != "" {
+		bePlayed(t, dir)
+		return
+	}
+	path := fakeapi.RequireCLI(t)
+	for name, box := range map[string]string{"alone": "", "in a sandbox": "1"} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if box != "" {
+				sandboxtest.Box(t, sandbox.Options{Dir: dir})
+			}
+			api, err := fakeapi.Start(fakeapi.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = api.Close() })
+			first := bash("touch made")
+			first.Hold, first.HoldAfter, first.Text = "go", 1, "I will do it, and then something else."
+			cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()[:strings.IndexByte(t.Name(), '/')]+"$")
+			cmd.Env = append(fakeapi.CLIEnv(t, api), botDir+"="+dir, botBox+"="+box, botCommand+"="+path, botPrompt+"="+fakeapi.Script(first, bash("touch more")))
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), soon)
+			defer cancel()
+			asked := func(all []fakeapi.Request) []fakeapi.Request {
+				var list []fakeapi.Request
+				for _, q := range all {
+					if q.ForModel() {
+						list = append(list, q)
+					}
+				}
+				return list
+			}
+			err = api.Wait(ctx, func(all []fakeapi.Request) bool { return len(asked(all)) == 1 })
+			if killed := cmd.Process.Kill(); err != nil || killed != nil {
+				t.Fatal(err, killed)
+			}
+			_ = cmd.Wait() // it was killed
+			// The process is gone when its connection is: then nothing can follow.
+			if err := api.Wait(ctx, func(all []fakeapi.Request) bool { return asked(all)[0].Left }); err != nil {
+				t.Fatalf("the command lives on: %v", err)
+			}
+			api.Release("go")
+			if n := len(asked(api.Requests())); n != 1 {
+				t.Errorf("%d requests were made", n)
+			}
+			if _, err := os.Stat(dir + "/made"); err == nil {
+				t.Error("a tool was run")
+			}
+		})
+	}
+}
+
+// bePlayed is a bot in the middle of a turn.
+func bePlayed(t *testing.T, dir string) {
+	o := Options{Path: os.Getenv(botCommand), Log: slog.New(slog.DiscardHandler)}
+	if os.Getenv(botBox) != "" {
+		o.Sandbox = sandbox.New(sandbox.Options{Dir: dir, Home: os.Getenv("HOME")}).Engine
+	}
+	e := New(o)
+	runEngine(t, e)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	s, err := e.Open(ctx, agent.SessionOptions{
+		Dir: dir, SystemPrompt: "A test.", Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"},
+		Permission: func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Allow: true} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range s.Send(ctx, agent.Message{Text: os.Getenv(botPrompt)}) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}

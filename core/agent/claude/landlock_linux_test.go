@@ -1,0 +1,43 @@
+package claude
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ollimbot/core/sandbox"
+	"ollimbot/core/sandbox/sandboxtest"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.HelperArg {
+		os.Exit(sandbox.Helper(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+func TestTheRealCommandIsKeptInByLandlockToo(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{".env": "heliotrope", "notes/a.txt": "a plum", "routines/a.md": "mine"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := newRig(t, func(o *Options) {
+		o.Sandbox = sandboxtest.Landlock(t, sandbox.Options{Dir: dir, Home: lookup(o.Env, "HOME")}).Engine
+	})
+	r.dir = dir
+	s := r.open()
+	if e := shell(t, s, "pwd; cat notes/a.txt; echo pear > notes/b.txt"); e.IsError || e.Text != dir+"\na plum" {
+		t.Errorf("it says %q", e.Text)
+	}
+	for _, attack := range []string{"cat .env", "echo x > routines/b.md", "echo x > new.md", "echo x > CLAUDE.md", "env | grep ANTHROPIC || exit 3", "ls ~/.ssh"} {
+		if e := shell(t, s, attack); !e.IsError || strings.Contains(e.Text, "heliotrope") {
+			t.Errorf("%s: %q", attack, e.Text)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package claude
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/sandbox"
+	"ollimbot/core/sandbox/sandboxtest"
+)
+
+// boxedRig is a rig whose processes run in the real sandbox, on a data
+// directory with secrets.
+func boxedRig(t *testing.T, settings sandbox.Settings) *rig {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		".env": "DISCORD_TOKEN=heliotrope\n", "state/sessions.json": "heliotrope", "routines/a.md": "mine",
+		"CLAUDE.md": "mine", "IDENTITY.md": "mine", "notes/a.txt": "a plum",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := newRig(t, func(o *Options) {
+		o.Sandbox = sandboxtest.Box(t, sandbox.Options{
+			Dir: dir, Home: lookup(o.Env, "HOME"), Settings: func() sandbox.Settings { return settings },
+		}).Engine
+	})
+	r.dir = dir
+	return r
+}
+
+// shell lets the model run a command and gives what it was told.
+func shell(t *testing.T, s agent.Session, command string) agent.ToolEnd {
+	t.Helper()
+	h := say(t, s, fakeapi.Script(bash(command), fakeapi.Step{Text: "Done."}))
+	ends := all[agent.ToolEnd](h)
+	if len(ends) != 1 || h.text() != "Done." {
+		t.Fatalf("%d ends, %q, %v", len(ends), h.text(), h.err)
+	}
+	return ends[0]
+}
+
+func TestTheRealCommandWorksInASandbox(t *testing.T) {
+	r := boxedRig(t, sandbox.Settings{})
+	s := r.open()
+	if e := shell(t, s, "pwd; cat notes/a.txt; echo pear > pear.txt"); e.IsError || !strings.Contains(e.Text, r.dir+"\na plum") {
+		t.Errorf("it says %q", e.Text)
+	}
+	if e := shell(t, s, "touch /tmp/kept; date | grep -c :"); e.IsError || e.Text != "1" {
+		t.Errorf("it says %q", e.Text)
+	}
+	if e := shell(t, s, "ls /tmp/kept"); e.IsError {
+		t.Errorf("what one command left in /tmp the next does not see: %q", e.Text)
+	}
+	if b, err := os.ReadFile(filepath.Join(r.dir, "pear.txt")); err != nil || string(b) != "pear\n" {
+		t.Errorf("outside stands %q, %v", b, err)
+	}
+	// A session that was spoken in the sandbox can be resumed, so it was kept.
+	id := s.ID()
+	r.written(id, "pear.txt")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := r.open(func(o *agent.SessionOptions) { o.Resume = id })
+	say(t, again, "what fruit?").result(t)
+	if q := r.requests(); !strings.Contains(string(q[len(q)-1].Raw), "pear.txt") {
+		t.Error("the session does not know what was said")
+	}
+}
+
+func TestTheRealCommandIsKeptIn(t *testing.T) {
+	r := boxedRig(t, sandbox.Settings{})
+	s := r.open()
+	api := strings.Replace(strings.TrimPrefix(r.api.URL(), "http://"), ":", "/", 1)
+	for _, attack := range []string{
+		"cat .env | grep . || exit 3", "cat state/sessions.json", "ls state | grep . || exit 3", "echo x > CLAUDE.md", "echo x > routines/b.md",
+		"rm routines/a.md", "echo x > .mcp.json", "mkdir .claude/hooks", "env | grep ANTHROPIC || exit 3",
+		"cat /proc/*/environ | tr '\\0' '\\n' | grep ANTHROPIC || exit 3", "ls $HOME/.ssh", "exec 3<>/dev/tcp/" + api,
+		"cat /proc/" + strconv.Itoa(os.Getpid()) + "/environ", "ls " + lookup(r.env, "CLAUDE_CONFIG_DIR") + "/projects",
+	} {
+		e := shell(t, s, attack)
+		if !e.IsError || strings.Contains(e.Text, "heliotrope") {
+			t.Errorf("%s: %q", attack, e.Text)
+		}
+	}
+	if e := shell(t, s, "true"); e.IsError {
+		t.Errorf("after the attacks nothing works any more: %q", e.Text)
+	}
+}

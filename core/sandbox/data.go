@@ -1,0 +1,117 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// The closed places of the data directory, for everything that runs commands.
+// secret ones are out of sight, the others can be read.
+var (
+	closedFiles   = []string{"CLAUDE.md", "tool-policy.yaml", ".mcp.json"}
+	closedFolders = []string{".claude"}
+	// closedIfThere are not made where they are missing: an empty .git would keep
+	// the bot from making its repository, and keys are in another folder.
+	closedIfThere = []string{".git", "keys.yaml"}
+	// writtenByTools are changed by the Write tool, which the rules stand before,
+	// or by commands of ours over the socket: so it is known who wrote them.
+	writtenByTools = []string{"routines", "reminders", "skills", "webhooks"}
+)
+
+const (
+	envFile  = ".env"
+	stateDir = "state"
+)
+
+// dataFolder shows the data directory without its closed places. What is missing
+// of them is made here, empty: a name that does not exist cannot be covered, and
+// a command that made it would write the bot's own settings.
+func (v *view) dataFolder() error {
+	if !exists(v.data) {
+		return nil
+	}
+	v.show(writable, v.data)
+	for _, name := range append(slices.Clone(closedFiles), envFile) {
+		if err := v.placeholder(name, false); err != nil {
+			return err
+		}
+	}
+	folders := closedFolders
+	if v.profile == command {
+		folders = slices.Concat(closedFolders, writtenByTools)
+	}
+	for _, name := range append(slices.Clone(folders), stateDir) {
+		if err := v.placeholder(name, true); err != nil {
+			return err
+		}
+	}
+	at := func(name string) string { return filepath.Join(v.data, name) }
+	v.add(mount{how: empty, to: at(envFile)})
+	v.add(mount{how: private, to: at(stateDir)})
+	for _, name := range slices.Concat(closedFiles, folders) {
+		v.add(mount{how: readOnly, from: at(name), to: at(name)})
+	}
+	for _, name := range closedIfThere {
+		if info, err := os.Lstat(at(name)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return fmt.Errorf(errLink, at(name))
+		} else if err == nil {
+			v.add(mount{how: readOnly, from: at(name), to: at(name)})
+		}
+	}
+	return nil
+}
+
+// placeholder makes a closed place that is missing. One that is a link cannot be
+// closed: a link cannot be covered, only what it leads to.
+func (v *view) placeholder(name string, folder bool) error {
+	path := filepath.Join(v.data, name)
+	info, err := os.Lstat(path)
+	switch {
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		return fmt.Errorf(errLink, path)
+	case err == nil:
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf(errPlaceholder, path, err)
+	case folder:
+		err = os.Mkdir(path, 0o700)
+	default:
+		var f *os.File
+		if f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
+			err = f.Close()
+		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf(errPlaceholder, path, err)
+	}
+	return nil
+}
+
+// repository lets git read the work tree that -C names, and write its .git, or
+// where there is none yet the folder itself.
+func (v *view) repository(args []string) {
+	for _, name := range []string{".gitconfig", ".config/git"} {
+		if path := filepath.Join(v.home, name); v.home != "" && exists(path) {
+			v.add(mount{how: readOnly, from: path, to: path})
+		}
+	}
+	tree := v.data
+	if at := slices.Index(args, "-C"); at >= 0 && at+1 < len(args) {
+		tree = resolved(args[at+1])
+		v.name(args[at+1], tree)
+	}
+	v.show(readOnly, v.data)
+	if folder := filepath.Join(tree, ".git"); exists(folder) {
+		v.show(readOnly, tree)
+		v.show(writable, folder)
+	} else {
+		v.show(writable, tree)
+	}
+	if file := filepath.Join(v.data, envFile); exists(file) {
+		v.add(mount{how: empty, to: file})
+	}
+}

@@ -1,0 +1,78 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	// lookLimit is how long the look may take on a busy machine.
+	lookLimit = 20 * time.Second
+	nowhere   = "/nonexistent"
+)
+
+// look finds out what this machine offers, by trying it.
+func (b *Box) look() (State, string) {
+	if info, err := os.Stat(b.o.Dir); err == nil && os.Getuid() == 0 {
+		if s, ok := info.Sys().(*syscall.Stat_t); ok && s.Uid != 0 {
+			return State{Reason: reasonForeign}, ""
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookLimit)
+	defer cancel()
+	exe := b.find("bwrap")
+	reason := reasonInstall
+	if exe != "" {
+		o := b.o
+		o.Dir = nowhere // looking changes nothing: no empty files are made
+		trial := &Box{o: o, exe: exe, seen: State{Kind: Bubblewrap, Version: version(ctx, exe)}}
+		trial.once.Do(func() {})
+		err := trial.tryCommand(ctx)
+		if err == nil {
+			return trial.tryInner(ctx), exe
+		}
+		reason = fmt.Sprintf(reasonBroken, firstLine(err.Error()))
+	}
+	if s, ok := b.lookLandlock(ctx); ok {
+		s.Reason = fmt.Sprintf(reasonLandlock, reason)
+		return s, ""
+	}
+	return State{Reason: reason}, ""
+}
+
+func (b *Box) tryCommand(ctx context.Context) error {
+	return try(ctx, b.Command, "/", b.find("true"))
+}
+
+// tryInner tries the shell that claude gets, within the engine's fence.
+func (b *Box) tryInner(ctx context.Context) State {
+	s := b.seen
+	if b.find("bash") == "" {
+		s.Reason = reasonNoBash
+		return s
+	}
+	inside := &Box{o: b.o, exe: b.exe, seen: s}
+	inside.once.Do(func() {})
+	inside.seen.Inner = true
+	err := try(ctx, inside.Engine, "/", b.find("sh"), "-c", "exec "+shell+" -c true")
+	if err != nil {
+		s.Reason = fmt.Sprintf(reasonOneLayer, firstLine(err.Error()))
+		return s
+	}
+	return inside.seen
+}
+
+// version is the last word of "bubblewrap 0.8.0".
+func version(ctx context.Context, exe string) string {
+	out, err := exec.CommandContext(ctx, exe, "--version").Output()
+	words := strings.Fields(string(out))
+	if err != nil || len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
+}

@@ -1,0 +1,42 @@
+//go:build !linux
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// HelperArg makes our own program confine itself, on Linux.
+const HelperArg = "__confined"
+
+var errNotHere = errors.New("this system has neither bubblewrap nor Landlock")
+
+// Helper has nothing to do here.
+func Helper([]string) int { return 126 }
+
+func inMemory(string, string) (*os.File, error) { return nil, errNotHere }
+
+func (b *Box) landlock(*exec.Cmd, *view, bool) error { return errNotHere }
+
+// look tries sandbox-exec, which macOS has: it is called deprecated and still there.
+func (b *Box) look() (State, string) {
+	exe := b.find("sandbox-exec")
+	if exe == "" {
+		return State{Reason: reasonSystem}, ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	o := b.o
+	o.Dir = "/nonexistent"
+	trial := &Box{o: o, exe: exe, seen: State{Kind: Seatbelt, Reason: reasonSeatbelt1}}
+	trial.once.Do(func() {})
+	if err := try(ctx, trial.Command, "/", b.find("true")); err != nil {
+		return State{Reason: fmt.Sprintf(reasonSeatbelt, firstLine(err.Error()))}, ""
+	}
+	return trial.seen, exe
+}
