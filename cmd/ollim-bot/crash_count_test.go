@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"ollimbot/core/store"
-	"ollimbot/core/webhook"
 	"ollimbot/discord/fake"
 )
 
@@ -20,7 +18,7 @@ func (b *batch) count() {
 	for _, v := range s.Violations {
 		b.fault("Discord: %s", v)
 	}
-	e := evidence{b: b, posts: s.Messages, pending: b.pending(), waiting: b.waitingFiles(), paid: b.recorded(), ledger: b.outcomes()}
+	e := evidence{b: b, posts: s.Messages, pending: b.pending(), waiting: b.waitingFiles(), paid: b.recorded(), ledger: b.last("webhooks.jsonl", "webhook", "outcome")}
 	for _, h := range b.told {
 		if strings.Contains(h.Text, "(mention key findings in your response)") {
 			e.main = append(e.main, h.Text)
@@ -158,10 +156,8 @@ func (e *evidence) hook(x *thing) {
 	r, runs := e.b.tally.rows[kindWebhooks], e.runs(x)
 	told, waits := e.delivered("Webhook " + x.id + ":")
 	e.report(x, runs, 0)
-	if x.sent {
+	if x.sent || runs+told > 0 { // its answer may have been cut off
 		r.sent++
-	} else if runs > 0 {
-		r.sent++ // its answer was cut off
 	}
 	r.arrived += min(1, runs+told)
 	r.pending += waits
@@ -235,19 +231,6 @@ func (b *batch) recorded() map[string]int {
 		if json.Unmarshal(line, &p) == nil {
 			found[p.Task]++
 		}
-	}
-	return found
-}
-
-// outcomes are what the ledger of deliveries says.
-func (b *batch) outcomes() map[string]string {
-	found := map[string]string{}
-	dir, err := store.At(b.root)
-	must(err)
-	list, err := webhook.Ledger(dir, 1000)
-	must(err)
-	for _, d := range list {
-		found[d.Webhook] = d.Outcome
 	}
 	return found
 }
