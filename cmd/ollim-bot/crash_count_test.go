@@ -50,9 +50,17 @@ func (b *batch) count() {
 		}
 	}
 	e.tokens(sent, unknown)
-	if e.lost > e.omitted {
-		b.fault("of %d updates that are missing only %d made room for others", e.lost, e.omitted)
-		b.tally.rows[kindUpdates].lost += e.lost - e.omitted
+	b.tally.notes["updates that made room"] += e.omitted
+	if e.lost+len(e.hooks) <= e.omitted {
+		return // what made room for newer ones may have been these
+	}
+	if e.lost > 0 {
+		b.fault("%d updates and %d webhooks are nowhere, and only %d updates made room for others", e.lost, len(e.hooks), e.omitted)
+	}
+	b.tally.rows[kindUpdates].lost += max(0, e.lost-e.omitted)
+	for _, id := range e.hooks {
+		b.tally.rows[kindWebhooks].lost++
+		b.fault("webhook %s had its 202, and neither ran nor was reported; the ledger says %q", id, e.ledger[id])
 	}
 }
 
@@ -65,6 +73,7 @@ type evidence struct {
 	waiting string            // reminder files
 	paid    map[string]int    // pings that the program has recorded, by task
 	ledger  map[string]string // what became of a webhook's delivery, as the program has it
+	hooks   []string          // webhooks that neither ran nor were reported
 	lost    int               // updates that are nowhere
 	omitted int               // updates that a sentinel stands for
 }
@@ -163,8 +172,7 @@ func (e *evidence) hook(x *thing) {
 	r.pending += waits
 	switch {
 	case x.sent && runs+told+waits == 0:
-		r.lost++
-		e.b.fault("webhook %s had its 202, and neither ran nor was reported; the ledger says %q", x.id, e.ledger[x.id])
+		e.hooks = append(e.hooks, x.id)
 	case runs > 1 || told+waits > 1:
 		r.doubled++
 		e.b.fault("webhook %s ran %d times and was reported %d times", x.id, runs, told+waits)

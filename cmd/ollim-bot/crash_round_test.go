@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -129,7 +130,7 @@ func (b *batch) acts(life time.Duration) (list []deed) {
 		list = append(list, deed{moment(life), func(ctx context.Context) { b.post(ctx, x) }})
 	}
 	remind(aReport)
-	if chance(50) {
+	if chance(50) && strings.Count(b.pending(), `"message"`) < 5 { // ten may wait, then the oldest make room
 		remind(aPing)
 		if chance(50) {
 			remind(aPing)
