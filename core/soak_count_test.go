@@ -83,9 +83,10 @@ func (l *soakEar) hear(text string) {
 	if l.told == nil {
 		l.told, l.fires, l.delivered = map[string]int{}, map[string]int{}, map[string]int{}
 	}
-	head, body, found := strings.Cut(text, "(mention key findings in your response):\n")
-	if found {
-		head, body, _ = strings.Cut(body, "\n\n")
+	body := text
+	if _, listed, found := strings.Cut(text, "(mention key findings in your response):\n"); found {
+		head, rest, _ := strings.Cut(listed, "\n\n")
+		body = rest
 		for line := range strings.SplitSeq(head, "\n") {
 			if n := soakGone.FindStringSubmatch(line); n != nil {
 				dropped, _ := strconv.Atoi(n[1]) // digits alone
@@ -94,8 +95,6 @@ func (l *soakEar) hear(text string) {
 				l.delivered[update]++
 			}
 		}
-	} else {
-		body = text
 	}
 	if tag := soakTag.FindStringSubmatch(body); tag != nil {
 		l.fires[tag[1]]++

@@ -27,6 +27,8 @@ type batch struct {
 	port int
 	fake *fake.Server
 
+	upAfter time.Duration // how long the first start took
+
 	rounds int
 	round  int // the present one
 	things []*thing

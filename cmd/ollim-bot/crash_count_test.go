@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"ollimbot/core/store"
-	"ollimbot/core/webhook"
 	"ollimbot/discord/fake"
 )
 
@@ -20,7 +18,7 @@ func (b *batch) count() {
 	for _, v := range s.Violations {
 		b.fault("Discord: %s", v)
 	}
-	e := evidence{b: b, posts: s.Messages, pending: b.pending(), waiting: b.waitingFiles(), paid: b.recorded(), ledger: b.outcomes()}
+	e := evidence{b: b, posts: s.Messages, pending: b.pending(), waiting: b.waitingFiles(), paid: b.recorded(), ledger: b.last("webhooks.jsonl", "webhook", "outcome")}
 	for _, h := range b.told {
 		if strings.Contains(h.Text, "(mention key findings in your response)") {
 			e.main = append(e.main, h.Text)
@@ -52,9 +50,17 @@ func (b *batch) count() {
 		}
 	}
 	e.tokens(sent, unknown)
-	if e.lost > e.omitted {
-		b.fault("of %d updates that are missing only %d made room for others", e.lost, e.omitted)
-		b.tally.rows[kindUpdates].lost += e.lost - e.omitted
+	b.tally.notes["updates that made room"] += e.omitted
+	if e.lost+len(e.hooks) <= e.omitted {
+		return // what made room for newer ones may have been these
+	}
+	if e.lost > 0 {
+		b.fault("%d updates and %d webhooks are nowhere, and only %d updates made room for others", e.lost, len(e.hooks), e.omitted)
+	}
+	b.tally.rows[kindUpdates].lost += max(0, e.lost-e.omitted)
+	for _, id := range e.hooks {
+		b.tally.rows[kindWebhooks].lost++
+		b.fault("webhook %s had its 202, and neither ran nor was reported; the ledger says %q", id, e.ledger[id])
 	}
 }
 
@@ -67,6 +73,7 @@ type evidence struct {
 	waiting string            // reminder files
 	paid    map[string]int    // pings that the program has recorded, by task
 	ledger  map[string]string // what became of a webhook's delivery, as the program has it
+	hooks   []string          // webhooks that neither ran nor were reported
 	lost    int               // updates that are nowhere
 	omitted int               // updates that a sentinel stands for
 }
@@ -158,17 +165,14 @@ func (e *evidence) hook(x *thing) {
 	r, runs := e.b.tally.rows[kindWebhooks], e.runs(x)
 	told, waits := e.delivered("Webhook " + x.id + ":")
 	e.report(x, runs, 0)
-	if x.sent {
+	if x.sent || runs+told > 0 { // its answer may have been cut off
 		r.sent++
-	} else if runs > 0 {
-		r.sent++ // its answer was cut off
 	}
 	r.arrived += min(1, runs+told)
 	r.pending += waits
 	switch {
 	case x.sent && runs+told+waits == 0:
-		r.lost++
-		e.b.fault("webhook %s had its 202, and neither ran nor was reported; the ledger says %q", x.id, e.ledger[x.id])
+		e.hooks = append(e.hooks, x.id)
 	case runs > 1 || told+waits > 1:
 		r.doubled++
 		e.b.fault("webhook %s ran %d times and was reported %d times", x.id, runs, told+waits)
@@ -235,19 +239,6 @@ func (b *batch) recorded() map[string]int {
 		if json.Unmarshal(line, &p) == nil {
 			found[p.Task]++
 		}
-	}
-	return found
-}
-
-// outcomes are what the ledger of deliveries says.
-func (b *batch) outcomes() map[string]string {
-	found := map[string]string{}
-	dir, err := store.At(b.root)
-	must(err)
-	list, err := webhook.Log(dir, 1000)
-	must(err)
-	for _, d := range list {
-		found[d.Webhook] = d.Outcome
 	}
 	return found
 }

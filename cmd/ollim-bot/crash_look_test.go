@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -16,9 +17,7 @@ import (
 	"time"
 
 	"ollimbot/core/budget"
-	"ollimbot/core/fork"
 	"ollimbot/core/store"
-	"ollimbot/core/webhook"
 	"ollimbot/discord/fake"
 	"ollimbot/routines"
 )
@@ -201,14 +200,31 @@ func (b *batch) still() bool {
 	if b.dueSoon() {
 		return false
 	}
-	runs, err := fork.Ledger(dir, 1000)
-	if err != nil || slices.ContainsFunc(runs, func(v fork.View) bool { return v.Live() }) {
-		return false
+	open := []string{"accepted", "running"}
+	for _, states := range []map[string]string{b.last("fork_runs.jsonl", "id", "state"), b.last("webhooks.jsonl", "webhook", "outcome")} {
+		for _, state := range states {
+			if slices.Contains(open, state) {
+				return false
+			}
+		}
 	}
-	deliveries, err := webhook.Log(dir, 1000)
-	return err == nil && !slices.ContainsFunc(deliveries, func(d webhook.Delivery) bool {
-		return d.Outcome == webhook.Accepted || d.Outcome == webhook.Running
-	})
+	return true
+}
+
+// last reads a file of lines in which the last one of a key counts.
+func (b *batch) last(name, key, value string) map[string]string {
+	found := map[string]string{}
+	data, err := os.ReadFile(filepath.Join(b.root, "state", name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		b.fault("%v", err)
+	}
+	for line := range bytes.Lines(data) {
+		var fields map[string]any
+		if json.Unmarshal(line, &fields) == nil {
+			found[fmt.Sprint(fields[key])] = fmt.Sprint(fields[value])
+		}
+	}
+	return found
 }
 
 // dueSoon reports whether a reminder waits that is not put off for long.
@@ -244,9 +260,9 @@ func (b *batch) pending() string {
 
 func (b *batch) updatesGone() bool { return !strings.Contains(b.pending(), "{") }
 
-// committed reports whether git has caught up with the reminders.
+// committed reports whether git has caught up with the agent's reminders.
 func (b *batch) committed() bool {
-	out, err := exec.Command("git", "-C", b.root, "status", "--porcelain", "--", "reminders").Output()
+	out, err := exec.Command("git", "-C", b.root, "status", "--porcelain", "--", "reminders/plan-*").Output()
 	return err == nil && len(bytes.TrimSpace(out)) == 0
 }
 

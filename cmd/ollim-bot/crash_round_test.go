@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -29,19 +30,19 @@ type death struct {
 // 50 ms, after the program was asked to stop, and just behind something that
 // has arrived. Some lives are long: messages to Discord are a second apart.
 func (b *batch) dies() death {
-	ms := func(n int) time.Duration { return time.Duration(1+b.rng.IntN(n*1000)) * time.Microsecond }
+	ms := func(n int) time.Duration { return b.slowly(time.Duration(1+b.rng.IntN(n*1000)) * time.Microsecond) }
 	switch n := b.rng.IntN(20); {
 	case n < 3:
-		return death{kill: ms(50), name: "at the start"}
+		return death{kill: time.Duration(b.rng.IntN(50_000)) * time.Microsecond, name: "at the start"}
 	case n < 7:
-		term := 30*time.Millisecond + ms(250)
+		term := b.slowly(30*time.Millisecond) + ms(250)
 		return death{kill: term + ms(150), term: term, name: "while stopping"}
 	case n < 10:
-		return death{kill: 40*time.Millisecond + ms(2500), name: "in the middle"}
+		return death{kill: b.slowly(40*time.Millisecond) + ms(2500), name: "in the middle"}
 	case n < 13:
-		return death{kill: 2500 * time.Millisecond, after: ms(8), name: "behind an arrival"}
+		return death{kill: b.slowly(2500 * time.Millisecond), after: ms(8), name: "behind an arrival"}
 	}
-	return death{kill: 40*time.Millisecond + ms(300), name: "in the middle"}
+	return death{kill: b.slowly(40*time.Millisecond) + ms(300), name: "in the middle"}
 }
 
 // live is one life of the program, from its start to its kill, and what is sent
@@ -49,7 +50,7 @@ func (b *batch) dies() death {
 func (b *batch) live() {
 	b.postpone()
 	d := b.dies()
-	acts := b.acts(min(d.kill, 400*time.Millisecond))
+	acts := b.acts(min(d.kill, b.slowly(400*time.Millisecond)))
 	armed := time.Duration(b.rng.IntN(1500)) * time.Millisecond
 	cmd := b.start()
 	begun := time.Now()
@@ -120,7 +121,7 @@ func (b *batch) acts(life time.Duration) (list []deed) {
 	remind := func(kind sending) {
 		x, at := b.add(kind), moment(life)
 		// What is due before the program is up is late, and waits for seconds.
-		due := max(at, upAfter) + moment(60*time.Millisecond)
+		due := max(at, b.upAfter) + moment(60*time.Millisecond)
 		list = append(list, deed{at, func(context.Context) { b.remind(x, due-at) }})
 	}
 	for range b.rng.IntN(3) {
@@ -129,7 +130,7 @@ func (b *batch) acts(life time.Duration) (list []deed) {
 		list = append(list, deed{moment(life), func(ctx context.Context) { b.post(ctx, x) }})
 	}
 	remind(aReport)
-	if chance(50) {
+	if chance(50) && strings.Count(b.pending(), `"message"`) < 5 { // ten may wait, then the oldest make room
 		remind(aPing)
 		if chance(50) {
 			remind(aPing)
@@ -156,9 +157,6 @@ func (b *batch) acts(life time.Duration) (list []deed) {
 	return list
 }
 
-// upAfter is when the program usually is up.
-const upAfter = 120 * time.Millisecond
-
 // postpone does to the reminders that are left what a user might: those that
 // have not fired get a new time soon, so that they are not late; those that a
 // kill has cut off are removed, but for one in some batches: it fires again,
@@ -178,7 +176,7 @@ func (b *batch) postpone() {
 			b.note("%s is removed", x.mark)
 			must(os.Remove(file))
 		case !last:
-			b.due(file, data, upAfter+time.Duration(b.rng.IntN(100))*time.Millisecond)
+			b.due(file, data, b.upAfter+time.Duration(b.rng.IntN(100))*time.Millisecond)
 		case soon < 3:
 			soon++
 			b.due(file, data, time.Second)
@@ -281,13 +279,21 @@ func (b *batch) post(ctx context.Context, x *thing) {
 // born is the first life: until it has seen Discord once, the program takes what
 // stands there for old.
 func (b *batch) born() {
-	cmd := b.start()
+	cmd, begun := b.start(), time.Now()
 	b.wait("the first connection", func() bool {
 		data, err := os.ReadFile(filepath.Join(b.root, "state", "discord.json"))
 		return err == nil && bytes.Contains(data, []byte("channel")) && b.fake.State().Up()
 	})
+	b.upAfter = min(max(time.Since(begun), usual), 5*usual)
 	b.stop(cmd)
 }
+
+// usual is how long the program takes to come up, where nothing else is going on.
+const usual = 100 * time.Millisecond
+
+// slowly stretches a time as the machine is slower than usual, so that a life
+// there has as much in it.
+func (b *batch) slowly(d time.Duration) time.Duration { return d * b.upAfter / usual }
 
 // settle lets the program live until nothing is left to do, and ends it kindly.
 func (b *batch) settle() {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"text/tabwriter"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -217,12 +216,13 @@ func (t tally) moments() string {
 
 func (t tally) String() string {
 	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "kind\tsent\tarrived\tpending\tlost\tdoubled\tcorrupt\t")
+	line := func(kind string, cells ...any) {
+		b.WriteString(fmt.Sprintf("%12s", kind) + fmt.Sprintf(strings.Repeat("%9v", len(cells)), cells...) + "\n")
+	}
+	line("kind", "sent", "arrived", "pending", "lost", "doubled", "corrupt")
 	for _, k := range crashKinds {
 		r := t.rows[k]
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t\n", k, r.sent, r.arrived, r.pending, r.lost, r.doubled, r.corrupt)
+		line(k, r.sent, r.arrived, r.pending, r.lost, r.doubled, r.corrupt)
 	}
-	_ = w.Flush() // into memory
 	return b.String()
 }

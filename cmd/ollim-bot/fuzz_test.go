@@ -42,7 +42,7 @@ func TestEveryFuzzTargetIsWalked(t *testing.T) {
 		return
 	}
 	for _, f := range targets { // one after the other: each takes all cores
-		t.Run(filepath.ToSlash(f.dir)+"/"+f.name, func(t *testing.T) { f.fuzz(t, *fuzzTime) })
+		t.Run(strings.TrimLeft(filepath.ToSlash(f.dir), "./")+"/"+f.name, func(t *testing.T) { f.fuzz(t, *fuzzTime) })
 	}
 }
 
