@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/audit"
 	"ollimbot/core/budget"
 	"ollimbot/core/config"
+	"ollimbot/core/control"
 	"ollimbot/core/fault"
 	"ollimbot/core/fork"
 	"ollimbot/core/ledger"
@@ -57,6 +58,8 @@ type Options struct {
 	// Commands runs the program's own commands for the agent, which calls them in
 	// its shell; nil where it cannot.
 	Commands policy.Runner
+	// Control is the socket on which they reach the bot; nil is none.
+	Control *control.Server
 	// Remote reaches the user away from the dashboard; nil leaves the chat pane.
 	Remote Remote
 	// Sandbox is what the commands in skills' texts run in; nil is none.
@@ -132,6 +135,7 @@ func New(o Options) (*Bot, error) {
 	}
 	b := &Bot{o: o, dir: o.Dir, zone: zone, changed: make(chan struct{}, 1)}
 	b.log = slog.New(slog.NewMultiHandler(o.Log.Handler(), alerts{b}))
+	b.o.Commands = b.audited(o.Commands)
 	b.audit = audit.New(audit.Options{Dir: b.dir, Log: b.log, Hide: o.Book.Redact})
 	b.index = routines.NewIndex(b.dir, zone)
 	b.budget = budget.NewBucket(b.dir, zone, b.log)
@@ -139,6 +143,9 @@ func New(o Options) (*Bot, error) {
 	b.updates = updates.NewQueue(b.dir, zone, b.log)
 	b.sessions = session.NewStore(b.dir, zone, b.log)
 	b.git = store.NewGit(b.dir, b.log)
+	if o.Sandbox != nil {
+		b.git.Sandbox = o.Sandbox.Git
+	}
 	b.asked = session.NewInquiries(b.dir, b.log)
 	b.replies = session.NewForkMessages(b.dir, b.log)
 	b.policy = policy.NewFile(b.dir)
@@ -226,6 +233,10 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	var tidy errgroup.Group
 	tidy.Go(fault.Guard("version control", func() error { return b.versions(gitCtx) }))
 
+	controlCtx, stopControl := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopControl()
+	tidy.Go(fault.Guard("the control socket", b.openControl(controlCtx)))
+
 	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopEngine()
 	tidy.Go(fault.Guard("the engine", func() error { return b.runEngine(engineCtx) }))
@@ -247,6 +258,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	}
 	b.farewell(ctx)
 	stopEngine()
+	stopControl()
 	stopGit()
 	err = errors.Join(err, tidy.Wait(), b.book.Close())
 	b.log.Info("bot stopped")

@@ -2,8 +2,10 @@ package core
 
 import (
 	"context"
+	"strings"
 	"sync"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/audit"
 	"ollimbot/core/policy"
 )
@@ -20,6 +22,19 @@ func (b *Bot) record(ctx context.Context, e audit.Entry) {
 	from := audit.OriginOf(ctx)
 	e.Actor, e.From = from.Actor, from.From
 	b.audit.Record(b.now(), e)
+}
+
+// audited writes down the commands that the agent has the bot run.
+func (b *Bot) audited(run policy.Runner) policy.Runner {
+	if run == nil {
+		return nil
+	}
+	return func(ctx context.Context, by *policy.Session, args []string) agent.CommandResult {
+		b.audit.Record(b.now(), audit.Entry{
+			Actor: audit.Agent, From: by.Scope().Session, Action: audit.CommandRun, Detail: strings.Join(args, " "),
+		})
+		return run(ctx, by, args)
+	}
 }
 
 // recordCommand writes down a command that was carried out, where it has changed
@@ -42,6 +57,13 @@ func (b *Bot) recordCommand(ctx context.Context, c Command, o Outcome) {
 		}
 	case RemoveTask:
 		e.Action, e.Subject = audit.TaskRemoved, c.ID
+	case AllowTask:
+		if e.Action = audit.TaskReleased; c.Withdraw {
+			e.Action = audit.TaskHeld
+		}
+		e.Subject = c.ID
+	case RestoreTask:
+		e.Action, e.Subject = audit.TaskAdded, c.ID
 	case FireNow:
 		e.Action, e.Subject = audit.TaskFired, c.ID
 	case DiscardUpdate:

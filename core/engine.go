@@ -70,6 +70,20 @@ func (b *Bot) runEngine(ctx context.Context) error {
 	return r.Run(ctx)
 }
 
+// openControl opens the socket for the agent's own commands, before the first
+// session is told of it, and gives what serves it. The bot works without it.
+func (b *Bot) openControl(ctx context.Context) func() error {
+	c := b.o.Control
+	if c == nil {
+		return func() error { return nil }
+	}
+	if err := c.Open(); err != nil {
+		b.log.Error("commands of the agent cannot reach the bot", "error", err)
+		return func() error { return nil }
+	}
+	return func() error { return c.Serve(ctx) }
+}
+
 // warm tells the engine what the next background run will be opened with, so
 // that it can have a session ready. It is told at start and after each turn of
 // the main session, whose history the run will share.

@@ -16,8 +16,8 @@ func TestTheAgentsCommandsKnowTheirSession(t *testing.T) {
 		t.Error("commands are taken although nobody runs them")
 	}
 	var by []policy.Scope
-	b.o.Commands = func(_ context.Context, s policy.Scope, _ []string) agent.CommandResult {
-		by = append(by, s)
+	b.o.Commands = func(_ context.Context, s *policy.Session, _ []string) agent.CommandResult {
+		by = append(by, s.Scope())
 		return agent.CommandResult{}
 	}
 	for _, kind := range []policy.Kind{policy.Main, policy.Interactive} {

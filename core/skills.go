@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 
+	"ollimbot/core/policy"
 	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
 	"ollimbot/routines"
@@ -31,7 +32,13 @@ func (b *Bot) expandSkills(ctx context.Context, skills []skill.Skill) []prompt.S
 	}
 	ctx, cancel := context.WithTimeout(ctx, skill.TotalTime)
 	defer cancel()
-	how := skill.How{Zone: b.o.Env.ZoneName}
+	// What the user has put into a skill may ask the bot whatever the agent may.
+	token := b.o.Control.Issue()
+	defer token.Revoke()
+	token.Bind(b.guard.Session(policy.Scope{
+		Kind: policy.Background, Session: "skill", Rules: policy.Rules{Allowed: []string{"Bash(ollim-bot *)"}},
+	}).Command(b.o.Commands))
+	how := skill.How{Zone: b.o.Env.ZoneName, Env: token.Env()}
 	if b.o.Sandbox != nil {
 		how.Sandbox = b.o.Sandbox.Command
 	}

@@ -36,7 +36,7 @@ func (c *allowCmd) Run(p *process) error {
 		}
 		return p.lines(waiting...)
 	}
-	o, err := bot.Do(context.Background(), core.AllowTask{ID: c.ID, Withdraw: c.Undo})
+	o, err := bot.Do(p.asking(context.Background()), core.AllowTask{ID: c.ID, Withdraw: c.Undo})
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 type auditCmd struct {
-	N    int  `short:"n" default:"50" placeholder:"N" help:"How many to show at most, 1 to 100000 (${default})."`
+	N    int  `name:"number" short:"n" default:"50" placeholder:"N" help:"How many to show at most, 1 to 100000 (${default})."`
 	JSON bool `name:"json" help:"Answer as JSON."`
 }
 

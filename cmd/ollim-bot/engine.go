@@ -16,7 +16,6 @@ import (
 	"ollimbot/core/config"
 	"ollimbot/core/control"
 	"ollimbot/core/sandbox"
-	"ollimbot/core/store"
 )
 
 // The engines that --engine names; auto is claude where its command is found.
@@ -30,8 +29,8 @@ const (
 type model struct {
 	name   string
 	notice string // what the dashboard says first, or empty
-	// engine makes it; nothing is started.
-	engine func(*slog.Logger) agent.Engine
+	// engine makes it; nothing is started. Its shells reach the bot by the socket.
+	engine func(*slog.Logger, *control.Server) agent.Engine
 	// box is the sandbox of the engine and of skills' commands.
 	box *sandbox.Box
 	// live hands the bot over before it runs: the engine follows its configuration.
@@ -56,7 +55,9 @@ func (p *process) chooseEngine(at place, name string, pace float64) (model, erro
 func (p *process) offline(at place, pace float64, notice string) model {
 	return model{
 		name: engineScript, box: p.sandbox(at), notice: notice, live: func(*core.Bot) {},
-		engine: func(*slog.Logger) agent.Engine { return script.New(script.Options{Pace: pace, Dir: at.dir}) },
+		engine: func(*slog.Logger, *control.Server) agent.Engine {
+			return script.New(script.Options{Pace: pace, Dir: at.dir})
+		},
 	}
 }
 
@@ -75,11 +76,10 @@ func (p *process) claude(at place, path string) model {
 	}
 	return model{
 		name: engineClaude, box: box, live: func(b *core.Bot) { bot = b },
-		engine: func(log *slog.Logger) agent.Engine {
+		engine: func(log *slog.Logger, server *control.Server) agent.Engine {
 			return claude.New(claude.Options{
 				Path: path, Env: p.environment(at), Process: env, Limits: limits, Log: log,
-				Control: control.New(control.Options{Dir: at.dir.Path(store.StateDir), Log: log}),
-				Sandbox: box.Engine,
+				Control: server, Sandbox: box.Engine,
 			})
 		},
 	}

@@ -22,7 +22,7 @@ func walk(t *testing.T, root, api string, c initCmd, answers ...string) (string,
 		getenv: func(name string) string {
 			return map[string]string{"OLLIM_DATA_DIR": root, "OLLIM_DISCORD_API": api, "TZ": "UTC"}[name]
 		},
-		now: time.Now,
+		environ: func() []string { return nil }, now: time.Now,
 	}
 	err := c.Run(p)
 	if strings.Contains(out.String(), initToken) {

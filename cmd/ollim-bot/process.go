@@ -39,8 +39,8 @@ type process struct {
 // served is a command that the agent has asked the running bot for; nil for one
 // that the user has called.
 type served struct {
-	by policy.Scope // the session that asks, with its rules
-	at place        // the bot's own
+	by *policy.Session // who asks
+	at place           // the bot's own
 }
 
 // errSilent ends a command with status 1 after it has said everything itself.

@@ -13,8 +13,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core"
+	"ollimbot/core/control"
 	"ollimbot/core/fault"
 	"ollimbot/core/logs"
+	"ollimbot/core/store"
 )
 
 type runCmd struct {
@@ -74,9 +76,10 @@ func (p *process) serve(ctx context.Context, at place, s serving) error {
 		stop()
 	}
 	var bot *core.Bot
+	server := control.New(control.Options{Dir: at.dir.Path(store.StateDir), Log: log})
 	options := core.Options{
-		Dir: at.dir, Env: at.env, Engine: s.model.engine(log), EngineName: s.model.name, Log: log, Book: book, Version: version, Idle: tidyMemory,
-		Commands: p.commands(at), Sandbox: s.model.box,
+		Dir: at.dir, Env: at.env, Engine: s.model.engine(log, server), EngineName: s.model.name, Log: log, Book: book, Version: version, Idle: tidyMemory,
+		Commands: p.commands(at), Control: server, Sandbox: s.model.box,
 		Restart: func() { s.again(os.Args[1:]...) },
 	}
 	if s.discord {

@@ -49,7 +49,7 @@ func (p *process) ask(args []string) int {
 
 // commands runs the command line for sessions of the bot that runs at a place.
 func (p *process) commands(at place) policy.Runner {
-	return func(ctx context.Context, by policy.Scope, args []string) agent.CommandResult {
+	return func(ctx context.Context, by *policy.Session, args []string) agent.CommandResult {
 		if err := ctx.Err(); err != nil {
 			return agent.CommandResult{Exit: exitFailed}
 		}
@@ -82,7 +82,7 @@ func (p *process) mayServe(command string, tree *cli) error {
 
 // servedHelp names the commands by what the session's rules say about each.
 func (p *process) servedHelp() error {
-	by := p.served.by
+	by := p.served.by.Scope()
 	rules := policy.Compile(p.served.at.dir.Root(), by.Rules)
 	rest := textServedNone
 	if by.Kind != policy.Background && by.Mode != nil && by.Mode() != policy.DontAsk {

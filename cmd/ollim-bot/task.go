@@ -67,7 +67,7 @@ func (c *routineAddCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	r, err := routines.AddRoutine(at.dir, routines.Routine{Task: task, Cron: schedule.String(), Schedule: schedule})
+	r, err := routines.AddRoutine(at.dir, routines.Routine{Task: task, Cron: schedule.String(), Schedule: schedule}, p.before()...)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (c *reminderAddCmd) Run(p *process) error {
 	r, err := routines.AddReminder(at.dir, routines.Reminder{
 		Task: task, RunAt: at.now.Add(time.Duration(c.Delay) * time.Minute).Truncate(time.Second),
 		MaxChain: c.MaxChain, ChainDepth: c.ChainDepth, ChainParent: c.ChainParent,
-	})
+	}, p.before()...)
 	if err != nil {
 		return err
 	}
@@ -299,12 +299,22 @@ func (p *process) cancel(kind routines.Kind, id string) error {
 	return p.printf("cancelled %s\n", clean.Line(id))
 }
 
+// before notes who writes a task where the agent does.
+func (p *process) before() []routines.Before {
+	if p.served == nil {
+		return nil
+	}
+	return []routines.Before{p.served.by.Written}
+}
+
 // commit records a changed file where the data directory is a repository. A
 // commit that fails is a warning: the file itself is written.
 func (p *process) commit(at place, rel, message string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := store.NewGit(at.dir, p.log()).Commit(ctx, rel, message); err != nil {
+	git := store.NewGit(at.dir, p.log())
+	git.Sandbox = p.sandbox(at).Git
+	if err := git.Commit(ctx, rel, message); err != nil {
 		tell(p.err, "warning: %v", err)
 	}
 }

@@ -57,8 +57,8 @@ func TestARunMayUseWhatItsListsName(t *testing.T) {
 func TestARunsCommandsHaveTheRightsOfTheRun(t *testing.T) {
 	var by []policy.Scope
 	h := newHarness(t, func(o *Options) {
-		o.Commands = func(_ context.Context, s policy.Scope, _ []string) agent.CommandResult {
-			by = append(by, s)
+		o.Commands = func(_ context.Context, s *policy.Session, _ []string) agent.CommandResult {
+			by = append(by, s.Scope())
 			return agent.CommandResult{Stdout: "done"}
 		}
 	})

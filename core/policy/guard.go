@@ -64,6 +64,9 @@ func (g *Guard) Session(s Scope) *Session {
 	return &Session{g: g, scope: s, set: sync.OnceValue(func() *Set { return Compile(g.tree.root, s.Rules) }), taint: s.Taint}
 }
 
+// Scope is what the session was made with.
+func (s *Session) Scope() Scope { return s.scope }
+
 // outcome is what is decided about a call without asking anybody.
 type outcome int
 

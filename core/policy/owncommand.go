@@ -13,7 +13,7 @@ import (
 
 // Runner runs the bot's own command line on the bot's directory, by order of a
 // session whose rules have let it pass.
-type Runner func(ctx context.Context, by Scope, args []string) agent.CommandResult
+type Runner func(ctx context.Context, by *Session, args []string) agent.CommandResult
 
 const (
 	// ownProgram is the command as rules name it.
@@ -42,7 +42,7 @@ func (s *Session) Command(run Runner) func(ctx context.Context, args []string) a
 			log.Warn("command of the agent was refused")
 			return agent.CommandResult{Stderr: ownProgram + ": " + d.Reason + "\n", Exit: 1}
 		}
-		r := run(ctx, s.scope, args)
+		r := run(ctx, s, args)
 		log.Info("command of the agent", "exit", r.Exit)
 		return r
 	}

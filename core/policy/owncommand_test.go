@@ -21,8 +21,8 @@ type ran struct {
 	args [][]string
 }
 
-func (r *ran) run(_ context.Context, by Scope, args []string) agent.CommandResult {
-	r.by, r.args = append(r.by, by), append(r.args, args)
+func (r *ran) run(_ context.Context, by *Session, args []string) agent.CommandResult {
+	r.by, r.args = append(r.by, by.Scope()), append(r.args, args)
 	return agent.CommandResult{Stdout: "done\n"}
 }
 

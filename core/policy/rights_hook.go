@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,6 +64,10 @@ func (s *Session) Writer() Writer {
 	}
 	return w.clone()
 }
+
+// Written notes that this session is about to write a task file by a command of
+// ours; the error says that it must not be written.
+func (s *Session) Written(rel string, data []byte) error { return s.g.Written(s.Writer(), rel, data) }
 
 var kindWords = map[Kind]string{Main: "main session", Interactive: "fork", Background: "background run"}
 
@@ -182,8 +187,14 @@ func (g *Guard) there(f draft) bool {
 	if _, known := g.provenance.Find(f.digest); known {
 		return false
 	}
-	data, err := g.dir.Read(f.rel)
-	return err == nil && routines.Digest(data) == f.digest
+	folder := func(rel string) string { first, _, _ := strings.Cut(rel, "/"); return strings.ToLower(first) }
+	return slices.ContainsFunc(append(g.grantingFiles(), f.rel), func(rel string) bool {
+		if folder(rel) != folder(f.rel) {
+			return false
+		}
+		data, err := g.dir.Read(rel)
+		return err == nil && routines.Digest(data) == f.digest
+	})
 }
 
 // waitsFor reports whether a version needs the user's word.

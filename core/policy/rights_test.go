@@ -219,7 +219,7 @@ func TestAReminderThatTheAgentAddsByCommandIsTheAgents(t *testing.T) {
 	g, root := newGuard(t)
 	s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}, Mode: func() Mode { return DontAsk }})
 	adding := bash(`ollim-bot reminder add -m "Go" --delay 1 --allowed-tools "Bash(rm *)"`)
-	if d := s.PreTool(t.Context(), adding); !d.Allow || !d.Ask {
+	if d := s.PreTool(t.Context(), adding); !d.Allow {
 		t.Fatalf("%+v", d)
 	}
 	if d := s.Permission(t.Context(), adding); !d.Allow {

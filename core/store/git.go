@@ -32,9 +32,9 @@ const (
 // The work tree is only read, by us and never by git: a commit is made of what
 // is on disk when its turn comes, with git's plumbing, which runs no filters.
 type Git struct {
-	// Wrap changes every git command before it starts, such as by putting a
-	// sandbox around it. Nil changes nothing. Set it before the first use.
-	Wrap func(*exec.Cmd)
+	// Sandbox puts every git command into its sandbox before it starts; done is
+	// called after the start. Nil is none. Set it before the first use.
+	Sandbox func(*exec.Cmd) (done func())
 
 	dir  *Dir
 	log  *slog.Logger

@@ -68,11 +68,12 @@ func TestAFileThatAppearsDuringItsRemovalSurvives(t *testing.T) {
 		}
 		g.Remove("reminders/water.md", "remove reminder aaaa0000")
 		commands := 0
-		g.Wrap = func(*exec.Cmd) {
+		g.Sandbox = func(*exec.Cmd) (done func()) {
 			if commands++; commands == moment {
 				put(t, d, "reminders/water.md", "second")
 				g.Add("reminders/water.md", "add reminder bbbb0000")
 			}
+			return func() {}
 		}
 		drain(t, g)
 		if commands < moment {

@@ -80,8 +80,8 @@ func (r repo) run(ctx context.Context, c call, args ...string) (string, error) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.WaitDelay = time.Second // a child of git's may keep the pipe open
-	if r.git.Wrap != nil {
-		r.git.Wrap(cmd)
+	if r.git.Sandbox != nil {
+		defer r.git.Sandbox(cmd)()
 	}
 	err := cmd.Start()
 	if err == nil && c.nice {

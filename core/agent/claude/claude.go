@@ -50,8 +50,8 @@ type Options struct {
 	// Process is what the environment carries of ours.
 	Process process.Env
 	// Control is the socket on which the commands of ours that a session's shell
-	// calls reach the bot. The engine opens it before the first session and serves
-	// it while it runs. Nil: those commands are on their own.
+	// calls reach the bot, which opens and serves it. Nil: those commands are on
+	// their own.
 	Control *control.Server
 	// Sandbox puts the process of a session into its sandbox before it starts; see
 	// process.Spec. Nil is none. Processes that run nothing for a model, as those
@@ -132,9 +132,6 @@ func (e *Engine) Run(ctx context.Context) error {
 	g.Go(func() error { return e.safely("version", func() { e.checkVersion(ctx) }) })
 	g.Go(func() error { return e.safely("watch", func() { e.watch(ctx) }) })
 	g.Go(func() error { return e.safely("ahead", func() { e.keepWarm(ctx) }) })
-	if c := e.o.Control; c != nil && c.Path() != "" {
-		g.Go(func() error { return e.safely("control socket", func() { e.serveCommands(ctx) }) })
-	}
 	err := g.Wait()
 	e.end()
 	return err
@@ -159,24 +156,11 @@ func (e *Engine) begin(ctx context.Context) error {
 			e.o.Log.Warn("processes of an earlier run were ended", "count", n, "error", err)
 		}
 	}
-	if c := e.o.Control; c != nil {
-		if err := c.Open(); err != nil {
-			e.o.Log.Error("commands of the agent cannot reach the bot", "error", err)
-		}
-	}
 	e.mu.Lock()
 	e.ctx = ctx
 	e.mu.Unlock()
 	close(e.begun)
 	return nil
-}
-
-// serveCommands answers the commands of ours that sessions call. Sessions work
-// without them too.
-func (e *Engine) serveCommands(ctx context.Context) {
-	if err := e.o.Control.Serve(ctx); err != nil {
-		e.o.Log.Error("control socket did not end cleanly", "error", err)
-	}
 }
 
 // end closes all sessions at once and waits for everything of them.

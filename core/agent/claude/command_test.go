@@ -3,6 +3,7 @@ package claude
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	"ollimbot/core/agent"
@@ -12,7 +13,19 @@ import (
 // commands is an engine with a control socket, over played processes.
 func commands(t *testing.T) *stage {
 	t.Helper()
-	return newStage(t, Options{Control: control.New(control.Options{Dir: t.TempDir(), Log: testLog(t)})})
+	server := control.New(control.Options{Dir: t.TempDir(), Log: testLog(t)})
+	if err := server.Open(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var g sync.WaitGroup
+	g.Go(func() {
+		if err := server.Serve(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { cancel(); g.Wait() })
+	return newStage(t, Options{Control: server})
 }
 
 // answering is a session whose commands are answered with its name.
