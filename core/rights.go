@@ -102,7 +102,7 @@ func (b *Bot) fileWaits(rel, why string) {
 	}
 }
 
-// allowTask lets a task, a webhook or a skill of the agent's hand have what its
+// allowTask lets a task, a webhook or a skill that the agent wrote have what its
 // file says, or takes that back.
 func (b *Bot) allowTask(c AllowTask) (Outcome, error) {
 	one, err := b.waiting(c.ID)

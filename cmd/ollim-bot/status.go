@@ -108,7 +108,7 @@ func statusLines(a statusAnswer, at place) []string {
 		lines = append(lines, "problems:  "+count(a.Problems, "error")+" in files: ollim-bot check says where and how to mend them")
 	}
 	if a.Waiting > 0 {
-		lines = append(lines, "waiting:   "+count(a.Waiting, "file")+" of the agent's hand: ollim-bot allow says which, and for what")
+		lines = append(lines, "waiting:   "+count(a.Waiting, "file")+" by the agent, for rights it does not have: see ollim-bot allow")
 	}
 	lines = append(lines, "budget:    "+a.Budget.Status)
 	if a.Budget.FullAt != nil {

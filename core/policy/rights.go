@@ -13,11 +13,11 @@ import (
 )
 
 // Writer is a session as the author of files: what it may do, and thus the most
-// that a file of its hand may do.
+// that a file that it writes may do.
 type Writer struct {
 	Kind    string `json:"kind"`              // "main session", "fork", "background run"
 	Session string `json:"session,omitempty"` // a run's id
-	// Alone says that nobody sits in front of it: a task of its hand that runs in
+	// Alone says that nobody sits in front of it: a task that it wrote that runs in
 	// the conversation keeps the writer's rights there.
 	Alone      bool     `json:"alone,omitempty"`
 	Allowed    []string `json:"allowed,omitempty"`

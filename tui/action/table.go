@@ -42,6 +42,10 @@ var budgetRows = []Action{
 
 var scheduleRows = []Action{
 	{
+		ID: ScheduleAllow, Pane: Schedule, Keys: []string{"y"}, Title: "Allow all that the selected task asks for, which the agent wrote",
+		Short: "allow", Hint: waitsHint, Off: nothingWaits, Writes: true,
+	},
+	{
 		ID: ScheduleFire, Pane: Schedule, Keys: []string{"f"}, Title: "Fire the selected task now, beside its schedule", Short: "fire now",
 		Off: noSchedule, Writes: true,
 	},
@@ -67,10 +71,6 @@ var scheduleRows = []Action{
 	{
 		ID: SchedulePause, Pane: Schedule, Keys: []string{"P"}, Title: "Pause the selected task, or let it go on", Short: "pause",
 		Off: noSchedule, Writes: true,
-	},
-	{
-		ID: ScheduleAllow, Pane: Schedule, Keys: []string{"y"}, Title: "Let the selected task of the agent's hand do what its file says",
-		Short: "allow", Hint: waitsHint, Off: nothingWaits, Writes: true,
 	},
 	{
 		ID: ScheduleOpen, Pane: Schedule, Keys: []string{"o"}, Title: "Open the selected file in your editor", Short: "edit",

@@ -24,7 +24,7 @@ const (
 const (
 	effectFull  = ", full "
 	effectMuted = "until "
-	effectWaits = " wait"
+	effectWaits = " in all"
 	effectAll   = "all "
 )
 

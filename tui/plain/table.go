@@ -118,7 +118,7 @@ func taskCommands() []command {
 			example: "resume email", more: textHelpResume, writes: true, run: (*machine).resume,
 		},
 		{
-			words: []string{"grant"}, group: groupTasks, usage: "TASK", about: "let a task of the agent's hand that waits for you do what its file says",
+			words: []string{"grant"}, group: groupTasks, usage: "TASK", about: "allow all that a task asks for, which the agent wrote",
 			example: "grant email", more: textHelpGrant, writes: true, run: (*machine).grant,
 		},
 		{

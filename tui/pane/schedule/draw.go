@@ -109,6 +109,9 @@ func (on sheet) rows() []row {
 	rows := make([]row, 0, n+2*len(s.Problems)+4)
 	for i := range n {
 		rows = append(rows, row{item: i})
+		if why := on.view.at(on.Snap, i).waits(); why != "" && w < narrow {
+			rows = append(rows, row{on.waits(i, why), i})
+		}
 	}
 	if from, ok := on.view.more(on.Snap); ok {
 		text := " " + textMore(moment(on.Snap, from), on.Names(action.Schedule))
@@ -132,6 +135,16 @@ func (on sheet) rows() []row {
 		}
 	}
 	return rows
+}
+
+// waits says below a task what it waits for, where its own row has no room.
+func (on sheet) waits(item int, why string) string {
+	b, _ := on.brush(item)
+	text := "  " + textWaits + ": " + why
+	if item == on.chosen {
+		text = "  " + on.Names(action.Schedule).Key(action.ScheduleAllow) + " allows it: " + why
+	}
+	return b.Line(on.w, widget.Span{Role: theme.Warn, Text: text})
 }
 
 // line draws a row that is in view.

@@ -85,7 +85,7 @@ func moment(s *core.Snapshot, t time.Time) string {
 	return t.Format("2 Jan")
 }
 
-// allowQuestion asks whether a file of the agent's hand may do what it says.
+// allowQuestion asks whether a file that the agent wrote may do what it says.
 func allowQuestion(title, why string, do core.AllowTask) *pane.Question {
 	return &pane.Question{
 		Text: fmt.Sprintf("Let %q do what its file says? Now it %s. This counts until the agent changes it again.", title, why),

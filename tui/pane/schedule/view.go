@@ -55,6 +55,17 @@ func (v view) at(s *core.Snapshot, i int) item {
 	return item{fire: &s.Schedule.Entries[i]}
 }
 
+// waits is what a task waits for the user with, or "".
+func (it item) waits() string {
+	switch {
+	case it.task != nil:
+		return it.task.Waits
+	case it.fire != nil:
+		return it.fire.Why
+	}
+	return ""
+}
+
 // state is the word beside the title that says which view it is.
 func (v view) state(s *core.Snapshot) string {
 	switch v {
