@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -44,12 +43,25 @@ func (g *Git) CatchUp(ctx context.Context, folder string, ours func(data []byte)
 	})
 }
 
-// blobs are the .md files of a folder in the last commit, with their hashes.
+// blobs are the .md files of a folder in the last commit, with their hashes, and
+// those that are only staged, without: a commit that was cut off has left them.
 func (r repo) blobs(ctx context.Context, folder string) (map[string]string, error) {
 	found := map[string]string{}
 	head, err := r.head(ctx)
-	if err != nil || head.commit == "" {
-		return found, err
+	if err != nil {
+		return nil, err
+	}
+	staged, err := r.run(ctx, call{env: []string{"GIT_LITERAL_PATHSPECS=1"}}, "ls-files", "-z", "--", folder+"/")
+	if err != nil {
+		return nil, err
+	}
+	for path := range strings.SplitSeq(staged, "\x00") {
+		if filepath.Ext(path) == ".md" {
+			found[path] = ""
+		}
+	}
+	if head.commit == "" {
+		return found, nil
 	}
 	out, err := r.run(ctx, call{}, "ls-tree", "-r", "-z", head.commit, "--", folder+"/")
 	for entry := range strings.SplitSeq(out, "\x00") {
@@ -63,7 +75,7 @@ func (r repo) blobs(ctx context.Context, folder string) (map[string]string, erro
 
 // isBlob reports whether git knows data under that hash, of either kind.
 func isBlob(data []byte, name string) bool {
-	var h hash.Hash = sha1.New() //nolint:gosec // as above
+	h := sha1.New() //nolint:gosec // as above
 	if len(name) == hex.EncodedLen(sha256.Size) {
 		h = sha256.New()
 	}

@@ -22,8 +22,12 @@ func TestWhatAKillKeptFromTheHistoryIsMadeUp(t *testing.T) {
 	put(t, d, "routines/edited.md", "by hand")
 	put(t, d, "routines/hand.md", "by hand")
 	put(t, d, "routines/notes.txt", "agent: no task")
-	if err := os.Remove(d.Path("routines/gone.md")); err != nil {
-		t.Fatal(err)
+	put(t, d, "routines/staged.md", "agent: killed before the commit, and then removed")
+	git(t, d, "add", "routines/staged.md")
+	for _, rel := range []string{"routines/gone.md", "routines/staged.md"} {
+		if err := os.Remove(d.Path(rel)); err != nil {
+			t.Fatal(err)
+		}
 	}
 
 	restarted := NewGit(d, g.log)
