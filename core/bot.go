@@ -272,6 +272,15 @@ func (b *Bot) runGit(ctx context.Context) error {
 	if err := b.git.Init(ctx); err != nil {
 		b.log.Warn("data directory is not under version control", "error", err)
 	}
+	agents := func(data []byte) bool {
+		_, known := b.guard.Provenance().Find(routines.Digest(data))
+		return known
+	}
+	for _, folder := range []string{"routines", "reminders", "skills", "webhooks"} {
+		if err := b.git.CatchUp(ctx, folder, agents); err != nil && ctx.Err() == nil {
+			b.log.Warn("what a crash kept from the history is still missing", "error", err)
+		}
+	}
 	return b.git.Run(ctx)
 }
 

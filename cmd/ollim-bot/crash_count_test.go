@@ -149,6 +149,7 @@ func (e *evidence) tokens(sent, unknown int) {
 	r := e.b.tally.rows[kindTokens]
 	spent := int(capacity - e.b.tokens + 0.5)
 	r.sent, r.arrived = sent, spent
+	e.b.tally.notes["tokens for pings that a kill cut off"] += max(0, spent-sent)
 	if over := spent - sent - unknown; over > 0 {
 		r.lost += over
 		e.b.fault("%d tokens were spent for %d pings, and %d that may have been sent", spent, sent, unknown)

@@ -56,7 +56,7 @@ func (b *batch) corrupt(kind, format string, args ...any) {
 // owners say to which kind a state file belongs; the others are the messages'.
 var owners = map[string]string{
 	"pending_updates.json": kindUpdates, "pings.jsonl": kindPings, "ping_budget.json": kindTokens,
-	"webhooks.jsonl": kindWebhooks, "schedule.json": kindReminders,
+	"webhooks.jsonl": kindWebhooks, "schedule.json": kindReminders, "provenance.json": kindReminders,
 }
 
 // parses checks one file of the state.
@@ -73,9 +73,12 @@ func (b *batch) parses(path string) {
 	if name == "sessions.json" { // as the original has it: an id alone
 		return
 	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return // a folder, or the control socket
+	}
 	data, err := os.ReadFile(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.EISDIR):
+	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		b.corrupt(kind, "%s: %v", name, err)
 	case strings.HasSuffix(name, ".json") && !json.Valid(data):

@@ -312,8 +312,8 @@ func (b *batch) settle() {
 		}
 	}
 	b.wait("the last moves", b.idle)
-	if b.git {
-		b.wait("git", b.committed)
+	if b.git && !b.wait("git", b.committed) {
+		b.fault("git never caught up with the agent's reminders")
 	}
 	for _, file := range b.plans() { // now they are due
 		if data, err := os.ReadFile(file); err == nil {
@@ -343,16 +343,17 @@ func (b *batch) stop(cmd *exec.Cmd) {
 	}
 }
 
-// wait waits for something that should come soon; what does not is counted as
-// lost by whoever counts.
-func (b *batch) wait(what string, ok func() bool) {
+// wait waits for something that should come soon; what does not is mostly counted
+// as lost by whoever counts.
+func (b *batch) wait(what string, ok func() bool) bool {
 	limit := time.Now().Add(settling)
 	for !ok() {
 		if time.Now().After(limit) {
 			b.note("waited in vain for %s", what)
 			b.tally.notes["waits in vain for "+what]++
-			return
+			return false
 		}
 		sleepUntil(context.Background(), time.Now().Add(15*time.Millisecond))
 	}
+	return true
 }

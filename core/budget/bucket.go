@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ollimbot/core/store"
@@ -27,30 +28,17 @@ type Bucket struct {
 	zone *time.Location
 	log  *slog.Logger
 
-	// order makes reservations and changes of the file follow each other. It is
-	// held over the file's I/O, because that is what it orders.
-	order sync.Mutex
+	// reserved counts the tokens of messages on their way, which the file has as
+	// spent.
+	reserved atomic.Int64
 
 	// mu guards the fields below.
 	mu sync.Mutex
-	// reserved are the tokens of messages on their way. They live in memory
-	// only: a process that dies gives them back.
-	reserved int
-	// owed are changes that could not be written. They count as made, so that no
-	// token is spent twice and none stays away for good, and the next change that
-	// can be written takes them along.
-	owed []debt
 	// seen is what the file was when kept was read of it; nil: read it again.
 	seen os.FileInfo
 	kept State
 	// told is the last trouble with the file that was logged.
 	told string
-}
-
-// debt is a change of the State that the file does not have yet.
-type debt struct {
-	at time.Time
-	do func(*State)
 }
 
 // NewBucket is the bucket of a data directory. Nothing is read or written yet.
@@ -62,33 +50,19 @@ func NewBucket(d *store.Dir, zone *time.Location, log *slog.Logger) *Bucket {
 	return &Bucket{dir: d, zone: zone, log: log}
 }
 
-// State is the bucket as it is at now, and how many of its tokens are
-// reserved. It never writes, and reads the file only when it has changed; a
-// file that cannot be read counts as defaults and is logged once.
+// State is the bucket as it is at now, and how many tokens, missing from it,
+// belong to messages on their way. It never writes, and reads the file only when
+// it has changed; a file that cannot be read counts as defaults and is logged once.
 func (b *Bucket) State(now time.Time) (s State, reserved int) {
 	now = b.wall(now)
 	info, err := os.Stat(b.dir.Path(file))
 	b.mu.Lock()
-	if err == nil && b.seen != nil && same(b.seen, info) {
-		s, reserved = settled(b.kept, b.owed), b.reserved
-		b.mu.Unlock()
-		return s.At(now), reserved
-	}
-	reserved = b.reserved
-	owed := b.owed
+	s, known := b.kept, err == nil && b.seen != nil && same(b.seen, info)
 	b.mu.Unlock()
-	return settled(b.read(now, info), owed).At(now), reserved
-}
-
-// settled makes the changes that the file does not have.
-func settled(s State, owed []debt) State {
-	for _, d := range owed {
-		if d.at.After(s.LastRefill) {
-			s = s.At(d.at)
-		}
-		d.do(&s)
+	if !known {
+		s = b.read(now, info)
 	}
-	return s
+	return s.At(now), int(b.reserved.Load())
 }
 
 // read reads the file, which was info before it was read: should it be
@@ -138,95 +112,71 @@ func (b *Bucket) wall(now time.Time) time.Time {
 	return now.Round(0).Truncate(time.Microsecond).In(b.zone)
 }
 
-// Reserve sets one token aside for a message that is about to be sent. It
-// gives false when no whole token remains beside those already reserved.
-func (b *Bucket) Reserve(now time.Time) (*Reservation, bool, error) {
-	b.order.Lock()
-	defer b.order.Unlock()
-	b.payBack(now)
-	s, reserved := b.State(now)
-	if s.Whole()-reserved < 1 {
+// Reserve takes one token for a message that is about to be sent. It is spent in
+// the file when Reserve returns, so that a crash from then on cannot give away
+// what may have been sent. False means that no whole token is left; neither then
+// nor after an error may the message be sent.
+func (b *Bucket) Reserve(now time.Time) (r *Reservation, ok bool, err error) {
+	if s, _ := b.State(now); s.Whole() < 1 {
+		return nil, false, nil // and nothing is written
+	}
+	_, after, err := b.change(now, func(s *State) {
+		if ok = s.Whole() >= 1; ok {
+			s.spend()
+		}
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("reserve a ping: %w", err)
+	}
+	if !ok { // another process was faster
 		return nil, false, nil
 	}
-	b.mu.Lock()
-	b.reserved++
-	b.mu.Unlock()
-	return &Reservation{bucket: b}, true, nil
+	b.reserved.Add(1)
+	return &Reservation{bucket: b, tokens: 1, day: after.DailyUsedReset}, true, nil
 }
 
-// payBack tries to write what is owed. Trouble with it has been told when it came
-// to be owed. The caller holds order.
-func (b *Bucket) payBack(now time.Time) {
-	b.mu.Lock()
-	n := len(b.owed)
-	b.mu.Unlock()
-	if n > 0 {
-		_, _, _ = b.change(now, func(*State) {})
-	}
-}
-
-// count makes a change that has happened in the world, whether it can be written
-// or not. The caller holds order.
-func (b *Bucket) count(now time.Time, do func(*State)) error {
-	_, _, err := b.change(now, do)
+// Critical counts a critical message that is about to be sent; it costs no token.
+// After an error it is not counted, and may be sent all the same.
+func (b *Bucket) Critical(now time.Time) (*Reservation, error) {
+	_, after, err := b.change(now, func(s *State) { s.CriticalUsed++ })
 	if err != nil {
-		b.mu.Lock()
-		b.owed = append(b.owed[:len(b.owed):len(b.owed)], debt{b.wall(now), do})
-		b.mu.Unlock()
+		return nil, fmt.Errorf("count a critical ping: %w", err)
 	}
-	return err
+	return &Reservation{bucket: b, day: after.CriticalResetDate}, nil
 }
 
-// Reservation is one token set aside. Either Spend or Release takes effect,
-// the first that is called; after it both do nothing.
+// Reservation is a message on its way that has been paid for. Either Spend or
+// Release takes effect, the first that is called; after it both do nothing. Nil
+// is the one of a message that could not be counted.
 type Reservation struct {
 	bucket *Bucket
-	done   bool // guarded by bucket.order
+	tokens int64  // that it has cost: one, or none for a critical message
+	day    string // whose counter has it
+	done   atomic.Bool
 }
 
-// Spend takes the token out of the file: the message was sent. After an error
-// the token is spent all the same, and missing from the file until it can be
-// written again.
-func (r *Reservation) Spend(now time.Time) error {
-	b := r.bucket
-	b.order.Lock()
-	defer b.order.Unlock()
-	if r.done {
+// Spend leaves it at that: the message was sent, or may have been.
+func (r *Reservation) Spend() { r.settle() }
+
+// Release gives back what Reserve or Critical has taken: the message was not
+// sent. After an error it stays spent, and refilling makes up for it.
+func (r *Reservation) Release(now time.Time) error {
+	if !r.settle() {
 		return nil
 	}
-	r.settle()
-	if err := b.count(now, (*State).spend); err != nil {
-		return fmt.Errorf("spend a ping: %w", err)
+	if _, _, err := r.bucket.change(now, func(s *State) { s.refund(r.tokens, r.day) }); err != nil {
+		return fmt.Errorf("give a ping back: %w", err)
 	}
 	return nil
 }
 
-// Release gives the token back: the message was not sent.
-func (r *Reservation) Release() {
-	r.bucket.order.Lock()
-	defer r.bucket.order.Unlock()
-	if !r.done {
-		r.settle()
+// settle ends the reservation; false means that it had ended before.
+func (r *Reservation) settle() bool {
+	if r == nil || r.done.Swap(true) {
+		return false
 	}
-}
-
-// settle ends the reservation. The caller holds bucket.order.
-func (r *Reservation) settle() {
-	r.done = true
-	r.bucket.mu.Lock()
-	r.bucket.reserved--
-	r.bucket.mu.Unlock()
-}
-
-// Critical counts a critical ping; it costs no token. After an error it is
-// counted, and missing from the file until it can be written again.
-func (b *Bucket) Critical(now time.Time) error {
-	b.order.Lock()
-	defer b.order.Unlock()
-	if err := b.count(now, func(s *State) { s.CriticalUsed++ }); err != nil {
-		return fmt.Errorf("count a critical ping: %w", err)
-	}
-	return nil
+	r.bucket.reserved.Add(-r.tokens)
+	return true
 }
 
 // Set changes capacity (tokens) and refill rate (minutes for one); nil leaves
@@ -236,8 +186,6 @@ func (b *Bucket) Set(now time.Time, capacity, refill *int) (before, after State,
 	if err := Validate(capacity, refill); err != nil {
 		return State{}, State{}, err
 	}
-	b.order.Lock()
-	defer b.order.Unlock()
 	before, after, err = b.change(now, func(s *State) { s.set(capacity, refill) })
 	if err != nil {
 		return State{}, State{}, fmt.Errorf("change the ping budget: %w", err)
@@ -256,36 +204,27 @@ func (b *Bucket) Restore(now time.Time, old Settings) (after State, err error) {
 	case math.IsNaN(old.Available) || math.IsInf(old.Available, 0) || old.Available < 0:
 		return State{}, fmt.Errorf(textBadTokens, old.Available)
 	}
-	b.order.Lock()
-	defer b.order.Unlock()
 	if _, after, err = b.change(now, func(s *State) { s.restore(old) }); err != nil {
 		return State{}, fmt.Errorf("restore the ping budget: %w", err)
 	}
 	return after, nil
 }
 
-// change reads the file, makes what is owed, refills it to now, applies do and
-// writes it, all alone. The caller holds order.
+// change reads the file, refills it to now, applies do and writes it, all alone.
 func (b *Bucket) change(now time.Time, do func(*State)) (before, after State, err error) {
 	now = b.wall(now)
-	b.mu.Lock()
-	owed := b.owed
-	b.mu.Unlock()
 	err = b.dir.Exclusive(turnName, func() error {
 		stored, err := b.load(now)
 		if err != nil {
 			return err
 		}
-		before = settled(stored, owed).At(now)
+		before = stored.At(now)
 		after = before
 		do(&after)
 		return b.dir.Write(file, after.Encode())
 	})
 	b.mu.Lock()
 	b.seen = nil
-	if err == nil {
-		b.owed = nil // order is held: nothing has come to it meanwhile
-	}
 	b.mu.Unlock()
 	return before, after, err
 }

@@ -118,6 +118,19 @@ func (s *State) spend() {
 	s.DailyUsed++
 }
 
+// refund undoes a spend, or with no tokens the count of a critical ping, that was
+// counted on a day: another day's counter does not have it.
+func (s *State) refund(tokens int64, day string) {
+	used, counted := &s.DailyUsed, s.DailyUsedReset
+	if tokens == 0 {
+		used, counted = &s.CriticalUsed, s.CriticalResetDate
+	}
+	if counted == day {
+		*used = max(0, *used-1)
+	}
+	s.Available = min(s.Available+float64(tokens), float64(s.Capacity))
+}
+
 // Settings are the numbers of a bucket that a user changes, and the tokens
 // that a change may have cost.
 type Settings struct {

@@ -65,7 +65,7 @@ func (r *run) send(ctx context.Context, m message) agent.ToolResult {
 	if m.problem != "" {
 		return toolset.Refusal(m.problem)
 	}
-	token, why := r.reserve(m.critical)
+	paid, why := r.reserve(m.critical)
 	if why != "" {
 		return r.refuse(m.kind, why)
 	}
@@ -73,14 +73,16 @@ func (r *run) send(ctx context.Context, m message) agent.ToolResult {
 	m.post.Nonce = fmt.Sprintf("%s-%d", r.id, r.sent)
 	sent := false
 	defer func() {
-		if !sent { // also when the surface panics
-			token.release()
+		if sent {
+			paid.Spend()
+		} else if err := paid.Release(r.m.now()); err != nil { // also when the surface panics
+			r.uncounted(textNotRefunded, err)
 		}
 	}()
 	id, err := r.m.o.Post(ctx, m.post)
 	if errors.Is(err, post.ErrUnknown) {
 		sent = true
-		return r.perhaps(m, token, err)
+		return r.perhaps(m, err)
 	}
 	if err != nil {
 		r.line(tail.Error, fmt.Sprintf(textSendFailed, m.kind, clean.Line(err.Error())))
@@ -91,7 +93,6 @@ func (r *run) send(ctx context.Context, m message) agent.ToolResult {
 	}
 	sent = true
 	r.collect(id)
-	token.spend()
 	r.unreported = true
 	r.delivered(m)
 	return toolset.Said(m.done)
@@ -99,9 +100,8 @@ func (r *run) send(ctx context.Context, m message) agent.ToolResult {
 
 // perhaps accounts for a message that got no answer: it counts as sent, for a
 // second one would be one too many if it was.
-func (r *run) perhaps(m message, t token, err error) agent.ToolResult {
+func (r *run) perhaps(m message, err error) agent.ToolResult {
 	r.m.log.Error("it is not known whether a ping arrived; it counts as sent", "run", r.id, "error", err)
-	t.spend()
 	r.unreported = true
 	r.line(tail.Error, fmt.Sprintf(textPerhaps, m.kind, clean.Line(err.Error())))
 	r.delivered(m)
@@ -156,40 +156,33 @@ func (r *run) elsewhere() string {
 	return answerReport
 }
 
-// token is what a delivered message costs.
-type token struct{ spend, release func() }
-
-// reserve holds a token of the bucket back, so that it is spent only by a
-// message that was really sent. A critical message is only counted.
-func (r *run) reserve(critical bool) (token, string) {
-	if critical {
-		return token{spend: func() {
-			r.accounted(r.m.o.Budget.Critical(r.m.now()))
-		}, release: func() {}}, ""
-	}
+// reserve pays for a message before it is sent. A critical one is only counted,
+// and goes out whether it can be or not.
+func (r *run) reserve(critical bool) (*budget.Reservation, string) {
 	now := r.m.now()
-	if state, _ := r.m.o.Budget.State(now); state.Capacity == 0 {
-		return token{}, answerMuted + r.elsewhere() + answerOrCritical
+	if critical {
+		paid, err := r.m.o.Budget.Critical(now)
+		if err != nil {
+			r.uncounted(textNotCounted, err)
+		}
+		return paid, ""
 	}
-	reservation, ok, err := r.m.o.Budget.Reserve(now)
+	if state, _ := r.m.o.Budget.State(now); state.Capacity == 0 {
+		return nil, answerMuted + r.elsewhere() + answerOrCritical
+	}
+	paid, ok, err := r.m.o.Budget.Reserve(now)
 	switch {
 	case err != nil:
-		return token{}, fmt.Sprintf(answerNoBudget, err) + r.elsewhere()
+		return nil, fmt.Sprintf(answerNoBudget, err) + r.elsewhere() + answerOrCritical
 	case !ok:
-		return token{}, r.exhausted(now) + r.elsewhere() + answerOrCritical
+		return nil, r.exhausted(now) + r.elsewhere() + answerOrCritical
 	}
-	return token{
-		spend:   func() { r.accounted(reservation.Spend(r.m.now())) },
-		release: reservation.Release,
-	}, ""
+	return paid, ""
 }
 
 func (r *run) exhausted(now time.Time) string {
-	state, reserved := r.m.o.Budget.State(now)
+	state, _ := r.m.o.Budget.State(now)
 	text := fmt.Sprintf(answerExhausted, state.Capacity)
-	if reserved > 0 {
-		return text
-	}
 	if at := state.NextAt(now); at.After(now) {
 		n := int((at.Sub(now) + time.Minute - 1) / time.Minute)
 		text += fmt.Sprintf(answerNextToken, n)
@@ -197,14 +190,10 @@ func (r *run) exhausted(now time.Time) string {
 	return text
 }
 
-// accounted notes that a message could not be counted: it was sent, and the
-// user is not asked to pay for a disk's fault.
-func (r *run) accounted(err error) {
-	if err == nil {
-		return
-	}
-	r.m.log.Error("ping was sent but the budget was not saved", "run", r.id, "error", err)
-	r.line(tail.Error, fmt.Sprintf(textNotCounted, clean.Line(err.Error())))
+// uncounted notes that the budget could not be saved.
+func (r *run) uncounted(text string, err error) {
+	r.m.log.Error("ping budget was not saved", "run", r.id, "error", err)
+	r.line(tail.Error, fmt.Sprintf(text, clean.Line(err.Error())))
 }
 
 func (r *run) delivered(m message) {

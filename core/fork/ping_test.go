@@ -206,6 +206,37 @@ func TestASendThatFailsGivesTheTokenBackAndMayBeTriedAgain(t *testing.T) {
 	}
 }
 
+func TestAMessageIsPaidInTheFileBeforeItIsSent(t *testing.T) {
+	h := newHarness(t)
+	var seen []budget.State
+	h.o.Post = func(context.Context, post.Post) (post.MessageID, error) {
+		s, _ := budget.NewBucket(h.dir, time.UTC, nil).State(h.m.now()) // as after a crash at this moment
+		seen = append(seen, s)
+		return "1", nil
+	}
+	h.m = h.manager()
+	h.run(task()).Ping(t.Context(), "hello", false)
+	h.run(task()).Ping(t.Context(), "hello", true)
+	if len(seen) != 2 || seen[0].Whole() != 4 || seen[0].DailyUsed != 1 || seen[1].CriticalUsed != 1 {
+		t.Errorf("while it was sent the file said %+v", seen)
+	}
+}
+
+func TestACriticalPingGoesOutThoughItCannotBeCounted(t *testing.T) {
+	h := newHarness(t)
+	defer breakBudget(t, h)()
+	r := h.run(task())
+	if a := r.Ping(t.Context(), "hello", false); !a.IsError || !strings.Contains(a.Text, "critical=True") {
+		t.Errorf("a plain one that cannot be paid: %+v", a)
+	}
+	if a := r.Ping(t.Context(), "the house is on fire", true); a.IsError || len(h.sent()) != 1 {
+		t.Errorf("answer %+v, %d sent", a, len(h.sent()))
+	}
+	if lines := strings.Join(tailOf(r.ring), "\n"); !strings.Contains(lines, "not counted") {
+		t.Errorf("the tail says %s", lines)
+	}
+}
+
 func TestASurfaceThatPanicsCostsNoToken(t *testing.T) {
 	h := newHarness(t, func(o *Options) {
 		o.Post = func(context.Context, post.Post) (post.MessageID, error) { panic("no surface") }

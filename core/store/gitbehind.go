@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // git names its objects so
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// CatchUp queues commits of what a folder's .md files have become since the last
+// one: what waited for its commit when the process was killed. Gone files are
+// taken as removed; of the others only those that are ours, because what the user
+// has not committed by hand is left to them.
+func (g *Git) CatchUp(ctx context.Context, folder string, ours func(data []byte) bool) error {
+	r, inside, ok := g.locate(folder)
+	if info, err := os.Lstat(g.dir.Path(folder)); !ok || err != nil || !info.IsDir() {
+		return nil //nolint:nilerr // nothing is there to be committed
+	}
+	committed, err := r.blobs(ctx, inside)
+	if err != nil {
+		return fmt.Errorf("compare %s with its history: %w", folder, err)
+	}
+	for path := range committed {
+		rel := folder + strings.TrimPrefix(path, inside)
+		if _, err := os.Lstat(g.dir.Path(rel)); os.IsNotExist(err) {
+			g.Remove(rel, "remove "+rel)
+		}
+	}
+	return fs.WalkDir(os.DirFS(g.dir.root), folder, func(rel string, e fs.DirEntry, err error) error {
+		if err != nil || ctx.Err() != nil || !e.Type().IsRegular() || filepath.Ext(rel) != ".md" {
+			return ctx.Err() // a file that cannot be looked at has nothing to tell
+		}
+		data, err := g.dir.Read(rel)
+		if err == nil && !isBlob(data, committed[inside+strings.TrimPrefix(rel, folder)]) && ours(data) {
+			g.Add(rel, "write "+rel)
+		}
+		return nil
+	})
+}
+
+// blobs are the .md files of a folder in the last commit, with their hashes, and
+// those that are only staged, without: a commit that was cut off has left them.
+func (r repo) blobs(ctx context.Context, folder string) (map[string]string, error) {
+	found := map[string]string{}
+	head, err := r.head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	staged, err := r.run(ctx, call{env: []string{"GIT_LITERAL_PATHSPECS=1"}}, "ls-files", "-z", "--", folder+"/")
+	if err != nil {
+		return nil, err
+	}
+	for path := range strings.SplitSeq(staged, "\x00") {
+		if filepath.Ext(path) == ".md" {
+			found[path] = ""
+		}
+	}
+	if head.commit == "" {
+		return found, nil
+	}
+	out, err := r.run(ctx, call{}, "ls-tree", "-r", "-z", head.commit, "--", folder+"/")
+	for entry := range strings.SplitSeq(out, "\x00") {
+		about, path, _ := strings.Cut(entry, "\t")
+		if fields := strings.Fields(about); len(fields) == 3 && fields[1] == "blob" && filepath.Ext(path) == ".md" {
+			found[path] = fields[2]
+		}
+	}
+	return found, err
+}
+
+// isBlob reports whether git knows data under that hash, of either kind.
+func isBlob(data []byte, name string) bool {
+	h := sha1.New() //nolint:gosec // as above
+	if len(name) == hex.EncodedLen(sha256.Size) {
+		h = sha256.New()
+	}
+	_, _ = fmt.Fprintf(h, "blob %d\x00%s", len(data), data) // a hash takes all
+	return name == hex.EncodeToString(h.Sum(nil))
+}
