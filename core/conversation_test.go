@@ -264,7 +264,7 @@ func TestADeliveryCutShortIsSettledByTheEnginesMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := b.dispatch(newDelivery("5f4dcc3b-0000-4000-8000-000000000000", "the message", b.updates.Peek(), "")); err != nil {
+		if err := b.dispatch(newDelivery("5f4dcc3b-0000-4000-8000-000000000000", "the message", b.updates.Peek(), nil)); err != nil {
 			t.Fatal(err)
 		}
 		if heard {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 
 	"ollimbot/core/agent"
@@ -20,10 +21,23 @@ type delivery struct {
 	Session string   `json:"session"`
 	Digest  string   `json:"sha256"` // of the message's text
 	Keys    []string `json:"updates"`
-	Waiting string   `json:"waiting,omitempty"` // the user's message, by its id
+	Waiting idList   `json:"waiting,omitempty"` // the user's messages, by their ids
 }
 
-func newDelivery(session, text string, list []updates.Update, waiting string) delivery {
+// idList also reads what earlier versions wrote: one id as a text.
+type idList []string
+
+// UnmarshalJSON reads a list or one id.
+func (l *idList) UnmarshalJSON(data []byte) error {
+	var one string
+	if json.Unmarshal(data, &one) == nil {
+		*l = idList{one}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]string)(l))
+}
+
+func newDelivery(session, text string, list []updates.Update, waiting []string) delivery {
 	sum := sha256.Sum256([]byte(text))
 	d := delivery{Session: session, Digest: hex.EncodeToString(sum[:]), Waiting: waiting}
 	for _, u := range list {
@@ -33,7 +47,7 @@ func newDelivery(session, text string, list []updates.Update, waiting string) de
 }
 
 // empty reports that nothing would be lost or doubled with it.
-func (d delivery) empty() bool { return len(d.Keys) == 0 && d.Waiting == "" }
+func (d delivery) empty() bool { return len(d.Keys) == 0 && len(d.Waiting) == 0 }
 
 // dispatch writes down what is about to be sent; nothing where nothing is carried.
 func (b *Bot) dispatch(d delivery) error {
@@ -78,7 +92,7 @@ func (b *Bot) settleDelivery(ctx context.Context) {
 	if !heard {
 		return
 	}
-	b.taken(d.Waiting)
+	b.taken(d.Waiting...)
 	for _, key := range d.Keys {
 		if _, err := b.updates.Discard(key); err != nil && !errors.Is(err, updates.ErrGone) {
 			b.log.Error("a delivered update could not be removed", "error", err)
