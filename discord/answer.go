@@ -15,6 +15,8 @@ const (
 	shownWithin = 10 * time.Minute
 	// maxAnswers is how many answers may be on their way at once.
 	maxAnswers = 256
+	// maxMessages is how many messages an answer has before it goes on as a file.
+	maxMessages = 5
 )
 
 // Answer begins an answer that grows. One that cannot be shown, because the
@@ -23,7 +25,10 @@ func (d *Discord) Answer() core.RemoteAnswer {
 	if d.board.gaveUp() != "" || d.life.Err() != nil {
 		return unheard{}
 	}
-	return &answer{Answer: stream.New(d.life, stream.Options{Channel: d.room, Log: d.log, Line: d.line}), d: d}
+	return &answer{Answer: stream.New(d.life, stream.Options{
+		Channel: d.room, Log: d.log, Line: d.line, Messages: maxMessages,
+		Growing: func(id post.MessageID, there bool) { d.memory.grows(string(id), there) },
+	}), d: d}
 }
 
 // answer is an answer whose end nobody waits for: Farewell does.

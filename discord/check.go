@@ -13,6 +13,7 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/core/config"
+	"ollimbot/discord/message"
 	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
 )
@@ -86,7 +87,7 @@ func Check(ctx context.Context, o CheckOptions) (Report, error) {
 	if err := rest.CheckBase(o.API); err != nil {
 		return r, fmt.Errorf("OLLIM_DISCORD_API: %w", err)
 	}
-	if o.OwnerID != "" && !isID(o.OwnerID) {
+	if o.OwnerID != "" && !message.IsID(o.OwnerID) {
 		return r, errors.New(textBadOwnerID)
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkWithin)

@@ -24,6 +24,7 @@ import (
 	"ollimbot/core/config"
 	"ollimbot/core/store"
 	"ollimbot/discord/gateway"
+	"ollimbot/discord/message"
 	"ollimbot/discord/rest"
 	"ollimbot/discord/stream"
 )
@@ -104,7 +105,7 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 	if err := rest.CheckBase(o.API); err != nil {
 		return nil, fmt.Errorf("OLLIM_DISCORD_API: %w", err)
 	}
-	if o.OwnerID != "" && !isID(o.OwnerID) {
+	if o.OwnerID != "" && !message.IsID(o.OwnerID) {
 		return nil, errors.New(textBadOwnerID)
 	}
 	if o.Log == nil {
@@ -123,7 +124,7 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 		inbox: newInbox(), crew: newCrew(o.Log, maxAtOnce), answered: newRecent(keptInteractions),
 	}
 	d.gate = gateway.New(gateway.Options{
-		Token: token, Transport: toward(o.API, t.transport), Budget: d.budget, Log: o.Log, Timing: t.timing,
+		Token: token, Find: d.door, Log: o.Log, Timing: t.timing,
 	})
 	d.gate.OnChange(d.board.tell)
 	d.board.gate = d.gate.State
@@ -137,11 +138,6 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 // bare is a token without the word that people copy along.
 func bare(token config.Secret) string {
 	return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(token.Reveal()), "Bot "))
-}
-
-// isID reports whether a text is an id of Discord: a number of at most 64 bits.
-func isID(s string) bool {
-	return s != "" && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
 }
 
 // maxAtOnce is how many commands, clicks, approvals and marks are under way at
@@ -172,7 +168,7 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 	g, gctx := errgroup.WithContext(ctx)
 	d.crew.open(gctx)
 	defer d.crew.finish()
-	for _, part := range []func(context.Context) error{d.gate.Run, d.listen, d.converse, d.tellAll, d.register, d.untilRefused} {
+	for _, part := range []func(context.Context) error{d.gate.Run, d.listen, d.converse, d.tellAll, d.register, d.untilRefused, d.reach, d.tidy} {
 		g.Go(caught(func() error { return part(gctx) }))
 	}
 	return g.Wait()
@@ -189,10 +185,10 @@ func (d *Discord) untilRefused(ctx context.Context) error {
 	}
 }
 
-// budget is how many sessions may still be started at the gateway.
-func (d *Discord) budget(ctx context.Context) (int, time.Duration, error) {
+// door is where the gateway is, and how many sessions may still be started.
+func (d *Discord) door(ctx context.Context) (gateway.Door, error) {
 	g, err := d.rest.GatewayBot(ctx)
-	return g.Remaining, g.ResetAfter, d.saw(err)
+	return gateway.Door{Address: g.URL, Remaining: g.Remaining, ResetAfter: g.ResetAfter}, d.saw(err)
 }
 
 // saw takes note of what an answer of Discord says about the bot as a whole.
@@ -201,6 +197,22 @@ func (d *Discord) saw(err error) error {
 		d.board.refuse()
 	}
 	return err
+}
+
+// wrote takes note of whether the bot may write to its user.
+func (d *Discord) wrote(err error) {
+	changed, why := d.board.wrote(err)
+	if err == nil || changed { // it may have been noted before the last start
+		d.memory.shut(why)
+	}
+	if !changed {
+		return
+	}
+	if why == "" {
+		d.log.Info("the user can be reached in Discord again")
+		return
+	}
+	d.log.Error("the user cannot be reached in Discord", "cure", why)
 }
 
 // caught turns a panic into an error: in a goroutine of ours it would leave the
@@ -214,18 +226,6 @@ func caught(f func() error) func() error {
 		}()
 		return f()
 	}
-}
-
-// toward sends the gateway's one request, whose address is fixed, to another
-// base. Nil is Discord itself.
-func toward(base string, t http.RoundTripper) http.RoundTripper {
-	if base == "" {
-		return t
-	}
-	if t == nil {
-		t = http.DefaultTransport
-	}
-	return &rewrite{base: base, next: t}
 }
 
 var _ core.Remote = (*Discord)(nil)

@@ -17,6 +17,8 @@ import (
 	"ollimbot/core/post"
 	"ollimbot/core/store"
 	"ollimbot/discord/fake"
+	"ollimbot/discord/gateway"
+	"ollimbot/discord/message"
 )
 
 // hears starts the surface with a stub, and gives that.
@@ -221,7 +223,7 @@ func TestABurstLeavesNoMemoryBehind(t *testing.T) {
 	d.crew.open(ctx)
 	before := heap()
 	for i := range n {
-		d.inbox.put(letter{id: fmt.Sprint(1_000_000 + i), text: strings.Repeat("words ", 50)})
+		d.inbox.put(letter{gateway.Message, message.Message{ID: fmt.Sprint(1_000_000 + i), Text: strings.Repeat("words ", 50)}})
 	}
 	full := heap()
 	var group sync.WaitGroup

@@ -73,8 +73,12 @@ func (d *Discord) carryOut(ctx context.Context, e gateway.Event) {
 		err = d.rest.Answer(promised, e.InteractionID, e.Token, rest.Thinking, &rest.Message{Flags: rest.Ephemeral})
 	}
 	if d.saw(err) != nil {
-		d.log.Info("an interaction could not be answered in time", "error", err)
-		d.Small(fmt.Sprintf(textTooLate, title(e)))
+		d.log.Info("an interaction could not be answered", "error", err)
+		text := fmt.Sprintf(textTooLate, title(e))
+		if !errors.Is(err, rest.ErrExpired) && promised.Err() == nil {
+			text = fmt.Sprintf(textNotPromised, title(e), reason(err))
+		}
+		d.Small(text)
 		return
 	}
 	if e.CustomID != "" {
