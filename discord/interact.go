@@ -98,10 +98,17 @@ func title(e gateway.Event) string {
 
 // click presses a button and tells what it said, if anything.
 func (d *Discord) click(ctx context.Context, e gateway.Event) {
-	out, err := d.do(ctx, core.Click{Message: d.memory.whole(e.MessageID), ID: e.CustomID})
+	var c core.Command = core.Click{Message: d.memory.whole(e.MessageID), ID: e.CustomID}
+	id, verdict, answers := render.ParseApproval(e.CustomID)
+	if answers {
+		c = core.Answer{ID: id, Verdict: verdict}
+	}
+	out, err := d.do(ctx, c)
 	text := out.Message
 	action, _, _ := post.ParseCustomID(e.CustomID)
 	switch {
+	case answers && err == nil:
+		return // the card tells the outcome
 	case err != nil:
 		text = words(err)
 	case action == "dismiss":

@@ -198,6 +198,23 @@ func TestAPermissionIsAskedAndAnsweredFromEitherSide(t *testing.T) {
 	st.s.User().React(card.ID, "❌") // too late: it changes nothing
 	st.says("after rm two")
 
+	card = asks(st, "rm button")
+	st.s.Stranger().Forge(card.ID, card.Buttons[0].CustomID)
+	st.says("not authorized.")
+	st.s.User().Click(card.ID, card.Buttons[0].CustomID)
+	st.s.Wait(t, "the outcome of the button", func(f fake.State) bool {
+		m := f.Message(card.ID)
+		return m.Content == "`Bash(rm button)` — allowed" && len(m.Buttons) == 0
+	})
+	st.says("after rm button")
+	st.s.User().Forge(card.ID, card.Buttons[2].CustomID) // too late, and told so
+	st.says("already settled")
+
+	card = asks(st, "rm words")
+	st.s.User().Say("yes")
+	st.s.Wait(t, "the outcome of the words", func(f fake.State) bool { return f.Message(card.ID).Content == "`Bash(rm words)` — allowed" })
+	st.says("after rm words")
+
 	card = asks(st, "rm three")
 	st.s.User().Slash("interrupt")
 	st.s.Wait(t, "the question to be taken back", func(f fake.State) bool { return !f.Message(card.ID).Deleted.IsZero() })
