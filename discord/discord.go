@@ -135,9 +135,18 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 	return d, nil
 }
 
-// bare is a token without the word that people copy along.
-func bare(token config.Secret) string {
-	return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(token.Reveal()), "Bot "))
+// bare is a token without what people copy along.
+func bare(token config.Secret) string { return BareToken(token.Reveal()) }
+
+// BareToken takes from a token what people copy along with it: quotes, the name
+// of the variable, the word that goes before it in a request.
+func BareToken(s string) string {
+	const around = " \t\r\n\"'`"
+	s = strings.Trim(s, around)
+	for _, before := range []string{"export ", "DISCORD_TOKEN", "=", ":", "Bot "} {
+		s = strings.TrimLeft(strings.TrimPrefix(s, before), around)
+	}
+	return s
 }
 
 // maxAtOnce is how many commands, clicks, approvals and marks are under way at

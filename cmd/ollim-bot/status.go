@@ -6,6 +6,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/fork"
+	"ollimbot/discord"
 	"ollimbot/routines"
 )
 
@@ -31,6 +32,8 @@ type statusAnswer struct {
 	Updates   int              `json:"updates"`
 	Forks     int              `json:"forks_running"`
 	Next      []routines.Entry `json:"next"`
+	// Unreached is why the bot could not write to its user in Discord, or empty.
+	Unreached string `json:"discord_unreached,omitempty"`
 }
 
 // Run shows the facts of the data directory, beside a running bot or without.
@@ -63,6 +66,7 @@ func answerStatus(at place, s core.Snapshot) (statusAnswer, error) {
 		Version: version, DataDir: at.dir.Root(), Timezone: at.env.ZoneName,
 		Running: running, PID: pid, Routines: s.Routines, Reminders: s.Reminders,
 		Budget: answerBudget(s.Budget.State, at.now), Updates: len(s.Updates), Next: []routines.Entry{},
+		Unreached: discord.ShutOut(at.dir),
 	}
 	for _, pr := range s.Schedule.Problems {
 		if pr.Severity == routines.Error {
@@ -101,6 +105,9 @@ func statusLines(a statusAnswer, at place) []string {
 	}
 	if a.Problems > 0 {
 		lines = append(lines, "problems:  "+count(a.Problems, "error")+" in files: ollim-bot check says where and how to mend them")
+	}
+	if a.Unreached != "" {
+		lines = append(lines, "discord:   cannot write to you: "+a.Unreached)
 	}
 	lines = append(lines, "budget:    "+a.Budget.Status)
 	if a.Budget.FullAt != nil {
