@@ -87,6 +87,7 @@ const (
 
 	textLargeImage = "\n[the image %s has %.1f MB and was not shown to you: %d MB is the most; it was saved]"
 
+	textForkCard    = "Forked Session"
 	textForkIdle    = "the fork has been quiet for a while: asking whether to leave it"
 	textForkExpired = "the fork was left alone and did not end by itself: it was discarded"
 )

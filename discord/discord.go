@@ -81,6 +81,8 @@ type Discord struct {
 	end  context.CancelFunc
 	bot  core.Intake // set by Run, before anything that reads it begins
 	met  bool        // greeted; used by listen alone
+	// turns has room for one: a turn has begun or ended.
+	turns chan struct{}
 }
 
 // tuning are other paces than Discord's, for tests.
@@ -130,7 +132,7 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 	d.board.gate = d.gate.State
 	d.room = &room{d: d}
 	d.life, d.end = context.WithCancel(context.Background())
-	d.answers = newCrew(o.Log, maxAnswers)
+	d.answers, d.turns = newCrew(o.Log, maxAnswers), make(chan struct{}, 1)
 	d.answers.open(d.life)
 	return d, nil
 }
@@ -177,7 +179,7 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 	g, gctx := errgroup.WithContext(ctx)
 	d.crew.open(gctx)
 	defer d.crew.finish()
-	for _, part := range []func(context.Context) error{d.gate.Run, d.listen, d.converse, d.tellAll, d.register, d.untilRefused, d.reach, d.tidy} {
+	for _, part := range []func(context.Context) error{d.gate.Run, d.listen, d.converse, d.tellAll, d.register, d.untilRefused, d.reach, d.tidy, d.present} {
 		g.Go(caught(func() error { return part(gctx) }))
 	}
 	return g.Wait()

@@ -256,6 +256,7 @@ func (f *forgetful) Do(_ context.Context, c core.Command) (core.Outcome, error) 
 }
 
 func (f *forgetful) LastHeard(string) string { return "" }
+func (f *forgetful) Busy() (bool, time.Time) { return false, time.Time{} }
 
 func heap() uint64 {
 	runtime.GC()

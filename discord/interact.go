@@ -114,6 +114,9 @@ func (d *Discord) click(ctx context.Context, e gateway.Event) {
 	case action == "dismiss":
 		return // the message has gone, which says it
 	}
+	if action == post.AskAgent && err == nil {
+		d.used(ctx, e)
+	}
 	if text == "" {
 		return
 	}
@@ -126,6 +129,31 @@ func (d *Discord) click(ctx context.Context, e gateway.Event) {
 		}
 	}
 	d.Small(text)
+}
+
+// used disables a button that works once.
+func (d *Discord) used(ctx context.Context, e gateway.Event) {
+	var rows []rest.Row
+	for _, buttons := range e.Buttons {
+		var row rest.Row
+		for _, b := range buttons {
+			row = append(row, rest.Button{
+				CustomID: b.ID, Label: b.Label, Style: rest.Style(b.Style), Disabled: b.Disabled || b.ID == e.CustomID,
+			})
+		}
+		if len(row) > 0 {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	err := d.line.Edit(ctx, func(ctx context.Context) error {
+		return patient(d.saw(d.rest.Buttons(ctx, e.ChannelID, e.MessageID, rows)))
+	})
+	if err != nil && !errors.Is(err, rest.ErrGone) {
+		d.log.Debug("a used button can still be clicked", "error", err)
+	}
 }
 
 // command carries out a slash command and puts its reply where the promise is.

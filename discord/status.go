@@ -153,7 +153,7 @@ func (b *board) words() (string, bool) {
 	}
 	switch {
 	case b.shutOut != "":
-		return fmt.Sprintf(textShutOut, b.shutOut), false
+		return b.shutOut, false // it begins with the cure, since a top line is short
 	case g.Latency > 0:
 		return fmt.Sprintf(textUpIn, max(g.Latency.Milliseconds(), 1)), true
 	}

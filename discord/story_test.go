@@ -120,7 +120,11 @@ func TestAnAgentsButtonWorksAfterARestart(t *testing.T) {
 	if i := state.Interactions[0]; i.Callback != 6 || i.Followups != 0 {
 		t.Errorf("%+v", i)
 	}
-	st.s.User().Click(card.ID, card.Buttons[0].CustomID)
+	st.s.Wait(t, "the used button to be disabled", func(f fake.State) bool {
+		b := f.Message(card.ID).Buttons
+		return len(b) == 2 && b[0].Disabled && !b[1].Disabled && f.Message(card.ID).Embeds[0].Title == "Mail"
+	})
+	st.s.User().Forge(card.ID, card.Buttons[0].CustomID)
 	st.says("expired or was used")
 	st.s.User().Click(card.ID, card.Buttons[1].CustomID)
 	state = st.s.Wait(t, "the card to go", func(f fake.State) bool { return !f.Message(card.ID).Deleted.IsZero() })
@@ -154,7 +158,11 @@ func TestAForkIsEnteredReportedAndLeft(t *testing.T) {
 	st.says("exit fork first")
 	st.s.User().Click(card.ID, "act:fork_report:_")
 	st.says("Fork Ended — summary queued")
-	st.s.User().Click(card.ID, "act:fork_exit:_")
+	st.s.Wait(t, "the exits to go", func(f fake.State) bool {
+		m := f.Message(card.ID)
+		return len(m.Buttons) == 0 && m.Embeds[0].Description == "Topic: the garden"
+	})
+	st.s.User().Forge(card.ID, "act:fork_exit:_")
 	st.says("no active fork")
 	if n := len(st.bot.Snapshot().Updates); n != 1 {
 		t.Errorf("%d updates", n)

@@ -18,7 +18,8 @@ const (
 	textUpIn       = "up %d ms"
 	textDownSince  = "down since %s: %s"
 	textStopped    = "stopped: %s"
-	textShutOut    = "cannot write to you: %s"
+	textBusy       = "your DMs (busy with one)"
+	textMuted      = "the clock: pings are muted until %s"
 	textLooking    = "Discord cannot be reached"
 
 	textEmptyPost  = "there is nothing to send"

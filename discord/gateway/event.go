@@ -70,10 +70,18 @@ type Event struct {
 	InteractionID string
 	Token         string // of the interaction; a secret for its 15 minutes
 	CustomID      string
+	Buttons       [][]Button // of the message that was clicked, by rows
 	CommandName   string
 	Options       map[string]any // string, bool, int64 or float64
 
 	Emoji string
+}
+
+// Button is one that stands below a message.
+type Button struct {
+	ID, Label string
+	Style     int
+	Disabled  bool
 }
 
 // String shows what an event is about and nothing that anybody wrote.

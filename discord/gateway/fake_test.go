@@ -75,8 +75,9 @@ func TestTheFakesDayIsTheSupervisorsDay(t *testing.T) {
 		t.Errorf("delete = %v", e)
 	}
 
-	f.DropSocket()
+	f.Down()
 	user.Say("missed")
+	f.Up()
 	if e := next(gateway.Message); e.Message.Text != "missed" {
 		t.Errorf("message = %v", e)
 	}

@@ -26,7 +26,10 @@ type rawInteraction struct {
 		User *user `json:"user"`
 	} `json:"member"` // on a server
 	Message *struct {
-		ID message.ID `json:"id"`
+		ID   message.ID `json:"id"`
+		Rows []struct {
+			Components json.RawMessage `json:"components"`
+		} `json:"components"`
 	} `json:"message"`
 	Data json.RawMessage `json:"data"`
 }
@@ -55,9 +58,31 @@ func decodeInteraction(data []byte) (Event, error) {
 			return Event{}, errNonsense
 		}
 		e.MessageID = string(raw.Message.ID)
+		for _, row := range raw.Message.Rows {
+			e.Buttons = append(e.Buttons, buttons(row.Components))
+		}
 		return e, e.click(raw.Data)
 	}
 	return Event{}, errNonsense
+}
+
+// buttons are those of a row; what is none is left out.
+func buttons(data []byte) []Button {
+	var raw []struct {
+		ID       string `json:"custom_id"`
+		Label    string `json:"label"`
+		Style    int    `json:"style"`
+		Disabled bool   `json:"disabled"`
+	}
+	var out []Button
+	if json.Unmarshal(data, &raw) == nil {
+		for _, b := range raw {
+			if b.ID != "" && b.Label != "" {
+				out = append(out, Button{ID: b.ID, Label: b.Label, Style: b.Style, Disabled: b.Disabled})
+			}
+		}
+	}
+	return out
 }
 
 // pathSafe reports whether a token of an interaction may become part of an

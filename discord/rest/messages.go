@@ -71,6 +71,22 @@ func (c *Client) Edit(ctx context.Context, channel, id string, m Message) error 
 	return c.do(ctx, k)
 }
 
+// Buttons replaces the buttons of a message and nothing else.
+func (c *Client) Buttons(ctx context.Context, channel, id string, rows []Row) error {
+	k, err := newCall("change the buttons", "PATCH /channels/{}/messages/{}", channel, id)
+	if err != nil {
+		return err
+	}
+	m := Message{Components: rows}
+	w := m.filled()
+	w.Content, w.Embeds = nil, nil
+	if err := k.filling(w, nil); err != nil {
+		return err
+	}
+	k.again = true
+	return c.do(ctx, k)
+}
+
 // Delete removes a message; ErrGone says that somebody was first.
 func (c *Client) Delete(ctx context.Context, channel, id string) error {
 	k, err := newCall("delete the message", "DELETE /channels/{}/messages/{}", channel, id)
