@@ -153,3 +153,14 @@ func TestYesAndNoAnswerTheQuestionThatWaitsAndEverythingElseTakesItBack(t *testi
 		})
 	}
 }
+
+func TestAnImageThatIsTooLargeForTheModelIsSavedAndNamedWithTheReason(t *testing.T) {
+	backlog(t, func(_ *phone, b *Bot, heard *[]string) {
+		large := append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, maxImage)...)
+		do(t, b, Hear{From: "Phone", Key: "101", Text: "look", Files: []File{{Name: "cat.png", Data: large}}})
+		time.Sleep(time.Minute)
+		if len(*heard) != 1 || !strings.Contains((*heard)[0], "cat.png has 5.0 MB and was not shown to you") || !strings.Contains((*heard)[0], "downloads/cat.png") {
+			t.Errorf("%q", *heard)
+		}
+	})
+}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
+
+	"ollimbot/core/clean"
 )
 
 // The opcodes of Discord's gateway that matter here.
@@ -298,7 +300,15 @@ func (c *conn) take(p packet) (kind Kind, end *cause) {
 
 // dispatch hands an event on.
 func (c *conn) dispatch(p packet) Kind {
-	e, v := decode(p.Type, p.Data)
+	var e Event
+	v := broke
+	err := caught(func() error {
+		e, v = decode(p.Type, p.Data)
+		return nil
+	})()
+	if err != nil { // one event must not cost the connection
+		c.s.o.Log.Error("an event of discord could not be read", "type", clean.Cut(clean.Line(p.Type), 60), "error", err)
+	}
 	e.At = time.Now()
 	if e.Kind == Ready {
 		var to struct {
