@@ -154,6 +154,21 @@ func TestYesAndNoAnswerTheQuestionThatWaitsAndEverythingElseTakesItBack(t *testi
 	}
 }
 
+func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
+	backlog(t, func(p *phone, b *Bot, _ *[]string) {
+		type_(t, b, "/permissions default")
+		before := time.Now()
+		time.Sleep(time.Minute)
+		do(t, b, Hear{From: "Phone", Key: "101", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)})
+		time.Sleep(5 * time.Second)
+		do(t, b, Hear{From: "Phone", Key: "102", Text: "yes", At: before})
+		time.Sleep(time.Second)
+		if _, _, asked := p.shows(); len(asked) != 2 || asked[1].Verdict != policy.Cancelled {
+			t.Errorf("%+v", asked)
+		}
+	})
+}
+
 func TestAnImageThatIsTooLargeForTheModelIsSavedAndNamedWithTheReason(t *testing.T) {
 	backlog(t, func(_ *phone, b *Bot, heard *[]string) {
 		large := append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, maxImage)...)

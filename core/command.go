@@ -109,6 +109,8 @@ type Hear struct {
 	// it is quoted where the bot has forgotten that message.
 	Quoted string
 	Files  []File
+	// At is when they were written; zero is now.
+	At time.Time
 	// More says that another message follows at once, such as of those that came
 	// while the bot was away: all of them have one turn, which the last one begins.
 	More bool

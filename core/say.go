@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"ollimbot/core/agent"
@@ -25,7 +26,7 @@ func (b *Bot) say(ctx context.Context, c Say) (Outcome, error) {
 		}
 		return Outcome{Message: reply}, err
 	}
-	if err := checkLength(text); err != nil || b.answered(text) {
+	if err := checkLength(text); err != nil || b.answered(text, time.Time{}) {
 		return Outcome{}, err
 	}
 	images, files := b.attached.take()
@@ -48,7 +49,7 @@ func (b *Bot) hear(ctx context.Context, c Hear) (out Outcome, err error) {
 	if c.Key != "" && !later(c.Key, b.LastHeard(c.From)) {
 		return Outcome{}, nil
 	}
-	if len(c.Files) == 0 && b.answered(c.Text) {
+	if len(c.Files) == 0 && b.answered(c.Text, c.At) {
 		return Outcome{}, b.changeWaiting(func(room *waitingRoom) { room.hear(c.From, c.Key) })
 	}
 	w := said{message: b.gather(c), plain: c.Text, from: c.From, key: c.Key, quoted: c.Quoted}
@@ -57,16 +58,20 @@ func (b *Bot) hear(ctx context.Context, c Hear) (out Outcome, err error) {
 
 // answered reports whether words were the answer to the tool call that has waited
 // longest. Whoever types "yes" below a question means that, and not a new turn
-// that takes the question back.
-func (b *Bot) answered(text string) bool {
+// that takes the question back. Words that were written before it was asked, and
+// come late, answer nothing.
+func (b *Bot) answered(text string, at time.Time) bool {
 	word := strings.ToLower(strings.Trim(text, " .!\n"))
 	waiting := b.desk.Pending()
 	verdict, known := spokenVerdicts[word]
-	if !known || len(waiting) == 0 {
+	if !known || len(waiting) == 0 || !at.IsZero() && at.Before(waiting[0].Asked.Add(-clocksDiffer)) {
 		return false
 	}
 	return b.desk.Answer(waiting[0].ID, verdict) == nil
 }
+
+// clocksDiffer is by how much another surface's clock may be behind this one.
+const clocksDiffer = 5 * time.Second
 
 // spokenVerdicts are the words that answer a tool call.
 var spokenVerdicts = map[string]policy.Verdict{

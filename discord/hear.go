@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"ollimbot/core"
 	"ollimbot/discord/gateway"
 	"ollimbot/discord/message"
@@ -153,6 +155,9 @@ func (d *Discord) take(ctx context.Context, m message.Message, more bool) {
 	}
 	hear := core.Hear{
 		From: name, Key: m.ID, Text: strings.TrimSpace(m.Text + lost), Quoted: m.Quoted, Files: files, More: more,
+	}
+	if at, err := discordgo.SnowflakeTimestamp(m.ID); err == nil {
+		hear.At = at
 	}
 	if m.ReplyTo != "" {
 		hear.ReplyTo = d.memory.whole(m.ReplyTo)

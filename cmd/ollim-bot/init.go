@@ -205,7 +205,7 @@ func (c *initCmd) check(p *process, at place, token config.Secret) (discord.Repo
 	if r.UserLink != "" {
 		links += fmt.Sprintf(textInstall, r.UserLink)
 	}
-	if r.BotName != "" && !(c.Hello && r.OK()) {
+	if r.BotName != "" && (!c.Hello || !r.OK()) {
 		links += textHelloAgain
 	}
 	return r, p.printf("%s", links)

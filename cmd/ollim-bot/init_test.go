@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -144,7 +145,9 @@ func TestInitAtATerminalAsksForTheTokenAgainAndProvesByAHelloThatItReachesItsUse
 		},
 	}
 	done := make(chan error, 1)
-	go func() { done <- (&initCmd{}).Run(p); keys.Close() }()
+	go func() {
+		done <- errors.Join((&initCmd{}).Run(p), keys.Close())
+	}()
 	var seen strings.Builder
 	buf := make([]byte, 4096)
 	for _, step := range []struct{ question, answer string }{

@@ -102,10 +102,13 @@ func (s *Supervisor) connect(ctx context.Context, address string, se *session) (
 	for _, stop := range watch {
 		stop()
 	}
-	switch {
-	case err != nil && answer != nil:
-		return nil, &cause{end: endUnreachable, err: errors.New(answer.Status)}
-	case err != nil:
+	if answer != nil {
+		_ = answer.Body.Close() // the library has read what it keeps of it
+	}
+	if err != nil && answer != nil {
+		err = errors.New(answer.Status)
+	}
+	if err != nil {
 		return nil, &cause{end: endUnreachable, err: err}
 	}
 	ws.SetReadLimit(maxPacket)

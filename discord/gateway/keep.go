@@ -46,10 +46,10 @@ func (s *Supervisor) keep(ctx context.Context) error {
 			se = session{}
 		}
 		var wait time.Duration
-		switch {
-		case why.end == endInvalid:
+		switch why.end {
+		case endInvalid:
 			wait = pause(s.o.Timing)
-		case why.end == endUnreachable: // nothing is asked of Discord by trying often
+		case endUnreachable: // nothing is asked of Discord by trying often
 			wait = again(s.o.Timing, time.Since(lost)) - time.Since(began)
 		default:
 			if upFor == 0 {

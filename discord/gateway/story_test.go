@@ -470,7 +470,7 @@ func TestAServerThatIsBackIsFoundWithinFiveSeconds(t *testing.T) {
 						took := w.wait("up again", 2*time.Minute, isUp)
 						t.Logf("up %v after the server was back", took)
 						limit := 5 * time.Second
-						if failure == errSwallowed {
+						if errors.Is(failure, errSwallowed) {
 							limit += dialWithin // the try that is under way does not know
 						}
 						if took > limit {

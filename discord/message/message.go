@@ -16,7 +16,7 @@ import (
 	"ollimbot/core/clean"
 )
 
-// ErrNonsense: a part is missing that each message has, or is of a wrong form.
+// ErrNonsense says that a part is missing that each message has, or is of a wrong form.
 var ErrNonsense = errors.New("read message: a part is missing")
 
 // ID is an id of Discord: a number of 64 bits as text. It becomes part of

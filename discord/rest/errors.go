@@ -147,7 +147,7 @@ func refusal(r reply, bare bool, hide func(string) string) error {
 	switch {
 	case errors.Is(kind, ErrLimited):
 		return &LimitedError{After: max(retryAfter(r), 5*time.Second)}
-	case kind != nil && !(bare && errors.Is(kind, ErrAuth)):
+	case kind != nil && (!bare || !errors.Is(kind, ErrAuth)):
 	case r.status == 401: // only an interaction's token comes here
 		kind = ErrExpired
 	case r.status == 403:
