@@ -147,10 +147,11 @@ func (p *peer) write(kind int, data []byte) {
 }
 
 func (p *peer) hello() {
-	if p.s.interval == 0 {
-		p.s.interval = 41250 * time.Millisecond
+	interval := p.s.interval
+	if interval == 0 {
+		interval = 41250 * time.Millisecond
 	}
-	p.send(packetOut{Op: opHello, D: map[string]int64{"heartbeat_interval": p.s.interval.Milliseconds()}})
+	p.send(packetOut{Op: opHello, D: map[string]int64{"heartbeat_interval": interval.Milliseconds()}})
 }
 
 // login waits for IDENTIFY or RESUME, and gives its opcode, 0 if the client left.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -192,7 +193,7 @@ func TestTheFirstHeartbeatComesAtARandomMomentOfItsInterval(t *testing.T) {
 
 func TestTheGatewayIsVersionTenAndASessionIsResumedWhereDiscordWants(t *testing.T) {
 	srv := &server{resumeAt: "ws://127.0.0.1:2/"}
-	dead := false
+	var dead atomic.Bool
 	inBubbleOf(t, srv, func(n int, p *peer) {
 		p.welcome()
 		if n < 3 {
@@ -202,7 +203,7 @@ func TestTheGatewayIsVersionTenAndASessionIsResumedWhereDiscordWants(t *testing.
 	}, func(o *Options) {
 		dial := o.Dial
 		o.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
-			if dead && addr == "127.0.0.1:2" {
+			if dead.Load() && addr == "127.0.0.1:2" {
 				return nil, refusal()
 			}
 			return dial(ctx, network, addr)
@@ -210,7 +211,7 @@ func TestTheGatewayIsVersionTenAndASessionIsResumedWhereDiscordWants(t *testing.
 	}, func(w *world) {
 		w.next(Ready)
 		w.next(Resumed)
-		dead = true // the address is of no use any more: the general one is taken
+		dead.Store(true) // the address is of no use any more: the general one is taken
 		w.next(Resumed)
 		w.server.mu.Lock()
 		defer w.server.mu.Unlock()
