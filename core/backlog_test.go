@@ -32,6 +32,12 @@ func backlog(t *testing.T, story func(p *phone, b *Bot, heard *[]string)) {
 	remotely(t, p, engine, func(home) {}, func(_ home, b *Bot) { story(p, b, &heard) })
 }
 
+// pass lets time go by, and all that happens at its end.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
 func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
 	backlog(t, func(_ *phone, b *Bot, heard *[]string) {
 		var done []<-chan struct{}
@@ -41,7 +47,7 @@ func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
 			want = append(want, text)
 			out := do(t, b, Hear{From: "Phone", Key: fmt.Sprint(100 + i), Text: text, More: i < 99})
 			done = append(done, out.Done)
-			time.Sleep(time.Second) // as long as its files take
+			pass(time.Second) // as long as its files take
 		}
 		for _, d := range done {
 			<-d
@@ -61,10 +67,10 @@ func TestMessagesWhileAnotherWaitsJoinItsTurn(t *testing.T) {
 		b.main.turn <- struct{}{} // something else has the conversation
 		for i := range 3 {
 			do(t, b, Hear{From: "Phone", Key: fmt.Sprint(100 + i), Text: fmt.Sprint("part ", i)})
-			time.Sleep(time.Second)
+			pass(time.Second)
 		}
 		<-b.main.turn
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		if got := told(*heard); !slices.Equal(got, []string{"part 0\n\npart 1\n\npart 2"}) {
 			t.Errorf("%q", got)
 		}
@@ -77,7 +83,7 @@ func TestWhatTheEndOfTheProgramLeftUnansweredIsOneTurn(t *testing.T) {
 	remotely(t, &phone{}, engine, func(h home) {
 		h.write(waitingFile, `{"messages":[{"id":"a1","at":"2026-01-01T00:00:00Z","text":"one"},{"id":"a2","at":"2026-01-01T00:00:01Z","text":"two"}]}`)
 	}, func(_ home, b *Bot) {
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		if got := told(heard); !slices.Equal(got, []string{"one\n\ntwo"}) {
 			t.Errorf("%q", got)
 		}
@@ -100,9 +106,9 @@ func TestAMessageThatWaitsCanBeChangedAndTakenBack(t *testing.T) {
 			t.Errorf("on disk waits %+v", w)
 		}
 		<-b.main.turn
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		do(t, b, Reword{From: "Phone", Key: "101", Text: "too late"})
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		if got := told(*heard); !slices.Equal(got, []string{"milk"}) {
 			t.Errorf("%q", got)
 		}
@@ -120,7 +126,7 @@ func TestTakingBackAllThatWaitsLeavesNoTurn(t *testing.T) {
 		do(t, b, Hear{From: "Phone", Key: "101", Text: "never mind"})
 		do(t, b, Reword{From: "Phone", Key: "101", Gone: true})
 		<-b.main.turn
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		if len(*heard) != 0 {
 			t.Errorf("%q", *heard)
 		}
@@ -136,9 +142,9 @@ func TestYesAndNoAnswerTheQuestionThatWaitsAndEverythingElseTakesItBack(t *testi
 			backlog(t, func(p *phone, b *Bot, heard *[]string) {
 				type_(t, b, "/permissions default")
 				do(t, b, Hear{From: "Phone", Key: "101", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)})
-				time.Sleep(5 * time.Second)
+				pass(5 * time.Second)
 				do(t, b, Hear{From: "Phone", Key: "102", Text: words})
-				time.Sleep(time.Second)
+				pass(time.Second)
 				if _, _, asked := p.shows(); len(asked) != 2 || asked[1].Verdict != want {
 					t.Fatalf("%+v, want %s", asked, want)
 				}
@@ -158,11 +164,11 @@ func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
 	backlog(t, func(p *phone, b *Bot, _ *[]string) {
 		type_(t, b, "/permissions default")
 		before := time.Now()
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		do(t, b, Hear{From: "Phone", Key: "101", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)})
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		do(t, b, Hear{From: "Phone", Key: "102", Text: "yes", At: before})
-		time.Sleep(time.Second)
+		pass(time.Second)
 		if _, _, asked := p.shows(); len(asked) != 2 || asked[1].Verdict != policy.Cancelled {
 			t.Errorf("%+v", asked)
 		}
@@ -173,7 +179,7 @@ func TestAnImageThatIsTooLargeForTheModelIsSavedAndNamedWithTheReason(t *testing
 	backlog(t, func(_ *phone, b *Bot, heard *[]string) {
 		large := append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, maxImage)...)
 		do(t, b, Hear{From: "Phone", Key: "101", Text: "look", Files: []File{{Name: "cat.png", Data: large}}})
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		if len(*heard) != 1 || !strings.Contains((*heard)[0], "cat.png has 5.0 MB and was not shown to you") || !strings.Contains((*heard)[0], "downloads/cat.png") {
 			t.Errorf("%q", *heard)
 		}
