@@ -55,7 +55,10 @@ func TestABacklogIsOneTurnWithAllOfItInOrder(t *testing.T) {
 
 func TestForwardedMessagesStickersPollsAndVoiceAreHeardAndNoticesCostNoTurn(t *testing.T) {
 	t.Parallel()
-	st, b := hears(t, nil)
+	st := newStage(t, fake.Options{NoContract: true}) // the description knows no forwarded messages
+	b := newStub(nil)
+	st.alone(b)
+	st.up()
 	me := st.s.User()
 	type extra = map[string]any
 	me.Send(fake.Message{Extra: extra{
