@@ -113,11 +113,12 @@ func (c *initCmd) walk(p *process, q *questions) error {
 // pipe once. wrong is what is to be said at the end, or nil. A token that is
 // refused is not worth writing down.
 func (c *initCmd) working(p *process, q *questions, at place) (token config.Secret, wrong, err error) {
-	for {
+	for asked := c.Hello; ; {
 		if token, err = q.token(at); token == "" || err != nil || c.Offline {
 			return token, nil, err
 		}
-		if p.terminal() && !c.Hello {
+		if p.terminal() && !asked {
+			asked = true
 			said, err := q.ask(textAskHello, "yes", anyAnswer)
 			if err != nil {
 				return "", nil, err
