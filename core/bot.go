@@ -317,6 +317,9 @@ func (b *Bot) Index() *routines.Index { return b.index }
 // now is the present in the configured zone.
 func (b *Bot) now() time.Time { return time.Now().In(b.zone) }
 
+// Busy is busy, for a surface that shows it.
+func (b *Bot) Busy() (busy bool, muted time.Time) { return b.busy() }
+
 // busy says whether a conversation is under way and until when quiet hours or a
 // mute hold: read when a ping is attempted (decisions, "Busy" and "Quiet hours").
 func (b *Bot) busy() (bool, time.Time) {

@@ -123,6 +123,19 @@ type Hear struct {
 	// it is quoted where the bot has forgotten that message.
 	Quoted string
 	Files  []File
+	// At is when they were written; zero is now.
+	At time.Time
+	// More says that another message follows at once, such as of those that came
+	// while the bot was away: all of them have one turn, which the last one begins.
+	More bool
+}
+
+// Reword changes words that were heard and whose turn has not begun; Gone takes
+// them back. Words whose turn has begun stay as they were, which is no error.
+type Reword struct {
+	From, Key string // as in Hear
+	Text      string
+	Gone      bool
 }
 
 // File is a file of the user: its own name for it, and its bytes.
@@ -180,6 +193,7 @@ func (RestoreTask) command()   {}
 func (StopFork) command()      {}
 func (Say) command()           {}
 func (Hear) command()          {}
+func (Reword) command()        {}
 func (Slash) command()         {}
 func (Click) command()         {}
 func (ExitFork) command()      {}

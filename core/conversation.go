@@ -29,6 +29,10 @@ type conversation struct {
 	tools *mainRun
 
 	mu sync.Mutex
+	// words wait for the next turn, which answers all of them; queued says that it
+	// is among the jobs.
+	words  []said
+	queued bool
 	// session is the open main session or nil; speaking the session whose turn
 	// runs; since is when that turn began, zero when none runs; state is a word
 	// for the top line; compacting keeps messages from interrupting.
@@ -105,37 +109,6 @@ func (c *conversation) later(j job) error {
 	default:
 		return errors.New(textTooManyMessages)
 	}
-}
-
-// say takes the user's words: shown at once, a running turn is interrupted
-// (not while it compacts), answered when the lock is free.
-func (c *conversation) say(ctx context.Context, w said) error {
-	// First the interruption: were the words queued before it, it could meet
-	// the turn that answers them.
-	if err := c.interruptFor(ctx); err != nil {
-		c.bot.log.Warn("running turn was not interrupted", "error", err)
-	}
-	id, err := c.bot.keepWaiting(w)
-	if err != nil {
-		w.finish()
-		return fmt.Errorf("keep the message: %w", err)
-	}
-	c.bot.showWords(w)
-	return c.laterAnswer(w, id)
-}
-
-// laterAnswer queues words that wait under an id. A queue that is full gives
-// them back to the user.
-func (c *conversation) laterAnswer(w said, id string) error {
-	err := c.later(func(ctx context.Context) error {
-		defer w.finish()
-		return c.answer(ctx, w.message, id)
-	})
-	if err != nil {
-		c.bot.taken(id)
-		w.finish()
-	}
-	return err
 }
 
 // interruptFor makes room for a new message: the running turn ends, unless it

@@ -296,7 +296,7 @@ func TestADeliveryCutShortIsSettledByTheEnginesMemory(t *testing.T) {
 			}
 		}
 		if _, err := b.updates.Claim(func([]updates.Update) updates.Delivery {
-			return updates.NewDelivery("5f4dcc3b-0000-4000-8000-000000000000", "the message", "")
+			return updates.NewDelivery("5f4dcc3b-0000-4000-8000-000000000000", "the message", nil)
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -60,7 +60,7 @@ func (b *Bot) claim(ctx context.Context, compose func([]updates.Update) updates.
 // record last: until then each step can be done again.
 func (b *Bot) settle(d updates.Delivery, arrived bool) error {
 	if arrived {
-		if err := b.ack(d.Waiting); err != nil {
+		if err := b.ack(d.Waiting...); err != nil {
 			return fmt.Errorf("forget a message that arrived: %w", err)
 		}
 	}

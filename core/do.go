@@ -106,6 +106,8 @@ func (b *Bot) doRunning(ctx context.Context, c Command) (Outcome, error) {
 		return b.say(ctx, c)
 	case Hear:
 		return b.hear(ctx, c)
+	case Reword:
+		return b.reword(c)
 	case Slash:
 		reply, err := b.slash(ctx, c.Line)
 		return Outcome{Message: reply}, err

@@ -29,7 +29,7 @@ func (c *conversation) banner() *Banner {
 }
 
 // postEnter says that a fork has begun, with its exits as buttons (spec 07.4.2).
-func (b *Bot) postEnter(ctx context.Context, f *interactive, r forkRequest) {
+func (b *Bot) postEnter(ctx context.Context, f *interactive, r forkRequest) post.MessageID {
 	text := textForkPlain
 	switch {
 	case r.title != "":
@@ -45,11 +45,18 @@ func (b *Bot) postEnter(ctx context.Context, f *interactive, r forkRequest) {
 	if f.resumed { // it cannot be saved (spec 05, R+)
 		buttons = buttons[1:]
 	}
-	b.postCard(ctx, post.Embed{Title: "Forked Session", Description: text, Color: "purple", Buttons: buttons})
+	f.title = text
+	return b.postCard(ctx, post.Embed{Title: textForkCard, Description: text, Color: "purple", Buttons: buttons})
 }
 
 // postExit says how a fork has ended.
 func (b *Bot) postExit(ctx context.Context, f *interactive, how Exit) {
+	if f.card != "" { // its buttons are of no use any more
+		closed := post.Post{Embed: &post.Embed{Title: textForkCard, Description: f.title, Color: "greyple"}, Context: "fork"}
+		if err := b.surface.Edit(context.WithoutCancel(ctx), f.card, closed); err != nil {
+			b.log.Warn("an ended fork's card still shows its exits", "error", err)
+		}
+	}
 	e := post.Embed{Title: "Fork Ended — discarded", Color: "greyple"}
 	switch how {
 	case ExitSave:
@@ -63,9 +70,11 @@ func (b *Bot) postExit(ctx context.Context, f *interactive, how Exit) {
 	b.postCard(ctx, e)
 }
 
-func (b *Bot) postCard(ctx context.Context, e post.Embed) {
+func (b *Bot) postCard(ctx context.Context, e post.Embed) post.MessageID {
 	p := post.Post{Nonce: store.NewID() + store.NewID(), Embed: &e, Context: "fork"}
-	if _, err := b.post(context.WithoutCancel(ctx), p); err != nil {
+	id, err := b.post(context.WithoutCancel(ctx), p)
+	if err != nil {
 		b.log.Warn("fork card was not sent", "error", err)
 	}
+	return id
 }

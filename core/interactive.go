@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/policy"
+	"ollimbot/core/post"
 	"ollimbot/core/prompt"
 	"ollimbot/core/session"
 	"ollimbot/core/store"
@@ -32,6 +33,8 @@ type interactive struct {
 	topic   string
 	resumed bool // continues a background run: it cannot be saved
 	entered time.Time
+	card    post.MessageID // that shows its exits, below title
+	title   string
 	idle    time.Duration
 
 	// Guarded by conversation.mu: when the user or the agent last did something,
@@ -136,7 +139,7 @@ func (c *conversation) enter(ctx context.Context, r forkRequest) error {
 	c.mu.Lock()
 	c.fork, c.wanted = f, nil
 	c.mu.Unlock()
-	c.bot.postEnter(ctx, f, r)
+	f.card = c.bot.postEnter(ctx, f, r)
 	first := r.first
 	if first == "" {
 		first = prompt.ForkStarted(r.topic)

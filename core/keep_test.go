@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/store"
 )
 
-func told(s Snapshot, words string) bool {
+func wasTold(s Snapshot, words string) bool {
 	for _, n := range s.Notices {
 		if strings.Contains(n.Text, words) {
 			return true
@@ -34,7 +34,7 @@ func TestADirectoryThatGoesAwayIsToldAndComesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		if !told(b.Snapshot(), "put it back") {
+		if !wasTold(b.Snapshot(), "put it back") {
 			t.Errorf("nobody was told: %+v", b.Snapshot().Notices)
 		}
 		n := len(b.Snapshot().Notices)
@@ -52,7 +52,7 @@ func TestADirectoryThatGoesAwayIsToldAndComesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Minute)
-		if !told(b.Snapshot(), "is back") {
+		if !wasTold(b.Snapshot(), "is back") {
 			t.Errorf("nobody was told: %+v", b.Snapshot().Notices)
 		}
 		if _, ok := b.Index().Set().ReminderByID(id); ok || h.has("reminders/say-it.md") {
@@ -79,7 +79,7 @@ func TestAStateFolderThatIsRemovedIsMadeAnewWithItsSettings(t *testing.T) {
 			t.Errorf("a second bot: %v", err)
 		}
 		time.Sleep(time.Minute)
-		if !told(b.Snapshot(), "state/ was removed") {
+		if !wasTold(b.Snapshot(), "state/ was removed") {
 			t.Errorf("nobody was told: %+v", b.Snapshot().Notices)
 		}
 		if s := b.Snapshot(); s.Budget.State.Capacity != 7 || !h.has("state/mute.json") || !h.has("state/bot.pid") {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/policy"
@@ -59,4 +60,7 @@ type Intake interface {
 	// LastHeard is the key of the newest message that was taken from a surface
 	// (Hear.Key), or empty: what came later has not been heard.
 	LastHeard(from string) string
+	// Busy says whether a turn is under way, and until when pings are muted; the
+	// zero time is not at all.
+	Busy() (busy bool, muted time.Time)
 }

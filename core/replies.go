@@ -89,7 +89,7 @@ func (b *Bot) clickAgent(ctx context.Context, message post.MessageID, inquiry st
 		return Outcome{}, b.main.later(func(ctx context.Context) error { return b.main.enter(ctx, r) })
 	}
 	m := agent.Message{Text: prompt.Button(ask)}
-	return Outcome{}, b.main.later(func(ctx context.Context) error { return b.main.answer(ctx, m, "") })
+	return Outcome{}, b.main.later(func(ctx context.Context) error { return b.main.answer(ctx, m) })
 }
 
 // reply answers one message of the bot: in the run that sent it while that is
@@ -99,6 +99,9 @@ func (b *Bot) reply(ctx context.Context, to post.MessageID, w said) error {
 	from, standing := b.replies.Lookup(now, to)
 	forked := b.main.inFork() != nil
 	if standing == session.Live && !forked {
+		if err := b.main.answerWords(ctx); err != nil { // what came before is answered before
+			return err
+		}
 		if err := b.main.interruptFor(ctx); err != nil {
 			b.log.Warn("running turn was not interrupted", "error", err)
 		}

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
 )
@@ -24,7 +26,7 @@ func (b *Bot) say(ctx context.Context, c Say) (Outcome, error) {
 		}
 		return Outcome{Message: reply}, err
 	}
-	if err := checkLength(text); err != nil {
+	if err := checkLength(text); err != nil || b.answered(text, time.Time{}) {
 		return Outcome{}, err
 	}
 	images, files := b.attached.take()
@@ -32,18 +34,50 @@ func (b *Bot) say(ctx context.Context, c Say) (Outcome, error) {
 	if m.Text == "" && len(m.Images) == 0 {
 		return Outcome{}, errors.New(textEmptyMessage)
 	}
-	return b.take(ctx, said{message: m}, c.ReplyTo)
+	out, err := b.take(ctx, said{message: m}, c.ReplyTo)
+	return out, errors.Join(err, b.main.answerWords(ctx))
 }
 
 // hear takes words that came over another surface, once.
-func (b *Bot) hear(ctx context.Context, c Hear) (Outcome, error) {
+func (b *Bot) hear(ctx context.Context, c Hear) (out Outcome, err error) {
+	if !c.More {
+		defer func() { err = errors.Join(err, b.main.answerWords(ctx)) }()
+	}
 	if err := checkLength(c.Text); err != nil {
 		return Outcome{}, err
 	}
 	if c.Key != "" && !later(c.Key, b.LastHeard(c.From)) {
 		return Outcome{}, nil
 	}
-	return b.take(ctx, said{message: b.gather(c), from: c.From, key: c.Key, quoted: c.Quoted}, c.ReplyTo)
+	if len(c.Files) == 0 && b.answered(c.Text, c.At) {
+		return Outcome{}, b.changeWaiting(func(room *waitingRoom) { room.hear(c.From, c.Key) })
+	}
+	w := said{message: b.gather(c), plain: c.Text, from: c.From, key: c.Key, quoted: c.Quoted}
+	return b.take(ctx, w, c.ReplyTo)
+}
+
+// answered reports whether words were the answer to the tool call that has waited
+// longest. Whoever types "yes" below a question means that, and not a new turn
+// that takes the question back. Words that were written before it was asked, and
+// come late, answer nothing.
+func (b *Bot) answered(text string, at time.Time) bool {
+	word := strings.ToLower(strings.Trim(text, " .!\n"))
+	waiting := b.desk.Pending()
+	verdict, known := spokenVerdicts[word]
+	if !known || len(waiting) == 0 || !at.IsZero() && at.Before(waiting[0].Asked.Add(-clocksDiffer)) {
+		return false
+	}
+	return b.desk.Answer(waiting[0].ID, verdict) == nil
+}
+
+// clocksDiffer is by how much another surface's clock may be behind this one.
+const clocksDiffer = 5 * time.Second
+
+// spokenVerdicts are the words that answer a tool call.
+var spokenVerdicts = map[string]policy.Verdict{
+	"yes": policy.Allow, "y": policy.Allow, "ok": policy.Allow, "okay": policy.Allow, "allow": policy.Allow, "allow once": policy.Allow,
+	"👍": policy.Allow, "✅": policy.Allow, "always": policy.Always, "🔓": policy.Always,
+	"no": policy.Deny, "n": policy.Deny, "deny": policy.Deny, "👎": policy.Deny, "❌": policy.Deny,
 }
 
 func checkLength(text string) error {
@@ -71,6 +105,10 @@ type said struct {
 	// quoted is what the answered message said, where the bot does not know it.
 	quoted    string
 	from, key string
+	plain     string // what the user wrote, without what was added to it
+	// id is that under which they wait on disk, entry that of the chat.
+	id    string
+	entry post.MessageID
 	// done is closed when they have been answered, or never will be.
 	done chan struct{}
 }
@@ -93,6 +131,9 @@ func (b *Bot) gather(c Hear) agent.Message {
 		if kind != "" && len(f.Data) <= maxImage {
 			m.Images = append(m.Images, agent.Image{MediaType: kind, Data: f.Data})
 			continue
+		}
+		if kind != "" {
+			c.Text += fmt.Sprintf(textLargeImage, clean.Cut(clean.Line(f.Name), 100), float64(len(f.Data))/(1<<20), maxImage>>20)
 		}
 		rel, err := b.download(f.Name, f.Data)
 		if err != nil {
@@ -119,19 +160,19 @@ func withFiles(text string, files, lost []string) string {
 
 // showWords puts the user's words into the chat. Words of the dashboard are
 // told to the other surface too, so that an answer there has its question.
-func (b *Bot) showWords(w said) {
+func (b *Bot) showWords(w said) post.MessageID {
 	text := w.shown
 	if text == "" {
 		text = shownMessage(w.message)
 	}
 	if w.from != "" {
-		b.book.AddFrom(w.from, post.MessageID(w.key), text)
-		return
+		return b.book.AddFrom(w.from, post.MessageID(w.key), text)
 	}
-	b.book.Add(transcript.User, text)
+	entry := b.book.Add(transcript.User, text)
 	if b.o.Remote != nil {
 		b.o.Remote.Small(fmt.Sprintf(textFromDashboard, clean.Cut(clean.Line(text), 300)))
 	}
+	return entry
 }
 
 // shownMessage is a user's message as the chat shows it.

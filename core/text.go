@@ -100,6 +100,9 @@ const (
 	textCostsSince     = "; the runs that are known begin on %s"
 	textCutHere        = "(the rest of the file is not shown)"
 
+	textLargeImage = "\n[the image %s has %.1f MB and was not shown to you: %d MB is the most; it was saved]"
+
+	textForkCard    = "Forked Session"
 	textForkIdle    = "the fork has been quiet for a while: asking whether to leave it"
 	textForkExpired = "the fork was left alone and did not end by itself: it was discarded"
 )

@@ -28,19 +28,19 @@ const stallAfter = 5 * time.Minute
 type buildPrompt func(now time.Time, u []updates.Update) string
 
 // answer is one turn for a user's message, in the fork where there is one.
-// id is that of a message that waits on disk, or empty. A turn that failed has
-// told the user so, and the message is theirs again; only the program's end
-// leaves it waiting.
-func (c *conversation) answer(ctx context.Context, m agent.Message, id string) error {
+// ids are those of the messages that wait on disk. A turn that failed has told
+// the user so, and the messages are theirs again; only the program's end leaves
+// them waiting.
+func (c *conversation) answer(ctx context.Context, m agent.Message, ids ...string) error {
 	var err error
 	if f := c.inFork(); f != nil {
 		err = c.forkTurn(ctx, f, m)
 	} else {
 		build := func(now time.Time, u []updates.Update) string { return prompt.Main(now, u, m.Text) }
-		err = c.mainTurn(ctx, build, incoming{images: m.Images, waiting: id})
+		err = c.mainTurn(ctx, build, incoming{images: m.Images, waiting: ids})
 	}
 	if ctx.Err() == nil {
-		c.bot.taken(id)
+		c.bot.taken(ids...)
 	}
 	return c.settle(ctx, err)
 }
@@ -48,7 +48,7 @@ func (c *conversation) answer(ctx context.Context, m agent.Message, id string) e
 // incoming is what comes with a message beside its text.
 type incoming struct {
 	images  []agent.Image
-	waiting string // the id under which it waits on disk, or empty
+	waiting []string // the ids under which it waits on disk
 }
 
 // send runs one turn of the main session for a foreground task (spec 04.5).

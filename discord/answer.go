@@ -2,11 +2,13 @@ package discord
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/post"
+	"ollimbot/discord/gateway"
 	"ollimbot/discord/stream"
 )
 
@@ -15,6 +17,8 @@ const (
 	shownWithin = 10 * time.Minute
 	// maxAnswers is how many answers may be on their way at once.
 	maxAnswers = 256
+	// maxMessages is how many messages an answer has before it goes on as a file.
+	maxMessages = 5
 )
 
 // Answer begins an answer that grows. One that cannot be shown, because the
@@ -23,7 +27,11 @@ func (d *Discord) Answer() core.RemoteAnswer {
 	if d.board.gaveUp() != "" || d.life.Err() != nil {
 		return unheard{}
 	}
-	return &answer{Answer: stream.New(d.life, stream.Options{Channel: d.room, Log: d.log, Line: d.line}), d: d}
+	d.turned()
+	return &answer{Answer: stream.New(d.life, stream.Options{
+		Channel: d.room, Log: d.log, Line: d.line, Messages: maxMessages,
+		Growing: func(id post.MessageID, there bool) { d.memory.grows(string(id), there) },
+	}), d: d}
 }
 
 // answer is an answer whose end nobody waits for: Farewell does.
@@ -34,6 +42,7 @@ type answer struct {
 
 // End finishes the answer beside the turn that made it.
 func (a *answer) End(emptyIsFine bool, shown func(ids []post.MessageID)) {
+	a.d.turned()
 	finish := func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, shownWithin)
 		defer cancel()
@@ -43,6 +52,46 @@ func (a *answer) End(emptyIsFine bool, shown func(ids []post.MessageID)) {
 		over, cancel := context.WithCancel(context.Background())
 		cancel()
 		finish(over) // returns as soon as a request that is under way does
+	}
+}
+
+// turned says that the bot may be busy, or no longer.
+func (d *Discord) turned() {
+	select {
+	case d.turns <- struct{}{}:
+	default:
+	}
+}
+
+const (
+	// settleWithin is how long a turn may take to have really begun or ended.
+	settleWithin = 2 * time.Second
+	// presentEvery is how often it is looked whether a mute has begun or ended.
+	presentEvery = 30 * time.Second
+)
+
+// present shows below the bot's name whether it is busy or muted.
+func (d *Discord) present(ctx context.Context) error {
+	tick := time.NewTicker(presentEvery)
+	defer tick.Stop()
+	for {
+		var p gateway.Presence
+		switch busy, muted := d.bot.Busy(); {
+		case busy:
+			p.Watching = textBusy
+		case !muted.IsZero():
+			p = gateway.Presence{Watching: fmt.Sprintf(textMuted, muted.In(d.o.Zone).Format("15:04")), Away: true}
+		}
+		d.gate.Show(p)
+		select {
+		case <-tick.C:
+		case <-d.turns:
+			if sleep(ctx, settleWithin) != nil {
+				return nil
+			}
+		case <-ctx.Done():
+			return nil
+		}
 	}
 }
 

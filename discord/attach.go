@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/clean"
+	"ollimbot/discord/message"
 	"ollimbot/discord/rest"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // fetch downloads the files of a message, and says in words for the message
 // itself which of them were left out.
-func (d *Discord) fetch(ctx context.Context, list []rest.Attachment) (files []core.File, lost string) {
+func (d *Discord) fetch(ctx context.Context, list []message.Attachment) (files []core.File, lost string) {
 	left := int64(maxTogether)
 	for i, a := range list {
 		if i == maxFiles {

@@ -13,6 +13,7 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/core/config"
+	"ollimbot/discord/message"
 	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
 )
@@ -25,6 +26,9 @@ type CheckOptions struct {
 	Version      string
 	// Hello sends the owner a message, the only sure sign that the bot may.
 	Hello bool
+	// Quiet asks about the token and the application only, and changes nothing at
+	// all: the direct messages stay closed where they are.
+	Quiet bool
 }
 
 // Finding is one thing that a check has found, as a sentence. Next says what to
@@ -39,8 +43,9 @@ type Report struct {
 	BotName  string // cleaned; empty where it is not known
 	OwnerID  string
 	Findings []Finding
-	// Refused: Discord does not know the token.
-	Refused bool
+	// Refused: Discord does not know the token. Unasked: Discord could not be
+	// reached, so that nobody knows.
+	Refused, Unasked bool
 	// InstallLink adds the bot to a server of the owner's, which lets it write to
 	// them; UserLink installs its commands. Empty where the bot is not known.
 	InstallLink, UserLink string
@@ -86,7 +91,7 @@ func Check(ctx context.Context, o CheckOptions) (Report, error) {
 	if err := rest.CheckBase(o.API); err != nil {
 		return r, fmt.Errorf("OLLIM_DISCORD_API: %w", err)
 	}
-	if o.OwnerID != "" && !isID(o.OwnerID) {
+	if o.OwnerID != "" && !message.IsID(o.OwnerID) {
 		return r, errors.New(textBadOwnerID)
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkWithin)
@@ -96,9 +101,10 @@ func Check(ctx context.Context, o CheckOptions) (Report, error) {
 	if !ok {
 		return r, nil
 	}
-	r.InstallLink = install(app.ID, "bot applications.commands", "0")
-	r.UserLink = install(app.ID, "applications.commands", "1")
 	r.installs(app)
+	if o.Quiet {
+		return r, nil
+	}
 	r.gateway(ctx, c)
 	r.owner(ctx, c, app, o)
 	return r, nil
@@ -125,19 +131,31 @@ func (r *Report) failed(err error, what string) {
 	next := textTryAgain
 	switch {
 	case errors.Is(err, rest.ErrAuth):
-		next, r.Refused = textNewToken, true
-	case !passes(err):
+		// The reason would say the same as the cure, for somebody with a running bot.
+		r.bad(textCheckRefused, textNewToken)
+		r.Refused = true
+		return
+	case passes(err):
+		r.Unasked = true
+	default:
 		next = ""
 	}
 	r.bad(fmt.Sprintf(what, reason(err)), next)
 }
 
-// installs says how the application can be installed.
+// installs says how the application can be installed, with a link for each way
+// that is open.
 func (r *Report) installs(app rest.App) {
 	if app.UserInstall {
 		r.good(textCheckUserInstall)
+		r.UserLink = install(app.ID, "applications.commands", "1")
 	} else {
 		r.bad(textCheckNoUserInstall, textAddUserInstall)
+	}
+	if app.GuildInstall {
+		r.InstallLink = install(app.ID, "bot applications.commands", "0")
+	} else {
+		r.bad(textCheckNoGuildInstall, textAddGuildInstall)
 	}
 	if app.BotPublic {
 		r.Findings = append(r.Findings, Finding{OK: true, Text: textCheckPublic, Next: textMakePrivate})
@@ -216,7 +234,7 @@ func (r *Report) owner(ctx context.Context, c *rest.Client, app rest.App, o Chec
 	switch {
 	case errors.Is(err, rest.ErrCannotDM):
 		r.bad(textCheckShutOut, textShareServer)
-	case errors.Is(err, rest.ErrInvalid), errors.Is(err, rest.ErrGone):
+	case errors.Is(err, rest.ErrInvalid), errors.Is(err, rest.ErrGone), errors.Is(err, rest.ErrNoChannel):
 		r.bad(textCheckNobody, textBadOwnerID)
 	case err != nil:
 		r.failed(err, textCheckDM)

@@ -62,9 +62,19 @@ func TestACheckNamesWhatIsWrongAndTheNextStep(t *testing.T) {
 		starts int
 		want   []string
 	}{
-		{name: "token", token: "wrong", want: []string{"the token does not work", "Reset Token"}},
-		{name: "network", match: fake.Match{PathPrefix: "/users/@me", Times: -1}, plan: fake.Broken(503), want: []string{"try again"}},
+		{name: "token", token: "wrong", want: []string{"Discord does not know this token", "Reset Token"}},
+		{name: "network", match: fake.Match{PathPrefix: "/users/@me", Times: -1}, plan: fake.Broken(503), want: []string{"could not be checked", "try again"}},
 		{name: "owner", match: fake.Match{PathPrefix: "/users/@me/channels", Times: -1}, plan: fake.Refused(403, 50278), want: []string{"may not write", "private server"}},
+		{
+			name: "installation", match: fake.Match{PathPrefix: "/applications/@me", Times: -1},
+			plan: fake.Plan{Status: 200, Body: `{"id":"1","name":"x","owner":{"id":"5"},"integration_types_config":{"0":{}}}`},
+			want: []string{"cannot be installed by a user", "tick User Install"},
+		},
+		{
+			name: "servers", match: fake.Match{PathPrefix: "/applications/@me", Times: -1},
+			plan: fake.Plan{Status: 200, Body: `{"id":"1","name":"x","owner":{"id":"5"},"integration_types_config":{"1":{}}}`},
+			want: []string{"cannot be added to a server", "tick Guild Install"},
+		},
 		{name: "starts", starts: 3, want: []string{"only 3 of the day's", "wait"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

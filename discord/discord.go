@@ -25,6 +25,7 @@ import (
 	"ollimbot/core/fault"
 	"ollimbot/core/store"
 	"ollimbot/discord/gateway"
+	"ollimbot/discord/message"
 	"ollimbot/discord/rest"
 	"ollimbot/discord/stream"
 )
@@ -81,6 +82,8 @@ type Discord struct {
 	end  context.CancelFunc
 	bot  core.Intake // set by Run, before anything that reads it begins
 	met  bool        // greeted; used by listen alone
+	// turns has room for one: a turn has begun or ended.
+	turns chan struct{}
 }
 
 // tuning are other paces than Discord's, for tests.
@@ -105,7 +108,7 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 	if err := rest.CheckBase(o.API); err != nil {
 		return nil, fmt.Errorf("OLLIM_DISCORD_API: %w", err)
 	}
-	if o.OwnerID != "" && !isID(o.OwnerID) {
+	if o.OwnerID != "" && !message.IsID(o.OwnerID) {
 		return nil, errors.New(textBadOwnerID)
 	}
 	if o.Log == nil {
@@ -124,25 +127,29 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 		inbox: newInbox(), crew: newCrew(o.Log, maxAtOnce), answered: newRecent(keptInteractions),
 	}
 	d.gate = gateway.New(gateway.Options{
-		Token: token, Transport: toward(o.API, t.transport), Budget: d.budget, Log: o.Log, Timing: t.timing,
+		Token: token, Find: d.door, Log: o.Log, Timing: t.timing,
 	})
 	d.gate.OnChange(d.board.tell)
 	d.board.gate = d.gate.State
 	d.room = &room{d: d}
 	d.life, d.end = context.WithCancel(context.Background())
-	d.answers = newCrew(o.Log, maxAnswers)
+	d.answers, d.turns = newCrew(o.Log, maxAnswers), make(chan struct{}, 1)
 	d.answers.open(d.life)
 	return d, nil
 }
 
-// bare is a token without the word that people copy along.
-func bare(token config.Secret) string {
-	return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(token.Reveal()), "Bot "))
-}
+// bare is a token without what people copy along.
+func bare(token config.Secret) string { return BareToken(token.Reveal()) }
 
-// isID reports whether a text is an id of Discord: a number of at most 64 bits.
-func isID(s string) bool {
-	return s != "" && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
+// BareToken takes from a token what people copy along with it: quotes, the name
+// of the variable, the word that goes before it in a request.
+func BareToken(s string) string {
+	const around = " \t\r\n\"'`"
+	s = strings.Trim(s, around)
+	for _, before := range []string{"export ", "DISCORD_TOKEN", "=", ":", "Bot "} {
+		s = strings.TrimLeft(strings.TrimPrefix(s, before), around)
+	}
+	return s
 }
 
 // maxAtOnce is how many commands, clicks, approvals and marks are under way at
@@ -173,7 +180,7 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 	g, gctx := errgroup.WithContext(ctx)
 	d.crew.open(gctx)
 	defer d.crew.finish()
-	for _, part := range []func(context.Context) error{d.gate.Run, d.listen, d.converse, d.tellAll, d.register, d.untilRefused} {
+	for _, part := range []func(context.Context) error{d.gate.Run, d.listen, d.converse, d.tellAll, d.register, d.untilRefused, d.reach, d.tidy, d.present} {
 		g.Go(fault.Guard("the Discord surface", func() error { return part(gctx) }))
 	}
 	return g.Wait()
@@ -190,10 +197,10 @@ func (d *Discord) untilRefused(ctx context.Context) error {
 	}
 }
 
-// budget is how many sessions may still be started at the gateway.
-func (d *Discord) budget(ctx context.Context) (int, time.Duration, error) {
+// door is where the gateway is, and how many sessions may still be started.
+func (d *Discord) door(ctx context.Context) (gateway.Door, error) {
 	g, err := d.rest.GatewayBot(ctx)
-	return g.Remaining, g.ResetAfter, d.saw(err)
+	return gateway.Door{Address: g.URL, Remaining: g.Remaining, ResetAfter: g.ResetAfter}, d.saw(err)
 }
 
 // saw takes note of what an answer of Discord says about the bot as a whole.
@@ -204,16 +211,20 @@ func (d *Discord) saw(err error) error {
 	return err
 }
 
-// toward sends the gateway's one request, whose address is fixed, to another
-// base. Nil is Discord itself.
-func toward(base string, t http.RoundTripper) http.RoundTripper {
-	if base == "" {
-		return t
+// wrote takes note of whether the bot may write to its user.
+func (d *Discord) wrote(err error) {
+	changed, why := d.board.wrote(err)
+	if err == nil || changed { // it may have been noted before the last start
+		d.memory.shut(why)
 	}
-	if t == nil {
-		t = http.DefaultTransport
+	if !changed {
+		return
 	}
-	return &rewrite{base: base, next: t}
+	if why == "" {
+		d.log.Info("the user can be reached in Discord again")
+		return
+	}
+	d.log.Error("the user cannot be reached in Discord", "cure", why)
 }
 
 var _ core.Remote = (*Discord)(nil)

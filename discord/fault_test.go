@@ -91,10 +91,6 @@ func TestWithoutAnOwnerNobodyIsObeyed(t *testing.T) {
 func TestAnOwnerWhoCannotBeWrittenToIsNamed(t *testing.T) {
 	t.Parallel()
 	st := newStage(t, fake.Options{})
-	st.s.Fault(fake.Match{PathPrefix: "/users/@me/channels", Times: -1}, fake.Refused(403, 50278))
-	if err := ends(t, st, st.options()); !errors.Is(err, rest.ErrCannotDM) {
-		t.Error(err)
-	}
 	o := st.options()
 	o.OwnerID = "123456"
 	st.s.Fault(fake.Match{PathPrefix: "/users/@me/channels", Times: -1}, fake.InvalidForm("recipient_id", "unknown"))
@@ -241,25 +237,6 @@ func TestAFileThatIsTooLargeIsASentence(t *testing.T) {
 	}
 	if m := st.says("look"); len(m.Attachments) != 1 {
 		t.Errorf("%+v", m)
-	}
-}
-
-func TestAUserWhoShutsTheBotOutIsSeenInTheStatus(t *testing.T) {
-	t.Parallel()
-	st, _ := hears(t, nil)
-	lift := st.s.Fault(fake.Match{Method: "POST", PathPrefix: "/channels/*/messages", Times: -1}, fake.Refused(403, 50007))
-	if _, err := st.d.Post(t.Context(), post.Post{Text: "x"}); !errors.Is(err, rest.ErrCannotDM) {
-		t.Error(err)
-	}
-	if s := st.d.Status(); s.OK || !strings.Contains(s.State, "unblock the bot") {
-		t.Errorf("%+v", s)
-	}
-	lift()
-	if _, err := st.d.Post(t.Context(), post.Post{Text: "y"}); err != nil {
-		t.Error(err)
-	}
-	if s := st.d.Status(); !s.OK {
-		t.Errorf("%+v", s)
 	}
 }
 

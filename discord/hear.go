@@ -4,100 +4,117 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"ollimbot/core"
-	"ollimbot/core/clean"
 	"ollimbot/discord/gateway"
+	"ollimbot/discord/message"
 	"ollimbot/discord/rest"
 )
 
-// letter is one thing for the conversation: a message of the owner, or the news
-// that a session has begun and messages may have been missed.
+// letter is one thing for the conversation: a message of the owner, the change of
+// one, or the news that a session has begun and messages may have been missed.
 type letter struct {
-	ready             bool
-	id, text, replyTo string
-	quoted            string // what the answered message said
-	files             []rest.Attachment
+	kind gateway.Kind // Message, MessageEdit, MessageDelete, Ready
+	message.Message
 }
 
-func fromEvent(e gateway.Event) letter {
-	l := letter{id: e.MessageID, text: e.Content, replyTo: e.ReplyTo}
-	if q := e.Referenced; q != nil {
-		l.quoted = q.Content
-		if l.quoted == "" && len(q.Embeds) > 0 {
-			l.quoted = strings.TrimSpace(q.Embeds[0].Title + "\n" + q.Embeds[0].Description)
-		}
-	}
-	for _, a := range e.Attachments {
-		l.files = append(l.files, rest.Attachment{ID: a.ID, Name: a.Name, URL: a.URL, Type: a.Type, Size: a.Size})
-	}
-	return l
-}
+const (
+	// page is how many messages of the past are read at once.
+	page = 100
+	// keptMessages is how many messages are known again when they are changed.
+	keptMessages = 256
+)
 
-func fromHistory(m rest.Received) letter {
-	l := letter{id: m.ID, text: clean.Text(m.Content), files: m.Attachments}
-	if isID(m.ReplyTo) {
-		l.replyTo = m.ReplyTo
-	}
-	if m.Quoted != nil {
-		l.quoted = clean.Text(m.Quoted.Content)
-	}
-	return l
-}
-
-// page is how many messages of the past are read at once.
-const page = 100
-
-// converse hands the owner's messages to the bot, one after the other, each
-// once.
+// converse hands the owner's messages to the bot, each once. Those that wait for
+// it have one turn.
 func (d *Discord) converse(ctx context.Context) error {
 	newest := d.memory.seen()
 	if heard := d.bot.LastHeard(name); later(heard, newest) {
 		newest = heard
 	}
+	handed := newRecent(keptMessages)
 	for {
 		list := d.inbox.take(ctx)
 		if list == nil {
 			return nil
 		}
+		var batch []message.Message
 		for i := range list {
-			switch l := list[i]; {
-			case l.ready:
-				newest = d.catchUp(ctx, newest)
-			case later(l.id, newest):
-				newest = l.id
-				d.take(ctx, l)
+			switch l := list[i]; l.kind {
+			case gateway.Ready:
+				batch = append(batch, d.catchUp(ctx, newest)...)
+			case gateway.MessageEdit, gateway.MessageDelete:
+				if !change(&batch, l) && handed.seen[l.ID] {
+					d.reword(ctx, l)
+				}
+			default:
+				if later(l.ID, newest) {
+					batch = append(batch, l.Message)
+				}
+			}
+			if n := len(batch); n > 0 && later(batch[n-1].ID, newest) {
+				newest = batch[n-1].ID
 			}
 			list[i] = letter{} // a long list must not keep what was dealt with
 		}
+		for _, m := range batch {
+			handed.again(m.ID)
+		}
+		d.takeAll(ctx, batch)
 	}
 }
 
-// catchUp takes the messages that were written after the newest known one, and
-// gives the newest that is known then. While Discord does not answer it waits:
-// messages that came later have to stay behind these.
-func (d *Discord) catchUp(ctx context.Context, newest string) string {
+// change changes a message that was not handed over yet; false where it was.
+func change(batch *[]message.Message, l letter) bool {
+	i := slices.IndexFunc(*batch, func(m message.Message) bool { return m.ID == l.ID })
+	switch {
+	case i < 0:
+		return false
+	case l.kind == gateway.MessageDelete:
+		*batch = slices.Delete(*batch, i, i+1)
+	default:
+		(*batch)[i].Text = l.Text
+	}
+	return true
+}
+
+// reword tells the bot that words have changed which it has heard.
+func (d *Discord) reword(ctx context.Context, l letter) {
+	c := core.Reword{From: name, Key: l.ID, Text: strings.TrimSpace(l.Text), Gone: l.kind == gateway.MessageDelete}
+	if _, err := d.bot.Do(ctx, c); err != nil && ctx.Err() == nil {
+		d.log.Warn("a changed message was not taken", "error", err)
+	}
+}
+
+// catchUp gives the messages that were written after the newest known one. While
+// Discord does not answer it waits: messages that came later have to stay behind
+// these.
+func (d *Discord) catchUp(ctx context.Context, newest string) (missed []message.Message) {
 	var tries pauses
 	reopened := false
 	for {
 		h, _ := d.memory.home()
+		if h.Channel == "" { // nothing was ever said there
+			return nil
+		}
 		list, err := d.rest.After(ctx, h.Channel, newest, page)
 		for _, m := range list {
 			newest = m.ID
-			// One without words is taken too: it may be a forwarded message. That it may
-			// be a notice of Discord's, such as a pin, costs a turn and loses nothing.
-			if m.Author.ID == h.Owner {
-				d.take(ctx, fromHistory(m))
+			if m.Author == h.Owner && !m.Notice {
+				missed = append(missed, m)
 			}
 		}
 		switch {
 		case err == nil && len(list) == 0, ctx.Err() != nil:
-			return newest
+			return missed
 		case err == nil:
 			continue
-		case errors.Is(d.saw(err), rest.ErrGone) && !reopened:
+		case errors.Is(d.saw(err), rest.ErrNoChannel) && !reopened:
 			reopened = true
 			if err = d.reopen(ctx); err == nil {
 				continue
@@ -106,31 +123,44 @@ func (d *Discord) catchUp(ctx context.Context, newest string) string {
 		if !passes(err) {
 			d.log.Error("missed messages could not be read", "error", err)
 			d.Small(fmt.Sprintf(textMissed, reason(err)))
-			return newest
+			return missed
 		}
 		if tries.wait(ctx) != nil {
-			return newest
+			return missed
 		}
 	}
 }
 
-// take hands one message to the bot, marked with a pair of eyes until it is
-// answered (spec 07.2.1).
-func (d *Discord) take(ctx context.Context, l letter) {
-	text := strings.TrimSpace(l.text)
-	if d.isCode(text) {
-		d.passCode(ctx, l.id, text)
-		return
+// takeAll hands messages to the bot as one turn.
+func (d *Discord) takeAll(ctx context.Context, batch []message.Message) {
+	isWords := func(m message.Message) bool { return !d.isCode(strings.TrimSpace(m.Text)) }
+	for i, m := range batch {
+		if isWords(m) {
+			d.take(ctx, m, slices.ContainsFunc(batch[i+1:], isWords))
+		} else {
+			d.passCode(ctx, m.ID, strings.TrimSpace(m.Text))
+		}
+		batch[i] = message.Message{}
 	}
-	answered := d.mark(l.id)
-	files, lost := d.fetch(ctx, l.files)
+}
+
+// take hands one message to the bot, marked with a pair of eyes until it is
+// answered (spec 07.2.1). more says that another one follows.
+func (d *Discord) take(ctx context.Context, m message.Message, more bool) {
+	answered := d.mark(m.ID)
+	files, lost := d.fetch(ctx, m.Attachments)
 	if ctx.Err() != nil {
 		answered(nil)
 		return // not heard: it is caught up with at the next start
 	}
-	hear := core.Hear{From: name, Key: l.id, Text: strings.TrimSpace(text + lost), Quoted: l.quoted, Files: files}
-	if l.replyTo != "" {
-		hear.ReplyTo = d.memory.whole(l.replyTo)
+	hear := core.Hear{
+		From: name, Key: m.ID, Text: strings.TrimSpace(m.Text + lost), Quoted: m.Quoted, Files: files, More: more,
+	}
+	if at, err := discordgo.SnowflakeTimestamp(m.ID); err == nil {
+		hear.At = at
+	}
+	if m.ReplyTo != "" {
+		hear.ReplyTo = d.memory.whole(m.ReplyTo)
 	}
 	out, err := d.bot.Do(ctx, hear)
 	if err != nil {
@@ -181,11 +211,13 @@ const (
 
 // mark puts the eyes below a message, and takes them away when what the function
 // is given was closed; nil is at once. With many messages at once the newer ones
-// do without.
+// do without. Eyes that the program's end has left are taken away at its next
+// start.
 func (d *Discord) mark(id string) func(done <-chan struct{}) {
 	answer := make(chan (<-chan struct{}), 1)
 	d.crew.begin(2, func(ctx context.Context) {
 		h, _ := d.memory.home()
+		d.memory.look(id, true)
 		putting, cancel := context.WithTimeout(ctx, eyesWithin)
 		err := d.saw(d.rest.React(putting, h.Channel, id, eyes))
 		cancel()
@@ -198,15 +230,33 @@ func (d *Discord) mark(id string) func(done <-chan struct{}) {
 		}
 		// Without an answer it may stand there all the same.
 		if err != nil && !passes(err) && ctx.Err() == nil {
+			d.memory.look(id, false)
 			return
 		}
-		last, cancel := linger(ctx, eyesWithin)
-		defer cancel()
-		if err := d.rest.Unreact(last, h.Channel, id, eyes); err != nil && !errors.Is(err, rest.ErrGone) {
-			d.log.Debug("a mark was not removed", "error", err)
-		}
+		d.unmark(ctx, id)
 	})
 	return func(done <-chan struct{}) { answer <- done }
+}
+
+// unmark takes the eyes away, for as long as that may take while ctx lasts: a
+// limit can be long.
+func (d *Discord) unmark(ctx context.Context, id string) {
+	h, _ := d.memory.home()
+	var tries pauses
+	for {
+		last, cancel := linger(ctx, eyesWithin)
+		err := d.saw(d.rest.Unreact(last, h.Channel, id, eyes))
+		cancel()
+		if err == nil || !passes(err) {
+			d.memory.look(id, false)
+			return
+		}
+		d.log.Debug("a mark was not removed", "error", err)
+		var limited *rest.LimitedError
+		if errors.As(err, &limited) && sleep(ctx, limited.After) != nil || tries.wait(ctx) != nil {
+			return
+		}
+	}
 }
 
 func waitFor(ctx context.Context, done <-chan struct{}) {

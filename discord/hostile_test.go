@@ -5,18 +5,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/post"
 	"ollimbot/core/store"
 	"ollimbot/discord/fake"
+	"ollimbot/discord/gateway"
+	"ollimbot/discord/message"
 )
 
 // hears starts the surface with a stub, and gives that.
@@ -221,7 +225,7 @@ func TestABurstLeavesNoMemoryBehind(t *testing.T) {
 	d.crew.open(ctx)
 	before := heap()
 	for i := range n {
-		d.inbox.put(letter{id: fmt.Sprint(1_000_000 + i), text: strings.Repeat("words ", 50)})
+		d.inbox.put(letter{gateway.Message, message.Message{ID: fmt.Sprint(1_000_000 + i), Text: strings.Repeat("words ", 50)}})
 	}
 	full := heap()
 	var group sync.WaitGroup
@@ -254,6 +258,7 @@ func (f *forgetful) Do(_ context.Context, c core.Command) (core.Outcome, error) 
 }
 
 func (f *forgetful) LastHeard(string) string { return "" }
+func (f *forgetful) Busy() (bool, time.Time) { return false, time.Time{} }
 
 func heap() uint64 {
 	runtime.GC()
@@ -304,4 +309,39 @@ func TestACodeOfALoginNeverReachesTheAgent(t *testing.T) {
 	if h := b.wait(t, 1)[0].(core.Hear); h.Text != "no code # at all" {
 		t.Errorf("%q", h.Text)
 	}
+}
+
+// limitedOnce answers the first request with a limit that is longer than a call
+// waits, and everything else with success.
+type limitedOnce struct{ asked int }
+
+func (l *limitedOnce) RoundTrip(r *http.Request) (*http.Response, error) {
+	if l.asked++; l.asked > 1 {
+		return nothing{}.RoundTrip(r)
+	}
+	return &http.Response{
+		StatusCode: http.StatusTooManyRequests, Header: http.Header{}, ContentLength: -1,
+		Body: io.NopCloser(strings.NewReader(`{"message":"slow down","retry_after":600,"global":false}`)),
+	}, nil
+}
+
+func TestTheEyesGoAfterALongLimitToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, err := store.At(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		far := new(limitedOnce)
+		d, err := newTuned(Options{Token: secret, Dir: dir}, tuning{transport: far})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.memory.settle(home{App: "1", Owner: "2", Channel: "3"})
+		d.memory.look("5", true)
+		began := time.Now()
+		d.unmark(t.Context(), "5")
+		if eyes, _ := d.memory.left(); len(eyes) > 0 || far.asked != 2 || time.Since(began) < 10*time.Minute {
+			t.Errorf("%v are left after %d requests in %v", eyes, far.asked, time.Since(began))
+		}
+	})
 }

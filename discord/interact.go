@@ -74,8 +74,12 @@ func (d *Discord) carryOut(ctx context.Context, e gateway.Event) {
 		err = d.rest.Answer(promised, e.InteractionID, e.Token, rest.Thinking, &rest.Message{Flags: rest.Ephemeral})
 	}
 	if d.saw(err) != nil {
-		d.log.Info("an interaction could not be answered in time", "error", err)
-		d.Small(fmt.Sprintf(textTooLate, title(e)))
+		d.log.Info("an interaction could not be answered", "error", err)
+		text := fmt.Sprintf(textTooLate, title(e))
+		if !errors.Is(err, rest.ErrExpired) && promised.Err() == nil {
+			text = fmt.Sprintf(textNotPromised, title(e), reason(err))
+		}
+		d.Small(text)
 		return
 	}
 	if e.CustomID != "" {
@@ -95,14 +99,24 @@ func title(e gateway.Event) string {
 
 // click presses a button and tells what it said, if anything.
 func (d *Discord) click(ctx context.Context, e gateway.Event) {
-	out, err := d.do(ctx, core.Click{Message: d.memory.whole(e.MessageID), ID: e.CustomID})
+	var c core.Command = core.Click{Message: d.memory.whole(e.MessageID), ID: e.CustomID}
+	id, verdict, answers := render.ParseApproval(e.CustomID)
+	if answers {
+		c = core.Answer{ID: id, Verdict: verdict}
+	}
+	out, err := d.do(ctx, c)
 	text := out.Message
 	action, _, _ := post.ParseCustomID(e.CustomID)
 	switch {
+	case answers && err == nil:
+		return // the card tells the outcome
 	case err != nil:
 		text = words(err)
 	case action == "dismiss":
 		return // the message has gone, which says it
+	}
+	if action == post.AskAgent && err == nil {
+		d.used(ctx, e)
 	}
 	if text == "" {
 		return
@@ -116,6 +130,31 @@ func (d *Discord) click(ctx context.Context, e gateway.Event) {
 		}
 	}
 	d.Small(text)
+}
+
+// used disables a button that works once.
+func (d *Discord) used(ctx context.Context, e gateway.Event) {
+	var rows []rest.Row
+	for _, buttons := range e.Buttons {
+		var row rest.Row
+		for _, b := range buttons {
+			row = append(row, rest.Button{
+				CustomID: b.ID, Label: b.Label, Style: rest.Style(b.Style), Disabled: b.Disabled || b.ID == e.CustomID,
+			})
+		}
+		if len(row) > 0 {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	err := d.line.Edit(ctx, func(ctx context.Context) error {
+		return patient(d.saw(d.rest.Buttons(ctx, e.ChannelID, e.MessageID, rows)))
+	})
+	if err != nil && !errors.Is(err, rest.ErrGone) {
+		d.log.Debug("a used button can still be clicked", "error", err)
+	}
 }
 
 // command carries out a slash command and puts its reply where the promise is.

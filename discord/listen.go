@@ -8,6 +8,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/clean"
 	"ollimbot/discord/gateway"
+	"ollimbot/discord/message"
 	"ollimbot/discord/render"
 )
 
@@ -21,11 +22,16 @@ func (d *Discord) listen(ctx context.Context) error {
 	for e := range d.gate.Events() {
 		switch e.Kind {
 		case gateway.Ready:
-			d.inbox.put(letter{ready: true})
+			d.inbox.put(letter{kind: e.Kind})
 			d.greet()
-		case gateway.Message:
-			if d.ours(e) && !e.Author.Bot {
-				d.inbox.put(fromEvent(e))
+		case gateway.Message, gateway.MessageEdit:
+			if d.ours(e) && !e.Message.Bot {
+				d.inbox.put(letter{e.Kind, e.Message})
+			}
+		case gateway.MessageDelete:
+			// Who did it is not told. A message of the bot's own is nobody's words.
+			if h, ok := d.memory.home(); ok && !e.Guild && e.ChannelID == h.Channel {
+				d.inbox.put(letter{e.Kind, message.Message{ID: e.MessageID}})
 			}
 		case gateway.Interaction:
 			d.interact(ctx, e)
@@ -33,9 +39,7 @@ func (d *Discord) listen(ctx context.Context) error {
 			if d.ours(e) {
 				d.react(e)
 			}
-		case gateway.Resumed, gateway.MessageDelete:
-			// What was missed has come before Resumed; an answer finds out by itself
-			// that a message of its own is gone.
+		case gateway.Resumed: // what was missed has come before it
 		}
 	}
 	return nil
@@ -45,7 +49,14 @@ func (d *Discord) listen(ctx context.Context) error {
 // Everything else is none of the bot's business.
 func (d *Discord) ours(e gateway.Event) bool {
 	h, ok := d.memory.home()
-	return ok && !e.Guild && e.UserID == h.Owner && e.ChannelID == h.Channel
+	if !ok || e.Guild || e.UserID != h.Owner {
+		return false
+	}
+	if h.Channel == "" && e.Kind == gateway.Message {
+		d.found(e.ChannelID)
+		return true
+	}
+	return e.ChannelID == h.Channel
 }
 
 // greet says hello, once in the life of the process.

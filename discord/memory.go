@@ -15,6 +15,16 @@ const stateFile = "state/discord.json"
 // keptParts is how many posts of several messages are remembered.
 const keptParts = 100
 
+// ShutOut is why the bot could not write to its user when it last tried, as a
+// sentence with the cure, or empty. It reads the file only, beside a running bot.
+func ShutOut(dir *store.Dir) string {
+	var k known
+	if _, err := dir.PeekJSON(stateFile, &k); err != nil {
+		return "" // the bot itself reports a file that cannot be read
+	}
+	return k.ShutOut
+}
+
 // home is who the bot is and whom it serves.
 type home struct {
 	App     string `json:"app,omitempty"`
@@ -30,6 +40,13 @@ type known struct {
 	Seen string `json:"seen,omitempty"`
 	// Parts are posts that took several messages, the oldest first.
 	Parts []parts `json:"parts,omitempty"`
+	// Eyes are messages of the user's that bear the mark of being worked on.
+	Eyes []string `json:"eyes,omitempty"`
+	// Growing are the bot's messages, the last of an answer each, that an answer
+	// still grows in.
+	Growing []string `json:"growing,omitempty"`
+	// ShutOut is why the bot may not write to its user, or empty.
+	ShutOut string `json:"shut_out,omitempty"`
 }
 
 // parts are the messages of one post: it goes by the id of the last.
@@ -157,6 +174,49 @@ func (m *memory) part(id post.MessageID) {
 		k.Parts = slices.DeleteFunc(k.Parts, func(p parts) bool { return p.Post == string(id) })
 		return len(k.Parts) != before
 	})
+}
+
+// shut notes why the bot may not write to its user; empty: it may.
+func (m *memory) shut(why string) {
+	m.change(func(k *known) bool {
+		changed := k.ShutOut != why
+		k.ShutOut = why
+		return changed
+	})
+}
+
+// look notes that a message bears the eyes, or no longer.
+func (m *memory) look(id string, there bool) {
+	m.change(func(k *known) bool { return toggle(&k.Eyes, id, there) })
+}
+
+// grows notes that an answer grows in a message, or no longer.
+func (m *memory) grows(id string, there bool) {
+	m.change(func(k *known) bool { return toggle(&k.Growing, id, there) })
+}
+
+// left are the eyes and the growing answers that the program's last end has left.
+func (m *memory) left() (eyes, growing []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.known.Eyes), slices.Clone(m.known.Growing)
+}
+
+// toggle makes an id part of a list or not; false where nothing has changed.
+func toggle(list *[]string, id string, there bool) bool {
+	i := slices.Index(*list, id)
+	if id == "" || (i >= 0) == there {
+		return false
+	}
+	if there {
+		*list = append(*list, id)
+		if n := len(*list) - keptParts; n > 0 {
+			*list = slices.Delete(*list, 0, n)
+		}
+	} else {
+		*list = slices.Delete(*list, i, i+1)
+	}
+	return true
 }
 
 // change changes the file where do says so. A file that cannot be written is

@@ -3,6 +3,8 @@ package discord
 import (
 	"context"
 	"errors"
+	"io"
+	"strings"
 
 	"ollimbot/core/post"
 	"ollimbot/discord/rest"
@@ -17,8 +19,11 @@ type room struct{ d *Discord }
 // error is post.ErrNoChannel.
 func (r *room) at() (string, error) {
 	h, ok := r.d.memory.home()
-	if !ok || r.d.board.gaveUp() != "" {
+	switch {
+	case !ok || r.d.board.gaveUp() != "":
 		return "", post.ErrNoChannel
+	case h.Channel == "":
+		return "", rest.ErrCannotDM
 	}
 	return h.Channel, nil
 }
@@ -31,13 +36,25 @@ func (r *room) post(ctx context.Context, m rest.Message) (string, error) {
 		return "", err
 	}
 	id, err := r.d.rest.Send(ctx, channel, m)
-	r.d.board.wrote(r.d.saw(err))
+	if errors.Is(err, rest.ErrNoChannel) { // another one is open by now, or can be
+		if err = r.d.reopen(ctx); err == nil {
+			h, _ := r.d.memory.home()
+			id, err = r.d.rest.Send(ctx, h.Channel, m)
+		}
+	}
+	r.d.wrote(r.d.saw(err))
 	return id, patient(err)
 }
 
 // Send sends a message, once per nonce.
-func (r *room) Send(ctx context.Context, text, nonce string) (post.MessageID, error) {
-	id, err := r.post(ctx, rest.Message{Content: text, Nonce: nonce})
+func (r *room) Send(ctx context.Context, m stream.Page, nonce string) (post.MessageID, error) {
+	out := rest.Message{Content: m.Text, Nonce: nonce}
+	if m.File != "" {
+		out.Files = []rest.File{{Name: textAnswerFile, Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader(m.File)), nil
+		}}}
+	}
+	id, err := r.post(ctx, out)
 	return post.MessageID(id), r.told(err)
 }
 
@@ -90,9 +107,11 @@ func (r *room) told(err error) error {
 		return errors.Join(stream.ErrGone, err)
 	case errors.Is(err, rest.ErrOldEdit):
 		return errors.Join(stream.ErrOldEdit, err)
+	case errors.Is(err, rest.ErrCannotDM):
+		return errors.Join(stream.ErrShutOut, err)
 	case errors.Is(err, post.ErrNoChannel) && r.d.board.gaveUp() != "",
-		errors.Is(err, rest.ErrAuth), errors.Is(err, rest.ErrCannotDM),
-		errors.Is(err, rest.ErrForbidden), errors.Is(err, rest.ErrInvalid):
+		errors.Is(err, rest.ErrAuth), errors.Is(err, rest.ErrForbidden), errors.Is(err, rest.ErrInvalid),
+		errors.Is(err, rest.ErrNoChannel): // an edit: the message has gone with its channel
 		return errors.Join(stream.ErrRefused, err)
 	}
 	return err

@@ -198,6 +198,8 @@ type stub struct {
 	mu    sync.Mutex
 	asked []core.Command
 	heard string
+	busy  bool
+	muted time.Time
 	// answer gives the outcome; nil is an empty one.
 	answer func(context.Context, core.Command) (core.Outcome, error)
 	woken  chan struct{}
@@ -228,6 +230,12 @@ func (b *stub) LastHeard(string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.heard
+}
+
+func (b *stub) Busy() (bool, time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.busy, b.muted
 }
 
 func (b *stub) all() []core.Command {

@@ -64,21 +64,22 @@ func (b *board) unreachable(err error) {
 	})
 }
 
-// wrote notes whether the bot may write to its user.
-func (b *board) wrote(err error) {
-	text := ""
+// wrote notes whether the bot may write to its user, and gives what is new: why
+// not, or empty.
+func (b *board) wrote(err error) (changed bool, why string) {
 	switch {
 	case errors.Is(err, rest.ErrCannotDM):
-		text = rest.ErrCannotDM.Error()
+		why = rest.ErrCannotDM.Error()
 	case err != nil:
-		return // it says nothing about that
+		return false, "" // it says nothing about that
 	}
 	b.mu.Lock()
-	same := b.shutOut == text
+	same := b.shutOut == why
 	b.mu.Unlock()
 	if !same {
-		b.change(func() { b.shutOut = text })
+		b.change(func() { b.shutOut = why })
 	}
+	return !same, why
 }
 
 func (b *board) stop(err error) { b.change(func() { b.stopped = reason(err) }) }
@@ -152,7 +153,7 @@ func (b *board) words() (string, bool) {
 	}
 	switch {
 	case b.shutOut != "":
-		return fmt.Sprintf(textShutOut, b.shutOut), false
+		return b.shutOut, false // it begins with the cure, since a top line is short
 	case g.Latency > 0:
 		return fmt.Sprintf(textUpIn, max(g.Latency.Milliseconds(), 1)), true
 	}

@@ -113,14 +113,18 @@ func TestAnAgentsButtonWorksAfterARestart(t *testing.T) {
 	}
 	st.stop()
 	st.live()
-	await(t, st, "the connection", func(s core.Snapshot) bool { return strings.HasPrefix(s.Surface.State, "up") })
+	st.s.Wait(t, "the second greeting", func(f fake.State) bool { return strings.Count(said(st), "is here") == 2 })
 	before := len(st.s.State().Sent(st.s.Bot()))
 	st.s.User().Click(card.ID, card.Buttons[0].CustomID)
-	state := st.s.Wait(t, "an answer to the button", func(f fake.State) bool { return len(f.Sent(st.s.Bot())) > before+1 })
+	state := st.s.Wait(t, "an answer to the button", func(f fake.State) bool { return len(f.Sent(st.s.Bot())) > before })
 	if i := state.Interactions[0]; i.Callback != 6 || i.Followups != 0 {
 		t.Errorf("%+v", i)
 	}
-	st.s.User().Click(card.ID, card.Buttons[0].CustomID)
+	st.s.Wait(t, "the used button to be disabled", func(f fake.State) bool {
+		b := f.Message(card.ID).Buttons
+		return len(b) == 2 && b[0].Disabled && !b[1].Disabled && f.Message(card.ID).Embeds[0].Title == "Mail"
+	})
+	st.s.User().Forge(card.ID, card.Buttons[0].CustomID)
 	st.says("expired or was used")
 	st.s.User().Click(card.ID, card.Buttons[1].CustomID)
 	state = st.s.Wait(t, "the card to go", func(f fake.State) bool { return !f.Message(card.ID).Deleted.IsZero() })
@@ -154,7 +158,11 @@ func TestAForkIsEnteredReportedAndLeft(t *testing.T) {
 	st.says("exit fork first")
 	st.s.User().Click(card.ID, "act:fork_report:_")
 	st.says("Fork Ended — summary queued")
-	st.s.User().Click(card.ID, "act:fork_exit:_")
+	st.s.Wait(t, "the exits to go", func(f fake.State) bool {
+		m := f.Message(card.ID)
+		return len(m.Buttons) == 0 && m.Embeds[0].Description == "Topic: the garden"
+	})
+	st.s.User().Forge(card.ID, "act:fork_exit:_")
 	st.says("no active fork")
 	if n := len(st.bot.Snapshot().Updates); n != 1 {
 		t.Errorf("%d updates", n)
@@ -197,6 +205,23 @@ func TestAPermissionIsAskedAndAnsweredFromEitherSide(t *testing.T) {
 	st.s.Wait(t, "the outcome of the dashboard", func(f fake.State) bool { return f.Message(card.ID).Content == "`Bash(rm two)` — allowed" })
 	st.s.User().React(card.ID, "❌") // too late: it changes nothing
 	st.says("after rm two")
+
+	card = asks(st, "rm button")
+	st.s.Stranger().Forge(card.ID, card.Buttons[0].CustomID)
+	st.says("not authorized.")
+	st.s.User().Click(card.ID, card.Buttons[0].CustomID)
+	st.s.Wait(t, "the outcome of the button", func(f fake.State) bool {
+		m := f.Message(card.ID)
+		return m.Content == "`Bash(rm button)` — allowed" && len(m.Buttons) == 0
+	})
+	st.says("after rm button")
+	st.s.User().Forge(card.ID, card.Buttons[2].CustomID) // too late, and told so
+	st.says("already settled")
+
+	card = asks(st, "rm words")
+	st.s.User().Say("yes")
+	st.s.Wait(t, "the outcome of the words", func(f fake.State) bool { return f.Message(card.ID).Content == "`Bash(rm words)` — allowed" })
+	st.says("after rm words")
 
 	card = asks(st, "rm three")
 	st.s.User().Slash("interrupt")

@@ -149,3 +149,45 @@ func TestABotInDirectMessages(t *testing.T) {
 		}
 	}
 }
+
+// TestABotThatIsKilledInTheMiddleOfAnAnswer: the half answer says that it will
+// not go on, no eyes stay, and what was written in the night is one answer.
+func TestABotThatIsKilledInTheMiddleOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	w := newDiscordWorld(t)
+	w.start()
+	w.fake.Wait(t, "the bot is there", func(s fake.State) bool { return s.Up() && len(s.Commands) == 15 })
+	user := w.fake.User()
+	asked := user.Say("a long story\n\n```script\nsay Once upon a time\nwait 60s\nsay there was an end.\n```")
+	half := w.sees("Once upon a time")
+	w.until("state/discord.json", func(s string) bool { return strings.Contains(s, half.ID) && strings.Contains(s, asked.ID) })
+	if err := w.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.cmd.Wait() // it was killed
+
+	var night []string
+	for _, text := range []string{"are you there?", "never mind the story", "good morning\n\n```script\nsay Good morning to all three.\n```"} {
+		night = append(night, user.Say(text).ID)
+	}
+	w.start()
+	w.sees("Good morning to all three.")
+	state := w.fake.Wait(t, "everything tidy", func(s fake.State) bool {
+		for _, id := range append(night, asked.ID) {
+			if len(s.Message(id).Reactions) > 0 {
+				return false
+			}
+		}
+		return strings.Contains(s.Message(half.ID).Content, "cut short")
+	})
+	w.stop()
+	answers := 0
+	for _, m := range state.Sent(w.fake.Bot()) {
+		if m.ID != half.ID && m.Deleted.IsZero() && !strings.HasPrefix(m.Content, "-# ") {
+			answers++
+		}
+	}
+	if text := state.Message(half.ID).Content; answers != 1 || !strings.HasPrefix(text, "Once upon a time") {
+		t.Errorf("%d answers to the night; the half one says %q", answers, text)
+	}
+}

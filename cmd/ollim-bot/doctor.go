@@ -63,6 +63,7 @@ func (c *doctorCmd) Run(p *process) error {
 		check func(*report, place)
 	}{
 		{"ENVIRONMENT", checkEnvironment},
+		{"DISCORD", checkDiscord},
 		{"CLAUDE", p.checkClaude},
 		{"SANDBOX", p.checkSandbox},
 		{"DATA DIRECTORY", checkDataDir},

@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/guide"
 	"ollimbot/core/sandbox"
 	"ollimbot/core/webhook"
+	"ollimbot/discord"
 	"ollimbot/routines"
 )
 
@@ -33,11 +34,40 @@ func checkEnvironment(r *report, at place) {
 		}
 		r.add(pass, v.name, "set")
 	}
-	if at.env.DiscordToken != "" {
-		r.add(pass, "DISCORD_TOKEN", "set; ollim-bot init checks it")
+}
+
+// checkDiscord asks Discord whether the token works, and nothing else; and tells
+// what a running bot has found out about reaching its user.
+func checkDiscord(r *report, at place) {
+	if at.env.DiscordToken == "" {
+		r.add(pass, "DISCORD_TOKEN", "not set and not needed: the chat pane is where the bot speaks")
 		return
 	}
-	r.add(pass, "DISCORD_TOKEN", "not set and not needed: the chat pane is where the bot speaks")
+	ctx, stop := context.WithTimeout(context.Background(), 15*time.Second)
+	defer stop()
+	found, err := discord.Check(ctx, discord.CheckOptions{
+		Token: at.env.DiscordToken, API: at.env.DiscordAPI, OwnerID: at.env.OwnerID, Version: version, Quiet: true,
+	})
+	if err != nil {
+		r.add(bad, "DISCORD_TOKEN", "%v", err)
+		return
+	}
+	for _, f := range found.Findings {
+		level, text := pass, f.Text
+		switch {
+		case !f.OK && found.Unasked:
+			level = warn
+		case !f.OK:
+			level = bad
+		}
+		if f.Next != "" {
+			text += ": " + f.Next
+		}
+		r.add(level, "discord", "%s", text)
+	}
+	if why := discord.ShutOut(at.dir); why != "" {
+		r.add(bad, "discord", "the bot could not write to you when it last tried: %s", why)
+	}
 }
 
 // checkClaude looks at the engine's command: whether it is there, whether its

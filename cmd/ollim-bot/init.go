@@ -19,7 +19,7 @@ import (
 )
 
 type initCmd struct {
-	Hello   bool `help:"Let the bot write to you in Discord: the only sure sign that it may."`
+	Hello   bool `help:"Let the bot write you one message in Discord, without asking: the only proof that it can reach you."`
 	Offline bool `help:"Write down the token without asking Discord about it."`
 	Wait    bool `help:"Wait for enter at the end, as the dashboard wants it that begins this."`
 }
@@ -32,14 +32,21 @@ const (
 	textAskBot   = "What is the bot's name? [%s] "
 	textAskZone  = "Your time zone? [%s] "
 	textAskToken = "Discord token? [%s] "
-	textHowToken = "\nA token comes from https://discord.com/developers/applications: New Application > Bot > Reset Token.\n" +
-		"Without one the dashboard is where you talk to the bot.\n"
+	textHowToken = "\nFor Discord the bot needs a token of its own. Without one the dashboard is where you talk to it.\n" +
+		"  1. Open https://discord.com/developers/applications and click New Application; give it the bot's name.\n" +
+		"  2. Installation: tick User Install and Guild Install, Save Changes.\n" +
+		"  3. Bot: click Reset Token, then Copy. No privileged intent is needed.\n"
+	textAskHello     = "May the bot write you a hello in Discord now? Only that proves that it can reach you. [yes] "
 	textTokenKept    = "keep the one that is set"
 	textTokenNone    = "none"
 	textBadZone      = "%q is no time zone: write one such as Europe/Berlin"
 	textBadToken     = "that is no token: copy it whole, in one line"
 	textTokenRefused = "the token was not written down: get a new one and run ollim-bot init again"
-	textInvite       = "Add the bot to a private server of yours, which lets it write to you:\n  %s\nInstall its commands for yourself:\n  %s\n"
+	textUnchecked    = "the token was written down unchecked: run ollim-bot doctor when Discord can be reached"
+	textTokenAgain   = "That token is of no use; the other answers are kept.\n"
+	textInvite       = "Add the bot to a private server of yours, which lets it write to you:\n  %s\n"
+	textInstall      = "Install its commands for yourself (in the page that opens: Add to My Apps):\n  %s\n"
+	textHelloAgain   = "When that is done, run ollim-bot init --hello: it writes to you, or says what is missing.\n"
 	textWritten      = "Written to %s."
 	textStart        = " Start the bot with: ollim-bot run\n"
 	textRestart      = "The running bot reads it at its next start.\n"
@@ -86,18 +93,9 @@ func (c *initCmd) walk(p *process, q *questions) error {
 	if err != nil {
 		return err
 	}
-	token, err := q.token(at)
+	token, wrong, err := c.working(p, q, at)
 	if err != nil {
 		return err
-	}
-	refused := false
-	if token != "" && !c.Offline {
-		if refused, err = c.check(p, at, token); err != nil {
-			return err
-		}
-	}
-	if refused {
-		token = ""
 	}
 	if err := at.dir.Prepare(); err != nil {
 		return err
@@ -108,11 +106,45 @@ func (c *initCmd) walk(p *process, q *questions) error {
 	if err := writeVariables(at, zone, token); err != nil {
 		return err
 	}
-	return c.finish(p, at, refused)
+	return c.finish(p, at, wrong)
+}
+
+// working asks for a token until Discord takes one, or cannot be asked; from a
+// pipe once. wrong is what is to be said at the end, or nil. A token that is
+// refused is not worth writing down.
+func (c *initCmd) working(p *process, q *questions, at place) (token config.Secret, wrong, err error) {
+	for asked := c.Hello; ; {
+		if token, err = q.token(at); token == "" || err != nil || c.Offline {
+			return token, nil, err
+		}
+		if p.terminal() && !asked {
+			asked = true
+			said, err := q.ask(textAskHello, "yes", anyAnswer)
+			if err != nil {
+				return "", nil, err
+			}
+			c.Hello = strings.HasPrefix(strings.ToLower(said), "y")
+		}
+		r, err := c.check(p, at, token)
+		switch {
+		case err != nil:
+			return "", nil, err
+		case r.Unasked && r.BotName == "":
+			return token, errors.New(textUnchecked), nil
+		case !r.Refused:
+			return token, nil, nil
+		case !p.terminal():
+			return "", errors.New(textTokenRefused), nil
+		}
+		at.env.DiscordToken = "" // enter must not bring the refused one back
+		if err := p.printf(textTokenAgain); err != nil {
+			return "", nil, err
+		}
+	}
 }
 
 // finish says what to do next.
-func (c *initCmd) finish(p *process, at place, refused bool) error {
+func (c *initCmd) finish(p *process, at place, wrong error) error {
 	for _, name := range []string{"OLLIM_USER_NAME", "OLLIM_BOT_NAME", "OLLIM_TIMEZONE", "DISCORD_TOKEN"} {
 		if p.getenv(name) != "" {
 			if err := p.printf(textEnvWins, name); err != nil {
@@ -126,10 +158,7 @@ func (c *initCmd) finish(p *process, at place, refused bool) error {
 	if err := c.whatNext(p, at); err != nil {
 		return err
 	}
-	if refused {
-		return errors.New(textTokenRefused)
-	}
-	return nil
+	return wrong
 }
 
 // whatNext says how what was written takes effect. A dashboard that waits sees to
@@ -147,16 +176,15 @@ func (c *initCmd) whatNext(p *process, at place) error {
 	return nil
 }
 
-// check asks Discord about the token and prints what it says. A token that is
-// refused is not worth writing down; anything else can be mended later.
-func (c *initCmd) check(p *process, at place, token config.Secret) (refused bool, err error) {
+// check asks Discord about the token and prints what it says.
+func (c *initCmd) check(p *process, at place, token config.Secret) (discord.Report, error) {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
 	r, err := discord.Check(ctx, discord.CheckOptions{
 		Token: token, API: at.env.DiscordAPI, OwnerID: at.env.OwnerID, Version: version, Hello: c.Hello,
 	})
 	if err != nil {
-		return false, err
+		return r, err
 	}
 	for _, f := range r.Findings {
 		mark := "ok  "
@@ -168,13 +196,20 @@ func (c *initCmd) check(p *process, at place, token config.Secret) (refused bool
 			line += "    -> " + f.Next + "\n"
 		}
 		if err := p.printf("%s", line); err != nil {
-			return false, err
+			return r, err
 		}
 	}
+	var links string
 	if r.InstallLink != "" {
-		return false, p.printf(textInvite, r.InstallLink, r.UserLink)
+		links += fmt.Sprintf(textInvite, r.InstallLink)
 	}
-	return r.Refused, nil
+	if r.UserLink != "" {
+		links += fmt.Sprintf(textInstall, r.UserLink)
+	}
+	if r.BotName != "" && (!c.Hello || !r.OK()) {
+		links += textHelloAgain
+	}
+	return r, p.printf("%s", links)
 }
 
 // questions are asked one after the other. From a terminal a wrong answer is
@@ -206,6 +241,7 @@ func zoneAnswer(name string) error {
 
 // tokenAnswer is about the form alone; empty keeps what is set.
 func tokenAnswer(s string) error {
+	s = discord.BareToken(s)
 	const fine = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 	if s != "" && (strings.Trim(s, fine) != "" || len(s) < 20 || len(s) > 200) {
 		return errors.New(textBadToken)
@@ -226,7 +262,7 @@ func (q *questions) token(at place) (config.Secret, error) {
 	if answer == "" {
 		return at.env.DiscordToken, err
 	}
-	return config.Secret(answer), err
+	return config.Secret(discord.BareToken(answer)), err
 }
 
 func (q *questions) ask(question, otherwise string, check func(string) error) (string, error) {

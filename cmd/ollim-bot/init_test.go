@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/creack/pty"
 
 	"ollimbot/discord/fake"
 )
@@ -96,6 +99,124 @@ func TestInitFromAPipeEndsAtAWrongAnswer(t *testing.T) {
 		}
 		if data, err := os.ReadFile(filepath.Join(root, ".env")); err == nil {
 			t.Errorf("%q: written: %s", answers, data)
+		}
+	}
+}
+
+func TestInitUnderstandsATokenHoweverItWasCopied(t *testing.T) {
+	for _, pasted := range []string{
+		"Bot " + initToken, `"` + initToken + `"`, "DISCORD_TOKEN=" + initToken, "export DISCORD_TOKEN='" + initToken + "'", "`" + initToken + "`  ",
+	} {
+		root := filepath.Join(t.TempDir(), "data")
+		if out, err := walk(t, root, "", initCmd{Offline: true}, "Ada", "Olli", "UTC", pasted); err != nil {
+			t.Errorf("%q: %v\n%s", pasted, err, out)
+		}
+		if got, _ := os.ReadFile(filepath.Join(root, ".env")); !strings.Contains(string(got), "DISCORD_TOKEN="+initToken+"\n") {
+			t.Errorf("%q: %s", pasted, got)
+		}
+	}
+}
+
+func TestInitWithoutANetworkKeepsTheTokenAndSaysThatNobodyHasCheckedIt(t *testing.T) {
+	s := fake.Start(t, fake.Options{Token: initToken})
+	s.Fault(fake.Match{Times: -1}, fake.Broken(503))
+	root := filepath.Join(t.TempDir(), "data")
+	out, err := walk(t, root, s.URL()+"/api/v10", initCmd{}, "Ada", "Olli", "UTC", initToken)
+	if err == nil || !strings.Contains(err.Error(), "written down unchecked") || strings.Contains(out, "Reset Token, then copy") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if got, _ := os.ReadFile(filepath.Join(root, ".env")); !strings.Contains(string(got), "DISCORD_TOKEN="+initToken) || !strings.Contains(string(got), "OLLIM_USER_NAME=Ada") {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestInitAtATerminalAsksForTheTokenAgainAndProvesByAHelloThatItReachesItsUser(t *testing.T) {
+	s := fake.Start(t, fake.Options{Token: initToken})
+	root := filepath.Join(t.TempDir(), "data")
+	screen, keys, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer screen.Close()
+	p := &process{
+		in: keys, out: keys, err: keys, now: time.Now,
+		getenv: func(name string) string {
+			return map[string]string{"OLLIM_DATA_DIR": root, "OLLIM_DISCORD_API": s.URL() + "/api/v10", "TZ": "UTC"}[name]
+		},
+	}
+	done := make(chan error, 1)
+	go func() {
+		done <- errors.Join((&initCmd{}).Run(p), keys.Close())
+	}()
+	var seen strings.Builder
+	buf := make([]byte, 4096)
+	for _, step := range []struct{ question, answer string }{
+		{"your name?", "Ada"},
+		{"bot's name?", "Olli"},
+		{"time zone?", "UTC"},
+		{"Discord token?", strings.Repeat("wrong-token.", 3)},
+		{"hello in Discord now?", ""},
+		{"Discord token?", initToken},
+	} {
+		at := seen.Len()
+		for !strings.Contains(seen.String()[at:], step.question) {
+			n, err := screen.Read(buf)
+			if err != nil {
+				t.Fatalf("waiting for %q: %v\n%s", step.question, err, &seen)
+			}
+			seen.Write(buf[:n])
+		}
+		if _, err := screen.WriteString(step.answer + "\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for {
+		n, err := screen.Read(buf)
+		if seen.Write(buf[:n]); err != nil {
+			break // the other end is closed
+		}
+	}
+	if err := <-done; err != nil {
+		t.Errorf("%v\n%s", err, &seen)
+	}
+	if text := seen.String(); strings.Count(text, "your name?") != 1 || !strings.Contains(text, "it has written to its owner") || strings.Contains(text, initToken) {
+		t.Errorf("%s", text)
+	}
+	if !s.State().Said(s.Bot(), "is here") {
+		t.Error("it has not written")
+	}
+}
+
+func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(t *testing.T) {
+	s := fake.Start(t, fake.Options{Token: "another"})
+	root := filepath.Join(t.TempDir(), "data")
+	if _, err := walk(t, root, "", initCmd{Offline: true}, "Ada", "Olli", "UTC", initToken); err != nil {
+		t.Fatal(err)
+	}
+	doctor := func(c interface{ Run(*process) error }) string {
+		var out bytes.Buffer
+		p := &process{in: strings.NewReader(""), out: &out, err: &out, now: time.Now, getenv: func(name string) string {
+			return map[string]string{"OLLIM_DATA_DIR": root, "OLLIM_DISCORD_API": s.URL() + "/api/v10", "TZ": "UTC"}[name]
+		}}
+		_ = c.Run(p) // it fails for other reasons too
+		return out.String()
+	}
+	if out := doctor(&doctorCmd{}); !strings.Contains(out, "FAIL  discord: Discord does not know this token: Developer Portal") {
+		t.Error(out)
+	}
+	s.ResetToken(initToken)
+	if out := doctor(&doctorCmd{}); !strings.Contains(out, "PASS  discord: the bot is") || len(s.State().Messages) != 0 {
+		t.Error(out)
+	}
+	if err := os.MkdirAll(filepath.Join(root, "state"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "state/discord.json"), []byte(`{"shut_out":"unblock the bot"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []interface{ Run(*process) error }{&doctorCmd{}, &statusCmd{}, &statusCmd{JSON: true}} {
+		if out := doctor(c); !strings.Contains(out, "unblock the bot") {
+			t.Error(out)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/fork"
+	"ollimbot/discord"
 	"ollimbot/routines"
 )
 
@@ -32,6 +33,8 @@ type statusAnswer struct {
 	Updates   int              `json:"updates"`
 	Forks     int              `json:"forks_running"`
 	Next      []routines.Entry `json:"next"`
+	// Unreached is why the bot could not write to its user in Discord, or empty.
+	Unreached string `json:"discord_unreached,omitempty"`
 }
 
 // Run shows the facts of the data directory, beside a running bot or without.
@@ -65,6 +68,7 @@ func answerStatus(at place, s core.Snapshot) (statusAnswer, error) {
 		Version: version, DataDir: at.dir.Root(), Timezone: at.env.ZoneName,
 		Running: running, PID: pid, Routines: s.Routines, Reminders: s.Reminders,
 		Budget: answerBudget(s.Budget.State, at.now), Updates: len(s.Updates), Next: []routines.Entry{},
+		Unreached: discord.ShutOut(at.dir),
 	}
 	for _, pr := range s.Schedule.Problems {
 		if pr.Severity == routines.Error {
@@ -109,6 +113,9 @@ func statusLines(a statusAnswer, at place) []string {
 	}
 	if a.Waiting > 0 {
 		lines = append(lines, "waiting:   "+count(a.Waiting, "file")+" by the agent, for rights it does not have: see ollim-bot allow")
+	}
+	if a.Unreached != "" {
+		lines = append(lines, "discord:   cannot write to you: "+a.Unreached)
 	}
 	lines = append(lines, "budget:    "+a.Budget.Status)
 	if a.Budget.FullAt != nil {

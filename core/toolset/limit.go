@@ -10,21 +10,14 @@ import (
 	"ollimbot/core/post"
 )
 
-// Discord's limits, counted in UTF-16 units as Discord counts them. A message
-// leaves room for the "[bg] " that a surface may put before it.
+// Limits of texts, counted in UTF-16 units as Discord counts them. A message
+// leaves room for the "[bg] " that a surface may put before it. What an embed may
+// hold is the business of whoever draws it, which also says what it left away.
 const (
-	maxMessage     = 2000 - len("[bg] ")
-	maxUpdate      = 4000
-	maxTitle       = 256
-	maxDescription = 4096
-	maxFields      = 25
-	maxFieldName   = 256
-	maxFieldValue  = 1024
-	maxButtons     = 5
-	maxLabel       = 80
-	maxAction      = 2000
-	// maxEmbed is the sum of all texts of one embed.
-	maxEmbed = 6000
+	maxMessage = 2000 - len("[bg] ")
+	maxUpdate  = 4000
+	maxButtons = 5
+	maxAction  = 2000
 )
 
 // Message is a text as a message may hold it: cleaned, trimmed, cut with an
@@ -54,14 +47,6 @@ func cut(s string, n int) string {
 	return s
 }
 
-func units(s string) int {
-	n := 0
-	for _, r := range s {
-		n += max(1, utf16.RuneLen(r))
-	}
-	return n
-}
-
 // rawEmbed is the arguments of discord_embed.
 type rawEmbed struct {
 	Title       string `json:"title"`
@@ -76,33 +61,26 @@ type rawEmbed struct {
 	Critical bool          `json:"critical"`
 }
 
-// readEmbed makes an embed within all limits of what the agent sent.
+// readEmbed makes an embed of what the agent sent.
 func readEmbed(args json.RawMessage) (post.Embed, bool, error) {
 	var a rawEmbed
 	if err := json.Unmarshal(args, &a); err != nil {
 		return post.Embed{}, false, err
 	}
 	e := post.Embed{
-		Title:       cut(clean.Line(a.Title), maxTitle),
-		Description: cut(block(a.Description), maxDescription),
+		Title:       clean.Line(a.Title),
+		Description: block(a.Description),
 		Color:       colour(a.Color),
 	}
-	room := maxEmbed - units(e.Title) - units(e.Description)
-	for _, f := range a.Fields[:min(len(a.Fields), maxFields)] {
+	for _, f := range a.Fields {
 		// Discord refuses a field without text, so an empty one is a dash.
-		field := post.Field{
-			Name:   orDash(cut(clean.Line(f.Name), maxFieldName)),
-			Value:  orDash(cut(block(f.Value), maxFieldValue)),
-			Inline: f.Inline == nil || *f.Inline,
-		}
-		if room -= units(field.Name) + units(field.Value); room < 0 {
-			break
-		}
-		e.Fields = append(e.Fields, field)
+		e.Fields = append(e.Fields, post.Field{
+			Name: orDash(clean.Line(f.Name)), Value: orDash(block(f.Value)), Inline: f.Inline == nil || *f.Inline,
+		})
 	}
 	for _, b := range a.Buttons[:min(len(a.Buttons), maxButtons)] {
 		e.Buttons = append(e.Buttons, post.Button{
-			Label: orDash(cut(clean.Line(b.Label), maxLabel)), Style: style(b.Style),
+			Label: orDash(clean.Line(b.Label)), Style: style(b.Style),
 			Action: cut(clean.Line(b.Action), maxAction),
 		})
 	}

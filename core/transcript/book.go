@@ -141,7 +141,7 @@ func (b *Book) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
 }
 
 // AddFrom is Add for words that came over another surface, under their id there.
-func (b *Book) AddFrom(where string, id post.MessageID, text string) {
+func (b *Book) AddFrom(where string, id post.MessageID, text string) post.MessageID {
 	e := Entry{ID: newID(), At: b.now(), Role: User, Text: tidy(text), Where: where}
 	if id != "" {
 		e.Elsewhere = []post.MessageID{id}
@@ -150,6 +150,23 @@ func (b *Book) AddFrom(where string, id post.MessageID, text string) {
 	b.append(e)
 	b.mu.Unlock()
 	b.keep(e, "")
+	b.changed()
+	return e.ID
+}
+
+// Reword replaces the words of an entry; one that is gone stays gone.
+func (b *Book) Reword(id post.MessageID, text string) {
+	b.mu.Lock()
+	i := b.find(id)
+	if i < 0 {
+		b.mu.Unlock()
+		return
+	}
+	e := &b.entries[i]
+	e.Text, e.Version, b.seen = tidy(text), e.Version+1, nil
+	next := *e
+	b.mu.Unlock()
+	b.keep(next, "")
 	b.changed()
 }
 

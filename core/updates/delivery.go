@@ -3,6 +3,7 @@ package updates
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,18 +22,31 @@ type Delivery struct {
 	Session string   `json:"session"`
 	Digest  string   `json:"sha256"` // of the message's text
 	Keys    []string `json:"updates"`
-	Waiting string   `json:"waiting,omitempty"` // the user's message, by its id
+	Waiting idList   `json:"waiting,omitempty"` // the user's messages, by their ids
 }
 
-// NewDelivery describes a message to a session; waiting is the id of the user's
-// message in it, or empty. Claim fills in the updates.
-func NewDelivery(session, text, waiting string) Delivery {
+// idList also reads what earlier versions wrote: one id as a text.
+type idList []string
+
+// UnmarshalJSON reads a list or one id.
+func (l *idList) UnmarshalJSON(data []byte) error {
+	var one string
+	if json.Unmarshal(data, &one) == nil {
+		*l = idList{one}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]string)(l))
+}
+
+// NewDelivery describes a message to a session; waiting are the ids of the user's
+// messages in it. Claim fills in the updates.
+func NewDelivery(session, text string, waiting []string) Delivery {
 	sum := sha256.Sum256([]byte(text))
 	return Delivery{Session: session, Digest: hex.EncodeToString(sum[:]), Waiting: waiting}
 }
 
 // Empty reports that nothing could be lost or doubled with it: it has no record.
-func (d Delivery) Empty() bool { return len(d.Keys) == 0 && d.Waiting == "" }
+func (d Delivery) Empty() bool { return len(d.Keys) == 0 && len(d.Waiting) == 0 }
 
 // Claim hands everything that is pending to compose, which makes the message of
 // it, and writes down the delivery that compose describes. The updates stay in

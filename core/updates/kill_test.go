@@ -84,7 +84,7 @@ func deliverAll(q *Queue, root string) error {
 	text := ""
 	d, err := q.Claim(func(list []Update) Delivery {
 		text = strings.Join(messages(list), " ")
-		return NewDelivery("session", text, "")
+		return NewDelivery("session", text, nil)
 	})
 	if err != nil || d.Empty() {
 		return err
@@ -108,7 +108,7 @@ func deliverAll(q *Queue, root string) error {
 // sentinel.
 func TestNothingIsLostOrDeliveredTwiceOverKills(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t, "")
+	p := newPlace(t, nil)
 	begun, appended := map[string]bool{}, map[string]bool{}
 	for round := range *kills {
 		victim(t, p, round, begun, appended)

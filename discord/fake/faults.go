@@ -64,6 +64,13 @@ func (s *Server) Fault(m Match, p Plan) (lift func()) {
 	}
 }
 
+// NoFaults lifts all of them.
+func (s *Server) NoFaults() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = nil
+}
+
 func (s *Server) takeFault(method, path string) *fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -39,6 +39,7 @@ type Message struct {
 	Buttons       []Button // in reading order, whatever rows they stand in
 	Attachments   []Attachment
 	Reactions     []Reaction
+	Extra         object    // further properties, as Discord writes them: stickers, a poll
 	Versions      []Version // what it said over time; the first is how it began
 	Created       time.Time
 	Deleted       time.Time // zero while it stands

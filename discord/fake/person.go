@@ -63,6 +63,9 @@ func (p *Person) write(m Message, files ...File) *Message {
 // Say writes a message.
 func (p *Person) Say(text string) *Message { return p.write(Message{Content: text}) }
 
+// Send writes a message of any kind, such as a forwarded one or a notice of a pin.
+func (p *Person) Send(m Message) *Message { return p.write(m) }
+
 // Upload writes a message with files; the text may be empty.
 func (p *Person) Upload(text string, files ...File) *Message {
 	return p.write(Message{Content: text}, files...)

@@ -2,6 +2,7 @@ package fake
 
 import (
 	"encoding/json"
+	"maps"
 	"strconv"
 	"time"
 )
@@ -83,6 +84,7 @@ func (s *Server) wireMessage(m *Message) object {
 	if m.nonce != nil {
 		o["nonce"] = m.nonce
 	}
+	maps.Copy(o, m.Extra)
 	if m.Interaction != "" {
 		o["webhook_id"], o["application_id"] = s.app, s.app
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -9,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
 
 	"ollimbot/core/clean"
@@ -20,13 +20,12 @@ type end int
 
 const (
 	endLost        end = iota // the socket broke
-	endIdle                   // no byte for Timing.Idle
+	endZombie                 // a heartbeat was not answered before the next
 	endSilent                 // not up within Timing.Open
-	endStuck                  // the library does not come back
 	endClosed                 // Discord closed it, with a code
 	endReconnect              // op 7
 	endInvalid                // op 9
-	endNonsense               // bytes that the library must not see
+	endNonsense               // bytes that are no packet
 	endUnreachable            // no connection in the first place
 	endLeft                   // we are leaving
 )
@@ -57,8 +56,8 @@ func (c cause) action() action {
 			return actResume
 		}
 		return actFresh
-	case endSilent, endStuck, endNonsense:
-		return actFresh // what the library thinks it knows may be the reason
+	case endSilent, endNonsense:
+		return actFresh // the session may be the reason
 	case endClosed:
 		switch c.code {
 		case 4004, 4010, 4011, 4012, 4013, 4014:
@@ -73,12 +72,10 @@ func (c cause) action() action {
 // sentence says it to a person.
 func (c cause) sentence() string {
 	switch c.end {
-	case endIdle:
-		return fmt.Sprintf(textIdle, c.duration)
+	case endZombie:
+		return textZombie
 	case endSilent:
 		return fmt.Sprintf(textSilent, c.duration)
-	case endStuck:
-		return textStuck
 	case endClosed:
 		return closeSentence(c.code)
 	case endReconnect:
@@ -98,15 +95,10 @@ func (c cause) sentence() string {
 // briefRunes is what a person reads of an error at most.
 const briefRunes = 160
 
-// brief is an error in a few words. What a server wrote is left out where the
-// status says the same: it may be a page of HTML.
+// brief is an error in a few words.
 func brief(err error) string {
 	if err == nil {
 		return textNoReason
-	}
-	var rest *discordgo.RESTError
-	if errors.As(err, &rest) && rest.Response != nil {
-		return clean.Cut(clean.Line(rest.Response.Status), briefRunes)
 	}
 	var dns *net.DNSError
 	switch {
@@ -118,7 +110,7 @@ func brief(err error) string {
 		return textNoNetwork
 	case errors.Is(err, websocket.ErrBadHandshake):
 		return textHandshake
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		return textTimeout
 	}
 	text := clean.Line(err.Error())

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"ollimbot/discord/message"
 )
 
 // Kind is what an event tells.
@@ -18,6 +20,8 @@ const (
 	Resumed
 	// Message is a new message, of anyone, the bot itself included.
 	Message
+	// MessageEdit is a message that its author has changed.
+	MessageEdit
 	// MessageDelete says that MessageID is gone.
 	MessageDelete
 	// Interaction is a slash command (CommandName) or a click on a button
@@ -36,6 +40,8 @@ func (k Kind) String() string {
 		return "resumed"
 	case Message:
 		return "message"
+	case MessageEdit:
+		return "message edit"
 	case MessageDelete:
 		return "message delete"
 	case Interaction:
@@ -59,36 +65,23 @@ type Event struct {
 	MessageID string // Interaction: the message whose button was clicked
 	Guild     bool   // it happened on a server, not in private
 
-	Author      Author // Message, Interaction, and Reaction by id
-	Content     string
-	Attachments []Attachment
-	ReplyTo     string  // the id of the message that this one answers
-	Referenced  *Quoted // that message; nil when it was deleted or Discord did not send it
+	Message message.Message // Message, MessageEdit
 
 	InteractionID string
 	Token         string // of the interaction; a secret for its 15 minutes
 	CustomID      string
+	Buttons       [][]Button // of the message that was clicked, by rows
 	CommandName   string
 	Options       map[string]any // string, bool, int64 or float64
 
 	Emoji string
 }
 
-// Author is who wrote a message.
-type Author struct {
-	ID   string
-	Name string
-	Bot  bool
-}
-
-// Attachment is a file at a message, as its sender declares it: size and type
-// may be lies, and the address may lead anywhere.
-type Attachment struct {
-	ID   string
-	URL  string
-	Name string
-	Type string
-	Size int64 // bytes
+// Button is one that stands below a message.
+type Button struct {
+	ID, Label string
+	Style     int
+	Disabled  bool
 }
 
 // String shows what an event is about and nothing that anybody wrote.
@@ -101,24 +94,3 @@ func (e Event) GoString() string { return e.String() }
 
 // LogValue keeps tokens and private words out of logs.
 func (e Event) LogValue() slog.Value { return slog.StringValue(e.String()) }
-
-// Quoted is the message that another one answers.
-type Quoted struct {
-	ID      string
-	Author  Author // zero where Discord did not say
-	Content string
-	Embeds  []Embed
-}
-
-// Embed is the text of an embed, for quoting it (spec 03.10).
-type Embed struct {
-	Title       string
-	Description string
-	Fields      []Field
-}
-
-// Field is one field of an embed.
-type Field struct {
-	Name  string
-	Value string
-}

@@ -3,14 +3,14 @@
 //
 // It owns the connection: opening it, noticing that it died, resuming or
 // starting anew, the number of sessions that may be started, and the sentence
-// that says why there is no connection. discordgo speaks the protocol; this
-// package is the only one that opens its session, and it watches the bytes
-// beneath it, because there the library cannot be trusted (see wire).
+// that says why there is no connection. The protocol is spoken here, over a
+// WebSocket; discordgo lends its numbers and names. Its session is not used: it
+// cannot be told to wait before it starts anew, knows no limit of time, follows
+// no address for resuming, and waits for itself for ever when Discord asks it to
+// reconnect at the wrong moment.
 //
 // It must not know the bot, who its owner is, or how messages are sent. Of
-// Discord's other API it knows two questions: where the gateway is, which
-// discordgo asks through Options.Transport, and how many sessions may still be
-// started, which is Options.Budget.
+// Discord's other API it knows one question, Options.Find.
 package gateway
 
 import (
@@ -18,7 +18,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -27,39 +26,40 @@ import (
 	"ollimbot/core/fault"
 )
 
-// Options are what a Supervisor needs. Only Token is required.
+// Options are what a Supervisor needs. Token and Find are required.
 type Options struct {
 	// Token is the bot's token, without "Bot " in front of it.
 	Token string
-	// Transport carries discordgo's GET /gateway; nil is http.DefaultTransport.
-	// One that rewrites the host points the session at another server.
-	Transport http.RoundTripper
+	// Find says where the gateway is and how many sessions may still be started
+	// (GET /gateway/bot). It is asked before a session is started, never before
+	// one is resumed, and must give up when ctx ends. After it has answered once an
+	// error is only logged: the gateway is tried where it was.
+	Find func(ctx context.Context) (Door, error)
 	// Dial opens network connections, for tests; nil is a net.Dialer. It must
 	// give up when ctx ends.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Budget says how many sessions may still be started and when that number is
-	// reset (GET /gateway/bot). It is asked before a session is started, never
-	// before one is resumed; nil means that nobody knows. It must give up when ctx
-	// ends. An error is logged and does not keep the bot from connecting: what
-	// Discord then answers says more.
-	Budget func(ctx context.Context) (remaining int, reset time.Duration, err error)
 	// Log gets one line for each change; nil is silence. The token is in none.
 	Log *slog.Logger
 	// Timing are the limits; the zero value means the defaults.
 	Timing Timing
 }
 
+// Door is where sessions are started, and how many may be.
+type Door struct {
+	Address    string
+	Remaining  int
+	ResetAfter time.Duration // until Remaining is counted anew
+}
+
 // Timing are the limits of a connection; what is zero gets its default.
 type Timing struct {
 	Open       time.Duration // from dialling to Ready or Resumed; 30 s
-	Idle       time.Duration // without a byte from Discord, then it is dead; 90 s, two heartbeats
-	BackoffMin time.Duration // before the second try in a row; 1 s, then doubling
-	BackoffMax time.Duration // the longest between two tries; 60 s
-	Settled    time.Duration // up for so long, the next failure is the first one again; 30 s
+	BackoffMin time.Duration // after the first refusal, then doubling, and between tries to reach Discord at all; 1 s
+	BackoffMax time.Duration // the longest after a refusal; 60 s
+	Settled    time.Duration // up for so long, the next refusal is the first one again; 30 s
 	Window     time.Duration // at most 3 sessions are started in it and 30 in 60 of it; 1 min
-	PauseMin   time.Duration // before a new session after an invalid one; 1 s
-	PauseMax   time.Duration // and at most; 5 s
-	Grace      time.Duration // for the library to let go of a dead connection, then it is left behind; 5 s
+	PauseMin   time.Duration // before a new session after an invalid one, for which Discord asks for 1 to 5 s; 1 s
+	PauseMax   time.Duration // and at most; 2.5 s
 }
 
 func (t Timing) withDefaults() Timing {
@@ -68,14 +68,12 @@ func (t Timing) withDefaults() Timing {
 		zero time.Duration
 	}{
 		{&t.Open, 30 * time.Second},
-		{&t.Idle, 90 * time.Second},
 		{&t.BackoffMin, time.Second},
 		{&t.BackoffMax, time.Minute},
 		{&t.Settled, 30 * time.Second},
 		{&t.Window, time.Minute},
 		{&t.PauseMin, time.Second},
-		{&t.PauseMax, 5 * time.Second},
-		{&t.Grace, 5 * time.Second},
+		{&t.PauseMax, 2500 * time.Millisecond},
 	} {
 		if *d.v <= 0 {
 			*d.v = d.zero
@@ -106,7 +104,10 @@ type Supervisor struct {
 	queue  *queue
 	starts *starts
 	ran    atomic.Bool
-	told   string // the reason that was logged last; used by keep alone
+
+	presence *presence
+	// Used by keep alone: the reason that was logged last, and where the gateway is.
+	told, address string
 }
 
 // New makes a supervisor; it reads, dials and starts nothing.
@@ -115,11 +116,11 @@ func New(o Options) *Supervisor {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Dial == nil {
+		o.Dial = new(net.Dialer).DialContext
+	}
 	return &Supervisor{
-		o:      o,
-		board:  newBoard(),
-		queue:  newQueue(),
-		starts: &starts{window: o.Timing.Window},
+		o: o, board: newBoard(), queue: newQueue(), presence: newPresence(), starts: &starts{window: o.Timing.Window},
 	}
 }
 

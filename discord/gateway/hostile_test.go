@@ -1,35 +1,26 @@
 package gateway
 
 import (
-	"bufio"
-	"bytes"
-	"compress/zlib"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"log"
-	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/gorilla/websocket"
 )
 
-func TestPacketsThatWouldHarmTheLibraryEndTheConnectionInstead(t *testing.T) {
+func TestPacketsThatMakeNoSenseEndTheConnection(t *testing.T) {
 	for name, text := range map[string]string{
-		"null":                      `null`,
-		"no JSON":                   `hello?`,
-		"no opcode":                 `{"d":1}`,
-		"opcode as text":            `{"op":"7"}`,
-		"heartbeats without pause":  `{"op":10,"d":{"heartbeat_interval":0}}`,
-		"heartbeats backwards":      `{"op":10,"d":{"heartbeat_interval":-5}}`,
-		"heartbeats in a billion":   `{"op":10,"d":{"heartbeat_interval":9223372036854775}}`,
-		"greeting without content":  `{"op":10,"d":null}`,
-		"an answer to no heartbeat": `{"op":11}`,
+		"null":                     `null`,
+		"no JSON":                  `hello?`,
+		"no opcode":                `{"d":1}`,
+		"opcode as text":           `{"op":"7"}`,
+		"heartbeats without pause": `{"op":10,"d":{"heartbeat_interval":0}}`,
+		"heartbeats backwards":     `{"op":10,"d":{"heartbeat_interval":-5}}`,
+		"heartbeats in a billion":  `{"op":10,"d":{"heartbeat_interval":9223372036854775}}`,
+		"greeting without content": `{"op":10,"d":null}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(n int, p *peer) {
@@ -40,7 +31,7 @@ func TestPacketsThatWouldHarmTheLibraryEndTheConnectionInstead(t *testing.T) {
 				p.welcome()
 			}, func(w *world) {
 				w.wait("down", time.Second, isDown)
-				if r := w.s.State().Reason; !strings.Contains(r, "makes no sense") {
+				if r := w.last.Reason; !strings.Contains(r, "makes no sense") {
 					t.Errorf("reason %q", r)
 				}
 				w.next(Ready)
@@ -55,46 +46,27 @@ func TestAFrameBeyondAllMeasureEndsTheConnection(t *testing.T) {
 		p.welcome()
 		if n == 1 {
 			p.idle(time.Minute)
-			_, _ = p.ws.NetConn().Write([]byte{frameText, 127, 0, 0, 0, 0xff, 0, 0, 0, 0}) // says that a terabyte follows
+			_, _ = p.ws.NetConn().Write([]byte{0x81, 127, 0, 0, 0, 0xff, 0, 0, 0, 0}) // says that a terabyte follows
 		}
 	}, func(w *world) {
 		w.next(Ready)
 		w.wait("up", time.Second, isUp)
 		w.wait("down", 2*time.Minute, isDown)
-		if r := w.s.State().Reason; !strings.Contains(r, "1095216660480 bytes") {
+		if r := w.last.Reason; !strings.Contains(r, "more than 16777216 bytes") {
 			t.Errorf("reason %q", r)
 		}
 		w.next(Ready)
 	})
 }
 
-func TestACompressedReadyIsUnderstood(t *testing.T) {
-	inBubble(t, func(_ int, p *peer) {
-		p.hello()
-		p.login()
-		var b bytes.Buffer
-		z := zlib.NewWriter(&b)
-		_ = json.NewEncoder(z).Encode(p.s.record("READY", map[string]any{
-			"session_id": "s", "user": map[string]any{"id": "1000"}, "filler": strings.Repeat("x", 5000),
-		}))
-		_ = z.Close()
-		p.write(websocket.BinaryMessage, b.Bytes())
-	}, func(w *world) {
-		if e := w.next(Ready); e.UserID != "1000" {
-			t.Errorf("ready = %v", e)
-		}
-		w.wait("up", time.Second, isUp)
-	})
-}
-
 func TestEventsThatMakeNoSenseAreLeftOutAndCounted(t *testing.T) {
 	without := func(key string) map[string]any {
-		m := message("9", "half")
+		m := words("9", "half")
 		delete(m, key)
 		return m
 	}
 	with := func(key string, v any) map[string]any {
-		m := message("9", "half")
+		m := words("9", "half")
 		m[key] = v
 		return m
 	}
@@ -122,16 +94,15 @@ func TestEventsThatMakeNoSenseAreLeftOutAndCounted(t *testing.T) {
 		{"MESSAGE_REACTION_ADD", map[string]any{"channel_id": "77", "message_id": "1", "emoji": map[string]any{"name": "👀"}}},
 		{"INTERACTION_CREATE", map[string]any{"id": "", "token": "", "type": 0}},
 		{"INTERACTION_CREATE", map[string]any{"id": "5", "application_id": "2000", "token": "t", "type": 2, "channel_id": "77"}},
-		{"BRAND_NEW_EVENT", map[string]any{"id": "5"}},
 	}
 	inBubble(t, func(_ int, p *peer) {
 		p.welcome()
 		for _, b := range bad {
 			p.dispatch(b.kind, b.d)
 		}
-		p.dispatch("MESSAGE_UPDATE", message("1", "edited")) // fine, and of no interest, as is a call
+		p.dispatch("MESSAGE_UPDATE", words("1", "with a preview")) // fine, and of no interest, as is a call
 		p.dispatch("MESSAGE_CREATE", with("type", 3))
-		p.dispatch("MESSAGE_CREATE", message("1", "whole"))
+		p.dispatch("MESSAGE_CREATE", words("1", "whole"))
 	}, func(w *world) {
 		w.next(Ready)
 		if got := w.text(); got != "whole" {
@@ -147,9 +118,9 @@ func TestEventsThatMakeNoSenseAreLeftOutAndCounted(t *testing.T) {
 func TestDuplicatesAndDisorderArriveAsDiscordSentThem(t *testing.T) {
 	inBubble(t, func(_ int, p *peer) {
 		p.welcome()
-		one := p.s.record("MESSAGE_CREATE", message("1", "one"))
-		two := p.s.record("MESSAGE_CREATE", message("2", "two"))
-		p.dispatch("MESSAGE_UPDATE", message("1", "edited before it was there"))
+		one := p.s.record("MESSAGE_CREATE", words("1", "one"))
+		two := p.s.record("MESSAGE_CREATE", words("2", "two"))
+		p.dispatch("MESSAGE_UPDATE", words("1", "edited before it was there"))
 		p.send(two)
 		p.send(one) // its number is lower
 		p.send(one)
@@ -173,7 +144,7 @@ func TestAReaderThatSleepsForHoursLosesNothingAndTheConnectionLivesOn(t *testing
 	inBubble(t, func(_ int, p *peer) {
 		p.welcome()
 		for i := range n {
-			p.dispatch("MESSAGE_CREATE", message(fmt.Sprint(i+1), fmt.Sprint(i)))
+			p.dispatch("MESSAGE_CREATE", words(fmt.Sprint(i+1), fmt.Sprint(i)))
 		}
 	}, func(w *world) {
 		w.wait("up", time.Second, isUp)
@@ -194,11 +165,11 @@ func TestWithFewStartsLeftItWaitsForDiscordToCountAnew(t *testing.T) {
 	began := time.Time{}
 	inBubbleWith(t, func(_ int, p *peer) { p.welcome() }, func(o *Options) {
 		began = time.Now()
-		o.Budget = func(context.Context) (int, time.Duration, error) {
+		o.Find = func(context.Context) (Door, error) {
 			if left := time.Until(began.Add(5 * time.Hour)); left > 0 {
-				return 9, left, nil
+				return Door{"ws://127.0.0.1:1", 9, left}, nil
 			}
-			return 1000, 24 * time.Hour, nil
+			return Door{"ws://127.0.0.1:1", 1000, 24 * time.Hour}, nil
 		}
 	}, func(w *world) {
 		w.wait("waiting", time.Second, isDown)
@@ -212,15 +183,31 @@ func TestWithFewStartsLeftItWaitsForDiscordToCountAnew(t *testing.T) {
 	})
 }
 
-func TestABudgetThatCannotBeReadIsNoReasonToStayAway(t *testing.T) {
-	for name, budget := range map[string]func(context.Context) (int, time.Duration, error){
-		"an error":  func(context.Context) (int, time.Duration, error) { return 0, 0, errors.New("503") },
-		"no answer": func(ctx context.Context) (int, time.Duration, error) { <-ctx.Done(); return 0, 0, ctx.Err() },
+func TestAGatewayThatCannotBeAskedForIsTakenWhereItWas(t *testing.T) {
+	for name, broken := range map[string]func(context.Context) (Door, error){
+		"an error":  func(context.Context) (Door, error) { return Door{}, errors.New("503") },
+		"no answer": func(ctx context.Context) (Door, error) { <-ctx.Done(); return Door{}, ctx.Err() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubbleWith(t, func(_ int, p *peer) { p.welcome() }, func(o *Options) { o.Budget = budget }, func(w *world) {
+			inBubbleWith(t, func(n int, p *peer) {
+				p.welcome()
+				if n == 1 {
+					p.idle(time.Minute)
+					p.closeWith(4009)
+				}
+			}, func(o *Options) {
+				asked := 0
+				o.Find = func(ctx context.Context) (Door, error) {
+					switch asked++; asked {
+					case 1, 3:
+						return broken(ctx)
+					}
+					return Door{Address: "ws://127.0.0.1:1", Remaining: 1000}, nil
+				}
+			}, func(w *world) {
+				w.wait("down", time.Minute, isDown) // nobody has ever said where it is
 				w.next(Ready)
-				w.wait("up", time.Second, isUp)
+				w.next(Ready)
 			})
 		})
 	}
@@ -235,7 +222,8 @@ func TestTheBudgetIsNotAskedBeforeASessionIsResumed(t *testing.T) {
 			p.drop()
 		}
 	}, func(o *Options) {
-		o.Budget = func(context.Context) (int, time.Duration, error) { asked++; return 1000, 0, nil }
+		find := o.Find
+		o.Find = func(ctx context.Context) (Door, error) { asked++; return find(ctx) }
 	}, func(w *world) {
 		w.next(Ready)
 		for range 3 {
@@ -248,43 +236,6 @@ func TestTheBudgetIsNotAskedBeforeASessionIsResumed(t *testing.T) {
 	})
 }
 
-func TestAGatewayAddressThatCannotBeHadIsAReasonAndNotAnEnd(t *testing.T) {
-	for want, answer := range map[string]func() (*http.Response, error){
-		"500 Internal Server Error":              func() (*http.Response, error) { return answered(500, "<html>"+testToken), nil },
-		"Rate limit exceeded":                    func() (*http.Response, error) { return answered(429, `{"retry_after":3600}`), nil },
-		"connection refused":                     func() (*http.Response, error) { return nil, refusal() },
-		"the gateway's address is not encrypted": func() (*http.Response, error) { return answered(200, `{"url":"ws://example.com"}`), nil },
-		"malformed ws or wss URL":                func() (*http.Response, error) { return answered(200, `{"url":"file:///etc/passwd"}`), nil },
-	} {
-		t.Run(want, func(t *testing.T) {
-			inBubbleWith(t, func(_ int, p *peer) { p.welcome() }, func(o *Options) {
-				working, tries := o.Transport, 0
-				o.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
-					if tries++; tries == 1 {
-						return answer()
-					}
-					return working.RoundTrip(r)
-				})
-			}, func(w *world) {
-				w.wait("down", time.Second, isDown)
-				if r := w.s.State().Reason; !strings.Contains(r, want) || strings.Contains(r, testToken) {
-					t.Errorf("reason %q, want %q in it", r, want)
-				}
-				w.next(Ready)
-			})
-		})
-	}
-}
-
-func answered(status int, body string) *http.Response {
-	rec := bytes.NewBufferString(fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Length: %d\r\n\r\n%s", status, http.StatusText(status), len(body), body))
-	resp, err := http.ReadResponse(bufio.NewReader(rec), nil)
-	if err != nil {
-		panic(err)
-	}
-	return resp
-}
-
 func TestAPanicOfAListenerEndsRunWithAnErrorAndNotTheProgram(t *testing.T) {
 	inBubble(t, func(_ int, p *peer) { p.welcome(); p.idle(time.Minute); p.drop() }, func(w *world) {
 		w.next(Ready)
@@ -295,39 +246,9 @@ func TestAPanicOfAListenerEndsRunWithAnErrorAndNotTheProgram(t *testing.T) {
 		if err := <-w.result; err == nil || !strings.Contains(err.Error(), "listener") {
 			t.Errorf("Run = %v", err)
 		}
-		time.Sleep(2 * time.Second) // the library is still letting go
+		time.Sleep(2 * time.Second)
 		if n := w.server.count(connections); n != 1 {
 			t.Errorf("%d connections", n)
 		}
 	})
-}
-
-// Not in parallel with anything: the standard logger is the process's.
-func TestTheLibraryWritesNothingByItself(t *testing.T) {
-	var b syncBuffer
-	log.SetOutput(&b)
-	defer log.SetOutput(os.Stderr)
-	inBubble(t, func(n int, p *peer) {
-		switch n {
-		case 1:
-			p.welcome()
-			p.dispatch("MESSAGE_CREATE", map[string]any{"author": 5})
-			p.dispatch("BRAND_NEW_EVENT", nil)
-			p.send(packetOut{Op: 42})
-			p.idle(time.Minute)
-			p.closeWith(4000)
-		case 2:
-			p.hello()
-			p.login()
-			p.send(packetOut{Op: opInvalid, D: false})
-		default:
-			p.welcome()
-		}
-	}, func(w *world) {
-		w.next(Ready)
-		w.next(Ready)
-	})
-	if got := b.String(); got != "" {
-		t.Errorf("the library wrote:\n%s", got)
-	}
 }

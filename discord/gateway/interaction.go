@@ -4,30 +4,32 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/bwmarrin/discordgo"
+
 	"ollimbot/core/clean"
+	"ollimbot/discord/message"
 )
 
-// The kinds of interactions that the bot offers, and of option values that are
-// whole numbers.
-const (
-	interactionCommand = 2
-	interactionClick   = 3
-	optionInteger      = 4
-)
+type user struct {
+	ID message.ID `json:"id"`
+}
 
 type rawInteraction struct {
-	ID        id       `json:"id"`
-	AppID     id       `json:"application_id"`
-	Type      int      `json:"type"`
-	Token     string   `json:"token"`
-	ChannelID id       `json:"channel_id"`
-	GuildID   id       `json:"guild_id"`
-	User      *rawUser `json:"user"` // in private
+	ID        message.ID                `json:"id"`
+	AppID     message.ID                `json:"application_id"`
+	Type      discordgo.InteractionType `json:"type"`
+	Token     string                    `json:"token"`
+	ChannelID message.ID                `json:"channel_id"`
+	GuildID   message.ID                `json:"guild_id"`
+	User      *user                     `json:"user"` // in private
 	Member    *struct {
-		User *rawUser `json:"user"`
+		User *user `json:"user"`
 	} `json:"member"` // on a server
 	Message *struct {
-		ID id `json:"id"`
+		ID   message.ID `json:"id"`
+		Rows []struct {
+			Components json.RawMessage `json:"components"`
+		} `json:"components"`
 	} `json:"message"`
 	Data json.RawMessage `json:"data"`
 }
@@ -37,28 +39,50 @@ func decodeInteraction(data []byte) (Event, error) {
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return Event{}, err
 	}
-	user := raw.User
-	if user == nil && raw.Member != nil {
-		user = raw.Member.User
+	who := raw.User
+	if who == nil && raw.Member != nil {
+		who = raw.Member.User
 	}
-	if raw.ID == "" || raw.AppID == "" || raw.ChannelID == "" || user == nil || user.ID == "" || !pathSafe(raw.Token) {
+	if raw.ID == "" || raw.AppID == "" || raw.ChannelID == "" || who == nil || who.ID == "" || !pathSafe(raw.Token) {
 		return Event{}, errNonsense
 	}
 	e := Event{
 		Kind: Interaction, InteractionID: string(raw.ID), AppID: string(raw.AppID), Token: raw.Token,
-		UserID: string(user.ID), Author: user.author(), ChannelID: string(raw.ChannelID), Guild: raw.GuildID != "",
+		UserID: string(who.ID), ChannelID: string(raw.ChannelID), Guild: raw.GuildID != "",
 	}
 	switch raw.Type {
-	case interactionCommand:
+	case discordgo.InteractionApplicationCommand:
 		return e, e.command(raw.Data)
-	case interactionClick:
+	case discordgo.InteractionMessageComponent:
 		if raw.Message == nil || raw.Message.ID == "" {
 			return Event{}, errNonsense
 		}
 		e.MessageID = string(raw.Message.ID)
+		for _, row := range raw.Message.Rows {
+			e.Buttons = append(e.Buttons, buttons(row.Components))
+		}
 		return e, e.click(raw.Data)
 	}
 	return Event{}, errNonsense
+}
+
+// buttons are those of a row; what is none is left out.
+func buttons(data []byte) []Button {
+	var raw []struct {
+		ID       string `json:"custom_id"`
+		Label    string `json:"label"`
+		Style    int    `json:"style"`
+		Disabled bool   `json:"disabled"`
+	}
+	var out []Button
+	if json.Unmarshal(data, &raw) == nil {
+		for _, b := range raw {
+			if b.ID != "" && b.Label != "" {
+				out = append(out, Button{ID: b.ID, Label: b.Label, Style: b.Style, Disabled: b.Disabled})
+			}
+		}
+	}
+	return out
 }
 
 // pathSafe reports whether a token of an interaction may become part of an
@@ -89,9 +113,9 @@ func (e *Event) command(data []byte) error {
 	var raw struct {
 		Name    string `json:"name"`
 		Options []struct {
-			Name  string `json:"name"`
-			Type  int    `json:"type"`
-			Value any    `json:"value"`
+			Name  string                                 `json:"name"`
+			Type  discordgo.ApplicationCommandOptionType `json:"type"`
+			Value any                                    `json:"value"`
 		} `json:"options"`
 	}
 	if err := json.Unmarshal(data, &raw); err != nil {
@@ -114,14 +138,14 @@ func (e *Event) command(data []byte) error {
 }
 
 // optionValue is a value of one of the types that Event.Options promises.
-func optionValue(kind int, v any) (any, bool) {
+func optionValue(kind discordgo.ApplicationCommandOptionType, v any) (any, bool) {
 	switch v := v.(type) {
 	case string:
 		return clean.Text(v), true
 	case bool:
 		return v, true
 	case float64:
-		if kind != optionInteger {
+		if kind != discordgo.ApplicationCommandOptionInteger {
 			return v, true
 		}
 		const exact = 1 << 53 // what Discord allows, and a float64 can hold

@@ -8,6 +8,11 @@ import (
 	"time"
 )
 
+// sessionKept is for how long Discord is likely to know a session that has no
+// connection. After that a new one is begun at once: asking to resume would only
+// cost the pause that Discord wants after its no.
+const sessionKept = 5 * time.Minute
+
 // keep connects again and again until ctx ends or nothing can be hoped for.
 func (s *Supervisor) keep(ctx context.Context) error {
 	s.board.enter(Connecting, "")
@@ -16,102 +21,147 @@ func (s *Supervisor) keep(ctx context.Context) error {
 			s.board.enter(Stopped, textLeft)
 		}
 	}()
-	d := newDialer(s.o.Dial)
-	var c *client // nil: the next connection starts a session
-	defer func() {
-		if c != nil { // after a panic it still has a connection
-			c.retire()
-			c.cut(cause{end: endLeft})
+	var se session
+	lost := time.Now() // since when there is no connection
+	// refusals are those that follow each other; tries are all since the loss.
+	for refusals, tries := 0, 0; ; tries++ {
+		if time.Since(lost) > sessionKept {
+			se = session{}
 		}
-	}()
-	failures := 0
-	for {
-		if c == nil {
-			if !s.mayStart(ctx) {
-				return nil
-			}
-			var err error
-			if c, err = newClient(s, d); err != nil {
-				return fmt.Errorf("make session: %w", err)
-			}
-		}
-		why, upFor := s.attend(ctx, c)
+		began := time.Now()
+		why, upFor := s.attend(ctx, &se, tries)
 		if ctx.Err() != nil {
 			return nil
 		}
 		if why.action() == actStop {
 			return s.stop(why)
 		}
+		if upFor > 0 {
+			lost, tries = time.Now(), -1
+		}
 		if upFor >= s.o.Timing.Settled {
-			failures = 0
-		} else if upFor == 0 {
-			failures = max(failures, 1)
+			refusals = 0
 		}
-		wait := backoff(s.o.Timing, failures)
-		failures++
-		if why.end == endInvalid {
-			wait = max(wait, pause(s.o.Timing))
+		if why.action() == actFresh {
+			se = session{}
 		}
-		if why.action() == actFresh || !c.known.Load() {
-			c.retire()
-			c = nil
+		var wait time.Duration
+		switch why.end {
+		case endInvalid:
+			wait = pause(s.o.Timing)
+		case endUnreachable: // nothing is asked of Discord by trying often
+			wait = again(s.o.Timing, time.Since(lost)) - time.Since(began)
+		default:
+			if upFor == 0 {
+				refusals = max(refusals, 1)
+			}
+			wait = backoff(s.o.Timing, refusals)
+			refusals++
 		}
-		if !s.rest(ctx, wait, why.sentence()) {
+		if !s.rest(ctx, max(wait, 0), why.sentence()) {
 			return nil
 		}
 	}
 }
 
-// attend opens the client's connection and stays with it until it ends. It
-// returns why, and for how long the bot was up: 0 if it never was.
-func (s *Supervisor) attend(ctx context.Context, c *client) (why cause, upFor time.Duration) {
-	w, fresh, failed := c.open(ctx)
-	if failed != nil {
-		if failed.end == endStuck {
-			s.abandon(c)
+// attend opens a connection and stays with it until it ends. It returns why, and
+// for how long the bot was up: 0 if it never was.
+func (s *Supervisor) attend(ctx context.Context, se *session, try int) (why cause, upFor time.Duration) {
+	address := se.address
+	if se.id == "" {
+		if failed := s.find(ctx); failed != nil {
+			return *failed, 0
 		}
+	}
+	if address == "" || try%2 == 1 { // the one for resuming may be what is dead
+		address = s.address
+	}
+	limited, cancel := context.WithTimeout(ctx, s.o.Timing.Open)
+	defer cancel()
+	c, failed := s.connect(limited, address, se)
+	if failed != nil {
 		return *failed, 0
 	}
-	since := time.Now()
-	s.board.enter(Up, "")
-	s.told = ""
-	s.o.Log.Info("discord connected", "new_session", fresh)
-	if fresh {
-		if err := w.send(presence()); err != nil {
-			s.o.Log.Warn("discord presence not set", "reason", brief(err))
-		}
-	}
+	defer c.close()
+	return s.follow(ctx, c, limited.Done())
+}
+
+// follow handles what a connection brings. late says that it has not come up in
+// time.
+func (s *Supervisor) follow(ctx context.Context, c *conn, late <-chan struct{}) (why cause, upFor time.Duration) {
+	var since, shown time.Time
+	var show <-chan time.Time // the presence is told
 	for {
+		var end *cause
 		select {
-		case d := <-w.beats:
-			s.board.latency(d)
+		case p := <-c.packets:
+			if end = p.end; end != nil {
+				break
+			}
+			var kind Kind
+			if kind, end = c.take(p); kind != 0 && since.IsZero() {
+				since, late = time.Now(), nil
+				show = time.After(0)
+				s.board.enter(Up, "")
+				s.told = ""
+				s.o.Log.Info("discord connected", "new_session", kind == Ready)
+			}
+		case <-c.beat.C:
+			end = c.heartbeat()
+		case <-s.presence.changed:
+			show = time.After(time.Until(shown.Add(presenceEvery)))
+		case <-show:
+			if show = nil; !since.IsZero() && s.presence.stale() {
+				shown = time.Now()
+				c.send(opPresence, s.presence.tell())
+			}
+		case <-late:
+			end = &cause{end: endSilent, duration: s.o.Timing.Open}
 		case <-ctx.Done():
-			w.leave()
-			<-w.done // in byeWait at most
-			s.board.enter(Stopped, textLeft)
-			if !c.settle() {
-				s.abandon(c)
+			if !since.IsZero() {
+				c.leave()
 			}
-			return cause{end: endLeft}, time.Since(since)
-		case <-w.done:
-			why, upFor = w.cause(), max(1, time.Since(since))
-			if why.action() != actStop {
-				s.board.enter(Down, why.sentence())
+			end = &cause{end: endLeft}
+		}
+		if end != nil {
+			if !since.IsZero() {
+				upFor = max(1, time.Since(since))
 			}
-			if !c.settle() {
-				s.abandon(c)
-				why = cause{end: endStuck}
-			}
-			return why, upFor
+			return *end, upFor
 		}
 	}
 }
 
-// abandon leaves a stuck session of the library behind.
-func (s *Supervisor) abandon(c *client) {
-	c.retire()
-	s.board.abandoned()
-	s.o.Log.Warn("discord session stuck and left behind")
+// find asks where a session may be started, and waits until one may be.
+func (s *Supervisor) find(ctx context.Context) *cause {
+	for {
+		if wait := s.starts.wait(time.Now()); wait > 0 {
+			if !s.rest(ctx, wait, textManyStarts) {
+				return &cause{end: endLeft}
+			}
+			continue
+		}
+		limited, cancel := context.WithTimeout(ctx, s.o.Timing.Open)
+		door, err := s.o.Find(limited)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return &cause{end: endLeft}
+		case err != nil && s.address == "":
+			return &cause{end: endUnreachable, err: err}
+		case err != nil: // where it was, it may still be
+			s.o.Log.Warn("discord session budget unknown", "reason", brief(err))
+			return nil
+		}
+		s.address = door.Address
+		if door.Remaining >= startsReserve {
+			return nil
+		}
+		wait := min(max(door.ResetAfter, s.o.Timing.Window), 24*time.Hour)
+		if !s.rest(ctx, wait, fmt.Sprintf(textFewStarts, door.Remaining)) {
+			return &cause{end: endLeft}
+		}
+	}
 }
 
 // stop is the end after which only a person can help.
@@ -127,7 +177,7 @@ func (s *Supervisor) rest(ctx context.Context, wait time.Duration, reason string
 	s.board.enter(Down, reason)
 	level := slog.LevelWarn
 	if reason == s.told {
-		level = slog.LevelDebug // a night without network is not a line a minute
+		level = slog.LevelDebug // a night without network is not a line a second
 	}
 	s.told = reason
 	s.o.Log.Log(ctx, level, "discord not connected", "reason", reason, "next_try_s", wait.Seconds())
@@ -145,51 +195,25 @@ func (s *Supervisor) rest(ctx context.Context, wait time.Duration, reason string
 	}
 }
 
-// mayStart waits until a session may be started; false when ctx has ended.
-func (s *Supervisor) mayStart(ctx context.Context) bool {
-	for ctx.Err() == nil {
-		if wait := s.starts.wait(time.Now()); wait > 0 {
-			if !s.rest(ctx, wait, textManyStarts) {
-				return false
-			}
-			continue
-		}
-		remaining, reset, err := s.budget(ctx)
-		if err != nil {
-			s.o.Log.Warn("discord session budget unknown", "reason", brief(err))
-			return ctx.Err() == nil
-		}
-		if remaining >= startsReserve {
-			return true
-		}
-		wait := min(max(reset, s.o.Timing.Window), 24*time.Hour)
-		if !s.rest(ctx, wait, fmt.Sprintf(textFewStarts, remaining)) {
-			return false
-		}
+// again is the time between two tries to reach a server that is out of reach.
+// Together with the pause after an invalid session it stays below five seconds.
+func again(t Timing, away time.Duration) time.Duration {
+	d := t.BackoffMin
+	if away > sessionKept {
+		d *= 2
 	}
-	return false
+	return d + rand.N(d)
 }
 
-// budget asks Discord how many sessions may be started, for no longer than
-// opening one may take.
-func (s *Supervisor) budget(ctx context.Context) (remaining int, reset time.Duration, err error) {
-	if s.o.Budget == nil {
-		return startsReserve, 0, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.o.Timing.Open)
-	defer cancel()
-	return s.o.Budget(ctx)
-}
-
-// backoff is how long to wait after so many failures in a row: not at all after
+// backoff is how long to wait after so many refusals in a row: not at all after
 // none, then BackoffMin doubling to BackoffMax, a random half of it taken off so
 // that not everybody comes back at the same moment.
-func backoff(t Timing, failures int) time.Duration {
-	if failures == 0 {
+func backoff(t Timing, refusals int) time.Duration {
+	if refusals == 0 {
 		return 0
 	}
 	d := t.BackoffMax
-	if shift := failures - 1; shift < 32 && t.BackoffMin<<shift < t.BackoffMax && t.BackoffMin<<shift > 0 {
+	if shift := refusals - 1; shift < 32 && t.BackoffMin<<shift < t.BackoffMax && t.BackoffMin<<shift > 0 {
 		d = t.BackoffMin << shift
 	}
 	return d - rand.N(d/2+1)
@@ -201,7 +225,7 @@ func pause(t Timing) time.Duration {
 	return t.PauseMin + rand.N(t.PauseMax-t.PauseMin+1)
 }
 
-// accept takes what the library's reader has decoded. It must not block.
+// accept takes what was decoded. It does not block.
 func (s *Supervisor) accept(e Event, v verdict) {
 	switch v {
 	case wanted:

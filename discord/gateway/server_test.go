@@ -5,11 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,20 +23,22 @@ const testToken = "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs"
 // server is a gateway that does what a script says. It keeps the dispatches of
 // its session, numbered, and replays what a resuming client has missed.
 type server struct {
-	script func(n int, p *peer) // n counts connections from 1
-	work   sync.WaitGroup
+	script   func(n int, p *peer) // n counts connections from 1
+	interval time.Duration        // of heartbeats; 0 is Discord's
+	work     sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows
-	conns  int
-	asked  int   // GET /gateway
-	refuse error // instead of connections
-	starts []time.Time
-	login  []string // every op 2 and 6, as sent
-	resume []int64  // the sequence number of every op 6
-	extra  []string // every other packet but heartbeats
-	byes   []int    // close codes that clients sent
-	seq    int64
-	log    []packetOut
+	mu       sync.Mutex // guards what follows
+	conns    int
+	asked    []string // addresses of connections
+	refuse   error    // instead of connections
+	resumeAt string   // where READY wants the session to be resumed
+	starts   []time.Time
+	login    []string // every op 2 and 6, as sent
+	resume   []int64  // the sequence number of every op 6
+	extra    []string // every other packet but heartbeats
+	byes     []int    // close codes that clients sent
+	seq      int64
+	log      []packetOut
 }
 
 type packetOut struct {
@@ -61,13 +61,6 @@ type peer struct {
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !websocket.IsWebSocketUpgrade(r) {
-		s.mu.Lock()
-		s.asked++
-		s.mu.Unlock()
-		_, _ = io.WriteString(w, `{"url":"ws://`+r.Host+`"}`)
-		return
-	}
 	ws, err := new(websocket.Upgrader).Upgrade(w, r, nil)
 	if err != nil {
 		return
@@ -75,6 +68,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer ws.Close()
 	s.mu.Lock()
 	s.conns++
+	s.asked = append(s.asked, r.Host+r.URL.String())
 	n := s.conns
 	s.mu.Unlock()
 	p := &peer{s: s, ws: ws, logins: make(chan int, 64), beats: make(chan struct{}, 1), gone: make(chan struct{})}
@@ -153,7 +147,11 @@ func (p *peer) write(kind int, data []byte) {
 }
 
 func (p *peer) hello() {
-	p.send(packetOut{Op: opHello, D: map[string]int{"heartbeat_interval": 41250}})
+	interval := p.s.interval
+	if interval == 0 {
+		interval = 41250 * time.Millisecond
+	}
+	p.send(packetOut{Op: opHello, D: map[string]int64{"heartbeat_interval": interval.Milliseconds()}})
 }
 
 // login waits for IDENTIFY or RESUME, and gives its opcode, 0 if the client left.
@@ -181,8 +179,8 @@ func (p *peer) dispatch(kind string, d any) { p.send(p.s.record(kind, d)) }
 
 func (p *peer) ready() {
 	p.dispatch("READY", map[string]any{
-		"v": 9, "session_id": "session", "user": map[string]any{"id": "1000", "username": "ollim", "bot": true},
-		"application": map[string]any{"id": "2000"}, "resume_gateway_url": "wss://elsewhere.invalid",
+		"v": 10, "session_id": "session", "user": map[string]any{"id": "1000", "username": "ollim", "bot": true},
+		"application": map[string]any{"id": "2000"}, "resume_gateway_url": p.s.resumeAt,
 	})
 }
 
@@ -230,8 +228,8 @@ func (p *peer) closeWith(code int) {
 	p.write(websocket.CloseMessage, websocket.FormatCloseMessage(code, "no more"))
 }
 
-// message is the data of a MESSAGE_CREATE of the owner.
-func message(id, text string) map[string]any {
+// words are the data of a MESSAGE_CREATE of the owner.
+func words(id, text string) map[string]any {
 	return map[string]any{
 		"id": id, "channel_id": "77", "type": 0, "content": text, "timestamp": "2026-01-02T03:04:05Z",
 		"author": map[string]any{"id": "42", "username": "user"}, "attachments": []any{}, "mentions": []any{}, "embeds": []any{},
@@ -299,30 +297,14 @@ func (h *hijack) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return h.conn, h.rw, nil
 }
 
-// transportPipe answers GET /gateway from memory.
-func (s *server) transportPipe(r *http.Request) (*http.Response, error) {
-	rec := httptest.NewRecorder()
-	r.Host = "127.0.0.1:1"
-	s.ServeHTTP(rec, r)
-	return rec.Result(), nil
+// found is a Find that gives this address and room enough.
+func found(address string) func(context.Context) (Door, error) {
+	return func(context.Context) (Door, error) { return Door{Address: address, Remaining: 1000}, nil }
 }
 
 // overLoopback starts the server on a port and gives the options that lead there.
 func overLoopback(t testing.TB, s *server) Options {
 	web := httptest.NewServer(s)
 	t.Cleanup(func() { web.Close(); s.work.Wait() })
-	base, err := url.Parse(web.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	carrier := &http.Transport{}
-	t.Cleanup(carrier.CloseIdleConnections)
-	return Options{Token: testToken, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		if !strings.HasPrefix(r.URL.String(), "https://discord.com/api/v9/gateway") {
-			t.Errorf("the library asked for %s", r.URL)
-		}
-		r = r.Clone(r.Context())
-		r.URL.Scheme, r.URL.Host, r.Host = base.Scheme, base.Host, base.Host
-		return carrier.RoundTrip(r)
-	})}
+	return Options{Token: testToken, Find: found("ws" + strings.TrimPrefix(web.URL, "http"))}
 }

@@ -35,13 +35,12 @@ func (p Phase) String() string {
 
 // State is how the connection is at one moment.
 type State struct {
-	Phase     Phase
-	Since     time.Time     // when the phase began; zero before Run
-	Latency   time.Duration // of the latest heartbeat; zero while not Up and before the first one
-	Reason    string        // one sentence, empty while all is well; Stopped: what to change, and where
-	NextTry   time.Time     // when the next try begins; zero while one is under way
-	Dropped   int           // events that made no sense and were left out, since Run began
-	Abandoned int           // sessions of the library that got stuck and were left behind
+	Phase   Phase
+	Since   time.Time     // when the phase began; zero before Run
+	Latency time.Duration // of the latest heartbeat; zero while not Up and before the first one
+	Reason  string        // one sentence, empty while all is well; Stopped: what to change, and where
+	NextTry time.Time     // when the next try begins; zero while one is under way
+	Dropped int           // events that made no sense and were left out, since Run began
 }
 
 // board holds the state and tells listeners about changes. Listeners are called
@@ -97,10 +96,8 @@ func (b *board) latency(d time.Duration) { b.change(func(s *State) { s.Latency =
 
 func (b *board) nextTry(at time.Time) { b.change(func(s *State) { s.NextTry = at }) }
 
-func (b *board) abandoned() { b.change(func(s *State) { s.Abandoned++ }) }
-
-// dropped counts without telling: it is called from inside the library's
-// reader, and a stream of nonsense must not become a stream of redraws.
+// dropped counts without telling: a stream of nonsense must not become a stream
+// of redraws.
 func (b *board) dropped() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

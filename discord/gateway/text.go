@@ -5,9 +5,8 @@ import "fmt"
 // Every word of this package that a person may read.
 const (
 	textLost        = "the connection to Discord was lost (%s)"
-	textIdle        = "Discord sent nothing for %v"
 	textSilent      = "Discord did not let the bot in within %v"
-	textStuck       = "the connection to Discord got stuck and was given up"
+	textZombie      = "Discord did not answer a heartbeat: the connection is dead"
 	textReconnect   = "Discord asked the bot to reconnect"
 	textInvalid     = "Discord no longer knows the session"
 	textNonsense    = "Discord sent something that makes no sense (%s)"
@@ -18,26 +17,24 @@ const (
 	textManyStarts = "Discord refused several sessions in a row: the next one is started a little later"
 	textFewStarts  = "only %d of the day's session starts are left at Discord: waiting until it counts anew"
 
-	textUnanswered = "heartbeats are not answered"
-
 	textNoReason  = "no reason given"
 	textNoName    = "its address cannot be looked up; is this machine online?"
 	textRefused   = "connection refused"
 	textNoNetwork = "there is no way to it; is this machine online?"
 	textHandshake = "it does not answer as a gateway does"
 	textTimeout   = "it does not answer"
-	textProxy     = "the proxy of HTTPS_PROXY answers %s"
-	textProxyKind = "HTTPS_PROXY begins with %s://, only http:// works here"
+	textBadProxy  = "HTTPS_PROXY is no address"
 	textPlain     = "the gateway's address is not encrypted"
+
+	textBadAddress = "the gateway's address is none"
 
 	textBadHello  = "its greeting asks for a heartbeat every %d ms"
 	textBadPacket = "a packet is not what it should be"
-	textUnasked   = "an answer to a heartbeat that was not sent"
-	textTooLong   = "a packet of %d bytes"
+	textTooLong   = "a packet of more than %d bytes"
 )
 
-// watching is what stands below the bot's name (spec 07.1).
-const watching = "your DMs"
+// textWatching is what stands below the bot's name (spec 07.1).
+const textWatching = "your DMs"
 
 // stopSentences say for each permanent close code what to change, and where.
 var stopSentences = map[int]string{

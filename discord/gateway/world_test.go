@@ -21,6 +21,10 @@ type world struct {
 	result  chan error
 	log     *syncBuffer
 	bubble  bool
+
+	mu     sync.Mutex
+	states []State // all there were; wait goes through them in order
+	last   State   // the one that was waited for
 }
 
 type syncBuffer struct {
@@ -49,9 +53,14 @@ func inBubble(t *testing.T, script func(n int, p *peer), story func(w *world)) {
 
 func inBubbleWith(t *testing.T, script func(n int, p *peer), set func(*Options), story func(w *world)) {
 	t.Helper()
+	inBubbleOf(t, new(server), script, set, story)
+}
+
+func inBubbleOf(t *testing.T, srv *server, script func(n int, p *peer), set func(*Options), story func(w *world)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv := &server{script: script}
-		o := Options{Token: testToken, Dial: srv.dialPipe, Transport: roundTrip(srv.transportPipe)}
+		srv.script = script
+		o := Options{Token: testToken, Dial: srv.dialPipe, Find: found("ws://127.0.0.1:1")}
 		set(&o)
 		w := begin(t, srv, o)
 		w.bubble = true
@@ -67,6 +76,9 @@ func begin(t *testing.T, srv *server, o Options) *world {
 	o.Log = slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	w.s = New(o)
 	w.s.OnChange(func() {
+		w.mu.Lock()
+		w.states = append(w.states, w.s.State())
+		w.mu.Unlock()
 		select {
 		case w.changed <- struct{}{}:
 		default:
@@ -90,9 +102,7 @@ func (w *world) leave() {
 	}
 }
 
-// calm lets everything that happens at this moment of the bubble happen. The
-// library sleeps for a second with a lock held when a connection ends; whatever
-// else wants that lock at the same moment stops the bubble's clock.
+// calm lets everything that happens at this moment of the bubble happen.
 func (w *world) calm() {
 	if w.bubble {
 		synctest.Wait()
@@ -106,9 +116,10 @@ func (w *world) wait(what string, limit time.Duration, is func(State) bool) time
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	for {
-		if is(w.s.State()) {
+		if w.met(is) {
+			took := time.Since(began)
 			w.calm()
-			return time.Since(began)
+			return took
 		}
 		select {
 		case <-w.changed:
@@ -116,6 +127,19 @@ func (w *world) wait(what string, limit time.Duration, is func(State) bool) time
 			w.t.Fatalf("not %s within %v: %+v\n%s", what, limit, w.s.State(), w.log)
 		}
 	}
+}
+
+// met goes on to the next state of the kind, from the last one on, which counts.
+func (w *world) met(is func(State) bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, s := range w.states {
+		if is(s) {
+			w.states, w.last = w.states[i:], s
+			return true
+		}
+	}
+	return false
 }
 
 func isUp(s State) bool   { return s.Phase == Up }
@@ -141,5 +165,5 @@ func (w *world) next(kind Kind) Event {
 // text takes the next event, a message, and gives its text.
 func (w *world) text() string {
 	w.t.Helper()
-	return w.next(Message).Content
+	return w.next(Message).Message.Text
 }

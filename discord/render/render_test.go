@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -318,16 +319,47 @@ func TestAQuestionWithoutAnIDHasNoButton(t *testing.T) {
 	}
 }
 
+func TestAnApprovalIsAQuestionWithItsAnswersAndItsDeadline(t *testing.T) {
+	a := policy.Approval{ID: "ab12", Label: "Bash(rm -rf a…)", Text: "rm -rf a-very-long-name\necho ```done```", Tool: "Bash", Until: time.Unix(1_700_000_000, 0)}
+	got := Approval(a)
+	want := "May the bot do this?\n`Bash(rm -rf a…)`\n```\nrm -rf a-very-long-name\necho '''done'''\n```\n" +
+		"-# *Always* lets Bash run without a question until the bot is restarted. You can also type yes, always or no, " +
+		"or react: ✅ once, 🔓 always, ❌ no. Without an answer it is not done; the question ends <t:1700000000:R>."
+	if got.Content != want {
+		t.Errorf("%q", got.Content)
+	}
+	var buttons []string
+	for _, b := range got.Components[0] {
+		id, v, ok := ParseApproval(b.CustomID)
+		buttons = append(buttons, fmt.Sprint(b.Label, " ", id, " ", v, " ", ok))
+	}
+	if diff := cmp.Diff([]string{"Allow once ab12 allowed true", "Always ab12 always allowed true", "Deny ab12 denied true"}, buttons); diff != "" {
+		t.Error(diff)
+	}
+	for _, other := range []string{"", "act:dismiss:_", "approval:", "approval:allow", "approval:allow:", "approval:perhaps:1"} {
+		if id, v, ok := ParseApproval(other); ok {
+			t.Errorf("%q: %s %s", other, id, v)
+		}
+	}
+	a.Text, a.Label = "rm", "Bash(rm)"
+	if strings.Contains(Approval(a).Content, "```") {
+		t.Error("what the label says is said twice")
+	}
+	a.Label, a.Text = strings.Repeat("`", 3000), strings.Repeat("x", 5000)
+	if n := Length(Approval(a).Content); n > MaxContent {
+		t.Errorf("%d units", n)
+	}
+}
+
 func TestAnApprovalShowsItsVerdict(t *testing.T) {
 	for verdict, want := range map[policy.Verdict]string{
-		"":               "`Bash(rm x)`",
 		policy.Allow:     "`Bash(rm x)` — allowed",
 		policy.Always:    "`Bash(rm x)` — always allowed",
 		policy.Deny:      "`Bash(rm x)` — denied",
 		policy.Expired:   "~~`Bash(rm x)`~~ — expired",
 		policy.Cancelled: "~~`Bash(rm x)`~~ — cancelled",
 	} {
-		if got := Approval(policy.Approval{Label: "Bash(rm x)", Verdict: verdict}); got.Content != want {
+		if got := Approval(policy.Approval{Label: "Bash(rm x)", Verdict: verdict}); got.Content != want || len(got.Components) != 0 {
 			t.Errorf("%q: %q", verdict, got.Content)
 		}
 	}
@@ -339,15 +371,15 @@ func TestALabelCannotLeaveItsCode(t *testing.T) {
 		"``` **bold**":           "`` ''` **bold** ``",
 		"":                       "`–`",
 		"a\nb\x1b[0m":            "`a b`",
-		strings.Repeat("x", 5e3): "`" + strings.Repeat("x", 1499) + "…`",
+		strings.Repeat("x", 5e3): "`" + strings.Repeat("x", maxLine-1) + "…`",
 	} {
-		if got := Approval(policy.Approval{Label: label}); got.Content != want {
+		if got := Approval(policy.Approval{Label: label, Verdict: policy.Deny}); got.Content != want+" — denied" {
 			t.Errorf("%.40q: %.80q", label, got.Content)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		label := rapid.StringMatching("[`a *~|_]{0,40}").Draw(t, "label")
-		got := Approval(policy.Approval{Label: label}).Content
+		got := strings.TrimSuffix(Approval(policy.Approval{Label: label, Verdict: policy.Deny}).Content, " — denied")
 		outer := len(got) - len(strings.TrimLeft(got, "`"))
 		inner := strings.TrimSuffix(got[outer:], got[:outer])
 		if strings.Contains(inner, strings.Repeat("`", outer)) {
@@ -358,10 +390,10 @@ func TestALabelCannotLeaveItsCode(t *testing.T) {
 
 func TestReactionsAnswerApprovals(t *testing.T) {
 	var got []policy.Verdict
-	for _, e := range append(Reactions(), "🎉") {
+	for _, e := range append(Reactions(), "👍", "👍🏽", "👎", "🎉") {
 		got = append(got, Verdict(e))
 	}
-	if diff := cmp.Diff([]policy.Verdict{policy.Allow, policy.Deny, policy.Always, policy.Deny}, got); diff != "" {
+	if diff := cmp.Diff([]policy.Verdict{policy.Allow, policy.Deny, policy.Always, policy.Allow, policy.Allow, policy.Deny, policy.Deny}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -188,12 +188,12 @@ func (c *Client) judge(k *call, r reply, tries int) end {
 	if r.status == 401 || r.status == 403 {
 		c.standing.note(r.at)
 	}
-	if r.status == 401 && !k.bare {
+	err := refusal(r, k.bare, c.hiding(k))
+	if r.status == 401 && !k.bare || errors.Is(err, ErrAuth) {
 		c.standing.refuse()
 		c.log.Error("the bot's token was refused; nothing more is asked")
 		return end{err: ErrAuth}
 	}
-	err := refusal(r, c.hiding(k))
 	var said *APIError
 	if tries > 1 && k.done != 0 && errors.As(err, &said) && said.Code == k.done {
 		return end{}

@@ -21,6 +21,9 @@ var (
 	ErrCannotDM = errors.New(textCannotDM)
 	// ErrGone: what was named does not exist any more.
 	ErrGone = errors.New(textGone)
+	// ErrNoChannel: the channel does not exist any more, or never did. A message that
+	// was to be changed there may exist elsewhere: it says nothing about that.
+	ErrNoChannel = errors.New(textNoChannel)
 	// ErrExpired: the interaction's time is over, or it was answered already; for a
 	// download, its address is too old.
 	ErrExpired = errors.New(textExpired)
@@ -117,7 +120,7 @@ func (e *APIError) Unwrap() error { return e.kind }
 // kinds gives Discord's codes their meaning (discord-api, "Error codes to map").
 // What is missing is told by its status.
 var kinds = map[int]error{
-	10003: ErrGone, // unknown channel
+	10003: ErrNoChannel,
 	10008: ErrGone, // unknown message
 
 	10015: ErrExpired, // unknown webhook: the interaction's token is over
@@ -136,6 +139,7 @@ var kinds = map[int]error{
 	40062:  ErrLimited,
 	130000: ErrTransient, // overloaded
 
+	40001: ErrAuth,    // unauthorized
 	40005: ErrInvalid, // the request is too large
 	50001: ErrForbidden,
 	50005: ErrForbidden, // a message of somebody else
@@ -145,7 +149,7 @@ var kinds = map[int]error{
 }
 
 // refusal reads an answer of the 400s.
-func refusal(r reply, hide func(string) string) error {
+func refusal(r reply, bare bool, hide func(string) string) error {
 	var said struct {
 		Code    int             `json:"code"`
 		Message string          `json:"message"`
@@ -157,7 +161,7 @@ func refusal(r reply, hide func(string) string) error {
 	switch {
 	case errors.Is(kind, ErrLimited):
 		return &LimitedError{After: max(retryAfter(r), 5*time.Second)}
-	case kind != nil:
+	case kind != nil && (!bare || !errors.Is(kind, ErrAuth)):
 	case r.status == 401: // only an interaction's token comes here
 		kind = ErrExpired
 	case r.status == 403:

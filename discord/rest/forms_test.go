@@ -16,6 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"ollimbot/discord/message"
 )
 
 // everything is a message with all that a message can have.
@@ -380,7 +382,7 @@ func TestHistoryComesOldestFirstInPages(t *testing.T) {
 		if want%50 == 0 {
 			want++
 		}
-		if m.ID != fmt.Sprint(want) || m.Content != fmt.Sprintf("m%d", want) || m.Author.Name != "Sam" || m.At.IsZero() {
+		if m.ID != fmt.Sprint(want) || m.Text != fmt.Sprintf("m%d", want) || m.Author != "1" {
 			t.Fatalf("%+v, want %d", m, want)
 		}
 		want++
@@ -394,7 +396,7 @@ func TestHistoryComesOldestFirstInPages(t *testing.T) {
 }
 
 func TestAHistoryThatRunsInCirclesEnds(t *testing.T) {
-	one := `{"id":"5","author":{"id":"1"}}`
+	one := `{"id":"5","channel_id":"7","author":{"id":"1"}}`
 	c, f := discord(says(200, "["+strings.Repeat(one+",", 99)+one+"]"))
 	got, err := c.After(t.Context(), "7", "1", 1000)
 	if err != nil || len(got) != 1 || len(f.requests()) > 3 {
@@ -403,7 +405,7 @@ func TestAHistoryThatRunsInCirclesEnds(t *testing.T) {
 }
 
 func TestTheNewestMessagesNeedNoID(t *testing.T) {
-	c, f := discord(says(200, `[{"id":"10","author":{"id":"1"}},{"id":"9","author":{"id":"1"}}]`))
+	c, f := discord(says(200, `[{"id":"10","channel_id":"7","author":{"id":"1"}},{"id":"9","channel_id":"7","author":{"id":"1"}}]`))
 	got, err := c.After(t.Context(), "7", "", 2)
 	if err != nil || len(got) != 2 || got[0].ID != "9" || f.requests()[0].rule != "GET /api/v10/channels/7/messages?limit=2" {
 		t.Errorf("%+v, %v, %s", got, err, f.requests()[0].rule)
@@ -411,21 +413,21 @@ func TestTheNewestMessagesNeedNoID(t *testing.T) {
 }
 
 func TestAReplyIsToldFromAForward(t *testing.T) {
-	page := `[{"id":"3","author":{"id":"1"},"content":"yes","message_reference":{"message_id":"2"},"referenced_message":{"id":"2","content":"really?","author":{"id":"9","bot":true}},
+	page := `[{"id":"3","channel_id":"7","author":{"id":"1"},"content":"yes","message_reference":{"message_id":"2"},"referenced_message":{"id":"2","content":"really?","author":{"id":"9","bot":true}},
 		"attachments":[{"id":"8","filename":"a.png","url":"https://cdn.discordapp.com/a","content_type":"image/png","size":12}]},
-		{"id":"2","author":{"id":"1"},"message_reference":{"type":1,"message_id":"1"}},
-		{"id":"1","author":{"id":"1"},"message_reference":{"message_id":"0"},"referenced_message":null}]`
+		{"id":"2","channel_id":"7","author":{"id":"1"},"message_reference":{"type":1,"message_id":"1"}},
+		{"id":"1","channel_id":"7","author":{"id":"1"},"message_reference":{"message_id":"0"},"referenced_message":null}]`
 	c, _ := discord(says(200, page))
 	got, err := c.After(t.Context(), "7", "", 10)
 	if err != nil || len(got) != 3 {
 		t.Fatal(got, err)
 	}
-	want := []Received{
-		{ID: "1", Author: User{ID: "1"}, ReplyTo: "0"},
-		{ID: "2", Author: User{ID: "1"}},
+	want := []message.Message{
+		{ID: "1", Channel: "7", Author: "1", ReplyTo: "0"},
+		{ID: "2", Channel: "7", Author: "1"},
 		{
-			ID: "3", Author: User{ID: "1"}, Content: "yes", ReplyTo: "2", Quoted: &Received{ID: "2", Content: "really?", Author: User{ID: "9", Bot: true}},
-			Attachments: []Attachment{{ID: "8", Name: "a.png", URL: "https://cdn.discordapp.com/a", Type: "image/png", Size: 12}},
+			ID: "3", Channel: "7", Author: "1", Text: "yes", ReplyTo: "2", Quoted: "really?",
+			Attachments: []message.Attachment{{Name: "a.png", URL: "https://cdn.discordapp.com/a", Type: "image/png", Size: 12}},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

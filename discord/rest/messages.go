@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"ollimbot/discord/message"
 )
 
 // Send sends a message and gives its id. It is repeated safely: whatever became
@@ -71,6 +73,22 @@ func (c *Client) Edit(ctx context.Context, channel, id string, m Message) error 
 	return c.do(ctx, k)
 }
 
+// Buttons replaces the buttons of a message and nothing else.
+func (c *Client) Buttons(ctx context.Context, channel, id string, rows []Row) error {
+	k, err := newCall("change the buttons", "PATCH /channels/{}/messages/{}", channel, id)
+	if err != nil {
+		return err
+	}
+	m := Message{Components: rows}
+	w := m.filled()
+	w.Content, w.Embeds = nil, nil
+	if err := k.filling(w, nil); err != nil {
+		return err
+	}
+	k.again = true
+	return c.do(ctx, k)
+}
+
 // Delete removes a message; ErrGone says that somebody was first.
 func (c *Client) Delete(ctx context.Context, channel, id string) error {
 	k, err := newCall("delete the message", "DELETE /channels/{}/messages/{}", channel, id)
@@ -112,52 +130,18 @@ func (c *Client) Typing(ctx context.Context, channel string) error {
 	return c.do(ctx, k)
 }
 
-// Received is a message as Discord tells it. Its texts come from outside and are
-// not cleaned.
-type Received struct {
-	ID, Channel string
-	Author      User
-	Content     string
-	Attachments []Attachment
-	ReplyTo     string // the id of the message that is answered, or empty
-	// Quoted is that message; nil where it was deleted, or not sent along.
-	Quoted *Received
-	At     time.Time
-}
-
-// Attachment is a file of a message. Type and Size are what its sender claims;
-// URL is good for some hours.
-type Attachment struct {
-	ID   string `json:"id"`
-	Name string `json:"filename"`
-	URL  string `json:"url"`
-	Type string `json:"content_type"`
-	Size int64  `json:"size"`
-}
-
-// UnmarshalJSON reads Discord's form.
-func (m *Received) UnmarshalJSON(data []byte) error {
-	var raw struct {
-		ID          string       `json:"id"`
-		Channel     string       `json:"channel_id"`
-		Author      User         `json:"author"`
-		Content     string       `json:"content"`
-		Attachments []Attachment `json:"attachments"`
-		At          time.Time    `json:"timestamp"`
-		Reference   struct {
-			Message string `json:"message_id"`
-			Type    int    `json:"type"` // 1 is a forwarded message, no answer
-		} `json:"message_reference"`
-		Quoted *Received `json:"referenced_message"`
+// Text is what one message says, as it was sent. ErrGone: it was deleted.
+func (c *Client) Text(ctx context.Context, channel, id string) (string, error) {
+	k, err := newCall("read the message", "GET /channels/{}/messages/{}", channel, id)
+	if err != nil {
+		return "", err
 	}
-	if err := json.Unmarshal(data, &raw); err != nil {
-		return err
+	var said struct {
+		Content string `json:"content"`
 	}
-	*m = Received{ID: raw.ID, Channel: raw.Channel, Author: raw.Author, Content: raw.Content, Attachments: raw.Attachments, At: raw.At}
-	if raw.Reference.Type == 0 {
-		m.ReplyTo, m.Quoted = raw.Reference.Message, raw.Quoted
-	}
-	return nil
+	k.again, k.decode = true, into(&said)
+	err = c.do(ctx, k)
+	return said.Content, err
 }
 
 const maxPage = 100
@@ -165,8 +149,8 @@ const maxPage = 100
 // After gives what was written after a message, the oldest first, at most limit
 // messages: the next call goes on after the last of them. Without an id it gives
 // the newest, at most a hundred. A message that cannot be read is left away.
-func (c *Client) After(ctx context.Context, channel, after string, limit int) ([]Received, error) {
-	var all []Received
+func (c *Client) After(ctx context.Context, channel, after string, limit int) ([]message.Message, error) {
+	var all []message.Message
 	for len(all) < limit {
 		n := min(limit-len(all), maxPage)
 		page, full, err := c.page(ctx, channel, after, n)
@@ -185,7 +169,7 @@ func (c *Client) After(ctx context.Context, channel, after string, limit int) ([
 
 // page is one page of the history, the oldest first and strictly after; full
 // says that there may be another.
-func (c *Client) page(ctx context.Context, channel, after string, n int) (page []Received, full bool, err error) {
+func (c *Client) page(ctx context.Context, channel, after string, n int) (page []message.Message, full bool, err error) {
 	k, err := newCall("read the messages", "GET /channels/{}/messages", channel)
 	if err != nil {
 		return nil, false, err
@@ -201,8 +185,8 @@ func (c *Client) page(ctx context.Context, channel, after string, n int) (page [
 		return nil, false, err
 	}
 	for _, one := range raw {
-		var m Received
-		if err := json.Unmarshal(one, &m); err != nil || m.ID == "" {
+		m, err := message.Read(one)
+		if err != nil {
 			c.log.Warn("a message of the history could not be read")
 			continue
 		}
@@ -210,8 +194,8 @@ func (c *Client) page(ctx context.Context, channel, after string, n int) (page [
 			page = append(page, m)
 		}
 	}
-	slices.SortFunc(page, func(a, b Received) int { return order(a.ID, b.ID) })
-	page = slices.CompactFunc(page, func(a, b Received) bool { return a.ID == b.ID })
+	slices.SortFunc(page, func(a, b message.Message) int { return order(a.ID, b.ID) })
+	page = slices.CompactFunc(page, func(a, b message.Message) bool { return a.ID == b.ID })
 	return page, len(raw) >= n, nil
 }
 

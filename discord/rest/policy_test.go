@@ -327,7 +327,7 @@ func TestRefusalsAreNeverRepeatedAndHaveAKind(t *testing.T) {
 		status, code int
 		want         error
 	}{
-		{404, 10003, ErrGone},
+		{404, 10003, ErrNoChannel},
 		{404, 10008, ErrGone},
 		{404, 10014, ErrGone},
 		{404, 10015, ErrExpired},

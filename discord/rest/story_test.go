@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ollimbot/discord/fake"
+	"ollimbot/discord/message"
 )
 
 // atFake is a client of a fake Discord, which holds every request against
@@ -70,8 +71,8 @@ func TestTheLifeOfAMessage(t *testing.T) {
 	if data := must[[]byte](t)(c.Download(ctx, got.Attachments[0].URL, 4)); string(data) != "file" {
 		t.Errorf("%q", data)
 	}
-	list := must[[]Received](t)(c.After(ctx, dm, "0", 10))
-	if len(list) != 2 || list[0].Content != "what is new?" || list[0].Author.ID != app.OwnerID || list[1].ReplyTo != question.ID || list[1].Quoted == nil {
+	list := must[[]message.Message](t)(c.After(ctx, dm, "0", 10))
+	if len(list) != 2 || list[0].Text != "what is new?" || list[0].Author != app.OwnerID || list[1].ReplyTo != question.ID || list[1].Quoted == "" {
 		t.Errorf("%+v", list)
 	}
 	if err := c.Delete(ctx, dm, id); err != nil {
@@ -185,7 +186,7 @@ func TestRefusalsOfTheFakeAreUnderstood(t *testing.T) {
 	}{
 		{fake.Refused(403, 50007), ErrCannotDM},
 		{fake.Refused(403, 50278), ErrCannotDM},
-		{fake.Refused(404, 10003), ErrGone},
+		{fake.Refused(404, 10003), ErrNoChannel},
 		{fake.Refused(413, 40005), ErrInvalid},
 		{fake.InvalidForm("content", "too long"), ErrInvalid},
 		{fake.OldEdits(time.Minute), ErrOldEdit},

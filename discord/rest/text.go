@@ -11,9 +11,10 @@ const (
 const (
 	textAuth = "the bot's token was refused: open the Developer Portal > your application > Bot > Reset Token, " +
 		"put the new one into .env as DISCORD_TOKEN, and start the bot again"
-	textCannotDM = "the bot is not allowed to write to you: share a server with it, allow direct messages from that server's " +
-		"members (server name > Privacy Settings), unblock the bot, then send it a message"
-	textGone      = "the message or channel is not there any more"
+	textCannotDM = "unblock the bot, or share a server with it and allow direct messages from that server's members " +
+		"(server name > Privacy Settings); then send it a message: Discord does not let it write to you"
+	textGone      = "the message is not there any more"
+	textNoChannel = "the channel is not there any more"
 	textExpired   = "too late: it has expired, or was answered already"
 	textLinkGone  = "the attachment's address has expired: fetch its message again for a new one"
 	textInvalid   = "not accepted by Discord"

@@ -34,7 +34,7 @@ func (c *Client) tooMany(k *call, r reply) end {
 		c.standing.note(r.at)
 	}
 	if said.Code == 30046 {
-		return end{err: refusal(r, c.hiding(k))}
+		return end{err: refusal(r, k.bare, c.hiding(k))}
 	}
 	wait, ok := fromSeconds(said.RetryAfter)
 	if !ok || wait == 0 {

@@ -37,6 +37,9 @@ func New(ctx context.Context, o Options) *Answer {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Growing == nil {
+		o.Growing = func(post.MessageID, bool) {}
+	}
 	if o.Line == nil {
 		o.Line = new(Line)
 	}

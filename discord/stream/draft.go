@@ -164,6 +164,15 @@ type sketch struct {
 	ended bool
 }
 
+// whole is all of it as one text.
+func (s sketch) whole() string {
+	var b strings.Builder
+	for _, part := range s.sections {
+		b.WriteString(strings.TrimSpace(part.text) + "\n\n")
+	}
+	return strings.TrimSpace(b.String()) + "\n"
+}
+
 // sketch is what the draft says now; statuses come after a time of silence.
 func (d *draft) sketch(now time.Time, silence time.Duration) sketch {
 	s := sketch{sections: d.sections(now), ended: d.ended}

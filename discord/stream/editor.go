@@ -17,9 +17,12 @@ const (
 	firstPause = 500 * time.Millisecond
 	// typingPatience is how long the typing indicator may hold up the text.
 	typingPatience = 1500 * time.Millisecond
-	// freeLosses is how many messages that were deleted are replaced at once;
-	// further ones wait, for somebody seems not to want them.
-	freeLosses = 3
+	// freeLosses is how many messages that were deleted are replaced: whoever
+	// deletes another one does not want the answer.
+	freeLosses = 1
+	// shutPause is the time between two tries to reach a user who shuts the bot
+	// out: each is a refusal that Discord counts.
+	shutPause = 30 * time.Second
 )
 
 // slot is a message of the answer.
@@ -70,6 +73,14 @@ func (e *editor) look() view {
 	s := e.a.sketch()
 	v := view{tick: s.tick, ended: s.ended}
 	v.pages, e.layouts = pagesOf(s, e.layouts)
+	if most := e.o.Messages; most > 0 && len(v.pages) > most {
+		v.pages = v.pages[:most]
+		if s.ended {
+			v.pages = append(v.pages, page{text: textInFile, file: s.whole(), section: -1})
+		} else if s.status == "" {
+			s.status = subtext(textWritingOn)
+		}
+	}
 	// A message that has lost its words says at once what the bot does; a new one
 	// is not sent for that before it is due.
 	if s.status != "" && (!s.early || len(v.pages) == 0 && len(e.slots) > 0) {
@@ -88,13 +99,18 @@ func (e *editor) run(ctx context.Context) {
 		work := e.work(v)
 		if work == nil {
 			if v.ended {
-				return
+				break
 			}
 			e.wait(ctx, v.tick)
 			continue
 		}
 		if e.settle(ctx, work(ctx)); errors.Is(e.trouble, ErrRefused) {
 			break // nor will anything else be taken
+		}
+	}
+	if ctx.Err() == nil {
+		for _, s := range e.slots {
+			e.o.Growing(s.id, false)
 		}
 	}
 	e.report()
@@ -138,15 +154,20 @@ func (e *editor) edit(ctx context.Context) error {
 	}
 	s := &e.slots[i]
 	s.page = v.pages[i]
+	if s.page.file != "" { // a file comes with a message of its own, in place of the status
+		e.drop(i)
+		return nil
+	}
 	err := e.o.Channel.Edit(ctx, s.id, s.page.text)
 	switch {
 	case err == nil:
 		s.shown, e.moved = s.page.text, time.Now()
 	case errors.Is(err, ErrGone):
 		e.slots[i].id = ""
-		return e.lose(ctx, i)
+		return e.lose(i)
 	case errors.Is(err, ErrOldEdit):
-		return e.lose(ctx, i)
+		e.drop(i)
+		return nil
 	default:
 		s.shown = ""
 	}
@@ -154,18 +175,18 @@ func (e *editor) edit(ctx context.Context) error {
 }
 
 // lose gives up a message and those behind it: they are sent anew, in order.
-func (e *editor) lose(ctx context.Context, i int) error {
+func (e *editor) lose(i int) error {
 	e.drop(i)
-	e.losses++
-	if e.losses <= freeLosses {
+	if e.losses++; e.losses <= freeLosses {
 		return nil
 	}
-	return sleep(ctx, min(time.Duration(e.losses)*5*time.Second, time.Minute), e.kick())
+	return ErrRefused
 }
 
 // drop takes messages off the screen, from the i-th on.
 func (e *editor) drop(i int) {
 	for _, s := range e.slots[i:] {
+		e.o.Growing(s.id, false)
 		if s.id != "" {
 			e.doomed = append(e.doomed, s.id)
 		}
@@ -219,10 +240,14 @@ func (e *editor) sendOne(ctx context.Context) error {
 		e.show(v.pages[n])
 	}
 	s := &e.slots[len(e.slots)-1]
-	id, err := e.o.Channel.Send(ctx, s.page.text, s.nonce)
+	id, err := e.o.Channel.Send(ctx, Page{s.page.text, s.page.file}, s.nonce)
 	switch {
 	case err == nil:
 		s.id, s.shown, e.moved = id, s.page.text, time.Now()
+		e.o.Growing(id, true)
+		if n > 0 && e.slots[n-1].id != id {
+			e.o.Growing(e.slots[n-1].id, false)
+		}
 	case errors.Is(err, ErrGone): // a try got through, and the user deleted it
 		e.slots = e.slots[:len(e.slots)-1]
 	}
@@ -261,6 +286,9 @@ func (e *editor) settle(ctx context.Context, err error) {
 	var limited *LimitedError
 	if errors.As(err, &limited) {
 		pause = max(pause, limited.After)
+	}
+	if errors.Is(err, ErrShutOut) {
+		pause, kick = shutPause, nil
 	}
 	_ = sleep(ctx, pause, kick)
 }
@@ -332,7 +360,7 @@ func (e *editor) report() {
 func (e *editor) ids() []post.MessageID {
 	var out []post.MessageID
 	for _, s := range e.slots {
-		if s.id != "" && (s.page.section >= 0 || s.page.text == textNoAnswer) {
+		if s.id != "" && (s.page.section >= 0 || s.page.file != "" || s.page.text == textNoAnswer) {
 			out = append(out, s.id)
 		}
 	}

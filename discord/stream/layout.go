@@ -51,6 +51,7 @@ func partsFrom(open, text string) []render.Part {
 // page is one message as it should be.
 type page struct {
 	text string
+	file string // that comes with it, or empty
 	// section and part say where it stands; the section of a status is -1.
 	section, part int
 }

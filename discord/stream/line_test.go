@@ -20,7 +20,7 @@ func TestWritersSendInTheOrderInWhichTheyAsked(t *testing.T) {
 		for i := range 20 {
 			wg.Go(func() {
 				err := line.Send(t.Context(), func(ctx context.Context) error {
-					_, err := r.Send(ctx, fmt.Sprint(i), "")
+					_, err := r.Send(ctx, Page{Text: fmt.Sprint(i)}, "")
 					return err
 				})
 				if err != nil {
@@ -113,7 +113,7 @@ func TestEditsOfAllWritersKeepThePace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var line Line
 		r := newRoom()
-		id, _ := r.Send(t.Context(), "0", "")
+		id, _ := r.Send(t.Context(), Page{Text: "0"}, "")
 		var wg sync.WaitGroup
 		begin := time.Now()
 		for i := range 10 {
@@ -138,7 +138,7 @@ func TestANoticeDoesNotComeBetweenPartsThatWereThereBefore(t *testing.T) {
 		a.Append(words(9000))
 		time.Sleep(time.Second) // the first part is on its way
 		err := a.o.Line.Send(t.Context(), func(ctx context.Context) error {
-			_, err := r.Send(ctx, "a ping", "ping")
+			_, err := r.Send(ctx, Page{Text: "a ping"}, "ping")
 			return err
 		})
 		if err != nil {

@@ -22,6 +22,7 @@ var errNetwork = errors.New("the network is gone")
 
 // message is one message of the room.
 type message struct {
+	file  string
 	id    post.MessageID
 	text  string
 	nonce string
@@ -59,6 +60,7 @@ const (
 	lost
 	unanswered
 	refused
+	shutOut
 	fatal
 )
 
@@ -96,6 +98,8 @@ func (r *room) call(ctx context.Context, name string, do func() error) error {
 		panic("wire crossed")
 	case refused:
 		return ErrRefused
+	case shutOut:
+		return ErrShutOut
 	case lost:
 		if err := sleep(ctx, delay, nil); err != nil {
 			return err
@@ -151,7 +155,8 @@ func (r *room) changed() {
 	}
 }
 
-func (r *room) Send(ctx context.Context, text, nonce string) (id post.MessageID, err error) {
+func (r *room) Send(ctx context.Context, m Page, nonce string) (id post.MessageID, err error) {
+	text := m.Text
 	err = r.call(ctx, "send", func() error {
 		if wait := r.sends.take(); wait > 0 {
 			r.called.limited++
@@ -173,7 +178,7 @@ func (r *room) Send(ctx context.Context, text, nonce string) (id post.MessageID,
 			}
 		}
 		id = post.MessageID(fmt.Sprint(len(r.list) + 1))
-		r.list = append(r.list, &message{id: id, text: text, nonce: nonce})
+		r.list = append(r.list, &message{id: id, text: text, nonce: nonce, file: m.File})
 		r.changed()
 		return nil
 	})

@@ -18,11 +18,15 @@ import (
 // What a Channel answers where an answer can go on in another way. Any other
 // error is taken for trouble of the network: the call is made again.
 var (
-	// ErrGone: the message does not exist any more. A new one takes its place.
+	// ErrGone: the message does not exist any more. A new one takes its place, once:
+	// whoever deletes that as well does not want the answer.
 	ErrGone = errors.New("the message was deleted")
 	// ErrOldEdit: the message is too old to be edited often (more than an hour). A
 	// new one takes its place.
 	ErrOldEdit = errors.New("the message is too old to be edited")
+	// ErrShutOut: the user does not let the bot write to them. They may change that
+	// at any moment: it is tried again, now and then.
+	ErrShutOut = errors.New("the user does not let the bot write to them")
 	// ErrRefused: no try will ever succeed, for the token is wrong or the user shut
 	// the bot out. The answer gives up.
 	ErrRefused = errors.New("the channel refuses the message")
@@ -36,13 +40,16 @@ func (e *LimitedError) Error() string {
 	return fmt.Sprintf("the channel allows no more for %v", e.After)
 }
 
+// Page is one message. File is the text of a file that comes with it, or empty.
+type Page struct{ Text, File string }
+
 // Channel is the one channel of direct messages. Its methods block on the
 // network, respect ctx and may be called concurrently. Texts are not empty and
 // have at most 2,000 UTF-16 units.
 type Channel interface {
 	// Send sends a message; the same nonce is one message over all tries, and its
 	// id is the answer to each. ErrGone says that it was deleted between two tries.
-	Send(ctx context.Context, text, nonce string) (post.MessageID, error)
+	Send(ctx context.Context, m Page, nonce string) (post.MessageID, error)
 	// Edit replaces a message's text: ErrGone, ErrOldEdit.
 	Edit(ctx context.Context, id post.MessageID, text string) error
 	// Delete removes a message; ErrGone where it does not exist.
@@ -58,6 +65,13 @@ type Options struct {
 	// Line is shared by all that write into the channel.
 	Line   *Line
 	Timing Timing
+	// Messages is how many an answer may have. What is longer ends with a file that
+	// holds all of it. Zero is no limit.
+	Messages int
+	// Growing is told that the answer grows in a message, and that it no longer
+	// does: what it was told last when the program dies is a half answer. Nil is
+	// nobody.
+	Growing func(id post.MessageID, there bool)
 }
 
 // Timing is how fast an answer moves. What is zero has the value of the comment.

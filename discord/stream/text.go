@@ -12,6 +12,9 @@ import (
 const (
 	textThinking = "Thinking"
 	textNoAnswer = "no answer came; try again."
+	// For an answer of too many messages.
+	textWritingOn = "writing on: the whole answer comes as a file"
+	textInFile    = "-# *the whole answer is in the file*"
 )
 
 const (

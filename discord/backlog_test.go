@@ -1,0 +1,159 @@
+package discord
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/discord/fake"
+)
+
+func TestABacklogIsOneTurnWithAllOfItInOrder(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, fake.Options{NoContract: true})
+	st.live()
+	st.up()
+	st.s.User().Say(play("say hello"))
+	st.says("hello")
+	st.stop()
+	var ids []string
+	var want []string
+	for i := range 12 {
+		text := fmt.Sprintf("part %d of the night", i)
+		if i == 11 {
+			text = play("say I have read all of it.")
+		}
+		ids, want = append(ids, st.s.User().Say(text).ID), append(want, text)
+	}
+	before := len(st.s.State().Sent(st.s.Bot()))
+	st.live()
+	st.says("I have read all of it.")
+	state := st.s.Wait(t, "the eyes to go", func(f fake.State) bool {
+		return f.Count("DELETE", "/channels/*/messages/*/reactions/*/@me") >= 13 &&
+			!slices.ContainsFunc(ids, func(id string) bool { return len(f.Message(id).Reactions) > 0 })
+	})
+	for _, m := range state.Sent(st.s.Bot())[before:] {
+		if !strings.Contains(m.Content, "is here") && !strings.Contains(m.Content, "I have read") {
+			t.Errorf("it also said %q", m.Content)
+		}
+	}
+	var got []string
+	for _, e := range st.bot.Snapshot().Chat {
+		if e.Role == "you" {
+			got = append(got, e.Text)
+		}
+	}
+	if len(got) < 12 || !slices.Equal(got[len(got)-12:], want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestForwardedMessagesStickersPollsAndVoiceAreHeardAndNoticesCostNoTurn(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, fake.Options{NoContract: true}) // the description knows no forwarded messages
+	b := newStub(nil)
+	st.alone(b)
+	st.up()
+	me := st.s.User()
+	type extra = map[string]any
+	me.Send(fake.Message{Extra: extra{
+		"message_reference": extra{"type": 1, "channel_id": "5", "message_id": "6"},
+		"message_snapshots": []extra{{"message": extra{
+			"type": 0, "content": "The train leaves at nine.", "embeds": []any{}, "attachments": []any{}, "components": []any{},
+			"timestamp": "2026-01-01T00:00:00Z", "edited_timestamp": nil, "flags": 0, "mentions": []any{}, "mention_roles": []any{},
+		}}},
+	}})
+	me.Send(fake.Message{Type: 6}) // pinned a message
+	me.Send(fake.Message{Type: 3, Extra: extra{"call": extra{"participants": []string{}, "ended_timestamp": nil}}})
+	me.Send(fake.Message{Extra: extra{"sticker_items": []extra{{"id": "7", "name": "Wave", "format_type": 1}}}})
+	b.wait(t, 2)
+	// The catch-up reads the same of the history.
+	st.stop()
+	me.Send(fake.Message{Type: 6})
+	me.Send(fake.Message{Extra: extra{"sticker_items": []extra{{"id": "7", "name": "Nod", "format_type": 1}}}})
+	again := newStub(nil)
+	again.heard = b.LastHeard("")
+	st.alone(again)
+	again.wait(t, 1)
+	st.stop()
+	var got []string
+	for _, c := range append(b.all(), again.all()...) {
+		got = append(got, c.(core.Hear).Text)
+	}
+	if want := []string{"[forwarded message]\nThe train leaves at nine.", "[sticker: Wave]", "[sticker: Nod]"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestEditsAndDeletionsOfTheUserReachTheBot(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	st, b := hears(t, func(_ context.Context, c core.Command) (core.Outcome, error) {
+		if h, ok := c.(core.Hear); ok && h.Text == "first" {
+			<-release // meanwhile the others wait in the surface
+		}
+		return core.Outcome{}, nil
+	})
+	me := st.s.User()
+	one := me.Say("first")
+	b.wait(t, 1)
+	two, three := me.Say("secnd"), me.Say("my password")
+	me.Edit(two.ID, "second")
+	me.Delete(three.ID)
+	me.Edit(one.ID, "the very first")
+	me.Say("last")
+	for over := time.Now().Add(20 * time.Second); st.d.inbox.waiting() < 6; runtime.Gosched() {
+		if time.Now().After(over) {
+			t.Fatalf("%d letters wait", st.d.inbox.waiting())
+		}
+	}
+	close(release)
+	all := b.wait(t, 4)
+	var got []string
+	for _, c := range all {
+		switch c := c.(type) {
+		case core.Hear:
+			got = append(got, fmt.Sprintf("heard %s %v", c.Text, c.More))
+		case core.Reword:
+			got = append(got, fmt.Sprintf("reworded %s %s %v", c.Key, c.Text, c.Gone))
+		}
+	}
+	want := []string{"heard first false", "reworded " + one.ID + " the very first false", "heard second true", "heard last false"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	me.Delete(two.ID)
+	if r, ok := b.wait(t, 5)[4].(core.Reword); !ok || !r.Gone || r.Key != two.ID {
+		t.Errorf("%+v", r)
+	}
+}
+
+// waiting is how many letters are there.
+func (b *inbox) waiting() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.list)
+}
+
+func TestTheUserSeesBelowItsNameThatTheBotIsBusyOrMuted(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, fake.Options{})
+	b := newStub(nil)
+	b.muted = time.Date(2026, 3, 1, 7, 30, 0, 0, time.UTC)
+	st.alone(b)
+	st.up()
+	st.s.Wait(t, "the mute", func(f fake.State) bool {
+		all := strings.Join(f.Presences, "") + string(f.Identifies[0].Presence)
+		return strings.Contains(all, "pings are muted until 07:30") && strings.Contains(all, `"status":"idle"`)
+	})
+	b.mu.Lock()
+	b.busy = true
+	b.mu.Unlock()
+	st.d.Answer().Append("x")
+	st.s.Wait(t, "the work", func(f fake.State) bool { return strings.Contains(strings.Join(f.Presences, ""), textBusy) })
+}
