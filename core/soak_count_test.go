@@ -101,8 +101,12 @@ func (l *soakEar) hear(text string) {
 		if task := soakTask.FindStringSubmatch(body[strings.Index(body, tag[0]):]); task != nil {
 			l.fires[task[1]]++
 		}
-	} else if mark := soakMark.FindString(body); mark != "" {
-		l.told[mark]++
+		return
+	}
+	for i, mark := range soakMark.FindAllString(body, -1) {
+		if i == 0 || strings.HasPrefix(mark, "msg-") { // words that waited are told in one turn
+			l.told[mark]++
+		}
 	}
 }
 

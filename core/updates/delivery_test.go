@@ -49,7 +49,7 @@ func TestClaimedUpdatesStayUntilTheyHaveArrived(t *testing.T) {
 }
 
 func TestADeliveryThatDidNotArriveLeavesItsUpdatesPending(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.add(t, "one")
 	must(t, p.queue.Settle(claim(t, p.queue, "one"), false))
 	p.pending(t, "one")
@@ -58,7 +58,7 @@ func TestADeliveryThatDidNotArriveLeavesItsUpdatesPending(t *testing.T) {
 }
 
 func TestWhatIsAppendedDuringADeliveryComesWithTheNext(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.add(t, "one")
 	d := claim(t, p.queue, "one")
 	must(t, p.queue.Append(morning().Add(time.Minute), "two"))
@@ -70,7 +70,7 @@ func TestWhatIsAppendedDuringADeliveryComesWithTheNext(t *testing.T) {
 // Also another process, and the next one after a crash, know what is claimed:
 // it stands on the disk.
 func TestTheCapDoesNotTouchWhatIsBeingDelivered(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.add(t, numbered(1, 8)...)
 	d := claim(t, p.queue, numbered(1, 8)...)
 	p.queue = NewQueue(p.dir, pacific, nil)
@@ -80,7 +80,7 @@ func TestTheCapDoesNotTouchWhatIsBeingDelivered(t *testing.T) {
 }
 
 func TestTheNextProcessFindsWhatADeadOneHadClaimed(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.add(t, "one")
 	claim(t, p.queue, "one")
 	next := NewQueue(p.dir, pacific, nil)
@@ -93,7 +93,7 @@ func TestTheNextProcessFindsWhatADeadOneHadClaimed(t *testing.T) {
 }
 
 func TestAUsersMessageAloneIsADelivery(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	d, err := p.queue.Claim(func([]Update) Delivery { return NewDelivery("session", "hello", []string{"a1b2c3d4"}) })
 	must(t, err)
 	if got, _, found, err := p.queue.Unsettled(); err != nil || !found || !cmp.Equal(got, d) {
@@ -107,7 +107,7 @@ func TestAUsersMessageAloneIsADelivery(t *testing.T) {
 
 // What is on its way cannot be taken back: undoing it would deliver it again.
 func TestWhatIsBeingDeliveredCannotBeDiscarded(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.add(t, "one", "two")
 	d := claim(t, p.queue, "one", "two")
 	if _, err := p.queue.Discard(d.Keys[0]); !errors.Is(err, ErrGone) {
@@ -127,7 +127,7 @@ func TestEqualUpdatesOfTheOriginalLeaveTogether(t *testing.T) {
 }
 
 func TestAnUnreadableRecordIsKeptAsideAndItsUpdatesStay(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.add(t, "one")
 	must(t, p.dir.Write(deliveryFile, []byte("{")))
 	if _, _, found, err := p.queue.Unsettled(); found || err != nil {
@@ -143,7 +143,7 @@ func TestADeliveryThatCannotBeSettledIsNotRepeated(t *testing.T) {
 	if !fulldisk.Alone(t) {
 		return
 	}
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.add(t, "one")
 	d := claim(t, p.queue, "one")
 	must(t, p.queue.Append(morning().Add(time.Minute), "two"))
@@ -164,7 +164,7 @@ func TestADeliveryThatCannotBeSettledIsNotRepeated(t *testing.T) {
 // sentinel, or discarded, or still there; never two of these.
 func TestUpdatesAreNeverLostAndNeverDeliveredTwice(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		p := newPlace(t, nil)
+		p := newPlace(t, "")
 		now, appended := morning(), 0
 		fate := map[string]int{}
 		counted := 0
@@ -249,7 +249,7 @@ func TestUpdatesAreNeverLostAndNeverDeliveredTwice(t *testing.T) {
 }
 
 func TestAnUpdateLikeOneThatWasDeliveredIsNew(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	for range 2 {
 		p.add(t, "one", "two")
 		must(t, p.queue.Settle(claim(t, p.queue, "one", "two"), true))

@@ -108,7 +108,7 @@ func deliverAll(q *Queue, root string) error {
 // sentinel.
 func TestNothingIsLostOrDeliveredTwiceOverKills(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	begun, appended := map[string]bool{}, map[string]bool{}
 	for round := range *kills {
 		victim(t, p, round, begun, appended)

@@ -97,7 +97,7 @@ func must(t testing.TB, err error) {
 }
 
 func TestUpdatesGatherInOrderAndPeekingTakesNothing(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.pending(t)
 	p.add(t, "one", "two", "three")
 	p.pending(t, "one", "two", "three")
@@ -149,7 +149,7 @@ func TestOddElementsAreShownRatherThanLost(t *testing.T) {
 }
 
 func TestMessagesAreCleanedAndCut(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.add(t, "\n  red \x1b[31malert\x1b[0m\u202e\r\nsecond line\n\n", strings.Repeat("é", MaxMessage+1))
 	list := p.queue.Peek()
 	if got, want := list[0].Message, "red alert\nsecond line"; got != want {
@@ -166,7 +166,7 @@ func TestMessagesAreCleanedAndCut(t *testing.T) {
 }
 
 func TestTheCapKeepsTheNewestAndCountsTheRest(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.add(t, numbered(1, 10)...)
 	p.pending(t, numbered(1, 10)...)
 	p.add(t, "update 11")
@@ -198,7 +198,7 @@ func (p place) discard(t testing.TB, i int) *Discarded {
 }
 
 func TestADiscardedUpdateComesBackToItsPlace(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.add(t, "one", "two", "three")
 	before := p.queue.Peek()
 	for i := range before {
@@ -254,7 +254,7 @@ func TestUndoPutsBackTheBytesThatWereThere(t *testing.T) {
 }
 
 func TestADiscardedSentinelComesBackInFront(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.add(t, numbered(1, 12)...)
 	before := p.queue.Peek()
 	must(t, p.queue.Restore(p.discard(t, 0)))
@@ -264,7 +264,7 @@ func TestADiscardedSentinelComesBackInFront(t *testing.T) {
 }
 
 func TestUndoDropsNothingAndComesBackToItsNeighbours(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.add(t, numbered(1, 10)...)
 	gone := p.discard(t, 4)
 	must(t, p.queue.Append(morning().Add(time.Hour), "new"))
@@ -276,7 +276,7 @@ func TestUndoDropsNothingAndComesBackToItsNeighbours(t *testing.T) {
 }
 
 func TestWhatIsRestoredAmongOthersStandsBehindTheSentinel(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.add(t, "old")
 	gone := p.discard(t, 0)
 	p.add(t, numbered(1, 11)...)
@@ -288,7 +288,7 @@ func TestARestoreThatFailedCanBeRepeated(t *testing.T) {
 	if !fulldisk.Alone(t) {
 		return
 	}
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.add(t, "one", "two")
 	gone := p.discard(t, 0)
 	if err := fulldisk.During(t, func() error { return p.queue.Restore(gone) }); err == nil {
@@ -299,7 +299,7 @@ func TestARestoreThatFailedCanBeRepeated(t *testing.T) {
 }
 
 func TestEqualUpdatesHaveKeysOfTheirOwn(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	for range 2 {
 		must(t, p.queue.Append(morning(), "same"))
 	}
@@ -313,7 +313,7 @@ func TestEqualUpdatesHaveKeysOfTheirOwn(t *testing.T) {
 }
 
 func TestClearRemovesTheFileAndMayBeRepeated(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.add(t, "one")
 	must(t, p.queue.Clear())
 	must(t, p.queue.Clear())
@@ -346,7 +346,7 @@ func TestAFullDiskHarmsNothing(t *testing.T) {
 	if !fulldisk.Alone(t) {
 		return
 	}
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	p.add(t, "one", "two")
 	before := p.content(t)
 	err := fulldisk.During(t, func() error { return p.queue.Append(morning(), "three") })
@@ -360,7 +360,7 @@ func TestAFullDiskHarmsNothing(t *testing.T) {
 }
 
 func TestManyWritersLoseNothing(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	other := NewQueue(p.dir, pacific, nil)
 	var g errgroup.Group
 	for i := range 10 {

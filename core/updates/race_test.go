@@ -11,7 +11,7 @@ import (
 // An update that is committed while another is appended is gone for good: the
 // append has read the file before or after, and must not write it back.
 func TestWhatIsCommittedWhileOthersAppendIsNotDeliveredAgain(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newPlace(t, "")
 	now, twice := morning(), 0
 	for i := range 100 { // of 2,000 rounds 723 failed before one lock ordered all of it
 		now = now.Add(time.Second)
