@@ -139,7 +139,7 @@ func TestInitAtATerminalAsksForTheTokenAgainAndProvesByAHelloThatItReachesItsUse
 	}
 	defer screen.Close()
 	p := &process{
-		in: keys, out: keys, err: keys, now: time.Now,
+		in: keys, out: keys, err: keys, environ: func() []string { return nil }, now: time.Now,
 		getenv: func(name string) string {
 			return map[string]string{"OLLIM_DATA_DIR": root, "OLLIM_DISCORD_API": s.URL() + "/api/v10", "TZ": "UTC"}[name]
 		},
@@ -195,7 +195,7 @@ func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(
 	}
 	doctor := func(c interface{ Run(*process) error }) string {
 		var out bytes.Buffer
-		p := &process{in: strings.NewReader(""), out: &out, err: &out, now: time.Now, getenv: func(name string) string {
+		p := &process{in: strings.NewReader(""), out: &out, err: &out, now: time.Now, environ: func() []string { return nil }, getenv: func(name string) string {
 			return map[string]string{"OLLIM_DATA_DIR": root, "OLLIM_DISCORD_API": s.URL() + "/api/v10", "TZ": "UTC"}[name]
 		}}
 		_ = c.Run(p) // it fails for other reasons too
