@@ -58,7 +58,9 @@ func (g *Guard) commandsTakeWords(name string) bool {
 	}
 	return slices.ContainsFunc(files, func(file string) bool {
 		data, err := g.dir.Read(file)
-		return err == nil && slices.ContainsFunc(skill.Inspect(data).Commands, func(c string) bool { return strings.Contains(c, "$") || strings.HasPrefix(c, "```") || strings.HasPrefix(c, "~~~") })
+		return err == nil && slices.ContainsFunc(skill.Inspect(data).Commands, func(c string) bool {
+			return strings.Contains(c, "$") || strings.HasPrefix(c, "```") || strings.HasPrefix(c, "~~~")
+		})
 	})
 }
 
