@@ -198,7 +198,7 @@ func (s *siege) wait(what string, done func() bool) {
 	s.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(patience)
+	deadline := time.After(4 * patience) // a turn of many calls, beside other tests
 	for !done() {
 		select {
 		case <-tick.C:
