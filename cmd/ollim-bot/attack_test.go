@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"ollimbot/core/policy"
 	"ollimbot/core/store"
 	"ollimbot/core/toolset"
+	"ollimbot/routines"
 )
 
 // attempts is the table of core/policy, with the directory that it is about.
@@ -34,6 +36,9 @@ type attempt struct {
 	Line, On, Do, Want string
 	With               map[string]any
 }
+
+// writes reports an attempt that comes through and gains nothing by it.
+func writes(a attempt) bool { return a.Want == "held" || a.Want == "limited" }
 
 // hostile settings of a project allow all that can be allowed there.
 const hostile = `{
@@ -67,6 +72,8 @@ func TestNoAttemptGetsPastTheRealCommand(t *testing.T) {
 		{"a session without permissions", policy.Main, policy.BypassPermissions, hostile, []string{"every"}, "H8"},
 		{"a session that asks", policy.Interactive, policy.Ask, "{}", []string{"asks", "talk"}, ""},
 		{"a background run", policy.Background, policy.DontAsk, hostile, []string{"every", "background"}, ""},
+		{"a background run that writes", policy.Background, policy.DontAsk, hostile, []string{"background pen"}, ""},
+		{"a run that has read strangers' words", policy.Background, policy.DontAsk, hostile, []string{"tainted"}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -75,10 +82,19 @@ func TestNoAttemptGetsPastTheRealCommand(t *testing.T) {
 			if tt.kind == policy.Background {
 				allowed = policy.BackgroundTools()
 			}
-			s := f.open(policy.Scope{Kind: tt.kind, Rules: policy.Rules{Allowed: allowed}, Mode: func() policy.Mode { return tt.mode }})
+			scope := policy.Scope{Kind: tt.kind, Mode: func() policy.Mode { return tt.mode }}
+			switch tt.rows[0] {
+			case "background pen":
+				allowed = append(allowed, "Write(./**.md)", "Edit(./**.md)", "MultiEdit(./**.md)")
+			case "tainted":
+				allowed = append(allowed, "Bash", "Monitor", "Write", "Edit", "NotebookEdit")
+				scope.Taint = policy.NewTaint(policy.TaintWebhook)
+			}
+			scope.Rules.Allowed = allowed
+			s := f.open(scope)
 			before := f.tree()
 			f.play(s, func(a attempt) bool {
-				return a.Want != "allowed" && slices.Contains(tt.rows, a.On) && strings.HasPrefix(a.Line, tt.lines)
+				return !writes(a) && a.Want != "allowed" && slices.Contains(tt.rows, a.On) && strings.HasPrefix(a.Line, tt.lines)
 			})
 			if diff := cmp.Diff(before, f.tree()); diff != "" {
 				t.Errorf("the attempts have changed files:\n%s", diff)
@@ -88,7 +104,8 @@ func TestNoAttemptGetsPastTheRealCommand(t *testing.T) {
 					t.Fatal("a secret has reached the model")
 				}
 			}
-			f.play(s, func(a attempt) bool { return a.Want == "allowed" && slices.Contains(tt.rows, a.On) })
+			f.play(s, func(a attempt) bool { return (writes(a) || a.Want == "allowed") && slices.Contains(tt.rows, a.On) })
+			f.waiting(slices.DeleteFunc(slices.Clone(f.table.Attempts), func(a attempt) bool { return !writes(a) || a.Do != "Write" || !slices.Contains(tt.rows, a.On) }))
 		})
 	}
 }
@@ -236,12 +253,13 @@ func (f *front) play(s agent.Session, pick func(attempt) bool) {
 		f.t.Fatalf("%d of %d calls ended", len(ends), len(rows))
 	}
 	for i, a := range rows {
-		unknown := strings.Contains(ends[i].Text, "No such tool")
+		// Which tools there are, and whether they write through a link, is the command's.
+		unknown := strings.Contains(ends[i].Text, "No such tool") || strings.Contains(ends[i].Text, "it is a symbolic link")
 		if a.Want == "asked" && !unknown {
 			questions++
 		}
 		switch {
-		case a.Want == "allowed" && ends[i].Denied && !unknown, a.Want != "allowed" && !ends[i].IsError:
+		case (writes(a) || a.Want == "allowed") && ends[i].Denied && !unknown, !writes(a) && a.Want != "allowed" && !ends[i].IsError:
 			f.t.Errorf("%s: %s %q, which should be %s: denied %v, %.200s", a.Line, a.Do, a.With, a.Want, ends[i].Denied, ends[i].Text)
 		}
 	}
@@ -253,12 +271,32 @@ func (f *front) play(s agent.Session, pick func(attempt) bool) {
 	}
 }
 
-// tree are all files of the test and what stands in them.
+// waiting sees to it that what was written does nothing until the user says so.
+func (f *front) waiting(rows []attempt) {
+	f.t.Helper()
+	for _, a := range rows {
+		name, _ := a.With["file_path"].(string)
+		data, err := os.ReadFile(filepath.Join(f.root, name))
+		if _, link := f.table.Links[name]; link && errors.Is(err, fs.ErrNotExist) {
+			continue // the command did not write through it
+		}
+		if err != nil {
+			f.t.Errorf("%s: %v", a.Line, err)
+		}
+		o, known := f.guard.Provenance().Find(routines.Digest(data))
+		if !known || a.Want == "held" && len(o.Excess) == 0 || a.Want == "limited" && !o.Writer.Alone {
+			f.t.Errorf("%s: %s is of %+v, known %v", a.Line, name, o, known)
+		}
+	}
+}
+
+// tree are all files of the test and what stands in them, but for the bot's own
+// record of who writes what.
 func (f *front) tree() map[string]string {
 	f.t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(filepath.Dir(f.root), func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
+		if err != nil || !e.Type().IsRegular() || strings.Contains(e.Name(), "provenance") {
 			return err
 		}
 		data, err := os.ReadFile(path)

@@ -14,6 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/skill"
+	"ollimbot/routines"
 )
 
 // attempt is one call that a model makes, and what has to become of it. The same
@@ -23,8 +25,11 @@ type attempt struct {
 	On   string         `json:"on"`   // in which sessions, see sessionsOf
 	Do   string         `json:"do"`   // the tool
 	With map[string]any `json:"with"` // its input
-	Want string         `json:"want"` // "refused", "asked" or "allowed"
-	Vary string         `json:"vary"` // what may be written in other ways: "path", "case", "text"
+	// Want is "refused", "asked" or "allowed". What is "held" is written and does
+	// nothing until the user says so; what is "limited" has no more rights in the
+	// conversation than the run that wrote it.
+	Want string `json:"want"`
+	Vary string `json:"vary"` // what may be written in other ways: "path", "case", "text"
 }
 
 // battlefield is a data directory with everything in it that is attacked.
@@ -82,7 +87,10 @@ func (b *battlefield) sessionsOf(on string) map[string]*Session {
 	add := func(name string, kind Kind, mode Mode, allowed []string) {
 		sessions[name] = b.guard.Session(Scope{Kind: kind, Rules: Rules{Allowed: allowed}, Mode: func() Mode { return mode }})
 	}
-	generous := func(list []string) []string { return append(slices.Clone(everything.Allowed), list...) }
+	generous := func(list []string) []string {
+		return append(append(slices.Clone(everything.Allowed), "Monitor", "PowerShell"), list...)
+	}
+	pen := []string{"Write(./**.md)", "Edit(./**.md)", "MultiEdit(./**.md)"}
 	switch on {
 	case "every":
 		for _, mode := range []Mode{DontAsk, Ask, AcceptEdits, BypassPermissions} {
@@ -96,6 +104,10 @@ func (b *battlefield) sessionsOf(on string) map[string]*Session {
 		add("fork", Interactive, DontAsk, MainTools())
 	case "dontAsk writer":
 		add("main", Main, DontAsk, generous(MainTools()))
+	case "dontAsk pen":
+		add("main", Main, DontAsk, append(MainTools(), pen...))
+	case "background pen":
+		add("background", Background, DontAsk, append(BackgroundTools(), pen...))
 	case "background":
 		add("background", Background, DontAsk, BackgroundTools())
 	case "background writer":
@@ -103,6 +115,29 @@ func (b *battlefield) sessionsOf(on string) map[string]*Session {
 	case "asks":
 		add("main", Main, Ask, MainTools())
 		add("fork", Interactive, AcceptEdits, MainTools())
+	case "tainted":
+		add("background", Background, DontAsk, generous(BackgroundTools()))
+		add("webhook", Background, DontAsk, generous(MainTools()))
+		for _, s := range sessions {
+			s.taint.read(TaintWebhook)
+		}
+	case "tainted main turn":
+		limit := b.guard.NewLimit(Rules{Allowed: generous(BackgroundTools())}, false)
+		limit.Taint.read(TaintWebhook)
+		for _, mode := range []Mode{DontAsk, BypassPermissions} {
+			add("main "+string(mode), Main, mode, generous(MainTools()))
+		}
+		for _, s := range sessions {
+			s.scope.Limit = func() *Limit { return limit }
+		}
+	case "limited turn":
+		limit := b.guard.NewLimit(Rules{Allowed: BackgroundTools()}, false)
+		for _, mode := range []Mode{DontAsk, Ask, BypassPermissions} {
+			add("main "+string(mode), Main, mode, generous(MainTools()))
+		}
+		for _, s := range sessions {
+			s.scope.Limit = func() *Limit { return limit }
+		}
 	case "talk":
 		add("main", Main, DontAsk, MainTools())
 		add("fork", Interactive, Ask, MainTools())
@@ -119,12 +154,46 @@ func become(ctx context.Context, s *Session, u agent.ToolUse) (outcome, reason s
 	}
 	callback := s.Permission(ctx, u)
 	switch {
-	case hook.Ask && strings.HasPrefix(callback.Reason, "The user denied"):
+	case hook.Ask && (strings.HasPrefix(callback.Reason, "The user denied") || strings.Contains(callback.Reason, "The user was asked")):
 		return "asked", ""
 	case !hook.Ask && callback.Allow:
-		return "allowed", ""
+		return s.g.meaning(u), ""
 	}
 	return fmt.Sprintf("hook %+v, callback %+v", hook, callback), ""
+}
+
+// meaning is what becomes of a task, a skill or a webhook that a call has written,
+// when it is read from its bytes; "allowed" for every other call.
+func (g *Guard) meaning(u agent.ToolUse) string {
+	x := g.tree.use(u)
+	rel, ok := g.granting(x.path)
+	if !ok || !writes(x.tool) {
+		return "allowed"
+	}
+	_, data, _ := g.proposed(u)
+	waits, limited := "", false
+	switch judgedIn(rel) {
+	case "routines":
+		r, _ := routines.ParseRoutine(rel, data, g.zone)
+		r.Digest = routines.Digest(data)
+		waits, limited = g.TaskWaits(&r.Task), g.LimitOf(r.Task) != nil
+	case "reminders":
+		r, _ := routines.ParseReminder(rel, data, g.zone)
+		r.Digest = routines.Digest(data)
+		waits, limited = g.TaskWaits(&r.Task), g.LimitOf(r.Task) != nil
+	case "skills":
+		one, _ := skill.Parse(filepath.Base(filepath.Dir(rel)), data)
+		waits = g.SkillWaits(one)
+	case "webhooks":
+		waits = g.TaskWaits(&routines.Task{Kind: routines.KindWebhook, Path: rel, Digest: routines.Digest(data), Background: true})
+	}
+	switch {
+	case waits != "":
+		return "held"
+	case limited:
+		return "limited"
+	}
+	return "allowed"
 }
 
 func (b *battlefield) use(a attempt) agent.ToolUse {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -23,8 +24,9 @@ func commandMatches(pattern, command string) bool {
 
 // simple reports whether a command line is one command, whatever a prefix
 // allows: outside of single quotes no chaining, no substitution, no
-// redirection, and nothing that can run a command or shift the quotes unseen:
-// ${…@P}, $'…', or a comment, whose quotes do not count.
+// redirection, no variable that may hold a secret, and nothing that can run a
+// command or shift the quotes unseen: ${…@P}, $'…', or a comment, whose quotes do
+// not count.
 func simple(command string) bool {
 	var quote byte
 	for i := 0; i < len(command); i++ {
@@ -36,7 +38,7 @@ func simple(command string) bool {
 			}
 		case c == '\\' && i+1 < len(command) && command[i+1] != '\n':
 			i++
-		case c == '`', c == '$' && i+1 < len(command) && opensExpansion(command[i+1], quote):
+		case c == '`', c == '$' && i+1 < len(command) && (opensExpansion(command[i+1], quote) || namesSecret(command[i+1:])):
 			return false
 		case quote == '"':
 			if c == '"' {
@@ -54,6 +56,20 @@ func simple(command string) bool {
 // opensExpansion judges the byte behind a dollar sign.
 func opensExpansion(c, quote byte) bool {
 	return c == '(' || c == '{' || c == '[' || quote == 0 && (c == '\'' || c == '"')
+}
+
+// plainVariables are those of the environment that hold no secret. Of the others
+// some do, and a command that prints its arguments would print them.
+var plainVariables = []string{"HOME", "PWD", "USER", "LANG", "TZ", "TMPDIR", "PATH", "OLLIM_DATA_DIR"}
+
+// namesSecret judges what stands behind a dollar sign: the name of a variable that
+// may hold a key or a token.
+func namesSecret(rest string) bool {
+	n := 0
+	for n < len(rest) && (rest[n] == '_' || inWord(rest[n])) {
+		n++
+	}
+	return n > 0 && (rest[0] < '0' || rest[0] > '9') && !slices.Contains(plainVariables, rest[:n])
 }
 
 // inWord reports whether a number sign behind this byte begins no comment.

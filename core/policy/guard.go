@@ -195,7 +195,7 @@ func (s *Session) closed(x use, u agent.ToolUse) string {
 			return reason
 		}
 	}
-	return s.argued(x.args)
+	return s.argued(x)
 }
 
 // closedTo is what stands against a call that touches a file.
@@ -208,14 +208,19 @@ func (s *Session) closedTo(x use, file string, write bool) string {
 
 // argued is what stands against a skill's arguments. Behind an "@" the engine
 // reads a file without calling a tool, and a skill's own text may put the "@"
-// before any word of them.
-func (s *Session) argued(args string) string {
-	for _, file := range skill.Inspect([]byte(args)).Mentions {
+// before any word of them. It may also put them into a command, where a shell
+// makes more of them than words.
+func (s *Session) argued(x use) string {
+	in := skill.Inspect([]byte(x.args))
+	if len(in.Commands) > 0 || strings.ContainsFunc(x.args, shellMeans) && s.g.commandsTakeWords(x.arg) {
+		return answerArguments
+	}
+	for _, file := range in.Mentions {
 		if !s.mayRead(file) {
 			return fmt.Sprintf(answerMention, clean.Cut(clean.Line(file), 80))
 		}
 	}
-	for _, word := range strings.FieldsFunc(args, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\ufeff@\"'", r) }) {
+	for _, word := range strings.FieldsFunc(x.args, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\ufeff@\"'", r) }) {
 		if reason := s.closedTo(use{tool: "Read"}, word, false); reason != "" {
 			return reason
 		}

@@ -168,7 +168,7 @@ func (s *Session) author(u agent.ToolUse) agent.Decision {
 
 // begins notes that a command of the session is about to run.
 func (s *Session) begins(u agent.ToolUse) {
-	if toolName(u.Name) == "Bash" {
+	if s.g.tree.use(u).command != "" {
 		s.g.commands.begin(s, u.ID)
 	}
 }
@@ -234,9 +234,9 @@ func (s *Session) askRights(ctx context.Context, u agent.ToolUse) (d agent.Decis
 // also where its bytes are others than were foreseen.
 func (s *Session) authored(u agent.ToolUse) {
 	x := s.g.tree.use(u)
-	if x.tool == "Bash" {
+	if x.command != "" {
 		s.claimWritten()
-		if !inBackground(u) {
+		if x.tool == "Bash" && !inBackground(u) {
 			s.g.commands.end(s, u.ID)
 		}
 		return
@@ -319,10 +319,7 @@ func (g *Guard) skill(name string) (skill.Skill, bool) { return skill.Read(g.dir
 // user's alone to say, whatever a pattern or a mode allows.
 func (g *Guard) allowsTask(u agent.ToolUse) bool {
 	x := g.tree.use(u)
-	if x.tool != "Bash" {
-		return false
-	}
-	words := strings.FieldsFunc(x.arg, func(r rune) bool { return strings.ContainsRune(" \t\n\r;&|()\"'`\\", r) })
+	words := strings.FieldsFunc(x.command, func(r rune) bool { return strings.ContainsRune(" \t\n\r;&|()\"'`\\", r) })
 	bot := false
 	for _, w := range words {
 		switch {

@@ -44,3 +44,26 @@ func (s *Session) mayRead(file string) bool {
 	x := use{tool: "Read", arg: file, path: file}
 	return s.closedTo(x, file, false) == "" && s.inForce().allows(x) && !s.inForce().forbids(x)
 }
+
+// commandsTakeWords reports whether a skill, or a command of the engine's, puts
+// what it is called with into a command: "$1", "$ARGUMENTS" or a name of its own.
+func (g *Guard) commandsTakeWords(name string) bool {
+	name = path.Base(strings.ReplaceAll(strings.Trim(name, "/ "), ":", "/"))
+	files := []string{".claude/commands/" + name + ".md"}
+	for _, e := range g.entries(skill.Folder) {
+		s, ok := skill.Read(g.dir, e.Name())
+		if strings.EqualFold(e.Name(), name) || ok && strings.EqualFold(s.Name, name) {
+			files = append(files, path.Join(skill.Folder, e.Name(), skill.File))
+		}
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		data, err := g.dir.Read(file)
+		return err == nil && slices.ContainsFunc(skill.Inspect(data).Commands, func(c string) bool {
+			return strings.Contains(c, "$") || strings.HasPrefix(c, "```") || strings.HasPrefix(c, "~~~")
+		})
+	})
+}
+
+// shellMeans reports a character that a shell may take for more than itself, but
+// for the space between words.
+func shellMeans(c rune) bool { return c != ' ' && c < 0x80 && special(c) }

@@ -84,18 +84,14 @@ func Quiet(allowed, disallowed []string) (may, mayNot []string) {
 // acts reports whether a call writes, sends files or runs a command.
 func (g *Guard) acts(u agent.ToolUse) bool {
 	x := g.tree.use(u)
-	if writes(x.tool) {
-		return true
-	}
-	if x.tool == "Bash" {
+	switch _, known := argumentOf[x.tool]; {
+	case x.tool == "Bash":
 		return !onlyReads(x.arg)
+	case strings.HasPrefix(u.Name, "mcp__"):
+		return slices.ContainsFunc(actingTools, func(name string) bool { return u.Name == toolset.Prefix+name })
+	default: // a tool that is not known here may do anything
+		return writes(x.tool) || !known && !harmless[x.tool]
 	}
-	for _, name := range actingTools {
-		if u.Name == toolset.Prefix+name {
-			return true
-		}
-	}
-	return false
 }
 
 // readingCommands are the bot's own commands that change nothing. Mail may be read
@@ -130,17 +126,17 @@ func (g *Guard) strange(u agent.ToolUse) string {
 	switch x.tool {
 	case "WebFetch", "WebSearch":
 		return taintWeb
-	case "Bash":
-		command := strings.Join(strings.Fields(x.arg), " ")
+	case "Read", "Grep":
+		if x.path != "" && g.downloaded(x.path) || x.path == "" && len(g.entries(downloadFolder)) > 0 {
+			return taintDownloads
+		}
+	default:
+		command := strings.Join(strings.Fields(x.command), " ")
 		if strings.Contains(command, "ollim-bot gmail") {
 			return taintMail
 		}
 		if strings.Contains(command, "://") || strings.HasPrefix(command, "curl ") || strings.HasPrefix(command, "wget ") {
 			return taintWeb
-		}
-	case "Read", "Grep":
-		if x.path != "" && g.downloaded(x.path) || x.path == "" && len(g.entries(downloadFolder)) > 0 {
-			return taintDownloads
 		}
 	}
 	if server, ok := strings.CutPrefix(u.Name, "mcp__"); ok && !strings.HasPrefix(u.Name, toolset.Prefix) && !strings.HasPrefix(server, "docs__") {

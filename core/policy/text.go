@@ -11,8 +11,9 @@ const (
 	answerLoop     = "This path leads through links that have no end, so it is write-protected and not read. Name the file itself."
 	answerSearch   = "This search could print files that are closed to you (state/, .env, keys). Search a folder below, such as notes, " +
 		"or give one glob such as *.md."
-	answerMention = "@%s makes the engine read that file at once, and it is not on the list of files to read: write the name without the @."
-	answerUnsure  = "What %s would hold after this call cannot be told, so it cannot be checked. Read the file and give the old text exactly as " +
+	answerMention   = "@%s makes the engine read that file at once, and it is not on the list of files to read: write the name without the @."
+	answerArguments = "This skill puts its arguments into a command, or they hold one: give plain words, without quotes and signs that a shell reads."
+	answerUnsure    = "What %s would hold after this call cannot be told, so it cannot be checked. Read the file and give the old text exactly as " +
 		"it stands there, or write the whole file with Write."
 	answerNoFile      = "%s names no file that could be checked, so it was denied. Give the file's path."
 	answerUnavailable = "%s is not available in background forks, or not with these arguments."

@@ -18,6 +18,9 @@ type use struct {
 	folder string
 	// args are the arguments of a skill.
 	args string
+	// command is what a tool would run in a shell: Bash, and what an engine calls it
+	// elsewhere (Monitor, PowerShell).
+	command string
 	// others are the paths in the input of a tool that is not known here, which
 	// may write them.
 	others []string
@@ -50,12 +53,15 @@ func (t tree) use(u agent.ToolUse) use {
 		}
 	case touchesFiles(x.tool):
 		x.path = x.arg
+	case x.tool == "Bash":
+		x.command = x.arg
 	case x.tool == "Skill":
 		if x.arg == "" {
 			x.arg = text("command")
 		}
 		x.args = text("args")
 	case !known && !strings.HasPrefix(u.Name, "mcp__"):
+		x.command = text("command")
 		for _, key := range []string{"file_path", "notebook_path", "path"} {
 			if p := text(key); p != "" {
 				x.others = append(x.others, p)

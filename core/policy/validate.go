@@ -38,8 +38,8 @@ func (s *Session) contents(u agent.ToolUse) (reason string, unsure bool) {
 // the schedule counts.
 func (g *Guard) invalid(rel string, data []byte) string {
 	folder, name := path.Split(rel)
-	if path.Ext(name) != ".md" || len(name) == len(".md") || strings.ContainsAny(name[:1], ".#~") {
-		return "" // files that the index leaves alone
+	if !routines.IsTaskFile(name) {
+		return "" // the index leaves it alone
 	}
 	var problems []routines.Problem
 	switch fold(strings.TrimSuffix(folder, "/")) {

@@ -250,6 +250,33 @@ func TestOrdinaryWorkIsDoneInside(t *testing.T) {
 	}
 }
 
+func TestOurOwnProgramIsFoundByTheLinkOnPATH(t *testing.T) {
+	g := newGround(t, settled)
+	program := g.root + "/opt/bot-1.2"
+	for _, dir := range []string{"/opt", "/bin"} {
+		if err := os.Mkdir(g.root+dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho at your service\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(program, g.root+"/bin/ollim-bot"); err != nil {
+		t.Fatal(err)
+	}
+	g.box = sandboxtest.Box(t, sandbox.Options{Dir: g.data, Home: g.home, Executable: program})
+	for way, wrap := range map[string]func(*exec.Cmd) func(){"a skill's command": g.box.Command, "a command of claude": g.inner, "claude itself": g.box.Engine} {
+		cmd := exec.Command("/bin/sh", "-c", "ollim-bot")
+		cmd.Dir, cmd.Env = g.data, []string{"PATH=" + g.root + "/bin:/usr/bin:/bin", "HOME=" + g.home}
+		done := wrap(cmd)
+		out, err := cmd.CombinedOutput()
+		done()
+		if err != nil || string(out) != "at your service\n" {
+			t.Errorf("%s: %q, %v", way, out, err)
+		}
+	}
+}
+
 func TestTheNetworkIsOpenWhereTheUserSaysSo(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

@@ -69,6 +69,7 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
 			return nil, err
 		}
 		v.program(b.o.Executable)
+		v.ourName(b.o.Executable)
 	}
 	if p == engine {
 		v.program(cmd.Path)
@@ -188,6 +189,24 @@ func (v *view) program(path string) {
 	}
 	if path != target {
 		v.add(mount{how: readOnly, from: target, to: path, optional: true})
+	}
+}
+
+// ourProgram is the name by which commands call our own binary.
+const ourProgram = "ollim-bot"
+
+// ourName shows the link on PATH that leads to our own binary, as packages and
+// people put it into their folders of programs.
+func (v *view) ourName(executable string) {
+	for _, dir := range filepath.SplitList(value(v.env, "PATH", "")) {
+		path := filepath.Join(dir, ourProgram)
+		if !filepath.IsAbs(path) || !exists(path) {
+			continue
+		}
+		if target := resolved(path); path != target && target == resolved(executable) {
+			v.program(path)
+		}
+		return
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
@@ -67,13 +68,22 @@ func NewGit(d *Dir, log *slog.Logger) *Git {
 }
 
 // Init makes the directory a repository of its own if it has no .git. That git
-// is missing is a warning, once; only a failing git is an error.
+// is missing is a warning, once; only a failing git is an error. The folder is
+// made here: in a sandbox git may write in it and nowhere beside it.
 func (g *Git) Init(ctx context.Context) error {
-	if _, err := os.Lstat(g.dir.Path(".git")); err == nil {
-		return nil
+	folder := g.dir.Path(".git")
+	if err := os.Mkdir(folder, 0o700); errors.Is(err, fs.ErrExist) {
+		if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
+			return nil //nolint:nilerror // a file there leads to a repository elsewhere
+		}
+	} else if err != nil {
+		return fmt.Errorf("make a repository: %w", err)
 	}
 	r := repo{git: g, root: g.dir.root}
 	_, err := r.run(ctx, call{}, "-c", "init.defaultBranch=main", "init", "--quiet", "--template=")
+	if err != nil {
+		_ = os.Remove(folder) // it stays where git has left something in it
+	}
 	if errors.Is(err, exec.ErrNotFound) {
 		g.warn("git_missing", "git not found, changes are not recorded", err)
 		return nil

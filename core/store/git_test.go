@@ -151,6 +151,34 @@ func TestNothingToCommitIsNoError(t *testing.T) {
 	}
 }
 
+func TestTheRepositorysFolderIsThereBeforeGitIs(t *testing.T) {
+	if !hasGit(t) {
+		return
+	}
+	for name, begun := range map[string]bool{"a fresh directory": false, "one that an earlier start has left": true} {
+		isolateGit(t)
+		d := prepared(t)
+		if begun {
+			if err := os.Mkdir(d.Path(".git"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g := NewGit(d, slog.New(slog.DiscardHandler))
+		g.Sandbox = func(*exec.Cmd) func() {
+			if _, err := os.Stat(d.Path(".git")); err != nil { // a sandbox shows what is there
+				t.Errorf("%s: %v", name, err)
+			}
+			return func() {}
+		}
+		if err := g.Init(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(d.Path(".git/HEAD")); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestTheNearestRepositoryIsUsed(t *testing.T) {
 	if !hasGit(t) {
 		return

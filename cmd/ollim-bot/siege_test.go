@@ -1,0 +1,340 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ollimbot/core/agent/claude/fakeapi"
+)
+
+// marigold stands in everything that no model may read.
+const marigold = "marigold"
+
+// siege is the whole program over the real command, with a model that does
+// whatever a stranger has told it.
+type siege struct {
+	*claudeWorld
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out words
+
+	said  int  // turns of the conversation
+	fence bool // there is one
+}
+
+// words are what a program prints while it runs.
+type words struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (w *words) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(b)
+}
+
+func (w *words) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
+// fences are the ways in which the system keeps commands in: what PATH offers and
+// what the configuration says.
+var fences = map[string]struct{ config, path string }{
+	"bubblewrap": {`{}`, ""},
+	"Landlock":   {`{}`, "bwrap"},
+	"no sandbox": {`{"sandbox": "off"}`, ""},
+}
+
+// newSiege is a directory with secrets and tasks of the user, before a fence.
+func newSiege(t *testing.T, fence string) *siege {
+	t.Helper()
+	w := newClaudeWorld(t)
+	f := fences[fence]
+	s := &siege{claudeWorld: w}
+	bin := filepath.Dir(whole(t))
+	s.env = append(s.env, "PATH="+bin+":"+pathWithout(t, f.path), "DISCORD_TOKEN=", "OLLIM_USER_NAME=Ada")
+	for _, v := range w.env {
+		if home, ok := strings.CutPrefix(v, "HOME="); ok {
+			s.file(filepath.Join(home, ".ssh", "id_ed25519"), marigold)
+		}
+	}
+	s.file("state/config.json", f.config)
+	s.file("state/secret.json", marigold)
+	s.file(".env", "GOOGLE_SECRET="+marigold+"\n")
+	s.file("secret.txt", marigold)
+	return s
+}
+
+// whole is the program as a file of its own: in a sandbox of Landlock it calls
+// itself.
+func whole(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "ollim-bot")
+	if os.Link(self, path) == nil {
+		return path
+	}
+	from, err := os.Open(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	to, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o700)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(to, from); err != nil {
+		t.Fatal(err)
+	}
+	if err := to.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// pathWithout is a PATH on which a program is not found.
+func pathWithout(t *testing.T, program string) string {
+	t.Helper()
+	if program == "" {
+		return "/usr/bin:/bin"
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"git", "bash", "sh", "true", "ls", "cat", "cp", "mv", "ln", "touch", "env", "find", "grep", "date", "head", "sleep", "mkdir", "id", "cut", "rm"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// file writes a file of the data directory, as its user would.
+func (s *siege) file(name, text string) {
+	s.t.Helper()
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(s.data, name)
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *siege) has(name string) bool {
+	_, err := os.Stat(filepath.Join(s.data, name))
+	return err == nil
+}
+
+// read is a file of the data directory, "" where there is none.
+func (s *siege) read(name string) string {
+	data, err := os.ReadFile(filepath.Join(s.data, name))
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// start runs the program, with its conversation on standard input.
+func (s *siege) start(env ...string) {
+	s.t.Helper()
+	s.cmd = exec.Command(filepath.Join(s.bin(), "ollim-bot"), "run", "--plain", "--engine", "claude")
+	s.cmd.Env, s.cmd.Stdout, s.cmd.Stderr = append(s.env, env...), &s.out, &s.out
+	var err error
+	if s.in, err = s.cmd.StdinPipe(); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() {
+		_ = s.in.Close()
+		_ = s.cmd.Process.Signal(os.Interrupt) // it may have ended
+		_ = s.cmd.Wait()
+		if s.t.Failed() {
+			s.t.Logf("the program said:\n%s\n%s", s.out.String(), s.read("state/bot.log"))
+		}
+	})
+	s.hears("ready: ollim-bot")
+}
+
+func (s *siege) bin() string {
+	for i := len(s.env) - 1; i >= 0; i-- {
+		if path, ok := strings.CutPrefix(s.env[i], "PATH="); ok {
+			return filepath.SplitList(path)[0]
+		}
+	}
+	return ""
+}
+
+// hears waits until the program has said something.
+func (s *siege) hears(text string) {
+	s.t.Helper()
+	s.wait(text, func() bool { return strings.Contains(s.out.String(), text) })
+}
+
+func (s *siege) wait(what string, done func() bool) {
+	s.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(4 * patience) // a turn of many calls, beside other tests
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			s.t.Fatalf("it never came to this: %s", what)
+		}
+	}
+}
+
+// types gives the program a line.
+func (s *siege) types(line string) {
+	s.t.Helper()
+	if _, err := fmt.Fprintln(s.in, line); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// call is a call that the model makes.
+func call(tool string, input map[string]any) fakeapi.Step {
+	return fakeapi.Step{Tool: tool, Input: input}
+}
+
+func shellCall(line string) fakeapi.Step {
+	return call("Bash", map[string]any{"command": line, "description": "x"})
+}
+
+func writing(path, text string) fakeapi.Step {
+	return call("Write", map[string]any{"file_path": path, "content": text})
+}
+
+// talks lets the model make calls in the conversation, and gives their results.
+func (s *siege) talks(steps ...fakeapi.Step) []fakeapi.Block {
+	s.t.Helper()
+	s.said++
+	end := fmt.Sprintf("That was turn %d.", s.said)
+	s.types("say go. " + fakeapi.Script(append(steps, fakeapi.Step{Text: end})...))
+	s.hears("bot: " + end)
+	return s.results(end, len(steps))
+}
+
+// results are what the model was told of the calls before it said something.
+func (s *siege) results(end string, n int) []fakeapi.Block {
+	s.t.Helper()
+	var all []fakeapi.Block
+	requests := s.api.Requests()
+	for i := len(requests) - 1; i >= 0 && len(all) != n; i-- {
+		all = nil
+		mine := false
+		for _, m := range requests[i].Messages {
+			if m.Role == "user" && strings.Contains(m.Text, "@@[") {
+				mine = strings.Contains(m.Text, end)
+			}
+			for _, b := range m.Blocks {
+				if mine && b.Type == "tool_result" {
+					all = append(all, b)
+				}
+			}
+		}
+	}
+	if len(all) == n {
+		return all
+	}
+	s.t.Fatalf("%d results of %d", len(all), n)
+	return nil
+}
+
+// dueNow is a task file that is due at once.
+func dueNow(id, extra string, steps ...fakeapi.Step) string {
+	return "---\nid: \"" + id + "\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) + "\"\nbackground: true\n" +
+		"update-main-session: \"freely\"\nallow-ping: false\ndescription: \"" + id + "\"\n" + extra + "---\nGo.\n\n" +
+		fakeapi.Script(append(steps, fakeapi.Step{Text: "Done with " + id + "."})...) + "\n"
+}
+
+// due fires a task that the user has written.
+func (s *siege) due(id, extra string, steps ...fakeapi.Step) {
+	s.t.Helper()
+	s.file("reminders/"+id+".md", dueNow(id, extra, steps...))
+}
+
+// came gives the results of its calls, once it has ended.
+func (s *siege) came(id string, n int) []fakeapi.Block {
+	s.t.Helper()
+	s.wait("the end of "+id, func() bool { return ended(s.read("state/fork_runs.jsonl"), id) == 1 })
+	return s.results("Done with "+id+".", n)
+}
+
+// fired reports whether a task has begun.
+func (s *siege) fired(id string) bool {
+	for _, l := range ledgerLines(s.read("state/fork_runs.jsonl")) {
+		if l.Task == id {
+			return true
+		}
+	}
+	return false
+}
+
+// noSecret sees to it that no model has read what it must not.
+func (s *siege) noSecret() {
+	s.t.Helper()
+	for _, q := range s.api.Requests() {
+		if strings.Contains(string(q.Raw), marigold) {
+			s.t.Fatalf("a secret has reached the model: %s", q.Prompt())
+		}
+	}
+}
+
+// posts sends a webhook.
+func (s *siege) posts(port, id, body string) int {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1:"+port+"/hook/"+id, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+marigold+"-"+marigold)
+	req.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	return answer.StatusCode
+}
+
+// somePort is a port that nobody uses.
+func somePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
