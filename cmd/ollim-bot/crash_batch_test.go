@@ -19,13 +19,14 @@ import (
 
 // batch is one data directory, the Discord before it and what was done to both.
 type batch struct {
-	rng  *rand.Rand
-	exe  string
-	root string // the data directory
-	log  *os.File
-	git  bool
-	port int
-	fake *fake.Server
+	secret string // of its webhooks
+	rng    *rand.Rand
+	exe    string
+	root   string // the data directory
+	log    *os.File
+	git    bool
+	port   int
+	fake   *fake.Server
 
 	upAfter time.Duration // how long the first start took
 
@@ -61,7 +62,6 @@ const (
 	aHook    sending = "hook"   // a webhook whose run reports
 	aPlan    sending = "plan"   // a message that makes the agent add a reminder
 	capacity         = 1000     // tokens in the bucket at first
-	secret           = "a-secret-of-the-crash-campaign"
 	settling         = 15 * time.Second
 )
 
@@ -72,7 +72,8 @@ func newBatch(exe, dir string, job crashJob) (*batch, error) {
 	}
 	b.again = b.rng.IntN(4) == 0
 	var err error
-	if b.port, err = freePort(b.rng); err != nil {
+	b.secret = fmt.Sprintf("a-secret-of-batch-%d", job.seed) // no batch takes what is meant for another
+	if b.port, err = freePort(job.seed); err != nil {
 		return nil, err
 	}
 	if b.log, err = os.Create(filepath.Join(dir, "log.txt")); err != nil {
@@ -94,10 +95,12 @@ func newBatch(exe, dir string, job crashJob) (*batch, error) {
 	return b, b.write("state/ping_budget.json", string(full.Encode()))
 }
 
-// freePort is one below those that the system gives to outgoing connections.
-func freePort(rng *rand.Rand) (int, error) {
-	for range 100 {
-		port := 10000 + rng.IntN(20000)
+// freePort is one below those that the system gives to outgoing connections, and
+// another one for each batch that runs at the same time: their seeds follow each
+// other.
+func freePort(seed uint64) (int, error) {
+	for i := range uint64(100) {
+		port := 10000 + int((seed+7919*i)%20000)
 		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
 			return port, l.Close()
@@ -162,7 +165,7 @@ func (b *batch) start() *exec.Cmd {
 		path, "HOME=" + tmp, "TMPDIR=" + tmp, "OLLIM_DATA_DIR=" + b.root, "OLLIM_TIMEZONE=UTC",
 		"DISCORD_TOKEN=" + fakeToken, "OLLIM_DISCORD_API=" + b.fake.URL() + "/api/v10",
 		"OLLIM_USER_NAME=Sam", "OLLIM_BOT_NAME=Ollie", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
-		fmt.Sprintf("WEBHOOK_PORT=%d", b.port), "WEBHOOK_SECRET=" + secret,
+		fmt.Sprintf("WEBHOOK_PORT=%d", b.port), "WEBHOOK_SECRET=" + b.secret,
 	}
 	cmd.Stdout, cmd.Stderr = b.log, b.log
 	must(cmd.Start())

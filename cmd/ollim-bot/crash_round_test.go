@@ -260,7 +260,7 @@ func (b *batch) post(ctx context.Context, x *thing) {
 			b.note("webhook %s: %v", x.mark, err)
 			return
 		}
-		r.Header.Set("Authorization", "Bearer "+secret)
+		r.Header.Set("Authorization", "Bearer "+b.secret)
 		answer, err := client.Do(r)
 		if err == nil {
 			_ = answer.Body.Close() // only the status counts

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -67,14 +68,18 @@ func NewGit(d *Dir, log *slog.Logger) *Git {
 	return &Git{dir: d, log: log, wake: make(chan struct{}, 1), told: map[string]bool{}, packAt: packAt}
 }
 
-// Init makes the directory a repository of its own if it has no .git. That git
-// is missing is a warning, once; only a failing git is an error. The folder is
-// made here: in a sandbox git may write in it and nowhere beside it.
+// Init makes the directory a repository of its own if it has no .git, and ends what
+// a start that was killed has begun. That git is missing is a warning, once; only a
+// failing git is an error. The folder is made here: in a sandbox git may write in it
+// and nowhere beside it.
 func (g *Git) Init(ctx context.Context) error {
 	folder := g.dir.Path(".git")
 	if err := os.Mkdir(folder, 0o700); errors.Is(err, fs.ErrExist) {
-		if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() || wholeRepository(folder) {
 			return nil //nolint:nilerror // a file there leads to a repository elsewhere
+		}
+		for _, lock := range []string{"HEAD.lock", "config.lock"} {
+			_ = os.Remove(filepath.Join(folder, lock)) // of the git that was killed
 		}
 	} else if err != nil {
 		return fmt.Errorf("make a repository: %w", err)
@@ -92,6 +97,17 @@ func (g *Git) Init(ctx context.Context) error {
 		return fmt.Errorf("%w (in %s)", err, g.dir.Display())
 	}
 	return nil
+}
+
+// wholeRepository reports whether git takes the folder for a repository. One that
+// lacks any of this holds no history yet.
+func wholeRepository(folder string) bool {
+	for _, name := range []string{"HEAD", "config", "objects", "refs"} {
+		if _, err := os.Lstat(filepath.Join(folder, name)); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // Add queues a commit of a file that was written. It never waits.

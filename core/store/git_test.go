@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -148,6 +149,26 @@ func TestNothingToCommitIsNoError(t *testing.T) {
 	}
 	if got := git(t, d, "log", "--format=%s"); got != "add a" || log.Len() > 0 {
 		t.Errorf("the log is %q; logged %s", got, log)
+	}
+}
+
+func TestARepositoryThatWasHalfMadeIsMadeWhole(t *testing.T) {
+	if !hasGit(t) {
+		return
+	}
+	for _, gone := range []string{"HEAD", "config", "objects", "refs"} {
+		isolateGit(t)
+		d := prepared(t)
+		g := NewGit(d, slog.New(slog.DiscardHandler))
+		if err := g.Init(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.RemoveAll(d.Path(".git/"+gone)), os.WriteFile(d.Path(".git/HEAD.lock"), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Init(t.Context()); err != nil || !wholeRepository(d.Path(".git")) {
+			t.Errorf("without %s: %v", gone, err)
+		}
 	}
 }
 
