@@ -45,7 +45,8 @@ func lastWords(dir string) (forget func()) {
 		return nothing
 	}
 	defer func() { _, _ = r.Close(), w.Close() }() // the shell and the runtime have ends of their own
-	c := exec.CommandContext(context.Background(), "sh", "-c", lastWordsScript, "sh", filepath.Join(dir, filepath.FromSlash(lastWordsFile)), strings.TrimSpace(string(before)), screen.Restore)
+	file := filepath.Join(dir, filepath.FromSlash(lastWordsFile))
+	c := exec.CommandContext(context.Background(), "sh", "-c", lastWordsScript, "sh", file, strings.TrimSpace(string(before)), screen.Restore)
 	c.Stdin, c.Stdout = r, os.Stdout
 	if c.Start() != nil {
 		return nothing

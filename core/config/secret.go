@@ -47,12 +47,15 @@ func (e Env) Secrets(environ []string) []string {
 	return slices.DeleteFunc(list, func(s string) bool { return len(s) < shortestSecret })
 }
 
+// secretWords make a variable's name that of a secret wherever they stand in it.
+var secretWords = []string{"TOKEN", "KEY", "SECRET", "PASSW", "CREDENTIAL", "HEADERS"}
+
 // secretVariable tells by its name whether a variable holds something secret.
 func secretVariable(name string) bool {
 	ours := slices.ContainsFunc([]string{"ANTHROPIC_", "CLAUDE_", "DISCORD_", "WEBHOOK_", "OLLIM_", "GOOGLE_", "AWS_"}, func(p string) bool {
 		return strings.HasPrefix(name, p)
 	})
-	return ours && !strings.HasSuffix(name, "_TOKENS") && slices.ContainsFunc([]string{"TOKEN", "KEY", "SECRET", "PASSW", "CREDENTIAL", "HEADERS"}, func(w string) bool {
+	return ours && !strings.HasSuffix(name, "_TOKENS") && slices.ContainsFunc(secretWords, func(w string) bool {
 		return strings.Contains(name, w)
 	})
 }

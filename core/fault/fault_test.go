@@ -43,7 +43,7 @@ func TestAnErrorThatIsThrownCanBeRecognised(t *testing.T) {
 
 func TestWithoutAPanicNothingChanges(t *testing.T) {
 	for _, want := range []error{nil, io.EOF} {
-		if err := Guard("x", func() error { return want })(); err != want {
+		if err := Guard("x", func() error { return want })(); !errors.Is(err, want) {
 			t.Errorf("%v became %v", want, err)
 		}
 	}

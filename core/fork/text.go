@@ -59,7 +59,8 @@ const (
 
 	answerNoBudget      = "Error: the ping budget could not be read or saved (%v), so nothing was sent."
 	answerNotSent       = "Error: the message could not be delivered (%v). No token was spent; you may try once more."
-	answerPerhaps       = "Error: no answer came (%v). It is not known whether the message arrived, so it counts as sent: its token is spent. Do not send it again; say so in your report."
+	answerPerhaps       = "Error: no answer came (%v). It is not known whether the message arrived, so it counts as sent: " +
+		"its token is spent. Do not send it again; say so in your report."
 	answerCancelled     = "Error: this run has ended or is being stopped; nothing was done."
 	answerReported      = "Update reported: the main session will see it."
 	answerReportBlocked = "Reporting is disabled for this task. Just finish."

@@ -15,14 +15,14 @@ import (
 	"ollimbot/core/post"
 )
 
-// unknown is what a surface answers that got no answer itself.
-var unknown = fmt.Errorf("send the message: no answer within 20s: %w", post.ErrUnknown)
+// errUnknown is what a surface answers that got no answer itself.
+var errUnknown = fmt.Errorf("send the message: no answer within 20s: %w", post.ErrUnknown)
 
 func TestAPingWithoutAnAnswerCountsAsSentAndSaysThatItIsNotKnown(t *testing.T) {
 	for name, send := range sendings {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t)
-			h.failed = unknown
+			h.failed = errUnknown
 			r := h.run(task())
 			a := send(r, false)
 			if !strings.Contains(a.Text, "not known whether") || strings.Contains(a.Text, "No token was spent") || strings.Contains(a.Text, "once more") {
@@ -55,8 +55,8 @@ func TestNoFaultLetsTwoPingsOfOneRunGoOutOrOneForNothing(t *testing.T) {
 		"none":           func(context.Context) error { return nil },
 		"refused":        func(context.Context) error { return errors.New("50007") },
 		"no channel":     func(context.Context) error { return post.ErrNoChannel },
-		"no answer":      func(context.Context) error { return unknown },
-		"frozen a while": func(context.Context) error { time.Sleep(time.Minute); return unknown },
+		"no answer":      func(context.Context) error { return errUnknown },
+		"frozen a while": func(context.Context) error { time.Sleep(time.Minute); return errUnknown },
 		"slow":           func(context.Context) error { time.Sleep(50 * time.Second); return nil },
 		"cancelled": func(ctx context.Context) error {
 			<-ctx.Done()

@@ -56,12 +56,12 @@ func (v view) at(s *core.Snapshot, i int) item {
 }
 
 // waits is what a task waits for the user with, or "".
-func (it item) waits() string {
+func (i item) waits() string {
 	switch {
-	case it.task != nil:
-		return it.task.Waits
-	case it.fire != nil:
-		return it.fire.Why
+	case i.task != nil:
+		return i.task.Waits
+	case i.fire != nil:
+		return i.fire.Why
 	}
 	return ""
 }
