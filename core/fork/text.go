@@ -57,9 +57,9 @@ const (
 	answerReport     = " Pass your findings to the main session with report_updates."
 	answerOrCritical = " For a time-sensitive alert that the user would be devastated to miss, use critical=True."
 
-	answerNoBudget      = "Error: the ping budget could not be read or saved (%v), so nothing was sent."
-	answerNotSent       = "Error: the message could not be delivered (%v). No token was spent; you may try once more."
-	answerPerhaps       = "Error: no answer came (%v). It is not known whether the message arrived, so it counts as sent: " +
+	answerNoBudget = "Error: the ping budget could not be read or saved (%v), so nothing was sent."
+	answerNotSent  = "Error: the message could not be delivered (%v). No token was spent; you may try once more."
+	answerPerhaps  = "Error: no answer came (%v). It is not known whether the message arrived, so it counts as sent: " +
 		"its token is spent. Do not send it again; say so in your report."
 	answerCancelled     = "Error: this run has ended or is being stopped; nothing was done."
 	answerReported      = "Update reported: the main session will see it."
