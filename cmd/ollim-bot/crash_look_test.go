@@ -41,7 +41,9 @@ func (b *batch) inspect() {
 	}
 	b.remindersParse()
 	b.bucket()
-	if _, err := os.Stat(filepath.Join(b.root, ".git")); b.git && err == nil {
+	// A repository that a kill has left half made is made whole at the next start.
+	made := func(name string) bool { _, err := os.Stat(filepath.Join(b.root, ".git", name)); return err == nil }
+	if b.git && made("HEAD") && made("config") && made("objects") && made("refs") {
 		if out, err := exec.Command("git", "-C", b.root, "fsck", "--no-progress").CombinedOutput(); err != nil {
 			b.corrupt(kindReminders, "git fsck: %v: %s", err, out)
 		}
