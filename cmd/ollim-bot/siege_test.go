@@ -72,6 +72,9 @@ func newSiege(t *testing.T, fence string) *siege {
 			s.file(filepath.Join(home, ".ssh", "id_ed25519"), marigold)
 		}
 	}
+	if err := os.Remove(filepath.Join(s.data, "reminders", "overdue-library-book.md")); err != nil { // it would fire now
+		t.Fatal(err)
+	}
 	s.file("state/config.json", f.config)
 	s.file("state/secret.json", marigold)
 	s.file(".env", "GOOGLE_SECRET="+marigold+"\n")
