@@ -121,12 +121,13 @@ func TestAPortThatIsTakenIsToldWithItsCureAndTakenWhenItIsFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
 		l := newPipes()
-		taken := true
+		var taken atomic.Bool
+		taken.Store(true)
 		ctx, cancel := context.WithCancel(t.Context())
 		var g sync.WaitGroup
 		g.Go(func() {
 			if err := r.run(ctx, func(context.Context) (net.Listener, error) {
-				if taken {
+				if taken.Load() {
 					return nil, errors.New("address already in use; choose another WEBHOOK_PORT")
 				}
 				return l, nil
@@ -138,7 +139,7 @@ func TestAPortThatIsTakenIsToldWithItsCureAndTakenWhenItIsFree(t *testing.T) {
 		if n := strings.Count(r.logged(), "level=ERROR"); n != 1 || !strings.Contains(r.logged(), "WEBHOOK_PORT") || r.Addr() != "" {
 			t.Errorf("told %d times:\n%s", n, r.logged())
 		}
-		taken = false
+		taken.Store(false)
 		waitFor(retryEvery)
 		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted {
 			t.Errorf("once it is free: %d", status)
