@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -11,11 +12,17 @@ import (
 	"ollimbot/core/agent/claude/fakeapi"
 )
 
+// siege plays the long story below; it takes minutes, and a quiet machine.
+var siegeToo = flag.Bool("siege", false, "besiege the whole program with the real claude command")
+
 // TestTheWholeProgramUnderSiege lets a model that obeys a stranger try everything
 // in the running program: in the conversation, in background runs and in the run
 // of a webhook, behind each of the fences and without one.
 func TestTheWholeProgramUnderSiege(t *testing.T) {
 	t.Parallel()
+	if !*siegeToo {
+		t.Skip("a campaign: `task siege` plays it")
+	}
 	fakeapi.RequireCLI(t)
 	for fence := range fences {
 		t.Run(fence, func(t *testing.T) {
