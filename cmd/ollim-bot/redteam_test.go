@@ -12,7 +12,7 @@ import (
 	"ollimbot/core/agent/claude/fakeapi"
 )
 
-// siege plays the long story below; it takes minutes, and a quiet machine.
+// siegeToo plays the long story below; it takes minutes, and a quiet machine.
 var siegeToo = flag.Bool("siege", false, "besiege the whole program with the real claude command")
 
 // TestTheWholeProgramUnderSiege lets a model that obeys a stranger try everything
