@@ -51,6 +51,9 @@ type Session struct {
 	// user's.
 	same sync.Map
 
+	// fenced says that its process was begun with commands confined.
+	fenced bool
+
 	mu     sync.Mutex
 	grants grants
 }
@@ -61,7 +64,8 @@ func (g *Guard) Session(s Scope) *Session {
 	if s.Taint == nil {
 		s.Taint = &Taint{}
 	}
-	return &Session{g: g, scope: s, set: sync.OnceValue(func() *Set { return Compile(g.tree.root, s.Rules) }), taint: s.Taint}
+	set := sync.OnceValue(func() *Set { return Compile(g.tree.root, s.Rules) })
+	return &Session{g: g, scope: s, set: set, taint: s.Taint, fenced: g.confined()}
 }
 
 // Scope is what the session was made with.

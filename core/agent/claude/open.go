@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -19,12 +18,9 @@ import (
 )
 
 const (
-	// openLimit is how long a process may take to be ready: it takes 0.7 s, twice
-	// that when the machine is busy (claude-cli 16).
-	openLimit = 10 * time.Second
-	// A long transcript is read before the handshake is answered.
-	longLimit      = 30 * time.Second
-	longTranscript = 20 << 20
+	// openLimit is how long a process may take to be ready: 0.7 s on a quiet machine,
+	// over 10 s on a small one that is busy, and a long transcript is read first.
+	openLimit = time.Minute
 	// writtenAfter is when the last words of a turn are in the transcript: 0.1 s
 	// after its end (claude-cli 9). A fork reads them there.
 	writtenAfter = 250 * time.Millisecond
@@ -180,14 +176,7 @@ func (e *Engine) discard(s *session) {
 
 // shakeHands makes the process ready, within the limit.
 func (s *session) shakeHands(ctx context.Context, o agent.SessionOptions, path string) error {
-	limit := openLimit
-	if o.Resume != "" {
-		file := transcriptPath(configDir(s.e.env()), o.Dir, o.Resume)
-		if info, err := os.Stat(file); err == nil && info.Size() > longTranscript {
-			limit = longLimit
-		}
-	}
-	within, cancel := context.WithTimeout(ctx, limit)
+	within, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
 	running := s.e.running()
 	defer context.AfterFunc(running, cancel)()
@@ -202,7 +191,7 @@ func (s *session) shakeHands(ctx context.Context, o agent.SessionOptions, path s
 	case running.Err() != nil:
 		return errNotRunning
 	case within.Err() != nil:
-		return fmt.Errorf(textSilent+": %w", limit, clean.Line(path), context.DeadlineExceeded)
+		return fmt.Errorf(textSilent+": %w", openLimit, clean.Line(path), context.DeadlineExceeded)
 	case errors.As(err, &refused):
 		return fmt.Errorf(textRefused, refused.Message)
 	}
