@@ -30,6 +30,8 @@ const (
 	textNoLogin          = "this engine needs no login"
 	textLoggedIn         = "claude is logged in"
 	textOpenLogin        = "open the address, log in there, and paste the code that it shows"
+	textAlwaysThinks     = " The model %s thinks all the same: with this version of claude it cannot be switched off."
+	textOwnMeasure       = " The model %s thinks as much as it needs, whatever the number."
 	textNearLimit        = "the account's limit is near; it resets at %s"
 	textFromDashboard    = "you, in the dashboard: %s"
 	textRateLimit        = "the account's limit is reached until %s"

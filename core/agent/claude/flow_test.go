@@ -246,9 +246,23 @@ func TestAProcessThatDiesEndsTheTurnWithAnError(t *testing.T) {
 		if h.text() != "I was ab" {
 			t.Errorf("before that it said %q", h.text())
 		}
-		oneLine(t, s.Configure(t.Context(), agent.Settings{Model: "opus"}), "ended")
 		if err := s.Interrupt(t.Context()); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+func TestAMessageThatTheProcessCannotTakeGoesToANewOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, Options{})
+		s, p := played(t, st)
+		_ = p.in.Close() // it is going, and has not said so yet
+		mine := beside(t, s, "hello")
+		next := <-st.players
+		p.end()
+		next.say(append(turnLines(<-next.messages, "here"), idle)...)
+		if h := <-mine; h.text() != "here" {
+			t.Errorf("the answer is %q, %v", h.text(), h.err)
 		}
 	})
 }

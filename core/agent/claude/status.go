@@ -32,7 +32,7 @@ func (e *Engine) OnChange(changed func()) {
 // processes are the processes of the engine, oldest first.
 func (e *Engine) processes() []agent.Process {
 	var list []agent.Process
-	for _, s := range e.open() {
+	for _, s := range e.opened() {
 		s.mu.Lock()
 		p := agent.Process{PID: s.child.PID(), Session: s.id, Use: s.use, Memory: s.memory, Started: s.started}
 		s.mu.Unlock()
@@ -44,8 +44,8 @@ func (e *Engine) processes() []agent.Process {
 	return list
 }
 
-// open are the sessions whose processes were not reaped yet.
-func (e *Engine) open() []*session {
+// opened are the sessions whose processes were not reaped yet.
+func (e *Engine) opened() []*session {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	list := make([]*session, 0, len(e.sessions))
