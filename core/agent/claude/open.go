@@ -76,6 +76,9 @@ func (e *Engine) launch(ctx context.Context, o agent.SessionOptions) (*session, 
 	if err != nil {
 		return nil, err
 	}
+	if err := e.refuseOld(ctx, path); err != nil {
+		return nil, err
+	}
 	if err := e.written(ctx, o.Resume); err != nil {
 		return nil, err
 	}

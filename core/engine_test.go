@@ -18,6 +18,34 @@ func (choosy) Status() agent.Status {
 }
 func (choosy) OnChange(func()) {}
 
+// warning is an engine that works, of a version that nobody has tried.
+type warning struct {
+	agent.Engine
+	changed func()
+}
+
+func (*warning) Status() agent.Status      { return agent.Status{Version: "9.0.0", Warning: "it is newer"} }
+func (w *warning) OnChange(changed func()) { w.changed = changed }
+
+func TestWhatTheEngineWarnsOfIsSaidOnceAndKeepsNothingUp(t *testing.T) {
+	w := &warning{Engine: script.New(script.Options{Seed: 1})}
+	liveWith(t, func() agent.Engine { return w }, func(home) {}, func(_ home, b *Bot) {
+		for range 3 {
+			w.changed()
+		}
+		said := 0
+		s := b.Snapshot()
+		for _, n := range s.Notices {
+			if n.Text == "it is newer" {
+				said++
+			}
+		}
+		if said != 1 || !s.Engine.OK || s.Engine.State != "ready" || s.Engine.Warning != "it is newer" {
+			t.Errorf("said %d times; %+v", said, s.Engine)
+		}
+	})
+}
+
 func TestASettingOfThinkingThatTheModelDoesNotObeyIsTold(t *testing.T) {
 	engine := func() agent.Engine { return choosy{script.New(script.Options{Seed: 1})} }
 	liveWith(t, engine, func(home) {}, func(_ home, b *Bot) {
