@@ -21,6 +21,7 @@ import (
 	"ollimbot/core/control"
 	"ollimbot/core/policy"
 	"ollimbot/core/store"
+	"ollimbot/routines"
 )
 
 // desk is what answers the agent's commands of a bot, without the bot's model.
@@ -113,7 +114,11 @@ func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
 		{"main", main, []string{"reminder", "add", "-m", "Don't forget $HOME", "--delay", "5"}, 0, `^scheduled [0-9a-f]{8}: \[bg\] at .* -- Don't forget \$HOME\n$`, ""},
 		{"main", main, []string{"reminder", "cancel", "nowhere0"}, 1, "", `reminder nowhere0 not found`},
 		{"main", main, []string{"reminder", "add"}, 2, "", `missing flags`},
-		{"main", main, []string{"routine", "cancel", "x"}, 1, "", `permission mode is dontAsk`},
+		{"main", main, []string{"routine", "cancel", "nowhere0"}, 1, "", `routine nowhere0 not found`},
+		{"main", main, []string{"routine", "cancel", "9a8b7c6d"}, 0, `^cancelled 9a8b7c6d\n$`, ""},
+		{"main", main, []string{"routine", "add", "-m", "Water the ferns.", "--cron", "0 9 * * *"}, 0, `^scheduled [0-9a-f]{8}: cron '0 9 \* \* \*' -- Water the ferns`, ""},
+		{"main", main, []string{"routine", "add", "-m", "x", "--cron", "0 9 * * *", "--allowed-tools", "Bash"}, 2, "", `unknown flag`},
+		{"run", run, []string{"routine", "cancel", "1a2b3c4d"}, 1, "", `not available in background forks`},
 		{"main", main, []string{"history", "pings"}, 0, `.`, ""},
 		{"main", main, []string{"reminder", "list", "--data-dir", "/etc"}, 2, "", `are the bot's own`},
 		{"main", main, []string{"reminder", "list", "\x1b[31m"}, 2, "", `^ollim-bot: unexpected argument *\n[^\x1b]*$`},
@@ -139,6 +144,16 @@ func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
 	}
 	if got := shell(t, exe, main, "reminder", "list"); !strings.Contains(got.out, "Don't forget") {
 		t.Errorf("what was added is not in the list:\n%s", got.out)
+	}
+	if got := shell(t, exe, main, "routine", "list"); !strings.Contains(got.out, "Water the ferns.") || strings.Contains(got.out, "9a8b7c6d") {
+		t.Errorf("the routines are\n%s", got.out)
+	}
+	if files, err := filepath.Glob(filepath.Join(d.root, "routines", "water-the-ferns*")); err != nil || len(files) != 1 {
+		t.Errorf("the routine's files: %v, %v", files, err)
+	} else if data, err := os.ReadFile(files[0]); err != nil {
+		t.Error(err)
+	} else if o, known := d.guard.Provenance().Find(routines.Digest(data)); !known || o.Writer.Session != "main session" {
+		t.Errorf("the routine's writer is %+v", o)
 	}
 	d.stop()
 	for _, want := range []string{
