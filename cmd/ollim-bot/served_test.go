@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -224,33 +225,44 @@ func TestServedCommandsExist(t *testing.T) {
 	}
 }
 
-// TestTheRealCommandAsksTheBot: the model calls a command of ours in the sandbox of
-// this machine, and reads the bot's answer.
+// TestTheRealCommandAsksTheBot: the model calls commands of ours in the sandbox of
+// this machine, and reads the bot's answer; so does a subagent that it asks.
 func TestTheRealCommandAsksTheBot(t *testing.T) {
 	t.Parallel()
 	w := newClaudeWorld(t)
 	w.env = append(w.env, "PATH="+filepath.Dir(built(t))+":/usr/bin:/bin")
+	look := func(command string) fakeapi.Step {
+		return fakeapi.Step{Tool: "Bash", Input: map[string]any{"command": command, "description": "look"}}
+	}
+	proxy := fakeapi.Step{Tool: "Agent", Input: map[string]any{
+		"description": "ask", "subagent_type": "user-proxy",
+		"prompt": "Tea or coffee? " + fakeapi.Script(look("ollim-bot history search marigold"), fakeapi.Step{Text: "LOW: nothing is known."}),
+	}}
 	reminder := "---\nid: \"cccc0001\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) +
-		"\"\nbackground: true\nupdate-main-session: \"freely\"\ndescription: \"Look\"\nallowed-tools:\n  - \"Bash(ollim-bot reminder *)\"\n---\nLook.\n\n" +
-		fakeapi.Script(
-			fakeapi.Step{Tool: "Bash", Input: map[string]any{"command": "ollim-bot reminder list", "description": "look"}},
-			fakeapi.Step{Text: "Done."}) + "\n"
+		"\"\nbackground: true\nupdate-main-session: \"freely\"\ndescription: \"Look\"\nallowed-tools:\n  - \"Bash(ollim-bot reminder *)\"\n  - Agent\n---\nLook.\n\n" +
+		fakeapi.Script(look("ollim-bot reminder list"), proxy, fakeapi.Step{Text: "Done."}) + "\n"
 	if err := os.WriteFile(filepath.Join(w.data, "reminders", "look.md"), []byte(reminder), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w.headless("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
-	var read []string
+	read := map[string]bool{}
 	for _, r := range w.api.Requests() {
 		for _, m := range r.Messages {
 			for _, b := range m.Blocks {
 				if b.Type == "tool_result" {
-					read = append(read, b.Text)
+					read[b.Text] = true
 				}
 			}
 		}
 	}
-	if !strings.Contains(strings.Join(read, "\n"), "move the laundry") {
-		t.Errorf("the model has read %q", read)
+	said := strings.Join(slices.Collect(maps.Keys(read)), "\n")
+	for _, want := range []string{"move the laundry", "LOW: nothing is known.", "nowhere"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the model has not read %q but\n%s", want, said)
+		}
+	}
+	if strings.Contains(said, "not available") {
+		t.Errorf("something was refused:\n%s", said)
 	}
 }
 
