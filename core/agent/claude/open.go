@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// openLimit is how long a process may take to be ready: it takes 0.7 s, twice
-	// that when the machine is busy (claude-cli 16).
-	openLimit = 10 * time.Second
+	// openLimit is how long a process may take to be ready: it takes 0.7 s, and
+	// twenty times that on a machine with much else to do (claude-cli 16).
+	openLimit = 30 * time.Second
 	// A long transcript is read before the handshake is answered.
-	longLimit      = 30 * time.Second
+	longLimit      = 60 * time.Second
 	longTranscript = 20 << 20
 	// writtenAfter is when the last words of a turn are in the transcript: 0.1 s
 	// after its end (claude-cli 9). A fork reads them there.
