@@ -6,6 +6,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/transcript"
 )
 
 // choosy is an engine one of whose models obeys nothing that is set about thinking.
@@ -64,6 +65,22 @@ func TestASettingOfThinkingThatTheModelDoesNotObeyIsTold(t *testing.T) {
 			got := type_(t, b, c.line).Message
 			if c.says == "" && strings.Contains(got, "thinks") || !strings.Contains(got, c.says) {
 				t.Errorf("%s answers %q", c.line, got)
+			}
+		}
+	})
+}
+
+func TestAnAnswerWithoutAWordIsTold(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		tell(t, b, script_(`think What could I say?`))
+		s := b.Snapshot()
+		if last := s.Chat[len(s.Chat)-1]; last.Role != transcript.Notice || last.Text != textNoWords {
+			t.Errorf("the last entry is %+v", last)
+		}
+		tell(t, b, script_(`say Here I am.`))
+		for _, e := range b.Snapshot().Chat[len(s.Chat):] {
+			if e.Role == transcript.Notice {
+				t.Errorf("an answer has the notice %q", e.Text)
 			}
 		}
 	})

@@ -39,6 +39,7 @@ const (
 	textFreshSession     = "the engine no longer knows the main session: a new one was started; routines and updates are untouched"
 	textForegroundFailed = "%q could not finish: %v"
 	textTurnFailed       = "the answer did not come; your message is above, send it again when you like"
+	textNoWords          = "the bot ended its turn without a word"
 	textCutShort         = " *(interrupted)*"
 	textStalled          = "nothing was heard for five minutes: the turn was interrupted, write again to go on"
 	textNoTask           = "no routine or reminder has the id %q: ollim-bot schedule and ollim-bot routine list show the ids"

@@ -173,6 +173,9 @@ func (t *turn) follow(ctx context.Context, events iter.Seq2[agent.Event, error])
 	if t.interrupted && !t.cut && !t.said.empty() {
 		t.said.append(textCutShort)
 	}
+	if !silent && t.said.empty() {
+		t.c.bot.book.Add(transcript.Notice, textNoWords)
+	}
 	return nil
 }
 

@@ -15,7 +15,9 @@ func TestAToolCanEndTheTurnAndLeavesNoInterruptionInTheHistory(t *testing.T) {
 	leave := func(o *agent.SessionOptions) {
 		o.Tools = []agent.Tool{{
 			Name: "leave", Description: "Leaves.", Schema: []byte(`{"type":"object","properties":{}}`),
-			Call: func(context.Context, json.RawMessage) agent.ToolResult { return agent.ToolResult{Text: "it is so", EndTurn: true} },
+			Call: func(context.Context, json.RawMessage) agent.ToolResult {
+				return agent.ToolResult{Text: "it is so", EndTurn: true}
+			},
 		}}
 	}
 	s := r.open(leave)

@@ -79,8 +79,12 @@ func TestATurnThatBeginsWhileAMessageIsOnItsWayIsNotItsAnswer(t *testing.T) {
 		if h := <-mine; h.text() != "for you" {
 			t.Errorf("the answer is %q", h.text())
 		}
-		if h := <-own; h.text() != "by itself" {
+		h := <-own
+		if h.text() != "by itself" {
 			t.Errorf("the turn that began by itself says %q", h.text())
+		}
+		if n := all[agent.Notice](h); len(n) != 1 || n[0].Text != `a command "x && y" has ended` {
+			t.Errorf("what began it is told as %+v", n)
 		}
 	})
 }
