@@ -136,7 +136,7 @@ func (r *resumable) resume(ctx context.Context) (*session, error) {
 	old.log.Warn("process has ended; the session goes on in a new one")
 	s, err := r.e.open(ctx, o)
 	if err != nil {
-		return nil, fmt.Errorf(textNotResumed, err)
+		return nil, fmt.Errorf(textNoResume, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

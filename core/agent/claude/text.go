@@ -11,16 +11,16 @@ const (
 	textAtOnce   = "claude ended before it answered: %w"
 	textRefused  = "claude refused to begin: %s"
 
-	textClosed     = "the session is closed"
-	textTwoTurns   = "a turn is under way: wait for its end before sending again"
-	textGone       = "the Claude process has ended"
-	textGoneSaid   = "the Claude process has ended: %s"
-	textNotResumed = "the Claude process has ended, and the session could not be resumed: %w"
-	textStalled    = "Claude said nothing for %s, so the turn was ended: try again"
-	textTooMuch    = "the Claude process used %s, more than the limit of %s, and was ended: raise it with /config claude_memory_limit"
-	textThinking   = "%.40q is no setting of thinking: use off, adaptive or a number of tokens"
-	textUntried    = "claude %s is newer than any that was tried with this program (%s to %s): if something is odd, install %[3]s"
-	textLoggedOut  = "not logged in to Claude: log in from the dashboard (ctrl+p, log in), or run ollim-bot auth login"
+	textClosed    = "the session is closed"
+	textTwoTurns  = "a turn is under way: wait for its end before sending again"
+	textGone      = "the Claude process has ended"
+	textGoneSaid  = "the Claude process has ended: %s"
+	textNoResume  = "the Claude process has ended, and the session could not be resumed: %w"
+	textStalled   = "Claude said nothing for %s, so the turn was ended: try again"
+	textTooMuch   = "the Claude process used %s, more than the limit of %s, and was ended: raise it with /config claude_memory_limit"
+	textThinking  = "%.40q is no setting of thinking: use off, adaptive or a number of tokens"
+	textUntried   = "claude %s is newer than any that was tried with this program (%s to %s): if something is odd, install %[3]s"
+	textLoggedOut = "not logged in to Claude: log in from the dashboard (ctrl+p, log in), or run ollim-bot auth login"
 )
 
 // Words for the turn's events.
