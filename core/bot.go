@@ -183,7 +183,7 @@ func (b *Bot) makeParts() error {
 	b.library = library()
 	b.costs = ledger.New(ledger.Options{Dir: b.dir, Zone: b.zone, Log: b.log})
 	if r, ok := b.o.Engine.(agent.Reporter); ok {
-		r.OnChange(b.notify)
+		r.OnChange(b.engineChanged(r))
 	}
 	forks, err := fork.NewManager(fork.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,

@@ -128,6 +128,8 @@ type Tool struct {
 type ToolResult struct {
 	Text    string
 	IsError bool
+	// EndTurn ends the turn with this result: the model is not asked for more.
+	EndTurn bool
 }
 
 // CommandResult is what a command has printed, and its exit status.

@@ -8,7 +8,7 @@ import "ollimbot/core/toolset"
 func MainTools() []string {
 	return []string{
 		"Bash(ollim-bot tasks *)", "Bash(ollim-bot cal *)", "Bash(ollim-bot reminder *)", "Bash(ollim-bot gmail *)",
-		"Bash(ollim-bot help)", "Bash(ollim-bot history *)", "Bash(ollim-bot routine list)",
+		"Bash(ollim-bot help)", "Bash(ollim-bot history *)", "Bash(ollim-bot routine *)",
 		"Bash(ls)", "Bash(ls *)", // names only: a routine is found by listing its folder
 		"Read(./**.md)", "Write(./**.md)", "Edit(./**.md)", "Glob(./**.md)", "Grep(./**.md)",
 		// What the user sends, what skills bring along, and what the engine put aside

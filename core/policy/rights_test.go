@@ -359,3 +359,24 @@ func TestARunThatHasReadStrangersWordsKeepsNoToolThatActs(t *testing.T) {
 		}
 	}
 }
+
+func TestARunThatMayAskTheUserProxyHasWhatThatReads(t *testing.T) {
+	g, _ := newGuard(t)
+	search := bash("ollim-bot history search tea")
+	for _, c := range []struct {
+		allowed, disallowed []string
+		may                 bool
+	}{
+		{nil, nil, false},
+		{[]string{"Agent"}, nil, true},
+		{[]string{"Task(user-proxy)"}, nil, true},
+		{[]string{"Agent(gmail-reader)"}, nil, false},
+		{[]string{"Agent"}, []string{"Agent(user-proxy)"}, false},
+		{[]string{"Agent"}, []string{"Bash(ollim-bot history *)"}, false},
+	} {
+		task := routines.Task{Kind: routines.KindRoutine, Background: true, Allowed: c.allowed, Disallowed: c.disallowed}
+		if got := Compile("/", g.Bound(task, nil)).Allows(search); got != c.may {
+			t.Errorf("with %v and without %v the history may be read: %t", c.allowed, c.disallowed, got)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -117,6 +118,29 @@ func TestAnEditKeepsPlaceAndTimeAndADeleteIsFinal(t *testing.T) {
 	if diff := cmp.Diff([]string{"bot uno"}, told(New(Options{Dir: dir}))); diff != "" {
 		t.Errorf("after a restart: %s", diff)
 	}
+}
+
+func TestAnAnswerHasTheTimeAndPlaceOfItsFirstWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(Options{})
+		s := b.Begin(Bot)
+		s.Tool("Read(a.md)")
+		time.Sleep(time.Minute)
+		b.Add(Notice, "meanwhile")
+		time.Sleep(time.Minute)
+		said := time.Now()
+		s.Append("Here")
+		time.Sleep(time.Minute)
+		b.Add(Notice, "later")
+		s.Append(" it is.")
+		s.End()
+		if diff := cmp.Diff([]string{"notice meanwhile", "bot Here it is.", "notice later"}, told(b)); diff != "" {
+			t.Error(diff)
+		}
+		if e := b.Entries()[1]; !e.At.Equal(said) || len(e.Tools) != 1 {
+			t.Errorf("the answer is %+v, its first word came at %s", e, said)
+		}
+	})
 }
 
 func TestASnapshotNeverChangesAndIsSharedWhileNothingHappens(t *testing.T) {

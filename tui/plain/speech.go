@@ -27,7 +27,7 @@ func spoken(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// commas makes every gap of two spaces or more a comma.
+// commas makes every gap of two spaces or more a comma, but behind a colon.
 func commas(line string) string {
 	var parts []string
 	for p := range strings.SplitSeq(line, "  ") {
@@ -35,7 +35,7 @@ func commas(line string) string {
 			parts = append(parts, p)
 		}
 	}
-	return strings.Join(parts, ", ")
+	return strings.ReplaceAll(strings.Join(parts, ", "), ":, ", ": ")
 }
 
 // flat is a text on one line.

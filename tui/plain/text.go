@@ -5,6 +5,7 @@ package plain
 const (
 	kindReady    = "ready"
 	kindNotice   = "notice"
+	kindDenied   = "denied"
 	kindCritical = "critical ping"
 	kindRun      = "run"
 	kindOutput   = "output"

@@ -64,15 +64,19 @@ func permissionMode(mode string) string {
 	return mode
 }
 
-// thinkingTokens is what set_max_thinking_tokens takes for a setting: null for
-// the model's own measure, 0 for none.
-func thinkingTokens(thinking string) (tokens *int, ok bool) {
+// adaptiveTokens is the budget that the command itself takes where nobody has set
+// one. Models that measure by themselves ignore it.
+const adaptiveTokens = 31999
+
+// thinkingTokens is what set_max_thinking_tokens takes for a setting, 0 for none.
+// It has a null too, which goes back to what the process was started with.
+func thinkingTokens(thinking string) (tokens int, ok bool) {
 	switch thinking {
 	case "adaptive":
-		return nil, true
+		return adaptiveTokens, true
 	case "off":
-		return new(int), true
+		return 0, true
 	}
 	n, err := strconv.Atoi(thinking)
-	return &n, err == nil && n >= 0
+	return n, err == nil && n >= 0
 }

@@ -41,6 +41,8 @@ type host struct {
 	// refused are the newest calls that were refused here, so that their results
 	// can be told from a tool's own errors.
 	refused recent[string]
+	// ending is the tool whose answer ends the turn, until the CLI tells of it.
+	ending string
 }
 
 // binding is what a process is bound to.
@@ -208,6 +210,24 @@ func (h *host) refuse(toolUseID string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.refused.add(toolUseID)
+}
+
+// noteEnding remembers a tool whose answer ends the turn.
+func (h *host) noteEnding(tool string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ending = tool
+}
+
+// takeEnding reports whether a call of this tool ends the turn, and forgets it.
+func (h *host) takeEnding(tool string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ends := h.ending != "" && h.ending == tool
+	if ends {
+		h.ending = ""
+	}
+	return ends
 }
 
 // bound is the run that the process belongs to, or nil.

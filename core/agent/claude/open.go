@@ -34,6 +34,15 @@ var uuidForm = sync.OnceValue(func() *regexp.Regexp {
 // that or in a new one. Errors are one line and say what to do; one in which
 // the process was too slow is a context.DeadlineExceeded.
 func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	s, err := e.open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &resumable{e: e, o: o, now: s}, nil
+}
+
+// open is Open for one process.
+func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, error) {
 	if err := e.waitBegun(ctx); err != nil {
 		return nil, err
 	}
@@ -61,6 +70,9 @@ func (e *Engine) launch(ctx context.Context, o agent.SessionOptions) (*session, 
 	}
 	path, err := e.path()
 	if err != nil {
+		return nil, err
+	}
+	if err := e.refuseOld(ctx, path); err != nil {
 		return nil, err
 	}
 	if err := e.written(ctx, o.Resume); err != nil {
@@ -184,7 +196,7 @@ func (s *session) shakeHands(ctx context.Context, o agent.SessionOptions, path s
 	var refused *wire.RequestError
 	switch {
 	case err == nil:
-		s.noteAccount(answer)
+		s.noteGreeting(answer)
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("open a session: %w", context.Cause(ctx))
@@ -228,19 +240,37 @@ func (e *Engine) running() context.Context {
 	return over
 }
 
-// account is what the handshake tells about who pays.
-type account struct {
+// greeting is what the handshake tells: who pays, and what the models can do.
+type greeting struct {
 	Account struct {
 		TokenSource  string `json:"tokenSource"`
 		APIKeySource string `json:"apiKeySource"`
 	} `json:"account"`
+	Models []struct {
+		Value       string `json:"value"`
+		Resolved    string `json:"resolvedModel"`
+		Adaptive    bool   `json:"supportsAdaptiveThinking"`
+		ThinkingOff *bool  `json:"supportsThinkingOff"` // missing where it can be
+	} `json:"models"`
 }
 
-// noteAccount looks whether anybody is logged in (claude-cli 17).
-func (s *session) noteAccount(answer json.RawMessage) {
-	var a account
-	if err := json.Unmarshal(answer, &a); err != nil || a.Account.TokenSource == "" {
+// noteGreeting learns whether anybody is logged in (claude-cli 17), and what can
+// be set.
+func (s *session) noteGreeting(answer json.RawMessage) {
+	var g greeting
+	if err := json.Unmarshal(answer, &g); err != nil {
 		return
 	}
-	s.e.setLogin(a.Account.TokenSource != "none" || a.Account.APIKeySource != "")
+	models := make([]agent.Model, 0, len(g.Models))
+	for _, m := range g.Models {
+		of := agent.Model{Names: []string{m.Value, m.Resolved}, OwnMeasure: m.Adaptive, AlwaysThinks: m.ThinkingOff != nil && !*m.ThinkingOff}
+		if m.Value == "default" {
+			of.Names = append(of.Names, "")
+		}
+		models = append(models, of)
+	}
+	s.e.setStatus(func(st *agent.Status) { st.Models = models })
+	if g.Account.TokenSource != "" {
+		s.e.setLogin(g.Account.TokenSource != "none" || g.Account.APIKeySource != "")
+	}
 }
