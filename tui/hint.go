@@ -3,7 +3,6 @@ package tui
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -283,10 +282,6 @@ func (r *root) hintAt(x int) (h hint, which int, ok bool) {
 
 // pressHint does what the key under a cell of the help line does.
 func (r *root) pressHint(x int) tea.Cmd {
-	if r.speech.over { // a toast stands there: it has been read
-		r.speech.hush(time.Now())
-		return nil
-	}
 	h, which, ok := r.hintAt(x)
 	if !ok {
 		return nil

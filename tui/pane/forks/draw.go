@@ -35,11 +35,11 @@ func split(n, h int) (list, rule int) {
 }
 
 // draw renders the list, a rule that names the run, and its tail.
-func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
+func (p *Pane) draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	forks := c.Snap.Forks
 	b := widget.Brush{Theme: c.Theme}
 	if len(forks) == 0 {
-		return b.Empty(w, h, textEmpty, textTeach)
+		return widget.Rows(widget.Nowhere, b.Empty(w, h, textEmpty, textTeach)...)
 	}
 	if i := find(forks, p.run); i >= 0 && p.view() == nil {
 		p.list.At = i // Show chose it since the last snapshot
@@ -47,21 +47,21 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 	}
 	list, rule := split(len(forks), h)
 	p.listed = list
-	var lines []string
+	var rows []widget.Row
 	top := p.list.Window(p.list.At, p.list.At, len(forks), list)
 	for i := top; i < min(top+list, len(forks)); i++ {
-		lines = append(lines, p.row(c, i, w, focused))
+		rows = append(rows, widget.Row{Text: p.row(c, i, w, focused), Place: widget.Place(i)})
 	}
-	lines = widget.Fill(lines, w, list)
+	rows = widget.FillRows(rows, w, list)
 	selected := forks[min(p.list.At, len(forks)-1)]
 	if rule == 1 {
-		lines = append(lines, p.rule(c, selected, w, focused))
+		rows = append(rows, widget.Row{Text: p.rule(c, selected, w, focused), Place: widget.Ruled})
 	}
 	if v := p.view(); v != nil && v.Len() > 0 {
 		v.Names = c.Names(action.Forks)
-		return append(lines, v.Lines(c.Theme, w, h-len(lines), focused)...)
+		return append(rows, widget.Rows(widget.Inner, v.Lines(c.Theme, w, h-len(rows), focused)...)...)
 	}
-	return append(lines, silence(c, selected, w, h-len(lines))...)
+	return append(rows, widget.Rows(widget.Inner, silence(c, selected, w, h-len(rows))...)...)
 }
 
 // rule separates the list from the tail, and says whose tail it is.

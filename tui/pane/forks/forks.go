@@ -53,11 +53,11 @@ func New() *Pane { return &Pane{views: map[string]*widget.TailView{}} }
 // Title implements pane.Pane.
 func (p *Pane) Title(c pane.Context) (name, state string) { return textTitle, counts(c.Snap) }
 
-// Lines implements pane.Pane.
-func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
+// Draw implements pane.Pane.
+func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
 	k := drawn{w, h, p.version, focused, c.Theme, c.Keys}
-	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
+	return p.cache.Rows(k, func() []widget.Row { return p.draw(c, w, h, focused) })
 }
 
 // Line implements pane.Pane: the counts and what the first run does.
@@ -110,6 +110,25 @@ func (p *Pane) Show(id string) {
 	p.run, p.chosen, p.version = id, true, p.version+1
 }
 
+// Press implements pane.Pane: in the tail it gives the tail the keys, in the list
+// it takes them back.
+func (p *Pane) Press(c pane.Context, at widget.Place, focused bool) action.ID {
+	i := int(at)
+	switch {
+	case at == widget.Inner && !p.tail:
+		return action.ForksTail
+	case i < 0 || i >= len(c.Snap.Forks):
+		return ""
+	case i != p.list.At:
+		p.list.At, p.tail = i, false
+		p.choose(c)
+		p.version++
+	case focused:
+		return action.ForksTail
+	}
+	return ""
+}
+
 // Capture implements pane.Pane.
 func (p *Pane) Capture() bool {
 	v := p.view()
@@ -159,9 +178,6 @@ func (p *Pane) Sync(c pane.Context) {
 	}
 	p.read(c)
 }
-
-// InTail reports that the tail has the keys.
-func (p *Pane) InTail() bool { return p.tail }
 
 // reading reports that the user is at work in the tail: scrolled up, searching,
 // or behind a filter. Nothing may take it away then.

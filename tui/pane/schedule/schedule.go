@@ -50,12 +50,12 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 	return textTitle, state
 }
 
-// Lines implements pane.Pane.
-func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
+// Draw implements pane.Pane.
+func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
 	p.h = h
 	k := key{w, h, p.version, focused, c.Theme, c.Keys}
-	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
+	return p.cache.Rows(k, func() []widget.Row { return p.draw(c, w, h, focused) })
 }
 
 // Line implements pane.Pane: the next task.
@@ -187,6 +187,20 @@ func (p *Pane) turn(s *core.Snapshot) {
 		return
 	}
 	p.list.At = p.view.upcoming(s)
+}
+
+// Press implements pane.Pane.
+func (p *Pane) Press(c pane.Context, at widget.Place, focused bool) action.ID {
+	switch i := int(at); {
+	case i < 0 || i >= p.view.count(c.Snap):
+		return ""
+	case i != p.list.At:
+		p.list.At, p.chosen = i, p.view.name(c.Snap, i)
+		p.version++
+	case focused:
+		return action.ScheduleDetails
+	}
+	return ""
 }
 
 // Capture implements pane.Pane: this pane has no text to write.
