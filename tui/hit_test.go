@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/fork"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
 )
@@ -54,4 +55,27 @@ func TestAClickOnAPaneWithoutTheFocusMeansTheRowsThatStandThere(t *testing.T) {
 		s.clickOn("Email sweep")
 		s.sees("╭─ Email sweep", "esc close")
 	})
+}
+
+func TestTheTopLineCountsFailuresUntilTheyWereLookedAt(t *testing.T) {
+	for _, size := range [][2]int{{120, 40}, {80, 24}, {46, 12}} {
+		play(t, setup{w: size[0], h: size[1], snap: func(at time.Time) core.Snapshot {
+			s := withForks(busyDay(at))
+			for _, id := range []string{"bad00001", "bad00002"} {
+				s.Forks = append(s.Forks, fork.View{
+					ID: id, Title: "Task " + id, State: fork.TimedOut, Started: at.Add(-time.Hour), Ended: at.Add(-time.Minute), Error: "it took too long",
+				})
+			}
+			return s
+		}}, func(s *stage) {
+			s.press("5")
+			s.sees("✗ 2 failed")
+			s.clickOn("✗ 2 failed")
+			s.sees("✗ 1 failed")
+			s.clickOn("✗ 1 failed")
+			s.misses(" failed ")
+			s.press("z")
+			s.sees("Task bad00002")
+		})
+	}
 }

@@ -30,6 +30,8 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 		return r.pressHint(m.X)
 	case len(r.dialogs) > 0:
 		return r.clickDialog(m.X, m.Y)
+	case m.Y == 0:
+		return r.pressTop(m.X)
 	case m.X < plan.Strip && m.Y <= len(action.Panes):
 		r.clickStrip(m.Y)
 		return nil

@@ -22,6 +22,7 @@ const (
 	textRoutine      = "routine"
 	textReminder     = "reminder"
 	textApproval     = "approval"
+	textFailed       = " failed"
 	textReadOnlyMark = "read-only"
 	textZoomedShort  = "zoomed"
 	textTabMuted     = "muted"
