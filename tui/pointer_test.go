@@ -113,7 +113,7 @@ func TestAClickBesideADialogClosesItWhereNothingIsLost(t *testing.T) {
 		{[]string{"1", "e"}, "Ping budget, exactly", false},
 		{[]string{"1", "m"}, "Mute pings", false},
 		{[]string{"2", "n"}, "A new routine or reminder", false},
-		{[]string{"4", "k"}, "Sure?", false},
+		{[]string{"4", "x"}, "Sure?", false},
 		{[]string{"L"}, "Log in to Claude ", false},
 	} {
 		play(t, setup{w: 160, h: 50, snap: everything}, func(s *stage) {
@@ -135,7 +135,7 @@ func TestAQuestionIsAnsweredByAClick(t *testing.T) {
 	} {
 		play(t, setup{snap: everything}, func(s *stage) {
 			s.press("4")
-			s.clickOn("k stop")
+			s.clickOn("x stop")
 			s.clickOn(answer) // on its way when the question came
 			for _, h := range s.help() {
 				s.click(h.at[0], 39)

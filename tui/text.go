@@ -115,10 +115,12 @@ const (
 	textSet          = "set"
 	textLeave        = "leave as it is"
 
-	textQuitYes    = "quit and stop them"
-	textQuitNo     = "stay"
-	textQuitBare   = "quit"
-	textQuitNoRuns = "The forks have ended: nothing would be stopped."
+	textQuitYes     = "quit and stop them"
+	textQuitNo      = "stay"
+	textQuitBare    = "quit"
+	textQuitClicked = "Quit? The bot ends with its dashboard."
+	textNotNow      = "not now"
+	textQuitNoRuns  = "The forks have ended: nothing would be stopped."
 
 	textDraftLost = "What you wrote in the chat is not sent. Quitting drops it."
 	textDropDraft = "quit and drop it"

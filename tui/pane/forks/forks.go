@@ -189,6 +189,17 @@ func (p *Pane) Sync(c pane.Context) {
 	p.read(c)
 }
 
+// Word is what keys do while the tail has them.
+func (p *Pane) Word(id action.ID) string {
+	switch {
+	case p.tail && id == action.ForksUp:
+		return textScroll
+	case p.tail && id == action.ForksTail:
+		return textToList
+	}
+	return ""
+}
+
 // reading reports that the user is at work in the tail: scrolled up, searching,
 // or behind a filter. Nothing may take it away then.
 func (p *Pane) reading() bool {

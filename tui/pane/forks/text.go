@@ -17,6 +17,8 @@ const (
 	textTitle    = "Forks"
 	textName     = "Forks    "
 	textNone     = "none"
+	textScroll   = "scroll"
+	textToList   = "list"
 	textNothing  = "no run is selected"
 	textEnded    = "this run has ended already"
 	textReadOnly = "read-only: runs cannot be stopped here"
