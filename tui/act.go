@@ -88,11 +88,13 @@ func (r *root) press(a action.Action) tea.Cmd {
 	}
 	r.setFocus(a.Pane)
 	wants := r.panes[a.Pane].Do(r.context(), a.ID)
-	if wants.Do != nil {
-		wants.Ask = &pane.Question{Text: a.Title + "?", Yes: a.Short, No: textNotNow, Do: wants.Do}
-		wants.Do, wants.Toast, wants.Focus = nil, "", action.Everywhere
+	if wants.Do == nil {
+		return r.answer(wants)
 	}
-	return r.answer(wants)
+	q := newQuestion(pane.Question{Text: a.Title + "?", Yes: a.Short, No: textNotNow, Do: wants.Do})
+	q.leads.answer = wants
+	r.open(q)
+	return nil
 }
 
 func (r *root) actEverywhere(id action.ID) tea.Cmd {

@@ -56,10 +56,12 @@ func TestAClickBesideTheRowsSelectsNothing(t *testing.T) {
 		for _, line := range []int{y, y + 1, y + 2} {
 			s.click(60, line)
 		}
+		s.press("enter") // back to the list
 		if d := cmp.Diff(before, s.still()); d != "" {
 			t.Errorf("a click on the tail selects another run:\n%s", d)
 		}
 		s.press("enter") // the keys go to the tail
+		s.sees("enter list")
 		s.clickOn("Medication")
 		s.sees("▸✓ done")
 	})

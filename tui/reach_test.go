@@ -278,8 +278,7 @@ func rowName(a action.Action) string {
 func TestEveryActionIsReachedByKeyByPaletteAndByMouse(t *testing.T) {
 	// What these do cannot be seen in what they leave.
 	silent := map[action.ID]string{
-		action.ForksTail: "the keys go to the tail, which colours show (TestAClickOnTheSelectedRowOpensIt)",
-		action.Redraw:    "it draws the same screen anew (TestRedrawPaintsWhatSomethingElseHasOverwritten)",
+		action.Redraw: "it draws the same screen anew (TestRedrawPaintsWhatSomethingElseHasOverwritten)",
 	}
 	for _, a := range action.All() {
 		t.Run(rowName(a), func(t *testing.T) {

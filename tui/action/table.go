@@ -133,7 +133,7 @@ var updatesRows = []Action{
 var forksRows = slices.Concat([]Action{
 	{ID: ForksUp, Pane: Forks, Keys: []string{"up", "k"}, Title: "Select the run above", Short: "select", Off: noForks, Pair: ForksDown},
 	{ID: ForksDown, Pane: Forks, Keys: []string{"down", "j"}, Title: "Select the run below", Short: "select", Off: noForks, Quiet: true},
-	{ID: ForksTail, Pane: Forks, Keys: []string{"enter"}, Title: "Move between the list of runs and the tail", Short: "tail", Off: noForks},
+	{ID: ForksTail, Pane: Forks, Keys: []string{"enter"}, Title: "Move between the list and the tail", Short: "tail", Off: noForks},
 	{
 		ID: ForksStop, Pane: Forks, Keys: []string{"x"}, Title: "Stop the selected run", Short: "stop",
 		Off: noLiveFork, Danger: true, Writes: true,

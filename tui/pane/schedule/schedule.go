@@ -5,6 +5,7 @@
 package schedule
 
 import (
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -154,7 +155,7 @@ func onTask(s *core.Snapshot, it item, id action.ID) pane.Answer {
 	case action.SchedulePreview:
 		return pane.Answer{Show: &pane.Page{Title: textPreview(it.title()), Load: core.Preview{ID: it.id()}}}
 	case action.ScheduleFire:
-		return pane.Answer{Do: core.FireNow{ID: it.id()}}
+		return fire(s, it)
 	case action.ScheduleAllow:
 		t := held(s, it)
 		return pane.Answer{Ask: allowQuestion(it.title(), textWaits+": "+t.Waits, core.AllowTask{ID: t.ID, Version: t.Version})}
@@ -166,6 +167,17 @@ func onTask(s *core.Snapshot, it item, id action.ID) pane.Answer {
 		return pane.Answer{Edit: &pane.Edit{File: it.file()}}
 	}
 	return pane.Answer{}
+}
+
+// fire fires a task at once. A reminder goes with its run, so that this asks.
+func fire(s *core.Snapshot, it item) pane.Answer {
+	now := core.FireNow{ID: it.id()}
+	if held(s, it).Kind != routines.KindReminder && (it.fire == nil || it.fire.Kind != routines.KindReminder) {
+		return pane.Answer{Do: now}
+	}
+	return pane.Answer{Ask: &pane.Question{
+		Text: fmt.Sprintf(textFireQuestion, it.title()), Yes: textFire, No: textWait, Do: now,
+	}}
 }
 
 func writes(id action.ID) bool {
