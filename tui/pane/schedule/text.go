@@ -34,6 +34,10 @@ const (
 	textUnknown    = "? not counted"
 	textNoTask     = "this file is of no task"
 
+	textFireQuestion = "Fire %q now? A reminder goes once it has run, and does not fire again at its time. Undo keeps it."
+	textFire         = "fire now"
+	textWait         = "let it wait for its time"
+
 	textSilent     = "silent"
 	textForeground = "foreground"
 	textJustFired  = "just fired"
