@@ -38,7 +38,7 @@ type call struct {
 	body    body
 	decode  func([]byte) error // nil: nobody reads the answer
 	most    int64              // bytes of the answer
-	before func() error // before the first try; an error ends the call. May be nil
+	before  func() error       // before the first try; an error ends the call. May be nil
 	// again says that carrying it out twice does no harm.
 	again bool
 	// done is the code by which a repeated try learns that an earlier one was
