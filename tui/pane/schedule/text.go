@@ -32,7 +32,7 @@ const (
 	textReminder   = "once"
 	textDayLegend  = "fires in each hour"
 	textUnknown    = "? not counted"
-	textNoTask     = "this file is of no task"
+	textNoTask     = "this file is not a task"
 
 	textSilent     = "silent"
 	textForeground = "foreground"
