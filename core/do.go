@@ -196,7 +196,7 @@ func (b *Bot) exitFork(how Exit) (Outcome, error) {
 	switch {
 	case f == nil:
 		return Outcome{}, errors.New(textNoFork)
-	case how == ExitSave && f.resumed:
+	case how == ExitSave && f.resumes != "":
 		return Outcome{}, errors.New("this fork continues a background run and cannot be saved: report or leave it")
 	}
 	return Outcome{}, b.main.later(func(ctx context.Context) error { return b.main.exitByUser(ctx, how) })

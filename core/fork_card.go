@@ -25,7 +25,7 @@ func (c *conversation) banner() *Banner {
 	if f == nil {
 		return nil
 	}
-	return &Banner{Topic: f.topic, Resumed: f.resumed, Since: f.entered, Asks: f.saveAsked}
+	return &Banner{Topic: f.topic, Resumed: f.resumes != "", Since: f.entered, Asks: f.saveAsked}
 }
 
 // postEnter says that a fork has begun, with its exits as buttons (spec 07.4.2).
@@ -42,7 +42,7 @@ func (b *Bot) postEnter(ctx context.Context, f *interactive, r forkRequest) post
 		{Label: "Report", Style: "primary", Action: "fork_report:_"},
 		{Label: "Exit Fork", Style: "danger", Action: "fork_exit:_"},
 	}
-	if f.resumed { // it cannot be saved (spec 05, R+)
+	if f.resumes != "" { // it cannot be saved (spec 05, R+)
 		buttons = buttons[1:]
 	}
 	f.title = text
@@ -64,7 +64,7 @@ func (b *Bot) postExit(ctx context.Context, f *interactive, how Exit) {
 	case ExitReport:
 		e = post.Embed{Title: "Fork Ended — summary queued", Description: f.report, Color: "blue"}
 		if f.report == "" {
-			e.Description = textNoSummary
+			e = post.Embed{Title: "Fork Ended — no summary", Description: textNoSummary, Color: "greyple"}
 		}
 	}
 	b.postCard(ctx, e)

@@ -31,7 +31,7 @@ type interactive struct {
 	session agent.Session
 	id      string // once an engine has told it
 	topic   string
-	resumed bool // continues a background run: it cannot be saved
+	resumes string // the session of a background run that it continues, or empty
 	entered time.Time
 	card    post.MessageID // that shows its exits, below title
 	title   string
@@ -130,7 +130,7 @@ func (c *conversation) enter(ctx context.Context, r forkRequest) error {
 	}
 	now := c.bot.now()
 	f := &interactive{
-		session: s, topic: r.topic, resumed: r.resume != "", entered: now, active: now,
+		session: s, topic: r.topic, resumes: r.resume, entered: now, active: now,
 		idle: r.idle, seen: map[string]bool{},
 	}
 	if f.idle <= 0 {
@@ -180,7 +180,7 @@ func (c *conversation) named(f *interactive, id string) error {
 		return nil
 	}
 	f.id = id
-	if f.resumed {
+	if f.resumes != "" {
 		return nil
 	}
 	return c.bot.sessions.Log(c.bot.now(), session.Event{SessionID: id, Event: session.InteractiveFork, Parent: c.bot.sessions.Main()})
@@ -207,9 +207,10 @@ func (c *conversation) settle(ctx context.Context, err error) error {
 }
 
 // leave ends the fork. A save makes it the main session, exactly once: the id
-// is written before anything is closed.
+// is written before anything is closed. The next turn resumes it as main, for
+// its process was bound to the fork's model, thinking and rights.
 func (c *conversation) leave(ctx context.Context, f *interactive, how Exit) error {
-	if how == ExitSave && (f.id == "" || f.resumed) {
+	if how == ExitSave && (f.id == "" || f.resumes != "") {
 		how = ExitDiscard
 	}
 	if how == ExitSave {
@@ -220,14 +221,9 @@ func (c *conversation) leave(ctx context.Context, f *interactive, how Exit) erro
 	}
 	c.bot.desk.CancelAll()
 	c.mu.Lock()
-	if how == ExitSave {
-		c.session = f.session
-	}
 	c.fork, c.wanted = nil, nil
 	c.mu.Unlock()
-	if how != ExitSave {
-		c.hangUp(f.session)
-	}
+	c.hangUp(f.session)
 	c.bot.postExit(ctx, f, how)
 	return nil
 }

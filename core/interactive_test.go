@@ -3,9 +3,12 @@ package core
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
 	"ollimbot/core/transcript"
 )
 
@@ -261,5 +264,63 @@ func TestATurnThatFailsWhileTheAgentLeavesItsForkSaysSo(t *testing.T) {
 			}
 		}
 		t.Errorf("nobody is told: %+v", s.Chat)
+	})
+}
+
+func TestAForkThatEndsWithoutItsSummaryDoesNotClaimOne(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		b.postExit(context.Background(), &interactive{}, ExitReport)
+		if got := lastEmbed(b.Snapshot()); got != "Fork Ended — no summary" {
+			t.Errorf("the card says %q", got)
+		}
+	})
+}
+
+// opened records what sessions are opened with.
+type opened struct {
+	agent.Engine
+	mu   sync.Mutex
+	list []agent.SessionOptions
+}
+
+func (e *opened) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	e.mu.Lock()
+	e.list = append(e.list, o)
+	e.mu.Unlock()
+	return e.Engine.Open(ctx, o)
+}
+
+func (e *opened) last() agent.SessionOptions {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.list[len(e.list)-1]
+}
+
+func TestASavedForkGoesOnWithMainsModelThinkingAndEars(t *testing.T) {
+	e := &opened{Engine: script.New(script.Options{Seed: 1, Pace: 1})}
+	liveWith(t, func() agent.Engine { return e }, func(h home) {
+		h.write("state/config.json", `{"model_main": "opus", "model_fork": "haiku", "thinking_main": "adaptive", "thinking_fork": "off"}`)
+	}, func(_ home, b *Bot) {
+		tell(t, b, "hello")
+		type_(t, b, "/fork")
+		if s := e.last().Settings; s.Model != "haiku" || s.Thinking != "off" {
+			t.Fatalf("the fork was opened with %+v", s)
+		}
+		if _, err := b.Do(context.Background(), ExitFork{How: ExitSave}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		tell(t, b, "and on we go")
+		main := e.last()
+		if main.Resume != b.sessions.Main() || main.Fork || main.Settings.Model != "opus" || main.Settings.Thinking != "adaptive" {
+			t.Errorf("main goes on with %q, fork %v, %+v", main.Resume, main.Fork, main.Settings)
+		}
+		go main.Unasked(func(yield func(agent.Event, error) bool) {
+			_ = yield(agent.Text{Delta: "the download is done"}, nil) && yield(agent.Result{SessionID: main.Resume}, nil)
+		})
+		time.Sleep(time.Minute)
+		if !spoken(b.Snapshot(), "the download is done") {
+			t.Error("a turn that the session began is not read")
+		}
 	})
 }

@@ -29,12 +29,17 @@ func (b *Bot) install() {
 	if err != nil {
 		b.log.Warn("files for the agent were not installed", "error", err)
 	}
+	changed := 0
 	for _, n := range notes {
 		if n.Warning {
 			b.log.Warn("file for the agent", "file", n.File, "note", n.Text)
 			continue
 		}
-		b.log.Info("file for the agent", "file", n.File, "note", n.Text)
+		changed++
+		b.log.Debug("file for the agent", "file", n.File, "note", n.Text)
+	}
+	if changed > 0 {
+		b.log.Info("files for the agent are in place", "changed", changed)
 	}
 }
 

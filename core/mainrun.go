@@ -122,7 +122,7 @@ func (m *mainRun) SaveContext(context.Context) agent.ToolResult {
 	switch {
 	case f == nil:
 		return toolset.Refusal(toolset.TextNotInFork)
-	case f.resumed:
+	case f.resumes != "":
 		return toolset.Refusal(textNoSaveResumed)
 	}
 	m.bot.main.askSave(f)

@@ -1,11 +1,9 @@
 package core
 
 import (
-	"slices"
 	"sync"
 
 	"ollimbot/core/clean"
-	"ollimbot/core/updates"
 )
 
 // keptNotices is how many notices a dashboard can look back on.
@@ -43,18 +41,16 @@ func (b *Bot) notice(level Level, text string) {
 // note is what the schedule has to tell: a pending update for the main session
 // and a notice for the user (missed routines, invalid files, skipped fires).
 func (b *Bot) note(text string) {
-	if err := b.leave(text); err != nil {
+	if err := b.leave(text, nil); err != nil {
 		b.log.Error("a pending update could not be saved", "error", err)
 	}
 }
 
-// leave is note for whoever tries again after an error. What was said before and
-// is not delivered yet is not said twice.
-func (b *Bot) leave(text string) error {
+// leave is note for whoever tries again after an error or a crash. What was said
+// before and is not delivered yet is not said twice; kept, which may be nil, is
+// called when it is on the disk and before a turn can take it.
+func (b *Bot) leave(text string, kept func()) error {
 	b.notice(Warn, text)
 	defer b.notify()
-	if slices.ContainsFunc(b.updates.Peek(), func(u updates.Update) bool { return u.Message == text }) {
-		return nil
-	}
-	return b.updates.Append(b.now(), text)
+	return b.updates.AppendOnce(b.now(), text, kept)
 }

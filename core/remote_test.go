@@ -43,6 +43,9 @@ type phoneAnswer struct {
 }
 
 func (p *phone) Post(_ context.Context, m post.Post) (post.MessageID, error) {
+	if err := m.Begin(); err != nil {
+		return "", err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.broken != nil {

@@ -71,7 +71,7 @@ func (b *Bot) click(ctx context.Context, c Click) (Outcome, error) {
 func (b *Bot) clickAgent(ctx context.Context, message post.MessageID, inquiry string) (Outcome, error) {
 	now := b.now()
 	from, standing := b.replies.Lookup(now, message)
-	if standing == session.Live && b.main.inFork() != nil {
+	if f := b.main.inFork(); standing == session.Live && f != nil && f.resumes != from.Session {
 		return Outcome{}, errors.New(textAlreadyForked) // the question is kept
 	}
 	ask, ok, err := b.asked.Pop(now, inquiry)
@@ -84,12 +84,13 @@ func (b *Bot) clickAgent(ctx context.Context, message post.MessageID, inquiry st
 	if err := b.main.interruptFor(ctx); err != nil {
 		b.log.Warn("running turn was not interrupted", "error", err)
 	}
-	if standing == session.Live {
-		r := resumption(from, prompt.ForkButton(b.o.Env.UserName, ask), now)
-		return Outcome{}, b.main.later(func(ctx context.Context) error { return b.main.enter(ctx, r) })
-	}
 	m := agent.Message{Text: prompt.Button(ask)}
-	return Outcome{}, b.main.later(func(ctx context.Context) error { return b.main.answer(ctx, m) })
+	return Outcome{}, b.main.later(func(ctx context.Context) error {
+		if standing == session.Live && b.main.inFork() == nil {
+			return b.main.enter(ctx, resumption(from, prompt.ForkButton(b.o.Env.UserName, ask), now))
+		}
+		return b.main.answer(ctx, m) // a click before this one may have entered the fork
+	})
 }
 
 // reply answers one message of the bot: in the run that sent it while that is
@@ -97,8 +98,8 @@ func (b *Bot) clickAgent(ctx context.Context, message post.MessageID, inquiry st
 func (b *Bot) reply(ctx context.Context, to post.MessageID, w said) error {
 	now := b.now()
 	from, standing := b.replies.Lookup(now, to)
-	forked := b.main.inFork() != nil
-	if standing == session.Live && !forked {
+	fork := b.main.inFork()
+	if standing == session.Live && fork == nil {
 		if err := b.main.answerWords(ctx); err != nil { // what came before is answered before
 			return err
 		}
@@ -107,11 +108,13 @@ func (b *Bot) reply(ctx context.Context, to post.MessageID, w said) error {
 		}
 		return b.resumeReply(w, resumption(from, prompt.ForkReply(w.message.Text), now), b.quoted(to, w))
 	}
-	switch standing {
-	case session.Live:
-		b.small(textReplyInFork)
-	case session.Expired:
+	switch {
+	case standing == session.Expired:
 		b.small(textReplyExpired)
+	case standing == session.Live && fork.resumes == from.Session: // it is this run that is talked with
+		return b.main.say(ctx, w)
+	case standing == session.Live:
+		b.small(textReplyInFork)
 	}
 	return b.main.say(ctx, b.quoted(to, w))
 }
@@ -139,6 +142,13 @@ func (b *Bot) resumeReply(w said, r forkRequest, kept said) error {
 	r.images = w.message.Images
 	err = b.main.later(func(ctx context.Context) error {
 		defer w.finish()
+		switch f := b.main.inFork(); { // a reply before this one may have entered a fork
+		case f != nil && f.resumes == r.resume:
+			return b.main.answer(ctx, w.message, id)
+		case f != nil:
+			b.small(textReplyInFork)
+			return b.main.answer(ctx, kept.message, id)
+		}
 		err := b.main.enter(ctx, r)
 		if ctx.Err() == nil {
 			b.taken(id)

@@ -52,7 +52,7 @@ const (
 	textExitFirst     = "exit fork first"
 	textForkPlain     = "branched conversation — changes stay separate from main."
 	textForkResumed   = "resumed from %s — it cannot be saved, but reported."
-	textNoSummary     = "no summary reported"
+	textNoSummary     = "the agent gave none, so nothing was queued for the main conversation."
 	textUnknownButton = "this button does nothing that this version knows"
 	textNoGoogle      = "tasks and calendar are not connected in this version: do it there by hand"
 	textButtonExpired = "this button has expired or was used already: ask again in words"

@@ -177,6 +177,26 @@ func TestAPostThatGetsNoAnswerSaysThatItIsNotKnown(t *testing.T) {
 	}
 }
 
+func TestAPostIsPaidOnceAndOnlyWhereItCanBeSent(t *testing.T) {
+	t.Parallel()
+	st, _ := hears(t, nil)
+	paid := 0
+	pay := func() error { paid++; return nil }
+	st.s.Fault(fake.Match{Method: "POST", PathPrefix: "/channels/*/messages"}, fake.Broken(500))
+	long := strings.Repeat("a line of the report\n", 300)
+	if _, err := st.d.Post(t.Context(), post.Post{Nonce: "p1", Text: long, Before: pay}); err != nil || paid != 1 {
+		t.Errorf("paid %d times, %v", paid, err)
+	}
+	if _, err := st.d.Post(t.Context(), post.Post{Nonce: "p2", Text: "x", Files: []string{"/no/such/file"}, Before: pay}); err == nil || paid != 1 {
+		t.Errorf("a file that is gone: paid %d times, %v", paid, err)
+	}
+	broke := errors.New("no token is left")
+	_, err := st.d.Post(t.Context(), post.Post{Nonce: "p3", Text: "for nothing", Before: func() error { return broke }})
+	if !errors.Is(err, broke) || errors.Is(err, post.ErrUnknown) || strings.Contains(said(st), "for nothing") {
+		t.Errorf("what is not paid: %v", err)
+	}
+}
+
 func TestALongPostIsOnePostInSeveralMessages(t *testing.T) {
 	t.Parallel()
 	st, b := hears(t, nil)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"ollimbot/core/clean"
@@ -43,6 +44,7 @@ func (d *Discord) Post(ctx context.Context, p post.Post) (post.MessageID, error)
 	if len(list) == 0 {
 		return "", errors.New(textEmptyPost)
 	}
+	list[0].Before = sync.OnceValue(p.Begin) // deliver may begin with the first message again
 	within, cancel := context.WithTimeout(ctx, postWithin)
 	defer cancel()
 	ids, err := d.deliver(within, list)

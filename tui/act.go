@@ -123,6 +123,8 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 		r.resizePane(steps[id])
 	case action.Redraw:
 		r.screen.Forget()
+	case action.Suspend:
+		r.suspend()
 	case action.Undo:
 		return r.undoLast()
 	case action.Login:

@@ -55,7 +55,7 @@ var welcomeKeys = struct{ around, demo, begin key.Binding }{
 var loginKeys = struct{ copy, send, leave key.Binding }{
 	copy:  binding("ctrl+y", textLoginCopy, "ctrl+y"),
 	send:  binding("enter", textLoginSend, "enter"),
-	leave: binding("esc", textLeave, "esc"),
+	leave: binding("esc", textNotNow, "esc"),
 }
 
 var questionKeys = struct{ yes, no, chosen, other key.Binding }{

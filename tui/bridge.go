@@ -65,7 +65,10 @@ func (r *root) waitSignal() tea.Cmd {
 // signalled looks at the terminal after it has changed, or after the process
 // was stopped and the shell has had it.
 func (r *root) signalled(msg signalMsg) urgency {
-	if screen.Continued(msg.sig) {
+	switch {
+	case screen.Stopping(msg.sig):
+		r.suspend()
+	case screen.Continued(msg.sig):
 		r.fail(r.screen.Reopen())
 	}
 	if w, h, ok := r.screen.Size(); ok {
@@ -73,6 +76,16 @@ func (r *root) signalled(msg signalMsg) urgency {
 	}
 	r.screen.Forget()
 	return atOnce
+}
+
+// suspend stops the program until the shell lets it go on.
+func (r *root) suspend() {
+	stopped, err := r.screen.Suspend()
+	r.fail(err)
+	if !stopped {
+		r.say(core.Info, textNoShell)
+	}
+	r.handedBack()
 }
 
 // after gives a message in a while. Other than tea.Tick it ends with Run.

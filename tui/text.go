@@ -29,6 +29,7 @@ const (
 
 	textReadOnly = "the dashboard is read-only; start it without --read-only to change things"
 	textNoUndo   = "nothing to undo"
+	textNoShell  = "there is no shell to go to: the dashboard goes on"
 	textDemo     = "demo: all is real but the model"
 
 	textQuitDraft = "what you wrote is not sent: ctrl+c again quits and drops it"
@@ -36,7 +37,7 @@ const (
 	textQuitDraftShort = "not sent: ctrl+c again drops it"
 	textNothingWritten = "nothing is written"
 
-	textJustEnded = "the answer has just ended, nothing is left to interrupt; ctrl+c quits in a moment"
+	textJustEnded = "the answer has just ended; ctrl+c quits in a moment"
 
 	textUndone      = "undone: "
 	textUndoneBare  = "undone"
@@ -114,6 +115,7 @@ const (
 	textOtherField   = "other field"
 	textSet          = "set"
 	textLeave        = "leave as it is"
+	textNotNow       = "not now"
 
 	textQuitYes     = "quit and stop them"
 	textQuitNo      = "stay"

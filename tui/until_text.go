@@ -23,9 +23,9 @@ const (
 
 	textMuteEnds    = "pings come through again at once"
 	textMuteNothing = "no task that may ping fires until then; critical pings come through"
-	textMuteCut     = "no task that may ping fires until %s; what comes later is more than is looked at"
+	textMuteCut     = "no task that may ping fires until %s; the schedule is not known further ahead"
 	textSnoozeEnds  = "it fires as its file says again"
-	textSnoozeCut   = "it would not have fired before %s; what comes later is more than is looked at"
+	textSnoozeCut   = "it would not have fired before %s; the schedule is not known further ahead"
 
 	textSnoozeNothing = "it would not have fired before then"
 	textAtLeast       = "at least "

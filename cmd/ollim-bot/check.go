@@ -21,7 +21,7 @@ import (
 )
 
 type checkCmd struct {
-	Files []string `arg:"" optional:"" name:"file" help:"Files to check; without any, all of the data directory and the dashboard's settings."`
+	Files []string `arg:"" optional:"" name:"file" help:"Files to check, here or in the data directory; without any, all of the data directory and the dashboard's settings."`
 	JSON  bool     `name:"json" help:"Answer as JSON."`
 }
 
@@ -145,6 +145,9 @@ func checkFile(at place, name string) []routines.Problem {
 	abs, err := filepath.Abs(name)
 	if err != nil {
 		return []routines.Problem{unreadable(name, err)}
+	}
+	if _, err := os.Lstat(abs); errors.Is(err, fs.ErrNotExist) && filepath.IsLocal(name) {
+		abs = at.dir.Path(name) // as lists and problems name it
 	}
 	folder, err := store.At(filepath.Dir(abs))
 	if err != nil {

@@ -1,5 +1,7 @@
 package main
 
+import "github.com/alecthomas/kong"
+
 // globals are the flags that every command takes.
 type globals struct {
 	DataDir  string `name:"data-dir" placeholder:"DIR" help:"The data directory (else OLLIM_DATA_DIR, else ~/.ollim-bot)."`
@@ -9,6 +11,7 @@ type globals struct {
 // cli is the command tree (design 5). Each command has its own file.
 type cli struct {
 	globals
+	ShowVersion kong.VersionFlag `name:"version" help:"Show the version and exit."`
 
 	Run  runCmd  `cmd:"" default:"withargs" help:"The dashboard with the bot inside; this is also what no command means."`
 	Init initCmd `cmd:"" help:"Set up names, time zone and Discord."`

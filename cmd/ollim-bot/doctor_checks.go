@@ -204,7 +204,7 @@ func (p *process) checkRoutines(r *report, at place) {
 		}
 		r.add(pass, t.ID, "%s: next fire %s (%s)", t.Title(), shortTime(at.now, next), in(next.Sub(at.now)))
 		for _, note := range t.Schedule.Notes() {
-			r.add(warn, t.ID, "cron '%s': %s, that is %s", t.Cron, note, t.Schedule.Words())
+			r.add(warn, t.ID, "cron '%s' (%s): %s", t.Cron, t.Schedule.Words(), strings.TrimSuffix(note, "."))
 		}
 	}
 	if len(set.Routines) == 0 {

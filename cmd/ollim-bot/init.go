@@ -48,7 +48,7 @@ const (
 	textInstall      = "Install its commands for yourself (in the page that opens: Add to My Apps):\n  %s\n"
 	textHelloAgain   = "When that is done, run ollim-bot init --hello: it writes to you, or says what is missing.\n"
 	textWritten      = "Written to %s."
-	textStart        = " Start the bot with: ollim-bot run\n"
+	textStart        = " Start the bot with: %s\n"
 	textRestart      = "The running bot reads it at its next start.\n"
 	textEnvWins      = "Careful: %s is also set in the environment, which goes before the file.\n"
 	textInitEnter    = "Enter goes on to the dashboard. "
@@ -167,7 +167,7 @@ func (c *initCmd) whatNext(p *process, at place) error {
 	if c.Wait {
 		return p.printf("\n")
 	}
-	if err := p.printf(textStart); err != nil {
+	if err := p.printf(textStart, p.runCommand(at)); err != nil {
 		return err
 	}
 	if _, running := at.dir.Running(); running {
@@ -175,6 +175,21 @@ func (c *initCmd) whatNext(p *process, at place) error {
 	}
 	return nil
 }
+
+// runCommand is what starts the bot on the directory, as a shell takes it.
+func (p *process) runCommand(at place) string {
+	if p.flags.DataDir == "" {
+		return "ollim-bot run"
+	}
+	dir := at.dir.Root()
+	if strings.Trim(dir, plainPath) != "" {
+		dir = "'" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
+	}
+	return "ollim-bot run --data-dir " + dir
+}
+
+// plainPath is what a shell takes without quotes.
+const plainPath = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-"
 
 // check asks Discord about the token and prints what it says.
 func (c *initCmd) check(p *process, at place, token config.Secret) (discord.Report, error) {

@@ -77,16 +77,19 @@ func newParser(tree *cli, p *process) (*kong.Kong, error) {
 		kong.Exit(func(int) { p.helped = true }),
 		kong.WithHyphenPrefixedParameters(true), // a negative number is a value
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
-		kong.Vars{"modes": "always,on_ping,freely,blocked", "models": "opus,sonnet,haiku"},
+		kong.Vars{"version": versionLine(), "modes": "always,on_ping,freely,blocked", "models": "opus,sonnet,haiku"},
 	)
 }
 
 // fail prints an error for people, without secrets, and gives its exit status.
 func (p *process) fail(err error) int {
 	var usage *usageError
+	var again *anew
 	switch {
 	case err == nil:
 		return exitDone
+	case errors.As(err, &again):
+		return p.fail(restart(again.args))
 	case errors.Is(err, errSilent):
 		return exitFailed
 	case errors.As(err, &usage):

@@ -103,8 +103,14 @@ func (p *process) serve(ctx context.Context, at place, s serving) error {
 	if err := errors.Join(p.together(ctx, bot, log, s), book.Close()); err != nil || next.Load() == nil {
 		return err
 	}
-	return restart(*next.Load())
+	return &anew{*next.Load()}
 }
+
+// anew asks for a fresh process with these arguments. It goes up as an error, so
+// that whoever made something for this one puts it away first.
+type anew struct{ args []string }
+
+func (*anew) Error() string { return "the program begins anew" }
 
 // restart replaces this process by a fresh one with these arguments: after
 // everything has stopped, so that nothing is shared by the two.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,7 +110,7 @@ type reminderCmds struct {
 
 type reminderAddCmd struct {
 	taskFlags
-	Delay        int      `required:"" placeholder:"MIN" help:"Minutes from now."`
+	Delay        delay    `required:"" placeholder:"TIME" help:"From now: minutes, or a time such as 90m, 4h, 1h30m or 2d."`
 	Foreground   bool     `help:"Run in the main session instead of the background."`
 	Background   bool     `help:"The default; accepted and without effect."`
 	MaxChain     int      `name:"max-chain" placeholder:"N" help:"Up to N follow-ups, so N+1 checks."`
@@ -119,13 +121,34 @@ type reminderAddCmd struct {
 }
 
 // reminderLimit is a year: a longer delay is a slip of the finger.
-const reminderLimit = 366 * 24 * 60
+const reminderLimit = 366 * 24 * time.Hour
+
+// delay is a time from now: whole minutes, or a span with its units.
+type delay time.Duration
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *delay) UnmarshalText(text []byte) error {
+	rest := string(text)
+	if _, err := strconv.Atoi(rest); err == nil {
+		rest += "m"
+	}
+	days := 0
+	var err error
+	if before, after, ok := strings.Cut(rest, "d"); ok {
+		days, err = strconv.Atoi(before)
+		rest = cmp.Or(after, "0m")
+	}
+	span, wrong := time.ParseDuration(rest)
+	span += time.Duration(days) * 24 * time.Hour
+	if err != nil || wrong != nil || days < 0 || days > 366 || span < 0 || span > reminderLimit {
+		return fmt.Errorf(textBadDelay, clean.Line(string(text)))
+	}
+	*d = delay(span)
+	return nil
+}
 
 // Run writes the file; a running bot takes it up at once.
 func (c *reminderAddCmd) Run(p *process) error {
-	if c.Delay < 0 || c.Delay > reminderLimit {
-		return usagef("--delay takes minutes from now, 0 to %d", reminderLimit)
-	}
 	if c.Foreground && c.Background {
 		return usagef("a reminder is --foreground or --background, not both")
 	}
@@ -147,7 +170,7 @@ func (c *reminderAddCmd) Run(p *process) error {
 		return err
 	}
 	r, err := routines.AddReminder(at.dir, routines.Reminder{
-		Task: task, RunAt: at.now.Add(time.Duration(c.Delay) * time.Minute).Truncate(time.Second),
+		Task: task, RunAt: at.now.Add(time.Duration(c.Delay)).Truncate(time.Second),
 		MaxChain: c.MaxChain, ChainDepth: c.ChainDepth, ChainParent: c.ChainParent,
 	}, p.before()...)
 	if err != nil {

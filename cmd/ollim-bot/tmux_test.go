@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,7 +61,7 @@ func TestInARealTerminal(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
-	keys(program+" run --engine script --data-dir "+filepath.Join(dir, "data")+"; echo it ended with $?", "Enter")
+	keys("sh -c '"+program+" run --engine script --data-dir "+filepath.Join(dir, "data")+"; echo it ended with $?'", "Enter") // which stops with us
 	sees("Welcome")
 	keys("i")
 	sees("What is your name?") // on the shell's screen, for the set-up
@@ -84,6 +85,26 @@ func TestInARealTerminal(t *testing.T) {
 	sees("4  Forks")
 	tmux("resize-window", "-t", "0", "-x", "120", "-y", "40")
 	sees("ctrl+p actions")
+	// Stopped, by a key and from outside, the shell has its terminal as it was.
+	bot := strings.TrimSpace(string(read(t, filepath.Join(dir, "data", "state", "bot.pid"))))
+	for i, stop := range []func(){
+		func() { keys("C-z") },
+		func() { _ = exec.CommandContext(t.Context(), "kill", "-TSTP", bot).Run() },
+	} {
+		stop()
+		sees("Stopped")
+		keys(fmt.Sprintf("clear; stty -a | grep -o '[-]*icanon'; echo shell $((40+%d))", i), "Enter")
+		sees(fmt.Sprintf("shell %d", 40+i))
+		if got := tmux("display-message", "-p", "-t", "0", "#{alternate_on}#{mouse_any_flag}#{cursor_flag}"); got != "001\n" || strings.Contains(tmux("capture-pane", "-p", "-t", "0"), "-icanon") {
+			t.Errorf("stopped, the terminal is not as it was: %q", got)
+		}
+		keys("fg", "Enter")
+		sees("ctrl+p actions")
+		keys("3")
+		sees("▸ 3 Updates")
+		keys("2")
+		sees("▸ 2 Schedule")
+	}
 	keys("q")
 	sees("it ended with 0") // on the shell's own screen, as it was
 	if strings.Contains(tmux("capture-pane", "-p", "-t", "0"), "Ping budget") {
@@ -93,10 +114,7 @@ func TestInARealTerminal(t *testing.T) {
 	// A panic that nobody can catch, as the runtime tells it, leaves the terminal whole.
 	keys("clear; "+program+" run --engine script --data-dir "+filepath.Join(dir, "data"), "Enter")
 	sees("ctrl+p actions")
-	pid, err := os.ReadFile(filepath.Join(dir, "data", "state", "bot.pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pid := read(t, filepath.Join(dir, "data", "state", "bot.pid"))
 	if err := exec.CommandContext(t.Context(), "kill", "-ABRT", strings.TrimSpace(string(pid))).Run(); err != nil {
 		t.Fatal(err)
 	}
@@ -118,4 +136,13 @@ func TestInARealTerminal(t *testing.T) {
 	keys("C-\\\\") // no signal while the dashboard has the terminal
 	keys("q")
 	presses("the demo ended with 0", 500*time.Millisecond, "y") // forks may run by now
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }

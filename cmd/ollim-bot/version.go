@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 )
@@ -11,7 +12,11 @@ const version = "0.1.0"
 type versionCmd struct{}
 
 func (versionCmd) Run(p *process) error {
-	return p.printf("ollim-bot %s%s %s %s/%s\n", version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return p.printf("%s\n", versionLine())
+}
+
+func versionLine() string {
+	return fmt.Sprintf("ollim-bot %s%s %s %s/%s", version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // revision names the commit that the binary was built from, where Go knows it.

@@ -64,7 +64,6 @@ func (r *run) confess(title string) {
 
 // conclude sets the final state and says so in the tail.
 func (r *run) conclude(s State, why string) {
-	r.lines.flush()
 	kind, text := tail.Note, string(s)
 	if why != "" {
 		text += ": " + why
@@ -72,7 +71,7 @@ func (r *run) conclude(s State, why string) {
 	if s == Failed || s == TimedOut || s == NoReport {
 		kind = tail.Error
 	}
-	r.ring.Add(tail.Line{At: r.m.now(), Kind: kind, Text: clean.Line(text)})
+	r.line(kind, text)
 	r.update(func(v *View) { v.State, v.Ended, v.Error = s, r.m.now(), why })
 }
 

@@ -2,6 +2,7 @@ package fork
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -100,9 +101,13 @@ func (h *harness) serve() (stop func()) {
 func (h *harness) post(_ context.Context, p post.Post) (post.MessageID, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.failed != nil {
+	if h.failed != nil && !errors.Is(h.failed, post.ErrUnknown) {
 		return "", h.failed
 	}
+	if err := p.Begin(); err != nil || h.failed != nil {
+		return "", errors.Join(err, h.failed)
+	}
+	p.Before = nil
 	h.posts = append(h.posts, p)
 	return post.MessageID(fmt.Sprint(len(h.posts))), nil
 }

@@ -65,12 +65,19 @@ func (r *run) send(ctx context.Context, m message) agent.ToolResult {
 	if m.problem != "" {
 		return toolset.Refusal(m.problem)
 	}
-	paid, why := r.reserve(m.critical)
-	if why != "" {
+	if why := r.mayPay(m.critical); why != "" { // then no network is waited for
 		return r.refuse(m.kind, why)
 	}
 	r.sent++
 	m.post.Nonce = fmt.Sprintf("%s-%d", r.id, r.sent)
+	var paid *budget.Reservation
+	var why string
+	m.post.Before = func() error {
+		if paid, why = r.reserve(m.critical); why != "" {
+			return errUnpaid
+		}
+		return nil
+	}
 	sent := false
 	defer func() {
 		if sent {
@@ -80,6 +87,9 @@ func (r *run) send(ctx context.Context, m message) agent.ToolResult {
 		}
 	}()
 	id, err := r.m.o.Post(ctx, m.post)
+	if why != "" {
+		return r.refuse(m.kind, why)
+	}
 	if errors.Is(err, post.ErrUnknown) {
 		sent = true
 		return r.perhaps(m, err)
@@ -156,7 +166,27 @@ func (r *run) elsewhere() string {
 	return answerReport
 }
 
-// reserve pays for a message before it is sent. A critical one is only counted,
+// errUnpaid keeps a surface from sending what the budget does not allow.
+var errUnpaid = errors.New("the ping budget does not allow it")
+
+// mayPay looks whether a message can be paid for, and takes nothing.
+func (r *run) mayPay(critical bool) string {
+	if critical {
+		return ""
+	}
+	now := r.m.now()
+	state, _ := r.m.o.Budget.State(now)
+	switch {
+	case state.Capacity == 0:
+		return answerMuted + r.elsewhere() + answerOrCritical
+	case state.Whole() < 1:
+		return r.exhausted(now) + r.elsewhere() + answerOrCritical
+	}
+	return ""
+}
+
+// reserve pays for a message in the moment before it is sent, so that a kill
+// while a network is waited for costs nothing. A critical one is only counted,
 // and goes out whether it can be or not.
 func (r *run) reserve(critical bool) (*budget.Reservation, string) {
 	now := r.m.now()
@@ -166,9 +196,6 @@ func (r *run) reserve(critical bool) (*budget.Reservation, string) {
 			r.uncounted(textNotCounted, err)
 		}
 		return paid, ""
-	}
-	if state, _ := r.m.o.Budget.State(now); state.Capacity == 0 {
-		return nil, answerMuted + r.elsewhere() + answerOrCritical
 	}
 	paid, ok, err := r.m.o.Budget.Reserve(now)
 	switch {

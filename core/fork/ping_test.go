@@ -209,7 +209,13 @@ func TestASendThatFailsGivesTheTokenBackAndMayBeTriedAgain(t *testing.T) {
 func TestAMessageIsPaidInTheFileBeforeItIsSent(t *testing.T) {
 	h := newHarness(t)
 	var seen []budget.State
-	h.o.Post = func(context.Context, post.Post) (post.MessageID, error) {
+	h.o.Post = func(_ context.Context, p post.Post) (post.MessageID, error) {
+		if before, _ := h.o.Budget.State(h.m.now()); len(seen) == 0 && before.Whole() != 5 {
+			t.Errorf("%v tokens are left while the network is waited for", before.Available)
+		}
+		if err := p.Begin(); err != nil {
+			return "", err
+		}
 		s, _ := budget.NewBucket(h.dir, time.UTC, nil).State(h.m.now()) // as after a crash at this moment
 		seen = append(seen, s)
 		return "1", nil

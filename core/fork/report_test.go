@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/tail"
 	"ollimbot/routines"
 )
 
@@ -207,6 +208,23 @@ func TestARunThatOwesItsReportEndsSoAndAnUpdateInItsNameSaysIt(t *testing.T) {
 			if v, err := h.m.Do(t.Context(), playing(task(mode(routines.Always)), lines...)); err != nil || v.State != Done {
 				t.Errorf("%s, %v", v.State, err)
 			}
+		}
+	})
+}
+
+func TestTheTailTellsWhatWasSaidBeforeThatAReportIsDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		defer h.serve()()
+		v, err := h.m.Do(t.Context(), playing(task(mode(routines.Always)), "say All is quiet.", "stop", `call report_updates {"message":"fine"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, _ := h.m.Tail(v.ID, 0)
+		said := slices.IndexFunc(page.Lines, func(l tail.Line) bool { return l.Text == "All is quiet." })
+		due := slices.IndexFunc(page.Lines, func(l tail.Line) bool { return l.Text == textMustReport })
+		if said < 0 || due < said {
+			t.Errorf("said at %d, due at %d: %+v", said, due, page.Lines)
 		}
 	})
 }

@@ -71,7 +71,7 @@ func newRun(m *Manager, j Job) *run {
 	}
 	r.guard = r.makeGuard()
 	r.chain = toolset.NewChain(r.Reminders(), j.Reminder)
-	r.lines = &lines{add: r.line}
+	r.lines = &lines{add: r.add}
 	r.view = View{
 		ID: r.id, Kind: j.Task.Kind, TaskID: j.Task.ID, Title: clean.Line(j.Task.Title()), State: Waiting,
 		Queued: m.now(), Late: j.Late, Model: j.Task.Model, Tainted: j.Tainted, Trusted: j.Tainted != "" && j.Trusted,
@@ -197,8 +197,14 @@ func (r *run) snapshot() View {
 	return v
 }
 
-// line adds one line to the tail. It never blocks on a reader or the disk.
+// line adds one line to the tail, behind what was said before it.
 func (r *run) line(k tail.Kind, text string) {
+	r.lines.flush()
+	r.add(k, text)
+}
+
+// add never blocks on a reader or the disk.
+func (r *run) add(k tail.Kind, text string) {
 	r.ring.Add(tail.Line{At: r.m.now(), Kind: k, Text: clean.Line(text)})
 	r.m.o.Changed()
 }

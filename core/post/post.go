@@ -33,6 +33,18 @@ type Post struct {
 	// Files are the absolute paths of files to attach. They were checked when the
 	// message was made; a surface that cannot read one any more fails as a whole.
 	Files []string
+	// Before must be called, through Begin, by every surface: once, right before the message leaves: not while a network
+	// or a limit is waited for. Its error means that nothing is sent, and is among
+	// those of the surface's answer. It may take the time of a write. Nil is fine.
+	Before func() error
+}
+
+// Begin calls Before, where there is one.
+func (p *Post) Begin() error {
+	if p.Before == nil {
+		return nil
+	}
+	return p.Before()
 }
 
 // Embed is a card with title, text, fields and buttons.

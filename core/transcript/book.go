@@ -120,6 +120,9 @@ func (b *Book) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
+	if err := p.Begin(); err != nil {
+		return "", err
+	}
 	e := b.fromPost(p)
 	b.mu.Lock()
 	if b.closed {

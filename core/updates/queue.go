@@ -61,17 +61,37 @@ func NewQueue(d *store.Dir, zone *time.Location, log *slog.Logger) *Queue {
 // Append adds a message, cleaned and cut to MaxMessage runes. Where more than
 // MaxPending would wait, the oldest make room and one sentinel counts them.
 func (q *Queue) Append(now time.Time, message string) error {
+	return q.add(now, message, false, nil)
+}
+
+// AppendOnce is Append for whoever tells a thing again after a crash: what is
+// still pending is not kept twice. kept is called when it is on the disk and
+// before anybody can claim it; it may write, and must not use the queue.
+func (q *Queue) AppendOnce(now time.Time, message string, kept func()) error {
+	return q.add(now, message, true, kept)
+}
+
+func (q *Queue) add(now time.Time, message string, once bool, kept func()) error {
 	message = tidy(message)
 	if message == "" {
 		return errors.New(textEmpty)
 	}
 	now = now.Round(0).In(q.zone)
-	return q.change("keep an update", func(list []entry, claimed []string) ([]entry, error) {
-		e := newEntry(now, message)
-		for slices.Contains(keys(list), e.Key) { // the same words at the same time are two updates
-			e = newEntry(e.At.Add(time.Microsecond), message)
+	return q.alone("keep an update", func() error {
+		err := q.replace(func(list []entry, claimed []string) ([]entry, error) {
+			if once && slices.ContainsFunc(list, func(e entry) bool { return e.Message == message }) {
+				return list, nil
+			}
+			e := newEntry(now, message)
+			for slices.Contains(keys(list), e.Key) { // the same words at the same time are two updates
+				e = newEntry(e.At.Add(time.Microsecond), message)
+			}
+			return capped(append(list, e), claimed, now), nil
+		})
+		if err == nil && kept != nil {
+			kept()
 		}
-		return capped(append(list, e), claimed, now), nil
+		return err
 	})
 }
 
@@ -189,20 +209,23 @@ func capped(list []entry, claimed []string, now time.Time) []entry {
 // change reads the file, lets do make a new list of the old one and the keys
 // that are claimed, and writes it, all alone.
 func (q *Queue) change(doing string, do func(list []entry, claimed []string) ([]entry, error)) error {
-	return q.alone(doing, func() error {
-		list, err := q.load()
-		if err != nil {
-			return err
-		}
-		d, _, err := q.record()
-		if err != nil {
-			return err
-		}
-		if list, err = do(list, d.Keys); err != nil {
-			return err
-		}
-		return q.write(list)
-	})
+	return q.alone(doing, func() error { return q.replace(do) })
+}
+
+// replace is change for whoever holds the lock.
+func (q *Queue) replace(do func(list []entry, claimed []string) ([]entry, error)) error {
+	list, err := q.load()
+	if err != nil {
+		return err
+	}
+	d, _, err := q.record()
+	if err != nil {
+		return err
+	}
+	if list, err = do(list, d.Keys); err != nil {
+		return err
+	}
+	return q.write(list)
 }
 
 // alone runs fn under the lock of the file, within this process and beside

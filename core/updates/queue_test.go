@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
@@ -377,5 +378,22 @@ func TestManyWritersLoseNothing(t *testing.T) {
 	}
 	if len(seen) != 10 {
 		t.Errorf("%d of 10 updates are there: %v", len(seen), seen)
+	}
+}
+
+func TestWhatIsToldAgainAfterACrashIsKeptOnceAndNobodyTakesItBeforeItsTellerKnows(t *testing.T) {
+	p := newPlace(t, "")
+	for range 2 {
+		told := false
+		err := p.queue.AppendOnce(morning(), " the webhook\twas held ", func() {
+			free, err := flock.New(p.dir.Path("state/." + turnName + ".lock")).TryLock()
+			told = len(p.queue.Peek()) == 1 && !free && err == nil
+		})
+		if err != nil || !told {
+			t.Errorf("told in time: %v, %v", told, err)
+		}
+	}
+	if list := p.queue.Peek(); len(list) != 1 {
+		t.Errorf("%+v", list)
 	}
 }

@@ -152,11 +152,12 @@ func rigOn(t testing.TB, d *store.Dir, change func(*Options)) *rig {
 			r.jobs = append(r.jobs, j)
 			return nil
 		},
-		Note: func(text string) error {
+		Note: func(text string, kept func()) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			if r.refuse == nil {
 				r.notes = append(r.notes, text)
+				kept()
 			}
 			return r.refuse
 		},

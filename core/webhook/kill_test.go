@@ -69,11 +69,16 @@ func serveUntilKilled(root string) error {
 			return err
 		},
 		// What is pending is known, as the bot's own note knows it.
-		Note: func(text string) error {
+		Note: func(text string, kept func()) error {
 			if told, err := os.ReadFile(filepath.Join(root, notesFile)); err == nil && strings.Contains(string(told), text) {
+				kept()
 				return nil
 			}
-			return put(notesFile, text)
+			err := put(notesFile, text)
+			if err == nil {
+				kept()
+			}
+			return err
 		},
 	})
 	if err != nil {

@@ -37,6 +37,8 @@ const (
 type record struct {
 	Delivery
 	Payload json.RawMessage `json:"payload,omitempty"`
+	// Note is what the main session has yet to be told of a delivery that is held.
+	Note string `json:"note,omitempty"`
 }
 
 // deliveryLog is the deliveries in memory and in LogFile. Whoever must know that

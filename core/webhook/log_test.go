@@ -80,6 +80,47 @@ func TestWhatACrashCutOffIsToldOnce(t *testing.T) {
 	})
 }
 
+// A crash at any moment of a hold leaves a log from which the next start tells
+// the same note, before the main session can take anything, and screens nothing.
+func TestAHeldDeliveryThatACrashCutOffIsToldInTheSameWordsAndNotScreenedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		flag := func(context.Context, map[string]string) (bool, []string, error) {
+			return false, []string{"branch"}, nil
+		}
+		var crashed []byte
+		var first *rig
+		first = newRig(t, func(o *Options) {
+			o.Screen = flag
+			told := o.Note
+			o.Note = func(text string, kept func()) error {
+				crashed, _ = first.dir.Read(LogFile) // as the disk is when the note has only just been kept
+				return told(text, kept)
+			}
+		})
+		l := newPipes()
+		stop := first.start(t, l)
+		l.post(t, "github-ci", held1)
+		synctest.Wait()
+		stop()
+		if err := first.dir.Write(LogFile, crashed); err != nil {
+			t.Fatal(err)
+		}
+		again := rigOn(t, first.dir, func(o *Options) {
+			o.Screen = func(context.Context, map[string]string) (bool, []string, error) {
+				t.Error("it is screened again")
+				return true, nil, nil
+			}
+		})
+		again.Recover()
+		if diff := cmp.Diff(first.noted(), again.noted()); diff != "" || len(again.noted()) != 1 {
+			t.Errorf("told before and after the crash: %s", diff)
+		}
+		if d := again.Deliveries()[0]; d.Outcome != Held || d.Verdict != VerdictHeld || strings.Contains(onDisk(t, first.dir), "note") {
+			t.Errorf("%+v", d)
+		}
+	})
+}
+
 func TestAFloodOfRefusalsIsOneEntry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)

@@ -69,8 +69,10 @@ type Options struct {
 	// called concurrently.
 	Run func(ctx context.Context, j Job) error
 	// Note leaves a pending update for the main session, unless the same is
-	// pending; nil leaves none. After an error it is tried again.
-	Note func(text string) error
+	// pending; nil leaves none. kept is called when it is on the disk and before the
+	// main session can take it, so that a crash cannot come between the two. After an
+	// error it is tried again.
+	Note func(text string, kept func()) error
 	// Notice tells the user at once; nil tells nobody.
 	Notice func(text string)
 	// Changed is called after everything that Deliveries shows; it must not block.
@@ -123,7 +125,7 @@ func New(o Options) (*Server, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Note == nil {
-		o.Note = func(string) error { return nil }
+		o.Note = func(_ string, kept func()) error { kept(); return nil }
 	}
 	if o.Notice == nil {
 		o.Notice = func(string) {}
@@ -186,6 +188,10 @@ func (s *Server) Recover() { s.recovered.Do(s.takeUp) }
 
 func (s *Server) takeUp() {
 	for _, r := range s.log.open() {
+		if r.Outcome == Accepted && r.Note != "" { // it was held, and a crash came before that was told
+			s.tell(r, r.Note, Held)
+			continue
+		}
 		if t, ok := s.again(r); ok {
 			s.mu.Lock()
 			s.active++
@@ -197,7 +203,7 @@ func (s *Server) takeUp() {
 		if r.Outcome == Running {
 			note = noteCutOff
 		}
-		s.report(r, note)
+		s.tell(r, fmt.Sprintf(note, r.Webhook, r.ID), Interrupted)
 	}
 	s.log.tidy(time.Now())
 }

@@ -64,7 +64,7 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 	case err == nil:
 		s.end(t, Done)
 	case ctx.Err() != nil:
-		s.report(t.record, noteCutOff)
+		s.tell(t.record, fmt.Sprintf(noteCutOff, t.record.Webhook, t.record.ID), Interrupted)
 	default:
 		s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "error", err)
 		s.end(t, Failed)
@@ -134,24 +134,22 @@ func (s *Server) screen(ctx context.Context, p Payload) (safe bool, flagged []st
 	return s.o.Screen(ctx, p.texts())
 }
 
-// hold ends a delivery that may not run. The main session is told first: what a
-// crash repeats is known as the same note.
+// hold ends a delivery that may not run. The verdict is on the disk before it is
+// told, so that no start screens the delivery a second time.
 func (s *Server) hold(t *task, verdict string, flagged []string, note string) {
 	s.o.Log.Warn("delivery held", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "verdict", verdict)
-	if err := s.o.Note(note); err != nil {
-		s.o.Log.Error(textNotTold, "delivery", t.job.Delivery.ID, "error", err)
-		return // it stays accepted: the next start screens and tells again
-	}
-	s.finish(t.record, func(r *record) { r.Verdict, r.Flagged, r.Outcome = verdict, flagged, Held })
+	// Where that fails it is written later, and the log has told why.
+	_, _ = s.log.change(t.record, func(r *record) { r.Verdict, r.Flagged, r.Note = verdict, flagged, note })
+	s.tell(t.record, note, Held)
 }
 
-// report ends a delivery that will not be run, or not to its end.
-func (s *Server) report(r *record, note string) {
-	if err := s.o.Note(fmt.Sprintf(note, r.Webhook, r.ID)); err != nil {
-		s.o.Log.Error(textNotTold, "delivery", r.ID, "error", err)
-		return // it stays open: the next start tells it
+// tell ends a delivery that will not be run, or not to its end, with a note to
+// the main session.
+func (s *Server) tell(r *record, note, outcome string) {
+	err := s.o.Note(note, func() { s.finish(r, func(r *record) { r.Outcome, r.Note = outcome, "" }) })
+	if err != nil {
+		s.o.Log.Error(textNotTold, "delivery", r.ID, "error", err) // it stays open: the next start tells it
 	}
-	s.finish(r, func(r *record) { r.Outcome = Interrupted })
 }
 
 func (s *Server) end(t *task, outcome string) {

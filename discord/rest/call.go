@@ -38,6 +38,7 @@ type call struct {
 	body    body
 	decode  func([]byte) error // nil: nobody reads the answer
 	most    int64              // bytes of the answer
+	before  func() error       // before the first try; an error ends the call. May be nil
 	// again says that carrying it out twice does no harm.
 	again bool
 	// done is the code by which a repeated try learns that an earlier one was
@@ -94,6 +95,12 @@ func (c *Client) attempts(ctx context.Context, k *call) error {
 		}
 		wait := c.limits.take(k, time.Now())
 		if wait == 0 {
+			if k.before != nil {
+				if err := k.before(); err != nil {
+					return err
+				}
+				k.before = nil
+			}
 			e := c.judge(k, c.try(ctx, k), tries)
 			switch {
 			case e.err == nil:

@@ -24,6 +24,9 @@ type Message struct {
 	ReplyTo string
 	Flags   Flags
 	Files   []File
+	// Before is called once before Send sends it for the first time, when no limit
+	// is waited for any more; its error is Send's, and nothing is sent. Nil is fine.
+	Before func() error
 }
 
 // Flags of a message (discord-api, "Messages").

@@ -26,7 +26,7 @@ func (c *Client) Send(ctx context.Context, channel string, m Message) (id string
 	if err := k.filling(w, m.Files); err != nil {
 		return "", err
 	}
-	k.again = true
+	k.again, k.before = true, m.Before
 	k.decode = decodeID(&id)
 	if err = c.do(ctx, k); err != nil && k.maybe {
 		err = Unknown(err)

@@ -385,3 +385,26 @@ func object(t *testing.T, data []byte) map[string]any {
 	}
 	return v
 }
+
+func TestWhatComesBeforeASendingIsDoneOnceAndWhenNoLimitIsWaitedFor(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		last := says(200, `{"id":"1"}`, "X-RateLimit-Limit", "5", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset-After", "2.5", "X-RateLimit-Bucket", "abcd")
+		c, f := discord(last, says(500, ""), fine)
+		if _, err := c.Send(ctx, "7", Message{Content: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		start, calls := time.Now(), 0
+		_, err := c.Send(ctx, "7", Message{Content: "x", Before: func() error {
+			took(t, start, 2500*time.Millisecond)
+			calls++
+			return nil
+		}})
+		if err != nil || calls != 1 || len(f.requests()) != 3 {
+			t.Errorf("called %d times, %d requests, %v", calls, len(f.requests()), err)
+		}
+		no := errors.New("not paid")
+		if _, err := c.Send(ctx, "7", Message{Content: "x", Before: func() error { return no }}); !errors.Is(err, no) || len(f.requests()) != 3 {
+			t.Errorf("%v, %d requests", err, len(f.requests()))
+		}
+	})
+}

@@ -35,6 +35,7 @@ const (
 	Login     ID = "app.login"
 	Interrupt ID = "app.interrupt"
 	Quit      ID = "app.quit"
+	Suspend   ID = "app.suspend"
 )
 
 // The actions of the budget pane.

@@ -248,6 +248,7 @@ var everywhereRows = []Action{
 	{ID: Undo, Keys: []string{"u"}, Title: "Undo the last change", Short: "undo", Writes: true},
 	{ID: Notices, Keys: []string{"!"}, Title: "Show past notices", Short: "notices", Quiet: true},
 	{ID: Interrupt, Keys: []string{"ctrl+c"}, Title: "Interrupt the main turn; without one, quit", Short: "interrupt", Quiet: true},
+	{ID: Suspend, Keys: []string{"ctrl+z"}, Title: "Stop the program and go to the shell; fg goes on", Short: "suspend", Quiet: true},
 	{ID: Mouse, Keys: []string{"M"}, Title: "Take or release the mouse", Short: "mouse", Quiet: true},
 	{ID: ThemeNext, Keys: []string{"T"}, Title: "Go on to the next theme: as the terminal, dark, light, high contrast, 16 colours", Short: "theme", Quiet: true},
 	{ID: LayoutNext, Keys: []string{"V"}, Title: "Go on to the next layout: balanced, more room for chat, forks or schedule", Short: "layout", Quiet: true},

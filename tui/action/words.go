@@ -11,6 +11,7 @@ var otherWords = map[ID][]string{
 	Zoom:       {"zoom", "fullscreen", "maximize"},
 	Notices:    {"notices", "toasts", "notifications"},
 	Mouse:      {"mouse", "click"},
+	Suspend:    {"stop", "background", "shell"},
 	Redraw:     {"redraw", "refresh", "repaint", "clear"},
 	Engine:     {"engine", "cost", "costs", "money", "tokens", "status", "version", "memory", "model", "usage"},
 	Demo:       {"demo", "try", "example", "showcase"},

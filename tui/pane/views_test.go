@@ -134,7 +134,7 @@ func TestAFileWithAHintOnlyIsInForce(t *testing.T) {
 	s.do(action.ScheduleBottom)
 	off("repaired first: enter shows how")
 	s.do(action.ScheduleUp)
-	off("of no task")
+	off("not a task")
 	s.do(action.ScheduleUp) // the hint for a file that has an error too
 	off("repaired first")
 	s.next(func(c *core.Snapshot) { c.Schedule.Problems = c.Schedule.Problems[:2] })

@@ -20,7 +20,7 @@ func spoken(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		if strings.HasPrefix(l, "**") { // a setting, and behind it the values that it takes as code
-			l = strings.NewReplacer("` `", ", ", " `", ", takes ").Replace(l)
+			l = strings.NewReplacer("` `", ", ", " `", " (", "`", ")").Replace(l)
 		}
 		lines[i] = commas(signs.Replace(l))
 	}

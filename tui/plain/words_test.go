@@ -106,7 +106,7 @@ Tea: 1 run, 1.2 million tokens, 0.00 dollars, 0.00 dollars a run, 12 percent of 
 
 func TestSignsAndColumnsBecomeWords(t *testing.T) {
 	got := spoken("capacity 5 → 6 · full — soon\n/model [a|b]       show it\n**model**: a `a` `b`\nrun `init`")
-	if want := "capacity 5 to 6, full, soon\n/model [a or b], show it\nmodel: a, takes a, b\nrun init"; got != want {
+	if want := "capacity 5 to 6, full, soon\n/model [a or b], show it\nmodel: a (a, b)\nrun init"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := spoken("Total cost:            $0.51\nUsage by model:"), "Total cost: $0.51\nUsage by model:"; got != want {

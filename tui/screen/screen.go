@@ -12,6 +12,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"sync"
 
@@ -42,6 +43,8 @@ type Screen struct {
 	mouse  bool
 	title  string // that the window has while it is open
 	raw    *term.State
+	// signals is where Watch gives the terminal's signals, or nil.
+	signals chan os.Signal
 }
 
 // New returns a screen that is not open yet.
@@ -87,6 +90,7 @@ func (s *Screen) Open() error {
 		s.raw = state
 	}
 	s.open, s.shown, s.mouse = true, nil, false
+	s.listen()
 	if s.title == "" {
 		s.title = s.o.Title
 	}

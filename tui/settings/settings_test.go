@@ -118,7 +118,7 @@ func TestKeysAreReadAndWhatIsWrongIsReportedByItsPlace(t *testing.T) {
 		"forks/tail.wrap: [W, f5]",
 		"view.zoom: x y",
 		"go.home: h",
-		"app.undo: [ctrl+z, shift+u]",
+		"app.undo: [ctrl+y, shift+u]",
 		"view.notices: z",
 		"app.interrupt: x",
 		"view.mouse: []",

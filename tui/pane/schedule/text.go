@@ -32,7 +32,7 @@ const (
 	textReminder   = "once"
 	textDayLegend  = "fires in each hour"
 	textUnknown    = "? not counted"
-	textNoTask     = "this file is of no task"
+	textNoTask     = "this file is not a task"
 
 	textFireQuestion = "Fire %q now? A reminder goes once it has run, and does not fire again at its time. Undo keeps it."
 	textFire         = "fire now"
