@@ -31,6 +31,9 @@ const (
 // book is state/schedule.json: what has fired, so that a restart neither loses
 // nor doubles a run. The zero book is empty.
 type book struct {
+	// InForce are the files that stay in force although another one, of whatever
+	// name, carries the same id.
+	InForce  []string              `json:"in_force,omitempty"`
 	Routines map[string]*bookEntry `json:"routines"`
 }
 
@@ -45,6 +48,15 @@ type bookEntry struct {
 	Late     time.Time `json:"late,omitzero"`    // a missed fire whose late run has not started yet
 	Removed  time.Time `json:"removed,omitzero"` // when its file went away
 	Waits    bool      `json:"waits,omitempty"`  // for the user's word; then nothing is owed
+}
+
+// peekBook is the book as it lies on the disk, for whoever only looks: what cannot
+// be read is empty, and the loop reports it.
+func peekBook(d *store.Dir) book {
+	var b book
+	_, _ = d.PeekJSON(scheduleFile, &b)
+	maps.DeleteFunc(b.Routines, func(_ string, e *bookEntry) bool { return e == nil })
+	return b
 }
 
 // readBook starts afresh when the file is missing or cannot be understood.
@@ -87,7 +99,15 @@ func (b *book) prune(now time.Time) {
 func (b *book) encode() ([]byte, error) {
 	var out bytes.Buffer
 	out.Grow(64 + 160*len(b.Routines))
-	out.WriteString("{\"routines\": {")
+	out.WriteByte('{')
+	if len(b.InForce) > 0 {
+		list, err := json.Marshal(b.InForce)
+		if err != nil {
+			return nil, fmt.Errorf("encode the files in force: %w", err)
+		}
+		fmt.Fprintf(&out, "\"in_force\": %s,\n", list)
+	}
+	out.WriteString("\"routines\": {")
 	for i, id := range slices.Sorted(maps.Keys(b.Routines)) {
 		if i > 0 {
 			out.WriteByte(',')

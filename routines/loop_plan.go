@@ -2,6 +2,7 @@ package routines
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"ollimbot/routines/cron"
@@ -41,6 +42,7 @@ func (l *Loop) begin(now time.Time) {
 		}
 	}
 	l.book.prune(now)
+	l.noteContested(now)
 	l.replan(now)
 	l.noteProblems()
 }
@@ -93,6 +95,14 @@ func (l *Loop) sync(id string, now time.Time) {
 	l.touched = true
 	l.syncRoutine(id, now)
 	l.syncReminder(id, now)
+}
+
+// noteContested keeps in mind which of the files with one id is in force.
+func (l *Loop) noteContested(now time.Time) {
+	if list := l.o.Index.Set().contested; !l.unset && !slices.Equal(list, l.book.InForce) {
+		l.book.InForce = list
+		l.laterSave(now)
+	}
 }
 
 func (l *Loop) syncRoutine(id string, now time.Time) {

@@ -19,6 +19,7 @@ func (l *Loop) step(ctx context.Context, fires *errgroup.Group, now time.Time) {
 	}
 	if o.problems {
 		l.noteProblems()
+		l.noteContested(now)
 	}
 	start := o.fire
 	for _, d := range o.fire {

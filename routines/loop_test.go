@@ -279,3 +279,16 @@ func TestADiskThatRefusesStopsNoFire(t *testing.T) {
 		}
 	})
 }
+
+func TestAfterARestartTheFileInForceIsStillTheOneThatWas(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("routines/water.md", routineText(idA, "5 * * * *", "water"))
+		n.start()
+		n.put("routines/a copy.md", routineText(idA, "7 * * * *", "copied"))
+		n.look()
+		n.sleep(2 * time.Second)
+		n.start()
+		n.sleep(10 * time.Minute)
+		n.want("01 00:05:00 aaaaaaaa 01 00:05:00")
+	})
+}

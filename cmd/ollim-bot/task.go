@@ -170,7 +170,7 @@ func (reminderListCmd) Run(p *process) error {
 		return err
 	}
 	lines := make([]string, 0, len(set.Reminders)+1)
-	for _, r := range set.Reminders {
+	for _, r := range set.RemindersByTime() {
 		lines = append(lines, fmt.Sprintf("  %s  %-24s  %s%s", r.ID, reminderTimes(r, at.env.Zone), r.Title(), waitsMark(holds, r.Task)))
 	}
 	if len(lines) == 0 {
@@ -287,7 +287,17 @@ func (p *process) cancel(kind routines.Kind, id string) error {
 	if err != nil {
 		return err
 	}
-	rel, found, err := routines.RemoveTask(at.dir, kind, id)
+	set, _, err := p.tasks()
+	if err != nil {
+		return err
+	}
+	inForce := ""
+	if r, ok := set.RoutineByID(id); ok && kind == routines.KindRoutine {
+		inForce = r.Path
+	} else if r, ok := set.ReminderByID(id); ok && kind == routines.KindReminder {
+		inForce = r.Path
+	}
+	rel, found, err := routines.RemoveTask(at.dir, kind, id, inForce)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ var (
 	// first blank line, since no update holds one.
 	updatesHeading = pattern.Lazily(`^RECENT BACKGROUND UPDATES[^\n]*:\n- `)
 	// tagged is a message of the program's (spec 03.4).
-	tagged = pattern.Lazily(`^\[((?:routine|routine-bg|reminder|reminder-bg|webhook):[^\]\n]{1,200}|` +
+	tagged = pattern.Lazily(`^\[((?:routine|routine-bg|reminder|reminder-bg|webhook):[^\]\n]{1,300}|` +
 		`fork-started|fork-timeout|stale-fork|button|system)\] ?`)
 	// noted is what the CLI says in the user's place.
 	noted = pattern.Lazily(`^(?:<(?:command-(?:name|message|args)|local-command-[a-z]+|task-notification|system-reminder)>|\[Request interrupted)`)

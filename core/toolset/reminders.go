@@ -153,7 +153,7 @@ func cancelReminder(_ context.Context, c Caller, args json.RawMessage) agent.Too
 	if err := json.Unmarshal(args, &a); err != nil {
 		return Refusal(fmt.Sprintf(textUnreadable, CancelReminder, err))
 	}
-	id := clean.Cut(clean.Line(a.ID), 40)
+	id := clean.Cut(clean.Line(a.ID), routines.MaxID)
 	found, err := c.Reminders().Cancel(id)
 	switch {
 	case err != nil:
