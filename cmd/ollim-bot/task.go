@@ -256,7 +256,7 @@ func waitsMark(holds *routines.Holds, t routines.Task) string {
 	if holds.Of(t.Kind, t.ID).Why == "" {
 		return ""
 	}
-	return "  (" + routines.TagWaits + ": ollim-bot allow " + t.ID + ")"
+	return "  (" + routines.TagWaits + ": ollim-bot allow " + shellWord(t.ID) + ")"
 }
 
 // writable is open for commands that write: the directory exists afterwards.
