@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 )
 
 type scheduleCmd struct {
@@ -91,7 +92,7 @@ func entryLine(e routines.Entry, now time.Time) string {
 	if e.Tag != "" {
 		marks = append(marks, e.Tag)
 	}
-	line := fmt.Sprintf("  %s  %-10s  %s  %s", e.FireTime.Format("Mon 15:04"), in(e.FireTime.Sub(now)), e.ID, what)
+	line := fmt.Sprintf("  %s  %-10s  %s  %s", cron.Format(e.FireTime, "Mon 15:04"), in(e.FireTime.Sub(now)), e.ID, what)
 	if len(marks) > 0 {
 		line += " [" + strings.Join(marks, ", ") + "]"
 	}

@@ -193,7 +193,7 @@ func routineTimes(r *routines.Routine) string {
 
 // reminderTimes is a reminder's schedule in a list (spec 08.4).
 func reminderTimes(r *routines.Reminder, zone *time.Location) string {
-	s := backgroundMark(r.Task) + "at " + r.RunAt.In(zone).Format("2006-01-02T15:04") + settings(r.Task)
+	s := backgroundMark(r.Task) + "at " + cron.Format(r.RunAt.In(zone), "2006-01-02T15:04") + settings(r.Task)
 	if r.MaxChain > 0 {
 		s += fmt.Sprintf("  (chain %d/%d)", r.ChainDepth, r.MaxChain)
 	}

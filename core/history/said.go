@@ -22,7 +22,7 @@ const (
 
 var (
 	// header begins every message of ours (spec 03.2).
-	header = pattern.Lazily(`^\[\d{4}-\d\d-\d\d [A-Z][a-z]{2} \d\d:\d\d [AP]M [^\]\s]{1,20}\] ?`)
+	header = pattern.Lazily(`^\[\d{4}-\d\d-\d\d [A-Z][a-z]{2} \d\d:\d\d [AP]M [^\]\s]{1,20}(?: [+-]\d\d:\d\d)?\] ?`)
 	// updatesHeading begins the updates that may stand behind it. They end with the
 	// first blank line, since no update holds one.
 	updatesHeading = pattern.Lazily(`^RECENT BACKGROUND UPDATES[^\n]*:\n- `)
