@@ -31,6 +31,7 @@ type Index struct {
 	set     atomic.Pointer[Set]
 	forward forwardCache
 	holds   holdBook
+	known   atomic.Pointer[Known] // what has become of fires; nil: nobody knows
 	// why says why a task waits for the user, or ""; nil where none ever does.
 	why func(*Task) string
 }
@@ -72,8 +73,11 @@ func (x *Index) Scan() Change {
 	defer x.look.Unlock()
 	if !x.recalled {
 		x.recalled = true
-		inForce := peekBook(x.d).InForce
-		x.routines.before, x.reminders.before = inForce, inForce
+		b, found := peekBook(x.d)
+		x.routines.before, x.reminders.before = b.InForce, b.InForce
+		if found && x.known.Load() == nil {
+			x.known.Store(b.known(time.Now(), time.Time{}))
+		}
 	}
 	return x.publish(x.routines.scan(x.d, all), x.reminders.scan(x.d, all))
 }

@@ -139,7 +139,7 @@ type orders struct {
 type ended struct {
 	key     key
 	at      time.Time
-	outcome outcome
+	outcome fate
 	spent   time.Time // of a reminder that may not fire again although its file is still there
 	retry   bool      // of a reminder that failed and is tried again
 }

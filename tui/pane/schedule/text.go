@@ -37,7 +37,6 @@ const (
 
 	textSilent     = "silent"
 	textForeground = "foreground"
-	textJustFired  = "just fired"
 	textTomorrow   = "tomorrow"
 )
 
@@ -189,8 +188,6 @@ func marks(s *core.Snapshot, e routines.Entry) []string {
 		if e.Why != "" {
 			out = append(out, e.Why)
 		}
-	} else if !e.FireTime.After(s.At) {
-		out = append(out, textJustFired)
 	}
 	if offset := cron.Offset(e.FireTime.In(zone(s))); offset != "" { // the clock shows this time twice
 		out = append(out, strings.TrimSpace(offset))
