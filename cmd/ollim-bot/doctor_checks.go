@@ -275,7 +275,7 @@ func (p *process) checkTools(r *report, at place) {
 		r.add(pass, "rights", "nothing that the agent wrote waits for you")
 	} else {
 		for _, w := range waiting {
-			r.add(warn, w.File, "%s (ollim-bot allow %s)", w.Message, w.File)
+			r.add(warn, w.File, "%s (ollim-bot allow %s)", w.Message, shellWord(w.File))
 		}
 	}
 	set := scan(at)

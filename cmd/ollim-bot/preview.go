@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/guide"
@@ -36,7 +37,7 @@ func (c *previewCmd) Run(p *process) error {
 		return err
 	}
 	if c.Payload != "" {
-		return p.previewWebhook(bot, c)
+		return p.previewWebhook(bot, c, now)
 	}
 	ctx, cancel := p.context()
 	defer cancel()
@@ -48,12 +49,12 @@ func (c *previewCmd) Run(p *process) error {
 }
 
 // previewWebhook prints what a payload would be turned into.
-func (p *process) previewWebhook(bot *core.Bot, c *previewCmd) error {
+func (p *process) previewWebhook(bot *core.Bot, c *previewCmd, at time.Time) error {
 	payload, err := p.payload(c.Payload)
 	if err != nil {
 		return err
 	}
-	text, err := bot.PreviewWebhook(context.Background(), c.ID, payload)
+	text, err := bot.PreviewWebhook(context.Background(), c.ID, payload, at, c.Busy)
 	if err != nil {
 		return err
 	}

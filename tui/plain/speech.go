@@ -9,6 +9,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/tail"
+	"ollimbot/routines/cron"
 	"ollimbot/tui/widget"
 )
 
@@ -93,7 +94,7 @@ func everyText(d time.Duration) string {
 // "tomorrow 09:00", "Friday 09:00", "Friday 4 December 09:00".
 func clockText(t, now time.Time, zone *time.Location) string {
 	t, now = t.In(zone), now.In(zone)
-	clock := t.Format("15:04")
+	clock := cron.Format(t, "15:04")
 	switch d := t.Sub(now); {
 	case widget.SameDay(t, now, zone):
 		return clock
