@@ -121,7 +121,6 @@ const (
 	textQuitNo      = "stay"
 	textQuitBare    = "quit"
 	textQuitClicked = "Quit? The bot ends with its dashboard."
-	textNotNow      = "not now"
 	textQuitNoRuns  = "The forks have ended: nothing would be stopped."
 
 	textDraftLost = "What you wrote in the chat is not sent. Quitting drops it."
