@@ -36,13 +36,21 @@ func TestTheSessionDecidesAboutItsFlagsOnly(t *testing.T) {
 }
 
 func TestWhatARunMayDoIsNoFlag(t *testing.T) {
-	o := agent.SessionOptions{SystemPrompt: "secret words", Allowed: []string{"Bash(ls)"}, Disallowed: []string{"Write"}}
+	o := agent.SessionOptions{SystemPrompt: "secret words", Allowed: []string{"Bash(ls)"}, Disallowed: []string{"Bash(rm)"}}
 	o.Settings.Mode = "bypassPermissions"
 	line := strings.Join(args(o, "x"), " ")
-	for _, bad := range []string{"secret words", "Bash(ls)", "Write", "bypass", "dangerously"} {
+	for _, bad := range []string{"secret words", "Bash(ls)", "Bash(rm)", "bypass", "dangerously"} {
 		if strings.Contains(line, bad) {
 			t.Errorf("%q is on the command line: %s", bad, line)
 		}
+	}
+}
+
+func TestABareSessionHasNothingOfTheEnginesOwn(t *testing.T) {
+	got := args(agent.SessionOptions{Bare: true}, "x")
+	at := slices.Index(got, "--tools")
+	if at < 0 || got[at+1] != "" || !slices.Contains(got, "--setting-sources=") || !slices.Contains(got, "--no-session-persistence") {
+		t.Errorf("the flags are %q", got)
 	}
 }
 

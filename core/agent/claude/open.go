@@ -191,7 +191,7 @@ func (s *session) shakeHands(ctx context.Context, o agent.SessionOptions, path s
 	defer cancel()
 	running := s.e.running()
 	defer context.AfterFunc(running, cancel)()
-	answer, err := s.conn.Request(within, s.host.initialize(o.SystemPrompt))
+	answer, err := s.conn.Request(within, s.host.initialize(o))
 	var refused *wire.RequestError
 	switch {
 	case err == nil:
