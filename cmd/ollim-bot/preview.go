@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"ollimbot/core"
-	"ollimbot/core/guide"
 )
 
 type previewCmd struct {
@@ -24,9 +23,6 @@ func (c *previewCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	if c.System {
-		return p.lines(guide.SystemPrompt(at.dir, guideOptions(at)))
-	}
 	now, err := at.moment("--at", c.At)
 	if err != nil {
 		return err
@@ -34,6 +30,9 @@ func (c *previewCmd) Run(p *process) error {
 	bot, err := p.bot(at)
 	if err != nil {
 		return err
+	}
+	if c.System {
+		return p.lines(bot.SystemPrompt())
 	}
 	if c.Payload != "" {
 		return p.previewWebhook(bot, c)
@@ -61,9 +60,3 @@ func (p *process) previewWebhook(bot *core.Bot, c *previewCmd) error {
 }
 
 const textPreviewWhat = "preview takes the id of a routine or reminder, or --system alone"
-
-// guideOptions are the environment as the agent's files and its system prompt
-// need it.
-func guideOptions(at place) guide.Options {
-	return guide.Options{UserName: at.env.GivenName(), BotName: at.env.BotName, Zone: at.env.ZoneName}
-}

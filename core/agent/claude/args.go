@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -37,9 +38,9 @@ func args(o agent.SessionOptions, id string) []string {
 	} else {
 		a = append(a, "--tools", strings.Join(offered, ","), "--setting-sources=project", "--settings", overrides)
 	}
-	if o.Settings.Model != "" {
-		a = append(a, "--model", o.Settings.Model)
-	}
+	// A session that is resumed without a model takes the one of its history, and
+	// older versions write that down without its long context (2.1.197).
+	a = append(a, "--model", cmp.Or(o.Settings.Model, "default"))
 	switch t := o.Settings.Thinking; t {
 	case "":
 	case "off":
