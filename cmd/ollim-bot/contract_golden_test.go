@@ -96,6 +96,14 @@ var changing = []struct{ pattern, stands string }{
 	{`(?m)(OS Version: ).*$`, "${1}{system}"},
 }
 
+// remark is what the command adds to texts of others, results of tools among them.
+var remark = regexp.MustCompile(`(?s)\s*<system-reminder>.*?</system-reminder>\s*`)
+
+func unremarked(s string) string { return remark.ReplaceAllString(s, "") }
+
+// entry is a line of a list of agents or skills, whose words are ours.
+var entry = regexp.MustCompile(`(?m)^- [a-z-]+: .*\n?`)
+
 func (c *contract) plain(s string) string {
 	home := ""
 	for _, v := range c.siege.env {
@@ -125,7 +133,7 @@ func (c *contract) preset(k seen) string {
 	for i, m := range k.first.Messages {
 		for _, block := range m.Blocks {
 			if (m.Role == "system" && i < 2 || strings.HasPrefix(block.Text, "<system-reminder>")) && i < 2 {
-				rest.WriteString(c.plain(block.Text) + "\n")
+				rest.WriteString(c.plain(entry.ReplaceAllString(block.Text, "")) + "\n")
 			}
 		}
 	}

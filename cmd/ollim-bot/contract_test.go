@@ -117,8 +117,11 @@ func (c *contract) look() map[string]seen {
 		t.Helper()
 		k := seen{first: c.first(name, begins)}
 		if len(results) > 0 {
-			k.environment, k.dir = results[0].Text, results[1].Text
+			k.environment, k.dir = unremarked(results[0].Text), unremarked(results[1].Text)
 			for i, want := range []string{"TZ=" + c.zone.String(), c.data, "notes/a.md", "notes/a.md"} {
+				if i == len(results) {
+					break // a subagent only looks where it is
+				}
 				if results[i].IsError || !strings.Contains(results[i].Text, want) {
 					t.Errorf("%s: %s gives %q, not %s", name, around[i].Tool, results[i].Text, want)
 				}
@@ -134,7 +137,7 @@ func (c *contract) look() map[string]seen {
 		"description": "look", "prompt": "Look around. " + sub, "subagent_type": "ollim-bot-guide",
 	}))...)
 	note("main", results[:len(around)], says("go."))
-	note("subagent", nil, func(r fakeapi.Request) bool { return says("Look around.")(r) && !strings.Contains(r.Prompt(), "go.") })
+	note("subagent", c.ofSubagent(), func(r fakeapi.Request) bool { return says("Look around.")(r) && !strings.Contains(r.Prompt(), "go.") })
 	requests := c.api.Requests()
 	c.last = requests[len(requests)-1]
 	c.types("/fork Plan the move.")
@@ -155,6 +158,25 @@ func (c *contract) look() map[string]seen {
 	})
 	note("screener", nil, bare)
 	return kinds
+}
+
+// ofSubagent gives the results of what the subagent has called.
+func (c *contract) ofSubagent() []fakeapi.Block {
+	c.t.Helper()
+	var all []fakeapi.Block
+	for _, r := range c.api.Requests() {
+		if !r.ForModel() || !strings.Contains(r.Messages[0].Text, "Look around.") || strings.Contains(r.Messages[0].Text, "go.") {
+			continue
+		}
+		all = nil
+		for _, m := range r.Messages {
+			all = append(all, slices.DeleteFunc(slices.Clone(m.Blocks), func(b fakeapi.Block) bool { return b.Type != "tool_result" })...)
+		}
+	}
+	if len(all) != 2 {
+		c.t.Fatalf("the subagent was told %d results", len(all))
+	}
+	return all
 }
 
 // first is the first request of the model that begins so.
