@@ -106,7 +106,7 @@ var entry = regexp.MustCompile(`(?m)^- [a-z-]+: .*\n?`)
 
 func (c *contract) plain(s string) string {
 	home := ""
-	for _, v := range c.siege.env {
+	for _, v := range c.env {
 		if path, ok := strings.CutPrefix(v, "HOME="); ok {
 			home = path
 		}
@@ -126,8 +126,8 @@ func (c *contract) days() []string {
 	return []string{c.began.In(c.zone).Format(time.DateOnly), time.Now().In(c.zone).Format(time.DateOnly)}
 }
 
-// preset is a digest of what the command itself says to a session.
-func (c *contract) preset(k seen) string {
+// preset is what the command itself says to a session, as a digest and in full.
+func (c *contract) preset(k seen) (short, full string) {
 	system := c.plain(strings.ReplaceAll(k.first.System, c.prompt, "{ours}"))
 	var rest strings.Builder
 	for i, m := range k.first.Messages {
@@ -137,7 +137,7 @@ func (c *contract) preset(k seen) string {
 			}
 		}
 	}
-	return digest(system) + ", messages " + digest(rest.String())
+	return digest(system) + ", messages " + digest(rest.String()), system + "\n\n" + rest.String()
 }
 
 func digest(s string) string {

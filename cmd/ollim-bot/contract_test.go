@@ -51,12 +51,12 @@ func TestWhatTheModelSees(t *testing.T) {
 	presets := c.presets()
 	for name, k := range kinds {
 		c.golden(name, c.told(name, k))
-		preset := c.preset(k)
+		preset, full := c.preset(k)
 		switch want, known := presets[c.version+" "+name]; {
 		case *update:
 			presets[c.version+" "+name] = preset
 		case known && want != preset:
-			t.Errorf("what %s itself tells %s is %s, not %s: read it, then -update", c.version, name, preset, want)
+			t.Errorf("what %s itself tells %s is %s, not %s: read it, then -update\n%s", c.version, name, preset, want, full)
 		case !known:
 			t.Logf("nothing is written down of what %s tells %s: %s", c.version, name, preset)
 		}
