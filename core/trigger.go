@@ -99,7 +99,8 @@ func (b *Bot) screen(ctx context.Context, fields map[string]string) (safe bool, 
 	ctx, cancel := context.WithTimeout(ctx, screenWithin)
 	defer cancel()
 	s, err := b.o.Engine.Open(ctx, agent.SessionOptions{
-		Dir: b.dir.Root(), Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"},
+		Dir: b.dir.Root(), Bare: true, SystemPrompt: webhook.ScreenSystem,
+		Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"},
 		Hooks: agent.Hooks{PreTool: func(context.Context, agent.ToolUse) agent.Decision {
 			return agent.Decision{Reason: textScreenNoTools}
 		}},

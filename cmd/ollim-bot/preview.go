@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/guide"
 )
 
 type previewCmd struct {
@@ -25,9 +24,6 @@ func (c *previewCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	if c.System {
-		return p.lines(guide.SystemPrompt(at.dir, guideOptions(at)))
-	}
 	now, err := at.moment("--at", c.At)
 	if err != nil {
 		return err
@@ -35,6 +31,9 @@ func (c *previewCmd) Run(p *process) error {
 	bot, err := p.bot(at)
 	if err != nil {
 		return err
+	}
+	if c.System {
+		return p.lines(bot.SystemPrompt())
 	}
 	if c.Payload != "" {
 		return p.previewWebhook(bot, c, now)
@@ -62,9 +61,3 @@ func (p *process) previewWebhook(bot *core.Bot, c *previewCmd, at time.Time) err
 }
 
 const textPreviewWhat = "preview takes the id of a routine or reminder, or --system alone"
-
-// guideOptions are the environment as the agent's files and its system prompt
-// need it.
-func guideOptions(at place) guide.Options {
-	return guide.Options{UserName: at.env.GivenName(), BotName: at.env.BotName, Zone: at.env.ZoneName}
-}

@@ -60,7 +60,10 @@ type SessionOptions struct {
 	Dir string
 	// SystemPrompt is appended to the engine's preset.
 	SystemPrompt string
-	Settings     Settings
+	// Bare is for one question: SystemPrompt is all that the model is told, it has
+	// no tools but those below, knows nothing of Dir, and no history is kept.
+	Bare     bool
+	Settings Settings
 	// Tools are the bot's own tools, the same for every session.
 	Tools []Tool
 	// Allowed and Disallowed are tool patterns such as "Bash(ollim-bot tasks *)".

@@ -183,6 +183,8 @@ func (s *Session) closed(x use, u agent.ToolUse) string {
 	switch {
 	case write && x.path == "":
 		return deny(answerNoFile, u).Reason
+	case x.apart:
+		return answerApart
 	case x.tool == "Glob":
 		x.path = fixedFolder(x.path) // names are printed, and nothing of what they name
 	}
@@ -241,7 +243,7 @@ func background(set *Set, x use, u agent.ToolUse) verdict {
 	case strings.HasPrefix(u.Name, toolset.Prefix) && u.Name != toolset.Prefix+updateNames, set.allows(x):
 		return verdict{is: allowed}
 	}
-	return verdict{refused, deny(answerUnavailable, u).Reason}
+	return verdict{refused, deny(answerUnavailable, u).Reason + set.wouldPass(x)}
 }
 
 // decide is for sessions with a user behind them.
@@ -250,14 +252,14 @@ func (s *Session) decide(x use, u agent.ToolUse) verdict {
 	switch {
 	case set.forbids(x):
 		return verdict{refused, deny(answerDisallowed, u).Reason}
-	case strings.HasPrefix(u.Name, toolset.Prefix), harmless[x.tool], set.allows(x), s.g.sessionAllows(u.Name),
+	case strings.HasPrefix(u.Name, toolset.Prefix), set.allows(x), s.g.sessionAllows(u.Name),
 		mode == BypassPermissions, mode == AcceptEdits && s.g.editsHere(x):
 		return verdict{is: allowed}
 	case s.asks():
 		return verdict{is: open}
 	}
 	s.g.noteDenied(toolset.Label(u.Name, u.Input))
-	return verdict{refused, deny(answerNotAsked, u).Reason}
+	return verdict{refused, deny(answerNotAsked, u).Reason + set.wouldPass(x)}
 }
 
 // mode is the permission mode of the session.

@@ -37,10 +37,3 @@ func BackgroundTools() []string {
 // updateNames is the one tool of the bot that a background run has only where a
 // list names it (spec 06.1.1).
 const updateNames = "update_names"
-
-// harmless are tools of the engine that touch nothing but its own lists. Sessions
-// with a user have them without a word.
-var harmless = map[string]bool{
-	"TodoWrite": true, "TaskCreate": true, "TaskGet": true, "TaskList": true, "TaskUpdate": true,
-	"TaskOutput": true, "TaskStop": true, "BashOutput": true, "KillShell": true, "ToolSearch": true,
-}

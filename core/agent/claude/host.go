@@ -151,8 +151,13 @@ func (h *host) fits(r *binding) error {
 // initialize is the initialize request, the first that the CLI gets. The prompt
 // travels in it and not on the command line, where every user of the machine
 // could read it.
-func (h *host) initialize(systemPrompt string) any {
-	r := initializeRequest{Subtype: "initialize", Hooks: registeredHooks(), Servers: []string{}, Append: systemPrompt}
+func (h *host) initialize(o agent.SessionOptions) any {
+	r := initializeRequest{Subtype: "initialize", Hooks: registeredHooks(), Servers: []string{}}
+	if o.Bare {
+		r.Whole = o.SystemPrompt
+	} else {
+		r.Append = o.SystemPrompt
+	}
 	for _, s := range h.servers {
 		r.Servers = append(r.Servers, s.name)
 	}
@@ -164,6 +169,7 @@ type initializeRequest struct {
 	Hooks   map[string][]hookMatcher `json:"hooks"`
 	Servers []string                 `json:"sdkMcpServers"`
 	Append  string                   `json:"appendSystemPrompt,omitempty"`
+	Whole   string                   `json:"systemPrompt,omitempty"`
 }
 
 // handle answers a control request of the CLI; it is a wire.Handler. It may be

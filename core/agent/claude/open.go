@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,6 +83,7 @@ func (e *Engine) launch(ctx context.Context, o agent.SessionOptions) (*session, 
 		return nil, err
 	}
 	token := e.o.Control.Issue()
+	o.Settings.Model = cmp.Or(o.Settings.Model, lookup(e.env(), "ANTHROPIC_MODEL"))
 	c, err := e.start(process.Spec{Path: path, Args: args(o, key), Env: e.env(token.Env()...), Dir: o.Dir, Wrap: e.o.Sandbox})
 	if err != nil {
 		token.Revoke()
@@ -192,7 +194,7 @@ func (s *session) shakeHands(ctx context.Context, o agent.SessionOptions, path s
 	defer cancel()
 	running := s.e.running()
 	defer context.AfterFunc(running, cancel)()
-	answer, err := s.conn.Request(within, s.host.initialize(o.SystemPrompt))
+	answer, err := s.conn.Request(within, s.host.initialize(o))
 	var refused *wire.RequestError
 	switch {
 	case err == nil:

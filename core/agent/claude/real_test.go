@@ -126,13 +126,37 @@ func TestAForkSharesThePromptOfItsRunningParent(t *testing.T) {
 	if diff := cmp.Diff(all[0].Tools, all[2].Tools); diff != "" || !slices.Contains(all[0].Tools, "mcp__discord__echo") {
 		t.Errorf("the fork's tools differ:\n%s", diff)
 	}
-	for _, unfit := range unfit {
-		if slices.Contains(all[0].Tools, unfit) {
-			t.Errorf("the model has the tool %s", unfit)
-		}
+	if diff := cmp.Diff(append(slices.Clone(offered), "mcp__discord__echo"), all[0].Tools); diff != "" {
+		t.Errorf("the model's tools (-want +got):\n%s", diff)
 	}
 	if !strings.Contains(string(all[2].Raw), "remember the plum") {
 		t.Error("the fork does not know what was said")
+	}
+}
+
+func TestABareSessionIsASmallRequest(t *testing.T) {
+	r := newRig(t)
+	for name, text := range map[string]string{
+		"CLAUDE.md": "heliotrope", ".claude/agents/a.md": "---\nname: a\ndescription: heliotrope\n---\nx\n", "skills/s/SKILL.md": "heliotrope",
+	} {
+		path := filepath.Join(r.dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := r.open(func(o *agent.SessionOptions) { o.Bare, o.SystemPrompt = true, "You judge texts." })
+	if h := say(t, s, fakeapi.Script(bash("touch a"), fakeapi.Step{Text: "Judged."})); h.text() != "Judged." || !all[agent.ToolEnd](h)[0].IsError {
+		t.Errorf("it says %q, %v", h.text(), h.events)
+	}
+	q := r.requests()[0]
+	if len(q.Tools) > 0 || len(q.Raw) > 3000 || !strings.HasSuffix(q.System, "\nYou judge texts.") || strings.Contains(string(q.Raw), "heliotrope") {
+		t.Errorf("%d bytes, the tools %v: %s", len(q.Raw), q.Tools, q.Raw)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(r.transcript(s.ID())); err == nil {
+		t.Error("a history was kept")
 	}
 }
 
