@@ -93,6 +93,12 @@ func (p *promised) command(line string) string {
 		_, added, _ := strings.Cut(shell(p.t, p.exe, p.env, "reminder", "add", "-m", "x", "--delay", "5").out, "scheduled ")
 		id, _, _ = strings.Cut(added, ":")
 	}
+	if strings.Contains(line, "routine cancel") {
+		id = "feed0001"
+		if err := os.WriteFile(filepath.Join(p.root, "routines", "x.md"), []byte("---\nid: \"feed0001\"\ncron: \"0 9 * * *\"\n---\nx\n"), 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+	}
 	line = strings.TrimSpace(strings.NewReplacer(append([]string{" ID", " " + id}, filled...)...).Replace(line))
 	if why := p.lets(p.main, "Bash", `{"command":"`+line+`"}`); why != "" || strings.HasPrefix(line, "ls") {
 		return why
