@@ -377,6 +377,8 @@ func TestAProcessWithTooMuchMemoryIsEnded(t *testing.T) {
 		}
 		mine := beside(t, s, "hello")
 		<-p.messages
+		p.say(running, begin)
+		synctest.Wait()
 		p.resident.Store(1500 << 20)
 		h := <-mine
 		oneLine(t, h.err, "1.5 GB", "1.0 GB", "/config claude_memory_limit")

@@ -3,6 +3,8 @@ package claude
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -62,9 +64,14 @@ func (r *resumable) Close() error {
 	return now.Close()
 }
 
+// untaken is the end of a process that has shown nothing of the turn yet.
+type untaken struct{ error }
+
+func (u untaken) Unwrap() error { return u.error }
+
 // Send runs one turn. It begins when nobody reads another one and the CLI is
 // idle, so that the turn's lines are this message's. Breaking off interrupts
-// the turn.
+// the turn. A process that ends before it has taken the message is replaced, once.
 func (r *resumable) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
 		if !r.claim() {
@@ -72,14 +79,34 @@ func (r *resumable) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.E
 			return
 		}
 		defer r.unclaim()
-		s, t, err := r.post(ctx, m)
-		if err != nil {
-			yield(nil, err)
-			return
+		for last := false; r.run(ctx, m, yield, last); last = true {
 		}
-		defer func() { <-s.reader }()
-		s.pump(ctx, t, yield)
 	}
+}
+
+// run runs the turn in the process that is there. again says that this has ended
+// without the message, and that nobody was told so.
+func (r *resumable) run(ctx context.Context, m agent.Message, yield func(agent.Event, error) bool, last bool) (again bool) {
+	s, t, err := r.post(ctx, m)
+	if err != nil {
+		yield(nil, err)
+		return false
+	}
+	defer func() { <-s.reader }()
+	s.pump(ctx, t, func(ev agent.Event, err error) bool {
+		if !last && errors.As(err, &untaken{}) && !r.heard(ctx, s, m) {
+			again = true
+			return false
+		}
+		return yield(ev, err)
+	})
+	return again
+}
+
+// heard reports whether a message may stand in the history.
+func (r *resumable) heard(ctx context.Context, s *session, m agent.Message) bool {
+	heard, err := r.e.Heard(ctx, s.ID(), sha256.Sum256([]byte(m.Text)))
+	return heard || err != nil
 }
 
 // claim marks that a Send is under way, save when one is already.

@@ -181,6 +181,8 @@ func (s *session) gone() {
 		case t == nil:
 		case t.stalled:
 			t.feed.end(agent.Result{SessionID: s.id, IsError: true, Text: stalledText()})
+		case t == s.flow.waiting:
+			t.feed.fail(untaken{s.ended})
 		default:
 			t.feed.fail(s.ended)
 		}
