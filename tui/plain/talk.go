@@ -57,6 +57,9 @@ func (m *machine) chat(rest string) {
 		return
 	}
 	m.list(shelfMessage, kindChat, list[:min(n, len(list))])
+	if n >= len(list) && s.ChatMore {
+		m.answer(kindChat, textChatMore)
+	}
 }
 
 // read gives the newest whole message that is not the user's own.
