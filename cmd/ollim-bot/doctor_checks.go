@@ -368,7 +368,7 @@ func checkState(r *report, at place) {
 func shortTime(now, t time.Time) string {
 	t = t.In(now.Location())
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return t.Format("3:04 PM")
+		return t.Format("15:04")
 	}
-	return t.Format("Mon 2006-01-02 3:04 PM")
+	return t.Format("Mon 2006-01-02 15:04")
 }

@@ -203,7 +203,11 @@ func (e *ear) chat(entries []transcript.Entry) {
 				e.add(m.At, kindDenied, label)
 			}
 		}
-		if words := messageText(m); words != "" {
+		words := messageText(m)
+		if m.Role == transcript.Notice { // of the program itself
+			words = spoken(words)
+		}
+		if words != "" {
 			e.add(m.At, kind, words)
 		}
 		if words := e.buttonsText(m); words != "" {

@@ -39,6 +39,7 @@ const (
 // Words for people: whole sentences, as a screen reader reads them well. They
 // need no columns, boxes or arrows.
 const (
+	textChatMore     = "more was said before: ollim-bot history finds it"
 	textFireReminder = "fire %s now? It goes once it has run and does not fire again at its time; undo keeps it. Say yes to fire it; anything else lets it wait"
 	textDone         = "done"
 	textInterrupted  = "the answer is interrupted"
