@@ -220,6 +220,9 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	now := b.now()
 	b.started.Store(&now)
 	b.tellConcerns()
+	if err := config.Move(b.dir); err != nil {
+		b.log.Warn("settings of ours could not be moved into a file of their own", "error", err)
+	}
 	b.install()
 	b.loadProvenance()
 	b.index.Scan()
