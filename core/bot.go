@@ -198,7 +198,7 @@ func (b *Bot) makeParts() error {
 	b.makeWebhooks()
 	b.loop = routines.NewLoop(routines.LoopOptions{
 		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log,
-		Fire: b.fire, Note: b.note, Changed: b.notify,
+		Fire: b.fire, Note: b.note, Troubles: b.noteTroubles, Changed: b.notify,
 		Removed: func(rel, id string) { b.git.Remove(rel, "remove reminder "+id) },
 	})
 	return nil
@@ -220,6 +220,9 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	now := b.now()
 	b.started.Store(&now)
 	b.tellConcerns()
+	if err := config.Move(b.dir); err != nil {
+		b.log.Warn("settings of ours could not be moved into a file of their own", "error", err)
+	}
 	b.install()
 	b.loadProvenance()
 	b.index.Scan()

@@ -21,6 +21,7 @@ import (
 	"ollimbot/core/store"
 	"ollimbot/core/transcript"
 	"ollimbot/routines"
+	"ollimbot/routines/watch"
 )
 
 // berlin is the zone of the stories: a real one, so that nobody gets away with UTC.
@@ -455,6 +456,39 @@ func TestARoutineRunsAtItsMinutes(t *testing.T) {
 		time.Sleep(time.Second)
 		if n := len(b.Snapshot().Forks); n < before || b.Snapshot().Forks[0].Kind != routines.KindRoutine {
 			t.Errorf("fire now started nothing: %d runs", n)
+		}
+	})
+}
+
+func TestAFileThatIsMendedBeforeItWasToldIsNotTold(t *testing.T) {
+	live(t, func(h home) { h.write("routines/a.md", "---\nid: a\ncron: never\n---\nDo it.\n") }, func(h home, b *Bot) {
+		pending := func() (list []string) {
+			for _, u := range b.Snapshot().Updates {
+				list = append(list, u.Message)
+			}
+			return list
+		}
+		edit := func(rel, text string) {
+			h.write(rel, text)
+			b.filesChanged(watch.Batch{Names: []string{rel}})
+			time.Sleep(time.Second)
+		}
+		if got := pending(); len(got) != 1 || !strings.Contains(got[0], "routines/a.md") {
+			t.Fatalf("pending: %q", got)
+		}
+		edit("reminders/b.md", "---\nid: b\nrun-at: soon\n---\nDo it.\n")
+		edit("routines/c.md", "no front matter")
+		if got := pending(); len(got) != 2 || !strings.Contains(got[1], "routines/a.md") || !strings.Contains(got[1], "routines/c.md") {
+			t.Errorf("pending: %q", got)
+		}
+		edit("routines/a.md", "---\nid: a\ncron: 0 9 * * *\n---\nDo it.\n")
+		if got := pending(); len(got) != 2 || strings.Contains(got[1], "routines/a.md") || !strings.Contains(got[1], "routines/c.md") {
+			t.Errorf("pending: %q", got)
+		}
+		edit("reminders/b.md", "---\nid: b\nrun-at: \"2030-01-01T00:00:00Z\"\n---\nDo it.\n")
+		edit("routines/c.md", "---\nid: c\ncron: 0 9 * * *\n---\nDo it.\n")
+		if got := pending(); len(got) != 0 {
+			t.Errorf("all is well, and pending is %q", got)
 		}
 	})
 }

@@ -45,6 +45,9 @@ type conversation struct {
 	// for and that is entered when its turn has ended.
 	fork   *interactive
 	wanted *forkRequest
+	// behind says that the turn which runs is one of the main session although a fork
+	// is open.
+	behind bool
 	// limit is what the running turn may do, where that is less than the
 	// conversation may; nil for all others.
 	limit *policy.Limit
@@ -112,12 +115,13 @@ func (c *conversation) later(j job) error {
 }
 
 // interruptFor makes room for a new message: the running turn ends, unless it
-// is compacting, which is only waited for (spec 05.3).
+// is compacting, which is only waited for (spec 05.3), or a task's behind the fork
+// that the message is for.
 func (c *conversation) interruptFor(ctx context.Context) error {
 	c.mu.Lock()
-	compacting := c.compacting
+	waits := c.compacting || c.behind
 	c.mu.Unlock()
-	if compacting {
+	if waits {
 		return nil
 	}
 	return c.interrupt(ctx)

@@ -208,7 +208,7 @@ func TestConfigurationIsSetShownAndKept(t *testing.T) {
 		if got := type_(t, b, "/config max_background_forks 2").Message; !strings.Contains(got, "2") {
 			t.Errorf("reply: %q", got)
 		}
-		if b.Snapshot().MaxForks != 2 || !h.has("state/config.json") {
+		if b.Snapshot().MaxForks != 2 || !h.has("state/settings.json") {
 			t.Errorf("in force: %d", b.Snapshot().MaxForks)
 		}
 		if _, err := b.Do(context.Background(), Say{Text: "/config model.main gpt"}); err == nil || !strings.Contains(err.Error(), "haiku") {

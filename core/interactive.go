@@ -46,8 +46,10 @@ type interactive struct {
 	report           string      // the agent's last report
 	mode             policy.Mode // this fork's own, else empty
 
-	seen    map[string]bool // updates that were shown in this fork
-	overdue bool            // the hard prompt was given
+	// ranBehind are the tasks that ran in the main session meanwhile.
+	ranBehind []string
+	seen      map[string]bool // updates that were shown in this fork
+	overdue   bool            // the hard prompt was given
 }
 
 // forkRequest is a fork that somebody wants to enter.
@@ -64,6 +66,43 @@ func (c *conversation) inFork() *interactive {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.fork
+}
+
+// front is the fork that the running turn belongs to; nil in a turn of the main
+// session, also in one behind a fork.
+func (c *conversation) front() *interactive {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.behind {
+		return nil
+	}
+	return c.fork
+}
+
+func (c *conversation) goBehind(behind bool) {
+	c.mu.Lock()
+	c.behind = behind
+	c.mu.Unlock()
+}
+
+// behindFork runs a turn of the main session while the fork stays open. The caller
+// holds the lock.
+func (c *conversation) behindFork(ctx context.Context, f *interactive, build buildPrompt, title string) error {
+	c.goBehind(true)
+	defer c.goBehind(false)
+	c.bot.small(fmt.Sprintf(textBehindFork, title))
+	f.ranBehind = append(f.ranBehind, title)
+	return c.mainTurn(ctx, build, incoming{})
+}
+
+// tellBehind lets a saved fork know what it has not seen: it takes the place of the
+// session in which those tasks ran.
+func (b *Bot) tellBehind(f *interactive) {
+	for _, title := range f.ranBehind {
+		if err := b.updates.Append(b.now(), fmt.Sprintf(textRanBehind, title)); err != nil {
+			b.log.Error("a saved fork does not know what ran behind it", "error", err)
+		}
+	}
 }
 
 // forkWanted reports whether the agent has asked for a fork in this turn.
@@ -89,7 +128,7 @@ func (c *conversation) requestFork(topic string, minutes int) bool {
 func (c *conversation) requestExit(how Exit) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.fork == nil {
+	if c.fork == nil || c.behind {
 		return false
 	}
 	c.fork.exit = how
@@ -218,6 +257,7 @@ func (c *conversation) leave(ctx context.Context, f *interactive, how Exit) erro
 			return fmt.Errorf("save the fork: %w", err)
 		}
 		c.drop()
+		c.bot.tellBehind(f)
 	}
 	c.bot.desk.CancelAll()
 	c.mu.Lock()

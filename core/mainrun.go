@@ -98,8 +98,8 @@ func (m *mainRun) UpdateNames(_ context.Context, user, bot string) agent.ToolRes
 	return toolset.Said(fmt.Sprintf(toolset.TextNamesSet, user, bot))
 }
 
-// inFork reports whether the calls come from an interactive fork.
-func (m *mainRun) inFork() *interactive { return m.bot.main.inFork() }
+// inFork is the interactive fork that the calls come from, or nil.
+func (m *mainRun) inFork() *interactive { return m.bot.main.front() }
 
 // Report ends a fork with a summary for the main session.
 func (m *mainRun) Report(_ context.Context, message string) agent.ToolResult {

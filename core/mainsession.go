@@ -73,7 +73,7 @@ func (c *conversation) limited() *policy.Limit {
 // writer is whoever calls a tool in the conversation now.
 func (c *conversation) writer() policy.Writer {
 	kind := policy.Main
-	if c.inFork() != nil {
+	if c.front() != nil {
 		kind = policy.Interactive
 	}
 	guard, _ := c.guard(kind)

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"ollimbot/core/clean"
+	"ollimbot/routines"
 )
 
 // keptNotices is how many notices a dashboard can look back on.
@@ -44,6 +45,18 @@ func (b *Bot) note(text string) {
 	if err := b.leave(text, nil); err != nil {
 		b.log.Error("a pending update could not be saved", "error", err)
 	}
+}
+
+// noteTroubles keeps the update about files that are not in force up to date: one
+// that has been mended before anybody was told is no longer told of.
+func (b *Bot) noteTroubles(kind routines.Kind, words func(unread bool) string) {
+	if text := words(false); text != "" {
+		b.notice(Warn, text)
+	}
+	if err := b.updates.Replace(b.now(), string(kind)+" files", words); err != nil {
+		b.log.Error("a pending update about files could not be saved", "error", err)
+	}
+	b.notify()
 }
 
 // leave is note for whoever tries again after an error or a crash. What was said

@@ -44,7 +44,7 @@ func (c *conversation) mode() policy.Mode {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.fork != nil && c.fork.mode != "":
+	case c.fork != nil && c.fork.mode != "" && !c.behind:
 		return c.fork.mode
 	case c.chosenMode != "":
 		return c.chosenMode

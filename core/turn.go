@@ -51,8 +51,9 @@ type incoming struct {
 	waiting []string // the ids under which it waits on disk
 }
 
-// send runs one turn of the main session for a foreground task (spec 04.5).
-// It waits for the lock like any message.
+// send runs one turn of the main session for a foreground task. It waits for the
+// lock like any message. An interactive fork stays open in front of it: what a
+// task brings must not be thrown away with a fork.
 func (c *conversation) send(ctx context.Context, build buildPrompt, d routines.Due) error {
 	return c.locked(ctx, func(ctx context.Context) error {
 		c.tools.chainOf(d.Reminder)
@@ -60,8 +61,7 @@ func (c *conversation) send(ctx context.Context, build buildPrompt, d routines.D
 		c.confine(c.bot.guard.LimitOf(d.Task()))
 		defer c.confine(nil)
 		if f := c.inFork(); f != nil {
-			now := c.bot.now()
-			return c.settle(ctx, c.forkTurn(ctx, f, agent.Message{Text: build(now, nil)}))
+			return c.behindFork(ctx, f, build, d.Task().Title())
 		}
 		return c.settle(ctx, c.mainTurn(ctx, build, incoming{}))
 	})

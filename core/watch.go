@@ -13,7 +13,8 @@ import (
 	"ollimbot/routines/watch"
 )
 
-const configFile = config.RuntimeFile
+// configFiles are those of the runtime configuration.
+var configFiles = []string{config.RuntimeFile, config.SettingsFile}
 
 // watched are the folders whose files take effect as they are saved. state/ is
 // among them because a command beside the running bot changes it.
@@ -35,7 +36,7 @@ func interesting(rel string) bool {
 	dir, name := path.Split(rel)
 	if dir == "state/" {
 		switch name {
-		case "config.json", "ping_budget.json", "pending_updates.json", "pings.jsonl", "provenance.json":
+		case "config.json", "settings.json", "ping_budget.json", "pending_updates.json", "pings.jsonl", "provenance.json":
 			return true
 		}
 		return false
@@ -48,7 +49,7 @@ func (b *Bot) filesChanged(batch watch.Batch) {
 	if b.dir.Present() != nil {
 		return // no file was removed: all of them are away for a while
 	}
-	if batch.Full || slices.Contains(batch.Names, configFile) {
+	if batch.Full || slices.ContainsFunc(batch.Names, func(rel string) bool { return slices.Contains(configFiles, rel) }) {
 		b.reloadRuntime()
 	}
 	if batch.Full || slices.Contains(batch.Names, policy.ProvenanceFile) {
@@ -69,8 +70,8 @@ func (b *Bot) filesChanged(batch watch.Batch) {
 	b.notify()
 }
 
-// reloadRuntime reads state/config.json; values that it does not understand are
-// reported and replaced by their defaults. While the file is no JSON at all, as
+// reloadRuntime reads the configuration; values that it does not understand are
+// reported and replaced by their defaults. While a file is no JSON at all, as
 // in the middle of an edit, what was in force stays so.
 func (b *Bot) reloadRuntime() {
 	r, problems, err := config.LoadRuntime(b.dir)

@@ -51,11 +51,11 @@ func commands() []command {
 			choice(
 				"key", "the setting", "model.main=model_main", "model.fork=model_fork", "thinking.main=thinking_main",
 				"thinking.fork=thinking_fork", "bg_fork_timeout", "fork_idle_timeout", "permission_mode",
-				"auto_update", "auto_update_interval", "auto_update_hour",
+				"quiet_hours", "max_background_forks",
 			),
 			wording("value", "what to set it to"),
 		}},
-		{name: "update", about: "look for a newer version and install it"},
+		{name: "update", about: "how to bring the program up to date"},
 		{name: "restart", about: "start the program anew"},
 		{name: "google-auth", about: "connect tasks, calendar and mail"},
 		{name: "setup", about: "get to know each other: names and profile"},

@@ -68,6 +68,10 @@ type LoopOptions struct {
 	// skipped, files that are not in force. Called from the loop, after the
 	// fires of the moment have started; it may write a file. Nil drops it.
 	Note func(text string)
+	// Troubles takes what is wrong with the files of a kind, whenever that has
+	// changed: words is told whether what was said before is still unread, and gives
+	// the text that takes its place, or none. Nil notes what is new.
+	Troubles func(kind Kind, words func(unread bool) string)
 	// Changed is called when what is scheduled or running has changed. It must
 	// not block. Nil is fine.
 	Changed func()
@@ -113,6 +117,7 @@ type Loop struct {
 	adrift   bool      // the data directory is gone: nothing fires until it is back
 	slot     time.Time // when the last late task was told to start
 	notes    []string
+	troubles []trouble
 	reported map[string]bool // files whose errors were noted
 	said     map[key]bool    // tasks whose present run was already said to be skipped over
 	spent    map[string]time.Time
@@ -151,6 +156,13 @@ func NewLoop(o LoopOptions) *Loop {
 	}
 	if o.Note == nil {
 		o.Note = func(string) {}
+	}
+	if o.Troubles == nil {
+		o.Troubles = func(_ Kind, words func(bool) string) {
+			if text := words(false); text != "" {
+				o.Note(text)
+			}
+		}
 	}
 	if o.Changed == nil {
 		o.Changed = func() {}

@@ -46,10 +46,13 @@ func (l *Loop) step(ctx context.Context, fires *errgroup.Group, now time.Time) {
 			return nil
 		})
 	}
-	notes := l.notes
-	l.notes = nil
+	notes, troubles := l.notes, l.troubles
+	l.notes, l.troubles = nil, nil
 	for _, text := range notes {
 		l.o.Note(text)
+	}
+	for _, t := range troubles {
+		l.o.Troubles(t.kind, t.words)
 	}
 	if l.touched || len(start) > 0 {
 		l.touched = false

@@ -110,31 +110,47 @@ func clockLeapt(was, now time.Time) string {
 		was.Format(form), now.Format(form))
 }
 
+// trouble is what is wrong with the files of a kind, and what of it is new.
+type trouble struct {
+	kind       Kind
+	all, fresh []string
+}
+
+// words are those for whoever has read what was said before, or has not.
+func (t trouble) words(unread bool) string {
+	list := t.fresh
+	if unread {
+		list = t.all
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return invalidNote(t.kind, list)
+}
+
 // noteProblems reports files that are not in force: one note for each kind, each
-// file once until it is well again.
+// file once until it is well again. A note that nobody has read yet goes with the
+// trouble that it was about.
 func (l *Loop) noteProblems() {
-	fresh := map[Kind][]string{}
+	kinds := []trouble{{kind: KindRoutine}, {kind: KindReminder}}
 	wrong := map[string]bool{}
 	for _, p := range l.o.Index.Set().Problems {
 		if p.Severity != Error || wrong[p.File] {
 			continue
 		}
 		wrong[p.File] = true
+		t := &kinds[0]
+		if p.File == ReminderFolder || strings.HasPrefix(p.File, ReminderFolder+"/") {
+			t = &kinds[1]
+		}
+		t.all = append(t.all, problemWords(p))
 		if !l.reported[p.File] {
-			kind := KindRoutine
-			if p.File == ReminderFolder || strings.HasPrefix(p.File, ReminderFolder+"/") {
-				kind = KindReminder
-			}
-			fresh[kind] = append(fresh[kind], problemWords(p))
+			t.fresh = append(t.fresh, problemWords(p))
 		}
 	}
 	l.reported = wrong
 	l.touched = true
-	for _, kind := range []Kind{KindRoutine, KindReminder} {
-		if list := fresh[kind]; len(list) > 0 {
-			l.notes = append(l.notes, invalidNote(kind, list))
-		}
-	}
+	l.troubles = append(l.troubles, kinds...)
 }
 
 // problemWords is "file:line:column: why", as `ollim-bot check` prints it.

@@ -44,7 +44,7 @@ var stateFiles = []string{
 	"state/x", "state/x.json", "state/x.jsonl", "state/sub/x",
 	"state/bot.pid", "state/config.json", "state/credentials.json", "state/fork_messages.json",
 	"state/fork_runs.jsonl", "state/holds.json", "state/inquiries.json", "state/mute.json", "state/pending_updates.json", "state/ping_budget.json",
-	"state/pings.jsonl", "state/schedule.json", "state/session_history.jsonl", "state/sessions.json",
+	"state/pings.jsonl", "state/schedule.json", "state/session_history.jsonl", "state/sessions.json", "state/settings.json",
 	"state/token.json",
 }
 

@@ -331,7 +331,7 @@ func checkAgentFiles(r *report, at place) {
 
 // stateFiles are the JSON files that the bot keeps; a missing one is fine.
 var stateFiles = []string{
-	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "config.json", "schedule.json",
+	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "config.json", "settings.json", "schedule.json",
 	"installed.json", "holds.json", "mute.json", "usage.json", "discord.json", "waiting_messages.json", "delivery.json", "provenance.json",
 }
 
@@ -360,7 +360,7 @@ func checkState(r *report, at place) {
 		return // said above, with the other state files
 	}
 	for _, problem := range problems {
-		r.add(warn, "config.json", "%s", problem)
+		r.add(warn, "settings", "%s", problem)
 	}
 }
 

@@ -16,6 +16,11 @@ type key struct {
 	label string // for people; Set takes both
 	// always marks the ten keys that the original program writes with every save.
 	always bool
+	// ours marks the keys that the original does not know.
+	ours bool
+	// unused marks the keys that nothing reads yet: their values are kept, and they
+	// are not offered.
+	unused bool
 	must   string            // what is accepted, the end of "x is not accepted; it …"
 	offers []string          // the same in a few words each
 	legacy map[string]string // what early files hold, and what it means
@@ -41,26 +46,30 @@ var keys = []key{
 	spanKey("bg_fork_timeout", time.Second, func(r *Runtime) *time.Duration { return &r.BgForkTimeout }),
 	spanKey("fork_idle_timeout", time.Minute, func(r *Runtime) *time.Duration { return &r.ForkIdleTimeout }),
 	modeKey("permission_mode", func(r *Runtime) *string { return &r.PermissionMode }),
-	switchKey("auto_update", func(r *Runtime) *bool { return &r.AutoUpdate }),
-	spanKey("auto_update_interval", time.Minute, func(r *Runtime) *time.Duration { return &r.AutoUpdateInterval }),
-	hourKey("auto_update_hour", func(r *Runtime) *int { return &r.AutoUpdateHour }),
+	unused(switchKey("auto_update", func(r *Runtime) *bool { return &r.AutoUpdate })),
+	unused(spanKey("auto_update_interval", time.Minute, func(r *Runtime) *time.Duration { return &r.AutoUpdateInterval })),
+	unused(hourKey("auto_update_hour", func(r *Runtime) *int { return &r.AutoUpdateHour })),
 
-	calendarsKey("google_calendars", func(r *Runtime) *string { return &r.GoogleCalendars }),
-	wordKey("google_task_list", func(r *Runtime) *string { return &r.GoogleTaskList }),
+	unused(calendarsKey("google_calendars", func(r *Runtime) *string { return &r.GoogleCalendars })),
+	unused(wordKey("google_task_list", func(r *Runtime) *string { return &r.GoogleTaskList })),
 
-	countKey("max_background_forks", bounds{1, 100}, func(r *Runtime) *int { return &r.MaxBackgroundForks }),
-	quietKey("quiet_hours", func(r *Runtime) *Quiet { return &r.QuietHours }),
-	countKey("claude_warm", bounds{0, 16}, func(r *Runtime) *int { return &r.ClaudeWarm }),
-	memoryKey("claude_memory_limit", func(r *Runtime) *int64 { return &r.ClaudeMemoryLimit }),
+	ours(countKey("max_background_forks", bounds{1, 100}, func(r *Runtime) *int { return &r.MaxBackgroundForks })),
+	ours(quietKey("quiet_hours", func(r *Runtime) *Quiet { return &r.QuietHours })),
+	ours(countKey("claude_warm", bounds{0, 16}, func(r *Runtime) *int { return &r.ClaudeWarm })),
+	ours(memoryKey("claude_memory_limit", func(r *Runtime) *int64 { return &r.ClaudeMemoryLimit })),
 
-	sandboxKey("sandbox", func(r *Runtime) *bool { return &r.SandboxOff }),
+	ours(sandboxKey("sandbox", func(r *Runtime) *bool { return &r.SandboxOff })),
 	ours(switchKey("sandbox_network", func(r *Runtime) *bool { return &r.SandboxNetwork })),
-	pathsKey("sandbox_visible", func(r *Runtime) *string { return &r.SandboxVisible }),
+	ours(pathsKey("sandbox_visible", func(r *Runtime) *string { return &r.SandboxVisible })),
 }
 
-// ours is a key that the original does not write.
 func ours(k key) key {
-	k.always = false
+	k.always, k.ours = false, true
+	return k
+}
+
+func unused(k key) key {
+	k.unused = true
 	return k
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,8 +11,13 @@ import (
 	"ollimbot/core/store"
 )
 
-// RuntimeFile is the runtime configuration's name in the data directory.
-const RuntimeFile = store.StateDir + "/config.json"
+// The files of the runtime configuration in the data directory. The original
+// program writes RuntimeFile anew with each change and drops what it does not know,
+// so what is ours alone lies in a file of ours.
+const (
+	RuntimeFile  = store.StateDir + "/config.json"
+	SettingsFile = store.StateDir + "/settings.json"
+)
 
 // Runtime is the configuration that the user changes while the bot lives (spec
 // 08.7), and settings of our own that the original program ignores. Its
@@ -52,25 +58,51 @@ func DefaultRuntime() Runtime {
 	}
 }
 
-// LoadRuntime reads state/config.json. A missing file or key, and a value that
-// is not accepted, mean the default. Each value that was not accepted is one
-// sentence in problems, which names the key, the value and what is accepted.
-// Unknown keys are ignored. A file that is no JSON is an error and stays where
-// it is: people edit it by hand, and half a save must not move it away.
+// LoadRuntime reads both files. A missing file or key, and a value that is not
+// accepted, mean the default. Each value that was not accepted is one sentence in
+// problems, which names the key, the value and what is accepted. Unknown keys are
+// ignored. A file that is no JSON is an error and stays where it is: people edit it
+// by hand, and half a save must not move it away; the other one counts.
 func LoadRuntime(d *store.Dir) (r Runtime, problems []string, err error) {
-	raw := map[string]json.RawMessage{}
-	if _, err := d.PeekJSON(RuntimeFile, &raw); err != nil {
-		return DefaultRuntime(), nil, fmt.Errorf("%s: %w", RuntimeFile, err)
-	}
-	r, problems = decode(raw)
-	return r, problems, nil
+	f, err := peek(d)
+	r, problems = f.decode()
+	return r, problems, err
 }
 
-// decode makes a configuration of a file's values.
-func decode(raw map[string]json.RawMessage) (r Runtime, problems []string) {
+// files are what the two files hold.
+type files struct{ theirs, ours map[string]json.RawMessage }
+
+// peek reads the files and leaves them as they are.
+func peek(d *store.Dir) (f files, err error) {
+	for rel, raw := range map[string]*map[string]json.RawMessage{RuntimeFile: &f.theirs, SettingsFile: &f.ours} {
+		if _, ferr := d.PeekJSON(rel, raw); ferr != nil {
+			*raw = nil
+			err = errors.Join(err, fmt.Errorf("%s: %w", rel, ferr))
+		}
+		if *raw == nil {
+			*raw = map[string]json.RawMessage{}
+		}
+	}
+	return f, err
+}
+
+// find is a key's value and where it lies. A key of ours counts where earlier
+// versions kept it as long as our file does not have it.
+func (f files) find(k key) (value json.RawMessage, rel string, ok bool) {
+	if k.ours {
+		if value, ok = f.ours[k.name]; ok {
+			return value, SettingsFile, true
+		}
+	}
+	value, ok = f.theirs[k.name]
+	return value, RuntimeFile, ok
+}
+
+// decode makes a configuration of the files' values.
+func (f files) decode() (r Runtime, problems []string) {
 	r = DefaultRuntime()
 	for _, k := range keys {
-		value, ok := raw[k.name]
+		value, rel, ok := f.find(k)
 		if !ok {
 			continue
 		}
@@ -79,8 +111,11 @@ func decode(raw map[string]json.RawMessage) (r Runtime, problems []string) {
 			text = meant
 		}
 		if !k.parse(&r, text) {
+			if k.unused {
+				continue
+			}
 			standard := k.encode(k.text(DefaultRuntime()))
-			problems = append(problems, fmt.Sprintf(msgRuntime, k.name, shown(value), k.must, standard))
+			problems = append(problems, fmt.Sprintf(msgRuntime, rel, k.name, shown(value), k.must, standard))
 		}
 	}
 	return r, problems

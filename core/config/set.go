@@ -31,8 +31,8 @@ type Change struct {
 // configuration that is then in force. The error of an unknown key lists the
 // keys, that of a value says what is accepted; nothing is written then.
 //
-// The file gets the ten keys that the original writes, and every other one
-// that is set; what else is in it stays as it is, also what nobody understands.
+// The original's file gets the ten keys that it writes, ours gets what is set; what
+// else is in them stays as it is, also what nobody understands.
 func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
 	k, err := find(name)
 	if err != nil {
@@ -51,44 +51,86 @@ func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
 	return r, c, nil
 }
 
-// save changes the setting in the file. The caller is alone with it, and the
+// save changes the setting in its file. The caller is alone with both, and the
 // value is one that is accepted.
 func (k key) save(d *store.Dir, value string) (Runtime, Change, error) {
-	raw := map[string]json.RawMessage{}
 	c := Change{Key: k.name, Label: k.label}
+	rel := RuntimeFile
+	if k.ours {
+		rel = SettingsFile
+	}
 	var corrupt *store.CorruptError
-	_, err := d.ReadJSON(RuntimeFile, &raw)
-	if errors.As(err, &corrupt) {
+	var held map[string]json.RawMessage
+	if _, err := d.ReadJSON(rel, &held); errors.As(err, &corrupt) { // set aside now: what follows finds none
 		c.Note = corrupt.Error()
 	} else if err != nil {
 		return Runtime{}, Change{}, err
 	}
-	if raw == nil { // the file holds null
-		raw = map[string]json.RawMessage{}
-	}
-	r, _ := decode(raw)
+	f, _ := peek(d) // the other file is somebody's to mend
+	r, _ := f.decode()
 	c.Before, c.Was = k.text(r), k.value(r)
 	k.parse(&r, value)
 	c.After, c.Is = k.text(r), k.value(r)
+	raw := f.theirs
+	if k.ours {
+		raw = f.ours
+	}
+	if _, _, there := f.find(k); there || k.always || k.text(r) != k.text(DefaultRuntime()) {
+		raw[k.name] = json.RawMessage(k.encode(k.text(r)))
+	}
 	for _, o := range keys {
-		_, there := raw[o.name]
-		switch text := o.text(r); {
-		case o.name == k.name && (there || o.always || text != o.text(DefaultRuntime())):
-			raw[o.name] = json.RawMessage(o.encode(text))
-		case o.always && !there:
-			raw[o.name] = json.RawMessage(o.encode(text))
+		if _, there := raw[o.name]; !k.ours && o.always && !there {
+			raw[o.name] = json.RawMessage(o.encode(o.text(r)))
 		}
 	}
-	data, err := spell(raw, spread(d))
-	if err != nil {
-		return Runtime{}, Change{}, err
+	if len(raw) == 0 {
+		return r, c, nil // the default of what was never set
 	}
-	return r, c, d.Write(RuntimeFile, data)
+	return r, c, put(d, rel, raw)
+}
+
+func put(d *store.Dir, rel string, raw map[string]json.RawMessage) error {
+	data, err := spell(raw, spread(d, rel))
+	if err != nil {
+		return fmt.Errorf("lay out %s: %w", rel, err)
+	}
+	return d.Write(rel, data)
+}
+
+// Move puts our keys into our own file, where earlier versions kept them in the
+// original's. Keys that our file has too stay where they are unless they say the
+// same. It does nothing where there is nothing to move.
+func Move(d *store.Dir) error {
+	return d.Exclusive(turnName, func() error {
+		f, err := peek(d)
+		if err != nil {
+			return err
+		}
+		var moved []string
+		for _, k := range keys {
+			old, there := f.theirs[k.name]
+			now, known := f.ours[k.name]
+			if k.ours && there && (!known || bytes.Equal(old, now)) {
+				f.ours[k.name] = old
+				moved = append(moved, k.name)
+			}
+		}
+		if len(moved) == 0 {
+			return nil
+		}
+		if err := put(d, SettingsFile, f.ours); err != nil { // first: a crash in between leaves them twice
+			return err
+		}
+		for _, name := range moved {
+			delete(f.theirs, name)
+		}
+		return put(d, RuntimeFile, f.theirs)
+	})
 }
 
 // spread reports whether somebody has laid the file out over several lines.
-func spread(d *store.Dir) bool {
-	data, err := d.Read(RuntimeFile)
+func spread(d *store.Dir, rel string) bool {
+	data, err := d.Read(rel)
 	return err == nil && bytes.ContainsRune(bytes.TrimSpace(data), '\n')
 }
 
@@ -120,7 +162,7 @@ func spell(raw map[string]json.RawMessage, lines bool) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	if err := json.Indent(&out, b.Bytes(), "", "  "); err != nil {
-		return nil, fmt.Errorf("lay out %s: %w", RuntimeFile, err)
+		return nil, err
 	}
 	return out.Bytes(), nil
 }

@@ -29,11 +29,14 @@ func (l Line) String() string {
 	return b.String()
 }
 
-// Show is every setting of r, in the order of spec 08.7, then ours.
+// Show is every setting of r that does something, in the order of spec 08.7, then
+// ours.
 func Show(r Runtime) []Line {
-	lines := make([]Line, len(keys))
-	for i, k := range keys {
-		lines[i] = k.line(r)
+	var lines []Line
+	for _, k := range keys {
+		if !k.unused {
+			lines = append(lines, k.line(r))
+		}
 	}
 	return lines
 }
@@ -67,12 +70,17 @@ func (k key) value(r Runtime) string {
 // find is the setting of that key or label.
 func find(name string) (key, error) {
 	name = strings.ToLower(strings.TrimSpace(name))
-	labels := make([]string, len(keys))
-	for i, k := range keys {
-		if name == k.name || name == k.label {
+	var labels []string
+	for _, k := range keys {
+		known := name == k.name || name == k.label
+		switch {
+		case known && k.unused:
+			return key{}, fmt.Errorf(msgUnused, k.label)
+		case known:
 			return k, nil
+		case !k.unused:
+			labels = append(labels, k.label)
 		}
-		labels[i] = k.label
 	}
 	return key{}, fmt.Errorf(msgUnknown, clean.Cut(clean.Line(name), 40), strings.Join(labels, ", "))
 }

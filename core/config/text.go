@@ -10,9 +10,10 @@ const (
 	msgZone        = "%s: there is no time zone %q; use a name such as Europe/Berlin or America/Los_Angeles"
 	msgSystemZone  = "%s names the unknown time zone %q: set OLLIM_TIMEZONE, for example to Europe/Berlin"
 
-	msgRuntime = RuntimeFile + ": %s is %s, which is not accepted; it %s. The default %s is used"
+	msgRuntime = "%s: %s is %s, which is not accepted; it %s. The default %s is used"
 	msgUnknown = "unknown key %q: the keys are %s"
 	msgRefused = "%s: %s"
+	msgUnused  = "%s does nothing in this version: " + RuntimeFile + " keeps its value, for the original program and for later"
 
 	mustOneOf     = "must be one of: %s"
 	mustModel     = "must be one of: default, haiku, opus, sonnet"

@@ -1,6 +1,8 @@
 package updates
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/original"
 	"ollimbot/core/store"
 )
 
@@ -82,17 +85,58 @@ func (q *Queue) add(now time.Time, message string, once bool, kept func()) error
 			if once && slices.ContainsFunc(list, func(e entry) bool { return e.Message == message }) {
 				return list, nil
 			}
-			e := newEntry(now, message)
-			for slices.Contains(keys(list), e.Key) { // the same words at the same time are two updates
-				e = newEntry(e.At.Add(time.Microsecond), message)
-			}
-			return capped(append(list, e), claimed, now), nil
+			return capped(append(list, added(list, now, message)), claimed, now), nil
 		})
 		if err == nil && kept != nil {
 			kept()
 		}
 		return err
 	})
+}
+
+// Replace keeps one update about a matter up to date: compose is told whether the
+// one before is still unread, which it then stands for, and gives the words; none
+// means that there is nothing to tell any more. A claimed update counts as read.
+func (q *Queue) Replace(now time.Time, about string, compose func(unread bool) string) error {
+	mark := json.RawMessage(original.Quote(about))
+	return q.alone("replace an update", func() error {
+		list, err := q.load()
+		if err != nil {
+			return err
+		}
+		d, _, err := q.record()
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(list, func(e entry) bool {
+			return bytes.Equal(e.extra[aboutKey], mark) && !slices.Contains(d.Keys, e.Key)
+		})
+		message := tidy(compose(i >= 0))
+		switch {
+		case i < 0 && message == "", i >= 0 && list[i].Message == message:
+			return nil
+		case i >= 0:
+			list = slices.Delete(list, i, i+1)
+		}
+		if message != "" {
+			e := added(list, now.Round(0).In(q.zone), message)
+			e.extra = map[string]json.RawMessage{aboutKey: mark}
+			list = capped(append(list, e), d.Keys, now)
+		}
+		return q.write(list)
+	})
+}
+
+// aboutKey says in the file what an update is about, where it may be replaced.
+const aboutKey = "about"
+
+// added is a new entry of a list.
+func added(list []entry, now time.Time, message string) entry {
+	e := newEntry(now, message)
+	for slices.Contains(keys(list), e.Key) { // the same words at the same time are two updates
+		e = newEntry(e.At.Add(time.Microsecond), message)
+	}
+	return e
 }
 
 // Peek is what is pending, oldest first; a sentinel comes before the updates

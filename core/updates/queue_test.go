@@ -397,3 +397,53 @@ func TestWhatIsToldAgainAfterACrashIsKeptOnceAndNobodyTakesItBeforeItsTellerKnow
 		t.Errorf("%+v", list)
 	}
 }
+
+func TestAnUpdateAboutAMatterIsReplacedUntilItIsRead(t *testing.T) {
+	p := newPlace(t, "")
+	p.add(t, "before")
+	say := func(fresh, all string) {
+		t.Helper()
+		if err := p.queue.Replace(morning(), "routine files", func(unread bool) string {
+			if unread {
+				return all
+			}
+			return fresh
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(messages ...string) {
+		t.Helper()
+		var got []string
+		for _, u := range p.queue.Peek() {
+			got = append(got, u.Message)
+		}
+		if diff := cmp.Diff(messages, got); diff != "" {
+			t.Errorf("pending (-want +got):\n%s", diff)
+		}
+	}
+	say("", "")
+	want("before")
+	say("a is broken", "a is broken")
+	want("before", "a is broken")
+	bytesBefore := p.content(t)
+	say("", "a is broken")
+	if p.content(t) != bytesBefore {
+		t.Error("nothing has changed, and the file was written")
+	}
+	say("b is broken", "a and b are broken")
+	want("before", "a and b are broken")
+	say("", "b is broken")
+	want("before", "b is broken")
+	say("", "")
+	want("before")
+	// What is on its way to the main session counts as read.
+	say("a is broken", "a is broken")
+	if _, err := p.queue.Claim(func(list []Update) Delivery { return NewDelivery("s", "text", nil) }); err != nil {
+		t.Fatal(err)
+	}
+	say("", "")
+	want("before", "a is broken")
+	say("c is broken", "a and c are broken")
+	want("before", "a is broken", "c is broken")
+}

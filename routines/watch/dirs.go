@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // dirs keeps a watch on the folders and on every directory on the way to them,
@@ -21,6 +22,9 @@ type dirs struct {
 
 	held  map[string]fs.FileInfo // what is watched, as it was when the watch began
 	scout string                 // the nearest directory that exists while root does not
+
+	links  links
+	wanted func(name string) bool // Options.Match
 
 	limited  bool // the system refused a watch: only the timer can be trusted
 	dangling bool // a link on the way leads nowhere
@@ -40,6 +44,8 @@ func newDirs(root string, folders []string, src source) *dirs {
 			}
 		}
 	}
+	d.links = links{hops: map[string][]string{}, names: map[string][]string{}, scanned: map[string]time.Time{}}
+	d.wanted = func(string) bool { return true }
 	d.limited = src.add == nil
 	return d
 }
@@ -83,6 +89,8 @@ func (d *dirs) sync() error {
 	for tries := 0; err == nil && !d.settled() && tries < 100; tries++ {
 		err = d.pass()
 	}
+	d.scan()
+	d.follow()
 	d.limited = err != nil
 	d.changed = d.changed || before != [2]bool{d.limited, d.dangling}
 	return err

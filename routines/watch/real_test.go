@@ -196,3 +196,43 @@ func TestARootThatIsMissingIsWaitedFor(t *testing.T) {
 	f.full()
 	f.alive("in")
 }
+
+// told waits until a name is told.
+func (f *field) tells(name string) {
+	f.t.Helper()
+	for {
+		if b := f.next(); slices.Contains(b.Names, name) {
+			return
+		}
+	}
+}
+
+func TestAFileThatIsALinkIsToldWhenWhatItLeadsToIsSaved(t *testing.T) {
+	f := newField(t, t.TempDir())
+	elsewhere, other := t.TempDir(), t.TempDir()
+	notes := filepath.Join(elsewhere, "notes.md")
+	f.do(os.Mkdir(f.path("in"), 0o700), os.WriteFile(notes, []byte("one"), 0o600))
+	f.do(os.Symlink(notes, f.path("in/a.md")), os.Symlink("a.md", f.path("in/twice.md")))
+	f.start()
+	f.do(os.WriteFile(notes, []byte("two"), 0o600)) // in place
+	f.tells("in/a.md")
+	f.do(os.WriteFile(notes+".tmp", []byte("three"), 0o600), os.Rename(notes+".tmp", notes)) // by renaming
+	f.tells("in/twice.md")
+	// A link that comes later, and one that is pointed elsewhere.
+	f.do(os.Symlink(filepath.Join(other, "not yet.md"), f.path("in/b.md")))
+	f.tells("in/b.md")
+	f.do(os.WriteFile(filepath.Join(other, "not yet.md"), []byte("there"), 0o600))
+	f.tells("in/b.md")
+	f.do(os.Remove(f.path("in/a.md")), os.Symlink(filepath.Join(other, "moved.md"), f.path("in/a.md")))
+	f.tells("in/a.md")
+	f.do(os.WriteFile(filepath.Join(other, "moved.md"), []byte("there"), 0o600))
+	f.tells("in/a.md")
+	// What is no longer led to is nobody's business, nor is what lies beside it.
+	f.do(os.Remove(f.path("in/b.md")), os.Remove(f.path("in/a.md")), os.Remove(f.path("in/twice.md")))
+	f.tells("in/twice.md")
+	f.do(os.WriteFile(notes, []byte("four"), 0o600), os.WriteFile(filepath.Join(other, "x.md"), nil, 0o600))
+	f.write("in/last.md")
+	if b := f.next(); !slices.Equal(b.Names, []string{"in/last.md"}) {
+		t.Errorf("told %v", b)
+	}
+}

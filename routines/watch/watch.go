@@ -14,6 +14,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -114,6 +115,7 @@ type watcher struct {
 func run(ctx context.Context, o Options, s source, openErr error) error {
 	w := &watcher{o: withDefaults(o), src: s}
 	w.dirs = newDirs(w.o.Root, w.o.Folders, s)
+	w.dirs.wanted = w.o.Match
 	w.pending = pending{quiet: w.o.Quiet, hold: max(holdAtMost, w.o.Quiet), names: map[string]span{}}
 	if openErr != nil {
 		w.warn(openErr)
@@ -194,9 +196,33 @@ func (w *watcher) event(e fsnotify.Event, now time.Time) {
 		w.pending.add("", now)
 		return
 	}
-	if name, ok := w.dirs.rel(e.Name); ok && w.o.Match(name) {
+	for _, name := range w.dirs.links.names[e.Name] {
 		w.pending.add(name, now)
 	}
+	if name, ok := w.dirs.rel(e.Name); ok && w.o.Match(name) {
+		w.pending.add(name, now)
+	} else if len(w.dirs.links.names[e.Name]) == 0 {
+		return
+	}
+	// What is a link now, or was one, may lead to other directories than before.
+	if e.Has(fsnotify.Create) || e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
+		if w.relink(e.Name) {
+			w.dirs.follow()
+		}
+	}
+}
+
+// relink looks at the links again that a path stands for.
+func (w *watcher) relink(path string) (changed bool) {
+	for link, list := range w.dirs.links.hops {
+		if slices.Contains(list, path) {
+			changed = w.dirs.relink(link) || changed
+		}
+	}
+	if _, ok := w.dirs.rel(path); ok {
+		changed = w.dirs.relink(path) || changed
+	}
+	return changed
 }
 
 // failed takes an error of the watch: mostly that events were lost, so that
