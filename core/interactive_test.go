@@ -169,7 +169,7 @@ func TestSlashCommandsAnswer(t *testing.T) {
 		for line, want := range map[string]string{
 			"/ping-budget":                           "ping budget: 5/5 available (refills 1 every 90 min).",
 			"/ping-budget 6 60":                      "ping budget updated: 5/6 available (refills 1 every 60 min, next in 60 min).",
-			"/ping-budget capacity=5 refill_rate=90": "ping budget updated: 5/5 available (refills 1 every 90 min).",
+			"/ping-budget capacity=5 refill_rate=80": "ping budget updated: 5/5 available (refills 1 every 80 min).",
 			"/model opus":                            "switched to opus.",
 			"/thinking 8000":                         "thinking: 8000.",
 		} {
