@@ -183,13 +183,13 @@ func (b *Bot) makeParts() error {
 	b.library = library()
 	b.costs = ledger.New(ledger.Options{Dir: b.dir, Zone: b.zone, Log: b.log})
 	if r, ok := b.o.Engine.(agent.Reporter); ok {
-		r.OnChange(b.notify)
+		r.OnChange(b.engineChanged(r))
 	}
 	forks, err := fork.NewManager(fork.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
 		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions,
 		Guard: b.guard, Commit: b.git.Add, Messages: b.replies, Reminders: b.bookOf, Post: b.post, Busy: b.busy, Limits: b.limits,
-		SystemPrompt: b.systemPrompt, Commands: b.o.Commands, Changed: b.notify, Idle: b.o.Idle, Spent: b.spent, Tools: b.library,
+		SystemPrompt: b.SystemPrompt, Commands: b.o.Commands, Changed: b.notify, Idle: b.o.Idle, Spent: b.spent, Tools: b.library,
 	})
 	if err != nil {
 		return fmt.Errorf("read the fork ledger: %w", err)

@@ -272,7 +272,13 @@ func TestABudgetChangeCanBeUndone(t *testing.T) {
 		if s := b.Snapshot().Budget.State; s.Capacity != 5 || s.Available != 5 {
 			t.Errorf("after undo: %+v", s)
 		}
-		minus := -1
+		minus, five := -1, 5
+		if same, err := b.Do(context.Background(), SetBudget{Capacity: &five}); err != nil || same.Undo != nil || !strings.Contains(same.Message, "as it was") {
+			t.Errorf("without a change it says %+v, %v", same, err)
+		}
+		if said, err := b.Do(context.Background(), Slash{Line: "/ping-budget 5"}); err != nil || !strings.HasPrefix(said.Message, "the ping budget is as it was: ") {
+			t.Errorf("without a change the command says %+v, %v", said, err)
+		}
 		if _, err := b.Do(context.Background(), SetBudget{Capacity: &minus}); err == nil {
 			t.Error("a negative capacity was taken")
 		}

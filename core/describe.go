@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 )
 
 const (
@@ -135,14 +136,14 @@ func describeRoutine(out *strings.Builder, r *routines.Routine, h routines.Hold,
 		if at.IsZero() {
 			break
 		}
-		row(out, name, at.Format(longClock)+", "+fromNow(at.Sub(now)))
+		row(out, name, cron.Format(at, longClock)+", "+fromNow(at.Sub(now)))
 		name, from = "", at.Add(time.Second)
 	}
 }
 
 func describeReminder(out *strings.Builder, r *routines.Reminder, now time.Time) {
 	at := r.RunAt.In(now.Location())
-	row(out, "when", at.Format(longClock)+", "+fromNow(at.Sub(now)))
+	row(out, "when", cron.Format(at, longClock)+", "+fromNow(at.Sub(now)))
 	if r.MaxChain > 0 {
 		row(out, "chain", fmt.Sprintf("check %d of %d", r.ChainDepth+1, r.MaxChain+1))
 	}

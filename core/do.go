@@ -149,7 +149,11 @@ func (b *Bot) setBudget(c SetBudget) (Outcome, error) {
 		return Outcome{}, err
 	}
 	undo := RestoreBudget{Capacity: before.Capacity, RefillMinutes: before.RefillRateMinutes, Available: before.Available}
-	return Outcome{Message: budgetChange(before, after), Undo: undo}, nil
+	out := Outcome{Message: budgetChange(before, after)}
+	if !sameBudget(before, after) {
+		out.Undo = undo
+	}
+	return out, nil
 }
 
 func (b *Bot) restoreBudget(c RestoreBudget) (Outcome, error) {
@@ -165,6 +169,11 @@ func (b *Bot) restoreBudget(c RestoreBudget) (Outcome, error) {
 }
 
 // budgetChange says what is different now: "capacity 5 → 6, refill 90 → 60 min".
+// sameBudget reports that nothing was changed.
+func sameBudget(a, b budget.State) bool {
+	return a.Capacity == b.Capacity && a.RefillRateMinutes == b.RefillRateMinutes
+}
+
 func budgetChange(before, after budget.State) string {
 	var parts []string
 	if before.Capacity != after.Capacity {

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"ollimbot/core/agent"
@@ -39,11 +40,8 @@ func (b *Bot) engineStatus() EngineStatus {
 		status := r.Status()
 		s.Version, s.Warning, s.Processes = status.Version, status.Warning, status.Processes
 		s.LoginNeeded, s.LoginURL = status.LoginNeeded, status.LoginURL
-		switch {
-		case status.Problem != "":
+		if status.Problem != "" {
 			s.State, s.OK = status.Problem, false
-		case status.Warning != "":
-			s.State = status.Warning
 		}
 	}
 	b.main.mu.Lock()
@@ -55,6 +53,17 @@ func (b *Bot) engineStatus() EngineStatus {
 		s.State, s.OK = "answering", true
 	}
 	return s
+}
+
+// engineChanged shows how the engine stands; what it warns of is said once.
+func (b *Bot) engineChanged(r agent.Reporter) func() {
+	var said atomic.Value
+	return func() {
+		if w := r.Status().Warning; w != "" && said.Swap(w) != w {
+			b.notice(Warn, w)
+		}
+		b.notify()
+	}
 }
 
 // Runtime is the configuration in force, for parts beside the bot that read it

@@ -120,21 +120,21 @@ func chainOf(r *routines.Reminder) *prompt.Chain {
 	return &prompt.Chain{Depth: r.ChainDepth, Max: r.MaxChain}
 }
 
+// previewMoment is the moment that a preview is for.
+func (b *Bot) previewMoment(at time.Time) time.Time {
+	if at.IsZero() {
+		return b.now()
+	}
+	return at.In(b.zone)
+}
+
 // Preview is the exact prompt that a task would be sent at a moment; it spends
 // and changes nothing itself, but runs the commands in the texts of the task's
 // skills, as a fire would, for as long as ctx allows. A zero time means now.
 func (b *Bot) Preview(ctx context.Context, id string, at time.Time, busy bool) (string, error) {
-	now := at.In(b.zone)
-	if at.IsZero() {
-		now = b.now()
-	}
-	set := b.index.Set()
-	d := routines.Due{At: now}
-	if r, ok := set.RoutineByID(id); ok {
-		d.Kind, d.Routine = routines.KindRoutine, r
-	} else if r, ok := set.ReminderByID(id); ok {
-		d.Kind, d.Reminder = routines.KindReminder, r
-	} else {
+	now := b.previewMoment(at)
+	d, ok := b.index.DueAt(id, now)
+	if !ok {
 		return "", fmt.Errorf(textNoTask, id)
 	}
 	task, _ := dueTask(d)

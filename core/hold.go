@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 )
 
 // longestHold bounds a snooze and a mute: what is meant to last longer has a
@@ -56,10 +57,10 @@ func (b *Bot) hold(id string, h routines.Hold) (Outcome, error) {
 // "Mon 23 Nov 15:04".
 func dayClock(t, now time.Time) string {
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return t.Format("15:04")
+		return cron.Format(t, "15:04")
 	}
 	if t.Year() != now.Year() {
-		return t.Format("2 Jan 2006 15:04")
+		return cron.Format(t, "2 Jan 2006 15:04")
 	}
-	return t.Format("Mon 2 Jan 15:04")
+	return cron.Format(t, "Mon 2 Jan 15:04")
 }

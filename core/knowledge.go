@@ -43,7 +43,7 @@ func (b *Bot) install() {
 	}
 }
 
-// systemPrompt is what every session is told beside the engine's own prompt: the
+// SystemPrompt is what every session is told beside the engine's own prompt: the
 // profile, the skills, how to work here. It is read anew for each session, and
 // the same to the byte while nothing changes, so that a prompt cache holds.
-func (b *Bot) systemPrompt() string { return guide.SystemPrompt(b.dir, b.about()) }
+func (b *Bot) SystemPrompt() string { return guide.SystemPrompt(b.dir, b.about()) }

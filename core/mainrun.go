@@ -142,5 +142,7 @@ func (m *mainRun) EnterFork(_ context.Context, topic string, idleMinutes int) ag
 	if !m.bot.main.requestFork(cleanTopic(topic), idleMinutes) {
 		return toolset.Refusal(textAlreadyIn)
 	}
-	return toolset.Said(textEntering)
+	r := toolset.Said(textEntering)
+	r.EndTurn = true
+	return r
 }

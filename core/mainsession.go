@@ -42,7 +42,7 @@ func (c *conversation) options(kind policy.Kind) agent.SessionOptions {
 	guard, allowed := c.guard(kind)
 	return agent.SessionOptions{
 		Dir:          c.bot.dir.Root(),
-		SystemPrompt: c.bot.systemPrompt(),
+		SystemPrompt: c.bot.SystemPrompt(),
 		Settings:     c.settings(kind == policy.Interactive),
 		Tools:        append(toolset.Tools(c.tools), c.bot.library...),
 		Allowed:      allowed,

@@ -42,11 +42,11 @@ func (k reminderBook) add(r routines.Reminder, before routines.Before) (routines
 	return r, nil
 }
 
-// List returns the pending reminders, in the order of their files.
+// List returns the pending reminders, in the order of their times.
 func (k reminderBook) List() []routines.Reminder {
 	set := k.bot.index.Set()
 	list := make([]routines.Reminder, 0, len(set.Reminders))
-	for _, r := range set.Reminders {
+	for _, r := range set.RemindersByTime() {
 		list = append(list, *r)
 	}
 	return list
@@ -54,7 +54,11 @@ func (k reminderBook) List() []routines.Reminder {
 
 // Cancel removes a reminder's file; false means that there is none.
 func (k reminderBook) Cancel(id string) (bool, error) {
-	rel, found, err := routines.RemoveTask(k.bot.dir, routines.KindReminder, id)
+	inForce := ""
+	if r, ok := k.bot.index.Set().ReminderByID(id); ok {
+		inForce = r.Path
+	}
+	rel, found, err := routines.RemoveTask(k.bot.dir, routines.KindReminder, id, inForce)
 	if err != nil || !found {
 		return found, err
 	}

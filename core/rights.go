@@ -19,6 +19,7 @@ import (
 func (b *Bot) makeGuard() {
 	b.guard = policy.New(policy.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Waits: b.fileWaits,
+		Confined: func() bool { return b.o.Sandbox != nil && b.o.Sandbox.State().Inner },
 		Base: func() []string {
 			tools, _ := b.policy.Load() // its problems are shown with those of the files
 			return policy.Strip(tools.Background())

@@ -35,6 +35,7 @@ type scheduleCache struct {
 type scheduleKey struct {
 	set     *routines.Set
 	holds   *routines.Holds
+	known   *routines.Known
 	minute  time.Time
 	runtime *config.Runtime
 	muted   *time.Time
@@ -49,7 +50,7 @@ func (b *Bot) scheduleAt(now time.Time) (ScheduleView, []routines.Entry) {
 	c := &b.schedule
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	made := scheduleKey{b.index.Set(), b.index.Holds(), now.Truncate(time.Minute), b.runtime.Load(), b.muted.until.Load()}
+	made := scheduleKey{b.index.Set(), b.index.Holds(), b.index.Known(), now.Truncate(time.Minute), b.runtime.Load(), b.muted.until.Load()}
 	if c.made == made {
 		return c.kept, c.pinging
 	}

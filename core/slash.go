@@ -128,6 +128,9 @@ func (b *Bot) slashPingBudget(ctx context.Context, args []string) (string, error
 	if err != nil {
 		return "", err
 	}
+	if sameBudget(before, after) {
+		return budgetChange(before, after) + ": " + after.Status(now) + ".", nil
+	}
 	b.record(ctx, audit.Entry{Action: audit.BudgetChanged, Detail: budgetChange(before, after)})
 	return "ping budget updated: " + after.Status(now) + ".", nil
 }

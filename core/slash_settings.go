@@ -90,7 +90,10 @@ func (b *Bot) slashConfig(ctx context.Context, args []string) (string, error) {
 		return "", err
 	}
 	l, err := config.ShowOne(r, change.Key)
-	return l.String(), err
+	if err != nil || !strings.HasPrefix(change.Key, "thinking_") {
+		return l.String(), err
+	}
+	return l.String() + b.thinkingHolds(b.main.settings(change.Key == "thinking_fork")), nil
 }
 
 // applyConfig makes a changed setting count at once, where it does not by

@@ -60,12 +60,13 @@ func (b *Bot) slashModel(ctx context.Context, args []string) (string, error) {
 	if err := b.main.configure(ctx); err != nil {
 		return "", err
 	}
-	return "switched to " + name + ".", nil
+	return "switched to " + name + "." + b.thinkingHolds(b.main.settings(false)), nil
 }
 
 func (b *Bot) slashThinking(ctx context.Context, args []string) (string, error) {
 	if len(args) == 0 {
-		return "thinking: " + b.main.settings(b.main.inFork() != nil).Thinking + ".", nil
+		now := b.main.settings(b.main.inFork() != nil)
+		return "thinking: " + now.Thinking + "." + b.thinkingHolds(now), nil
 	}
 	mode := strings.ToLower(args[0])
 	if mode != "off" && mode != "adaptive" && !isTokens(mode) {
@@ -80,7 +81,24 @@ func (b *Bot) slashThinking(ctx context.Context, args []string) (string, error) 
 	if err := b.main.configure(ctx); err != nil {
 		return "", err
 	}
-	return "thinking: " + mode + ".", nil
+	return "thinking: " + mode + "." + b.thinkingHolds(b.main.settings(false)), nil
+}
+
+// thinkingHolds says what of a setting of thinking the model does not obey;
+// nothing where it does.
+func (b *Bot) thinkingHolds(s agent.Settings) string {
+	r, ok := b.o.Engine.(agent.Reporter)
+	if !ok {
+		return ""
+	}
+	m, _ := r.Status().Model(s.Model)
+	switch {
+	case s.Thinking == "off" && m.AlwaysThinks:
+		return fmt.Sprintf(textAlwaysThinks, orDefault(s.Model))
+	case isTokens(s.Thinking) && m.OwnMeasure:
+		return fmt.Sprintf(textOwnMeasure, orDefault(s.Model))
+	}
+	return ""
 }
 
 func isTokens(s string) bool {

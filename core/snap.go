@@ -24,7 +24,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 		Engine: b.engineStatus(), Surface: b.surfaceStatus(),
 		Budget: b.budgetView(now, pinging), Schedule: schedule,
 		Updates: b.updates.Peek(), Forks: b.forks.Views(), MaxForks: b.runtime.Load().MaxBackgroundForks,
-		Chat: b.book.Entries(), Notices: b.notices.all(),
+		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.all(),
 		Fork: b.main.banner(), Approvals: b.desk.Pending(), Attached: b.attached.shown(),
 	}
 	if at := b.started.Load(); at != nil {

@@ -38,6 +38,7 @@ type Snapshot struct {
 	// MaxForks is how many forks may run at once.
 	MaxForks int
 	Chat     []transcript.Entry // oldest first
+	ChatMore bool               // more was said before it
 	Notices  []Notice           // oldest first, the newest 100
 	// Fork is the interactive fork that the chat stands in, or nil.
 	Fork *Banner

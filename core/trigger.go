@@ -99,7 +99,8 @@ func (b *Bot) screen(ctx context.Context, fields map[string]string) (safe bool, 
 	ctx, cancel := context.WithTimeout(ctx, screenWithin)
 	defer cancel()
 	s, err := b.o.Engine.Open(ctx, agent.SessionOptions{
-		Dir: b.dir.Root(), Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"},
+		Dir: b.dir.Root(), Bare: true, SystemPrompt: webhook.ScreenSystem,
+		Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"},
 		Hooks: agent.Hooks{PreTool: func(context.Context, agent.ToolUse) agent.Decision {
 			return agent.Decision{Reason: textScreenNoTools}
 		}},
@@ -128,8 +129,9 @@ func (b *Bot) screen(ctx context.Context, fields map[string]string) (safe bool, 
 	return webhook.ParseVerdict(text)
 }
 
-// PreviewWebhook is the exact prompt that a payload would cause.
-func (b *Bot) PreviewWebhook(ctx context.Context, id string, payload []byte) (string, error) {
+// PreviewWebhook is the exact prompt that a payload would cause at a moment, with a
+// conversation under way or without. A zero time means now.
+func (b *Bot) PreviewWebhook(ctx context.Context, id string, payload []byte, at time.Time, busy bool) (string, error) {
 	spec, ok := b.hooks.Find(id)
 	if !ok {
 		return "", fmt.Errorf(textNoWebhook, id)
@@ -138,8 +140,7 @@ func (b *Bot) PreviewWebhook(ctx context.Context, id string, payload []byte) (st
 	if err != nil {
 		return "", err
 	}
-	now := b.now()
-	busy, quiet := b.busy()
+	now := b.previewMoment(at)
 	j := webhook.Job{Spec: spec, Payload: p}
-	return b.webhookPrompt(ctx, j, promptMoment{now, busy, quiet}, b.loadSkills(spec.Task)), nil
+	return b.webhookPrompt(ctx, j, promptMoment{now, busy, b.quietUntil(now)}, b.loadSkills(spec.Task)), nil
 }

@@ -128,6 +128,7 @@ type turn struct {
 	// pending counts tools that run: while one does, silence is no stall.
 	pending atomic.Int32
 	cut     bool // the agent wants a fork: what it says now is dropped
+	over    bool // and the turn should have ended
 	// Whether the history was made shorter, and whether the turn was interrupted.
 	compacted, interrupted bool
 }
@@ -171,6 +172,9 @@ func (t *turn) follow(ctx context.Context, events iter.Seq2[agent.Event, error])
 	silent = t.cut || t.compacted || t.interrupted
 	if t.interrupted && !t.cut && !t.said.empty() {
 		t.said.append(textCutShort)
+	}
+	if !silent && t.said.empty() {
+		t.c.bot.book.Add(transcript.Notice, textNoWords)
 	}
 	return nil
 }
@@ -230,12 +234,7 @@ func (t *turn) stalled(ctx context.Context) {
 
 // show puts one event on the transcript.
 func (t *turn) show(ctx context.Context, ev agent.Event) error {
-	if !t.cut && t.c.forkWanted() {
-		t.cut = true
-		if err := t.session.Interrupt(ctx); err != nil {
-			t.c.bot.log.Warn("turn was not interrupted for the fork", "error", err)
-		}
-	}
+	t.cutForFork(ctx, ev)
 	switch ev := ev.(type) {
 	case agent.Text:
 		if !t.cut {
@@ -267,6 +266,26 @@ func (t *turn) show(ctx context.Context, ev agent.Event) error {
 		return t.result(ev)
 	}
 	return nil
+}
+
+// cutForFork drops what is said once the agent has asked for a fork. Its tool ends
+// the turn; one that goes on all the same, as behind a subagent, is interrupted.
+func (t *turn) cutForFork(ctx context.Context, ev agent.Event) {
+	t.cut = t.cut || t.c.forkWanted()
+	goesOn := false
+	switch ev := ev.(type) {
+	case agent.ToolEnd:
+		t.over = t.over || t.cut && ev.Name == toolset.Prefix+toolset.EnterFork
+	case agent.Text, agent.ToolStart:
+		goesOn = t.over
+	}
+	if !goesOn {
+		return
+	}
+	t.over = false
+	if err := t.session.Interrupt(ctx); err != nil {
+		t.c.bot.log.Warn("turn was not interrupted for the fork", "error", err)
+	}
 }
 
 // label is a tool call in a few words, with the subagent that makes it.

@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/config"
 	"ollimbot/core/policy"
+	"ollimbot/routines"
 	"ollimbot/routines/watch"
 )
 
@@ -32,9 +33,6 @@ func (b *Bot) watch(ctx context.Context) error {
 // causing any work.
 func interesting(rel string) bool {
 	dir, name := path.Split(rel)
-	if strings.HasPrefix(name, ".") {
-		return false
-	}
 	if dir == "state/" {
 		switch name {
 		case "config.json", "ping_budget.json", "pending_updates.json", "pings.jsonl", "provenance.json":
@@ -42,7 +40,7 @@ func interesting(rel string) bool {
 		}
 		return false
 	}
-	return strings.HasSuffix(name, ".md")
+	return routines.IsTaskFile(name)
 }
 
 // filesChanged is called by the watcher, never concurrently.

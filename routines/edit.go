@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
 	"time"
 
@@ -120,17 +121,20 @@ func folderOf(kind Kind) (string, error) {
 	return "", errors.New(unknownKind(kind))
 }
 
-// RemoveTask removes the first file, by name, whose id is id, and says which it
-// was. RestoreTask can put it back for a day. Files that cannot be read or
-// parsed are passed over.
-func RemoveTask(d *store.Dir, kind Kind, id string) (rel string, found bool, err error) {
+// RemoveTask removes a file whose id is id, and says which it was: the one in
+// force, whose path the caller knows, or else the first by name. RestoreTask can
+// put it back for a day. Files that cannot be read or parsed are passed over.
+func RemoveTask(d *store.Dir, kind Kind, id, inForce string) (rel string, found bool, err error) {
 	folder, err := folderOf(kind)
 	if err != nil {
 		return "", false, err
 	}
 	err = d.Exclusive(folder, func() error {
-		if rel, err = findFile(d, folder, id); err != nil || rel == "" {
-			return err
+		rel = inForce
+		if rel == "" || path.Dir(rel) != folder || !carries(d, rel, id) {
+			if rel, err = findFile(d, folder, id); err != nil || rel == "" {
+				return err
+			}
 		}
 		found = true
 		return d.Discard(time.Now(), rel)
@@ -154,18 +158,23 @@ func findFile(d *store.Dir, folder, id string) (string, error) {
 		if !strings.HasSuffix(e.Name(), ".md") {
 			continue
 		}
-		rel := folder + "/" + e.Name()
-		data, err := d.Read(rel)
-		if err != nil || !bytes.Contains(data, []byte(id)) && !bytes.Contains(data, []byte{'\\'}) {
-			continue // gone, unreadable, or another task's: only an escape can hide an id
-		}
-		doc, err := store.ParseFrontMatter(data)
-		if err != nil {
-			continue
-		}
-		if f, ok := doc.Get("id"); ok && f.Value.Kind == store.Scalar && f.Value.Text == id {
+		if rel := folder + "/" + e.Name(); carries(d, rel, id) {
 			return rel, nil
 		}
 	}
 	return "", nil
+}
+
+// carries reports whether a file can be read and has the id.
+func carries(d *store.Dir, rel, id string) bool {
+	data, err := d.Read(rel)
+	if err != nil || !bytes.Contains(data, []byte(id)) && !bytes.ContainsAny(data, `\'`) {
+		return false // gone, unreadable, or another task's: only an escape can hide an id
+	}
+	doc, err := store.ParseFrontMatter(data)
+	if err != nil {
+		return false
+	}
+	f, ok := doc.Get("id")
+	return ok && f.Value.Kind == store.Scalar && f.Value.Text == id
 }

@@ -2,6 +2,7 @@ package routines
 
 import (
 	"os"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -127,10 +128,10 @@ func TestWhatWouldNotLoadIsNotWritten(t *testing.T) {
 			_, err := AddRoutine(d, Routine{Task: Task{Body: "x", Allowed: []string{"Bash(*)"}}, Cron: "0 9 * * *"})
 			return err
 		}, "too broad"},
-		{"id that leads elsewhere", func() error {
-			_, err := AddReminder(d, Reminder{Task: Task{ID: "../x", Body: "x"}, RunAt: at})
+		{"id of two lines", func() error {
+			_, err := AddReminder(d, Reminder{Task: Task{ID: "a\nb", Body: "x"}, RunAt: at})
 			return err
-		}, "plain letters"},
+		}, "one line"},
 		{"no time", func() error {
 			_, err := AddReminder(d, Reminder{Task: Task{Body: "x"}})
 			return err
@@ -155,9 +156,19 @@ func TestWhatWouldNotLoadIsNotWritten(t *testing.T) {
 	}
 }
 
+func TestAnIDNeverLeadsAFileElsewhere(t *testing.T) {
+	d := emptyDir(t)
+	for _, body := range []string{"x", "水"} {
+		r, err := AddReminder(d, Reminder{Task: Task{ID: "../" + body, Body: body}, RunAt: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)})
+		if err != nil || r.ID != "../"+body || path.Dir(r.Path) != ReminderFolder || !IsTaskFile(r.Path) {
+			t.Errorf("%+v, %v", r.Task, err)
+		}
+	}
+}
+
 func TestRemovingTakesTheFirstFileOfThatId(t *testing.T) {
 	d := emptyDir(t)
-	if rel, found, err := RemoveTask(d, KindRoutine, "a"); rel != "" || found || err != nil {
+	if rel, found, err := RemoveTask(d, KindRoutine, "a", ""); rel != "" || found || err != nil {
 		t.Errorf("without a folder: %q %t %v", rel, found, err)
 	}
 	for name, text := range map[string]string{
@@ -177,7 +188,7 @@ func TestRemovingTakesTheFirstFileOfThatId(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"routines/4-escaped.md", "routines/5-same.md", ""} {
-		rel, found, err := RemoveTask(d, KindRoutine, "a")
+		rel, found, err := RemoveTask(d, KindRoutine, "a", "")
 		if rel != want || found != (want != "") || err != nil {
 			t.Errorf("got %q %t %v, want %q", rel, found, err, want)
 		}
@@ -191,10 +202,10 @@ func TestRemovingTakesTheFirstFileOfThatId(t *testing.T) {
 	if entries, err := os.ReadDir(d.Path(RoutineFolder)); err != nil || len(entries) != 5 {
 		t.Errorf("other files are gone: %v %v", entries, err)
 	}
-	if rel, found, err := RemoveTask(d, KindReminder, "a"); rel != "reminders/1-same.md" || !found || err != nil {
+	if rel, found, err := RemoveTask(d, KindReminder, "a", ""); rel != "reminders/1-same.md" || !found || err != nil {
 		t.Errorf("%q %t %v", rel, found, err)
 	}
-	if _, _, err := RemoveTask(d, KindWebhook, "a"); err == nil {
+	if _, _, err := RemoveTask(d, KindWebhook, "a", ""); err == nil {
 		t.Error("a webhook is removed")
 	}
 }

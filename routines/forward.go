@@ -16,12 +16,20 @@ const (
 	forwardLeast = 3 // entries ahead, if there are as many within forwardMost
 )
 
-// The tags of an entry.
+// The tags of an entry. Agents know the first two; the others are for people, and
+// most of them say what has become of a fire instead of TagJustFired.
 const (
 	TagThisTask  = "this task"
 	TagJustFired = "just fired"
 	TagPaused    = "paused"
 	TagWaits     = "waits for you"
+	TagRunning   = "running"
+	TagFailed    = "failed"
+	TagCutOff    = "cut off" // the program ended during the run
+	TagMissed    = "missed"  // nobody was there for it
+	TagHeld      = "held"    // the task was paused or snoozed then
+	TagSkipped   = "skipped" // the run before it had not ended
+	TagOverdue   = "overdue" // a reminder that has not begun
 )
 
 // Entry is one line of the forward schedule.
@@ -32,7 +40,7 @@ type Entry struct {
 	Description string    `json:"description"` // cleaned; a prompt's first 60 characters and "..." where there is none
 	FilePath    string    `json:"file_path"`   // relative to the data directory
 	Silent      bool      `json:"silent"`      // may not ping
-	Tag         string    `json:"tag"`         // TagThisTask, TagJustFired, for people also TagPaused, TagWaits or "snoozed until 15:00"; or empty
+	Tag         string    `json:"tag"`         // one of those above, for people also "snoozed until 15:00"; or empty
 	Kind        Kind      `json:"kind"`
 	Foreground  bool      `json:"foreground,omitempty"`
 	Held        bool      `json:"held,omitempty"` // it will not fire: paused, snoozed, or waiting for the user. Agents are not shown these
@@ -43,6 +51,10 @@ type Entry struct {
 // just fired, and those ahead.
 type Forward struct {
 	Entries []Entry // by time
+	// Passed are fires of the last minutes that did not happen, by time: agents are
+	// not told of them here.
+	Passed []Entry
+	fates  []fate // beside Entries
 	// Last is the time of the last entry that is not "just fired"; zero if none.
 	Last time.Time
 }
@@ -70,9 +82,9 @@ func (f Forward) RefillLine(now time.Time, rateMinutes int) string {
 }
 
 // Forward is the schedule as an agent sees it at now; current is the id of its
-// own task, or empty. The rules are those of spec 03.6; a fire at exactly now,
-// which both of its lookups find, is listed once. Fires that are held are left
-// out: nobody must plan with them.
+// own task, or empty. Of each task the latest fire of the last minutes is listed,
+// if it has happened, and the first to come; one at exactly now has happened. Fires
+// that are held are left out: nobody must plan with them.
 func (x *Index) Forward(now time.Time, current string) Forward {
 	set, holds := x.Set(), x.Holds()
 	w := window{now: now, base: now.Add(forwardBase), most: now.Add(forwardMost)}
@@ -80,47 +92,44 @@ func (x *Index) Forward(now time.Time, current string) Forward {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.follow(set)
-	grace, at := ceilSecond(now.Add(-forwardGrace)), ceilSecond(now)
-	nowSec, mostSec := now.Unix(), w.most.Unix()
+	grace, nowSec, mostSec := ceilSecond(now.Add(-forwardGrace)), now.Unix(), w.most.Unix()
+	known := x.known.Load()
 	for i, r := range set.Routines {
 		if !r.Background {
 			continue
 		}
 		if h, ok := holds.find(&r.Task); ok {
-			w.addHeld(r, h, x.zone, i)
+			w.addHeld(known, r, h, x.zone, i)
 			continue
 		}
-		t := &c.times[i]
-		past := t.grace.at(r.Schedule, grace, x.zone)
-		if past > nowSec { // nothing in between: one evaluation answers both
-			t.ahead = lookup{asked: at, fire: past}
-		} else {
-			w.add(candidate{at: time.Unix(past, 0), index: i})
+		past, had, ahead := c.times[i].span.around(r.Schedule, grace, nowSec, x.zone)
+		if had {
+			w.addPast(known, r, time.Unix(past, 0), i)
 		}
-		if ahead := t.ahead.at(r.Schedule, at, x.zone); ahead <= mostSec && (ahead != past || past > nowSec) {
+		if ahead <= mostSec {
 			w.add(candidate{at: time.Unix(ahead, 0), index: i})
 		}
 	}
 	for i, r := range set.Reminders {
 		at, free := holds.dueAt(r)
 		if free && r.Background && !at.Before(now.Add(-forwardGrace)) && !at.After(w.most) {
-			w.add(candidate{at: at, index: len(set.Routines) + i})
+			w.add(candidate{at: at, index: len(set.Routines) + i, fate: known.reminder(r.ID, at)})
 		}
 	}
-	return x.render(set, w.take(), now, current)
+	return x.render(set, &w, now, current)
 }
 
 // render turns the candidates that were taken into entries.
-func (x *Index) render(set *Set, taken []candidate, now time.Time, current string) Forward {
+func (x *Index) render(set *Set, w *window, now time.Time, current string) Forward {
+	taken := w.take()
 	f := Forward{Entries: make([]Entry, 0, len(taken))}
+	for _, one := range w.passed {
+		e := x.entry(set, one)
+		e.Tag = one.fate.tag()
+		f.Passed = append(f.Passed, e)
+	}
 	for _, one := range taken {
-		var e Entry
-		if one.index < len(set.Routines) {
-			e = routineEntry(set.Routines[one.index])
-		} else {
-			e = reminderEntry(set.Reminders[one.index-len(set.Routines)])
-		}
-		e.FireTime = one.at.In(x.zone)
+		e := x.entry(set, one)
 		switch {
 		case current != "" && e.ID == current:
 			e.Tag = TagThisTask
@@ -130,9 +139,34 @@ func (x *Index) render(set *Set, taken []candidate, now time.Time, current strin
 		if e.Tag != TagJustFired {
 			f.Last = e.FireTime
 		}
-		f.Entries = append(f.Entries, e)
+		f.Entries, f.fates = append(f.Entries, e), append(f.fates, one.fate)
 	}
 	return f
+}
+
+// Told is the schedule as people are told it: with what has become of each fire,
+// and with those that did not happen, by time.
+func (f Forward) Told() []Entry {
+	list := slices.Concat(f.Entries, f.Passed)
+	for i, e := range list {
+		if e.Tag == TagJustFired && i < len(f.fates) {
+			list[i].Tag = f.fates[i].tag()
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Entry) int { return a.FireTime.Compare(b.FireTime) })
+	return list
+}
+
+// entry is a candidate with what people and agents read of its task.
+func (x *Index) entry(set *Set, one candidate) Entry {
+	var e Entry
+	if one.index < len(set.Routines) {
+		e = routineEntry(set.Routines[one.index])
+	} else {
+		e = reminderEntry(set.Reminders[one.index-len(set.Routines)])
+	}
+	e.FireTime = one.at.In(x.zone)
+	return e
 }
 
 // candidate is a fire that may be listed; index counts through the routines and
@@ -140,6 +174,7 @@ func (x *Index) render(set *Set, taken []candidate, now time.Time, current strin
 type candidate struct {
 	at    time.Time
 	index int
+	fate  fate // of one that lies behind
 }
 
 func byTime(a, b candidate) int {
@@ -154,6 +189,24 @@ type window struct {
 	now, base, most time.Time
 	recent, near    []candidate
 	far             []candidate // the first forwardLeast behind base, sorted
+	passed          []candidate // those that did not happen
+}
+
+// addPast adds the last fire of a routine, or what stands for it: where it did not
+// happen, the run before it may have.
+func (w *window) addPast(known *Known, r *Routine, at time.Time, index int) {
+	what, before := known.routine(r.ID, at)
+	if what.happened() {
+		w.add(candidate{at: at, index: index, fate: what})
+		return
+	}
+	if what != fateNone {
+		w.passed = append(w.passed, candidate{at: at, index: index, fate: what})
+	}
+	if before.Before(at) && !before.Before(w.now.Add(-forwardGrace)) {
+		what, _ := known.routine(r.ID, before)
+		w.add(candidate{at: before, index: index, fate: what})
+	}
 }
 
 func (w *window) add(c candidate) {
@@ -175,6 +228,7 @@ func (w *window) add(c candidate) {
 func (w *window) take() []candidate {
 	slices.SortFunc(w.recent, byTime)
 	slices.SortFunc(w.near, byTime)
+	slices.SortFunc(w.passed, byTime)
 	taken := append(w.recent, w.near...)
 	if missing := forwardLeast - len(w.near); missing > 0 {
 		taken = append(taken, w.far[:min(missing, len(w.far))]...)
@@ -190,8 +244,11 @@ type forwardCache struct {
 	times []fires // beside set.Routines
 }
 
-// fires are the answers to the three questions that are asked of a routine.
-type fires struct{ grace, ahead, listed lookup }
+// fires are the answers to the two questions that are asked of a routine.
+type fires struct {
+	span   span
+	listed lookup
+}
 
 // follow takes over what is known of the routines that are still in force. Both
 // lists are sorted by path, so one walk through them does.

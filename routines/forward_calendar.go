@@ -65,10 +65,8 @@ func (x *Index) firstFires(set *Set, from, to time.Time) candidates {
 // first answers from what is known for agents where that fits; it keeps an
 // answer of its own, so that looking far ahead costs the agents nothing.
 func (f *fires) first(r *Routine, sec int64, zone *time.Location) int64 {
-	for _, l := range []*lookup{&f.grace, &f.ahead} {
-		if l.asked <= sec && sec <= l.fire && *l != (lookup{}) {
-			return l.fire
-		}
+	if s := f.span; s != (span{}) && sec <= s.next && (s.from < sec || s.from == sec && !s.fired) {
+		return s.next
 	}
 	return f.listed.at(r.Schedule, sec, zone)
 }

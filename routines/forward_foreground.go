@@ -37,5 +37,9 @@ func (x *Index) Foreground(from, to time.Time) []Entry {
 		}
 	}
 	slices.SortFunc(found, byTime)
-	return x.render(set, found, from, "").Entries
+	entries := make([]Entry, 0, len(found))
+	for _, one := range found {
+		entries = append(entries, x.entry(set, one))
+	}
+	return entries
 }

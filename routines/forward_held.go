@@ -32,19 +32,25 @@ func (h Hold) firstFree(r *Routine, sec int64, zone *time.Location) int64 {
 	return nextFire(r.Schedule, max(sec, ceilSecond(h.Until)), zone)
 }
 
-// addHeld adds the fires of a routine that has a hold: the first of the grace
-// that did fire, and the first ahead that will.
-func (w *window) addHeld(r *Routine, h Hold, zone *time.Location, index int) {
+// addHeld adds the fires of a routine that has a hold: the last of the grace, and
+// the first ahead that will fire.
+func (w *window) addHeld(known *Known, r *Routine, h Hold, zone *time.Location, index int) {
 	now := w.now.Unix()
-	past := nextFire(r.Schedule, ceilSecond(w.now.Add(-forwardGrace)), zone)
-	for past <= now && h.covers(time.Unix(past, 0)) {
-		past = nextFire(r.Schedule, past+1, zone)
+	var free, held int64
+	for at := nextFire(r.Schedule, ceilSecond(w.now.Add(-forwardGrace)), zone); at <= now; at = nextFire(r.Schedule, at+1, zone) {
+		if h.covers(time.Unix(at, 0)) {
+			held = at
+		} else {
+			free = at
+		}
 	}
-	if past <= now {
-		w.add(candidate{at: time.Unix(past, 0), index: index})
+	if free > 0 {
+		w.addPast(known, r, time.Unix(free, 0), index)
 	}
-	ahead := h.firstFree(r, ceilSecond(w.now), zone)
-	if ahead <= w.most.Unix() && (ahead != past || past > now) {
+	if held > free && h.Why == "" {
+		w.passed = append(w.passed, candidate{at: time.Unix(held, 0), index: index, fate: fateHeld})
+	}
+	if ahead := h.firstFree(r, now+1, zone); ahead <= w.most.Unix() {
 		w.add(candidate{at: time.Unix(ahead, 0), index: index})
 	}
 }
@@ -73,7 +79,7 @@ func (h *Holds) mark(e Entry, now time.Time) Entry {
 // foreground tasks up to a time, and the next fire of each task that is held,
 // marked, by time.
 func (x *Index) ForPeople(f Forward, now, until time.Time) []Entry {
-	all := slices.Concat(f.Entries, x.Foreground(now, until))
+	all := slices.Concat(f.Told(), x.Foreground(now, until))
 	holds := x.Holds()
 	if holds.any() {
 		for i := range all {

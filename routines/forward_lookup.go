@@ -25,6 +25,26 @@ func (l *lookup) at(s cron.Schedule, sec int64, zone *time.Location) int64 {
 	return l.fire
 }
 
+// span is a stretch of a schedule without a fire: after from, before next. The
+// zero span answers no question that is asked of it.
+type span struct {
+	from, next int64 // in unix seconds
+	fired      bool  // from is a fire
+}
+
+// around returns the last fire from grace to now, if there is one, and the first
+// behind now. A schedule that is asked again and again is evaluated once a fire.
+func (s *span) around(of cron.Schedule, grace, now int64, zone *time.Location) (last int64, had bool, next int64) {
+	if *s == (span{}) || grace < s.from && !(s.fired && now >= s.from) || now < s.from || s.next < grace {
+		*s = span{from: grace, next: nextFire(of, grace, zone)}
+	}
+	for s.next <= now {
+		s.from, s.fired = s.next, true
+		s.next = nextFire(of, s.from+1, zone)
+	}
+	return s.from, s.fired && s.from >= grace, s.next
+}
+
 // nextFire is the schedule's Next in unix seconds, never when there is none.
 func nextFire(s cron.Schedule, sec int64, zone *time.Location) int64 {
 	next := s.Next(time.Unix(sec, 0).In(zone))

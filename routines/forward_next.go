@@ -2,6 +2,24 @@ package routines
 
 import "time"
 
+// DueAt is the fire of a task that starts at now, whatever its schedule says: a
+// reminder that was due before is late, as the loop marks it. False means that there is no such task.
+func (x *Index) DueAt(id string, now time.Time) (Due, bool) {
+	set := x.Set()
+	if r, ok := set.RoutineByID(id); ok {
+		return Due{Kind: KindRoutine, Routine: r, At: now}, true
+	}
+	r, ok := set.ReminderByID(id)
+	if !ok {
+		return Due{}, false
+	}
+	d := Due{Kind: KindReminder, Reminder: r, At: now}
+	if at, _ := x.Holds().dueAt(r); now.Sub(at) > sightSlack {
+		d.At, d.Late = at.In(x.zone), true
+	}
+	return d, true
+}
+
 // NextFires is when each task fires next, at from or later: beside the routines
 // of the set that is returned with them, and then its reminders. It is zero for
 // what never does, as things stand: paused tasks among them. An overdue reminder

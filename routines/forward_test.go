@@ -63,8 +63,8 @@ func reminderOf(id string, at time.Time, change func(*Reminder)) Reminder {
 	return r
 }
 
-// literal is the algorithm of spec 03.6.2 word for word, without any thought for
-// speed, and without the second of two equal entries.
+// literal is the algorithm of the forward schedule without any thought for speed:
+// of each task its last fire within the grace, and its first behind now.
 func literal(x *Index, now time.Time, current string) []string {
 	type found struct {
 		at time.Time
@@ -76,13 +76,18 @@ func literal(x *Index, now time.Time, current string) []string {
 		if !r.Background {
 			continue
 		}
-		p := r.Schedule.Next(graceStart.In(x.zone))
-		had := !p.IsZero() && !p.After(now)
-		if had {
-			list = append(list, found{at: p, id: r.ID})
-		}
-		if n := r.Schedule.Next(now.In(x.zone)); !n.IsZero() && !n.After(maxCutoff) && (!had || !n.Equal(p)) {
-			list = append(list, found{at: n, id: r.ID})
+		n := r.Schedule.Next(graceStart.In(x.zone))
+		for last := (time.Time{}); !n.IsZero(); last, n = n, r.Schedule.Next(n.Add(time.Second)) {
+			if !n.After(now) {
+				continue
+			}
+			if !last.IsZero() {
+				list = append(list, found{at: last, id: r.ID})
+			}
+			if !n.After(maxCutoff) {
+				list = append(list, found{at: n, id: r.ID})
+			}
+			break
 		}
 	}
 	for _, r := range x.Set().Reminders {
@@ -131,7 +136,7 @@ func summary(f Forward) []string {
 
 func TestForwardIsTheAlgorithmOfTheSpecWhateverWasAskedBefore(t *testing.T) {
 	zone := zoneOf(t, "Europe/Berlin")
-	exprs := []string{"*/5 * * * *", "0 * * * *", "17 * * * *", "0 9 * * *", "30 2 * * *", "0 0,12 * * 1-5", "15 10-17/2 * * mon-fri", "0 3 29 2 *", "0 0 30 2 *", "59 23 * * *"}
+	exprs := []string{"*/5 * * * *", "0 * * * *", "17 * * * *", "0 9 * * *", "30 2 * * *", "0 0,12 * * 1-5", "15 10-17/2 * * mon-fri", "0 3 29 2 *", "0 0 30 2 *", "59 23 * * *", "* * * * *", "*/4 1-3 * * *"}
 	start := time.Date(2026, 10, 24, 18, 0, 0, 0, zone)
 	rapid.Check(t, func(rt *rapid.T) {
 		var tasks []any

@@ -26,10 +26,12 @@ type Index struct {
 	look      sync.Mutex
 	routines  *folder[Routine]
 	reminders *folder[Reminder]
+	recalled  bool // the folders know what was in force when the program ended
 
 	set     atomic.Pointer[Set]
 	forward forwardCache
 	holds   holdBook
+	known   atomic.Pointer[Known] // what has become of fires; nil: nobody knows
 	// why says why a task waits for the user, or ""; nil where none ever does.
 	why func(*Task) string
 }
@@ -69,6 +71,14 @@ func (x *Index) Scan() Change {
 	x.holds.peek(x.d)
 	x.look.Lock()
 	defer x.look.Unlock()
+	if !x.recalled {
+		x.recalled = true
+		b, found := peekBook(x.d)
+		x.routines.before, x.reminders.before = b.InForce, b.InForce
+		if found && x.known.Load() == nil {
+			x.known.Store(b.known(time.Now(), time.Time{}))
+		}
+	}
 	return x.publish(x.routines.scan(x.d, all), x.reminders.scan(x.d, all))
 }
 
@@ -125,10 +135,11 @@ func (x *Index) Refresh(names []string) Change {
 }
 
 // IsTaskFile reports whether a name ("routines/a.md" or "a.md") is that of a
-// task file: markdown, and not one that an editor keeps for itself.
+// task file: markdown, and not one that an editor keeps for itself. ".md" is one:
+// the original calls a text without an ASCII letter so.
 func IsTaskFile(name string) bool {
 	base := path.Base(name)
-	return len(base) > len(".md") && strings.HasSuffix(base, ".md") && !strings.ContainsAny(base[:1], ".#~")
+	return base == ".md" || strings.HasSuffix(base, ".md") && !strings.ContainsAny(base[:1], ".#~")
 }
 
 // publish turns the files that changed into a new Set, if it differs.
@@ -145,6 +156,8 @@ func (x *Index) publish(routines []*file[Routine], reminders []*file[Reminder]) 
 	c.unique()
 	next.Problems = append(x.routines.troubles(), x.reminders.troubles()...)
 	slices.SortStableFunc(next.Problems, byWeight)
+	next.contested = append(x.reminders.contested(), x.routines.contested()...)
+	slices.Sort(next.contested)
 	c.Problems = !slices.Equal(old.Problems, next.Problems)
 	x.judgeChanged(next, c)
 	if !c.Empty() {

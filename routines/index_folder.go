@@ -29,10 +29,11 @@ type folder[T any] struct {
 	wrong []Problem  // with the folder itself
 	turn  int        // the tenth that is next
 
-	claims   map[string][]*file[T] // id -> files that carry it, by name; the first is in force
+	claims   map[string][]*file[T] // id -> files that carry it; the first is in force, the others are by name
 	live     map[string]*T         // id -> what is in force
 	troubled map[*file[T]]bool     // files with problems of their own
 	doubles  map[string]bool       // ids that more than one file carries
+	before   []string              // paths that were in force in spite of another file of the same id
 }
 
 // file is one task file.
@@ -47,6 +48,7 @@ type file[T any] struct {
 
 	good     *T // the last good version; nil if there never was one
 	claimed  string
+	holds    bool // it is in force under the id that it claims
 	bad      bool // the version on disk is not the good one
 	problems []Problem
 }

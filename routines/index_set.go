@@ -12,6 +12,9 @@ type Set struct {
 	Reminders []*Reminder // by path
 	Problems  []Problem   // errors first, then by file and place
 
+	// contested are the files in force whose id another file carries too, by path.
+	contested []string
+
 	routines  shelf[Routine]
 	reminders shelf[Reminder]
 }
@@ -35,6 +38,14 @@ func (s *Set) RoutineByID(id string) (*Routine, bool) {
 // ReminderByID returns the reminder with that id.
 func (s *Set) ReminderByID(id string) (*Reminder, bool) {
 	return s.reminders.find(id, func(r *Reminder) *Task { return &r.Task })
+}
+
+// RemindersByTime are the reminders in the order of their times; those of one
+// moment go by path.
+func (s *Set) RemindersByTime() []*Reminder {
+	list := slices.Clone(s.Reminders)
+	slices.SortStableFunc(list, func(a, b *Reminder) int { return a.RunAt.Compare(b.RunAt) })
+	return list
 }
 
 // shelf is an immutable list of tasks in two orders. Sorted slices instead of a

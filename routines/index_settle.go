@@ -1,6 +1,7 @@
 package routines
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ func (f *folder[T]) settle(changed []*file[T], old shelf[T], c *Change) shelf[T]
 	var swaps []swap[T]
 	for id := range ids {
 		claims := f.claims[id]
+		f.prefer(claims)
 		if len(claims) > 1 {
 			f.doubles[id] = true
 		} else {
@@ -27,6 +29,7 @@ func (f *folder[T]) settle(changed []*file[T], old shelf[T], c *Change) shelf[T]
 		var now *T
 		if len(claims) > 0 {
 			now = claims[0].good
+			claims[0].holds = true
 		}
 		switch {
 		case was == now:
@@ -54,6 +57,7 @@ func (f *folder[T]) claim(one *file[T], ids map[string]bool) {
 		id = f.task(one.good).ID
 	}
 	if one.claimed != "" && one.claimed != id {
+		one.holds = false
 		left := slices.DeleteFunc(f.claims[one.claimed], func(o *file[T]) bool { return o == one })
 		if len(left) == 0 {
 			delete(f.claims, one.claimed)
@@ -63,8 +67,7 @@ func (f *folder[T]) claim(one *file[T], ids map[string]bool) {
 		ids[one.claimed] = true
 	}
 	if id != "" && one.claimed != id {
-		i, _ := slices.BinarySearchFunc(f.claims[id], one.name, byName)
-		f.claims[id] = slices.Insert(f.claims[id], i, one)
+		f.claims[id] = append(f.claims[id], one)
 	}
 	if id != "" {
 		ids[id] = true
@@ -75,6 +78,36 @@ func (f *folder[T]) claim(one *file[T], ids map[string]bool) {
 	} else {
 		f.troubled[one] = true
 	}
+}
+
+// prefer puts the file first that stays in force: the one that is, or that was
+// when the program ended, whatever the names of the others. Without such a one it
+// goes by name.
+func (f *folder[T]) prefer(claims []*file[T]) {
+	if len(claims) < 2 {
+		return
+	}
+	rank := func(one *file[T]) int {
+		switch {
+		case one.holds:
+			return 0
+		case slices.Contains(f.before, one.rel):
+			return 1
+		}
+		return 2
+	}
+	slices.SortFunc(claims, func(a, b *file[T]) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a.name, b.name))
+	})
+}
+
+// contested are the files in force whose id another file carries too.
+func (f *folder[T]) contested() []string {
+	var list []string
+	for id := range f.doubles {
+		list = append(list, f.claims[id][0].rel)
+	}
+	return list
 }
 
 // troubles lists what is wrong in the folder.

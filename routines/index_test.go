@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -209,23 +210,90 @@ func TestAFileThatWasNeverGoodIsOnlyAProblem(t *testing.T) {
 	})
 }
 
-func TestOfTwoFilesWithOneIDTheFirstPathWins(t *testing.T) {
+func TestOfTwoFilesWithOneIDTheOneInForceStays(t *testing.T) {
 	both(t, func(t *testing.T, look func(*room, ...string) Change) {
 		r := newRoom(t)
-		r.put("routines/b.md", routineText("aaaaaaaa", "0 9 * * *", "second"))
-		wantChange(t, look(r, "routines/b.md"), Change{Added: []string{"aaaaaaaa"}})
-		r.put("routines/a.md", routineText("aaaaaaaa", "0 8 * * *", "first"))
-		wantChange(t, look(r, "routines/a.md"), Change{Updated: []string{"aaaaaaaa"}, Problems: true})
-		wantProblems(t, r.x, "routines/b.md has the same id (aaaaaaaa) as routines/a.md")
-		if got, _ := r.x.Set().Find("aaaaaaaa"); got.Path != "routines/a.md" || len(r.x.Set().Routines) != 1 {
+		r.put("routines/water.md", routineText("aaaaaaaa", "0 9 * * *", "the one that works"))
+		wantChange(t, look(r, "routines/water.md"), Change{Added: []string{"aaaaaaaa"}})
+		r.put("routines/a copy.md", routineText("aaaaaaaa", "0 8 * * *", "copied"))
+		wantChange(t, look(r, "routines/a copy.md"), Change{Problems: true})
+		wantProblems(t, r.x, "routines/a copy.md has the same id (aaaaaaaa) as routines/water.md")
+		r.put("routines/water.md", routineText("aaaaaaaa", "0 10 * * *", "changed since"))
+		wantChange(t, look(r, "routines/water.md"), Change{Updated: []string{"aaaaaaaa"}})
+		if got, _ := r.x.Set().RoutineByID("aaaaaaaa"); got.Path != "routines/water.md" || got.Cron != "0 10 * * *" || len(r.x.Set().Routines) != 1 {
 			t.Errorf("in force is %s of %d", got.Path, len(r.x.Set().Routines))
 		}
-		r.remove("routines/a.md")
-		wantChange(t, look(r, "routines/a.md"), Change{Updated: []string{"aaaaaaaa"}, Problems: true})
-		if got, _ := r.x.Set().Find("aaaaaaaa"); got.Path != "routines/b.md" {
+		r.remove("routines/water.md")
+		wantChange(t, look(r, "routines/water.md"), Change{Updated: []string{"aaaaaaaa"}, Problems: true})
+		if got, _ := r.x.Set().Find("aaaaaaaa"); got.Path != "routines/a copy.md" {
 			t.Errorf("in force is %s", got.Path)
 		}
 	})
+}
+
+func TestOfFilesThatAreFoundTogetherTheFirstNameIsInForce(t *testing.T) {
+	r := newRoom(t)
+	r.put("reminders/b.md", reminderText("aaaaaaaa", "2026-11-23T10:00:00Z", "second"))
+	r.put("reminders/a.md", reminderText("aaaaaaaa", "2026-11-23T10:00:00Z", "first"))
+	r.x.Scan()
+	if got, _ := r.x.Set().ReminderByID("aaaaaaaa"); got.Path != "reminders/a.md" {
+		t.Errorf("in force is %s", got.Path)
+	}
+}
+
+func TestCancellingATaskRemovesTheFileThatIsInForce(t *testing.T) {
+	r := newRoom(t)
+	r.put("reminders/tea.md", reminderText("aaaaaaaa", "2026-11-23T10:00:00Z", "the one that works"))
+	r.x.Scan()
+	r.put("reminders/a copy.md", reminderText("aaaaaaaa", "2026-11-23T11:00:00Z", "copied"))
+	r.x.Scan()
+	in, _ := r.x.Set().ReminderByID("aaaaaaaa")
+	if rel, found, err := RemoveTask(r.dir, KindReminder, "aaaaaaaa", in.Path); rel != "reminders/tea.md" || !found || err != nil {
+		t.Errorf("removed %q, %v, %v", rel, found, err)
+	}
+}
+
+// The original names a file after the ASCII letters of its text, so that of a
+// text without any is called ".md".
+func TestAFileThatIsCalledOnlyMdIsATask(t *testing.T) {
+	both(t, func(t *testing.T, look func(*room, ...string) Change) {
+		r := newRoom(t)
+		r.put("reminders/.md", reminderText("aaaaaaaa", "2026-11-23T10:00:00Z", "水をやる"))
+		r.put("reminders/.hidden.md", reminderText("bbbbbbbb", "2026-11-23T10:00:00Z", "hidden"))
+		r.put("reminders/.#tea.md", reminderText("cccccccc", "2026-11-23T10:00:00Z", "an editor's"))
+		wantChange(t, look(r, "reminders/.md", "reminders/.hidden.md", "reminders/.#tea.md"), Change{Added: []string{"aaaaaaaa"}})
+		r.remove("reminders/.md")
+		wantChange(t, look(r, "reminders/.md"), Change{Removed: []string{"aaaaaaaa"}})
+	})
+}
+
+func TestAnIDIsWhateverTheOriginalAcceptsAsOne(t *testing.T) {
+	for _, id := range []string{
+		"water the plants", "v1.2", "gießen", "水やり", "12:30:45", "a/b", "..", "-", "true", "3e5", "it's \"quoted\"", "$(date)",
+		strings.Repeat("long ", 50) + "id",
+	} {
+		text := strings.Replace(routineText("X", "0 9 * * *", "body"), `"X"`, strconv.Quote(id), 1)
+		got, problems := ParseRoutine("routines/a.md", []byte(text), time.UTC)
+		if HasErrors(problems) || got.ID != id {
+			t.Errorf("%q became %q: %v", id, got.ID, problems)
+		}
+		again, problems := ParseRoutine("routines/a.md", FormatRoutine(got), time.UTC)
+		if HasErrors(problems) || again.ID != id {
+			t.Errorf("%q was written as %q: %v", id, again.ID, problems)
+		}
+	}
+	for _, id := range []string{"12:30:45", "v1.2", "gießen", "12345678", "3e5", "true"} { // without quotes too
+		text := strings.Replace(routineText("X", "0 9 * * *", "body"), `"X"`, id, 1)
+		if got, problems := ParseRoutine("routines/a.md", []byte(text), time.UTC); HasErrors(problems) || got.ID != id {
+			t.Errorf("%s became %q: %v", id, got.ID, problems)
+		}
+	}
+	for _, id := range []string{"", " ", " edge", "two\nlines", "a\x1b[31m", "a\u202eb", strings.Repeat("x", 257)} {
+		text := strings.Replace(routineText("X", "0 9 * * *", "body"), `"X"`, strconv.Quote(id), 1)
+		if got, problems := ParseRoutine("routines/a.md", []byte(text), time.UTC); !HasErrors(problems) {
+			t.Errorf("%q was accepted as %q", id, got.ID)
+		}
+	}
 }
 
 func TestARoutineAndAReminderMayShareAnID(t *testing.T) {
@@ -274,7 +342,7 @@ func TestBadFilesHurtNoOther(t *testing.T) {
 
 func TestAFileOutsideTheFoldersIsIgnored(t *testing.T) {
 	r := newRoom(t)
-	for _, name := range []string{"webhooks/a.md", "routines/deep/a.md", "a.md", "routines/a.txt", "routines/.a.md", "routines/.#a.md", "routines/#a.md", "routines/~a.md", "routines/.md"} {
+	for _, name := range []string{"webhooks/a.md", "routines/deep/a.md", "a.md", "routines/a.txt", "routines/.a.md", "routines/.#a.md", "routines/#a.md", "routines/~a.md", "routines/..md"} {
 		r.put(name, routineText("aaaaaaaa", "0 9 * * *", "x"))
 		wantChange(t, r.x.Refresh([]string{name}), Change{})
 	}

@@ -139,7 +139,7 @@ type orders struct {
 type ended struct {
 	key     key
 	at      time.Time
-	outcome outcome
+	outcome fate
 	spent   time.Time // of a reminder that may not fire again although its file is still there
 	retry   bool      // of a reminder that failed and is tried again
 }
@@ -240,13 +240,8 @@ func (l *Loop) Kick(c Change) {
 // after its run as always. Errors: no such task, it waits for the user's word, it
 // is running, or the loop is not.
 func (l *Loop) FireNow(id string) error {
-	d := Due{At: l.clock()}
-	set := l.o.Index.Set()
-	if r, ok := set.RoutineByID(id); ok {
-		d.Kind, d.Routine = KindRoutine, r
-	} else if r, ok := set.ReminderByID(id); ok {
-		d.Kind, d.Reminder = KindReminder, r
-	} else {
+	d, ok := l.o.Index.DueAt(id, l.clock())
+	if !ok {
 		return errors.New(unknownTask(id))
 	}
 	if why := l.o.Index.Holds().Of(d.Kind, id).Why; why != "" {

@@ -18,20 +18,15 @@ const scheduleFile = store.StateDir + "/schedule.json"
 // keepRemoved is how long a routine that is gone is remembered: it may come back.
 const keepRemoved = 30 * 24 * time.Hour
 
-// outcome is how the last fire of a routine went.
-type outcome string
-
-const (
-	outcomeRunning     outcome = "running"
-	outcomeDone        outcome = "done"
-	outcomeFailed      outcome = "failed"
-	outcomeInterrupted outcome = "interrupted" // the program ended during the run
-)
-
 // book is state/schedule.json: what has fired, so that a restart neither loses
 // nor doubles a run. The zero book is empty.
 type book struct {
+	// InForce are the files that stay in force although another one, of whatever
+	// name, carries the same id.
+	InForce  []string              `json:"in_force,omitempty"`
 	Routines map[string]*bookEntry `json:"routines"`
+	// Reminders are those whose run is under way, with the moment it was for.
+	Reminders map[string]time.Time `json:"reminders,omitempty"`
 }
 
 // bookEntry is what is remembered of a routine.
@@ -39,12 +34,24 @@ type bookEntry struct {
 	Cron string `json:"cron"` // the fires before After are those of this expression
 	// After is the instant up to which everything has been fired or noted as
 	// missed; at first, when the routine was first seen.
-	After    time.Time `json:"after,omitzero"`
+	After time.Time `json:"after,omitzero"`
+	// Seen is when these times were first seen: nothing before it is owed, or fired.
+	Seen     time.Time `json:"seen,omitzero"`
 	LastFire time.Time `json:"last_fire,omitzero"` // the scheduled instant of the last run
-	Outcome  outcome   `json:"outcome,omitempty"`
+	Outcome  fate      `json:"outcome,omitempty"`
 	Late     time.Time `json:"late,omitzero"`    // a missed fire whose late run has not started yet
+	Passed   time.Time `json:"passed,omitzero"`  // the last fire that did not happen
+	Why      fate      `json:"why,omitempty"`    // what became of that one instead
 	Removed  time.Time `json:"removed,omitzero"` // when its file went away
 	Waits    bool      `json:"waits,omitempty"`  // for the user's word; then nothing is owed
+}
+
+// peekBook is the book as it lies on the disk, for whoever only looks: what cannot
+// be read is empty, and the loop reports it.
+func peekBook(d *store.Dir) (b book, found bool) {
+	found, err := d.PeekJSON(scheduleFile, &b)
+	maps.DeleteFunc(b.Routines, func(_ string, e *bookEntry) bool { return e == nil })
+	return b, found && err == nil
 }
 
 // readBook starts afresh when the file is missing or cannot be understood.
@@ -55,10 +62,11 @@ func readBook(d *store.Dir, log *slog.Logger) book {
 	}
 	maps.DeleteFunc(b.Routines, func(_ string, e *bookEntry) bool { return e == nil })
 	for _, e := range b.Routines {
-		if e.Outcome == outcomeRunning {
-			e.Outcome = outcomeInterrupted
+		if e.Outcome == fateRunning {
+			e.Outcome = fateCutOff
 		}
 	}
+	b.Reminders = nil // they are no longer under way
 	return b
 }
 
@@ -74,6 +82,9 @@ func (b *book) entry(id string) *bookEntry {
 	return e
 }
 
+// notOwed makes everything up to a moment neither fired nor missed.
+func (e *bookEntry) notOwed(until time.Time) { e.After, e.Seen, e.Late = until, until, time.Time{} }
+
 // prune forgets what has been gone for long.
 func (b *book) prune(now time.Time) {
 	maps.DeleteFunc(b.Routines, func(_ string, e *bookEntry) bool {
@@ -87,7 +98,15 @@ func (b *book) prune(now time.Time) {
 func (b *book) encode() ([]byte, error) {
 	var out bytes.Buffer
 	out.Grow(64 + 160*len(b.Routines))
-	out.WriteString("{\"routines\": {")
+	out.WriteByte('{')
+	if len(b.InForce) > 0 {
+		list, err := json.Marshal(b.InForce)
+		if err != nil {
+			return nil, fmt.Errorf("encode the files in force: %w", err)
+		}
+		fmt.Fprintf(&out, "\"in_force\": %s,\n", list)
+	}
+	out.WriteString("\"routines\": {")
 	for i, id := range slices.Sorted(maps.Keys(b.Routines)) {
 		if i > 0 {
 			out.WriteByte(',')
@@ -97,7 +116,15 @@ func (b *book) encode() ([]byte, error) {
 			return nil, err
 		}
 	}
-	out.WriteString("\n}}\n")
+	out.WriteString("\n}")
+	if len(b.Reminders) > 0 {
+		list, err := json.Marshal(b.Reminders)
+		if err != nil {
+			return nil, fmt.Errorf("encode the reminders that run: %w", err)
+		}
+		fmt.Fprintf(&out, ",\n\"reminders\": %s", list)
+	}
+	out.WriteString("}\n")
 	return out.Bytes(), nil
 }
 
@@ -121,11 +148,16 @@ func (e *bookEntry) encode(out *bytes.Buffer, id string) error {
 		out.WriteByte('"')
 	}
 	stamp("after", e.After)
+	stamp("seen", e.Seen)
 	stamp("last_fire", e.LastFire)
 	if e.Outcome != "" {
 		out.WriteString(", \"outcome\": \"" + string(e.Outcome) + "\"")
 	}
 	stamp("late", e.Late)
+	stamp("passed", e.Passed)
+	if e.Why != "" {
+		out.WriteString(", \"why\": \"" + string(e.Why) + "\"")
+	}
 	stamp("removed", e.Removed)
 	if e.Waits {
 		out.WriteString(", \"waits\": true")

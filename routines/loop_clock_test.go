@@ -16,7 +16,7 @@ func TestASuspendedMachineCatchesUpWithinThirtySeconds(t *testing.T) {
 		n.jump(2*time.Hour + 20*time.Minute) // the lid was closed until 2:30
 		n.sleep(40 * time.Second)
 		n.want("01 00:00 aaaaaaaa 01 00:00:00", "01 02:30 aaaaaaaa 01 02:00:00 late +1", "01 02:30 bbbbbbbb 01 01:30:00 late")
-		n.wantNotes(`Missed routine "water" (was due 2:00 AM); it runs now, late`)
+		n.wantNotes(`Missed routine "water" (was due 02:00); it runs now, late`)
 	})
 }
 
@@ -29,7 +29,7 @@ func TestAFireInTheMinuteOfWakingIsOnTimeAndTheOnesBeforeAreOneMissed(t *testing
 		n.jump(2*time.Hour - time.Minute + 10*time.Second)
 		n.sleep(30 * time.Second)
 		n.want("01 00:00 aaaaaaaa 01 00:00:00", "01 02:00 aaaaaaaa 01 02:00:00 +23")
-		n.wantNotes(`Missed routine "water" (was due 1:55 AM)`)
+		n.wantNotes(`Missed routine "water" (was due 01:55)`)
 	})
 }
 
@@ -87,7 +87,7 @@ func TestWhatWasMissedUnderAClockThatRanAheadStillComes(t *testing.T) {
 		n.jump(-2 * time.Hour)
 		n.sleep(2 * time.Hour)
 		n.want("01 09:00:00 bbbbbbbb 01 09:00:00")
-		n.wantNotes(`Missed routine "daily" (was due 9:00 AM)`)
+		n.wantNotes(`Missed routine "daily" (was due 09:00)`)
 	})
 }
 
@@ -109,7 +109,7 @@ func TestAClockIn1970FiresNothingAndMarksNothingMissed(t *testing.T) {
 		n.jump(30 * 366 * 24 * time.Hour) // 3:10, as after a start
 		n.sleep(40 * time.Second)
 		n.want("01 00:00 aaaaaaaa 01 00:00:00", "01 03:10 bbbbbbbb 01 02:00:00 late")
-		if len(n.notes) != 2 || n.notes[1] != `Missed routine "water" (was due 3:00 AM)` {
+		if len(n.notes) != 2 || n.notes[1] != `Missed routine "water" (was due 03:00)` {
 			t.Errorf("notes are %q", n.notes)
 		}
 	})

@@ -120,9 +120,7 @@ func (l *Loop) turnHolds(now time.Time) map[key]turn {
 				l.holdEnd = h.Until
 			}
 		case k.kind == KindRoutine:
-			if b := l.book.entry(k.id); b.After.Before(h.after()) {
-				b.After = h.after()
-			}
+			l.passHeld(k.id, h.Hold)
 			turns[k] = turn{seen: h, forget: true}
 		case !l.plan.has(item{key: k}.spot()):
 			// While it waits behind other late ones, the hold says when it was due.
@@ -130,6 +128,25 @@ func (l *Loop) turnHolds(now time.Time) map[key]turn {
 		}
 	}
 	return turns
+}
+
+// passHeld brings the book up to the end of a hold, with the last fire that it kept
+// from happening.
+func (l *Loop) passHeld(id string, h Hold) {
+	b := l.book.entry(id)
+	if !b.After.Before(h.after()) {
+		return
+	}
+	b.After = h.after()
+	r, ok := l.o.Index.Set().RoutineByID(id)
+	if !ok {
+		return
+	}
+	from := max(ceilSecond(h.Since), ceilSecond(h.Until.Add(-knownFor)))
+	if first, end := nextFire(r.Schedule, from, l.o.Zone), h.after().Unix(); first <= end {
+		last, _, _ := lastFires(r.Schedule, first, end, l.o.Zone)
+		b.Passed, b.Why = l.time(last), fateHeld
+	}
 }
 
 // keepHolds writes what has become of holds. One that the user has changed since

@@ -93,7 +93,7 @@ func TestASnoozeThatEndsWhileTheBotIsDownHidesOnlyItsOwnFires(t *testing.T) {
 		time.Sleep(time.Hour)
 		n.start() // 2:45: the fire of 2:30 was
 		n.sleep(time.Second)
-		n.wantNotes(`Missed routine "water" (was due 2:30 AM)`)
+		n.wantNotes(`Missed routine "water" (was due 02:30)`)
 		n.wantHolds("")
 	})
 }
@@ -106,7 +106,7 @@ func TestAfterASuspensionOverTheEndOfASnoozeOnlyWhatCameLaterIsMissed(t *testing
 		n.jump(2*time.Hour + 45*time.Minute)
 		n.sleep(time.Minute)
 		n.want()
-		n.wantNotes(`Missed routine "water" (was due 2:30 AM)`)
+		n.wantNotes(`Missed routine "water" (was due 02:30)`)
 	})
 }
 

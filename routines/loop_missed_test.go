@@ -29,7 +29,7 @@ func TestAFireWhileTheBotWasDownIsNotedOnce(t *testing.T) {
 		n.start()
 		n.sleep(time.Hour)
 		n.want()
-		n.wantNotes(`Missed routine "Water the plants" (was due 9:00 AM)`)
+		n.wantNotes(`Missed routine "Water the plants" (was due 09:00)`)
 	})
 }
 
@@ -43,7 +43,7 @@ func TestAMissedFireOfAnotherDayIsNotedWithTheDay(t *testing.T) {
 		n.stop()
 		time.Sleep(32*24*time.Hour + 20*time.Hour)
 		n.start()
-		n.wantNotes(`Missed routine "water" (was due Saturday 9:00 AM)`, `Missed routine "water" (was due Tuesday 9:00 AM)`)
+		n.wantNotes(`Missed routine "water" (was due Saturday 09:00)`, `Missed routine "water" (was due Tuesday 09:00)`)
 	})
 }
 
@@ -56,7 +56,7 @@ func TestRunMissedRunsOnceLateAndCountsAllAsOne(t *testing.T) {
 		n.start()
 		n.sleep(20 * time.Minute)
 		n.want("01 00:00:00 aaaaaaaa 01 00:00:00", "01 03:30:05 aaaaaaaa 01 03:00:00 late +2")
-		n.wantNotes(`Missed routine "water" (was due 3:00 AM); it runs now, late`)
+		n.wantNotes(`Missed routine "water" (was due 03:00); it runs now, late`)
 		n.start()
 		n.sleep(10 * time.Minute)
 		n.want("01 00:00:00 aaaaaaaa 01 00:00:00", "01 03:30:05 aaaaaaaa 01 03:00:00 late +2", "01 04:00:00 aaaaaaaa 01 04:00:00")
@@ -72,7 +72,7 @@ func TestRunMissedForgetsWhatIsOlderThanTwelveHours(t *testing.T) {
 		n.start()
 		n.sleep(time.Hour)
 		n.want()
-		n.wantNotes(`Missed routine "water" (was due 1:00 AM)`)
+		n.wantNotes(`Missed routine "water" (was due 01:00)`)
 	})
 }
 
@@ -87,7 +87,7 @@ func TestALateRunThatHadNotStartedSurvivesARestart(t *testing.T) {
 		n.start()
 		n.sleep(time.Minute)
 		n.want("01 02:00:05 aaaaaaaa 01 01:00:00 late")
-		n.wantNotes(`Missed routine "water" (was due 1:00 AM); it runs now, late`)
+		n.wantNotes(`Missed routine "water" (was due 01:00); it runs now, late`)
 	})
 }
 

@@ -2,6 +2,7 @@ package routines
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"ollimbot/routines/cron"
@@ -41,6 +42,7 @@ func (l *Loop) begin(now time.Time) {
 		}
 	}
 	l.book.prune(now)
+	l.noteContested(now)
 	l.replan(now)
 	l.noteProblems()
 }
@@ -78,7 +80,7 @@ func (l *Loop) judgeClock(now time.Time) {
 		l.o.Log.Warn("the clock leapt ahead", "from", was, "to", now)
 		l.notes = append(l.notes, clockLeapt(was, now))
 		for _, b := range l.book.Routines {
-			b.After, b.Late = now, time.Time{}
+			b.notOwed(now)
 		}
 		l.laterSave(now)
 		l.replan(now)
@@ -93,6 +95,14 @@ func (l *Loop) sync(id string, now time.Time) {
 	l.touched = true
 	l.syncRoutine(id, now)
 	l.syncReminder(id, now)
+}
+
+// noteContested keeps in mind which of the files with one id is in force.
+func (l *Loop) noteContested(now time.Time) {
+	if list := l.o.Index.Set().contested; !l.unset && !slices.Equal(list, l.book.InForce) {
+		l.book.InForce = list
+		l.laterSave(now)
+	}
 }
 
 func (l *Loop) syncRoutine(id string, now time.Time) {
@@ -111,7 +121,7 @@ func (l *Loop) syncRoutine(id string, now time.Time) {
 	// the fires from before. A file that is renamed is away for a moment.
 	away := !b.Removed.IsZero() && now.Sub(b.Removed) > fireGrace
 	if b.Cron != r.Cron || away {
-		b.After, b.Late = now.Add(-sightSlack).Truncate(time.Second), time.Time{}
+		b.notOwed(now.Add(-sightSlack).Truncate(time.Second))
 		l.plan.drop(item{key: key{KindRoutine, id}, makeup: true}.spot())
 	}
 	if b.Cron != r.Cron || !b.Removed.IsZero() {
@@ -120,7 +130,7 @@ func (l *Loop) syncRoutine(id string, now time.Time) {
 	}
 	if waits := l.o.Index.Holds().Of(KindRoutine, id).Why != ""; waits != b.Waits {
 		if !waits { // let go on: nothing from before is owed
-			b.After, b.Late = now.Add(-sightSlack).Truncate(time.Second), time.Time{}
+			b.notOwed(now.Add(-sightSlack).Truncate(time.Second))
 			l.plan.drop(item{key: key{KindRoutine, id}, makeup: true}.spot())
 		}
 		b.Waits = waits

@@ -19,10 +19,12 @@ func (l *Loop) step(ctx context.Context, fires *errgroup.Group, now time.Time) {
 	}
 	if o.problems {
 		l.noteProblems()
+		l.noteContested(now)
 	}
 	start := o.fire
 	for _, d := range o.fire {
 		if d.Kind == KindReminder { // early, not twice
+			l.begins(d)
 			l.plan.drop(item{key: key{KindReminder, d.Task().ID}}.spot())
 		}
 	}
@@ -35,6 +37,9 @@ func (l *Loop) step(ctx context.Context, fires *errgroup.Group, now time.Time) {
 		l.save()
 	}
 	l.keepHolds(turns)
+	if len(start) > 0 || l.touched || !l.saveAt.IsZero() {
+		l.tellKnown(now)
+	}
 	for _, d := range start {
 		fires.Go(func() error {
 			l.run(ctx, d)
@@ -78,6 +83,7 @@ func (l *Loop) due(now time.Time) []Due {
 			start = append(start, d)
 		}
 	}
+	l.touched = l.touched || len(missed) > 0
 	l.notes = append(l.notes, missedNotes(missed, now)...)
 	return start
 }
@@ -98,6 +104,7 @@ func (l *Loop) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok bool)
 	switch old := l.time(before); {
 	case !fresh:
 		m = missedFire{routine: r, at: at, makeup: r.RunMissed && now.Sub(at) <= runMissedFor}
+		b.Passed, b.Why = at, fateMissed
 	case n > 1 && now.Sub(old) > fireGrace:
 		m = missedFire{routine: r, at: old}
 	}
@@ -159,25 +166,50 @@ func (l *Loop) claim(d Due) bool {
 			l.said[k] = true
 			l.notes = append(l.notes, skippedNote(d))
 		}
+		if d.Kind == KindRoutine {
+			b := l.book.entry(k.id)
+			b.Passed, b.Why, l.touched = d.At, fateSkipped, true
+		}
 		return false
 	}
-	if d.Kind == KindRoutine {
-		b := l.book.entry(k.id)
-		b.LastFire, b.Outcome = d.At, outcomeRunning
-	}
+	l.begins(d)
 	return true
+}
+
+// begins notes that a run is under way.
+func (l *Loop) begins(d Due) {
+	id := d.Task().ID
+	if d.Kind == KindRoutine {
+		b := l.book.entry(id)
+		b.LastFire, b.Outcome = d.At, fateRunning
+		return
+	}
+	if l.book.Reminders == nil {
+		l.book.Reminders = map[string]time.Time{}
+	}
+	l.book.Reminders[id] = d.At
+}
+
+// knownFor is how far back it is told what has become of fires.
+const knownFor = forwardGrace + 5*time.Minute
+
+// tellKnown lets the schedule know what has become of the latest fires.
+func (l *Loop) tellKnown(now time.Time) {
+	if !l.unset {
+		l.o.Index.known.Store(l.book.known(now, now.Add(-knownFor)))
+	}
 }
 
 // run is the life of one fire, in its own goroutine.
 func (l *Loop) run(ctx context.Context, d Due) {
 	err := l.call(ctx, d)
 	k := key{d.Kind, d.Task().ID}
-	e := ended{key: k, outcome: outcomeDone}
+	e := ended{key: k, outcome: fateDone}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		e.outcome = outcomeInterrupted
+		e.outcome = fateCutOff
 	case err != nil:
-		e.outcome = outcomeFailed
+		e.outcome = fateFailed
 		l.o.Log.Error("task failed", "kind", string(d.Kind), "task", k.id, "error", err)
 	}
 	switch {
@@ -210,6 +242,8 @@ func (l *Loop) settle(list []ended, now time.Time) {
 		l.touched = true
 		delete(l.said, e.key)
 		if e.key.kind == KindReminder {
+			delete(l.book.Reminders, e.key.id)
+			l.laterSave(now)
 			if !e.spent.IsZero() {
 				l.spent[e.key.id] = e.spent
 			}

@@ -59,7 +59,7 @@ func TestACrashDuringARunDoesNotDoubleIt(t *testing.T) {
 		n.sleep(30 * time.Second)
 		n.want("01 00:05:00 aaaaaaaa 01 00:05:00")
 		n.wantNotes()
-		if b := readBook(n.dir, n.loop.o.Log); b.Routines[idA].Outcome != outcomeInterrupted {
+		if b := readBook(n.dir, n.loop.o.Log); b.Routines[idA].Outcome != fateCutOff {
 			t.Errorf("outcome is %s", b.Routines[idA].Outcome)
 		}
 	})
@@ -68,12 +68,12 @@ func TestACrashDuringARunDoesNotDoubleIt(t *testing.T) {
 func TestTheOutcomeIsWrittenAfterTheRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		work func(context.Context, Due) error
-		want outcome
+		want fate
 	}{
-		"done":        {func(context.Context, Due) error { return nil }, outcomeDone},
-		"failed":      {func(context.Context, Due) error { return errors.New("no") }, outcomeFailed},
-		"panicked":    {func(context.Context, Due) error { panic("no") }, outcomeFailed},
-		"interrupted": {func(ctx context.Context, _ Due) error { <-ctx.Done(); return ctx.Err() }, outcomeInterrupted},
+		"done":        {func(context.Context, Due) error { return nil }, fateDone},
+		"failed":      {func(context.Context, Due) error { return errors.New("no") }, fateFailed},
+		"panicked":    {func(context.Context, Due) error { panic("no") }, fateFailed},
+		"interrupted": {func(ctx context.Context, _ Due) error { <-ctx.Done(); return ctx.Err() }, fateCutOff},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(n *night) {
@@ -81,7 +81,7 @@ func TestTheOutcomeIsWrittenAfterTheRun(t *testing.T) {
 				n.does(c.work)
 				n.start()
 				n.sleep(6 * time.Minute)
-				if c.want != outcomeInterrupted { // within the second, without a stop
+				if c.want != fateCutOff { // within the second, without a stop
 					if b := readBook(n.dir, n.loop.o.Log); b.Routines[idA].Outcome != c.want {
 						t.Errorf("outcome before the stop is %s", b.Routines[idA].Outcome)
 					}
@@ -120,8 +120,8 @@ func TestARunningRoutineIsSkippedAndThatIsSaidOncePerRun(t *testing.T) {
 		}
 		n.sleep(20 * time.Minute)
 		n.want("01 00:00:00 aaaaaaaa 01 00:00:00", "01 00:15:00 aaaaaaaa 01 00:15:00")
-		n.wantNotes(`Skipped routine "water" (was due 12:05 AM): its run before that has not ended`,
-			`Skipped routine "water" (was due 12:20 AM): its run before that has not ended`)
+		n.wantNotes(`Skipped routine "water" (was due 00:05): its run before that has not ended`,
+			`Skipped routine "water" (was due 00:20): its run before that has not ended`)
 	})
 }
 
@@ -277,5 +277,18 @@ func TestADiskThatRefusesStopsNoFire(t *testing.T) {
 		if _, err := os.Stat(n.dir.Path("state")); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+func TestAfterARestartTheFileInForceIsStillTheOneThatWas(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("routines/water.md", routineText(idA, "5 * * * *", "water"))
+		n.start()
+		n.put("routines/a copy.md", routineText(idA, "7 * * * *", "copied"))
+		n.look()
+		n.sleep(2 * time.Second)
+		n.start()
+		n.sleep(10 * time.Minute)
+		n.want("01 00:05:00 aaaaaaaa 01 00:05:00")
 	})
 }

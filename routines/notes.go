@@ -3,6 +3,8 @@ package routines
 import (
 	"fmt"
 	"time"
+
+	"ollimbot/routines/cron"
 )
 
 // The words of the index and the loop for people.
@@ -33,9 +35,9 @@ func chainLabel(check, of int) string { return fmt.Sprintf("Chain reminder (%d/%
 func snoozedTag(until, now time.Time) string {
 	until = until.In(now.Location())
 	if midnight(until).Equal(midnight(now)) {
-		return "snoozed until " + until.Format("15:04")
+		return "snoozed until " + cron.Format(until, "15:04")
 	}
-	return "snoozed until " + until.Format("Mon 2 Jan 15:04")
+	return "snoozed until " + cron.Format(until, "Mon 2 Jan 15:04")
 }
 
 func windowWords(hours int) string { return fmt.Sprintf("next %dh", hours) }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"ollimbot/routines/cron"
 )
 
 // The words of the loop: for the main session, which reads them among its
@@ -73,7 +75,7 @@ func missedNotes(list []missedFire, now time.Time) []string {
 // not today.
 func dueWords(at, now time.Time) string {
 	at = at.In(now.Location())
-	clock := at.Format("3:04 PM")
+	clock := cron.Format(at, "15:04")
 	days := int(midnight(now).Sub(midnight(at)).Round(24*time.Hour) / (24 * time.Hour))
 	switch {
 	case days == 0:
@@ -94,12 +96,12 @@ func midnight(t time.Time) time.Time {
 
 func skippedNote(d Due) string {
 	return fmt.Sprintf("Skipped %s \"%s\" (was due %s): its run before that has not ended",
-		d.Kind, d.Task().Title(), d.At.Format("3:04 PM"))
+		d.Kind, d.Task().Title(), cron.Format(d.At, "15:04"))
 }
 
 func clockUnset(now time.Time) string {
 	return fmt.Sprintf("The clock says %s, so nothing fires: set the machine's clock, and the schedule goes on by itself",
-		now.Format("January 2 2006, 3:04 PM"))
+		now.Format("January 2 2006, 15:04"))
 }
 
 func clockLeapt(was, now time.Time) string {

@@ -60,6 +60,19 @@ func (p *parser) runAt() time.Time {
 	return at
 }
 
+// ParseTime reads a time as task files have it, and a date alone as its first
+// moment. A time without an offset is one on the wall in zone.
+func ParseTime(text string, zone *time.Location) (time.Time, error) {
+	at, _, err := parseTime(text, zone)
+	if errors.Is(err, errNoHour) {
+		day, perr := time.Parse(time.DateOnly, strings.TrimSpace(text))
+		if perr == nil {
+			return cron.Instant(day, zone), nil
+		}
+	}
+	return at, err
+}
+
 // parseTime reads an ISO 8601 time with "T" or a space, with or without
 // seconds, fractions and offset. A naive one is a time on the wall in zone: one
 // that the clock skips becomes the end of the gap, a repeated one the first.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"ollimbot/core/clean"
 	"ollimbot/core/store"
@@ -46,11 +47,11 @@ func (p *parser) line(key string) string {
 	return cleaned
 }
 
-// maxID is the longest id, in characters. Ours have 8.
-const maxID = 64
+// MaxID is the longest id, in characters. Ours have 8; the original knows no
+// bound, but nobody types a longer one.
+const MaxID = 256
 
-// id reads an id. Ids stand in prompts, commands and file names, so only plain
-// characters will do.
+// id reads an id.
 func (p *parser) id(key string) string {
 	f, text, ok := p.scalar(key)
 	if !ok {
@@ -63,20 +64,11 @@ func (p *parser) id(key string) string {
 	return text
 }
 
-// ValidID reports whether a text can be an id: 1 to 64 plain letters, digits, -
-// or _.
+// ValidID reports whether a text can be an id: whatever the original takes for
+// one that can be shown and typed on one line. Ids stand in prompts, commands and
+// messages, and in no file's name.
 func ValidID(text string) bool {
-	if text == "" || len(text) > maxID {
-		return false
-	}
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !plain && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return true
+	return text != "" && utf8.RuneCountInString(text) <= MaxID && clean.Line(text) == text
 }
 
 // flag reads a boolean as YAML 1.1 writes it.

@@ -27,7 +27,7 @@ func TestARemovedTaskIsPutBackAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := mustRead(t, d, r.Path)
-	if _, _, err := RemoveTask(d, KindReminder, r.ID); err != nil {
+	if _, _, err := RemoveTask(d, KindReminder, r.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
@@ -49,7 +49,7 @@ func TestARemovedTaskIsKeptForADay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := RemoveTask(d, KindReminder, r.ID); err != nil {
+	if _, _, err := RemoveTask(d, KindReminder, r.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := RestoreTask(d, time.Now().Add(store.TrashFor), r.ID); !errors.Is(err, ErrNotRemoved) {
@@ -66,7 +66,7 @@ func TestWhatIsPutBackTakesNobodysPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := RemoveTask(d, KindReminder, first.ID); err != nil {
+	if _, _, err := RemoveTask(d, KindReminder, first.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Write(first.Path, []byte(reminderText("cccc0000", "2030-01-01T00:00:00Z", "mine"))); err != nil {
@@ -80,7 +80,7 @@ func TestWhatIsPutBackTakesNobodysPlace(t *testing.T) {
 	if err := d.Write("reminders/copy.md", []byte(mustRead(t, d, back.Path))); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := RemoveTask(d, KindReminder, first.ID); err != nil {
+	if _, _, err := RemoveTask(d, KindReminder, first.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := RestoreTask(d, time.Now(), first.ID); err == nil || !strings.Contains(err.Error(), "there already") {
@@ -121,7 +121,7 @@ func TestNoOrderOfAddingAndCancellingLosesAReminder(t *testing.T) {
 			g.Add(r.Path, "add reminder "+r.ID)
 		}
 		cancel := func(id string) {
-			rel, found, err := RemoveTask(d, KindReminder, id)
+			rel, found, err := RemoveTask(d, KindReminder, id, "")
 			if err != nil || !found {
 				rt.Fatalf("cancel %s: %v, %v", id, found, err)
 			}

@@ -59,10 +59,10 @@ func missingID(rel string, data []byte) string {
 
 func badID(key, text, rel string, data []byte) string {
 	if key != "id" {
-		return fmt.Sprintf("%s %s is not the id of a reminder; write its 8 hexadecimal digits, or delete the line", key, show(text))
+		return fmt.Sprintf("%s %s is not the id of a reminder; write it as its file does, or delete the line", key, show(text))
 	}
-	return fmt.Sprintf("id %s cannot be used; an id has 1 to %d plain letters, digits, - or _, for example %q",
-		show(text), maxID, freshID(rel, data))
+	return fmt.Sprintf("id %s cannot be used; an id is one line of 1 to %d visible characters without spaces at its ends, for example %q",
+		show(text), MaxID, freshID(rel, data))
 }
 
 func missingCron() string {

@@ -74,6 +74,29 @@ func (r *root) act(a action.Action) tea.Cmd {
 	return r.answer(r.panes[a.Pane].Do(r.context(), a.ID))
 }
 
+// press is act for a click on a word of the help line.
+func (r *root) press(a action.Action) tea.Cmd {
+	switch {
+	case !a.Costs || r.off(a) != "":
+		return r.act(a)
+	case a.ID == action.Quit:
+		if cmd := r.quit(false); cmd == nil {
+			return nil // it asks by itself
+		}
+		r.open(quits(pane.Question{Text: textQuitClicked, Yes: textQuitBare, No: textQuitNo}))
+		return nil
+	}
+	r.setFocus(a.Pane)
+	wants := r.panes[a.Pane].Do(r.context(), a.ID)
+	if wants.Do == nil {
+		return r.answer(wants)
+	}
+	q := newQuestion(pane.Question{Text: a.Title + "?", Yes: a.Short, No: textNotNow, Do: wants.Do})
+	q.leads.answer = wants
+	r.open(q)
+	return nil
+}
+
 func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	switch id {
 	case action.GoNext:

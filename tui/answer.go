@@ -29,7 +29,7 @@ func (r *root) answer(a pane.Answer) tea.Cmd {
 	if a.Window != "" {
 		r.setFocus(action.Forks)
 		if p, ok := r.panes[action.Forks].(windower); ok {
-			p.Show(a.Window)
+			p.Show(r.context(), a.Window)
 		}
 	}
 	if a.Zoom {
@@ -64,8 +64,12 @@ type asking interface {
 	refused(why string)
 }
 
-// windower is a pane that can show the tail of a run by its id.
-type windower interface{ Show(id string) }
+// windower is the pane of runs: it can show the tail of one by its id, and knows
+// which failures nobody has looked at.
+type windower interface {
+	Show(c pane.Context, id string)
+	Unseen(s *core.Snapshot) []string
+}
 
 // openPage opens a page at once; a body that has to be loaded follows.
 func (r *root) openPage(p pane.Page) tea.Cmd {

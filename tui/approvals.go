@@ -6,8 +6,6 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/policy"
 	"ollimbot/tui/action"
-	"ollimbot/tui/theme"
-	"ollimbot/tui/widget"
 )
 
 // desk remembers the tool calls that wait, so that the user hears of one that
@@ -71,13 +69,4 @@ func (r *root) answeredText(c core.Answer, outcome string) string {
 		return outcome
 	}
 	return outcome + ": " + brief(a)
-}
-
-// calls is the top line's word for the tool calls that wait.
-func (r *root) calls() []widget.Span {
-	n := len(r.snap.Approvals)
-	if n == 0 {
-		return nil
-	}
-	return []widget.Span{{Role: theme.Warn, Text: r.theme.Glyph(theme.Bang) + " " + widget.Count(uint64(n), textApproval) + "   "}}
 }

@@ -129,7 +129,8 @@ type seat struct {
 // seat draws a dialog for its place over the middle of the body; ok is false
 // where there is no room for it.
 func (r *root) seat(d dialog) (s seat, ok bool) {
-	w, h := r.w-6, r.h-4
+	end := r.plan().Said
+	w, h := r.w-6, end-3
 	_, reads := d.(*page)
 	whole := reads && r.w <= wholeWidth
 	if whole {
@@ -146,14 +147,14 @@ func (r *root) seat(d dialog) (s seat, ok bool) {
 		return s, false
 	}
 	s.w = cells(s.inside[0])
-	s.x, s.y = (r.w-s.w-2)/2, max(1, (r.h-len(s.inside)-2)/2)
+	s.x, s.y = (r.w-s.w-2)/2, max(1, (end+1-len(s.inside)-2)/2)
 	return s, true
 }
 
 // overlay draws a dialog in its box.
 func (r *root) overlay(lines []string, d dialog) {
 	if s, ok := r.seat(d); ok {
-		lay(lines[:len(lines)-1], r.w, piece{s.x, s.y, framed(r.theme, d.title(), s.inside, s.w)})
+		lay(lines, r.w, piece{s.x, s.y, framed(r.theme, d.title(), s.inside, s.w)})
 	}
 }
 

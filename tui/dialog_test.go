@@ -171,31 +171,6 @@ func TestTheNoticeOfTheStartIsShown(t *testing.T) {
 	})
 }
 
-func TestAToastLeavesTheColumnWithTheFocusAlone(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		for _, c := range []struct {
-			key  string
-			left bool
-		}{{"5", true}, {"2", false}, {"4", true}} {
-			s.press(c.key, "N") // nothing is searched for
-			s.bot.change(func(s *core.Snapshot) {
-				s.Notices = append(s.Notices, core.Notice{Seq: uint64(len(s.Notices) + 1), At: time.Now(), Level: core.Alert, Text: "the disk is full"})
-			})
-			time.Sleep(100 * time.Millisecond)
-			row := ""
-			for _, l := range s.rows() {
-				if strings.Contains(l, "the disk is full") {
-					row = l
-				}
-			}
-			if at := strings.Index(row, "the disk"); row == "" || (len([]rune(row[:at])) < 45) != c.left {
-				t.Errorf("with the focus on %s the toast is in %q", c.key, row)
-			}
-			s.press("esc")
-		}
-	})
-}
-
 func TestAToastThatWasReadGoesWithTheNextKey(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("1", "+")

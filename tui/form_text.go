@@ -83,14 +83,13 @@ func parseMoment(text string, now time.Time) (time.Time, bool) {
 	if d, err := time.ParseDuration(strings.TrimPrefix(text, "in ")); err == nil {
 		return now.Add(d).Truncate(time.Second), true
 	}
-	if at, err := time.ParseInLocation("2006-01-02 15:04", text, now.Location()); err == nil {
-		return at, true
+	if at, err := time.Parse("2006-01-02 15:04", text); err == nil {
+		return cron.Instant(at, now.Location()), true
 	}
 	day, tomorrow := strings.CutPrefix(text, "tomorrow")
 	at, ok := clockTime(strings.TrimSpace(day), now)
 	if ok && tomorrow {
-		y, m, d := now.Date()
-		at = time.Date(y, m, d+1, at.Hour(), at.Minute(), 0, 0, now.Location())
+		at = cron.Wall(now, 1, at.Hour(), at.Minute(), now.Location())
 	}
 	return at, ok
 }
@@ -102,5 +101,5 @@ func dayWords(at, now time.Time) string {
 	if widget.SameDay(at, now, now.Location()) {
 		day = "today"
 	}
-	return day + " at " + at.Format("15:04") + " (" + widget.Until(at.Sub(now)) + ")"
+	return day + " at " + cron.Format(at, "15:04") + " (" + widget.Until(at.Sub(now)) + ")"
 }

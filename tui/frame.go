@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"time"
 
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
@@ -22,11 +23,16 @@ func (r *root) frame() []string {
 	} else {
 		lines = append(lines, r.body(plan)...)
 	}
+	if plan.Said < r.h-1 {
+		lines = append(lines, widget.Blank(r.w))
+	}
 	lines = append(lines, r.helpLine())
 	for _, d := range r.dialogs {
-		r.overlay(lines, d)
+		r.overlay(lines[:plan.Said], d)
 	}
-	r.overlayToasts(lines, plan)
+	if said, ok := r.saidLine(time.Now()); ok {
+		lines[plan.Said] = said
+	}
 	return r.spell(lines)
 }
 
@@ -75,26 +81,17 @@ func (r *root) column(c layout.Column) []string {
 		rows = append(rows, r.border(b, i == 0, above))
 		role := r.borderRole(b.Pane)
 		side := r.theme.Paint(role, box.Vertical)
-		for _, l := range r.panes[b.Pane].Lines(context, b.W, b.H, b.Pane == r.focus) {
-			if ruled(l, box.Horizontal) {
-				rows = append(rows, r.theme.Paint(role, box.LeftJoin)+l+r.theme.Paint(role, box.RightJoin))
+		for _, l := range r.panes[b.Pane].Draw(context, b.W, b.H, b.Pane == r.focus) {
+			if l.Place == widget.Ruled {
+				rows = append(rows, r.theme.Paint(role, box.LeftJoin)+l.Text+r.theme.Paint(role, box.RightJoin))
 				continue
 			}
-			rows = append(rows, side+l+side)
+			rows = append(rows, side+l.Text+side)
 		}
 	}
 	last := c.Boxes[len(c.Boxes)-1].Pane
 	bottom := box.BottomLeft + strings.Repeat(box.Horizontal, c.W-2) + box.BottomRight
 	return append(rows, r.theme.Paint(r.borderRole(last), bottom))
-}
-
-// ruled reports whether a pane drew a rule from edge to edge, so that it joins
-// the border. Text never begins in the first cell.
-func ruled(l, horizontal string) bool {
-	if strings.HasPrefix(l, "\x1b[") {
-		l = l[strings.IndexByte(l, 'm')+1:]
-	}
-	return strings.HasPrefix(l, horizontal+horizontal) || strings.HasPrefix(l, horizontal+"\x1b") || strings.HasPrefix(l, horizontal+" ")
 }
 
 func (r *root) borderRole(p action.Pane) theme.Role {

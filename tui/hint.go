@@ -1,9 +1,9 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -223,10 +223,17 @@ func (r *root) commonHints() [][]hint {
 // hinter is a pane that says what the keys do while it takes all of them.
 type hinter interface{ Hint() []key.Binding }
 
+// worded is a pane in which some keys do something else at times. Word is what they
+// are called then; empty leaves the table's.
+type worded interface{ Word(id action.ID) string }
+
 // hint is an action's place in the help line: keys, word, effect.
 func (r *root) hint(a action.Action) hint {
 	ascii := r.theme.ASCII()
 	h := hint{pane: a.Pane, word: a.Short}
+	if p, ok := r.panes[a.Pane].(worded); ok {
+		h.word = cmp.Or(p.Word(a.ID), h.word)
+	}
 	h.keys[0], h.ids[0] = action.KeyName(a.Keys[0], ascii), a.ID
 	if p, ok := r.keys.Get(a.Pane, a.Pair); ok && len(p.Keys) > 0 {
 		h.keys[1], h.ids[1] = action.KeyName(p.Keys[0], ascii), p.ID
@@ -283,17 +290,13 @@ func (r *root) hintAt(x int) (h hint, which int, ok bool) {
 
 // pressHint does what the key under a cell of the help line does.
 func (r *root) pressHint(x int) tea.Cmd {
-	if r.speech.over { // a toast stands there: it has been read
-		r.speech.hush(time.Now())
-		return nil
-	}
 	h, which, ok := r.hintAt(x)
 	if !ok {
 		return nil
 	}
 	if id := h.ids[which]; id != "" {
 		a, _ := r.keys.Get(h.pane, id)
-		return r.act(a)
+		return r.press(a)
 	}
 	if msg, ok := keyNamed(h.keys[which]); ok {
 		return r.key(msg)

@@ -74,7 +74,7 @@ func helpScenes() map[string]scene {
 		"finding":          {keys: []string{"?", "/", "s"}},
 		"found":            {keys: []string{"?", "/", "s", "enter"}},
 		"palette":          {keys: []string{"ctrl+p"}},
-		"question":         {keys: []string{"4", "k"}},
+		"question":         {keys: []string{"4", "x"}},
 		"numbers":          {keys: []string{"1", "e"}},
 		"until":            {keys: []string{"1", "m"}},
 		"form":             {keys: []string{"2", "n", "x"}},
@@ -99,9 +99,16 @@ func TestAClickOnAHintDoesWhatItsKeyDoes(t *testing.T) {
 				if slices.Contains(always, h.keys[0]) && name != "undo" {
 					continue
 				}
-				words := func(s *stage) { s.click(h.end, 25) }
+				clicks := func(s *stage, x int) {
+					s.click(x, 25)
+					if strings.Contains(s.screen(), "n not now") { // what costs something asks
+						time.Sleep(time.Second)
+						s.press("y")
+					}
+				}
+				words := func(s *stage) { clicks(s, h.end) }
 				for i, k := range h.keys {
-					ways := map[string]func(s *stage){"a click on " + k: func(s *stage) { s.click(h.at[i], 25) }}
+					ways := map[string]func(s *stage){"a click on " + k: func(s *stage) { clicks(s, h.at[i]) }}
 					switch {
 					case len(h.keys) == 1 && n%2 == 1:
 						ways = map[string]func(s *stage){"a click on its words": words}
@@ -146,5 +153,54 @@ func TestAHintFollowsTheUsersKeys(t *testing.T) {
 		s.clickOn("f7/")
 		time.Sleep(frameGap)
 		s.sees("3.2 / 5")
+	})
+}
+
+func TestAClickOnACostlyWordAsksFirst(t *testing.T) {
+	for _, c := range []struct {
+		keys        []string
+		word, after string
+		want        []core.Command
+	}{
+		{[]string{"2"}, "f fire now", "y fire now", []core.Command{core.FireNow{ID: "aaaa1111"}}},
+		{[]string{"3"}, "d deliver now", "y deliver now", []core.Command{core.DeliverNow{}}},
+		{[]string{"4", "down", "down"}, "a again", "y again", []core.Command{core.FireNow{ID: "eeee5555"}}},
+	} {
+		play(t, setup{w: 160, snap: everything, h: 50}, func(s *stage) {
+			s.press(c.keys...)
+			s.clickOn(c.word)
+			s.sees("Sure?", "n not now")
+			s.did()
+			s.press("y") // too soon
+			s.did()
+			time.Sleep(time.Second)
+			s.press("y")
+			s.did(c.want...)
+		})
+	}
+	play(t, setup{}, func(s *stage) {
+		s.press("1")
+		s.clickOn("q quit")
+		s.stays()
+		s.sees("Sure?")
+		time.Sleep(time.Second)
+		s.press("y")
+		s.quits()
+	})
+}
+
+func TestTheHelpLineNamesTheKeysOfTheTailWhileItHasThem(t *testing.T) {
+	play(t, setup{snap: everything, rings: func(b *bot) { b.talk("f1f1f1f1", 60) }}, func(s *stage) {
+		s.press("4")
+		s.sees("↑/↓ select", "enter tail")
+		s.press("enter")
+		s.sees("↑/↓ scroll", "enter list")
+		s.misses("select", "enter tail")
+		s.press("k", "k")
+		s.sees("paused", "▸● running  Email sweep")
+		s.press("enter", "j")
+		s.sees("tail: Weekly review")
+		s.press("k")
+		s.sees("tail: Email sweep")
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"ollimbot/core"
 	"ollimbot/tui/action"
 )
@@ -24,32 +26,6 @@ func showing(lines []string, text string) (rows []int) {
 	return rows
 }
 
-func TestOnASmallScreenAToastTakesOneRowAndNeverTheMarkedOne(t *testing.T) {
-	long := strings.Repeat("the disk is full ", 12)
-	for _, size := range [][2]int{{40, 10}, {46, 12}, {55, 13}, {120, 10}, {56, 14}} {
-		for _, keys := range [][]string{{"1"}, {"2", "down", "down"}, {"3"}, {"3", "z"}, {"4"}, {"4", "z"}, {"4", "z", "enter"}, {"5", "z"}, {"6", "z"}, {"5", "i", "x"}, {"2", "z", "down"}} {
-			t.Run(fmt.Sprintf("%v on %d×%d", keys, size[0], size[1]), func(t *testing.T) {
-				play(t, setup{w: size[0], h: size[1], env: []string{"NO_MOTION=1"}, snap: busyForks, rings: func(b *bot) { b.talk("f1f1f1f1", 60); b.talk("log", 60) }}, func(s *stage) {
-					s.press(keys...)
-					time.Sleep(20 * time.Second)
-					before := s.rows()
-					s.hears(core.Alert, long)
-					s.sees("the disk is full")
-					rows := showing(s.rows(), "disk is")
-					if len(rows) != 1 && size[1] < 12 || len(rows) > 3 {
-						t.Errorf("it covers the rows %v:\n%s", rows, s.screen())
-					}
-					for _, y := range rows {
-						if l := strings.Trim(before[y], "│ "); strings.HasPrefix(l, "▸") || strings.Contains(before[y], "├") {
-							t.Errorf("it covers %q:\n%s", before[y], s.screen())
-						}
-					}
-				})
-			})
-		}
-	}
-}
-
 func TestWhereNoOtherRowIsLeftAToastStandsInTheHelpLine(t *testing.T) {
 	r := newRoot(t.Context(), still{busyForks(day), fullTail}, Options{})
 	r.w, r.h = 40, 11 // below the strip stands a box of one row: the newest line
@@ -60,7 +36,7 @@ func TestWhereNoOtherRowIsLeftAToastStandsInTheHelpLine(t *testing.T) {
 	if last := lines[len(lines)-1]; !strings.Contains(last, "the disk is full") {
 		t.Errorf("the help line is %q in\n%s", last, strings.Join(lines, "\n"))
 	}
-	r.pressHint(3)
+	r.click(tea.Mouse{X: 3, Y: r.h - 1, Button: tea.MouseLeft})
 	if lines := r.frame(); strings.Contains(strings.Join(lines, ""), "the disk is full") || len(r.dialogs) > 0 || r.zoom {
 		t.Error("a click on the toast is one on the hints below it")
 	}

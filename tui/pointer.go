@@ -20,12 +20,18 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 	if m.Button != tea.MouseLeft || plan.Mode == layout.TooSmall || r.tooSoon(now) {
 		return nil
 	}
+	if m.Y == plan.Said && len(r.speech.toasts(now)) > 0 { // it has been read
+		r.speech.hush(now)
+		return nil
+	}
 	r.speech.read(now)
 	switch {
 	case m.Y == r.h-1:
 		return r.pressHint(m.X)
 	case len(r.dialogs) > 0:
 		return r.clickDialog(m.X, m.Y)
+	case m.Y == 0:
+		return r.pressTop(m.X)
 	case m.X < plan.Strip && m.Y <= len(action.Panes):
 		r.clickStrip(m.Y)
 		return nil
@@ -85,9 +91,8 @@ func (r *root) clickStrip(y int) {
 	r.setFocus(action.Panes[i])
 }
 
-// clickPane focuses the pane under the pointer, or the tab, and selects the row.
-// On the selected row it does what enter does; in the tail of the forks it gives
-// the tail the keys.
+// clickPane focuses the pane under the pointer, or the tab, and tells the pane
+// which of its rows was meant.
 func (r *root) clickPane(plan layout.Plan, m tea.Mouse) tea.Cmd {
 	b, ok := plan.At(m.X, m.Y)
 	if !ok {
@@ -102,35 +107,16 @@ func (r *root) clickPane(plan layout.Plan, m tea.Mouse) tea.Cmd {
 		r.setFocus(b.Pane)
 		return nil
 	}
-	focused := r.focus == b.Pane
+	focused, p, c := r.focus == b.Pane, r.panes[b.Pane], r.context()
+	row := p.Draw(c, b.W, b.H, focused)[m.Y-b.Y] // as it stands on the screen
 	r.setFocus(b.Pane)
-	if r.panes[b.Pane].Capture() {
+	if p.Capture() {
 		return nil
 	}
-	id := opening[b.Pane]
-	switch {
-	case r.onTail(b, m.Y):
-		if r.inTail(b.Pane) {
-			return nil
-		}
-	case b.Pane == action.Chat:
-		if !focused || !r.onInput(b, m.Y) {
-			return nil
-		}
-	case id == "" || !r.pick(b, m.Y) || !focused:
-		return nil
-	}
-	if a, ok := r.keys.Get(b.Pane, id); ok {
+	if a, ok := r.keys.Get(b.Pane, p.Press(c, row.Place, focused)); ok {
 		return r.act(a)
 	}
 	return nil
-}
-
-// opening is what a click does on the selected row of a pane, and in the chat on
-// the line to write on.
-var opening = map[action.Pane]action.ID{
-	action.Schedule: action.ScheduleDetails, action.Updates: action.UpdatesRead,
-	action.Forks: action.ForksTail, action.Chat: action.ChatWrite,
 }
 
 // wheelLines is how far one notch of the wheel goes.

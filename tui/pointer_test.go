@@ -56,10 +56,12 @@ func TestAClickBesideTheRowsSelectsNothing(t *testing.T) {
 		for _, line := range []int{y, y + 1, y + 2} {
 			s.click(60, line)
 		}
+		s.press("enter") // back to the list
 		if d := cmp.Diff(before, s.still()); d != "" {
 			t.Errorf("a click on the tail selects another run:\n%s", d)
 		}
 		s.press("enter") // the keys go to the tail
+		s.sees("enter list")
 		s.clickOn("Medication")
 		s.sees("▸✓ done")
 	})
@@ -89,13 +91,13 @@ func TestAClickBesideTheRowsSelectsNothing(t *testing.T) {
 func TestAClickOnTheLineToWriteOnBeginsAMessage(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("5")
-		s.click(100, 37) // above the border
+		s.click(100, 36) // above the border
 		s.typed("hi")
 		s.sees("▸ hi")
 	})
 	play(t, setup{options: Options{ReadOnly: true}}, func(s *stage) {
 		s.press("5")
-		s.click(100, 37)
+		s.click(100, 36)
 		s.sees("Write a message: the dashboard is")
 	})
 }
@@ -113,7 +115,7 @@ func TestAClickBesideADialogClosesItWhereNothingIsLost(t *testing.T) {
 		{[]string{"1", "e"}, "Ping budget, exactly", false},
 		{[]string{"1", "m"}, "Mute pings", false},
 		{[]string{"2", "n"}, "A new routine or reminder", false},
-		{[]string{"4", "k"}, "Sure?", false},
+		{[]string{"4", "x"}, "Sure?", false},
 		{[]string{"L"}, "Log in to Claude ", false},
 	} {
 		play(t, setup{w: 160, h: 50, snap: everything}, func(s *stage) {
@@ -135,7 +137,7 @@ func TestAQuestionIsAnsweredByAClick(t *testing.T) {
 	} {
 		play(t, setup{snap: everything}, func(s *stage) {
 			s.press("4")
-			s.clickOn("k stop")
+			s.clickOn("x stop")
 			s.clickOn(answer) // on its way when the question came
 			for _, h := range s.help() {
 				s.click(h.at[0], 39)

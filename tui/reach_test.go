@@ -69,8 +69,15 @@ func sceneOf(a action.Action) scene {
 	add := func(keys ...string) { sc.keys = append(sc.keys, keys...) }
 	_, verb, _ := strings.Cut(string(a.ID), ".")
 	switch a.ID {
-	case action.ApprovalAllow, action.ApprovalDeny, action.ApprovalAlways:
+	case action.ApprovalAllow, action.ApprovalDeny, action.ApprovalAlways, action.ApprovalRead:
 		sc.change = asked
+	case action.ScheduleAllow:
+		sc.change = func(s core.Snapshot) core.Snapshot {
+			e := &s.Schedule.Entries[0]
+			e.Held, e.Tag, e.Why = true, routines.TagWaits, "asks for Bash"
+			s.Schedule.Tasks = []core.TaskView{{ID: e.ID, Title: e.Description, Path: e.FilePath, Waits: e.Why, Version: "v1"}}
+			return s
+		}
 	case action.ForkSave, action.ForkReport, action.ForkExit:
 		sc.change = func(s core.Snapshot) core.Snapshot {
 			s.Fork = &core.Banner{Topic: "Plans", Since: s.At}
@@ -271,8 +278,7 @@ func rowName(a action.Action) string {
 func TestEveryActionIsReachedByKeyByPaletteAndByMouse(t *testing.T) {
 	// What these do cannot be seen in what they leave.
 	silent := map[action.ID]string{
-		action.ForksTail: "the keys go to the tail, which colours show (TestAClickOnTheSelectedRowOpensIt)",
-		action.Redraw:    "it draws the same screen anew (TestRedrawPaintsWhatSomethingElseHasOverwritten)",
+		action.Redraw: "it draws the same screen anew (TestRedrawPaintsWhatSomethingElseHasOverwritten)",
 	}
 	for _, a := range action.All() {
 		t.Run(rowName(a), func(t *testing.T) {

@@ -124,7 +124,7 @@ func TestThePageOfKeysIsReadableOnASmallScreen(t *testing.T) {
 		p := helpPage(action.Keys{}, action.Forks, false)
 		lines := textOfPage(p, w)
 		if !slices.ContainsFunc(lines, func(l string) bool {
-			return strings.HasPrefix(l, "  k ") && strings.HasSuffix(l, "Stop the selected run")
+			return strings.HasPrefix(l, "  x ") && strings.HasSuffix(l, "Stop the selected run")
 		}) {
 			t.Errorf("%d cells: a short sentence is broken:\n%s", w, strings.Join(lines, "\n"))
 		}

@@ -11,7 +11,7 @@ import (
 
 // strip is one line a pane, and the focused one in its box where there is room.
 func (r *root) strip(plan layout.Plan) []string {
-	rows := make([]string, 0, r.h-2)
+	rows := make([]string, 0, plan.Said)
 	context := r.context()
 	brush := widget.Brush{Theme: r.theme}
 	for _, p := range action.Panes {
@@ -25,7 +25,7 @@ func (r *root) strip(plan layout.Plan) []string {
 	if len(plan.Columns) > 0 && plan.Strip == r.w {
 		return append(rows, r.body(plan)...)
 	}
-	for len(rows) < r.h-2 {
+	for len(rows) < plan.Said-1 {
 		rows = append(rows, widget.Blank(plan.Strip))
 	}
 	if len(plan.Columns) > 0 {

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
@@ -294,19 +293,6 @@ func TestAnAnswerCountsItsSeconds(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		s.misses("ctrl+c interrupts")
 	})
-}
-
-func TestAnErrorKeepsItsCureInANarrowColumn(t *testing.T) {
-	r := newRoot(t.Context(), still{busyDay(day), nil}, Options{})
-	const cure = "there is no command /forc; there are /attach /clear /compact /config /cost /fork /help /interrupt /model /permissions"
-	now := time.Now()
-	r.speech.say(now, core.Alert, cure)
-	for w, end := range map[int]string{62: "/permissions", 44: "… (! shows all)"} {
-		lines := r.toastLines(now, w, toastRows)
-		if got := ansi.Strip(strings.Join(lines, "\n")); len(lines) != toastRows || !strings.HasSuffix(strings.TrimRight(got, " "), end) {
-			t.Errorf("%d wide it ends otherwise:\n%s", w, got)
-		}
-	}
 }
 
 func TestADeltaIsOnTheScreenWithin50Milliseconds(t *testing.T) {

@@ -22,6 +22,7 @@ const (
 	textRoutine      = "routine"
 	textReminder     = "reminder"
 	textApproval     = "approval"
+	textFailed       = " failed"
 	textReadOnlyMark = "read-only"
 	textZoomedShort  = "zoomed"
 	textTabMuted     = "muted"
@@ -116,10 +117,11 @@ const (
 	textLeave        = "leave as it is"
 	textNotNow       = "not now"
 
-	textQuitYes    = "quit and stop them"
-	textQuitNo     = "stay"
-	textQuitBare   = "quit"
-	textQuitNoRuns = "The forks have ended: nothing would be stopped."
+	textQuitYes     = "quit and stop them"
+	textQuitNo      = "stay"
+	textQuitBare    = "quit"
+	textQuitClicked = "Quit? The bot ends with its dashboard."
+	textQuitNoRuns  = "The forks have ended: nothing would be stopped."
 
 	textDraftLost = "What you wrote in the chat is not sent. Quitting drops it."
 	textDropDraft = "quit and drop it"
@@ -166,16 +168,16 @@ func quitKey(n action.Names) string {
 // textShowsAll stands where a toast is cut.
 func textShowsAll(n action.Names) string { return " (" + n.Name(action.Notices) + " shows all)" }
 
-// textMore counts the toasts for which there is no room.
+// textMore counts the toasts behind the newest.
 func textMore(hidden int, n action.Names) string {
-	return "and " + itoa(hidden) + " more: " + n.Name(action.Notices) + " lists them"
+	return " (" + itoa(hidden) + " more: " + n.Name(action.Notices) + " lists them)"
 }
 
 // held is a space at which no line is broken.
 const held = "\u00a0"
 
 // textTry are the first words of the demo: keys to begin with, as far as there
-// are some. A pair of keys is never torn.
+// are some, and first what a narrow screen must not cut.
 func textTry(keys action.Keys, ascii bool) string {
 	var pairs []string
 	for _, p := range []struct {
@@ -194,7 +196,7 @@ func textTry(keys action.Keys, ascii bool) string {
 	if len(pairs) == 0 {
 		return textDemo
 	}
-	return textDemo + "; try " + strings.Join(pairs, textDot)
+	return "try " + strings.Join(pairs, textDot) + "; " + textDemo
 }
 
 // textZoomed names the key that gave the screen, else the one that always goes

@@ -11,13 +11,12 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// speech is what the program says to its user: the newest as toasts, all of it
-// in the list that "!" opens.
+// speech is what the program says to its user: the newest as a toast, in a row of
+// its own, all of it in the list that "!" opens.
 type speech struct {
 	said  []saying // oldest first
 	seq   uint64   // of the last notice heard
 	heard bool     // there was a first snapshot
-	over  bool     // one stood in the place of the help line when drawn last
 }
 
 type saying struct {
@@ -35,10 +34,7 @@ const (
 	tryTime     = 20 * time.Second // of what a newcomer reads first; a key ends it before
 	maxSayings  = 200
 	freshNotice = 10 * time.Second // older ones, from before the dashboard, are only listed
-	toastWidth  = 60
 
-	// All toasts together take so many rows, and one more that counts the others.
-	toastRows = 3
 	// A toast that has stood this long goes with the next key: it was read.
 	infoRead  = 1500 * time.Millisecond
 	alertRead = 3 * time.Second
@@ -165,57 +161,15 @@ const noticeColumn = 18
 
 func (r *root) say(level core.Level, text string) { r.speech.say(time.Now(), level, text) }
 
-// toastLines draws the newest toasts as strips of one width without a box, in at
-// most most lines of at most w cells. Those for which there is no room are
-// counted in the last line.
-func (r *root) toastLines(now time.Time, w, most int) []string {
+// saidLine is the newest that the program has said, as long as it stands, in one
+// line: cut where there is no room for it, with the key that shows the rest. It
+// covers nothing but the help line of a low screen.
+func (r *root) saidLine(now time.Time) (line string, ok bool) {
 	standing := r.speech.toasts(now)
-	rows := r.newest(standing, w, min(toastRows, most))
-	if rows.hidden > 0 && most > 1 {
-		rows = r.newest(standing, w, min(toastRows, most-1))
-		rows.spans = append(rows.spans, []widget.Span{r.edge(theme.Dim), {Role: theme.Dim, Text: textMore(rows.hidden, r.names())}})
+	if len(standing) == 0 {
+		return "", false
 	}
-	widest := 0
-	for _, row := range rows.spans {
-		widest = max(widest, widget.Width(row))
-	}
-	b := widget.Brush{Theme: r.theme, Back: theme.Select}
-	out := make([]string, len(rows.spans))
-	for i, row := range rows.spans {
-		out[i] = b.Line(min(widest+1, w), row...)
-	}
-	return out
-}
-
-// drawnToasts are the rows of the newest toasts, and how many did not fit.
-type drawnToasts struct {
-	spans  [][]widget.Span
-	hidden int
-}
-
-func (r *root) newest(standing []saying, w, most int) (out drawnToasts) {
-	for i, t := range slices.Backward(standing) {
-		lines := r.toast(t, min(toastWidth, w-toastEdges), most)
-		if len(out.spans)+len(lines) > most {
-			out.hidden = i + 1
-			break
-		}
-		out.spans = append(lines, out.spans...)
-	}
-	return out
-}
-
-// toastEdges are the cells before the text of a toast: the bar, which tells it from
-// what lies below also without colours, and its sign.
-const toastEdges = 4
-
-// edge is the bar at the left of a toast.
-func (r *root) edge(role theme.Role) widget.Span {
-	return widget.Span{Role: role, Text: r.theme.Box().Vertical + " "}
-}
-
-// toast is the lines of one of them, its text at most w cells wide.
-func (r *root) toast(t saying, w, rows int) [][]widget.Span {
+	t := standing[len(standing)-1]
 	role, glyph := theme.Accent, theme.Dot
 	switch t.level {
 	case core.Warn:
@@ -224,31 +178,23 @@ func (r *root) toast(t saying, w, rows int) [][]widget.Span {
 		role, glyph = theme.Bad, theme.Cross
 	case core.Info:
 	}
-	mark := widget.Span{Role: role, Text: r.theme.Glyph(glyph) + " "}
-	var out [][]widget.Span
-	for _, l := range r.told(t.text, max(1, w), rows) {
-		out = append(out, []widget.Span{r.edge(role), mark, {Text: strings.ReplaceAll(l, held, " ")}})
-		mark = widget.Span{Text: "  "}
+	mark := widget.Span{Role: role, Text: " " + r.theme.Glyph(glyph) + " "}
+	text := strings.ReplaceAll(t.text, held, " ")
+	end := ""
+	if n := len(standing) - 1; n > 0 {
+		end = textMore(n, r.names())
+	} else if widget.Cells(mark.Text)+widget.Cells(text)+1 > r.w {
+		end = textShowsAll(r.names())
 	}
-	return out
-}
-
-// told wraps a text to so many rows; where it is cut it says what shows the rest.
-func (r *root) told(text string, w, rows int) []string {
-	lines := widget.Wrap(text, w)
-	if len(lines) <= rows {
-		return lines
+	room := r.w - widget.Cells(mark.Text) - 1
+	if len(r.dialogs) > 0 || r.panes[r.focus].Capture() || room-widget.Cells(end) < minTold {
+		end = "" // the key means something else there, or the text is worth more
 	}
-	rest := strings.Join(lines[rows-1:], " ")
-	end := textShowsAll(r.names())
-	if len(r.dialogs) > 0 || r.panes[r.focus].Capture() {
-		end = "" // the key means something else there
-	}
-	if room := w - widget.Cells(end); room >= minTold {
-		return append(lines[:rows-1], widget.Cut(rest, room)+end)
-	}
-	return append(lines[:rows-1], widget.Cut(rest, w))
+	text = widget.Cut(text, room-widget.Cells(end)) + end
+	b := widget.Brush{Theme: r.theme, Back: theme.Select}
+	n := min(r.w, widget.Cells(mark.Text)+widget.Cells(text)+1)
+	return b.Line(n, mark, widget.Span{Text: text}) + widget.Blank(r.w-n), true
 }
 
 // minTold is how many cells of a text are worth more than a word about its end.
-const minTold = 10
+const minTold = 40

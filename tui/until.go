@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/routines/cron"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -72,11 +73,10 @@ func moments(now time.Time) []choice {
 		{textHalfHour, now.Add(30 * time.Minute)},
 		{textOneHour, now.Add(time.Hour)},
 	}
-	y, m, d := now.Date()
-	if evening := time.Date(y, m, d, 18, 0, 0, 0, now.Location()); evening.Sub(now) > time.Hour {
+	if evening := cron.Wall(now, 0, 18, 0, now.Location()); evening.Sub(now) > time.Hour {
 		out = append(out, choice{textEvening, evening})
 	}
-	return append(out, choice{textMorning, time.Date(y, m, d+1, 8, 0, 0, 0, now.Location())})
+	return append(out, choice{textMorning, cron.Wall(now, 1, 8, 0, now.Location())})
 }
 
 // clockTime reads "18:00", "1800" or "18" as its next moment after now.
@@ -106,12 +106,16 @@ func clockTime(text string, now time.Time) (time.Time, bool) {
 	if hour > 23 || minute > 59 {
 		return time.Time{}, false
 	}
-	y, m, d := now.Date()
-	at := time.Date(y, m, d, hour, minute, 0, 0, now.Location())
+	return nextWall(now, hour, minute), true
+}
+
+// nextWall is the next moment of that time of day.
+func nextWall(now time.Time, hour, minute int) time.Time {
+	at := cron.Wall(now, 0, hour, minute, now.Location())
 	if !at.After(now) {
-		at = time.Date(y, m, d+1, hour, minute, 0, 0, now.Location())
+		at = cron.Wall(now, 1, hour, minute, now.Location())
 	}
-	return at, true
+	return at
 }
 
 // chosen is the moment under the pointer; why says what is wrong with it.
@@ -202,9 +206,9 @@ func (u *until) row(l look, w, i int, c choice) string {
 	b, mark := u.brush(l, i)
 	when := ""
 	if !c.when.IsZero() {
-		when = c.when.Format("15:04")
+		when = cron.Format(c.when, "15:04")
 		if !widget.SameDay(c.when, u.now, u.now.Location()) {
-			when = c.when.Format("Mon 15:04")
+			when = cron.Format(c.when, "Mon 15:04")
 		}
 	}
 	return b.Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark},

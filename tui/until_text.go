@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 	"ollimbot/tui/widget"
 )
 
@@ -155,14 +156,14 @@ func clockWords(s *core.Snapshot, t time.Time) string {
 		zone = time.UTC
 	}
 	if widget.SameDay(t, s.At, zone) {
-		return t.In(zone).Format("15:04")
+		return cron.Format(t.In(zone), "15:04")
 	}
 	switch at := t.In(zone); {
 	case t.Sub(s.At) < weekLong:
-		return at.Format("Mon 15:04")
+		return cron.Format(at, "Mon 15:04")
 	case at.Year() == s.At.In(zone).Year():
-		return at.Format("Mon 2 January 15:04")
+		return cron.Format(at, "Mon 2 January 15:04")
 	default:
-		return at.Format("Mon 2 January 2006 15:04")
+		return cron.Format(at, "Mon 2 January 2006 15:04")
 	}
 }

@@ -109,6 +109,9 @@ func (c *budgetSetCmd) Run(p *process) error {
 	}
 	after := bot.SnapshotAt(at.now).Budget.State
 	lines := []string{done.Message, "ping budget updated: " + after.Status(at.now)}
+	if done.Undo == nil { // nothing was changed
+		lines = []string{done.Message + ": " + after.Status(at.now)}
+	}
 	if what := before.Preview(at.now, after.Capacity, after.RefillRateMinutes); what != "" {
 		lines = append(lines, what)
 	}

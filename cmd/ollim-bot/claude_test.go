@@ -129,9 +129,9 @@ func TestARoutineOverTheRealCommand(t *testing.T) {
 	}
 }
 
-// TestTwentyRunsThroughTheQueue: what is due at once waits in line, four at a
+// TestTwentyRunsOverTheRealCommand: what is due at once waits in line, four at a
 // time, and every one of them ends.
-func TestTwentyRunsThroughTheQueue(t *testing.T) {
+func TestTwentyRunsOverTheRealCommand(t *testing.T) {
 	t.Parallel()
 	w := newClaudeWorld(t)
 	const runs = 20

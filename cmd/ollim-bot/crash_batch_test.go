@@ -26,6 +26,7 @@ type batch struct {
 	log    *os.File
 	git    bool
 	port   int
+	cmd    *exec.Cmd // the present life
 	fake   *fake.Server
 
 	upAfter time.Duration // how long the first start took
@@ -169,6 +170,7 @@ func (b *batch) start() *exec.Cmd {
 	}
 	cmd.Stdout, cmd.Stderr = b.log, b.log
 	must(cmd.Start())
+	b.cmd = cmd
 	return cmd
 }
 

@@ -343,14 +343,14 @@ func (b *batch) stop(cmd *exec.Cmd) {
 	}
 }
 
-// wait waits for something that should come soon; what does not is mostly counted
-// as lost by whoever counts.
+// wait waits for something that should come soon. A program that lets it wait in
+// vain hangs: it is aborted, so that the log tells where each goroutine stands.
 func (b *batch) wait(what string, ok func() bool) bool {
-	limit := time.Now().Add(settling)
+	limit := time.Now().Add(4 * settling)
 	for !ok() {
 		if time.Now().After(limit) {
-			b.note("waited in vain for %s", what)
-			b.tally.notes["waits in vain for "+what]++
+			b.fault("waited in vain for %s", what)
+			_ = b.cmd.Process.Signal(syscall.SIGABRT) // it may have ended by itself
 			return false
 		}
 		sleepUntil(context.Background(), time.Now().Add(15*time.Millisecond))

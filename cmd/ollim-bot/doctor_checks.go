@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -86,14 +87,16 @@ func (p *process) checkClaude(r *report, at place) {
 		r.add(bad, "claude", "%v", err)
 		return
 	}
+	tried := fmt.Sprintf("tried with %s to %s", claudeproc.Oldest(), claudeproc.Newest())
 	switch {
 	case claudeproc.CheckVersion(v) != nil:
 		r.add(bad, "claude", "%v", claudeproc.CheckVersion(v))
 		return
-	case !claudeproc.Tried(v):
-		r.add(warn, "claude", "version %s was never tried with this program, %s was: if something is odd, install that one", v, claudeproc.TriedVersion)
+	case claudeproc.Untried(v):
+		r.add(warn, "claude", "version %s is newer than any that was tried (%s): if something is odd, install %s", v, tried, claudeproc.Newest())
 	default:
-		r.add(pass, "claude", "version %s", v)
+		r.add(pass, "claude", "version %s (%s)", v, tried)
+		r.add(pass, "claude", "%s", claudeproc.Like(v))
 	}
 	auth, err := claude.AuthStatus(ctx, path, env)
 	switch {
@@ -272,7 +275,7 @@ func (p *process) checkTools(r *report, at place) {
 		r.add(pass, "rights", "nothing that the agent wrote waits for you")
 	} else {
 		for _, w := range waiting {
-			r.add(warn, w.File, "%s (ollim-bot allow %s)", w.Message, w.File)
+			r.add(warn, w.File, "%s (ollim-bot allow %s)", w.Message, shellWord(w.File))
 		}
 	}
 	set := scan(at)
@@ -365,7 +368,7 @@ func checkState(r *report, at place) {
 func shortTime(now, t time.Time) string {
 	t = t.In(now.Location())
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return t.Format("3:04 PM")
+		return t.Format("15:04")
 	}
-	return t.Format("Mon 2006-01-02 3:04 PM")
+	return t.Format("Mon 2006-01-02 15:04")
 }

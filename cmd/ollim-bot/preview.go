@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/guide"
 )
 
 type previewCmd struct {
@@ -24,9 +24,6 @@ func (c *previewCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	if c.System {
-		return p.lines(guide.SystemPrompt(at.dir, guideOptions(at)))
-	}
 	now, err := at.moment("--at", c.At)
 	if err != nil {
 		return err
@@ -35,8 +32,11 @@ func (c *previewCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
+	if c.System {
+		return p.lines(bot.SystemPrompt())
+	}
 	if c.Payload != "" {
-		return p.previewWebhook(bot, c)
+		return p.previewWebhook(bot, c, now)
 	}
 	ctx, cancel := p.context()
 	defer cancel()
@@ -48,12 +48,12 @@ func (c *previewCmd) Run(p *process) error {
 }
 
 // previewWebhook prints what a payload would be turned into.
-func (p *process) previewWebhook(bot *core.Bot, c *previewCmd) error {
+func (p *process) previewWebhook(bot *core.Bot, c *previewCmd, at time.Time) error {
 	payload, err := p.payload(c.Payload)
 	if err != nil {
 		return err
 	}
-	text, err := bot.PreviewWebhook(context.Background(), c.ID, payload)
+	text, err := bot.PreviewWebhook(context.Background(), c.ID, payload, at, c.Busy)
 	if err != nil {
 		return err
 	}
@@ -61,9 +61,3 @@ func (p *process) previewWebhook(bot *core.Bot, c *previewCmd) error {
 }
 
 const textPreviewWhat = "preview takes the id of a routine or reminder, or --system alone"
-
-// guideOptions are the environment as the agent's files and its system prompt
-// need it.
-func guideOptions(at place) guide.Options {
-	return guide.Options{UserName: at.env.GivenName(), BotName: at.env.BotName, Zone: at.env.ZoneName}
-}

@@ -17,6 +17,8 @@ import (
 	"ollimbot/core/logs"
 	"ollimbot/core/policy"
 	"ollimbot/core/store"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
 )
 
 // process is what a command may use of the world around it. Commands take it
@@ -101,19 +103,11 @@ func (at place) moment(flag, value string) (time.Time, error) {
 	if value == "" {
 		return at.now, nil
 	}
-	if t, err := time.Parse(time.RFC3339, value); err == nil {
-		return t.In(at.env.Zone), nil
-	}
-	for _, layout := range []string{
-		"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly,
-	} {
-		if t, err := time.ParseInLocation(layout, value, at.env.Zone); err == nil {
-			return t, nil
-		}
+	if t, err := routines.ParseTime(value, at.env.Zone); err == nil {
+		return t, nil
 	}
 	if t, err := time.Parse("15:04", value); err == nil {
-		y, m, d := at.now.Date()
-		return time.Date(y, m, d, t.Hour(), t.Minute(), 0, 0, at.env.Zone), nil
+		return cron.Wall(at.now, 0, t.Hour(), t.Minute(), at.env.Zone), nil
 	}
 	return time.Time{}, usagef(textBadMoment, flag, value, at.now.Format(time.RFC3339))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 )
 
 type scheduleCmd struct {
@@ -14,7 +15,8 @@ type scheduleCmd struct {
 	JSON bool   `name:"json" help:"Answer as JSON."`
 }
 
-// Run shows what background agents are told of the hours ahead (spec 03.6).
+// Run shows what background agents are told of the hours ahead (spec 03.6), and of
+// the last minutes also what did not happen.
 func (c *scheduleCmd) Run(p *process) error {
 	at, err := p.open()
 	if err != nil {
@@ -30,11 +32,11 @@ func (c *scheduleCmd) Run(p *process) error {
 	}
 	forward := bot.Index().Forward(now, c.For)
 	if c.JSON {
-		return p.json(append([]routines.Entry{}, forward.Entries...))
+		return p.json(append([]routines.Entry{}, forward.Told()...))
 	}
 	rate := bot.SnapshotAt(now).Budget.State.RefillRateMinutes
 	lines := []string{nothingAhead(bot.Index(), now)}
-	if len(forward.Entries) > 0 {
+	if len(forward.Told()) > 0 {
 		lines = scheduleLines(forward, now, rate)
 	}
 	if waiting := waitingLines(bot); len(waiting) > 0 {
@@ -66,7 +68,7 @@ func nothingAhead(x *routines.Index, now time.Time) string {
 
 func scheduleLines(f routines.Forward, now time.Time, rate int) []string {
 	lines := []string{f.Window(now) + ":"}
-	for _, e := range f.Entries {
+	for _, e := range f.Told() {
 		lines = append(lines, entryLine(e, now))
 	}
 	if refills := f.RefillLine(now, rate); refills != "" {
@@ -91,7 +93,7 @@ func entryLine(e routines.Entry, now time.Time) string {
 	if e.Tag != "" {
 		marks = append(marks, e.Tag)
 	}
-	line := fmt.Sprintf("  %s  %-10s  %s  %s", e.FireTime.Format("Mon 15:04"), in(e.FireTime.Sub(now)), e.ID, what)
+	line := fmt.Sprintf("  %s  %-10s  %s  %s", cron.Format(e.FireTime, "Mon 15:04"), in(e.FireTime.Sub(now)), e.ID, what)
 	if len(marks) > 0 {
 		line += " [" + strings.Join(marks, ", ") + "]"
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"ollimbot/core/control"
 	"ollimbot/core/policy"
 	"ollimbot/core/store"
+	"ollimbot/routines"
 )
 
 // desk is what answers the agent's commands of a bot, without the bot's model.
@@ -113,7 +115,11 @@ func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
 		{"main", main, []string{"reminder", "add", "-m", "Don't forget $HOME", "--delay", "5"}, 0, `^scheduled [0-9a-f]{8}: \[bg\] at .* -- Don't forget \$HOME\n$`, ""},
 		{"main", main, []string{"reminder", "cancel", "nowhere0"}, 1, "", `reminder nowhere0 not found`},
 		{"main", main, []string{"reminder", "add"}, 2, "", `missing flags`},
-		{"main", main, []string{"routine", "cancel", "x"}, 1, "", `permission mode is dontAsk`},
+		{"main", main, []string{"routine", "cancel", "nowhere0"}, 1, "", `routine nowhere0 not found`},
+		{"main", main, []string{"routine", "cancel", "9a8b7c6d"}, 0, `^cancelled 9a8b7c6d\n$`, ""},
+		{"main", main, []string{"routine", "add", "-m", "Water the ferns.", "--cron", "0 9 * * *"}, 0, `^scheduled [0-9a-f]{8}: cron '0 9 \* \* \*' -- Water the ferns`, ""},
+		{"main", main, []string{"routine", "add", "-m", "x", "--cron", "0 9 * * *", "--allowed-tools", "Bash"}, 2, "", `unknown flag`},
+		{"run", run, []string{"routine", "cancel", "1a2b3c4d"}, 1, "", `not available in background forks`},
 		{"main", main, []string{"history", "pings"}, 0, `.`, ""},
 		{"main", main, []string{"reminder", "list", "--data-dir", "/etc"}, 2, "", `are the bot's own`},
 		{"main", main, []string{"reminder", "list", "\x1b[31m"}, 2, "", `^ollim-bot: unexpected argument *\n[^\x1b]*$`},
@@ -139,6 +145,16 @@ func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
 	}
 	if got := shell(t, exe, main, "reminder", "list"); !strings.Contains(got.out, "Don't forget") {
 		t.Errorf("what was added is not in the list:\n%s", got.out)
+	}
+	if got := shell(t, exe, main, "routine", "list"); !strings.Contains(got.out, "Water the ferns.") || strings.Contains(got.out, "9a8b7c6d") {
+		t.Errorf("the routines are\n%s", got.out)
+	}
+	if files, err := filepath.Glob(filepath.Join(d.root, "routines", "water-the-ferns*")); err != nil || len(files) != 1 {
+		t.Errorf("the routine's files: %v, %v", files, err)
+	} else if data, err := os.ReadFile(files[0]); err != nil {
+		t.Error(err)
+	} else if o, known := d.guard.Provenance().Find(routines.Digest(data)); !known || o.Writer.Session != "main session" {
+		t.Errorf("the routine's writer is %+v", o)
 	}
 	d.stop()
 	for _, want := range []string{
@@ -209,33 +225,44 @@ func TestServedCommandsExist(t *testing.T) {
 	}
 }
 
-// TestTheRealCommandAsksTheBot: the model calls a command of ours in the sandbox of
-// this machine, and reads the bot's answer.
+// TestTheRealCommandAsksTheBot: the model calls commands of ours in the sandbox of
+// this machine, and reads the bot's answer; so does a subagent that it asks.
 func TestTheRealCommandAsksTheBot(t *testing.T) {
 	t.Parallel()
 	w := newClaudeWorld(t)
 	w.env = append(w.env, "PATH="+filepath.Dir(built(t))+":/usr/bin:/bin")
+	look := func(command string) fakeapi.Step {
+		return fakeapi.Step{Tool: "Bash", Input: map[string]any{"command": command, "description": "look"}}
+	}
+	proxy := fakeapi.Step{Tool: "Agent", Input: map[string]any{
+		"description": "ask", "subagent_type": "user-proxy",
+		"prompt": "Tea or coffee? " + fakeapi.Script(look("ollim-bot history search marigold"), fakeapi.Step{Text: "LOW: nothing is known."}),
+	}}
 	reminder := "---\nid: \"cccc0001\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) +
-		"\"\nbackground: true\nupdate-main-session: \"freely\"\ndescription: \"Look\"\nallowed-tools:\n  - \"Bash(ollim-bot reminder *)\"\n---\nLook.\n\n" +
-		fakeapi.Script(
-			fakeapi.Step{Tool: "Bash", Input: map[string]any{"command": "ollim-bot reminder list", "description": "look"}},
-			fakeapi.Step{Text: "Done."}) + "\n"
+		"\"\nbackground: true\nupdate-main-session: \"freely\"\ndescription: \"Look\"\nallowed-tools:\n  - \"Bash(ollim-bot reminder *)\"\n  - Agent\n---\nLook.\n\n" +
+		fakeapi.Script(look("ollim-bot reminder list"), proxy, fakeapi.Step{Text: "Done."}) + "\n"
 	if err := os.WriteFile(filepath.Join(w.data, "reminders", "look.md"), []byte(reminder), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w.headless("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
-	var read []string
+	read := map[string]bool{}
 	for _, r := range w.api.Requests() {
 		for _, m := range r.Messages {
 			for _, b := range m.Blocks {
 				if b.Type == "tool_result" {
-					read = append(read, b.Text)
+					read[b.Text] = true
 				}
 			}
 		}
 	}
-	if !strings.Contains(strings.Join(read, "\n"), "move the laundry") {
-		t.Errorf("the model has read %q", read)
+	said := strings.Join(slices.Collect(maps.Keys(read)), "\n")
+	for _, want := range []string{"move the laundry", "LOW: nothing is known.", "nowhere"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the model has not read %q but\n%s", want, said)
+		}
+	}
+	if strings.Contains(said, "not available") {
+		t.Errorf("something was refused:\n%s", said)
 	}
 }
 

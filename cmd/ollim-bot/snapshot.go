@@ -33,5 +33,5 @@ func (c *snapshotCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	return p.lines(tui.Frame(bot.SnapshotAt(now), tui.FrameOptions{Width: c.Width, Height: c.Height})...)
+	return p.lines(tui.Frame(bot.SnapshotAt(now), tui.FrameOptions{Width: c.Width, Height: c.Height, Tail: bot.Tail})...)
 }

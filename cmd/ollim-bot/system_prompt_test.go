@@ -200,6 +200,10 @@ func TestPreviewSystemPrintsThePromptOfTheDirectory(t *testing.T) {
 	if code != exitDone || !strings.HasPrefix(got, "You are Ollie.\n\n# How you work here\n\nYou are Sam's assistant") || !strings.Contains(got, "in Europe/Berlin") {
 		t.Errorf("%d, %s\n%s", code, errs, got)
 	}
+	env["WEBHOOK_PORT"], env["WEBHOOK_SECRET"] = "8080", "hush-hush-hush-hush"
+	if got, errs, code := preview("--system"); code != exitDone || !strings.Contains(got, "A file in `webhooks/` lets another program start") {
+		t.Errorf("with webhooks: %d, %s\n%s", code, errs, got)
+	}
 	for _, args := range [][]string{{}, {"--system", "a1b2c3d4"}, {"--system", "--busy"}, {"--system", "--at", "09:00"}} {
 		if _, errs, code := preview(args...); code != exitUsage || !strings.Contains(errs, "--system alone") {
 			t.Errorf("%q: %d, %s", args, code, errs)

@@ -193,7 +193,7 @@ func (reminderListCmd) Run(p *process) error {
 		return err
 	}
 	lines := make([]string, 0, len(set.Reminders)+1)
-	for _, r := range set.Reminders {
+	for _, r := range set.RemindersByTime() {
 		lines = append(lines, fmt.Sprintf("  %s  %-24s  %s%s", r.ID, reminderTimes(r, at.env.Zone), r.Title(), waitsMark(holds, r.Task)))
 	}
 	if len(lines) == 0 {
@@ -216,7 +216,7 @@ func routineTimes(r *routines.Routine) string {
 
 // reminderTimes is a reminder's schedule in a list (spec 08.4).
 func reminderTimes(r *routines.Reminder, zone *time.Location) string {
-	s := backgroundMark(r.Task) + "at " + r.RunAt.In(zone).Format("2006-01-02T15:04") + settings(r.Task)
+	s := backgroundMark(r.Task) + "at " + cron.Format(r.RunAt.In(zone), "2006-01-02T15:04") + settings(r.Task)
 	if r.MaxChain > 0 {
 		s += fmt.Sprintf("  (chain %d/%d)", r.ChainDepth, r.MaxChain)
 	}
@@ -279,7 +279,7 @@ func waitsMark(holds *routines.Holds, t routines.Task) string {
 	if holds.Of(t.Kind, t.ID).Why == "" {
 		return ""
 	}
-	return "  (" + routines.TagWaits + ": ollim-bot allow " + t.ID + ")"
+	return "  (" + routines.TagWaits + ": ollim-bot allow " + shellWord(t.ID) + ")"
 }
 
 // writable is open for commands that write: the directory exists afterwards.
@@ -310,7 +310,17 @@ func (p *process) cancel(kind routines.Kind, id string) error {
 	if err != nil {
 		return err
 	}
-	rel, found, err := routines.RemoveTask(at.dir, kind, id)
+	set, _, err := p.tasks()
+	if err != nil {
+		return err
+	}
+	inForce := ""
+	if r, ok := set.RoutineByID(id); ok && kind == routines.KindRoutine {
+		inForce = r.Path
+	} else if r, ok := set.ReminderByID(id); ok && kind == routines.KindReminder {
+		inForce = r.Path
+	}
+	rel, found, err := routines.RemoveTask(at.dir, kind, id, inForce)
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,20 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
+
+// shellWord is a text as one word of a shell's command line.
+func shellWord(text string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@", r)
+	}
+	if text != "" && strings.TrimLeftFunc(text, plain) == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
 
 // count says how many of something there are: "1 file", "3 files".
 func count(n int, what string) string {

@@ -60,7 +60,10 @@ type SessionOptions struct {
 	Dir string
 	// SystemPrompt is appended to the engine's preset.
 	SystemPrompt string
-	Settings     Settings
+	// Bare is for one question: SystemPrompt is all that the model is told, it has
+	// no tools but those below, knows nothing of Dir, and no history is kept.
+	Bare     bool
+	Settings Settings
 	// Tools are the bot's own tools, the same for every session.
 	Tools []Tool
 	// Allowed and Disallowed are tool patterns such as "Bash(ollim-bot tasks *)".
@@ -128,6 +131,8 @@ type Tool struct {
 type ToolResult struct {
 	Text    string
 	IsError bool
+	// EndTurn ends the turn with this result: the model is not asked for more.
+	EndTurn bool
 }
 
 // CommandResult is what a command has printed, and its exit status.

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -53,8 +54,28 @@ type Status struct {
 	// address of a login that has begun.
 	LoginNeeded bool
 	LoginURL    string
+	// Models are what is known of the engine's models.
+	Models []Model
 	// Processes are what runs on the engine's behalf.
 	Processes []Process
+}
+
+// Model is what an engine tells of a model.
+type Model struct {
+	// Names are all that it can be asked for by; "" is the engine's own choice.
+	Names []string
+	// AlwaysThinks says that thinking cannot be switched off; OwnMeasure that the
+	// model thinks as much as it needs, whatever number of tokens is set.
+	AlwaysThinks, OwnMeasure bool
+}
+
+// Model finds a model by one of its names.
+func (s Status) Model(name string) (Model, bool) {
+	i := slices.IndexFunc(s.Models, func(m Model) bool { return slices.Contains(m.Names, name) })
+	if i < 0 {
+		return Model{}, false
+	}
+	return s.Models[i], true
 }
 
 // Process is one process of an engine.

@@ -119,7 +119,7 @@ func (r *run) event(ev agent.Event) bool {
 		r.line(tail.Note, fmt.Sprintf(textRetry, ev.Reason, ev.Wait.Round(time.Second), ev.Attempt, ev.Of))
 	case agent.RateLimit:
 		if ev.Status != "allowed" {
-			r.line(tail.Note, fmt.Sprintf(textRateLimit, ev.Status, ev.Resets.In(r.m.zone).Format("3:04 PM")))
+			r.line(tail.Note, fmt.Sprintf(textRateLimit, ev.Status, ev.Resets.In(r.m.zone).Format("15:04")))
 		}
 	case agent.Notice:
 		r.line(tail.Note, ev.Text)

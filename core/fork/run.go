@@ -122,7 +122,7 @@ func (r *run) begin(l Limits) {
 		r.tainted(r.job.Tainted)
 	}
 	if r.job.Late {
-		r.line(tail.Note, fmt.Sprintf(textLate, r.job.At.In(r.m.zone).Format("Mon 3:04 PM")))
+		r.line(tail.Note, fmt.Sprintf(textLate, r.job.At.In(r.m.zone).Format("Mon 15:04")))
 	}
 }
 

@@ -21,12 +21,12 @@ func TestTheFiveSubagentsHaveTheModelsAndToolsOfTheSpec(t *testing.T) {
 		{Name: "gmail-reader", Model: "sonnet", Tools: []string{"Bash(ollim-bot gmail *)"}},
 		{Name: "history-reviewer", Model: "sonnet", Tools: []string{"Bash(ollim-bot history *)"}},
 		{Name: "ollim-bot-guide", Model: "haiku", Tools: []string{
-			"mcp__docs__*", "WebFetch", "Read(**.md)", "Glob(**.md)", "Bash(ollim-bot help)", "Bash(ollim-bot routine list)", "Bash(ollim-bot reminder list)",
+			"mcp__docs__*", "WebFetch", "Read(**.md)", "Glob(**.md)", "Grep(**.md)", "Bash(ollim-bot help)", "Bash(ollim-bot routine list)", "Bash(ollim-bot reminder list)",
 		}},
 		{Name: "responsiveness-reviewer", Model: "sonnet", Tools: []string{
 			"Bash(ollim-bot history *)", "Bash(ollim-bot routine *)", "Bash(ollim-bot reminder *)",
 		}},
-		{Name: "user-proxy", Model: "haiku", Tools: []string{"Read(**.md)", "Glob(**.md)", "Bash(ollim-bot history *)"}},
+		{Name: "user-proxy", Model: "haiku", Tools: []string{"Read(**.md)", "Glob(**.md)", "Grep(**.md)", "Bash(ollim-bot history *)"}},
 	}
 	for i := range want {
 		want[i].Path = ".claude/agents/" + want[i].Name + ".md"

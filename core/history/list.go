@@ -13,9 +13,11 @@ import (
 
 const (
 	// wholeSize is the size in bytes up to which a session is read as a whole to be
-	// listed, and tailSize what is read of the end of a larger one.
-	wholeSize = 48 << 10
-	tailSize  = 24 << 10
+	// listed, and tailSize what is read of the end of a larger one. From 2.1.330 on
+	// the command keeps what it asks the API for beside the messages: one message
+	// takes 200 kB.
+	wholeSize = 384 << 10
+	tailSize  = 96 << 10
 	// farthest is how far from either end of a file a listing looks for a message,
 	// in bytes, where pictures stand in the way.
 	farthest = 8 << 20

@@ -51,6 +51,9 @@ type Session struct {
 	// user's.
 	same sync.Map
 
+	// fenced says that its process was begun with commands confined.
+	fenced bool
+
 	mu     sync.Mutex
 	grants grants
 }
@@ -61,7 +64,8 @@ func (g *Guard) Session(s Scope) *Session {
 	if s.Taint == nil {
 		s.Taint = &Taint{}
 	}
-	return &Session{g: g, scope: s, set: sync.OnceValue(func() *Set { return Compile(g.tree.root, s.Rules) }), taint: s.Taint}
+	set := sync.OnceValue(func() *Set { return Compile(g.tree.root, s.Rules) })
+	return &Session{g: g, scope: s, set: set, taint: s.Taint, fenced: g.confined()}
 }
 
 // Scope is what the session was made with.
@@ -179,6 +183,8 @@ func (s *Session) closed(x use, u agent.ToolUse) string {
 	switch {
 	case write && x.path == "":
 		return deny(answerNoFile, u).Reason
+	case x.apart:
+		return answerApart
 	case x.tool == "Glob":
 		x.path = fixedFolder(x.path) // names are printed, and nothing of what they name
 	}
@@ -237,7 +243,7 @@ func background(set *Set, x use, u agent.ToolUse) verdict {
 	case strings.HasPrefix(u.Name, toolset.Prefix) && u.Name != toolset.Prefix+updateNames, set.allows(x):
 		return verdict{is: allowed}
 	}
-	return verdict{refused, deny(answerUnavailable, u).Reason}
+	return verdict{refused, deny(answerUnavailable, u).Reason + set.wouldPass(x)}
 }
 
 // decide is for sessions with a user behind them.
@@ -246,14 +252,14 @@ func (s *Session) decide(x use, u agent.ToolUse) verdict {
 	switch {
 	case set.forbids(x):
 		return verdict{refused, deny(answerDisallowed, u).Reason}
-	case strings.HasPrefix(u.Name, toolset.Prefix), harmless[x.tool], set.allows(x), s.g.sessionAllows(u.Name),
+	case strings.HasPrefix(u.Name, toolset.Prefix), set.allows(x), s.g.sessionAllows(u.Name),
 		mode == BypassPermissions, mode == AcceptEdits && s.g.editsHere(x):
 		return verdict{is: allowed}
 	case s.asks():
 		return verdict{is: open}
 	}
 	s.g.noteDenied(toolset.Label(u.Name, u.Input))
-	return verdict{refused, deny(answerNotAsked, u).Reason}
+	return verdict{refused, deny(answerNotAsked, u).Reason + set.wouldPass(x)}
 }
 
 // mode is the permission mode of the session.

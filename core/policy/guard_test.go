@@ -196,6 +196,26 @@ func TestAnInterruptCancelsTheQuestion(t *testing.T) {
 	})
 }
 
+func TestARefusalNamesWhatWouldPass(t *testing.T) {
+	g, _ := newGuard(t)
+	for _, kind := range []Kind{Main, Background} {
+		s := g.Session(Scope{Kind: kind, Rules: Rules{Allowed: []string{"Grep(./**.md)", "Bash(ollim-bot help)", "Bash(ls *)", "WebFetch"}}})
+		for _, u := range []agent.ToolUse{
+			toolUse("Grep", fields{"pattern": "plum"}), toolUse("Grep", fields{"pattern": "plum", "type": "md"}),
+		} {
+			if d := s.PreTool(t.Context(), u); d.Allow || !strings.Contains(d.Reason, "What passes: ./**.md. Give a glob") {
+				t.Errorf("kind %d: %+v", kind, d)
+			}
+		}
+		if d := s.PreTool(t.Context(), toolUse("Bash", fields{"command": "cat x"})); !strings.Contains(d.Reason, "What passes: ollim-bot help, ls *.") {
+			t.Errorf("kind %d: %+v", kind, d)
+		}
+		if d := s.PreTool(t.Context(), toolUse("Monitor", fields{"command": "ls"})); d.Allow || strings.Contains(d.Reason, "What passes") {
+			t.Errorf("kind %d: %+v", kind, d)
+		}
+	}
+}
+
 func TestAFaultInsideIsADenial(t *testing.T) {
 	var said strings.Builder
 	g, _ := newGuard(t)

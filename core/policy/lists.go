@@ -8,7 +8,7 @@ import "ollimbot/core/toolset"
 func MainTools() []string {
 	return []string{
 		"Bash(ollim-bot tasks *)", "Bash(ollim-bot cal *)", "Bash(ollim-bot reminder *)", "Bash(ollim-bot gmail *)",
-		"Bash(ollim-bot help)", "Bash(ollim-bot history *)", "Bash(ollim-bot routine list)",
+		"Bash(ollim-bot help)", "Bash(ollim-bot history *)", "Bash(ollim-bot routine *)",
 		"Bash(ls)", "Bash(ls *)", // names only: a routine is found by listing its folder
 		"Read(./**.md)", "Write(./**.md)", "Edit(./**.md)", "Glob(./**.md)", "Grep(./**.md)",
 		// What the user sends, what skills bring along, and what the engine put aside
@@ -37,10 +37,3 @@ func BackgroundTools() []string {
 // updateNames is the one tool of the bot that a background run has only where a
 // list names it (spec 06.1.1).
 const updateNames = "update_names"
-
-// harmless are tools of the engine that touch nothing but its own lists. Sessions
-// with a user have them without a word.
-var harmless = map[string]bool{
-	"TodoWrite": true, "TaskCreate": true, "TaskGet": true, "TaskList": true, "TaskUpdate": true,
-	"TaskOutput": true, "TaskStop": true, "BashOutput": true, "KillShell": true, "ToolSearch": true,
-}

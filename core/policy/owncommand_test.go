@@ -42,8 +42,8 @@ func TestACommandNeedsTheRightsOfItsSession(t *testing.T) {
 		{"reminder|add|-m|it's time; rm -rf $HOME `x` \"y\"|--delay|5", []string{"main session"}},
 		{"history|search|two\nlines", []string{"main session"}},
 		{"routine|list", []string{"main session", "aaaa0002"}},
-		{"routine|add|-m|x|--cron|* * * * *", []string{"aaaa0002"}},
-		{"routine|cancel|aaaa0003", nil},
+		{"routine|add|-m|x|--cron|* * * * *", []string{"main session", "aaaa0002"}},
+		{"routine|cancel|aaaa0003", []string{"main session"}},
 		{"routine list", nil}, // one word that only looks like two
 		{"help|;|reminder|list", nil},
 		{"budget|set|--capacity|99", nil},
@@ -127,7 +127,7 @@ func TestTheHelpKnowsWhatTheRulesAllow(t *testing.T) {
 	main, background := Compile("/x", Rules{Allowed: MainTools()}), Compile("/x", Rules{Allowed: BackgroundTools()})
 	for name, want := range map[string][2]bool{
 		"help": {true, true}, "reminder add": {true, false}, "history search": {true, false},
-		"routine list": {true, false}, "routine add": {false, false}, "status": {false, false},
+		"routine list": {true, false}, "routine cancel": {true, false}, "routine add": {true, false}, "status": {false, false},
 	} {
 		got := [2]bool{main.MayRun(strings.Fields(name)), background.MayRun(strings.Fields(name))}
 		if got != want {

@@ -50,6 +50,9 @@ type Options struct {
 	// Waits is told of a file that an agent has written and that does nothing until
 	// the user says so: its path and why. It must not block; nil tells nobody.
 	Waits func(rel, why string)
+	// Confined reports whether commands run where the system keeps them from
+	// writing tasks, skills and webhooks; nil for nowhere.
+	Confined func() bool
 }
 
 // Guard decides tool calls. All methods may be called concurrently; only the
@@ -64,6 +67,7 @@ type Guard struct {
 	provenance *Provenance
 	base       func() []string
 	waits      func(rel, why string)
+	confined   func() bool
 	// commands are the shell commands that sessions run now.
 	commands commands
 
@@ -81,7 +85,7 @@ func New(o Options) *Guard {
 	g := &Guard{
 		dir: o.Dir, tree: tree{o.Dir.Root()}, zone: o.Zone, log: o.Log,
 		allowed: map[string]bool{}, denied: map[string]bool{},
-		provenance: o.Provenance, base: o.Base, waits: o.Waits,
+		provenance: o.Provenance, base: o.Base, waits: o.Waits, confined: o.Confined,
 	}
 	if g.provenance == nil {
 		g.provenance = NewProvenance(o.Dir)
@@ -91,6 +95,9 @@ func New(o Options) *Guard {
 	}
 	if g.waits == nil {
 		g.waits = func(string, string) {}
+	}
+	if g.confined == nil {
+		g.confined = func() bool { return false }
 	}
 	g.desk = NewDesk(g.Allow)
 	return g

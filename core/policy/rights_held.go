@@ -1,10 +1,12 @@
 package policy
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"time"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/skill"
 	"ollimbot/routines"
 )
@@ -116,6 +118,9 @@ func (g *Guard) SkillLeft(t routines.Task, s skill.Skill) string {
 func (g *Guard) Bound(t routines.Task, skills []skill.Skill) Rules {
 	base := g.base()
 	named, not := Merge(t.Allowed, skill.Tools(skills)), t.Disallowed
+	if DelegatesTo(Rules{Allowed: Merge(base, named), Disallowed: not}, UserProxy) {
+		named = Merge(named, []string{historyTool})
+	}
 	if o, byAgent := g.origin(t.Path, t.Digest); byAgent || g.unknown(t.Path, t.Digest) {
 		have, within := o.Writer.rules(base).Allowed, []string(nil)
 		for _, p := range named {
@@ -129,6 +134,20 @@ func (g *Guard) Bound(t routines.Task, skills []skill.Skill) Rules {
 		}
 	}
 	return Rules{Allowed: Strip(Merge(base, named)), Disallowed: not}
+}
+
+// UserProxy is the subagent that a run asks for the user's taste. It answers from
+// what was said, which it reads with the run's rights: so a run that may ask it has
+// those.
+const (
+	UserProxy   = "user-proxy"
+	historyTool = "Bash(ollim-bot history *)"
+)
+
+// DelegatesTo reports whether rules let a session start a subagent.
+func DelegatesTo(r Rules, subagent string) bool {
+	call := agent.ToolUse{Name: "Agent", Input: json.RawMessage(`{"subagent_type":"` + subagent + `"}`)}
+	return Compile("/", r).Allows(call)
 }
 
 // LimitOf is what the conversation may do for the turn of a foreground task, where

@@ -215,6 +215,32 @@ func TestATaskThatACommandOfTheAgentWritesIsTheAgents(t *testing.T) {
 	}
 }
 
+func TestWhatTheUserSavesWhileAConfinedCommandRunsIsTheUsers(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		begin, now bool // whether commands are confined
+		waits      bool
+	}{{"always", true, true, false}, {"not any more", true, false, true}, {"not when the session began", false, true, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			g, root := newGuard(t)
+			confined := c.begin
+			g.confined = func() bool { return confined }
+			s := g.Session(Scope{Kind: Background, Rules: Rules{Allowed: []string{"Bash(cp *)"}}})
+			confined = c.now
+			if d := s.PreTool(t.Context(), bash("cp notes/x.md notes/y.md")); !d.Allow {
+				t.Fatal(d.Reason)
+			}
+			mine := []byte("---\nid: \"a\"\ncron: \"* * * * *\"\nbackground: true\nallowed-tools: [\"Bash\"]\n---\nGo.\n")
+			write(t, filepath.Join(root, "routines", "x.md"), string(mine))
+			r, _ := routines.ParseRoutine("routines/x.md", mine, nil)
+			r.Digest = routines.Digest(mine)
+			if why := g.TaskWaits(&r.Task); (why != "") != c.waits {
+				t.Errorf("it waits: %q", why)
+			}
+		})
+	}
+}
+
 func TestAReminderThatTheAgentAddsByCommandIsTheAgents(t *testing.T) {
 	g, root := newGuard(t)
 	s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}, Mode: func() Mode { return DontAsk }})
@@ -330,6 +356,27 @@ func TestARunThatHasReadStrangersWordsKeepsNoToolThatActs(t *testing.T) {
 					t.Errorf("after %s: %s %s: %s", name, u.Name, u.Input, d.Reason)
 				}
 			}
+		}
+	}
+}
+
+func TestARunThatMayAskTheUserProxyHasWhatThatReads(t *testing.T) {
+	g, _ := newGuard(t)
+	search := bash("ollim-bot history search tea")
+	for _, c := range []struct {
+		allowed, disallowed []string
+		may                 bool
+	}{
+		{nil, nil, false},
+		{[]string{"Agent"}, nil, true},
+		{[]string{"Task(user-proxy)"}, nil, true},
+		{[]string{"Agent(gmail-reader)"}, nil, false},
+		{[]string{"Agent"}, []string{"Agent(user-proxy)"}, false},
+		{[]string{"Agent"}, []string{"Bash(ollim-bot history *)"}, false},
+	} {
+		task := routines.Task{Kind: routines.KindRoutine, Background: true, Allowed: c.allowed, Disallowed: c.disallowed}
+		if got := Compile("/", g.Bound(task, nil)).Allows(search); got != c.may {
+			t.Errorf("with %v and without %v the history may be read: %t", c.allowed, c.disallowed, got)
 		}
 	}
 }

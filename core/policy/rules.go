@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"strings"
 
 	"ollimbot/core/agent"
@@ -57,6 +58,27 @@ func (s *Set) forbids(x use) bool {
 	}
 	return false
 }
+
+// wouldPass says which calls of the same tool the patterns let pass, or "".
+func (s *Set) wouldPass(x use) string {
+	var list []string
+	for _, p := range s.allowed {
+		if p.names(x.tool) && !p.bare {
+			list = append(list, clean.Line(p.arg))
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	says := fmt.Sprintf(answerWouldPass, clean.Cut(strings.Join(list, ", "), maxWouldPass))
+	if x.tool == "Grep" || x.tool == "Glob" {
+		says += answerGlob
+	}
+	return says
+}
+
+// maxWouldPass is how much of a list a refusal names, in characters.
+const maxWouldPass = 400
 
 // Finding is what is wrong with a tool pattern.
 type Finding struct {

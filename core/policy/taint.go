@@ -90,7 +90,7 @@ func (g *Guard) acts(u agent.ToolUse) bool {
 	case strings.HasPrefix(u.Name, "mcp__"):
 		return slices.ContainsFunc(actingTools, func(name string) bool { return u.Name == toolset.Prefix+name })
 	default: // a tool that is not known here may do anything
-		return writes(x.tool) || !known && !harmless[x.tool]
+		return writes(x.tool) || !known
 	}
 }
 

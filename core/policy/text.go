@@ -17,6 +17,9 @@ const (
 		"it stands there, or write the whole file with Write."
 	answerNoFile      = "%s names no file that could be checked, so it was denied. Give the file's path."
 	answerUnavailable = "%s is not available in background forks, or not with these arguments."
+	answerWouldPass   = " What passes: %s."
+	answerGlob        = " Give a glob that names such files only, as *.md does, and at most a path beside it."
+	answerApart       = "A subagent works in the data directory itself: leave isolation out."
 	answerDisallowed  = "%s is not available here: it is on the list of disallowed tools."
 	answerForkDenied  = "%s is not available in background forks of this task: it is on the task's disallowed list."
 	answerNotAsked    = "%s requires permission, and the permission mode is dontAsk, so it was denied without asking. " +

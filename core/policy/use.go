@@ -18,6 +18,8 @@ type use struct {
 	folder string
 	// args are the arguments of a skill.
 	args string
+	// apart says that a subagent is to work on a copy of the repository.
+	apart bool
 	// command is what a tool would run in a shell: Bash, and what an engine calls it
 	// elsewhere (Monitor, PowerShell).
 	command string
@@ -55,6 +57,8 @@ func (t tree) use(u agent.ToolUse) use {
 		x.path = x.arg
 	case x.tool == "Bash":
 		x.command = x.arg
+	case x.tool == "Task":
+		x.apart = text("isolation") != ""
 	case x.tool == "Skill":
 		if x.arg == "" {
 			x.arg = text("command")

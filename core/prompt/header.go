@@ -13,6 +13,7 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/core/updates"
+	"ollimbot/routines/cron"
 )
 
 // Timestamp begins every message: "[2026-02-24 Tue 02:30 PM PT]", in now's zone.
@@ -26,6 +27,7 @@ func writeTimestamp(b *strings.Builder, now time.Time) {
 	var stamp [48]byte
 	b.Write(now.AppendFormat(stamp[:0], "[2006-01-02 Mon 03:04 PM "))
 	b.WriteString(zoneWord(now))
+	b.WriteString(cron.Offset(now))
 	b.WriteByte(']')
 }
 
@@ -52,7 +54,7 @@ func ago(n int, unit string) string {
 }
 
 // Clock is a time of day: "9:05 AM", in t's zone.
-func Clock(t time.Time) string { return t.Format("3:04 PM") }
+func Clock(t time.Time) string { return cron.Format(t, "3:04 PM") }
 
 // clockOn is Clock, with the date where t is not on now's day: a reminder may
 // be days late.

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/updates"
+	"ollimbot/routines"
 )
 
 func TestTimestampsNameUSZonesGenericallyAndOthersByTheirAbbreviation(t *testing.T) {
@@ -152,4 +153,20 @@ func TestNoUpdateCanForgeALineOfThePrompt(t *testing.T) {
 			t.Fatalf("%d lines begin in the first column for %d updates:\n%s", begun, len(list), got)
 		}
 	})
+}
+
+func TestInTheRepeatedHourTimesHaveTheirOffset(t *testing.T) {
+	la := zone(t, "America/Los_Angeles")
+	first := time.Date(2026, 11, 1, 8, 30, 0, 0, time.UTC).In(la)
+	second := first.Add(time.Hour)
+	if got := Timestamp(first) + Timestamp(second); got != "[2026-11-01 Sun 01:30 AM PT -07:00][2026-11-01 Sun 01:30 AM PT -08:00]" {
+		t.Error(got)
+	}
+	if got := Clock(first) + ", " + Clock(second) + ", " + Clock(second.Add(time.Hour)); got != "1:30 AM -07:00, 1:30 AM -08:00, 2:30 AM" {
+		t.Error(got)
+	}
+	f := routines.Forward{Entries: []routines.Entry{{FireTime: second, Label: "Tea", Description: "Tea", FilePath: "routines/tea.md"}}}
+	if got := Schedule(f, first, 90); !strings.Contains(got, "- 1:30 AM -08:00: Tea (routines/tea.md)") {
+		t.Error(got)
+	}
 }

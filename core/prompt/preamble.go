@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/policy"
 	"ollimbot/routines"
 )
 
@@ -177,14 +178,12 @@ func (b Background) available() []string {
 	return slices.DeleteFunc(list, func(p string) bool { return slices.Contains(b.Disallowed, p) })
 }
 
-// canDelegate reports whether the run may start a subagent (decisions, A17).
+// canDelegate reports whether the run may ask the user-proxy (decisions, A17).
 func (b Background) canDelegate() bool {
-	for _, name := range []string{"Task", "Agent"} {
-		if (b.Allowed == nil || slices.Contains(b.Allowed, name)) && !slices.Contains(b.Disallowed, name) {
-			return true
-		}
+	if b.Allowed == nil {
+		return !slices.Contains(b.Disallowed, "Task") && !slices.Contains(b.Disallowed, "Agent")
 	}
-	return false
+	return policy.DelegatesTo(policy.Rules{Allowed: b.Allowed, Disallowed: b.Disallowed}, policy.UserProxy)
 }
 
 // capital makes the first letter of an ASCII text a capital.

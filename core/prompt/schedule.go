@@ -6,6 +6,7 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 )
 
 // Schedule is the forward schedule as an agent reads it (spec 03.6.4), with the
@@ -45,7 +46,9 @@ func writeSchedule(b *strings.Builder, f routines.Forward, now time.Time, rate i
 func writeEntry(b *strings.Builder, e routines.Entry, zone *time.Location) {
 	var clock [16]byte
 	b.WriteString("- ")
-	b.Write(e.FireTime.In(zone).AppendFormat(clock[:0], "3:04 PM"))
+	at := e.FireTime.In(zone)
+	b.Write(at.AppendFormat(clock[:0], "3:04 PM"))
+	b.WriteString(cron.Offset(at))
 	b.WriteString(": ")
 	b.WriteString(clean.Line(e.Label))
 	if e.Silent {

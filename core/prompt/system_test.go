@@ -152,30 +152,6 @@ func TestEveryToolThatThePromptNamesExists(t *testing.T) {
 	}
 }
 
-// The engine's own tools, where the prompt names them, are ones that the main
-// session has. Glob and Grep are not: the CLI leaves them out where it has Bash
-// (claude-cli 12).
-func TestThePromptNamesOnlyToolsOfTheEngineThatAreThere(t *testing.T) {
-	builtin := regexp.MustCompile(`^[A-Z][a-z]+([A-Z][a-z]+)*$`)
-	allowed := map[string]bool{}
-	for _, pattern := range policy.MainTools() {
-		name, _, _ := strings.Cut(pattern, "(")
-		allowed[name] = name != "Glob" && name != "Grep"
-	}
-	seen := 0
-	for _, word := range codeSpans(System(SystemInput{Google: true, Webhooks: true})) {
-		if builtin.MatchString(word) {
-			seen++
-			if !allowed[word] {
-				t.Errorf("the main session has no tool %s", word)
-			}
-		}
-	}
-	if seen < 5 {
-		t.Errorf("only %d tools were seen; the test looks in the wrong place", seen)
-	}
-}
-
 // Every tag is one that some prompt of this package begins with, and the other
 // way round.
 func TestEveryTagThatThePromptNamesIsReallySent(t *testing.T) {

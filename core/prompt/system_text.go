@@ -5,8 +5,8 @@ package prompt
 const (
 	textTheUser    = "the user"
 	textTheZone    = "the configured time zone"
-	textYourSkills = "The skills that are there:\n"
-	textNoSkills   = "No skills of the user's own are there yet."
+	textYourSkills = "Your custom skills:\n"
+	textNoSkills   = "There are no custom skills yet."
 	textMoreSkills = "\n- and %d more: `ls skills` lists them."
 	textProfileCut = "\n\n[%s goes on: read the rest of it in the file.]"
 )

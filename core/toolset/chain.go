@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 )
 
 // maxFollowUp is the farthest next check, in minutes: a week.
@@ -89,4 +90,4 @@ func follower(r routines.Reminder, at time.Time) routines.Reminder {
 }
 
 // clock is a time of day as people read it: 3:04 PM.
-func clock(t time.Time) string { return t.Format("3:04 PM") }
+func clock(t time.Time) string { return cron.Format(t, "3:04 PM") }

@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 )
 
 // maxBody and maxDescribed bound what a tool may write into a reminder file,
@@ -81,7 +82,8 @@ func addReminder(ctx context.Context, c Caller, args json.RawMessage) agent.Tool
 	return Said(fmt.Sprintf(textReminderSet, made.ID, clock(at)))
 }
 
-// time is when the reminder runs: whole minutes from now, at least one.
+// time is when the reminder runs: so many minutes from now, or at a whole minute to
+// come.
 func (a newReminder) time(now time.Time) (time.Time, string) {
 	switch {
 	case a.Delay != nil && a.RunAt != nil:
@@ -95,33 +97,20 @@ func (a newReminder) time(now time.Time) (time.Time, string) {
 	case a.RunAt == nil:
 		return time.Time{}, textNeither
 	}
-	at, err := readTime(strings.TrimSpace(*a.RunAt), now.Location())
+	at, err := routines.ParseTime(*a.RunAt, now.Location())
 	if err != nil {
 		return time.Time{}, fmt.Sprintf(textBadTime, clean.Cut(clean.Line(*a.RunAt), 60))
 	}
 	if at.Before(now) {
-		return time.Time{}, fmt.Sprintf(textPast, at.In(now.Location()).Format("2006-01-02 03:04 PM"), now.Format("2006-01-02 03:04 PM"))
+		return time.Time{}, fmt.Sprintf(textPast, cron.Format(at.In(now.Location()), "2006-01-02 03:04 PM"), cron.Format(now, "2006-01-02 03:04 PM"))
 	}
 	if at.Sub(now) > farthest {
 		return time.Time{}, fmt.Sprintf(textTooFar, at.In(now.Location()).Format("2006-01-02"))
 	}
-	return now.Add(max(time.Minute, at.Sub(now).Truncate(time.Minute))), ""
-}
-
-// isoForms are the ISO 8601 times that are understood; those without an offset
-// are in the configured zone.
-var isoForms = []string{
-	time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04Z07:00",
-	"2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02",
-}
-
-func readTime(s string, zone *time.Location) (t time.Time, err error) {
-	for _, form := range isoForms {
-		if t, err = time.ParseInLocation(form, s, zone); err == nil {
-			return t, nil
-		}
+	if at = at.In(now.Location()).Truncate(time.Minute); !at.After(now) {
+		at = now.Add(time.Minute)
 	}
-	return time.Time{}, err
+	return at, ""
 }
 
 func listReminders(_ context.Context, c Caller, _ json.RawMessage) agent.ToolResult {
@@ -141,7 +130,7 @@ func listReminders(_ context.Context, c Caller, _ json.RawMessage) agent.ToolRes
 		if label == "" {
 			label = textNoLabel
 		}
-		lines = append(lines, fmt.Sprintf(textLine, m.ID, where, m.RunAt.In(zone).Format("2006-01-02 03:04 PM"), label, clean.Line(m.Path)))
+		lines = append(lines, fmt.Sprintf(textLine, m.ID, where, cron.Format(m.RunAt.In(zone), "2006-01-02 03:04 PM"), label, clean.Line(m.Path)))
 	}
 	return Said(strings.Join(lines, "\n"))
 }
@@ -153,7 +142,7 @@ func cancelReminder(_ context.Context, c Caller, args json.RawMessage) agent.Too
 	if err := json.Unmarshal(args, &a); err != nil {
 		return Refusal(fmt.Sprintf(textUnreadable, CancelReminder, err))
 	}
-	id := clean.Cut(clean.Line(a.ID), 40)
+	id := clean.Cut(clean.Line(a.ID), routines.MaxID)
 	found, err := c.Reminders().Cancel(id)
 	switch {
 	case err != nil:

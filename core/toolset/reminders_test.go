@@ -98,6 +98,44 @@ func TestAReminderIsSetAtItsTime(t *testing.T) {
 	}
 }
 
+// What the tool says, what it writes down and what the file is read as are one
+// time, also where the clock on the wall skips or repeats it.
+func TestAReminderHasOneTimeAtClockChanges(t *testing.T) {
+	la, err := time.LoadLocation("America/Los_Angeles")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ now, runAt, answer, listed string }{
+		{"2026-03-08T01:00:30-08:00", "2026-03-08T02:30:00", "3:00 AM.", "2026-03-08 03:00 AM —"},
+		{"2026-11-01T00:10:30-07:00", "2026-11-01T01:30:00", "1:30 AM -07:00.", "2026-11-01 01:30 AM -07:00 —"},
+		{"2026-11-01T00:10:30-07:00", "2026-11-01T01:30:00-08:00", "1:30 AM -08:00.", "2026-11-01 01:30 AM -08:00 —"},
+		{"2026-11-22T17:30:20-08:00", "2026-11-22T18:00:00", "6:00 PM.", "2026-11-22 06:00 PM —"},
+		{"2026-11-22T17:59:40-08:00", "2026-11-22 18:00", "6:00 PM.", "2026-11-22 06:00 PM —"},
+		{"2026-11-22T17:30:20-08:00", "2026-11-23", "12:00 AM.", "2026-11-23 12:00 AM —"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			now, err := time.Parse(time.RFC3339, c.now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Until(now))
+			book := &shelf{zone: la}
+			a := use(t, &recorder{book: book}, AddReminder, `{"prompt":"x","run_at":"`+c.runAt+`"}`)
+			if a.IsError || !strings.HasSuffix(a.Text, "set for "+c.answer) {
+				t.Fatalf("%s at %s: %q", c.runAt, c.now, a.Text)
+			}
+			if list := use(t, &recorder{book: book}, ListReminders, `{}`); !strings.Contains(list.Text, c.listed) {
+				t.Errorf("%s is listed as %q", c.runAt, list.Text)
+			}
+			file, problems := routines.ParseReminder("r.md", []byte(strings.Replace(string(routines.FormatReminder(book.list[0])),
+				book.list[0].RunAt.Format(time.RFC3339), c.runAt, 1)), la)
+			if routines.HasErrors(problems) && c.runAt != "2026-11-23" || len(c.runAt) > 10 && !file.RunAt.Equal(book.list[0].RunAt) {
+				t.Errorf("%s in a file is %s, from the tool %s", c.runAt, file.RunAt, book.list[0].RunAt)
+			}
+		})
+	}
+}
+
 func TestRemindersAreListedByTimeAndCancelledById(t *testing.T) {
 	at := time.Date(2026, 3, 1, 15, 0, 0, 0, time.UTC)
 	book := &shelf{zone: time.UTC}

@@ -48,6 +48,7 @@ type Book struct {
 	seen     []Entry
 	onChange func()
 	closed   bool
+	more     bool // entries went beyond the limit
 }
 
 // New returns a book that begins with what was last said before the program
@@ -101,6 +102,13 @@ func (b *Book) Entries() []Entry {
 		}
 	}
 	return b.seen
+}
+
+// More reports that there was more said than Entries has.
+func (b *Book) More() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.more
 }
 
 // Add appends a finished entry, such as the user's own words.
@@ -290,7 +298,7 @@ func (b *Book) trim() {
 	for _, e := range b.entries[:over] {
 		gone[e.ID] = true
 	}
-	b.entries = slices.Delete(b.entries, 0, over)
+	b.entries, b.more = slices.Delete(b.entries, 0, over), true
 	for nonce, id := range b.nonces {
 		if gone[id] {
 			delete(b.nonces, nonce)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -119,6 +120,29 @@ func TestAnEditKeepsPlaceAndTimeAndADeleteIsFinal(t *testing.T) {
 	}
 }
 
+func TestAnAnswerHasTheTimeAndPlaceOfItsFirstWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(Options{})
+		s := b.Begin(Bot)
+		s.Tool("Read(a.md)")
+		time.Sleep(time.Minute)
+		b.Add(Notice, "meanwhile")
+		time.Sleep(time.Minute)
+		said := time.Now()
+		s.Append("Here")
+		time.Sleep(time.Minute)
+		b.Add(Notice, "later")
+		s.Append(" it is.")
+		s.End()
+		if diff := cmp.Diff([]string{"notice meanwhile", "bot Here it is.", "notice later"}, told(b)); diff != "" {
+			t.Error(diff)
+		}
+		if e := b.Entries()[1]; !e.At.Equal(said) || len(e.Tools) != 1 {
+			t.Errorf("the answer is %+v, its first word came at %s", e, said)
+		}
+	})
+}
+
 func TestASnapshotNeverChangesAndIsSharedWhileNothingHappens(t *testing.T) {
 	b := New(Options{})
 	s := b.Begin(Bot)
@@ -216,6 +240,9 @@ func TestTheOldestEntriesGoBeyondTheLimit(t *testing.T) {
 	if diff := cmp.Diff([]string{"bot 3", "bot 4", "bot 5", "bot 6", "bot 7"}, told(b)); diff != "" {
 		t.Error(diff)
 	}
+	if !b.More() {
+		t.Error("nobody is told that there is more")
+	}
 	if len(b.nonces) != 5 || len(b.live) != 0 {
 		t.Errorf("%d nonces and %d open answers are kept", len(b.nonces), len(b.live))
 	}
@@ -235,9 +262,10 @@ func TestAnEndlessAnswerIsCut(t *testing.T) {
 }
 
 func TestARestartShowsTheLastEntriesWithoutTools(t *testing.T) {
+	const limit = 200
 	dir := newDir(t)
 	b := New(Options{Dir: dir})
-	for i := range reloaded + 50 {
+	for i := range limit + 50 {
 		b.Add(User, fmt.Sprint("line ", i))
 	}
 	s := b.Begin(Bot)
@@ -254,12 +282,29 @@ func TestARestartShowsTheLastEntriesWithoutTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := New(Options{Dir: dir, Zone: berlin}).Entries()
-	if len(next) != reloaded || next[0].Text != "line 51" || next[reloaded-1].Text != "an answer\nof two lines" || next[0].At.Location() != berlin {
+	next := New(Options{Dir: dir, Zone: berlin, Limit: limit}).Entries()
+	if len(next) != limit || next[0].Text != "line 51" || next[limit-1].Text != "an answer\nof two lines" || next[0].At.Location() != berlin {
 		t.Errorf("%d entries, from %q to %q", len(next), next[0].Text, next[len(next)-1].Text)
 	}
 	if _, err := b.Post(t.Context(), post.Post{Text: "late"}); !errors.Is(err, ErrClosed) {
 		t.Errorf("a post after the end: %v", err)
+	}
+}
+
+func TestARestartGivesBackAllThatCanBeScrolledToAndSaysIfThereIsMore(t *testing.T) {
+	for n, more := range map[int]bool{0: false, 300: false, 301: true} {
+		dir := newDir(t)
+		b := New(Options{Dir: dir, Limit: 1000})
+		for i := range n {
+			b.Add(User, fmt.Sprint("message ", i))
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		b = New(Options{Dir: dir, Limit: 300})
+		if got := len(b.Entries()); got != min(n, 300) || b.More() != more {
+			t.Errorf("of %d messages %d come back, more: %t", n, got, b.More())
+		}
 	}
 }
 

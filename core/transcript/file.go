@@ -17,8 +17,6 @@ const (
 	// fileName holds finished entries, one JSON object a line, so that a restart
 	// does not show an empty chat.
 	fileName = "state/transcript.jsonl"
-	// reloaded is how many entries come back after a restart.
-	reloaded = 200
 	// rotateAt is the size in bytes at which the file is cut down to its newest
 	// entries, and keepBytes what is left of it at most.
 	rotateAt  = 1 << 20
@@ -71,7 +69,7 @@ type file struct {
 	err  error
 }
 
-// load reads the newest entries. A line that is no entry is skipped; a file
+// load reads all entries. A line that is no entry is skipped; a file
 // that cannot be read gives none.
 func (f *file) load() []record {
 	f.mu.Lock()
@@ -102,8 +100,7 @@ func parse(data []byte) []record {
 			list = append(list, r)
 		}
 	}
-	list = slices.DeleteFunc(list, func(r record) bool { return r.Deleted || !known(r.Role) })
-	return list[max(0, len(list)-reloaded):]
+	return slices.DeleteFunc(list, func(r record) bool { return r.Deleted || !known(r.Role) })
 }
 
 func known(r Role) bool { return r == User || r == Bot || r == Ping || r == Notice }

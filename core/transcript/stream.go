@@ -43,12 +43,21 @@ func (b *Book) Begin(role Role) *Stream {
 func (s *Stream) ID() post.MessageID { return s.id }
 
 // Append adds a piece of the answer. Pieces may be cut anywhere, in the middle
-// of a character or of an escape sequence too.
+// of a character or of an escape sequence too. The first one gives the entry its
+// time and its place, behind all that was shown while the bot was thinking.
 func (s *Stream) Append(delta string) {
 	if delta == "" {
 		return
 	}
-	s.update(func() { s.take(delta) })
+	s.update(func() {
+		first := s.text.Len() == 0
+		s.take(delta)
+		if i := s.book.find(s.id); first && s.text.Len() > 0 && i >= 0 {
+			e := s.book.entries[i]
+			e.At = s.book.now()
+			s.book.entries = append(slices.Delete(s.book.entries, i, i+1), e)
+		}
+	})
 }
 
 // Rewind takes the last n bytes of what was appended back, as far as cleaning
@@ -109,7 +118,10 @@ func (s *Stream) Denied(name string) {
 	})
 }
 
-func deniedLabel(tool string) string { return tool + " — denied" }
+// DeniedMark ends the label of a tool that was denied.
+const DeniedMark = " — denied"
+
+func deniedLabel(tool string) string { return tool + DeniedMark }
 
 // Empty reports whether nothing has been said yet.
 func (s *Stream) Empty() bool {

@@ -190,6 +190,7 @@ func (x *Index) publish() bool {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	inForce := x.incumbents()
 	for _, name := range names {
 		one := x.files[name]
 		for i, p := range one.problems {
@@ -210,19 +211,35 @@ func (x *Index) publish() bool {
 				continue
 			}
 		}
-		if first, taken := next.byID[one.good.ID]; taken {
+		if first, taken := inForce[one.good.ID]; taken && first != one.good.Path {
 			next.Problems = append(next.Problems, routines.Problem{
-				File: one.good.Path, Severity: routines.Error,
-				Message: clean.Line(fmt.Sprintf(msgDouble, one.good.ID, next.Specs[first].Path)),
+				File: one.good.Path, Severity: routines.Error, Message: clean.Line(fmt.Sprintf(msgDouble, one.good.ID, first)),
 			})
 			continue
 		}
+		inForce[one.good.ID] = one.good.Path
 		next.byID[one.good.ID] = len(next.Specs)
 		next.Specs = append(next.Specs, *one.good)
 	}
 	slices.SortStableFunc(next.Problems, byWeight)
 	x.set.Store(next)
 	return true
+}
+
+// incumbents are the paths in force by id, of files that still have that id: of
+// two with one id they stay, whatever their names.
+func (x *Index) incumbents() map[string]string {
+	list := map[string]string{}
+	old := x.set.Load()
+	if old == nil {
+		return list
+	}
+	for _, s := range old.Specs {
+		if one := x.files[path.Base(s.Path)]; one != nil && one.good != nil && one.good.ID == s.ID {
+			list[s.ID] = s.Path
+		}
+	}
+	return list
 }
 
 // byWeight puts errors before warnings; within them the order stays.

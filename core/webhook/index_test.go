@@ -125,3 +125,15 @@ func TestAFolderThatCannotBeReadKeepsWhatIsInForce(t *testing.T) {
 		t.Errorf("what is in force has gone: %+v", x.Set().Problems)
 	}
 }
+
+func TestACopyWhoseNameSortsFirstDoesNotTakeTheWorkingFilesPlace(t *testing.T) {
+	d := newDir(t)
+	put(t, d, "b.md", fixedSpec)
+	x := NewIndex(d)
+	x.Scan()
+	put(t, d, "a.md", strings.Replace(fixedSpec, "The server", "Another", 1))
+	x.Reload("webhooks/a.md")
+	if s, _ := x.Find("fixed"); s.Path != "webhooks/b.md" || len(x.Set().Problems) != 1 || x.Set().Problems[0].File != "webhooks/a.md" {
+		t.Errorf("in force is %s, problems %+v", s.Path, x.Set().Problems)
+	}
+}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"ollimbot/core/store"
-	"ollimbot/routines"
 )
 
 // LogFile holds a line for each state of a delivery; its last one counts.
@@ -363,7 +362,7 @@ func readLog(d *store.Dir) ([]*record, error) {
 	var list []*record
 	for line := range bytes.Lines(data) {
 		var one record
-		if json.Unmarshal(line, &one) != nil || len(one.ID) != 8 || !routines.ValidID(one.ID) {
+		if json.Unmarshal(line, &one) != nil || len(one.ID) != 8 || !plainID(one.ID) {
 			continue
 		}
 		one.Delivery = one.cleaned()

@@ -21,7 +21,7 @@ var keys = []string{
 	"allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input",
 }
 
-// maxID is the longest id, in characters (routines.ValidID).
+// maxID is the longest id, in characters.
 const maxID = 64
 
 // valuePlace is where a field's value begins; where it has none, its key.
@@ -55,7 +55,7 @@ func (p *reader) line(key string) string {
 func (p *reader) id() string {
 	f, text, ok := p.scalar("id")
 	switch {
-	case ok && routines.ValidID(text):
+	case ok && plainID(text):
 		return text
 	case ok:
 		p.add(routines.Error, valuePlace(f), badID(text))
@@ -63,6 +63,21 @@ func (p *reader) id() string {
 		p.add(routines.Error, place{f.Line, f.Column}, msgNoID)
 	}
 	return ""
+}
+
+// plainID reports whether a text can be the last part of an address as it stands:
+// 1 to 64 plain letters, digits, - or _.
+func plainID(text string) bool {
+	if text == "" || len(text) > maxID {
+		return false
+	}
+	for i := range len(text) {
+		c := text[i]
+		if plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'; !plain && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
 }
 
 // flag reads a boolean as YAML 1.1 writes it.

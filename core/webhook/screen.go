@@ -10,9 +10,9 @@ import (
 	"ollimbot/core/prompt"
 )
 
-// ScreenPrompt asks a small model without tools whether texts from outside try
-// to give orders (spec 08.1.6). Each text stands in quotes on a line of its own,
-// so that none can end the list or forge another field.
+// ScreenPrompt asks a small model that was told ScreenSystem whether texts from
+// outside try to give orders (spec 08.1.6). Each text stands in quotes on a line
+// of its own, so that none can end the list or forge another field.
 func ScreenPrompt(fields map[string]string) string {
 	var b strings.Builder
 	b.WriteString(screenHead)

@@ -40,6 +40,9 @@ type Action struct {
 	Off func(core.Snapshot) string
 	// Danger marks what cannot be undone: the dashboard asks first.
 	Danger bool
+	// Costs marks what spends something or ends something at once: a click on its word
+	// in the help line, which is easily made by accident, asks first.
+	Costs bool
 	// Writes marks what changes the bot: --read-only switches it off.
 	Writes bool
 	// Quiet keeps a row out of the help line, which has little room: moving

@@ -177,7 +177,8 @@ func TestAKeyIsLookedUpInItsPane(t *testing.T) {
 	}{
 		{Budget, "+", CapacityUp},
 		{Schedule, "k", ScheduleUp},
-		{Forks, "k", ForksStop},
+		{Forks, "k", ForksUp},
+		{Forks, "x", ForksStop},
 		{Logs, "k", TailUp},
 		{Chat, "q", Quit},
 		{Budget, "f", ""},

@@ -47,7 +47,7 @@ var scheduleRows = []Action{
 	},
 	{
 		ID: ScheduleFire, Pane: Schedule, Keys: []string{"f"}, Title: "Fire the selected task now, beside its schedule", Short: "fire now",
-		Off: noSchedule, Writes: true,
+		Off: noSchedule, Costs: true, Writes: true,
 	},
 	{
 		ID: SchedulePreview, Pane: Schedule, Keys: []string{"p"}, Title: "Preview the exact prompt of the selected task", Short: "preview prompt",
@@ -110,7 +110,7 @@ var updatesRows = []Action{
 	},
 	{
 		ID: UpdatesDeliver, Pane: Updates, Keys: []string{"d"}, Title: "Hand all updates to the main session now; it answers at once",
-		Short: "deliver now", Hint: deliverHint, Off: noDelivery, Writes: true,
+		Short: "deliver now", Hint: deliverHint, Off: noDelivery, Costs: true, Writes: true,
 	},
 	{
 		ID: UpdatesUp, Pane: Updates, Keys: []string{"up", "k"}, Title: "Select the update above", Short: "select",
@@ -130,13 +130,12 @@ var updatesRows = []Action{
 	},
 }
 
-// forksRows: "k" stops here, so that moving has no letters in this pane.
 var forksRows = slices.Concat([]Action{
-	{ID: ForksUp, Pane: Forks, Keys: []string{"up"}, Title: "Select the run above", Short: "select", Off: noForks, Pair: ForksDown},
-	{ID: ForksDown, Pane: Forks, Keys: []string{"down"}, Title: "Select the run below", Short: "select", Off: noForks, Quiet: true},
-	{ID: ForksTail, Pane: Forks, Keys: []string{"enter"}, Title: "Move between the list of runs and the tail", Short: "tail", Off: noForks},
+	{ID: ForksUp, Pane: Forks, Keys: []string{"up", "k"}, Title: "Select the run above", Short: "select", Off: noForks, Pair: ForksDown},
+	{ID: ForksDown, Pane: Forks, Keys: []string{"down", "j"}, Title: "Select the run below", Short: "select", Off: noForks, Quiet: true},
+	{ID: ForksTail, Pane: Forks, Keys: []string{"enter"}, Title: "Move between the list and the tail", Short: "tail", Off: noForks},
 	{
-		ID: ForksStop, Pane: Forks, Keys: []string{"k"}, Title: "Stop the selected run", Short: "stop",
+		ID: ForksStop, Pane: Forks, Keys: []string{"x"}, Title: "Stop the selected run", Short: "stop",
 		Off: noLiveFork, Danger: true, Writes: true,
 	},
 	{
@@ -146,7 +145,7 @@ var forksRows = slices.Concat([]Action{
 }, offWithout(noForks, tailRows(Forks, []string{"shift+up"}, []string{"shift+down"})), []Action{
 	{
 		ID: ForksAgain, Pane: Forks, Keys: []string{"a"}, Title: "Run the task of the selected run again, beside its schedule", Short: "again",
-		Off: noForks, Writes: true,
+		Off: noForks, Costs: true, Writes: true,
 	},
 	{ID: ForksCosts, Pane: Forks, Keys: []string{"c"}, Title: "Compare what the runs of each task have cost in a week", Short: "costs"},
 })
@@ -155,7 +154,7 @@ var forksRows = slices.Concat([]Action{
 var approvalRows = []Action{
 	{
 		ID: ApprovalAllow, Pane: Chat, Keys: []string{"y"}, Title: "Allow the tool call that waits", Short: "allow",
-		Off: noApproval, Writes: true, Over: true,
+		Off: noApproval, Costs: true, Writes: true, Over: true,
 	},
 	{
 		ID: ApprovalDeny, Pane: Chat, Keys: []string{"n"}, Title: "Deny the tool call that waits", Short: "deny",
@@ -163,14 +162,14 @@ var approvalRows = []Action{
 	},
 	{
 		ID: ApprovalAlways, Pane: Chat, Keys: []string{"a"}, Title: "Allow the tool of the call that waits from now on", Short: "always",
-		Hint: alwaysHint, Off: noApproval, Writes: true,
+		Hint: alwaysHint, Off: noApproval, Costs: true, Writes: true,
 	},
 	{ID: ApprovalRead, Pane: Chat, Keys: []string{"v"}, Title: "Read the whole tool call that waits", Short: "read all", Off: noApproval, Quiet: true},
 }
 
 var exitRows = []Action{
-	{ID: ForkSave, Pane: Chat, Keys: []string{"S"}, Title: "Save the fork as the main conversation", Short: "save", Off: noSave, Writes: true},
-	{ID: ForkReport, Pane: Chat, Keys: []string{"R"}, Title: "Leave the fork with a report to the main conversation", Short: "report", Off: noFork, Writes: true},
+	{ID: ForkSave, Pane: Chat, Keys: []string{"S"}, Title: "Save the fork as the main conversation", Short: "save", Off: noSave, Costs: true, Writes: true},
+	{ID: ForkReport, Pane: Chat, Keys: []string{"R"}, Title: "Leave the fork with a report to the main conversation", Short: "report", Off: noFork, Costs: true, Writes: true},
 	{ID: ForkExit, Pane: Chat, Keys: []string{"X"}, Title: "Leave the fork and keep nothing", Short: "exit", Off: noFork, Danger: true, Writes: true},
 }
 
@@ -227,7 +226,7 @@ func offWithout(off func(core.Snapshot) string, rows []Action) []Action {
 var everywhereRows = []Action{
 	{ID: Help, Keys: []string{"?"}, Title: "Show every key", Short: "keys"},
 	{ID: Palette, Keys: []string{"ctrl+p"}, Title: "Find and run an action by name", Short: "actions"},
-	{ID: Quit, Keys: []string{"q"}, Title: "Quit; asks while forks run", Short: "quit"},
+	{ID: Quit, Keys: []string{"q"}, Title: "Quit; asks while forks run", Short: "quit", Costs: true},
 	{ID: GoBudget, Keys: []string{"1"}, Title: "Go to the ping budget", Short: "budget", Quiet: true},
 	{ID: GoSchedule, Keys: []string{"2"}, Title: "Go to the schedule", Short: "schedule", Quiet: true},
 	{ID: GoUpdates, Keys: []string{"3"}, Title: "Go to the updates", Short: "updates", Quiet: true},

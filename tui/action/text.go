@@ -60,7 +60,8 @@ action by its title, its name or a key and runs it, and the last line of the scr
 what would come of it.
 
 Letters are case-sensitive. Nothing here needs the mouse: a click focuses a pane and selects a row, on the selected row it does
-what ` + "`enter`" + ` does, on a key or a word of the last line what that key does; the wheel scrolls what is under the pointer, and
+what ` + "`enter`" + ` does, on a key or a word of the last line what that key does, where that costs or ends something after a question; a badge of the top
+line leads to what it counts. The wheel scrolls what is under the pointer, and
 ` + "`M`" + ` gives the mouse back to the terminal, so that text can be selected. What changes something can be undone with ` + "`u`" + `;
 what cannot be undone asks first. Where a key stands twice in a table, the upper row counts while it has something
 to do. With ` + "`--read-only`" + ` the rows marked * are off.

@@ -23,6 +23,8 @@ const (
 	TabsHeight  = 14
 	StripWidth  = 40
 	StripHeight = 10
+	// SaidHeight is from how many rows on what the program says has a row of its own.
+	SaidHeight = 20
 )
 
 // Input is what decides the layout.
@@ -64,6 +66,9 @@ type Column struct {
 type Plan struct {
 	W, H int
 	Mode Mode
+	// Said is the row of what the program says, above the help line; on a low screen
+	// it stands in the place of that.
+	Said int
 	// Strip is how many cells the lines of the panes take, one line each from row
 	// 1 and column 0 on; 0 where there are none.
 	Strip   int
@@ -73,17 +78,20 @@ type Plan struct {
 // Divide makes the plan. The columns and the strip cover the body without a hole
 // but for rows below a strip that are too few for a box.
 func Divide(in Input) Plan {
-	p := Plan{W: in.W, H: in.H, Mode: mode(in.W, in.H)}
+	p := Plan{W: in.W, H: in.H, Mode: mode(in.W, in.H), Said: in.H - 1}
+	if in.H >= SaidHeight {
+		p.Said--
+	}
 	switch {
 	case p.Mode == TooSmall:
 	case in.Zoom:
-		p.Columns = []Column{single(Column{W: in.W}, 1, in.H, slot{pane: in.Focus})}
+		p.Columns = []Column{single(Column{W: in.W}, 1, p.Said, slot{pane: in.Focus})}
 	case p.Mode == Full:
 		p.Columns = full(in)
 	case p.Mode == Tabs:
-		p.Columns = []Column{single(Column{W: in.W}, 1, in.H, slot{pane: in.Focus, tabs: action.Panes})}
+		p.Columns = []Column{single(Column{W: in.W}, 1, p.Said, slot{pane: in.Focus, tabs: action.Panes})}
 	default:
-		p.Strip, p.Columns = strip(in)
+		p.Strip, p.Columns = strip(in, p.Said)
 	}
 	return p
 }
@@ -91,20 +99,20 @@ func Divide(in Input) Plan {
 // strip is how wide the lines of the panes are, and the box of the focused one
 // where there is room for it: beside the lines on a wide screen, else below. A
 // pane that is written in has all of the screen where its box would be too low.
-func strip(in Input) (int, []Column) {
+func strip(in Input, end int) (int, []Column) {
 	s := slot{pane: in.Focus}
 	width, below, top := in.W, Column{W: in.W}, 1+len(action.Panes)
 	if in.W >= StripWidth+TabsWidth {
 		width, below, top = StripWidth, Column{X: StripWidth, W: in.W - StripWidth}, 1
 	}
-	rows := in.H - 3 - top
+	rows := end - 2 - top
 	switch {
 	case in.Writing && rows < writingRows:
-		return 0, []Column{single(Column{W: in.W}, 1, in.H, s)}
+		return 0, []Column{single(Column{W: in.W}, 1, end, s)}
 	case rows < 1:
 		return width, nil
 	}
-	return width, []Column{single(below, top, in.H, s)}
+	return width, []Column{single(below, top, end, s)}
 }
 
 // writingRows show what is written, and what it is about.
@@ -176,9 +184,9 @@ func (in Input) slots() [2][]slot {
 	}
 }
 
-// single is a column of one box, from a row on to the row before the last.
-func single(c Column, top, h int, s slot) Column {
-	return column(c, top, []slot{s}, []int{h - 3 - top})
+// single is a column of one box, from a row on to the row before end.
+func single(c Column, top, end int, s slot) Column {
+	return column(c, top, []slot{s}, []int{end - 2 - top})
 }
 
 // column stacks boxes of these heights between common borders, from a row on.

@@ -124,8 +124,9 @@ func (in Input) grown(slots []slot) []int {
 	return out
 }
 
-// rows is how many rows there are between the borders of a column.
-func (in Input) rows(slots []slot) int { return in.H - 2 - len(slots) - 1 }
+// rows is how many rows there are between the borders of a column: above them is
+// the top line, below them what is said and the help line.
+func (in Input) rows(slots []slot) int { return in.H - 3 - len(slots) - 1 }
 
 // settle takes rows from boxes, or gives some, until they are total together.
 // Boxes of a lower turn come first, and among them what is furthest from its

@@ -22,7 +22,7 @@ func BenchmarkPanesDrawASnapshot(b *testing.B) {
 				c.Snap, base = snap, snap
 				snap.At = snap.At.Add(time.Second)
 				p.Sync(c)
-				p.Lines(c, 80, 16, true)
+				drawn(p, c, 80, 16, true)
 			}
 		})
 	}
@@ -34,6 +34,6 @@ func BenchmarkPanesKeepTheirDrawing(b *testing.B) {
 	c := everydayContext(theme.New(theme.Options{Dark: true, Profile: 1 << 24}))
 	p.Sync(c)
 	for b.Loop() {
-		p.Lines(c, 80, 16, true)
+		drawn(p, c, 80, 16, true)
 	}
 }

@@ -32,7 +32,7 @@ func TestWhatWouldBeWrittenStandsBelowItsFileAndIsReadInFull(t *testing.T) {
 		s := open("chat")
 		s.next(passwd)
 		for _, size := range [][2]int{{28, 6}, {44, 12}, {80, 12}, {120, 20}} {
-			compare(t, fmt.Sprintf("chat-writing-%dx%d", size[0], size[1]), s.Lines(s.c, size[0], size[1], true))
+			compare(t, fmt.Sprintf("chat-writing-%dx%d", size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 		}
 		has(t, s.screen(80, 14), "The main session asks to run Write(/etc/passwd)", "v read all", "y allow")
 		a := s.do(action.ApprovalRead)
@@ -142,6 +142,6 @@ func TestAFailedAnswerSaysSoInTheConversation(t *testing.T) {
 		}
 	})
 	for _, w := range []int{44, 80} {
-		compare(t, fmt.Sprintf("chat-failed-%dx10", w), s.Lines(s.c, w, 10, true))
+		compare(t, fmt.Sprintf("chat-failed-%dx10", w), drawn(s, s.c, w, 10, true))
 	}
 }

@@ -65,14 +65,14 @@ func TestMarkdownLooksAsItDid(t *testing.T) {
 	s := open("chat")
 	s.next(marked)
 	for _, size := range append(sizes, [2]int{60, 40}) {
-		compare(t, fmt.Sprintf("chat-markdown-%dx%d", size[0], size[1]), s.Lines(s.c, size[0], size[1], true))
+		compare(t, fmt.Sprintf("chat-markdown-%dx%d", size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 	}
 	for name, th := range map[string]*theme.Theme{
 		"light": theme.New(theme.Options{Profile: 1 << 24}), "nocolor": theme.New(theme.Options{NoColor: true}),
 		"ascii": theme.New(theme.Options{Plain: true, ASCII: true}),
 	} {
 		s.c.Theme = th
-		lines := s.Lines(s.c, 60, 30, true)
+		lines := drawn(s, s.c, 60, 30, true)
 		for i, l := range lines {
 			lines[i] = strings.ReplaceAll(l, "\x1b", "␛")
 		}
@@ -257,7 +257,7 @@ func TestWritingLooksAsItDid(t *testing.T) {
 		s := open("chat")
 		begin(s)
 		for _, size := range sizes {
-			compare(t, fmt.Sprintf("chat-%s-%dx%d", name, size[0], size[1]), s.Lines(s.c, size[0], size[1], true))
+			compare(t, fmt.Sprintf("chat-%s-%dx%d", name, size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 		}
 	}
 }
@@ -281,6 +281,6 @@ func BenchmarkALongConversationStreams(b *testing.B) {
 		last.Version, last.Streaming, last.Text = n, true, answer+strings.Repeat(" word", n%400)
 		c.Snap = &snap
 		p.Sync(c)
-		p.Lines(c, 200, 60, true)
+		drawn(p, c, 200, 60, true)
 	}
 }

@@ -47,7 +47,7 @@ func BenchmarkPanesWithManyRows(b *testing.B) {
 					for range views {
 						p.Do(c, action.ScheduleView)
 					}
-					p.Lines(c, 80, 16, true)
+					drawn(p, c, 80, 16, true)
 					p.Do(c, map[string]action.ID{"updates": action.UpdatesBottom, "chat": action.TailUp}[name])
 					b.ReportAllocs()
 					for b.Loop() {
@@ -55,7 +55,7 @@ func BenchmarkPanesWithManyRows(b *testing.B) {
 						c.Snap = &snap
 						snap.At = snap.At.Add(step)
 						p.Sync(c)
-						p.Lines(c, 80, 16, true)
+						drawn(p, c, 80, 16, true)
 					}
 				})
 			}

@@ -24,7 +24,7 @@ func TestFilteredTailsLookAsTheyDid(t *testing.T) {
 		s.screen(80, 12)
 		begin(s)
 		for _, size := range sizes {
-			compare(t, fmt.Sprintf("logs-%s-%dx%d", name, size[0], size[1]), s.Lines(s.c, size[0], size[1], true))
+			compare(t, fmt.Sprintf("logs-%s-%dx%d", name, size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 		}
 	}
 }

@@ -49,7 +49,7 @@ func TestPanesLookAsTheyDid(t *testing.T) {
 		p.Sync(c)
 		for _, size := range sizes {
 			file := fmt.Sprintf("%s-%dx%d", name, size[0], size[1])
-			compare(t, file, p.Lines(c, size[0], size[1], true))
+			compare(t, file, drawn(p, c, size[0], size[1], true))
 		}
 		compare(t, name+"-line", []string{p.Line(c, 40), p.Line(c, 24)})
 	}
@@ -72,7 +72,7 @@ func TestPanesLookAsTheyDidInEveryLook(t *testing.T) {
 			p.Sync(c)
 			var lines []string
 			for _, size := range sizes[1:] {
-				for _, l := range p.Lines(c, size[0], size[1], true) {
+				for _, l := range drawn(p, c, size[0], size[1], true) {
 					lines = append(lines, strings.ReplaceAll(l, "\x1b", "␛"))
 				}
 			}
@@ -86,6 +86,6 @@ func TestEmptyPanesTeach(t *testing.T) {
 		c := everydayContext(plainTheme())
 		c.Snap, c.Tail = &core.Snapshot{At: noon, Zone: zone}, nil
 		p.Sync(c)
-		compare(t, name+"-empty-40x8", p.Lines(c, 40, 8, true))
+		compare(t, name+"-empty-40x8", drawn(p, c, 40, 8, true))
 	}
 }

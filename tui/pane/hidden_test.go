@@ -52,7 +52,7 @@ func TestAFilterThatHidesEverythingSaysSoInEveryTail(t *testing.T) {
 		s.keys(t, "!e") // each line has one
 		has(t, s.screen(80, 20), "lines hidden: what holds “e”.", "esc takes the filter away.")
 		for _, size := range [][2]int{{12, 3}, {1, 1}, {0, 0}, {40, 2}} {
-			if n := len(s.Lines(s.c, size[0], size[1], true)); n != size[1] {
+			if n := len(drawn(s, s.c, size[0], size[1], true)); n != size[1] {
 				t.Errorf("%s: %d lines of %d", name, n, size[1])
 			}
 		}

@@ -164,3 +164,29 @@ func TestWhatTheUserLooksAtStaysSelected(t *testing.T) {
 		t.Errorf("the selection went from %q to %q", first, got)
 	}
 }
+
+func TestFiringAReminderAsksBecauseItGoesWithItsRun(t *testing.T) {
+	for views := range 3 {
+		s := open("schedule")
+		for range views {
+			s.do(action.ScheduleView)
+		}
+		asked, done := map[core.Command]bool{}, map[core.Command]bool{}
+		s.do(action.ScheduleTop)
+		for range 12 {
+			a := s.do(action.ScheduleFire)
+			if a.Ask != nil {
+				asked[a.Ask.Do] = true
+				has(t, a.Ask.Text, "Has the landlord answered?", "Undo keeps it")
+			}
+			if a.Do != nil {
+				done[a.Do] = true
+			}
+			s.do(action.ScheduleDown)
+		}
+		reminder := core.FireNow{ID: "c0ffee00"}
+		if len(asked) != 1 || !asked[reminder] || done[reminder] || len(done) < 3 {
+			t.Errorf("view %d: asked about %v, done at once %v", views, asked, done)
+		}
+	}
+}

@@ -90,7 +90,7 @@ func TestAToolCallIsAnsweredWithTheKeysThatThereAre(t *testing.T) {
 	s.next(asked)
 	s.c.Keys = with(t, action.Change{ID: action.ApprovalAllow, Keys: []string{"f2"}}, action.Change{ID: action.ApprovalDeny}, action.Change{ID: action.GoChat, Keys: []string{"f5"}})
 	has(t, s.Line(s.c, 80), " f2 ctrl+p a ")
-	has(t, strings.Join(s.Lines(s.c, 80, 12, false), "\n"), " f5, then f2 allow  ctrl+p deny")
+	has(t, strings.Join(drawn(s, s.c, 80, 12, false), "\n"), " f5, then f2 allow  ctrl+p deny")
 	s.c.Keys = with(t, action.Change{ID: action.GoChat})
-	has(t, strings.Join(s.Lines(s.c, 80, 12, false), "\n"), " chat, then y allow")
+	has(t, strings.Join(drawn(s, s.c, 80, 12, false), "\n"), " chat, then y allow")
 }

@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/tail"
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
 )
 
 // Context is what a pane may look at while it renders or answers.
@@ -42,12 +43,16 @@ type Pane interface {
 	// Title is the pane's heading and a short state on its right edge, both
 	// uncoloured, such as "Schedule" and "next 3h".
 	Title(c Context) (name, state string)
-	// Lines renders exactly h lines of exactly w cells.
-	Lines(c Context, w, h int, focused bool) []string
+	// Draw renders exactly h rows of exactly w cells.
+	Draw(c Context, w, h int, focused bool) []widget.Row
 	// Line is the pane in one line of exactly w cells, for tiny terminals.
 	Line(c Context, w int) string
 	// Do carries out an action of this pane.
 	Do(c Context, id action.ID) Answer
+	// Press answers a click on a drawn row: an item is selected. It gives the action
+	// that the click stands for, if any, such as what enter does on the item that was
+	// selected already. focused says that the pane had the focus before.
+	Press(c Context, at widget.Place, focused bool) action.ID
 	// Capture reports whether the pane takes every key as text now (a search,
 	// an exact entry, the chat's input line).
 	Capture() bool

@@ -201,7 +201,7 @@ func TestPanesAreExactForAnySnapshotAndSize(t *testing.T) {
 			p.Sync(c)
 			for range rapid.IntRange(1, 6).Draw(t, "steps") {
 				w, h := rapid.IntRange(1, 130).Draw(t, "w"), rapid.IntRange(1, 24).Draw(t, "h")
-				lines := p.Lines(c, w, h, rapid.Bool().Draw(t, "focused"))
+				lines := drawn(p, c, w, h, rapid.Bool().Draw(t, "focused"))
 				if len(lines) != h {
 					t.Fatalf("%d lines, want %d", len(lines), h)
 				}
@@ -241,9 +241,9 @@ func TestKeptDrawingsAreNeverStale(t *testing.T) {
 		p.Sync(c)
 		for range rapid.IntRange(1, 8).Draw(t, "steps") {
 			use(t, p, &c)
-			kept := strings.Join(p.Lines(c, 60, 10, true), "\n")
+			kept := strings.Join(drawn(p, c, 60, 10, true), "\n")
 			c.Theme = plainTheme() // another pointer: everything is drawn anew
-			if fresh := strings.Join(p.Lines(c, 60, 10, true), "\n"); fresh != kept {
+			if fresh := strings.Join(drawn(p, c, 60, 10, true), "\n"); fresh != kept {
 				t.Fatalf("kept:\n%s\nfresh:\n%s", kept, fresh)
 			}
 		}

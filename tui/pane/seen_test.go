@@ -43,7 +43,7 @@ func TestNoUpdateIsCutWhileALineIsFree(t *testing.T) {
 			s.do("updates.down")
 		}
 		w, h := rapid.IntRange(26, 90).Draw(t, "w"), rapid.IntRange(1, 30).Draw(t, "h")
-		lines := s.Lines(s.c, w, h, true)
+		lines := drawn(s, s.c, w, h, true)
 		screen := strings.Join(lines, "\n")
 		blank := 0
 		for _, l := range lines {
@@ -105,14 +105,14 @@ func TestAPaneIsDrawnAnewWhenItsOwnFactsChange(t *testing.T) {
 					c.Updates = append(c.Updates[:2:2], updates.Update{Key: "c", At: noon.Add(-7 * time.Minute), Message: "The pill was taken."})
 				})
 			}
-			before := s.Lines(s.c, 80, 12, true)
+			before := s.Draw(s.c, 80, 12, true)
 			s.next(talk)
-			kept := s.Lines(s.c, 80, 12, true)
+			kept := s.Draw(s.c, 80, 12, true)
 			if &before[0] != &kept[0] {
 				t.Errorf("%s is drawn anew though nothing of it has changed", name)
 			}
 			s.next(change)
-			if after := s.screen(80, 12); after == strings.Join(kept, "\n") {
+			if after := s.screen(80, 12); after == strings.Join(textsOf(kept), "\n") {
 				t.Errorf("%s does not see change %d:\n%s", name, i, after)
 			}
 		}

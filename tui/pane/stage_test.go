@@ -9,6 +9,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/widget"
 )
 
 // stage is a pane with a fixture.
@@ -39,7 +40,20 @@ func (s *stage) do(ids ...action.ID) pane.Answer {
 	return a
 }
 
-func (s *stage) screen(w, h int) string { return strings.Join(s.Lines(s.c, w, h, true), "\n") }
+// drawn is what a pane draws.
+func drawn(p pane.Pane, c pane.Context, w, h int, focused bool) []string {
+	return textsOf(p.Draw(c, w, h, focused))
+}
+
+func textsOf(rows []widget.Row) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, r.Text)
+	}
+	return out
+}
+
+func (s *stage) screen(w, h int) string { return strings.Join(drawn(s, s.c, w, h, true), "\n") }
 
 // keys types into a pane that captures: names of keys, or text.
 func (s *stage) keys(t *testing.T, keys ...string) pane.Answer {

@@ -78,7 +78,7 @@ func TestNothingTakesTheTailFromItsReader(t *testing.T) {
 
 func TestForksShowByID(t *testing.T) {
 	s := open("forks")
-	s.Pane.(*forkspane.Pane).Show("22222222")
+	s.Pane.(*forkspane.Pane).Show(s.c, "22222222")
 	has(t, s.screen(80, 12), "tail: Move a little", "Time to move.", "▸● running  ! late  Move a little")
 }
 

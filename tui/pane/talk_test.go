@@ -63,7 +63,7 @@ func TestTheConversationLooksAsItDid(t *testing.T) {
 		s := open("chat")
 		s.next(change)
 		for _, size := range sizes {
-			compare(t, fmt.Sprintf("chat-%s-%dx%d", name, size[0], size[1]), s.Lines(s.c, size[0], size[1], true))
+			compare(t, fmt.Sprintf("chat-%s-%dx%d", name, size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 		}
 	}
 }
@@ -74,7 +74,7 @@ func TestCommandsLookAsTheyDid(t *testing.T) {
 		s.do(action.ChatWrite)
 		s.keys(t, typed)
 		for _, size := range sizes {
-			compare(t, fmt.Sprintf("chat-typed-%s-%dx%d", name, size[0], size[1]), s.Lines(s.c, size[0], size[1], true))
+			compare(t, fmt.Sprintf("chat-typed-%s-%dx%d", name, size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 		}
 	}
 }
@@ -145,7 +145,7 @@ func TestAToolCallIsSeenInEverySize(t *testing.T) {
 	has(t, s.Line(s.c, 60), "Bash(rm -r", "0:48 left")
 	s.do(action.ChatWrite)
 	has(t, s.screen(80, 14), "esc, then y allow")
-	if screen := strings.Join(s.Lines(s.c, 80, 14, false), "\n"); !strings.Contains(screen, "5, then y allow") {
+	if screen := strings.Join(drawn(s, s.c, 80, 14, false), "\n"); !strings.Contains(screen, "5, then y allow") {
 		t.Errorf("the way to the card is missing:\n%s", screen)
 	}
 }

@@ -34,7 +34,7 @@ func TestViewsOfTheScheduleLookAsTheyDid(t *testing.T) {
 				s.do(action.ScheduleView)
 			}
 			for _, size := range th.sizes {
-				compare(t, fmt.Sprintf("schedule-%s%s-%dx%d", name, th.name, size[0], size[1]), s.Lines(s.c, size[0], size[1], true))
+				compare(t, fmt.Sprintf("schedule-%s%s-%dx%d", name, th.name, size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func TestADayThatIsNotListedToItsEndSaysSo(t *testing.T) {
 	s.next(crowded)
 	s.do(action.ScheduleView, action.ScheduleBottom)
 	for _, size := range [][2]int{{28, 9}, {43, 12}, {80, 12}, {120, 20}} {
-		compare(t, fmt.Sprintf("schedule-crowded-%dx%d", size[0], size[1]), s.Lines(s.c, size[0], size[1], true))
+		compare(t, fmt.Sprintf("schedule-crowded-%dx%d", size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 	}
 	has(t, s.screen(80, 20), "Fire 499", "more after Tue 00:00 (v: every task)")
 	s.c.Keys = with(t, action.Change{Pane: action.Schedule, ID: action.ScheduleView, Keys: []string{"f9"}})
@@ -285,7 +285,7 @@ func TestAComingDroughtIsSaidInWordsAndWithASign(t *testing.T) {
 		t.Errorf("the title says %q", state)
 	}
 	for _, size := range [][2]int{{40, 8}, {80, 12}, {120, 20}} {
-		compare(t, fmt.Sprintf("budget-dry-%dx%d", size[0], size[1]), s.Lines(s.c, size[0], size[1], true))
+		compare(t, fmt.Sprintf("budget-dry-%dx%d", size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 	}
 }
 
@@ -298,7 +298,7 @@ func TestAForecastKeepsAwayFromTheEdge(t *testing.T) {
 			}
 		})
 		for w := 24; w < 210; w++ {
-			for _, l := range s.Lines(s.c, w, 8, true) {
+			for _, l := range drawn(s, s.c, w, 8, true) {
 				if strings.Contains(l, "15:15") && !strings.HasSuffix(l, " ") {
 					t.Errorf("%d cells: %q touches the edge", w, l)
 				}

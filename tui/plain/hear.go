@@ -2,6 +2,9 @@ package plain
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"ollimbot/core"
@@ -35,13 +38,19 @@ type ear struct {
 	// flood says that the list of updates is full, and that this was said.
 	flood  bool
 	events []event
+	said   map[string]time.Time // notices, of a short while
 }
+
+// notAgain is how long what was said stays said: trouble in the conversation is a
+// notice and a message.
+const notAgain = 10 * time.Second
 
 // begin takes a first snapshot: what stands in it is past, save for what waits
 // for the user and what is wrong.
 func (e *ear) begin(s *core.Snapshot) {
 	e.heard, e.runs = map[post.MessageID]bool{}, map[string]fork.State{}
 	e.updates, e.problems, e.calls = map[string]bool{}, map[string]bool{}, map[string]call{}
+	e.said = map[string]time.Time{}
 	e.zone = time.Local
 	if s.Zone != nil {
 		e.zone = s.Zone
@@ -87,12 +96,14 @@ func (e *ear) hear(s *core.Snapshot) []event {
 // add notes what has happened. What is told in two ways at once, such as a file
 // with a mistake that is also left as an update, is said once.
 func (e *ear) add(at time.Time, kind, words string) {
-	if kind == string(core.Info) || kind == string(core.Warn) || kind == string(core.Alert) {
-		for _, said := range e.events {
-			if flat(said.words) == flat(words) {
-				return
-			}
+	switch kind {
+	case string(core.Info), string(core.Warn), string(core.Alert), kindNotice:
+		maps.DeleteFunc(e.said, func(_ string, was time.Time) bool { return at.Sub(was) > notAgain })
+		heard := func(said event) bool { return flat(said.words) == flat(words) }
+		if _, again := e.said[flat(words)]; again || slices.ContainsFunc(e.events, heard) {
+			return
 		}
+		e.said[flat(words)] = at
 	}
 	e.events = append(e.events, event{at, kind, words})
 }
@@ -187,7 +198,16 @@ func (e *ear) chat(entries []transcript.Entry) {
 		if m.Role == transcript.Ping && m.Critical {
 			kind = kindCritical
 		}
-		if words := messageText(m); words != "" {
+		for _, tool := range m.Tools {
+			if label, denied := strings.CutSuffix(tool, transcript.DeniedMark); denied {
+				e.add(m.At, kindDenied, label)
+			}
+		}
+		words := messageText(m)
+		if m.Role == transcript.Notice { // of the program itself
+			words = spoken(words)
+		}
+		if words != "" {
 			e.add(m.At, kind, words)
 		}
 		if words := e.buttonsText(m); words != "" {

@@ -12,6 +12,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
+	"ollimbot/core/transcript"
 	"ollimbot/docs"
 	"ollimbot/routines"
 )
@@ -310,4 +311,23 @@ func TestHelpHasNothingThatIsReadBadly(t *testing.T) {
 			t.Errorf("%q", line)
 		}
 	}
+}
+
+func TestACommandAmongWordsIsAnsweredOnce(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.one(s.types("say /model"), "ok: model, opus")
+		s.bot.change(func(n *core.Snapshot) {
+			n.Chat = append(n.Chat, transcript.Entry{ID: "m", At: n.At, Role: transcript.Bot, Text: "hello"})
+		})
+		s.hears()
+		s.one(s.types("reply /model"), "ok: model, opus")
+		if diff := cmp.Diff([]core.Command{core.Slash{Line: "/model"}, core.Slash{Line: "/model"}}, s.bot.done()); diff != "" {
+			t.Error(diff)
+		}
+		s.bot.change(func(n *core.Snapshot) {
+			n.Chat = append(n.Chat, transcript.Entry{ID: "n", At: n.At, Role: transcript.Notice, Text: "**model.main**: opus (default) `opus` `sonnet`"})
+		})
+		s.one(s.hears(), "notice: model.main: opus (default), takes opus, sonnet")
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/tail"
+	"ollimbot/routines/cron"
 	"ollimbot/tui/widget"
 )
 
@@ -27,7 +28,7 @@ func spoken(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// commas makes every gap of two spaces or more a comma.
+// commas makes every gap of two spaces or more a comma, but behind a colon.
 func commas(line string) string {
 	var parts []string
 	for p := range strings.SplitSeq(line, "  ") {
@@ -35,7 +36,7 @@ func commas(line string) string {
 			parts = append(parts, p)
 		}
 	}
-	return strings.Join(parts, ", ")
+	return strings.ReplaceAll(strings.Join(parts, ", "), ":, ", ": ")
 }
 
 // flat is a text on one line.
@@ -93,7 +94,7 @@ func everyText(d time.Duration) string {
 // "tomorrow 09:00", "Friday 09:00", "Friday 4 December 09:00".
 func clockText(t, now time.Time, zone *time.Location) string {
 	t, now = t.In(zone), now.In(zone)
-	clock := t.Format("15:04")
+	clock := cron.Format(t, "15:04")
 	switch d := t.Sub(now); {
 	case widget.SameDay(t, now, zone):
 		return clock

@@ -155,6 +155,26 @@ func TestWhatIsSaidInTwoWaysAtOnceIsHeardOnce(t *testing.T) {
 			n.Notices = []core.Notice{{Seq: 1, Level: core.Warn, Text: "The file a.md is wrong."}, {Seq: 2, Level: core.Info, Text: "another"}}
 		})
 		s.hasLines(s.hears(), "notice: The file a.md is wrong.", "info: another")
+		s.bot.change(func(n *core.Snapshot) { // the same trouble, told a moment later in the other way
+			n.Notices = append(n.Notices, core.Notice{Seq: 3, Level: core.Alert, Text: "The file a.md is wrong."})
+		})
+		if got := s.hears(); got[0] != "" {
+			t.Errorf("said again: %q", got)
+		}
+		s.bot.change(func(n *core.Snapshot) {
+			n.Notices = append(n.Notices, core.Notice{Seq: 4, At: n.At.Add(time.Minute), Level: core.Alert, Text: "The file a.md is wrong."})
+		})
+		s.hasLines(s.hears(), "error: The file a.md is wrong.")
+	})
+}
+
+func TestAToolThatWasDeniedIsTold(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.bot.change(func(n *core.Snapshot) {
+			n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Bot, Text: "I could not.", Tools: []string{"Read(a.md)", "Bash(rm x)" + transcript.DeniedMark}}}
+		})
+		s.hasLines(s.hears(), "denied: Bash(rm x)", "bot: I could not.")
 	})
 }
 

@@ -15,7 +15,17 @@ func (m *machine) speak(rest string) {
 		m.answer(kindError, textSayWhat)
 		return
 	}
-	m.do(core.Say{Text: rest})
+	m.send(core.Say{Text: rest})
+}
+
+// send sends words. A command among them is answered here: as words its answer
+// would stand in the conversation, too, and be read twice.
+func (m *machine) send(c core.Say) {
+	if strings.HasPrefix(c.Text, "/") {
+		m.do(core.Slash{Line: c.Text})
+		return
+	}
+	m.do(c)
 }
 
 // messageThings are the whole messages of the conversation, newest first.
@@ -47,6 +57,9 @@ func (m *machine) chat(rest string) {
 		return
 	}
 	m.list(shelfMessage, kindChat, list[:min(n, len(list))])
+	if n >= len(list) && s.ChatMore {
+		m.answer(kindChat, textChatMore)
+	}
 }
 
 // read gives the newest whole message that is not the user's own.
@@ -89,7 +102,7 @@ func (m *machine) reply(rest string) {
 	case to.Role == transcript.Notice:
 		m.answer(kindError, textReplyNotice)
 	default:
-		m.do(core.Say{Text: rest, ReplyTo: to.ID})
+		m.send(core.Say{Text: rest, ReplyTo: to.ID})
 	}
 }
 

@@ -97,9 +97,19 @@ func (m *machine) preview(rest string) {
 }
 
 func (m *machine) fire(rest string) {
-	if t, ok := m.task(rest, "fire"); ok {
-		m.do(core.FireNow{ID: t.id})
+	t, ok := m.task(rest, "fire")
+	if !ok {
+		return
 	}
+	now := core.FireNow{ID: t.id}
+	s := m.core.Snapshot()
+	for _, v := range s.Schedule.Tasks {
+		if v.ID == t.id && v.Kind == routines.KindReminder {
+			m.ask(fmt.Sprintf(textFireReminder, flat(v.Title)), question{do: func() { m.do(now) }})
+			return
+		}
+	}
+	m.do(now)
 }
 
 func (m *machine) pause(rest string) {

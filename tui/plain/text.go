@@ -5,6 +5,7 @@ package plain
 const (
 	kindReady    = "ready"
 	kindNotice   = "notice"
+	kindDenied   = "denied"
 	kindCritical = "critical ping"
 	kindRun      = "run"
 	kindOutput   = "output"
@@ -38,17 +39,19 @@ const (
 // Words for people: whole sentences, as a screen reader reads them well. They
 // need no columns, boxes or arrows.
 const (
-	textDone        = "done"
-	textInterrupted = "the answer is interrupted"
-	textLeaving     = "leaving the fork"
-	textUndoable    = "; undo takes it back"
-	textUndone      = "undone: "
-	textNoUndo      = "nothing to undo"
-	textReadOnly    = "this is read-only; start it without --read-only to change things"
-	textLeftAsIs    = "left as it is"
-	textDropped     = "the question is dropped, nothing was done"
-	textNoQuestion  = "no question was asked"
-	textBye         = "ending"
+	textChatMore     = "more was said before: ollim-bot history finds it"
+	textFireReminder = "fire %s now? It goes once it has run and does not fire again at its time; undo keeps it. Say yes to fire it; anything else lets it wait"
+	textDone         = "done"
+	textInterrupted  = "the answer is interrupted"
+	textLeaving      = "leaving the fork"
+	textUndoable     = "; undo takes it back"
+	textUndone       = "undone: "
+	textNoUndo       = "nothing to undo"
+	textReadOnly     = "this is read-only; start it without --read-only to change things"
+	textLeftAsIs     = "left as it is"
+	textDropped      = "the question is dropped, nothing was done"
+	textNoQuestion   = "no question was asked"
+	textBye          = "ending"
 
 	textGoesOn   = "it goes on in the next line; one that does not end in a backslash is the last"
 	textNextLine = "line %d comes next"

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ollimbot/routines/cron"
 )
 
 // moment reads when something is to be: "2h30m", "in 20 minutes", "18:30",
@@ -20,8 +22,8 @@ func moment(text string, now time.Time) (time.Time, bool) {
 	if d, ok := length(words); ok {
 		return now.Add(d).Truncate(time.Second), true
 	}
-	if at, err := time.ParseInLocation("2006-01-02 15:04", strings.Join(words, " "), now.Location()); err == nil {
-		return at, true
+	if at, err := time.Parse("2006-01-02 15:04", strings.Join(words, " ")); err == nil {
+		return cron.Instant(at, now.Location()), true
 	}
 	return clockOf(words, now)
 }
@@ -55,10 +57,9 @@ func clockOf(words []string, now time.Time) (time.Time, bool) {
 		}
 		hour, minute = t.Hour(), t.Minute()
 	}
-	y, m, d := now.Date()
-	at := time.Date(y, m, d+days, hour, minute, 0, 0, now.Location())
+	at := cron.Wall(now, days, hour, minute, now.Location())
 	if !dated && !at.After(now) {
-		at = time.Date(y, m, d+1, hour, minute, 0, 0, now.Location())
+		at = cron.Wall(now, 1, hour, minute, now.Location())
 	}
 	return at, true
 }

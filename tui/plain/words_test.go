@@ -109,6 +109,9 @@ func TestSignsAndColumnsBecomeWords(t *testing.T) {
 	if want := "capacity 5 to 6, full, soon\n/model [a or b], show it\nmodel: a (a, b)\nrun init"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if got, want := spoken("Total cost:            $0.51\nUsage by model:"), "Total cost: $0.51\nUsage by model:"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	if got := tailText(tail.Line{Kind: tail.Text, Text: "a → b"}); got != "a → b" {
 		t.Errorf("the model's words became %q", got)
 	}

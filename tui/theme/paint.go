@@ -2,6 +2,7 @@ package theme
 
 import (
 	"image/color"
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -80,6 +81,18 @@ func (t *Theme) Paint(r Role, s string) string {
 		s = t.inside[r].Replace(s)
 	}
 	return t.open[r] + s + t.shut[r]
+}
+
+// On is what a role is painted as on a row with a background. Of sixteen colours none
+// is one: the row is reversed, and each colour on it would be a patch of paper.
+func (t *Theme) On(back, r Role) Role {
+	switch {
+	case r >= numRoles || back != Select || t.options.Plain || t.options.NoColor || t.options.Profile > 16 || r == Match || r == Caret:
+		return r
+	case slices.ContainsFunc(styled[r], func(a attribute) bool { return a.on == bold.on }):
+		return Strong
+	}
+	return Text
 }
 
 // Glyph is the symbol as this terminal can show it.

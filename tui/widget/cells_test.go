@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -220,5 +221,19 @@ func BenchmarkFitASCII(b *testing.B) {
 func BenchmarkFitWide(b *testing.B) {
 	for b.Loop() {
 		Fit("14:01:58 日本語 👍🏽 gmail unread --max 20", 120)
+	}
+}
+
+func TestTheSelectedRowIsOfOnePieceInSixteenColours(t *testing.T) {
+	roles := []Span{{theme.Accent, "▸"}, {theme.Good, "done "}, {theme.Strong, "Title "}, {theme.Dim, "detail "}, {theme.Ping, "pinged "}, {theme.Warn, "1 refused "}, {theme.Think, "so"}}
+	for _, o := range []theme.Options{{Dark: true, Profile: 16}, {Profile: 16}, {Dark: true, Contrast: true, Profile: 16}} {
+		line := Brush{Theme: theme.New(o), Back: theme.Select}.Line(60, roles...)
+		for _, sgr := range regexp.MustCompile(`\x1b\[[0-9;]*m`).FindAllString(line, -1) {
+			switch sgr {
+			case "\x1b[7m", "\x1b[27m", "\x1b[1m", "\x1b[22m", "\x1b[m":
+			default:
+				t.Errorf("%+v: %q in %q", o, sgr, line)
+			}
+		}
 	}
 }

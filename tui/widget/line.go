@@ -38,7 +38,7 @@ func (b Brush) Line(w int, spans ...Span) string {
 			// The span fills the line to its edge and more would follow: say so.
 			text, n = cut(s.Text+" ", free, b.Theme.Glyph(theme.Ellipsis))
 		}
-		b.paint(&out, s.Role, text)
+		b.paint(&out, b.Theme.On(back, s.Role), text)
 		free -= n
 	}
 	b.paint(&out, theme.Text, Blank(free))

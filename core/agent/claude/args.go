@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -10,14 +11,17 @@ import (
 // server is the name under which the bot's tools are served.
 const server = "discord"
 
-// unfit are tools that make sense on a terminal only, that start turns by
-// themselves at some later time, or that spend without being asked. The list is
-// the same for every run: tools are part of the prompt's prefix, and an equal
-// prefix is what forks share the prompt cache by (claude-cli 9).
-var unfit = []string{
-	"AskUserQuestion", "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "EnterWorktree",
-	"ExitPlanMode", "ExitWorktree", "ReportFindings", "ScheduleWakeup", "Workflow",
-}
+// offered are the command's own tools that a model gets, in the order of their
+// names; what a version has beyond them (its schedulers, task lists, questions on
+// a terminal, work in the background) stays away, of later versions too. Glob
+// and Grep exist only because they are named here. The list is the same for every
+// run: tools are part of the prompt's prefix, and an equal prefix is what forks
+// share the prompt cache by (claude-cli 9).
+var offered = []string{"Agent", "Bash", "Edit", "Glob", "Grep", "Read", "Skill", "WebFetch", "WebSearch", "Write"}
+
+// overrides are settings that take away what no variable does: a skill of the
+// command's that stays when its bundled skills are off (2.1.330).
+const overrides = `{"skillOverrides":{"plugin-authoring":"off"}}`
 
 // args are the flags of a process (claude-cli 1, 9, 12, 20). What a run may do
 // is no part of them: its hooks and its permission callback decide that, and the
@@ -27,13 +31,16 @@ func args(o agent.SessionOptions, id string) []string {
 	a := []string{
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
 		"--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio",
-		"--strict-mcp-config", "--setting-sources=project",
-		"--allowedTools", "mcp__" + server, "--disallowedTools", strings.Join(unfit, ","),
-		"--permission-mode", permissionMode(o.Settings.Mode),
+		"--strict-mcp-config", "--allowedTools", "mcp__" + server, "--permission-mode", permissionMode(o.Settings.Mode),
 	}
-	if o.Settings.Model != "" {
-		a = append(a, "--model", o.Settings.Model)
+	if o.Bare {
+		a = append(a, "--tools", "", "--setting-sources=", "--disable-slash-commands", "--no-session-persistence")
+	} else {
+		a = append(a, "--tools", strings.Join(offered, ","), "--setting-sources=project", "--settings", overrides)
 	}
+	// A session that is resumed without a model takes the one of its history, and
+	// older versions write that down without its long context (2.1.197).
+	a = append(a, "--model", cmp.Or(o.Settings.Model, "default"))
 	switch t := o.Settings.Thinking; t {
 	case "":
 	case "off":
@@ -64,15 +71,19 @@ func permissionMode(mode string) string {
 	return mode
 }
 
-// thinkingTokens is what set_max_thinking_tokens takes for a setting: null for
-// the model's own measure, 0 for none.
-func thinkingTokens(thinking string) (tokens *int, ok bool) {
+// adaptiveTokens is the budget that the command itself takes where nobody has set
+// one. Models that measure by themselves ignore it.
+const adaptiveTokens = 31999
+
+// thinkingTokens is what set_max_thinking_tokens takes for a setting, 0 for none.
+// It has a null too, which goes back to what the process was started with.
+func thinkingTokens(thinking string) (tokens int, ok bool) {
 	switch thinking {
 	case "adaptive":
-		return nil, true
+		return adaptiveTokens, true
 	case "off":
-		return new(int), true
+		return 0, true
 	}
 	n, err := strconv.Atoi(thinking)
-	return &n, err == nil && n >= 0
+	return n, err == nil && n >= 0
 }

@@ -23,26 +23,37 @@ func TestTheSessionDecidesAboutItsFlagsOnly(t *testing.T) {
 		"fork":   {agent.SessionOptions{Resume: other, Fork: true}, []string{"--resume", other, "--fork-session", "--session-id", id}},
 		"settings": {
 			agent.SessionOptions{Settings: agent.Settings{Model: "opus", Thinking: "off"}},
-			[]string{"--model", "opus", "--thinking", "disabled", "--session-id", id},
+			[]string{"--thinking", "disabled", "--session-id", id},
 		},
 		"a budget": {agent.SessionOptions{Settings: agent.Settings{Thinking: "2048"}}, []string{"--max-thinking-tokens", "2048", "--session-id", id}},
 	} {
 		got := args(c.o, id)
-		constant := base[:len(base)-2]
-		if diff := cmp.Diff(append(slices.Clone(constant), c.want...), got); diff != "" {
+		constant := slices.Clone(base[:len(base)-2])
+		if c.o.Settings.Model != "" {
+			constant[slices.Index(constant, "--model")+1] = c.o.Settings.Model
+		}
+		if diff := cmp.Diff(append(constant, c.want...), got); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
 }
 
 func TestWhatARunMayDoIsNoFlag(t *testing.T) {
-	o := agent.SessionOptions{SystemPrompt: "secret words", Allowed: []string{"Bash(ls)"}, Disallowed: []string{"Write"}}
+	o := agent.SessionOptions{SystemPrompt: "secret words", Allowed: []string{"Bash(ls)"}, Disallowed: []string{"Bash(rm)"}}
 	o.Settings.Mode = "bypassPermissions"
 	line := strings.Join(args(o, "x"), " ")
-	for _, bad := range []string{"secret words", "Bash(ls)", "Write", "bypass", "dangerously"} {
+	for _, bad := range []string{"secret words", "Bash(ls)", "Bash(rm)", "bypass", "dangerously"} {
 		if strings.Contains(line, bad) {
 			t.Errorf("%q is on the command line: %s", bad, line)
 		}
+	}
+}
+
+func TestABareSessionHasNothingOfTheEnginesOwn(t *testing.T) {
+	got := args(agent.SessionOptions{Bare: true}, "x")
+	at := slices.Index(got, "--tools")
+	if at < 0 || got[at+1] != "" || !slices.Contains(got, "--setting-sources=") || !slices.Contains(got, "--no-session-persistence") {
+		t.Errorf("the flags are %q", got)
 	}
 }
 

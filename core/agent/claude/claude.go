@@ -71,6 +71,8 @@ type Engine struct {
 	start func(process.Spec) (child, error)
 	// begun is closed when Run has begun.
 	begun chan struct{}
+	// examined is closed when the command's version is known, or never will be.
+	examined chan struct{}
 	// background are the goroutines that outlive the call that started them:
 	// Run waits for them.
 	background sync.WaitGroup
@@ -86,6 +88,7 @@ type Engine struct {
 	// is being opened holds its id with nil.
 	sessions map[string]*session
 	status   agent.Status
+	tooOld   bool // the command is not to be started
 	changed  func()
 }
 
@@ -117,7 +120,7 @@ func New(o Options) *Engine {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Engine{
-		o: o, begun: make(chan struct{}), sessions: map[string]*session{}, pool: newPool(),
+		o: o, begun: make(chan struct{}), examined: make(chan struct{}), sessions: map[string]*session{}, pool: newPool(),
 		start: func(s process.Spec) (child, error) { return process.Start(s) },
 	}
 }
@@ -129,7 +132,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return e.safely("version", func() { e.checkVersion(ctx) }) })
+	g.Go(func() error { return e.safely("version", func() { e.examine(ctx) }) })
 	g.Go(func() error { return e.safely("watch", func() { e.watch(ctx) }) })
 	g.Go(func() error { return e.safely("ahead", func() { e.keepWarm(ctx) }) })
 	err := g.Wait()

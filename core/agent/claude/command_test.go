@@ -94,7 +94,7 @@ func TestAProcessThatDiesTakesItsTokenAlong(t *testing.T) {
 	}
 	p := <-st.players
 	p.end()
-	<-s.(*session).done
+	<-inner(s).done
 	if r := p.calls(t, "help"); r.Exit != 1 || !strings.Contains(r.Stderr, "session has ended") {
 		t.Errorf("it gives %+v", r)
 	}

@@ -76,11 +76,11 @@ func TestAnAnswerThatStallsIsInterruptedAfterTwoMinutes(t *testing.T) {
 		}
 		once = true
 		now := time.Now()
-		s.(*session).checkSilence(now.Add(stallAfter - time.Second)) // not yet
-		if s.(*session).markedStopped() {
+		inner(s).checkSilence(now.Add(stallAfter - time.Second)) // not yet
+		if inner(s).markedStopped() {
 			t.Error("interrupted too early")
 		}
-		s.(*session).checkSilence(now.Add(stallAfter + time.Second))
+		inner(s).checkSilence(now.Add(stallAfter + time.Second))
 	})
 	if end := h.result(t); !end.IsError || end.Interrupted || end.Text != stalledText() {
 		t.Errorf("%+v", end)

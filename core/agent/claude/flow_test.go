@@ -79,8 +79,12 @@ func TestATurnThatBeginsWhileAMessageIsOnItsWayIsNotItsAnswer(t *testing.T) {
 		if h := <-mine; h.text() != "for you" {
 			t.Errorf("the answer is %q", h.text())
 		}
-		if h := <-own; h.text() != "by itself" {
+		h := <-own
+		if h.text() != "by itself" {
 			t.Errorf("the turn that began by itself says %q", h.text())
+		}
+		if n := all[agent.Notice](h); len(n) != 1 || n[0].Text != `a command "x && y" has ended` {
+			t.Errorf("what began it is told as %+v", n)
 		}
 	})
 }
@@ -246,9 +250,23 @@ func TestAProcessThatDiesEndsTheTurnWithAnError(t *testing.T) {
 		if h.text() != "I was ab" {
 			t.Errorf("before that it said %q", h.text())
 		}
-		oneLine(t, s.Configure(t.Context(), agent.Settings{Model: "opus"}), "ended")
 		if err := s.Interrupt(t.Context()); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+func TestAMessageThatTheProcessCannotTakeGoesToANewOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, Options{})
+		s, p := played(t, st)
+		_ = p.in.Close() // it is going, and has not said so yet
+		mine := beside(t, s, "hello")
+		next := <-st.players
+		p.end()
+		next.say(append(turnLines(<-next.messages, "here"), idle)...)
+		if h := <-mine; h.text() != "here" {
+			t.Errorf("the answer is %q, %v", h.text(), h.err)
 		}
 	})
 }
@@ -359,6 +377,8 @@ func TestAProcessWithTooMuchMemoryIsEnded(t *testing.T) {
 		}
 		mine := beside(t, s, "hello")
 		<-p.messages
+		p.say(running, begin)
+		synctest.Wait()
 		p.resident.Store(1500 << 20)
 		h := <-mine
 		oneLine(t, h.err, "1.5 GB", "1.0 GB", "/config claude_memory_limit")

@@ -50,6 +50,10 @@ func registeredHooks() map[string][]hookMatcher {
 // It never permits: "allow" would skip the question for permission; "ask" lets
 // it be asked where the CLI would not.
 type hookAnswer struct {
+	// Continue is false where the turn ends with the call, Why what the model
+	// reads of that later.
+	Continue *bool         `json:"continue,omitempty"`
+	Why      string        `json:"stopReason,omitempty"`
 	Decision string        `json:"decision,omitempty"`
 	Reason   string        `json:"reason,omitempty"`
 	Specific *hookDecision `json:"hookSpecificOutput,omitempty"`
@@ -77,8 +81,7 @@ func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAn
 	case hookStop:
 		return h.stopHook(ctx, r.Input)
 	case hookPostTool:
-		h.postTool(ctx, r.Input)
-		return hookAnswer{}
+		return h.postTool(ctx, r.Input)
 	case hookPreTool:
 		d := h.preTool(ctx, r.Input)
 		switch {
@@ -159,16 +162,20 @@ func (h *host) preTool(ctx context.Context, input json.RawMessage) agent.Decisio
 	return denied(orNoReason(d.Reason))
 }
 
-// postTool tells the run that a call has succeeded.
-func (h *host) postTool(ctx context.Context, input json.RawMessage) {
-	r := h.bound()
-	if r == nil || r.hooks.PostTool == nil {
-		return
-	}
+// postTool tells the run that a call has succeeded, and ends the turn where the
+// tool has said so. An interruption would stand in the history for good.
+func (h *host) postTool(ctx context.Context, input json.RawMessage) (answer hookAnswer) {
 	u, err := readHookUse(input)
 	if err != nil {
 		h.log.Error("a finished call's input could not be read", "error", err)
-		return
+		return answer
+	}
+	if h.takeEnding(u.Name) {
+		answer.Continue, answer.Why = new(bool), answerTurnEnds
+	}
+	r := h.bound()
+	if r == nil || r.hooks.PostTool == nil {
+		return answer
 	}
 	_, err = within(ctx, h, postPatience-margin, func(ctx context.Context) struct{} {
 		r.hooks.PostTool(ctx, u)
@@ -177,6 +184,7 @@ func (h *host) postTool(ctx context.Context, input json.RawMessage) {
 	if err != nil {
 		h.failed("hook after a call gave no answer", err)
 	}
+	return answer
 }
 
 // readHookUse reads the call that a hook is about.

@@ -41,6 +41,8 @@ type host struct {
 	// refused are the newest calls that were refused here, so that their results
 	// can be told from a tool's own errors.
 	refused recent[string]
+	// ending is the tool whose answer ends the turn, until the CLI tells of it.
+	ending string
 }
 
 // binding is what a process is bound to.
@@ -149,8 +151,13 @@ func (h *host) fits(r *binding) error {
 // initialize is the initialize request, the first that the CLI gets. The prompt
 // travels in it and not on the command line, where every user of the machine
 // could read it.
-func (h *host) initialize(systemPrompt string) any {
-	r := initializeRequest{Subtype: "initialize", Hooks: registeredHooks(), Servers: []string{}, Append: systemPrompt}
+func (h *host) initialize(o agent.SessionOptions) any {
+	r := initializeRequest{Subtype: "initialize", Hooks: registeredHooks(), Servers: []string{}}
+	if o.Bare {
+		r.Whole = o.SystemPrompt
+	} else {
+		r.Append = o.SystemPrompt
+	}
 	for _, s := range h.servers {
 		r.Servers = append(r.Servers, s.name)
 	}
@@ -162,6 +169,7 @@ type initializeRequest struct {
 	Hooks   map[string][]hookMatcher `json:"hooks"`
 	Servers []string                 `json:"sdkMcpServers"`
 	Append  string                   `json:"appendSystemPrompt,omitempty"`
+	Whole   string                   `json:"systemPrompt,omitempty"`
 }
 
 // handle answers a control request of the CLI; it is a wire.Handler. It may be
@@ -208,6 +216,24 @@ func (h *host) refuse(toolUseID string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.refused.add(toolUseID)
+}
+
+// noteEnding remembers a tool whose answer ends the turn.
+func (h *host) noteEnding(tool string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ending = tool
+}
+
+// takeEnding reports whether a call of this tool ends the turn, and forgets it.
+func (h *host) takeEnding(tool string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ends := h.ending != "" && h.ending == tool
+	if ends {
+		h.ending = ""
+	}
+	return ends
 }
 
 // bound is the run that the process belongs to, or nil.

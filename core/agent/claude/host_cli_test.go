@@ -86,7 +86,7 @@ func (c *hosted) start(path string, h *host, flags ...string) {
 	c.t.Cleanup(c.end)
 	limit, stop := context.WithTimeout(c.t.Context(), 30*time.Second)
 	defer stop()
-	if _, err := c.conn.Request(limit, h.initialize("Be brief.")); err != nil {
+	if _, err := c.conn.Request(limit, h.initialize(agent.SessionOptions{SystemPrompt: "Be brief."})); err != nil {
 		c.t.Fatalf("initialize: %v", err)
 	}
 }

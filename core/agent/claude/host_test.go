@@ -273,7 +273,7 @@ func TestARequestThatWeDoNotKnowIsAnErrorOnOneLine(t *testing.T) {
 func TestTheHandshakeKeepsThePromptOutOfTheArguments(t *testing.T) {
 	h := newHost(nil, nil)
 	defer h.close()
-	data, err := json.Marshal(h.initialize("You are <Olli> & co."))
+	data, err := json.Marshal(h.initialize(agent.SessionOptions{SystemPrompt: "You are <Olli> & co."}))
 	if err != nil {
 		t.Fatal(err)
 	}

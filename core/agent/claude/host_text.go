@@ -13,6 +13,7 @@ const (
 	answerNoAsking  = "AskUserQuestion does not work here. Ask the question in a message instead, and end your turn to wait for the answer."
 	answerToolFault = "Error: %s failed inside the bot; nothing is known of what it has done."
 	answerNoTool    = "Error: there is no tool %s."
+	answerTurnEnds  = "the turn ended here, as this tool says"
 	answerNoText    = "(no text)"
 )
 

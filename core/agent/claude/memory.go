@@ -37,7 +37,7 @@ func (e *Engine) watch(ctx context.Context) {
 func (e *Engine) look(now time.Time) {
 	limit := e.o.Limits().Memory
 	tell := false
-	for _, s := range e.open() {
+	for _, s := range e.opened() {
 		tell = s.weigh(limit) || tell
 		s.checkSilence(now)
 	}

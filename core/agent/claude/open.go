@@ -1,11 +1,11 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -19,12 +19,9 @@ import (
 )
 
 const (
-	// openLimit is how long a process may take to be ready: it takes 0.7 s, twice
-	// that when the machine is busy (claude-cli 16).
-	openLimit = 10 * time.Second
-	// A long transcript is read before the handshake is answered.
-	longLimit      = 30 * time.Second
-	longTranscript = 20 << 20
+	// openLimit is how long a process may take to be ready: 0.7 s on a quiet machine,
+	// over 10 s on a small one that is busy, and a long transcript is read first.
+	openLimit = time.Minute
 	// writtenAfter is when the last words of a turn are in the transcript: 0.1 s
 	// after its end (claude-cli 9). A fork reads them there.
 	writtenAfter = 250 * time.Millisecond
@@ -38,6 +35,15 @@ var uuidForm = sync.OnceValue(func() *regexp.Regexp {
 // that or in a new one. Errors are one line and say what to do; one in which
 // the process was too slow is a context.DeadlineExceeded.
 func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	s, err := e.open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &resumable{e: e, o: o, now: s}, nil
+}
+
+// open is Open for one process.
+func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, error) {
 	if err := e.waitBegun(ctx); err != nil {
 		return nil, err
 	}
@@ -67,6 +73,9 @@ func (e *Engine) launch(ctx context.Context, o agent.SessionOptions) (*session, 
 	if err != nil {
 		return nil, err
 	}
+	if err := e.refuseOld(ctx, path); err != nil {
+		return nil, err
+	}
 	if err := e.written(ctx, o.Resume); err != nil {
 		return nil, err
 	}
@@ -74,6 +83,7 @@ func (e *Engine) launch(ctx context.Context, o agent.SessionOptions) (*session, 
 		return nil, err
 	}
 	token := e.o.Control.Issue()
+	o.Settings.Model = cmp.Or(o.Settings.Model, lookup(e.env(), "ANTHROPIC_MODEL"))
 	c, err := e.start(process.Spec{Path: path, Args: args(o, key), Env: e.env(token.Env()...), Dir: o.Dir, Wrap: e.o.Sandbox})
 	if err != nil {
 		token.Revoke()
@@ -180,29 +190,22 @@ func (e *Engine) discard(s *session) {
 
 // shakeHands makes the process ready, within the limit.
 func (s *session) shakeHands(ctx context.Context, o agent.SessionOptions, path string) error {
-	limit := openLimit
-	if o.Resume != "" {
-		file := transcriptPath(configDir(s.e.env()), o.Dir, o.Resume)
-		if info, err := os.Stat(file); err == nil && info.Size() > longTranscript {
-			limit = longLimit
-		}
-	}
-	within, cancel := context.WithTimeout(ctx, limit)
+	within, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
 	running := s.e.running()
 	defer context.AfterFunc(running, cancel)()
-	answer, err := s.conn.Request(within, s.host.initialize(o.SystemPrompt))
+	answer, err := s.conn.Request(within, s.host.initialize(o))
 	var refused *wire.RequestError
 	switch {
 	case err == nil:
-		s.noteAccount(answer)
+		s.noteGreeting(answer)
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("open a session: %w", context.Cause(ctx))
 	case running.Err() != nil:
 		return errNotRunning
 	case within.Err() != nil:
-		return fmt.Errorf(textSilent+": %w", limit, clean.Line(path), context.DeadlineExceeded)
+		return fmt.Errorf(textSilent+": %w", openLimit, clean.Line(path), context.DeadlineExceeded)
 	case errors.As(err, &refused):
 		return fmt.Errorf(textRefused, refused.Message)
 	}
@@ -239,19 +242,37 @@ func (e *Engine) running() context.Context {
 	return over
 }
 
-// account is what the handshake tells about who pays.
-type account struct {
+// greeting is what the handshake tells: who pays, and what the models can do.
+type greeting struct {
 	Account struct {
 		TokenSource  string `json:"tokenSource"`
 		APIKeySource string `json:"apiKeySource"`
 	} `json:"account"`
+	Models []struct {
+		Value       string `json:"value"`
+		Resolved    string `json:"resolvedModel"`
+		Adaptive    bool   `json:"supportsAdaptiveThinking"`
+		ThinkingOff *bool  `json:"supportsThinkingOff"` // missing where it can be
+	} `json:"models"`
 }
 
-// noteAccount looks whether anybody is logged in (claude-cli 17).
-func (s *session) noteAccount(answer json.RawMessage) {
-	var a account
-	if err := json.Unmarshal(answer, &a); err != nil || a.Account.TokenSource == "" {
+// noteGreeting learns whether anybody is logged in (claude-cli 17), and what can
+// be set.
+func (s *session) noteGreeting(answer json.RawMessage) {
+	var g greeting
+	if err := json.Unmarshal(answer, &g); err != nil {
 		return
 	}
-	s.e.setLogin(a.Account.TokenSource != "none" || a.Account.APIKeySource != "")
+	models := make([]agent.Model, 0, len(g.Models))
+	for _, m := range g.Models {
+		of := agent.Model{Names: []string{m.Value, m.Resolved}, OwnMeasure: m.Adaptive, AlwaysThinks: m.ThinkingOff != nil && !*m.ThinkingOff}
+		if m.Value == "default" {
+			of.Names = append(of.Names, "")
+		}
+		models = append(models, of)
+	}
+	s.e.setStatus(func(st *agent.Status) { st.Models = models })
+	if g.Account.TokenSource != "" {
+		s.e.setLogin(g.Account.TokenSource != "none" || g.Account.APIKeySource != "")
+	}
 }

@@ -129,7 +129,7 @@ const (
 	running = `{"type":"system","subtype":"session_state_changed","state":"running"}`
 	idle    = `{"type":"system","subtype":"session_state_changed","state":"idle"}`
 	begin   = `{"type":"system","subtype":"init","session_id":"the-session"}`
-	ended   = `{"type":"system","subtype":"task_notification","task_id":"b1","status":"completed","summary":"a command has ended"}`
+	ended   = `{"type":"system","subtype":"task_notification","task_id":"b1","status":"completed","summary":"a command &quot;x &amp;&amp; y&quot; has ended"}`
 )
 
 func delta(text string) string {

@@ -187,7 +187,7 @@ func (e *Engine) takeWarm(o agent.SessionOptions) *session {
 // alike reports whether two sessions are the same to a process. What a run may
 // do is no part of it.
 func alike(a, b agent.SessionOptions) bool {
-	return a.Resume == b.Resume && a.Fork == b.Fork && a.Dir == b.Dir && a.SystemPrompt == b.SystemPrompt &&
+	return a.Resume == b.Resume && a.Fork == b.Fork && a.Dir == b.Dir && a.SystemPrompt == b.SystemPrompt && a.Bare == b.Bare &&
 		a.Settings == b.Settings && slices.EqualFunc(a.Tools, b.Tools, func(x, y agent.Tool) bool {
 		return x.Name == y.Name && x.Description == y.Description && bytes.Equal(x.Schema, y.Schema)
 	})

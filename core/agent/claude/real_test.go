@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -124,13 +126,37 @@ func TestAForkSharesThePromptOfItsRunningParent(t *testing.T) {
 	if diff := cmp.Diff(all[0].Tools, all[2].Tools); diff != "" || !slices.Contains(all[0].Tools, "mcp__discord__echo") {
 		t.Errorf("the fork's tools differ:\n%s", diff)
 	}
-	for _, unfit := range unfit {
-		if slices.Contains(all[0].Tools, unfit) {
-			t.Errorf("the model has the tool %s", unfit)
-		}
+	if diff := cmp.Diff(append(slices.Clone(offered), "mcp__discord__echo"), all[0].Tools); diff != "" {
+		t.Errorf("the model's tools (-want +got):\n%s", diff)
 	}
 	if !strings.Contains(string(all[2].Raw), "remember the plum") {
 		t.Error("the fork does not know what was said")
+	}
+}
+
+func TestABareSessionIsASmallRequest(t *testing.T) {
+	r := newRig(t)
+	for name, text := range map[string]string{
+		"CLAUDE.md": "heliotrope", ".claude/agents/a.md": "---\nname: a\ndescription: heliotrope\n---\nx\n", "skills/s/SKILL.md": "heliotrope",
+	} {
+		path := filepath.Join(r.dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := r.open(func(o *agent.SessionOptions) { o.Bare, o.SystemPrompt = true, "You judge texts." })
+	if h := say(t, s, fakeapi.Script(bash("touch a"), fakeapi.Step{Text: "Judged."})); h.text() != "Judged." || !all[agent.ToolEnd](h)[0].IsError {
+		t.Errorf("it says %q, %v", h.text(), h.events)
+	}
+	q := r.requests()[0]
+	if len(q.Tools) > 0 || len(q.Raw) > 3000 || !strings.HasSuffix(q.System, "\nYou judge texts.") || strings.Contains(string(q.Raw), "heliotrope") {
+		t.Errorf("%d bytes, the tools %v: %s", len(q.Raw), q.Tools, q.Raw)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(r.transcript(s.ID())); err == nil {
+		t.Error("a history was kept")
 	}
 }
 
@@ -158,14 +184,81 @@ func TestASessionGoesOnAfterItsProcessWasKilled(t *testing.T) {
 		}
 	})
 	oneLine(t, h.err, "ended")
-	oneLine(t, say(t, s, "are you there?").err, "ended")
+	say(t, s, "what fruit?").result(t)
+	if q := r.requests(); !strings.Contains(string(q[len(q)-1].Raw), "remember the pear") {
+		t.Error("the session does not know what was said")
+	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	again := r.open(func(o *agent.SessionOptions) { o.Resume = s.ID() })
-	say(t, again, "what fruit?").result(t)
-	if q := r.requests(); !strings.Contains(string(q[len(q)-1].Raw), "remember the pear") || again.ID() != s.ID() {
+	oneLine(t, say(t, s, "are you there?").err, "closed")
+}
+
+// kill ends all processes of the engine as the system does when it lacks memory.
+func (r *rig) kill() {
+	r.t.Helper()
+	for _, p := range r.engine.Status().Processes {
+		if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
+			r.t.Error(err)
+		}
+	}
+}
+
+func TestAnIdleSessionWhoseProcessDiedAnswersTheNextMessage(t *testing.T) {
+	r := newRig(t)
+	main := r.open()
+	say(t, main, "remember the pear")
+	r.written(main.ID(), "remember the pear")
+	fork := r.open(func(o *agent.SessionOptions) { o.Resume, o.Fork, o.ID = main.ID(), true, store.NewUUID() })
+	ids := []string{main.ID(), fork.ID()}
+	for round := range 2 { // the fork has said nothing in the first
+		r.kill()
+		<-inner(main).done
+		<-inner(fork).done
+		for i, s := range []agent.Session{main, fork} {
+			say(t, s, fmt.Sprintf("what fruit? %d", round)).result(t)
+			q := r.requests()
+			if raw := string(q[len(q)-1].Raw); !strings.Contains(raw, "remember the pear") || round == 1 && !strings.Contains(raw, "what fruit? 0") {
+				t.Errorf("session %d does not know what was said", i)
+			}
+			if s.ID() != ids[i] {
+				t.Errorf("session %d became %s", i, s.ID())
+			}
+			r.written(s.ID(), fmt.Sprintf("what fruit? %d", round))
+		}
+	}
+	if sessions, _ := uses(r.engine); sessions != 2 {
+		t.Errorf("%d processes for two sessions", sessions)
+	}
+}
+
+func TestASessionThatWasEndedForItsMemoryAnswersTheNextMessage(t *testing.T) {
+	r := newRig(t)
+	s := r.open()
+	say(t, s, "remember the pear")
+	r.written(s.ID(), "remember the pear")
+	r.limits.Memory = 1
+	r.engine.look(time.Now())
+	r.limits.Memory = 0
+	say(t, s, "what fruit?").result(t)
+	if q := r.requests(); !strings.Contains(string(q[len(q)-1].Raw), "remember the pear") {
 		t.Error("the session does not know what was said")
+	}
+}
+
+func TestWhatIsSetWhileTheProcessIsGoneCountsForTheNext(t *testing.T) {
+	r := newRig(t)
+	s := r.open()
+	say(t, s, "hello")
+	r.written(s.ID(), "hello")
+	r.kill()
+	<-inner(s).done
+	if err := s.Configure(t.Context(), agent.Settings{Model: "opus"}); err != nil {
+		t.Fatal(err)
+	}
+	say(t, s, "again").result(t)
+	if q := r.requests(); !strings.Contains(q[len(q)-1].Model, "opus") {
+		t.Errorf("the next process speaks to %s", q[len(q)-1].Model)
 	}
 }
 
@@ -256,7 +349,7 @@ func TestAMessageThatWasNotTakenYetCanBeInterrupted(t *testing.T) {
 	for range 5 {
 		done := make(chan told, 1)
 		go func() { done <- say(t, s, fakeapi.Script(slow("never"))) }()
-		eventually(t, func() bool { return s.(*session).markStopped(nil) })
+		eventually(t, func() bool { return inner(s).markStopped(nil) })
 		if err := s.Interrupt(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -350,29 +443,45 @@ func TestCommandsOfTheEngineAreObeyed(t *testing.T) {
 }
 
 func TestSettingsChangeWhileASessionLives(t *testing.T) {
+	const budgeted = "claude-sonnet-4-5" // obeys every setting of thinking, in all versions
 	r := newRig(t)
-	s := r.open()
-	say(t, s, "one")
-	if err := s.Configure(t.Context(), agent.Settings{Model: "opus", Thinking: "adaptive", Mode: "bypassPermissions"}); err != nil {
-		t.Fatal(err)
+	s := r.open(func(o *agent.SessionOptions) { o.Settings.Model = budgeted })
+	for _, c := range []struct {
+		set      agent.Settings
+		model    string
+		thinking fakeapi.Thinking
+	}{
+		{agent.Settings{}, budgeted, fakeapi.Thinking{Type: "disabled"}},
+		{agent.Settings{Thinking: "adaptive", Mode: "bypassPermissions"}, budgeted, fakeapi.Thinking{Type: "enabled", Budget: adaptiveTokens}},
+		{agent.Settings{Thinking: "off"}, budgeted, fakeapi.Thinking{Type: "disabled"}},
+		{agent.Settings{Thinking: "2048"}, budgeted, fakeapi.Thinking{Type: "enabled", Budget: 2048}},
+		{agent.Settings{Thinking: "adaptive"}, budgeted, fakeapi.Thinking{Type: "enabled", Budget: adaptiveTokens}},
+		{agent.Settings{Model: "opus"}, "claude-opus", fakeapi.Thinking{Type: "adaptive"}},
+		{agent.Settings{Model: budgeted, Thinking: "off"}, budgeted, fakeapi.Thinking{Type: "disabled"}},
+	} {
+		if err := s.Configure(t.Context(), c.set); err != nil {
+			t.Fatal(err)
+		}
+		say(t, s, "and now?").result(t)
+		q := r.requests()
+		if last := q[len(q)-1]; !strings.HasPrefix(last.Model, c.model) || last.Thinking != c.thinking {
+			t.Errorf("%+v gives %s with %+v", c.set, last.Model, last.Thinking)
+		}
 	}
-	say(t, s, "two")
-	if err := s.Configure(t.Context(), agent.Settings{Model: "haiku", Thinking: "2048"}); err != nil {
-		t.Fatal(err)
-	}
-	say(t, s, "three")
 	oneLine(t, s.Configure(t.Context(), agent.Settings{Thinking: "hard"}), "adaptive")
-	var got []fakeapi.Thinking
-	var models []string
-	for _, q := range r.requests() {
-		got, models = append(got, q.Thinking), append(models, q.Model[:len("claude-opus")])
-	}
-	want := []fakeapi.Thinking{{Type: "disabled"}, {Type: "adaptive"}, {Type: "enabled", Budget: 2048}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"claude-haik", "claude-opus", "claude-haik"}, models); diff != "" {
-		t.Error(diff)
+}
+
+func TestWhatThinkingCannotBeIsTold(t *testing.T) {
+	r := newRig(t)
+	for _, name := range []string{"haiku", "sonnet", "opus"} {
+		s := r.open(func(o *agent.SessionOptions) { o.Settings.Model = name })
+		say(t, s, "hello").result(t)
+		q := r.requests()
+		holds := q[len(q)-1].Thinking.Type == "disabled"
+		m, known := r.engine.Status().Model(name)
+		if !known || m.AlwaysThinks == holds {
+			t.Errorf("%s is told as %+v; thinking that is off is %t", name, m, holds)
+		}
 	}
 }
 

@@ -64,7 +64,7 @@ func runEngine(t testing.TB, e *Engine) (end func()) {
 	end = sync.OnceFunc(func() {
 		cancel()
 		g.Wait()
-		if left := e.open(); len(left) > 0 {
+		if left := e.opened(); len(left) > 0 {
 			t.Errorf("%d processes are left", len(left))
 		}
 	})
@@ -101,6 +101,14 @@ func (r *rig) open(change ...func(*agent.SessionOptions)) agent.Session {
 		r.t.Fatal(err)
 	}
 	return s
+}
+
+// inner is the session's process as it is now.
+func inner(s agent.Session) *session {
+	r := s.(*resumable)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now
 }
 
 // requests are the requests for an answer of the model.

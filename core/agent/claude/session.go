@@ -63,7 +63,7 @@ const (
 	useWarm    = "warm"
 )
 
-// session is one conversation with one process. Its goroutine, live, reads what
+// session is a conversation for as long as its process lives. Its goroutine, live, reads what
 // the process says and hands it to the turn that is read; nobody else takes
 // lines.
 type session struct {
@@ -88,7 +88,6 @@ type session struct {
 	onOwn    func(iter.Seq2[agent.Event, error]) // SessionOptions.Unasked
 	flow     flow
 	meter    meter
-	sending  bool
 	// early are the errors of results that came before any turn.
 	early []string
 	// reason is why we have ended the process; ended why nothing can be sent any
@@ -182,6 +181,8 @@ func (s *session) gone() {
 		case t == nil:
 		case t.stalled:
 			t.feed.end(agent.Result{SessionID: s.id, IsError: true, Text: stalledText()})
+		case t == s.flow.waiting:
+			t.feed.fail(untaken{s.ended})
 		default:
 			t.feed.fail(s.ended)
 		}
@@ -224,41 +225,6 @@ func (s *session) ID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.id
-}
-
-// Send runs one turn. It begins when nobody reads another one and the CLI is
-// idle, so that the turn's lines are this message's. Breaking off interrupts
-// the turn.
-func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
-	return func(yield func(agent.Event, error) bool) {
-		if !s.claim() {
-			yield(nil, errTwoTurns)
-			return
-		}
-		defer s.unclaim()
-		t, err := s.post(ctx, m)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer func() { <-s.reader }()
-		s.pump(ctx, t, yield)
-	}
-}
-
-// claim marks that a Send is under way, save when one is already.
-func (s *session) claim() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	ok := !s.sending
-	s.sending = true
-	return ok
-}
-
-func (s *session) unclaim() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sending = false
 }
 
 // post writes the message once the CLI is idle and nobody reads another turn,

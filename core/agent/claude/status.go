@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -32,7 +33,7 @@ func (e *Engine) OnChange(changed func()) {
 // processes are the processes of the engine, oldest first.
 func (e *Engine) processes() []agent.Process {
 	var list []agent.Process
-	for _, s := range e.open() {
+	for _, s := range e.opened() {
 		s.mu.Lock()
 		p := agent.Process{PID: s.child.PID(), Session: s.id, Use: s.use, Memory: s.memory, Started: s.started}
 		s.mu.Unlock()
@@ -44,8 +45,8 @@ func (e *Engine) processes() []agent.Process {
 	return list
 }
 
-// open are the sessions whose processes were not reaped yet.
-func (e *Engine) open() []*session {
+// opened are the sessions whose processes were not reaped yet.
+func (e *Engine) opened() []*session {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	list := make([]*session, 0, len(e.sessions))
@@ -104,37 +105,68 @@ func (s *session) noteAuth(failure string, r wire.Result) {
 	}
 }
 
-// checkVersion asks the command for its version, once. A version that nobody
-// has tried is a warning, one that is too old a problem, as is a command that
-// does not answer.
-func (e *Engine) checkVersion(ctx context.Context) {
+// examine asks the command for its version and its login, once, so that a user
+// learns of them at the start and not from their first message.
+func (e *Engine) examine(ctx context.Context) {
 	path, err := e.path()
-	version := ""
 	if err == nil {
-		version, err = process.Version(ctx, path, e.env())
+		err = e.checkVersion(ctx, path)
+	} else {
+		e.setStatus(func(st *agent.Status) { st.Problem = err.Error() })
 	}
-	if err == nil {
-		err = process.CheckVersion(version)
-	}
-	if ctx.Err() != nil {
-		return
-	}
-	e.setStatus(func(st *agent.Status) {
-		st.Version = version
-		switch {
-		case err != nil:
-			st.Problem = err.Error()
-		case !process.Tried(version):
-			st.Warning = fmt.Sprintf(textUntried, version, process.TriedVersion)
-		}
-	})
+	close(e.examined)
 	if err == nil {
 		e.checkLogin(ctx, path)
 	}
 }
 
-// checkLogin asks the command whether somebody is logged in, so that a user
-// learns it at the start and not from their first message. What it cannot tell,
+// checkVersion asks the command for its version. One that is newer than all that
+// were tried is a warning, one that is too old a problem, as is a command that
+// does not answer.
+func (e *Engine) checkVersion(ctx context.Context, path string) error {
+	version, err := process.Version(ctx, path, e.env())
+	if err == nil {
+		err = process.CheckVersion(version)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	e.mu.Lock()
+	e.tooOld = errors.Is(err, process.ErrTooOld)
+	e.mu.Unlock()
+	e.setStatus(func(st *agent.Status) {
+		if st.Version = version; err != nil {
+			st.Problem = err.Error()
+			return
+		}
+		if st.Warning = ""; !st.LoginNeeded {
+			st.Problem = ""
+		}
+		if process.Untried(version) {
+			st.Warning = fmt.Sprintf(textUntried, version, process.Oldest(), process.Newest())
+		}
+	})
+	return err
+}
+
+// refuseOld keeps a command that is too old from being started: it would end with
+// a word about flags that it does not know. Once another was installed, it goes on.
+func (e *Engine) refuseOld(ctx context.Context, path string) error {
+	select {
+	case <-e.examined:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	e.mu.Lock()
+	tooOld := e.tooOld
+	e.mu.Unlock()
+	if !tooOld {
+		return nil
+	}
+	return e.checkVersion(ctx, path)
+}
+
+// checkLogin asks the command whether somebody is logged in. What it cannot tell,
 // the first turn will.
 func (e *Engine) checkLogin(ctx context.Context, path string) {
 	auth, err := AuthStatus(ctx, path, e.env())

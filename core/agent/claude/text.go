@@ -15,11 +15,11 @@ const (
 	textTwoTurns  = "a turn is under way: wait for its end before sending again"
 	textGone      = "the Claude process has ended"
 	textGoneSaid  = "the Claude process has ended: %s"
+	textNoResume  = "the Claude process has ended, and the session could not be resumed: %w"
 	textStalled   = "Claude said nothing for %s, so the turn was ended: try again"
 	textTooMuch   = "the Claude process used %s, more than the limit of %s, and was ended: raise it with /config claude_memory_limit"
 	textThinking  = "%.40q is no setting of thinking: use off, adaptive or a number of tokens"
-	textTooOld    = "claude %s is too old"
-	textUntried   = "claude %s was never tried with this program, %s was"
+	textUntried   = "claude %s is newer than any that was tried with this program (%s to %s): if something is odd, install %[3]s"
 	textLoggedOut = "not logged in to Claude: log in from the dashboard (ctrl+p, log in), or run ollim-bot auth login"
 )
 

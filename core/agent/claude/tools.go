@@ -88,7 +88,11 @@ func (h *host) callTool(ctx context.Context, server, name string, args json.RawM
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	return t.Call(ctx, args)
+	r = t.Call(ctx, args)
+	if r.EndTurn {
+		h.noteEnding("mcp__" + server + "__" + name)
+	}
+	return r
 }
 
 // mcpAnswer is the answer to an mcp_message.

@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"net/http"
 	"strings"
 
@@ -254,8 +255,8 @@ func retryReason(r wire.Retry) string {
 	return fmt.Sprintf(textStatus, r.ErrorStatus)
 }
 
-// short is a line of the CLI's words.
-func short(s string) string { return clean.Cut(clean.Line(s), maxNotice) }
+// short is a line of the CLI's words, some of which it has put into a tag.
+func short(s string) string { return clean.Cut(clean.Line(html.UnescapeString(s)), maxNotice) }
 
 // words puts a code of the CLI, such as "too_few_groups", into readable form.
 func words(code string) string {

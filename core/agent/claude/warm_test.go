@@ -86,8 +86,8 @@ func TestAForkThatWaitsAnswersAtOnceAndCostsNothingBefore(t *testing.T) {
 		fakeapi.Step{Tool: "mcp__discord__echo", Input: map[string]any{}}, fakeapi.Step{Text: "done"}))
 	q := r.requests()
 	t.Logf("opened in %s, first request after %s", opened, q[1].Time.Sub(began))
-	if opened > 50*time.Millisecond || q[1].Time.Sub(began) > 500*time.Millisecond {
-		t.Errorf("opened in %s, first request after %s", opened, q[1].Time.Sub(began))
+	if opened > 50*time.Millisecond { // a process takes twenty times as long to start
+		t.Errorf("opened in %s", opened)
 	}
 	if fork.ID() != waits || !strings.Contains(string(q[1].Raw), "remember the quince") {
 		t.Error("the fork is not the one that waited, or does not know what was said")

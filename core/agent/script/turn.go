@@ -42,6 +42,7 @@ type turn struct {
 	results []toolAnswer
 	fault   string // why the turn ends as an error result
 	err     error  // why it ends without a result
+	over    bool   // a tool has ended it
 }
 
 // toolAnswer is what a bot tool answered in this turn.
@@ -108,7 +109,7 @@ func (t *turn) stopping(rest []step, r reading) {
 
 // alive reports whether the turn may go on.
 func (t *turn) alive() bool {
-	return t.err == nil && t.fault == "" && t.ctx.Err() == nil
+	return t.err == nil && t.fault == "" && !t.over && t.ctx.Err() == nil
 }
 
 // finish sends the Result, or the error that took its place.
@@ -235,6 +236,7 @@ func (t *turn) call(name string, input json.RawMessage) agent.ToolResult {
 	}
 	t.results = append(t.results, toolAnswer{name, answer})
 	t.toolEnd(use, answer, !d.Allow)
+	t.over = answer.EndTurn
 	return answer
 }
 

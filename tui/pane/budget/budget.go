@@ -38,11 +38,11 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 	return textTitle, summary(c.Snap)
 }
 
-// Lines implements pane.Pane.
-func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
+// Draw implements pane.Pane.
+func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
 	k := key{w, h, p.version, focused, c.Theme, c.Keys}
-	return p.cache.Lines(k, func() []string { return draw(c, w, h) })
+	return p.cache.Rows(k, func() []widget.Row { return widget.Rows(widget.Nowhere, draw(c, w, h)...) })
 }
 
 // Line implements pane.Pane.
@@ -92,6 +92,9 @@ func setRefill(now, step int) pane.Answer {
 	}
 	return pane.Answer{Do: core.SetBudget{RefillMinutes: &to}}
 }
+
+// Press implements pane.Pane: nothing here is selected.
+func (p *Pane) Press(pane.Context, widget.Place, bool) action.ID { return "" }
 
 // Capture implements pane.Pane: this pane has no text to write.
 func (p *Pane) Capture() bool { return false }

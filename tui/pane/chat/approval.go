@@ -56,7 +56,7 @@ func (p *Pane) answer(c pane.Context, v policy.Verdict) pane.Answer {
 
 // card draws the tool call that waits, above the line to write on; of a pane
 // with few lines it takes one.
-func (p *Pane) card(c pane.Context, w, h int, focused bool) []string {
+func (p *Pane) card(c pane.Context, w, h int, focused bool) []widget.Row {
 	n := len(c.Snap.Approvals)
 	if n == 0 || h < 1 || h == 1 && p.writing {
 		return nil
@@ -65,7 +65,7 @@ func (p *Pane) card(c pane.Context, w, h int, focused bool) []string {
 	p.asked.show(a.ID)
 	b := widget.Brush{Theme: c.Theme}
 	if h < 6 {
-		return []string{p.askLine(c, w)}
+		return widget.Rows(widget.Nowhere, p.askLine(c, w))
 	}
 	left := []widget.Span{{Role: theme.Warn, Text: timeLeft(a, c.Snap.At)}}
 	mark := widget.Span{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " "}
@@ -78,12 +78,12 @@ func (p *Pane) card(c pane.Context, w, h int, focused bool) []string {
 	}
 	rows, cut := callRows(c, a, max(1, w-4), max(1, min(4, h/3)))
 	cut = cut || more(a)
-	out := []string{b.Rule(w, title, left)}
+	out := []widget.Row{{Text: b.Rule(w, title, left), Place: widget.Ruled}}
 	for _, row := range rows {
-		out = append(out, b.Line(w, append([]widget.Span{mark}, row...)...))
+		out = append(out, widget.Row{Text: b.Line(w, append([]widget.Span{mark}, row...)...), Place: widget.Nowhere})
 		mark = widget.Span{Text: "   "}
 	}
-	return append(out, b.Line(w, p.answers(c, a.Tool, w, focused, cut)...))
+	return append(out, widget.Row{Text: b.Line(w, p.answers(c, a.Tool, w, focused, cut)...), Place: widget.Nowhere})
 }
 
 // answers are the keys that answer, in w cells; before them goes what the card

@@ -16,7 +16,7 @@ const bannerRule = 10
 
 // banner says above the conversation that it is a fork's: what it is about,
 // since when, and the ways out of it.
-func (p *Pane) banner(c pane.Context, w, h int, focused bool) []string {
+func (p *Pane) banner(c pane.Context, w, h int, focused bool) []widget.Row {
 	f := c.Snap.Fork
 	if f == nil || h < 3 {
 		return nil
@@ -28,7 +28,7 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []string {
 		keys = p.offers(c, focused, offered{id: action.ForkSave}, offered{id: action.ForkReport}, offered{id: action.ForkExit})
 	}
 	if h < 6 && f.Asks { // the question matters more than the subject
-		return []string{b.Line(w, widget.Span{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " " + textAsksShort(c.Names(action.Chat))})}
+		return widget.Rows(widget.Nowhere, b.Line(w, widget.Span{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " " + textAsksShort(c.Names(action.Chat))}))
 	}
 	var out []string
 	if widget.Width(left)+widget.Width(keys) < w {
@@ -52,10 +52,11 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []string {
 			mark = widget.Span{Text: "   "}
 		}
 	}
+	rows := widget.Rows(widget.Nowhere, out...)
 	if h >= bannerRule {
-		out = append(out, b.Rule(w, nil, nil))
+		rows = append(rows, widget.Row{Text: b.Rule(w, nil, nil), Place: widget.Ruled})
 	}
-	return out
+	return rows
 }
 
 // subject is what a fork is about and how long it has stood, in w cells: of a long

@@ -157,7 +157,7 @@ func (p *Pane) typeChoice(c pane.Context, msg tea.Msg) pane.Answer {
 
 // choosing draws the card's title and its buttons, the chosen one in reverse and
 // behind a pointer. Where not all fit, the chosen one is shown and counted.
-func (p *Pane) choosing(c pane.Context, w, h int) []string {
+func (p *Pane) choosing(c pane.Context, w, h int) []widget.Row {
 	e, list := entry(c.Snap.Chat, p.pick.card), buttons(c.Snap, p.pick.card)
 	if len(list) == 0 || h < 1 {
 		return nil
@@ -171,12 +171,12 @@ func (p *Pane) choosing(c pane.Context, w, h int) []string {
 	if widget.Width(row) > w {
 		row = append(p.button(c, list, p.pick.at), widget.Span{Role: theme.Dim, Text: turn(p.pick.at+1, len(list))})
 	}
-	out := []string{b.Line(w, row...)}
+	out := widget.Rows(widget.Inner, b.Line(w, row...))
 	if h < 4 {
 		return out
 	}
 	title := []widget.Span{{Role: theme.Accent, Text: textPress}, {Text: widget.Cut(e.Embed.Title, max(8, w-len(textPress)-4))}}
-	return append([]string{b.Rule(w, title, nil)}, out...)
+	return append([]widget.Row{{Text: b.Rule(w, title, nil), Place: widget.Ruled}}, out...)
 }
 
 func (p *Pane) button(c pane.Context, list []post.Button, i int) []widget.Span {

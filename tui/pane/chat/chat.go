@@ -88,11 +88,11 @@ func working(s *core.Snapshot) string {
 	return word + " " + widget.Elapsed(s.At.Sub(s.BusySince))
 }
 
-// Lines implements pane.Pane.
-func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
+// Draw implements pane.Pane.
+func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
 	k := drawn{w, h, p.version, focused, c.Theme, c.Snap, c.Keys}
-	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
+	return p.cache.Rows(k, func() []widget.Row { return p.draw(c, w, h, focused) })
 }
 
 // Line implements pane.Pane: the tool call that waits, else the last words that
@@ -148,6 +148,14 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	p.view.Names = c.Names(action.Chat)
 	reply, _ := p.view.Do(verb)
 	return pane.Answer{Toast: reply.Toast}
+}
+
+// Press implements pane.Pane: on the line to write on it begins a message.
+func (p *Pane) Press(_ pane.Context, at widget.Place, focused bool) action.ID {
+	if at == widget.Inner && focused {
+		return action.ChatWrite
+	}
+	return ""
 }
 
 // Capture implements pane.Pane.

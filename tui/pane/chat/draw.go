@@ -15,7 +15,7 @@ const airy = 10
 // draw renders the fork's banner, the conversation, the tool call that waits,
 // and the line to write on. Where there is little room, what waits for an answer
 // comes first, and what is being written.
-func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
+func (p *Pane) draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	card := p.card(c, w, h, focused)
 	input := p.input(c, w, h-len(card), focused)
 	foot := append(card, input...)
@@ -23,18 +23,18 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 	b := widget.Brush{Theme: c.Theme}
 	room := h - len(foot) - len(lines)
 	if len(c.Snap.Chat) == 0 {
-		lines = append(lines, b.Empty(w, room, textEmpty, textTeach(c.Names(action.Chat)))...)
+		lines = append(lines, widget.Rows(widget.Nowhere, b.Empty(w, room, textEmpty, textTeach(c.Names(action.Chat)))...)...)
 	} else {
 		p.view.spaced = h >= airy
 		p.view.Names = c.Names(action.Chat)
-		lines = append(lines, p.view.Lines(c.Theme, w, room, focused && !p.writing)...)
+		lines = append(lines, widget.Rows(widget.Nowhere, p.view.Lines(c.Theme, w, room, focused && !p.writing)...)...)
 	}
 	return append(lines, foot...)
 }
 
 // input is the part below the conversation: what is being written, a draft, or
 // how to begin. A pane of a few lines has it only while there are words.
-func (p *Pane) input(c pane.Context, w, h int, focused bool) []string {
+func (p *Pane) input(c pane.Context, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	draft, files := p.field.Text() != "", len(c.Snap.Attached) > 0
 	switch {
@@ -54,19 +54,19 @@ func (p *Pane) input(c pane.Context, w, h int, focused bool) []string {
 			hint = []widget.Span{{Role: theme.Dim, Text: " " + c.Theme.Glyph(theme.Lock) + " " + textLocked}}
 		}
 		if !focused {
-			return []string{rule(c, w)}
+			return []widget.Row{rule(c, w)}
 		}
-		return []string{rule(c, w), b.Line(w, hint...)}
+		return []widget.Row{rule(c, w), {Text: b.Line(w, hint...), Place: widget.Inner}}
 	}
-	var out []string
+	var out []widget.Row
 	if h >= 5 {
 		out = append(out, rule(c, w))
-		out = append(out, p.suggestions(b, w, min(6, h/2-len(out)-1))...)
+		out = append(out, widget.Rows(widget.Inner, p.suggestions(b, w, min(6, h/2-len(out)-1))...)...)
 	}
 	if h >= 3 {
-		out = append(out, p.quote(c, w)...)
+		out = append(out, widget.Rows(widget.Inner, p.quote(c, w)...)...)
 	}
-	out = append(out, p.written(c, w, max(1, min(6, h/2-len(out))))...)
+	out = append(out, widget.Rows(widget.Inner, p.written(c, w, max(1, min(6, h/2-len(out))))...)...)
 	return out[:min(len(out), h)]
 }
 
@@ -89,12 +89,12 @@ func (p *Pane) written(c pane.Context, w, most int) []string {
 
 // rule separates what was said from what is being written. The files that go
 // with the next message stand in it.
-func rule(c pane.Context, w int) string {
+func rule(c pane.Context, w int) widget.Row {
 	var title []widget.Span
 	if n := len(c.Snap.Attached); n > 0 {
 		title = []widget.Span{
 			{Role: theme.Accent, Text: textAttached}, {Text: widget.Cut(strings.Join(c.Snap.Attached, ", "), max(8, w-len(textAttached)-4))},
 		}
 	}
-	return widget.Brush{Theme: c.Theme}.Rule(w, title, nil)
+	return widget.Row{Text: widget.Brush{Theme: c.Theme}.Rule(w, title, nil), Place: widget.Ruled}
 }

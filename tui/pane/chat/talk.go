@@ -55,6 +55,10 @@ func newTalk() *talk {
 func (t *talk) sync(s *core.Snapshot) {
 	old := t.entries
 	t.entries, t.now, t.exit = s.Chat, s.At, exitCard(s)
+	if s.ChatMore && len(s.Chat) > 0 {
+		first := transcript.Entry{ID: "earlier", At: s.Chat[0].At, Role: transcript.Notice, Text: textEarlier}
+		t.entries = append([]transcript.Entry{first}, s.Chat...)
+	}
 	if s.Zone != nil {
 		t.zone = s.Zone
 	}

@@ -17,7 +17,8 @@ const (
 	textSilence   = "nothing said yet"
 	textReadOnly  = "read-only: messages cannot be sent here"
 
-	textEmpty = "Nothing said yet."
+	textEmpty   = "Nothing said yet."
+	textEarlier = "More was said before this: ollim-bot history finds it."
 
 	textPrompt        = "writes a message"
 	textCommand       = " or a /command"

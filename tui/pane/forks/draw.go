@@ -23,7 +23,11 @@ var looks = map[fork.State]struct {
 	fork.Interrupted: {theme.Circle, theme.Warn},
 }
 
-// split is how many lines the list and the rule get of h; the tail has the rest.
+// tailLeast is how many lines the tail keeps before the list has more than a third.
+const tailLeast = 8
+
+// split is how many lines the list and the rule get of h: what the list needs, up to
+// half of them. The tail has the rest.
 func split(n, h int) (list, rule int) {
 	switch {
 	case h < 3:
@@ -31,37 +35,33 @@ func split(n, h int) (list, rule int) {
 	case h < 6:
 		return min(n, 1), 0
 	}
-	return min(n, max(2, h/3)), 1
+	return min(n, max(2, h/3, min(h/2, h-1-tailLeast))), 1
 }
 
 // draw renders the list, a rule that names the run, and its tail.
-func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
-	forks := c.Snap.Forks
+func (p *Pane) draw(c pane.Context, w, h int, focused bool) []widget.Row {
+	forks := p.runs
 	b := widget.Brush{Theme: c.Theme}
 	if len(forks) == 0 {
-		return b.Empty(w, h, textEmpty, textTeach)
-	}
-	if i := find(forks, p.run); i >= 0 && p.view() == nil {
-		p.list.At = i // Show chose it since the last snapshot
-		p.read(c)
+		return widget.Rows(widget.Nowhere, b.Empty(w, h, textEmpty, textTeach)...)
 	}
 	list, rule := split(len(forks), h)
 	p.listed = list
-	var lines []string
+	var rows []widget.Row
 	top := p.list.Window(p.list.At, p.list.At, len(forks), list)
 	for i := top; i < min(top+list, len(forks)); i++ {
-		lines = append(lines, p.row(c, i, w, focused))
+		rows = append(rows, widget.Row{Text: p.row(c, i, w, focused), Place: widget.Place(i)})
 	}
-	lines = widget.Fill(lines, w, list)
+	rows = widget.FillRows(rows, w, list)
 	selected := forks[min(p.list.At, len(forks)-1)]
 	if rule == 1 {
-		lines = append(lines, p.rule(c, selected, w, focused))
+		rows = append(rows, widget.Row{Text: p.rule(c, selected, w, focused), Place: widget.Ruled})
 	}
 	if v := p.view(); v != nil && v.Len() > 0 {
 		v.Names = c.Names(action.Forks)
-		return append(lines, v.Lines(c.Theme, w, h-len(lines), focused)...)
+		return append(rows, widget.Rows(widget.Inner, v.Lines(c.Theme, w, h-len(rows), focused)...)...)
 	}
-	return append(lines, silence(c, selected, w, h-len(lines))...)
+	return append(rows, widget.Rows(widget.Inner, silence(c, selected, w, h-len(rows))...)...)
 }
 
 // rule separates the list from the tail, and says whose tail it is.
@@ -79,7 +79,7 @@ func (p *Pane) rule(c pane.Context, f fork.View, w int, focused bool) string {
 		}
 		state = []widget.Span{{Role: role, Text: v.State()}}
 	}
-	if n := len(c.Snap.Forks); n > p.listed { // runs are out of sight
+	if n := len(p.runs); n > p.listed { // runs are out of sight
 		place := widget.Span{Role: theme.Dim, Text: textPlace(p.list.At+1, n)}
 		if len(state) > 0 {
 			place.Text += " · "
@@ -126,7 +126,7 @@ func badge(t *theme.Theme, f fork.View, cells int) []widget.Span {
 
 // row is a run in one line: state, title, what it does, and its figures.
 func (p *Pane) row(c pane.Context, i, w int, focused bool) string {
-	f := c.Snap.Forks[i]
+	f := p.runs[i]
 	b := widget.Brush{Theme: c.Theme}
 	gutter := " "
 	if i == p.list.At {
@@ -136,8 +136,8 @@ func (p *Pane) row(c pane.Context, i, w int, focused bool) string {
 		}
 	}
 	left := []widget.Span{{Role: theme.Accent, Text: gutter}}
-	state := badge(c.Theme, f, stateColumn(c.Snap.Forks))
-	if w < 40 {
+	state := badge(c.Theme, f, stateColumn(p.runs))
+	if w < narrow {
 		state = state[:1] // the glyphs differ too, and what has ended says so at the end
 	}
 	left = append(left, state...)
@@ -145,69 +145,110 @@ func (p *Pane) row(c pane.Context, i, w int, focused bool) string {
 		left = append(left, widget.Span{Role: theme.Warn, Text: c.Theme.Glyph(theme.Bang) + " late  "})
 	}
 	left = append(left, widget.Span{Role: theme.Strong, Text: f.Title})
-	right := figures(c, f, w)
+	right := p.right(c, f, w)
 	// A few letters of a detail would say nothing.
-	if detail := detail(f); detail != "" && w-widget.Width(left)-widget.Width(right) >= 16 {
-		left = append(left, widget.Span{Role: theme.Dim, Text: "  " + detail})
+	if detail := detail(f); detail.Text != "" && w-widget.Width(left)-widget.Width(right) >= 16 {
+		detail.Text = "  " + detail.Text
+		left = append(left, detail)
 	}
-	return b.Spread(w, left, right)
+	if n := widget.Width(right); n > share(w) { // the title matters more
+		return b.Line(w, left...)
+	}
+	return b.Line(w-widget.Width(right)-1, left...) + b.Line(widget.Width(right)+1, append([]widget.Span{{Text: " "}}, right...)...)
 }
 
-// detail is why a run failed, or what it does at the moment.
-func detail(f fork.View) string {
+// share is how many of w cells the right side of a row may have.
+func share(w int) int { return w * 3 / 5 }
+
+// narrow is below how many cells a row has no figures.
+const narrow = 40
+
+// detail is why a run failed, that its tools are off, or what it does at the moment.
+func detail(f fork.View) widget.Span {
 	switch {
 	case f.Error != "":
-		return f.Error
+		return widget.Span{Role: theme.Dim, Text: f.Error}
+	case f.Tainted != "" && !f.Trusted:
+		return widget.Span{Role: theme.Warn, Text: textTainted}
 	case f.State == fork.Running:
-		return f.Activity
+		return widget.Span{Role: theme.Dim, Text: f.Activity}
 	}
-	return ""
+	return widget.Span{}
 }
 
-// figures are the right side of a row: what a run brought about, its tools,
-// tokens, cost and time, as many as fit into half of the line. The time stands
-// last, so that it is a column.
-func figures(c pane.Context, f fork.View, w int) []widget.Span {
-	if w < 40 && f.State != fork.Running {
+// right is the right side of a row. The time stands last.
+func (p *Pane) right(c pane.Context, f fork.View, w int) []widget.Span {
+	switch {
+	case w < narrow && f.State != fork.Running:
 		return []widget.Span{{Role: theme.Dim, Text: string(f.State) + " "}}
-	}
-	if f.State == fork.Waiting {
+	case f.State == fork.Waiting:
 		return []widget.Span{{Role: theme.Dim, Text: queued(c.Snap, f) + " "}}
 	}
-	time := pad(widget.Elapsed(elapsed(f, c.Snap.At)), 6) + " "
-	if f.Started.IsZero() {
-		time = " "
-	}
-	room := w/2 - widget.Cells(time)
-	if w < 40 {
-		room = 0
+	time := " "
+	if !f.Started.IsZero() {
+		time = pad(widget.Elapsed(elapsed(f, c.Snap.At)), timeColumn-1) + " "
 	}
 	var out []widget.Span
-	add := func(role theme.Role, text string) {
-		if text == "" || room < widget.Cells(text)+2 {
-			return
-		}
-		room -= widget.Cells(text) + 2
-		out = append(out, widget.Span{Role: role, Text: text}, widget.Span{Text: "  "})
+	if w >= narrow {
+		out = figures(p.runs, f, share(w)-timeColumn)
 	}
-	words := did(f)
-	for i, word := range words {
-		role := theme.Report
-		if i == 0 && f.Pings > 0 {
-			role = theme.Ping
-		} else if word != "reported" {
-			role = theme.Warn
-		}
-		add(role, word)
-	}
-	if f.Tools > 0 {
-		add(theme.Dim, widget.Count(uint64(f.Tools), "tool"))
-	}
-	if n := f.Usage.Tokens(); n > 0 && w >= 72 {
-		add(theme.Dim, widget.Big(n)+" tok")
-	}
-	add(theme.Dim, cost(f.Usage.CostUSD))
 	return append(out, widget.Span{Role: theme.Text, Text: time})
+}
+
+// timeColumn is the width of the column of times.
+const timeColumn = 7
+
+// figure is a column of a run's row: what it brought about, what it used.
+type figure struct {
+	role theme.Role
+	text func(f fork.View) string
+	keep int // where there is too little room, the columns with the lowest go first
+}
+
+// columns are the figures from left to right.
+var columns = []figure{
+	{theme.Ping, pinged, 6},
+	{theme.Warn, refused, 5},
+	{theme.Report, reported, 4},
+	{theme.Dim, tools, 3},
+	{theme.Dim, tokens, 1},
+	{theme.Dim, func(f fork.View) string { return cost(f.Usage.CostUSD) }, 2},
+}
+
+// figures are the columns of a run, as many as fit into room cells. All runs have
+// the same: each column is as wide as its longest word, and goes for all of them.
+func figures(runs []fork.View, f fork.View, room int) []widget.Span {
+	wide := make([]int, len(columns))
+	for i, col := range columns {
+		for _, r := range runs {
+			wide[i] = max(wide[i], widget.Cells(col.text(r)))
+		}
+	}
+	least := 0
+	for sum := room + 1; sum > room; least++ {
+		sum = 0
+		for i, col := range columns {
+			if wide[i] > 0 && col.keep >= least {
+				sum += wide[i] + 2
+			}
+		}
+	}
+	var out []widget.Span
+	for i, col := range columns {
+		text := col.text(f)
+		if text == "" && len(out) == 0 { // the left side may have the room
+			continue
+		}
+		if wide[i] > 0 && col.keep >= least-1 {
+			if col.role == theme.Dim {
+				text = pad(text, wide[i])
+			} else {
+				text = widget.Fit(text, wide[i])
+			}
+			out = append(out, widget.Span{Role: col.role, Text: text}, widget.Span{Text: "  "})
+		}
+	}
+	return out
 }
 
 // pad moves a word to the right end of its column.

@@ -25,6 +25,11 @@ const maxViews = 8
 // Pane is the forks pane. Use New.
 type Pane struct {
 	list widget.List
+	runs []fork.View // as the list shows them
+	// visited are the failures that somebody has looked at, held the one among them
+	// that is selected: it keeps its place at the top meanwhile.
+	visited map[string]bool
+	held    string
 	// run is the selected one; chosen says that the user selected it, so that a
 	// run that starts does not take the screen away.
 	run     string
@@ -48,25 +53,25 @@ type drawn struct {
 }
 
 // New returns the pane.
-func New() *Pane { return &Pane{views: map[string]*widget.TailView{}} }
+func New() *Pane { return &Pane{views: map[string]*widget.TailView{}, visited: map[string]bool{}} }
 
 // Title implements pane.Pane.
 func (p *Pane) Title(c pane.Context) (name, state string) { return textTitle, counts(c.Snap) }
 
-// Lines implements pane.Pane.
-func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
+// Draw implements pane.Pane.
+func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
 	k := drawn{w, h, p.version, focused, c.Theme, c.Keys}
-	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
+	return p.cache.Rows(k, func() []widget.Row { return p.draw(c, w, h, focused) })
 }
 
 // Line implements pane.Pane: the counts and what the first run does.
 func (p *Pane) Line(c pane.Context, w int) string {
 	out := []widget.Span{{Role: theme.Strong, Text: textName}}
-	if len(c.Snap.Forks) == 0 {
+	if len(p.runs) == 0 {
 		out = append(out, widget.Span{Role: theme.Dim, Text: textNone})
 	} else {
-		f := c.Snap.Forks[0]
+		f := p.runs[0]
 		out = append(out, badge(c.Theme, f, 0)[0], widget.Span{Text: f.Title + "  "}, widget.Span{Role: theme.Dim, Text: counts(c.Snap)})
 	}
 	return widget.Brush{Theme: c.Theme}.Line(w, out...)
@@ -74,6 +79,8 @@ func (p *Pane) Line(c pane.Context, w int) string {
 
 // Do implements pane.Pane.
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
+	p.visit(c.Snap)
+	defer p.visit(c.Snap)
 	p.version++
 	scope, verb, _ := strings.Cut(string(id), ".")
 	switch {
@@ -91,7 +98,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return p.again(c)
 	case id == action.ForksCosts:
 		return pane.Answer{Show: &pane.Page{Title: textCosts, Load: core.Costs{Days: costDays}}}
-	case scope == "forks" && !p.tail && p.list.Move(verb, len(c.Snap.Forks), p.listed):
+	case scope == "forks" && !p.tail && p.list.Move(verb, len(p.runs), p.listed):
 		p.choose(c)
 		return pane.Answer{}
 	}
@@ -106,8 +113,29 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 }
 
 // Show selects a run, because the user asked for it elsewhere.
-func (p *Pane) Show(id string) {
-	p.run, p.chosen, p.version = id, true, p.version+1
+func (p *Pane) Show(c pane.Context, id string) {
+	p.run, p.chosen = id, true
+	p.visit(c.Snap)
+	p.read(c)
+}
+
+// Press implements pane.Pane: in the tail it gives the tail the keys, in the list
+// it takes them back.
+func (p *Pane) Press(c pane.Context, at widget.Place, focused bool) action.ID {
+	i := int(at)
+	switch {
+	case at == widget.Inner && !p.tail:
+		return action.ForksTail
+	case i < 0 || i >= len(p.runs):
+		return ""
+	case i != p.list.At:
+		p.list.At, p.tail = i, false
+		p.choose(c)
+		p.visit(c.Snap)
+	case focused:
+		return action.ForksTail
+	}
+	return ""
 }
 
 // Capture implements pane.Pane.
@@ -140,7 +168,8 @@ func (p *Pane) Sync(c pane.Context) {
 	if p.seen.changed(c.Snap) {
 		p.version++
 	}
-	forks, run := c.Snap.Forks, p.run
+	p.arrange(c.Snap)
+	forks, run := p.runs, p.run
 	newest, at := newestRunning(forks)
 	started := newest != "" && at.After(p.newest)
 	if started {
@@ -160,8 +189,16 @@ func (p *Pane) Sync(c pane.Context) {
 	p.read(c)
 }
 
-// InTail reports that the tail has the keys.
-func (p *Pane) InTail() bool { return p.tail }
+// Word is what keys do while the tail has them.
+func (p *Pane) Word(id action.ID) string {
+	switch {
+	case p.tail && id == action.ForksUp:
+		return textScroll
+	case p.tail && id == action.ForksTail:
+		return textToList
+	}
+	return ""
+}
 
 // reading reports that the user is at work in the tail: scrolled up, searching,
 // or behind a filter. Nothing may take it away then.
@@ -176,18 +213,18 @@ const lingering = 8 * time.Second
 
 // stale reports that the selected run ended a while ago.
 func (p *Pane) stale(c pane.Context) bool {
-	i := find(c.Snap.Forks, p.run)
-	return i >= 0 && !c.Snap.Forks[i].Live() && c.Snap.At.Sub(c.Snap.Forks[i].Ended) >= lingering
+	i := find(p.runs, p.run)
+	return i >= 0 && !p.runs[i].Live() && c.Snap.At.Sub(p.runs[i].Ended) >= lingering
 }
 
 // choose takes the selection of the list over. Whoever goes back to the newest
 // running run lets the pane choose again.
 func (p *Pane) choose(c pane.Context) {
-	if len(c.Snap.Forks) == 0 {
+	if len(p.runs) == 0 {
 		return
 	}
-	p.run = c.Snap.Forks[p.list.At].ID
-	newest, _ := newestRunning(c.Snap.Forks)
+	p.run = p.runs[p.list.At].ID
+	newest, _ := newestRunning(p.runs)
 	p.chosen = p.run != newest
 	p.read(c)
 }
@@ -207,15 +244,15 @@ func (p *Pane) back(c pane.Context) {
 
 // Off says why an action cannot be used on the selected run; empty means that
 // it can.
-func (p *Pane) Off(c pane.Context, id action.ID) string {
+func (p *Pane) Off(_ pane.Context, id action.ID) string {
 	if id != action.ForksStop && id != action.ForksResume && id != action.ForksAgain {
 		return ""
 	}
-	i := find(c.Snap.Forks, p.run)
+	i := find(p.runs, p.run)
 	if i < 0 {
 		return textNothing
 	}
-	f := c.Snap.Forks[i]
+	f := p.runs[i]
 	switch {
 	case id == action.ForksStop && !f.Live():
 		return textEnded
@@ -239,7 +276,7 @@ func (p *Pane) stop(c pane.Context) pane.Answer {
 	if why := p.Off(c, action.ForksStop); why != "" {
 		return pane.Answer{Toast: why}
 	}
-	f := c.Snap.Forks[find(c.Snap.Forks, p.run)]
+	f := p.runs[find(p.runs, p.run)]
 	return pane.Answer{Ask: &pane.Question{
 		Text: stopQuestion(f, c.Snap.At), Yes: textStop, No: leaveWords(f), Do: core.StopFork{Run: f.ID},
 	}}
@@ -268,7 +305,7 @@ func (p *Pane) again(c pane.Context) pane.Answer {
 		return pane.Answer{Toast: why}
 	}
 	p.chosen = false // the run that starts is what the user waits for
-	return pane.Answer{Do: core.FireNow{ID: c.Snap.Forks[find(c.Snap.Forks, p.run)].TaskID}}
+	return pane.Answer{Do: core.FireNow{ID: p.runs[find(p.runs, p.run)].TaskID}}
 }
 
 // view is the tail of the selected run, or nil.
@@ -276,7 +313,7 @@ func (p *Pane) view() *widget.TailView { return p.views[p.run] }
 
 // read takes over what the selected run has said since.
 func (p *Pane) read(c pane.Context) {
-	i := find(c.Snap.Forks, p.run)
+	i := find(p.runs, p.run)
 	if i < 0 || c.Tail == nil {
 		return
 	}
@@ -286,7 +323,7 @@ func (p *Pane) read(c pane.Context) {
 		p.views[p.run] = v
 	}
 	p.use(p.run)
-	if v.Sync(c.Tail, c.Snap.Forks[i].Lines, c.Snap.Zone) {
+	if v.Sync(c.Tail, p.runs[i].Lines, c.Snap.Zone) {
 		p.version++
 	}
 }

@@ -17,6 +17,8 @@ const (
 	textTitle    = "Forks"
 	textName     = "Forks    "
 	textNone     = "none"
+	textScroll   = "scroll"
+	textToList   = "list"
 	textNothing  = "no run is selected"
 	textEnded    = "this run has ended already"
 	textReadOnly = "read-only: runs cannot be stopped here"
@@ -87,27 +89,46 @@ func elapsed(f fork.View, now time.Time) time.Duration {
 	return f.Ended.Sub(f.Started)
 }
 
-// did is what a run has brought about, in words.
-func did(f fork.View) []string {
-	var out []string
-	if f.Tainted != "" && !f.Trusted {
-		out = append(out, textTainted)
-	}
+// The figures of a run, in words; empty for nothing.
+
+func pinged(f fork.View) string {
 	switch {
 	case f.Critical > 0:
-		out = append(out, "pinged, critical")
+		return "critical"
 	case f.Pings == 1:
-		out = append(out, "pinged")
+		return "pinged"
 	case f.Pings > 1:
-		out = append(out, fmt.Sprintf("%d pings", f.Pings))
+		return fmt.Sprintf("%d pings", f.Pings)
 	}
-	if f.Refused > 0 {
-		out = append(out, fmt.Sprintf("%d refused", f.Refused))
+	return ""
+}
+
+func refused(f fork.View) string {
+	if f.Refused == 0 {
+		return ""
 	}
-	if f.Reports > 0 {
-		out = append(out, "reported")
+	return fmt.Sprintf("%d refused", f.Refused)
+}
+
+func reported(f fork.View) string {
+	if f.Reports == 0 {
+		return ""
 	}
-	return out
+	return "reported"
+}
+
+func tools(f fork.View) string {
+	if f.Tools == 0 {
+		return ""
+	}
+	return widget.Count(uint64(f.Tools), "tool")
+}
+
+func tokens(f fork.View) string {
+	if n := f.Usage.Tokens(); n > 0 {
+		return widget.Big(n) + " tok"
+	}
+	return ""
 }
 
 // cost writes dollars: cents, and a tenth of a cent where it is less.

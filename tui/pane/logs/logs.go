@@ -44,14 +44,14 @@ func New() *Pane { return &Pane{view: widget.NewTailView(pane.LogTail, false)} }
 // Title implements pane.Pane.
 func (p *Pane) Title(pane.Context) (name, state string) { return textTitle, p.view.State() }
 
-// Lines implements pane.Pane.
-func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
-	return p.cache.Lines(drawn{w, h, p.version, focused, c.Theme, c.Keys}, func() []string {
+// Draw implements pane.Pane.
+func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
+	return p.cache.Rows(drawn{w, h, p.version, focused, c.Theme, c.Keys}, func() []widget.Row {
 		if p.view.Len() == 0 {
-			return widget.Brush{Theme: c.Theme}.Empty(w, h, textEmpty, textTeach)
+			return widget.Rows(widget.Nowhere, widget.Brush{Theme: c.Theme}.Empty(w, h, textEmpty, textTeach)...)
 		}
 		p.view.Names = c.Names(action.Logs)
-		return p.view.Lines(c.Theme, w, h, focused)
+		return widget.Rows(widget.Nowhere, p.view.Lines(c.Theme, w, h, focused)...)
 	})
 }
 
@@ -90,6 +90,9 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	p.read(c)
 	return pane.Answer{Copy: reply.Copy, Toast: reply.Toast}
 }
+
+// Press implements pane.Pane: nothing here is selected.
+func (p *Pane) Press(pane.Context, widget.Place, bool) action.ID { return "" }
 
 // Capture implements pane.Pane.
 func (p *Pane) Capture() bool { return p.view.Finding() }

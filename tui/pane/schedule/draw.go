@@ -11,13 +11,6 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// row is a line of the pane and the item it belongs to; -1 for none. A fire's
-// or task's line is empty until it is drawn.
-type row struct {
-	line string
-	item int
-}
-
 // sheet is what the lines of one drawing have in common.
 type sheet struct {
 	pane.Context
@@ -39,20 +32,20 @@ func (on sheet) brush(item int) (b widget.Brush, gutter widget.Span) {
 
 // draw renders the pane: the list, in the day view with a timeline above it
 // where there is room for both.
-func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
+func (p *Pane) draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	if p.view == wholeDay && h >= timelineRoom && w >= timelineWidth && len(c.Snap.Schedule.Day) > 0 {
-		top := timeline(c, w)
+		top := widget.Rows(widget.Nowhere, timeline(c, w)...)
 		return append(top, p.items(c, w, h-len(top), focused)...)
 	}
 	return p.items(c, w, h, focused)
 }
 
 // items renders the list of items in exactly h lines.
-func (p *Pane) items(c pane.Context, w, h int, focused bool) []string {
+func (p *Pane) items(c pane.Context, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	s := c.Snap.Schedule
 	if p.view.count(c.Snap) == 0 {
-		return b.Empty(w, h, p.view.empty(c.Snap, c.Names(action.Schedule))...)
+		return widget.Rows(widget.Nowhere, b.Empty(w, h, p.view.empty(c.Snap, c.Names(action.Schedule))...)...)
 	}
 	on := sheet{Context: c, view: p.view, w: w, h: h, marked: -1, chosen: -1, reason: wholeReason}
 	if focused {
@@ -66,7 +59,7 @@ func (p *Pane) items(c pane.Context, w, h int, focused bool) []string {
 	}
 	from, to := -1, -1
 	for i, r := range rows {
-		if r.item == p.list.At {
+		if int(r.Place) == p.list.At {
 			if from < 0 {
 				from = i
 			}
@@ -74,18 +67,18 @@ func (p *Pane) items(c pane.Context, w, h int, focused bool) []string {
 		}
 	}
 	if h == 0 || from < 0 {
-		return widget.Fill(nil, w, h)
+		return widget.FillRows(nil, w, h)
 	}
 	if _, ok := p.view.more(c.Snap); ok && p.list.At == p.view.fires(c.Snap)-1 && h > 1 {
 		to++ // the last fire is not the last of the day: the row below says so
 	}
 	to = min(to, from+h-1) // of a tall item the beginning
 	top := p.list.Window(from, to, len(rows), h)
-	lines := make([]string, 0, h)
+	lines := make([]widget.Row, 0, h)
 	problem := false
 	for _, r := range rows[top:min(top+h, len(rows))] {
-		problem = problem || r.item >= p.view.fires(c.Snap)
-		lines = append(lines, on.line(r))
+		problem = problem || int(r.Place) >= p.view.fires(c.Snap)
+		lines = append(lines, widget.Row{Text: on.line(r), Place: r.Place})
 	}
 	if n := len(s.Problems); n > 0 && !problem && h > 1 {
 		// Problems are never out of sight: their count takes the last line, and
@@ -95,44 +88,45 @@ func (p *Pane) items(c pane.Context, w, h int, focused bool) []string {
 		} else {
 			lines = lines[:min(h-1, len(lines))]
 		}
-		lines = append(lines, b.Line(w, problemHead(c, c.Theme.Glyph(theme.Down)+" ")...))
+		lines = append(lines, none(b.Line(w, problemHead(c, c.Theme.Glyph(theme.Down)+" ")...)))
 	}
-	return widget.Fill(lines, w, h)
+	return widget.FillRows(lines, w, h)
 }
 
-// rows are all lines of the list, however many there are. Those of fires and
-// tasks are drawn when they are in view: there may be thousands.
-func (on sheet) rows() []row {
+// none is a row that belongs to no item.
+func none(line string) widget.Row { return widget.Row{Text: line, Place: widget.Nowhere} }
+
+// rows are all rows of the list, however many there are. The text of fires and
+// tasks is drawn when they are in view: there may be thousands.
+func (on sheet) rows() []widget.Row {
 	s, w := on.Snap.Schedule, on.w
 	b := widget.Brush{Theme: on.Theme}
 	n := on.view.fires(on.Snap)
-	rows := make([]row, 0, n+2*len(s.Problems)+4)
+	rows := make([]widget.Row, 0, n+2*len(s.Problems)+4)
 	for i := range n {
-		rows = append(rows, row{item: i})
+		rows = append(rows, widget.Row{Place: widget.Place(i)})
 		if why := on.view.at(on.Snap, i).waits(); why != "" && w < narrow {
-			rows = append(rows, row{on.waits(i, why), i})
+			rows = append(rows, widget.Row{Text: on.waits(i, why), Place: widget.Place(i)})
 		}
 	}
 	if from, ok := on.view.more(on.Snap); ok {
 		text := " " + textMore(moment(on.Snap, from), on.Names(action.Schedule))
-		rows = append(rows, row{b.Line(w, widget.Span{Role: theme.Warn, Text: text}), -1})
+		rows = append(rows, none(b.Line(w, widget.Span{Role: theme.Warn, Text: text})))
 	}
 	if s.Refills != "" && w >= 12 && on.view == window {
-		rows = append(rows, row{b.Line(w, widget.Span{Role: theme.Dim, Text: " " + s.Refills}), -1})
+		rows = append(rows, none(b.Line(w, widget.Span{Role: theme.Dim, Text: " " + s.Refills})))
 	}
 	if len(s.Problems) == 0 {
 		return rows
 	}
 	if len(rows) > 0 && len(rows)+2*len(s.Problems)+2 <= on.h {
-		rows = append(rows, row{widget.Blank(w), -1})
+		rows = append(rows, none(widget.Blank(w)))
 	}
 	if len(s.Problems) > 1 {
-		rows = append(rows, row{b.Line(w, problemHead(on.Context, "")...), -1})
+		rows = append(rows, none(b.Line(w, problemHead(on.Context, "")...)))
 	}
 	for i, problem := range s.Problems {
-		for _, line := range on.problem(n+i, problem) {
-			rows = append(rows, row{line, n + i})
-		}
+		rows = append(rows, widget.Rows(widget.Place(n+i), on.problem(n+i, problem)...)...)
 	}
 	return rows
 }
@@ -148,15 +142,16 @@ func (on sheet) waits(item int, why string) string {
 }
 
 // line draws a row that is in view.
-func (on sheet) line(r row) string {
-	if r.line != "" || r.item < 0 {
-		return r.line
+func (on sheet) line(r widget.Row) string {
+	i := int(r.Place)
+	if r.Text != "" || i < 0 {
+		return r.Text
 	}
-	it := on.view.at(on.Snap, r.item)
+	it := on.view.at(on.Snap, i)
 	if it.task != nil {
-		return on.task(r.item, *it.task)
+		return on.task(i, *it.task)
 	}
-	return on.entry(r.item, *it.fire)
+	return on.entry(i, *it.fire)
 }
 
 // entry draws one fire: when, how far away, what, and the marks on it.

@@ -5,6 +5,7 @@
 package schedule
 
 import (
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -50,12 +51,12 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 	return textTitle, state
 }
 
-// Lines implements pane.Pane.
-func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
+// Draw implements pane.Pane.
+func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
 	p.h = h
 	k := key{w, h, p.version, focused, c.Theme, c.Keys}
-	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
+	return p.cache.Rows(k, func() []widget.Row { return p.draw(c, w, h, focused) })
 }
 
 // Line implements pane.Pane: the next task.
@@ -154,7 +155,7 @@ func onTask(s *core.Snapshot, it item, id action.ID) pane.Answer {
 	case action.SchedulePreview:
 		return pane.Answer{Show: &pane.Page{Title: textPreview(it.title()), Load: core.Preview{ID: it.id()}}}
 	case action.ScheduleFire:
-		return pane.Answer{Do: core.FireNow{ID: it.id()}}
+		return fire(s, it)
 	case action.ScheduleAllow:
 		t := held(s, it)
 		return pane.Answer{Ask: allowQuestion(it.title(), textWaits+": "+t.Waits, core.AllowTask{ID: t.ID, Version: t.Version})}
@@ -166,6 +167,17 @@ func onTask(s *core.Snapshot, it item, id action.ID) pane.Answer {
 		return pane.Answer{Edit: &pane.Edit{File: it.file()}}
 	}
 	return pane.Answer{}
+}
+
+// fire fires a task at once. A reminder goes with its run, so that this asks.
+func fire(s *core.Snapshot, it item) pane.Answer {
+	now := core.FireNow{ID: it.id()}
+	if held(s, it).Kind != routines.KindReminder && (it.fire == nil || it.fire.Kind != routines.KindReminder) {
+		return pane.Answer{Do: now}
+	}
+	return pane.Answer{Ask: &pane.Question{
+		Text: fmt.Sprintf(textFireQuestion, it.title()), Yes: textFire, No: textWait, Do: now,
+	}}
 }
 
 func writes(id action.ID) bool {
@@ -187,6 +199,20 @@ func (p *Pane) turn(s *core.Snapshot) {
 		return
 	}
 	p.list.At = p.view.upcoming(s)
+}
+
+// Press implements pane.Pane.
+func (p *Pane) Press(c pane.Context, at widget.Place, focused bool) action.ID {
+	switch i := int(at); {
+	case i < 0 || i >= p.view.count(c.Snap):
+		return ""
+	case i != p.list.At:
+		p.list.At, p.chosen = i, p.view.name(c.Snap, i)
+		p.version++
+	case focused:
+		return action.ScheduleDetails
+	}
+	return ""
 }
 
 // Capture implements pane.Pane: this pane has no text to write.

@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/widget"
@@ -34,9 +35,12 @@ const (
 	textUnknown    = "? not counted"
 	textNoTask     = "this file is not a task"
 
+	textFireQuestion = "Fire %q now? A reminder goes once it has run, and does not fire again at its time. Undo keeps it."
+	textFire         = "fire now"
+	textWait         = "let it wait for its time"
+
 	textSilent     = "silent"
 	textForeground = "foreground"
-	textJustFired  = "just fired"
 	textTomorrow   = "tomorrow"
 )
 
@@ -78,9 +82,9 @@ func moment(s *core.Snapshot, t time.Time) string {
 	t = t.In(zone(s))
 	switch {
 	case widget.SameDay(t, s.At, zone(s)):
-		return t.Format("15:04")
+		return cron.Format(t, "15:04")
 	case t.Sub(s.At) < 6*24*time.Hour:
-		return t.Format("Mon 15:04")
+		return cron.Format(t, "Mon 15:04")
 	}
 	return t.Format("2 Jan")
 }
@@ -188,8 +192,9 @@ func marks(s *core.Snapshot, e routines.Entry) []string {
 		if e.Why != "" {
 			out = append(out, e.Why)
 		}
-	} else if !e.FireTime.After(s.At) {
-		out = append(out, textJustFired)
+	}
+	if offset := cron.Offset(e.FireTime.In(zone(s))); offset != "" { // the clock shows this time twice
+		out = append(out, strings.TrimSpace(offset))
 	}
 	if link := chain(e.Label); link != "" {
 		out = append(out, link)

@@ -11,11 +11,11 @@ import (
 // draw renders the pane: every update in as many lines as there are, fairly
 // shared, and the selected one as whole as it fits. Only what is in view is
 // wrapped: there may be thousands.
-func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
+func (p *Pane) draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	n := len(c.Snap.Updates)
 	if n == 0 {
-		return b.Empty(w, h, textEmpty, textTeach)
+		return widget.Rows(widget.Nowhere, b.Empty(w, h, textEmpty, textTeach)...)
 	}
 	on := sheet{Context: c, w: w, marked: -1}
 	if focused {
@@ -24,14 +24,14 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 	whole := max(1, h-min(n-1, 2)) // two others stay in sight
 	if n <= h {
 		if items := on.share(n, p.list.At, whole, h); items != nil {
-			return widget.Fill(on.all(items, h), w, h)
+			return widget.FillRows(on.all(items, h), w, h)
 		}
 	}
 	// A line for each but for the selected one, so that their places are known.
 	at := p.list.At
 	body := on.wrapped(at, whole)
 	top := p.list.Window(at, min(at+len(body)-1, at+h-1), n+len(body)-1, h)
-	var lines []string
+	var lines []widget.Row
 	for i, y := first(top, at, len(body)); i < n && len(lines) < h+y; i++ {
 		text := body
 		if i != at {
@@ -42,7 +42,7 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 			lines, y = lines[y:], 0
 		}
 	}
-	return widget.Fill(lines, w, h)
+	return widget.FillRows(lines, w, h)
 }
 
 // first is the update that line top belongs to, and which of its lines that is,
@@ -98,15 +98,15 @@ func (on sheet) share(n, selected, whole, h int) [][]string {
 
 // all draws updates that fit into h lines, with air between them where there is
 // room for that.
-func (on sheet) all(items [][]string, h int) []string {
+func (on sheet) all(items [][]string, h int) []widget.Row {
 	n := len(items) - 1
 	for _, l := range items {
 		n += len(l)
 	}
-	var lines []string
+	var lines []widget.Row
 	for i, text := range items {
 		if i > 0 && n <= h {
-			lines = append(lines, widget.Blank(on.w))
+			lines = append(lines, widget.Row{Text: widget.Blank(on.w), Place: widget.Nowhere})
 		}
 		lines = append(lines, on.item(i, text)...)
 	}
@@ -140,7 +140,7 @@ func (on sheet) wrapped(i, most int) []string {
 }
 
 // item draws the ith update with its text.
-func (on sheet) item(i int, text []string) []string {
+func (on sheet) item(i int, text []string) []widget.Row {
 	u := at(on.Snap, i)
 	b := widget.Brush{Theme: on.Theme}
 	gutter := " "
@@ -152,7 +152,7 @@ func (on sheet) item(i int, text []string) []string {
 		role = theme.Warn
 	}
 	age := ageColumn(on.w)
-	out := make([]string, 0, len(text))
+	out := make([]widget.Row, 0, len(text))
 	for y, l := range text {
 		head := []widget.Span{{Role: theme.Accent, Text: gutter}}
 		if age > 0 {
@@ -162,7 +162,7 @@ func (on sheet) item(i int, text []string) []string {
 			}
 			head = append(head, widget.Span{Role: theme.Report, Text: text})
 		}
-		out = append(out, b.Line(on.w, append(head, widget.Span{Role: role, Text: l})...))
+		out = append(out, widget.Row{Text: b.Line(on.w, append(head, widget.Span{Role: role, Text: l})...), Place: widget.Place(i)})
 		gutter = " "
 	}
 	return out

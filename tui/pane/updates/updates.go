@@ -41,12 +41,12 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 	return textTitle, count(len(c.Snap.Updates))
 }
 
-// Lines implements pane.Pane.
-func (p *Pane) Lines(c pane.Context, w, h int, focused bool) []string {
+// Draw implements pane.Pane.
+func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
 	p.h = h
 	k := key{w, h, p.version, focused, c.Theme}
-	return p.cache.Lines(k, func() []string { return p.draw(c, w, h, focused) })
+	return p.cache.Rows(k, func() []widget.Row { return p.draw(c, w, h, focused) })
 }
 
 // Line implements pane.Pane: how many there are, and the newest.
@@ -85,6 +85,20 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{Do: core.DeliverNow{}}
 	}
 	return pane.Answer{}
+}
+
+// Press implements pane.Pane.
+func (p *Pane) Press(c pane.Context, at widget.Place, focused bool) action.ID {
+	switch i := int(at); {
+	case i < 0 || i >= len(c.Snap.Updates):
+		return ""
+	case i != p.list.At:
+		p.list.At, p.chosen = i, keyAt(c.Snap, i)
+		p.version++
+	case focused:
+		return action.UpdatesRead
+	}
+	return ""
 }
 
 // Capture implements pane.Pane: this pane has no text to write.

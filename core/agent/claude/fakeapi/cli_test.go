@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -155,7 +156,7 @@ func TestTheRealCommandUnderstandsEveryKindOfAnswer(t *testing.T) {
 		prompt   string
 		result   string // a part of the result's text
 		isError  bool
-		requests string // statuses of the requests for the model
+		requests string // statuses of the requests for the model, a pattern
 	}{
 		{
 			"text", fakeapi.Script(step{Thinking: "Well.", Text: "Good morning."}),
@@ -183,7 +184,7 @@ func TestTheRealCommandUnderstandsEveryKindOfAnswer(t *testing.T) {
 		},
 		{
 			"a connection that breaks", fakeapi.Script(step{Text: "A sentence that breaks off, and then does not.", DropAfter: 1, Times: 1}),
-			"and then does not.", false, "200 stream, 200 whole",
+			"and then does not.", false, "200 stream, 200 (whole|stream)", // newer ones ask for a stream again
 		},
 		{
 			"an error in the stream", fakeapi.Script(step{Text: "A sentence that stops, and then does not.", SSEError: "overloaded_error", Times: 1}),
@@ -205,7 +206,7 @@ func TestTheRealCommandUnderstandsEveryKindOfAnswer(t *testing.T) {
 			if !strings.Contains(l.Result, c.result) || l.IsError != c.isError {
 				t.Errorf("the result is %s\n%v", l.Raw, seen)
 			}
-			if got := statuses(s.Requests()); got != c.requests {
+			if got := statuses(s.Requests()); !regexp.MustCompile("^" + c.requests + "$").MatchString(got) {
 				t.Errorf("the requests were %q, want %q", got, c.requests)
 			}
 		})
@@ -217,7 +218,7 @@ func TestTheRealCommandUnderstandsEveryKindOfAnswer(t *testing.T) {
 // compacts lets a prompt be too long, and then asks for a compaction.
 func compacts(t *testing.T) {
 	s := server(t, fakeapi.Options{})
-	cli := startCLI(t, s)
+	cli := startCLI(t, s, "--model", "haiku") // one with a long window may first try without it
 	for i := range 4 {
 		cli.say(fmt.Sprintf("talk %d %s", i, fakeapi.Script(fakeapi.Step{Text: strings.Repeat("words ", 200)})))
 		cli.until("result")

@@ -10,16 +10,20 @@ import (
 // is idle, and all tools in the prompt. The command keeps no memory of its own
 // and adds no git status, so that every session begins with the same bytes; its
 // subagents and commands end before the turn does, so that a run is not over
-// while its work goes on. The time limits of
-// MCP tools are not passed on nor set: a tool that asks a human must be able to
-// wait, and without a limit claude lets it.
+// while its work goes on. Its own skills and subagents, which schedule, configure
+// and speak of programming, are off: the user's and the bot's are what there is.
+// The time limits of MCP tools are not passed on nor set: a tool that asks a human
+// must be able to wait, and without a limit claude lets it.
 var always = map[string]string{
+	"CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS":  "1",
 	"CLAUDE_CODE_ENTRYPOINT":                   program,
 	"CLAUDE_CODE_DISABLE_AUTO_MEMORY":          "1",
 	"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS":     "1",
+	"CLAUDE_CODE_DISABLE_BUNDLED_SKILLS":       "1",
 	"CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS":     "1",
 	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
 	"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS":    "1",
+	"CLAUDE_CODE_FORK_SUBAGENT":                "0",
 	"DISABLE_AUTOUPDATER":                      "1",
 	"DISABLE_TELEMETRY":                        "1",
 	"ENABLE_TOOL_SEARCH":                       "false",

@@ -3,7 +3,7 @@ package process
 // How to get the command, for the ends of messages.
 const (
 	cureInstall = "install it with npm install -g @anthropic-ai/claude-code, or set OLLIM_CLAUDE"
-	cureAgain   = "npm install -g @anthropic-ai/claude-code@" + TriedVersion
+	cureAgain   = "npm install -g @anthropic-ai/claude-code"
 	curePath    = "set OLLIM_CLAUDE to the claude command"
 )
 
@@ -47,7 +47,7 @@ const (
 	msgVersionOther  = "%s is not Claude Code, it answered %q to --version: " + curePath
 	msgVersionSilent = "%s is not Claude Code, it answered nothing to --version: " + curePath
 	msgVersionWord   = "%q is no version of Claude Code: install it with " + cureAgain
-	msgVersionOld    = "claude %s %w, %s or newer is needed: " + cureAgain
+	msgVersionOld    = "claude %s %w, %s or newer is needed: " + cureAgain + "@%s"
 )
 
 // hidden stands where a secret stood.

@@ -13,15 +13,71 @@ import (
 	"ollimbot/core/clean"
 )
 
-// TriedVersion is the version of the command that everything here was tried
-// with.
-const TriedVersion = "2.1.197"
+// Release is a version of the command that all tests ran with, and what is other
+// there than in the rest.
+type Release struct {
+	Version string
+	// Opus is the model that "opus" means there.
+	Opus string
+	// AlwaysThinks says that the models it calls by their short names cannot be
+	// kept from thinking.
+	AlwaysThinks bool
+	// AgentGoesOn says that a subagent would outlive its call, were tasks in the
+	// background not switched off.
+	AgentGoesOn bool
+	// Lacks are tools that another of these versions has.
+	Lacks []string
+}
 
-// OldestVersion is the oldest one that speaks as we need it.
-const OldestVersion = "2.1.0"
+// releases are the versions that all tests ran with, oldest first.
+var releases = []Release{
+	{Version: "2.1.197", Opus: "claude-opus-4-8", Lacks: []string{"ListAgents", "Monitor"}},
+	{Version: "2.1.240", Opus: "claude-opus-5", AgentGoesOn: true, Lacks: []string{"ListAgents", "Monitor"}},
+	{
+		Version: "2.1.330", Opus: "claude-opus-5-5", AlwaysThinks: true, AgentGoesOn: true,
+		Lacks: []string{"TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskUpdate"},
+	},
+}
 
-// ErrTooOld is in the error of CheckVersion for a version that is older than
-// OldestVersion.
+// Oldest is the oldest version that is used, Newest the newest that was tried:
+// one that is newer is used all the same.
+func Oldest() string { return releases[0].Version }
+
+// Newest is the newest version that was tried.
+func Newest() string { return releases[len(releases)-1].Version }
+
+// Like is the newest release that is not newer than a version: what is known of it.
+// The version has passed CheckVersion.
+func Like(version string) Release {
+	like := releases[0]
+	for _, r := range releases {
+		if !less(version, r.Version) {
+			like = r
+		}
+	}
+	return like
+}
+
+// Untried reports whether a version is newer than all that were tried.
+func Untried(version string) bool { return less(Newest(), version) }
+
+// less compares versions; what is none is older than all.
+func less(a, b string) bool {
+	n, errA := parseVersion(a)
+	m, errB := parseVersion(b)
+	return errB == nil && (errA != nil || n.before(m))
+}
+
+// String is the version in a few words for people, with what it lacks.
+func (r Release) String() string {
+	s := "opus is " + r.Opus
+	if r.AlwaysThinks {
+		s += "; thinking cannot be switched off"
+	}
+	return s + "; without " + strings.Join(r.Lacks, ", ")
+}
+
+// ErrTooOld is in the error of CheckVersion for a version older than Oldest.
 var ErrTooOld = errors.New("is too old")
 
 const (
@@ -86,22 +142,14 @@ func parseAnswer(name, answer string) (string, error) {
 	return "", fmt.Errorf(msgVersionOther, name, clean.Cut(line, 80))
 }
 
-// Tried reports whether this is the version that everything was tried with.
-func Tried(version string) bool { return version == TriedVersion }
-
 // CheckVersion is nil for a version that can be used, tried or not. Errors are
 // one line with the cure; ErrTooOld is in that of an old one.
 func CheckVersion(version string) error {
-	v, err := parseVersion(version)
-	if err != nil {
+	if _, err := parseVersion(version); err != nil {
 		return err
 	}
-	oldest, err := parseVersion(OldestVersion)
-	if err != nil {
-		return err
-	}
-	if v.before(oldest) {
-		return fmt.Errorf(msgVersionOld, version, ErrTooOld, OldestVersion)
+	if less(version, Oldest()) {
+		return fmt.Errorf(msgVersionOld, version, ErrTooOld, Oldest(), Newest())
 	}
 	return nil
 }

@@ -63,8 +63,8 @@ func TestAMissingCommandHasNoVersion(t *testing.T) {
 
 func TestAVersionIsCheckedAgainstTheOldestThatWorks(t *testing.T) {
 	for v, want := range map[string]string{
-		TriedVersion: "", OldestVersion: "", "2.1.1000": "", "2.10.0": "", "3.0.0": "", "2.1.1-beta": "", "2.1.0+build": "",
-		"2.0.76": "too old", "1.9.999": "too old", "2.1.0-beta.1": "too old", "0.0.0": "too old",
+		Newest(): "", Oldest(): "", "2.1.198": "", "2.1.1000": "", "2.10.0": "", "3.0.0": "", "2.1.198-beta": "", "2.1.197+build": "",
+		"2.1.196": "too old", "2.1.0": "too old", "1.9.999": "too old", "2.1.197-beta.1": "too old", "0.0.0": "too old",
 		"": "no version", "2.1": "no version", "2.1.x": "no version", "2.1.-1": "no version", "v2.1.0": "no version",
 		"2.1.99999999999999999999": "no version", "2.1.0.1": "no version", "2.1.0\n": "no version", "2.1.0-": "no version", "+2.1.0": "no version",
 	} {
@@ -75,12 +75,19 @@ func TestAVersionIsCheckedAgainstTheOldestThatWorks(t *testing.T) {
 		if errors.Is(err, ErrTooOld) != (want == "too old") {
 			t.Errorf("%q: is ErrTooOld: %v", v, errors.Is(err, ErrTooOld))
 		}
-		if err != nil && !strings.Contains(err.Error(), "npm install -g @anthropic-ai/claude-code@") {
+		if err != nil && !strings.Contains(err.Error(), "npm install -g @anthropic-ai/claude-code") {
 			t.Errorf("%q: no cure in %v", v, err)
 		}
 	}
-	if !Tried(TriedVersion) || Tried("2.1.198") || Tried("") {
-		t.Error("what was tried is not told apart")
+	for v, want := range map[string]bool{Oldest(): false, Newest(): false, "2.1.300": false, "2.1.331": true, "3.0.0": true} {
+		if Untried(v) != want {
+			t.Errorf("%s is untried: %v", v, !want)
+		}
+	}
+	for v, want := range map[string]string{"2.1.197": "2.1.197", "2.1.239": "2.1.197", "2.1.240": "2.1.240", "3.0.0": Newest()} {
+		if got := Like(v).Version; got != want {
+			t.Errorf("%s is taken for %s, want %s", v, got, want)
+		}
 	}
 }
 

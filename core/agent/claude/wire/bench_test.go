@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"encoding/json"
 	"io"
 	"os"
 	"strings"
@@ -76,18 +75,6 @@ func BenchmarkPeekTenMegabytes(b *testing.B) {
 	for b.Loop() {
 		if _, ok := peek(line); !ok {
 			b.Fatal("not seen")
-		}
-	}
-}
-
-// BenchmarkStandardPeekTenMegabytes is what peek is measured against.
-func BenchmarkStandardPeekTenMegabytes(b *testing.B) {
-	line := longLine()
-	b.SetBytes(int64(len(line)))
-	for b.Loop() {
-		var head struct{ Type, Subtype string }
-		if err := json.Unmarshal(line, &head); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -34,7 +34,7 @@ type callback struct{ cancel context.CancelFunc }
 // accept starts the answer to a control_request. It reports whether the line
 // was one: without an id there is nobody to answer.
 func (c *Conn) accept(ctx context.Context, h head, g *sync.WaitGroup) bool {
-	id := text(h.requestID)
+	id := h.text("request_id")
 	if id == "" {
 		return false
 	}
@@ -52,7 +52,7 @@ func (c *Conn) accept(ctx context.Context, h head, g *sync.WaitGroup) bool {
 	}
 	g.Go(func() {
 		defer cancel()
-		line := c.answer(ctx, id, h.request)
+		line := c.answer(ctx, id, h["request"])
 		if c.finish(id, one) {
 			c.out.push(line)
 		}
@@ -110,7 +110,7 @@ func (c *Conn) ask(ctx context.Context, body response, request json.RawMessage) 
 	if !ok {
 		return nil, errors.New(textNoRequest)
 	}
-	subtype := text(inner.subtype)
+	subtype := inner.text("subtype")
 	defer func() {
 		if p := recover(); p != nil {
 			c.log.Error("answering a control request panicked", "subtype", clean.Cut(clean.Line(subtype), maxWord),

@@ -59,7 +59,7 @@ func Parse(raw []byte, at time.Time) (Line, error) {
 	if !ok {
 		return Line{}, fmt.Errorf("read a line: %w", errNoLine)
 	}
-	return Line{Type: text(h.kind), Subtype: text(h.subtype), Raw: raw, At: at}, nil
+	return Line{Type: h.text("type"), Subtype: h.text("subtype"), Raw: raw, At: at}, nil
 }
 
 // decode fills v from a line of this type and one of these subtypes, if any

@@ -50,7 +50,8 @@ func Text(blocks []Content) string {
 // contents reads a message's content: a list of blocks, or a string, which is
 // the same as one text block. What is no block is passed over.
 func contents(raw json.RawMessage) []Content {
-	if s := text(raw); s != "" {
+	var s string
+	if json.Unmarshal(raw, &s) == nil && s != "" {
 		return []Content{{Type: BlockText, Text: s}}
 	}
 	var blocks []Content

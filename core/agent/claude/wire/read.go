@@ -54,15 +54,15 @@ func (c *Conn) take(ctx context.Context, raw []byte, g *sync.WaitGroup) {
 		c.skip(len(raw))
 		return
 	}
-	switch kind := text(h.kind); kind {
+	switch kind := h.text("type"); kind {
 	case kindControlResponse:
 		ok = c.settle(h)
 	case kindControlRequest:
 		ok = c.accept(ctx, h, g)
 	case kindControlCancel:
-		c.cancel(text(h.requestID))
+		c.cancel(h.text("request_id"))
 	default:
-		c.lines.push(Line{Type: kind, Subtype: text(h.subtype), Raw: raw, At: now})
+		c.lines.push(Line{Type: kind, Subtype: h.text("subtype"), Raw: raw, At: now})
 	}
 	if !ok {
 		c.skip(len(raw))

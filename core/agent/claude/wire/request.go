@@ -49,7 +49,7 @@ func (c *Conn) Request(ctx context.Context, request any) (json.RawMessage, error
 		return nil, fmt.Errorf("send a control request: %w", err)
 	}
 	h, _ := peek(body)
-	subtype := text(h.subtype)
+	subtype := h.text("subtype")
 	if subtype == "" {
 		return nil, fmt.Errorf("send a control request: %w", errNoSubtype)
 	}
@@ -109,22 +109,22 @@ func (c *Conn) forget(id string) {
 // settle hands a control_response to the request that waits for it. It reports
 // whether the line was one; an answer that nobody waits for any more is.
 func (c *Conn) settle(h head) bool {
-	inner, ok := peek(h.response)
+	inner, ok := peek(h["response"])
 	if !ok {
 		return false
 	}
-	r := reply{response: json.RawMessage(inner.response)}
+	r := reply{response: inner["response"]}
 	if r.response == nil {
 		r.response = json.RawMessage("{}")
 	}
-	if text(inner.subtype) != subtypeSuccess {
+	if inner.text("subtype") != subtypeSuccess {
 		r.refused = true
-		r.reason = clean.Cut(clean.Line(text(inner.failure)), maxReason)
+		r.reason = clean.Cut(clean.Line(inner.text("error")), maxReason)
 		if r.reason == "" {
 			r.reason = textNoReason
 		}
 	}
-	id := text(inner.requestID)
+	id := inner.text("request_id")
 	c.mu.Lock()
 	replies := c.waiting[id]
 	delete(c.waiting, id)

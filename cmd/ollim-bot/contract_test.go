@@ -1,0 +1,261 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/agent/claude/fakeapi"
+)
+
+// contract is the whole program over the real command, with a model that looks
+// around in each kind of session.
+type contract struct {
+	*siege
+	version string
+	zone    *time.Location
+	began   time.Time
+	prompt  string          // what `preview --system` prints
+	last    fakeapi.Request // of the main session, before anything branches off
+}
+
+// A kind of session: its first request, and what it was told of its surroundings.
+type seen struct {
+	first       fakeapi.Request
+	environment string
+	dir         string
+}
+
+// around is how the model looks around.
+var around = []fakeapi.Step{
+	shellCall("env"), shellCall("pwd"),
+	call("Grep", map[string]any{"pattern": "plum", "glob": "*.md"}), call("Glob", map[string]any{"pattern": "notes/*.md"}),
+}
+
+// TestWhatTheModelSees holds against goldens what each kind of session is sent, by
+// the real command and the version at hand: our own words in full, the
+// command's by a digest for each version. A version that has no line there is
+// held against the rest only.
+func TestWhatTheModelSees(t *testing.T) {
+	t.Parallel()
+	c := newContract(t)
+	kinds := c.look()
+	c.theSamePrefix(kinds)
+	presets := c.presets()
+	for name, k := range kinds {
+		c.golden(name, c.told(name, k))
+		preset, full := c.preset(k)
+		switch want, known := presets[c.version+" "+name]; {
+		case *update:
+			presets[c.version+" "+name] = preset
+		case known && want != preset:
+			t.Errorf("what %s itself tells %s is %s, not %s: read it, then -update\n%s", c.version, name, preset, want, full)
+		case !known:
+			t.Logf("nothing is written down of what %s tells %s: %s", c.version, name, preset)
+		}
+		c.nothingForeign(name, k)
+	}
+	if *update {
+		c.keep(presets)
+	}
+}
+
+func newContract(t *testing.T) *contract {
+	t.Helper()
+	s := newSiege(t, "bubblewrap")
+	if err := os.RemoveAll(s.data); err != nil {
+		t.Fatal(err)
+	}
+	c := &contract{siege: s, began: time.Now()}
+	// A zone in which it is another day than at Greenwich.
+	zone := "Pacific/Kiritimati"
+	if c.began.UTC().Hour() < 10 {
+		zone = "Etc/GMT+12"
+	}
+	var err error
+	if c.zone, err = time.LoadLocation(zone); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), fakeapi.RequireCLI(t), "--version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.version, _, _ = strings.Cut(string(out), " ")
+	s.env = append(s.env, "OLLIM_TIMEZONE="+zone)
+	s.file("state/config.json", "{}")
+	s.file(".env", "GOOGLE_SECRET="+marigold+"\n")
+	s.file("IDENTITY.md", "You are Ollie.\n")
+	s.file("USER.md", "Ada likes plums.\n")
+	s.file("notes/a.md", "A plum tree.\n")
+	s.file("skills/tidy/SKILL.md", "---\nname: tidy\ndescription: Sorts notes.\n---\nSort them.\n")
+	s.file("tool-policy.yaml", "main_session:\n  additional_allowed: [\"Bash(env)\", \"Bash(pwd)\"]\n")
+	s.file("webhooks/ci.md", "---\nid: \"ci\"\nisolated: true\nfields:\n  type: object\n  properties:\n    run: {type: string}\n---\nLook at build {run}.\n")
+	return c
+}
+
+// look has a model look around in every kind of session.
+func (c *contract) look() map[string]seen {
+	t := c.t
+	t.Helper()
+	port := somePort(t)
+	c.env = append(c.env, "WEBHOOK_PORT="+port, "WEBHOOK_SECRET="+marigold+"-"+marigold)
+	bare := func(r fakeapi.Request) bool { return len(r.Tools) == 0 }
+	c.api.Answer(func(r fakeapi.Request) (fakeapi.Step, bool) {
+		return fakeapi.Step{Text: `{"safe": false, "flagged": ["run"]}`}, bare(r)
+	})
+	c.start()
+	c.prompt = c.systemPrompt()
+	kinds := map[string]seen{}
+	note := func(name string, results []fakeapi.Block, begins func(fakeapi.Request) bool) {
+		t.Helper()
+		k := seen{first: c.first(name, begins)}
+		if len(results) > 0 {
+			k.environment, k.dir = unremarked(results[0].Text), unremarked(results[1].Text)
+			for i, want := range []string{"TZ=" + c.zone.String(), c.data, "notes/a.md", "notes/a.md"} {
+				if i == len(results) {
+					break // a subagent only looks where it is
+				}
+				if results[i].IsError || !strings.Contains(results[i].Text, want) {
+					t.Errorf("%s: %s gives %q, not %s", name, around[i].Tool, results[i].Text, want)
+				}
+			}
+		}
+		kinds[name] = k
+	}
+	says := func(words string) func(fakeapi.Request) bool {
+		return func(r fakeapi.Request) bool { return strings.Contains(r.Prompt(), words) }
+	}
+	sub := fakeapi.Script(append(slices.Clone(around[:2]), fakeapi.Step{Text: "Looked."})...)
+	results := c.talks(append(slices.Clone(around), call("Agent", map[string]any{
+		"description": "look", "prompt": "Look around. " + sub, "subagent_type": "ollim-bot-guide",
+	}))...)
+	note("main", results[:len(around)], says("go."))
+	note("subagent", c.ofSubagent(), func(r fakeapi.Request) bool { return says("Look around.")(r) && !strings.Contains(r.Prompt(), "go.") })
+	requests := c.api.Requests()
+	c.last = requests[len(requests)-1]
+	c.types("/fork Plan the move.")
+	c.hears("bot: I heard:")
+	results = c.talks(append(slices.Clone(around), call("mcp__discord__exit_fork", map[string]any{}))...)
+	note("fork", results, says("Plan the move."))
+	c.hears("the fork is over")
+	extra := "allowed-tools: [\"Bash(env)\", \"Bash(pwd)\"]\n"
+	c.due("back0001", extra, around...)
+	note("background", c.came("back0001", len(around)), says("back0001"))
+	c.due("isol0001", extra+"isolated: true\n", around...)
+	note("isolated", c.came("isol0001", len(around)), says("isol0001"))
+	if status := c.posts(port, "ci", `{"run": "seven"}`); status != 202 {
+		t.Fatalf("the webhook answers %d", status)
+	}
+	c.wait("the screening", func() bool {
+		return slices.ContainsFunc(c.api.Requests(), func(r fakeapi.Request) bool { return r.ForModel() && bare(r) })
+	})
+	note("screener", nil, bare)
+	return kinds
+}
+
+// ofSubagent gives the results of what the subagent has called.
+func (c *contract) ofSubagent() []fakeapi.Block {
+	c.t.Helper()
+	var all []fakeapi.Block
+	for _, r := range c.api.Requests() {
+		if !r.ForModel() || !strings.Contains(r.Messages[0].Text, "Look around.") || strings.Contains(r.Messages[0].Text, "go.") {
+			continue
+		}
+		all = nil
+		for _, m := range r.Messages {
+			all = append(all, slices.DeleteFunc(slices.Clone(m.Blocks), func(b fakeapi.Block) bool { return b.Type != "tool_result" })...)
+		}
+	}
+	if len(all) != 2 {
+		c.t.Fatalf("the subagent was told %d results", len(all))
+	}
+	return all
+}
+
+// first is the first request of the model that begins so.
+func (c *contract) first(name string, begins func(fakeapi.Request) bool) fakeapi.Request {
+	c.t.Helper()
+	for _, r := range c.api.Requests() {
+		if r.ForModel() && begins(r) {
+			return r
+		}
+	}
+	c.t.Fatalf("%s asked nothing", name)
+	return fakeapi.Request{}
+}
+
+// systemPrompt is what the program says that it appends to the command's own.
+func (c *contract) systemPrompt() string {
+	c.t.Helper()
+	cmd := exec.CommandContext(c.t.Context(), filepath.Join(c.bin(), "ollim-bot"), "preview", "--system")
+	cmd.Env = c.env
+	out, err := cmd.Output()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+// wire is a request as bytes, without the marks for the API's cache, which move
+// along with the conversation.
+type wire struct {
+	System   []struct{ Text string }
+	Tools    json.RawMessage
+	Messages []map[string]any
+}
+
+func decoded(t *testing.T, r fakeapi.Request) wire {
+	t.Helper()
+	var w wire
+	if err := json.Unmarshal(r.Raw, &w); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range w.Messages {
+		delete(m, "output_config")
+		blocks, ok := m["content"].([]any)
+		if !ok { // a text, which is a block where a mark has to go on it
+			m["content"] = []any{map[string]any{"type": "text", "text": m["content"]}}
+			continue
+		}
+		for _, b := range blocks {
+			delete(b.(map[string]any), "cache_control")
+		}
+	}
+	return w
+}
+
+// theSamePrefix: forks begin with the very bytes of the main session, an isolated
+// run with the same prompt and tools, so that the API's cache holds for all.
+func (c *contract) theSamePrefix(kinds map[string]seen) {
+	t := c.t
+	t.Helper()
+	main := decoded(t, c.last)
+	for _, name := range []string{"fork", "background", "isolated"} {
+		got := decoded(t, kinds[name].first)
+		from := 0
+		if name == "isolated" {
+			from = 1 // the first block is a mark of the conversation, which differs
+		}
+		if diff := cmp.Diff(main.System[from:], got.System[from:]); diff != "" {
+			t.Errorf("%s has another system prompt:\n%s", name, diff)
+		}
+		if string(main.Tools) != string(got.Tools) {
+			t.Errorf("%s has other tools:\n%s", name, got.Tools)
+		}
+		if name == "isolated" {
+			continue
+		}
+		if n := len(main.Messages); len(got.Messages) < n+2 {
+			t.Errorf("%s has %d messages", name, len(got.Messages))
+		} else if diff := cmp.Diff(main.Messages, got.Messages[:n]); diff != "" {
+			t.Errorf("%s has another history:\n%s", name, diff)
+		}
+	}
+}

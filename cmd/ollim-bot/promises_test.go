@@ -1,0 +1,348 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/sessionfile"
+	"ollimbot/core/budget"
+	"ollimbot/core/guide"
+	"ollimbot/core/policy"
+	"ollimbot/core/post"
+	"ollimbot/core/prompt"
+	"ollimbot/core/skill"
+	"ollimbot/core/store"
+	"ollimbot/core/toolset"
+	"ollimbot/core/updates"
+	"ollimbot/routines"
+)
+
+// promised is a data directory in which everything that the texts for the model
+// name is tried, by the policy and the program that would meet it.
+type promised struct {
+	*desk
+	exe        string
+	env        []string // of a shell of the main session
+	main, back *policy.Session
+	offered    []string // tools that the real command offers, by the contract's golden
+}
+
+func newPromised(t *testing.T) *promised {
+	t.Helper()
+	p := &promised{desk: newDesk(t), exe: built(t)}
+	d, err := store.At(p.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := guide.Install(d, guide.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	scope := policy.Scope{Kind: policy.Main, Session: "main session", Rules: policy.Rules{Allowed: policy.MainTools()}}
+	p.main, p.env = p.guard.Session(scope), p.session(scope)
+	p.back = p.guard.Session(policy.Scope{Kind: policy.Background, Rules: policy.Rules{Allowed: policy.BackgroundTools()}})
+	golden, err := os.ReadFile(filepath.Join("testdata", "contract", "main.golden"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(golden), "== tools\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	p.offered = strings.Split(list, "\n")
+	return p
+}
+
+// sample is a call of each tool as the texts want it made.
+var sample = map[string]string{
+	"Agent": `{"subagent_type":"ollim-bot-guide","prompt":"x","description":"x"}`, "Bash": `{"command":"ollim-bot help"}`,
+	"Edit": `{"file_path":"USER.md","old_string":"x","new_string":"y"}`, "Write": `{"file_path":"notes/new.md","content":"x"}`,
+	"Read": `{"file_path":"USER.md"}`, "Glob": `{"pattern":"**/*.md"}`, "Grep": `{"pattern":"x","glob":"*.md"}`,
+	"Skill": `{"skill":"job-config"}`, "WebFetch": `{"url":"https://example.com","prompt":"x"}`, "WebSearch": `{"query":"x"}`,
+}
+
+// lets reports what stands against a call in a session, or "".
+func (p *promised) lets(s *policy.Session, tool, input string) string {
+	if input == "" {
+		input = "{}"
+	}
+	d := s.PreTool(p.t.Context(), agent.ToolUse{Name: tool, Input: json.RawMessage(input)})
+	if d.Allow && !d.Ask {
+		return ""
+	}
+	return fmt.Sprintf("%s %s is refused: %s", tool, input, d.Reason)
+}
+
+// Words that stand for something, and what they are tried with.
+var filled = []string{
+	"MINUTES", "5", "TEXT", "x", "WORDS", "plum", "[--all]", "", "YYYY-MM-DD", "2036-01-01",
+	"reminder …", "reminder list", "history …", "history list", "routine …", "routine list", "ls …", "ls routines",
+	" N", " 2", "history *", "history list", "routine *", "routine list", "reminder *", "reminder list",
+}
+
+// command runs a command line in a shell of the main session: it exists, the
+// policy lets it through, and it does what it is for.
+func (p *promised) command(line string) string {
+	id := "0f6a2f0e-7a67-4a1e-9f55-0c5be1b3a001"
+	if strings.Contains(line, "reminder cancel") {
+		_, added, _ := strings.Cut(shell(p.t, p.exe, p.env, "reminder", "add", "-m", "x", "--delay", "5").out, "scheduled ")
+		id, _, _ = strings.Cut(added, ":")
+	}
+	if strings.Contains(line, "routine cancel") {
+		id = "feed0001"
+		if err := os.WriteFile(filepath.Join(p.root, "routines", "x.md"), []byte("---\nid: \"feed0001\"\ncron: \"0 9 * * *\"\n---\nx\n"), 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	line = strings.TrimSpace(strings.NewReplacer(append([]string{" ID", " " + id}, filled...)...).Replace(line))
+	if why := p.lets(p.main, "Bash", `{"command":"`+line+`"}`); why != "" || strings.HasPrefix(line, "ls") {
+		return why
+	}
+	got := shell(p.t, p.exe, p.env, strings.Fields(line)[1:]...)
+	if got.status != 0 && !strings.Contains(got.err, "no session \""+id) { // this machine has no sessions
+		return fmt.Sprintf("%s ends with %d: %s", line, got.status, got.err)
+	}
+	return ""
+}
+
+// file tries a path: to read it, and to write it, as far as the text says so.
+func (p *promised) file(path string) string {
+	for _, closed := range []string{"state/", ".claude/", ".git/", "CLAUDE.md", ".env"} {
+		if path == closed {
+			if why := p.lets(p.main, "Write", `{"file_path":"`+strings.TrimSuffix(path, "/")+`","content":"x"}`); why == "" {
+				return path + " is said to be closed, and can be written"
+			}
+			return ""
+		}
+	}
+	under := path
+	if strings.HasSuffix(path, "/") {
+		under += "x.md"
+	}
+	under = strings.ReplaceAll(under, "NAME", "tidy-notes")
+	if why := p.lets(p.main, "Read", `{"file_path":"`+under+`"}`); why != "" {
+		return why
+	}
+	if _, err := os.Stat(filepath.Join(p.root, path)); err != nil && strings.HasSuffix(path, "-spec.md") {
+		return err.Error()
+	}
+	return ""
+}
+
+// words are what else stands in back quotes, each with the test of it.
+func (p *promised) words() map[string]func() bool {
+	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	bg := func(kind routines.Kind) string {
+		return prompt.BackgroundPrompt(prompt.Background{Now: now, Task: routines.Task{ID: "ID", Kind: kind}, Budget: budget.Default(now), Late: now.Add(-time.Hour)})
+	}
+	fg := func(kind routines.Kind) string {
+		return prompt.ForegroundPrompt(prompt.Foreground{Now: now, Task: routines.Task{ID: "ID", Kind: kind, Body: "x"}})
+	}
+	says := func(text, part string) func() bool { return func() bool { return strings.Contains(text, part) } }
+	button := func(action string) func() bool {
+		return func() bool {
+			_, err := post.Button{Label: "x", Action: action}.CustomID(func(string) (string, error) { return "1", nil })
+			return err == nil
+		}
+	}
+	schema := func(tool, key string) func() bool {
+		i := slices.IndexFunc(toolset.Tools(nil), func(t agent.Tool) bool { return t.Name == tool })
+		return says(string(toolset.Tools(nil)[i].Schema), `"`+key+`"`)
+	}
+	mode := func(value string) func() bool {
+		r, problems := routines.ParseRoutine("routines/x.md", []byte("---\nid: \"a\"\ncron: \"0 9 * * *\"\nupdate-main-session: \""+value+"\"\n---\nx\n"), time.UTC)
+		return func() bool { return len(problems) == 0 && string(r.Mode) == value }
+	}
+	list := []updates.Update{{At: now, Message: "x"}}
+	written := "---\nname: tidy-notes\ndescription: x\nallowed-tools:\n  - \"Edit(./notes/**.md)\"\n---\nx\n"
+	skillKey := func() bool {
+		s, ok := skill.Parse("tidy-notes", []byte(written))
+		return ok && s.Name == "tidy-notes" && s.Description == "x" && len(s.Tools) == 1
+	}
+	words := map[string]func() bool{
+		"[routine:ID]": says(fg(routines.KindRoutine), "[routine:ID]"), "[reminder:ID]": says(fg(routines.KindReminder), "[reminder:ID]"),
+		"[routine-bg:ID]": says(bg(routines.KindRoutine), "[routine-bg:ID]"), "[reminder-bg:ID]": says(bg(routines.KindReminder), "[reminder-bg:ID]"),
+		"[webhook:ID]":   says(bg(routines.KindWebhook), "[webhook:ID]"),
+		"[fork-started]": says(prompt.ForkStarted(""), "[fork-started]"), "[fork-timeout]": says(prompt.ForkIdle(time.Hour, false), "[fork-timeout]"),
+		"[late: …]": says(bg(routines.KindRoutine), "]\n[late: "), "[stale-fork]": says(prompt.Stale(time.Hour), "[stale-fork]"),
+		"[button]": says(prompt.Button("x"), "[button]"), "[system]": says(prompt.Instruction("x"), "[system]"),
+		"[reminder:resp-rev]": says(fg(routines.KindReminder), "[reminder:"),
+		"[YYYY-MM-DD Day HH:MM AM/PM ZONE]": func() bool {
+			return prompt.Timestamp(now) == "[2026-11-22 Sun 09:00 AM UTC]"
+		},
+		"RECENT BACKGROUND UPDATES": says(prompt.Main(now, list, "")+prompt.Peeked(now, list, ""), "] RECENT BACKGROUND UPDATES"),
+		"> ":                        says(prompt.Quote("x", "y"), "> x\n\ny"),
+		"(end of message)":          func() bool { return sessionfile.LastBlock == "(end of message)" },
+		"agent:PROMPT":              button("agent:PROMPT"), "dismiss:": button("dismiss:"),
+		"critical": schema(toolset.PingUser, "critical"), "run_at": schema(toolset.AddReminder, "run_at"),
+		"update-main-session": mode("always"), "name": skillKey, "description": skillKey, "allowed-tools": skillKey,
+		`skills: ["tidy-notes"]`: func() bool {
+			r, problems := routines.ParseRoutine("routines/x.md", []byte("---\nid: \"a\"\ncron: \"0 9 * * *\"\nskills: [\"tidy-notes\"]\n---\nx\n"), time.UTC)
+			return len(problems) == 0 && slices.Equal(r.Skills, []string{"tidy-notes"})
+		},
+		"SKILL.md":  func() bool { return skill.File == "SKILL.md" },
+		"&&":        func() bool { return p.lets(p.main, "Bash", `{"command":"ollim-bot help && ollim-bot help"}`) != "" },
+		"*.md":      func() bool { return p.lets(p.main, "Grep", `{"pattern":"x"}`) != "" },
+		"docs":      func() bool { return slices.Contains(p.offered, "mcp__docs__search") },
+		"ollim-bot": func() bool { return p.command("ollim-bot help") == "" },
+	}
+	for _, value := range []string{"always", "on_ping", "freely", "blocked"} {
+		words[value] = mode(value)
+	}
+	for _, colour := range []string{"blue", "green", "yellow", "red", "purple"} {
+		words[colour] = schema(toolset.DiscordEmbed, "color")
+	}
+	return words
+}
+
+var backQuoted = regexp.MustCompile("`([^`\n]+)`")
+
+// spans are the words of a text that stand in back quotes, code blocks left out.
+func spans(text string) []string {
+	var list []string
+	for i, part := range strings.Split(text, "\n```") {
+		if i%2 == 1 {
+			continue
+		}
+		for _, m := range backQuoted.FindAllStringSubmatch(part, -1) {
+			list = append(list, m[1])
+		}
+	}
+	return list
+}
+
+// agents are the subagents that come with the program.
+var agents = []string{"ollim-bot-guide", "history-reviewer", "responsiveness-reviewer", "user-proxy"}
+
+// try tries one span; known is false for one that nobody knows how to try.
+func (p *promised) try(span string) (why string, known bool) {
+	tool := span
+	if slices.Contains(p.offered, toolset.Prefix+span) {
+		tool = toolset.Prefix + span
+	}
+	words := p.words()
+	check, isWord := words[span]
+	switch {
+	case slices.Contains(p.offered, tool):
+		return p.lets(p.main, tool, sample[tool]), true
+	case isWord:
+		if !check() {
+			return span + " is not so", true
+		}
+		return "", true
+	case strings.HasPrefix(span, "ollim-bot "), span == "ls", strings.HasPrefix(span, "ls "):
+		return p.command(span), true
+	case slices.Contains(agents, span):
+		if _, err := os.Stat(filepath.Join(p.root, ".claude", "agents", span+".md")); err != nil {
+			return err.Error(), true
+		}
+		return p.lets(p.main, "Agent", `{"subagent_type":"`+span+`","prompt":"x","description":"x"}`), true
+	case strings.HasSuffix(span, "/"), strings.HasSuffix(span, ".md"), strings.HasPrefix(span, "."):
+		return p.file(span), true
+	}
+	return "", false
+}
+
+// TestWhatTheSystemPromptPromisesIsTrue tries every word that stands in back
+// quotes: the command runs, the tool is there, the file is open or closed, the
+// tag is written, and the policy says what the text says.
+func TestWhatTheSystemPromptPromisesIsTrue(t *testing.T) {
+	p := newPromised(t)
+	all := map[string]bool{}
+	for _, in := range []prompt.SystemInput{{}, {Webhooks: true}} {
+		for _, span := range spans(prompt.System(in)) {
+			all[span] = true
+		}
+	}
+	if len(all) < 80 {
+		t.Errorf("only %d promises were found", len(all))
+	}
+	for span := range all {
+		if why, known := p.try(span); !known {
+			t.Errorf("nobody tries %q", span)
+		} else if why != "" {
+			t.Error(why)
+		}
+	}
+	for _, tool := range p.offered {
+		bare := strings.TrimPrefix(tool, toolset.Prefix)
+		if !all[tool] && !all[bare] && tool != "Bash" { // "in each Bash call"
+			t.Errorf("the model has %s, and nothing says what for", tool)
+		}
+	}
+}
+
+// TestWhatTheShippedFilesPromiseIsTrue tries the commands and files of subagents
+// and bundled skills, which run with the rights of the main session.
+func TestWhatTheShippedFilesPromiseIsTrue(t *testing.T) {
+	p := newPromised(t)
+	var files []string
+	for _, name := range []string{"setup", "job-config"} {
+		files = append(files, filepath.Join(p.root, "skills", name, "SKILL.md"))
+	}
+	for _, name := range agents {
+		files = append(files, filepath.Join(p.root, ".claude", "agents", name+".md"))
+	}
+	commands := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range append(spans(string(data)), inTools.FindAllString(string(data), -1)...) {
+			line = strings.TrimSuffix(strings.TrimPrefix(line, "Bash("), ")")
+			if !strings.HasPrefix(line, "ollim-bot ") {
+				continue
+			}
+			commands++
+			if why := p.command(line); why != "" {
+				t.Errorf("%s: %s", filepath.Base(file), why)
+			}
+		}
+	}
+	if commands < 10 {
+		t.Errorf("only %d commands were tried", commands)
+	}
+}
+
+var inTools = regexp.MustCompile(`Bash\(ollim-bot [^)]*\)`)
+
+// TestThePreamblesListIsWhatARunMayUse: a background run that is told of a tool
+// gets a call of it through, and one that it is not told of is refused.
+func TestThePreamblesListIsWhatARunMayUse(t *testing.T) {
+	p := newPromised(t)
+	now := time.Now()
+	told := prompt.BackgroundPrompt(prompt.Background{
+		Now: now, Task: routines.Task{ID: "x", Kind: routines.KindRoutine, AllowPing: true}, Budget: budget.Default(now),
+		Allowed: policy.BackgroundTools(), Chain: &prompt.Chain{Max: 1},
+	})
+	_, list, _ := strings.Cut(told, "Only these tools are available for this task:\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	named := map[string]bool{}
+	for line := range strings.Lines(list) {
+		pattern := strings.TrimSpace(strings.TrimPrefix(line, "  - "))
+		tool, _, _ := strings.Cut(pattern, "(")
+		named[tool] = true
+		if !slices.Contains(p.offered, tool) {
+			t.Errorf("a run is told of %s, which the command does not offer", tool)
+		}
+		if why := p.lets(p.back, tool, sample[tool]); why != "" {
+			t.Error(why)
+		}
+	}
+	for _, tool := range []string{"Agent", "Edit", "Write", "Skill", "WebFetch", "WebSearch", "mcp__docs__search", toolset.Prefix + toolset.UpdateNames} {
+		if named[tool] || p.lets(p.back, tool, sample[tool]) == "" {
+			t.Errorf("%s is told: %v, and a run may use it", tool, named[tool])
+		}
+	}
+	for _, tool := range []string{"Bash", "Read", "Glob", "Grep", toolset.Prefix + toolset.PingUser, toolset.Prefix + toolset.FollowUpChain} {
+		if !named[tool] {
+			t.Errorf("a run is not told of %s:\n%s", tool, list)
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/fakeapi"
+)
+
+func TestAToolCanEndTheTurnAndLeavesNoInterruptionInTheHistory(t *testing.T) {
+	r := newRig(t)
+	leave := func(o *agent.SessionOptions) {
+		o.Tools = []agent.Tool{{
+			Name: "leave", Description: "Leaves.", Schema: []byte(`{"type":"object","properties":{}}`),
+			Call: func(context.Context, json.RawMessage) agent.ToolResult {
+				return agent.ToolResult{Text: "it is so", EndTurn: true}
+			},
+		}}
+	}
+	s := r.open(leave)
+	h := say(t, s, fakeapi.Script(fakeapi.Step{Text: "I go.", Tool: "mcp__discord__leave", Input: map[string]any{}}, fakeapi.Step{Text: "Too much."}))
+	if end := h.result(t); end.Interrupted || end.IsError || h.text() != "I go." || len(r.requests()) != 1 {
+		t.Errorf("it says %q in %d requests and ends as %+v", h.text(), len(r.requests()), end)
+	}
+	if h := say(t, s, "and on "+fakeapi.Script(fakeapi.Step{Text: "Fine."})); h.text() != "Fine." {
+		t.Errorf("the next turn says %q", h.text())
+	}
+	q := r.requests()
+	for _, never := range []string{"interrupted by user", "No response requested"} {
+		if strings.Contains(string(q[len(q)-1].Raw), never) {
+			t.Errorf("the history says %q", never)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package claude
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/process"
+)
+
+// tellsVersion is a command that only knows its version.
+func tellsVersion(version string) string { return "#!/bin/sh\necho '" + version + " (Claude Code)'\n" }
+
+func TestACommandThatIsTooOldIsRefusedUntilItIsReplaced(t *testing.T) {
+	path := playing(t, tellsVersion("2.1.100"), 0o700)
+	e := New(Options{Path: path, Env: os.Environ(), Log: testLog(t)})
+	players := make(chan *player, 9)
+	e.start = func(process.Spec) (child, error) {
+		p := newPlayer()
+		go p.listen()
+		players <- p
+		return p, nil
+	}
+	runEngine(t, e)
+	_, err := e.Open(t.Context(), agent.SessionOptions{Dir: "/"})
+	if !errors.Is(err, process.ErrTooOld) || len(players) != 0 {
+		t.Errorf("an old one gives %v, %d processes", err, len(players))
+	}
+	oneLine(t, err, "2.1.100", process.Oldest(), "npm install")
+	if s := e.Status(); s.Problem != err.Error() || s.Version != "2.1.100" {
+		t.Errorf("the status is %+v", s)
+	}
+	if err := os.WriteFile(path, []byte(tellsVersion("9.0.0")), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Open(t.Context(), agent.SessionOptions{Dir: "/"}); err != nil {
+		t.Error("a newer one:", err)
+	}
+	if s := e.Status(); s.Problem != "" || !strings.Contains(s.Warning, "9.0.0 is newer") || !strings.Contains(s.Warning, process.Newest()) {
+		t.Errorf("the status is %+v", s)
+	}
+}
+
+// TestWhatIsKnownOfTheReleaseIsTrue holds the table of releases against the
+// command that is here.
+func TestWhatIsKnownOfTheReleaseIsTrue(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.Process.Extra = []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS="} })
+	s := r.open(func(o *agent.SessionOptions) { o.Settings.Model = "opus" })
+	h := say(t, s, fakeapi.Script(fakeapi.Step{Tool: "Agent", Input: map[string]any{
+		"description": "ask", "subagent_type": "general-purpose", "prompt": fakeapi.Script(fakeapi.Step{Text: "The subagent speaks."}),
+	}}, fakeapi.Step{Text: "It spoke."}))
+	release := process.Like(r.engine.Status().Version)
+	q := r.requests()
+	if !strings.HasPrefix(q[0].Model, release.Opus) {
+		t.Errorf("opus is %s, not %s", q[0].Model, release.Opus)
+	}
+	if always := q[0].Thinking.Type != "disabled"; always != release.AlwaysThinks {
+		t.Errorf("with thinking off it is asked for %q", q[0].Thinking.Type)
+	}
+	for _, tool := range release.Lacks {
+		if slices.Contains(q[0].Tools, tool) {
+			t.Errorf("it has the tool %s", tool)
+		}
+	}
+	ends := all[agent.ToolEnd](h)
+	if goesOn := len(ends) == 0 || !strings.Contains(ends[0].Text, "The subagent speaks."); goesOn != release.AgentGoesOn {
+		t.Errorf("the subagent goes on: %t; %+v", goesOn, ends)
+	}
+}

@@ -1,0 +1,176 @@
+package claude
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"sync"
+
+	"ollimbot/core/agent"
+)
+
+// resumable is a session as the bot has it. The process behind it may end while
+// nothing runs, by a signal, for want of memory, or because it has used too much:
+// the next message then resumes the session in a new one.
+type resumable struct {
+	e *Engine
+
+	mu      sync.Mutex
+	o       agent.SessionOptions // what a new process is opened with
+	now     *session
+	sending bool
+	closed  bool
+}
+
+var _ agent.Session = (*resumable)(nil)
+
+// current is the session's process as it is now.
+func (r *resumable) current() *session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now
+}
+
+// ID is what the command calls the session.
+func (r *resumable) ID() string { return r.current().ID() }
+
+// Interrupt ends the running turn, and one that was sent and has not begun.
+func (r *resumable) Interrupt(ctx context.Context) error { return r.current().Interrupt(ctx) }
+
+// Configure changes what differs from the settings in force, also for processes
+// to come. A setting that is empty stays as it is.
+func (r *resumable) Configure(ctx context.Context, n agent.Settings) error {
+	now := r.current()
+	if err := now.Configure(ctx, n); err != nil && !now.dead() {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &r.o.Settings
+	s.Model, s.Thinking, s.Mode = cmp.Or(n.Model, s.Model), cmp.Or(n.Thinking, s.Thinking), cmp.Or(n.Mode, s.Mode)
+	return nil
+}
+
+// Close ends the session and its process; a running turn ends with an error.
+func (r *resumable) Close() error {
+	r.mu.Lock()
+	r.closed = true
+	now := r.now
+	r.mu.Unlock()
+	return now.Close()
+}
+
+// untaken is the end of a process that has shown nothing of the turn yet.
+type untaken struct{ error }
+
+func (u untaken) Unwrap() error { return u.error }
+
+// Send runs one turn. It begins when nobody reads another one and the CLI is
+// idle, so that the turn's lines are this message's. Breaking off interrupts
+// the turn. A process that ends before it has taken the message is replaced, once.
+func (r *resumable) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
+	return func(yield func(agent.Event, error) bool) {
+		if !r.claim() {
+			yield(nil, errTwoTurns)
+			return
+		}
+		defer r.unclaim()
+		for last := false; r.run(ctx, m, yield, last); last = true {
+		}
+	}
+}
+
+// run runs the turn in the process that is there. again says that this has ended
+// without the message, and that nobody was told so.
+func (r *resumable) run(ctx context.Context, m agent.Message, yield func(agent.Event, error) bool, last bool) (again bool) {
+	s, t, err := r.post(ctx, m)
+	if err != nil {
+		yield(nil, err)
+		return false
+	}
+	defer func() { <-s.reader }()
+	s.pump(ctx, t, func(ev agent.Event, err error) bool {
+		if !last && errors.As(err, &untaken{}) && !r.heard(ctx, s, m) {
+			again = true
+			return false
+		}
+		return yield(ev, err)
+	})
+	return again
+}
+
+// heard reports whether a message may stand in the history.
+func (r *resumable) heard(ctx context.Context, s *session, m agent.Message) bool {
+	heard, err := r.e.Heard(ctx, s.ID(), sha256.Sum256([]byte(m.Text)))
+	return heard || err != nil
+}
+
+// claim marks that a Send is under way, save when one is already.
+func (r *resumable) claim() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ok := !r.sending
+	r.sending = true
+	return ok
+}
+
+func (r *resumable) unclaim() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sending = false
+}
+
+// post writes the message to a process that lives. One that cannot take it is
+// replaced, once: nothing of the message was read then.
+func (r *resumable) post(ctx context.Context, m agent.Message) (*session, *turn, error) {
+	s := r.current()
+	if !s.dead() {
+		t, err := s.post(ctx, m)
+		if err == nil || ctx.Err() != nil {
+			return s, t, err
+		}
+	}
+	s, err := r.resume(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := s.post(ctx, m)
+	return s, t, err
+}
+
+// resume opens the session in a new process. Before its first message there is no
+// history of its own: then it is opened as it was at first.
+func (r *resumable) resume(ctx context.Context) (*session, error) {
+	r.mu.Lock()
+	old, o, closed := r.now, r.o, r.closed
+	r.mu.Unlock()
+	if closed {
+		return nil, errClosed
+	}
+	if err := old.Close(); err != nil { // its id has to be free
+		return nil, err
+	}
+	id := old.ID()
+	if _, err := os.Stat(transcriptPath(configDir(r.e.env()), o.Dir, id)); err == nil {
+		o.Resume, o.Fork, o.ID = id, false, ""
+	} else if o.Resume != id {
+		o.ID = id
+	}
+	old.log.Warn("process has ended; the session goes on in a new one")
+	s, err := r.e.open(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf(textNoResume, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		r.e.discard(s)
+		return nil, errClosed
+	}
+	r.now = s
+	return s, nil
+}

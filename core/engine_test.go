@@ -1,0 +1,87 @@
+package core
+
+import (
+	"strings"
+	"testing"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/transcript"
+)
+
+// choosy is an engine one of whose models obeys nothing that is set about thinking.
+type choosy struct{ agent.Engine }
+
+func (choosy) Status() agent.Status {
+	return agent.Status{Models: []agent.Model{
+		{Names: []string{"opus", ""}, AlwaysThinks: true, OwnMeasure: true}, {Names: []string{"sonnet"}, OwnMeasure: true}, {Names: []string{"haiku"}},
+	}}
+}
+func (choosy) OnChange(func()) {}
+
+// warning is an engine that works, of a version that nobody has tried.
+type warning struct {
+	agent.Engine
+	changed func()
+}
+
+func (*warning) Status() agent.Status      { return agent.Status{Version: "9.0.0", Warning: "it is newer"} }
+func (w *warning) OnChange(changed func()) { w.changed = changed }
+
+func TestWhatTheEngineWarnsOfIsSaidOnceAndKeepsNothingUp(t *testing.T) {
+	w := &warning{Engine: script.New(script.Options{Seed: 1})}
+	liveWith(t, func() agent.Engine { return w }, func(home) {}, func(_ home, b *Bot) {
+		for range 3 {
+			w.changed()
+		}
+		said := 0
+		s := b.Snapshot()
+		for _, n := range s.Notices {
+			if n.Text == "it is newer" {
+				said++
+			}
+		}
+		if said != 1 || !s.Engine.OK || s.Engine.State != "ready" || s.Engine.Warning != "it is newer" {
+			t.Errorf("said %d times; %+v", said, s.Engine)
+		}
+	})
+}
+
+func TestASettingOfThinkingThatTheModelDoesNotObeyIsTold(t *testing.T) {
+	engine := func() agent.Engine { return choosy{script.New(script.Options{Seed: 1})} }
+	liveWith(t, engine, func(home) {}, func(_ home, b *Bot) {
+		for _, c := range []struct{ line, says string }{
+			{"/thinking off", "(default) thinks all the same"},
+			{"/thinking", "(default) thinks all the same"},
+			{"/thinking 8000", "(default) thinks as much as it needs"},
+			{"/model sonnet", "sonnet thinks as much as it needs"},
+			{"/thinking off", ""},
+			{"/model opus", "opus thinks all the same"},
+			{"/thinking adaptive", ""},
+			{"/config thinking_fork off", "opus thinks all the same"},
+			{"/model haiku", ""},
+			{"/thinking 8000", ""},
+		} {
+			got := type_(t, b, c.line).Message
+			if c.says == "" && strings.Contains(got, "thinks") || !strings.Contains(got, c.says) {
+				t.Errorf("%s answers %q", c.line, got)
+			}
+		}
+	})
+}
+
+func TestAnAnswerWithoutAWordIsTold(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		tell(t, b, script_(`think What could I say?`))
+		s := b.Snapshot()
+		if last := s.Chat[len(s.Chat)-1]; last.Role != transcript.Notice || last.Text != textNoWords {
+			t.Errorf("the last entry is %+v", last)
+		}
+		tell(t, b, script_(`say Here I am.`))
+		for _, e := range b.Snapshot().Chat[len(s.Chat):] {
+			if e.Role == transcript.Notice {
+				t.Errorf("an answer has the notice %q", e.Text)
+			}
+		}
+	})
+}

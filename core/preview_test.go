@@ -1,0 +1,291 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/webhook"
+	"ollimbot/routines/watch"
+)
+
+// TestThePreviewIsThePrompt lives through random days: routines, reminders and
+// webhooks fire, report, ping, are held, edited and missed, and clocks change. What
+// is sent is what `preview --at` that moment said right before, to the byte.
+func TestThePreviewIsThePrompt(t *testing.T) {
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			h := newHome(t)
+			if memory, err := os.MkdirTemp("/dev/shm", "ollim-preview-"); err == nil { // where a sync costs nothing
+				t.Cleanup(func() { _ = os.RemoveAll(memory) })
+				h.root = filepath.Join(memory, "data")
+			}
+			synctest.Test(t, func(t *testing.T) {
+				h.t = t
+				p := &previewed{t: t, h: h, rng: rand.New(rand.NewPCG(seed, 7)), said: map[string][2]string{}}
+				// One of three days, two of them with a change of the clocks.
+				days := []string{"2000-01-03T06:00:00Z", "2000-03-25T22:30:00Z", "2000-10-28T22:30:00Z"}
+				from, err := time.Parse(time.RFC3339, days[seed%3])
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Until(from))
+				p.furnish()
+				p.start()
+				for range 100 {
+					p.minute()
+				}
+				p.stop()
+				if p.foretold < 30 || p.late+p.hooked == 0 {
+					t.Errorf("only %d prompts were foretold, %d sent late, %d of webhooks", p.foretold, p.late, p.hooked)
+				}
+			})
+		})
+	}
+}
+
+// previewed is a life with somebody who looks ahead.
+type previewed struct {
+	t   *testing.T
+	h   home
+	rng *rand.Rand
+	bot *Bot
+	end context.CancelFunc
+	ran chan error
+	n   int // tasks written so far
+	ids []string
+
+	hooks sync.WaitGroup
+
+	mu sync.Mutex
+	// said are the prompts that were foretold for a moment, for a quiet and for a
+	// busy bot, by task.
+	said                   map[string][2]string
+	moment                 time.Time
+	foretold, late, hooked int
+}
+
+func (p *previewed) chance(percent int) bool { return p.rng.IntN(100) < percent }
+
+func (p *previewed) furnish() {
+	p.h.write("state/config.json", `{"max_background_forks": 100, "quiet_hours": "23:30-00:40"}`)
+	p.h.write("webhooks/ci.md", strings.Replace(hookFile, "isolated: true\n", "", 1))
+	crons := []string{"*/5 * * * *", "*/15 * * * *", "* * * * *", "30 * * * *", "7-50/9 * * * *", "15 0-3 * * *", "30 2 * * *", "0 */2 * * *", "45 7 * * *"}
+	for range 4 + p.rng.IntN(6) {
+		p.write("routines", fmt.Sprintf("cron: %q\n", crons[p.rng.IntN(len(crons))]))
+	}
+	for range 6 + p.rng.IntN(10) {
+		p.remind(time.Duration(p.rng.IntN(200)) * time.Minute)
+	}
+}
+
+func (p *previewed) remind(in time.Duration) string {
+	at := time.Now().Truncate(time.Minute).Add(in)
+	chain := ""
+	if p.chance(30) {
+		chain = fmt.Sprintf("max-chain: 3\nchain-depth: %d\n", p.rng.IntN(4))
+	}
+	return p.write("reminders", fmt.Sprintf("run-at: %q\n%s", at.In(p.h.zone).Format(time.RFC3339), chain))
+}
+
+// write makes a task file with random settings.
+func (p *previewed) write(folder, when string) string {
+	p.n++
+	id := fmt.Sprintf("task %03d", p.n)
+	var extra strings.Builder
+	fmt.Fprintf(&extra, "background: %v\n", p.chance(80))
+	for _, line := range []string{
+		"description: \"Look after " + id + "\"", "isolated: true", "allow-ping: false", "update-main-session: freely",
+		"update-main-session: always", "update-main-session: blocked", "allowed-tools: [\"Read(notes/*.md)\"]",
+	} {
+		if key, _, _ := strings.Cut(line, ":"); p.chance(25) && !strings.Contains(extra.String(), key) {
+			extra.WriteString(line + "\n")
+		}
+	}
+	plays := []string{
+		`say Good.`, `call report_updates {"message":"` + id + ` has news\nof two lines"}`, `call ping_user {"message":"Stand up."}`,
+		`call follow_up_chain {"minutes_from_now":7}`,
+	}
+	rel := fmt.Sprintf("%s/t%03d.md", folder, p.n)
+	p.h.write(rel, fmt.Sprintf("---\nid: %q\n%s%s---\nDo %s.\n\n```script\n%s\n```\n", id, when, extra.String(), id, plays[p.rng.IntN(len(plays))]))
+	return rel
+}
+
+func (p *previewed) start() {
+	p.bot = p.h.bot(&previewEar{script.New(script.Options{Seed: 1, Pace: 1}), p})
+	ctx, stop := context.WithCancel(p.t.Context())
+	p.end, p.ran = stop, make(chan error, 1)
+	go func(b *Bot, ran chan<- error) { ran <- b.Run(ctx) }(p.bot, p.ran)
+	synctest.Wait()
+}
+
+func (p *previewed) stop() {
+	p.end()
+	if err := <-p.ran; err != nil {
+		p.t.Errorf("the bot ended with %v", err)
+	}
+	p.hooks.Wait()
+}
+
+// minute is a minute with something in it, and a look ahead at the next one.
+func (p *previewed) minute() {
+	next := time.Now().Truncate(time.Minute).Add(time.Minute)
+	time.Sleep(20*time.Second + 100*time.Millisecond)
+	switch n := p.rng.IntN(100); {
+	case n < 8:
+		p.deliver()
+	case n < 12:
+		p.hold()
+	case n < 18:
+		rel := p.remind(time.Duration(p.rng.IntN(60)) * time.Minute)
+		p.bot.filesChanged(watch.Batch{Names: []string{rel}})
+	case n < 19:
+		p.stop()
+		time.Sleep(time.Duration(p.rng.IntN(25)) * time.Minute)
+		next = time.Now().Truncate(time.Minute).Add(time.Minute)
+		p.start()
+	}
+	if ahead := time.Until(next.Add(-250 * time.Millisecond)); ahead > 0 {
+		time.Sleep(ahead)
+		synctest.Wait()
+		p.foretell(next)
+	}
+	time.Sleep(time.Until(next))
+	synctest.Wait()
+}
+
+// foretell previews every task for a moment to come.
+func (p *previewed) foretell(at time.Time) {
+	set := p.bot.index.Set()
+	var ids []string
+	for _, r := range set.Routines {
+		ids = append(ids, r.ID)
+	}
+	for _, r := range set.Reminders {
+		ids = append(ids, r.ID)
+	}
+	said := map[string][2]string{}
+	for _, id := range ids {
+		said[id] = p.both(func(busy bool) (string, error) { return p.bot.Preview(p.t.Context(), id, at, busy) })
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.moment, p.said, p.ids = at, said, slices.Sorted(maps.Keys(said))
+}
+
+func (p *previewed) both(preview func(busy bool) (string, error)) (texts [2]string) {
+	for i := range texts {
+		text, err := preview(i == 1)
+		if err != nil {
+			p.t.Errorf("preview: %v", err)
+		}
+		texts[i] = text
+	}
+	return texts
+}
+
+// deliver lets a webhook fire.
+func (p *previewed) deliver() {
+	spec, ok := p.bot.hooks.Find("ci")
+	payload := []byte(`{"status":"success","title":"green"}`)
+	checked, err := spec.Check(payload)
+	if !ok || err != nil {
+		p.t.Fatalf("the webhook is not there: %v", err)
+	}
+	at := time.Now()
+	said := p.both(func(busy bool) (string, error) {
+		return p.bot.PreviewWebhook(p.t.Context(), "ci", payload, at, busy)
+	})
+	p.mu.Lock()
+	p.moment, p.said = at, map[string][2]string{"ci": said}
+	p.hooked++
+	p.mu.Unlock()
+	p.hooks.Add(1)
+	go func(b *Bot) {
+		defer p.hooks.Done()
+		// It ends with the bot it runs in, which is no fault.
+		_ = b.fireWebhook(context.Background(), webhook.Job{Spec: spec, Payload: checked, Delivery: webhook.Delivery{ID: "aaaaaaaa", At: at}})
+	}(p.bot)
+	synctest.Wait()
+}
+
+// hold snoozes or pauses a task, or lets it go on.
+func (p *previewed) hold() {
+	if len(p.ids) == 0 {
+		return
+	}
+	id := p.ids[p.rng.IntN(len(p.ids))]
+	do := []Command{Pause{ID: id, Paused: true}, Snooze{ID: id}, Snooze{ID: id, Until: time.Now().Add(time.Duration(p.rng.IntN(30)) * time.Minute)}}
+	_, _ = p.bot.Do(p.t.Context(), do[p.rng.IntN(len(do))]) // the task may be gone
+}
+
+var previewTag = regexp.MustCompile(`(?m)^(?:\[\d{4}-[^\]]+\] )?\[(routine|reminder|webhook)(-bg)?:([^\]]+)\]`)
+
+// sent compares what a session was sent with what was foretold. What was sent at
+// another moment, as late tasks are, is compared with a preview of now.
+func (p *previewed) sent(text string) {
+	tag := previewTag.FindStringSubmatch(text)
+	if tag == nil {
+		p.t.Errorf("a prompt without a tag:\n%s", text)
+		return
+	}
+	p.mu.Lock()
+	want, ok := p.said[tag[3]]
+	ok = ok && p.moment.Equal(time.Now())
+	if ok {
+		p.foretold++
+	} else {
+		p.late++
+	}
+	p.mu.Unlock()
+	busy, _ := p.bot.main.busy()
+	if !ok {
+		want = p.both(func(busy bool) (string, error) { return p.bot.Preview(p.t.Context(), tag[3], time.Now(), busy) })
+	}
+	if text != want[0] && (!busy || text != want[1]) {
+		p.t.Errorf("%s at %s, foretold %v (-preview +sent):\n%s", tag[0], time.Now().In(p.h.zone), ok, cmp.Diff(want[0], text))
+	}
+}
+
+// previewEar is the offline engine with somebody who compares what it is sent.
+type previewEar struct {
+	agent.Engine
+	p *previewed
+}
+
+func (e *previewEar) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	s, err := e.Engine.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &previewSession{s, e.p}, nil
+}
+
+type previewSession struct {
+	agent.Session
+	p *previewed
+}
+
+func (s *previewSession) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
+	s.p.sent(m.Text)
+	events := s.Session.Send(ctx, m)
+	return func(yield func(agent.Event, error) bool) {
+		time.Sleep(300 * time.Millisecond) // what it does is done beside the minute
+		events(yield)
+	}
+}

@@ -1,0 +1,51 @@
+package cron
+
+import (
+	"testing"
+	"time"
+)
+
+func TestOnlyATimeThatTheClockShowsTwiceHasItsOffset(t *testing.T) {
+	for _, name := range []string{"America/Los_Angeles", "Europe/Berlin", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Tokyo", "UTC", "America/Sao_Paulo"} {
+		loc, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shows := map[string]int{}
+		begin, end := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2017, 3, 1, 0, 0, 0, 0, time.UTC)
+		for at := begin; at.Before(end); at = at.Add(15 * time.Minute) {
+			shows[at.In(loc).Format("2006-01-02 15:04")]++
+		}
+		for at := begin.AddDate(0, 0, 2); at.Before(end.AddDate(0, 0, -2)); at = at.Add(15 * time.Minute) {
+			at := at.In(loc)
+			wall := at.Format("2006-01-02 15:04")
+			want := wall
+			if shows[wall] > 1 {
+				want += at.Format(" -07:00")
+			}
+			if got := Format(at, "2006-01-02 15:04"); got != want {
+				t.Errorf("%s: %s is shown as %s", name, want, got)
+			}
+		}
+	}
+}
+
+func TestATimeWithoutAZoneIsTheFirstInstantAtWhichTheWallShowsIt(t *testing.T) {
+	loc, err := time.LoadLocation("America/Los_Angeles")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		date             time.Time
+		days, hour, minu int
+		want             string
+	}{
+		{time.Date(2026, 3, 7, 20, 0, 0, 0, loc), 1, 2, 30, "2026-03-08T03:00:00-07:00"}, // skipped
+		{time.Date(2026, 11, 1, 0, 0, 0, 0, loc), 0, 1, 30, "2026-11-01T01:30:00-07:00"}, // repeated
+		{time.Date(2026, 1, 31, 0, 0, 0, 0, loc), 1, 9, 5, "2026-02-01T09:05:00-08:00"},
+	} {
+		if got := Wall(c.date, c.days, c.hour, c.minu, loc).Format(time.RFC3339); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
+}
