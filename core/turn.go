@@ -51,7 +51,7 @@ type incoming struct {
 	waiting []string // the ids under which it waits on disk
 }
 
-// send runs one turn of the main session for a foreground task (spec 04.5).
+// send runs one turn of the main session for a foreground task.
 // It waits for the lock like any message.
 func (c *conversation) send(ctx context.Context, build buildPrompt, d routines.Due) error {
 	return c.locked(ctx, func(ctx context.Context) error {
@@ -312,7 +312,7 @@ func (t *turn) rateLimit(ev agent.RateLimit) {
 	}
 }
 
-// compacting shows that the history is being made shorter (spec 05.4).
+// compacting shows that the history is being made shorter.
 func (t *turn) compacting(ev agent.Compacting) {
 	t.c.mu.Lock()
 	t.c.compacting = !ev.Done

@@ -20,7 +20,7 @@ const configFile = config.RuntimeFile
 var watched = []string{"routines", "reminders", "webhooks", "state"}
 
 // watch keeps the index, the runtime configuration and the dashboards true to
-// what lies in the data directory (decisions, C12).
+// what lies in the data directory.
 func (b *Bot) watch(ctx context.Context) error {
 	return watch.Run(ctx, watch.Options{
 		Root: b.dir.Root(), Folders: watched,
