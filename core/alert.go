@@ -10,7 +10,7 @@ import (
 const alertEvery = time.Minute
 
 // alerts shows what is logged as an error on the screen too: a full disk must
-// not be found out by reading a file on it (design 7).
+// not be found out by reading a file on it.
 type alerts struct{ bot *Bot }
 
 // Enabled is part of slog.Handler: errors only.

@@ -81,8 +81,8 @@ func (a *attachments) shown() []string {
 }
 
 // slashAttach takes a file along with the next message: an image as an image,
-// known by its first bytes and never by its name (spec 07.2.2), anything else
-// saved to downloads/ with its path in the message (decisions, C20).
+// known by its first bytes and never by its name, anything else
+// saved to downloads/ with its path in the message.
 func (b *Bot) slashAttach(_ context.Context, args []string) (string, error) {
 	path := strings.Join(args, " ")
 	if path == "" {

@@ -324,7 +324,7 @@ func (b *Bot) now() time.Time { return time.Now().In(b.zone) }
 func (b *Bot) Busy() (busy bool, muted time.Time) { return b.busy() }
 
 // busy says whether a conversation is under way and until when quiet hours or a
-// mute hold: read when a ping is attempted (decisions, "Busy" and "Quiet hours").
+// mute hold: read when a ping is attempted.
 func (b *Bot) busy() (bool, time.Time) {
 	busy, _ := b.main.busy()
 	return busy, b.quietUntil(b.now())

@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/policy"
 )
 
-// idleCheck is how often an interactive fork is looked at (spec 05.6.4).
+// idleCheck is how often an interactive fork is looked at.
 const idleCheck = time.Minute
 
 // conversation is the main session and the interactive fork that may stand in
@@ -19,7 +19,7 @@ const idleCheck = time.Minute
 // user's message interrupts the running one.
 type conversation struct {
 	bot *Bot
-	// turn is the agent lock of spec 05.3: it has one token, held for a turn.
+	// turn is the lock of the conversation: it has one token, held for a turn.
 	turn chan struct{}
 	// jobs are what the user asked for, in order; each takes the lock.
 	jobs chan job
@@ -115,7 +115,7 @@ func (c *conversation) later(j job) error {
 }
 
 // interruptFor makes room for a new message: the running turn ends, unless it
-// is compacting, which is only waited for (spec 05.3), or a task's behind the fork
+// is compacting, which is only waited for, or a task's behind the fork
 // that the message is for.
 func (c *conversation) interruptFor(ctx context.Context) error {
 	c.mu.Lock()

@@ -28,7 +28,7 @@ func (c *conversation) banner() *Banner {
 	return &Banner{Topic: f.topic, Resumed: f.resumes != "", Since: f.entered, Asks: f.saveAsked}
 }
 
-// postEnter says that a fork has begun, with its exits as buttons (spec 07.4.2).
+// postEnter says that a fork has begun, with its exits as buttons.
 func (b *Bot) postEnter(ctx context.Context, f *interactive, r forkRequest) post.MessageID {
 	text := textForkPlain
 	switch {
@@ -42,7 +42,7 @@ func (b *Bot) postEnter(ctx context.Context, f *interactive, r forkRequest) post
 		{Label: "Report", Style: "primary", Action: "fork_report:_"},
 		{Label: "Exit Fork", Style: "danger", Action: "fork_exit:_"},
 	}
-	if f.resumes != "" { // it cannot be saved (spec 05, R+)
+	if f.resumes != "" { // it cannot be saved
 		buttons = buttons[1:]
 	}
 	f.title = text

@@ -15,7 +15,7 @@ import (
 	"ollimbot/core/updates"
 )
 
-// Exit is how an interactive fork ends (spec 05.6.3).
+// Exit is how an interactive fork ends.
 type Exit string
 
 // The exits of a fork.
@@ -226,7 +226,7 @@ func (c *conversation) named(f *interactive, id string) error {
 }
 
 // settle follows a turn: it carries out what the agent asked for, leaving a
-// fork or entering one (spec 05.6.3).
+// fork or entering one.
 func (c *conversation) settle(ctx context.Context, err error) error {
 	c.mu.Lock()
 	f, r := c.fork, c.wanted
@@ -303,7 +303,7 @@ func (c *conversation) exitByUser(ctx context.Context, how Exit) error {
 }
 
 // checkIdle looks whether the fork has been left alone: first it is asked, then
-// told, then ended (spec 05.6.4; an ignored hard prompt ends it).
+// told, then ended (an ignored hard prompt ends it).
 func (c *conversation) checkIdle(ctx context.Context) error {
 	f := c.inFork()
 	if f == nil {

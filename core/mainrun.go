@@ -16,7 +16,7 @@ import (
 )
 
 // mainRun is the main session as the bot's tools see it. The user started the
-// conversation, so nothing here is counted against the ping budget (spec 02.1).
+// conversation, so nothing here is counted against the ping budget.
 type mainRun struct {
 	bot *Bot
 
@@ -116,7 +116,7 @@ func (m *mainRun) Report(_ context.Context, message string) agent.ToolResult {
 }
 
 // SaveContext asks the user whether the fork becomes the main session: nothing
-// happens until they say so (decisions, C7).
+// happens until they say so.
 func (m *mainRun) SaveContext(context.Context) agent.ToolResult {
 	f := m.inFork()
 	switch {

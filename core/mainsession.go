@@ -121,7 +121,7 @@ func (c *conversation) drop() {
 }
 
 // clear forgets the conversation: the fork, the session and its id. Pending
-// updates stay (spec 05.8).
+// updates stay.
 func (c *conversation) clear(ctx context.Context) (forkToo bool, err error) {
 	err = c.locked(ctx, func(context.Context) error {
 		forkToo = c.discardFork("")

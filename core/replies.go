@@ -16,7 +16,7 @@ import (
 )
 
 // post sends a message to the user. Buttons get their lasting ids first: a
-// click is understood from its id alone, also after a restart (spec 07.5).
+// click is understood from its id alone, also after a restart.
 func (b *Bot) post(ctx context.Context, p post.Post) (post.MessageID, error) {
 	if p.Embed != nil && len(p.Embed.Buttons) > 0 {
 		e := *p.Embed
@@ -94,7 +94,7 @@ func (b *Bot) clickAgent(ctx context.Context, message post.MessageID, inquiry st
 }
 
 // reply answers one message of the bot: in the run that sent it while that is
-// remembered (seven days), else with the message quoted (spec 03.10).
+// remembered (seven days), else with the message quoted.
 func (b *Bot) reply(ctx context.Context, to post.MessageID, w said) error {
 	now := b.now()
 	from, standing := b.replies.Lookup(now, to)
@@ -185,7 +185,7 @@ func (b *Bot) quotable(id post.MessageID) string {
 }
 
 // remember keeps which session sent what in an interactive fork, so that a
-// reply to it later goes on there (decisions, C6).
+// reply to it later goes on there.
 func (c *conversation) remember(session string, ids []post.MessageID) {
 	err := c.bot.replies.Record(c.bot.now(), ids, session, c.bot.sessions.Main())
 	if err != nil {

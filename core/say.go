@@ -122,7 +122,7 @@ func (w said) finish() {
 
 // gather makes a message of words and the files that came with them: images,
 // known by their first bytes, are shown to the model, anything else is saved
-// and named (decisions, C20).
+// and named.
 func (b *Bot) gather(c Hear) agent.Message {
 	var m agent.Message
 	var files, lost []string

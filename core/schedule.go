@@ -14,7 +14,7 @@ import (
 const (
 	// dayFires is how many fires of the next 24 hours are listed.
 	dayFires = 500
-	// shortestView is how far people see when agents see less (spec 03.6).
+	// shortestView is how far people see when agents see less.
 	shortestView = 3 * time.Hour
 )
 

@@ -10,7 +10,7 @@ import (
 )
 
 // loadSkills reads the skills that a task names. What cannot be used is left
-// out, as the task may well do without (spec 08.2), and so is what waits for the
+// out, as the task may well do without, and so is what waits for the
 // user's word; the log knows of it.
 func (b *Bot) loadSkills(t routines.Task) []skill.Skill {
 	skills := b.guard.Usable(t, skill.Load(b.dir, t.Skills))

@@ -17,7 +17,7 @@ type slashCommand struct {
 	run                func(b *Bot, ctx context.Context, args []string) (string, error)
 }
 
-// slashCommands is the table of spec 07.3, as far as this build goes.
+// slashCommands is every command that a message can be, in the order in which they are listed.
 func slashCommands() []slashCommand {
 	return []slashCommand{
 		{"clear", "", "forget the conversation and start afresh; updates stay", (*Bot).slashClear},
@@ -95,7 +95,7 @@ func (b *Bot) slashVersion(context.Context, []string) (string, error) {
 	return "ollim-bot " + b.o.Version, nil
 }
 
-// slashPingBudget shows or sets the budget (spec 02.8). Numbers come in order,
+// slashPingBudget shows or sets the budget. Numbers come in order,
 // or as capacity=6 refill_rate=60.
 func (b *Bot) slashPingBudget(ctx context.Context, args []string) (string, error) {
 	var set SetBudget

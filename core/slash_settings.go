@@ -16,7 +16,7 @@ var permissionModes = []string{
 }
 
 // slashPermissions shows or sets the permission mode: of the fork where there
-// is one, else of the main session, for the life of the process (spec 05.8).
+// is one, else of the main session, for the life of the process.
 func (b *Bot) slashPermissions(ctx context.Context, args []string) (string, error) {
 	if len(args) == 0 {
 		return "permissions: " + string(b.main.mode()) + ".", nil
@@ -67,7 +67,7 @@ func (c *conversation) setMode(ctx context.Context, m policy.Mode) error {
 	return c.configure(ctx)
 }
 
-// slashConfig shows all settings, one of them, or sets one (spec 08.7).
+// slashConfig shows all settings, one of them, or sets one.
 func (b *Bot) slashConfig(ctx context.Context, args []string) (string, error) {
 	switch len(args) {
 	case 0:

@@ -124,7 +124,7 @@ func (c *conversation) configure(ctx context.Context) error {
 }
 
 // slashCompact makes the main session's history shorter and answers with what
-// came of it (spec 05.4).
+// came of it.
 func (b *Bot) slashCompact(ctx context.Context, args []string) (string, error) {
 	var reply string
 	err := b.main.locked(ctx, func(ctx context.Context) error {
@@ -203,7 +203,7 @@ func (c *conversation) local(ctx context.Context, m agent.Message) (text string,
 	return strings.TrimSpace(strings.Join(append(parts, text), "\n")), r, pre, nil
 }
 
-// sessionAge is a duration as spec 05.4 writes it: "3h 12m", "3h", "45m", "< 1m".
+// sessionAge is a duration in two units at most: "3h 12m", "3h", "45m", "< 1m".
 func sessionAge(d time.Duration) string {
 	h, m := int(d.Hours()), int(d.Minutes())%60
 	switch {

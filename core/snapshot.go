@@ -91,7 +91,7 @@ type Tokens struct {
 type ScheduleView struct {
 	// Window is the heading's word: "next 3h", or "recent".
 	Window string
-	// Entries are what agents see (background only, spec 03.6) plus, marked, the
+	// Entries are what agents see (background only) plus, marked, the
 	// foreground tasks of the same window and the next fires of tasks that are
 	// held. Sorted by time.
 	Entries []routines.Entry

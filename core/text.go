@@ -68,7 +68,7 @@ const (
 	textResumeWaiting = "a message from before the restart is answered now"
 	textSaveQuestion  = "the agent would like to save this fork as the main conversation: save, report or leave it in the chat pane"
 
-	// Answers of tools: facts of spec 06.1.6 to 06.1.9.
+	// Answers of the tools that enter, save, report and leave a fork.
 	textForkReported   = "Reported: the fork is discarded after this response. Say goodbye briefly; further tool calls only delay it."
 	textSaveAsked      = "The user was asked whether this fork is promoted to the main session. Nothing happens until they answer; go on as usual."
 	textNoSaveResumed  = "Error: this fork continues a background run and cannot be saved. Use report_updates to pass on what matters."

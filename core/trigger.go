@@ -20,7 +20,7 @@ const screenWithin = time.Minute
 
 // makeWebhooks builds the server that takes triggers from outside, where a port
 // was set for it. Without a secret nobody could be told from anybody: then it
-// stays off, and the bot goes on (spec 08.1).
+// stays off, and the bot goes on.
 func (b *Bot) makeWebhooks() {
 	b.hooks = webhook.NewIndex(b.dir)
 	b.hooks.JudgeBy(b.guard.TaskWaits)

@@ -312,7 +312,7 @@ func (t *turn) rateLimit(ev agent.RateLimit) {
 	}
 }
 
-// compacting shows that the history is being made shorter (spec 05.4).
+// compacting shows that the history is being made shorter.
 func (t *turn) compacting(ev agent.Compacting) {
 	t.c.mu.Lock()
 	t.c.compacting = !ev.Done

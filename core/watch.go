@@ -21,7 +21,7 @@ var configFiles = []string{config.RuntimeFile, config.SettingsFile}
 var watched = []string{"routines", "reminders", "webhooks", "state"}
 
 // watch keeps the index, the runtime configuration and the dashboards true to
-// what lies in the data directory (decisions, C12).
+// what lies in the data directory.
 func (b *Bot) watch(ctx context.Context) error {
 	return watch.Run(ctx, watch.Options{
 		Root: b.dir.Root(), Folders: watched,

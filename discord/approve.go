@@ -101,7 +101,7 @@ func (c *cards) forget(k *card, message string) {
 }
 
 // Approval shows a tool call that waits for the user, and later how it was
-// settled, whoever did that (spec 06.4.3). It never blocks.
+// settled, whoever did that. It never blocks.
 func (d *Discord) Approval(a policy.Approval) {
 	if a.Verdict != "" {
 		d.cards.settle(a)

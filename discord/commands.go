@@ -10,7 +10,7 @@ import (
 	"ollimbot/discord/rest"
 )
 
-// command is one of the fifteen of spec 07.3: how Discord offers it, and how it
+// command is one of the fifteen that docs/discord.md lists: how Discord offers it, and how it
 // becomes a line of the bot's own.
 type command struct {
 	name, about string
@@ -86,7 +86,7 @@ func choice(name, about string, list ...string) rest.Option {
 }
 
 // Where the commands show: in direct messages, the bot's own and others, for a
-// user who has installed the application (spec 07.1).
+// user who has installed the application.
 const (
 	inDirectMessages = 1
 	inPrivate        = 2

@@ -145,7 +145,7 @@ func (d *Discord) takeAll(ctx context.Context, batch []message.Message) {
 }
 
 // take hands one message to the bot, marked with a pair of eyes until it is
-// answered (spec 07.2.1). more says that another one follows.
+// answered. more says that another one follows.
 func (d *Discord) take(ctx context.Context, m message.Message, more bool) {
 	answered := d.mark(m.ID)
 	files, lost := d.fetch(ctx, m.Attachments)

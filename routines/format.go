@@ -2,7 +2,7 @@ package routines
 
 import "ollimbot/core/store"
 
-// FormatRoutine writes a routine as its file: keys in the order of spec 04.2,
+// FormatRoutine writes a routine as its file: keys in the order of the original,
 // those left out that have their default.
 func FormatRoutine(r Routine) []byte {
 	out := []store.Out{{Key: "id", Value: r.ID}, {Key: "cron", Value: r.Cron}}
@@ -17,7 +17,7 @@ func FormatRoutine(r Routine) []byte {
 }
 
 // FormatReminder writes a reminder as its file. background is always written:
-// the original program has another default than ours (decisions, B5).
+// the original program has another default than ours.
 func FormatReminder(r Reminder) []byte {
 	out := []store.Out{
 		{Key: "id", Value: r.ID},

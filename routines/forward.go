@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The bounds of the forward schedule (spec 03.6.1).
+// The bounds of the forward schedule.
 const (
 	forwardGrace = 15 * time.Minute
 	forwardBase  = 3 * time.Hour

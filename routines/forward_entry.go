@@ -26,7 +26,7 @@ func reminderEntry(r *Reminder) Entry {
 }
 
 // Label is the reminder's word in schedules: "Reminder", or its place in a chain,
-// "Chain reminder (1/3)" (spec 03.6).
+// "Chain reminder (1/3)".
 func (r *Reminder) Label() string {
 	if r.MaxChain > 0 {
 		return chainLabel(r.ChainDepth+1, r.MaxChain+1)

@@ -6,7 +6,7 @@ import (
 )
 
 // Foreground lists the next fire of each foreground task from from to to, both
-// included, by time. Agents do not see these (spec 03.6.2); people do. Fires
+// included, by time. Agents do not see these; people do. Fires
 // that are held are left out.
 func (x *Index) Foreground(from, to time.Time) []Entry {
 	set, holds := x.Set(), x.Holds()

@@ -14,7 +14,7 @@ import (
 
 // Index knows every routine and reminder file of a data directory: what is in
 // force, and what is wrong. It reads a file again only when it changed. A file
-// that becomes invalid keeps its last good version in force (decisions, C12).
+// that becomes invalid keeps its last good version in force.
 //
 // All methods may be called by several goroutines. Set never waits for the disk.
 type Index struct {

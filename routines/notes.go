@@ -23,7 +23,7 @@ func folderUnreadable(err error) string {
 
 func fileUnreadable(err error) string { return "cannot be read: " + err.Error() }
 
-// The words of the forward schedule; agents read them too (spec 03.6.3 and 4).
+// The words of the forward schedule; agents read them too.
 const (
 	labelRoutine  = "Routine"
 	labelReminder = "Reminder"

@@ -9,7 +9,7 @@ import (
 // called is a pattern that limits what a tool may be called with.
 var called = regexp.MustCompile(`^(\w+)\((.*)\)$`)
 
-// CheckTool judges one pattern of a tool list (spec 06.5): an error for what
+// CheckTool judges one pattern of a tool list: an error for what
 // would hand the agent everything, a warning for what is broad, and "" with an
 // empty message for a fine one.
 func CheckTool(pattern string) (Severity, string) {

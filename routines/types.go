@@ -21,7 +21,7 @@ const (
 	KindWebhook  Kind = "webhook"
 )
 
-// Mode is the value of update-main-session (spec 03.5).
+// Mode is the value of update-main-session.
 type Mode string
 
 // The four reporting modes; OnPing is the default.
@@ -32,7 +32,7 @@ const (
 	Blocked Mode = "blocked"
 )
 
-// Task is what routines and reminders have in common (spec 04.2).
+// Task is what routines and reminders have in common.
 type Task struct {
 	Kind        Kind
 	ID          string

@@ -323,7 +323,7 @@ var asciiSigns = []string{
 }
 
 // zoneWord is the zone as the bot writes it everywhere: the last word of its
-// timestamps, "PT" or "CET" (decisions, A3).
+// timestamps, "PT" or "CET".
 func zoneWord(t time.Time) string {
 	stamp := prompt.Timestamp(t)
 	return strings.Trim(stamp[strings.LastIndexByte(stamp, ' ')+1:], "]")

@@ -21,7 +21,7 @@ import (
 )
 
 type checkCmd struct {
-	Files []string `arg:"" optional:"" name:"file" help:"Files to check, here or in the data directory; without any, all of the data directory and the dashboard's settings."`
+	Files []string `arg:"" optional:"" name:"file" help:"Files, here or in the data directory; without any, all of it and the dashboard's settings."`
 	JSON  bool     `name:"json" help:"Answer as JSON."`
 }
 

@@ -8,7 +8,7 @@ type globals struct {
 	Timezone string `name:"timezone" placeholder:"ZONE" help:"An IANA time zone such as Europe/Berlin (else OLLIM_TIMEZONE, else the system's)."`
 }
 
-// cli is the command tree (design 5). Each command has its own file.
+// cli is the command tree. Each command has its own file.
 type cli struct {
 	globals
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version and exit."`

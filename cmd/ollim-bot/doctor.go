@@ -51,7 +51,7 @@ func (r *report) add(level, label, format string, args ...any) {
 }
 
 // Run checks everything that the bot stands on and changes nothing; a failure
-// makes the command fail. Sections and lines are those of spec 08.9.
+// makes the command fail.
 func (c *doctorCmd) Run(p *process) error {
 	at, err := p.open()
 	if err != nil {

@@ -86,6 +86,7 @@ var outside = []struct {
 	{"github.com/getkin/kin-openapi", []string{"discord/fake"}},
 	{"golang.org/x/image", []string{"cmd/shots"}},
 	{"github.com/sahilm/fuzzy", []string{"tui"}},
+	{"github.com/yuin/goldmark", []string{"tui/widget/markdown"}},
 	{"github.com/gofrs/flock", []string{"core/store"}},
 	{"github.com/goccy/go-yaml", []string{"core/store", "core/policy", "core/webhook", "tui/settings"}},
 	{"github.com/joho/godotenv", []string{"core/config"}},

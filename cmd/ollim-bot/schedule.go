@@ -15,7 +15,7 @@ type scheduleCmd struct {
 	JSON bool   `name:"json" help:"Answer as JSON."`
 }
 
-// Run shows what background agents are told of the hours ahead (spec 03.6), and of
+// Run shows what background agents are told of the hours ahead, and of
 // the last minutes also what did not happen.
 func (c *scheduleCmd) Run(p *process) error {
 	at, err := p.open()

@@ -16,7 +16,7 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// taskFlags are what routine add and reminder add have in common (spec 08.4).
+// taskFlags are what routine add and reminder add have in common.
 type taskFlags struct {
 	Message     string `short:"m" required:"" help:"The prompt."`
 	Description string `short:"d" help:"A few words for lists and the schedule."`
@@ -209,12 +209,12 @@ type reminderCancelCmd struct {
 
 func (c *reminderCancelCmd) Run(p *process) error { return p.cancel(routines.KindReminder, c.ID) }
 
-// routineTimes is a routine's schedule in a list (spec 08.4).
+// routineTimes is a routine's schedule in a list.
 func routineTimes(r *routines.Routine) string {
 	return backgroundMark(r.Task) + "cron '" + r.Cron + "'" + settings(r.Task)
 }
 
-// reminderTimes is a reminder's schedule in a list (spec 08.4).
+// reminderTimes is a reminder's schedule in a list.
 func reminderTimes(r *routines.Reminder, zone *time.Location) string {
 	s := backgroundMark(r.Task) + "at " + cron.Format(r.RunAt.In(zone), "2006-01-02T15:04") + settings(r.Task)
 	if r.MaxChain > 0 {

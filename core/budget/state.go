@@ -1,5 +1,5 @@
 // Package budget is the ping budget: a token bucket that refills when it is
-// read (spec 02). State is pure arithmetic over (State, now); Bucket keeps it
+// read. State is pure arithmetic over (State, now); Bucket keeps it
 // in state/ping_budget.json, with reservations: a token is taken before its
 // message is sent, and given back when the message was refused. It knows no tools
 // and no screens.
@@ -8,7 +8,7 @@ package budget
 import "time"
 
 // State is the bucket as the file holds it: exactly these eight keys, because
-// the original program rejects a ninth (decisions, "Two-way files").
+// the original program rejects a ninth.
 type State struct {
 	Capacity          int       // tokens the bucket can hold; 0 mutes
 	Available         float64   // tokens now, with fractions

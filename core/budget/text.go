@@ -36,7 +36,7 @@ const (
 	previewRefill   = "a used token is back in %d min instead of %d"
 )
 
-// Status is the line of the bucket at now (decisions, A1), such as
+// Status is the line of the bucket at now, such as
 // "3/5 available (refills 1 every 90 min, next in 45 min)".
 func (s State) Status(now time.Time) string {
 	s = s.At(now)
@@ -51,7 +51,7 @@ func (s State) Status(now time.Time) string {
 	return fmt.Sprintf(textBelow, s.Whole(), s.Capacity, s.RefillRateMinutes, minutes)
 }
 
-// FullStatus is Status with the day's counters, those above zero (spec 02.4).
+// FullStatus is Status with the day's counters, those above zero.
 func (s State) FullStatus(now time.Time) string {
 	s = s.At(now)
 	parts := []string{s.Status(now)}

@@ -1,7 +1,7 @@
 // Package clean makes text from outside fit to be shown and stored: no
 // terminal escapes, no control or bidirectional-override characters, valid
 // UTF-8. Everything that a stranger, a file or the model wrote passes here
-// before it is kept (design 8).
+// before it is kept.
 package clean
 
 import (

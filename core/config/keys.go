@@ -37,7 +37,7 @@ const (
 	maxMinutes = 366 * 24 * 60
 )
 
-// keys are all settings, in the order of spec 08.7, then ours.
+// keys are all settings, in the order of the original, then ours.
 var keys = []key{
 	modelKey("model_main", "model.main", shownDefault, func(r *Runtime) *string { return &r.ModelMain }),
 	modelKey("model_fork", "model.fork", shownInherit, func(r *Runtime) *string { return &r.ModelFork }),

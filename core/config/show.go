@@ -16,7 +16,7 @@ type Line struct {
 	Offers  []string // what Set takes, in a word each: "opus", "minutes"
 }
 
-// String is the line in Discord's markup (spec 08.7).
+// String is the line in Discord's markup.
 func (l Line) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**: %s", l.Label, l.Value)
@@ -29,7 +29,7 @@ func (l Line) String() string {
 	return b.String()
 }
 
-// Show is every setting of r that does something, in the order of spec 08.7, then
+// Show is every setting of r that does something, in the order of the original, then
 // ours.
 func Show(r Runtime) []Line {
 	var lines []Line

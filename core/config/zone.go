@@ -16,7 +16,7 @@ type system struct {
 	localtime string // a link into the zone database
 }
 
-// findZone finds the time zone (spec 08.5): the flag, OLLIM_TIMEZONE, the
+// findZone finds the time zone: the flag, OLLIM_TIMEZONE, the
 // machine's two files, UTC. What the user wrote must be right; what the machine
 // says may be passed over.
 func findZone(flag, variable string, sys system) (zone *time.Location, name string, warnings []string, err error) {

@@ -17,7 +17,7 @@ func (r *run) collect(id post.MessageID) {
 	}
 }
 
-// remember records the messages of a run that has succeeded (spec 03.10): the
+// remember records the messages of a run that has succeeded: the
 // session of one that failed is nothing to go on with. A message that is still
 // on its way when the run ends is waited for.
 func (r *run) remember() {

@@ -15,8 +15,7 @@ import (
 	"ollimbot/core/toolset"
 )
 
-// reopen are the pauses before another try to open a session that timed out
-// (spec 05.7.1).
+// reopen are the pauses before another try to open a session that timed out.
 var reopen = []time.Duration{5 * time.Second, 15 * time.Second}
 
 // converse opens the session, sends the prompt and drains what comes back. A

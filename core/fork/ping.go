@@ -32,7 +32,7 @@ type message struct {
 	done     string // the answer on success
 }
 
-// Ping sends a plain text, if the rules of spec 02.5 allow it now.
+// Ping sends a plain text, if the rules (mayPing) allow it now.
 func (r *run) Ping(ctx context.Context, text string, critical bool) agent.ToolResult {
 	p := r.fromHere(critical)
 	p.Text = text

@@ -51,7 +51,7 @@ func (r *run) lostReport() error {
 }
 
 // FollowUp schedules the chain's next check, once in a run. It is allowed in
-// every reporting mode (decisions, C10).
+// every reporting mode.
 func (r *run) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 	leave, refusal := r.enter(ctx)
 	if refusal != "" {
@@ -70,7 +70,7 @@ func (r *run) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 // Reminders is the book that the reminder tools write in.
 func (r *run) Reminders() toolset.ReminderBook { return r.m.o.Reminders(r.guard.Writer()) }
 
-// stopRule is the Stop hook (spec 03.11): a run that owes a report may not end
+// stopRule is the Stop hook: a run that owes a report may not end
 // yet. It blocks once; a turn that goes on because of it may end in any case.
 func (r *run) stopRule(ctx context.Context, again bool) (reason string) {
 	defer func() {

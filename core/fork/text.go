@@ -45,7 +45,7 @@ const (
 	textTailNotSaved  = "the tail cannot be saved: see the log"
 )
 
-// Answers that the agent gets; the words that spec 02.6 requires are in them.
+// Answers that the agent gets. Each says why and what to do instead.
 const (
 	answerDisabled   = "Pinging is disabled for this background task: ping_user, discord_embed and send_file are not available, not even as critical."
 	answerLimit      = "Already sent 1 ping, embed or file in this background fork, which is the limit."

@@ -1,6 +1,6 @@
 // Package guide owns what the program brings into a data directory for the
 // agent to work with: the first IDENTITY.md, the documents about its files, the
-// subagents and the bundled skills (spec 01.9, 06.6, 06.7, 08.2). It knows which
+// subagents and the bundled skills. It knows which
 // of them the user has made their own and leaves those alone. It must not know
 // sessions, runs or engines; what the files tell the agent is in files/.
 package guide
@@ -115,7 +115,7 @@ func hash(data []byte) string {
 }
 
 // bundled reports whether a skill's folder came with the program or was
-// generated for a task (spec 08.2): such skills are not the user's own.
+// generated for a task: such skills are not the user's own.
 func bundled(folder string) bool {
 	return slices.Contains([]string{"setup", "job-config"}, folder) ||
 		slices.ContainsFunc([]string{"routine-", "reminder-", "webhook-"}, func(p string) bool { return strings.HasPrefix(folder, p) })

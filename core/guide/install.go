@@ -158,7 +158,7 @@ const (
 	skillsTarget = "../skills"
 )
 
-// link lets the engine find the user's skills (spec 08.2). Whatever stands
+// link lets the engine find the user's skills. Whatever stands
 // there already is left alone. The root keeps it within the directory;
 // core/store has files only.
 func (in *installer) link() {

@@ -22,7 +22,7 @@ type Subagent struct {
 }
 
 // Subagents reads the subagents of the data directory, ours and the user's own,
-// in the order of their files, for whoever judges tool lists (spec 06.5). One
+// in the order of their files, for whoever judges tool lists. One
 // without tools has the session's. One without front matter is no subagent
 // and is told as a warning, as are patterns that hand over too much.
 func Subagents(d *store.Dir) ([]Subagent, []routines.Problem) {

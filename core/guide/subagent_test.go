@@ -9,7 +9,7 @@ import (
 	"ollimbot/core/toolset"
 )
 
-// The table of spec 06.6, with our own command for past sessions.
+// The five of the original, with our own command for past sessions.
 func TestTheFiveSubagentsHaveTheModelsAndToolsOfTheSpec(t *testing.T) {
 	d := prepared(t)
 	install(t, d)

@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/store"
 )
 
-// The profile (spec 06.7). USER.md is made by nobody but the user.
+// The profile. USER.md is made by nobody but the user.
 const (
 	identityFile = "IDENTITY.md"
 	userFile     = "USER.md"

@@ -1,5 +1,4 @@
-// Package history reads what was said in earlier sessions of the claude command
-// (spec 06.6, 08): it lists them, shows one, searches their words, and sets what
+// Package history reads what was said in earlier sessions of the claude command: it lists them, shows one, searches their words, and sets what
 // the bot sent against when the user wrote next. It owns the reading of the
 // session files of the CLI and nothing else: it writes nothing, opens no file
 // outside of the CLI's projects folder but four of our state folder, and must

@@ -61,7 +61,7 @@ func (h *History) knowledge() knowledge {
 	return k
 }
 
-// kindAfter is what a session is after an event of its history (spec 05.1); the
+// kindAfter is what a session is after an event of its history; the
 // last one counts, because a fork can become the main session.
 func kindAfter(event string) Kind {
 	switch event {

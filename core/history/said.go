@@ -21,12 +21,12 @@ const (
 )
 
 var (
-	// header begins every message of ours (spec 03.2).
+	// header begins every message of ours.
 	header = pattern.Lazily(`^\[\d{4}-\d\d-\d\d [A-Z][a-z]{2} \d\d:\d\d [AP]M [^\]\s]{1,20}(?: [+-]\d\d:\d\d)?\] ?`)
 	// updatesHeading begins the updates that may stand behind it. They end with the
 	// first blank line, since no update holds one.
 	updatesHeading = pattern.Lazily(`^RECENT BACKGROUND UPDATES[^\n]*:\n- `)
-	// tagged is a message of the program's (spec 03.4).
+	// tagged is a message of the program's.
 	tagged = pattern.Lazily(`^\[((?:routine|routine-bg|reminder|reminder-bg|webhook):[^\]\n]{1,300}|` +
 		`fork-started|fork-timeout|stale-fork|button|system)\] ?`)
 	// noted is what the CLI says in the user's place.

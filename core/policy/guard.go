@@ -235,7 +235,7 @@ func (s *Session) argued(x use) string {
 }
 
 // background decides for a run that can ask nobody. The bot's own tools decide
-// for themselves (decisions, B4).
+// for themselves.
 func background(set *Set, x use, u agent.ToolUse) verdict {
 	switch {
 	case set.forbids(x):

@@ -3,8 +3,8 @@ package policy
 import "ollimbot/core/toolset"
 
 // MainTools are the patterns that the main session and interactive forks may
-// use without asking (spec 06.5); what the bot's own tools do in which context
-// they decide themselves. History is a command of ours (decisions).
+// use without asking; what the bot's own tools do in which context
+// they decide themselves. History is a command of ours.
 func MainTools() []string {
 	return []string{
 		"Bash(ollim-bot tasks *)", "Bash(ollim-bot cal *)", "Bash(ollim-bot reminder *)", "Bash(ollim-bot gmail *)",
@@ -23,8 +23,7 @@ func MainTools() []string {
 	}
 }
 
-// BackgroundTools are the patterns that every background run may use
-// (decisions, B4; spec 04.8): help, the task list, reading the user's notes,
+// BackgroundTools are the patterns that every background run may use: help, the task list, reading the user's notes,
 // reminders. Tools that reach the user or report are opened by the run itself.
 func BackgroundTools() []string {
 	return []string{
@@ -35,5 +34,5 @@ func BackgroundTools() []string {
 }
 
 // updateNames is the one tool of the bot that a background run has only where a
-// list names it (spec 06.1.1).
+// list names it.
 const updateNames = "update_names"

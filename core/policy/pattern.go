@@ -163,7 +163,7 @@ func domainMatches(pattern, address string) bool {
 }
 
 // globExpr writes a glob as an expression: "**/" is any number of folders,
-// "**" anything, "*" and "?" stay within one name (spec 06.5).
+// "**" anything, "*" and "?" stay within one name.
 func globExpr(glob string) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString(`\A`)

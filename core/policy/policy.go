@@ -1,7 +1,7 @@
 // Package policy is the one room where it is decided what the agent's tools may
 // do: tool patterns and lists, tool-policy.yaml, the permission modes, what the
 // user has allowed for this session, approvals that wait for an answer, and the
-// hooks that guard the data directory (spec 06.3 to 06.5).
+// hooks that guard the data directory.
 //
 // It must not know forks, conversations, surfaces or any particular engine: it
 // answers agent.ToolUse with agent.Decision, and approvals are values that any
@@ -16,7 +16,7 @@ import (
 	"ollimbot/core/store"
 )
 
-// Mode is a permission mode (spec 06.4.1).
+// Mode is a permission mode.
 type Mode string
 
 // The permission modes. DontAsk is the default, and what an unknown word means.

@@ -88,7 +88,7 @@ type Finding struct {
 	Message  string // one line, says the cure
 }
 
-// Check judges the patterns of one source (spec 06.5) and returns all findings
+// Check judges the patterns of one source and returns all findings
 // in the patterns' order.
 func Check(source string, patterns []string) []Finding {
 	var out []Finding
@@ -114,8 +114,7 @@ func Strip(patterns []string) []string {
 	return out
 }
 
-// Merge joins lists, each pattern once, in the order in which it is first seen
-// (decisions, B3). Empty patterns are left out.
+// Merge joins lists, each pattern once, in the order in which it is first seen. Empty patterns are left out.
 func Merge(lists ...[]string) []string {
 	n := 0
 	for _, list := range lists {

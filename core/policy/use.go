@@ -90,7 +90,7 @@ func searched(tool, folder, glob string) string {
 	return filepath.Join(folder, glob)
 }
 
-// toolName takes both names of the delegation tool for one (decisions, A17).
+// toolName takes both names of the delegation tool for one.
 func toolName(name string) string {
 	if name == "Agent" {
 		return "Task"

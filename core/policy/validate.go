@@ -34,7 +34,7 @@ func (s *Session) contents(u agent.ToolUse) (reason string, unsure bool) {
 }
 
 // invalid is what is wrong with a routine or reminder file, or "" for every
-// other file and for valid ones (spec 06.3). Only what would keep the file out of
+// other file and for valid ones. Only what would keep the file out of
 // the schedule counts.
 func (g *Guard) invalid(rel string, data []byte) string {
 	folder, name := path.Split(rel)

@@ -30,7 +30,7 @@ var (
 var agentActions = []string{AskAgent, "dismiss", "event_del", "task_del", "task_done"}
 
 // CustomID is the id under which a surface sends the button, by which alone a
-// click is understood, also after a restart (spec 07.5). The prompt of an
+// click is understood, also after a restart. The prompt of an
 // agent:<prompt> action goes through register, which answers the id that it is
 // kept under; it is not called for other actions. An empty prompt asks what the
 // label says. Errors are ErrNoAction, ErrLongAction and those of register: such

@@ -68,7 +68,7 @@ type Field struct {
 }
 
 // Button is a labelled action of an embed. Action is "task_done:<id>",
-// "task_del:<id>", "event_del:<id>", "agent:<prompt>" or "dismiss:" (spec 06.1.2).
+// "task_del:<id>", "event_del:<id>", "agent:<prompt>" or "dismiss:".
 type Button struct {
 	Label  string `json:"label"`
 	Style  string `json:"style,omitempty"` // primary, secondary, success, danger

@@ -12,7 +12,7 @@ import (
 // maxQuoted is how much of a message is quoted, in characters.
 const maxQuoted = 500
 
-// ForkStarted begins an interactive fork (spec 03.8). Without a topic the user
+// ForkStarted begins an interactive fork. Without a topic the user
 // leads.
 func ForkStarted(topic string) string {
 	topic = strings.TrimSpace(clean.Text(topic))
@@ -66,7 +66,7 @@ func Button(prompt string) string { return "[button] " + strings.TrimSpace(clean
 func Instruction(text string) string { return "[system] " + strings.TrimSpace(clean.Text(text)) }
 
 // Quote puts a message that the user replies to in front of their own, cut and
-// with "> " before each line (spec 03.10). Nothing to quote leaves the message
+// with "> " before each line. Nothing to quote leaves the message
 // as it is.
 func Quote(replied, message string) string {
 	replied = strings.TrimSpace(clean.Text(replied))

@@ -38,7 +38,7 @@ func card() post.Embed {
 	}
 }
 
-// The words of the seed, byte for byte, and the facts of spec 03.8.
+// The words that agents have been told from the beginning, byte for byte.
 func TestForkPromptsHoldTheRequiredWords(t *testing.T) {
 	const seed = `[fork-started] You are now inside an interactive fork resumed from a
 background fork. Your conversation history from that session is available.

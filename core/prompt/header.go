@@ -1,4 +1,4 @@
-// Package prompt owns every word that is sent to the agent (spec 03): the
+// Package prompt owns every word that is sent to the agent: the
 // header of a message, the tags, the preamble of background runs, the forward
 // schedule, the chain context. All of it is pure functions of values; nothing
 // here reads a file, a clock or a configuration, and nobody else puts words
@@ -31,7 +31,7 @@ func writeTimestamp(b *strings.Builder, now time.Time) {
 	b.WriteByte(']')
 }
 
-// Age is how long ago something was, in words (decisions, A2): "just now",
+// Age is how long ago something was, in words: "just now",
 // "1 minute ago", "15 minutes ago", "3 hours ago", "2 days ago". Parts of a
 // unit do not count, and what lies ahead is "just now".
 func Age(d time.Duration) string {

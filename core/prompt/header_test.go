@@ -87,7 +87,7 @@ func TestClocksHaveNoLeadingZero(t *testing.T) {
 	}
 }
 
-// The whole example of spec 03.2, in the zone and with the ages that it shows.
+// A whole example, in the zone and with the ages that it shows.
 func TestTheMainMessageReadsAsTheSeedShowsIt(t *testing.T) {
 	now := time.Date(2026, 2, 24, 14, 30, 0, 0, zone(t, "America/Los_Angeles"))
 	list := []updates.Update{

@@ -149,7 +149,7 @@ func writeTools(w *strings.Builder, heading string, patterns []string) {
 
 // available is the list that is shown: what is allowed, less what the task's
 // file denies and what its other settings close, and the bot's own tools that
-// they open (decisions, B4).
+// they open.
 func (b Background) available() []string {
 	t := b.Task
 	own := []struct {
@@ -178,7 +178,7 @@ func (b Background) available() []string {
 	return slices.DeleteFunc(list, func(p string) bool { return slices.Contains(b.Disallowed, p) })
 }
 
-// canDelegate reports whether the run may ask the user-proxy (decisions, A17).
+// canDelegate reports whether the run may ask the user-proxy.
 func (b Background) canDelegate() bool {
 	if b.Allowed == nil {
 		return !slices.Contains(b.Disallowed, "Task") && !slices.Contains(b.Disallowed, "Agent")

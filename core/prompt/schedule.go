@@ -9,7 +9,7 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// Schedule is the forward schedule as an agent reads it (spec 03.6.4), with the
+// Schedule is the forward schedule as an agent reads it, with the
 // refills until its last task at rate minutes each. Foreground tasks are left
 // out. Times are in now's zone. There is no line break at its end.
 func Schedule(f routines.Forward, now time.Time, rate int) string {

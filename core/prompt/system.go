@@ -41,7 +41,7 @@ const (
 	conditionClose = "]"
 )
 
-// System is the text that is appended to the engine's preset (spec 06.7): the
+// System is the text that is appended to the engine's preset: the
 // profile, verbatim and first, then the sections of how to work here. It costs
 // well under a millisecond.
 func System(in SystemInput) string {

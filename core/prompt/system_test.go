@@ -34,7 +34,7 @@ func TestTheSystemPromptReadsAsTheGoldenFilesDo(t *testing.T) {
 	golden(t, "system-bare", System(SystemInput{}))
 }
 
-// The order of the seed's table.
+// The order of the table of tags.
 var systemOrder = []string{
 	"Capturing tasks", "How much to say", "Notes on this setup", "Skills", "Google Tasks", "Google Calendar",
 	"Routines and reminders", "Guide", "Gmail", "Past conversations", "Responsiveness", "User proxy", "Embeds",

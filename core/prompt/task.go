@@ -88,7 +88,7 @@ type assembly struct {
 	chain      *Chain
 }
 
-// assemble joins the parts (spec 03.4): a routine's tag stands before its text
+// assemble joins the parts: a routine's tag stands before its text
 // on one line, a reminder's on a line of its own. Blocks are parted by a blank
 // line, and a missing one leaves nothing behind.
 func assemble(a assembly) string {
@@ -131,7 +131,7 @@ func assemble(a assembly) string {
 	return b.String()
 }
 
-// tag says what fired (spec 03.4). Webhooks always run in the background.
+// tag says what fired. Webhooks always run in the background.
 func tag(t routines.Task, background bool) string {
 	kind := string(t.Kind)
 	if background && t.Kind != routines.KindWebhook {
@@ -162,7 +162,7 @@ func writeSkills(b *strings.Builder, before string, skills []Skill) bool {
 	return wrote
 }
 
-// writeChain tells a reminder where in its chain it stands (spec 03.7).
+// writeChain tells a reminder where in its chain it stands.
 func writeChain(b *strings.Builder, c Chain, t routines.Task, background bool) {
 	place := placeInChain(c)
 	if !c.final() {

@@ -13,8 +13,7 @@ import (
 	"ollimbot/routines"
 )
 
-// must are the words that spec 03.5, 03.7 and the tests of the original look
-// for, by the golden variant that they are in or missing from.
+// must are the words that the tests of the original look for, by the golden variant that they are in or missing from.
 func TestRequiredWordsStandWhereTheyBelong(t *testing.T) {
 	for _, c := range []struct {
 		variant   string

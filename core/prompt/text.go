@@ -1,7 +1,7 @@
 package prompt
 
 // The words for the agent. Those that others look for, the agent's habits and
-// the original's tests, are the literals of spec 03; the rest is ours.
+// the original's tests, are kept to the letter; the rest is ours.
 const (
 	textJustNow = "just now"
 	textClockOn = "%s on %s"
@@ -69,8 +69,7 @@ const (
 	textSilent   = " (silent)"
 )
 
-// The chain context; the text of a check that is not the last is the seed's
-// (decisions, A8).
+// The chain context; the text of a check that is not the last is kept to the letter.
 const (
 	textChainHead = "CHAIN CONTEXT: This is a follow-up chain reminder ("
 	textChainMore = ").\nYou have `follow_up_chain` available -- call\n" +
@@ -89,7 +88,7 @@ const (
 	textFinalForeground = "\nIf it is not settled, raise it with the user now."
 )
 
-// Interactive forks (spec 03.8). What a clicked button says is the seed's, line
+// Interactive forks. What a clicked button says is kept to the letter, line
 // breaks included; the sentence about the exit tools is added to it (A10).
 const (
 	textForkStarted = "[fork-started] You are now inside an interactive fork of the main session, with all of its " +

@@ -12,7 +12,7 @@ const botTools = toolset.Prefix
 // tool-policy.yaml says nothing else.
 func DefaultTools() []string { return policy.BackgroundTools() }
 
-// MergeTools joins the lists (decisions, B3), each pattern once, in the order
+// MergeTools joins the lists, each pattern once, in the order
 // in which it is first seen. Empty patterns are left out.
 func MergeTools(base, declared, skills []string) []string {
 	return policy.Merge(base, declared, skills)

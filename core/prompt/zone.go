@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// zoneWord is the last word of a timestamp (decisions, A3): the US zones print
+// zoneWord is the last word of a timestamp: the US zones print
 // their generic form, the same in summer and winter; every other zone prints
 // its abbreviation at that moment, or its offset where it has none.
 func zoneWord(t time.Time) string {

@@ -30,7 +30,7 @@ type ForkMessage struct {
 	At      time.Time // when it was recorded, in UTC
 }
 
-// ForkMessages remembers which fork sent which message (spec 01.6.5), so that a
+// ForkMessages remembers which fork sent which message, so that a
 // reply to it goes on where the fork ended: state/fork_messages.json. All
 // methods are safe for several goroutines, and beside other processes of ours.
 // Use NewForkMessages.

@@ -19,7 +19,7 @@ const maxInquiry = 4000
 
 var errNoPrompt = errors.New("the prompt is empty: say what the agent shall be asked")
 
-// Inquiries keeps what the buttons of the agent's cards ask (spec 01.6.4), so
+// Inquiries keeps what the buttons of the agent's cards ask, so
 // that a button still works after a restart: state/inquiries.json. All methods
 // are safe for several goroutines, and beside other processes of ours. Use
 // NewInquiries.

@@ -2,7 +2,7 @@
 // (state/sessions.json) and the history of all of them
 // (state/session_history.jsonl), what the buttons of the agent's cards ask
 // (state/inquiries.json) and which fork sent which message
-// (state/fork_messages.json), as spec 01.6 and 05.1 describe. It must not know
+// (state/fork_messages.json), in the formats of the original (docs/data-directory.md). It must not know
 // what a session says, nor how an engine runs one or a surface shows a message.
 package session
 
@@ -29,7 +29,7 @@ const (
 	turnName    = "sessions"
 )
 
-// The events of the history (spec 05.1).
+// The events of the history.
 const (
 	Created         = "created"
 	Compacted       = "compacted"

@@ -35,7 +35,7 @@ func Commands(text string) []string {
 }
 
 // Expand replaces the commands in a skill's text by what they print, or by a
-// note in brackets why they did not (spec 08.2). It blocks for at most
+// note in brackets why they did not. It blocks for at most
 // TotalTime, and returns early when ctx ends. Equal commands run once. What a
 // command prints is cleaned and not expanded again.
 func Expand(ctx context.Context, d *store.Dir, how How, text string) string {

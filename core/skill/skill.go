@@ -1,5 +1,5 @@
 // Package skill owns the user's skills: skills/NAME/SKILL.md, texts that a
-// task takes into its prompt, with the tools that they need (spec 08.2). It
+// task takes into its prompt, with the tools that they need. It
 // reads them, says what is wrong with them, and runs the commands whose output
 // stands in their texts. It never writes, and it must not know prompts, runs or
 // which tools a run ends up with.

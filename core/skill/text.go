@@ -31,7 +31,7 @@ func textUnreadable(reason string) string {
 	return fmt.Sprintf("cannot be read (%s); a skill is an ordinary file of up to 256 KiB within the skills folder", reason)
 }
 
-// What stands in a prompt instead of a command's output (spec 08.2).
+// What stands in a prompt instead of a command's output.
 const (
 	textParseError = "[command parse error: %s]"
 	textTimedOut   = "[command timed out: %s]"

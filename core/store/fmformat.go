@@ -14,7 +14,7 @@ type Out struct {
 	Value any
 }
 
-// FormatFrontMatter writes a file as spec 01.3.2 wants it: the fields in order,
+// FormatFrontMatter writes a file as the original does: the fields in order,
 // strings in double quotes, the body without white space at its ends.
 func FormatFrontMatter(fields []Out, body string) []byte {
 	var b strings.Builder

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// slugLen is the longest slug, in characters (spec 01.3.3).
+// slugLen is the longest slug, in characters.
 const slugLen = 50
 
 // Slug makes a file name out of a text: lower case, every run of characters

@@ -75,7 +75,7 @@ func (c *Chain) Scheduled() time.Time {
 	return c.next
 }
 
-// follower is the next check: it inherits what spec 04.6.1 lists, which is
+// follower is the next check: it inherits
 // everything but the id, the file and the description.
 func follower(r routines.Reminder, at time.Time) routines.Reminder {
 	n := r

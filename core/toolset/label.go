@@ -7,7 +7,7 @@ import (
 	"ollimbot/core/clean"
 )
 
-// argument is what a label shows of a tool's input (spec 07.6.4): the keys in
+// argument is what a label shows of a tool's input: the keys in
 // order, and how their values are shortened.
 var argument = map[string]struct {
 	keys    []string

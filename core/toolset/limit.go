@@ -88,7 +88,7 @@ func readEmbed(args json.RawMessage) (post.Embed, bool, error) {
 }
 
 // block cleans a text of several lines; a model often writes "\n" as two
-// characters where it means a line break (spec 07.4.1).
+// characters where it means a line break.
 func block(s string) string {
 	return strings.TrimSpace(clean.Text(strings.ReplaceAll(s, `\n`, "\n")))
 }

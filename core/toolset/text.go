@@ -19,7 +19,7 @@ const (
 	aboutCancel = "Cancel a pending reminder by its id."
 )
 
-// Answers that runs give, where the words are fixed by spec 02.6 and 06.1.
+// Answers that runs give; their words are those of the original, which its prompts and tests know.
 const (
 	TextSent      = "Message sent."
 	TextEmbedSent = "Embed sent."
@@ -29,7 +29,7 @@ const (
 	TextReportOutside = "Error: not in a forked session. The main session has nobody to report to."
 )
 
-// Refusals of the tools that move the conversation (spec 06.1).
+// Refusals of the tools that move the conversation.
 const (
 	// TextNoSave, TextNoEnter, TextNoExit and TextNoNames answer in background forks.
 	TextNoSave  = "Error: save_context is not available in background forks."

@@ -1,6 +1,6 @@
 // Package toolset is the tools that the agent calls, bound to one run: their
 // names, descriptions and JSON schemas, the check of their arguments, and the
-// words of their answers (spec 06.1). What a call does is the run's business.
+// words of their answers. What a call does is the run's business.
 //
 // It must not know forks, budgets or any surface.
 package toolset

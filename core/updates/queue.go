@@ -22,7 +22,7 @@ const (
 	file     = "state/pending_updates.json"
 	turnName = "pending_updates"
 	// MaxPending is how many unclaimed updates the file keeps, the sentinel
-	// included (decisions, A6).
+	// included.
 	MaxPending = 10
 	// MaxMessage is the length of a message in runes; longer ones end in an
 	// ellipsis.

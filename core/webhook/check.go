@@ -26,7 +26,7 @@ func (r *RefusedError) Error() string {
 	return r.Reason + ": " + strings.Join(r.Details, "; ")
 }
 
-// Check holds a payload against the spec (spec 08.1.2, steps 3 to 5). An error
+// Check holds a payload against the spec. An error
 // is a *RefusedError. The spec must be one that parsed without errors.
 func (s Spec) Check(body []byte) (Payload, error) {
 	if len(body) > MaxBody {

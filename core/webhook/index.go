@@ -18,8 +18,7 @@ import (
 )
 
 // Index knows the spec files of a data directory: what is in force, and what is
-// wrong. A file that becomes invalid keeps its last good version in force
-// (decisions, C12). All methods may be called by several goroutines; Find and
+// wrong. A file that becomes invalid keeps its last good version in force. All methods may be called by several goroutines; Find and
 // Set never wait for the disk.
 type Index struct {
 	d *store.Dir

@@ -27,7 +27,7 @@ const (
 	healthPath = "/healthz"
 )
 
-// ServeHTTP answers one request (spec 08.1.2).
+// ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.rescue(w)
 	slug, hook := strings.CutPrefix(r.URL.Path, hookPath)

@@ -160,7 +160,7 @@ func checkNumber(text string) error {
 }
 
 // text is a value as a prompt shows it: a text without its quotes, everything
-// else as compact JSON with numbers as they were written (decisions, B14).
+// else as compact JSON with numbers as they were written.
 func (m member) text() string {
 	if s, ok := m.value.(string); ok {
 		return s

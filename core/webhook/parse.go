@@ -13,7 +13,7 @@ import (
 	"ollimbot/routines"
 )
 
-// Parse reads a spec file (spec 08.1.1). rel is its path relative to the data
+// Parse reads a spec file. rel is its path relative to the data
 // directory. All problems come back in the file's order; while
 // routines.HasErrors of them, the spec must not be used.
 func Parse(rel string, data []byte) (Spec, []routines.Problem) {

@@ -12,7 +12,7 @@ import (
 )
 
 // Fields is what a payload of one webhook has to be: JSON Schema, draft 7.
-// Formats are not asserted (spec 08.1.3).
+// Formats are not asserted.
 type Fields struct {
 	// Declared are the names of the declared fields, in alphabetical order.
 	Declared []string

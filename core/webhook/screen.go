@@ -11,7 +11,7 @@ import (
 )
 
 // ScreenPrompt asks a small model that was told ScreenSystem whether texts from
-// outside try to give orders (spec 08.1.6). Each text stands in quotes on a line
+// outside try to give orders. Each text stands in quotes on a line
 // of its own, so that none can end the list or forge another field.
 func ScreenPrompt(fields map[string]string) string {
 	var b strings.Builder
@@ -29,7 +29,7 @@ var errVerdict = errors.New("the answer is not a verdict")
 // ParseVerdict reads the model's answer, whatever stands around the JSON in it.
 // flagged are names as the model gives them, which are not to be trusted. An
 // answer that is not exactly a verdict is an error, and so nothing is let
-// through by a doubt (decisions, "Webhook screening").
+// through by a doubt.
 func ParseVerdict(text string) (safe bool, flagged []string, err error) {
 	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
 	if from < 0 || to < from {

@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/clean"
 )
 
-// The reasons in answers; those of spec 08.1.2 are its literals.
+// The reasons in answers. Senders compare those that the original gives, so their words stay.
 const (
 	answerUnauthorized = "unauthorized"
 	answerUnknown      = "webhook not found: "

@@ -1,7 +1,6 @@
 // Package webhook owns the outside triggers: the spec files in webhooks/, the
 // HTTP server on loopback that takes their deliveries, the checks that a
-// payload has to pass, the screening of its texts, and the ledger of what came
-// (spec 08.1). It must not know engines, forks, dashboards or the main session:
+// payload has to pass, the screening of its texts, and the ledger of what came. It must not know engines, forks, dashboards or the main session:
 // what it needs of them are the functions in Options.
 package webhook
 
@@ -13,7 +12,7 @@ import (
 // Folder is where the spec files lie, relative to the data directory.
 const Folder = "webhooks"
 
-// Limits of a payload (spec 08.1 and 08.1.3).
+// Limits of a payload.
 const (
 	// MaxBody is the largest payload that is taken, in bytes.
 	MaxBody = 10240

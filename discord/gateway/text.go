@@ -33,7 +33,7 @@ const (
 	textTooLong   = "a packet of more than %d bytes"
 )
 
-// textWatching is what stands below the bot's name (spec 07.1).
+// textWatching is what stands below the bot's name.
 const textWatching = "your DMs"
 
 // stopSentences say for each permanent close code what to change, and where.

@@ -10,7 +10,7 @@ import (
 )
 
 // The reactions that answer an approval, in the order in which the bot offers
-// them; any other denies (spec 06.4.3).
+// them; any other denies.
 const (
 	ReactAllow  = "\u2705"
 	ReactDeny   = "\u274c"

@@ -11,7 +11,7 @@ import (
 	"ollimbot/discord/rest"
 )
 
-// Discord's limits of embeds and buttons (discord-api, "Embeds", "Components").
+// Discord's limits of embeds and buttons.
 const (
 	maxTitle       = 256
 	maxDescription = 4096
@@ -29,13 +29,13 @@ const (
 // nothing is what Discord takes for a text where it wants one: it is not shown.
 const nothing = "\u200b"
 
-// colours are those of spec 07.4, and greyple for what was discarded.
+// colours are what the agent may name, and greyple for what was discarded.
 var colours = map[post.Color]int{
 	"blue": 0x3498db, "green": 0x2ecc71, "red": 0xe74c3c, "yellow": 0xfee75c, "purple": 0x9b59b6, "greyple": 0x99aab5,
 }
 
 // Embed is a card with its buttons. context is where the words come from, "bg"
-// or "fork", and stands in the footer (spec 07.4.1).
+// or "fork", and stands in the footer.
 func Embed(e post.Embed, context string) (rest.Embed, []rest.Row) {
 	return embed(e, context, "")
 }
@@ -123,13 +123,13 @@ func something(s string) string {
 }
 
 // paragraphs cleans a text of several lines. A model often writes a line break as
-// the two characters of its escape (spec 07.4.1).
+// the two characters of its escape.
 func paragraphs(s string) string {
 	return strings.TrimSpace(clean.Text(strings.ReplaceAll(s, `\n`, "\n")))
 }
 
 // plainTitle takes the emoji out of a title, with the space behind each: Discord
-// shows them larger than the words (spec 07.4.1).
+// shows them larger than the words.
 func plainTitle(s string) string {
 	var b strings.Builder
 	after := false
@@ -146,7 +146,7 @@ func plainTitle(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// emoji are the ranges of spec 07.4.1.
+// emoji reports a character of the ranges that the original takes out of titles.
 func emoji(r rune) bool {
 	switch {
 	case r >= 0x1f300 && r <= 0x1faff, r >= 0x2600 && r <= 0x27bf, r >= 0x23e9 && r <= 0x23fa:

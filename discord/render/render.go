@@ -22,13 +22,13 @@ import (
 
 const (
 	// MaxContent is the longest text of a message, in UTF-16 units as all lengths
-	// here (discord-api, "Messages").
+	// here.
 	MaxContent = 2000
 	maxFiles   = 10
 
 	// critical stands before what went past the ping budget.
 	critical = "❗ "
-	// fromBackground stands before the plain words of a background run (spec 06.1.3).
+	// fromBackground stands before the plain words of a background run.
 	fromBackground = "[bg] "
 	small          = "-# "
 	// dash stands where Discord wants a word and there is none.

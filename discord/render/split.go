@@ -8,7 +8,7 @@ import (
 const (
 	fence = "```"
 	// natural is how far before the limit a line break or space may lie at which a
-	// text is split (spec 07.6).
+	// text is split.
 	natural = 200
 	// leastBlock is the limit below which code blocks are split like text: closing
 	// and opening them again would leave no room for what they hold.
@@ -26,7 +26,7 @@ func (p Part) String() string { return p.Open + p.Text + p.Close }
 
 // Split splits a text into parts of at most limit UTF-16 units: after the last
 // line break among the last 200 of a part, else after the last space there, else
-// where the limit is. The separator stays with the earlier part (spec 07.6.2). A
+// where the limit is. The separator stays with the earlier part. A
 // code block that is cut is closed, and opened again with its language. Without
 // what was added the parts are the text; none is empty.
 func Split(text string, limit int) []string {

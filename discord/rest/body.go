@@ -15,7 +15,7 @@ import (
 	"ollimbot/core/clean"
 )
 
-// maxUpload is what a whole request may hold (discord-api, "Messages"). What one
+// maxUpload is what a whole request may hold. What one
 // file may have depends on the account, so Discord says that itself.
 const maxUpload = 25 << 20
 

@@ -117,7 +117,7 @@ func (e *APIError) Error() string {
 // Unwrap is the kind.
 func (e *APIError) Unwrap() error { return e.kind }
 
-// kinds gives Discord's codes their meaning (discord-api, "Error codes to map").
+// kinds gives Discord's codes their meaning.
 // What is missing is told by its status.
 var kinds = map[int]error{
 	10003: ErrNoChannel,

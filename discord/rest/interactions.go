@@ -7,8 +7,7 @@ import (
 	"errors"
 )
 
-// Answering is how an interaction is answered at first, within three seconds
-// (discord-api, "Interactions").
+// Answering is how an interaction is answered at first, within three seconds.
 type Answering int
 
 // The kinds of answers: a message; a promise of one, which shows as thinking; a

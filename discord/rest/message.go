@@ -29,7 +29,7 @@ type Message struct {
 	Before func() error
 }
 
-// Flags of a message (discord-api, "Messages").
+// Flags of a message.
 type Flags int
 
 // Ephemeral is for answers to interactions only. Silent sends no notification.

@@ -7,7 +7,7 @@ import (
 
 const (
 	// maxRefused answers of 401, 403 and 429 within refusedWithin make the client
-	// stop: at ten thousand Discord bans the address (discord-api, "Rate limits").
+	// stop: at ten thousand Discord bans the address.
 	maxRefused    = 500
 	refusedWithin = 10 * time.Minute
 )

@@ -88,7 +88,7 @@ func (d *draft) speak(now time.Time) {
 }
 
 // status sets the label; its time begins again only when it changes. One that
-// is set ends a compaction (spec 07.6.5).
+// is set ends a compaction.
 func (d *draft) status(label string, now time.Time) {
 	if c := d.compaction(); label != "" && c != nil && c.end.IsZero() {
 		c.end, d.since = now, now

@@ -11,8 +11,7 @@ import (
 
 const (
 	// sendEvery and editEvery keep a channel below the five messages and the five
-	// edits in five seconds that Discord was seen to allow (discord-api, "Rate
-	// limits"). They are even, for a burst would be paid for with a long pause.
+	// edits in five seconds that Discord was seen to allow. They are even, for a burst would be paid for with a long pause.
 	sendEvery = 1050 * time.Millisecond
 	editEvery = 1200 * time.Millisecond
 	// leastLimit is waited where a limit names no time.

@@ -1,5 +1,5 @@
 // Package stream shows one answer while it grows, as messages of a Discord
-// channel (spec 07.6): a status line that becomes the text, edits that bring the
+// channel: a status line that becomes the text, edits that bring the
 // newest text, further messages where one is full. It owns what the answer says
 // and which messages show it, and the order in which several writers send. It
 // knows no gateway, no bot and no HTTP: the channel is an interface.

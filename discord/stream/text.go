@@ -25,7 +25,7 @@ const (
 	maxRow = 5
 )
 
-// escaped makes a label fit to stand between asterisks (spec 07.6.4).
+// escaped makes a label fit to stand between asterisks.
 var escaped = strings.NewReplacer("*", `\*`, "_", `\_`)
 
 // tidy makes a label from outside one harmless line.
@@ -35,7 +35,7 @@ func tidy(label string) string { return clean.Cut(clean.Line(label), maxLabel) }
 func subtext(s string) string { return "-# *" + s + "*" }
 
 // statusText is a status that has stood for some time: seconds are told from
-// the first one on (spec 07.6.1).
+// the first one on.
 func statusText(label string, stood time.Duration) string {
 	s := escaped.Replace(label) + "..."
 	if n := int(stood / time.Second); n > 0 {
@@ -44,7 +44,7 @@ func statusText(label string, stood time.Duration) string {
 	return subtext(s)
 }
 
-// rowText are tools that were called one after another (spec 07.6.3).
+// rowText are tools that were called one after another.
 func rowText(row []tool) string {
 	var b strings.Builder
 	denied := 0
@@ -69,7 +69,7 @@ func rowText(row []tool) string {
 	return b.String()
 }
 
-// text is what a compaction says: while it runs, and for good (spec 07.6.5).
+// text is what a compaction says: while it runs, and for good.
 func (c *compaction) text(now time.Time) string {
 	tokens := ""
 	if c.tokens > 0 {

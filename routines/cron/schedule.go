@@ -5,7 +5,7 @@
 //
 // The fields are minute, hour, day of month, month and day of week. 0 and 7
 // are both Sunday, names work in any case, steps work on ranges, and ranges may
-// wrap (fri-mon, 22-2). Two rules are worth knowing (decisions B16, Day rule, DST):
+// wrap (fri-mon, 22-2). Two rules are worth knowing:
 //
 //   - When both day fields are restricted, a day that matches either one fires.
 //     A day field that begins with * counts as unrestricted; what it says still

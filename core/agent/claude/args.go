@@ -16,14 +16,14 @@ const server = "discord"
 // a terminal, work in the background) stays away, of later versions too. Glob
 // and Grep exist only because they are named here. The list is the same for every
 // run: tools are part of the prompt's prefix, and an equal prefix is what forks
-// share the prompt cache by (claude-cli 9).
+// share the prompt cache by.
 var offered = []string{"Agent", "Bash", "Edit", "Glob", "Grep", "Read", "Skill", "WebFetch", "WebSearch", "Write"}
 
 // overrides are settings that take away what no variable does: a skill of the
 // command's that stays when its bundled skills are off (2.1.330).
 const overrides = `{"skillOverrides":{"plugin-authoring":"off"}}`
 
-// args are the flags of a process (claude-cli 1, 9, 12, 20). What a run may do
+// args are the flags of a process. What a run may do
 // is no part of them: its hooks and its permission callback decide that, and the
 // bot's own tools decide by themselves. The system prompt goes into the
 // handshake, because flags can be read by every user of the machine.

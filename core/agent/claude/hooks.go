@@ -12,7 +12,7 @@ import (
 
 // The hooks that are registered, by the ids that the CLI calls them with.
 // SessionStart and SessionEnd are left out: the one never arrives, the other
-// fires when nobody listens any more (claude-cli 7).
+// fires when nobody listens any more.
 const (
 	hookStop     = "ollim_stop"
 	hookPreTool  = "ollim_pre_tool"

@@ -22,7 +22,7 @@ import (
 // until bind.
 //
 // Its answers keep to one rule: whatever goes wrong, a call is refused. The CLI
-// lets a tool run when a PreToolUse hook answers with an error (claude-cli 7),
+// lets a tool run when a PreToolUse hook answers with an error,
 // so a hook here never does.
 type host struct {
 	log    *slog.Logger

@@ -57,7 +57,7 @@ type attempt struct {
 }
 
 // Login starts "claude auth login" and answers with the address that it shows
-// (agent.Account). The command works with plain pipes (claude-cli 17); it waits
+// (agent.Account). The command works with plain pipes; it waits
 // for Finish for ten minutes at most. A second Login ends the first. An error is
 // one line that says what to do.
 func (e *Engine) Login(ctx context.Context) (string, error) {

@@ -22,7 +22,7 @@ const (
 	loginPage = "https://claude.example/oauth/authorize?code=true&state=5678"
 )
 
-// loginScript plays "claude auth login" as the real one speaks (claude-cli 17),
+// loginScript plays "claude auth login" as the real one speaks,
 // and "claude auth status" by the file that a login leaves in HOME.
 const loginScript = `#!/bin/sh
 case "$1 $2" in

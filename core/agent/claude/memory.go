@@ -76,7 +76,7 @@ func bytesText(n int64) string {
 
 const (
 	// stallAfter is how long a turn may be silent while nothing is known to be
-	// going on (claude-cli 14: a stream that has stalled is silent for five
+	// going on (a stream that has stalled is silent for five
 	// minutes at least). Compactions and subagents work in silence.
 	stallAfter = 2 * time.Minute
 	slowAfter  = 10 * time.Minute

@@ -23,7 +23,7 @@ const (
 	// over 10 s on a small one that is busy, and a long transcript is read first.
 	openLimit = time.Minute
 	// writtenAfter is when the last words of a turn are in the transcript: 0.1 s
-	// after its end (claude-cli 9). A fork reads them there.
+	// after its end. A fork reads them there.
 	writtenAfter = 250 * time.Millisecond
 )
 
@@ -131,8 +131,7 @@ func sessionKey(o agent.SessionOptions) (string, error) {
 	return store.NewUUID(), nil
 }
 
-// reserve takes a session id: two processes on one id would lose data
-// (claude-cli 9).
+// reserve takes a session id: two processes on one id would lose data.
 func (e *Engine) reserve(key string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -256,7 +255,7 @@ type greeting struct {
 	} `json:"models"`
 }
 
-// noteGreeting learns whether anybody is logged in (claude-cli 17), and what can
+// noteGreeting learns whether anybody is logged in, and what can
 // be set.
 func (s *session) noteGreeting(answer json.RawMessage) {
 	var g greeting

@@ -16,7 +16,7 @@ const asking = "AskUserQuestion"
 var errNoCall = errors.New("it names no tool or its input is not an object")
 
 // permission is the answer to can_use_tool. The CLI wants the input back when a
-// call is allowed, and takes the answer for a refusal without it (claude-cli 6).
+// call is allowed, and takes the answer for a refusal without it.
 type permission struct {
 	Behavior string          `json:"behavior"`
 	Input    json.RawMessage `json:"updatedInput,omitempty"`

@@ -22,7 +22,7 @@ const notLoggedIn = "authentication_failed"
 
 // result makes the event that ends a turn, without session and usage. What went
 // wrong is told by is_error alone: the subtype says "success" for most failures,
-// and is an error for interruptions, which are none (claude-cli 3, 10).
+// and is an error for interruptions, which are none.
 func (t *translator) result(r wire.Result, why ending) agent.Result {
 	// A command of the CLI that was interrupted says nothing about it.
 	interrupted := r.Interrupted() || why == endAsked && r.TerminalReason == "" && t.command != ""

@@ -51,7 +51,7 @@ var (
 
 const (
 	// answerLimit is how long the CLI may take to answer a request while it runs;
-	// it takes milliseconds, in the middle of a turn too (claude-cli 5).
+	// it takes milliseconds, in the middle of a turn too.
 	answerLimit = 5 * time.Second
 	// lastWish is how long a turn that runs at Close may take to be interrupted.
 	lastWish = time.Second

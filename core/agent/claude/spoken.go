@@ -7,7 +7,7 @@ import (
 )
 
 // spoken is what a turn has said. The assistant's lines are the truth; a stream
-// is only ahead of them, until its block is settled (claude-cli 4.5).
+// is only ahead of them, until its block is settled.
 type spoken struct {
 	// stream is the id of the message that streams; settled ones keep it.
 	stream string

@@ -21,7 +21,7 @@ type callTool func(ctx context.Context, server, name string, args json.RawMessag
 
 // toolServer serves the bot's tools over the control channel: each mcp_message
 // carries one message of the CLI, which is an MCP client, and takes the answer
-// back (claude-cli 8). Use newToolServer.
+// back. Use newToolServer.
 type toolServer struct {
 	name  string
 	mcp   *mcp.Server

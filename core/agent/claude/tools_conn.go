@@ -65,7 +65,7 @@ func (c *toolConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 }
 
 // Write takes an answer of the server to the call that waits for it. What the
-// server says by itself is dropped: the CLI does not act on it (claude-cli 5).
+// server says by itself is dropped: the CLI does not act on it.
 func (c *toolConn) Write(_ context.Context, m jsonrpc.Message) error {
 	r, ok := m.(*jsonrpc.Response)
 	if !ok {

@@ -22,7 +22,7 @@ const (
 )
 
 // subagentTools run a whole agent, so that silence while they run is no
-// sign of work. The tool has two names (claude-cli 12).
+// sign of work. The tool has two names.
 var subagentTools = map[string]bool{"Agent": true, "Task": true}
 
 // translator turns the lines of one turn into events. It knows what was said so

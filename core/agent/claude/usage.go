@@ -5,8 +5,7 @@ import (
 	"ollimbot/core/agent/claude/wire"
 )
 
-// meter turns the sums that a process keeps into what each turn has used
-// (claude-cli 3). The sums begin at zero with every process, and they hold what
+// meter turns the sums that a process keeps into what each turn has used. The sums begin at zero with every process, and they hold what
 // subagents, retries and interrupted streams have used, which the usage of a
 // result does not.
 type meter struct{ seen agent.Usage }

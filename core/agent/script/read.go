@@ -8,7 +8,7 @@ import (
 )
 
 // reading is what the offline engine understands of a prompt: the literal tags
-// and facts of spec 03, and the body that a person wrote.
+// and facts that package prompt writes, and the body that a person wrote.
 type reading struct {
 	Tag        string // "routine", "reminder-bg", "fork-started"; empty for the user's own words
 	ID         string
@@ -91,7 +91,7 @@ func (r *reading) takeUpdates(rest string) string {
 	return after
 }
 
-// takePreamble reads the facts of a background preamble (spec 03.5).
+// takePreamble reads the facts of a background preamble.
 func (r *reading) takePreamble(p string) {
 	r.Ping = !strings.Contains(p, "disabled")
 	switch {

@@ -106,6 +106,17 @@ func TestMarksOfTheSourceDisappearAndWordsDoNot(t *testing.T) {
 		"````\n```\n# in\n````\nout":                                  "│ ```\n│ # in\nout",
 		"  ```\n  a\n    b\nc\n  ```\nd":                              "│ a\n│   b\n│ c\nd",
 		"| only a bar":                                                "| only a bar",
+		"so **very\nimportant** it is":                                "so very\nimportant it is",
+		"Title\n=====\nwords\n\nLess\n---\nwords":                     "Title\nwords\n\nLess\nwords",
+		"3 &lt; 4 &amp; &euro; &#8364; \\&amp; &nonsense;":            "3 < 4 & € € &amp; &nonsense;",
+		"one\\\ntwo  \nthree":                                         "one\ntwo\nthree",
+		"> ```go\n> a := 1\n> ```\n> after":                           "┃ │ go\n┃ │ a := 1\n┃ after",
+		"- item\n  ```\n  code\n  ```":                                "• item\n  │ code",
+		"Task | Cost\n--- | ---:\nsweep | $1":                         "Task   Cost\n───────────\nsweep  $1",
+		"1. one\n\n2. two\n\n   more of two":                          "1. one\n\n2. two\n\n   more of two",
+		"<b>bold</b> and [a]: https://a.example":                      "<b>bold</b> and [a]: https://a.example",
+		"    indented\n    code\n\nwords":                             "│ indented\n│ code\n\nwords",
+		"> one\n>\n> two":                                             "┃ one\n┃ \n┃ two",
 	} {
 		if got := Plain(source, colours()); got != want {
 			t.Errorf("%q reads\n%q, want\n%q", source, got, want)
@@ -116,7 +127,9 @@ func TestMarksOfTheSourceDisappearAndWordsDoNot(t *testing.T) {
 // Half an emphasis holds to the end of what has come, so that the words stand
 // where they will stand when it is closed.
 func TestWordsDoNotMoveWhenWhatIsStreamedIsClosed(t *testing.T) {
-	for _, whole := range []string{"so **very important** it is", "run `task list` now", "a *soft* word"} {
+	for _, whole := range []string{
+		"so **very important** it is", "run `task list` now", "a *soft* word", "one **bold and *soft* word**", "* item **two**", "a\nb **c\nd** e",
+	} {
 		var d Doc
 		end := words(d.Rows(whole, Look{Theme: colours(), W: 60}))
 		for i := range whole {
@@ -164,12 +177,13 @@ func TestAGrowingTextIsDrawnAsTheWholeOne(t *testing.T) {
 // Hostile texts are read once, not once for each mark.
 func TestALineFullOfMarksIsReadInTime(t *testing.T) {
 	for _, mark := range []string{"*a ", "**a ", "_a _", "`a``b", "[", "](", "[a](", "<", "https://", "|", "> ", "- ", "*_", "~~"} {
-		text := strings.Repeat(mark, (64<<10)/len(mark))
+		line := strings.Repeat(mark, maxLine/len(mark))
+		text := strings.Repeat(line+"\n", (16<<10)/len(line))
 		began := time.Now()
 		var d Doc
 		d.Rows(text, Look{Theme: colours(), W: 80, Open: true})
 		if took := time.Since(began); took > 2*time.Second {
-			t.Errorf("64 kB of %q take %v", mark, took)
+			t.Errorf("16 kB of %q take %v", mark, took)
 		}
 	}
 }
@@ -180,6 +194,17 @@ func BenchmarkALetterIsDrawn(b *testing.B) {
 	for b.Loop() {
 		var d Doc
 		d.Rows(letter, Look{Theme: th, W: 100})
+	}
+}
+
+// One more line of code at the end of 64 kB of it.
+func BenchmarkALongBlockOfCodeGrows(b *testing.B) {
+	th := colours()
+	text := "```go\n" + strings.Repeat("\tfmt.Println(\"a line of code\") // as programs have it\n", 1200)
+	var d Doc
+	b.ReportAllocs()
+	for b.Loop() {
+		d.Rows(text+"one more", Look{Theme: th, W: 100, Open: true})
 	}
 }
 

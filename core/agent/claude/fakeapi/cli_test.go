@@ -144,7 +144,7 @@ func statuses(all []fakeapi.Request) string {
 }
 
 // TestTheRealCommandUnderstandsEveryKindOfAnswer plays the whole repertoire to
-// the claude command. Facts of claude-cli 4.5, 10, 11 and 14.
+// the claude command: deltas, failures, compaction and retries.
 func TestTheRealCommandUnderstandsEveryKindOfAnswer(t *testing.T) {
 	fakeapi.RequireCLI(t)
 	type step = fakeapi.Step

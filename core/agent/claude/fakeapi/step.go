@@ -26,7 +26,7 @@ type Step struct {
 	ErrType       string      `json:"err_type,omitempty"`        // else the type that goes with the status
 	ErrMsg        string      `json:"err_msg,omitempty"`         // else a sentence that goes with the status
 	RetryAfter    json.Number `json:"retry_after,omitempty"`     // seconds, in the header retry-after
-	PromptTooLong bool        `json:"prompt_too_long,omitempty"` // the 400 after which the claude command compacts (claude-cli 11)
+	PromptTooLong bool        `json:"prompt_too_long,omitempty"` // the 400 after which the claude command compacts
 
 	// The answer: thinking, text, the tool call, and then the blocks.
 	Headers    map[string]string `json:"headers,omitempty"` // further headers, of a refusal too

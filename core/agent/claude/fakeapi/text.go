@@ -9,11 +9,11 @@ import (
 )
 
 // compactMark is how the claude command begins to ask for a summary of the
-// conversation (claude-cli 21).
+// conversation.
 const compactMark = "CRITICAL: Respond with TEXT ONLY"
 
 // textTooLong is the message by which the claude command knows that it must
-// compact the conversation (claude-cli 11).
+// compact the conversation.
 const textTooLong = "prompt is too long: 210000 tokens > 200000 maximum"
 
 // reminder is what the claude command adds to a prompt by itself.

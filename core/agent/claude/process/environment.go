@@ -26,7 +26,7 @@ type Env struct {
 
 // Environment builds the environment of a claude process out of base, usually
 // os.Environ(): what is on the list, without the traces of a Claude Code around
-// us, then what a bot needs (claude-cli 18, 20), then o.Extra. Tokens and
+// us, then what a bot needs, then o.Extra. Tokens and
 // secrets that claude has no use for never pass. The result is sorted and has no
 // name twice; a variable without a value counts as not set.
 func Environment(base []string, o Env) []string {

@@ -4,8 +4,7 @@
 // over the pipes, nor sessions, nor the bot.
 //
 // Every process that is started here carries a mark in its environment, which
-// its children inherit. The commands of the model run in sessions of their own
-// (claude-cli 15), so that neither a process group nor a parent leads to them
+// its children inherit. The commands of the model run in sessions of their own, so that neither a process group nor a parent leads to them
 // once the process has been killed; the mark does.
 package process
 

@@ -26,7 +26,7 @@ func TestTheRealCommandTellsItsVersion(t *testing.T) {
 }
 
 // TestShellsOfTheRealCommandAreCollected: claude runs each shell in a session of
-// its own, and only its own mild end takes them along (claude-cli 15).
+// its own, and only its own mild end takes them along.
 func TestShellsOfTheRealCommandAreCollected(t *testing.T) {
 	path := fakeapi.RequireCLI(t)
 	sleep, err := exec.LookPath("sleep")

@@ -12,7 +12,7 @@ import (
 )
 
 // Limits of the error output that is kept. A crash shows its own source in
-// lines of a thousand characters (claude-cli 15), and the message that matters
+// lines of a thousand characters, and the message that matters
 // stands among them: so lines are cut and not the text as a whole.
 const (
 	maxTail    = 4096 // bytes of the tail

@@ -9,7 +9,7 @@ import (
 )
 
 // Patience is what Stop waits where it is given none: what a session needs to
-// end by itself once its input is closed (claude-cli 15).
+// end by itself once its input is closed.
 const Patience = 2 * time.Second
 
 const (
@@ -18,7 +18,7 @@ const (
 )
 
 // Stop ends the process: it closes the input, waits for patience, sends SIGINT,
-// waits again, then SIGTERM, a second, and SIGKILL (claude-cli 15). A patience
+// waits again, then SIGTERM, a second, and SIGKILL. A patience
 // of zero or less is Patience; the end of ctx goes straight to SIGKILL. Stop
 // returns when the process is reaped and its orphans are collected, and may be
 // called again and concurrently: the first call sets the pace, each may hurry.

@@ -1,5 +1,5 @@
 // Package sessionfile knows where the claude command keeps its sessions and how
-// a message of ours looks in them (claude-cli 9 and 13). It is names and values
+// a message of ours looks in them. It is names and values
 // only: it opens no file but to ask where a folder really lies, and must not
 // know engines, nor what was said.
 package sessionfile
@@ -20,7 +20,7 @@ const (
 	// Ext ends the name of a session's file; what stands before it is the id.
 	Ext = ".jsonl"
 	// LastBlock ends every message of ours. The CLI obeys "@path" and "/word" in
-	// the last text block of a message and nowhere else (claude-cli 13), so the
+	// the last text block of a message and nowhere else, so the
 	// last block is never the user's. It is constant for the sake of the prompt
 	// cache.
 	LastBlock = "(end of message)"

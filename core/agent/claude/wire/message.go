@@ -77,7 +77,7 @@ const syntheticModel = "<synthetic>"
 
 // Assistant is one finished content block of the model; the blocks of a message
 // come in lines of their own with the same MessageID. It is the truth where a
-// stream has said something else (claude-cli 4.5).
+// stream has said something else.
 type Assistant struct {
 	Origin
 	MessageID  string
@@ -88,7 +88,7 @@ type Assistant struct {
 	// Error is the class of a failure whose words are the text:
 	// "authentication_failed", "billing_error", "rate_limit", "overloaded",
 	// "invalid_request", "model_not_found", "server_error", "max_output_tokens",
-	// "unknown" (claude-cli 14).
+	// "unknown".
 	Error     string
 	RequestID string // of the API
 }

@@ -32,7 +32,7 @@ type PermissionDenial struct {
 	ToolInput json.RawMessage `json:"tool_input"`
 }
 
-// Result ends a turn (claude-cli 3, 4).
+// Result ends a turn.
 type Result struct {
 	// Subtype is "success", "error_during_execution", "error_max_turns",
 	// "error_max_budget_usd". It says nothing about success: IsError does.
@@ -66,7 +66,7 @@ type Result struct {
 }
 
 // Interrupted reports whether the turn was ended by an interruption, which is
-// no failure although IsError may be set (claude-cli 10).
+// no failure although IsError may be set.
 func (r Result) Interrupted() bool {
 	return r.TerminalReason == "aborted_streaming" || r.TerminalReason == "aborted_tools"
 }

@@ -24,7 +24,7 @@ func (textBlock) block()  {}
 func (imageBlock) block() {}
 
 // TextBlock is a text. In the last text block of a message the CLI obeys
-// "@path" and "/word" (claude-cli 13); the caller sees to what that one is.
+// "@path" and "/word"; the caller sees to what that one is.
 func TextBlock(text string) Block { return textBlock{Type: BlockText, Text: text} }
 
 // ImageBlock is an image in its own format, such as "image/png".

@@ -1,7 +1,7 @@
 // Package wire speaks the line protocol of the claude command over a pair of
 // pipes: one JSON object a line, control requests in both directions with
 // their answers and cancellations, and typed views of the lines that a host
-// needs (claude-cli 2 to 8).
+// needs.
 //
 // It owns framing, the two queues and the goroutines that answer. It must not
 // know processes, sessions, turns, hooks or the bot. What it decodes is text

@@ -55,7 +55,7 @@ func (c *Conn) write(ctx context.Context) error {
 }
 
 // encode makes one line of v, with its line break. The CLI exits at the first
-// line that is no JSON object (claude-cli 2), so nothing else gets past here.
+// line that is no JSON object, so nothing else gets past here.
 // The encoder escapes every line break inside of values, U+2028 too, and takes
 // those between values of raw JSON away.
 func encode(v any) ([]byte, error) {

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A reader of the repository can follow what it refers to: a page of docs/ that is
+// cited exists, and nothing is cited that lies elsewhere.
+func TestWhatIsCitedCanBeRead(t *testing.T) {
+	page := regexp.MustCompile(`docs/[a-z-]+\.md`)
+	elsewhere := regexp.MustCompile(`\b(?:spec|design|claude-` + `cli|discord-` + `api) [0-9]+(?:\.[0-9]+)*\b|\bdecisions?,? [A-C][0-9]{1,2}\b`)
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name := d.Name(); name == ".git" || name == "testdata" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		switch filepath.Ext(path) {
+		case ".go", ".md", ".yml":
+		default:
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for i, line := range strings.Split(string(bytes.ToValidUTF8(text, nil)), "\n") {
+			if _, comment, found := strings.Cut(line, "//"); found || !strings.HasSuffix(path, ".go") {
+				if !found {
+					comment = line
+				}
+				if cited := elsewhere.FindString(comment); cited != "" {
+					t.Errorf("%s:%d cites %q, which is not in the repository: say it in place", path, i+1, cited)
+				}
+			}
+			for _, cited := range page.FindAllString(line, -1) {
+				if _, err := os.Stat(filepath.Join(root, cited)); err != nil {
+					t.Errorf("%s:%d cites %s, which does not exist", path, i+1, cited)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,253 @@
+package markdown
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
+
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// maxRule is how long a rule is at most.
+const maxRule = 200
+
+// printer puts rows together.
+type printer struct {
+	look  Look
+	src   []byte
+	rows  [][]widget.Span
+	blank bool // an empty row is due before the next one
+	gap   head // what stands on it
+}
+
+// head is what stands before the words of a row: quotes, bullets, indents.
+type head []widget.Span
+
+func (h head) with(s ...widget.Span) head { return append(h[:len(h):len(h)], s...) }
+
+// blocks draws what a block holds: the first row behind first, the others behind
+// rest.
+func (p *printer) blocks(parent ast.Node, first, rest head) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		if p.apart(n) {
+			p.blank, p.gap = true, bars(rest)
+		}
+		p.block(n, first, rest)
+		first = rest
+	}
+}
+
+// apart reports an empty line before a block that is not the first one.
+func (p *printer) apart(n ast.Node) bool {
+	if n.PreviousSibling() == nil || n.Pos() < 0 {
+		return n.PreviousSibling() != nil && n.HasBlankPreviousLines()
+	}
+	line := bytes.LastIndexByte(p.src[:n.Pos()], '\n')
+	before := p.src[bytes.LastIndexByte(p.src[:max(0, line)], '\n')+1 : max(0, line)]
+	return len(bytes.Trim(before, "> \t\r")) == 0
+}
+
+func (p *printer) block(n ast.Node, first, rest head) {
+	switch n := n.(type) {
+	case *ast.Heading:
+		p.heading(n, first, rest)
+	case *ast.ThematicBreak:
+		p.put(first.with(p.rule(p.look.W - widget.Width(first))))
+	case *ast.Blockquote:
+		mark := widget.Span{Role: theme.Think, Text: "┃ "}
+		if p.look.Theme.ASCII() {
+			mark.Text = "> "
+		}
+		if widget.Width(rest) < p.look.W/2 {
+			first, rest = first.with(mark), rest.with(mark)
+		}
+		p.blocks(n, first, rest)
+	case *ast.List:
+		p.list(n, first, rest)
+	case *ast.FencedCodeBlock:
+		if n.Info != nil {
+			info := strings.TrimSpace(string(n.Info.Value(p.src)))
+			p.put(first.with(p.bar(), widget.Span{Role: theme.Dim, Text: widget.Cut(info, max(1, p.look.W-2-widget.Width(first)))}))
+			first = rest
+		}
+		p.code(n, first, rest)
+	case *ast.CodeBlock:
+		p.code(n, first, rest)
+	case *extast.Table:
+		p.table(n, first, rest)
+	default:
+		for _, line := range p.inline(n, theme.Text) {
+			p.hang(first, rest, line)
+			first = rest
+		}
+	}
+}
+
+// put adds a row, behind the empty one that is due.
+func (p *printer) put(row []widget.Span) {
+	if p.blank && len(p.rows) > 0 {
+		p.rows = append(p.rows, p.gap)
+	}
+	p.rows, p.blank, p.gap = append(p.rows, row), false, nil
+}
+
+// hang adds spans wrapped behind a head; the rows below the first stand behind
+// rest.
+func (p *printer) hang(first, rest head, spans []widget.Span) {
+	room := p.look.W - max(widget.Width(first), widget.Width(rest))
+	for _, row := range widget.WrapSpans(spans, room) {
+		p.put(first.with(row...))
+		first = rest
+	}
+}
+
+// heading stands out by its weight; where there is none, by its mark too.
+func (p *printer) heading(n *ast.Heading, first, rest head) {
+	if p.plain() {
+		mark := strings.Repeat("#", n.Level) + " "
+		first, rest = first.with(widget.Span{Role: theme.Strong, Text: mark}), rest.with(widget.Span{Text: widget.Blank(len(mark))})
+	}
+	for _, line := range p.inline(n, theme.Strong) {
+		p.hang(first, rest, line)
+		first = rest
+	}
+}
+
+// list draws the items behind their bullets or numbers.
+func (p *printer) list(l *ast.List, first, rest head) {
+	number := l.Start
+	for n := l.FirstChild(); n != nil; n = n.NextSibling() {
+		if p.apart(n) {
+			p.blank, p.gap = true, bars(rest)
+		}
+		mark := widget.Span{Role: theme.Accent, Text: "• "}
+		switch {
+		case l.IsOrdered():
+			mark.Text = strconv.Itoa(number) + string(l.Marker) + " "
+			number++
+		case p.look.Theme.ASCII():
+			mark.Text = "- "
+		}
+		head, below := first.with(mark), rest.with(widget.Span{Text: widget.Blank(widget.Cells(mark.Text))})
+		if widget.Width(head) > p.look.W/2 { // no room to hang anything
+			head, below = first, rest
+		}
+		if n.FirstChild() == nil {
+			p.put(head)
+		}
+		p.blocks(n, head, below)
+		first = rest
+	}
+}
+
+// code draws lines as they are; of a long one every row stands behind the bar.
+func (p *printer) code(n ast.Node, first, rest head) {
+	for i := range n.Lines().Len() {
+		segment := n.Lines().At(i)
+		line := strings.TrimRight(string(segment.Value(p.src)), "\r\n")
+		for _, part := range widget.HardWrap(strings.ReplaceAll(line, "\t", "    "), p.look.W-2-widget.Width(rest)) {
+			p.put(first.with(p.bar(), widget.Span{Text: part}))
+			first = rest
+		}
+	}
+}
+
+// bar stands before code.
+func (p *printer) bar() widget.Span {
+	return widget.Span{Role: theme.Border, Text: p.look.Theme.Box().Vertical + " "}
+}
+
+func (p *printer) rule(w int) widget.Span {
+	return widget.Span{Role: theme.Border, Text: strings.Repeat(p.look.Theme.Box().Horizontal, max(1, min(maxRule, w)))}
+}
+
+// bars is a head whose quotes go on over an empty row.
+func bars(h head) head {
+	for _, s := range h {
+		if s.Role == theme.Think {
+			return h
+		}
+	}
+	return nil
+}
+
+// plain reports that nothing is styled: no weight can be seen, so its marks stay.
+func (p *printer) plain() bool { return p.look.Theme.Options().Plain }
+
+// bare reports that there are no colours: code and what is emphasised softly keep
+// their marks.
+func (p *printer) bare() bool { return p.plain() || p.look.Theme.Options().NoColor }
+
+// table draws rows of cells in columns; where these do not fit, each row is a
+// list of what its cells are called and hold.
+func (p *printer) table(t *extast.Table, first, rest head) {
+	var rows [][][]widget.Span
+	var wide []int
+	for row := t.FirstChild(); row != nil; row = row.NextSibling() {
+		role := theme.Text
+		if len(rows) == 0 {
+			role = theme.Strong
+		}
+		var cells [][]widget.Span
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			spans := p.inline(cell, role)[0]
+			if len(cells) == len(wide) {
+				wide = append(wide, 0)
+			}
+			wide[len(cells)] = max(wide[len(cells)], widget.Width(spans))
+			cells = append(cells, spans)
+		}
+		rows = append(rows, cells)
+	}
+	total := 2 * (len(wide) - 1)
+	for _, n := range wide {
+		total += n
+	}
+	if total > p.look.W-widget.Width(rest) {
+		p.records(rows, first, rest)
+		return
+	}
+	for i, row := range rows {
+		line := first
+		for k, cell := range row {
+			line = line.with(cell...)
+			if k < len(row)-1 {
+				line = line.with(widget.Span{Text: widget.Blank(wide[k] - widget.Width(cell) + 2)})
+			}
+		}
+		p.put(line)
+		if first = rest; i == 0 {
+			p.put(rest.with(p.rule(total)))
+		}
+	}
+}
+
+// records draws each row as lines of name and value.
+func (p *printer) records(rows [][][]widget.Span, first, rest head) {
+	if len(rows) == 1 {
+		var line []widget.Span
+		for _, cell := range rows[0] {
+			line = append(append(line, cell...), widget.Span{Text: "  "})
+		}
+		p.hang(first, rest, line)
+	}
+	for _, row := range rows[1:] {
+		for k, cell := range row {
+			name := ""
+			for _, s := range rows[0][k] {
+				name += s.Text
+			}
+			if name != "" {
+				name += ": "
+			}
+			below := rest.with([]widget.Span{{Text: "  "}}[:min(1, p.look.W/8)]...)
+			p.hang(first, below, append([]widget.Span{{Role: theme.Dim, Text: name}}, cell...))
+			first = rest
+		}
+		p.blank = true
+	}
+}
