@@ -148,10 +148,9 @@ func TestATaskBehindAForkIsNotInIt(t *testing.T) {
 		`call exit_fork {}`, `call save_context {}`, `call report_updates {"message":"not a fork's"}`, `call enter_fork {"topic":"another"}`, "say Still here.",
 	}, func(_ home, b *Bot, _ *sessions, main, fork string) {
 		b.main.inFork().mode = policy.BypassPermissions
-		seen := policy.Mode("")
 		b.main.begin(nil, b.now())
 		b.main.goBehind(true)
-		seen = b.main.mode()
+		seen := b.main.mode()
 		b.main.goBehind(false)
 		b.main.end()
 		if seen != policy.DontAsk || b.main.mode() != policy.BypassPermissions {

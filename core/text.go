@@ -53,7 +53,8 @@ const (
 	// The notice of a foreground task while a fork is open, and what the fork is told
 	// of it once it is saved.
 	textBehindFork = "%s is due: it runs in the main session, behind the fork; what you write still goes to the fork"
-	textRanBehind  = "While this conversation was a fork, the task \"%s\" ran in the main session that it has replaced. The user has seen the answer; you have not."
+	textRanBehind  = "While this conversation was a fork, the task \"%s\" ran in the main session that it has replaced. " +
+		"The user has seen the answer; you have not."
 
 	textForkPlain     = "branched conversation — changes stay separate from main."
 	textForkResumed   = "resumed from %s — it cannot be saved, but reported."

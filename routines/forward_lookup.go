@@ -35,7 +35,7 @@ type span struct {
 // around returns the last fire from grace to now, if there is one, and the first
 // behind now. A schedule that is asked again and again is evaluated once a fire.
 func (s *span) around(of cron.Schedule, grace, now int64, zone *time.Location) (last int64, had bool, next int64) {
-	if *s == (span{}) || grace < s.from && !(s.fired && now >= s.from) || now < s.from || s.next < grace {
+	if *s == (span{}) || grace < s.from && !s.fired || now < s.from || s.next < grace {
 		*s = span{from: grace, next: nextFire(of, grace, zone)}
 	}
 	for s.next <= now {

@@ -101,7 +101,7 @@ func (l *Loop) sync(id string, now time.Time) {
 func (l *Loop) noteContested(now time.Time) {
 	if list := l.o.Index.Set().contested; !l.unset && !slices.Equal(list, l.book.InForce) {
 		l.book.InForce = list
-		l.laterSave(now)
+		l.saveAt = now // commands beside the bot go by it
 	}
 }
 
