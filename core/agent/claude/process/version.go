@@ -25,18 +25,13 @@ type Release struct {
 	// AgentGoesOn says that a subagent would outlive its call, were tasks in the
 	// background not switched off.
 	AgentGoesOn bool
-	// Lacks are tools that another of these versions has.
-	Lacks []string
 }
 
 // releases are the versions that all tests ran with, oldest first.
 var releases = []Release{
-	{Version: "2.1.197", Opus: "claude-opus-4-8", Lacks: []string{"ListAgents", "Monitor"}},
-	{Version: "2.1.240", Opus: "claude-opus-5", AgentGoesOn: true, Lacks: []string{"ListAgents", "Monitor"}},
-	{
-		Version: "2.1.330", Opus: "claude-opus-5-5", AlwaysThinks: true, AgentGoesOn: true,
-		Lacks: []string{"TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskUpdate"},
-	},
+	{Version: "2.1.197", Opus: "claude-opus-4-8"},
+	{Version: "2.1.240", Opus: "claude-opus-5", AgentGoesOn: true},
+	{Version: "2.1.330", Opus: "claude-opus-5-5", AlwaysThinks: true, AgentGoesOn: true},
 }
 
 // Oldest is the oldest version that is used, Newest the newest that was tried:
@@ -68,13 +63,12 @@ func less(a, b string) bool {
 	return errB == nil && (errA != nil || n.before(m))
 }
 
-// String is the version in a few words for people, with what it lacks.
+// String is the version in a few words for people.
 func (r Release) String() string {
-	s := "opus is " + r.Opus
 	if r.AlwaysThinks {
-		s += "; thinking cannot be switched off"
+		return "opus is " + r.Opus + "; thinking cannot be switched off"
 	}
-	return s + "; without " + strings.Join(r.Lacks, ", ")
+	return "opus is " + r.Opus
 }
 
 // ErrTooOld is in the error of CheckVersion for a version older than Oldest.
