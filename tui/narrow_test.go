@@ -16,16 +16,6 @@ import (
 
 // Stories of toasts and dialogs where there is little room.
 
-// showing are the rows that show a text.
-func showing(lines []string, text string) (rows []int) {
-	for y, l := range lines {
-		if strings.Contains(l, text) {
-			rows = append(rows, y)
-		}
-	}
-	return rows
-}
-
 func TestWhereNoOtherRowIsLeftAToastStandsInTheHelpLine(t *testing.T) {
 	r := newRoot(t.Context(), still{busyForks(day), fullTail}, Options{})
 	r.w, r.h = 40, 11 // below the strip stands a box of one row: the newest line

@@ -169,7 +169,10 @@ var approvalRows = []Action{
 
 var exitRows = []Action{
 	{ID: ForkSave, Pane: Chat, Keys: []string{"S"}, Title: "Save the fork as the main conversation", Short: "save", Off: noSave, Costs: true, Writes: true},
-	{ID: ForkReport, Pane: Chat, Keys: []string{"R"}, Title: "Leave the fork with a report to the main conversation", Short: "report", Off: noFork, Costs: true, Writes: true},
+	{
+		ID: ForkReport, Pane: Chat, Keys: []string{"R"}, Title: "Leave the fork with a report to the main conversation", Short: "report",
+		Off: noFork, Costs: true, Writes: true,
+	},
 	{ID: ForkExit, Pane: Chat, Keys: []string{"X"}, Title: "Leave the fork and keep nothing", Short: "exit", Off: noFork, Danger: true, Writes: true},
 }
 

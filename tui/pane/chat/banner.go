@@ -28,7 +28,8 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []widget.Row {
 		keys = p.offers(c, focused, offered{id: action.ForkSave}, offered{id: action.ForkReport}, offered{id: action.ForkExit})
 	}
 	if h < 6 && f.Asks { // the question matters more than the subject
-		return widget.Rows(widget.Nowhere, b.Line(w, widget.Span{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " " + textAsksShort(c.Names(action.Chat))}))
+		asks := " " + c.Theme.Glyph(theme.Bang) + " " + textAsksShort(c.Names(action.Chat))
+		return widget.Rows(widget.Nowhere, b.Line(w, widget.Span{Role: theme.Warn, Text: asks}))
 	}
 	var out []string
 	if widget.Width(left)+widget.Width(keys) < w {
