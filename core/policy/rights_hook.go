@@ -169,7 +169,7 @@ func (s *Session) author(u agent.ToolUse) agent.Decision {
 // begins notes that a command of the session is about to run, where it could write
 // tasks: what is not confined now, or was not when the session began, can.
 func (s *Session) begins(u agent.ToolUse) {
-	if s.g.tree.use(u).command != "" && !(s.fenced && s.g.confined()) {
+	if s.g.tree.use(u).command != "" && (!s.fenced || !s.g.confined()) {
 		s.g.commands.begin(s, u.ID)
 	}
 }
