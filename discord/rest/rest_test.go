@@ -406,5 +406,10 @@ func TestWhatComesBeforeASendingIsDoneOnceAndWhenNoLimitIsWaitedFor(t *testing.T
 		if _, err := c.Send(ctx, "7", Message{Content: "x", Before: func() error { return no }}); !errors.Is(err, no) || len(f.requests()) != 3 {
 			t.Errorf("%v, %d requests", err, len(f.requests()))
 		}
+		ending, end := context.WithCancel(ctx)
+		_, err = c.Send(ending, "7", Message{Content: "x", Before: func() error { end(); return nil }})
+		if !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnknown) || len(f.requests()) != 3 {
+			t.Errorf("where the program ends meanwhile: %v, %d requests", err, len(f.requests()))
+		}
 	})
 }

@@ -44,6 +44,9 @@ func (c *Client) try(ctx context.Context, k *call) (r reply) {
 		GetConn:      func(string) { sought.Store(true) },
 		WroteHeaders: func() { written.Store(true) },
 	}))
+	if err := ctx.Err(); err != nil { // a transport would not say that it has sent nothing
+		return reply{cut: err, unsent: true}
+	}
 	res, err := c.transport.RoundTrip(req)
 	if fault := sent.fault(); fault != nil {
 		if err == nil {
