@@ -328,6 +328,6 @@ func TestACommandAmongWordsIsAnsweredOnce(t *testing.T) {
 		s.bot.change(func(n *core.Snapshot) {
 			n.Chat = append(n.Chat, transcript.Entry{ID: "n", At: n.At, Role: transcript.Notice, Text: "**model.main**: opus (default) `opus` `sonnet`"})
 		})
-		s.one(s.hears(), "notice: model.main: opus (default), takes opus, sonnet")
+		s.one(s.hears(), "notice: model.main: opus (default) (opus, sonnet)")
 	})
 }
