@@ -80,14 +80,14 @@ func (d *Doc) draw(s string, l Look) [][]widget.Span {
 	return p.rows
 }
 
-// What is read for marks: lines of so many bytes, and so many brackets in a row of
-// blocks. Nobody writes more, and what nests or begins a mark with each byte costs
+// What is read for marks: lines of so many bytes with so many signs of quotes, and
+// so many brackets in a row of blocks. Nobody writes more, and what nests or begins a mark with each byte costs
 // seconds.
-const maxLine, maxBrackets = 4000, 500
+const maxLine, maxQuotes, maxBrackets = 4000, 100, 500
 
 func crowded(s string) bool {
 	for line := range strings.SplitSeq(s, "\n") {
-		if len(line) > maxLine {
+		if len(line) > maxLine || strings.Count(line, ">") > maxQuotes {
 			return true
 		}
 	}
