@@ -80,7 +80,7 @@ var outside = []struct {
 	{"github.com/alecthomas/kong", []string{"cmd"}},
 	{"github.com/fsnotify/fsnotify", []string{"routines/watch"}},
 	{"github.com/robfig/cron/v3", []string{"routines/cron"}},
-	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"core/toolset", "core/webhook/schema", "discord/fake"}},
+	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"core/toolset", "core/schema", "discord/fake"}},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"core/agent/claude"}},
 	{"github.com/gorilla/websocket", []string{"discord"}},
 	{"github.com/getkin/kin-openapi", []string{"discord/fake"}},

@@ -33,6 +33,16 @@ func library(t testing.TB, tool string) *jsonschema.Schema {
 	return s
 }
 
+// knownWords are the keywords that faults have words for.
+type knownWords struct {
+	Type, Description   string
+	Required            []string
+	Properties          map[string]*knownWords
+	Items               *knownWords
+	MinLength, MaxItems int
+	Minimum, Maximum    float64
+}
+
 func TestEverySchemaIsValidAndFullyChecked(t *testing.T) {
 	all, err := schemas()
 	if err != nil {
@@ -40,8 +50,17 @@ func TestEverySchemaIsValidAndFullyChecked(t *testing.T) {
 	}
 	for _, tool := range tools {
 		library(t, tool.name)
-		if all[tool.name].Type != "object" {
-			t.Errorf("%s takes no object", tool.name)
+		data, err := schemaFiles.ReadFile("schemas/" + tool.name + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		dec := json.NewDecoder(bytes.NewReader(data))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&knownWords{}); err != nil {
+			t.Errorf("%s asks for what no answer explains: %v", tool.name, err)
+		}
+		if all[tool.name].Validate([]any{}) == nil {
+			t.Errorf("%s takes what is no object", tool.name)
 		}
 	}
 }

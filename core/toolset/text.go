@@ -78,6 +78,7 @@ const (
 	textTooMany   = "%s may hold at most %d, not %d"
 	textTooSmall  = "%s must be at least %s"
 	textTooBig    = "%s must be at most %s"
+	textUnfit     = "%s is out of bounds, write it smaller"
 )
 
 // Answers of the chain tool.

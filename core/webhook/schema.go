@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"ollimbot/core/webhook/schema"
+	"ollimbot/core/schema"
 )
 
 // Fields is what a payload of one webhook has to be: JSON Schema, draft 7.

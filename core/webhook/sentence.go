@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"ollimbot/core/clean"
-	"ollimbot/core/webhook/schema"
+	"ollimbot/core/schema"
 )
 
 // Bounds of an answer, so that no payload gets back more than it is worth.

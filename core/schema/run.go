@@ -18,7 +18,7 @@ const (
 type run struct {
 	refs     bool
 	quiet    int // above 0 only the verdict counts, and ends at the first problem
-	steps    int
+	left     int // steps; below 0 there are none
 	problems []Problem
 	path     []step
 	// active are the schemas under way, and from mark on those for the value
@@ -79,11 +79,11 @@ func (r *run) over(ok bool) bool {
 	return !ok && r.quiet > 0 || r.stopped()
 }
 
-func (r *run) stopped() bool { return r.steps > maxSteps || len(r.problems) >= maxProblems }
+func (r *run) stopped() bool { return r.left < 0 || len(r.problems) >= maxProblems }
 
 // spend counts steps; false when there are none left.
 func (r *run) spend(steps int) bool {
-	r.steps += steps
+	r.left -= steps
 	return !r.stopped()
 }
 
@@ -109,78 +109,23 @@ func (r *run) fail(p Problem, names ...string) bool {
 // judge applies the rules of a schema. A value of the wrong kind, or none of
 // those allowed, has that one problem.
 func (r *run) judge(n *node, v any) bool {
-	if n.ref != nil {
-		return r.check(n.ref, v)
+	if n.to != nil {
+		return r.check(n.to, v)
 	}
-	kind := kindOf(v)
-	switch {
-	case kind == 0:
+	if kindOf(v) == 0 {
 		return r.fail(Problem{Keyword: False})
-	case n.types != 0 && n.types&kind == 0 && (n.types&integer == 0 || kind != number || !whole(v)):
-		return r.fail(Problem{Keyword: "type", Want: n.types.names(), Kind: kind.names()[0]})
-	case n.constant != nil && !r.among(n.constant, v):
-		return r.fail(Problem{Keyword: "const", Want: n.constant.want})
-	case n.enum != nil && !r.among(n.enum, v):
-		return r.fail(Problem{Keyword: "enum", Want: n.enum.want})
 	}
-	var ok bool
-	switch v := v.(type) {
-	case map[string]any:
-		ok = n.objects == nil || r.object(n.objects, v)
-	case []any:
-		ok = n.lists == nil || r.list(n.lists, v)
-	case string:
-		ok = n.texts == nil || r.text(n.texts, v)
-	default:
-		ok = n.numbers == nil || kind != number || r.number(n.numbers, v)
+	for _, keeps := range n.kinds {
+		if !keeps(r, v) {
+			return false
+		}
 	}
-	if n.logic == nil || r.over(ok) {
-		return ok
-	}
-	return r.logic(n.logic, v) && ok
-}
-
-func (r *run) among(allowed *values, v any) bool {
-	r.buffer = appendCanonical(r.buffer[:0], v)
-	return r.spend(len(r.buffer)/stepBytes) && allowed.keys[string(r.buffer)]
-}
-
-func (r *run) logic(l *logicRules, v any) bool {
 	ok := true
-	if l.not != nil && r.fits(l.not, v) {
-		ok = r.fail(Problem{Keyword: "not"})
-	}
-	for _, n := range l.all {
+	for _, keeps := range n.rules {
 		if r.over(ok) {
 			return false
 		}
-		ok = r.check(n, v) && ok
+		ok = keeps(r, v) && ok
 	}
-	if len(l.some) > 0 && !slices.ContainsFunc(l.some, func(n *node) bool { return r.fits(n, v) }) {
-		ok = r.fail(Problem{Keyword: "anyOf"})
-	}
-	if len(l.one) > 0 && !r.over(ok) && !r.exactlyOne(l.one, v) {
-		ok = r.fail(Problem{Keyword: "oneOf"})
-	}
-	if l.condition == nil || r.over(ok) {
-		return ok
-	}
-	next := l.noes
-	if r.fits(l.condition, v) {
-		next = l.yes
-	}
-	return (next == nil || r.check(next, v)) && ok
-}
-
-func (r *run) exactlyOne(list []*node, v any) bool {
-	found := 0
-	for _, n := range list {
-		if r.fits(n, v) {
-			found++
-		}
-		if found > 1 {
-			return false
-		}
-	}
-	return found == 1
+	return ok
 }

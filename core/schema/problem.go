@@ -2,8 +2,11 @@ package schema
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
-	"strings"
+	"strconv"
+
+	"ollimbot/core/clean"
 )
 
 // Keywords of problems that draft 7 has no keyword for.
@@ -68,17 +71,14 @@ type Error struct {
 	Text string
 }
 
-// Error names the place and the cure.
-func (e *Error) Error() string { return "schema at " + quoted("#"+e.Pointer) + ": " + e.cure() }
-
-// tokens writes a name as a JSON pointer has it.
-var tokens = strings.NewReplacer("~", "~0", "/", "~1")
-
-func pointer(path []string) string {
-	var b strings.Builder
-	for _, step := range path {
-		b.WriteByte('/')
-		b.WriteString(tokens.Replace(step))
+// Error names the place and what is refused; who shows it to people names the cure.
+func (e *Error) Error() string {
+	what := [...]string{
+		Malformed: "is not what draft 7 allows", Pattern: "is no pattern that can be used", Remote: "leads out of the schema",
+		Lost: "leads nowhere", ID: "moves what references mean", Draft: "is not draft 7", Deep: "nests too deeply",
+	}[e.Reason]
+	if e.Text != "" {
+		what = strconv.Quote(clean.Cut(clean.Line(e.Text), 100)) + " " + what
 	}
-	return b.String()
+	return fmt.Sprintf("schema at %q: %s", clean.Line("#"+e.Pointer), what)
 }

@@ -11,10 +11,8 @@ import (
 
 func decoded(t testing.TB, text string) any {
 	t.Helper()
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
+	v, err := Decode([]byte(text))
+	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return v
@@ -121,33 +119,55 @@ func TestAProblemSaysWhereAndWhatWasExpected(t *testing.T) {
 	}
 }
 
-func TestAMistakeOfASchemaHasItsPlaceAndItsCure(t *testing.T) {
-	for schema, want := range map[string]string{
-		`5`:                                      `schema at "#": it is of the type number; write one of the type boolean or object`,
-		`{"items":[5]}`:                          `schema at "#/items/0": it is of the type number; write one of the type boolean or object`,
-		`{"properties":{"a/b":{"type":"text"}}}`: `schema at "#/properties/a~1b/type": this is not known here; write array or boolean or integer or null or number or object or string`,
-		`{"type":["null","null"]}`:               `schema at "#/type": this is not known here; write array or boolean or integer or null or number or object or string`,
-		`{"maxLength":-1}`:                       `schema at "#/maxLength": the number is too small; write one from 0 on`,
-		`{"maxLength":1.5}`:                      `schema at "#/maxLength": it is of the type number; write one of the type integer`,
-		`{"maximum":1e401}`:                      `schema at "#/maximum": the number is out of bounds; write a smaller one`,
-		`{"multipleOf":0}`:                       `schema at "#/multipleOf": the number is too small; write one above 0`,
-		`{"enum":[]}`:                            `schema at "#/enum": the list is empty; write at least one entry`,
-		`{"enum":[1,1.0]}`:                       `schema at "#/enum": an entry comes twice; keep one of them`,
-		`{"required":["a","a"]}`:                 `schema at "#/required": an entry comes twice; keep one of them`,
-		`{"allOf":[{"pattern":"(?=a)"}]}`:        `schema at "#/allOf/0/pattern": the pattern "(?=a)" cannot be used; write a regular expression without look-ahead, look-behind and back-references`,
-		`{"patternProperties":{"(":{}}}`:         `schema at "#/patternProperties/(": the pattern "(" cannot be used; write a regular expression without look-ahead, look-behind and back-references`,
-		`{"not":{"$ref":"http://x/y#/z"}}`:       `schema at "#/not/$ref": the reference "http://x/y#/z" leads out of the schema; write "#/definitions/NAME", and put that part below definitions`,
-		`{"$ref":"#anchor"}`:                     `schema at "#/$ref": the reference "#anchor" leads out of the schema; write "#/definitions/NAME", and put that part below definitions`,
-		`{"$ref":"#/definitions/a"}`:             `schema at "#/$ref": the reference "#/definitions/a" leads nowhere; put that part below definitions`,
-		`{"$ref":"#/x/01","x":[true,true]}`:      `schema at "#/$ref": the reference "#/x/01" leads nowhere; put that part below definitions`,
-		`{"$ref":"#/required","required":["a"]}`: `schema at "#/required": it is of the type array; write one of the type boolean or object`,
-		`{"items":{"$id":"http://x/"}}`:          `schema at "#/items/$id": the $id "http://x/" would move what references mean; delete it, and refer to this part as "#/definitions/NAME"`,
+func TestAMistakeOfASchemaHasItsPlaceAndItsReason(t *testing.T) {
+	types := []any{"array", "boolean", "integer", "null", "number", "object", "string"}
+	wrongType := func(want ...string) Problem { return Problem{Keyword: "type", Want: want, Kind: "number"} }
+	atLeast := func(n string) Problem { return Problem{Keyword: "minimum", Want: json.Number(n)} }
+	for schema, want := range map[string]Error{
+		`5`:                                       {Problem: wrongType("boolean", "object")},
+		`{"items":[5]}`:                           {Pointer: "/items/0", Problem: wrongType("boolean", "object")},
+		`{"properties":{"a/b":{"type":"text"}}}`:  {Pointer: "/properties/a~1b/type", Problem: Problem{Keyword: "enum", Want: types}},
+		`{"type":["null","text"]}`:                {Pointer: "/type/1", Problem: Problem{Keyword: "enum", Want: types}},
+		`{"type":["null","null"]}`:                {Pointer: "/type", Problem: Problem{Keyword: "uniqueItems"}},
+		`{"maxLength":-1}`:                        {Pointer: "/maxLength", Problem: atLeast("0")},
+		`{"maxLength":1.5}`:                       {Pointer: "/maxLength", Problem: wrongType("integer")},
+		`{"maximum":1e401}`:                       {Pointer: "/maximum", Problem: Problem{Keyword: False}},
+		`{"multipleOf":0}`:                        {Pointer: "/multipleOf", Problem: Problem{Keyword: "exclusiveMinimum", Want: json.Number("0")}},
+		`{"enum":[]}`:                             {Pointer: "/enum", Problem: Problem{Keyword: "minItems", Want: 1}},
+		`{"enum":[1,1.0]}`:                        {Pointer: "/enum", Problem: Problem{Keyword: "uniqueItems"}},
+		`{"required":["a","a"]}`:                  {Pointer: "/required", Problem: Problem{Keyword: "uniqueItems"}},
+		`{"allOf":[{"pattern":"(?=a)"}]}`:         {Pointer: "/allOf/0/pattern", Reason: Pattern, Text: "(?=a)"},
+		`{"patternProperties":{"(":{}}}`:          {Pointer: "/patternProperties/(", Reason: Pattern, Text: "("},
+		`{"not":{"$ref":"http://x/y#/z"}}`:        {Pointer: "/not/$ref", Reason: Remote, Text: "http://x/y#/z"},
+		`{"definitions":{"a":{"$ref":"x.json"}}}`: {Pointer: "/definitions/a/$ref", Reason: Remote, Text: "x.json"},
+		`{"$ref":"#anchor"}`:                      {Pointer: "/$ref", Reason: Remote, Text: "#anchor"},
+		`{"$ref":""}`:                             {Pointer: "/$ref", Reason: Remote},
+		`{"$ref":"#/definitions/a"}`:              {Pointer: "/$ref", Reason: Lost, Text: "#/definitions/a"},
+		`{"$ref":"#/x/01","x":[true,true]}`:       {Pointer: "/$ref", Reason: Lost, Text: "#/x/01"},
+		`{"$ref":"#/required","required":["a"]}`: {
+			Pointer: "/required", Problem: Problem{Keyword: "type", Want: []string{"boolean", "object"}, Kind: "array"},
+		},
+		`{"items":{"$id":"http://x/"}}`: {Pointer: "/items/$id", Reason: ID, Text: "http://x/"},
 
-		`{"$schema":"http://json-schema.org/draft-04/schema#"}`: `schema at "#/$schema": the schema is read as draft 7, not as "http://json-schema.org/draft-04/schema#"; delete the $schema`,
+		`{"$schema":"http://json-schema.org/draft-04/schema#"}`: {
+			Pointer: "/$schema", Reason: Draft, Text: "http://json-schema.org/draft-04/schema#",
+		},
 	} {
 		_, err := Compile(decoded(t, schema))
-		if err == nil || err.Error() != want {
-			t.Errorf("%s: %v\nwant %s", schema, err, want)
+		var got *Error
+		if !errors.As(err, &got) {
+			t.Errorf("%s: %v", schema, err)
+			continue
+		}
+		if pointer(got.Problem.Path) != got.Pointer && got.Reason == Malformed {
+			t.Errorf("%s: the path %q is not %q", schema, got.Problem.Path, got.Pointer)
+		}
+		got.Problem.Path = nil
+		if diff := cmp.Diff(&want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", schema, diff)
+		}
+		if text := got.Error(); !strings.Contains(text, "#"+want.Pointer) || !strings.Contains(text, want.Text) {
+			t.Errorf("%s: %q", schema, text)
 		}
 	}
 	deep := any(true)
@@ -204,17 +224,9 @@ func TestADeepDocumentAndManyProblemsEnd(t *testing.T) {
 	}
 }
 
-func TestValuesOfOtherDecodersAreTaken(t *testing.T) {
-	s, err := Compile(map[string]any{"type": "integer", "maximum": 7, "minimum": int64(-2), "multipleOf": 0.5, "enum": []any{uint64(3), 4.0, 9}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range []any{3, int64(3), uint64(4), 3.0, json.Number("4.0")} {
-		if problems := s.Validate(v); problems != nil {
-			t.Errorf("%v: %+v", v, problems)
-		}
-	}
-	for _, v := range []any{9, 3.5, json.Number("1e999999999"), json.Number("0x3"), json.Number(""), struct{}{}, []string{"3"}} {
+func TestWhatIsNoJSONFitsNothing(t *testing.T) {
+	s := compiled(t, `{}`)
+	for _, v := range []any{json.Number("1e999999999"), json.Number("0x3"), json.Number(""), struct{}{}, []string{"3"}, 3} {
 		if s.Validate(v) == nil {
 			t.Errorf("%v fits", v)
 		}
@@ -229,8 +241,9 @@ func FuzzCompile(f *testing.F) {
 		f.Add([]byte(text), []byte(`{"a":[1,{"b":"c"}],"b":1e2}`))
 	}
 	f.Fuzz(func(t *testing.T, schema, document []byte) {
-		var s, v any
-		if json.Unmarshal(schema, &s) != nil || json.Unmarshal(document, &v) != nil {
+		s, wrongSchema := Decode(schema)
+		v, wrongDocument := Decode(document)
+		if wrongSchema != nil || wrongDocument != nil {
 			return
 		}
 		c, err := Compile(s)

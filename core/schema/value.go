@@ -57,15 +57,9 @@ func kindOf(v any) kinds {
 	case map[string]any:
 		return object
 	case json.Number:
-		if bounded(string(v)) {
+		if inBounds(string(v)) {
 			return number
 		}
-	case float64:
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			return number
-		}
-	case int, int64, uint64:
-		return number
 	}
 	return 0
 }
@@ -77,8 +71,8 @@ const (
 	maxExponent = 400
 )
 
-// bounded reports whether a text is a number of JSON within the bounds.
-func bounded(s string) bool {
+// inBounds reports whether a text is a number of JSON within the bounds.
+func inBounds(s string) bool {
 	if plain(s) {
 		return true
 	}
@@ -109,13 +103,8 @@ func plain(s string) bool {
 
 // numeral is a number as JSON writes it. v is of the kind number.
 func numeral(v any) string {
-	switch v := v.(type) {
-	case json.Number:
-		return string(v)
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	return fmt.Sprint(v)
+	n, _ := v.(json.Number)
+	return string(n)
 }
 
 // exact is a number without any rounding. v is of the kind number.
@@ -131,6 +120,14 @@ func exact(v any) *big.Rat {
 		return new(big.Rat) // kindOf has seen that it is one
 	}
 	return r
+}
+
+// count is a number of things that is not negative.
+func count(v any) int {
+	if n := exact(v).Num(); n.IsInt64() && n.Int64() <= math.MaxInt {
+		return int(n.Int64())
+	}
+	return math.MaxInt
 }
 
 func whole(v any) bool {

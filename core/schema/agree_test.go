@@ -152,57 +152,56 @@ func beside(schema map[string]any) {
 
 func drawKeyword(t *rapid.T, keyword string, depth int) any {
 	inner := func() any { return drawSchema(t, depth-1) }
-	switch shapeOf(keyword) {
-	case aText:
+	switch keyword {
+	case "title":
 		return "some words"
-	case aFlag:
+	case "uniqueItems":
 		return rapid.Bool().Draw(t, "flag")
-	case aNumber:
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
 		return json.Number(rapid.SampledFrom(someNumbers).Draw(t, "number"))
-	case aPositive:
+	case "multipleOf":
 		return json.Number(rapid.SampledFrom([]string{"1", "0.1", "0.5", "2", "1e-20", "3e2"}).Draw(t, "positive"))
-	case aCount:
+	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
 		return json.Number(rapid.SampledFrom(someCounts).Draw(t, "count"))
-	case aPattern:
+	case "pattern":
 		return rapid.SampledFrom(somePatterns).Draw(t, "pattern")
-	case someNames:
+	case "required":
 		return drawNames(t)
-	case someValues:
+	case "enum":
 		list := []any{drawValue(t, 1)}
 		if second := drawValue(t, 1); string(appendCanonical(nil, second)) != string(appendCanonical(nil, list[0])) {
 			list = append(list, second)
 		}
 		return list
-	case someTypes:
-		all := rapid.SliceOfNDistinct(rapid.SampledFrom(simpleTypes), 1, 3, rapid.ID[string]).Draw(t, "types")
+	case "type":
+		all := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"array", "boolean", "integer", "null", "number", "object", "string"}), 1, 3, rapid.ID[string]).Draw(t, "types")
 		if len(all) == 1 {
 			return all[0]
 		}
 		return anys(all)
-	case aSchema:
+	case "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties", "additionalItems":
 		return inner()
-	case schemas:
+	case "allOf", "anyOf", "oneOf":
 		return []any{inner(), inner()}
-	case itemSchemas:
+	case "items":
 		if rapid.Bool().Draw(t, "several") {
 			return []any{inner(), inner()}
 		}
 		return inner()
-	case namedSchemas:
-		if keyword == "definitions" {
-			return map[string]any{"p": inner(), "q": inner()}
-		}
+	case "definitions":
+		return map[string]any{"p": inner(), "q": inner()}
+	case "properties":
 		return drawNamed(t, someNamesOfTests, inner)
-	case patternSchemas:
+	case "patternProperties":
 		return drawNamed(t, somePatterns, inner)
-	case dependencies:
+	case "dependencies":
 		return drawNamed(t, someNamesOfTests, func() any {
 			if rapid.Bool().Draw(t, "list") {
 				return drawNames(t)
 			}
 			return inner()
 		})
-	case aReference:
+	case "$ref":
 		return rapid.SampledFrom(someReferences).Draw(t, "reference")
 	}
 	return drawValue(t, 1)
