@@ -103,7 +103,7 @@ func start(t testing.TB, o Options) (*Server, error) {
 		return nil, fmt.Errorf("listen for the fake: %w", err)
 	}
 	s := &Server{
-		o: withDefaults(o), tb: t, gate: newGate(l), changed: make(chan struct{}),
+		o: withDefaults(o), tb: t, gate: &gate{Listener: l, open: make(map[*admitted]struct{})}, changed: make(chan struct{}),
 		base: "http://" + l.Addr().String(), ws: "ws://" + l.Addr().String() + "/",
 		holds: make(map[string]chan struct{}), limits: make(map[string]*window),
 	}
@@ -154,7 +154,7 @@ func (s *Server) Close() error {
 	s.mu.Unlock()
 	s.stop()
 	err := s.server.Close()
-	s.gate.cutAll()
+	s.gate.shut(true)
 	s.served.Wait()
 	s.handlers.Wait()
 	if err != nil {
