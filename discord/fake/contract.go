@@ -264,11 +264,11 @@ func (k *contract) follow(steps []string) (at any, pointer string) {
 		case object:
 			at = node[step]
 		case []any:
-			if i, err := strconv.Atoi(step); err != nil || i >= len(node) {
+			i, err := strconv.Atoi(step)
+			if err != nil || i >= len(node) {
 				return nil, ""
-			} else {
-				at = node[i]
 			}
+			at = node[i]
 		}
 		pointer += "/" + escape.Replace(step)
 		if node, _ := at.(object); node["$ref"] != nil {
