@@ -2,24 +2,37 @@ package fake
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
+	"strconv"
+	"strings"
+	"time"
 )
 
-// answer is what a request gets: a status, and a body as a value or as bytes.
+// answer is what a request gets. Where one is asked for that refuses a request,
+// nil is none.
 type answer struct {
 	status int
-	body   any
-	raw    []byte
+	body   any    // goes out as JSON; nil: raw does
+	raw    []byte // ignored beside a body
 	header http.Header
 	cut    bool // the connection ends instead
 }
 
-func ok(body any) answer { return answer{status: http.StatusOK, body: body} }
+func respond(status int, body any) *answer {
+	return &answer{status: status, body: body, header: make(http.Header)}
+}
 
-func nothing() answer { return answer{status: http.StatusNoContent} }
+func ok(body any) *answer { return respond(http.StatusOK, body) }
 
-func notFound() answer {
-	return answer{status: http.StatusNotFound, body: object{"message": "404: Not Found", "code": 0}}
+func nothing() *answer { return respond(http.StatusNoContent, nil) }
+
+// encoded is the body as it goes over the wire.
+func (a *answer) encoded() json.RawMessage {
+	if a.body != nil {
+		return encode(a.body)
+	}
+	return a.raw
 }
 
 // Discord's error codes (topics/opcodes-and-status-codes) with the words that
@@ -27,10 +40,8 @@ func notFound() answer {
 var codeText = map[int]string{
 	10003: "Unknown Channel",
 	10008: "Unknown Message",
-	10013: "Unknown User",
 	10015: "Unknown Webhook",
 	10062: "Unknown interaction",
-	20028: "The write action you are performing on the channel has hit the write rate limit",
 	30046: "Maximum number of edits to messages older than 1 hour reached. Try again later",
 	40005: "Request entity too large. Try sending something smaller in size",
 	40060: "Interaction has already been acknowledged",
@@ -46,26 +57,202 @@ var codeText = map[int]string{
 }
 
 // failure is an error as Discord words it.
-func failure(status, code int) answer {
-	return answer{status: status, body: object{"message": codeText[code], "code": code}}
+func failure(status, code int) *answer {
+	return respond(status, object{"message": codeText[code], "code": code})
+}
+
+func unauthorized() *answer {
+	return respond(http.StatusUnauthorized, object{"message": "401: Unauthorized", "code": 0})
 }
 
 // invalidForm is 400 50035 with the tree that says where.
 func invalidForm(field, why string) *answer {
-	at := object{"_errors": []object{{"code": "BASE_TYPE_INVALID", "message": why}}}
-	tree := object{}
+	tree := object{"_errors": []object{{"code": "BASE_TYPE_INVALID", "message": why}}}
 	if field != "" {
-		tree[field] = at
-	} else {
-		tree = at
+		tree = object{field: tree}
 	}
-	return &answer{status: http.StatusBadRequest, body: object{"message": codeText[50035], "code": 50035, "errors": tree}}
+	return respond(http.StatusBadRequest, object{"message": codeText[50035], "code": 50035, "errors": tree})
 }
 
-// encoded is the body as it goes over the wire.
-func (a answer) encoded() json.RawMessage {
-	if a.body != nil {
-		return encode(a.body)
+// limited is Discord's 429, with the header in whole seconds and the body to
+// the millisecond.
+func limited(wait time.Duration, global bool) *answer {
+	a := respond(http.StatusTooManyRequests, object{
+		"message": "You are being rate limited.", "code": 0, "global": global, "retry_after": math.Ceil(wait.Seconds()*1000) / 1000,
+	})
+	a.header.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	a.header.Set("X-RateLimit-Scope", "user")
+	if global {
+		a.header.Set("X-RateLimit-Global", "true")
+		a.header.Set("X-RateLimit-Scope", "global")
 	}
-	return a.raw
+	return a
+}
+
+// Match says which requests a fault concerns.
+type Match struct {
+	Method string // empty: any
+	// PathPrefix is compared with the path behind /api/vN, as
+	// "/channels/*/messages": a segment * stands for any one. Files have their
+	// path "/attachments/…". Empty: any.
+	PathPrefix string
+	Times      int // how many requests; 0 is one, below 0 all
+	// AfterStored lets the request take effect before the plan is carried out:
+	// the message is stored, and the client does not hear of it.
+	AfterStored bool
+}
+
+// Plan says what a matched request gets. Hold comes first; with neither Status
+// nor Cut the real answer follows.
+type Plan struct {
+	Status int
+	Body   string
+	Cut    bool   // the connection ends without an answer; a file ends in its middle
+	Hold   string // the request waits until Release is called with this key
+
+	header http.Header
+}
+
+func (p Plan) answers() bool { return p.Status != 0 || p.Cut }
+
+func (p Plan) answer() *answer {
+	return &answer{status: p.Status, raw: []byte(p.Body), cut: p.Cut, header: p.header.Clone()}
+}
+
+// planOf carries out an answer that the fake would give by itself.
+func planOf(a *answer) Plan {
+	a.header.Set("Content-Type", "application/json")
+	return Plan{Status: a.status, Body: string(a.encoded()), header: a.header}
+}
+
+// page is a plan of something in front of Discord, which answers in HTML.
+func page(status int, body string) Plan {
+	return Plan{Status: status, Body: body, header: http.Header{"Content-Type": {"text/html; charset=UTF-8"}}}
+}
+
+// Refused is an error of Discord's with this status and code: 403 and 50007.
+func Refused(status, code int) Plan { return planOf(failure(status, code)) }
+
+// Unauthorized is what every request gets after the token was reset.
+func Unauthorized() Plan { return planOf(unauthorized()) }
+
+// InvalidForm is 400 50035 about one field.
+func InvalidForm(field, why string) Plan { return planOf(invalidForm(field, why)) }
+
+// RateLimited is a 429 that asks for this pause.
+func RateLimited(wait time.Duration, global bool) Plan { return planOf(limited(wait, global)) }
+
+// OldEdits is the 429 with code 30046: too many edits of messages that are
+// older than an hour.
+func OldEdits(wait time.Duration) Plan {
+	a := limited(wait, false)
+	a.body = object{"message": codeText[30046], "code": 30046, "global": false, "retry_after": wait.Seconds()}
+	return planOf(a)
+}
+
+// BareRateLimit is a 429 without a body.
+func BareRateLimit() Plan { return Plan{Status: http.StatusTooManyRequests} }
+
+// Banned is Cloudflare's 429 after too many invalid requests: HTML, no JSON.
+func Banned(wait time.Duration) Plan {
+	p := page(http.StatusTooManyRequests, "<!doctype html><title>Access denied</title><h1>Error 1015</h1><p>You are being rate limited.</p>")
+	p.header.Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
+	return p
+}
+
+// Broken is a 5xx from something in front of Discord.
+func Broken(status int) Plan {
+	return page(status, "<html><head><title>"+strconv.Itoa(status)+" "+http.StatusText(status)+"</title></head></html>")
+}
+
+// Lost ends the connection in place of an answer.
+func Lost() Plan { return Plan{Cut: true} }
+
+// Garbled is a 200 whose JSON ends too early.
+func Garbled() Plan {
+	return Plan{Status: http.StatusOK, header: http.Header{"Content-Type": {"application/json"}}, Body: `{"id":"1","content":`}
+}
+
+type fault struct {
+	Match
+	plan Plan
+	left int // below 0: no end
+}
+
+// Fault plans what happens to the next requests that match. Faults are tried in
+// the order of their making; a used up one is gone. The function that it
+// returns lifts the fault early.
+func (s *Server) Fault(m Match, p Plan) (lift func()) {
+	f := &fault{Match: m, plan: p, left: m.Times}
+	if f.left == 0 {
+		f.left = 1
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, f)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		f.left = 0
+	}
+}
+
+// NoFaults lifts all of them.
+func (s *Server) NoFaults() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = nil
+}
+
+func (s *Server) takeFault(method, path string) *fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.faults {
+		if f.left == 0 || f.Method != "" && f.Method != method || !matchesPath(f.PathPrefix, path) {
+			continue
+		}
+		if f.left > 0 {
+			f.left--
+		}
+		return f
+	}
+	return nil
+}
+
+// matchesPath compares whole segments, but for the pattern's last one, which
+// may be the beginning of a segment.
+func matchesPath(prefix, path string) bool {
+	want, got := strings.Split(strings.TrimPrefix(prefix, "/"), "/"), strings.Split(strings.TrimPrefix(path, "/"), "/")
+	if len(want) > len(got) {
+		return false
+	}
+	for i, w := range want {
+		if w == "*" || w == got[i] {
+			continue
+		}
+		if i < len(want)-1 || !strings.HasPrefix(got[i], w) {
+			return false
+		}
+	}
+	return true
+}
+
+// hold is the channel that Release closes. Callers hold the lock.
+func (s *Server) hold(key string) chan struct{} {
+	if s.holds[key] == nil {
+		s.holds[key] = make(chan struct{})
+	}
+	return s.holds[key]
+}
+
+// Release lets the requests go on that a plan holds under this key, and those
+// that come later.
+func (s *Server) Release(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.hold(key):
+	default:
+		close(s.hold(key))
+	}
 }

@@ -2,6 +2,7 @@ package fake
 
 import (
 	"errors"
+	"net/url"
 	"os"
 	"path/filepath"
 	"testing"
@@ -49,7 +50,33 @@ func TestAnAnswerThatDriftsIsNoticed(t *testing.T) {
 	if err := k.checkAnswer(c, failure(404, 10003)); err != nil {
 		t.Errorf("an error: %v", err)
 	}
-	if err := k.checkAnswer(c, answer{status: 302}); err == nil {
+	if err := k.checkAnswer(c, &answer{status: 302}); err == nil {
 		t.Error("a status that is not described goes through")
+	}
+}
+
+func TestAWrongParameterIsNoticed(t *testing.T) {
+	k, err := loadContract()
+	if errors.Is(err, errNoDocument) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, good := range map[string]bool{
+		"/channels/12345/messages":         true,
+		"/channels/12345/messages?limit=7": true,
+		"/channels/here/messages":          false, // no snowflake
+		"/channels/12345/messages?limit=x": false,
+		"/channels/12345/messages?after=x": false,
+		"/nowhere":                         false,
+	} {
+		u, err := url.Parse(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := k.checkRequest(&call{method: "GET", path: u.Path, query: u.Query()}); (err == nil) != good {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 }

@@ -95,7 +95,7 @@ func TestABotOnDiscordgoLivesThroughADay(t *testing.T) {
 		return st.Said(s.Bot(), "pong") && len(st.Message(m.ID).Reactions) == 1
 	})
 	answer := st.Sent(s.Bot())[1]
-	if answer.ReplyTo != m.ID || answer.Edits() != 1 || answer.Versions[0].Content != "pon" {
+	if answer.ReplyTo != m.ID || answer.Edits() != 1 || answer.Versions[0] != "pon" {
 		t.Errorf("the answer is %+v", answer)
 	}
 	s.User().Slash("cost")

@@ -10,6 +10,7 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,15 +30,12 @@ import (
 type Options struct {
 	Token string // bot token without its "Bot " prefix
 	Owner User   // who Server.User plays; an empty ID is filled in
-	Team  *Team  // the application belongs to a team; its owner is Team.OwnerID
+	Team  *Team  // the application belongs to a team, and the team to the owner
 	// Heartbeat is the interval that HELLO asks for; 0 means Discord's 41.25 s.
 	Heartbeat time.Duration
 	// Now replaces the clock of everything that has a deadline; nil is time.Now.
 	// Server.Advance works on top of either.
 	Now func() time.Time
-	// Privileged grants the privileged intents. Without it a client that asks
-	// for one is closed with 4014, and messages in guilds arrive empty.
-	Privileged bool
 	// Compress answers a client that asked for compression with a READY in zlib.
 	Compress bool
 	// Limits enforces rate limits: 5 creates and 5 edits per channel in 5 s, 50
@@ -45,9 +43,6 @@ type Options struct {
 	Limits bool
 	// SessionStarts is how many IDENTIFYs /gateway/bot says are left; 0 is 1000.
 	SessionStarts int
-	// CDN is the base of the addresses of files, "https://cdn.discordapp.com" for a
-	// client that insists on it and rewrites the host; empty is the fake itself.
-	CDN string
 	// NoContract switches off the check against Discord's description, which
 	// costs milliseconds a request. The rules of rules.go stay on.
 	NoContract bool
@@ -108,25 +103,20 @@ func start(t testing.TB, o Options) (*Server, error) {
 		return nil, fmt.Errorf("listen for the fake: %w", err)
 	}
 	s := &Server{
-		o: withDefaults(o), tb: t, gate: newGate(l), changed: make(chan struct{}),
+		o: withDefaults(o), tb: t, gate: &gate{Listener: l, open: make(map[*admitted]struct{})}, changed: make(chan struct{}),
 		base: "http://" + l.Addr().String(), ws: "ws://" + l.Addr().String() + "/",
 		holds: make(map[string]chan struct{}), limits: make(map[string]*window),
 	}
 	s.token = s.o.Token
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	s.world = newWorld()
-	s.gateway = newGateway(s.o.SessionStarts)
+	s.gateway = gateway{sessions: make(map[string]*session), startsLeft: s.o.SessionStarts}
 	s.app = s.next(s.now())
 	s.bot = User{ID: s.app, Username: "ollim", Bot: true}
 	if s.o.Owner.ID == "" {
 		s.o.Owner.ID = s.next(s.now())
 	}
-	s.know(s.o.Owner)
-	s.know(s.bot)
-	if o.Team != nil {
-		team := s.team(*o.Team)
-		s.o.Team = &team
-	}
+	s.users[s.o.Owner.ID], s.users[s.app] = s.o.Owner, s.bot
 	if !o.NoContract {
 		if s.contract, err = openContract(t, theContract); err != nil {
 			return nil, errors.Join(err, l.Close())
@@ -142,20 +132,12 @@ func start(t testing.TB, o Options) (*Server, error) {
 }
 
 func withDefaults(o Options) Options {
-	if o.Token == "" {
-		o.Token = "token"
-	}
-	if o.Owner.Username == "" {
-		o.Owner.Username = "owner"
-	}
-	if o.Heartbeat == 0 {
-		o.Heartbeat = 41250 * time.Millisecond
-	}
+	o.Token = cmp.Or(o.Token, "token")
+	o.Owner.Username = cmp.Or(o.Owner.Username, "owner")
+	o.Heartbeat = cmp.Or(o.Heartbeat, 41250*time.Millisecond)
+	o.SessionStarts = cmp.Or(o.SessionStarts, 1000)
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.SessionStarts == 0 {
-		o.SessionStarts = 1000
 	}
 	return o
 }
@@ -172,7 +154,7 @@ func (s *Server) Close() error {
 	s.mu.Unlock()
 	s.stop()
 	err := s.server.Close()
-	s.gate.cutAll()
+	s.gate.shut(true)
 	s.served.Wait()
 	s.handlers.Wait()
 	if err != nil {

@@ -84,7 +84,7 @@ func TestAFaultStrikesAsOftenAsPlanned(t *testing.T) {
 
 func TestAHeldRequestCanBeSeenBeforeItIsReleased(t *testing.T) {
 	s := fake.Start(t, fake.Options{})
-	s.Fault(fake.Match{PathPrefix: "/users/@me"}, fake.Held("gate"))
+	s.Fault(fake.Match{PathPrefix: "/users/@me"}, fake.Plan{Hold: "gate"})
 	var group sync.WaitGroup
 	defer group.Wait()
 	group.Go(func() {

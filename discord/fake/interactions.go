@@ -3,7 +3,10 @@ package fake
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
+
+	"github.com/bwmarrin/discordgo"
 )
 
 // Clocks of an interaction (Discord, interactions/receiving-and-responding).
@@ -13,53 +16,38 @@ const (
 	maxFollowups = 5
 )
 
-// Types of a callback.
-const (
-	callbackMessage        = 4
-	callbackDeferred       = 5
-	callbackDeferredUpdate = 6
-	callbackUpdate         = 7
-	callbackChoices        = 8
-	callbackModal          = 9
-)
-
 type callback struct {
-	Type int             `json:"type"`
-	Data json.RawMessage `json:"data"`
+	Type discordgo.InteractionResponseType `json:"type"`
+	Data json.RawMessage                   `json:"data"`
 }
 
-// interaction finds one by id or, with an empty id, by token.
-func (s *Server) interaction(id, token string) *Interaction {
-	for i := len(s.interactions) - 1; i >= 0; i-- {
-		if k := s.interactions[i]; k.Token == token && (id == "" || k.ID == id) {
-			return k
-		}
+// interaction finds one by its token.
+func (s *Server) interaction(token string) *Interaction {
+	i := slices.IndexFunc(s.interactions, func(k *Interaction) bool { return k.Token == token })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return s.interactions[i]
 }
 
-func (s *Server) postCallback(c *call) answer {
-	i := s.interaction(c.seg[1], c.seg[2])
+func (s *Server) postCallback(c *call) *answer {
+	i := s.interaction(c.seg[2])
 	switch {
-	case i == nil:
+	case i == nil || i.ID != c.seg[1]:
 		return failure(http.StatusNotFound, 10062)
 	case i.Callback != 0:
 		return failure(http.StatusBadRequest, 40060)
-	case s.now().Sub(i.At) > firstAnswer:
+	case s.now().Sub(i.at) > firstAnswer:
 		return failure(http.StatusNotFound, 10062)
 	}
 	var in callback
-	if refusal := decodeBody(c, &in); refusal != nil {
-		return *refusal
+	if refusal := c.decode(&in); refusal != nil {
+		return refusal
 	}
-	d, err := readDraft(in.Data)
-	if err != nil {
-		return *invalidForm("data", err.Error())
+	if refusal := s.carryOut(i, in, c.files); refusal != nil {
+		return refusal
 	}
-	if refusal := s.carryOut(i, in, d, c.files); refusal != nil {
-		return *refusal
-	}
-	i.Callback, i.Acknowledged = in.Type, s.now()
+	i.Callback = in.Type
 	if c.query.Get("with_response") != "true" {
 		return nothing()
 	}
@@ -67,58 +55,58 @@ func (s *Server) postCallback(c *call) answer {
 }
 
 // carryOut does what a first answer asks for.
-func (s *Server) carryOut(i *Interaction, in callback, d *draft, files []upload) *answer {
+func (s *Server) carryOut(i *Interaction, in callback, files []File) *answer {
 	source := s.message(i.MessageID)
 	switch in.Type {
-	case callbackMessage, callbackDeferred:
-		m := s.answering(i)
-		m.Flags = d.Flags & flagEphemeral
-		if in.Type == callbackDeferred {
-			m.Flags |= flagLoading
+	case discordgo.InteractionResponseChannelMessageWithSource, discordgo.InteractionResponseDeferredChannelMessageWithSource:
+		d, refusal := readDraft(in.Data)
+		if refusal != nil {
+			return refusal
+		}
+		m := s.answering(i, d)
+		if i.Type == discordgo.InteractionApplicationCommand {
+			m.Type = discordgo.MessageTypeChatInputCommand
+		}
+		if in.Type == discordgo.InteractionResponseDeferredChannelMessageWithSource {
+			m.Flags |= discordgo.MessageFlagsLoading
 		} else if refusal := s.fill(&m, d, files); refusal != nil {
 			return refusal
 		}
 		i.Original = s.add(m).ID
-	case callbackDeferredUpdate, callbackUpdate:
-		if i.Type != 3 || source == nil {
+		return nil
+	case discordgo.InteractionResponseDeferredMessageUpdate, discordgo.InteractionResponseUpdateMessage:
+		if source == nil {
 			return invalidForm("type", "this callback needs a message with components")
 		}
 		i.Original = source.ID
-		if in.Type == callbackUpdate {
+		if in.Type == discordgo.InteractionResponseUpdateMessage {
 			if a := s.amend(source, in.Data, files); a.status != http.StatusOK {
-				return &a
+				return a
 			}
 		}
-	case callbackChoices, callbackModal:
-		i.Data = in.Data
-	default:
-		return invalidForm("type", "unknown callback")
+		return nil
 	}
-	return nil
+	return invalidForm("type", "a callback that no bot of ours needs")
 }
 
 // answering is an empty message in answer to an interaction.
-func (s *Server) answering(i *Interaction) Message {
-	m := Message{ChannelID: i.ChannelID, Author: s.bot, Interaction: i.ID}
-	if ch := s.channels[i.ChannelID]; ch != nil {
-		m.GuildID = ch.guild
+func (s *Server) answering(i *Interaction, d *draft) Message {
+	return Message{
+		ID: s.next(s.now()), ChannelID: i.ChannelID, GuildID: s.channels[i.ChannelID].guild, Author: s.bot,
+		Interaction: i.ID, Flags: d.Flags & discordgo.MessageFlagsEphemeral,
 	}
-	if i.Type == 2 {
-		m.Type = 20
-	}
-	return m
 }
 
 func (s *Server) callbackResponse(i *Interaction) object {
-	o := object{"interaction": object{"id": i.ID, "type": i.Type, "channel_id": i.ChannelID}}
+	about := object{"id": i.ID, "type": i.Type, "channel_id": i.ChannelID}
+	o := object{"interaction": about}
 	m := s.message(i.Original)
 	if m == nil {
 		return o
 	}
-	o["interaction"].(object)["response_message_id"] = m.ID
-	o["interaction"].(object)["response_message_loading"] = m.Loading()
-	o["interaction"].(object)["response_message_ephemeral"] = m.Ephemeral()
-	if i.Callback == callbackMessage || i.Callback == callbackUpdate {
+	about["response_message_id"] = m.ID
+	about["response_message_loading"], about["response_message_ephemeral"] = m.Loading(), m.Ephemeral()
+	if i.Callback == discordgo.InteractionResponseChannelMessageWithSource || i.Callback == discordgo.InteractionResponseUpdateMessage {
 		o["resource"] = object{"type": i.Callback, "message": s.wireMessage(m)}
 	}
 	return o
@@ -127,24 +115,22 @@ func (s *Server) callbackResponse(i *Interaction) object {
 // alive finds the interaction of a webhook path and refuses one whose token is
 // unknown, unanswered, or older than 15 minutes.
 func (s *Server) alive(c *call) (*Interaction, *answer) {
-	i := s.interaction("", c.seg[2])
-	a := failure(http.StatusNotFound, 10015)
+	i := s.interaction(c.seg[2])
 	if i == nil || c.seg[1] != s.app || i.Callback == 0 {
-		return nil, &a
+		return nil, failure(http.StatusNotFound, 10015)
 	}
-	if s.now().Sub(i.At) > tokenLife {
-		a = failure(http.StatusUnauthorized, 50027)
-		return nil, &a
+	if s.now().Sub(i.at) > tokenLife {
+		return nil, failure(http.StatusUnauthorized, 50027)
 	}
 	return i, nil
 }
 
 // postFollowup adds a message. Straight after a deferred answer it fills that
 // one instead, as Discord does for old clients.
-func (s *Server) postFollowup(c *call) answer {
+func (s *Server) postFollowup(c *call) *answer {
 	i, refusal := s.alive(c)
 	if refusal != nil {
-		return *refusal
+		return refusal
 	}
 	if first := s.message(i.Original); first != nil && first.Loading() {
 		return s.amend(first, c.body, c.files)
@@ -152,16 +138,13 @@ func (s *Server) postFollowup(c *call) answer {
 	if i.Followups >= maxFollowups {
 		return failure(http.StatusBadRequest, 40094)
 	}
-	d, err := readDraft(c.body)
-	if err != nil {
-		return *invalidForm("", err.Error())
+	d, refusal := readDraft(c.body)
+	if refusal != nil {
+		return refusal
 	}
-	m := s.answering(i)
-	m.Type, m.ReplyTo = 0, ""
-	m.Flags = d.Flags & flagEphemeral
-	m.ID = s.next(s.now())
+	m := s.answering(i, d)
 	if refusal := s.fill(&m, d, c.files); refusal != nil {
-		return *refusal
+		return refusal
 	}
 	i.Followups++
 	return ok(s.wireMessage(s.add(m)))
@@ -179,33 +162,7 @@ func (s *Server) followup(c *call) (*Message, *answer) {
 	}
 	m := s.message(id)
 	if m == nil || m.Interaction != i.ID && id != i.Original {
-		a := failure(http.StatusNotFound, 10008)
-		return nil, &a
+		return nil, failure(http.StatusNotFound, 10008)
 	}
 	return m, nil
-}
-
-func (s *Server) getFollowup(c *call) answer {
-	m, refusal := s.followup(c)
-	if refusal != nil {
-		return *refusal
-	}
-	return ok(s.wireMessage(m))
-}
-
-func (s *Server) patchFollowup(c *call) answer {
-	m, refusal := s.followup(c)
-	if refusal != nil {
-		return *refusal
-	}
-	return s.amend(m, c.body, c.files)
-}
-
-func (s *Server) deleteFollowup(c *call) answer {
-	m, refusal := s.followup(c)
-	if refusal != nil {
-		return *refusal
-	}
-	s.remove(m)
-	return nothing()
 }

@@ -2,7 +2,6 @@ package fake
 
 import (
 	"fmt"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -36,26 +35,6 @@ func (w *window) take(now time.Time, limit int, span time.Duration) time.Duratio
 	return 0
 }
 
-// limit counts a call and refuses it when it comes too early. Interaction
-// endpoints count for nothing here, as with Discord. Callers hold the lock.
-func (s *Server) limit(c *call, rt *route) *answer {
-	if rt.open {
-		return nil
-	}
-	now := s.now()
-	wait, global := s.window("global").take(now, globalLimit, globalSpan), true
-	if wait == 0 && rt.bucket != "" {
-		wait, global = s.window(rt.bucket+" "+c.seg[1]).take(now, channelLimit, channelSpan), false
-	}
-	if wait == 0 {
-		return nil
-	}
-	s.limited++
-	a := limited(wait, global)
-	a.header.Set("X-RateLimit-Bucket", rt.bucket)
-	return &a
-}
-
 func (s *Server) window(key string) *window {
 	if s.limits[key] == nil {
 		s.limits[key] = &window{}
@@ -63,35 +42,38 @@ func (s *Server) window(key string) *window {
 	return s.limits[key]
 }
 
-// limited is Discord's 429, with the header in whole seconds and the body to
-// the millisecond.
-func limited(wait time.Duration, global bool) answer {
-	a := answer{status: http.StatusTooManyRequests, header: make(http.Header), body: object{
-		"message": "You are being rate limited.", "code": 0, "global": global, "retry_after": math.Ceil(wait.Seconds()*1000) / 1000,
-	}}
-	a.header.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-	a.header.Set("X-RateLimit-Scope", "user")
-	if global {
-		a.header.Set("X-RateLimit-Global", "true")
-		a.header.Set("X-RateLimit-Scope", "global")
+// limit counts a call and refuses it when it comes too early. Interaction
+// endpoints count for nothing here, as with Discord. Callers hold the lock.
+func (s *Server) limit(c *call, rt *route) *answer {
+	if !s.o.Limits || rt.open {
+		return nil
 	}
-	return a
+	now := s.now()
+	wait, global := s.window("").take(now, globalLimit, globalSpan), true
+	if wait == 0 && rt.counted {
+		wait, global = s.window(c.bucket()).take(now, channelLimit, channelSpan), false
+	}
+	if wait == 0 {
+		return nil
+	}
+	s.limited++
+	return limited(wait, global)
 }
 
 // limitHeaders tells the client how much of its bucket is left. Callers hold
 // the lock.
 func (s *Server) limitHeaders(c *call, rt *route, a *answer) {
-	if !s.o.Limits || rt.bucket == "" || a.status == http.StatusTooManyRequests {
+	if !s.o.Limits || !rt.counted || a.status == http.StatusTooManyRequests {
 		return
 	}
-	w := s.window(rt.bucket + " " + c.seg[1])
+	w := s.window(c.bucket())
 	reset := w.from.Add(channelSpan)
-	if a.header == nil {
-		a.header = make(http.Header)
-	}
 	a.header.Set("X-RateLimit-Limit", strconv.Itoa(channelLimit))
 	a.header.Set("X-RateLimit-Remaining", strconv.Itoa(channelLimit-w.n))
 	a.header.Set("X-RateLimit-Reset", fmt.Sprintf("%.3f", float64(reset.UnixMilli())/1000))
 	a.header.Set("X-RateLimit-Reset-After", fmt.Sprintf("%.3f", max(0, reset.Sub(s.now()).Seconds())))
-	a.header.Set("X-RateLimit-Bucket", strings.ReplaceAll(rt.bucket+rt.segments, "/", ""))
+	a.header.Set("X-RateLimit-Bucket", strings.ReplaceAll(rt.method+rt.segments, "/", ""))
 }
+
+// bucket is what a limit of a channel counts by.
+func (c *call) bucket() string { return c.method + " " + c.seg[1] }

@@ -12,11 +12,7 @@ type gate struct {
 
 	mu   sync.Mutex // guards what follows
 	down bool
-	open map[net.Conn]struct{}
-}
-
-func newGate(l net.Listener) *gate {
-	return &gate{Listener: l, open: make(map[net.Conn]struct{})}
+	open map[*admitted]struct{}
 }
 
 // Accept hands out the next connection that may come in.
@@ -26,43 +22,33 @@ func (g *gate) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if k := g.admit(c); k != nil {
-			return k, nil
+		a := &admitted{Conn: c, gate: g}
+		g.mu.Lock()
+		down := g.down
+		if !down {
+			g.open[a] = struct{}{}
 		}
-		reset(c)
+		g.mu.Unlock()
+		if !down {
+			return a, nil
+		}
+		reset(a)
 	}
-}
-
-func (g *gate) admit(c net.Conn) net.Conn {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.down {
-		return nil
-	}
-	g.open[c] = struct{}{}
-	return &admitted{Conn: c, gate: g}
 }
 
 // shut cuts what is open and lets nothing in until it is called with false.
 func (g *gate) shut(down bool) {
 	g.mu.Lock()
 	g.down = down
-	g.mu.Unlock()
-	if down {
-		g.cutAll()
+	var cut []*admitted
+	for a := range g.open {
+		cut = append(cut, a)
 	}
-}
-
-func (g *gate) cutAll() {
-	g.mu.Lock()
-	cut := make([]net.Conn, 0, len(g.open))
-	for c := range g.open {
-		cut = append(cut, c)
-	}
-	clear(g.open)
 	g.mu.Unlock()
-	for _, c := range cut {
-		reset(c)
+	for _, a := range cut {
+		if down {
+			reset(a)
+		}
 	}
 }
 
@@ -74,7 +60,7 @@ type admitted struct {
 
 func (a *admitted) Close() error {
 	a.gate.mu.Lock()
-	delete(a.gate.open, a.Conn)
+	delete(a.gate.open, a)
 	a.gate.mu.Unlock()
 	return a.Conn.Close()
 }
@@ -83,13 +69,9 @@ func (a *admitted) Close() error {
 // orderly end. What the closing reports does not matter any more.
 func reset(c net.Conn) {
 	if a, ok := c.(*admitted); ok {
-		a.gate.mu.Lock()
-		delete(a.gate.open, a.Conn)
-		a.gate.mu.Unlock()
-		c = a.Conn
-	}
-	if t, ok := c.(*net.TCPConn); ok {
-		_ = t.SetLinger(0)
+		if t, ok := a.Conn.(*net.TCPConn); ok {
+			_ = t.SetLinger(0)
+		}
 	}
 	_ = c.Close()
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bwmarrin/discordgo"
 )
 
 // nonceLife is how long a nonce is remembered. Discord says "the past few
@@ -16,74 +18,61 @@ const nonceLife = 5 * time.Minute
 
 // draft is what a request says about a message. Nil means that it says nothing.
 type draft struct {
-	Content         *string          `json:"content"`
-	Embeds          *[]object        `json:"embeds"`
-	Components      *[]object        `json:"components"`
-	Flags           int              `json:"flags"`
-	Nonce           json.RawMessage  `json:"nonce"`
-	EnforceNonce    bool             `json:"enforce_nonce"`
-	AllowedMentions json.RawMessage  `json:"allowed_mentions"`
-	Attachments     *[]keptFile      `json:"attachments"`
-	StickerIDs      []string         `json:"sticker_ids"`
-	Poll            json.RawMessage  `json:"poll"`
-	Reference       *draftReference  `json:"message_reference"`
-	ThreadName      *json.RawMessage `json:"thread_name"`
-}
-
-type draftReference struct {
-	MessageID       string `json:"message_id"`
-	FailIfNotExists *bool  `json:"fail_if_not_exists"`
-}
-
-// keptFile names an attachment that stays, or describes one that is uploaded.
-type keptFile struct {
-	ID       any    `json:"id"`
-	Filename string `json:"filename"`
+	Content         *string                `json:"content"`
+	Embeds          *[]object              `json:"embeds"`
+	Components      *[]object              `json:"components"`
+	Flags           discordgo.MessageFlags `json:"flags"`
+	Nonce           json.RawMessage        `json:"nonce"`
+	EnforceNonce    bool                   `json:"enforce_nonce"`
+	AllowedMentions json.RawMessage        `json:"allowed_mentions"`
+	Attachments     *[]struct {            // those that stay, or describe an upload
+		ID any `json:"id"`
+	} `json:"attachments"`
+	Reference *discordgo.MessageReference `json:"message_reference"`
 }
 
 // readDraft decodes a message with its numbers as they were written.
-func readDraft(raw []byte) (*draft, error) {
-	if len(raw) == 0 {
-		return &draft{}, nil
-	}
+func readDraft(raw []byte) (*draft, *answer) {
 	var d draft
+	if len(raw) == 0 {
+		return &d, nil
+	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	if err := dec.Decode(&d); err != nil {
-		return nil, err
+		return nil, invalidForm("", err.Error())
 	}
 	return &d, nil
 }
 
-func (s *Server) postMessage(c *call) answer {
+func (s *Server) postMessage(c *call) *answer {
 	ch := s.channels[c.seg[1]]
 	if ch == nil {
 		return failure(http.StatusNotFound, 10003)
 	}
-	d, err := readDraft(c.body)
-	if err != nil {
-		return *invalidForm("", err.Error())
+	d, refusal := readDraft(c.body)
+	if refusal != nil {
+		return refusal
 	}
 	if d.EnforceNonce && len(d.Nonce) > 0 {
 		if a := s.sameNonce(string(d.Nonce)); a != nil {
-			return *a
+			return a
 		}
 	}
-	m := Message{ChannelID: ch.id, GuildID: ch.guild, Author: s.bot}
+	m := Message{ChannelID: ch.id, GuildID: ch.guild, Author: s.bot, nonce: d.Nonce}
 	if ref := d.Reference; ref != nil {
 		switch {
 		case s.message(ref.MessageID) != nil:
-			m.ReplyTo, m.Type = ref.MessageID, 19
+			m.ReplyTo, m.Type = ref.MessageID, discordgo.MessageTypeReply
 		case ref.FailIfNotExists == nil || *ref.FailIfNotExists:
-			return *invalidForm("message_reference", "Unknown message")
+			return invalidForm("message_reference", "Unknown message")
 		}
 	}
 	m.ID = s.next(s.now())
 	if refusal := s.fill(&m, d, c.files); refusal != nil {
-		return *refusal
+		return refusal
 	}
-	if len(d.Nonce) > 0 && string(d.Nonce) != "null" {
-		m.nonce, m.Nonce = d.Nonce, strings.Trim(string(d.Nonce), `"`)
+	if len(d.Nonce) > 0 {
 		s.nonces[string(d.Nonce)] = noted{message: m.ID, at: s.now()}
 	}
 	return ok(s.wireMessage(s.add(m)))
@@ -96,15 +85,14 @@ func (s *Server) sameNonce(nonce string) *answer {
 	if !found || s.now().Sub(n.at) > nonceLife {
 		return nil
 	}
-	a := failure(http.StatusNotFound, 10008)
 	if m := s.message(n.message); m != nil {
-		a = ok(s.wireMessage(m))
+		return ok(s.wireMessage(m))
 	}
-	return &a
+	return failure(http.StatusNotFound, 10008)
 }
 
 // fill writes a draft into a message. What the draft does not mention stays.
-func (s *Server) fill(m *Message, d *draft, files []upload) *answer {
+func (s *Server) fill(m *Message, d *draft, files []File) *answer {
 	if d.Content != nil {
 		m.Content = strings.TrimSpace(*d.Content) // as Discord does
 	}
@@ -114,28 +102,41 @@ func (s *Server) fill(m *Message, d *draft, files []upload) *answer {
 	if d.Components != nil {
 		m.setComponents(*d.Components)
 	}
-	m.Flags |= d.Flags & (1<<2 | 1<<12 | flagComponents)
-	if d.Attachments != nil && len(m.Attachments) > 0 {
+	m.Flags |= d.Flags & (discordgo.MessageFlagsSuppressEmbeds | discordgo.MessageFlagsSuppressNotifications | discordgo.MessageFlagsIsComponentsV2)
+	if d.Attachments != nil {
 		m.Attachments = slices.DeleteFunc(slices.Clone(m.Attachments), func(a Attachment) bool {
-			return !slices.ContainsFunc(*d.Attachments, func(k keptFile) bool { return k.ID == a.ID })
+			for _, k := range *d.Attachments {
+				if k.ID == a.ID {
+					return false
+				}
+			}
+			return true
 		})
 	}
 	for _, f := range files {
-		m.Attachments = append(slices.Clip(m.Attachments), s.keep(m.ChannelID, File{Name: f.name, Type: f.kind, Data: f.data}))
+		m.Attachments = append(slices.Clip(m.Attachments), s.keep(m.ChannelID, f))
 	}
-	if m.Content == "" && len(m.Embeds) == 0 && len(m.Attachments) == 0 && m.components == nil &&
-		len(d.StickerIDs) == 0 && (d.Poll == nil || string(d.Poll) == "null") {
-		a := failure(http.StatusBadRequest, 50006)
-		return &a
+	if m.Content == "" && len(m.Embeds) == 0 && len(m.Attachments) == 0 && m.components == nil {
+		return failure(http.StatusBadRequest, 50006)
 	}
 	return nil
 }
 
-func (s *Server) patchMessage(c *call) answer {
-	m, refusal := s.target(c)
-	if refusal != nil {
-		return *refusal
+// target is the message that a path channels/x/messages/y names.
+func (s *Server) target(c *call) (*Message, *answer) {
+	if s.channels[c.seg[1]] == nil {
+		return nil, failure(http.StatusNotFound, 10003)
 	}
+	m := s.message(c.seg[3])
+	if m == nil || m.ChannelID != c.seg[1] || m.Ephemeral() {
+		return nil, failure(http.StatusNotFound, 10008)
+	}
+	return m, nil
+}
+
+func (s *Server) getMessage(_ *call, m *Message) *answer { return ok(s.wireMessage(m)) }
+
+func (s *Server) patchMessage(c *call, m *Message) *answer {
 	if m.Author.ID != s.bot.ID {
 		return failure(http.StatusForbidden, 50005)
 	}
@@ -143,24 +144,20 @@ func (s *Server) patchMessage(c *call) answer {
 }
 
 // amend edits one message as a request says.
-func (s *Server) amend(m *Message, raw []byte, files []upload) answer {
-	d, err := readDraft(raw)
-	if err != nil {
-		return *invalidForm("", err.Error())
+func (s *Server) amend(m *Message, raw []byte, files []File) *answer {
+	d, refusal := readDraft(raw)
+	if refusal != nil {
+		return refusal
 	}
 	trial := *m
 	if refusal := s.fill(&trial, d, files); refusal != nil {
-		return *refusal
+		return refusal
 	}
-	trial.Flags &^= flagLoading
-	return ok(s.wireMessage(s.edit(m, func(m *Message) { *m = trial })))
+	trial.Flags &^= discordgo.MessageFlagsLoading
+	return ok(s.wireMessage(s.edit(trial)))
 }
 
-func (s *Server) deleteMessage(c *call) answer {
-	m, refusal := s.target(c)
-	if refusal != nil {
-		return *refusal
-	}
+func (s *Server) deleteMessage(_ *call, m *Message) *answer {
 	if m.Author.ID != s.bot.ID {
 		return failure(http.StatusForbidden, 50013)
 	}
@@ -168,41 +165,15 @@ func (s *Server) deleteMessage(c *call) answer {
 	return nothing()
 }
 
-func (s *Server) getMessage(c *call) answer {
-	m, refusal := s.target(c)
-	if refusal != nil {
-		return *refusal
-	}
-	return ok(s.wireMessage(m))
-}
-
-// target is the message that a path channels/x/messages/y names.
-func (s *Server) target(c *call) (*Message, *answer) {
-	if s.channels[c.seg[1]] == nil {
-		a := failure(http.StatusNotFound, 10003)
-		return nil, &a
-	}
-	m := s.message(c.seg[3])
-	if m == nil || m.ChannelID != c.seg[1] || m.Ephemeral() {
-		a := failure(http.StatusNotFound, 10008)
-		return nil, &a
-	}
-	return m, nil
-}
-
 // getMessages is a channel's history, newest first, at most limit messages
-// (1-100, default 50) after, before, or simply the newest.
-func (s *Server) getMessages(c *call) answer {
+// (default 50) after, before, or simply the newest.
+func (s *Server) getMessages(c *call) *answer {
 	if s.channels[c.seg[1]] == nil {
 		return failure(http.StatusNotFound, 10003)
 	}
 	limit := 50
-	if q := c.query.Get("limit"); q != "" {
-		n, err := strconv.Atoi(q)
-		if err != nil || n < 1 || n > 100 {
-			return *invalidForm("limit", "int value should be between 1 and 100")
-		}
-		limit = n
+	if n, err := strconv.Atoi(c.query.Get("limit")); err == nil {
+		limit = min(max(n, 1), 100)
 	}
 	after, before := c.query.Get("after"), c.query.Get("before")
 	var page []*Message
@@ -215,62 +186,125 @@ func (s *Server) getMessages(c *call) answer {
 	if after != "" {
 		page = page[:min(limit, len(page))] // the oldest of those that follow
 	}
-	page = last(page, limit)
-	out := make([]object, 0, len(page))
-	for _, m := range slices.Backward(page) {
+	out := []object{}
+	for _, m := range slices.Backward(last(page, limit)) {
 		out = append(out, s.wireMessage(m))
 	}
 	return ok(out)
 }
 
 // newer compares two snowflakes.
-func newer(a, b string) bool {
-	if len(a) != len(b) {
-		return len(a) > len(b)
-	}
-	return a > b
-}
+func newer(a, b string) bool { return len(a) > len(b) || len(a) == len(b) && a > b }
 
-func (s *Server) postTyping(c *call) answer {
+func (s *Server) postTyping(c *call) *answer {
 	if s.channels[c.seg[1]] == nil {
 		return failure(http.StatusNotFound, 10003)
 	}
-	s.typing = append(s.typing, Typing{ChannelID: c.seg[1], At: s.now()})
 	return nothing()
 }
 
-func (s *Server) putReaction(c *call) answer {
-	m, refusal := s.target(c)
-	if refusal != nil {
-		return *refusal
-	}
+func (s *Server) putReaction(c *call, m *Message) *answer {
 	s.react(m, s.bot, c.seg[5])
 	return nothing()
 }
 
-func (s *Server) deleteReaction(c *call) answer {
-	m, refusal := s.target(c)
-	if refusal != nil {
-		return *refusal
-	}
+func (s *Server) deleteReaction(c *call, m *Message) *answer {
 	if !s.unreact(m, s.bot, c.seg[5]) {
 		return failure(http.StatusNotFound, 10008)
 	}
 	return nothing()
 }
 
-func (s *Server) getReactions(c *call) answer {
-	m, refusal := s.target(c)
-	if refusal != nil {
-		return *refusal
+// setEmbeds stores embeds as Discord hands them back: with a type, fields with
+// their inline flag, and nothing that is null.
+func (m *Message) setEmbeds(all []object) {
+	m.embeds, m.Embeds = nil, nil
+	if len(all) == 0 {
+		return
 	}
-	users := []object{}
-	for _, r := range m.Reactions {
-		for _, id := range r.Users {
-			if r.Emoji == c.seg[5] {
-				users = append(users, wireUser(s.users[id]))
-			}
+	for _, e := range all {
+		dropNulls(e)
+		e["type"] = "rich"
+		for _, f := range children(e, "fields") {
+			defaults(f, object{"inline": false})
 		}
 	}
-	return ok(users)
+	m.embeds = encode(all)
+	// The contract has accepted them; without it a strange one stays empty.
+	_ = json.Unmarshal(m.embeds, &m.Embeds)
+}
+
+// setComponents stores components with the ids and defaults that Discord adds,
+// and the buttons among them once more by themselves.
+func (m *Message) setComponents(all []object) {
+	m.components, m.Buttons = nil, nil
+	if len(all) == 0 {
+		return
+	}
+	id := 0
+	walk(all, func(c object) {
+		id++
+		dropNulls(c)
+		defaults(c, object{"id": id})
+		switch kind, _ := c["type"].(json.Number); kind {
+		case "2":
+			var b discordgo.Button
+			_ = json.Unmarshal(encode(c), &b) // as with the embeds
+			m.Buttons = append(m.Buttons, b)
+		case "3", "5", "6", "7", "8":
+			defaults(c, object{"min_values": 1, "max_values": 1})
+		case "17":
+			defaults(c, object{"spoiler": false, "accent_color": nil}) // required, and may be null
+		}
+	})
+	m.components = encode(all)
+}
+
+// walk visits components and what is inside of them, in reading order.
+func walk(all []object, visit func(object)) {
+	for _, c := range all {
+		visit(c)
+		walk(children(c, "components"), visit)
+		if one, is := c["accessory"].(object); is {
+			walk([]object{one}, visit)
+		}
+	}
+}
+
+// children are the objects in a list of decoded JSON.
+func children(o object, key string) (out []object) {
+	all, _ := o[key].([]any)
+	for _, child := range all {
+		if child, is := child.(object); is {
+			out = append(out, child)
+		}
+	}
+	return out
+}
+
+func defaults(c, values object) {
+	for k, v := range values {
+		if c[k] == nil {
+			c[k] = v
+		}
+	}
+}
+
+// dropNulls removes what a client said with null instead of leaving it out, all
+// the way down.
+func dropNulls(v any) {
+	switch v := v.(type) {
+	case object:
+		for k, child := range v {
+			if child == nil {
+				delete(v, k)
+				continue
+			}
+			dropNulls(child)
+		}
+	case []any:
+		for _, child := range v {
+			dropNulls(child)
+		}
+	}
 }

@@ -2,6 +2,9 @@ package fake
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -9,18 +12,14 @@ import (
 
 // User is a person or a bot.
 type User struct {
-	ID         string // snowflake
-	Username   string
-	GlobalName string // display name; may be empty
-	Bot        bool
+	ID       string // snowflake
+	Username string
+	Bot      bool
 }
 
-// Team owns an application in place of a person.
+// Team owns an application in place of a person. The options' owner owns it.
 type Team struct {
-	ID      string // empty: one is given
-	Name    string
-	OwnerID string // the member who may be written to; empty: Options.Owner
-	Members []User // besides the owner
+	Name string
 }
 
 // Message is one message as it stands. Values of this type are never changed:
@@ -29,21 +28,20 @@ type Message struct {
 	ID, ChannelID string
 	GuildID       string // empty in a direct message
 	Author        User
-	Type          int // 0 default, 19 reply, 20 answer to a command
+	Type          discordgo.MessageType
 	Content       string
-	Flags         int
-	Nonce         string
+	Flags         discordgo.MessageFlags
 	ReplyTo       string // id of the message that it answers
 	Interaction   string // id of the interaction that it answers
 	Embeds        []discordgo.MessageEmbed
-	Buttons       []Button // in reading order, whatever rows they stand in
+	Buttons       []discordgo.Button // in reading order, whatever rows they stand in
 	Attachments   []Attachment
 	Reactions     []Reaction
-	Extra         object    // further properties, as Discord writes them: stickers, a poll
-	Versions      []Version // what it said over time; the first is how it began
-	Created       time.Time
+	Extra         object    // further properties, as Discord writes them: stickers, a call
+	Versions      []string  // its content over time; the first is how it began
 	Deleted       time.Time // zero while it stands
 
+	created, edited    time.Time
 	nonce              json.RawMessage // as it was sent, string or number
 	embeds, components json.RawMessage // as they go out
 }
@@ -52,121 +50,151 @@ type Message struct {
 func (m *Message) Edits() int { return len(m.Versions) - 1 }
 
 // Ephemeral reports whether only the person who caused it sees it.
-func (m *Message) Ephemeral() bool { return m.Flags&flagEphemeral != 0 }
+func (m *Message) Ephemeral() bool { return m.Flags&discordgo.MessageFlagsEphemeral != 0 }
 
 // Loading reports whether it still says that the application is thinking.
-func (m *Message) Loading() bool { return m.Flags&flagLoading != 0 }
-
-// Message flags (Discord, resources/message).
-const (
-	flagEphemeral  = 1 << 6
-	flagLoading    = 1 << 7
-	flagComponents = 1 << 15
-)
-
-// Version is one state of a message.
-type Version struct {
-	At      time.Time
-	Content string
-	Embeds  int
-	Buttons int
-}
-
-// Button is one button below a message.
-type Button struct {
-	CustomID, Label, URL string
-	Style                int // 1 primary, 2 secondary, 3 success, 4 danger, 5 link
-	Disabled             bool
-}
-
-// Attachment is a file of a message. What it declares may differ from what it
-// serves.
-type Attachment struct {
-	ID, Name, Type, URL string
-	Size                int // bytes as declared
-	Data                []byte
-
-	path string // here; empty for a file that claims to be elsewhere
-}
+func (m *Message) Loading() bool { return m.Flags&discordgo.MessageFlagsLoading != 0 }
 
 // Reaction is one emoji on a message and who gave it, in order.
 type Reaction struct {
 	Emoji string
-	Users []string // ids
+	users []string // ids
 }
 
 // Request is one REST request. Path has no /api/vN in front; Body is JSON, of
 // an upload its payload_json. Status is 0 until the answer is decided, and 0 for
 // ever where the connection was cut instead of one.
 type Request struct {
-	Method, Path, Query string
-	Status              int
-	Body                []byte
-	Files               []string // names of uploaded files
-	At                  time.Time
+	Method, Path string
+	Status       int
+	Body         []byte
 }
 
 // Interaction is a command or a click and how far it was answered.
 type Interaction struct {
-	ID, Token    string
-	Type         int // 2 command, 3 component
-	Name         string
-	CustomID     string
-	UserID       string
-	ChannelID    string
-	MessageID    string // that the button stands on
-	At           time.Time
-	Callback     int       // type of the first answer, 0 without one
-	Acknowledged time.Time // zero without one
-	Original     string    // id of the message that @original means
-	Followups    int
-	Data         json.RawMessage // of the first answer: a modal, choices
+	ID, Token string
+	Type      discordgo.InteractionType
+	ChannelID string
+	MessageID string                            // that the button stands on
+	Callback  discordgo.InteractionResponseType // the first answer, 0 without one
+	Original  string                            // id of the message that @original means
+	Followups int
+
+	at time.Time
 }
 
 // Identify is one op 2 as it was asked for.
 type Identify struct {
 	Connection int // number of the connection, from 1
 	At         time.Time
-	Intents    int
-	Compress   bool
+	Intents    discordgo.Intent
 	Presence   json.RawMessage
 	Accepted   bool // READY followed
 }
 
 // Resume is one op 6.
 type Resume struct {
-	Connection int
-	At         time.Time
-	SessionID  string
-	Seq        int64
-	Accepted   bool // the replay and RESUMED followed
+	Accepted bool // the replay and RESUMED followed
 }
 
 // Connection is one websocket.
 type Connection struct {
 	Number     int
-	Opened     time.Time
 	Closed     time.Time // zero while it is up
-	CloseCode  int       // that the client sent, 0 without one
 	Heartbeats int
 	Ready      bool // READY or RESUMED was sent
-}
-
-// Dispatch is an event that was handed to the sessions.
-type Dispatch struct {
-	Type string
-	Data json.RawMessage
-	At   time.Time
-}
-
-// Typing is one "is typing" of the bot.
-type Typing struct {
-	ChannelID string
-	At        time.Time
 }
 
 // Command is a registered command.
 type Command struct {
 	ID, Name string
-	Raw      json.RawMessage // as GET returns it
+
+	raw json.RawMessage // as GET returns it
 }
+
+// State is everything at one instant. What it holds never changes afterwards.
+type State struct {
+	Messages     []*Message // oldest first; deleted ones are kept
+	Requests     []*Request
+	Interactions []Interaction
+	Connections  []Connection
+	Identifies   []Identify
+	Resumes      []Resume
+	Presences    []string // op 3 payloads
+	Commands     []Command
+	CommandPuts  int // bulk overwrites
+	Limited      int // answers 429 that Options.Limits caused
+	Violations   []string
+}
+
+// Message is the message with this id, nil without one.
+func (st State) Message(id string) *Message {
+	for _, m := range slices.Backward(st.Messages) {
+		if m.ID == id {
+			return m
+		}
+	}
+	return nil
+}
+
+// Sent are the standing messages that a user wrote, oldest first. With
+// Server.Bot it is what the bot under test has said and not taken back.
+func (st State) Sent(by User) []*Message {
+	var sent []*Message
+	for _, m := range st.Messages {
+		if m.Author.ID == by.ID && m.Deleted.IsZero() {
+			sent = append(sent, m)
+		}
+	}
+	return sent
+}
+
+// Said reports whether a standing message of this user contains the text, in
+// its content or in an embed.
+func (st State) Said(by User, text string) bool {
+	return slices.ContainsFunc(st.Sent(by), func(m *Message) bool {
+		return strings.Contains(m.Content, text) || slices.ContainsFunc(m.Embeds, func(e discordgo.MessageEmbed) bool {
+			return strings.Contains(e.Title, text) || strings.Contains(e.Description, text)
+		})
+	})
+}
+
+// Count is how many requests had this method and a path that the pattern
+// matches as in Match.PathPrefix.
+func (st State) Count(method, pathPrefix string) int {
+	n := 0
+	for _, r := range st.Requests {
+		if r.Method == method && matchesPath(pathPrefix, r.Path) {
+			n++
+		}
+	}
+	return n
+}
+
+// Up reports whether a connection is past READY or RESUMED and still open.
+func (st State) Up() bool {
+	return slices.ContainsFunc(st.Connections, func(c Connection) bool { return c.Ready && c.Closed.IsZero() })
+}
+
+// String describes the state in a few lines, newest things last.
+func (st State) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d connections, %d identifies, %d resumes, %d requests, %d interactions\n",
+		len(st.Connections), len(st.Identifies), len(st.Resumes), len(st.Requests), len(st.Interactions))
+	for _, r := range last(st.Requests, 12) {
+		fmt.Fprintf(&b, "  %s %s -> %d %.200s\n", r.Method, r.Path, r.Status, r.Body)
+	}
+	for _, m := range last(st.Messages, 12) {
+		gone := ""
+		if !m.Deleted.IsZero() {
+			gone = " (deleted)"
+		}
+		fmt.Fprintf(&b, "  %s%s: %.200q, %d embeds, %d edits\n", m.Author.Username, gone, m.Content, len(m.Embeds), m.Edits())
+	}
+	for _, v := range last(st.Violations, 5) {
+		fmt.Fprintf(&b, "  violation: %s\n", v)
+	}
+	return b.String()
+}
+
+func last[T any](all []T, n int) []T { return all[max(0, len(all)-n):] }

@@ -2,6 +2,8 @@ package fake
 
 import (
 	"slices"
+
+	"github.com/bwmarrin/discordgo"
 )
 
 // Person plays one user's side: what they type, click and upload. A mistake of
@@ -26,7 +28,7 @@ func (s *Server) somebody(u User) *Person {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u.ID = s.next(s.now())
-	s.know(u)
+	s.users[u.ID] = u
 	return &Person{s: s, User: u}
 }
 
@@ -73,12 +75,16 @@ func (p *Person) Upload(text string, files ...File) *Message {
 
 // Reply answers a message, which may have been deleted meanwhile.
 func (p *Person) Reply(to, text string) *Message {
-	return p.write(Message{Content: text, ReplyTo: to, Type: 19})
+	return p.write(Message{Content: text, ReplyTo: to, Type: discordgo.MessageTypeReply})
 }
 
 // Edit changes a message of the person's own.
 func (p *Person) Edit(id, text string) {
-	p.with(id, func(m *Message) { p.s.edit(m, func(m *Message) { m.Content = text }) })
+	p.with(id, func(m *Message) {
+		changed := *m
+		changed.Content = text
+		p.s.edit(changed)
+	})
 }
 
 // Delete deletes a message; in direct messages only one's own, but moderators
@@ -112,8 +118,7 @@ func (p *Person) with(id string, do func(*Message)) {
 // Click presses a button that stands on the message.
 func (p *Person) Click(messageID, customID string) Interaction {
 	m := p.s.State().Message(messageID)
-	stands := m != nil && m.Deleted.IsZero() &&
-		slices.ContainsFunc(m.Buttons, func(b Button) bool { return b.CustomID == customID && !b.Disabled })
+	stands := m != nil && m.Deleted.IsZero() && slices.ContainsFunc(m.Buttons, func(b discordgo.Button) bool { return b.CustomID == customID && !b.Disabled })
 	if !stands {
 		p.s.violate("the story clicks %q on message %s, which has no such button", customID, messageID)
 	}
@@ -124,14 +129,11 @@ func (p *Person) Click(messageID, customID string) Interaction {
 // up its own requests.
 func (p *Person) Forge(messageID, customID string) Interaction {
 	data := object{"custom_id": customID, "component_type": 2}
-	return p.interact(Interaction{Type: 3, CustomID: customID, MessageID: messageID}, data)
+	return p.interact(Interaction{Type: discordgo.InteractionMessageComponent, MessageID: messageID}, data)
 }
 
-// Option is one value given to a command: a string, an int or a bool.
-type Option struct {
-	Name  string
-	Value any
-}
+// Option is one text given to a command.
+type Option struct{ Name, Value string }
 
 // Slash runs a registered command.
 func (p *Person) Slash(name string, options ...Option) Interaction {
@@ -146,17 +148,10 @@ func (p *Person) Slash(name string, options ...Option) Interaction {
 	}
 	given := make([]object, 0, len(options))
 	for _, o := range options {
-		kind := 3
-		switch o.Value.(type) {
-		case int:
-			kind = 4
-		case bool:
-			kind = 5
-		}
-		given = append(given, object{"name": o.Name, "type": kind, "value": o.Value})
+		given = append(given, object{"name": o.Name, "type": 3, "value": o.Value})
 	}
 	data := object{"id": id, "name": name, "type": 1, "options": given}
-	return p.interact(Interaction{Type: 2, Name: name}, data)
+	return p.interact(Interaction{Type: discordgo.InteractionApplicationCommand}, data)
 }
 
 // interact stores an interaction and dispatches it. Its clocks start now.
@@ -169,10 +164,10 @@ func (p *Person) interact(i Interaction, data object) Interaction {
 	if m != nil {
 		ch = s.channels[m.ChannelID]
 	}
-	i.At = s.now()
-	i.ID = s.next(i.At)
-	i.Token = "interaction-token-" + s.next(i.At)
-	i.UserID, i.ChannelID = p.User.ID, ch.id
+	i.at = s.now()
+	i.ID = s.next(i.at)
+	i.Token = "interaction-token-" + s.next(i.at)
+	i.ChannelID = ch.id
 	s.interactions = append(s.interactions, &i)
 	o := object{
 		"id": i.ID, "application_id": s.app, "type": i.Type, "token": i.Token, "version": 1, "data": data, "channel_id": ch.id,
@@ -184,12 +179,10 @@ func (p *Person) interact(i Interaction, data object) Interaction {
 	}
 	if ch.guild != "" {
 		o["context"], o["guild_id"], o["guild_locale"] = 0, ch.guild, "en-US"
-		member := wireMember(p.User)
-		member["permissions"] = "0"
-		o["member"] = member
+		o["member"] = wireMember(p.User)
 	} else {
 		o["context"], o["user"] = 1, wireUser(p.User)
 	}
-	s.dispatch("INTERACTION_CREATE", ch.guild, encode(o))
+	s.dispatch("INTERACTION_CREATE", ch.guild, o)
 	return i
 }

@@ -1,14 +1,82 @@
 package fake
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
-	"time"
 )
+
+// Discord's sizes (reference, "Uploading Files").
+const (
+	maxRequest = 25 << 20 // bytes of one request
+	maxFile    = 10 << 20 // bytes of one file
+)
+
+// route is one row of the table. The segments are the path; a star stands for
+// any one. Open ones need no bot token. Counted ones have a limit per channel.
+type route struct {
+	method, segments string
+	open, counted    bool
+	check            func(*call) *answer
+	handle           func(*Server, *call) *answer
+}
+
+var routes = []route{
+	{method: "GET", segments: "gateway", open: true, handle: (*Server).getGateway},
+	{method: "GET", segments: "gateway/bot", handle: (*Server).getGatewayBot},
+	{method: "GET", segments: "users/@me", handle: (*Server).getSelf},
+	{method: "POST", segments: "users/@me/channels", handle: (*Server).openDM},
+	{method: "GET", segments: "applications/@me", handle: (*Server).getApplication},
+	{method: "GET", segments: "applications/*/commands", handle: (*Server).getCommands},
+	{method: "PUT", segments: "applications/*/commands", handle: (*Server).putCommands},
+	{method: "POST", segments: "channels/*/typing", handle: (*Server).postTyping},
+	{method: "GET", segments: "channels/*/messages", handle: (*Server).getMessages},
+	{method: "POST", segments: "channels/*/messages", counted: true, check: checkCreate, handle: (*Server).postMessage},
+	{method: "GET", segments: "channels/*/messages/*", handle: on((*Server).target, (*Server).getMessage)},
+	{method: "PATCH", segments: "channels/*/messages/*", counted: true, check: checkEdit, handle: on((*Server).target, (*Server).patchMessage)},
+	{method: "DELETE", segments: "channels/*/messages/*", handle: on((*Server).target, (*Server).deleteMessage)},
+	{method: "PUT", segments: "channels/*/messages/*/reactions/*/@me", handle: on((*Server).target, (*Server).putReaction)},
+	{method: "DELETE", segments: "channels/*/messages/*/reactions/*/@me", handle: on((*Server).target, (*Server).deleteReaction)},
+	{method: "POST", segments: "interactions/*/*/callback", open: true, check: checkCallback, handle: (*Server).postCallback},
+	{method: "POST", segments: "webhooks/*/*", open: true, check: checkCreate, handle: (*Server).postFollowup},
+	{method: "PATCH", segments: "webhooks/*/*/messages/*", open: true, check: checkEdit, handle: on((*Server).followup, (*Server).patchMessage)},
+	{method: "DELETE", segments: "webhooks/*/*/messages/*", open: true, handle: on((*Server).followup, (*Server).deleteMessage)},
+}
+
+// on makes a handler of what is done to the message that a path names.
+func on(find func(*Server, *call) (*Message, *answer), do func(*Server, *call, *Message) *answer) func(*Server, *call) *answer {
+	return func(s *Server, c *call) *answer {
+		m, refusal := find(s, c)
+		if refusal != nil {
+			return refusal
+		}
+		return do(s, c, m)
+	}
+}
+
+// route finds the row for a call; a call that has none is a violation, because
+// no bot needs it, or the fake must learn it.
+func (s *Server) route(c *call) *route {
+	for i := range routes {
+		if routes[i].method == c.method && matchesSegments(routes[i].segments, c.seg) {
+			return &routes[i]
+		}
+	}
+	c.problem("unknown route")
+	return nil
+}
+
+func matchesSegments(pattern string, seg []string) bool {
+	want := strings.Split(pattern, "/")
+	return slices.EqualFunc(want, seg, func(w, s string) bool { return w == "*" && s != "" || w == s })
+}
 
 // call is one REST request on its way through the fake.
 type call struct {
@@ -17,7 +85,7 @@ type call struct {
 	seg      []string // the path's segments, decoded
 	query    url.Values
 	body     []byte // JSON; of an upload the payload_json
-	files    []upload
+	files    []File
 	header   http.Header
 	problems []string // breaches of the contract, reported when the call is over
 }
@@ -25,62 +93,124 @@ type call struct {
 // problem notes a breach. What Discord itself would accept goes on.
 func (c *call) problem(text string) { c.problems = append(c.problems, text) }
 
+var apiRoot = regexp.MustCompile(`^/api(/v(9|10))?/`)
+
+// readCall takes a request apart. The second result refuses it, with the call
+// as far as it was read.
+func readCall(r *http.Request) (*call, *answer) {
+	c := &call{method: r.Method, path: r.URL.EscapedPath(), query: r.URL.Query(), header: r.Header}
+	root := apiRoot.FindString(c.path)
+	if root == "" {
+		return c, nil // no route will match
+	}
+	c.path = c.path[len(root)-1:]
+	for seg := range strings.SplitSeq(c.path[1:], "/") {
+		plain, err := url.PathUnescape(seg)
+		if err != nil {
+			plain = seg
+		}
+		c.seg = append(c.seg, plain)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxRequest))
+	if err != nil {
+		return c, failure(http.StatusRequestEntityTooLarge, 40005)
+	}
+	if !strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
+		c.body = body
+		return c, nil
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return c, c.readParts(r)
+}
+
+func (c *call) readParts(r *http.Request) *answer {
+	if err := r.ParseMultipartForm(maxRequest); err != nil {
+		c.problem("the multipart body cannot be read: " + err.Error())
+		return invalidForm("", err.Error())
+	}
+	for name, values := range r.MultipartForm.Value {
+		if name != "payload_json" {
+			c.problem("unknown part " + name + " in a multipart body")
+		}
+		c.body = []byte(values[0])
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.MultipartForm.File)) {
+		if !strings.HasPrefix(name, "files[") {
+			c.problem("unknown file " + name + " in a multipart body")
+		}
+		h := r.MultipartForm.File[name][0]
+		f, err := h.Open()
+		if err != nil || h.Size > maxFile {
+			return failure(http.StatusRequestEntityTooLarge, 40005)
+		}
+		data, _ := io.ReadAll(f) // it is in memory
+		c.files = append(c.files, File{Name: h.Filename, Type: h.Header.Get("Content-Type"), Data: data})
+	}
+	return nil
+}
+
+// decode reads the JSON of a call into v. The contract has accepted it, or is
+// off; what does not fit is an invalid form either way.
+func (c *call) decode(v any) *answer {
+	if err := json.Unmarshal(c.body, v); err != nil {
+		return invalidForm("", err.Error())
+	}
+	return nil
+}
+
 // serveREST takes one request through the steps that Discord's would go
 // through, with the plans of a test in between.
 func (s *Server) serveREST(w http.ResponseWriter, r *http.Request) {
-	c, refused := readCall(r)
+	c, a := readCall(r)
 	rt := s.route(c)
 	f := s.takeFault(c.method, c.path)
 	entry := s.arrive(c)
-	if f != nil && !f.match.AfterStored && !s.linger(r.Context(), f.plan) {
+	before, after := f != nil && !f.AfterStored, f != nil && f.AfterStored
+	if before && !s.linger(r.Context(), f.plan) {
 		return
 	}
-	var a answer
 	switch {
-	case f != nil && !f.match.AfterStored && f.plan.answers():
+	case before && f.plan.answers():
 		if rt != nil {
 			s.inspect(c, rt)
 		}
 		a = f.plan.answer()
 	case rt == nil:
-		a = notFound()
-	case refused != nil:
-		a = *refused
-	default:
+		a = respond(http.StatusNotFound, object{"message": "404: Not Found", "code": 0})
+	case a == nil:
 		a = s.process(c, rt)
 	}
-	late := f != nil && f.match.AfterStored
-	if late && f.plan.answers() {
+	if after && f.plan.answers() {
 		a = f.plan.answer()
 	}
 	for _, p := range c.problems {
 		s.violate("%s %s: %s\n\t%.600s", c.method, c.path, p, c.body)
 	}
 	s.decide(entry, a)
-	if late && !s.linger(r.Context(), f.plan) {
+	if after && !s.linger(r.Context(), f.plan) {
 		return
 	}
-	s.deliver(w, a)
+	a.deliver(w)
 }
 
 // process is the part that has no fault: contract, token, limits, handler, and
 // the contract of the answer.
-func (s *Server) process(c *call, rt *route) answer {
+func (s *Server) process(c *call, rt *route) *answer {
 	if refusal := s.inspect(c, rt); refusal != nil {
-		return *refusal
+		return refusal
 	}
 	s.mu.Lock()
-	refusal := s.admitCall(c, rt)
-	var a answer
-	if refusal == nil {
-		a = rt.handle(s, c)
-		s.limitHeaders(c, rt, &a)
-		s.change()
-	} else {
-		a = *refusal
+	defer s.mu.Unlock()
+	if !rt.open && c.header.Get("Authorization") != "Bot "+s.token {
+		return unauthorized()
 	}
-	s.mu.Unlock()
-	if s.contract != nil && refusal == nil {
+	if refusal := s.limit(c, rt); refusal != nil {
+		return refusal
+	}
+	a := rt.handle(s, c)
+	s.limitHeaders(c, rt, a)
+	s.change()
+	if s.contract != nil {
 		if err := s.contract.checkAnswer(c, a); err != nil {
 			c.problem("the fake's own answer: " + err.Error())
 		}
@@ -106,24 +236,9 @@ func (s *Server) inspect(c *call, rt *route) *answer {
 	return rt.check(c)
 }
 
-// admitCall checks token and limits. Callers hold the lock.
-func (s *Server) admitCall(c *call, rt *route) *answer {
-	if !rt.open && c.header.Get("Authorization") != "Bot "+s.token {
-		a := answer{status: http.StatusUnauthorized, body: object{"message": "401: Unauthorized", "code": 0}}
-		return &a
-	}
-	if s.o.Limits {
-		return s.limit(c, rt)
-	}
-	return nil
-}
-
 // arrive notes a request before anything happens to it.
 func (s *Server) arrive(c *call) int {
-	r := &Request{Method: c.method, Path: c.path, Query: c.query.Encode(), Body: c.body, At: s.now()}
-	for _, f := range c.files {
-		r.Files = append(r.Files, f.name)
-	}
+	r := &Request{Method: c.method, Path: c.path, Body: c.body}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, r)
@@ -132,7 +247,7 @@ func (s *Server) arrive(c *call) int {
 }
 
 // decide notes what a request is answered with.
-func (s *Server) decide(entry int, a answer) {
+func (s *Server) decide(entry int, a *answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := *s.requests[entry]
@@ -144,22 +259,14 @@ func (s *Server) decide(entry int, a answer) {
 // linger waits as a plan says and reports whether anybody still waits for the
 // answer.
 func (s *Server) linger(ctx context.Context, p Plan) bool {
-	if p.Delay > 0 {
-		t := time.NewTimer(p.Delay)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			return false
-		case <-s.stopped.Done():
-			return false
-		}
-	}
 	if p.Hold == "" {
 		return true
 	}
+	s.mu.Lock()
+	held := s.hold(p.Hold)
+	s.mu.Unlock()
 	select {
-	case <-s.hold(p.Hold):
+	case <-held:
 		return true
 	case <-ctx.Done():
 	case <-s.stopped.Done():
@@ -167,56 +274,20 @@ func (s *Server) linger(ctx context.Context, p Plan) bool {
 	return false
 }
 
-func (s *Server) deliver(w http.ResponseWriter, a answer) {
+func (a *answer) deliver(w http.ResponseWriter) {
 	if a.cut {
-		cut(w)
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		reset(c)
 		return
 	}
-	for k, v := range a.header {
-		w.Header()[k] = v
-	}
-	raw := a.raw
-	if a.body != nil {
-		raw = encode(a.body)
-	}
+	maps.Copy(w.Header(), a.header)
+	raw := a.encoded()
 	if w.Header().Get("Content-Type") == "" && raw != nil {
 		w.Header().Set("Content-Type", "application/json")
 	}
 	w.WriteHeader(a.status)
 	_, _ = w.Write(raw) // the client may have left; it will not miss the answer
-}
-
-// cut ends the connection below a response without one.
-func cut(w http.ResponseWriter) {
-	c, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	reset(c)
-}
-
-// route finds the row for a call; a call that has none is a violation, because
-// no bot needs it, or the fake must learn it.
-func (s *Server) route(c *call) *route {
-	for i := range routes {
-		if routes[i].method == c.method && matchesSegments(routes[i].segments, c.seg) {
-			return &routes[i]
-		}
-	}
-	c.problem("unknown route")
-	return nil
-}
-
-func matchesSegments(pattern string, seg []string) bool {
-	want := strings.Split(pattern, "/")
-	return slices.EqualFunc(want, seg, func(w, s string) bool { return w == "*" && s != "" || w == s })
-}
-
-// decodeBody reads the JSON of a call into v. The contract has accepted it, or
-// is off; what does not fit is an invalid form either way.
-func decodeBody(c *call, v any) *answer {
-	if err := json.Unmarshal(c.body, v); err != nil {
-		return invalidForm("", err.Error())
-	}
-	return nil
 }

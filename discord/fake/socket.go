@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
 )
 
@@ -19,21 +20,15 @@ const maxPacket = 4096
 type socket struct {
 	ws      *websocket.Conn
 	info    Connection
-	script  Script
 	session *session
-	silent  bool          // half-open: it neither hears nor answers
 	queue   []packet      // goes out in order; never blocks who enqueues
 	more    chan struct{} // capacity 1
 	gone    chan struct{} // closed by the reader when it ends
 	recent  []time.Time   // packets of the last minute but heartbeats
 }
 
-// enqueue never waits for the client. A half-open socket loses what it is given
-// from then on. Callers hold the server's lock.
+// enqueue never waits for the client. Callers hold the server's lock.
 func (k *socket) enqueue(p packet) {
-	if k.silent {
-		return
-	}
 	k.queue = append(k.queue, p)
 	select {
 	case k.more <- struct{}{}:
@@ -44,11 +39,6 @@ func (k *socket) enqueue(p packet) {
 // serveGateway is one connection from upgrade to end: this goroutine reads, a
 // second one writes and is waited for.
 func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
-	script := s.takeScript()
-	if script.Refuse != 0 {
-		w.WriteHeader(script.Refuse)
-		return
-	}
 	up := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	ws, err := up.Upgrade(w, r, nil)
 	var handshake websocket.HandshakeError
@@ -58,12 +48,16 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // with any other error the client has left
 	}
-	k := s.connect(ws, script)
+	k := &socket{ws: ws, more: make(chan struct{}, 1), gone: make(chan struct{})}
+	s.mu.Lock()
+	k.info = Connection{Number: len(s.sockets) + 1}
+	s.sockets = append(s.sockets, k)
+	k.enqueue(control(opHello, object{"heartbeat_interval": s.o.Heartbeat.Milliseconds()}))
 	if v := r.URL.Query().Get("v"); v != "" && v != "9" && v != "10" {
-		s.mu.Lock()
 		k.enqueue(packet{close: 4012})
-		s.mu.Unlock()
 	}
+	s.change()
+	s.mu.Unlock()
 	var writer sync.WaitGroup
 	writer.Go(func() {
 		defer s.noPanic()
@@ -81,21 +75,6 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) connect(ws *websocket.Conn, script Script) *socket {
-	k := &socket{ws: ws, script: script, more: make(chan struct{}, 1), gone: make(chan struct{})}
-	// The default would answer a close frame; a half-open peer does not.
-	ws.SetCloseHandler(func(int, string) error { return nil })
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	k.info = Connection{Number: len(s.sockets) + 1, Opened: s.now()}
-	s.sockets = append(s.sockets, k)
-	if !script.NoHello {
-		k.enqueue(control(opHello, object{"heartbeat_interval": s.o.Heartbeat.Milliseconds()}))
-	}
-	s.change()
-	return k
-}
-
 // disconnect notes the end of a connection. Codes 1000 and 1001 from the client
 // end its session; after any other end it can be resumed.
 func (s *Server) disconnect(k *socket, err error) {
@@ -103,18 +82,11 @@ func (s *Server) disconnect(k *socket, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k.info.Closed = s.now()
-	var end *websocket.CloseError
-	if errors.As(err, &end) && end.Code != websocket.CloseAbnormalClosure {
-		k.info.CloseCode = end.Code
+	if websocket.IsCloseError(err, websocket.CloseNormalClosure, websocket.CloseGoingAway) {
+		s.forget(k.session)
 	}
 	if k.session != nil {
-		orderly := k.info.CloseCode == websocket.CloseNormalClosure || k.info.CloseCode == websocket.CloseGoingAway
-		if orderly && !k.silent {
-			s.forget(k.session)
-		} else {
-			k.session.attached = nil
-		}
-		k.session = nil
+		k.session.attached, k.session = nil, nil
 	}
 	s.change()
 }
@@ -143,7 +115,7 @@ func (s *Server) writeTo(k *socket) {
 func (k *socket) write(p packet) bool {
 	deadline := time.Now().Add(patience)
 	if p.close != 0 {
-		_ = k.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(p.close, closeText[p.close]), deadline)
+		_ = k.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(p.close, ""), deadline)
 		return false
 	}
 	kind := websocket.TextMessage
@@ -151,13 +123,6 @@ func (k *socket) write(p packet) bool {
 		kind = websocket.BinaryMessage
 	}
 	return k.ws.SetWriteDeadline(deadline) == nil && k.ws.WriteMessage(kind, p.data) == nil
-}
-
-// The reasons that Discord gives (topics/opcodes-and-status-codes).
-var closeText = map[int]string{
-	4001: "Unknown opcode.", 4002: "Error while decoding payload.", 4003: "Not authenticated.", 4004: "Authentication failed.",
-	4005: "Already authenticated.", 4007: "Invalid seq.", 4008: "Rate limited.", 4009: "Session timed out.",
-	4012: "Invalid API version.", 4013: "Invalid intent(s).", 4014: "Disallowed intent(s).",
 }
 
 // receive takes one packet of a client.
@@ -171,26 +136,18 @@ func (s *Server) receive(k *socket, data []byte) {
 	defer s.mu.Unlock()
 	defer s.change()
 	switch {
-	case k.silent:
-		return
 	case err != nil || len(data) > maxPacket:
 		k.enqueue(packet{close: 4002})
-		return
-	case p.Op != opHeartbeat && k.tooMany(time.Now()):
-		k.enqueue(packet{close: 4008})
-		return
-	}
-	switch p.Op {
-	case opHeartbeat:
+	case p.Op == opHeartbeat:
 		k.info.Heartbeats++
-		if !k.script.HelloOnly {
-			k.enqueue(control(opAck, nil))
-		}
-	case opIdentify:
+		k.enqueue(control(opAck, nil))
+	case k.tooMany(time.Now()):
+		k.enqueue(packet{close: 4008})
+	case p.Op == opIdentify:
 		s.identify(k, p.D)
-	case opResume:
+	case p.Op == opResume:
 		s.takeResume(k, p.D)
-	case opPresence:
+	case p.Op == opPresence:
 		s.presences = append(s.presences, string(p.D))
 	default:
 		k.enqueue(packet{close: 4001})
@@ -204,42 +161,39 @@ func (k *socket) tooMany(now time.Time) bool {
 	return len(k.recent) > 120
 }
 
-// identify answers op 2: with READY, or with what the script, the token or the
-// intents earn. Callers hold the lock.
+// identify answers op 2: with READY, or with what the token or the intents
+// earn. Callers hold the lock.
 func (s *Server) identify(k *socket, raw json.RawMessage) {
 	var in struct {
-		Token    string          `json:"token"`
-		Intents  int             `json:"intents"`
-		Compress bool            `json:"compress"`
-		Presence json.RawMessage `json:"presence"`
+		Token    string           `json:"token"`
+		Intents  discordgo.Intent `json:"intents"`
+		Compress bool             `json:"compress"`
+		Presence json.RawMessage  `json:"presence"`
 	}
 	err := json.Unmarshal(raw, &in)
-	id := Identify{Connection: k.info.Number, At: s.now(), Intents: in.Intents, Compress: in.Compress, Presence: in.Presence}
+	id := Identify{Connection: k.info.Number, At: s.now(), Intents: in.Intents, Presence: in.Presence}
 	tooSoon := s.o.Limits && s.now().Sub(s.lastStart) < 5*time.Second
 	s.lastStart = s.now()
 	s.startsLeft--
 	switch {
-	case k.script.HelloOnly:
 	case err != nil:
 		k.enqueue(packet{close: 4002})
-	case k.script.CloseWith != 0:
-		k.enqueue(packet{close: k.script.CloseWith})
 	case k.session != nil:
 		k.enqueue(packet{close: 4005})
 	case strings.TrimPrefix(in.Token, "Bot ") != s.token || s.startsLeft < 0:
 		k.enqueue(packet{close: 4004}) // who identifies too often loses the token
 	case in.Intents&^intentsAll != 0:
 		k.enqueue(packet{close: 4013})
-	case in.Intents&intentsPrivileged != 0 && !s.o.Privileged:
+	case in.Intents&intentsPrivileged != 0:
 		k.enqueue(packet{close: 4014})
-	case s.takeOp9() || tooSoon:
+	case tooSoon:
 		k.enqueue(control(opInvalid, false))
-	case k.script.FirstOp7:
+	case s.reconnects > 0:
+		s.reconnects--
 		k.enqueue(control(opReconnect, nil))
 	default:
 		s.begin(k, in.Intents, in.Compress)
 		id.Accepted = true
-		k.silent = k.script.Silent
 	}
 	s.identifies = append(s.identifies, id)
 }
@@ -249,21 +203,19 @@ func (s *Server) takeResume(k *socket, raw json.RawMessage) {
 	var in struct {
 		Token     string `json:"token"`
 		SessionID string `json:"session_id"`
-		Seq       int64  `json:"seq"`
+		Seq       int    `json:"seq"`
 	}
 	err := json.Unmarshal(raw, &in)
-	r := Resume{Connection: k.info.Number, At: s.now(), SessionID: in.SessionID, Seq: in.Seq}
+	r := Resume{}
 	switch {
-	case k.script.HelloOnly:
 	case err != nil:
 		k.enqueue(packet{close: 4002})
-	case k.script.CloseWith != 0:
-		k.enqueue(packet{close: k.script.CloseWith})
 	case strings.TrimPrefix(in.Token, "Bot ") != s.token:
 		k.enqueue(packet{close: 4004})
-	case k.script.FirstOp7:
+	case s.reconnects > 0:
+		s.reconnects--
 		k.enqueue(control(opReconnect, nil))
-	case !s.takeOp9() && s.resume(k, in.SessionID, in.Seq):
+	case s.resume(k, in.SessionID, in.Seq):
 		r.Accepted = true
 	default:
 		k.enqueue(control(opInvalid, false))

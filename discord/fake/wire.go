@@ -3,19 +3,13 @@ package fake
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strconv"
 	"time"
 )
 
 // epoch is where Discord's clock begins: the first second of 2015.
 const epoch = 1420070400000
-
-// next is a snowflake for this instant: it carries the clock in milliseconds
-// and is greater than every one before. Callers hold the lock, or are alone.
-func (w *world) next(now time.Time) string {
-	w.ids = max(w.ids+1, (now.UnixMilli()-epoch)<<22)
-	return strconv.FormatInt(w.ids, 10)
-}
 
 // Time is the instant that a snowflake carries; zero for what is none.
 func Time(id string) time.Time {
@@ -40,12 +34,8 @@ func encode(v any) json.RawMessage {
 type object = map[string]any
 
 func wireUser(u User) object {
-	var global any
-	if u.GlobalName != "" {
-		global = u.GlobalName
-	}
 	return object{
-		"id": u.ID, "username": u.Username, "discriminator": "0", "global_name": global, "avatar": nil,
+		"id": u.ID, "username": u.Username, "discriminator": "0", "global_name": nil, "avatar": nil,
 		"bot": u.Bot, "public_flags": 0, "flags": 0, "primary_guild": nil,
 	}
 }
@@ -53,7 +43,7 @@ func wireUser(u User) object {
 func wireMember(u User) object {
 	return object{
 		"user": wireUser(u), "roles": []string{}, "joined_at": stamp(time.UnixMilli(epoch)), "deaf": false, "mute": false,
-		"flags": 0, "nick": nil, "avatar": nil,
+		"flags": 0, "nick": nil, "avatar": nil, "permissions": "0",
 	}
 }
 
@@ -74,12 +64,18 @@ func (s *Server) wireChannel(c *channel) object {
 func (s *Server) wireMessage(m *Message) object {
 	o := object{
 		"id": m.ID, "channel_id": m.ChannelID, "type": m.Type, "author": wireUser(m.Author), "content": m.Content,
-		"embeds": list(m.embeds), "components": list(m.components), "attachments": s.wireAttachments(m.Attachments),
-		"flags": m.Flags, "timestamp": stamp(m.Created), "edited_timestamp": nil, "pinned": false, "tts": false,
+		"embeds": []any{}, "components": []any{}, "attachments": s.wireAttachments(m.Attachments),
+		"flags": m.Flags, "timestamp": stamp(m.created), "edited_timestamp": nil, "pinned": false, "tts": false,
 		"mention_everyone": false, "mentions": []object{}, "mention_roles": []string{},
 	}
+	if m.embeds != nil {
+		o["embeds"] = m.embeds
+	}
+	if m.components != nil {
+		o["components"] = m.components
+	}
 	if m.Edits() > 0 {
-		o["edited_timestamp"] = stamp(m.Versions[m.Edits()].At)
+		o["edited_timestamp"] = stamp(m.edited)
 	}
 	if m.nonce != nil {
 		o["nonce"] = m.nonce
@@ -93,28 +89,14 @@ func (s *Server) wireMessage(m *Message) object {
 	}
 	if m.ReplyTo != "" {
 		o["message_reference"] = object{"type": 0, "channel_id": m.ChannelID, "message_id": m.ReplyTo}
-		o["referenced_message"] = s.wireReferenced(m.ReplyTo)
+		o["referenced_message"] = nil // of one that was deleted
+		if to := s.message(m.ReplyTo); to != nil {
+			flat := *to
+			flat.ReplyTo = "" // replies are not followed any further
+			o["referenced_message"] = s.wireMessage(&flat)
+		}
 	}
 	return o
-}
-
-// wireReferenced is null for a message that was deleted. Replies are not
-// followed any further.
-func (s *Server) wireReferenced(id string) any {
-	m := s.message(id)
-	if m == nil {
-		return nil
-	}
-	flat := *m
-	flat.ReplyTo = ""
-	return s.wireMessage(&flat)
-}
-
-func list(raw json.RawMessage) json.RawMessage {
-	if raw == nil {
-		return json.RawMessage("[]")
-	}
-	return raw
 }
 
 // wireAttachments signs the addresses anew, as Discord does for every look.
@@ -137,59 +119,30 @@ func (s *Server) wireAttachments(all []Attachment) []object {
 func (s *Server) wireReactions(all []Reaction) []object {
 	out := make([]object, 0, len(all))
 	for _, r := range all {
-		mine := false
-		for _, u := range r.Users {
-			mine = mine || u == s.bot.ID
-		}
 		out = append(out, object{
-			"emoji": object{"id": nil, "name": r.Emoji}, "count": len(r.Users), "me": mine, "me_burst": false,
-			"count_details": object{"burst": 0, "normal": len(r.Users)}, "burst_colors": []string{},
+			"emoji": object{"id": nil, "name": r.Emoji}, "count": len(r.users), "me": slices.Contains(r.users, s.app), "me_burst": false,
+			"count_details": object{"burst": 0, "normal": len(r.users)}, "burst_colors": []string{},
 		})
 	}
 	return out
 }
 
 func (s *Server) wireApplication() object {
-	owner, flags := wireUser(s.o.Owner), 0
-	var team any
+	owner, team := wireUser(s.o.Owner), any(nil)
 	if s.o.Team != nil {
-		t := *s.o.Team
 		// The owner of a team's application is a placeholder that nobody can
 		// write to (Discord, topics/teams).
-		owner = wireUser(User{ID: t.ID, Username: "team" + t.ID})
-		team = wireTeam(t)
-	}
-	if s.o.Privileged {
-		flags = 1 << 19 // GATEWAY_MESSAGE_CONTENT_LIMITED
+		const id = "1"
+		member := object{"user": owner, "team_id": id, "membership_state": 2, "role": "admin", "permissions": []string{"*"}}
+		team = object{"id": id, "icon": nil, "name": s.o.Team.Name, "owner_user_id": s.o.Owner.ID, "members": []object{member}}
+		owner = wireUser(User{ID: id, Username: "team" + id})
 	}
 	return object{
 		"id": s.app, "name": s.bot.Username, "icon": nil, "description": "", "type": nil, "bot": wireUser(s.bot),
-		"bot_public": false, "bot_require_code_grant": false, "verify_key": "00", "flags": flags, "flags_new": strconv.Itoa(flags),
+		"bot_public": false, "bot_require_code_grant": false, "verify_key": "00", "flags": 0, "flags_new": "0",
 		"redirect_uris": []string{}, "interactions_endpoint_url": nil, "role_connections_verification_url": nil,
 		"owner": owner, "team": team, "approximate_guild_count": 1, "approximate_user_install_count": 1,
 		"approximate_user_authorization_count": 0, "explicit_content_filter": 0, "eligible_oauth2_scopes": []string{},
 		"integration_types_config": object{"0": object{}, "1": object{}},
 	}
-}
-
-// team fills in what a test left open. The owner of the options is a member.
-func (s *Server) team(t Team) Team {
-	if t.ID == "" {
-		t.ID = s.next(s.now())
-	}
-	if t.OwnerID == "" {
-		t.OwnerID = s.o.Owner.ID
-	}
-	t.Members = append([]User{s.o.Owner}, t.Members...)
-	return t
-}
-
-func wireTeam(t Team) object {
-	members := make([]object, 0, len(t.Members))
-	for _, u := range t.Members {
-		members = append(members, object{
-			"user": wireUser(u), "team_id": t.ID, "membership_state": 2, "role": "admin", "permissions": []string{"*"},
-		})
-	}
-	return object{"id": t.ID, "icon": nil, "name": t.Name, "owner_user_id": t.OwnerID, "members": members}
 }

@@ -84,7 +84,7 @@ func TestTheFakesDayIsTheSupervisorsDay(t *testing.T) {
 	next(gateway.Resumed)
 	f.SendOp7()
 	next(gateway.Resumed)
-	f.Connections(fake.Script{FirstOp7: true})
+	f.Op7First()
 	f.DropSocket()
 	next(gateway.Resumed)
 	f.Op9(true)

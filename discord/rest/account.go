@@ -123,10 +123,7 @@ func (c *Client) GatewayBot(ctx context.Context) (Gateway, error) {
 }
 
 func (c *Client) get(ctx context.Context, what, path string, decode func([]byte) error) error {
-	k, err := newCall(what, "GET "+path)
-	if err != nil {
-		return err
-	}
+	k := newCall(what, "GET "+path)
 	k.again, k.decode = true, decode
 	return c.do(ctx, k)
 }
@@ -134,16 +131,11 @@ func (c *Client) get(ctx context.Context, what, path string, decode func([]byte)
 // OpenDM is the channel of the bot's direct messages with a user. Asking again
 // gives the same one.
 func (c *Client) OpenDM(ctx context.Context, user string) (channel string, err error) {
-	k, err := newCall("open the direct messages", "POST /users/@me/channels")
-	if err != nil {
-		return "", err
-	}
+	k := newCall("open the direct messages", "POST /users/@me/channels")
 	to := struct {
 		User string `json:"recipient_id"`
 	}{user}
-	if err := k.filling(to, nil); err != nil {
-		return "", err
-	}
+	k.filling(to, nil)
 	k.again, k.decode = true, decodeID(&channel)
 	err = c.do(ctx, k)
 	return channel, err

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -51,6 +52,8 @@ type call struct {
 	patience time.Duration
 	tries    int
 	time     time.Duration // of one try
+	// fault is why it cannot even be sent.
+	fault error
 	// maybe is set when a try was sent and got no answer.
 	maybe bool
 }
@@ -60,7 +63,7 @@ func (k *call) rule() string { return k.method + " " + k.route }
 
 // newCall fills a route with ids. An id that is empty, or would lead elsewhere
 // in the path, makes the call fail unsent.
-func newCall(what, rule string, ids ...string) (*call, error) {
+func newCall(what, rule string, ids ...string) *call {
 	method, route, _ := strings.Cut(rule, " ")
 	k := &call{what: what, method: method, route: route, path: route, most: 16 << 20, patience: patience, tries: maxTries, time: tryTime}
 	if len(ids) > 0 {
@@ -68,17 +71,33 @@ func newCall(what, rule string, ids ...string) (*call, error) {
 	}
 	for _, id := range ids {
 		if id == "" || id == "." || id == ".." || len(id) > 512 {
-			return nil, fmt.Errorf("%s: %w: %s", what, ErrInvalid, textNoID)
+			k.fault = fmt.Errorf("%w: %s", ErrInvalid, textNoID)
 		}
 		k.path = strings.Replace(k.path, "{}", url.PathEscape(id), 1)
 	}
-	return k, nil
+	return k
+}
+
+// filling makes the body of a value and files.
+func (k *call) filling(v any, files []File) {
+	data, err := json.Marshal(v)
+	if err != nil && k.fault == nil {
+		k.fault = fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	k.body = body{json: data, files: files}
+	if len(files) > 0 {
+		k.time = fileTime
+	}
 }
 
 // do carries out a call: waits for its turn, sends it, repeats it as far as that
 // is safe.
 func (c *Client) do(ctx context.Context, k *call) error {
-	if err := c.attempts(ctx, k); err != nil {
+	err := k.fault
+	if err == nil {
+		err = c.attempts(ctx, k)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", k.what, err)
 	}
 	return nil

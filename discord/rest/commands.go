@@ -50,28 +50,20 @@ type Choice struct {
 
 // Commands are the application's commands, as Discord has them.
 func (c *Client) Commands(ctx context.Context, app string) ([]Command, error) {
-	k, err := newCall("list the commands", "GET /applications/{}/commands", app)
-	if err != nil {
-		return nil, err
-	}
+	k := newCall("list the commands", "GET /applications/{}/commands", app)
 	var list []Command
 	k.again, k.decode = true, into(&list)
-	err = c.do(ctx, k)
+	err := c.do(ctx, k)
 	return list, err
 }
 
 // PutCommands replaces all of them. Discord counts that: ask Same first.
 func (c *Client) PutCommands(ctx context.Context, app string, list []Command) error {
-	k, err := newCall("register the commands", "PUT /applications/{}/commands", app)
-	if err != nil {
-		return err
-	}
+	k := newCall("register the commands", "PUT /applications/{}/commands", app)
 	if list == nil {
 		list = []Command{}
 	}
-	if err := k.filling(list, nil); err != nil {
-		return err
-	}
+	k.filling(list, nil)
 	k.again = true
 	return c.do(ctx, k)
 }

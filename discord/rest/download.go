@@ -12,12 +12,9 @@ import (
 // bytes is ErrTooLarge, whatever was claimed beforehand, an address whose time
 // is over ErrExpired, a foreign one ErrInvalid. The token stays at home.
 func (c *Client) Download(ctx context.Context, address string, most int64) ([]byte, error) {
-	k, err := newCall("download the attachment", "GET {attachment}")
-	if err != nil {
-		return nil, err
-	}
+	k := newCall("download the attachment", "GET {attachment}")
 	if !c.ours(address) {
-		return nil, fmt.Errorf("%s: %w: %s", k.what, ErrInvalid, textForeign)
+		k.fault = fmt.Errorf("%w: %s", ErrInvalid, textForeign)
 	}
 	var data []byte
 	k.address, k.most, k.again, k.time = address, max(most, 0), true, fileTime

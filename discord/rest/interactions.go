@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 )
 
 // Answering is how an interaction is answered at first, within three seconds.
@@ -20,15 +19,13 @@ const (
 )
 
 // callTo is a call whose right is the interaction's token, good for 15 minutes.
-func callTo(what, rule string, ids ...string) (*call, error) {
-	k, err := newCall(what, rule, ids...)
-	if err == nil {
-		k.bare, k.secret = true, ids[1]
-		// Limits remember the interaction, but not the right to answer it.
-		sum := sha256.Sum256([]byte(k.secret))
-		k.major = ids[0] + "/" + hex.EncodeToString(sum[:8])
-	}
-	return k, err
+func callTo(what, rule, of, token string) *call {
+	k := newCall(what, rule, of, token)
+	k.bare, k.secret = true, token
+	// Limits remember the interaction, but not the right to answer it.
+	sum := sha256.Sum256([]byte(token))
+	k.major = of + "/" + hex.EncodeToString(sum[:8])
+	return k
 }
 
 // Answer is the first answer to an interaction. m may be nil where kind is a
@@ -38,10 +35,7 @@ func callTo(what, rule string, ids ...string) (*call, error) {
 // It is repeated: an interaction takes one answer only, so that a second try
 // cannot be a second answer.
 func (c *Client) Answer(ctx context.Context, interaction, token string, kind Answering, m *Message) error {
-	k, err := callTo("answer the interaction", "POST /interactions/{}/{}/callback", interaction, token)
-	if err != nil {
-		return err
-	}
+	k := callTo("answer the interaction", "POST /interactions/{}/{}/callback", interaction, token)
 	answer := struct {
 		Type Answering `json:"type"`
 		Data *wire     `json:"data,omitempty"`
@@ -55,56 +49,34 @@ func (c *Client) Answer(ctx context.Context, interaction, token string, kind Ans
 		w.Reference = nil
 		answer.Data, files = &w, m.Files
 	}
-	if err := k.filling(answer, files); err != nil {
-		return err
-	}
+	k.filling(answer, files)
 	k.again, k.done = true, 40060
 	return c.do(ctx, k)
 }
 
+const original = " /webhooks/{}/{}/messages/@original"
+
 // EditAnswer replaces the answer to an interaction, or keeps the promise of one.
 // Late, it is ErrExpired: then a message is the way.
 func (c *Client) EditAnswer(ctx context.Context, app, token string, m Message) error {
-	k, err := callTo("edit the answer", "PATCH /webhooks/{}/{}/messages/@original", app, token)
-	if err != nil {
-		return err
-	}
-	if err := k.filling(m.filled(), m.Files); err != nil {
-		return err
-	}
-	k.again = true
-	return c.do(ctx, k)
+	return c.edit(ctx, callTo("edit the answer", "PATCH"+original, app, token), m.filled(), m.Files)
 }
 
 // DeleteAnswer removes the answer to an interaction.
 func (c *Client) DeleteAnswer(ctx context.Context, app, token string) error {
-	k, err := callTo("delete the answer", "DELETE /webhooks/{}/{}/messages/@original", app, token)
-	if err != nil {
-		return err
-	}
-	k.again, k.done = true, 10008
-	return c.do(ctx, k)
+	return c.remove(ctx, callTo("delete the answer", "DELETE"+original, app, token))
 }
 
 // FollowUp adds a message to the answer of an interaction and gives its id.
 // Discord knows no nonce here, so that nothing is repeated that may have been
 // carried out: after ErrTransient the message may be there.
 func (c *Client) FollowUp(ctx context.Context, app, token string, m Message) (id string, err error) {
-	k, err := callTo("follow up", "POST /webhooks/{}/{}", app, token)
-	if err != nil {
-		return "", err
-	}
+	k := callTo("follow up", "POST /webhooks/{}/{}", app, token)
 	w := m.fresh()
 	w.Reference = nil
-	if err := k.filling(w, m.Files); err != nil {
-		return "", err
-	}
+	k.filling(w, m.Files)
 	k.path += "?wait=true"
 	k.decode = decodeID(&id)
 	err = c.do(ctx, k)
 	return id, err
 }
-
-// Expired reports whether an error says that an interaction's token is of no
-// use any more, or never was: a message is the way then.
-func Expired(err error) bool { return errors.Is(err, ErrExpired) }

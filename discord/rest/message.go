@@ -4,8 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -186,17 +184,4 @@ func nonce(s string) string {
 	}
 	sum := sha256.Sum256([]byte(s))
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:maxNonce]
-}
-
-// filling makes a call's body of a value and files.
-func (k *call) filling(v any, files []File) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("%s: %w: %w", k.what, ErrInvalid, err)
-	}
-	k.body = body{json: data, files: files}
-	if len(files) > 0 {
-		k.time = fileTime
-	}
-	return nil
 }

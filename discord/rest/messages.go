@@ -17,15 +17,10 @@ import (
 // of the tries, one nonce is one message, and its id is the answer. Where that
 // message was deleted in the meantime the error is ErrGone.
 func (c *Client) Send(ctx context.Context, channel string, m Message) (id string, err error) {
-	k, err := newCall("send the message", "POST /channels/{}/messages", channel)
-	if err != nil {
-		return "", err
-	}
+	k := newCall("send the message", "POST /channels/{}/messages", channel)
 	w := m.fresh()
 	w.Nonce, w.Enforce = nonce(m.Nonce), true
-	if err := k.filling(w, m.Files); err != nil {
-		return "", err
-	}
+	k.filling(w, m.Files)
 	k.again, k.before = true, m.Before
 	k.decode = decodeID(&id)
 	if err = c.do(ctx, k); err != nil && k.maybe {
@@ -62,39 +57,31 @@ func into(v any) func([]byte) error {
 // ErrGone says that the message was deleted, ErrOldEdit that it is too old to be
 // changed often.
 func (c *Client) Edit(ctx context.Context, channel, id string, m Message) error {
-	k, err := newCall("edit the message", "PATCH /channels/{}/messages/{}", channel, id)
-	if err != nil {
-		return err
-	}
-	if err := k.filling(m.filled(), m.Files); err != nil {
-		return err
-	}
-	k.again = true
-	return c.do(ctx, k)
+	return c.edit(ctx, newCall("edit the message", "PATCH /channels/{}/messages/{}", channel, id), m.filled(), m.Files)
 }
 
 // Buttons replaces the buttons of a message and nothing else.
 func (c *Client) Buttons(ctx context.Context, channel, id string, rows []Row) error {
-	k, err := newCall("change the buttons", "PATCH /channels/{}/messages/{}", channel, id)
-	if err != nil {
-		return err
-	}
 	m := Message{Components: rows}
 	w := m.filled()
 	w.Content, w.Embeds = nil, nil
-	if err := k.filling(w, nil); err != nil {
-		return err
-	}
+	return c.edit(ctx, newCall("change the buttons", "PATCH /channels/{}/messages/{}", channel, id), w, nil)
+}
+
+// edit changes a message, in a channel or in answer to an interaction.
+func (c *Client) edit(ctx context.Context, k *call, w wire, files []File) error {
+	k.filling(w, files)
 	k.again = true
 	return c.do(ctx, k)
 }
 
 // Delete removes a message; ErrGone says that somebody was first.
 func (c *Client) Delete(ctx context.Context, channel, id string) error {
-	k, err := newCall("delete the message", "DELETE /channels/{}/messages/{}", channel, id)
-	if err != nil {
-		return err
-	}
+	return c.remove(ctx, newCall("delete the message", "DELETE /channels/{}/messages/{}", channel, id))
+}
+
+// remove deletes a message, in a channel or in answer to an interaction.
+func (c *Client) remove(ctx context.Context, k *call) error {
 	k.again, k.done = true, 10008
 	return c.do(ctx, k)
 }
@@ -111,10 +98,7 @@ func (c *Client) Unreact(ctx context.Context, channel, id, emoji string) error {
 }
 
 func (c *Client) reaction(ctx context.Context, method string, at [3]string) error {
-	k, err := newCall("react to the message", method+" /channels/{}/messages/{}/reactions/{}/@me", at[:]...)
-	if err != nil {
-		return err
-	}
+	k := newCall("react to the message", method+" /channels/{}/messages/{}/reactions/{}/@me", at[:]...)
 	k.again = true
 	return c.do(ctx, k)
 }
@@ -122,25 +106,19 @@ func (c *Client) reaction(ctx context.Context, method string, at [3]string) erro
 // Typing shows for ten seconds that the bot is at work. It is not worth
 // repeating, nor waiting for long.
 func (c *Client) Typing(ctx context.Context, channel string) error {
-	k, err := newCall("show that the bot is typing", "POST /channels/{}/typing", channel)
-	if err != nil {
-		return err
-	}
+	k := newCall("show that the bot is typing", "POST /channels/{}/typing", channel)
 	k.tries, k.patience, k.time = 1, 2*time.Second, 5*time.Second
 	return c.do(ctx, k)
 }
 
 // Text is what one message says, as it was sent. ErrGone: it was deleted.
 func (c *Client) Text(ctx context.Context, channel, id string) (string, error) {
-	k, err := newCall("read the message", "GET /channels/{}/messages/{}", channel, id)
-	if err != nil {
-		return "", err
-	}
+	k := newCall("read the message", "GET /channels/{}/messages/{}", channel, id)
 	var said struct {
 		Content string `json:"content"`
 	}
 	k.again, k.decode = true, into(&said)
-	err = c.do(ctx, k)
+	err := c.do(ctx, k)
 	return said.Content, err
 }
 
@@ -170,10 +148,7 @@ func (c *Client) After(ctx context.Context, channel, after string, limit int) ([
 // page is one page of the history, the oldest first and strictly after; full
 // says that there may be another.
 func (c *Client) page(ctx context.Context, channel, after string, n int) (page []message.Message, full bool, err error) {
-	k, err := newCall("read the messages", "GET /channels/{}/messages", channel)
-	if err != nil {
-		return nil, false, err
-	}
+	k := newCall("read the messages", "GET /channels/{}/messages", channel)
 	query := url.Values{"limit": {strconv.Itoa(n)}}
 	if after != "" {
 		query.Set("after", after)

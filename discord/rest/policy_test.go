@@ -316,7 +316,7 @@ func TestARepeatedTryLearnsThatTheFirstOneArrived(t *testing.T) {
 			t.Errorf("answered by the first try: %v", err)
 		}
 		c, _ = discord(already)
-		if err := c.Answer(ctx, "1", "token", Thinking, nil); !Expired(err) {
+		if err := c.Answer(ctx, "1", "token", Thinking, nil); !errors.Is(err, ErrExpired) {
 			t.Errorf("answered by somebody else: %v", err)
 		}
 	})
@@ -451,14 +451,14 @@ func TestARefusedTokenEndsEveryCallAtOnce(t *testing.T) {
 
 func TestAnInteractionThatIsOverDoesNotCondemnTheToken(t *testing.T) {
 	c, f := discord(says(401, `{"message":"Invalid Webhook Token","code":50027}`), fine)
-	if err := c.EditAnswer(t.Context(), "5", "token", Message{Content: "x"}); !Expired(err) {
+	if err := c.EditAnswer(t.Context(), "5", "token", Message{Content: "x"}); !errors.Is(err, ErrExpired) {
 		t.Error(err)
 	}
 	if _, err := c.Send(t.Context(), "7", Message{Content: "x"}); err != nil {
 		t.Error(err)
 	}
 	c2, _ := discord(says(401, ""))
-	if err := c2.DeleteAnswer(t.Context(), "5", "token"); !Expired(err) {
+	if err := c2.DeleteAnswer(t.Context(), "5", "token"); !errors.Is(err, ErrExpired) {
 		t.Error(err)
 	}
 	if a, ok := f.requests()[0].header["Authorization"]; ok {

@@ -112,7 +112,7 @@ func TestTheLifeOfACommand(t *testing.T) {
 	if err := c.Answer(ctx, i.ID, i.Token, Thinking, &Message{Flags: Ephemeral}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Answer(ctx, i.ID, i.Token, Thinking, nil); !Expired(err) {
+	if err := c.Answer(ctx, i.ID, i.Token, Thinking, nil); !errors.Is(err, ErrExpired) {
 		t.Errorf("a second answer: %v", err)
 	}
 	if err := c.EditAnswer(ctx, app, i.Token, everything()); err != nil {
@@ -126,12 +126,12 @@ func TestTheLifeOfACommand(t *testing.T) {
 		t.Error(err)
 	}
 	s.Advance(16 * time.Minute)
-	if err := c.EditAnswer(ctx, app, i.Token, Message{Content: "late"}); !Expired(err) {
+	if err := c.EditAnswer(ctx, app, i.Token, Message{Content: "late"}); !errors.Is(err, ErrExpired) {
 		t.Errorf("after sixteen minutes: %v", err)
 	}
 	late := s.User().Slash("fork")
 	s.Advance(4 * time.Second)
-	if err := c.Answer(ctx, late.ID, late.Token, WithMessage, &Message{Content: "late"}); !Expired(err) {
+	if err := c.Answer(ctx, late.ID, late.Token, WithMessage, &Message{Content: "late"}); !errors.Is(err, ErrExpired) {
 		t.Errorf("after four seconds: %v", err)
 	}
 }

@@ -21,12 +21,12 @@ func TestAStreamHasTheEventsOfTheRealAPIInTheirOrder(t *testing.T) {
 	s := server(t, fakeapi.Options{})
 	a, err := send(soon(t), s, "/v1/messages", ask(true, user(fakeapi.Script(fakeapi.Step{
 		Thinking: "Let me think about it for a while.", Text: "I look it up for you, a moment please.",
-		Tool: "Bash", Input: object{"command": "ls"}, Out: 7, CacheRead: 11, CacheWrite: 13, Headers: map[string]string{"x-mark": "yes"},
+		Tool: "Bash", Input: object{"command": "ls"}, Out: 7, CacheRead: 11,
 	}))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := a.header; got.Get("content-type") != "text/event-stream; charset=utf-8" || got.Get("x-mark") != "yes" || got.Get("request-id") == "" {
+	if got := a.header; got.Get("content-type") != "text/event-stream; charset=utf-8" || got.Get("request-id") == "" {
 		t.Errorf("the headers are %v", got)
 	}
 	list, err := events(bytes.NewReader(a.body))
@@ -44,7 +44,7 @@ func TestAStreamHasTheEventsOfTheRealAPIInTheirOrder(t *testing.T) {
 	}
 	start := list[0].data["message"].(object)["usage"].(object)
 	end := list[len(list)-2].data
-	if start["output_tokens"] != 1.0 || start["cache_read_input_tokens"] != 11.0 || start["cache_creation_input_tokens"] != 13.0 {
+	if start["output_tokens"] != 1.0 || start["cache_read_input_tokens"] != 11.0 {
 		t.Errorf("it starts with the usage %v", start)
 	}
 	if end["usage"].(object)["output_tokens"] != 7.0 || end["delta"].(object)["stop_reason"] != "tool_use" {
@@ -61,7 +61,6 @@ func TestStreamingChangesNothingOfAnAnswer(t *testing.T) {
 			Thinking: rapid.String().Draw(r, "thinking"), Text: rapid.String().Draw(r, "text"),
 			Tool: rapid.SampledFrom([]string{"", "Bash"}).Draw(r, "tool"), Input: object{"a": rapid.String().Draw(r, "input")},
 			Chunk: rapid.IntRange(0, 9).Draw(r, "chunk"), In: 5, CacheRead: rapid.IntRange(0, 99).Draw(r, "cache"),
-			StopReason: rapid.SampledFrom([]string{"", "max_tokens"}).Draw(r, "stop"),
 		}
 		for range rapid.IntRange(0, 3).Draw(r, "blocks") {
 			step.Blocks = append(step.Blocks, fakeapi.Block{
@@ -98,7 +97,7 @@ func TestStreamingChangesNothingOfAnAnswer(t *testing.T) {
 
 func TestAFaultBefallsTheFirstRequestsOnly(t *testing.T) {
 	s := server(t, fakeapi.Options{})
-	script := user(fakeapi.Script(fakeapi.Step{Error: 529, Times: 2, Key: "busy", Text: "fine"}))
+	script := user(fakeapi.Script(fakeapi.Step{Error: 529, Times: 2, Text: "fine"}))
 	other := user(fakeapi.Script(fakeapi.Step{Error: 500, ErrMsg: "mine", Times: 1, Text: "fine too"}))
 	for i, want := range []string{"overloaded_error: Overloaded", "overloaded_error: Overloaded", "fine", "fine"} {
 		if got := text(t, s, script); got != want {
@@ -106,32 +105,27 @@ func TestAFaultBefallsTheFirstRequestsOnly(t *testing.T) {
 		}
 	}
 	if got := text(t, s, other); got != "api_error: mine" {
-		t.Errorf("a step without a key got %q: it counts by itself", got)
+		t.Errorf("another step got %q: it counts by itself", got)
 	}
 	if got := text(t, s, other); got != "fine too" {
-		t.Errorf("a step without a key got %q the second time", got)
+		t.Errorf("another step got %q the second time", got)
 	}
 }
 
 func TestARefusalLooksLikeTheRealOne(t *testing.T) {
 	s := server(t, fakeapi.Options{})
-	s.Push(
-		fakeapi.Step{Error: 429, RetryAfter: "2", Headers: map[string]string{"anthropic-ratelimit-unified-status": "rejected"}},
-		fakeapi.Step{PromptTooLong: true},
-		fakeapi.Step{Error: 418, ErrType: "teapot_error"},
-	)
-	a, err := send(soon(t), s, "/v1/messages", ask(true, user("x")))
+	a, err := send(soon(t), s, "/v1/messages", ask(true, user(fakeapi.Script(fakeapi.Step{Error: 429, RetryAfter: "2"}))))
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := a.header
-	if a.status != http.StatusTooManyRequests || h.Get("retry-after") != "2" || h.Get("anthropic-ratelimit-unified-status") != "rejected" {
+	if a.status != http.StatusTooManyRequests || h.Get("retry-after") != "2" {
 		t.Errorf("status %d, headers %v", a.status, h)
 	}
-	if got, want := text(t, s, user("x")), "invalid_request_error: prompt is too long: 210000 tokens > 200000 maximum"; got != want {
+	if got, want := text(t, s, user(fakeapi.Script(fakeapi.Step{PromptTooLong: true}))), "invalid_request_error: prompt is too long: 210000 tokens > 200000 maximum"; got != want {
 		t.Errorf("a prompt that is too long got %q", got)
 	}
-	if got := text(t, s, user("x")); !strings.HasPrefix(got, "teapot_error: ") {
+	if got := text(t, s, user(fakeapi.Script(fakeapi.Step{Error: 418}))); !strings.HasPrefix(got, "invalid_request_error: ") {
 		t.Errorf("the refusal is %q", got)
 	}
 }
@@ -197,7 +191,7 @@ func TestAnErrorEventEndsTheStream(t *testing.T) {
 // TestAHeldAnswerWaitsForItsRelease holds before the answer and in its middle.
 func TestAHeldAnswerWaitsForItsRelease(t *testing.T) {
 	s := server(t, fakeapi.Options{})
-	for i, step := range []fakeapi.Step{{Text: "late", Hold: "a"}, {Text: "late", Hang: true, Key: "b"}} {
+	for i, step := range []fakeapi.Step{{Text: "late", Hold: "a"}, {Text: "late", Hold: "b"}} {
 		var list []event
 		var failed error
 		var asking sync.WaitGroup
@@ -209,7 +203,7 @@ func TestAHeldAnswerWaitsForItsRelease(t *testing.T) {
 		if last := all[len(all)-1]; last.Status != 0 || last.Ended {
 			t.Errorf("a held request has status %d, ended %v", last.Status, last.Ended)
 		}
-		s.Release(step.Hold + step.Key)
+		s.Release(step.Hold)
 		asking.Wait()
 		if failed != nil || list[len(list)-1].name != "message_stop" {
 			t.Errorf("after the release: %v, %s", failed, names(list))
@@ -248,7 +242,7 @@ func TestAnEarlyReleaseIsNotLost(t *testing.T) {
 
 func TestTheServerSeesThatAClientLeaves(t *testing.T) {
 	s := server(t, fakeapi.Options{})
-	for _, step := range []fakeapi.Step{{Hang: true}, {DelayMS: 3_600_000}, {Text: "a long one", Chunk: 1, ChunkMS: 3_600_000}} {
+	for _, step := range []fakeapi.Step{{Hold: "never"}, {DelayMS: 3_600_000}, {Text: "a long one", Chunk: 1, Hold: "never", HoldAfter: 1}} {
 		before := len(s.Requests())
 		ctx, leave := context.WithCancel(soon(t))
 		var asking sync.WaitGroup
@@ -274,13 +268,13 @@ func TestTheServerSeesThatAClientLeaves(t *testing.T) {
 // TestCloseEndsWhatHangs closes before an answer and in its middle: neither may
 // look like an answer that came to its end.
 func TestCloseEndsWhatHangs(t *testing.T) {
-	for _, step := range []fakeapi.Step{{Hang: true}, {Text: "one two three", Chunk: 4, Hold: "never", HoldAfter: 1}} {
+	for _, step := range []fakeapi.Step{{Hold: "never"}, {Text: "one two three", Chunk: 4, Hold: "never", HoldAfter: 1}} {
 		s := server(t, fakeapi.Options{})
 		var failed error
 		var asking, closing sync.WaitGroup
 		asking.Go(func() { _, failed = streamed(t.Context(), s, user(fakeapi.Script(step))) })
 		if err := s.Wait(soon(t), func(all []fakeapi.Request) bool {
-			return len(all) == 1 && (step.Hang || all[0].Status == http.StatusOK)
+			return len(all) == 1 && (step.HoldAfter == 0 || all[0].Status == http.StatusOK)
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"os/exec"
 	"regexp"
@@ -114,7 +113,6 @@ func (c *command) until(kind string) (line, []line) {
 
 func server(t *testing.T, o fakeapi.Options) *fakeapi.Server {
 	t.Helper()
-	o.Log = slog.New(slog.DiscardHandler)
 	s, err := fakeapi.Start(o)
 	if err != nil {
 		t.Fatal(err)
@@ -248,9 +246,9 @@ func compacts(t *testing.T) {
 func interrupts(t *testing.T) {
 	s := server(t, fakeapi.Options{})
 	cli := startCLI(t, s, "--include-partial-messages")
-	for i, step := range []fakeapi.Step{{Hang: true}, {Text: "Half of a sentence, then nothing.", Hold: "never", HoldAfter: 1}} {
+	for i, step := range []fakeapi.Step{{Hold: "never"}, {Text: "Half of a sentence, then nothing.", Hold: "never", HoldAfter: 1}} {
 		cli.say(fakeapi.Script(step))
-		if step.Hang {
+		if step.HoldAfter == 0 {
 			if err := s.Wait(t.Context(), func(all []fakeapi.Request) bool { return len(forModel(all)) == i+1 }); err != nil {
 				t.Fatal(err)
 			}

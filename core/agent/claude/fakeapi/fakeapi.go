@@ -14,9 +14,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"io"
+	"log"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -26,8 +29,7 @@ var ErrClosed = errors.New("the fake API is closed")
 
 // Options are the choices at the start of a server.
 type Options struct {
-	Key string       // the one API key that is let in, others get 401; empty lets everybody in
-	Log *slog.Logger // one line for each request, without contents; nil logs nothing
+	Key string // the one API key that is let in, others get 401; empty lets everybody in
 }
 
 // Server is a running fake API. All methods may be called at any time and from
@@ -45,17 +47,13 @@ type Server struct {
 	running  sync.WaitGroup // handlers; Add under mu while not closed
 	record   []Request
 	changed  chan struct{} // closed and made new whenever record changes
-	pushed   []Step
 	decide   func(Request) (Step, bool)
-	failures map[string]int // by key of a step: how often it has failed
-	gates    map[string]*gate
+	failures map[string]int           // by step: how often it has failed
+	holds    map[string]chan struct{} // closed by Release
 }
 
 // Start listens on a free port of 127.0.0.1 and serves until Close.
 func Start(o Options) (*Server, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen on loopback: %w", err)
@@ -67,13 +65,13 @@ func Start(o Options) (*Server, error) {
 		end:      end,
 		changed:  make(chan struct{}),
 		failures: map[string]int{},
-		gates:    map[string]*gate{},
+		holds:    map[string]chan struct{}{},
 	}
 	s.http = &http.Server{
 		Handler:           http.HandlerFunc(s.serve),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
+		ErrorLog:          log.New(io.Discard, "", 0),
 	}
 	s.serving.Go(func() {
 		if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -115,4 +113,112 @@ func (s *Server) enter() bool {
 		s.running.Add(1)
 	}
 	return !s.closed
+}
+
+// Requests is everything that came so far, oldest first. The slice is the
+// caller's; what the requests point to is shared and must not be changed.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.record)
+}
+
+// Wait blocks until holds says true about the requests so far. It is asked at
+// once, and again whenever a request came, began to be answered or ended. The
+// error is ErrClosed or the context's, with a line about what did come.
+func (s *Server) Wait(ctx context.Context, holds func([]Request) bool) error {
+	for {
+		s.mu.Lock()
+		seen, changed, closed := slices.Clone(s.record), s.changed, s.closed
+		s.mu.Unlock()
+		if holds(seen) {
+			return nil
+		}
+		if closed {
+			return fmt.Errorf("wait for the claude command: %w; %s", ErrClosed, outline(seen))
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the claude command: %w; %s", ctx.Err(), outline(seen))
+		}
+	}
+}
+
+// add records a request and returns its place.
+func (s *Server) add(r Request) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.record = append(s.record, r)
+	s.announce()
+	return len(s.record) - 1
+}
+
+// update changes what is recorded about the request at a place.
+func (s *Server) update(at int, change func(*Request)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.record[at])
+	s.announce()
+}
+
+// announce wakes everybody who waits for a change. The caller holds mu.
+func (s *Server) announce() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// outline says in one line which requests came.
+func outline(seen []Request) string {
+	if len(seen) == 0 {
+		return "no request came"
+	}
+	lines := make([]string, len(seen))
+	for i, r := range seen {
+		lines[i] = fmt.Sprintf("%s %s %d", r.Method, r.Path, r.Status)
+	}
+	return "came: " + strings.Join(lines, ", ")
+}
+
+// Answer lets f decide about every request for the model, before scripts; where
+// it says false they decide. It is called from several goroutines at once and
+// must neither block nor end the test (t.Fatal works on the test's goroutine
+// only). nil takes it away.
+func (s *Server) Answer(f func(Request) (Step, bool)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.decide = f
+}
+
+// Release lets the step go on that is held under key, and everyone who comes to
+// that key later: a release that is early is not lost. Take another key to hold
+// again.
+func (s *Server) Release(key string) {
+	held := s.hold(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-held:
+	default:
+		close(held)
+	}
+}
+
+func (s *Server) hold(key string) chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.holds[key] == nil {
+		s.holds[key] = make(chan struct{})
+	}
+	return s.holds[key]
+}
+
+// wait blocks until key is released.
+func (s *Server) wait(ctx context.Context, key string) error {
+	select {
+	case <-s.hold(key):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

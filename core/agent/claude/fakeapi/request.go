@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -13,7 +14,6 @@ type Request struct {
 	Time   time.Time // when its body had been read
 	Method string
 	Path   string // without the query
-	Query  string // such as "beta=true"
 	Header http.Header
 	Raw    []byte // the body
 
@@ -27,14 +27,13 @@ type Request struct {
 	System    string   // the text of all system blocks, joined by line breaks
 	Tools     []string // names
 	Thinking  Thinking
-	Effort    string // output_config.effort
 	Messages  []Message
 }
 
 // Thinking is how a request wants the model to think.
 type Thinking struct {
-	Type   string // "enabled", "adaptive", "disabled"; empty when nothing was said
-	Budget int    // tokens; 0 when none was given
+	Type   string `json:"type"`          // "enabled", "adaptive", "disabled"; empty when nothing was said
+	Budget int    `json:"budget_tokens"` // tokens; 0 when none was given
 }
 
 // Message is one message of the history.
@@ -53,7 +52,6 @@ type Block struct {
 	Name     string         `json:"name,omitempty"`     // tool_use: the tool
 	Input    map[string]any `json:"input,omitempty"`    // tool_use
 	IsError  bool           `json:"is_error,omitempty"` // tool_result
-	Media    string         `json:"-"`                  // image, document: the media type
 }
 
 // ForModel reports whether the request asked for an answer of the model, which
@@ -82,13 +80,7 @@ type body struct {
 	Tools     []struct {
 		Name string `json:"name"`
 	} `json:"tools"`
-	Thinking struct {
-		Type   string `json:"type"`
-		Budget int    `json:"budget_tokens"`
-	} `json:"thinking"`
-	Output struct {
-		Effort string `json:"effort"`
-	} `json:"output_config"`
+	Thinking Thinking `json:"thinking"`
 	Messages []struct {
 		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"`
@@ -102,8 +94,7 @@ func (r *Request) read() error {
 		return fmt.Errorf("read the body: %w", err)
 	}
 	r.Model, r.Stream, r.MaxTokens = b.Model, b.Stream, b.MaxTokens
-	r.Thinking = Thinking{Type: b.Thinking.Type, Budget: b.Thinking.Budget}
-	r.Effort = b.Output.Effort
+	r.Thinking = b.Thinking
 	system, err := blocks(b.System)
 	if err != nil {
 		return fmt.Errorf("read system: %w", err)
@@ -138,9 +129,6 @@ func blocks(content json.RawMessage) ([]Block, error) {
 		Block
 		ToolUse string          `json:"tool_use_id"`
 		Content json.RawMessage `json:"content"`
-		Source  struct {
-			Media string `json:"media_type"`
-		} `json:"source"`
 	}
 	if err := json.Unmarshal(content, &list); err != nil {
 		return nil, err
@@ -148,7 +136,6 @@ func blocks(content json.RawMessage) ([]Block, error) {
 	out := make([]Block, len(list))
 	for i, b := range list {
 		out[i] = b.Block
-		out[i].Media = b.Source.Media
 		if b.Type != "tool_result" {
 			continue
 		}
@@ -170,4 +157,49 @@ func texts(list []Block) string {
 		}
 	}
 	return strings.Join(parts, "\n")
+}
+
+// fault says why the real API would refuse a history, or "". Only what a client
+// can get wrong about forks, resumed sessions and empty texts is checked.
+func (r Request) fault() string {
+	if len(r.Messages) == 0 {
+		return "messages: at least one message is required"
+	}
+	if r.MaxTokens < 1 {
+		return "max_tokens: must be at least 1"
+	}
+	var asked []string // ids of the newest tool calls without a result
+	known := map[string]bool{}
+	for i, m := range r.Messages {
+		switch m.Role {
+		case "user", "system":
+		case "assistant":
+			if len(asked) > 0 {
+				return missing(i, asked)
+			}
+		default:
+			return fmt.Sprintf("messages.%d.role: %q is not a role", i, m.Role)
+		}
+		for j, b := range m.Blocks {
+			switch {
+			case b.Type == "text" && b.Text == "" && m.Role != "system":
+				return fmt.Sprintf("messages.%d.content.%d: text content blocks must be non-empty", i, j)
+			case b.Type == "tool_use":
+				asked = append(asked, b.ID)
+				known[b.ID] = true
+			case b.Type == "tool_result" && !known[b.ID]:
+				return fmt.Sprintf("messages.%d.content.%d: unexpected tool_use_id %s", i, j, b.ID)
+			case b.Type == "tool_result":
+				asked = slices.DeleteFunc(asked, func(id string) bool { return id == b.ID })
+			}
+		}
+	}
+	if len(asked) > 0 {
+		return missing(len(r.Messages), asked)
+	}
+	return ""
+}
+
+func missing(before int, ids []string) string {
+	return fmt.Sprintf("messages.%d: tool_use ids were found without tool_result blocks: %v", before, ids)
 }

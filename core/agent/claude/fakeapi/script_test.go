@@ -68,8 +68,8 @@ func TestAMisspeltScriptIsAnError(t *testing.T) {
 	if step := s.choose(r); step.Error != 400 || !strings.HasPrefix(step.ErrMsg, "fakeapi: ") {
 		t.Errorf("it is answered with %+v", step)
 	}
-	s.Push(Step{Blocks: []Block{{Type: "audio"}}})
-	if step := s.choose(r); step.Error != 400 || !strings.Contains(step.ErrMsg, "audio") {
+	audio := Request{Messages: []Message{says("user", Script(Step{Blocks: []Block{{Type: "audio"}}}))}}
+	if step := s.choose(audio); step.Error != 400 || !strings.Contains(step.ErrMsg, "audio") {
 		t.Errorf("a block that no answer has is answered with %+v", step)
 	}
 	bad := Script(Step{Tool: "Bash", Input: map[string]any{"x": func() {}}})
@@ -86,7 +86,7 @@ func TestAScriptComesOutOfAPromptAsItWentIn(t *testing.T) {
 		var steps []Step
 		for range rapid.IntRange(1, 4).Draw(r, "steps") {
 			s := Step{
-				Text: str.Draw(r, "text"), Thinking: str.Draw(r, "thinking"), Hang: rapid.Bool().Draw(r, "hang"),
+				Text: str.Draw(r, "text"), Thinking: str.Draw(r, "thinking"),
 				Error: rapid.IntRange(0, 599).Draw(r, "error"), DropAfter: rapid.IntRange(-1, 3).Draw(r, "drop"),
 			}
 			if rapid.Bool().Draw(r, "tool") {

@@ -1,12 +1,14 @@
 package fakeapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -37,7 +39,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	defer s.running.Done()
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	x := &exchange{s: s, w: w, req: Request{
-		Time: time.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Raw: raw,
+		Time: time.Now(), Method: r.Method, Path: r.URL.Path, Header: r.Header.Clone(), Raw: raw,
 	}}
 	post := r.Method == http.MethodPost && (r.URL.Path == pathMessages || r.URL.Path == pathCount)
 	var unread error
@@ -48,13 +50,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	left := true // also when what follows panics
 	defer func() {
 		s.update(x.at, func(r *Request) { r.Ended, r.Left = true, left })
-		s.o.Log.Debug("fake api answered", "method", x.req.Method, "path", x.req.Path, "left", left)
 	}()
 	switch {
 	case err != nil:
 		err = x.refuse(Step{Error: http.StatusRequestEntityTooLarge})
 	case r.Method == http.MethodHead && r.URL.Path == "/":
-		x.begin(http.StatusOK, Step{})
+		x.begin(http.StatusOK)
 	case !s.admits(r.Header):
 		err = x.refuse(Step{Error: http.StatusUnauthorized})
 	case !post:
@@ -62,7 +63,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case unread != nil:
 		err = x.refuse(complaint(unread.Error()))
 	case r.URL.Path == pathCount:
-		err = x.json(http.StatusOK, Step{}, object{"input_tokens": len(raw) / 4})
+		err = x.json(http.StatusOK, object{"input_tokens": len(raw) / 4})
 	default:
 		err = x.answer(r.Context())
 	}
@@ -85,16 +86,15 @@ func (x *exchange) answer(ctx context.Context) error {
 		return x.refuse(Step{Error: http.StatusBadRequest, ErrMsg: why})
 	}
 	step := x.s.choose(x.req)
-	if err := pause(ctx, step.delay()); err != nil {
-		return err
+	late := time.NewTimer(time.Duration(step.DelayMS) * time.Millisecond)
+	defer late.Stop()
+	select {
+	case <-late.C:
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 	if step.Hold != "" && step.HoldAfter <= 0 {
 		if err := x.s.wait(ctx, step.Hold); err != nil {
-			return err
-		}
-	}
-	if step.Hang {
-		if err := x.s.wait(ctx, step.Key); err != nil {
 			return err
 		}
 	}
@@ -121,47 +121,37 @@ func (x *exchange) whole(ctx context.Context, step Step) error {
 	case step.DropAfter > 0:
 		return x.cut()
 	case step.SSEError != "":
-		step.Error, step.ErrType = statusOf(step.SSEError), step.SSEError
+		step.Error = statusOf(step.SSEError)
 		return x.refuse(step)
 	}
 	m := newMessage(x.req, step)
-	return x.json(http.StatusOK, step, m.object())
+	return x.json(http.StatusOK, m.object())
 }
 
 // refuse answers with a step's error.
 func (x *exchange) refuse(step Step) error {
-	kind, text := refusalFor(step.Error).kind, refusalFor(step.Error).text
-	if step.ErrType != "" {
-		kind = step.ErrType
-	}
-	if step.ErrMsg != "" {
-		text = step.ErrMsg
-	}
+	r := refusalFor(step.Error)
 	if step.RetryAfter != "" {
 		x.w.Header().Set("retry-after", string(step.RetryAfter))
 	}
-	return x.json(step.Error, step, object{"type": "error", "error": object{"type": kind, "message": text}})
+	return x.json(step.Error, object{"type": "error", "error": object{"type": r.kind, "message": cmp.Or(step.ErrMsg, r.text)}})
 }
 
 // json sends a whole answer.
-func (x *exchange) json(status int, step Step, v any) error {
+func (x *exchange) json(status int, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
 	x.w.Header().Set("content-type", "application/json")
-	x.begin(status, step)
+	x.begin(status)
 	_, err = x.w.Write(b)
 	return err
 }
 
 // begin sends the head of an answer and records its status.
-func (x *exchange) begin(status int, step Step) {
-	h := x.w.Header()
-	h.Set("request-id", newID("req_"))
-	for name, value := range step.Headers {
-		h.Set(name, value)
-	}
+func (x *exchange) begin(status int) {
+	x.w.Header().Set("request-id", newID("req_"))
 	x.s.update(x.at, func(r *Request) { r.Status = status })
 	x.w.WriteHeader(status)
 }
@@ -181,3 +171,64 @@ func (x *exchange) cut() error {
 // newID makes an id that no other server makes again: the claude command keeps
 // them in its sessions, which outlive a server.
 func newID(prefix string) string { return prefix + rand.Text() }
+
+// choose finds the answer to a request: Answer's, the summary of a
+// compaction, the script's, or an echo.
+func (s *Server) choose(r Request) Step {
+	step := s.find(r)
+	if step.PromptTooLong {
+		step.Error = http.StatusBadRequest
+		step.ErrMsg = cmp.Or(step.ErrMsg, textTooLong)
+	}
+	if step.Times > 0 {
+		step = s.fail(step)
+	}
+	for _, b := range step.Blocks {
+		switch b.Type {
+		case "text", "thinking", "tool_use":
+		default:
+			return complaint("a step cannot answer with a block of type " + b.Type)
+		}
+	}
+	return step
+}
+
+func (s *Server) find(r Request) Step {
+	s.mu.Lock()
+	decide := s.decide
+	s.mu.Unlock()
+	if decide != nil {
+		if step, ok := decide(r); ok {
+			return step
+		}
+	}
+	if strings.Contains(r.Prompt(), compactMark) {
+		return Step{Text: summary(r)}
+	}
+	step, found, err := fromScript(r.Messages)
+	switch {
+	case err != nil:
+		return complaint(err.Error())
+	case found:
+		return step
+	}
+	return Step{Text: echo(r)}
+}
+
+// fail counts a step's failures: with its faults until there were Times, then
+// without.
+func (s *Server) fail(step Step) Step {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := Script(step)
+	if s.failures[key] >= step.Times {
+		return step.healthy()
+	}
+	s.failures[key]++
+	return step
+}
+
+// complaint refuses a request that a test has written wrongly.
+func complaint(why string) Step {
+	return Step{Error: http.StatusBadRequest, ErrMsg: "fakeapi: " + why}
+}

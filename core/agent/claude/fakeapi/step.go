@@ -5,53 +5,49 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"regexp"
 	"slices"
 	"strings"
-	"time"
+
+	"ollimbot/core/clean"
 )
 
 // Step is one answer of the API, or one way to fail. Its parts are played in
 // the order in which they stand here; what is not said does not happen.
 //
-// Error, PromptTooLong, DropAfter, SSEError and Hang are its faults. With Times
+// Error, PromptTooLong, DropAfter and SSEError are its faults. With Times
 // they befall the first requests only, and the answer comes after that.
 type Step struct {
 	// When the answer begins.
 	DelayMS int    `json:"delay_ms,omitempty"` // milliseconds before anything is sent
 	Hold    string `json:"hold,omitempty"`     // a key: nothing is sent before Release(key)
-	Hang    bool   `json:"hang,omitempty"`     // nothing is sent before Release(Key), for ever without a Key
 
 	// A refusal instead of an answer.
 	Error         int         `json:"error,omitempty"`           // HTTP status
-	ErrType       string      `json:"err_type,omitempty"`        // else the type that goes with the status
 	ErrMsg        string      `json:"err_msg,omitempty"`         // else a sentence that goes with the status
 	RetryAfter    json.Number `json:"retry_after,omitempty"`     // seconds, in the header retry-after
 	PromptTooLong bool        `json:"prompt_too_long,omitempty"` // the 400 after which the claude command compacts
 
 	// The answer: thinking, text, the tool call, and then the blocks.
-	Headers    map[string]string `json:"headers,omitempty"` // further headers, of a refusal too
-	Thinking   string            `json:"thinking,omitempty"`
-	Text       string            `json:"text,omitempty"`
-	Tool       string            `json:"tool,omitempty"`
-	Input      map[string]any    `json:"input,omitempty"`
-	Blocks     []Block           `json:"blocks,omitempty"`      // text, thinking and tool_use, in any order and number
-	StopReason string            `json:"stop_reason,omitempty"` // else "tool_use" with a tool call and "end_turn" without
-	In         int               `json:"in,omitempty"`          // input tokens; else a quarter of the request's bytes
-	Out        int               `json:"out,omitempty"`         // output tokens; else a quarter of the answer's bytes
-	CacheRead  int               `json:"cache_read,omitempty"`  // tokens
-	CacheWrite int               `json:"cache_write,omitempty"` // tokens
+	Thinking  string         `json:"thinking,omitempty"`
+	Text      string         `json:"text,omitempty"`
+	Tool      string         `json:"tool,omitempty"`
+	Input     map[string]any `json:"input,omitempty"`
+	Blocks    []Block        `json:"blocks,omitempty"`     // text, thinking and tool_use, in any order and number
+	In        int            `json:"in,omitempty"`         // input tokens; else a quarter of the request's bytes
+	Out       int            `json:"out,omitempty"`        // output tokens; else a quarter of the answer's bytes
+	CacheRead int            `json:"cache_read,omitempty"` // tokens
 
 	// How it streams. Chunks are counted over the whole answer. What comes
 	// after more chunks than there are comes when there are no more.
 	Chunk     int    `json:"chunk,omitempty"`      // bytes of one delta; else 24, and more where a block is long
-	ChunkMS   int    `json:"chunk_ms,omitempty"`   // milliseconds between two deltas
 	HoldAfter int    `json:"hold_after,omitempty"` // Hold begins after so many chunks, not before the answer
 	DropAfter int    `json:"drop_after,omitempty"` // the connection is cut after so many chunks; -1 cuts before the answer begins
 	SSEError  string `json:"sse_error,omitempty"`  // an error event of this type ends the stream
 	SSEAfter  int    `json:"sse_after,omitempty"`  // after so many chunks; 0 means 1
 
-	Times int    `json:"times,omitempty"` // how many requests meet the faults; 0 means all
-	Key   string `json:"key,omitempty"`   // what Times counts by, else the step itself; and what Release lets go from Hang
+	Times int `json:"times,omitempty"` // how many requests meet the faults, counted by the step itself; 0 means all
 }
 
 // Script writes steps as the script that a prompt carries. A script may stand
@@ -137,17 +133,9 @@ func unscripted(text string) string {
 
 // healthy is the step without its faults.
 func (s Step) healthy() Step {
-	s.Error, s.ErrType, s.ErrMsg, s.RetryAfter, s.PromptTooLong = 0, "", "", "", false
-	s.DropAfter, s.SSEError, s.SSEAfter, s.Hang = 0, "", 0, false
+	s.Error, s.ErrMsg, s.RetryAfter, s.PromptTooLong = 0, "", "", false
+	s.DropAfter, s.SSEError, s.SSEAfter = 0, "", 0
 	return s
-}
-
-// counter is what Times counts by.
-func (s Step) counter() string {
-	if s.Key != "" {
-		return "key " + s.Key
-	}
-	return "step " + Script(s)
 }
 
 // content is the answer's blocks in order, every tool call with an id.
@@ -172,19 +160,12 @@ func (s Step) content() []Block {
 }
 
 // stop is the stop reason of an answer with these blocks.
-func (s Step) stop(content []Block) string {
-	switch {
-	case s.StopReason != "":
-		return s.StopReason
-	case slices.ContainsFunc(content, func(b Block) bool { return b.Type == "tool_use" }):
+func stop(content []Block) string {
+	if slices.ContainsFunc(content, func(b Block) bool { return b.Type == "tool_use" }) {
 		return "tool_use"
 	}
 	return "end_turn"
 }
-
-// delay and pause are the step's times as durations.
-func (s Step) delay() time.Duration { return time.Duration(s.DelayMS) * time.Millisecond }
-func (s Step) pause() time.Duration { return time.Duration(s.ChunkMS) * time.Millisecond }
 
 // inputJSON is the input of a tool call as it goes over the wire; "<" and its
 // like stay as they are, so that a script in a prompt can be read by people.
@@ -199,4 +180,65 @@ func (b Block) inputJSON() string {
 		return "{}" // what came in as JSON goes out as JSON
 	}
 	return strings.TrimSpace(out.String())
+}
+
+// compactMark is how the claude command begins to ask for a summary of the
+// conversation.
+const compactMark = "CRITICAL: Respond with TEXT ONLY"
+
+// textTooLong is the message by which the claude command knows that it must
+// compact the conversation.
+const textTooLong = "prompt is too long: 210000 tokens > 200000 maximum"
+
+// reminder is what the claude command adds to a prompt by itself.
+var reminder = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
+
+// echo answers a prompt without a script.
+func echo(r Request) string {
+	return "I heard: " + clean.Cut(unscripted(reminder.ReplaceAllString(r.Prompt(), " ")), 80)
+}
+
+// summary answers the request for a summary.
+func summary(r Request) string {
+	return fmt.Sprintf("<analysis>\nRead from the first message to the last.\n</analysis>\n\n"+
+		"<summary>\nA conversation of %d messages, summed up by the fake API.\n</summary>", len(r.Messages))
+}
+
+// refusal is the type and the sentence that go with an HTTP status.
+type refusal struct{ kind, text string }
+
+var refusals = map[int]refusal{
+	http.StatusBadRequest:            {"invalid_request_error", "The request is not valid"},
+	http.StatusUnauthorized:          {"authentication_error", "invalid x-api-key"},
+	http.StatusPaymentRequired:       {"billing_error", "Your credit balance is too low"},
+	http.StatusForbidden:             {"permission_error", "This key may not do that"},
+	http.StatusNotFound:              {"not_found_error", "Not found"},
+	http.StatusRequestEntityTooLarge: {"request_too_large", "Request exceeds the maximum size"},
+	http.StatusTooManyRequests:       {"rate_limit_error", "This request would exceed your rate limit"},
+	http.StatusInternalServerError:   {"api_error", "Internal server error"},
+	statusOverloaded:                 {"overloaded_error", "Overloaded"},
+}
+
+// statusOverloaded is the API's own status for too much to do.
+const statusOverloaded = 529
+
+// refusalFor finds the words for a status that is in the table or not.
+func refusalFor(status int) refusal {
+	if r, ok := refusals[status]; ok {
+		return r
+	}
+	if status < http.StatusInternalServerError {
+		return refusals[http.StatusBadRequest]
+	}
+	return refusals[http.StatusInternalServerError]
+}
+
+// statusOf is the status that goes with the type of an error; 500 where none does.
+func statusOf(kind string) int {
+	for status, r := range refusals {
+		if r.kind == kind {
+			return status
+		}
+	}
+	return http.StatusInternalServerError
 }

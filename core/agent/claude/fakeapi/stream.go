@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,12 +18,12 @@ type message struct {
 	id, model, stop string
 	content         []Block
 	in, out         int // tokens
-	read, write     int // tokens of the prompt cache
+	read            int // tokens of the prompt cache
 }
 
 func newMessage(r Request, step Step) message {
-	m := message{id: newID("msg_"), model: r.Model, content: step.content(), read: step.CacheRead, write: step.CacheWrite}
-	m.stop = step.stop(m.content)
+	m := message{id: newID("msg_"), model: r.Model, content: step.content(), read: step.CacheRead}
+	m.stop = stop(m.content)
 	m.in, m.out = step.In, step.Out
 	if m.in == 0 {
 		m.in = len(r.Raw) / 4
@@ -40,7 +41,7 @@ func newMessage(r Request, step Step) message {
 func (m message) usage(out int) object {
 	return object{
 		"input_tokens": m.in, "output_tokens": out,
-		"cache_read_input_tokens": m.read, "cache_creation_input_tokens": m.write,
+		"cache_read_input_tokens": m.read, "cache_creation_input_tokens": 0,
 		"service_tier": "standard",
 	}
 }
@@ -64,17 +65,6 @@ func (m message) head() object {
 	}
 }
 
-// object is a block as a whole.
-func (b Block) object() object {
-	switch b.Type {
-	case "thinking":
-		return object{"type": "thinking", "thinking": b.Thinking, "signature": signature}
-	case "tool_use":
-		return object{"type": "tool_use", "id": b.ID, "name": b.Name, "input": json.RawMessage(b.inputJSON())}
-	}
-	return object{"type": "text", "text": b.Text}
-}
-
 // signature stands for the seal that the real API puts on thinking.
 const signature = "c2lnbmF0dXJl"
 
@@ -89,15 +79,25 @@ func (b Block) body() string {
 	return b.Text
 }
 
-// empty is a block as content_block_start has it.
+// object is a block as a whole; with an empty body it is as content_block_start
+// has it.
+func (b Block) object() object { return b.holding(b.body(), signature) }
+
 func (b Block) empty() object {
+	if b.Type == "tool_use" {
+		return b.holding("{}", "")
+	}
+	return b.holding("", "")
+}
+
+func (b Block) holding(body, seal string) object {
 	switch b.Type {
 	case "thinking":
-		return object{"type": "thinking", "thinking": "", "signature": ""}
+		return object{"type": "thinking", "thinking": body, "signature": seal}
 	case "tool_use":
-		return object{"type": "tool_use", "id": b.ID, "name": b.Name, "input": object{}}
+		return object{"type": "tool_use", "id": b.ID, "name": b.Name, "input": json.RawMessage(body)}
 	}
-	return object{"type": "text", "text": ""}
+	return object{"type": "text", "text": body}
 }
 
 // delta is a piece of a block's body.
@@ -125,7 +125,7 @@ func (x *exchange) stream(ctx context.Context, step Step) error {
 	st := &streaming{x: x, step: step, out: http.NewResponseController(x.w)}
 	x.w.Header().Set("content-type", "text/event-stream; charset=utf-8")
 	x.w.Header().Set("cache-control", "no-cache")
-	x.begin(http.StatusOK, step)
+	x.begin(http.StatusOK)
 	m := newMessage(x.req, step)
 	if err := st.event("message_start", object{"message": m.head()}); err != nil {
 		return err
@@ -154,11 +154,6 @@ func (st *streaming) block(ctx context.Context, index int, b Block) error {
 		return err
 	}
 	for _, piece := range pieces(b.body(), st.step.Chunk) {
-		if st.sent > 0 {
-			if err := pause(ctx, st.step.pause()); err != nil {
-				return err
-			}
-		}
 		if err := st.event("content_block_delta", object{"index": index, "delta": b.delta(piece)}); err != nil {
 			return err
 		}
@@ -190,10 +185,7 @@ func (st *streaming) between(ctx context.Context, last bool) error {
 		return st.x.cut()
 	}
 	if s.SSEError != "" && (last || st.sent >= max(1, s.SSEAfter)) {
-		text := refusalFor(statusOf(s.SSEError)).text
-		if s.ErrMsg != "" {
-			text = s.ErrMsg
-		}
+		text := cmp.Or(s.ErrMsg, refusalFor(statusOf(s.SSEError)).text)
 		if err := st.event("error", object{"error": object{"type": s.SSEError, "message": text}}); err != nil {
 			return err
 		}
