@@ -299,8 +299,10 @@ func (b *batch) slowly(d time.Duration) time.Duration { return d * b.upAfter / u
 func (b *batch) settle() {
 	b.round = b.rounds
 	b.postpone()
-	if os.Remove(filepath.Join(b.root, ".git", "index.lock")) == nil { // or the last life would commit nothing
-		b.tally.notes["locks that a killed git has left"]++
+	for _, lock := range []string{"index.lock", "HEAD.lock"} { // the last life would have to wait for a minute
+		if os.Remove(filepath.Join(b.root, ".git", lock)) == nil {
+			b.tally.notes["locks that a killed git has left"]++
+		}
 	}
 	cmd := b.start()
 	b.note("the last life")

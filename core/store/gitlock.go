@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// leftLock is how old a lock must be before it can count as left behind.
-const leftLock = 5 * time.Minute
+// leftLock is how old a lock must be before it can count as left behind: no git
+// that was there when it was made may run any more, either.
+const leftLock = time.Minute
 
 // busyReason begins the reasons of warnings about locks.
 const busyReason = "busy "
