@@ -237,9 +237,9 @@ func TestASessionThatWasEndedForItsMemoryAnswersTheNextMessage(t *testing.T) {
 	s := r.open()
 	say(t, s, "remember the pear")
 	r.written(s.ID(), "remember the pear")
-	r.limits.Memory = 1
+	r.memory.Store(1)
 	r.engine.look(time.Now())
-	r.limits.Memory = 0
+	r.memory.Store(0)
 	say(t, s, "what fruit?").result(t)
 	if q := r.requests(); !strings.Contains(string(q[len(q)-1].Raw), "remember the pear") {
 		t.Error("the session does not know what was said")

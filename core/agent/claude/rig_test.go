@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ type rig struct {
 	engine *Engine
 	env    []string
 	dir    string
-	limits Limits
+	memory atomic.Int64 // that a process may take; 0 for any
 }
 
 // newRig runs an engine over the real command until the test ends; change may
@@ -41,7 +42,7 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 	}
 	t.Cleanup(func() { _ = api.Close() })
 	r := &rig{t: t, api: api, env: fakeapi.CLIEnv(t, api), dir: t.TempDir()}
-	o := Options{Path: path, Env: r.env, Log: testLog(t), Limits: func() Limits { return r.limits }}
+	o := Options{Path: path, Env: r.env, Log: testLog(t), Limits: func() Limits { return Limits{Memory: r.memory.Load()} }}
 	for _, f := range change {
 		f(&o)
 	}
