@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/post"
@@ -39,7 +40,12 @@ func TestAUserWhoMustWriteFirstOpensTheDirectMessagesByThat(t *testing.T) {
 	b := newStub(nil)
 	st.alone(b)
 	st.s.Wait(t, "the connection", func(f fake.State) bool { return f.Up() && len(f.Commands) > 0 })
+	tick := time.NewTicker(5 * time.Millisecond) // the fake is connected a moment before the bot knows it
+	defer tick.Stop()
 	s := st.d.Status()
+	for end := time.Now().Add(10 * time.Second); s.OK && time.Now().Before(end); s = st.d.Status() {
+		<-tick.C
+	}
 	if s.OK || !strings.HasPrefix(s.State, "unblock the bot, or share a server") {
 		t.Errorf("%+v", s)
 	}
