@@ -154,7 +154,7 @@ func (b *batch) add(kind sending) *thing {
 }
 
 // start starts the program; its log goes to the batch's.
-func (b *batch) start() *exec.Cmd {
+func (b *batch) start() {
 	path := "PATH="
 	if b.git {
 		path = "PATH=" + os.Getenv("PATH")
@@ -171,7 +171,6 @@ func (b *batch) start() *exec.Cmd {
 	cmd.Stdout, cmd.Stderr = b.log, b.log
 	must(cmd.Start())
 	b.cmd = cmd
-	return cmd
 }
 
 // pace is how long the engine takes: no time at all, or some milliseconds for a

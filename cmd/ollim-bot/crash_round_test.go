@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -52,8 +51,8 @@ func (b *batch) live() {
 	d := b.dies()
 	acts := b.acts(min(d.kill, b.slowly(400*time.Millisecond)))
 	armed := time.Duration(b.rng.IntN(1500)) * time.Millisecond
-	cmd := b.start()
-	begun := time.Now()
+	b.start()
+	cmd, begun := b.cmd, time.Now()
 	b.note("round %d, killed %s after %s (asked after %s)", b.round, d.name, d.kill, d.term)
 	ctx, over := context.WithCancel(context.Background())
 	defer over()
@@ -279,13 +278,14 @@ func (b *batch) post(ctx context.Context, x *thing) {
 // born is the first life: until it has seen Discord once, the program takes what
 // stands there for old.
 func (b *batch) born() {
-	cmd, begun := b.start(), time.Now()
+	b.start()
+	begun := time.Now()
 	b.wait("the first connection", func() bool {
 		data, err := os.ReadFile(filepath.Join(b.root, "state", "discord.json"))
 		return err == nil && bytes.Contains(data, []byte("channel")) && b.fake.State().Up()
 	})
 	b.upAfter = min(max(time.Since(begun), usual), 5*usual)
-	b.stop(cmd)
+	b.stop()
 }
 
 // usual is how long the program takes to come up, where nothing else is going on.
@@ -304,7 +304,7 @@ func (b *batch) settle() {
 			b.tally.notes["locks that a killed git has left"]++
 		}
 	}
-	cmd := b.start()
+	b.start()
 	b.note("the last life")
 	b.wait("messages, webhooks and runs", b.idle)
 	waiting := b.plans()
@@ -330,17 +330,17 @@ func (b *batch) settle() {
 		b.say(b.add(aMessage), "say heard.")
 		b.wait("the updates", b.idle)
 	}
-	b.stop(cmd)
+	b.stop()
 }
 
 // stop asks the program to end, which it has to do in time and without an error.
-func (b *batch) stop(cmd *exec.Cmd) {
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+func (b *batch) stop() {
+	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		b.fault("the last life ended early: %v", err)
 	}
-	late := time.AfterFunc(settling, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	late := time.AfterFunc(settling, func() { _ = syscall.Kill(-b.cmd.Process.Pid, syscall.SIGKILL) })
 	defer late.Stop()
-	if err := cmd.Wait(); err != nil {
+	if err := b.cmd.Wait(); err != nil {
 		b.fault("the last life ended with %v", err)
 	}
 }

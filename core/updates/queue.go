@@ -83,7 +83,7 @@ func (q *Queue) add(now time.Time, message string, once bool, kept func()) error
 	return q.alone("keep an update", func() error {
 		err := q.replace(func(list []entry, claimed []string) ([]entry, error) {
 			if once && slices.ContainsFunc(list, func(e entry) bool { return e.Message == message }) {
-				return list, nil
+				return nil, errUnchanged
 			}
 			return capped(append(list, added(list, now, message)), claimed, now), nil
 		})
@@ -99,31 +99,23 @@ func (q *Queue) add(now time.Time, message string, once bool, kept func()) error
 // means that there is nothing to tell any more. A claimed update counts as read.
 func (q *Queue) Replace(now time.Time, about string, compose func(unread bool) string) error {
 	mark := json.RawMessage(original.Quote(about))
-	return q.alone("replace an update", func() error {
-		list, err := q.load()
-		if err != nil {
-			return err
-		}
-		d, _, err := q.record()
-		if err != nil {
-			return err
-		}
+	return q.change("replace an update", func(list []entry, claimed []string) ([]entry, error) {
 		i := slices.IndexFunc(list, func(e entry) bool {
-			return bytes.Equal(e.extra[aboutKey], mark) && !slices.Contains(d.Keys, e.Key)
+			return bytes.Equal(e.extra[aboutKey], mark) && !slices.Contains(claimed, e.Key)
 		})
 		message := tidy(compose(i >= 0))
 		switch {
 		case i < 0 && message == "", i >= 0 && list[i].Message == message:
-			return nil
+			return nil, errUnchanged
 		case i >= 0:
 			list = slices.Delete(list, i, i+1)
 		}
-		if message != "" {
-			e := added(list, now.Round(0).In(q.zone), message)
-			e.extra = map[string]json.RawMessage{aboutKey: mark}
-			list = capped(append(list, e), d.Keys, now)
+		if message == "" {
+			return list, nil
 		}
-		return q.write(list)
+		e := added(list, now.Round(0).In(q.zone), message)
+		e.extra = map[string]json.RawMessage{aboutKey: mark}
+		return capped(append(list, e), claimed, now), nil
 	})
 }
 
@@ -256,6 +248,9 @@ func (q *Queue) change(doing string, do func(list []entry, claimed []string) ([]
 	return q.alone(doing, func() error { return q.replace(do) })
 }
 
+// errUnchanged lets a change end well with the file as it is.
+var errUnchanged = errors.New("nothing has changed")
+
 // replace is change for whoever holds the lock.
 func (q *Queue) replace(do func(list []entry, claimed []string) ([]entry, error)) error {
 	list, err := q.load()
@@ -266,7 +261,11 @@ func (q *Queue) replace(do func(list []entry, claimed []string) ([]entry, error)
 	if err != nil {
 		return err
 	}
-	if list, err = do(list, d.Keys); err != nil {
+	list, err = do(list, d.Keys)
+	switch {
+	case errors.Is(err, errUnchanged):
+		return nil
+	case err != nil:
 		return err
 	}
 	return q.write(list)
