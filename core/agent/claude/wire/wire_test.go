@@ -151,6 +151,7 @@ func TestNextWaitsForALineAndEndsWithItsContext(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		p.say(`{"type":"a"}`)
+		synctest.Wait()
 		line, err := p.conn.Next(ctx) // the line comes before the ended context
 		if err != nil || !line.At.Equal(time.Now()) || !p.conn.LastRead().Equal(time.Now()) {
 			t.Errorf("%+v, %v", line, err)
