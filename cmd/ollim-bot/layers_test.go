@@ -9,12 +9,12 @@ import (
 // The rooms of ARCHITECTURE.md, from the ground up. A package may import its
 // own floor and those below.
 const (
-	ground  = iota // core/store, core/clean, core/fault, docs: files and text, nothing of ours below
-	tasks          // routines: what fires when
-	rooms          // core/*: one part of the bot each
-	bot            // core: the parts joined
-	faces          // tui, discord: what people see
-	command        // cmd: the wiring
+	ground = iota // core/store, core/clean, core/fault, docs: files and text, nothing of ours below
+	tasks         // routines: what fires when
+	rooms         // core/*: one part of the bot each
+	bot           // core: the parts joined
+	faces         // tui, discord: what people see
+	wiring        // cmd: the command tree
 )
 
 // floor places a package of ours; false for a package that stands nowhere,
@@ -32,7 +32,7 @@ func floor(path string) (int, bool) {
 	case within(path, "tui"), within(path, "discord"):
 		return faces, true
 	case within(path, "cmd"):
-		return command, true
+		return wiring, true
 	}
 	return 0, false
 }
