@@ -134,7 +134,7 @@ func TestAFailedCommandIsAToastThatSaysWhatToDo(t *testing.T) {
 func TestACommandThatPanicsIsAnErrorToo(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("2", "f")
-		s.sees("internal fault in core.FireNow: a command that panics")
+		s.sees("internal fault in command.FireNow: a command that panics")
 		s.stays()
 	})
 }
