@@ -83,6 +83,8 @@ var outside = []struct {
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"core/toolset", "core/schema", "discord/fake"}},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"core/agent/claude"}},
 	{"github.com/gorilla/websocket", []string{"discord"}},
+	{"golang.org/x/oauth2", []string{"core/google"}},
+	{"golang.org/x/net", []string{"core/google"}},
 	{"golang.org/x/image", []string{"cmd/shots"}},
 	{"github.com/sahilm/fuzzy", []string{"tui"}},
 	{"github.com/yuin/goldmark", []string{"tui/widget/markdown"}},

@@ -47,6 +47,7 @@ type Env struct {
 	BotName       string         // cleaned; DefaultBotName when it is not set
 	DiscordToken  Secret         // empty: the bot runs without Discord
 	DiscordAPI    string         // OLLIM_DISCORD_API: another base address than Discord's own, or empty
+	GoogleAPI     string         // OLLIM_GOOGLE_API: another place than Google's own on this machine, for tests, or empty
 	OwnerID       string         // OLLIM_OWNER_ID: whom the bot obeys, where Discord does not tell
 	WebhookPort   int            // WEBHOOK_PORT: where triggers are taken on this machine; 0 takes none
 	WebhookSecret Secret         // WEBHOOK_SECRET: what a trigger has to know
@@ -88,6 +89,7 @@ func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []st
 		BotName:      person(get("OLLIM_BOT_NAME"), DefaultBotName),
 		DiscordToken: Secret(strings.TrimSpace(get("DISCORD_TOKEN"))),
 		DiscordAPI:   strings.TrimSpace(get("OLLIM_DISCORD_API")),
+		GoogleAPI:    strings.TrimSpace(get("OLLIM_GOOGLE_API")),
 		OwnerID:      strings.TrimSpace(get("OLLIM_OWNER_ID")),
 		Engine:       engineVars(file),
 	}

@@ -1,0 +1,187 @@
+package google
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Event is an appointment.
+type Event struct {
+	ID          string     `json:"id,omitempty"`
+	Status      string     `json:"status,omitempty"`
+	Summary     string     `json:"summary,omitempty"`
+	Description string     `json:"description,omitempty"`
+	Location    string     `json:"location,omitempty"`
+	Link        string     `json:"htmlLink,omitempty"`
+	Start       *When      `json:"start,omitempty"`
+	End         *When      `json:"end,omitempty"`
+	Attendees   []Attendee `json:"attendees,omitempty"`
+	Organizer   *Attendee  `json:"organizer,omitempty"`
+
+	// Calendar is the one that it was found in; not Google's.
+	Calendar string `json:"-"`
+}
+
+// Attendee is somebody who is invited, or who invites.
+type Attendee struct {
+	Email string `json:"email,omitempty"`
+	Self  bool   `json:"self,omitempty"`
+}
+
+// When is a day, or a moment with its zone.
+type When struct {
+	Date     string `json:"date,omitempty"`
+	DateTime string `json:"dateTime,omitempty"`
+	Zone     string `json:"timeZone,omitempty"`
+}
+
+// At is a moment as Google takes it.
+func At(t time.Time) *When {
+	return &When{DateTime: t.Format(time.RFC3339), Zone: t.Location().String()}
+}
+
+// Time is the moment, or midnight of the day in a zone; false where there is neither.
+func (w *When) Time(zone *time.Location) (time.Time, bool) {
+	if w == nil {
+		return time.Time{}, false
+	}
+	if w.DateTime != "" {
+		t, err := time.Parse(time.RFC3339, w.DateTime)
+		return t.In(zone), err == nil
+	}
+	t, err := time.ParseInLocation(time.DateOnly, w.Date, zone)
+	return t, err == nil
+}
+
+// AllDay reports whether the event has days and no times.
+func (e Event) AllDay() bool { return e.Start != nil && e.Start.DateTime == "" }
+
+// Foreign reports whether somebody else has made the event: its words are a stranger's.
+func (e Event) Foreign() bool {
+	return e.Organizer != nil && !e.Organizer.Self && e.Organizer.Email != e.Calendar
+}
+
+func onEvent(method, calendar string, body any, id ...string) call {
+	path := append([]string{"calendar", "v3", "calendars", calendar, "events"}, id...)
+	return call{scope: Calendar, method: method, path: path, query: url.Values{}, body: body}
+}
+
+// Events are the events of calendars between two moments by their starts, each
+// occurrence of its own.
+func (c *Client) Events(ctx context.Context, calendars []string, from, to time.Time) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		var open []*stream
+		for _, id := range calendars {
+			next, stop := iter.Pull2(c.events(ctx, id, from, to))
+			defer stop()
+			if s := (&stream{calendar: id, next: next}); s.advance(from.Location()) {
+				open = append(open, s)
+			}
+		}
+		for len(open) > 0 {
+			first := 0
+			for i, s := range open {
+				if s.err != nil || s.at.Before(open[first].at) {
+					first = i
+				}
+			}
+			s := open[first]
+			if !yield(s.event, s.err) || s.err != nil {
+				return
+			}
+			if !s.advance(from.Location()) {
+				open = append(open[:first], open[first+1:]...)
+			}
+		}
+	}
+}
+
+// stream are the events of one calendar, of which the next one is known.
+type stream struct {
+	calendar string
+	next     func() (Event, error, bool)
+	event    Event
+	at       time.Time
+	err      error
+}
+
+func (s *stream) advance(zone *time.Location) bool {
+	var ok bool
+	s.event, s.err, ok = s.next()
+	s.event.Calendar = s.calendar
+	s.at, _ = s.event.Start.Time(zone)
+	return ok
+}
+
+func (c *Client) events(ctx context.Context, calendar string, from, to time.Time) iter.Seq2[Event, error] {
+	k := onEvent(http.MethodGet, calendar, nil)
+	k.query = url.Values{
+		"timeMin": {from.Format(time.RFC3339)}, "timeMax": {to.Format(time.RFC3339)},
+		"singleEvents": {"true"}, "orderBy": {"startTime"}, "maxResults": {"250"},
+	}
+	return func(yield func(Event, error) bool) {
+		for e, err := range pages[Event](ctx, c, k) {
+			if !yield(e, unknown(err)) {
+				return
+			}
+		}
+	}
+}
+
+// Event is an event of the first of these calendars that has it.
+func (c *Client) Event(ctx context.Context, calendars []string, id string) (e Event, err error) {
+	err = ErrUnknown
+	for _, calendar := range calendars {
+		e = Event{}
+		err = unknown(c.do(ctx, onEvent(http.MethodGet, calendar, nil, id), &e))
+		if e.Calendar = calendar; err == nil && e.Status == "cancelled" {
+			err = ErrUnknown
+		}
+		if !errors.Is(err, ErrUnknown) {
+			break
+		}
+	}
+	return e, err
+}
+
+// AddEvent makes an event, once: its id is ours, so that the same call can be repeated.
+func (c *Client) AddEvent(ctx context.Context, calendar string, e Event) (made Event, err error) {
+	var id [13]byte
+	_, _ = rand.Read(id[:]) // it never fails
+	e.ID = hex.EncodeToString(id[:])
+	err = c.do(ctx, onEvent(http.MethodPost, calendar, e), &made)
+	if r := (*refusal)(nil); errors.As(err, &r) && r.status == http.StatusConflict && r.after {
+		return c.Event(ctx, []string{calendar}, e.ID)
+	}
+	made.ID = cmp.Or(made.ID, e.ID)
+	return made, unknown(err)
+}
+
+// Change is a moment as a change takes it: the day that may stand in its place goes.
+func Change(t time.Time) map[string]any {
+	w := At(t)
+	return map[string]any{"dateTime": w.DateTime, "timeZone": w.Zone, "date": nil}
+}
+
+// UpdateEvent changes these fields and leaves the rest.
+func (c *Client) UpdateEvent(ctx context.Context, calendar, id string, fields map[string]any) (now Event, err error) {
+	return now, unknown(c.do(ctx, onEvent(http.MethodPatch, calendar, fields, id), &now))
+}
+
+// DeleteEvent removes an event from the first of these calendars that has it.
+func (c *Client) DeleteEvent(ctx context.Context, calendars []string, id string) error {
+	err := ErrUnknown
+	for _, calendar := range calendars {
+		if err = deleted(c.do(ctx, onEvent(http.MethodDelete, calendar, nil, id), nil)); !errors.Is(err, ErrUnknown) {
+			break
+		}
+	}
+	return err
+}

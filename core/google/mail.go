@@ -1,0 +1,246 @@
+package google
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"iter"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Message is a mail. Body and Attachments are there where it was asked for alone.
+type Message struct {
+	ID          string       `json:"id"`
+	At          time.Time    `json:"at"`
+	From        string       `json:"from"`
+	To          string       `json:"to,omitempty"`
+	Subject     string       `json:"subject"`
+	Body        string       `json:"body,omitempty"`
+	Attachments []Attachment `json:"attachments,omitempty"`
+}
+
+// Attachment is a file that came along.
+type Attachment struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	Size int64  `json:"size"` // bytes
+}
+
+// Label is a label, or a folder.
+type Label struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// rawMessage is a mail as Google gives it.
+type rawMessage struct {
+	ID      string `json:"id"`
+	Date    string `json:"internalDate"` // milliseconds since 1970
+	Payload part   `json:"payload"`
+}
+
+// part is a mail, or a part of one.
+type part struct {
+	Type    string                         `json:"mimeType"`
+	File    string                         `json:"filename"`
+	Headers []struct{ Name, Value string } `json:"headers"`
+	Body    struct {
+		Attachment string `json:"attachmentId"`
+		Size       int64  `json:"size"`
+		Data       string `json:"data"`
+	} `json:"body"`
+	Parts []part `json:"parts"`
+}
+
+// header is the value of a header, decoded, or another text.
+func (p part) header(name, otherwise string) string {
+	for _, h := range p.Headers {
+		if strings.EqualFold(h.Name, name) {
+			if text, err := new(mime.WordDecoder).DecodeHeader(h.Value); err == nil {
+				return text
+			}
+			return h.Value
+		}
+	}
+	return otherwise
+}
+
+func onMail(query url.Values, path ...string) call {
+	return call{scope: Mail, method: http.MethodGet, path: append([]string{"gmail", "v1", "users", "me"}, path...), query: query}
+}
+
+// mailsAtOnce are asked for beside each other.
+const mailsAtOnce = 10
+
+// Messages are the newest mails that a search in Gmail's words finds, at most so many,
+// without their bodies.
+func (c *Client) Messages(ctx context.Context, query string, most int) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		var ids []string
+		flush := func() bool {
+			list := make([]Message, len(ids))
+			group, ctx := errgroup.WithContext(ctx)
+			for i, id := range ids {
+				group.Go(func() (err error) {
+					list[i], err = c.head(ctx, id)
+					return err
+				})
+			}
+			err := group.Wait()
+			ids = ids[:0]
+			if err != nil {
+				yield(Message{}, err)
+				return false
+			}
+			for _, m := range list {
+				if !yield(m, nil) {
+					return false
+				}
+			}
+			return true
+		}
+		for m, err := range pages[struct{ ID string }](ctx, c, onMail(url.Values{"q": {query}, "maxResults": {strconv.Itoa(min(most, 100))}}, "messages")) {
+			if err != nil {
+				yield(Message{}, err)
+				return
+			}
+			ids = append(ids, m.ID)
+			if most--; most == 0 {
+				break
+			}
+			if len(ids) == mailsAtOnce && !flush() {
+				return
+			}
+		}
+		flush()
+	}
+}
+
+// head is a mail without its body.
+func (c *Client) head(ctx context.Context, id string) (Message, error) {
+	var raw rawMessage
+	query := url.Values{"format": {"metadata"}, "metadataHeaders": {"From", "Subject"}}
+	if err := c.do(ctx, onMail(query, "messages", id), &raw); err != nil {
+		return Message{}, err
+	}
+	return raw.message(), nil
+}
+
+func (m rawMessage) message() Message {
+	out := Message{
+		ID: m.ID, From: m.Payload.header("From", "(unknown)"), To: m.Payload.header("To", ""),
+		Subject: m.Payload.header("Subject", "(no subject)"),
+	}
+	if ms, err := strconv.ParseInt(m.Date, 10, 64); err == nil {
+		out.At = time.UnixMilli(ms)
+	}
+	return out
+}
+
+// Message is one mail with its text: the plain one, or what the HTML says.
+func (c *Client) Message(ctx context.Context, id string) (Message, error) {
+	var raw rawMessage
+	if err := c.do(ctx, onMail(url.Values{"format": {"full"}}, "messages", id), &raw); err != nil {
+		return Message{}, unknown(err)
+	}
+	m := raw.message()
+	var texts []part
+	raw.Payload.walk(0, func(p part) {
+		if p.File != "" {
+			m.Attachments = append(m.Attachments, Attachment{Name: p.File, Type: p.Type, Size: p.Body.Size})
+		} else {
+			texts = append(texts, p)
+		}
+	})
+	for _, kind := range []string{"text/plain", "text/html"} {
+		i := slices.IndexFunc(texts, func(p part) bool {
+			return strings.EqualFold(p.Type, kind) && (p.Body.Data != "" || p.Body.Attachment != "")
+		})
+		if i < 0 {
+			continue
+		}
+		text, err := c.text(ctx, id, texts[i])
+		if err != nil {
+			return Message{}, err
+		}
+		if kind == "text/html" {
+			text = Plain(text)
+		}
+		if m.Body = strings.TrimSpace(text); m.Body != "" {
+			break
+		}
+	}
+	return m, nil
+}
+
+// maxDepth is how deep parts lie in each other that are looked at.
+const maxDepth = 50
+
+func (p part) walk(depth int, visit func(part)) {
+	visit(p)
+	for _, inner := range p.Parts {
+		if depth < maxDepth {
+			inner.walk(depth+1, visit)
+		}
+	}
+}
+
+// text is what a part says. A long one is kept by Google apart from the mail.
+func (c *Client) text(ctx context.Context, id string, p part) (string, error) {
+	if p.Body.Data == "" {
+		if err := c.do(ctx, onMail(nil, "messages", id, "attachments", p.Body.Attachment), &p.Body); err != nil {
+			return "", err
+		}
+	}
+	data, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(p.Body.Data, "="))
+	if err != nil {
+		return "", fmt.Errorf("read the text of mail %s: %w", id, err)
+	}
+	if utf8.Valid(data) {
+		return string(data), nil
+	}
+	if _, params, err := mime.ParseMediaType(p.header("Content-Type", "")); err == nil {
+		if set := strings.ToLower(params["charset"]); set == "iso-8859-1" || set == "windows-1252" || set == "latin1" {
+			runes := make([]rune, len(data))
+			for i, b := range data {
+				runes[i] = rune(b)
+			}
+			return string(runes), nil
+		}
+	}
+	return strings.ToValidUTF8(string(data), "\ufffd"), nil
+}
+
+// Labels are the user's labels.
+func (c *Client) Labels(ctx context.Context) ([]Label, error) {
+	var answer struct{ Labels []Label }
+	err := c.do(ctx, onMail(nil, "labels"), &answer)
+	return answer.Labels, err
+}
+
+// whose is the account's address, as far as the permissions tell it.
+func (c *Client) whose(ctx context.Context, s State) (string, error) {
+	if s.May(Mail) {
+		var profile struct {
+			Address string `json:"emailAddress"`
+		}
+		err := c.do(ctx, onMail(nil, "profile"), &profile)
+		return profile.Address, err
+	}
+	var list struct {
+		Summary string `json:"summary"` // of the primary calendar: the address
+	}
+	k := onEvent(http.MethodGet, "primary", nil)
+	k.query.Set("maxResults", "1")
+	err := c.do(ctx, k, &list)
+	return list.Summary, err
+}

@@ -1,0 +1,110 @@
+package google
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Task is a task. Due is the midnight of a day in UTC: tasks have no time of day.
+type Task struct {
+	ID        string `json:"id,omitempty"`
+	Title     string `json:"title,omitempty"`
+	Notes     string `json:"notes,omitempty"`
+	Due       string `json:"due,omitempty"`
+	Status    string `json:"status,omitempty"`
+	Completed string `json:"completed,omitempty"`
+	Updated   string `json:"updated,omitempty"`
+	Link      string `json:"webViewLink,omitempty"`
+}
+
+const completed = "completed"
+
+// Done reports whether the task is completed.
+func (t Task) Done() bool { return t.Status == completed }
+
+// Day is the day that the task is due on, 2006-01-02, or "".
+func (t Task) Day() string { return t.Due[:min(10, len(t.Due))] }
+
+// DueOn is a day, 2006-01-02, as a task is due on it.
+func DueOn(day string) string { return day + "T00:00:00.000Z" }
+
+func onTask(method, list string, body any, id ...string) call {
+	path := append([]string{"tasks", "v1", "lists", list, "tasks"}, id...)
+	return call{scope: Tasks, method: method, path: path, query: url.Values{}, body: body}
+}
+
+// Tasks are the open tasks of a list, in its order, or all of them.
+func (c *Client) Tasks(ctx context.Context, list string, all bool) iter.Seq2[Task, error] {
+	k := onTask(http.MethodGet, list, nil)
+	k.query.Set("maxResults", "100")
+	k.query.Set("showCompleted", "false")
+	if all {
+		k.query.Set("showCompleted", "true")
+		k.query.Set("showHidden", "true")
+	}
+	return pages[Task](ctx, c, k)
+}
+
+// Task is one task.
+func (c *Client) Task(ctx context.Context, list, id string) (t Task, err error) {
+	return t, unknown(c.do(ctx, onTask(http.MethodGet, list, nil, id), &t))
+}
+
+// AddTask makes a task, once: where the answer is lost it looks before it tries again.
+func (c *Client) AddTask(ctx context.Context, list string, t Task) (made Task, err error) {
+	k := onTask(http.MethodPost, list, t)
+	k.once = true
+	for range attempts {
+		begun := c.now()
+		err = c.do(ctx, k, &made)
+		lost := (*lostError)(nil)
+		if !errors.As(err, &lost) {
+			return made, err
+		}
+		if !lost.at.IsZero() { // by Google's clock, which counts whole seconds
+			begun = begun.Add(min(0, lost.at.Sub(c.now())) - 2*time.Second)
+		}
+		found, ok, looked := c.made(ctx, list, t, begun)
+		if looked != nil {
+			return Task{}, lostAfter(looked)
+		}
+		if ok {
+			return found, nil
+		}
+	}
+	return Task{}, lostAfter(err)
+}
+
+// made looks for a task like this one that was made since a moment.
+func (c *Client) made(ctx context.Context, list string, t Task, since time.Time) (Task, bool, error) {
+	k := onTask(http.MethodGet, list, nil)
+	k.query.Set("updatedMin", since.UTC().Format(time.RFC3339))
+	for have, err := range pages[Task](ctx, c, k) {
+		if err != nil {
+			return Task{}, false, err
+		}
+		if have.Title == t.Title && have.Notes == t.Notes && have.Day() == t.Day() {
+			return have, true, nil
+		}
+	}
+	return Task{}, false, nil
+}
+
+// UpdateTask changes these fields and leaves the rest.
+func (c *Client) UpdateTask(ctx context.Context, list, id string, fields map[string]string) (now Task, err error) {
+	return now, unknown(c.do(ctx, onTask(http.MethodPatch, list, fields, id), &now))
+}
+
+// CompleteTask marks a task as done.
+func (c *Client) CompleteTask(ctx context.Context, list, id string) (Task, error) {
+	return c.UpdateTask(ctx, list, id, map[string]string{"status": completed})
+}
+
+// DeleteTask removes a task for good.
+func (c *Client) DeleteTask(ctx context.Context, list, id string) error {
+	return deleted(c.do(ctx, onTask(http.MethodDelete, list, nil, id), nil))
+}
