@@ -36,9 +36,13 @@ type cli struct {
 	Allow   allowCmd   `cmd:"" help:"Let a task, skill or webhook that the agent has written do what its file says; without an ID, list what waits."`
 	Restore restoreCmd `cmd:"" help:"Put back a routine or reminder that was removed within the last day."`
 
+	Tasks tasksCmds `cmd:"" help:"Google Tasks: list, show, add, complete, change, delete."`
+	Cal   calCmds   `cmd:"" help:"Google Calendar: today, what is ahead, show, add, change, delete."`
+	Gmail gmailCmds `cmd:"" help:"Gmail: what is unread, search, read, labels. It changes nothing there."`
+
 	Webhook webhookCmds `cmd:"" help:"Webhooks: list them, or send one a payload."`
 
-	Auth authCmds `cmd:"" help:"The login of Claude: log in, show it, log out."`
+	Auth authCmds `cmd:"" help:"The logins of Claude and of Google."`
 
 	Doctor  doctorCmd  `cmd:"" help:"Check that everything the bot needs is in order."`
 	Version versionCmd `cmd:"" help:"The version of this program."`

@@ -57,23 +57,7 @@ func TestStories(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       *update,
-		Setup: func(env *testscript.Env) error {
-			home, tmp := filepath.Join(env.WorkDir, "home"), filepath.Join(env.WorkDir, "tmp")
-			env.Setenv("HOME", home)
-			env.Setenv("TMPDIR", tmp)
-			env.Setenv("OLLIM_DATA_DIR", filepath.Join(env.WorkDir, "data"))
-			env.Setenv("OLLIM_TIMEZONE", "America/Los_Angeles")
-			env.Setenv("NO_COLOR", "1")
-			// No story may depend on the machine's git settings, or need any.
-			env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
-			for _, dir := range []string{home, tmp} {
-				if err := os.MkdirAll(dir, 0o700); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+		Setup:               ownWorld,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"fixture": func(ts *testscript.TestScript, neg bool, args []string) {
 				usage(ts, neg, len(args) == 2, "fixture NAME DIR")
@@ -93,6 +77,25 @@ func TestStories(t *testing.T) {
 			},
 		},
 	})
+}
+
+// ownWorld gives a story a home and a data directory of its own.
+func ownWorld(env *testscript.Env) error {
+	home, tmp := filepath.Join(env.WorkDir, "home"), filepath.Join(env.WorkDir, "tmp")
+	env.Setenv("HOME", home)
+	env.Setenv("TMPDIR", tmp)
+	env.Setenv("OLLIM_DATA_DIR", filepath.Join(env.WorkDir, "data"))
+	env.Setenv("OLLIM_TIMEZONE", "America/Los_Angeles")
+	env.Setenv("NO_COLOR", "1")
+	// No story may depend on the machine's git settings, or need any.
+	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	for _, dir := range []string{home, tmp} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func usage(ts *testscript.TestScript, neg, ok bool, text string) {

@@ -22,6 +22,9 @@ var servedCommands = []string{
 	"history list", "history show", "history search", "history pings",
 	"schedule", "status", "updates", "budget show", "webhook list",
 	"cron", "check", "version",
+	"tasks list", "tasks show", "tasks add", "tasks done", "tasks update", "tasks delete",
+	"cal today", "cal upcoming", "cal show", "cal add", "cal update", "cal delete",
+	"gmail unread", "gmail search", "gmail read", "gmail labels",
 }
 
 // maxOutput is how much a served command may print: a whole session is less.

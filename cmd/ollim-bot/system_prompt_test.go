@@ -19,10 +19,6 @@ import (
 	"ollimbot/core/store"
 )
 
-// announced are commands of the design that the tree may still lack. As soon as
-// it has one, what is written about it is held against it.
-var announced = map[string]bool{"tasks": true, "cal": true, "gmail": true}
-
 var (
 	commandSpan = regexp.MustCompile("`(ollim-bot [^`\n]+)`")
 	commandTool = regexp.MustCompile(`"Bash\((ollim-bot [^)]+)\)"`)
@@ -54,9 +50,6 @@ func unknownPart(node *kong.Node, words []string) string {
 		node, words = next, words[1:]
 	}
 	if node.Type == kong.ApplicationNode {
-		if announced[words[0]] {
-			return ""
-		}
 		return "there is no command " + words[0]
 	}
 	for _, word := range words {

@@ -42,9 +42,25 @@ func (s *Session) Command(run Runner) func(ctx context.Context, args []string) a
 			log.Warn("command of the agent was refused")
 			return agent.CommandResult{Stderr: ownProgram + ": " + d.Reason + "\n", Exit: 1}
 		}
+		s.readsCommand(args)
 		r := run(ctx, s, args)
 		log.Info("command of the agent", "exit", r.Exit)
 		return r
+	}
+}
+
+// readsCommand marks a run whose command reads mail, however its shell has spelled it.
+func (s *Session) readsCommand(args []string) {
+	if set, taint := s.alone(); set != nil && len(args) > 0 && args[0] == "gmail" {
+		taint.read(taintMail)
+	}
+}
+
+// ReadsInvitation marks a run that is about to read what somebody else has put into
+// the user's calendar.
+func (s *Session) ReadsInvitation() {
+	if set, taint := s.alone(); set != nil {
+		taint.read(taintInvitation)
 	}
 }
 

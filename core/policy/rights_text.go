@@ -10,10 +10,11 @@ const (
 	excessAsk     = "This %s may %s%s; its writer may not."
 	excessTalk    = "speak in the conversation, with its rights"
 
-	taintWeb       = "the web"
-	taintMail      = "mail"
-	taintDownloads = "a file from downloads/"
-	taintServer    = "the server %s"
+	taintWeb        = "the web"
+	taintMail       = "mail"
+	taintInvitation = "an invitation"
+	taintDownloads  = "a file from downloads/"
+	taintServer     = "the server %s"
 	// TaintWebhook is what a webhook's run begins with.
 	TaintWebhook = "the payload of a webhook"
 

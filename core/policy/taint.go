@@ -99,7 +99,8 @@ func (g *Guard) acts(u agent.ToolUse) bool {
 var readingCommands = []string{
 	"Bash(ollim-bot help)", "Bash(ollim-bot help *)", "Bash(ollim-bot history *)",
 	"Bash(ollim-bot routine list *)", "Bash(ollim-bot reminder list *)", "Bash(ollim-bot webhook list *)",
-	"Bash(ollim-bot tasks list *)", "Bash(ollim-bot cal list *)", "Bash(ollim-bot cal today *)", "Bash(ollim-bot cal upcoming *)",
+	"Bash(ollim-bot tasks list *)", "Bash(ollim-bot tasks show *)",
+	"Bash(ollim-bot cal today *)", "Bash(ollim-bot cal upcoming *)", "Bash(ollim-bot cal show *)",
 	"Bash(ollim-bot gmail unread *)", "Bash(ollim-bot gmail read *)", "Bash(ollim-bot gmail search *)", "Bash(ollim-bot gmail labels *)",
 }
 

@@ -1,0 +1,335 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/google"
+)
+
+// maxDaysAhead is how far ahead a list of events may look.
+const maxDaysAhead = 366
+
+type calCmds struct {
+	Today    calTodayCmd    `cmd:"" help:"Today's events, with their ids."`
+	Upcoming calUpcomingCmd `cmd:"" help:"The events of the days ahead."`
+	Show     calShowCmd     `cmd:"" help:"One event in full."`
+	Add      calAddCmd      `cmd:"" help:"Add an event."`
+	Update   calUpdateCmd   `cmd:"" help:"Change an event."`
+	Delete   calDeleteCmd   `cmd:"" help:"Remove an event."`
+	Help     helpOnly       `cmd:"" hidden:"" default:"1"`
+}
+
+// inCalendar is the flag that all of them take.
+type inCalendar struct {
+	Calendar []string `placeholder:"ID" help:"This calendar instead of those of the setting google_calendars."`
+}
+
+// in are the calendars to look into.
+func (c inCalendar) in(g *atGoogle) []string {
+	if len(c.Calendar) > 0 {
+		return c.Calendar
+	}
+	return g.calendars
+}
+
+// eventAnswer is an event as JSON; times are RFC 3339 in the bot's zone, days of all-day
+// events dates, of which the end is the day after the last.
+type eventAnswer struct {
+	ID          string   `json:"id"`
+	Calendar    string   `json:"calendar"`
+	Title       string   `json:"title"`
+	AllDay      bool     `json:"all_day"`
+	Start       string   `json:"start"`
+	End         string   `json:"end"`
+	Location    string   `json:"location"`
+	Description string   `json:"description"`
+	Link        string   `json:"link"`
+	Attendees   []string `json:"attendees"`
+	Status      string   `json:"status"`
+	Foreign     bool     `json:"foreign"` // somebody else has made it
+}
+
+func answerEvent(e google.Event, zone *time.Location) eventAnswer {
+	a := eventAnswer{
+		ID: e.ID, Calendar: e.Calendar, Title: e.Summary, AllDay: e.AllDay(), Location: e.Location, Description: e.Description,
+		Link: e.Link, Attendees: []string{}, Status: e.Status, Foreign: e.Foreign(),
+	}
+	layout := time.RFC3339
+	if a.AllDay {
+		layout = time.DateOnly
+	}
+	if t, ok := e.Start.Time(zone); ok {
+		a.Start = t.Format(layout)
+	}
+	if t, ok := e.End.Time(zone); ok {
+		a.End = t.Format(layout)
+	}
+	for _, who := range e.Attendees {
+		a.Attendees = append(a.Attendees, who.Email)
+	}
+	return a
+}
+
+// when is the day and the times of an event.
+func when(e google.Event, zone *time.Location) string {
+	start, ok := e.Start.Time(zone)
+	if !ok {
+		return "????-??-??  (no time)   "
+	}
+	if e.AllDay() {
+		return start.Format(time.DateOnly) + "  (all-day)   "
+	}
+	end, ok := e.End.Time(zone)
+	if !ok {
+		end = start
+	}
+	return start.Format(time.DateOnly+"  15:04") + end.Format("-15:04")
+}
+
+type calTodayCmd struct {
+	inCalendar
+	JSON bool `name:"json" help:"Answer as JSON."`
+}
+
+// Run lists the events from midnight to midnight.
+func (c *calTodayCmd) Run(p *process) error { return p.events(c.inCalendar, 1, c.JSON) }
+
+type calUpcomingCmd struct {
+	inCalendar
+	Days int  `default:"7" placeholder:"N" help:"So many days, today among them."`
+	JSON bool `name:"json" help:"Answer as JSON."`
+}
+
+// Run lists the events of some days from this midnight on.
+func (c *calUpcomingCmd) Run(p *process) error {
+	if c.Days < 1 || c.Days > maxDaysAhead {
+		return fmt.Errorf(textOutOf, "--days", c.Days, maxDaysAhead)
+	}
+	return p.events(c.inCalendar, c.Days, c.JSON)
+}
+
+func (p *process) events(in inCalendar, days int, asJSON bool) error {
+	g, err := p.google()
+	if err != nil {
+		return err
+	}
+	defer g.stop()
+	zone, calendars := g.env.Zone, in.in(g)
+	from := time.Date(g.now.Year(), g.now.Month(), g.now.Day(), 0, 0, 0, 0, zone)
+	if err := p.warned(textEventsAreNot); err != nil {
+		return err
+	}
+	err = streamed(p, asJSON, "no events", g.Events(g, calendars, from, from.AddDate(0, 0, days)), func(e google.Event) (string, any) {
+		p.strangers(e)
+		line := fmt.Sprintf("  %s  %s  %s", clean.Line(e.ID), when(e, zone), oneLine(e.Summary, "(no title)"))
+		if len(calendars) > 1 {
+			line += "  [" + clean.Line(e.Calendar) + "]"
+		}
+		return line, answerEvent(e, zone)
+	})
+	return named(err, textNoCalendar, strings.Join(calendars, ", or "))
+}
+
+// strangers notes that a model is about to read what somebody else has written.
+func (p *process) strangers(e google.Event) {
+	if p.served != nil && e.Foreign() {
+		p.served.by.ReadsInvitation()
+	}
+}
+
+type calShowCmd struct {
+	inCalendar
+	ID   string `arg:"" help:"The id that a list shows."`
+	JSON bool   `name:"json" help:"Answer as JSON."`
+}
+
+// Run shows one event.
+func (c *calShowCmd) Run(p *process) error {
+	g, err := p.google()
+	if err != nil {
+		return err
+	}
+	defer g.stop()
+	e, err := g.Event(g, c.in(g), c.ID)
+	if err != nil {
+		return named(err, textNoEvent, c.ID)
+	}
+	p.strangers(e)
+	if err := p.warned(textEventsAreNot); err != nil {
+		return err
+	}
+	a := answerEvent(e, g.env.Zone)
+	if c.JSON {
+		return p.json(a)
+	}
+	calendar := ""
+	if len(c.in(g)) > 1 {
+		calendar = e.Calendar
+	}
+	return p.lines(labelled(13, "title", oneLine(e.Summary, "(no title)"), "when", when(e, g.env.Zone), "location", oneLine(e.Location, ""),
+		"description", e.Description, "link", oneLine(e.Link, ""), "attendees", oneLine(strings.Join(a.Attendees, ", "), ""),
+		"calendar", calendar, "status", oneLine(e.Status, "unknown"), "id", oneLine(e.ID, c.ID))...)
+}
+
+// eventTime reads --start or --end, in the bot's zone where it names none.
+func eventTime(flag, value string, zone *time.Location) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339, value); err == nil {
+		return t.In(zone), nil
+	}
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} {
+		t, err := time.ParseInLocation(layout, value, zone)
+		if err != nil {
+			continue
+		}
+		if t.Format(layout) != value {
+			return time.Time{}, fmt.Errorf(textSkippedTime, flag, value, zone)
+		}
+		return t, nil
+	}
+	return time.Time{}, fmt.Errorf(textBadTime, flag, clean.Cut(clean.Line(value), 40), zone)
+}
+
+// ordered says what is wrong with a begin and an end.
+func ordered(start, end time.Time) error {
+	if !end.After(start) {
+		return fmt.Errorf(textEndsFirst, start.Format("2006-01-02T15:04"), end.Format("2006-01-02T15:04"))
+	}
+	return nil
+}
+
+type calAddCmd struct {
+	inCalendar
+	Summary     string `arg:"" help:"The title."`
+	Start       string `required:"" placeholder:"TIME" help:"YYYY-MM-DDTHH:MM, in the bot's zone."`
+	End         string `required:"" placeholder:"TIME" help:"YYYY-MM-DDTHH:MM, in the bot's zone."`
+	Description string `placeholder:"TEXT" help:"More about it."`
+	JSON        bool   `name:"json" help:"Answer as JSON."`
+}
+
+// Run adds an event to the first of the calendars.
+func (c *calAddCmd) Run(p *process) error {
+	summary := clean.Line(c.Summary)
+	if summary == "" {
+		return errors.New(textNoTitle)
+	}
+	g, err := p.google()
+	if err != nil {
+		return err
+	}
+	defer g.stop()
+	start, err := eventTime("--start", c.Start, g.env.Zone)
+	if err != nil {
+		return err
+	}
+	end, err := eventTime("--end", c.End, g.env.Zone)
+	if err == nil {
+		err = ordered(start, end)
+	}
+	if err != nil {
+		return err
+	}
+	calendar := c.in(g)[0]
+	e, err := g.AddEvent(g, calendar, google.Event{
+		Summary: summary, Description: clean.Text(c.Description), Start: google.At(start), End: google.At(end),
+	})
+	if err != nil {
+		return named(err, textNoCalendar, calendar)
+	}
+	e.Calendar = calendar
+	return p.say(c.JSON, answerEvent(e, g.env.Zone), "created %s: %s", clean.Line(e.ID), summary)
+}
+
+type calUpdateCmd struct {
+	inCalendar
+	ID          string  `arg:"" help:"The id that a list shows."`
+	Summary     *string `placeholder:"TEXT" help:"Another title."`
+	Start       *string `placeholder:"TIME" help:"Another begin, YYYY-MM-DDTHH:MM."`
+	End         *string `placeholder:"TIME" help:"Another end, YYYY-MM-DDTHH:MM."`
+	Description *string `placeholder:"TEXT" help:"Another text."`
+	JSON        bool    `name:"json" help:"Answer as JSON."`
+}
+
+// Run changes what was given and leaves the rest.
+func (c *calUpdateCmd) Run(p *process) error {
+	fields := map[string]any{}
+	if c.Summary != nil {
+		summary := clean.Line(*c.Summary)
+		if summary == "" {
+			return errors.New(textNoTitle)
+		}
+		fields["summary"] = summary
+	}
+	if c.Description != nil {
+		fields["description"] = clean.Text(*c.Description)
+	}
+	if len(fields) == 0 && c.Start == nil && c.End == nil {
+		return fmt.Errorf(textOneOf, "--summary, --start, --end, --description")
+	}
+	g, err := p.google()
+	if err != nil {
+		return err
+	}
+	defer g.stop()
+	var times [2]time.Time
+	for i, f := range []struct {
+		name  string
+		value *string
+	}{{"--start", c.Start}, {"--end", c.End}} {
+		if f.value == nil {
+			continue
+		}
+		if times[i], err = eventTime(f.name, *f.value, g.env.Zone); err != nil {
+			return err
+		}
+		fields[strings.TrimPrefix(f.name, "--")] = google.Change(times[i])
+	}
+	if c.Start != nil && c.End != nil {
+		if err := ordered(times[0], times[1]); err != nil {
+			return err
+		}
+	}
+	e, err := g.Event(g, c.in(g), c.ID) // it says in which calendar it is
+	if err != nil {
+		return named(err, textNoEvent, c.ID)
+	}
+	if (c.Start == nil) != (c.End == nil) {
+		if e.AllDay() {
+			return errors.New(textBothEnds)
+		}
+		if c.Start == nil {
+			times[0], _ = e.Start.Time(g.env.Zone)
+		} else {
+			times[1], _ = e.End.Time(g.env.Zone)
+		}
+		if err := ordered(times[0], times[1]); err != nil {
+			return err
+		}
+	}
+	if _, err := g.UpdateEvent(g, e.Calendar, c.ID, fields); err != nil {
+		return named(err, textNoEvent, c.ID)
+	}
+	return p.say(c.JSON, idAnswer{c.ID, "updated"}, "updated %s", clean.Line(c.ID))
+}
+
+type calDeleteCmd struct {
+	inCalendar
+	ID   string `arg:"" help:"The id that a list shows."`
+	JSON bool   `name:"json" help:"Answer as JSON."`
+}
+
+// Run removes an event.
+func (c *calDeleteCmd) Run(p *process) error {
+	g, err := p.google()
+	if err != nil {
+		return err
+	}
+	defer g.stop()
+	if err := g.DeleteEvent(g, c.in(g), c.ID); err != nil {
+		return named(err, textNoEvent, c.ID)
+	}
+	return p.say(c.JSON, idAnswer{c.ID, "deleted"}, "deleted %s", clean.Line(c.ID))
+}

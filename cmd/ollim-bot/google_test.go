@@ -1,0 +1,198 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"ollimbot/core/google/fake"
+)
+
+// googleKey is where a story keeps its Google.
+type googleKey struct{}
+
+// TestGoogleStories plays testdata/google with the real binary and a Google on loopback.
+// Beside what TestStories has, a story may use
+//
+//	google client                writes the client file
+//	google connect SCOPE…        logs in without a browser: tasks, calendar.events, gmail.readonly
+//	google load FILE             what Google holds, as JSON
+//	google fail METHOD HOW…      the next call fails: STATUS REASON [AFTER], lost, cut, slow DURATION
+//	google revoke | expire       ends all logins, or all short tokens
+//	google says no               the user declines
+//	google download FILE         writes the client file there
+//	google events primary N, google refreshes N, google logins N
+//	google called METHOD N       so often was it called
+//	google yes FILE              goes where the address in FILE leads, as a browser does
+//	today                        four events, see there
+//	google copy FILE TO          the same, and keeps the last address in place of opening it
+func TestGoogleStories(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "google"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
+		Setup: func(env *testscript.Env) error {
+			g := fake.New()
+			env.Values[googleKey{}] = g
+			env.Setenv("OLLIM_GOOGLE_API", g.URL)
+			env.Defer(func() {
+				g.Close()
+				if len(g.Refused) > 0 {
+					t.Errorf("Google refused what its documents do not know: %q", g.Refused)
+				}
+			})
+			return ownWorld(env)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "until": until, "google": playGoogle, "today": today},
+	})
+}
+
+// today puts events around the real now into the calendars: an all-day one, one at noon, one
+// in two days, and one of a team's.
+func today(ts *testscript.TestScript, _ bool, _ []string) {
+	g := ts.Value(googleKey{}).(*fake.Server)
+	zone, err := time.LoadLocation("America/Los_Angeles")
+	ts.Check(err)
+	now := time.Now().In(zone)
+	add := func(calendar, id, title string, day, hour, minute int) {
+		at := time.Date(now.Year(), now.Month(), now.Day()+day, hour, minute, 0, 0, zone)
+		g.AddEvent(calendar, map[string]any{
+			"id": id, "summary": title, "start": map[string]any{"dateTime": at.Format(time.RFC3339)},
+			"end": map[string]any{"dateTime": at.Add(time.Hour).Format(time.RFC3339)},
+		})
+	}
+	add("primary", "day3", "Far off", 2, 9, 0)
+	add("primary", "day2", "Lunch", 0, 12, 0)
+	add("team@example.com", "team1", "Stand-up", 0, 12, 30)
+	g.AddEvent("primary", map[string]any{
+		"id": "day1", "summary": "Fair", "start": map[string]any{"date": now.Format(time.DateOnly)},
+		"end": map[string]any{"date": now.AddDate(0, 0, 1).Format(time.DateOnly)},
+	})
+}
+
+var httpAddress = regexp.MustCompile(`https?://\S+`)
+
+func playGoogle(ts *testscript.TestScript, _ bool, args []string) {
+	g := ts.Value(googleKey{}).(*fake.Server)
+	state := filepath.Join(ts.Getenv("OLLIM_DATA_DIR"), "state")
+	switch args[0] {
+	case "client":
+		ts.Check(os.MkdirAll(state, 0o700))
+		ts.Check(os.WriteFile(filepath.Join(state, "credentials.json"), clientFile(), 0o600))
+	case "connect":
+		ts.Check(os.MkdirAll(state, 0o700))
+		ts.Check(os.WriteFile(filepath.Join(state, "token.json"), tokenFile(g, args[1:]...), 0o600))
+	case "load":
+		g.Lock()
+		defer g.Unlock()
+		var all struct {
+			Tasks, Events map[string][]map[string]any
+			Mails, Labels []map[string]any
+			Files         map[string]string
+		}
+		ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[1])), &all))
+		maps.Copy(g.Tasks, all.Tasks)
+		maps.Copy(g.Events, all.Events)
+		maps.Copy(g.Files, all.Files)
+		g.Mails, g.Labels = append(g.Mails, all.Mails...), append(g.Labels, all.Labels...)
+	case "fail":
+		g.Fail(args[1], faultOf(ts, args[2:]))
+	case "revoke":
+		g.Revoke()
+	case "expire":
+		g.Expire()
+	case "says":
+		g.SaysNo = true
+	case "called":
+		n, err := strconv.Atoi(args[2])
+		ts.Check(err)
+		if got := g.Count(args[1]); got != n {
+			ts.Fatalf("%s was called %d times", args[1], got)
+		}
+	case "events", "refreshes", "logins":
+		n, err := strconv.Atoi(args[len(args)-1])
+		ts.Check(err)
+		if got := map[string]int{"events": len(g.Events["primary"]), "refreshes": g.Refreshes, "logins": g.Logins()}[args[0]]; got != n {
+			ts.Fatalf("%s: %d", args[0], got)
+		}
+	case "download":
+		ts.Check(os.WriteFile(ts.MkAbs(args[1]), clientFile(), 0o600))
+	case "yes", "copy":
+		browse(ts, args)
+	default:
+		ts.Fatalf("google does not know %s", args[0])
+	}
+}
+
+func clientFile() []byte {
+	return []byte(`{"installed":{"client_id":"` + fake.ClientID + `","project_id":"mine","auth_uri":"https://accounts.google.com/o/oauth2/auth",` +
+		`"token_uri":"https://oauth2.googleapis.com/token","client_secret":"` + fake.ClientSecret + `","redirect_uris":["http://localhost"]}}`)
+}
+
+// tokenFile is a login as the original program writes it, of which the short token is over.
+func tokenFile(g *fake.Server, scopes ...string) []byte {
+	for i := range scopes {
+		scopes[i] = "https://www.googleapis.com/auth/" + scopes[i]
+	}
+	data, err := json.Marshal(map[string]any{
+		"token": "ya29.old", "refresh_token": g.Grant(scopes...), "token_uri": "https://oauth2.googleapis.com/token",
+		"client_id": fake.ClientID, "client_secret": fake.ClientSecret, "scopes": scopes,
+		"universe_domain": "googleapis.com", "account": "", "expiry": "2025-01-02T03:04:05.678901Z",
+	})
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+func faultOf(ts *testscript.TestScript, how []string) fake.Fault {
+	switch how[0] {
+	case "lost":
+		return fake.Fault{Lost: true}
+	case "cut":
+		return fake.Fault{Cut: true}
+	case "slow":
+		d, err := time.ParseDuration(how[1])
+		ts.Check(err)
+		return fake.Fault{Slow: d}
+	}
+	status, err := strconv.Atoi(how[0])
+	ts.Check(err)
+	f := fake.Fault{Status: status, Reason: how[1]}
+	if len(how) > 2 {
+		f.After, err = strconv.Atoi(how[2])
+		ts.Check(err)
+	}
+	return f
+}
+
+// browse waits for the address in a file and goes there.
+func browse(ts *testscript.TestScript, args []string) {
+	address := ""
+	for end := time.Now().Add(10 * time.Second); address == "" && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		data, err := os.ReadFile(ts.MkAbs(args[1]))
+		if err == nil && strings.HasSuffix(string(data), "\n") {
+			address = httpAddress.FindString(string(data))
+		}
+	}
+	client := &http.Client{Timeout: 10 * time.Second}
+	if args[0] == "copy" {
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	res, err := client.Get(address)
+	ts.Check(err)
+	ts.Check(res.Body.Close())
+	if args[0] == "copy" {
+		ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(res.Header.Get("Location")+"\n"), 0o600))
+	}
+}
