@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/tail"
 	"ollimbot/core/toolset"
+	"ollimbot/core/words"
 )
 
 const (
@@ -164,7 +165,7 @@ func shown(text string) string {
 	}
 	if more {
 		n := strings.Count(rest, "\n") + 1
-		first += fmt.Sprintf(" (+%d line%s)", n, plural(n))
+		first += fmt.Sprintf(" (+%s)", words.Count(n, "line"))
 	}
 	return first
 }
@@ -186,11 +187,4 @@ func isPing(tool string) bool {
 		return true
 	}
 	return false
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }
