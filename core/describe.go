@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/skill"
 	"ollimbot/core/words"
 	"ollimbot/routines"
@@ -22,7 +23,7 @@ const (
 )
 
 // describe is everything about a task in force.
-func (b *Bot) describe(c Describe) (Outcome, error) {
+func (b *Bot) describe(c command.Describe) (command.Outcome, error) {
 	now, set := b.now(), b.index.Set()
 	var out strings.Builder
 	var task routines.Task
@@ -35,7 +36,7 @@ func (b *Bot) describe(c Describe) (Outcome, error) {
 		b.describeTask(&out, task)
 		describeReminder(&out, r, now)
 	} else {
-		return Outcome{}, fmt.Errorf(textNoTask, clean.Cut(clean.Line(c.ID), 60))
+		return command.Outcome{}, fmt.Errorf(textNoTask, clean.Cut(clean.Line(c.ID), 60))
 	}
 	for _, p := range set.Problems {
 		if p.File == task.Path {
@@ -44,14 +45,14 @@ func (b *Bot) describe(c Describe) (Outcome, error) {
 	}
 	data, err := b.dir.Read(task.Path)
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
 	text := clean.Text(string(data))
 	if cut := clean.Cut(text, describedText); cut != text {
 		text = cut + "\n" + textCutHere
 	}
 	out.WriteString("\n" + strings.TrimSpace(text) + "\n")
-	return Outcome{Message: task.Title(), Body: out.String()}, nil
+	return command.Outcome{Message: task.Title(), Body: out.String()}, nil
 }
 
 // row is one line of a description.

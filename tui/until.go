@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/words"
 	"ollimbot/routines/cron"
 	"ollimbot/tui/pane"
@@ -291,12 +292,12 @@ func (u *until) hint() []key.Binding {
 }
 
 // timed is a command with its moment.
-func timed(c core.Command, when time.Time) core.Command {
+func timed(c command.Value, when time.Time) command.Value {
 	switch c := c.(type) {
-	case core.Snooze:
+	case command.Snooze:
 		c.Until = when
 		return c
-	case core.MuteUntil:
+	case command.MuteUntil:
 		c.Until = when
 		return c
 	}

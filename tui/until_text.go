@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
@@ -37,14 +38,14 @@ const (
 const namedMost = 3
 
 // consequence says what a moment would mean, from what fires within 24 hours.
-func consequence(s *core.Snapshot, c core.Command, when time.Time) string {
+func consequence(s *core.Snapshot, c command.Value, when time.Time) string {
 	switch c := c.(type) {
-	case core.MuteUntil:
+	case command.MuteUntil:
 		if when.IsZero() {
 			return textMuteEnds
 		}
 		return muteText(s, when)
-	case core.Snooze:
+	case command.Snooze:
 		if when.IsZero() {
 			return textSnoozeEnds
 		}

@@ -9,12 +9,12 @@ import (
 // The rooms of ARCHITECTURE.md, from the ground up. A package may import its
 // own floor and those below.
 const (
-	ground  = iota // the data directory, text, faults, queues: nothing of ours above
-	tasks          // routines: what fires when
-	rooms          // core/*: one part of the bot each
-	bot            // core: the parts joined
-	faces          // tui, discord: what people see
-	command        // cmd: the wiring
+	ground = iota // the data directory, text, faults, queues: nothing of ours above
+	tasks         // routines: what fires when
+	rooms         // core/*: one part of the bot each
+	bot           // core: the parts joined
+	faces         // tui, discord: what people see
+	wiring        // cmd: the command tree
 )
 
 var groundRooms = []string{"core/store", "core/clean", "core/fault", "core/queue", "core/words"}
@@ -34,7 +34,7 @@ func floor(path string) (int, bool) {
 	case within(path, "tui"), within(path, "discord"):
 		return faces, true
 	case within(path, "cmd"):
-		return command, true
+		return wiring, true
 	}
 	return 0, false
 }

@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/words"
 )
@@ -180,7 +181,7 @@ func (m *machine) settle(which string, v policy.Verdict) {
 		m.answer(kindError, m.ear.waitingText())
 		return
 	}
-	if _, ok := m.carryOut(core.Answer{ID: c.ID, Verdict: v}); ok {
+	if _, ok := m.carryOut(command.Answer{ID: c.ID, Verdict: v}); ok {
 		m.answer(kindOK, verdictText(c, v))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
 	"ollimbot/core/words"
@@ -94,7 +95,7 @@ func (m *machine) costs(rest string) {
 		m.answer(kindError, textCostsWhat)
 		return
 	}
-	if o, ok := m.carryOut(core.Costs{Days: days}); ok {
+	if o, ok := m.carryOut(command.Costs{Days: days}); ok {
 		m.answer(kindCosts, costsText(o))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent"
+	"ollimbot/core/command"
 	"ollimbot/core/tail"
 	"ollimbot/core/words"
 	"ollimbot/routines/cron"
@@ -156,7 +157,7 @@ func tailText(l tail.Line) string {
 
 // costsText makes sentences of what runs have cost: all of them, then a line for
 // each task.
-func costsText(o core.Outcome) string {
+func costsText(o command.Outcome) string {
 	lines := []string{sumText(o.Message)}
 	for _, t := range o.Costs {
 		lines = append(lines, costText(t))
@@ -179,7 +180,7 @@ func sumText(line string) string {
 	return spoken(strings.Join(words, " "))
 }
 
-func costText(t core.TaskCost) string {
+func costText(t command.TaskCost) string {
 	title := t.Title
 	if t.ID != "" {
 		title += " (" + t.ID + ")"

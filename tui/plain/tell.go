@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
@@ -95,11 +96,11 @@ func stopText(f fork.View, now time.Time) string {
 }
 
 // doneText is what is said of a command that says nothing itself.
-func doneText(c core.Command) string {
+func doneText(c command.Value) string {
 	switch c.(type) {
-	case core.Interrupt:
+	case command.Interrupt:
 		return textInterrupted
-	case core.ExitFork:
+	case command.ExitFork:
 		return textLeaving
 	}
 	return textDone

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/tail"
 )
 
@@ -78,9 +78,9 @@ func TestAMomentIsFoundAtEitherEnd(t *testing.T) {
 }
 
 func TestCostsAreToldInSentences(t *testing.T) {
-	got := costsText(core.Outcome{
+	got := costsText(command.Outcome{
 		Message: "last 7 days: 5 runs, 51k tokens, $0.12; the runs that are known begin on Sat 2026-11-21 16:19",
-		Costs: []core.TaskCost{
+		Costs: []command.TaskCost{
 			{Title: "Email sweep", ID: "aaaa1111", Runs: 4, Tokens: 45_200, Dollars: 0.12, Share: 0.88},
 			{Title: "Tea", Runs: 1, Tokens: 1_200_000, Share: 0.12},
 		},

@@ -3,7 +3,7 @@ package chat
 import (
 	"time"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/words"
 	"ollimbot/tui/action"
@@ -52,7 +52,7 @@ func (p *Pane) answer(c pane.Context, v policy.Verdict) pane.Answer {
 	if p.asked.id != a.ID || time.Since(p.asked.since) < readable {
 		return pane.Answer{Toast: textReadFirst}
 	}
-	return pane.Answer{Do: core.Answer{ID: a.ID, Verdict: v}}
+	return pane.Answer{Do: command.Answer{ID: a.ID, Verdict: v}}
 }
 
 // card draws the tool call that waits, above the line to write on; of a pane

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
@@ -128,12 +129,12 @@ func stood(f *core.Banner, now time.Time) string {
 
 // ways are the commands of the action table that end a fork.
 var ways = map[action.ID]struct {
-	how   core.Exit
+	how   command.Exit
 	toast string
 }{
-	action.ForkSave:   {core.ExitSave, textSaving},
-	action.ForkReport: {core.ExitReport, textReporting},
-	action.ForkExit:   {core.ExitDiscard, ""}, // asks first
+	action.ForkSave:   {command.ExitSave, textSaving},
+	action.ForkReport: {command.ExitReport, textReporting},
+	action.ForkExit:   {command.ExitDiscard, ""}, // asks first
 }
 
 // exit leaves the fork. Where nothing is kept, it asks first.
@@ -149,7 +150,7 @@ func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
 	case id == action.ForkExit:
 		return pane.Answer{Ask: &pane.Question{
 			Text: fmt.Sprintf(textExitQuestion, named(f), stood(f, c.Snap.At)),
-			Yes:  textExitYes, No: textExitNo, Do: core.ExitFork{How: core.ExitDiscard},
+			Yes:  textExitYes, No: textExitNo, Do: command.ExitFork{How: command.ExitDiscard},
 		}}
 	}
 	x := ways[id]
@@ -157,5 +158,5 @@ func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
 	if c.Snap.Busy {
 		toast += textAfterAnswer
 	}
-	return pane.Answer{Do: core.ExitFork{How: x.how}, Toast: toast}
+	return pane.Answer{Do: command.ExitFork{How: x.how}, Toast: toast}
 }

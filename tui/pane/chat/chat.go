@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/post"
 	"ollimbot/core/words"
 	"ollimbot/tui/action"
@@ -199,7 +200,7 @@ func (p *Pane) send(c pane.Context) pane.Answer {
 	if c.ReadOnly {
 		return pane.Answer{Toast: textReadOnly}
 	}
-	say := core.Say{Text: text, ReplyTo: p.reply}
+	say := command.Say{Text: text, ReplyTo: p.reply}
 	p.past.add(text)
 	p.field.Clear()
 	p.folds, p.reply = folds{}, ""

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
@@ -91,7 +92,7 @@ func moment(s *core.Snapshot, t time.Time) string {
 }
 
 // allowQuestion asks whether a file that the agent wrote may do what it says.
-func allowQuestion(title, why string, do core.AllowTask) *pane.Question {
+func allowQuestion(title, why string, do command.AllowTask) *pane.Question {
 	return &pane.Question{
 		Text: fmt.Sprintf("Let %q do what its file says? Now it %s. This counts until the agent changes it again.", title, why),
 		Yes:  "allow it", No: "let it wait", Do: do,

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/updates"
 	"ollimbot/core/words"
 	"ollimbot/tui/action"
@@ -81,9 +82,9 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case (id == action.UpdatesDiscard || id == action.UpdatesDeliver) && c.ReadOnly:
 		return pane.Answer{Toast: textReadOnly}
 	case id == action.UpdatesDiscard:
-		return pane.Answer{Do: core.DiscardUpdate{Key: u.Key}}
+		return pane.Answer{Do: command.DiscardUpdate{Key: u.Key}}
 	case id == action.UpdatesDeliver:
-		return pane.Answer{Do: core.DeliverNow{}}
+		return pane.Answer{Do: command.DeliverNow{}}
 	}
 	return pane.Answer{}
 }
