@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/post"
 	"ollimbot/core/session"
 	"ollimbot/core/tail"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 )
 
@@ -36,9 +37,9 @@ func (r *run) end(ctx context.Context, err error) {
 		}
 		r.conclude(Done, "")
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && asked == nil:
-		n := int(timeout / time.Minute)
-		r.conclude(TimedOut, fmt.Sprintf(textTimedOut, n, plural(n)))
-		r.notify(fmt.Sprintf(tellTimedOut, title, n, plural(n)))
+		n := words.Count(int(timeout/time.Minute), "minute")
+		r.conclude(TimedOut, fmt.Sprintf(textTimedOut, n))
+		r.notify(fmt.Sprintf(tellTimedOut, title, n))
 	case errors.Is(asked, errUserStop):
 		r.conclude(Stopped, "")
 	case errors.Is(asked, errShutdown):

@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/store"
 	"ollimbot/core/tail"
 	"ollimbot/core/toolset"
+	"ollimbot/core/words"
 )
 
 const (
@@ -171,7 +172,7 @@ func shown(text string) string {
 	}
 	if more {
 		n := strings.Count(rest, "\n") + 1
-		first += fmt.Sprintf(" (+%d line%s)", n, plural(n))
+		first += fmt.Sprintf(" (+%s)", words.Count(n, "line"))
 	}
 	return first
 }
@@ -193,13 +194,6 @@ func isPing(tool string) bool {
 		return true
 	}
 	return false
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }
 
 const (
