@@ -61,17 +61,3 @@ func BenchmarkPeekTenMegabytes(b *testing.B) {
 		}
 	}
 }
-
-func BenchmarkQueue(b *testing.B) {
-	q := newQueue[int]()
-	for i := range 100 {
-		q.push(i)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		q.push(1)
-		if _, err := q.pop(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

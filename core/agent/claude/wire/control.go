@@ -163,7 +163,7 @@ func (c *Conn) accept(ctx context.Context, h head, g *sync.WaitGroup) bool {
 		defer cancel()
 		line := c.answer(ctx, id, h["request"])
 		if c.finish(id, one) {
-			c.out.push(line)
+			c.out.Push(line)
 		}
 	})
 	return true

@@ -20,7 +20,7 @@ func (c *Conn) Send(line any) error {
 	if err != nil {
 		return fmt.Errorf("send a line: %w", err)
 	}
-	if !c.out.push(encoded) {
+	if !c.out.Push(encoded) {
 		return ErrClosed
 	}
 	return nil
@@ -29,9 +29,9 @@ func (c *Conn) Send(line any) error {
 // write is the only place that writes. It ends with the connection or with the
 // first fault of the pipe, after which nothing can be sent.
 func (c *Conn) write(ctx context.Context) error {
-	defer c.out.abandon()
+	defer c.out.Abandon()
 	for {
-		line, err := c.out.pop(ctx)
+		line, err := c.out.Pop(ctx)
 		if err != nil {
 			return nil // the connection has ended
 		}

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"ollimbot/core/fault"
+	"ollimbot/core/queue"
 )
 
 const (
@@ -59,7 +60,7 @@ type Conn struct {
 	r     io.Reader
 	w     io.Writer
 	o     Options
-	out   *queue[[]byte] // whole lines with their line break, not yet written
+	out   *queue.Queue[[]byte] // whole lines with their line break, not yet written
 	ended chan struct{}  // closed when nothing is delivered or sent any more
 
 	// The lock guards all that follows. It is never held over I/O or a handler.
@@ -83,7 +84,7 @@ func New(r io.Reader, w io.Writer, o Options) *Conn {
 		o.Line = func(Line) {}
 	}
 	return &Conn{
-		r: r, w: w, o: o, out: newQueue[[]byte](), ended: make(chan struct{}),
+		r: r, w: w, o: o, out: queue.New[[]byte](), ended: make(chan struct{}),
 		waiting: map[string]chan reply{}, pending: map[string]*callback{},
 	}
 }
@@ -165,7 +166,7 @@ func (c *Conn) end() {
 	if !c.over {
 		c.over = true
 		close(c.ended)
-		c.out.abandon()
+		c.out.Abandon()
 	}
 }
 

@@ -258,39 +258,3 @@ func TestCallbacksEndEvenWhileAReadHangs(t *testing.T) {
 		}
 	})
 }
-
-func TestADrainedQueueGivesItsRoomBack(t *testing.T) {
-	q := newQueue[[]byte]()
-	for range 100 * keptRoom {
-		q.push(nil)
-	}
-	for range 100 * keptRoom {
-		if _, err := q.pop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if cap(q.items) > keptRoom {
-		t.Errorf("an empty queue keeps %d places", cap(q.items))
-	}
-}
-
-func TestAQueueThatIsNeverEmptyDoesNotGrow(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		q := newQueue[int]()
-		pushed, popped := rapid.IntRange(1, 300).Draw(rt, "waiting"), 0
-		for i := range pushed {
-			q.push(i)
-		}
-		for range 5000 {
-			q.push(pushed)
-			pushed++
-			if v, err := q.pop(t.Context()); err != nil || v != popped {
-				rt.Fatalf("popped %d, %v; want %d", v, err, popped)
-			}
-			popped++
-		}
-		if limit := 4*(pushed-popped) + 16; cap(q.items) > limit {
-			rt.Errorf("%d items take %d places", pushed-popped, cap(q.items))
-		}
-	})
-}
