@@ -61,7 +61,7 @@ type Conn struct {
 	w     io.Writer
 	o     Options
 	out   *queue.Queue[[]byte] // whole lines with their line break, not yet written
-	ended chan struct{}  // closed when nothing is delivered or sent any more
+	ended chan struct{}        // closed when nothing is delivered or sent any more
 
 	// The lock guards all that follows. It is never held over I/O or a handler.
 	mu       sync.Mutex
