@@ -215,9 +215,6 @@ func (m *Manager) settle() {
 		}
 		m.mu.Unlock()
 	}
-	if err := compactLedger(m.o.Dir); err != nil {
-		m.log.Warn("ledger was not shortened", "error", err)
-	}
 	m.prune()
 }
 
