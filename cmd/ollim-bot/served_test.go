@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+
 	"ollimbot/core/agent/claude/fakeapi"
 	"ollimbot/core/control"
 	"ollimbot/core/policy"
@@ -203,25 +204,6 @@ func TestACommandSaysWhenItsBotIsGone(t *testing.T) {
 	got := shell(t, exe, env, "reminder", "list")
 	if got.status != 1 || got.out != "" || !strings.Contains(got.err, "the bot that started this session has ended") {
 		t.Errorf("it gives %+v", got)
-	}
-}
-
-// TestServedCommandsExist keeps the list in step with the tree.
-func TestServedCommandsExist(t *testing.T) {
-	var tree cli
-	parser, err := newParser(&tree, &process{out: io.Discard, err: io.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, node := range parser.Model.Leaves(false) {
-		name, _, _ := strings.Cut(node.Path(), " <")
-		names = append(names, strings.TrimPrefix(name, "ollim-bot "))
-	}
-	for _, name := range servedCommands {
-		if !slices.Contains(names, name) {
-			t.Errorf("there is no command %q among %q", name, names)
-		}
 	}
 }
 
