@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-
 	"ollimbot/core/agent/claude/fakeapi"
 	"ollimbot/core/control"
 	"ollimbot/core/policy"
