@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 )
 
@@ -37,9 +38,9 @@ func (b *Bot) compareCosts(c command.Costs) (command.Outcome, error) {
 	since := b.now().AddDate(0, 0, -days)
 	list, total := sumCosts(views, since)
 	if total.Runs == 0 {
-		return command.Outcome{Message: fmt.Sprintf(textNoRuns, counted(days, "day")), Body: fmt.Sprintf(textNoRuns, counted(days, "day")) + "\n"}, nil
+		return command.Outcome{Message: fmt.Sprintf(textNoRuns, words.Count(days, "day")), Body: fmt.Sprintf(textNoRuns, words.Count(days, "day")) + "\n"}, nil
 	}
-	head := fmt.Sprintf(textCosts, counted(days, "day"), counted(total.Runs, "run"), tokens(total.Tokens), dollars(total.Dollars))
+	head := fmt.Sprintf(textCosts, words.Count(days, "day"), words.Count(total.Runs, "run"), words.Tokens(total.Tokens), words.Dollars(total.Dollars))
 	// The ledger keeps what fits into it: where it begins later, that is said.
 	if first := oldest(views).In(b.zone); first.After(since) {
 		head += fmt.Sprintf(textCostsSince, first.Format(longClock))
@@ -104,8 +105,8 @@ func costTable(list []command.TaskCost, total command.TaskCost) string {
 		if t.ID != "" {
 			title += " (" + t.ID + ")"
 		}
-		fmt.Fprintf(&out, "%s\n"+form, title, strconv.Itoa(t.Runs), tokens(t.Tokens), dollars(t.Dollars),
-			dollars(t.Dollars/float64(t.Runs)), fmt.Sprintf("%.0f %%", 100*t.Share))
+		fmt.Fprintf(&out, "%s\n"+form, title, strconv.Itoa(t.Runs), words.Tokens(t.Tokens), words.Dollars(t.Dollars),
+			words.Dollars(t.Dollars/float64(t.Runs)), fmt.Sprintf("%.0f %%", 100*t.Share))
 	}
 	return out.String()
 }
@@ -123,30 +124,4 @@ func oldest(views []fork.View) time.Time {
 		}
 	}
 	return time.Time{}
-}
-
-// tokens is a number of tokens as people read it: "812", "45k", "1.2M".
-func tokens(n int) string {
-	switch {
-	case n < 1000:
-		return strconv.Itoa(n)
-	case n < 999_500:
-		return thousands(n)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
-}
-
-// dollars is an amount with as many digits as it takes to see something.
-func dollars(v float64) string {
-	if v > 0 && v < 0.1 {
-		return fmt.Sprintf("$%.4f", v)
-	}
-	return fmt.Sprintf("$%.2f", v)
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -7,8 +7,8 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
-	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 )
@@ -137,32 +137,15 @@ func describeRoutine(out *strings.Builder, r *routines.Routine, h routines.Hold,
 		if at.IsZero() {
 			break
 		}
-		row(out, name, cron.Format(at, longClock)+", "+fromNow(at.Sub(now)))
+		row(out, name, cron.Format(at, longClock)+", "+words.Ahead(at.Sub(now)))
 		name, from = "", at.Add(time.Second)
 	}
 }
 
 func describeReminder(out *strings.Builder, r *routines.Reminder, now time.Time) {
 	at := r.RunAt.In(now.Location())
-	row(out, "when", cron.Format(at, longClock)+", "+fromNow(at.Sub(now)))
+	row(out, "when", cron.Format(at, longClock)+", "+words.Ahead(at.Sub(now)))
 	if r.MaxChain > 0 {
 		row(out, "chain", fmt.Sprintf("check %d of %d", r.ChainDepth+1, r.MaxChain+1))
 	}
-}
-
-// fromNow is how far away a moment is: "in 45 min", "in 3 h 5 min", "in 2 days";
-// what has been is told as ages are.
-func fromNow(d time.Duration) string {
-	minutes := int((d + time.Minute - 1) / time.Minute)
-	switch {
-	case d < 0:
-		return prompt.Age(-d)
-	case minutes < 60:
-		return fmt.Sprintf("in %d min", minutes)
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("in %d days", int((d+12*time.Hour)/(24*time.Hour)))
-	case minutes%60 == 0:
-		return fmt.Sprintf("in %d h", minutes/60)
-	}
-	return fmt.Sprintf("in %d h %d min", minutes/60, minutes%60)
 }

@@ -318,9 +318,9 @@ func TestAWebhookOfTheAgentWaitsAndItsRunBeginsTainted(t *testing.T) {
 		t.Error("the user's word does not put it in force")
 	}
 	spec, _ := b.hooks.Find("ci")
-	if _, err := b.forks.Do(t.Context(), fork.Job{Task: spec.Task, Tainted: policy.TaintWebhook, Allowed: []string{"Write", "Bash"}, Prompt: func(context.Context, time.Time, bool, time.Time) (string, error) {
+	if _, err := b.forks.Do(t.Context(), fork.Job{Task: spec.Task, Tainted: policy.TaintWebhook, Allowed: []string{"Write", "Bash"}, Prompt: func(context.Context) string {
 		return "[webhook:ci]\n```script\nask Write {\"file_path\":\"notes/x.md\",\"content\":\"x\"}\ncall add_reminder {\"prompt\":\"x\",\"delay_minutes\":5}\n" +
-			"ask Bash {\"command\":\"id\"}\nask Bash {\"command\":\"ollim-bot help\"}\ncall report_updates {\"message\":\"seen\"}\n```", nil
+			"ask Bash {\"command\":\"id\"}\nask Bash {\"command\":\"ollim-bot help\"}\ncall report_updates {\"message\":\"seen\"}\n```"
 	}}); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
+	"ollimbot/core/words"
 	"ollimbot/routines/cron"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -208,7 +209,7 @@ func (u *until) row(l look, w, i int, c choice) string {
 	when := ""
 	if !c.when.IsZero() {
 		when = cron.Format(c.when, "15:04")
-		if !widget.SameDay(c.when, u.now, u.now.Location()) {
+		if !words.SameDay(c.when, u.now, u.now.Location()) {
 			when = cron.Format(c.when, "Mon 15:04")
 		}
 	}

@@ -9,10 +9,10 @@ import (
 )
 
 type authCmds struct {
-	Login  authLoginCmd  `cmd:"" help:"Log in to Claude."`
-	Status authStatusCmd `cmd:"" help:"Whether somebody is logged in to Claude."`
-	Logout authLogoutCmd `cmd:"" help:"Log out of Claude."`
-	Google authGoogleCmd `cmd:"" help:"Connect Google tasks, calendar and mail; show the login, or end it."`
+	Login  authLoginCmd  `cmd:""`
+	Status authStatusCmd `cmd:""`
+	Logout authLogoutCmd `cmd:""`
+	Google authGoogleCmd `cmd:""`
 }
 
 type (

@@ -169,12 +169,12 @@ func labelled(width int, pairs ...string) []string {
 }
 
 type tasksCmds struct {
-	List   tasksListCmd   `cmd:"" help:"Open tasks, with their ids."`
-	Show   tasksShowCmd   `cmd:"" help:"One task in full."`
-	Add    tasksAddCmd    `cmd:"" help:"Add a task."`
-	Done   tasksDoneCmd   `cmd:"" help:"Complete a task."`
-	Update tasksUpdateCmd `cmd:"" help:"Change a task."`
-	Delete tasksDeleteCmd `cmd:"" help:"Remove a task for good."`
+	List   tasksListCmd   `cmd:""`
+	Show   tasksShowCmd   `cmd:""`
+	Add    tasksAddCmd    `cmd:""`
+	Done   tasksDoneCmd   `cmd:""`
+	Update tasksUpdateCmd `cmd:""`
+	Delete tasksDeleteCmd `cmd:""`
 	Help   helpOnly       `cmd:"" hidden:"" default:"1"`
 }
 

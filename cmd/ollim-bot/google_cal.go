@@ -14,12 +14,12 @@ import (
 const maxDaysAhead = 366
 
 type calCmds struct {
-	Today    calTodayCmd    `cmd:"" help:"Today's events, with their ids."`
-	Upcoming calUpcomingCmd `cmd:"" help:"The events of the days ahead."`
-	Show     calShowCmd     `cmd:"" help:"One event in full."`
-	Add      calAddCmd      `cmd:"" help:"Add an event."`
-	Update   calUpdateCmd   `cmd:"" help:"Change an event."`
-	Delete   calDeleteCmd   `cmd:"" help:"Remove an event."`
+	Today    calTodayCmd    `cmd:""`
+	Upcoming calUpcomingCmd `cmd:""`
+	Show     calShowCmd     `cmd:""`
+	Add      calAddCmd      `cmd:""`
+	Update   calUpdateCmd   `cmd:""`
+	Delete   calDeleteCmd   `cmd:""`
 	Help     helpOnly       `cmd:"" hidden:"" default:"1"`
 }
 

@@ -16,10 +16,10 @@ const (
 )
 
 type gmailCmds struct {
-	Unread gmailUnreadCmd `cmd:"" help:"What is unread, the newest first."`
-	Search gmailSearchCmd `cmd:"" help:"Search in Gmail's own words: from:, newer_than:2d, has:attachment."`
-	Read   gmailReadCmd   `cmd:"" help:"One mail."`
-	Labels gmailLabelsCmd `cmd:"" help:"The labels."`
+	Unread gmailUnreadCmd `cmd:""`
+	Search gmailSearchCmd `cmd:""`
+	Read   gmailReadCmd   `cmd:""`
+	Labels gmailLabelsCmd `cmd:""`
 	Help   helpOnly       `cmd:"" hidden:"" default:"1"`
 }
 

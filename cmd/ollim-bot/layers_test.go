@@ -9,7 +9,7 @@ import (
 // The rooms of ARCHITECTURE.md, from the ground up. A package may import its
 // own floor and those below.
 const (
-	ground = iota // core/store, core/clean, core/fault, docs: files and text, nothing of ours below
+	ground = iota // the data directory, text, faults, queues: nothing of ours above
 	tasks         // routines: what fires when
 	rooms         // core/*: one part of the bot each
 	bot           // core: the parts joined
@@ -17,11 +17,13 @@ const (
 	wiring        // cmd: the command tree
 )
 
+var groundRooms = []string{"core/store", "core/clean", "core/fault", "core/queue", "core/words"}
+
 // floor places a package of ours; false for a package that stands nowhere,
 // which is a mistake of the layout.
 func floor(path string) (int, bool) {
 	switch {
-	case within(path, "core/store"), within(path, "core/clean"), within(path, "core/fault"), path == "ollimbot/docs":
+	case withinAny(path, groundRooms), path == "ollimbot/docs":
 		return ground, true
 	case within(path, "routines"):
 		return tasks, true
@@ -81,7 +83,6 @@ var outside = []struct {
 	{"github.com/fsnotify/fsnotify", []string{"routines/watch"}},
 	{"github.com/robfig/cron/v3", []string{"routines/cron"}},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"core/toolset", "core/schema", "discord/fake"}},
-	{"github.com/modelcontextprotocol/go-sdk", []string{"core/agent/claude"}},
 	{"github.com/gorilla/websocket", []string{"discord"}},
 	{"golang.org/x/oauth2", []string{"core/google"}},
 	{"golang.org/x/net", []string{"core/google"}},

@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
-	"ollimbot/tui/widget"
+	"ollimbot/core/words"
 )
 
 func (m *machine) status(string) {
@@ -107,7 +107,7 @@ func (m *machine) webhooks(string) {
 	}
 	for i, d := range s.Deliveries {
 		if i == most {
-			m.answer(kindWebhook, fmt.Sprintf(textMore, widget.Thousands(uint64(len(s.Deliveries)-most))))
+			m.answer(kindWebhook, fmt.Sprintf(textMore, words.Thousands(uint64(len(s.Deliveries)-most))))
 			break
 		}
 		m.answer(kindWebhook, deliveryText(d, s.At, m.ear.zone))

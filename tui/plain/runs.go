@@ -8,7 +8,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/tail"
-	"ollimbot/tui/widget"
+	"ollimbot/core/words"
 )
 
 func runThings(list []fork.View) []thing {
@@ -112,7 +112,7 @@ func (m *machine) lookAtTail(s *core.Snapshot) {
 	f.cursor = p.Next
 	left := max(0, len(p.Lines)-most)
 	if n := uint64(left) + p.Lost; n > 0 {
-		m.say(s.At, kindOutput, fmt.Sprintf(textLinesLost, widget.Count(n, "line")))
+		m.say(s.At, kindOutput, fmt.Sprintf(textLinesLost, words.Grouped(n, "line")))
 	}
 	kind := kindOutput
 	if f.id == core.LogTail {

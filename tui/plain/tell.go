@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/core/webhook"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 )
 
@@ -70,7 +71,7 @@ func runText(f fork.View) string {
 		text += fmt.Sprintf(", place %d in the queue", f.Position)
 	}
 	if !f.Live() && !f.Started.IsZero() && f.Ended.After(f.Started) {
-		text += " after " + spanText(f.Ended.Sub(f.Started))
+		text += " after " + words.Long(f.Ended.Sub(f.Started))
 	}
 	text = joined(text, count(f.Pings, "ping"), count(f.Reports, "report"))
 	if f.Tainted != "" && !f.Trusted {
@@ -89,7 +90,7 @@ func runText(f fork.View) string {
 func stopText(f fork.View, now time.Time) string {
 	since := "it still waits"
 	if !f.Started.IsZero() {
-		since = "it has run for " + spanText(now.Sub(f.Started))
+		since = "it has run for " + words.Long(now.Sub(f.Started))
 	}
 	return fmt.Sprintf("stop %s? %s. Say yes to stop it; anything else leaves it", f.Title, strings.ToUpper(since[:1])+since[1:])
 }

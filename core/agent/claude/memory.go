@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/words"
 )
 
 const (
@@ -35,7 +36,7 @@ func (e *Engine) watch(ctx context.Context) {
 
 // look looks at every process once.
 func (e *Engine) look(now time.Time) {
-	limit := e.o.Limits().Memory
+	limit := e.o.MemoryLimit()
 	tell := false
 	for _, s := range e.opened() {
 		tell = s.weigh(limit) || tell
@@ -44,7 +45,6 @@ func (e *Engine) look(now time.Time) {
 	if tell {
 		e.notify()
 	}
-	e.pool.poke()
 }
 
 // weigh looks at the process's memory and ends it where it has too much. tell
@@ -61,17 +61,9 @@ func (s *session) weigh(limit int64) (tell bool) {
 	s.mu.Unlock()
 	if limit > 0 && size > limit {
 		s.log.Error("process uses too much memory and is ended", "bytes", size, "limit", limit)
-		s.doom(fmt.Errorf(textTooMuch, bytesText(size), bytesText(limit)))
+		s.doom(fmt.Errorf(textTooMuch, words.Memory(size), words.Memory(limit)))
 	}
 	return tell
-}
-
-// bytesText is a size for people.
-func bytesText(n int64) string {
-	if n >= 1<<30 {
-		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
-	}
-	return fmt.Sprintf("%d MB", n>>20)
 }
 
 const (
@@ -151,7 +143,7 @@ func (t *turn) silence(now, heard time.Time, pending int) step {
 	if subagents || t.tr.compacting || t.command != "" {
 		limit = slowAfter
 	}
-	return due(now, newer(t.since, heard).Add(t.tr.retry.Delay), limit, stepInterrupt)
+	return due(now, newer(t.since, heard).Add(t.tr.retry.Delay()), limit, stepInterrupt)
 }
 
 func due(now, since time.Time, limit time.Duration, s step) step {

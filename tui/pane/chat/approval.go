@@ -5,6 +5,7 @@ import (
 
 	"ollimbot/core/command"
 	"ollimbot/core/policy"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -135,5 +136,5 @@ const minLabel = 12
 // timeLeft is how long the tool call waits yet. A part of a second counts as a
 // whole one.
 func timeLeft(a policy.Approval, now time.Time) string {
-	return widget.Elapsed(a.Until.Sub(now)+time.Second-1) + textLeft
+	return words.Elapsed(a.Until.Sub(now)+time.Second-1) + textLeft
 }

@@ -6,6 +6,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -110,7 +111,7 @@ func named(f *core.Banner) string {
 func since(f *core.Banner, now time.Time) []string {
 	out := []string{textBegun}
 	if d := now.Sub(f.Since); d >= time.Minute {
-		out[0] = widget.Age(d)
+		out[0] = words.Age(d)
 	}
 	if f.Resumed {
 		out = append(out, textResumed)
@@ -121,7 +122,7 @@ func since(f *core.Banner, now time.Time) []string {
 // stood is the same in a sentence.
 func stood(f *core.Banner, now time.Time) string {
 	if d := now.Sub(f.Since); d >= time.Minute {
-		return "has stood for " + widget.Age(d)
+		return "has stood for " + words.Age(d)
 	}
 	return "has " + textBegun
 }

@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/tui/action"
@@ -82,7 +83,7 @@ func (v view) empty(s *core.Snapshot, n action.Names) []string {
 func moment(s *core.Snapshot, t time.Time) string {
 	t = t.In(zone(s))
 	switch {
-	case widget.SameDay(t, s.At, zone(s)):
+	case words.SameDay(t, s.At, zone(s)):
 		return cron.Format(t, "15:04")
 	case t.Sub(s.At) < 6*24*time.Hour:
 		return cron.Format(t, "Mon 15:04")
@@ -110,10 +111,10 @@ func problemCount(problems []routines.Problem) string {
 	}
 	var parts []string
 	if errors > 0 {
-		parts = append(parts, widget.Count(uint64(errors), "error"))
+		parts = append(parts, words.Grouped(uint64(errors), "error"))
 	}
 	if n := len(problems) - errors; n > 0 {
-		parts = append(parts, widget.Count(uint64(n), "warning"))
+		parts = append(parts, words.Grouped(uint64(n), "warning"))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -206,7 +207,7 @@ func marks(s *core.Snapshot, e routines.Entry) []string {
 	if e.Silent {
 		out = append(out, textSilent)
 	}
-	if e.FireTime.After(s.At) && !widget.SameDay(e.FireTime, s.At, zone(s)) {
+	if e.FireTime.After(s.At) && !words.SameDay(e.FireTime, s.At, zone(s)) {
 		out = append(out, textTomorrow)
 	}
 	return out

@@ -11,6 +11,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/updates"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -55,7 +56,7 @@ func (p *Pane) Line(c pane.Context, w int) string {
 	out := []widget.Span{{Role: theme.Strong, Text: textName}}
 	if n := len(c.Snap.Updates); n > 0 {
 		out = append(out,
-			widget.Span{Role: theme.Report, Text: widget.Thousands(uint64(n)) + " "},
+			widget.Span{Role: theme.Report, Text: words.Thousands(uint64(n)) + " "},
 			widget.Span{Text: flat(c.Snap.Updates[n-1].Message)})
 	} else {
 		out = append(out, widget.Span{Role: theme.Dim, Text: textNone})

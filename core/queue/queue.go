@@ -1,4 +1,7 @@
-package wire
+// Package queue is a first-in first-out queue without a limit: who puts
+// something in never waits, and nothing is lost. It knows nothing of what it
+// carries.
+package queue
 
 import (
 	"context"
@@ -9,21 +12,23 @@ import (
 // keptRoom is how many empty places a drained queue keeps for later.
 const keptRoom = 1024
 
-// queue is a first-in first-out queue without a limit: push never waits.
-type queue[T any] struct {
+// Queue carries values from any number of goroutines to any number of others.
+// Use New.
+type Queue[T any] struct {
 	wake chan struct{} // capacity one: there may be something to see
 
-	// The lock guards all that follows.
-	mu     sync.Mutex
+	mu     sync.Mutex // guards the fields below
 	items  []T
 	head   int // items before it were taken
 	closed bool
 }
 
-func newQueue[T any]() *queue[T] { return &queue[T]{wake: make(chan struct{}, 1)} }
+// New is an empty queue.
+func New[T any]() *Queue[T] { return &Queue[T]{wake: make(chan struct{}, 1)} }
 
-// push appends v and reports whether it was taken: a closed queue takes nothing.
-func (q *queue[T]) push(v T) bool {
+// Push appends v and never blocks. It reports whether v was taken: a closed queue
+// takes nothing.
+func (q *Queue[T]) Push(v T) bool {
 	q.mu.Lock()
 	if q.closed {
 		q.mu.Unlock()
@@ -42,9 +47,9 @@ func (q *queue[T]) push(v T) bool {
 	return true
 }
 
-// pop takes the oldest item, waiting for one. It gives io.EOF when the queue is
-// closed and empty, and ctx's error when that ends first.
-func (q *queue[T]) pop(ctx context.Context) (T, error) {
+// Pop takes the oldest item, and waits until there is one. It gives io.EOF when
+// the queue is closed and empty, and ctx's error when that ends first.
+func (q *Queue[T]) Pop(ctx context.Context) (T, error) {
 	for {
 		v, ok, more := q.take()
 		if more { // another consumer may have to see it
@@ -64,16 +69,22 @@ func (q *queue[T]) pop(ctx context.Context) (T, error) {
 	}
 }
 
+// TryPop takes the oldest item if there is one.
+func (q *Queue[T]) TryPop() (T, bool) {
+	v, ok, _ := q.take()
+	return v, ok
+}
+
 // take takes an item if there is one. more says that there is something else
 // to see: another item, or that the queue is closed.
-func (q *queue[T]) take() (v T, ok, more bool) {
+func (q *Queue[T]) take() (v T, ok, more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.head == len(q.items) {
 		return v, false, q.closed
 	}
 	var none T
-	v, q.items[q.head] = q.items[q.head], none
+	v, q.items[q.head] = q.items[q.head], none // a slow consumer does not hold what it has read
 	q.head++
 	if q.head == len(q.items) {
 		q.items, q.head = q.items[:0], 0
@@ -84,23 +95,23 @@ func (q *queue[T]) take() (v T, ok, more bool) {
 	return v, true, q.closed || q.head < len(q.items)
 }
 
-// close lets consumers take what is there, and nothing new in.
-func (q *queue[T]) close() {
+// Close lets consumers take what is there, and nothing new in.
+func (q *Queue[T]) Close() {
 	q.mu.Lock()
 	q.closed = true
 	q.mu.Unlock()
 	q.signal()
 }
 
-// abandon closes the queue and drops what is there.
-func (q *queue[T]) abandon() {
+// Abandon closes the queue and drops what is there.
+func (q *Queue[T]) Abandon() {
 	q.mu.Lock()
 	q.closed, q.items, q.head = true, nil, 0
 	q.mu.Unlock()
 	q.signal()
 }
 
-func (q *queue[T]) signal() {
+func (q *Queue[T]) signal() {
 	select {
 	case q.wake <- struct{}{}:
 	default:
