@@ -99,6 +99,7 @@ type Bot struct {
 	replies  *session.ForkMessages
 	attached attachments
 	muted    muted
+	google   *account
 	added    addedTasks
 	// heldSkills are the skills that wait for the user.
 	heldSkills atomic.Pointer[[]routines.Problem]
@@ -158,6 +159,9 @@ func New(o Options) (*Bot, error) {
 	if o.Still {
 		idle := func(ctx context.Context) error { <-ctx.Done(); return nil }
 		b.watchFiles, b.versions = idle, idle
+	}
+	if err := b.openGoogle(); err != nil {
+		return nil, err
 	}
 	b.reloadRuntime()
 	b.readMute()
@@ -252,6 +256,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	g.Go(fault.Guard("background runs", func() error { return b.forks.Run(gctx) }))
 	g.Go(fault.Guard("the schedule", func() error { return b.loop.Run(gctx) }))
 	g.Go(fault.Guard("the watch on files", func() error { return b.watchFiles(gctx) }))
+	g.Go(fault.Guard("the login at Google", func() error { return b.runGoogle(gctx) }))
 	g.Go(fault.Guard("the data directory", func() error { return b.keepDirectory(gctx) }))
 	g.Go(fault.Guard("the conversation", func() error { return b.main.run(gctx) }))
 	g.Go(fault.Guard("the main session", func() error { return b.openAhead(gctx) }))

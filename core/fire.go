@@ -90,7 +90,7 @@ func (b *Bot) background(ctx context.Context, task routines.Task, m promptMoment
 	rights := b.guard.Bound(task, skills)
 	p := prompt.Background{
 		Now: m.now, Task: task, Busy: m.busy, QuietUntil: m.quiet,
-		Budget: state, Forward: b.index.Forward(m.now, task.ID), Google: b.about().Google,
+		Budget: state, Forward: b.index.Forward(m.now, task.ID), Google: b.about().Google, GoogleTrouble: b.googleTrouble(),
 		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Skills: texts,
 	}
 	if !task.Isolated {

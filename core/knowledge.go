@@ -3,6 +3,7 @@ package core
 import (
 	"ollimbot/core/agent"
 	"ollimbot/core/docs"
+	"ollimbot/core/google"
 	"ollimbot/core/guide"
 	pages "ollimbot/docs"
 )
@@ -19,7 +20,11 @@ func library() []agent.Tool {
 
 // about is what the agent's files and its system prompt say of this machine.
 func (b *Bot) about() guide.Options {
-	return guide.Options{UserName: b.o.Env.GivenName(), BotName: b.o.Env.BotName, Zone: b.o.Env.ZoneName, Webhooks: b.triggers != nil}
+	s := b.google.state.Load()
+	return guide.Options{
+		UserName: b.o.Env.GivenName(), BotName: b.o.Env.BotName, Zone: b.o.Env.ZoneName, Webhooks: b.triggers != nil,
+		Google: s.On(), NoMail: !s.May(google.Mail),
+	}
 }
 
 // install puts the files that the agent reads into the data directory. What

@@ -62,7 +62,7 @@ func (b *Bot) click(ctx context.Context, c command.Click) (command.Outcome, erro
 	case post.AskAgent:
 		return b.clickAgent(ctx, c.Message, data)
 	case "task_done", "task_del", "event_del":
-		return command.Outcome{}, errors.New(textNoGoogle)
+		return b.clickGoogle(ctx, action, data)
 	}
 	return command.Outcome{}, errors.New(textUnknownButton)
 }

@@ -27,7 +27,7 @@ func (b *Bot) say(ctx context.Context, c command.Say) (command.Outcome, error) {
 		}
 		return command.Outcome{Message: reply}, err
 	}
-	if err := checkLength(text); err != nil || b.answered(text, time.Time{}) {
+	if err := checkLength(text); err != nil || b.redirected(ctx, text) || b.answered(text, time.Time{}) {
 		return command.Outcome{}, err
 	}
 	images, files := b.attached.take()
@@ -50,7 +50,7 @@ func (b *Bot) hear(ctx context.Context, c command.Receive) (out command.Outcome,
 	if c.Key != "" && !later(c.Key, b.LastHeard(c.From)) {
 		return command.Outcome{}, nil
 	}
-	if len(c.Files) == 0 && b.answered(c.Text, c.At) {
+	if len(c.Files) == 0 && (b.redirected(ctx, c.Text) || b.answered(c.Text, c.At)) {
 		return command.Outcome{}, b.changeWaiting(func(room *waitingRoom) { room.hear(c.From, c.Key) })
 	}
 	w := said{message: b.gather(c), plain: c.Text, from: c.From, key: c.Key, quoted: c.Quoted}

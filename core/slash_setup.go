@@ -29,8 +29,3 @@ func (b *Bot) slashSetup(ctx context.Context, _ []string) (string, error) {
 func (b *Bot) slashUpdate(context.Context, []string) (string, error) {
 	return "ollim-bot " + b.o.Version + " runs. " + textUpdate, nil
 }
-
-// slashGoogle says where things stand with Google.
-func (b *Bot) slashGoogle(context.Context, []string) (string, error) {
-	return "", errors.New(textNoGoogle)
-}

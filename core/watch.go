@@ -39,7 +39,7 @@ func interesting(rel string) bool {
 		case "config.json", "settings.json", "ping_budget.json", "pending_updates.json", "pings.jsonl", "provenance.json":
 			return true
 		}
-		return false
+		return slices.Contains(googleFiles, name)
 	}
 	return routines.IsTaskFile(name)
 }
@@ -54,6 +54,9 @@ func (b *Bot) filesChanged(batch watch.Batch) {
 	}
 	if batch.Full || slices.Contains(batch.Names, policy.ProvenanceFile) {
 		b.reloadProvenance()
+	}
+	if slices.ContainsFunc(batch.Names, func(rel string) bool { return slices.Contains(googleFiles, path.Base(rel)) }) {
+		b.googleChanged()
 	}
 	batch.Names = slices.DeleteFunc(batch.Names, func(rel string) bool { return strings.HasPrefix(rel, "state/") })
 	if b.hooks.Apply(batch) {

@@ -67,6 +67,7 @@ func (c *doctorCmd) Run(p *process) error {
 		{"ENVIRONMENT", checkEnvironment},
 		{"DISCORD", checkDiscord},
 		{"CLAUDE", p.checkClaude},
+		{"GOOGLE", p.checkGoogle},
 		{"SANDBOX", p.checkSandbox},
 		{"DATA DIRECTORY", checkDataDir},
 		{"TIMEZONE & SCHEDULING", checkZone},

@@ -80,6 +80,27 @@ func (c *authGoogleCmd) Run(p *process) error {
 	return c.login(ctx, p, g)
 }
 
+// checkGoogle asks Google whether the login holds. Nobody needs one.
+func (p *process) checkGoogle(r *report, at place) {
+	g, err := at.google()
+	if err != nil {
+		r.add(bad, "login", "%v", err)
+		return
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 15*time.Second)
+	defer stop()
+	switch s := g.Probe(ctx); s.Kind {
+	case google.NotSetUp:
+		r.add(pass, "login", "not set up, and not needed: docs/google.md says how")
+	case google.Connected:
+		r.add(pass, "login", "%s", s)
+	case google.Unreachable:
+		r.add(warn, "login", "%s", s)
+	case google.Lapsed:
+		r.add(bad, "login", "%s", s)
+	}
+}
+
 // show says how things stand; anything but connected is a failure.
 func (c *authGoogleCmd) show(p *process, s google.State) error {
 	err := p.say(c.JSON, googleAnswer{string(s.Kind), s.Account, append([]string{}, s.Scopes...), s.Why}, "google: %s", s)

@@ -43,14 +43,17 @@ var slashRows = []Command{
 		Options: []Option{
 			{Name: "key", About: "the setting", Choices: []string{
 				"model.main=model_main", "model.fork=model_fork", "thinking.main=thinking_main", "thinking.fork=thinking_fork",
-				"bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "max_background_forks",
+				"bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "max_background_forks", "google_calendars", "google_task_list",
 			}},
 			{Name: "value", About: "what to set it to"},
 		},
 	},
 	{Name: "setup", About: "walk through names, profile and first routines"},
 	{Name: "update", About: "how to bring the program up to date"},
-	{Name: "google-auth", About: "connect Google's tasks, calendar and mail"},
+	{
+		Name: "google-auth", Usage: "[mail]", About: "connect Google's tasks and calendar, and mail where you say so",
+		Options: []Option{{Name: "what", About: "mail too", Choices: []string{"mail"}}},
+	},
 	{Name: "restart", About: "start the program anew"},
 	{Name: "attach", In: InSlash, Usage: "PATH", About: "take a file along with the next message"}, // of this machine
 	{Name: "version", About: "the running version"},

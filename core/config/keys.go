@@ -50,8 +50,8 @@ var keys = []key{
 	unused(spanKey("auto_update_interval", time.Minute, func(r *Runtime) *time.Duration { return &r.AutoUpdateInterval })),
 	unused(hourKey("auto_update_hour", func(r *Runtime) *int { return &r.AutoUpdateHour })),
 
-	unused(calendarsKey("google_calendars", func(r *Runtime) *string { return &r.GoogleCalendars })),
-	unused(wordKey("google_task_list", func(r *Runtime) *string { return &r.GoogleTaskList })),
+	calendarsKey("google_calendars", func(r *Runtime) *string { return &r.GoogleCalendars }),
+	wordKey("google_task_list", func(r *Runtime) *string { return &r.GoogleTaskList }),
 
 	ours(countKey("max_background_forks", bounds{1, 100}, func(r *Runtime) *int { return &r.MaxBackgroundForks })),
 	ours(quietKey("quiet_hours", func(r *Runtime) *Quiet { return &r.QuietHours })),

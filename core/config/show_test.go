@@ -21,6 +21,8 @@ func TestTheWholeConfigurationIsShownWithLabelsUnitsAndOffers(t *testing.T) {
 		"**bg_fork_timeout**: 1800s (default) `seconds`",
 		"**fork_idle_timeout**: 10m (default) `minutes`",
 		"**permission_mode**: dontAsk (default) `acceptEdits` `bypassPermissions` `default` `dontAsk`",
+		"**google_calendars**: primary (default) `primary` `id,id`",
+		"**google_task_list**: @default (default) `@default` `id`",
 		"**max_background_forks**: 4 (default) `1-100`",
 		"**quiet_hours**: off (default) `22:00-07:30` `off`",
 		"**claude_warm**: 1 (default) `0-16`",
@@ -43,7 +45,7 @@ func TestAValueOtherThanTheDefaultIsShownPlainly(t *testing.T) {
 		SandboxOff: true, SandboxNetwork: true, SandboxVisible: "/srv",
 	}
 	want := []string{
-		"opus", "haiku", "8k budget", "31k budget", "60s", "60m", "default", "1",
+		"opus", "haiku", "8k budget", "31k budget", "60s", "60m", "default", "a,b", "x", "1",
 		"22:00-07:30", "0", "1536MB", "off", "on", "/srv",
 	}
 	var got []string

@@ -24,6 +24,7 @@ type Options struct {
 	// Google says that the user's account is connected and the commands for it
 	// exist, Webhooks that the bot listens for them.
 	Google, Webhooks bool
+	NoMail           bool // Google is connected, and reading mail is not allowed
 }
 
 // Note is something that happened while files were installed.

@@ -63,7 +63,7 @@ func (in *installer) run(list []item) {
 		in.records = map[string]record{}
 	}
 	for _, it := range list {
-		if it.google && !in.options.Google {
+		if it.google && (!in.options.Google || in.options.NoMail) {
 			in.withdraw(it)
 			continue
 		}

@@ -22,7 +22,7 @@ const (
 // are in force for the next session; equal files give equal bytes.
 func SystemPrompt(d *store.Dir, o Options) string {
 	in := prompt.SystemInput{
-		UserName: o.UserName, Zone: o.Zone, Google: o.Google, Webhooks: o.Webhooks,
+		UserName: o.UserName, Zone: o.Zone, Google: o.Google, NoMail: o.NoMail, Webhooks: o.Webhooks,
 		Identity: profile(d, identityFile), User: profile(d, userFile),
 	}
 	skills, _ := skill.List(d) // what is wrong with them is shown with the other files

@@ -47,6 +47,9 @@ func (b Background) sections() []section {
 	if t.Mode != routines.Blocked {
 		list = append(list, func(w *strings.Builder) { w.WriteString(textMissingTool) })
 	}
+	if b.GoogleTrouble != "" {
+		list = append(list, func(w *strings.Builder) { w.WriteString(textGoogleTrouble + clean.Line(b.GoogleTrouble)) })
+	}
 	if b.canDelegate() {
 		list = append(list, func(w *strings.Builder) { w.WriteString(textUserProxy) })
 	}

@@ -24,6 +24,7 @@ type SystemInput struct {
 	// Google says that the user's account is connected here, Webhooks that the bot
 	// listens for them. What is not there is described as not there.
 	Google, Webhooks bool
+	NoMail           bool // Google is connected, and reading mail is not allowed
 }
 
 // SkillLine is a skill as the system prompt lists it.
@@ -191,6 +192,10 @@ func (in SystemInput) has(condition string) bool {
 		return in.Google
 	case "no google":
 		return !in.Google
+	case "mail":
+		return in.Google && !in.NoMail
+	case "no mail":
+		return !in.Google || in.NoMail
 	case "webhooks":
 		return in.Webhooks
 	case "no webhooks":

@@ -25,11 +25,13 @@ type Background struct {
 	Allowed, Disallowed []string
 	// Google says that the account is connected: without it its commands are not
 	// listed, as they do not exist.
-	Google  bool
-	Late    time.Time // when it should have run; zero when it is on time
-	Chain   *Chain    // nil outside of chains
-	Updates []updates.Update
-	Skills  []Skill
+	Google bool
+	// GoogleTrouble is what is wrong with a login, and the cure; "" for nothing.
+	GoogleTrouble string
+	Late          time.Time // when it should have run; zero when it is on time
+	Chain         *Chain    // nil outside of chains
+	Updates       []updates.Update
+	Skills        []Skill
 }
 
 // Foreground is what the main session is told when a task fires in it.

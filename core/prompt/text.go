@@ -54,11 +54,12 @@ const (
 		"accountability nudges and health routines are worth a ping."
 	textCritical = " `critical=True` bypasses the budget: it is for what the user would be devastated to miss."
 
-	textOnlyTools   = "TOOL RESTRICTIONS: Only these tools are available for this task:"
-	textNoTools     = "TOOL RESTRICTIONS: No tools are available for this task."
-	textDeniedTools = "TOOL RESTRICTIONS: These tools are NOT available for this task:"
-	textMissingTool = "If a tool that you need is missing, say so in your report (`report_updates`)."
-	textUserProxy   = "For preference decisions, spawn the user-proxy subagent: it knows what the user tends to choose."
+	textOnlyTools     = "TOOL RESTRICTIONS: Only these tools are available for this task:"
+	textNoTools       = "TOOL RESTRICTIONS: No tools are available for this task."
+	textDeniedTools   = "TOOL RESTRICTIONS: These tools are NOT available for this task:"
+	textGoogleTrouble = "GOOGLE: `ollim-bot tasks`, `ollim-bot cal` and `ollim-bot gmail` will fail now. "
+	textMissingTool   = "If a tool that you need is missing, say so in your report (`report_updates`)."
+	textUserProxy     = "For preference decisions, spawn the user-proxy subagent: it knows what the user tends to choose."
 )
 
 // The forward schedule.
