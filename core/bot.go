@@ -56,7 +56,7 @@ type Options struct {
 	// Restart starts the program anew once Run has ended; nil where it cannot.
 	Restart func()
 	Log     *slog.Logger
-	Book    *logs.Book // nil where no log is shown
+	Book    *logs.Sink // nil where no log is shown
 	// Commands runs the program's own commands for the agent, which calls them in
 	// its shell; nil where it cannot.
 	Commands policy.Runner
