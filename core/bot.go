@@ -88,7 +88,7 @@ type Bot struct {
 	updates  *updates.Queue
 	sessions *session.Store
 	forks    *fork.Manager
-	book     *transcript.Book
+	book     *transcript.Chat
 	surface  Surface
 	git      *store.Git
 	main     *conversation
