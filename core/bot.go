@@ -34,6 +34,7 @@ import (
 	"ollimbot/core/updates"
 	"ollimbot/core/webhook"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // LogTail is the id under which Tail gives the program's own log.
@@ -56,7 +57,7 @@ type Options struct {
 	// Restart starts the program anew once Run has ended; nil where it cannot.
 	Restart func()
 	Log     *slog.Logger
-	Book    *logs.Book // nil where no log is shown
+	Book    *logs.Sink // nil where no log is shown
 	// Commands runs the program's own commands for the agent, which calls them in
 	// its shell; nil where it cannot.
 	Commands policy.Runner
@@ -82,13 +83,13 @@ type Bot struct {
 	log  *slog.Logger
 
 	index    *routines.Index
-	loop     *routines.Loop
+	schedule *schedule.Schedule
 	budget   *budget.Bucket
 	journal  *budget.Journal
 	updates  *updates.Queue
 	sessions *session.Store
 	forks    *fork.Manager
-	book     *transcript.Book
+	book     *transcript.Chat
 	surface  Surface
 	git      *store.Git
 	main     *conversation
@@ -98,9 +99,8 @@ type Bot struct {
 	asked    *session.Inquiries
 	replies  *session.ForkMessages
 	attached attachments
-	muted    muted
+	muted    *schedule.Mute
 	google   *account
-	added    addedTasks
 	// heldSkills are the skills that wait for the user.
 	heldSkills atomic.Pointer[[]routines.Problem]
 	costs      *ledger.Ledger
@@ -118,11 +118,10 @@ type Bot struct {
 	// program (inotify, git); tests in bubbles of fake time do without them.
 	watchFiles, versions func(context.Context) error
 
-	runtime  atomic.Pointer[config.Runtime]
-	started  atomic.Pointer[time.Time]
-	notices  noticeBoard
-	schedule scheduleCache
-	changed  chan struct{}
+	runtime atomic.Pointer[config.Runtime]
+	started atomic.Pointer[time.Time]
+	notices noticeBoard
+	changed chan struct{}
 }
 
 // New reads the data directory and returns a bot that can be asked for
@@ -164,7 +163,7 @@ func New(o Options) (*Bot, error) {
 		return nil, err
 	}
 	b.reloadRuntime()
-	b.readMute()
+	b.muted = schedule.NewMute(b.dir, b.log)
 	if err := b.makeParts(); err != nil {
 		return nil, err
 	}
@@ -201,10 +200,9 @@ func (b *Bot) makeParts() error {
 	}
 	b.forks = forks
 	b.makeWebhooks()
-	b.loop = routines.NewLoop(routines.LoopOptions{
+	b.schedule = schedule.New(schedule.Options{
 		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log,
-		Fire: b.fire, Note: b.note, Troubles: b.noteTroubles, Changed: b.notify,
-		Removed: func(rel, id string) { b.git.Remove(rel, "remove reminder "+id) },
+		Fire: b.fire, Note: b.note, Troubles: b.noteTroubles, Changed: b.notify, Commits: b.git,
 	})
 	return nil
 }
@@ -254,7 +252,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	g.Go(fault.Guard("the remote surface", func() error { return b.runRemote(gctx) }))
 	g.Go(fault.Guard("the webhooks", func() error { return b.runWebhooks(gctx) }))
 	g.Go(fault.Guard("background runs", func() error { return b.forks.Run(gctx) }))
-	g.Go(fault.Guard("the schedule", func() error { return b.loop.Run(gctx) }))
+	g.Go(fault.Guard("the schedule", func() error { return b.schedule.Run(gctx) }))
 	g.Go(fault.Guard("the watch on files", func() error { return b.watchFiles(gctx) }))
 	g.Go(fault.Guard("the login at Google", func() error { return b.runGoogle(gctx) }))
 	g.Go(fault.Guard("the data directory", func() error { return b.keepDirectory(gctx) }))
@@ -322,6 +320,9 @@ func (b *Bot) Tail(id string, from tail.Cursor) tail.Page {
 
 // Index is the bot's view of routine and reminder files.
 func (b *Bot) Index() *routines.Index { return b.index }
+
+// Schedule is when they fire.
+func (b *Bot) Schedule() *schedule.Schedule { return b.schedule }
 
 // now is the present in the configured zone.
 func (b *Bot) now() time.Time { return time.Now().In(b.zone) }
