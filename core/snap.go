@@ -21,7 +21,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	s := Snapshot{
 		At: now, Zone: b.zone, Dir: b.dir.Display(), Root: b.dir.Root(),
 		Routines: len(set.Routines), Reminders: len(set.Reminders),
-		Engine: b.engineStatus(), Surface: b.surfaceStatus(),
+		Engine: b.engineStatus(), Surface: b.surfaceStatus(), Google: b.googleTrouble(),
 		Budget: b.budgetView(now, view), Schedule: view,
 		Updates: b.updates.Peek(), Forks: b.forks.Views(), MaxForks: b.runtime.Load().MaxBackgroundForks,
 		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.all(),

@@ -24,6 +24,9 @@ type Snapshot struct {
 
 	Engine  EngineStatus
 	Surface SurfaceStatus
+	// Google is what is wrong with the login at Google, and the cure; empty while it is
+	// well, and where there is none.
+	Google string
 
 	Routines  int // valid routine files
 	Reminders int // valid reminder files

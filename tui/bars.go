@@ -95,6 +95,9 @@ func (r *root) running(s *core.Snapshot, detail int) []widget.Span {
 	if detail >= 1 {
 		spans = append(spans, r.light(s.Surface.OK, s.Surface.Name, "", s.Surface.State, detail >= 3)...)
 	}
+	if detail >= 1 && s.Google != "" {
+		spans = append(spans, r.light(false, "google", "", s.Google, false)...)
+	}
 	if detail >= 2 {
 		model := s.Engine.Model
 		if detail < 4 || model == s.Engine.Name {

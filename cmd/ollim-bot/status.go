@@ -37,6 +37,7 @@ type statusAnswer struct {
 	Next      []schedule.Entry `json:"next"`
 	// Unreached is why the bot could not write to its user in Discord, or empty.
 	Unreached string `json:"discord_unreached,omitempty"`
+	Google    string `json:"google_trouble,omitempty"` // what is wrong with the login there
 }
 
 // Run shows the facts of the data directory, beside a running bot or without.
@@ -70,7 +71,7 @@ func answerStatus(at place, s core.Snapshot) (statusAnswer, error) {
 		Version: version, DataDir: at.dir.Root(), Timezone: at.env.ZoneName,
 		Running: running, PID: pid, Routines: s.Routines, Reminders: s.Reminders,
 		Budget: answerBudget(s.Budget.State, at.now), Updates: len(s.Updates), Next: []schedule.Entry{},
-		Unreached: discord.ShutOut(at.dir),
+		Unreached: discord.ShutOut(at.dir), Google: s.Google,
 	}
 	for _, pr := range s.Schedule.Problems {
 		if pr.Severity == routines.Error {
@@ -118,6 +119,9 @@ func statusLines(a statusAnswer, at place) []string {
 	}
 	if a.Unreached != "" {
 		lines = append(lines, "discord:   cannot write to you: "+a.Unreached)
+	}
+	if a.Google != "" {
+		lines = append(lines, "google:    "+a.Google)
 	}
 	lines = append(lines, "budget:    "+a.Budget.Status)
 	if a.Budget.FullAt != nil {

@@ -150,6 +150,9 @@ func statusText(s *core.Snapshot, zone *time.Location) string {
 	if s.Surface.Name != "" {
 		lines = append(lines, "messages go to "+s.Surface.Name+", "+upDown(s.Surface.OK, s.Surface.State))
 	}
+	if s.Google != "" {
+		lines = append(lines, "google does not work: "+s.Google)
+	}
 	lines = append(lines, "ping budget: "+budgetText(s, zone))
 	if !s.Budget.Muted.IsZero() {
 		lines = append(lines, mutedText(s.Budget.Muted, s.At, zone))
