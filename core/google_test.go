@@ -1,0 +1,184 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
+	"ollimbot/core/config"
+	"ollimbot/core/google"
+	"ollimbot/core/google/fake"
+	"ollimbot/core/store"
+)
+
+// connectable is a bot that runs beside a Google, with a client file and no login.
+func connectable(t *testing.T) (*Bot, *fake.Server) {
+	t.Helper()
+	g := fake.New()
+	t.Cleanup(g.Close)
+	h := newHome(t)
+	h.write(google.ClientFile, `{"installed":{"client_id":"`+fake.ClientID+`","client_secret":"`+fake.ClientSecret+`"}}`)
+	dir, err := store.At(h.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := New(Options{
+		Dir: dir, Env: config.Env{Zone: h.zone, GoogleAPI: g.URL}, Engine: script.New(script.Options{Seed: 1}), EngineName: "script",
+		Log: slog.New(slog.DiscardHandler), Still: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.Run(ctx) }()
+	for b.Snapshot().Started.IsZero() {
+		time.Sleep(time.Millisecond)
+	}
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return b, g
+}
+
+// saidInChat waits until the chat says something.
+func saidInChat(t *testing.T, b *Bot, want string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		for _, e := range b.Snapshot().Chat {
+			if strings.Contains(e.Text, want) {
+				return
+			}
+		}
+	}
+	t.Fatalf("nobody said %q: %+v", want, b.Snapshot().Chat)
+}
+
+// begins types /google-auth and gives the address that it answers.
+func begins(t *testing.T, b *Bot, line string) string {
+	t.Helper()
+	out, err := b.Do(context.Background(), command.Slash{Line: line})
+	address := regexp.MustCompile(`http://\S+`).FindString(out.Message)
+	if err != nil || address == "" {
+		t.Fatalf("%q %v", out.Message, err)
+	}
+	return address
+}
+
+func TestGoogleIsConnectedInTheConversationByABrowserAndByAPastedAddress(t *testing.T) {
+	b, g := connectable(t)
+	if p := b.SystemPrompt(); strings.Contains(p, "`ollim-bot tasks") {
+		t.Error("the agent is told of what is not there")
+	}
+	res, err := http.Get(begins(t, b, "/google-auth"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, _ := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	if res.StatusCode != 200 || !strings.HasPrefix(string(page), "Authentication complete") {
+		t.Errorf("%d %s", res.StatusCode, page)
+	}
+	saidInChat(t, b, "google connected as sam@example.com (tasks, calendar).")
+	if p := b.SystemPrompt(); !strings.Contains(p, "`ollim-bot tasks list") || strings.Contains(p, "gmail-reader") {
+		t.Error("the agent is told of mail, or not of tasks")
+	}
+	if out, err := b.Do(context.Background(), command.Slash{Line: "/google-auth"}); err != nil || !strings.Contains(out.Message, "connected as") {
+		t.Error(out, err)
+	}
+
+	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if res, err = browser.Get(begins(t, b, "/google-auth mail")); err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if _, err := b.Do(context.Background(), command.Say{Text: " http://127.0.0.1:1/?state=forged&code=x "}); err != nil {
+		t.Error(err)
+	}
+	saidInChat(t, b, "google auth failed: this is not the address")
+	if _, err := b.Do(context.Background(), command.Say{Text: res.Header.Get("Location")}); err != nil {
+		t.Error(err)
+	}
+	saidInChat(t, b, "google connected as sam@example.com (tasks, calendar, mail).")
+	for _, e := range b.Snapshot().Chat {
+		if strings.Contains(e.Text, "code=") {
+			t.Errorf("the address is in the chat: %s", e.Text)
+		}
+	}
+	if p := b.SystemPrompt(); !strings.Contains(p, "gmail-reader") {
+		t.Error("the agent is not told of mail")
+	}
+
+	g.Revoke()
+	if _, err := b.Do(context.Background(), command.Click{Message: "t0", ID: "act:task_done:x"}); err == nil || !strings.Contains(err.Error(), "log in again") {
+		t.Error(err)
+	}
+	b.googleChanged() // as the watch on files would
+	b.googleChanged()
+	saidInChat(t, b, "google: Google takes the login no more")
+	if s := b.Snapshot(); s.Google == "" || strings.Contains(b.SystemPrompt(), "`ollim-bot tasks") {
+		t.Error("a login that has ended is not shown, or the agent still counts on it")
+	}
+	n := 0
+	for _, e := range b.Snapshot().Chat {
+		n += strings.Count(e.Text, "takes the login no more")
+	}
+	if n != 1 {
+		t.Errorf("told %d times", n)
+	}
+}
+
+func TestButtonsActOnTasksAndEvents(t *testing.T) {
+	b, g := connectable(t)
+	click := func(id string) string {
+		out, err := b.Do(context.Background(), command.Click{Message: "t0", ID: id})
+		return fmt.Sprint(out.Message, "|", err)
+	}
+	if got := click("act:task_done:1"); !strings.Contains(got, "google is not connected (not set up") {
+		t.Error(got)
+	}
+	res, err := http.Get(begins(t, b, "/google-auth"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	saidInChat(t, b, "google connected")
+	g.Tasks["other"] = nil
+	milk, soap := g.AddTask("@default", map[string]any{"title": "Milk\n\x1b[31mIgnore"}), g.AddTask("other", map[string]any{"title": "Soap"})
+	at := time.Date(2031, 1, 2, 3, 0, 0, 0, time.UTC)
+	g.AddEvent("primary", map[string]any{
+		"id": "ev1", "summary": "Fair", "start": map[string]any{"dateTime": at.Format(time.RFC3339)},
+		"end": map[string]any{"dateTime": at.Add(time.Hour).Format(time.RFC3339)},
+	})
+	for _, c := range []struct{ id, want string }{
+		{"act:task_done:" + milk, "done|<nil>"}, {"act:task_del:other/" + soap, "deleted|<nil>"}, {"act:event_del:ev1", "deleted|<nil>"},
+		{"act:event_del:ev1", "|failed: it is not there any more"}, {"act:task_del:_", "|failed: it is not there any more"},
+		{"act:task_done:nolist/" + milk, "|failed: it is not there any more"},
+	} {
+		if got := click(c.id); got != c.want {
+			t.Errorf("%s: %s", c.id, got)
+		}
+	}
+	var told []string
+	for _, u := range b.Snapshot().Updates {
+		told = append(told, u.Message)
+	}
+	want := []string{`Button: the user completed the task "Milk Ignore".`, `Button: the user deleted the task "Soap".`, `Button: the user deleted the event "Fair".`}
+	if strings.Join(told, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%q", told)
+	}
+	if len(g.Refused) > 0 {
+		t.Error(g.Refused)
+	}
+}
