@@ -23,9 +23,7 @@ type Index struct {
 // own are read in zone.
 func NewIndex(d *store.Dir, zone *time.Location) *Index {
 	x := &Index{}
-	x.routines = NewFolder(d, RoutineFolder, func(rel string, data []byte) (Routine, []Problem) {
-		return ParseRoutine(rel, data, zone)
-	}, func(r *Routine) *Task { return &r.Task })
+	x.routines = NewFolder(d, RoutineFolder, ParseRoutine, func(r *Routine) *Task { return &r.Task })
 	x.reminders = NewFolder(d, ReminderFolder, func(rel string, data []byte) (Reminder, []Problem) {
 		return ParseReminder(rel, data, zone)
 	}, func(r *Reminder) *Task { return &r.Task })

@@ -169,7 +169,7 @@ func checkFile(at place, name string) []routines.Problem {
 		_, problems := routines.ParseReminder(shown, data, at.env.Zone)
 		return problems
 	}
-	_, problems := routines.ParseRoutine(shown, data, at.env.Zone)
+	_, problems := routines.ParseRoutine(shown, data)
 	return problems
 }
 
