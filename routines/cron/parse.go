@@ -100,6 +100,13 @@ func starStep(text string) int {
 }
 
 func parseField(f *field, w word) (set, error) {
+	// What nearly all fields are takes no apart-taking: * and a number.
+	if n, ok := number(w.text); ok && n >= f.min && n <= f.max {
+		return 1 << uint(f.fold(n)), nil
+	}
+	if w.text == "*" {
+		return 1<<uint(f.top+1) - 1<<uint(f.min), nil
+	}
 	var all set
 	for _, item := range w.parts(",") {
 		got, err := parseItem(f, item)
