@@ -117,7 +117,7 @@ func (r *Report) who(ctx context.Context, c *rest.Client) (rest.App, bool) {
 		r.failed(err, textCheckToken)
 		return rest.App{}, false
 	}
-	r.BotName = clean.Cut(clean.Line(me.Name), 80)
+	r.BotName = clean.Cut(clean.Line(me.DisplayName()), 80)
 	app, err := c.Application(ctx)
 	if err != nil {
 		r.failed(err, textCheckApp)
@@ -168,13 +168,15 @@ func (r *Report) gateway(ctx context.Context, c *rest.Client) {
 	if err == nil {
 		err = greeted(ctx, g.URL)
 	}
+	left := g.SessionStartLimit
 	switch {
 	case err != nil:
 		r.failed(err, textCheckGateway)
-	case g.Remaining < fewStarts:
-		r.bad(fmt.Sprintf(textCheckFewStarts, g.Remaining), fmt.Sprintf(textWaitFor, g.ResetAfter.Round(time.Minute)))
+	case left.Remaining < fewStarts:
+		wait := time.Duration(left.ResetAfter) * time.Millisecond
+		r.bad(fmt.Sprintf(textCheckFewStarts, left.Remaining), fmt.Sprintf(textWaitFor, wait.Round(time.Minute)))
 	default:
-		r.good(textCheckGatewayFine, g.Remaining)
+		r.good(textCheckGatewayFine, left.Remaining)
 	}
 }
 

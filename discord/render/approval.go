@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bwmarrin/discordgo"
+
 	"ollimbot/core/clean"
 	"ollimbot/core/policy"
 	"ollimbot/discord/rest"
@@ -52,12 +54,12 @@ const approvalPrefix = "approval:"
 // answers are the buttons of a card.
 var answers = []struct {
 	word, label string
-	style       rest.Style
+	style       discordgo.ButtonStyle
 	verdict     policy.Verdict
 }{
-	{"allow", "Allow once", rest.Success, policy.Allow},
-	{"always", "Always", rest.Primary, policy.Always},
-	{"deny", "Deny", rest.Danger, policy.Deny},
+	{"allow", "Allow once", discordgo.SuccessButton, policy.Allow},
+	{"always", "Always", discordgo.PrimaryButton, policy.Always},
+	{"deny", "Deny", discordgo.DangerButton, policy.Deny},
 }
 
 // ParseApproval is what a button of a card means: which approval it answers, and
@@ -86,11 +88,11 @@ func question(a policy.Approval, label string) rest.Message {
 		tool = Cut(name, maxLabel)
 	}
 	m := rest.Message{Content: fmt.Sprintf(textQuestion, call) + fmt.Sprintf(textLegend, tool, a.Until.Unix())}
-	var row rest.Row
+	var row discordgo.ActionsRow
 	for _, b := range answers {
-		row = append(row, rest.Button{Label: b.label, Style: b.style, CustomID: approvalPrefix + b.word + ":" + a.ID})
+		row.Components = append(row.Components, discordgo.Button{Label: b.label, Style: b.style, CustomID: approvalPrefix + b.word + ":" + a.ID})
 	}
-	m.Components = []rest.Row{row}
+	m.Components = []discordgo.MessageComponent{row}
 	return m
 }
 

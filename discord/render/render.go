@@ -9,11 +9,11 @@
 package render
 
 import (
-	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
+
+	"github.com/bwmarrin/discordgo"
 
 	"ollimbot/core/clean"
 	"ollimbot/core/post"
@@ -35,62 +35,30 @@ const (
 	dash = "–"
 )
 
-// Post is a post as one message, cut where it is too long: for an edit, which
-// has only the one message.
+// Post is a post as a message, cut where it is too long. One that says nothing
+// is empty.
 func Post(p post.Post) rest.Message {
-	m := rest.Message{Content: cutBlock(content(p), MaxContent), Nonce: p.Nonce}
-	if p.Small {
-		// The mark of small print begins each line; what is left of a line that is
-		// cut has it already.
-		m.Content = Cut(content(p), MaxContent)
+	m := rest.Message{Content: content(p), Nonce: p.Nonce}
+	if p.Small { // what is left of a line that is cut has its mark already
+		m.Content = Cut(m.Content, MaxContent)
+	} else {
+		m.Content = cutBlock(m.Content, MaxContent)
 	}
-	files := attach(&m, p)
-	m.Files = files[:min(len(files), maxFiles)]
-	return m
-}
-
-// Posts is a post as as many messages as it needs, none of them empty. The
-// embed, its buttons and the files come last. The first has the post's nonce,
-// the others one derived from it; a post that says nothing gives no message.
-func Posts(p post.Post) []rest.Message {
-	var out []rest.Message
-	texts := Split(content(p), MaxContent)
-	if p.Small {
-		texts = packed(lines(content(p)), MaxContent)
-	}
-	for _, text := range texts {
-		if strings.TrimSpace(text) != "" {
-			out = append(out, rest.Message{Content: text})
+	if p.Embed != nil {
+		mark := ""
+		if p.Critical {
+			mark = critical
 		}
+		card, rows := embed(*p.Embed, p.Context, mark)
+		m.Embeds, m.Components = []*discordgo.MessageEmbed{card}, rows
 	}
-	var last rest.Message
-	files := attach(&last, p)
-	if len(out) == 0 {
-		out = append(out, rest.Message{})
+	for _, path := range p.Files[:min(len(p.Files), maxFiles)] {
+		m.Files = append(m.Files, rest.File{
+			Name: filepath.Base(path),
+			Read: func() ([]byte, error) { return os.ReadFile(path) },
+		})
 	}
-	end := &out[len(out)-1]
-	end.Embeds, end.Components, end.Files = last.Embeds, last.Components, files[:min(len(files), maxFiles)]
-	for len(files) > maxFiles {
-		files = files[maxFiles:]
-		out = append(out, rest.Message{Files: files[:min(len(files), maxFiles)]})
-	}
-	if first := out[0]; first.Content == "" && len(first.Embeds) == 0 && len(first.Files) == 0 {
-		return nil
-	}
-	number(out, p.Nonce)
-	return out
-}
-
-// number gives each message a nonce of its own, so that repeating the post
-// repeats none of them.
-func number(list []rest.Message, nonce string) {
-	if nonce == "" {
-		return
-	}
-	list[0].Nonce = nonce
-	for i := range list[1:] {
-		list[i+1].Nonce = nonce + "/" + strconv.Itoa(i+2)
-	}
+	return m
 }
 
 // content is the text of a post with its marks.
@@ -111,26 +79,6 @@ func content(p post.Post) string {
 	return text
 }
 
-// attach adds what is no text, and gives the files.
-func attach(m *rest.Message, p post.Post) []rest.File {
-	if p.Embed != nil {
-		mark := ""
-		if p.Critical {
-			mark = critical
-		}
-		card, rows := embed(*p.Embed, p.Context, mark)
-		m.Embeds, m.Components = []rest.Embed{card}, rows
-	}
-	var files []rest.File
-	for _, path := range p.Files {
-		files = append(files, rest.File{
-			Name: filepath.Base(path),
-			Open: func() (io.ReadCloser, error) { return os.Open(path) },
-		})
-	}
-	return files
-}
-
 // Small is a notice of the program in small print.
 func Small(text string) rest.Message {
 	return rest.Message{Content: Cut(marked(strings.TrimSpace(clean.Text(text))), MaxContent)}
@@ -147,43 +95,11 @@ func marked(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// lines are the lines of small print, each short enough for a message: a piece
-// of a longer one is small as well.
-func lines(text string) []string {
-	var out []string
-	for _, line := range strings.SplitAfter(text, "\n") {
-		body, isSmall := strings.CutPrefix(line, small)
-		if !isSmall {
-			out = append(out, line)
-			continue
-		}
-		body, end := strings.TrimSuffix(body, "\n"), line[len(strings.TrimSuffix(line, "\n")):]
-		for _, part := range parts(body, MaxContent-len(small)-1, nil) {
-			out = append(out, small+part.Text)
-		}
-		out[len(out)-1] += end
-	}
-	return out
-}
-
-// packed joins lines for as long as they fit together.
-func packed(list []string, limit int) []string {
-	var out []string
-	for _, line := range list {
-		if n := len(out) - 1; n >= 0 && strings.HasSuffix(out[n], "\n") && Length(out[n])+Length(line) <= limit {
-			out[n] += line
-			continue
-		}
-		out = append(out, line)
-	}
-	return out
-}
-
 // Ephemeral is an answer to a command or button that only its user sees.
 func Ephemeral(text string) rest.Message {
 	text = cutBlock(strings.TrimSpace(clean.Text(text)), MaxContent)
 	if text == "" {
 		text = dash
 	}
-	return rest.Message{Content: text, Flags: rest.Ephemeral}
+	return rest.Message{Content: text, Flags: discordgo.MessageFlagsEphemeral}
 }

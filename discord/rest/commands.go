@@ -63,7 +63,7 @@ func (c *Client) PutCommands(ctx context.Context, app string, list []Command) er
 	if list == nil {
 		list = []Command{}
 	}
-	k.filling(list, nil)
+	k.fill(list, nil)
 	k.again = true
 	return c.do(ctx, k)
 }

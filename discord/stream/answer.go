@@ -41,9 +41,8 @@ func New(ctx context.Context, o Options) *Answer {
 		o.Growing = func(post.MessageID, bool) {}
 	}
 	if o.Line == nil {
-		o.Line = new(Line)
+		o.Line = NewLine(SendEvery, EditEvery)
 	}
-	o.Timing = o.Timing.orDefault()
 	ctx, cancel := context.WithCancel(ctx)
 	a := &Answer{
 		o: o, cancel: cancel, wake: make(chan struct{}, 1),
@@ -142,7 +141,7 @@ func (a *Answer) sketch() sketch {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.changed = false
-	return a.draft.sketch(time.Now(), a.o.Timing.Status)
+	return a.draft.sketch(time.Now())
 }
 
 // listen reports whether the editor may wait for wake: nothing has changed since

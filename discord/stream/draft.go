@@ -174,18 +174,18 @@ func (s sketch) whole() string {
 }
 
 // sketch is what the draft says now; statuses come after a time of silence.
-func (d *draft) sketch(now time.Time, silence time.Duration) sketch {
+func (d *draft) sketch(now time.Time) sketch {
 	s := sketch{sections: d.sections(now), ended: d.ended}
 	last := s.sections[len(s.sections)-1]
-	silent := blank(last.text) && !last.note
+	speechless := blank(last.text) && !last.note
 	switch c := d.compaction(); {
 	case d.ended:
-		if silent && len(s.sections) == 1 && !d.emptyIsFine {
+		if speechless && len(s.sections) == 1 && !d.emptyIsFine {
 			s.status = textNoAnswer
 		}
 	case c != nil && c.end.IsZero():
 		s.tick = nextSecond(c.start, now)
-	case silent || d.label != "":
+	case speechless || d.label != "":
 		label := d.label
 		if label == "" {
 			label = textThinking

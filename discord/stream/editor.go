@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"ollimbot/core/post"
+	"ollimbot/discord/rest"
 )
 
 const (
 	// firstPause is the pause after the first try that failed; each next is twice
-	// as long, up to Timing.Patience.
+	// as long, up to longestPause.
 	firstPause = 500 * time.Millisecond
 	// typingPatience is how long the typing indicator may hold up the text.
 	typingPatience = 1500 * time.Millisecond
@@ -104,7 +105,7 @@ func (e *editor) run(ctx context.Context) {
 			e.wait(ctx, v.tick)
 			continue
 		}
-		if e.settle(ctx, work(ctx)); errors.Is(e.trouble, ErrRefused) {
+		if e.settle(ctx, work(ctx)); final(e.trouble) {
 			break // nor will anything else be taken
 		}
 	}
@@ -162,10 +163,10 @@ func (e *editor) edit(ctx context.Context) error {
 	switch {
 	case err == nil:
 		s.shown, e.moved = s.page.text, time.Now()
-	case errors.Is(err, ErrGone):
+	case errors.Is(err, rest.ErrGone):
 		e.slots[i].id = ""
 		return e.lose(i)
-	case errors.Is(err, ErrOldEdit):
+	case errors.Is(err, rest.ErrOldEdit):
 		e.drop(i)
 		return nil
 	default:
@@ -197,7 +198,7 @@ func (e *editor) drop(i int) {
 // remove deletes one of the doomed messages.
 func (e *editor) remove(ctx context.Context) error {
 	err := e.o.Channel.Delete(ctx, e.doomed[0])
-	if err != nil && !errors.Is(err, ErrGone) && !errors.Is(err, ErrRefused) {
+	if err != nil && !errors.Is(err, rest.ErrGone) && !final(err) {
 		return err
 	}
 	e.doomed = e.doomed[1:]
@@ -248,7 +249,7 @@ func (e *editor) sendOne(ctx context.Context) error {
 		if n > 0 && e.slots[n-1].id != id {
 			e.o.Growing(e.slots[n-1].id, false)
 		}
-	case errors.Is(err, ErrGone): // a try got through, and the user deleted it
+	case errors.Is(err, rest.ErrGone): // a try got through, and the user deleted it
 		e.slots = e.slots[:len(e.slots)-1]
 	}
 	return err
@@ -274,20 +275,20 @@ func (e *editor) settle(ctx context.Context, err error) {
 	case err == nil:
 		e.failures = 0
 		return
-	case errors.Is(err, ErrRefused):
+	case final(err):
 		return
 	}
 	kick := e.kick()
 	if kick == nil && !e.hurried { // little time is left from here on
 		e.hurried, e.failures = true, 0
 	}
-	pause := min(firstPause<<min(e.failures, 10), e.o.Timing.Patience)
+	pause := min(firstPause<<min(e.failures, 10), longestPause)
 	e.failures++
-	var limited *LimitedError
+	var limited *rest.LimitedError
 	if errors.As(err, &limited) {
 		pause = max(pause, limited.After)
 	}
-	if errors.Is(err, ErrShutOut) {
+	if errors.Is(err, rest.ErrCannotDM) {
 		pause, kick = shutPause, nil
 	}
 	_ = sleep(ctx, pause, kick)
@@ -320,7 +321,7 @@ func (e *editor) wait(ctx context.Context, tick time.Time) {
 	defer t.Stop()
 	select {
 	case <-e.a.wake:
-		_ = sleep(ctx, e.o.Timing.Flush, e.a.ending)
+		_ = sleep(ctx, flushAfter, e.a.ending)
 	case <-t.C:
 		if until.Equal(due) {
 			e.typing(ctx)
@@ -331,7 +332,7 @@ func (e *editor) wait(ctx context.Context, tick time.Time) {
 
 // typingDue is when the typing indicator is set next.
 func (e *editor) typingDue() time.Time {
-	due, again := e.moved.Add(e.o.Timing.Typing/4), e.typed.Add(e.o.Timing.Typing)
+	due, again := e.moved.Add(typingEvery/4), e.typed.Add(typingEvery)
 	if again.After(due) {
 		return again
 	}
