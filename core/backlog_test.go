@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 )
 
@@ -45,7 +46,7 @@ func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
 		for i := range 100 {
 			text := fmt.Sprint("message ", i)
 			want = append(want, text)
-			out := do(t, b, Hear{From: "Phone", Key: fmt.Sprint(100 + i), Text: text, More: i < 99})
+			out := do(t, b, command.Receive{From: "Phone", Key: fmt.Sprint(100 + i), Text: text, More: i < 99})
 			done = append(done, out.Done)
 			pass(time.Second) // as long as its files take
 		}
@@ -66,7 +67,7 @@ func TestMessagesWhileAnotherWaitsJoinItsTurn(t *testing.T) {
 	backlog(t, func(_ *phone, b *Bot, heard *[]string) {
 		b.main.turn <- struct{}{} // something else has the conversation
 		for i := range 3 {
-			do(t, b, Hear{From: "Phone", Key: fmt.Sprint(100 + i), Text: fmt.Sprint("part ", i)})
+			do(t, b, command.Receive{From: "Phone", Key: fmt.Sprint(100 + i), Text: fmt.Sprint("part ", i)})
 			pass(time.Second)
 		}
 		<-b.main.turn
@@ -96,18 +97,18 @@ func TestWhatTheEndOfTheProgramLeftUnansweredIsOneTurn(t *testing.T) {
 func TestAMessageThatWaitsCanBeChangedAndTakenBack(t *testing.T) {
 	backlog(t, func(_ *phone, b *Bot, heard *[]string) {
 		b.main.turn <- struct{}{}
-		do(t, b, Hear{From: "Phone", Key: "101", Text: "milc"})
-		gone := do(t, b, Hear{From: "Phone", Key: "102", Text: "my password"})
-		do(t, b, Reword{From: "Phone", Key: "101", Text: "milk"})
-		do(t, b, Reword{From: "Phone", Key: "102", Gone: true})
-		do(t, b, Reword{From: "Phone", Key: "999", Text: "nobody has said this"})
+		do(t, b, command.Receive{From: "Phone", Key: "101", Text: "milc"})
+		gone := do(t, b, command.Receive{From: "Phone", Key: "102", Text: "my password"})
+		do(t, b, command.Reword{From: "Phone", Key: "101", Text: "milk"})
+		do(t, b, command.Reword{From: "Phone", Key: "102", Gone: true})
+		do(t, b, command.Reword{From: "Phone", Key: "999", Text: "nobody has said this"})
 		<-gone.Done
 		if w := b.waitingRoom().Messages; len(w) != 1 || w[0].Text != "milk" {
 			t.Errorf("on disk waits %+v", w)
 		}
 		<-b.main.turn
 		pass(time.Minute)
-		do(t, b, Reword{From: "Phone", Key: "101", Text: "too late"})
+		do(t, b, command.Reword{From: "Phone", Key: "101", Text: "too late"})
 		pass(time.Minute)
 		if got := told(*heard); !slices.Equal(got, []string{"milk"}) {
 			t.Errorf("%q", got)
@@ -123,8 +124,8 @@ func TestAMessageThatWaitsCanBeChangedAndTakenBack(t *testing.T) {
 func TestTakingBackAllThatWaitsLeavesNoTurn(t *testing.T) {
 	backlog(t, func(_ *phone, b *Bot, heard *[]string) {
 		b.main.turn <- struct{}{}
-		do(t, b, Hear{From: "Phone", Key: "101", Text: "never mind"})
-		do(t, b, Reword{From: "Phone", Key: "101", Gone: true})
+		do(t, b, command.Receive{From: "Phone", Key: "101", Text: "never mind"})
+		do(t, b, command.Reword{From: "Phone", Key: "101", Gone: true})
 		<-b.main.turn
 		pass(time.Minute)
 		if len(*heard) != 0 {
@@ -141,9 +142,9 @@ func TestYesAndNoAnswerTheQuestionThatWaitsAndEverythingElseTakesItBack(t *testi
 		t.Run(words, func(t *testing.T) {
 			backlog(t, func(p *phone, b *Bot, heard *[]string) {
 				type_(t, b, "/permissions default")
-				do(t, b, Hear{From: "Phone", Key: "101", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)})
+				do(t, b, command.Receive{From: "Phone", Key: "101", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)})
 				pass(5 * time.Second)
-				do(t, b, Hear{From: "Phone", Key: "102", Text: words})
+				do(t, b, command.Receive{From: "Phone", Key: "102", Text: words})
 				pass(time.Second)
 				if _, _, asked := p.shows(); len(asked) != 2 || asked[1].Verdict != want {
 					t.Fatalf("%+v, want %s", asked, want)
@@ -165,9 +166,9 @@ func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
 		type_(t, b, "/permissions default")
 		before := time.Now()
 		pass(time.Minute)
-		do(t, b, Hear{From: "Phone", Key: "101", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)})
+		do(t, b, command.Receive{From: "Phone", Key: "101", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)})
 		pass(5 * time.Second)
-		do(t, b, Hear{From: "Phone", Key: "102", Text: "yes", At: before})
+		do(t, b, command.Receive{From: "Phone", Key: "102", Text: "yes", At: before})
 		pass(time.Second)
 		if _, _, asked := p.shows(); len(asked) != 2 || asked[1].Verdict != policy.Cancelled {
 			t.Errorf("%+v", asked)
@@ -178,7 +179,7 @@ func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
 func TestAnImageThatIsTooLargeForTheModelIsSavedAndNamedWithTheReason(t *testing.T) {
 	backlog(t, func(_ *phone, b *Bot, heard *[]string) {
 		large := append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, maxImage)...)
-		do(t, b, Hear{From: "Phone", Key: "101", Text: "look", Files: []File{{Name: "cat.png", Data: large}}})
+		do(t, b, command.Receive{From: "Phone", Key: "101", Text: "look", Files: []command.File{{Name: "cat.png", Data: large}}})
 		pass(time.Minute)
 		if len(*heard) != 1 || !strings.Contains((*heard)[0], "cat.png has 5.0 MB and was not shown to you") || !strings.Contains((*heard)[0], "downloads/cat.png") {
 			t.Errorf("%q", *heard)

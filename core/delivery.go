@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/command"
 	"ollimbot/core/prompt"
 	"ollimbot/core/updates"
 )
@@ -15,13 +16,13 @@ import (
 // deliver begins a turn that hands the main session its pending updates. It
 // waits for the lock like a foreground task and interrupts nothing; updates that
 // another turn has taken by then are not delivered again.
-func (b *Bot) deliver() (Outcome, error) {
+func (b *Bot) deliver() (command.Outcome, error) {
 	n := len(b.updates.Peek())
 	switch {
 	case b.main.inFork() != nil:
-		return Outcome{}, errors.New(textDeliverInFork)
+		return command.Outcome{}, errors.New(textDeliverInFork)
 	case n == 0:
-		return Outcome{Message: textNothingPending}, nil
+		return command.Outcome{Message: textNothingPending}, nil
 	}
 	done := make(chan struct{})
 	err := b.main.later(func(ctx context.Context) error {
@@ -29,9 +30,9 @@ func (b *Bot) deliver() (Outcome, error) {
 		return b.main.deliver(ctx)
 	})
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
-	return Outcome{Message: delivering(n), Done: done}, nil
+	return command.Outcome{Message: delivering(n), Done: done}, nil
 }
 
 // deliver is that turn. The caller holds the lock.

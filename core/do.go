@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core/audit"
 	"ollimbot/core/budget"
+	"ollimbot/core/command"
 	"ollimbot/core/fault"
 	"ollimbot/core/prompt"
 	"ollimbot/routines"
@@ -15,7 +16,7 @@ import (
 
 // Do carries out a command. It may block on a file; commands that start a run
 // return once it is queued. Errors are sentences for people.
-func (b *Bot) Do(ctx context.Context, c Command) (out Outcome, err error) {
+func (b *Bot) Do(ctx context.Context, c command.Value) (out command.Outcome, err error) {
 	defer b.notify()
 	defer func() {
 		if fault.Stack(err) != "" {
@@ -49,123 +50,123 @@ func (b *Bot) redacted(err error) error {
 	return err
 }
 
-func (b *Bot) do(ctx context.Context, c Command) (Outcome, error) {
+func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) {
 	switch c := c.(type) {
-	case SetBudget:
+	case command.SetBudget:
 		return b.setBudget(c)
-	case RestoreBudget:
+	case command.RestoreBudget:
 		return b.restoreBudget(c)
-	case DiscardUpdate:
+	case command.DiscardUpdate:
 		return b.discardUpdate(c)
-	case RestoreUpdate:
+	case command.RestoreUpdate:
 		if err := b.updates.Restore(c.Update); err != nil {
-			return Outcome{}, err
+			return command.Outcome{}, err
 		}
-		return Outcome{Message: "update restored"}, nil
-	case Preview:
+		return command.Outcome{Message: "update restored"}, nil
+	case command.Preview:
 		body, err := b.Preview(ctx, c.ID, c.At, c.Busy)
-		return Outcome{Body: body}, err
-	case Describe:
+		return command.Outcome{Body: body}, err
+	case command.Describe:
 		return b.describe(c)
-	case Costs:
+	case command.Costs:
 		return b.compareCosts(c)
-	case AllowTask:
+	case command.AllowTask:
 		return b.allowTask(c)
 	}
 	if b.started.Load() == nil {
-		return Outcome{}, errors.New(textNotRunning)
+		return command.Outcome{}, errors.New(textNotRunning)
 	}
 	return b.doRunning(ctx, c)
 }
 
 // doRunning carries out the commands that need a running bot.
-func (b *Bot) doRunning(ctx context.Context, c Command) (Outcome, error) {
+func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, error) {
 	switch c := c.(type) {
-	case FireNow:
+	case command.FireNow:
 		return b.fireNow(c)
-	case DeliverNow:
+	case command.DeliverNow:
 		return b.deliver()
-	case Snooze:
+	case command.Snooze:
 		return b.snooze(c)
-	case Pause:
+	case command.Pause:
 		return b.pause(c)
-	case MuteUntil:
+	case command.MuteUntil:
 		return b.mute(c)
-	case AddTask:
+	case command.AddTask:
 		return b.addTask(c)
-	case RemoveTask:
+	case command.RemoveTask:
 		return b.removeTask(c)
-	case RestoreTask:
+	case command.RestoreTask:
 		return b.restoreTask(c)
-	case StopFork:
+	case command.StopFork:
 		if err := b.forks.Stop(c.Run); err != nil {
-			return Outcome{}, err
+			return command.Outcome{}, err
 		}
-		return Outcome{Message: "stopping"}, nil
-	case Say:
+		return command.Outcome{Message: "stopping"}, nil
+	case command.Say:
 		return b.say(ctx, c)
-	case Hear:
+	case command.Receive:
 		return b.hear(ctx, c)
-	case Reword:
+	case command.Reword:
 		return b.reword(c)
-	case Slash:
+	case command.Slash:
 		reply, err := b.slash(ctx, c.Line)
-		return Outcome{Message: reply}, err
-	case Click:
+		return command.Outcome{Message: reply}, err
+	case command.Click:
 		return b.click(ctx, c)
-	case Interrupt:
-		return Outcome{}, b.main.interrupt(ctx)
-	case ExitFork:
+	case command.Interrupt:
+		return command.Outcome{}, b.main.interrupt(ctx)
+	case command.ExitFork:
 		return b.exitFork(c.How)
-	case ResumeFork:
+	case command.ResumeFork:
 		return b.resumeFork(c.Run)
-	case Answer:
+	case command.Answer:
 		return b.answer(ctx, c)
-	case Login:
+	case command.Login:
 		return b.login(ctx, c)
 	}
-	return Outcome{}, fmt.Errorf("unknown command %T", c)
+	return command.Outcome{}, fmt.Errorf("unknown command %T", c)
 }
 
-func (b *Bot) fireNow(c FireNow) (Outcome, error) {
+func (b *Bot) fireNow(c command.FireNow) (command.Outcome, error) {
 	task, ok := b.index.Set().Find(c.ID)
 	if !ok {
-		return Outcome{}, fmt.Errorf(textNoTask, c.ID)
+		return command.Outcome{}, fmt.Errorf(textNoTask, c.ID)
 	}
 	if err := b.loop.FireNow(c.ID); err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
-	out := Outcome{Message: fmt.Sprintf("%s starts now", task.Title())}
+	out := command.Outcome{Message: fmt.Sprintf("%s starts now", task.Title())}
 	if task.Kind == routines.KindReminder {
-		out.Undo = RestoreTask(c)
+		out.Undo = command.RestoreTask(c)
 	}
 	return out, nil
 }
 
-func (b *Bot) setBudget(c SetBudget) (Outcome, error) {
+func (b *Bot) setBudget(c command.SetBudget) (command.Outcome, error) {
 	now := b.now()
 	before, after, err := b.budget.Set(now, c.Capacity, c.RefillMinutes)
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
-	undo := RestoreBudget{Capacity: before.Capacity, RefillMinutes: before.RefillRateMinutes, Available: before.Available}
-	out := Outcome{Message: budgetChange(before, after)}
+	undo := command.RestoreBudget{Capacity: before.Capacity, RefillMinutes: before.RefillRateMinutes, Available: before.Available}
+	out := command.Outcome{Message: budgetChange(before, after)}
 	if !sameBudget(before, after) {
 		out.Undo = undo
 	}
 	return out, nil
 }
 
-func (b *Bot) restoreBudget(c RestoreBudget) (Outcome, error) {
+func (b *Bot) restoreBudget(c command.RestoreBudget) (command.Outcome, error) {
 	now := b.now()
 	before, _ := b.budget.State(now)
 	after, err := b.budget.Restore(now, budget.Settings{
 		Capacity: c.Capacity, RefillMinutes: c.RefillMinutes, Available: c.Available,
 	})
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
-	return Outcome{Message: budgetChange(before, after)}, nil
+	return command.Outcome{Message: budgetChange(before, after)}, nil
 }
 
 // budgetChange says what is different now: "capacity 5 → 6, refill 90 → 60 min".
@@ -191,51 +192,51 @@ func budgetChange(before, after budget.State) string {
 	return strings.Join(parts, ", ")
 }
 
-func (b *Bot) discardUpdate(c DiscardUpdate) (Outcome, error) {
+func (b *Bot) discardUpdate(c command.DiscardUpdate) (command.Outcome, error) {
 	u, err := b.updates.Discard(c.Key)
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
-	return Outcome{Message: "update discarded", Undo: RestoreUpdate{Update: u}}, nil
+	return command.Outcome{Message: "update discarded", Undo: command.RestoreUpdate{Update: u}}, nil
 }
 
 // exitFork queues the user's way out of the fork.
-func (b *Bot) exitFork(how Exit) (Outcome, error) {
+func (b *Bot) exitFork(how command.Exit) (command.Outcome, error) {
 	f := b.main.inFork()
 	switch {
 	case f == nil:
-		return Outcome{}, errors.New(textNoFork)
-	case how == ExitSave && f.resumes != "":
-		return Outcome{}, errors.New("this fork continues a background run and cannot be saved: report or leave it")
+		return command.Outcome{}, errors.New(textNoFork)
+	case how == command.ExitSave && f.resumes != "":
+		return command.Outcome{}, errors.New("this fork continues a background run and cannot be saved: report or leave it")
 	}
-	return Outcome{}, b.main.later(func(ctx context.Context) error { return b.main.exitByUser(ctx, how) })
+	return command.Outcome{}, b.main.later(func(ctx context.Context) error { return b.main.exitByUser(ctx, how) })
 }
 
 // resumeFork goes on in a finished run's session, without branching from it.
-func (b *Bot) resumeFork(run string) (Outcome, error) {
+func (b *Bot) resumeFork(run string) (command.Outcome, error) {
 	if b.main.inFork() != nil {
-		return Outcome{}, errors.New(textAlreadyForked)
+		return command.Outcome{}, errors.New(textAlreadyForked)
 	}
 	for _, v := range b.forks.Views() {
 		if v.ID != run {
 			continue
 		}
 		if v.Live() || v.Session == "" {
-			return Outcome{}, fmt.Errorf("%q cannot be resumed: it has not ended, or never reached the engine", v.Title)
+			return command.Outcome{}, fmt.Errorf("%q cannot be resumed: it has not ended, or never reached the engine", v.Title)
 		}
 		r := forkRequest{resume: v.Session, title: v.Title, first: prompt.ForkReply(textGoOn) + "\n\n" + prompt.Stale(b.now().Sub(v.Ended))}
 		err := b.main.later(func(ctx context.Context) error { return b.main.enter(ctx, r) })
-		return Outcome{Message: "resuming " + v.Title}, err
+		return command.Outcome{Message: "resuming " + v.Title}, err
 	}
-	return Outcome{}, fmt.Errorf("no run has the id %q", run)
+	return command.Outcome{}, fmt.Errorf("no run has the id %q", run)
 }
 
 // answer settles an approval.
-func (b *Bot) answer(ctx context.Context, c Answer) (Outcome, error) {
+func (b *Bot) answer(ctx context.Context, c command.Answer) (command.Outcome, error) {
 	if err := b.answerers.answer(b.desk, c, audit.OriginOf(ctx)); err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
-	return Outcome{Message: string(c.Verdict)}, nil
+	return command.Outcome{Message: string(c.Verdict)}, nil
 }
 
 // forget is what /clear takes along: what was allowed and denied so far.

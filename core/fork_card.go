@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"ollimbot/core/command"
 	"ollimbot/core/post"
 	"ollimbot/core/store"
 )
@@ -50,7 +51,7 @@ func (b *Bot) postEnter(ctx context.Context, f *interactive, r forkRequest) post
 }
 
 // postExit says how a fork has ended.
-func (b *Bot) postExit(ctx context.Context, f *interactive, how Exit) {
+func (b *Bot) postExit(ctx context.Context, f *interactive, how command.Exit) {
 	if f.card != "" { // its buttons are of no use any more
 		closed := post.Post{Embed: &post.Embed{Title: textForkCard, Description: f.title, Color: "greyple"}, Context: "fork"}
 		if err := b.surface.Edit(context.WithoutCancel(ctx), f.card, closed); err != nil {
@@ -59,9 +60,9 @@ func (b *Bot) postExit(ctx context.Context, f *interactive, how Exit) {
 	}
 	e := post.Embed{Title: "Fork Ended — discarded", Color: "greyple"}
 	switch how {
-	case ExitSave:
+	case command.ExitSave:
 		e = post.Embed{Title: "Fork Ended — saved to main", Description: f.report, Color: "green"}
-	case ExitReport:
+	case command.ExitReport:
 		e = post.Embed{Title: "Fork Ended — summary queued", Description: f.report, Color: "blue"}
 		if f.report == "" {
 			e = post.Embed{Title: "Fork Ended — no summary", Description: textNoSummary, Color: "greyple"}

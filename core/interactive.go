@@ -7,22 +7,13 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/prompt"
 	"ollimbot/core/session"
 	"ollimbot/core/store"
 	"ollimbot/core/updates"
-)
-
-// Exit is how an interactive fork ends.
-type Exit string
-
-// The exits of a fork.
-const (
-	ExitSave    Exit = "save"    // the fork becomes the main session
-	ExitReport  Exit = "report"  // what it found is queued for the main session
-	ExitDiscard Exit = "discard" // nothing is kept
 )
 
 // interactive is a fork that the user talks in. Its fields belong to the holder
@@ -41,7 +32,7 @@ type interactive struct {
 	// when the agent was asked whether to leave, how the agent wants to leave,
 	// and whether it waits for the user's word on saving.
 	active, prompted time.Time
-	exit             Exit
+	exit             command.Exit
 	saveAsked        bool
 	report           string      // the agent's last report
 	mode             policy.Mode // this fork's own, else empty
@@ -125,7 +116,7 @@ func (c *conversation) requestFork(topic string, minutes int) bool {
 
 // requestExit notes how the agent wants to leave the fork when its turn has
 // ended; the later of two wishes wins. False when there is no fork.
-func (c *conversation) requestExit(how Exit) bool {
+func (c *conversation) requestExit(how command.Exit) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fork == nil || c.behind {
@@ -139,7 +130,7 @@ func (c *conversation) requestExit(how Exit) bool {
 func (c *conversation) reported(f *interactive, message string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f.report, f.exit = message, ExitReport
+	f.report, f.exit = message, command.ExitReport
 }
 
 // askSave asks the user whether to save the fork.
@@ -231,7 +222,7 @@ func (c *conversation) settle(ctx context.Context, err error) error {
 	c.mu.Lock()
 	f, r := c.fork, c.wanted
 	c.wanted = nil
-	var how Exit
+	var how command.Exit
 	if f != nil {
 		how = f.exit
 	}
@@ -248,11 +239,11 @@ func (c *conversation) settle(ctx context.Context, err error) error {
 // leave ends the fork. A save makes it the main session, exactly once: the id
 // is written before anything is closed. The next turn resumes it as main, for
 // its process was bound to the fork's model, thinking and rights.
-func (c *conversation) leave(ctx context.Context, f *interactive, how Exit) error {
-	if how == ExitSave && (f.id == "" || f.resumes != "") {
-		how = ExitDiscard
+func (c *conversation) leave(ctx context.Context, f *interactive, how command.Exit) error {
+	if how == command.ExitSave && (f.id == "" || f.resumes != "") {
+		how = command.ExitDiscard
 	}
-	if how == ExitSave {
+	if how == command.ExitSave {
 		if err := c.bot.sessions.SwapMain(c.bot.now(), f.id); err != nil {
 			return fmt.Errorf("save the fork: %w", err)
 		}
@@ -281,7 +272,7 @@ func (c *conversation) discardFork(why string) bool {
 	c.mu.Lock()
 	f.exit = ""
 	c.mu.Unlock()
-	if err := c.leave(context.Background(), f, ExitDiscard); err != nil {
+	if err := c.leave(context.Background(), f, command.ExitDiscard); err != nil {
 		c.bot.log.Warn("fork did not end cleanly", "error", err)
 	}
 	return true
@@ -289,12 +280,12 @@ func (c *conversation) discardFork(why string) bool {
 
 // exitByUser carries out the user's choice. For a report the agent is asked
 // for a summary first; the fork ends whether it gives one or not.
-func (c *conversation) exitByUser(ctx context.Context, how Exit) error {
+func (c *conversation) exitByUser(ctx context.Context, how command.Exit) error {
 	f := c.inFork()
 	if f == nil {
 		return fmt.Errorf("%s", textNoFork)
 	}
-	if how == ExitReport {
+	if how == command.ExitReport {
 		if err := c.forkTurn(ctx, f, agent.Message{Text: prompt.ForkReport()}); err != nil {
 			c.bot.log.Warn("fork gave no report", "error", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 )
@@ -56,7 +57,7 @@ type RemoteAnswer interface {
 // Intake is what a remote surface needs of the bot. *Bot is one.
 type Intake interface {
 	// Do carries out what the user asked for.
-	Do(ctx context.Context, c Command) (Outcome, error)
+	Do(ctx context.Context, c command.Value) (command.Outcome, error)
 	// LastHeard is the key of the newest message that was taken from a surface
 	// (Hear.Key), or empty: what came later has not been heard.
 	LastHeard(from string) string

@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
@@ -162,7 +163,7 @@ func remotely(t *testing.T, p *phone, e func() agent.Engine, prepare func(home),
 	})
 }
 
-func hear(t *testing.T, b *Bot, c Hear) Outcome {
+func hear(t *testing.T, b *Bot, c command.Receive) command.Outcome {
 	t.Helper()
 	c.From = "Phone"
 	out, err := b.Do(context.Background(), c)
@@ -176,14 +177,14 @@ func hear(t *testing.T, b *Bot, c Hear) Outcome {
 func TestWordsFromElsewhereAreHeardOnce(t *testing.T) {
 	p := &phone{}
 	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
-		out := hear(t, b, Hear{Key: "101", Text: script_(`say hello there`)})
+		out := hear(t, b, command.Receive{Key: "101", Text: script_(`say hello there`)})
 		select {
 		case <-out.Done:
 		default:
 			t.Error("the answer is there and nobody was told")
 		}
 		for _, again := range []string{"101", "99"} {
-			if out := hear(t, b, Hear{Key: again, Text: script_(`say twice`)}); out.Done != nil {
+			if out := hear(t, b, command.Receive{Key: again, Text: script_(`say twice`)}); out.Done != nil {
 				t.Errorf("%s was heard again", again)
 			}
 		}
@@ -202,7 +203,7 @@ func TestWordsFromElsewhereAreHeardOnce(t *testing.T) {
 func TestWordsThatLookLikeACommandAreWords(t *testing.T) {
 	p := &phone{}
 	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
-		hear(t, b, Hear{Key: "1", Text: "/clear"})
+		hear(t, b, command.Receive{Key: "1", Text: "/clear"})
 		if texts, _, _ := p.shows(); len(texts) != 1 {
 			t.Errorf("%q", texts)
 		}
@@ -212,8 +213,8 @@ func TestWordsThatLookLikeACommandAreWords(t *testing.T) {
 func TestAReplyElsewhereQuotesTheMessageThatWasSentThere(t *testing.T) {
 	p := &phone{}
 	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
-		hear(t, b, Hear{Key: "1", Text: script_(`say the red door`)})
-		hear(t, b, Hear{Key: "2", Text: "which one?", ReplyTo: "8001"})
+		hear(t, b, command.Receive{Key: "1", Text: script_(`say the red door`)})
+		hear(t, b, command.Receive{Key: "2", Text: "which one?", ReplyTo: "8001"})
 		if texts, _, _ := p.shows(); len(texts) != 2 {
 			t.Fatalf("%q", texts)
 		}
@@ -264,7 +265,7 @@ func TestAnApprovalIsShownElsewhereWithItsOutcome(t *testing.T) {
 	p := &phone{}
 	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
 		type_(t, b, "/permissions default")
-		if _, err := b.Do(context.Background(), Hear{From: "Phone", Key: "1", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)}); err != nil {
+		if _, err := b.Do(context.Background(), command.Receive{From: "Phone", Key: "1", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
@@ -272,7 +273,7 @@ func TestAnApprovalIsShownElsewhereWithItsOutcome(t *testing.T) {
 		if len(asked) != 1 || asked[0].Verdict != "" {
 			t.Fatalf("%+v", asked)
 		}
-		if _, err := b.Do(context.Background(), Answer{ID: asked[0].ID, Verdict: policy.Deny}); err != nil {
+		if _, err := b.Do(context.Background(), command.Answer{ID: asked[0].ID, Verdict: policy.Deny}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -300,8 +301,8 @@ func TestATurnThatBeginsByItselfIsShownWhenTheLockIsFree(t *testing.T) {
 		e = eager{script.New(script.Options{Seed: 1, Pace: 1}), make(chan agent.SessionOptions, 9)}
 		return e
 	}, func(home) {}, func(_ home, b *Bot) {
-		hear(t, b, Hear{Key: "1", Text: script_(`say first`)})
-		if _, err := b.Do(context.Background(), Hear{From: "Phone", Key: "2", Text: script_(`wait 10s`, `say second`)}); err != nil {
+		hear(t, b, command.Receive{Key: "1", Text: script_(`say first`)})
+		if _, err := b.Do(context.Background(), command.Receive{From: "Phone", Key: "2", Text: script_(`wait 10s`, `say second`)}); err != nil {
 			t.Fatal(err)
 		}
 		o := <-e.opened
@@ -348,7 +349,7 @@ func TestAReplyToAForgottenMessageIsQuotedAsTheSurfaceKnowsIt(t *testing.T) {
 	var heard []string
 	engine := func() agent.Engine { return listening{script.New(script.Options{Seed: 1, Pace: 1}), &heard} }
 	remotely(t, &phone{}, engine, func(home) {}, func(_ home, b *Bot) {
-		hear(t, b, Hear{Key: "1", Text: "which one?", ReplyTo: "555", Quoted: "the red door or the blue one"})
+		hear(t, b, command.Receive{Key: "1", Text: "which one?", ReplyTo: "555", Quoted: "the red door or the blue one"})
 		synctest.Wait()
 		if len(heard) != 1 || !strings.Contains(heard[0], "the blue one") || !strings.Contains(heard[0], "which one?") {
 			t.Errorf("%q", heard)

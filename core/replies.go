@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/audit"
+	"ollimbot/core/command"
 	"ollimbot/core/post"
 	"ollimbot/core/prompt"
 	"ollimbot/core/session"
@@ -44,48 +45,48 @@ func (b *Bot) post(ctx context.Context, p post.Post) (post.MessageID, error) {
 }
 
 // click carries out a button, from its id and the message that it stands on.
-func (b *Bot) click(ctx context.Context, c Click) (Outcome, error) {
+func (b *Bot) click(ctx context.Context, c command.Click) (command.Outcome, error) {
 	action, data, ok := post.ParseCustomID(c.ID)
 	if !ok {
-		return Outcome{}, errors.New(textUnknownButton)
+		return command.Outcome{}, errors.New(textUnknownButton)
 	}
 	switch action {
 	case "fork_save":
-		return b.exitFork(ExitSave)
+		return b.exitFork(command.ExitSave)
 	case "fork_report":
-		return b.exitFork(ExitReport)
+		return b.exitFork(command.ExitReport)
 	case "fork_exit":
-		return b.exitFork(ExitDiscard)
+		return b.exitFork(command.ExitDiscard)
 	case "dismiss":
-		return Outcome{Message: "dismissed"}, b.surface.Delete(ctx, c.Message)
+		return command.Outcome{Message: "dismissed"}, b.surface.Delete(ctx, c.Message)
 	case post.AskAgent:
 		return b.clickAgent(ctx, c.Message, data)
 	case "task_done", "task_del", "event_del":
-		return Outcome{}, errors.New(textNoGoogle)
+		return command.Outcome{}, errors.New(textNoGoogle)
 	}
-	return Outcome{}, errors.New(textUnknownButton)
+	return command.Outcome{}, errors.New(textUnknownButton)
 }
 
 // clickAgent asks the agent what a button stands for: in the run that showed
 // it, where that is known, else where the conversation is.
-func (b *Bot) clickAgent(ctx context.Context, message post.MessageID, inquiry string) (Outcome, error) {
+func (b *Bot) clickAgent(ctx context.Context, message post.MessageID, inquiry string) (command.Outcome, error) {
 	now := b.now()
 	from, standing := b.replies.Lookup(now, message)
 	if f := b.main.inFork(); standing == session.Live && f != nil && f.resumes != from.Session {
-		return Outcome{}, errors.New(textAlreadyForked) // the question is kept
+		return command.Outcome{}, errors.New(textAlreadyForked) // the question is kept
 	}
 	ask, ok, err := b.asked.Pop(now, inquiry)
 	switch {
 	case err != nil:
-		return Outcome{}, err
+		return command.Outcome{}, err
 	case !ok:
-		return Outcome{}, errors.New(textButtonExpired)
+		return command.Outcome{}, errors.New(textButtonExpired)
 	}
 	if err := b.main.interruptFor(ctx); err != nil {
 		b.log.Warn("running turn was not interrupted", "error", err)
 	}
 	m := agent.Message{Text: prompt.Button(ask)}
-	return Outcome{}, b.main.later(func(ctx context.Context) error {
+	return command.Outcome{}, b.main.later(func(ctx context.Context) error {
 		if standing == session.Live && b.main.inFork() == nil {
 			return b.main.enter(ctx, resumption(from, prompt.ForkButton(b.o.Env.UserName, ask), now))
 		}

@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
@@ -17,40 +18,40 @@ import (
 
 // say takes a line of the dashboard: a command, or words for the conversation
 // with whatever was attached.
-func (b *Bot) say(ctx context.Context, c Say) (Outcome, error) {
+func (b *Bot) say(ctx context.Context, c command.Say) (command.Outcome, error) {
 	text := strings.TrimSpace(c.Text)
 	if strings.HasPrefix(text, "/") {
 		reply, err := b.slash(ctx, text)
 		if err == nil && reply != "" {
 			b.book.Add(transcript.Notice, reply)
 		}
-		return Outcome{Message: reply}, err
+		return command.Outcome{Message: reply}, err
 	}
 	if err := checkLength(text); err != nil || b.answered(text, time.Time{}) {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
 	images, files := b.attached.take()
 	m := agent.Message{Text: withFiles(text, files, nil), Images: images}
 	if m.Text == "" && len(m.Images) == 0 {
-		return Outcome{}, errors.New(textEmptyMessage)
+		return command.Outcome{}, errors.New(textEmptyMessage)
 	}
 	out, err := b.take(ctx, said{message: m}, c.ReplyTo)
 	return out, errors.Join(err, b.main.answerWords(ctx))
 }
 
 // hear takes words that came over another surface, once.
-func (b *Bot) hear(ctx context.Context, c Hear) (out Outcome, err error) {
+func (b *Bot) hear(ctx context.Context, c command.Receive) (out command.Outcome, err error) {
 	if !c.More {
 		defer func() { err = errors.Join(err, b.main.answerWords(ctx)) }()
 	}
 	if err := checkLength(c.Text); err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
 	if c.Key != "" && !later(c.Key, b.LastHeard(c.From)) {
-		return Outcome{}, nil
+		return command.Outcome{}, nil
 	}
 	if len(c.Files) == 0 && b.answered(c.Text, c.At) {
-		return Outcome{}, b.changeWaiting(func(room *waitingRoom) { room.hear(c.From, c.Key) })
+		return command.Outcome{}, b.changeWaiting(func(room *waitingRoom) { room.hear(c.From, c.Key) })
 	}
 	w := said{message: b.gather(c), plain: c.Text, from: c.From, key: c.Key, quoted: c.Quoted}
 	return b.take(ctx, w, c.ReplyTo)
@@ -88,9 +89,9 @@ func checkLength(text string) error {
 }
 
 // take lets the conversation have the words.
-func (b *Bot) take(ctx context.Context, w said, replyTo post.MessageID) (Outcome, error) {
+func (b *Bot) take(ctx context.Context, w said, replyTo post.MessageID) (command.Outcome, error) {
 	w.done = make(chan struct{})
-	out := Outcome{Done: w.done}
+	out := command.Outcome{Done: w.done}
 	if replyTo != "" {
 		return out, b.reply(ctx, replyTo, w)
 	}
@@ -123,7 +124,7 @@ func (w said) finish() {
 // gather makes a message of words and the files that came with them: images,
 // known by their first bytes, are shown to the model, anything else is saved
 // and named.
-func (b *Bot) gather(c Hear) agent.Message {
+func (b *Bot) gather(c command.Receive) agent.Message {
 	var m agent.Message
 	var files, lost []string
 	for _, f := range c.Files {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/session"
+	"ollimbot/core/words"
 )
 
 func (b *Bot) logRestart(id string) error {
@@ -138,7 +138,7 @@ func (b *Bot) slashCompact(ctx context.Context, args []string) (string, error) {
 			stats = append(stats, fmt.Sprintf("%d turns", r.Turns))
 		}
 		if at, ok := b.sessions.Created(); ok {
-			stats = append(stats, sessionAge(b.now().Sub(at)))
+			stats = append(stats, words.HoursMinutes(b.now().Sub(at)))
 		}
 		if pre > 0 {
 			stats = append(stats, fmt.Sprintf("%dk tokens compacted", (pre+500)/1000))
@@ -201,18 +201,4 @@ func (c *conversation) local(ctx context.Context, m agent.Message) (text string,
 		}
 	}
 	return strings.TrimSpace(strings.Join(append(parts, text), "\n")), r, pre, nil
-}
-
-// sessionAge is a duration in two units at most: "3h 12m", "3h", "45m", "< 1m".
-func sessionAge(d time.Duration) string {
-	h, m := int(d.Hours()), int(d.Minutes())%60
-	switch {
-	case h > 0 && m > 0:
-		return fmt.Sprintf("%dh %dm", h, m)
-	case h > 0:
-		return fmt.Sprintf("%dh", h)
-	case m > 0:
-		return fmt.Sprintf("%dm", m)
-	}
-	return "< 1m"
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/command"
 	"ollimbot/core/store"
 )
 
@@ -191,12 +192,12 @@ func (c *conversation) takeWords() (m agent.Message, ids []string, finish func()
 }
 
 // reword changes words that wait, or takes them back.
-func (b *Bot) reword(c Reword) (Outcome, error) {
+func (b *Bot) reword(c command.Reword) (command.Outcome, error) {
 	b.main.mu.Lock()
 	i := slices.IndexFunc(b.main.words, func(w said) bool { return c.Key != "" && w.key == c.Key && w.from == c.From })
 	if i < 0 {
 		b.main.mu.Unlock()
-		return Outcome{}, nil // its turn has begun, or it came to none
+		return command.Outcome{}, nil // its turn has begun, or it came to none
 	}
 	w := b.main.words[i]
 	if c.Gone {
@@ -210,14 +211,14 @@ func (b *Bot) reword(c Reword) (Outcome, error) {
 	if c.Gone {
 		b.taken(w.id)
 		w.finish()
-		return Outcome{}, b.book.Delete(context.Background(), w.entry)
+		return command.Outcome{}, b.book.Delete(context.Background(), w.entry)
 	}
 	if w.shown == "" {
 		b.book.Reword(w.entry, shownMessage(w.message))
 	} else {
 		b.book.Reword(w.entry, w.shown)
 	}
-	return Outcome{}, b.changeWaiting(func(room *waitingRoom) {
+	return command.Outcome{}, b.changeWaiting(func(room *waitingRoom) {
 		for i := range room.Messages {
 			if room.Messages[i].ID == w.id {
 				room.Messages[i].Text = shownMessage(w.message)

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
@@ -184,7 +184,7 @@ func (d *Discord) react(message, emoji string) {
 // changes nothing, and the card tells the outcome.
 func (d *Discord) decide(id, emoji string) {
 	d.work.begin(func(ctx context.Context) {
-		if _, err := d.bot.Do(ctx, core.Answer{ID: id, Verdict: render.Verdict(emoji)}); err != nil {
+		if _, err := d.bot.Do(ctx, command.Answer{ID: id, Verdict: render.Verdict(emoji)}); err != nil {
 			d.log.Debug("a reaction came too late for its approval", "error", err)
 		}
 	})

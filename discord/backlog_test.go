@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/discord/fake"
 )
 
@@ -82,7 +82,7 @@ func TestForwardedMessagesStickersPollsAndVoiceAreHeardAndNoticesCostNoTurn(t *t
 	st.stop()
 	var got []string
 	for _, c := range append(b.all(), again.all()...) {
-		got = append(got, c.(core.Hear).Text)
+		got = append(got, c.(command.Receive).Text)
 	}
 	if want := []string{"[forwarded message]\nThe train leaves at nine.", "[sticker: Wave]", "[sticker: Nod]"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -92,11 +92,11 @@ func TestForwardedMessagesStickersPollsAndVoiceAreHeardAndNoticesCostNoTurn(t *t
 func TestEditsAndDeletionsOfTheUserReachTheBot(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	st, b := hears(t, func(_ context.Context, c core.Command) (core.Outcome, error) {
-		if h, ok := c.(core.Hear); ok && h.Text == "first" {
+	st, b := hears(t, func(_ context.Context, c command.Value) (command.Outcome, error) {
+		if h, ok := c.(command.Receive); ok && h.Text == "first" {
 			<-release // meanwhile the others wait in the surface
 		}
-		return core.Outcome{}, nil
+		return command.Outcome{}, nil
 	})
 	me := st.s.User()
 	one := me.Say("first")
@@ -113,9 +113,9 @@ func TestEditsAndDeletionsOfTheUserReachTheBot(t *testing.T) {
 	var got []string
 	for _, c := range all {
 		switch c := c.(type) {
-		case core.Hear:
+		case command.Receive:
 			got = append(got, fmt.Sprintf("heard %s %v", c.Text, c.More))
-		case core.Reword:
+		case command.Reword:
 			got = append(got, fmt.Sprintf("reworded %s %s %v", c.Key, c.Text, c.Gone))
 		}
 	}
@@ -124,7 +124,7 @@ func TestEditsAndDeletionsOfTheUserReachTheBot(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	me.Delete(two.ID)
-	if r, ok := b.wait(t, 6)[5].(core.Reword); !ok || !r.Gone || r.Key != two.ID {
+	if r, ok := b.wait(t, 6)[5].(command.Reword); !ok || !r.Gone || r.Key != two.ID {
 		t.Errorf("%+v", r)
 	}
 }

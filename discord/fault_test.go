@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/store"
@@ -109,7 +110,7 @@ func TestTheOwnerOfATeamIsTheOwner(t *testing.T) {
 	st.alone(b)
 	st.up()
 	st.s.User().Say("hello")
-	if h := b.wait(t, 1)[0].(core.Hear); h.Text != "hello" {
+	if h := b.wait(t, 1)[0].(command.Receive); h.Text != "hello" {
 		t.Errorf("%+v", h)
 	}
 }
@@ -208,7 +209,7 @@ func TestAPostIsChangedAndDeleted(t *testing.T) {
 		t.Fatalf("%d messages", len(list))
 	}
 	st.s.User().Reply(string(id), "about that")
-	if h := b.wait(t, 1)[0].(core.Hear); h.ReplyTo != id {
+	if h := b.wait(t, 1)[0].(command.Receive); h.ReplyTo != id {
 		t.Errorf("the reply is to %s", h.ReplyTo)
 	}
 	if err := st.d.Edit(t.Context(), id, post.Post{Text: "short now"}); err != nil {

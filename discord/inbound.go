@@ -10,8 +10,8 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"ollimbot/core"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/post"
 	"ollimbot/discord/message"
 	"ollimbot/discord/rest"
@@ -110,13 +110,13 @@ func (d *Discord) converse(ctx context.Context) error {
 				if i := position(batch, e.ID); i >= 0 {
 					batch[i].Content = e.Content
 				} else if handed.has(e.ID) {
-					d.reword(ctx, core.Reword{From: name, Key: e.ID, Text: strings.TrimSpace(message.Text(e.Message))})
+					d.reword(ctx, command.Reword{From: name, Key: e.ID, Text: strings.TrimSpace(message.Text(e.Message))})
 				}
 			case *discordgo.MessageDelete:
 				if i := position(batch, e.ID); i >= 0 {
 					batch = slices.Delete(batch, i, i+1)
 				} else if handed.has(e.ID) {
-					d.reword(ctx, core.Reword{From: name, Key: e.ID, Gone: true})
+					d.reword(ctx, command.Reword{From: name, Key: e.ID, Gone: true})
 				}
 			}
 			if n := len(batch); n > 0 && message.Compare(batch[n-1].ID, newest) > 0 {
@@ -136,7 +136,7 @@ func position(batch []*discordgo.Message, id string) int {
 }
 
 // reword tells the bot that words have changed which it has heard.
-func (d *Discord) reword(ctx context.Context, c core.Reword) {
+func (d *Discord) reword(ctx context.Context, c command.Reword) {
 	if _, err := d.bot.Do(ctx, c); err != nil && ctx.Err() == nil {
 		d.log.Warn("a changed message was not taken", "error", err)
 	}
@@ -205,7 +205,7 @@ func (d *Discord) take(ctx context.Context, m *discordgo.Message, more bool) {
 		return // not heard: it is caught up with at the next start
 	}
 	to, quoted := message.Answered(m)
-	hear := core.Hear{
+	hear := command.Receive{
 		From: name, Key: m.ID, Text: strings.TrimSpace(message.Text(m) + lost), ReplyTo: post.MessageID(to), Quoted: quoted, Files: files, More: more,
 	}
 	if at, err := discordgo.SnowflakeTimestamp(m.ID); err == nil {
@@ -243,7 +243,7 @@ func (d *Discord) passCode(ctx context.Context, id, code string) {
 	d.state.see(id)
 	ctx, cancel := context.WithTimeout(ctx, loginWithin)
 	defer cancel()
-	if _, err := d.bot.Do(ctx, core.Login{Code: code}); err != nil {
+	if _, err := d.bot.Do(ctx, command.Login{Code: code}); err != nil {
 		d.Small(fmt.Sprintf(textLoginWrong, strings.ReplaceAll(reason(err), code, "…")))
 	}
 }
@@ -319,7 +319,7 @@ const (
 
 // fetch downloads the files of a message, and says in words for the message
 // itself which of them were left out.
-func (d *Discord) fetch(ctx context.Context, list []*discordgo.MessageAttachment) (files []core.File, lost string) {
+func (d *Discord) fetch(ctx context.Context, list []*discordgo.MessageAttachment) (files []command.File, lost string) {
 	left := int64(maxTogether)
 	for i, a := range list {
 		if i == maxFiles {
@@ -337,7 +337,7 @@ func (d *Discord) fetch(ctx context.Context, list []*discordgo.MessageAttachment
 			continue
 		}
 		left -= int64(len(data))
-		files = append(files, core.File{Name: shown, Data: data})
+		files = append(files, command.File{Name: shown, Data: data})
 	}
 	return files, lost
 }

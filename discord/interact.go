@@ -8,7 +8,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fault"
 	"ollimbot/core/post"
 	"ollimbot/discord/gateway"
@@ -41,8 +41,8 @@ func (i interaction) customID() string {
 
 // title is what was asked for, for people.
 func (i interaction) title() string {
-	if command, ok := i.Data.(discordgo.ApplicationCommandInteractionData); ok {
-		return "/" + command.Name
+	if said, ok := i.Data.(discordgo.ApplicationCommandInteractionData); ok {
+		return "/" + said.Name
 	}
 	return textAButton
 }
@@ -118,10 +118,10 @@ func (d *Discord) carryOut(ctx context.Context, i interaction) {
 
 // click presses a button and tells what it said, if anything.
 func (d *Discord) click(ctx context.Context, i interaction) {
-	var c core.Command = core.Click{Message: post.MessageID(i.Message.ID), ID: i.customID()}
+	var c command.Value = command.Click{Message: post.MessageID(i.Message.ID), ID: i.customID()}
 	id, verdict, answers := render.ParseApproval(i.customID())
 	if answers {
-		c = core.Answer{ID: id, Verdict: verdict}
+		c = command.Answer{ID: id, Verdict: verdict}
 	}
 	out, err := d.do(ctx, c)
 	text := out.Message
@@ -191,9 +191,6 @@ func (d *Discord) command(ctx context.Context, i interaction) {
 
 // slash is the reply to a command; empty where there is none.
 func (d *Discord) slash(ctx context.Context, said discordgo.ApplicationCommandInteractionData) string {
-	if !d.able(said.Name) {
-		return fmt.Sprintf(textNotInVersion, said.Name)
-	}
 	options := make(map[string]any, len(said.Options))
 	for _, o := range said.Options {
 		options[o.Name] = o.Value
@@ -202,7 +199,7 @@ func (d *Discord) slash(ctx context.Context, said discordgo.ApplicationCommandIn
 	if why != "" {
 		return why
 	}
-	out, err := d.do(ctx, core.Slash{Line: line})
+	out, err := d.do(ctx, command.Slash{Line: line})
 	switch {
 	case err != nil:
 		return words(err)
@@ -212,21 +209,8 @@ func (d *Discord) slash(ctx context.Context, said discordgo.ApplicationCommandIn
 	return out.Message
 }
 
-// able reports whether the bot has a command at all.
-func (d *Discord) able(command string) bool {
-	if d.o.Commands == nil {
-		return true
-	}
-	for _, c := range d.o.Commands() {
-		if c.Name == command {
-			return true
-		}
-	}
-	return false
-}
-
 // do asks the bot; a fault in there is an error like any other.
-func (d *Discord) do(ctx context.Context, c core.Command) (out core.Outcome, err error) {
+func (d *Discord) do(ctx context.Context, c command.Value) (out command.Outcome, err error) {
 	defer func() {
 		if f := fault.Of("a command from Discord", recover()); f != nil {
 			d.log.Error("a command from Discord broke", "error", f)

@@ -11,13 +11,14 @@ import (
 	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/clean"
 	"ollimbot/core/history"
+	"ollimbot/core/words"
 )
 
 type historyCmds struct {
-	List   historyListCmd   `cmd:"" default:"withargs" help:"The sessions of this data directory, newest first."`
-	Show   historyShowCmd   `cmd:"" help:"One session: who said what, and which tools were called."`
-	Search historySearchCmd `cmd:"" help:"Where words were said."`
-	Pings  historyPingsCmd  `cmd:"" help:"What fired, what was sent, and how long it took until the user wrote."`
+	List   historyListCmd   `cmd:"" default:"withargs"`
+	Show   historyShowCmd   `cmd:""`
+	Search historySearchCmd `cmd:""`
+	Pings  historyPingsCmd  `cmd:""`
 }
 
 // maxDays is more than any of these files is old.
@@ -146,8 +147,8 @@ func tookOf(s history.Session) string {
 	if s.Started.IsZero() {
 		return "-"
 	}
-	if words := span(s.Last.Sub(s.Started)); words != "" {
-		return words
+	if took := words.Span(s.Last.Sub(s.Started)); took != "" {
+		return took
 	}
 	return "under 1m"
 }
@@ -202,7 +203,7 @@ func (c *historyShowCmd) Run(p *process) error {
 
 func conversationLines(s history.Conversation) []string {
 	lines := []string{
-		fmt.Sprintf("session %s, %s, %s", s.ID, s.Kind, count(s.Messages, "message")),
+		fmt.Sprintf("session %s, %s, %s", s.ID, s.Kind, words.Count(s.Messages, "message")),
 	}
 	if s.Copied > 0 {
 		lines = append(lines, fmt.Sprintf(textCopied, s.Copied, orUnknown(short(s.Parent))))

@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/policy"
 	"ollimbot/core/store"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 )
@@ -41,9 +42,9 @@ func (f *taskFlags) task(kind routines.Kind, background bool) (routines.Task, er
 }
 
 type routineCmds struct {
-	Add    routineAddCmd    `cmd:"" help:"Write a routine file."`
-	List   routineListCmd   `cmd:"" help:"List routines."`
-	Cancel routineCancelCmd `cmd:"" help:"Remove a routine file."`
+	Add    routineAddCmd    `cmd:""`
+	List   routineListCmd   `cmd:""`
+	Cancel routineCancelCmd `cmd:""`
 }
 
 type routineAddCmd struct {
@@ -103,9 +104,9 @@ type routineCancelCmd struct {
 func (c *routineCancelCmd) Run(p *process) error { return p.cancel(routines.KindRoutine, c.ID) }
 
 type reminderCmds struct {
-	Add    reminderAddCmd    `cmd:"" help:"Write a reminder file."`
-	List   reminderListCmd   `cmd:"" help:"List pending reminders."`
-	Cancel reminderCancelCmd `cmd:"" help:"Remove a reminder file."`
+	Add    reminderAddCmd    `cmd:""`
+	List   reminderListCmd   `cmd:""`
+	Cancel reminderCancelCmd `cmd:""`
 }
 
 type reminderAddCmd struct {
@@ -300,7 +301,7 @@ func (p *process) warnProblems(problems []routines.Problem, folder string) {
 		}
 	}
 	if bad > 0 {
-		tell(p.err, "warning: %s in %s: ollim-bot check says where, and how to mend it", count(bad, "problem"), folder)
+		tell(p.err, "warning: %s in %s: ollim-bot check says where, and how to mend it", words.Count(bad, "problem"), folder)
 	}
 }
 

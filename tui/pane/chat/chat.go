@@ -11,7 +11,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/post"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -29,7 +31,7 @@ type Pane struct {
 	pick    choice
 	// commands are those that a line may name, in the order in which they are
 	// offered; tab is the choice among them.
-	commands []core.SlashHelp
+	commands []command.Command
 	tab      completion
 	asked    seen
 	reading  string // the tool call that was read in full and is not answered yet
@@ -47,7 +49,7 @@ type drawn struct {
 }
 
 // New returns the pane. commands are what a line that begins with "/" may name.
-func New(commands []core.SlashHelp) *Pane {
+func New(commands []command.Command) *Pane {
 	return &Pane{view: newTalk(), commands: commands}
 }
 
@@ -85,7 +87,7 @@ func working(s *core.Snapshot) string {
 	if s.BusySince.IsZero() {
 		return word
 	}
-	return word + " " + widget.Elapsed(s.At.Sub(s.BusySince))
+	return word + " " + words.Elapsed(s.At.Sub(s.BusySince))
 }
 
 // Draw implements pane.Pane.
@@ -105,7 +107,7 @@ func (p *Pane) Line(c pane.Context, w int) string {
 	if n := len(c.Snap.Chat); n > 0 {
 		e := c.Snap.Chat[n-1]
 		out = append(out, speaker(c.Theme, e)...)
-		out = append(out, widget.Span{Text: " " + strings.Join(strings.Fields(words(e)), " ")})
+		out = append(out, widget.Span{Text: " " + strings.Join(strings.Fields(messageText(e)), " ")})
 	} else {
 		out = append(out, widget.Span{Role: theme.Dim, Text: textSilence})
 	}
@@ -198,7 +200,7 @@ func (p *Pane) send(c pane.Context) pane.Answer {
 	if c.ReadOnly {
 		return pane.Answer{Toast: textReadOnly}
 	}
-	say := core.Say{Text: text, ReplyTo: p.reply}
+	say := command.Say{Text: text, ReplyTo: p.reply}
 	p.past.add(text)
 	p.field.Clear()
 	p.folds, p.reply = folds{}, ""

@@ -1,4 +1,8 @@
-package core
+// Package command is what can be asked of the bot: the values that Bot.Do takes and
+// what it answers, and one table of all commands that have a name, from which plain
+// mode, Discord's list, the command line and the help of each are made. It must not
+// know the bot, a screen or Discord: whoever carries a value out knows it.
+package command
 
 import (
 	"time"
@@ -6,11 +10,12 @@ import (
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/updates"
+	"ollimbot/routines"
 )
 
-// Command is one thing that a user asks of the bot, as data. The types of this
-// file are all there are.
-type Command interface{ command() }
+// Value is one thing that a user asks of the bot, as data. The types of this file
+// are all there are.
+type Value interface{ value() }
 
 // SetBudget changes capacity and refill rate. Nil fields stay as they are.
 // Capacity 0 mutes; negatives and a rate below 1 are refused. Undoable.
@@ -110,11 +115,11 @@ type Say struct {
 	ReplyTo post.MessageID
 }
 
-// Hear is Say for words that came over another surface: words are words there,
+// Receive is Say for words that came over another surface: words are words there,
 // also when they begin with "/". Key names the message on that surface, and
 // Bot.LastHeard gives the newest one back: keys of one surface grow in length,
 // then in order, as snowflakes do, and a key that was heard is not taken again.
-type Hear struct {
+type Receive struct {
 	From    string // the surface's name: "Discord"
 	Key     string
 	Text    string
@@ -133,7 +138,7 @@ type Hear struct {
 // Reword changes words that were heard and whose turn has not begun; Gone takes
 // them back. Words whose turn has begun stay as they were, which is no error.
 type Reword struct {
-	From, Key string // as in Hear
+	From, Key string // as in Receive
 	Text      string
 	Gone      bool
 }
@@ -144,8 +149,7 @@ type File struct {
 	Data []byte
 }
 
-// Slash carries out a command of the table that SlashCommands gives, such as
-// "/model opus". Outcome.Message is the reply.
+// Slash carries out a command that begins with a slash, such as "/model opus". Outcome.Message is the reply.
 type Slash struct{ Line string }
 
 // Click presses a button by its lasting id ("act:agent:1a2b3c4d"), on the
@@ -154,6 +158,16 @@ type Click struct {
 	Message post.MessageID
 	ID      string
 }
+
+// Exit is how an interactive fork ends.
+type Exit string
+
+// The exits of a fork.
+const (
+	ExitSave    Exit = "save"    // the fork becomes the main session
+	ExitReport  Exit = "report"  // what it found is queued for the main session
+	ExitDiscard Exit = "discard" // nothing is kept
+)
 
 // ExitFork ends the interactive fork.
 type ExitFork struct{ How Exit }
@@ -174,42 +188,53 @@ type Login struct{ Code string }
 // Interrupt ends the main session's running turn.
 type Interrupt struct{}
 
-func (SetBudget) command()     {}
-func (RestoreBudget) command() {}
-func (FireNow) command()       {}
-func (Preview) command()       {}
-func (DiscardUpdate) command() {}
-func (RestoreUpdate) command() {}
-func (DeliverNow) command()    {}
-func (Snooze) command()        {}
-func (Pause) command()         {}
-func (MuteUntil) command()     {}
-func (AllowTask) command()     {}
-func (Describe) command()      {}
-func (Costs) command()         {}
-func (AddTask) command()       {}
-func (RemoveTask) command()    {}
-func (RestoreTask) command()   {}
-func (StopFork) command()      {}
-func (Say) command()           {}
-func (Hear) command()          {}
-func (Reword) command()        {}
-func (Slash) command()         {}
-func (Click) command()         {}
-func (ExitFork) command()      {}
-func (ResumeFork) command()    {}
-func (Answer) command()        {}
-func (Interrupt) command()     {}
-func (Login) command()         {}
+func (SetBudget) value()     {}
+func (RestoreBudget) value() {}
+func (FireNow) value()       {}
+func (Preview) value()       {}
+func (DiscardUpdate) value() {}
+func (RestoreUpdate) value() {}
+func (DeliverNow) value()    {}
+func (Snooze) value()        {}
+func (Pause) value()         {}
+func (MuteUntil) value()     {}
+func (AllowTask) value()     {}
+func (Describe) value()      {}
+func (Costs) value()         {}
+func (AddTask) value()       {}
+func (RemoveTask) value()    {}
+func (RestoreTask) value()   {}
+func (StopFork) value()      {}
+func (Say) value()           {}
+func (Receive) value()       {}
+func (Reword) value()        {}
+func (Slash) value()         {}
+func (Click) value()         {}
+func (ExitFork) value()      {}
+func (ResumeFork) value()    {}
+func (Answer) value()        {}
+func (Interrupt) value()     {}
+func (Login) value()         {}
 
 // Outcome is what a command did.
 type Outcome struct {
-	Message string  // one line for a toast: "capacity 5 → 6, full at 19:40"
-	Body    string  // a longer text, for Preview
-	Undo    Command // the inverse, or nil
+	Message string // one line for a toast: "capacity 5 → 6, full at 19:40"
+	Body    string // a longer text, for Preview
+	Undo    Value  // the inverse, or nil
 	// Costs is what Body says in a table, for the command Costs: the dearest first.
 	Costs []TaskCost
 	// Done is closed when words have been answered, or never will be; nil for
 	// commands that answer nothing. After the bot's end it may stay open.
 	Done <-chan struct{}
+}
+
+// TaskCost is what the runs of one task have used.
+type TaskCost struct {
+	Kind    routines.Kind
+	ID      string
+	Title   string // of the newest run
+	Runs    int
+	Tokens  int
+	Dollars float64
+	Share   float64 // of all that was spent, 0 to 1
 }
