@@ -9,6 +9,7 @@
 package render
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/discord/rest"
 )
@@ -102,4 +104,117 @@ func Ephemeral(text string) rest.Message {
 		text = dash
 	}
 	return rest.Message{Content: text, Flags: discordgo.MessageFlagsEphemeral}
+}
+
+// The reactions that answer an approval, in the order in which the bot offers
+// them; any other denies.
+const (
+	ReactAllow  = "\u2705"
+	ReactDeny   = "\u274c"
+	ReactAlways = "\U0001f513"
+	thumb       = "\U0001f44d"
+)
+
+// Reactions are those that are offered.
+func Reactions() []string { return []string{ReactAllow, ReactDeny, ReactAlways} }
+
+// Verdict is what a reaction says.
+func Verdict(emoji string) policy.Verdict {
+	switch {
+	case emoji == ReactAllow, strings.HasPrefix(emoji, thumb): // it may have a tone of skin
+		return policy.Allow
+	case emoji == ReactAlways:
+		return policy.Always
+	}
+	return policy.Deny
+}
+
+// maxCall is how much of a tool call is shown: enough to judge it, on one screen.
+const (
+	maxCall = 1500
+	maxLine = 1000 // of its label
+)
+
+// The words of the card.
+const (
+	textQuestion = "May the bot do this?\n%s\n"
+	textLegend   = "-# *Always* lets %s run without a question until the bot is restarted. You can also type yes, always or no, " +
+		"or react: ✅ once, 🔓 always, ❌ no. Without an answer it is not done; the question ends <t:%d:R>."
+	textThisTool = "this tool"
+)
+
+// approvalPrefix begins the ids of a card's buttons: approval:allow:ID.
+const approvalPrefix = "approval:"
+
+// answers are the buttons of a card.
+var answers = []struct {
+	word, label string
+	style       discordgo.ButtonStyle
+	verdict     policy.Verdict
+}{
+	{"allow", "Allow once", discordgo.SuccessButton, policy.Allow},
+	{"always", "Always", discordgo.PrimaryButton, policy.Always},
+	{"deny", "Deny", discordgo.DangerButton, policy.Deny},
+}
+
+// ParseApproval is what a button of a card means: which approval it answers, and
+// how.
+func ParseApproval(customID string) (id string, v policy.Verdict, ok bool) {
+	said, ours := strings.CutPrefix(customID, approvalPrefix)
+	word, id, _ := strings.Cut(said, ":")
+	for _, a := range answers {
+		if ours && a.word == word && id != "" {
+			return id, a.verdict, true
+		}
+	}
+	return "", "", false
+}
+
+// question is the card of a tool call that waits: all that it would do, the
+// answers as buttons, and until when there is time.
+func question(a policy.Approval, label string) rest.Message {
+	call := label
+	if text := strings.TrimSpace(clean.Text(a.Text)); text != "" && !strings.Contains(a.Label, text) {
+		text = Cut(text, maxCall-Length(label))
+		call += "\n" + fence + "\n" + strings.ReplaceAll(text, fence, "'''") + "\n" + fence
+	}
+	tool := textThisTool
+	if name := clean.Line(a.Tool); name != "" {
+		tool = Cut(name, maxLabel)
+	}
+	m := rest.Message{Content: fmt.Sprintf(textQuestion, call) + fmt.Sprintf(textLegend, tool, a.Until.Unix())}
+	var row discordgo.ActionsRow
+	for _, b := range answers {
+		row.Components = append(row.Components, discordgo.Button{Label: b.label, Style: b.style, CustomID: approvalPrefix + b.word + ":" + a.ID})
+	}
+	m.Components = []discordgo.MessageComponent{row}
+	return m
+}
+
+// Approval is the card of a tool call that waits, or how it was settled: the
+// label as code, and behind it the verdict. One that nobody answered is struck
+// through.
+func Approval(a policy.Approval) rest.Message {
+	label := code(Cut(clean.Line(a.Label), maxLine))
+	switch a.Verdict {
+	case "":
+		return question(a, label)
+	case policy.Expired, policy.Cancelled:
+		label = "~~" + label + "~~ — " + string(a.Verdict)
+	default:
+		label += " — " + string(a.Verdict)
+	}
+	return rest.Message{Content: label}
+}
+
+// code shows a line as code whatever it holds. A single backtick inside needs
+// two outside; more of them would make a block of it.
+func code(s string) string {
+	if s == "" {
+		s = dash
+	}
+	if !strings.Contains(s, "`") {
+		return "`" + s + "`"
+	}
+	return "`` " + strings.ReplaceAll(s, "``", "''") + " ``"
 }
