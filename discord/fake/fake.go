@@ -36,8 +36,6 @@ type Options struct {
 	// Now replaces the clock of everything that has a deadline; nil is time.Now.
 	// Server.Advance works on top of either.
 	Now func() time.Time
-	// Compress answers a client that asked for compression with a READY in zlib.
-	Compress bool
 	// Limits enforces rate limits: 5 creates and 5 edits per channel in 5 s, 50
 	// requests a second, one IDENTIFY in 5 s.
 	Limits bool

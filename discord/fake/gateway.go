@@ -1,8 +1,6 @@
 package fake
 
 import (
-	"bytes"
-	"compress/zlib"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,9 +33,8 @@ const (
 
 // packet is what goes to a client: one frame, or the end of the connection.
 type packet struct {
-	data   []byte
-	binary bool
-	close  int // a close code in place of a frame
+	data  []byte
+	close int // a close code in place of a frame
 }
 
 // session outlives the connections that carry it.
@@ -113,7 +110,7 @@ func control(op int, data any) packet { return packet{data: encode(object{"op": 
 
 // begin makes a session and greets it. Sessions without a connection end with
 // it, because nobody will come back for them. Callers hold the lock.
-func (s *Server) begin(k *socket, intents discordgo.Intent, compress bool) {
+func (s *Server) begin(k *socket, intents discordgo.Intent) {
 	for id, se := range s.sessions {
 		if se.attached == nil || se.attached == k {
 			delete(s.sessions, id)
@@ -125,9 +122,6 @@ func (s *Server) begin(k *socket, intents discordgo.Intent, compress bool) {
 		"v": 10, "user": wireUser(s.bot), "session_id": se.id, "session_type": "normal", "resume_gateway_url": s.ws,
 		"application": object{"id": s.app, "flags": 0}, "guilds": []any{}, "shard": []int{0, 1},
 	}))
-	if compress && s.o.Compress {
-		se.log[0] = packet{data: deflate(se.log[0].data), binary: true}
-	}
 	k.carry(se, 0)
 }
 
@@ -164,14 +158,6 @@ func (s *Server) forget(se *session) {
 		se.attached.session = nil
 		se.attached = nil
 	}
-}
-
-func deflate(data []byte) []byte {
-	var b bytes.Buffer
-	w := zlib.NewWriter(&b)
-	_, _ = w.Write(data) // into memory
-	_ = w.Close()
-	return b.Bytes()
 }
 
 // everySocket does something to all open sockets under the lock.
@@ -372,11 +358,7 @@ func (k *socket) write(p packet) bool {
 		_ = k.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(p.close, ""), deadline)
 		return false
 	}
-	kind := websocket.TextMessage
-	if p.binary {
-		kind = websocket.BinaryMessage
-	}
-	return k.ws.SetWriteDeadline(deadline) == nil && k.ws.WriteMessage(kind, p.data) == nil
+	return k.ws.SetWriteDeadline(deadline) == nil && k.ws.WriteMessage(websocket.TextMessage, p.data) == nil
 }
 
 // receive takes one packet of a client.
@@ -421,7 +403,6 @@ func (s *Server) identify(k *socket, raw json.RawMessage) {
 	var in struct {
 		Token    string           `json:"token"`
 		Intents  discordgo.Intent `json:"intents"`
-		Compress bool             `json:"compress"`
 		Presence json.RawMessage  `json:"presence"`
 	}
 	err := json.Unmarshal(raw, &in)
@@ -446,7 +427,7 @@ func (s *Server) identify(k *socket, raw json.RawMessage) {
 		s.reconnects--
 		k.enqueue(control(opReconnect, nil))
 	default:
-		s.begin(k, in.Intents, in.Compress)
+		s.begin(k, in.Intents)
 		id.Accepted = true
 	}
 	s.identifies = append(s.identifies, id)

@@ -31,7 +31,6 @@ type draft struct {
 	Attachments     *[]struct {            // those that stay, or describe an upload
 		ID any `json:"id"`
 	} `json:"attachments"`
-	Reference *discordgo.MessageReference `json:"message_reference"`
 }
 
 // readDraft decodes a message with its numbers as they were written.
@@ -63,14 +62,6 @@ func (s *Server) postMessage(c *call) *answer {
 		}
 	}
 	m := Message{ChannelID: ch.id, GuildID: ch.guild, Author: s.bot, nonce: d.Nonce}
-	if ref := d.Reference; ref != nil {
-		switch {
-		case s.message(ref.MessageID) != nil:
-			m.ReplyTo, m.Type = ref.MessageID, discordgo.MessageTypeReply
-		case ref.FailIfNotExists == nil || *ref.FailIfNotExists:
-			return invalidForm("message_reference", "Unknown message")
-		}
-	}
 	m.ID = s.next(s.now())
 	if refusal := s.fill(&m, d, c.files); refusal != nil {
 		return refusal
@@ -105,7 +96,7 @@ func (s *Server) fill(m *Message, d *draft, files []File) *answer {
 	if d.Components != nil {
 		m.setComponents(*d.Components)
 	}
-	m.Flags |= d.Flags & (discordgo.MessageFlagsSuppressEmbeds | discordgo.MessageFlagsSuppressNotifications | discordgo.MessageFlagsIsComponentsV2)
+	m.Flags |= d.Flags & (discordgo.MessageFlagsSuppressEmbeds | discordgo.MessageFlagsSuppressNotifications)
 	if d.Attachments != nil {
 		m.Attachments = slices.DeleteFunc(slices.Clone(m.Attachments), func(a Attachment) bool {
 			for _, k := range *d.Attachments {
@@ -178,11 +169,11 @@ func (s *Server) getMessages(c *call) *answer {
 	if n, err := strconv.Atoi(c.query.Get("limit")); err == nil {
 		limit = min(max(n, 1), 100)
 	}
-	after, before := c.query.Get("after"), c.query.Get("before")
+	after := c.query.Get("after")
 	var page []*Message
 	for _, m := range s.messages {
 		in := m.ChannelID == c.seg[1] && m.Deleted.IsZero() && !m.Ephemeral()
-		if in && (after == "" || newer(m.ID, after)) && (before == "" || newer(before, m.ID)) {
+		if in && (after == "" || newer(m.ID, after)) {
 			page = append(page, m)
 		}
 	}
@@ -249,15 +240,10 @@ func (m *Message) setComponents(all []object) {
 		id++
 		dropNulls(c)
 		defaults(c, object{"id": id})
-		switch kind, _ := c["type"].(json.Number); kind {
-		case "2":
+		if c["type"] == json.Number("2") {
 			var b discordgo.Button
 			_ = json.Unmarshal(encode(c), &b) // as with the embeds
 			m.Buttons = append(m.Buttons, b)
-		case "3", "5", "6", "7", "8":
-			defaults(c, object{"min_values": 1, "max_values": 1})
-		case "17":
-			defaults(c, object{"spoiler": false, "accent_color": nil}) // required, and may be null
 		}
 	})
 	m.components = encode(all)
@@ -268,9 +254,6 @@ func walk(all []object, visit func(object)) {
 	for _, c := range all {
 		visit(c)
 		walk(children(c, "components"), visit)
-		if one, is := c["accessory"].(object); is {
-			walk([]object{one}, visit)
-		}
 	}
 }
 
