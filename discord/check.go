@@ -2,17 +2,14 @@ package discord
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"time"
 
-	"github.com/gorilla/websocket"
-
 	"ollimbot/core/clean"
 	"ollimbot/core/config"
+	"ollimbot/discord/gateway"
 	"ollimbot/discord/message"
 	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
@@ -180,37 +177,15 @@ func (r *Report) gateway(ctx context.Context, c *rest.Client) {
 	}
 }
 
-// greeted connects to the gateway and waits for its greeting, without a word.
+// greeted connects to the gateway and waits for its greeting.
 func greeted(ctx context.Context, address string) error {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "wss" && u.Scheme != "ws" {
-		return errors.New(textBadGateway)
-	}
-	u.RawQuery = "v=10&encoding=json"
 	ctx, cancel := context.WithTimeout(ctx, greetWithin)
 	defer cancel()
-	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: greetWithin}
-	conn, answer, err := dialer.DialContext(ctx, u.String(), nil)
-	if err != nil {
-		return fmt.Errorf("%w: %w", rest.ErrTransient, err)
+	err := gateway.Greets(ctx, address)
+	if err != nil && !errors.Is(err, gateway.ErrNoGreeting) {
+		err = fmt.Errorf("%w: %w", rest.ErrTransient, err)
 	}
-	_ = answer.Body.Close()
-	defer func() { _ = conn.Close() }()
-	over, _ := ctx.Deadline()
-	if err := conn.SetReadDeadline(over); err != nil {
-		return err
-	}
-	_, data, err := conn.ReadMessage()
-	if err != nil {
-		return fmt.Errorf("%w: %w", rest.ErrTransient, err)
-	}
-	var hello struct {
-		Op int `json:"op"`
-	}
-	if json.Unmarshal(data, &hello) != nil || hello.Op != 10 {
-		return errors.New(textBadGateway)
-	}
-	return nil
+	return err
 }
 
 // owner looks whether the bot can write to the one it belongs to.

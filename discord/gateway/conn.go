@@ -149,6 +149,30 @@ func (l *Link) connect(ctx context.Context, address string) (*conn, *cause) {
 	return c, nil
 }
 
+// ErrNoGreeting says that something has answered which is no gateway.
+var ErrNoGreeting = errors.New(textNoGreeting)
+
+// Greets connects to a gateway and waits for its greeting, without a word.
+func Greets(ctx context.Context, address string) error {
+	c, failed := New(Options{}).connect(ctx, address)
+	if failed != nil {
+		return errors.New(failed.reason)
+	}
+	defer c.close()
+	select {
+	case p := <-c.packets:
+		if p.end != nil {
+			return errors.New(p.end.reason)
+		}
+		if p.Operation != opHello {
+			return ErrNoGreeting
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // socketAddress is an address as we open it. An unencrypted one leads to this
 // machine only: the token goes over the line.
 func socketAddress(address string) (string, error) {

@@ -39,6 +39,8 @@ const (
 
 	textBadAddress = "the gateway's address is none"
 
+	textNoGreeting = "its answer is not a gateway's"
+
 	textBadHello  = "its greeting asks for a heartbeat every %d ms"
 	textBadPacket = "a packet is not what it should be"
 	textTooLong   = "a packet of more than %d bytes"

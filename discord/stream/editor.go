@@ -310,10 +310,6 @@ func (e *editor) kick() <-chan struct{} {
 // wait waits for a change, and lets more come before it is shown. Silence is
 // filled with the typing indicator.
 func (e *editor) wait(ctx context.Context, tick time.Time) {
-	if !e.a.listen() {
-		return
-	}
-	defer e.a.hear()
 	due := e.typingDue()
 	until := due
 	if !tick.IsZero() && tick.Before(until) {

@@ -87,16 +87,13 @@ const (
 type Answer struct {
 	o      Options
 	cancel context.CancelFunc
-	wake   chan struct{} // has room for one
+	wake   chan struct{} // has room for one: the draft has changed since the editor looked
 	// ending is closed when End was called, done when the editor has ended.
 	ending, done chan struct{}
 	group        sync.WaitGroup
 
 	mu    sync.Mutex
 	draft draft
-	// changed is true when the draft is not what the editor saw last; listening
-	// when the editor waits to be woken.
-	changed, listening bool
 
 	ids []post.MessageID // written before done is closed
 }
@@ -138,7 +135,7 @@ func (a *Answer) edit(ctx context.Context) {
 	e.run(ctx)
 }
 
-// change changes the draft and wakes the editor where it waits for that.
+// change changes the draft and wakes the editor.
 func (a *Answer) change(do func(d *draft, now time.Time)) {
 	now := time.Now()
 	a.mu.Lock()
@@ -147,10 +144,9 @@ func (a *Answer) change(do func(d *draft, now time.Time)) {
 		return
 	}
 	do(&a.draft, now)
-	a.changed = true
-	if a.listening {
-		a.listening = false
-		a.wake <- struct{}{} // the editor took the last one before it listened
+	select {
+	case a.wake <- struct{}{}:
+	default:
 	}
 }
 
@@ -207,30 +203,13 @@ func (a *Answer) End(ctx context.Context, emptyIsFine bool) []post.MessageID {
 	return a.ids
 }
 
-// sketch is what the answer says now.
+// sketch is what the answer says now; what has changed until now wakes nobody.
 func (a *Answer) sketch() sketch {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.changed = false
-	return a.draft.sketch(time.Now())
-}
-
-// listen reports whether the editor may wait for wake: nothing has changed since
-// it looked.
-func (a *Answer) listen() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.listening = !a.changed
-	return a.listening
-}
-
-// hear ends listening, whatever ended the wait.
-func (a *Answer) hear() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.listening = false
 	select {
 	case <-a.wake:
 	default:
 	}
+	return a.draft.sketch(time.Now())
 }
