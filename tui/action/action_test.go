@@ -321,7 +321,7 @@ func TestUpdatesAreNotHandedOverInAFork(t *testing.T) {
 	}
 }
 
-func TestBudgetActionsMakeTheirCommands(t *testing.T) {
+func TestActionsOfNoSelectionMakeTheirCommands(t *testing.T) {
 	s := core.Snapshot{Budget: core.BudgetView{State: budget.State{Capacity: 5, RefillRateMinutes: 3}}}
 	for id, want := range map[ID]command.SetBudget{
 		CapacityUp: {Capacity: new(6)}, CapacityDown: {Capacity: new(4)},
@@ -332,5 +332,8 @@ func TestBudgetActionsMakeTheirCommands(t *testing.T) {
 		if d := cmp.Diff(command.Value(want), a.Make(s)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", id, d)
 		}
+	}
+	if a, _ := Get(Updates, UpdatesDeliver); a.Make(s) != (command.DeliverNow{}) {
+		t.Errorf("%#v", a.Make(s))
 	}
 }
