@@ -11,8 +11,8 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/clean"
 	"ollimbot/core/words"
-	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
 )
 
 type scheduleCmd struct {
@@ -28,20 +28,20 @@ func (c *scheduleCmd) Run(p *process, at dataDir, bot *core.Bot) error {
 	if err != nil {
 		return err
 	}
-	forward := bot.Index().Forward(now, c.For)
+	forward := bot.Schedule().Forward(now, c.For)
 	rate := bot.SnapshotAt(now).Budget.State.RefillRateMinutes
-	lines := []string{nothingAhead(bot.Index(), now)}
+	lines := []string{nothingAhead(bot.Schedule(), now)}
 	if len(forward.Told()) > 0 {
 		lines = scheduleLines(forward, now, rate)
 	}
 	if waiting := waitingLines(bot); len(waiting) > 0 {
 		lines = append(append(lines, textWaiting), waiting...)
 	}
-	return p.answer(c.JSON, append([]routines.Entry{}, forward.Told()...), lines)
+	return p.answer(c.JSON, append([]schedule.Entry{}, forward.Told()...), lines)
 }
 
 // nothingAhead says what comes after the hours ahead, if anything does.
-func nothingAhead(x *routines.Index, now time.Time) string {
+func nothingAhead(x *schedule.Schedule, now time.Time) string {
 	set, next := x.NextFires(now)
 	var first time.Time
 	title := ""
@@ -61,7 +61,7 @@ func nothingAhead(x *routines.Index, now time.Time) string {
 	return fmt.Sprintf(textNothingAhead+"; next: %s at %s", title, first.Format(momentLayout))
 }
 
-func scheduleLines(f routines.Forward, now time.Time, rate int) []string {
+func scheduleLines(f schedule.Forward, now time.Time, rate int) []string {
 	lines := []string{f.Window(now) + ":"}
 	for _, e := range f.Told() {
 		lines = append(lines, entryLine(e, now))
@@ -73,7 +73,7 @@ func scheduleLines(f routines.Forward, now time.Time, rate int) []string {
 }
 
 // entryLine is one task of the schedule.
-func entryLine(e routines.Entry, now time.Time) string {
+func entryLine(e schedule.Entry, now time.Time) string {
 	what := e.Label
 	if e.Description != "" && e.Description != e.Label {
 		what += fmt.Sprintf(" %q", e.Description)

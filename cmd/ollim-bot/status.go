@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/words"
 	"ollimbot/discord"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui"
 )
 
@@ -36,7 +37,7 @@ type statusAnswer struct {
 	Muted     *time.Time       `json:"muted_until"`
 	Updates   int              `json:"updates"`
 	Forks     int              `json:"forks_running"`
-	Next      []routines.Entry `json:"next"`
+	Next      []schedule.Entry `json:"next"`
 	// Unreached is why the bot could not write to its user in Discord, or empty.
 	Unreached string `json:"discord_unreached,omitempty"`
 }
@@ -60,7 +61,7 @@ func answerStatus(at dataDir, s core.Snapshot) (statusAnswer, error) {
 	a := statusAnswer{
 		Version: version, DataDir: at.dir.Root(), Timezone: at.env.ZoneName,
 		Running: running, PID: pid, Routines: s.Routines, Reminders: s.Reminders,
-		Budget: answerBudget(s.Budget.State, at.now), Updates: len(s.Updates), Next: []routines.Entry{},
+		Budget: answerBudget(s.Budget.State, at.now), Updates: len(s.Updates), Next: []schedule.Entry{},
 		Unreached: discord.ShutOut(at.dir),
 	}
 	for _, pr := range s.Schedule.Problems {
