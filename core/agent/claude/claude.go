@@ -18,7 +18,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -138,9 +137,6 @@ func (e *Engine) begin(ctx context.Context) error {
 	if again {
 		return errRanTwice
 	}
-	if err := process.BecomeSubreaper(); err != nil {
-		e.o.Log.Warn("orphans of the engine's processes cannot be collected", "error", err)
-	}
 	if mark := e.o.Process.Mark; mark != "" {
 		if n, err := process.CollectOrphans(mark); n > 0 || err != nil {
 			e.o.Log.Warn("processes of an earlier run were ended", "count", n, "error", err)
@@ -216,7 +212,7 @@ func (e *Engine) path() (string, error) {
 	if e.o.Path != "" {
 		return e.o.Path, nil
 	}
-	return process.Find(func(name string) string { return lookup(e.o.Env, name) })
+	return process.Find(func(name string) string { return process.Lookup(e.o.Env, name) })
 }
 
 // env is the environment that a process gets, with what is its own.
@@ -224,14 +220,4 @@ func (e *Engine) env(own ...string) []string {
 	o := e.o.Process
 	o.Extra = slices.Concat(o.Extra, own)
 	return process.Environment(e.o.Env, o)
-}
-
-// lookup is the value of a variable; the last one of a name counts.
-func lookup(env []string, name string) string {
-	for _, v := range slices.Backward(env) {
-		if value, ok := strings.CutPrefix(v, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }
