@@ -82,11 +82,11 @@ type Engine struct {
 
 // The engine is all that package agent has a name for.
 var (
-	_ agent.Engine   = (*Engine)(nil)
-	_ agent.Reporter = (*Engine)(nil)
-	_ agent.Runner   = (*Engine)(nil)
-	_ agent.Account  = (*Engine)(nil)
-	_ agent.Witness  = (*Engine)(nil)
+	_ agent.Engine         = (*Engine)(nil)
+	_ agent.Reporter       = (*Engine)(nil)
+	_ agent.Runner         = (*Engine)(nil)
+	_ agent.Account        = (*Engine)(nil)
+	_ agent.HistoryChecker = (*Engine)(nil)
 )
 
 // Misuse of the engine.

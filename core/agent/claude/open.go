@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"ollimbot/core/agent"
@@ -26,10 +24,6 @@ const (
 	// after its end. A fork reads them there.
 	writtenAfter = 250 * time.Millisecond
 )
-
-var uuidForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-})
 
 // Open starts, resumes or forks a session in a process of its own. Errors are one
 // line and say what to do; one in which the process was too slow is a
@@ -110,10 +104,8 @@ func (e *Engine) written(ctx context.Context, id string) error {
 
 // sessionKey is the id of the session that o opens.
 func sessionKey(o agent.SessionOptions) (string, error) {
-	for _, id := range []string{o.Resume, o.ID} {
-		if id != "" && !uuidForm().MatchString(id) {
-			return "", fmt.Errorf("%w: "+textNotUUID, agent.ErrNoSession, clean.Line(id))
-		}
+	if err := o.CheckIDs(); err != nil {
+		return "", err
 	}
 	switch {
 	case o.Resume != "" && !o.Fork:

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/sessionfile"
 )
 
 // resumable is a session as the bot has it. The process behind it may end while
@@ -105,7 +106,7 @@ func (r *resumable) run(ctx context.Context, m agent.Message, yield func(agent.E
 
 // heard reports whether a message may stand in the history.
 func (r *resumable) heard(ctx context.Context, s *session, m agent.Message) bool {
-	heard, err := r.e.Heard(ctx, s.ID(), sha256.Sum256([]byte(m.Text)))
+	heard, err := r.e.HasMessage(ctx, s.ID(), sha256.Sum256([]byte(m.Text)))
 	return heard || err != nil
 }
 
@@ -155,7 +156,7 @@ func (r *resumable) resume(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	id := old.ID()
-	if _, err := os.Stat(transcriptPath(configDir(r.e.env()), o.Dir, id)); err == nil {
+	if _, err := os.Stat(sessionfile.Path(sessionfile.ConfigDir(r.e.env()), o.Dir, id)); err == nil {
 		o.Resume, o.Fork, o.ID = id, false, ""
 	} else if o.Resume != id {
 		o.ID = id

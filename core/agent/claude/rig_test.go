@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/fakeapi"
 	"ollimbot/core/agent/claude/process"
+	"ollimbot/core/agent/claude/sessionfile"
 )
 
 // soon is how long a test waits for what must happen.
@@ -225,7 +226,7 @@ func all[E agent.Event](h told) []E {
 
 // transcript is the history file of a session.
 func (r *rig) transcript(id string) string {
-	return transcriptPath(configDir(process.Environment(r.env, process.Env{})), r.dir, id)
+	return sessionfile.Path(sessionfile.ConfigDir(process.Environment(r.env, process.Env{})), r.dir, id)
 }
 
 // written waits until the command has written a text into a session's

@@ -309,7 +309,7 @@ func (s *session) pump(ctx context.Context, t *turn, yield func(agent.Event, err
 
 // engineTurn hands a turn that began by itself to the bot. The lock is held.
 func (s *session) engineTurn(t *turn) {
-	read := s.host.o.Unasked
+	read := s.host.o.OnEngineTurn
 	if read == nil {
 		t.events.Abandon()
 		return
