@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -66,12 +67,13 @@ type Engine struct {
 	// Run waits for them.
 	background sync.WaitGroup
 	login      login
+	ran        atomic.Bool // Run was called
+
+	// ctx is that of Run, set before begun is closed: sessions may be opened until it
+	// ends.
+	ctx context.Context
 
 	mu sync.Mutex
-	// ctx is that of Run while sessions may be opened, else nil; ran says that Run
-	// was called.
-	ctx context.Context
-	ran bool
 	// sessions are all whose process was not reaped yet, by id. A session that
 	// is being opened holds its id with nil.
 	sessions map[string]*session
@@ -115,6 +117,8 @@ func New(o Options) *Engine {
 // Run watches the processes until ctx ends, then ends every session and returns
 // when nothing of them is left.
 func (e *Engine) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	if err := e.begin(ctx); err != nil {
 		return err
 	}
@@ -122,6 +126,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	g.Go(func() error { return e.safely("version", func() { e.examine(ctx) }) })
 	g.Go(func() error { return e.safely("watch", func() { e.watch(ctx) }) })
 	err := g.Wait()
+	cancel() // nothing is opened from here on
 	e.end()
 	return err
 }
@@ -130,11 +135,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // lets sessions be opened: a process that was orphaned may still write to a
 // session's history.
 func (e *Engine) begin(ctx context.Context) error {
-	e.mu.Lock()
-	again := e.ran
-	e.ran = true
-	e.mu.Unlock()
-	if again {
+	if !e.ran.CompareAndSwap(false, true) {
 		return errRanTwice
 	}
 	if mark := e.o.Process.Mark; mark != "" {
@@ -142,26 +143,15 @@ func (e *Engine) begin(ctx context.Context) error {
 			e.o.Log.Warn("processes of an earlier run were ended", "count", n, "error", err)
 		}
 	}
-	e.mu.Lock()
 	e.ctx = ctx
-	e.mu.Unlock()
 	close(e.begun)
 	return nil
 }
 
 // end closes all sessions at once and waits for everything of them.
 func (e *Engine) end() {
-	e.mu.Lock()
-	e.ctx = nil
-	open := make([]*session, 0, len(e.sessions))
-	for _, s := range e.sessions {
-		if s != nil {
-			open = append(open, s)
-		}
-	}
-	e.mu.Unlock()
 	var g sync.WaitGroup
-	for _, s := range open {
+	for _, s := range e.opened() {
 		g.Go(func() {
 			if err := s.Close(); err != nil {
 				e.o.Log.Warn("session did not close cleanly", "session", s.ID(), "error", err)
@@ -199,9 +189,7 @@ func (e *Engine) waitBegun(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.ctx == nil || e.ctx.Err() != nil {
+	if e.ctx.Err() != nil {
 		return errNotRunning
 	}
 	return nil

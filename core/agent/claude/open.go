@@ -120,7 +120,7 @@ func sessionKey(o agent.SessionOptions) (string, error) {
 func (e *Engine) reserve(key string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.ctx == nil {
+	if e.ctx.Err() != nil {
 		return errNotRunning
 	}
 	if _, taken := e.sessions[key]; taken {
@@ -134,7 +134,7 @@ func (e *Engine) reserve(key string) error {
 // process is ended.
 func (e *Engine) admit(s *session) error {
 	e.mu.Lock()
-	running := e.ctx != nil
+	running := e.ctx.Err() == nil
 	if running {
 		e.sessions[s.key] = s
 		e.later("session", s.live)
@@ -175,7 +175,7 @@ func (e *Engine) discard(s *session) {
 func (s *session) shakeHands(ctx context.Context, path string) error {
 	within, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
-	running := s.e.running()
+	running := s.e.ctx
 	defer context.AfterFunc(running, cancel)()
 	answer, err := s.conn.Request(within, s.host.initialize())
 	var refused *wire.RequestError
@@ -211,18 +211,6 @@ func (s *session) stillborn(path, resume string) error {
 		return fmt.Errorf(textRefused, short(said))
 	}
 	return fmt.Errorf(textNonsense, clean.Line(path))
-}
-
-// running is the context that ends with Run.
-func (e *Engine) running() context.Context {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.ctx != nil {
-		return e.ctx
-	}
-	over, cancel := context.WithCancel(context.Background())
-	cancel()
-	return over
 }
 
 // greeting is what the handshake tells: who pays, and what the models can do.

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/sessionfile"
@@ -18,13 +19,13 @@ import (
 // nothing runs, by a signal, for want of memory, or because it has used too much:
 // the next message then resumes the session in a new one.
 type resumable struct {
-	e *Engine
+	e       *Engine
+	sending atomic.Bool // a Send is under way
 
-	mu      sync.Mutex
-	o       agent.SessionOptions // what a new process is opened with
-	now     *session
-	sending bool
-	closed  bool
+	mu     sync.Mutex
+	o      agent.SessionOptions // what a new process is opened with
+	now    *session
+	closed bool
 }
 
 var _ agent.Session = (*resumable)(nil)
@@ -75,11 +76,11 @@ func (u untaken) Unwrap() error { return u.error }
 // the turn. A process that ends before it has taken the message is replaced, once.
 func (r *resumable) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
-		if !r.claim() {
+		if !r.sending.CompareAndSwap(false, true) {
 			yield(nil, errTwoTurns)
 			return
 		}
-		defer r.unclaim()
+		defer r.sending.Store(false)
 		for last := false; r.run(ctx, m, yield, last); last = true {
 		}
 	}
@@ -108,21 +109,6 @@ func (r *resumable) run(ctx context.Context, m agent.Message, yield func(agent.E
 func (r *resumable) heard(ctx context.Context, s *session, m agent.Message) bool {
 	heard, err := r.e.HasMessage(ctx, s.ID(), sha256.Sum256([]byte(m.Text)))
 	return heard || err != nil
-}
-
-// claim marks that a Send is under way, save when one is already.
-func (r *resumable) claim() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	ok := !r.sending
-	r.sending = true
-	return ok
-}
-
-func (r *resumable) unclaim() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.sending = false
 }
 
 // post writes the message to a process that lives. One that cannot take it is

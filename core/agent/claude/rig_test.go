@@ -32,11 +32,12 @@ type rig struct {
 	memory atomic.Int64 // that a process may take; 0 for any
 }
 
-// newRig runs an engine over the real command until the test ends; change may
-// set what it needs otherwise.
+// newRig runs an engine over the real command until the test ends, beside other
+// tests that do; change may set what it needs otherwise.
 func newRig(t *testing.T, change ...func(*Options)) *rig {
 	t.Helper()
 	path := fakeapi.RequireCLI(t)
+	t.Parallel()
 	api, err := fakeapi.Start(fakeapi.Options{})
 	if err != nil {
 		t.Fatal(err)

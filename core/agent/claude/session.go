@@ -17,21 +17,12 @@ import (
 	"ollimbot/core/store"
 )
 
-// pipes is what a session says and hears through, and child the process behind
-// it: *process.Process in the program, pipes in tests.
-type pipes interface {
+// child is the process behind a session: *process.Process in the program, pipes in
+// tests.
+type child interface {
 	Stdin() io.WriteCloser
 	Stdout() io.Reader
 	StderrTail() string
-}
-
-type child interface {
-	pipes
-	lifeline
-}
-
-// lifeline is a process as the operating system sees it.
-type lifeline interface {
 	PID() int
 	Err() error
 	Signal(os.Signal) error
