@@ -113,7 +113,7 @@ func TestWhateverIsSaidIsHeard(t *testing.T) {
 }
 
 func TestAWitnessHasNoLineLimit(t *testing.T) {
-	long := strings.Repeat("x", 8<<20)
+	long := strings.Repeat("x", 1<<20)
 	e := transcriptOf(t, "s",
 		`{"type":"user","message":{"content":[{"type":"text","text":"`+long+`"},{"type":"text","text":"`+sessionfile.LastBlock+`"}]}}`,
 		`{"type":"user","message":{"content":[{"type":"text","text":"after it"},{"type":"text","text":"`+sessionfile.LastBlock+`"}]}}`)
