@@ -74,7 +74,7 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, er
 		return nil, err
 	}
 	if err := s.shakeHands(ctx, path); err != nil {
-		s.doom(errClosed) // it has nothing to lose
+		s.kill(errClosed) // it has nothing to lose
 		return nil, err
 	}
 	e.notify()
@@ -192,11 +192,11 @@ func (s *session) shakeHands(ctx context.Context, path string) error {
 	case errors.As(err, &refused):
 		return fmt.Errorf(textRefused, refused.Message)
 	}
-	return s.stillborn(path, s.host.o.Resume)
+	return s.startError(path, s.host.o.Resume)
 }
 
-// stillborn says why a process has ended before it was ready.
-func (s *session) stillborn(path, resume string) error {
+// startError says why a process has ended before it was ready.
+func (s *session) startError(path, resume string) error {
 	<-s.done // what it has said was read, and it was reaped
 	s.mu.Lock()
 	said := strings.Join(s.early, " | ")
