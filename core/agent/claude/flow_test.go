@@ -17,7 +17,7 @@ import (
 	"ollimbot/core/agent"
 )
 
-// played beginsTurn a session with a played process.
+// played opens a session with a played process.
 func played(t *testing.T, st *stage, change ...func(*agent.SessionOptions)) (agent.Session, *player) {
 	t.Helper()
 	o := agent.SessionOptions{Dir: "/"}

@@ -90,7 +90,7 @@ func (r *rig) options() agent.SessionOptions {
 	}
 }
 
-// open beginsTurn a session; the zero of change leaves the options as they are.
+// open opens a session; the zero of change leaves the options as they are.
 func (r *rig) open(change ...func(*agent.SessionOptions)) agent.Session {
 	r.t.Helper()
 	o := r.options()
