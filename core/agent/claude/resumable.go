@@ -66,10 +66,10 @@ func (r *resumable) Close() error {
 	return now.Close()
 }
 
-// notTaken is the end of a process that has shown nothing of the turn yet.
-type notTaken struct{ error }
+// notTakenError is the end of a process that has shown nothing of the turn yet.
+type notTakenError struct{ error }
 
-func (u notTaken) Unwrap() error { return u.error }
+func (u notTakenError) Unwrap() error { return u.error }
 
 // Send runs one turn. It begins when nobody reads another one and the CLI is
 // idle, so that the turn's lines are this message's. Breaking off interrupts
@@ -96,7 +96,7 @@ func (r *resumable) run(ctx context.Context, m agent.Message, yield func(agent.E
 	}
 	defer func() { <-s.reader }()
 	s.pump(ctx, t, func(ev agent.Event, err error) bool {
-		if !last && errors.As(err, &notTaken{}) && !r.heard(ctx, s, m) {
+		if !last && errors.As(err, &notTakenError{}) && !r.heard(ctx, s, m) {
 			again = true
 			return false
 		}

@@ -140,7 +140,7 @@ func (s *session) gone() {
 		case t.stalled:
 			t.events.end(agent.Result{SessionID: s.id, IsError: true, Text: stalledText()})
 		case t == s.flow.waiting:
-			t.events.fail(notTaken{s.ended})
+			t.events.fail(notTakenError{s.ended})
 		default:
 			t.events.fail(s.ended)
 		}
