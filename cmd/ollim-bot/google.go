@@ -39,33 +39,31 @@ const (
 
 // atGoogle is what a command works with.
 type atGoogle struct {
-	place
+	dataDir
 	*google.Client
 	context.Context
-	stop      context.CancelFunc
 	list      string
 	calendars []string
 }
 
-// google opens what the commands work with; stop follows.
-func (p *process) google() (*atGoogle, error) {
-	at, err := p.open()
-	if err != nil {
-		return nil, err
-	}
+// google opens what the commands work with.
+func (p *process) google(at dataDir) (*atGoogle, error) {
 	c, err := at.google()
 	if err != nil {
 		return nil, err
 	}
 	r, _, _ := config.LoadRuntime(at.dir) // what is wrong in it is told elsewhere; the defaults do
-	ctx, stop := p.context()
+	ctx := context.Background()
+	if p.served == nil {
+		ctx, _ = p.context() // it ends with the program
+	}
 	return &atGoogle{
-		place: at, Client: c, Context: ctx, stop: stop,
+		dataDir: at, Client: c, Context: ctx,
 		list: r.GoogleTaskList, calendars: strings.Split(r.GoogleCalendars, ","),
 	}, nil
 }
 
-func (at place) google() (*google.Client, error) {
+func (at dataDir) google() (*google.Client, error) {
 	return google.New(google.Options{Dir: at.dir, API: at.env.GoogleAPI})
 }
 
@@ -205,13 +203,8 @@ type tasksListCmd struct {
 }
 
 // Run lists the tasks of the list that the settings name.
-func (c *tasksListCmd) Run(p *process) error {
-	g, err := p.google()
-	if err != nil {
-		return err
-	}
-	defer g.stop()
-	err = streamed(p, c.JSON, "no tasks", g.Tasks(g, g.list, c.All), func(t google.Task) (string, any) {
+func (c *tasksListCmd) Run(p *process, g *atGoogle) error {
+	err := streamed(p, c.JSON, "no tasks", g.Tasks(g, g.list, c.All), func(t google.Task) (string, any) {
 		mark, notes := "[ ]", ""
 		if t.Done() {
 			mark = "[x]"
@@ -230,12 +223,7 @@ type tasksShowCmd struct {
 }
 
 // Run shows one task.
-func (c *tasksShowCmd) Run(p *process) error {
-	g, err := p.google()
-	if err != nil {
-		return err
-	}
-	defer g.stop()
+func (c *tasksShowCmd) Run(p *process, g *atGoogle) error {
 	t, err := g.Task(g, g.list, c.ID)
 	if err != nil {
 		return named(err, textNoTask, c.ID)
@@ -259,7 +247,7 @@ type tasksAddCmd struct {
 }
 
 // Run adds a task.
-func (c *tasksAddCmd) Run(p *process) error {
+func (c *tasksAddCmd) Run(p *process, g *atGoogle) error {
 	title := strings.TrimSpace(clean.Line(c.Title))
 	if title == "" {
 		return errors.New(textNoTitle)
@@ -267,16 +255,12 @@ func (c *tasksAddCmd) Run(p *process) error {
 	if err := day("--due", c.Due); err != nil {
 		return err
 	}
-	g, err := p.google()
-	if err != nil {
-		return err
-	}
-	defer g.stop()
 	t := google.Task{Title: title, Notes: clean.Text(c.Notes)}
 	if c.Due != "" {
 		t.Due = google.DueOn(c.Due)
 	}
-	if t, err = g.AddTask(g, g.list, t); err != nil {
+	t, err := g.AddTask(g, g.list, t)
+	if err != nil {
 		return named(err, textNoTaskList, g.list)
 	}
 	return p.say(c.JSON, answerTask(t), "added %s: %s -- %s", clean.Line(t.ID), oneLine(c.Due, "(no due)"), title)
@@ -288,12 +272,7 @@ type tasksDoneCmd struct {
 }
 
 // Run completes a task.
-func (c *tasksDoneCmd) Run(p *process) error {
-	g, err := p.google()
-	if err != nil {
-		return err
-	}
-	defer g.stop()
+func (c *tasksDoneCmd) Run(p *process, g *atGoogle) error {
 	if _, err := g.CompleteTask(g, g.list, c.ID); err != nil {
 		return named(err, textNoTask, c.ID)
 	}
@@ -309,7 +288,7 @@ type tasksUpdateCmd struct {
 }
 
 // Run changes what was given and leaves the rest.
-func (c *tasksUpdateCmd) Run(p *process) error {
+func (c *tasksUpdateCmd) Run(p *process, g *atGoogle) error {
 	fields := map[string]string{}
 	if c.Title != nil {
 		if fields["title"] = strings.TrimSpace(clean.Line(*c.Title)); fields["title"] == "" {
@@ -328,11 +307,6 @@ func (c *tasksUpdateCmd) Run(p *process) error {
 	if len(fields) == 0 {
 		return fmt.Errorf(textOneOf, "--title, --due, --notes")
 	}
-	g, err := p.google()
-	if err != nil {
-		return err
-	}
-	defer g.stop()
 	if _, err := g.UpdateTask(g, g.list, c.ID, fields); err != nil {
 		return named(err, textNoTask, c.ID)
 	}
@@ -345,12 +319,7 @@ type tasksDeleteCmd struct {
 }
 
 // Run removes a task.
-func (c *tasksDeleteCmd) Run(p *process) error {
-	g, err := p.google()
-	if err != nil {
-		return err
-	}
-	defer g.stop()
+func (c *tasksDeleteCmd) Run(p *process, g *atGoogle) error {
 	if err := g.DeleteTask(g, g.list, c.ID); err != nil {
 		return named(err, textNoTask, c.ID)
 	}

@@ -39,17 +39,8 @@ type googleAnswer struct {
 }
 
 // Run logs in, shows the login, or ends it.
-func (c *authGoogleCmd) Run(p *process) error {
-	at, err := p.open()
-	if err != nil {
-		return err
-	}
-	g, err := at.google()
-	if err != nil {
-		return err
-	}
-	ctx, stop := p.context()
-	defer stop()
+func (c *authGoogleCmd) Run(p *process, at *atGoogle) error {
+	g, ctx := at.Client, at.Context
 	if c.Client != "" {
 		data, err := os.ReadFile(c.Client)
 		if err == nil {
@@ -81,7 +72,7 @@ func (c *authGoogleCmd) Run(p *process) error {
 }
 
 // checkGoogle asks Google whether the login holds. Nobody needs one.
-func (p *process) checkGoogle(r *report, at place) {
+func (p *process) checkGoogle(r *report, at dataDir) {
 	g, err := at.google()
 	if err != nil {
 		r.add(bad, "login", "%v", err)

@@ -96,7 +96,7 @@ type calTodayCmd struct {
 }
 
 // Run lists the events from midnight to midnight.
-func (c *calTodayCmd) Run(p *process) error { return p.events(c.inCalendar, 1, c.JSON) }
+func (c *calTodayCmd) Run(p *process, g *atGoogle) error { return p.events(g, c.inCalendar, 1, c.JSON) }
 
 type calUpcomingCmd struct {
 	inCalendar
@@ -105,25 +105,20 @@ type calUpcomingCmd struct {
 }
 
 // Run lists the events of some days from this midnight on.
-func (c *calUpcomingCmd) Run(p *process) error {
+func (c *calUpcomingCmd) Run(p *process, g *atGoogle) error {
 	if c.Days < 1 || c.Days > maxDaysAhead {
 		return fmt.Errorf(textOutOf, "--days", c.Days, maxDaysAhead)
 	}
-	return p.events(c.inCalendar, c.Days, c.JSON)
+	return p.events(g, c.inCalendar, c.Days, c.JSON)
 }
 
-func (p *process) events(in inCalendar, days int, asJSON bool) error {
-	g, err := p.google()
-	if err != nil {
-		return err
-	}
-	defer g.stop()
+func (p *process) events(g *atGoogle, in inCalendar, days int, asJSON bool) error {
 	zone, calendars := g.env.Zone, in.in(g)
 	from := time.Date(g.now.Year(), g.now.Month(), g.now.Day(), 0, 0, 0, 0, zone)
 	if err := p.warned(textEventsAreNot); err != nil {
 		return err
 	}
-	err = streamed(p, asJSON, "no events", g.Events(g, calendars, from, from.AddDate(0, 0, days)), func(e google.Event) (string, any) {
+	err := streamed(p, asJSON, "no events", g.Events(g, calendars, from, from.AddDate(0, 0, days)), func(e google.Event) (string, any) {
 		p.strangers(e)
 		line := fmt.Sprintf("  %s  %s  %s", clean.Line(e.ID), when(e, zone), oneLine(e.Summary, "(no title)"))
 		if len(calendars) > 1 {
@@ -148,12 +143,7 @@ type calShowCmd struct {
 }
 
 // Run shows one event.
-func (c *calShowCmd) Run(p *process) error {
-	g, err := p.google()
-	if err != nil {
-		return err
-	}
-	defer g.stop()
+func (c *calShowCmd) Run(p *process, g *atGoogle) error {
 	e, err := g.Event(g, c.in(g), c.ID)
 	if err != nil {
 		return named(err, textNoEvent, c.ID)
@@ -211,16 +201,11 @@ type calAddCmd struct {
 }
 
 // Run adds an event to the first of the calendars.
-func (c *calAddCmd) Run(p *process) error {
+func (c *calAddCmd) Run(p *process, g *atGoogle) error {
 	summary := clean.Line(c.Summary)
 	if summary == "" {
 		return errors.New(textNoTitle)
 	}
-	g, err := p.google()
-	if err != nil {
-		return err
-	}
-	defer g.stop()
 	start, err := eventTime("--start", c.Start, g.env.Zone)
 	if err != nil {
 		return err
@@ -254,7 +239,7 @@ type calUpdateCmd struct {
 }
 
 // Run changes what was given and leaves the rest.
-func (c *calUpdateCmd) Run(p *process) error {
+func (c *calUpdateCmd) Run(p *process, g *atGoogle) error {
 	fields := map[string]any{}
 	if c.Summary != nil {
 		summary := clean.Line(*c.Summary)
@@ -269,12 +254,8 @@ func (c *calUpdateCmd) Run(p *process) error {
 	if len(fields) == 0 && c.Start == nil && c.End == nil {
 		return fmt.Errorf(textOneOf, "--summary, --start, --end, --description")
 	}
-	g, err := p.google()
-	if err != nil {
-		return err
-	}
-	defer g.stop()
 	var times [2]time.Time
+	var err error
 	for i, f := range []struct {
 		name  string
 		value *string
@@ -322,12 +303,7 @@ type calDeleteCmd struct {
 }
 
 // Run removes an event.
-func (c *calDeleteCmd) Run(p *process) error {
-	g, err := p.google()
-	if err != nil {
-		return err
-	}
-	defer g.stop()
+func (c *calDeleteCmd) Run(p *process, g *atGoogle) error {
 	if err := g.DeleteEvent(g, c.in(g), c.ID); err != nil {
 		return named(err, textNoEvent, c.ID)
 	}

@@ -29,7 +29,9 @@ type gmailUnreadCmd struct {
 }
 
 // Run lists what is unread.
-func (c *gmailUnreadCmd) Run(p *process) error { return p.mails("is:unread", c.Max, c.JSON) }
+func (c *gmailUnreadCmd) Run(p *process, g *atGoogle) error {
+	return p.mails(g, "is:unread", c.Max, c.JSON)
+}
 
 type gmailSearchCmd struct {
 	Query string `arg:"" help:"What to look for."`
@@ -38,22 +40,17 @@ type gmailSearchCmd struct {
 }
 
 // Run lists what a search finds.
-func (c *gmailSearchCmd) Run(p *process) error {
+func (c *gmailSearchCmd) Run(p *process, g *atGoogle) error {
 	if strings.TrimSpace(c.Query) == "" {
 		return errors.New(textNoWords)
 	}
-	return p.mails(c.Query, c.Max, c.JSON)
+	return p.mails(g, c.Query, c.Max, c.JSON)
 }
 
-func (p *process) mails(query string, most int, asJSON bool) error {
+func (p *process) mails(g *atGoogle, query string, most int, asJSON bool) error {
 	if most < 1 || most > maxMails {
 		return fmt.Errorf(textOutOf, "--max", most, maxMails)
 	}
-	g, err := p.google()
-	if err != nil {
-		return err
-	}
-	defer g.stop()
 	if err := p.warned(textMailIsData); err != nil {
 		return err
 	}
@@ -83,12 +80,7 @@ type gmailReadCmd struct {
 }
 
 // Run shows one mail.
-func (c *gmailReadCmd) Run(p *process) error {
-	g, err := p.google()
-	if err != nil {
-		return err
-	}
-	defer g.stop()
+func (c *gmailReadCmd) Run(p *process, g *atGoogle) error {
 	m, err := g.Message(g, c.ID)
 	if err != nil {
 		return named(err, textNoMail, c.ID)
@@ -124,12 +116,7 @@ type gmailLabelsCmd struct {
 }
 
 // Run lists the labels.
-func (c *gmailLabelsCmd) Run(p *process) error {
-	g, err := p.google()
-	if err != nil {
-		return err
-	}
-	defer g.stop()
+func (c *gmailLabelsCmd) Run(p *process, g *atGoogle) error {
 	labels, err := g.Labels(g)
 	if err != nil {
 		return err

@@ -7,15 +7,18 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/agent/claude/fakeapi"
 	"ollimbot/core/google/fake"
@@ -278,5 +281,62 @@ func TestAHostileMailCanDoNothing(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(said)
+	}
+}
+
+// BenchmarkACommandAtGoogle is a whole command beside the same program that only says its
+// version, and many that need a new token at the same time.
+func BenchmarkACommandAtGoogle(b *testing.B) {
+	g := fake.New()
+	b.Cleanup(g.Close)
+	root, exe := b.TempDir(), binary(b)
+	state := filepath.Join(root, "state")
+	env := []string{"OLLIM_DATA_DIR=" + root, "OLLIM_GOOGLE_API=" + g.URL, "HOME=" + root}
+	connect := func() {
+		if err := errors.Join(os.MkdirAll(state, 0o700), os.WriteFile(filepath.Join(state, "token.json"), tokenFile(g, "tasks"), 0o600)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	connect()
+	g.AddTask("@default", map[string]any{"title": "Milk"})
+	for name, args := range map[string][]string{"version": {"version"}, "tasks-list": {"tasks", "list"}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				shell(b, exe, env, args...)
+			}
+		})
+	}
+	b.Run("500-at-once", func(b *testing.B) {
+		for b.Loop() {
+			connect()
+			before := g.Refreshes
+			var all errgroup.Group
+			for range 500 {
+				all.Go(func() error {
+					shell(b, exe, env, "tasks", "list")
+					return nil
+				})
+			}
+			_ = all.Wait()
+			b.ReportMetric(float64(g.Refreshes-before), "refreshes")
+		}
+	})
+	for i := range 10000 {
+		g.Tasks["@default"] = append(g.Tasks["@default"], map[string]any{"id": "t" + strconv.Itoa(i), "title": "A task of a usual length", "updated": "2026-01-01T00:00:00.000Z"})
+	}
+	for name, n := range map[string]int{"memory-100": 100, "memory-10000": 10000} {
+		b.Run(name, func(b *testing.B) {
+			list := g.Tasks["@default"]
+			g.Tasks["@default"] = list[:n]
+			for b.Loop() {
+				cmd := exec.Command(exe, "tasks", "list")
+				cmd.Env = env
+				if err := cmd.Run(); err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)/1024, "MB")
+			}
+			g.Tasks["@default"] = list
+		})
 	}
 }
