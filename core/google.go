@@ -155,7 +155,7 @@ func (b *Bot) clickGoogle(ctx context.Context, action, data string) (command.Out
 	if i := strings.LastIndexByte(data, '/'); i > 0 {
 		list, calendars, id = data[:i], []string{data[:i]}, data[i+1:]
 	}
-	title, done, update := "", "", ""
+	var title, done, update string
 	var err error
 	switch action {
 	case "task_done":

@@ -87,7 +87,7 @@ func TestGoogleIsConnectedInTheConversationByABrowserAndByAPastedAddress(t *test
 	}
 	page, _ := io.ReadAll(res.Body)
 	_ = res.Body.Close()
-	if res.StatusCode != 200 || !strings.HasPrefix(string(page), "Authentication complete") {
+	if res.StatusCode != http.StatusOK || !strings.HasPrefix(string(page), "Authentication complete") {
 		t.Errorf("%d %s", res.StatusCode, page)
 	}
 	saidInChat(t, b, "google connected as sam@example.com (tasks, calendar).")
@@ -162,8 +162,11 @@ func TestButtonsActOnTasksAndEvents(t *testing.T) {
 		"end": map[string]any{"dateTime": at.Add(time.Hour).Format(time.RFC3339)},
 	})
 	for _, c := range []struct{ id, want string }{
-		{"act:task_done:" + milk, "done|<nil>"}, {"act:task_del:other/" + soap, "deleted|<nil>"}, {"act:event_del:ev1", "deleted|<nil>"},
-		{"act:event_del:ev1", "|failed: it is not there any more"}, {"act:task_del:_", "|failed: it is not there any more"},
+		{"act:task_done:" + milk, "done|<nil>"},
+		{"act:task_del:other/" + soap, "deleted|<nil>"},
+		{"act:event_del:ev1", "deleted|<nil>"},
+		{"act:event_del:ev1", "|failed: it is not there any more"},
+		{"act:task_del:_", "|failed: it is not there any more"},
 		{"act:task_done:nolist/" + milk, "|failed: it is not there any more"},
 	} {
 		if got := click(c.id); got != c.want {

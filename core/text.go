@@ -65,7 +65,8 @@ const (
 	textGoogleGone    = "it is not there any more"
 	textGoogleIs      = "google %s."
 	textGoogleFailed  = "google auth failed: %v"
-	textGoogleOpen    = "Open this address and say yes, within five minutes: %s\n\nIf the browser ends on a page that it cannot open, send me the address of that page."
+	textGoogleOpen    = "Open this address and say yes, within five minutes: %s\n\n" +
+		"If the browser ends on a page that it cannot open, send me the address of that page."
 	textTaskDone      = "Button: the user completed the task %q."
 	textTaskDeleted   = "Button: the user deleted the task %q."
 	textEventDeleted  = "Button: the user deleted the event %q."

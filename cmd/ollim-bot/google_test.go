@@ -234,7 +234,8 @@ func TestAHostileMailCanDoNothing(t *testing.T) {
 	}
 	obeys := []fakeapi.Step{
 		bash("ollim-bot reminder cancel d00dfeed"), bash("rm -f reminders/*.md"), bash("ollim-bot tasks add obeyed"),
-		bash("ollim-bot cal delete ev1"), {Tool: "mcp__discord__cancel_reminder", Input: map[string]any{"id": "d00dfeed"}},
+		bash("ollim-bot cal delete ev1"),
+		{Tool: "mcp__discord__cancel_reminder", Input: map[string]any{"id": "d00dfeed"}},
 		{Tool: "Write", Input: map[string]any{"file_path": filepath.Join(w.data, "notes.md"), "content": "obeyed"}},
 		{Tool: "mcp__discord__report_updates", Input: map[string]any{"message": "Read it."}},
 	}

@@ -122,7 +122,7 @@ func (c *Client) do(ctx context.Context, k call, out any) error {
 			case !r.later():
 				return c.explain(k, r)
 			case r.wait > patience:
-				return fmt.Errorf(textPatience, r.wait)
+				return says(textPatience, r.wait)
 			}
 			wait = max(wait, r.wait)
 		default:
@@ -142,7 +142,7 @@ func (c *Client) do(ctx context.Context, k call, out any) error {
 		c.reached(text)
 		return errors.New(text)
 	}
-	return fmt.Errorf(textPatience, "a while")
+	return says(textPatience, "a while")
 }
 
 // try makes one attempt. A token that was not taken is noted in rejected.
@@ -188,7 +188,9 @@ func (c *Client) try(ctx context.Context, k call, rejected *string, out any) err
 	case out == nil || res.StatusCode == http.StatusNoContent:
 		_, err = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer))
 	default:
-		err = json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(out)
+		if err = json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(out); err == nil {
+			_, err = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<10)) // so that the connection serves again
+		}
 	}
 	if err != nil {
 		return &lostError{err: fmt.Errorf("its answer is cut off or no JSON: %w", err), at: at}
@@ -223,13 +225,13 @@ func readRefusal(res *http.Response) *refusal {
 func (c *Client) explain(k call, r *refusal) error {
 	switch {
 	case r.status == http.StatusUnauthorized:
-		return errors.New(textLapsed)
+		return says(textLapsed)
 	case r.is("insufficientPermissions", "insufficientScopes", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"):
 		return notAllowed(k.scope)
 	case r.is("accessNotConfigured", "SERVICE_DISABLED"):
-		return errors.New(textSwitchedOff)
+		return says(textSwitchedOff)
 	case r.is("dailyLimitExceeded", "quotaExceeded"):
-		return errors.New(textQuota)
+		return says(textQuota)
 	}
 	return r
 }

@@ -133,19 +133,19 @@ func (l *Login) Wait(ctx context.Context) error {
 			if l.c.State().On() {
 				return nil // it was pasted
 			}
-			return errors.New(textNoLogin)
+			return says(textNoLogin)
 		}
 	}
 }
 
-var errNotOurs = errors.New(textNotOurs)
+var errNotOurs = says(textNotOurs)
 
 // pending is the login that was begun, where it is young enough.
 func (c *Client) pending() (pending, error) {
 	var p pending
 	found, err := c.dir.PeekJSON(loginFile, &p)
 	if err != nil || !found || c.now().Sub(p.At) > loginAge {
-		return pending{}, errors.New(textNoLogin)
+		return pending{}, says(textNoLogin)
 	}
 	return p, nil
 }
@@ -179,7 +179,7 @@ func (c *Client) Finish(ctx context.Context, address string) error {
 			return errNotOurs
 		}
 		if said != "" {
-			return errors.Join(fmt.Errorf(textSaidNo, clean.Cut(clean.Line(said), 60)), c.dir.Remove(loginFile))
+			return errors.Join(says(textSaidNo, clean.Cut(clean.Line(said), 60)), c.dir.Remove(loginFile))
 		}
 		return c.exchange(ctx, p, code)
 	})
@@ -196,13 +196,13 @@ func (c *Client) exchange(ctx context.Context, p pending, code string) error {
 	conf := c.config(a, p)
 	got, err := conf.Exchange(context.WithValue(ctx, oauth2.HTTPClient, c.http), code, oauth2.VerifierOption(p.Verifier))
 	if refused := (*oauth2.RetrieveError)(nil); errors.As(err, &refused) && refused.Response.StatusCode < 500 {
-		return errors.Join(fmt.Errorf(textCode, clean.Line(cmp.Or(refused.ErrorCode, refused.Response.Status))), c.dir.Remove(loginFile))
+		return errors.Join(says(textCode, clean.Line(cmp.Or(refused.ErrorCode, refused.Response.Status))), c.dir.Remove(loginFile))
 	}
 	if err != nil {
-		return fmt.Errorf(textReach, clean.Line(root(err).Error()))
+		return says(textReach, clean.Line(root(err).Error()))
 	}
 	if got.RefreshToken == "" {
-		return errors.Join(errors.New(textNoRefresh), c.dir.Remove(loginFile))
+		return errors.Join(says(textNoRefresh), c.dir.Remove(loginFile))
 	}
 	t := token{
 		Access: got.AccessToken, Refresh: got.RefreshToken, URI: conf.Endpoint.TokenURL, ID: a.ID, Secret: a.Secret,

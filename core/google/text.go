@@ -1,9 +1,20 @@
 package google
 
+import "fmt"
+
+// sentence is an error that people read as it stands.
+type sentence string
+
+func (s sentence) Error() string { return string(s) }
+
+// says is an error in the words of this file.
+func says(format string, args ...any) error { return sentence(fmt.Sprintf(format, args...)) }
+
 // Words for people.
 const (
 	textNotLoopback = "OLLIM_GOOGLE_API %q is not an address of this machine: it is for tests; leave it out"
-	textNoApp       = "there is no %s: make a client of your own at console.cloud.google.com, as docs/google.md says, and give its file to ollim-bot auth google --client FILE"
+	textNoApp       = "there is no %s: make a client of your own at console.cloud.google.com, as docs/google.md says, " +
+		"and give its file to ollim-bot auth google --client FILE"
 	textBadApp      = "%s is not a client file of Google's (%s): download it again, as docs/google.md says"
 	textWrongApp    = "%s is a client of the kind %q: make one of the type \"Desktop app\", as docs/google.md says"
 	textLogIn       = "log in with ollim-bot auth google"

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/http"
 	"strings"
 	"time"
 
@@ -192,17 +193,17 @@ func (c *Client) notRenewed(t token, err error) error {
 	if !errors.As(err, &refused) || refused.Response != nil && refused.Response.StatusCode >= 500 {
 		return &lostError{err: err}
 	}
-	text := ""
+	var text string
 	switch refused.ErrorCode {
 	case "invalid_grant":
 		text = textLapsed
 	case "invalid_client", "unauthorized_client", "deleted_client":
 		text = textNoClient
 	default:
-		if refused.Response != nil && refused.Response.StatusCode == 429 {
+		if refused.Response != nil && refused.Response.StatusCode == http.StatusTooManyRequests {
 			return &lostError{err: errors.New("it is asked too often")}
 		}
-		return fmt.Errorf(textRefused, 0, clean.Line(refused.ErrorCode+" "+refused.ErrorDescription))
+		return says(textRefused, 0, clean.Line(refused.ErrorCode+" "+refused.ErrorDescription))
 	}
 	n := notes{Lapsed: text, Account: t.Account}
 	err = errors.Join(c.dir.WriteJSON(notesFile, n), c.dir.Write(markFile, nil), c.dir.Remove(TokenFile))

@@ -129,7 +129,8 @@ func (s *Server) token(r *http.Request) answer {
 		return answer{status: 401, body: object{"error": "invalid_client"}}
 	}
 	out := object{"token_type": "Bearer", "expires_in": 3599}
-	lasting, scopes := "", []string(nil)
+	var lasting string
+	var scopes []string
 	switch r.FormValue("grant_type") {
 	case "authorization_code":
 		asked, ok := s.codes[r.FormValue("code")]

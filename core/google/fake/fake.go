@@ -246,7 +246,7 @@ func (s *Server) refuse(w http.ResponseWriter, a answer) {
 
 func send(w http.ResponseWriter, a answer) {
 	if a.status == 204 {
-		w.WriteHeader(204)
+		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")

@@ -52,8 +52,8 @@ func merge(o, change object) {
 }
 
 // page cuts a page out of a list.
-func page(out object, name string, list []object, q url.Values, standard, most int) answer {
-	size := standard
+func page(out object, name string, list []object, q url.Values, most int) answer {
+	size := min(most, 100)
 	if n, err := strconv.Atoi(q.Get("maxResults")); err == nil {
 		size = min(max(n, 1), most)
 	}
@@ -102,15 +102,16 @@ func (s *Server) tasks(what string, vars map[string]string, q url.Values, body o
 		var shown []object
 		for _, t := range list {
 			done, hidden := t["status"] == "completed", t["hidden"] == true
-			since, err := time.Parse(time.RFC3339, q.Get("updatedMin"))
-			if updated, _ := time.Parse(time.RFC3339, t["updated"].(string)); err == nil && updated.Before(since) {
-				continue
+			if since, err := time.Parse(time.RFC3339, q.Get("updatedMin")); err == nil {
+				if updated, _ := time.Parse(time.RFC3339, t["updated"].(string)); updated.Before(since) {
+					continue
+				}
 			}
 			if (!done || q.Get("showCompleted") != "false") && (!hidden || q.Get("showHidden") == "true") {
 				shown = append(shown, t)
 			}
 		}
-		return page(object{"kind": "tasks#tasks"}, "items", shown, q, 20, 100)
+		return page(object{"kind": "tasks#tasks"}, "items", shown, q, 100)
 	case "insert":
 		s.addTask(vars["tasklist"], body)
 		return answer{body: s.Tasks[vars["tasklist"]][0]}
@@ -180,7 +181,7 @@ func (s *Server) events(what string, vars map[string]string, q url.Values, body 
 			y, _, _ := span(b)
 			return x.Compare(y)
 		})
-		return page(object{"kind": "calendar#events", "summary": "sam@example.com"}, "items", shown, q, 250, 2500)
+		return page(object{"kind": "calendar#events", "summary": "sam@example.com"}, "items", shown, q, 2500)
 	case "insert":
 		if id, given := body["id"].(string); given {
 			if !eventIDs.MatchString(id) {
@@ -239,7 +240,7 @@ func (s *Server) mail(id string, vars map[string]string, q url.Values) answer {
 				found = append(found, object{"id": m["id"], "threadId": m["id"]})
 			}
 		}
-		return page(object{"resultSizeEstimate": len(found)}, "messages", found, q, 100, 500)
+		return page(object{"resultSizeEstimate": len(found)}, "messages", found, q, 500)
 	case "gmail.users.messages.attachments.get":
 		return answer{body: object{"data": s.Files[vars["id"]], "size": len(s.Files[vars["id"]])}}
 	}
