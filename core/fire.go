@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
@@ -126,7 +127,7 @@ func (b *Bot) Preview(ctx context.Context, id string, at time.Time, busy bool) (
 	now := b.previewMoment(at)
 	d, ok := b.schedule.DueAt(id, now)
 	if !ok {
-		return "", fmt.Errorf(textNoTask, id)
+		return "", fmt.Errorf(command.TextNoTask, id)
 	}
 	task := d.Task()
 	skills := b.loadSkills(task)

@@ -43,7 +43,6 @@ const (
 	textNoWords          = "the bot ended its turn without a word"
 	textCutShort         = " *(interrupted)*"
 	textStalled          = "nothing was heard for five minutes: the turn was interrupted, write again to go on"
-	textNoTask           = "no routine or reminder has the id %q: ollim-bot schedule and ollim-bot routine list show the ids"
 	textEmptyMessage     = "there is nothing to send: write a message first"
 	textLongMessage      = "the message has %d characters, the most is %d: send it in parts, or attach it as a file"
 	textNotRunning       = "the bot does not run here: start it with ollim-bot run"
@@ -105,10 +104,6 @@ const (
 	textNotAdded       = "the task %q was not added from here: delete its file, or use ollim-bot routine cancel or reminder cancel"
 	textAddedGone      = "%s is gone already: it has run, or its file was removed"
 	textAddedEdited    = "%s has been edited since: delete its file %s yourself if you no longer want it"
-	textNoRuns         = "no run has ended in the last %s"
-	textCosts          = "last %s: %s, %s tokens, %s"
-	textCostsSince     = "; the runs that are known begin on %s"
-	textCutHere        = "(the rest of the file is not shown)"
 
 	textLargeImage = "\n[the image %s has %.1f MB and was not shown to you: %d MB is the most; it was saved]"
 

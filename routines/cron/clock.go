@@ -42,3 +42,15 @@ func repeated(t time.Time) bool {
 	}
 	return false
 }
+
+// DayClock is a time of day, with its date where that is not now's: "15:04",
+// "Mon 23 Nov 15:04".
+func DayClock(t, now time.Time) string {
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return Format(t, "15:04")
+	}
+	if t.Year() != now.Year() {
+		return Format(t, "2 Jan 2006 15:04")
+	}
+	return Format(t, "Mon 2 Jan 15:04")
+}
