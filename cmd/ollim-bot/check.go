@@ -54,10 +54,10 @@ func checkDir(at dataDir) ([]routines.Problem, string) {
 	_, skills := skill.List(at.dir)
 	hooks := webhook.NewIndex(at.dir)
 	hooks.Scan()
-	if n := len(hooks.Set().Specs); n > 0 {
+	if n := len(hooks.Specs(false)); n > 0 {
 		looked = words.Count(len(set.Routines), "routine") + ", " + words.Count(len(set.Reminders), "reminder") + " and " + words.Count(n, "webhook")
 	}
-	return slices.Concat(set.Problems, hooks.Set().Problems, skills, checkSecret(at)), looked + " in " + at.dir.Display()
+	return slices.Concat(set.Problems, hooks.Problems(), skills, checkSecret(at)), looked + " in " + at.dir.Display()
 }
 
 // checkSecret warns of a secret of the webhooks that could be guessed.
@@ -157,7 +157,7 @@ func checkFile(at dataDir, name string) []routines.Problem {
 		_, problems := routines.ParseReminder(shown, data, at.env.Zone)
 		return problems
 	}
-	_, problems := routines.ParseRoutine(shown, data, at.env.Zone)
+	_, problems := routines.ParseRoutine(shown, data)
 	return problems
 }
 

@@ -317,7 +317,7 @@ func checkAgentFiles(r *report, at dataDir) {
 	}
 	hooks := webhook.NewIndex(at.dir)
 	hooks.Scan()
-	if n := len(hooks.Set().Specs); n > 0 && (at.env.WebhookPort == 0 || at.env.WebhookSecret == "") {
+	if n := len(hooks.Specs(false)); n > 0 && (at.env.WebhookPort == 0 || at.env.WebhookSecret == "") {
 		r.add(warn, "webhooks", "%s, but %s", words.Count(n, "webhook"), textNoWebhookServer)
 	}
 	if weak := webhook.WeakSecret(at.env.WebhookSecret); weak != "" {

@@ -45,7 +45,7 @@ func (c *webhookListCmd) Run(p *process, at dataDir) error {
 	index := webhook.NewIndex(at.dir)
 	index.Scan()
 	answer := webhookAnswer{Webhooks: []webhookLine{}, Deliveries: []webhook.Delivery{}}
-	for _, s := range index.Set().Specs {
+	for _, s := range index.Specs(false) {
 		answer.Webhooks = append(answer.Webhooks, webhookLine{s.ID, s.Path, s.Title(), s.Fields.Declared})
 	}
 	past, err := webhook.Log(at.dir, maxDeliveries)
