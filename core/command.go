@@ -3,6 +3,7 @@ package core
 import (
 	"time"
 
+	"ollimbot/core/chat"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/updates"
@@ -110,38 +111,16 @@ type Say struct {
 	ReplyTo post.MessageID
 }
 
-// Hear is Say for words that came over another surface: words are words there,
-// also when they begin with "/". Key names the message on that surface, and
-// Bot.LastHeard gives the newest one back: keys of one surface grow in length,
-// then in order, as snowflakes do, and a key that was heard is not taken again.
-type Hear struct {
-	From    string // the surface's name: "Discord"
-	Key     string
-	Text    string
-	ReplyTo post.MessageID
-	// Quoted is what the message that is answered said, as the surface knows it:
-	// it is quoted where the bot has forgotten that message.
-	Quoted string
-	Files  []File
-	// At is when they were written; zero is now.
-	At time.Time
-	// More says that another message follows at once, such as of those that came
-	// while the bot was away: all of them have one turn, which the last one begins.
-	More bool
-}
+// Receive is Say for words that came over another surface: words are words there,
+// also when they begin with "/".
+type Receive chat.Message
 
-// Reword changes words that were heard and whose turn has not begun; Gone takes
+// Reword changes words that were received and whose turn has not begun; Gone takes
 // them back. Words whose turn has begun stay as they were, which is no error.
 type Reword struct {
-	From, Key string // as in Hear
+	From, Key string // as in Receive
 	Text      string
 	Gone      bool
-}
-
-// File is a file of the user: its own name for it, and its bytes.
-type File struct {
-	Name string
-	Data []byte
 }
 
 // Slash carries out a command of the table that SlashCommands gives, such as
@@ -154,6 +133,16 @@ type Click struct {
 	Message post.MessageID
 	ID      string
 }
+
+// Exit is how an interactive fork ends.
+type Exit = chat.Exit
+
+// The exits of a fork.
+const (
+	ExitSave    = chat.ExitSave
+	ExitReport  = chat.ExitReport
+	ExitDiscard = chat.ExitDiscard
+)
 
 // ExitFork ends the interactive fork.
 type ExitFork struct{ How Exit }
@@ -192,7 +181,7 @@ func (RemoveTask) command()    {}
 func (RestoreTask) command()   {}
 func (StopFork) command()      {}
 func (Say) command()           {}
-func (Hear) command()          {}
+func (Receive) command()       {}
 func (Reword) command()        {}
 func (Slash) command()         {}
 func (Click) command()         {}

@@ -8,8 +8,9 @@ import (
 
 	"ollimbot/core/audit"
 	"ollimbot/core/budget"
+	"ollimbot/core/chat"
 	"ollimbot/core/fault"
-	"ollimbot/core/prompt"
+	"ollimbot/core/transcript"
 	"ollimbot/routines"
 )
 
@@ -104,19 +105,21 @@ func (b *Bot) doRunning(ctx context.Context, c Command) (Outcome, error) {
 		return Outcome{Message: "stopping"}, nil
 	case Say:
 		return b.say(ctx, c)
-	case Hear:
-		return b.hear(ctx, c)
+	case Receive:
+		done, err := b.chat.Receive(ctx, chat.Message(c))
+		return Outcome{Done: done}, err
 	case Reword:
-		return b.reword(c)
+		return Outcome{}, b.chat.Reword(c.From, c.Key, c.Text, c.Gone)
 	case Slash:
 		reply, err := b.slash(ctx, c.Line)
 		return Outcome{Message: reply}, err
 	case Click:
-		return b.click(ctx, c)
+		message, err := b.chat.Click(ctx, c.Message, c.ID)
+		return Outcome{Message: message}, err
 	case Interrupt:
-		return Outcome{}, b.main.interrupt(ctx)
+		return Outcome{}, b.chat.Interrupt(ctx)
 	case ExitFork:
-		return b.exitFork(c.How)
+		return Outcome{}, b.chat.ExitFork(c.How)
 	case ResumeFork:
 		return b.resumeFork(c.Run)
 	case Answer:
@@ -199,23 +202,36 @@ func (b *Bot) discardUpdate(c DiscardUpdate) (Outcome, error) {
 	return Outcome{Message: "update discarded", Undo: RestoreUpdate{Update: u}}, nil
 }
 
-// exitFork queues the user's way out of the fork.
-func (b *Bot) exitFork(how Exit) (Outcome, error) {
-	f := b.main.inFork()
-	switch {
-	case f == nil:
-		return Outcome{}, errors.New(textNoFork)
-	case how == ExitSave && f.resumes != "":
-		return Outcome{}, errors.New("this fork continues a background run and cannot be saved: report or leave it")
+// say takes a line of the dashboard: a command, or words for the conversation.
+func (b *Bot) say(ctx context.Context, c Say) (Outcome, error) {
+	text := strings.TrimSpace(c.Text)
+	if strings.HasPrefix(text, "/") {
+		reply, err := b.slash(ctx, text)
+		if err == nil && reply != "" {
+			b.book.Add(transcript.Notice, reply)
+		}
+		return Outcome{Message: reply}, err
 	}
-	return Outcome{}, b.main.later(func(ctx context.Context) error { return b.main.exitByUser(ctx, how) })
+	done, err := b.chat.Receive(ctx, chat.Message{Text: text, ReplyTo: c.ReplyTo})
+	return Outcome{Done: done}, err
+}
+
+// deliver begins a turn that hands the main session its pending updates.
+func (b *Bot) deliver() (Outcome, error) {
+	n, done, err := b.chat.DeliverUpdates()
+	switch {
+	case err != nil:
+		return Outcome{}, err
+	case n == 0:
+		return Outcome{Message: textNothingPending}, nil
+	case n == 1:
+		return Outcome{Message: "1 update goes to the main session", Done: done}, nil
+	}
+	return Outcome{Message: fmt.Sprintf("%d updates go to the main session", n), Done: done}, nil
 }
 
 // resumeFork goes on in a finished run's session, without branching from it.
 func (b *Bot) resumeFork(run string) (Outcome, error) {
-	if b.main.inFork() != nil {
-		return Outcome{}, errors.New(textAlreadyForked)
-	}
 	for _, v := range b.forks.Views() {
 		if v.ID != run {
 			continue
@@ -223,20 +239,15 @@ func (b *Bot) resumeFork(run string) (Outcome, error) {
 		if v.Live() || v.Session == "" {
 			return Outcome{}, fmt.Errorf("%q cannot be resumed: it has not ended, or never reached the engine", v.Title)
 		}
-		r := forkRequest{resume: v.Session, title: v.Title, first: prompt.ForkReply(textGoOn) + "\n\n" + prompt.Stale(b.now().Sub(v.Ended))}
-		err := b.main.later(func(ctx context.Context) error { return b.main.enter(ctx, r) })
-		return Outcome{Message: "resuming " + v.Title}, err
+		return Outcome{Message: "resuming " + v.Title}, b.chat.Resume(v.Session, v.Title, v.Ended)
 	}
 	return Outcome{}, fmt.Errorf("no run has the id %q", run)
 }
 
 // answer settles an approval.
 func (b *Bot) answer(ctx context.Context, c Answer) (Outcome, error) {
-	if err := b.answerers.answer(b.desk, c, audit.OriginOf(ctx)); err != nil {
+	if err := b.answerers.answer(b.guard.Desk(), c, audit.OriginOf(ctx)); err != nil {
 		return Outcome{}, err
 	}
 	return Outcome{Message: string(c.Verdict)}, nil
 }
-
-// forget is what /clear takes along: what was allowed and denied so far.
-func (b *Bot) forget() { b.guard.Reset() }

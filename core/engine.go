@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/audit"
 	"ollimbot/core/config"
+	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/sandbox"
 )
@@ -44,13 +45,11 @@ func (b *Bot) engineStatus() EngineStatus {
 			s.State, s.OK = status.Problem, false
 		}
 	}
-	b.main.mu.Lock()
-	defer b.main.mu.Unlock()
-	switch {
-	case b.main.state != "":
-		s.State, s.OK = b.main.state, false
-	case !b.main.since.IsZero():
+	if busy, _ := b.chat.Busy(); busy {
 		s.State, s.OK = "answering", true
+	}
+	if state := b.chat.Status(); state != "" {
+		s.State, s.OK = state, false
 	}
 	return s
 }
@@ -60,7 +59,7 @@ func (b *Bot) engineChanged(r agent.Reporter) func() {
 	var said atomic.Value
 	return func() {
 		if w := r.Status().Warning; w != "" && said.Swap(w) != w {
-			b.notice(Warn, w)
+			b.notices.Add(notice.Warn, w)
 		}
 		b.notify()
 	}
@@ -184,9 +183,9 @@ func (b *Bot) tellSandbox() error {
 	state := b.o.Sandbox.State()
 	b.log.Info("sandbox", "state", state.String())
 	if state.Kind == sandbox.None {
-		b.notice(Warn, state.String())
+		b.notices.Add(notice.Warn, state.String())
 	} else {
-		b.notice(Info, state.String())
+		b.notices.Add(notice.Info, state.String())
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core/fork"
+	"ollimbot/core/notice"
 	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
 	"ollimbot/core/store"
@@ -47,9 +48,9 @@ func (b *Bot) fireForeground(ctx context.Context, task routines.Task, d routines
 		p.Skills = skills
 		return prompt.ForegroundPrompt(p)
 	}
-	if err := b.main.send(ctx, build, d); err != nil {
+	if err := b.chat.RunTask(ctx, build, d); err != nil {
 		if ctx.Err() == nil {
-			b.notice(Alert, fmt.Sprintf(textForegroundFailed, task.Title(), err))
+			b.notices.Add(notice.Alert, fmt.Sprintf(textForegroundFailed, task.Title(), err))
 		}
 		if store.Full(err) {
 			err = fmt.Errorf("%w: %w", routines.ErrUnrecorded, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"ollimbot/core/notice"
 	"ollimbot/core/store"
 	"ollimbot/routines/watch"
 )
@@ -59,7 +60,7 @@ func (b *Bot) lookAtDirectory(was string) (lost string) {
 			"dir", b.dir.Display())
 	case was != "":
 		b.log.Info("the data directory is back", "dir", b.dir.Display())
-		b.notice(Info, textDirBack)
+		b.notices.Add(notice.Info, textDirBack)
 	default:
 		return ""
 	}
@@ -72,6 +73,6 @@ func (b *Bot) lookAtDirectory(was string) (lost string) {
 func (b *Bot) tellConcerns() {
 	for _, text := range b.dir.Concerns() {
 		b.log.Warn("the data directory needs a look", "problem", text)
-		b.notice(Warn, text)
+		b.notices.Add(notice.Warn, text)
 	}
 }

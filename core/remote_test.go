@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/chat"
 	"ollimbot/core/config"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
@@ -70,7 +71,7 @@ func (p *phone) Run(ctx context.Context, _ Intake) error {
 	return nil
 }
 
-func (p *phone) Answer() RemoteAnswer {
+func (p *phone) Answer() chat.RemoteAnswer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a := &phoneAnswer{p: p, id: post.MessageID(fmt.Sprintf("8%03d", len(p.answers)+1))}
@@ -162,7 +163,7 @@ func remotely(t *testing.T, p *phone, e func() agent.Engine, prepare func(home),
 	})
 }
 
-func hear(t *testing.T, b *Bot, c Hear) Outcome {
+func hear(t *testing.T, b *Bot, c Receive) Outcome {
 	t.Helper()
 	c.From = "Phone"
 	out, err := b.Do(context.Background(), c)
@@ -176,21 +177,21 @@ func hear(t *testing.T, b *Bot, c Hear) Outcome {
 func TestWordsFromElsewhereAreHeardOnce(t *testing.T) {
 	p := &phone{}
 	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
-		out := hear(t, b, Hear{Key: "101", Text: script_(`say hello there`)})
+		out := hear(t, b, Receive{Key: "101", Text: script_(`say hello there`)})
 		select {
 		case <-out.Done:
 		default:
 			t.Error("the answer is there and nobody was told")
 		}
 		for _, again := range []string{"101", "99"} {
-			if out := hear(t, b, Hear{Key: again, Text: script_(`say twice`)}); out.Done != nil {
+			if out := hear(t, b, Receive{Key: again, Text: script_(`say twice`)}); out.Done != nil {
 				t.Errorf("%s was heard again", again)
 			}
 		}
 		if texts, _, _ := p.shows(); len(texts) != 1 || texts[0] != "hello there" {
 			t.Fatalf("%q", texts)
 		}
-		if got := b.LastHeard("Phone"); got != "101" {
+		if got := b.LastReceived("Phone"); got != "101" {
 			t.Errorf("last heard %q", got)
 		}
 	})
@@ -202,7 +203,7 @@ func TestWordsFromElsewhereAreHeardOnce(t *testing.T) {
 func TestWordsThatLookLikeACommandAreWords(t *testing.T) {
 	p := &phone{}
 	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
-		hear(t, b, Hear{Key: "1", Text: "/clear"})
+		hear(t, b, Receive{Key: "1", Text: "/clear"})
 		if texts, _, _ := p.shows(); len(texts) != 1 {
 			t.Errorf("%q", texts)
 		}
@@ -211,9 +212,11 @@ func TestWordsThatLookLikeACommandAreWords(t *testing.T) {
 
 func TestAReplyElsewhereQuotesTheMessageThatWasSentThere(t *testing.T) {
 	p := &phone{}
-	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
-		hear(t, b, Hear{Key: "1", Text: script_(`say the red door`)})
-		hear(t, b, Hear{Key: "2", Text: "which one?", ReplyTo: "8001"})
+	var heard []string
+	engine := func() agent.Engine { return listening{script.New(script.Options{Seed: 1, Pace: 1}), &heard} }
+	remotely(t, p, engine, func(home) {}, func(_ home, b *Bot) {
+		hear(t, b, Receive{Key: "1", Text: script_(`say the red door`)})
+		hear(t, b, Receive{Key: "2", Text: "which one?", ReplyTo: "8001"})
 		if texts, _, _ := p.shows(); len(texts) != 2 {
 			t.Fatalf("%q", texts)
 		}
@@ -222,8 +225,8 @@ func TestAReplyElsewhereQuotesTheMessageThatWasSentThere(t *testing.T) {
 		if last.Text != "which one?" || last.Where != "Phone" {
 			t.Errorf("the chat shows %+v", last)
 		}
-		if b.quotable("8001") != "the red door" {
-			t.Error("what was answered elsewhere cannot be quoted")
+		if len(heard) != 2 || !strings.Contains(heard[1], "> the red door") {
+			t.Errorf("what was answered elsewhere is not quoted: %q", heard)
 		}
 	})
 }
@@ -264,7 +267,7 @@ func TestAnApprovalIsShownElsewhereWithItsOutcome(t *testing.T) {
 	p := &phone{}
 	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
 		type_(t, b, "/permissions default")
-		if _, err := b.Do(context.Background(), Hear{From: "Phone", Key: "1", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)}); err != nil {
+		if _, err := b.Do(context.Background(), Receive{From: "Phone", Key: "1", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
@@ -300,8 +303,8 @@ func TestATurnThatBeginsByItselfIsShownWhenTheLockIsFree(t *testing.T) {
 		e = eager{script.New(script.Options{Seed: 1, Pace: 1}), make(chan agent.SessionOptions, 9)}
 		return e
 	}, func(home) {}, func(_ home, b *Bot) {
-		hear(t, b, Hear{Key: "1", Text: script_(`say first`)})
-		if _, err := b.Do(context.Background(), Hear{From: "Phone", Key: "2", Text: script_(`wait 10s`, `say second`)}); err != nil {
+		hear(t, b, Receive{Key: "1", Text: script_(`say first`)})
+		if _, err := b.Do(context.Background(), Receive{From: "Phone", Key: "2", Text: script_(`wait 10s`, `say second`)}); err != nil {
 			t.Fatal(err)
 		}
 		o := <-e.opened
@@ -348,7 +351,7 @@ func TestAReplyToAForgottenMessageIsQuotedAsTheSurfaceKnowsIt(t *testing.T) {
 	var heard []string
 	engine := func() agent.Engine { return listening{script.New(script.Options{Seed: 1, Pace: 1}), &heard} }
 	remotely(t, &phone{}, engine, func(home) {}, func(_ home, b *Bot) {
-		hear(t, b, Hear{Key: "1", Text: "which one?", ReplyTo: "555", Quoted: "the red door or the blue one"})
+		hear(t, b, Receive{Key: "1", Text: "which one?", ReplyTo: "555", Quoted: "the red door or the blue one"})
 		synctest.Wait()
 		if len(heard) != 1 || !strings.Contains(heard[0], "the blue one") || !strings.Contains(heard[0], "which one?") {
 			t.Errorf("%q", heard)

@@ -24,13 +24,13 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 		Engine: b.engineStatus(), Surface: b.surfaceStatus(),
 		Budget: b.budgetView(now, pinging), Schedule: schedule,
 		Updates: b.updates.Peek(), Forks: b.forks.Views(), MaxForks: b.runtime.Load().MaxBackgroundForks,
-		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.all(),
-		Fork: b.main.banner(), Approvals: b.desk.Pending(), Attached: b.attached.shown(),
+		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.All(),
+		Fork: b.chat.Banner(), Approvals: b.guard.Desk().Pending(), Attached: b.chat.Attached(),
 	}
 	if at := b.started.Load(); at != nil {
 		s.Started = *at
 	}
-	s.Busy, s.BusySince = b.main.busy()
+	s.Busy, s.BusySince = b.chat.Busy()
 	hooks := b.hooks.Set()
 	s.Webhooks = len(hooks.Specs)
 	s.Schedule.Problems = append(s.Schedule.Problems[:len(s.Schedule.Problems):len(s.Schedule.Problems)], hooks.Problems...)

@@ -4,7 +4,9 @@ import (
 	"time"
 
 	"ollimbot/core/budget"
+	"ollimbot/core/chat"
 	"ollimbot/core/fork"
+	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
@@ -125,20 +127,20 @@ type TaskView struct {
 	Snoozed time.Time // until when; zero when it is not
 }
 
-// Notice is a short message of the program to its user: a toast.
-type Notice struct {
-	Seq   uint64 // grows by one with each notice
-	At    time.Time
-	Level Level
-	Text  string
-}
-
-// Level of a notice.
-type Level string
+// What of a snapshot belongs to the rooms that it describes.
+type (
+	// Notice is a short message of the program to its user: a toast.
+	Notice = notice.Notice
+	// Banner is the interactive fork as a dashboard shows it.
+	Banner = chat.Banner
+)
 
 // The levels of a notice.
 const (
-	Info  Level = "info"
-	Warn  Level = "warning"
-	Alert Level = "error"
+	Info  = notice.Info
+	Warn  = notice.Warn
+	Alert = notice.Alert
 )
+
+// Level of a notice.
+type Level = notice.Level

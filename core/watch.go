@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core/config"
+	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/routines"
 	"ollimbot/routines/watch"
@@ -89,6 +90,6 @@ func (b *Bot) reloadRuntime() {
 	}
 	for _, p := range problems {
 		b.log.Warn("configuration value was not understood", "problem", p)
-		b.notice(Warn, p)
+		b.notices.Add(notice.Warn, p)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"ollimbot/core"
 	"ollimbot/core/agent"
+	"ollimbot/core/chat"
 	"ollimbot/core/post"
 	"ollimbot/discord/gateway"
 	"ollimbot/discord/stream"
@@ -23,7 +23,7 @@ const (
 
 // Answer begins an answer that grows. One that cannot be shown, because the
 // surface has stopped, is swallowed: the dashboard has it.
-func (d *Discord) Answer() core.RemoteAnswer {
+func (d *Discord) Answer() chat.RemoteAnswer {
 	if d.board.gaveUp() != "" || d.life.Err() != nil {
 		return unheard{}
 	}

@@ -77,13 +77,13 @@ func TestForwardedMessagesStickersPollsAndVoiceAreHeardAndNoticesCostNoTurn(t *t
 	me.Send(fake.Message{Type: 6})
 	me.Send(fake.Message{Extra: extra{"sticker_items": []extra{{"id": "7", "name": "Nod", "format_type": 1}}}})
 	again := newStub(nil)
-	again.heard = b.LastHeard("")
+	again.heard = b.LastReceived("")
 	st.alone(again)
 	again.wait(t, 1)
 	st.stop()
 	var got []string
 	for _, c := range append(b.all(), again.all()...) {
-		got = append(got, c.(core.Hear).Text)
+		got = append(got, c.(core.Receive).Text)
 	}
 	if want := []string{"[forwarded message]\nThe train leaves at nine.", "[sticker: Wave]", "[sticker: Nod]"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -94,7 +94,7 @@ func TestEditsAndDeletionsOfTheUserReachTheBot(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	st, b := hears(t, func(_ context.Context, c core.Command) (core.Outcome, error) {
-		if h, ok := c.(core.Hear); ok && h.Text == "first" {
+		if h, ok := c.(core.Receive); ok && h.Text == "first" {
 			<-release // meanwhile the others wait in the surface
 		}
 		return core.Outcome{}, nil
@@ -117,7 +117,7 @@ func TestEditsAndDeletionsOfTheUserReachTheBot(t *testing.T) {
 	var got []string
 	for _, c := range all {
 		switch c := c.(type) {
-		case core.Hear:
+		case core.Receive:
 			got = append(got, fmt.Sprintf("heard %s %v", c.Text, c.More))
 		case core.Reword:
 			got = append(got, fmt.Sprintf("reworded %s %s %v", c.Key, c.Text, c.Gone))

@@ -34,7 +34,7 @@ const (
 // it have one turn.
 func (d *Discord) converse(ctx context.Context) error {
 	newest := d.memory.seen()
-	if heard := d.bot.LastHeard(name); later(heard, newest) {
+	if heard := d.bot.LastReceived(name); later(heard, newest) {
 		newest = heard
 	}
 	handed := newRecent(keptMessages)
@@ -153,7 +153,7 @@ func (d *Discord) take(ctx context.Context, m message.Message, more bool) {
 		answered(nil)
 		return // not heard: it is caught up with at the next start
 	}
-	hear := core.Hear{
+	hear := core.Receive{
 		From: name, Key: m.ID, Text: strings.TrimSpace(m.Text + lost), Quoted: m.Quoted, Files: files, More: more,
 	}
 	if at, err := discordgo.SnowflakeTimestamp(m.ID); err == nil {

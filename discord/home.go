@@ -51,7 +51,7 @@ func (d *Discord) lookUp(ctx context.Context) error {
 			return err
 		}
 	}
-	if h.Channel != "" && d.bot.LastHeard(name) == "" && d.memory.seen() == "" {
+	if h.Channel != "" && d.bot.LastReceived(name) == "" && d.memory.seen() == "" {
 		if err := d.firstStart(ctx, &h); err != nil {
 			return err
 		}

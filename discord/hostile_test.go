@@ -56,7 +56,7 @@ func TestOnlyTheOwnerIsHeardAndOnlyInPrivate(t *testing.T) {
 	me.Say("last")
 	var texts []string
 	for _, c := range b.wait(t, 2) {
-		texts = append(texts, c.(core.Hear).Text)
+		texts = append(texts, c.(core.Receive).Text)
 	}
 	if !slices.Equal(texts, []string{"first", "last"}) {
 		t.Errorf("heard %q", texts)
@@ -88,8 +88,8 @@ func TestFourThousandEmojiAndAnEmptyMessageAreMessages(t *testing.T) {
 	st.s.User().Say(many)
 	st.s.User().Say("")
 	all := b.wait(t, 2)
-	if all[0].(core.Hear).Text != many || all[1].(core.Hear).Text != "" {
-		t.Errorf("%d bytes, then %q", len(all[0].(core.Hear).Text), all[1].(core.Hear).Text)
+	if all[0].(core.Receive).Text != many || all[1].(core.Receive).Text != "" {
+		t.Errorf("%d bytes, then %q", len(all[0].(core.Receive).Text), all[1].(core.Receive).Text)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestAttachmentsThatLieAreFoundOut(t *testing.T) {
 		{Name: "near.txt", Data: []byte("x"), URL: "http://127.0.0.1:1/near.txt"},
 	}
 	st.s.User().Upload("look", files...)
-	h := b.wait(t, 1)[0].(core.Hear)
+	h := b.wait(t, 1)[0].(core.Receive)
 	if len(h.Files) != 1 || h.Files[0].Name != "small.png" || string(h.Files[0].Data) != string(png) {
 		t.Errorf("%d files", len(h.Files))
 	}
@@ -125,7 +125,7 @@ func TestTenFilesAndFiftyMegabytesAreTheLimit(t *testing.T) {
 		files[i].Data = []byte("small")
 	}
 	st.s.User().Upload("", files...)
-	h := b.wait(t, 1)[0].(core.Hear)
+	h := b.wait(t, 1)[0].(core.Receive)
 	if len(h.Files) != 9 { // two of 20 MB, and seven small ones of the first ten
 		t.Errorf("%d files", len(h.Files))
 	}
@@ -139,12 +139,12 @@ func TestAFileThatDiscordDoesNotGiveIsNamed(t *testing.T) {
 	st, b := hears(t, nil)
 	st.s.Fault(fake.Match{PathPrefix: "/attachments", Times: 1}, fake.Refused(404, 0))
 	st.s.User().Upload("a", fake.File{Name: "old.txt", Data: []byte("x")})
-	if h := b.wait(t, 1)[0].(core.Hear); !strings.Contains(h.Text, "old.txt was left out: Discord no longer has it") {
+	if h := b.wait(t, 1)[0].(core.Receive); !strings.Contains(h.Text, "old.txt was left out: Discord no longer has it") {
 		t.Errorf("%q", h.Text)
 	}
 	st.s.Fault(fake.Match{PathPrefix: "/attachments", Times: 1}, fake.Plan{Cut: true})
 	st.s.User().Upload("b", fake.File{Name: "cut.txt", Data: []byte("whole")})
-	if h := b.wait(t, 2)[1].(core.Hear); len(h.Files) != 1 || string(h.Files[0].Data) != "whole" {
+	if h := b.wait(t, 2)[1].(core.Receive); len(h.Files) != 1 || string(h.Files[0].Data) != "whole" {
 		t.Errorf("%+v", h)
 	}
 }
@@ -195,7 +195,7 @@ func TestTenThousandMessagesAreHeardOnceAndInOrder(t *testing.T) {
 		t.Errorf("%d were heard", len(all))
 	}
 	for i := range n {
-		if got := all[i].(core.Hear).Text; got != fmt.Sprint(i) {
+		if got := all[i].(core.Receive).Text; got != fmt.Sprint(i) {
 			t.Fatalf("message %d is %q", i, got)
 		}
 	}
@@ -251,14 +251,14 @@ type forgetful struct {
 }
 
 func (f *forgetful) Do(_ context.Context, c core.Command) (core.Outcome, error) {
-	if h, ok := c.(core.Hear); ok && h.Key == f.key {
+	if h, ok := c.(core.Receive); ok && h.Key == f.key {
 		close(f.last)
 	}
 	return core.Outcome{}, nil
 }
 
-func (f *forgetful) LastHeard(string) string { return "" }
-func (f *forgetful) Busy() (bool, time.Time) { return false, time.Time{} }
+func (f *forgetful) LastReceived(string) string { return "" }
+func (f *forgetful) Busy() (bool, time.Time)    { return false, time.Time{} }
 
 func heap() uint64 {
 	runtime.GC()
@@ -290,7 +290,7 @@ func TestACodeOfALoginNeverReachesTheAgent(t *testing.T) {
 	if l, ok := all[1].(core.Login); !ok || l.Code != "good-1_x#state-2" {
 		t.Errorf("%#v", all[1])
 	}
-	if _, ok := all[3].(core.Hear); !ok {
+	if _, ok := all[3].(core.Receive); !ok {
 		t.Errorf("%#v", all[3])
 	}
 	if m := st.says("the login did not work"); strings.Contains(m.Content, "bad1") {
@@ -306,7 +306,7 @@ func TestACodeOfALoginNeverReachesTheAgent(t *testing.T) {
 	b = newStub(nil)
 	o.LoginPending = nil
 	st.aloneWith(o, b)
-	if h := b.wait(t, 1)[0].(core.Hear); h.Text != "no code # at all" {
+	if h := b.wait(t, 1)[0].(core.Receive); h.Text != "no code # at all" {
 		t.Errorf("%q", h.Text)
 	}
 }

@@ -61,7 +61,7 @@ func TestAUserWhoMustWriteFirstOpensTheDirectMessagesByThat(t *testing.T) {
 	st.s.Stranger().Say("I am the owner")
 	st.s.User().Say("hello")
 	lift()
-	if h := b.wait(t, 1)[0].(core.Hear); h.Text != "hello" {
+	if h := b.wait(t, 1)[0].(core.Receive); h.Text != "hello" {
 		t.Errorf("%+v", h)
 	}
 	if _, err := st.d.Post(t.Context(), post.Post{Text: "and now?"}); err != nil {

@@ -212,7 +212,7 @@ func newStub(answer func(context.Context, core.Command) (core.Outcome, error)) *
 func (b *stub) Do(ctx context.Context, c core.Command) (core.Outcome, error) {
 	b.mu.Lock()
 	b.asked = append(b.asked, c)
-	if h, ok := c.(core.Hear); ok {
+	if h, ok := c.(core.Receive); ok {
 		b.heard = h.Key
 	}
 	b.mu.Unlock()
@@ -226,7 +226,7 @@ func (b *stub) Do(ctx context.Context, c core.Command) (core.Outcome, error) {
 	return b.answer(ctx, c)
 }
 
-func (b *stub) LastHeard(string) string {
+func (b *stub) LastReceived(string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.heard

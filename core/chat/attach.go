@@ -1,8 +1,7 @@
-package core
+package chat
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -80,14 +79,13 @@ func (a *attachments) shown() []string {
 	return append([]string(nil), a.names...)
 }
 
-// slashAttach takes a file along with the next message: an image as an image,
-// known by its first bytes and never by its name, anything else
-// saved to downloads/ with its path in the message.
-func (b *Bot) slashAttach(_ context.Context, args []string) (string, error) {
-	path := strings.Join(args, " ")
-	if path == "" {
-		return "", errors.New("write the file behind it: /attach PATH")
-	}
+// Attached are the names of the files that go with the next message.
+func (c *Conversation) Attached() []string { return c.attached.shown() }
+
+// Attach takes a file of the user's along with the next message: an image as an
+// image, known by its first bytes and never by its name, anything else saved to
+// downloads/ with its path in the message.
+func (c *Conversation) Attach(path string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {
 			path = filepath.Join(home, rest)
@@ -97,7 +95,7 @@ func (b *Bot) slashAttach(_ context.Context, args []string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("attach %s: %w", clean.Line(path), err)
 	}
-	return b.attach(filepath.Base(path), data)
+	return c.attach(filepath.Base(path), data)
 }
 
 // readAttachment reads a file of the user's: an ordinary one, for a pipe would
@@ -127,7 +125,7 @@ func readAttachment(path string) ([]byte, error) {
 
 // attach keeps a file for the next message. Its place is taken before it is
 // saved: no lock that snapshots need is held meanwhile.
-func (b *Bot) attach(name string, data []byte) (string, error) {
+func (c *Conversation) attach(name string, data []byte) (string, error) {
 	kind, shown := imageType(data), clean.FileName(name)
 	switch {
 	case kind != "" && len(data) > maxImage:
@@ -135,7 +133,7 @@ func (b *Bot) attach(name string, data []byte) (string, error) {
 	case len(data) > maxAttachment:
 		return "", fmt.Errorf("attach %s: %s", shown, textTooLarge)
 	}
-	a := &b.attached
+	a := &c.attached
 	if waiting, ok := a.reserve(); !ok {
 		return "", fmt.Errorf("%d files wait already: send them with a message first", waiting)
 	}
@@ -143,7 +141,7 @@ func (b *Bot) attach(name string, data []byte) (string, error) {
 	if kind != "" {
 		a.addImage(shown, agent.Image{MediaType: kind, Data: data})
 	} else {
-		rel, err := b.download(name, data)
+		rel, err := c.download(name, data)
 		if err != nil {
 			return "", fmt.Errorf("attach %s: %w", shown, err)
 		}
@@ -158,7 +156,7 @@ const numberedNames = 20
 
 // download saves a file under downloads/, under a name of its own, and nothing
 // that exists is touched.
-func (b *Bot) download(name string, data []byte) (rel string, err error) {
+func (c *Conversation) download(name string, data []byte) (rel string, err error) {
 	if len(data) > maxAttachment {
 		return "", errors.New(textTooLarge)
 	}
@@ -173,7 +171,7 @@ func (b *Bot) download(name string, data []byte) (rel string, err error) {
 		case n > 1:
 			rel = fmt.Sprintf("%s-%d%s", stem, n, ext)
 		}
-		if err = b.dir.Create(rel, data); !errors.Is(err, fs.ErrExist) {
+		if err = c.o.Dir.Create(rel, data); !errors.Is(err, fs.ErrExist) {
 			break
 		}
 	}

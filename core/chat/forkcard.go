@@ -1,4 +1,4 @@
-package core
+package chat
 
 import (
 	"context"
@@ -18,7 +18,8 @@ type Banner struct {
 	Asks bool
 }
 
-func (c *conversation) banner() *Banner {
+// Banner is the fork that is open, or nil.
+func (c *Conversation) Banner() *Banner {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f := c.fork
@@ -29,7 +30,7 @@ func (c *conversation) banner() *Banner {
 }
 
 // postEnter says that a fork has begun, with its exits as buttons.
-func (b *Bot) postEnter(ctx context.Context, f *interactive, r forkRequest) post.MessageID {
+func (c *Conversation) postEnter(ctx context.Context, f *interactive, r forkRequest) post.MessageID {
 	text := textForkPlain
 	switch {
 	case r.title != "":
@@ -46,15 +47,15 @@ func (b *Bot) postEnter(ctx context.Context, f *interactive, r forkRequest) post
 		buttons = buttons[1:]
 	}
 	f.title = text
-	return b.postCard(ctx, post.Embed{Title: textForkCard, Description: text, Color: "purple", Buttons: buttons})
+	return c.postCard(ctx, post.Embed{Title: textForkCard, Description: text, Color: "purple", Buttons: buttons})
 }
 
 // postExit says how a fork has ended.
-func (b *Bot) postExit(ctx context.Context, f *interactive, how Exit) {
+func (c *Conversation) postExit(ctx context.Context, f *interactive, how Exit) {
 	if f.card != "" { // its buttons are of no use any more
 		closed := post.Post{Embed: &post.Embed{Title: textForkCard, Description: f.title, Color: "greyple"}, Context: "fork"}
-		if err := b.surface.Edit(context.WithoutCancel(ctx), f.card, closed); err != nil {
-			b.log.Warn("an ended fork's card still shows its exits", "error", err)
+		if err := c.surface.Edit(context.WithoutCancel(ctx), f.card, closed); err != nil {
+			c.o.Log.Warn("an ended fork's card still shows its exits", "error", err)
 		}
 	}
 	e := post.Embed{Title: "Fork Ended — discarded", Color: "greyple"}
@@ -67,14 +68,14 @@ func (b *Bot) postExit(ctx context.Context, f *interactive, how Exit) {
 			e = post.Embed{Title: "Fork Ended — no summary", Description: textNoSummary, Color: "greyple"}
 		}
 	}
-	b.postCard(ctx, e)
+	c.postCard(ctx, e)
 }
 
-func (b *Bot) postCard(ctx context.Context, e post.Embed) post.MessageID {
+func (c *Conversation) postCard(ctx context.Context, e post.Embed) post.MessageID {
 	p := post.Post{Nonce: store.NewID() + store.NewID(), Embed: &e, Context: "fork"}
-	id, err := b.post(context.WithoutCancel(ctx), p)
+	id, err := c.Post(context.WithoutCancel(ctx), p)
 	if err != nil {
-		b.log.Warn("fork card was not sent", "error", err)
+		c.o.Log.Warn("fork card was not sent", "error", err)
 	}
 	return id
 }

@@ -1,4 +1,4 @@
-package core
+package chat
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // in the background has ended: each takes the lock like any turn, and waits for
 // it here, because the events are kept only until this returns. A fork that has
 // been left meanwhile has nobody to talk to.
-func (c *conversation) unasked(kind policy.Kind) func(iter.Seq2[agent.Event, error]) {
+func (c *Conversation) unasked(kind policy.Kind) func(iter.Seq2[agent.Event, error]) {
 	return func(events iter.Seq2[agent.Event, error]) {
 		shown := make(chan struct{})
 		err := c.later(func(ctx context.Context) error {
@@ -26,11 +26,11 @@ func (c *conversation) unasked(kind policy.Kind) func(iter.Seq2[agent.Event, err
 			}
 			return
 		}
-		c.bot.log.Warn("a turn that began by itself was dropped", "error", err)
+		c.o.Log.Warn("a turn that began by itself was dropped", "error", err)
 	}
 }
 
-func (c *conversation) showUnasked(ctx context.Context, kind policy.Kind, events iter.Seq2[agent.Event, error]) error {
+func (c *Conversation) showUnasked(ctx context.Context, kind policy.Kind, events iter.Seq2[agent.Event, error]) error {
 	c.mu.Lock()
 	s := c.session
 	f := c.fork
@@ -41,8 +41,8 @@ func (c *conversation) showUnasked(ctx context.Context, kind policy.Kind, events
 		}
 		s = f.session
 	}
-	c.begin(s, c.bot.now())
+	c.begin(s, c.now())
 	defer c.end()
 	t := &turn{c: c, session: s, accepted: func() error { return nil }, ended: func(agent.Result) error { return nil }}
-	return c.settle(ctx, t.follow(ctx, events))
+	return c.afterTurn(ctx, t.follow(ctx, events))
 }

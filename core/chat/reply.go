@@ -1,4 +1,4 @@
-package core
+package chat
 
 import (
 	"ollimbot/core/agent"
@@ -6,37 +6,37 @@ import (
 	"ollimbot/core/transcript"
 )
 
-// answering is one answer while it grows: on the transcript and, where there is
+// replyWriter is one answer while it grows: on the transcript and, where there is
 // one, on the remote surface.
-type answering struct {
+type replyWriter struct {
 	entry  *transcript.Stream
 	remote RemoteAnswer // nil without a remote surface
 	where  string
 }
 
-func (b *Bot) speak() *answering {
-	s := &answering{entry: b.book.Begin(transcript.Bot)}
-	if b.o.Remote != nil {
-		s.remote, s.where = b.o.Remote.Answer(), b.o.Remote.Status().Name
+func (c *Conversation) newReply() *replyWriter {
+	s := &replyWriter{entry: c.o.Transcript.Begin(transcript.Bot)}
+	if c.o.Remote != nil {
+		s.remote, s.where = c.o.Remote.Answer(), c.o.RemoteName
 	}
 	return s
 }
 
-func (s *answering) append(delta string) {
+func (s *replyWriter) append(delta string) {
 	s.entry.Append(delta)
 	if s.remote != nil {
 		s.remote.Append(delta)
 	}
 }
 
-func (s *answering) rewind(n int) {
+func (s *replyWriter) rewind(n int) {
 	s.entry.Rewind(n)
 	if s.remote != nil {
 		s.remote.Rewind(n)
 	}
 }
 
-func (s *answering) tool(label string, denied bool) {
+func (s *replyWriter) tool(label string, denied bool) {
 	if denied {
 		s.entry.Denied(label)
 	} else {
@@ -47,24 +47,24 @@ func (s *answering) tool(label string, denied bool) {
 	}
 }
 
-func (s *answering) status(label string) {
+func (s *replyWriter) status(label string) {
 	if s.remote != nil {
 		s.remote.Status(label)
 	}
 }
 
-func (s *answering) compacting(ev agent.Compacting) {
+func (s *replyWriter) compacting(ev agent.Compacting) {
 	if s.remote != nil {
 		s.remote.Compacting(ev)
 	}
 }
 
-func (s *answering) empty() bool { return s.entry.Empty() }
+func (s *replyWriter) empty() bool { return s.entry.Empty() }
 
 // end finishes the answer. shown is told under which ids it can be replied to:
 // at once that of the chat, and later, from another goroutine, those elsewhere.
 // quietIsFine says that an answer without a word needs no excuse.
-func (s *answering) end(quietIsFine bool, shown func([]post.MessageID)) {
+func (s *replyWriter) end(quietIsFine bool, shown func([]post.MessageID)) {
 	if !s.empty() {
 		shown([]post.MessageID{s.entry.ID()})
 	}
