@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 )
@@ -29,7 +30,7 @@ type addedTasks struct {
 type addedTask struct {
 	task routines.Task
 	data []byte
-	made AddTask
+	made command.AddTask
 }
 
 func (a *addedTasks) put(id string, t addedTask) {
@@ -55,17 +56,17 @@ func (a *addedTasks) drop(id string) {
 }
 
 // addTask writes the file of a new task, once it is known to be in order.
-func (b *Bot) addTask(c AddTask) (Outcome, error) {
+func (b *Bot) addTask(c command.AddTask) (command.Outcome, error) {
 	t := routines.Task{
 		Description: clean.Line(c.Description), Body: strings.TrimSpace(clean.Text(c.Message)), Background: !c.Foreground,
 		Thinking: true, Mode: routines.OnPing, AllowPing: !c.Silent,
 	}
 	expr := strings.TrimSpace(c.Cron)
 	if (expr == "") == c.At.IsZero() {
-		return Outcome{}, errors.New(textAddOneTime)
+		return command.Outcome{}, errors.New(textAddOneTime)
 	}
 	if t.Body == "" {
-		return Outcome{}, errors.New(textAddNoMessage)
+		return command.Outcome{}, errors.New(textAddNoMessage)
 	}
 	var next time.Time
 	var err error
@@ -75,18 +76,18 @@ func (b *Bot) addTask(c AddTask) (Outcome, error) {
 		t, next, err = b.addReminder(t, c.At)
 	}
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
 	b.git.Add(t.Path, fmt.Sprintf("add %s %s", t.Kind, t.ID))
 	b.loop.Kick(b.index.Refresh([]string{t.Path}))
-	out := Outcome{Message: fmt.Sprintf(textAdded, t.Title(), dayClock(next, b.now()))}
+	out := command.Outcome{Message: fmt.Sprintf(textAdded, t.Title(), dayClock(next, b.now()))}
 	data, err := b.dir.Read(t.Path)
 	if err != nil {
 		b.log.Warn("a new task could not be read back; adding it cannot be undone", "error", err)
 		return out, nil
 	}
 	b.added.put(t.ID, addedTask{task: t, data: data, made: c})
-	out.Undo = RemoveTask{ID: t.ID}
+	out.Undo = command.RemoveTask{ID: t.ID}
 	return out, nil
 }
 
@@ -121,10 +122,10 @@ func (b *Bot) addReminder(t routines.Task, at time.Time) (routines.Task, time.Ti
 }
 
 // removeTask takes back what addTask has made, as long as nobody has touched it.
-func (b *Bot) removeTask(c RemoveTask) (Outcome, error) {
+func (b *Bot) removeTask(c command.RemoveTask) (command.Outcome, error) {
 	added, ok := b.added.get(c.ID)
 	if !ok {
-		return Outcome{}, fmt.Errorf(textNotAdded, clean.Cut(clean.Line(c.ID), 60))
+		return command.Outcome{}, fmt.Errorf(textNotAdded, clean.Cut(clean.Line(c.ID), 60))
 	}
 	title, rel := added.task.Title(), added.task.Path
 	folder := routines.RoutineFolder
@@ -145,25 +146,25 @@ func (b *Bot) removeTask(c RemoveTask) (Outcome, error) {
 		return b.dir.Discard(b.now(), rel)
 	})
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
 	b.added.drop(c.ID)
 	b.git.Remove(rel, fmt.Sprintf("remove %s %s", added.task.Kind, c.ID))
 	b.loop.Kick(b.index.Refresh([]string{rel}))
-	return Outcome{Message: fmt.Sprintf(textRemoved, title), Undo: added.made}, nil
+	return command.Outcome{Message: fmt.Sprintf(textRemoved, title), Undo: added.made}, nil
 }
 
 // restoreTask takes back that a task went away. A reminder that is being run
 // just stays.
-func (b *Bot) restoreTask(c RestoreTask) (Outcome, error) {
+func (b *Bot) restoreTask(c command.RestoreTask) (command.Outcome, error) {
 	if t, ok := b.index.Set().Find(c.ID); ok && b.loop.Keep(c.ID) {
-		return Outcome{Message: fmt.Sprintf(textKept, t.Title())}, nil
+		return command.Outcome{Message: fmt.Sprintf(textKept, t.Title())}, nil
 	}
 	t, err := routines.RestoreTask(b.dir, b.now(), c.ID)
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
 	b.git.Add(t.Path, fmt.Sprintf("restore %s %s", t.Kind, t.ID))
 	b.loop.Kick(b.index.Refresh([]string{t.Path}))
-	return Outcome{Message: fmt.Sprintf(textRestored, t.Title())}, nil
+	return command.Outcome{Message: fmt.Sprintf(textRestored, t.Title())}, nil
 }

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/routines"
 )
 
 func TestATaskFromTheFormIsWrittenFiresAndIsTakenBack(t *testing.T) {
 	live(t, func(home) {}, func(h home, b *Bot) {
-		out := do(t, b, AddTask{Cron: "0 9 * * 1-5", Description: "Plan\x1b[2J", Message: "Plan the day.\n", Silent: true})
+		out := do(t, b, command.AddTask{Cron: "0 9 * * 1-5", Description: "Plan\x1b[2J", Message: "Plan the day.\n", Silent: true})
 		if !strings.HasPrefix(out.Message, "Plan") || !strings.HasSuffix(out.Message, "next Mon 3 Jan 09:00") {
 			t.Errorf("message: %q", out.Message)
 		}
@@ -33,7 +34,7 @@ func TestATaskFromTheFormIsWrittenFiresAndIsTakenBack(t *testing.T) {
 		if set := b.Index().Set(); len(set.Routines) != 1 || set.Routines[0].Cron != "0 9 * * 1-5" || again.Undo == nil {
 			t.Errorf("after redo: %+v", set.Routines)
 		}
-		do(t, b, AddTask{At: b.now().Add(90*time.Second + time.Millisecond), Message: "Say it.\n\n```script\nsay done\n```", Foreground: true})
+		do(t, b, command.AddTask{At: b.now().Add(90*time.Second + time.Millisecond), Message: "Say it.\n\n```script\nsay done\n```", Foreground: true})
 		time.Sleep(3 * time.Minute)
 		if !spoken(b.Snapshot(), "done") || len(b.Index().Set().Reminders) != 0 {
 			t.Error("the reminder did not fire in the main session")
@@ -44,7 +45,7 @@ func TestATaskFromTheFormIsWrittenFiresAndIsTakenBack(t *testing.T) {
 func TestFiringAReminderByHandIsTakenBack(t *testing.T) {
 	const text = "---\nid: \"cccc1001\"\nrun-at: \"2030-01-01T09:00:00Z\"\n---\nSay it.\n\n```script\nsay done\n```\n"
 	live(t, func(h home) { h.write("reminders/say-it.md", text) }, func(h home, b *Bot) {
-		out := do(t, b, FireNow{ID: "cccc1001"})
+		out := do(t, b, command.FireNow{ID: "cccc1001"})
 		time.Sleep(time.Minute)
 		if h.has("reminders/say-it.md") {
 			t.Fatal("it was not run and removed")
@@ -54,7 +55,7 @@ func TestFiringAReminderByHandIsTakenBack(t *testing.T) {
 			t.Errorf("undo: %+v", set.Reminders)
 		}
 		refused(t, b, out.Undo, "within the last day")
-		out = do(t, b, FireNow{ID: "cccc1001"})
+		out = do(t, b, command.FireNow{ID: "cccc1001"})
 		do(t, b, out.Undo) // while it is being run
 		time.Sleep(time.Minute)
 		if len(b.Index().Set().Reminders) != 1 || !h.has("reminders/say-it.md") {
@@ -66,7 +67,7 @@ func TestFiringAReminderByHandIsTakenBack(t *testing.T) {
 func TestATaskThatCannotBeIsRefusedAndWritesNothing(t *testing.T) {
 	live(t, func(home) {}, func(h home, b *Bot) {
 		soon := b.now().Add(time.Hour)
-		for words, c := range map[string]AddTask{
+		for words, c := range map[string]command.AddTask{
 			"either":      {Message: "m"},
 			"one of":      {Message: "m", Cron: "0 9 * * *", At: soon},
 			"column 3":    {Message: "m", Cron: "0 25 * * *"},
@@ -89,8 +90,8 @@ func TestOnlyWhatTheFormMadeAndNobodyTouchedIsTakenBack(t *testing.T) {
 	live(t, func(h home) {
 		h.write("routines/mine.md", "---\nid: \"cccc1001\"\ncron: \"0 9 * * *\"\n---\nMine.\n")
 	}, func(h home, b *Bot) {
-		refused(t, b, RemoveTask{ID: "cccc1001"}, "not added from here")
-		undo := do(t, b, AddTask{Cron: "0 9 * * *", Message: "Edited later."}).Undo
+		refused(t, b, command.RemoveTask{ID: "cccc1001"}, "not added from here")
+		undo := do(t, b, command.AddTask{Cron: "0 9 * * *", Message: "Edited later."}).Undo
 		path := ""
 		for _, r := range b.Index().Set().Routines {
 			if r.ID != "cccc1001" {
@@ -118,7 +119,7 @@ func TestADescriptionTellsEverythingAboutATask(t *testing.T) {
 	h.write("routines/r.md", "---\nid: \"cccc1002\"\ncron: \"0 9 1 * 1\"\nbackground: true\nmodel: haiku\nallow-ping: false\nskills:\n  - coach\ndescription: \"First things\"\nallow-pin: true\n---\nPlan \x1b[2Jit.\n")
 	h.reminder("cccc1003", 90*time.Minute, "max-chain: 2\n", "say hi")
 	b := h.bot(script.New(script.Options{}))
-	body := do(t, b, Describe{ID: "cccc1002"}).Body
+	body := do(t, b, command.Describe{ID: "cccc1002"}).Body
 	for _, want := range []string{
 		"First things\n", "cccc1002 · routines/r.md", "with haiku", "may not ping", "coach", "(0 9 1 * 1)", "next ", "did you mean allow-ping?", "description: \"First things\"",
 	} {
@@ -129,8 +130,8 @@ func TestADescriptionTellsEverythingAboutATask(t *testing.T) {
 	if n := strings.Count(body, "09:00, in "); n != 10 || strings.Contains(body, "\x1b") {
 		t.Errorf("%d fires, want 10, and no escapes:\n%q", n, body)
 	}
-	if body = do(t, b, Describe{ID: "cccc1003"}).Body; !strings.Contains(body, "check 1 of 3") || !strings.Contains(body, "in 1 h 30 min") {
+	if body = do(t, b, command.Describe{ID: "cccc1003"}).Body; !strings.Contains(body, "check 1 of 3") || !strings.Contains(body, "in 1 h 30 min") {
 		t.Errorf("the reminder:\n%s", body)
 	}
-	refused(t, b, Describe{ID: "nobody"}, "nobody")
+	refused(t, b, command.Describe{ID: "nobody"}, "nobody")
 }

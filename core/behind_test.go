@@ -12,6 +12,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/session"
 	"ollimbot/core/transcript"
 )
@@ -182,7 +183,7 @@ func TestATaskBehindAForkIsNotInIt(t *testing.T) {
 func TestASavedForkLearnsWhatRanBehindIt(t *testing.T) {
 	behindFork(t, []string{"say The laundry is done."}, func(_ home, b *Bot, _ *sessions, _, fork string) {
 		time.Sleep(8*time.Minute + 30*time.Second)
-		if _, err := b.Do(context.Background(), ExitFork{How: ExitSave}); err != nil {
+		if _, err := b.Do(context.Background(), command.ExitFork{How: command.ExitSave}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)

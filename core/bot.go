@@ -26,10 +26,12 @@ import (
 	"ollimbot/core/logs"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
+	"ollimbot/core/post"
 	"ollimbot/core/sandbox"
 	"ollimbot/core/session"
 	"ollimbot/core/store"
 	"ollimbot/core/tail"
+	"ollimbot/core/toolset"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/core/webhook"
@@ -178,10 +180,9 @@ func (b *Bot) makeParts() error {
 		r.OnChange(b.engineChanged(r))
 	}
 	forks, err := fork.NewManager(fork.Options{
-		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
-		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions,
-		Guard: b.guard, Commit: b.git.Add, Messages: b.replies, Reminders: b.bookOf, Post: b.chat.Post, Busy: b.busy, Limits: b.limits,
-		SystemPrompt: b.SystemPrompt, Commands: b.o.Commands, Changed: b.notify, Idle: b.o.Idle, Spent: b.spent, Tools: b.library,
+		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine, Host: runHost{b},
+		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions, Guard: b.guard, Messages: b.replies, Costs: b.costs,
+		Commit: b.git.Add, Commands: b.o.Commands, Changed: b.notify, Idle: b.o.Idle, Tools: b.library,
 	})
 	if err != nil {
 		return fmt.Errorf("read the fork ledger: %w", err)
@@ -341,12 +342,21 @@ func (b *Bot) busy() (bool, time.Time) {
 	return busy, b.quietUntil(b.now())
 }
 
-// limits are read by the fork manager whenever a run starts.
-func (b *Bot) limits() fork.Limits {
-	r := b.runtime.Load()
-	return fork.Limits{
-		MaxRunning: r.MaxBackgroundForks,
-		Timeout:    r.BgForkTimeout,
-		Model:      r.ModelMain,
-	}
+// runHost is the bot as background runs see it.
+type runHost struct{ *Bot }
+
+var _ fork.Host = runHost{}
+
+// Post sends to the user.
+func (h runHost) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
+	return h.chat.Post(ctx, p)
 }
+
+// Limits are read whenever a run starts.
+func (h runHost) Limits() fork.Limits {
+	r := h.runtime.Load()
+	return fork.Limits{MaxRunning: r.MaxBackgroundForks, Timeout: r.BgForkTimeout, Model: r.ModelMain}
+}
+
+// Reminders is the book that a run's tools write in.
+func (h runHost) Reminders(w policy.Writer) toolset.ReminderBook { return h.bookOf(w) }

@@ -16,6 +16,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/fork"
 	"ollimbot/core/store"
@@ -260,7 +261,7 @@ func TestAnUnfinishedReminderSurvivesTheEndOfTheProgram(t *testing.T) {
 func TestABudgetChangeCanBeUndone(t *testing.T) {
 	live(t, func(home) {}, func(_ home, b *Bot) {
 		two := 2
-		out, err := b.Do(context.Background(), SetBudget{Capacity: &two})
+		out, err := b.Do(context.Background(), command.SetBudget{Capacity: &two})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,17 +275,17 @@ func TestABudgetChangeCanBeUndone(t *testing.T) {
 			t.Errorf("after undo: %+v", s)
 		}
 		minus, five := -1, 5
-		if same, err := b.Do(context.Background(), SetBudget{Capacity: &five}); err != nil || same.Undo != nil || !strings.Contains(same.Message, "as it was") {
+		if same, err := b.Do(context.Background(), command.SetBudget{Capacity: &five}); err != nil || same.Undo != nil || !strings.Contains(same.Message, "as it was") {
 			t.Errorf("without a change it says %+v, %v", same, err)
 		}
-		if said, err := b.Do(context.Background(), Slash{Line: "/ping-budget 5"}); err != nil || !strings.HasPrefix(said.Message, "the ping budget is as it was: ") {
+		if said, err := b.Do(context.Background(), command.Slash{Line: "/ping-budget 5"}); err != nil || !strings.HasPrefix(said.Message, "the ping budget is as it was: ") {
 			t.Errorf("without a change the command says %+v, %v", said, err)
 		}
-		if _, err := b.Do(context.Background(), SetBudget{Capacity: &minus}); err == nil {
+		if _, err := b.Do(context.Background(), command.SetBudget{Capacity: &minus}); err == nil {
 			t.Error("a negative capacity was taken")
 		}
 		zero := 0
-		if _, err := b.Do(context.Background(), SetBudget{RefillMinutes: &zero}); err == nil {
+		if _, err := b.Do(context.Background(), command.SetBudget{RefillMinutes: &zero}); err == nil {
 			t.Error("a refill rate of 0 was taken")
 		}
 	})
@@ -298,7 +299,7 @@ func TestADiscardedUpdateComesBackInItsPlace(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		out, err := b.Do(context.Background(), DiscardUpdate{Key: b.Snapshot().Updates[1].Key})
+		out, err := b.Do(context.Background(), command.DiscardUpdate{Key: b.Snapshot().Updates[1].Key})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,7 +319,7 @@ func TestAMessageIsAnsweredAndMakesTheBotBusy(t *testing.T) {
 	live(t, func(h home) {
 		h.reminder("aaaa0007", 3*time.Second, "", `call ping_user {"message":"Now?"}`, `call report_updates {"message":"r"}`)
 	}, func(_ home, b *Bot) {
-		if _, err := b.Do(context.Background(), Say{Text: "hello\n\n```script\nwait 20s\nsay hi there\n```"}); err != nil {
+		if _, err := b.Do(context.Background(), command.Say{Text: "hello\n\n```script\nwait 20s\nsay hi there\n```"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Second)
@@ -342,11 +343,11 @@ func TestAMessageIsAnsweredAndMakesTheBotBusy(t *testing.T) {
 func TestAMessageInterruptsTheRunningTurn(t *testing.T) {
 	live(t, func(home) {}, func(_ home, b *Bot) {
 		ctx := context.Background()
-		if _, err := b.Do(ctx, Say{Text: "one\n\n```script\nwait 1h\nsay too late\n```"}); err != nil {
+		if _, err := b.Do(ctx, command.Say{Text: "one\n\n```script\nwait 1h\nsay too late\n```"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
-		if _, err := b.Do(ctx, Say{Text: "two\n\n```script\nsay here I am\n```"}); err != nil {
+		if _, err := b.Do(ctx, command.Say{Text: "two\n\n```script\nsay here I am\n```"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -381,7 +382,7 @@ func TestUpdatesOfATurnThatDiedAfterTheEngineTookThemAreNotSentAgain(t *testing.
 		if err := b.updates.Append(b.now(), "once"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Do(context.Background(), Say{Text: "hello"}); err != nil {
+		if _, err := b.Do(context.Background(), command.Say{Text: "hello"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -396,7 +397,7 @@ func TestUpdatesOfATurnThatNeverReachedTheEngineStayPending(t *testing.T) {
 		if err := b.updates.Append(b.now(), "keep me"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Do(context.Background(), Say{Text: "hello"}); err != nil {
+		if _, err := b.Do(context.Background(), command.Say{Text: "hello"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -449,7 +450,7 @@ func TestARoutineRunsAtItsMinutes(t *testing.T) {
 		if n := len(b.Snapshot().Forks); n < 3 || n > 4 {
 			t.Errorf("%d runs in sixteen minutes of every five", n)
 		}
-		if _, err := b.Do(context.Background(), FireNow{ID: "aaaa0009"}); err != nil {
+		if _, err := b.Do(context.Background(), command.FireNow{ID: "aaaa0009"}); err != nil {
 			t.Fatal(err)
 		}
 		before := len(b.Snapshot().Forks)

@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
@@ -58,7 +59,7 @@ func TestAnApprovalIsAskedAnsweredAndExpires(t *testing.T) {
 		ctx := context.Background()
 		type_(t, b, "/permissions default")
 		ask := func() policy.Approval {
-			if _, err := b.Do(ctx, Say{Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)}); err != nil {
+			if _, err := b.Do(ctx, command.Say{Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(5 * time.Second)
@@ -69,11 +70,11 @@ func TestAnApprovalIsAskedAnsweredAndExpires(t *testing.T) {
 			return a[0]
 		}
 		first := ask()
-		if _, err := b.Do(ctx, Answer{ID: first.ID, Verdict: policy.Allow}); err != nil {
+		if _, err := b.Do(ctx, command.Answer{ID: first.ID, Verdict: policy.Allow}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(30 * time.Second)
-		if _, err := b.Do(ctx, Answer{ID: first.ID, Verdict: policy.Deny}); err == nil || !strings.Contains(err.Error(), "allowed") {
+		if _, err := b.Do(ctx, command.Answer{ID: first.ID, Verdict: policy.Deny}); err == nil || !strings.Contains(err.Error(), "allowed") {
 			t.Errorf("a second answer gets %v, want the outcome", err)
 		}
 		ask()
@@ -82,14 +83,14 @@ func TestAnApprovalIsAskedAnsweredAndExpires(t *testing.T) {
 			t.Errorf("still waiting after a minute: %+v", a)
 		}
 		third := ask()
-		if _, err := b.Do(ctx, Interrupt{}); err != nil {
+		if _, err := b.Do(ctx, command.Interrupt{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
 		if a := b.Snapshot().Approvals; len(a) != 0 {
 			t.Errorf("an interruption left %+v", a)
 		}
-		if _, err := b.Do(ctx, Answer{ID: third.ID, Verdict: policy.Allow}); err == nil {
+		if _, err := b.Do(ctx, command.Answer{ID: third.ID, Verdict: policy.Allow}); err == nil {
 			t.Error("an approval of a turn that has ended was taken")
 		}
 	})
@@ -107,7 +108,7 @@ func TestAFileFromElsewhereIsSentWithAYesOnly(t *testing.T) {
 		if a := b.Snapshot().Approvals; len(a) != 0 || !spoken(b.Snapshot(), "sent it") {
 			t.Errorf("a note is asked about: %+v", a)
 		}
-		if _, err := b.Do(context.Background(), Say{Text: script_(`call send_file {"file_path":"`+outside+`"}`, `say after it`)}); err != nil {
+		if _, err := b.Do(context.Background(), command.Say{Text: script_(`call send_file {"file_path":"`+outside+`"}`, `say after it`)}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
@@ -115,7 +116,7 @@ func TestAFileFromElsewhereIsSentWithAYesOnly(t *testing.T) {
 		if len(a) != 1 || !strings.Contains(a[0].Text, outside) {
 			t.Fatalf("approvals: %+v", a)
 		}
-		if _, err := b.Do(context.Background(), Answer{ID: a[0].ID, Verdict: policy.Deny}); err != nil {
+		if _, err := b.Do(context.Background(), command.Answer{ID: a[0].ID, Verdict: policy.Deny}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(30 * time.Second)
@@ -136,18 +137,18 @@ func TestAnAnswerThatFailsOrIsInterruptedSaysSoInTheChat(t *testing.T) {
 			}
 			return text
 		}
-		if _, err := b.Do(ctx, Say{Text: script_(`fail the model is overloaded`)}); err != nil {
+		if _, err := b.Do(ctx, command.Say{Text: script_(`fail the model is overloaded`)}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
 		if got := newest(transcript.Notice); !strings.Contains(got, "the model is overloaded") {
 			t.Errorf("the chat says %q of an answer that failed", got)
 		}
-		if _, err := b.Do(ctx, Say{Text: script_(`say half of it`, `wait 10m`, `say the rest`)}); err != nil {
+		if _, err := b.Do(ctx, command.Say{Text: script_(`say half of it`, `wait 10m`, `say the rest`)}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		if _, err := b.Do(ctx, Interrupt{}); err != nil {
+		if _, err := b.Do(ctx, command.Interrupt{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
@@ -167,7 +168,7 @@ func TestAFinishedRunIsResumedAndReportsButCannotBeSaved(t *testing.T) {
 		if run.State != fork.Done {
 			t.Fatalf("the run is %s", run.State)
 		}
-		if _, err := b.Do(context.Background(), ResumeFork{Run: run.ID}); err != nil {
+		if _, err := b.Do(context.Background(), command.ResumeFork{Run: run.ID}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -180,20 +181,20 @@ func TestAFinishedRunIsResumedAndReportsButCannotBeSaved(t *testing.T) {
 				t.Errorf("the card of a fork that cannot be saved offers it: %+v", e.Embed)
 			}
 		}
-		if _, err := b.Do(context.Background(), ExitFork{How: ExitSave}); err == nil {
+		if _, err := b.Do(context.Background(), command.ExitFork{How: command.ExitSave}); err == nil {
 			t.Error("a resumed fork was saved")
 		}
-		if _, err := b.Do(context.Background(), ResumeFork{Run: run.ID}); err == nil {
+		if _, err := b.Do(context.Background(), command.ResumeFork{Run: run.ID}); err == nil {
 			t.Error("a fork inside a fork was entered")
 		}
-		if _, err := b.Do(context.Background(), ExitFork{How: ExitReport}); err != nil {
+		if _, err := b.Do(context.Background(), command.ExitFork{How: command.ExitReport}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
 		if b.Snapshot().Fork != nil {
 			t.Error("the fork still stands after the report")
 		}
-		if _, err := b.Do(context.Background(), ResumeFork{Run: "nobody"}); err == nil {
+		if _, err := b.Do(context.Background(), command.ResumeFork{Run: "nobody"}); err == nil {
 			t.Error("an unknown run was resumed")
 		}
 	})
@@ -207,10 +208,10 @@ func TestConfigurationIsSetShownAndKept(t *testing.T) {
 		if b.Snapshot().MaxForks != 2 || !h.has("state/settings.json") {
 			t.Errorf("in force: %d", b.Snapshot().MaxForks)
 		}
-		if _, err := b.Do(context.Background(), Say{Text: "/config model.main gpt"}); err == nil || !strings.Contains(err.Error(), "haiku") {
+		if _, err := b.Do(context.Background(), command.Say{Text: "/config model.main gpt"}); err == nil || !strings.Contains(err.Error(), "haiku") {
 			t.Errorf("a wrong model: %v", err)
 		}
-		if _, err := b.Do(context.Background(), Say{Text: "/config nonsense 1"}); err == nil {
+		if _, err := b.Do(context.Background(), command.Say{Text: "/config nonsense 1"}); err == nil {
 			t.Error("an unknown key was taken")
 		}
 		if got := type_(t, b, "/config").Message; !strings.Contains(got, "bg_fork_timeout") {
@@ -248,7 +249,7 @@ func TestFilesGoWithTheNextMessage(t *testing.T) {
 			t.Errorf("the message does not name them: %+v", s.Chat)
 		}
 		for _, bad := range []string{"/attach", "/attach " + dir, "/attach " + filepath.Join(dir, "nothing")} {
-			if _, err := b.Do(context.Background(), Say{Text: bad}); err == nil {
+			if _, err := b.Do(context.Background(), command.Say{Text: bad}); err == nil {
 				t.Errorf("%s was taken", bad)
 			}
 		}
@@ -280,10 +281,10 @@ func TestSetupIsATalkThatOnlyTheUserBegins(t *testing.T) {
 		if s := b.Snapshot(); s.Busy || len(s.Chat) == 0 || s.Chat[len(s.Chat)-1].Role != "bot" {
 			t.Errorf("nobody answered: %+v", s.Chat)
 		}
-		if _, err := b.Do(context.Background(), Slash{Line: "/google-auth"}); err == nil || !strings.Contains(err.Error(), "not connected") {
+		if _, err := b.Do(context.Background(), command.Slash{Line: "/google-auth"}); err == nil || !strings.Contains(err.Error(), "not connected") {
 			t.Error(err)
 		}
-		out, err := b.Do(context.Background(), Slash{Line: "/update"})
+		out, err := b.Do(context.Background(), command.Slash{Line: "/update"})
 		if err != nil || !strings.Contains(out.Message, "install") {
 			t.Errorf("%q %v", out.Message, err)
 		}

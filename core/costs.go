@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 )
 
@@ -22,19 +24,8 @@ const (
 	everyRun = 1 << 20
 )
 
-// TaskCost is what the runs of one task have used.
-type TaskCost struct {
-	Kind    routines.Kind
-	ID      string
-	Title   string // of the newest run
-	Runs    int
-	Tokens  int
-	Dollars float64
-	Share   float64 // of all that was spent, 0 to 1
-}
-
 // compareCosts makes a table of what the runs of each task have cost.
-func (b *Bot) compareCosts(c Costs) (Outcome, error) {
+func (b *Bot) compareCosts(c command.Costs) (command.Outcome, error) {
 	days := c.Days
 	if days <= 0 {
 		days = costDays
@@ -42,24 +33,24 @@ func (b *Bot) compareCosts(c Costs) (Outcome, error) {
 	days = min(days, mostCostDays)
 	views, err := fork.Ledger(b.dir, everyRun)
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
 	since := b.now().AddDate(0, 0, -days)
 	list, total := sumCosts(views, since)
 	if total.Runs == 0 {
-		return Outcome{Message: fmt.Sprintf(textNoRuns, counted(days, "day")), Body: fmt.Sprintf(textNoRuns, counted(days, "day")) + "\n"}, nil
+		return command.Outcome{Message: fmt.Sprintf(textNoRuns, words.Count(days, "day")), Body: fmt.Sprintf(textNoRuns, words.Count(days, "day")) + "\n"}, nil
 	}
-	head := fmt.Sprintf(textCosts, counted(days, "day"), counted(total.Runs, "run"), tokens(total.Tokens), dollars(total.Dollars))
+	head := fmt.Sprintf(textCosts, words.Count(days, "day"), words.Count(total.Runs, "run"), words.Tokens(total.Tokens), words.Dollars(total.Dollars))
 	// The ledger keeps what fits into it: where it begins later, that is said.
 	if first := oldest(views).In(b.zone); first.After(since) {
 		head += fmt.Sprintf(textCostsSince, first.Format(longClock))
 	}
-	return Outcome{Message: head, Body: head + "\n\n" + costTable(list, total), Costs: list}, nil
+	return command.Outcome{Message: head, Body: head + "\n\n" + costTable(list, total), Costs: list}, nil
 }
 
 // sumCosts adds up the runs that have ended since then, by task, the dearest
 // first, and all of them together.
-func sumCosts(views []fork.View, since time.Time) (list []TaskCost, total TaskCost) {
+func sumCosts(views []fork.View, since time.Time) (list []command.TaskCost, total command.TaskCost) {
 	type task struct {
 		kind routines.Kind
 		id   string
@@ -73,9 +64,9 @@ func sumCosts(views []fork.View, since time.Time) (list []TaskCost, total TaskCo
 		if !known {
 			i = len(list)
 			place[task{v.Kind, v.TaskID}] = i
-			list = append(list, TaskCost{Kind: v.Kind, ID: v.TaskID, Title: v.Title})
+			list = append(list, command.TaskCost{Kind: v.Kind, ID: v.TaskID, Title: v.Title})
 		}
-		for _, t := range []*TaskCost{&list[i], &total} {
+		for _, t := range []*command.TaskCost{&list[i], &total} {
 			t.Runs++
 			t.Tokens += max(0, v.Usage.Tokens())
 			t.Dollars += max(0, v.Usage.CostUSD)
@@ -85,14 +76,14 @@ func sumCosts(views []fork.View, since time.Time) (list []TaskCost, total TaskCo
 		list[i].Share = share(list[i], total)
 	}
 	total.Share = share(total, total)
-	slices.SortStableFunc(list, func(a, b TaskCost) int {
+	slices.SortStableFunc(list, func(a, b command.TaskCost) int {
 		return cmp.Or(cmp.Compare(b.Dollars, a.Dollars), cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.ID, b.ID))
 	})
 	return list, total
 }
 
 // share is a task's part of the dollars; of the tokens where nothing has a price.
-func share(t, total TaskCost) float64 {
+func share(t, total command.TaskCost) float64 {
 	switch {
 	case total.Dollars > 0:
 		return t.Dollars / total.Dollars
@@ -104,18 +95,18 @@ func share(t, total TaskCost) float64 {
 
 // costTable gives each task a line of its own, above its numbers: these stand
 // below each other however wide the titles are, and fit on a narrow screen.
-func costTable(list []TaskCost, total TaskCost) string {
+func costTable(list []command.TaskCost, total command.TaskCost) string {
 	var out strings.Builder
 	const form = "%5s %6s %8s %8s %5s\n"
 	fmt.Fprintf(&out, form, "runs", "tokens", "cost", "per run", "share")
 	total.Title = "all"
-	for _, t := range append([]TaskCost{total}, list...) {
+	for _, t := range append([]command.TaskCost{total}, list...) {
 		title := clean.Cut(t.Title, 60)
 		if t.ID != "" {
 			title += " (" + t.ID + ")"
 		}
-		fmt.Fprintf(&out, "%s\n"+form, title, strconv.Itoa(t.Runs), tokens(t.Tokens), dollars(t.Dollars),
-			dollars(t.Dollars/float64(t.Runs)), fmt.Sprintf("%.0f %%", 100*t.Share))
+		fmt.Fprintf(&out, "%s\n"+form, title, strconv.Itoa(t.Runs), words.Tokens(t.Tokens), words.Dollars(t.Dollars),
+			words.Dollars(t.Dollars/float64(t.Runs)), fmt.Sprintf("%.0f %%", 100*t.Share))
 	}
 	return out.String()
 }
@@ -133,30 +124,4 @@ func oldest(views []fork.View) time.Time {
 		}
 	}
 	return time.Time{}
-}
-
-// tokens is a number of tokens as people read it: "812", "45k", "1.2M".
-func tokens(n int) string {
-	switch {
-	case n < 1000:
-		return strconv.Itoa(n)
-	case n < 999_500:
-		return thousands(n)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
-}
-
-// dollars is an amount with as many digits as it takes to see something.
-func dollars(v float64) string {
-	if v > 0 && v < 0.1 {
-		return fmt.Sprintf("$%.4f", v)
-	}
-	return fmt.Sprintf("$%.2f", v)
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -13,6 +13,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/routines"
 )
@@ -50,7 +51,7 @@ func TestTheCostsOfTasksAddUpToTheWhole(t *testing.T) {
 		if spent+float64(tokens) > 0 && math.Abs(shares-1) > 1e-9 {
 			rt.Fatalf("shares add up to %v", shares)
 		}
-		if !slices.IsSortedFunc(list, func(a, b TaskCost) int { return cmp.Compare(b.Dollars, a.Dollars) }) {
+		if !slices.IsSortedFunc(list, func(a, b command.TaskCost) int { return cmp.Compare(b.Dollars, a.Dollars) }) {
 			rt.Fatalf("not by cost: %+v", list)
 		}
 	})
@@ -76,7 +77,7 @@ func TestTheTableOfCostsNamesEachTask(t *testing.T) {
 	}
 	h.write("state/fork_runs.jsonl", lines.String()+"garbage\n{}\n")
 	b := h.bot(script.New(script.Options{}))
-	out := do(t, b, Costs{})
+	out := do(t, b, command.Costs{})
 	const want = `last 7 days: 3 runs, 1.2M tokens, $6.00
 
  runs tokens     cost  per run share
@@ -90,14 +91,14 @@ Email 📬 sweep (aaaa0002)
 	if out.Body != want || out.Message != strings.SplitN(want, "\n", 2)[0] {
 		t.Errorf("body:\n%s\nwant:\n%s", out.Body, want)
 	}
-	if out = do(t, b, Costs{Days: 30}); !strings.Contains(out.Message, "the runs that are known begin on") || !strings.Contains(out.Body, "Forgotten") {
+	if out = do(t, b, command.Costs{Days: 30}); !strings.Contains(out.Message, "the runs that are known begin on") || !strings.Contains(out.Body, "Forgotten") {
 		t.Errorf("over a month: %s\n%s", out.Message, out.Body)
 	}
 }
 
 func TestWithoutRunsTheCostsSaySo(t *testing.T) {
 	h := newHome(t)
-	if out := do(t, h.bot(script.New(script.Options{})), Costs{Days: 1}); out.Message != "no run has ended in the last 1 day" || out.Body == "" {
+	if out := do(t, h.bot(script.New(script.Options{})), command.Costs{Days: 1}); out.Message != "no run has ended in the last 1 day" || out.Body == "" {
 		t.Errorf("%+v", out)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/audit"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 )
 
@@ -39,40 +40,40 @@ func (b *Bot) audited(run policy.Runner) policy.Runner {
 
 // recordCommand writes down a command that was carried out, where it has changed
 // what the bot does. Slash commands record what they change themselves.
-func (b *Bot) recordCommand(ctx context.Context, c Command, o Outcome) {
+func (b *Bot) recordCommand(ctx context.Context, c command.Value, o command.Outcome) {
 	e := audit.Entry{Detail: o.Message}
 	switch c := c.(type) {
-	case SetBudget, RestoreBudget:
+	case command.SetBudget, command.RestoreBudget:
 		e.Action = audit.BudgetChanged
-	case MuteUntil:
+	case command.MuteUntil:
 		e.Action = audit.MuteChanged
-	case Snooze:
+	case command.Snooze:
 		e.Action, e.Subject = holdAction(!c.Until.IsZero()), c.ID
-	case Pause:
+	case command.Pause:
 		e.Action, e.Subject = holdAction(c.Paused), c.ID
-	case AddTask:
+	case command.AddTask:
 		e.Action = audit.TaskAdded
-		if undo, ok := o.Undo.(RemoveTask); ok {
+		if undo, ok := o.Undo.(command.RemoveTask); ok {
 			e.Subject = undo.ID
 		}
-	case RemoveTask:
+	case command.RemoveTask:
 		e.Action, e.Subject = audit.TaskRemoved, c.ID
-	case AllowTask:
+	case command.AllowTask:
 		if e.Action = audit.TaskReleased; c.Withdraw {
 			e.Action = audit.TaskHeld
 		}
 		e.Subject = c.ID
-	case RestoreTask:
+	case command.RestoreTask:
 		e.Action, e.Subject = audit.TaskAdded, c.ID
-	case FireNow:
+	case command.FireNow:
 		e.Action, e.Subject = audit.TaskFired, c.ID
-	case DiscardUpdate:
+	case command.DiscardUpdate:
 		e.Action, e.Subject = audit.UpdateDiscarded, c.Key
-	case RestoreUpdate:
+	case command.RestoreUpdate:
 		e.Action, e.Subject = audit.UpdateRestored, c.Update.Key
-	case StopFork:
+	case command.StopFork:
 		e.Action, e.Subject = audit.RunStopped, c.Run
-	case Login:
+	case command.Login:
 		e.Action = audit.LoginChanged
 	default:
 		return
@@ -97,7 +98,7 @@ type answerers struct {
 }
 
 // answer settles an approval in somebody's name.
-func (a *answerers) answer(desk *policy.Desk, c Answer, from audit.Origin) error {
+func (a *answerers) answer(desk *policy.Desk, c command.Answer, from audit.Origin) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := desk.Answer(c.ID, c.Verdict); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core/audit"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 )
 
@@ -42,9 +43,9 @@ next:
 func TestEveryApprovalLeavesItsQuestionAndItsAnswer(t *testing.T) {
 	live(t, func(home) {}, func(_ home, b *Bot) {
 		phone := audit.With(context.Background(), audit.User, "phone")
-		do(t, b, Slash{Line: "/permissions default"})
-		ask := func(command string) policy.Approval {
-			if _, err := b.Do(phone, Say{Text: script_(`ask Bash {"command":"`+command+`"}`, `say after it`)}); err != nil {
+		do(t, b, command.Slash{Line: "/permissions default"})
+		ask := func(line string) policy.Approval {
+			if _, err := b.Do(phone, command.Say{Text: script_(`ask Bash {"command":"`+line+`"}`, `say after it`)}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(5 * time.Second)
@@ -54,17 +55,17 @@ func TestEveryApprovalLeavesItsQuestionAndItsAnswer(t *testing.T) {
 		if decided(t, b, "agent|", audit.ApprovalAsked, "|Bash|", "rm one") != 1 {
 			t.Errorf("the question is missing: %q", decisions(t, b))
 		}
-		if _, err := b.Do(phone, Answer{ID: first.ID, Verdict: policy.Deny}); err != nil {
+		if _, err := b.Do(phone, command.Answer{ID: first.ID, Verdict: policy.Deny}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Do(context.Background(), Answer{ID: first.ID, Verdict: policy.Allow}); err == nil {
+		if _, err := b.Do(context.Background(), command.Answer{ID: first.ID, Verdict: policy.Allow}); err == nil {
 			t.Error("a late answer was taken")
 		}
 		time.Sleep(time.Minute)
 		ask("rm two")
 		time.Sleep(2 * policy.Patience)
 		third := ask("rm three")
-		if _, err := b.Do(phone, Answer{ID: third.ID, Verdict: policy.Always}); err != nil {
+		if _, err := b.Do(phone, command.Answer{ID: third.ID, Verdict: policy.Always}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -88,18 +89,18 @@ func TestEveryApprovalLeavesItsQuestionAndItsAnswer(t *testing.T) {
 func TestChangesOfSettingsAndTasksAreDecisionsAndFailedOnesAreNot(t *testing.T) {
 	live(t, func(h home) { h.reminder("aaaa0001", time.Hour, "") }, func(_ home, b *Bot) {
 		six, zero := 6, 0
-		do(t, b, SetBudget{Capacity: &six})
-		if _, err := b.Do(context.Background(), SetBudget{RefillMinutes: &zero}); err == nil {
+		do(t, b, command.SetBudget{Capacity: &six})
+		if _, err := b.Do(context.Background(), command.SetBudget{RefillMinutes: &zero}); err == nil {
 			t.Fatal("a rate of 0 was taken")
 		}
-		do(t, b, Slash{Line: "/ping-budget 7"})
-		do(t, b, Slash{Line: "/config model_main opus"})
-		do(t, b, MuteUntil{Until: b.now().Add(time.Hour)})
-		do(t, b, Pause{ID: "aaaa0001", Paused: true})
-		do(t, b, Pause{ID: "aaaa0001"})
-		made := do(t, b, AddTask{At: b.now().Add(time.Hour), Message: "Tea."})
+		do(t, b, command.Slash{Line: "/ping-budget 7"})
+		do(t, b, command.Slash{Line: "/config model_main opus"})
+		do(t, b, command.MuteUntil{Until: b.now().Add(time.Hour)})
+		do(t, b, command.Pause{ID: "aaaa0001", Paused: true})
+		do(t, b, command.Pause{ID: "aaaa0001"})
+		made := do(t, b, command.AddTask{At: b.now().Add(time.Hour), Message: "Tea."})
 		do(t, b, made.Undo)
-		do(t, b, Say{Text: script_(`call add_reminder {"prompt":"Look again.","delay_minutes":30}`)})
+		do(t, b, command.Say{Text: script_(`call add_reminder {"prompt":"Look again.","delay_minutes":30}`)})
 		time.Sleep(time.Minute)
 		for _, want := range []string{
 			"user||budget.changed||capacity 5 → 6", "user||budget.changed||capacity 6 → 7", "user||config.changed|model_main|",

@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
-	"ollimbot/core/prompt"
+	"ollimbot/core/command"
 	"ollimbot/core/skill"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 )
@@ -22,7 +23,7 @@ const (
 )
 
 // describe is everything about a task in force.
-func (b *Bot) describe(c Describe) (Outcome, error) {
+func (b *Bot) describe(c command.Describe) (command.Outcome, error) {
 	now, set := b.now(), b.index.Set()
 	var out strings.Builder
 	var task routines.Task
@@ -35,7 +36,7 @@ func (b *Bot) describe(c Describe) (Outcome, error) {
 		b.describeTask(&out, task)
 		describeReminder(&out, r, now)
 	} else {
-		return Outcome{}, fmt.Errorf(textNoTask, clean.Cut(clean.Line(c.ID), 60))
+		return command.Outcome{}, fmt.Errorf(textNoTask, clean.Cut(clean.Line(c.ID), 60))
 	}
 	for _, p := range set.Problems {
 		if p.File == task.Path {
@@ -44,14 +45,14 @@ func (b *Bot) describe(c Describe) (Outcome, error) {
 	}
 	data, err := b.dir.Read(task.Path)
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
 	text := clean.Text(string(data))
 	if cut := clean.Cut(text, describedText); cut != text {
 		text = cut + "\n" + textCutHere
 	}
 	out.WriteString("\n" + strings.TrimSpace(text) + "\n")
-	return Outcome{Message: task.Title(), Body: out.String()}, nil
+	return command.Outcome{Message: task.Title(), Body: out.String()}, nil
 }
 
 // row is one line of a description.
@@ -136,32 +137,15 @@ func describeRoutine(out *strings.Builder, r *routines.Routine, h routines.Hold,
 		if at.IsZero() {
 			break
 		}
-		row(out, name, cron.Format(at, longClock)+", "+fromNow(at.Sub(now)))
+		row(out, name, cron.Format(at, longClock)+", "+words.Ahead(at.Sub(now)))
 		name, from = "", at.Add(time.Second)
 	}
 }
 
 func describeReminder(out *strings.Builder, r *routines.Reminder, now time.Time) {
 	at := r.RunAt.In(now.Location())
-	row(out, "when", cron.Format(at, longClock)+", "+fromNow(at.Sub(now)))
+	row(out, "when", cron.Format(at, longClock)+", "+words.Ahead(at.Sub(now)))
 	if r.MaxChain > 0 {
 		row(out, "chain", fmt.Sprintf("check %d of %d", r.ChainDepth+1, r.MaxChain+1))
 	}
-}
-
-// fromNow is how far away a moment is: "in 45 min", "in 3 h 5 min", "in 2 days";
-// what has been is told as ages are.
-func fromNow(d time.Duration) string {
-	minutes := int((d + time.Minute - 1) / time.Minute)
-	switch {
-	case d < 0:
-		return prompt.Age(-d)
-	case minutes < 60:
-		return fmt.Sprintf("in %d min", minutes)
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("in %d days", int((d+12*time.Hour)/(24*time.Hour)))
-	case minutes%60 == 0:
-		return fmt.Sprintf("in %d h", minutes/60)
-	}
-	return fmt.Sprintf("in %d h %d min", minutes/60, minutes%60)
 }

@@ -8,7 +8,7 @@ import (
 
 	"ollimbot/core/audit"
 	"ollimbot/core/budget"
-	"ollimbot/core/chat"
+	"ollimbot/core/command"
 	"ollimbot/core/fault"
 	"ollimbot/core/transcript"
 	"ollimbot/routines"
@@ -16,7 +16,7 @@ import (
 
 // Do carries out a command. It may block on a file; commands that start a run
 // return once it is queued. Errors are sentences for people.
-func (b *Bot) Do(ctx context.Context, c Command) (out Outcome, err error) {
+func (b *Bot) Do(ctx context.Context, c command.Value) (out command.Outcome, err error) {
 	defer b.notify()
 	defer func() {
 		if fault.Stack(err) != "" {
@@ -50,125 +50,125 @@ func (b *Bot) redacted(err error) error {
 	return err
 }
 
-func (b *Bot) do(ctx context.Context, c Command) (Outcome, error) {
+func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) {
 	switch c := c.(type) {
-	case SetBudget:
+	case command.SetBudget:
 		return b.setBudget(c)
-	case RestoreBudget:
+	case command.RestoreBudget:
 		return b.restoreBudget(c)
-	case DiscardUpdate:
+	case command.DiscardUpdate:
 		return b.discardUpdate(c)
-	case RestoreUpdate:
+	case command.RestoreUpdate:
 		if err := b.updates.Restore(c.Update); err != nil {
-			return Outcome{}, err
+			return command.Outcome{}, err
 		}
-		return Outcome{Message: "update restored"}, nil
-	case Preview:
+		return command.Outcome{Message: "update restored"}, nil
+	case command.Preview:
 		body, err := b.Preview(ctx, c.ID, c.At, c.Busy)
-		return Outcome{Body: body}, err
-	case Describe:
+		return command.Outcome{Body: body}, err
+	case command.Describe:
 		return b.describe(c)
-	case Costs:
+	case command.Costs:
 		return b.compareCosts(c)
-	case AllowTask:
+	case command.AllowTask:
 		return b.allowTask(c)
 	}
 	if b.started.Load() == nil {
-		return Outcome{}, errors.New(textNotRunning)
+		return command.Outcome{}, errors.New(textNotRunning)
 	}
 	return b.doRunning(ctx, c)
 }
 
 // doRunning carries out the commands that need a running bot.
-func (b *Bot) doRunning(ctx context.Context, c Command) (Outcome, error) {
+func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, error) {
 	switch c := c.(type) {
-	case FireNow:
+	case command.FireNow:
 		return b.fireNow(c)
-	case DeliverNow:
+	case command.DeliverNow:
 		return b.deliver()
-	case Snooze:
+	case command.Snooze:
 		return b.snooze(c)
-	case Pause:
+	case command.Pause:
 		return b.pause(c)
-	case MuteUntil:
+	case command.MuteUntil:
 		return b.mute(c)
-	case AddTask:
+	case command.AddTask:
 		return b.addTask(c)
-	case RemoveTask:
+	case command.RemoveTask:
 		return b.removeTask(c)
-	case RestoreTask:
+	case command.RestoreTask:
 		return b.restoreTask(c)
-	case StopFork:
+	case command.StopFork:
 		if err := b.forks.Stop(c.Run); err != nil {
-			return Outcome{}, err
+			return command.Outcome{}, err
 		}
-		return Outcome{Message: "stopping"}, nil
-	case Say:
+		return command.Outcome{Message: "stopping"}, nil
+	case command.Say:
 		return b.say(ctx, c)
-	case Receive:
-		done, err := b.chat.Receive(ctx, chat.Message(c))
-		return Outcome{Done: done}, err
-	case Reword:
-		return Outcome{}, b.chat.Reword(c.From, c.Key, c.Text, c.Gone)
-	case Slash:
+	case command.Receive:
+		done, err := b.chat.Receive(ctx, c)
+		return command.Outcome{Done: done}, err
+	case command.Reword:
+		return command.Outcome{}, b.chat.Reword(c.From, c.Key, c.Text, c.Gone)
+	case command.Slash:
 		reply, err := b.slash(ctx, c.Line)
-		return Outcome{Message: reply}, err
-	case Click:
+		return command.Outcome{Message: reply}, err
+	case command.Click:
 		message, err := b.chat.Click(ctx, c.Message, c.ID)
-		return Outcome{Message: message}, err
-	case Interrupt:
-		return Outcome{}, b.chat.Interrupt(ctx)
-	case ExitFork:
-		return Outcome{}, b.chat.ExitFork(c.How)
-	case ResumeFork:
+		return command.Outcome{Message: message}, err
+	case command.Interrupt:
+		return command.Outcome{}, b.chat.Interrupt(ctx)
+	case command.ExitFork:
+		return command.Outcome{}, b.chat.ExitFork(c.How)
+	case command.ResumeFork:
 		return b.resumeFork(c.Run)
-	case Answer:
+	case command.Answer:
 		return b.answer(ctx, c)
-	case Login:
+	case command.Login:
 		return b.login(ctx, c)
 	}
-	return Outcome{}, fmt.Errorf("unknown command %T", c)
+	return command.Outcome{}, fmt.Errorf("unknown command %T", c)
 }
 
-func (b *Bot) fireNow(c FireNow) (Outcome, error) {
+func (b *Bot) fireNow(c command.FireNow) (command.Outcome, error) {
 	task, ok := b.index.Set().Find(c.ID)
 	if !ok {
-		return Outcome{}, fmt.Errorf(textNoTask, c.ID)
+		return command.Outcome{}, fmt.Errorf(textNoTask, c.ID)
 	}
 	if err := b.loop.FireNow(c.ID); err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
-	out := Outcome{Message: fmt.Sprintf("%s starts now", task.Title())}
+	out := command.Outcome{Message: fmt.Sprintf("%s starts now", task.Title())}
 	if task.Kind == routines.KindReminder {
-		out.Undo = RestoreTask(c)
+		out.Undo = command.RestoreTask(c)
 	}
 	return out, nil
 }
 
-func (b *Bot) setBudget(c SetBudget) (Outcome, error) {
+func (b *Bot) setBudget(c command.SetBudget) (command.Outcome, error) {
 	now := b.now()
 	before, after, err := b.budget.Set(now, c.Capacity, c.RefillMinutes)
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
-	undo := RestoreBudget{Capacity: before.Capacity, RefillMinutes: before.RefillRateMinutes, Available: before.Available}
-	out := Outcome{Message: budgetChange(before, after)}
+	undo := command.RestoreBudget{Capacity: before.Capacity, RefillMinutes: before.RefillRateMinutes, Available: before.Available}
+	out := command.Outcome{Message: budgetChange(before, after)}
 	if !sameBudget(before, after) {
 		out.Undo = undo
 	}
 	return out, nil
 }
 
-func (b *Bot) restoreBudget(c RestoreBudget) (Outcome, error) {
+func (b *Bot) restoreBudget(c command.RestoreBudget) (command.Outcome, error) {
 	now := b.now()
 	before, _ := b.budget.State(now)
 	after, err := b.budget.Restore(now, budget.Settings{
 		Capacity: c.Capacity, RefillMinutes: c.RefillMinutes, Available: c.Available,
 	})
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
-	return Outcome{Message: budgetChange(before, after)}, nil
+	return command.Outcome{Message: budgetChange(before, after)}, nil
 }
 
 // budgetChange says what is different now: "capacity 5 → 6, refill 90 → 60 min".
@@ -194,60 +194,60 @@ func budgetChange(before, after budget.State) string {
 	return strings.Join(parts, ", ")
 }
 
-func (b *Bot) discardUpdate(c DiscardUpdate) (Outcome, error) {
+func (b *Bot) discardUpdate(c command.DiscardUpdate) (command.Outcome, error) {
 	u, err := b.updates.Discard(c.Key)
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
-	return Outcome{Message: "update discarded", Undo: RestoreUpdate{Update: u}}, nil
+	return command.Outcome{Message: "update discarded", Undo: command.RestoreUpdate{Update: u}}, nil
 }
 
 // say takes a line of the dashboard: a command, or words for the conversation.
-func (b *Bot) say(ctx context.Context, c Say) (Outcome, error) {
+func (b *Bot) say(ctx context.Context, c command.Say) (command.Outcome, error) {
 	text := strings.TrimSpace(c.Text)
 	if strings.HasPrefix(text, "/") {
 		reply, err := b.slash(ctx, text)
 		if err == nil && reply != "" {
 			b.book.Add(transcript.Notice, reply)
 		}
-		return Outcome{Message: reply}, err
+		return command.Outcome{Message: reply}, err
 	}
-	done, err := b.chat.Receive(ctx, chat.Message{Text: text, ReplyTo: c.ReplyTo})
-	return Outcome{Done: done}, err
+	done, err := b.chat.Receive(ctx, command.Receive{Text: text, ReplyTo: c.ReplyTo})
+	return command.Outcome{Done: done}, err
 }
 
 // deliver begins a turn that hands the main session its pending updates.
-func (b *Bot) deliver() (Outcome, error) {
+func (b *Bot) deliver() (command.Outcome, error) {
 	n, done, err := b.chat.DeliverUpdates()
 	switch {
 	case err != nil:
-		return Outcome{}, err
+		return command.Outcome{}, err
 	case n == 0:
-		return Outcome{Message: textNothingPending}, nil
+		return command.Outcome{Message: textNothingPending}, nil
 	case n == 1:
-		return Outcome{Message: "1 update goes to the main session", Done: done}, nil
+		return command.Outcome{Message: "1 update goes to the main session", Done: done}, nil
 	}
-	return Outcome{Message: fmt.Sprintf("%d updates go to the main session", n), Done: done}, nil
+	return command.Outcome{Message: fmt.Sprintf("%d updates go to the main session", n), Done: done}, nil
 }
 
 // resumeFork goes on in a finished run's session, without branching from it.
-func (b *Bot) resumeFork(run string) (Outcome, error) {
+func (b *Bot) resumeFork(run string) (command.Outcome, error) {
 	for _, v := range b.forks.Views() {
 		if v.ID != run {
 			continue
 		}
 		if v.Live() || v.Session == "" {
-			return Outcome{}, fmt.Errorf("%q cannot be resumed: it has not ended, or never reached the engine", v.Title)
+			return command.Outcome{}, fmt.Errorf("%q cannot be resumed: it has not ended, or never reached the engine", v.Title)
 		}
-		return Outcome{Message: "resuming " + v.Title}, b.chat.Resume(v.Session, v.Title, v.Ended)
+		return command.Outcome{Message: "resuming " + v.Title}, b.chat.Resume(v.Session, v.Title, v.Ended)
 	}
-	return Outcome{}, fmt.Errorf("no run has the id %q", run)
+	return command.Outcome{}, fmt.Errorf("no run has the id %q", run)
 }
 
 // answer settles an approval.
-func (b *Bot) answer(ctx context.Context, c Answer) (Outcome, error) {
+func (b *Bot) answer(ctx context.Context, c command.Answer) (command.Outcome, error) {
 	if err := b.answerers.answer(b.guard.Desk(), c, audit.OriginOf(ctx)); err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
-	return Outcome{Message: string(c.Verdict)}, nil
+	return command.Outcome{Message: string(c.Verdict)}, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/audit"
+	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
@@ -122,25 +123,25 @@ func (b *Bot) approvalChanged(a policy.Approval) {
 }
 
 // login begins or ends a login of the engine's account.
-func (b *Bot) login(ctx context.Context, c Login) (Outcome, error) {
+func (b *Bot) login(ctx context.Context, c command.Login) (command.Outcome, error) {
 	account, ok := b.o.Engine.(agent.Account)
 	if !ok {
-		return Outcome{}, errors.New(textNoLogin)
+		return command.Outcome{}, errors.New(textNoLogin)
 	}
 	if c.Code != "" {
 		if err := account.Finish(ctx, c.Code); err != nil {
-			return Outcome{}, err
+			return command.Outcome{}, err
 		}
 		if b.o.Remote != nil {
 			b.o.Remote.Small(textLoggedIn)
 		}
-		return Outcome{Message: textLoggedIn}, nil
+		return command.Outcome{Message: textLoggedIn}, nil
 	}
 	url, err := account.Login(ctx)
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
-	return Outcome{Message: textOpenLogin, Body: url}, nil
+	return command.Outcome{Message: textOpenLogin, Body: url}, nil
 }
 
 // surfaceStatus says where the bot's words go.

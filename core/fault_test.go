@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/logs"
 	"ollimbot/core/store"
@@ -55,7 +56,7 @@ func TestAFaultIsASentenceForTheUserAndAPlaceInTheLog(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- b.Run(ctx) }()
 		synctest.Wait()
-		if _, err := b.Do(ctx, Login{}); err == nil || !strings.Contains(err.Error(), "internal fault in core.Login: the seam") {
+		if _, err := b.Do(ctx, command.Login{}); err == nil || !strings.Contains(err.Error(), "internal fault in command.Login: the seam") {
 			t.Errorf("the user is told %v", err)
 		}
 		var all strings.Builder
@@ -79,7 +80,7 @@ func TestSecretsReachNeitherTheUserNorAnyNotice(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- b.Run(ctx) }()
 		synctest.Wait()
-		if _, err := b.Do(ctx, Login{}); err == nil || strings.Contains(err.Error(), "hunter2") || !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := b.Do(ctx, command.Login{}); err == nil || strings.Contains(err.Error(), "hunter2") || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the user is told %v", err)
 		}
 		b.log.Error("a key of hunter2-hunter2 was refused", "error", errors.New("hunter2-hunter2 is wrong"))

@@ -31,9 +31,7 @@ func (b *Bot) fire(ctx context.Context, d routines.Due) error {
 	job := fork.Job{
 		Task: task, Reminder: d.Reminder, At: d.At, Late: d.Late,
 		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Trusted: b.guard.Trusted(task),
-		Prompt: func(ctx context.Context, now time.Time, busy bool, quiet time.Time) (string, error) {
-			return b.backgroundPrompt(ctx, d, promptMoment{now.In(b.zone), busy, quiet}, skills), nil
-		},
+		Prompt: func(ctx context.Context) string { return b.backgroundPrompt(ctx, d, b.moment(), skills) },
 	}
 	_, err := b.forks.Do(ctx, job)
 	return err
@@ -69,6 +67,11 @@ type promptMoment struct {
 	now   time.Time
 	busy  bool
 	quiet time.Time
+}
+
+func (b *Bot) moment() promptMoment {
+	busy, quiet := b.busy()
+	return promptMoment{b.now(), busy, quiet}
 }
 
 // backgroundPrompt is the exact text that a background run is sent. It blocks

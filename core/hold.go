@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ollimbot/core/command"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 )
@@ -13,31 +14,31 @@ import (
 const longestHold = 366 * 24 * time.Hour
 
 // snooze keeps a task from firing until a time; a zero time lets it go on.
-func (b *Bot) snooze(c Snooze) (Outcome, error) {
+func (b *Bot) snooze(c command.Snooze) (command.Outcome, error) {
 	if c.Until.After(b.now().Add(longestHold)) {
-		return Outcome{}, fmt.Errorf(textSnoozeTooLong, dayClock(c.Until.In(b.zone), b.now()))
+		return command.Outcome{}, fmt.Errorf(textSnoozeTooLong, dayClock(c.Until.In(b.zone), b.now()))
 	}
 	return b.hold(c.ID, routines.Hold{Until: c.Until})
 }
 
 // pause keeps a task from firing until it is let go on.
-func (b *Bot) pause(c Pause) (Outcome, error) {
+func (b *Bot) pause(c command.Pause) (command.Outcome, error) {
 	return b.hold(c.ID, routines.Hold{Paused: c.Paused})
 }
 
 // hold puts a hold in the place of the one before, which is what undoes it.
-func (b *Bot) hold(id string, h routines.Hold) (Outcome, error) {
+func (b *Bot) hold(id string, h routines.Hold) (command.Outcome, error) {
 	task, ok := b.index.Set().Find(id)
 	if !ok {
-		return Outcome{}, fmt.Errorf(textNoTask, id)
+		return command.Outcome{}, fmt.Errorf(textNoTask, id)
 	}
 	before, err := b.loop.Hold(id, h)
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
-	out := Outcome{Undo: Snooze{ID: id, Until: before.Until}}
+	out := command.Outcome{Undo: command.Snooze{ID: id, Until: before.Until}}
 	if before.Paused {
-		out.Undo = Pause{ID: id, Paused: true}
+		out.Undo = command.Pause{ID: id, Paused: true}
 	}
 	held := before.Paused || !before.Until.IsZero()
 	switch {
@@ -48,7 +49,7 @@ func (b *Bot) hold(id string, h routines.Hold) (Outcome, error) {
 	case held:
 		out.Message = fmt.Sprintf(textGoesOn, task.Title())
 	default:
-		return Outcome{Message: fmt.Sprintf(textNotHeld, task.Title())}, nil
+		return command.Outcome{Message: fmt.Sprintf(textNotHeld, task.Title())}, nil
 	}
 	return out, nil
 }

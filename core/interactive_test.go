@@ -9,21 +9,22 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/transcript"
 )
 
 // tell sends words as the chat pane does and lets the bot answer.
 func tell(t *testing.T, b *Bot, words string) {
 	t.Helper()
-	if _, err := b.Do(context.Background(), Say{Text: words}); err != nil {
+	if _, err := b.Do(context.Background(), command.Say{Text: words}); err != nil {
 		t.Fatalf("say %q: %v", words, err)
 	}
 	time.Sleep(time.Minute)
 }
 
-func type_(t *testing.T, b *Bot, line string) Outcome {
+func type_(t *testing.T, b *Bot, line string) command.Outcome {
 	t.Helper()
-	out, err := b.Do(context.Background(), Say{Text: line})
+	out, err := b.Do(context.Background(), command.Say{Text: line})
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
@@ -54,7 +55,7 @@ func TestAForkIsEnteredSpokenInAndLeft(t *testing.T) {
 			t.Fatalf("no fork: %+v", s.Fork)
 		}
 		tell(t, b, "what about roses?")
-		if _, err := b.Do(context.Background(), ExitFork{How: ExitDiscard}); err != nil {
+		if _, err := b.Do(context.Background(), command.ExitFork{How: command.ExitDiscard}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -78,7 +79,7 @@ func TestASavedForkBecomesTheMainSessionOnce(t *testing.T) {
 			t.Fatalf("the fork's id is %q, main's %q", fork, main)
 		}
 		for range 2 { // two clicks
-			_, _ = b.Do(context.Background(), ExitFork{How: ExitSave})
+			_, _ = b.Do(context.Background(), command.ExitFork{How: command.ExitSave})
 		}
 		time.Sleep(time.Minute)
 		if b.sessions.Main() != fork {
@@ -131,7 +132,7 @@ func TestSlashCommandsAnswer(t *testing.T) {
 			"/model opus":                            "switched to opus.",
 			"/thinking 8000":                         "thinking: 8000.",
 		} {
-			if _, err := b.Do(context.Background(), RestoreBudget{Capacity: 5, RefillMinutes: 90, Available: 5}); err != nil {
+			if _, err := b.Do(context.Background(), command.RestoreBudget{Capacity: 5, RefillMinutes: 90, Available: 5}); err != nil {
 				t.Fatal(err)
 			}
 			if got := type_(t, b, line).Message; got != want {
@@ -139,11 +140,11 @@ func TestSlashCommandsAnswer(t *testing.T) {
 			}
 		}
 		for _, line := range []string{"/nonsense", "/model gpt", "/thinking much", "/ping-budget -1", "/ping-budget 5 0", "/ping-budget five", "/"} {
-			if _, err := b.Do(context.Background(), Say{Text: line}); err == nil {
+			if _, err := b.Do(context.Background(), command.Say{Text: line}); err == nil {
 				t.Errorf("%s was taken", line)
 			}
 		}
-		if _, err := b.Do(context.Background(), Say{Text: "/nonsense"}); err == nil || !strings.Contains(err.Error(), "/ping-budget") {
+		if _, err := b.Do(context.Background(), command.Say{Text: "/nonsense"}); err == nil || !strings.Contains(err.Error(), "/ping-budget") {
 			t.Errorf("an unknown command does not say what exists: %v", err)
 		}
 	})
@@ -172,11 +173,11 @@ func TestClearForgetsTheConversationAndKeepsUpdates(t *testing.T) {
 
 func TestAMessageOfAMegabyteIsRefusedWithTheCure(t *testing.T) {
 	live(t, func(home) {}, func(_ home, b *Bot) {
-		_, err := b.Do(context.Background(), Say{Text: strings.Repeat("a", 1<<20)})
+		_, err := b.Do(context.Background(), command.Say{Text: strings.Repeat("a", 1<<20)})
 		if err == nil || !strings.Contains(err.Error(), "attach") {
 			t.Errorf("answer: %v", err)
 		}
-		if _, err := b.Do(context.Background(), Say{Text: " \n\t "}); err == nil {
+		if _, err := b.Do(context.Background(), command.Say{Text: " \n\t "}); err == nil {
 			t.Error("white space was sent")
 		}
 		tell(t, b, "\x1b[2Jhello \u202eolleh")
@@ -198,7 +199,7 @@ func TestTheAgentAsksBeforeAForkIsSaved(t *testing.T) {
 		if s.Fork == nil || !s.Fork.Asks || b.sessions.Main() != main {
 			t.Fatalf("before the user's word: fork %+v, main %q", s.Fork, b.sessions.Main())
 		}
-		if _, err := b.Do(context.Background(), ExitFork{How: ExitSave}); err != nil {
+		if _, err := b.Do(context.Background(), command.ExitFork{How: command.ExitSave}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -255,7 +256,7 @@ func TestASavedForkGoesOnWithMainsModelThinkingAndEars(t *testing.T) {
 		if s := e.last().Settings; s.Model != "haiku" || s.Thinking != "off" {
 			t.Fatalf("the fork was opened with %+v", s)
 		}
-		if _, err := b.Do(context.Background(), ExitFork{How: ExitSave}); err != nil {
+		if _, err := b.Do(context.Background(), command.ExitFork{How: command.ExitSave}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)

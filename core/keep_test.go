@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/command"
 	"ollimbot/core/store"
 )
 
@@ -64,8 +65,8 @@ func TestADirectoryThatGoesAwayIsToldAndComesBack(t *testing.T) {
 func TestAStateFolderThatIsRemovedIsMadeAnewWithItsSettings(t *testing.T) {
 	live(t, func(home) {}, func(h home, b *Bot) {
 		five := 7
-		do(t, b, SetBudget{Capacity: &five})
-		do(t, b, MuteUntil{Until: b.now().Add(5 * time.Hour)})
+		do(t, b, command.SetBudget{Capacity: &five})
+		do(t, b, command.MuteUntil{Until: b.now().Add(5 * time.Hour)})
 		time.Sleep(time.Minute)
 		if err := os.RemoveAll(filepath.Join(h.root, "state")); err != nil {
 			t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 
 	"ollimbot/core/agent/script"
 	"ollimbot/core/budget"
+	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/store"
 	"ollimbot/core/updates"
@@ -86,11 +87,11 @@ func saveForks(ctx context.Context, b *Bot) {
 		runtime.Gosched()
 	}
 	for ctx.Err() == nil {
-		_, err := b.Do(ctx, Say{Text: "/fork"})
+		_, err := b.Do(ctx, command.Say{Text: "/fork"})
 		for err == nil && b.Snapshot().Fork == nil {
 			runtime.Gosched()
 		}
-		_, _ = b.Do(ctx, ExitFork{How: ExitSave})
+		_, _ = b.Do(ctx, command.ExitFork{How: command.ExitSave})
 		for b.Snapshot().Fork != nil {
 			runtime.Gosched()
 		}

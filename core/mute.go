@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"ollimbot/core/command"
 )
 
 // muteFile is ours alone; the original program does not know it.
@@ -45,31 +47,31 @@ func (b *Bot) readMute() {
 }
 
 // mute refuses pings until a time. A zero time ends it.
-func (b *Bot) mute(c MuteUntil) (Outcome, error) {
+func (b *Bot) mute(c command.MuteUntil) (command.Outcome, error) {
 	now, until := b.now(), c.Until
 	if !until.IsZero() {
 		until = until.Round(0).Truncate(time.Second).In(b.zone)
 	}
 	switch {
 	case !until.IsZero() && !until.After(now):
-		return Outcome{}, fmt.Errorf(textMutePassed, dayClock(until, now))
+		return command.Outcome{}, fmt.Errorf(textMutePassed, dayClock(until, now))
 	case until.After(now.Add(longestHold)):
-		return Outcome{}, errors.New(textMuteTooLong)
+		return command.Outcome{}, errors.New(textMuteTooLong)
 	}
 	m := &b.muted
 	m.order.Lock()
 	defer m.order.Unlock()
 	before := m.at(now)
 	if err := b.writeMute(until); err != nil {
-		return Outcome{}, fmt.Errorf("mute pings: %w", err)
+		return command.Outcome{}, fmt.Errorf("mute pings: %w", err)
 	}
 	m.until.Store(&until)
-	out := Outcome{Undo: MuteUntil{Until: before}}
+	out := command.Outcome{Undo: command.MuteUntil{Until: before}}
 	switch {
 	case !until.IsZero():
 		out.Message = fmt.Sprintf(textMuted, dayClock(until, now))
 	case before.IsZero():
-		return Outcome{Message: textNotMuted}, nil
+		return command.Outcome{Message: textNotMuted}, nil
 	default:
 		out.Message = textUnmuted
 	}

@@ -13,12 +13,13 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/routines"
 )
 
 // do carries out a command that must succeed.
-func do(t *testing.T, b *Bot, c Command) Outcome {
+func do(t *testing.T, b *Bot, c command.Value) command.Outcome {
 	t.Helper()
 	out, err := b.Do(context.Background(), c)
 	if err != nil {
@@ -28,7 +29,7 @@ func do(t *testing.T, b *Bot, c Command) Outcome {
 }
 
 // refused carries out a command that must be refused, in words.
-func refused(t *testing.T, b *Bot, c Command, words string) {
+func refused(t *testing.T, b *Bot, c command.Value, words string) {
 	t.Helper()
 	if _, err := b.Do(context.Background(), c); err == nil || !strings.Contains(err.Error(), words) {
 		t.Errorf("%#v gave %v, want %q in it", c, err, words)
@@ -75,7 +76,7 @@ func TestASnoozedTaskIsMarkedSkippedAndGoesOnByItselfOrByUndo(t *testing.T) {
 		time.Sleep(time.Minute)
 		before := len(b.Snapshot().Forks)
 		end := b.now().Add(19 * time.Minute)
-		out := do(t, b, Snooze{ID: "bbbb0001", Until: end})
+		out := do(t, b, command.Snooze{ID: "bbbb0001", Until: end})
 		if out.Message != "Look is snoozed until 01:20" {
 			t.Errorf("message: %q", out.Message)
 		}
@@ -109,12 +110,12 @@ func TestASnoozedTaskIsMarkedSkippedAndGoesOnByItselfOrByUndo(t *testing.T) {
 }
 
 func TestAPauseOutlivesARestartAndUndoGivesTheSnoozeBack(t *testing.T) {
-	var undo Command
+	var undo command.Value
 	twice(t, func(h home) {
 		h.reminder("bbbb0002", 10*time.Minute, "", `say here`)
 	}, func(_ home, b *Bot) {
-		do(t, b, Snooze{ID: "bbbb0002", Until: b.now().Add(3 * time.Hour)})
-		undo = do(t, b, Pause{ID: "bbbb0002", Paused: true}).Undo
+		do(t, b, command.Snooze{ID: "bbbb0002", Until: b.now().Add(3 * time.Hour)})
+		undo = do(t, b, command.Pause{ID: "bbbb0002", Paused: true}).Undo
 		time.Sleep(time.Hour)
 	}, func(h home, b *Bot) {
 		s := b.Snapshot()
@@ -135,10 +136,10 @@ func TestAPauseOutlivesARestartAndUndoGivesTheSnoozeBack(t *testing.T) {
 
 func TestWhatCannotBeHeldIsSaid(t *testing.T) {
 	live(t, func(h home) { h.reminder("bbbb0003", time.Hour, "") }, func(_ home, b *Bot) {
-		refused(t, b, Snooze{ID: "nobody", Until: b.now().Add(time.Hour)}, "nobody")
-		refused(t, b, Snooze{ID: "bbbb0003", Until: b.now().Add(-time.Hour)}, "has passed")
-		refused(t, b, Snooze{ID: "bbbb0003", Until: b.now().AddDate(3, 0, 0)}, "pause the task")
-		if out := do(t, b, Pause{ID: "bbbb0003"}); out.Undo != nil || !strings.Contains(out.Message, "neither") {
+		refused(t, b, command.Snooze{ID: "nobody", Until: b.now().Add(time.Hour)}, "nobody")
+		refused(t, b, command.Snooze{ID: "bbbb0003", Until: b.now().Add(-time.Hour)}, "has passed")
+		refused(t, b, command.Snooze{ID: "bbbb0003", Until: b.now().AddDate(3, 0, 0)}, "pause the task")
+		if out := do(t, b, command.Pause{ID: "bbbb0003"}); out.Undo != nil || !strings.Contains(out.Message, "neither") {
 			t.Errorf("letting go of what is not held: %+v", out)
 		}
 	})
@@ -151,7 +152,7 @@ func TestAMuteRefusesPingsLikeQuietHoursAndCriticalOnesComeThrough(t *testing.T)
 		h.reminder("bbbb0006", 70*time.Minute, "", `call ping_user {"message":"Later."}`, `call report_updates {"message":"r"}`)
 	}, func(_ home, b *Bot) {
 		until := b.now().Add(time.Hour)
-		out := do(t, b, MuteUntil{Until: until})
+		out := do(t, b, command.MuteUntil{Until: until})
 		s := b.Snapshot()
 		if !s.Budget.Muted.Equal(until) || !s.Budget.Quiet.Equal(until) || !strings.Contains(out.Message, "02:00") {
 			t.Errorf("muted %v, quiet %v, %q", s.Budget.Muted, s.Budget.Quiet, out.Message)
@@ -173,12 +174,12 @@ func TestAMuteRefusesPingsLikeQuietHoursAndCriticalOnesComeThrough(t *testing.T)
 }
 
 func TestAMuteOutlivesARestartAndUndoGivesTheFormerOneBack(t *testing.T) {
-	var undo Command
+	var undo command.Value
 	var until time.Time
 	twice(t, func(home) {}, func(_ home, b *Bot) {
 		until = b.now().Add(2 * time.Hour)
-		do(t, b, MuteUntil{Until: until})
-		undo = do(t, b, MuteUntil{Until: until.Add(time.Hour)}).Undo
+		do(t, b, command.MuteUntil{Until: until})
+		undo = do(t, b, command.MuteUntil{Until: until.Add(time.Hour)}).Undo
 	}, func(h home, b *Bot) {
 		if m := b.Snapshot().Budget.Muted; !m.Equal(until.Add(time.Hour)) {
 			t.Errorf("after the restart: %v", m)
@@ -187,7 +188,7 @@ func TestAMuteOutlivesARestartAndUndoGivesTheFormerOneBack(t *testing.T) {
 		if m := b.Snapshot().Budget.Muted; !m.Equal(until) {
 			t.Errorf("after undo: %v", m)
 		}
-		again := do(t, b, MuteUntil{})
+		again := do(t, b, command.MuteUntil{})
 		if m := b.Snapshot().Budget.Muted; !m.IsZero() || h.has("state/mute.json") {
 			t.Errorf("after the end: %v", m)
 		}
@@ -195,8 +196,8 @@ func TestAMuteOutlivesARestartAndUndoGivesTheFormerOneBack(t *testing.T) {
 		if m := b.Snapshot().Budget.Muted; !m.Equal(until) {
 			t.Errorf("after the undo of the end: %v", m)
 		}
-		refused(t, b, MuteUntil{Until: b.now().Add(-time.Minute)}, "has passed")
-		refused(t, b, MuteUntil{Until: b.now().AddDate(2, 0, 0)}, "capacity")
+		refused(t, b, command.MuteUntil{Until: b.now().Add(-time.Minute)}, "has passed")
+		refused(t, b, command.MuteUntil{Until: b.now().AddDate(2, 0, 0)}, "capacity")
 	})
 }
 
@@ -226,7 +227,7 @@ func TestGarbageInTheMuteIsNoMuteAndIsKeptAside(t *testing.T) {
 				t.Errorf("%q mutes until %v", text, m)
 			}
 			until := b.now().Add(time.Hour)
-			do(t, b, MuteUntil{Until: until})
+			do(t, b, command.MuteUntil{Until: until})
 			if m := b.Snapshot().Budget.Muted; !m.Equal(until) {
 				t.Errorf("over %q: muted until %v", text, m)
 			}
@@ -253,7 +254,7 @@ func (w *witness) messages() []string {
 func TestDeliverNowSendsTheHeaderAloneAndTakesTheUpdates(t *testing.T) {
 	w, engine := listener()
 	liveWith(t, engine, func(home) {}, func(_ home, b *Bot) {
-		if out := do(t, b, DeliverNow{}); !strings.Contains(out.Message, "no update") || out.Done != nil {
+		if out := do(t, b, command.DeliverNow{}); !strings.Contains(out.Message, "no update") || out.Done != nil {
 			t.Errorf("with nothing pending: %+v", out)
 		}
 		for i := range 2 {
@@ -261,7 +262,7 @@ func TestDeliverNowSendsTheHeaderAloneAndTakesTheUpdates(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		out := do(t, b, DeliverNow{})
+		out := do(t, b, command.DeliverNow{})
 		select {
 		case <-out.Done:
 		case <-time.After(5 * time.Minute):
@@ -281,12 +282,12 @@ func TestDeliverNowSendsTheHeaderAloneAndTakesTheUpdates(t *testing.T) {
 func TestDeliverNowWaitsForTheTurnThatRunsAndSendsNothingTwice(t *testing.T) {
 	w, engine := listener()
 	liveWith(t, engine, func(home) {}, func(_ home, b *Bot) {
-		do(t, b, Say{Text: script_(`wait 1m`, `say done`)})
+		do(t, b, command.Say{Text: script_(`wait 1m`, `say done`)})
 		time.Sleep(10 * time.Second)
 		if err := b.updates.Append(b.now(), "Late news."); err != nil {
 			t.Fatal(err)
 		}
-		first, second := do(t, b, DeliverNow{}), do(t, b, DeliverNow{})
+		first, second := do(t, b, command.DeliverNow{}), do(t, b, command.DeliverNow{})
 		time.Sleep(10 * time.Second)
 		if n := len(w.messages()); n != 1 || !b.Snapshot().Busy {
 			t.Errorf("%d messages while the turn ran", n)
@@ -307,7 +308,7 @@ func TestUpdatesThatCouldNotBeDeliveredNowStayPending(t *testing.T) {
 		if err := b.updates.Append(b.now(), "keep me"); err != nil {
 			t.Fatal(err)
 		}
-		<-do(t, b, DeliverNow{}).Done
+		<-do(t, b, command.DeliverNow{}).Done
 		time.Sleep(time.Minute)
 		if u := b.Snapshot().Updates; len(u) != 1 {
 			t.Errorf("updates: %+v", u)
@@ -321,7 +322,7 @@ func TestInAForkNothingIsDeliveredNow(t *testing.T) {
 		if err := b.updates.Append(b.now(), "keep me"); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, b, DeliverNow{}, "leave the fork")
+		refused(t, b, command.DeliverNow{}, "leave the fork")
 	})
 }
 
@@ -393,7 +394,7 @@ func TestTheSnapshotListsTheDayAndAllTasks(t *testing.T) {
 		if got, want := strings.Join(all, ", "), "bbbb0009 Task bbbb0009 reminder false false Chain reminder (1/3), bbbb0007 Twice routine false true , bbbb0008 New year routine true false "; got != want {
 			t.Errorf("tasks: %s, want %s", got, want)
 		}
-		do(t, b, Pause{ID: "bbbb0009", Paused: true})
+		do(t, b, command.Pause{ID: "bbbb0009", Paused: true})
 		if last := b.Snapshot().Schedule.Tasks[2]; last.ID != "bbbb0009" || !last.Paused {
 			t.Errorf("what never fires does not stand last: %+v", last)
 		}

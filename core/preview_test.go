@@ -21,6 +21,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/webhook"
 	"ollimbot/routines/watch"
 )
@@ -235,7 +236,7 @@ func (p *previewed) hold() {
 		return
 	}
 	id := p.ids[p.rng.IntN(len(p.ids))]
-	do := []Command{Pause{ID: id, Paused: true}, Snooze{ID: id}, Snooze{ID: id, Until: time.Now().Add(time.Duration(p.rng.IntN(30)) * time.Minute)}}
+	do := []command.Value{command.Pause{ID: id, Paused: true}, command.Snooze{ID: id}, command.Snooze{ID: id, Until: time.Now().Add(time.Duration(p.rng.IntN(30)) * time.Minute)}}
 	_, _ = p.bot.Do(p.t.Context(), do[p.rng.IntN(len(do))]) // the task may be gone
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ollimbot/core/chat"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 )
 
@@ -31,7 +32,7 @@ type Remote interface {
 // Intake is what a remote surface needs of the bot. *Bot is one.
 type Intake interface {
 	// Do carries out what the user asked for.
-	Do(ctx context.Context, c Command) (Outcome, error)
+	Do(ctx context.Context, c command.Value) (command.Outcome, error)
 	// LastReceived is the key of the newest message that was taken from a surface
 	// (Receive.Key), or empty: what came later has not been received.
 	LastReceived(from string) string

@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/chat"
+	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
@@ -163,7 +164,7 @@ func remotely(t *testing.T, p *phone, e func() agent.Engine, prepare func(home),
 	})
 }
 
-func hear(t *testing.T, b *Bot, c Receive) Outcome {
+func hear(t *testing.T, b *Bot, c command.Receive) command.Outcome {
 	t.Helper()
 	c.From = "Phone"
 	out, err := b.Do(context.Background(), c)
@@ -177,14 +178,14 @@ func hear(t *testing.T, b *Bot, c Receive) Outcome {
 func TestWordsFromElsewhereAreHeardOnce(t *testing.T) {
 	p := &phone{}
 	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
-		out := hear(t, b, Receive{Key: "101", Text: script_(`say hello there`)})
+		out := hear(t, b, command.Receive{Key: "101", Text: script_(`say hello there`)})
 		select {
 		case <-out.Done:
 		default:
 			t.Error("the answer is there and nobody was told")
 		}
 		for _, again := range []string{"101", "99"} {
-			if out := hear(t, b, Receive{Key: again, Text: script_(`say twice`)}); out.Done != nil {
+			if out := hear(t, b, command.Receive{Key: again, Text: script_(`say twice`)}); out.Done != nil {
 				t.Errorf("%s was heard again", again)
 			}
 		}
@@ -203,7 +204,7 @@ func TestWordsFromElsewhereAreHeardOnce(t *testing.T) {
 func TestWordsThatLookLikeACommandAreWords(t *testing.T) {
 	p := &phone{}
 	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
-		hear(t, b, Receive{Key: "1", Text: "/clear"})
+		hear(t, b, command.Receive{Key: "1", Text: "/clear"})
 		if texts, _, _ := p.shows(); len(texts) != 1 {
 			t.Errorf("%q", texts)
 		}
@@ -215,8 +216,8 @@ func TestAReplyElsewhereQuotesTheMessageThatWasSentThere(t *testing.T) {
 	var heard []string
 	engine := func() agent.Engine { return listening{script.New(script.Options{Seed: 1, Pace: 1}), &heard} }
 	remotely(t, p, engine, func(home) {}, func(_ home, b *Bot) {
-		hear(t, b, Receive{Key: "1", Text: script_(`say the red door`)})
-		hear(t, b, Receive{Key: "2", Text: "which one?", ReplyTo: "8001"})
+		hear(t, b, command.Receive{Key: "1", Text: script_(`say the red door`)})
+		hear(t, b, command.Receive{Key: "2", Text: "which one?", ReplyTo: "8001"})
 		if texts, _, _ := p.shows(); len(texts) != 2 {
 			t.Fatalf("%q", texts)
 		}
@@ -267,7 +268,7 @@ func TestAnApprovalIsShownElsewhereWithItsOutcome(t *testing.T) {
 	p := &phone{}
 	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
 		type_(t, b, "/permissions default")
-		if _, err := b.Do(context.Background(), Receive{From: "Phone", Key: "1", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)}); err != nil {
+		if _, err := b.Do(context.Background(), command.Receive{From: "Phone", Key: "1", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
@@ -275,7 +276,7 @@ func TestAnApprovalIsShownElsewhereWithItsOutcome(t *testing.T) {
 		if len(asked) != 1 || asked[0].Verdict != "" {
 			t.Fatalf("%+v", asked)
 		}
-		if _, err := b.Do(context.Background(), Answer{ID: asked[0].ID, Verdict: policy.Deny}); err != nil {
+		if _, err := b.Do(context.Background(), command.Answer{ID: asked[0].ID, Verdict: policy.Deny}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -303,8 +304,8 @@ func TestATurnThatBeginsByItselfIsShownWhenTheLockIsFree(t *testing.T) {
 		e = eager{script.New(script.Options{Seed: 1, Pace: 1}), make(chan agent.SessionOptions, 9)}
 		return e
 	}, func(home) {}, func(_ home, b *Bot) {
-		hear(t, b, Receive{Key: "1", Text: script_(`say first`)})
-		if _, err := b.Do(context.Background(), Receive{From: "Phone", Key: "2", Text: script_(`wait 10s`, `say second`)}); err != nil {
+		hear(t, b, command.Receive{Key: "1", Text: script_(`say first`)})
+		if _, err := b.Do(context.Background(), command.Receive{From: "Phone", Key: "2", Text: script_(`wait 10s`, `say second`)}); err != nil {
 			t.Fatal(err)
 		}
 		o := <-e.opened
@@ -351,7 +352,7 @@ func TestAReplyToAForgottenMessageIsQuotedAsTheSurfaceKnowsIt(t *testing.T) {
 	var heard []string
 	engine := func() agent.Engine { return listening{script.New(script.Options{Seed: 1, Pace: 1}), &heard} }
 	remotely(t, &phone{}, engine, func(home) {}, func(_ home, b *Bot) {
-		hear(t, b, Receive{Key: "1", Text: "which one?", ReplyTo: "555", Quoted: "the red door or the blue one"})
+		hear(t, b, command.Receive{Key: "1", Text: "which one?", ReplyTo: "555", Quoted: "the red door or the blue one"})
 		synctest.Wait()
 		if len(heard) != 1 || !strings.Contains(heard[0], "the blue one") || !strings.Contains(heard[0], "which one?") {
 			t.Errorf("%q", heard)

@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
 )
@@ -49,7 +50,7 @@ func TestAReplyToAPingGoesOnInTheRunThatSentIt(t *testing.T) {
 	}, func(_ home, b *Bot) {
 		time.Sleep(time.Minute)
 		run := b.Snapshot().Forks[0]
-		if _, err := b.Do(context.Background(), Say{Text: "not yet", ReplyTo: pinged(t, b).ID}); err != nil {
+		if _, err := b.Do(context.Background(), command.Say{Text: "not yet", ReplyTo: pinged(t, b).ID}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -64,7 +65,7 @@ func TestAReplyAfterSevenDaysIsQuotedAndSaysSo(t *testing.T) {
 		h.reminder("dddd0002", time.Second, "", `call ping_user {"message":"Water the plants?"}`, `call report_updates {"message":"asked"}`)
 	}, func(_ home, b *Bot) {
 		time.Sleep(8 * 24 * time.Hour)
-		if _, err := b.Do(context.Background(), Say{Text: "done now", ReplyTo: pinged(t, b).ID}); err != nil {
+		if _, err := b.Do(context.Background(), command.Say{Text: "done now", ReplyTo: pinged(t, b).ID}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -85,7 +86,7 @@ func TestAgentButtonsWorkOnceAndAfterARestart(t *testing.T) {
 		if card.Embed == nil || len(card.Embed.Buttons) != 2 || !strings.HasPrefix(card.Embed.Buttons[0].Action, "act:agent:") {
 			t.Fatalf("card: %+v", card.Embed)
 		}
-		click := Click{Message: card.ID, ID: card.Embed.Buttons[0].Action}
+		click := command.Click{Message: card.ID, ID: card.Embed.Buttons[0].Action}
 		if _, err := b.Do(context.Background(), click); err != nil {
 			t.Fatal(err)
 		}
@@ -93,18 +94,18 @@ func TestAgentButtonsWorkOnceAndAfterARestart(t *testing.T) {
 		if s := b.Snapshot(); s.Fork == nil || !s.Fork.Resumed {
 			t.Errorf("fork: %+v", s.Fork)
 		}
-		if _, err := b.Do(context.Background(), ExitFork{How: ExitDiscard}); err != nil {
+		if _, err := b.Do(context.Background(), command.ExitFork{How: command.ExitDiscard}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
 		if _, err := b.Do(context.Background(), click); err == nil {
 			t.Error("a button was used twice")
 		}
-		if _, err := b.Do(context.Background(), Click{Message: card.ID, ID: card.Embed.Buttons[1].Action}); err != nil {
+		if _, err := b.Do(context.Background(), command.Click{Message: card.ID, ID: card.Embed.Buttons[1].Action}); err != nil {
 			t.Error(err)
 		}
 		for _, bad := range []string{"", "act:", "act:rm:x", "act:task_done:1", "nonsense"} {
-			if _, err := b.Do(context.Background(), Click{Message: post.MessageID("t0"), ID: bad}); err == nil {
+			if _, err := b.Do(context.Background(), command.Click{Message: post.MessageID("t0"), ID: bad}); err == nil {
 				t.Errorf("%q was clicked", bad)
 			}
 		}

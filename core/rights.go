@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/skill"
 	"ollimbot/core/toolset"
@@ -105,30 +106,30 @@ func (b *Bot) fileWaits(rel, why string) {
 
 // allowTask lets a task, a webhook or a skill that the agent wrote have what its
 // file says, or takes that back.
-func (b *Bot) allowTask(c AllowTask) (Outcome, error) {
+func (b *Bot) allowTask(c command.AllowTask) (command.Outcome, error) {
 	one, err := b.waiting(c.ID)
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
 	if c.Version != "" && c.Version != one.digest {
-		return Outcome{}, fmt.Errorf(textOtherVersion, one.title)
+		return command.Outcome{}, fmt.Errorf(textOtherVersion, one.title)
 	}
 	p := b.guard.Provenance()
 	if c.Withdraw {
 		if err := p.Withdraw(one.digest); err != nil {
-			return Outcome{}, err
+			return command.Outcome{}, err
 		}
 		b.judge()
-		return Outcome{Message: fmt.Sprintf(textWaitsAgain, one.title)}, nil
+		return command.Outcome{Message: fmt.Sprintf(textWaitsAgain, one.title)}, nil
 	}
 	if one.why == "" {
-		return Outcome{Message: fmt.Sprintf(textNotWaiting, one.title)}, nil
+		return command.Outcome{Message: fmt.Sprintf(textNotWaiting, one.title)}, nil
 	}
 	if err := p.Approve(one.digest, one.file, b.now()); err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
 	b.judge()
-	return Outcome{Message: fmt.Sprintf(textAllowed, one.title), Undo: AllowTask{ID: c.ID, Version: one.digest, Withdraw: true}}, nil
+	return command.Outcome{Message: fmt.Sprintf(textAllowed, one.title), Undo: command.AllowTask{ID: c.ID, Version: one.digest, Withdraw: true}}, nil
 }
 
 // held is one file that may wait for the user.

@@ -13,6 +13,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
 	"ollimbot/routines"
@@ -127,9 +128,9 @@ func TestWhatTheAgentGrantsBeyondItsRightsWaitsForTheKey(t *testing.T) {
 		if len(b.index.Forward(b.now(), "").Entries) != 0 {
 			t.Error("agents plan with it")
 		}
-		refused(t, b, FireNow{ID: "bbbb0001"}, "waits for your word")
-		refused(t, b, AllowTask{ID: "bbbb0001", Version: "another"}, "has changed since you saw it")
-		out := do(t, b, AllowTask{ID: "bbbb0001", Version: taskOf(t, b, "bbbb0001").Version})
+		refused(t, b, command.FireNow{ID: "bbbb0001"}, "waits for your word")
+		refused(t, b, command.AllowTask{ID: "bbbb0001", Version: "another"}, "has changed since you saw it")
+		out := do(t, b, command.AllowTask{ID: "bbbb0001", Version: taskOf(t, b, "bbbb0001").Version})
 		time.Sleep(90 * time.Second)
 		s = b.Snapshot()
 		if n := runsOf(s, "bbbb0001"); n < 1 || n > 2 {
@@ -166,7 +167,7 @@ func TestTheAgentsWordsInAUsersPowerfulRoutineWait(t *testing.T) {
 			t.Errorf("what the user writes does not count: %s", v.Waits)
 		}
 		p.write("routines/tidy.md", everyMinute("bbbb0002", bash, "Tidy up twice."))
-		do(t, b, AllowTask{ID: "bbbb0002"})
+		do(t, b, command.AllowTask{ID: "bbbb0002"})
 		p.write("routines/tidy.md", everyMinute("bbbb0002", bash, "Tidy up thrice."))
 		if v := taskOf(t, b, "bbbb0002"); v.Waits == "" {
 			t.Error("the word for one version counts for the next")
@@ -188,7 +189,7 @@ func TestTheUserIsAskedInWordsWhereThereIsOne(t *testing.T) {
 				if len(asked) != 1 || !strings.Contains(asked[0].Label, "This routine may use Bash(rm *) alone, in the background; its writer may not.") {
 					t.Fatalf("%s: asked %+v", mode, asked)
 				}
-				do(t, b, Answer{ID: asked[0].ID, Verdict: verdict})
+				do(t, b, command.Answer{ID: asked[0].ID, Verdict: verdict})
 				if got := <-d; got.Allow != verdict.Allows() {
 					t.Errorf("%s: %s gave %+v", mode, verdict, got)
 				}
@@ -291,7 +292,7 @@ func TestRightsSurviveARestart(t *testing.T) {
 		if v := taskOf(h.t, b, "bbbb0003"); !strings.Contains(v.Waits, "not known any more") {
 			t.Errorf("with its record lost: %+v", v)
 		}
-		do(h.t, b, AllowTask{ID: "bbbb0003"})
+		do(h.t, b, command.AllowTask{ID: "bbbb0003"})
 		if v := taskOf(h.t, b, "bbbb0003"); v.Waits != "" {
 			t.Errorf("the user's word does not count: %+v", v)
 		}
@@ -312,14 +313,14 @@ func TestAWebhookOfTheAgentWaitsAndItsRunBeginsTainted(t *testing.T) {
 	if p := b.Snapshot().Schedule.Problems; len(p) != 1 || !strings.Contains(p[0].Message, "be started from outside") {
 		t.Errorf("it is not shown: %+v", p)
 	}
-	do(t, b, AllowTask{ID: "mine"})
+	do(t, b, command.AllowTask{ID: "mine"})
 	if _, ok := b.hooks.Find("mine"); !ok {
 		t.Error("the user's word does not put it in force")
 	}
 	spec, _ := b.hooks.Find("ci")
-	if _, err := b.forks.Do(t.Context(), fork.Job{Task: spec.Task, Tainted: policy.TaintWebhook, Allowed: []string{"Write", "Bash"}, Prompt: func(context.Context, time.Time, bool, time.Time) (string, error) {
+	if _, err := b.forks.Do(t.Context(), fork.Job{Task: spec.Task, Tainted: policy.TaintWebhook, Allowed: []string{"Write", "Bash"}, Prompt: func(context.Context) string {
 		return "[webhook:ci]\n```script\nask Write {\"file_path\":\"notes/x.md\",\"content\":\"x\"}\ncall add_reminder {\"prompt\":\"x\",\"delay_minutes\":5}\n" +
-			"ask Bash {\"command\":\"id\"}\nask Bash {\"command\":\"ollim-bot help\"}\ncall report_updates {\"message\":\"seen\"}\n```", nil
+			"ask Bash {\"command\":\"id\"}\nask Bash {\"command\":\"ollim-bot help\"}\ncall report_updates {\"message\":\"seen\"}\n```"
 	}}); err != nil {
 		t.Fatal(err)
 	}
@@ -361,12 +362,12 @@ func TestASkillThatMayMoreThanItsWriterIsNotLoaded(t *testing.T) {
 		if len(b.loadSkills(task())) != 0 {
 			t.Error("a skill beyond its writer's rights is loaded")
 		}
-		out := do(t, b, Describe{ID: "bbbb0005"})
+		out := do(t, b, command.Describe{ID: "bbbb0005"})
 		problems := b.Snapshot().Schedule.Problems
 		if !strings.Contains(out.Body, "without") || len(problems) != 1 || problems[0].File != "skills/helper/SKILL.md" {
 			t.Errorf("it is not shown: %s %+v", out.Body, problems)
 		}
-		do(t, b, AllowTask{ID: "skills/helper/SKILL.md"})
+		do(t, b, command.AllowTask{ID: "skills/helper/SKILL.md"})
 		if len(b.loadSkills(task())) != 1 || len(b.Snapshot().Schedule.Problems) != 0 {
 			t.Error("the user's word does not load it")
 		}

@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 )
 
@@ -72,7 +73,7 @@ func TestARoutineTakesItsSkillsAndTheirToolsAlong(t *testing.T) {
 		h.write("routines/r.md", "---\nid: \"bbbb0001\"\ncron: \"0 3 1 1 *\"\nbackground: true\nupdate-main-session: freely\n"+
 			"skills: [coach, missing, triage]\n---\nLook at the mail.\n\n```script\nsay looked\n```\n")
 	}, func(h home, b *Bot) {
-		if _, err := b.Do(h.t.Context(), FireNow{ID: "bbbb0001"}); err != nil {
+		if _, err := b.Do(h.t.Context(), command.FireNow{ID: "bbbb0001"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -105,7 +106,7 @@ func TestAForegroundTaskHasItsSkillsInTheConversation(t *testing.T) {
 		skills(h)
 		h.write("routines/r.md", "---\nid: \"bbbb0002\"\ncron: \"0 3 1 1 *\"\nskills: [coach, triage]\n---\nGood morning.\n\n```script\nsay hello\n```\n")
 	}, func(h home, b *Bot) {
-		if _, err := b.Do(h.t.Context(), FireNow{ID: "bbbb0002"}); err != nil {
+		if _, err := b.Do(h.t.Context(), command.FireNow{ID: "bbbb0002"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)

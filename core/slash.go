@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ollimbot/core/audit"
+	"ollimbot/core/command"
 )
 
 // slashCommand is one command, its words for people and what it does.
@@ -98,7 +99,7 @@ func (b *Bot) slashVersion(context.Context, []string) (string, error) {
 // slashPingBudget shows or sets the budget. Numbers come in order,
 // or as capacity=6 refill_rate=60.
 func (b *Bot) slashPingBudget(ctx context.Context, args []string) (string, error) {
-	var set SetBudget
+	var set command.SetBudget
 	slots := []**int{&set.Capacity, &set.RefillMinutes}
 	for i, a := range args {
 		slot := i

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/session"
+	"ollimbot/core/words"
 )
 
 func (b *Bot) logRestart(id string) error {
@@ -112,10 +112,10 @@ func (b *Bot) slashCompact(ctx context.Context, args []string) (string, error) {
 		stats = append(stats, fmt.Sprintf("%d turns", r.Turns))
 	}
 	if at, ok := b.sessions.Created(); ok {
-		stats = append(stats, sessionAge(b.now().Sub(at)))
+		stats = append(stats, words.HoursMinutes(b.now().Sub(at)))
 	}
 	if tokens > 0 {
-		stats = append(stats, thousands(tokens)+" tokens compacted")
+		stats = append(stats, words.Thousand(tokens)+" tokens compacted")
 	}
 	return strings.Join(stats, " · "), nil
 }
@@ -127,18 +127,4 @@ func (b *Bot) slashCost(ctx context.Context, _ []string) (string, error) {
 		text = "done."
 	}
 	return text, err
-}
-
-// sessionAge is a duration in two units at most: "3h 12m", "3h", "45m", "< 1m".
-func sessionAge(d time.Duration) string {
-	h, m := int(d.Hours()), int(d.Minutes())%60
-	switch {
-	case h > 0 && m > 0:
-		return fmt.Sprintf("%dh %dm", h, m)
-	case h > 0:
-		return fmt.Sprintf("%dh", h)
-	case m > 0:
-		return fmt.Sprintf("%dm", m)
-	}
-	return "< 1m"
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/command"
 	"ollimbot/core/store"
 )
 
@@ -30,26 +31,26 @@ var doings = []doing{
 	{"changes of the budget", (*soak).setBudget},
 	{"changes of the settings", (*soak).configure},
 	{"updates discarded", (*soak).discard},
-	{"deliveries asked for", func(s *soak) { s.do(DeliverNow{}) }},
-	{"interruptions", func(s *soak) { s.do(Interrupt{}) }},
-	{"fires by hand", func(s *soak) { s.do(FireNow{ID: edited}) }},
-	{"snoozes", func(s *soak) { s.do(Snooze{ID: edited, Until: time.Now().Add(20 * time.Minute)}) }},
+	{"deliveries asked for", func(s *soak) { s.do(command.DeliverNow{}) }},
+	{"interruptions", func(s *soak) { s.do(command.Interrupt{}) }},
+	{"fires by hand", func(s *soak) { s.do(command.FireNow{ID: edited}) }},
+	{"snoozes", func(s *soak) { s.do(command.Snooze{ID: edited, Until: time.Now().Add(20 * time.Minute)}) }},
 	{"pauses", (*soak).pause},
-	{"mutes", func(s *soak) { s.do(MuteUntil{Until: time.Now().Add(10 * time.Minute)}) }},
-	{"previews", func(s *soak) { s.do(Preview{ID: pinging}) }},
+	{"mutes", func(s *soak) { s.do(command.MuteUntil{Until: time.Now().Add(10 * time.Minute)}) }},
+	{"previews", func(s *soak) { s.do(command.Preview{ID: pinging}) }},
 }
 
 func (s *soak) talk() {
 	mark := s.mark("msg")
 	s.sent = append(s.sent, mark)
-	s.do(Say{Text: mark + " How is it going?"})
+	s.do(command.Say{Text: mark + " How is it going?"})
 }
 
 // askForReminder has the agent set a reminder, of which it is told once it is kept.
 func (s *soak) askForReminder() {
 	mark, where := s.mark("msg"), s.rng.IntN(2) == 0
 	s.sent = append(s.sent, mark)
-	s.do(Say{Text: fmt.Sprintf("%s Remind me.\n\n```script\ncall add_reminder {\"prompt\":\"%s Do it.\",\"delay_minutes\":%d,\"foreground\":%v}\nsay Done.\n```",
+	s.do(command.Say{Text: fmt.Sprintf("%s Remind me.\n\n```script\ncall add_reminder {\"prompt\":\"%s Do it.\",\"delay_minutes\":%d,\"foreground\":%v}\nsay Done.\n```",
 		mark, s.mark("added"), 1+s.rng.IntN(40), where)})
 }
 
@@ -88,7 +89,7 @@ func (s *soak) breakRoutine() {
 
 func (s *soak) setBudget() {
 	capacity, refill := 2+s.rng.IntN(8), 10+s.rng.IntN(80)
-	s.do(SetBudget{Capacity: &capacity, RefillMinutes: &refill})
+	s.do(command.SetBudget{Capacity: &capacity, RefillMinutes: &refill})
 	s.ear.mu.Lock()
 	defer s.ear.mu.Unlock()
 	s.spend()
@@ -100,7 +101,7 @@ func (s *soak) configure() {
 		"/config bg_fork_timeout 600", "/config bg_fork_timeout 900", "/config max_background_forks 2",
 		"/config max_background_forks 4", "/config quiet_hours 23:00-06:00", "/config quiet_hours off",
 	}
-	s.do(Slash{Line: lines[s.rng.IntN(len(lines))]})
+	s.do(command.Slash{Line: lines[s.rng.IntN(len(lines))]})
 }
 
 // discard throws an update away, and mostly takes it back.
@@ -109,7 +110,7 @@ func (s *soak) discard() {
 	if len(list) == 0 || list[0].Dropped > 0 {
 		return
 	}
-	out := s.do(DiscardUpdate{Key: list[0].Key})
+	out := s.do(command.DiscardUpdate{Key: list[0].Key})
 	if out.Undo == nil {
 		return
 	}
@@ -121,7 +122,7 @@ func (s *soak) discard() {
 }
 
 func (s *soak) pause() {
-	s.do(Pause{ID: edited, Paused: true})
+	s.do(command.Pause{ID: edited, Paused: true})
 	time.Sleep(5 * time.Minute)
-	s.do(Pause{ID: edited})
+	s.do(command.Pause{ID: edited})
 }

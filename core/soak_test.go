@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/routines/watch"
 )
 
@@ -155,7 +156,7 @@ func (s *soak) mark(kind string) string {
 }
 
 // do carries out a command; one that fails is no fault: the task may be gone.
-func (s *soak) do(c Command) Outcome {
+func (s *soak) do(c command.Value) command.Outcome {
 	out, err := s.bot.Do(s.t.Context(), c)
 	if err != nil {
 		s.sums["commands refused"]++

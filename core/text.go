@@ -1,7 +1,5 @@
 package core
 
-import "fmt"
-
 // Words for people.
 const (
 	textScreenNoTools    = "no tool is needed here: answer with the JSON object only"
@@ -60,6 +58,3 @@ const (
 	textCostsSince     = "; the runs that are known begin on %s"
 	textCutHere        = "(the rest of the file is not shown)"
 )
-
-// thousands is a token count in thousands, rounded: "45k".
-func thousands(tokens int) string { return fmt.Sprintf("%dk", (tokens+500)/1000) }

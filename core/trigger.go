@@ -77,9 +77,7 @@ func (b *Bot) fireWebhook(ctx context.Context, j webhook.Job) error {
 	_, err := b.forks.Do(ctx, fork.Job{
 		Task: task, At: j.Delivery.At, Allowed: rights.Allowed, Disallowed: rights.Disallowed,
 		Tainted: policy.TaintWebhook, Trusted: b.guard.Trusted(task),
-		Prompt: func(ctx context.Context, now time.Time, busy bool, quiet time.Time) (string, error) {
-			return b.webhookPrompt(ctx, j, promptMoment{now.In(b.zone), busy, quiet}, skills), nil
-		},
+		Prompt: func(ctx context.Context) string { return b.webhookPrompt(ctx, j, b.moment(), skills) },
 	})
 	return err
 }

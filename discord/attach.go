@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"ollimbot/core/chat"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/discord/message"
 	"ollimbot/discord/rest"
 )
@@ -21,7 +21,7 @@ const (
 
 // fetch downloads the files of a message, and says in words for the message
 // itself which of them were left out.
-func (d *Discord) fetch(ctx context.Context, list []message.Attachment) (files []chat.File, lost string) {
+func (d *Discord) fetch(ctx context.Context, list []message.Attachment) (files []command.File, lost string) {
 	left := int64(maxTogether)
 	for i, a := range list {
 		if i == maxFiles {
@@ -39,7 +39,7 @@ func (d *Discord) fetch(ctx context.Context, list []message.Attachment) (files [
 			continue
 		}
 		left -= int64(len(data))
-		files = append(files, chat.File{Name: shown, Data: data})
+		files = append(files, command.File{Name: shown, Data: data})
 	}
 	return files, lost
 }

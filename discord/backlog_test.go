@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/discord/fake"
 )
 
@@ -83,7 +83,7 @@ func TestForwardedMessagesStickersPollsAndVoiceAreHeardAndNoticesCostNoTurn(t *t
 	st.stop()
 	var got []string
 	for _, c := range append(b.all(), again.all()...) {
-		got = append(got, c.(core.Receive).Text)
+		got = append(got, c.(command.Receive).Text)
 	}
 	if want := []string{"[forwarded message]\nThe train leaves at nine.", "[sticker: Wave]", "[sticker: Nod]"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -93,11 +93,11 @@ func TestForwardedMessagesStickersPollsAndVoiceAreHeardAndNoticesCostNoTurn(t *t
 func TestEditsAndDeletionsOfTheUserReachTheBot(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	st, b := hears(t, func(_ context.Context, c core.Command) (core.Outcome, error) {
-		if h, ok := c.(core.Receive); ok && h.Text == "first" {
+	st, b := hears(t, func(_ context.Context, c command.Value) (command.Outcome, error) {
+		if h, ok := c.(command.Receive); ok && h.Text == "first" {
 			<-release // meanwhile the others wait in the surface
 		}
-		return core.Outcome{}, nil
+		return command.Outcome{}, nil
 	})
 	me := st.s.User()
 	one := me.Say("first")
@@ -117,9 +117,9 @@ func TestEditsAndDeletionsOfTheUserReachTheBot(t *testing.T) {
 	var got []string
 	for _, c := range all {
 		switch c := c.(type) {
-		case core.Receive:
+		case command.Receive:
 			got = append(got, fmt.Sprintf("heard %s %v", c.Text, c.More))
-		case core.Reword:
+		case command.Reword:
 			got = append(got, fmt.Sprintf("reworded %s %s %v", c.Key, c.Text, c.Gone))
 		}
 	}
@@ -128,7 +128,7 @@ func TestEditsAndDeletionsOfTheUserReachTheBot(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	me.Delete(two.ID)
-	if r, ok := b.wait(t, 5)[4].(core.Reword); !ok || !r.Gone || r.Key != two.ID {
+	if r, ok := b.wait(t, 5)[4].(command.Reword); !ok || !r.Gone || r.Key != two.ID {
 		t.Errorf("%+v", r)
 	}
 }

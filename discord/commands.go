@@ -10,9 +10,9 @@ import (
 	"ollimbot/discord/rest"
 )
 
-// command is one of the fifteen that docs/discord.md lists: how Discord offers it, and how it
+// verb is one of the fifteen that docs/discord.md lists: how Discord offers it, and how it
 // becomes a line of the bot's own.
-type command struct {
+type verb struct {
 	name, about string
 	options     []rest.Option
 	// named writes options as "key=value", for a command that takes any of them;
@@ -23,8 +23,8 @@ type command struct {
 }
 
 // commands is the table.
-func commands() []command {
-	return []command{
+func commands() []verb {
+	return []verb{
 		{name: "clear", about: "forget the conversation and start afresh; updates stay"},
 		{name: "compact", about: "make the conversation's history shorter", options: []rest.Option{
 			wording("instructions", "what the summary should keep"),
@@ -142,11 +142,11 @@ func (d *Discord) registerOnce(ctx context.Context, app string) error {
 	return nil
 }
 
-func find(name string) (command, bool) {
+func find(name string) (verb, bool) {
 	list := commands()
-	i := slices.IndexFunc(list, func(c command) bool { return c.name == name })
+	i := slices.IndexFunc(list, func(c verb) bool { return c.name == name })
 	if i < 0 {
-		return command{}, false
+		return verb{}, false
 	}
 	return list[i], true
 }

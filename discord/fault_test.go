@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/store"
@@ -109,7 +110,7 @@ func TestTheOwnerOfATeamIsTheOwner(t *testing.T) {
 	st.alone(b)
 	st.up()
 	st.s.User().Say("hello")
-	if h := b.wait(t, 1)[0].(core.Receive); h.Text != "hello" {
+	if h := b.wait(t, 1)[0].(command.Receive); h.Text != "hello" {
 		t.Errorf("%+v", h)
 	}
 }
@@ -213,7 +214,7 @@ func TestALongPostIsOnePostInSeveralMessages(t *testing.T) {
 		t.Fatalf("%d messages, the post is %s", len(list), id)
 	}
 	st.s.User().Reply(list[0].ID, "about the beginning")
-	if h := b.wait(t, 1)[0].(core.Receive); h.ReplyTo != id {
+	if h := b.wait(t, 1)[0].(command.Receive); h.ReplyTo != id {
 		t.Errorf("the reply is to %s", h.ReplyTo)
 	}
 	if err := st.d.Edit(t.Context(), id, post.Post{Text: "short now"}); err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/discord/gateway"
 	"ollimbot/discord/message"
 	"ollimbot/discord/rest"
@@ -85,7 +85,7 @@ func change(batch *[]message.Message, l letter) bool {
 
 // reword tells the bot that words have changed which it has heard.
 func (d *Discord) reword(ctx context.Context, l letter) {
-	c := core.Reword{From: name, Key: l.ID, Text: strings.TrimSpace(l.Text), Gone: l.kind == gateway.MessageDelete}
+	c := command.Reword{From: name, Key: l.ID, Text: strings.TrimSpace(l.Text), Gone: l.kind == gateway.MessageDelete}
 	if _, err := d.bot.Do(ctx, c); err != nil && ctx.Err() == nil {
 		d.log.Warn("a changed message was not taken", "error", err)
 	}
@@ -153,7 +153,7 @@ func (d *Discord) take(ctx context.Context, m message.Message, more bool) {
 		answered(nil)
 		return // not heard: it is caught up with at the next start
 	}
-	hear := core.Receive{
+	hear := command.Receive{
 		From: name, Key: m.ID, Text: strings.TrimSpace(m.Text + lost), Quoted: m.Quoted, Files: files, More: more,
 	}
 	if at, err := discordgo.SnowflakeTimestamp(m.ID); err == nil {
@@ -194,7 +194,7 @@ func (d *Discord) passCode(ctx context.Context, id, code string) {
 	d.memory.see(id)
 	ctx, cancel := context.WithTimeout(ctx, loginWithin)
 	defer cancel()
-	if _, err := d.bot.Do(ctx, core.Login{Code: code}); err != nil {
+	if _, err := d.bot.Do(ctx, command.Login{Code: code}); err != nil {
 		d.Small(fmt.Sprintf(textLoginWrong, strings.ReplaceAll(reason(err), code, "…")))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/post"
 	"ollimbot/core/store"
 	"ollimbot/discord/fake"
@@ -24,7 +25,7 @@ import (
 )
 
 // hears starts the surface with a stub, and gives that.
-func hears(t *testing.T, answer func(context.Context, core.Command) (core.Outcome, error)) (*stage, *stub) {
+func hears(t *testing.T, answer func(context.Context, command.Value) (command.Outcome, error)) (*stage, *stub) {
 	t.Helper()
 	st := newStage(t, fake.Options{})
 	b := newStub(answer)
@@ -56,7 +57,7 @@ func TestOnlyTheOwnerIsHeardAndOnlyInPrivate(t *testing.T) {
 	me.Say("last")
 	var texts []string
 	for _, c := range b.wait(t, 2) {
-		texts = append(texts, c.(core.Receive).Text)
+		texts = append(texts, c.(command.Receive).Text)
 	}
 	if !slices.Equal(texts, []string{"first", "last"}) {
 		t.Errorf("heard %q", texts)
@@ -88,8 +89,8 @@ func TestFourThousandEmojiAndAnEmptyMessageAreMessages(t *testing.T) {
 	st.s.User().Say(many)
 	st.s.User().Say("")
 	all := b.wait(t, 2)
-	if all[0].(core.Receive).Text != many || all[1].(core.Receive).Text != "" {
-		t.Errorf("%d bytes, then %q", len(all[0].(core.Receive).Text), all[1].(core.Receive).Text)
+	if all[0].(command.Receive).Text != many || all[1].(command.Receive).Text != "" {
+		t.Errorf("%d bytes, then %q", len(all[0].(command.Receive).Text), all[1].(command.Receive).Text)
 	}
 }
 
@@ -103,7 +104,7 @@ func TestAttachmentsThatLieAreFoundOut(t *testing.T) {
 		{Name: "near.txt", Data: []byte("x"), URL: "http://127.0.0.1:1/near.txt"},
 	}
 	st.s.User().Upload("look", files...)
-	h := b.wait(t, 1)[0].(core.Receive)
+	h := b.wait(t, 1)[0].(command.Receive)
 	if len(h.Files) != 1 || h.Files[0].Name != "small.png" || string(h.Files[0].Data) != string(png) {
 		t.Errorf("%d files", len(h.Files))
 	}
@@ -125,7 +126,7 @@ func TestTenFilesAndFiftyMegabytesAreTheLimit(t *testing.T) {
 		files[i].Data = []byte("small")
 	}
 	st.s.User().Upload("", files...)
-	h := b.wait(t, 1)[0].(core.Receive)
+	h := b.wait(t, 1)[0].(command.Receive)
 	if len(h.Files) != 9 { // two of 20 MB, and seven small ones of the first ten
 		t.Errorf("%d files", len(h.Files))
 	}
@@ -139,20 +140,20 @@ func TestAFileThatDiscordDoesNotGiveIsNamed(t *testing.T) {
 	st, b := hears(t, nil)
 	st.s.Fault(fake.Match{PathPrefix: "/attachments", Times: 1}, fake.Refused(404, 0))
 	st.s.User().Upload("a", fake.File{Name: "old.txt", Data: []byte("x")})
-	if h := b.wait(t, 1)[0].(core.Receive); !strings.Contains(h.Text, "old.txt was left out: Discord no longer has it") {
+	if h := b.wait(t, 1)[0].(command.Receive); !strings.Contains(h.Text, "old.txt was left out: Discord no longer has it") {
 		t.Errorf("%q", h.Text)
 	}
 	st.s.Fault(fake.Match{PathPrefix: "/attachments", Times: 1}, fake.Plan{Cut: true})
 	st.s.User().Upload("b", fake.File{Name: "cut.txt", Data: []byte("whole")})
-	if h := b.wait(t, 2)[1].(core.Receive); len(h.Files) != 1 || string(h.Files[0].Data) != "whole" {
+	if h := b.wait(t, 2)[1].(command.Receive); len(h.Files) != 1 || string(h.Files[0].Data) != "whole" {
 		t.Errorf("%+v", h)
 	}
 }
 
 func TestAMessageThatTheBotRefusesIsSaidOnce(t *testing.T) {
 	t.Parallel()
-	st, b := hears(t, func(context.Context, core.Command) (core.Outcome, error) {
-		return core.Outcome{}, errors.New("too many messages wait already")
+	st, b := hears(t, func(context.Context, command.Value) (command.Outcome, error) {
+		return command.Outcome{}, errors.New("too many messages wait already")
 	})
 	for i := range 5 {
 		st.s.User().Say(fmt.Sprint(i))
@@ -195,7 +196,7 @@ func TestTenThousandMessagesAreHeardOnceAndInOrder(t *testing.T) {
 		t.Errorf("%d were heard", len(all))
 	}
 	for i := range n {
-		if got := all[i].(core.Receive).Text; got != fmt.Sprint(i) {
+		if got := all[i].(command.Receive).Text; got != fmt.Sprint(i) {
 			t.Fatalf("message %d is %q", i, got)
 		}
 	}
@@ -250,11 +251,11 @@ type forgetful struct {
 	last chan struct{}
 }
 
-func (f *forgetful) Do(_ context.Context, c core.Command) (core.Outcome, error) {
-	if h, ok := c.(core.Receive); ok && h.Key == f.key {
+func (f *forgetful) Do(_ context.Context, c command.Value) (command.Outcome, error) {
+	if h, ok := c.(command.Receive); ok && h.Key == f.key {
 		close(f.last)
 	}
-	return core.Outcome{}, nil
+	return command.Outcome{}, nil
 }
 
 func (f *forgetful) LastReceived(string) string { return "" }
@@ -272,11 +273,11 @@ func TestACodeOfALoginNeverReachesTheAgent(t *testing.T) {
 	t.Parallel()
 	st := newStage(t, fake.Options{})
 	pending := true
-	b := newStub(func(_ context.Context, c core.Command) (core.Outcome, error) {
-		if l, ok := c.(core.Login); ok && strings.HasPrefix(l.Code, "bad") {
-			return core.Outcome{}, fmt.Errorf("the code %s is not right", l.Code)
+	b := newStub(func(_ context.Context, c command.Value) (command.Outcome, error) {
+		if l, ok := c.(command.Login); ok && strings.HasPrefix(l.Code, "bad") {
+			return command.Outcome{}, fmt.Errorf("the code %s is not right", l.Code)
 		}
-		return core.Outcome{}, nil
+		return command.Outcome{}, nil
 	})
 	o := st.options()
 	o.LoginPending = func() bool { return pending }
@@ -287,10 +288,10 @@ func TestACodeOfALoginNeverReachesTheAgent(t *testing.T) {
 	st.s.User().Say("bad1#state")
 	st.s.User().Say("no code # at all")
 	all := b.wait(t, 4)
-	if l, ok := all[1].(core.Login); !ok || l.Code != "good-1_x#state-2" {
+	if l, ok := all[1].(command.Login); !ok || l.Code != "good-1_x#state-2" {
 		t.Errorf("%#v", all[1])
 	}
-	if _, ok := all[3].(core.Receive); !ok {
+	if _, ok := all[3].(command.Receive); !ok {
 		t.Errorf("%#v", all[3])
 	}
 	if m := st.says("the login did not work"); strings.Contains(m.Content, "bad1") {
@@ -306,7 +307,7 @@ func TestACodeOfALoginNeverReachesTheAgent(t *testing.T) {
 	b = newStub(nil)
 	o.LoginPending = nil
 	st.aloneWith(o, b)
-	if h := b.wait(t, 1)[0].(core.Receive); h.Text != "no code # at all" {
+	if h := b.wait(t, 1)[0].(command.Receive); h.Text != "no code # at all" {
 		t.Errorf("%q", h.Text)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fault"
 	"ollimbot/core/post"
 	"ollimbot/discord/gateway"
@@ -99,10 +99,10 @@ func title(e gateway.Event) string {
 
 // click presses a button and tells what it said, if anything.
 func (d *Discord) click(ctx context.Context, e gateway.Event) {
-	var c core.Command = core.Click{Message: d.memory.whole(e.MessageID), ID: e.CustomID}
+	var c command.Value = command.Click{Message: d.memory.whole(e.MessageID), ID: e.CustomID}
 	id, verdict, answers := render.ParseApproval(e.CustomID)
 	if answers {
-		c = core.Answer{ID: id, Verdict: verdict}
+		c = command.Answer{ID: id, Verdict: verdict}
 	}
 	out, err := d.do(ctx, c)
 	text := out.Message
@@ -187,7 +187,7 @@ func (d *Discord) slash(ctx context.Context, e gateway.Event) string {
 	if why != "" {
 		return why
 	}
-	out, err := d.do(ctx, core.Slash{Line: line})
+	out, err := d.do(ctx, command.Slash{Line: line})
 	switch {
 	case err != nil:
 		return words(err)
@@ -198,12 +198,12 @@ func (d *Discord) slash(ctx context.Context, e gateway.Event) string {
 }
 
 // able reports whether the bot has a command at all.
-func (d *Discord) able(command string) bool {
+func (d *Discord) able(name string) bool {
 	if d.o.Commands == nil {
 		return true
 	}
 	for _, c := range d.o.Commands() {
-		if c.Name == command {
+		if c.Name == name {
 			return true
 		}
 	}
@@ -211,7 +211,7 @@ func (d *Discord) able(command string) bool {
 }
 
 // do asks the bot; a fault in there is an error like any other.
-func (d *Discord) do(ctx context.Context, c core.Command) (out core.Outcome, err error) {
+func (d *Discord) do(ctx context.Context, c command.Value) (out command.Outcome, err error) {
 	defer func() {
 		if f := fault.Of("a command from Discord", recover()); f != nil {
 			d.log.Error("a command from Discord broke", "error", f)

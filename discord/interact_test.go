@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/discord/fake"
 	"ollimbot/discord/rest"
 )
@@ -66,18 +67,18 @@ func TestTheFifteenCommandsAreRegisteredOnlyWhenTheyHaveChanged(t *testing.T) {
 
 func TestAReplyIsForTheUserAloneAndHasItsLimit(t *testing.T) {
 	t.Parallel()
-	reply := make(chan core.Outcome, 1)
-	st, b := hears(t, func(context.Context, core.Command) (core.Outcome, error) { return <-reply, nil })
-	reply <- core.Outcome{Message: strings.Repeat("one setting = its value\n", 200)}
+	reply := make(chan command.Outcome, 1)
+	st, b := hears(t, func(context.Context, command.Value) (command.Outcome, error) { return <-reply, nil })
+	reply <- command.Outcome{Message: strings.Repeat("one setting = its value\n", 200)}
 	st.s.User().Slash("config")
 	m := st.says("cut here; the dashboard shows all of it")
 	if !m.Ephemeral() || len(m.Content) > 2000 {
 		t.Errorf("%d characters, ephemeral %v", len(m.Content), m.Ephemeral())
 	}
-	reply <- core.Outcome{}
+	reply <- command.Outcome{}
 	st.s.User().Slash("interrupt")
 	st.s.Wait(t, "the promise to go", func(f fake.State) bool { return f.Count("DELETE", "/webhooks/*/*/messages/@original") == 1 })
-	reply <- core.Outcome{}
+	reply <- command.Outcome{}
 	st.s.User().Slash("restart")
 	st.says("done.")
 	st.s.User().Slash("config", fake.Option{Name: "value", Value: "x"})
@@ -105,10 +106,10 @@ func TestACommandThatTheBotDoesNotHaveSaysSo(t *testing.T) {
 func TestAReplyAfterFifteenMinutesComesAsAMessage(t *testing.T) {
 	t.Parallel()
 	go1, done := make(chan struct{}), make(chan struct{})
-	st, _ := hears(t, func(context.Context, core.Command) (core.Outcome, error) {
+	st, _ := hears(t, func(context.Context, command.Value) (command.Outcome, error) {
 		close(go1)
 		<-done
-		return core.Outcome{Message: "120k tokens compacted"}, nil
+		return command.Outcome{Message: "120k tokens compacted"}, nil
 	})
 	st.s.User().Slash("compact")
 	<-go1
@@ -130,18 +131,18 @@ func TestACommandThatComesTooLateIsNotCarriedOut(t *testing.T) {
 	st.s.Again("INTERACTION_CREATE")
 	st.s.User().Slash("cost")
 	all := b.wait(t, 2)
-	if all[0].(core.Slash).Line != "/version" || all[1].(core.Slash).Line != "/cost" {
+	if all[0].(command.Slash).Line != "/version" || all[1].(command.Slash).Line != "/cost" {
 		t.Errorf("%+v", all)
 	}
 }
 
 func TestAClickTellsWhatCameOfIt(t *testing.T) {
 	t.Parallel()
-	st, b := hears(t, func(_ context.Context, c core.Command) (core.Outcome, error) {
-		if k, ok := c.(core.Click); ok && k.ID == "act:fork_exit:_" {
-			return core.Outcome{}, errors.New("no active fork")
+	st, b := hears(t, func(_ context.Context, c command.Value) (command.Outcome, error) {
+		if k, ok := c.(command.Click); ok && k.ID == "act:fork_exit:_" {
+			return command.Outcome{}, errors.New("no active fork")
 		}
-		return core.Outcome{Message: "as you like"}, nil
+		return command.Outcome{Message: "as you like"}, nil
 	})
 	m := st.says("is here") // any message of the bot's may carry a button of an earlier version
 	st.s.User().Forge(m.ID, "act:fork_exit:_")
@@ -153,7 +154,7 @@ func TestAClickTellsWhatCameOfIt(t *testing.T) {
 	if reply := st.says("as you like"); reply.Ephemeral() {
 		t.Error("the limit of follow-ups was not seen")
 	}
-	if k := b.all()[0].(core.Click); string(k.Message) != m.ID {
+	if k := b.all()[0].(command.Click); string(k.Message) != m.ID {
 		t.Errorf("%+v", k)
 	}
 }
@@ -161,10 +162,10 @@ func TestAClickTellsWhatCameOfIt(t *testing.T) {
 func TestACommandWhileTheBotStopsIsToldSo(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{})
-	st, _ := hears(t, func(ctx context.Context, _ core.Command) (core.Outcome, error) {
+	st, _ := hears(t, func(ctx context.Context, _ command.Value) (command.Outcome, error) {
 		close(asked)
 		<-ctx.Done()
-		return core.Outcome{}, ctx.Err()
+		return command.Outcome{}, ctx.Err()
 	})
 	st.s.User().Slash("cost")
 	<-asked
@@ -174,11 +175,11 @@ func TestACommandWhileTheBotStopsIsToldSo(t *testing.T) {
 
 func TestACommandThatBreaksIsAnsweredAndBreaksNothingElse(t *testing.T) {
 	t.Parallel()
-	st, _ := hears(t, func(_ context.Context, c core.Command) (core.Outcome, error) {
-		if s, ok := c.(core.Slash); ok && s.Line == "/cost" {
+	st, _ := hears(t, func(_ context.Context, c command.Value) (command.Outcome, error) {
+		if s, ok := c.(command.Slash); ok && s.Line == "/cost" {
 			panic("a fault")
 		}
-		return core.Outcome{Message: "fine"}, nil
+		return command.Outcome{Message: "fine"}, nil
 	})
 	st.s.User().Slash("cost")
 	st.says("something went wrong")

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync"
 
-	"ollimbot/core"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/discord/gateway"
 	"ollimbot/discord/message"
 	"ollimbot/discord/render"
@@ -86,7 +86,7 @@ func (d *Discord) react(e gateway.Event) {
 // changes nothing, and the card tells the outcome.
 func (d *Discord) decide(id, emoji string) {
 	d.crew.begin(1, func(ctx context.Context) {
-		if _, err := d.bot.Do(ctx, core.Answer{ID: id, Verdict: render.Verdict(emoji)}); err != nil {
+		if _, err := d.bot.Do(ctx, command.Answer{ID: id, Verdict: render.Verdict(emoji)}); err != nil {
 			d.log.Debug("a reaction came too late for its approval", "error", err)
 		}
 	})

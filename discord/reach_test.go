@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/post"
 	"ollimbot/discord/fake"
 	"ollimbot/discord/rest"
@@ -61,7 +61,7 @@ func TestAUserWhoMustWriteFirstOpensTheDirectMessagesByThat(t *testing.T) {
 	st.s.Stranger().Say("I am the owner")
 	st.s.User().Say("hello")
 	lift()
-	if h := b.wait(t, 1)[0].(core.Receive); h.Text != "hello" {
+	if h := b.wait(t, 1)[0].(command.Receive); h.Text != "hello" {
 		t.Errorf("%+v", h)
 	}
 	if _, err := st.d.Post(t.Context(), post.Post{Text: "and now?"}); err != nil {
@@ -89,8 +89,8 @@ func TestAnAnswerSurvivesAMomentInWhichTheUserCannotBeReached(t *testing.T) {
 func TestAfterAKillTheHalfAnswerIsMarkedAndTheEyesAreGone(t *testing.T) {
 	t.Parallel()
 	st := newStage(t, fake.Options{})
-	b := newStub(func(context.Context, core.Command) (core.Outcome, error) {
-		return core.Outcome{Done: make(chan struct{})}, nil
+	b := newStub(func(context.Context, command.Value) (command.Outcome, error) {
+		return command.Outcome{Done: make(chan struct{})}, nil
 	})
 	st.alone(b)
 	st.up()

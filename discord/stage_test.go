@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/store"
 	"ollimbot/discord/fake"
@@ -196,23 +197,23 @@ func (st *stage) reminder(id string, in time.Duration, lines ...string) {
 // stub is a bot that notes what it is asked, and answers as it is told to.
 type stub struct {
 	mu    sync.Mutex
-	asked []core.Command
+	asked []command.Value
 	heard string
 	busy  bool
 	muted time.Time
 	// answer gives the outcome; nil is an empty one.
-	answer func(context.Context, core.Command) (core.Outcome, error)
+	answer func(context.Context, command.Value) (command.Outcome, error)
 	woken  chan struct{}
 }
 
-func newStub(answer func(context.Context, core.Command) (core.Outcome, error)) *stub {
+func newStub(answer func(context.Context, command.Value) (command.Outcome, error)) *stub {
 	return &stub{answer: answer, woken: make(chan struct{}, 1)}
 }
 
-func (b *stub) Do(ctx context.Context, c core.Command) (core.Outcome, error) {
+func (b *stub) Do(ctx context.Context, c command.Value) (command.Outcome, error) {
 	b.mu.Lock()
 	b.asked = append(b.asked, c)
-	if h, ok := c.(core.Receive); ok {
+	if h, ok := c.(command.Receive); ok {
 		b.heard = h.Key
 	}
 	b.mu.Unlock()
@@ -221,7 +222,7 @@ func (b *stub) Do(ctx context.Context, c core.Command) (core.Outcome, error) {
 	default:
 	}
 	if b.answer == nil {
-		return core.Outcome{}, nil
+		return command.Outcome{}, nil
 	}
 	return b.answer(ctx, c)
 }
@@ -238,14 +239,14 @@ func (b *stub) Busy() (bool, time.Time) {
 	return b.busy, b.muted
 }
 
-func (b *stub) all() []core.Command {
+func (b *stub) all() []command.Value {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]core.Command(nil), b.asked...)
+	return append([]command.Value(nil), b.asked...)
 }
 
 // wait waits until so many things were asked.
-func (b *stub) wait(t *testing.T, n int) []core.Command {
+func (b *stub) wait(t *testing.T, n int) []command.Value {
 	t.Helper()
 	over := time.NewTimer(30 * time.Second)
 	defer over.Stop()

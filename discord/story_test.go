@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/discord/fake"
 )
@@ -199,7 +200,7 @@ func TestAPermissionIsAskedAndAnsweredFromEitherSide(t *testing.T) {
 
 	card = asks(st, "rm two")
 	s := await(t, st, "the question", func(s core.Snapshot) bool { return len(s.Approvals) == 1 })
-	if _, err := st.bot.Do(t.Context(), core.Answer{ID: s.Approvals[0].ID, Verdict: policy.Allow}); err != nil {
+	if _, err := st.bot.Do(t.Context(), command.Answer{ID: s.Approvals[0].ID, Verdict: policy.Allow}); err != nil {
 		t.Fatal(err)
 	}
 	st.s.Wait(t, "the outcome of the dashboard", func(f fake.State) bool { return f.Message(card.ID).Content == "`Bash(rm two)` — allowed" })

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 )
@@ -135,7 +136,7 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 		r.open(enginePage(r.snap))
 	case action.Interrupt:
 		if r.snap.Busy && !r.o.ReadOnly {
-			return r.do(core.Interrupt{})
+			return r.do(command.Interrupt{})
 		}
 		return r.leaves()
 	case action.Quit:

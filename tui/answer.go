@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 )
@@ -78,22 +79,22 @@ func (r *root) openPage(p pane.Page) tea.Cmd {
 	if p.Load == nil {
 		return nil
 	}
-	_, pg.named = p.Load.(core.Describe) // a prompt is shown as it is
+	_, pg.named = p.Load.(command.Describe) // a prompt is shown as it is
 	pg.loading = true
 	return r.command(doneMsg{command: p.Load, page: pg})
 }
 
 // do runs a command. With --read-only nothing that changes the bot passes,
 // whoever asks.
-func (r *root) do(c core.Command) tea.Cmd { return r.doFor(c, nil) }
+func (r *root) do(c command.Value) tea.Cmd { return r.doFor(c, nil) }
 
 // doFor is do for a dialog that waits for what comes of it; nil for none.
-func (r *root) doFor(c core.Command, d asking) tea.Cmd {
-	if _, reads := c.(core.Preview); r.o.ReadOnly && !reads {
+func (r *root) doFor(c command.Value, d asking) tea.Cmd {
+	if _, reads := c.(command.Preview); r.o.ReadOnly && !reads {
 		r.say(core.Info, textReadOnly)
 		return nil
 	}
-	if a, ok := c.(core.Answer); ok {
+	if a, ok := c.(command.Answer); ok {
 		r.answering(a)
 	}
 	return r.command(doneMsg{command: c, asker: d})
@@ -128,9 +129,9 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		}
 		r.say(core.Alert, clean.Line(msg.err.Error()))
 		switch c := msg.command.(type) {
-		case core.Say:
+		case command.Say:
 			r.unsaid(c.Text)
-		case core.Answer:
+		case command.Answer:
 			delete(r.desk.answered, c.ID)
 		}
 		return nil
@@ -170,15 +171,15 @@ func (r *root) settled(d asking, err error) (told bool) {
 }
 
 // outcome is what is said of a command that was carried out.
-func (r *root) outcome(c core.Command, message string) string {
+func (r *root) outcome(c command.Value, message string) string {
 	switch c := c.(type) {
-	case core.Interrupt:
+	case command.Interrupt:
 		if message == "" {
 			return textInterrupted
 		}
-	case core.Answer:
+	case command.Answer:
 		return r.answeredText(c, message)
-	case core.Say:
+	case command.Say:
 		if r.focus == action.Chat {
 			return "" // the reply stands in the conversation
 		}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/tui/action"
 )
@@ -52,7 +53,7 @@ func (r *root) hear(level core.Level, text string) {
 }
 
 // answering notes that the user answers here.
-func (r *root) answering(c core.Answer) {
+func (r *root) answering(c command.Answer) {
 	if r.desk.answered == nil {
 		r.desk.answered = map[string]policy.Approval{}
 	}
@@ -62,7 +63,7 @@ func (r *root) answering(c core.Answer) {
 }
 
 // answeredText is what came of an answer, with the call that it was for.
-func (r *root) answeredText(c core.Answer, outcome string) string {
+func (r *root) answeredText(c command.Answer, outcome string) string {
 	a, ok := r.desk.answered[c.ID]
 	delete(r.desk.answered, c.ID)
 	if !ok || outcome == "" {

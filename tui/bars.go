@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/clean"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -25,7 +26,7 @@ type badge struct {
 // badges are those of now.
 func (r *root) badges() (out []badge) {
 	if n := len(r.snap.Approvals); n > 0 {
-		text := r.theme.Glyph(theme.Bang) + " " + widget.Count(uint64(n), textApproval) + "   "
+		text := r.theme.Glyph(theme.Bang) + " " + words.Grouped(uint64(n), textApproval) + "   "
 		out = append(out, badge{widget.Span{Role: theme.Warn, Text: text}, pane.Answer{Focus: action.Chat}})
 	}
 	if p, ok := r.panes[action.Forks].(windower); ok {
@@ -103,7 +104,7 @@ func (r *root) running(s *core.Snapshot, detail int) []widget.Span {
 	}
 	if detail >= 4 {
 		spans = append(spans, widget.Span{Role: theme.Dim, Text: "   " +
-			widget.Count(uint64(max(0, s.Routines)), textRoutine) + textDot + widget.Count(uint64(max(0, s.Reminders)), textReminder)})
+			words.Grouped(uint64(max(0, s.Routines)), textRoutine) + textDot + words.Grouped(uint64(max(0, s.Reminders)), textReminder)})
 	}
 	return spans
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 )
 
 // Terminals that know how tell shift+enter from enter in one of two ways; the
@@ -21,7 +21,7 @@ func TestALineIsBrokenByShiftEnterAndByAltEnter(t *testing.T) {
 		s.send("\x1b\r")                   // alt+enter, everywhere
 		time.Sleep(200 * time.Millisecond) // an escape may have been meant by itself
 		s.press("d", "enter")
-		if d := cmp.Diff([]core.Command{core.Say{Text: "a\nb\nc\nd"}}, s.bot.done()); d != "" {
+		if d := cmp.Diff([]command.Value{command.Say{Text: "a\nb\nc\nd"}}, s.bot.done()); d != "" {
 			t.Error(d)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fault"
 	"ollimbot/core/fork"
 	"ollimbot/tui/screen"
@@ -22,8 +23,8 @@ type (
 	wakeMsg    struct{ round int }     // the clock, or a toast that ends
 	signalMsg  struct{ sig os.Signal } // of the terminal
 	doneMsg    struct {                // a command has ended
-		command core.Command
-		outcome core.Outcome
+		command command.Value
+		outcome command.Outcome
 		err     error
 		page    *page  // that the outcome belongs to
 		asker   asking // the dialog that waits for it
@@ -157,7 +158,7 @@ func (r *root) begin(msg doneMsg) tea.Cmd {
 	}
 }
 
-func (r *root) guarded(ctx context.Context, c core.Command) (o core.Outcome, err error) {
+func (r *root) guarded(ctx context.Context, c command.Value) (o command.Outcome, err error) {
 	defer fault.Catch(fmt.Sprintf("%T", c), &err)
 	return r.core.Do(ctx, c)
 }

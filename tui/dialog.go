@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -52,7 +53,7 @@ type verdict struct {
 	shut   bool
 	quit   bool
 	answer pane.Answer
-	ask    core.Command // carried out while the dialog stays until it is done
+	ask    command.Value // carried out while the dialog stays until it is done
 	run    *action.Action
 	setUp  bool // begin Options.Init
 	demo   bool // leave for Options.Demo

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 )
 
@@ -24,7 +25,7 @@ func TestExactNumbersShowTheirConsequenceBeforeTheyAreSet(t *testing.T) {
 		s.press("enter")
 		s.sees("3.2 / 8")
 		s.misses("Ping budget, exactly")
-		c := s.bot.done()[0].(core.SetBudget)
+		c := s.bot.done()[0].(command.SetBudget)
 		if *c.Capacity != 8 || *c.RefillMinutes != 45 {
 			t.Errorf("set %d and %d", *c.Capacity, *c.RefillMinutes)
 		}
@@ -133,7 +134,7 @@ func TestAFailedCommandIsAToastThatSaysWhatToDo(t *testing.T) {
 func TestACommandThatPanicsIsAnErrorToo(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("2", "f")
-		s.sees("internal fault in core.FireNow: a command that panics")
+		s.sees("internal fault in command.FireNow: a command that panics")
 		s.stays()
 	})
 }

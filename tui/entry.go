@@ -8,8 +8,8 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core"
 	"ollimbot/core/budget"
+	"ollimbot/core/command"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -113,7 +113,7 @@ func (e *entry) key(msg tea.KeyPressMsg) verdict {
 			return verdict{}
 		}
 		e.sent = true
-		return verdict{ask: core.SetBudget{Capacity: &capacity, RefillMinutes: &minutes}}
+		return verdict{ask: command.SetBudget{Capacity: &capacity, RefillMinutes: &minutes}}
 	case msg.Text != "":
 		e.insert(msg.Text)
 	case e.fields[e.at].Take(msg):

@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/budget"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
 	"ollimbot/core/tail"
@@ -25,11 +26,11 @@ type bot struct {
 	snap    core.Snapshot
 	rings   map[string]*tail.Ring
 	changed chan struct{}
-	did     []core.Command
+	did     []command.Value
 	reads   int   // snapshots taken
 	refusal error // what every command gets; nil lets them pass
 	// takes is how long a command takes; nil means no time.
-	takes func(c core.Command) time.Duration
+	takes func(c command.Value) time.Duration
 }
 
 func newBot(s core.Snapshot) *bot {
@@ -78,15 +79,15 @@ func (b *bot) refuse(err error) {
 	b.refusal = err
 }
 
-func (b *bot) done() []core.Command {
+func (b *bot) done() []command.Value {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]core.Command(nil), b.did...)
+	return append([]command.Value(nil), b.did...)
 }
 
-func (b *bot) Do(ctx context.Context, c core.Command) (core.Outcome, error) {
+func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) {
 	if err := ctx.Err(); err != nil {
-		return core.Outcome{}, err
+		return command.Outcome{}, err
 	}
 	if b.takes != nil {
 		time.Sleep(b.takes(c))
@@ -96,49 +97,49 @@ func (b *bot) Do(ctx context.Context, c core.Command) (core.Outcome, error) {
 	refusal := b.refusal
 	b.mu.Unlock()
 	if refusal != nil {
-		return core.Outcome{}, refusal
+		return command.Outcome{}, refusal
 	}
 	switch c := c.(type) {
-	case core.SetBudget:
+	case command.SetBudget:
 		if err := budget.Validate(c.Capacity, c.RefillMinutes); err != nil {
-			return core.Outcome{}, err
+			return command.Outcome{}, err
 		}
 		return b.setBudget(c), nil
-	case core.RestoreBudget:
+	case command.RestoreBudget:
 		b.change(func(s *core.Snapshot) {
 			s.Budget.State.Capacity, s.Budget.State.RefillRateMinutes = c.Capacity, c.RefillMinutes
 		})
-		return core.Outcome{Message: fmt.Sprintf("capacity back to %d", c.Capacity)}, nil
-	case core.MuteUntil:
-		return core.Outcome{Message: "muted"}, nil
-	case core.Preview:
-		return core.Outcome{Body: "You are about to fire.\nSecond line of the prompt."}, nil
-	case core.Interrupt:
-		return core.Outcome{}, nil
-	case core.Answer:
+		return command.Outcome{Message: fmt.Sprintf("capacity back to %d", c.Capacity)}, nil
+	case command.MuteUntil:
+		return command.Outcome{Message: "muted"}, nil
+	case command.Preview:
+		return command.Outcome{Body: "You are about to fire.\nSecond line of the prompt."}, nil
+	case command.Interrupt:
+		return command.Outcome{}, nil
+	case command.Answer:
 		return b.answer(c)
-	case core.ExitFork:
+	case command.ExitFork:
 		b.change(func(s *core.Snapshot) { s.Fork = nil })
-		return core.Outcome{}, nil
-	case core.ResumeFork:
+		return command.Outcome{}, nil
+	case command.ResumeFork:
 		b.change(func(s *core.Snapshot) { s.Fork = &core.Banner{Resumed: true, Since: time.Now()} })
-		return core.Outcome{Message: "resuming Medication"}, nil
-	case core.Say:
+		return command.Outcome{Message: "resuming Medication"}, nil
+	case command.Say:
 		if c.Text == "/config" {
 			const reply = "**Main model**: opus\n**Thinking**: adaptive"
 			b.change(func(s *core.Snapshot) {
 				s.Chat = append(slices.Clone(s.Chat), transcript.Entry{ID: "c", At: time.Now(), Role: transcript.Notice, Text: reply})
 			})
-			return core.Outcome{Message: reply}, nil
+			return command.Outcome{Message: reply}, nil
 		}
-	case core.FireNow:
+	case command.FireNow:
 		panic("a command that panics")
 	}
-	return core.Outcome{}, errors.New("write budget: the disk is full; free some space and try again")
+	return command.Outcome{}, errors.New("write budget: the disk is full; free some space and try again")
 }
 
 // answer settles an approval, as the core does: the first answer counts.
-func (b *bot) answer(c core.Answer) (core.Outcome, error) {
+func (b *bot) answer(c command.Answer) (command.Outcome, error) {
 	known := false
 	b.change(func(s *core.Snapshot) {
 		n := len(s.Approvals)
@@ -146,12 +147,12 @@ func (b *bot) answer(c core.Answer) (core.Outcome, error) {
 		known = len(s.Approvals) < n
 	})
 	if !known {
-		return core.Outcome{}, &policy.AnsweredError{Approval: policy.Approval{Label: "Bash(rm x)", Verdict: policy.Deny}}
+		return command.Outcome{}, &policy.AnsweredError{Approval: policy.Approval{Label: "Bash(rm x)", Verdict: policy.Deny}}
 	}
-	return core.Outcome{Message: string(c.Verdict)}, nil
+	return command.Outcome{Message: string(c.Verdict)}, nil
 }
 
-func (b *bot) setBudget(c core.SetBudget) core.Outcome {
+func (b *bot) setBudget(c command.SetBudget) command.Outcome {
 	var was budget.State
 	var now int
 	b.change(func(s *core.Snapshot) {
@@ -164,9 +165,9 @@ func (b *bot) setBudget(c core.SetBudget) core.Outcome {
 		}
 		now = s.Budget.State.Capacity
 	})
-	return core.Outcome{
+	return command.Outcome{
 		Message: fmt.Sprintf("capacity %d → %d", was.Capacity, now),
-		Undo:    core.RestoreBudget{Capacity: was.Capacity, RefillMinutes: was.RefillRateMinutes, Available: was.Available},
+		Undo:    command.RestoreBudget{Capacity: was.Capacity, RefillMinutes: was.RefillRateMinutes, Available: was.Available},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -121,7 +122,7 @@ func (f *form) moment() (at time.Time, text string, ok bool) {
 }
 
 // task is the command, once every field is right; else the first that is not.
-func (f *form) task() (c core.AddTask, wrong fieldID, ok bool) {
+func (f *form) task() (c command.AddTask, wrong fieldID, ok bool) {
 	at, _, ok := f.moment()
 	if !ok {
 		return c, fieldWhen, false
@@ -129,7 +130,7 @@ func (f *form) task() (c core.AddTask, wrong fieldID, ok bool) {
 	if strings.TrimSpace(f.prompt.Text()) == "" {
 		return c, fieldPrompt, false
 	}
-	c = core.AddTask{
+	c = command.AddTask{
 		Description: strings.TrimSpace(f.name.Text()), Message: strings.TrimSpace(f.prompt.Text()),
 		Foreground: f.foreground, Silent: f.silent,
 	}

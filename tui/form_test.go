@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 )
 
 func (s *stage) types(text string) { s.t.Helper(); s.press(strings.Split(text, "")...) }
@@ -26,8 +26,8 @@ func TestANewRoutineIsWrittenInAFormThatReadsItsCron(t *testing.T) {
 		s.press("tab")
 		s.types("Ask what I plan.")
 		s.press("tab", "tab", " ", "enter")
-		want := core.AddTask{Cron: "0 9 * * 1-5", Description: "Stand-up", Message: "Ask what I plan.", Silent: true}
-		if d := cmp.Diff([]core.Command{want}, s.bot.done()); d != "" {
+		want := command.AddTask{Cron: "0 9 * * 1-5", Description: "Stand-up", Message: "Ask what I plan.", Silent: true}
+		if d := cmp.Diff([]command.Value{want}, s.bot.done()); d != "" {
 			t.Errorf("(-want +got):\n%s", d)
 		}
 		// The small core refuses it: the form stays, with what was typed.
@@ -44,7 +44,7 @@ func TestAReminderOfTheFormIsATime(t *testing.T) {
 		s.press("enter") // the message is missing
 		s.types("Look into the oven")
 		s.press("enter")
-		c, ok := s.bot.done()[0].(core.AddTask)
+		c, ok := s.bot.done()[0].(command.AddTask)
 		if !ok || c.Cron != "" || c.Message != "Look into the oven" || time.Until(c.At) != 150*time.Minute {
 			t.Errorf("did %#v", s.bot.done())
 		}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/words"
 	"ollimbot/routines/cron"
-	"ollimbot/tui/widget"
 )
 
 // The words of the form.
@@ -98,8 +98,8 @@ func parseMoment(text string, now time.Time) (time.Time, bool) {
 func dayWords(at, now time.Time) string {
 	at = at.In(now.Location())
 	day := at.Format("Monday 2 January")
-	if widget.SameDay(at, now, now.Location()) {
+	if words.SameDay(at, now, now.Location()) {
 		day = "today"
 	}
-	return day + " at " + cron.Format(at, "15:04") + " (" + widget.Until(at.Sub(now)) + ")"
+	return day + " at " + cron.Format(at, "15:04") + " (" + words.Until(at.Sub(now)) + ")"
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 )
 
 // shown is a hint as the help line shows it: cells counted from 0.
@@ -160,11 +161,11 @@ func TestAClickOnACostlyWordAsksFirst(t *testing.T) {
 	for _, c := range []struct {
 		keys        []string
 		word, after string
-		want        []core.Command
+		want        []command.Value
 	}{
-		{[]string{"2"}, "f fire now", "y fire now", []core.Command{core.FireNow{ID: "aaaa1111"}}},
-		{[]string{"3"}, "d deliver now", "y deliver now", []core.Command{core.DeliverNow{}}},
-		{[]string{"4", "down", "down"}, "a again", "y again", []core.Command{core.FireNow{ID: "eeee5555"}}},
+		{[]string{"2"}, "f fire now", "y fire now", []command.Value{command.FireNow{ID: "aaaa1111"}}},
+		{[]string{"3"}, "d deliver now", "y deliver now", []command.Value{command.DeliverNow{}}},
+		{[]string{"4", "down", "down"}, "a again", "y again", []command.Value{command.FireNow{ID: "eeee5555"}}},
 	} {
 		play(t, setup{w: 160, snap: everything, h: 50}, func(s *stage) {
 			s.press(c.keys...)

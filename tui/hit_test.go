@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
@@ -32,7 +33,7 @@ func TestAClickIsForTheItemUnderItWhateverItsWordsLookLike(t *testing.T) {
 				s.sees("esc close")
 				s.press("esc", "x")
 				cmds := s.bot.done()
-				if d := cmp.Diff(core.Command(core.DiscardUpdate{Key: c.key}), cmds[len(cmds)-1]); d != "" {
+				if d := cmp.Diff(command.Value(command.DiscardUpdate{Key: c.key}), cmds[len(cmds)-1]); d != "" {
 					t.Errorf("%q: a click on %q, then x:\n%s", words, c.text, d)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core/fork"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/theme"
@@ -46,7 +47,7 @@ func (r *root) smallKey(k string) tea.Cmd {
 // losses are what quitting now would cost, each in a few words.
 func (r *root) losses() (out []string) {
 	if running, waiting := fork.Count(r.snap.Forks); running+waiting > 0 {
-		out = append(out, widget.Count(uint64(running+waiting), "run")+textWouldStop)
+		out = append(out, words.Grouped(uint64(running+waiting), "run")+textWouldStop)
 	}
 	if r.snap.Busy {
 		out = append(out, textAnswerLost)

@@ -6,8 +6,8 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -70,7 +70,7 @@ func (b *loginBox) key(msg tea.KeyPressMsg) verdict {
 		if code == "" {
 			return verdict{toast: textLoginNoCode}
 		}
-		return verdict{shut: true, answer: pane.Answer{Do: core.Login{Code: code}}}
+		return verdict{shut: true, answer: pane.Answer{Do: command.Login{Code: code}}}
 	case key.Matches(msg, loginKeys.copy):
 		if b.url == "" {
 			return verdict{}
@@ -98,5 +98,5 @@ func (r *root) login() tea.Cmd {
 	if r.snap.Engine.LoginURL != "" {
 		return nil
 	}
-	return r.do(core.Login{})
+	return r.do(command.Login{})
 }

@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent"
+	"ollimbot/core/command"
 	"ollimbot/core/webhook"
 )
 
@@ -21,7 +22,7 @@ func TestALoginIsBegunShownAndFinished(t *testing.T) {
 		s.sees("nobody is logged in: L logs in", "L log in")
 		s.press("L")
 		s.sees("Asking for the address")
-		s.did(core.Login{})
+		s.did(command.Login{})
 		s.bot.change(func(c *core.Snapshot) { c.Engine.LoginURL = "https://example.com/authorize?code=true" })
 		time.Sleep(100 * time.Millisecond)
 		s.sees("https://example.com/authorize?code=true", "paste the code")
@@ -31,7 +32,7 @@ func TestALoginIsBegunShownAndFinished(t *testing.T) {
 		s.misses("ab#cd")
 		s.sees("•••••")
 		s.press("enter")
-		s.did(core.Login{}, core.Login{Code: "ab#cd"})
+		s.did(command.Login{}, command.Login{Code: "ab#cd"})
 	})
 }
 

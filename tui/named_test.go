@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/budget"
+	"ollimbot/core/command"
 	"ollimbot/core/transcript"
 	"ollimbot/tui/action"
 	"ollimbot/tui/screen"
@@ -122,7 +123,7 @@ func TestNoToastNamesAKeyThatTheUserHasChanged(t *testing.T) {
 	r.desk.waiting = nil
 	r.setFocus(action.Budget)
 	r.watch()
-	r.done(doneMsg{command: core.SetBudget{}, outcome: core.Outcome{Message: "set", Undo: core.SetBudget{}}})
+	r.done(doneMsg{command: command.SetBudget{}, outcome: command.Outcome{Message: "set", Undo: command.SetBudget{}}})
 	r.say(core.Info, textNoPaste(r.names()))
 	r.say(core.Info, textMouseOff(r.names()))
 	namesNone(t, "toasts", r, old)

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 )
 
@@ -210,7 +211,7 @@ func TestADotInANumberIsRefused(t *testing.T) {
 		s.press("enter")
 		s.did()
 		s.press("backspace", "backspace", "enter")
-		c := s.bot.done()[0].(core.SetBudget)
+		c := s.bot.done()[0].(command.SetBudget)
 		if *c.Capacity != 1 {
 			t.Errorf("set %d", *c.Capacity)
 		}

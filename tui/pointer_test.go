@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/updates"
 	"ollimbot/tui/action"
 	"ollimbot/tui/screen"
@@ -132,8 +133,8 @@ func TestAClickBesideADialogClosesItWhereNothingIsLost(t *testing.T) {
 }
 
 func TestAQuestionIsAnsweredByAClick(t *testing.T) {
-	for answer, want := range map[string][]core.Command{
-		"n leave it running": nil, "y stop it": {core.StopFork{Run: "f1f1f1f1"}},
+	for answer, want := range map[string][]command.Value{
+		"n leave it running": nil, "y stop it": {command.StopFork{Run: "f1f1f1f1"}},
 	} {
 		play(t, setup{snap: everything}, func(s *stage) {
 			s.press("4")

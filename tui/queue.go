@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 )
 
@@ -27,15 +27,15 @@ const talk = "talk"
 
 // laneOf is the lane of a command; empty for one that waits for nothing: what
 // only reads, and what stops something.
-func laneOf(c core.Command) string {
+func laneOf(c command.Value) string {
 	switch c.(type) {
-	case core.Preview, core.Describe, core.Costs, core.Interrupt, core.StopFork:
+	case command.Preview, command.Describe, command.Costs, command.Interrupt, command.StopFork:
 		return ""
-	case core.SetBudget, core.RestoreBudget, core.DiscardUpdate, core.RestoreUpdate,
-		core.Snooze, core.Pause, core.MuteUntil, core.AllowTask, core.AddTask, core.RemoveTask,
-		core.RestoreTask:
+	case command.SetBudget, command.RestoreBudget, command.DiscardUpdate, command.RestoreUpdate,
+		command.Snooze, command.Pause, command.MuteUntil, command.AllowTask, command.AddTask, command.RemoveTask,
+		command.RestoreTask:
 		return quick
-	case core.Say, core.DeliverNow, core.ExitFork, core.ResumeFork, core.Click, core.Slash:
+	case command.Say, command.DeliverNow, command.ExitFork, command.ResumeFork, command.Click, command.Slash:
 		return talk
 	}
 	return fmt.Sprintf("%T", c)
@@ -98,7 +98,7 @@ func (r *root) advance() tea.Cmd {
 
 // ended makes room for what waited for a command, and then takes the keys that
 // were held for it: what they mean depends on what it has come to.
-func (r *root) ended(c core.Command) tea.Cmd {
+func (r *root) ended(c command.Value) tea.Cmd {
 	delete(r.queue.busy, laneOf(c))
 	cmds := []tea.Cmd{r.advance()}
 	for len(r.held) > 0 && !r.waits(r.held[0]) {

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 )
 
 // hasty is a bot whose commands take as long as they like, at one of a few
@@ -27,7 +28,7 @@ func hasty(capacity int, dice *rand.Rand) setup {
 		},
 		rings: func(b *bot) {
 			var mu sync.Mutex // what reads runs beside the rest
-			b.takes = func(core.Command) time.Duration {
+			b.takes = func(command.Value) time.Duration {
 				mu.Lock()
 				defer mu.Unlock()
 				return time.Duration(dice.IntN(40)) * time.Millisecond
@@ -97,8 +98,8 @@ func TestTenUpAndTenDownEndWhereTheyBegan(t *testing.T) {
 
 func TestASlowCommandHoldsNothingButItsKind(t *testing.T) {
 	play(t, setup{rings: func(b *bot) {
-		b.takes = func(c core.Command) time.Duration {
-			if _, slow := c.(core.Say); slow {
+		b.takes = func(c command.Value) time.Duration {
+			if _, slow := c.(command.Say); slow {
 				return 5 * time.Second
 			}
 			return time.Millisecond
@@ -111,19 +112,19 @@ func TestASlowCommandHoldsNothingButItsKind(t *testing.T) {
 		s.press("enter", "esc", "1", "+", "u")
 		time.Sleep(100 * time.Millisecond)
 		six := 6
-		want := []core.Command{core.SetBudget{Capacity: &six}, core.RestoreBudget{Capacity: 5, RefillMinutes: 90, Available: 3.2}}
+		want := []command.Value{command.SetBudget{Capacity: &six}, command.RestoreBudget{Capacity: 5, RefillMinutes: 90, Available: 3.2}}
 		if d := cmp.Diff(want, s.bot.done()); d != "" {
 			t.Errorf("while words are on their way (-want +got):\n%s", d)
 		}
 		time.Sleep(11 * time.Second)
-		if d := cmp.Diff([]core.Command{core.Say{Text: "one"}, core.Say{Text: "two"}}, s.bot.done()[2:]); d != "" {
+		if d := cmp.Diff([]command.Value{command.Say{Text: "one"}, command.Say{Text: "two"}}, s.bot.done()[2:]); d != "" {
 			t.Errorf("the words (-want +got):\n%s", d)
 		}
 	})
 }
 
 func TestADiskThatHangsHoldsNeitherTheWayAboutNorTheEnd(t *testing.T) {
-	play(t, setup{rings: func(b *bot) { b.takes = func(core.Command) time.Duration { return time.Hour } }}, func(s *stage) {
+	play(t, setup{rings: func(b *bot) { b.takes = func(command.Value) time.Duration { return time.Hour } }}, func(s *stage) {
 		s.press("1", "+", "2")
 		s.sees("▸ 2 Schedule")
 		s.press("P", "6") // held: it changes something, and so is what follows
@@ -136,7 +137,7 @@ func TestADiskThatHangsHoldsNeitherTheWayAboutNorTheEnd(t *testing.T) {
 
 // TestNoCommandOvertakesAnother drives the queue alone.
 func TestNoCommandOvertakesAnother(t *testing.T) {
-	kinds := []core.Command{core.SetBudget{}, core.Pause{}, core.Say{}, core.ExitFork{}, core.FireNow{}, core.Answer{}}
+	kinds := []command.Value{command.SetBudget{}, command.Pause{}, command.Say{}, command.ExitFork{}, command.FireNow{}, command.Answer{}}
 	rapid.Check(t, func(t *rapid.T) {
 		q := queue{busy: map[string]bool{}}
 		number := map[*page]int{}

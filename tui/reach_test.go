@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/tail"
@@ -145,7 +146,7 @@ var clocks = regexp.MustCompile(`\d+:\d\d(:\d\d)?`)
 
 // outcome is what a way leaves behind.
 type outcome struct {
-	Did    []core.Command
+	Did    []command.Value
 	Screen string // with the toasts
 	Ended  bool
 	Seen   bool // the way has changed the screen, or the bot

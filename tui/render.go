@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/tail"
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
@@ -60,6 +61,6 @@ func (s still) Tail(id string, from tail.Cursor) tail.Page {
 	return s.read(id, from)
 }
 
-func (s still) Do(context.Context, core.Command) (core.Outcome, error) {
-	return core.Outcome{}, errStill
+func (s still) Do(context.Context, command.Value) (command.Outcome, error) {
+	return command.Outcome{}, errStill
 }

@@ -9,6 +9,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fault"
 	"ollimbot/core/tail"
 	"ollimbot/tui/action"
@@ -48,7 +49,7 @@ type root struct {
 	dialogs []dialog // the last one takes the keys
 	speech  speech
 	desk    desk
-	undo    []core.Command // newest last
+	undo    []command.Value // newest last
 	queue   queue
 	held    []tea.Msg // keys, pastes and clicks that wait for a change
 

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -192,7 +193,7 @@ func TestOnlyWhatStandsInFrontIsDrawnAsAKey(t *testing.T) {
 }
 
 func TestOnlyADescriptionHangsAndAPromptStaysExact(t *testing.T) {
-	for load, named := range map[core.Command]bool{core.Describe{ID: "a"}: true, core.Preview{ID: "a"}: false} {
+	for load, named := range map[command.Value]bool{command.Describe{ID: "a"}: true, command.Preview{ID: "a"}: false} {
 		r := plainRoot(t, fullDay())
 		r.openPage(pane.Page{Title: "T", Load: load})
 		p, ok := r.top().(*page)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/tail"
 	"ollimbot/tui/action"
@@ -67,7 +68,7 @@ func TestOnAStripAToolCallIsSeenUntilEscPutsItAway(t *testing.T) {
 		s.press("n")
 		s.misses("permission")
 		s.sees(" 1  Budget")
-		s.did(core.Answer{ID: "a1", Verdict: policy.Allow}, core.Answer{ID: "a2", Verdict: policy.Deny})
+		s.did(command.Answer{ID: "a1", Verdict: policy.Allow}, command.Answer{ID: "a2", Verdict: policy.Deny})
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 )
 
 func TestTheDashboardOpensWithEveryPane(t *testing.T) {
@@ -95,7 +96,7 @@ func TestCtrlCInterruptsATurnAndWithoutOneQuits(t *testing.T) {
 	}}, func(s *stage) {
 		s.press("ctrl+c")
 		s.stays()
-		if d := cmp.Diff([]core.Command{core.Interrupt{}}, s.bot.done()); d != "" {
+		if d := cmp.Diff([]command.Value{command.Interrupt{}}, s.bot.done()); d != "" {
 			t.Error(d)
 		}
 		s.sees("the answer is interrupted")
@@ -153,7 +154,7 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 		s.press("p")
 		s.sees("You are about to fire.")
 		for _, c := range s.bot.done() {
-			if _, ok := c.(core.Preview); !ok {
+			if _, ok := c.(command.Preview); !ok {
 				t.Errorf("carried out %#v", c)
 			}
 		}
@@ -212,7 +213,7 @@ func TestAMessageIsWrittenAndSent(t *testing.T) {
 		s.stays()
 		s.sees("quit? +1")
 		s.press("enter")
-		if d := cmp.Diff([]core.Command{core.Say{Text: "quit? +1"}}, s.bot.done()); d != "" {
+		if d := cmp.Diff([]command.Value{command.Say{Text: "quit? +1"}}, s.bot.done()); d != "" {
 			t.Error(d)
 		}
 	})
@@ -263,7 +264,7 @@ func TestAPasteOfSeveralLinesIsOneMessage(t *testing.T) {
 		s.send("\x1b[200~buy:\r\n- milk\x1b[31m\r\n- bread\x1b[201~")
 		s.sees("▸ buy:", "  - milk", "  - bread")
 		s.press("up", "!", "enter")
-		if d := cmp.Diff([]core.Command{core.Say{Text: "buy:\n- milk!\n- bread"}}, s.bot.done()); d != "" {
+		if d := cmp.Diff([]command.Value{command.Say{Text: "buy:\n- milk!\n- bread"}}, s.bot.done()); d != "" {
 			t.Error(d)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ollimbot/core"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/theme"
@@ -101,7 +102,7 @@ func tabState(p action.Pane, s *core.Snapshot) string {
 	case action.Schedule:
 		for _, e := range s.Schedule.Entries {
 			if e.FireTime.After(s.At) {
-				return strings.TrimPrefix(widget.Soon(e.FireTime.Sub(s.At)), "in ")
+				return strings.TrimPrefix(words.Soon(e.FireTime.Sub(s.At)), "in ")
 			}
 		}
 	case action.Updates:

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
 )
@@ -38,7 +39,7 @@ func (s *stage) typed(text string) {
 	s.press(strings.Split(text, "")...)
 }
 
-func (s *stage) did(want ...core.Command) {
+func (s *stage) did(want ...command.Value) {
 	s.t.Helper()
 	if d := cmp.Diff(want, s.bot.done()); d != "" {
 		s.t.Errorf("commands (-want +got):\n%s", d)
@@ -59,7 +60,7 @@ func TestAToolCallIsAllowedInTheChat(t *testing.T) {
 		s.press("n")
 		s.sees("denied: Bash(rm y)")
 		s.misses("asks to run", "approval")
-		s.did(core.Answer{ID: "a1", Verdict: policy.Allow}, core.Answer{ID: "a2", Verdict: policy.Deny})
+		s.did(command.Answer{ID: "a1", Verdict: policy.Allow}, command.Answer{ID: "a2", Verdict: policy.Deny})
 	})
 }
 
@@ -72,7 +73,7 @@ func TestAToolCallIsHeardOfInAnotherPane(t *testing.T) {
 		s.press("y", "n", "a") // mean nothing here
 		s.did()
 		s.press("5", "a")
-		s.did(core.Answer{ID: "a1", Verdict: policy.Always})
+		s.did(command.Answer{ID: "a1", Verdict: policy.Always})
 		s.sees("always allowed: Bash(rm x)")
 	})
 }
@@ -143,7 +144,7 @@ func TestAnsweringHasToBeLeftFromTheLineThatIsWritten(t *testing.T) {
 		s.did()
 		s.sees("▸ y")
 		s.press("esc", "y")
-		s.did(core.Answer{ID: "a1", Verdict: policy.Allow})
+		s.did(command.Answer{ID: "a1", Verdict: policy.Allow})
 	})
 }
 
@@ -166,12 +167,12 @@ func inFork(at time.Time) core.Snapshot {
 }
 
 func TestAForkIsLeftByItsKeys(t *testing.T) {
-	for key, how := range map[string]core.Exit{"S": core.ExitSave, "R": core.ExitReport} {
+	for key, how := range map[string]command.Exit{"S": command.ExitSave, "R": command.ExitReport} {
 		play(t, setup{snap: inFork}, func(s *stage) {
 			s.press("5")
 			s.sees("fork  Plans for the garden · 12 min", "S save  R report  X exit", " fork ─", "S save   R report   X exit")
 			s.press(key)
-			s.did(core.ExitFork{How: how})
+			s.did(command.ExitFork{How: how})
 			s.misses("Plans for the garden")
 		})
 	}
@@ -187,7 +188,7 @@ func TestLeavingAForkWithoutAnythingAsksFirst(t *testing.T) {
 		s.press("X")
 		time.Sleep(time.Second)
 		s.press("y")
-		s.did(core.ExitFork{How: core.ExitDiscard})
+		s.did(command.ExitFork{How: command.ExitDiscard})
 	})
 }
 
@@ -202,7 +203,7 @@ func TestTheAgentAsksToSaveAFork(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		s.sees("The agent would like to save this fork")
 		s.press("5", "S")
-		s.did(core.ExitFork{How: core.ExitSave})
+		s.did(command.ExitFork{How: command.ExitSave})
 	})
 }
 
@@ -226,14 +227,14 @@ func TestAFinishedRunIsResumed(t *testing.T) {
 		s.press("down", "down")
 		s.sees("r resume")
 		s.press("r")
-		s.did(core.ResumeFork{Run: "f3f3f3f3"})
+		s.did(command.ResumeFork{Run: "f3f3f3f3"})
 		s.sees("▸5 Chat", "you lead · just begun · resumed", "R report  X exit")
 		s.misses("S save")
 		s.press("S")
 		s.sees("this fork continues a background run")
 		s.press("4", "r")
 		s.sees("the chat stands in a fork already")
-		s.did(core.ResumeFork{Run: "f3f3f3f3"})
+		s.did(command.ResumeFork{Run: "f3f3f3f3"})
 	})
 }
 
@@ -262,7 +263,7 @@ func TestTheReplyOfACommandStandsInTheChat(t *testing.T) {
 		if strings.Count(s.screen(), "adaptive") != 1 {
 			t.Errorf("the reply is said twice:\n%s", s.screen())
 		}
-		s.did(core.Say{Text: "/config"})
+		s.did(command.Say{Text: "/config"})
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/policy"
 	"ollimbot/core/prompt"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/widget"
 )
@@ -228,7 +229,7 @@ func titleText(approvals int) string {
 	if approvals == 0 {
 		return windowTitle
 	}
-	return windowTitle + textDot + widget.Count(uint64(approvals), textApproval)
+	return windowTitle + textDot + words.Grouped(uint64(approvals), textApproval)
 }
 
 // asksText says to who looks elsewhere that a tool call waits, in one line: it
@@ -276,7 +277,7 @@ func interruptHint(busy bool) key.Binding {
 func quitText(running, waiting int) string {
 	var parts []string
 	if running > 0 {
-		parts = append(parts, widget.Count(uint64(running), "fork")+" still running")
+		parts = append(parts, words.Grouped(uint64(running), "fork")+" still running")
 	}
 	if waiting > 0 {
 		parts = append(parts, itoa(waiting)+" waiting")
@@ -305,7 +306,7 @@ func counted(n int, noun, one, more string) string {
 	if noun == "" {
 		return itoa(n) + " " + verb
 	}
-	return widget.Count(uint64(n), noun) + " " + verb
+	return words.Grouped(uint64(n), noun) + " " + verb
 }
 
 // shortName is a pane's name on a narrow tab.

@@ -16,6 +16,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/tail"
 	"ollimbot/tui/screen"
 )
@@ -30,7 +31,7 @@ type Core interface {
 	// Tail reads lines of a run, or of the log under pane.LogTail. It does not block.
 	Tail(id string, from tail.Cursor) tail.Page
 	// Do carries out a command. It may block and respects ctx.
-	Do(ctx context.Context, c core.Command) (core.Outcome, error)
+	Do(ctx context.Context, c command.Value) (command.Outcome, error)
 }
 
 // Options say where the dashboard runs and how it looks.

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/screen"
@@ -263,7 +264,7 @@ func TestEveryActionOfTheFrameDoesSomething(t *testing.T) {
 		case action.Back:
 			r.zoom = true
 		case action.Undo:
-			r.undo = []core.Command{core.RestoreBudget{Capacity: 3}}
+			r.undo = []command.Value{command.RestoreBudget{Capacity: 3}}
 		}
 		r.paint()
 		before := out.Len()

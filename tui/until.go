@@ -7,6 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
+	"ollimbot/core/words"
 	"ollimbot/routines/cron"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -207,7 +209,7 @@ func (u *until) row(l look, w, i int, c choice) string {
 	when := ""
 	if !c.when.IsZero() {
 		when = cron.Format(c.when, "15:04")
-		if !widget.SameDay(c.when, u.now, u.now.Location()) {
+		if !words.SameDay(c.when, u.now, u.now.Location()) {
 			when = cron.Format(c.when, "Mon 15:04")
 		}
 	}
@@ -290,12 +292,12 @@ func (u *until) hint() []key.Binding {
 }
 
 // timed is a command with its moment.
-func timed(c core.Command, when time.Time) core.Command {
+func timed(c command.Value, when time.Time) command.Value {
 	switch c := c.(type) {
-	case core.Snooze:
+	case command.Snooze:
 		c.Until = when
 		return c
-	case core.MuteUntil:
+	case command.MuteUntil:
 		c.Until = when
 		return c
 	}

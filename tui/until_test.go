@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/routines"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -33,7 +34,7 @@ func TestMutingSaysWhatWouldGoSilentBeforeItIsDone(t *testing.T) {
 		s.sees("Mute pings that are not critical until", "▸ 30 minutes", "1 fire without a ping", "Email sweep")
 		s.press("down", "down")
 		s.press("enter")
-		c, ok := s.bot.done()[0].(core.MuteUntil)
+		c, ok := s.bot.done()[0].(command.MuteUntil)
 		if !ok || !c.Until.After(time.Now()) {
 			t.Errorf("did %#v", s.bot.done())
 		}
@@ -46,7 +47,7 @@ func TestATimeCanBeTypedAtOnce(t *testing.T) {
 		s.press("1", "m", "2", "5", "enter")
 		s.sees("a time is written as 18:30")
 		s.press("backspace", "backspace", "2", "3", ":", "4", "5", "enter")
-		c := s.bot.done()[0].(core.MuteUntil)
+		c := s.bot.done()[0].(command.MuteUntil)
 		if got := c.Until.UTC().Format("15:04"); got != "23:45" {
 			t.Errorf("until %s", got)
 		}
@@ -67,11 +68,11 @@ func TestSnoozingSaysWhichFiresAreSkipped(t *testing.T) {
 		{"cccc3333", 3 * time.Hour, "it fires at 17:02"},
 		{"cccc3333", time.Hour, "changes nothing: it fires at 16:02"},
 	} {
-		if got := consequence(&s, core.Snooze{ID: c.id}, now.Add(c.when)); got != c.want {
+		if got := consequence(&s, command.Snooze{ID: c.id}, now.Add(c.when)); got != c.want {
 			t.Errorf("%s for %s: %q, want %q", c.id, c.when, got, c.want)
 		}
 	}
-	if got := consequence(&s, core.Snooze{ID: "aaaa1111"}, time.Time{}); got != textSnoozeEnds {
+	if got := consequence(&s, command.Snooze{ID: "aaaa1111"}, time.Time{}); got != textSnoozeEnds {
 		t.Errorf("got %q", got)
 	}
 }
@@ -87,7 +88,7 @@ func TestAnEndIsOfferedOnlyWhereSomethingHolds(t *testing.T) {
 		s.press("up", "up")
 		s.sees("pings come through again at once")
 		s.press("enter")
-		if c := s.bot.done()[0]; c != (core.MuteUntil{}) {
+		if c := s.bot.done()[0]; c != (command.MuteUntil{}) {
 			t.Errorf("did %#v", c)
 		}
 	})
@@ -95,7 +96,7 @@ func TestAnEndIsOfferedOnlyWhereSomethingHolds(t *testing.T) {
 
 func TestTheDialogsOfTheseTasksLookAsTheyDid(t *testing.T) {
 	at := day
-	muted := pane.Until{Title: "Mute pings that are not critical until", For: core.MuteUntil{}, Now: at.Add(time.Hour)}
+	muted := pane.Until{Title: "Mute pings that are not critical until", For: command.MuteUntil{}, Now: at.Add(time.Hour)}
 	wrong := func(r *root) dialog {
 		f := newForm(r.snap)
 		f.when.Insert("0 25 * * *")
@@ -209,7 +210,7 @@ func TestAMomentBeyondTheWeekHasItsDate(t *testing.T) {
 		"bbbb2222": "it would not have fired before then; fires next at Wed 17:02",
 		"cccc3333": "it would not have fired before then; fires next at Mon 30 November 17:02",
 	} {
-		if got := consequence(&s, core.Snooze{ID: id}, now.Add(15*time.Hour)); got != want {
+		if got := consequence(&s, command.Snooze{ID: id}, now.Add(15*time.Hour)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -224,14 +225,14 @@ func TestWhereTheDayIsCutTheFiresAreAtLeastSoMany(t *testing.T) {
 	}
 	s.Schedule.DayUntil = now.Add(501 * time.Minute)
 	for _, c := range []struct {
-		command core.Command
+		command command.Value
 		when    time.Duration
 		want    string
 	}{
-		{core.MuteUntil{}, time.Hour, "59 fires without a ping: 14:03 Tick, 14:04 Tick, 14:05 Tick and 56 more. Critical ones come through."},
-		{core.MuteUntil{}, 18 * time.Hour, "at least 500 fires without a ping: 14:03 Tick, 14:04 Tick, 14:05 Tick and more. Critical ones come through."},
-		{core.Snooze{ID: "aaaa1111"}, 18 * time.Hour, "skips at least 500 fires, the first at 14:03"},
-		{core.Snooze{ID: "bbbb2222"}, 18 * time.Hour, "it would not have fired before 22:23; the schedule is not known further ahead"},
+		{command.MuteUntil{}, time.Hour, "59 fires without a ping: 14:03 Tick, 14:04 Tick, 14:05 Tick and 56 more. Critical ones come through."},
+		{command.MuteUntil{}, 18 * time.Hour, "at least 500 fires without a ping: 14:03 Tick, 14:04 Tick, 14:05 Tick and more. Critical ones come through."},
+		{command.Snooze{ID: "aaaa1111"}, 18 * time.Hour, "skips at least 500 fires, the first at 14:03"},
+		{command.Snooze{ID: "bbbb2222"}, 18 * time.Hour, "it would not have fired before 22:23; the schedule is not known further ahead"},
 	} {
 		if got := consequence(&s, c.command, now.Add(c.when)); got != c.want {
 			t.Errorf("%T for %s: %q, want %q", c.command, c.when, got, c.want)
@@ -240,7 +241,7 @@ func TestWhereTheDayIsCutTheFiresAreAtLeastSoMany(t *testing.T) {
 	for i := range s.Schedule.Day {
 		s.Schedule.Day[i].Silent = true
 	}
-	if got, want := consequence(&s, core.MuteUntil{}, now.Add(18*time.Hour)), "no task that may ping fires until 22:23; the schedule is not known further ahead"; got != want {
+	if got, want := consequence(&s, command.MuteUntil{}, now.Add(18*time.Hour)), "no task that may ping fires until 22:23; the schedule is not known further ahead"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

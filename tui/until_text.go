@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/tui/widget"
@@ -36,14 +38,14 @@ const (
 const namedMost = 3
 
 // consequence says what a moment would mean, from what fires within 24 hours.
-func consequence(s *core.Snapshot, c core.Command, when time.Time) string {
+func consequence(s *core.Snapshot, c command.Value, when time.Time) string {
 	switch c := c.(type) {
-	case core.MuteUntil:
+	case command.MuteUntil:
 		if when.IsZero() {
 			return textMuteEnds
 		}
 		return muteText(s, when)
-	case core.Snooze:
+	case command.Snooze:
 		if when.IsZero() {
 			return textSnoozeEnds
 		}
@@ -69,7 +71,7 @@ func muteText(s *core.Snapshot, when time.Time) string {
 	case n == 0:
 		return textMuteNothing
 	}
-	count := widget.Count(uint64(n), "fire")
+	count := words.Grouped(uint64(n), "fire")
 	if cutBefore(s, when) { // what comes after the cut is not known
 		return fmt.Sprintf("%s%s without a ping: %s and more. Critical ones come through.", textAtLeast, count, strings.Join(names, ", "))
 	}
@@ -115,7 +117,7 @@ func snoozeText(s *core.Snapshot, id string, when time.Time) string {
 func skipped(s *core.Snapshot, n int, first, when time.Time) string {
 	switch {
 	case n > 0 && cutBefore(s, when):
-		return fmt.Sprintf("skips %s%s, the first at %s", textAtLeast, widget.Count(uint64(n), "fire"), clockWords(s, first))
+		return fmt.Sprintf("skips %s%s, the first at %s", textAtLeast, words.Grouped(uint64(n), "fire"), clockWords(s, first))
 	case n == 0 && cutBefore(s, when):
 		return fmt.Sprintf(textSnoozeCut, clockWords(s, s.Schedule.DayUntil))
 	case n == 0:
@@ -155,7 +157,7 @@ func clockWords(s *core.Snapshot, t time.Time) string {
 	if zone == nil {
 		zone = time.UTC
 	}
-	if widget.SameDay(t, s.At, zone) {
+	if words.SameDay(t, s.At, zone) {
 		return cron.Format(t.In(zone), "15:04")
 	}
 	switch at := t.In(zone); {

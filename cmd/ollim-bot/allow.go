@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core"
 	claudeproc "ollimbot/core/agent/claude/process"
+	"ollimbot/core/command"
 )
 
 type allowCmd struct {
@@ -36,7 +37,7 @@ func (c *allowCmd) Run(p *process) error {
 		}
 		return p.lines(waiting...)
 	}
-	o, err := bot.Do(p.asking(context.Background()), core.AllowTask{ID: c.ID, Withdraw: c.Undo})
+	o, err := bot.Do(p.asking(context.Background()), command.AllowTask{ID: c.ID, Withdraw: c.Undo})
 	if err != nil {
 		return err
 	}

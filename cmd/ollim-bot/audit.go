@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ollimbot/core/audit"
+	"ollimbot/core/words"
 )
 
 type auditCmd struct {
@@ -27,7 +28,7 @@ func (c *auditCmd) Run(p *process) error {
 		return err
 	}
 	if damaged > 0 {
-		tell(p.err, "warning: %s of %s cannot be read", count(damaged, "line"), audit.File)
+		tell(p.err, "warning: %s of %s cannot be read", words.Count(damaged, "line"), audit.File)
 	}
 	if c.JSON {
 		return p.json(append([]audit.Entry{}, list...))

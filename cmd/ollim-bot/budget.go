@@ -3,8 +3,8 @@ package main
 import (
 	"time"
 
-	"ollimbot/core"
 	"ollimbot/core/budget"
+	"ollimbot/core/command"
 )
 
 // budgetCmds shows the bucket or changes its two numbers.
@@ -103,7 +103,7 @@ func (c *budgetSetCmd) Run(p *process) error {
 	before := bot.SnapshotAt(at.now).Budget.State
 	ctx, cancel := p.context()
 	defer cancel()
-	done, err := bot.Do(p.asking(ctx), core.SetBudget{Capacity: c.Capacity, RefillMinutes: c.Refill})
+	done, err := bot.Do(p.asking(ctx), command.SetBudget{Capacity: c.Capacity, RefillMinutes: c.Refill})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/skill"
 	"ollimbot/core/store"
 	"ollimbot/core/webhook"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/tui/layout"
 	dashboard "ollimbot/tui/settings"
@@ -43,7 +44,7 @@ func (c *checkCmd) Run(p *process) error {
 		more, chosen := checkSettings(dashboard.Dir(p.environ()))
 		problems, looked = append(problems, more...), looked+chosen
 	} else {
-		problems, looked = checkFiles(at, c.Files), count(len(c.Files), "file")
+		problems, looked = checkFiles(at, c.Files), words.Count(len(c.Files), "file")
 	}
 	if c.JSON {
 		err = p.json(append([]routines.Problem{}, problems...))
@@ -62,12 +63,12 @@ func checkDir(at place) ([]routines.Problem, string) {
 	index := routines.NewIndex(at.dir, at.env.Zone)
 	index.Scan()
 	set := index.Set()
-	looked := count(len(set.Routines), "routine") + " and " + count(len(set.Reminders), "reminder")
+	looked := words.Count(len(set.Routines), "routine") + " and " + words.Count(len(set.Reminders), "reminder")
 	_, skills := skill.List(at.dir)
 	hooks := webhook.NewIndex(at.dir)
 	hooks.Scan()
 	if n := len(hooks.Set().Specs); n > 0 {
-		looked = count(len(set.Routines), "routine") + ", " + count(len(set.Reminders), "reminder") + " and " + count(n, "webhook")
+		looked = words.Count(len(set.Routines), "routine") + ", " + words.Count(len(set.Reminders), "reminder") + " and " + words.Count(n, "webhook")
 	}
 	return slices.Concat(set.Problems, hooks.Set().Problems, skills, checkSecret(at)), looked + " in " + at.dir.Display()
 }
@@ -209,7 +210,7 @@ func problemLines(problems []routines.Problem, looked string) []string {
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s: %s", place3(pr), pr.Severity, pr.Message))
 	}
-	return append(lines, fmt.Sprintf("%s: %s, %s", looked, count(errs, "error"), count(len(problems)-errs, "warning")))
+	return append(lines, fmt.Sprintf("%s: %s, %s", looked, words.Count(errs, "error"), words.Count(len(problems)-errs, "warning")))
 }
 
 // place3 is file:line:column, with what is known of it.

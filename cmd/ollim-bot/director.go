@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/routines"
 )
 
@@ -111,12 +112,12 @@ func slip(id, expr string) act {
 
 // say sends the user's words.
 func say(text string) act {
-	return func(ctx context.Context, d *director) error { return d.do(ctx, core.Say{Text: text}) }
+	return func(ctx context.Context, d *director) error { return d.do(ctx, command.Say{Text: text}) }
 }
 
 // fire runs a routine now.
 func fire(id string) act {
-	return func(ctx context.Context, d *director) error { return d.do(ctx, core.FireNow{ID: id}) }
+	return func(ctx context.Context, d *director) error { return d.do(ctx, command.FireNow{ID: id}) }
 }
 
 // both plays two things at once.
@@ -129,7 +130,7 @@ func both(a, b act) act {
 	}
 }
 
-func (d *director) do(ctx context.Context, c core.Command) error {
+func (d *director) do(ctx context.Context, c command.Value) error {
 	if _, err := d.bot.Do(ctx, c); err != nil {
 		return fmt.Errorf("command %T: %w", c, err)
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"ollimbot/core/words"
 )
 
 type doctorCmd struct {
@@ -103,5 +105,5 @@ func doctorLines(a doctorAnswer) []string {
 		lines = append(lines, fmt.Sprintf("  %s  %s: %s", f.Level, f.Label, strings.ReplaceAll(f.Message, "\n", " ")))
 	}
 	return append(lines, "", fmt.Sprintf("SUMMARY: %d passed, %s, %s",
-		a.Passed, count(a.Warnings, "warning"), count(a.Failures, "failure")))
+		a.Passed, words.Count(a.Warnings, "warning"), words.Count(a.Failures, "failure")))
 }

@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/guide"
 	"ollimbot/core/sandbox"
 	"ollimbot/core/webhook"
+	"ollimbot/core/words"
 	"ollimbot/discord"
 	"ollimbot/routines"
 )
@@ -181,7 +182,7 @@ func checkZone(r *report, at place) {
 	if end.IsZero() {
 		r.add(pass, "clock change", "none ahead in this zone")
 	} else {
-		r.add(pass, "clock change", "next on %s (%s)", end.In(at.env.Zone).Format("2006-01-02"), in(end.Sub(at.now)))
+		r.add(pass, "clock change", "next on %s (%s)", end.In(at.env.Zone).Format("2006-01-02"), words.Distance(end.Sub(at.now)))
 	}
 	if at.now.Year() < 2024 {
 		r.add(bad, "clock", "it is the year %d here: set the clock, or everything fires at the wrong time", at.now.Year())
@@ -202,7 +203,7 @@ func (p *process) checkRoutines(r *report, at place) {
 			r.add(bad, t.ID, "%s: never fires", t.Title())
 			continue
 		}
-		r.add(pass, t.ID, "%s: next fire %s (%s)", t.Title(), shortTime(at.now, next), in(next.Sub(at.now)))
+		r.add(pass, t.ID, "%s: next fire %s (%s)", t.Title(), shortTime(at.now, next), words.Distance(next.Sub(at.now)))
 		for _, note := range t.Schedule.Notes() {
 			r.add(warn, t.ID, "cron '%s' (%s): %s", t.Cron, t.Schedule.Words(), strings.TrimSuffix(note, "."))
 		}
@@ -232,7 +233,7 @@ func (p *process) checkReminders(r *report, at place) {
 			r.add(warn, t.ID, "%s: does not fire, it waits for you; see TOOL POLICY", t.Title())
 			continue
 		}
-		level, when := pass, in(t.RunAt.Sub(at.now))
+		level, when := pass, words.Distance(t.RunAt.Sub(at.now))
 		if t.RunAt.Before(at.now) {
 			level, when = warn, "due "+when+", fires late when the bot runs"
 		}
@@ -308,21 +309,21 @@ func (p *process) checkTools(r *report, at place) {
 		}
 		r.add(level, clean.Line(problem.File), "%s", problem.Message)
 	}
-	r.add(pass, "patterns", "%s looked at", count(checked, "tool pattern"))
+	r.add(pass, "patterns", "%s looked at", words.Count(checked, "tool pattern"))
 }
 
 // checkAgentFiles tells what the agent reads in the data directory, and which of
 // it has a newer version that is not put over the user's own.
 func checkAgentFiles(r *report, at place) {
 	agents, _ := guide.Subagents(at.dir)
-	r.add(pass, "subagents", "%s in .claude/agents", count(len(agents), "subagent"))
+	r.add(pass, "subagents", "%s in .claude/agents", words.Count(len(agents), "subagent"))
 	for _, o := range guide.Offers(at.dir) {
 		r.add(warn, clean.Line(o.File), "%s", o.Text)
 	}
 	hooks := webhook.NewIndex(at.dir)
 	hooks.Scan()
 	if n := len(hooks.Set().Specs); n > 0 && (at.env.WebhookPort == 0 || at.env.WebhookSecret == "") {
-		r.add(warn, "webhooks", "%s, but %s", count(n, "webhook"), textNoWebhookServer)
+		r.add(warn, "webhooks", "%s, but %s", words.Count(n, "webhook"), textNoWebhookServer)
 	}
 	if weak := webhook.WeakSecret(at.env.WebhookSecret); weak != "" {
 		r.add(warn, "webhooks", "%s", weak)
@@ -353,7 +354,7 @@ func checkState(r *report, at place) {
 		r.add(pass, filepath.Base(webhook.LogFile), "%d kB; %s", (info.Size()+1023)/1024, webhook.LimitsText())
 	}
 	if kept, err := filepath.Glob(at.dir.Path("state/*.corrupt-*")); err == nil && len(kept) > 0 {
-		r.add(warn, "set aside", "%s in state/ (*.corrupt-*): look at them; they are removed after 30 days", count(len(kept), "unreadable file"))
+		r.add(warn, "set aside", "%s in state/ (*.corrupt-*): look at them; they are removed after 30 days", words.Count(len(kept), "unreadable file"))
 	}
 	_, problems, err := config.LoadRuntime(at.dir)
 	if err != nil {

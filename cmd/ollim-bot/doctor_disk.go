@@ -1,10 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"ollimbot/core/words"
 )
 
 // kept are the parts of the data directory that grow, with what bounds them: the
@@ -36,7 +37,7 @@ func checkDisk(r *report, at place) {
 		for _, path := range paths {
 			size += sizeOf(at.dir.Path(path))
 		}
-		r.add(pass, k.label, "%s; %s", bytesInWords(size), k.rule)
+		r.add(pass, k.label, "%s; %s", words.Bytes(size), k.rule)
 	}
 }
 
@@ -53,16 +54,4 @@ func sizeOf(path string) (sum int64) {
 		return nil
 	})
 	return sum
-}
-
-func bytesInWords(n int64) string {
-	switch {
-	case n >= 10<<20:
-		return fmt.Sprintf("%d MB", n>>20)
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%d kB", n>>10)
-	}
-	return fmt.Sprintf("%d bytes", n)
 }

@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/fork"
 	"ollimbot/core/tail"
+	"ollimbot/core/words"
 )
 
 // forksShown is how many runs a list shows, newest first.
@@ -118,13 +119,13 @@ func known(t time.Time) *time.Time {
 
 // forkLine is one run of the list.
 func forkLine(v fork.View, now time.Time) string {
-	facts := []string{count(v.Tools, "tool call")}
+	facts := []string{words.Count(v.Tools, "tool call")}
 	for _, f := range []struct {
 		n    int
 		what string
 	}{{v.Pings, "ping"}, {v.Reports, "report"}} {
 		if f.n > 0 {
-			facts = append(facts, count(f.n, f.what))
+			facts = append(facts, words.Count(f.n, f.what))
 		}
 	}
 	if v.Tainted != "" && !v.Trusted {

@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/clean"
 	"ollimbot/core/history"
+	"ollimbot/core/words"
 )
 
 type historyCmds struct {
@@ -146,8 +147,8 @@ func tookOf(s history.Session) string {
 	if s.Started.IsZero() {
 		return "-"
 	}
-	if words := span(s.Last.Sub(s.Started)); words != "" {
-		return words
+	if took := words.Span(s.Last.Sub(s.Started)); took != "" {
+		return took
 	}
 	return "under 1m"
 }
@@ -202,7 +203,7 @@ func (c *historyShowCmd) Run(p *process) error {
 
 func conversationLines(s history.Conversation) []string {
 	lines := []string{
-		fmt.Sprintf("session %s, %s, %s", s.ID, s.Kind, count(s.Messages, "message")),
+		fmt.Sprintf("session %s, %s, %s", s.ID, s.Kind, words.Count(s.Messages, "message")),
 	}
 	if s.Copied > 0 {
 		lines = append(lines, fmt.Sprintf(textCopied, s.Copied, orUnknown(short(s.Parent))))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core/history"
+	"ollimbot/core/words"
 )
 
 type historySearchCmd struct {
@@ -106,7 +107,7 @@ func (c *historyPingsCmd) Run(p *process) error {
 		return p.json(map[string]any{"days": c.Days, "events": answer, "more": more})
 	}
 	if len(events) == 0 {
-		return p.lines(fmt.Sprintf(textNoEvents, count(c.Days, "day")))
+		return p.lines(fmt.Sprintf(textNoEvents, words.Count(c.Days, "day")))
 	}
 	lines := make([]string, 0, len(events)+1)
 	if more > 0 {
@@ -140,7 +141,7 @@ func pingLine(e history.Event) string {
 	add(true, e.Kind)
 	add(e.What == history.Fired && !e.Background, "foreground")
 	add(true, e.State)
-	add(e.Pings > 0, count(e.Pings, "ping"))
+	add(e.Pings > 0, words.Count(e.Pings, "ping"))
 	add(e.Form != "" && e.Form != "ping", e.Form)
 	add(e.Critical, "critical")
 	add(e.Session != "", "session "+short(e.Session))
@@ -155,8 +156,8 @@ func pingLine(e history.Event) string {
 }
 
 func wroteAfter(d time.Duration) string {
-	if words := span(d); words != "" {
-		return fmt.Sprintf(textWroteAfter, words)
+	if took := words.Span(d); took != "" {
+		return fmt.Sprintf(textWroteAfter, took)
 	}
 	return fmt.Sprintf(textWroteAfter, "less than a minute")
 }

@@ -9,19 +9,21 @@ import (
 // The rooms of ARCHITECTURE.md, from the ground up. A package may import its
 // own floor and those below.
 const (
-	ground  = iota // core/store, core/clean, core/fault, docs: files and text, nothing of ours below
-	tasks          // routines: what fires when
-	rooms          // core/*: one part of the bot each
-	bot            // core: the parts joined
-	faces          // tui, discord: what people see
-	command        // cmd: the wiring
+	ground = iota // the data directory, text, faults, queues: nothing of ours above
+	tasks         // routines: what fires when
+	rooms         // core/*: one part of the bot each
+	bot           // core: the parts joined
+	faces         // tui, discord: what people see
+	wiring        // cmd: the command tree
 )
+
+var groundRooms = []string{"core/store", "core/clean", "core/fault", "core/queue", "core/words"}
 
 // floor places a package of ours; false for a package that stands nowhere,
 // which is a mistake of the layout.
 func floor(path string) (int, bool) {
 	switch {
-	case within(path, "core/store"), within(path, "core/clean"), within(path, "core/fault"), path == "ollimbot/docs":
+	case withinAny(path, groundRooms), path == "ollimbot/docs":
 		return ground, true
 	case within(path, "routines"):
 		return tasks, true
@@ -32,7 +34,7 @@ func floor(path string) (int, bool) {
 	case within(path, "tui"), within(path, "discord"):
 		return faces, true
 	case within(path, "cmd"):
-		return command, true
+		return wiring, true
 	}
 	return 0, false
 }

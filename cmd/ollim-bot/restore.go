@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"ollimbot/core/clean"
-	"ollimbot/core/prompt"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 )
 
@@ -37,7 +37,7 @@ func (c *restoreCmd) Run(p *process) error {
 func removedLines(at place) []string {
 	var lines []string
 	for _, r := range routines.RemovedTasks(at.dir, at.now) {
-		lines = append(lines, fmt.Sprintf("  %s  %-8s  %-14s  %s", r.ID, r.Kind, prompt.Age(at.now.Sub(r.At)), r.Title()))
+		lines = append(lines, fmt.Sprintf("  %s  %-8s  %-14s  %s", r.ID, r.Kind, words.Ago(at.now.Sub(r.At)), r.Title()))
 	}
 	if len(lines) == 0 {
 		return []string{"nothing was removed within the last day"}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 )
@@ -93,7 +94,7 @@ func entryLine(e routines.Entry, now time.Time) string {
 	if e.Tag != "" {
 		marks = append(marks, e.Tag)
 	}
-	line := fmt.Sprintf("  %s  %-10s  %s  %s", cron.Format(e.FireTime, "Mon 15:04"), in(e.FireTime.Sub(now)), e.ID, what)
+	line := fmt.Sprintf("  %s  %-10s  %s  %s", cron.Format(e.FireTime, "Mon 15:04"), words.Distance(e.FireTime.Sub(now)), e.ID, what)
 	if len(marks) > 0 {
 		line += " [" + strings.Join(marks, ", ") + "]"
 	}

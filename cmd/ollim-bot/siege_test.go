@@ -27,25 +27,25 @@ type siege struct {
 	*claudeWorld
 	cmd *exec.Cmd
 	in  io.WriteCloser
-	out words
+	out output
 
 	said  int  // turns of the conversation
 	fence bool // there is one
 }
 
-// words are what a program prints while it runs.
-type words struct {
+// output is what a program prints while it runs.
+type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (w *words) Write(b []byte) (int, error) {
+func (w *output) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.text.Write(b)
 }
 
-func (w *words) String() string {
+func (w *output) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.text.String()

@@ -6,6 +6,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/fork"
+	"ollimbot/core/words"
 	"ollimbot/discord"
 	"ollimbot/routines"
 )
@@ -103,16 +104,16 @@ func statusLines(a statusAnswer, at place) []string {
 		"ollim-bot " + a.Version + ", " + state,
 		"data:      " + at.dir.Display(),
 		"time:      " + at.now.Format(momentLayout) + " (" + a.Timezone + ")",
-		"schedule:  " + count(a.Routines, "routine") + ", " + count(a.Reminders, "reminder"),
+		"schedule:  " + words.Count(a.Routines, "routine") + ", " + words.Count(a.Reminders, "reminder"),
 	}
 	for _, e := range a.Next {
 		lines = append(lines, entryLine(e, at.now))
 	}
 	if a.Problems > 0 {
-		lines = append(lines, "problems:  "+count(a.Problems, "error")+" in files: ollim-bot check says where and how to mend them")
+		lines = append(lines, "problems:  "+words.Count(a.Problems, "error")+" in files: ollim-bot check says where and how to mend them")
 	}
 	if a.Waiting > 0 {
-		lines = append(lines, "waiting:   "+count(a.Waiting, "file")+" by the agent, for rights it does not have: see ollim-bot allow")
+		lines = append(lines, "waiting:   "+words.Count(a.Waiting, "file")+" by the agent, for rights it does not have: see ollim-bot allow")
 	}
 	if a.Unreached != "" {
 		lines = append(lines, "discord:   cannot write to you: "+a.Unreached)
@@ -125,7 +126,7 @@ func statusLines(a statusAnswer, at place) []string {
 		lines = append(lines, "           muted until "+a.Muted.Format(momentLayout)+": only critical pings come through")
 	}
 	return append(lines,
-		"updates:   "+count(a.Updates, "pending update"),
-		"forks:     "+count(a.Forks, "run")+" under way",
+		"updates:   "+words.Count(a.Updates, "pending update"),
+		"forks:     "+words.Count(a.Forks, "run")+" under way",
 	)
 }

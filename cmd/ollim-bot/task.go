@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/policy"
 	"ollimbot/core/store"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 )
@@ -300,7 +301,7 @@ func (p *process) warnProblems(problems []routines.Problem, folder string) {
 		}
 	}
 	if bad > 0 {
-		tell(p.err, "warning: %s in %s: ollim-bot check says where, and how to mend it", count(bad, "problem"), folder)
+		tell(p.err, "warning: %s in %s: ollim-bot check says where, and how to mend it", words.Count(bad, "problem"), folder)
 	}
 }
 

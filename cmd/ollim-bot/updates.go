@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/prompt"
 	"ollimbot/core/updates"
+	"ollimbot/core/words"
 )
 
 type updatesCmd struct {
@@ -42,7 +42,7 @@ func (c *updatesCmd) Run(p *process) error {
 	lines := make([]string, 0, len(list))
 	for _, u := range list {
 		text := strings.ReplaceAll(u.Message, "\n", "\n                  ")
-		lines = append(lines, fmt.Sprintf("%16s  %s", prompt.Age(at.now.Sub(u.At)), text))
+		lines = append(lines, fmt.Sprintf("%16s  %s", words.Ago(at.now.Sub(u.At)), text))
 	}
 	return p.lines(lines...)
 }

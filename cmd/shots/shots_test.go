@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ollimbot/cmd/shots/draw"
-	"ollimbot/core"
+	"ollimbot/core/command"
 )
 
 var update = flag.Bool("update", false, "write the pictures")
@@ -26,7 +26,7 @@ var pictures = []picture{
 	{"dashboard-80x24", 80, 24, dark, afternoon},
 	{"tail", 120, 40, dark, func(s *stage) {
 		afternoon(s)
-		s.do(core.FireNow{ID: papers})
+		s.do(command.FireNow{ID: papers})
 		s.press("4", "z")
 		s.wait(17 * time.Second)
 		s.press("/", "l", "e", "t", "t", "e", "r", "\r")
@@ -89,9 +89,9 @@ func film(t *testing.T) {
 			}
 		}
 		shoot(time.Second)
-		s.do(core.FireNow{ID: inbox})
+		s.do(command.FireNow{ID: inbox})
 		shoot(2 * time.Second)
-		s.do(core.FireNow{ID: medicine})
+		s.do(command.FireNow{ID: medicine})
 		shoot(5 * time.Second)
 		s.press("1", "+")
 		shoot(2 * time.Second)
@@ -114,12 +114,12 @@ func film(t *testing.T) {
 // afternoon is what has happened before a picture is taken: an inbox was swept,
 // a ping was spent, a question was answered, and a run is under way.
 func afternoon(s *stage) {
-	s.do(core.FireNow{ID: medicine})
+	s.do(command.FireNow{ID: medicine})
 	s.wait(9 * time.Second)
-	s.do(core.Say{Text: question})
+	s.do(command.Say{Text: question})
 	s.wait(20 * time.Second)
-	s.do(core.FireNow{ID: inbox})
+	s.do(command.FireNow{ID: inbox})
 	s.wait(8 * time.Second)
-	s.do(core.FireNow{ID: review})
+	s.do(command.FireNow{ID: review})
 	s.wait(5*time.Second + 300*time.Millisecond)
 }

@@ -19,6 +19,7 @@ import (
 	"ollimbot/cmd/shots/draw"
 	"ollimbot/core"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/logs"
 	"ollimbot/core/store"
@@ -152,7 +153,7 @@ func (s *stage) wait(d time.Duration) {
 	synctest.Wait()
 }
 
-func (s *stage) do(c core.Command) {
+func (s *stage) do(c command.Value) {
 	s.t.Helper()
 	if _, err := s.bot.Do(context.Background(), c); err != nil {
 		s.t.Error(err)

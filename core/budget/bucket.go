@@ -112,71 +112,123 @@ func (b *Bucket) wall(now time.Time) time.Time {
 	return now.Round(0).Truncate(time.Microsecond).In(b.zone)
 }
 
-// Reserve takes one token for a message that is about to be sent. It is spent in
-// the file when Reserve returns, so that a crash from then on cannot give away
-// what may have been sent. False means that no whole token is left; neither then
-// nor after an error may the message be sent.
-func (b *Bucket) Reserve(now time.Time) (r *Reservation, ok bool, err error) {
-	if s, _ := b.State(now); s.Whole() < 1 {
-		return nil, false, nil // and nothing is written
+// Unpaid is why a message was not sent: the budget did not pay for it.
+type Unpaid struct {
+	State State // as it was then: without a whole token; muted where its capacity is 0
+	Err   error // why the budget could not be read or written; nil where no token was left
+}
+
+func (u *Unpaid) Error() string {
+	if u.Err != nil {
+		return u.Err.Error()
 	}
-	_, after, err := b.change(now, func(s *State) {
-		if ok = s.Whole() >= 1; ok {
-			s.spend()
+	return textEmpty
+}
+
+// Unwrap is why the budget could not be read or written.
+func (u *Unpaid) Unwrap() error { return u.Err }
+
+// Try sends a message that costs a token, or is only counted where it is critical.
+// Without a token it answers an *Unpaid before anything is sent. send calls pay in
+// the moment before the message leaves, and sends nothing where that fails: by then
+// the token is spent in the file, so that no crash gives away what may have been
+// sent. It is given back where send says that nothing was sent, or panics.
+//
+// The error is an *Unpaid or that of send. unsaved is what could not be written
+// besides: the count of a critical message, which goes out all the same, or the
+// token that comes back by refilling then.
+func (b *Bucket) Try(critical bool, send func(pay func() error) (sent bool, err error)) (unsaved, err error) {
+	if s, _ := b.State(time.Now()); !critical && s.Whole() < 1 {
+		return nil, &Unpaid{State: s}
+	}
+	var paid *payment
+	var unpaid *Unpaid
+	sent := false
+	defer func() {
+		if sent && unpaid == nil {
+			paid.spend()
+		} else if failed := paid.release(time.Now()); failed != nil {
+			unsaved = failed
 		}
+	}()
+	sent, err = send(func() error {
+		var s State
+		var failed error
+		paid, s, failed = b.pay(time.Now(), critical)
+		switch {
+		case paid != nil:
+			return nil
+		case critical:
+			unsaved = failed
+			return nil
+		}
+		unpaid = &Unpaid{State: s, Err: failed}
+		return unpaid
 	})
-	if err != nil {
-		return nil, false, fmt.Errorf("reserve a ping: %w", err)
+	if unpaid != nil {
+		err = unpaid
 	}
-	if !ok { // another process was faster
-		return nil, false, nil
-	}
-	b.reserved.Add(1)
-	return &Reservation{bucket: b, tokens: 1, day: after.DailyUsedReset}, true, nil
+	return unsaved, err
 }
 
-// Critical counts a critical message that is about to be sent; it costs no token.
-// After an error it is not counted, and may be sent all the same.
-func (b *Bucket) Critical(now time.Time) (*Reservation, error) {
-	_, after, err := b.change(now, func(s *State) { s.CriticalUsed++ })
-	if err != nil {
-		return nil, fmt.Errorf("count a critical ping: %w", err)
+// pay takes a token, or counts a critical message. It is nil where no token is
+// left, with the state that says so, and after an error.
+func (b *Bucket) pay(now time.Time, critical bool) (*payment, State, error) {
+	p := &payment{bucket: b, tokens: 1}
+	if critical {
+		p.tokens = 0
 	}
-	return &Reservation{bucket: b, day: after.CriticalResetDate}, nil
+	ok := true
+	_, after, err := b.change(now, func(s *State) bool {
+		if critical {
+			s.CriticalUsed++
+			p.day = s.CriticalResetDate
+			return true
+		}
+		if ok = s.Whole() >= 1; ok { // else somebody was faster
+			s.spend()
+			p.day = s.DailyUsedReset
+		}
+		return ok
+	})
+	switch {
+	case err != nil:
+		return nil, after, fmt.Errorf("pay for a ping: %w", err)
+	case !ok:
+		return nil, after, nil
+	}
+	b.reserved.Add(p.tokens)
+	return p, after, nil
 }
 
-// Reservation is a message on its way that has been paid for. Either Spend or
-// Release takes effect, the first that is called; after it both do nothing. Nil
-// is the one of a message that could not be counted.
-type Reservation struct {
+// payment is what a message on its way has cost. Either spend or release takes
+// effect, the first that is called; both do nothing to nil.
+type payment struct {
 	bucket *Bucket
-	tokens int64  // that it has cost: one, or none for a critical message
+	tokens int64  // one, or none for a critical message
 	day    string // whose counter has it
 	done   atomic.Bool
 }
 
-// Spend leaves it at that: the message was sent, or may have been.
-func (r *Reservation) Spend() { r.settle() }
+// spend leaves it at that: the message was sent, or may have been.
+func (p *payment) spend() bool {
+	if p == nil || p.done.Swap(true) {
+		return false
+	}
+	p.bucket.reserved.Add(-p.tokens)
+	return true
+}
 
-// Release gives back what Reserve or Critical has taken: the message was not
-// sent. After an error it stays spent, and refilling makes up for it.
-func (r *Reservation) Release(now time.Time) error {
-	if !r.settle() {
+// release gives it back: the message was not sent. After an error it stays spent,
+// and refilling makes up for it.
+func (p *payment) release(now time.Time) error {
+	if !p.spend() {
 		return nil
 	}
-	if _, _, err := r.bucket.change(now, func(s *State) { s.refund(r.tokens, r.day) }); err != nil {
+	if _, _, err := p.bucket.change(now, func(s *State) bool { s.refund(p.tokens, p.day); return true }); err != nil {
 		return fmt.Errorf("give a ping back: %w", err)
 	}
 	return nil
-}
-
-// settle ends the reservation; false means that it had ended before.
-func (r *Reservation) settle() bool {
-	if r == nil || r.done.Swap(true) {
-		return false
-	}
-	r.bucket.reserved.Add(-r.tokens)
-	return true
 }
 
 // Set changes capacity (tokens) and refill rate (minutes for one); nil leaves
@@ -186,7 +238,7 @@ func (b *Bucket) Set(now time.Time, capacity, refill *int) (before, after State,
 	if err := Validate(capacity, refill); err != nil {
 		return State{}, State{}, err
 	}
-	before, after, err = b.change(now, func(s *State) { s.set(capacity, refill) })
+	before, after, err = b.change(now, func(s *State) bool { s.set(capacity, refill); return true })
 	if err != nil {
 		return State{}, State{}, fmt.Errorf("change the ping budget: %w", err)
 	}
@@ -204,14 +256,15 @@ func (b *Bucket) Restore(now time.Time, old Settings) (after State, err error) {
 	case math.IsNaN(old.Available) || math.IsInf(old.Available, 0) || old.Available < 0:
 		return State{}, fmt.Errorf(textBadTokens, old.Available)
 	}
-	if _, after, err = b.change(now, func(s *State) { s.restore(old) }); err != nil {
+	if _, after, err = b.change(now, func(s *State) bool { s.restore(old); return true }); err != nil {
 		return State{}, fmt.Errorf("restore the ping budget: %w", err)
 	}
 	return after, nil
 }
 
-// change reads the file, refills it to now, applies do and writes it, all alone.
-func (b *Bucket) change(now time.Time, do func(*State)) (before, after State, err error) {
+// change reads the file, refills it to now, applies do and writes it, all alone;
+// do says whether there is anything to write.
+func (b *Bucket) change(now time.Time, do func(*State) bool) (before, after State, err error) {
 	now = b.wall(now)
 	err = b.dir.Exclusive(turnName, func() error {
 		stored, err := b.load(now)
@@ -220,7 +273,9 @@ func (b *Bucket) change(now time.Time, do func(*State)) (before, after State, er
 		}
 		before = stored.At(now)
 		after = before
-		do(&after)
+		if !do(&after) {
+			return nil
+		}
 		return b.dir.Write(file, after.Encode())
 	})
 	b.mu.Lock()

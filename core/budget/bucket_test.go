@@ -62,13 +62,27 @@ func (p place) stored(t testing.TB) State {
 	return s
 }
 
-func reserve(t testing.TB, b *Bucket, want bool) *Reservation {
+func reserve(t testing.TB, b *Bucket, want bool) *payment {
 	t.Helper()
-	r, ok, err := b.Reserve(morning())
-	if err != nil || ok != want {
-		t.Fatalf("reserve: %v, %v, want %v", ok, err, want)
+	return reserveAt(t, b, morning(), want)
+}
+
+func reserveAt(t testing.TB, b *Bucket, now time.Time, want bool) *payment {
+	t.Helper()
+	p, _, err := b.pay(now, false)
+	if err != nil || (p != nil) != want {
+		t.Fatalf("reserve: %v, %v, want %v", p != nil, err, want)
 	}
-	return r
+	return p
+}
+
+func critical(t testing.TB, b *Bucket, now time.Time) *payment {
+	t.Helper()
+	p, _, err := b.pay(now, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 func TestReadingTheBucketWritesNothing(t *testing.T) {
@@ -88,9 +102,9 @@ func TestReadingTheBucketWritesNothing(t *testing.T) {
 	}
 }
 
-func release(t testing.TB, r *Reservation, now time.Time) {
+func release(t testing.TB, p *payment, now time.Time) {
 	t.Helper()
-	if err := r.Release(now); err != nil {
+	if err := p.release(now); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -105,7 +119,7 @@ func TestAReservedTokenIsMissingFromTheFileAndStaysSpent(t *testing.T) {
 		t.Errorf("before it is sent the file says %+v", s)
 	}
 	for range 2 {
-		r.Spend()
+		r.spend()
 		release(t, r, morning())
 	}
 	if s, reserved := p.bucket.State(morning()); s.Available != 4 || s.DailyUsed != 1 || reserved != 0 {
@@ -122,7 +136,7 @@ func TestAReleasedTokenCanBeReservedAgain(t *testing.T) {
 	reserve(t, p.bucket, false)
 	release(t, r, morning())
 	release(t, r, morning())
-	r.Spend()
+	r.spend()
 	if s := p.stored(t); s.Available != 1 || s.DailyUsed != 0 {
 		t.Errorf("a released token was spent: %+v", s)
 	}
@@ -150,48 +164,53 @@ func TestARefundFitsIntoTheBucketAsItIsByThen(t *testing.T) {
 
 func TestARefundAfterMidnightLeavesTheNewDaysCountersAlone(t *testing.T) {
 	p := newPlace(t, "")
-	plain := reserve(t, p.bucket, true)
-	critical, err := p.bucket.Critical(morning())
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain, urgent := reserve(t, p.bucket, true), critical(t, p.bucket, morning())
 	tomorrow := morning().Add(24 * time.Hour)
-	if _, ok, err := p.bucket.Reserve(tomorrow); !ok || err != nil {
-		t.Fatalf("%v, %v", ok, err)
-	}
-	if _, err := p.bucket.Critical(tomorrow); err != nil {
-		t.Fatal(err)
-	}
+	reserveAt(t, p.bucket, tomorrow, true)
+	critical(t, p.bucket, tomorrow)
 	release(t, plain, tomorrow)
-	release(t, critical, tomorrow)
+	release(t, urgent, tomorrow)
 	if s := p.stored(t); s.DailyUsed != 1 || s.CriticalUsed != 1 || s.Available != 5 {
 		t.Errorf("%+v", s)
+	}
+}
+
+func TestWhatIsNotSentCostsNothing(t *testing.T) {
+	unreachable := errors.New("no route")
+	for name, c := range map[string]struct {
+		sent bool
+		err  error
+		left int
+	}{"sent": {true, nil, 4}, "refused": {false, unreachable, 5}, "perhaps": {true, unreachable, 4}} {
+		p := newPlace(t, "")
+		unsaved, err := p.bucket.Try(false, func(pay func() error) (bool, error) { return c.sent, errors.Join(pay(), c.err) })
+		if s, reserved := p.bucket.State(time.Now()); unsaved != nil || !errors.Is(err, c.err) || s.Whole() != c.left || reserved != 0 {
+			t.Errorf("%s: %v, %v, %v tokens, %d reserved", name, unsaved, err, s.Available, reserved)
+		}
+	}
+	p := newPlace(t, string(bucketOf(0, 0, 1).Encode()))
+	var unpaid *Unpaid
+	if _, err := p.bucket.Try(false, func(func() error) (bool, error) { panic("it is sent") }); !errors.As(err, &unpaid) || unpaid.State.Capacity != 0 {
+		t.Error(err)
 	}
 }
 
 func TestAPartOfATokenCannotBeReserved(t *testing.T) {
 	p := newPlace(t, string(bucketOf(0.99, 5, 90).Encode()))
 	reserve(t, p.bucket, false)
-	if _, ok, err := p.bucket.Reserve(morning().Add(time.Minute)); !ok || err != nil {
-		t.Errorf("a minute later the token is whole, but: %v, %v", ok, err)
-	}
+	reserveAt(t, p.bucket, morning().Add(time.Minute), true) // by then the token is whole
 }
 
 func TestAMutedBucketReservesNothing(t *testing.T) {
 	p := newPlace(t, string(bucketOf(0, 0, 1).Encode()))
-	if _, ok, err := p.bucket.Reserve(morning().Add(24 * time.Hour)); ok || err != nil {
-		t.Errorf("%v, %v", ok, err)
-	}
+	reserveAt(t, p.bucket, morning().Add(24*time.Hour), false)
 }
 
 func TestCriticalPingsAreCountedAndCostNothing(t *testing.T) {
 	p := newPlace(t, "")
-	var last *Reservation
+	var last *payment
 	for range 3 {
-		var err error
-		if last, err = p.bucket.Critical(morning()); err != nil {
-			t.Fatal(err)
-		}
+		last = critical(t, p.bucket, morning())
 	}
 	release(t, last, morning()) // it was refused
 	if s := p.stored(t); s.CriticalUsed != 2 || s.DailyUsed != 0 || s.Available != 5 {
@@ -268,9 +287,7 @@ func TestACorruptFileIsKeptAsideAndReported(t *testing.T) {
 	if got := p.content(t); got != "}garbage" {
 		t.Errorf("reading changed it to %q", got)
 	}
-	if _, err := p.bucket.Critical(morning()); err != nil {
-		t.Fatal(err)
-	}
+	critical(t, p.bucket, morning())
 	kept, err := filepath.Glob(p.dir.Path(file) + ".corrupt-*")
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("kept aside: %q, %v", kept, err)
@@ -295,11 +312,10 @@ func TestAFileThatCannotBeReadIsNotWrittenOver(t *testing.T) {
 	if err := os.Symlink(secret, secret); err != nil { // a loop: ELOOP, for root too
 		t.Fatal(err)
 	}
-	r, err := p.bucket.Critical(morning())
-	if err == nil {
-		t.Error("a file that cannot be read was replaced")
+	unsaved, err := p.bucket.Try(true, func(pay func() error) (bool, error) { return true, pay() })
+	if unsaved == nil || err != nil { // it is sent all the same
+		t.Errorf("a file that cannot be read was replaced: %v, %v", unsaved, err)
 	}
-	r.Spend() // it is sent all the same
 	if s, _ := p.bucket.State(morning()); s != Default(morning()) {
 		t.Errorf("state %+v, want defaults", s)
 	}
@@ -311,16 +327,16 @@ func TestManyRunsNeverSpendMoreThanThereIs(t *testing.T) {
 	var g errgroup.Group
 	for i := range 16 {
 		g.Go(func() error {
-			r, ok, err := p.bucket.Reserve(morning())
-			if err != nil || !ok {
+			p, _, err := p.bucket.pay(morning(), false)
+			if err != nil || p == nil {
 				return err
 			}
 			granted.Add(1)
 			if i%4 == 3 {
-				return r.Release(morning())
+				return p.release(morning())
 			}
 			spent.Add(1)
-			r.Spend()
+			p.spend()
 			return nil
 		})
 	}
@@ -347,14 +363,14 @@ func TestNoSequenceOfReservationsAndCrashesGivesATokenAway(t *testing.T) {
 		}
 		b := NewBucket(p.dir, pacific, nil)
 		tokens, used := capacity, 0
-		var open []*Reservation
+		var open []*payment
 		rt.Repeat(map[string]func(*rapid.T){
 			"reserve": func(t *rapid.T) {
-				r, ok, err := b.Reserve(morning())
-				if err != nil || ok != (tokens >= 1) {
-					t.Fatalf("%d tokens: %v, %v", tokens, ok, err)
+				r, _, err := b.pay(morning(), false)
+				if err != nil || (r != nil) != (tokens >= 1) {
+					t.Fatalf("%d tokens: %v, %v", tokens, r != nil, err)
 				}
-				if ok {
+				if r != nil {
 					open, tokens, used = append(open, r), tokens-1, used+1
 				}
 			},
@@ -363,9 +379,9 @@ func TestNoSequenceOfReservationsAndCrashesGivesATokenAway(t *testing.T) {
 					return
 				}
 				if rapid.Bool().Draw(t, "spend") {
-					open[0].Spend()
+					open[0].spend()
 				} else {
-					if err := open[0].Release(morning()); err != nil {
+					if err := open[0].release(morning()); err != nil {
 						t.Fatal(err)
 					}
 					tokens, used = tokens+1, used-1

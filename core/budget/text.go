@@ -9,6 +9,7 @@ import (
 
 // Every word of this package that a user or the agent may read.
 const (
+	textEmpty       = "the ping budget has no token left"
 	textMuted       = "0/0 available (muted: capacity is 0)"
 	textFull        = "%d/%d available (refills 1 every %d min)"
 	textBelow       = "%d/%d available (refills 1 every %d min, next in %d min)"

@@ -18,8 +18,8 @@ func TestOnAFullDiskNoTokenIsReservedAndTheErrorNamesTheCure(t *testing.T) {
 	p := newPlace(t, string(bucketOf(1, 5, 90).Encode()))
 	before := p.content(t)
 	err := fulldisk.During(t, func() error {
-		_, ok, err := p.bucket.Reserve(morning())
-		if ok {
+		r, _, err := p.bucket.pay(morning(), false)
+		if r != nil {
 			t.Error("a token was reserved that the file still has")
 		}
 		return err
@@ -40,7 +40,7 @@ func TestTokensThatCouldNotBeGivenBackComeBackByRefilling(t *testing.T) {
 	p := newPlace(t, string(bucketOf(5, 5, 90).Encode()))
 	for range 5 {
 		r := reserve(t, p.bucket, true)
-		if err := fulldisk.During(t, func() error { return r.Release(morning()) }); err == nil {
+		if err := fulldisk.During(t, func() error { return r.release(morning()) }); err == nil {
 			t.Fatal("a full disk was not noticed")
 		}
 	}
@@ -49,9 +49,7 @@ func TestTokensThatCouldNotBeGivenBackComeBackByRefilling(t *testing.T) {
 	if s, reserved := p.bucket.State(later); s.Available != 1 || reserved != 0 {
 		t.Errorf("an hour and a half later: %+v, %d reserved", s, reserved)
 	}
-	if _, ok, err := p.bucket.Reserve(later); !ok || err != nil {
-		t.Fatalf("the refilled token cannot be reserved: %v, %v", ok, err)
-	}
+	reserveAt(t, p.bucket, later, true)
 }
 
 // What is reserved is missing from the file, whichever writes fail and wherever
@@ -63,7 +61,7 @@ func TestTheFileFollowsItsArithmeticWhateverWritesFail(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := newPlace(t, string(bucketOf(3, 4, 30).Encode()))
 		now, want := morning(), bucketOf(3, 4, 30)
-		var open []*Reservation
+		var open []*payment
 		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 40).Draw(rt, "minutes")) * time.Minute)
 			want = want.At(now)
@@ -72,7 +70,8 @@ func TestTheFileFollowsItsArithmeticWhateverWritesFail(t *testing.T) {
 			do := func() error {
 				switch {
 				case step == "reserve":
-					r, ok, err := p.bucket.Reserve(now)
+					r, _, err := p.bucket.pay(now, false)
+					ok := r != nil
 					if there := want.Whole() >= 1; ok != (there && !full) || (err != nil) != (there && full) {
 						rt.Fatalf("reserve: %v, %v with %d tokens", ok, err, want.Whole())
 					}
@@ -81,17 +80,17 @@ func TestTheFileFollowsItsArithmeticWhateverWritesFail(t *testing.T) {
 						open = append(open, r)
 					}
 				case step == "critical":
-					if _, err := p.bucket.Critical(now); err == nil {
+					if _, _, err := p.bucket.pay(now, true); err == nil {
 						want.CriticalUsed++
 					}
 				case step == "crash":
 					p.bucket, open = NewBucket(p.dir, pacific, nil), nil
 				case len(open) == 0:
 				case step == "spend":
-					open[0].Spend()
+					open[0].spend()
 					open = open[1:]
 				default:
-					if open[0].Release(now) == nil {
+					if open[0].release(now) == nil {
 						want.Available = min(want.Available+1, 4)
 						want.DailyUsed--
 					}

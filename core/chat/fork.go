@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/command"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
@@ -14,16 +15,6 @@ import (
 	"ollimbot/core/session"
 	"ollimbot/core/store"
 	"ollimbot/core/updates"
-)
-
-// Exit is how an interactive fork ends.
-type Exit string
-
-// The exits of a fork.
-const (
-	ExitSave    Exit = "save"    // the fork becomes the main session
-	ExitReport  Exit = "report"  // what it found is queued for the main session
-	ExitDiscard Exit = "discard" // nothing is kept
 )
 
 // interactive is a fork that the user talks in. Its fields belong to the holder
@@ -42,7 +33,7 @@ type interactive struct {
 	// when the agent was asked whether to leave, how the agent wants to leave,
 	// and whether it waits for the user's word on saving.
 	active, prompted time.Time
-	exit             Exit
+	exit             command.Exit
 	saveAsked        bool
 	report           string      // the agent's last report
 	mode             policy.Mode // this fork's own, else empty
@@ -126,7 +117,7 @@ func (c *Conversation) requestFork(topic string, minutes int) bool {
 
 // requestExit notes how the agent wants to leave the fork when its turn has
 // ended; the later of two wishes wins. False when there is no fork.
-func (c *Conversation) requestExit(how Exit) bool {
+func (c *Conversation) requestExit(how command.Exit) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fork == nil || c.behind {
@@ -140,7 +131,7 @@ func (c *Conversation) requestExit(how Exit) bool {
 func (c *Conversation) reported(f *interactive, message string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f.report, f.exit = message, ExitReport
+	f.report, f.exit = message, command.ExitReport
 }
 
 // askSave asks the user whether to save the fork.
@@ -232,7 +223,7 @@ func (c *Conversation) afterTurn(ctx context.Context, err error) error {
 	c.mu.Lock()
 	f, r := c.fork, c.wanted
 	c.wanted = nil
-	var how Exit
+	var how command.Exit
 	if f != nil {
 		how = f.exit
 	}
@@ -249,11 +240,11 @@ func (c *Conversation) afterTurn(ctx context.Context, err error) error {
 // leave ends the fork. A save makes it the main session, exactly once: the id
 // is written before anything is closed. The next turn resumes it as main, for
 // its process was bound to the fork's model, thinking and rights.
-func (c *Conversation) leave(ctx context.Context, f *interactive, how Exit) error {
-	if how == ExitSave && (f.id == "" || f.resumes != "") {
-		how = ExitDiscard
+func (c *Conversation) leave(ctx context.Context, f *interactive, how command.Exit) error {
+	if how == command.ExitSave && (f.id == "" || f.resumes != "") {
+		how = command.ExitDiscard
 	}
-	if how == ExitSave {
+	if how == command.ExitSave {
 		if err := c.o.Sessions.SwapMain(c.now(), f.id); err != nil {
 			return fmt.Errorf("save the fork: %w", err)
 		}
@@ -282,7 +273,7 @@ func (c *Conversation) discardFork(why string) bool {
 	c.mu.Lock()
 	f.exit = ""
 	c.mu.Unlock()
-	if err := c.leave(context.Background(), f, ExitDiscard); err != nil {
+	if err := c.leave(context.Background(), f, command.ExitDiscard); err != nil {
 		c.o.Log.Warn("fork did not end cleanly", "error", err)
 	}
 	return true
@@ -290,12 +281,12 @@ func (c *Conversation) discardFork(why string) bool {
 
 // exitByUser carries out the user's choice. For a report the agent is asked
 // for a summary first; the fork ends whether it gives one or not.
-func (c *Conversation) exitByUser(ctx context.Context, how Exit) error {
+func (c *Conversation) exitByUser(ctx context.Context, how command.Exit) error {
 	f := c.inFork()
 	if f == nil {
 		return fmt.Errorf("%s", textNoFork)
 	}
-	if how == ExitReport {
+	if how == command.ExitReport {
 		if err := c.forkTurn(ctx, f, agent.Message{Text: prompt.ForkReport()}); err != nil {
 			c.o.Log.Warn("fork gave no report", "error", err)
 		}
@@ -338,12 +329,12 @@ func (c *Conversation) checkIdle(ctx context.Context) error {
 }
 
 // ExitFork queues the user's way out of the fork.
-func (c *Conversation) ExitFork(how Exit) error {
+func (c *Conversation) ExitFork(how command.Exit) error {
 	f := c.inFork()
 	switch {
 	case f == nil:
 		return errors.New(textNoFork)
-	case how == ExitSave && f.resumes != "":
+	case how == command.ExitSave && f.resumes != "":
 		return errors.New("this fork continues a background run and cannot be saved: report or leave it")
 	}
 	return c.later(func(ctx context.Context) error { return c.exitByUser(ctx, how) })

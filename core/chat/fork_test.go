@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
@@ -45,7 +46,7 @@ func TestQuickRepliesToOnePingAreAllAnsweredInItsRun(t *testing.T) {
 				<-s.turn
 				pass(time.Minute)
 			}
-			s.take(Message{From: "Phone", Key: string(rune('1' + i)), Text: lines(words), ReplyTo: ping})
+			s.take(command.Receive{From: "Phone", Key: string(rune('1' + i)), Text: lines(words), ReplyTo: ping})
 		}
 		pass(time.Minute)
 		for _, e := range s.o.Transcript.Entries() {
@@ -121,7 +122,7 @@ func TestAForkThatIsLeftAloneIsAskedToldAndEnded(t *testing.T) {
 
 func TestAForkThatEndsWithoutItsSummaryDoesNotClaimOne(t *testing.T) {
 	s := newStage(t, nil)
-	s.postExit(context.Background(), &interactive{}, ExitReport)
+	s.postExit(context.Background(), &interactive{}, command.ExitReport)
 	if p := s.phone.posts; len(p) != 1 || p[0].Embed.Title != "Fork Ended — no summary" {
 		t.Errorf("the cards are %+v", p)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"ollimbot/core/command"
 	"ollimbot/core/post"
 	"ollimbot/core/store"
 )
@@ -41,7 +42,7 @@ func (c *Conversation) postEnter(ctx context.Context, f *interactive, r forkRequ
 	buttons := []post.Button{
 		{Label: "Save Context", Style: "success", Action: "fork_save:_"},
 		{Label: "Report", Style: "primary", Action: "fork_report:_"},
-		{Label: "Exit Fork", Style: "danger", Action: "fork_exit:_"},
+		{Label: "command.Exit Fork", Style: "danger", Action: "fork_exit:_"},
 	}
 	if f.resumes != "" { // it cannot be saved
 		buttons = buttons[1:]
@@ -51,7 +52,7 @@ func (c *Conversation) postEnter(ctx context.Context, f *interactive, r forkRequ
 }
 
 // postExit says how a fork has ended.
-func (c *Conversation) postExit(ctx context.Context, f *interactive, how Exit) {
+func (c *Conversation) postExit(ctx context.Context, f *interactive, how command.Exit) {
 	if f.card != "" { // its buttons are of no use any more
 		closed := post.Post{Embed: &post.Embed{Title: textForkCard, Description: f.title, Color: "greyple"}, Context: "fork"}
 		if err := c.surface.Edit(context.WithoutCancel(ctx), f.card, closed); err != nil {
@@ -60,9 +61,9 @@ func (c *Conversation) postExit(ctx context.Context, f *interactive, how Exit) {
 	}
 	e := post.Embed{Title: "Fork Ended — discarded", Color: "greyple"}
 	switch how {
-	case ExitSave:
+	case command.ExitSave:
 		e = post.Embed{Title: "Fork Ended — saved to main", Description: f.report, Color: "green"}
-	case ExitReport:
+	case command.ExitReport:
 		e = post.Embed{Title: "Fork Ended — summary queued", Description: f.report, Color: "blue"}
 		if f.report == "" {
 			e = post.Embed{Title: "Fork Ended — no summary", Description: textNoSummary, Color: "greyple"}

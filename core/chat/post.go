@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/audit"
+	"ollimbot/core/command"
 	"ollimbot/core/post"
 	"ollimbot/core/prompt"
 	"ollimbot/core/session"
@@ -51,11 +52,11 @@ func (c *Conversation) Click(ctx context.Context, message post.MessageID, button
 	}
 	switch action {
 	case "fork_save":
-		return "", c.ExitFork(ExitSave)
+		return "", c.ExitFork(command.ExitSave)
 	case "fork_report":
-		return "", c.ExitFork(ExitReport)
+		return "", c.ExitFork(command.ExitReport)
 	case "fork_exit":
-		return "", c.ExitFork(ExitDiscard)
+		return "", c.ExitFork(command.ExitDiscard)
 	case "dismiss":
 		return "dismissed", c.surface.Delete(ctx, message)
 	case post.AskAgent:

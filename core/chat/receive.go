@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/prompt"
@@ -20,37 +21,10 @@ import (
 // maxMessage is the longest message of the user, in characters.
 const maxMessage = 100_000
 
-// Message is what the user wrote.
-type Message struct {
-	// From is the surface that it came over, "Discord"; empty is the dashboard,
-	// with whose messages go the files that were attached before.
-	From string
-	// Key names the message on that surface. Keys of one surface grow in length,
-	// then in order, as snowflakes do, and one that was received is not taken again.
-	Key  string
-	Text string
-	// ReplyTo is the message that is answered, or empty; Quoted what it said, as the
-	// surface knows it: for a message that the bot has forgotten.
-	ReplyTo post.MessageID
-	Quoted  string
-	Files   []File
-	// At is when it was written; zero is now.
-	At time.Time
-	// More says that another message follows at once, such as of those that came
-	// while the bot was away: all of them have one turn, which the last one begins.
-	More bool
-}
-
-// File is a file of the user: its own name for it, and its bytes.
-type File struct {
-	Name string
-	Data []byte
-}
-
 // Receive takes a message of the user: it is on disk and in the chat when this
 // returns, and answered when its turn comes. done is closed when it has been
 // answered, or never will be; nil where it needs no answer.
-func (c *Conversation) Receive(ctx context.Context, in Message) (done <-chan struct{}, err error) {
+func (c *Conversation) Receive(ctx context.Context, in command.Receive) (done <-chan struct{}, err error) {
 	if !in.More {
 		defer func() { err = errors.Join(err, c.answerWaiting(ctx)) }()
 	}
@@ -193,7 +167,7 @@ func (c *Conversation) resumeReply(w inbound, r forkRequest, kept inbound) error
 // gather makes a message of words and the files that came with them: images,
 // known by their first bytes, are shown to the model, anything else is saved
 // and named.
-func (c *Conversation) gather(in Message) agent.Message {
+func (c *Conversation) gather(in command.Receive) agent.Message {
 	var m agent.Message
 	var files, lost []string
 	if in.From == "" {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/store"
 )
@@ -20,7 +21,7 @@ func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
 		for i := range 100 {
 			text := fmt.Sprint("message ", i)
 			want = append(want, text)
-			done = append(done, s.take(Message{From: "Phone", Key: fmt.Sprint(100 + i), Text: text, More: i < 99}))
+			done = append(done, s.take(command.Receive{From: "Phone", Key: fmt.Sprint(100 + i), Text: text, More: i < 99}))
 			pass(time.Second) // as long as its files take
 		}
 		for _, d := range done {
@@ -150,7 +151,7 @@ func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
 		pass(time.Minute)
 		s.hear("101", lines(`ask Bash {"command":"rm x"}`, `say after it`))
 		pass(5 * time.Second)
-		s.take(Message{From: "Phone", Key: "102", Text: "yes", At: before})
+		s.take(command.Receive{From: "Phone", Key: "102", Text: "yes", At: before})
 		pass(time.Second)
 		if asked := s.phone.approvals(); len(asked) != 2 || asked[1].Verdict != policy.Cancelled {
 			t.Errorf("%+v", asked)
@@ -161,7 +162,7 @@ func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
 func TestAnImageThatIsTooLargeForTheModelIsSavedAndNamedWithTheReason(t *testing.T) {
 	live(t, func(s *stage) {
 		large := append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, maxImage)...)
-		s.take(Message{From: "Phone", Key: "101", Text: "look", Files: []File{{Name: "cat.png", Data: large}}})
+		s.take(command.Receive{From: "Phone", Key: "101", Text: "look", Files: []command.File{{Name: "cat.png", Data: large}}})
 		pass(time.Minute)
 		if len(s.ear.told()) != 1 || !strings.Contains(s.ear.told()[0], "cat.png has 5.0 MB and was not shown to you") || !strings.Contains(s.ear.told()[0], "downloads/cat.png") {
 			t.Errorf("%q", s.ear.told())

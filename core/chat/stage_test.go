@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/audit"
+	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
@@ -108,10 +109,10 @@ func (s *stage) run(story func(s *stage)) {
 // hear takes a message from the phone, as its user sent it.
 func (s *stage) hear(key, text string) <-chan struct{} {
 	s.t.Helper()
-	return s.take(Message{From: "Phone", Key: key, Text: text})
+	return s.take(command.Receive{From: "Phone", Key: key, Text: text})
 }
 
-func (s *stage) take(m Message) <-chan struct{} {
+func (s *stage) take(m command.Receive) <-chan struct{} {
 	s.t.Helper()
 	done, err := s.Receive(s.t.Context(), m)
 	if err != nil {

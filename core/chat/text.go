@@ -5,6 +5,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/words"
 )
 
 // Words for people.
@@ -61,19 +62,16 @@ func catchingUp(n int) string {
 	return fmt.Sprintf("catching up on %d background updates", n)
 }
 
-// thousands is a token count in thousands, rounded: "45k".
-func thousands(tokens int) string { return fmt.Sprintf("%dk", (tokens+500)/1000) }
-
 func compactingText(ev agent.Compacting) string {
 	if ev.PreTokens > 0 {
-		return "compacting " + thousands(ev.PreTokens) + " tokens"
+		return "compacting " + words.Thousand(ev.PreTokens) + " tokens"
 	}
 	return "compacting"
 }
 
 func compactedText(ev agent.Compacting) string {
 	if ev.PreTokens > 0 {
-		return "auto-compacted · " + thousands(ev.PreTokens) + " tokens"
+		return "auto-compacted · " + words.Thousand(ev.PreTokens) + " tokens"
 	}
 	return "auto-compacted"
 }

@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/audit"
+	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
@@ -137,7 +138,7 @@ func (m *mainRun) SaveContext(context.Context) agent.ToolResult {
 
 // ExitFork leaves the fork; nothing of it is kept.
 func (m *mainRun) ExitFork(context.Context) agent.ToolResult {
-	if !m.c.requestExit(ExitDiscard) {
+	if !m.c.requestExit(command.ExitDiscard) {
 		return toolset.Refusal(toolset.TextNotInFork)
 	}
 	return toolset.Said(textForkDiscarding)

@@ -43,6 +43,22 @@ func Catch(what string, err *error) {
 	}
 }
 
+// Rescue is deferred. It stops a panic and hands it, as an *Error, to then.
+func Rescue(what string, then func(err *Error)) {
+	if p := recover(); p != nil {
+		then(&Error{What: what, Value: p, Stack: stack()})
+	}
+}
+
+// Kind names the panic without what it says, which may come from outside: only
+// the runtime's own words are known to hold nothing.
+func (e *Error) Kind() string {
+	if err, ok := e.Value.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("panic of type %T", e.Value)
+}
+
 // Of makes an error of what recover gave; nil where there was no panic. It is
 // called by the deferred function itself.
 func Of(what string, recovered any) error {

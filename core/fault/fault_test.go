@@ -47,7 +47,7 @@ func TestWithoutAPanicNothingChanges(t *testing.T) {
 			t.Errorf("%v became %v", want, err)
 		}
 	}
-	if Of("x", nil) != nil || Stack(io.EOF) != "" || Stack(nil) != "" {
+	if Stack(io.EOF) != "" || Stack(nil) != "" {
 		t.Error("a fault came of nothing")
 	}
 }
@@ -59,13 +59,19 @@ func TestADeepStackStaysShort(t *testing.T) {
 	}
 }
 
-func TestARecoveredValueBecomesAnErrorWithTheSameStack(t *testing.T) {
-	var err error
-	func() {
-		defer func() { err = Of("a tool", recover()) }()
-		_ = deep(1, "boom")
-	}()
-	if err == nil || !strings.HasPrefix(Stack(err), "fault.deep (") {
-		t.Errorf("%v at %q", err, Stack(err))
+func TestARescuerGetsTheSameErrorAndOnlyAfterAPanic(t *testing.T) {
+	var got *Error
+	run := func(value any) {
+		defer Rescue("a tool", func(err *Error) { got = err })
+		if value != nil {
+			_ = deep(1, value)
+		}
+	}
+	if run(nil); got != nil {
+		t.Errorf("a fault came of nothing: %v", got)
+	}
+	run("secret")
+	if got == nil || !strings.HasPrefix(Stack(got), "fault.deep (") || got.Kind() != "panic of type string" {
+		t.Errorf("%v of kind %q at %q", got, got.Kind(), Stack(got))
 	}
 }

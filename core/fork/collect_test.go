@@ -146,10 +146,9 @@ func TestOnlyMessagesThatReachedTheUserAreRecorded(t *testing.T) {
 func TestAMessageStillOnItsWayWhenTheRunEndsIsRecordedToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := remembering(t)
-		slow := h.o.Post
-		h.m.o.Post = func(ctx context.Context, p post.Post) (post.MessageID, error) {
+		h.poster = func(ctx context.Context, p post.Post) (post.MessageID, error) {
 			time.Sleep(3 * time.Second)
-			return slow(ctx, p)
+			return h.post(ctx, p)
 		}
 		r := h.run(task())
 		r.view.Session = "fork-1"
@@ -167,7 +166,7 @@ func TestAMessageStillOnItsWayWhenTheRunEndsIsRecordedToo(t *testing.T) {
 func TestASurfaceThatHangsHoldsNoEndedRunBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := remembering(t)
-		h.m.o.Post = func(ctx context.Context, _ post.Post) (post.MessageID, error) {
+		h.poster = func(ctx context.Context, _ post.Post) (post.MessageID, error) {
 			<-ctx.Done()
 			return "", ctx.Err()
 		}
@@ -228,8 +227,8 @@ func TestARecordThatCannotBeWrittenIsLoggedAndNoFailureOfTheRun(t *testing.T) {
 		h.m.log = slog.New(slog.NewTextHandler(logged, nil))
 		r := h.run(task())
 		r.view.Session = "--no-session"
-		r.collect("1")
-		r.settleEnd(t.Context(), nil)
+		r.messages = append(r.messages, "1")
+		r.end(t.Context(), nil)
 		if v := r.snapshot(); v.State != Done || v.Error != "" {
 			t.Errorf("%+v", v)
 		}

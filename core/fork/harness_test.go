@@ -35,6 +35,7 @@ type harness struct {
 	book *book
 
 	mu     sync.Mutex
+	poster func(context.Context, post.Post) (post.MessageID, error) // what Post does
 	posts  []post.Post
 	failed error // what Post answers
 	busy   bool
@@ -57,18 +58,9 @@ func newHarness(t testing.TB, change ...func(*Options)) *harness {
 		Dir: dir, Zone: time.UTC, Log: log, Engine: script.New(script.Options{Pace: 1}),
 		Budget: budget.NewBucket(dir, time.UTC, log), Journal: budget.NewJournal(dir, time.UTC, log),
 		Updates: updates.NewQueue(dir, time.UTC, log), Sessions: session.NewStore(dir, time.UTC, log),
-		Reminders: func(policy.Writer) toolset.ReminderBook { return h.book }, Post: h.post,
-		Busy: func() (bool, time.Time) {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			return h.busy, h.quiet
-		},
-		Limits: func() Limits {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			return h.limits
-		},
+		Host: h, Guard: policy.New(policy.Options{Dir: dir, Zone: time.UTC, Log: log}),
 	}
+	h.poster = h.post
 	for _, c := range change {
 		c(&h.o)
 	}
@@ -97,6 +89,26 @@ func (h *harness) serve() (stop func()) {
 	synctest.Wait()
 	return func() { cancel(); wg.Wait() }
 }
+
+func (h *harness) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
+	return h.poster(ctx, p)
+}
+
+func (h *harness) Busy() (bool, time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.busy, h.quiet
+}
+
+func (h *harness) Limits() Limits {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.limits
+}
+
+func (h *harness) SystemPrompt() string { return "" }
+
+func (h *harness) Reminders(policy.Writer) toolset.ReminderBook { return h.book }
 
 func (h *harness) post(_ context.Context, p post.Post) (post.MessageID, error) {
 	h.mu.Lock()
@@ -133,11 +145,9 @@ func (h *harness) drain(left int) {
 		if state.Whole() <= left {
 			return
 		}
-		r, ok, err := h.o.Budget.Reserve(now)
-		if err != nil || !ok {
-			h.t.Fatalf("reserve: %v, %v", ok, err)
+		if unsaved, err := h.o.Budget.Try(false, func(pay func() error) (bool, error) { return true, pay() }); unsaved != nil || err != nil {
+			h.t.Fatal(unsaved, err)
 		}
-		r.Spend()
 	}
 }
 
@@ -164,8 +174,8 @@ func noPing(t *routines.Task) { t.AllowPing = false }
 
 // playing is a job whose prompt is a script for the offline engine.
 func playing(t routines.Task, lines ...string) Job {
-	return Job{Task: t, Allowed: []string{"Read(./**.md)"}, Prompt: func(context.Context, time.Time, bool, time.Time) (string, error) {
-		return "[routine-bg:" + t.ID + "]\n```script\n" + strings.Join(lines, "\n") + "\n```\n", nil
+	return Job{Task: t, Allowed: []string{"Read(./**.md)"}, Prompt: func(context.Context) string {
+		return "[routine-bg:" + t.ID + "]\n```script\n" + strings.Join(lines, "\n") + "\n```\n"
 	}}
 }
 

@@ -13,7 +13,6 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
 	"ollimbot/core/store"
-	"ollimbot/routines"
 )
 
 const (
@@ -26,52 +25,26 @@ const (
 	ledgerMax  = 4 << 20
 )
 
-// entry is one line of the ledger.
+// entry is one line of the ledger. How the tokens were divided is not kept: read
+// back, their sum stands as input.
 type entry struct {
-	ID       string        `json:"id"`
-	Task     string        `json:"task"`
-	Kind     routines.Kind `json:"kind"`
-	Title    string        `json:"title"`
-	State    State         `json:"state"`
-	Queued   time.Time     `json:"queued,omitzero"`
-	Started  time.Time     `json:"started,omitzero"`
-	Ended    time.Time     `json:"ended,omitzero"`
-	Late     bool          `json:"late"`
-	Model    string        `json:"model"`
-	Session  string        `json:"session"`
-	Parent   string        `json:"parent"`
-	Tools    int           `json:"tools"`
-	Pings    int           `json:"pings"`
-	Critical int           `json:"critical"`
-	Refused  int           `json:"refused"`
-	Reports  int           `json:"reports"`
-	Tokens   int           `json:"tokens"`
-	CostUSD  float64       `json:"cost_usd"`
-	Error    string        `json:"error"`
-	Tainted  string        `json:"tainted,omitempty"`
-	Trusted  bool          `json:"trusted,omitempty"`
+	View
+	Tokens  int     `json:"tokens"`
+	CostUSD float64 `json:"cost_usd"`
 }
 
-func entryOf(v View) entry {
-	return entry{
-		ID: v.ID, Task: v.TaskID, Kind: v.Kind, Title: v.Title, State: v.State, Queued: v.Queued, Started: v.Started,
-		Ended: v.Ended, Late: v.Late, Model: v.Model, Session: v.Session, Parent: v.Parent, Tools: v.Tools,
-		Pings: v.Pings, Critical: v.Critical, Refused: v.Refused, Reports: v.Reports,
-		Tokens: v.Usage.Tokens(), CostUSD: v.Usage.CostUSD, Error: v.Error, Tainted: v.Tainted, Trusted: v.Trusted,
-	}
-}
-
-// view cleans what a file says. How the tokens were divided is not kept, so
-// their sum stands as input.
+// view cleans what a file says.
 func (e entry) view() View {
-	return View{
-		ID: e.ID, Kind: e.Kind, TaskID: clean.Line(e.Task), Title: clean.Line(e.Title), State: e.State, Queued: e.Queued,
-		Started: e.Started, Ended: e.Ended, Late: e.Late, Model: clean.Line(e.Model), Session: clean.Line(e.Session),
-		Parent: clean.Line(e.Parent), Tools: e.Tools, Pings: e.Pings, Critical: e.Critical, Refused: e.Refused,
-		Reports: e.Reports, Usage: agent.Usage{InputTokens: e.Tokens, CostUSD: e.CostUSD}, Error: clean.Line(e.Error),
-		Tainted: clean.Line(e.Tainted), Trusted: e.Trusted,
+	v := e.View
+	for _, text := range []*string{&v.TaskID, &v.Title, &v.Model, &v.Session, &v.Parent, &v.Error, &v.Tainted} {
+		*text = clean.Line(*text)
 	}
+	v.Usage = agent.Usage{InputTokens: e.Tokens, CostUSD: e.CostUSD}
+	return v
 }
+
+// recorded are the states that a line may have.
+var recorded = []State{Running, Done, Failed, TimedOut, Stopped, Interrupted, NoReport}
 
 // Ledger is the newest n runs of the ledger, newest first, without a running
 // bot. A run that has no end line stands as running: whether its program still
@@ -97,7 +70,7 @@ func entries(data []byte) []entry {
 	var list []entry
 	for line := range bytes.Lines(data) {
 		var e entry
-		if json.Unmarshal(line, &e) != nil || !validRun(e.ID) || !known(e.State) {
+		if json.Unmarshal(line, &e) != nil || !validRun(e.ID) || !slices.Contains(recorded, e.State) {
 			continue
 		}
 		if i, again := last[e.ID]; again {
@@ -107,14 +80,6 @@ func entries(data []byte) []entry {
 		list = append(list, e)
 	}
 	return slices.DeleteFunc(list, func(e entry) bool { return e.ID == "" })
-}
-
-func known(s State) bool {
-	switch s {
-	case Running, Done, Failed, TimedOut, Stopped, Interrupted, NoReport:
-		return true
-	}
-	return false
 }
 
 // validRun reports whether s has the form of a run id, so that it can be part
@@ -132,7 +97,7 @@ func validRun(s string) bool {
 }
 
 func appendLedger(d *store.Dir, v View) error {
-	line, err := json.Marshal(entryOf(v))
+	line, err := json.Marshal(entry{v, v.Usage.Tokens(), v.Usage.CostUSD})
 	if err != nil {
 		return fmt.Errorf("write the ledger of runs: %w", err)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/budget"
+	"ollimbot/core/ledger"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/session"
@@ -52,40 +53,45 @@ type Limits struct {
 	Model      string // for tasks that name none
 }
 
-// Options are the parts that runs need. All but Zone, Log, Busy, Limits,
-// SystemPrompt, Changed, Tools, Spent, Messages, Guard, Commit and Commands are required.
+// Host is what runs need of the bot around them. Methods may be called
+// concurrently; only Post may block for long, on a network.
+type Host interface {
+	// Post sends to the user.
+	Post(ctx context.Context, p post.Post) (post.MessageID, error)
+	// Busy says whether a conversation is under way and until when quiet hours
+	// hold (zero outside of them). It is asked whenever a ping is attempted.
+	Busy() (busy bool, quietUntil time.Time)
+	Limits() Limits
+	SystemPrompt() string
+	// Reminders is the book that a run's reminder tools write in, with its rights.
+	Reminders(policy.Writer) toolset.ReminderBook
+}
+
+// Options are the parts that runs need. All down to Guard are required.
 type Options struct {
 	Dir      *store.Dir
 	Zone     *time.Location
 	Log      *slog.Logger
 	Engine   agent.Engine
+	Host     Host
 	Budget   *budget.Bucket
 	Journal  *budget.Journal
 	Updates  *updates.Queue
 	Sessions *session.Store
-	// Reminders is the book that a run's reminder tools write in, with its rights.
-	Reminders func(policy.Writer) toolset.ReminderBook
-	// Post sends to the user. It may block on a network.
-	Post func(ctx context.Context, p post.Post) (post.MessageID, error)
-	// Busy says whether a conversation is under way and until when quiet hours
-	// hold (zero outside of them). It is asked whenever a ping is attempted.
-	Busy         func() (busy bool, quietUntil time.Time)
-	Limits       func() Limits
-	SystemPrompt func() string
+	// Guard decides the tools of runs.
+	Guard *policy.Guard
+	// Messages remembers which run sent which message, so that replies can resume
+	// it; nil remembers nothing.
+	Messages *session.ForkMessages
+	// Costs sums what turns have used; nil sums nothing.
+	Costs *ledger.Ledger
 	// Tools are listed in every session beside the bot's own.
 	Tools []agent.Tool
-	// Spent is told what each turn of a run has used; nil tells nobody.
-	Spent func(agent.Usage)
 	// Changed is called after everything that a View shows; it must not block.
 	Changed func()
 	// Idle is called when a run has ended and no other runs or waits: a moment to
 	// tidy up. It may take a while. Nil does nothing.
 	Idle func()
-	// Messages remembers which run sent which message, so that replies can resume
-	// it; nil remembers nothing.
-	Messages *session.ForkMessages
-	// Guard decides the tools of runs; nil makes one for Dir and Zone.
-	Guard *policy.Guard
 	// Commit records a markdown file that a run has written, by its path relative
 	// to the data directory; it must not block. Nil records nothing.
 	Commit func(rel, message string)
@@ -103,7 +109,7 @@ type Job struct {
 	// Prompt builds the message when the run starts, so that budget, schedule
 	// and busy state in it are those of that moment. It may block for as long as
 	// the commands of skills take; ctx ends with the run.
-	Prompt func(ctx context.Context, now time.Time, busy bool, quiet time.Time) (string, error)
+	Prompt func(ctx context.Context) string
 	// Allowed are the tool patterns of the run, Disallowed what is taken from them.
 	Allowed, Disallowed []string
 	// Tainted is what the run begins with of strangers' words, "" for nothing;
@@ -133,38 +139,13 @@ type Manager struct {
 // NewManager reads the ledger of earlier runs. It starts nothing and writes
 // nothing: runs begin once Run serves the queue.
 func NewManager(o Options) (*Manager, error) {
-	if o.Dir == nil || o.Engine == nil || o.Budget == nil || o.Journal == nil ||
-		o.Updates == nil || o.Sessions == nil || o.Reminders == nil || o.Post == nil {
-		return nil, errors.New("make the fork manager: a part is missing in its options")
-	}
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
 	if o.Idle == nil {
 		o.Idle = func() {}
 	}
-	if o.Busy == nil {
-		o.Busy = func() (bool, time.Time) { return false, time.Time{} }
-	}
-	if o.Limits == nil {
-		o.Limits = func() Limits { return Limits{} }
-	}
-	if o.Spent == nil {
-		o.Spent = func(agent.Usage) {}
-	}
-	if o.SystemPrompt == nil {
-		o.SystemPrompt = func() string { return "" }
-	}
 	m := &Manager{o: o, zone: o.Zone, log: o.Log, stop: make(chan struct{})}
-	if m.zone == nil {
-		m.zone = time.UTC
-	}
-	if m.log == nil {
-		m.log = slog.New(slog.DiscardHandler)
-	}
-	if m.o.Guard == nil {
-		m.o.Guard = policy.New(policy.Options{Dir: o.Dir, Zone: m.zone, Log: m.log})
-	}
 	past, err := Ledger(o.Dir, keptRuns)
 	if err != nil {
 		return nil, err
@@ -180,7 +161,7 @@ func NewManager(o Options) (*Manager, error) {
 // ones are interrupted and, where 10 s do not suffice, closed; Run returns when
 // all have ended. It must be called once.
 func (m *Manager) Run(ctx context.Context) error {
-	m.settle()
+	m.closeOpen()
 	m.mu.Lock()
 	m.serving = true
 	m.dispatch()
@@ -194,9 +175,9 @@ func (m *Manager) Run(ctx context.Context) error {
 	return nil
 }
 
-// settle closes what an earlier program left open: runs without an end line
+// closeOpen ends what an earlier program left open: runs without an end line
 // were interrupted. It also keeps the ledger and the tail files small.
-func (m *Manager) settle() {
+func (m *Manager) closeOpen() {
 	all, err := Ledger(m.o.Dir, math.MaxInt) // however many have come after it
 	if err != nil {
 		m.log.Warn("runs that were cut off could not be looked for", "error", err)
@@ -236,7 +217,10 @@ func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 		}
 		return v, ErrStopping
 	}
-	m.perform(ctx, r)
+	func() {
+		defer m.finish(r) // whatever happens in it, the next one gets its place
+		r.execute(ctx)
+	}()
 	v := r.snapshot()
 	switch v.State {
 	case Failed:
@@ -250,16 +234,7 @@ func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 	return v, nil
 }
 
-// perform runs r; whatever happens in it, the next one gets its place.
-func (m *Manager) perform(ctx context.Context, r *run) {
-	defer m.finish(r)
-	r.execute(ctx)
-}
-
 func (m *Manager) enqueue(j Job) (*run, error) {
-	if j.Prompt == nil {
-		return nil, errors.New("queue a background run: the job has no prompt")
-	}
 	r := newRun(m, j)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -300,7 +275,7 @@ func (m *Manager) dispatch() {
 	if !m.serving || m.stopping || len(m.waiting) == 0 {
 		return
 	}
-	limit := m.o.Limits().MaxRunning
+	limit := m.o.Host.Limits().MaxRunning
 	if limit < 1 {
 		limit = defaultRunning
 	}

@@ -120,9 +120,10 @@ func TestThePromptIsBuiltWhenTheRunStartsNotWhenItIsQueued(t *testing.T) {
 		synctest.Wait()
 		wg.Go(func() {
 			j := playing(task(), "stop")
-			j.Prompt = func(_ context.Context, now time.Time, busy bool, _ time.Time) (string, error) {
-				built, sawBusy = now.Sub(begin), busy
-				return "hello", nil
+			j.Prompt = func(context.Context) string {
+				built = time.Since(begin)
+				sawBusy, _ = h.Busy()
+				return "hello"
 			}
 			_, _ = h.m.Do(t.Context(), j)
 		})
@@ -142,9 +143,9 @@ func TestStoppingARunEndsTheBuildingOfItsPrompt(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			j := playing(task(), "stop")
-			j.Prompt = func(ctx context.Context, _ time.Time, _ bool, _ time.Time) (string, error) {
+			j.Prompt = func(ctx context.Context) string {
 				<-ctx.Done()
-				return "", ctx.Err()
+				return "hello"
 			}
 			_, _ = h.m.Do(t.Context(), j)
 		})
@@ -320,9 +321,8 @@ func TestAFailureTellsTheUserAndIsAnError(t *testing.T) {
 		job    Job
 		want   string
 	}{
-		"an error result":  {nil, playing(task(), "say x", "fail no more credit"), "no more credit"},
-		"a broken script":  {nil, playing(task(), "dance"), "script line 1"},
-		"a prompt's error": {nil, Job{Task: task(), Prompt: func(context.Context, time.Time, bool, time.Time) (string, error) { return "", errors.New("no budget") }}, "no budget"},
+		"an error result": {nil, playing(task(), "say x", "fail no more credit"), "no more credit"},
+		"a broken script": {nil, playing(task(), "dance"), "script line 1"},
 		"a panic of the engine": {engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
 			panic("wire crossed")
 		}), playing(task()), "wire crossed"},

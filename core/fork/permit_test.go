@@ -24,8 +24,7 @@ func TestARunMayUseWhatItsListsName(t *testing.T) {
 	r := newRun(h.m, Job{
 		Task: task(), Allowed: []string{"Read(./**.md)", "Write", "Bash"}, Disallowed: []string{"Bash(rm *)"},
 	})
-	var o agent.SessionOptions
-	r.permit(&o)
+	o := r.options(Limits{})
 	hooks, permission := o.Hooks, o.Permission
 	for _, tt := range []struct {
 		tool, input string

@@ -209,7 +209,7 @@ func TestASendThatFailsGivesTheTokenBackAndMayBeTriedAgain(t *testing.T) {
 func TestAMessageIsPaidInTheFileBeforeItIsSent(t *testing.T) {
 	h := newHarness(t)
 	var seen []budget.State
-	h.o.Post = func(_ context.Context, p post.Post) (post.MessageID, error) {
+	h.poster = func(_ context.Context, p post.Post) (post.MessageID, error) {
 		if before, _ := h.o.Budget.State(h.m.now()); len(seen) == 0 && before.Whole() != 5 {
 			t.Errorf("%v tokens are left while the network is waited for", before.Available)
 		}
@@ -244,9 +244,8 @@ func TestACriticalPingGoesOutThoughItCannotBeCounted(t *testing.T) {
 }
 
 func TestASurfaceThatPanicsCostsNoToken(t *testing.T) {
-	h := newHarness(t, func(o *Options) {
-		o.Post = func(context.Context, post.Post) (post.MessageID, error) { panic("no surface") }
-	})
+	h := newHarness(t)
+	h.poster = func(context.Context, post.Post) (post.MessageID, error) { panic("no surface") }
 	r := h.run(task())
 	for _, tool := range toolset.Tools(r) {
 		if tool.Name != toolset.PingUser {

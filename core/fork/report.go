@@ -68,7 +68,7 @@ func (r *run) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 }
 
 // Reminders is the book that the reminder tools write in.
-func (r *run) Reminders() toolset.ReminderBook { return r.m.o.Reminders(r.guard.Writer()) }
+func (r *run) Reminders() toolset.ReminderBook { return r.m.o.Host.Reminders(r.guard.Writer()) }
 
 // stopRule is the Stop hook: a run that owes a report may not end
 // yet. It blocks once; a turn that goes on because of it may end in any case.
@@ -103,4 +103,29 @@ func (r *run) stopRule(ctx context.Context, again bool) (reason string) {
 		r.line(tail.Note, textMustReport)
 	}
 	return reason
+}
+
+// SaveContext is refused: a background run never becomes the main session.
+func (r *run) SaveContext(context.Context) agent.ToolResult {
+	return r.notHere(toolset.SaveContext, toolset.TextNoSave)
+}
+
+// EnterFork is refused: forks do not nest.
+func (r *run) EnterFork(context.Context, string, int) agent.ToolResult {
+	return r.notHere(toolset.EnterFork, toolset.TextNoEnter)
+}
+
+// ExitFork is refused: a background run ends when it has nothing more to do.
+func (r *run) ExitFork(context.Context) agent.ToolResult {
+	return r.notHere(toolset.ExitFork, toolset.TextNoExit+r.elsewhere())
+}
+
+// UpdateNames is refused: names are a matter between the user and the agent.
+func (r *run) UpdateNames(context.Context, string, string) agent.ToolResult {
+	return r.notHere(toolset.UpdateNames, toolset.TextNoNames)
+}
+
+func (r *run) notHere(tool, why string) agent.ToolResult {
+	r.line(tail.Refuse, tool+" refused: "+clean.Cut(clean.Line(why), maxShown))
+	return toolset.Refusal(why)
 }

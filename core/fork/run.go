@@ -69,7 +69,7 @@ func newRun(m *Manager, j Job) *run {
 		m: m, job: j, id: store.NewID(), ring: tail.New(ringLines),
 		start: make(chan struct{}), stopped: make(chan struct{}), gate: make(chan struct{}, 1),
 	}
-	r.guard = r.makeGuard()
+	r.guard = r.newGuard()
 	r.chain = toolset.NewChain(r.Reminders(), j.Reminder)
 	r.lines = &lines{add: r.add}
 	r.view = View{
@@ -79,9 +79,22 @@ func newRun(m *Manager, j Job) *run {
 	return r
 }
 
+// newGuard is the guard of the run, which knows what it has read.
+func (r *run) newGuard() *policy.Session {
+	taint := &policy.Taint{}
+	if r.job.Tainted != "" {
+		taint = policy.NewTaint(r.job.Tainted)
+	}
+	taint.Trusted, taint.Changed = r.job.Trusted, r.tainted
+	return r.m.o.Guard.Session(policy.Scope{
+		Kind: policy.Background, Session: r.id, Taint: taint,
+		Rules: policy.Rules{Allowed: r.job.Allowed, Disallowed: r.job.Disallowed},
+	})
+}
+
 // execute runs the job to its end; it returns when nothing of it is left.
 func (r *run) execute(ctx context.Context) {
-	limits := r.m.o.Limits()
+	limits := r.m.o.Host.Limits()
 	if limits.Timeout <= 0 {
 		limits.Timeout = defaultTimeout
 	}
@@ -108,7 +121,7 @@ func (r *run) execute(ctx context.Context) {
 	r.ended = true
 	r.mu.Unlock()
 	r.guard.End()
-	r.settleEnd(runCtx, err)
+	r.end(runCtx, err)
 }
 
 func (r *run) begin(l Limits) {
@@ -124,6 +137,16 @@ func (r *run) begin(l Limits) {
 	if r.job.Late {
 		r.line(tail.Note, fmt.Sprintf(textLate, r.job.At.In(r.m.zone).Format("Mon 15:04")))
 	}
+}
+
+// tainted shows that the run reads what strangers write.
+func (r *run) tainted(why string) {
+	r.update(func(v *View) { v.Tainted, v.Trusted = why, r.job.Trusted })
+	text := textTainted
+	if r.job.Trusted {
+		text = textTrusted
+	}
+	r.line(tail.Note, fmt.Sprintf(text, why))
 }
 
 // started is the run as its start line tells it, however far it has come.

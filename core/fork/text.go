@@ -5,7 +5,7 @@ const (
 	textAlreadyEnded = "%s has already ended"
 	textNoRun        = "there is no run %s; see the list of forks"
 	textProgramEnded = "the program ended while it ran"
-	textTimedOut     = "timed out after %d minute%s"
+	textTimedOut     = "timed out after %s"
 	textNoResult     = "the engine ended without a result"
 	textNoReport     = "it always has to report, was told so, and did not"
 	textNoReason     = "the engine gave no reason"
@@ -13,7 +13,7 @@ const (
 
 	updateNoReport = "%s ended without a report, although it always has to make one. Its output is in the list of runs."
 
-	tellTimedOut = "%s timed out after %d minute%s."
+	tellTimedOut = "%s timed out after %s."
 	tellFailed   = "%s could not finish: %s"
 )
 

@@ -72,7 +72,7 @@ func TestNoFaultLetsTwoPingsOfOneRunGoOutOrOneForNothing(t *testing.T) {
 			var now string
 			maybe := 0
 			h := newHarness(t)
-			h.o.Post = func(ctx context.Context, p post.Post) (post.MessageID, error) {
+			h.poster = func(ctx context.Context, p post.Post) (post.MessageID, error) {
 				if now != "no channel" {
 					if err := p.Begin(); err != nil {
 						return "", err

@@ -1,9 +1,12 @@
 package fork
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/tail"
 	"ollimbot/routines"
 )
 
@@ -24,34 +27,34 @@ const (
 
 // View is one run as dashboards and the ledger see it: a value, never shared.
 type View struct {
-	ID       string // of the run: 8 hex characters
-	Kind     routines.Kind
-	TaskID   string
-	Title    string // what people call the task
-	State    State
-	Position int // in the queue while waiting, from 1
-	Queued   time.Time
-	Started  time.Time // zero while waiting
-	Ended    time.Time // zero until final
-	Timeout  time.Duration
-	Late     bool
-	Model    string
-	Session  string // session id, once known
-	Parent   string // main session id at start; empty when isolated
-	Activity string // the newest tail line in a few words
-	Error    string // why it failed, for people
+	ID       string        `json:"id"` // of the run: 8 hex characters
+	Kind     routines.Kind `json:"kind"`
+	TaskID   string        `json:"task"`
+	Title    string        `json:"title"` // what people call the task
+	State    State         `json:"state"`
+	Position int           `json:"-"` // in the queue while waiting, from 1
+	Queued   time.Time     `json:"queued,omitzero"`
+	Started  time.Time     `json:"started,omitzero"` // zero while waiting
+	Ended    time.Time     `json:"ended,omitzero"`   // zero until final
+	Timeout  time.Duration `json:"-"`
+	Late     bool          `json:"late"`
+	Model    string        `json:"model"`
+	Session  string        `json:"session"` // session id, once known
+	Parent   string        `json:"parent"`  // main session id at start; empty when isolated
+	Activity string        `json:"-"`       // the newest tail line in a few words
+	Error    string        `json:"error"`   // why it failed, for people
 
-	Tools    int // tool calls
-	Pings    int // messages that reached the user, critical ones too
-	Critical int // of these, critical
-	Refused  int // pings that were refused
+	Tools    int `json:"tools"`    // tool calls
+	Pings    int `json:"pings"`    // messages that reached the user, critical ones too
+	Critical int `json:"critical"` // of these, critical
+	Refused  int `json:"refused"`  // pings that were refused
 	// Tainted is what the run has read of strangers' words, "" for nothing: its tools
 	// that write or run commands are off, unless it is Trusted by its file.
-	Tainted string
-	Trusted bool
-	Reports int // updates for the main session
-	Usage   agent.Usage
-	Lines   uint64 // tail lines ever written
+	Tainted string      `json:"tainted,omitempty"`
+	Trusted bool        `json:"trusted,omitempty"`
+	Reports int         `json:"reports"` // updates for the main session
+	Usage   agent.Usage `json:"-"`
+	Lines   uint64      `json:"-"` // tail lines ever written
 }
 
 // Live reports whether the run still waits or runs.
@@ -68,4 +71,79 @@ func Count(runs []View) (running, waiting int) {
 		}
 	}
 	return running, waiting
+}
+
+// Stop ends a waiting or running run. The error is a sentence for people.
+func (m *Manager) Stop(id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range slices.Concat(m.waiting, m.running) {
+		if r.id == id {
+			r.stopOnce.Do(func() { close(r.stopped) })
+			return nil
+		}
+	}
+	for _, r := range m.finished {
+		if r.id == id {
+			return fmt.Errorf(textAlreadyEnded, r.snapshot().Title)
+		}
+	}
+	for _, v := range m.past {
+		if v.ID == id {
+			return fmt.Errorf(textAlreadyEnded, v.Title)
+		}
+	}
+	return fmt.Errorf(textNoRun, id)
+}
+
+// Views is every run that a dashboard shows: running ones in order of start,
+// waiting ones with their position, then the newest 20 finished.
+func (m *Manager) Views() []View {
+	m.mu.Lock()
+	running, waiting, finished := slices.Clone(m.running), slices.Clone(m.waiting), slices.Clone(m.finished)
+	past := m.past
+	m.mu.Unlock()
+	list := make([]View, 0, len(running)+len(waiting)+keptRuns)
+	for _, v := range past { // another program's live runs, when this one does not serve
+		if v.Live() {
+			list = append(list, v)
+		}
+	}
+	for _, r := range running {
+		list = append(list, r.snapshot())
+	}
+	for i, r := range waiting {
+		v := r.snapshot()
+		v.Position = i + 1
+		list = append(list, v)
+	}
+	live := len(list)
+	for _, r := range finished {
+		list = append(list, r.snapshot())
+	}
+	for _, v := range past {
+		if !v.Live() {
+			list = append(list, v)
+		}
+	}
+	return list[:min(len(list), live+keptRuns)]
+}
+
+// Tail reads a run's lines from a cursor: from memory while it lives and for
+// the newest 20 finished, otherwise from the file of its tail. False means
+// that nothing is known of the run.
+func (m *Manager) Tail(id string, from tail.Cursor) (tail.Page, bool) {
+	m.mu.Lock()
+	var ring *tail.Ring
+	for _, r := range slices.Concat(m.running, m.waiting, m.finished) {
+		if r.id == id {
+			ring = r.ring
+		}
+	}
+	m.mu.Unlock()
+	if ring != nil {
+		return ring.Read(from), true
+	}
+	page, err := DiskTail(m.o.Dir, id, from)
+	return page, err == nil
 }

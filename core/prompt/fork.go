@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/core/post"
+	"ollimbot/core/words"
 )
 
 // maxQuoted is how much of a message is quoted, in characters.
@@ -36,7 +37,7 @@ func ForkButton(userName, inquiry string) string {
 
 // Stale is the notice that stands behind a blank line at the end of the first
 // message to a resumed session that ended so long ago.
-func Stale(age time.Duration) string { return fmt.Sprintf(textStale, Age(age)) }
+func Stale(age time.Duration) string { return fmt.Sprintf(textStale, words.Ago(age)) }
 
 // ForkIdle speaks to a fork that nobody has written to for so long: softly the
 // first time; hard when it did not end after that.
@@ -48,13 +49,7 @@ func ForkIdle(idle time.Duration, hard bool) string {
 }
 
 // minutesOf is a duration in whole minutes, at least one: "1 minute", "20 minutes".
-func minutesOf(d time.Duration) string {
-	n := max(1, int(d/time.Minute))
-	if n == 1 {
-		return "1 minute"
-	}
-	return fmt.Sprintf("%d minutes", n)
-}
+func minutesOf(d time.Duration) string { return words.Count(max(1, int(d/time.Minute)), "minute") }
 
 // ForkReport is what the Report button says to the fork.
 func ForkReport() string { return textForkReport }

@@ -7,12 +7,12 @@ package prompt
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"ollimbot/core/clean"
 	"ollimbot/core/updates"
+	"ollimbot/core/words"
 	"ollimbot/routines/cron"
 )
 
@@ -29,28 +29,6 @@ func writeTimestamp(b *strings.Builder, now time.Time) {
 	b.WriteString(zoneWord(now))
 	b.WriteString(cron.Offset(now))
 	b.WriteByte(']')
-}
-
-// Age is how long ago something was, in words: "just now",
-// "1 minute ago", "15 minutes ago", "3 hours ago", "2 days ago". Parts of a
-// unit do not count, and what lies ahead is "just now".
-func Age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return textJustNow
-	case d < time.Hour:
-		return ago(int(d/time.Minute), "minute")
-	case d < 24*time.Hour:
-		return ago(int(d/time.Hour), "hour")
-	}
-	return ago(int(d/(24*time.Hour)), "day")
-}
-
-func ago(n int, unit string) string {
-	if n != 1 {
-		unit += "s"
-	}
-	return strconv.Itoa(n) + " " + unit + " ago"
 }
 
 // Clock is a time of day: "9:05 AM", in t's zone.
@@ -102,7 +80,7 @@ func writeHeader(b *strings.Builder, now time.Time, heading string, list []updat
 	b.WriteString(heading)
 	for _, u := range list {
 		b.WriteString("\n- (")
-		b.WriteString(Age(now.Sub(u.At)))
+		b.WriteString(words.Ago(now.Sub(u.At)))
 		b.WriteString(") ")
 		writeIndented(b, u.Message)
 	}

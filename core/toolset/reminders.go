@@ -2,10 +2,10 @@ package toolset
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"ollimbot/core/agent"
@@ -39,42 +39,22 @@ type ReminderBook interface {
 	Now() time.Time
 }
 
-type newReminder struct {
-	Prompt      string       `json:"prompt"`
-	Delay       *json.Number `json:"delay_minutes"`
-	RunAt       *string      `json:"run_at"`
-	Description string       `json:"description"`
-	Foreground  bool         `json:"foreground"`
-	MaxChain    json.Number  `json:"max_chain"`
-}
-
-func addReminder(ctx context.Context, c Caller, args json.RawMessage) agent.ToolResult {
-	var a newReminder
-	if err := json.Unmarshal(args, &a); err != nil {
-		return Refusal(fmt.Sprintf(textUnreadable, AddReminder, err))
-	}
-	body := clean.Cut(strings.TrimSpace(clean.Text(a.Prompt)), maxBody)
+func addReminder(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+	body := clean.Cut(strings.TrimSpace(clean.Text(a.text("prompt"))), maxBody)
 	if body == "" {
 		return Refusal(fmt.Sprintf(textEmptyField, "prompt"))
 	}
 	book := c.Reminders()
-	at, problem := a.time(book.Now())
+	at, problem := reminderTime(a, book.Now())
 	if problem != "" {
 		return Refusal(problem)
 	}
-	chain := 0
-	if a.MaxChain != "" {
-		var err error
-		if chain, err = whole(a.MaxChain); err != nil {
-			return Refusal(fmt.Sprintf(textUnreadable, AddReminder, err))
-		}
-	}
 	made, err := book.Add(ctx, routines.Reminder{
 		Task: routines.Task{
-			Kind: routines.KindReminder, Body: body, Description: clean.Cut(clean.Line(a.Description), maxDescribed),
-			Background: !a.Foreground, Thinking: true, Mode: routines.OnPing, AllowPing: true,
+			Kind: routines.KindReminder, Body: body, Description: clean.Cut(clean.Line(a.text("description")), maxDescribed),
+			Background: !a.flag("foreground"), Thinking: true, Mode: routines.OnPing, AllowPing: true,
 		},
-		RunAt: at, MaxChain: chain,
+		RunAt: at, MaxChain: a.number("max_chain"),
 	})
 	if err != nil {
 		return Refusal(fmt.Sprintf(textNotSaved, err))
@@ -82,30 +62,29 @@ func addReminder(ctx context.Context, c Caller, args json.RawMessage) agent.Tool
 	return Said(fmt.Sprintf(textReminderSet, made.ID, clock(at)))
 }
 
-// time is when the reminder runs: so many minutes from now, or at a whole minute to
+// reminderTime is when it runs: so many minutes from now, or at a whole minute to
 // come.
-func (a newReminder) time(now time.Time) (time.Time, string) {
+func reminderTime(a arguments, now time.Time) (at time.Time, problem string) {
+	written := a.text("run_at")
+	_, delayed := a["delay_minutes"]
+	_, timed := a["run_at"]
 	switch {
-	case a.Delay != nil && a.RunAt != nil:
-		return time.Time{}, textBoth
-	case a.Delay != nil:
-		n, err := whole(*a.Delay)
-		if err != nil {
-			return time.Time{}, fmt.Sprintf(textUnreadable, AddReminder, err)
-		}
-		return now.Add(time.Duration(n) * time.Minute), ""
-	case a.RunAt == nil:
-		return time.Time{}, textNeither
+	case delayed && timed:
+		return at, textBoth
+	case delayed:
+		return now.Add(time.Duration(a.number("delay_minutes")) * time.Minute), ""
+	case !timed:
+		return at, textNeither
 	}
-	at, err := routines.ParseTime(*a.RunAt, now.Location())
+	at, err := routines.ParseTime(written, now.Location())
 	if err != nil {
-		return time.Time{}, fmt.Sprintf(textBadTime, clean.Cut(clean.Line(*a.RunAt), 60))
+		return at, fmt.Sprintf(textBadTime, clean.Cut(clean.Line(written), 60))
 	}
 	if at.Before(now) {
-		return time.Time{}, fmt.Sprintf(textPast, cron.Format(at.In(now.Location()), "2006-01-02 03:04 PM"), cron.Format(now, "2006-01-02 03:04 PM"))
+		return at, fmt.Sprintf(textPast, cron.Format(at.In(now.Location()), "2006-01-02 03:04 PM"), cron.Format(now, "2006-01-02 03:04 PM"))
 	}
 	if at.Sub(now) > farthest {
-		return time.Time{}, fmt.Sprintf(textTooFar, at.In(now.Location()).Format("2006-01-02"))
+		return at, fmt.Sprintf(textTooFar, at.In(now.Location()).Format("2006-01-02"))
 	}
 	if at = at.In(now.Location()).Truncate(time.Minute); !at.After(now) {
 		at = now.Add(time.Minute)
@@ -113,7 +92,7 @@ func (a newReminder) time(now time.Time) (time.Time, string) {
 	return at, ""
 }
 
-func listReminders(_ context.Context, c Caller, _ json.RawMessage) agent.ToolResult {
+func listReminders(_ context.Context, c Caller, _ arguments) agent.ToolResult {
 	book := c.Reminders()
 	list := slices.Clone(book.List())
 	if len(list) == 0 {
@@ -135,14 +114,8 @@ func listReminders(_ context.Context, c Caller, _ json.RawMessage) agent.ToolRes
 	return Said(strings.Join(lines, "\n"))
 }
 
-func cancelReminder(_ context.Context, c Caller, args json.RawMessage) agent.ToolResult {
-	var a struct {
-		ID string `json:"reminder_id"`
-	}
-	if err := json.Unmarshal(args, &a); err != nil {
-		return Refusal(fmt.Sprintf(textUnreadable, CancelReminder, err))
-	}
-	id := clean.Cut(clean.Line(a.ID), routines.MaxID)
+func cancelReminder(_ context.Context, c Caller, a arguments) agent.ToolResult {
+	id := clean.Cut(clean.Line(a.text("reminder_id")), routines.MaxID)
 	found, err := c.Reminders().Cancel(id)
 	switch {
 	case err != nil:
@@ -152,3 +125,83 @@ func cancelReminder(_ context.Context, c Caller, args json.RawMessage) agent.Too
 	}
 	return Said(fmt.Sprintf(textCancelled, id))
 }
+
+// maxFollowUp is the farthest next check, in minutes: a week.
+const maxFollowUp = 7 * 24 * 60
+
+// Chain is the reminder that is running, as follow_up_chain continues it: at
+// most once. A nil Chain answers that there is none.
+type Chain struct {
+	book     ReminderBook
+	reminder routines.Reminder
+
+	mu sync.Mutex
+	// next is the follow-up's time once it is scheduled. The lock is held while
+	// the reminder is written: it orders the two calls that a run might make.
+	next time.Time
+}
+
+// NewChain returns the chain of a firing reminder, or nil where the firing
+// task is none or a one-shot.
+func NewChain(book ReminderBook, r *routines.Reminder) *Chain {
+	if r == nil || r.MaxChain <= 0 || book == nil {
+		return nil
+	}
+	return &Chain{book: book, reminder: *r}
+}
+
+// FollowUp schedules the next check in so many minutes.
+func (c *Chain) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
+	if c == nil {
+		return Refusal(textNoChain)
+	}
+	r := c.reminder
+	if r.ChainDepth >= r.MaxChain {
+		return Refusal(fmt.Sprintf(textChainLimit, r.ChainDepth+1, r.MaxChain+1))
+	}
+	if minutes < 1 || minutes > maxFollowUp {
+		return Refusal(fmt.Sprintf(textChainRange, maxFollowUp, minutes))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.next.IsZero() {
+		return Refusal(fmt.Sprintf(textChainTwice, clock(c.next)))
+	}
+	next, err := c.book.Continue(ctx, r, follower(r, c.book.Now().Add(time.Duration(minutes)*time.Minute)))
+	if err != nil {
+		return Refusal(fmt.Sprintf(textChainFailed, err))
+	}
+	c.next = next.RunAt
+	unit := "minutes"
+	if minutes == 1 {
+		unit = "minute"
+	}
+	return Said(fmt.Sprintf(textChainSet, minutes, unit, clock(next.RunAt), r.ChainDepth+2, r.MaxChain+1))
+}
+
+// Scheduled is the time of the follow-up, or zero.
+func (c *Chain) Scheduled() time.Time {
+	if c == nil {
+		return time.Time{}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.next
+}
+
+// follower is the next check: it inherits
+// everything but the id, the file and the description.
+func follower(r routines.Reminder, at time.Time) routines.Reminder {
+	n := r
+	n.Kind, n.ID, n.Path, n.Description = routines.KindReminder, "", "", ""
+	n.RunAt = at
+	n.ChainDepth++
+	if n.ChainParent == "" {
+		n.ChainParent = r.ID
+	}
+	n.Allowed, n.Disallowed, n.Skills = slices.Clone(r.Allowed), slices.Clone(r.Disallowed), slices.Clone(r.Skills)
+	return n
+}
+
+// clock is a time of day as people read it: 3:04 PM.
+func clock(t time.Time) string { return cron.Format(t, "3:04 PM") }

@@ -11,8 +11,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/clean"
 	"ollimbot/core/post"
 )
 
@@ -39,18 +41,27 @@ const (
 	CancelReminder = "cancel_reminder"
 )
 
-// Run is what the tools of every run act on: one background run, an interactive
-// fork, or the main session.
-// Methods may be called concurrently, block while they write or send, and
-// answer with a text that the agent can act on.
-type Run interface {
+// Caller is what the tools act on: one background run, an interactive fork, or the
+// main session. Methods may be called concurrently, block while they write or send,
+// and answer with a text that the agent can act on.
+type Caller interface {
 	// Ping sends a plain text, Embed a card. Both are cleaned and within limits.
 	Ping(ctx context.Context, message string, critical bool) agent.ToolResult
 	Embed(ctx context.Context, e post.Embed, critical bool) agent.ToolResult
+	// SendFile sends a file. The path is as the agent wrote it: see File.
+	SendFile(ctx context.Context, path, message string, critical bool) agent.ToolResult
 	// Report passes an update to the main session.
 	Report(ctx context.Context, message string) agent.ToolResult
 	// FollowUp schedules the next check of the running chain.
 	FollowUp(ctx context.Context, minutes int) agent.ToolResult
+	// SaveContext asks to make the interactive fork the main session.
+	SaveContext(ctx context.Context) agent.ToolResult
+	// EnterFork asks for an interactive fork; idleMinutes 0 means as configured.
+	EnterFork(ctx context.Context, topic string, idleMinutes int) agent.ToolResult
+	// ExitFork asks to discard the interactive fork.
+	ExitFork(ctx context.Context) agent.ToolResult
+	// UpdateNames stores how the user and the bot are called.
+	UpdateNames(ctx context.Context, user, bot string) agent.ToolResult
 	// Reminders is the book that the reminder tools write in.
 	Reminders() ReminderBook
 }
@@ -58,23 +69,27 @@ type Run interface {
 //go:embed schemas/*.json
 var schemaFiles embed.FS
 
-// handler acts on arguments that have passed the schema.
-type handler func(ctx context.Context, c Caller, args json.RawMessage) agent.ToolResult
+// tool is one entry of the list. Its handler gets arguments that fit the schema.
+type tool struct {
+	name, about string
+	handle      func(ctx context.Context, c Caller, a arguments) agent.ToolResult
+}
 
 // tools is the one list: the same for every run, so that an engine's prompt
 // cache holds. Which of them a run may use is decided when it calls them.
-var tools = []struct {
-	name, about string
-	handle      handler
-}{
+var tools = []tool{
 	{PingUser, aboutPing, ping},
 	{DiscordEmbed, aboutEmbed, sendEmbed},
 	{SendFile, aboutFile, sendFile},
 	{ReportUpdates, aboutReport, report},
-	{FollowUpChain, aboutFollowUp, followUp},
-	{SaveContext, aboutSave, saveContext},
-	{EnterFork, aboutEnter, enterFork},
-	{ExitFork, aboutExit, exitFork},
+	{FollowUpChain, aboutFollowUp, func(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+		return c.FollowUp(ctx, a.number("minutes_from_now"))
+	}},
+	{SaveContext, aboutSave, func(ctx context.Context, c Caller, _ arguments) agent.ToolResult { return c.SaveContext(ctx) }},
+	{EnterFork, aboutEnter, func(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+		return c.EnterFork(ctx, cut(strings.TrimSpace(clean.Text(a.text("topic"))), maxTopic), a.number("idle_timeout"))
+	}},
+	{ExitFork, aboutExit, func(ctx context.Context, c Caller, _ arguments) agent.ToolResult { return c.ExitFork(ctx) }},
 	{UpdateNames, aboutNames, updateNames},
 	{AddReminder, aboutAdd, addReminder},
 	{ListReminders, aboutList, listReminders},
@@ -93,35 +108,26 @@ func Tools(c Caller) []agent.Tool {
 		}
 		list = append(list, agent.Tool{
 			Name: t.name, Description: t.about, Schema: schema,
-			Call: func(ctx context.Context, args json.RawMessage) agent.ToolResult {
-				return call(ctx, c, t.name, args)
-			},
+			Call: func(ctx context.Context, args json.RawMessage) agent.ToolResult { return t.call(ctx, c, args) },
 		})
 	}
 	return list
 }
 
-func call(ctx context.Context, c Caller, name string, args json.RawMessage) (result agent.ToolResult) {
+func (t tool) call(ctx context.Context, c Caller, args json.RawMessage) (result agent.ToolResult) {
 	defer func() {
 		if p := recover(); p != nil {
-			result = Refusal(fmt.Sprintf(textFault, name, p))
+			result = Refusal(fmt.Sprintf(textFault, t.name, p))
 		}
 	}()
 	if c == nil {
 		return Refusal(textNobody)
 	}
-	if len(args) == 0 || string(args) == "null" {
-		args = json.RawMessage("{}")
-	}
-	if problem := check(name, args); problem != "" {
+	a, problem := read(t.name, args)
+	if problem != "" {
 		return Refusal(problem)
 	}
-	for _, t := range tools {
-		if t.name == name {
-			return t.handle(ctx, c, args)
-		}
-	}
-	return Refusal(fmt.Sprintf(textUnknownTool, name))
+	return t.handle(ctx, c, a)
 }
 
 // Said is the answer of a call that worked.
@@ -141,26 +147,16 @@ func NotSent(err error) agent.ToolResult {
 	return Refusal(fmt.Sprintf(textNotSent, err))
 }
 
-func ping(ctx context.Context, c Caller, args json.RawMessage) agent.ToolResult {
-	var a struct {
-		Message  string `json:"message"`
-		Critical bool   `json:"critical"`
-	}
-	if err := json.Unmarshal(args, &a); err != nil {
-		return Refusal(fmt.Sprintf(textUnreadable, PingUser, err))
-	}
-	message := Message(a.Message)
+func ping(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+	message := Message(a.text("message"))
 	if message == "" {
 		return Refusal(fmt.Sprintf(textEmptyField, "message"))
 	}
-	return c.Ping(ctx, message, a.Critical)
+	return c.Ping(ctx, message, a.flag("critical"))
 }
 
-func sendEmbed(ctx context.Context, c Caller, args json.RawMessage) agent.ToolResult {
-	e, critical, err := readEmbed(args)
-	if err != nil {
-		return Refusal(fmt.Sprintf(textUnreadable, DiscordEmbed, err))
-	}
+func sendEmbed(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+	e := cardOf(a)
 	if e.Title == "" {
 		return Refusal(fmt.Sprintf(textEmptyField, "title"))
 	}
@@ -169,33 +165,34 @@ func sendEmbed(ctx context.Context, c Caller, args json.RawMessage) agent.ToolRe
 			return Refusal(fmt.Sprintf(textBadAction, i, err))
 		}
 	}
-	return c.Embed(ctx, e, critical)
+	return c.Embed(ctx, e, a.flag("critical"))
 }
 
-func report(ctx context.Context, c Caller, args json.RawMessage) agent.ToolResult {
-	var a struct {
-		Message string `json:"message"`
+func sendFile(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+	path := a.text("file_path")
+	if clean.Line(path) == "" {
+		return Refusal(fmt.Sprintf(textEmptyField, "file_path"))
 	}
-	if err := json.Unmarshal(args, &a); err != nil {
-		return Refusal(fmt.Sprintf(textUnreadable, ReportUpdates, err))
-	}
-	message := Update(a.Message)
+	return c.SendFile(ctx, path, Message(a.text("message")), a.flag("critical"))
+}
+
+func report(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+	message := cut(strings.TrimSpace(clean.Text(a.text("message"))), maxUpdate)
 	if message == "" {
 		return Refusal(fmt.Sprintf(textEmptyField, "message"))
 	}
 	return c.Report(ctx, message)
 }
 
-func followUp(ctx context.Context, c Caller, args json.RawMessage) agent.ToolResult {
-	var a struct {
-		Minutes json.Number `json:"minutes_from_now"`
+func updateNames(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+	user, bot := clean.Line(a.text("user_name")), clean.Line(a.text("bot_name"))
+	for _, n := range []struct{ field, name string }{{"user_name", user}, {"bot_name", bot}} {
+		if n.name == "" {
+			return Refusal(fmt.Sprintf(textEmptyField, n.field))
+		}
+		if len([]rune(n.name)) > maxPerson {
+			return Refusal(fmt.Sprintf(textLongName, n.field, maxPerson))
+		}
 	}
-	if err := json.Unmarshal(args, &a); err != nil {
-		return Refusal(fmt.Sprintf(textUnreadable, FollowUpChain, err))
-	}
-	n, err := whole(a.Minutes)
-	if err != nil {
-		return Refusal(fmt.Sprintf(textUnreadable, FollowUpChain, err))
-	}
-	return c.FollowUp(ctx, n)
+	return c.UpdateNames(ctx, user, bot)
 }

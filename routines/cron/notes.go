@@ -1,6 +1,10 @@
 package cron
 
-import "fmt"
+import (
+	"fmt"
+
+	"ollimbot/core/words"
+)
 
 // Notes lists what people get wrong about the schedule, a sentence each, in
 // the order of weight; nil where there is nothing to say.
@@ -19,24 +23,17 @@ func (s Schedule) Notes() []string {
 		add("It fires 60 times in each of its hours; for once an hour write 0 in the first field.")
 	}
 	if n := s.stepMinute; n > 0 && 60%n != 0 {
-		add("*/%d starts anew each hour: from :%02d to the next :00 only %s pass.", n, s.minute.last(), plural(60-s.minute.last(), "minute"))
+		add("*/%d starts anew each hour: from :%02d to the next :00 only %s pass.", n, s.minute.last(), words.Count(60-s.minute.last(), "minute"))
 	}
 	if n := s.stepHour; n > 0 && 24%n != 0 {
 		add("*/%d in the hour field starts anew each day: from %d:00 to the next 0:00 only %s pass.",
-			n, s.hour.last(), plural(24-s.hour.last(), "hour"))
+			n, s.hour.last(), words.Count(24-s.hour.last(), "hour"))
 	}
 	if !s.anyHour && s.hour.count() == 24 {
 		add("Written out, the 24 hours count as fixed: when clocks go back, the repeated hour fires once. " +
 			"Write * to go by elapsed time.")
 	}
 	return notes
-}
-
-func plural(n int, unit string) string {
-	if n == 1 {
-		return "1 " + unit
-	}
-	return fmt.Sprintf("%d %ss", n, unit)
 }
 
 // noteDays says what the two day fields mean together, and which months they miss.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
@@ -41,7 +42,7 @@ func TestWhatWouldBeWrittenStandsBelowItsFileAndIsReadInFull(t *testing.T) {
 		}
 		has(t, a.Show.Body, "\nuser0:x:0:0::/home/user0:/bin/sh\nuser1:", "\nuser39:x:39:39::/home/user39:/bin/sh\n", "y allows it and n denies it")
 		time.Sleep(time.Second)
-		if a := s.do(action.ApprovalAllow); a.Do != (core.Answer{ID: "w1", Verdict: policy.Allow}) {
+		if a := s.do(action.ApprovalAllow); a.Do != (command.Answer{ID: "w1", Verdict: policy.Allow}) {
 			t.Errorf("once it was read: %#v", a)
 		}
 	})
@@ -106,11 +107,11 @@ func TestOnlyTheForkOfNowHasButtons(t *testing.T) {
 		t.Errorf("off %q\n%s", off(), screen)
 	}
 	s.do(action.ChatButtons)
-	if a := s.keys(t, "enter"); a.Do != (core.Click{Message: "new", ID: "act:fork_report:_"}) {
+	if a := s.keys(t, "enter"); a.Do != (command.Click{Message: "new", ID: "act:fork_report:_"}) {
 		t.Errorf("pressed %#v", a.Do)
 	}
 	s.do(action.TailHome, action.ChatButtons) // the old card is marked
-	if a := s.keys(t, "enter"); a.Do != (core.Click{Message: "new", ID: "act:fork_report:_"}) {
+	if a := s.keys(t, "enter"); a.Do != (command.Click{Message: "new", ID: "act:fork_report:_"}) {
 		t.Errorf("pressed %#v", a.Do)
 	}
 	s.do(action.ChatButtons)

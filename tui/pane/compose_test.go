@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
 	"ollimbot/tui/action"
@@ -31,9 +32,9 @@ func (s *stage) press(t *testing.T, codes ...rune) pane.Answer {
 
 func (s *stage) paste(text string) pane.Answer { return s.Type(s.c, tea.PasteMsg{Content: text}) }
 
-func said(t *testing.T, a pane.Answer) core.Say {
+func said(t *testing.T, a pane.Answer) command.Say {
 	t.Helper()
-	say, ok := a.Do.(core.Say)
+	say, ok := a.Do.(command.Say)
 	if !ok {
 		t.Fatalf("nothing is said: %#v", a)
 	}
@@ -176,7 +177,7 @@ func TestAReplyNamesItsMessage(t *testing.T) {
 	s.do(action.ChatReply)
 	s.keys(t, "taken")
 	has(t, s.screen(80, 14), "reply to ping · Medication: Time for the 2 pm pill.")
-	if d := cmp.Diff(core.Say{Text: "taken", ReplyTo: "1"}, said(t, s.press(t, tea.KeyEnter))); d != "" {
+	if d := cmp.Diff(command.Say{Text: "taken", ReplyTo: "1"}, said(t, s.press(t, tea.KeyEnter))); d != "" {
 		t.Error(d)
 	}
 	s.keys(t, "more")
@@ -216,7 +217,7 @@ func TestTheButtonsOfACardArePressedByKey(t *testing.T) {
 	has(t, s.screen(80, 14), "press: The plumber comes at 15:00", "▸[Done]  [Remind me]")
 	s.press(t, tea.KeyRight)
 	has(t, s.screen(80, 14), " [Done] ▸[Remind me]")
-	if d := cmp.Diff(core.Click{Message: "4", ID: "act:agent:1a2b3c4d"}, s.press(t, tea.KeyEnter).Do); d != "" {
+	if d := cmp.Diff(command.Click{Message: "4", ID: "act:agent:1a2b3c4d"}, s.press(t, tea.KeyEnter).Do); d != "" {
 		t.Error(d)
 	}
 	if s.Capture() {
@@ -224,7 +225,7 @@ func TestTheButtonsOfACardArePressedByKey(t *testing.T) {
 	}
 	s.do(action.ChatButtons)
 	s.press(t, '2', '1')
-	if d := cmp.Diff(core.Click{Message: "4", ID: "act:task_done:7"}, s.press(t, tea.KeyEnter).Do); d != "" {
+	if d := cmp.Diff(command.Click{Message: "4", ID: "act:task_done:7"}, s.press(t, tea.KeyEnter).Do); d != "" {
 		t.Error(d)
 	}
 	s.do(action.ChatButtons)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/tui/action"
 )
@@ -106,7 +107,7 @@ func TestATaskRunsAgainWhenItsRunHasEnded(t *testing.T) {
 		t.Errorf("it runs yet: %#v", a)
 	}
 	s.do(action.ForksDown, action.ForksDown, action.ForksDown)
-	if d := cmp.Diff(core.FireNow{ID: "9a8b7c6d"}, s.do(action.ForksAgain).Do); d != "" {
+	if d := cmp.Diff(command.FireNow{ID: "9a8b7c6d"}, s.do(action.ForksAgain).Do); d != "" {
 		t.Error(d)
 	}
 	s.do(action.ForksDown)
@@ -121,7 +122,7 @@ func TestATaskRunsAgainWhenItsRunHasEnded(t *testing.T) {
 
 func TestCostsAreComparedOverAWeek(t *testing.T) {
 	a := open("forks").do(action.ForksCosts)
-	if a.Show == nil || a.Show.Load != (core.Costs{Days: 7}) {
+	if a.Show == nil || a.Show.Load != (command.Costs{Days: 7}) {
 		t.Errorf("%#v", a)
 	}
 }

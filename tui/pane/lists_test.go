@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
 	"ollimbot/tui/action"
@@ -18,7 +19,7 @@ import (
 )
 
 func TestBudgetKeysAnswerWithCommands(t *testing.T) {
-	for id, want := range map[action.ID]core.SetBudget{
+	for id, want := range map[action.ID]command.SetBudget{
 		action.CapacityUp: {Capacity: ptr(6)}, action.CapacityDown: {Capacity: ptr(4)},
 		action.RefillUp5: {RefillMinutes: ptr(95)}, action.RefillDown5: {RefillMinutes: ptr(85)},
 		action.RefillUp1: {RefillMinutes: ptr(91)}, action.RefillDown1: {RefillMinutes: ptr(89)},
@@ -40,7 +41,7 @@ func TestBudgetFloorsSayWhy(t *testing.T) {
 		}
 	}
 	s.next(func(c *core.Snapshot) { c.Budget.State.RefillRateMinutes = 3 })
-	if a := s.do(action.RefillDown5); *a.Do.(core.SetBudget).RefillMinutes != 1 {
+	if a := s.do(action.RefillDown5); *a.Do.(command.SetBudget).RefillMinutes != 1 {
 		t.Error("five less than three is one")
 	}
 }
@@ -67,7 +68,7 @@ func TestBudgetStatesAreWords(t *testing.T) {
 
 func TestScheduleSelectsWhatComesNextAndStaysWithIt(t *testing.T) {
 	s := open("schedule")
-	if a := s.do(action.ScheduleFire); a.Do != (core.FireNow{ID: "0f1e2d3c"}) {
+	if a := s.do(action.ScheduleFire); a.Do != (command.FireNow{ID: "0f1e2d3c"}) {
 		t.Errorf("the next task fires, got %#v", a.Do)
 	}
 	s.do(action.ScheduleDown, action.ScheduleDown) // Move a little
@@ -75,7 +76,7 @@ func TestScheduleSelectsWhatComesNextAndStaysWithIt(t *testing.T) {
 		c.Schedule.Entries = append([]routines.Entry{{ID: "new", FireTime: noon.Add(time.Minute)}}, c.Schedule.Entries[1:]...)
 		c.Schedule.Entries = append([]routines.Entry{{ID: "newer", FireTime: noon.Add(time.Second)}}, c.Schedule.Entries...)
 	})
-	if a := s.do(action.SchedulePreview); a.Show == nil || a.Show.Load != (core.Preview{ID: "11aa22bb"}) {
+	if a := s.do(action.SchedulePreview); a.Show == nil || a.Show.Load != (command.Preview{ID: "11aa22bb"}) {
 		t.Errorf("the selection left its task: %#v", a.Show)
 	}
 }
@@ -83,7 +84,7 @@ func TestScheduleSelectsWhatComesNextAndStaysWithIt(t *testing.T) {
 func TestScheduleDetailsAskForEverythingAboutTheTask(t *testing.T) {
 	s := open("schedule")
 	a := s.do(action.ScheduleDown, action.ScheduleDetails)
-	if d := cmp.Diff(&pane.Page{Title: "Has the landlord answered?", Load: core.Describe{ID: "c0ffee00"}}, a.Show); d != "" {
+	if d := cmp.Diff(&pane.Page{Title: "Has the landlord answered?", Load: command.Describe{ID: "c0ffee00"}}, a.Show); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
@@ -142,7 +143,7 @@ func TestUpdatesAreNewestFirstAndKeepTheirSelection(t *testing.T) {
 	s.next(func(c *core.Snapshot) {
 		c.Updates = append(c.Updates[:len(c.Updates):len(c.Updates)], updates.Update{Key: "c", At: noon, Message: "new"})
 	})
-	if a := s.do(action.UpdatesDiscard); a.Do != (core.DiscardUpdate{Key: "a"}) {
+	if a := s.do(action.UpdatesDiscard); a.Do != (command.DiscardUpdate{Key: "a"}) {
 		t.Errorf("the selection left its update: %#v", a.Do)
 	}
 	has(t, s.do(action.UpdatesRead).Show.Body, "Medication: pinged at 8:00, no answer yet.", "Monday 23 November 2026, 08:02 PT")
@@ -171,7 +172,7 @@ func TestFiringAReminderAsksBecauseItGoesWithItsRun(t *testing.T) {
 		for range views {
 			s.do(action.ScheduleView)
 		}
-		asked, done := map[core.Command]bool{}, map[core.Command]bool{}
+		asked, done := map[command.Value]bool{}, map[command.Value]bool{}
 		s.do(action.ScheduleTop)
 		for range 12 {
 			a := s.do(action.ScheduleFire)
@@ -184,7 +185,7 @@ func TestFiringAReminderAsksBecauseItGoesWithItsRun(t *testing.T) {
 			}
 			s.do(action.ScheduleDown)
 		}
-		reminder := core.FireNow{ID: "c0ffee00"}
+		reminder := command.FireNow{ID: "c0ffee00"}
 		if len(asked) != 1 || !asked[reminder] || done[reminder] || len(done) < 3 {
 			t.Errorf("view %d: asked about %v, done at once %v", views, asked, done)
 		}

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/tail"
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
@@ -64,24 +65,24 @@ type Pane interface {
 
 // Answer is what a pane wants to happen. The zero Answer redraws and no more.
 type Answer struct {
-	Do     core.Command // run this, toast its outcome
-	Ask    *Question    // ask first
-	Show   *Page        // open a page to read: a prompt preview, an update
-	Toast  string       // say something at once
-	Copy   string       // put this on the clipboard (OSC 52)
-	Zoom   bool         // give the pane the whole screen
-	Focus  action.Pane  // move the focus
-	Window string       // an id whose tail the forks pane should show
-	Until  *Until       // ask until when, then run a command
-	Edit   *Edit        // open a file in the user's editor
-	Create bool         // open the form of a new routine or reminder
+	Do     command.Value // run this, toast its outcome
+	Ask    *Question     // ask first
+	Show   *Page         // open a page to read: a prompt preview, an update
+	Toast  string        // say something at once
+	Copy   string        // put this on the clipboard (OSC 52)
+	Zoom   bool          // give the pane the whole screen
+	Focus  action.Pane   // move the focus
+	Window string        // an id whose tail the forks pane should show
+	Until  *Until        // ask until when, then run a command
+	Edit   *Edit         // open a file in the user's editor
+	Create bool          // open the form of a new routine or reminder
 }
 
 // Until asks for a moment: half an hour, this evening, tomorrow, a time.
 type Until struct {
 	Title string // "Snooze "Email sweep" until"
 	// For is what gets the moment: core.Snooze or core.MuteUntil.
-	For core.Command
+	For command.Value
 	// Now is until when it holds already; zero when it does not.
 	Now time.Time
 }
@@ -99,7 +100,7 @@ type Question struct {
 	Text string // "Stop \"Email sweep\"? It has run 0:12 and spent $0.01."
 	Yes  string // "stop it"
 	No   string // "leave it running"
-	Do   core.Command
+	Do   command.Value
 }
 
 // Page is a text to read, scrolled by the frame.
@@ -107,5 +108,5 @@ type Page struct {
 	Title string
 	Body  string
 	// Load, when set, is run to fill the body: its Outcome.Body is shown.
-	Load core.Command
+	Load command.Value
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/post"
 	"ollimbot/core/tail"
@@ -86,7 +87,7 @@ func TestStoppingAsksAndNamesWhatIsLost(t *testing.T) {
 	s := open("forks")
 	want := &pane.Question{
 		Text: `Stop "Email sweep"? It has run 0:12, made 1 tool call and spent $0.01. What it has found so far is lost.`,
-		Yes:  "stop it", No: "leave it running", Do: core.StopFork{Run: "11111111"},
+		Yes:  "stop it", No: "leave it running", Do: command.StopFork{Run: "11111111"},
 	}
 	if d := cmp.Diff(want, s.do(action.ForksStop).Ask); d != "" {
 		t.Errorf("question (-want +got):\n%s", d)
@@ -142,7 +143,7 @@ func TestChatSendsWhatIsWritten(t *testing.T) {
 	}
 	s.keys(t, "hello", "alt+enter", "you", "ctrl+j", "x", "backspace")
 	has(t, s.screen(60, 12), "▸ hello", "   you")
-	if a := s.keys(t, "enter"); a.Do != (core.Say{Text: "hello\nyou"}) {
+	if a := s.keys(t, "enter"); a.Do != (command.Say{Text: "hello\nyou"}) {
 		t.Errorf("sent %#v", a.Do)
 	}
 	if a := s.keys(t, "enter"); a.Do != nil || s.Capture() {
@@ -159,7 +160,7 @@ func TestChatKeepsItsDraft(t *testing.T) {
 	}
 	has(t, s.screen(60, 12), "half a thought")
 	s.do(action.ChatWrite)
-	if a := s.keys(t, "!", "enter"); a.Do != (core.Say{Text: "half a thought!"}) {
+	if a := s.keys(t, "!", "enter"); a.Do != (command.Say{Text: "half a thought!"}) {
 		t.Errorf("sent %#v", a.Do)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
@@ -85,7 +86,7 @@ func TestAToolCallIsAnsweredInOrder(t *testing.T) {
 		s.next(asked)
 		has(t, s.screen(80, 14), "permission 1 of 2", "0:48 left", "The main session asks to run Bash(rm -r ~/notes/drafts)", "y allow", "n deny", "a always allow Bash")
 		time.Sleep(time.Second)
-		if d := cmp.Diff(core.Answer{ID: "a1", Verdict: policy.Allow}, s.do(action.ApprovalAllow).Do); d != "" {
+		if d := cmp.Diff(command.Answer{ID: "a1", Verdict: policy.Allow}, s.do(action.ApprovalAllow).Do); d != "" {
 			t.Error(d)
 		}
 		s.next(func(c *core.Snapshot) { c.Approvals = c.Approvals[1:] })
@@ -95,7 +96,7 @@ func TestAToolCallIsAnsweredInOrder(t *testing.T) {
 			t.Errorf("one is left:\n%s", screen)
 		}
 		time.Sleep(time.Second)
-		if d := cmp.Diff(core.Answer{ID: "a2", Verdict: policy.Always}, s.do(action.ApprovalAlways).Do); d != "" {
+		if d := cmp.Diff(command.Answer{ID: "a2", Verdict: policy.Always}, s.do(action.ApprovalAlways).Do); d != "" {
 			t.Error(d)
 		}
 		s.next(func(c *core.Snapshot) { c.Approvals = nil })
@@ -157,15 +158,15 @@ func TestAForkHasItsExits(t *testing.T) {
 	if _, state := s.Title(s.c); state != "fork" {
 		t.Errorf("state %q", state)
 	}
-	if a := s.do(action.ForkSave); a.Do != (core.ExitFork{How: core.ExitSave}) {
+	if a := s.do(action.ForkSave); a.Do != (command.ExitFork{How: command.ExitSave}) {
 		t.Errorf("save: %#v", a)
 	}
-	if a := s.do(action.ForkReport); a.Do != (core.ExitFork{How: core.ExitReport}) {
+	if a := s.do(action.ForkReport); a.Do != (command.ExitFork{How: command.ExitReport}) {
 		t.Errorf("report: %#v", a)
 	}
 	want := &pane.Question{
 		Text: `Leave the fork "Plans for the garden"? It has stood for 12 min. Nothing of it is kept: no report is made, the main conversation does not learn of it.`,
-		Yes:  "leave and keep nothing", No: "stay in the fork", Do: core.ExitFork{How: core.ExitDiscard},
+		Yes:  "leave and keep nothing", No: "stay in the fork", Do: command.ExitFork{How: command.ExitDiscard},
 	}
 	a := s.do(action.ForkExit)
 	if d := cmp.Diff(want, a.Ask); d != "" || a.Do != nil {
@@ -267,7 +268,7 @@ func TestTabCompletesCommands(t *testing.T) {
 			s.screen(80, 12)
 			s.Type(s.c, tab)
 		}
-		if a := s.keys(t, "enter"); a.Do != (core.Say{Text: c.want}) {
+		if a := s.keys(t, "enter"); a.Do != (command.Say{Text: c.want}) {
 			t.Errorf("%q and %d tabs: sent %#v", c.typed, c.tabs, a.Do)
 		}
 	}
@@ -311,7 +312,7 @@ func TestTheOnlyCommandIsWrittenWithRoomForWhatItTakes(t *testing.T) {
 	s.do(action.ChatWrite)
 	s.keys(t, "/per")
 	s.Type(s.c, tea.KeyPressMsg{Code: tea.KeyTab})
-	if a := s.keys(t, "default", "enter"); a.Do != (core.Say{Text: "/permissions default"}) {
+	if a := s.keys(t, "default", "enter"); a.Do != (command.Say{Text: "/permissions default"}) {
 		t.Errorf("sent %#v", a.Do)
 	}
 }
@@ -352,7 +353,7 @@ func TestAFinishedRunIsResumedInTheChat(t *testing.T) {
 		}
 	}
 	at(3)
-	if a := s.do(action.ForksResume); a.Do != (core.ResumeFork{Run: "44444444"}) || a.Focus != action.Chat {
+	if a := s.do(action.ForksResume); a.Do != (command.ResumeFork{Run: "44444444"}) || a.Focus != action.Chat {
 		t.Errorf("resumed: %#v", a)
 	}
 	if chooser.Off(s.c, action.ForksStop) == "" {
@@ -376,7 +377,7 @@ func TestTheChatWithoutCommandsTakesWordsOnly(t *testing.T) {
 	p.Do(c, action.ChatWrite)
 	p.Type(c, tea.KeyPressMsg{Code: '/', Text: "/"})
 	p.Type(c, tea.KeyPressMsg{Code: tea.KeyTab})
-	if a := p.Type(c, tea.KeyPressMsg{Code: tea.KeyEnter}); a.Do != (core.Say{Text: "/"}) {
+	if a := p.Type(c, tea.KeyPressMsg{Code: tea.KeyEnter}); a.Do != (command.Say{Text: "/"}) {
 		t.Errorf("sent %#v", a.Do)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 )
@@ -146,8 +146,8 @@ func TestWhatIsSentIsTheSameFoldedOrNot(t *testing.T) {
 			}
 		}
 		enter := tea.KeyPressMsg{Code: tea.KeyEnter}
-		want, _ := folded.Type(folded.c, enter).Do.(core.Say)
-		got, _ := unfolded.Type(unfolded.c, enter).Do.(core.Say)
+		want, _ := folded.Type(folded.c, enter).Do.(command.Say)
+		got, _ := unfolded.Type(unfolded.c, enter).Do.(command.Say)
 		if got.Text != want.Text {
 			t.Fatalf("sent %q, folded %q", got.Text, want.Text)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
@@ -140,7 +141,7 @@ func TestAFileWithAHintOnlyIsInForce(t *testing.T) {
 	s.next(func(c *core.Snapshot) { c.Schedule.Problems = c.Schedule.Problems[:2] })
 	s.do(action.ScheduleBottom, action.ScheduleUp)
 	off("")
-	if a := s.do(action.ScheduleFire); a.Do != (core.FireNow{ID: "e5f6a7b8"}) {
+	if a := s.do(action.ScheduleFire); a.Do != (command.FireNow{ID: "e5f6a7b8"}) {
 		t.Errorf("fires %#v", a.Do)
 	}
 	has(t, s.do(action.ScheduleDetails).Show.Body, "two routines share a title")
@@ -151,7 +152,7 @@ func TestTheSelectionStaysWithItsTaskFromViewToView(t *testing.T) {
 	s.do(action.ScheduleDown, action.ScheduleDown) // Move a little
 	for range 3 {
 		s.do(action.ScheduleView)
-		if a := s.do(action.ScheduleFire); a.Do != (core.FireNow{ID: "11aa22bb"}) {
+		if a := s.do(action.ScheduleFire); a.Do != (command.FireNow{ID: "11aa22bb"}) {
 			t.Errorf("another task is selected: %#v", a.Do)
 		}
 	}
@@ -183,13 +184,13 @@ func TestHoldsAnswerWithTheirCommands(t *testing.T) {
 	s := open("schedule")
 	s.do(action.ScheduleView, action.ScheduleView)
 	select5 := []action.ID{action.ScheduleTop, action.ScheduleDown, action.ScheduleDown, action.ScheduleDown, action.ScheduleDown}
-	if a := s.do(append(select5, action.SchedulePause)...); a.Do != (core.Pause{ID: "5a5a5a5a", Paused: false}) {
+	if a := s.do(append(select5, action.SchedulePause)...); a.Do != (command.Pause{ID: "5a5a5a5a", Paused: false}) {
 		t.Errorf("what is paused goes on, got %#v", a.Do)
 	}
-	if a := s.do(action.ScheduleDown, action.SchedulePause); a.Do != (core.Pause{ID: "9a8b7c6d", Paused: true}) {
+	if a := s.do(action.ScheduleDown, action.SchedulePause); a.Do != (command.Pause{ID: "9a8b7c6d", Paused: true}) {
 		t.Errorf("got %#v", a.Do)
 	}
-	want := &pane.Until{Title: "Snooze Medication until", For: core.Snooze{ID: "9a8b7c6d"}, Now: noon.Add(18*time.Hour + 57*time.Minute + 50*time.Second)}
+	want := &pane.Until{Title: "Snooze Medication until", For: command.Snooze{ID: "9a8b7c6d"}, Now: noon.Add(18*time.Hour + 57*time.Minute + 50*time.Second)}
 	if d := cmp.Diff(want, s.do(action.ScheduleSnooze).Until); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -214,7 +215,7 @@ func TestWhatWaitsIsShownWithItsReasonAndLetGoByAKey(t *testing.T) {
 	}
 	allow := func(a pane.Answer, id, words string) {
 		t.Helper()
-		if a.Ask == nil || a.Ask.Do != (core.AllowTask{ID: id}) || !strings.Contains(a.Ask.Text, words) {
+		if a.Ask == nil || a.Ask.Do != (command.AllowTask{ID: id}) || !strings.Contains(a.Ask.Text, words) {
 			t.Errorf("asks %+v", a)
 		}
 	}
@@ -318,7 +319,7 @@ func TestMutedUntilATimeShowsAndAsks(t *testing.T) {
 	if n := strings.Count(s.screen(40, 8), "until 16:02"); n != 1 {
 		t.Errorf("it is said %d times", n)
 	}
-	want := &pane.Until{Title: "Mute pings that are not critical until", For: core.MuteUntil{}, Now: until}
+	want := &pane.Until{Title: "Mute pings that are not critical until", For: command.MuteUntil{}, Now: until}
 	if d := cmp.Diff(want, s.do(action.Mute).Until); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -338,7 +339,7 @@ func TestAnUpdateNamesTheRunThatLeftIt(t *testing.T) {
 	if screen := s.screen(80, 12); strings.Contains(screen, "Medication:") {
 		t.Errorf("a guess is shown as a fact:\n%s", screen)
 	}
-	if a := s.do(action.UpdatesDeliver); a.Do != (core.DeliverNow{}) {
+	if a := s.do(action.UpdatesDeliver); a.Do != (command.DeliverNow{}) {
 		t.Errorf("got %#v", a.Do)
 	}
 }

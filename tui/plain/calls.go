@@ -9,8 +9,9 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
-	"ollimbot/tui/widget"
+	"ollimbot/core/words"
 )
 
 // call is a tool call that waits, with the number that people answer to.
@@ -70,7 +71,7 @@ func (c call) short() (text string, whole bool) {
 // no line of that can pass for the end.
 func (c call) size() string {
 	what := c.what()
-	return joined(widget.Count(uint64(strings.Count(what, "\n")+1), "line"), widget.Count(uint64(len([]rune(what))), "character"))
+	return joined(words.Grouped(uint64(strings.Count(what, "\n")+1), "line"), words.Grouped(uint64(len([]rune(what))), "character"))
 }
 
 // lines are all of what the call would do. Unlike a message, nothing of it is cut:
@@ -180,7 +181,7 @@ func (m *machine) settle(which string, v policy.Verdict) {
 		m.answer(kindError, m.ear.waitingText())
 		return
 	}
-	if _, ok := m.carryOut(core.Answer{ID: c.ID, Verdict: v}); ok {
+	if _, ok := m.carryOut(command.Answer{ID: c.ID, Verdict: v}); ok {
 		m.answer(kindOK, verdictText(c, v))
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 )
 
@@ -114,7 +115,7 @@ func TestInterruptSaysThatNothingRuns(t *testing.T) {
 		s.hears()
 		s.one(s.types("interrupt"), "ok: so it is")
 		s.one(s.types("/Interrupt"), "ok: so it is")
-		if want := []core.Command{core.Interrupt{}, core.Interrupt{}}; !slices.Equal(s.bot.done(), want) {
+		if want := []command.Value{command.Interrupt{}, command.Interrupt{}}; !slices.Equal(s.bot.done(), want) {
 			t.Errorf("did %+v", s.bot.done())
 		}
 	})

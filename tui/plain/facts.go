@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
-	"ollimbot/tui/widget"
+	"ollimbot/core/words"
 )
 
 func (m *machine) status(string) {
@@ -94,7 +95,7 @@ func (m *machine) costs(rest string) {
 		m.answer(kindError, textCostsWhat)
 		return
 	}
-	if o, ok := m.carryOut(core.Costs{Days: days}); ok {
+	if o, ok := m.carryOut(command.Costs{Days: days}); ok {
 		m.answer(kindCosts, costsText(o))
 	}
 }
@@ -106,7 +107,7 @@ func (m *machine) webhooks(string) {
 	}
 	for i, d := range s.Deliveries {
 		if i == most {
-			m.answer(kindWebhook, fmt.Sprintf(textMore, widget.Thousands(uint64(len(s.Deliveries)-most))))
+			m.answer(kindWebhook, fmt.Sprintf(textMore, words.Thousands(uint64(len(s.Deliveries)-most))))
 			break
 		}
 		m.answer(kindWebhook, deliveryText(d, s.At, m.ear.zone))

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/transcript"
 )
 
@@ -34,15 +35,15 @@ func TestALineThatEndsInABackslashGoesOn(t *testing.T) {
 		s.types(`new routine 0 9 * * * first\`)
 		s.types("second")
 		s.types(`say C:\\`)
-		start := s.bot.done()[4].(core.AddTask).At // what a moment means is another test's
-		want := []core.Command{
-			core.Say{Text: "Dear Sam,\n\n  two spaces\nyes"},
-			core.Say{Text: "on its own line"},
-			core.Say{Text: `a\`, ReplyTo: "1"},
-			core.Say{Text: "over"},
-			core.AddTask{At: start, Description: "Tea", Message: "put the kettle on\n  - and wait"},
-			core.AddTask{Cron: "0 9 * * *", Message: "first\nsecond"},
-			core.Say{Text: `C:\`},
+		start := s.bot.done()[4].(command.AddTask).At // what a moment means is another test's
+		want := []command.Value{
+			command.Say{Text: "Dear Sam,\n\n  two spaces\nyes"},
+			command.Say{Text: "on its own line"},
+			command.Say{Text: `a\`, ReplyTo: "1"},
+			command.Say{Text: "over"},
+			command.AddTask{At: start, Description: "Tea", Message: "put the kettle on\n  - and wait"},
+			command.AddTask{Cron: "0 9 * * *", Message: "first\nsecond"},
+			command.Say{Text: `C:\`},
 		}
 		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
 			t.Errorf("what it did (-want +got):\n%s", diff)
@@ -57,7 +58,7 @@ func TestTheEndOfTheInputEndsWhatGoesOn(t *testing.T) {
 		s.types(`two\`)
 		_ = s.in.Close()
 		s.hears()
-		if diff := cmp.Diff([]core.Command{core.Say{Text: "one\ntwo"}}, s.bot.done()); diff != "" {
+		if diff := cmp.Diff([]command.Value{command.Say{Text: "one\ntwo"}}, s.bot.done()); diff != "" {
 			t.Error(diff)
 		}
 	})

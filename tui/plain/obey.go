@@ -3,7 +3,7 @@ package plain
 import (
 	"strings"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 )
 
@@ -34,7 +34,7 @@ func (m *machine) obey(line string) {
 		word = "interrupt"
 	}
 	if strings.HasPrefix(word, "/") {
-		m.do(core.Slash{Line: line})
+		m.do(command.Slash{Line: line})
 		return
 	}
 	c, ok := find(word)
@@ -55,9 +55,9 @@ func (m *machine) ask(text string, q question) {
 }
 
 // reads reports whether a command leaves the bot as it is.
-func reads(c core.Command) bool {
+func reads(c command.Value) bool {
 	switch c.(type) {
-	case core.Preview, core.Describe, core.Costs:
+	case command.Preview, command.Describe, command.Costs:
 		return true
 	}
 	return false

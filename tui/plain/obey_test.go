@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
@@ -33,7 +34,7 @@ func TestToolCallsAreAnsweredByNumber(t *testing.T) {
 		s.one(s.types("deny 2"), "ok: number 2 is denied")
 		s.one(s.types("ALLOW 1"), "ok: number 1 is allowed")
 		s.types("allow 7")
-		want := []core.Command{core.Answer{ID: "y", Verdict: policy.Deny}, core.Answer{ID: "x", Verdict: policy.Allow}}
+		want := []command.Value{command.Answer{ID: "y", Verdict: policy.Deny}, command.Answer{ID: "x", Verdict: policy.Allow}}
 		if got := s.bot.done(); !slices.Equal(got, want) {
 			t.Errorf("did %+v, want %+v", got, want)
 		}
@@ -49,38 +50,38 @@ func TestCommandsReachTheBot(t *testing.T) {
 	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // of every bubble, a Saturday
 	for _, c := range []struct {
 		line string
-		want core.Command
+		want command.Value
 		says string
 	}{
-		{"say what is left?", core.Say{Text: "what is left?"}, "ok: done"},
-		{"budget +1", core.SetBudget{Capacity: &six}, "ok: capacity 5 to 6; undo takes it back"},
-		{"budget refill 6", core.SetBudget{RefillMinutes: &six}, "ok: "},
-		{"preview aaaa1111", core.Preview{ID: "aaaa1111"}, "prompt: Good morning"},
-		{"fire email", core.FireNow{ID: "aaaa1111"}, "ok: so it is"},
-		{"fire medication", core.FireNow{ID: "bbbb2222"}, "error: internal fault"},
-		{"pause refill", core.Pause{ID: "cccc3333", Paused: true}, "ok: so it is"},
-		{"resume refill", core.Snooze{ID: "cccc3333"}, "ok: so it is"},
-		{"snooze email until 18:30", core.Snooze{ID: "aaaa1111", Until: start.Add(18*time.Hour + 30*time.Minute)}, "ok: so it is"},
-		{"snooze sweep tomorrow 9:00", core.Snooze{ID: "aaaa1111", Until: start.Add(33 * time.Hour)}, "ok: so it is"},
-		{"snooze cccc 2 days", core.Snooze{ID: "cccc3333", Until: start.Add(48 * time.Hour)}, "ok: so it is"},
-		{"snooze email off", core.Snooze{ID: "aaaa1111"}, "ok: so it is"},
-		{"mute until 18:30", core.MuteUntil{Until: start.Add(18*time.Hour + 30*time.Minute)}, "ok: so it is"},
-		{"mute off", core.MuteUntil{}, "ok: so it is"},
-		{"new routine 0 9 * * mon-fri greet me", core.AddTask{Cron: "0 9 * * mon-fri", Message: "greet me"}, "ok: so it is; at 9:00, Monday to Friday"},
+		{"say what is left?", command.Say{Text: "what is left?"}, "ok: done"},
+		{"budget +1", command.SetBudget{Capacity: &six}, "ok: capacity 5 to 6; undo takes it back"},
+		{"budget refill 6", command.SetBudget{RefillMinutes: &six}, "ok: "},
+		{"preview aaaa1111", command.Preview{ID: "aaaa1111"}, "prompt: Good morning"},
+		{"fire email", command.FireNow{ID: "aaaa1111"}, "ok: so it is"},
+		{"fire medication", command.FireNow{ID: "bbbb2222"}, "error: internal fault"},
+		{"pause refill", command.Pause{ID: "cccc3333", Paused: true}, "ok: so it is"},
+		{"resume refill", command.Snooze{ID: "cccc3333"}, "ok: so it is"},
+		{"snooze email until 18:30", command.Snooze{ID: "aaaa1111", Until: start.Add(18*time.Hour + 30*time.Minute)}, "ok: so it is"},
+		{"snooze sweep tomorrow 9:00", command.Snooze{ID: "aaaa1111", Until: start.Add(33 * time.Hour)}, "ok: so it is"},
+		{"snooze cccc 2 days", command.Snooze{ID: "cccc3333", Until: start.Add(48 * time.Hour)}, "ok: so it is"},
+		{"snooze email off", command.Snooze{ID: "aaaa1111"}, "ok: so it is"},
+		{"mute until 18:30", command.MuteUntil{Until: start.Add(18*time.Hour + 30*time.Minute)}, "ok: so it is"},
+		{"mute off", command.MuteUntil{}, "ok: so it is"},
+		{"new routine 0 9 * * mon-fri greet me", command.AddTask{Cron: "0 9 * * mon-fri", Message: "greet me"}, "ok: so it is; at 9:00, Monday to Friday"},
 		{
 			"new routine 0 9 * * * silent, called The Morning: note: greet me",
-			core.AddTask{Cron: "0 9 * * *", Description: "The Morning", Message: "note: greet me", Silent: true},
+			command.AddTask{Cron: "0 9 * * *", Description: "The Morning", Message: "note: greet me", Silent: true},
 			"ok: so it is; ",
 		},
 		{
 			"new reminder tomorrow 9:00 foreground: put out the bins",
-			core.AddTask{At: start.Add(33 * time.Hour), Message: "put out the bins", Foreground: true},
+			command.AddTask{At: start.Add(33 * time.Hour), Message: "put out the bins", Foreground: true},
 			"ok: so it is",
 		},
-		{"new reminder 18:30 remember: call mum", core.AddTask{At: start.Add(18*time.Hour + 30*time.Minute), Message: "remember: call mum"}, "ok: so it is"},
-		{"costs 30", core.Costs{Days: 30}, "costs: nothing yet"},
-		{"deliver", core.DeliverNow{}, "ok: so it is"},
-		{"/model", core.Slash{Line: "/model"}, "ok: model, opus"},
+		{"new reminder 18:30 remember: call mum", command.AddTask{At: start.Add(18*time.Hour + 30*time.Minute), Message: "remember: call mum"}, "ok: so it is"},
+		{"costs 30", command.Costs{Days: 30}, "costs: nothing yet"},
+		{"deliver", command.DeliverNow{}, "ok: so it is"},
+		{"/model", command.Slash{Line: "/model"}, "ok: model, opus"},
 		{"say", nil, "error: say what?"},
 		{"fire", nil, "error: fire what?"},
 		{"snooze email", nil, "error: give a task and until when"},
@@ -111,9 +112,9 @@ func TestCommandsReachTheBot(t *testing.T) {
 				s.bot.fixed = start
 				s.hears()
 				s.one(s.types(c.line), c.says)
-				var want []core.Command
+				var want []command.Value
 				if c.want != nil {
-					want = []core.Command{c.want}
+					want = []command.Value{c.want}
 				}
 				if diff := cmp.Diff(want, s.bot.done()); diff != "" {
 					t.Errorf("what it did (-want +got):\n%s", diff)
@@ -136,7 +137,7 @@ func TestWhatWaitsIsLetGoAfterItsReason(t *testing.T) {
 		s.one(s.types("no"), "left")
 		s.types("grant skills/x/SKILL.md")
 		s.one(s.types("yes"), "ok: ")
-		if diff := cmp.Diff([]core.Command{core.AllowTask{ID: "skills/x/SKILL.md"}}, s.bot.done()); diff != "" {
+		if diff := cmp.Diff([]command.Value{command.AllowTask{ID: "skills/x/SKILL.md"}}, s.bot.done()); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -147,7 +148,7 @@ func TestAChangeCanBeTakenBack(t *testing.T) {
 		s.hears()
 		s.types("budget 6")
 		s.one(s.types("undo"), "ok: undone: so it is")
-		if did := s.bot.done(); len(did) != 2 || did[1] != (core.RestoreBudget{Capacity: 5}) {
+		if did := s.bot.done(); len(did) != 2 || did[1] != (command.RestoreBudget{Capacity: 5}) {
 			t.Errorf("did %+v", did)
 		}
 		s.one(s.types("undo"), "nothing to undo")
@@ -213,7 +214,7 @@ func TestOnlyYesDoesWhatCannotBeUndone(t *testing.T) {
 				if !strings.Contains(got[0], c.says) || c.says == "" && !strings.Contains(got[0], "the question is dropped") {
 					t.Errorf("heard %q", got)
 				}
-				if slices.Contains(s.bot.done(), core.Command(core.StopFork{Run: "f1"})) != c.does {
+				if slices.Contains(s.bot.done(), command.Value(command.StopFork{Run: "f1"})) != c.does {
 					t.Errorf("did %+v", s.bot.done())
 				}
 			})
@@ -230,7 +231,7 @@ func TestLeavingAForkWithNothingAsks(t *testing.T) {
 		s.one(s.types("exit report"), "ok: so it is")
 		s.one(s.types("exit"), "leave this fork, the trip, and keep nothing of it?")
 		s.one(s.types("yes"), "ok: so it is")
-		want := []core.Command{core.ExitFork{How: core.ExitReport}, core.ExitFork{How: core.ExitDiscard}}
+		want := []command.Value{command.ExitFork{How: command.ExitReport}, command.ExitFork{How: command.ExitDiscard}}
 		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
 			t.Error(diff)
 		}
@@ -322,7 +323,7 @@ func TestACommandAmongWordsIsAnsweredOnce(t *testing.T) {
 		})
 		s.hears()
 		s.one(s.types("reply /model"), "ok: model, opus")
-		if diff := cmp.Diff([]core.Command{core.Slash{Line: "/model"}, core.Slash{Line: "/model"}}, s.bot.done()); diff != "" {
+		if diff := cmp.Diff([]command.Value{command.Slash{Line: "/model"}, command.Slash{Line: "/model"}}, s.bot.done()); diff != "" {
 			t.Error(diff)
 		}
 		s.bot.change(func(n *core.Snapshot) {

@@ -6,6 +6,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/updates"
 )
 
@@ -67,6 +68,6 @@ func (m *machine) update(rest string) {
 func (m *machine) discard(rest string) {
 	s := m.core.Snapshot()
 	if u, ok := m.namedUpdate(&s, rest, "discard"); ok {
-		m.do(core.DiscardUpdate{Key: u.Key})
+		m.do(command.DiscardUpdate{Key: u.Key})
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ollimbot/tui/widget"
+	"ollimbot/core/words"
 )
 
 // thing is what a command can name: by its number in the list that was read
@@ -44,7 +44,7 @@ func (m *machine) list(k shelf, kind string, things []thing) {
 		}
 	}
 	if n := len(things) - most; n > 0 {
-		fmt.Fprintf(&lines, textMore+"\n", widget.Thousands(uint64(n)))
+		fmt.Fprintf(&lines, textMore+"\n", words.Thousands(uint64(n)))
 	}
 	m.numbers[k] = ids
 	m.answer(kind, lines.String())
@@ -65,22 +65,22 @@ type choose struct {
 
 // pick finds the thing that the words name. Where that is not exactly one, it
 // says what there is, and nothing is done.
-func (m *machine) pick(c choose, words string) (thing, bool) {
+func (m *machine) pick(c choose, query string) (thing, bool) {
 	switch {
 	case len(c.things) == 0:
 		m.answer(kindError, c.none)
 		return thing{}, false
-	case words == "":
+	case query == "":
 		m.answer(kindError, c.what)
 		return thing{}, false
 	}
-	if t, ok := byID(c.things, words); ok {
+	if t, ok := byID(c.things, query); ok {
 		return t, true
 	}
-	if n, err := strconv.Atoi(words); err == nil {
+	if n, err := strconv.Atoi(query); err == nil {
 		return m.byNumber(c, n)
 	}
-	found := byWords(c.things, words)
+	found := byWords(c.things, query)
 	if c.prefer != nil {
 		var better []thing
 		for _, t := range found {
@@ -96,10 +96,10 @@ func (m *machine) pick(c choose, words string) (thing, bool) {
 	case len(found) == 1 || len(found) > 1 && c.newest && oneTitle(found):
 		return found[0], true
 	case len(found) > 1:
-		m.answer(kindError, fmt.Sprintf(textWhich, words, widget.Count(uint64(len(found)), string(c.shelf))))
+		m.answer(kindError, fmt.Sprintf(textWhich, query, words.Grouped(uint64(len(found)), string(c.shelf))))
 		m.list(c.shelf, kindChoice, found)
 	default:
-		m.answer(kindError, fmt.Sprintf(textNoSuch, c.shelf, words))
+		m.answer(kindError, fmt.Sprintf(textNoSuch, c.shelf, query))
 		m.list(c.shelf, kindChoice, c.things)
 	}
 	return thing{}, false
@@ -140,17 +140,17 @@ func byID(things []thing, id string) (thing, bool) {
 
 // byWords are the things with exactly this title, else those whose id begins
 // so, else those whose title holds every word.
-func byWords(things []thing, words string) []thing {
-	words = strings.ToLower(words)
+func byWords(things []thing, query string) []thing {
+	query = strings.ToLower(query)
 	var same, begin, hold []thing
 	for _, t := range things {
 		title := strings.ToLower(t.title)
 		switch {
-		case title == words:
+		case title == query:
 			same = append(same, t)
-		case len(words) >= prefix && strings.HasPrefix(strings.ToLower(t.id), words):
+		case len(query) >= prefix && strings.HasPrefix(strings.ToLower(t.id), query):
 			begin = append(begin, t)
-		case holdsAll(title, words):
+		case holdsAll(title, query):
 			hold = append(hold, t)
 		}
 	}
@@ -163,8 +163,8 @@ func byWords(things []thing, words string) []thing {
 }
 
 // holdsAll reports whether the text holds every one of the words.
-func holdsAll(text, words string) bool {
-	for w := range strings.FieldsSeq(words) {
+func holdsAll(text, query string) bool {
+	for w := range strings.FieldsSeq(query) {
 		if !strings.Contains(text, w) {
 			return false
 		}

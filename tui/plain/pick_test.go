@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/updates"
 )
@@ -32,7 +33,7 @@ func TestTheTitleThatIsExactlySoCountsBeforeOthersThatHoldIt(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.hears()
 		s.types("pause medication")
-		if diff := cmp.Diff([]core.Command{core.Pause{ID: "bbbb2222", Paused: true}}, s.bot.done()); diff != "" {
+		if diff := cmp.Diff([]command.Value{command.Pause{ID: "bbbb2222", Paused: true}}, s.bot.done()); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -46,7 +47,7 @@ func TestWhatFitsSeveralDoesNothingAndReadsThem(t *testing.T) {
 			t.Fatalf("did %+v", did)
 		}
 		s.one(s.types("pause 2"), "ok: so it is")
-		if diff := cmp.Diff([]core.Command{core.Pause{ID: "cccc3333", Paused: true}}, s.bot.done()); diff != "" {
+		if diff := cmp.Diff([]command.Value{command.Pause{ID: "cccc3333", Paused: true}}, s.bot.done()); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -117,7 +118,7 @@ func TestAWordMeansTheRunThatTheCommandIsGoodFor(t *testing.T) {
 		s.one(s.types("again email"), "ok: so it is")
 		s.one(s.types("again tea"), "Tea came from no task")
 		s.one(s.types("again live"), "Email sweep goes on yet")
-		want := []core.Command{core.ResumeFork{Run: "new"}, core.FireNow{ID: "aaaa1111"}}
+		want := []command.Value{command.ResumeFork{Run: "new"}, command.FireNow{ID: "aaaa1111"}}
 		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
 			t.Error(diff)
 		}
@@ -158,7 +159,7 @@ func TestAnUpdateIsReadInFullAndDiscardedByNumberOrWords(t *testing.T) {
 		s.types("updates")
 		s.hasLines(s.types("update 2"), "left on Saturday 1 January, 00:00", "update: Two letters.", "update: One is urgent.", "discard throws it away")
 		s.one(s.types("discard letters"), "ok: so it is")
-		if diff := cmp.Diff([]core.Command{core.DiscardUpdate{Key: "u1"}}, s.bot.done()); diff != "" {
+		if diff := cmp.Diff([]command.Value{command.DiscardUpdate{Key: "u1"}}, s.bot.done()); diff != "" {
 			t.Error(diff)
 		}
 	})

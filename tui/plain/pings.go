@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 )
 
 // budget reads "+1", "-1", "6", "refill 60", "refill +5"; nothing tells it.
@@ -12,7 +12,7 @@ func (m *machine) budget(rest string) {
 	s := m.core.Snapshot()
 	now := s.Budget.State
 	words := strings.Fields(rest)
-	var set core.SetBudget
+	var set command.SetBudget
 	switch {
 	case len(words) == 0:
 		m.answer(kindBudget, budgetText(&s, m.ear.zone))
@@ -50,7 +50,7 @@ func number(word string, now int) *int {
 // mute reads a moment, and "off".
 func (m *machine) mute(rest string) {
 	if rest == "off" {
-		m.do(core.MuteUntil{})
+		m.do(command.MuteUntil{})
 		return
 	}
 	at, ok := moment(rest, m.now())
@@ -58,5 +58,5 @@ func (m *machine) mute(rest string) {
 		m.answer(kindError, textMuteWhat)
 		return
 	}
-	m.do(core.MuteUntil{Until: at})
+	m.do(command.MuteUntil{Until: at})
 }

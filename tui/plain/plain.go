@@ -16,6 +16,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/fault"
 	"ollimbot/core/tail"
 )
@@ -31,7 +32,7 @@ type Core interface {
 	// An unknown id gives none. It does not block.
 	Tail(id string, from tail.Cursor) tail.Page
 	// Do carries out a command. It may block and respects ctx.
-	Do(ctx context.Context, c core.Command) (core.Outcome, error)
+	Do(ctx context.Context, c command.Value) (command.Outcome, error)
 }
 
 // Options say where plain mode reads and writes.
@@ -88,7 +89,7 @@ type machine struct {
 
 	ear   ear
 	out   bytes.Buffer // lines that are not written yet
-	undo  []core.Command
+	undo  []command.Value
 	asked *question // that waits for yes
 	begun begun     // that goes on in the next line
 	ready time.Time // when it began
@@ -207,10 +208,10 @@ func (m *machine) flush() error {
 const undoDepth = 50
 
 // do carries out a command and says what came of it.
-func (m *machine) do(c core.Command) { m.doThen(c, "") }
+func (m *machine) do(c command.Value) { m.doThen(c, "") }
 
 // doThen is do with words that go on after what came of it.
-func (m *machine) doThen(c core.Command, more string) {
+func (m *machine) doThen(c command.Value, more string) {
 	o, ok := m.carryOut(c)
 	if !ok {
 		return
@@ -236,7 +237,7 @@ func (m *machine) doThen(c core.Command, more string) {
 
 // carryOut does a command; a panic in it is its error. False means that it has
 // said what is wrong.
-func (m *machine) carryOut(c core.Command) (o core.Outcome, ok bool) {
+func (m *machine) carryOut(c command.Value) (o command.Outcome, ok bool) {
 	if m.o.ReadOnly && !reads(c) {
 		m.answer(kindError, textReadOnly)
 		return o, false

@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/budget"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
@@ -27,7 +28,7 @@ type bot struct {
 	mu      sync.Mutex
 	snap    core.Snapshot
 	changed chan struct{}
-	did     []core.Command
+	did     []command.Value
 	replies chan struct{} // Done of what is said
 	refusal error         // what every command gets; nil lets them pass
 	rings   map[string]*tail.Ring
@@ -101,35 +102,35 @@ func (b *bot) change(f func(s *core.Snapshot)) {
 	}
 }
 
-func (b *bot) Do(_ context.Context, c core.Command) (core.Outcome, error) {
+func (b *bot) Do(_ context.Context, c command.Value) (command.Outcome, error) {
 	b.mu.Lock()
 	b.did = append(b.did, c)
 	refusal := b.refusal
 	b.mu.Unlock()
 	if refusal != nil {
-		return core.Outcome{}, refusal
+		return command.Outcome{}, refusal
 	}
 	switch c := c.(type) {
-	case core.Say:
-		return core.Outcome{Done: b.replies}, nil
-	case core.SetBudget:
-		return core.Outcome{Message: "capacity 5 → 6", Undo: core.RestoreBudget{Capacity: 5}}, nil
-	case core.Preview:
-		return core.Outcome{Body: "Good morning"}, nil
-	case core.Costs:
-		return core.Outcome{Message: "nothing yet"}, nil
-	case core.Describe:
-		return core.Outcome{Body: described}, nil
-	case core.Slash:
-		return core.Outcome{Message: "model     opus"}, nil
-	case core.FireNow:
+	case command.Say:
+		return command.Outcome{Done: b.replies}, nil
+	case command.SetBudget:
+		return command.Outcome{Message: "capacity 5 → 6", Undo: command.RestoreBudget{Capacity: 5}}, nil
+	case command.Preview:
+		return command.Outcome{Body: "Good morning"}, nil
+	case command.Costs:
+		return command.Outcome{Message: "nothing yet"}, nil
+	case command.Describe:
+		return command.Outcome{Body: described}, nil
+	case command.Slash:
+		return command.Outcome{Message: "model     opus"}, nil
+	case command.FireNow:
 		if c.ID == "bbbb2222" {
 			panic("a command that panics")
 		}
-	case core.StopFork:
-		return core.Outcome{}, errors.New("no run has the id \x1b[31m" + c.Run)
+	case command.StopFork:
+		return command.Outcome{}, errors.New("no run has the id \x1b[31m" + c.Run)
 	}
-	return core.Outcome{Message: "so it is"}, nil
+	return command.Outcome{Message: "so it is"}, nil
 }
 
 // refuse makes every command fail from now on, or none.
@@ -139,7 +140,7 @@ func (b *bot) refuse(err error) {
 	b.refusal = err
 }
 
-func (b *bot) done() []core.Command {
+func (b *bot) done() []command.Value {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.did)

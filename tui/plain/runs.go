@@ -5,9 +5,10 @@ import (
 	"strings"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/tail"
-	"ollimbot/tui/widget"
+	"ollimbot/core/words"
 )
 
 func runThings(list []fork.View) []thing {
@@ -111,7 +112,7 @@ func (m *machine) lookAtTail(s *core.Snapshot) {
 	f.cursor = p.Next
 	left := max(0, len(p.Lines)-most)
 	if n := uint64(left) + p.Lost; n > 0 {
-		m.say(s.At, kindOutput, fmt.Sprintf(textLinesLost, widget.Count(n, "line")))
+		m.say(s.At, kindOutput, fmt.Sprintf(textLinesLost, words.Grouped(n, "line")))
 	}
 	kind := kindOutput
 	if f.id == core.LogTail {
@@ -134,7 +135,7 @@ func (m *machine) stop(rest string) {
 	case !f.Live():
 		m.answer(kindError, fmt.Sprintf(textStopEnded, f.Title))
 	default:
-		m.ask(stopText(f, m.now()), question{do: func() { m.do(core.StopFork{Run: f.ID}) }})
+		m.ask(stopText(f, m.now()), question{do: func() { m.do(command.StopFork{Run: f.ID}) }})
 	}
 }
 
@@ -147,7 +148,7 @@ func (m *machine) again(rest string) {
 	case f.TaskID == "":
 		m.answer(kindError, fmt.Sprintf(textAgainNoTask, f.Title))
 	default:
-		m.do(core.FireNow{ID: f.TaskID})
+		m.do(command.FireNow{ID: f.TaskID})
 	}
 }
 
@@ -161,6 +162,6 @@ func (m *machine) goOn(rest string) {
 	case f.Session == "":
 		m.answer(kindError, fmt.Sprintf(textGoOnNever, f.Title))
 	default:
-		m.do(core.ResumeFork{Run: f.ID})
+		m.do(command.ResumeFork{Run: f.ID})
 	}
 }

@@ -8,9 +8,10 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent"
+	"ollimbot/core/command"
 	"ollimbot/core/tail"
+	"ollimbot/core/words"
 	"ollimbot/routines/cron"
-	"ollimbot/tui/widget"
 )
 
 // spoken puts words in the place of signs that a screen reader spells, makes gaps
@@ -47,7 +48,7 @@ func count(n int, noun string) string {
 	if n <= 0 {
 		return ""
 	}
-	return widget.Count(uint64(n), noun)
+	return words.Grouped(uint64(n), noun)
 }
 
 // joined puts what is not empty side by side.
@@ -61,46 +62,17 @@ func joined(parts ...string) string {
 	return strings.Join(some, ", ")
 }
 
-// spanText is a length in words, in two units at most: "12 seconds", "1 hour 5
-// minutes", "3 days".
-func spanText(d time.Duration) string {
-	s := int(d.Round(time.Second) / time.Second)
-	var parts []string
-	switch {
-	case s < 1:
-		return "less than a second"
-	case s < 60:
-		parts = []string{count(s, "second")}
-	case s < 3600:
-		parts = []string{count(s/60, "minute"), count(s%60, "second")}
-	case s < 48*3600:
-		parts = []string{count(s/3600, "hour"), count(s/60%60, "minute")}
-	default:
-		parts = []string{count(s/86400, "day"), count(s/3600%24, "hour")}
-	}
-	return strings.ReplaceAll(joined(parts...), ", ", " ")
-}
-
-// everyText is how often something is, behind "every": "hour", "90 seconds".
-func everyText(d time.Duration) string {
-	text := spanText(d)
-	if one, ok := strings.CutPrefix(text, "1 "); ok && !strings.Contains(one, " ") {
-		return one
-	}
-	return text
-}
-
 // clockText is a time of day, with its day where that is not now's: "14:05",
 // "tomorrow 09:00", "Friday 09:00", "Friday 4 December 09:00".
 func clockText(t, now time.Time, zone *time.Location) string {
 	t, now = t.In(zone), now.In(zone)
 	clock := cron.Format(t, "15:04")
 	switch d := t.Sub(now); {
-	case widget.SameDay(t, now, zone):
+	case words.SameDay(t, now, zone):
 		return clock
-	case widget.SameDay(t, now.AddDate(0, 0, 1), zone):
+	case words.SameDay(t, now.AddDate(0, 0, 1), zone):
 		return "tomorrow " + clock
-	case widget.SameDay(t, now.AddDate(0, 0, -1), zone):
+	case words.SameDay(t, now.AddDate(0, 0, -1), zone):
 		return "yesterday " + clock
 	case d > 0 && d < 6*24*time.Hour:
 		return t.Format("Monday ") + clock
@@ -115,7 +87,7 @@ func budgetText(s *core.Snapshot, zone *time.Location) string {
 		return "no pings but critical ones: the capacity is 0; budget 5 lets them through"
 	}
 	text := fmt.Sprintf("%d of %s left, one comes back every %s",
-		b.State.Whole(), count(b.State.Capacity, "ping"), everyText(time.Duration(b.State.RefillRateMinutes)*time.Minute))
+		b.State.Whole(), count(b.State.Capacity, "ping"), words.Every(time.Duration(b.State.RefillRateMinutes)*time.Minute))
 	if !b.NextAt.IsZero() {
 		text += ", the next at " + clockText(b.NextAt, s.At, zone)
 	}
@@ -161,7 +133,7 @@ func engineText(s *core.Snapshot) string {
 			text += fmt.Sprintf(", %d megabytes", p.Memory>>20)
 		}
 		if !p.Started.IsZero() {
-			text += ", for " + spanText(s.At.Sub(p.Started))
+			text += ", for " + words.Long(s.At.Sub(p.Started))
 		}
 		lines = append(lines, text)
 	}
@@ -185,7 +157,7 @@ func tailText(l tail.Line) string {
 
 // costsText makes sentences of what runs have cost: all of them, then a line for
 // each task.
-func costsText(o core.Outcome) string {
+func costsText(o command.Outcome) string {
 	lines := []string{sumText(o.Message)}
 	for _, t := range o.Costs {
 		lines = append(lines, costText(t))
@@ -208,7 +180,7 @@ func sumText(line string) string {
 	return spoken(strings.Join(words, " "))
 }
 
-func costText(t core.TaskCost) string {
+func costText(t command.TaskCost) string {
 	title := t.Title
 	if t.ID != "" {
 		title += " (" + t.ID + ")"

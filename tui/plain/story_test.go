@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/post"
 	"ollimbot/core/tail"
@@ -89,7 +90,7 @@ func TestAMessageIsAnsweredByItsNumber(t *testing.T) {
 		s.one(s.types("reply 1 hello"), "a word of the program")
 		s.one(s.types("reply"), "reply what?")
 		s.hasLines(s.types("chat find kettle"), "chat: 1, 00:00, ping: Tea: Kettle on?")
-		want := []core.Command{core.Say{Text: "not yet", ReplyTo: "1"}, core.Say{Text: "great", ReplyTo: "3"}}
+		want := []command.Value{command.Say{Text: "not yet", ReplyTo: "1"}, command.Say{Text: "great", ReplyTo: "3"}}
 		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
 			t.Error(diff)
 		}
@@ -114,7 +115,7 @@ func TestTheNumberOfAButtonIsGivenOnce(t *testing.T) {
 		s.one(s.types("press 1"), "ok: so it is")
 		s.one(s.types("press not"), "ok: so it is")
 		s.hasLines(s.types("press 9"), `no button, or more than one, fits "9"`, "buttons: Tea: press 3 for Done", "buttons: Bins: press 1 for Done")
-		want := []core.Command{core.Click{Message: "1", ID: "act:Done"}, core.Click{Message: "2", ID: "act:Not today"}}
+		want := []command.Value{command.Click{Message: "1", ID: "act:Done"}, command.Click{Message: "2", ID: "act:Not today"}}
 		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
 			t.Error(diff)
 		}

@@ -4,12 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 )
 
-// command is one word that plain mode obeys, with what help says of it.
-type command struct {
+// verb is one word that plain mode obeys, with what help says of it.
+type verb struct {
 	words   []string // its name first, then what else it answers to
 	group   group
 	usage   string // what may follow the word
@@ -20,7 +20,7 @@ type command struct {
 	run     func(m *machine, rest string)
 }
 
-func (c command) name() string { return c.words[0] }
+func (c verb) name() string { return c.words[0] }
 
 // group is what commands have in common.
 type group string
@@ -40,22 +40,22 @@ const (
 var groups = []group{groupLook, groupTasks, groupRuns, groupUpdates, groupTalk, groupCalls, groupPings, groupSelf}
 
 // find is the command of a word.
-func find(word string) (command, bool) {
+func find(word string) (verb, bool) {
 	all := commands()
-	i := slices.IndexFunc(all, func(c command) bool { return slices.Contains(c.words, word) })
+	i := slices.IndexFunc(all, func(c verb) bool { return slices.Contains(c.words, word) })
 	if i < 0 {
-		return command{}, false
+		return verb{}, false
 	}
 	return all[i], true
 }
 
 // commands is everything that plain mode obeys: all that the panes can do.
-func commands() []command {
+func commands() []verb {
 	return slices.Concat(lookCommands(), taskCommands(), runCommands(), updateCommands(), talkCommands(), callCommands(), pingCommands(), selfCommands())
 }
 
-func lookCommands() []command {
-	return []command{
+func lookCommands() []verb {
+	return []verb{
 		{words: []string{"status"}, group: groupLook, about: "one look at everything", example: "status", run: (*machine).status},
 		{
 			words: []string{"notices"}, group: groupLook, usage: "[HOW MANY]", about: "what the program has said, newest first",
@@ -84,8 +84,8 @@ func lookCommands() []command {
 	}
 }
 
-func taskCommands() []command {
-	return []command{
+func taskCommands() []verb {
+	return []verb{
 		{words: []string{"schedule"}, group: groupTasks, about: "what fires next, with numbers", example: "schedule", run: (*machine).schedule},
 		{words: []string{"day"}, group: groupTasks, about: "all that fires in the next 24 hours, with numbers", example: "day", run: (*machine).day},
 		{words: []string{"tasks"}, group: groupTasks, about: "every routine and reminder, with numbers", example: "tasks", run: (*machine).tasks},
@@ -128,8 +128,8 @@ func taskCommands() []command {
 	}
 }
 
-func runCommands() []command {
-	return []command{
+func runCommands() []verb {
+	return []verb{
 		{words: []string{"runs", "forks"}, group: groupRuns, about: "background runs, with numbers", example: "runs", run: (*machine).runs},
 		{
 			words: []string{"output", "tail"}, group: groupRuns, usage: "RUN [last HOW MANY] [find WORDS]", about: "the last lines of a run",
@@ -154,8 +154,8 @@ func runCommands() []command {
 	}
 }
 
-func updateCommands() []command {
-	return []command{
+func updateCommands() []verb {
+	return []verb{
 		{
 			words: []string{"updates"}, group: groupUpdates, about: "what waits for the main conversation, newest first, with numbers",
 			example: "updates", run: (*machine).updates,
@@ -170,13 +170,13 @@ func updateCommands() []command {
 		},
 		{
 			words: []string{"deliver"}, group: groupUpdates, about: "hand all updates over now; the answer comes at once",
-			example: "deliver", writes: true, run: func(m *machine, _ string) { m.do(core.DeliverNow{}) },
+			example: "deliver", writes: true, run: func(m *machine, _ string) { m.do(command.DeliverNow{}) },
 		},
 	}
 }
 
-func talkCommands() []command {
-	return []command{
+func talkCommands() []verb {
+	return []verb{
 		{
 			words: []string{"say"}, group: groupTalk, usage: "WORDS", about: "speak to the agent",
 			example: "say what is left today?", more: textHelpSay, writes: true, run: (*machine).speak,
@@ -209,8 +209,8 @@ func talkCommands() []command {
 	}
 }
 
-func callCommands() []command {
-	return []command{
+func callCommands() []verb {
+	return []verb{
 		{
 			words: []string{"waits", "approvals"}, group: groupCalls, usage: "[NUMBER]", about: "tool calls that wait for you; with a number, one of them whole",
 			example: "waits 1", more: textHelpWaits, run: (*machine).waits,
@@ -230,8 +230,8 @@ func callCommands() []command {
 	}
 }
 
-func pingCommands() []command {
-	return []command{
+func pingCommands() []verb {
+	return []verb{
 		{
 			words: []string{"budget"}, group: groupPings, usage: "[CAPACITY, or refill MINUTES]", about: "the ping budget; with a number, change it",
 			example: "budget +1", more: textHelpBudget, run: (*machine).budget,
@@ -243,8 +243,8 @@ func pingCommands() []command {
 	}
 }
 
-func selfCommands() []command {
-	return []command{
+func selfCommands() []verb {
+	return []verb{
 		{
 			words: []string{"undo"}, group: groupSelf, about: "take the last change back",
 			example: "undo", writes: true, run: func(m *machine, _ string) { m.undoLast() },
@@ -259,7 +259,7 @@ func selfCommands() []command {
 		},
 		{
 			words: []string{"login"}, group: groupSelf, usage: "[CODE]", about: "log in to Claude: first for the address, then with the code of its page",
-			example: "login", writes: true, run: func(m *machine, rest string) { m.do(core.Login{Code: rest}) },
+			example: "login", writes: true, run: func(m *machine, rest string) { m.do(command.Login{Code: rest}) },
 		},
 		{
 			words: []string{"help", "?"}, group: groupSelf, usage: "[COMMAND or GROUP]", about: "the commands, or one of them",

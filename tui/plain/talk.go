@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/transcript"
 )
 
@@ -15,14 +16,14 @@ func (m *machine) speak(rest string) {
 		m.answer(kindError, textSayWhat)
 		return
 	}
-	m.send(core.Say{Text: rest})
+	m.send(command.Say{Text: rest})
 }
 
 // send sends words. A command among them is answered here: as words its answer
 // would stand in the conversation, too, and be read twice.
-func (m *machine) send(c core.Say) {
+func (m *machine) send(c command.Say) {
 	if strings.HasPrefix(c.Text, "/") {
-		m.do(core.Slash{Line: c.Text})
+		m.do(command.Slash{Line: c.Text})
 		return
 	}
 	m.do(c)
@@ -102,14 +103,14 @@ func (m *machine) reply(rest string) {
 	case to.Role == transcript.Notice:
 		m.answer(kindError, textReplyNotice)
 	default:
-		m.send(core.Say{Text: rest, ReplyTo: to.ID})
+		m.send(command.Say{Text: rest, ReplyTo: to.ID})
 	}
 }
 
 // button is one of a card, with the number that presses it. Numbers are given
 // once: a card that has just come takes none away from an older one.
 type button struct {
-	click core.Click
+	click command.Click
 	label string
 }
 
@@ -120,7 +121,7 @@ func (e *ear) buttonsOf(m transcript.Entry) []int {
 	}
 	var numbers []int
 	for _, b := range m.Embed.Buttons {
-		one := button{core.Click{Message: m.ID, ID: b.Action}, flat(b.Label)}
+		one := button{command.Click{Message: m.ID, ID: b.Action}, flat(b.Label)}
 		i := slices.Index(e.buttons, one)
 		if i < 0 {
 			i = len(e.buttons)
@@ -196,7 +197,7 @@ func (m *machine) interrupt(string) {
 		m.answer(kindError, textNoAnswer)
 		return
 	}
-	m.do(core.Interrupt{})
+	m.do(command.Interrupt{})
 }
 
 // exit leaves the fork. Where nothing is kept, it asks first.
@@ -208,11 +209,11 @@ func (m *machine) exit(rest string) {
 	case rest == "save" && s.Fork.Resumed:
 		m.answer(kindError, textNoSave)
 	case rest == "save":
-		m.do(core.ExitFork{How: core.ExitSave})
+		m.do(command.ExitFork{How: command.ExitSave})
 	case rest == "report":
-		m.do(core.ExitFork{How: core.ExitReport})
+		m.do(command.ExitFork{How: command.ExitReport})
 	case rest == "":
-		m.ask(exitText(s.Fork), question{do: func() { m.do(core.ExitFork{How: core.ExitDiscard}) }})
+		m.ask(exitText(s.Fork), question{do: func() { m.do(command.ExitFork{How: command.ExitDiscard}) }})
 	default:
 		m.answer(kindError, textExitHow)
 	}

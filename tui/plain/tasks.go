@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 )
@@ -62,7 +63,7 @@ func (m *machine) details(rest string) {
 	if !ok {
 		return
 	}
-	if o, ok := m.carryOut(core.Describe{ID: t.id}); ok {
+	if o, ok := m.carryOut(command.Describe{ID: t.id}); ok {
 		about, _ := describedText(o.Body)
 		m.answer(kindDetails, about)
 	}
@@ -74,7 +75,7 @@ func (m *machine) file(rest string) {
 	if !ok {
 		return
 	}
-	o, ok := m.carryOut(core.Describe{ID: t.id})
+	o, ok := m.carryOut(command.Describe{ID: t.id})
 	if !ok {
 		return
 	}
@@ -90,7 +91,7 @@ func (m *machine) file(rest string) {
 
 func (m *machine) preview(rest string) {
 	if t, ok := m.task(rest, "preview"); ok {
-		if o, ok := m.carryOut(core.Preview{ID: t.id}); ok {
+		if o, ok := m.carryOut(command.Preview{ID: t.id}); ok {
 			m.answer(kindPrompt, o.Body)
 		}
 	}
@@ -101,7 +102,7 @@ func (m *machine) fire(rest string) {
 	if !ok {
 		return
 	}
-	now := core.FireNow{ID: t.id}
+	now := command.FireNow{ID: t.id}
 	s := m.core.Snapshot()
 	for _, v := range s.Schedule.Tasks {
 		if v.ID == t.id && v.Kind == routines.KindReminder {
@@ -114,7 +115,7 @@ func (m *machine) fire(rest string) {
 
 func (m *machine) pause(rest string) {
 	if t, ok := m.task(rest, "pause"); ok {
-		m.do(core.Pause{ID: t.id, Paused: true})
+		m.do(command.Pause{ID: t.id, Paused: true})
 	}
 }
 
@@ -123,17 +124,17 @@ func (m *machine) pause(rest string) {
 func (m *machine) grant(rest string) {
 	s := m.core.Snapshot()
 	var things []thing
-	why, do := map[string]string{}, map[string]core.AllowTask{}
+	why, do := map[string]string{}, map[string]command.AllowTask{}
 	for _, t := range s.Schedule.Tasks {
 		if t.Waits != "" {
 			things = append(things, thing{id: t.ID, title: t.Title, line: taskText(t, s.At, m.ear.zone)})
-			why[t.ID], do[t.ID] = t.Waits, core.AllowTask{ID: t.ID, Version: t.Version}
+			why[t.ID], do[t.ID] = t.Waits, command.AllowTask{ID: t.ID, Version: t.Version}
 		}
 	}
 	for _, p := range s.Schedule.Problems {
 		if p.Waits {
 			things = append(things, thing{id: p.File, title: p.File, line: flat(problemText(p))})
-			why[p.File], do[p.File] = p.Message, core.AllowTask{ID: p.File, Version: p.Version}
+			why[p.File], do[p.File] = p.Message, command.AllowTask{ID: p.File, Version: p.Version}
 		}
 	}
 	t, ok := m.pick(choose{shelf: shelfTask, things: things, what: fmt.Sprintf(textTaskWhat, "grant", "grant"), none: textNothingWaits}, rest)
@@ -144,7 +145,7 @@ func (m *machine) grant(rest string) {
 
 func (m *machine) resume(rest string) {
 	if t, ok := m.task(rest, "resume"); ok {
-		m.do(core.Snooze{ID: t.id})
+		m.do(command.Snooze{ID: t.id})
 	}
 }
 
@@ -161,7 +162,7 @@ func (m *machine) snooze(rest string) {
 		return
 	}
 	if t, ok := m.task(words, "snooze"); ok {
-		m.do(core.Snooze{ID: t.id, Until: at})
+		m.do(command.Snooze{ID: t.id, Until: at})
 	}
 }
 
@@ -171,7 +172,7 @@ func (m *machine) now() time.Time { return m.core.Snapshot().At.In(m.ear.zone) }
 // create writes a new task: "routine CRON MESSAGE" or "reminder WHEN MESSAGE".
 func (m *machine) create(rest string) {
 	kind, rest := cutWord(rest)
-	var c core.AddTask
+	var c command.AddTask
 	var when string
 	var err error
 	switch strings.ToLower(kind) {
@@ -194,7 +195,7 @@ func (m *machine) create(rest string) {
 
 // newRoutine reads five fields of cron, then what newTask reads; when is the cron
 // line in words.
-func newRoutine(rest string) (c core.AddTask, when string, err error) {
+func newRoutine(rest string) (c command.AddTask, when string, err error) {
 	fields := strings.Fields(rest)
 	if len(fields) < 5 {
 		return c, "", errors.New(textCronWhat)
@@ -211,10 +212,10 @@ func newRoutine(rest string) (c core.AddTask, when string, err error) {
 	return c, s.Words(), err
 }
 
-func newReminder(rest string, now time.Time) (core.AddTask, error) {
+func newReminder(rest string, now time.Time) (command.AddTask, error) {
 	at, rest, ok := firstMoment(rest, now)
 	if !ok {
-		return core.AddTask{}, errors.New(textReminderWhat)
+		return command.AddTask{}, errors.New(textReminderWhat)
 	}
 	c, err := newTask(rest)
 	c.At = at
@@ -223,8 +224,8 @@ func newReminder(rest string, now time.Time) (core.AddTask, error) {
 
 // newTask reads the message, or "silent foreground called TITLE: MESSAGE", of which
 // each may be missing.
-func newTask(rest string) (core.AddTask, error) {
-	c := core.AddTask{Message: strings.TrimSpace(rest)}
+func newTask(rest string) (command.AddTask, error) {
+	c := command.AddTask{Message: strings.TrimSpace(rest)}
 	if head, message, ok := cutColon(rest); ok {
 		if o, ok := taskOptions(head); ok {
 			c = o
@@ -249,8 +250,8 @@ func cutColon(text string) (head, rest string, ok bool) {
 
 // taskOptions reads what may stand before the message. False for other words: then
 // they belong to it.
-func taskOptions(head string) (core.AddTask, bool) {
-	var c core.AddTask
+func taskOptions(head string) (command.AddTask, bool) {
+	var c command.AddTask
 	words := strings.Fields(head)
 	for i, w := range words {
 		switch strings.ToLower(strings.TrimSuffix(w, ",")) {

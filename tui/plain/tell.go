@@ -6,10 +6,12 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/core/webhook"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 )
 
@@ -69,7 +71,7 @@ func runText(f fork.View) string {
 		text += fmt.Sprintf(", place %d in the queue", f.Position)
 	}
 	if !f.Live() && !f.Started.IsZero() && f.Ended.After(f.Started) {
-		text += " after " + spanText(f.Ended.Sub(f.Started))
+		text += " after " + words.Long(f.Ended.Sub(f.Started))
 	}
 	text = joined(text, count(f.Pings, "ping"), count(f.Reports, "report"))
 	if f.Tainted != "" && !f.Trusted {
@@ -88,17 +90,17 @@ func runText(f fork.View) string {
 func stopText(f fork.View, now time.Time) string {
 	since := "it still waits"
 	if !f.Started.IsZero() {
-		since = "it has run for " + spanText(now.Sub(f.Started))
+		since = "it has run for " + words.Long(now.Sub(f.Started))
 	}
 	return fmt.Sprintf("stop %s? %s. Say yes to stop it; anything else leaves it", f.Title, strings.ToUpper(since[:1])+since[1:])
 }
 
 // doneText is what is said of a command that says nothing itself.
-func doneText(c core.Command) string {
+func doneText(c command.Value) string {
 	switch c.(type) {
-	case core.Interrupt:
+	case command.Interrupt:
 		return textInterrupted
-	case core.ExitFork:
+	case command.ExitFork:
 		return textLeaving
 	}
 	return textDone

@@ -65,7 +65,7 @@ func groupText(g group) string {
 }
 
 // shortText is a command in one line with its example.
-func shortText(c command) string {
+func shortText(c verb) string {
 	text := strings.TrimSpace(c.name()+" "+c.usage) + ": " + c.about
 	if c.example != c.name() {
 		text += "; for example " + c.example
@@ -74,7 +74,7 @@ func shortText(c command) string {
 }
 
 // commandText is everything about a command.
-func commandText(c command) string {
+func commandText(c verb) string {
 	lines := []string{shortText(c)}
 	if c.more != "" {
 		lines = append(lines, c.more)
@@ -97,6 +97,6 @@ func unknownText(word string) string {
 	return fmt.Sprintf("there is no command %q; help lists them, and say WORDS speaks to the agent", word)
 }
 
-func readOnlyText(c command) string {
+func readOnlyText(c verb) string {
 	return fmt.Sprintf("%s is refused, %s", c.name(), textReadOnly)
 }

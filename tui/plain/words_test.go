@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/tail"
 )
 
@@ -77,21 +77,10 @@ func TestAMomentIsFoundAtEitherEnd(t *testing.T) {
 	})
 }
 
-func TestLengthsAreWords(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "less than a second", time.Second: "1 second", 12 * time.Second: "12 seconds", 90 * time.Second: "1 minute 30 seconds",
-		time.Hour: "1 hour", 65 * time.Minute: "1 hour 5 minutes", 50 * time.Hour: "2 days 2 hours",
-	} {
-		if got := spanText(d); got != want {
-			t.Errorf("%v is %q, want %q", d, got, want)
-		}
-	}
-}
-
 func TestCostsAreToldInSentences(t *testing.T) {
-	got := costsText(core.Outcome{
+	got := costsText(command.Outcome{
 		Message: "last 7 days: 5 runs, 51k tokens, $0.12; the runs that are known begin on Sat 2026-11-21 16:19",
-		Costs: []core.TaskCost{
+		Costs: []command.TaskCost{
 			{Title: "Email sweep", ID: "aaaa1111", Runs: 4, Tokens: 45_200, Dollars: 0.12, Share: 0.88},
 			{Title: "Tea", Runs: 1, Tokens: 1_200_000, Share: 0.12},
 		},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
 )
 
@@ -36,15 +37,15 @@ const (
 )
 
 func textShown(n, of int) string {
-	return fmt.Sprintf("%s of %s", Thousands(uint64(n)), Count(uint64(of), "line"))
+	return fmt.Sprintf("%s of %s", words.Thousands(uint64(n)), words.Grouped(uint64(of), "line"))
 }
 
 // textHidden says how many lines are left out, and which.
-func textHidden(n int, kinds, words string) string {
-	if kinds != "" && words != "" {
+func textHidden(n int, kinds, rest string) string {
+	if kinds != "" && rest != "" {
 		kinds += "; "
 	}
-	return Count(uint64(n), "line") + " hidden: " + kinds + words + "."
+	return words.Grouped(uint64(n), "line") + " hidden: " + kinds + rest + "."
 }
 
 // textShowAgain names what shows the lines: for a filter esc, which is nobody's to
@@ -61,29 +62,29 @@ func textShowAgain(n action.Names, filtered bool, presses int) string {
 	return strings.Join(out, " ")
 }
 
-func textNew(n uint64) string { return Thousands(n) + " new" }
+func textNew(n uint64) string { return words.Thousands(n) + " new" }
 
 func textHits(at, of int) string {
 	if of == 0 {
 		return textNoMatch
 	}
 	if at == 0 {
-		return Thousands(uint64(of)) + " found"
+		return words.Thousands(uint64(of)) + " found"
 	}
-	return fmt.Sprintf("%s of %s", Thousands(uint64(at)), Thousands(uint64(of)))
+	return fmt.Sprintf("%s of %s", words.Thousands(uint64(at)), words.Thousands(uint64(of)))
 }
 
 // textGone counts the lines before the oldest one that is kept.
-func textGone(n uint64) string { return Count(n, "earlier line") + " no longer kept" }
+func textGone(n uint64) string { return words.Grouped(n, "earlier line") + " no longer kept" }
 
 // textGap counts lines that are missing between others.
-func textGap(n uint64) string { return Count(n, "line") + " came too fast to keep" }
+func textGap(n uint64) string { return words.Grouped(n, "line") + " came too fast to keep" }
 
 func textCopied(n, of int) string {
 	if n < of {
-		return fmt.Sprintf("copied the newest %s of %s", Thousands(uint64(n)), Count(uint64(of), "line"))
+		return fmt.Sprintf("copied the newest %s of %s", words.Thousands(uint64(n)), words.Grouped(uint64(of), "line"))
 	}
-	return "copied " + Count(uint64(n), "line")
+	return "copied " + words.Grouped(uint64(n), "line")
 }
 
 const (

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/words"
 )
 
 const (
@@ -61,17 +62,9 @@ func (s *session) weigh(limit int64) (tell bool) {
 	s.mu.Unlock()
 	if limit > 0 && size > limit {
 		s.log.Error("process uses too much memory and is ended", "bytes", size, "limit", limit)
-		s.doom(fmt.Errorf(textTooMuch, bytesText(size), bytesText(limit)))
+		s.doom(fmt.Errorf(textTooMuch, words.Memory(size), words.Memory(limit)))
 	}
 	return tell
-}
-
-// bytesText is a size for people.
-func bytesText(n int64) string {
-	if n >= 1<<30 {
-		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
-	}
-	return fmt.Sprintf("%d MB", n>>20)
 }
 
 const (

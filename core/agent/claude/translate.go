@@ -218,7 +218,7 @@ func (t *translator) status(s wire.Status, put func(agent.Event)) {
 		put(agent.Compacting{Auto: t.command != agent.Compact})
 	case t.compacting && s.CompactResult != "" && s.CompactResult != "success":
 		t.compacting = false
-		put(agent.Notice{Text: fmt.Sprintf(textNotCompacted, words(s.CompactError))})
+		put(agent.Notice{Text: fmt.Sprintf(textNotCompacted, readable(s.CompactError))})
 	}
 }
 
@@ -258,8 +258,8 @@ func retryReason(r wire.Retry) string {
 // short is a line of the CLI's words, some of which it has put into a tag.
 func short(s string) string { return clean.Cut(clean.Line(html.UnescapeString(s)), maxNotice) }
 
-// words puts a code of the CLI, such as "too_few_groups", into readable form.
-func words(code string) string {
+// readable puts a code of the CLI, such as "too_few_groups", into readable form.
+func readable(code string) string {
 	if !strings.Contains(code, " ") {
 		code = strings.ReplaceAll(code, "_", " ")
 	}

@@ -7,7 +7,7 @@ package budget
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -58,7 +58,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	now := c.Snap.Budget.State
 	switch id {
 	case action.Mute:
-		return pane.Answer{Until: &pane.Until{Title: textMuteTitle, For: core.MuteUntil{}, Now: c.Snap.Budget.Muted}}
+		return pane.Answer{Until: &pane.Until{Title: textMuteTitle, For: command.MuteUntil{}, Now: c.Snap.Budget.Muted}}
 	case action.CapacityUp:
 		return setCapacity(now.Capacity, +1)
 	case action.CapacityDown:
@@ -82,7 +82,7 @@ func setCapacity(now, step int) pane.Answer {
 	if to == now {
 		return pane.Answer{Toast: textMutedAlready}
 	}
-	return pane.Answer{Do: core.SetBudget{Capacity: &to}}
+	return pane.Answer{Do: command.SetBudget{Capacity: &to}}
 }
 
 func setRefill(now, step int) pane.Answer {
@@ -90,7 +90,7 @@ func setRefill(now, step int) pane.Answer {
 	if to == now {
 		return pane.Answer{Toast: textFastest}
 	}
-	return pane.Answer{Do: core.SetBudget{RefillMinutes: &to}}
+	return pane.Answer{Do: command.SetBudget{RefillMinutes: &to}}
 }
 
 // Press implements pane.Pane: nothing here is selected.

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
-	"ollimbot/tui/widget"
 )
 
 const (
@@ -33,7 +33,7 @@ func textMutedHelp(n action.Names) string {
 	return "Only critical pings reach you. " + n.Opening(action.CapacityUp) + " raises the capacity."
 }
 
-func textNext(d time.Duration) string { return "next in " + widget.Minutes(d) }
+func textNext(d time.Duration) string { return "next in " + words.Minutes(d) }
 
 func textFullAt(at string) string { return "full " + at }
 
@@ -82,7 +82,7 @@ func clock(s *core.Snapshot, t time.Time) string {
 	if zone == nil {
 		zone = time.UTC
 	}
-	if widget.SameDay(t, s.At, zone) {
+	if words.SameDay(t, s.At, zone) {
 		return t.In(zone).Format("15:04")
 	}
 	return t.In(zone).Format("Mon 15:04")

@@ -3,8 +3,9 @@ package chat
 import (
 	"time"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -51,7 +52,7 @@ func (p *Pane) answer(c pane.Context, v policy.Verdict) pane.Answer {
 	if p.asked.id != a.ID || time.Since(p.asked.since) < readable {
 		return pane.Answer{Toast: textReadFirst}
 	}
-	return pane.Answer{Do: core.Answer{ID: a.ID, Verdict: v}}
+	return pane.Answer{Do: command.Answer{ID: a.ID, Verdict: v}}
 }
 
 // card draws the tool call that waits, above the line to write on; of a pane
@@ -135,5 +136,5 @@ const minLabel = 12
 // timeLeft is how long the tool call waits yet. A part of a second counts as a
 // whole one.
 func timeLeft(a policy.Approval, now time.Time) string {
-	return widget.Elapsed(a.Until.Sub(now)+time.Second-1) + textLeft
+	return words.Elapsed(a.Until.Sub(now)+time.Second-1) + textLeft
 }

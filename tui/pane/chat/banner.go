@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -109,7 +111,7 @@ func named(f *core.Banner) string {
 func since(f *core.Banner, now time.Time) []string {
 	out := []string{textBegun}
 	if d := now.Sub(f.Since); d >= time.Minute {
-		out[0] = widget.Age(d)
+		out[0] = words.Age(d)
 	}
 	if f.Resumed {
 		out = append(out, textResumed)
@@ -120,19 +122,19 @@ func since(f *core.Banner, now time.Time) []string {
 // stood is the same in a sentence.
 func stood(f *core.Banner, now time.Time) string {
 	if d := now.Sub(f.Since); d >= time.Minute {
-		return "has stood for " + widget.Age(d)
+		return "has stood for " + words.Age(d)
 	}
 	return "has " + textBegun
 }
 
 // ways are the commands of the action table that end a fork.
 var ways = map[action.ID]struct {
-	how   core.Exit
+	how   command.Exit
 	toast string
 }{
-	action.ForkSave:   {core.ExitSave, textSaving},
-	action.ForkReport: {core.ExitReport, textReporting},
-	action.ForkExit:   {core.ExitDiscard, ""}, // asks first
+	action.ForkSave:   {command.ExitSave, textSaving},
+	action.ForkReport: {command.ExitReport, textReporting},
+	action.ForkExit:   {command.ExitDiscard, ""}, // asks first
 }
 
 // exit leaves the fork. Where nothing is kept, it asks first.
@@ -148,7 +150,7 @@ func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
 	case id == action.ForkExit:
 		return pane.Answer{Ask: &pane.Question{
 			Text: fmt.Sprintf(textExitQuestion, named(f), stood(f, c.Snap.At)),
-			Yes:  textExitYes, No: textExitNo, Do: core.ExitFork{How: core.ExitDiscard},
+			Yes:  textExitYes, No: textExitNo, Do: command.ExitFork{How: command.ExitDiscard},
 		}}
 	}
 	x := ways[id]
@@ -156,5 +158,5 @@ func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
 	if c.Snap.Busy {
 		toast += textAfterAnswer
 	}
-	return pane.Answer{Do: core.ExitFork{How: x.how}, Toast: toast}
+	return pane.Answer{Do: command.ExitFork{How: x.how}, Toast: toast}
 }

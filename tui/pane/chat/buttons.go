@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
 	"ollimbot/tui/action"
@@ -144,7 +145,7 @@ func (p *Pane) typeChoice(c pane.Context, msg tea.Msg) pane.Answer {
 	case "right", "tab", "down":
 		p.pick.at = (p.pick.at + 1) % n
 	case "enter":
-		click := core.Click{Message: p.pick.card, ID: list[min(p.pick.at, n-1)].Action}
+		click := command.Click{Message: p.pick.card, ID: list[min(p.pick.at, n-1)].Action}
 		p.pick = choice{}
 		return pane.Answer{Do: click}
 	default:

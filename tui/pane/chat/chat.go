@@ -11,7 +11,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/post"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -85,7 +87,7 @@ func working(s *core.Snapshot) string {
 	if s.BusySince.IsZero() {
 		return word
 	}
-	return word + " " + widget.Elapsed(s.At.Sub(s.BusySince))
+	return word + " " + words.Elapsed(s.At.Sub(s.BusySince))
 }
 
 // Draw implements pane.Pane.
@@ -105,7 +107,7 @@ func (p *Pane) Line(c pane.Context, w int) string {
 	if n := len(c.Snap.Chat); n > 0 {
 		e := c.Snap.Chat[n-1]
 		out = append(out, speaker(c.Theme, e)...)
-		out = append(out, widget.Span{Text: " " + strings.Join(strings.Fields(words(e)), " ")})
+		out = append(out, widget.Span{Text: " " + strings.Join(strings.Fields(messageText(e)), " ")})
 	} else {
 		out = append(out, widget.Span{Role: theme.Dim, Text: textSilence})
 	}
@@ -198,7 +200,7 @@ func (p *Pane) send(c pane.Context) pane.Answer {
 	if c.ReadOnly {
 		return pane.Answer{Toast: textReadOnly}
 	}
-	say := core.Say{Text: text, ReplyTo: p.reply}
+	say := command.Say{Text: text, ReplyTo: p.reply}
 	p.past.add(text)
 	p.field.Clear()
 	p.folds, p.reply = folds{}, ""

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"ollimbot/core/clean"
-	"ollimbot/tui/widget"
+	"ollimbot/core/words"
 )
 
 // From how many lines or bytes on pasted text is shown by a word of its own, so
@@ -93,7 +93,7 @@ func (f *folds) at(before, after string) (p folded, behind int, ok bool) {
 // has one line only.
 func pastedWords(lines, characters int) string {
 	if lines > 1 {
-		return "[pasted " + widget.Count(uint64(lines), "line") + "]"
+		return "[pasted " + words.Grouped(uint64(lines), "line") + "]"
 	}
-	return "[pasted " + widget.Count(uint64(characters), "character") + "]"
+	return "[pasted " + words.Grouped(uint64(characters), "character") + "]"
 }

@@ -5,6 +5,7 @@ import (
 
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
+	"ollimbot/core/words"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 	"ollimbot/tui/widget/markdown"
@@ -95,7 +96,7 @@ func message(t *talk, e transcript.Entry, look widget.Look, spaced bool) [][]wid
 		gutter.Text = look.Theme.Glyph(theme.Pointer)
 	}
 	clock := e.At.In(t.zone).Format("15:04")
-	if !widget.SameDay(e.At, t.now, t.zone) {
+	if !words.SameDay(e.At, t.now, t.zone) {
 		clock = e.At.In(t.zone).Format("Mon 15:04")
 	}
 	head := append([]widget.Span{gutter}, who...)

@@ -8,6 +8,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
+	"ollimbot/core/words"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 	"ollimbot/tui/widget/markdown"
@@ -137,11 +138,11 @@ func (t *talk) Bounds() (first, end uint64) { return 0, uint64(len(t.entries)) }
 func (t *talk) Text(i uint64) string {
 	e := t.entries[i]
 	if e.Role != transcript.Bot && e.Role != transcript.Ping {
-		return words(e)
+		return messageText(e)
 	}
 	p, ok := t.plain[e.ID]
 	if !ok || p.version != e.Version {
-		p = plain{e.Version, markdown.Plain(words(e), t.theme)}
+		p = plain{e.Version, markdown.Plain(messageText(e), t.theme)}
 		t.plain[e.ID] = p
 	}
 	return p.text
@@ -151,7 +152,7 @@ func (t *talk) Text(i uint64) string {
 func (t *talk) Rows(i uint64, look widget.Look) [][]widget.Span {
 	e := t.entries[i]
 	spaced := t.spaced && i+1 < uint64(len(t.entries))
-	today := widget.SameDay(e.At, t.now, t.zone)
+	today := words.SameDay(e.At, t.now, t.zone)
 	if look.Marked || look.Matcher.Active() {
 		return message(t, e, look, spaced)
 	}
@@ -173,7 +174,7 @@ func (t *talk) copyOne() (text, toast string) {
 	if !t.Following() {
 		i = min(i, t.Mark())
 	}
-	return words(t.entries[i]), "copied the message"
+	return messageText(t.entries[i]), "copied the message"
 }
 
 // maxCopy is what terminals take in one OSC 52 sequence.
@@ -192,17 +193,17 @@ func (t *talk) copyAll() (text, toast string) {
 		if e.Source != "" {
 			who += " (" + e.Source + ")"
 		}
-		part := fmt.Sprintf("%s %s: %s\n", e.At.In(t.zone).Format("15:04"), who, words(e))
+		part := fmt.Sprintf("%s %s: %s\n", e.At.In(t.zone).Format("15:04"), who, messageText(e))
 		if size += len(part); size > maxCopy {
 			break
 		}
 		parts = append([]string{part}, parts...)
 	}
-	return strings.Join(parts, ""), "copied " + widget.Count(uint64(len(parts)), "message")
+	return strings.Join(parts, ""), "copied " + words.Grouped(uint64(len(parts)), "message")
 }
 
-// words is the text of a message and of its card.
-func words(e transcript.Entry) string {
+// messageText is the text of a message and of its card.
+func messageText(e transcript.Entry) string {
 	out := e.Text
 	if e.Embed == nil {
 		return out

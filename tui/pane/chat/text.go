@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"ollimbot/core/policy"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
-	"ollimbot/tui/widget"
 )
 
 const (
@@ -144,7 +144,7 @@ func pastedAgain(n int) string { return fmt.Sprintf(", %d]", n) }
 func turn(at, of int) string { return fmt.Sprintf(" %d of %d", at, of) }
 
 // waiting is the pane's state while tool calls wait.
-func waiting(n int) string { return widget.Count(uint64(n), "approval") }
+func waiting(n int) string { return words.Grouped(uint64(n), "approval") }
 
 func unknown(name string) string { return "there is no command /" + name + ": /help lists them" }
 

@@ -2,6 +2,7 @@ package forks
 
 import (
 	"ollimbot/core/fork"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -186,7 +187,7 @@ func (p *Pane) right(c pane.Context, f fork.View, w int) []widget.Span {
 	}
 	time := " "
 	if !f.Started.IsZero() {
-		time = pad(widget.Elapsed(elapsed(f, c.Snap.At)), timeColumn-1) + " "
+		time = pad(words.Elapsed(elapsed(f, c.Snap.At)), timeColumn-1) + " "
 	}
 	var out []widget.Span
 	if w >= narrow {

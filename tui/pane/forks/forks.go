@@ -11,7 +11,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
@@ -97,7 +97,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case id == action.ForksAgain:
 		return p.again(c)
 	case id == action.ForksCosts:
-		return pane.Answer{Show: &pane.Page{Title: textCosts, Load: core.Costs{Days: costDays}}}
+		return pane.Answer{Show: &pane.Page{Title: textCosts, Load: command.Costs{Days: costDays}}}
 	case scope == "forks" && !p.tail && p.list.Move(verb, len(p.runs), p.listed):
 		p.choose(c)
 		return pane.Answer{}
@@ -278,7 +278,7 @@ func (p *Pane) stop(c pane.Context) pane.Answer {
 	}
 	f := p.runs[find(p.runs, p.run)]
 	return pane.Answer{Ask: &pane.Question{
-		Text: stopQuestion(f, c.Snap.At), Yes: textStop, No: leaveWords(f), Do: core.StopFork{Run: f.ID},
+		Text: stopQuestion(f, c.Snap.At), Yes: textStop, No: leaveWords(f), Do: command.StopFork{Run: f.ID},
 	}}
 }
 
@@ -290,7 +290,7 @@ func (p *Pane) resume(c pane.Context) pane.Answer {
 	if why := p.Off(c, action.ForksResume); why != "" {
 		return pane.Answer{Toast: why}
 	}
-	return pane.Answer{Do: core.ResumeFork{Run: p.run}, Focus: action.Chat}
+	return pane.Answer{Do: command.ResumeFork{Run: p.run}, Focus: action.Chat}
 }
 
 // costDays is over how long the tasks' costs are compared.
@@ -305,7 +305,7 @@ func (p *Pane) again(c pane.Context) pane.Answer {
 		return pane.Answer{Toast: why}
 	}
 	p.chosen = false // the run that starts is what the user waits for
-	return pane.Answer{Do: core.FireNow{ID: p.runs[find(p.runs, p.run)].TaskID}}
+	return pane.Answer{Do: command.FireNow{ID: p.runs[find(p.runs, p.run)].TaskID}}
 }
 
 // view is the tail of the selected run, or nil.

@@ -7,7 +7,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/fork"
-	"ollimbot/tui/widget"
+	"ollimbot/core/words"
 )
 
 // textTainted is a run that has read what strangers write: its tools that act are off.
@@ -121,12 +121,12 @@ func tools(f fork.View) string {
 	if f.Tools == 0 {
 		return ""
 	}
-	return widget.Count(uint64(f.Tools), "tool")
+	return words.Grouped(uint64(f.Tools), "tool")
 }
 
 func tokens(f fork.View) string {
 	if n := f.Usage.Tokens(); n > 0 {
-		return widget.Big(n) + " tok"
+		return words.Big(n) + " tok"
 	}
 	return ""
 }
@@ -149,7 +149,7 @@ func stopQuestion(f fork.View, now time.Time) string {
 	}
 	spent := ""
 	if f.Tools > 0 {
-		spent = ", made " + widget.Count(uint64(f.Tools), "tool call")
+		spent = ", made " + words.Grouped(uint64(f.Tools), "tool call")
 	}
 	if c := cost(f.Usage.CostUSD); c != "" {
 		spent += " and spent " + c
@@ -158,7 +158,7 @@ func stopQuestion(f fork.View, now time.Time) string {
 	if f.Reports > 0 || f.Pings > 0 {
 		lost = "What it pinged and reported stays; the rest is lost."
 	}
-	return fmt.Sprintf("Stop %q? It has run %s%s. %s", f.Title, widget.Elapsed(elapsed(f, now)), spent, lost)
+	return fmt.Sprintf("Stop %q? It has run %s%s. %s", f.Title, words.Elapsed(elapsed(f, now)), spent, lost)
 }
 
 func leaveWords(f fork.View) string {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"ollimbot/core"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
@@ -171,9 +172,9 @@ func (on sheet) entry(item int, e routines.Entry) string {
 	if d := e.FireTime.Sub(s.At); d > 0 && d.Minutes() <= 5 {
 		near = theme.Warn
 	}
-	away := widget.Fit(widget.Soon(e.FireTime.Sub(s.At)), 7)
+	away := widget.Fit(words.Soon(e.FireTime.Sub(s.At)), 7)
 	if w >= 40 {
-		away = widget.Fit(widget.Until(e.FireTime.Sub(s.At)), 9)
+		away = widget.Fit(words.Until(e.FireTime.Sub(s.At)), 9)
 	}
 	left = append(left, widget.Span{Role: near, Text: away})
 	left = append(left, glyphs(t, e)...)
@@ -216,14 +217,14 @@ func (on sheet) task(item int, v core.TaskView) string {
 		at = "" // the word for it stands at the right, its sign before the title
 	}
 	if !v.Next.IsZero() {
-		at, away = moment(s, v.Next), widget.Until(v.Next.Sub(s.At))
+		at, away = moment(s, v.Next), words.Until(v.Next.Sub(s.At))
 	}
 	switch {
 	case w >= 40:
 		left = append(left, widget.Span{Role: role, Text: widget.Fit(at, 10)}, widget.Span{Role: theme.Dim, Text: widget.Fit(away, 9)})
 	case w >= 16:
 		if !v.Next.IsZero() {
-			away = widget.Soon(v.Next.Sub(s.At))
+			away = words.Soon(v.Next.Sub(s.At))
 		}
 		left = append(left, widget.Span{Role: theme.Dim, Text: widget.Fit(away, 7)})
 	}
@@ -299,7 +300,7 @@ func oneLine(c pane.Context) []widget.Span {
 	if e, ok := next(c.Snap); ok {
 		return append(out,
 			widget.Span{Text: e.FireTime.In(zone(c.Snap)).Format("15:04") + " "},
-			widget.Span{Role: theme.Dim, Text: widget.Until(e.FireTime.Sub(c.Snap.At)) + " "},
+			widget.Span{Role: theme.Dim, Text: words.Until(e.FireTime.Sub(c.Snap.At)) + " "},
 			widget.Span{Text: title(e)})
 	}
 	return append(out, widget.Span{Role: theme.Dim, Text: textQuietDay})

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/routines"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
@@ -140,7 +141,7 @@ func onProblem(p routines.Problem, id action.ID) (a pane.Answer, ok bool) {
 	case action.ScheduleDetails:
 		return pane.Answer{Show: &pane.Page{Title: p.File, Body: problemText(p)}}, true
 	case action.ScheduleAllow:
-		return pane.Answer{Ask: allowQuestion(p.File, p.Message, core.AllowTask{ID: p.File, Version: p.Version})}, true
+		return pane.Answer{Ask: allowQuestion(p.File, p.Message, command.AllowTask{ID: p.File, Version: p.Version})}, true
 	case action.ScheduleOpen:
 		return pane.Answer{Edit: &pane.Edit{File: p.File, Line: p.Line, Column: p.Column}}, true
 	}
@@ -151,18 +152,18 @@ func onProblem(p routines.Problem, id action.ID) (a pane.Answer, ok bool) {
 func onTask(s *core.Snapshot, it item, id action.ID) pane.Answer {
 	switch id {
 	case action.ScheduleDetails:
-		return pane.Answer{Show: &pane.Page{Title: it.title(), Load: core.Describe{ID: it.id()}}}
+		return pane.Answer{Show: &pane.Page{Title: it.title(), Load: command.Describe{ID: it.id()}}}
 	case action.SchedulePreview:
-		return pane.Answer{Show: &pane.Page{Title: textPreview(it.title()), Load: core.Preview{ID: it.id()}}}
+		return pane.Answer{Show: &pane.Page{Title: textPreview(it.title()), Load: command.Preview{ID: it.id()}}}
 	case action.ScheduleFire:
 		return fire(s, it)
 	case action.ScheduleAllow:
 		t := held(s, it)
-		return pane.Answer{Ask: allowQuestion(it.title(), textWaits+": "+t.Waits, core.AllowTask{ID: t.ID, Version: t.Version})}
+		return pane.Answer{Ask: allowQuestion(it.title(), textWaits+": "+t.Waits, command.AllowTask{ID: t.ID, Version: t.Version})}
 	case action.SchedulePause:
-		return pane.Answer{Do: core.Pause{ID: it.id(), Paused: !held(s, it).Paused}}
+		return pane.Answer{Do: command.Pause{ID: it.id(), Paused: !held(s, it).Paused}}
 	case action.ScheduleSnooze:
-		return pane.Answer{Until: &pane.Until{Title: textSnooze(it.title()), For: core.Snooze{ID: it.id()}, Now: held(s, it).Snoozed}}
+		return pane.Answer{Until: &pane.Until{Title: textSnooze(it.title()), For: command.Snooze{ID: it.id()}, Now: held(s, it).Snoozed}}
 	case action.ScheduleOpen:
 		return pane.Answer{Edit: &pane.Edit{File: it.file()}}
 	}
@@ -171,7 +172,7 @@ func onTask(s *core.Snapshot, it item, id action.ID) pane.Answer {
 
 // fire fires a task at once. A reminder goes with its run, so that this asks.
 func fire(s *core.Snapshot, it item) pane.Answer {
-	now := core.FireNow{ID: it.id()}
+	now := command.FireNow{ID: it.id()}
 	if held(s, it).Kind != routines.KindReminder && (it.fire == nil || it.fire.Kind != routines.KindReminder) {
 		return pane.Answer{Do: now}
 	}

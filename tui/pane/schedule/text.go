@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/tui/action"
@@ -81,7 +83,7 @@ func (v view) empty(s *core.Snapshot, n action.Names) []string {
 func moment(s *core.Snapshot, t time.Time) string {
 	t = t.In(zone(s))
 	switch {
-	case widget.SameDay(t, s.At, zone(s)):
+	case words.SameDay(t, s.At, zone(s)):
 		return cron.Format(t, "15:04")
 	case t.Sub(s.At) < 6*24*time.Hour:
 		return cron.Format(t, "Mon 15:04")
@@ -90,7 +92,7 @@ func moment(s *core.Snapshot, t time.Time) string {
 }
 
 // allowQuestion asks whether a file that the agent wrote may do what it says.
-func allowQuestion(title, why string, do core.AllowTask) *pane.Question {
+func allowQuestion(title, why string, do command.AllowTask) *pane.Question {
 	return &pane.Question{
 		Text: fmt.Sprintf("Let %q do what its file says? Now it %s. This counts until the agent changes it again.", title, why),
 		Yes:  "allow it", No: "let it wait", Do: do,
@@ -109,10 +111,10 @@ func problemCount(problems []routines.Problem) string {
 	}
 	var parts []string
 	if errors > 0 {
-		parts = append(parts, widget.Count(uint64(errors), "error"))
+		parts = append(parts, words.Grouped(uint64(errors), "error"))
 	}
 	if n := len(problems) - errors; n > 0 {
-		parts = append(parts, widget.Count(uint64(n), "warning"))
+		parts = append(parts, words.Grouped(uint64(n), "warning"))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -205,7 +207,7 @@ func marks(s *core.Snapshot, e routines.Entry) []string {
 	if e.Silent {
 		out = append(out, textSilent)
 	}
-	if e.FireTime.After(s.At) && !widget.SameDay(e.FireTime, s.At, zone(s)) {
+	if e.FireTime.After(s.At) && !words.SameDay(e.FireTime, s.At, zone(s)) {
 		out = append(out, textTomorrow)
 	}
 	return out

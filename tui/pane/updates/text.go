@@ -7,8 +7,8 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/updates"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
-	"ollimbot/tui/widget"
 )
 
 const (
@@ -29,7 +29,7 @@ func count(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return widget.Thousands(uint64(n))
+	return words.Thousands(uint64(n))
 }
 
 // flat is a message on one line.
@@ -41,7 +41,7 @@ func ageOf(s *core.Snapshot, u updates.Update) string {
 	if u.Dropped > 0 {
 		return textEarlier
 	}
-	return widget.Age(s.At.Sub(u.At))
+	return words.Age(s.At.Sub(u.At))
 }
 
 func pageTitle(s *core.Snapshot, u updates.Update) string {
@@ -49,7 +49,7 @@ func pageTitle(s *core.Snapshot, u updates.Update) string {
 		return textOmitted
 	}
 	if age := s.At.Sub(u.At); age >= time.Minute {
-		return "Update, " + widget.Age(age) + " old"
+		return "Update, " + words.Age(age) + " old"
 	}
 	return "Update, just left"
 }
@@ -70,7 +70,7 @@ func page(s *core.Snapshot, u updates.Update, n action.Names) string {
 	}
 	b.WriteString(u.Message + "\n")
 	if u.Dropped > 0 {
-		fmt.Fprintf(&b, "\nIt stands for %s that went to keep the list at ten.\n", widget.Count(uint64(u.Dropped), "earlier update"))
+		fmt.Fprintf(&b, "\nIt stands for %s that went to keep the list at ten.\n", words.Grouped(uint64(u.Dropped), "earlier update"))
 	}
 	fmt.Fprintf(&b, "\nThe main session gets it with your next message, once. %s hands it over now; %s discards it, %s brings it back.\n",
 		n.Opening(action.UpdatesDeliver), n.Name(action.UpdatesDiscard), n.Name(action.Undo))

@@ -9,7 +9,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/updates"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -54,7 +56,7 @@ func (p *Pane) Line(c pane.Context, w int) string {
 	out := []widget.Span{{Role: theme.Strong, Text: textName}}
 	if n := len(c.Snap.Updates); n > 0 {
 		out = append(out,
-			widget.Span{Role: theme.Report, Text: widget.Thousands(uint64(n)) + " "},
+			widget.Span{Role: theme.Report, Text: words.Thousands(uint64(n)) + " "},
 			widget.Span{Text: flat(c.Snap.Updates[n-1].Message)})
 	} else {
 		out = append(out, widget.Span{Role: theme.Dim, Text: textNone})
@@ -80,9 +82,9 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case (id == action.UpdatesDiscard || id == action.UpdatesDeliver) && c.ReadOnly:
 		return pane.Answer{Toast: textReadOnly}
 	case id == action.UpdatesDiscard:
-		return pane.Answer{Do: core.DiscardUpdate{Key: u.Key}}
+		return pane.Answer{Do: command.DiscardUpdate{Key: u.Key}}
 	case id == action.UpdatesDeliver:
-		return pane.Answer{Do: core.DeliverNow{}}
+		return pane.Answer{Do: command.DeliverNow{}}
 	}
 	return pane.Answer{}
 }

@@ -22,8 +22,8 @@ const (
 	kindFile  = "file"
 )
 
-// message is a ping on its way.
-type message struct {
+// outgoing is a ping on its way.
+type outgoing struct {
 	kind     string // as the journal has it
 	post     post.Post
 	critical bool
@@ -32,11 +32,14 @@ type message struct {
 	done     string // the answer on success
 }
 
+// A run is what its tools act on.
+var _ toolset.Caller = (*run)(nil)
+
 // Ping sends a plain text, if the rules (mayPing) allow it now.
 func (r *run) Ping(ctx context.Context, text string, critical bool) agent.ToolResult {
 	p := r.fromHere(critical)
 	p.Text = text
-	return r.send(ctx, message{kind: kindPing, post: p, critical: critical, shown: text, done: toolset.TextSent})
+	return r.send(ctx, outgoing{kind: kindPing, post: p, critical: critical, shown: text, done: toolset.TextSent})
 }
 
 // Embed sends a card under the same rules.
@@ -44,7 +47,20 @@ func (r *run) Embed(ctx context.Context, e post.Embed, critical bool) agent.Tool
 	p := r.fromHere(critical)
 	e.Footer = "bg"
 	p.Embed = &e
-	return r.send(ctx, message{kind: kindEmbed, post: p, critical: critical, shown: e.Title, done: toolset.TextEmbedSent})
+	return r.send(ctx, outgoing{kind: kindEmbed, post: p, critical: critical, shown: e.Title, done: toolset.TextEmbedSent})
+}
+
+// SendFile sends a file under the rules of a ping. A file that cannot be sent
+// costs nothing; whether pings are allowed is told first.
+func (r *run) SendFile(ctx context.Context, path, text string, critical bool) agent.ToolResult {
+	found, problem := toolset.File(r.m.o.Dir.Root(), path, func(full string) string { return r.guard.Send(ctx, full) })
+	p := r.fromHere(critical)
+	p.Text, p.Files = text, []string{found}
+	m := outgoing{kind: kindFile, post: p, critical: critical, problem: problem, done: toolset.FileSent(found)}
+	if m.shown = m.done; text != "" {
+		m.shown += " · " + clean.Line(text)
+	}
+	return r.send(ctx, m)
 }
 
 func (r *run) fromHere(critical bool) post.Post {
@@ -53,7 +69,7 @@ func (r *run) fromHere(critical bool) post.Post {
 
 // send checks and sends in one go: the gate is held over both, or two pings of
 // one run could pass the check together.
-func (r *run) send(ctx context.Context, m message) agent.ToolResult {
+func (r *run) send(ctx context.Context, m outgoing) agent.ToolResult {
 	leave, refusal := r.enter(ctx)
 	if refusal != "" {
 		return toolset.Refusal(refusal)
@@ -65,56 +81,43 @@ func (r *run) send(ctx context.Context, m message) agent.ToolResult {
 	if m.problem != "" {
 		return toolset.Refusal(m.problem)
 	}
-	if why := r.mayPay(m.critical); why != "" { // then no network is waited for
-		return r.refuse(m.kind, why)
-	}
 	r.sent++
 	m.post.Nonce = fmt.Sprintf("%s-%d", r.id, r.sent)
-	var paid *budget.Reservation
-	var why string
-	m.post.Before = func() error {
-		if paid, why = r.reserve(m.critical); why != "" {
-			return errUnpaid
-		}
-		return nil
-	}
+	var id post.MessageID
 	sent := false
-	defer func() {
-		if sent {
-			paid.Spend()
-		} else if err := paid.Release(r.m.now()); err != nil { // also when the surface panics
-			r.uncounted(textNotRefunded, err)
-		}
-	}()
-	id, err := r.m.o.Post(ctx, m.post)
-	if why != "" {
-		return r.refuse(m.kind, why)
+	unsaved, err := r.m.o.Budget.Try(m.critical, func(pay func() error) (bool, error) {
+		var err error
+		m.post.Before = pay
+		id, err = r.m.o.Host.Post(ctx, m.post)
+		sent = err == nil || errors.Is(err, post.ErrUnknown)
+		return sent, err
+	})
+	if unsaved != nil {
+		r.uncounted(sent, unsaved)
 	}
-	if errors.Is(err, post.ErrUnknown) {
-		sent = true
+	var unpaid *budget.Unpaid
+	switch {
+	case errors.As(err, &unpaid):
+		return r.refuse(m.kind, r.unpaid(unpaid)+r.elsewhere()+answerOrCritical)
+	case errors.Is(err, post.ErrUnknown):
 		return r.perhaps(m, err)
-	}
-	if err != nil {
+	case err != nil:
 		r.line(tail.Error, fmt.Sprintf(textSendFailed, m.kind, clean.Line(err.Error())))
 		if errors.Is(err, post.ErrNoChannel) {
 			return toolset.Refusal(toolset.TextNoChannel + r.elsewhere())
 		}
 		return toolset.Refusal(fmt.Sprintf(answerNotSent, err))
 	}
-	sent = true
-	r.collect(id)
-	r.unreported = true
-	r.delivered(m)
+	r.delivered(m, id)
 	return toolset.Said(m.done)
 }
 
 // perhaps accounts for a message that got no answer: it counts as sent, for a
 // second one would be one too many if it was.
-func (r *run) perhaps(m message, err error) agent.ToolResult {
+func (r *run) perhaps(m outgoing, err error) agent.ToolResult {
 	r.m.log.Error("it is not known whether a ping arrived; it counts as sent", "run", r.id, "error", err)
-	r.unreported = true
 	r.line(tail.Error, fmt.Sprintf(textPerhaps, m.kind, clean.Line(err.Error())))
-	r.delivered(m)
+	r.delivered(m, "")
 	return toolset.Refusal(fmt.Sprintf(answerPerhaps, err))
 }
 
@@ -148,7 +151,7 @@ func (r *run) mayPing(critical bool) string {
 	if r.snapshot().Pings > 0 {
 		return answerLimit + r.elsewhere()
 	}
-	busy, quiet := r.m.o.Busy()
+	busy, quiet := r.m.o.Host.Busy()
 	if busy {
 		return answerBusy + r.elsewhere() + answerOrCritical
 	}
@@ -166,51 +169,17 @@ func (r *run) elsewhere() string {
 	return answerReport
 }
 
-// errUnpaid keeps a surface from sending what the budget does not allow.
-var errUnpaid = errors.New("the ping budget does not allow it")
-
-// mayPay looks whether a message can be paid for, and takes nothing.
-func (r *run) mayPay(critical bool) string {
-	if critical {
-		return ""
-	}
-	now := r.m.now()
-	state, _ := r.m.o.Budget.State(now)
+// unpaid is why a message was not paid for.
+func (r *run) unpaid(u *budget.Unpaid) string {
 	switch {
-	case state.Capacity == 0:
-		return answerMuted + r.elsewhere() + answerOrCritical
-	case state.Whole() < 1:
-		return r.exhausted(now) + r.elsewhere() + answerOrCritical
+	case u.Err != nil:
+		return fmt.Sprintf(answerNoBudget, u.Err)
+	case u.State.Capacity == 0:
+		return answerMuted
 	}
-	return ""
-}
-
-// reserve pays for a message in the moment before it is sent, so that a kill
-// while a network is waited for costs nothing. A critical one is only counted,
-// and goes out whether it can be or not.
-func (r *run) reserve(critical bool) (*budget.Reservation, string) {
+	text := fmt.Sprintf(answerExhausted, u.State.Capacity)
 	now := r.m.now()
-	if critical {
-		paid, err := r.m.o.Budget.Critical(now)
-		if err != nil {
-			r.uncounted(textNotCounted, err)
-		}
-		return paid, ""
-	}
-	paid, ok, err := r.m.o.Budget.Reserve(now)
-	switch {
-	case err != nil:
-		return nil, fmt.Sprintf(answerNoBudget, err) + r.elsewhere() + answerOrCritical
-	case !ok:
-		return nil, r.exhausted(now) + r.elsewhere() + answerOrCritical
-	}
-	return paid, ""
-}
-
-func (r *run) exhausted(now time.Time) string {
-	state, _ := r.m.o.Budget.State(now)
-	text := fmt.Sprintf(answerExhausted, state.Capacity)
-	if at := state.NextAt(now); at.After(now) {
+	if at := u.State.NextAt(now); at.After(now) {
 		n := int((at.Sub(now) + time.Minute - 1) / time.Minute)
 		text += fmt.Sprintf(answerNextToken, n)
 	}
@@ -218,12 +187,24 @@ func (r *run) exhausted(now time.Time) string {
 }
 
 // uncounted notes that the budget could not be saved.
-func (r *run) uncounted(text string, err error) {
+func (r *run) uncounted(sent bool, err error) {
+	text := textNotRefunded
+	if sent {
+		text = textNotCounted
+	}
 	r.m.log.Error("ping budget was not saved", "run", r.id, "error", err)
 	r.line(tail.Error, fmt.Sprintf(text, clean.Line(err.Error())))
 }
 
-func (r *run) delivered(m message) {
+// delivered accounts for a message that has reached the user, or may have. A reply
+// to the id is answered by this run's session.
+func (r *run) delivered(m outgoing, id post.MessageID) {
+	r.unreported = true
+	if id != "" {
+		r.mu.Lock()
+		r.messages = append(r.messages, id)
+		r.mu.Unlock()
+	}
 	r.update(func(v *View) {
 		v.Pings++
 		if m.critical {

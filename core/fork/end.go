@@ -4,18 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"ollimbot/core/clean"
 	"ollimbot/core/post"
 	"ollimbot/core/session"
 	"ollimbot/core/tail"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 )
 
-// settleEnd decides how the run ended, tells the user where that is due, and
+// end decides how the run ended, tells the user where that is due, and
 // writes the session's history event.
-func (r *run) settleEnd(ctx context.Context, err error) {
+func (r *run) end(ctx context.Context, err error) {
 	r.mu.Lock()
 	asked := r.asked
 	title, timeout := r.view.Title, r.view.Timeout
@@ -25,7 +27,7 @@ func (r *run) settleEnd(ctx context.Context, err error) {
 		r.remember()
 		why := clean.Cut(clean.Line(fmt.Sprintf(textReportLost, r.lostReport())), 300)
 		r.conclude(Failed, why)
-		r.tell(fmt.Sprintf(tellFailed, title, why))
+		r.notify(fmt.Sprintf(tellFailed, title, why))
 	case err == nil:
 		r.remember()
 		if asked == nil && r.owes() {
@@ -35,9 +37,9 @@ func (r *run) settleEnd(ctx context.Context, err error) {
 		}
 		r.conclude(Done, "")
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && asked == nil:
-		n := int(timeout / time.Minute)
-		r.conclude(TimedOut, fmt.Sprintf(textTimedOut, n, plural(n)))
-		r.tell(fmt.Sprintf(tellTimedOut, title, n, plural(n)))
+		n := words.Count(int(timeout/time.Minute), "minute")
+		r.conclude(TimedOut, fmt.Sprintf(textTimedOut, n))
+		r.notify(fmt.Sprintf(tellTimedOut, title, n))
 	case errors.Is(asked, errUserStop):
 		r.conclude(Stopped, "")
 	case errors.Is(asked, errShutdown):
@@ -45,7 +47,7 @@ func (r *run) settleEnd(ctx context.Context, err error) {
 	default:
 		why := clean.Cut(clean.Line(err.Error()), 300)
 		r.conclude(Failed, why)
-		r.tell(fmt.Sprintf(tellFailed, title, why))
+		r.notify(fmt.Sprintf(tellFailed, title, why))
 	}
 	r.logSession()
 }
@@ -75,12 +77,12 @@ func (r *run) conclude(s State, why string) {
 	r.update(func(v *View) { v.State, v.Ended, v.Error = s, r.m.now(), why })
 }
 
-// tell informs the user of a run that did not work, ignoring the budget.
-func (r *run) tell(text string) {
+// notify informs the user of a run that did not work, ignoring the budget.
+func (r *run) notify(text string) {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	p := post.Post{Nonce: r.id + "-end", Text: text, Small: true, Source: r.snapshot().Title}
-	if _, err := r.m.o.Post(ctx, p); err != nil {
+	if _, err := r.m.o.Host.Post(ctx, p); err != nil {
 		r.m.log.Warn("user was not told about a failed run", "run", r.id, "error", err)
 	}
 }
@@ -97,5 +99,35 @@ func (r *run) logSession() {
 	}
 	if err := r.m.o.Sessions.Log(r.m.now(), e); err != nil {
 		r.m.log.Warn("session history was not written", "run", r.id, "error", err)
+	}
+}
+
+// remember records the messages of a run that has succeeded: the
+// session of one that failed is nothing to go on with. A message that is still
+// on its way when the run ends is waited for.
+func (r *run) remember() {
+	if r.m.o.Messages == nil {
+		return
+	}
+	patience := time.NewTimer(grace)
+	defer patience.Stop()
+	select {
+	case r.gate <- struct{}{}:
+		defer func() { <-r.gate }()
+	case <-patience.C: // then it stays unknown, and a reply quotes it
+	}
+	r.mu.Lock()
+	ids := slices.Clone(r.messages)
+	v := r.view
+	r.mu.Unlock()
+	if len(ids) == 0 || v.Session == "" {
+		return
+	}
+	parent := v.Parent
+	if r.job.Task.Isolated {
+		parent = ""
+	}
+	if err := r.m.o.Messages.Record(r.m.now(), ids, v.Session, parent); err != nil {
+		r.m.log.Warn("messages of a background run were not recorded: replies will quote them", "run", r.id, "error", err)
 	}
 }

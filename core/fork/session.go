@@ -28,10 +28,9 @@ func (r *run) converse(ctx context.Context, l Limits) (err error) {
 		}
 	}()
 	defer r.closeSession()
-	busy, quiet := r.m.o.Busy()
-	prompt, err := r.job.Prompt(ctx, r.m.now(), busy, quiet)
-	if err != nil {
-		return fmt.Errorf("build the prompt: %w", err)
+	prompt := r.job.Prompt(ctx)
+	if err := context.Cause(ctx); err != nil { // ended while it was built
+		return err
 	}
 	s, err := r.open(ctx, l)
 	if err != nil {
@@ -116,7 +115,10 @@ func openTimedOut(err error) bool {
 func (r *run) options(l Limits) agent.SessionOptions {
 	t := r.job.Task
 	o := r.m.plain(l)
-	r.permit(&o)
+	o.Hooks = r.guard.Hooks(r.m.o.Commit)
+	o.Hooks.Stop = r.stopRule
+	o.Permission = r.guard.Permission
+	o.Command = r.guard.Command(r.m.o.Commands)
 	o.Tools = append(toolset.Tools(r), r.m.o.Tools...)
 	o.Allowed, o.Disallowed = slices.Clone(r.job.Allowed), slices.Clone(r.job.Disallowed)
 	if t.Model != "" {
@@ -135,7 +137,7 @@ func (r *run) options(l Limits) agent.SessionOptions {
 // its own.
 func (m *Manager) plain(l Limits) agent.SessionOptions {
 	o := agent.SessionOptions{
-		Dir: m.o.Dir.Root(), SystemPrompt: m.o.SystemPrompt(),
+		Dir: m.o.Dir.Root(), SystemPrompt: m.o.Host.SystemPrompt(),
 		Settings: agent.Settings{Model: l.Model, Thinking: "off", Mode: "default"},
 	}
 	if main := m.o.Sessions.Main(); main != "" {
@@ -148,7 +150,7 @@ func (m *Manager) plain(l Limits) agent.SessionOptions {
 // an engine that wants to have one ready: its tools are listed and cannot be
 // called. It is false while there is no main session to fork from.
 func (m *Manager) Template() (agent.SessionOptions, bool) {
-	o := m.plain(m.o.Limits())
+	o := m.plain(m.o.Host.Limits())
 	o.Tools = append(toolset.Tools(nil), m.o.Tools...)
 	return o, o.Fork
 }
@@ -170,5 +172,14 @@ func (r *run) closeSession() {
 	}
 	if err := s.Close(); err != nil {
 		r.m.log.Warn("background session did not close cleanly", "run", r.id, "error", err)
+	}
+}
+
+func (r *run) spent(u agent.Usage) {
+	if r.m.o.Costs == nil {
+		return
+	}
+	if err := r.m.o.Costs.Add(r.m.now(), u); err != nil {
+		r.m.log.Error("what a turn has used could not be written down", "run", r.id, "error", err)
 	}
 }

@@ -7,12 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"sync"
 
-	"ollimbot/core/clean"
 	"ollimbot/core/schema"
 )
 
@@ -44,27 +42,62 @@ func readSchemas() (map[string]*schema.Schema, error) {
 	return all, nil
 }
 
-// check says what is wrong with a tool's arguments and how to cure it, or "".
-func check(tool string, args json.RawMessage) string {
+// arguments are those of a call that has passed its schema: what is there is of
+// the right kind, so that what is missing reads as nothing.
+type arguments map[string]any
+
+// read decodes a tool's arguments and holds them against its schema, or says what
+// is wrong with them and how to cure it.
+func read(tool string, args json.RawMessage) (a arguments, problem string) {
 	if len(args) > maxArgs {
-		return fmt.Sprintf(textTooLarge, tool, maxArgs>>10)
+		return nil, fmt.Sprintf(textTooLarge, tool, maxArgs>>10)
+	}
+	if len(args) == 0 || string(args) == "null" {
+		args = json.RawMessage("{}")
 	}
 	all, err := schemas()
 	if err != nil {
-		return fmt.Sprintf(textUnreadable, tool, err)
+		return nil, fmt.Sprintf(textUnreadable, tool, err)
 	}
 	value, err := decode(args)
 	if err != nil {
-		return fmt.Sprintf(textUnreadable, tool, err)
+		return nil, fmt.Sprintf(textUnreadable, tool, err)
+	}
+	problems := all[tool].Validate(value)
+	if len(problems) == 0 {
+		a, _ = value.(map[string]any)
+		return a, ""
 	}
 	var list []string
-	for _, p := range all[tool].Validate(value) {
+	for _, p := range problems[:min(len(problems), maxProblems)] {
 		list = append(list, fault(p))
 	}
-	if len(list) == 0 {
-		return ""
+	return nil, fmt.Sprintf(textInvalid, tool, strings.Join(list, "; "))
+}
+
+func (a arguments) text(key string) string {
+	s, _ := a[key].(string)
+	return s
+}
+
+func (a arguments) flag(key string) bool { return a[key] == true }
+
+// number is an integer within the bounds of its schema; 5.0 and 5e1 are integers too.
+func (a arguments) number(key string) int {
+	n, _ := a[key].(json.Number)
+	f, _ := n.Float64()
+	return int(f)
+}
+
+// list are the objects of an array.
+func (a arguments) list(key string) []arguments {
+	all, _ := a[key].([]any)
+	list := make([]arguments, 0, len(all))
+	for _, one := range all {
+		fields, _ := one.(map[string]any)
+		list = append(list, fields)
 	}
-	return fmt.Sprintf(textInvalid, tool, strings.Join(list[:min(len(list), maxProblems)], "; "))
+	return list
 }
 
 // decode reads exactly one JSON value and keeps numbers as they are written.
@@ -124,12 +157,4 @@ func fieldOf(path []string) string {
 		}
 	}
 	return b.String()
-}
-
-// whole reads an integer that has passed its schema; 5.0 and 5e1 are integers too.
-func whole(n json.Number) (int, error) {
-	if f, err := n.Float64(); err == nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53 {
-		return int(f), nil
-	}
-	return 0, fmt.Errorf("%q is no whole number", clean.Cut(n.String(), 40))
 }

@@ -1,17 +1,20 @@
-package core
+// Package command is what can be asked of the bot: the values that Bot.Do takes
+// and what it answers. It must not know the bot, a screen or Discord: whoever
+// carries a value out knows it.
+package command
 
 import (
 	"time"
 
-	"ollimbot/core/chat"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/updates"
+	"ollimbot/routines"
 )
 
-// Command is one thing that a user asks of the bot, as data. The types of this
-// file are all there are.
-type Command interface{ command() }
+// Value is one thing that a user asks of the bot, as data. The types of this file
+// are all there are.
+type Value interface{ value() }
 
 // SetBudget changes capacity and refill rate. Nil fields stay as they are.
 // Capacity 0 mutes; negatives and a rate below 1 are refused. Undoable.
@@ -112,10 +115,26 @@ type Say struct {
 }
 
 // Receive is Say for words that came over another surface: words are words there,
-// also when they begin with "/".
-type Receive chat.Message
+// also when they begin with "/". Key names the message on that surface, and
+// Bot.LastReceived gives the newest one back: keys of one surface grow in length,
+// then in order, as snowflakes do, and a key that was heard is not taken again.
+type Receive struct {
+	From    string // the surface's name: "Discord"
+	Key     string
+	Text    string
+	ReplyTo post.MessageID
+	// Quoted is what the message that is answered said, as the surface knows it:
+	// it is quoted where the bot has forgotten that message.
+	Quoted string
+	Files  []File
+	// At is when they were written; zero is now.
+	At time.Time
+	// More says that another message follows at once, such as of those that came
+	// while the bot was away: all of them have one turn, which the last one begins.
+	More bool
+}
 
-// Reword changes words that were received and whose turn has not begun; Gone takes
+// Reword changes words that were heard and whose turn has not begun; Gone takes
 // them back. Words whose turn has begun stay as they were, which is no error.
 type Reword struct {
 	From, Key string // as in Receive
@@ -123,8 +142,13 @@ type Reword struct {
 	Gone      bool
 }
 
-// Slash carries out a command of the table that SlashCommands gives, such as
-// "/model opus". Outcome.Message is the reply.
+// File is a file of the user: its own name for it, and its bytes.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Slash carries out a command that begins with a slash, such as "/model opus". Outcome.Message is the reply.
 type Slash struct{ Line string }
 
 // Click presses a button by its lasting id ("act:agent:1a2b3c4d"), on the
@@ -135,13 +159,13 @@ type Click struct {
 }
 
 // Exit is how an interactive fork ends.
-type Exit = chat.Exit
+type Exit string
 
 // The exits of a fork.
 const (
-	ExitSave    = chat.ExitSave
-	ExitReport  = chat.ExitReport
-	ExitDiscard = chat.ExitDiscard
+	ExitSave    Exit = "save"    // the fork becomes the main session
+	ExitReport  Exit = "report"  // what it found is queued for the main session
+	ExitDiscard Exit = "discard" // nothing is kept
 )
 
 // ExitFork ends the interactive fork.
@@ -163,42 +187,53 @@ type Login struct{ Code string }
 // Interrupt ends the main session's running turn.
 type Interrupt struct{}
 
-func (SetBudget) command()     {}
-func (RestoreBudget) command() {}
-func (FireNow) command()       {}
-func (Preview) command()       {}
-func (DiscardUpdate) command() {}
-func (RestoreUpdate) command() {}
-func (DeliverNow) command()    {}
-func (Snooze) command()        {}
-func (Pause) command()         {}
-func (MuteUntil) command()     {}
-func (AllowTask) command()     {}
-func (Describe) command()      {}
-func (Costs) command()         {}
-func (AddTask) command()       {}
-func (RemoveTask) command()    {}
-func (RestoreTask) command()   {}
-func (StopFork) command()      {}
-func (Say) command()           {}
-func (Receive) command()       {}
-func (Reword) command()        {}
-func (Slash) command()         {}
-func (Click) command()         {}
-func (ExitFork) command()      {}
-func (ResumeFork) command()    {}
-func (Answer) command()        {}
-func (Interrupt) command()     {}
-func (Login) command()         {}
+func (SetBudget) value()     {}
+func (RestoreBudget) value() {}
+func (FireNow) value()       {}
+func (Preview) value()       {}
+func (DiscardUpdate) value() {}
+func (RestoreUpdate) value() {}
+func (DeliverNow) value()    {}
+func (Snooze) value()        {}
+func (Pause) value()         {}
+func (MuteUntil) value()     {}
+func (AllowTask) value()     {}
+func (Describe) value()      {}
+func (Costs) value()         {}
+func (AddTask) value()       {}
+func (RemoveTask) value()    {}
+func (RestoreTask) value()   {}
+func (StopFork) value()      {}
+func (Say) value()           {}
+func (Receive) value()       {}
+func (Reword) value()        {}
+func (Slash) value()         {}
+func (Click) value()         {}
+func (ExitFork) value()      {}
+func (ResumeFork) value()    {}
+func (Answer) value()        {}
+func (Interrupt) value()     {}
+func (Login) value()         {}
 
 // Outcome is what a command did.
 type Outcome struct {
-	Message string  // one line for a toast: "capacity 5 → 6, full at 19:40"
-	Body    string  // a longer text, for Preview
-	Undo    Command // the inverse, or nil
+	Message string // one line for a toast: "capacity 5 → 6, full at 19:40"
+	Body    string // a longer text, for Preview
+	Undo    Value  // the inverse, or nil
 	// Costs is what Body says in a table, for the command Costs: the dearest first.
 	Costs []TaskCost
 	// Done is closed when words have been answered, or never will be; nil for
 	// commands that answer nothing. After the bot's end it may stay open.
 	Done <-chan struct{}
+}
+
+// TaskCost is what the runs of one task have used.
+type TaskCost struct {
+	Kind    routines.Kind
+	ID      string
+	Title   string // of the newest run
+	Runs    int
+	Tokens  int
+	Dollars float64
+	Share   float64 // of all that was spent, 0 to 1
 }
