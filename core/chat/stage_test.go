@@ -203,8 +203,9 @@ func (p *phone) Post(_ context.Context, m post.Post) (id post.MessageID, err err
 func (p *phone) Edit(context.Context, post.MessageID, post.Post) error { return nil }
 func (p *phone) Delete(context.Context, post.MessageID) error          { return nil }
 func (p *phone) Typing(context.Context) error                          { return nil }
-func (p *phone) Small(text string)                                     { p.with(func() { p.notes = append(p.notes, text) }) }
-func (p *phone) Approval(a policy.Approval)                            { p.with(func() { p.asked = append(p.asked, a) }) }
+func (p *phone) Small(text string) { p.with(func() { p.notes = append(p.notes, text) }) }
+
+func (p *phone) Approval(a policy.Approval) { p.with(func() { p.asked = append(p.asked, a) }) }
 
 func (p *phone) Answer() RemoteAnswer {
 	a := &phoneAnswer{p: p}
