@@ -26,42 +26,14 @@ const (
 
 // attachments wait for the user's next message. The zero value is ready.
 type attachments struct {
+	// saving is held while a file is saved: it orders them, so that no more than
+	// maxAttachments wait. Snapshots take mu alone.
+	saving sync.Mutex
+
 	mu     sync.Mutex
 	images []agent.Image
 	files  []string // saved under downloads/, relative to the data directory
 	names  []string // of all, for people
-	coming int      // are being saved
-}
-
-// reserve takes a place for one more file; false, with how many there are, when
-// none is left.
-func (a *attachments) reserve() (waiting int, ok bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if waiting = len(a.names) + a.coming; waiting >= maxAttachments {
-		return waiting, false
-	}
-	a.coming++
-	return waiting, true
-}
-
-// release gives the place back: its file waits now, or could not be saved.
-func (a *attachments) release() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.coming--
-}
-
-func (a *attachments) addImage(name string, i agent.Image) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.images, a.names = append(a.images, i), append(a.names, name)
-}
-
-func (a *attachments) addFile(name, rel string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.files, a.names = append(a.files, rel), append(a.names, name)
 }
 
 // take hands over what waits and forgets it.
@@ -123,8 +95,7 @@ func readAttachment(path string) ([]byte, error) {
 	return data, nil
 }
 
-// attach keeps a file for the next message. Its place is taken before it is
-// saved: no lock that snapshots need is held meanwhile.
+// attach keeps a file for the next message.
 func (c *Conversation) attach(name string, data []byte) (string, error) {
 	kind, shown := imageType(data), clean.FileName(name)
 	switch {
@@ -134,18 +105,25 @@ func (c *Conversation) attach(name string, data []byte) (string, error) {
 		return "", fmt.Errorf("attach %s: %s", shown, textTooLarge)
 	}
 	a := &c.attached
-	if waiting, ok := a.reserve(); !ok {
-		return "", fmt.Errorf("%d files wait already: send them with a message first", waiting)
+	a.saving.Lock()
+	defer a.saving.Unlock()
+	if n := len(a.shown()); n >= maxAttachments {
+		return "", fmt.Errorf("%d files wait already: send them with a message first", n)
 	}
-	defer a.release()
-	if kind != "" {
-		a.addImage(shown, agent.Image{MediaType: kind, Data: data})
-	} else {
-		rel, err := c.download(name, data)
-		if err != nil {
+	rel := ""
+	if kind == "" {
+		var err error
+		if rel, err = c.download(name, data); err != nil {
 			return "", fmt.Errorf("attach %s: %w", shown, err)
 		}
-		a.addFile(shown, rel)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.names = append(a.names, shown)
+	if kind == "" {
+		a.files = append(a.files, rel)
+	} else {
+		a.images = append(a.images, agent.Image{MediaType: kind, Data: data})
 	}
 	return "attached " + shown + ": it goes with your next message", nil
 }

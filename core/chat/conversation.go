@@ -12,11 +12,13 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/audit"
 	"ollimbot/core/config"
+	"ollimbot/core/fault"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/session"
@@ -80,11 +82,10 @@ type Conversation struct {
 	surface   Surface
 	inquiries *session.Inquiries
 	attached  attachments
-	// turn is the lock of the conversation: it has one token, held for a turn.
-	turn chan struct{}
-	// jobs are what the user asked for, in order; each takes the lock.
+	// jobs are what needs a session, in order. Run carries out one after the other;
+	// nothing else starts a turn.
 	jobs chan job
-	// done is closed when run has ended: no job is begun any more.
+	// done is closed when Run has ended: no job is begun any more.
 	done chan struct{}
 	// tools are what the sessions call; they know the running chain.
 	tools *mainRun
@@ -117,14 +118,14 @@ type Conversation struct {
 	chosenMode      policy.Mode
 }
 
-// job is something that needs the lock. Its error is told to the user.
+// job is something that needs a session to itself. Its error is told to the user.
 type job func(ctx context.Context) error
 
 // New returns a conversation that reads and starts nothing.
 func New(o Options) *Conversation {
 	c := &Conversation{
 		o: o, surface: o.Transcript, inquiries: session.NewInquiries(o.Dir, o.Log),
-		turn: make(chan struct{}, 1), jobs: make(chan job, 64), done: make(chan struct{}),
+		jobs: make(chan job, 64), done: make(chan struct{}),
 	}
 	if o.Remote != nil {
 		c.surface = &fanout{remote: o.Remote, name: o.RemoteName, book: o.Transcript}
@@ -136,45 +137,62 @@ func New(o Options) *Conversation {
 // now is the present in the configured zone.
 func (c *Conversation) now() time.Time { return time.Now().In(c.o.Zone) }
 
-// Run serves the user until ctx ends, then interrupts and closes what is open.
+// Run serves the user until ctx ends, and closes what is open then.
 func (c *Conversation) Run(ctx context.Context) error {
 	defer close(c.done)
 	defer c.close()
 	tick := time.NewTicker(idleCheck)
 	defer tick.Stop()
 	for {
+		var j job
 		select {
 		case <-ctx.Done():
-			return nil
-		case j := <-c.jobs:
-			c.work(ctx, j)
+		case j = <-c.jobs:
 		case <-tick.C:
-			c.work(ctx, c.checkIdle)
+			j = c.checkIdle
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err := fault.Guard("a turn", func() error { return j(ctx) })(); err != nil && ctx.Err() == nil {
+			c.o.Log.Error(textTurnFailed, "error", err)
+			c.SystemNote(textTurnFailed + ": " + err.Error()) // a toast goes by, the question stays
 		}
 	}
 }
 
-// work runs one job under the lock and says what went wrong.
-func (c *Conversation) work(ctx context.Context, j job) {
-	err := c.locked(ctx, j)
-	if err != nil && ctx.Err() == nil {
-		c.o.Log.Error(textTurnFailed, "error", err)
-		c.SystemNote(textTurnFailed + ": " + err.Error()) // a toast goes by, the question stays
+// do runs f when its turn has come, and waits for it. Its context ends with the
+// caller's and with the conversation; what has begun is waited for all the same.
+func (c *Conversation) do(ctx context.Context, f job) error {
+	var claimed atomic.Bool // by the worker, or by a caller that waits no longer
+	result := make(chan error, 1)
+	j := func(run context.Context) error {
+		if !claimed.CompareAndSwap(false, true) {
+			return nil
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(run, cancel)()
+		result <- fault.Guard("a turn", func() error { return f(ctx) })()
+		return nil
 	}
-}
-
-// locked waits for the agent lock and runs j under it.
-func (c *Conversation) locked(ctx context.Context, j job) error {
 	select {
-	case c.turn <- struct{}{}:
+	case c.jobs <- j:
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-c.done:
+		return context.Canceled
 	}
-	defer func() { <-c.turn }()
-	if err := ctx.Err(); err != nil {
+	select {
+	case err := <-result:
 		return err
+	case <-ctx.Done():
+	case <-c.done:
 	}
-	return j(ctx)
+	if claimed.CompareAndSwap(false, true) {
+		return context.Canceled
+	}
+	return <-result
 }
 
 // later queues a job; it does not wait for it.
@@ -229,17 +247,8 @@ func (c *Conversation) Status() string {
 	return c.state
 }
 
-// close interrupts what runs and closes the sessions, once nobody holds the lock.
+// close closes the sessions. No turn runs any more.
 func (c *Conversation) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	if err := c.Interrupt(ctx); err != nil {
-		c.o.Log.Warn("main turn was not interrupted", "error", err)
-	}
-	select {
-	case c.turn <- struct{}{}:
-	case <-ctx.Done():
-	}
 	c.mu.Lock()
 	f := c.fork
 	c.fork = nil

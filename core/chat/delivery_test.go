@@ -43,7 +43,7 @@ func TestAMessageThatWaitedWhenTheProgramEndedIsAnsweredOnceAfterwards(t *testin
 	synctest.Test(t, func(t *testing.T) {
 		first := stageAt(t, root, nil)
 		first.run(func(s *stage) {
-			s.turn <- struct{}{} // somebody holds the lock for good
+			s.occupy() // for good
 			s.hear("1", lines("say here you are"))
 			time.Sleep(time.Minute)
 		})

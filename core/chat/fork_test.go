@@ -40,10 +40,10 @@ func (s *stage) said(text string) bool {
 func TestQuickRepliesToOnePingAreAllAnsweredInItsRun(t *testing.T) {
 	live(t, func(s *stage) {
 		ping, _ := s.pinged()
-		s.turn <- struct{}{} // both come before the run has been entered
+		release := s.occupy() // both come before the run has been entered
 		for i, words := range []string{"say one", "say two", "say three"} {
 			if i == 2 {
-				<-s.turn
+				release()
 				pass(time.Minute)
 			}
 			s.take(command.Receive{From: "Phone", Key: string(rune('1' + i)), Text: lines(words), ReplyTo: ping})
@@ -66,13 +66,13 @@ func TestQuickRepliesToOnePingAreAllAnsweredInItsRun(t *testing.T) {
 func TestTwoQuickClicksOnButtonsOfOneRunAreBothAnswered(t *testing.T) {
 	live(t, func(s *stage) {
 		id, card := s.pinged(post.Button{Label: "A", Action: "agent:draft it"}, post.Button{Label: "B", Action: "agent:file it"})
-		s.turn <- struct{}{}
+		release := s.occupy()
 		for _, button := range card.Buttons {
 			if _, err := s.Click(t.Context(), id, button.Action); err != nil {
 				t.Fatal(err)
 			}
 		}
-		<-s.turn
+		release()
 		pass(time.Minute)
 		if told := s.ear.told(); len(told) != 2 {
 			t.Errorf("the session was told %q", told)

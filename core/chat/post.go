@@ -3,9 +3,7 @@ package chat
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"ollimbot/core/agent"
@@ -114,48 +112,4 @@ func (c *Conversation) quotable(id post.MessageID) string {
 		}
 	}
 	return ""
-}
-
-// remember keeps which session sent what in an interactive fork, so that a
-// reply to it later goes on there.
-func (c *Conversation) remember(session string, ids []post.MessageID) {
-	err := c.o.Runs.Record(c.now(), ids, session, c.o.Sessions.Main())
-	if err != nil {
-		c.o.Log.Warn("a reply to this message will not find its fork", "error", fmt.Sprint(err))
-	}
-}
-
-// answerIDs are the ids of an answer and the session that gave it: either may
-// be known first, for a network takes its time. The zero value is ready.
-type answerIDs struct {
-	mu      sync.Mutex
-	ids     []post.MessageID
-	session string
-	tell    func(session string, ids []post.MessageID)
-}
-
-// add notes ids of the answer.
-func (a *answerIDs) add(ids []post.MessageID) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.ids = append(a.ids, ids...)
-	a.settle()
-}
-
-// belongTo names the session; tell is called with whatever ids come, in order.
-func (a *answerIDs) belongTo(session string, tell func(string, []post.MessageID)) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.session, a.tell = session, tell
-	a.settle()
-}
-
-// settle tells what can be told; mu is held, which orders the records.
-func (a *answerIDs) settle() {
-	if a.session == "" || a.tell == nil || len(a.ids) == 0 {
-		return
-	}
-	ids := a.ids
-	a.ids = nil
-	a.tell(a.session, ids)
 }

@@ -39,12 +39,12 @@ func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
 
 func TestMessagesWhileAnotherWaitsJoinItsTurn(t *testing.T) {
 	live(t, func(s *stage) {
-		s.turn <- struct{}{} // something else has the conversation
+		release := s.occupy() // something else has the conversation
 		for i := range 3 {
 			s.hear(fmt.Sprint(100+i), fmt.Sprint("part ", i))
 			pass(time.Second)
 		}
-		<-s.turn
+		release()
 		pass(time.Minute)
 		if got := s.ear.told(); !slices.Equal(got, []string{"part 0\n\npart 1\n\npart 2"}) {
 			t.Errorf("%q", got)
@@ -75,7 +75,7 @@ func TestWhatTheEndOfTheProgramLeftUnansweredIsOneTurn(t *testing.T) {
 
 func TestAMessageThatWaitsCanBeChangedAndTakenBack(t *testing.T) {
 	live(t, func(s *stage) {
-		s.turn <- struct{}{}
+		release := s.occupy()
 		s.hear("101", "milc")
 		gone := s.hear("102", "my password")
 		s.reword("101", "milk", false)
@@ -85,7 +85,7 @@ func TestAMessageThatWaitsCanBeChangedAndTakenBack(t *testing.T) {
 		if w := s.waitingRoom().Messages; len(w) != 1 || w[0].Text != "milk" {
 			t.Errorf("on disk waits %+v", w)
 		}
-		<-s.turn
+		release()
 		pass(time.Minute)
 		s.reword("101", "too late", false)
 		pass(time.Minute)
@@ -102,10 +102,10 @@ func TestAMessageThatWaitsCanBeChangedAndTakenBack(t *testing.T) {
 
 func TestTakingBackAllThatWaitsLeavesNoTurn(t *testing.T) {
 	live(t, func(s *stage) {
-		s.turn <- struct{}{}
+		release := s.occupy()
 		s.hear("101", "never mind")
 		s.reword("101", "", true)
-		<-s.turn
+		release()
 		pass(time.Minute)
 		if len(s.ear.told()) != 0 {
 			t.Errorf("%q", s.ear.told())

@@ -51,7 +51,7 @@ func (c *Conversation) options(kind policy.Kind) agent.SessionOptions {
 		Hooks:        guard.Hooks(c.o.Commit),
 		Permission:   guard.Permission,
 		Command:      guard.Command(c.o.Commands),
-		Unasked:      c.unasked(kind),
+		Unasked:      c.onEngineTurn(kind),
 	}
 }
 
@@ -107,7 +107,7 @@ func (c *Conversation) Clear(ctx context.Context) (forkToo bool, err error) {
 	if err := c.Interrupt(ctx); err != nil {
 		c.o.Log.Warn("turn was not interrupted", "error", err)
 	}
-	err = c.locked(ctx, func(context.Context) error {
+	err = c.do(ctx, func(context.Context) error {
 		forkToo = c.discardFork("")
 		if err := c.o.Sessions.ClearMain(c.now()); err != nil {
 			return err
@@ -123,14 +123,14 @@ func (c *Conversation) Clear(ctx context.Context) (forkToo bool, err error) {
 // runs, and collects what it says. tokens is how long the history was before it
 // was compacted.
 func (c *Conversation) Command(ctx context.Context, m agent.Message) (text string, r agent.Result, tokens int, err error) {
-	err = c.locked(ctx, func(ctx context.Context) (err error) {
+	err = c.do(ctx, func(ctx context.Context) (err error) {
 		text, r, tokens, err = c.command(ctx, m)
 		return err
 	})
 	return text, r, tokens, err
 }
 
-// command is Command for the holder of the lock.
+// command is Command as a job.
 func (c *Conversation) command(ctx context.Context, m agent.Message) (text string, r agent.Result, tokens int, err error) {
 	now := c.now()
 	c.begin(nil, now)

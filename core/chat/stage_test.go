@@ -121,6 +121,21 @@ func (s *stage) take(m command.Receive) <-chan struct{} {
 	return done
 }
 
+// occupy lets something else have the conversation until it is released.
+func (s *stage) occupy() (release func()) {
+	s.t.Helper()
+	over := make(chan struct{})
+	must(s.t, s.later(func(ctx context.Context) error {
+		select {
+		case <-over:
+		case <-ctx.Done():
+		}
+		return nil
+	}))
+	synctest.Wait()
+	return func() { close(over) }
+}
+
 // has reports whether a file is there.
 func (s *stage) has(rel string) bool {
 	_, err := os.Lstat(s.dir.Path(rel))
@@ -203,7 +218,7 @@ func (p *phone) Post(_ context.Context, m post.Post) (id post.MessageID, err err
 func (p *phone) Edit(context.Context, post.MessageID, post.Post) error { return nil }
 func (p *phone) Delete(context.Context, post.MessageID) error          { return nil }
 func (p *phone) Typing(context.Context) error                          { return nil }
-func (p *phone) Small(text string) { p.with(func() { p.notes = append(p.notes, text) }) }
+func (p *phone) Small(text string)                                     { p.with(func() { p.notes = append(p.notes, text) }) }
 
 func (p *phone) Approval(a policy.Approval) { p.with(func() { p.asked = append(p.asked, a) }) }
 

@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/fault"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
+	"ollimbot/core/post"
 	"ollimbot/core/prompt"
 	"ollimbot/core/toolset"
 	"ollimbot/core/transcript"
@@ -57,11 +58,11 @@ type incoming struct {
 	waiting []string // the ids under which it waits on disk
 }
 
-// RunTask runs one turn of the main session for a foreground task. It waits for the
-// lock like any message. An interactive fork stays open in front of it: what a
+// RunTask runs one turn of the main session for a foreground task. It waits for its
+// turn like any message. An interactive fork stays open in front of it: what a
 // task brings must not be thrown away with a fork.
 func (c *Conversation) RunTask(ctx context.Context, build Prompt, d routines.Due) error {
-	return c.locked(ctx, func(ctx context.Context) error {
+	return c.do(ctx, func(ctx context.Context) error {
 		c.tools.chainOf(d.Reminder)
 		defer c.tools.chainOf(nil)
 		c.confine(c.o.Guard.LimitOf(d.Task()))
@@ -125,12 +126,12 @@ func (c *Conversation) mainTurn(ctx context.Context, build Prompt, in incoming) 
 type turn struct {
 	c       *Conversation
 	session agent.Session
+	fork    *interactive // nil for a turn of the main session
 	// accepted is called with the first event, ended with the result.
 	accepted func() error
 	ended    func(agent.Result) error
 
 	reply *replyWriter
-	shown answerIDs // under which the answer can be replied to
 	// pending counts tools that run: while one does, silence is no stall.
 	pending atomic.Int32
 	cut     bool // the agent wants a fork: what it says now is dropped
@@ -151,19 +152,15 @@ func (t *turn) follow(ctx context.Context, events iter.Seq2[agent.Event, error])
 	// A fork that begins, or a history that was made shorter, needs no words; a
 	// turn that failed has others.
 	silent := true
-	defer func() { t.reply.end(silent, t.shown.add) }()
-	stall := t.watchSilence(ctx)
-	defer func() {
-		if err := stall.end(); err != nil {
-			t.c.o.Log.Error("the watch on a silent turn broke", "error", err)
-		}
-	}()
+	defer func() { t.reply.end(silent, t.remember()) }()
+	heard, stop := t.watchSilence(ctx)
+	defer stop()
 	first := true
 	for ev, err := range events {
 		if err != nil {
 			return err
 		}
-		stall.heard()
+		heard()
 		if first {
 			first = false
 			if err := t.accepted(); err != nil {
@@ -185,46 +182,52 @@ func (t *turn) follow(ctx context.Context, events iter.Seq2[agent.Event, error])
 	return nil
 }
 
-// silence is the watch on a turn: a goroutine that whoever follows the turn ends
-// and waits for.
-type silence struct {
-	event chan struct{} // has room for one
-	stop  context.CancelFunc
-	group errgroup.Group
+// remember returns what is told under which ids the answer can be replied to: a
+// reply to a fork's goes on in that fork later.
+func (t *turn) remember() func([]post.MessageID) {
+	if t.fork == nil || t.fork.id == "" {
+		return func([]post.MessageID) {}
+	}
+	c, id := t.c, t.fork.id
+	return func(ids []post.MessageID) {
+		if err := c.o.Runs.Record(c.now(), ids, id, c.o.Sessions.Main()); err != nil {
+			c.o.Log.Warn("a reply to this message will not find its fork", "error", err)
+		}
+	}
 }
 
-func (t *turn) watchSilence(ctx context.Context) *silence {
-	ctx, stop := context.WithCancel(ctx)
-	s := &silence{event: make(chan struct{}, 1), stop: stop}
-	s.group.Go(fault.Guard("the watch on a silent turn", func() error {
+// watchSilence interrupts the turn when nothing was heard of it for too long. The
+// watch ends, and is waited for, with stop.
+func (t *turn) watchSilence(ctx context.Context) (heard, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	event := make(chan struct{}, 1)
+	var group errgroup.Group
+	group.Go(fault.Guard("the watch on a silent turn", func() error {
 		timer := time.NewTimer(stallAfter)
 		defer timer.Stop()
 		for {
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-s.event:
+			case <-event:
 				timer.Reset(stallAfter)
 			case <-timer.C:
 				t.stalled(ctx)
 			}
 		}
 	}))
-	return s
-}
-
-// heard says that the turn is not silent.
-func (s *silence) heard() {
-	select {
-	case s.event <- struct{}{}:
-	default:
+	heard = func() {
+		select {
+		case event <- struct{}{}:
+		default:
+		}
 	}
-}
-
-// end ends the watch. Its error is a fault in it.
-func (s *silence) end() error {
-	s.stop()
-	return s.group.Wait()
+	return heard, func() {
+		cancel()
+		if err := group.Wait(); err != nil {
+			t.c.o.Log.Error("the watch on a silent turn broke", "error", err)
+		}
+	}
 }
 
 // stalled ends a turn that has been silent for too long.
@@ -354,4 +357,43 @@ func sessionID(r agent.Result, s agent.Session) string {
 		return r.SessionID
 	}
 	return s.ID()
+}
+
+// onEngineTurn shows turns that a session begins by itself, such as when a command
+// in the background has ended: each is a job like any turn, and is waited for
+// here, because the events are kept only until this returns. A fork that has
+// been left meanwhile has nobody to talk to.
+func (c *Conversation) onEngineTurn(kind policy.Kind) func(iter.Seq2[agent.Event, error]) {
+	return func(events iter.Seq2[agent.Event, error]) {
+		shown := make(chan struct{})
+		err := c.later(func(ctx context.Context) error {
+			defer close(shown)
+			return c.showEngineTurn(ctx, kind, events)
+		})
+		if err == nil {
+			select {
+			case <-shown:
+			case <-c.done:
+			}
+			return
+		}
+		c.o.Log.Warn("a turn that began by itself was dropped", "error", err)
+	}
+}
+
+func (c *Conversation) showEngineTurn(ctx context.Context, kind policy.Kind, events iter.Seq2[agent.Event, error]) error {
+	c.mu.Lock()
+	s := c.session
+	f := c.fork
+	c.mu.Unlock()
+	if kind == policy.Interactive {
+		if f == nil {
+			return nil
+		}
+		s = f.session
+	}
+	c.begin(s, c.now())
+	defer c.end()
+	t := &turn{c: c, session: s, accepted: func() error { return nil }, ended: func(agent.Result) error { return nil }}
+	return c.afterTurn(ctx, t.follow(ctx, events))
 }
