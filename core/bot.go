@@ -204,7 +204,7 @@ func (b *Bot) makeChat() {
 		Updates: b.updates, Sessions: b.sessions, Runs: b.replies, Guard: b.guard, Policy: b.policy, Audit: b.audit, Notices: b.notices,
 		UserName: b.o.Env.UserName, Library: b.library, Commands: b.o.Commands,
 		Config: b.runtime.Load, SystemPrompt: b.SystemPrompt, Reminders: b.bookOf, Commit: b.git.Add, Hide: b.o.Book.Redact,
-		Spent: b.spent, Ready: b.warm, Changed: b.notify,
+		Spent: b.spent, Changed: b.notify,
 	}
 	if b.o.Remote != nil {
 		b.o.Remote.OnChange(b.notify)
@@ -252,7 +252,6 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	defer stopEngine()
 	tidy.Go(fault.Guard("the engine", func() error { return b.runEngine(engineCtx) }))
 	tidy.Go(fault.Guard("the sandbox", b.tellSandbox))
-	b.warm()
 
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(fault.Guard("the remote surface", func() error { return b.runRemote(gctx) }))

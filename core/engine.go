@@ -93,19 +93,6 @@ func (b *Bot) openControl(ctx context.Context) func() error {
 	return func() error { return c.Serve(ctx) }
 }
 
-// warm tells the engine what the next background run will be opened with, so
-// that it can have a session ready. It is told at start and after each turn of
-// the main session, whose history the run will share.
-func (b *Bot) warm() {
-	w, ok := b.o.Engine.(agent.Warmer)
-	if !ok {
-		return
-	}
-	if o, ok := b.forks.Template(); ok {
-		w.Warm(o)
-	}
-}
-
 // spent adds what a turn has used to the ledger.
 func (b *Bot) spent(u agent.Usage) {
 	if err := b.costs.Add(b.now(), u); err != nil {

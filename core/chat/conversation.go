@@ -32,8 +32,7 @@ import (
 const idleCheck = time.Minute
 
 // Options are what a conversation is made of. All are needed but those that say
-// otherwise. The functions may be called concurrently; none of Changed and Ready
-// may block.
+// otherwise. The functions may be called concurrently; Changed must not block.
 type Options struct {
 	Dir        *store.Dir
 	Zone       *time.Location
@@ -66,10 +65,8 @@ type Options struct {
 	Commit func(rel, message string)
 	// Hide takes secrets out of a text.
 	Hide func(text string) string
-	// Spent is told what a turn has used, Ready that one of the main session has
-	// ended, whose history others may share.
+	// Spent is told what a turn has used.
 	Spent func(agent.Usage)
-	Ready func()
 	// Changed is called after something that a dashboard shows.
 	Changed func()
 }
@@ -141,6 +138,7 @@ func (c *Conversation) now() time.Time { return time.Now().In(c.o.Zone) }
 func (c *Conversation) Run(ctx context.Context) error {
 	defer close(c.done)
 	defer c.close()
+	c.openAhead(ctx)
 	tick := time.NewTicker(idleCheck)
 	defer tick.Stop()
 	for {

@@ -38,6 +38,18 @@ func (c *Conversation) open(ctx context.Context) (agent.Session, error) {
 	return s, nil
 }
 
+// openAhead opens the main session, so that the user's next message finds its
+// process ready. Where that costs too much memory, claude_warm 0 leaves it to the
+// message.
+func (c *Conversation) openAhead(ctx context.Context) {
+	if _, processes := c.o.Engine.(agent.Runner); !processes || c.o.Config().ClaudeWarm == 0 {
+		return
+	}
+	if _, err := c.open(ctx); err != nil && ctx.Err() == nil {
+		c.o.Log.Warn("the main session could not be opened ahead", "error", err)
+	}
+}
+
 // options are what main session and forks have in common: the same tools, so
 // that an engine's prompt cache holds, the same hooks and the same permissions.
 func (c *Conversation) options(kind policy.Kind) agent.SessionOptions {

@@ -118,7 +118,6 @@ func (c *Conversation) mainTurn(ctx context.Context, build Prompt, in incoming) 
 	if err != nil {
 		c.drop()
 	}
-	c.o.Ready()
 	return err
 }
 
