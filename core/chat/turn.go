@@ -19,7 +19,7 @@ import (
 	"ollimbot/core/toolset"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
-	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // stallAfter is how long a turn may be silent while nothing is pending before
@@ -61,7 +61,7 @@ type incoming struct {
 // RunTask runs one turn of the main session for a foreground task. It waits for its
 // turn like any message. An interactive fork stays open in front of it: what a
 // task brings must not be thrown away with a fork.
-func (c *Conversation) RunTask(ctx context.Context, build Prompt, d routines.Due) error {
+func (c *Conversation) RunTask(ctx context.Context, build Prompt, d schedule.Due) error {
 	return c.do(ctx, func(ctx context.Context) error {
 		c.tools.chainOf(d.Reminder)
 		defer c.tools.chainOf(nil)

@@ -5,21 +5,21 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
-	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
 )
 
 // Schedule is the forward schedule as an agent reads it, with the
 // refills until its last task at rate minutes each. Foreground tasks are left
 // out. Times are in now's zone. There is no line break at its end.
-func Schedule(f routines.Forward, now time.Time, rate int) string {
+func Schedule(f schedule.Forward, now time.Time, rate int) string {
 	var b strings.Builder
 	b.Grow(64 + 120*len(f.Entries))
 	writeSchedule(&b, f, now, rate)
 	return b.String()
 }
 
-func writeSchedule(b *strings.Builder, f routines.Forward, now time.Time, rate int) {
+func writeSchedule(b *strings.Builder, f schedule.Forward, now time.Time, rate int) {
 	empty := true
 	for _, e := range f.Entries {
 		if e.Foreground {
@@ -43,7 +43,7 @@ func writeSchedule(b *strings.Builder, f routines.Forward, now time.Time, rate i
 }
 
 // writeEntry writes one line. Everything in it comes from a user's file.
-func writeEntry(b *strings.Builder, e routines.Entry, zone *time.Location) {
+func writeEntry(b *strings.Builder, e schedule.Entry, zone *time.Location) {
 	var clock [16]byte
 	b.WriteString("- ")
 	at := e.FireTime.In(zone)

@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // must are the words that the tests of the original look for, by the golden variant that they are in or missing from.
@@ -91,7 +92,7 @@ func TestTagsSayWhatFired(t *testing.T) {
 
 func TestScheduleTimesAreInTheConfiguredZone(t *testing.T) {
 	now := monday(t)
-	f := routines.Forward{Last: now.Add(time.Hour), Entries: []routines.Entry{
+	f := schedule.Forward{Last: now.Add(time.Hour), Entries: []schedule.Entry{
 		{FireTime: now.Add(time.Hour).UTC(), Label: "Reminder", Description: "x", FilePath: "reminders/x.md"},
 		{FireTime: now.Add(time.Hour), Label: "Routine", Description: "for people", FilePath: "routines/y.md", Foreground: true},
 	}}
@@ -165,7 +166,7 @@ func drawBackground(t *rapid.T, now time.Time) Background {
 	for i := range rapid.IntRange(0, 3).Draw(t, "entries") {
 		at := now.Add(time.Duration(i) * time.Hour)
 		b.Forward.Last = at
-		b.Forward.Entries = append(b.Forward.Entries, routines.Entry{FireTime: at, Label: "Routine", Description: "d", FilePath: "routines/d.md"})
+		b.Forward.Entries = append(b.Forward.Entries, schedule.Entry{FireTime: at, Label: "Routine", Description: "d", FilePath: "routines/d.md"})
 	}
 	b.Budget.Capacity = rapid.IntRange(0, 5).Draw(t, "capacity")
 	b.Budget.RefillRateMinutes = rapid.IntRange(1, 200).Draw(t, "rate")
@@ -212,7 +213,7 @@ func BenchmarkBackgroundPromptWith100Tasks(b *testing.B) {
 	for i := range 100 {
 		at := p.Now.Add(time.Duration(i) * time.Minute)
 		p.Forward.Last = at
-		p.Forward.Entries = append(p.Forward.Entries, routines.Entry{
+		p.Forward.Entries = append(p.Forward.Entries, schedule.Entry{
 			ID: fmt.Sprintf("%08x", i), FireTime: at, Label: "Routine",
 			Description: "Review tasks and plan the day", FilePath: fmt.Sprintf("routines/task-%d.md", i),
 		})
