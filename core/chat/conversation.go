@@ -38,7 +38,7 @@ type Options struct {
 	Zone       *time.Location
 	Log        *slog.Logger
 	Engine     agent.Engine
-	Transcript *transcript.Book
+	Transcript *transcript.Chat
 	// Remote reaches the user away from the dashboard, RemoteName is what it is
 	// called; nil is none.
 	Remote     Remote

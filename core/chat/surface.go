@@ -59,7 +59,7 @@ type RemoteAnswer interface {
 type fanout struct {
 	remote Remote
 	name   string
-	book   *transcript.Book
+	book   *transcript.Chat
 }
 
 func (f *fanout) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
