@@ -202,7 +202,7 @@ func (b *Bot) makeChat() {
 		Updates: b.updates, Sessions: b.sessions, Runs: b.replies, Guard: b.guard, Policy: b.policy, Audit: b.audit, Notices: b.notices,
 		UserName: b.o.Env.UserName, Library: b.library, Commands: b.o.Commands,
 		Config: b.runtime.Load, SystemPrompt: b.SystemPrompt, Reminders: b.bookOf, Commit: b.git.Add, Hide: b.o.Book.Redact,
-		Spent: b.spent, Changed: b.notify,
+		Spent: b.spent, Answer: b.answerApproval, Changed: b.notify,
 	}
 	if b.o.Remote != nil {
 		b.o.Remote.OnChange(b.notify)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"ollimbot/core/audit"
 	"ollimbot/core/budget"
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
@@ -246,7 +245,7 @@ func (b *Bot) resumeFork(run string) (command.Outcome, error) {
 
 // answer settles an approval.
 func (b *Bot) answer(ctx context.Context, c command.Answer) (command.Outcome, error) {
-	if err := b.answerers.answer(b.guard.Desk(), c, audit.OriginOf(ctx)); err != nil {
+	if err := b.answerApproval(ctx, c.ID, c.Verdict); err != nil {
 		return command.Outcome{}, err
 	}
 	return command.Outcome{Message: string(c.Verdict)}, nil

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/audit"
 	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/notice"
@@ -129,37 +127,6 @@ func (b *Bot) login(ctx context.Context, c command.Login) (command.Outcome, erro
 		return command.Outcome{}, err
 	}
 	return command.Outcome{Message: textOpenLogin, Body: url}, nil
-}
-
-// surfaceStatus says where the bot's words go.
-func (b *Bot) surfaceStatus() SurfaceStatus {
-	if b.o.Remote != nil {
-		return b.o.Remote.Status()
-	}
-	return SurfaceStatus{Name: textChatHere, State: b.o.NoRemote, OK: true}
-}
-
-// runRemote keeps the remote surface connected. Where it cannot go on, the bot
-// does: the dashboard says why.
-func (b *Bot) runRemote(ctx context.Context) error {
-	if b.o.Remote == nil {
-		return nil
-	}
-	ctx = audit.With(ctx, audit.User, b.o.Remote.Status().Name)
-	if err := b.o.Remote.Run(ctx, b); err != nil && ctx.Err() == nil {
-		b.log.Error("the connection to the user has stopped; the dashboard goes on", "surface", b.o.Remote.Status().Name, "error", err)
-	}
-	return nil
-}
-
-// farewell says goodbye where the user is.
-func (b *Bot) farewell(ctx context.Context) {
-	if b.o.Remote == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
-	defer cancel()
-	b.o.Remote.Farewell(ctx)
 }
 
 // tellSandbox says once what keeps the commands of a model in. It is no concern

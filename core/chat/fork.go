@@ -8,7 +8,6 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/command"
-	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/prompt"
@@ -97,13 +96,6 @@ func (c *Conversation) tellBehind(f *interactive) {
 	}
 }
 
-// forkWanted reports whether the agent has asked for a fork in this turn.
-func (c *Conversation) forkWanted() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.wanted != nil
-}
-
 // requestFork notes that the agent wants a fork; false when it is in one.
 func (c *Conversation) requestFork(topic string, minutes int) bool {
 	c.mu.Lock()
@@ -116,30 +108,19 @@ func (c *Conversation) requestFork(topic string, minutes int) bool {
 }
 
 // requestExit notes how the agent wants to leave the fork when its turn has
-// ended; the later of two wishes wins. False when there is no fork.
-func (c *Conversation) requestExit(how command.Exit) bool {
+// ended, and with which report; the later of two wishes wins. False when there is
+// no fork.
+func (c *Conversation) requestExit(how command.Exit, report string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fork == nil || c.behind {
 		return false
 	}
 	c.fork.exit = how
+	if report != "" {
+		c.fork.report = report
+	}
 	return true
-}
-
-// reported notes the agent's summary: the fork ends with it.
-func (c *Conversation) reported(f *interactive, message string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f.report, f.exit = message, command.ExitReport
-}
-
-// askSave asks the user whether to save the fork.
-func (c *Conversation) askSave(f *interactive) {
-	c.mu.Lock()
-	f.saveAsked = true
-	c.mu.Unlock()
-	c.o.Notices.Add(notice.Info, textSaveQuestion)
 }
 
 // enter opens a fork and lets it speak first. The caller holds the lock.
@@ -355,75 +336,4 @@ func (c *Conversation) Resume(session, title string, ended time.Time) error {
 	}
 	r := forkRequest{resume: session, title: title, first: prompt.ForkReply(textGoOn) + "\n\n" + prompt.Stale(c.now().Sub(ended))}
 	return c.later(func(ctx context.Context) error { return c.enter(ctx, r) })
-}
-
-// Banner is the interactive fork as a dashboard shows it.
-type Banner struct {
-	Topic   string // cleaned; empty when the user leads
-	Resumed bool   // continues a background run: it cannot be saved
-	Since   time.Time
-	// Asks is true while the agent wants to save the fork and waits for a word.
-	Asks bool
-}
-
-// Banner is the fork that is open, or nil.
-func (c *Conversation) Banner() *Banner {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f := c.fork
-	if f == nil {
-		return nil
-	}
-	return &Banner{Topic: f.topic, Resumed: f.resumes != "", Since: f.entered, Asks: f.saveAsked}
-}
-
-// postEnter says that a fork has begun, with its exits as buttons.
-func (c *Conversation) postEnter(ctx context.Context, f *interactive, r forkRequest) post.MessageID {
-	text := textForkPlain
-	switch {
-	case r.title != "":
-		text = fmt.Sprintf(textForkResumed, r.title)
-	case f.topic != "":
-		text = "Topic: " + f.topic
-	}
-	buttons := []post.Button{
-		{Label: "Save Context", Style: "success", Action: "fork_save:_"},
-		{Label: "Report", Style: "primary", Action: "fork_report:_"},
-		{Label: "command.Exit Fork", Style: "danger", Action: "fork_exit:_"},
-	}
-	if f.resumes != "" { // it cannot be saved
-		buttons = buttons[1:]
-	}
-	f.title = text
-	return c.postCard(ctx, post.Embed{Title: textForkCard, Description: text, Color: "purple", Buttons: buttons})
-}
-
-// postExit says how a fork has ended.
-func (c *Conversation) postExit(ctx context.Context, f *interactive, how command.Exit) {
-	if f.card != "" { // its buttons are of no use any more
-		closed := post.Post{Embed: &post.Embed{Title: textForkCard, Description: f.title, Color: "greyple"}, Context: "fork"}
-		if err := c.surface.Edit(context.WithoutCancel(ctx), f.card, closed); err != nil {
-			c.o.Log.Warn("an ended fork's card still shows its exits", "error", err)
-		}
-	}
-	e := post.Embed{Title: "Fork Ended — discarded", Color: "greyple"}
-	switch how {
-	case command.ExitSave:
-		e = post.Embed{Title: "Fork Ended — saved to main", Description: f.report, Color: "green"}
-	case command.ExitReport:
-		e = post.Embed{Title: "Fork Ended — summary queued", Description: f.report, Color: "blue"}
-		if f.report == "" {
-			e = post.Embed{Title: "Fork Ended — no summary", Description: textNoSummary, Color: "greyple"}
-		}
-	}
-	c.postCard(ctx, e)
-}
-
-func (c *Conversation) postCard(ctx context.Context, e post.Embed) post.MessageID {
-	p := post.Post{Nonce: store.NewID() + store.NewID(), Embed: &e, Context: "fork"}
-	id, err := c.Post(context.WithoutCancel(ctx), p)
-	if err != nil {
-		c.o.Log.Warn("fork card was not sent", "error", err)
-	}
-	return id
 }

@@ -34,7 +34,7 @@ func (c *Conversation) Receive(ctx context.Context, in command.Receive) (done <-
 	if in.Key != "" && !newer(in.Key, c.LastReceived(in.From)) {
 		return nil, nil
 	}
-	if len(in.Files) == 0 && c.answersApproval(in.Text, in.At) {
+	if len(in.Files) == 0 && c.answersApproval(ctx, in.Text, in.At) {
 		return nil, c.noteReceived(in.From, in.Key)
 	}
 	w := inbound{message: c.gather(in), plain: in.Text, from: in.From, key: in.Key, quoted: in.Quoted, done: make(chan struct{})}
@@ -51,14 +51,14 @@ func (c *Conversation) Receive(ctx context.Context, in command.Receive) (done <-
 // waited longest. Whoever types "yes" below a question means that, and not a new
 // turn that takes the question back. Words that were written before it was asked,
 // and come late, answer nothing.
-func (c *Conversation) answersApproval(text string, at time.Time) bool {
+func (c *Conversation) answersApproval(ctx context.Context, text string, at time.Time) bool {
 	word := strings.ToLower(strings.Trim(text, " .!\n"))
 	waiting := c.o.Guard.Desk().Pending()
 	verdict, known := spokenVerdicts[word]
 	if !known || len(waiting) == 0 || !at.IsZero() && at.Before(waiting[0].Asked.Add(-clocksDiffer)) {
 		return false
 	}
-	return c.o.Guard.Desk().Answer(waiting[0].ID, verdict) == nil
+	return c.o.Answer(ctx, waiting[0].ID, verdict) == nil
 }
 
 // clocksDiffer is by how much another surface's clock may be behind this one.

@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/audit"
 	"ollimbot/core/command"
 	"ollimbot/core/config"
+	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/store"
@@ -117,7 +118,7 @@ func (m *mainRun) Report(_ context.Context, message string) agent.ToolResult {
 	if err := m.c.o.Updates.Append(m.c.now(), message); err != nil {
 		return toolset.Refusal("Error: the update was not saved: " + err.Error())
 	}
-	m.c.reported(f, message)
+	m.c.requestExit(command.ExitReport, message)
 	m.c.o.Changed()
 	return toolset.Said(textForkReported)
 }
@@ -132,13 +133,16 @@ func (m *mainRun) SaveContext(context.Context) agent.ToolResult {
 	case f.resumes != "":
 		return toolset.Refusal(textNoSaveResumed)
 	}
-	m.c.askSave(f)
+	m.c.mu.Lock()
+	f.saveAsked = true
+	m.c.mu.Unlock()
+	m.c.o.Notices.Add(notice.Info, textSaveQuestion)
 	return toolset.Said(textSaveAsked)
 }
 
 // ExitFork leaves the fork; nothing of it is kept.
 func (m *mainRun) ExitFork(context.Context) agent.ToolResult {
-	if !m.c.requestExit(command.ExitDiscard) {
+	if !m.c.requestExit(command.ExitDiscard, "") {
 		return toolset.Refusal(toolset.TextNotInFork)
 	}
 	return toolset.Said(textForkDiscarding)

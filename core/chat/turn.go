@@ -279,7 +279,9 @@ func (t *turn) show(ctx context.Context, ev agent.Event) error {
 // cutForFork drops what is said once the agent has asked for a fork. Its tool ends
 // the turn; one that goes on all the same, as behind a subagent, is interrupted.
 func (t *turn) cutForFork(ctx context.Context, ev agent.Event) {
-	t.cut = t.cut || t.c.forkWanted()
+	t.c.mu.Lock()
+	t.cut = t.cut || t.c.wanted != nil // it has asked for a fork in this turn
+	t.c.mu.Unlock()
 	goesOn := false
 	switch ev := ev.(type) {
 	case agent.ToolEnd:
