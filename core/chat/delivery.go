@@ -88,12 +88,12 @@ func (c *Conversation) recoverDelivery(ctx context.Context) {
 
 // hasArrived asks the engine whether a message arrived.
 func (c *Conversation) hasArrived(ctx context.Context, d updates.Delivery) (bool, error) {
-	witness, able := c.o.Engine.(agent.Witness)
+	history, able := c.o.Engine.(agent.HistoryChecker)
 	digest, err := hex.DecodeString(d.Digest)
 	if !able || err != nil || len(digest) != sha256.Size {
 		return false, nil
 	}
-	heard, err := witness.Heard(ctx, d.Session, [sha256.Size]byte(digest))
+	heard, err := history.HasMessage(ctx, d.Session, [sha256.Size]byte(digest))
 	if err != nil {
 		return false, fmt.Errorf("ask whether a message arrived: %w", err)
 	}

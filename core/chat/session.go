@@ -48,6 +48,9 @@ func (c *Conversation) openAhead(ctx context.Context) {
 	if _, err := c.open(ctx); err != nil && ctx.Err() == nil {
 		c.o.Log.Warn("the main session could not be opened ahead", "error", err)
 	}
+	if r, tells := c.o.Engine.(agent.Reporter); tells && r.Status().LoginNeeded {
+		c.drop() // a process would not hear of the login
+	}
 }
 
 // options are what main session and forks have in common: the same tools, so
@@ -63,7 +66,7 @@ func (c *Conversation) options(kind policy.Kind) agent.SessionOptions {
 		Hooks:        guard.Hooks(c.o.Commit),
 		Permission:   guard.Permission,
 		Command:      guard.Command(c.o.Commands),
-		Unasked:      c.onEngineTurn(kind),
+		OnEngineTurn: c.onEngineTurn(kind),
 	}
 }
 

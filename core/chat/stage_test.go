@@ -166,9 +166,9 @@ func (e *ear) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, 
 	return eavesdropper{s, e}, err
 }
 
-// Heard asks the engine behind it.
-func (e *ear) Heard(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
-	return e.Engine.(agent.Witness).Heard(ctx, session, digest)
+// HasMessage asks the engine behind it.
+func (e *ear) HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
+	return e.Engine.(agent.HistoryChecker).HasMessage(ctx, session, digest)
 }
 
 // told is what the model has heard of the user, without timestamps.
