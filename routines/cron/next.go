@@ -179,3 +179,56 @@ func segmentAt(sec int64, loc *time.Location) segment {
 	}
 	return seg
 }
+
+// Wall is the first instant at which the clock on the wall in loc shows that time
+// of day on that date, or later: Instant for whoever has numbers. Days beyond the
+// month's last go on into the next, as with time.Date.
+func Wall(date time.Time, days, hour, minute int, loc *time.Location) time.Time {
+	y, m, d := date.Date()
+	return Instant(time.Date(y, m, d+days, hour, minute, 0, 0, time.UTC), loc)
+}
+
+// Format is t.Format(layout), with the offset behind it where the clock on the
+// wall shows t twice: "1:30 AM -07:00".
+func Format(t time.Time, layout string) string { return t.Format(layout) + Offset(t) }
+
+// Offset is what Format adds: empty for all but the repeated hours of a year.
+func Offset(t time.Time) string {
+	if !repeated(t) {
+		return ""
+	}
+	return t.Format(" -07:00")
+}
+
+// repeated reports whether the clock on the wall shows t's time at another instant
+// too: in the stretch before a change that sets it back, or in the one behind it.
+func repeated(t time.Time) bool {
+	sec, loc := t.Unix(), t.Location()
+	here := segmentAt(sec, loc)
+	wall := sec + here.offset
+	if here.start > sec-swing {
+		before := segmentAt(here.start-1, loc)
+		if twin := wall - before.offset; twin >= before.start && twin < here.start {
+			return true
+		}
+	}
+	if here.end < sec+swing {
+		behind := segmentAt(here.end, loc)
+		if twin := wall - behind.offset; twin >= here.end && twin < behind.end {
+			return true
+		}
+	}
+	return false
+}
+
+// DayClock is a time of day, with its date where that is not now's: "15:04",
+// "Mon 23 Nov 15:04".
+func DayClock(t, now time.Time) string {
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return Format(t, "15:04")
+	}
+	if t.Year() != now.Year() {
+		return Format(t, "2 Jan 2006 15:04")
+	}
+	return Format(t, "Mon 2 Jan 15:04")
+}
