@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/core/store"
 )
 
@@ -276,11 +277,9 @@ func (f *folder[T]) read(d *store.Dir, one *file[T]) (changed bool) {
 // understand parses, and turns a panic of the parser into a problem of the file:
 // one file must not take the others along.
 func (f *folder[T]) understand(rel string, data []byte) (task T, problems []Problem) {
-	defer func() {
-		if p := recover(); p != nil {
-			problems = []Problem{{File: rel, Severity: Error, Message: clean.Line(fmt.Sprintf(msgPanic, p))}}
-		}
-	}()
+	defer fault.Rescue("a task file", func(f *fault.Error) {
+		problems = []Problem{{File: rel, Severity: Error, Message: clean.Line(fmt.Sprintf(msgPanic, f.Value))}}
+	})
 	return f.parse(rel, data)
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/joho/godotenv"
+
+	"ollimbot/core/fault"
 )
 
 // parseEnv reads NAME=value lines. The library's own errors quote the rest of
@@ -33,11 +35,9 @@ func parseEnv(data []byte, path string) (values map[string]string, err error) {
 
 // unmarshalEnv calls the library, which may panic on garbage.
 func unmarshalEnv(data []byte) (values map[string]string, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			values, err = nil, fmt.Errorf("read variables: %v", r)
-		}
-	}()
+	defer fault.Rescue("the .env file", func(f *fault.Error) {
+		values, err = nil, fmt.Errorf("read variables: %w", f)
+	})
 	return godotenv.UnmarshalBytes(data)
 }
 

@@ -49,7 +49,7 @@ func (v verdict) bad() bool { return v.giveUp || v.err != nil }
 // giveUp says that the text may be fine but is for the YAML library to read.
 func giveUp() verdict { return verdict{giveUp: true} }
 
-func fault(line, col int, format string, args ...any) verdict {
+func slip(line, col int, format string, args ...any) verdict {
 	return verdict{err: &SyntaxError{Line: line, Column: col, Message: fmt.Sprintf(format, args...)}}
 }
 
@@ -116,7 +116,7 @@ func below(l *lines, v Value) verdict {
 	key := strings.TrimLeft(next, " ")
 	n := keyLen(key)
 	if v.Quoted || n > 0 && n < len(key) && key[n] == ':' && (n+1 == len(key) || key[n+1] == ' ') {
-		return fault(l.no, len(next)-len(key)+1, msgIndented)
+		return slip(l.no, len(next)-len(key)+1, msgIndented)
 	}
 	return giveUp()
 }
@@ -139,9 +139,9 @@ func notAField(line string, n, no int) verdict {
 		return giveUp()
 	}
 	if n < len(line) && line[n] == ':' {
-		return fault(no, n+1, msgNoSpace, line[:n])
+		return slip(no, n+1, msgNoSpace, line[:n])
 	}
-	return fault(no, 1, msgNoColon)
+	return slip(no, 1, msgNoColon)
 }
 
 // fastBelow reads what stands below a key without a value: a list or nothing.
@@ -225,7 +225,7 @@ func (s *scalar) read() (Value, verdict) {
 		case s.key == "" && tail[0] == ':':
 			return v, giveUp()
 		}
-		return v, fault(s.no, s.column(len(s.line)-len(tail)), msgAfterQuote)
+		return v, slip(s.no, s.column(len(s.line)-len(tail)), msgAfterQuote)
 	}
 	if v := s.first(text); v.bad() {
 		return Value{}, v
@@ -244,7 +244,7 @@ func (s *scalar) read() (Value, verdict) {
 		if i < 0 {
 			i = len(text) - 1
 		}
-		return Value{}, fault(s.no, s.column(s.start+i), msgColonInside, s.key)
+		return Value{}, slip(s.no, s.column(s.start+i), msgColonInside, s.key)
 	}
 	return s.plain(text), verdict{}
 }
@@ -266,10 +266,10 @@ func (s *scalar) first(text string) verdict {
 		if c == '*' && strings.Contains(s.line, "&") {
 			return giveUp()
 		}
-		return fault(s.no, s.column(s.start), msgFirstChar, string(c), string(c))
+		return slip(s.no, s.column(s.start), msgFirstChar, string(c), string(c))
 	case '!': // a tag of the file's own, which the original refuses too
 		if !strings.HasPrefix(text, "!!") {
-			return fault(s.no, s.column(s.start), msgFirstChar, "!", "!")
+			return slip(s.no, s.column(s.start), msgFirstChar, "!", "!")
 		}
 		return giveUp()
 	case '&', '|', '>', '{', '[':
@@ -279,7 +279,7 @@ func (s *scalar) first(text string) verdict {
 			return verdict{}
 		}
 		if c == '-' && s.key != "" {
-			return fault(s.no, s.column(s.start), msgInlineDash)
+			return slip(s.no, s.column(s.start), msgInlineDash)
 		}
 		return giveUp()
 	}
@@ -319,7 +319,7 @@ func (s *scalar) quoted() (v Value, end int, bad verdict) {
 		}
 	}
 	s.open = true
-	return v, 0, fault(s.no, v.Column, msgQuoteOpen, string(q))
+	return v, 0, slip(s.no, v.Column, msgQuoteOpen, string(q))
 }
 
 // unescape reads the escapes that we write ourselves; n is 0 for others.

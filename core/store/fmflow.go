@@ -9,7 +9,7 @@ func (s *scalar) flowList() (Value, verdict) {
 		at += len(s.line[at:]) - len(strings.TrimLeft(s.line[at:], " "))
 		if at >= len(s.line) {
 			s.open = true
-			return list, fault(s.no, list.Column, msgListOpen)
+			return list, slip(s.no, list.Column, msgListOpen)
 		}
 		if s.line[at] == ']' {
 			tail := strings.TrimLeft(s.line[at+1:], " ")
@@ -27,7 +27,7 @@ func (s *scalar) flowList() (Value, verdict) {
 		switch {
 		case end >= len(s.line):
 			s.open = true
-			return list, fault(s.no, list.Column, msgListOpen)
+			return list, slip(s.no, list.Column, msgListOpen)
 		case s.line[end] == ',':
 			end++
 		case s.line[end] != ']':
