@@ -1,3 +1,8 @@
+// Package updates keeps what background runs have to say to the main session:
+// pending updates in state/pending_updates.json. They are appended by runs,
+// peeked by forks, and claimed by a main turn, whose delivery is on disk from
+// before the message is sent until it is settled. One lock orders the queue and
+// the delivery, in this process and beside others: never lost, never twice.
 package updates
 
 import (
@@ -157,3 +162,23 @@ func encode(list []entry) []byte {
 	b.WriteString("]\n")
 	return []byte(b.String())
 }
+
+// Update is one pending update.
+type Update struct {
+	// Key identifies the entry for discarding: derived from its content.
+	Key     string
+	At      time.Time
+	Message string // cleaned
+	// Dropped is the count of updates that a cap sentinel stands for, else 0.
+	Dropped int
+}
+
+// Every word of this package that a user or the agent may read.
+const (
+	textGone      = "that update is no longer pending: the main session took it, or it was discarded before"
+	textUnsettled = "it is not known yet whether the message before arrived"
+	textEmpty     = "an update needs a text: nothing readable is in it"
+	// textSentinel stands for updates that the cap dropped; the original writes
+	// the same words.
+	textSentinel = "(%d earlier update(s) omitted — cap reached)"
+)
