@@ -107,6 +107,17 @@ func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []st
 	return env, append(warnings, more...), err
 }
 
+// Lookup is the value of a variable in an environment as os.Environ gives it; the
+// last one of a name counts, as for os/exec.
+func Lookup(environ []string, name string) string {
+	for _, v := range slices.Backward(environ) {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
 // first returns the first value that is set.
 func first(values ...string) string {
 	for _, v := range values {

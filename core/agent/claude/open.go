@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/claude/wire"
 	"ollimbot/core/clean"
+	"ollimbot/core/config"
 	"ollimbot/core/store"
 )
 
@@ -83,7 +84,7 @@ func (e *Engine) launch(ctx context.Context, o agent.SessionOptions) (*session, 
 		return nil, err
 	}
 	token := e.o.Control.Issue()
-	o.Settings.Model = cmp.Or(o.Settings.Model, lookup(e.env(), "ANTHROPIC_MODEL"))
+	o.Settings.Model = cmp.Or(o.Settings.Model, config.Lookup(e.env(), "ANTHROPIC_MODEL"))
 	c, err := e.start(process.Spec{Path: path, Args: args(o, key), Env: e.env(token.Env()...), Dir: o.Dir, Wrap: e.o.Sandbox})
 	if err != nil {
 		token.Revoke()
