@@ -132,7 +132,7 @@ func (b *Bot) removeTask(c command.RemoveTask) (command.Outcome, error) {
 	if added.task.Kind == routines.KindReminder {
 		folder = routines.ReminderFolder
 	}
-	err := b.dir.Exclusive(folder, func() error {
+	err := b.dir.WithLock(folder, func() error {
 		data, err := b.dir.Read(rel)
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf(textAddedGone, title)

@@ -25,7 +25,7 @@ func (l *Loop) removeFile(r *Reminder) (removed string, err error) {
 	if now, ok := l.o.Index.Set().ReminderByID(r.ID); ok {
 		rel = now.Path
 	}
-	err = l.o.Dir.Exclusive(ReminderFolder, func() error {
+	err = l.o.Dir.WithLock(ReminderFolder, func() error {
 		data, err := l.o.Dir.Read(rel)
 		if err != nil {
 			return fmt.Errorf("look at it once more: %w", err)

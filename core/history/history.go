@@ -25,7 +25,7 @@ import (
 	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/clean"
 	"ollimbot/core/fork"
-	"ollimbot/core/original"
+	"ollimbot/core/pycompat"
 	"ollimbot/core/session"
 	"ollimbot/core/store"
 )
@@ -298,7 +298,7 @@ func lines(d *store.Dir, rel string, f func(data []byte)) error {
 
 // moment reads a time of our own files; zero for what is none.
 func (h *History) moment(s string) time.Time {
-	at, err := original.ParseTime(s, h.o.Zone)
+	at, err := pycompat.ParseTime(s, h.o.Zone)
 	if err != nil {
 		return time.Time{}
 	}
