@@ -45,15 +45,15 @@ func (c *crew) begin(share int, f func(ctx context.Context)) bool {
 	c.busy++
 	c.group.Go(func() {
 		defer c.over()
+		defer fault.Rescue("the Discord surface", func(err *fault.Error) {
+			c.log.Error("a work of the Discord surface broke", "error", err)
+		})
 		f(ctx)
 	})
 	return true
 }
 
 func (c *crew) over() {
-	if err := fault.Of("the Discord surface", recover()); err != nil {
-		c.log.Error("a work of the Discord surface broke", "error", err)
-	}
 	c.mu.Lock()
 	c.busy--
 	c.mu.Unlock()

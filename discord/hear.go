@@ -11,6 +11,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"ollimbot/core/command"
+	"ollimbot/core/post"
 	"ollimbot/discord/gateway"
 	"ollimbot/discord/message"
 	"ollimbot/discord/rest"
@@ -34,7 +35,7 @@ const (
 // it have one turn.
 func (d *Discord) converse(ctx context.Context) error {
 	newest := d.memory.seen()
-	if heard := d.bot.LastHeard(name); later(heard, newest) {
+	if heard := d.bot.LastHeard(name); post.Later(heard, newest) {
 		newest = heard
 	}
 	handed := newRecent(keptMessages)
@@ -53,11 +54,11 @@ func (d *Discord) converse(ctx context.Context) error {
 					d.reword(ctx, l)
 				}
 			default:
-				if later(l.ID, newest) {
+				if post.Later(l.ID, newest) {
 					batch = append(batch, l.Message)
 				}
 			}
-			if n := len(batch); n > 0 && later(batch[n-1].ID, newest) {
+			if n := len(batch); n > 0 && post.Later(batch[n-1].ID, newest) {
 				newest = batch[n-1].ID
 			}
 			list[i] = letter{} // a long list must not keep what was dealt with

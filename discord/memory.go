@@ -120,7 +120,7 @@ func (m *memory) seen() string {
 // see notes a message as dealt with.
 func (m *memory) see(id string) {
 	m.change(func(k *known) bool {
-		if !later(id, k.Seen) {
+		if !post.Later(id, k.Seen) {
 			return false
 		}
 		k.Seen = id
@@ -230,13 +230,4 @@ func (m *memory) change(do func(*known) bool) {
 	if err := m.dir.WriteJSON(stateFile, m.known); err != nil {
 		m.log.Error("what Discord has told could not be remembered", "error", err)
 	}
-}
-
-// later compares ids of Discord: they grow in length, then in order. Any id is
-// later than none.
-func later(id, than string) bool {
-	if len(id) != len(than) {
-		return len(id) > len(than)
-	}
-	return id > than
 }

@@ -84,7 +84,7 @@ func place(d *store.Dir, t Task, data []byte, before []Before) (rel string, err 
 	if err != nil {
 		return "", err
 	}
-	err = d.Exclusive(folder, func() error {
+	err = d.WithLock(folder, func() error {
 		rel, err = d.PlaceFor(folder, t.ID, t.Body)
 		if err != nil {
 			return err
@@ -129,7 +129,7 @@ func RemoveTask(d *store.Dir, kind Kind, id, inForce string) (rel string, found 
 	if err != nil {
 		return "", false, err
 	}
-	err = d.Exclusive(folder, func() error {
+	err = d.WithLock(folder, func() error {
 		rel = inForce
 		if rel == "" || path.Dir(rel) != folder || !carries(d, rel, id) {
 			if rel, err = findFile(d, folder, id); err != nil || rel == "" {

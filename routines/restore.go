@@ -57,7 +57,7 @@ func RestoreTask(d *store.Dir, now time.Time, id string) (Task, error) {
 			continue
 		}
 		folder, _ := FolderOf(r.Kind)
-		err := d.Exclusive(folder, func() error {
+		err := d.WithLock(folder, func() error {
 			if there, err := findFile(d, folder, id); err != nil || there != "" {
 				return errors.Join(err, present(there))
 			}

@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/core/skill"
 	"ollimbot/core/toolset"
 )
@@ -168,12 +169,10 @@ func (s *Session) inForce() *Set {
 
 // guarded runs a check; a fault in it is a denial.
 func (g *Guard) guarded(u agent.ToolUse, check func() agent.Decision) (d agent.Decision) {
-	defer func() {
-		if p := recover(); p != nil {
-			g.log.Error("permission check failed", "tool", clean.Line(u.Name), "fault", fmt.Sprint(p))
-			d = agent.Decision{Reason: answerFault}
-		}
-	}()
+	defer fault.Rescue("the permission check", func(f *fault.Error) {
+		g.log.Error("permission check failed", "tool", clean.Line(u.Name), "error", f)
+		d = agent.Decision{Reason: answerFault}
+	})
 	return check()
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
-	"ollimbot/core/original"
+	"ollimbot/core/pycompat"
 	"ollimbot/core/store"
 )
 
@@ -82,7 +82,7 @@ func (q *Inquiries) Peek(now time.Time, id string) (prompt string, ok bool) {
 
 // change writes what f makes of the living inquiries, unless f says no.
 func (q *Inquiries) change(now time.Time, f func(inquiries) (inquiries, bool)) error {
-	return q.dir.Exclusive(q.turn, func() error {
+	return q.dir.WithLock(q.turn, func() error {
 		var list inquiries
 		if err := q.take(&list); err != nil {
 			return err
@@ -176,7 +176,7 @@ func (l inquiries) living(now time.Time) inquiries {
 func (l inquiries) encode() []byte {
 	members := make([]string, len(l))
 	for i, e := range l {
-		members[i] = original.Quote(e.id) + ": " + string(e.raw)
+		members[i] = pycompat.Quote(e.id) + ": " + string(e.raw)
 	}
 	return []byte("{" + strings.Join(newest(members), ", ") + "}\n")
 }

@@ -19,7 +19,7 @@ import (
 	"sync"
 	"time"
 
-	"ollimbot/core/original"
+	"ollimbot/core/pycompat"
 	"ollimbot/core/store"
 )
 
@@ -121,7 +121,7 @@ func (s *Store) saveMain(now time.Time, id, change string) error {
 	if err := checkID(id); err != nil {
 		return fmt.Errorf("save the main session: %w", err)
 	}
-	return s.dir.Exclusive(turnName, func() error {
+	return s.dir.WithLock(turnName, func() error {
 		old := s.Main()
 		if old == id {
 			return nil
@@ -140,7 +140,7 @@ func (s *Store) saveMain(now time.Time, id, change string) error {
 // ClearMain forgets the main session; the next one starts afresh. Without a
 // main session nothing happens.
 func (s *Store) ClearMain(now time.Time) error {
-	return s.dir.Exclusive(turnName, func() error {
+	return s.dir.WithLock(turnName, func() error {
 		old := s.Main()
 		if err := s.dir.Remove(mainFile); err != nil {
 			return fmt.Errorf("clear the main session: %w", err)
@@ -154,7 +154,7 @@ func (s *Store) ClearMain(now time.Time) error {
 
 // Log adds an event to the history.
 func (s *Store) Log(now time.Time, e Event) error {
-	return s.dir.Exclusive(turnName, func() error { return s.append(now, e) })
+	return s.dir.WithLock(turnName, func() error { return s.append(now, e) })
 }
 
 // append writes one line as the original spells it. The caller is alone with
@@ -166,11 +166,11 @@ func (s *Store) append(now time.Time, e Event) error {
 	}
 	parent := "null"
 	if e.Parent != "" {
-		parent = original.Quote(e.Parent)
+		parent = pycompat.Quote(e.Parent)
 	}
 	line := fmt.Sprintf(`{"session_id": %s, "event": %s, "timestamp": %s, "parent_session_id": %s}`,
-		original.Quote(e.SessionID), original.Quote(e.Event),
-		original.Quote(original.Time(now.Round(0).In(s.zone))), parent)
+		pycompat.Quote(e.SessionID), pycompat.Quote(e.Event),
+		pycompat.Quote(pycompat.Time(now.Round(0).In(s.zone))), parent)
 	if err := s.dir.Append(historyFile, []byte(line)); err != nil {
 		return fmt.Errorf("log a session event: %w", err)
 	}
@@ -264,6 +264,6 @@ func (s *Store) createdAt(line []byte) (time.Time, bool) {
 	if json.Unmarshal(line, &h) != nil || h.Event != Created {
 		return time.Time{}, false
 	}
-	at, err := original.ParseTime(h.Timestamp, s.zone)
+	at, err := pycompat.ParseTime(h.Timestamp, s.zone)
 	return at, err == nil
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
-	"ollimbot/core/original"
+	"ollimbot/core/pycompat"
 	"ollimbot/core/store"
 )
 
@@ -96,7 +96,7 @@ func (q *Queue) add(now time.Time, message string, once bool, kept func()) error
 // one before is still unread, which it then stands for, and gives the words; none
 // means that there is nothing to tell any more. A claimed update counts as read.
 func (q *Queue) Replace(now time.Time, about string, compose func(unread bool) string) error {
-	mark := json.RawMessage(original.Quote(about))
+	mark := json.RawMessage(pycompat.Quote(about))
 	return q.change("replace an update", func(list []entry, claimed []string) ([]entry, error) {
 		i := slices.IndexFunc(list, func(e entry) bool {
 			return bytes.Equal(e.extra[aboutKey], mark) && !slices.Contains(claimed, e.Key)
@@ -272,7 +272,7 @@ func (q *Queue) replace(do func(list []entry, claimed []string) ([]entry, error)
 // alone runs fn under the lock of the file, within this process and beside
 // others. Everything that changes the queue or the delivery goes through it.
 func (q *Queue) alone(doing string, fn func() error) error {
-	err := q.dir.Exclusive(turnName, fn)
+	err := q.dir.WithLock(turnName, fn)
 	if err == nil || errors.Is(err, ErrGone) {
 		return err
 	}

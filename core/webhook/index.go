@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/core/store"
 	"ollimbot/routines"
 	"ollimbot/routines/watch"
@@ -173,11 +174,9 @@ func (x *Index) read(name string) bool {
 // understand parses, and turns a panic into a problem of the file: one file
 // must not take the others along.
 func understand(rel string, data []byte) (s Spec, problems []routines.Problem) {
-	defer func() {
-		if p := recover(); p != nil {
-			problems = []routines.Problem{{File: clean.Line(rel), Severity: routines.Error, Message: msgPanic}}
-		}
-	}()
+	defer fault.Rescue("a webhook file", func(_ *fault.Error) {
+		problems = []routines.Problem{{File: clean.Line(rel), Severity: routines.Error, Message: msgPanic}}
+	})
 	return Parse(rel, data)
 }
 
