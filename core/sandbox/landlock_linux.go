@@ -18,8 +18,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"ollimbot/core/config"
 )
 
 // HelperArg makes our own program confine itself and then become another one:
@@ -231,7 +229,7 @@ func (v *view) lists(run, tmp string) (lists, error) {
 			return lists{}, err
 		}
 	}
-	if socket := config.Lookup(v.env, SocketVar); socket != "" {
+	if socket := value(v.env, SocketVar, ""); socket != "" {
 		l.Write = append(l.Write, socket)
 	}
 	return l, nil

@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,7 +26,6 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/process"
-	"ollimbot/core/config"
 	"ollimbot/core/control"
 	"ollimbot/core/fault"
 )
@@ -216,7 +216,7 @@ func (e *Engine) path() (string, error) {
 	if e.o.Path != "" {
 		return e.o.Path, nil
 	}
-	return process.Find(func(name string) string { return config.Lookup(e.o.Env, name) })
+	return process.Find(func(name string) string { return lookup(e.o.Env, name) })
 }
 
 // env is the environment that a process gets, with what is its own.
@@ -224,4 +224,14 @@ func (e *Engine) env(own ...string) []string {
 	o := e.o.Process
 	o.Extra = slices.Concat(o.Extra, own)
 	return process.Environment(e.o.Env, o)
+}
+
+// lookup is the value of a variable; the last one of a name counts.
+func lookup(env []string, name string) string {
+	for _, v := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"ollimbot/core/config"
 	"ollimbot/core/sandbox"
 	"ollimbot/core/sandbox/sandboxtest"
 )
@@ -29,7 +28,7 @@ func TestTheRealCommandIsKeptInByLandlockToo(t *testing.T) {
 		}
 	}
 	r := newRig(t, func(o *Options) {
-		o.Sandbox = sandboxtest.Landlock(t, sandbox.Options{Dir: dir, Home: config.Lookup(o.Env, "HOME")}).Engine
+		o.Sandbox = sandboxtest.Landlock(t, sandbox.Options{Dir: dir, Home: lookup(o.Env, "HOME")}).Engine
 	})
 	r.dir = dir
 	s := r.open()

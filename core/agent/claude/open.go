@@ -15,7 +15,6 @@ import (
 	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/claude/wire"
 	"ollimbot/core/clean"
-	"ollimbot/core/config"
 	"ollimbot/core/store"
 )
 
@@ -68,7 +67,7 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, er
 	}
 	token := e.o.Control.Issue()
 	flags := o
-	flags.Settings.Model = cmp.Or(o.Settings.Model, config.Lookup(e.env(), "ANTHROPIC_MODEL"))
+	flags.Settings.Model = cmp.Or(o.Settings.Model, lookup(e.env(), "ANTHROPIC_MODEL"))
 	c, err := e.start(process.Spec{Path: path, Args: args(flags, key), Env: e.env(token.Env()...), Dir: o.Dir, Wrap: e.o.Sandbox})
 	if err != nil {
 		token.Revoke()

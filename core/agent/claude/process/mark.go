@@ -4,8 +4,6 @@ import (
 	"crypto/rand"
 	"strings"
 	"sync"
-
-	"ollimbot/core/config"
 )
 
 // MarkName is the variable that every process started here carries, and that
@@ -17,7 +15,7 @@ const MarkName = "OLLIM_CLAUDE_PROCESS"
 // mark of its own, the end of one process never touches the children of
 // another.
 func ownMark(env []string) string {
-	return strings.ReplaceAll(config.Lookup(env, MarkName), "\x00", "") + "/" + rand.Text()
+	return strings.ReplaceAll(lookup(env, MarkName), "\x00", "") + "/" + rand.Text()
 }
 
 // under reports whether a process with this mark belongs to mark, which is
@@ -28,6 +26,17 @@ func under(own, mark string) bool {
 	}
 	at := strings.LastIndexByte(own, '/')
 	return at >= 0 && own[:at] == mark
+}
+
+// lookup is the last value of a variable, as os/exec takes it.
+func lookup(env []string, name string) string {
+	value := ""
+	for _, v := range env {
+		if n, val, ok := strings.Cut(v, "="); ok && n == name {
+			value = val
+		}
+	}
+	return value
 }
 
 // living holds the marks of the processes that os/exec has yet to reap. They
