@@ -141,7 +141,7 @@ func (h *History) read(root *os.Root, s found, seen map[string]bool, f func(Entr
 	}
 	defer func() { _ = file.Close() }() // only read
 	var fork forking
-	return eachLine(file, func(data []byte) bool {
+	return store.EachLine(file, func(data []byte) bool {
 		l, ok := readLine(data)
 		if !ok {
 			return true
@@ -290,7 +290,7 @@ func lines(d *store.Dir, rel string, f func(data []byte)) error {
 		return err
 	}
 	defer func() { _ = file.Close() }() // only read
-	return eachLine(file, func(data []byte) bool {
+	return store.EachLine(file, func(data []byte) bool {
 		f(data)
 		return true
 	})

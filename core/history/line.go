@@ -1,10 +1,8 @@
 package history
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
-	"io"
 	"strings"
 	"time"
 
@@ -14,32 +12,6 @@ import (
 	promptwords "ollimbot/core/prompt"
 	"ollimbot/core/toolset"
 )
-
-// eachLine calls f with each line until it says no; the last one may be torn.
-// A line may have any length, and is f's until it returns.
-func eachLine(in io.Reader, f func(line []byte) bool) error {
-	r := bufio.NewReaderSize(in, 64<<10)
-	var long []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			long = append(long, part...)
-			continue
-		}
-		line := part
-		if len(long) > 0 {
-			long = append(long, part...)
-			line = long
-		}
-		if len(line) > 0 && !f(line) || errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		long = long[:0]
-	}
-}
 
 // kind is what a line of a session file is to a reader.
 type kind int
