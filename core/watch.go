@@ -56,7 +56,7 @@ func (b *Bot) filesChanged(batch watch.Batch) {
 		b.reloadProvenance()
 	}
 	batch.Names = slices.DeleteFunc(batch.Names, func(rel string) bool { return strings.HasPrefix(rel, "state/") })
-	if b.hooks.Apply(batch) {
+	if !b.hooks.Apply(batch).Empty() {
 		b.notify()
 	}
 	batch.Names = slices.DeleteFunc(batch.Names, func(rel string) bool { return strings.HasPrefix(rel, "webhooks/") })

@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/fault"
 	"ollimbot/core/store"
+	"ollimbot/routines/watch"
 )
 
 // Folder is the index of the task files in one folder: what is in force, and what
@@ -49,6 +50,7 @@ type Folder[T any] struct {
 type Listing[T any] struct {
 	InForce   []*T      // by path
 	Problems  []Problem // by file
+	Versions  []string  // Task.Digest of all files, in force or not
 	contested []string  // paths in force whose id another file carries too
 	byID      map[string]*T
 }
@@ -165,6 +167,14 @@ func (f *Folder[T]) Refresh(names []string) Change {
 	return f.publish(stale)
 }
 
+// Apply looks at what a batch of the watch points at.
+func (f *Folder[T]) Apply(b watch.Batch) Change {
+	if b.Full {
+		return f.Scan()
+	}
+	return f.Refresh(b.Names)
+}
+
 // Judge asks about every task anew.
 func (f *Folder[T]) Judge() Change {
 	f.look.Lock()
@@ -236,7 +246,7 @@ func (f *Folder[T]) publish(stale []*file[T]) Change {
 		}
 	}
 	slices.Sort(c.IDs)
-	if !c.Empty() {
+	if !c.Empty() || !slices.Equal(old.Versions, next.Versions) {
 		f.now.Store(next)
 	}
 	return c
@@ -316,9 +326,11 @@ func (f *Folder[T]) list() *Listing[T] {
 			next.Problems = append(next.Problems, p)
 		}
 		one.holds = ""
+		next.Versions = append(next.Versions, one.digest)
 		if one.good == nil {
 			continue
 		}
+		next.Versions = append(next.Versions, f.task(one.good).Digest)
 		id := f.task(one.good).ID
 		if there := first[id]; there != one {
 			next.Problems = append(next.Problems, Problem{
@@ -347,8 +359,8 @@ func (f *Folder[T]) rank(one *file[T], id string) int {
 	return 3
 }
 
-// byWeight puts errors before warnings, then goes by file and place.
-func byWeight(a, b Problem) int {
+// ByWeight orders problems: it puts errors before warnings, then goes by file and place.
+func ByWeight(a, b Problem) int {
 	return cmp.Or(cmp.Compare(a.Severity, b.Severity), // "error" < "warning"
 		strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Message, b.Message))
 }

@@ -4,10 +4,7 @@
 // what it needs of them are the functions in Options.
 package webhook
 
-import (
-	"ollimbot/core/prompt"
-	"ollimbot/routines"
-)
+import "ollimbot/core/prompt"
 
 // Folder is where the spec files lie, relative to the data directory.
 const Folder = "webhooks"
@@ -27,13 +24,6 @@ const (
 	// thousands of characters.
 	maxPlaceholders = 50
 )
-
-// Spec is one webhook: the task that a delivery starts, always in the
-// background, with the template as its body, and what its payload has to be.
-type Spec struct {
-	routines.Task
-	Fields Fields
-}
 
 // Job is a delivery that has passed all checks.
 type Job struct {
