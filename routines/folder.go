@@ -222,32 +222,37 @@ const racy = 3 * time.Second
 // force what they say.
 func (f *Folder[T]) publish(stale []*file[T]) Change {
 	changed := make([]bool, len(stale))
-	var g errgroup.Group
-	g.SetLimit(2)
-	for i, one := range stale {
-		g.Go(func() error { changed[i] = f.read(one); return nil })
+	var next atomic.Int64
+	read := func() error {
+		for i := next.Add(1) - 1; i < int64(len(stale)); i = next.Add(1) - 1 {
+			changed[i] = f.read(stale[i])
+		}
+		return nil // there are no errors: each file keeps its own
 	}
-	_ = g.Wait() // there are no errors: each file keeps its own
+	var g errgroup.Group
+	g.Go(read)
+	_ = read()
+	_ = g.Wait()
 	for i, one := range stale {
 		if changed[i] && !one.bad {
 			f.judge(one.good)
 		}
 	}
-	old, next := f.now.Load(), f.list()
-	c := Change{Problems: !slices.Equal(old.Problems, next.Problems)}
-	for id, t := range next.byID {
+	old, now := f.now.Load(), f.list()
+	c := Change{Problems: !slices.Equal(old.Problems, now.Problems)}
+	for id, t := range now.byID {
 		if old.byID[id] != t {
 			c.IDs = append(c.IDs, id)
 		}
 	}
 	for id := range old.byID {
-		if next.byID[id] == nil {
+		if now.byID[id] == nil {
 			c.IDs = append(c.IDs, id)
 		}
 	}
 	slices.Sort(c.IDs)
-	if !c.Empty() || !slices.Equal(old.Versions, next.Versions) {
-		f.now.Store(next)
+	if !c.Empty() || !slices.Equal(old.Versions, now.Versions) {
+		f.now.Store(now)
 	}
 	return c
 }
