@@ -47,7 +47,7 @@ func (b *Bot) hear(ctx context.Context, c command.Receive) (out command.Outcome,
 	if err := checkLength(c.Text); err != nil {
 		return command.Outcome{}, err
 	}
-	if c.Key != "" && !post.Later(c.Key, b.LastHeard(c.From)) {
+	if c.Key != "" && !later(c.Key, b.LastHeard(c.From)) {
 		return command.Outcome{}, nil
 	}
 	if len(c.Files) == 0 && b.answered(c.Text, c.At) {
@@ -186,4 +186,12 @@ func shownMessage(m agent.Message) string {
 	default:
 		return strings.TrimSpace(fmt.Sprintf("%s\n[%d images]", m.Text, n))
 	}
+}
+
+// later compares keys of one surface: numbers of any length, without a sign.
+func later(key, than string) bool {
+	if len(key) != len(than) {
+		return len(key) > len(than)
+	}
+	return key > than
 }

@@ -96,7 +96,7 @@ func (b *Bot) taken(ids ...string) {
 }
 
 func (b *Bot) changeWaiting(do func(*waitingRoom)) error {
-	return b.dir.WithLock(waitingTurn, func() error {
+	return b.dir.Exclusive(waitingTurn, func() error {
 		room := b.waitingRoom()
 		if do(&room); len(room.Messages) == 0 && len(room.Heard) == 0 {
 			return b.dir.Remove(waitingFile)

@@ -44,7 +44,7 @@ func TestNothingIsWrittenWhereTheDirectoryWas(t *testing.T) {
 		"append":    func() error { return d.Append("state/y.jsonl", []byte("x")) },
 		"remove":    func() error { return d.Remove("state/x.json") },
 		"discard":   func() error { return d.Discard(time.Now(), "state/x.json") },
-		"exclusive": func() error { return d.WithLock("x", func() error { return nil }) },
+		"exclusive": func() error { return d.Exclusive("x", func() error { return nil }) },
 		"log":       func() error { _, err := log.Write([]byte("two\n")); return err },
 		"read":      func() error { _, err := d.ReadJSON("state/x.json", &v); return err },
 	}
@@ -231,7 +231,7 @@ func TestWhatIsNoFileNeverHangs(t *testing.T) {
 			"open":    second(d.Open("state/x.jsonl")),
 			"end":     second(d.ReadEnd("state/x.jsonl", 10)),
 			"log":     second(d.Rotating("state/x.log", 100).Write([]byte("x"))),
-			"lock":    d.WithLock("x", func() error { return nil }),
+			"lock":    d.Exclusive("x", func() error { return nil }),
 			"bot":     second(d.Lock()),
 			"entries": second(d.Entries("routines")),
 		} {
