@@ -9,7 +9,6 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
-	"ollimbot/core/fault"
 	"ollimbot/core/skill"
 	"ollimbot/core/toolset"
 )
@@ -169,10 +168,12 @@ func (s *Session) inForce() *Set {
 
 // guarded runs a check; a fault in it is a denial.
 func (g *Guard) guarded(u agent.ToolUse, check func() agent.Decision) (d agent.Decision) {
-	defer fault.Rescue("the permission check", func(f *fault.Error) {
-		g.log.Error("permission check failed", "tool", clean.Line(u.Name), "error", f)
-		d = agent.Decision{Reason: answerFault}
-	})
+	defer func() {
+		if p := recover(); p != nil {
+			g.log.Error("permission check failed", "tool", clean.Line(u.Name), "fault", fmt.Sprint(p))
+			d = agent.Decision{Reason: answerFault}
+		}
+	}()
 	return check()
 }
 

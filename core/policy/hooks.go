@@ -2,13 +2,13 @@ package policy
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path"
 	"strings"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
-	"ollimbot/core/fault"
 )
 
 // Hooks are the guards that stand before every call, those too that an engine
@@ -19,9 +19,11 @@ func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
 	g := s.g
 	h := agent.Hooks{PreTool: s.PreTool}
 	h.PostTool = func(_ context.Context, u agent.ToolUse) {
-		defer fault.Rescue("the hook behind a tool", func(f *fault.Error) {
-			g.log.Error("written file was not recorded", "tool", clean.Line(u.Name), "error", f)
-		})
+		defer func() {
+			if p := recover(); p != nil {
+				g.log.Error("written file was not recorded", "tool", clean.Line(u.Name), "fault", fmt.Sprint(p))
+			}
+		}()
 		s.authored(u)
 		if commit != nil {
 			if rel, ok := g.written(u); ok {
