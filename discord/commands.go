@@ -64,7 +64,7 @@ func (d *Discord) register(ctx context.Context) error {
 		if err == nil || ctx.Err() != nil {
 			return nil
 		}
-		if !passes(d.saw(err)) {
+		if !passes(d.noteAuth(err)) {
 			d.log.Error("the commands could not be registered at Discord", "error", err)
 			return nil
 		}
