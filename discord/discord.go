@@ -189,7 +189,9 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 		pool.open(gctx)
 		defer pool.finish()
 	}
-	for _, part := range []func(context.Context) error{d.link.Run, d.listen, d.converse, d.sendNotices, d.register, d.untilRefused, d.retryDM, d.finishLeftovers, d.present} {
+	for _, part := range []func(context.Context) error{
+		d.link.Run, d.listen, d.converse, d.sendNotices, d.register, d.untilRefused, d.retryDM, d.finishLeftovers, d.present,
+	} {
 		g.Go(fault.Guard("the Discord surface", func() error { return part(gctx) }))
 	}
 	return g.Wait()
