@@ -238,14 +238,10 @@ func (s *Schedule) render(set *routines.Set, w *window, current string) Forward 
 
 // entry is a candidate with what people and agents read of its task.
 func (s *Schedule) entry(set *routines.Set, one candidate) Entry {
-	var t *routines.Task
-	label := ""
+	t := taskAt(set, one.index)
+	label := cmp.Or(t.Description, labelRoutine)
 	if i := one.index - len(set.Routines); i >= 0 {
-		r := set.Reminders[i]
-		t, label = &r.Task, r.Label()
-	} else {
-		t = &set.Routines[one.index].Task
-		label = cmp.Or(t.Description, labelRoutine)
+		label = set.Reminders[i].Label()
 	}
 	return Entry{
 		ID: t.ID, FireTime: one.at.In(s.o.Zone), Label: label, Description: briefly(t), FilePath: t.Path, Kind: t.Kind,

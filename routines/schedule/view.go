@@ -267,7 +267,7 @@ func (s *Schedule) NextFires(from time.Time) (*routines.Set, []time.Time) {
 	defer s.fires.mu.Unlock()
 	s.fires.follow(set)
 	for i, r := range set.Routines {
-		at := int64(never)
+		var at int64
 		if hold := holds.Of(&r.Task); hold != (Hold{}) {
 			at = hold.firstFree(r, ceilSecond(from), s.o.Zone)
 		} else {
