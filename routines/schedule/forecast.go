@@ -196,8 +196,8 @@ func (w *window) add(c candidate) {
 	}
 }
 
-// take is what is listed: all of the next hours, or the first few beyond.
-func (w *window) take() []candidate {
+// chosen is what is listed: all of the next hours, or the first few beyond.
+func (w *window) chosen() []candidate {
 	for _, list := range [][]candidate{w.recent, w.ahead, w.passed} {
 		slices.SortFunc(list, candidate.compare)
 	}
@@ -213,7 +213,7 @@ func (w *window) take() []candidate {
 
 // render turns the candidates that were taken into entries.
 func (s *Schedule) render(set *routines.Set, w *window, current string) Forward {
-	taken := w.take()
+	taken := w.chosen()
 	f := Forward{Entries: make([]Entry, 0, len(taken))}
 	for _, one := range w.passed {
 		e := s.entry(set, one)

@@ -221,7 +221,7 @@ func (s *Schedule) Run(ctx context.Context) error {
 	s.loop(ctx, &fires)
 	s.setOpen(false)
 	_ = fires.Wait() // every error was logged where it happened
-	s.settle(s.take().ended, s.clock())
+	s.noteEnded(s.drain().ended, s.clock())
 	s.save()
 	return nil
 }
@@ -340,8 +340,8 @@ func (s *Schedule) rouse() {
 	}
 }
 
-// take empties the inbox.
-func (s *Schedule) take() inbox {
+// drain empties the inbox.
+func (s *Schedule) drain() inbox {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	in := s.inbox
