@@ -24,7 +24,7 @@ const (
 // The tags of an entry. Agents know the first two; the others are for people, and
 // most of them say what has become of a fire instead of TagJustFired.
 const (
-	TagThisTask  = "this task"
+	tagThisTask  = "this task"
 	TagJustFired = "just fired"
 	TagPaused    = "paused"
 	TagWaits     = "waits for you"
@@ -120,7 +120,7 @@ func (c candidate) compare(o candidate) int {
 // if it has happened, and the first to come; one at exactly now has happened. Fires
 // that are held are left out: nobody must plan with them.
 func (s *Schedule) Forward(now time.Time, current string) Forward {
-	set, holds, known := s.Set(), s.Holds(), s.Known()
+	set, holds, known := s.Set(), s.Holds(), s.known.Load()
 	most := now.Add(forwardMost)
 	w := window{now: now, known: known}
 	s.fires.mu.Lock()
@@ -165,7 +165,7 @@ func (s *Schedule) Forward(now time.Time, current string) Forward {
 // window collects candidates.
 type window struct {
 	now    time.Time
-	known  *Known
+	known  *fates
 	recent []candidate // at now or before
 	ahead  []candidate
 	passed []candidate // those that did not happen
@@ -224,7 +224,7 @@ func (s *Schedule) render(set *routines.Set, w *window, current string) Forward 
 		e := s.entry(set, one)
 		switch {
 		case current != "" && e.ID == current:
-			e.Tag = TagThisTask
+			e.Tag = tagThisTask
 		case !one.at.After(w.now):
 			e.Tag = TagJustFired
 		}

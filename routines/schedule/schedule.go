@@ -109,7 +109,7 @@ type Schedule struct {
 	o     Options
 	index *routines.Index
 	holds holdStore
-	known atomic.Pointer[Known] // what has become of fires; nil: nobody knows
+	known atomic.Pointer[fates] // what has become of fires; nil: nobody knows
 	fires fireCache
 	view  viewCache
 	// now is time.Now. It is a field because the clock of a testing/synctest
@@ -209,9 +209,6 @@ func Files(d *store.Dir, zone *time.Location) *routines.Set {
 
 // Set is what is in force now.
 func (s *Schedule) Set() *routines.Set { return s.index.Set() }
-
-// Known is what is known of fires now: another value where that has changed.
-func (s *Schedule) Known() *Known { return s.known.Load() }
 
 // Run fires what is due until ctx ends, and returns when every Fire has
 // returned. It returns nil: a fire's error is its own.
