@@ -53,7 +53,7 @@ func GrantsOf(rel string, data []byte, find Skills) (Grants, bool) {
 	folder, name := path.Split(rel)
 	switch strings.ToLower(strings.SplitN(rel, "/", 2)[0]) {
 	case routines.RoutineFolder:
-		if r, problems := routines.ParseRoutine(rel, data, time.UTC); folderFile(folder, name) && !routines.HasErrors(problems) {
+		if r, problems := routines.ParseRoutine(rel, data); folderFile(folder, name) && !routines.HasErrors(problems) {
 			return TaskGrants(r.Task, find), true
 		}
 	case routines.ReminderFolder:

@@ -1,6 +1,10 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+
+	"ollimbot/routines"
+)
 
 // Covers reports whether a pattern allows nothing that the list does not allow:
 // one of the list is the same, is of the whole tool, or is provably wider. What
@@ -43,7 +47,7 @@ func globCovers(wide, narrow string) bool {
 		return true
 	}
 	if !strings.ContainsAny(narrow, "*?") {
-		return globExpr(wide).MatchString(narrow)
+		return routines.Glob(wide).MatchString(narrow)
 	}
 	before, after, ok := strings.Cut(wide, "**")
 	if !ok || strings.ContainsAny(before+after, "*?") || strings.HasPrefix(after, "/") {

@@ -2,6 +2,7 @@ package cron
 
 import (
 	"math"
+	"strings"
 	"time"
 )
 
@@ -178,4 +179,69 @@ func segmentAt(sec int64, loc *time.Location) segment {
 		seg.end += 24 * 60 * 60
 	}
 	return seg
+}
+
+// Wall is the first instant at which the clock on the wall in loc shows that time
+// of day on that date, or later: Instant for whoever has numbers. Days beyond the
+// month's last go on into the next, as with time.Date.
+func Wall(date time.Time, days, hour, minute int, loc *time.Location) time.Time {
+	y, m, d := date.Date()
+	return Instant(time.Date(y, m, d+days, hour, minute, 0, 0, time.UTC), loc)
+}
+
+// Format is t.Format(layout), with the offset behind it where the clock on the
+// wall shows t twice: "1:30 AM -07:00".
+func Format(t time.Time, layout string) string { return t.Format(layout) + Offset(t) }
+
+// Offset is what Format adds: empty for all but the repeated hours of a year.
+func Offset(t time.Time) string {
+	if !repeated(t) {
+		return ""
+	}
+	return t.Format(" -07:00")
+}
+
+// repeated reports whether the clock on the wall shows t's time at another instant
+// too: in the stretch before a change that sets it back, or in the one behind it.
+func repeated(t time.Time) bool {
+	sec, loc := t.Unix(), t.Location()
+	here := segmentAt(sec, loc)
+	wall := sec + here.offset
+	if here.start > sec-swing {
+		before := segmentAt(here.start-1, loc)
+		if twin := wall - before.offset; twin >= before.start && twin < here.start {
+			return true
+		}
+	}
+	if here.end < sec+swing {
+		behind := segmentAt(here.end, loc)
+		if twin := wall - behind.offset; twin >= here.end && twin < behind.end {
+			return true
+		}
+	}
+	return false
+}
+
+// Layouts are the forms of a moment by its distance: on the day of now, in the six
+// days from now on and before it, in its year, and elsewhere. Where one is empty
+// the next counts.
+type Layouts struct{ Today, Week, Year, Else string }
+
+// Format puts t into the form that fits, in its own zone. What shows a time of day
+// has the offset as with the function Format.
+func (l Layouts) Format(t, now time.Time) string {
+	now = now.In(t.Location())
+	layout := l.Else
+	switch sameYear := t.Year() == now.Year(); {
+	case sameYear && t.YearDay() == now.YearDay():
+		layout = l.Today
+	case l.Week != "" && t.Sub(now) < 6*24*time.Hour:
+		layout = l.Week
+	case l.Year != "" && sameYear:
+		layout = l.Year
+	}
+	if !strings.Contains(layout, "15:04") {
+		return t.Format(layout)
+	}
+	return Format(t, layout)
 }

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"time"
+
+	"ollimbot/routines"
+)
+
+// The demo's script. The opening shows within some ten seconds what the bot is
+// about; the everyday steps then repeat for as long as somebody watches.
+
+var opening = []step{
+	{300 * time.Millisecond, "inbox", start(inboxRun)},
+	{1200 * time.Millisecond, "medication", start(medicationRun)},
+	{1500 * time.Millisecond, "move", start(moveRun)},
+	{1500 * time.Millisecond, "laundry", start(laundryRun)},
+	{2 * time.Second, "plants earlier", edit(plants, 12*time.Minute)},
+}
+
+var everyday = []step{
+	{14 * time.Second, "question", say("What is left for today?")},
+	{12 * time.Second, "lists", start(listRun)},
+	{16 * time.Second, "a slip in a file", slip(plants, "61 9 * * *")},
+	{14 * time.Second, "the slip mended", edit(plants, 40*time.Minute)},
+	{12 * time.Second, "many at once", start(inboxRun, newsRun, backupRun, weatherRun, birthdayRun)},
+	{18 * time.Second, "talk", both(say("I am stuck with the evening plan."), start(hastyRun))},
+	{20 * time.Second, "tea by hand", fire("de300002")},
+	{18 * time.Second, "a run that fails", start(mailRun)},
+	{12 * time.Second, "move", start(moveRun)},
+	{16 * time.Second, "laundry", start(laundryRun)},
+	{14 * time.Second, "plants", edit(plants, 15*time.Minute)},
+	{18 * time.Second, "stove", start(stoveRun)},
+	{15 * time.Second, "asking for a reminder", say("Remind me to call Dana in 2 minutes.")},
+	{15 * time.Second, "thanks", say("Thank you, that helps.")},
+}
+
+var (
+	inboxRun = demoRun{
+		title: "Inbox sweep", mode: routines.Freely, silent: true, isolated: true,
+		words: "Sweep the inbox and report what needs an answer today.",
+		script: `think Seven new messages since the last sweep. Newsletters first, they go away.
+say Reading seven new messages.
+wait 2s
+say Four newsletters and an invoice that is paid already.
+wait 2s
+say Two need an answer today: the landlord about the boiler, and Dana about Friday.
+call report_updates {"message": "Inbox: 2 of 7 need an answer today (landlord about the boiler, Dana about Friday)."}
+wait 2s
+say The rest can wait until tomorrow.`,
+	}
+	medicationRun = demoRun{
+		title: "Medication", mode: routines.Always,
+		words: "It is time for the medication. Ping, and report.",
+		script: `think A health routine: worth a token.
+call ping_user {"message": "Time for the medication. A glass of water is half the work."}
+wait 1s
+call report_updates {"message": "Medication: pinged, no answer yet."}
+say Done; I will ask later.`,
+	}
+	moveRun = demoRun{
+		title: "Move a little",
+		words: "A nudge to stand up and move.",
+		script: `say An hour in the chair is enough.
+call ping_user {"message": "Five minutes on your feet? The window is a good place."}
+wait 1500ms
+think One more line would be nice.
+call ping_user {"message": "And stretch your shoulders while you are there."}
+say One ping for each run: the rest goes into the report.
+call report_updates {"message": "Move a little: pinged once, suggested stretching too."}`,
+	}
+	laundryRun = demoRun{
+		title: "Laundry", chain: 2, mode: routines.Freely,
+		words: "Look whether the laundry is out of the machine, and come back in a minute.",
+		script: `say Looking whether the laundry is out of the machine.
+wait 1s
+say Not yet, as far as I can tell. If there is another check, it is in a minute.
+call follow_up_chain {"minutes_from_now": 1}`,
+	}
+	listRun = demoRun{
+		title: "Evening list",
+		words: "Send the evening list as a card.",
+		script: `think Two things, the smaller one first.
+say Putting the evening list together.
+wait 1s
+call discord_embed {"title": "This evening", "color": "green", "fields": [{"name": "Bins", "value": "by the door"}, {"name": "Dana", "value": "yes or no"}]}
+call report_updates {"message": "Evening list: the bins, and an answer for Dana."}`,
+	}
+	hastyRun = demoRun{
+		title: "Parcel",
+		words: "The parcel will be delivered between two and four.",
+		script: `wait 1s
+call ping_user {"message": "Your parcel comes between two and four."}
+say If you are in a conversation, this goes into the updates.
+call report_updates {"message": "Parcel: delivery between two and four."}`,
+	}
+	mailRun = demoRun{
+		title: "Newsletter digest", silent: true,
+		words: "Collect the newsletters of the week.",
+		script: `say Asking the mail server for the week's newsletters.
+wait 2s
+fail the mail server did not answer`,
+	}
+	stoveRun = demoRun{
+		title: "Stove", mode: routines.Always,
+		words: "The stove has been on for three hours.",
+		script: `think This one nobody wants to miss.
+call ping_user {"message": "The stove has been on for three hours. Is that meant?", "critical": true}
+call report_updates {"message": "Stove: on for three hours, critical ping sent."}`,
+	}
+	newsRun     = quietRun("News", "Nothing in the news concerns you today.")
+	backupRun   = quietRun("Backup", "The backup of last night is complete.")
+	weatherRun  = quietRun("Weather", "Rain from five o'clock on; take the tram.")
+	birthdayRun = quietRun("Birthdays", "Jo turns forty on Thursday.")
+)
+
+// quietRun is a run that only says something, for the queue.
+func quietRun(title, words string) demoRun {
+	return demoRun{
+		title: title, words: words, silent: true, isolated: true, mode: routines.Freely,
+		script: "say Looking.\nwait 3s\nsay " + words,
+	}
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"ollimbot/core"
+	"ollimbot/core/audit"
+	"ollimbot/core/config"
+	"ollimbot/core/store"
+	"ollimbot/routines"
+	"ollimbot/tui"
+	"ollimbot/tui/plain"
+	"ollimbot/tui/screen"
+	dashboard "ollimbot/tui/settings"
+)
+
+// uiFlags say how the bot shows itself; run and demo take the same.
+type uiFlags struct {
+	Headless bool   `help:"No dashboard: log lines on standard output."`
+	ReadOnly bool   `name:"read-only" help:"A dashboard that shows everything and changes nothing."`
+	Plain    bool   `help:"No screen control: a line for each thing that happens, commands on standard input."`
+	Theme    string `placeholder:"NAME" help:"auto (as the terminal), dark, light, contrast, 16; remembered."`
+}
+
+// mode is what the flags ask for, once it is possible.
+func (c uiFlags) mode(p *process) (uiMode, error) {
+	f := uiMode{headless: c.Headless, readOnly: c.ReadOnly, plain: c.Plain, theme: c.Theme}
+	return f, f.check(p)
+}
+
+// uiMode is how the bot shows itself.
+type uiMode struct {
+	headless, readOnly, plain bool
+	theme                     string
+	fresh                     bool // nothing is set up yet
+	demo                      bool // the demo, which says what to try
+	dir                       string
+	again                     func(args ...string) // ends all and begins anew with arguments
+}
+
+// check refuses what does not go together, and a terminal that cannot show it.
+func (f uiMode) check(p *process) error {
+	switch {
+	case f.theme != "" && !slices.Contains(dashboard.Themes, f.theme):
+		return usagef("there is no theme %q: --theme takes %s", f.theme, strings.Join(dashboard.Themes, ", "))
+	case f.headless && f.plain:
+		return usagef("--plain speaks on standard output: with --headless the log does")
+	case f.headless && (f.readOnly || f.theme != ""):
+		return usagef("--read-only and --theme are for the dashboard: with --headless there is none")
+	case f.plain && f.theme != "":
+		return usagef("--theme is for the dashboard: with --plain there are no colours")
+	case f.headless || f.plain:
+		return nil
+	case !p.terminal():
+		return errors.New(textNoTerminal)
+	case p.getenv("TERM") == "dumb":
+		return errors.New(textDumb)
+	}
+	return nil
+}
+
+// unset reports whether nothing is set up yet: no names, no token, and no task
+// that somebody has written.
+func (at dataDir) unset() bool {
+	if at.env.GivenName() != "" || at.env.BotName != config.DefaultBotName || at.env.DiscordToken != "" {
+		return false
+	}
+	return !holdsTask(at.dir.Path(routines.RoutineFolder)) && !holdsTask(at.dir.Path(routines.ReminderFolder))
+}
+
+// holdsTask looks for the first file of a task: there may be thousands, and every
+// start waits for this.
+func holdsTask(folder string) bool {
+	f, err := os.Open(folder)
+	if err != nil {
+		return false // not there yet
+	}
+	defer func() { _ = f.Close() }() // only read
+	for {
+		names, err := f.Readdirnames(64)
+		if slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, ".md") }) {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+	}
+}
+
+// show runs the dashboard, or what stands in its place, until its user leaves.
+func (p *process) show(ctx context.Context, bot *core.Bot, f uiMode, notice string) error {
+	surface := "dashboard"
+	if f.plain {
+		surface = "plain mode"
+	}
+	ctx = audit.With(ctx, audit.User, surface)
+	if f.plain {
+		if f.fresh {
+			notice += textFresh
+		}
+		return plain.Run(ctx, bot, plain.Options{Input: p.in, Output: p.out, ReadOnly: f.readOnly, Notice: notice})
+	}
+	if f.demo { // the dashboard says it in the user's keys
+		notice = ""
+	}
+	env := os.Environ()
+	o := tui.Options{
+		Input: p.in, Output: p.out, Env: env, ReadOnly: f.readOnly, Notice: notice,
+		Theme: f.theme, Config: dashboard.Dir(env), Welcome: f.fresh, Try: f.demo,
+	}
+	if exe, err := os.Executable(); err == nil && f.fresh {
+		o.Init = []string{exe, "init", "--wait", "--data-dir", f.dir}
+		o.Restart = func() { f.again(os.Args[1:]...) }
+		o.Demo = func() { f.again("demo") }
+	}
+	defer lastWords(bot.Snapshot().Root)()
+	return tui.Run(ctx, bot, o)
+}
+
+// lastWordsFile keeps what the runtime said when the program broke.
+const lastWordsFile = store.StateDir + "/crash.log"
+
+// lastWordsScript waits for the program's end. Where the runtime has said why,
+// the terminal is put back as it was before the dashboard, and the user is told.
+// It outlives the program and ignores what ends that: TTOU, because by then it
+// may stand in the background.
+const lastWordsScript = `trap '' INT QUIT TERM HUP TTOU
+words=$(head -c 200000)
+test -n "$words" || exit 0
+umask 077
+printf '%s\n' "$words" > "$1"
+stty "$2" < /dev/tty
+printf '%s' "$3"
+printf '\r\nollim-bot: internal fault, the program has ended. What happened is in %s\r\n' "$1"`
+
+// lastWords keeps the terminal whole where a panic ends the program that nobody
+// could catch, in a goroutine of a library: a shell waits beside the dashboard.
+// On a machine without one nothing is done. dir is the data directory; forget ends
+// the shell.
+func lastWords(dir string) (forget func()) {
+	nothing := func() {}
+	mode := exec.CommandContext(context.Background(), "stty", "-g")
+	mode.Stdin = os.Stdin
+	before, err := mode.Output()
+	if err != nil {
+		return nothing
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nothing
+	}
+	defer func() { _, _ = r.Close(), w.Close() }() // the shell and the runtime have ends of their own
+	file := filepath.Join(dir, filepath.FromSlash(lastWordsFile))
+	c := exec.CommandContext(context.Background(), "sh", "-c", lastWordsScript, "sh", file, strings.TrimSpace(string(before)), screen.Restore)
+	c.Stdin, c.Stdout = r, os.Stdout
+	if c.Start() != nil {
+		return nothing
+	}
+	if err := debug.SetCrashOutput(w, debug.CrashOptions{}); err != nil {
+		_ = w.Close() // it sees the end and goes
+		_ = c.Wait()
+		return nothing
+	}
+	return func() {
+		_ = debug.SetCrashOutput(nil, debug.CrashOptions{}) // closes the runtime's end
+		_ = w.Close()
+		_ = c.Wait()
+	}
+}

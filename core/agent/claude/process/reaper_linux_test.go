@@ -1,0 +1,208 @@
+package process
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// family starts a process with children in sessions of their own and returns
+// their ids in the order of the names.
+func family(t *testing.T, mark, children string) (p *Process, pids []int) {
+	t.Helper()
+	p = play(t, "parent", MarkName+"="+mark, "OLLIM_TEST_CHILDREN="+children)
+	out := bufio.NewReader(p.Stdout())
+	for range strings.Fields(children) {
+		pid := toInt(t, line(t, out))
+		pids = append(pids, pid)
+		t.Cleanup(func() { endPlay(pid) })
+	}
+	return p, pids
+}
+
+// endPlay ends what a failed test has left; only a process that plays.
+func endPlay(pid int) {
+	if b, err := os.ReadFile(procFile(pid, "cmdline")); err == nil && len(b) > 0 && alive(pid) {
+		_ = unix.Kill(pid, unix.SIGKILL)
+	}
+}
+
+// state is the letter by which the system tells how a process stands; 0 where
+// there is none.
+func state(pid int) byte {
+	line, err := os.ReadFile(procFile(pid, "stat"))
+	if err != nil {
+		return 0
+	}
+	return line[bytes.LastIndexByte(line, ')')+2]
+}
+
+// alive reports whether a process runs; one that is dead and not yet reaped does
+// not.
+func alive(pid int) bool {
+	c := state(pid)
+	return c != 0 && c != 'Z' && c != 'X'
+}
+
+func mustBeGone(t *testing.T, pids ...int) {
+	t.Helper()
+	for _, pid := range pids {
+		if alive(pid) {
+			t.Errorf("process %d is still there", pid)
+		}
+	}
+}
+
+func toInt(t testing.TB, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// until waits for what another process does.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+		<-time.After(2 * time.Millisecond)
+	}
+}
+
+func TestTheChildrenOfAKilledProcessAreCollectedThoughTheyLeftItsSession(t *testing.T) {
+	p, pids := family(t, "bot", "sleeper stubborn sleeper")
+	for _, pid := range pids {
+		if s, err := unix.Getsid(pid); err != nil || s != pid {
+			t.Fatalf("process %d is not in a session of its own: %d, %v", pid, s, err)
+		}
+	}
+	if err := p.Signal(os.Kill); err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	until(t, "the children are collected without a Stop", func() bool {
+		return !alive(pids[0]) && !alive(pids[1]) && !alive(pids[2])
+	})
+	if err := p.Stop(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	mustBeGone(t, append(pids, p.PID())...)
+}
+
+func TestStopReturnsWithTheOrphansCollected(t *testing.T) {
+	p, pids := family(t, "", "sleeper stubborn")
+	if err := p.Stop(t.Context(), time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	mustBeGone(t, append(pids, p.PID())...)
+}
+
+func TestTheEndOfOneProcessLeavesAnotherWithTheSameMarkAlone(t *testing.T) {
+	one, ones := family(t, "bot", "sleeper")
+	two, twos := family(t, "bot", "sleeper")
+	if err := one.Stop(t.Context(), time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := CollectOrphans("bot"); n != 0 || err != nil {
+		t.Errorf("%d orphans of a process that lives were ended, %v", n, err)
+	}
+	if alive(ones[0]) || !alive(twos[0]) || !alive(two.PID()) {
+		t.Errorf("the first's child is there: %v, the second's: %v, the second: %v", alive(ones[0]), alive(twos[0]), alive(two.PID()))
+	}
+	if err := two.Stop(t.Context(), time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	mustBeGone(t, twos...)
+}
+
+func TestWhatAKilledBotLeftIsCollectedByTheNext(t *testing.T) {
+	s := playSpec(t, "bot", "OLLIM_TEST_MARK=data/dir")
+	cmd := exec.Command(s.Path)
+	cmd.Env = s.Env
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	command, sleeper := toInt(t, line(t, lines)), toInt(t, line(t, lines))
+	t.Cleanup(func() { endPlay(command); endPlay(sleeper) })
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Fatal("a killed program ended well")
+	}
+	for _, other := range []string{"", "data", "data/dir/", "data/di", "dir"} {
+		if n, err := CollectOrphans(other); n != 0 || err != nil {
+			t.Errorf("%d were ended by the mark %q, %v", n, other, err)
+		}
+	}
+	until(t, "the command has died with its bot", func() bool { return !alive(command) })
+	if !alive(sleeper) {
+		t.Fatal("the orphan is gone before it was collected")
+	}
+	if n, err := CollectOrphans("data/dir"); n != 1 || err != nil {
+		t.Errorf("%d were ended, %v", n, err)
+	}
+	mustBeGone(t, command, sleeper)
+}
+
+func TestAProcessWithoutTheMarkIsLeftAlone(t *testing.T) {
+	p, pids := family(t, "bot", "stranger-sleeper")
+	if err := p.Stop(t.Context(), time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := CollectOrphans("bot"); n != 0 || err != nil {
+		t.Errorf("%d were ended, %v", n, err)
+	}
+	if !alive(pids[0]) {
+		t.Error("it was ended")
+	}
+}
+
+func TestMemoryIsToldWhileTheProcessLives(t *testing.T) {
+	p := play(t, "stubborn")
+	line(t, bufio.NewReader(p.Stdout()))
+	n, ok := p.Resident()
+	if !ok || n < 1<<20 || n > 1<<30 {
+		t.Errorf("%d bytes, %v", n, ok)
+	}
+	if err := p.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	if n, ok := p.Resident(); ok {
+		t.Errorf("%d bytes after the end", n)
+	}
+}
+
+func BenchmarkCollectNothing(b *testing.B) {
+	for b.Loop() {
+		if n, err := CollectOrphans("nobody has this mark"); n != 0 || err != nil {
+			b.Fatal(n, err)
+		}
+	}
+}
+
+func BenchmarkResident(b *testing.B) {
+	for b.Loop() {
+		if _, ok := resident(os.Getpid()); !ok {
+			b.Fatal("not told")
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package command
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"ollimbot/routines/cron"
+)
+
+// ReadMoment reads when something is to be: "2h30m", "in 20 minutes", "18:30",
+// "tomorrow", "friday 9:00", "2006-01-02 15:04". A time of day that has passed
+// means tomorrow's. The text must be nothing else.
+func ReadMoment(text string, now time.Time) (time.Time, bool) {
+	words := strings.Fields(strings.ToLower(text))
+	for len(words) > 1 && (words[0] == "until" || words[0] == "for" || words[0] == "in" || words[0] == "at" || words[0] == "this" || words[0] == "on") {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return time.Time{}, false
+	}
+	if d, ok := length(words); ok {
+		return now.Add(d).Truncate(time.Second), true
+	}
+	if at, err := time.Parse("2006-01-02 15:04", strings.Join(words, " ")); err == nil {
+		return cron.Instant(at, now.Location()), true
+	}
+	return clockOf(words, now)
+}
+
+// The times of day that a word means.
+const (
+	morning = 8
+	evening = 18
+)
+
+// clockOf reads "18:30", "tomorrow 9:00", "friday", "evening", "tomorrow evening".
+func clockOf(words []string, now time.Time) (time.Time, bool) {
+	days, dated := dayAhead(words[0], now)
+	if dated {
+		words = words[1:]
+	}
+	hour, minute := morning, 0
+	if len(words) > 0 && words[0] == "at" {
+		words = words[1:]
+	}
+	switch {
+	case len(words) > 1:
+		return time.Time{}, false
+	case len(words) == 1 && words[0] == "evening":
+		hour = evening
+	case len(words) == 1 && words[0] == "morning":
+	case len(words) == 1:
+		t, err := time.Parse("15:04", words[0])
+		if err != nil {
+			return time.Time{}, false
+		}
+		hour, minute = t.Hour(), t.Minute()
+	}
+	at := cron.Wall(now, days, hour, minute, now.Location())
+	if !dated && !at.After(now) {
+		at = cron.Wall(now, 1, hour, minute, now.Location())
+	}
+	return at, true
+}
+
+// dayAhead reads a day: how many days from now. A weekday is the next of its name.
+func dayAhead(word string, now time.Time) (int, bool) {
+	switch word {
+	case "today":
+		return 0, true
+	case "tomorrow":
+		return 1, true
+	}
+	for d := range time.Weekday(7) {
+		name := strings.ToLower(d.String())
+		if word == name || word == name[:3] {
+			return (int(d)-int(now.Weekday())+6)%7 + 1, true
+		}
+	}
+	return 0, false
+}
+
+// length reads "2h30m", "2 hours", "1 hour 30 minutes", "half an hour", "an hour".
+func length(words []string) (time.Duration, bool) {
+	switch strings.Join(words, " ") {
+	case "half an hour":
+		return 30 * time.Minute, true
+	case "an hour":
+		return time.Hour, true
+	}
+	if len(words) == 1 {
+		d, err := time.ParseDuration(words[0])
+		return d, err == nil && d > 0 && words[0] != "0"
+	}
+	if len(words)%2 != 0 {
+		return 0, false
+	}
+	var sum time.Duration
+	for i := 0; i < len(words); i += 2 {
+		n, err := strconv.Atoi(words[i])
+		unit, ok := units[strings.TrimSuffix(words[i+1], "s")]
+		if err != nil || !ok || n < 1 || n > 10_000 {
+			return 0, false
+		}
+		sum += time.Duration(n) * unit
+	}
+	return sum, true
+}
+
+// units are those of a length, in the singular.
+var units = map[string]time.Duration{
+	"minute": time.Minute, "min": time.Minute, "hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour,
+}
+
+// longestMoment is how many words a moment can have: "until tomorrow at 9:00".
+const longestMoment = 6
+
+// FirstMoment splits a text behind the moment that it begins with; the longest counts.
+func FirstMoment(text string, now time.Time) (at time.Time, rest string, ok bool) {
+	words := strings.Fields(text)
+	for n := min(longestMoment, len(words)); n > 0; n-- {
+		if at, ok := ReadMoment(strings.Join(words[:n], " "), now); ok {
+			return at, Behind(text, n), true
+		}
+	}
+	return time.Time{}, text, false
+}
+
+// LastMoment splits a text before the moment that it ends with; the longest counts.
+func LastMoment(text string, now time.Time) (rest string, at time.Time, ok bool) {
+	words := strings.Fields(text)
+	for n := min(longestMoment, len(words)); n > 0; n-- {
+		if at, ok := ReadMoment(strings.Join(words[len(words)-n:], " "), now); ok {
+			return strings.Join(words[:len(words)-n], " "), at, true
+		}
+	}
+	return text, time.Time{}, false
+}
+
+// CutWord splits a text behind its first word. What follows keeps its lines.
+func CutWord(text string) (word, rest string) {
+	text = strings.TrimSpace(text)
+	i := strings.IndexFunc(text, unicode.IsSpace)
+	if i < 0 {
+		return text, ""
+	}
+	return text[:i], strings.TrimSpace(text[i:])
+}
+
+// Behind is what follows the first n words.
+func Behind(text string, n int) string {
+	for range n {
+		_, text = CutWord(text)
+	}
+	return strings.TrimSpace(text)
+}
