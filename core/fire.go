@@ -41,7 +41,7 @@ func (b *Bot) fire(ctx context.Context, d schedule.Due) error {
 	return err
 }
 
-// fireForeground waits for the agent lock, like any message. The commands of
+// fireForeground waits for its turn, like any message. The commands of
 // its skills run before that: they must not keep the conversation waiting.
 func (b *Bot) fireForeground(ctx context.Context, task routines.Task, d schedule.Due) error {
 	skills := b.expandSkills(ctx, b.loadSkills(task))
