@@ -92,66 +92,6 @@ func (s *Session) takeGrant(line string) bool {
 	return ok && time.Since(at) < grantFor
 }
 
-// quoted is a command line that a shell reads as just these words. Words that
-// need no quotes have none, so that rules match them as they are written.
-func quoted(list []string) string {
-	out := make([]string, len(list))
-	for i, w := range list {
-		if w == "" || strings.ContainsFunc(w, special) {
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-		out[i] = w
-	}
-	return strings.Join(out, " ")
-}
-
-// special reports a character that a shell may take for more than itself.
-func special(c rune) bool {
-	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_./:=@%+,", c)
-}
-
-// words are the words of a command line, where it is a plain one: no variable,
-// wildcard or operator, nothing that a shell would make something else of.
-func words(line string) (list []string, ok bool) {
-	if !simple(line) {
-		return nil, false
-	}
-	var word strings.Builder
-	begun := false
-	end := func() {
-		if begun {
-			list = append(list, word.String())
-		}
-		word.Reset()
-		begun = false
-	}
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case c == ' ' || c == '\t':
-			end()
-			continue
-		case c == '\'', c == '"':
-			n := strings.IndexByte(line[i+1:], c)
-			inside := line[i+1 : i+1+max(n, 0)]
-			if n < 0 || c == '"' && strings.ContainsAny(inside, "\\$`!") {
-				return nil, false
-			}
-			word.WriteString(inside)
-			i += n + 1
-		case c == '\\' && i+1 < len(line) && line[i+1] < 0x80 && line[i+1] >= ' ':
-			i++
-			word.WriteByte(line[i])
-		case c < 0x80 && special(rune(c)):
-			return nil, false
-		default:
-			word.WriteByte(c)
-		}
-		begun = true
-	}
-	end()
-	return list, len(list) > 0
-}
-
 // MayRun reports whether the patterns let the bot's own command of this name
 // pass, with words behind it or without.
 func (s *Set) MayRun(name []string) bool {

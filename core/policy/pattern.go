@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -97,12 +98,7 @@ func (p pattern) forbids(u use, t tree) bool {
 	case p.bare:
 		return true
 	case u.tool == "Bash":
-		for _, part := range strings.FieldsFunc(u.arg, func(c rune) bool { return strings.ContainsRune(";&|\n\r`(){}", c) }) {
-			if commandMatches(p.arg, strings.TrimSpace(part)) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(commandsIn(u.arg), func(c string) bool { return commandMatches(p.arg, strings.TrimSpace(c)) })
 	case p.globs != nil:
 		return u.path == "" || p.reaches(u.path, t, false)
 	}

@@ -59,10 +59,7 @@ func commandCovers(wide, narrow string) bool {
 	if wide == narrow {
 		return true
 	}
-	words, open := strings.CutSuffix(wide, ":*")
-	if !open {
-		words, open = strings.CutSuffix(wide, " *")
-	}
+	words, open := openCommand(wide)
 	if !open || strings.Contains(words, "*") {
 		return false
 	}

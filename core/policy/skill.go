@@ -63,7 +63,3 @@ func (g *Guard) commandsTakeWords(name string) bool {
 		})
 	})
 }
-
-// shellMeans reports a character that a shell may take for more than itself, but
-// for the space between words.
-func shellMeans(c rune) bool { return c != ' ' && c < 0x80 && special(c) }
