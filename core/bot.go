@@ -93,7 +93,7 @@ type Bot struct {
 	git      *store.Git
 	main     *conversation
 	guard    *policy.Guard
-	desk     *policy.Desk
+	desk     *policy.ApprovalQueue
 	policy   *policy.File
 	asked    *session.Inquiries
 	replies  *session.ForkMessages
@@ -152,7 +152,7 @@ func New(o Options) (*Bot, error) {
 	b.replies = session.NewForkMessages(b.dir, b.log)
 	b.policy = policy.NewFile(b.dir)
 	b.makeGuard()
-	b.desk = b.guard.Desk()
+	b.desk = b.guard.Approvals()
 	b.desk.OnChange(b.approvalChanged)
 	b.watchFiles, b.versions = b.watch, b.runGit
 	if o.Still {

@@ -98,7 +98,7 @@ type answerers struct {
 }
 
 // answer settles an approval in somebody's name.
-func (a *answerers) answer(desk *policy.Desk, c command.Answer, from audit.Origin) error {
+func (a *answerers) answer(desk *policy.ApprovalQueue, c command.Answer, from audit.Origin) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := desk.Answer(c.ID, c.Verdict); err != nil {

@@ -140,7 +140,6 @@ func (t *turn) stream(ctx context.Context, m agent.Message) error {
 
 // follow shows a turn's events to their end.
 func (t *turn) follow(ctx context.Context, events iter.Seq2[agent.Event, error]) error {
-	t.c.bot.guard.ForgetDenied()
 	t.said = t.c.bot.speak()
 	// A fork that begins, or a history that was made shorter, needs no words; a
 	// turn that failed has others.

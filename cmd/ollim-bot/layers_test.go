@@ -85,6 +85,7 @@ var outside = []struct {
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"core/toolset", "core/schema", "discord/fake"}},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"core/agent/claude"}},
 	{"github.com/gorilla/websocket", []string{"discord"}},
+	{"mvdan.cc/sh/v3", []string{"core/policy"}},
 	{"golang.org/x/image", []string{"cmd/shots"}},
 	{"github.com/sahilm/fuzzy", []string{"tui"}},
 	{"github.com/yuin/goldmark", []string{"tui/widget/markdown"}},

@@ -74,12 +74,12 @@ func TestWhatTheUserHasPermittedIsNotAskedAgain(t *testing.T) {
 		s := g.Session(Scope{Kind: Main, Session: "main session", Mode: func() Mode { return Ask }})
 		var asked []string
 		verdict := Allow
-		g.Desk().OnChange(func(a Approval) {
+		g.Approvals().OnChange(func(a Approval) {
 			if a.Verdict != "" {
 				return
 			}
 			asked = append(asked, a.Label)
-			if err := g.Desk().Answer(a.ID, verdict); err != nil {
+			if err := g.Approvals().Answer(a.ID, verdict); err != nil {
 				t.Error(err)
 			}
 		})

@@ -1,11 +1,16 @@
 package policy
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/clean"
 )
 
 // pattern is one entry of a tool list: "Read", "Bash(ollim-bot tasks *)",
@@ -188,4 +193,157 @@ func globExpr(glob string) *regexp.Regexp {
 	}
 	b.WriteString(`\z`)
 	return regexp.MustCompile(b.String()) // every part is quoted or ours
+}
+
+// Rules are tool patterns: what a session may use, and what is taken from it.
+type Rules struct{ Allowed, Disallowed []string }
+
+// Set is Rules made ready for matching. It is safe for concurrent use.
+type Set struct {
+	tree                tree
+	allowed, disallowed []pattern
+}
+
+// Compile makes rules ready; file patterns count from root, the data directory.
+// It costs a few microseconds for each pattern.
+func Compile(root string, r Rules) *Set {
+	s := &Set{tree: tree{root}}
+	for _, p := range r.Allowed {
+		s.allowed = append(s.allowed, parsePattern(s.tree, p))
+	}
+	for _, p := range r.Disallowed {
+		s.disallowed = append(s.disallowed, parsePattern(s.tree, p))
+	}
+	return s
+}
+
+// Allows reports whether a pattern lets the call pass and none forbids it. It
+// does not know the closed places: Session does.
+func (s *Set) Allows(u agent.ToolUse) bool {
+	x := s.tree.use(u)
+	return !s.forbids(x) && s.allows(x)
+}
+
+// Forbids reports whether a pattern of Disallowed takes the call away.
+func (s *Set) Forbids(u agent.ToolUse) bool { return s.forbids(s.tree.use(u)) }
+
+func (s *Set) allows(x use) bool {
+	for _, p := range s.allowed {
+		if p.allows(x, s.tree) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Set) forbids(x use) bool {
+	for _, p := range s.disallowed {
+		if p.forbids(x, s.tree) {
+			return true
+		}
+	}
+	return false
+}
+
+// wouldPass says which calls of the same tool the patterns let pass, or "".
+func (s *Set) wouldPass(x use) string {
+	var list []string
+	for _, p := range s.allowed {
+		if p.names(x.tool) && !p.bare {
+			list = append(list, clean.Line(p.arg))
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	says := fmt.Sprintf(answerWouldPass, clean.Cut(strings.Join(list, ", "), maxWouldPass))
+	if x.tool == "Grep" || x.tool == "Glob" {
+		says += answerGlob
+	}
+	return says
+}
+
+// maxWouldPass is how much of a list a refusal names, in characters.
+const maxWouldPass = 400
+
+// Covers reports whether a pattern allows nothing that the list does not allow:
+// one of the list is the same, is of the whole tool, or is provably wider. What
+// cannot be proved is not covered.
+func Covers(list []string, pattern string) bool {
+	narrow := parsePattern(tree{"/"}, pattern)
+	for _, p := range list {
+		if strings.TrimSpace(p) == strings.TrimSpace(pattern) || parsePattern(tree{"/"}, p).covers(narrow) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p pattern) covers(n pattern) bool {
+	switch {
+	case !p.names(n.tool):
+		return false
+	case p.bare:
+		return true
+	case n.bare:
+		return false
+	case p.globs != nil:
+		return p.local == n.local && globCovers(globText(p.arg), globText(n.arg))
+	case n.tool == "WebFetch" && strings.HasPrefix(p.arg, "domain:"):
+		domain, ok := strings.CutPrefix(n.arg, "domain:")
+		return ok && !strings.ContainsAny(domain, "*/") && domainMatches(p.arg, "https://"+domain)
+	}
+	return commandCovers(p.arg, n.arg)
+}
+
+// globText is a glob as the matching takes it.
+func globText(arg string) string { return strings.TrimPrefix(arg, "./") }
+
+// globCovers proves that every path of the narrow glob is one of the wide: either
+// the narrow one is a single path, or the wide one is "**" between two fixed
+// texts that the narrow one begins and ends with.
+func globCovers(wide, narrow string) bool {
+	if wide == narrow {
+		return true
+	}
+	if !strings.ContainsAny(narrow, "*?") {
+		return globExpr(wide).MatchString(narrow)
+	}
+	before, after, ok := strings.Cut(wide, "**")
+	if !ok || strings.ContainsAny(before+after, "*?") || strings.HasPrefix(after, "/") {
+		return false
+	}
+	first, last := strings.IndexAny(narrow, "*?"), strings.LastIndexAny(narrow, "*?")
+	return strings.HasPrefix(narrow[:first], before) && strings.HasSuffix(narrow[last+1:], after)
+}
+
+// commandCovers is globCovers for commands: a wide pattern is words with anything
+// behind them.
+func commandCovers(wide, narrow string) bool {
+	if wide == narrow {
+		return true
+	}
+	words, open := openCommand(wide)
+	if !open || strings.Contains(words, "*") {
+		return false
+	}
+	for _, tail := range []string{"", ":*", " *"} {
+		if narrow == words+tail {
+			return true
+		}
+	}
+	fixed, _, _ := strings.Cut(narrow, "*")
+	return strings.HasPrefix(fixed, words+" ")
+}
+
+// MayRun reports whether the patterns let the bot's own command of this name
+// pass, with words behind it or without.
+func (s *Set) MayRun(name []string) bool {
+	for _, line := range [][]string{name, append(slices.Clone(name), "x")} {
+		input, err := json.Marshal(map[string]string{"command": quoted(append([]string{ownProgram}, line...))})
+		if err == nil && s.Allows(agent.ToolUse{Name: "Bash", Input: input}) {
+			return true
+		}
+	}
+	return false
 }

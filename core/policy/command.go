@@ -3,7 +3,6 @@ package policy
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -90,16 +89,4 @@ func (s *Session) takeGrant(line string) bool {
 	at, ok := s.grants[line]
 	delete(s.grants, line)
 	return ok && time.Since(at) < grantFor
-}
-
-// MayRun reports whether the patterns let the bot's own command of this name
-// pass, with words behind it or without.
-func (s *Set) MayRun(name []string) bool {
-	for _, line := range [][]string{name, append(slices.Clone(name), "x")} {
-		input, err := json.Marshal(map[string]string{"command": quoted(append([]string{ownProgram}, line...))})
-		if err == nil && s.Allows(agent.ToolUse{Name: "Bash", Input: input}) {
-			return true
-		}
-	}
-	return false
 }

@@ -17,42 +17,6 @@ import (
 	"ollimbot/routines"
 )
 
-// Limit is what a session may do for the length of a turn, when that is less than
-// it may otherwise: the turn of a foreground task that a background run has
-// written.
-type Limit struct {
-	Rules
-	Taint *Taint
-	set   *Set
-}
-
-// NewLimit makes a limit ready; file patterns count from the guard's directory.
-func (g *Guard) NewLimit(r Rules, trusted bool) *Limit {
-	return &Limit{Rules: r, Taint: &Taint{Trusted: trusted}, set: Compile(g.tree.root, r)}
-}
-
-// alone is what decides where nobody can be asked: a background run's own rules, or
-// those of the turn that runs. Nil where a user sits in front.
-func (s *Session) alone() (*Set, *Taint) {
-	if s.scope.Kind == Background {
-		return s.set(), s.taint
-	}
-	if l := s.limit(); l != nil {
-		return l.set, l.Taint
-	}
-	return nil, nil
-}
-
-func (s *Session) limit() *Limit {
-	if s.scope.Limit == nil {
-		return nil
-	}
-	return s.scope.Limit()
-}
-
-// Tainted is what the session's run has read of strangers' words, "" for nothing.
-func (s *Session) Tainted() string { return s.taint.Why() }
-
 // Writer is the session as the author of files, as things stand.
 func (s *Session) Writer() Writer {
 	w := Writer{
@@ -70,18 +34,6 @@ func (s *Session) Writer() Writer {
 func (s *Session) Written(rel string, data []byte) error { return s.g.Written(s.Writer(), rel, data) }
 
 var kindWords = map[Kind]string{Main: "main session", Interactive: "fork", Background: "background run"}
-
-// confined refuses the tools that would lead out of a limited turn.
-func (s *Session) confined(u agent.ToolUse) string {
-	if s.scope.Kind == Background || s.limit() == nil {
-		return ""
-	}
-	switch strings.TrimPrefix(u.Name, toolset.Prefix) {
-	case toolset.EnterFork, toolset.ExitFork, toolset.SaveContext:
-		return deny(answerLimited, u).Reason
-	}
-	return ""
-}
 
 // draft is a file as a call would leave it.
 type draft struct {
@@ -214,7 +166,7 @@ func (s *Session) askRights(ctx context.Context, u agent.ToolUse) (d agent.Decis
 		return d, false
 	}
 	question := f.grants.Ask(f.excess)
-	v, err := s.g.desk.Ask(ctx, Request{
+	v, err := s.g.approvals.Ask(ctx, Request{
 		Label: question + " " + toolset.Whole(u.Name, u.Input), Text: question + "\n\n" + toolset.Full(u.Name, u.Input),
 		Session: s.scope.Session,
 	})
@@ -222,7 +174,6 @@ func (s *Session) askRights(ctx context.Context, u agent.ToolUse) (d agent.Decis
 		s.g.log.Warn("nobody can be asked for permission", "tool", clean.Line(u.Name), "error", err)
 	}
 	if !v.Allows() {
-		s.g.noteDenied(toolset.Label(u.Name, u.Input))
 		return agent.Decision{Reason: fmt.Sprintf(answerExcess, question, v)}, true
 	}
 	if err := s.g.provenance.Approve(f.digest, f.rel, time.Now()); err != nil {
@@ -235,21 +186,20 @@ func (s *Session) askRights(ctx context.Context, u agent.ToolUse) (d agent.Decis
 // also where its bytes are others than were foreseen.
 func (s *Session) authored(u agent.ToolUse) {
 	x := s.g.tree.use(u)
+	this := func(one command) bool { return one == command{s, u.ID} }
 	if x.command != "" {
 		s.claimWritten()
 		if x.tool == "Bash" && !inBackground(u) {
-			s.g.commands.end(s, u.ID)
+			s.g.commands.end(this)
 		}
 		return
 	}
-	defer s.g.commands.end(s, u.ID)
+	defer s.g.commands.end(this)
 	if !writes(x.tool) || x.path == "" {
 		return
 	}
 	if rel, ok := s.g.granting(x.path); ok {
-		if f, ok := s.claim(rel); ok && s.waitsFor(f) {
-			s.g.waits(rel, f.grants.Ask(f.excess))
-		}
+		s.claimAloud(rel)
 	}
 }
 
@@ -271,6 +221,13 @@ func (s *Session) claim(rel string) (draft, bool) {
 		s.g.log.Error("the writer of a task could not be noted", "error", err)
 	}
 	return f, true
+}
+
+// claimAloud is claim, and says so where the user has to allow the file.
+func (s *Session) claimAloud(rel string) {
+	if f, ok := s.claim(rel); ok && s.waitsFor(f) {
+		s.g.waits(rel, f.grants.Ask(f.excess))
+	}
 }
 
 // granting is the task file, skill or webhook that a path leads to: by its name,
