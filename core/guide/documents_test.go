@@ -219,7 +219,7 @@ func TestTheDefaultsOfTheDocumentAreTheParsers(t *testing.T) {
 			}
 		}
 	}
-	for _, pattern := range prompt.DefaultTools() {
+	for _, pattern := range policy.BackgroundTools() {
 		if doc := text(t, "routine-reminder-spec.md"); !strings.HasPrefix(pattern, toolset.Prefix) && !strings.Contains(doc, "`"+pattern+"`") {
 			t.Errorf("the document does not name %s, which every run has", pattern)
 		}
