@@ -245,7 +245,6 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	defer stopEngine()
 	tidy.Go(fault.Guard("the engine", func() error { return b.runEngine(engineCtx) }))
 	tidy.Go(fault.Guard("the sandbox", b.tellSandbox))
-	b.warm()
 
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(fault.Guard("the remote surface", func() error { return b.runRemote(gctx) }))
@@ -255,6 +254,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	g.Go(fault.Guard("the watch on files", func() error { return b.watchFiles(gctx) }))
 	g.Go(fault.Guard("the data directory", func() error { return b.keepDirectory(gctx) }))
 	g.Go(fault.Guard("the conversation", func() error { return b.main.run(gctx) }))
+	g.Go(fault.Guard("the main session", func() error { return b.openAhead(gctx) }))
 	b.notify()
 	err = g.Wait()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {

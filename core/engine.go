@@ -94,17 +94,21 @@ func (b *Bot) openControl(ctx context.Context) func() error {
 	return func() error { return c.Serve(ctx) }
 }
 
-// warm tells the engine what the next background run will be opened with, so
-// that it can have a session ready. It is told at start and after each turn of
-// the main session, whose history the run will share.
-func (b *Bot) warm() {
-	w, ok := b.o.Engine.(agent.Warmer)
-	if !ok {
-		return
+// openAhead opens the main session, so that the user's next message finds its
+// process ready. Where that costs too much memory, claude_warm 0 leaves it to the
+// message.
+func (b *Bot) openAhead(ctx context.Context) error {
+	if _, processes := b.o.Engine.(agent.Runner); !processes || b.runtime.Load().ClaudeWarm == 0 {
+		return nil
 	}
-	if o, ok := b.forks.Template(); ok {
-		w.Warm(o)
+	err := b.main.locked(ctx, func(ctx context.Context) error {
+		_, err := b.main.open(ctx)
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		b.log.Warn("the main session could not be opened ahead", "error", err)
 	}
+	return nil
 }
 
 // spent adds what a turn has used to the ledger.

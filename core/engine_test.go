@@ -1,8 +1,11 @@
 package core
 
 import (
+	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
@@ -27,6 +30,38 @@ type warning struct {
 
 func (*warning) Status() agent.Status      { return agent.Status{Version: "9.0.0", Warning: "it is newer"} }
 func (w *warning) OnChange(changed func()) { w.changed = changed }
+
+// process is an engine with processes.
+type process struct {
+	agent.Engine
+	opened atomic.Int32
+}
+
+func (*process) Run(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+func (p *process) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	p.opened.Add(1)
+	return p.Engine.Open(ctx, o)
+}
+
+func TestTheMainSessionIsOpenBeforeItsFirstMessage(t *testing.T) {
+	for config, want := range map[string]int32{`{}`: 1, `{"claude_warm": 0}`: 0} {
+		p := &process{Engine: script.New(script.Options{Seed: 1})}
+		liveWith(t, func() agent.Engine { return p }, func(h home) { h.write("state/settings.json", config) }, func(_ home, b *Bot) {
+			synctest.Wait()
+			if n := p.opened.Load(); n != want {
+				t.Errorf("with %s %d sessions are open", config, n)
+			}
+			tell(t, b, "hello")
+			if n := p.opened.Load(); n != 1 {
+				t.Errorf("with %s a message leads to %d sessions", config, n)
+			}
+		})
+	}
+}
 
 func TestWhatTheEngineWarnsOfIsSaidOnceAndKeepsNothingUp(t *testing.T) {
 	w := &warning{Engine: script.New(script.Options{Seed: 1})}

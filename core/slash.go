@@ -12,66 +12,34 @@ import (
 	"ollimbot/core/command"
 )
 
-// slashCommand is one command, its words for people and what it does.
-type slashCommand struct {
-	name, usage, about string
-	run                func(b *Bot, ctx context.Context, args []string) (string, error)
-}
-
-// slashCommands is every command that a message can be, in the order in which they are listed.
-func slashCommands() []slashCommand {
-	return []slashCommand{
-		{"clear", "", "forget the conversation and start afresh; updates stay", (*Bot).slashClear},
-		{"compact", "[instructions]", "make the conversation's history shorter", (*Bot).slashCompact},
-		{"cost", "", "what the conversation has used", (*Bot).slashCost},
-		{"fork", "[topic]", "branch off into a fork that stays apart", (*Bot).slashFork},
-		{"model", "[opus|sonnet|haiku]", "show or switch the model", (*Bot).slashModel},
-		{"thinking", "[off|adaptive|tokens]", "show or set how much is thought before answering", (*Bot).slashThinking},
-		{"interrupt", "", "end the running turn", (*Bot).slashInterrupt},
-		{"permissions", "[mode]", "show or set the permission mode", (*Bot).slashPermissions},
-		{"ping-budget", "[capacity] [refill_rate]", "show or set the ping budget", (*Bot).slashPingBudget},
-		{"config", "[key] [value]", "show or set the configuration", (*Bot).slashConfig},
-		{"setup", "", "walk through names, profile and first routines", (*Bot).slashSetup},
-		{"update", "", "how to bring the program up to date", (*Bot).slashUpdate},
-		{"google-auth", "", "connect Google's tasks, calendar and mail", (*Bot).slashGoogle},
-		{"restart", "", "start the program anew", (*Bot).slashRestart},
-		{"attach", "PATH", "take a file along with the next message", (*Bot).slashAttach},
-		{"version", "", "the running version", (*Bot).slashVersion},
-		{"help", "", "these commands", (*Bot).slashHelp},
-	}
-}
-
-// SlashHelp is a command as people are told of it.
-type SlashHelp struct{ Name, Usage, About string }
-
-// SlashCommands are the commands that a line beginning with "/" may name.
-func SlashCommands() []SlashHelp {
-	var list []SlashHelp
-	for _, c := range slashCommands() {
-		list = append(list, SlashHelp{c.name, c.usage, c.about})
-	}
-	return list
-}
-
 // slash carries out a command line. Errors are sentences for people.
 func (b *Bot) slash(ctx context.Context, line string) (string, error) {
 	words := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "/"))
 	if len(words) == 0 {
 		return "", errors.New(unknownCommand(""))
 	}
-	name := strings.ToLower(words[0])
-	for _, c := range slashCommands() {
-		if c.name == name {
-			return c.run(b, ctx, words[1:])
-		}
+	c, ok := command.Find(command.InSlash, strings.ToLower(words[0]))
+	if !ok {
+		return "", errors.New(unknownCommand(words[0]))
 	}
-	return "", errors.New(unknownCommand(words[0]))
+	return b.slashes()[c.Name](ctx, words[1:])
+}
+
+// slashes are what the commands of the table do.
+func (b *Bot) slashes() map[string]func(context.Context, []string) (string, error) {
+	return map[string]func(context.Context, []string) (string, error){
+		"clear": b.slashClear, "compact": b.slashCompact, "cost": b.slashCost, "fork": b.slashFork, "model": b.slashModel,
+		"thinking": b.slashThinking, "interrupt": b.slashInterrupt, "permissions": b.slashPermissions,
+		"ping-budget": b.slashPingBudget, "config": b.slashConfig, "setup": b.slashSetup, "update": b.slashUpdate,
+		"google-auth": b.slashGoogle, "restart": b.slashRestart, "attach": b.slashAttach, "version": b.slashVersion,
+		"help": b.slashHelp,
+	}
 }
 
 func unknownCommand(name string) string {
 	var names []string
-	for _, c := range slashCommands() {
-		names = append(names, "/"+c.name)
+	for _, c := range command.List(command.InSlash) {
+		names = append(names, "/"+c.Name)
 	}
 	sort.Strings(names)
 	if name == "" {
@@ -82,8 +50,8 @@ func unknownCommand(name string) string {
 
 func (b *Bot) slashHelp(context.Context, []string) (string, error) {
 	var out strings.Builder
-	for _, c := range slashCommands() {
-		fmt.Fprintf(&out, "%-42s %s\n", strings.TrimSpace("/"+c.name+" "+c.usage), c.about)
+	for _, c := range command.List(command.InSlash) {
+		fmt.Fprintf(&out, "%-42s %s\n", c.Line(), c.About)
 	}
 	return strings.TrimRight(out.String(), "\n"), nil
 }

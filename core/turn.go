@@ -111,7 +111,6 @@ func (c *conversation) mainTurn(ctx context.Context, build buildPrompt, in incom
 	if err != nil {
 		c.drop()
 	}
-	c.bot.warm()
 	return err
 }
 

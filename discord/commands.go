@@ -3,86 +3,35 @@ package discord
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/discord/rest"
 )
 
-// verb is one of the fifteen that docs/discord.md lists: how Discord offers it, and how it
-// becomes a line of the bot's own.
-type verb struct {
-	name, about string
-	options     []rest.Option
-	// named writes options as "key=value", for a command that takes any of them;
-	// others take them in order.
-	named bool
-	// silent says that no reply is fine: what the user sees is the reply.
-	silent bool
-}
-
-// commands is the table.
-func commands() []verb {
-	return []verb{
-		{name: "clear", about: "forget the conversation and start afresh; updates stay"},
-		{name: "compact", about: "make the conversation's history shorter", options: []rest.Option{
-			wording("instructions", "what the summary should keep"),
-		}},
-		{name: "cost", about: "what the conversation has used"},
-		{name: "fork", about: "branch off into a fork that stays apart", silent: true, options: []rest.Option{
-			wording("topic", "what it is about"),
-		}},
-		{name: "model", about: "show or switch the model", options: []rest.Option{
-			choice("name", "the model to switch to", "opus", "sonnet", "haiku"),
-		}},
-		{name: "thinking", about: "show or set how much is thought before answering", options: []rest.Option{
-			choice("mode", "how much", "off", "adaptive", "8k budget=8000", "32k budget=32000", "64k budget=64000"),
-		}},
-		{name: "interrupt", about: "end the running turn", silent: true},
-		{name: "permissions", about: "show or set the permission mode", options: []rest.Option{
-			choice("mode", "the mode to switch to", "dontAsk", "default", "acceptEdits", "bypassPermissions"),
-		}},
-		{name: "ping-budget", about: "show or set the ping budget", named: true, options: []rest.Option{
-			number("capacity", "how many pings fit; 0 mutes them", 0),
-			number("refill_rate", "minutes until the next ping is there", 1),
-		}},
-		{name: "config", about: "show or set the configuration", options: []rest.Option{
-			choice(
-				"key", "the setting", "model.main=model_main", "model.fork=model_fork", "thinking.main=thinking_main",
-				"thinking.fork=thinking_fork", "bg_fork_timeout", "fork_idle_timeout", "permission_mode",
-				"quiet_hours", "max_background_forks",
-			),
-			wording("value", "what to set it to"),
-		}},
-		{name: "update", about: "how to bring the program up to date"},
-		{name: "restart", about: "start the program anew"},
-		{name: "google-auth", about: "connect tasks, calendar and mail"},
-		{name: "setup", about: "get to know each other: names and profile"},
-		{name: "version", about: "the running version"},
-	}
-}
-
-func wording(name, about string) rest.Option {
-	return rest.Option{Type: rest.StringOption, Name: name, Description: about, MaxLength: 1000}
-}
-
-func number(name, about string, least float64) rest.Option {
-	return rest.Option{Type: rest.IntegerOption, Name: name, Description: about, MinValue: &least}
-}
-
-// choice is an option with values to choose from, "label=value" where the two
-// differ.
-func choice(name, about string, list ...string) rest.Option {
-	o := rest.Option{Type: rest.StringOption, Name: name, Description: about}
-	for _, c := range list {
-		label, value, differ := strings.Cut(c, "=")
-		if !differ {
-			value = label
+// options are a command's fields as Discord has them.
+func options(c command.Command) []rest.Option {
+	var list []rest.Option
+	for _, o := range c.Options {
+		field := rest.Option{Type: rest.StringOption, Name: o.Name, Description: o.About}
+		switch {
+		case o.Number:
+			least := float64(o.Least)
+			field.Type, field.MinValue = rest.IntegerOption, &least
+		case len(o.Choices) == 0:
+			field.MaxLength = 1000
 		}
-		o.Choices = append(o.Choices, rest.Choice{Name: label, Value: value})
+		for _, word := range o.Choices {
+			label, value, differ := strings.Cut(word, "=")
+			if !differ {
+				value = label
+			}
+			field.Choices = append(field.Choices, rest.Choice{Name: label, Value: value})
+		}
+		list = append(list, field)
 	}
-	return o
+	return list
 }
 
 // Where the commands show: in direct messages, the bot's own and others, for a
@@ -96,9 +45,9 @@ const (
 // registered are the commands as Discord lists them.
 func registered() []rest.Command {
 	var list []rest.Command
-	for _, c := range commands() {
+	for _, c := range command.List(command.InDiscord) {
 		list = append(list, rest.Command{
-			Name: c.name, Description: c.about, Options: c.options,
+			Name: c.Name, Description: c.About, Options: options(c),
 			Contexts: []int{inDirectMessages, inPrivate}, IntegrationTypes: []int{byUser},
 		})
 	}
@@ -142,37 +91,31 @@ func (d *Discord) registerOnce(ctx context.Context, app string) error {
 	return nil
 }
 
-func find(name string) (verb, bool) {
-	list := commands()
-	i := slices.IndexFunc(list, func(c verb) bool { return c.name == name })
-	if i < 0 {
-		return verb{}, false
-	}
-	return list[i], true
-}
-
 // silent reports whether a command may have no reply.
 func silent(name string) bool {
-	c, ok := find(name)
-	return ok && c.silent
+	c, ok := command.Find(command.InDiscord, name)
+	return ok && c.Silent
 }
 
-// slashLine is a command as the bot reads it: "/model opus". Options that the
-// table does not have are left away. why is a sentence for what cannot be said
-// so.
-func slashLine(name string, options map[string]any) (line, why string) {
-	c, ok := find(name)
+// slashLine is a command as the bot reads it: "/model opus", or with numbers by
+// their names: "/ping-budget capacity=6". Options that the table does not have are
+// left away. why is a sentence for what cannot be said so.
+func slashLine(name string, given map[string]any) (line, why string) {
+	c, ok := command.Find(command.InDiscord, name)
 	if !ok {
 		return "", fmt.Sprintf(textNotInVersion, clean.Cut(clean.Line(name), 40))
 	}
-	line = "/" + c.name
+	line = "/" + c.Name
 	gap := false
-	for _, o := range c.options {
-		value := clean.Line(fmt.Sprint(options[o.Name]))
-		switch _, given := options[o.Name]; {
-		case !given || value == "":
+	for _, o := range c.Options {
+		value := ""
+		if v, ok := given[o.Name]; ok {
+			value = clean.Line(fmt.Sprint(v))
+		}
+		switch {
+		case value == "":
 			gap = true
-		case c.named:
+		case o.Number:
 			line += " " + o.Name + "=" + value
 		case gap:
 			return "", textKeyFirst

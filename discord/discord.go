@@ -50,9 +50,6 @@ type Options struct {
 	Dir *store.Dir
 	// Zone is that of the times in Status; nil is the machine's.
 	Zone *time.Location
-	// Commands are what the bot can do; a command of docs/discord.md that is not among
-	// them is answered without asking it. Nil means all of them.
-	Commands func() []core.SlashHelp
 	// LoginPending says that a login of the engine's account waits for its code,
 	// which then goes there, and never to the agent. Nil means never.
 	LoginPending func() bool

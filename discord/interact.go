@@ -180,9 +180,6 @@ func (d *Discord) command(ctx context.Context, e gateway.Event) {
 
 // slash is the reply to a command; empty where there is none.
 func (d *Discord) slash(ctx context.Context, e gateway.Event) string {
-	if !d.able(e.CommandName) {
-		return fmt.Sprintf(textNotInVersion, e.CommandName)
-	}
 	line, why := slashLine(e.CommandName, e.Options)
 	if why != "" {
 		return why
@@ -195,19 +192,6 @@ func (d *Discord) slash(ctx context.Context, e gateway.Event) string {
 		return textDone
 	}
 	return out.Message
-}
-
-// able reports whether the bot has a command at all.
-func (d *Discord) able(name string) bool {
-	if d.o.Commands == nil {
-		return true
-	}
-	for _, c := range d.o.Commands() {
-		if c.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // do asks the bot; a fault in there is an error like any other.

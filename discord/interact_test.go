@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/discord/fake"
 	"ollimbot/discord/rest"
@@ -85,21 +84,6 @@ func TestAReplyIsForTheUserAloneAndHasItsLimit(t *testing.T) {
 	st.says("choose a key")
 	if n := len(b.all()); n != 3 {
 		t.Errorf("%d commands reached the bot", n)
-	}
-}
-
-func TestACommandThatTheBotDoesNotHaveSaysSo(t *testing.T) {
-	t.Parallel()
-	st := newStage(t, fake.Options{})
-	b := newStub(nil)
-	o := st.options()
-	o.Commands = func() []core.SlashHelp { return []core.SlashHelp{{Name: "model"}} }
-	st.aloneWith(o, b)
-	st.up()
-	st.s.User().Slash("google-auth")
-	st.says("/google-auth is not in this version yet.")
-	if len(b.all()) != 0 {
-		t.Error("the bot was asked all the same")
 	}
 }
 

@@ -90,7 +90,7 @@ func (st *stage) logger() *slog.Logger {
 func (st *stage) options() Options {
 	return Options{
 		Token: secret, API: st.s.URL() + "/api/v10", Log: st.logger(), Version: "1.0", BotName: "olli",
-		Dir: st.dir, Zone: time.UTC, Commands: core.SlashCommands,
+		Dir: st.dir, Zone: time.UTC,
 	}
 }
 

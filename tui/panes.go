@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/pane/budget"
@@ -19,7 +19,7 @@ func newPanes() map[action.Pane]pane.Pane {
 		action.Schedule: schedule.New(),
 		action.Updates:  updates.New(),
 		action.Forks:    forks.New(),
-		action.Chat:     chat.New(core.SlashCommands()),
+		action.Chat:     chat.New(command.List(command.InSlash)),
 		action.Logs:     logs.New(),
 	}
 }

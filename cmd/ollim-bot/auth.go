@@ -9,9 +9,9 @@ import (
 )
 
 type authCmds struct {
-	Login  authLoginCmd  `cmd:"" help:"Log in to Claude."`
-	Status authStatusCmd `cmd:"" help:"Whether somebody is logged in to Claude."`
-	Logout authLogoutCmd `cmd:"" help:"Log out of Claude."`
+	Login  authLoginCmd  `cmd:""`
+	Status authStatusCmd `cmd:""`
+	Logout authLogoutCmd `cmd:""`
 }
 
 type (

@@ -9,8 +9,8 @@ import (
 
 // budgetCmds shows the bucket or changes its two numbers.
 type budgetCmds struct {
-	Show budgetShowCmd `cmd:"" default:"withargs" help:"The bucket as it is, or as it will be at a moment."`
-	Set  budgetSetCmd  `cmd:"" help:"Change capacity, refill rate, or both."`
+	Show budgetShowCmd `cmd:"" default:"withargs"`
+	Set  budgetSetCmd  `cmd:""`
 }
 
 type budgetShowCmd struct {

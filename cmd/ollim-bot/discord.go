@@ -16,7 +16,7 @@ func (p *process) discord(at place, log *slog.Logger, pending func() bool) (remo
 	d, err := discord.New(discord.Options{
 		Token: at.env.DiscordToken, API: at.env.DiscordAPI, OwnerID: at.env.OwnerID, Log: log, Version: version,
 		UserName: at.env.UserName, BotName: at.env.BotName, Dir: at.dir, Zone: at.env.Zone,
-		Commands: core.SlashCommands, LoginPending: pending,
+		LoginPending: pending,
 	})
 	if err != nil {
 		return nil, "", err

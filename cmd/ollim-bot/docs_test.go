@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/command"
+
 	"github.com/alecthomas/kong"
 )
 
@@ -74,6 +76,28 @@ func TestEveryCommandAndFlagIsInTheDocuments(t *testing.T) {
 	}
 	if seen < 40 {
 		t.Errorf("only %d flags seen; the test looks in the wrong place", seen)
+	}
+}
+
+func TestTheCommandLineAndTheTableHaveTheSameCommands(t *testing.T) {
+	rows := map[string]bool{}
+	for _, c := range command.List(command.InShell) {
+		rows[c.Name] = true
+	}
+	var walk func(n *kong.Node, path string)
+	walk = func(n *kong.Node, path string) {
+		for _, child := range n.Children {
+			name := strings.TrimSpace(path + " " + child.Name)
+			if !rows[name] || child.Help == "" {
+				t.Errorf("the table says nothing of `ollim-bot %s`", name)
+			}
+			delete(rows, name)
+			walk(child, name)
+		}
+	}
+	walk(commandTree(t).Model.Node, "")
+	for name := range rows {
+		t.Errorf("the table has %s, which the command line has not", name)
 	}
 }
 

@@ -70,16 +70,12 @@ func (p *process) claude(at place, path string) model {
 	// known; the directory's lock sees to it that only one program uses it.
 	mark := sha256.Sum256([]byte(at.dir.Root()))
 	env.Mark = hex.EncodeToString(mark[:8])
-	limits := func() claude.Limits {
-		r := bot.Runtime()
-		return claude.Limits{Warm: r.ClaudeWarm, Memory: r.ClaudeMemoryLimit}
-	}
 	return model{
 		name: engineClaude, box: box, live: func(b *core.Bot) { bot = b },
 		engine: func(log *slog.Logger, server *control.Server) agent.Engine {
 			return claude.New(claude.Options{
-				Path: path, Env: p.environment(at), Process: env, Limits: limits, Log: log,
-				Control: server, Sandbox: box.Engine,
+				Path: path, Env: p.environment(at), Process: env, Log: log, Control: server, Sandbox: box.Engine,
+				MemoryLimit: func() int64 { return bot.Runtime().ClaudeMemoryLimit },
 			})
 		},
 	}

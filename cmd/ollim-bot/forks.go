@@ -22,8 +22,8 @@ const forksShown = 20
 const followEvery = 200 * time.Millisecond
 
 type forksCmds struct {
-	List forksListCmd `cmd:"" default:"withargs" help:"The newest runs."`
-	Tail forksTailCmd `cmd:"" help:"The output of one run."`
+	List forksListCmd `cmd:"" default:"withargs"`
+	Tail forksTailCmd `cmd:""`
 }
 
 type forksListCmd struct {

@@ -15,10 +15,10 @@ import (
 )
 
 type historyCmds struct {
-	List   historyListCmd   `cmd:"" default:"withargs" help:"The sessions of this data directory, newest first."`
-	Show   historyShowCmd   `cmd:"" help:"One session: who said what, and which tools were called."`
-	Search historySearchCmd `cmd:"" help:"Where words were said."`
-	Pings  historyPingsCmd  `cmd:"" help:"What fired, what was sent, and how long it took until the user wrote."`
+	List   historyListCmd   `cmd:"" default:"withargs"`
+	Show   historyShowCmd   `cmd:""`
+	Search historySearchCmd `cmd:""`
+	Pings  historyPingsCmd  `cmd:""`
 }
 
 // maxDays is more than any of these files is old.

@@ -83,7 +83,6 @@ var outside = []struct {
 	{"github.com/fsnotify/fsnotify", []string{"routines/watch"}},
 	{"github.com/robfig/cron/v3", []string{"routines/cron"}},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"core/toolset", "core/schema", "discord/fake"}},
-	{"github.com/modelcontextprotocol/go-sdk", []string{"core/agent/claude"}},
 	{"github.com/gorilla/websocket", []string{"discord"}},
 	{"mvdan.cc/sh/v3", []string{"core/policy"}},
 	{"golang.org/x/image", []string{"cmd/shots"}},

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	_ "time/tzdata" // zones work on machines without a zone database
@@ -19,6 +20,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/sandbox"
 )
 
@@ -69,7 +71,7 @@ func run(args []string, p *process) int {
 // newParser builds the tree. The parser would leave the process after --help;
 // here it only notes that help was given.
 func newParser(tree *cli, p *process) (*kong.Kong, error) {
-	return kong.New(
+	parser, err := kong.New(
 		tree,
 		kong.Name("ollim-bot"),
 		kong.Description(textDescription),
@@ -77,8 +79,23 @@ func newParser(tree *cli, p *process) (*kong.Kong, error) {
 		kong.Exit(func(int) { p.helped = true }),
 		kong.WithHyphenPrefixedParameters(true), // a negative number is a value
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
-		kong.Vars{"version": versionLine(), "modes": "always,on_ping,freely,blocked", "models": "opus,sonnet,haiku"},
+		kong.Vars{"version": versionLine(), "modes": "always,on_ping,freely,blocked", "models": strings.Join(command.Models, ",")},
 	)
+	if err == nil {
+		describe(parser.Model.Node, "")
+	}
+	return parser, err
+}
+
+// describe gives the commands below a node their help from the table.
+func describe(n *kong.Node, path string) {
+	for _, child := range n.Children {
+		name := strings.TrimSpace(path + " " + child.Name)
+		if c, ok := command.Find(command.InShell, name); ok {
+			child.Help = c.About
+		}
+		describe(child, name)
+	}
 }
 
 // fail prints an error for people, without secrets, and gives its exit status.

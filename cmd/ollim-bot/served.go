@@ -4,25 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/control"
 	"ollimbot/core/policy"
 )
-
-// servedCommands are those that the agent may have the bot run, as the parser
-// names them. None of them reads a file that is named to it, or standard input.
-var servedCommands = []string{
-	"help",
-	"reminder list", "reminder add", "reminder cancel",
-	"routine list", "routine add", "routine cancel",
-	"history list", "history show", "history search", "history pings",
-	"schedule", "status", "updates", "budget show", "webhook list",
-	"cron", "check", "version",
-}
 
 // maxOutput is how much a served command may print: a whole session is less.
 const maxOutput = 16 << 20
@@ -64,13 +53,14 @@ func (p *process) commands(at place) policy.Runner {
 
 // mayServe refuses what the agent has no business with; whether this session may
 // run the rest has been decided by its rules.
-func (p *process) mayServe(command string, tree *cli) error {
+func (p *process) mayServe(asked string, tree *cli) error {
 	if p.served == nil {
 		return nil
 	}
-	name, _, _ := strings.Cut(command, " <") // "cron <expr>"
+	name, _, _ := strings.Cut(asked, " <") // "cron <expr>"
+	_, served := command.Find(command.InAgent, name)
 	switch {
-	case !slices.Contains(servedCommands, name):
+	case !served:
 		return fmt.Errorf(textNotServed, name)
 	case tree.globals != globals{}:
 		return usagef(textServedFlags)
@@ -89,9 +79,9 @@ func (p *process) servedHelp() error {
 		rest = textServedAsk
 	}
 	may, others := []string{textServedHelp}, []string{rest}
-	for _, name := range servedCommands {
-		line := "  ollim-bot " + name
-		if rules.MayRun(strings.Fields(name)) {
+	for _, c := range command.List(command.InAgent) {
+		line := "  " + c.Line()
+		if rules.MayRun(strings.Fields(c.Name)) {
 			may = append(may, line)
 		} else {
 			others = append(others, line)

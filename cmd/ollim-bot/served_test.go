@@ -206,25 +206,6 @@ func TestACommandSaysWhenItsBotIsGone(t *testing.T) {
 	}
 }
 
-// TestServedCommandsExist keeps the list in step with the tree.
-func TestServedCommandsExist(t *testing.T) {
-	var tree cli
-	parser, err := newParser(&tree, &process{out: io.Discard, err: io.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, node := range parser.Model.Leaves(false) {
-		name, _, _ := strings.Cut(node.Path(), " <")
-		names = append(names, strings.TrimPrefix(name, "ollim-bot "))
-	}
-	for _, name := range servedCommands {
-		if !slices.Contains(names, name) {
-			t.Errorf("there is no command %q among %q", name, names)
-		}
-	}
-}
-
 // TestTheRealCommandAsksTheBot: the model calls commands of ours in the sandbox of
 // this machine, and reads the bot's answer; so does a subagent that it asks.
 func TestTheRealCommandAsksTheBot(t *testing.T) {

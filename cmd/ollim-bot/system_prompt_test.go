@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/command"
+
 	"github.com/alecthomas/kong"
 
-	"ollimbot/core"
 	"ollimbot/core/config"
 	"ollimbot/core/guide"
 	"ollimbot/core/prompt"
@@ -164,7 +165,7 @@ func TestTheSlashCommandsInTheSetupSkillExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := map[string]bool{}
-	for _, c := range core.SlashCommands() {
+	for _, c := range command.List(command.InSlash) {
 		known[c.Name] = true
 	}
 	for _, m := range regexp.MustCompile("`/([a-z-]+)([^`]*)`").FindAllStringSubmatch(string(data), -1) {

@@ -42,9 +42,9 @@ func (f *taskFlags) task(kind routines.Kind, background bool) (routines.Task, er
 }
 
 type routineCmds struct {
-	Add    routineAddCmd    `cmd:"" help:"Write a routine file."`
-	List   routineListCmd   `cmd:"" help:"List routines."`
-	Cancel routineCancelCmd `cmd:"" help:"Remove a routine file."`
+	Add    routineAddCmd    `cmd:""`
+	List   routineListCmd   `cmd:""`
+	Cancel routineCancelCmd `cmd:""`
 }
 
 type routineAddCmd struct {
@@ -104,9 +104,9 @@ type routineCancelCmd struct {
 func (c *routineCancelCmd) Run(p *process) error { return p.cancel(routines.KindRoutine, c.ID) }
 
 type reminderCmds struct {
-	Add    reminderAddCmd    `cmd:"" help:"Write a reminder file."`
-	List   reminderListCmd   `cmd:"" help:"List pending reminders."`
-	Cancel reminderCancelCmd `cmd:"" help:"Remove a reminder file."`
+	Add    reminderAddCmd    `cmd:""`
+	List   reminderListCmd   `cmd:""`
+	Cancel reminderCancelCmd `cmd:""`
 }
 
 type reminderAddCmd struct {

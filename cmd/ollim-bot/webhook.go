@@ -15,8 +15,8 @@ import (
 )
 
 type webhookCmds struct {
-	List webhookListCmd `cmd:"" help:"The webhooks of the data directory, and what came in lately."`
-	Test webhookTestCmd `cmd:"" help:"Send a payload to the running bot, as an outside program would."`
+	List webhookListCmd `cmd:""`
+	Test webhookTestCmd `cmd:""`
 }
 
 type webhookListCmd struct {

@@ -22,14 +22,6 @@ type Runner interface {
 	Run(ctx context.Context) error
 }
 
-// Warmer is an Engine that can have a session ready before it is wanted.
-type Warmer interface {
-	// Warm says what the next session will most likely be opened with: the hooks,
-	// tools' functions and the permission callback in o are not used, they come
-	// with Open. A later call replaces an earlier one. It never blocks.
-	Warm(o SessionOptions)
-}
-
 // Account is an Engine that somebody must be logged in to.
 type Account interface {
 	// Login begins a login and answers with the address that the user must open.
@@ -82,7 +74,7 @@ func (s Status) Model(name string) (Model, bool) {
 type Process struct {
 	PID     int
 	Session string // the session it holds
-	Use     string // "session", "warm" (started ahead, not yet in use)
+	Use     string // "session"
 	Memory  int64  // resident bytes; 0 where unknown
 	Started time.Time
 }

@@ -5,13 +5,8 @@
 package audit
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"time"
 
 	"ollimbot/core/clean"
@@ -22,7 +17,6 @@ import (
 const File = store.StateDir + "/audit.jsonl"
 
 const (
-	turnName = "audit"
 	// sizeLimit is how large the file may grow, in bytes. Then its older half goes:
 	// some 5,000 decisions stay.
 	sizeLimit = 3 << 20
@@ -94,7 +88,7 @@ func (l *Log) Record(now time.Time, e Entry) {
 	if l == nil {
 		return
 	}
-	if err := l.add(l.tidy(now, e)); err != nil {
+	if err := l.lines().Append(l.tidy(now, e)); err != nil {
 		l.o.Log.Error("a decision is missing in the audit log", "action", e.Action, "error", err)
 	}
 }
@@ -108,52 +102,23 @@ func (l *Log) tidy(now time.Time, e Entry) Entry {
 	return e
 }
 
-func (l *Log) add(e Entry) error {
-	line, err := json.Marshal(e)
-	if err != nil {
-		return fmt.Errorf("encode the entry: %w", err)
-	}
-	return l.o.Dir.Exclusive(turnName, func() error {
-		if info, err := os.Stat(l.o.Dir.Path(File)); err == nil && info.Size()+int64(len(line)) >= sizeLimit {
-			if err := l.halve(); err != nil {
-				return err
-			}
-		}
-		return l.o.Dir.Append(File, line)
-	})
-}
-
-// halve drops the older half of the file, at a line's end. A file that is too
-// large to be read was not written by us: it begins anew.
-func (l *Log) halve() error {
-	data, err := l.o.Dir.Read(File)
-	if err != nil && !errors.Is(err, store.ErrTooLarge) {
-		return err
-	}
-	rest := data[len(data)/2:]
-	return l.o.Dir.Write(File, rest[bytes.IndexByte(rest, '\n')+1:])
-}
-
 // Read gives the newest n entries, the oldest of them first, and how many lines
 // of the file were no entries. A file that is not there holds none.
 func (l *Log) Read(n int) (list []Entry, damaged int, err error) {
-	data, err := l.o.Dir.Read(File)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, nil
-	}
+	all, damaged, err := l.lines().Newest(sizeLimit)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read the audit log: %w", err)
 	}
-	for line := range bytes.Lines(data) {
-		var e Entry
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		if json.Unmarshal(line, &e) != nil || e.Action == "" || e.At.IsZero() {
+	for _, e := range all {
+		if e.Action == "" || e.At.IsZero() {
 			damaged++
 			continue
 		}
 		list = append(list, l.tidy(e.At, e)) // somebody else may have written it
 	}
 	return list[max(0, len(list)-n):], damaged, nil
+}
+
+func (l *Log) lines() store.Log[Entry] {
+	return store.Log[Entry]{Dir: l.o.Dir, Rel: File, Limit: sizeLimit, Keep: sizeLimit / 2}
 }

@@ -7,8 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"math"
-	"os"
-	"sync"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -32,13 +31,8 @@ type Bucket struct {
 	// spent.
 	reserved atomic.Int64
 
-	// mu guards the fields below.
-	mu sync.Mutex
-	// seen is what the file was when kept was read of it; nil: read it again.
-	seen os.FileInfo
-	kept State
-	// told is the last trouble with the file that was logged.
-	told string
+	state   *store.Cached[State]
+	trouble store.Trouble // with the file
 }
 
 // NewBucket is the bucket of a data directory. Nothing is read or written yet.
@@ -47,7 +41,7 @@ func NewBucket(d *store.Dir, zone *time.Location, log *slog.Logger) *Bucket {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Bucket{dir: d, zone: zone, log: log}
+	return &Bucket{dir: d, zone: zone, log: log, state: store.NewCached[State](d, file)}
 }
 
 // State is the bucket as it is at now, and how many tokens, missing from it,
@@ -55,56 +49,36 @@ func NewBucket(d *store.Dir, zone *time.Location, log *slog.Logger) *Bucket {
 // it has changed; a file that cannot be read counts as defaults and is logged once.
 func (b *Bucket) State(now time.Time) (s State, reserved int) {
 	now = b.wall(now)
-	info, err := os.Stat(b.dir.Path(file))
-	b.mu.Lock()
-	s, known := b.kept, err == nil && b.seen != nil && same(b.seen, info)
-	b.mu.Unlock()
-	if !known {
-		s = b.read(now, info)
+	s, err := b.state.Load(func() (State, error) {
+		data, err := b.dir.Read(file)
+		if err != nil {
+			return State{}, err
+		}
+		s, problems := Decode(data, now)
+		b.tell(problems)
+		return s, nil
+	})
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			b.tell([]string{err.Error()})
+		}
+		s = Default(now)
 	}
 	return s.At(now), int(b.reserved.Load())
 }
 
-// read reads the file, which was info before it was read: should it be
-// replaced meanwhile, the next State sees that info no longer fits.
-func (b *Bucket) read(now time.Time, info os.FileInfo) State {
-	data, err := b.dir.Read(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Default(now)
-	}
-	if err != nil {
-		b.tell([]string{err.Error()})
-		return Default(now)
-	}
-	s, problems := Decode(data, now)
-	b.tell(problems)
-	b.mu.Lock()
-	b.seen, b.kept = info, s
-	b.mu.Unlock()
-	return s
-}
-
 // tell logs what is wrong with the file, once for the same trouble.
 func (b *Bucket) tell(problems []string) {
-	what := fmt.Sprint(problems)
-	b.mu.Lock()
-	news := len(problems) > 0 && what != b.told
-	if b.told = what; len(problems) == 0 {
-		b.told = ""
+	var err error
+	if len(problems) > 0 {
+		err = errors.New(strings.Join(problems, "; "))
 	}
-	b.mu.Unlock()
-	if !news {
+	if !b.trouble.News(err) {
 		return
 	}
 	for _, p := range problems {
 		b.log.Warn("ping budget was not fully understood", "file", file, "problem", p)
 	}
-}
-
-// same reports whether two looks at the file saw the same bytes: every change
-// replaces the file.
-func same(a, b os.FileInfo) bool {
-	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
 // wall is now as the file can tell it: in the zone, in whole microseconds.
@@ -278,9 +252,6 @@ func (b *Bucket) change(now time.Time, do func(*State) bool) (before, after Stat
 		}
 		return b.dir.Write(file, after.Encode())
 	})
-	b.mu.Lock()
-	b.seen = nil
-	b.mu.Unlock()
 	return before, after, err
 }
 
@@ -289,11 +260,7 @@ func (b *Bucket) change(now time.Time, do func(*State) bool) (before, after Stat
 // writing over it would lose it.
 func (b *Bucket) load(now time.Time) (State, error) {
 	var fields map[string]json.RawMessage
-	found, err := b.dir.ReadJSON(file, &fields)
-	if corrupt := (*store.CorruptError)(nil); errors.As(err, &corrupt) {
-		b.log.Error("ping budget was set aside", "error", err)
-		return Default(now), nil
-	}
+	found, err := b.dir.LoadJSON(file, &fields, b.log)
 	if err != nil {
 		return State{}, err
 	}

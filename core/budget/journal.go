@@ -1,14 +1,8 @@
 package budget
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
-	"sync"
 	"time"
 
 	"ollimbot/core/clean"
@@ -18,7 +12,6 @@ import (
 
 const (
 	journalFile = "state/pings.jsonl"
-	journalTurn = "pings"
 	// journalTail is how much of the journal's end is read: some 1,500 pings,
 	// far more than a day has.
 	journalTail = 256 << 10
@@ -49,15 +42,10 @@ type pingLine struct {
 // Journal keeps what was sent in state/pings.jsonl, a line for each ping. Use
 // NewJournal; all methods are safe for several goroutines.
 type Journal struct {
-	dir  *store.Dir
-	zone *time.Location
-	log  *slog.Logger
-
-	// mu guards the fields below.
-	mu sync.Mutex
-	// seen is what the file was when times was read of it.
-	seen  os.FileInfo
-	times []time.Time
+	lines store.Log[pingLine]
+	zone  *time.Location
+	log   *slog.Logger
+	times *store.Cached[[]time.Time]
 }
 
 // NewJournal is the journal of a data directory. Nothing is read or written
@@ -66,27 +54,17 @@ func NewJournal(d *store.Dir, zone *time.Location, log *slog.Logger) *Journal {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Journal{dir: d, zone: zone, log: log}
+	return &Journal{
+		lines: store.Log[pingLine]{Dir: d, Rel: journalFile, Limit: journalLimit, Keep: journalTail},
+		zone:  zone, log: log, times: store.NewCached[[]time.Time](d, journalFile),
+	}
 }
 
-// Append adds a ping. A journal of more than 1 MiB is first cut to its newest
-// quarter.
+// Append adds a ping. A journal of 1 MiB is first cut to its newest quarter.
 func (j *Journal) Append(p Ping) error {
-	var line bytes.Buffer
-	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(pingLine{
+	err := j.lines.Append(pingLine{
 		At: original.Time(p.At.In(j.zone)), Task: clean.Line(p.Task), Title: clean.Cut(clean.Line(p.Title), 200),
 		Kind: clean.Line(p.Kind), Critical: p.Critical, Run: clean.Line(p.Run),
-	})
-	if err != nil {
-		return fmt.Errorf("encode a ping: %w", err)
-	}
-	err = j.dir.Exclusive(journalTurn, func() error {
-		if err := j.prune(); err != nil {
-			j.log.Warn("ping journal was not shortened", "error", err)
-		}
-		return j.dir.Append(journalFile, bytes.TrimSuffix(line.Bytes(), []byte("\n")))
 	})
 	if err != nil {
 		return fmt.Errorf("keep a ping: %w", err)
@@ -94,25 +72,16 @@ func (j *Journal) Append(p Ping) error {
 	return nil
 }
 
-// prune cuts a journal that has grown too long.
-func (j *Journal) prune() error {
-	info, err := os.Stat(j.dir.Path(journalFile))
-	if err != nil || info.Size() <= journalLimit {
-		return nil //nolint:nilerr // a journal that is not there is short enough
-	}
-	data, err := j.dir.ReadEnd(journalFile, journalTail)
-	if err != nil {
-		return err
-	}
-	return j.dir.Write(journalFile, data)
-}
-
 // Hours counts the pings of the 24 hours before now, an element for each hour,
 // the oldest first. It reads the file only when it has changed; lines that are
 // no pings are passed over.
 func (j *Journal) Hours(now time.Time) [24]int {
+	times, err := j.times.Load(j.read)
+	if err != nil {
+		j.log.Warn("ping journal was not read", "error", err)
+	}
 	var hours [24]int
-	for _, at := range j.read() {
+	for _, at := range times {
 		if age := now.Sub(at); age >= 0 && age < 24*time.Hour {
 			hours[23-int(age/time.Hour)]++
 		}
@@ -120,36 +89,12 @@ func (j *Journal) Hours(now time.Time) [24]int {
 	return hours
 }
 
-func (j *Journal) read() []time.Time {
-	info, err := os.Stat(j.dir.Path(journalFile))
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	j.mu.Lock()
-	seen, times := j.seen, j.times
-	j.mu.Unlock()
-	if seen != nil && same(seen, info) {
-		return times
-	}
-	data, err := j.dir.ReadEnd(journalFile, journalTail)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			j.log.Warn("ping journal was not read", "error", err)
-		}
-		return nil
-	}
-	times = nil
-	for line := range bytes.Lines(data) {
-		var p pingLine
-		if json.Unmarshal(line, &p) != nil {
-			continue
-		}
+func (j *Journal) read() (times []time.Time, err error) {
+	list, _, err := j.lines.Newest(journalTail)
+	for _, p := range list {
 		if at, err := original.ParseTime(p.At, j.zone); err == nil {
 			times = append(times, at)
 		}
 	}
-	j.mu.Lock()
-	j.seen, j.times = info, times
-	j.mu.Unlock()
-	return times
+	return times, err
 }

@@ -1,6 +1,7 @@
-// Package command is what can be asked of the bot: the values that Bot.Do takes
-// and what it answers. It must not know the bot, a screen or Discord: whoever
-// carries a value out knows it.
+// Package command is what can be asked of the bot: the values that Bot.Do takes and
+// what it answers, and one table of all commands that have a name, from which plain
+// mode, Discord's list, the command line and the help of each are made. It must not
+// know the bot, a screen or Discord: whoever carries a value out knows it.
 package command
 
 import (

@@ -39,7 +39,7 @@ type Runtime struct {
 
 	MaxBackgroundForks int   // runs at once; more wait
 	QuietHours         Quiet // zero: none
-	ClaudeWarm         int   // engine processes that are kept ready
+	ClaudeWarm         int   // 0 opens the main session with its first message and not at start
 	ClaudeMemoryLimit  int64 // bytes, of one engine process
 
 	SandboxOff     bool   // no sandbox, also where there could be one

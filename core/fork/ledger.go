@@ -1,12 +1,7 @@
 package fork
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"time"
 
@@ -51,11 +46,11 @@ var recorded = []State{Running, Done, Failed, TimedOut, Stopped, Interrupted, No
 // lives is not the ledger's to know. Lines that cannot be read are skipped; a
 // missing file is an empty ledger.
 func Ledger(d *store.Dir, n int) ([]View, error) {
-	data, err := d.ReadEnd(ledgerName, ledgerRead)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	lines, _, err := runLog(d).Newest(ledgerRead)
+	if err != nil {
 		return nil, fmt.Errorf("read the ledger of runs: %w", err)
 	}
-	list := entries(data)
+	list := newest(lines)
 	slices.Reverse(list)
 	views := make([]View, 0, min(n, len(list)))
 	for _, e := range list[:min(max(0, n), len(list))] {
@@ -64,13 +59,16 @@ func Ledger(d *store.Dir, n int) ([]View, error) {
 	return views, nil
 }
 
-// entries is the last state of each run, in order of their last lines.
-func entries(data []byte) []entry {
+func runLog(d *store.Dir) store.Log[entry] {
+	return store.Log[entry]{Dir: d, Rel: ledgerName, Limit: ledgerMax, Keep: ledgerRead}
+}
+
+// newest is the last state of each run, in order of their last lines.
+func newest(lines []entry) []entry {
 	last := map[string]int{}
 	var list []entry
-	for line := range bytes.Lines(data) {
-		var e entry
-		if json.Unmarshal(line, &e) != nil || !validRun(e.ID) || !slices.Contains(recorded, e.State) {
+	for _, e := range lines {
+		if !validRun(e.ID) || !slices.Contains(recorded, e.State) {
 			continue
 		}
 		if i, again := last[e.ID]; again {
@@ -97,35 +95,8 @@ func validRun(s string) bool {
 }
 
 func appendLedger(d *store.Dir, v View) error {
-	line, err := json.Marshal(entry{v, v.Usage.Tokens(), v.Usage.CostUSD})
-	if err != nil {
+	if err := runLog(d).Append(entry{v, v.Usage.Tokens(), v.Usage.CostUSD}); err != nil {
 		return fmt.Errorf("write the ledger of runs: %w", err)
-	}
-	if err := d.Append(ledgerName, line); err != nil {
-		return fmt.Errorf("write the ledger of runs: %w", err)
-	}
-	return nil
-}
-
-// compactLedger keeps the newest runs of a ledger that has grown large.
-func compactLedger(d *store.Dir) error {
-	info, err := os.Stat(d.Path(ledgerName))
-	if err != nil || info.Size() <= ledgerMax {
-		return nil //nolint:nilerr // no ledger is a small one
-	}
-	data, err := d.ReadEnd(ledgerName, ledgerRead)
-	if err != nil {
-		return fmt.Errorf("shorten the ledger of runs: %w", err)
-	}
-	var kept bytes.Buffer
-	enc := json.NewEncoder(&kept)
-	for _, e := range entries(data) {
-		if err := enc.Encode(e); err != nil {
-			return fmt.Errorf("shorten the ledger of runs: %w", err)
-		}
-	}
-	if err := d.Write(ledgerName, kept.Bytes()); err != nil {
-		return fmt.Errorf("shorten the ledger of runs: %w", err)
 	}
 	return nil
 }

@@ -196,9 +196,6 @@ func (m *Manager) closeOpen() {
 		}
 		m.mu.Unlock()
 	}
-	if err := compactLedger(m.o.Dir); err != nil {
-		m.log.Warn("ledger was not shortened", "error", err)
-	}
 	m.prune()
 }
 

@@ -146,15 +146,6 @@ func (m *Manager) plain(l Limits) agent.SessionOptions {
 	return o
 }
 
-// Template is what the next run's session will most likely be opened with, for
-// an engine that wants to have one ready: its tools are listed and cannot be
-// called. It is false while there is no main session to fork from.
-func (m *Manager) Template() (agent.SessionOptions, bool) {
-	o := m.plain(m.o.Host.Limits())
-	o.Tools = append(toolset.Tools(nil), m.o.Tools...)
-	return o, o.Fork
-}
-
 func (r *run) noteSession(s agent.Session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -176,8 +176,8 @@ func TestAnUnchangedFileIsReadOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := NewFile(g.dir)
-	f.Load()
-	f.policy.Override = []string{"from memory"}
+	p, _ := f.Load()
+	p.Override[0] = "from memory"
 	if p, _ := f.Load(); p.Override[0] != "from memory" {
 		t.Error("the file was read again")
 	}

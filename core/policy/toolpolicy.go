@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
-	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -49,56 +47,49 @@ func (p ToolPolicy) Background() []string {
 type File struct {
 	dir *store.Dir
 
-	// mu guards what follows and orders the reading: it is held over it.
-	mu       sync.Mutex
-	seen     os.FileInfo // of the file when it was read; nil: there was none
-	young    bool        // it changed so shortly before that another change could look the same
+	loaded *store.Cached[loaded]
+	// good is the last policy that was understood.
+	good atomic.Pointer[ToolPolicy]
+}
+
+// loaded is what the file says, and what is wrong with it.
+type loaded struct {
 	policy   ToolPolicy
 	problems []routines.Problem
 }
 
 // NewFile names the file of a data directory. It reads nothing yet.
-func NewFile(d *store.Dir) *File { return &File{dir: d, young: true} }
+func NewFile(d *store.Dir) *File { return &File{dir: d, loaded: store.NewCached[loaded](d, FileName)} }
 
 // Load returns the policy in force and what is wrong with the file, each problem
 // with its line and cure. Patterns with errors are left out. A file that cannot
 // be understood leaves the last good policy in force. Callers must not change
 // what the slices hold.
 func (f *File) Load() (ToolPolicy, []routines.Problem) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	info, err := os.Stat(f.dir.Path(FileName))
-	if errors.Is(err, fs.ErrNotExist) {
-		f.seen, f.young, f.policy, f.problems = nil, false, ToolPolicy{}, nil
-		return f.policy, nil
+	l, err := f.loaded.Load(f.read)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		l = loaded{}
+	case err != nil:
+		l.problems = []routines.Problem{problem(0, 0, routines.Error, fmt.Sprintf(yamlUnreadable, err))}
+		if good := f.good.Load(); good != nil {
+			l.policy = *good
+		}
 	}
-	if err == nil && !f.young && same(f.seen, info) {
-		return f.policy, slices.Clone(f.problems)
-	}
-	f.young, f.seen = true, info
-	if err == nil {
-		f.young = time.Since(info.ModTime()).Abs() < 3*time.Second
-	}
-	f.read()
-	return f.policy, slices.Clone(f.problems)
+	f.good.Store(&l.policy)
+	return l.policy, slices.Clone(l.problems)
 }
 
-func (f *File) read() {
+func (f *File) read() (loaded, error) {
 	data, err := f.dir.Read(FileName)
 	if err != nil {
-		f.young = true // no look at the names tells when it can be read again
-		f.problems = []routines.Problem{problem(0, 0, routines.Error, fmt.Sprintf(yamlUnreadable, err))}
-		return
+		return loaded{}, err
 	}
 	policy, problems, ok := parsePolicy(data)
-	if ok {
-		f.policy = policy
+	if good := f.good.Load(); !ok && good != nil {
+		policy = *good
 	}
-	f.problems = problems
-}
-
-func same(a, b os.FileInfo) bool {
-	return a != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+	return loaded{policy, problems}, nil
 }
 
 func problem(line, column int, s routines.Severity, message string) routines.Problem {

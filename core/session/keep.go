@@ -2,14 +2,12 @@ package session
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"ollimbot/core/original"
@@ -31,50 +29,29 @@ type keeper struct {
 	file string
 	turn string // the name of the file's lock
 
-	// mu guards told, the last trouble with the file that was logged.
-	mu   sync.Mutex
-	told string
+	trouble *store.Trouble // with the file
 }
 
 func newKeeper(d *store.Dir, log *slog.Logger, name string) keeper {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return keeper{dir: d, log: log, file: "state/" + name + ".json", turn: name}
+	return keeper{dir: d, log: log, file: "state/" + name + ".json", turn: name, trouble: &store.Trouble{}}
 }
 
 // peek reads the file into v for looking. What cannot be read counts as empty
 // and stays where it is.
 func (k *keeper) peek(v any) {
-	_, err := k.dir.PeekJSON(k.file, v)
-	k.tell(err)
+	if _, err := k.dir.PeekJSON(k.file, v); k.trouble.News(err) {
+		k.log.Warn("state file was not read", "file", k.file, "problem", err)
+	}
 }
 
 // take reads the file into v for a change. A file that is something else is set
 // aside; any other trouble is an error, since a write would lose the content.
 func (k *keeper) take(v any) error {
-	_, err := k.dir.ReadJSON(k.file, v)
-	var corrupt *store.CorruptError
-	if errors.As(err, &corrupt) {
-		k.log.Warn("state file was set aside", "file", corrupt.File, "kept", corrupt.Kept, "problem", corrupt.Err)
-		return nil
-	}
+	_, err := k.dir.LoadJSON(k.file, v, k.log)
 	return err
-}
-
-// tell logs why the file was not read, once for the same reason.
-func (k *keeper) tell(err error) {
-	why := ""
-	if err != nil {
-		why = err.Error()
-	}
-	k.mu.Lock()
-	news := k.told != why
-	k.told = why
-	k.mu.Unlock()
-	if news && why != "" {
-		k.log.Warn("state file was not read", "file", k.file, "problem", why)
-	}
 }
 
 // stamp is a time as the original has it in these files: seconds since 1970.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"reflect"
 	"time"
@@ -56,6 +57,18 @@ func (d *Dir) ReadJSON(rel string, v any) (found bool, err error) {
 		return false, fmt.Errorf("%s could not be read (%w) nor set aside: %w", rel, err, kerr)
 	}
 	return false, &CorruptError{File: rel, Kept: kept, Err: err}
+}
+
+// LoadJSON is ReadJSON for whoever goes on without what cannot be understood: it
+// is set aside, log is told, and the file counts as missing.
+func (d *Dir) LoadJSON(rel string, v any, log *slog.Logger) (found bool, err error) {
+	found, err = d.ReadJSON(rel, v)
+	var corrupt *CorruptError
+	if errors.As(err, &corrupt) {
+		log.Error("a state file was set aside", "file", corrupt.File, "kept", corrupt.Kept, "problem", corrupt.Err)
+		return false, nil
+	}
+	return found, err
 }
 
 // garbageError says that a file was read and holds something else.
@@ -113,11 +126,9 @@ func (d *Dir) setAside(rel string, now time.Time) (kept string, err error) {
 // WriteJSON replaces a state file as Write does: one line of JSON as the
 // original program writes it, without HTML escapes.
 func (d *Dir) WriteJSON(rel string, v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	line, err := Line(v)
+	if err != nil {
 		return fmt.Errorf("encode %s: %w", rel, err)
 	}
-	return d.Write(rel, b.Bytes())
+	return d.Write(rel, append(line, '\n'))
 }

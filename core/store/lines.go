@@ -2,9 +2,96 @@ package store
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"strings"
 )
+
+// Log is a file with a value on each line, as JSON, the newest last. When it has
+// grown to Limit bytes, all but its last Keep bytes go. Several processes may
+// append to it.
+type Log[T any] struct {
+	Dir         *Dir
+	Rel         string
+	Limit, Keep int64
+}
+
+// Append adds a value: it is on the disk when Append returns.
+func (l Log[T]) Append(v T) error {
+	line, err := Line(v)
+	if err != nil {
+		return fmt.Errorf("append to %s: %w", l.Rel, err)
+	}
+	return l.Dir.Exclusive(strings.TrimSuffix(path.Base(l.Rel), ".jsonl"), func() error {
+		if err := l.shorten(int64(len(line))); err != nil {
+			return err
+		}
+		return l.Dir.Append(l.Rel, line)
+	})
+}
+
+// shorten keeps the file's end where it would grow beyond its limit.
+func (l Log[T]) shorten(coming int64) error {
+	info, err := os.Stat(l.Dir.Path(l.Rel))
+	if err != nil || info.Size()+coming < l.Limit {
+		return nil //nolint:nilerr // a file that is not there is short enough
+	}
+	data, err := l.Dir.ReadEnd(l.Rel, l.Keep)
+	if err != nil {
+		return err
+	}
+	return l.Dir.Write(l.Rel, data)
+}
+
+// Newest gives the values in the last limit bytes of the file, the oldest first,
+// and how many lines there were none. A missing file is empty.
+func (l Log[T]) Newest(limit int64) (list []T, damaged int, err error) {
+	data, err := l.Dir.ReadEnd(l.Rel, limit)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, err
+	}
+	for v, err := range Lines[T](data) {
+		if err != nil {
+			damaged++
+			continue
+		}
+		list = append(list, v)
+	}
+	return list, damaged, nil
+}
+
+// Lines are the values of a text with one on each line, as JSON; a line that holds
+// something else, such as one that a crash has torn, is an error.
+func Lines[T any](data []byte) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for line := range bytes.Lines(data) {
+			if len(bytes.TrimSpace(line)) == 0 {
+				continue
+			}
+			var v T
+			err := json.Unmarshal(line, &v)
+			if !yield(v, err) {
+				return
+			}
+		}
+	}
+}
+
+// Line is a value as JSON on one line. Escapes for HTML would make some texts six
+// times as long.
+func Line(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
 
 // AppendLines adds several lines to a file in a single write and one sync, for
 // writers that have many at once. In everything else it is Append.

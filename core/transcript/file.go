@@ -85,9 +85,8 @@ func (f *file) load() []record {
 func parse(data []byte) []record {
 	var list []record
 	place := map[string]int{}
-	for line := range bytes.Lines(data) {
-		var r record
-		if json.Unmarshal(line, &r) != nil || r.ID == "" {
+	for r, err := range store.Lines[record](data) {
+		if err != nil || r.ID == "" {
 			continue
 		}
 		i, known := place[r.ID]
@@ -107,7 +106,7 @@ func known(r Role) bool { return r == User || r == Bot || r == Ping || r == Noti
 
 // add appends a line; a fault is logged once until writing works again.
 func (f *file) add(r record) {
-	line, err := json.Marshal(r)
+	line, err := store.Line(r)
 	if err != nil {
 		f.log.Error("transcript entry cannot be encoded", "error", err)
 		return

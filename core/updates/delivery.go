@@ -140,13 +140,6 @@ func (q *Queue) remove(gone []string) error {
 // record reads the delivery that is under way. One that cannot be understood is
 // kept aside and reported: its updates stay pending.
 func (q *Queue) record() (d Delivery, found bool, err error) {
-	found, err = q.dir.PeekJSON(deliveryFile, &d)
-	if err == nil {
-		return d, found, nil
-	}
-	if found, err = q.dir.ReadJSON(deliveryFile, &d); isCorrupt(err) {
-		q.log.Error("an unfinished delivery could not be read; its updates stay pending", "error", err)
-		err = nil
-	}
+	found, err = q.dir.LoadJSON(deliveryFile, &d, q.log)
 	return d, found, err
 }

@@ -133,7 +133,7 @@ func TestAnUnreadableRecordIsKeptAsideAndItsUpdatesStay(t *testing.T) {
 	if _, _, found, err := p.queue.Unsettled(); found || err != nil {
 		t.Errorf("found %v, %v", found, err)
 	}
-	if !strings.Contains(p.logged.String(), "stay pending") {
+	if !strings.Contains(p.logged.String(), "state file was set aside") {
 		t.Errorf("the log says %q", p.logged)
 	}
 	must(t, p.queue.Settle(claim(t, p.queue, "one"), true))

@@ -1,7 +1,6 @@
 package updates
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -54,14 +53,6 @@ func keys(list []entry) []string {
 		out = append(out, e.Key)
 	}
 	return out
-}
-
-func parse(data []byte) ([]rawEntry, error) {
-	var raw []rawEntry
-	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &raw); err != nil {
-		return nil, fmt.Errorf("read %s: %w", file, err)
-	}
-	return raw, nil
 }
 
 // decode makes entries of a file's elements. What is not an update as we know

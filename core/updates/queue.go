@@ -40,16 +40,14 @@ type Queue struct {
 	zone *time.Location
 	log  *slog.Logger
 
-	// mu guards the fields below.
+	// mu guards arrived.
 	mu sync.Mutex
 	// arrived is a delivery that the engine has, but which the disk does not know
 	// to be settled: its updates are no longer shown.
 	arrived Delivery
-	// seen is what the file was when kept was read of it; nil: read it again.
-	seen os.FileInfo
-	kept []entry
-	// told is the last trouble with the file that was logged.
-	told string
+
+	list    *store.Cached[[]entry]
+	trouble store.Trouble // with the file
 }
 
 // NewQueue is the queue of a data directory. Nothing is read or written yet.
@@ -58,7 +56,7 @@ func NewQueue(d *store.Dir, zone *time.Location, log *slog.Logger) *Queue {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Queue{dir: d, zone: zone, log: log}
+	return &Queue{dir: d, zone: zone, log: log, list: store.NewCached[[]entry](d, file)}
 }
 
 // Append adds a message, cleaned and cut to MaxMessage runes. Where more than
@@ -275,9 +273,6 @@ func (q *Queue) replace(do func(list []entry, claimed []string) ([]entry, error)
 // others. Everything that changes the queue or the delivery goes through it.
 func (q *Queue) alone(doing string, fn func() error) error {
 	err := q.dir.Exclusive(turnName, fn)
-	q.mu.Lock()
-	q.seen = nil
-	q.mu.Unlock()
 	if err == nil || errors.Is(err, ErrGone) {
 		return err
 	}
@@ -304,66 +299,34 @@ func (q *Queue) load() ([]entry, error) {
 		return nil, fmt.Errorf("look at %s: %w", file, err)
 	}
 	var raw []rawEntry
-	found, err := q.dir.ReadJSON(file, &raw)
-	if isCorrupt(err) {
-		q.log.Error("pending updates were set aside", "error", err)
-		return nil, nil
-	}
+	found, err := q.dir.LoadJSON(file, &raw, q.log)
 	if err != nil || !found {
 		return nil, err
 	}
 	return q.decode(raw, info), nil
 }
 
-func isCorrupt(err error) bool {
-	var corrupt *store.CorruptError
-	return errors.As(err, &corrupt)
-}
-
 // look reads the file for a reader, only when it has changed. Nothing is set
 // aside: reading must not write.
 func (q *Queue) look() []entry {
-	info, err := os.Stat(q.dir.Path(file))
-	if err != nil {
-		return nil
-	}
-	q.mu.Lock()
-	seen, kept := q.seen, q.kept
-	q.mu.Unlock()
-	if seen != nil && same(seen, info) {
-		return kept
-	}
-	data, err := q.dir.Read(file)
-	var raw []rawEntry
-	if err == nil {
-		raw, err = parse(data)
-	}
-	if err != nil {
-		q.tell(err)
-		return nil
-	}
-	list := q.decode(raw, info)
-	q.mu.Lock()
-	q.seen, q.kept, q.told = info, list, ""
-	q.mu.Unlock()
-	return list
-}
-
-// tell logs what is wrong with the file, once for the same trouble.
-func (q *Queue) tell(err error) {
-	q.mu.Lock()
-	news := q.told != err.Error() && !errors.Is(err, fs.ErrNotExist)
-	q.told = err.Error()
-	q.mu.Unlock()
-	if news {
+	list, err := q.list.Load(func() ([]entry, error) {
+		info, err := os.Stat(q.dir.Path(file))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		var raw []rawEntry
+		if err == nil {
+			_, err = q.dir.PeekJSON(file, &raw)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return q.decode(raw, info), nil
+	})
+	if q.trouble.News(err) {
 		q.log.Warn("pending updates were not read", "file", file, "error", err)
 	}
-}
-
-// same reports whether two looks at the file saw the same bytes: every change
-// replaces the file.
-func same(a, b os.FileInfo) bool {
-	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
+	return list
 }
 
 // tidy makes a message fit to be kept.

@@ -318,20 +318,17 @@ func (l *deliveryLog) open() []*record {
 	return slices.DeleteFunc(slices.Clone(l.list), func(r *record) bool { return !r.open() })
 }
 
-// line is a state as the file holds it. Escapes for HTML would make a payload six
-// times as long.
+// line is a state as the file holds it.
 func (r *record) line() []byte {
 	one := *r
 	if one.Outcome != Accepted {
 		one.Payload = nil
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(one) != nil {
+	line, err := store.Line(one)
+	if err != nil {
 		return nil // readers skip it; a delivery holds nothing that JSON does not know
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return line
 }
 
 // Log is the newest n deliveries of the log, newest first, without a running
@@ -360,9 +357,8 @@ func readLog(d *store.Dir) ([]*record, error) {
 	}
 	last := map[string]*record{}
 	var list []*record
-	for line := range bytes.Lines(data) {
-		var one record
-		if json.Unmarshal(line, &one) != nil || len(one.ID) != 8 || !plainID(one.ID) {
+	for one, err := range store.Lines[record](data) {
+		if err != nil || len(one.ID) != 8 || !plainID(one.ID) {
 			continue
 		}
 		one.Delivery = one.cleaned()

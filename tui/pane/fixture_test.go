@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"ollimbot/core/command"
+
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/budget"
@@ -38,7 +40,7 @@ func panes() map[string]pane.Pane {
 }
 
 // commands stand for those of the core.
-var commands = []core.SlashHelp{
+var commands = []command.Command{
 	{Name: "clear", About: "forget the conversation and start afresh"},
 	{Name: "compact", Usage: "[instructions]", About: "make the conversation's history shorter"},
 	{Name: "config", Usage: "[key] [value]", About: "show or set the configuration"},

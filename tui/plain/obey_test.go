@@ -299,7 +299,7 @@ func TestTheManualNamesEveryCommandOfTheConversation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range core.SlashCommands() {
+	for _, c := range command.List(command.InSlash) {
 		if !strings.Contains(string(page), "| `/"+c.Name) && !strings.Contains(string(page), ", `/"+c.Name+"`") {
 			t.Errorf("docs/conversation.md lacks /%s", c.Name)
 		}

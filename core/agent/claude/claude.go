@@ -1,8 +1,8 @@
 // Package claude is the engine over the real "claude" command: one process for
 // each session, spoken to in JSON lines (package wire) and kept by package
 // process. It owns what a session is on that wire: how one is opened, resumed
-// and forked, where a turn begins and ends, what its lines mean as events, what
-// a process may use, and the process that waits ahead for the next fork.
+// and forked, where a turn begins and ends, what its lines mean as events, and
+// what a process may use.
 //
 // It must not know forks, budgets, Discord or the bot's files: what it knows of
 // the bot are the callbacks that come with a session.
@@ -14,11 +14,9 @@ package claude
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -29,16 +27,8 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/control"
+	"ollimbot/core/fault"
 )
-
-// Limits of the engine, which may change while it runs.
-type Limits struct {
-	// Warm is how many sessions are kept ready; more than one counts as one.
-	Warm int
-	// Memory is how many resident bytes one process may have before it is ended;
-	// 0 sets no limit.
-	Memory int64
-}
 
 // Options of the engine.
 type Options struct {
@@ -57,9 +47,9 @@ type Options struct {
 	// process.Spec. Nil is none. Processes that run nothing for a model, as those
 	// that log in or tell the version, are started as they are.
 	Sandbox func(*exec.Cmd) (done func())
-	// Limits are read whenever they matter. Nil: nothing is kept ready and
-	// memory has no limit.
-	Limits func() Limits
+	// MemoryLimit is how many resident bytes one process may have before it is
+	// ended, read whenever it matters; 0 sets no limit. Nil is none.
+	MemoryLimit func() int64
 	// Log may be nil.
 	Log *slog.Logger
 }
@@ -77,7 +67,6 @@ type Engine struct {
 	// Run waits for them.
 	background sync.WaitGroup
 	login      login
-	pool       pool
 
 	mu sync.Mutex
 	// ctx is that of Run while sessions may be opened, else nil; ran says that Run
@@ -97,7 +86,6 @@ var (
 	_ agent.Engine   = (*Engine)(nil)
 	_ agent.Reporter = (*Engine)(nil)
 	_ agent.Runner   = (*Engine)(nil)
-	_ agent.Warmer   = (*Engine)(nil)
 	_ agent.Account  = (*Engine)(nil)
 	_ agent.Witness  = (*Engine)(nil)
 )
@@ -113,20 +101,20 @@ func New(o Options) *Engine {
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}
-	if o.Limits == nil {
-		o.Limits = func() Limits { return Limits{} }
+	if o.MemoryLimit == nil {
+		o.MemoryLimit = func() int64 { return 0 }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Engine{
-		o: o, begun: make(chan struct{}), examined: make(chan struct{}), sessions: map[string]*session{}, pool: newPool(),
+		o: o, begun: make(chan struct{}), examined: make(chan struct{}), sessions: map[string]*session{},
 		start: func(s process.Spec) (child, error) { return process.Start(s) },
 	}
 }
 
-// Run watches the processes and keeps one ready until ctx ends, then ends every
-// session and returns when nothing of them is left.
+// Run watches the processes until ctx ends, then ends every session and returns
+// when nothing of them is left.
 func (e *Engine) Run(ctx context.Context) error {
 	if err := e.begin(ctx); err != nil {
 		return err
@@ -134,7 +122,6 @@ func (e *Engine) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return e.safely("version", func() { e.examine(ctx) }) })
 	g.Go(func() error { return e.safely("watch", func() { e.watch(ctx) }) })
-	g.Go(func() error { return e.safely("ahead", func() { e.keepWarm(ctx) }) })
 	err := g.Wait()
 	e.end()
 	return err
@@ -190,16 +177,13 @@ func (e *Engine) end() {
 	e.background.Wait()
 }
 
-// safely runs f; a panic in it is an error that ends Run.
-func (e *Engine) safely(what string, f func()) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			e.o.Log.Error("engine panicked", "part", what, "fault", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = fmt.Errorf("engine %s: internal fault: %v", what, p)
-		}
-	}()
-	f()
-	return nil
+// safely runs f; a panic in it is logged and becomes an error.
+func (e *Engine) safely(what string, f func()) error {
+	err := fault.Guard("the engine: "+what, func() error { f(); return nil })()
+	if err != nil {
+		e.o.Log.Error("engine panicked", "error", err, "stack", fault.Stack(err))
+	}
+	return err
 }
 
 // later runs f in a goroutine that Run waits for. A panic in it is logged.

@@ -68,24 +68,6 @@ func TestEachSessionsCommandsReachItsOwnRun(t *testing.T) {
 	}
 }
 
-func TestAProcessThatWaitsForItsRunMayCallNothingYet(t *testing.T) {
-	st := commands(t)
-	s, err := st.engine.launch(t.Context(), agent.SessionOptions{Dir: "/"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := <-st.players
-	if r := p.calls(t, "help"); r.Exit != 1 || !strings.Contains(r.Stderr, "not begun") {
-		t.Errorf("before its run it gives %+v", r)
-	}
-	if err := s.bind(answering("run")); err != nil {
-		t.Fatal(err)
-	}
-	if r := p.calls(t, "help"); r.Stdout != "run: help" {
-		t.Errorf("bound it gives %+v", r)
-	}
-}
-
 func TestAProcessThatDiesTakesItsTokenAlong(t *testing.T) {
 	st := commands(t)
 	s, err := st.engine.Open(t.Context(), answering("main"))

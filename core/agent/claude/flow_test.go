@@ -364,7 +364,7 @@ func TestWhoWorksIsNotInterrupted(t *testing.T) {
 func TestAProcessWithTooMuchMemoryIsEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told atomic.Int32
-		st := newStage(t, Options{Limits: func() Limits { return Limits{Memory: 1 << 30} }})
+		st := newStage(t, Options{MemoryLimit: func() int64 { return 1 << 30 }})
 		s, p := played(t, st)
 		synctest.Wait() // the version was asked for
 		st.engine.OnChange(func() { told.Add(1) })
@@ -387,33 +387,6 @@ func TestAProcessWithTooMuchMemoryIsEnded(t *testing.T) {
 		}
 		if n := len(st.engine.Status().Processes); n > 0 {
 			t.Errorf("%d processes are left", n)
-		}
-	})
-}
-
-func TestAWarmProcessThatDiesIsReplacedSlowly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var warm atomic.Int32
-		warm.Store(1)
-		st := newStage(t, Options{Limits: func() Limits { return Limits{Warm: int(warm.Load())} }})
-		st.engine.Warm(agent.SessionOptions{Dir: "/", SystemPrompt: "hello"})
-		begun := time.Now()
-		first := <-st.players
-		if d := time.Since(begun); d < settleFor {
-			t.Errorf("the first came after %s", d)
-		}
-		synctest.Wait()
-		first.end()
-		died := time.Now()
-		second := <-st.players
-		if d := time.Since(died); d < mournFor {
-			t.Errorf("the second came after %s", d)
-		}
-		warm.Store(0)
-		<-second.over
-		time.Sleep(time.Hour)
-		if len(st.players) > 0 || len(st.engine.Status().Processes) > 0 {
-			t.Error("processes are kept although none is wanted")
 		}
 	})
 }

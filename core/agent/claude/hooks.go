@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 )
 
 // The hooks that are registered, by the ids that the CLI calls them with.
@@ -109,8 +111,7 @@ func objection(reason string) hookAnswer {
 // stopHook lets the run object to the end of its turn, once: a turn that goes on
 // because of an objection may end in any case.
 func (h *host) stopHook(ctx context.Context, input json.RawMessage) hookAnswer {
-	r := h.bound()
-	if r == nil || r.hooks.Stop == nil {
+	if h.o.Hooks.Stop == nil {
 		return hookAnswer{}
 	}
 	var in struct {
@@ -120,7 +121,7 @@ func (h *host) stopHook(ctx context.Context, input json.RawMessage) hookAnswer {
 		h.log.Error("a stop hook's input could not be read", "error", err)
 		return hookAnswer{}
 	}
-	reason, err := within(ctx, h, patience-margin, func(ctx context.Context) string { return r.hooks.Stop(ctx, in.Again) })
+	reason, err := within(ctx, h, patience-margin, func(ctx context.Context) string { return h.o.Hooks.Stop(ctx, in.Again) })
 	if err != nil {
 		h.failed("stop hook gave no answer", err)
 		return hookAnswer{}
@@ -134,19 +135,15 @@ func (h *host) stopHook(ctx context.Context, input json.RawMessage) hookAnswer {
 // preTool asks the run's guard; whatever goes wrong is a denial.
 func (h *host) preTool(ctx context.Context, input json.RawMessage) agent.Decision {
 	denied := func(reason string) agent.Decision { return agent.Decision{Reason: reason} }
-	r := h.bound()
-	if r == nil {
-		return denied(answerNoRun)
-	}
 	u, err := readHookUse(input)
 	if err != nil {
 		h.log.Error("a call's input could not be read", "error", err)
 		return denied(answerGarbled)
 	}
-	if r.hooks.PreTool == nil {
+	if h.o.Hooks.PreTool == nil {
 		return agent.Decision{Allow: true}
 	}
-	d, err := within(ctx, h, patience-margin, func(ctx context.Context) agent.Decision { return r.hooks.PreTool(ctx, u) })
+	d, err := within(ctx, h, patience-margin, func(ctx context.Context) agent.Decision { return h.o.Hooks.PreTool(ctx, u) })
 	switch {
 	case errors.Is(err, errSlow):
 		h.failed("hook before a call gave no answer", err)
@@ -159,7 +156,7 @@ func (h *host) preTool(ctx context.Context, input json.RawMessage) agent.Decisio
 	case d.Allow:
 		return d
 	}
-	return denied(orNoReason(d.Reason))
+	return denied(cmp.Or(d.Reason, answerNoReason))
 }
 
 // postTool tells the run that a call has succeeded, and ends the turn where the
@@ -173,12 +170,11 @@ func (h *host) postTool(ctx context.Context, input json.RawMessage) (answer hook
 	if h.takeEnding(u.Name) {
 		answer.Continue, answer.Why = new(bool), answerTurnEnds
 	}
-	r := h.bound()
-	if r == nil || r.hooks.PostTool == nil {
+	if h.o.Hooks.PostTool == nil {
 		return answer
 	}
 	_, err = within(ctx, h, postPatience-margin, func(ctx context.Context) struct{} {
-		r.hooks.PostTool(ctx, u)
+		h.o.Hooks.PostTool(ctx, u)
 		return struct{}{}
 	})
 	if err != nil {
@@ -206,4 +202,73 @@ func (h *host) failed(message string, err error) {
 		return
 	}
 	h.log.Error("callback failed", "what", message, "error", clean.Line(err.Error()))
+}
+
+// asking is a tool of the terminal: its dialog has nobody before it here.
+const asking = "AskUserQuestion"
+
+var errNoCall = errors.New("it names no tool or its input is not an object")
+
+// permission is the answer to can_use_tool. The CLI wants the input back when a
+// call is allowed, and takes the answer for a refusal without it.
+type permission struct {
+	Behavior string          `json:"behavior"`
+	Input    json.RawMessage `json:"updatedInput,omitempty"`
+	Message  string          `json:"message,omitempty"`
+}
+
+// permit asks the run whether a call may be made. It blocks for as long as a
+// person thinks: the CLI has no limit here, and an interrupt ends ctx.
+func (h *host) permit(ctx context.Context, request json.RawMessage) permission {
+	var r struct {
+		Tool  string          `json:"tool_name"`
+		Input json.RawMessage `json:"input"`
+		ID    string          `json:"tool_use_id"`
+	}
+	err := json.Unmarshal(request, &r)
+	if err != nil {
+		h.log.Error("a permission request could not be read", "error", err)
+		h.refuse(r.ID)
+		return permission{Behavior: "deny", Message: answerGarbled}
+	}
+	d := h.decide(ctx, r.ID, r.Tool, r.Input)
+	if !d.Allow {
+		h.refuse(r.ID)
+		return permission{Behavior: "deny", Message: cmp.Or(d.Reason, answerNoReason)}
+	}
+	return permission{Behavior: "allow", Input: r.Input}
+}
+
+func (h *host) decide(ctx context.Context, id, tool string, input json.RawMessage) agent.Decision {
+	if tool == asking {
+		return agent.Decision{Reason: answerNoAsking}
+	}
+	u, err := toolUse(id, tool, input)
+	if err != nil {
+		h.log.Error("a permission request could not be read", "error", err)
+		return agent.Decision{Reason: answerGarbled}
+	}
+	if h.o.Permission == nil {
+		return agent.Decision{Reason: answerNobody}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(h.life, cancel)()
+	var d agent.Decision
+	if err := fault.Guard("a permission", func() error { d = h.o.Permission(ctx, u); return nil })(); err != nil {
+		h.log.Error("permission callback failed", "tool", clean.Cut(clean.Line(u.Name), 80), "fault", err, "stack", fault.Stack(err))
+		return agent.Decision{Reason: answerFault}
+	}
+	if ctx.Err() != nil || h.life.Err() != nil { // whatever was decided
+		return agent.Decision{Reason: answerCancelled}
+	}
+	return d
+}
+
+// toolUse is a call as callbacks see it; its input is the CLI's, byte for byte.
+func toolUse(id, tool string, input json.RawMessage) (agent.ToolUse, error) {
+	if tool == "" || !isObject(input) {
+		return agent.ToolUse{}, errNoCall
+	}
+	return agent.ToolUse{ID: id, Name: tool, Input: input}, nil
 }

@@ -138,11 +138,8 @@ func TestFaultsOfTheOtherHooksHoldNothingUp(t *testing.T) {
 	o := (&hostRun{}).options()
 	o.Hooks.Stop = func(context.Context, bool) string { panic("bug") }
 	o.Hooks.PostTool = func(context.Context, agent.ToolUse) { panic("bug") }
-	h := newHost(nil, nil)
+	h := newHost(o, nil)
 	defer h.close()
-	if err := h.bind(o); err != nil {
-		t.Fatal(err)
-	}
 	for _, request := range []string{
 		hookLine(hookStop, `{}`), hookLine(hookStop, `7`), hookLine(hookPostTool, bashCall), hookLine(hookPostTool, `{"tool_name":[]}`),
 	} {
@@ -153,11 +150,8 @@ func TestFaultsOfTheOtherHooksHoldNothingUp(t *testing.T) {
 }
 
 func TestARunWithoutHooksObjectsToNothing(t *testing.T) {
-	h := newHost(nil, nil)
+	h := newHost(agent.SessionOptions{}, nil)
 	defer h.close()
-	if err := h.bind(agent.SessionOptions{}); err != nil {
-		t.Fatal(err)
-	}
 	for _, hook := range []string{hookStop, hookPreTool, hookPostTool} {
 		if got := asked(t, h, "hook_callback", hookLine(hook, bashCall)); got != "{}" {
 			t.Errorf("%s answers %s", hook, got)
@@ -180,10 +174,7 @@ func TestASlowHookIsAnsweredBeforeTheCLIGivesUp(t *testing.T) {
 			o.Hooks.PreTool = func(context.Context, agent.ToolUse) agent.Decision { <-release; return agent.Decision{Allow: true} }
 			o.Hooks.Stop = func(context.Context, bool) string { <-release; return "late" }
 			o.Hooks.PostTool = func(context.Context, agent.ToolUse) { <-release }
-			h := newHost(nil, nil)
-			if err := h.bind(o); err != nil {
-				t.Fatal(err)
-			}
+			h := newHost(o, nil)
 			begun := time.Now()
 			got := asked(t, h, "hook_callback", hookLine(hook, bashCall))
 			if took := time.Since(begun); took != c.limit {

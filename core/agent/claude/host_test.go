@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
 )
@@ -87,11 +85,8 @@ func (r *hostRun) options(tools ...agent.Tool) agent.SessionOptions {
 // boundHost is a host of a run; it is closed with the test.
 func boundHost(t testing.TB, r *hostRun, tools ...agent.Tool) *host {
 	t.Helper()
-	h := newHost(tools, nil)
+	h := newHost(r.options(tools...), nil)
 	t.Cleanup(h.close)
-	if err := h.bind(r.options(tools...)); err != nil {
-		t.Fatal(err)
-	}
 	return h
 }
 
@@ -181,76 +176,6 @@ func captured(t *testing.T, name string) []*exchange {
 	return list
 }
 
-func TestAProcessBelongsToOneRunOnly(t *testing.T) {
-	h := boundHost(t, &hostRun{})
-	if err := h.bind((&hostRun{}).options()); !errors.Is(err, errBound) {
-		t.Errorf("a second bind gives %v", err)
-	}
-}
-
-func TestARunMustHaveTheToolsThatTheProcessLists(t *testing.T) {
-	answers := func(context.Context, json.RawMessage) agent.ToolResult { return agent.ToolResult{} }
-	listed := agent.Tool{Name: "a", Description: "does a", Schema: json.RawMessage(`{"type":"object"}`), Call: answers}
-	change := func(f func(*agent.Tool)) agent.Tool { t := listed; f(&t); return t }
-	for name, tools := range map[string][]agent.Tool{
-		"none":                nil,
-		"one more":            {listed, change(func(t *agent.Tool) { t.Name = "b" })},
-		"another one":         {change(func(t *agent.Tool) { t.Name = "b" })},
-		"another description": {change(func(t *agent.Tool) { t.Description = "does b" })},
-		"another schema":      {change(func(t *agent.Tool) { t.Schema = json.RawMessage(`{"type":"object","properties":{}}`) })},
-		"one without a call":  {change(func(t *agent.Tool) { t.Call = nil })},
-	} {
-		h := newHost([]agent.Tool{listed}, nil)
-		if err := h.bind((&hostRun{}).options(tools...)); err == nil {
-			t.Errorf("a run with %s is bound", name)
-		}
-		if err := h.bind((&hostRun{}).options(listed)); err != nil {
-			t.Errorf("after %s was refused, the right run is too: %v", name, err)
-		}
-		h.close()
-	}
-}
-
-func TestAToolWithoutASchemaIsFoundWhenItIsBound(t *testing.T) {
-	for _, schema := range []string{``, `{"type":"array"}`, `{"type":`, `7`} {
-		tool := agent.Tool{
-			Name: "bad", Schema: json.RawMessage(schema),
-			Call: func(context.Context, json.RawMessage) agent.ToolResult { return agent.ToolResult{} },
-		}
-		h := newHost([]agent.Tool{tool}, nil)
-		if err := h.bind((&hostRun{}).options(tool)); err == nil || !strings.Contains(err.Error(), "bad") {
-			t.Errorf("the schema %q gives %v", schema, err)
-		}
-		h.close()
-	}
-}
-
-func TestAProcessWithoutARunRefusesEveryCall(t *testing.T) {
-	h := newHost([]agent.Tool{{Name: "ping_user", Schema: json.RawMessage(`{"type":"object"}`)}}, nil)
-	defer h.close()
-	handshake(t, h)
-	if list := asked(t, h, "mcp_message", mcpLine(1, "tools/list", nil)); !strings.Contains(list, "ping_user") {
-		t.Errorf("the tools are not listed: %s", list)
-	}
-	call := asked(t, h, "mcp_message", mcpLine(2, "tools/call", map[string]any{"name": "ping_user"}))
-	if !strings.Contains(call, answerNoRun) || !strings.Contains(call, `"isError":true`) {
-		t.Errorf("a call is answered %s", call)
-	}
-	pre := asked(t, h, "hook_callback", hookLine(hookPreTool, `{"tool_name":"Bash","tool_input":{},"tool_use_id":"t1"}`))
-	if !strings.Contains(pre, `"permissionDecision":"deny"`) || !h.denied("t1") {
-		t.Errorf("the hook before a call answers %s", pre)
-	}
-	ask := asked(t, h, "can_use_tool", `{"tool_name":"Bash","input":{},"tool_use_id":"t2"}`)
-	if !strings.Contains(ask, `"behavior":"deny"`) || !h.denied("t2") {
-		t.Errorf("the question for permission is answered %s", ask)
-	}
-	for _, hook := range []string{hookStop, hookPostTool} {
-		if got := asked(t, h, "hook_callback", hookLine(hook, `{"tool_name":"Bash","tool_input":{}}`)); got != "{}" {
-			t.Errorf("%s answers %s", hook, got)
-		}
-	}
-}
-
 func TestOnlyWhatWeRefusedCountsAsDenied(t *testing.T) {
 	h := boundHost(t, &hostRun{pre: func(_ context.Context, u agent.ToolUse) agent.Decision {
 		return agent.Decision{Allow: u.Name == "Read", Reason: "no"}
@@ -271,9 +196,9 @@ func TestARequestThatWeDoNotKnowIsAnErrorOnOneLine(t *testing.T) {
 }
 
 func TestTheHandshakeKeepsThePromptOutOfTheArguments(t *testing.T) {
-	h := newHost(nil, nil)
+	h := newHost(agent.SessionOptions{SystemPrompt: "You are <Olli> & co."}, nil)
 	defer h.close()
-	data, err := json.Marshal(h.initialize(agent.SessionOptions{SystemPrompt: "You are <Olli> & co."}))
+	data, err := json.Marshal(h.initialize())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,31 +232,14 @@ func TestAfterCloseEverythingIsRefused(t *testing.T) {
 }
 
 func TestTheNewestAreRememberedAndNoMore(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		limit := rapid.IntRange(1, 8).Draw(t, "limit")
-		r := recent[int]{limit: limit}
-		var order []int // distinct, oldest first
-		for _, k := range rapid.SliceOf(rapid.IntRange(0, 20)).Draw(t, "added") {
-			known := r.has(k)
-			r.add(k)
-			if !known {
-				order = append(order, k)
-			}
-		}
-		newest := order[max(0, len(order)-limit):]
-		for k := range 21 {
-			want := false
-			for _, n := range newest {
-				want = want || n == k
-			}
-			if r.has(k) != want {
-				t.Fatalf("has(%d) is %v among %v", k, r.has(k), newest)
-			}
-		}
-		if len(r.order) > limit || len(r.known) > limit {
-			t.Fatalf("%d and %d are kept of %d", len(r.order), len(r.known), limit)
-		}
-	})
+	var r recent
+	for i := range 3 * keptIDs {
+		r.add(fmt.Sprint(i))
+		r.add(fmt.Sprint(i))
+	}
+	if r.has("0") || r.has(fmt.Sprint(2*keptIDs-1)) || !r.has(fmt.Sprint(2*keptIDs)) || r.has("") || len(r) != keptIDs {
+		t.Errorf("%d are remembered: %s", len(r), r)
+	}
 }
 
 // FuzzHandle holds what the CLI depends on: nothing panics, every answer is JSON,

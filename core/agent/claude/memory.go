@@ -36,7 +36,7 @@ func (e *Engine) watch(ctx context.Context) {
 
 // look looks at every process once.
 func (e *Engine) look(now time.Time) {
-	limit := e.o.Limits().Memory
+	limit := e.o.MemoryLimit()
 	tell := false
 	for _, s := range e.opened() {
 		tell = s.weigh(limit) || tell
@@ -45,7 +45,6 @@ func (e *Engine) look(now time.Time) {
 	if tell {
 		e.notify()
 	}
-	e.pool.poke()
 }
 
 // weigh looks at the process's memory and ends it where it has too much. tell
@@ -144,7 +143,7 @@ func (t *turn) silence(now, heard time.Time, pending int) step {
 	if subagents || t.tr.compacting || t.command != "" {
 		limit = slowAfter
 	}
-	return due(now, newer(t.since, heard).Add(t.tr.retry.Delay), limit, stepInterrupt)
+	return due(now, newer(t.since, heard).Add(t.tr.retry.Delay()), limit, stepInterrupt)
 }
 
 func due(now, since time.Time, limit time.Duration, s step) step {

@@ -31,9 +31,9 @@ var uuidForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 })
 
-// Open starts, resumes or forks a session, in the process that waits for just
-// that or in a new one. Errors are one line and say what to do; one in which
-// the process was too slow is a context.DeadlineExceeded.
+// Open starts, resumes or forks a session in a process of its own. Errors are one
+// line and say what to do; one in which the process was too slow is a
+// context.DeadlineExceeded.
 func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
 	s, err := e.open(ctx, o)
 	if err != nil {
@@ -42,29 +42,12 @@ func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Sessio
 	return &resumable{e: e, o: o, now: s}, nil
 }
 
-// open is Open for one process.
+// open is Open for one process: it starts it and returns when it has answered the
+// handshake.
 func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, error) {
 	if err := e.waitBegun(ctx); err != nil {
 		return nil, err
 	}
-	if s := e.takeWarm(o); s != nil {
-		return s, nil
-	}
-	s, err := e.launch(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.bind(o); err != nil {
-		e.discard(s)
-		return nil, err
-	}
-	e.notify()
-	return s, nil
-}
-
-// launch starts a process and returns when it has answered the handshake. It
-// belongs to no run yet.
-func (e *Engine) launch(ctx context.Context, o agent.SessionOptions) (*session, error) {
 	key, err := sessionKey(o)
 	if err != nil {
 		return nil, err
@@ -83,30 +66,40 @@ func (e *Engine) launch(ctx context.Context, o agent.SessionOptions) (*session, 
 		return nil, err
 	}
 	token := e.o.Control.Issue()
-	o.Settings.Model = cmp.Or(o.Settings.Model, lookup(e.env(), "ANTHROPIC_MODEL"))
-	c, err := e.start(process.Spec{Path: path, Args: args(o, key), Env: e.env(token.Env()...), Dir: o.Dir, Wrap: e.o.Sandbox})
+	flags := o
+	flags.Settings.Model = cmp.Or(o.Settings.Model, lookup(e.env(), "ANTHROPIC_MODEL"))
+	c, err := e.start(process.Spec{Path: path, Args: args(flags, key), Env: e.env(token.Env()...), Dir: o.Dir, Wrap: e.o.Sandbox})
 	if err != nil {
 		token.Revoke()
 		e.forget(&session{key: key})
 		return nil, err
 	}
-	s := newSession(e, key, c, o.Tools)
-	s.token = token
+	token.Bind(o.Command)
+	s := newSession(e, key, c, o, token)
 	if err := e.admit(s); err != nil {
 		return nil, err
 	}
-	if err := s.shakeHands(ctx, o, path); err != nil {
+	if err := s.shakeHands(ctx, path); err != nil {
 		s.doom(errClosed) // it has nothing to lose
 		return nil, err
 	}
+	e.notify()
 	return s, nil
 }
 
 // written waits until the end of the last turn of an open session is in its
 // transcript. While a turn runs, a fork takes what is there.
 func (e *Engine) written(ctx context.Context, id string) error {
-	wait := time.Until(e.spoke(id).Add(writtenAfter))
-	if wait <= 0 || e.speaks(id) {
+	e.mu.Lock()
+	s := e.sessions[strings.ToLower(id)]
+	e.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	wait, speaks := time.Until(s.flow.over.Add(writtenAfter)), s.flow.busy()
+	s.mu.Unlock()
+	if wait <= 0 || speaks {
 		return nil
 	}
 	if err := pause(ctx, nil, wait); err != nil {
@@ -170,7 +163,6 @@ func (e *Engine) forget(s *session) {
 	delete(e.sessions, s.key)
 	e.mu.Unlock()
 	e.notify()
-	e.pool.poke()
 }
 
 // discard ends a session that nobody has.
@@ -188,12 +180,12 @@ func (e *Engine) discard(s *session) {
 }
 
 // shakeHands makes the process ready, within the limit.
-func (s *session) shakeHands(ctx context.Context, o agent.SessionOptions, path string) error {
+func (s *session) shakeHands(ctx context.Context, path string) error {
 	within, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
 	running := s.e.running()
 	defer context.AfterFunc(running, cancel)()
-	answer, err := s.conn.Request(within, s.host.initialize(o))
+	answer, err := s.conn.Request(within, s.host.initialize())
 	var refused *wire.RequestError
 	switch {
 	case err == nil:
@@ -208,7 +200,7 @@ func (s *session) shakeHands(ctx context.Context, o agent.SessionOptions, path s
 	case errors.As(err, &refused):
 		return fmt.Errorf(textRefused, refused.Message)
 	}
-	return s.stillborn(path, o.Resume)
+	return s.stillborn(path, s.host.o.Resume)
 }
 
 // stillborn says why a process has ended before it was ready.

@@ -98,11 +98,8 @@ func TestWhateverGoesWrongWithAPermissionRefusesTheCall(t *testing.T) {
 }
 
 func TestARunThatCanAskNobodyRefuses(t *testing.T) {
-	h := newHost(nil, nil)
+	h := newHost(agent.SessionOptions{}, nil)
 	defer h.close()
-	if err := h.bind(agent.SessionOptions{}); err != nil {
-		t.Fatal(err)
-	}
 	if got := asked(t, h, "can_use_tool", `{"tool_name":"Bash","input":{},"tool_use_id":"t"}`); !strings.Contains(got, answerNobody) {
 		t.Errorf("the answer is %s", got)
 	}

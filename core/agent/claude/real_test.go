@@ -227,7 +227,7 @@ func TestAnIdleSessionWhoseProcessDiedAnswersTheNextMessage(t *testing.T) {
 			r.written(s.ID(), fmt.Sprintf("what fruit? %d", round))
 		}
 	}
-	if sessions, _ := uses(r.engine); sessions != 2 {
+	if sessions := len(r.engine.Status().Processes); sessions != 2 {
 		t.Errorf("%d processes for two sessions", sessions)
 	}
 }

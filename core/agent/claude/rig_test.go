@@ -42,7 +42,7 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 	}
 	t.Cleanup(func() { _ = api.Close() })
 	r := &rig{t: t, api: api, env: fakeapi.CLIEnv(t, api), dir: t.TempDir()}
-	o := Options{Path: path, Env: r.env, Log: testLog(t), Limits: func() Limits { return Limits{Memory: r.memory.Load()} }}
+	o := Options{Path: path, Env: r.env, Log: testLog(t), MemoryLimit: r.memory.Load}
 	for _, f := range change {
 		f(&o)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"log/slog"
 	"os"
 	"sync"
@@ -57,15 +56,12 @@ const (
 	lastWish = time.Second
 )
 
-// Uses of a process, as agent.Process names them.
-const (
-	useSession = "session"
-	useWarm    = "warm"
-)
+// useSession is the use of a process, as agent.Process names it.
+const useSession = "session"
 
 // session is a conversation for as long as its process lives. Its goroutine, live, reads what
 // the process says and hands it to the turn that is read; nobody else takes
-// lines.
+// lines. Between a line and whoever reads the turn stands one queue, the turn's.
 type session struct {
 	e       *Engine
 	log     *slog.Logger
@@ -83,9 +79,7 @@ type session struct {
 	// of the bot.
 	mu       sync.Mutex
 	id       string // what the CLI calls the session now
-	use      string
 	settings agent.Settings
-	onOwn    func(iter.Seq2[agent.Event, error]) // SessionOptions.Unasked
 	flow     flow
 	meter    meter
 	// early are the errors of results that came before any turn.
@@ -98,26 +92,14 @@ type session struct {
 	calm chan struct{}
 }
 
-func newSession(e *Engine, key string, c child, tools []agent.Tool) *session {
+func newSession(e *Engine, key string, c child, o agent.SessionOptions, token *control.Token) *session {
 	s := &session{
-		e: e, log: e.o.Log.With("session", key), key: key, id: key, child: c, started: time.Now(),
-		reader: make(chan struct{}, 1), done: make(chan struct{}), calm: make(chan struct{}), use: useWarm,
+		e: e, log: e.o.Log.With("session", key), key: key, id: key, child: c, started: time.Now(), token: token, settings: o.Settings,
+		reader: make(chan struct{}, 1), done: make(chan struct{}), calm: make(chan struct{}),
 	}
-	s.host = newHost(tools, s.log)
-	s.conn = wire.New(c.Stdout(), c.Stdin(), wire.Options{Handler: s.host.handle, Log: s.log})
+	s.host = newHost(o, s.log)
+	s.conn = wire.New(c.Stdout(), c.Stdin(), wire.Options{Handler: s.host.handle, Line: s.line, Log: s.log})
 	return s
-}
-
-// bind gives the process to a run: exactly once.
-func (s *session) bind(o agent.SessionOptions) error {
-	if err := s.host.bind(o); err != nil {
-		return err
-	}
-	s.token.Bind(o.Command)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.use, s.settings, s.onOwn = useSession, o.Settings, o.Unasked
-	return nil
 }
 
 // live reads the session to its end and leaves nothing of it: connection,
@@ -125,17 +107,13 @@ func (s *session) bind(o agent.SessionOptions) error {
 func (s *session) live() {
 	defer close(s.done)
 	var g sync.WaitGroup
-	g.Go(func() {
-		if err := s.e.safely("connection", func() { s.connect() }); err != nil {
-			s.doom(err)
-		}
+	g.Go(func() { // callbacks that are slow to end do not hold up who reads a turn
+		<-s.conn.Ended()
+		_ = s.e.safely("end of a session", s.gone) // safely has logged it
 	})
-	g.Go(func() {
-		if err := s.e.safely("reader", func() { s.read() }); err != nil {
-			s.doom(err)
-			s.gone()
-		}
-	})
+	if err := s.conn.Run(context.Background()); err != nil { // the end of the process ends it
+		s.log.Debug("connection ended", "error", err)
+	}
 	g.Wait()
 	s.token.Revoke()
 	if err := s.stop(); err != nil {
@@ -145,21 +123,10 @@ func (s *session) live() {
 	s.e.forget(s)
 }
 
-func (s *session) connect() {
-	if err := s.conn.Run(context.Background()); err != nil { // the end of the process ends it
-		s.log.Debug("connection ended", "error", err)
-	}
-}
-
-// read takes lines until there are no more.
-func (s *session) read() {
-	for {
-		l, err := s.conn.Next(context.Background()) // io.EOF at the end of the connection
-		if err != nil {
-			s.gone()
-			return
-		}
-		s.take(l)
+// line takes one line of the process.
+func (s *session) line(l wire.Line) {
+	if err := s.e.safely("reader", func() { s.take(l) }); err != nil {
+		s.doom(err)
 	}
 }
 
@@ -180,11 +147,11 @@ func (s *session) gone() {
 		switch {
 		case t == nil:
 		case t.stalled:
-			t.feed.end(agent.Result{SessionID: s.id, IsError: true, Text: stalledText()})
+			t.events.end(agent.Result{SessionID: s.id, IsError: true, Text: stalledText()})
 		case t == s.flow.waiting:
-			t.feed.fail(untaken{s.ended})
+			t.events.fail(untaken{s.ended})
 		default:
-			t.feed.fail(s.ended)
+			t.events.fail(s.ended)
 		}
 	}
 	s.flow.current, s.flow.waiting = nil, nil
@@ -281,7 +248,7 @@ func (s *session) write(m agent.Message, blocks []wire.Block) (*turn, error) {
 		return nil, nil
 	}
 	t := &turn{
-		feed: newFeed(), tr: newTranslator(s.host.denied, m.Command),
+		events: newEventQueue(), tr: newTranslator(s.host.denied, m.Command),
 		uuid: store.NewUUID(), command: m.Command, since: time.Now(),
 	}
 	if err := s.conn.Send(wire.UserMessage(t.uuid, blocks)); err != nil {
@@ -316,16 +283,21 @@ func (s *session) pump(ctx context.Context, t *turn, yield func(agent.Event, err
 	whole := false
 	defer func() {
 		if !whole {
-			t.feed.leave()
+			t.events.Abandon()
 			s.later(s.requestInterrupt)
 			s.markStopped(t)
 		}
 	}()
 	for {
-		h, ok := t.feed.next(ctx)
-		if !ok {
-			whole = true
-			return
+		h := happening{err: ctx.Err()} // which goes before all that waits
+		if h.err == nil {
+			var err error
+			if h, err = t.events.Pop(ctx); errors.Is(err, io.EOF) {
+				whole = true
+				return
+			} else if err != nil {
+				h.err = err
+			}
 		}
 		_, last := h.event.(agent.Result)
 		whole = last || h.err != nil && ctx.Err() == nil
@@ -335,19 +307,26 @@ func (s *session) pump(ctx context.Context, t *turn, yield func(agent.Event, err
 	}
 }
 
-// unasked hands a turn that began by itself to the bot. The lock is held.
-func (s *session) unasked(t *turn) {
-	read := s.onOwn
+// engineTurn hands a turn that began by itself to the bot. The lock is held.
+func (s *session) engineTurn(t *turn) {
+	read := s.host.o.Unasked
 	if read == nil {
-		t.feed.leave()
+		t.events.Abandon()
 		return
 	}
 	s.e.later("turn that began by itself", func() {
-		defer t.feed.leave()
+		defer t.events.Abandon()
 		read(func(yield func(agent.Event, error) bool) {
 			s.reader <- struct{}{} // whoever reads has an end: turns have
 			defer func() { <-s.reader }()
 			s.pump(context.Background(), t, yield)
 		})
 	})
+}
+
+// dead reports whether the session's process can take no message any more.
+func (s *session) dead() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended != nil || s.reason != nil
 }

@@ -1,197 +1,237 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
-
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"slices"
+	"strings"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 )
 
-// serverVersion is the version of the bot's tool server, as the CLI is told.
+// serverVersion is the version of the bot's tool servers, as the CLI is told.
 const serverVersion = "1"
 
-// callTool runs a tool of the bot.
-type callTool func(ctx context.Context, server, name string, args json.RawMessage) agent.ToolResult
+// Errors of JSON-RPC.
+const (
+	codeUnreadable = -32700
+	codeNoMethod   = -32601
+	codeBadParams  = -32602
+	codeRefused    = -32603
+)
 
-// toolServer serves the bot's tools over the control channel: each mcp_message
-// carries one message of the CLI, which is an MCP client, and takes the answer
-// back. Use newToolServer.
-type toolServer struct {
-	name  string
-	mcp   *mcp.Server
-	fault error // why a tool cannot be served
+// serverOf is the name of the server that a tool belongs to.
+func serverOf(t agent.Tool) string { return cmp.Or(t.Server, server) }
 
-	mu     sync.Mutex
-	client *toolConn // of the newest handshake, nil before the first
-	closed bool
-	// sessions are what each handshake began; close waits for all.
-	sessions []*mcp.ServerSession
+// rpc is a message of the CLI, which is an MCP client. A notification has no id.
+type rpc struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
 }
 
-func newToolServer(name string, tools []agent.Tool, call callTool) *toolServer {
-	s := &toolServer{name: name, mcp: mcp.NewServer(
-		&mcp.Implementation{Name: name, Version: serverVersion},
-		// The list never changes in the life of a process: no notification is promised.
-		&mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}},
-	)}
-	for _, t := range tools {
-		if err := s.add(t, call); err != nil && s.fault == nil {
-			s.fault = err
-		}
-	}
-	return s
+// rpcAnswer is the answer to a message; exactly one of Result and Error is set.
+type rpcAnswer struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Result  any             `json:"result,omitempty"`
+	Error   *rpcError       `json:"error,omitempty"`
 }
 
-// add lists a tool. The library panics over a schema that is none.
-func (s *toolServer) add(t agent.Tool, call callTool) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("serve the tool %s: %v", t.Name, p)
-		}
-	}()
-	s.mcp.AddTool(&mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: t.Schema},
-		func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			answer := call(ctx, s.name, t.Name, r.Params.Arguments)
-			if answer.Text == "" {
-				answer.Text = answerNoText
-			}
-			return &mcp.CallToolResult{
-				Content: []mcp.Content{&mcp.TextContent{Text: answer.Text}}, IsError: answer.IsError,
-			}, nil
-		})
-	return nil
+type rpcError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
 }
 
-// callTool runs a tool of the bound run. A panic is an error result: it must
-// not end the program, which has other sessions.
-func (h *host) callTool(ctx context.Context, server, name string, args json.RawMessage) (r agent.ToolResult) {
-	defer func() {
-		if p := recover(); p != nil {
-			h.log.Error("tool failed", "tool", name, "fault", fmt.Sprint(p))
-			r = agent.ToolResult{Text: fmt.Sprintf(answerToolFault, name), IsError: true}
-		}
-	}()
-	run := h.bound()
-	if run == nil {
-		return agent.ToolResult{Text: answerNoRun, IsError: true}
-	}
-	t, ok := run.tools[toolKey(server, name)]
-	if !ok {
-		return agent.ToolResult{Text: fmt.Sprintf(answerNoTool, name), IsError: true}
-	}
-	if len(args) == 0 {
-		args = json.RawMessage("{}")
-	}
-	r = t.Call(ctx, args)
-	if r.EndTurn {
-		h.noteEnding("mcp__" + server + "__" + name)
-	}
-	return r
-}
-
-// mcpAnswer is the answer to an mcp_message.
-type mcpAnswer struct {
-	Response json.RawMessage `json:"mcp_response"`
-}
-
-// acknowledged answers a notification: the CLI waits for an answer to that too.
-const acknowledged = `{"jsonrpc":"2.0","result":{},"id":0}`
-
-// answer takes one message of the CLI to the server that it is for. A call
-// blocks until its tool has returned; the end of ctx cancels the tool.
-func (h *host) answer(ctx context.Context, request json.RawMessage) mcpAnswer {
+// serveTools answers one mcp_message, which carries one message of the CLI to one
+// of the bot's tool servers. A call blocks until its tool has returned; the end of
+// ctx cancels the tool. A notification is answered too: the CLI waits for that.
+func (h *host) serveTools(ctx context.Context, request json.RawMessage) rpcAnswer {
 	var r struct {
-		Server  string          `json:"server_name"`
-		Message json.RawMessage `json:"message"`
+		Server  string `json:"server_name"`
+		Message rpc    `json:"message"`
 	}
-	if err := json.Unmarshal(request, &r); err != nil {
-		return failure(jsonrpc.ID{}, jsonrpc.CodeInvalidRequest, textUnreadable)
+	m := &r.Message
+	if err := json.Unmarshal(request, &r); err != nil || m.Version != "2.0" {
+		return rpcAnswer{Version: "2.0", ID: json.RawMessage("null"), Error: &rpcError{codeUnreadable, textUnreadable}}
 	}
-	message, err := jsonrpc.DecodeMessage(r.Message)
-	if err != nil {
-		return failure(jsonrpc.ID{}, jsonrpc.CodeParseError, textUnreadable)
+	answer := rpcAnswer{Version: "2.0", ID: m.ID}
+	if m.ID == nil {
+		h.notified(r.Server, *m)
+		answer.ID, answer.Result = json.RawMessage("0"), struct{}{}
+		return answer
 	}
-	m, ok := message.(*jsonrpc.Request)
-	if !ok { // an answer to something that we never ask
-		return mcpAnswer{Response: json.RawMessage(acknowledged)}
+	var err *rpcError
+	if answer.Result, err = h.serve(ctx, r.Server, *m); err != nil {
+		answer.Result, answer.Error = nil, err
 	}
-	s := h.serverNamed(r.Server)
-	if s == nil {
-		return failure(m.ID, jsonrpc.CodeInvalidParams, textUnknownServer)
-	}
-	client, problem := s.clientFor(m)
-	if problem != "" {
-		return failure(m.ID, jsonrpc.CodeInternalError, problem)
-	}
-	if !m.IsCall() {
-		client.notify(m)
-		return mcpAnswer{Response: json.RawMessage(acknowledged)}
-	}
-	response, problem := client.call(ctx, m)
-	if problem != "" {
-		return failure(m.ID, jsonrpc.CodeInternalError, problem)
-	}
-	return encoded(response)
+	return answer
 }
 
-// clientFor is the connection that a message belongs to. Each initialize begins
-// a new one, whose ids start again, and ends what the old one still runs: the
-// CLI repeats the handshake when its list of servers changes.
-func (s *toolServer) clientFor(m *jsonrpc.Request) (c *toolConn, problem string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// serve answers a request of the CLI.
+func (h *host) serve(ctx context.Context, name string, m rpc) (any, *rpcError) {
 	switch {
-	case s.closed:
-		return nil, textServerEnded
-	case m.Method != "initialize" || !m.IsCall():
-		if s.client == nil {
-			return nil, textNotConnected
+	case h.life.Err() != nil:
+		return nil, &rpcError{codeRefused, textServerEnded}
+	case !slices.Contains(h.servers, name):
+		return nil, &rpcError{codeBadParams, textUnknownServer}
+	}
+	switch m.Method {
+	case "initialize":
+		return h.hello(name, m.Params), nil
+	case "ping":
+		return struct{}{}, nil
+	case "tools/list":
+		return map[string]any{"tools": h.listed(name)}, nil
+	case "tools/call":
+		return h.call(ctx, name, m)
+	}
+	return nil, &rpcError{codeNoMethod, textNoMethod}
+}
+
+// hello begins anew: request ids start again, and what still runs is cancelled. The
+// CLI repeats the handshake when its list of servers changes. The list of tools
+// never changes in the life of a process, so no notification is promised.
+func (h *host) hello(name string, params json.RawMessage) any {
+	h.mu.Lock()
+	for key, cancel := range h.calls {
+		if strings.HasPrefix(key, name+"/") {
+			cancel()
+			delete(h.calls, key)
 		}
-		return s.client, ""
 	}
-	next := newToolConn()
-	session, err := s.mcp.Connect(context.Background(), next, nil)
+	h.early = nil
+	h.mu.Unlock()
+	var client struct {
+		Version string `json:"protocolVersion"`
+	}
+	_ = json.Unmarshal(params, &client) // then it gets no version, and says so
+	return map[string]any{
+		"protocolVersion": client.Version, "capabilities": map[string]any{"tools": struct{}{}},
+		"serverInfo": map[string]string{"name": name, "version": serverVersion},
+	}
+}
+
+// listedTool is a tool as the CLI is told of it.
+type listedTool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"inputSchema"`
+}
+
+// listed are the tools of a server, by their names: an equal list is what forks
+// share the prompt cache by.
+func (h *host) listed(name string) []listedTool {
+	list := []listedTool{}
+	for _, t := range h.o.Tools {
+		if serverOf(t) == name {
+			list = append(list, listedTool{t.Name, t.Description, t.Schema})
+		}
+	}
+	slices.SortFunc(list, func(a, b listedTool) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// call runs a tool of the run. A panic is an error result: it must not end the
+// program, which has other sessions.
+func (h *host) call(ctx context.Context, server string, m rpc) (any, *rpcError) {
+	var p struct {
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"arguments"`
+	}
+	if err := json.Unmarshal(m.Params, &p); err != nil {
+		return nil, &rpcError{codeBadParams, textUnreadable}
+	}
+	i := slices.IndexFunc(h.o.Tools, func(t agent.Tool) bool { return t.Name == p.Name && serverOf(t) == server })
+	if i < 0 {
+		return nil, &rpcError{codeBadParams, fmt.Sprintf(textNoTool, p.Name)}
+	}
+	if len(p.Args) == 0 {
+		p.Args = json.RawMessage("{}")
+	}
+	if !h.enter() {
+		return nil, &rpcError{codeRefused, textServerEnded}
+	}
+	defer h.callbacks.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(h.life, cancel)()
+	key := server + "/" + string(m.ID)
+	if !h.beginCall(key, cancel) {
+		return nil, &rpcError{codeRefused, textTwice}
+	}
+	defer h.endCall(key)
+	var r agent.ToolResult
+	err := fault.Guard("the tool "+p.Name, func() error { r = h.o.Tools[i].Call(ctx, p.Args); return nil })()
 	if err != nil {
-		return nil, clean.Line(err.Error())
+		h.log.Error("tool failed", "tool", p.Name, "fault", err, "stack", fault.Stack(err))
+		r = agent.ToolResult{Text: fmt.Sprintf(answerToolFault, p.Name), IsError: true}
 	}
-	if s.client != nil {
-		_ = s.client.Close() // it never fails
+	if r.EndTurn {
+		h.mu.Lock()
+		h.ending = "mcp__" + server + "__" + p.Name
+		h.mu.Unlock()
 	}
-	s.client = next
-	s.sessions = append(s.sessions, session)
-	return next, ""
+	type content struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	return struct {
+		Content []content `json:"content"`
+		IsError bool      `json:"isError,omitempty"`
+	}{[]content{{"text", cmp.Or(r.Text, answerNoText)}}, r.IsError}, nil
 }
 
-// close cancels the calls that run and waits until their tools have returned.
-func (s *toolServer) close() {
-	s.mu.Lock()
-	s.closed = true
-	if s.client != nil {
-		_ = s.client.Close() // it never fails
+// beginCall notes a call that begins, one that was cancelled before as well; false
+// where its id is in use.
+func (h *host) beginCall(key string, cancel context.CancelFunc) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.calls[key] != nil {
+		return false
 	}
-	sessions := s.sessions
-	s.sessions = nil
-	s.mu.Unlock()
-	for _, session := range sessions {
-		_ = session.Close() // what it says is only how the pipe ended
+	h.calls[key] = cancel
+	if h.early.has(key) {
+		cancel()
 	}
+	return true
 }
 
-// failure is a JSON-RPC error.
-func failure(id jsonrpc.ID, code int64, message string) mcpAnswer {
-	return encoded(&jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: code, Message: message}})
+func (h *host) endCall(key string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.calls, key)
 }
 
-func encoded(r *jsonrpc.Response) mcpAnswer {
-	data, err := jsonrpc.EncodeMessage(r)
-	if err != nil { // only a result that is no JSON, which the library has written itself
-		return mcpAnswer{Response: json.RawMessage(acknowledged)}
+// notified takes a notification: only a cancellation means something here.
+func (h *host) notified(name string, m rpc) {
+	var p struct {
+		ID json.RawMessage `json:"requestId"`
 	}
-	return mcpAnswer{Response: data}
+	if m.Method != "notifications/cancelled" || json.Unmarshal(m.Params, &p) != nil || p.ID == nil {
+		return
+	}
+	key := name + "/" + string(p.ID)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if cancel := h.calls[key]; cancel != nil {
+		cancel()
+		return
+	}
+	h.early.add(key)
+}
+
+// takeEnding reports whether a call of this tool ends the turn, and forgets it.
+func (h *host) takeEnding(tool string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ends := h.ending != "" && h.ending == tool
+	if ends {
+		h.ending = ""
+	}
+	return ends
 }

@@ -16,9 +16,8 @@ const (
 	// maxOutput is how many bytes of a tool's output an event carries: consumers
 	// show a few lines of it, the model has read all of it.
 	maxOutput = 16 << 10
-	// maxNotice and maxReason bound words of the CLI, in characters.
+	// maxNotice bounds words of the CLI, in characters.
 	maxNotice = 300
-	maxReason = 300
 )
 
 // subagentTools run a whole agent, so that silence while they run is no
@@ -76,20 +75,14 @@ func (t *translator) working() (tools, subagents bool) {
 func (t *translator) translate(l wire.Line, put func(agent.Event)) {
 	switch l.Type {
 	case wire.TypeStream:
-		if s, err := l.Stream(); err == nil {
-			t.stream(s, put)
-		}
+		t.stream(l.Stream(), put)
 	case wire.TypeAssistant:
-		if a, err := l.Assistant(); err == nil {
-			t.assistant(a, put)
-		}
+		t.assistant(l.Assistant(), put)
 	case wire.TypeUser:
-		if u, err := l.User(); err == nil {
-			t.user(u, put)
-		}
+		t.user(l.User(), put)
 	case wire.TypeRateLimit:
-		if r, err := l.RateLimit(); err == nil && r.Status != "" {
-			put(agent.RateLimit{Status: r.Status, Resets: r.ResetsAt})
+		if r := l.RateLimit(); r.Status != "" {
+			put(agent.RateLimit{Status: r.Status, Resets: r.Resets()})
 		}
 	case wire.TypeSystem:
 		t.system(l, put)
@@ -138,12 +131,7 @@ func subagent(o wire.Origin) string {
 	if o.ParentToolUseID == "" {
 		return ""
 	}
-	for _, s := range []string{o.TaskDescription, o.SubagentType} {
-		if s = clean.Cut(clean.Line(s), maxNotice); s != "" {
-			return s
-		}
-	}
-	return textSubagent
+	return cmp.Or(clean.Cut(clean.Line(o.TaskDescription), maxNotice), clean.Cut(clean.Line(o.SubagentType), maxNotice), textSubagent)
 }
 
 // user takes the results of tools; what else the user's side says is our own
@@ -173,37 +161,36 @@ func cutBytes(s string, n int) string {
 
 // system takes news of the CLI itself.
 func (t *translator) system(l wire.Line, put func(agent.Event)) {
+	s := l.System()
 	switch l.Subtype {
 	case wire.SubtypeStatus:
-		if s, err := l.Status(); err == nil {
-			t.status(s, put)
-		}
+		t.status(s, put)
 	case wire.SubtypeCompactBoundary:
-		if c, err := l.Compact(); err == nil {
-			t.compacting = false
-			put(agent.Compacting{Done: true, Auto: c.Trigger == "auto", PreTokens: c.PreTokens})
-		}
+		t.compacting = false
+		put(agent.Compacting{Done: true, Auto: s.Compact.Trigger == "auto", PreTokens: s.Compact.PreTokens})
 	case wire.SubtypeRetry:
-		if r, err := l.Retry(); err == nil {
-			t.retry = r
-			put(agent.Retry{Attempt: r.Attempt, Of: r.MaxRetries, Wait: r.Delay, Reason: retryReason(r)})
-		}
+		t.retry = s.Retry
+		put(agent.Retry{Attempt: s.Attempt, Of: s.MaxRetries, Wait: s.Delay(), Reason: retryReason(s.Retry)})
 	case wire.SubtypePermissionDenied:
-		if d, err := l.Denied(); err == nil {
-			t.refused[d.ToolUseID] = true
-		}
+		t.refused[s.ToolUseID] = true
 	case wire.SubtypeTaskNotification:
-		// The end of a call that still runs is told by the call's result.
-		if n, err := l.Task(); err == nil && t.tools[n.ToolUseID] == "" {
-			tell(n.Summary, put)
+		if t.tools[s.ToolUseID] == "" { // the end of a call that still runs is told by the call's result
+			putNotice(s.Summary, put)
 		}
-	default:
-		tell(notice(l), put)
+	case wire.SubtypeModelFallback:
+		if s.FallbackModel != "" {
+			s.Content = cmp.Or(s.Content, fmt.Sprintf(textFallback, s.FallbackModel))
+		}
+		putNotice(s.Content, put)
+	case wire.SubtypeRefusal:
+		putNotice(cmp.Or(s.Content, s.Explanation, textRefusal), put)
+	case wire.SubtypeInformational:
+		putNotice(s.Content, put)
 	}
 }
 
-// tell puts a notice, where there is anything to say.
-func tell(text string, put func(agent.Event)) {
+// putNotice puts a notice, where there is anything to say.
+func putNotice(text string, put func(agent.Event)) {
 	if text = short(text); text != "" {
 		put(agent.Notice{Text: text})
 	}
@@ -211,7 +198,7 @@ func tell(text string, put func(agent.Event)) {
 
 // status takes the begin of a compaction, and its failure. Its success is the
 // boundary that follows.
-func (t *translator) status(s wire.Status, put func(agent.Event)) {
+func (t *translator) status(s wire.System, put func(agent.Event)) {
 	switch {
 	case s.Status == "compacting":
 		t.compacting = true
@@ -220,25 +207,6 @@ func (t *translator) status(s wire.Status, put func(agent.Event)) {
 		t.compacting = false
 		put(agent.Notice{Text: fmt.Sprintf(textNotCompacted, readable(s.CompactError))})
 	}
-}
-
-// notice is what a line says for people; empty for lines that say nothing.
-func notice(l wire.Line) string {
-	switch l.Subtype {
-	case wire.SubtypeModelFallback:
-		if m, err := l.ModelFallback(); err == nil && (m.Content != "" || m.FallbackModel != "") {
-			return cmp.Or(m.Content, fmt.Sprintf(textFallback, m.FallbackModel))
-		}
-	case wire.SubtypeRefusal:
-		if r, err := l.Refusal(); err == nil {
-			return cmp.Or(r.Content, r.Explanation, textRefusal)
-		}
-	case wire.SubtypeInformational:
-		if i, err := l.Informational(); err == nil {
-			return i.Content
-		}
-	}
-	return ""
 }
 
 // retryReason says in a person's words why a request failed.

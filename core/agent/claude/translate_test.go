@@ -2,7 +2,9 @@ package claude
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,13 +27,12 @@ func capturedTurns(t *testing.T, name string) [][]wire.Line {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var turns [][]wire.Line
-	var turn []wire.Line
+	var input bytes.Buffer
 	in := bufio.NewReader(f)
 	for {
 		raw, err := in.ReadBytes('\n')
 		if err != nil {
-			return turns
+			break
 		}
 		var c struct {
 			Dir  string          `json:"dir"`
@@ -43,15 +44,19 @@ func capturedTurns(t *testing.T, name string) [][]wire.Line {
 		if c.Dir != "cli->host" {
 			continue
 		}
-		l, err := wire.Parse(c.Line, time.Now())
-		if err != nil || strings.HasPrefix(l.Type, "control_") {
-			continue
-		}
+		input.Write(append(c.Line, '\n'))
+	}
+	var turns [][]wire.Line
+	var turn []wire.Line
+	if err := wire.New(&input, io.Discard, wire.Options{Line: func(l wire.Line) {
 		turn = append(turn, l)
 		if l.Type == wire.TypeResult {
 			turns, turn = append(turns, turn), nil
 		}
+	}}).Run(t.Context()); err != nil {
+		t.Fatal(err)
 	}
+	return turns
 }
 
 // replay translates one captured turn.
@@ -65,12 +70,8 @@ func replay(t *testing.T, lines []wire.Line) told {
 			tr.translate(l, put)
 			continue
 		}
-		r, err := l.Result()
-		if err != nil {
-			t.Fatal(err)
-		}
 		tr.text.takeBack(put)
-		put(tr.result(r, endOwn))
+		put(tr.result(l.Result(), endOwn))
 	}
 	return h
 }

@@ -1,16 +1,46 @@
 package claude
 
 import (
+	"cmp"
 	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/wire"
+	"ollimbot/core/queue"
 )
+
+// happening is one pair of a turn's sequence.
+type happening struct {
+	event agent.Event
+	err   error
+}
+
+// eventQueue carries what happens in a turn from the session's reader to whoever
+// reads the turn: the reader never waits for a consumer, and a consumer that comes
+// late misses nothing. Who reads no more abandons it.
+type eventQueue struct{ *queue.Queue[happening] }
+
+func newEventQueue() eventQueue { return eventQueue{queue.New[happening]()} }
+
+// put adds an event, unless the consumer has left.
+func (q eventQueue) put(e agent.Event) { q.Push(happening{event: e}) }
+
+// end adds the last event.
+func (q eventQueue) end(e agent.Event) {
+	q.put(e)
+	q.Close()
+}
+
+// fail ends the turn with an error.
+func (q eventQueue) fail(err error) {
+	q.Push(happening{err: err})
+	q.Close()
+}
 
 // turn is one turn of the CLI as somebody reads it.
 type turn struct {
-	feed *feed
-	tr   *translator
+	events eventQueue
+	tr     *translator
 	// uuid is the message's, empty for a turn that began by itself.
 	uuid    string
 	command agent.Command
@@ -83,8 +113,7 @@ func opens(l wire.Line) bool {
 		case wire.SubtypeInit, wire.SubtypeRetry, wire.SubtypeCompactBoundary:
 			return true
 		case wire.SubtypeStatus:
-			st, err := l.Status()
-			return err == nil && st.Status != ""
+			return l.System().Status != ""
 		}
 	}
 	return false
@@ -95,7 +124,7 @@ func (s *session) take(l wire.Line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := &s.flow
-	if l.Type == wire.TypeSystem && s.between(l) {
+	if s.ended != nil || l.Type == wire.TypeSystem && s.between(l) {
 		return
 	}
 	if f.current == nil && opens(l) {
@@ -108,7 +137,7 @@ func (s *session) take(l wire.Line) {
 	case l.Type == wire.TypeResult:
 		s.finish(l)
 	case f.current != nil:
-		f.current.tr.translate(l, f.current.feed.put)
+		f.current.tr.translate(l, f.current.events.put)
 	}
 }
 
@@ -118,12 +147,11 @@ func (s *session) echo(l wire.Line) {
 	if f.waiting == nil && (f.current == nil || f.current.uuid == "" || f.current.echoed) {
 		return
 	}
-	u, err := l.User()
-	switch {
-	case err != nil || u.UUID == "":
-	case f.waiting != nil && u.UUID == f.waiting.uuid:
+	switch id := l.User().UUID; {
+	case id == "":
+	case f.waiting != nil && id == f.waiting.uuid:
 		s.adopt()
-	case f.current != nil && u.UUID == f.current.uuid:
+	case f.current != nil && id == f.current.uuid:
 		f.current.echoed = true
 	}
 }
@@ -134,11 +162,7 @@ func (s *session) between(l wire.Line) (done bool) {
 	f := &s.flow
 	switch l.Subtype {
 	case wire.SubtypeState:
-		st, err := l.State()
-		if err != nil {
-			return true
-		}
-		f.running = st.State != "idle"
+		f.running = l.System().State != "idle"
 		if f.current == nil {
 			f.selfBegun, f.announced = false, ""
 		} else if !f.running {
@@ -150,15 +174,10 @@ func (s *session) between(l wire.Line) (done bool) {
 		if f.current != nil {
 			return false
 		}
-		f.selfBegun = true
-		if n, err := l.Task(); err == nil {
-			f.announced = short(n.Summary)
-		}
+		f.selfBegun, f.announced = true, short(l.System().Summary)
 		return true
 	case wire.SubtypeInit:
-		if i, err := l.Init(); err == nil && i.SessionID != "" {
-			s.id = i.SessionID
-		}
+		s.id = cmp.Or(l.System().SessionID, s.id)
 	}
 	return false
 }
@@ -175,12 +194,12 @@ func (s *session) beginTurn(now time.Time) {
 		}
 		return
 	}
-	t := &turn{feed: newFeed(), tr: newTranslator(s.host.denied, ""), since: now}
+	t := &turn{events: newEventQueue(), tr: newTranslator(s.host.denied, ""), since: now}
 	if f.announced != "" {
-		t.feed.put(agent.Notice{Text: f.announced})
+		t.events.put(agent.Notice{Text: f.announced})
 	}
 	f.current, f.selfBegun, f.announced = t, false, ""
-	s.unasked(t)
+	s.engineTurn(t)
 }
 
 // adopt makes the running turn that of the message that was taken into it. Who
@@ -192,7 +211,7 @@ func (s *session) adopt() {
 	mine.echoed = true
 	if other := f.current; other != nil {
 		mine.tr = other.tr.handOver()
-		other.feed.end(agent.Result{SessionID: s.id, Text: other.tr.last()})
+		other.events.end(agent.Result{SessionID: s.id, Text: other.tr.last()})
 	}
 	f.current = mine
 	if !mine.stopped.IsZero() {
@@ -203,11 +222,7 @@ func (s *session) adopt() {
 // finish ends the running turn with its result.
 func (s *session) finish(l wire.Line) {
 	f := &s.flow
-	r, err := l.Result()
-	if err != nil {
-		s.log.Warn("result of a turn could not be read", "error", err)
-	}
-	t := f.current
+	r, t := l.Result(), f.current
 	switch {
 	case t == nil && f.waiting != nil: // it ended before it did anything
 		t, f.waiting = f.waiting, nil
@@ -215,15 +230,13 @@ func (s *session) finish(l wire.Line) {
 	case t == nil:
 		s.early = append(s.early, r.Errors...)
 		return
-	case t.uuid != "" && !t.echoed && r.OriginKind != "":
+	case t.uuid != "" && !t.echoed && r.Origin.Kind != "":
 		s.disown(t)
 		return
 	}
-	if r.SessionID != "" {
-		s.id = r.SessionID
-	}
+	s.id = cmp.Or(r.SessionID, s.id)
 	s.noteAuth(t.tr.failure, r)
-	t.tr.text.takeBack(t.feed.put) // what was never finished is in no history
+	t.tr.text.takeBack(t.events.put) // what was never finished is in no history
 	end := t.tr.result(r, t.ending())
 	end.SessionID, end.Usage = s.id, s.meter.take(r)
 	s.endTurn(t, end)
@@ -233,7 +246,7 @@ func (s *session) finish(l wire.Line) {
 // says that something else began it. Our message still waits.
 func (s *session) disown(t *turn) {
 	if n := t.tr.said(); n > 0 {
-		t.feed.put(agent.Rewind{Bytes: n})
+		t.events.put(agent.Rewind{Bytes: n})
 	}
 	t.tr = newTranslator(s.host.denied, t.command)
 	s.flow.current, s.flow.waiting, s.flow.over = nil, t, time.Now()
@@ -241,7 +254,7 @@ func (s *session) disown(t *turn) {
 
 // endTurn ends a turn.
 func (s *session) endTurn(t *turn, end agent.Result) {
-	t.feed.end(end)
+	t.events.end(end)
 	s.flow.current, s.flow.over = nil, time.Now()
 	s.flow.selfBegun, s.flow.announced = false, ""
 	s.calmed()

@@ -3,7 +3,6 @@ package claude
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"os"
@@ -134,7 +133,11 @@ func TestAWitnessStopsWhenAskedTo(t *testing.T) {
 // A folder's real path, its characters beyond ASCII and its length all matter.
 func TestWithTheRealCLITheTranscriptIsWhereWeLookForIt(t *testing.T) {
 	path := fakeapi.RequireCLI(t)
-	api := startAPI(t)
+	api, err := fakeapi.Start(fakeapi.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer api.Close()
 	env := fakeapi.CLIEnv(t, api)
 	root := t.TempDir()
 	long := filepath.Join(root, strings.Repeat("abcdefghij", 20), "x")
@@ -179,41 +182,40 @@ func TestWithTheRealCLIAWitnessKnowsWhatWasTaken(t *testing.T) {
 		<-release
 		return agent.ToolResult{Text: "released"}
 	}
-	id := store.NewUUID()
-	h := boundHost(t, &hostRun{}, hold)
-	c := startHosted(t, h, "--session-id", id, "--allowedTools", "mcp__"+server)
-	limit, stop := context.WithTimeout(t.Context(), 60*time.Second)
-	defer stop()
+	r := newRig(t)
+	session := r.open(func(o *agent.SessionOptions) { o.Tools = []agent.Tool{hold} })
+	id, conn := session.ID(), inner(session).conn
 
 	const odd = "  spaces around \r\n\ttab é \u200b 😀 <a & b> \u2028 @/etc/hostname /clear \n\n"
-	c.send(odd)
-	c.finish()
-	png, err := base64.StdEncoding.DecodeString(
-		"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+	say(t, session, odd)
+	png, err := os.ReadFile("testdata/dot.png")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.sendBlocks(wire.ImageBlock("image/png", png), wire.TextBlock("with a picture"), wire.TextBlock(lastBlock))
-	c.finish()
+	send(t, session, agent.Message{Text: "with a picture", Images: []agent.Image{{MediaType: "image/png", Data: png}}})
 
 	// A message that arrives while a tool runs is given to the running turn.
 	prompt := "hold " + fakeapi.Script(fakeapi.Step{Tool: toolset.Prefix + "hold"}, fakeapi.Step{Text: "done"}, fakeapi.Step{Text: "done"})
-	c.send(prompt)
-	select {
-	case <-begun:
-	case <-limit.Done():
-		t.Fatal("the tool was not called")
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		say(t, session, prompt)
+	}()
+	<-begun
+	if err := conn.Send(wire.UserMessage("", content(agent.Message{Text: "in between"}))); err != nil {
+		t.Fatal(err)
 	}
-	c.send("in between")
 	// Input is read in order: once this is answered, the message was read.
-	if _, err := c.conn.Request(limit, map[string]string{"subtype": "mcp_status"}); err != nil {
+	if _, err := conn.Request(t.Context(), request{"subtype": "mcp_status"}); err != nil {
 		t.Fatal(err)
 	}
 	close(release)
-	c.finish()
-	c.end()
+	<-ended
+	if err := session.Close(); err != nil {
+		t.Fatal(err)
+	}
 
-	e := New(Options{Env: c.env})
+	e := New(Options{Env: r.env})
 	for text, want := range map[string]bool{
 		odd: true, "with a picture": true, prompt: true, "in between": true,
 		"never sent": false, lastBlock: false, "done": false, strings.TrimSpace(odd): false,

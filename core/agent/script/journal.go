@@ -1,15 +1,13 @@
 package script
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
+	"slices"
+
+	"ollimbot/core/store"
 
 	"ollimbot/core/clean"
 )
@@ -36,32 +34,15 @@ func (e *Engine) keep(session, text string) error {
 		return nil
 	}
 	sum := sha256.Sum256([]byte(text))
-	line, err := json.Marshal(heard{session, hex.EncodeToString(sum[:]), clean.Cut(clean.Text(text), journalText)})
+	err := e.journal().Append(heard{session, hex.EncodeToString(sum[:]), clean.Cut(clean.Text(text), journalText)})
 	if err != nil {
 		return fmt.Errorf("keep the message: %w", err)
 	}
-	return e.o.Dir.Exclusive("script_messages", func() error {
-		if err := e.shorten(); err != nil {
-			return err
-		}
-		return e.o.Dir.Append(journalFile, line)
-	})
+	return nil
 }
 
-// shorten keeps the journal from growing for ever.
-func (e *Engine) shorten() error {
-	data, err := e.o.Dir.Read(journalFile)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(data) < journalMost {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read the journal: %w", err)
-	}
-	half := data[len(data)/2:]
-	if i := bytes.IndexByte(half, '\n'); i >= 0 {
-		half = half[i+1:]
-	}
-	return e.o.Dir.Write(journalFile, half)
+func (e *Engine) journal() store.Log[heard] {
+	return store.Log[heard]{Dir: e.o.Dir, Rel: journalFile, Limit: journalMost, Keep: journalMost / 2}
 }
 
 // Heard reports whether a session was told a message (agent.Witness).
@@ -69,21 +50,10 @@ func (e *Engine) Heard(_ context.Context, session string, digest [sha256.Size]by
 	if e.o.Dir == nil {
 		return false, nil
 	}
-	data, err := e.o.Dir.Read(journalFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
+	list, _, err := e.journal().Newest(journalMost)
 	if err != nil {
 		return false, fmt.Errorf("read the journal: %w", err)
 	}
-	want := hex.EncodeToString(digest[:])
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var h heard
-		if json.Unmarshal(lines.Bytes(), &h) == nil && h.Session == session && h.Digest == want {
-			return true, nil
-		}
-	}
-	return false, lines.Err()
+	want := heard{Session: session, Digest: hex.EncodeToString(digest[:])}
+	return slices.ContainsFunc(list, func(h heard) bool { return h.Session == want.Session && h.Digest == want.Digest }), nil
 }

@@ -31,7 +31,7 @@ type Pane struct {
 	pick    choice
 	// commands are those that a line may name, in the order in which they are
 	// offered; tab is the choice among them.
-	commands []core.SlashHelp
+	commands []command.Command
 	tab      completion
 	asked    seen
 	reading  string // the tool call that was read in full and is not answered yet
@@ -49,7 +49,7 @@ type drawn struct {
 }
 
 // New returns the pane. commands are what a line that begins with "/" may name.
-func New(commands []core.SlashHelp) *Pane {
+func New(commands []command.Command) *Pane {
 	return &Pane{view: newTalk(), commands: commands}
 }
 

@@ -3,7 +3,8 @@ package chat
 import (
 	"strings"
 
-	"ollimbot/core"
+	"ollimbot/core/command"
+
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -29,7 +30,7 @@ func (p *Pane) command() (name string, whole, ok bool) {
 }
 
 // matching are the commands that the line may become, or is.
-func (p *Pane) matching() []core.SlashHelp {
+func (p *Pane) matching() []command.Command {
 	name, whole, ok := p.command()
 	if !ok {
 		return nil
@@ -37,7 +38,7 @@ func (p *Pane) matching() []core.SlashHelp {
 	if p.tab.on {
 		name = p.tab.stem
 	}
-	var out []core.SlashHelp
+	var out []command.Command
 	for _, c := range p.commands {
 		if c.Name == name && whole || !whole && strings.HasPrefix(c.Name, name) {
 			out = append(out, c)
@@ -67,7 +68,7 @@ func (p *Pane) complete() {
 	p.write(found[p.tab.at], false)
 }
 
-func (p *Pane) write(c core.SlashHelp, more bool) {
+func (p *Pane) write(c command.Command, more bool) {
 	text := "/" + c.Name
 	if more {
 		text += " "
@@ -109,7 +110,7 @@ func (p *Pane) suggestions(b widget.Brush, w, most int) []string {
 }
 
 // suggestion is one command in one line; wide is the column of what is typed.
-func (p *Pane) suggestion(b widget.Brush, w int, c core.SlashHelp, wide int, chosen bool) string {
+func (p *Pane) suggestion(b widget.Brush, w int, c command.Command, wide int, chosen bool) string {
 	gutter := " "
 	if chosen {
 		gutter = b.Theme.Glyph(theme.Pointer)
@@ -126,4 +127,4 @@ func (p *Pane) suggestion(b widget.Brush, w int, c core.SlashHelp, wide int, cho
 }
 
 // usage is a command with what it takes.
-func usage(c core.SlashHelp) string { return strings.TrimSpace("/" + c.Name + " " + c.Usage) }
+func usage(c command.Command) string { return strings.TrimSpace("/" + c.Name + " " + c.Usage) }

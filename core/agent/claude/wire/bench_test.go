@@ -15,47 +15,30 @@ func longLine() []byte {
 	return []byte(`{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"` + strings.Repeat(piece, 10<<20/len(piece)) + `"}]},"uuid":"u"}` + "\n")
 }
 
-// overAPipe measures the time from a line's write into a pipe of the system
-// until the consumer has it decoded.
-func overAPipe(b *testing.B, line []byte, decode func(Line) error) {
+// BenchmarkDeltaLine measures the time from a line's write into a pipe of the
+// system until it is decoded.
+func BenchmarkDeltaLine(b *testing.B) {
 	r, in, err := os.Pipe()
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := New(r, io.Discard, Options{})
+	decoded := make(chan Stream)
+	c := New(r, io.Discard, Options{Line: func(l Line) { decoded <- l.Stream() }})
 	done := make(chan error, 1)
 	go func() { done <- c.Run(b.Context()) }()
-	b.SetBytes(int64(len(line)))
+	b.SetBytes(int64(len(deltaLine)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := in.Write(line); err != nil {
+		if _, err := io.WriteString(in, deltaLine+"\n"); err != nil {
 			b.Fatal(err)
 		}
-		l, err := c.Next(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := decode(l); err != nil {
-			b.Fatal(err)
-		}
+		<-decoded
 	}
 	b.StopTimer()
 	_ = in.Close()
 	if err := <-done; err != nil {
 		b.Fatal(err)
 	}
-}
-
-func BenchmarkDeltaLineToConsumer(b *testing.B) {
-	overAPipe(b, []byte(deltaLine+"\n"), func(l Line) error { _, err := l.Stream(); return err })
-}
-
-func BenchmarkTenMegabyteLineToConsumer(b *testing.B) {
-	overAPipe(b, longLine(), func(Line) error { return nil })
-}
-
-func BenchmarkTenMegabyteLineToConsumerDecoded(b *testing.B) {
-	overAPipe(b, longLine(), func(l Line) error { _, err := l.Assistant(); return err })
 }
 
 func BenchmarkPeekDelta(b *testing.B) {
@@ -75,20 +58,6 @@ func BenchmarkPeekTenMegabytes(b *testing.B) {
 	for b.Loop() {
 		if _, ok := peek(line); !ok {
 			b.Fatal("not seen")
-		}
-	}
-}
-
-func BenchmarkQueue(b *testing.B) {
-	q := newQueue[int]()
-	for i := range 100 {
-		q.push(i)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		q.push(1)
-		if _, err := q.pop(b.Context()); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -5,16 +5,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // peer plays the CLI at the other ends of a connection's pipes.
@@ -26,8 +25,9 @@ type peer struct {
 	done chan struct{}
 	err  error // of Run, once done is closed
 
-	mu  sync.Mutex
-	got [][]byte // the lines that the connection has written
+	mu    sync.Mutex
+	got   [][]byte // the lines that the connection has written
+	lines []Line   // that it has delivered
 }
 
 // dial runs a connection against a peer. When the test ends, the peer hangs up
@@ -36,7 +36,13 @@ func dial(ctx context.Context, t *testing.T, o Options) *peer {
 	t.Helper()
 	r, in := io.Pipe()
 	out, w := io.Pipe()
-	p := &peer{t: t, conn: New(r, w, o), in: in, out: out, done: make(chan struct{})}
+	p := &peer{t: t, in: in, out: out, done: make(chan struct{})}
+	o.Line = func(l Line) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.lines = append(p.lines, l)
+	}
+	p.conn = New(r, w, o)
 	var g sync.WaitGroup
 	g.Go(func() {
 		defer close(p.done)
@@ -89,20 +95,11 @@ func (p *peer) hangUp() error {
 	return p.err
 }
 
-// rest drains the lines of an ended connection.
-func rest(t *testing.T, c *Conn) []Line {
-	t.Helper()
-	var lines []Line
-	for {
-		line, err := c.Next(t.Context())
-		if errors.Is(err, io.EOF) {
-			return lines
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, line)
-	}
+// delivered is what of the peer's lines was no control traffic, so far.
+func (p *peer) delivered() []Line {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.lines)
 }
 
 func raws(lines []Line) []string {
@@ -157,21 +154,18 @@ func captures(t testing.TB) []string {
 	return files
 }
 
-// captured are the lines of a capture that are no control traffic, parsed.
+// captured are the lines of a capture that are no control traffic.
 func captured(t testing.TB, name string) []Line {
 	t.Helper()
-	var lines []Line
+	var input bytes.Buffer
 	for _, e := range capture(t, name) {
-		if e.Dir != "cli->host" {
-			continue
+		if e.Dir == "cli->host" {
+			input.Write(append(e.Line, '\n'))
 		}
-		line, err := Parse(e.Line, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasPrefix(line.Type, "control_") {
-			lines = append(lines, line)
-		}
+	}
+	var lines []Line
+	if err := New(&input, io.Discard, Options{Line: func(l Line) { lines = append(lines, l) }}).Run(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	return lines
 }

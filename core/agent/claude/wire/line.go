@@ -1,16 +1,13 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
-	"slices"
 	"time"
 )
 
-// Types and subtypes of the lines that have a decoder.
+// Types of lines, and subtypes of system lines, that mean something to a host.
 const (
 	TypeAssistant = "assistant"
 	TypeRateLimit = "rate_limit_event"
@@ -21,64 +18,29 @@ const (
 
 	SubtypeCompactBoundary  = "compact_boundary"
 	SubtypeInformational    = "informational"
-	SubtypeInit             = "init"
+	SubtypeInit             = "init" // begins every turn, not only the first
 	SubtypeModelFallback    = "model_fallback"
-	SubtypeNotification     = "notification"
-	SubtypePermissionDenied = "permission_denied"
+	SubtypePermissionDenied = "permission_denied" // without asking the host
 	SubtypeRefusal          = "model_refusal_no_fallback"
 	SubtypeRetry            = "api_retry"
-	SubtypeState            = "session_state_changed"
+	SubtypeState            = "session_state_changed" // comes only when it was asked for in the CLI's environment
 	SubtypeStatus           = "status"
-	SubtypeTaskNotification = "task_notification"
-	SubtypeTaskProgress     = "task_progress"
-	SubtypeTaskStarted      = "task_started"
-	SubtypeTaskUpdated      = "task_updated"
-	SubtypeThinkingTokens   = "thinking_tokens"
+	SubtypeTaskNotification = "task_notification" // a subagent or a command in the background has ended
 )
 
-var (
-	// ErrOtherKind says that a line is not of the kind that a decoder reads.
-	ErrOtherKind = errors.New("the line is of another kind")
-
-	errNoLine = errors.New("it is no JSON object")
-)
-
-// Line is one line of the CLI that is not control traffic. Its decoders are
-// tolerant: a field that is missing or of a wrong type is zero, what they do
-// not know they pass over. They fail for a line of another kind only.
+// Line is one line of the CLI that is not control traffic. Its decoders are for
+// lines of their type and tolerant: a field that is missing or of a wrong type is
+// zero, what they do not know they pass over.
 type Line struct {
 	Type, Subtype string
 	Raw           []byte    // the whole JSON object; nothing may write to it
 	At            time.Time // when it was read
 }
 
-// Parse makes a line of what the CLI has written, without its line break.
-func Parse(raw []byte, at time.Time) (Line, error) {
-	raw = bytes.Trim(raw, space)
-	h, ok := peek(raw)
-	if !ok {
-		return Line{}, fmt.Errorf("read a line: %w", errNoLine)
-	}
-	return Line{Type: h.text("type"), Subtype: h.text("subtype"), Raw: raw, At: at}, nil
-}
-
-// decode fills v from a line of this type and one of these subtypes, if any
-// are given.
-func (l Line) decode(v any, kind string, subtypes ...string) error {
-	if l.Type != kind || len(subtypes) > 0 && !slices.Contains(subtypes, l.Subtype) {
-		return fmt.Errorf("read a line as %s %q: %w", kind, subtypes, ErrOtherKind)
-	}
-	if err := tolerant(l.Raw, v); err != nil {
-		return fmt.Errorf("read a line as %s %q: %w", kind, subtypes, err)
-	}
-	return nil
-}
-
-// read decodes a line whose fields are those of T.
-func read[T any](l Line, kind string, subtypes ...string) (T, error) {
-	var v T
-	err := l.decode(&v, kind, subtypes...)
-	return v, err
+// decode fills v from JSON that has been checked: fields of a wrong type stay zero.
+func decode[T any](raw []byte) (v T) {
+	_ = tolerant(raw, &v)
+	return v
 }
 
 // tolerant is json.Unmarshal that leaves fields of a wrong type zero.
@@ -91,9 +53,50 @@ func tolerant(raw []byte, v any) error {
 	return err
 }
 
-// millis is a number of milliseconds as a duration, never negative.
-func millis(ms float64) time.Duration {
-	d := ms * float64(time.Millisecond)
+// System is a system line. Only what its subtype has is set.
+type System struct {
+	SessionID string `json:"session_id"`
+	State     string `json:"state"` // of SubtypeState: "running", "requires_action", "idle": the end of a turn
+
+	// Of SubtypeStatus: what the CLI does now, "requesting", "compacting" or nothing,
+	// and how a compaction has ended: "success" or "failed", for a reason such as
+	// "too_few_groups".
+	Status        string `json:"status"`
+	CompactResult string `json:"compact_result"`
+	CompactError  string `json:"compact_error"`
+
+	Compact struct { // of SubtypeCompactBoundary
+		Trigger   string `json:"trigger"` // "manual", "auto"
+		PreTokens int    `json:"pre_tokens"`
+	} `json:"compact_metadata"`
+
+	Retry // of SubtypeRetry
+
+	// ToolUseID is the call that was refused, or that began the task; Summary says
+	// how that has ended.
+	ToolUseID string `json:"tool_use_id"`
+	Summary   string `json:"summary"`
+
+	// Content is what a model that was switched, a refusal and an informational line
+	// say; FallbackModel and Explanation stand in for it where it is empty.
+	Content       string `json:"content"`
+	FallbackModel string `json:"fallback_model"`
+	Explanation   string `json:"api_refusal_explanation"`
+}
+
+// Retry says that a request to the model has failed and is made again after a
+// delay.
+type Retry struct {
+	Attempt     int     `json:"attempt"`
+	MaxRetries  int     `json:"max_retries"`
+	DelayMS     float64 `json:"retry_delay_ms"`
+	ErrorStatus int     `json:"error_status"` // HTTP; 0 without a connection
+	Error       string  `json:"error"`        // the classes of Assistant.Error
+}
+
+// Delay is how long the CLI waits, never negative.
+func (r Retry) Delay() time.Duration {
+	d := r.DelayMS * float64(time.Millisecond)
 	switch {
 	case d <= 0:
 		return 0
@@ -103,12 +106,27 @@ func millis(ms float64) time.Duration {
 	return time.Duration(d)
 }
 
-// unix is a number of seconds since 1970 as a time; zero for none, and for
-// what is beyond the year 9999.
-func unix(seconds float64) time.Time {
-	if seconds <= 0 || seconds > 253402300799 {
+// System reads a system line.
+func (l Line) System() System { return decode[System](l.Raw) }
+
+// RateLimit is where the limit of a subscription stands.
+type RateLimit struct {
+	Status   string  `json:"status"`   // "allowed", "allowed_warning", "rejected"
+	ResetsAt float64 `json:"resetsAt"` // seconds since 1970; 0 where unknown
+}
+
+// Resets is when the limit begins anew; zero where unknown.
+func (r RateLimit) Resets() time.Time {
+	if r.ResetsAt <= 0 || r.ResetsAt > 253402300799 { // beyond the year 9999
 		return time.Time{}
 	}
-	whole, part := math.Modf(seconds)
+	whole, part := math.Modf(r.ResetsAt)
 	return time.Unix(int64(whole), int64(part*1e9))
+}
+
+// RateLimit reads a rate_limit_event line.
+func (l Line) RateLimit() RateLimit {
+	return decode[struct {
+		Info RateLimit `json:"rate_limit_info"`
+	}](l.Raw).Info
 }

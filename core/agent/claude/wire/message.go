@@ -9,19 +9,15 @@ import (
 // Types of content blocks.
 const (
 	BlockText       = "text"
-	BlockThinking   = "thinking"
 	BlockToolUse    = "tool_use"
 	BlockToolResult = "tool_result"
-	BlockImage      = "image"
 )
 
 // Content is one block of a message that the CLI has written.
 type Content struct {
-	Type     string `json:"type"`
-	Text     string `json:"text"`
-	Thinking string `json:"thinking"`
-	// ID, Name and Input are those of a tool_use. When a stream starts such a
-	// block its input is still empty.
+	Type string `json:"type"`
+	Text string `json:"text"`
+	// ID, Name and Input are those of a tool_use.
 	ID    string          `json:"id"`
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`
@@ -34,12 +30,9 @@ type Content struct {
 
 // OutputText is the text of a tool_result, its blocks on lines of their own.
 // Blocks of other types, such as images, leave nothing.
-func (c Content) OutputText() string { return Text(contents(c.Output)) }
-
-// Text joins the text blocks of a message, each on lines of its own.
-func Text(blocks []Content) string {
+func (c Content) OutputText() string {
 	var texts []string
-	for _, b := range blocks {
+	for _, b := range contents(c.Output) {
 		if b.Type == BlockText {
 			texts = append(texts, b.Text)
 		}
@@ -54,97 +47,142 @@ func contents(raw json.RawMessage) []Content {
 	if json.Unmarshal(raw, &s) == nil && s != "" {
 		return []Content{{Type: BlockText, Text: s}}
 	}
-	var blocks []Content
-	if tolerant(raw, &blocks) != nil {
-		return nil
-	}
-	return slices.DeleteFunc(blocks, func(b Content) bool { return b.Type == "" })
+	return slices.DeleteFunc(decode[[]Content](raw), func(b Content) bool { return b.Type == "" })
 }
 
-// Origin is what assistant and user lines say about where they belong.
+// Origin is whose line an assistant line is: the call that runs a subagent, with
+// its type and the description of its task; empty for the main thread.
 type Origin struct {
-	UUID      string `json:"uuid"`
-	SessionID string `json:"session_id"`
-	// ParentToolUseID is the call that runs the subagent whose line this is, with
-	// its type and the description of its task; empty for the main thread.
 	ParentToolUseID string `json:"parent_tool_use_id"`
 	SubagentType    string `json:"subagent_type"`
 	TaskDescription string `json:"task_description"`
 }
-
-// syntheticModel is the model of messages that the CLI has made up itself.
-const syntheticModel = "<synthetic>"
 
 // Assistant is one finished content block of the model; the blocks of a message
 // come in lines of their own with the same MessageID. It is the truth where a
 // stream has said something else.
 type Assistant struct {
 	Origin
-	MessageID  string
-	Model      string
-	StopReason string // empty while the message streams
-	Content    []Content
-	Usage      Usage
+	MessageID string
+	Content   []Content
 	// Error is the class of a failure whose words are the text:
 	// "authentication_failed", "billing_error", "rate_limit", "overloaded",
 	// "invalid_request", "model_not_found", "server_error", "max_output_tokens",
 	// "unknown".
-	Error     string
-	RequestID string // of the API
+	Error string
 }
 
-// Synthetic reports whether the CLI has made the message up: an error, or the
-// answer to a command.
-func (a Assistant) Synthetic() bool { return a.Model == syntheticModel }
-
-// message is the inner "message" of assistant and user lines and of
-// message_start.
+// message is the inner "message" of assistant and user lines.
 type message struct {
-	ID         string          `json:"id"`
-	Model      string          `json:"model"`
-	StopReason string          `json:"stop_reason"`
-	Content    json.RawMessage `json:"content"`
-	Usage      Usage           `json:"usage"`
+	ID      string          `json:"id"`
+	Content json.RawMessage `json:"content"`
 }
 
 // Assistant reads an assistant line.
-func (l Line) Assistant() (Assistant, error) {
-	var v struct {
+func (l Line) Assistant() Assistant {
+	v := decode[struct {
 		Origin
-		Message   message `json:"message"`
-		Error     string  `json:"error"`
-		RequestID string  `json:"request_id"`
-	}
-	err := l.decode(&v, TypeAssistant)
-	m := v.Message
-	return Assistant{
-		Origin: v.Origin, MessageID: m.ID, Model: m.Model, StopReason: m.StopReason,
-		Content: contents(m.Content), Usage: m.Usage, Error: v.Error, RequestID: v.RequestID,
-	}, err
+		Message message `json:"message"`
+		Error   string  `json:"error"`
+	}](l.Raw)
+	return Assistant{Origin: v.Origin, MessageID: v.Message.ID, Content: contents(v.Message.Content), Error: v.Error}
 }
 
 // User is a message of the user's side: results of tools, text that the CLI has
-// made, and echoes of what the host has sent.
+// made, and echoes of what the host has sent, which have its UUID.
 type User struct {
-	Origin
-	Content       []Content
-	IsReplay      bool            // an echo of the host's line with this UUID, or a command's output
-	IsSynthetic   bool            // the CLI's own words: a Stop hook's feedback, a summary
-	ToolUseResult json.RawMessage // the output as the tool made it: an object, a list or a string
+	UUID    string
+	Content []Content
 }
 
 // User reads a user line.
-func (l Line) User() (User, error) {
-	var v struct {
-		Origin
-		Message       message         `json:"message"`
-		IsReplay      bool            `json:"isReplay"`
-		IsSynthetic   bool            `json:"isSynthetic"`
-		ToolUseResult json.RawMessage `json:"tool_use_result"`
-	}
-	err := l.decode(&v, TypeUser)
-	return User{
-		Origin: v.Origin, Content: contents(v.Message.Content),
-		IsReplay: v.IsReplay, IsSynthetic: v.IsSynthetic, ToolUseResult: v.ToolUseResult,
-	}, err
+func (l Line) User() User {
+	v := decode[struct {
+		UUID    string  `json:"uuid"`
+		Message message `json:"message"`
+	}](l.Raw)
+	return User{UUID: v.UUID, Content: contents(v.Message.Content)}
 }
+
+// Kinds of stream events, and of the deltas of content blocks.
+const (
+	MessageStart = "message_start"
+	BlockStart   = "content_block_start"
+	BlockDelta   = "content_block_delta"
+
+	DeltaText     = "text_delta"
+	DeltaThinking = "thinking_delta"
+)
+
+// Stream is one event of the model's answer while it comes in. Only the fields
+// of its Kind are set.
+type Stream struct {
+	Kind            string
+	ParentToolUseID string
+	MessageID       string // of MessageStart, the only event that names its message
+	Delta           string // the kind of a BlockDelta; one of these is its piece
+	Text, Thinking  string
+}
+
+// Stream reads a stream_event line.
+func (l Line) Stream() Stream {
+	v := decode[struct {
+		ParentToolUseID string `json:"parent_tool_use_id"`
+		Event           struct {
+			Type    string `json:"type"`
+			Message struct {
+				ID string `json:"id"`
+			} `json:"message"`
+			Delta struct {
+				Type     string `json:"type"`
+				Text     string `json:"text"`
+				Thinking string `json:"thinking"`
+			} `json:"delta"`
+		} `json:"event"`
+	}](l.Raw)
+	e := v.Event
+	return Stream{
+		Kind: e.Type, ParentToolUseID: v.ParentToolUseID, MessageID: e.Message.ID,
+		Delta: e.Delta.Type, Text: e.Delta.Text, Thinking: e.Delta.Thinking,
+	}
+}
+
+// ModelUsage is what one model has used since the process began.
+type ModelUsage struct {
+	InputTokens              int `json:"inputTokens"`
+	OutputTokens             int `json:"outputTokens"`
+	CacheReadInputTokens     int `json:"cacheReadInputTokens"`
+	CacheCreationInputTokens int `json:"cacheCreationInputTokens"`
+}
+
+// Result ends a turn.
+type Result struct {
+	IsError bool `json:"is_error"` // the subtype says nothing about success
+	// APIErrorStatus is the HTTP status behind an error, 0 for none.
+	APIErrorStatus int `json:"api_error_status"`
+	// NumTurns counts requests to the model, and interruptions.
+	NumTurns  int    `json:"num_turns"`
+	Text      string `json:"result"` // the last text; may be empty
+	SessionID string `json:"session_id"`
+	// TotalCostUSD and ModelUsage are sums since the process began.
+	TotalCostUSD float64               `json:"total_cost_usd"`
+	ModelUsage   map[string]ModelUsage `json:"modelUsage"`
+	// TerminalReason is "completed", "aborted_streaming", "aborted_tools",
+	// "max_turns", "prompt_too_long" and others; empty for local commands.
+	TerminalReason string `json:"terminal_reason"`
+	// Origin is why a turn began that nobody sent a message for, such as
+	// "task-notification"; otherwise empty.
+	Origin struct {
+		Kind string `json:"kind"`
+	} `json:"origin"`
+	Errors []string `json:"errors"`
+}
+
+// Interrupted reports whether the turn was ended by an interruption, which is
+// no failure although IsError may be set.
+func (r Result) Interrupted() bool {
+	return r.TerminalReason == "aborted_streaming" || r.TerminalReason == "aborted_tools"
+}
+
+// Result reads a result line.
+func (l Line) Result() Result { return decode[Result](l.Raw) }

@@ -98,21 +98,29 @@ func TestAnAnswerThatComesTooLateIsDropped(t *testing.T) {
 		}
 		id := controlOf(t, []byte(p.heard()[0])).RequestID
 		p.say(`{"type":"control_response","response":{"subtype":"success","request_id":"` + id + `"}}`)
-		if err := p.hangUp(); err != nil || p.conn.Skipped() != 0 || len(p.conn.waiting) != 0 {
-			t.Errorf("%v, %d skipped, %d wait", err, p.conn.Skipped(), len(p.conn.waiting))
+		if err := p.hangUp(); err != nil || p.conn.skipped != 0 || len(p.conn.waiting) != 0 {
+			t.Errorf("%v, %d skipped, %d wait", err, p.conn.skipped, len(p.conn.waiting))
 		}
 	})
 }
 
 func TestAnAnswerInTheLastLineStillCounts(t *testing.T) {
 	for range 100 { // both are there at once, so that either could be seen first
-		c := New(strings.NewReader(""), io.Discard, Options{})
-		id, replies := c.await()
-		c.take(t.Context(), []byte(`{"type":"control_response","response":{"subtype":"success","request_id":"`+id+`"}}`), nil)
-		c.end()
-		if r, err := c.reply(t.Context(), replies); err != nil || string(r.response) != "{}" {
-			t.Fatalf("%s, %v", r.response, err)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			p := dial(t.Context(), t, Options{})
+			var g sync.WaitGroup
+			g.Go(func() {
+				if r, err := p.conn.Request(t.Context(), interrupt{"interrupt"}); err != nil || string(r) != "{}" {
+					t.Errorf("%s, %v", r, err)
+				}
+			})
+			synctest.Wait()
+			p.say(`{"type":"control_response","response":{"subtype":"success","request_id":"` + controlOf(t, []byte(p.heard()[0])).RequestID + `"}}`)
+			if err := p.hangUp(); err != nil {
+				t.Error(err)
+			}
+			g.Wait()
+		})
 	}
 }
 
@@ -244,11 +252,10 @@ func TestAWriteErrorEndsTheConnectionAfterTheLastWords(t *testing.T) {
 			t.Errorf("Send after a write error: %v", err)
 		}
 		p.say(`{"type":"result","errors":["No conversation found"]}`)
-		line, err := p.conn.Next(t.Context())
-		if err != nil || line.Type != TypeResult {
-			t.Errorf("last words: %+v, %v", line, err)
-		}
 		<-p.done
+		if lines := p.delivered(); len(lines) != 1 || lines[0].Type != TypeResult {
+			t.Errorf("last words: %+v", lines)
+		}
 		if p.err == nil || !strings.Contains(p.err.Error(), "write: nobody listens") || time.Since(begun) != lastWords {
 			t.Errorf("Run: %v after %s", p.err, time.Since(begun))
 		}
@@ -256,9 +263,9 @@ func TestAWriteErrorEndsTheConnectionAfterTheLastWords(t *testing.T) {
 }
 
 func TestAUserMessageIsWhatTheCLITakes(t *testing.T) {
-	line, err := encode(UserMessage("u1", []Block{ImageBlock("image/png", []byte{1, 2, 3}), TextBlock(""), TextBlock("a\nb")}))
+	line, err := encode(UserMessage("u1", []Block{ImageBlock("image/png", []byte{1, 2, 3}), TextBlock("a\nb")}))
 	want := `{"type":"user","message":{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AQID"}},` +
-		`{"type":"text","text":""},{"type":"text","text":"a\nb"}]},"parent_tool_use_id":null,"session_id":"","uuid":"u1"}` + "\n"
+		`{"type":"text","text":"a\nb"}]},"parent_tool_use_id":null,"session_id":"","uuid":"u1"}` + "\n"
 	if err != nil || string(line) != want {
 		t.Errorf("%s, %v", line, err)
 	}

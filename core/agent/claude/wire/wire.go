@@ -3,12 +3,14 @@
 // their answers and cancellations, and typed views of the lines that a host
 // needs.
 //
-// It owns framing, the two queues and the goroutines that answer. It must not
-// know processes, sessions, turns, hooks or the bot. What it decodes is text
-// from outside as it came: whoever shows or stores it cleans it.
+// It owns framing, the queue of what is to be written and the goroutines that
+// answer. It must not know processes, sessions, turns, hooks or the bot. What it
+// decodes is text from outside as it came: whoever shows or stores it cleans it.
 package wire
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,28 +19,24 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"ollimbot/core/fault"
+	"ollimbot/core/queue"
 )
 
-// lastWords is how long reading goes on after writing has failed: a program
-// that has refused to start has often said why on its other pipe.
-const lastWords = 2 * time.Second
-
-// The types of control traffic, and what a response says of its request.
 const (
-	kindControlRequest  = "control_request"
-	kindControlResponse = "control_response"
-	kindControlCancel   = "control_cancel_request"
-
-	subtypeSuccess = "success"
-	subtypeError   = "error"
+	// lastWords is how long reading goes on after writing has failed: a program
+	// that has refused to start has often said why on its other pipe.
+	lastWords = 2 * time.Second
+	// readBuffer is what one read can bring: half of what a Linux pipe holds. A
+	// longer line is collected in pieces and joined once.
+	readBuffer = 32 << 10
+	// space is what may stand around a JSON value.
+	space = " \t\r\n"
 )
 
-var (
-	// ErrClosed says that the connection has ended, or can no longer send.
-	ErrClosed = errors.New("the connection to claude has ended")
-
-	errRunning = errors.New("the connection is already being read")
-)
+// ErrClosed says that the connection has ended, or can no longer send.
+var ErrClosed = errors.New("the connection to claude has ended")
 
 // Handler answers a control_request of the CLI. It runs in a goroutine of its
 // own, in no order among its likes; ctx ends when the CLI cancels the request
@@ -49,35 +47,31 @@ type Handler func(ctx context.Context, subtype string, request json.RawMessage) 
 
 // Options are what a connection may have.
 type Options struct {
-	Handler Handler      // nil answers every request with an error
-	Log     *slog.Logger // nil logs nothing; contents of messages are never logged
+	Handler Handler // nil answers every request with an error
+	// Line takes each line that is not control traffic, in order, in the goroutine
+	// that reads: it must not block. Nil drops them.
+	Line func(Line)
+	Log  *slog.Logger // nil logs nothing; contents of messages are never logged
 }
 
 // Conn is one connection. All methods may be called from any goroutine, before
 // Run too.
 type Conn struct {
-	r       io.Reader
-	w       io.Writer
-	handler Handler
-	log     *slog.Logger
-
-	lines *queue[Line]   // read, and not yet taken by Next
-	out   *queue[[]byte] // whole lines with their line break, not yet written
-
-	ended  chan struct{} // closed when nothing is delivered or sent any more
-	broken chan struct{} // closed when nothing can be sent any more
+	r     io.Reader
+	w     io.Writer
+	o     Options
+	out   *queue.Queue[[]byte] // whole lines with their line break, not yet written
+	ended chan struct{}        // closed when nothing is delivered or sent any more
 
 	// The lock guards all that follows. It is never held over I/O or a handler.
 	mu       sync.Mutex
-	running  bool
 	over     bool  // ended is closed
-	fault    error // of the writer, or a panic of one of our goroutines
+	fault    error // of the writer
 	lastRead time.Time
 	skipped  int
 	asked    int                   // requests that were sent, for their ids
 	waiting  map[string]chan reply // requests that have no answer yet
 	pending  map[string]*callback  // requests of the CLI that have no answer yet
-	recent   memory                // ids of requests of the CLI that are over
 }
 
 // New makes a connection that reads r and writes w. It starts nothing: lines
@@ -86,17 +80,19 @@ func New(r io.Reader, w io.Writer, o Options) *Conn {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Line == nil {
+		o.Line = func(Line) {}
+	}
 	return &Conn{
-		r: r, w: w, handler: o.Handler, log: o.Log,
-		lines: newQueue[Line](), out: newQueue[[]byte](),
-		ended: make(chan struct{}), broken: make(chan struct{}),
+		r: r, w: w, o: o, out: queue.New[[]byte](), ended: make(chan struct{}),
 		waiting: map[string]chan reply{}, pending: map[string]*callback{},
 	}
 }
 
 // Run reads until r ends, then ends what waits. It owns every goroutine of the
 // connection (the writer, the one that closes the pipes, one for each request
-// of the CLI that is being answered) and returns when the last is gone.
+// of the CLI that is being answered) and returns when the last is gone. It is
+// called once.
 //
 // From here on the pipes belong to the connection: those that are io.Closers
 // are closed at its end. That is also what frees a read or a write that hangs,
@@ -106,25 +102,34 @@ func New(r io.Reader, w io.Writer, o Options) *Conn {
 // otherwise the fault of the pipe. After a fault of w it goes on reading for
 // two seconds at most, for the last words of the other side.
 func (c *Conn) Run(ctx context.Context) error {
-	c.mu.Lock()
-	again := c.running
-	c.running = true
-	c.mu.Unlock()
-	if again {
-		return errRunning
-	}
 	life, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var g sync.WaitGroup
-	g.Go(func() { c.noteFault(guard(func() error { return c.write(life) })) })
-	g.Go(func() { c.noteFault(guard(func() error { return c.closeAtEnd(life, cancel) })) })
-	err := guard(func() error { return c.read(life, &g) })
+	g.Go(func() {
+		if err := fault.Guard("writing to claude", func() error { return c.write(life) })(); err != nil {
+			c.mu.Lock()
+			c.fault = err
+			c.mu.Unlock()
+			select {
+			case <-time.After(lastWords):
+				cancel()
+			case <-life.Done():
+			}
+		}
+	})
+	g.Go(func() {
+		<-life.Done()
+		c.end() // before the pipes close, so that nobody takes that for a fault
+		for _, pipe := range []any{c.w, c.r} {
+			if closer, ok := pipe.(io.Closer); ok {
+				_ = closer.Close() // it may be closed already; nothing can be lost here
+			}
+		}
+	})
+	err := fault.Guard("reading from claude", func() error { return c.read(life, &g) })()
 	c.end()
 	cancel()
 	g.Wait()
-
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	switch {
 	case c.fault != nil:
 		return c.fault
@@ -134,11 +139,9 @@ func (c *Conn) Run(ctx context.Context) error {
 	return err
 }
 
-// Next gives the next line that is not control traffic, in the order in which
-// they were read, and io.EOF after the last. The queue behind it has no limit,
-// so that a slow consumer never holds up control traffic. It ends early with
-// ctx's error, but never while a line is there.
-func (c *Conn) Next(ctx context.Context) (Line, error) { return c.lines.pop(ctx) }
+// Ended is closed when no line comes any more and nothing can be sent. Callbacks
+// may still run then.
+func (c *Conn) Ended() <-chan struct{} { return c.ended }
 
 // Pending is how many requests of the CLI are being answered now. One that the
 // CLI has cancelled no longer counts, though its handler may still run.
@@ -155,68 +158,77 @@ func (c *Conn) LastRead() time.Time {
 	return c.lastRead
 }
 
-// Skipped is how many lines were no JSON object, or control traffic that names
-// no request.
-func (c *Conn) Skipped() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.skipped
-}
-
-// end wakes whoever waits: consumers get what was read and then io.EOF,
-// requests get ErrClosed, and what was not yet written never will be.
+// end wakes whoever waits: requests get ErrClosed, and what was not yet written
+// never will be.
 func (c *Conn) end() {
 	c.mu.Lock()
-	first := !c.over
-	c.over = true
+	defer c.mu.Unlock()
+	if !c.over {
+		c.over = true
+		close(c.ended)
+		c.out.Abandon()
+	}
+}
+
+// read takes lines until r ends. g waits for the goroutines that it starts.
+func (c *Conn) read(ctx context.Context, g *sync.WaitGroup) error {
+	in := bufio.NewReaderSize(c.r, readBuffer)
+	for {
+		raw, err := in.ReadBytes('\n')
+		select {
+		case <-c.ended:
+			return ErrClosed
+		default:
+		}
+		if len(raw) > 0 {
+			c.take(ctx, bytes.Trim(raw, space), g)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read: %w", err)
+		}
+	}
+}
+
+// take sorts one line. The line's memory is its own and stays untouched.
+func (c *Conn) take(ctx context.Context, raw []byte, g *sync.WaitGroup) {
+	now := time.Now()
+	c.mu.Lock()
+	c.lastRead = now
+	c.mu.Unlock()
+	if len(raw) == 0 {
+		return
+	}
+	h, ok := peek(raw)
+	if !ok {
+		c.skip(len(raw))
+		return
+	}
+	switch kind := h.text("type"); kind {
+	case kindControlResponse:
+		ok = c.settle(h)
+	case kindControlRequest:
+		ok = c.accept(ctx, h, g)
+	case kindControlCancel:
+		c.cancel(h.text("request_id"))
+	default:
+		c.o.Line(Line{Type: kind, Subtype: h.text("subtype"), Raw: raw, At: now})
+	}
+	if !ok {
+		c.skip(len(raw))
+	}
+}
+
+// skip counts a line that nobody can use: one that is no JSON object, or control
+// traffic that names no request. The log hears of the first only.
+func (c *Conn) skip(size int) {
+	c.mu.Lock()
+	c.skipped++
+	first := c.skipped == 1
 	c.mu.Unlock()
 	if first {
-		close(c.ended)
-		c.lines.close()
-		c.out.abandon()
+		c.o.Log.Warn("output that is not of the protocol was skipped", "bytes", size)
 	}
-}
-
-// closeAtEnd waits for the end, cancels the callbacks and closes the pipes.
-func (c *Conn) closeAtEnd(ctx context.Context, cancel context.CancelFunc) error {
-	select {
-	case <-ctx.Done():
-	case <-c.ended:
-	case <-c.broken:
-		timer := time.NewTimer(lastWords)
-		defer timer.Stop()
-		select {
-		case <-ctx.Done():
-		case <-c.ended:
-		case <-timer.C:
-		}
-	}
-	c.end() // before the pipes close, so that nobody takes that for a fault
-	cancel()
-	for _, pipe := range []any{c.w, c.r} {
-		if closer, ok := pipe.(io.Closer); ok {
-			_ = closer.Close() // it may be closed already; nothing can be lost here
-		}
-	}
-	return nil
-}
-
-// noteFault keeps the first fault that Run returns.
-func (c *Conn) noteFault(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.fault == nil {
-		c.fault = err
-	}
-}
-
-// guard turns a panic into an error: one in a goroutine of ours would end the
-// whole program.
-func guard(run func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("internal fault: %s", faultName(p))
-		}
-	}()
-	return run()
 }

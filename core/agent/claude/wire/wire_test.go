@@ -5,12 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
@@ -20,14 +17,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// offline runs a connection over what a reader gives, and drains it.
+// offline runs a connection over what a reader gives.
 func offline(t *testing.T, r io.Reader, o Options) ([]Line, *Conn) {
 	t.Helper()
+	var lines []Line
+	o.Line = func(l Line) { lines = append(lines, l) }
 	c := New(r, io.Discard, o)
 	if err := c.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return rest(t, c), c
+	return lines, c
 }
 
 func TestAReaderHasNoLineLimit(t *testing.T) {
@@ -35,7 +34,7 @@ func TestAReaderHasNoLineLimit(t *testing.T) {
 	input := `{"type":"a"}` + "\n" + long + "\n" + `{"type":"b"}` + "\n"
 	lines, c := offline(t, strings.NewReader(input), Options{})
 	if len(lines) != 3 || string(lines[1].Raw) != long || lines[1].Type != "assistant" || lines[2].Type != "b" {
-		t.Errorf("%d lines, %d skipped", len(lines), c.Skipped())
+		t.Errorf("%d lines, %d skipped", len(lines), c.skipped)
 	}
 }
 
@@ -43,8 +42,8 @@ func TestLineBreaksOfAnyKindAndEmptyLinesAreFine(t *testing.T) {
 	input := "\n{\"type\":\"a\"}\r\n\r\n   \n \t{\"type\":\"b\"} \n{\"type\":\"last, without a break\"}"
 	lines, c := offline(t, iotest.OneByteReader(strings.NewReader(input)), Options{})
 	want := []string{`{"type":"a"}`, `{"type":"b"}`, `{"type":"last, without a break"}`}
-	if diff := cmp.Diff(want, raws(lines)); diff != "" || c.Skipped() != 0 {
-		t.Errorf("%d skipped %s", c.Skipped(), diff)
+	if diff := cmp.Diff(want, raws(lines)); diff != "" || c.skipped != 0 {
+		t.Errorf("%d skipped %s", c.skipped, diff)
 	}
 }
 
@@ -67,8 +66,8 @@ func TestWhatIsNoObjectIsSkippedAndLoggedOnceWithoutItsContents(t *testing.T) {
 	}
 	input := strings.Join(bad, "\n") + "\n" + `{"type":"good"}`
 	lines, c := offline(t, strings.NewReader(input), Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if len(lines) != 1 || lines[0].Type != "good" || c.Skipped() != len(bad) {
-		t.Errorf("%d lines, %d skipped", len(lines), c.Skipped())
+	if len(lines) != 1 || lines[0].Type != "good" || c.skipped != len(bad) {
+		t.Errorf("%d lines, %d skipped", len(lines), c.skipped)
 	}
 	if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), "level=WARN") || strings.Contains(log.String(), "hunter2") {
 		t.Errorf("log: %s", log.String())
@@ -116,72 +115,15 @@ func TestAnySplitOfTheStreamGivesTheSameLines(t *testing.T) {
 	})
 }
 
-func TestASlowConsumerNeverHoldsUpControlTraffic(t *testing.T) {
-	const lines = 100_000
-	synctest.Test(t, func(t *testing.T) {
-		p := dial(t.Context(), t, Options{Handler: func(context.Context, string, json.RawMessage) (any, error) { return nil, nil }})
-		for i := range lines {
-			p.say(fmt.Sprintf(`{"type":"n","n":%d}`, i))
-		}
-		p.say(asks("c1", "can_use_tool"))
-		synctest.Wait()
-		want := []string{`{"type":"control_response","response":{"subtype":"success","request_id":"c1","response":{}}}`}
-		if diff := cmp.Diff(want, p.heard()); diff != "" {
-			t.Error("answers while the lines wait:", diff)
-		}
-		for i := range lines {
-			line, err := p.conn.Next(t.Context())
-			if want := fmt.Sprintf(`{"type":"n","n":%d}`, i); err != nil || string(line.Raw) != want {
-				t.Fatalf("line %d: %s, %v", i, line.Raw, err)
-			}
-		}
-	})
-}
-
-func TestNextWaitsForALineAndEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := dial(t.Context(), t, Options{})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err := p.conn.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("without a line: %v", err)
-		}
-		if !p.conn.LastRead().IsZero() {
-			t.Error("something was read")
-		}
-		time.Sleep(time.Minute)
-		p.say(`{"type":"a"}`)
-		synctest.Wait()
-		line, err := p.conn.Next(ctx) // the line comes before the ended context
-		if err != nil || !line.At.Equal(time.Now()) || !p.conn.LastRead().Equal(time.Now()) {
-			t.Errorf("%+v, %v", line, err)
-		}
-		time.Sleep(time.Minute)
-		p.say("garbage")
-		synctest.Wait()
-		if !p.conn.LastRead().Equal(time.Now()) {
-			t.Error("a line of any kind counts as read")
-		}
-		if err := p.hangUp(); err != nil {
-			t.Error(err)
-		}
-		if _, err := p.conn.Next(t.Context()); !errors.Is(err, io.EOF) {
-			t.Errorf("after the end: %v", err)
-		}
-	})
-}
-
 func TestAFaultOfTheReaderIsTold(t *testing.T) {
 	fault := errors.New("the pipe is gone")
-	c := New(io.MultiReader(strings.NewReader(`{"type":"a"}`+"\n"), iotest.ErrReader(fault)), io.Discard, Options{})
+	lines := 0
+	c := New(io.MultiReader(strings.NewReader(`{"type":"a"}`+"\n"), iotest.ErrReader(fault)), io.Discard, Options{Line: func(Line) { lines++ }})
 	if err := c.Run(t.Context()); !errors.Is(err, fault) {
 		t.Errorf("Run: %v", err)
 	}
-	if lines := rest(t, c); len(lines) != 1 {
-		t.Errorf("lines %v", lines)
-	}
-	if err := c.Run(t.Context()); err == nil {
-		t.Error("it ran twice")
+	if lines != 1 {
+		t.Errorf("%d lines", lines)
 	}
 }
 
@@ -207,6 +149,26 @@ func TestAPanicOfAPipeIsAnError(t *testing.T) {
 	})
 }
 
+func TestALineOfAnyKindCountsAsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := dial(t.Context(), t, Options{})
+		if !p.conn.LastRead().IsZero() {
+			t.Error("something was read")
+		}
+		for _, line := range []string{`{"type":"a"}`, "garbage"} {
+			time.Sleep(time.Minute)
+			p.say(line)
+			synctest.Wait()
+			if !p.conn.LastRead().Equal(time.Now()) {
+				t.Errorf("%s does not", line)
+			}
+		}
+		if lines := p.delivered(); len(lines) != 1 || !lines[0].At.Equal(time.Now().Add(-time.Minute)) {
+			t.Errorf("delivered %+v", lines)
+		}
+	})
+}
+
 func TestTheEndOfTheContextEndsEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -223,8 +185,8 @@ func TestTheEndOfTheContextEndsEverything(t *testing.T) {
 		if !errors.Is(p.err, context.Canceled) || !stopped {
 			t.Errorf("Run: %v, callback stopped: %t", p.err, stopped)
 		}
-		if got := raws(rest(t, p.conn)); len(got) != 1 {
-			t.Errorf("what was read is still there: %q", got)
+		if got := p.delivered(); len(got) != 1 {
+			t.Errorf("%d lines were delivered", len(got))
 		}
 		if err := p.conn.Send(struct{}{}); !errors.Is(err, ErrClosed) {
 			t.Errorf("Send: %v", err)
@@ -289,80 +251,10 @@ func TestCallbacksEndEvenWhileAReadHangs(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-cancelled
-		if _, err := c.Next(t.Context()); !errors.Is(err, io.EOF) {
-			t.Errorf("Next: %v", err)
-		}
+		<-c.Ended()
 		_ = in.Close()
 		if err := <-done; !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("Run: %v", err)
-		}
-	})
-}
-
-func TestEveryConsumerHearsOfTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := dial(t.Context(), t, Options{})
-		var g sync.WaitGroup
-		var taken atomic.Int64
-		for range 4 {
-			g.Go(func() {
-				for {
-					if _, err := p.conn.Next(t.Context()); err != nil {
-						if !errors.Is(err, io.EOF) {
-							t.Error(err)
-						}
-						return
-					}
-					taken.Add(1)
-				}
-			})
-		}
-		for range 100 {
-			p.say("{}")
-		}
-		synctest.Wait() // all of them wait for the next
-		if err := p.hangUp(); err != nil {
-			t.Error(err)
-		}
-		g.Wait()
-		if taken.Load() != 100 {
-			t.Errorf("%d lines were taken", taken.Load())
-		}
-	})
-}
-
-func TestADrainedQueueGivesItsRoomBack(t *testing.T) {
-	q := newQueue[[]byte]()
-	for range 100 * keptRoom {
-		q.push(nil)
-	}
-	for range 100 * keptRoom {
-		if _, err := q.pop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if cap(q.items) > keptRoom {
-		t.Errorf("an empty queue keeps %d places", cap(q.items))
-	}
-}
-
-func TestAQueueThatIsNeverEmptyDoesNotGrow(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		q := newQueue[int]()
-		pushed, popped := rapid.IntRange(1, 300).Draw(rt, "waiting"), 0
-		for i := range pushed {
-			q.push(i)
-		}
-		for range 5000 {
-			q.push(pushed)
-			pushed++
-			if v, err := q.pop(t.Context()); err != nil || v != popped {
-				rt.Fatalf("popped %d, %v; want %d", v, err, popped)
-			}
-			popped++
-		}
-		if limit := 4*(pushed-popped) + 16; cap(q.items) > limit {
-			rt.Errorf("%d items take %d places", pushed-popped, cap(q.items))
 		}
 	})
 }

@@ -1,0 +1,161 @@
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/toolset"
+)
+
+// outcome is the end of a turn's only call.
+func outcome(t *testing.T, h told) agent.ToolEnd {
+	t.Helper()
+	ends := all[agent.ToolEnd](h)
+	if len(ends) != 1 || h.result(t).IsError {
+		t.Fatalf("%d calls, %+v", len(ends), h.events)
+	}
+	return ends[0]
+}
+
+// TestWithTheRealCLITheRunDecidesAboutItsCalls asks one process for calls that the
+// run's hooks and its permission answer differently.
+func TestWithTheRealCLITheRunDecidesAboutItsCalls(t *testing.T) {
+	r := newRig(t)
+	var objects atomic.Bool
+	run := &hostRun{
+		pre: func(_ context.Context, u agent.ToolUse) agent.Decision {
+			switch in := string(u.Input); {
+			case strings.Contains(in, "denied"):
+				return agent.Decision{Reason: "the bot keeps " + u.Name + " to itself"}
+			case strings.Contains(in, "faulty"):
+				panic("bug")
+			case strings.Contains(in, "# ask"):
+				return agent.Decision{Allow: true, Ask: true}
+			}
+			return agent.Decision{Allow: true}
+		},
+		ask: func(_ context.Context, u agent.ToolUse) agent.Decision {
+			return agent.Decision{Allow: strings.Contains(string(u.Input), "yes"), Reason: "the user said no"}
+		},
+		stop: func(context.Context, bool) string {
+			if objects.Load() {
+				return "call report_updates first"
+			}
+			return ""
+		},
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, ".env"), []byte("TOKEN=hush"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := r.open(func(o *agent.SessionOptions) {
+		mine := run.options()
+		o.Hooks, o.Permission = mine.Hooks, mine.Permission
+	})
+	for _, c := range []struct {
+		command  string
+		runs     bool
+		says     string
+		asked    int
+		finished int // calls that PostTool was told of
+	}{
+		{"touch denied", false, "the bot keeps Bash to itself", 0, 0},
+		{"touch faulty", false, answerFault, 0, 0},
+		{"touch yes", true, "", 1, 1},
+		{"touch no", false, "the user said no", 1, 0},
+		// The CLI lets commands that only read pass without a question; the hook asks
+		// for one, because a file of secrets can be read by many commands.
+		{"cat .env", true, "hush", 0, 1},
+		{"cat .env # ask", false, "the user said no", 1, 0},
+	} {
+		asked, finished := len(run.seen("ask")), len(run.seen("post"))
+		end := outcome(t, say(t, s, fakeapi.Script(bash(c.command), fakeapi.Step{Text: "done"})))
+		if end.Denied == c.runs || end.IsError == c.runs || !strings.Contains(end.Text, c.says) {
+			t.Errorf("%s ends as %+v", c.command, end)
+		}
+		if a, f := len(run.seen("ask"))-asked, len(run.seen("post"))-finished; a != c.asked || f != c.finished {
+			t.Errorf("%s: asked %d times, %d calls have succeeded", c.command, a, f)
+		}
+		if file, made := strings.CutPrefix(c.command, "touch "); made {
+			if _, err := os.Stat(filepath.Join(r.dir, file)); (err == nil) != c.runs {
+				t.Errorf("%s has run: %v", c.command, err == nil)
+			}
+		}
+	}
+
+	objects.Store(true)
+	stops := len(run.seen("stop"))
+	h := say(t, s, fakeapi.Script(fakeapi.Step{Text: "first end"}, fakeapi.Step{Text: "second end"}, fakeapi.Step{Text: "third end"}))
+	if end := h.result(t); end.IsError || end.Text != "second end" {
+		t.Errorf("the result is %+v", end)
+	}
+	if asked := run.seen("stop")[stops:]; len(asked) != 2 || asked[0].Again || !asked[1].Again {
+		t.Errorf("the stop hook was asked %+v", asked)
+	}
+	q := r.requests()
+	if !strings.Contains(string(q[len(q)-1].Raw), "call report_updates first") {
+		t.Error("the model was not told why it may not end")
+	}
+}
+
+func TestWithTheRealCLIEveryToolMakesItsRoundTrip(t *testing.T) {
+	r := newRig(t)
+	var mu sync.Mutex
+	arrived := map[string]string{}
+	tools := toolset.Tools(nil)
+	var blocks []fakeapi.Block
+	for i, tool := range tools {
+		tools[i].Call = func(_ context.Context, args json.RawMessage) agent.ToolResult {
+			mu.Lock()
+			defer mu.Unlock()
+			arrived[tool.Name] = string(args)
+			return agent.ToolResult{Text: "did " + tool.Name, IsError: tool.Name == toolset.SendFile}
+		}
+		blocks = append(blocks, fakeapi.Block{Type: "tool_use", Name: toolset.Prefix + tool.Name, Input: map[string]any{"message": "for " + tool.Name}})
+	}
+	begun, ended := make(chan struct{}, 1), make(chan struct{}, 1)
+	s := r.open(func(o *agent.SessionOptions) { o.Tools = append(slices.Clone(tools), waitingTool(begun, ended)) })
+	h := say(t, s, fakeapi.Script(fakeapi.Step{Blocks: blocks}, fakeapi.Step{Text: "done"}))
+	told := map[string]agent.ToolEnd{}
+	for _, e := range all[agent.ToolEnd](h) {
+		told[e.Name] = e
+	}
+	offered := r.requests()[0].Tools
+	for _, tool := range tools {
+		if !slices.Contains(offered, toolset.Prefix+tool.Name) {
+			t.Errorf("%s was not offered to the model", tool.Name)
+		}
+		if want := `{"message":"for ` + tool.Name + `"}`; arrived[tool.Name] != want {
+			t.Errorf("%s was called with %s", tool.Name, arrived[tool.Name])
+		}
+		if got := told[toolset.Prefix+tool.Name]; got.Text != "did "+tool.Name || got.IsError != (tool.Name == toolset.SendFile) {
+			t.Errorf("%s ends as %+v", tool.Name, got)
+		}
+	}
+
+	// An interruption cancels a tool of the bot that runs.
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if end := say(t, s, fakeapi.Script(fakeapi.Step{Tool: toolset.Prefix + "wait"}, fakeapi.Step{Text: "not reached"})).result(t); !end.Interrupted {
+			t.Errorf("the turn ended as %+v", end)
+		}
+	}()
+	<-begun
+	if err := s.Interrupt(t.Context()); err != nil {
+		t.Error(err)
+	}
+	<-ended
+	<-done
+	if h := say(t, s, fakeapi.Script(fakeapi.Step{Text: "yes"})); h.text() != "yes" {
+		t.Errorf("the next turn gives %q", h.text())
+	}
+}

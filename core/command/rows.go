@@ -1,0 +1,116 @@
+package command
+
+import "ollimbot/core/policy"
+
+// The commands of the conversation: they begin with "/" and never reach the engine.
+
+var slashRows = []Command{
+	{Name: "clear", About: "forget the conversation and start afresh; updates stay"},
+	{
+		Name: "compact", Usage: "[instructions]", About: "make the conversation's history shorter",
+		Options: []Option{{Name: "instructions", About: "what the summary should keep"}},
+	},
+	{Name: "cost", About: "what the conversation has used"},
+	{
+		Name: "fork", Usage: "[topic]", About: "branch off into a fork that stays apart", Silent: true,
+		Options: []Option{{Name: "topic", About: "what it is about"}},
+	},
+	{
+		Name: "model", Usage: "[opus|sonnet|haiku]", About: "show or switch the model",
+		Options: []Option{{Name: "name", About: "the model to switch to", Choices: Models}},
+	},
+	{
+		Name: "thinking", Usage: "[off|adaptive|tokens]", About: "show or set how much is thought before answering",
+		Options: []Option{{
+			Name: "mode", About: "how much",
+			Choices: []string{"off", "adaptive", "8k budget=8000", "32k budget=32000", "64k budget=64000"},
+		}},
+	},
+	{Name: "interrupt", About: "end the running turn", Silent: true},
+	{
+		Name: "permissions", Usage: "[mode]", About: "show or set the permission mode",
+		Options: []Option{{Name: "mode", About: "the mode to switch to", Choices: permissionModes}},
+	},
+	{
+		Name: "ping-budget", Usage: "[capacity] [refill_rate]", About: "show or set the ping budget",
+		Options: []Option{
+			{Name: "capacity", About: "how many pings fit; 0 mutes them", Number: true},
+			{Name: "refill_rate", About: "minutes until the next ping is there", Number: true, Least: 1},
+		},
+	},
+	{
+		Name: "config", Usage: "[key] [value]", About: "show or set the configuration",
+		Options: []Option{
+			{Name: "key", About: "the setting", Choices: []string{
+				"model.main=model_main", "model.fork=model_fork", "thinking.main=thinking_main", "thinking.fork=thinking_fork",
+				"bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "max_background_forks",
+			}},
+			{Name: "value", About: "what to set it to"},
+		},
+	},
+	{Name: "setup", About: "walk through names, profile and first routines"},
+	{Name: "update", About: "how to bring the program up to date"},
+	{Name: "google-auth", About: "connect Google's tasks, calendar and mail"},
+	{Name: "restart", About: "start the program anew"},
+	{Name: "attach", In: InSlash, Usage: "PATH", About: "take a file along with the next message"}, // of this machine
+	{Name: "version", About: "the running version"},
+	{Name: "help", In: InSlash, About: "these commands"}, // Discord shows them by itself
+}
+
+// Models are the models that can be named.
+var Models = []string{"opus", "sonnet", "haiku"}
+
+// permissionModes in the order in which people are told of them.
+var permissionModes = []string{
+	string(policy.DontAsk), string(policy.Ask), string(policy.AcceptEdits), string(policy.BypassPermissions),
+}
+
+// agentRows are those of the command line that the agent may have the bot run. None
+// of them reads a file that is named to it, or standard input.
+var agentRows = []Command{
+	{Name: "help", About: "Help on a command."},
+	{Name: "reminder list", About: "List pending reminders."},
+	{Name: "reminder add", About: "Write a reminder file."},
+	{Name: "reminder cancel", About: "Remove a reminder file."},
+	{Name: "routine list", About: "List routines."},
+	{Name: "routine add", About: "Write a routine file."},
+	{Name: "routine cancel", About: "Remove a routine file."},
+	{Name: "history list", About: "The sessions of this data directory, newest first."},
+	{Name: "history show", About: "One session: who said what, and which tools were called."},
+	{Name: "history search", About: "Where words were said."},
+	{Name: "history pings", About: "What fired, what was sent, and how long it took until the user wrote."},
+	{Name: "schedule", About: "What fires next, as background agents see it."},
+	{Name: "status", About: "One screen of facts."},
+	{Name: "updates", About: "Pending updates for the main session."},
+	{Name: "budget show", About: "The bucket as it is, or as it will be at a moment."},
+	{Name: "webhook list", About: "The webhooks of the data directory, and what came in lately."},
+	{Name: "cron", About: "What a cron expression means, and its next times."},
+	{Name: "check", About: "Validate routine and reminder files."},
+	{Name: "version", About: "The version of this program."},
+}
+
+var shellRows = []Command{
+	{Name: "run", About: "The dashboard with the bot inside; this is also what no command means."},
+	{Name: "init", About: "Set up names, time zone and Discord."},
+	{Name: "demo", About: "The dashboard on a temporary data directory that lives. Needs no account and no network."},
+	{Name: "snapshot", About: "One frame of the dashboard as text."},
+	{Name: "preview", About: "The exact prompt that a routine or reminder would send."},
+	{Name: "budget", About: "The ping budget: show it, or set capacity and refill rate."},
+	{Name: "budget set", About: "Change capacity, refill rate, or both."},
+	{Name: "forks", About: "Background runs: list them, or read the output of one."},
+	{Name: "forks list", About: "The newest runs."},
+	{Name: "forks tail", About: "The output of one run."},
+	{Name: "history", About: "What was said in earlier sessions."},
+	{Name: "audit", About: "Decisions: what was asked, allowed and changed, and by whom."},
+	{Name: "routine", About: "Routines: add, list, cancel."},
+	{Name: "reminder", About: "Reminders: add, list, cancel."},
+	{Name: "allow", About: "Let a task, skill or webhook that the agent has written do what its file says; without an ID, list what waits."},
+	{Name: "restore", About: "Put back a routine or reminder that was removed within the last day."},
+	{Name: "webhook", About: "Webhooks: list them, or send one a payload."},
+	{Name: "webhook test", About: "Send a payload to the running bot, as an outside program would."},
+	{Name: "auth", About: "The login of Claude: log in, show it, log out."},
+	{Name: "auth login", About: "Log in to Claude."},
+	{Name: "auth status", About: "Whether somebody is logged in to Claude."},
+	{Name: "auth logout", About: "Log out of Claude."},
+	{Name: "doctor", About: "Check that everything the bot needs is in order."},
+}

@@ -1,0 +1,148 @@
+package command
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Command is a row of the table: what somebody can ask for by name, wherever words
+// are taken. The keys of the dashboard stand in tui/action: they depend on what is
+// selected.
+type Command struct {
+	// Name is what it is called: "fire", "ping-budget", "reminder add".
+	Name    string
+	Aliases []string // mean the same
+	In      Place    // where it can be asked for
+	Group   Group    // what it belongs to, in plain mode
+	Usage   string   // what may follow the name
+	About   string   // what it does; the end of a sentence
+	Example string   // the name, where it says no more
+	More    string   // what help on it adds: whole sentences, one a line
+	// Writes marks what changes the bot: --read-only refuses it.
+	Writes bool
+	// Options are Usage for a surface that has a field for each.
+	Options []Option
+	// Silent says that no reply is fine: what the user sees is the reply.
+	Silent bool
+	// Takes is what the words behind the name are; Make is the value for it, nil
+	// where the surface answers by itself.
+	Takes Kind
+	Make  func(Subject) Value
+}
+
+// Place is where a command can be named; several are joined with "|".
+type Place uint8
+
+// The places.
+const (
+	InPlain   Place = 1 << iota // a line of plain mode
+	InSlash                     // a line of the conversation that begins with "/"
+	InDiscord                   // Discord's own list of such commands
+	InShell                     // the command line
+	InAgent                     // the command line in the agent's shell
+)
+
+// Kind is what a command takes.
+type Kind uint8
+
+// The kinds. TaskMoment is a task and, behind it, a moment.
+const (
+	Nothing Kind = iota
+	Words
+	Task
+	TaskMoment
+	Update
+	Moment
+)
+
+// Subject is what was named behind a command.
+type Subject struct {
+	ID    string // of a task or an update
+	At    time.Time
+	Words string
+}
+
+// Option is a field of a command: its values are words, one of Choices
+// ("label=value" where the two differ), or a number of at least Least.
+type Option struct {
+	Name, About string
+	Choices     []string
+	Number      bool
+	Least       int
+}
+
+// Group is what commands have in common.
+type Group string
+
+// Groups are all of them in the order in which help tells them.
+var Groups = []Group{overview, tasks, runs, pending, conversation, toolCalls, pings, program}
+
+const (
+	overview     Group = "overview"
+	tasks        Group = "tasks"
+	runs         Group = "runs"
+	pending      Group = "updates"
+	conversation Group = "conversation"
+	toolCalls    Group = "tool calls"
+	pings        Group = "pings"
+	program      Group = "this program"
+)
+
+// Title introduces the group.
+func (g Group) Title() string { return groupTitles[g] }
+
+var groupTitles = map[Group]string{
+	overview: "Overview", tasks: "Routines and reminders", runs: "Background runs", pending: "Updates", conversation: "The conversation",
+	toolCalls: "Tool calls that ask you", pings: "Pings", program: "This program",
+}
+
+// table is every command once, in the order in which they are listed.
+var table = slices.Concat(
+	in(InPlain, overview, overviewRows), in(InPlain, tasks, taskRows), in(InPlain, runs, runRows), in(InPlain, pending, updateRows),
+	in(InPlain, conversation, talkRows), in(InPlain, toolCalls, callRows), in(InPlain, pings, pingRows), in(InPlain, program, programRows),
+	in(InSlash|InDiscord, conversation, slashRows), in(InShell|InAgent, program, agentRows), in(InShell, program, shellRows),
+)
+
+// in gives rows their group, and their place where they do not say it.
+func in(p Place, g Group, rows []Command) []Command {
+	for i := range rows {
+		rows[i].In, rows[i].Group = cmp.Or(rows[i].In, p), g
+	}
+	return rows
+}
+
+// List gives the commands of a place.
+func List(p Place) []Command {
+	var list []Command
+	for _, c := range table {
+		if c.In&p != 0 {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// Find is the command that a word names in a place.
+func Find(p Place, word string) (Command, bool) {
+	i := slices.IndexFunc(table, func(c Command) bool {
+		return c.In&p != 0 && (c.Name == word || slices.Contains(c.Aliases, word))
+	})
+	if i < 0 {
+		return Command{}, false
+	}
+	return table[i], true
+}
+
+// Line is the command as it is written, with what may follow its name.
+func (c Command) Line() string {
+	line := strings.TrimSpace(c.Name + " " + c.Usage)
+	switch {
+	case c.In&InSlash != 0:
+		return "/" + line
+	case c.In&InShell != 0:
+		return "ollim-bot " + line
+	}
+	return line
+}
