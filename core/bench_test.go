@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/prompt"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // manyRoutines fills a data directory with n background routines as a large
@@ -47,7 +48,7 @@ func BenchmarkFireToPrompt(b *testing.B) {
 			bot := h.benchBot(b)
 			set := bot.index.Set()
 			now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-			d := routines.Due{Kind: routines.KindRoutine, Routine: set.Routines[n/2], At: now}
+			d := schedule.Due{Kind: routines.KindRoutine, Routine: set.Routines[n/2], At: now}
 			bot.backgroundPrompt(b.Context(), d, promptMoment{now: now}, nil)
 			b.ReportAllocs()
 			size := 0

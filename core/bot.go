@@ -34,6 +34,7 @@ import (
 	"ollimbot/core/updates"
 	"ollimbot/core/webhook"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // LogTail is the id under which Tail gives the program's own log.
@@ -82,7 +83,7 @@ type Bot struct {
 	log  *slog.Logger
 
 	index    *routines.Index
-	loop     *routines.Loop
+	schedule *schedule.Schedule
 	budget   *budget.Bucket
 	journal  *budget.Journal
 	updates  *updates.Queue
@@ -98,8 +99,7 @@ type Bot struct {
 	asked    *session.Inquiries
 	replies  *session.ForkMessages
 	attached attachments
-	muted    muted
-	added    addedTasks
+	muted    *schedule.Mute
 	// heldSkills are the skills that wait for the user.
 	heldSkills atomic.Pointer[[]routines.Problem]
 	costs      *ledger.Ledger
@@ -117,11 +117,10 @@ type Bot struct {
 	// program (inotify, git); tests in bubbles of fake time do without them.
 	watchFiles, versions func(context.Context) error
 
-	runtime  atomic.Pointer[config.Runtime]
-	started  atomic.Pointer[time.Time]
-	notices  noticeBoard
-	schedule scheduleCache
-	changed  chan struct{}
+	runtime atomic.Pointer[config.Runtime]
+	started atomic.Pointer[time.Time]
+	notices noticeBoard
+	changed chan struct{}
 }
 
 // New reads the data directory and returns a bot that can be asked for
@@ -160,7 +159,7 @@ func New(o Options) (*Bot, error) {
 		b.watchFiles, b.versions = idle, idle
 	}
 	b.reloadRuntime()
-	b.readMute()
+	b.muted = schedule.NewMute(b.dir, b.log)
 	if err := b.makeParts(); err != nil {
 		return nil, err
 	}
@@ -197,10 +196,9 @@ func (b *Bot) makeParts() error {
 	}
 	b.forks = forks
 	b.makeWebhooks()
-	b.loop = routines.NewLoop(routines.LoopOptions{
+	b.schedule = schedule.New(schedule.Options{
 		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log,
-		Fire: b.fire, Note: b.note, Troubles: b.noteTroubles, Changed: b.notify,
-		Removed: func(rel, id string) { b.git.Remove(rel, "remove reminder "+id) },
+		Fire: b.fire, Note: b.note, Troubles: b.noteTroubles, Changed: b.notify, Commits: b.git,
 	})
 	return nil
 }
@@ -250,7 +248,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	g.Go(fault.Guard("the remote surface", func() error { return b.runRemote(gctx) }))
 	g.Go(fault.Guard("the webhooks", func() error { return b.runWebhooks(gctx) }))
 	g.Go(fault.Guard("background runs", func() error { return b.forks.Run(gctx) }))
-	g.Go(fault.Guard("the schedule", func() error { return b.loop.Run(gctx) }))
+	g.Go(fault.Guard("the schedule", func() error { return b.schedule.Run(gctx) }))
 	g.Go(fault.Guard("the watch on files", func() error { return b.watchFiles(gctx) }))
 	g.Go(fault.Guard("the data directory", func() error { return b.keepDirectory(gctx) }))
 	g.Go(fault.Guard("the conversation", func() error { return b.main.run(gctx) }))
@@ -317,6 +315,9 @@ func (b *Bot) Tail(id string, from tail.Cursor) tail.Page {
 
 // Index is the bot's view of routine and reminder files.
 func (b *Bot) Index() *routines.Index { return b.index }
+
+// Schedule is when they fire.
+func (b *Bot) Schedule() *schedule.Schedule { return b.schedule }
 
 // now is the present in the configured zone.
 func (b *Bot) now() time.Time { return time.Now().In(b.zone) }

@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
 )
 
 const (
@@ -30,7 +31,7 @@ func (b *Bot) describe(c command.Describe) (command.Outcome, error) {
 	if r, ok := set.RoutineByID(c.ID); ok {
 		task = r.Task
 		b.describeTask(&out, task)
-		describeRoutine(&out, r, b.index.Holds().Of(task.Kind, task.ID), now)
+		describeRoutine(&out, r, b.schedule.Holds().Of(&r.Task), now)
 	} else if r, ok := set.ReminderByID(c.ID); ok {
 		task = r.Task
 		b.describeTask(&out, task)
@@ -104,7 +105,7 @@ func (b *Bot) describeTask(out *strings.Builder, t routines.Task) {
 	if t.Subagent != "" {
 		row(out, "as", t.Subagent)
 	}
-	if h := b.index.Holds().Of(t.Kind, t.ID); !h.Ended(b.now()) {
+	if h := b.schedule.Holds().Of(&t); !h.Ended(b.now()) {
 		word := "paused, until you let it go on"
 		switch {
 		case h.Why != "":
@@ -118,7 +119,7 @@ func (b *Bot) describeTask(out *strings.Builder, t routines.Task) {
 
 // describeRoutine says when a routine fires. While it is paused, the times are
 // those at which it would.
-func describeRoutine(out *strings.Builder, r *routines.Routine, h routines.Hold, now time.Time) {
+func describeRoutine(out *strings.Builder, r *routines.Routine, h schedule.Hold, now time.Time) {
 	row(out, "when", r.Schedule.Words()+" ("+r.Cron+")")
 	for _, n := range r.Schedule.Notes() {
 		row(out, "", n)

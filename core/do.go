@@ -133,7 +133,7 @@ func (b *Bot) fireNow(c command.FireNow) (command.Outcome, error) {
 	if !ok {
 		return command.Outcome{}, fmt.Errorf(textNoTask, c.ID)
 	}
-	if err := b.loop.FireNow(c.ID); err != nil {
+	if err := b.schedule.FireNow(c.ID); err != nil {
 		return command.Outcome{}, err
 	}
 	out := command.Outcome{Message: fmt.Sprintf("%s starts now", task.Title())}

@@ -11,16 +11,14 @@ import (
 	"ollimbot/core/store"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // fire runs one due task to its end: in the background as a fork, in the
 // foreground as a turn of the main session. The loop calls it in a goroutine
 // of its own.
-func (b *Bot) fire(ctx context.Context, d routines.Due) error {
-	task, ok := dueTask(d)
-	if !ok {
-		return fmt.Errorf("fire %s: neither a routine nor a reminder", d.Kind)
-	}
+func (b *Bot) fire(ctx context.Context, d schedule.Due) error {
+	task := d.Task()
 	b.log.Info("task fires", "kind", string(d.Kind), "id", task.ID, "title", task.Title(), "late", d.Late)
 	if !task.Background {
 		return b.fireForeground(ctx, task, d)
@@ -38,7 +36,7 @@ func (b *Bot) fire(ctx context.Context, d routines.Due) error {
 
 // fireForeground waits for the agent lock, like any message. The commands of
 // its skills run before that: they must not keep the conversation waiting.
-func (b *Bot) fireForeground(ctx context.Context, task routines.Task, d routines.Due) error {
+func (b *Bot) fireForeground(ctx context.Context, task routines.Task, d schedule.Due) error {
 	skills := b.expandSkills(ctx, b.loadSkills(task))
 	build := func(now time.Time, u []updates.Update) string {
 		p := foreground(task, d, now, u)
@@ -57,7 +55,7 @@ func (b *Bot) fireForeground(ctx context.Context, task routines.Task, d routines
 	return nil
 }
 
-func foreground(task routines.Task, d routines.Due, now time.Time, u []updates.Update) prompt.Foreground {
+func foreground(task routines.Task, d schedule.Due, now time.Time, u []updates.Update) prompt.Foreground {
 	return prompt.Foreground{Now: now, Task: task, Late: lateSince(d), Chain: chainOf(d.Reminder), Updates: u}
 }
 
@@ -75,8 +73,8 @@ func (b *Bot) moment() promptMoment {
 
 // backgroundPrompt is the exact text that a background run is sent. It blocks
 // while the commands of the skills run.
-func (b *Bot) backgroundPrompt(ctx context.Context, d routines.Due, m promptMoment, skills []skill.Skill) string {
-	task, _ := dueTask(d)
+func (b *Bot) backgroundPrompt(ctx context.Context, d schedule.Due, m promptMoment, skills []skill.Skill) string {
+	task := d.Task()
 	p := b.background(ctx, task, m, skills)
 	p.Late, p.Chain = lateSince(d), chainOf(d.Reminder)
 	return prompt.BackgroundPrompt(p)
@@ -90,7 +88,7 @@ func (b *Bot) background(ctx context.Context, task routines.Task, m promptMoment
 	rights := b.guard.Bound(task, skills)
 	p := prompt.Background{
 		Now: m.now, Task: task, Busy: m.busy, QuietUntil: m.quiet,
-		Budget: state, Forward: b.index.Forward(m.now, task.ID), Google: b.about().Google,
+		Budget: state, Forward: b.schedule.Forward(m.now, task.ID), Google: b.about().Google,
 		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Skills: texts,
 	}
 	if !task.Isolated {
@@ -99,17 +97,7 @@ func (b *Bot) background(ctx context.Context, task routines.Task, m promptMoment
 	return p
 }
 
-func dueTask(d routines.Due) (routines.Task, bool) {
-	switch {
-	case d.Routine != nil:
-		return d.Routine.Task, true
-	case d.Reminder != nil:
-		return d.Reminder.Task, true
-	}
-	return routines.Task{}, false
-}
-
-func lateSince(d routines.Due) time.Time {
+func lateSince(d schedule.Due) time.Time {
 	if d.Late {
 		return d.At
 	}
@@ -136,11 +124,11 @@ func (b *Bot) previewMoment(at time.Time) time.Time {
 // skills, as a fire would, for as long as ctx allows. A zero time means now.
 func (b *Bot) Preview(ctx context.Context, id string, at time.Time, busy bool) (string, error) {
 	now := b.previewMoment(at)
-	d, ok := b.index.DueAt(id, now)
+	d, ok := b.schedule.DueAt(id, now)
 	if !ok {
 		return "", fmt.Errorf(textNoTask, id)
 	}
-	task, _ := dueTask(d)
+	task := d.Task()
 	skills := b.loadSkills(task)
 	if task.Background {
 		return b.backgroundPrompt(ctx, d, promptMoment{now, busy, b.quietUntil(now)}, skills), nil

@@ -65,7 +65,7 @@ func (b *Bot) judge() {
 	skills := b.waitingSkills()
 	b.heldSkills.Store(&skills)
 	b.hooks.Judge()
-	b.loop.Kick(b.index.Judge())
+	b.schedule.Judge()
 	b.notify()
 }
 

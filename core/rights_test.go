@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // pen writes files as a session's Write would: past its hooks and its permission,
@@ -51,7 +52,7 @@ func (p pen) write(rel, text string) agent.Decision {
 	if d.Allow {
 		p.h.write(rel, text)
 		p.s.Hooks(nil).PostTool(p.t.Context(), u)
-		p.b.loop.Kick(p.b.index.Refresh([]string{rel}))
+		p.b.schedule.Refresh(rel)
 	}
 	return d
 }
@@ -71,7 +72,7 @@ func runPen(t *testing.T, h home, b *Bot, allowed ...string) pen {
 // userWrites saves a file as an editor would.
 func (h home) userWrites(b *Bot, rel, text string) {
 	h.write(rel, text)
-	b.loop.Kick(b.index.Refresh([]string{rel}))
+	b.schedule.Refresh(rel)
 }
 
 func everyMinute(id, extra, body string) string {
@@ -113,7 +114,7 @@ func TestWhatTheAgentGrantsBeyondItsRightsWaitsForTheKey(t *testing.T) {
 		if v := taskOf(t, b, "bbbb0001"); !strings.Contains(v.Waits, "use Bash") || !v.Next.IsZero() {
 			t.Errorf("the schedule shows %+v", v)
 		}
-		if e := s.Schedule.Entries; len(e) != 1 || !e[0].Held || e[0].Tag != routines.TagWaits || !strings.Contains(e[0].Why, "use Bash") {
+		if e := s.Schedule.Entries; len(e) != 1 || !e[0].Held || e[0].Tag != schedule.TagWaits || !strings.Contains(e[0].Why, "use Bash") {
 			t.Errorf("the window shows %+v", e)
 		}
 		told := 0
@@ -125,7 +126,7 @@ func TestWhatTheAgentGrantsBeyondItsRightsWaitsForTheKey(t *testing.T) {
 		if told != 1 || len(s.Updates) != 1 {
 			t.Errorf("the user was told %d times, updates %+v", told, s.Updates)
 		}
-		if len(b.index.Forward(b.now(), "").Entries) != 0 {
+		if len(b.schedule.Forward(b.now(), "").Entries) != 0 {
 			t.Error("agents plan with it")
 		}
 		refused(t, b, command.FireNow{ID: "bbbb0001"}, "waits for your word")

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // Snapshot describes the bot now. It may be called from anywhere and writes
@@ -17,12 +17,12 @@ func (b *Bot) Snapshot() Snapshot { return b.SnapshotAt(b.now()) }
 func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	now := t.In(b.zone)
 	set := b.index.Set()
-	schedule, pinging := b.scheduleAt(now)
+	view := b.schedule.View(now)
 	s := Snapshot{
 		At: now, Zone: b.zone, Dir: b.dir.Display(), Root: b.dir.Root(),
 		Routines: len(set.Routines), Reminders: len(set.Reminders),
 		Engine: b.engineStatus(), Surface: b.surfaceStatus(),
-		Budget: b.budgetView(now, pinging), Schedule: schedule,
+		Budget: b.budgetView(now, view), Schedule: view,
 		Updates: b.updates.Peek(), Forks: b.forks.Views(), MaxForks: b.runtime.Load().MaxBackgroundForks,
 		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.all(),
 		Fork: b.main.banner(), Approvals: b.desk.Pending(), Attached: b.attached.shown(),
@@ -46,18 +46,18 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	if _, problems := b.policy.Load(); len(problems) > 0 {
 		s.Schedule.Problems = append(slices.Clone(problems), s.Schedule.Problems...)
 	}
-	line := routines.Forward{Last: s.Schedule.Last}.RefillLine(now, s.Budget.State.RefillRateMinutes)
+	line := schedule.Forward{Last: s.Schedule.Last}.RefillLine(now, s.Budget.State.RefillRateMinutes)
 	s.Schedule.Refills = line
 	return s
 }
 
-func (b *Bot) budgetView(now time.Time, pinging []routines.Entry) BudgetView {
+func (b *Bot) budgetView(now time.Time, view schedule.View) BudgetView {
 	state, reserved := b.budget.State(now)
-	levels, dry := forecast(state, pinging, now)
+	levels, dry := state.Forecast(mayPing(view.Day, view.Until, b.quietUntil), now)
 	return BudgetView{
 		State: state, Status: state.Status(now), Reserved: reserved,
 		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
-		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), Muted: b.muted.at(now),
+		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), Muted: b.muted.At(now),
 		Forecast: levels, Dry: dry,
 	}
 }

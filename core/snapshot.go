@@ -9,7 +9,7 @@ import (
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/core/webhook"
-	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // Snapshot is everything a dashboard shows, as one immutable value: whoever
@@ -81,49 +81,12 @@ type BudgetView struct {
 	Dry time.Time
 }
 
-// Tokens is the bucket at a moment.
-type Tokens struct {
-	At   time.Time
-	Left float64
-}
-
-// ScheduleView is the forward schedule.
-type ScheduleView struct {
-	// Window is the heading's word: "next 3h", or "recent".
-	Window string
-	// Entries are what agents see (background only) plus, marked, the
-	// foreground tasks of the same window and the next fires of tasks that are
-	// held. Sorted by time.
-	Entries []routines.Entry
-	// Last is when the last of the agents' entries fires; zero if there is none.
-	Last time.Time
-	// Refills is the line below, such as "~2 refills before last task.", or empty.
-	Refills string
-	// Problems are files that need the user: errors first.
-	Problems []routines.Problem
-	// Day are all fires of the next 24 hours, foreground ones too and those that are
-	// held, marked, by time; the first 500 at most. It is complete up to DayUntil.
-	Day      []routines.Entry
-	DayUntil time.Time
-	// Tasks are all routines and reminders, by their next fire.
-	Tasks []TaskView
-}
-
-// TaskView is one routine or reminder in the list of all.
-type TaskView struct {
-	ID, Title, Path string
-	Kind            routines.Kind
-	When            string    // the cron line in words, or empty for a reminder
-	Label           string    // as routines.Entry has it for a reminder, else empty
-	Next            time.Time // zero when it never fires again
-	Foreground      bool
-	Silent          bool
-	Paused          bool
-	// Waits is why the task does not fire until its user says so; "" for all others.
-	Waits   string
-	Version string    // of its file: routines.Task.Digest
-	Snoozed time.Time // until when; zero when it is not
-}
+// What the snapshot takes over from the rooms that make it.
+type (
+	Tokens       = budget.Level
+	ScheduleView = schedule.View
+	TaskView     = schedule.TaskView
+)
 
 // Notice is a short message of the program to its user: a toast.
 type Notice struct {

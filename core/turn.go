@@ -17,7 +17,7 @@ import (
 	"ollimbot/core/toolset"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
-	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // stallAfter is how long a turn may be silent while nothing is pending before
@@ -54,7 +54,7 @@ type incoming struct {
 // send runs one turn of the main session for a foreground task. It waits for the
 // lock like any message. An interactive fork stays open in front of it: what a
 // task brings must not be thrown away with a fork.
-func (c *conversation) send(ctx context.Context, build buildPrompt, d routines.Due) error {
+func (c *conversation) send(ctx context.Context, build buildPrompt, d schedule.Due) error {
 	return c.locked(ctx, func(ctx context.Context) error {
 		c.tools.chainOf(d.Reminder)
 		defer c.tools.chainOf(nil)

@@ -61,9 +61,7 @@ func (b *Bot) filesChanged(batch watch.Batch) {
 	}
 	batch.Names = slices.DeleteFunc(batch.Names, func(rel string) bool { return strings.HasPrefix(rel, "webhooks/") })
 	if batch.Full || len(batch.Names) > 0 {
-		change := b.index.Apply(batch)
-		b.loop.Kick(change)
-		if batch.Idle && change.Empty() {
+		if changed := b.schedule.Apply(batch); batch.Idle && !changed {
 			return // the minute's look found nothing: no dashboard needs to look too
 		}
 	}

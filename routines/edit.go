@@ -80,9 +80,9 @@ func prepared(t Task, kind Kind) Task {
 // place finds the file name and writes, in one turn: two tasks that begin with
 // the same words must not take each other's name.
 func place(d *store.Dir, t Task, data []byte, before []Before) (rel string, err error) {
-	folder := RoutineFolder
-	if t.Kind == KindReminder {
-		folder = ReminderFolder
+	folder, err := FolderOf(t.Kind)
+	if err != nil {
+		return "", err
 	}
 	err = d.Exclusive(folder, func() error {
 		rel, err = d.PlaceFor(folder, t.ID, t.Body)
@@ -110,8 +110,8 @@ func asError(problems []Problem) error {
 	return errors.New(strings.Join(messages, "; "))
 }
 
-// folderOf is where the files of a kind lie.
-func folderOf(kind Kind) (string, error) {
+// FolderOf is where the files of a kind lie.
+func FolderOf(kind Kind) (string, error) {
 	switch kind {
 	case KindRoutine:
 		return RoutineFolder, nil
@@ -125,7 +125,7 @@ func folderOf(kind Kind) (string, error) {
 // force, whose path the caller knows, or else the first by name. RestoreTask can
 // put it back for a day. Files that cannot be read or parsed are passed over.
 func RemoveTask(d *store.Dir, kind Kind, id, inForce string) (rel string, found bool, err error) {
-	folder, err := folderOf(kind)
+	folder, err := FolderOf(kind)
 	if err != nil {
 		return "", false, err
 	}

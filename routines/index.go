@@ -1,9 +1,7 @@
 package routines
 
 import (
-	"path"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,182 +10,130 @@ import (
 	"ollimbot/routines/watch"
 )
 
-// Index knows every routine and reminder file of a data directory: what is in
-// force, and what is wrong. It reads a file again only when it changed. A file
-// that becomes invalid keeps its last good version in force.
-//
+// Index knows every routine and reminder file of a data directory (see Folder).
 // All methods may be called by several goroutines. Set never waits for the disk.
 type Index struct {
-	d    *store.Dir
-	zone *time.Location
-
-	// look orders the looks at the disk. It is held over reading, because the
-	// answer of an older look must not replace that of a newer one.
-	look      sync.Mutex
-	routines  *folder[Routine]
-	reminders *folder[Reminder]
-	recalled  bool // the folders know what was in force when the program ended
-
-	set     atomic.Pointer[Set]
-	forward forwardCache
-	holds   holdBook
-	known   atomic.Pointer[Known] // what has become of fires; nil: nobody knows
-	// why says why a task waits for the user, or ""; nil where none ever does.
-	why func(*Task) string
-}
-
-// Change says what a look at the disk brought. Its ids are those of tasks in
-// force; a routine and a reminder with the same id share one entry.
-type Change struct {
-	Added, Updated, Removed []string
-	// Problems is true when the list of problems is another one.
-	Problems bool
-}
-
-// Empty reports whether nothing changed.
-func (c Change) Empty() bool {
-	return !c.Problems && len(c.Added)+len(c.Updated)+len(c.Removed) == 0
+	routines  *Folder[Routine]
+	reminders *Folder[Reminder]
+	look      sync.Mutex // orders the looks, so that no older Set replaces a newer one
+	set       atomic.Pointer[Set]
 }
 
 // NewIndex makes an empty index; Scan fills it. Times without a zone of their
 // own are read in zone.
 func NewIndex(d *store.Dir, zone *time.Location) *Index {
-	x := &Index{d: d, zone: zone}
-	x.routines = newFolder(RoutineFolder, func(rel string, data []byte) (Routine, []Problem) {
+	x := &Index{}
+	x.routines = NewFolder(d, RoutineFolder, func(rel string, data []byte) (Routine, []Problem) {
 		return ParseRoutine(rel, data, zone)
 	}, func(r *Routine) *Task { return &r.Task })
-	x.reminders = newFolder(ReminderFolder, func(rel string, data []byte) (Reminder, []Problem) {
+	x.reminders = NewFolder(d, ReminderFolder, func(rel string, data []byte) (Reminder, []Problem) {
 		return ParseReminder(rel, data, zone)
 	}, func(r *Reminder) *Task { return &r.Task })
 	x.set.Store(&Set{})
 	return x
 }
 
+// JudgeBy makes why decide which tasks wait for the user; see Folder.JudgeBy.
+func (x *Index) JudgeBy(why func(*Task) string) {
+	x.routines.JudgeBy(why)
+	x.reminders.JudgeBy(why)
+}
+
+// Prefer names files that are in force although another one carries the same id.
+// It is called before the first Scan.
+func (x *Index) Prefer(paths []string) { x.routines.before, x.reminders.before = paths, paths }
+
 // Set is what is in force now. It never changes: a later look makes a new one.
 func (x *Index) Set() *Set { return x.set.Load() }
 
 // Scan looks at every file and reads those that changed since the last look.
 func (x *Index) Scan() Change {
-	x.holds.peek(x.d)
 	x.look.Lock()
 	defer x.look.Unlock()
-	if !x.recalled {
-		x.recalled = true
-		b, found := peekBook(x.d)
-		x.routines.before, x.reminders.before = b.InForce, b.InForce
-		if found && x.known.Load() == nil {
-			x.known.Store(b.known(time.Now(), time.Time{}))
-		}
-	}
-	return x.publish(x.routines.scan(x.d, all), x.reminders.scan(x.d, all))
+	return x.publish(x.routines.Scan().and(x.reminders.Scan()))
 }
 
-// Sweep is a Scan that is allowed to be lazy, for the times when nothing points
-// at a change: files that came, went or were replaced are found in any case,
-// those written in place only in every tenth of them, another tenth each time.
-//
-// A stat of 10,000 files each minute alone takes half of what an idle program
-// may use (0.02 % of a core). The time stamp of a folder tells of every file that
-// came, went or was saved by renaming, in one call; a write in place is told by
-// the watch, and where a watch is silent without saying so, as on a network
-// drive, such a write is found within ten sweeps.
-func (x *Index) Sweep() Change {
+// Refresh looks at the named files only ("routines/a.md"). Names of other
+// folders and names that are not task files are ignored.
+func (x *Index) Refresh(names []string) Change {
 	x.look.Lock()
 	defer x.look.Unlock()
-	return x.publish(x.routines.scan(x.d, tenth), x.reminders.scan(x.d, tenth))
+	return x.publish(x.routines.Refresh(names).and(x.reminders.Refresh(names)))
 }
 
 // Apply looks at what a batch of the watch points at.
 func (x *Index) Apply(b watch.Batch) Change {
-	switch {
-	case b.Full && b.Idle:
-		return x.Sweep()
-	case b.Full:
+	if b.Full {
 		return x.Scan()
 	}
 	return x.Refresh(b.Names)
 }
 
-// refreshAtMost is the number of names beyond which a whole Scan costs less.
-const refreshAtMost = 256
-
-// Refresh looks at the named files only ("routines/a.md"). Names of other
-// folders and names that are not task files are ignored.
-func (x *Index) Refresh(names []string) Change {
-	if len(names) > refreshAtMost {
-		return x.Scan()
-	}
+// Judge asks about every task anew whether it waits for the user.
+func (x *Index) Judge() Change {
 	x.look.Lock()
 	defer x.look.Unlock()
-	var routines, reminders []string
-	for _, rel := range names {
-		if !IsTaskFile(rel) {
-			continue
-		}
-		switch folder, name := path.Split(rel); folder {
-		case RoutineFolder + "/":
-			routines = append(routines, name)
-		case ReminderFolder + "/":
-			reminders = append(reminders, name)
-		}
-	}
-	return x.publish(x.routines.refresh(x.d, routines), x.reminders.refresh(x.d, reminders))
+	return x.publish(x.routines.Judge().and(x.reminders.Judge()))
 }
 
-// IsTaskFile reports whether a name ("routines/a.md" or "a.md") is that of a
-// task file: markdown, and not one that an editor keeps for itself. ".md" is one:
-// the original calls a text without an ASCII letter so.
-func IsTaskFile(name string) bool {
-	base := path.Base(name)
-	return base == ".md" || strings.HasSuffix(base, ".md") && !strings.ContainsAny(base[:1], ".#~")
-}
-
-// publish turns the files that changed into a new Set, if it differs.
-func (x *Index) publish(routines []*file[Routine], reminders []*file[Reminder]) Change {
-	if len(routines)+len(reminders) == 0 {
-		return Change{}
+func (x *Index) publish(c Change) Change {
+	if c.Empty() {
+		return c
 	}
-	old := x.Set()
-	next := &Set{}
-	var c Change
-	next.routines = x.routines.settle(routines, old.routines, &c)
-	next.reminders = x.reminders.settle(reminders, old.reminders, &c)
-	next.Routines, next.Reminders = next.routines.byPath, next.reminders.byPath
-	c.unique()
-	next.Problems = append(x.routines.troubles(), x.reminders.troubles()...)
-	slices.SortStableFunc(next.Problems, byWeight)
-	next.contested = append(x.reminders.contested(), x.routines.contested()...)
-	slices.Sort(next.contested)
-	c.Problems = !slices.Equal(old.Problems, next.Problems)
-	x.judgeChanged(next, c)
-	if !c.Empty() {
-		x.set.Store(next)
-	}
+	next := &Set{routines: x.routines.Now(), reminders: x.reminders.Now()}
+	next.Routines, next.Reminders = next.routines.InForce, next.reminders.InForce
+	next.Problems = slices.Concat(next.routines.Problems, next.reminders.Problems)
+	slices.SortFunc(next.Problems, byWeight)
+	next.Contested = slices.Concat(next.reminders.contested, next.routines.contested)
+	x.set.Store(next)
 	return c
 }
 
-// unique sorts the lists and leaves each id once: as changed where a routine
-// and a reminder of the same id came and went at the same time.
-func (c *Change) unique() {
-	for _, list := range []*[]string{&c.Added, &c.Updated, &c.Removed} {
-		slices.Sort(*list)
-		*list = slices.Compact(*list)
-	}
+// Set is everything in force at one moment, and what is wrong. Whoever holds it
+// may keep it; nobody may change it or what it points to. The zero Set is empty.
+type Set struct {
+	Routines  []*Routine  // by path
+	Reminders []*Reminder // by path
+	Problems  []Problem   // errors first, then by file and place
+	Contested []string    // paths in force whose id another file carries too
+
+	routines  *Listing[Routine]
+	reminders *Listing[Reminder]
 }
 
-// byWeight puts errors before warnings, then goes by file and place.
-func byWeight(a, b Problem) int {
-	if (a.Severity == Error) != (b.Severity == Error) {
-		if a.Severity == Error {
-			return -1
-		}
-		return 1
+// Find returns the task with that id; the routine if a reminder shares the id.
+func (s *Set) Find(id string) (Task, bool) {
+	if r, ok := s.RoutineByID(id); ok {
+		return r.Task, true
 	}
-	if c := strings.Compare(a.File, b.File); c != 0 {
-		return c
+	if r, ok := s.ReminderByID(id); ok {
+		return r.Task, true
 	}
-	if a.Line != b.Line {
-		return a.Line - b.Line
+	return Task{}, false
+}
+
+// RoutineByID returns the routine with that id.
+func (s *Set) RoutineByID(id string) (*Routine, bool) { return s.routines.Find(id) }
+
+// ReminderByID returns the reminder with that id.
+func (s *Set) ReminderByID(id string) (*Reminder, bool) { return s.reminders.Find(id) }
+
+// Tasks are all tasks of the set, the routines first.
+func (s *Set) Tasks() []*Task {
+	list := make([]*Task, 0, len(s.Routines)+len(s.Reminders))
+	for _, r := range s.Routines {
+		list = append(list, &r.Task)
 	}
-	return a.Column - b.Column
+	for _, r := range s.Reminders {
+		list = append(list, &r.Task)
+	}
+	return list
+}
+
+// RemindersByTime are the reminders in the order of their times; those of one
+// moment go by path.
+func (s *Set) RemindersByTime() []*Reminder {
+	list := slices.Clone(s.Reminders)
+	slices.SortStableFunc(list, func(a, b *Reminder) int { return a.RunAt.Compare(b.RunAt) })
+	return list
 }

@@ -38,18 +38,18 @@ func fill(b testing.TB, n int) *room {
 	return r
 }
 
-func BenchmarkFirstScanOf10000(b *testing.B) {
-	r := fill(b, 10_000)
+func BenchmarkFirstScanOf1000(b *testing.B) {
+	r := fill(b, 1_000)
 	for b.Loop() {
 		x := NewIndex(r.dir, time.UTC)
-		if c := x.Scan(); len(c.Added) != 10_000 {
-			b.Fatalf("%d added, problems %v", len(c.Added), x.Set().Problems)
+		if c := x.Scan(); len(c.IDs) != 1_000 {
+			b.Fatalf("%d added, problems %v", len(c.IDs), x.Set().Problems)
 		}
 	}
 }
 
-func BenchmarkIdleScanOf10000(b *testing.B) {
-	r := fill(b, 10_000)
+func BenchmarkIdleScanOf1000(b *testing.B) {
+	r := fill(b, 1_000)
 	r.x.Scan()
 	for b.Loop() {
 		if c := r.x.Scan(); !c.Empty() {
@@ -58,81 +58,16 @@ func BenchmarkIdleScanOf10000(b *testing.B) {
 	}
 }
 
-func BenchmarkIdleSweepOf10000(b *testing.B) {
-	r := fill(b, 10_000)
+// BenchmarkOneRoutineChangedAmong1000 is the index's part of a saved file.
+func BenchmarkOneRoutineChangedAmong1000(b *testing.B) {
+	r := fill(b, 1_000)
 	r.x.Scan()
+	i := 0
 	for b.Loop() {
-		if c := r.x.Sweep(); !c.Empty() {
-			b.Fatalf("changed: %+v", c)
+		i++
+		r.put("routines/routine-00000.md", routineText("00000000", fmt.Sprintf("%d %d * * *", i%60, i/60%24), "changed"))
+		if c := r.x.Refresh([]string{"routines/routine-00000.md"}); c.Empty() {
+			b.Fatal("nothing has changed")
 		}
-	}
-}
-
-// BenchmarkOneRoutineAddedTo10000 is the work of the index and of the loop's plan
-// for one file that is new, its reading included.
-func BenchmarkOneRoutineAddedTo10000(b *testing.B) {
-	r := fill(b, 10_000)
-	r.x.Scan()
-	l := NewLoop(LoopOptions{Dir: r.dir, Index: r.x, Zone: time.UTC})
-	l.begin(l.clock())
-	r.put("routines/zz.md", routineText("ffffffff", "0 9 * * *", "new"))
-	names := []string{"routines/zz.md"}
-	for b.Loop() {
-		c := r.x.Refresh(names)
-		if len(c.Added) != 1 {
-			b.Fatalf("change is %+v", c)
-		}
-		l.sync(c.Added[0], l.clock())
-		b.StopTimer()
-		r.remove("routines/zz.md")
-		l.sync(r.x.Refresh(names).Removed[0], l.clock())
-		r.put("routines/zz.md", routineText("ffffffff", "0 9 * * *", "new"))
-		b.StartTimer()
-	}
-}
-
-func BenchmarkForward(b *testing.B) {
-	for _, n := range []int{100, 1000, 10_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			r := fill(b, n)
-			r.x.Scan()
-			now := time.Now()
-			r.x.Forward(now, "")
-			for b.Loop() {
-				now = now.Add(20 * time.Second)
-				if f := r.x.Forward(now, ""); len(f.Entries) == 0 {
-					b.Fatal("nothing ahead")
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkFirstForwardOf10000(b *testing.B) {
-	r := fill(b, 10_000)
-	r.x.Scan()
-	now := time.Now()
-	for b.Loop() {
-		r.x.forward.set = nil
-		r.x.Forward(now, "")
-	}
-}
-
-func BenchmarkPlanOf10000(b *testing.B) {
-	r := fill(b, 10_000)
-	r.x.Scan()
-	for b.Loop() {
-		l := NewLoop(LoopOptions{Dir: r.dir, Index: r.x, Zone: time.UTC})
-		l.begin(l.clock())
-	}
-}
-
-func BenchmarkBookOf10000(b *testing.B) {
-	r := fill(b, 10_000)
-	r.x.Scan()
-	l := NewLoop(LoopOptions{Dir: r.dir, Index: r.x, Zone: time.UTC})
-	l.begin(l.clock())
-	for b.Loop() {
-		l.save()
 	}
 }

@@ -93,10 +93,15 @@ func wantProblems(t *testing.T, x *Index, want ...string) {
 		t.Fatalf("got %d problems %v, want %d", len(got), got, len(want))
 	}
 	for i, w := range want {
-		if text := problemWords(got[i]); !strings.Contains(text, w) {
+		if text := words(got[i]); !strings.Contains(text, w) {
 			t.Errorf("problem %d is %q, want it to hold %q", i, text, w)
 		}
 	}
+}
+
+// words is "file:line:column: why".
+func words(p Problem) string {
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 }
 
 func TestMissingFoldersAreAnEmptyIndex(t *testing.T) {
@@ -114,7 +119,7 @@ func TestFilesComeChangeAndGo(t *testing.T) {
 		r.put("routines/a.md", routineText("aaaaaaaa", "0 8 * * *", "one"))
 		r.put("reminders/c.md", reminderText("cccccccc", "2026-11-23T10:00:00Z", "three"))
 		names := []string{"routines/b.md", "routines/a.md", "reminders/c.md"}
-		wantChange(t, look(r, names...), Change{Added: []string{"aaaaaaaa", "bbbbbbbb", "cccccccc"}})
+		wantChange(t, look(r, names...), Change{IDs: []string{"aaaaaaaa", "bbbbbbbb", "cccccccc"}})
 		var paths []string
 		for _, one := range r.x.Set().Routines {
 			paths = append(paths, one.Path)
@@ -125,14 +130,14 @@ func TestFilesComeChangeAndGo(t *testing.T) {
 		wantChange(t, look(r, names...), Change{})
 
 		r.put("routines/a.md", routineText("aaaaaaaa", "0 7 * * *", "one, earlier"))
-		wantChange(t, look(r, names...), Change{Updated: []string{"aaaaaaaa"}})
+		wantChange(t, look(r, names...), Change{IDs: []string{"aaaaaaaa"}})
 		if got, ok := r.x.Set().RoutineByID("aaaaaaaa"); !ok || got.Cron != "0 7 * * *" {
 			t.Errorf("routine is %+v", got)
 		}
 
 		r.remove("routines/b.md")
 		r.remove("reminders/c.md")
-		wantChange(t, look(r, names...), Change{Removed: []string{"bbbbbbbb", "cccccccc"}})
+		wantChange(t, look(r, names...), Change{IDs: []string{"bbbbbbbb", "cccccccc"}})
 		if _, ok := r.x.Set().Find("bbbbbbbb"); ok {
 			t.Error("a removed routine is still found")
 		}
@@ -145,7 +150,7 @@ func TestAChangedIDIsAnotherTask(t *testing.T) {
 		r.put("routines/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
 		look(r, "routines/a.md")
 		r.put("routines/a.md", routineText("bbbbbbbb", "0 9 * * *", "one"))
-		wantChange(t, look(r, "routines/a.md"), Change{Added: []string{"bbbbbbbb"}, Removed: []string{"aaaaaaaa"}})
+		wantChange(t, look(r, "routines/a.md"), Change{IDs: []string{"aaaaaaaa", "bbbbbbbb"}})
 	})
 }
 
@@ -157,7 +162,7 @@ func TestARenamedFileKeepsItsTask(t *testing.T) {
 		if err := os.Rename(r.dir.Path("routines/a.md"), r.dir.Path("routines/z.md")); err != nil {
 			t.Fatal(err)
 		}
-		wantChange(t, look(r, "routines/a.md", "routines/z.md"), Change{Updated: []string{"aaaaaaaa"}})
+		wantChange(t, look(r, "routines/a.md", "routines/z.md"), Change{IDs: []string{"aaaaaaaa"}})
 		if got, _ := r.x.Set().Find("aaaaaaaa"); got.Path != "routines/z.md" {
 			t.Errorf("path is %s", got.Path)
 		}
@@ -193,7 +198,7 @@ func TestAnInvalidFileKeepsItsLastGoodVersionAndSaysSo(t *testing.T) {
 			t.Errorf("in force is %+v", got)
 		}
 		r.put("routines/a.md", routineText("aaaaaaaa", "0 10 * * *", "one"))
-		wantChange(t, look(r, "routines/a.md"), Change{Updated: []string{"aaaaaaaa"}, Problems: true})
+		wantChange(t, look(r, "routines/a.md"), Change{IDs: []string{"aaaaaaaa"}, Problems: true})
 		wantProblems(t, r.x)
 	})
 }
@@ -214,17 +219,17 @@ func TestOfTwoFilesWithOneIDTheOneInForceStays(t *testing.T) {
 	both(t, func(t *testing.T, look func(*room, ...string) Change) {
 		r := newRoom(t)
 		r.put("routines/water.md", routineText("aaaaaaaa", "0 9 * * *", "the one that works"))
-		wantChange(t, look(r, "routines/water.md"), Change{Added: []string{"aaaaaaaa"}})
+		wantChange(t, look(r, "routines/water.md"), Change{IDs: []string{"aaaaaaaa"}})
 		r.put("routines/a copy.md", routineText("aaaaaaaa", "0 8 * * *", "copied"))
 		wantChange(t, look(r, "routines/a copy.md"), Change{Problems: true})
 		wantProblems(t, r.x, "routines/a copy.md has the same id (aaaaaaaa) as routines/water.md")
 		r.put("routines/water.md", routineText("aaaaaaaa", "0 10 * * *", "changed since"))
-		wantChange(t, look(r, "routines/water.md"), Change{Updated: []string{"aaaaaaaa"}})
+		wantChange(t, look(r, "routines/water.md"), Change{IDs: []string{"aaaaaaaa"}})
 		if got, _ := r.x.Set().RoutineByID("aaaaaaaa"); got.Path != "routines/water.md" || got.Cron != "0 10 * * *" || len(r.x.Set().Routines) != 1 {
 			t.Errorf("in force is %s of %d", got.Path, len(r.x.Set().Routines))
 		}
 		r.remove("routines/water.md")
-		wantChange(t, look(r, "routines/water.md"), Change{Updated: []string{"aaaaaaaa"}, Problems: true})
+		wantChange(t, look(r, "routines/water.md"), Change{IDs: []string{"aaaaaaaa"}, Problems: true})
 		if got, _ := r.x.Set().Find("aaaaaaaa"); got.Path != "routines/a copy.md" {
 			t.Errorf("in force is %s", got.Path)
 		}
@@ -261,9 +266,9 @@ func TestAFileThatIsCalledOnlyMdIsATask(t *testing.T) {
 		r.put("reminders/.md", reminderText("aaaaaaaa", "2026-11-23T10:00:00Z", "水をやる"))
 		r.put("reminders/.hidden.md", reminderText("bbbbbbbb", "2026-11-23T10:00:00Z", "hidden"))
 		r.put("reminders/.#tea.md", reminderText("cccccccc", "2026-11-23T10:00:00Z", "an editor's"))
-		wantChange(t, look(r, "reminders/.md", "reminders/.hidden.md", "reminders/.#tea.md"), Change{Added: []string{"aaaaaaaa"}})
+		wantChange(t, look(r, "reminders/.md", "reminders/.hidden.md", "reminders/.#tea.md"), Change{IDs: []string{"aaaaaaaa"}})
 		r.remove("reminders/.md")
-		wantChange(t, look(r, "reminders/.md"), Change{Removed: []string{"aaaaaaaa"}})
+		wantChange(t, look(r, "reminders/.md"), Change{IDs: []string{"aaaaaaaa"}})
 	})
 }
 
@@ -300,7 +305,7 @@ func TestARoutineAndAReminderMayShareAnID(t *testing.T) {
 	r := newRoom(t)
 	r.put("routines/a.md", routineText("aaaaaaaa", "0 9 * * *", "routine"))
 	r.put("reminders/a.md", reminderText("aaaaaaaa", "2026-11-23T10:00:00Z", "reminder"))
-	wantChange(t, r.x.Scan(), Change{Added: []string{"aaaaaaaa"}})
+	wantChange(t, r.x.Scan(), Change{IDs: []string{"aaaaaaaa"}})
 	if got, _ := r.x.Set().Find("aaaaaaaa"); got.Kind != KindRoutine {
 		t.Errorf("found the %s first", got.Kind)
 	}
@@ -328,7 +333,7 @@ func TestBadFilesHurtNoOther(t *testing.T) {
 		seen := map[string]bool{}
 		for _, p := range r.x.Set().Problems {
 			seen[p.File] = true
-			if text := problemWords(p); !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\n") || p.Message == "" {
+			if text := words(p); !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\n") || p.Message == "" {
 				t.Errorf("problem %q is not fit to be shown", text)
 			}
 		}
@@ -373,7 +378,7 @@ func TestAFolderThatCannotBeReadKeepsWhatIsInForce(t *testing.T) {
 	wantChange(t, r.x.Scan(), Change{Problems: true})
 	wantProblems(t, r.x)
 	r.remove("routines")
-	wantChange(t, r.x.Scan(), Change{Removed: []string{"aaaaaaaa"}})
+	wantChange(t, r.x.Scan(), Change{IDs: []string{"aaaaaaaa"}})
 }
 
 func TestAFolderMayBeALink(t *testing.T) {
@@ -382,7 +387,7 @@ func TestAFolderMayBeALink(t *testing.T) {
 	if err := os.Symlink("elsewhere", r.dir.Path("routines")); err != nil {
 		t.Fatal(err)
 	}
-	wantChange(t, r.x.Scan(), Change{Added: []string{"aaaaaaaa"}})
+	wantChange(t, r.x.Scan(), Change{IDs: []string{"aaaaaaaa"}})
 }
 
 func TestAWriteOfTheSameSizeIsSeen(t *testing.T) {
@@ -440,7 +445,22 @@ func TestTheSetOfManyChangesEqualsAFreshOne(t *testing.T) {
 	if diff := cmp.Diff(fresh.Set().Routines, r.x.Set().Routines, same); diff != "" {
 		t.Errorf("by path (-fresh +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(fresh.Set().routines.byID, r.x.Set().routines.byID, same); diff != "" {
-		t.Errorf("by id (-fresh +got):\n%s", diff)
+}
+
+func TestAScanLooksBehindALink(t *testing.T) {
+	r := newRoom(t)
+	r.put("elsewhere/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
+	r.put("routines/b.md", routineText("bbbbbbbb", "0 9 * * *", "two"))
+	if err := os.Symlink("../elsewhere/a.md", r.dir.Path("routines/a.md")); err != nil {
+		t.Fatal(err)
 	}
+	old := time.Now().Add(-time.Hour)
+	for _, name := range []string{"elsewhere/a.md", "routines/b.md", "routines"} {
+		if err := os.Chtimes(r.dir.Path(name), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.x.Scan()
+	r.put("elsewhere/a.md", routineText("aaaaaaaa", "0 10 * * *", "one"))
+	wantChange(t, r.x.Scan(), Change{IDs: []string{"aaaaaaaa"}})
 }

@@ -23,9 +23,9 @@ type Removed struct {
 // now, the newest of each folder first. Files that cannot be read are left out.
 func RemovedTasks(d *store.Dir, now time.Time) []Removed {
 	var list []Removed
-	seen := map[key]bool{}
+	seen := map[[2]string]bool{}
 	for _, kind := range []Kind{KindReminder, KindRoutine} {
-		folder, _ := folderOf(kind)
+		folder, _ := FolderOf(kind)
 		for _, file := range d.Trash(now, folder) {
 			data, err := d.ReadDiscarded(file)
 			if err != nil {
@@ -38,7 +38,7 @@ func RemovedTasks(d *store.Dir, now time.Time) []Removed {
 				routine, problems = ParseRoutine(file.Rel, data, nil)
 				t = routine.Task
 			}
-			k := key{kind, t.ID}
+			k := [2]string{string(kind), t.ID}
 			if !HasErrors(problems) && !seen[k] {
 				seen[k] = true
 				list = append(list, Removed{Task: t, At: file.At, file: file})
@@ -56,7 +56,7 @@ func RestoreTask(d *store.Dir, now time.Time, id string) (Task, error) {
 		if r.ID != id {
 			continue
 		}
-		folder, _ := folderOf(r.Kind)
+		folder, _ := FolderOf(r.Kind)
 		err := d.Exclusive(folder, func() error {
 			if there, err := findFile(d, folder, id); err != nil || there != "" {
 				return errors.Join(err, present(there))

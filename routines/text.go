@@ -196,3 +196,19 @@ func unknownKind(kind Kind) string {
 
 // show quotes what the user wrote, cleaned and cut.
 func show(text string) string { return `"` + clean.Cut(clean.Line(text), 60) + `"` }
+
+// The words of the index.
+const (
+	msgPanic  = "this file makes the parser fail (%v): please simplify it and report this"
+	msgDouble = "%s has the same id (%s) as %s, which stays in force: give one of them another id"
+	// msgLastGood follows the first problem of a file whose last good version runs.
+	msgLastGood = " (until then the version before stays in force)"
+)
+
+var errBadName = errors.New("the file's name holds characters that cannot be shown: rename it, for example to water-the-plants.md")
+
+func folderUnreadable(err error) string {
+	return "the folder cannot be read (" + err.Error() + "): make it a folder that you may read; what was read before stays in force"
+}
+
+func fileUnreadable(err error) string { return "cannot be read: " + err.Error() }

@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // bot is a small core: it keeps a snapshot, changes it by commands, and says
@@ -194,7 +195,7 @@ func busyDay(at time.Time) core.Snapshot {
 		},
 		Schedule: core.ScheduleView{
 			Window: "next 3h",
-			Entries: []routines.Entry{
+			Entries: []schedule.Entry{
 				{ID: "aaaa1111", FireTime: at.Add(28 * time.Minute), Label: "2:30 PM", Description: "Email sweep", FilePath: "routines/email-sweep.md", Kind: routines.KindRoutine},
 				{ID: "bbbb2222", FireTime: at.Add(73 * time.Minute), Label: "3:15 PM", Description: "Move a little", FilePath: "routines/move.md", Kind: routines.KindRoutine, Silent: true},
 				{ID: "cccc3333", FireTime: at.Add(2 * time.Hour), Label: "4:02 PM", Description: "Check the oven (check 2 of 5)", FilePath: "reminders/oven.md", Kind: routines.KindReminder},

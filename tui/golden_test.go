@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -33,7 +34,7 @@ func fullDay() core.Snapshot {
 	s := withForks(busyDay(day))
 	s.Busy, s.BusySince = true, day.Add(-4*time.Second)
 	s.Engine.State = "working"
-	s.Schedule.Entries = append([]routines.Entry{
+	s.Schedule.Entries = append([]schedule.Entry{
 		{ID: "ffff6666", FireTime: day.Add(-7 * time.Minute), Label: "1:55 PM", Description: "Medication", FilePath: "reminders/medication.md", Kind: routines.KindReminder, Tag: "just fired"},
 	}, s.Schedule.Entries...)
 	s.Schedule.Entries[3].Label = "Chain reminder (2/5)"

@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 )
@@ -32,7 +33,7 @@ func everything(at time.Time) core.Snapshot {
 	s.Forks[2].Session = "s-1"
 	s.Engine.LoginNeeded = true
 	for i := range 30 {
-		s.Schedule.Entries = append(s.Schedule.Entries, routines.Entry{
+		s.Schedule.Entries = append(s.Schedule.Entries, schedule.Entry{
 			ID: fmt.Sprintf("e%07d", i), FireTime: at.Add(2*time.Hour + time.Duration(i)*time.Minute),
 			Description: fmt.Sprintf("Task %d", i), FilePath: "routines/more.md", Kind: routines.KindRoutine,
 		})
@@ -75,7 +76,7 @@ func sceneOf(a action.Action) scene {
 	case action.ScheduleAllow:
 		sc.change = func(s core.Snapshot) core.Snapshot {
 			e := &s.Schedule.Entries[0]
-			e.Held, e.Tag, e.Why = true, routines.TagWaits, "asks for Bash"
+			e.Held, e.Tag, e.Why = true, schedule.TagWaits, "asks for Bash"
 			s.Schedule.Tasks = []core.TaskView{{ID: e.ID, Title: e.Description, Path: e.FilePath, Waits: e.Why, Version: "v1"}}
 			return s
 		}

@@ -14,7 +14,7 @@ import (
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
-	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/settings"
@@ -28,7 +28,7 @@ const foreign = "世界 👩‍👩‍👧 שלום 👍🏽 naïve é \tx \u202
 func foreignDay() core.Snapshot {
 	s := talkDay()
 	s.Updates = []updates.Update{{Key: "u", At: day, Message: foreign}}
-	s.Schedule.Entries = append(s.Schedule.Entries, routines.Entry{ID: "x", FireTime: day, Label: foreign, Description: foreign, FilePath: foreign})
+	s.Schedule.Entries = append(s.Schedule.Entries, schedule.Entry{ID: "x", FireTime: day, Label: foreign, Description: foreign, FilePath: foreign})
 	s.Forks = append([]fork.View{{ID: "z", Title: foreign, State: fork.Running, Started: day, Activity: foreign}}, s.Forks...)
 	s.Chat = append(s.Chat, transcript.Entry{ID: "z", At: day, Role: transcript.Ping, Source: foreign, Text: foreign})
 	s.Engine.State, s.Surface.State = foreign, foreign

@@ -10,6 +10,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 )
@@ -19,7 +20,7 @@ func dayAhead(at time.Time) core.Snapshot {
 	s := busyDay(at)
 	s.Schedule.Day = append(s.Schedule.Day, s.Schedule.Entries...)
 	for h := 3; h < 24; h++ {
-		s.Schedule.Day = append(s.Schedule.Day, routines.Entry{ID: "aaaa1111", Description: "Email sweep", FireTime: at.Add(time.Duration(h) * time.Hour)})
+		s.Schedule.Day = append(s.Schedule.Day, schedule.Entry{ID: "aaaa1111", Description: "Email sweep", FireTime: at.Add(time.Duration(h) * time.Hour)})
 	}
 	s.Schedule.Tasks = []core.TaskView{
 		{ID: "aaaa1111", Title: "Email sweep", Kind: routines.KindRoutine, Next: s.Schedule.Entries[0].FireTime},
@@ -221,7 +222,7 @@ func TestWhereTheDayIsCutTheFiresAreAtLeastSoMany(t *testing.T) {
 	var s core.Snapshot
 	s.At, s.Zone = now, time.UTC
 	for i := range 500 {
-		s.Schedule.Day = append(s.Schedule.Day, routines.Entry{ID: "aaaa1111", Description: "Tick", FireTime: now.Add(time.Duration(i+1) * time.Minute)})
+		s.Schedule.Day = append(s.Schedule.Day, schedule.Entry{ID: "aaaa1111", Description: "Tick", FireTime: now.Add(time.Duration(i+1) * time.Minute)})
 	}
 	s.Schedule.DayUntil = now.Add(501 * time.Minute)
 	for _, c := range []struct {

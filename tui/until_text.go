@@ -10,6 +10,7 @@ import (
 	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/widget"
 )
 
@@ -140,7 +141,7 @@ func more(n int) string {
 	return fmt.Sprintf(" and %d more", n)
 }
 
-func entryName(e routines.Entry) string {
+func entryName(e schedule.Entry) string {
 	if e.Description != "" {
 		return e.Description
 	}

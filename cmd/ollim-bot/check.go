@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/webhook"
 	"ollimbot/core/words"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/layout"
 	dashboard "ollimbot/tui/settings"
 )
@@ -60,9 +61,7 @@ func (c *checkCmd) Run(p *process) error {
 // checkDir checks the data directory as the bot reads it: duplicate ids and
 // skills show only there.
 func checkDir(at place) ([]routines.Problem, string) {
-	index := routines.NewIndex(at.dir, at.env.Zone)
-	index.Scan()
-	set := index.Set()
+	set := schedule.Files(at.dir, at.env.Zone)
 	looked := words.Count(len(set.Routines), "routine") + " and " + words.Count(len(set.Reminders), "reminder")
 	_, skills := skill.List(at.dir)
 	hooks := webhook.NewIndex(at.dir)

@@ -22,6 +22,7 @@ import (
 	"ollimbot/core/words"
 	"ollimbot/discord"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 func checkEnvironment(r *report, at place) {
@@ -190,7 +191,7 @@ func checkZone(r *report, at place) {
 }
 
 func (p *process) checkRoutines(r *report, at place) {
-	set := scan(at)
+	set := schedule.Files(at.dir, at.env.Zone)
 	corrupt(r, set, "routines/")
 	waits := p.waits(at)
 	for _, t := range set.Routines {
@@ -225,7 +226,7 @@ func (p *process) waits(at place) map[string]bool {
 }
 
 func (p *process) checkReminders(r *report, at place) {
-	set := scan(at)
+	set := schedule.Files(at.dir, at.env.Zone)
 	corrupt(r, set, "reminders/")
 	waits := p.waits(at)
 	for _, t := range set.Reminders {
@@ -242,12 +243,6 @@ func (p *process) checkReminders(r *report, at place) {
 	if len(set.Reminders) == 0 {
 		r.add(pass, "files", "no pending reminders")
 	}
-}
-
-func scan(at place) *routines.Set {
-	index := routines.NewIndex(at.dir, at.env.Zone)
-	index.Scan()
-	return index.Set()
 }
 
 // corrupt reports the files of a folder that need the user.
@@ -279,7 +274,7 @@ func (p *process) checkTools(r *report, at place) {
 			r.add(warn, w.File, "%s (ollim-bot allow %s)", w.Message, shellWord(w.File))
 		}
 	}
-	set := scan(at)
+	set := schedule.Files(at.dir, at.env.Zone)
 	checked := 0
 	check := func(t routines.Task) {
 		for _, tool := range append(append([]string{}, t.Allowed...), t.Disallowed...) {

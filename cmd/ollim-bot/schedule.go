@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"ollimbot/core/words"
-	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
 )
 
 type scheduleCmd struct {
@@ -31,12 +31,12 @@ func (c *scheduleCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	forward := bot.Index().Forward(now, c.For)
+	forward := bot.Schedule().Forward(now, c.For)
 	if c.JSON {
-		return p.json(append([]routines.Entry{}, forward.Told()...))
+		return p.json(append([]schedule.Entry{}, forward.Told()...))
 	}
 	rate := bot.SnapshotAt(now).Budget.State.RefillRateMinutes
-	lines := []string{nothingAhead(bot.Index(), now)}
+	lines := []string{nothingAhead(bot.Schedule(), now)}
 	if len(forward.Told()) > 0 {
 		lines = scheduleLines(forward, now, rate)
 	}
@@ -47,7 +47,7 @@ func (c *scheduleCmd) Run(p *process) error {
 }
 
 // nothingAhead says what comes after the hours ahead, if anything does.
-func nothingAhead(x *routines.Index, now time.Time) string {
+func nothingAhead(x *schedule.Schedule, now time.Time) string {
 	set, next := x.NextFires(now)
 	var first time.Time
 	title := ""
@@ -67,7 +67,7 @@ func nothingAhead(x *routines.Index, now time.Time) string {
 	return fmt.Sprintf(textNothingAhead+"; next: %s at %s", title, first.Format(momentLayout))
 }
 
-func scheduleLines(f routines.Forward, now time.Time, rate int) []string {
+func scheduleLines(f schedule.Forward, now time.Time, rate int) []string {
 	lines := []string{f.Window(now) + ":"}
 	for _, e := range f.Told() {
 		lines = append(lines, entryLine(e, now))
@@ -79,7 +79,7 @@ func scheduleLines(f routines.Forward, now time.Time, rate int) []string {
 }
 
 // entryLine is one task of the schedule.
-func entryLine(e routines.Entry, now time.Time) string {
+func entryLine(e schedule.Entry, now time.Time) string {
 	what := e.Label
 	if e.Description != "" && e.Description != e.Label {
 		what += fmt.Sprintf(" %q", e.Description)

@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/words"
 	"ollimbot/discord"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // statusNext is how many of the next fires the status names.
@@ -33,7 +34,7 @@ type statusAnswer struct {
 	Muted     *time.Time       `json:"muted_until"`
 	Updates   int              `json:"updates"`
 	Forks     int              `json:"forks_running"`
-	Next      []routines.Entry `json:"next"`
+	Next      []schedule.Entry `json:"next"`
 	// Unreached is why the bot could not write to its user in Discord, or empty.
 	Unreached string `json:"discord_unreached,omitempty"`
 }
@@ -68,7 +69,7 @@ func answerStatus(at place, s core.Snapshot) (statusAnswer, error) {
 	a := statusAnswer{
 		Version: version, DataDir: at.dir.Root(), Timezone: at.env.ZoneName,
 		Running: running, PID: pid, Routines: s.Routines, Reminders: s.Reminders,
-		Budget: answerBudget(s.Budget.State, at.now), Updates: len(s.Updates), Next: []routines.Entry{},
+		Budget: answerBudget(s.Budget.State, at.now), Updates: len(s.Updates), Next: []schedule.Entry{},
 		Unreached: discord.ShutOut(at.dir),
 	}
 	for _, pr := range s.Schedule.Problems {

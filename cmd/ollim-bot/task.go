@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
 )
 
 // taskFlags are what routine add and reminder add have in common.
@@ -82,13 +83,13 @@ func (c *routineAddCmd) Run(p *process) error {
 type routineListCmd struct{}
 
 func (routineListCmd) Run(p *process) error {
-	set, holds, err := p.tasks()
+	set, err := p.tasks()
 	if err != nil {
 		return err
 	}
 	lines := make([]string, 0, len(set.Routines)+1)
 	for _, r := range set.Routines {
-		lines = append(lines, fmt.Sprintf("  %s  %-24s  %s%s", r.ID, routineTimes(r), r.Title(), waitsMark(holds, r.Task)))
+		lines = append(lines, fmt.Sprintf("  %s  %-24s  %s%s", r.ID, routineTimes(r), r.Title(), waitsMark(r.Task)))
 	}
 	if len(lines) == 0 {
 		lines = append(lines, "no routines")
@@ -189,13 +190,13 @@ func (reminderListCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	set, holds, err := p.tasks()
+	set, err := p.tasks()
 	if err != nil {
 		return err
 	}
 	lines := make([]string, 0, len(set.Reminders)+1)
 	for _, r := range set.RemindersByTime() {
-		lines = append(lines, fmt.Sprintf("  %s  %-24s  %s%s", r.ID, reminderTimes(r, at.env.Zone), r.Title(), waitsMark(holds, r.Task)))
+		lines = append(lines, fmt.Sprintf("  %s  %-24s  %s%s", r.ID, reminderTimes(r, at.env.Zone), r.Title(), waitsMark(r.Task)))
 	}
 	if len(lines) == 0 {
 		lines = append(lines, "no pending reminders")
@@ -255,10 +256,10 @@ func described(t routines.Task) string {
 }
 
 // tasks reads the routine and reminder files, and what holds them.
-func (p *process) tasks() (*routines.Set, *routines.Holds, error) {
+func (p *process) tasks() (*routines.Set, error) {
 	at, err := p.open()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	// A whole bot would cost more than all the rest of a list.
 	file := policy.NewFile(at.dir)
@@ -271,16 +272,17 @@ func (p *process) tasks() (*routines.Set, *routines.Holds, error) {
 	}
 	index := routines.NewIndex(at.dir, at.env.Zone)
 	index.JudgeBy(guard.TaskWaits)
+	s := schedule.New(schedule.Options{Dir: at.dir, Index: index, Zone: at.env.Zone})
 	index.Scan()
-	return index.Set(), index.Holds(), nil
+	return s.Set(), nil
 }
 
 // waitsMark says that a task waits for the user.
-func waitsMark(holds *routines.Holds, t routines.Task) string {
-	if holds.Of(t.Kind, t.ID).Why == "" {
+func waitsMark(t routines.Task) string {
+	if t.Waits == "" {
 		return ""
 	}
-	return "  (" + routines.TagWaits + ": ollim-bot allow " + shellWord(t.ID) + ")"
+	return "  (" + schedule.TagWaits + ": ollim-bot allow " + shellWord(t.ID) + ")"
 }
 
 // writable is open for commands that write: the directory exists afterwards.
@@ -311,7 +313,7 @@ func (p *process) cancel(kind routines.Kind, id string) error {
 	if err != nil {
 		return err
 	}
-	set, _, err := p.tasks()
+	set, err := p.tasks()
 	if err != nil {
 		return err
 	}

@@ -96,8 +96,13 @@ type AddTask struct {
 	Silent      bool // may not ping
 }
 
-// RemoveTask removes the file of a task that AddTask has made: its inverse.
-type RemoveTask struct{ ID string }
+// RemoveTask removes the file of a task that AddTask has made, as long as nobody has
+// touched it: its inverse.
+type RemoveTask struct {
+	ID      string
+	Version string // of the file: routines.Task.Digest
+	Made    AddTask
+}
 
 // RestoreTask puts back the file of a task that was removed within the last day,
 // or lets a reminder that is being run stay in the schedule.

@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/fork"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // What can stand in an Event.
@@ -181,12 +182,11 @@ func (p *pinged) schedule() {
 
 // settle brings the events in order and adds titles and the user's next move.
 func (p *pinged) settle() {
-	index := routines.NewIndex(p.h.o.Dir, p.h.o.Zone)
-	index.Scan()
+	set := schedule.Files(p.h.o.Dir, p.h.o.Zone)
 	slices.SortFunc(p.moves, time.Time.Compare)
 	for i := range p.events {
 		e := &p.events[i]
-		task, known := index.Set().Find(e.Task)
+		task, known := set.Find(e.Task)
 		if known && e.What == Fired && e.Session == "" { // the schedule does not say where
 			e.Background = e.Background || task.Background
 		}

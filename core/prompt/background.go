@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/toolset"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
 )
 
 // section writes one section of the preamble and reports nothing: a section
@@ -199,7 +200,7 @@ func placeInChain(c Chain) string {
 // writeSchedule writes the forward schedule as an agent reads it, with the
 // refills until its last task at rate minutes each. Foreground tasks are left
 // out. Times are in now's zone. There is no line break at its end.
-func writeSchedule(b *strings.Builder, f routines.Forward, now time.Time, rate int) {
+func writeSchedule(b *strings.Builder, f schedule.Forward, now time.Time, rate int) {
 	empty := true
 	for _, e := range f.Entries {
 		if e.Foreground {
@@ -223,7 +224,7 @@ func writeSchedule(b *strings.Builder, f routines.Forward, now time.Time, rate i
 }
 
 // writeEntry writes one line. Everything in it comes from a user's file.
-func writeEntry(b *strings.Builder, e routines.Entry, zone *time.Location) {
+func writeEntry(b *strings.Builder, e schedule.Entry, zone *time.Location) {
 	var clock [16]byte
 	b.WriteString("- ")
 	at := e.FireTime.In(zone)

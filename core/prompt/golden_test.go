@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/policy"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -50,7 +51,7 @@ func background(t testing.TB, kind routines.Kind) Background {
 			Capacity: 5, Available: 3.5, RefillRateMinutes: 90, LastRefill: now,
 			CriticalResetDate: "2026-11-23", DailyUsedReset: "2026-11-23",
 		},
-		Forward: routines.Forward{Last: at(12, 5), Entries: []routines.Entry{
+		Forward: schedule.Forward{Last: at(12, 5), Entries: []schedule.Entry{
 			{ID: "a1b2c3d4", FireTime: at(9, 0), Label: "Routine", Description: "Review tasks and plan the day", FilePath: "routines/morning-task-review.md", Tag: "this task"},
 			{ID: "b1b2c3d4", FireTime: at(9, 30), Label: "Routine", Description: "Check email", FilePath: "routines/email-sweep.md", Silent: true},
 			{ID: "c1b2c3d4", FireTime: at(12, 5), Label: "Chain reminder (2/4)", Description: "Laundry", FilePath: "reminders/laundry.md"},
@@ -82,7 +83,7 @@ func variants() map[string]func(*Background) {
 		"quiet":          func(b *Background) { b.QuietUntil = b.Now.Add(70 * time.Minute) },
 		"busy-and-quiet": func(b *Background) { b.Busy, b.QuietUntil = true, b.Now.Add(70*time.Minute) },
 		"busy-blocked":   func(b *Background) { b.Busy, b.Task.Mode = true, routines.Blocked },
-		"empty-schedule": func(b *Background) { b.Forward = routines.Forward{} },
+		"empty-schedule": func(b *Background) { b.Forward = schedule.Forward{} },
 		"muted":          func(b *Background) { b.Budget.Capacity, b.Budget.Available = 0, 0 },
 		"denied":         func(b *Background) { b.Disallowed = []string{"Bash(ollim-bot tasks *)", "WebFetch"} },
 		"unrestricted":   func(b *Background) { b.Allowed = nil },
@@ -109,7 +110,7 @@ func variants() map[string]func(*Background) {
 		"summer": func(b *Background) {
 			b.Now = time.Date(2026, 7, 4, 21, 5, 0, 0, b.Now.Location())
 			b.Budget.LastRefill = b.Now
-			b.Forward, b.Updates = routines.Forward{}, nil
+			b.Forward, b.Updates = schedule.Forward{}, nil
 		},
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/updates"
-	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
 )
 
 func TestTimestampsNameUSZonesGenericallyAndOthersByTheirAbbreviation(t *testing.T) {
@@ -144,8 +144,8 @@ func TestInTheRepeatedHourTimesHaveTheirOffset(t *testing.T) {
 	if got := cron.Clock(first) + ", " + cron.Clock(second) + ", " + cron.Clock(second.Add(time.Hour)); got != "1:30 AM -07:00, 1:30 AM -08:00, 2:30 AM" {
 		t.Error(got)
 	}
-	f := routines.Forward{Entries: []routines.Entry{{FireTime: second, Label: "Tea", Description: "Tea", FilePath: "routines/tea.md"}}}
-	if got := schedule(f, first, 90); !strings.Contains(got, "- 1:30 AM -08:00: Tea (routines/tea.md)") {
+	f := schedule.Forward{Entries: []schedule.Entry{{FireTime: second, Label: "Tea", Description: "Tea", FilePath: "routines/tea.md"}}}
+	if got := shownSchedule(f, first, 90); !strings.Contains(got, "- 1:30 AM -08:00: Tea (routines/tea.md)") {
 		t.Error(got)
 	}
 }

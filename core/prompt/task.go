@@ -8,6 +8,7 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // Background is all that a background run is told when it starts.
@@ -19,7 +20,7 @@ type Background struct {
 	Busy       bool
 	QuietUntil time.Time
 	Budget     budget.State
-	Forward    routines.Forward
+	Forward    schedule.Forward
 	// Allowed is the merged list of tool patterns; nil where nothing is
 	// restricted. Disallowed is what the task's file denies.
 	Allowed, Disallowed []string

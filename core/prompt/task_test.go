@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/policy"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // must are the words that the tests of the original look for, by the golden variant that they are in or missing from.
@@ -92,19 +93,19 @@ func TestTagsSayWhatFired(t *testing.T) {
 
 func TestScheduleTimesAreInTheConfiguredZone(t *testing.T) {
 	now := monday(t)
-	f := routines.Forward{Last: now.Add(time.Hour), Entries: []routines.Entry{
+	f := schedule.Forward{Last: now.Add(time.Hour), Entries: []schedule.Entry{
 		{FireTime: now.Add(time.Hour).UTC(), Label: "Reminder", Description: "x", FilePath: "reminders/x.md"},
 		{FireTime: now.Add(time.Hour), Label: "Routine", Description: "for people", FilePath: "routines/y.md", Foreground: true},
 	}}
 	want := "Upcoming bg tasks (next 1h):\n- 10:02 AM: Reminder — \"x\" (reminders/x.md)"
-	if got := schedule(f, now, 90); got != want {
+	if got := shownSchedule(f, now, 90); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := schedule(f, now, 60), want+"\n~1 refill before last task."; got != want {
+	if got, want := shownSchedule(f, now, 60), want+"\n~1 refill before last task."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	f.Entries = f.Entries[1:]
-	if got, want := schedule(f, now, 90), "No more bg tasks today."; got != want {
+	if got, want := shownSchedule(f, now, 90), "No more bg tasks today."; got != want {
 		t.Errorf("a schedule of foreground tasks only: %q, want %q", got, want)
 	}
 }
@@ -159,7 +160,7 @@ func drawBackground(t *rapid.T, now time.Time) Background {
 	for i := range rapid.IntRange(0, 3).Draw(t, "entries") {
 		at := now.Add(time.Duration(i) * time.Hour)
 		b.Forward.Last = at
-		b.Forward.Entries = append(b.Forward.Entries, routines.Entry{FireTime: at, Label: "Routine", Description: "d", FilePath: "routines/d.md"})
+		b.Forward.Entries = append(b.Forward.Entries, schedule.Entry{FireTime: at, Label: "Routine", Description: "d", FilePath: "routines/d.md"})
 	}
 	b.Budget.Capacity = rapid.IntRange(0, 5).Draw(t, "capacity")
 	b.Budget.RefillRateMinutes = rapid.IntRange(1, 200).Draw(t, "rate")
@@ -206,7 +207,7 @@ func BenchmarkBackgroundPromptWith100Tasks(b *testing.B) {
 	for i := range 100 {
 		at := p.Now.Add(time.Duration(i) * time.Minute)
 		p.Forward.Last = at
-		p.Forward.Entries = append(p.Forward.Entries, routines.Entry{
+		p.Forward.Entries = append(p.Forward.Entries, schedule.Entry{
 			ID: fmt.Sprintf("%08x", i), FireTime: at, Label: "Routine",
 			Description: "Review tasks and plan the day", FilePath: fmt.Sprintf("routines/task-%d.md", i),
 		})
@@ -235,7 +236,7 @@ func TestARoutinesDescriptionStandsOnceInTheSchedule(t *testing.T) {
 	}
 }
 
-func schedule(f routines.Forward, now time.Time, rate int) string {
+func shownSchedule(f schedule.Forward, now time.Time, rate int) string {
 	var b strings.Builder
 	writeSchedule(&b, f, now, rate)
 	return b.String()

@@ -17,7 +17,7 @@ import (
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
-	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 var update = flag.Bool("update", false, "write docs/keys.md")
@@ -227,7 +227,7 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 	empty := core.Snapshot{Budget: core.BudgetView{State: budget.State{Capacity: 0, RefillRateMinutes: 1}}}
 	whole := core.Snapshot{
 		Budget:   core.BudgetView{State: budget.State{Capacity: 1, RefillRateMinutes: 2}},
-		Schedule: core.ScheduleView{Entries: []routines.Entry{{ID: "x"}}, Tasks: []core.TaskView{{ID: "x", Waits: "it may use Bash"}}},
+		Schedule: core.ScheduleView{Entries: []schedule.Entry{{ID: "x"}}, Tasks: []core.TaskView{{ID: "x", Waits: "it may use Bash"}}},
 		Updates:  []updates.Update{{Key: "u"}},
 		Forks:    []fork.View{{ID: "f", State: fork.Done}, {ID: "g", State: fork.Waiting}},
 

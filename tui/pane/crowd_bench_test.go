@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
-	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
 )
@@ -21,7 +21,7 @@ func crowd(s core.Snapshot, n int) *core.Snapshot {
 	s.Schedule.Entries, s.Schedule.Day, s.Schedule.Tasks = nil, nil, nil
 	for i := range n {
 		id, at := fmt.Sprintf("%08x", i), noon.Add(time.Duration(i+1)*time.Minute)
-		fire := routines.Entry{ID: id, FireTime: at, Description: "Look through what is unread", FilePath: "routines/" + id + ".md"}
+		fire := schedule.Entry{ID: id, FireTime: at, Description: "Look through what is unread", FilePath: "routines/" + id + ".md"}
 		s.Schedule.Entries, s.Schedule.Day = append(s.Schedule.Entries, fire), append(s.Schedule.Day, fire)
 		s.Schedule.Tasks = append(s.Schedule.Tasks, core.TaskView{ID: id, Title: "Look through what is unread", Path: fire.FilePath, When: "daily at 8:00", Next: at})
 		s.Updates = append(s.Updates, updates.Update{Key: id, At: noon.Add(time.Duration(i-n) * time.Minute), Message: "Email triage: 2 need an answer today, 9 archived."})

@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/pane"
 	budgetpane "ollimbot/tui/pane/budget"
 	chatpane "ollimbot/tui/pane/chat"
@@ -65,7 +66,7 @@ func everyday() *core.Snapshot {
 		},
 		Schedule: core.ScheduleView{
 			Window: "next 3h", Refills: "~2 refills before last task.",
-			Entries: []routines.Entry{
+			Entries: []schedule.Entry{
 				{ID: "9a8b7c6d", FireTime: at(13, 55), Label: "Medication", Description: "Medication", FilePath: "routines/medication.md", Tag: "just fired", Kind: routines.KindRoutine},
 				{ID: "0f1e2d3c", FireTime: at(14, 5), Label: "Check email", Description: "Check email", FilePath: "routines/email-sweep.md", Silent: true, Kind: routines.KindRoutine},
 				{ID: "c0ffee00", FireTime: at(14, 30), Label: "Chain reminder (2/5)", Description: "Has the landlord answered?", FilePath: "reminders/landlord.md", Kind: routines.KindReminder},
@@ -92,16 +93,16 @@ func everyday() *core.Snapshot {
 
 // everydayTasks are the fires of 24 hours, the next ones among them, and every
 // task; one is paused and one snoozed.
-func everydayTasks(at func(h, m int) time.Time, next []routines.Entry) ([]routines.Entry, []core.TaskView) {
-	fire := func(e routines.Entry, h, m int) routines.Entry {
+func everydayTasks(at func(h, m int) time.Time, next []schedule.Entry) ([]schedule.Entry, []core.TaskView) {
+	fire := func(e schedule.Entry, h, m int) schedule.Entry {
 		e.FireTime, e.Tag = at(h, m), ""
 		return e
 	}
 	day := append(slices.Clone(next),
-		routines.Entry{ID: "5a5a5a5a", FireTime: at(17, 0), Description: "Water the plants", FilePath: "routines/plants.md", Tag: routines.TagPaused, Held: true, Kind: routines.KindRoutine},
+		schedule.Entry{ID: "5a5a5a5a", FireTime: at(17, 0), Description: "Water the plants", FilePath: "routines/plants.md", Tag: schedule.TagPaused, Held: true, Kind: routines.KindRoutine},
 		fire(next[2], 17, 15), fire(next[2], 18, 15), fire(next[2], 19, 15),
 		fire(next[0], 32, 5), fire(next[2], 33, 15),
-		routines.Entry{ID: "9a8b7c6d", FireTime: at(37, 55), Description: "Medication", FilePath: "routines/medication.md", Kind: routines.KindRoutine})
+		schedule.Entry{ID: "9a8b7c6d", FireTime: at(37, 55), Description: "Medication", FilePath: "routines/medication.md", Kind: routines.KindRoutine})
 	tasks := make([]core.TaskView, 0, len(next)+3)
 	for _, e := range next {
 		tasks = append(tasks, core.TaskView{ID: e.ID, Title: e.Description, Path: e.FilePath, Kind: e.Kind, Next: e.FireTime, Foreground: e.Foreground, Silent: e.Silent})

@@ -13,7 +13,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/updates"
-	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 )
@@ -73,8 +73,8 @@ func TestScheduleSelectsWhatComesNextAndStaysWithIt(t *testing.T) {
 	}
 	s.do(action.ScheduleDown, action.ScheduleDown) // Move a little
 	s.next(func(c *core.Snapshot) {
-		c.Schedule.Entries = append([]routines.Entry{{ID: "new", FireTime: noon.Add(time.Minute)}}, c.Schedule.Entries[1:]...)
-		c.Schedule.Entries = append([]routines.Entry{{ID: "newer", FireTime: noon.Add(time.Second)}}, c.Schedule.Entries...)
+		c.Schedule.Entries = append([]schedule.Entry{{ID: "new", FireTime: noon.Add(time.Minute)}}, c.Schedule.Entries[1:]...)
+		c.Schedule.Entries = append([]schedule.Entry{{ID: "newer", FireTime: noon.Add(time.Second)}}, c.Schedule.Entries...)
 	})
 	if a := s.do(action.SchedulePreview); a.Show == nil || a.Show.Load != (command.Preview{ID: "11aa22bb"}) {
 		t.Errorf("the selection left its task: %#v", a.Show)
@@ -103,7 +103,7 @@ func TestProblemsAreAlwaysInSight(t *testing.T) {
 		s := open("schedule")
 		s.next(func(c *core.Snapshot) {
 			for i := range rapid.IntRange(0, 20).Draw(t, "entries") {
-				c.Schedule.Entries = append(c.Schedule.Entries, routines.Entry{ID: fmt.Sprint(i), FireTime: noon.Add(time.Hour)})
+				c.Schedule.Entries = append(c.Schedule.Entries, schedule.Entry{ID: fmt.Sprint(i), FireTime: noon.Add(time.Hour)})
 			}
 		})
 		for range rapid.IntRange(0, 25).Draw(t, "down") {
@@ -157,8 +157,8 @@ func TestWhatTheUserLooksAtStaysSelected(t *testing.T) {
 	s := open("schedule")
 	first := s.do(action.ScheduleDetails).Show.Title
 	s.next(func(c *core.Snapshot) {
-		sooner := routines.Entry{ID: "new", Description: "Sooner", FireTime: noon.Add(time.Second)}
-		at := slices.IndexFunc(c.Schedule.Entries, func(e routines.Entry) bool { return e.FireTime.After(noon) })
+		sooner := schedule.Entry{ID: "new", Description: "Sooner", FireTime: noon.Add(time.Second)}
+		at := slices.IndexFunc(c.Schedule.Entries, func(e schedule.Entry) bool { return e.FireTime.After(noon) })
 		c.Schedule.Entries = slices.Insert(slices.Clone(c.Schedule.Entries), at, sooner)
 	})
 	if got := s.do(action.ScheduleDetails).Show.Title; got != first {

@@ -22,6 +22,7 @@ import (
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -66,13 +67,13 @@ func anySnapshot(t *rapid.T) *core.Snapshot {
 	}
 	s.Schedule.Window, s.Schedule.Refills = words(t, false), words(t, false)
 	for range n(9) {
-		s.Schedule.Entries = append(s.Schedule.Entries, routines.Entry{
+		s.Schedule.Entries = append(s.Schedule.Entries, schedule.Entry{
 			ID: fmt.Sprint(n(9)), FireTime: moment(t), Description: words(t, true), Silent: n(1) == 1, Foreground: n(1) == 1,
 			Label: rapid.SampledFrom([]string{"Routine", "Reminder", "Chain reminder (2/5)", "Chain reminder ("}).Draw(t, "label"),
 		})
 	}
 	for range n(6) {
-		s.Schedule.Day = append(s.Schedule.Day, routines.Entry{
+		s.Schedule.Day = append(s.Schedule.Day, schedule.Entry{
 			ID: fmt.Sprint(n(9)), FireTime: moment(t), Description: words(t, true), Silent: n(1) == 1, Foreground: n(1) == 1, Held: n(1) == 1, Tag: words(t, false),
 		})
 		s.Schedule.Tasks = append(s.Schedule.Tasks, core.TaskView{

@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/fork"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -69,7 +70,7 @@ func crowded(s *core.Snapshot) {
 	from := s.At.Truncate(time.Hour).Add(time.Hour)
 	s.Schedule.Problems, s.Schedule.Day = nil, nil
 	for i := range 500 {
-		s.Schedule.Day = append(s.Schedule.Day, routines.Entry{ID: fmt.Sprint(i), Description: fmt.Sprint("Fire ", i), FireTime: from.Add(time.Duration(i) * 65 * time.Second), Kind: routines.KindRoutine})
+		s.Schedule.Day = append(s.Schedule.Day, schedule.Entry{ID: fmt.Sprint(i), Description: fmt.Sprint("Fire ", i), FireTime: from.Add(time.Duration(i) * 65 * time.Second), Kind: routines.KindRoutine})
 	}
 	s.Schedule.DayUntil = s.Schedule.Day[499].FireTime
 }
@@ -205,7 +206,7 @@ func TestWhatWaitsIsShownWithItsReasonAndLetGoByAKey(t *testing.T) {
 	s.next(func(c *core.Snapshot) {
 		c.Schedule.Tasks = slices.Clone(c.Schedule.Tasks)
 		c.Schedule.Entries = slices.Clone(c.Schedule.Entries)
-		c.Schedule.Entries[2].Held, c.Schedule.Entries[2].Tag, c.Schedule.Entries[2].Why = true, routines.TagWaits, why
+		c.Schedule.Entries[2].Held, c.Schedule.Entries[2].Tag, c.Schedule.Entries[2].Why = true, schedule.TagWaits, why
 		c.Schedule.Tasks[0].Waits, c.Schedule.Tasks[1].Waits = why, why
 		c.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Severity: routines.Warning, Message: "tasks go without this skill", Waits: true}}
 	})
@@ -348,7 +349,7 @@ func TestHeldFiresAreNotOnTheTimeline(t *testing.T) {
 	s := open("schedule")
 	s.next(func(c *core.Snapshot) {
 		at := c.Schedule.Day[0].FireTime
-		c.Schedule.Day = []routines.Entry{{ID: "a", FireTime: at.Add(time.Hour)}, {ID: "b", FireTime: at.Add(time.Hour), Held: true}, {ID: "c", FireTime: at.Add(2 * time.Hour), Silent: true}}
+		c.Schedule.Day = []schedule.Entry{{ID: "a", FireTime: at.Add(time.Hour)}, {ID: "b", FireTime: at.Add(time.Hour), Held: true}, {ID: "c", FireTime: at.Add(2 * time.Hour), Silent: true}}
 	})
 	s.do(action.ScheduleView)
 	first := strings.Split(s.screen(120, 12), "\n")[0]

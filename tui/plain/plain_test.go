@@ -21,6 +21,7 @@ import (
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // bot is a small core: a snapshot that commands and stories change.
@@ -43,7 +44,7 @@ func newBot() *bot {
 			Engine: core.EngineStatus{Name: "script", Model: "sonnet", State: "ready", OK: true},
 			Budget: core.BudgetView{State: budget.State{Capacity: 5, Available: 3.2, RefillRateMinutes: 90}},
 			Schedule: core.ScheduleView{
-				Entries: []routines.Entry{{ID: "aaaa1111", Description: "Email sweep"}},
+				Entries: []schedule.Entry{{ID: "aaaa1111", Description: "Email sweep"}},
 				Tasks: []core.TaskView{
 					{ID: "aaaa1111", Title: "Email sweep", Kind: routines.KindRoutine, When: "every hour"},
 					{ID: "bbbb2222", Title: "Medication", Kind: routines.KindRoutine, Path: "routines/m.md"},

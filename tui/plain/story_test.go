@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/updates"
 	"ollimbot/core/webhook"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 func TestARunIsFollowedToItsEnd(t *testing.T) {
@@ -126,9 +127,9 @@ func TestATaskThatFiresOftenHasOneLineOfTheDay(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.bot.change(func(n *core.Snapshot) {
 			for h := range 12 {
-				n.Schedule.Day = append(n.Schedule.Day, routines.Entry{ID: "aaaa1111", Description: "Email sweep", FireTime: time.Now().Add(time.Duration(2*h+1) * time.Hour)})
+				n.Schedule.Day = append(n.Schedule.Day, schedule.Entry{ID: "aaaa1111", Description: "Email sweep", FireTime: time.Now().Add(time.Duration(2*h+1) * time.Hour)})
 				if h == 1 {
-					n.Schedule.Day = append(n.Schedule.Day, routines.Entry{ID: "bbbb2222", Description: "Medication", FireTime: time.Now().Add(4 * time.Hour)})
+					n.Schedule.Day = append(n.Schedule.Day, schedule.Entry{ID: "bbbb2222", Description: "Medication", FireTime: time.Now().Add(4 * time.Hour)})
 				}
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
 )
 
 // tasksOf are all tasks, by their next fire.
@@ -275,7 +276,7 @@ const oftenFires = 4
 // dayThings are the fires of the next 24 hours. A task that fires often has one
 // line, at its first fire.
 func dayThings(s *core.Snapshot, zone *time.Location) []thing {
-	all := map[string][]routines.Entry{}
+	all := map[string][]schedule.Entry{}
 	for _, e := range s.Schedule.Day {
 		all[e.ID] = append(all[e.ID], e)
 	}

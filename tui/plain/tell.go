@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/webhook"
 	"ollimbot/core/words"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 func readyText(s *core.Snapshot) string {
@@ -201,7 +202,7 @@ func updateText(s *core.Snapshot, u updates.Update) string {
 }
 
 // entryText is a fire of the schedule.
-func entryText(e routines.Entry, at, now time.Time, zone *time.Location) string {
+func entryText(e schedule.Entry, at, now time.Time, zone *time.Location) string {
 	text := clockText(at, now, zone) + " " + e.Description
 	if e.Tag != "" {
 		text = joined(text, e.Tag, e.Why)
@@ -216,7 +217,7 @@ func entryText(e routines.Entry, at, now time.Time, zone *time.Location) string 
 }
 
 // oftenText is a task that fires often, with its first and its last fire.
-func oftenText(fires []routines.Entry, now time.Time, zone *time.Location) string {
+func oftenText(fires []schedule.Entry, now time.Time, zone *time.Location) string {
 	first, last := fires[0], fires[len(fires)-1]
 	first.Tag = joined(first.Tag, fmt.Sprintf("and %s until %s", count(len(fires)-1, "more time"), clockText(last.FireTime, now, zone)))
 	return entryText(first, first.FireTime, now, zone)
@@ -231,7 +232,7 @@ func taskText(t core.TaskView, now time.Time, zone *time.Location) string {
 	held := ""
 	switch {
 	case t.Waits != "":
-		held = joined(routines.TagWaits, t.Waits)
+		held = joined(schedule.TagWaits, t.Waits)
 	case t.Paused:
 		held = "paused"
 	case !t.Snoozed.IsZero():

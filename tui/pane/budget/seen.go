@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // seen is what the pane draws of a snapshot, in the steps that can be seen: the
@@ -25,7 +25,7 @@ type shown struct {
 	next, full        time.Time
 	quiet, muted, dry time.Time
 	hours             [24]int
-	dryTasks          *routines.Entry // where the task that finds no token is looked for
+	dryTasks          *schedule.Entry // where the task that finds no token is looked for
 	tasks             int
 }
 

@@ -6,6 +6,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/words"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -156,7 +157,7 @@ func (on sheet) line(r widget.Row) string {
 }
 
 // entry draws one fire: when, how far away, what, and the marks on it.
-func (on sheet) entry(item int, e routines.Entry) string {
+func (on sheet) entry(item int, e schedule.Entry) string {
 	t, s, w := on.Theme, on.Snap, on.w
 	past := !e.FireTime.After(s.At)
 	soft, name := theme.Text, theme.Text
@@ -228,14 +229,14 @@ func (on sheet) task(item int, v core.TaskView) string {
 		}
 		left = append(left, widget.Span{Role: theme.Dim, Text: widget.Fit(away, 7)})
 	}
-	e := routines.Entry{Label: v.Label, Silent: v.Silent, Foreground: v.Foreground, Held: v.Waits != "" || v.Paused || !v.Snoozed.IsZero()}
+	e := schedule.Entry{Label: v.Label, Silent: v.Silent, Foreground: v.Foreground, Held: v.Waits != "" || v.Paused || !v.Snoozed.IsZero()}
 	left = append(left, glyphs(t, e)...)
 	left = append(left, widget.Span{Role: role, Text: taskTitle(v)})
 	return on.spread(b, left, taskMarks(s, v))
 }
 
 // glyphs are the marks in short, before the title so that they line up.
-func glyphs(t *theme.Theme, e routines.Entry) []widget.Span {
+func glyphs(t *theme.Theme, e schedule.Entry) []widget.Span {
 	mark := widget.Span{Text: " "}
 	switch {
 	case e.Held:
@@ -307,11 +308,11 @@ func oneLine(c pane.Context) []widget.Span {
 }
 
 // next is the first entry that is still to come.
-func next(s *core.Snapshot) (routines.Entry, bool) {
+func next(s *core.Snapshot) (schedule.Entry, bool) {
 	for _, e := range s.Schedule.Entries {
 		if e.FireTime.After(s.At) {
 			return e, true
 		}
 	}
-	return routines.Entry{}, false
+	return schedule.Entry{}, false
 }

@@ -6,6 +6,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // seen is everything of a snapshot that the pane draws. Snapshots come thirty
@@ -24,7 +25,7 @@ type facts struct {
 	zone            *time.Location
 	window, refills string
 	until           time.Time
-	entries, day    *routines.Entry
+	entries, day    *schedule.Entry
 	tasks           *core.TaskView
 	counts          [3]int
 }

@@ -10,6 +10,7 @@ import (
 	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/widget"
@@ -30,7 +31,7 @@ const (
 	textAllView    = "all tasks "
 	textNever      = "never"
 	textPaused     = "paused"
-	textWaits      = routines.TagWaits
+	textWaits      = schedule.TagWaits
 	textNotWaiting = "it does not wait for you"
 	textReminder   = "once"
 	textDayLegend  = "fires in each hour"
@@ -141,7 +142,7 @@ func problemText(p routines.Problem) string {
 
 // title is what people call the task: the words on it, not its label, unless
 // there are none.
-func title(e routines.Entry) string {
+func title(e schedule.Entry) string {
 	if e.Description != "" {
 		return strings.ReplaceAll(e.Description, "\n", " ")
 	}
@@ -187,7 +188,7 @@ func taskMarks(s *core.Snapshot, v core.TaskView) []string {
 }
 
 // marks are the words on an entry, the most telling first.
-func marks(s *core.Snapshot, e routines.Entry) []string {
+func marks(s *core.Snapshot, e schedule.Entry) []string {
 	var out []string
 	if e.Tag != "" {
 		out = append(out, e.Tag)

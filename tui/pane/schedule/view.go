@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // view is which part of the schedule the pane shows.
@@ -22,7 +23,7 @@ const (
 // item is one thing that can be selected: a fire, a task or a problem. Exactly
 // one of the pointers is set.
 type item struct {
-	fire    *routines.Entry
+	fire    *schedule.Entry
 	task    *core.TaskView
 	problem *routines.Problem
 }
@@ -206,5 +207,5 @@ func held(s *core.Snapshot, it item) core.TaskView {
 	if it.problem != nil {
 		return core.TaskView{}
 	}
-	return core.TaskView{ID: it.id(), Waits: it.fire.Why, Paused: it.fire != nil && it.fire.Tag == routines.TagPaused}
+	return core.TaskView{ID: it.id(), Waits: it.fire.Why, Paused: it.fire != nil && it.fire.Tag == schedule.TagPaused}
 }

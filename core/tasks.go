@@ -1,0 +1,280 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"ollimbot/core/audit"
+	"ollimbot/core/clean"
+	"ollimbot/core/command"
+	"ollimbot/core/policy"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
+)
+
+// farthest is how far ahead a reminder, a snooze or a mute may lie: what is further
+// is a slip of the finger, and must not silence for ever.
+const farthest = 366 * 24 * time.Hour
+
+// addTask writes the file of a new task, once it is known to be in order.
+func (b *Bot) addTask(c command.AddTask) (command.Outcome, error) {
+	t := taskFor(c)
+	expr := strings.TrimSpace(c.Cron)
+	if (expr == "") == c.At.IsZero() {
+		return command.Outcome{}, errors.New(textAddOneTime)
+	}
+	if t.Body == "" {
+		return command.Outcome{}, errors.New(textAddNoMessage)
+	}
+	add := b.addReminder
+	if expr != "" {
+		add = b.addRoutine
+	}
+	t, next, err := add(t, c)
+	if err != nil {
+		return command.Outcome{}, err
+	}
+	return command.Outcome{
+		Message: fmt.Sprintf(textAdded, t.Title(), dayClock(next, b.now())),
+		Undo:    command.RemoveTask{ID: t.ID, Version: t.Digest, Made: c},
+	}, nil
+}
+
+func taskFor(c command.AddTask) routines.Task {
+	return routines.Task{
+		Description: clean.Line(c.Description), Body: strings.TrimSpace(clean.Text(c.Message)), Background: !c.Foreground,
+		Thinking: true, Mode: routines.OnPing, AllowPing: !c.Silent,
+	}
+}
+
+// addRoutine returns the task as its file says it, and when it fires first.
+func (b *Bot) addRoutine(t routines.Task, c command.AddTask) (routines.Task, time.Time, error) {
+	s, err := cron.Parse(strings.TrimSpace(c.Cron))
+	var bad *cron.Error
+	switch {
+	case errors.As(err, &bad):
+		return t, time.Time{}, fmt.Errorf(textAddCron, bad.Column, bad.Message)
+	case err != nil:
+		return t, time.Time{}, err
+	case s.Never():
+		return t, time.Time{}, fmt.Errorf(textAddNever, s.String())
+	}
+	r, err := b.schedule.AddRoutine(routines.Routine{Task: t, Cron: s.String(), Schedule: s})
+	return r.Task, s.Next(b.now()), err
+}
+
+// addReminder is addRoutine for a task with a time.
+func (b *Bot) addReminder(t routines.Task, c command.AddTask) (routines.Task, time.Time, error) {
+	now := b.now()
+	at := c.At.Round(0).Truncate(time.Second).In(b.zone)
+	switch {
+	case !at.After(now):
+		return t, at, fmt.Errorf(textAddPassed, dayClock(at, now))
+	case at.After(now.Add(farthest)):
+		return t, at, fmt.Errorf(textAddTooFar, dayClock(at, now))
+	}
+	r, err := b.schedule.AddReminder(routines.Reminder{Task: t, RunAt: at})
+	return r.Task, at, err
+}
+
+// removeTask takes back what addTask has made, as long as nobody has touched it.
+func (b *Bot) removeTask(c command.RemoveTask) (command.Outcome, error) {
+	if c.Version == "" {
+		return command.Outcome{}, fmt.Errorf(textNotAdded, clean.Cut(clean.Line(c.ID), 60))
+	}
+	t, err := b.schedule.Withdraw(c.ID, c.Version)
+	switch {
+	case errors.Is(err, schedule.ErrGone):
+		return command.Outcome{}, fmt.Errorf(textAddedGone, taskFor(c.Made).Title())
+	case errors.Is(err, schedule.ErrEdited):
+		return command.Outcome{}, fmt.Errorf(textAddedEdited, t.Title(), t.Path)
+	case err != nil:
+		return command.Outcome{}, err
+	}
+	return command.Outcome{Message: fmt.Sprintf(textRemoved, t.Title()), Undo: c.Made}, nil
+}
+
+// restoreTask takes back that a task went away. A reminder that is being run
+// just stays.
+func (b *Bot) restoreTask(c command.RestoreTask) (command.Outcome, error) {
+	if t, ok := b.index.Set().Find(c.ID); ok && b.schedule.Keep(c.ID) {
+		return command.Outcome{Message: fmt.Sprintf(textKept, t.Title())}, nil
+	}
+	t, err := b.schedule.Restore(c.ID)
+	if err != nil {
+		return command.Outcome{}, err
+	}
+	return command.Outcome{Message: fmt.Sprintf(textRestored, t.Title())}, nil
+}
+
+// snooze keeps a task from firing until a time; a zero time lets it go on.
+func (b *Bot) snooze(c command.Snooze) (command.Outcome, error) {
+	if c.Until.After(b.now().Add(farthest)) {
+		return command.Outcome{}, fmt.Errorf(textSnoozeTooLong, dayClock(c.Until.In(b.zone), b.now()))
+	}
+	return b.hold(c.ID, schedule.Hold{Until: c.Until})
+}
+
+// pause keeps a task from firing until it is let go on.
+func (b *Bot) pause(c command.Pause) (command.Outcome, error) {
+	return b.hold(c.ID, schedule.Hold{Paused: c.Paused})
+}
+
+// hold puts a hold in the place of the one before, which is what undoes it.
+func (b *Bot) hold(id string, h schedule.Hold) (command.Outcome, error) {
+	task, ok := b.index.Set().Find(id)
+	if !ok {
+		return command.Outcome{}, fmt.Errorf(textNoTask, id)
+	}
+	before, err := b.schedule.Hold(id, h)
+	if err != nil {
+		return command.Outcome{}, err
+	}
+	out := command.Outcome{Undo: command.Snooze{ID: id, Until: before.Until}}
+	if before.Paused {
+		out.Undo = command.Pause{ID: id, Paused: true}
+	}
+	held := before.Paused || !before.Until.IsZero()
+	switch {
+	case h.Paused:
+		out.Message = fmt.Sprintf(textPaused, task.Title())
+	case !h.Until.IsZero():
+		out.Message = fmt.Sprintf(textSnoozed, task.Title(), dayClock(h.Until.In(b.zone), b.now()))
+	case held:
+		out.Message = fmt.Sprintf(textGoesOn, task.Title())
+	default:
+		return command.Outcome{Message: fmt.Sprintf(textNotHeld, task.Title())}, nil
+	}
+	return out, nil
+}
+
+// dayClock is a time of day, with its date where that is not now's: "15:04",
+// "Mon 23 Nov 15:04".
+func dayClock(t, now time.Time) string {
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return cron.Format(t, "15:04")
+	}
+	if t.Year() != now.Year() {
+		return cron.Format(t, "2 Jan 2006 15:04")
+	}
+	return cron.Format(t, "Mon 2 Jan 15:04")
+}
+
+// mute refuses pings until a time. A zero time ends it.
+func (b *Bot) mute(c command.MuteUntil) (command.Outcome, error) {
+	now, until := b.now(), c.Until
+	if !until.IsZero() {
+		until = until.Round(0).Truncate(time.Second).In(b.zone)
+	}
+	switch {
+	case !until.IsZero() && !until.After(now):
+		return command.Outcome{}, fmt.Errorf(textMutePassed, dayClock(until, now))
+	case until.After(now.Add(farthest)):
+		return command.Outcome{}, errors.New(textMuteTooLong)
+	}
+	before, err := b.muted.Set(until, now)
+	if err != nil {
+		return command.Outcome{}, fmt.Errorf("mute pings: %w", err)
+	}
+	out := command.Outcome{Undo: command.MuteUntil{Until: before}}
+	switch {
+	case !until.IsZero():
+		out.Message = fmt.Sprintf(textMuted, dayClock(until, now))
+	case before.IsZero():
+		return command.Outcome{Message: textNotMuted}, nil
+	default:
+		out.Message = textUnmuted
+	}
+	return out, nil
+}
+
+// quietUntil is until when pings that are not critical are refused at now: for
+// quiet hours, for a mute, or for one that ends within the other. Zero when they
+// are not.
+func (b *Bot) quietUntil(now time.Time) time.Time {
+	r := b.runtime.Load()
+	until := r.QuietUntil(now)
+	muted := b.muted.At(now)
+	if !muted.After(until) {
+		return until
+	}
+	if later := r.QuietUntil(muted); !later.IsZero() {
+		return later
+	}
+	return muted
+}
+
+// mayPing are the moments of the fires that can spend a token: of background tasks that are
+// allowed to, outside of the times for which quiet says that it is quiet.
+func mayPing(fires []schedule.Entry, until time.Time, quiet func(time.Time) time.Time) []time.Time {
+	var list []time.Time
+	for _, e := range fires {
+		if e.FireTime.After(until) {
+			break
+		}
+		if !e.Held && !e.Silent && !e.Foreground && quiet(e.FireTime).IsZero() {
+			list = append(list, e.FireTime)
+		}
+	}
+	return list
+}
+
+// reminderBook is the reminder files as the agent's tools write them, with the
+// rights of the session that calls them.
+type reminderBook struct {
+	bot    *Bot
+	writer policy.Writer
+}
+
+// Now is the present in the configured zone.
+func (k reminderBook) Now() time.Time { return k.bot.now() }
+
+// Add writes a reminder file and puts it into the schedule at once.
+func (k reminderBook) Add(_ context.Context, r routines.Reminder) (routines.Reminder, error) {
+	return k.add(r, func(rel string, data []byte) error { return k.bot.guard.Written(k.writer, rel, data) })
+}
+
+// Continue adds the next check of a chain, which is whose the one before it was.
+func (k reminderBook) Continue(_ context.Context, from, next routines.Reminder) (routines.Reminder, error) {
+	return k.add(next, func(rel string, data []byte) error { return k.bot.guard.Inherit(from.Digest, rel, data) })
+}
+
+func (k reminderBook) add(r routines.Reminder, before routines.Before) (routines.Reminder, error) {
+	r, err := k.bot.schedule.AddReminder(r, before)
+	if err != nil {
+		return r, err
+	}
+	k.record(audit.TaskAdded, r.ID, fmt.Sprintf("%s, at %s", r.Title(), r.RunAt.In(k.bot.zone).Format(time.RFC3339)))
+	k.bot.notify()
+	return r, nil
+}
+
+// List returns the pending reminders, in the order of their times.
+func (k reminderBook) List() []routines.Reminder {
+	set := k.bot.index.Set()
+	list := make([]routines.Reminder, 0, len(set.Reminders))
+	for _, r := range set.RemindersByTime() {
+		list = append(list, *r)
+	}
+	return list
+}
+
+// Cancel removes a reminder's file; false means that there is none.
+func (k reminderBook) Cancel(id string) (bool, error) {
+	rel, found, err := k.bot.schedule.Remove(routines.KindReminder, id)
+	if err != nil || !found {
+		return found, err
+	}
+	k.record(audit.TaskRemoved, id, rel)
+	k.bot.notify()
+	return true, nil
+}
+
+// record writes down what an agent has done to its reminders.
+func (k reminderBook) record(action, id, detail string) {
+	k.bot.audit.Record(k.bot.now(), audit.Entry{Actor: audit.Agent, From: k.writer.Kind, Action: action, Subject: id, Detail: detail})
+}

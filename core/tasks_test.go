@@ -1,0 +1,163 @@
+package core
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
+	"ollimbot/routines"
+	"ollimbot/routines/schedule"
+)
+
+func TestATaskFromTheFormIsWrittenFiresAndIsTakenBack(t *testing.T) {
+	live(t, func(home) {}, func(h home, b *Bot) {
+		out := do(t, b, command.AddTask{Cron: "0 9 * * 1-5", Description: "Plan\x1b[2J", Message: "Plan the day.\n", Silent: true})
+		if !strings.HasPrefix(out.Message, "Plan") || !strings.HasSuffix(out.Message, "next Mon 3 Jan 09:00") {
+			t.Errorf("message: %q", out.Message)
+		}
+		set := b.Index().Set()
+		if len(set.Routines) != 1 {
+			t.Fatalf("routines: %+v, problems %+v", set.Routines, set.Problems)
+		}
+		r := set.Routines[0]
+		if len(r.ID) != 8 || !r.Background || r.AllowPing || r.Cron != "0 9 * * 1-5" || r.Mode != routines.OnPing || !r.Thinking || strings.Contains(r.Description, "\x1b") {
+			t.Errorf("routine: %+v", r)
+		}
+		removed := do(t, b, out.Undo)
+		if len(b.Index().Set().Routines) != 0 || h.has(r.Path) {
+			t.Error("undo left the routine")
+		}
+		again := do(t, b, removed.Undo)
+		if set := b.Index().Set(); len(set.Routines) != 1 || set.Routines[0].Cron != "0 9 * * 1-5" || again.Undo == nil {
+			t.Errorf("after redo: %+v", set.Routines)
+		}
+		do(t, b, command.AddTask{At: b.now().Add(90*time.Second + time.Millisecond), Message: "Say it.\n\n```script\nsay done\n```", Foreground: true})
+		time.Sleep(3 * time.Minute)
+		if !spoken(b.Snapshot(), "done") || len(b.Index().Set().Reminders) != 0 {
+			t.Error("the reminder did not fire in the main session")
+		}
+	})
+}
+
+func TestFiringAReminderByHandIsTakenBack(t *testing.T) {
+	const text = "---\nid: \"cccc1001\"\nrun-at: \"2030-01-01T09:00:00Z\"\n---\nSay it.\n\n```script\nsay done\n```\n"
+	live(t, func(h home) { h.write("reminders/say-it.md", text) }, func(h home, b *Bot) {
+		out := do(t, b, command.FireNow{ID: "cccc1001"})
+		time.Sleep(time.Minute)
+		if h.has("reminders/say-it.md") {
+			t.Fatal("it was not run and removed")
+		}
+		do(t, b, out.Undo)
+		if set := b.Index().Set(); len(set.Reminders) != 1 || !h.has("reminders/say-it.md") {
+			t.Errorf("undo: %+v", set.Reminders)
+		}
+		refused(t, b, out.Undo, "within the last day")
+		out = do(t, b, command.FireNow{ID: "cccc1001"})
+		do(t, b, out.Undo) // while it is being run
+		time.Sleep(time.Minute)
+		if len(b.Index().Set().Reminders) != 1 || !h.has("reminders/say-it.md") {
+			t.Error("undo during the run came too late")
+		}
+	})
+}
+
+func TestATaskThatCannotBeIsRefusedAndWritesNothing(t *testing.T) {
+	live(t, func(home) {}, func(h home, b *Bot) {
+		soon := b.now().Add(time.Hour)
+		for words, c := range map[string]command.AddTask{
+			"either":      {Message: "m"},
+			"one of":      {Message: "m", Cron: "0 9 * * *", At: soon},
+			"column 3":    {Message: "m", Cron: "0 25 * * *"},
+			"never fires": {Message: "m", Cron: "0 9 30 2 *"},
+			"no message":  {Message: " \n\x1b", Cron: "0 9 * * *"},
+			"has passed":  {Message: "m", At: b.now().Add(-time.Minute)},
+			"a year away": {Message: "m", At: b.now().AddDate(2, 0, 0)},
+		} {
+			refused(t, b, c, words)
+		}
+		for _, folder := range []string{"routines", "reminders"} {
+			if list, err := os.ReadDir(filepath.Join(h.root, folder)); err == nil && len(list) > 0 {
+				t.Errorf("%s holds %v", folder, list)
+			}
+		}
+	})
+}
+
+func TestOnlyWhatTheFormMadeAndNobodyTouchedIsTakenBack(t *testing.T) {
+	live(t, func(h home) {
+		h.write("routines/mine.md", "---\nid: \"cccc1001\"\ncron: \"0 9 * * *\"\n---\nMine.\n")
+	}, func(h home, b *Bot) {
+		refused(t, b, command.RemoveTask{ID: "cccc1001"}, "not added from here")
+		undo := do(t, b, command.AddTask{Cron: "0 9 * * *", Message: "Edited later."}).Undo
+		path := ""
+		for _, r := range b.Index().Set().Routines {
+			if r.ID != "cccc1001" {
+				path = r.Path
+			}
+		}
+		data, err := os.ReadFile(filepath.Join(h.root, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.write(path, string(data)+"More.\n")
+		refused(t, b, undo, "edited since")
+		if err := os.Remove(filepath.Join(h.root, path)); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, b, undo, "gone already")
+		if !h.has("routines/mine.md") {
+			t.Error("the user's own file is gone")
+		}
+	})
+}
+
+func TestADescriptionTellsEverythingAboutATask(t *testing.T) {
+	h := newHome(t)
+	h.write("routines/r.md", "---\nid: \"cccc1002\"\ncron: \"0 9 1 * 1\"\nbackground: true\nmodel: haiku\nallow-ping: false\nskills:\n  - coach\ndescription: \"First things\"\nallow-pin: true\n---\nPlan \x1b[2Jit.\n")
+	h.reminder("cccc1003", 90*time.Minute, "max-chain: 2\n", "say hi")
+	b := h.bot(script.New(script.Options{}))
+	body := do(t, b, command.Describe{ID: "cccc1002"}).Body
+	for _, want := range []string{
+		"First things\n", "cccc1002 · routines/r.md", "with haiku", "may not ping", "coach", "(0 9 1 * 1)", "next ", "did you mean allow-ping?", "description: \"First things\"",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("it lacks %q:\n%s", want, body)
+		}
+	}
+	if n := strings.Count(body, "09:00, in "); n != 10 || strings.Contains(body, "\x1b") {
+		t.Errorf("%d fires, want 10, and no escapes:\n%q", n, body)
+	}
+	if body = do(t, b, command.Describe{ID: "cccc1003"}).Body; !strings.Contains(body, "check 1 of 3") || !strings.Contains(body, "in 1 h 30 min") {
+		t.Errorf("the reminder:\n%s", body)
+	}
+	refused(t, b, command.Describe{ID: "nobody"}, "nobody")
+}
+
+func TestOnlyFiresThatCanSpendATokenCount(t *testing.T) {
+	noon := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	at := func(minute int, change func(*schedule.Entry)) schedule.Entry {
+		e := schedule.Entry{FireTime: noon.Add(time.Duration(minute) * time.Minute)}
+		change(&e)
+		return e
+	}
+	list := mayPing([]schedule.Entry{
+		at(1, func(*schedule.Entry) {}),
+		at(2, func(e *schedule.Entry) { e.Silent = true }),
+		at(3, func(e *schedule.Entry) { e.Foreground = true }),
+		at(4, func(e *schedule.Entry) { e.Held = true }),
+		at(30, func(*schedule.Entry) {}), // in quiet time
+		at(61, func(*schedule.Entry) {}), // beyond the window
+	}, noon.Add(time.Hour), func(t time.Time) time.Time {
+		if t.Minute() >= 20 {
+			return noon.Add(2 * time.Hour)
+		}
+		return time.Time{}
+	})
+	if len(list) != 1 || list[0].Minute() != 1 {
+		t.Errorf("fires that may ping: %+v", list)
+	}
+}

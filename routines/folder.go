@@ -1,0 +1,355 @@
+package routines
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/store"
+)
+
+// Folder is the index of the task files in one folder: what is in force, and what
+// is wrong. It reads a file again only when it changed. A file that becomes invalid
+// keeps its last good version in force; of two files with one id the one in force
+// stays, or else the first by name.
+//
+// All methods may be called by several goroutines. Now never waits for the disk.
+type Folder[T any] struct {
+	d     *store.Dir
+	name  string
+	parse func(rel string, data []byte) (T, []Problem)
+	task  func(*T) *Task
+
+	// look orders the looks at the disk and guards what follows, up to the empty line.
+	// It is held over reading, because the answer of an older look must not replace
+	// that of a newer one.
+	look   sync.Mutex
+	files  map[string]*file[T] // by name
+	wrong  []Problem           // with the folder itself
+	before []string            // paths that were in force in spite of another file of the same id
+	why    func(*Task) string  // why a task waits for the user, or ""; nil: none ever does
+
+	now atomic.Pointer[Listing[T]]
+}
+
+// Listing is what is in force in a folder at one moment. Nobody may change it.
+type Listing[T any] struct {
+	InForce   []*T      // by path
+	Problems  []Problem // by file
+	contested []string  // paths in force whose id another file carries too
+	byID      map[string]*T
+}
+
+// Find returns the task with that id.
+func (l *Listing[T]) Find(id string) (*T, bool) {
+	if l == nil {
+		return nil, false
+	}
+	t, ok := l.byID[id]
+	return t, ok
+}
+
+// file is one task file.
+type file[T any] struct {
+	rel      string
+	info     fs.FileInfo // of what was read last; nil: it is read at the next look in any case
+	digest   string      // of what was read last; a touched file is not a changed one
+	good     *T          // the last good version; nil if there never was one
+	bad      bool        // the version on the disk is not the good one
+	holds    string      // the id under which it is in force
+	problems []Problem
+}
+
+// NewFolder makes an empty index; Scan fills it. parse reads one file, task finds
+// the common part of what it gives.
+func NewFolder[T any](d *store.Dir, name string, parse func(string, []byte) (T, []Problem), task func(*T) *Task) *Folder[T] {
+	f := &Folder[T]{d: d, name: name, parse: parse, task: task, files: map[string]*file[T]{}}
+	f.now.Store(&Listing[T]{})
+	return f
+}
+
+// JudgeBy makes why decide which tasks wait for the user (Task.Waits): it is given
+// a task and answers with the reason, "" for all that may fire. It is asked when a
+// file changes and by Judge, by one caller at a time; it may read files and must not
+// call the index. It is set before the first Scan.
+func (f *Folder[T]) JudgeBy(why func(*Task) string) { f.why = why }
+
+// Now is what is in force. It never changes: a later look makes a new one.
+func (f *Folder[T]) Now() *Listing[T] { return f.now.Load() }
+
+// Change says what a look at the disk brought.
+type Change struct {
+	// IDs are those of tasks that came, went, or are not what they were, each once.
+	IDs []string
+	// Problems is true when the list of problems is another one.
+	Problems bool
+}
+
+// Empty reports whether nothing changed.
+func (c Change) Empty() bool { return !c.Problems && len(c.IDs) == 0 }
+
+// and joins the changes of two folders.
+func (c Change) and(o Change) Change {
+	c.IDs = append(c.IDs, o.IDs...)
+	slices.Sort(c.IDs)
+	c.IDs = slices.Compact(c.IDs)
+	c.Problems = c.Problems || o.Problems
+	return c
+}
+
+// IsTaskFile reports whether a name ("routines/a.md" or "a.md") is that of a
+// task file: markdown, and not one that an editor keeps for itself. ".md" is one:
+// the original calls a text without an ASCII letter so.
+func IsTaskFile(name string) bool {
+	base := path.Base(name)
+	return base == ".md" || strings.HasSuffix(base, ".md") && !strings.ContainsAny(base[:1], ".#~")
+}
+
+// Scan looks at every file and reads those that changed since the last look.
+func (f *Folder[T]) Scan() Change {
+	f.look.Lock()
+	defer f.look.Unlock()
+	entries, err := f.d.Entries(f.name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		// The files may well be fine: what is in force stays in force.
+		f.wrong = []Problem{{File: f.name, Severity: Error, Message: clean.Line(folderUnreadable(err))}}
+		return f.publish(nil)
+	}
+	f.wrong = nil
+	there := map[string]bool{}
+	var stale []*file[T]
+	for _, e := range entries {
+		name := e.Name()
+		if !IsTaskFile(name) {
+			continue
+		}
+		there[name] = true
+		if one := f.file(name); f.stale(one) {
+			stale = append(stale, one)
+		}
+	}
+	maps.DeleteFunc(f.files, func(name string, _ *file[T]) bool { return !there[name] })
+	return f.publish(stale)
+}
+
+// Refresh looks at the named files only ("routines/a.md"). Names of other folders
+// and names that are not task files are ignored.
+func (f *Folder[T]) Refresh(names []string) Change {
+	f.look.Lock()
+	defer f.look.Unlock()
+	var stale []*file[T]
+	for _, rel := range names {
+		if folder, name := path.Split(rel); folder == f.name+"/" && IsTaskFile(name) {
+			one := f.file(name)
+			one.info = nil
+			f.stale(one)
+			stale = append(stale, one)
+		}
+	}
+	if len(stale) == 0 {
+		return Change{}
+	}
+	return f.publish(stale)
+}
+
+// Judge asks about every task anew.
+func (f *Folder[T]) Judge() Change {
+	f.look.Lock()
+	defer f.look.Unlock()
+	for _, one := range f.files {
+		if one.good != nil && f.why != nil {
+			again := *one.good
+			if f.judge(&again); f.task(&again).Waits != f.task(one.good).Waits {
+				one.good = &again
+			}
+		}
+	}
+	return f.publish(nil)
+}
+
+func (f *Folder[T]) judge(t *T) {
+	if f.why != nil {
+		f.task(t).Waits = f.why(f.task(t))
+	}
+}
+
+func (f *Folder[T]) file(name string) *file[T] {
+	one, known := f.files[name]
+	if !known {
+		one = &file[T]{rel: f.name + "/" + name}
+		f.files[name] = one
+	}
+	return one
+}
+
+// stale reports whether a file may have changed since it was read, and notes what
+// the disk says of it now.
+func (f *Folder[T]) stale(one *file[T]) bool {
+	was := one.info
+	now, err := os.Stat(f.d.Path(one.rel)) // through links, whose targets may change
+	one.info = now
+	return err != nil || was == nil || !os.SameFile(was, now) || was.Size() != now.Size() || !was.ModTime().Equal(now.ModTime())
+}
+
+// racy is how long after a change another one could bear the same time stamp:
+// clocks of file systems are coarse. What was read so soon is read once more.
+const racy = 3 * time.Second
+
+// publish reads the files that may have changed, by two at a time, and puts in
+// force what they say.
+func (f *Folder[T]) publish(stale []*file[T]) Change {
+	changed := make([]bool, len(stale))
+	var g errgroup.Group
+	g.SetLimit(2)
+	for i, one := range stale {
+		g.Go(func() error { changed[i] = f.read(one); return nil })
+	}
+	_ = g.Wait() // there are no errors: each file keeps its own
+	for i, one := range stale {
+		if changed[i] && !one.bad {
+			f.judge(one.good)
+		}
+	}
+	old, next := f.now.Load(), f.list()
+	c := Change{Problems: !slices.Equal(old.Problems, next.Problems)}
+	for id, t := range next.byID {
+		if old.byID[id] != t {
+			c.IDs = append(c.IDs, id)
+		}
+	}
+	for id := range old.byID {
+		if next.byID[id] == nil {
+			c.IDs = append(c.IDs, id)
+		}
+	}
+	slices.Sort(c.IDs)
+	if !c.Empty() {
+		f.now.Store(next)
+	}
+	return c
+}
+
+// read takes a file's bytes in and reports whether they are other ones.
+func (f *Folder[T]) read(one *file[T]) (changed bool) {
+	begun := time.Now()
+	data, err := f.d.Read(one.rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		one.bad, one.info = true, nil
+		one.good, one.problems = nil, nil
+		return false
+	case clean.Line(one.rel) != one.rel:
+		err = errBadName
+	case err != nil:
+		err = errors.New(fileUnreadable(err))
+	}
+	if err != nil {
+		one.info, one.digest, one.bad = nil, "", true
+		one.problems = []Problem{{File: clean.Line(one.rel), Severity: Error, Message: clean.Line(err.Error())}}
+		return true
+	}
+	if one.info != nil && begun.Sub(one.info.ModTime()).Abs() < racy {
+		one.info = nil
+	}
+	digest := Digest(data)
+	if digest == one.digest {
+		return false
+	}
+	t, problems := f.understand(one.rel, data)
+	f.task(&t).Digest = digest
+	one.digest, one.problems, one.bad = digest, problems, HasErrors(problems)
+	if !one.bad {
+		one.good = &t
+	}
+	return true
+}
+
+// understand parses, and turns a panic of the parser into a problem of the file:
+// one file must not take the others along.
+func (f *Folder[T]) understand(rel string, data []byte) (task T, problems []Problem) {
+	defer func() {
+		if p := recover(); p != nil {
+			problems = []Problem{{File: rel, Severity: Error, Message: clean.Line(fmt.Sprintf(msgPanic, p))}}
+		}
+	}()
+	return f.parse(rel, data)
+}
+
+// list works out what is in force.
+func (f *Folder[T]) list() *Listing[T] {
+	files := make([]*file[T], 0, len(f.files))
+	for name, one := range f.files {
+		if one.good == nil && one.problems == nil {
+			delete(f.files, name) // gone
+			continue
+		}
+		files = append(files, one)
+	}
+	slices.SortFunc(files, func(a, b *file[T]) int { return strings.Compare(a.rel, b.rel) })
+	next := &Listing[T]{Problems: slices.Clone(f.wrong), byID: make(map[string]*T, len(files))}
+	first := make(map[string]*file[T], len(files)) // by id
+	for _, one := range files {
+		if one.good == nil {
+			continue
+		}
+		id := f.task(one.good).ID
+		if there := first[id]; there == nil || f.rank(one, id) < f.rank(there, id) {
+			first[id] = one
+		}
+	}
+	for _, one := range files {
+		for i, p := range one.problems {
+			if i == 0 && one.bad && one.good != nil {
+				p.Message += msgLastGood
+			}
+			next.Problems = append(next.Problems, p)
+		}
+		one.holds = ""
+		if one.good == nil {
+			continue
+		}
+		id := f.task(one.good).ID
+		if there := first[id]; there != one {
+			next.Problems = append(next.Problems, Problem{
+				File: one.rel, Severity: Error, Message: clean.Line(fmt.Sprintf(msgDouble, one.rel, id, there.rel)),
+			})
+			next.contested = append(next.contested, there.rel)
+			continue
+		}
+		one.holds, next.byID[id] = id, one.good
+		next.InForce = append(next.InForce, one.good)
+	}
+	return next
+}
+
+// rank says who stays in force of the files with one id: the one that is, then the
+// one that was when the program ended, then those that wait for nobody.
+func (f *Folder[T]) rank(one *file[T], id string) int {
+	switch {
+	case one.holds == id:
+		return 0
+	case slices.Contains(f.before, one.rel):
+		return 1
+	case f.task(one.good).Waits == "":
+		return 2
+	}
+	return 3
+}
+
+// byWeight puts errors before warnings, then goes by file and place.
+func byWeight(a, b Problem) int {
+	return cmp.Or(cmp.Compare(a.Severity, b.Severity), // "error" < "warning"
+		strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Message, b.Message))
+}

@@ -1,0 +1,40 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// BenchmarkThousandRoutinesOfOneMinute is from the minute until the last of the
+// thousand has started, the write of the book included.
+func BenchmarkThousandRoutinesOfOneMinute(b *testing.B) {
+	r := newRoom(b)
+	for i := range 1000 {
+		r.put(fmt.Sprintf("routines/%04d.md", i), routineText(fmt.Sprintf("%08x", i), "* * * * *", "water"))
+	}
+	var started sync.WaitGroup
+	l := New(Options{Dir: r.dir, Fire: func(context.Context, Due) error {
+		started.Done()
+		return nil
+	}})
+	l.index.Scan()
+	now := time.Now().UTC().Truncate(time.Minute).Add(time.Second)
+	l.begin(now.Add(-30 * time.Second))
+	for b.Loop() {
+		started.Add(1000)
+		var fires errgroup.Group
+		l.step(context.Background(), &fires, now)
+		started.Wait()
+		b.StopTimer()
+		if err := fires.Wait(); err != nil {
+			b.Fatal(err)
+		}
+		now = now.Add(time.Minute)
+		b.StartTimer()
+	}
+}

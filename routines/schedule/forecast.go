@@ -1,0 +1,476 @@
+package schedule
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"ollimbot/core/clean"
+	"ollimbot/routines"
+)
+
+// The bounds of the forward schedule.
+const (
+	forwardGrace = 15 * time.Minute
+	forwardBase  = 3 * time.Hour
+	forwardMost  = 12 * time.Hour
+	forwardLeast = 3 // entries ahead, if there are as many within forwardMost
+)
+
+// The tags of an entry. Agents know the first two; the others are for people, and
+// most of them say what has become of a fire instead of TagJustFired.
+const (
+	TagThisTask  = "this task"
+	TagJustFired = "just fired"
+	TagPaused    = "paused"
+	TagWaits     = "waits for you"
+	TagRunning   = "running"
+	TagFailed    = "failed"
+	TagCutOff    = "cut off" // the program ended during the run
+	TagMissed    = "missed"  // nobody was there for it
+	TagHeld      = "held"    // the task was paused or snoozed then
+	TagSkipped   = "skipped" // the run before it had not ended
+	TagOverdue   = "overdue" // a reminder that has not begun
+)
+
+// Entry is one line of the schedule.
+type Entry struct {
+	ID          string        `json:"id"`
+	FireTime    time.Time     `json:"fire_time"` // in the configured zone
+	Label       string        `json:"label"`
+	Description string        `json:"description"` // cleaned; a prompt's first 60 characters and "..." where there is none
+	FilePath    string        `json:"file_path"`   // relative to the data directory
+	Silent      bool          `json:"silent"`      // may not ping
+	Tag         string        `json:"tag"`         // one of those above, for people also "snoozed until 15:00"; or empty
+	Kind        routines.Kind `json:"kind"`
+	Foreground  bool          `json:"foreground,omitempty"`
+	Held        bool          `json:"held,omitempty"` // it will not fire: paused, snoozed, or waiting for the user. Agents are not shown these
+	Why         string        `json:"why,omitempty"`  // of one that waits for the user: for what
+}
+
+// Forward is the schedule that an agent is shown: background tasks that have
+// just fired, and those ahead.
+type Forward struct {
+	Entries []Entry // by time
+	// Passed are fires of the last minutes that did not happen, by time: agents are
+	// not told of them here.
+	Passed []Entry
+	fates  []fate // beside Entries
+	// Last is the time of the last entry that is not "just fired"; zero if none.
+	Last time.Time
+}
+
+// Window says how far the schedule reaches: "next 3h", or "recent" when nothing
+// lies ahead.
+func (f Forward) Window(now time.Time) string {
+	if f.Last.IsZero() {
+		return "recent"
+	}
+	return windowWords(max(1, int(math.RoundToEven(f.Last.Sub(now).Hours()))))
+}
+
+// RefillLine says how many tokens the bucket gains until the last entry, when it
+// gains one each rateMinutes; empty when it gains none.
+func (f Forward) RefillLine(now time.Time, rateMinutes int) string {
+	if f.Last.IsZero() || rateMinutes <= 0 {
+		return ""
+	}
+	n := int(f.Last.Sub(now) / (time.Duration(rateMinutes) * time.Minute))
+	if n <= 0 {
+		return ""
+	}
+	return refillWords(n)
+}
+
+// Told is the schedule as people are told it: with what has become of each fire,
+// and with those that did not happen, by time.
+func (f Forward) Told() []Entry {
+	list := slices.Concat(f.Entries, f.Passed)
+	for i, e := range list {
+		if e.Tag == TagJustFired && i < len(f.fates) {
+			list[i].Tag = f.fates[i].tag()
+		}
+	}
+	return sorted(list)
+}
+
+func sorted(list []Entry) []Entry {
+	slices.SortStableFunc(list, func(a, b Entry) int { return a.FireTime.Compare(b.FireTime) })
+	return list
+}
+
+// candidate is a fire that may be listed; index counts through the routines and
+// then the reminders, which is the order of equal times.
+type candidate struct {
+	at    time.Time
+	index int
+	fate  fate // of one that lies behind
+}
+
+func (c candidate) compare(o candidate) int {
+	return cmp.Or(c.at.Compare(o.at), cmp.Compare(c.index, o.index))
+}
+
+// Forward is the schedule as an agent sees it at now; current is the id of its
+// own task, or empty. Of each task the latest fire of the last minutes is listed,
+// if it has happened, and the first to come; one at exactly now has happened. Fires
+// that are held are left out: nobody must plan with them.
+func (s *Schedule) Forward(now time.Time, current string) Forward {
+	set, holds, known := s.Set(), s.Holds(), s.Known()
+	most := now.Add(forwardMost)
+	w := window{now: now, known: known}
+	s.fires.mu.Lock()
+	defer s.fires.mu.Unlock()
+	s.fires.follow(set)
+	for i, r := range set.Routines {
+		if !r.Background {
+			continue
+		}
+		hold := holds.Of(&r.Task)
+		var free, held int64 // the last fire of each kind
+		at := s.fires.next(r, ceilSecond(now.Add(-forwardGrace)), s.o.Zone)
+		for ; at <= now.Unix(); at = s.fires.next(r, at+1, s.o.Zone) {
+			if hold != (Hold{}) && hold.covers(time.Unix(at, 0)) {
+				held = at
+			} else {
+				free = at
+			}
+		}
+		if free > 0 {
+			w.addPast(r, time.Unix(free, 0), i)
+		}
+		if held > free && hold.Why == "" {
+			w.passed = append(w.passed, candidate{at: time.Unix(held, 0), index: i, fate: fateHeld})
+		}
+		if hold != (Hold{}) {
+			at = hold.firstFree(r, now.Unix()+1, s.o.Zone)
+		}
+		if at <= most.Unix() {
+			w.ahead = append(w.ahead, candidate{at: time.Unix(at, 0), index: i})
+		}
+	}
+	for i, r := range set.Reminders {
+		at, free := holds.dueAt(r)
+		if free && r.Background && !at.Before(now.Add(-forwardGrace)) && !at.After(most) {
+			w.add(candidate{at: at, index: len(set.Routines) + i, fate: known.reminder(r.ID, at)})
+		}
+	}
+	return s.render(set, &w, current)
+}
+
+// window collects candidates.
+type window struct {
+	now    time.Time
+	known  *Known
+	recent []candidate // at now or before
+	ahead  []candidate
+	passed []candidate // those that did not happen
+}
+
+// addPast adds the last fire of a routine, or what stands for it: where it did not
+// happen, the run before it may have.
+func (w *window) addPast(r *routines.Routine, at time.Time, index int) {
+	what, before := w.known.routine(r.ID, at)
+	if what.happened() {
+		w.recent = append(w.recent, candidate{at: at, index: index, fate: what})
+		return
+	}
+	if what != fateNone {
+		w.passed = append(w.passed, candidate{at: at, index: index, fate: what})
+	}
+	if before.Before(at) && !before.Before(w.now.Add(-forwardGrace)) {
+		what, _ := w.known.routine(r.ID, before)
+		w.recent = append(w.recent, candidate{at: before, index: index, fate: what})
+	}
+}
+
+func (w *window) add(c candidate) {
+	if c.at.After(w.now) {
+		w.ahead = append(w.ahead, c)
+	} else {
+		w.recent = append(w.recent, c)
+	}
+}
+
+// take is what is listed: all of the next hours, or the first few beyond.
+func (w *window) take() []candidate {
+	for _, list := range [][]candidate{w.recent, w.ahead, w.passed} {
+		slices.SortFunc(list, candidate.compare)
+	}
+	base := w.now.Add(forwardBase)
+	near, _ := slices.BinarySearchFunc(w.ahead, base, func(c candidate, base time.Time) int {
+		if c.at.After(base) {
+			return 1
+		}
+		return -1
+	})
+	return append(w.recent, w.ahead[:min(len(w.ahead), max(near, forwardLeast))]...)
+}
+
+// render turns the candidates that were taken into entries.
+func (s *Schedule) render(set *routines.Set, w *window, current string) Forward {
+	taken := w.take()
+	f := Forward{Entries: make([]Entry, 0, len(taken))}
+	for _, one := range w.passed {
+		e := s.entry(set, one)
+		e.Tag = one.fate.tag()
+		f.Passed = append(f.Passed, e)
+	}
+	for _, one := range taken {
+		e := s.entry(set, one)
+		switch {
+		case current != "" && e.ID == current:
+			e.Tag = TagThisTask
+		case !one.at.After(w.now):
+			e.Tag = TagJustFired
+		}
+		if e.Tag != TagJustFired {
+			f.Last = e.FireTime
+		}
+		f.Entries, f.fates = append(f.Entries, e), append(f.fates, one.fate)
+	}
+	return f
+}
+
+// entry is a candidate with what people and agents read of its task.
+func (s *Schedule) entry(set *routines.Set, one candidate) Entry {
+	var t *routines.Task
+	label := ""
+	if i := one.index - len(set.Routines); i >= 0 {
+		r := set.Reminders[i]
+		t, label = &r.Task, r.Label()
+	} else {
+		t = &set.Routines[one.index].Task
+		label = cmp.Or(t.Description, labelRoutine)
+	}
+	return Entry{
+		ID: t.ID, FireTime: one.at.In(s.o.Zone), Label: label, Description: briefly(t), FilePath: t.Path, Kind: t.Kind,
+		Silent: !t.AllowPing, Foreground: !t.Background,
+	}
+}
+
+// task is that of a candidate.
+func taskAt(set *routines.Set, index int) *routines.Task {
+	if i := index - len(set.Routines); i >= 0 {
+		return &set.Reminders[i].Task
+	}
+	return &set.Routines[index].Task
+}
+
+// promptRunes is how much of a prompt stands in for a missing description.
+const promptRunes = 60
+
+// briefly is the description, else the beginning of the prompt on one line.
+func briefly(t *routines.Task) string {
+	if t.Description != "" {
+		return t.Description
+	}
+	// A prompt may be megabytes; more than this is never looked at. The ends
+	// are trimmed already, so the first rune is no white space.
+	head, cut := t.Body, false
+	if most := 8 * promptRunes; len(head) > most {
+		for most > 0 && !utf8.RuneStart(head[most]) {
+			most--
+		}
+		head, cut = head[:most], true
+	}
+	line := strings.TrimSpace(strings.ReplaceAll(clean.Text(head), "\n", " "))
+	if runes := []rune(line); len(runes) > promptRunes {
+		return string(runes[:promptRunes]) + "..."
+	}
+	if cut {
+		return line + "..."
+	}
+	return line
+}
+
+// mark says in an entry that people see whether its fire is held at now, or is
+// where it is because of a snooze. A reminder has one fire, whose time does not
+// count: it is held even when it was due before.
+func mark(e Entry, hold Hold, now time.Time) Entry {
+	covered, reminder := hold.covers(e.FireTime), e.Kind == routines.KindReminder
+	switch {
+	case hold.Why != "":
+		e.Held, e.Tag, e.Why = true, TagWaits, hold.Why
+	case hold.Ended(now):
+	case hold.Paused && (covered || reminder):
+		e.Held, e.Tag = true, TagPaused
+	case covered:
+		e.Held, e.Tag = true, snoozedTag(hold.Until, now)
+	case reminder && e.FireTime.Equal(hold.Until) && e.Tag == "":
+		e.Tag = snoozedTag(hold.Until, now)
+	}
+	return e
+}
+
+// ForPeople is what a dashboard shows at now: the schedule that agents see, the next
+// fires of foreground tasks up to a time, and those of tasks that are held, by time.
+func (s *Schedule) ForPeople(f Forward, now, until time.Time) []Entry {
+	set, holds := s.Set(), s.Holds()
+	all := f.Told()
+	for i, e := range all {
+		if t, ok := taskOf(set, e.Kind, e.ID); ok {
+			all[i] = mark(e, holds.Of(t), now)
+		}
+	}
+	_, next := s.NextFires(now)
+	var heldOnes []Entry
+	for i, at := range next {
+		t := taskAt(set, i)
+		if hold := holds.Of(t); hold != (Hold{}) {
+			if first := s.firstFire(set, i, now); !first.IsZero() && !first.After(until) {
+				if e := mark(s.entry(set, candidate{at: first, index: i}), hold, now); e.Held {
+					heldOnes = append(heldOnes, e)
+				}
+			}
+		}
+		if !t.Background && !at.IsZero() && !at.Before(now) && !at.After(until) {
+			all = append(all, mark(s.entry(set, candidate{at: at, index: i}), holds.Of(t), now))
+		}
+	}
+	slices.SortStableFunc(heldOnes, func(a, b Entry) int { return strings.Compare(a.FilePath, b.FilePath) })
+	return sorted(append(all, heldOnes...))
+}
+
+func taskOf(set *routines.Set, kind routines.Kind, id string) (*routines.Task, bool) {
+	if kind == routines.KindRoutine {
+		if r, ok := set.RoutineByID(id); ok {
+			return &r.Task, true
+		}
+		return nil, false
+	}
+	if r, ok := set.ReminderByID(id); ok {
+		return &r.Task, true
+	}
+	return nil, false
+}
+
+// firstFire is when a task fires next at now or later, whatever holds it; zero for never.
+func (s *Schedule) firstFire(set *routines.Set, index int, now time.Time) time.Time {
+	if i := index - len(set.Routines); i >= 0 {
+		at, _ := s.Holds().dueAt(set.Reminders[i])
+		return at
+	}
+	at := nextFire(set.Routines[index].Schedule, ceilSecond(now), s.o.Zone)
+	if at == never {
+		return time.Time{}
+	}
+	return time.Unix(at, 0)
+}
+
+// Calendar lists every fire from from to to, both included, by time: of
+// foreground tasks too, and each fire of a routine, those that are held with
+// their tag. It is for people; at most limit entries are returned.
+func (s *Schedule) Calendar(from, to time.Time, limit int) []Entry {
+	set, holds := s.Set(), s.Holds()
+	s.fires.mu.Lock()
+	defer s.fires.mu.Unlock()
+	s.fires.follow(set)
+	var next []candidate // the next fire of each task
+	for i, r := range set.Routines {
+		if at := s.fires.next(r, ceilSecond(from), s.o.Zone); at <= to.Unix() {
+			next = append(next, candidate{at: time.Unix(at, 0), index: i})
+		}
+	}
+	for i, r := range set.Reminders {
+		if at, _ := holds.dueAt(r); !at.Before(from) && !at.After(to) {
+			next = append(next, candidate{at: at, index: len(set.Routines) + i})
+		}
+	}
+	slices.SortFunc(next, candidate.compare)
+	var out []Entry
+	for len(next) > 0 && len(out) < limit {
+		one := next[0]
+		next = next[1:]
+		out = append(out, mark(s.entry(set, one), holds.Of(taskAt(set, one.index)), from))
+		if one.index >= len(set.Routines) {
+			continue
+		}
+		if at := nextFire(set.Routines[one.index].Schedule, one.at.Unix()+1, s.o.Zone); at <= to.Unix() {
+			one.at = time.Unix(at, 0)
+			i, _ := slices.BinarySearchFunc(next, one, candidate.compare)
+			next = slices.Insert(next, i, one)
+		}
+	}
+	return out
+}
+
+// NextFires is when each task fires next, at from or later: beside the routines
+// of the set that is returned with them, and then its reminders. It is zero for
+// what never does, as things stand: paused tasks among them. An overdue reminder
+// gives its time in the past.
+func (s *Schedule) NextFires(from time.Time) (*routines.Set, []time.Time) {
+	set, holds := s.Set(), s.Holds()
+	next := make([]time.Time, len(set.Routines)+len(set.Reminders))
+	s.fires.mu.Lock()
+	defer s.fires.mu.Unlock()
+	s.fires.follow(set)
+	for i, r := range set.Routines {
+		at := int64(never)
+		if hold := holds.Of(&r.Task); hold != (Hold{}) {
+			at = hold.firstFree(r, ceilSecond(from), s.o.Zone)
+		} else {
+			at = s.fires.next(r, ceilSecond(from), s.o.Zone)
+		}
+		if at != never {
+			next[i] = time.Unix(at, 0).In(s.o.Zone)
+		}
+	}
+	for i, r := range set.Reminders {
+		if at, free := holds.dueAt(r); free {
+			next[len(set.Routines)+i] = at.In(s.o.Zone)
+		}
+	}
+	return set, next
+}
+
+// DueAt is the fire of a task that starts at now, whatever its schedule says: a
+// reminder that was due before is late, as the loop marks it. False means that there is no such task.
+func (s *Schedule) DueAt(id string, now time.Time) (Due, bool) {
+	set := s.Set()
+	if r, ok := set.RoutineByID(id); ok {
+		return Due{Kind: routines.KindRoutine, Routine: r, At: now}, true
+	}
+	r, ok := set.ReminderByID(id)
+	if !ok {
+		return Due{}, false
+	}
+	d := Due{Kind: routines.KindReminder, Reminder: r, At: now}
+	if at, _ := s.Holds().dueAt(r); now.Sub(at) > grace {
+		d.At, d.Late = at.In(s.o.Zone), true
+	}
+	return d, true
+}
+
+// fireCache remembers the next fire of each routine, so that an expression is
+// evaluated only when a fire has passed.
+type fireCache struct {
+	mu  sync.Mutex
+	set *routines.Set
+	of  map[*routines.Routine]answer
+}
+
+// answer is the first fire at or after asked, both in unix seconds. Fires lie on
+// whole seconds, so it holds for every question between the two.
+type answer struct{ asked, fire int64 }
+
+// follow forgets the routines of another set.
+func (c *fireCache) follow(set *routines.Set) {
+	if c.set != set {
+		c.set, c.of = set, make(map[*routines.Routine]answer, len(set.Routines))
+	}
+}
+
+// next is the first fire at or after sec, in unix seconds.
+func (c *fireCache) next(r *routines.Routine, sec int64, zone *time.Location) int64 {
+	a, known := c.of[r]
+	if !known || sec < a.asked || sec > a.fire {
+		a = answer{sec, nextFire(r.Schedule, sec, zone)}
+		c.of[r] = a
+	}
+	return a.fire
+}

@@ -1,0 +1,354 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata" // a zone with a summer time, wherever the tests run
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+)
+
+func zoneOf(t testing.TB, name string) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
+
+// scheduleOf is a schedule over tasks that are written to files for it.
+func scheduleOf(t testing.TB, zone *time.Location, tasks ...any) *Schedule {
+	t.Helper()
+	r := newRoom(t)
+	for _, task := range tasks {
+		switch one := task.(type) {
+		case routines.Routine:
+			r.put(one.Path, string(routines.FormatRoutine(one)))
+		case routines.Reminder:
+			r.put(one.Path, string(routines.FormatReminder(one)))
+		default:
+			t.Fatalf("%T is no task", task)
+		}
+	}
+	s := New(Options{Dir: r.dir, Zone: zone})
+	s.index.Scan()
+	if n := len(s.Set().Tasks()); n != len(tasks) {
+		t.Fatalf("%d of %d tasks are in force: %v", n, len(tasks), s.Set().Problems)
+	}
+	return s
+}
+
+func routineOf(t testing.TB, id, expr string, change func(*routines.Routine)) routines.Routine {
+	t.Helper()
+	schedule, err := cron.Parse(expr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := routines.Routine{Task: routines.Task{Kind: routines.KindRoutine, ID: id, Path: "routines/" + id + ".md", Body: "body of " + id, Background: true, AllowPing: true, Thinking: true, Mode: routines.OnPing}, Cron: expr, Schedule: schedule}
+	if change != nil {
+		change(&r)
+	}
+	return r
+}
+
+func reminderOf(id string, at time.Time, change func(*routines.Reminder)) routines.Reminder {
+	r := routines.Reminder{Task: routines.Task{Kind: routines.KindReminder, ID: id, Path: "reminders/" + id + ".md", Body: "body of " + id, Background: true, AllowPing: true, Thinking: true, Mode: routines.OnPing}, RunAt: at}
+	if change != nil {
+		change(&r)
+	}
+	return r
+}
+
+// literal is the algorithm of the forward schedule without any thought for speed:
+// of each task its last fire within the grace, and its first behind now.
+func literal(x *Schedule, now time.Time, current string) []string {
+	type found struct {
+		at time.Time
+		id string
+	}
+	var list []found
+	baseCutoff, maxCutoff, graceStart := now.Add(3*time.Hour), now.Add(12*time.Hour), now.Add(-15*time.Minute)
+	for _, r := range x.Set().Routines {
+		if !r.Background {
+			continue
+		}
+		n := r.Schedule.Next(graceStart.In(x.o.Zone))
+		for last := (time.Time{}); !n.IsZero(); last, n = n, r.Schedule.Next(n.Add(time.Second)) {
+			if !n.After(now) {
+				continue
+			}
+			if !last.IsZero() {
+				list = append(list, found{at: last, id: r.ID})
+			}
+			if !n.After(maxCutoff) {
+				list = append(list, found{at: n, id: r.ID})
+			}
+			break
+		}
+	}
+	for _, r := range x.Set().Reminders {
+		if r.Background && !r.RunAt.Before(graceStart) && !r.RunAt.After(maxCutoff) {
+			list = append(list, found{at: r.RunAt, id: r.ID})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b found) int { return a.at.Compare(b.at) })
+	var recent, forward, near []found
+	for _, f := range list {
+		switch {
+		case !f.at.After(now):
+			recent = append(recent, f)
+			continue
+		case !f.at.After(baseCutoff):
+			near = append(near, f)
+		}
+		forward = append(forward, f)
+	}
+	taken := forward
+	if len(forward) >= 3 {
+		if taken = near; len(near) < 3 {
+			taken = forward[:3]
+		}
+	}
+	var out []string
+	for _, f := range append(recent, taken...) {
+		tag := ""
+		if f.id == current {
+			tag = "this task"
+		} else if !f.at.After(now) {
+			tag = "just fired"
+		}
+		out = append(out, fmt.Sprintf("%s %s %s", f.at.In(x.o.Zone).Format(time.RFC3339Nano), f.id, tag))
+	}
+	return out
+}
+
+func summary(f Forward) []string {
+	var out []string
+	for _, e := range f.Entries {
+		out = append(out, fmt.Sprintf("%s %s %s", e.FireTime.Format(time.RFC3339Nano), e.ID, e.Tag))
+	}
+	return out
+}
+
+func TestForwardIsTheAlgorithmOfTheSpecWhateverWasAskedBefore(t *testing.T) {
+	zone := zoneOf(t, "Europe/Berlin")
+	exprs := []string{"*/5 * * * *", "0 * * * *", "17 * * * *", "0 9 * * *", "30 2 * * *", "0 0,12 * * 1-5", "15 10-17/2 * * mon-fri", "0 3 29 2 *", "59 23 * * *", "* * * * *", "*/4 1-3 * * *"}
+	start := time.Date(2026, 10, 24, 18, 0, 0, 0, zone)
+	rapid.Check(t, func(rt *rapid.T) {
+		var tasks []any
+		for i := range rapid.IntRange(0, 12).Draw(rt, "routines") {
+			tasks = append(tasks, routineOf(t, fmt.Sprintf("r%02d", i), rapid.SampledFrom(exprs).Draw(rt, "cron"), func(r *routines.Routine) {
+				r.Background = rapid.IntRange(0, 4).Draw(rt, "background") > 0
+			}))
+		}
+		for i := range rapid.IntRange(0, 6).Draw(rt, "reminders") {
+			at := start.Add(time.Duration(rapid.IntRange(0, 36*60*4).Draw(rt, "run at")) * 15 * time.Second)
+			tasks = append(tasks, reminderOf(fmt.Sprintf("m%02d", i), at.UTC(), func(r *routines.Reminder) {
+				r.Background = rapid.IntRange(0, 4).Draw(rt, "background") > 0
+			}))
+		}
+		x := scheduleOf(t, zone, tasks...)
+		for range 6 {
+			now := start.Add(time.Duration(rapid.IntRange(0, 30*60).Draw(rt, "minute")) * time.Minute)
+			if rapid.Bool().Draw(rt, "between") {
+				now = now.Add(time.Duration(rapid.IntRange(1, 59_999).Draw(rt, "ms")) * time.Millisecond)
+			}
+			if diff := cmp.Diff(literal(x, now, "r01"), summary(x.Forward(now, "r01"))); diff != "" {
+				rt.Fatalf("at %v (-spec +got):\n%s", now, diff)
+			}
+			x.Calendar(now.Add(-time.Hour), now.Add(time.Hour), 10) // shares the memory
+		}
+	})
+}
+
+func TestForwardFollowsTheIndex(t *testing.T) {
+	r := newRoom(t)
+	x := r.schedule()
+	now := time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)
+	r.put("routines/b.md", routineText("bbbbbbbb", "0 9 * * *", "two"))
+	x.index.Scan()
+	x.Forward(now, "")
+	r.put("routines/a.md", routineText("aaaaaaaa", "30 8 * * *", "one"))
+	r.put("routines/b.md", routineText("bbbbbbbb", "0 10 * * *", "two"))
+	r.put("routines/c.md", routineText("cccccccc", "45 8 * * *", "three"))
+	x.index.Scan()
+	if diff := cmp.Diff(literal(x, now, ""), summary(x.Forward(now, ""))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	r.remove("routines/a.md")
+	x.index.Scan()
+	if diff := cmp.Diff(literal(x, now, ""), summary(x.Forward(now, ""))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestForwardEntriesSayWhatTheTaskIs(t *testing.T) {
+	zone := zoneOf(t, "America/Los_Angeles")
+	now := time.Date(2026, 11, 23, 9, 0, 5, 0, zone)
+	x := scheduleOf(t, zone,
+		routineOf(t, "r1", "0 9 * * *", func(r *routines.Routine) { r.Description = "Review tasks" }),
+		routineOf(t, "r2", "30 9 * * *", func(r *routines.Routine) { r.AllowPing = false; r.Body = "Check\nthe mail" }),
+		routineOf(t, "r3", "45 9 * * *", func(r *routines.Routine) { r.Body = strings.Repeat("é", 61) }),
+		routineOf(t, "r4", "50 9 * * *", func(r *routines.Routine) { r.Body = strings.Repeat("é", 60) }),
+		routineOf(t, "r5", "55 9 * * *", func(r *routines.Routine) { r.Body = strings.Repeat(" x\n", 1_000_000) }),
+		reminderOf("m1", time.Date(2026, 11, 23, 18, 10, 0, 0, time.UTC), func(r *routines.Reminder) { r.MaxChain, r.ChainDepth = 3, 1 }),
+		reminderOf("m2", time.Date(2026, 11, 23, 18, 20, 0, 0, time.UTC), func(r *routines.Reminder) { r.Description = "Dentist" }),
+	)
+	at := func(h, m int) time.Time { return time.Date(2026, 11, 23, h, m, 0, 0, zone) }
+	want := []Entry{
+		{ID: "r1", FireTime: at(9, 0), Label: "Review tasks", Description: "Review tasks", FilePath: "routines/r1.md", Tag: TagThisTask, Kind: routines.KindRoutine},
+		{ID: "r2", FireTime: at(9, 30), Label: "Routine", Description: "Check the mail", FilePath: "routines/r2.md", Silent: true, Kind: routines.KindRoutine},
+		{ID: "r3", FireTime: at(9, 45), Label: "Routine", Description: strings.Repeat("é", 60) + "...", FilePath: "routines/r3.md", Kind: routines.KindRoutine},
+		{ID: "r4", FireTime: at(9, 50), Label: "Routine", Description: strings.Repeat("é", 60), FilePath: "routines/r4.md", Kind: routines.KindRoutine},
+		{ID: "r5", FireTime: at(9, 55), Label: "Routine", Description: strings.Repeat("x  ", 20) + "...", FilePath: "routines/r5.md", Kind: routines.KindRoutine},
+		{ID: "m1", FireTime: at(10, 10), Label: "Chain reminder (2/4)", Description: "body of m1", FilePath: "reminders/m1.md", Kind: routines.KindReminder},
+		{ID: "m2", FireTime: at(10, 20), Label: "Reminder", Description: "Dentist", FilePath: "reminders/m2.md", Kind: routines.KindReminder},
+	}
+	f := x.Forward(now, "r1")
+	if diff := cmp.Diff(want, f.Entries); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if f.Entries[5].FireTime.Location() != zone {
+		t.Error("a reminder's time is not in the configured zone")
+	}
+}
+
+func TestAFireAtExactlyNowIsListedOnce(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	f := scheduleOf(t, time.UTC, routineOf(t, "r1", "0 9 * * *", nil)).Forward(now, "")
+	if len(f.Entries) != 1 || f.Entries[0].Tag != TagJustFired || !f.Last.IsZero() {
+		t.Errorf("got %+v", f)
+	}
+}
+
+func TestAFireFifteenMinutesAgoIsTheLastThatIsListed(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 15, 0, 0, time.UTC)
+	x := scheduleOf(t, time.UTC, routineOf(t, "r1", "0 9 * * *", nil))
+	if f := x.Forward(now, ""); len(f.Entries) != 1 || f.Entries[0].Tag != TagJustFired {
+		t.Errorf("got %+v", f.Entries)
+	}
+	if f := x.Forward(now.Add(time.Second), ""); len(f.Entries) != 0 {
+		t.Errorf("got %+v", f.Entries)
+	}
+}
+
+func TestWindowWords(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		ahead time.Duration
+		want  string
+	}{
+		{10 * time.Minute, "next 1h"},
+		{-time.Second, "next 1h"},
+		{90 * time.Minute, "next 2h"},
+		{150 * time.Minute, "next 2h"},
+		{151 * time.Minute, "next 3h"},
+		{210 * time.Minute, "next 4h"},
+		{3 * time.Hour, "next 3h"},
+		{12 * time.Hour, "next 12h"},
+	} {
+		if got := (Forward{Last: now.Add(c.ahead)}).Window(now); got != c.want {
+			t.Errorf("%v ahead: %q, want %q", c.ahead, got, c.want)
+		}
+	}
+	if got := (Forward{}).Window(now); got != "recent" {
+		t.Errorf("nothing ahead: %q", got)
+	}
+}
+
+func TestRefillLine(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		ahead time.Duration
+		rate  int
+		want  string
+	}{
+		{89 * time.Minute, 90, ""},
+		{90 * time.Minute, 90, "~1 refill before last task."},
+		{3 * time.Hour, 90, "~2 refills before last task."},
+		{-time.Hour, 30, ""},
+		{time.Hour, 0, ""},
+		{time.Hour, -5, ""},
+	} {
+		if got := (Forward{Last: now.Add(c.ahead)}).RefillLine(now, c.rate); got != c.want {
+			t.Errorf("%v ahead at %d: %q, want %q", c.ahead, c.rate, got, c.want)
+		}
+	}
+	if got := (Forward{}).RefillLine(now, 90); got != "" {
+		t.Errorf("nothing ahead: %q", got)
+	}
+}
+
+func TestCalendarListsEveryFireOfEverything(t *testing.T) {
+	from := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	x := scheduleOf(t, time.UTC,
+		routineOf(t, "r1", "0,30 * * * *", func(r *routines.Routine) { r.Background = false }),
+		routineOf(t, "r2", "15 9 * * *", nil),
+		reminderOf("m1", from.Add(30*time.Minute), func(r *routines.Reminder) { r.Background = false }),
+		reminderOf("m2", from.Add(-time.Second), nil),
+		reminderOf("m3", from.Add(61*time.Minute), nil),
+	)
+	got := func(limit int) []string {
+		var out []string
+		for _, e := range x.Calendar(from, from.Add(time.Hour), limit) {
+			out = append(out, fmt.Sprintf("%s %s %v", e.FireTime.Format("15:04"), e.ID, e.Foreground))
+		}
+		return out
+	}
+	want := []string{"09:00 r1 true", "09:15 r2 false", "09:30 r1 true", "09:30 m1 true", "10:00 r1 true"}
+	if diff := cmp.Diff(want, got(100)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(want[:2], got(2)); diff != "" {
+		t.Errorf("limited, -want +got:\n%s", diff)
+	}
+	if out := got(0); out != nil {
+		t.Errorf("limit 0 gives %v", out)
+	}
+}
+
+func TestCalendarEqualsAWalkThroughTheMinutes(t *testing.T) {
+	zone := zoneOf(t, "Europe/Berlin")
+	x := scheduleOf(t, zone,
+		routineOf(t, "r1", "*/20 * * * *", nil), routineOf(t, "r2", "30 2 * * *", nil), routineOf(t, "r3", "0 0 * * 0", nil))
+	from := time.Date(2026, 10, 24, 20, 0, 0, 0, zone) // over the end of summer time
+	to := from.Add(12 * time.Hour)
+	var want []string
+	for at := from; !at.After(to); at = at.Add(time.Minute) {
+		for _, r := range x.Set().Routines {
+			if r.Schedule.Next(at).Equal(at) {
+				want = append(want, at.Format(time.RFC3339)+" "+r.ID)
+			}
+		}
+	}
+	var got []string
+	for _, e := range x.Calendar(from, to, 1000) {
+		got = append(got, e.FireTime.Format(time.RFC3339)+" "+e.ID)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestForegroundTasksAreForPeopleOnly(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	x := scheduleOf(t, time.UTC,
+		routineOf(t, "r1", "30 * * * *", func(r *routines.Routine) { r.Background = false }),
+		reminderOf("m1", now.Add(time.Minute), func(r *routines.Reminder) { r.Background = false }),
+		routineOf(t, "r2", "40 * * * *", nil))
+	if f := x.Forward(now, ""); len(f.Entries) != 1 || f.Entries[0].ID != "r2" {
+		t.Errorf("agents see %+v", f.Entries)
+	}
+	list := x.ForPeople(x.Forward(now, ""), now, now.Add(3*time.Hour))
+	if len(list) != 3 || list[0].ID != "m1" || list[1].ID != "r1" || !list[0].Foreground || list[2].ID != "r2" {
+		t.Errorf("people see %+v", list)
+	}
+}

@@ -1,0 +1,212 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/store"
+	"ollimbot/routines/watch"
+)
+
+// room is a data directory in a test.
+type room struct {
+	t    testing.TB
+	root string
+	dir  *store.Dir
+}
+
+func newRoom(t testing.TB) *room {
+	t.Helper()
+	root := t.TempDir()
+	d, err := store.At(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &room{t: t, root: root, dir: d}
+}
+
+// schedule is one over the directory as it is now, which does not run.
+func (r *room) schedule() *Schedule {
+	s := New(Options{Dir: r.dir})
+	s.index.Scan()
+	return s
+}
+
+// put writes a file in place, as an editor without temporary files does.
+func (r *room) put(rel, text string) {
+	r.t.Helper()
+	path := filepath.Join(r.root, rel)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *room) remove(rel string) {
+	r.t.Helper()
+	if err := os.RemoveAll(filepath.Join(r.root, rel)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func routineText(id, cron, body string, extra ...string) string {
+	return fmt.Sprintf("---\nid: %q\ncron: %q\nbackground: true\n%s---\n%s\n", id, cron, lines(extra), body)
+}
+
+func reminderText(id, runAt, body string, extra ...string) string {
+	return fmt.Sprintf("---\nid: %q\nrun-at: %q\nbackground: true\n%s---\n%s\n", id, runAt, lines(extra), body)
+}
+
+func lines(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return strings.Join(list, "\n") + "\n"
+}
+
+// night is a loop in a bubble over a real directory. The bubble's clock begins
+// at midnight of 1 January 2000, a Saturday, in UTC.
+type night struct {
+	*room
+	loop *Schedule
+	stop func() // ends the loop and waits for it
+
+	mu     sync.Mutex
+	shift  time.Duration // of the wall clock
+	form   string        // how the time of a fire is written down
+	fired  []string
+	notes  []string
+	gone   []string
+	starts []time.Time // bubble time of each fire
+	work   func(ctx context.Context, d Due) error
+}
+
+func newNight(t *testing.T) *night {
+	n := &night{room: newRoom(t), form: "02 15:04:05", work: func(context.Context, Due) error { return nil }}
+	n.stop = func() {}
+	t.Cleanup(func() { n.stop() })
+	return n
+}
+
+func (n *night) clock() time.Time {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return time.Now().UTC().Add(n.shift)
+}
+
+// jump sets the wall clock, as a suspension or somebody at the keyboard does.
+func (n *night) jump(by time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.shift += by
+}
+
+// start runs a loop over the directory as it is now.
+func (n *night) start() {
+	n.stop()
+	n.loop = New(Options{Dir: n.dir, Fire: n.fire, Note: n.note, Commits: n})
+	n.loop.index.Scan()
+	n.loop.now = n.clock
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	loop := n.loop
+	go func() { done <- loop.Run(ctx) }()
+	n.stop = func() {
+		cancel()
+		if err := <-done; err != nil {
+			n.t.Errorf("run: %v", err)
+		}
+		n.stop = func() {}
+	}
+	synctest.Wait()
+}
+
+func (n *night) fire(ctx context.Context, d Due) error {
+	words := fmt.Sprintf("%s %s %s", n.clock().Format(n.form), d.Task().ID, d.At.Format("02 15:04:05"))
+	if d.Late {
+		words += " late"
+	}
+	if d.Missed > 0 {
+		words += fmt.Sprintf(" +%d", d.Missed)
+	}
+	n.mu.Lock()
+	n.fired = append(n.fired, words)
+	n.starts = append(n.starts, time.Now())
+	work := n.work
+	n.mu.Unlock()
+	return work(ctx, d)
+}
+
+func (n *night) note(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.notes = append(n.notes, text)
+}
+
+func (n *night) Add(string, string) {}
+
+func (n *night) Remove(rel, message string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.gone = append(n.gone, rel+": "+message)
+}
+
+// does says what the fires from now on do.
+func (n *night) does(work func(ctx context.Context, d Due) error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.work = work
+}
+
+// look has the loop see what is on disk.
+func (n *night) look() {
+	n.loop.Apply(watch.Batch{Full: true})
+	synctest.Wait()
+}
+
+func (n *night) sleep(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// want compares what fired, "day h:m:s id day h:m:s [late] [+missed]": when it
+// was, what, and when it was due.
+func (n *night) want(fires ...string) {
+	n.t.Helper()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if diff := cmp.Diff(fires, n.fired); diff != "" {
+		n.t.Errorf("fires (-want +got):\n%s", diff)
+	}
+}
+
+func (n *night) wantNotes(notes ...string) {
+	n.t.Helper()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if diff := cmp.Diff(notes, n.notes); diff != "" {
+		n.t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}
+
+// inBubble runs a test of the loop in a synctest bubble.
+func inBubble(t *testing.T, test func(n *night)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(newNight(t)) })
+}
+
+const (
+	idA = "aaaaaaaa"
+	idB = "bbbbbbbb"
+)

@@ -1,0 +1,141 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// told is the schedule for people at the loop's moment, and what agents are told of
+// the fires behind it.
+func (n *night) told() (people, agents []string) {
+	now := n.clock()
+	f := n.loop.Forward(now, "")
+	for _, e := range f.Told() {
+		if !e.FireTime.After(now) {
+			people = append(people, fmt.Sprintf("%s %s %s", e.FireTime.Format("15:04"), e.ID, e.Tag))
+		}
+	}
+	for _, e := range f.Entries {
+		if !e.FireTime.After(now) {
+			agents = append(agents, fmt.Sprintf("%s %s %s", e.FireTime.Format("15:04"), e.ID, e.Tag))
+		}
+	}
+	return people, agents
+}
+
+func (n *night) wantTold(people, agents []string) {
+	n.t.Helper()
+	gotPeople, gotAgents := n.told()
+	if diff := cmp.Diff(people, gotPeople); diff != "" {
+		n.t.Errorf("people at %s (-want +got):\n%s", n.clock().Format("15:04:05"), diff)
+	}
+	if diff := cmp.Diff(agents, gotAgents); diff != "" {
+		n.t.Errorf("agents at %s (-want +got):\n%s", n.clock().Format("15:04:05"), diff)
+	}
+}
+
+func TestTheScheduleSaysWhatHasBecomeOfAFire(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("routines/a.md", routineText(idA, "*/4 * * * *", "often"))
+		n.put("routines/b.md", routineText(idB, "10 0 * * *", "fails"))
+		n.does(func(_ context.Context, d Due) error {
+			if d.Task().ID == idB {
+				return errors.New("no")
+			}
+			return nil
+		})
+		n.start()
+		n.sleep(13 * time.Minute)
+		n.wantTold([]string{"00:10 bbbbbbbb failed", "00:12 aaaaaaaa just fired"}, []string{"00:10 bbbbbbbb just fired", "00:12 aaaaaaaa just fired"})
+	})
+}
+
+func TestAFireThatNobodyWasThereForIsMissedAndNotFired(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("routines/a.md", routineText(idA, "*/5 * * * *", "often"))
+		n.put("routines/b.md", routineText(idB, "10 * * * *", "hourly"))
+		n.start()
+		n.sleep(4 * time.Minute)
+		n.stop()
+		n.sleep(8 * time.Minute)
+		n.loop = n.schedule() // a command beside a bot that is down
+		n.loop.now = n.clock
+		n.wantTold([]string{"00:00 aaaaaaaa just fired", "00:10 aaaaaaaa missed", "00:10 bbbbbbbb missed"}, []string{"00:00 aaaaaaaa just fired"})
+		n.start() // and the bot, once it is back
+		n.wantTold([]string{"00:00 aaaaaaaa just fired", "00:10 aaaaaaaa missed", "00:10 bbbbbbbb missed"}, []string{"00:00 aaaaaaaa just fired"})
+		n.sleep(4 * time.Minute)
+		n.wantTold([]string{"00:10 bbbbbbbb missed", "00:15 aaaaaaaa just fired"}, []string{"00:15 aaaaaaaa just fired"})
+	})
+}
+
+func TestAFireFromBeforeTheTaskWasThereIsNotTold(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.start()
+		n.sleep(7 * time.Minute)
+		n.put("routines/a.md", routineText(idA, "*/5 * * * *", "new"))
+		n.look()
+		n.sleep(time.Second)
+		n.wantTold(nil, nil)
+		n.sleep(4 * time.Minute)
+		n.wantTold([]string{"00:10 aaaaaaaa just fired"}, []string{"00:10 aaaaaaaa just fired"})
+		n.put("routines/a.md", routineText(idA, "6 * * * *", "other times"))
+		n.look()
+		n.wantTold(nil, nil)
+	})
+}
+
+func TestARunThatIsUnderWayIsTold(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("routines/a.md", routineText(idA, "*/5 * * * *", "slow"))
+		n.put("reminders/b.md", reminderText(idB, "2000-01-01T00:01:00Z", "slow too"))
+		n.does(func(context.Context, Due) error {
+			time.Sleep(7 * time.Minute)
+			return nil
+		})
+		n.start()
+		n.sleep(2 * time.Minute)
+		both := []string{"00:00 aaaaaaaa just fired", "00:01 bbbbbbbb just fired"}
+		n.wantTold([]string{"00:00 aaaaaaaa running", "00:01 bbbbbbbb running"}, both)
+		loop := n.loop
+		n.loop = n.schedule()
+		n.wantTold([]string{"00:00 aaaaaaaa running", "00:01 bbbbbbbb running"}, both)
+		n.loop = loop
+		n.sleep(4 * time.Minute) // at 00:05 it was still under way
+		n.wantTold([]string{"00:00 aaaaaaaa running", "00:01 bbbbbbbb running", "00:05 aaaaaaaa skipped"}, both)
+		n.sleep(3 * time.Minute)
+		n.wantTold([]string{"00:00 aaaaaaaa just fired", "00:05 aaaaaaaa skipped"}, both[:1])
+	})
+}
+
+func TestWhatPassedWhileATaskWasHeldIsToldAsHeld(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("routines/a.md", routineText(idA, "*/5 * * * *", "often"))
+		n.start()
+		n.sleep(time.Minute)
+		if _, err := n.loop.Hold(idA, Hold{Until: n.clock().Add(7 * time.Minute)}); err != nil {
+			t.Fatal(err)
+		}
+		n.sleep(5 * time.Minute)
+		n.wantTold([]string{"00:00 aaaaaaaa just fired", "00:05 aaaaaaaa held"}, []string{"00:00 aaaaaaaa just fired"})
+		n.sleep(3 * time.Minute) // the hold is over and forgotten
+		n.wantTold([]string{"00:00 aaaaaaaa just fired", "00:05 aaaaaaaa held"}, []string{"00:00 aaaaaaaa just fired"})
+	})
+}
+
+func TestAReminderThatHasNotBegunIsOverdue(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("routines/a.md", routineText(idA, "0 0 * * *", "x"))
+		n.put("reminders/b.md", reminderText(idB, "2000-01-01T00:05:00Z", "soon"))
+		n.start()
+		n.sleep(2 * time.Second)
+		n.stop()
+		n.sleep(10 * time.Minute)
+		n.loop = n.schedule()
+		n.wantTold([]string{"00:00 aaaaaaaa just fired", "00:05 bbbbbbbb overdue"}, []string{"00:00 aaaaaaaa just fired", "00:05 bbbbbbbb just fired"})
+	})
+}

@@ -1,0 +1,79 @@
+package schedule
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/routines"
+)
+
+func TestATaskThatWaitsFiresForNobodyAndOwesNothing(t *testing.T) {
+	for name, restart := range map[string]bool{"let go while the loop runs": false, "let go while it was down": true} {
+		t.Run(name, func(t *testing.T) {
+			why := "it may use Bash"
+			var seen []string
+			r := newRoom(t)
+			index := routines.NewIndex(r.dir, time.UTC)
+			x := New(Options{Dir: r.dir, Index: index})
+			index.JudgeBy(func(task *routines.Task) string {
+				seen = append(seen, task.ID)
+				if len(task.Digest) != 64 || !strings.Contains(task.Body, "evil") {
+					return ""
+				}
+				return why
+			})
+			r.put("routines/a.md", "---\nid: a\ncron: \"* * * * *\"\nbackground: true\n---\nevil\n")
+			r.put("reminders/b.md", "---\nid: b\nrun-at: \"2026-03-10T09:00:00Z\"\n---\nevil\n")
+			r.put("routines/c.md", "---\nid: c\ncron: \"* * * * *\"\nbackground: true\n---\ngood\n")
+			index.Scan()
+			now := time.Date(2026, 3, 10, 8, 0, 0, 0, time.UTC)
+			if f := x.Forward(now, ""); len(f.Entries) == 0 || f.Entries[0].ID != "c" {
+				t.Errorf("agents see %+v", f.Entries)
+			}
+			for _, e := range x.ForPeople(x.Forward(now, ""), now, now.Add(2*time.Hour)) {
+				if waits := e.ID != "c"; e.Held != waits || (e.Tag == TagWaits) != waits || (e.Why == why) != waits {
+					t.Errorf("people see %+v", e)
+				}
+			}
+			if _, next := x.NextFires(now); !next[0].IsZero() || !next[2].IsZero() || next[1].IsZero() {
+				t.Errorf("next fires %v", next)
+			}
+			asked := len(seen)
+			r.put("routines/c.md", "---\nid: c\ncron: \"* * * * *\"\nbackground: true\n---\ngood too\n")
+			index.Refresh([]string{"routines/c.md"})
+			if len(seen) != asked+1 {
+				t.Errorf("one file has changed, and %v were asked about", seen[asked:])
+			}
+			l := New(Options{Dir: r.dir, Index: index})
+			l.begin(now)
+			if len(l.plan.list) != 1 || !l.book.entry("a").Waits {
+				t.Error("what waits is planned")
+			}
+			if err := l.FireNow("a"); err == nil || !strings.Contains(err.Error(), why) {
+				t.Errorf("by hand: %v", err)
+			}
+			l.save()
+			later := now.Add(72 * time.Hour)
+			why = ""
+			c := index.Judge()
+			if len(c.IDs) != 2 || !index.Judge().Empty() {
+				t.Errorf("the change is %+v", c)
+			}
+			if restart {
+				l = New(Options{Dir: r.dir, Index: index})
+				l.begin(later)
+			} else {
+				l.sync("a", later)
+				l.sync("b", later)
+			}
+			it, _ := l.plan.get(spot{key: routineKey("a")})
+			if it.at.Before(later.Add(-grace)) {
+				t.Errorf("it owes a fire of %v", it.at)
+			}
+			if it, ok := l.plan.get(spot{key: reminderKey("b")}); !ok || !it.late {
+				t.Errorf("the reminder is %+v, %v", it, ok)
+			}
+		})
+	}
+}

@@ -1,0 +1,129 @@
+// Package routines owns the files of tasks: what routines, reminders and their like
+// say, what is wrong with them, which of them are in force, and how they are written.
+// It works through core/store. It must not know when tasks fire (package schedule
+// does), nor agents, budgets or screens.
+package routines
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"ollimbot/routines/cron"
+)
+
+// Kind tells what a task is.
+type Kind string
+
+// The kinds of tasks. Webhooks share the type because prompts and forks do.
+const (
+	KindRoutine  Kind = "routine"
+	KindReminder Kind = "reminder"
+	KindWebhook  Kind = "webhook"
+)
+
+// Mode is the value of update-main-session.
+type Mode string
+
+// The four reporting modes; OnPing is the default.
+const (
+	Always  Mode = "always"
+	OnPing  Mode = "on_ping"
+	Freely  Mode = "freely"
+	Blocked Mode = "blocked"
+)
+
+// Task is what routines and reminders have in common.
+type Task struct {
+	Kind        Kind
+	ID          string
+	Path        string // relative to the data directory, with forward slashes
+	Description string // cleaned; may be empty
+	Body        string // the prompt, trimmed
+	Background  bool
+	Model       string // "", "opus", "sonnet", "haiku"
+	Thinking    bool   // default true
+	Isolated    bool
+	Mode        Mode
+	AllowPing   bool // default true
+	// Allowed and Disallowed are nil when the key is absent. At most one is set.
+	Allowed, Disallowed []string
+	Skills              []string
+	Subagent            string
+	// TrustInput is `trust-input: true` (ours): the run keeps its tools when it has
+	// read what strangers write.
+	TrustInput bool
+	// Waits is why the task does not fire until its user says so; empty for all that
+	// may. An index tells it (Folder.JudgeBy), no file does.
+	Waits string
+	// Digest is the SHA-256 of the file's bytes in hexadecimal digits, where the
+	// task comes from a file: which version of it this is.
+	Digest string
+}
+
+// Digest is that of a file's bytes, as Task.Digest has it.
+func Digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// Routine fires by cron until its file is removed.
+type Routine struct {
+	Task
+	Cron     string
+	Schedule cron.Schedule
+	// RunMissed is true for `missed: run` (ours): a fire that fell while the bot
+	// was down runs once, late, if no older than 12 hours.
+	RunMissed bool
+}
+
+// Reminder fires once and is removed after its run.
+type Reminder struct {
+	Task
+	RunAt       time.Time // in the configured zone
+	ChainDepth  int
+	MaxChain    int    // 0: one-shot; N: up to N follow-ups, N+1 checks
+	ChainParent string // id of the first reminder of the chain, or empty
+}
+
+// Label is the reminder's word in schedules: "Reminder", or its place in a chain,
+// "Chain reminder (1/3)".
+func (r *Reminder) Label() string {
+	if r.MaxChain > 0 {
+		return fmt.Sprintf("Chain reminder (%d/%d)", r.ChainDepth+1, r.MaxChain+1)
+	}
+	return "Reminder"
+}
+
+// ErrUnrecorded is part of what the run of a task returns that failed and of which
+// nothing could be written down, as on a full disk. A reminder is kept then, and
+// tried again.
+var ErrUnrecorded = errors.New("the run could not be recorded")
+
+// Title is what people call the task: the description, else the first words of
+// the body, at most 60 runes.
+func (t Task) Title() string { return t.title() }
+
+// Severity of a problem.
+type Severity string
+
+// Errors keep a file out of the schedule; warnings do not.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+)
+
+// Problem is what is wrong with a file and how to cure it.
+type Problem struct {
+	File     string   `json:"file"`   // relative to the data directory
+	Line     int      `json:"line"`   // 1-based; 0 where the whole file is meant
+	Column   int      `json:"column"` // 1-based, in runes; 0 where the whole line is meant
+	Severity Severity `json:"severity"`
+	Message  string   `json:"message"` // cleaned, one line, says the cure
+	// Waits says that the file is in order and does nothing until its user says so.
+	Waits bool `json:"waits,omitempty"`
+	// Version is that of a file that waits: its Digest.
+	Version string `json:"version,omitempty"`
+}
