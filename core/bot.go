@@ -57,7 +57,7 @@ type Options struct {
 	// Restart starts the program anew once Run has ended; nil where it cannot.
 	Restart func()
 	Log     *slog.Logger
-	Book    *logs.Book // nil where no log is shown
+	Book    *logs.Sink // nil where no log is shown
 	// Commands runs the program's own commands for the agent, which calls them in
 	// its shell; nil where it cannot.
 	Commands policy.Runner
@@ -89,7 +89,7 @@ type Bot struct {
 	updates  *updates.Queue
 	sessions *session.Store
 	forks    *fork.Manager
-	book     *transcript.Book
+	book     *transcript.Chat
 	surface  Surface
 	git      *store.Git
 	main     *conversation

@@ -31,7 +31,7 @@ func (e leaky) Login(context.Context) (string, error) {
 }
 func (leaky) Finish(context.Context, string) error { return errors.New("hunter2-hunter2") }
 
-func leakyBot(t *testing.T, e agent.Engine) (*Bot, *logs.Book) {
+func leakyBot(t *testing.T, e agent.Engine) (*Bot, *logs.Sink) {
 	t.Helper()
 	dir, err := store.At(t.TempDir())
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // what they are told.
 type mirror struct {
 	remote Remote
-	book   *transcript.Book
+	book   *transcript.Chat
 }
 
 func (m *mirror) Post(ctx context.Context, p post.Post) (post.MessageID, error) {

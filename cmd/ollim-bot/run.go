@@ -170,7 +170,7 @@ func begun(ctx context.Context, bot *core.Bot) bool {
 
 // openLog opens the bot's log: always the ring and the file, and without a
 // dashboard lines on standard output too. No secret of the environment reaches any.
-func (p *process) openLog(at place, headless bool) (*slog.Logger, *logs.Book, error) {
+func (p *process) openLog(at place, headless bool) (*slog.Logger, *logs.Sink, error) {
 	var stdout io.Writer
 	if headless {
 		stdout = p.out

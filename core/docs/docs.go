@@ -5,6 +5,7 @@
 package docs
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
@@ -92,7 +93,7 @@ func (x *index) add(name, text string) {
 	sections := split(name, text)
 	p := Page{Name: name, Title: name}
 	if len(sections) > 0 {
-		p.Title = orElse(clean.Cut(clean.Line(sections[0].heading), maxTitle), name)
+		p.Title = cmp.Or(clean.Cut(clean.Line(sections[0].heading), maxTitle), name)
 		p.About = clean.Cut(firstParagraph(sections[0].body), maxAbout)
 	}
 	x.pages = append(x.pages, p)
@@ -100,21 +101,11 @@ func (x *index) add(name, text string) {
 	x.sections = append(x.sections, sections...)
 }
 
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
 // section is what stands under one heading.
 type section struct {
 	page    string
 	heading string // without its # signs; empty before the first heading
 	body    string
-	words   map[string]int // how often each word occurs in the body
-	titled  map[string]int // the same for the heading and the page's name
-	length  int            // words in the body
 }
 
 // split takes a page apart at its headings. A # inside of a code block is none.
@@ -124,7 +115,7 @@ func split(page, text string) []section {
 	heading, fenced := "", false
 	flush := func() {
 		if heading != "" || strings.TrimSpace(body.String()) != "" {
-			list = append(list, newSection(page, heading, strings.TrimSpace(body.String())))
+			list = append(list, section{page, heading, strings.TrimSpace(body.String())})
 		}
 		body.Reset()
 	}
@@ -141,18 +132,6 @@ func split(page, text string) []section {
 	}
 	flush()
 	return list
-}
-
-func newSection(page, heading, body string) section {
-	s := section{page: page, heading: heading, body: body, words: map[string]int{}, titled: map[string]int{}}
-	for word := range words(body) {
-		s.words[word]++
-		s.length++
-	}
-	for word := range words(heading + " " + page) {
-		s.titled[word]++
-	}
-	return s
 }
 
 // firstParagraph is the first lines of plain text, as one line.

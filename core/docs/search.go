@@ -3,7 +3,6 @@ package docs
 import (
 	"cmp"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -21,8 +20,7 @@ type Hit struct {
 // maxQuery is how many words of a search count.
 const maxQuery = 16
 
-// Search finds the n sections that fit best, the best first. A word counts the
-// more, the fewer sections hold it, and most in a heading. Nothing but words that
+// Search finds the n sections that fit best, the best first. Nothing but words that
 // occur nowhere gives no hits. Equal searches have equal answers.
 func (l *Library) Search(query string, n int) []Hit {
 	x, err := l.load()
@@ -35,57 +33,52 @@ func (l *Library) Search(query string, n int) []Hit {
 			wanted = append(wanted, word)
 		}
 	}
-	type scored struct {
-		score float64
-		at    int
-	}
-	var found []scored
-	weights := x.weights(wanted)
+	scores := x.score(wanted)
+	var found []int
 	for i := range x.sections {
-		if score := x.sections[i].score(wanted, weights); score > 0 {
-			found = append(found, scored{score, i})
+		if scores[i] > 0 {
+			found = append(found, i)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(found, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	hits := make([]Hit, 0, max(0, min(n, len(found))))
-	for _, f := range found[:max(0, min(n, len(found)))] {
-		s := &x.sections[f.at]
+	for _, i := range found[:max(0, min(n, len(found)))] {
+		s := &x.sections[i]
 		hits = append(hits, Hit{Page: s.page, Heading: s.heading, Excerpt: excerpt(s.body, wanted)})
 	}
 	return hits
 }
 
-// weights say how telling each word is.
-func (x *index) weights(wanted []string) []float64 {
-	list := make([]float64, len(wanted))
-	for i, word := range wanted {
-		n := 0
-		for j := range x.sections {
-			if x.sections[j].words[word]+x.sections[j].titled[word] > 0 {
+// score says how well each section fits: a word counts three times in a heading,
+// and the more, the fewer sections hold it.
+func (x *index) score(wanted []string) []float64 {
+	scores := make([]float64, len(x.sections))
+	for _, word := range wanted {
+		holds := func(text string) bool {
+			for w := range words(text) {
+				if strings.HasPrefix(w, word) {
+					return true
+				}
+			}
+			return false
+		}
+		points, n := make([]float64, len(x.sections)), 0.0
+		for i, s := range x.sections {
+			if holds(s.body) {
+				points[i]++
+			}
+			if holds(s.heading + " " + s.page) {
+				points[i] += 3
+			}
+			if points[i] > 0 {
 				n++
 			}
 		}
-		if n > 0 {
-			list[i] = math.Log(1 + float64(len(x.sections))/float64(n))
+		for i := range points {
+			scores[i] += points[i] / max(1, n)
 		}
 	}
-	return list
-}
-
-// score is the sum over the words, each with diminishing returns, so that a
-// section with several of them goes before one that repeats a single word.
-func (s *section) score(wanted []string, weights []float64) float64 {
-	const inHeading, typical = 3, 120
-	total := 0.0
-	for i, word := range wanted {
-		times := float64(s.words[word])
-		part := times / (times + 0.5 + float64(s.length)/typical)
-		if s.titled[word] > 0 {
-			part += inHeading
-		}
-		total += weights[i] * part
-	}
-	return total
+	return scores
 }
 
 // excerpt is the part of a body with the most of the words.
@@ -113,13 +106,13 @@ func excerpt(body string, wanted []string) string {
 	return clean.Cut(clean.Line(b.String()), maxExcerpt)
 }
 
-// words are the words of a text in small letters, without endings: "routines"
-// and "routine" are one word. Hyphens and underscores part words, because keys
-// are looked for by their parts.
+// words are the words of a text in small letters, without the s of a plural and
+// what tells nothing. Hyphens and underscores part words, because keys are looked
+// for by their parts.
 func words(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for word := range strings.FieldsFuncSeq(strings.ToLower(text), notWord) {
-			if stem := stem(word); stem != "" && !yield(stem) {
+			if !slices.Contains(tooCommon, word) && !yield(strings.TrimSuffix(word, "s")) {
 				return
 			}
 		}
@@ -128,24 +121,5 @@ func words(text string) iter.Seq[string] {
 
 func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// stem takes the commonest endings of English words away. What it leaves need
-// be no word, only the same for all forms of one.
-func stem(word string) string {
-	if tooCommon[word] {
-		return ""
-	}
-	for _, ending := range []string{"ing", "ed", "es", "s", "e"} {
-		if rest, ok := strings.CutSuffix(word, ending); ok && len(rest) >= 3 {
-			return rest
-		}
-	}
-	return word
-}
-
 // tooCommon are words that tell nothing about a page.
-var tooCommon = map[string]bool{
-	"a": true, "an": true, "and": true, "are": true, "as": true, "at": true, "be": true, "by": true, "can": true, "do": true,
-	"does": true, "for": true, "from": true, "how": true, "i": true, "in": true, "is": true, "it": true, "its": true,
-	"my": true, "of": true, "on": true, "or": true, "that": true, "the": true, "this": true, "to": true, "what": true,
-	"when": true, "which": true, "with": true, "you": true, "your": true,
-}
+var tooCommon = strings.Fields("a an and are as at be by can do does for from how i in is it its my of on or that the this to what when which with you your")

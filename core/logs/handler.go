@@ -1,111 +1,83 @@
 package logs
 
 import (
+	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
-	"strconv"
+	"slices"
 	"strings"
+	"sync"
 	"time"
-	"unicode"
 
 	"ollimbot/core/fault"
 )
 
-// handler turns records into lines: the message, then key=value pairs.
+// handler turns records into lines: the message, then key=value pairs, which
+// slog's own handler spells once they are harmless.
 type handler struct {
-	book *Book
-	// pairs are the attributes given with With, ready to print; prefix is the
-	// open groups, joined by dots; secret is true inside a group of that name.
-	pairs  string
-	prefix string
-	secret bool
+	slog.Handler // of the pairs alone; it writes into pairs
+	sink         *Sink
+	pairs        *pairs
 }
 
-func (h *handler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.book.level.Level() }
+// pairs is where the attributes of one record after the other are spelled.
+type pairs struct {
+	mu  sync.Mutex
+	out bytes.Buffer
+}
 
-func (h *handler) Handle(_ context.Context, r slog.Record) error {
-	at := r.Time
+func newHandler(s *Sink) *handler {
+	p := &pairs{}
+	return &handler{slog.NewTextHandler(&p.out, &slog.HandlerOptions{Level: s.level, ReplaceAttr: s.harmless}), s, p}
+}
+
+func (h *handler) Handle(ctx context.Context, r slog.Record) error {
+	at, message := r.Time, r.Message
 	if at.IsZero() {
 		at = time.Now()
 	}
-	var b strings.Builder
-	b.WriteString(h.book.fit(r.Message))
-	b.WriteString(h.pairs)
-	r.Attrs(func(a slog.Attr) bool {
-		h.attr(&b, h.prefix, a, h.secret)
-		return true
-	})
-	h.book.write(at, r.Level, h.book.fit(b.String()))
-	return nil
+	r.Time, r.Message = time.Time{}, "" // the line begins with them
+	h.pairs.mu.Lock()
+	h.pairs.out.Reset()
+	err := h.Handler.Handle(ctx, r)
+	text := h.pairs.out.String()
+	h.pairs.mu.Unlock()
+	h.sink.write(at, r.Level, h.sink.fit(h.sink.fit(message)+" "+text))
+	return err
 }
 
 func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	var b strings.Builder
-	b.WriteString(h.pairs)
-	for _, a := range attrs {
-		h.attr(&b, h.prefix, a, h.secret)
-	}
-	out := *h
-	out.pairs = b.String()
-	return &out
+	return &handler{h.Handler.WithAttrs(attrs), h.sink, h.pairs}
 }
 
 func (h *handler) WithGroup(name string) slog.Handler {
-	if name == "" {
-		return h
-	}
-	out := *h
-	out.prefix += name + "."
-	out.secret = h.secret || secretKey(name)
-	return &out
+	return &handler{h.Handler.WithGroup(name), h.sink, h.pairs}
 }
 
-// attr appends " key=value", or the members of a group.
-func (h *handler) attr(b *strings.Builder, prefix string, a slog.Attr, secret bool) {
-	a.Value = a.Value.Resolve()
-	if a.Equal(slog.Attr{}) {
-		return
+// harmless cleans an attribute, hides what its name says is secret, and puts the
+// place of a fault behind it. The record's own level and message go: they are
+// told already.
+func (s *Sink) harmless(groups []string, a slog.Attr) slog.Attr {
+	v := a.Value.Resolve()
+	if _, own := v.Any().(slog.Level); own && a.Key == slog.LevelKey || a.Key == slog.MessageKey && v.String() == "" {
+		return slog.Attr{}
 	}
-	secret = secret || secretKey(a.Key)
-	if a.Value.Kind() == slog.KindGroup {
-		if a.Key != "" {
-			prefix += a.Key + "."
-		}
-		for _, member := range a.Value.Group() {
-			h.attr(b, prefix, member, secret)
-		}
-		return
+	if v.Kind() == slog.KindGroup {
+		return a
 	}
-	b.WriteByte(' ')
-	b.WriteString(h.book.fit(prefix + a.Key))
-	b.WriteByte('=')
-	if secret {
-		b.WriteString(mask)
-		return
+	key := s.fit(a.Key)
+	if secretKey(a.Key) || slices.ContainsFunc(groups, secretKey) {
+		return slog.String(key, mask)
 	}
-	b.WriteString(h.value(a.Value))
-	if err, ok := a.Value.Any().(error); ok && fault.Stack(err) != "" {
-		h.attr(b, prefix, slog.String("stack", fault.Stack(err)), false)
-	}
-}
-
-// value prints a value, in quotes where it would run into its neighbours.
-func (h *handler) value(v slog.Value) string {
-	var s string
 	switch v.Kind() {
 	case slog.KindTime:
-		return v.Time().In(h.book.zone).Format(time.RFC3339)
-	case slog.KindDuration:
-		return v.Duration().String()
-	case slog.KindAny:
-		s = fmt.Sprintf("%+v", v.Any()) // survives values that panic
-	default:
-		s = v.String()
+		return slog.String(key, v.Time().In(s.zone).Format(time.RFC3339))
+	case slog.KindAny, slog.KindString:
+		text := slog.String(key, s.fit(strings.TrimSuffix(v.String(), "\n")))
+		if err, ok := v.Any().(error); ok && fault.Stack(err) != "" {
+			return slog.Group("", text, slog.String("stack", fault.Stack(err)))
+		}
+		return text
 	}
-	s = h.book.fit(s)
-	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '"' || r == '=' }) {
-		return strconv.Quote(s)
-	}
-	return s
+	return slog.Attr{Key: key, Value: v}
 }

@@ -25,7 +25,7 @@ import (
 // fixture is a log with all of its outlets.
 type fixture struct {
 	*slog.Logger
-	book *Book
+	book *Sink
 	dir  *store.Dir
 	out  *bytes.Buffer
 }

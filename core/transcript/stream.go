@@ -17,9 +17,9 @@ const maxHeld = 4096
 // Stream is an answer that still grows. Its methods may be called from any
 // goroutine; after End they do nothing.
 type Stream struct {
-	book *Book
+	chat *Chat
 	id   post.MessageID
-	// Guarded by book.mu. held are bytes that cannot be cleaned yet: the
+	// Guarded by chat.mu. held are bytes that cannot be cleaned yet: the
 	// beginning of an escape sequence or of a character.
 	text  strings.Builder
 	held  []byte
@@ -28,14 +28,14 @@ type Stream struct {
 }
 
 // Begin starts an entry that grows until End.
-func (b *Book) Begin(role Role) *Stream {
-	e := Entry{ID: newID(), At: b.now(), Role: role, Streaming: true}
-	s := &Stream{book: b, id: e.ID}
-	b.mu.Lock()
-	b.append(e)
-	b.live[e.ID] = s
-	b.mu.Unlock()
-	b.changed()
+func (c *Chat) Begin(role Role) *Stream {
+	e := Entry{ID: newID(), At: c.now(), Role: role, Streaming: true}
+	s := &Stream{chat: c, id: e.ID}
+	c.mu.Lock()
+	c.append(e)
+	c.live[e.ID] = s
+	c.mu.Unlock()
+	c.changed()
 	return s
 }
 
@@ -52,10 +52,10 @@ func (s *Stream) Append(delta string) {
 	s.update(func() {
 		first := s.text.Len() == 0
 		s.take(delta)
-		if i := s.book.find(s.id); first && s.text.Len() > 0 && i >= 0 {
-			e := s.book.entries[i]
-			e.At = s.book.now()
-			s.book.entries = append(slices.Delete(s.book.entries, i, i+1), e)
+		if i := s.chat.find(s.id); first && s.text.Len() > 0 && i >= 0 {
+			e := s.chat.entries[i]
+			e.At = s.chat.now()
+			s.chat.entries = append(slices.Delete(s.chat.entries, i, i+1), e)
 		}
 	})
 }
@@ -79,23 +79,24 @@ func (s *Stream) Rewind(n int) {
 // Elsewhere notes under which ids another surface shows the answer, also when
 // it has ended.
 func (s *Stream) Elsewhere(where string, ids []post.MessageID) {
-	b := s.book
-	b.mu.Lock()
-	i := b.find(s.id)
+	c := s.chat
+	c.mu.Lock()
+	i := c.find(s.id)
 	if i < 0 {
-		b.mu.Unlock()
+		c.mu.Unlock()
 		return
 	}
-	e := &b.entries[i]
+	e := &c.entries[i]
 	e.Where, e.Elsewhere = where, slices.Clone(ids)
 	e.Version++
-	b.seen = nil
+	c.seen = nil
 	done, ended := *e, s.ended
-	b.mu.Unlock()
+	c.mu.Unlock()
 	if ended {
-		b.keep(done, "")
+		c.keep(done, "")
+	} else {
+		c.changed()
 	}
-	b.changed()
 }
 
 // Tool adds the label of a tool that the answer used.
@@ -125,59 +126,60 @@ func deniedLabel(tool string) string { return tool + DeniedMark }
 
 // Empty reports whether nothing has been said yet.
 func (s *Stream) Empty() bool {
-	s.book.mu.Lock()
-	defer s.book.mu.Unlock()
+	s.chat.mu.Lock()
+	defer s.chat.mu.Unlock()
 	return s.text.Len() == 0 && len(s.held) == 0
 }
 
 // End finishes the entry and keeps it. An answer without text and tools leaves
 // no entry behind.
 func (s *Stream) End() {
-	b := s.book
-	b.mu.Lock()
+	c := s.chat
+	c.mu.Lock()
 	if s.ended {
-		b.mu.Unlock()
+		c.mu.Unlock()
 		return
 	}
 	s.ended = true
 	s.write(string(s.held))
 	s.held = nil
-	delete(b.live, s.id)
-	b.seen = nil
-	i := b.find(s.id)
+	delete(c.live, s.id)
+	c.seen = nil
+	i := c.find(s.id)
 	if i < 0 {
-		b.mu.Unlock()
+		c.mu.Unlock()
 		return
 	}
-	e := &b.entries[i]
+	e := &c.entries[i]
 	e.Text, e.Tools = strings.TrimRight(s.text.String(), "\n "), slices.Clone(s.tools)
 	e.Streaming = false
 	e.Version++
 	done := *e
 	if done.Text == "" && len(done.Tools) == 0 {
-		b.entries = slices.Delete(b.entries, i, i+1)
+		c.entries = slices.Delete(c.entries, i, i+1)
 	}
-	b.mu.Unlock()
+	c.mu.Unlock()
 	if done.Text != "" {
-		b.keep(done, "")
+		c.keep(done, "")
+	} else {
+		c.changed()
 	}
-	b.changed()
 }
 
 func (s *Stream) update(change func()) {
-	b := s.book
-	b.mu.Lock()
+	c := s.chat
+	c.mu.Lock()
 	if s.ended {
-		b.mu.Unlock()
+		c.mu.Unlock()
 		return
 	}
 	change()
-	if i := b.find(s.id); i >= 0 {
-		b.entries[i].Version++
+	if i := c.find(s.id); i >= 0 {
+		c.entries[i].Version++
 	}
-	b.seen = nil
-	b.mu.Unlock()
-	b.changed()
+	c.seen = nil
+	c.mu.Unlock()
+	c.changed()
 }
 
 // take cleans what is complete and holds the rest back.

@@ -30,7 +30,7 @@ func newDir(t testing.TB) *store.Dir {
 }
 
 // told is the conversation as "role text".
-func told(b *Book) []string {
+func told(b *Chat) []string {
 	var list []string
 	for _, e := range b.Entries() {
 		list = append(list, string(e.Role)+" "+e.Text)

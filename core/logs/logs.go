@@ -35,9 +35,9 @@ type Options struct {
 	Zone   *time.Location // of the printed times; nil: UTC
 }
 
-// Book is the log as it can be read and closed. Use New. All methods are safe
+// Sink is where the lines go, and where they can be read. Use New. All methods are safe
 // for use by several goroutines.
-type Book struct {
+type Sink struct {
 	secrets Secrets
 
 	zone  *time.Location
@@ -56,78 +56,78 @@ type Book struct {
 	fileBroken bool
 }
 
-// New returns a logger and the book it writes. The file is opened by the first
+// New returns a logger and where it writes. The file is opened by the first
 // line, so that New cannot fail today; the error is there for what may come.
-func New(o Options) (*slog.Logger, *Book, error) {
-	b := &Book{zone: o.Zone, level: o.Level, ring: tail.New(ringLines), stdout: o.Stdout}
-	if b.zone == nil {
-		b.zone = time.UTC
+func New(o Options) (*slog.Logger, *Sink, error) {
+	s := &Sink{zone: o.Zone, level: o.Level, ring: tail.New(ringLines), stdout: o.Stdout}
+	if s.zone == nil {
+		s.zone = time.UTC
 	}
-	if b.level == nil {
-		b.level = slog.LevelInfo
+	if s.level == nil {
+		s.level = slog.LevelInfo
 	}
 	if o.Dir != nil {
-		b.file = o.Dir.Rotating(File, fileLimit)
+		s.file = o.Dir.Rotating(File, fileLimit)
 	}
-	return slog.New(&handler{book: b}), b, nil
+	return slog.New(newHandler(s)), s, nil
 }
 
 // Tail returns the lines from the cursor on. The ring keeps 5,000.
-func (b *Book) Tail(from tail.Cursor) tail.Page { return b.ring.Read(from) }
+func (s *Sink) Tail(from tail.Cursor) tail.Page { return s.ring.Read(from) }
 
 // Lines is the number of lines ever written.
-func (b *Book) Lines() uint64 { return b.ring.Len() }
+func (s *Sink) Lines() uint64 { return s.ring.Len() }
 
 // Changed registers a function that is called after each line, on the goroutine
 // that logs. It must return at once and must not log.
-func (b *Book) Changed(fn func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.changed = append(slices.Clone(b.changed), fn)
+func (s *Sink) Changed(fn func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed = append(slices.Clone(s.changed), fn)
 }
 
 // Close closes the file; lines logged later reach the ring only.
-func (b *Book) Close() error {
-	if b.file == nil {
+func (s *Sink) Close() error {
+	if s.file == nil {
 		return nil
 	}
-	return b.file.Close()
+	return s.file.Close()
 }
 
 // Hide registers a secret: from now on it is printed as [hidden].
-func (b *Book) Hide(secret string) { b.secrets.Hide(secret) }
+func (s *Sink) Hide(secret string) { s.secrets.Hide(secret) }
 
-// Redact takes the registered secrets out of a text. A nil Book knows none.
-func (b *Book) Redact(s string) string {
-	if b == nil {
-		return s
+// Redact takes the registered secrets out of a text. A nil Sink knows none.
+func (s *Sink) Redact(text string) string {
+	if s == nil {
+		return text
 	}
-	return b.secrets.Redact(s)
+	return s.secrets.Redact(text)
 }
 
 // fit makes a text one clean line without secrets. It redacts twice: cleaning
 // can join what an escape character had kept apart.
-func (b *Book) fit(s string) string {
-	return clean.Cut(b.Redact(clean.Line(b.Redact(s))), lineLimit)
+func (s *Sink) fit(text string) string {
+	return clean.Cut(s.Redact(clean.Line(s.Redact(text))), lineLimit)
 }
 
 // write puts a finished line into the ring, the file and standard output.
-func (b *Book) write(at time.Time, level slog.Level, text string) {
-	at = at.In(b.zone)
-	b.ring.Add(tail.Line{At: at, Kind: kind(level), Text: text})
+func (s *Sink) write(at time.Time, level slog.Level, text string) {
+	at = at.In(s.zone)
+	s.ring.Add(tail.Line{At: at, Kind: kind(level), Text: text})
 	line := []byte(at.Format(time.RFC3339) + " " + name(level) + " " + text + "\n")
-	if b.file != nil {
-		_, err := b.file.Write(line)
-		b.noteFile(at, err)
+	if s.file != nil {
+		_, err := s.file.Write(line)
+		s.noteFile(at, err)
 	}
-	if b.stdout != nil {
-		b.out.Lock()
-		_, _ = b.stdout.Write(line) // a closed pipe has nobody left to be told
-		b.out.Unlock()
+	if s.stdout != nil {
+		s.out.Lock()
+		_, _ = s.stdout.Write(line) // a closed pipe has nobody left to be told
+		s.out.Unlock()
 	}
-	b.mu.Lock()
-	changed := b.changed
-	b.mu.Unlock()
+	s.mu.Lock()
+	changed := s.changed
+	s.mu.Unlock()
 	for _, fn := range changed {
 		fn()
 	}
@@ -135,16 +135,16 @@ func (b *Book) write(at time.Time, level slog.Level, text string) {
 
 // noteFile says once in the ring that the file fails, and once that it works
 // again.
-func (b *Book) noteFile(at time.Time, err error) {
-	b.mu.Lock()
-	was := b.fileBroken
-	b.fileBroken = err != nil
-	b.mu.Unlock()
+func (s *Sink) noteFile(at time.Time, err error) {
+	s.mu.Lock()
+	was := s.fileBroken
+	s.fileBroken = err != nil
+	s.mu.Unlock()
 	switch {
 	case err != nil && !was:
-		b.ring.Add(tail.Line{At: at, Kind: tail.Warn, Text: b.fit(msgFileBroken + err.Error())})
+		s.ring.Add(tail.Line{At: at, Kind: tail.Warn, Text: s.fit(msgFileBroken + err.Error())})
 	case err == nil && was:
-		b.ring.Add(tail.Line{At: at, Kind: tail.Info, Text: msgFileWorks})
+		s.ring.Add(tail.Line{At: at, Kind: tail.Info, Text: msgFileWorks})
 	}
 }
 
