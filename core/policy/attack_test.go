@@ -169,12 +169,12 @@ func become(ctx context.Context, s *Session, u agent.ToolUse) (outcome, reason s
 // meaning is what becomes of a task, a skill or a webhook that a call has written,
 // when it is read from its bytes; "allowed" for every other call.
 func (g *Guard) meaning(u agent.ToolUse) string {
-	x := g.tree.use(u)
+	x := g.tree.call(u)
 	rel, ok := g.granting(x.path)
 	if !ok || !writes(x.tool) {
 		return "allowed"
 	}
-	_, data, _ := g.proposed(u)
+	_, data, _ := g.proposed(x)
 	waits, limited := "", false
 	switch judgedIn(rel) {
 	case "routines":

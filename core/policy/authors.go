@@ -44,8 +44,7 @@ type draft struct {
 }
 
 // draft reads what a call would write where it matters: a task, a skill, a webhook.
-func (s *Session) draft(u agent.ToolUse) (draft, bool) {
-	x := s.g.tree.use(u)
+func (s *Session) draft(x call) (draft, bool) {
 	if !writes(x.tool) || x.path == "" {
 		return draft{}, false
 	}
@@ -53,7 +52,7 @@ func (s *Session) draft(u agent.ToolUse) (draft, bool) {
 	if !ok {
 		return draft{}, false
 	}
-	_, data, ok := s.g.proposed(u)
+	_, data, ok := s.g.proposed(x)
 	if !ok {
 		return draft{}, false
 	}
@@ -93,16 +92,16 @@ func (g *Guard) kept(rel string) []string {
 // author notes who writes a task, a skill or a webhook, before it is there. Where
 // it grants more than its writer has, the user is to be asked, if there is one; else
 // it is written and waits.
-func (s *Session) author(u agent.ToolUse) agent.Decision {
+func (s *Session) author(x call) agent.Decision {
 	s.claimWritten()
-	if s.g.allowsTask(u) {
+	if s.g.allowsTask(x) {
 		return agent.Decision{Reason: answerAllowing}
 	}
-	f, ok := s.draft(u)
+	f, ok := s.draft(x)
 	if !ok {
-		if x := s.g.tree.use(u); writes(x.tool) && x.path != "" {
+		if writes(x.tool) && x.path != "" {
 			if _, grants := s.g.granting(x.path); grants { // whatever comes of it is the agent's
-				s.g.commands.begin(s, u.ID)
+				s.g.commands.begin(s, x.ID)
 			}
 		}
 		return agent.Decision{Allow: true}
@@ -120,19 +119,19 @@ func (s *Session) author(u agent.ToolUse) agent.Decision {
 
 // begins notes that a command of the session is about to run, where it could write
 // tasks: what is not confined now, or was not when the session began, can.
-func (s *Session) begins(u agent.ToolUse) {
-	if s.g.tree.use(u).command != "" && (!s.fenced || !s.g.confined()) {
-		s.g.commands.begin(s, u.ID)
+func (s *Session) begins(x call) {
+	if x.command != "" && (!s.fenced || !s.g.confined()) {
+		s.g.commands.begin(s, x.ID)
 	}
 }
 
 // inBackground reports a command that goes on when its call has ended: it counts as
 // running until its turn has ended.
-func inBackground(u agent.ToolUse) bool {
+func inBackground(x call) bool {
 	var input struct {
 		Background bool `json:"run_in_background"`
 	}
-	return json.Unmarshal(u.Input, &input) == nil && input.Background
+	return json.Unmarshal(x.Input, &input) == nil && input.Background
 }
 
 // there reports whether a version lies on disk already and is the user's.
@@ -157,21 +156,21 @@ func (s *Session) waitsFor(f draft) bool {
 }
 
 // askRights lets the user decide about a file that grants more than its writer has.
-func (s *Session) askRights(ctx context.Context, u agent.ToolUse) (d agent.Decision, asked bool) {
+func (s *Session) askRights(ctx context.Context, x call) (d agent.Decision, asked bool) {
 	if !s.asks() {
 		return d, false
 	}
-	f, ok := s.draft(u)
+	f, ok := s.draft(x)
 	if !ok || !s.waitsFor(f) {
 		return d, false
 	}
 	question := f.grants.Ask(f.excess)
 	v, err := s.g.approvals.Ask(ctx, Request{
-		Label: question + " " + toolset.Whole(u.Name, u.Input), Text: question + "\n\n" + toolset.Full(u.Name, u.Input),
+		Label: question + " " + toolset.Whole(x.Name, x.Input), Text: question + "\n\n" + toolset.Full(x.Name, x.Input),
 		Session: s.scope.Session,
 	})
 	if err != nil {
-		s.g.log.Warn("nobody can be asked for permission", "tool", clean.Line(u.Name), "error", err)
+		s.g.log.Warn("nobody can be asked for permission", "tool", clean.Line(x.Name), "error", err)
 	}
 	if !v.Allows() {
 		return agent.Decision{Reason: fmt.Sprintf(answerExcess, question, v)}, true
@@ -184,12 +183,11 @@ func (s *Session) askRights(ctx context.Context, u agent.ToolUse) (d agent.Decis
 
 // authored is called when a call has succeeded: what it has left is the agent's,
 // also where its bytes are others than were foreseen.
-func (s *Session) authored(u agent.ToolUse) {
-	x := s.g.tree.use(u)
-	this := func(one command) bool { return one == command{s, u.ID} }
+func (s *Session) authored(x call) {
+	this := func(one command) bool { return one == command{s, x.ID} }
 	if x.command != "" {
 		s.claimWritten()
-		if x.tool == "Bash" && !inBackground(u) {
+		if x.tool == "Bash" && !inBackground(x) {
 			s.g.commands.end(this)
 		}
 		return
@@ -275,8 +273,7 @@ func (g *Guard) skill(name string) (skill.Skill, bool) { return skill.Read(g.dir
 
 // allowsTask reports a shell call that would give a task its rights: that is the
 // user's alone to say, whatever a pattern or a mode allows.
-func (g *Guard) allowsTask(u agent.ToolUse) bool {
-	x := g.tree.use(u)
+func (g *Guard) allowsTask(x call) bool {
 	words := strings.FieldsFunc(x.command, func(r rune) bool { return strings.ContainsRune(" \t\n\r;&|()\"'`\\", r) })
 	bot := false
 	for _, w := range words {

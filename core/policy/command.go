@@ -54,11 +54,11 @@ func (s *Session) mayRun(ctx context.Context, args []string) agent.Decision {
 	if err != nil {
 		return agent.Decision{Reason: answerFault}
 	}
-	u := agent.ToolUse{Name: "Bash", Input: input}
-	if s.takeGrant(line) && !s.set().Forbids(u) {
+	x := s.g.tree.call(agent.ToolUse{Name: "Bash", Input: input})
+	if s.takeGrant(line) && !s.set().forbids(x) {
 		return agent.Decision{Allow: true}
 	}
-	return s.permission(ctx, u)
+	return s.permission(ctx, x)
 }
 
 // grants are the commands of ours whose shell call was permitted, each once.
@@ -66,8 +66,7 @@ type grants map[string]time.Time
 
 // grant remembers a permitted shell call that is one command of ours and
 // nothing else.
-func (s *Session) grant(u agent.ToolUse) {
-	x := s.g.tree.use(u)
+func (s *Session) grant(x call) {
 	if x.tool != "Bash" {
 		return
 	}

@@ -14,7 +14,6 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"ollimbot/core/agent"
 	"ollimbot/core/clean"
 	"ollimbot/core/skill"
 	"ollimbot/routines"
@@ -22,12 +21,11 @@ import (
 
 // contents judges what a call would write, by the bytes of the file as it would
 // be. unsure means that those cannot be told.
-func (s *Session) contents(u agent.ToolUse) (reason string, unsure bool) {
-	x := s.g.tree.use(u)
+func (s *Session) contents(x call) (reason string, unsure bool) {
 	if !writes(x.tool) {
 		return "", false
 	}
-	rel, data, ok := s.g.proposed(u)
+	rel, data, ok := s.g.proposed(x)
 	switch folder := judgedIn(rel); {
 	case folder == "":
 		return "", false
@@ -105,7 +103,7 @@ func (s *Session) skill(rel string, data []byte) string {
 
 // mayRead reports whether the session's list lets the file be read.
 func (s *Session) mayRead(file string) bool {
-	x := use{tool: "Read", arg: file, path: file}
+	x := call{tool: "Read", arg: file, path: file}
 	return s.closedTo(x, file, false) == "" && s.inForce().allows(x) && !s.inForce().forbids(x)
 }
 
@@ -146,8 +144,7 @@ type replacement struct {
 // path has several spellings, rel is the one in the folder that means most to the
 // bot. The bytes are not ok where only the engine knows them: it finds an old text
 // in more ways than one, and in files of several encodings.
-func (g *Guard) proposed(u agent.ToolUse) (rel string, data []byte, ok bool) {
-	x := g.tree.use(u)
+func (g *Guard) proposed(x call) (rel string, data []byte, ok bool) {
 	if !writes(x.tool) || x.path == "" {
 		return "", nil, false
 	}
@@ -161,7 +158,7 @@ func (g *Guard) proposed(u agent.ToolUse) (rel string, data []byte, ok bool) {
 		return rel, nil, false
 	}
 	var c change
-	if json.Unmarshal(u.Input, &c) != nil {
+	if json.Unmarshal(x.Input, &c) != nil {
 		return rel, nil, false
 	}
 	switch x.tool {

@@ -286,7 +286,7 @@ func (t tree) alias(spot string) (in [len(closedPlaces)]bool) {
 
 // opens reports whether one of the list's patterns names the place, before its
 // first wildcard, and lets this call read in it.
-func (s *Set) opens(x use, c closedPlace) bool {
+func (s *Set) opens(x call, c closedPlace) bool {
 	return slices.ContainsFunc(s.allowed, func(p pattern) bool {
 		return p.globs != nil && c.holds(p.fixed(s.tree)) && p.allows(x, s.tree)
 	})
@@ -312,7 +312,7 @@ var plainText = []string{".md", ".markdown", ".txt", ".csv"}
 // searches is what stands against a search, beyond what holds for the folder or
 // file that it names: it must not print what lies in a closed place below that
 // folder. A search for names prints names only.
-func (g *Guard) searches(x use) string {
+func (g *Guard) searches(x call) string {
 	if x.tool != "Grep" || plainGlob(x.arg) {
 		return ""
 	}

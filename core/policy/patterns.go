@@ -77,7 +77,7 @@ func (p pattern) names(tool string) bool {
 }
 
 // allows reports whether the pattern lets this call pass.
-func (p pattern) allows(u use, t tree) bool {
+func (p pattern) allows(u call, t tree) bool {
 	if !p.names(u.tool) {
 		return false
 	}
@@ -95,7 +95,7 @@ func (p pattern) allows(u use, t tree) bool {
 
 // forbids is wider than allows: each part of a chained command counts, and of a
 // file each of the places that its path may mean.
-func (p pattern) forbids(u use, t tree) bool {
+func (p pattern) forbids(u call, t tree) bool {
 	if !p.names(u.tool) {
 		return false
 	}
@@ -110,7 +110,7 @@ func (p pattern) forbids(u use, t tree) bool {
 	return p.matchesText(u)
 }
 
-func (p pattern) matchesText(u use) bool {
+func (p pattern) matchesText(u call) bool {
 	if u.tool == "WebFetch" {
 		return domainMatches(p.arg, u.arg)
 	}
@@ -220,14 +220,14 @@ func Compile(root string, r Rules) *Set {
 // Allows reports whether a pattern lets the call pass and none forbids it. It
 // does not know the closed places: Session does.
 func (s *Set) Allows(u agent.ToolUse) bool {
-	x := s.tree.use(u)
+	x := s.tree.call(u)
 	return !s.forbids(x) && s.allows(x)
 }
 
 // Forbids reports whether a pattern of Disallowed takes the call away.
-func (s *Set) Forbids(u agent.ToolUse) bool { return s.forbids(s.tree.use(u)) }
+func (s *Set) Forbids(u agent.ToolUse) bool { return s.forbids(s.tree.call(u)) }
 
-func (s *Set) allows(x use) bool {
+func (s *Set) allows(x call) bool {
 	for _, p := range s.allowed {
 		if p.allows(x, s.tree) {
 			return true
@@ -236,7 +236,7 @@ func (s *Set) allows(x use) bool {
 	return false
 }
 
-func (s *Set) forbids(x use) bool {
+func (s *Set) forbids(x call) bool {
 	for _, p := range s.disallowed {
 		if p.forbids(x, s.tree) {
 			return true
@@ -246,7 +246,7 @@ func (s *Set) forbids(x use) bool {
 }
 
 // wouldPass says which calls of the same tool the patterns let pass, or "".
-func (s *Set) wouldPass(x use) string {
+func (s *Set) wouldPass(x call) string {
 	var list []string
 	for _, p := range s.allowed {
 		if p.names(x.tool) && !p.bare {

@@ -143,10 +143,10 @@ func (g *Guard) Reset() {
 }
 
 // guarded runs a check; a fault in it is a denial.
-func (g *Guard) guarded(u agent.ToolUse, check func() agent.Decision) (d agent.Decision) {
+func (g *Guard) guarded(x call, check func() agent.Decision) (d agent.Decision) {
 	defer func() {
 		if p := recover(); p != nil {
-			g.log.Error("permission check failed", "tool", clean.Line(u.Name), "fault", fmt.Sprint(p))
+			g.log.Error("permission check failed", "tool", clean.Line(x.Name), "fault", fmt.Sprint(p))
 			d = agent.Decision{Reason: answerFault}
 		}
 	}()
@@ -154,15 +154,15 @@ func (g *Guard) guarded(u agent.ToolUse, check func() agent.Decision) (d agent.D
 }
 
 // ask lets the user decide.
-func (g *Guard) ask(ctx context.Context, session string, u agent.ToolUse) agent.Decision {
-	v, err := g.approvals.Ask(ctx, Request{Label: toolset.Whole(u.Name, u.Input), Text: toolset.Full(u.Name, u.Input), Tool: u.Name, Session: session})
+func (g *Guard) ask(ctx context.Context, session string, x call) agent.Decision {
+	v, err := g.approvals.Ask(ctx, Request{Label: toolset.Whole(x.Name, x.Input), Text: toolset.Full(x.Name, x.Input), Tool: x.Name, Session: session})
 	if err != nil {
-		g.log.Warn("nobody can be asked for permission", "tool", clean.Line(u.Name), "error", err)
+		g.log.Warn("nobody can be asked for permission", "tool", clean.Line(x.Name), "error", err)
 	}
 	if v.Allows() {
 		return agent.Decision{Allow: true}
 	}
-	name := clean.Line(toolset.Label(u.Name, u.Input))
+	name := clean.Line(toolset.Label(x.Name, x.Input))
 	switch v {
 	case Deny:
 		return agent.Decision{Reason: fmt.Sprintf(answerDenied, name)}
@@ -172,6 +172,6 @@ func (g *Guard) ask(ctx context.Context, session string, u agent.ToolUse) agent.
 	return agent.Decision{Reason: fmt.Sprintf(answerCancelled, name)}
 }
 
-func deny(format string, u agent.ToolUse) agent.Decision {
-	return agent.Decision{Reason: fmt.Sprintf(format, clean.Cut(clean.Line(u.Name), 80))}
+func deny(format string, x call) agent.Decision {
+	return agent.Decision{Reason: fmt.Sprintf(format, clean.Cut(clean.Line(x.Name), 80))}
 }

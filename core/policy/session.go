@@ -93,19 +93,18 @@ type verdict struct {
 // judge decides about a call, in this order: what is closed to everyone; the
 // lists, what the user has allowed for this session, and the mode; and what the
 // call would write. A background run has what its rules name and nothing else.
-func (s *Session) judge(u agent.ToolUse) verdict {
-	x := s.g.tree.use(u)
-	if reason := s.closed(x, u); reason != "" {
+func (s *Session) judge(x call) verdict {
+	if reason := s.closed(x); reason != "" {
 		return verdict{is: refused, reason: reason}
 	}
-	v := s.listed(x, u)
+	v := s.listed(x)
 	if v.is == refused {
 		return v
 	}
 	if reason := s.g.searches(x); reason != "" {
 		return verdict{is: refused, reason: reason}
 	}
-	switch reason, unsure := s.contents(u); {
+	switch reason, unsure := s.contents(x); {
 	case reason == "":
 		return v
 	case unsure && s.asks():
@@ -116,36 +115,37 @@ func (s *Session) judge(u agent.ToolUse) verdict {
 }
 
 // listed is what the lists, the mode, and what the session has read say of a call.
-func (s *Session) listed(x use, u agent.ToolUse) verdict {
+func (s *Session) listed(x call) verdict {
 	set, taint := s.alone()
 	if set == nil {
-		return s.decide(x, u)
+		return s.decide(x)
 	}
-	if reason := s.confined(u); reason != "" {
+	if reason := s.confined(x); reason != "" {
 		return verdict{refused, reason}
 	}
-	if reason := s.g.tainted(taint, u); reason != "" {
+	if reason := s.g.tainted(taint, x); reason != "" {
 		return verdict{refused, reason}
 	}
-	return background(set, x, u)
+	return background(set, x)
 }
 
 // Permission is the permission callback of the session. It blocks while an
 // approval waits, and turns a fault of its own into a denial.
 func (s *Session) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
-	d := s.permission(ctx, u)
+	x := s.g.tree.call(u)
+	d := s.permission(ctx, x)
 	if d.Allow {
-		s.grant(u)
-		s.begins(u)
+		s.grant(x)
+		s.begins(x)
 	}
 	return d
 }
 
-func (s *Session) permission(ctx context.Context, u agent.ToolUse) agent.Decision {
-	return s.g.guarded(u, func() agent.Decision {
-		v := s.judge(u)
+func (s *Session) permission(ctx context.Context, x call) agent.Decision {
+	return s.g.guarded(x, func() agent.Decision {
+		v := s.judge(x)
 		if v.is != refused {
-			if d, asked := s.askRights(ctx, u); asked {
+			if d, asked := s.askRights(ctx, x); asked {
 				return d
 			}
 		}
@@ -153,7 +153,7 @@ func (s *Session) permission(ctx context.Context, u agent.ToolUse) agent.Decisio
 		case allowed:
 			return agent.Decision{Allow: true}
 		case open:
-			return s.g.ask(ctx, s.scope.Session, u)
+			return s.g.ask(ctx, s.scope.Session, x)
 		default:
 			return agent.Decision{Reason: v.reason}
 		}
@@ -170,11 +170,11 @@ func (s *Session) inForce() *Set {
 }
 
 // closed is what stands against a call whatever any list, mode or user says.
-func (s *Session) closed(x use, u agent.ToolUse) string {
+func (s *Session) closed(x call) string {
 	write := writes(x.tool)
 	switch {
 	case write && x.path == "":
-		return deny(answerNoFile, u).Reason
+		return deny(answerNoFile, x).Reason
 	case x.apart:
 		return answerApart
 	case x.tool == "Glob":
@@ -197,7 +197,7 @@ func (s *Session) closed(x use, u agent.ToolUse) string {
 }
 
 // closedTo is what stands against a call that touches a file.
-func (s *Session) closedTo(x use, file string, write bool) string {
+func (s *Session) closedTo(x call, file string, write bool) string {
 	return s.g.tree.closed(file, write, func(c closedPlace) bool {
 		x.path = file
 		return s.inForce().opens(x, c)
@@ -208,7 +208,7 @@ func (s *Session) closedTo(x use, file string, write bool) string {
 // reads a file without calling a tool, and a skill's own text may put the "@"
 // before any word of them. It may also put them into a command, where a shell
 // makes more of them than words.
-func (s *Session) argued(x use) string {
+func (s *Session) argued(x call) string {
 	in := skill.Inspect([]byte(x.args))
 	if len(in.Commands) > 0 || strings.ContainsFunc(x.args, shellMeans) && s.g.commandsTakeWords(x.arg) {
 		return answerArguments
@@ -219,7 +219,7 @@ func (s *Session) argued(x use) string {
 		}
 	}
 	for _, word := range strings.FieldsFunc(x.args, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\ufeff@\"'", r) }) {
-		if reason := s.closedTo(use{tool: "Read"}, word, false); reason != "" {
+		if reason := s.closedTo(call{tool: "Read"}, word, false); reason != "" {
 			return reason
 		}
 	}
@@ -228,29 +228,29 @@ func (s *Session) argued(x use) string {
 
 // background decides for a run that can ask nobody. The bot's own tools decide
 // for themselves.
-func background(set *Set, x use, u agent.ToolUse) verdict {
+func background(set *Set, x call) verdict {
 	switch {
 	case set.forbids(x):
-		return verdict{refused, deny(answerForkDenied, u).Reason}
-	case strings.HasPrefix(u.Name, toolset.Prefix) && u.Name != toolset.Prefix+updateNames, set.allows(x):
+		return verdict{refused, deny(answerForkDenied, x).Reason}
+	case strings.HasPrefix(x.Name, toolset.Prefix) && x.Name != toolset.Prefix+updateNames, set.allows(x):
 		return verdict{is: allowed}
 	}
-	return verdict{refused, deny(answerUnavailable, u).Reason + set.wouldPass(x)}
+	return verdict{refused, deny(answerUnavailable, x).Reason + set.wouldPass(x)}
 }
 
 // decide is for sessions with a user behind them.
-func (s *Session) decide(x use, u agent.ToolUse) verdict {
+func (s *Session) decide(x call) verdict {
 	set, mode := s.set(), s.mode()
 	switch {
 	case set.forbids(x):
-		return verdict{refused, deny(answerDisallowed, u).Reason}
-	case strings.HasPrefix(u.Name, toolset.Prefix), set.allows(x), s.g.sessionAllows(u.Name),
+		return verdict{refused, deny(answerDisallowed, x).Reason}
+	case strings.HasPrefix(x.Name, toolset.Prefix), set.allows(x), s.g.sessionAllows(x.Name),
 		mode == BypassPermissions, mode == AcceptEdits && s.g.editsHere(x):
 		return verdict{is: allowed}
 	case s.asks():
 		return verdict{is: open}
 	}
-	return verdict{refused, deny(answerNotAsked, u).Reason + set.wouldPass(x)}
+	return verdict{refused, deny(answerNotAsked, x).Reason + set.wouldPass(x)}
 }
 
 // mode is the permission mode of the session.
@@ -273,7 +273,7 @@ func (s *Session) asks() bool {
 
 // editsHere reports an edit of a file inside the data directory: acceptEdits
 // does not reach further.
-func (g *Guard) editsHere(x use) bool {
+func (g *Guard) editsHere(x call) bool {
 	if !writes(x.tool) {
 		return false
 	}
@@ -326,13 +326,13 @@ func (s *Session) limit() *Limit {
 func (s *Session) Tainted() string { return s.taint.Why() }
 
 // confined refuses the tools that would lead out of a limited turn.
-func (s *Session) confined(u agent.ToolUse) string {
+func (s *Session) confined(x call) string {
 	if s.scope.Kind == Background || s.limit() == nil {
 		return ""
 	}
-	switch strings.TrimPrefix(u.Name, toolset.Prefix) {
+	switch strings.TrimPrefix(x.Name, toolset.Prefix) {
 	case toolset.EnterFork, toolset.ExitFork, toolset.SaveContext:
-		return deny(answerLimited, u).Reason
+		return deny(answerLimited, x).Reason
 	}
 	return ""
 }
@@ -350,9 +350,10 @@ func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
 				g.log.Error("written file was not recorded", "tool", clean.Line(u.Name), "fault", fmt.Sprint(p))
 			}
 		}()
-		s.authored(u)
+		x := g.tree.call(u)
+		s.authored(x)
 		if commit != nil {
-			if rel, ok := g.written(u); ok {
+			if rel, ok := g.written(x); ok {
 				commit(rel, "auto: "+strings.ToLower(u.Name)+" "+clean.Line(rel))
 			}
 		}
@@ -365,20 +366,21 @@ func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
 // other hook of an engine overrules. Where the user has to be asked, it sees to it
 // that Permission is, also for what the engine would let pass.
 func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
-	return s.g.guarded(u, func() agent.Decision {
-		v := s.judge(u)
+	x := s.g.tree.call(u)
+	return s.g.guarded(x, func() agent.Decision {
+		v := s.judge(x)
 		if v.is == refused {
 			return agent.Decision{Reason: v.reason}
 		}
-		d := s.author(u)
+		d := s.author(x)
 		if !d.Allow {
 			return d
 		}
 		if set, taint := s.alone(); set != nil {
-			s.g.reads(taint, u)
+			s.g.reads(taint, x)
 		}
 		if d.Ask = d.Ask || v.is == open; !d.Ask {
-			s.begins(u) // an engine may run it without asking Permission
+			s.begins(x) // an engine may run it without asking Permission
 		}
 		return agent.Decision{Allow: true, Ask: d.Ask, Reason: v.reason}
 	})
@@ -386,8 +388,7 @@ func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
 
 // written is the markdown file inside the data directory that a call has
 // written, where its links lead.
-func (g *Guard) written(u agent.ToolUse) (rel string, ok bool) {
-	x := g.tree.use(u)
+func (g *Guard) written(x call) (rel string, ok bool) {
 	switch x.tool {
 	case "Write", "Edit", "MultiEdit":
 	default:
@@ -418,9 +419,9 @@ func (g *Guard) written(u agent.ToolUse) (rel string, ok bool) {
 // within the directory only. It blocks while the approval waits.
 func (s *Session) Send(ctx context.Context, full string) (refusal string) {
 	input, err := json.Marshal(map[string]string{"file_path": full})
-	u := agent.ToolUse{Name: toolset.Prefix + toolset.SendFile, Input: input}
-	d := s.g.guarded(u, func() agent.Decision {
-		x, set := use{tool: "Read", arg: full, path: full}, s.inForce()
+	sent := call{ToolUse: agent.ToolUse{Name: toolset.Prefix + toolset.SendFile, Input: input}}
+	d := s.g.guarded(sent, func() agent.Decision {
+		x, set := call{tool: "Read", arg: full, path: full}, s.inForce()
 		alone, _ := s.alone()
 		closed := s.closedTo(x, full, false)
 		_, inside := s.g.tree.within(full)
@@ -437,10 +438,10 @@ func (s *Session) Send(ctx context.Context, full string) (refusal string) {
 			return agent.Decision{Reason: answerSendUnread}
 		case alone != nil:
 			return agent.Decision{Reason: answerSendOutside}
-		case inside && (s.mode() == BypassPermissions || s.g.sessionAllows("Read") || s.g.sessionAllows(u.Name)):
+		case inside && (s.mode() == BypassPermissions || s.g.sessionAllows("Read") || s.g.sessionAllows(sent.Name)):
 			return agent.Decision{Allow: true}
 		}
-		return s.g.ask(ctx, s.scope.Session, u)
+		return s.g.ask(ctx, s.scope.Session, sent)
 	})
 	return d.Reason
 }
