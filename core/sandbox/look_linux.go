@@ -13,11 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const (
-	// lookLimit is how long the look may take on a busy machine.
-	lookLimit = 20 * time.Second
-	nowhere   = "/nonexistent"
-)
+// lookLimit is how long the look may take on a busy machine.
+const lookLimit = 20 * time.Second
 
 // look finds out what this machine offers, by trying it.
 func (b *Box) look() (State, string) {
@@ -31,10 +28,7 @@ func (b *Box) look() (State, string) {
 	exe := b.find("bwrap")
 	reason := reasonInstall
 	if exe != "" {
-		o := b.o
-		o.Dir = nowhere // looking changes nothing: no empty files are made
-		trial := &Box{o: o, exe: exe, seen: State{Kind: Bubblewrap, Version: version(ctx, exe)}}
-		trial.once.Do(func() {})
+		trial := b.trial(exe, State{Kind: Bubblewrap, Version: version(ctx, exe)})
 		err := trial.tryCommand(ctx)
 		if err == nil {
 			return trial.tryInner(ctx), exe
@@ -48,10 +42,6 @@ func (b *Box) look() (State, string) {
 	return State{Reason: reason}, ""
 }
 
-func (b *Box) tryCommand(ctx context.Context) error {
-	return try(ctx, b.Command, "/", b.find("true"))
-}
-
 // tryInner tries the shell that claude gets, within the engine's fence.
 func (b *Box) tryInner(ctx context.Context) State {
 	s := b.seen
@@ -59,8 +49,7 @@ func (b *Box) tryInner(ctx context.Context) State {
 		s.Reason = reasonNoBash
 		return s
 	}
-	inside := &Box{o: b.o, exe: b.exe, seen: s}
-	inside.once.Do(func() {})
+	inside := b.trial(b.exe, s)
 	inside.seen.Inner = true
 	err := try(ctx, inside.Engine, "/", b.find("sh"), "-c", "exec "+shell+" -c true")
 	if err != nil {

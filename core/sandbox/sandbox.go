@@ -167,6 +167,23 @@ func (b *Box) wrap(cmd *exec.Cmd, p profile) (done func()) {
 	return done
 }
 
+// nowhere is the data directory of a trial: looking changes nothing, no empty files
+// are made.
+const nowhere = "/nonexistent"
+
+// trial is a Box of that state, to find out whether it works.
+func (b *Box) trial(exe string, s State) *Box {
+	t := &Box{o: b.o, exe: exe, seen: s}
+	t.o.Dir = nowhere
+	t.once.Do(func() {})
+	return t
+}
+
+// tryCommand runs nothing in the strictest fence.
+func (b *Box) tryCommand(ctx context.Context) error {
+	return try(ctx, b.Command, "/", b.find("true"))
+}
+
 // find is a program's absolute path; empty where there is none.
 func (b *Box) find(name string) string {
 	for _, dir := range filepath.SplitList(b.o.Search) {
