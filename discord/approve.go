@@ -6,16 +6,16 @@ import (
 	"sync"
 	"time"
 
+	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
 )
 
-// cards are the approvals that are shown, by their ids and by their messages.
+// cards are the approvals that are shown, by their ids.
 type cards struct {
-	mu        sync.Mutex
-	byID      map[string]*card
-	byMessage map[string]string // approvals' ids
+	mu   sync.Mutex
+	list map[string]*card
 	// early are reactions below messages that are not known yet: the user may be
 	// faster than Discord's answer to whoever sent the card. The newest few.
 	early []early
@@ -28,20 +28,19 @@ const keptEarly = 16
 // card is one approval. Its verdict is written before settled is closed.
 type card struct {
 	approval policy.Approval
+	message  string // that shows it; empty until it is sent
 	settled  chan struct{}
 }
-
-func newCards() *cards { return &cards{byID: map[string]*card{}, byMessage: map[string]string{}} }
 
 // add begins a card; nil where it is there already.
 func (c *cards) add(a policy.Approval) *card {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.byID[a.ID] != nil {
+	if c.list[a.ID] != nil {
 		return nil
 	}
 	k := &card{approval: a, settled: make(chan struct{})}
-	c.byID[a.ID] = k
+	c.list[a.ID] = k
 	return k
 }
 
@@ -49,7 +48,7 @@ func (c *cards) add(a policy.Approval) *card {
 func (c *cards) settle(a policy.Approval) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k := c.byID[a.ID]
+	k := c.list[a.ID]
 	if k == nil || k.approval.Verdict != "" {
 		return
 	}
@@ -57,8 +56,8 @@ func (c *cards) settle(a policy.Approval) {
 	close(k.settled)
 }
 
-// verdict is how it ended, or empty.
-func (c *cards) verdict(k *card) policy.Approval {
+// now is an approval with its verdict, if there is one.
+func (c *cards) now(k *card) policy.Approval {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return k.approval
@@ -68,7 +67,7 @@ func (c *cards) verdict(k *card) policy.Approval {
 func (c *cards) show(k *card, message string) (emoji string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.byMessage[message] = k.approval.ID
+	k.message = message
 	for _, e := range c.early {
 		if e.message == message {
 			return e.emoji
@@ -82,22 +81,21 @@ func (c *cards) show(k *card, message string) (emoji string) {
 func (c *cards) below(message, emoji string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if id, ok := c.byMessage[message]; ok {
-		return id
+	for id, k := range c.list {
+		if k.message == message {
+			return id
+		}
 	}
 	c.early = append(c.early, early{message, emoji})
-	if n := len(c.early) - keptEarly; n > 0 {
-		c.early = append([]early(nil), c.early[n:]...)
-	}
+	c.early = c.early[max(0, len(c.early)-keptEarly):]
 	return ""
 }
 
 // forget ends a card.
-func (c *cards) forget(k *card, message string) {
+func (c *cards) forget(k *card) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.byID, k.approval.ID)
-	delete(c.byMessage, message)
+	delete(c.list, k.approval.ID)
 }
 
 // Approval shows a tool call that waits for the user, and later how it was
@@ -108,26 +106,25 @@ func (d *Discord) Approval(a policy.Approval) {
 		return
 	}
 	k := d.cards.add(a)
-	if k != nil && !d.crew.begin(1, func(ctx context.Context) { d.ask(ctx, k) }) {
-		d.cards.forget(k, "") // the dashboard asks alone
+	if k != nil && !d.work.begin(func(ctx context.Context) { d.ask(ctx, k) }) {
+		d.cards.forget(k) // the dashboard asks alone
 	}
 }
 
 // ask follows one card from its question to its outcome.
 func (d *Discord) ask(ctx context.Context, k *card) {
-	a := d.cards.verdict(k)
+	a := d.cards.now(k)
 	m := render.Approval(a)
 	m.Nonce = "approval/" + a.ID
 	sending, cancel := context.WithDeadline(ctx, a.Until)
-	ids, err := d.deliver(sending, []rest.Message{m})
+	message, err := d.deliver(sending, m)
 	cancel()
 	if err != nil {
-		d.cards.forget(k, "")
+		d.cards.forget(k)
 		d.log.Warn("a question could not be shown in Discord", "error", err)
 		return
 	}
-	message := ids[0]
-	defer d.cards.forget(k, message)
+	defer d.cards.forget(k)
 	if emoji := d.cards.show(k, message); emoji != "" {
 		d.decide(a.ID, emoji)
 	}
@@ -144,12 +141,11 @@ func (d *Discord) ask(ctx context.Context, k *card) {
 
 // offer puts the answers below the card, until one was given.
 func (d *Discord) offer(ctx context.Context, k *card, message string) {
-	h, _ := d.memory.home()
 	for _, emoji := range render.Reactions() {
-		if d.cards.verdict(k).Verdict != "" {
+		if d.cards.now(k).Verdict != "" {
 			return
 		}
-		if err := d.saw(d.rest.React(ctx, h.Channel, message, emoji)); err != nil {
+		if err := d.saw(d.rest.React(ctx, d.state.dm().Channel, message, emoji)); err != nil {
 			d.log.Debug("an answer could not be offered", "error", err)
 		}
 	}
@@ -161,20 +157,35 @@ const concludeWithin = 30 * time.Second
 // conclude writes the outcome into the card. A question that was taken back
 // disappears.
 func (d *Discord) conclude(ctx context.Context, k *card, message string) {
-	h, _ := d.memory.home()
-	a := d.cards.verdict(k)
+	a := d.cards.now(k)
 	last, cancel := linger(ctx, concludeWithin)
 	defer cancel()
+	channel := d.state.dm().Channel
 	var err error
 	switch a.Verdict {
 	case policy.Cancelled, "":
-		err = d.remove(last, h.Channel, message)
+		err = d.saw(d.rest.Delete(last, channel, message))
 	default:
-		err = d.line.Edit(last, func(ctx context.Context) error {
-			return patient(d.saw(d.rest.Edit(ctx, h.Channel, message, render.Approval(a))))
-		})
+		err = d.edit(last, channel, message, render.Approval(a))
 	}
 	if err != nil && !errors.Is(err, rest.ErrGone) {
 		d.log.Warn("an answered question still looks open in Discord", "error", err)
 	}
+}
+
+// react takes a reaction as the answer to an approval, where it stands below one.
+func (d *Discord) react(message, emoji string) {
+	if id := d.cards.below(message, emoji); id != "" {
+		d.decide(id, emoji)
+	}
+}
+
+// decide answers an approval. Whoever was first has decided: a late answer
+// changes nothing, and the card tells the outcome.
+func (d *Discord) decide(id, emoji string) {
+	d.work.begin(func(ctx context.Context) {
+		if _, err := d.bot.Do(ctx, command.Answer{ID: id, Verdict: render.Verdict(emoji)}); err != nil {
+			d.log.Debug("a reaction came too late for its approval", "error", err)
+		}
+	})
 }

@@ -2,17 +2,14 @@ package discord
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"time"
 
-	"github.com/gorilla/websocket"
-
 	"ollimbot/core/clean"
 	"ollimbot/core/config"
+	"ollimbot/discord/gateway"
 	"ollimbot/discord/message"
 	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
@@ -117,7 +114,7 @@ func (r *Report) who(ctx context.Context, c *rest.Client) (rest.App, bool) {
 		r.failed(err, textCheckToken)
 		return rest.App{}, false
 	}
-	r.BotName = clean.Cut(clean.Line(me.Name), 80)
+	r.BotName = clean.Cut(clean.Line(me.DisplayName()), 80)
 	app, err := c.Application(ctx)
 	if err != nil {
 		r.failed(err, textCheckApp)
@@ -168,47 +165,27 @@ func (r *Report) gateway(ctx context.Context, c *rest.Client) {
 	if err == nil {
 		err = greeted(ctx, g.URL)
 	}
+	left := g.SessionStartLimit
 	switch {
 	case err != nil:
 		r.failed(err, textCheckGateway)
-	case g.Remaining < fewStarts:
-		r.bad(fmt.Sprintf(textCheckFewStarts, g.Remaining), fmt.Sprintf(textWaitFor, g.ResetAfter.Round(time.Minute)))
+	case left.Remaining < fewStarts:
+		wait := time.Duration(left.ResetAfter) * time.Millisecond
+		r.bad(fmt.Sprintf(textCheckFewStarts, left.Remaining), fmt.Sprintf(textWaitFor, wait.Round(time.Minute)))
 	default:
-		r.good(textCheckGatewayFine, g.Remaining)
+		r.good(textCheckGatewayFine, left.Remaining)
 	}
 }
 
-// greeted connects to the gateway and waits for its greeting, without a word.
+// greeted connects to the gateway and waits for its greeting.
 func greeted(ctx context.Context, address string) error {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "wss" && u.Scheme != "ws" {
-		return errors.New(textBadGateway)
-	}
-	u.RawQuery = "v=10&encoding=json"
 	ctx, cancel := context.WithTimeout(ctx, greetWithin)
 	defer cancel()
-	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: greetWithin}
-	conn, answer, err := dialer.DialContext(ctx, u.String(), nil)
-	if err != nil {
-		return fmt.Errorf("%w: %w", rest.ErrTransient, err)
+	err := gateway.Greets(ctx, address)
+	if err != nil && !errors.Is(err, gateway.ErrNoGreeting) {
+		err = fmt.Errorf("%w: %w", rest.ErrTransient, err)
 	}
-	_ = answer.Body.Close()
-	defer func() { _ = conn.Close() }()
-	over, _ := ctx.Deadline()
-	if err := conn.SetReadDeadline(over); err != nil {
-		return err
-	}
-	_, data, err := conn.ReadMessage()
-	if err != nil {
-		return fmt.Errorf("%w: %w", rest.ErrTransient, err)
-	}
-	var hello struct {
-		Op int `json:"op"`
-	}
-	if json.Unmarshal(data, &hello) != nil || hello.Op != 10 {
-		return errors.New(textBadGateway)
-	}
-	return nil
+	return err
 }
 
 // owner looks whether the bot can write to the one it belongs to.

@@ -58,10 +58,9 @@ func registered() []rest.Command {
 // asked for at each start and not remembered: another program with the same
 // token may have changed it since.
 func (d *Discord) register(ctx context.Context) error {
-	h, _ := d.memory.home()
 	var tries pauses
 	for {
-		err := d.registerOnce(ctx, h.App)
+		err := d.registerOnce(ctx, d.state.dm().App)
 		if err == nil || ctx.Err() != nil {
 			return nil
 		}

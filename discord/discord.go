@@ -15,14 +15,16 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core"
+	"ollimbot/core/clean"
 	"ollimbot/core/config"
 	"ollimbot/core/fault"
+	"ollimbot/core/queue"
 	"ollimbot/core/store"
 	"ollimbot/discord/gateway"
 	"ollimbot/discord/message"
@@ -61,32 +63,43 @@ type Discord struct {
 	o    Options
 	log  *slog.Logger
 	rest *rest.Client
-	gate *gateway.Supervisor
-	room *room
+	link *gateway.Link
+	dm   dmWriter
 	line *stream.Line
 
-	board    *board
-	memory   *memory
+	status   *status
+	state    *state
 	notices  *notices
 	cards    *cards
-	inbox    *inbox
-	crew     *crew
-	answers  *crew   // those that have ended and are still on their way
-	answered *recent // interactions
+	inbox    *queue.Queue[any] // messages, their changes, and the beginnings of sessions: data of gateway.Event
+	answered recent            // interactions; used by listen alone
+	met      bool              // greeted; used by listen alone
 
-	// life ends with Farewell: answers may outlive Run.
+	work     *workerPool // commands, clicks and approvals
+	marks    *workerPool
+	refusals *workerPool // of commands and clicks; they outlive Run
+	answers  *workerPool // those that have ended and are still on their way; they outlive Run
+
+	// life ends with Farewell.
 	life context.Context
 	end  context.CancelFunc
 	bot  core.Intake // set by Run, before anything that reads it begins
-	met  bool        // greeted; used by listen alone
 	// turns has room for one: a turn has begun or ended.
 	turns chan struct{}
 }
 
+// How many works are under way at once; one person makes a few.
+const (
+	maxWork     = 64
+	maxMarks    = 32
+	maxRefusals = 8
+	maxAnswers  = 256
+)
+
 // tuning are other paces than Discord's, for tests.
 type tuning struct {
 	transport http.RoundTripper
-	timing    gateway.Timing
+	hurry     int
 	line      *stream.Line
 }
 
@@ -115,22 +128,23 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 		o.Zone = time.Local
 	}
 	if t.line == nil {
-		t.line = new(stream.Line)
+		t.line = stream.NewLine(stream.SendEvery, stream.EditEvery)
 	}
 	d := &Discord{
 		o: o, log: o.Log, line: t.line,
-		rest:  rest.New(rest.Options{Token: token, Base: o.API, Transport: t.transport, Log: o.Log, Version: o.Version}),
-		board: newBoard(o.Zone), memory: newMemory(o.Dir, o.Log), notices: newNotices(), cards: newCards(),
-		inbox: newInbox(), crew: newCrew(o.Log, maxAtOnce), answered: newRecent(keptInteractions),
+		rest:    rest.New(rest.Options{Token: token, Base: o.API, Transport: t.transport, Log: o.Log, Version: o.Version}),
+		status:  &status{zone: o.Zone, refused: make(chan struct{})},
+		state:   &state{dir: o.Dir, log: o.Log},
+		notices: &notices{wake: make(chan struct{}, 1)}, cards: &cards{list: map[string]*card{}},
+		inbox: queue.New[any](), answered: recent{keep: keptInteractions}, turns: make(chan struct{}, 1),
+		work: newPool(o.Log, maxWork), marks: newPool(o.Log, maxMarks),
+		refusals: newPool(o.Log, maxRefusals), answers: newPool(o.Log, maxAnswers),
 	}
-	d.gate = gateway.New(gateway.Options{
-		Token: token, Find: d.door, Log: o.Log, Timing: t.timing,
-	})
-	d.gate.OnChange(d.board.tell)
-	d.board.gate = d.gate.State
-	d.room = &room{d: d}
+	d.dm = dmWriter{d}
+	d.link = gateway.New(gateway.Options{Token: token, Find: d.door, Changed: d.status.tell, Log: o.Log, Hurry: t.hurry})
+	d.status.link = d.link.State
 	d.life, d.end = context.WithCancel(context.Background())
-	d.answers, d.turns = newCrew(o.Log, maxAnswers), make(chan struct{}, 1)
+	d.refusals.open(d.life)
 	d.answers.open(d.life)
 	return d, nil
 }
@@ -149,10 +163,6 @@ func BareToken(s string) string {
 	return s
 }
 
-// maxAtOnce is how many commands, clicks, approvals and marks are under way at
-// once; one person makes a few.
-const maxAtOnce = 64
-
 // Run connects and hands what the user does to the bot until ctx ends, which is
 // no error. It ends with one when nothing can be done without a person: its
 // text says what to change, and where. Run may be called once.
@@ -162,7 +172,7 @@ func (d *Discord) Run(ctx context.Context, bot core.Intake) error {
 	case ctx.Err() != nil:
 		return nil
 	case err != nil:
-		d.board.stop(err)
+		d.status.stop(err)
 		return err
 	}
 	return nil
@@ -170,14 +180,16 @@ func (d *Discord) Run(ctx context.Context, bot core.Intake) error {
 
 func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 	d.bot = bot
-	d.memory.load()
-	if err := d.settle(ctx); err != nil {
+	d.state.load()
+	if err := d.lookUp(ctx); err != nil {
 		return err
 	}
 	g, gctx := errgroup.WithContext(ctx)
-	d.crew.open(gctx)
-	defer d.crew.finish()
-	for _, part := range []func(context.Context) error{d.gate.Run, d.listen, d.converse, d.tellAll, d.register, d.untilRefused, d.reach, d.tidy, d.present} {
+	for _, pool := range []*workerPool{d.work, d.marks} {
+		pool.open(gctx)
+		defer pool.finish()
+	}
+	for _, part := range []func(context.Context) error{d.link.Run, d.listen, d.converse, d.tellAll, d.register, d.untilRefused, d.reach, d.tidy, d.present} {
 		g.Go(fault.Guard("the Discord surface", func() error { return part(gctx) }))
 	}
 	return g.Wait()
@@ -187,7 +199,7 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 // find out only when it connects anew.
 func (d *Discord) untilRefused(ctx context.Context) error {
 	select {
-	case <-d.board.refused:
+	case <-d.status.refused:
 		return rest.ErrAuth
 	case <-ctx.Done():
 		return nil
@@ -195,24 +207,24 @@ func (d *Discord) untilRefused(ctx context.Context) error {
 }
 
 // door is where the gateway is, and how many sessions may still be started.
-func (d *Discord) door(ctx context.Context) (gateway.Door, error) {
+func (d *Discord) door(ctx context.Context) (discordgo.GatewayBotResponse, error) {
 	g, err := d.rest.GatewayBot(ctx)
-	return gateway.Door{Address: g.URL, Remaining: g.Remaining, ResetAfter: g.ResetAfter}, d.saw(err)
+	return g, d.saw(err)
 }
 
 // saw takes note of what an answer of Discord says about the bot as a whole.
 func (d *Discord) saw(err error) error {
 	if errors.Is(err, rest.ErrAuth) {
-		d.board.refuse()
+		d.status.refuse()
 	}
 	return err
 }
 
 // wrote takes note of whether the bot may write to its user.
 func (d *Discord) wrote(err error) {
-	changed, why := d.board.wrote(err)
+	changed, why := d.status.wrote(err)
 	if err == nil || changed { // it may have been noted before the last start
-		d.memory.shut(why)
+		d.state.shut(why)
 	}
 	if !changed {
 		return
@@ -226,32 +238,9 @@ func (d *Discord) wrote(err error) {
 
 var _ core.Remote = (*Discord)(nil)
 
-// pauses are the waits between tries: they double, up to a longest.
-type pauses struct {
-	sync.Mutex
-	next time.Duration
-}
-
-const (
-	shortPause = 500 * time.Millisecond
-	longPause  = 30 * time.Second
-)
-
-// wait sleeps for the next pause; its error is ctx's.
-func (p *pauses) wait(ctx context.Context) error {
-	p.Lock()
-	d := max(p.next, shortPause)
-	p.next = min(2*d, longPause)
-	p.Unlock()
-	return sleep(ctx, d)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
+func (d *Discord) botName() string {
+	if name := clean.Cut(clean.Line(d.o.BotName), 80); name != "" {
+		return name
 	}
-	return ctx.Err()
+	return "ollim-bot"
 }

@@ -15,13 +15,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/post"
-	"ollimbot/core/store"
 	"ollimbot/discord/fake"
-	"ollimbot/discord/gateway"
-	"ollimbot/discord/message"
 )
 
 // hears starts the surface with a stub, and gives that.
@@ -210,23 +209,16 @@ func (nothing) RoundTrip(*http.Request) (*http.Response, error) {
 }
 
 func TestABurstLeavesNoMemoryBehind(t *testing.T) {
-	dir, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := newTuned(Options{Token: secret, Dir: dir}, tuning{transport: nothing{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.memory.settle(home{App: "1", Owner: "2", Channel: "3"})
+	d := over(t, nothing{})
 	last := make(chan struct{})
 	const n = 10_000
 	d.bot = newStubEnd(fmt.Sprint(1_000_000+n-1), last)
 	ctx, cancel := context.WithCancel(t.Context())
-	d.crew.open(ctx)
+	d.marks.open(ctx)
 	before := heap()
 	for i := range n {
-		d.inbox.put(letter{gateway.Message, message.Message{ID: fmt.Sprint(1_000_000 + i), Text: strings.Repeat("words ", 50)}})
+		m := &discordgo.Message{ID: fmt.Sprint(1_000_000 + i), Content: strings.Repeat("words ", 50)}
+		d.inbox.Push(&discordgo.MessageCreate{Message: m})
 	}
 	full := heap()
 	var group sync.WaitGroup
@@ -234,7 +226,7 @@ func TestABurstLeavesNoMemoryBehind(t *testing.T) {
 	<-last
 	cancel()
 	group.Wait()
-	d.crew.finish()
+	d.marks.finish()
 	after := heap()
 	t.Logf("heap: %d KiB before, %d KiB with 10,000 waiting, %d KiB after", before>>10, full>>10, after>>10)
 	if after > before+1<<20 {
@@ -328,20 +320,12 @@ func (l *limitedOnce) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestTheEyesGoAfterALongLimitToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dir, err := store.At(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
 		far := new(limitedOnce)
-		d, err := newTuned(Options{Token: secret, Dir: dir}, tuning{transport: far})
-		if err != nil {
-			t.Fatal(err)
-		}
-		d.memory.settle(home{App: "1", Owner: "2", Channel: "3"})
-		d.memory.look("5", true)
+		d := over(t, far)
+		d.state.look("5", true)
 		began := time.Now()
 		d.unmark(t.Context(), "5")
-		if eyes, _ := d.memory.left(); len(eyes) > 0 || far.asked != 2 || time.Since(began) < 10*time.Minute {
+		if eyes, _ := d.state.left(); len(eyes) > 0 || far.asked != 2 || time.Since(began) < 10*time.Minute {
 			t.Errorf("%v are left after %d requests in %v", eyes, far.asked, time.Since(began))
 		}
 	})

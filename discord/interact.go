@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
 	"ollimbot/core/post"
@@ -21,92 +23,109 @@ const (
 	tokenFor = 15*time.Minute - 20*time.Second
 	// replyWithin is how long telling a result may take.
 	replyWithin = time.Minute
-	// strangers is the share of the crew that others may keep busy.
-	strangers = 8
+	// keptInteractions is how many are known again when Discord tells of them twice.
+	keptInteractions = 256
 )
+
+// interaction is a command or a click.
+type interaction struct {
+	*discordgo.Interaction
+	at time.Time // when it arrived
+}
+
+// customID is that of the button, or empty: it is a command.
+func (i interaction) customID() string {
+	click, _ := i.Data.(discordgo.MessageComponentInteractionData)
+	return click.CustomID
+}
+
+// title is what was asked for, for people.
+func (i interaction) title() string {
+	if said, ok := i.Data.(discordgo.ApplicationCommandInteractionData); ok {
+		return "/" + said.Name
+	}
+	return textAButton
+}
+
+// first is the time that the first answer has.
+func (i interaction) first(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithDeadline(context.WithoutCancel(ctx), i.at.Add(answerWithin))
+}
 
 // interact takes a command or a click. Its promise of an answer is the first
 // thing that happens, beside everything else.
-func (d *Discord) interact(ctx context.Context, e gateway.Event) {
-	h, ok := d.memory.home()
-	if !ok || e.AppID != h.App || d.answered.again(e.InteractionID) {
+func (d *Discord) interact(ctx context.Context, i interaction) {
+	dm := d.state.dm()
+	if i.AppID != dm.App || !d.answered.add(i.ID) {
 		return
 	}
+	who := gateway.Who(&discordgo.InteractionCreate{Interaction: i.Interaction})
 	switch {
-	case e.UserID != h.Owner:
-		d.crew.begin(strangers, func(ctx context.Context) { d.refuse(ctx, e, textNotAuthorized) })
-	case e.Guild, e.CustomID != "" && e.ChannelID != h.Channel:
-		d.crew.begin(strangers, func(ctx context.Context) { d.refuse(ctx, e, textNotHere) })
-	case !d.crew.begin(1, func(ctx context.Context) { d.carryOut(ctx, e) }):
-		text := textTooMuch
-		if ctx.Err() != nil {
-			text = textStopping
+	case who.ID != dm.Owner:
+		d.refuse(i, textNotAuthorized)
+	case i.GuildID != "", i.customID() != "" && i.ChannelID != dm.Channel:
+		d.refuse(i, textNotHere)
+	case d.work.begin(func(ctx context.Context) { d.carryOut(ctx, i) }):
+	case ctx.Err() != nil:
+		d.refuse(i, textStopping)
+	default:
+		d.refuse(i, textTooMuch)
+	}
+}
+
+// refuse answers an interaction with a sentence, and that is all. Of many at once
+// only a few are answered.
+func (d *Discord) refuse(i interaction, text string) {
+	d.refusals.begin(func(ctx context.Context) {
+		ctx, cancel := i.first(ctx)
+		defer cancel()
+		m := render.Ephemeral(text)
+		err := d.rest.Answer(ctx, i.Interaction, discordgo.InteractionResponseChannelMessageWithSource, &m)
+		if d.saw(err) != nil {
+			d.log.Debug("a refusal did not arrive", "error", err)
 		}
-		d.refuse(ctx, e, text)
-	}
-}
-
-// refuse answers an interaction with a sentence, and that is all.
-func (d *Discord) refuse(ctx context.Context, e gateway.Event, text string) {
-	ctx, cancel := first(ctx, e)
-	defer cancel()
-	m := render.Ephemeral(text)
-	if err := d.saw(d.rest.Answer(ctx, e.InteractionID, e.Token, rest.WithMessage, &m)); err != nil {
-		d.log.Debug("a refusal did not arrive", "error", err)
-	}
-}
-
-// first is the time that the first answer to an interaction has.
-func first(ctx context.Context, e gateway.Event) (context.Context, context.CancelFunc) {
-	return context.WithDeadline(context.WithoutCancel(ctx), e.At.Add(answerWithin))
+	})
 }
 
 // carryOut promises an answer, does what was asked for, and tells what came of
 // it. What could not be promised is not done: Discord has told the user that the
 // bot did not respond, and they would do it again.
-func (d *Discord) carryOut(ctx context.Context, e gateway.Event) {
-	promised, cancel := first(ctx, e)
+func (d *Discord) carryOut(ctx context.Context, i interaction) {
+	promised, cancel := i.first(ctx)
 	defer cancel()
 	var err error
-	if e.CustomID != "" {
-		err = d.rest.Answer(promised, e.InteractionID, e.Token, rest.Quietly, nil)
+	if i.customID() != "" {
+		err = d.rest.Answer(promised, i.Interaction, discordgo.InteractionResponseDeferredMessageUpdate, nil)
 	} else {
-		err = d.rest.Answer(promised, e.InteractionID, e.Token, rest.Thinking, &rest.Message{Flags: rest.Ephemeral})
+		m := rest.Message{Flags: discordgo.MessageFlagsEphemeral}
+		err = d.rest.Answer(promised, i.Interaction, discordgo.InteractionResponseDeferredChannelMessageWithSource, &m)
 	}
 	if d.saw(err) != nil {
 		d.log.Info("an interaction could not be answered", "error", err)
-		text := fmt.Sprintf(textTooLate, title(e))
+		text := fmt.Sprintf(textTooLate, i.title())
 		if !errors.Is(err, rest.ErrExpired) && promised.Err() == nil {
-			text = fmt.Sprintf(textNotPromised, title(e), reason(err))
+			text = fmt.Sprintf(textNotPromised, i.title(), reason(err))
 		}
 		d.Small(text)
 		return
 	}
-	if e.CustomID != "" {
-		d.click(ctx, e)
+	if i.customID() != "" {
+		d.click(ctx, i)
 		return
 	}
-	d.command(ctx, e)
-}
-
-// title is what was asked for, for people.
-func title(e gateway.Event) string {
-	if e.CustomID != "" {
-		return textAButton
-	}
-	return "/" + e.CommandName
+	d.command(ctx, i)
 }
 
 // click presses a button and tells what it said, if anything.
-func (d *Discord) click(ctx context.Context, e gateway.Event) {
-	var c command.Value = command.Click{Message: d.memory.whole(e.MessageID), ID: e.CustomID}
-	id, verdict, answers := render.ParseApproval(e.CustomID)
+func (d *Discord) click(ctx context.Context, i interaction) {
+	var c command.Value = command.Click{Message: post.MessageID(i.Message.ID), ID: i.customID()}
+	id, verdict, answers := render.ParseApproval(i.customID())
 	if answers {
 		c = command.Answer{ID: id, Verdict: verdict}
 	}
 	out, err := d.do(ctx, c)
 	text := out.Message
-	action, _, _ := post.ParseCustomID(e.CustomID)
+	action, _, _ := post.ParseCustomID(i.customID())
 	switch {
 	case answers && err == nil:
 		return // the card tells the outcome
@@ -114,43 +133,36 @@ func (d *Discord) click(ctx context.Context, e gateway.Event) {
 		text = words(err)
 	case action == "dismiss":
 		return // the message has gone, which says it
-	}
-	if action == post.AskAgent && err == nil {
-		d.used(ctx, e)
+	case action == post.AskAgent:
+		d.used(ctx, i)
 	}
 	if text == "" {
 		return
 	}
-	h, _ := d.memory.home()
 	ctx, cancel := linger(ctx, replyWithin)
 	defer cancel()
-	if time.Since(e.At) < tokenFor {
-		if _, err = d.rest.FollowUp(ctx, h.App, e.Token, ephemeral(text)); d.saw(err) == nil {
-			return
-		}
+	if time.Since(i.at) < tokenFor && d.saw(d.rest.FollowUp(ctx, i.Interaction, ephemeral(text))) == nil {
+		return
 	}
 	d.Small(text)
 }
 
 // used disables a button that works once.
-func (d *Discord) used(ctx context.Context, e gateway.Event) {
-	var rows []rest.Row
-	for _, buttons := range e.Buttons {
-		var row rest.Row
-		for _, b := range buttons {
-			row = append(row, rest.Button{
-				CustomID: b.ID, Label: b.Label, Style: rest.Style(b.Style), Disabled: b.Disabled || b.ID == e.CustomID,
-			})
-		}
-		if len(row) > 0 {
-			rows = append(rows, row)
+func (d *Discord) used(ctx context.Context, i interaction) {
+	for _, row := range i.Message.Components {
+		if row, ok := row.(*discordgo.ActionsRow); ok {
+			for _, c := range row.Components {
+				if b, ok := c.(*discordgo.Button); ok && b.CustomID == i.customID() {
+					b.Disabled = true
+				}
+			}
 		}
 	}
-	if len(rows) == 0 {
+	if len(i.Message.Components) == 0 {
 		return
 	}
 	err := d.line.Edit(ctx, func(ctx context.Context) error {
-		return patient(d.saw(d.rest.Buttons(ctx, e.ChannelID, e.MessageID, rows)))
+		return d.saw(d.rest.Buttons(ctx, i.ChannelID, i.Message.ID, i.Message.Components))
 	})
 	if err != nil && !errors.Is(err, rest.ErrGone) {
 		d.log.Debug("a used button can still be clicked", "error", err)
@@ -158,29 +170,32 @@ func (d *Discord) used(ctx context.Context, e gateway.Event) {
 }
 
 // command carries out a slash command and puts its reply where the promise is.
-func (d *Discord) command(ctx context.Context, e gateway.Event) {
-	text := d.slash(ctx, e)
-	h, _ := d.memory.home()
+func (d *Discord) command(ctx context.Context, i interaction) {
+	text := d.slash(ctx, i.ApplicationCommandData())
 	ctx, cancel := linger(ctx, replyWithin)
 	defer cancel()
 	err := rest.ErrExpired
-	if time.Since(e.At) < tokenFor {
+	if time.Since(i.at) < tokenFor {
 		if text == "" {
-			err = d.rest.DeleteAnswer(ctx, h.App, e.Token)
+			err = d.rest.DeleteAnswer(ctx, i.Interaction)
 		} else {
-			err = d.rest.EditAnswer(ctx, h.App, e.Token, ephemeral(text))
+			err = d.rest.EditAnswer(ctx, i.Interaction, ephemeral(text))
 		}
 	}
 	if d.saw(err) == nil || text == "" {
 		return
 	}
 	d.log.Debug("a reply comes as a message", "error", err)
-	d.Small(fmt.Sprintf(textLateReply, title(e), text))
+	d.Small(fmt.Sprintf(textLateReply, i.title(), text))
 }
 
 // slash is the reply to a command; empty where there is none.
-func (d *Discord) slash(ctx context.Context, e gateway.Event) string {
-	line, why := slashLine(e.CommandName, e.Options)
+func (d *Discord) slash(ctx context.Context, said discordgo.ApplicationCommandInteractionData) string {
+	options := make(map[string]any, len(said.Options))
+	for _, o := range said.Options {
+		options[o.Name] = o.Value
+	}
+	line, why := slashLine(said.Name, options)
 	if why != "" {
 		return why
 	}
@@ -188,7 +203,7 @@ func (d *Discord) slash(ctx context.Context, e gateway.Event) string {
 	switch {
 	case err != nil:
 		return words(err)
-	case out.Message == "" && !silent(e.CommandName):
+	case out.Message == "" && !silent(said.Name):
 		return textDone
 	}
 	return out.Message

@@ -18,7 +18,6 @@ import (
 	"ollimbot/core/config"
 	"ollimbot/core/store"
 	"ollimbot/discord/fake"
-	"ollimbot/discord/gateway"
 	"ollimbot/discord/stream"
 )
 
@@ -58,8 +57,8 @@ type stage struct {
 // are kept.
 func quick() tuning {
 	return tuning{
-		line:   &stream.Line{SendEvery: time.Millisecond, EditEvery: 20 * time.Millisecond},
-		timing: gateway.Timing{BackoffMin: 20 * time.Millisecond, BackoffMax: 100 * time.Millisecond, PauseMin: time.Millisecond, PauseMax: 5 * time.Millisecond},
+		line:  stream.NewLine(time.Millisecond, 20*time.Millisecond),
+		hurry: 100,
 	}
 }
 

@@ -1,9 +1,9 @@
 package discord
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -13,93 +13,90 @@ import (
 	"ollimbot/discord/rest"
 )
 
-// board is how the connection stands, put together from what the gateway knows
+// status is how the connection stands, put together from what the gateway knows
 // and what the answers of Discord have shown.
-type board struct {
+type status struct {
 	zone    *time.Location
-	gate    func() gateway.State
+	link    func() gateway.State
 	refused chan struct{} // closed when the token was refused
 
-	mu        sync.Mutex
-	lost      string    // why the bot's own data could not be looked up
-	since     time.Time // since when
-	shutOut   string    // why the bot may not write to its user
-	stopped   string    // why it has given up
-	listeners []func()
+	mu      sync.Mutex
+	lost    string    // why the bot's own data could not be looked up
+	since   time.Time // since when
+	shutOut string    // why the bot may not write to its user
+	stopped string    // why it has given up
+	changed func()
 }
 
-func newBoard(zone *time.Location) *board {
-	return &board{zone: zone, refused: make(chan struct{}), gate: func() gateway.State { return gateway.State{} }}
-}
-
-func (b *board) change(do func()) {
-	b.mu.Lock()
+func (s *status) change(do func()) {
+	s.mu.Lock()
 	do()
-	b.mu.Unlock()
-	b.tell()
+	s.mu.Unlock()
+	s.tell()
 }
 
-// tell calls the listeners, without a lock.
-func (b *board) tell() {
-	b.mu.Lock()
-	listeners := slices.Clone(b.listeners)
-	b.mu.Unlock()
-	for _, f := range listeners {
-		f()
+// tell says that something has changed, without a lock.
+func (s *status) tell() {
+	s.mu.Lock()
+	changed := s.changed
+	s.mu.Unlock()
+	if changed != nil {
+		changed()
 	}
 }
 
 // unreachable notes that Discord did not answer what Run begins with; nil that
 // it did.
-func (b *board) unreachable(err error) {
-	b.change(func() {
+func (s *status) unreachable(err error) {
+	s.change(func() {
 		switch {
 		case err == nil:
-			b.lost = ""
+			s.lost = ""
 			return
-		case b.lost == "":
-			b.since = time.Now()
+		case s.lost == "":
+			s.since = time.Now()
 		}
-		b.lost = reason(err)
+		s.lost = reason(err)
 	})
 }
 
 // wrote notes whether the bot may write to its user, and gives what is new: why
 // not, or empty.
-func (b *board) wrote(err error) (changed bool, why string) {
+func (s *status) wrote(err error) (changed bool, why string) {
 	switch {
 	case errors.Is(err, rest.ErrCannotDM):
 		why = rest.ErrCannotDM.Error()
 	case err != nil:
 		return false, "" // it says nothing about that
 	}
-	b.mu.Lock()
-	same := b.shutOut == why
-	b.mu.Unlock()
-	if !same {
-		b.change(func() { b.shutOut = why })
+	s.mu.Lock()
+	changed = s.shutOut != why
+	s.shutOut = why
+	s.mu.Unlock()
+	if changed {
+		s.tell()
 	}
-	return !same, why
+	return changed, why
 }
 
-func (b *board) stop(err error) { b.change(func() { b.stopped = reason(err) }) }
+func (s *status) stop(err error) { s.change(func() { s.stopped = reason(err) }) }
 
 // refuse notes that the token is wrong.
-func (b *board) refuse() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (s *status) refuse() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	select {
-	case <-b.refused:
+	case <-s.refused:
 	default:
-		close(b.refused)
+		close(s.refused)
 	}
 }
 
 // gaveUp is why the surface has stopped, or empty.
-func (b *board) gaveUp() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.stopped
+func (s *status) gaveUp() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopped
 }
 
 // reason is an error as a sentence: the innermost of this room's that is one.
@@ -116,53 +113,91 @@ func reason(err error) string {
 	return words
 }
 
+// passes reports whether trouble may pass by itself, so that trying again is
+// worth it.
+func passes(err error) bool {
+	return errors.Is(err, rest.ErrTransient) || errors.Is(err, rest.ErrLimited) || errors.Is(err, context.DeadlineExceeded)
+}
+
 // Status is how the connection stands.
 func (d *Discord) Status() core.SurfaceStatus {
-	state, ok := d.board.words()
+	state, ok := d.status.words()
 	return core.SurfaceStatus{Name: name, State: state, OK: ok}
 }
 
-// OnChange calls f after the status has changed. f must not block.
+// OnChange has f called after the status has changed. f must not block.
 func (d *Discord) OnChange(f func()) {
-	d.board.mu.Lock()
-	defer d.board.mu.Unlock()
-	d.board.listeners = append(d.board.listeners, f)
+	d.status.mu.Lock()
+	defer d.status.mu.Unlock()
+	d.status.changed = f
 }
 
-func (b *board) words() (string, bool) {
-	g := b.gate()
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (s *status) words() (string, bool) {
+	link := s.link()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch {
-	case b.stopped != "":
-		return fmt.Sprintf(textStopped, b.stopped), false
-	case b.lost != "":
-		return b.down(b.since, b.lost), false
+	case s.stopped != "":
+		return fmt.Sprintf(textStopped, s.stopped), false
+	case s.lost != "":
+		return s.down(s.since, s.lost), false
 	}
-	switch g.Phase {
+	switch link.Phase {
 	case gateway.Stopped:
-		return fmt.Sprintf(textStopped, g.Reason), false
+		return fmt.Sprintf(textStopped, link.Reason), false
 	case gateway.Down:
-		return b.down(g.Since, g.Reason), false
+		return s.down(link.Since, link.Reason), false
 	case gateway.Connecting:
-		if g.Reason != "" { // the first try has failed
-			return b.down(g.Since, g.Reason), false
-		}
 		return textConnecting, true
 	case gateway.Up:
 	}
 	switch {
-	case b.shutOut != "":
-		return b.shutOut, false // it begins with the cure, since a top line is short
-	case g.Latency > 0:
-		return fmt.Sprintf(textUpIn, max(g.Latency.Milliseconds(), 1)), true
+	case s.shutOut != "":
+		return s.shutOut, false // it begins with the cure, since a top line is short
+	case link.Latency > 0:
+		return fmt.Sprintf(textUpIn, max(link.Latency.Milliseconds(), 1)), true
 	}
 	return textUp, true
 }
 
-func (b *board) down(since time.Time, why string) string {
+func (s *status) down(since time.Time, why string) string {
 	if why == "" {
 		why = textLooking
 	}
-	return fmt.Sprintf(textDownSince, since.In(b.zone).Format("15:04"), why)
+	return fmt.Sprintf(textDownSince, since.In(s.zone).Format("15:04"), why)
 }
+
+const (
+	// turnTakes is how long a turn may take to have really begun or ended.
+	turnTakes = 2 * time.Second
+	// presentEvery is how often it is looked whether a mute has begun or ended.
+	presentEvery = 30 * time.Second
+)
+
+// present shows below the bot's name whether it is busy or muted.
+func (d *Discord) present(ctx context.Context) error {
+	tick := time.NewTicker(presentEvery)
+	defer tick.Stop()
+	for {
+		var p gateway.Presence
+		switch busy, muted := d.bot.Busy(); {
+		case busy:
+			p.Watching = textBusy
+		case !muted.IsZero():
+			p = gateway.Presence{Watching: fmt.Sprintf(textMuted, muted.In(d.o.Zone).Format("15:04")), Away: true}
+		}
+		d.link.Show(p)
+		select {
+		case <-tick.C:
+		case <-d.turns:
+			if sleep(ctx, turnTakes) != nil {
+				return nil
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// turned says that the bot may be busy, or no longer.
+func (d *Discord) turned() { signal(d.turns) }

@@ -88,5 +88,4 @@ const (
 	textWaitFor     = "wait %s before starting the bot again"
 	textShareServer = "add the bot to a private server of yours with the link below, allow direct messages from that server's members " +
 		"(server name > Privacy Settings), and write to it once"
-	textBadGateway = "its answer is not a gateway's"
 )

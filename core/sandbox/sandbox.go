@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/store"
 )
 
 // Kind is what the fence is made of.
@@ -199,6 +200,7 @@ func (b *Box) find(name string) string {
 func try(ctx context.Context, wrap func(*exec.Cmd) func(), dir, path string, args ...string) error {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent"}
+	store.OwnGroup(cmd)
 	done := wrap(cmd)
 	out, err := cmd.CombinedOutput()
 	done()

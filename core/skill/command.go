@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/store"
 )
 
 const (
@@ -44,7 +45,7 @@ func (e expander) run(ctx context.Context, line string) string {
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Dir, cmd.Env = e.dir, e.environment(os.Environ())
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = stdout, stderr, leftBehind
-	ownGroup(cmd)
+	store.OwnGroup(cmd)
 	if e.Sandbox != nil {
 		defer e.Sandbox(cmd)()
 	}
@@ -54,7 +55,7 @@ func (e expander) run(ctx context.Context, line string) string {
 	case err == nil:
 		return stdout.output()
 	case errors.Is(err, exec.ErrWaitDelay):
-		killGroup(cmd) // it went well, and left a child that still prints
+		store.KillGroup(cmd) // it went well, and left a child that still prints
 		return stdout.output()
 	case ctx.Err() != nil:
 		return fmt.Sprintf(textTimedOut, label)

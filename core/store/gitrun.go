@@ -80,6 +80,7 @@ func (r repo) run(ctx context.Context, c call, args ...string) (string, error) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.WaitDelay = time.Second // a child of git's may keep the pipe open
+	OwnGroup(cmd)
 	if r.git.Sandbox != nil {
 		defer r.git.Sandbox(cmd)()
 	}

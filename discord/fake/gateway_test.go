@@ -1,12 +1,9 @@
 package fake_test
 
 import (
-	"bytes"
-	"compress/zlib"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -182,24 +179,6 @@ func TestAServerThatIsDownComesBackOnItsPort(t *testing.T) {
 		t.Errorf("status %d", r.status)
 	}
 	dial(t, s).login()
-}
-
-func TestReadyIsCompressedForWhoAsks(t *testing.T) {
-	s := fake.Start(t, fake.Options{Compress: true})
-	c := dial(t, s)
-	c.expect("op 10")
-	c.send(2, obj{"token": "token", "intents": dmIntents, "compress": true})
-	kind, data, err := c.ws.ReadMessage()
-	if err != nil || kind != websocket.BinaryMessage {
-		t.Fatalf("frame of kind %d, %v", kind, err)
-	}
-	r, err := zlib.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if plain, err := io.ReadAll(r); err != nil || !bytes.Contains(plain, []byte(`"READY"`)) {
-		t.Errorf("%s, %v", plain, err)
-	}
 }
 
 func TestMessagesInGuildsAreEmpty(t *testing.T) {

@@ -107,19 +107,6 @@ func TestAClickIsAnsweredOnItsOwnMessage(t *testing.T) {
 	}
 }
 
-func TestAClickCanChangeItsMessage(t *testing.T) {
-	s, message := stage(t, fake.Options{})
-	i := s.User().Click(message, "act:go:_")
-	r := do(t, s, "POST", "/interactions/"+i.ID+"/"+i.Token+"/callback?with_response=true",
-		obj{"type": 7, "data": obj{"content": "done", "components": []obj{}, "allowed_mentions": silent()}})
-	if r.status != 200 {
-		t.Fatalf("%d %s", r.status, r.raw)
-	}
-	if m := s.State().Message(message); m.Content != "done" || len(m.Buttons) != 0 || m.Edits() != 1 {
-		t.Errorf("changed to %+v", m)
-	}
-}
-
 func TestAStrangersClickCarriesTheStranger(t *testing.T) {
 	s, message := stage(t, fake.Options{})
 	c := dial(t, s)

@@ -48,15 +48,11 @@ func (s *Server) postCallback(c *call) *answer {
 		return refusal
 	}
 	i.Callback = in.Type
-	if c.query.Get("with_response") != "true" {
-		return nothing()
-	}
-	return ok(s.callbackResponse(i))
+	return nothing()
 }
 
 // carryOut does what a first answer asks for.
 func (s *Server) carryOut(i *Interaction, in callback, files []File) *answer {
-	source := s.message(i.MessageID)
 	switch in.Type {
 	case discordgo.InteractionResponseChannelMessageWithSource, discordgo.InteractionResponseDeferredChannelMessageWithSource:
 		d, refusal := readDraft(in.Data)
@@ -74,16 +70,12 @@ func (s *Server) carryOut(i *Interaction, in callback, files []File) *answer {
 		}
 		i.Original = s.add(m).ID
 		return nil
-	case discordgo.InteractionResponseDeferredMessageUpdate, discordgo.InteractionResponseUpdateMessage:
+	case discordgo.InteractionResponseDeferredMessageUpdate:
+		source := s.message(i.MessageID)
 		if source == nil {
 			return invalidForm("type", "this callback needs a message with components")
 		}
 		i.Original = source.ID
-		if in.Type == discordgo.InteractionResponseUpdateMessage {
-			if a := s.amend(source, in.Data, files); a.status != http.StatusOK {
-				return a
-			}
-		}
 		return nil
 	}
 	return invalidForm("type", "a callback that no bot of ours needs")
@@ -95,21 +87,6 @@ func (s *Server) answering(i *Interaction, d *draft) Message {
 		ID: s.next(s.now()), ChannelID: i.ChannelID, GuildID: s.channels[i.ChannelID].guild, Author: s.bot,
 		Interaction: i.ID, Flags: d.Flags & discordgo.MessageFlagsEphemeral,
 	}
-}
-
-func (s *Server) callbackResponse(i *Interaction) object {
-	about := object{"id": i.ID, "type": i.Type, "channel_id": i.ChannelID}
-	o := object{"interaction": about}
-	m := s.message(i.Original)
-	if m == nil {
-		return o
-	}
-	about["response_message_id"] = m.ID
-	about["response_message_loading"], about["response_message_ephemeral"] = m.Loading(), m.Ephemeral()
-	if i.Callback == discordgo.InteractionResponseChannelMessageWithSource || i.Callback == discordgo.InteractionResponseUpdateMessage {
-		o["resource"] = object{"type": i.Callback, "message": s.wireMessage(m)}
-	}
-	return o
 }
 
 // alive finds the interaction of a webhook path and refuses one whose token is

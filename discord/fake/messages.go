@@ -2,8 +2,11 @@ package fake
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +31,6 @@ type draft struct {
 	Attachments     *[]struct {            // those that stay, or describe an upload
 		ID any `json:"id"`
 	} `json:"attachments"`
-	Reference *discordgo.MessageReference `json:"message_reference"`
 }
 
 // readDraft decodes a message with its numbers as they were written.
@@ -60,14 +62,6 @@ func (s *Server) postMessage(c *call) *answer {
 		}
 	}
 	m := Message{ChannelID: ch.id, GuildID: ch.guild, Author: s.bot, nonce: d.Nonce}
-	if ref := d.Reference; ref != nil {
-		switch {
-		case s.message(ref.MessageID) != nil:
-			m.ReplyTo, m.Type = ref.MessageID, discordgo.MessageTypeReply
-		case ref.FailIfNotExists == nil || *ref.FailIfNotExists:
-			return invalidForm("message_reference", "Unknown message")
-		}
-	}
 	m.ID = s.next(s.now())
 	if refusal := s.fill(&m, d, c.files); refusal != nil {
 		return refusal
@@ -102,7 +96,7 @@ func (s *Server) fill(m *Message, d *draft, files []File) *answer {
 	if d.Components != nil {
 		m.setComponents(*d.Components)
 	}
-	m.Flags |= d.Flags & (discordgo.MessageFlagsSuppressEmbeds | discordgo.MessageFlagsSuppressNotifications | discordgo.MessageFlagsIsComponentsV2)
+	m.Flags |= d.Flags & (discordgo.MessageFlagsSuppressEmbeds | discordgo.MessageFlagsSuppressNotifications)
 	if d.Attachments != nil {
 		m.Attachments = slices.DeleteFunc(slices.Clone(m.Attachments), func(a Attachment) bool {
 			for _, k := range *d.Attachments {
@@ -175,11 +169,11 @@ func (s *Server) getMessages(c *call) *answer {
 	if n, err := strconv.Atoi(c.query.Get("limit")); err == nil {
 		limit = min(max(n, 1), 100)
 	}
-	after, before := c.query.Get("after"), c.query.Get("before")
+	after := c.query.Get("after")
 	var page []*Message
 	for _, m := range s.messages {
 		in := m.ChannelID == c.seg[1] && m.Deleted.IsZero() && !m.Ephemeral()
-		if in && (after == "" || newer(m.ID, after)) && (before == "" || newer(before, m.ID)) {
+		if in && (after == "" || newer(m.ID, after)) {
 			page = append(page, m)
 		}
 	}
@@ -246,15 +240,10 @@ func (m *Message) setComponents(all []object) {
 		id++
 		dropNulls(c)
 		defaults(c, object{"id": id})
-		switch kind, _ := c["type"].(json.Number); kind {
-		case "2":
+		if c["type"] == json.Number("2") {
 			var b discordgo.Button
 			_ = json.Unmarshal(encode(c), &b) // as with the embeds
 			m.Buttons = append(m.Buttons, b)
-		case "3", "5", "6", "7", "8":
-			defaults(c, object{"min_values": 1, "max_values": 1})
-		case "17":
-			defaults(c, object{"spoiler": false, "accent_color": nil}) // required, and may be null
 		}
 	})
 	m.components = encode(all)
@@ -265,9 +254,6 @@ func walk(all []object, visit func(object)) {
 	for _, c := range all {
 		visit(c)
 		walk(children(c, "components"), visit)
-		if one, is := c["accessory"].(object); is {
-			walk([]object{one}, visit)
-		}
 	}
 }
 
@@ -307,4 +293,81 @@ func dropNulls(v any) {
 			dropNulls(child)
 		}
 	}
+}
+
+// attachmentRoot is where files are, on Discord's CDN and here.
+const attachmentRoot = "/attachments/"
+
+// linkLife is how long the address of a file works.
+const linkLife = 24 * time.Hour
+
+// File is what a person uploads. What it declares may be a lie.
+type File struct {
+	Name string
+	Type string // declared; may be empty
+	Data []byte
+	Size int    // declared, in bytes; 0 is the true one
+	URL  string // where the message says it is; empty is here
+}
+
+// Attachment is a file of a message.
+type Attachment struct {
+	File
+	ID string
+
+	path string // here; empty for a file that claims to be elsewhere
+}
+
+var unsafeInName = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+
+// keep stores a file and says where it is. Callers hold the lock.
+func (s *Server) keep(channel string, f File) Attachment {
+	a := Attachment{ID: s.next(s.now()), File: f}
+	a.Size = cmp.Or(f.Size, len(f.Data))
+	a.Name = cmp.Or(f.Name, "unknown")
+	// A name that could leave its folder is put into order, as Discord does.
+	path := attachmentRoot + channel + "/" + a.ID + "/" + unsafeInName.ReplaceAllString(a.Name, "_")
+	s.files[path] = f
+	if a.URL == "" {
+		a.path, a.URL = path, s.signed(path)
+	}
+	return a
+}
+
+// signed is the address of a file with the time when it ends, in hexadecimal
+// seconds (reference, "Signed Attachment CDN URLs").
+func (s *Server) signed(path string) string {
+	now := s.now()
+	return fmt.Sprintf("%s%s?ex=%x&is=%x&hm=0", s.base, path, now.Add(linkLife).Unix(), now.Unix())
+}
+
+// serveAttachment plays the CDN, with the same fault plans as REST: a cut here
+// ends the connection in the middle of the file.
+func (s *Server) serveAttachment(w http.ResponseWriter, r *http.Request) {
+	c := &call{method: r.Method, path: r.URL.Path}
+	f := s.takeFault(c.method, c.path)
+	entry := s.arrive(c)
+	s.mu.Lock()
+	file, found := s.files[r.URL.Path]
+	s.mu.Unlock()
+	end, err := strconv.ParseInt(r.URL.Query().Get("ex"), 16, 64)
+	a := &answer{status: http.StatusOK, raw: file.Data, header: http.Header{"Content-Type": {file.Type}}}
+	if !found || err != nil || s.now().Unix() >= end {
+		a = &answer{status: http.StatusNotFound, raw: []byte("This content is no longer available."), header: http.Header{"Content-Type": {"text/plain"}}}
+	}
+	if f != nil {
+		if !s.linger(r.Context(), f.plan) {
+			return
+		}
+		if f.plan.answers() {
+			a = f.plan.answer()
+		}
+	}
+	s.decide(entry, a)
+	if a.cut && found {
+		w.Header().Set("Content-Length", strconv.Itoa(len(file.Data)))
+		_, _ = w.Write(file.Data[:len(file.Data)/2])
+		_ = http.NewResponseController(w).Flush()
+	}
+	a.deliver(w)
 }

@@ -38,16 +38,12 @@ type Message struct {
 	Attachments   []Attachment
 	Reactions     []Reaction
 	Extra         object    // further properties, as Discord writes them: stickers, a call
-	Versions      []string  // its content over time; the first is how it began
 	Deleted       time.Time // zero while it stands
 
 	created, edited    time.Time
 	nonce              json.RawMessage // as it was sent, string or number
 	embeds, components json.RawMessage // as they go out
 }
-
-// Edits is how often the message was changed.
-func (m *Message) Edits() int { return len(m.Versions) - 1 }
 
 // Ephemeral reports whether only the person who caused it sees it.
 func (m *Message) Ephemeral() bool { return m.Flags&discordgo.MessageFlagsEphemeral != 0 }
@@ -189,7 +185,7 @@ func (st State) String() string {
 		if !m.Deleted.IsZero() {
 			gone = " (deleted)"
 		}
-		fmt.Fprintf(&b, "  %s%s: %.200q, %d embeds, %d edits\n", m.Author.Username, gone, m.Content, len(m.Embeds), m.Edits())
+		fmt.Fprintf(&b, "  %s%s: %.200q, %d embeds\n", m.Author.Username, gone, m.Content, len(m.Embeds))
 	}
 	for _, v := range last(st.Violations, 5) {
 		fmt.Fprintf(&b, "  violation: %s\n", v)

@@ -15,7 +15,7 @@ import (
 const (
 	maxContent = 2000 // UTF-16 units
 	maxEmbeds  = 6000 // over all embeds of a message
-	maxRows    = 5    // without the components flag
+	maxRows    = 5
 )
 
 func checkCreate(c *call) *answer { return checkMessage(c, c.body, true) }
@@ -29,11 +29,8 @@ func checkCallback(c *call) *answer {
 		c.problem("not a callback")
 		return refusal
 	}
-	switch in.Type {
-	case discordgo.InteractionResponseChannelMessageWithSource:
+	if in.Type == discordgo.InteractionResponseChannelMessageWithSource {
 		return checkMessage(c, in.Data, true)
-	case discordgo.InteractionResponseUpdateMessage:
-		return checkMessage(c, in.Data, false)
 	}
 	return nil
 }
@@ -66,17 +63,15 @@ func checkMessage(c *call, raw []byte, whole bool) *answer {
 		return failure(http.StatusBadRequest, 50006)
 	}
 	field, why := checkEmbeds(embeds)
-	twice, v2 := sameID(components), d.Flags&discordgo.MessageFlagsIsComponentsV2 != 0
+	twice := sameID(components)
 	switch {
 	case units(content) > maxContent:
 		field, why = "content", fmt.Sprintf("content has %d characters, more than %d", units(content), maxContent)
 	case why != "":
-	case len(components) > maxRows && !v2:
+	case len(components) > maxRows:
 		field, why = "components", fmt.Sprintf("%d rows, more than %d", len(components), maxRows)
 	case twice != "":
 		field, why = "components", fmt.Sprintf("custom_id %q stands twice", twice)
-	case v2 && speaks:
-		field, why = "content", "content and embeds cannot stand beside the components flag"
 	default:
 		return nil
 	}

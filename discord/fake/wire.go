@@ -74,7 +74,7 @@ func (s *Server) wireMessage(m *Message) object {
 	if m.components != nil {
 		o["components"] = m.components
 	}
-	if m.Edits() > 0 {
+	if !m.edited.IsZero() {
 		o["edited_timestamp"] = stamp(m.edited)
 	}
 	if m.nonce != nil {

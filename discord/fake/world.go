@@ -146,7 +146,6 @@ func (s *Server) add(m Message) *Message {
 	if m.ID == "" {
 		m.ID = s.next(m.created)
 	}
-	m.Versions = []string{m.Content}
 	s.place[m.ID] = len(s.messages)
 	s.messages = append(s.messages, &m)
 	s.tellMessage("MESSAGE_CREATE", &m)
@@ -158,7 +157,6 @@ func (s *Server) replace(m *Message) { s.messages[s.place[m.ID]] = m }
 
 // edit stores a changed copy of a message.
 func (s *Server) edit(m Message) *Message {
-	m.Versions = append(slices.Clip(m.Versions), m.Content)
 	m.edited = s.now()
 	s.replace(&m)
 	s.tellMessage("MESSAGE_UPDATE", &m)

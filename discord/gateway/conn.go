@@ -51,27 +51,54 @@ const (
 	intents   = discordgo.IntentsDirectMessages | discordgo.IntentsDirectMessageReactions
 )
 
-// session is what outlives a connection: with it the next one goes on where this
-// one ended. The zero value is none.
-type session struct {
-	id      string
-	address string // where Discord wants it to be resumed
-	seq     int64
+// packet is what Discord sends, or in place of one the reader's last word.
+type packet struct {
+	discordgo.Event
+	end *cause
 }
 
-// packet is the outside of everything that Discord sends.
-type packet struct {
-	Op   *int            `json:"op"`
-	Data json.RawMessage `json:"d"`
-	Seq  int64           `json:"s"`
-	Type string          `json:"t"`
-	end  *cause          // in place of a packet: the reader's last word
+// cause is why a connection ended or did not come about, as a sentence, and what
+// follows from it. It follows Discord's table of close codes and its rules for op
+// 7 and 9.
+type cause struct {
+	reason string
+	fresh  bool // the session is gone, or may be the reason: a new one is begun
+	then   next
+}
+
+// next is when the next try follows.
+type next int
+
+const (
+	tryAgain   next = iota // the later, the more refusals there were
+	tryOften               // no connection came about: nothing is asked of Discord
+	pauseFirst             // op 9: Discord asks for a pause
+	giveUp                 // a person has to act
+)
+
+func unreachable(err error) *cause {
+	return &cause{reason: fmt.Sprintf(textUnreachable, brief(err)), then: tryOften}
+}
+
+// nonsense begins a new session: the old one may be the reason.
+func nonsense(format string, args ...any) *cause {
+	return &cause{reason: fmt.Sprintf(textNonsense, fmt.Sprintf(format, args...)), fresh: true}
+}
+
+func closed(code int) *cause {
+	switch code {
+	case 4003, 4007, 4009:
+		return &cause{reason: closeSentence(code), fresh: true}
+	}
+	if stopSentences[code] != "" {
+		return &cause{reason: closeSentence(code), then: giveUp}
+	}
+	return &cause{reason: closeSentence(code)}
 }
 
 // conn is one connection. It belongs to one goroutine; a second one reads.
 type conn struct {
-	s       *Supervisor
-	se      *session
+	l       *Link
 	ws      *websocket.Conn
 	packets chan packet
 	done    chan struct{} // closed when nobody takes packets any more
@@ -80,20 +107,21 @@ type conn struct {
 	interval time.Duration // 0 until HELLO
 	beat     *time.Timer
 	sent     time.Time // when the heartbeat left that is not answered yet; zero: none
+	up       time.Time // when READY or RESUMED came; zero: not yet
 }
 
 // connect opens the socket, within ctx.
-func (s *Supervisor) connect(ctx context.Context, address string, se *session) (*conn, *cause) {
+func (l *Link) connect(ctx context.Context, address string) (*conn, *cause) {
 	target, err := socketAddress(address)
 	if err != nil {
-		return nil, &cause{end: endUnreachable, err: err}
+		return nil, unreachable(err)
 	}
 	// The library below watches no context while it waits for the answer.
 	var watch []func() bool
 	dialer := websocket.Dialer{Proxy: proxy, NetDialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 		limited, cancel := context.WithTimeout(ctx, dialWithin)
 		defer cancel()
-		raw, err := s.o.Dial(limited, network, addr)
+		raw, err := l.o.Dial(limited, network, addr)
 		if err == nil {
 			watch = append(watch, context.AfterFunc(ctx, func() { _ = raw.Close() }))
 		}
@@ -110,15 +138,39 @@ func (s *Supervisor) connect(ctx context.Context, address string, se *session) (
 		err = errors.New(answer.Status)
 	}
 	if err != nil {
-		return nil, &cause{end: endUnreachable, err: err}
+		return nil, unreachable(err)
 	}
 	ws.SetReadLimit(maxPacket)
 	// The default answers a close frame in kind, and 1000 from us ends a session.
 	ws.SetCloseHandler(func(int, string) error { return nil })
-	c := &conn{s: s, se: se, ws: ws, packets: make(chan packet), done: make(chan struct{}), beat: time.NewTimer(time.Hour)}
+	c := &conn{l: l, ws: ws, packets: make(chan packet), done: make(chan struct{}), beat: time.NewTimer(time.Hour)}
 	c.beat.Stop()
 	c.reader.Go(c.read)
 	return c, nil
+}
+
+// ErrNoGreeting says that something has answered which is no gateway.
+var ErrNoGreeting = errors.New(textNoGreeting)
+
+// Greets connects to a gateway and waits for its greeting, without a word.
+func Greets(ctx context.Context, address string) error {
+	c, failed := New(Options{}).connect(ctx, address)
+	if failed != nil {
+		return errors.New(failed.reason)
+	}
+	defer c.close()
+	select {
+	case p := <-c.packets:
+		if p.end != nil {
+			return errors.New(p.end.reason)
+		}
+		if p.Operation != opHello {
+			return ErrNoGreeting
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // socketAddress is an address as we open it. An unencrypted one leads to this
@@ -172,22 +224,57 @@ func (c *conn) next(p *packet) error {
 	if err != nil {
 		return err
 	}
-	if json.Unmarshal(data, p) != nil || p.Op == nil {
-		p.end = &cause{end: endNonsense, err: errors.New(textBadPacket)}
+	if json.Unmarshal(data, &p.Event) != nil || p.Operation == opDispatch && p.Type == "" {
+		p.end = nonsense(textBadPacket)
 	}
 	return nil
 }
 
 // ending is the cause behind an error of the socket.
 func ending(err error) *cause {
-	var closed *websocket.CloseError
+	var said *websocket.CloseError
 	switch {
-	case errors.As(err, &closed) && closed.Code != websocket.CloseAbnormalClosure:
-		return &cause{end: endClosed, code: closed.Code}
+	case errors.As(err, &said) && said.Code != websocket.CloseAbnormalClosure:
+		return closed(said.Code)
 	case errors.Is(err, websocket.ErrReadLimit):
-		return &cause{end: endNonsense, err: fmt.Errorf(textTooLong, maxPacket)}
+		return nonsense(textTooLong, maxPacket)
 	}
-	return &cause{end: endLost, err: err}
+	return &cause{reason: fmt.Sprintf(textLost, brief(err))}
+}
+
+// follow handles what a connection brings until it ends. late says that it has
+// not come up in time.
+func (c *conn) follow(ctx context.Context, late <-chan struct{}) (end *cause) {
+	var shown time.Time
+	var show <-chan time.Time // the presence is told
+	for end == nil {
+		select {
+		case p := <-c.packets:
+			if end = p.end; end == nil {
+				end = c.take(ctx, p.Event)
+			}
+			if late != nil && !c.up.IsZero() {
+				late, show = nil, time.After(0)
+			}
+		case <-c.beat.C:
+			end = c.heartbeat()
+		case <-c.l.shown:
+			show = time.After(time.Until(shown.Add(presenceEvery)))
+		case <-show:
+			if show = nil; !c.up.IsZero() && c.l.stale() {
+				shown = time.Now()
+				c.send(opPresence, c.l.status())
+			}
+		case <-late:
+			end = &cause{reason: fmt.Sprintf(textSilent, openWithin), fresh: true}
+		case <-ctx.Done():
+			if !c.up.IsZero() {
+				c.leave()
+			}
+			end = &cause{}
+		}
+	}
+	return end
 }
 
 // close ends the socket without a word, which lets the session live, and waits
@@ -242,17 +329,17 @@ func (c *conn) hello(data json.RawMessage) *cause {
 		Interval int64 `json:"heartbeat_interval"` // milliseconds
 	}
 	if json.Unmarshal(data, &hello) != nil || hello.Interval <= 0 || hello.Interval > heartbeatMax.Milliseconds() {
-		return &cause{end: endNonsense, err: fmt.Errorf(textBadHello, hello.Interval)}
+		return nonsense(textBadHello, hello.Interval)
 	}
 	c.interval = time.Duration(hello.Interval) * time.Millisecond
 	c.beat.Reset(rand.N(c.interval))
-	if c.se.id != "" {
-		c.send(opResume, map[string]any{"token": c.s.o.Token, "session_id": c.se.id, "seq": c.se.seq})
+	if se := c.l.session; se.id != "" {
+		c.send(opResume, map[string]any{"token": c.l.o.Token, "session_id": se.id, "seq": se.seq})
 		return nil
 	}
-	c.s.starts.note(time.Now())
+	c.l.starts.note(time.Now())
 	c.send(opIdentify, map[string]any{
-		"token": c.s.o.Token, "intents": intents, "compress": false, "presence": c.s.presence.tell(),
+		"token": c.l.o.Token, "intents": intents, "compress": false, "presence": c.l.status(),
 		"properties": map[string]string{"os": runtime.GOOS, "browser": "ollim-bot", "device": "ollim-bot"},
 	})
 	return nil
@@ -262,7 +349,7 @@ func (c *conn) hello(data json.RawMessage) *cause {
 // connection is dead, whatever else still comes.
 func (c *conn) heartbeat() *cause {
 	if !c.sent.IsZero() {
-		return &cause{end: endZombie}
+		return &cause{reason: textZombie}
 	}
 	c.sent = time.Now()
 	c.beat.Reset(c.interval)
@@ -272,59 +359,73 @@ func (c *conn) heartbeat() *cause {
 
 // pulse is the packet of a heartbeat.
 func (c *conn) pulse() {
-	if c.se.seq == 0 {
+	if c.l.session.seq == 0 {
 		c.send(opHeartbeat, nil)
 		return
 	}
-	c.send(opHeartbeat, c.se.seq)
+	c.send(opHeartbeat, c.l.session.seq)
 }
 
-// take handles a packet. kind is Ready or Resumed when one of these has come.
-func (c *conn) take(p packet) (kind Kind, end *cause) {
-	switch *p.Op {
+// take handles a packet.
+func (c *conn) take(ctx context.Context, p discordgo.Event) *cause {
+	switch p.Operation {
 	case opDispatch:
-		c.se.seq = max(c.se.seq, p.Seq)
-		return c.dispatch(p), nil
+		c.l.session.seq = max(c.l.session.seq, p.Sequence)
+		c.dispatch(ctx, p)
 	case opHello:
-		return 0, c.hello(p.Data)
+		return c.hello(p.RawData)
 	case opHeartbeat:
 		c.pulse()
 	case opHeartbeatAck:
 		if !c.sent.IsZero() {
-			c.s.board.latency(time.Since(c.sent))
+			latency := time.Since(c.sent)
+			c.l.change(func(s *State) { s.Latency = latency })
 			c.sent = time.Time{}
 		}
 	case opReconnect:
-		return 0, &cause{end: endReconnect}
+		return &cause{reason: textReconnect}
 	case opInvalid:
-		return 0, &cause{end: endInvalid, goesOn: string(p.Data) == "true"}
+		return &cause{reason: textInvalid, fresh: string(p.RawData) != "true", then: pauseFirst}
 	}
-	return 0, nil
+	return nil
 }
 
-// dispatch hands an event on.
-func (c *conn) dispatch(p packet) Kind {
-	var e Event
-	v := broke
-	err := fault.Guard("an event of Discord", func() error {
-		e, v = decode(p.Type, p.Data)
-		return nil
+// dispatch hands an event on. One that makes no sense is left out.
+func (c *conn) dispatch(ctx context.Context, p discordgo.Event) {
+	e := Event{At: time.Now()}
+	err := fault.Guard("an event of Discord", func() (err error) {
+		e.Data, err = decode(p.Type, p.RawData)
+		return err
 	})()
-	if err != nil { // one event must not cost the connection
-		c.s.o.Log.Error("an event of discord could not be read", "type", clean.Cut(clean.Line(p.Type), 60), "error", err)
+	if err != nil { // one event must not cost the connection, and many no log
+		c.l.o.Log.Debug("an event of discord could not be read", "type", clean.Cut(clean.Line(p.Type), 60))
 	}
-	e.At = time.Now()
-	if e.Kind == Ready {
+	switch data := e.Data.(type) {
+	case *discordgo.Ready:
+		c.l.session.id = data.SessionID // without one the next connection begins anew
 		var to struct {
-			ID      string `json:"session_id"`
 			Address string `json:"resume_gateway_url"`
 		}
-		_ = json.Unmarshal(p.Data, &to) // without an id the next connection begins anew
-		c.se.id, c.se.address = to.ID, to.Address
+		_ = json.Unmarshal(p.RawData, &to)
+		c.l.session.address = to.Address
+		c.admitted(true)
+	case *discordgo.Resumed:
+		c.admitted(false)
 	}
-	c.s.accept(e, v)
-	if e.Kind == Ready || e.Kind == Resumed {
-		return e.Kind
+	if err == nil && e.Data != nil {
+		select {
+		case c.l.events <- e:
+		case <-ctx.Done():
+		}
 	}
-	return 0
+}
+
+// admitted notes that events will come.
+func (c *conn) admitted(anew bool) {
+	if c.up.IsZero() {
+		c.up = time.Now()
+		c.l.enter(Up, "")
+		c.l.logged = ""
+		c.l.o.Log.Info("discord connected", "new_session", anew)
+	}
 }

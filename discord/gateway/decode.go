@@ -3,120 +3,158 @@ package gateway
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
 
 	"ollimbot/core/clean"
 	"ollimbot/discord/message"
 )
 
-// verdict is what becomes of something that Discord sent.
-type verdict int
+// Event is something that happened in Discord. Data is one of these:
+//
+//   - *discordgo.Ready: a session has begun. What happened before it must be asked
+//     for, by the id of the last message that was handled.
+//   - *discordgo.Resumed: the session goes on, and whatever was missed has come
+//     before it.
+//   - *discordgo.MessageCreate, *discordgo.MessageUpdate: somebody wrote a message,
+//     or has changed it.
+//   - *discordgo.MessageDelete: of the message only its ids are known.
+//   - *discordgo.MessageReactionAdd: its emoji is clean.
+//   - *discordgo.InteractionCreate: a command or a click, which wants an answer
+//     within 3 s of At. Its user is Who, its names are clean, its options have
+//     values of type string, bool, int64 or float64.
+//
+// Ids are numbers as text, never empty where the kind has one.
+type Event struct {
+	At   time.Time // when it arrived here
+	Data any
+}
 
-const (
-	wanted  verdict = iota
-	ignored         // fine, and of no interest
-	broke           // it makes no sense: left out and counted
-)
+// String shows nothing that anybody wrote, and no token.
+func (e Event) String() string { return fmt.Sprintf("%T", e.Data) }
+
+// Who is the user of an interaction: in private, or on a server.
+func Who(i *discordgo.InteractionCreate) *discordgo.User {
+	if i.User == nil && i.Member != nil {
+		return i.Member.User
+	}
+	return i.User
+}
 
 // errNonsense marks an event that lacks what its kind must have.
 var errNonsense = errors.New("decode event: a part is missing")
 
-// decode makes an Event of a dispatch, by its type and data. Anything of the
-// wrong form is broke as a whole: half an event is worse than none, since the
-// other half may be the part that says who did it.
-func decode(kind string, data []byte) (e Event, v verdict) {
-	var err error
+// decode makes a value of a dispatch, by its type and data: nil for what is of
+// no interest. Anything of the wrong form is an error as a whole: half an event is
+// worse than none, since the other half may be the part that says who did it.
+func decode(kind string, data []byte) (any, error) {
 	switch kind {
 	case "READY":
-		return decodeReady(data), wanted
+		var ready struct {
+			ID string `json:"session_id"`
+		}
+		_ = json.Unmarshal(data, &ready) // a session has begun, whatever else is wrong
+		return &discordgo.Ready{SessionID: ready.ID}, nil
 	case "RESUMED":
-		return Event{Kind: Resumed}, wanted
+		return new(discordgo.Resumed), nil
 	case "MESSAGE_CREATE":
-		e, err = decodeMessage(Message, data)
-	case "MESSAGE_UPDATE":
-		if e, err = decodeMessage(MessageEdit, data); err != nil || !e.Message.Edited {
-			return Event{}, ignored // the preview of a link was added, or a part is told only
+		if m, err := message.Decode(data); err != nil || message.Written(m) {
+			return &discordgo.MessageCreate{Message: m}, err
+		}
+	case "MESSAGE_UPDATE": // without a time the preview of a link was added, or a part is told only
+		if m, err := message.Decode(data); err == nil && m.EditedTimestamp != nil && message.Written(m) {
+			return &discordgo.MessageUpdate{Message: m}, nil
 		}
 	case "MESSAGE_DELETE":
-		e, err = decodeDelete(data)
-	case "INTERACTION_CREATE":
-		e, err = decodeInteraction(data)
+		m := new(discordgo.Message)
+		err := json.Unmarshal(data, m)
+		return &discordgo.MessageDelete{Message: m}, errors.Join(err, isIDs(m.ID, m.ChannelID))
 	case "MESSAGE_REACTION_ADD":
-		e, err = decodeReaction(data)
-	default:
-		return Event{}, ignored
+		r := new(discordgo.MessageReaction)
+		err := json.Unmarshal(data, r)
+		if r.Emoji.Name = clean.Line(r.Emoji.Name); r.Emoji.Name == "" {
+			err = errNonsense
+		}
+		return &discordgo.MessageReactionAdd{MessageReaction: r}, errors.Join(err, isIDs(r.UserID, r.ChannelID, r.MessageID))
+	case "INTERACTION_CREATE":
+		return decodeInteraction(data)
 	}
-	switch {
-	case err != nil:
-		return Event{}, broke
-	case e.Message.Notice:
-		return Event{}, ignored
-	}
-	return e, wanted
+	return nil, nil
 }
 
-func decodeMessage(kind Kind, data []byte) (Event, error) {
-	m, err := message.Read(data)
-	return Event{Kind: kind, UserID: m.Author, ChannelID: m.Channel, MessageID: m.ID, Guild: m.Guild, Message: m}, err
+func isIDs(list ...string) error {
+	for _, id := range list {
+		if !message.IsID(id) {
+			return errNonsense
+		}
+	}
+	return nil
 }
 
-// decodeReady takes what it can: a session has begun, whatever else is wrong.
-func decodeReady(data []byte) Event {
-	e := Event{Kind: Ready}
-	var raw struct {
-		User json.RawMessage `json:"user"`
-		App  json.RawMessage `json:"application"`
+func decodeInteraction(data []byte) (*discordgo.InteractionCreate, error) {
+	i := &discordgo.InteractionCreate{Interaction: new(discordgo.Interaction)}
+	if err := json.Unmarshal(data, i.Interaction); err != nil {
+		return nil, err
 	}
-	var user, app struct {
-		ID message.ID `json:"id"`
+	who := Who(i)
+	if who == nil || !pathSafe(i.Token) {
+		return nil, errNonsense
 	}
-	if json.Unmarshal(data, &raw) != nil {
-		return e
+	if err := isIDs(i.ID, i.AppID, i.ChannelID, who.ID); err != nil {
+		return nil, err
 	}
-	if json.Unmarshal(raw.User, &user) == nil {
-		e.UserID = string(user.ID)
+	switch d := i.Data.(type) {
+	case discordgo.ApplicationCommandInteractionData:
+		if d.Name = clean.Line(d.Name); d.Name == "" || i.Type != discordgo.InteractionApplicationCommand {
+			return nil, errNonsense
+		}
+		i.Data = d
+		return i, tidyOptions(d.Options)
+	case discordgo.MessageComponentInteractionData:
+		d.CustomID = clean.Line(d.CustomID)
+		i.Data = d
+		if i.Message != nil && d.CustomID != "" {
+			return i, isIDs(i.Message.ID)
+		}
 	}
-	if json.Unmarshal(raw.App, &app) == nil {
-		e.AppID = string(app.ID)
-	}
-	return e
+	return nil, errNonsense
 }
 
-func decodeDelete(data []byte) (Event, error) {
-	var raw struct {
-		ID        message.ID `json:"id"`
-		ChannelID message.ID `json:"channel_id"`
-		GuildID   message.ID `json:"guild_id"`
+// tidyOptions makes the values of options what Event promises.
+func tidyOptions(list []*discordgo.ApplicationCommandInteractionDataOption) error {
+	for _, o := range list {
+		if o == nil {
+			return errNonsense
+		}
+		if o.Name = clean.Line(o.Name); o.Name == "" {
+			return errNonsense
+		}
+		switch v := o.Value.(type) {
+		case bool:
+		case string:
+			o.Value = clean.Text(v)
+		case float64:
+			if o.Type != discordgo.ApplicationCommandOptionInteger {
+				continue
+			}
+			const exact = 1 << 53 // what Discord allows, and a float64 can hold
+			if v != float64(int64(v)) || v > exact || v < -exact {
+				return errNonsense
+			}
+			o.Value = int64(v)
+		default:
+			return errNonsense
+		}
 	}
-	if err := json.Unmarshal(data, &raw); err != nil {
-		return Event{}, err
-	}
-	if raw.ID == "" || raw.ChannelID == "" {
-		return Event{}, errNonsense
-	}
-	return Event{
-		Kind: MessageDelete, MessageID: string(raw.ID), ChannelID: string(raw.ChannelID), Guild: raw.GuildID != "",
-	}, nil
+	return nil
 }
 
-func decodeReaction(data []byte) (Event, error) {
-	var raw struct {
-		UserID    message.ID `json:"user_id"`
-		ChannelID message.ID `json:"channel_id"`
-		MessageID message.ID `json:"message_id"`
-		GuildID   message.ID `json:"guild_id"`
-		Emoji     struct {
-			Name string `json:"name"`
-		} `json:"emoji"`
-	}
-	if err := json.Unmarshal(data, &raw); err != nil {
-		return Event{}, err
-	}
-	emoji := clean.Line(raw.Emoji.Name)
-	if raw.UserID == "" || raw.ChannelID == "" || raw.MessageID == "" || emoji == "" {
-		return Event{}, errNonsense
-	}
-	return Event{
-		Kind: Reaction, UserID: string(raw.UserID), ChannelID: string(raw.ChannelID), MessageID: string(raw.MessageID),
-		Guild: raw.GuildID != "", Emoji: emoji,
-	}, nil
+// pathSafe reports whether a token of an interaction may become part of an
+// address.
+func pathSafe(token string) bool {
+	const fine = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+	return token != "" && len(token) <= 1024 && strings.Trim(token, fine) == "" // Trim stops at the first that is not fine
 }

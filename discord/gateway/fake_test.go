@@ -1,110 +1,78 @@
-package gateway_test
+package gateway
 
 import (
-	"context"
-	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"ollimbot/discord/fake"
-	"ollimbot/discord/gateway"
+	"ollimbot/discord/message"
 )
 
 // The fake is another author's reading of Discord's documents than the server of
 // the other tests.
-func TestTheFakesDayIsTheSupervisorsDay(t *testing.T) {
-	f := fake.Start(t, fake.Options{Token: "token", Heartbeat: 200 * time.Millisecond, Compress: true, NoContract: true})
-	address := "ws" + strings.TrimPrefix(f.URL(), "http")
-	s := gateway.New(gateway.Options{
-		Token: "token", Find: func(context.Context) (gateway.Door, error) {
-			return gateway.Door{Address: address, Remaining: 1000}, nil
-		},
-		Timing: gateway.Timing{
-			PauseMin: time.Millisecond, PauseMax: 2 * time.Millisecond,
-			BackoffMin: time.Millisecond, BackoffMax: 2 * time.Millisecond, Window: time.Second,
-		},
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	result := make(chan error, 1)
-	var run sync.WaitGroup
-	defer run.Wait()
-	defer cancel()
-	run.Go(func() { result <- s.Run(ctx) })
-	next := func(kind gateway.Kind) gateway.Event {
-		t.Helper()
-		select {
-		case e, ok := <-s.Events():
-			if !ok || e.Kind != kind {
-				t.Fatalf("event %v (%v), want %v; %+v", e, ok, kind, s.State())
-			}
-			return e
-		case <-time.After(20 * time.Second):
-			t.Fatalf("no event, want %v; %+v", kind, s.State())
-		}
-		return gateway.Event{}
-	}
+func TestTheFakesDayIsTheLinksDay(t *testing.T) {
+	f := fake.Start(t, fake.Options{Token: testToken, Heartbeat: 200 * time.Millisecond, NoContract: true})
+	w := begin(t, new(server), Options{Token: testToken, Hurry: 500, Find: found("ws" + strings.TrimPrefix(f.URL(), "http"))})
+	defer w.leave()
 
-	if e := next(gateway.Ready); e.UserID != f.Bot().ID {
-		t.Errorf("ready = %v", e)
-	}
+	w.next(Ready)
 	user := f.User()
 	said := user.Say("hello")
-	if e := next(gateway.Message); e.MessageID != said.ID || e.Message.Text != "hello" || e.UserID != f.Owner().ID || e.Guild || e.Message.Bot {
-		t.Errorf("message = %v", e)
+	m := w.next(Message).Data.(*discordgo.MessageCreate)
+	if m.ID != said.ID || m.Content != "hello" || m.Author.ID != f.Owner().ID || m.GuildID != "" || m.Author.Bot {
+		t.Errorf("message = %+v", m.Message)
 	}
 	user.Edit(said.ID, "hello again")
-	if e := next(gateway.MessageEdit); e.MessageID != said.ID || e.Message.Text != "hello again" {
-		t.Errorf("edit = %v", e)
+	if m := w.next("MessageUpdate").Data.(*discordgo.MessageUpdate); m.ID != said.ID || m.Content != "hello again" {
+		t.Errorf("edit = %+v", m.Message)
 	}
 	user.Reply(said.ID, "and")
-	if e := next(gateway.Message); e.Message.ReplyTo != said.ID || e.Message.Quoted != "hello again" {
-		t.Errorf("reply = %v %+v", e, e.Message)
+	if id, text := message.Answered(w.next(Message).Data.(*discordgo.MessageCreate).Message); id != said.ID || text != "hello again" {
+		t.Errorf("reply to %s, %q", id, text)
 	}
 	user.React(said.ID, "✅")
-	if e := next(gateway.Reaction); e.MessageID != said.ID || e.Emoji != "✅" || e.UserID != f.Owner().ID {
-		t.Errorf("reaction = %v", e)
+	if r := w.next("MessageReactionAdd").Data.(*discordgo.MessageReactionAdd); r.MessageID != said.ID || r.Emoji.Name != "✅" || r.UserID != f.Owner().ID {
+		t.Errorf("reaction = %+v", r.MessageReaction)
 	}
 	click := user.Forge(said.ID, "act:dismiss:_")
-	if e := next(gateway.Interaction); e.InteractionID != click.ID || e.Token != click.Token || e.CustomID != "act:dismiss:_" || e.MessageID != said.ID {
-		t.Errorf("click = %v", e)
+	i := w.next("InteractionCreate").Data.(*discordgo.InteractionCreate)
+	if i.ID != click.ID || i.Token != click.Token || i.MessageComponentData().CustomID != "act:dismiss:_" || i.Message.ID != said.ID {
+		t.Errorf("click = %+v", i.Interaction)
 	}
 	user.Delete(said.ID)
-	if e := next(gateway.MessageDelete); e.MessageID != said.ID {
-		t.Errorf("delete = %v", e)
+	if id := w.deleted(); id != said.ID {
+		t.Errorf("deleted %s", id)
 	}
 
 	f.Down()
 	user.Say("missed")
 	f.Up()
-	if e := next(gateway.Message); e.Message.Text != "missed" {
-		t.Errorf("message = %v", e)
+	if got := w.text(); got != "missed" {
+		t.Errorf("message %q", got)
 	}
-	next(gateway.Resumed)
+	w.next(Resumed)
 	f.SendOp7()
-	next(gateway.Resumed)
+	w.next(Resumed)
 	f.Op7First()
 	f.DropSocket()
-	next(gateway.Resumed)
+	w.next(Resumed)
 	f.Op9(true)
-	next(gateway.Resumed)
+	w.next(Resumed)
 	f.Op9(false)
-	next(gateway.Ready)
+	w.next(Ready)
 	f.CloseWith(4009)
-	next(gateway.Ready)
+	w.next(Ready)
 	f.CloseWith(4000)
-	next(gateway.Resumed)
+	w.next(Resumed)
 	f.ResetToken("another")
 	f.CloseWith(4004)
-	if e, ok := <-s.Events(); ok {
+	if e, ok := <-w.events; ok {
 		t.Errorf("event %v after the end", e)
 	}
-	var stopped *gateway.StoppedError
-	if err := <-result; !errors.As(err, &stopped) || stopped.Code != 4004 {
+	if err := <-w.result; err == nil || !strings.Contains(err.Error(), "4004") {
 		t.Errorf("Run = %v", err)
-	}
-	if st := s.State(); st.Dropped != 0 {
-		t.Errorf("state %+v", st)
 	}
 }

@@ -4,10 +4,10 @@
 // It owns the connection: opening it, noticing that it died, resuming or
 // starting anew, the number of sessions that may be started, and the sentence
 // that says why there is no connection. The protocol is spoken here, over a
-// WebSocket; discordgo lends its numbers and names. Its session is not used: it
-// cannot be told to wait before it starts anew, knows no limit of time, follows
-// no address for resuming, and waits for itself for ever when Discord asks it to
-// reconnect at the wrong moment.
+// WebSocket; discordgo lends its types. Its session is not used: it cannot be told
+// to wait before it starts anew, knows no limit of time, follows no address for
+// resuming, and waits for itself for ever when Discord asks it to reconnect at the
+// wrong moment.
 //
 // It must not know the bot, who its owner is, or how messages are sent. Of
 // Discord's other API it knows one question, Options.Find.
@@ -16,17 +16,20 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
-	"sync/atomic"
+	"sync"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/fault"
 )
 
-// Options are what a Supervisor needs. Token and Find are required.
+// Options are what a Link needs. Token and Find are required.
 type Options struct {
 	// Token is the bot's token, without "Bot " in front of it.
 	Token string
@@ -34,121 +37,369 @@ type Options struct {
 	// (GET /gateway/bot). It is asked before a session is started, never before
 	// one is resumed, and must give up when ctx ends. After it has answered once an
 	// error is only logged: the gateway is tried where it was.
-	Find func(ctx context.Context) (Door, error)
+	Find func(ctx context.Context) (discordgo.GatewayBotResponse, error)
+	// Changed is called after each change of State. It must not block, and may call
+	// State. Nil is nobody.
+	Changed func()
+	// Log gets one line for each change; nil is silence. The token is in none.
+	Log *slog.Logger
 	// Dial opens network connections, for tests; nil is a net.Dialer. It must
 	// give up when ctx ends.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Log gets one line for each change; nil is silence. The token is in none.
-	Log *slog.Logger
-	// Timing are the limits; the zero value means the defaults.
-	Timing Timing
+	// Hurry divides the pauses between two tries, for tests; zero is one.
+	Hurry int
 }
 
-// Door is where sessions are started, and how many may be.
-type Door struct {
-	Address    string
-	Remaining  int
-	ResetAfter time.Duration // until Remaining is counted anew
+const (
+	// openWithin is how long it may take from dialling to READY or RESUMED.
+	openWithin = 30 * time.Second
+	// backoffMin is the pause after a first refusal, and between tries to reach
+	// Discord at all. It doubles with each refusal, up to backoffMax.
+	backoffMin = time.Second
+	backoffMax = time.Minute
+	// settledAfter is how long the bot is up before the next refusal is a first one.
+	settledAfter = 30 * time.Second
+	// A new session after an invalid one waits for as long, of the 1 to 5 s that
+	// Discord asks for.
+	pauseMin = time.Second
+	pauseMax = 2500 * time.Millisecond
+	// sessionKept is for how long Discord is likely to know a session that has no
+	// connection. After that a new one is begun at once: asking to resume would only
+	// cost the pause that Discord wants after its no.
+	sessionKept = 5 * time.Minute
+)
+
+// Phase says whether the bot can be reached through Discord.
+type Phase int
+
+// The phases of a connection. Connecting is only the first try: a connection
+// that was lost is Down until it is Up again.
+const (
+	Connecting Phase = iota
+	Up
+	Down
+	Stopped
+)
+
+// State is how the connection is at one moment.
+type State struct {
+	Phase   Phase
+	Since   time.Time     // when the phase began; zero before Run
+	Latency time.Duration // of the latest heartbeat; zero while not Up and before the first one
+	Reason  string        // one sentence, empty while all is well; Stopped: what to change, and where
 }
 
-// Timing are the limits of a connection; what is zero gets its default.
-type Timing struct {
-	Open       time.Duration // from dialling to Ready or Resumed; 30 s
-	BackoffMin time.Duration // after the first refusal, then doubling, and between tries to reach Discord at all; 1 s
-	BackoffMax time.Duration // the longest after a refusal; 60 s
-	Settled    time.Duration // up for so long, the next refusal is the first one again; 30 s
-	Window     time.Duration // at most 3 sessions are started in it and 30 in 60 of it; 1 min
-	PauseMin   time.Duration // before a new session after an invalid one, for which Discord asks for 1 to 5 s; 1 s
-	PauseMax   time.Duration // and at most; 2.5 s
-}
-
-func (t Timing) withDefaults() Timing {
-	for _, d := range []struct {
-		v    *time.Duration
-		zero time.Duration
-	}{
-		{&t.Open, 30 * time.Second},
-		{&t.BackoffMin, time.Second},
-		{&t.BackoffMax, time.Minute},
-		{&t.Settled, 30 * time.Second},
-		{&t.Window, time.Minute},
-		{&t.PauseMin, time.Second},
-		{&t.PauseMax, 2500 * time.Millisecond},
-	} {
-		if *d.v <= 0 {
-			*d.v = d.zero
-		}
-	}
-	t.BackoffMax = max(t.BackoffMin, t.BackoffMax)
-	t.PauseMax = max(t.PauseMin, t.PauseMax)
-	return t
-}
-
-// StoppedError is the end of Run when trying again cannot help: a person has to
-// change something first. Its text is a sentence that says what and where.
-type StoppedError struct {
-	Code   int // Discord's close code: 4004 or 4010 to 4014
-	Reason string
-}
-
-func (e *StoppedError) Error() string { return e.Reason }
-
-// errRanBefore is Run's answer when it is called a second time.
-var errRanBefore = errors.New("run gateway: it has been run before")
-
-// Supervisor holds one connection to Discord. Its methods may be called
-// concurrently.
-type Supervisor struct {
+// Link holds one connection to Discord. Its methods may be called concurrently.
+type Link struct {
 	o      Options
-	board  *board
-	queue  *queue
-	starts *starts
-	ran    atomic.Bool
+	events chan Event
+	shown  chan struct{} // has room for one: the presence has changed
 
-	presence *presence
-	// Used by keep alone: the reason that was logged last, and where the gateway is.
-	told, address string
+	mu       sync.Mutex
+	state    State
+	presence Presence
+
+	// Used by keep alone.
+	session session
+	starts  starts
+	address string   // where sessions are started
+	told    Presence // that Discord shows
+	logged  string   // the reason that was logged last
 }
 
-// New makes a supervisor; it reads, dials and starts nothing.
-func New(o Options) *Supervisor {
-	o.Timing = o.Timing.withDefaults()
+// session is what outlives a connection: with it the next one goes on where this
+// one ended. The zero value is none.
+type session struct {
+	id      string
+	address string // where Discord wants it to be resumed
+	seq     int64
+}
+
+// New makes a link; it reads, dials and starts nothing.
+func New(o Options) *Link {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Dial == nil {
 		o.Dial = new(net.Dialer).DialContext
 	}
-	return &Supervisor{
-		o: o, board: newBoard(), queue: newQueue(), presence: newPresence(), starts: &starts{window: o.Timing.Window},
+	if o.Changed == nil {
+		o.Changed = func() {}
 	}
+	o.Hurry = max(o.Hurry, 1)
+	return &Link{o: o, events: make(chan Event), shown: make(chan struct{}, 1)}
+}
+
+// Events are what happened, in the order in which Discord told it. Whoever reads
+// them must not wait for anything: the connection waits meanwhile. The same
+// message may come twice after a reconnect, so handle messages by id. The channel
+// is closed when Run ends.
+func (l *Link) Events() <-chan Event { return l.events }
+
+// State is how the connection is at this moment.
+func (l *Link) State() State {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state
+}
+
+// change changes the state and says so where it is another one.
+func (l *Link) change(f func(*State)) {
+	l.mu.Lock()
+	before := l.state
+	f(&l.state)
+	changed := l.state != before
+	l.mu.Unlock()
+	if changed {
+		l.o.Changed()
+	}
+}
+
+// enter begins a phase; staying in one keeps its beginning.
+func (l *Link) enter(p Phase, reason string) {
+	l.change(func(s *State) {
+		if s.Phase != p || s.Since.IsZero() {
+			s.Since = time.Now()
+		}
+		s.Phase, s.Reason, s.Latency = p, reason, 0
+	})
 }
 
 // Run connects and stays connected until ctx ends, which is no error, or until
-// Discord says that trying again is pointless: a *StoppedError. It then closes
-// Events. It returns at most some two seconds after ctx ended: that is how long
-// saying goodbye to Discord may take. Run may be called once.
-func (s *Supervisor) Run(ctx context.Context) error {
-	if !s.ran.CompareAndSwap(false, true) {
-		return errRanBefore
-	}
-	defer close(s.queue.out)
+// Discord says that trying again is pointless: an error that says what to change,
+// and where. It then closes Events. It returns at most some two seconds after ctx
+// ended: that is how long saying goodbye to Discord may take. Run may be called
+// once.
+func (l *Link) Run(ctx context.Context) error {
+	defer close(l.events)
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(fault.Guard("the events of Discord", func() error { return s.queue.pump(ctx) }))
-	g.Go(fault.Guard("the connection to Discord", func() error { return s.keep(ctx) }))
+	g.Go(fault.Guard("the connection to Discord", func() error { return l.keep(ctx) }))
 	return g.Wait()
 }
 
-// Events are what happened, in the order in which Discord told it. However slow
-// the reader is, nothing is lost and the connection does not notice. The same
-// message may come twice after a reconnect, so handle messages by id; after a
-// Ready whatever was missed must be asked for, by id too. The channel is closed
-// when Run ends; what nobody had taken by then is gone.
-func (s *Supervisor) Events() <-chan Event { return s.queue.out }
+// keep connects again and again until ctx ends or nothing can be hoped for.
+func (l *Link) keep(ctx context.Context) error {
+	l.enter(Connecting, "")
+	lost := time.Now() // since when there is no connection
+	// refusals are those that follow each other; tries are all since the loss.
+	for refusals, tries := 0, 0; ; tries++ {
+		if time.Since(lost) > sessionKept {
+			l.session = session{}
+		}
+		began := time.Now()
+		why, upFor := l.attend(ctx, tries)
+		switch {
+		case ctx.Err() != nil:
+			l.enter(Stopped, textLeft)
+			return nil
+		case why.then == giveUp:
+			l.enter(Stopped, why.reason)
+			l.o.Log.Error("discord refuses the bot", "reason", why.reason)
+			return errors.New(why.reason)
+		}
+		if upFor > 0 {
+			lost, tries = time.Now(), -1
+		}
+		if upFor >= settledAfter {
+			refusals = 0
+		}
+		if why.fresh {
+			l.session = session{}
+		}
+		var wait time.Duration
+		switch why.then {
+		case pauseFirst:
+			wait = pauseMin + rand.N(pauseMax-pauseMin)
+		case tryOften:
+			wait = again(time.Since(lost)) - time.Since(began)
+		default:
+			if upFor == 0 {
+				refusals = max(refusals, 1)
+			}
+			wait = backoff(refusals)
+			refusals++
+		}
+		if !l.rest(ctx, max(wait, 0)/time.Duration(l.o.Hurry), why.reason) {
+			l.enter(Stopped, textLeft)
+			return nil
+		}
+	}
+}
 
-// State is how the connection is at this moment.
-func (s *Supervisor) State() State { return s.board.read() }
+// attend opens a connection and stays with it until it ends. It returns why, and
+// for how long the bot was up: 0 if it never was.
+func (l *Link) attend(ctx context.Context, try int) (why *cause, upFor time.Duration) {
+	if l.session.id == "" {
+		if failed := l.find(ctx); failed != nil {
+			return failed, 0
+		}
+	}
+	address := l.session.address
+	if address == "" || try%2 == 1 { // the one for resuming may be what is dead
+		address = l.address
+	}
+	limited, cancel := context.WithTimeout(ctx, openWithin)
+	defer cancel()
+	c, failed := l.connect(limited, address)
+	if failed != nil {
+		return failed, 0
+	}
+	defer c.close()
+	why = c.follow(ctx, limited.Done())
+	if !c.up.IsZero() {
+		upFor = max(1, time.Since(c.up))
+	}
+	return why, upFor
+}
 
-// OnChange calls f after each change of State, but for a growing Dropped alone. f
-// must not block; it may call State. A panic in it ends Run with an error.
-func (s *Supervisor) OnChange(f func()) { s.board.listen(f) }
+// find asks where a session may be started, and waits until one may be. A nil
+// cause lets it start.
+func (l *Link) find(ctx context.Context) *cause {
+	for {
+		if wait := l.starts.wait(time.Now()); wait > 0 {
+			if !l.rest(ctx, wait, textManyStarts) {
+				return &cause{}
+			}
+			continue
+		}
+		limited, cancel := context.WithTimeout(ctx, openWithin)
+		door, err := l.o.Find(limited)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return &cause{}
+		case err != nil && l.address == "":
+			return unreachable(err)
+		case err != nil: // where it was, it may still be
+			l.o.Log.Warn("discord session budget unknown", "reason", brief(err))
+			return nil
+		}
+		l.address = door.URL
+		limit := door.SessionStartLimit
+		if limit.Remaining >= startsReserve {
+			return nil
+		}
+		wait := min(max(time.Duration(limit.ResetAfter)*time.Millisecond, time.Minute), 24*time.Hour)
+		if !l.rest(ctx, wait, fmt.Sprintf(textFewStarts, limit.Remaining)) {
+			return &cause{}
+		}
+	}
+}
+
+// rest shows why there is no connection and waits; false when ctx has ended.
+func (l *Link) rest(ctx context.Context, wait time.Duration, reason string) bool {
+	l.enter(Down, reason)
+	level := slog.LevelWarn
+	if reason == l.logged {
+		level = slog.LevelDebug // a night without network is not a line a second
+	}
+	l.logged = reason
+	l.o.Log.Log(ctx, level, "discord not connected", "reason", reason, "next_try_s", wait.Seconds())
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// again is the time between two tries to reach a server that is out of reach.
+// Together with the pause after an invalid session it stays below five seconds.
+func again(away time.Duration) time.Duration {
+	d := backoffMin
+	if away > sessionKept {
+		d *= 2
+	}
+	return d + rand.N(d)
+}
+
+// backoff is how long to wait after so many refusals in a row: not at all after
+// none, then backoffMin doubling to backoffMax, a random half of it taken off so
+// that not everybody comes back at the same moment.
+func backoff(refusals int) time.Duration {
+	if refusals == 0 {
+		return 0
+	}
+	d := min(backoffMin<<min(refusals-1, 10), backoffMax)
+	return d - rand.N(d/2+1)
+}
+
+// Discord allows 1000 new sessions in a day and resets the token beyond that.
+// The short window is against a gateway that refuses every session; the long
+// one keeps a whole night of that at 720.
+const (
+	startsInMinute = 3
+	startsInHour   = 30
+	startsReserve  = 10 // fewer left on Discord's side, and we wait for the reset
+)
+
+// starts are the times of the newest sessions that were really started, by the
+// IDENTIFY packets that left.
+type starts []time.Time
+
+func (s *starts) note(now time.Time) {
+	*s = append(*s, now)
+	*s = (*s)[max(0, len(*s)-startsInHour):]
+}
+
+// wait is how long the next start has to wait, 0 or less for not at all.
+func (s starts) wait(now time.Time) time.Duration {
+	var until time.Time
+	for _, limit := range []struct {
+		n      int
+		window time.Duration
+	}{{startsInMinute, time.Minute}, {startsInHour, time.Hour}} {
+		if len(s) >= limit.n {
+			if free := s[len(s)-limit.n].Add(limit.window); free.After(until) {
+				until = free
+			}
+		}
+	}
+	return until.Sub(now)
+}
+
+// Presence is how the bot shows below its name.
+type Presence struct {
+	Watching string // "watching ..."; empty is textWatching
+	Away     bool   // the yellow moon in place of the green dot
+}
+
+// presenceEvery is how often it may change: Discord allows five times in twenty
+// seconds.
+const presenceEvery = 5 * time.Second
+
+// Show changes the presence, as soon as Discord allows. It does not block.
+func (l *Link) Show(p Presence) {
+	l.mu.Lock()
+	l.presence = p
+	l.mu.Unlock()
+	select {
+	case l.shown <- struct{}{}:
+	default:
+	}
+}
+
+// stale reports whether Discord shows another presence than is wanted.
+func (l *Link) stale() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.presence != l.told
+}
+
+// status is the presence as Discord reads it, and counts as told.
+func (l *Link) status() discordgo.UpdateStatusData {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.told = l.presence
+	watching := &discordgo.Activity{Name: textWatching, Type: discordgo.ActivityTypeWatching}
+	if l.told.Watching != "" {
+		watching.Name = l.told.Watching
+	}
+	status := discordgo.StatusOnline
+	if l.told.Away {
+		status = discordgo.StatusIdle
+	}
+	return discordgo.UpdateStatusData{Activities: []*discordgo.Activity{watching}, Status: string(status)}
+}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
 )
 
@@ -298,8 +299,13 @@ func (h *hijack) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 }
 
 // found is a Find that gives this address and room enough.
-func found(address string) func(context.Context) (Door, error) {
-	return func(context.Context) (Door, error) { return Door{Address: address, Remaining: 1000}, nil }
+func found(address string) func(context.Context) (discordgo.GatewayBotResponse, error) {
+	return func(context.Context) (discordgo.GatewayBotResponse, error) { return door(address, 1000, 0), nil }
+}
+
+func door(address string, left int, reset time.Duration) discordgo.GatewayBotResponse {
+	limit := discordgo.SessionInformation{Remaining: left, ResetAfter: int(reset.Milliseconds())}
+	return discordgo.GatewayBotResponse{URL: address, SessionStartLimit: limit}
 }
 
 // overLoopback starts the server on a port and gives the options that lead there.

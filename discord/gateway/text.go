@@ -1,6 +1,18 @@
 package gateway
 
-import "fmt"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/gorilla/websocket"
+
+	"ollimbot/core/clean"
+)
 
 // Every word of this package that a person may read.
 const (
@@ -17,7 +29,6 @@ const (
 	textManyStarts = "Discord refused several sessions in a row: the next one is started a little later"
 	textFewStarts  = "only %d of the day's session starts are left at Discord: waiting until it counts anew"
 
-	textNoReason  = "no reason given"
 	textNoName    = "its address cannot be looked up; is this machine online?"
 	textRefused   = "connection refused"
 	textNoNetwork = "there is no way to it; is this machine online?"
@@ -27,6 +38,8 @@ const (
 	textPlain     = "the gateway's address is not encrypted"
 
 	textBadAddress = "the gateway's address is none"
+
+	textNoGreeting = "its answer is not a gateway's"
 
 	textBadHello  = "its greeting asks for a heartbeat every %d ms"
 	textBadPacket = "a packet is not what it should be"
@@ -71,4 +84,29 @@ func closeSentence(code int) string {
 		name = ", " + name
 	}
 	return fmt.Sprintf(textClosed, code, name)
+}
+
+// briefRunes is what a person reads of an error at most.
+const briefRunes = 160
+
+// brief is an error in a few words.
+func brief(err error) string {
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns):
+		return textNoName
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return textRefused
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+		return textNoNetwork
+	case errors.Is(err, websocket.ErrBadHandshake):
+		return textHandshake
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
+		return textTimeout
+	}
+	text := clean.Line(err.Error())
+	if i := strings.LastIndex(text, ": "); i >= 0 && len(text) > briefRunes {
+		text = text[i+2:]
+	}
+	return clean.Cut(text, briefRunes)
 }

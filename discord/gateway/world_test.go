@@ -6,21 +6,26 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/bwmarrin/discordgo"
 )
 
-// world is a supervisor at work, and its server.
+// world is a link at work, and its server.
 type world struct {
 	t       *testing.T
 	server  *server
-	s       *Supervisor
+	s       *Link
+	events  chan Event
 	changed chan struct{}
 	cancel  context.CancelFunc
 	result  chan error
 	log     *syncBuffer
 	bubble  bool
+	broken  atomic.Bool // the next change is a panic
 
 	mu     sync.Mutex
 	states []State // all there were; wait goes through them in order
@@ -70,18 +75,27 @@ func inBubbleOf(t *testing.T, srv *server, script func(n int, p *peer), set func
 	})
 }
 
-// begin runs a supervisor; the caller calls leave.
+// begin runs a link; the caller calls leave.
 func begin(t *testing.T, srv *server, o Options) *world {
 	w := &world{t: t, server: srv, changed: make(chan struct{}, 1), result: make(chan error, 1), log: &syncBuffer{}}
 	o.Log = slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	w.s = New(o)
-	w.s.OnChange(func() {
+	o.Changed = func() {
+		if w.broken.Load() {
+			panic("listener")
+		}
 		w.mu.Lock()
 		w.states = append(w.states, w.s.State())
 		w.mu.Unlock()
 		select {
 		case w.changed <- struct{}{}:
 		default:
+		}
+	}
+	w.s, w.events = New(o), make(chan Event, 20_000)
+	srv.work.Go(func() { // a reader who never waits
+		defer close(w.events)
+		for e := range w.s.Events() {
+			w.events <- e
 		}
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -95,7 +109,7 @@ func (w *world) leave() {
 	w.t.Helper()
 	w.calm()
 	w.cancel()
-	for range w.s.Events() { // until Run ends
+	for range w.events { // until Run ends
 	}
 	if text := w.log.String(); strings.Contains(text, testToken) || strings.Contains(text, strings.Split(testToken, ".")[2]) {
 		w.t.Errorf("the log holds the token:\n%s", text)
@@ -145,14 +159,22 @@ func (w *world) met(is func(State) bool) bool {
 func isUp(s State) bool   { return s.Phase == Up }
 func isDown(s State) bool { return s.Phase == Down }
 
+// The kinds of events, as the library calls them.
+const (
+	Ready         = "Ready"
+	Resumed       = "Resumed"
+	Message       = "MessageCreate"
+	MessageDelete = "MessageDelete"
+)
+
 // next takes the next event and checks its kind.
-func (w *world) next(kind Kind) Event {
+func (w *world) next(kind string) Event {
 	w.t.Helper()
 	timer := time.NewTimer(time.Hour) // of the bubble
 	defer timer.Stop()
 	select {
-	case e, ok := <-w.s.Events():
-		if !ok || e.Kind != kind {
+	case e, ok := <-w.events:
+		if !ok || e.String() != "*discordgo."+kind {
 			w.t.Fatalf("event %v (%v), want %v", e, ok, kind)
 		}
 		return e
@@ -165,5 +187,11 @@ func (w *world) next(kind Kind) Event {
 // text takes the next event, a message, and gives its text.
 func (w *world) text() string {
 	w.t.Helper()
-	return w.next(Message).Message.Text
+	return w.next(Message).Data.(*discordgo.MessageCreate).Content
+}
+
+// deleted takes the next event, a deletion, and gives the message's id.
+func (w *world) deleted() string {
+	w.t.Helper()
+	return w.next(MessageDelete).Data.(*discordgo.MessageDelete).ID
 }

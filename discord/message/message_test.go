@@ -1,11 +1,10 @@
 package message
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/bwmarrin/discordgo"
 )
 
 // written is a message of the user with more in it.
@@ -18,14 +17,29 @@ func TestAMessageIsReadWithItsFilesAndWhatItAnswers(t *testing.T) {
 		"attachments":[{"id":"5","url":"https://cdn.discordapp.com/a","filename":"a\n.png","content_type":"image/png","size":12}],
 		"message_reference":{"message_id":"10","channel_id":"77"},
 		"referenced_message":{"id":"10","channel_id":"77","author":{"id":"1000"},"content":"","embeds":[{"title":"T","description":"D"}]}}`
-	got, err := Read([]byte(data))
-	want := Message{
-		ID: "11", Channel: "77", Author: "42", Bot: true, Text: "yes", ReplyTo: "10", Quoted: "T\nD", Edited: true,
-		Attachments: []Attachment{{URL: "https://cdn.discordapp.com/a", Name: "a .png", Type: "image/png", Size: 12}},
+	m := read(t, data)
+	if m.ID != "11" || m.ChannelID != "77" || m.Author.ID != "42" || !m.Author.Bot || m.EditedTimestamp == nil || m.GuildID != "" {
+		t.Errorf("%+v", m)
 	}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Error(err, diff)
+	if got := Text(m); got != "yes" {
+		t.Errorf("text %q", got)
 	}
+	if id, text := Answered(m); id != "10" || text != "T\nD" {
+		t.Errorf("answers %q, %q", id, text)
+	}
+	if f := Files(m); len(f) != 1 || f[0].URL != "https://cdn.discordapp.com/a" || f[0].Size != 12 {
+		t.Errorf("files %+v", f)
+	}
+}
+
+// read decodes a message that can be read.
+func read(t *testing.T, data string) *discordgo.Message {
+	t.Helper()
+	m, err := Decode([]byte(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 func TestWhatHasNoWordsOfItsOwnBecomesWords(t *testing.T) {
@@ -48,35 +62,50 @@ func TestWhatHasNoWordsOfItsOwnBecomesWords(t *testing.T) {
 		"nothing at all": {``, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Read([]byte(written(tc.data)))
-			if err != nil || got.Text != tc.want || got.Notice || got.ReplyTo != "" {
-				t.Errorf("%q, %v, want %q (%+v)", got.Text, err, tc.want, got)
+			m := read(t, written(tc.data))
+			if to, _ := Answered(m); Text(m) != tc.want || !Written(m) || to != "" {
+				t.Errorf("%q, want %q (%+v)", Text(m), tc.want, m)
 			}
 		})
 	}
 }
 
 func TestFilesOfAForwardedMessageComeAlong(t *testing.T) {
-	m, err := Read([]byte(written(`,"message_snapshots":[{"message":{"content":"look","attachments":[{"id":"5","url":"https://cdn.discordapp.com/a","filename":"a.png"}]}}]`)))
-	if err != nil || len(m.Attachments) != 1 || m.Attachments[0].Name != "a.png" {
-		t.Errorf("%+v, %v", m, err)
+	m := read(t, written(`,"message_snapshots":[{"message":{"content":"look","attachments":[{"id":"5","url":"https://cdn.discordapp.com/a","filename":"a.png"}]}}]`))
+	if f := Files(m); len(f) != 1 || f[0].Filename != "a.png" {
+		t.Errorf("%+v", f)
 	}
 }
 
 func TestNoticesOfDiscordAreNobodysWords(t *testing.T) {
 	for _, kind := range []string{"3", "6", "7", "20", "46"} {
-		m, err := Read([]byte(strings.Replace(written(""), `"type":0`, `"type":`+kind, 1)))
-		if err != nil || !m.Notice || m.ID != "11" {
-			t.Errorf("type %s: %+v, %v", kind, m, err)
+		if m := read(t, strings.Replace(written(""), `"type":0`, `"type":`+kind, 1)); Written(m) || m.ID != "11" {
+			t.Errorf("type %s: %+v", kind, m)
 		}
 	}
 }
 
 func TestAnAnswerToADeletedOrUnreadableMessageIsStillAMessage(t *testing.T) {
 	for _, referenced := range []string{``, `,"referenced_message":null`, `,"referenced_message":"gone"`, `,"referenced_message":{"content":7}`} {
-		m, err := Read([]byte(`{"id":"11","channel_id":"77","guild_id":"3","type":19,"content":"yes","author":{"id":"42"},"message_reference":{"message_id":"10"}` + referenced + `}`))
-		if err != nil || m.ReplyTo != "10" || m.Quoted != "" || !m.Guild {
-			t.Errorf("%s: %v %+v", referenced, err, m)
+		m := read(t, `{"id":"11","channel_id":"77","guild_id":"3","type":19,"content":"yes","author":{"id":"42"},"message_reference":{"message_id":"10"}`+referenced+`}`)
+		if id, text := Answered(m); id != "10" || text != "" || m.GuildID == "" {
+			t.Errorf("%s: %q, %q, %+v", referenced, id, text, m)
+		}
+	}
+}
+
+func TestAKindOfComponentThatNobodyKnowsCostsNoMessage(t *testing.T) {
+	const odd = `"components":[{"type":99}],"embeds":"none","content":"x"`
+	m := read(t, written(`,`+odd+`,"referenced_message":{`+odd+`},"message_reference":{"message_id":"10"},"message_snapshots":[{"message":{`+odd+`}}]`))
+	if _, quoted := Answered(m); Text(m) != "x\n[forwarded message]\nx" || quoted != "x" {
+		t.Errorf("%q answers %q", Text(m), quoted)
+	}
+}
+
+func TestIDsGrowInLengthAndThenInOrder(t *testing.T) {
+	for _, pair := range [][2]string{{"", "0"}, {"9", "10"}, {"1111", "1112"}, {"999999999999999999", "1000000000000000000"}} {
+		if Compare(pair[0], pair[1]) >= 0 || Compare(pair[1], pair[0]) <= 0 || Compare(pair[0], pair[0]) != 0 {
+			t.Error(pair)
 		}
 	}
 }
@@ -85,16 +114,17 @@ func FuzzMessagesAreWholeAndClean(f *testing.F) {
 	f.Add([]byte(written(`,"content":"a\u001b[31mred\u202e"`)))
 	f.Add([]byte(written(`,"message_snapshots":[{"message":{"content":"x","sticker_items":[{"name":"\u001b"}],"poll":{}}}]`)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := Read(data)
+		m, err := Decode(data)
 		if err != nil {
 			return
 		}
-		if !IsID(m.ID) || !IsID(m.Channel) || !IsID(m.Author) || m.ReplyTo != "" && !IsID(m.ReplyTo) {
+		to, quoted := Answered(m)
+		if !IsID(m.ID) || !IsID(m.ChannelID) || !IsID(m.Author.ID) || to != "" && !IsID(to) {
 			t.Fatalf("half a message: %+v", m)
 		}
-		said, err := json.Marshal(m)
-		if err != nil || strings.ContainsAny(m.Text+m.Quoted, "\x1b\x00\u202e") {
-			t.Fatalf("unclean: %s, %v", said, err)
+		_ = Files(m)
+		if said := Text(m) + quoted; strings.ContainsAny(said, "\x1b\x00\u202e") {
+			t.Fatalf("unclean: %q", said)
 		}
 	})
 }

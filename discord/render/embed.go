@@ -2,13 +2,15 @@ package render
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/bwmarrin/discordgo"
+
 	"ollimbot/core/clean"
 	"ollimbot/core/post"
-	"ollimbot/discord/rest"
 )
 
 // Discord's limits of embeds and buttons.
@@ -34,22 +36,16 @@ var colours = map[post.Color]int{
 	"blue": 0x3498db, "green": 0x2ecc71, "red": 0xe74c3c, "yellow": 0xfee75c, "purple": 0x9b59b6, "greyple": 0x99aab5,
 }
 
-// Embed is a card with its buttons. context is where the words come from, "bg"
-// or "fork", and stands in the footer.
-func Embed(e post.Embed, context string) (rest.Embed, []rest.Row) {
-	return embed(e, context, "")
-}
-
-// embed is Embed with a mark before the title.
-func embed(e post.Embed, context, mark string) (rest.Embed, []rest.Row) {
-	card := rest.Embed{
+// embed is a card with its buttons. context is where the words come from, "bg"
+// or "fork", and stands in the footer; the mark stands before the title.
+func embed(e post.Embed, context, mark string) (*discordgo.MessageEmbed, []discordgo.MessageComponent) {
+	card := &discordgo.MessageEmbed{
 		Title:       Cut(strings.TrimSpace(mark+plainTitle(clean.Line(e.Title))), maxTitle),
 		Description: cutBlock(paragraphs(e.Description), maxDescription),
 		Color:       colour(e.Color),
-		Footer:      Cut(footer(clean.Line(e.Footer), context), maxFooter),
 	}
 	for _, f := range e.Fields {
-		card.Fields = append(card.Fields, rest.Field{
+		card.Fields = append(card.Fields, &discordgo.MessageEmbedField{
 			Name:   something(Cut(clean.Line(f.Name), maxName)),
 			Value:  something(cutBlock(paragraphs(f.Value), maxValue)),
 			Inline: f.Inline,
@@ -58,16 +54,18 @@ func embed(e post.Embed, context, mark string) (rest.Embed, []rest.Row) {
 	if card.Title == "" && card.Description == "" && len(card.Fields) == 0 {
 		card.Description = nothing // a card of a footer alone is refused
 	}
-	fit(&card)
-	return card, Buttons(e.Buttons)
+	fit(card, Cut(footer(clean.Line(e.Footer), context), maxFooter))
+	return card, buttons(e.Buttons)
 }
 
 // fit makes a card fit as a whole. What stands at the end goes first: a footer
 // is cut, and fields that have no room are counted in a last one.
-func fit(card *rest.Embed) {
+func fit(card *discordgo.MessageEmbed, footer string) {
 	room := maxEmbed - Length(card.Title) - Length(card.Description)
-	card.Footer = Cut(card.Footer, room-roomForCount)
-	room -= Length(card.Footer)
+	if footer = Cut(footer, room-roomForCount); footer != "" {
+		card.Footer = &discordgo.MessageEmbedFooter{Text: footer}
+		room -= Length(footer)
+	}
 	all := card.Fields
 	for i, f := range all {
 		size := Length(f.Name) + Length(f.Value)
@@ -94,8 +92,8 @@ func fit(card *rest.Embed) {
 // roomForCount is kept for the field that counts.
 const roomForCount = 32
 
-func left(n int) rest.Field {
-	return rest.Field{Name: ellipsis, Value: "and " + strconv.Itoa(n) + " more"}
+func left(n int) *discordgo.MessageEmbedField {
+	return &discordgo.MessageEmbedField{Name: ellipsis, Value: "and " + strconv.Itoa(n) + " more"}
 }
 
 func colour(c post.Color) int {
@@ -158,11 +156,11 @@ func emoji(r rune) bool {
 // errUnregistered: a question of the agent must have got its id before.
 var errUnregistered = errors.New("the question has no id yet")
 
-// Buttons are rows of buttons. One whose action is none, or does not fit into an
+// buttons are rows of buttons. One whose action is none, or does not fit into an
 // id, is left away, as is a second with the same id, which Discord refuses. A
 // button that asks the agent must have its lasting id already (post.CustomID).
-func Buttons(list []post.Button) []rest.Row {
-	var flat []rest.Button
+func buttons(list []post.Button) []discordgo.MessageComponent {
+	var flat []discordgo.MessageComponent
 	known := map[string]bool{}
 	for _, b := range list {
 		id := b.Action
@@ -180,24 +178,23 @@ func Buttons(list []post.Button) []rest.Row {
 		if label == "" {
 			label = dash
 		}
-		flat = append(flat, rest.Button{Label: label, CustomID: id, Style: style(b.Style)})
+		flat = append(flat, discordgo.Button{Label: label, CustomID: id, Style: style(b.Style)})
 	}
-	var rows []rest.Row
-	for len(flat) > 0 {
-		n := min(len(flat), maxRow)
-		rows, flat = append(rows, flat[:n:n]), flat[n:]
+	var rows []discordgo.MessageComponent
+	for row := range slices.Chunk(flat, maxRow) {
+		rows = append(rows, discordgo.ActionsRow{Components: row})
 	}
 	return rows
 }
 
-func style(s string) rest.Style {
+func style(s string) discordgo.ButtonStyle {
 	switch s {
 	case "primary":
-		return rest.Primary
+		return discordgo.PrimaryButton
 	case "success":
-		return rest.Success
+		return discordgo.SuccessButton
 	case "danger":
-		return rest.Danger
+		return discordgo.DangerButton
 	}
-	return rest.Secondary
+	return discordgo.SecondaryButton
 }

@@ -9,13 +9,15 @@
 package render
 
 import (
-	"io"
+	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
+	"github.com/bwmarrin/discordgo"
+
 	"ollimbot/core/clean"
+	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/discord/rest"
 )
@@ -35,62 +37,30 @@ const (
 	dash = "–"
 )
 
-// Post is a post as one message, cut where it is too long: for an edit, which
-// has only the one message.
+// Post is a post as a message, cut where it is too long. One that says nothing
+// is empty.
 func Post(p post.Post) rest.Message {
-	m := rest.Message{Content: cutBlock(content(p), MaxContent), Nonce: p.Nonce}
-	if p.Small {
-		// The mark of small print begins each line; what is left of a line that is
-		// cut has it already.
-		m.Content = Cut(content(p), MaxContent)
+	m := rest.Message{Content: content(p), Nonce: p.Nonce}
+	if p.Small { // what is left of a line that is cut has its mark already
+		m.Content = Cut(m.Content, MaxContent)
+	} else {
+		m.Content = cutBlock(m.Content, MaxContent)
 	}
-	files := attach(&m, p)
-	m.Files = files[:min(len(files), maxFiles)]
-	return m
-}
-
-// Posts is a post as as many messages as it needs, none of them empty. The
-// embed, its buttons and the files come last. The first has the post's nonce,
-// the others one derived from it; a post that says nothing gives no message.
-func Posts(p post.Post) []rest.Message {
-	var out []rest.Message
-	texts := Split(content(p), MaxContent)
-	if p.Small {
-		texts = packed(lines(content(p)), MaxContent)
-	}
-	for _, text := range texts {
-		if strings.TrimSpace(text) != "" {
-			out = append(out, rest.Message{Content: text})
+	if p.Embed != nil {
+		mark := ""
+		if p.Critical {
+			mark = critical
 		}
+		card, rows := embed(*p.Embed, p.Context, mark)
+		m.Embeds, m.Components = []*discordgo.MessageEmbed{card}, rows
 	}
-	var last rest.Message
-	files := attach(&last, p)
-	if len(out) == 0 {
-		out = append(out, rest.Message{})
+	for _, path := range p.Files[:min(len(p.Files), maxFiles)] {
+		m.Files = append(m.Files, rest.File{
+			Name: filepath.Base(path),
+			Read: func() ([]byte, error) { return os.ReadFile(path) },
+		})
 	}
-	end := &out[len(out)-1]
-	end.Embeds, end.Components, end.Files = last.Embeds, last.Components, files[:min(len(files), maxFiles)]
-	for len(files) > maxFiles {
-		files = files[maxFiles:]
-		out = append(out, rest.Message{Files: files[:min(len(files), maxFiles)]})
-	}
-	if first := out[0]; first.Content == "" && len(first.Embeds) == 0 && len(first.Files) == 0 {
-		return nil
-	}
-	number(out, p.Nonce)
-	return out
-}
-
-// number gives each message a nonce of its own, so that repeating the post
-// repeats none of them.
-func number(list []rest.Message, nonce string) {
-	if nonce == "" {
-		return
-	}
-	list[0].Nonce = nonce
-	for i := range list[1:] {
-		list[i+1].Nonce = nonce + "/" + strconv.Itoa(i+2)
-	}
+	return m
 }
 
 // content is the text of a post with its marks.
@@ -111,26 +81,6 @@ func content(p post.Post) string {
 	return text
 }
 
-// attach adds what is no text, and gives the files.
-func attach(m *rest.Message, p post.Post) []rest.File {
-	if p.Embed != nil {
-		mark := ""
-		if p.Critical {
-			mark = critical
-		}
-		card, rows := embed(*p.Embed, p.Context, mark)
-		m.Embeds, m.Components = []rest.Embed{card}, rows
-	}
-	var files []rest.File
-	for _, path := range p.Files {
-		files = append(files, rest.File{
-			Name: filepath.Base(path),
-			Open: func() (io.ReadCloser, error) { return os.Open(path) },
-		})
-	}
-	return files
-}
-
 // Small is a notice of the program in small print.
 func Small(text string) rest.Message {
 	return rest.Message{Content: Cut(marked(strings.TrimSpace(clean.Text(text))), MaxContent)}
@@ -147,43 +97,124 @@ func marked(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// lines are the lines of small print, each short enough for a message: a piece
-// of a longer one is small as well.
-func lines(text string) []string {
-	var out []string
-	for _, line := range strings.SplitAfter(text, "\n") {
-		body, isSmall := strings.CutPrefix(line, small)
-		if !isSmall {
-			out = append(out, line)
-			continue
-		}
-		body, end := strings.TrimSuffix(body, "\n"), line[len(strings.TrimSuffix(line, "\n")):]
-		for _, part := range parts(body, MaxContent-len(small)-1, nil) {
-			out = append(out, small+part.Text)
-		}
-		out[len(out)-1] += end
-	}
-	return out
-}
-
-// packed joins lines for as long as they fit together.
-func packed(list []string, limit int) []string {
-	var out []string
-	for _, line := range list {
-		if n := len(out) - 1; n >= 0 && strings.HasSuffix(out[n], "\n") && Length(out[n])+Length(line) <= limit {
-			out[n] += line
-			continue
-		}
-		out = append(out, line)
-	}
-	return out
-}
-
 // Ephemeral is an answer to a command or button that only its user sees.
 func Ephemeral(text string) rest.Message {
 	text = cutBlock(strings.TrimSpace(clean.Text(text)), MaxContent)
 	if text == "" {
 		text = dash
 	}
-	return rest.Message{Content: text, Flags: rest.Ephemeral}
+	return rest.Message{Content: text, Flags: discordgo.MessageFlagsEphemeral}
+}
+
+// The reactions that answer an approval, in the order in which the bot offers
+// them; any other denies.
+const (
+	ReactAllow  = "\u2705"
+	ReactDeny   = "\u274c"
+	ReactAlways = "\U0001f513"
+	thumb       = "\U0001f44d"
+)
+
+// Reactions are those that are offered.
+func Reactions() []string { return []string{ReactAllow, ReactDeny, ReactAlways} }
+
+// Verdict is what a reaction says.
+func Verdict(emoji string) policy.Verdict {
+	switch {
+	case emoji == ReactAllow, strings.HasPrefix(emoji, thumb): // it may have a tone of skin
+		return policy.Allow
+	case emoji == ReactAlways:
+		return policy.Always
+	}
+	return policy.Deny
+}
+
+// maxCall is how much of a tool call is shown: enough to judge it, on one screen.
+const (
+	maxCall = 1500
+	maxLine = 1000 // of its label
+)
+
+// The words of the card.
+const (
+	textQuestion = "May the bot do this?\n%s\n"
+	textLegend   = "-# *Always* lets %s run without a question until the bot is restarted. You can also type yes, always or no, " +
+		"or react: ✅ once, 🔓 always, ❌ no. Without an answer it is not done; the question ends <t:%d:R>."
+	textThisTool = "this tool"
+)
+
+// approvalPrefix begins the ids of a card's buttons: approval:allow:ID.
+const approvalPrefix = "approval:"
+
+// answers are the buttons of a card.
+var answers = []struct {
+	word, label string
+	style       discordgo.ButtonStyle
+	verdict     policy.Verdict
+}{
+	{"allow", "Allow once", discordgo.SuccessButton, policy.Allow},
+	{"always", "Always", discordgo.PrimaryButton, policy.Always},
+	{"deny", "Deny", discordgo.DangerButton, policy.Deny},
+}
+
+// ParseApproval is what a button of a card means: which approval it answers, and
+// how.
+func ParseApproval(customID string) (id string, v policy.Verdict, ok bool) {
+	said, ours := strings.CutPrefix(customID, approvalPrefix)
+	word, id, _ := strings.Cut(said, ":")
+	for _, a := range answers {
+		if ours && a.word == word && id != "" {
+			return id, a.verdict, true
+		}
+	}
+	return "", "", false
+}
+
+// question is the card of a tool call that waits: all that it would do, the
+// answers as buttons, and until when there is time.
+func question(a policy.Approval, label string) rest.Message {
+	call := label
+	if text := strings.TrimSpace(clean.Text(a.Text)); text != "" && !strings.Contains(a.Label, text) {
+		text = Cut(text, maxCall-Length(label))
+		call += "\n" + fence + "\n" + strings.ReplaceAll(text, fence, "'''") + "\n" + fence
+	}
+	tool := textThisTool
+	if name := clean.Line(a.Tool); name != "" {
+		tool = Cut(name, maxLabel)
+	}
+	m := rest.Message{Content: fmt.Sprintf(textQuestion, call) + fmt.Sprintf(textLegend, tool, a.Until.Unix())}
+	var row discordgo.ActionsRow
+	for _, b := range answers {
+		row.Components = append(row.Components, discordgo.Button{Label: b.label, Style: b.style, CustomID: approvalPrefix + b.word + ":" + a.ID})
+	}
+	m.Components = []discordgo.MessageComponent{row}
+	return m
+}
+
+// Approval is the card of a tool call that waits, or how it was settled: the
+// label as code, and behind it the verdict. One that nobody answered is struck
+// through.
+func Approval(a policy.Approval) rest.Message {
+	label := code(Cut(clean.Line(a.Label), maxLine))
+	switch a.Verdict {
+	case "":
+		return question(a, label)
+	case policy.Expired, policy.Cancelled:
+		label = "~~" + label + "~~ — " + string(a.Verdict)
+	default:
+		label += " — " + string(a.Verdict)
+	}
+	return rest.Message{Content: label}
+}
+
+// code shows a line as code whatever it holds. A single backtick inside needs
+// two outside; more of them would make a block of it.
+func code(s string) string {
+	if s == "" {
+		s = dash
+	}
+	if !strings.Contains(s, "`") {
+		return "`" + s + "`"
+	}
+	return "`` " + strings.ReplaceAll(s, "``", "''") + " ``"
 }

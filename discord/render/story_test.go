@@ -39,10 +39,6 @@ func TestWhatIsRenderedDiscordTakes(t *testing.T) {
 		{Embed: &post.Embed{}},
 		{Embed: &post.Embed{Footer: "only"}},
 	} {
-		list := Posts(p)
-		for _, m := range list {
-			send(m)
-		}
 		id := send(Post(p))
 		if err := c.Edit(t.Context(), dm, id, Post(p)); err != nil {
 			t.Fatal(err)
@@ -60,7 +56,7 @@ func TestWhatIsRenderedDiscordTakes(t *testing.T) {
 				Fields: []post.Field{{Name: piece.Draw(rt, "name"), Value: piece.Draw(rt, "value")}},
 			}
 		}
-		for _, m := range Posts(p) {
+		if m := Post(p); m.Content != "" || len(m.Embeds) > 0 {
 			if _, err := c.Send(rt.Context(), dm, m); err != nil {
 				rt.Fatal(err)
 			}

@@ -36,7 +36,8 @@ type call struct {
 	// address replaces base and path: a download, which is no request to the API.
 	// It carries no token and counts nowhere.
 	address string
-	body    body
+	body    []byte
+	kind    string             // of the body
 	decode  func([]byte) error // nil: nobody reads the answer
 	most    int64              // bytes of the answer
 	before  func() error       // before the first try; an error ends the call. May be nil
@@ -78,16 +79,18 @@ func newCall(what, rule string, ids ...string) *call {
 	return k
 }
 
-// filling makes the body of a value and files.
-func (k *call) filling(v any, files []File) {
+// fill makes the body of a value and files.
+func (k *call) fill(v any, files []File) {
 	data, err := json.Marshal(v)
-	if err != nil && k.fault == nil {
-		k.fault = fmt.Errorf("%w: %w", ErrInvalid, err)
-	}
-	k.body = body{json: data, files: files}
-	if len(files) > 0 {
+	k.kind = "application/json"
+	if err == nil && len(files) > 0 {
 		k.time = fileTime
+		k.kind, data, err = withFiles(data, files)
 	}
+	if err != nil && k.fault == nil {
+		k.fault = err
+	}
+	k.body = data
 }
 
 // do carries out a call: waits for its turn, sends it, repeats it as far as that

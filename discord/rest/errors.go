@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bwmarrin/discordgo"
 
 	"ollimbot/core/clean"
 )
@@ -58,29 +61,20 @@ func (unknownError) Is(target error) bool { return target == ErrUnknown }
 // Unwrap is the cause.
 func (e unknownError) Unwrap() error { return e.error }
 
-// LimitedError says after which time a call can go through.
+// LimitedError says after which time a call can go through: a limit of
+// Discord's, or one that concerns every call, since this machine's address is
+// turned away or the client itself has stopped asking.
 type LimitedError struct {
 	After time.Duration
-	// Stopped is true when the client itself stops, because too many requests were
-	// refused: Discord bans an address at ten thousand within ten minutes.
-	Stopped bool
+	why   string // with a place for the time; empty is textLimitedFor
 }
 
 func (e *LimitedError) Error() string {
-	if e.Stopped {
-		return fmt.Sprintf(textStoppedFor, maxRefused, seconds(e.After))
-	}
-	return fmt.Sprintf(textLimitedFor, seconds(e.After))
+	return fmt.Sprintf(cmp.Or(e.why, textLimitedFor), seconds(e.After))
 }
 
 // Unwrap makes it an ErrLimited.
 func (e *LimitedError) Unwrap() error { return ErrLimited }
-
-// BanError is a refusal by what stands before Discord: it concerns this
-// machine's address, and every call fails with it until After has passed.
-type BanError struct{ After time.Duration }
-
-func (e *BanError) Error() string { return fmt.Sprintf(textBannedFor, seconds(e.After)) }
 
 // seconds rounds up, so that nobody is told "0s" for a wait.
 func seconds(d time.Duration) time.Duration {
@@ -120,32 +114,33 @@ func (e *APIError) Unwrap() error { return e.kind }
 // kinds gives Discord's codes their meaning.
 // What is missing is told by its status.
 var kinds = map[int]error{
-	10003: ErrNoChannel,
-	10008: ErrGone, // unknown message
+	discordgo.ErrCodeUnknownChannel: ErrNoChannel,
+	discordgo.ErrCodeUnknownMessage: ErrGone,
 
-	10015: ErrExpired, // unknown webhook: the interaction's token is over
-	10062: ErrExpired, // unknown interaction: more than three seconds old
-	40060: ErrExpired, // already acknowledged
-	50027: ErrExpired, // invalid webhook token
-	40094: ErrExpired, // too many follow-ups: a message is the way, too
+	discordgo.ErrCodeUnknownWebhook:                        ErrExpired, // an interaction's token is over
+	discordgo.ErrCodeInvalidWebhookTokenProvided:           ErrExpired,
+	discordgo.ErrCodeUnknownInteraction:                    ErrExpired, // more than three seconds old
+	discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged: ErrExpired,
+	40094: ErrExpired, // too many follow-ups: a message is the way
 
-	50007: ErrCannotDM,
+	discordgo.ErrCodeCannotSendMessagesToThisUser: ErrCannotDM,
 	50278: ErrCannotDM, // no server in common
 
-	20016:  ErrLimited, // slow mode
-	20028:  ErrLimited, // the channel's write limit
-	30046:  ErrOldEdit,
-	40003:  ErrLimited, // opens direct messages too fast
-	40062:  ErrLimited,
-	130000: ErrTransient, // overloaded
+	discordgo.ErrCodeThisActionCannotBePerformedDueToSlowmodeRateLimit: ErrLimited,
+	discordgo.ErrCodeChannelHasHitWriteRateLimit:                       ErrLimited,
+	discordgo.ErrCodeOpeningDirectMessagesTooFast:                      ErrLimited,
+	40062: ErrLimited, // service resource
 
-	40001: ErrAuth,    // unauthorized
-	40005: ErrInvalid, // the request is too large
-	50001: ErrForbidden,
-	50005: ErrForbidden, // a message of somebody else
-	50006: ErrInvalid,   // empty
-	50013: ErrForbidden,
-	50035: ErrInvalid,
+	discordgo.ErrCodeMaximumNumberOfEditsToMessagesOlderThanOneHourReached: ErrOldEdit,
+	discordgo.ErrCodeAPIResourceIsCurrentlyOverloaded:                      ErrTransient,
+
+	discordgo.ErrCodeUnauthorized:              ErrAuth,
+	discordgo.ErrCodeRequestEntityTooLarge:     ErrInvalid,
+	discordgo.ErrCodeCannotSendEmptyMessage:    ErrInvalid,
+	discordgo.ErrCodeInvalidFormBody:           ErrInvalid,
+	discordgo.ErrCodeMissingAccess:             ErrForbidden,
+	discordgo.ErrCodeCannotEditFromAnotherUser: ErrForbidden,
+	discordgo.ErrCodeMissingPermissions:        ErrForbidden,
 }
 
 // refusal reads an answer of the 400s.
@@ -223,3 +218,46 @@ func join(path, name string) string {
 	}
 	return path + "." + name
 }
+
+// What is wrong with an address for OLLIM_DISCORD_API.
+const (
+	textBadBase    = "not an address: write https://HOST/api/v10, or http://127.0.0.1:PORT/api/v10"
+	textOpenBase   = "the bot's token would travel unencrypted: use https, or a loopback address such as 127.0.0.1"
+	textBaseScheme = "the address begins with %q: it must be https, or http for a loopback address"
+)
+
+// What Discord's refusals mean for the user.
+const (
+	textAuth = "the bot's token was refused: open the Developer Portal > your application > Bot > Reset Token, " +
+		"put the new one into .env as DISCORD_TOKEN, and start the bot again"
+	textCannotDM = "unblock the bot, or share a server with it and allow direct messages from that server's members " +
+		"(server name > Privacy Settings); then send it a message: Discord does not let it write to you"
+	textGone      = "the message is not there any more"
+	textNoChannel = "the channel is not there any more"
+	textExpired   = "too late: it has expired, or was answered already"
+	textLinkGone  = "the attachment's address has expired: fetch its message again for a new one"
+	textInvalid   = "not accepted by Discord"
+	textForbidden = "not allowed by Discord"
+	textOldEdit   = "changes to messages older than an hour are limited: send a new one"
+	textTransient = "no good connection to Discord"
+	textUnknown   = "nobody knows whether it was carried out"
+	textLimited   = "fewer requests are wanted"
+	textTooLarge  = "the file is larger than allowed"
+
+	textLimitedFor = "Discord wants fewer requests: again in %s"
+	textStoppedFor = "the bot has stopped asking Discord, which refused 500 requests within ten minutes: again in %s"
+	textBannedFor  = "Discord turns away this machine's address: again in %s"
+
+	textNoAnswer    = "no answer within %s"
+	textStatus      = "answered with status %d"
+	textNotJSON     = "the answer is not what was asked for"
+	textLongAnswer  = "the answer is longer than %d bytes"
+	textCutAnswer   = "the answer was cut off"
+	textNoCause     = "the connection failed"
+	textAndMore     = "and more"
+	textNoFileThere = "there is no file at this address"
+	textForeign     = "attachments are taken from Discord's own addresses only"
+	textNoID        = "an id is missing or is none"
+	textNoFile      = "read %s: %w"
+	textFilesLarge  = "files of more than 25 MB together do not fit into a message"
+)

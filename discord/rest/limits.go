@@ -1,11 +1,15 @@
 package rest
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/bwmarrin/discordgo"
 )
 
 const (
@@ -168,4 +172,131 @@ func fromSeconds(f float64) (time.Duration, bool) {
 		return time.Duration(f * float64(time.Second)).Round(time.Millisecond), true
 	}
 	return 0, false
+}
+
+// banFor is how long a ban is taken to last that does not say so itself.
+const banFor = 15 * time.Minute
+
+// tooMany reads a 429. Discord answers in JSON; anything else comes from what
+// stands before it and concerns this machine's address.
+func (c *Client) tooMany(k *call, r reply) end {
+	if r.cut != nil {
+		return c.failed(k, r)
+	}
+	if k.address != "" {
+		wait := max(retryAfter(r), time.Second)
+		return end{err: &LimitedError{After: wait}, limited: true, wait: wait}
+	}
+	var said struct {
+		RetryAfter float64 `json:"retry_after"`
+		Global     bool    `json:"global"`
+		Code       int     `json:"code"`
+	}
+	body := bytes.TrimSpace(r.body)
+	if !bytes.HasPrefix(body, []byte("{")) || json.Unmarshal(body, &said) != nil {
+		c.standing.note(r.at)
+		return c.banned(k, r)
+	}
+	if r.header.Get("X-RateLimit-Scope") != "shared" { // those are not held against us
+		c.standing.note(r.at)
+	}
+	if said.Code == discordgo.ErrCodeMaximumNumberOfEditsToMessagesOlderThanOneHourReached {
+		return end{err: refusal(r, k.bare, c.hiding(k))}
+	}
+	wait, ok := fromSeconds(said.RetryAfter)
+	if !ok || wait == 0 {
+		wait = retryAfter(r)
+	}
+	global := said.Global || r.header.Get("X-RateLimit-Global") == "true"
+	c.limits.block(k, r, global, r.at.Add(wait))
+	c.log.Info("a request was limited", "request", k.rule(), "wait_ms", wait.Milliseconds(), "global", global)
+	return end{err: &LimitedError{After: wait}, limited: true, wait: wait}
+}
+
+func (c *Client) banned(k *call, r reply) end {
+	wait := retryAfter(r)
+	if wait == 0 {
+		wait = banFor
+	}
+	c.standing.ban(r.at.Add(wait))
+	c.log.Error("this address is turned away; nothing is asked until that is over", "request", k.rule(), "wait_ms", wait.Milliseconds())
+	return end{err: &LimitedError{After: wait, why: textBannedFor}}
+}
+
+// retryAfter reads the header of that name, in seconds or as a date; 0 where
+// there is none.
+func retryAfter(r reply) time.Duration {
+	said := r.header.Get("Retry-After")
+	if d, ok := span(said); ok {
+		return d
+	}
+	if at, err := http.ParseTime(said); err == nil {
+		return min(max(at.Sub(r.at), 0), 24*time.Hour)
+	}
+	return 0
+}
+
+const (
+	// maxRefused answers of 401, 403 and 429 within refusedWithin make the client
+	// stop: at ten thousand Discord bans the address.
+	maxRefused    = 500
+	refusedWithin = 10 * time.Minute
+)
+
+// standing is what Discord thinks of this bot as a whole: whether its token is
+// good and its address welcome.
+type standing struct {
+	refused chan struct{} // closed when the token was refused
+
+	mu     sync.Mutex
+	banned time.Time // every call fails until then
+	since  time.Time // when counting began
+	count  int       // of refused requests since
+}
+
+// check is the error with which every call fails now, or nil.
+func (s *standing) check(now time.Time) error {
+	select {
+	case <-s.refused:
+		return ErrAuth
+	default:
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if wait := s.banned.Sub(now); wait > 0 {
+		return &LimitedError{After: wait, why: textBannedFor}
+	}
+	if wait := s.since.Add(refusedWithin).Sub(now); s.count >= maxRefused && wait > 0 {
+		return &LimitedError{After: wait, why: textStoppedFor}
+	}
+	return nil
+}
+
+// refuse ends every call, also those that wait, with ErrAuth.
+func (s *standing) refuse() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.refused:
+	default:
+		close(s.refused)
+	}
+}
+
+func (s *standing) ban(until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if until.After(s.banned) {
+		s.banned = until
+	}
+}
+
+// note counts a refused request.
+func (s *standing) note(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.Sub(s.since) >= refusedWithin {
+		s.since, s.count = now, 0
+	}
+	s.count++
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bwmarrin/discordgo"
 )
 
 // overNetwork is a client of a server on loopback, with the transport that the
@@ -56,7 +58,7 @@ func TestAServerThatIsDownIsToldWithoutItsAddress(t *testing.T) {
 	s.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 	defer cancel()
-	err := c.EditAnswer(ctx, "5", "interaction-token", Message{Content: "x"})
+	err := c.EditAnswer(ctx, &discordgo.Interaction{ID: "1", AppID: "5", Token: "interaction-token"}, Message{Content: "x"})
 	if !errors.Is(err, ErrTransient) && !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "interaction-token") {
 		t.Error(err)
 	}
@@ -80,9 +82,7 @@ func TestAFileTravelsInOnePieceWithItsLength(t *testing.T) {
 		}
 		write(w, `{"id":"3"}`)
 	})
-	_, err := c.Send(t.Context(), "7", Message{Files: []File{{
-		Name: "data.bin", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(want)), nil },
-	}}})
+	_, err := c.Send(t.Context(), "7", Message{Files: []File{file("data.bin", string(want))}})
 	if err != nil {
 		t.Error(err)
 	}

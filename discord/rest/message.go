@@ -1,172 +1,134 @@
 package rest
 
 import (
+	"bytes"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"ollimbot/core/clean"
+	"ollimbot/discord/message"
 )
 
 // Message is what the bot says, within Discord's limits; render makes it so.
 type Message struct {
-	Content string
-	Embeds  []Embed
-	// Components are up to five rows of up to five buttons.
-	Components []Row
+	Content    string
+	Embeds     []*discordgo.MessageEmbed
+	Components []discordgo.MessageComponent
 	// Nonce makes sending idempotent for some minutes: the same nonce is the same
 	// message. Any text will do; empty is a new one. Only Send knows it.
 	Nonce string
-	// ReplyTo is the id of the message that is answered, or empty. One that was
-	// deleted is no error.
-	ReplyTo string
-	Flags   Flags
-	Files   []File
+	Flags discordgo.MessageFlags
+	Files []File
 	// Before is called once before Send sends it for the first time, when no limit
 	// is waited for any more; its error is Send's, and nothing is sent. Nil is fine.
 	Before func() error
 }
 
-// Flags of a message.
-type Flags int
-
-// Ephemeral is for answers to interactions only. Silent sends no notification.
-const (
-	SuppressEmbeds Flags = 1 << 2
-	Ephemeral      Flags = 1 << 6
-	Silent         Flags = 1 << 12
-)
-
-// Embed is a card. Color is 0xRRGGBB.
-type Embed struct {
-	Title, Description string
-	Color              int
-	Fields             []Field
-	Footer             string
+// File goes along with a message. Read is called once.
+type File struct {
+	Name string
+	Read func() ([]byte, error)
 }
 
-// Field is a named value of a card.
-type Field struct {
-	Name   string `json:"name"`
-	Value  string `json:"value"`
-	Inline bool   `json:"inline"`
-}
+// maxUpload is what a whole request may hold, in bytes. What one file may have
+// depends on the account, so Discord says that itself.
+const maxUpload = 25 << 20
 
-// Row is up to five buttons beside each other.
-type Row []Button
-
-// Button sends its CustomID back when it is clicked.
-type Button struct {
-	Label, CustomID string
-	Style           Style
-	Disabled        bool
-}
-
-// Style is the look of a button.
-type Style int
-
-// The styles.
-const (
-	Primary Style = iota + 1
-	Secondary
-	Success
-	Danger
-)
-
-// wire is a message as Discord reads it. Pointers tell what is left away from
+// payload is a message as Discord reads it. Pointers tell what is left away from
 // what is empty: in an edit, an empty list takes away and an absent one keeps.
-type wire struct {
-	Content     *string      `json:"content,omitempty"`
-	Embeds      *[]wireEmbed `json:"embeds,omitempty"`
-	Components  *[]wireRow   `json:"components,omitempty"`
-	Attachments []wireFile   `json:"attachments,omitempty"`
-	Flags       Flags        `json:"flags,omitempty"`
-	Reference   *wireReply   `json:"message_reference,omitempty"`
-	Nonce       string       `json:"nonce,omitempty"`
-	Enforce     bool         `json:"enforce_nonce,omitempty"`
+type payload struct {
+	Content     *string                       `json:"content,omitempty"`
+	Embeds      *[]*discordgo.MessageEmbed    `json:"embeds,omitempty"`
+	Components  *[]discordgo.MessageComponent `json:"components,omitempty"`
+	Attachments []attachment                  `json:"attachments,omitempty"`
+	Flags       discordgo.MessageFlags        `json:"flags,omitempty"`
+	Nonce       string                        `json:"nonce,omitempty"`
+	Enforce     bool                          `json:"enforce_nonce,omitempty"`
 	// Mentions is always written: what the bot quotes must never notify anybody.
 	Mentions struct {
 		Parse []string `json:"parse"`
 	} `json:"allowed_mentions"`
 }
 
-type wireEmbed struct {
-	Title       string      `json:"title,omitempty"`
-	Description string      `json:"description,omitempty"`
-	Color       int         `json:"color,omitempty"`
-	Fields      []Field     `json:"fields,omitempty"`
-	Footer      *wireFooter `json:"footer,omitempty"`
-}
-
-type wireFooter struct {
-	Text string `json:"text"`
-}
-
-type wireRow struct {
-	Type       int          `json:"type"`
-	Components []wireButton `json:"components"`
-}
-
-type wireButton struct {
-	Type     int    `json:"type"`
-	Style    Style  `json:"style"`
-	Label    string `json:"label"`
-	CustomID string `json:"custom_id"`
-	Disabled bool   `json:"disabled,omitempty"`
-}
-
-type wireFile struct {
+type attachment struct {
 	ID   string `json:"id"`
 	Name string `json:"filename"`
 }
 
-type wireReply struct {
-	Message string `json:"message_id"`
-	Must    bool   `json:"fail_if_not_exists"`
-}
-
 // fresh is a message that does not exist yet.
-func (m *Message) fresh() wire {
-	w := m.filled()
+func (m *Message) fresh() payload {
+	p := m.replacing()
 	if m.Content == "" {
-		w.Content = nil
+		p.Content = nil
 	}
 	if len(m.Embeds) == 0 {
-		w.Embeds = nil
+		p.Embeds = nil
 	}
 	if len(m.Components) == 0 {
-		w.Components = nil
+		p.Components = nil
 	}
-	w.Flags = m.Flags
-	if m.ReplyTo != "" {
-		w.Reference = &wireReply{Message: m.ReplyTo}
-	}
-	return w
+	p.Flags = m.Flags
+	return p
 }
 
-// filled is a message that replaces another: whatever it does not have is gone.
-func (m *Message) filled() wire {
-	embeds, rows := make([]wireEmbed, 0, len(m.Embeds)), make([]wireRow, 0, len(m.Components))
-	for _, e := range m.Embeds {
-		w := wireEmbed{Title: e.Title, Description: e.Description, Color: e.Color, Fields: e.Fields}
-		if e.Footer != "" {
-			w.Footer = &wireFooter{Text: e.Footer}
-		}
-		embeds = append(embeds, w)
+// replacing is a message that replaces another: whatever it does not have is gone.
+func (m *Message) replacing() payload {
+	embeds, rows := m.Embeds, m.Components
+	if embeds == nil {
+		embeds = []*discordgo.MessageEmbed{}
 	}
-	for _, r := range m.Components {
-		row := wireRow{Type: 1, Components: make([]wireButton, 0, len(r))}
-		for _, b := range r {
-			row.Components = append(row.Components, wireButton{Type: 2, Style: b.Style, Label: b.Label, CustomID: b.CustomID, Disabled: b.Disabled})
-		}
-		rows = append(rows, row)
+	if rows == nil {
+		rows = []discordgo.MessageComponent{}
 	}
-	w := wire{Content: &m.Content, Embeds: &embeds, Components: &rows, Flags: m.Flags & SuppressEmbeds}
-	w.Mentions.Parse = []string{}
+	p := payload{Content: &m.Content, Embeds: &embeds, Components: &rows}
+	p.Mentions.Parse = []string{}
 	for i, f := range m.Files {
-		w.Attachments = append(w.Attachments, wireFile{ID: strconv.Itoa(i), Name: fileName(f.Name)})
+		p.Attachments = append(p.Attachments, attachment{ID: strconv.Itoa(i), Name: fileName(f.Name)})
 	}
-	return w
+	return p
+}
+
+// fileName is a name that means the same to everybody who reads the header.
+func fileName(s string) string {
+	if s = clean.Cut(clean.Line(s), 200); s == "" {
+		return "file"
+	}
+	return s
+}
+
+// withFiles puts files behind the JSON of a message.
+func withFiles(data []byte, files []File) (kind string, body []byte, err error) {
+	var parts []*discordgo.File
+	size := len(data)
+	for _, f := range files {
+		name := fileName(f.Name)
+		content, err := f.Read()
+		if err != nil {
+			var path *fs.PathError // it would name its file again
+			if errors.As(err, &path) {
+				err = path.Err
+			}
+			return "", nil, fmt.Errorf(textNoFile, name, err)
+		}
+		if size += len(content); size > maxUpload {
+			return "", nil, fmt.Errorf("%w: %s", ErrInvalid, textFilesLarge)
+		}
+		parts = append(parts, &discordgo.File{Name: name, Reader: bytes.NewReader(content)})
+	}
+	return discordgo.MultipartBodyWithJSON(json.RawMessage(data), parts)
 }
 
 // maxNonce is Discord's limit, in characters.
@@ -184,4 +146,121 @@ func nonce(s string) string {
 	}
 	sum := sha256.Sum256([]byte(s))
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:maxNonce]
+}
+
+// Send sends a message and gives its id. It is repeated safely: whatever became
+// of the tries, one nonce is one message, and its id is the answer. Where that
+// message was deleted in the meantime the error is ErrGone.
+func (c *Client) Send(ctx context.Context, channel string, m Message) (id string, err error) {
+	k := newCall("send the message", "POST /channels/{}/messages", channel)
+	p := m.fresh()
+	p.Nonce, p.Enforce = nonce(m.Nonce), true
+	k.fill(p, m.Files)
+	k.again, k.before = true, m.Before
+	k.decode = decodeID(&id)
+	if err = c.do(ctx, k); err != nil && k.maybe {
+		err = Unknown(err)
+	}
+	return id, err
+}
+
+const oneMessage = " /channels/{}/messages/{}"
+
+// Edit replaces a message: what m does not have is taken away, attachments stay.
+// ErrGone says that the message was deleted, ErrOldEdit that it is too old to be
+// changed often.
+func (c *Client) Edit(ctx context.Context, channel, id string, m Message) error {
+	return c.edit(ctx, newCall("edit the message", "PATCH"+oneMessage, channel, id), m.replacing())
+}
+
+// Buttons replaces the buttons of a message and nothing else.
+func (c *Client) Buttons(ctx context.Context, channel, id string, rows []discordgo.MessageComponent) error {
+	p := (&Message{Components: rows}).replacing()
+	p.Content, p.Embeds = nil, nil
+	return c.edit(ctx, newCall("change the buttons", "PATCH"+oneMessage, channel, id), p)
+}
+
+// edit changes a message, in a channel or in answer to an interaction.
+func (c *Client) edit(ctx context.Context, k *call, p payload) error {
+	k.fill(p, nil)
+	k.again = true
+	return c.do(ctx, k)
+}
+
+// Delete removes a message; ErrGone says that somebody was first.
+func (c *Client) Delete(ctx context.Context, channel, id string) error {
+	return c.remove(ctx, newCall("delete the message", "DELETE"+oneMessage, channel, id))
+}
+
+// remove deletes a message, in a channel or in answer to an interaction.
+func (c *Client) remove(ctx context.Context, k *call) error {
+	k.again, k.done = true, discordgo.ErrCodeUnknownMessage
+	return c.do(ctx, k)
+}
+
+// React adds the bot's reaction.
+func (c *Client) React(ctx context.Context, channel, id, emoji string) error {
+	return c.reaction(ctx, "PUT", channel, id, emoji)
+}
+
+// Unreact takes the bot's own reaction back. ErrGone says that it, or its
+// message, is not there.
+func (c *Client) Unreact(ctx context.Context, channel, id, emoji string) error {
+	return c.reaction(ctx, "DELETE", channel, id, emoji)
+}
+
+func (c *Client) reaction(ctx context.Context, method string, at ...string) error {
+	k := newCall("react to the message", method+oneMessage+"/reactions/{}/@me", at...)
+	k.again = true
+	return c.do(ctx, k)
+}
+
+// Typing shows for ten seconds that the bot is at work. It is not worth
+// repeating, nor waiting for long.
+func (c *Client) Typing(ctx context.Context, channel string) error {
+	k := newCall("show that the bot is typing", "POST /channels/{}/typing", channel)
+	k.tries, k.patience, k.time = 1, 2*time.Second, 5*time.Second
+	return c.do(ctx, k)
+}
+
+// Text is what one message says, as it was sent. ErrGone: it was deleted.
+func (c *Client) Text(ctx context.Context, channel, id string) (string, error) {
+	k := newCall("read the message", "GET"+oneMessage, channel, id)
+	var said struct {
+		Content string `json:"content"`
+	}
+	k.again, k.decode = true, into(&said)
+	err := c.do(ctx, k)
+	return said.Content, err
+}
+
+// After gives what was written after a message, the oldest first, at most limit
+// messages, of which Discord gives a hundred at once: the next call goes on after
+// the last of them. Without an id it gives the newest. A message that cannot be
+// read is left away.
+func (c *Client) After(ctx context.Context, channel, after string, limit int) ([]*discordgo.Message, error) {
+	k := newCall("read the messages", "GET /channels/{}/messages", channel)
+	query := url.Values{"limit": {strconv.Itoa(limit)}}
+	if after != "" {
+		query.Set("after", after)
+	}
+	k.path += "?" + query.Encode()
+	var raw []json.RawMessage
+	k.again, k.decode = true, into(&raw)
+	if err := c.do(ctx, k); err != nil {
+		return nil, err
+	}
+	var list []*discordgo.Message
+	for _, one := range raw {
+		m, err := message.Decode(one)
+		if err != nil {
+			c.log.Warn("a message of the history could not be read")
+			continue
+		}
+		if message.Compare(m.ID, after) > 0 {
+			list = append(list, m)
+		}
+	}
+	slices.SortFunc(list, func(a, b *discordgo.Message) int { return message.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(list, func(a, b *discordgo.Message) bool { return a.ID == b.ID }), nil
 }

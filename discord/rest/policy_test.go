@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/bwmarrin/discordgo"
 )
 
 func TestAnEmptyWindowIsWaitedForBeforeSending(t *testing.T) {
@@ -156,7 +158,7 @@ func TestAGlobalLimitHoldsForAllButInteractions(t *testing.T) {
 			var wait sync.WaitGroup
 			wait.Go(func() { _, _ = c.Send(ctx, "7", Message{Content: "x"}) })
 			synctest.Wait()
-			if err := c.Answer(ctx, "1", "token", Thinking, nil); err != nil {
+			if err := c.Answer(ctx, click, thinking, nil); err != nil {
 				t.Error(err)
 			}
 			took(t, start, 0)
@@ -274,7 +276,7 @@ func TestWhatHasNoNonceIsNotRepeatedOnceItWasSent(t *testing.T) {
 	for name, fault := range faults {
 		bubble(t, func(t *testing.T, ctx context.Context) {
 			c, f := discord(fault, fine)
-			_, err := c.FollowUp(ctx, "5", "token", Message{Content: "x"})
+			err := c.FollowUp(ctx, click, Message{Content: "x"})
 			if !errors.Is(err, ErrTransient) || len(f.requests()) != 1 {
 				t.Errorf("%s: %v after %d requests", name, err, len(f.requests()))
 			}
@@ -291,9 +293,9 @@ func TestWhatWasNeverSentIsRepeatedAlways(t *testing.T) {
 	} {
 		bubble(t, func(t *testing.T, ctx context.Context) {
 			c, f := discord(fault, fine)
-			id, err := c.FollowUp(ctx, "5", "token", Message{Content: "x"})
-			if id != "100" || err != nil || len(f.requests()) != 2 {
-				t.Errorf("%v: %q, %v after %d requests", fault, id, err, len(f.requests()))
+			err := c.FollowUp(ctx, click, Message{Content: "x"})
+			if err != nil || len(f.requests()) != 2 {
+				t.Errorf("%v: %v after %d requests", fault, err, len(f.requests()))
 			}
 		})
 	}
@@ -312,11 +314,11 @@ func TestARepeatedTryLearnsThatTheFirstOneArrived(t *testing.T) {
 			t.Errorf("deleted by somebody else: %v", err)
 		}
 		c, f := discord(io.EOF, already)
-		if err := c.Answer(ctx, "1", "token", Thinking, nil); err != nil || len(f.requests()) != 2 {
+		if err := c.Answer(ctx, click, thinking, nil); err != nil || len(f.requests()) != 2 {
 			t.Errorf("answered by the first try: %v", err)
 		}
 		c, _ = discord(already)
-		if err := c.Answer(ctx, "1", "token", Thinking, nil); !errors.Is(err, ErrExpired) {
+		if err := c.Answer(ctx, click, thinking, nil); !errors.Is(err, ErrExpired) {
 			t.Errorf("answered by somebody else: %v", err)
 		}
 	})
@@ -400,12 +402,12 @@ func TestABanEndsAllCallsUntilItIsOver(t *testing.T) {
 			c, f := discord(ban, fine)
 			start := time.Now()
 			_, err := c.Send(ctx, "7", Message{Content: "x"})
-			var e *BanError
+			var e *LimitedError
 			if !errors.As(err, &e) || e.After != want {
 				t.Fatalf("%v, want %s", err, want)
 			}
 			time.Sleep(want - time.Second)
-			if err := c.Answer(ctx, "1", "token", Thinking, nil); !errors.As(err, &e) || e.After != time.Second {
+			if err := c.Answer(ctx, click, thinking, nil); !errors.As(err, &e) || e.After != time.Second {
 				t.Error(err)
 			}
 			if n := len(f.requests()); n != 1 {
@@ -451,14 +453,14 @@ func TestARefusedTokenEndsEveryCallAtOnce(t *testing.T) {
 
 func TestAnInteractionThatIsOverDoesNotCondemnTheToken(t *testing.T) {
 	c, f := discord(says(401, `{"message":"Invalid Webhook Token","code":50027}`), fine)
-	if err := c.EditAnswer(t.Context(), "5", "token", Message{Content: "x"}); !errors.Is(err, ErrExpired) {
+	if err := c.EditAnswer(t.Context(), click, Message{Content: "x"}); !errors.Is(err, ErrExpired) {
 		t.Error(err)
 	}
 	if _, err := c.Send(t.Context(), "7", Message{Content: "x"}); err != nil {
 		t.Error(err)
 	}
 	c2, _ := discord(says(401, ""))
-	if err := c2.DeleteAnswer(t.Context(), "5", "token"); !errors.Is(err, ErrExpired) {
+	if err := c2.DeleteAnswer(t.Context(), click); !errors.Is(err, ErrExpired) {
 		t.Error(err)
 	}
 	if a, ok := f.requests()[0].header["Authorization"]; ok {
@@ -477,7 +479,7 @@ func TestManyRefusalsStopTheClientForTheRestOfTheWindow(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		var e *LimitedError
-		if err := c.Delete(ctx, "7", "1"); !errors.As(err, &e) || !e.Stopped || e.After != 100*time.Second {
+		if err := c.Delete(ctx, "7", "1"); !errors.As(err, &e) || e.why != textStoppedFor || e.After != 100*time.Second {
 			t.Fatal(err)
 		}
 		if n := len(f.requests()); n != maxRefused {
@@ -567,7 +569,7 @@ func TestWindowsOfManyInteractionsAreForgotten(t *testing.T) {
 			"X-RateLimit-Limit", "5", "X-RateLimit-Remaining", "4", "X-RateLimit-Reset-After", "2", "X-RateLimit-Bucket", "i",
 		))
 		for i := range 10 * manyWindows {
-			if _, err := c.FollowUp(ctx, "5", "token"+strconv.Itoa(i), Message{Content: "x"}); err != nil {
+			if err := c.FollowUp(ctx, &discordgo.Interaction{AppID: "5", Token: "token" + strconv.Itoa(i)}, Message{Content: "x"}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(100 * time.Millisecond)

@@ -8,6 +8,8 @@
 package rest
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +19,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/bwmarrin/discordgo"
 )
 
 // DefaultBase is where Discord's API lives.
@@ -137,4 +141,104 @@ func loopback(host string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// App is the application behind the bot.
+type App struct {
+	ID, Name string
+	// OwnerID is the person who owns it; of a team, the team's owner. Empty where
+	// Discord does not say.
+	OwnerID string
+	Team    bool
+	// BotPublic: anybody may add the bot to a server.
+	BotPublic bool
+	// UserInstall and GuildInstall: how it may be installed.
+	UserInstall, GuildInstall bool
+}
+
+// Me is the bot's own account.
+func (c *Client) Me(ctx context.Context) (discordgo.User, error) {
+	var u discordgo.User
+	err := c.get(ctx, "look up the bot's account", "/users/@me", func(data []byte) error {
+		return needs(json.Unmarshal(data, &u), u.ID)
+	})
+	return u, err
+}
+
+// Application is the bot's application.
+func (c *Client) Application(ctx context.Context) (App, error) {
+	var raw struct {
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		BotPublic bool            `json:"bot_public"`
+		Owner     discordgo.User  `json:"owner"`
+		Team      *discordgo.Team `json:"team"`
+		// The library knows this one by another name.
+		Install map[string]json.RawMessage `json:"integration_types_config"`
+	}
+	err := c.get(ctx, "look up the bot's application", "/applications/@me", func(data []byte) error {
+		return needs(json.Unmarshal(data, &raw), raw.ID)
+	})
+	if err != nil {
+		return App{}, err
+	}
+	a := App{ID: raw.ID, Name: raw.Name, OwnerID: raw.Owner.ID, BotPublic: raw.BotPublic}
+	if raw.Team != nil {
+		// The owner of a team's application is an account that nobody can write to.
+		a.Team, a.OwnerID = true, raw.Team.OwnerID
+	}
+	_, a.GuildInstall = raw.Install["0"]
+	_, a.UserInstall = raw.Install["1"]
+	return a, nil
+}
+
+// GatewayBot tells where events come from, and how often one may still begin to
+// listen: after the last start Discord resets the token.
+func (c *Client) GatewayBot(ctx context.Context) (discordgo.GatewayBotResponse, error) {
+	var g discordgo.GatewayBotResponse
+	err := c.get(ctx, "ask for the gateway", "/gateway/bot", func(data []byte) error {
+		return needs(json.Unmarshal(data, &g), g.URL)
+	})
+	return g, err
+}
+
+// OpenDM is the channel of the bot's direct messages with a user. Asking again
+// gives the same one.
+func (c *Client) OpenDM(ctx context.Context, user string) (channel string, err error) {
+	k := newCall("open the direct messages", "POST /users/@me/channels")
+	k.fill(map[string]string{"recipient_id": user}, nil)
+	k.again, k.decode = true, decodeID(&channel)
+	err = c.do(ctx, k)
+	return channel, err
+}
+
+func (c *Client) get(ctx context.Context, what, path string, decode func([]byte) error) error {
+	k := newCall(what, "GET "+path)
+	k.again, k.decode = true, decode
+	return c.do(ctx, k)
+}
+
+// needs is what is wrong with an answer that was read and must have a part.
+func needs(err error, part string) error {
+	if err != nil || part == "" {
+		return errors.New(textNotJSON)
+	}
+	return nil
+}
+
+// decodeID reads the id of an answer; one without is no answer.
+func decodeID(id *string) func([]byte) error {
+	return func(data []byte) error {
+		var said struct {
+			ID string `json:"id"`
+		}
+		err := json.Unmarshal(data, &said)
+		*id = said.ID
+		return needs(err, said.ID)
+	}
+}
+
+// into reads an answer into v.
+func into(v any) func([]byte) error {
+	return func(data []byte) error { return needs(json.Unmarshal(data, v), "something") }
 }

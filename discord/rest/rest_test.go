@@ -15,6 +15,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/bwmarrin/discordgo"
 )
 
 const secret = "MTk4.token-of-the-bot.dont-tell"
@@ -302,9 +304,10 @@ func TestNoSecretIsEverTold(t *testing.T) {
 			var log bytes.Buffer
 			f := &far{answer: inTurn(e)}
 			c := New(Options{Token: secret, Transport: f, Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-			_, err1 := c.FollowUp(ctx, "5", interaction, Message{Content: "x"})
+			it := &discordgo.Interaction{ID: "9", AppID: "5", Token: interaction}
+			err1 := c.FollowUp(ctx, it, Message{Content: "x"})
 			_, err2 := c.Send(ctx, "5", Message{Content: "x"})
-			err3 := c.Answer(ctx, "9", interaction, Thinking, nil)
+			err3 := c.Answer(ctx, it, thinking, nil)
 			told := fmt.Sprintf("%v %+v %v\n%s\n%+v %#v", err1, err3, errors.Unwrap(err1), log.String(), c, c)
 			if strings.Contains(told, secret) || strings.Contains(told, interaction) || strings.Contains(err2.Error(), secret) {
 				t.Errorf("%v: told %s and %v", e, told, err2)
@@ -318,7 +321,7 @@ func TestNoSecretIsEverTold(t *testing.T) {
 
 func TestATransportsErrorLosesItsAddress(t *testing.T) {
 	c, _ := discord(&url.Error{Op: "Post", URL: "https://discord.com/private", Err: fmt.Errorf("through: %w", &url.Error{Op: "Get", URL: "https://proxy/", Err: io.EOF})})
-	_, err := c.FollowUp(t.Context(), "5", "token", Message{Content: "x"})
+	err := c.FollowUp(t.Context(), click, Message{Content: "x"})
 	if want := "follow up: no good connection to Discord: EOF"; fmt.Sprint(err) != want || !errors.Is(err, io.EOF) {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -364,7 +367,7 @@ func TestATokenMayBePastedWithItsScheme(t *testing.T) {
 	f := &far{answer: inTurn(says(200, `{"id":"1","username":"ollim","bot":true}`))}
 	c := New(Options{Token: " Bot abc\n", Transport: f})
 	me, err := c.Me(t.Context())
-	if err != nil || me != (User{ID: "1", Name: "ollim", Bot: true}) || f.requests()[0].header.Get("Authorization") != "Bot abc" {
+	if err != nil || me.ID != "1" || me.DisplayName() != "ollim" || f.requests()[0].header.Get("Authorization") != "Bot abc" {
 		t.Errorf("%+v, %v, %q", me, err, f.requests()[0].header)
 	}
 }

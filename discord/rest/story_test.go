@@ -1,17 +1,16 @@
 package rest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"ollimbot/discord/fake"
-	"ollimbot/discord/message"
 )
 
 // atFake is a client of a fake Discord, which holds every request against
@@ -37,19 +36,18 @@ func TestTheLifeOfAMessage(t *testing.T) {
 	t.Parallel()
 	c, s := atFake(t, fake.Options{})
 	ctx := t.Context()
-	me, app := must[User](t)(c.Me(ctx)), must[App](t)(c.Application(ctx))
+	me, app := must[discordgo.User](t)(c.Me(ctx)), must[App](t)(c.Application(ctx))
 	if me.ID != s.Bot().ID || app.OwnerID != s.Owner().ID || app.Team {
 		t.Errorf("%+v, %+v", me, app)
 	}
-	if g := must[Gateway](t)(c.GatewayBot(ctx)); g.Remaining != 1000 || g.URL == "" {
+	if g := must[discordgo.GatewayBotResponse](t)(c.GatewayBot(ctx)); g.SessionStartLimit.Remaining != 1000 || g.URL == "" {
 		t.Errorf("%+v", g)
 	}
 	dm := must[string](t)(c.OpenDM(ctx, app.OwnerID))
 	question := s.User().Say("what is new?")
 
 	m := everything()
-	m.ReplyTo = question.ID
-	m.Files = []File{{Name: "a.txt", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader([]byte("file"))), nil }}}
+	m.Files = []File{file("a.txt", "file")}
 	id := must[string](t)(c.Send(ctx, dm, m))
 	if again := must[string](t)(c.Send(ctx, dm, m)); again != id {
 		t.Errorf("one nonce gave %s and %s", id, again)
@@ -65,14 +63,14 @@ func TestTheLifeOfAMessage(t *testing.T) {
 		}
 	}
 	got := s.State().Message(id)
-	if got.Content != "changed" || len(got.Embeds) != 1 || len(got.Buttons) != 0 || len(got.Attachments) != 1 || got.ReplyTo != question.ID {
+	if got.Content != "changed" || len(got.Embeds) != 1 || len(got.Buttons) != 0 || len(got.Attachments) != 1 {
 		t.Errorf("%+v", got)
 	}
 	if data := must[[]byte](t)(c.Download(ctx, got.Attachments[0].URL, 4)); string(data) != "file" {
 		t.Errorf("%q", data)
 	}
-	list := must[[]message.Message](t)(c.After(ctx, dm, "0", 10))
-	if len(list) != 2 || list[0].Text != "what is new?" || list[0].Author != app.OwnerID || list[1].ReplyTo != question.ID || list[1].Quoted == "" {
+	list := must[[]*discordgo.Message](t)(c.After(ctx, dm, "0", 10))
+	if len(list) != 2 || list[0].Content != "what is new?" || list[0].Author.ID != app.OwnerID {
 		t.Errorf("%+v", list)
 	}
 	if err := c.Delete(ctx, dm, id); err != nil {
@@ -108,30 +106,33 @@ func TestTheLifeOfACommand(t *testing.T) {
 		t.Errorf("%+v", have)
 	}
 
-	i := s.User().Slash("fork")
-	if err := c.Answer(ctx, i.ID, i.Token, Thinking, &Message{Flags: Ephemeral}); err != nil {
+	touched := func(i fake.Interaction) *discordgo.Interaction {
+		return &discordgo.Interaction{ID: i.ID, AppID: app, Token: i.Token}
+	}
+	i := touched(s.User().Slash("fork"))
+	if err := c.Answer(ctx, i, thinking, &Message{Flags: discordgo.MessageFlagsEphemeral}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Answer(ctx, i.ID, i.Token, Thinking, nil); !errors.Is(err, ErrExpired) {
+	if err := c.Answer(ctx, i, thinking, nil); !errors.Is(err, ErrExpired) {
 		t.Errorf("a second answer: %v", err)
 	}
-	if err := c.EditAnswer(ctx, app, i.Token, everything()); err != nil {
+	if err := c.EditAnswer(ctx, i, everything()); err != nil {
 		t.Error(err)
 	}
-	follow := must[string](t)(c.FollowUp(ctx, app, i.Token, Message{Content: "and more", Flags: Ephemeral}))
-	if s.State().Message(follow) == nil {
-		t.Error("the follow-up is not there")
+	err := c.FollowUp(ctx, i, Message{Content: "and more", Flags: discordgo.MessageFlagsEphemeral})
+	if err != nil || !s.State().Said(s.Bot(), "and more") {
+		t.Error("the follow-up is not there", err)
 	}
-	if err := c.DeleteAnswer(ctx, app, i.Token); err != nil {
+	if err := c.DeleteAnswer(ctx, i); err != nil {
 		t.Error(err)
 	}
 	s.Advance(16 * time.Minute)
-	if err := c.EditAnswer(ctx, app, i.Token, Message{Content: "late"}); !errors.Is(err, ErrExpired) {
+	if err := c.EditAnswer(ctx, i, Message{Content: "late"}); !errors.Is(err, ErrExpired) {
 		t.Errorf("after sixteen minutes: %v", err)
 	}
-	late := s.User().Slash("fork")
+	late := touched(s.User().Slash("fork"))
 	s.Advance(4 * time.Second)
-	if err := c.Answer(ctx, late.ID, late.Token, WithMessage, &Message{Content: "late"}); !errors.Is(err, ErrExpired) {
+	if err := c.Answer(ctx, late, discordgo.InteractionResponseChannelMessageWithSource, &Message{Content: "late"}); !errors.Is(err, ErrExpired) {
 		t.Errorf("after four seconds: %v", err)
 	}
 }
@@ -143,14 +144,14 @@ func TestAButtonIsAnswered(t *testing.T) {
 	dm := s.User().Channel()
 	id := must[string](t)(c.Send(ctx, dm, everything()))
 	i := s.User().Click(id, "act:dismiss:_")
-	if err := c.Answer(ctx, i.ID, i.Token, Quietly, nil); err != nil {
+	touched := &discordgo.Interaction{ID: i.ID, AppID: s.Bot().ID, Token: i.Token}
+	if err := c.Answer(ctx, touched, discordgo.InteractionResponseDeferredMessageUpdate, nil); err != nil {
 		t.Error(err)
 	}
-	i = s.User().Click(id, "act:dismiss:_")
-	if err := c.Answer(ctx, i.ID, i.Token, WithUpdate, &Message{Content: "done"}); err != nil {
+	if err := c.Buttons(ctx, dm, id, nil); err != nil {
 		t.Error(err)
 	}
-	if m := s.State().Message(id); m.Content != "done" || len(m.Buttons) != 0 {
+	if m := s.State().Message(id); m.Content != "look" || len(m.Embeds) != 1 || len(m.Buttons) != 0 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -205,7 +206,7 @@ func TestRefusalsOfTheFakeAreUnderstood(t *testing.T) {
 	for _, plan := range []fake.Plan{fake.Banned(time.Minute), fake.BareRateLimit()} {
 		c, s := atFake(t, fake.Options{})
 		s.Fault(fake.Match{}, plan)
-		var e *BanError
+		var e *LimitedError
 		if _, err := c.Me(t.Context()); !errors.As(err, &e) {
 			t.Error(err)
 		}

@@ -6,14 +6,17 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"ollimbot/core/post"
+	"ollimbot/discord/render"
+	"ollimbot/discord/rest"
 )
 
 const (
 	// firstPause is the pause after the first try that failed; each next is twice
-	// as long, up to Timing.Patience.
+	// as long, up to longestPause.
 	firstPause = 500 * time.Millisecond
 	// typingPatience is how long the typing indicator may hold up the text.
 	typingPatience = 1500 * time.Millisecond
@@ -104,7 +107,7 @@ func (e *editor) run(ctx context.Context) {
 			e.wait(ctx, v.tick)
 			continue
 		}
-		if e.settle(ctx, work(ctx)); errors.Is(e.trouble, ErrRefused) {
+		if e.settle(ctx, work(ctx)); final(e.trouble) {
 			break // nor will anything else be taken
 		}
 	}
@@ -162,10 +165,10 @@ func (e *editor) edit(ctx context.Context) error {
 	switch {
 	case err == nil:
 		s.shown, e.moved = s.page.text, time.Now()
-	case errors.Is(err, ErrGone):
+	case errors.Is(err, rest.ErrGone):
 		e.slots[i].id = ""
 		return e.lose(i)
-	case errors.Is(err, ErrOldEdit):
+	case errors.Is(err, rest.ErrOldEdit):
 		e.drop(i)
 		return nil
 	default:
@@ -197,7 +200,7 @@ func (e *editor) drop(i int) {
 // remove deletes one of the doomed messages.
 func (e *editor) remove(ctx context.Context) error {
 	err := e.o.Channel.Delete(ctx, e.doomed[0])
-	if err != nil && !errors.Is(err, ErrGone) && !errors.Is(err, ErrRefused) {
+	if err != nil && !errors.Is(err, rest.ErrGone) && !final(err) {
 		return err
 	}
 	e.doomed = e.doomed[1:]
@@ -248,7 +251,7 @@ func (e *editor) sendOne(ctx context.Context) error {
 		if n > 0 && e.slots[n-1].id != id {
 			e.o.Growing(e.slots[n-1].id, false)
 		}
-	case errors.Is(err, ErrGone): // a try got through, and the user deleted it
+	case errors.Is(err, rest.ErrGone): // a try got through, and the user deleted it
 		e.slots = e.slots[:len(e.slots)-1]
 	}
 	return err
@@ -274,20 +277,20 @@ func (e *editor) settle(ctx context.Context, err error) {
 	case err == nil:
 		e.failures = 0
 		return
-	case errors.Is(err, ErrRefused):
+	case final(err):
 		return
 	}
 	kick := e.kick()
 	if kick == nil && !e.hurried { // little time is left from here on
 		e.hurried, e.failures = true, 0
 	}
-	pause := min(firstPause<<min(e.failures, 10), e.o.Timing.Patience)
+	pause := min(firstPause<<min(e.failures, 10), longestPause)
 	e.failures++
-	var limited *LimitedError
+	var limited *rest.LimitedError
 	if errors.As(err, &limited) {
 		pause = max(pause, limited.After)
 	}
-	if errors.Is(err, ErrShutOut) {
+	if errors.Is(err, rest.ErrCannotDM) {
 		pause, kick = shutPause, nil
 	}
 	_ = sleep(ctx, pause, kick)
@@ -307,10 +310,6 @@ func (e *editor) kick() <-chan struct{} {
 // wait waits for a change, and lets more come before it is shown. Silence is
 // filled with the typing indicator.
 func (e *editor) wait(ctx context.Context, tick time.Time) {
-	if !e.a.listen() {
-		return
-	}
-	defer e.a.hear()
 	due := e.typingDue()
 	until := due
 	if !tick.IsZero() && tick.Before(until) {
@@ -320,7 +319,7 @@ func (e *editor) wait(ctx context.Context, tick time.Time) {
 	defer t.Stop()
 	select {
 	case <-e.a.wake:
-		_ = sleep(ctx, e.o.Timing.Flush, e.a.ending)
+		_ = sleep(ctx, flushAfter, e.a.ending)
 	case <-t.C:
 		if until.Equal(due) {
 			e.typing(ctx)
@@ -331,7 +330,7 @@ func (e *editor) wait(ctx context.Context, tick time.Time) {
 
 // typingDue is when the typing indicator is set next.
 func (e *editor) typingDue() time.Time {
-	due, again := e.moved.Add(e.o.Timing.Typing/4), e.typed.Add(e.o.Timing.Typing)
+	due, again := e.moved.Add(typingEvery/4), e.typed.Add(typingEvery)
 	if again.After(due) {
 		return again
 	}
@@ -365,4 +364,76 @@ func (e *editor) ids() []post.MessageID {
 		}
 	}
 	return out
+}
+
+// maxUnits is the longest message, in UTF-16 units.
+const maxUnits = 2000
+
+// layout is how one text stands in messages. A part that another follows on the
+// screen is fixed: it stays as it is as long as the text begins like that.
+type layout struct {
+	text  string
+	parts []render.Part
+	fixed int // of the parts
+}
+
+// set lays the text out anew, behind the parts that are fixed.
+func (l *layout) set(text string) {
+	if text == l.text {
+		return
+	}
+	l.text = text
+	at, n := 0, 0
+	for n < l.fixed && strings.HasPrefix(text[at:], l.parts[n].Text) {
+		at += len(l.parts[n].Text)
+		n++
+	}
+	open := ""
+	if n < len(l.parts) {
+		open = l.parts[n].Open
+	}
+	l.fixed = n
+	l.parts = append(l.parts[:n:n], partsFrom(open, text[at:])...)
+}
+
+// show notes that a part is being shown: those before it are fixed.
+func (l *layout) show(part int) { l.fixed = max(l.fixed, part) }
+
+// partsFrom splits a text that begins inside of the code block that open opens.
+func partsFrom(open, text string) []render.Part {
+	parts := render.Parts(open+text, maxUnits)
+	if open != "" && len(parts) > 0 {
+		parts[0].Open, parts[0].Text = open, strings.TrimPrefix(parts[0].Text, open)
+	}
+	return parts
+}
+
+// page is one message as it should be.
+type page struct {
+	text string
+	file string // that comes with it, or empty
+	// section and part say where it stands; the section of a status is -1.
+	section, part int
+}
+
+// pagesOf are the messages of a sketch. layouts has the texts' layouts by
+// section, and is answered with those that are new.
+func pagesOf(s sketch, layouts []*layout) ([]page, []*layout) {
+	var out []page
+	for i, section := range s.sections {
+		if i == len(layouts) {
+			layouts = append(layouts, new(layout))
+		}
+		if section.note {
+			out = append(out, page{text: section.text, section: i})
+			continue
+		}
+		layouts[i].set(section.text)
+		for k, p := range layouts[i].parts {
+			if !blank(p.Text) { // Discord takes no empty message, and trims others
+				out = append(out, page{text: strings.TrimSpace(p.String()), section: i, part: k})
+			}
+		}
+	}
+	return out, layouts
 }

@@ -10,11 +10,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ollimbot/discord/rest"
 )
 
 func TestWritersSendInTheOrderInWhichTheyAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var line Line
+		line := NewLine(SendEvery, EditEvery)
 		r := newRoom()
 		var wg sync.WaitGroup
 		for i := range 20 {
@@ -46,9 +48,9 @@ func TestALimitKeepsTheTurnAndAFailureLosesIt(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
 		want string
-	}{{&LimitedError{After: 7 * time.Second}, "first second"}, {errNetwork, "second first"}} {
+	}{{&rest.LimitedError{After: 7 * time.Second}, "first second"}, {errNetwork, "second first"}} {
 		synctest.Test(t, func(t *testing.T) {
-			var line Line
+			line := NewLine(SendEvery, EditEvery)
 			var said []string
 			var wg sync.WaitGroup
 			wg.Go(func() {
@@ -79,7 +81,7 @@ func TestALimitKeepsTheTurnAndAFailureLosesIt(t *testing.T) {
 
 func TestWhoLeavesTheLineHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var line Line
+		line := NewLine(SendEvery, EditEvery)
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			_ = line.Send(t.Context(), func(ctx context.Context) error { return sleep(ctx, 30*time.Second, nil) })
@@ -111,7 +113,7 @@ func TestWhoLeavesTheLineHoldsNobodyUp(t *testing.T) {
 
 func TestEditsOfAllWritersKeepThePace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var line Line
+		line := NewLine(SendEvery, EditEvery)
 		r := newRoom()
 		id, _ := r.Send(t.Context(), Page{Text: "0"}, "")
 		var wg sync.WaitGroup
@@ -127,7 +129,7 @@ func TestEditsOfAllWritersKeepThePace(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if took := time.Since(begin); r.count().limited > 0 || took < 29*editEvery || took > 30*editEvery {
+		if took := time.Since(begin); r.count().limited > 0 || took < 29*EditEvery || took > 30*EditEvery {
 			t.Errorf("%+v in %v", r.count(), took)
 		}
 	})

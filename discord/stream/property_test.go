@@ -345,7 +345,7 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 func BenchmarkLookAt20000Characters(b *testing.B) {
-	e := newEditor(&Answer{o: Options{Timing: Timing{}.orDefault()}})
+	e := newEditor(&Answer{})
 	text := words(20_000)
 	e.a.draft.append(text[:19_000], time.Now())
 	e.look()

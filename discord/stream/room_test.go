@@ -16,6 +16,7 @@ import (
 
 	"ollimbot/core/post"
 	"ollimbot/discord/render"
+	"ollimbot/discord/rest"
 )
 
 var errNetwork = errors.New("the network is gone")
@@ -27,7 +28,7 @@ type message struct {
 	text  string
 	nonce string
 	gone  bool
-	old   bool // ErrOldEdit
+	old   bool // rest.ErrOldEdit
 }
 
 // room is a channel in memory with Discord's limits. What it sees that must
@@ -99,7 +100,7 @@ func (r *room) call(ctx context.Context, name string, do func() error) error {
 	case refused:
 		return ErrRefused
 	case shutOut:
-		return ErrShutOut
+		return rest.ErrCannotDM
 	case lost:
 		if err := sleep(ctx, delay, nil); err != nil {
 			return err
@@ -160,7 +161,7 @@ func (r *room) Send(ctx context.Context, m Page, nonce string) (id post.MessageI
 	err = r.call(ctx, "send", func() error {
 		if wait := r.sends.take(); wait > 0 {
 			r.called.limited++
-			return &LimitedError{After: wait}
+			return &rest.LimitedError{After: wait}
 		}
 		r.called.sends++
 		r.check(text)
@@ -171,7 +172,7 @@ func (r *room) Send(ctx context.Context, m Page, nonce string) (id post.MessageI
 			switch {
 			case nonce == "" || m.nonce != nonce:
 			case m.gone:
-				return ErrGone
+				return rest.ErrGone
 			default:
 				id = m.id
 				return nil
@@ -191,7 +192,7 @@ func (r *room) find(id post.MessageID) (*message, error) {
 			return r.list[i], nil
 		}
 	}
-	return nil, ErrGone
+	return nil, rest.ErrGone
 }
 
 // followed reports whether a message stands behind that is no status.
@@ -211,7 +212,7 @@ func (r *room) Edit(ctx context.Context, id post.MessageID, text string) error {
 	return r.call(ctx, "edit", func() error {
 		if wait := r.edits.take(); wait > 0 {
 			r.called.limited++
-			return &LimitedError{After: wait}
+			return &rest.LimitedError{After: wait}
 		}
 		r.called.edits++
 		r.check(text)
@@ -220,7 +221,7 @@ func (r *room) Edit(ctx context.Context, id post.MessageID, text string) error {
 			return err
 		}
 		if m.old {
-			return ErrOldEdit
+			return rest.ErrOldEdit
 		}
 		if m.text == text && r.fault == nil {
 			r.accuse("an edit that changes nothing: %.40q", text)

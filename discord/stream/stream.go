@@ -2,42 +2,35 @@
 // channel: a status line that becomes the text, edits that bring the
 // newest text, further messages where one is full. It owns what the answer says
 // and which messages show it, and the order in which several writers send. It
-// knows no gateway, no bot and no HTTP: the channel is an interface.
+// knows no gateway and no bot: the channel is an interface, whose refusals are
+// those of package rest.
 package stream
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
+	"ollimbot/core/agent"
+	"ollimbot/core/fault"
 	"ollimbot/core/post"
+	"ollimbot/discord/rest"
 )
 
-// What a Channel answers where an answer can go on in another way. Any other
-// error is taken for trouble of the network: the call is made again.
-var (
-	// ErrGone: the message does not exist any more. A new one takes its place, once:
-	// whoever deletes that as well does not want the answer.
-	ErrGone = errors.New("the message was deleted")
-	// ErrOldEdit: the message is too old to be edited often (more than an hour). A
-	// new one takes its place.
-	ErrOldEdit = errors.New("the message is too old to be edited")
-	// ErrShutOut: the user does not let the bot write to them. They may change that
-	// at any moment: it is tried again, now and then.
-	ErrShutOut = errors.New("the user does not let the bot write to them")
-	// ErrRefused: no try will ever succeed, for the token is wrong or the user shut
-	// the bot out. The answer gives up.
-	ErrRefused = errors.New("the channel refuses the message")
-)
+// ErrRefused is the answer of a Channel that will never take anything. So are
+// refusals of package rest that no second try can mend. The answer gives up.
+var ErrRefused = errors.New("the channel refuses the message")
 
-// LimitedError is the answer of a channel that wants to be left alone: the call
-// was not carried out, and can be made again after After.
-type LimitedError struct{ After time.Duration }
-
-func (e *LimitedError) Error() string {
-	return fmt.Sprintf("the channel allows no more for %v", e.After)
+// final reports whether no try will ever succeed.
+func final(err error) bool {
+	for _, known := range []error{ErrRefused, rest.ErrAuth, rest.ErrForbidden, rest.ErrInvalid, rest.ErrNoChannel} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
 }
 
 // Page is one message. File is the text of a file that comes with it, or empty.
@@ -45,14 +38,17 @@ type Page struct{ Text, File string }
 
 // Channel is the one channel of direct messages. Its methods block on the
 // network, respect ctx and may be called concurrently. Texts are not empty and
-// have at most 2,000 UTF-16 units.
+// have at most 2,000 UTF-16 units. Errors are those of package rest: where a
+// message is gone or too old a new one takes its place, a limit is waited for, a
+// user who shuts the bot out is tried again now and then, and anything that is not
+// final is taken for trouble of the network: the call is made again.
 type Channel interface {
 	// Send sends a message; the same nonce is one message over all tries, and its
-	// id is the answer to each. ErrGone says that it was deleted between two tries.
+	// id is the answer to each. rest.ErrGone says that it was deleted between two tries.
 	Send(ctx context.Context, m Page, nonce string) (post.MessageID, error)
-	// Edit replaces a message's text: ErrGone, ErrOldEdit.
+	// Edit replaces a message's text: rest.ErrGone, rest.ErrOldEdit.
 	Edit(ctx context.Context, id post.MessageID, text string) error
-	// Delete removes a message; ErrGone where it does not exist.
+	// Delete removes a message; rest.ErrGone where it does not exist.
 	Delete(ctx context.Context, id post.MessageID) error
 	// Typing shows for ten seconds that the bot writes.
 	Typing(ctx context.Context) error
@@ -63,8 +59,7 @@ type Options struct {
 	Channel Channel
 	Log     *slog.Logger
 	// Line is shared by all that write into the channel.
-	Line   *Line
-	Timing Timing
+	Line *Line
 	// Messages is how many an answer may have. What is longer ends with a file that
 	// holds all of it. Zero is no limit.
 	Messages int
@@ -74,30 +69,147 @@ type Options struct {
 	Growing func(id post.MessageID, there bool)
 }
 
-// Timing is how fast an answer moves. What is zero has the value of the comment.
-type Timing struct {
-	// Flush is how long the first words wait for more to be shown with them: 0.2 s.
-	Flush time.Duration
-	// Status is how long the bot may be silent before a status says what it does:
-	// 0.3 s.
-	Status time.Duration
-	// Typing is how often the typing indicator is renewed while nothing else
-	// changes: 8 s; Discord shows it for ten. It begins after a quarter of that.
-	Typing time.Duration
-	// Patience is the longest pause between two tries while the network is gone:
-	// 5 s.
-	Patience time.Duration
+// How fast an answer moves.
+const (
+	// flushAfter is how long the first words wait for more to be shown with them.
+	flushAfter = 200 * time.Millisecond
+	// silence is how long the bot may say nothing before a status says what it does.
+	silence = 300 * time.Millisecond
+	// typingEvery is how often the typing indicator is renewed while nothing else
+	// changes; Discord shows it for ten seconds. It begins after a quarter of that.
+	typingEvery = 8 * time.Second
+	// longestPause is that between two tries while the network is gone.
+	longestPause = 5 * time.Second
+)
+
+// Answer is an answer on its way. Its methods may be called concurrently; none
+// but End blocks, and after End they do nothing.
+type Answer struct {
+	o      Options
+	cancel context.CancelFunc
+	wake   chan struct{} // has room for one: the draft has changed since the editor looked
+	// ending is closed when End was called, done when the editor has ended.
+	ending, done chan struct{}
+	group        sync.WaitGroup
+
+	mu    sync.Mutex
+	draft draft
+
+	ids []post.MessageID // written before done is closed
 }
 
-func (t Timing) orDefault() Timing {
-	fill := func(d *time.Duration, value time.Duration) {
-		if *d <= 0 {
-			*d = value
-		}
+// New begins an answer and starts its editor, the goroutine that brings the
+// messages to what the answer says. It runs until End has shown everything or
+// ctx ends, which leaves the messages as they are; End waits for it.
+func New(ctx context.Context, o Options) *Answer {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
-	fill(&t.Flush, 200*time.Millisecond)
-	fill(&t.Status, 300*time.Millisecond)
-	fill(&t.Typing, 8*time.Second)
-	fill(&t.Patience, 5*time.Second)
-	return t
+	if o.Growing == nil {
+		o.Growing = func(post.MessageID, bool) {}
+	}
+	if o.Line == nil {
+		o.Line = NewLine(SendEvery, EditEvery)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	a := &Answer{
+		o: o, cancel: cancel, wake: make(chan struct{}, 1),
+		ending: make(chan struct{}), done: make(chan struct{}),
+		draft: draft{since: time.Now()},
+	}
+	a.group.Go(func() { a.edit(ctx) })
+	return a
+}
+
+// edit runs the editor. A panic in it ends this answer and nothing else.
+func (a *Answer) edit(ctx context.Context) {
+	e := newEditor(a)
+	defer close(a.done)
+	defer a.cancel()
+	defer func() {
+		if err := fault.Of("an answer", recover()); err != nil {
+			a.o.Log.Error("an answer is not shown any further", "error", err)
+		}
+		a.ids = e.ids()
+	}()
+	e.run(ctx)
+}
+
+// change changes the draft and wakes the editor.
+func (a *Answer) change(do func(d *draft, now time.Time)) {
+	now := time.Now()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.draft.ended {
+		return
+	}
+	do(&a.draft, now)
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Append adds text. A piece may end anywhere, in the middle of a character too.
+func (a *Answer) Append(delta string) {
+	if delta != "" {
+		a.change(func(d *draft, now time.Time) { d.append(delta, now) })
+	}
+}
+
+// Rewind takes the last n bytes of the text back, as they came; tools and
+// compactions among them stay.
+func (a *Answer) Rewind(n int) {
+	if n > 0 {
+		a.change(func(d *draft, now time.Time) { d.rewind(n, now) })
+	}
+}
+
+// Tool adds the label of a tool that was called or, denied, that was refused.
+func (a *Answer) Tool(label string, denied bool) {
+	if label = tidy(label); label != "" {
+		a.change(func(d *draft, now time.Time) { d.call(label, denied, now) })
+	}
+}
+
+// Status shows what holds the answer up until it goes on; an empty label says
+// that the bot thinks.
+func (a *Answer) Status(label string) {
+	label = tidy(label)
+	a.change(func(d *draft, now time.Time) { d.status(label, now) })
+}
+
+// Compacting shows that the history is or was made shorter, in a message of its
+// own.
+func (a *Answer) Compacting(ev agent.Compacting) {
+	a.change(func(d *draft, now time.Time) { d.compacting(ev, now) })
+}
+
+// End finishes the answer and waits until all of it is shown, at most until ctx
+// ends; what is missing then stays missing, and the log says so. Its messages'
+// ids are the answer, in order. An answer without a word leaves no message, or
+// says that none came unless emptyIsFine.
+func (a *Answer) End(ctx context.Context, emptyIsFine bool) []post.MessageID {
+	a.change(func(d *draft, now time.Time) {
+		d.end(emptyIsFine, now)
+		close(a.ending)
+	})
+	select {
+	case <-a.done:
+	case <-ctx.Done():
+		a.cancel()
+	}
+	a.group.Wait()
+	return a.ids
+}
+
+// sketch is what the answer says now; what has changed until now wakes nobody.
+func (a *Answer) sketch() sketch {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	select {
+	case <-a.wake:
+	default:
+	}
+	return a.draft.sketch(time.Now())
 }

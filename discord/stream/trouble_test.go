@@ -2,7 +2,6 @@ package stream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -28,7 +27,7 @@ func TestTwentyThousandCharactersStreamWithinTheLimitsAndWithoutAGap(t *testing.
 		if gap > 2*time.Second {
 			t.Errorf("nothing moved for %v", gap)
 		}
-		if most := int(took/editEvery) + 1; r.count().edits > most {
+		if most := int(took/EditEvery) + 1; r.count().edits > most {
 			t.Errorf("%d edits in %v", r.count().edits, took)
 		}
 		if took > 42*time.Second {
@@ -345,7 +344,7 @@ func TestCodeBlocksAreClosedAndOpenedAgainAtASplit(t *testing.T) {
 func TestAPanicOfTheChannelEndsTheAnswerAndNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, j := newRoom(), &journal{}
-		a := New(t.Context(), Options{Channel: r, Log: j.log(), Line: new(Line)})
+		a := New(t.Context(), Options{Channel: r, Log: j.log(), Line: NewLine(SendEvery, EditEvery)})
 		a.Append("One. ")
 		time.Sleep(time.Second)
 		r.faults(func(string) trouble { return fatal })
@@ -393,12 +392,4 @@ func TestALimitedChannelIsLeftAloneAsLongAsItWants(t *testing.T) {
 		}
 		screen(t, r, "Patience.")
 	})
-}
-
-func TestErrorsOfAChannelAreToldApart(t *testing.T) {
-	var limited *LimitedError
-	err := fmt.Errorf("edit: %w", &LimitedError{After: 3 * time.Second})
-	if !errors.As(err, &limited) || !strings.Contains(err.Error(), "3s") || errors.Is(err, ErrGone) {
-		t.Error(err)
-	}
 }

@@ -11,28 +11,28 @@ import (
 	"ollimbot/discord/rest"
 )
 
-// settle finds out who the bot is, whom it serves and where they talk, for as
+// lookUp finds out who the bot is, whom it serves and where they talk, for as
 // long as that takes: Discord may be out of reach. Its error is one that only a
 // person can mend.
-func (d *Discord) settle(ctx context.Context) error {
+func (d *Discord) lookUp(ctx context.Context) error {
 	var tries pauses
 	for {
-		err := d.saw(d.lookUp(ctx))
+		err := d.saw(d.lookOnce(ctx))
 		if err == nil {
-			d.board.unreachable(nil)
+			d.status.unreachable(nil)
 			return nil
 		}
 		if ctx.Err() != nil || !passes(err) {
 			return err
 		}
-		d.board.unreachable(err)
+		d.status.unreachable(err)
 		if err := tries.wait(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-func (d *Discord) lookUp(ctx context.Context) error {
+func (d *Discord) lookOnce(ctx context.Context) error {
 	app, err := d.rest.Application(ctx)
 	if err != nil {
 		return err
@@ -41,9 +41,9 @@ func (d *Discord) lookUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h := home{App: app.ID, Owner: owner, Channel: d.memory.cached(app.ID, owner)}
-	if h.Channel == "" {
-		h.Channel, err = d.openDM(ctx, owner)
+	dm := dmChannel{App: app.ID, Owner: owner, Channel: d.state.cached(app.ID, owner)}
+	if dm.Channel == "" {
+		dm.Channel, err = d.openDM(ctx, owner)
 		switch {
 		case errors.Is(err, rest.ErrCannotDM): // commands work, and the user may write first
 			d.wrote(err)
@@ -51,12 +51,12 @@ func (d *Discord) lookUp(ctx context.Context) error {
 			return err
 		}
 	}
-	if h.Channel != "" && d.bot.LastHeard(name) == "" && d.memory.seen() == "" {
-		if err := d.firstStart(ctx, &h); err != nil {
+	if dm.Channel != "" && d.bot.LastHeard(name) == "" && d.state.seen() == "" {
+		if err := d.firstStart(ctx, &dm); err != nil {
 			return err
 		}
 	}
-	d.memory.settle(h)
+	d.state.settle(dm)
 	return nil
 }
 
@@ -82,13 +82,13 @@ func (d *Discord) openDM(ctx context.Context, owner string) (string, error) {
 // firstStart draws the line below which nothing is answered: what was written
 // before the bot was first here was not written to it. It is drawn before the
 // gateway opens, so that nothing falls between.
-func (d *Discord) firstStart(ctx context.Context, h *home) error {
-	list, err := d.rest.After(ctx, h.Channel, "", 1)
+func (d *Discord) firstStart(ctx context.Context, dm *dmChannel) error {
+	list, err := d.rest.After(ctx, dm.Channel, "", 1)
 	if errors.Is(err, rest.ErrNoChannel) {
-		if h.Channel, err = d.openDM(ctx, h.Owner); err != nil {
+		if dm.Channel, err = d.openDM(ctx, dm.Owner); err != nil {
 			return err
 		}
-		list, err = d.rest.After(ctx, h.Channel, "", 1)
+		list, err = d.rest.After(ctx, dm.Channel, "", 1)
 	}
 	if err != nil {
 		return err
@@ -97,19 +97,19 @@ func (d *Discord) firstStart(ctx context.Context, h *home) error {
 	if len(list) > 0 {
 		newest = list[len(list)-1].ID
 	}
-	d.memory.see(newest)
+	d.state.see(newest)
 	return nil
 }
 
 // reopen asks for the channel again: the one that was remembered is gone.
 func (d *Discord) reopen(ctx context.Context) error {
-	h, _ := d.memory.home()
-	channel, err := d.openDM(ctx, h.Owner)
+	dm := d.state.dm()
+	channel, err := d.openDM(ctx, dm.Owner)
 	if err != nil {
 		return err
 	}
-	h.Channel = channel
-	d.memory.settle(h)
+	dm.Channel = channel
+	d.state.settle(dm)
 	return nil
 }
 
@@ -121,33 +121,25 @@ const reachEvery = 5 * time.Minute
 // to: what is missing is in their hands, and may come at any time.
 func (d *Discord) reach(ctx context.Context) error {
 	for {
-		if h, _ := d.memory.home(); h.Channel != "" || sleep(ctx, reachEvery) != nil {
+		if d.state.dm().Channel != "" || sleep(ctx, reachEvery) != nil {
 			return nil
 		}
-		if h, _ := d.memory.home(); h.Channel == "" && d.saw(d.reopen(ctx)) == nil {
+		if d.state.dm().Channel == "" && d.saw(d.reopen(ctx)) == nil {
 			d.Small(fmt.Sprintf(textHello, d.botName())) // only this shows whether it may write
 		}
 	}
 }
 
-// found takes the channel of the owner's first message for that of the direct
-// messages, where they could not be opened.
-func (d *Discord) found(channel string) {
-	h, _ := d.memory.home()
-	h.Channel = channel
-	d.memory.settle(h)
-}
-
 // tidy ends what the program's last end has left: eyes below messages that nobody
 // works on, and answers that stopped in the middle of a word.
 func (d *Discord) tidy(ctx context.Context) error {
-	h, _ := d.memory.home()
-	eyes, growing := d.memory.left()
+	channel := d.state.dm().Channel
+	eyes, growing := d.state.left()
 	for _, id := range eyes {
 		d.unmark(ctx, id)
 	}
 	for _, id := range growing {
-		d.cutShort(ctx, h.Channel, id)
+		d.cutShort(ctx, channel, id)
 	}
 	return nil
 }
@@ -159,23 +151,14 @@ func (d *Discord) cutShort(ctx context.Context, channel, id string) {
 		said, err := d.rest.Text(ctx, channel, id)
 		if err == nil {
 			room := render.MaxContent - render.Length(textCutShort)
-			m := rest.Message{Content: render.Cut(said, room) + textCutShort}
-			err = d.line.Edit(ctx, func(ctx context.Context) error { return patient(d.rest.Edit(ctx, channel, id, m)) })
+			err = d.edit(ctx, channel, id, rest.Message{Content: render.Cut(said, room) + textCutShort})
 		}
 		if d.saw(err) == nil || !passes(err) {
-			d.memory.grows(id, false)
+			d.state.grows(id, false)
 			return
 		}
 		if tries.wait(ctx) != nil {
 			return
 		}
 	}
-}
-
-// passes reports whether trouble may pass by itself, so that trying again is
-// worth it.
-func passes(err error) bool {
-	var ban *rest.BanError
-	return errors.Is(err, rest.ErrTransient) || errors.Is(err, rest.ErrLimited) || errors.As(err, &ban) ||
-		errors.Is(err, context.DeadlineExceeded)
 }

@@ -1,0 +1,154 @@
+package discord
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"ollimbot/core/fault"
+)
+
+// workerPool runs small works beside each other: at most some at once, each with
+// the context of whoever opened it and waits for all of them in finish.
+type workerPool struct {
+	log   *slog.Logger
+	limit int
+	group sync.WaitGroup
+
+	mu   sync.Mutex
+	ctx  context.Context // handed to whoever begins; nil when nobody may
+	busy int
+	// freed has room for one: a work has ended.
+	freed chan struct{}
+}
+
+func newPool(log *slog.Logger, limit int) *workerPool {
+	return &workerPool{log: log, limit: limit, freed: make(chan struct{}, 1)}
+}
+
+func (p *workerPool) open(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ctx = ctx
+}
+
+// begin starts a work, unless the pool is closed, or too many are under way.
+func (p *workerPool) begin(f func(ctx context.Context)) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ctx := p.ctx
+	if ctx == nil || ctx.Err() != nil || p.busy >= p.limit {
+		return false
+	}
+	p.busy++
+	p.group.Go(func() {
+		defer p.over()
+		f(ctx)
+	})
+	return true
+}
+
+func (p *workerPool) over() {
+	if err := fault.Of("the Discord surface", recover()); err != nil {
+		p.log.Error("a work of the Discord surface broke", "error", err)
+	}
+	p.mu.Lock()
+	p.busy--
+	p.mu.Unlock()
+	signal(p.freed)
+}
+
+// idle waits until nothing is under way, and leaves the last of ctx's time, as
+// much as keep, to others.
+func (p *workerPool) idle(ctx context.Context, keep time.Duration) {
+	if over, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, over.Add(-keep))
+		defer cancel()
+	}
+	for ctx.Err() == nil {
+		p.mu.Lock()
+		busy := p.busy
+		p.mu.Unlock()
+		if busy == 0 {
+			return
+		}
+		select {
+		case <-p.freed:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// finish lets nothing more begin and waits for what is under way.
+func (p *workerPool) finish() {
+	p.open(nil)
+	p.group.Wait()
+}
+
+// signal wakes whoever waits on a channel that has room for one.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// recent remembers the newest ids. Only one goroutine uses it.
+type recent struct {
+	keep int
+	ids  []string
+}
+
+func (r *recent) has(id string) bool { return slices.Contains(r.ids, id) }
+
+// add notes an id; false where it was there before.
+func (r *recent) add(id string) bool {
+	if r.has(id) {
+		return false
+	}
+	r.ids = append(r.ids, id)
+	if len(r.ids) > r.keep {
+		r.ids = slices.Delete(r.ids, 0, len(r.ids)-r.keep)
+	}
+	return true
+}
+
+// pauses are the waits between tries: they double, up to a longest. It holds the
+// next one.
+type pauses time.Duration
+
+const (
+	shortPause = 500 * time.Millisecond
+	longPause  = 30 * time.Second
+)
+
+// wait sleeps for the next pause; its error is ctx's.
+func (p *pauses) wait(ctx context.Context) error {
+	d := max(time.Duration(*p), shortPause)
+	*p = pauses(min(2*d, longPause))
+	return sleep(ctx, d)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+// linger is a context for what should still be done when ctx has ended: it lasts
+// at most for d, and at most lastWithin longer than ctx.
+func linger(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), d)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastWithin, cancel) })
+	return out, func() {
+		stop()
+		cancel()
+	}
+}
