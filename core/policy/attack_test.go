@@ -126,7 +126,7 @@ func (b *battlefield) sessionsOf(on string) map[string]*Session {
 			s.taint.read(TaintWebhook)
 		}
 	case "tainted main turn":
-		limit := b.guard.NewLimit(Rules{Allowed: generous(BackgroundTools())}, false)
+		limit := b.guard.newLimit(Rules{Allowed: generous(BackgroundTools())}, false)
 		limit.Taint.read(TaintWebhook)
 		for _, mode := range []Mode{DontAsk, BypassPermissions} {
 			add("main "+string(mode), Main, mode, generous(MainTools()))
@@ -135,7 +135,7 @@ func (b *battlefield) sessionsOf(on string) map[string]*Session {
 			s.scope.Limit = func() *Limit { return limit }
 		}
 	case "limited turn":
-		limit := b.guard.NewLimit(Rules{Allowed: BackgroundTools()}, false)
+		limit := b.guard.newLimit(Rules{Allowed: BackgroundTools()}, false)
 		for _, mode := range []Mode{DontAsk, Ask, BypassPermissions} {
 			add("main "+string(mode), Main, mode, generous(MainTools()))
 		}

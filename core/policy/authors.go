@@ -38,7 +38,7 @@ var kindWords = map[Kind]string{Main: "main session", Interactive: "fork", Backg
 // draft is a file as a call would leave it.
 type draft struct {
 	rel, digest string
-	grants      Grants
+	grants      grants
 	excess      []string
 	origin      Origin
 }
@@ -62,13 +62,13 @@ func (s *Session) draft(x call) (draft, bool) {
 // drafted is a version of a file by this session; kept are the commands in it that
 // it has found there.
 func (s *Session) drafted(rel string, data []byte, kept []string) (draft, bool) {
-	g, ok := GrantsOf(rel, data, s.g.skill)
+	g, ok := grantsOf(rel, data, s.g.skill)
 	if !ok {
 		return draft{}, false
 	}
 	w := s.Writer()
 	w.Kept = kept
-	d := draft{rel: rel, digest: routines.Digest(data), grants: g, excess: Excess(w, s.g.base(), g)}
+	d := draft{rel: rel, digest: routines.Digest(data), grants: g, excess: excessOf(w, s.g.base(), g)}
 	d.origin = Origin{Path: rel, Writer: w, At: time.Now(), Excess: d.excess}
 	return d, true
 }
@@ -82,7 +82,7 @@ func (g *Guard) kept(rel string) []string {
 	if o, known := g.provenance.Find(routines.Digest(data)); known && o.Approved.IsZero() {
 		return o.Writer.Kept
 	}
-	of, _ := GrantsOf(rel, data, g.skill)
+	of, _ := grantsOf(rel, data, g.skill)
 	if of.What != "skill" {
 		return nil
 	}

@@ -61,8 +61,8 @@ func (s *Session) mayRun(ctx context.Context, args []string) agent.Decision {
 	return s.permission(ctx, x)
 }
 
-// grants are the commands of ours whose shell call was permitted, each once.
-type grants map[string]time.Time
+// permits are the commands of ours whose shell call was permitted, each once.
+type permits map[string]time.Time
 
 // grant remembers a permitted shell call that is one command of ours and
 // nothing else.
@@ -76,16 +76,16 @@ func (s *Session) grant(x call) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.grants == nil || len(s.grants) >= maxGrants {
-		s.grants = grants{}
+	if s.permits == nil || len(s.permits) >= maxGrants {
+		s.permits = permits{}
 	}
-	s.grants[quoted(list)] = time.Now()
+	s.permits[quoted(list)] = time.Now()
 }
 
 func (s *Session) takeGrant(line string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, ok := s.grants[line]
-	delete(s.grants, line)
+	at, ok := s.permits[line]
+	delete(s.permits, line)
 	return ok && time.Since(at) < grantFor
 }

@@ -35,9 +35,9 @@ func (w Writer) rules(base []string) Rules {
 	return Rules{Allowed: Merge(base, w.Allowed), Disallowed: w.Disallowed}
 }
 
-// Grants is what a file lets the runs do that it starts, beyond what every run of
+// grants is what a file lets the runs do that it starts, beyond what every run of
 // its kind may do.
-type Grants struct {
+type grants struct {
 	What     string   // "routine", "reminder", "webhook", "skill"
 	Tools    []string // patterns, those of its skills too
 	Commands []string // that stand in its skills' texts and run without asking
@@ -49,30 +49,30 @@ type Grants struct {
 // Skills finds a skill by the name that tasks use.
 type Skills func(name string) (skill.Skill, bool)
 
-// GrantsOf reads what a task file, a skill or a webhook grants from its bytes, as
+// grantsOf reads what a task file, a skill or a webhook grants from its bytes, as
 // they are parsed where they count: cleaned, with whatever line ends. False for a
 // path that is none of these, and for a file that nothing would follow from.
-func GrantsOf(rel string, data []byte, find Skills) (Grants, bool) {
+func grantsOf(rel string, data []byte, find Skills) (grants, bool) {
 	folder, name := path.Split(rel)
 	switch strings.ToLower(strings.SplitN(rel, "/", 2)[0]) {
 	case routines.RoutineFolder:
 		if r, problems := routines.ParseRoutine(rel, data, time.UTC); folderFile(folder, name) && !routines.HasErrors(problems) {
-			return TaskGrants(r.Task, find), true
+			return taskGrants(r.Task, find), true
 		}
 	case routines.ReminderFolder:
 		if r, problems := routines.ParseReminder(rel, data, time.UTC); folderFile(folder, name) && !routines.HasErrors(problems) {
-			return TaskGrants(r.Task, find), true
+			return taskGrants(r.Task, find), true
 		}
 	case webhookFolder:
 		if folderFile(folder, name) {
-			return Grants{What: string(routines.KindWebhook), Outside: true, Alone: true}, true
+			return grants{What: string(routines.KindWebhook), Outside: true, Alone: true}, true
 		}
 	case skill.Folder:
 		if s, ok := skill.Parse(path.Base(folder), data); ok && strings.EqualFold(name, skill.File) {
 			return skillGrants(s), true
 		}
 	}
-	return Grants{}, false
+	return grants{}, false
 }
 
 // webhookFolder is where webhooks lie; their package knows more of it.
@@ -84,10 +84,10 @@ func folderFile(folder, name string) bool {
 	return strings.Count(folder, "/") == 1 && routines.IsTaskFile(name)
 }
 
-// TaskGrants is what a task grants. A foreground task has the tools of the
+// taskGrants is what a task grants. A foreground task has the tools of the
 // conversation, whatever its file lists.
-func TaskGrants(t routines.Task, find Skills) Grants {
-	g := Grants{What: string(t.Kind), Trusts: t.TrustInput, Outside: t.Kind == routines.KindWebhook, Alone: t.Background}
+func taskGrants(t routines.Task, find Skills) grants {
+	g := grants{What: string(t.Kind), Trusts: t.TrustInput, Outside: t.Kind == routines.KindWebhook, Alone: t.Background}
 	if t.Background {
 		g.Tools = slices.Clone(t.Allowed)
 	}
@@ -106,18 +106,18 @@ func TaskGrants(t routines.Task, find Skills) Grants {
 	return g
 }
 
-func skillGrants(s skill.Skill) Grants {
-	return Grants{What: "skill", Tools: skill.Tools([]skill.Skill{s}), Commands: skill.Commands(s.Body), Alone: true}
+func skillGrants(s skill.Skill) grants {
+	return grants{What: "skill", Tools: skill.Tools([]skill.Skill{s}), Commands: skill.Commands(s.Body), Alone: true}
 }
 
-// Excess is what a file grants and its writer does not have, each in a few words;
+// excessOf is what a file grants and its writer does not have, each in a few words;
 // nothing where the file is within its writer's rights. base are the patterns
 // that every background run begins with: those are nobody's to grant.
-func Excess(w Writer, base []string, g Grants) []string {
+func excessOf(w Writer, base []string, g grants) []string {
 	var out []string
 	have := w.rules(base).Allowed
 	for _, p := range g.Tools {
-		if !Covers(have, p) {
+		if !covers(have, p) {
 			out = append(out, fmt.Sprintf(excessTool, clean.Cut(clean.Line(p), 80)))
 		}
 	}
@@ -125,7 +125,7 @@ func Excess(w Writer, base []string, g Grants) []string {
 		if slices.Contains(w.Kept, c) {
 			continue
 		}
-		if c = strings.TrimSpace(c); !simple(c) || strings.Contains(c, "*") || !Covers(have, "Bash("+c+")") {
+		if c = strings.TrimSpace(c); !simple(c) || strings.Contains(c, "*") || !covers(have, "Bash("+c+")") {
 			out = append(out, fmt.Sprintf(excessCommand, clean.Cut(clean.Line(c), 80)))
 		}
 	}
@@ -140,7 +140,7 @@ func Excess(w Writer, base []string, g Grants) []string {
 
 // Ask is the excess as a sentence: "This routine may use Bash(rm *) alone, in the
 // background; its writer may not."
-func (g Grants) Ask(excess []string) string {
+func (g grants) Ask(excess []string) string {
 	where := ""
 	if g.Alone {
 		where = excessAlone
@@ -167,7 +167,7 @@ func (g *Guard) TaskWaits(t *routines.Task) string {
 	if !byAgent && !g.unknown(t.Path, t.Digest) {
 		return ""
 	}
-	return waitsWords(o, Excess(o.Writer, g.base(), TaskGrants(*t, g.skill)))
+	return waitsWords(o, excessOf(o.Writer, g.base(), taskGrants(*t, g.skill)))
 }
 
 // SkillWaits is TaskWaits for a skill: it is not loaded for any task.
@@ -176,7 +176,7 @@ func (g *Guard) SkillWaits(s skill.Skill) string {
 	if !byAgent && !g.unknown(s.Path, s.Digest) {
 		return ""
 	}
-	return waitsWords(o, Excess(o.Writer, g.base(), skillGrants(s)))
+	return waitsWords(o, excessOf(o.Writer, g.base(), skillGrants(s)))
 }
 
 func waitsWords(o Origin, excess []string) string {
@@ -246,7 +246,7 @@ func (g *Guard) SkillLeft(t routines.Task, s skill.Skill) string {
 	if !byAgent {
 		return ""
 	}
-	more := Excess(o.Writer, g.base(), TaskGrants(t, g.skill))
+	more := excessOf(o.Writer, g.base(), taskGrants(t, g.skill))
 	if len(more) == 0 && !t.Background && o.Writer.Alone && g.LimitOf(t) == nil {
 		more = []string{excessTalk}
 	}
@@ -268,7 +268,7 @@ func (g *Guard) Bound(t routines.Task, skills []skill.Skill) Rules {
 	if o, byAgent := g.origin(t.Path, t.Digest); byAgent || g.unknown(t.Path, t.Digest) {
 		have, within := o.Writer.rules(base).Allowed, []string(nil)
 		for _, p := range named {
-			if Covers(have, p) {
+			if covers(have, p) {
 				within = append(within, p)
 			}
 		}
@@ -302,7 +302,7 @@ func (g *Guard) LimitOf(t routines.Task) *Limit {
 	if t.Background || !byAgent || !o.Writer.Alone {
 		return nil
 	}
-	return g.NewLimit(o.Writer.rules(g.base()), false)
+	return g.newLimit(o.Writer.rules(g.base()), false)
 }
 
 // Inherit gives the next check of a chain the origin of the one before it, with the
@@ -319,11 +319,11 @@ func (g *Guard) Inherit(from, rel string, data []byte) error {
 // Written notes that a session's tool is about to write a file, with the rights of
 // that session.
 func (g *Guard) Written(w Writer, rel string, data []byte) error {
-	grants, ok := GrantsOf(rel, data, g.skill)
+	grants, ok := grantsOf(rel, data, g.skill)
 	if !ok {
 		return nil
 	}
-	excess := Excess(w, g.base(), grants)
+	excess := excessOf(w, g.base(), grants)
 	err := g.provenance.Record(routines.Digest(data), Origin{Path: rel, Writer: w, At: time.Now(), Excess: excess})
 	if err == nil && len(excess) > 0 {
 		g.waits(rel, grants.Ask(excess))

@@ -266,10 +266,10 @@ func (s *Set) wouldPass(x call) string {
 // maxWouldPass is how much of a list a refusal names, in characters.
 const maxWouldPass = 400
 
-// Covers reports whether a pattern allows nothing that the list does not allow:
+// covers reports whether a pattern allows nothing that the list does not allow:
 // one of the list is the same, is of the whole tool, or is provably wider. What
 // cannot be proved is not covered.
-func Covers(list []string, pattern string) bool {
+func covers(list []string, pattern string) bool {
 	narrow := parsePattern(tree{"/"}, pattern)
 	for _, p := range list {
 		if strings.TrimSpace(p) == strings.TrimSpace(pattern) || parsePattern(tree{"/"}, p).covers(narrow) {

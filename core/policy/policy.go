@@ -94,7 +94,7 @@ func New(o Options) *Guard {
 		provenance: o.Provenance, base: o.Base, waits: o.Waits, confined: o.Confined,
 	}
 	if g.provenance == nil {
-		g.provenance = NewProvenance(o.Dir)
+		g.provenance = newProvenance(o.Dir)
 	}
 	if g.base == nil {
 		g.base = BackgroundTools

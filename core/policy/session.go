@@ -57,8 +57,8 @@ type Session struct {
 	// fenced says that its process was begun with commands confined.
 	fenced bool
 
-	mu     sync.Mutex
-	grants grants
+	mu      sync.Mutex
+	permits permits
 }
 
 // Session returns the guard of a session.
@@ -298,8 +298,8 @@ type Limit struct {
 	set   *Set
 }
 
-// NewLimit makes a limit ready; file patterns count from the guard's directory.
-func (g *Guard) NewLimit(r Rules, trusted bool) *Limit {
+// newLimit makes a limit ready; file patterns count from the guard's directory.
+func (g *Guard) newLimit(r Rules, trusted bool) *Limit {
 	return &Limit{Rules: r, Taint: &Taint{Trusted: trusted}, set: Compile(g.tree.root, r)}
 }
 

@@ -179,16 +179,6 @@ func (c *Chain) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 	return Said(fmt.Sprintf(textChainSet, minutes, unit, cron.Clock(next.RunAt), r.ChainDepth+2, r.MaxChain+1))
 }
 
-// Scheduled is the time of the follow-up, or zero.
-func (c *Chain) Scheduled() time.Time {
-	if c == nil {
-		return time.Time{}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.next
-}
-
 // follower is the next check: it inherits
 // everything but the id, the file and the description.
 func follower(r routines.Reminder, at time.Time) routines.Reminder {
