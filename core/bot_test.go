@@ -375,7 +375,7 @@ func (deaf) Close() error                                    { return nil }
 // dying is an engine that takes a message and dies before it says a word.
 type dying struct{ deaf }
 
-func (dying) Heard(context.Context, string, [sha256.Size]byte) (bool, error) { return true, nil }
+func (dying) HasMessage(context.Context, string, [sha256.Size]byte) (bool, error) { return true, nil }
 
 func TestUpdatesOfATurnThatDiedAfterTheEngineTookThemAreNotSentAgain(t *testing.T) {
 	liveWith(t, func() agent.Engine { return dying{deaf{errors.New("ended by SIGKILL")}} }, func(home) {}, func(h home, b *Bot) {

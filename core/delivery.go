@@ -92,12 +92,12 @@ func (b *Bot) settleDelivery(ctx context.Context) {
 
 // heard asks the engine whether a message arrived.
 func (b *Bot) heard(ctx context.Context, d updates.Delivery) (bool, error) {
-	witness, able := b.o.Engine.(agent.Witness)
+	witness, able := b.o.Engine.(agent.HistoryChecker)
 	digest, err := hex.DecodeString(d.Digest)
 	if !able || err != nil || len(digest) != sha256.Size {
 		return false, nil
 	}
-	heard, err := witness.Heard(ctx, d.Session, [sha256.Size]byte(digest))
+	heard, err := witness.HasMessage(ctx, d.Session, [sha256.Size]byte(digest))
 	if err != nil {
 		return false, fmt.Errorf("ask whether a message arrived: %w", err)
 	}

@@ -103,6 +103,9 @@ func (b *Bot) openAhead(ctx context.Context) error {
 	}
 	err := b.main.locked(ctx, func(ctx context.Context) error {
 		_, err := b.main.open(ctx)
+		if r, tells := b.o.Engine.(agent.Reporter); tells && r.Status().LoginNeeded {
+			b.main.drop() // a process would not hear of the login
+		}
 		return err
 	})
 	if err != nil && ctx.Err() == nil {

@@ -34,8 +34,12 @@ func (w *warning) OnChange(changed func()) { w.changed = changed }
 // process is an engine with processes.
 type process struct {
 	agent.Engine
-	opened atomic.Int32
+	opened    atomic.Int32
+	loggedOut bool
 }
+
+func (p *process) Status() agent.Status { return agent.Status{LoginNeeded: p.loggedOut} }
+func (*process) OnChange(func())        {}
 
 func (*process) Run(ctx context.Context) error {
 	<-ctx.Done()
@@ -61,6 +65,17 @@ func TestTheMainSessionIsOpenBeforeItsFirstMessage(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestASessionThatNobodyWasLoggedInForIsNotKept(t *testing.T) {
+	p := &process{Engine: script.New(script.Options{Seed: 1}), loggedOut: true}
+	liveWith(t, func() agent.Engine { return p }, func(home) {}, func(_ home, b *Bot) {
+		synctest.Wait()
+		tell(t, b, "hello")
+		if n := p.opened.Load(); n != 2 {
+			t.Errorf("%d sessions were opened", n)
+		}
+	})
 }
 
 func TestWhatTheEngineWarnsOfIsSaidOnceAndKeepsNothingUp(t *testing.T) {

@@ -316,7 +316,7 @@ func TestASavedForkGoesOnWithMainsModelThinkingAndEars(t *testing.T) {
 		if main.Resume != b.sessions.Main() || main.Fork || main.Settings.Model != "opus" || main.Settings.Thinking != "adaptive" {
 			t.Errorf("main goes on with %q, fork %v, %+v", main.Resume, main.Fork, main.Settings)
 		}
-		go main.Unasked(func(yield func(agent.Event, error) bool) {
+		go main.OnEngineTurn(func(yield func(agent.Event, error) bool) {
 			_ = yield(agent.Text{Delta: "the download is done"}, nil) && yield(agent.Result{SessionID: main.Resume}, nil)
 		})
 		time.Sleep(time.Minute)

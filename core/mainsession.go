@@ -49,7 +49,7 @@ func (c *conversation) options(kind policy.Kind) agent.SessionOptions {
 		Hooks:        guard.Hooks(c.bot.git.Add),
 		Permission:   guard.Permission,
 		Command:      guard.Command(c.bot.o.Commands),
-		Unasked:      c.unasked(kind),
+		OnEngineTurn: c.unasked(kind),
 	}
 }
 

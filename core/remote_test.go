@@ -308,7 +308,7 @@ func TestATurnThatBeginsByItselfIsShownWhenTheLockIsFree(t *testing.T) {
 		o := <-e.opened
 		var over atomic.Bool // an engine keeps the events until the callback returns
 		go func() {
-			o.Unasked(func(yield func(agent.Event, error) bool) {
+			o.OnEngineTurn(func(yield func(agent.Event, error) bool) {
 				_ = !over.Load() && yield(agent.Text{Delta: "the build is done"}, nil) && yield(agent.Result{Usage: agent.Usage{InputTokens: 7}}, nil)
 			})
 			over.Store(true)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +13,6 @@ import (
 	"ollimbot/core/policy"
 	"ollimbot/core/skill"
 	"ollimbot/core/toolset"
-	"ollimbot/core/webhook"
 	"ollimbot/routines"
 )
 
@@ -72,18 +72,8 @@ func (b *Bot) judge() {
 // inForce reports whether a version of a file is still there.
 func (b *Bot) inForce() func(digest string) bool {
 	there := map[string]bool{}
-	set := b.index.Set()
-	for _, r := range set.Routines {
-		there[r.Digest] = true
-	}
-	for _, r := range set.Reminders {
-		there[r.Digest] = true
-	}
-	hooks := b.hooks.Set()
-	for _, list := range [][]webhook.Spec{hooks.Specs, hooks.Waiting} {
-		for _, s := range list {
-			there[s.Digest] = true
-		}
+	for _, digest := range slices.Concat(b.index.Set().Versions, b.hooks.Now().Versions) {
+		there[digest] = true
 	}
 	skills, _ := skill.List(b.dir)
 	for _, s := range skills {
@@ -140,23 +130,14 @@ func (b *Bot) waiting(id string) (held, error) {
 	if t, ok := b.index.Set().Find(id); ok {
 		return b.heldTask(t), nil
 	}
-	set := b.index.Set()
-	for _, r := range set.Routines {
-		if r.Path == id {
-			return b.heldTask(r.Task), nil
+	for _, t := range b.index.Set().Tasks() {
+		if t.Path == id {
+			return b.heldTask(*t), nil
 		}
 	}
-	for _, r := range set.Reminders {
-		if r.Path == id {
-			return b.heldTask(r.Task), nil
-		}
-	}
-	hooks := b.hooks.Set()
-	for _, list := range [][]webhook.Spec{hooks.Waiting, hooks.Specs} {
-		for _, s := range list {
-			if s.ID == id || s.Path == id {
-				return b.heldTask(s.Task), nil
-			}
+	for _, s := range b.hooks.Now().InForce {
+		if s.ID == id || s.Path == id {
+			return b.heldTask(s.Task), nil
 		}
 	}
 	name := strings.TrimSuffix(strings.TrimPrefix(id, skill.Folder+"/"), "/"+skill.File)
@@ -180,15 +161,11 @@ func (b *Bot) Waiting() []routines.Problem {
 			})
 		}
 	}
-	set := b.index.Set()
-	for _, r := range set.Routines {
-		add(b.heldTask(r.Task))
-	}
-	for _, r := range set.Reminders {
-		add(b.heldTask(r.Task))
+	for _, t := range b.index.Set().Tasks() {
+		add(b.heldTask(*t))
 	}
 	list = append(list, b.waitingSkills()...)
-	for _, s := range b.hooks.Set().Waiting {
+	for _, s := range b.hooks.Specs(true) {
 		add(b.heldTask(s.Task))
 	}
 	return list

@@ -31,9 +31,8 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 		s.Started = *at
 	}
 	s.Busy, s.BusySince = b.main.busy()
-	hooks := b.hooks.Set()
-	s.Webhooks = len(hooks.Specs)
-	s.Schedule.Problems = append(s.Schedule.Problems[:len(s.Schedule.Problems):len(s.Schedule.Problems)], hooks.Problems...)
+	s.Webhooks = len(b.hooks.Specs(false))
+	s.Schedule.Problems = append(s.Schedule.Problems[:len(s.Schedule.Problems):len(s.Schedule.Problems)], b.hooks.Problems()...)
 	if skills := b.heldSkills.Load(); skills != nil {
 		s.Schedule.Problems = append(s.Schedule.Problems, *skills...)
 	}

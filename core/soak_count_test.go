@@ -35,8 +35,8 @@ type soakEar struct {
 	pings                  []time.Time    // that were sent, oldest first
 }
 
-func (l *soakEar) Heard(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
-	return l.Engine.(agent.Witness).Heard(ctx, session, digest)
+func (l *soakEar) HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
+	return l.Engine.(agent.HistoryChecker).HasMessage(ctx, session, digest)
 }
 
 func (l *soakEar) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {

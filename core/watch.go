@@ -4,7 +4,6 @@ import (
 	"context"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"ollimbot/core/config"
@@ -55,17 +54,10 @@ func (b *Bot) filesChanged(batch watch.Batch) {
 	if batch.Full || slices.Contains(batch.Names, policy.ProvenanceFile) {
 		b.reloadProvenance()
 	}
-	batch.Names = slices.DeleteFunc(batch.Names, func(rel string) bool { return strings.HasPrefix(rel, "state/") })
-	if b.hooks.Apply(batch) {
-		b.notify()
+	changed := !b.hooks.Apply(batch).Empty()
+	if changed = b.schedule.Apply(batch) || changed; changed || !batch.Idle {
+		b.notify() // no dashboard needs to look where the minute's look has found nothing
 	}
-	batch.Names = slices.DeleteFunc(batch.Names, func(rel string) bool { return strings.HasPrefix(rel, "webhooks/") })
-	if batch.Full || len(batch.Names) > 0 {
-		if changed := b.schedule.Apply(batch); batch.Idle && !changed {
-			return // the minute's look found nothing: no dashboard needs to look too
-		}
-	}
-	b.notify()
 }
 
 // reloadRuntime reads the configuration; values that it does not understand are

@@ -29,14 +29,14 @@ type Before func(rel string, data []byte) error
 func AddRoutine(d *store.Dir, r Routine, before ...Before) (Routine, error) {
 	r.Task = prepared(r.Task, KindRoutine)
 	data := FormatRoutine(r)
-	if _, problems := ParseRoutine("", data, nil); HasErrors(problems) {
+	if _, problems := ParseRoutine("", data); HasErrors(problems) {
 		return Routine{}, fmt.Errorf("add routine: %w", asError(problems))
 	}
 	rel, err := place(d, r.Task, data, before)
 	if err != nil {
 		return Routine{}, fmt.Errorf("add routine: %w", err)
 	}
-	r, _ = ParseRoutine(rel, data, nil)
+	r, _ = ParseRoutine(rel, data)
 	r.Digest = Digest(data)
 	return r, nil
 }
@@ -46,7 +46,7 @@ func AddRoutine(d *store.Dir, r Routine, before ...Before) (Routine, error) {
 func AddReminder(d *store.Dir, r Reminder, before ...Before) (Reminder, error) {
 	r.Task = prepared(r.Task, KindReminder)
 	if r.RunAt.IsZero() {
-		return Reminder{}, errors.New("add reminder: " + missingRunAt())
+		return Reminder{}, errors.New("add reminder: " + msgNoRunAt)
 	}
 	if r.MaxChain > 0 && r.ChainParent == "" {
 		r.ChainParent = r.ID
@@ -177,4 +177,156 @@ func carries(d *store.Dir, rel, id string) bool {
 	}
 	f, ok := doc.Get("id")
 	return ok && f.Value.Kind == store.Scalar && f.Value.Text == id
+}
+
+// ErrNotRemoved says that no file of a task was removed within the last day.
+var ErrNotRemoved = errors.New("nothing with this id was removed within the last day")
+
+// Removed is a task whose file was removed and can be put back.
+type Removed struct {
+	Task
+	At time.Time // when it was removed
+
+	file store.Discarded
+}
+
+// RemovedTasks are the tasks whose files were removed within the day before
+// now, the newest of each folder first. Files that cannot be read are left out.
+func RemovedTasks(d *store.Dir, now time.Time) []Removed {
+	var list []Removed
+	seen := map[[2]string]bool{}
+	for _, kind := range []Kind{KindReminder, KindRoutine} {
+		folder, _ := FolderOf(kind)
+		for _, file := range d.Trash(now, folder) {
+			data, err := d.ReadDiscarded(file)
+			if err != nil {
+				continue
+			}
+			r, problems := ParseReminder(file.Rel, data, now.Location())
+			t := r.Task
+			if kind == KindRoutine {
+				var routine Routine
+				routine, problems = ParseRoutine(file.Rel, data)
+				t = routine.Task
+			}
+			k := [2]string{string(kind), t.ID}
+			if !HasErrors(problems) && !seen[k] {
+				seen[k] = true
+				list = append(list, Removed{Task: t, At: file.At, file: file})
+			}
+		}
+	}
+	return list
+}
+
+// RestoreTask puts the file of a removed task back and returns the task with
+// its path: its old one, or another where that is taken. ErrNotRemoved says that
+// there is none.
+func RestoreTask(d *store.Dir, now time.Time, id string) (Task, error) {
+	for _, r := range RemovedTasks(d, now) {
+		if r.ID != id {
+			continue
+		}
+		folder, _ := FolderOf(r.Kind)
+		err := d.Exclusive(folder, func() error {
+			if there, err := findFile(d, folder, id); err != nil || there != "" {
+				return errors.Join(err, present(there))
+			}
+			err := d.Restore(r.file, r.Path)
+			if err == nil {
+				return nil
+			}
+			place, perr := d.PlaceFor(folder, id, r.Body)
+			if perr != nil || place == r.Path {
+				return err
+			}
+			r.Path = place
+			return d.Restore(r.file, place)
+		})
+		if err != nil {
+			return Task{}, fmt.Errorf("restore %s %s: %w", r.Kind, id, err)
+		}
+		return r.Task, nil
+	}
+	return Task{}, ErrNotRemoved
+}
+
+func present(rel string) error {
+	if rel == "" {
+		return nil
+	}
+	return fmt.Errorf("it is there already (%s)", rel)
+}
+
+// FormatRoutine writes a routine as its file: keys in the order of the original,
+// those left out that have their default.
+func FormatRoutine(r Routine) []byte {
+	out := []store.Out{{Key: "id", Value: r.ID}, {Key: "cron", Value: r.Cron}}
+	if r.Background {
+		out = append(out, store.Out{Key: "background", Value: true})
+	}
+	out = appendCommon(out, r.Task)
+	if r.RunMissed {
+		out = append(out, store.Out{Key: "missed", Value: "run"})
+	}
+	return store.FormatFrontMatter(out, r.Body)
+}
+
+// FormatReminder writes a reminder as its file. background is always written:
+// the original program has another default than ours.
+func FormatReminder(r Reminder) []byte {
+	out := []store.Out{
+		{Key: "id", Value: r.ID},
+		{Key: "run-at", Value: r.RunAt.Format(runAtLayout)},
+		{Key: "background", Value: r.Background},
+	}
+	if r.ChainDepth != 0 {
+		out = append(out, store.Out{Key: "chain-depth", Value: r.ChainDepth})
+	}
+	if r.MaxChain != 0 {
+		out = append(out, store.Out{Key: "max-chain", Value: r.MaxChain})
+	}
+	out = appendText(out, "chain-parent", r.ChainParent)
+	return store.FormatFrontMatter(appendCommon(out, r.Task), r.Body)
+}
+
+// appendCommon adds what both kinds share, from model on.
+func appendCommon(out []store.Out, t Task) []store.Out {
+	out = appendText(out, "model", t.Model)
+	if !t.Thinking {
+		out = append(out, store.Out{Key: "thinking", Value: false})
+	}
+	if t.Isolated {
+		out = append(out, store.Out{Key: "isolated", Value: true})
+	}
+	out = appendText(out, "description", t.Description)
+	if t.Mode != OnPing {
+		out = appendText(out, "update-main-session", string(t.Mode))
+	}
+	if !t.AllowPing {
+		out = append(out, store.Out{Key: "allow-ping", Value: false})
+	}
+	out = appendList(out, "allowed-tools", t.Allowed)
+	out = appendList(out, "disallowed-tools", t.Disallowed)
+	out = appendList(out, "skills", t.Skills)
+	out = appendText(out, "subagent", t.Subagent)
+	if t.TrustInput {
+		out = append(out, store.Out{Key: "trust-input", Value: true})
+	}
+	return out
+}
+
+func appendText(out []store.Out, key, text string) []store.Out {
+	if text == "" {
+		return out
+	}
+	return append(out, store.Out{Key: key, Value: text})
+}
+
+// appendList leaves out what is absent; an empty list says something: no tools.
+func appendList(out []store.Out, key string, items []string) []store.Out {
+	if items == nil {
+		return out
+	}
+	return append(out, store.Out{Key: key, Value: items})
 }

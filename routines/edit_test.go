@@ -256,7 +256,7 @@ func TestEveryRoutineComesBackFromItsFile(t *testing.T) {
 			Task: drawTask(t, KindRoutine), Cron: expr, Schedule: schedule,
 			RunMissed: rapid.Bool().Draw(t, "missed"),
 		}
-		got, problems := ParseRoutine("", FormatRoutine(want), time.UTC)
+		got, problems := ParseRoutine("", FormatRoutine(want))
 		if HasErrors(problems) {
 			t.Fatal(report(problems))
 		}

@@ -18,6 +18,7 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/core/store"
+	"ollimbot/routines/watch"
 )
 
 // Folder is the index of the task files in one folder: what is in force, and what
@@ -48,6 +49,7 @@ type Folder[T any] struct {
 type Listing[T any] struct {
 	InForce   []*T      // by path
 	Problems  []Problem // by file
+	Versions  []string  // Task.Digest of all files, in force or not
 	contested []string  // paths in force whose id another file carries too
 	byID      map[string]*T
 }
@@ -164,6 +166,14 @@ func (f *Folder[T]) Refresh(names []string) Change {
 	return f.publish(stale)
 }
 
+// Apply looks at what a batch of the watch points at.
+func (f *Folder[T]) Apply(b watch.Batch) Change {
+	if b.Full {
+		return f.Scan()
+	}
+	return f.Refresh(b.Names)
+}
+
 // Judge asks about every task anew.
 func (f *Folder[T]) Judge() Change {
 	f.look.Lock()
@@ -211,32 +221,37 @@ const racy = 3 * time.Second
 // force what they say.
 func (f *Folder[T]) publish(stale []*file[T]) Change {
 	changed := make([]bool, len(stale))
-	var g errgroup.Group
-	g.SetLimit(2)
-	for i, one := range stale {
-		g.Go(func() error { changed[i] = f.read(one); return nil })
+	var next atomic.Int64
+	read := func() error {
+		for i := next.Add(1) - 1; i < int64(len(stale)); i = next.Add(1) - 1 {
+			changed[i] = f.read(stale[i])
+		}
+		return nil // there are no errors: each file keeps its own
 	}
-	_ = g.Wait() // there are no errors: each file keeps its own
+	var g errgroup.Group
+	g.Go(read)
+	_ = read()
+	_ = g.Wait()
 	for i, one := range stale {
 		if changed[i] && !one.bad {
 			f.judge(one.good)
 		}
 	}
-	old, next := f.now.Load(), f.list()
-	c := Change{Problems: !slices.Equal(old.Problems, next.Problems)}
-	for id, t := range next.byID {
+	old, now := f.now.Load(), f.list()
+	c := Change{Problems: !slices.Equal(old.Problems, now.Problems)}
+	for id, t := range now.byID {
 		if old.byID[id] != t {
 			c.IDs = append(c.IDs, id)
 		}
 	}
 	for id := range old.byID {
-		if next.byID[id] == nil {
+		if now.byID[id] == nil {
 			c.IDs = append(c.IDs, id)
 		}
 	}
 	slices.Sort(c.IDs)
-	if !c.Empty() {
-		f.now.Store(next)
+	if !c.Empty() || !slices.Equal(old.Versions, now.Versions) {
+		f.now.Store(now)
 	}
 	return c
 }
@@ -317,9 +332,11 @@ func (f *Folder[T]) list() *Listing[T] {
 			next.Problems = append(next.Problems, p)
 		}
 		one.holds = ""
+		next.Versions = append(next.Versions, one.digest)
 		if one.good == nil {
 			continue
 		}
+		next.Versions = append(next.Versions, f.task(one.good).Digest)
 		id := f.task(one.good).ID
 		if there := first[id]; there != one {
 			next.Problems = append(next.Problems, Problem{
@@ -348,8 +365,8 @@ func (f *Folder[T]) rank(one *file[T], id string) int {
 	return 3
 }
 
-// byWeight puts errors before warnings, then goes by file and place.
-func byWeight(a, b Problem) int {
+// ByWeight orders problems: it puts errors before warnings, then goes by file and place.
+func ByWeight(a, b Problem) int {
 	return cmp.Or(cmp.Compare(a.Severity, b.Severity), // "error" < "warning"
 		strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Message, b.Message))
 }

@@ -23,9 +23,7 @@ type Index struct {
 // own are read in zone.
 func NewIndex(d *store.Dir, zone *time.Location) *Index {
 	x := &Index{}
-	x.routines = NewFolder(d, RoutineFolder, func(rel string, data []byte) (Routine, []Problem) {
-		return ParseRoutine(rel, data, zone)
-	}, func(r *Routine) *Task { return &r.Task })
+	x.routines = NewFolder(d, RoutineFolder, ParseRoutine, func(r *Routine) *Task { return &r.Task })
 	x.reminders = NewFolder(d, ReminderFolder, func(rel string, data []byte) (Reminder, []Problem) {
 		return ParseReminder(rel, data, zone)
 	}, func(r *Reminder) *Task { return &r.Task })
@@ -63,10 +61,9 @@ func (x *Index) Refresh(names []string) Change {
 
 // Apply looks at what a batch of the watch points at.
 func (x *Index) Apply(b watch.Batch) Change {
-	if b.Full {
-		return x.Scan()
-	}
-	return x.Refresh(b.Names)
+	x.look.Lock()
+	defer x.look.Unlock()
+	return x.publish(x.routines.Apply(b).and(x.reminders.Apply(b)))
 }
 
 // Judge asks about every task anew whether it waits for the user.
@@ -77,14 +74,16 @@ func (x *Index) Judge() Change {
 }
 
 func (x *Index) publish(c Change) Change {
-	if c.Empty() {
+	old := x.Set()
+	if old.routines == x.routines.Now() && old.reminders == x.reminders.Now() {
 		return c
 	}
 	next := &Set{routines: x.routines.Now(), reminders: x.reminders.Now()}
 	next.Routines, next.Reminders = next.routines.InForce, next.reminders.InForce
 	next.Problems = slices.Concat(next.routines.Problems, next.reminders.Problems)
-	slices.SortFunc(next.Problems, byWeight)
+	slices.SortFunc(next.Problems, ByWeight)
 	next.Contested = slices.Concat(next.reminders.contested, next.routines.contested)
+	next.Versions = slices.Concat(next.routines.Versions, next.reminders.Versions)
 	x.set.Store(next)
 	return c
 }
@@ -96,6 +95,7 @@ type Set struct {
 	Reminders []*Reminder // by path
 	Problems  []Problem   // errors first, then by file and place
 	Contested []string    // paths in force whose id another file carries too
+	Versions  []string    // Task.Digest of all files, in force or not
 
 	routines  *Listing[Routine]
 	reminders *Listing[Reminder]

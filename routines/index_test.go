@@ -278,24 +278,24 @@ func TestAnIDIsWhateverTheOriginalAcceptsAsOne(t *testing.T) {
 		strings.Repeat("long ", 50) + "id",
 	} {
 		text := strings.Replace(routineText("X", "0 9 * * *", "body"), `"X"`, strconv.Quote(id), 1)
-		got, problems := ParseRoutine("routines/a.md", []byte(text), time.UTC)
+		got, problems := ParseRoutine("routines/a.md", []byte(text))
 		if HasErrors(problems) || got.ID != id {
 			t.Errorf("%q became %q: %v", id, got.ID, problems)
 		}
-		again, problems := ParseRoutine("routines/a.md", FormatRoutine(got), time.UTC)
+		again, problems := ParseRoutine("routines/a.md", FormatRoutine(got))
 		if HasErrors(problems) || again.ID != id {
 			t.Errorf("%q was written as %q: %v", id, again.ID, problems)
 		}
 	}
 	for _, id := range []string{"12:30:45", "v1.2", "gießen", "12345678", "3e5", "true"} { // without quotes too
 		text := strings.Replace(routineText("X", "0 9 * * *", "body"), `"X"`, id, 1)
-		if got, problems := ParseRoutine("routines/a.md", []byte(text), time.UTC); HasErrors(problems) || got.ID != id {
+		if got, problems := ParseRoutine("routines/a.md", []byte(text)); HasErrors(problems) || got.ID != id {
 			t.Errorf("%s became %q: %v", id, got.ID, problems)
 		}
 	}
 	for _, id := range []string{"", " ", " edge", "two\nlines", "a\x1b[31m", "a\u202eb", strings.Repeat("x", 257)} {
 		text := strings.Replace(routineText("X", "0 9 * * *", "body"), `"X"`, strconv.Quote(id), 1)
-		if got, problems := ParseRoutine("routines/a.md", []byte(text), time.UTC); !HasErrors(problems) {
+		if got, problems := ParseRoutine("routines/a.md", []byte(text)); !HasErrors(problems) {
 			t.Errorf("%q was accepted as %q", id, got.ID)
 		}
 	}

@@ -1,204 +1,174 @@
 package routines
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
 	"ollimbot/core/clean"
-	"ollimbot/core/store"
 	"ollimbot/routines/cron"
 )
 
 // ParseRoutine reads a routine file. rel is its path relative to the data
-// directory, zone the zone that the user lives in (nil is UTC). All problems of
-// the file come back, in the file's order; while HasErrors of them, the routine
-// must not be scheduled.
-func ParseRoutine(rel string, data []byte, zone *time.Location) (Routine, []Problem) {
-	p := newParser(rel, KindRoutine, data, zone)
-	if !p.open() {
+// directory. All problems of the file come back, in the file's order; while
+// HasErrors of them, the routine must not be scheduled.
+func ParseRoutine(rel string, data []byte) (Routine, []Problem) {
+	p, ok := Open(KindRoutine, rel, data)
+	if !ok {
 		return Routine{Task: Task{Kind: KindRoutine, Path: rel}}, p.problems
 	}
-	r := Routine{Task: p.task()}
+	r := Routine{Task: p.Task()}
+	r.ID = p.id("id", true)
 	r.Cron, r.Schedule = p.cron()
-	r.RunMissed = p.choice("missed", "note", missedChoices) == "run"
-	p.unknownKeys()
-	return r, p.finish()
+	r.RunMissed = p.choice("missed", "note", "note", "run") == "run"
+	p.UnknownKeys()
+	return r, p.Problems()
 }
 
 // ParseReminder reads a reminder file as ParseRoutine does a routine's. A
-// run-at without an offset is a time in zone, with a warning.
+// run-at without an offset is a time in zone (nil is UTC), with a warning.
 func ParseReminder(rel string, data []byte, zone *time.Location) (Reminder, []Problem) {
-	p := newParser(rel, KindReminder, data, zone)
-	if !p.open() {
-		return Reminder{Task: Task{Kind: KindReminder, Path: rel}}, p.problems
-	}
-	r := Reminder{Task: p.task()}
-	r.RunAt = p.runAt()
-	r.ChainDepth = p.count("chain-depth")
-	r.MaxChain = p.count("max-chain")
-	r.ChainParent = p.id("chain-parent")
-	if r.ChainDepth > r.MaxChain {
-		p.errorAt(p.field("chain-depth"), depthBeyond(r.ChainDepth, r.MaxChain))
-	}
-	p.unknownKeys()
-	return r, p.finish()
-}
-
-// HasErrors reports whether any of the problems keeps the file out of the schedule.
-func HasErrors(problems []Problem) bool {
-	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == Error })
-}
-
-// parser collects what one file says and what is wrong with it.
-type parser struct {
-	kind     Kind
-	rel      string
-	data     []byte
-	zone     *time.Location
-	doc      store.Document
-	problems []Problem
-}
-
-func newParser(rel string, kind Kind, data []byte, zone *time.Location) *parser {
 	if zone == nil {
 		zone = time.UTC
 	}
-	return &parser{kind: kind, rel: rel, data: data, zone: zone}
-}
-
-// open splits the file; without front matter there is nothing else to check.
-func (p *parser) open() bool {
-	doc, err := store.ParseFrontMatter(p.data)
-	if err != nil {
-		var syntax *store.SyntaxError
-		if errors.As(err, &syntax) {
-			p.add(Error, syntax.Line, syntax.Column, syntax.Message)
-		} else {
-			p.add(Error, 1, 1, err.Error())
-		}
-		return false
-	}
-	p.doc = doc
-	return true
-}
-
-// field is the field of that key, the zero Field where there is none.
-func (p *parser) field(key string) store.Field {
-	f, _ := p.doc.Get(key)
-	return f
-}
-
-// finish puts the problems into the file's order.
-func (p *parser) finish() []Problem {
-	slices.SortStableFunc(p.problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return p.problems
-}
-
-func (p *parser) add(s Severity, line, column int, message string) {
-	p.problems = append(p.problems, Problem{
-		File: clean.Line(p.rel), Line: line, Column: column, Severity: s, Message: clean.Line(message),
-	})
-}
-
-// errorAt points at a field's value, or where it has none, at its key.
-func (p *parser) errorAt(f store.Field, message string) {
-	p.addAt(Error, f, message)
-}
-
-func (p *parser) addAt(s Severity, f store.Field, message string) {
-	line, column := f.Value.Line, f.Value.Column
-	if line == 0 || f.Value.Kind == store.Null {
-		line, column = f.Line, f.Column
-	}
-	p.add(s, max(line, 1), max(column, 1), message)
-}
-
-// task reads what both kinds have in common.
-func (p *parser) task() Task {
-	t := Task{
-		Kind:        p.kind,
-		ID:          p.id("id"),
-		Path:        p.rel,
-		Description: p.line("description"),
-		Body:        p.body(),
-		Background:  p.flag("background", p.kind == KindReminder),
-		Model:       p.choice("model", "", models),
-		Thinking:    p.flag("thinking", true),
-		Isolated:    p.flag("isolated", false),
-		Mode:        Mode(p.choice("update-main-session", string(OnPing), modes)),
-		AllowPing:   p.flag("allow-ping", true),
-		Allowed:     p.list("allowed-tools"),
-		Disallowed:  p.list("disallowed-tools"),
-		Skills:      p.list("skills"),
-		Subagent:    p.line("subagent"),
-		TrustInput:  p.flag("trust-input", false),
-	}
-	if t.ID == "" && !p.given("id") {
-		p.missing("id", missingID(p.rel, p.data))
-	}
-	if t.Allowed != nil && t.Disallowed != nil {
-		later := p.field("allowed-tools")
-		if f := p.field("disallowed-tools"); f.Line > later.Line {
-			later = f
-		}
-		p.add(Error, later.Line, later.Column, bothToolLists())
-		t.Disallowed = nil
-	}
-	p.checkTools()
-	return t
-}
-
-// given reports whether the key is there with a value that is not null.
-func (p *parser) given(key string) bool {
-	f, ok := p.doc.Get(key)
-	return ok && f.Value.Kind != store.Null
-}
-
-// missing points at an empty key where there is one, else at the file's first line.
-func (p *parser) missing(key, message string) {
-	f := p.field(key)
-	p.add(Error, max(f.Line, 1), max(f.Column, 1), message)
-}
-
-func (p *parser) cron() (string, cron.Schedule) {
-	f, text, ok := p.scalar("cron")
+	p, ok := Open(KindReminder, rel, data)
 	if !ok {
-		if !p.given("cron") {
-			p.missing("cron", missingCron())
-		}
+		return Reminder{Task: Task{Kind: KindReminder, Path: rel}}, p.problems
+	}
+	r := Reminder{Task: p.Task()}
+	r.ID = p.id("id", true)
+	r.RunAt = p.runAt(zone)
+	r.ChainDepth = p.count("chain-depth")
+	r.MaxChain = p.count("max-chain")
+	r.ChainParent = p.id("chain-parent", false)
+	if r.ChainDepth > r.MaxChain {
+		p.AddAt(Error, p.Field("chain-depth"), depthBeyond(r.ChainDepth, r.MaxChain))
+	}
+	p.UnknownKeys()
+	return r, p.Problems()
+}
+
+func (p *File) cron() (string, cron.Schedule) {
+	f, text, ok := p.Text("cron", msgNoCron)
+	if !ok {
 		return "", cron.Schedule{}
 	}
 	s, err := cron.Parse(text)
 	var bad *cron.Error
 	switch {
 	case errors.As(err, &bad):
-		p.add(Error, f.Value.Line, textColumn(f.Value)+bad.Column-1, bad.Message)
+		p.Add(Error, f.Value.Line, textColumn(f.Value)+bad.Column-1, bad.Message)
 		return strings.TrimSpace(clean.Line(text)), cron.Schedule{}
 	case err != nil:
-		p.errorAt(f, err.Error())
+		p.AddAt(Error, f, err.Error())
 	case s.Never():
-		p.add(Error, f.Value.Line, textColumn(f.Value), neverFires(s.String()))
+		p.addText(Error, f.Value, neverFires(s.String()))
 	}
 	return s.String(), s
 }
 
-// textColumn is where the text of a scalar begins: behind its quote.
-func textColumn(v store.Value) int {
-	if v.Quoted {
-		return v.Column + 1
+// runAtLayout is how we write run-at: an offset and, where there are any,
+// microseconds, which is as fine as the original program reads.
+const runAtLayout = "2006-01-02T15:04:05.999999-07:00"
+
+// What ISO 8601 leaves open behind a date. Package time reads a fraction after
+// the seconds whether the layout has one or not.
+var (
+	offsetLayouts = []string{
+		"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07",
+		"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04Z07",
 	}
-	return v.Column
+	naiveLayouts = []string{"2006-01-02T15:04:05", "2006-01-02T15:04"}
+)
+
+// The years a reminder may name.
+const (
+	firstYear = 1900
+	lastYear  = 9999
+)
+
+// Why a text is no time.
+var (
+	errNotTime = errors.New("not a time")
+	errNoHour  = errors.New("a date without a time of day")
+	errNoDay   = errors.New("a day or hour that does not exist")
+	errNoYear  = errors.New("a year that is out of bounds")
+)
+
+// runAt reads the time of a reminder into the configured zone.
+func (p *File) runAt(zone *time.Location) time.Time {
+	f, text, ok := p.Text("run-at", msgNoRunAt)
+	if !ok {
+		return time.Time{}
+	}
+	at, naive, err := parseTime(text, zone)
+	if err == nil && (at.Year() < firstYear || at.Year() > lastYear) {
+		err = errNoYear
+	}
+	if err != nil {
+		p.addText(Error, f.Value, badRunAt(clean.Line(text), err))
+		return time.Time{}
+	}
+	if naive {
+		p.addText(Warning, f.Value, naiveRunAt(at))
+	}
+	return at
 }
 
-func (p *parser) checkTools() {
-	for _, item := range p.field("allowed-tools").Value.Items {
-		if severity, message := CheckTool(item.Text); severity != "" && item.Kind == store.Scalar {
-			p.add(severity, item.Line, textColumn(item), message)
+// ParseTime reads a time as task files have it, and a date alone as its first
+// moment. A time without an offset is one on the wall in zone.
+func ParseTime(text string, zone *time.Location) (time.Time, error) {
+	at, _, err := parseTime(text, zone)
+	if errors.Is(err, errNoHour) {
+		day, perr := time.Parse(time.DateOnly, strings.TrimSpace(text))
+		if perr == nil {
+			return cron.Instant(day, zone), nil
 		}
 	}
+	return at, err
+}
+
+// parseTime reads an ISO 8601 time with "T" or a space, with or without
+// seconds, fractions and offset. A naive one is a time on the wall in zone: one
+// that the clock skips becomes the end of the gap, a repeated one the first.
+func parseTime(text string, zone *time.Location) (at time.Time, naive bool, err error) {
+	text = normaliseTime(text)
+	beyond := false
+	try := func(layouts []string) (time.Time, bool) {
+		for _, layout := range layouts {
+			t, err := time.Parse(layout, text)
+			if err == nil {
+				return t, true
+			}
+			var bad *time.ParseError
+			if errors.As(err, &bad) && strings.HasSuffix(bad.Message, "out of range") {
+				beyond = true
+			}
+		}
+		return time.Time{}, false
+	}
+	if t, ok := try(offsetLayouts); ok {
+		return t.In(zone), false, nil
+	}
+	if t, ok := try(naiveLayouts); ok {
+		return cron.Instant(t, zone), true, nil
+	}
+	if _, ok := try([]string{time.DateOnly}); ok {
+		return time.Time{}, false, errNoHour
+	}
+	if beyond {
+		return time.Time{}, false, errNoDay
+	}
+	return time.Time{}, false, errNotTime
+}
+
+// normaliseTime writes the "T", drops the space before an offset (YAML 1.1 has
+// one) and the lower case of t and z.
+func normaliseTime(text string) string {
+	text = strings.ToUpper(strings.TrimSpace(text))
+	date, clock, found := strings.Cut(text, " ")
+	if !found {
+		return text
+	}
+	return date + "T" + strings.ReplaceAll(strings.TrimSpace(clock), " ", "")
 }

@@ -32,7 +32,7 @@ func parseEither(rel string, data []byte, zone *time.Location) []Problem {
 		_, problems := ParseReminder(rel, data, zone)
 		return problems
 	}
-	_, problems := ParseRoutine(rel, data, zone)
+	_, problems := ParseRoutine(rel, data)
 	return problems
 }
 
@@ -109,7 +109,7 @@ Sweep the inbox.
 
 --- not a fence
 `
-	got, problems := ParseRoutine("routines/sweep.md", []byte(file), losAngeles(t))
+	got, problems := ParseRoutine("routines/sweep.md", []byte(file))
 	if len(problems) > 0 {
 		t.Fatal(report(problems))
 	}
@@ -132,7 +132,7 @@ Sweep the inbox.
 }
 
 func TestWhatAFileLeavesOutHasItsDefault(t *testing.T) {
-	routine, problems := ParseRoutine("r.md", []byte("---\nid: a\ncron: 0 9 * * *\nskills:\nallowed-tools: []\n---\nGo\n"), nil)
+	routine, problems := ParseRoutine("r.md", []byte("---\nid: a\ncron: 0 9 * * *\nskills:\nallowed-tools: []\n---\nGo\n"))
 	if len(problems) > 0 {
 		t.Fatal(report(problems))
 	}
@@ -209,7 +209,7 @@ func TestEverySlipIsNamedAtItsPlace(t *testing.T) {
 
 func TestAllProblemsOfAFileAreReportedInItsOrder(t *testing.T) {
 	const file = "---\nmodel: gpt\ncron: 0 99 * * *\nallow-ping: perhaps\n---\n\n"
-	_, problems := ParseRoutine("routines/x.md", []byte(file), nil)
+	_, problems := ParseRoutine("routines/x.md", []byte(file))
 	var lines []int
 	for _, p := range problems {
 		lines = append(lines, p.Line)
@@ -221,7 +221,7 @@ func TestAllProblemsOfAFileAreReportedInItsOrder(t *testing.T) {
 
 func TestKeysOfNobodyAreLeftInPeace(t *testing.T) {
 	file := "---\nid: a\ncron: 0 9 * * *\nunknown-key: x\nnotes: y\ntag: z\nx: 1\n---\nGo\n"
-	if _, problems := ParseRoutine("r.md", []byte(file), nil); len(problems) > 0 {
+	if _, problems := ParseRoutine("r.md", []byte(file)); len(problems) > 0 {
 		t.Error(report(problems))
 	}
 }
@@ -258,7 +258,7 @@ func TestRunAtIsReadInEveryFormOfISO8601(t *testing.T) {
 
 func TestWhatIsStoredAndSaidIsClean(t *testing.T) {
 	file := "---\nid: a\ncron: 0 9 * * *\ndescription: \"\\u202Eevil\\a\"\n---\r\nHi\xff \x1b[2J\u202e there\r\n\tdone\n"
-	r, problems := ParseRoutine("routines/\x1b]0;x\a.md", []byte(file), nil)
+	r, problems := ParseRoutine("routines/\x1b]0;x\a.md", []byte(file))
 	for _, s := range []string{r.Description, report(problems)} {
 		if clean.Text(s) != s {
 			t.Errorf("not clean: %q", s)
@@ -273,7 +273,7 @@ func TestWhatIsStoredAndSaidIsClean(t *testing.T) {
 }
 
 func TestABodyOfNothingVisibleIsEmpty(t *testing.T) {
-	_, problems := ParseRoutine("r.md", []byte("---\nid: a\ncron: 0 9 * * *\n---\n\u200b\x1b[2J\n"), nil)
+	_, problems := ParseRoutine("r.md", []byte("---\nid: a\ncron: 0 9 * * *\n---\n\u200b\x1b[2J\n"))
 	if !HasErrors(problems) || !strings.Contains(report(problems), "there is no prompt") {
 		t.Error(report(problems))
 	}
@@ -281,10 +281,10 @@ func TestABodyOfNothingVisibleIsEmpty(t *testing.T) {
 
 func TestALongFileIsWarnedOf(t *testing.T) {
 	head := "---\nid: a\ncron: 0 9 * * *\n---\n"
-	if _, problems := ParseRoutine("r.md", []byte(head+strings.Repeat("line\n", 196)), nil); len(problems) > 0 {
+	if _, problems := ParseRoutine("r.md", []byte(head+strings.Repeat("line\n", 196))); len(problems) > 0 {
 		t.Errorf("200 lines: %s", report(problems))
 	}
-	_, problems := ParseRoutine("r.md", []byte(head+strings.Repeat("line\n", 196)+"end"), nil)
+	_, problems := ParseRoutine("r.md", []byte(head+strings.Repeat("line\n", 196)+"end"))
 	if len(problems) != 1 || problems[0].Severity != Warning || problems[0].Line != 201 {
 		t.Errorf("201 lines: %s", report(problems))
 	}
@@ -325,7 +325,7 @@ func FuzzParseNeverPanics(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, routine := ParseRoutine("routines/x.md", data, time.UTC)
+		r, routine := ParseRoutine("routines/x.md", data)
 		m, reminder := ParseReminder("reminders/x.md", data, time.UTC)
 		if !HasErrors(routine) && (r.ID == "" || r.Body == "" || r.Schedule.Never()) {
 			t.Fatalf("a routine without errors is not whole: %+v", r)
@@ -354,7 +354,7 @@ func BenchmarkParseRoutine(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, problems := ParseRoutine("routines/morning-task-review.md", data, time.UTC); len(problems) > 0 {
+		if _, problems := ParseRoutine("routines/morning-task-review.md", data); len(problems) > 0 {
 			b.Fatal(report(problems))
 		}
 	}

@@ -65,17 +65,15 @@ func badID(key, text, rel string, data []byte) string {
 		show(text), MaxID, freshID(rel, data))
 }
 
-func missingCron() string {
-	return `there is no cron, so it never fires; add a line cron: "0 9 * * 1-5" (minute, hour, day of month, month, day of week)`
-}
-
 func neverFires(expr string) string {
 	return show(expr) + " never fires: no month it names has that day; write a day that exists"
 }
 
-func missingRunAt() string {
-	return `there is no run-at, so it never fires; add a line run-at: "2026-11-23T09:40:00-08:00"`
-}
+const (
+	msgNoCron     = `there is no cron, so it never fires; add a line cron: "0 9 * * 1-5" (minute, hour, day of month, month, day of week)`
+	msgNoRunAt    = `there is no run-at, so it never fires; add a line run-at: "2026-11-23T09:40:00-08:00"`
+	msgBackground = "background does nothing here, webhooks always run in the background; delete it"
+)
 
 func badRunAt(text string, why error) string {
 	const write = `; write it as "2026-11-23T09:40:00-08:00" or "2026-11-23 09:40"`
@@ -99,8 +97,15 @@ func depthBeyond(depth, limit int) string {
 	return fmt.Sprintf("chain-depth %d is beyond max-chain %d; write a depth from 0 to %d, or a larger max-chain", depth, limit, limit)
 }
 
-func emptyBody() string {
+func emptyBody(kind Kind) string {
+	if kind == KindWebhook {
+		return "there is no prompt; write below the second --- what the agent should do, with {name} for the field of that name"
+	}
 	return "there is no prompt; write below the second --- what the agent should do"
+}
+
+func unknownKey(key string) string {
+	return show(key) + " is no key that webhooks know, and does nothing; correct or delete it"
 }
 
 func tooLong(n int) string {

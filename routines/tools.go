@@ -3,6 +3,7 @@ package routines
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -67,73 +68,38 @@ func reachesState(pattern string) bool {
 			return true
 		}
 	}
-	tokens := globTokens(pattern)
-	for _, file := range stateFiles {
-		if globMatches(tokens, prefix+file) {
-			return true
-		}
-	}
-	return false
+	glob := Glob(pattern)
+	return slices.ContainsFunc(stateFiles, func(file string) bool { return glob.MatchString(prefix + file) })
 }
 
-// globToken is a literal byte, or one of the wildcards below.
-type globToken int
-
-const (
-	anyDirs    globToken = 256 + iota // **/ zero or more directories
-	anything                          // **
-	anySegment                        // * within one segment
-	anyByte                           // ? one character of a segment
-)
-
-func globTokens(pattern string) []globToken {
-	var out []globToken
-	for i := 0; i < len(pattern); i++ {
+// Glob writes a file pattern as an expression: "**/" is any number of folders,
+// "**" anything, "*" and "?" stay within one name.
+func Glob(glob string) *regexp.Regexp {
+	var b strings.Builder
+	b.WriteString(`\A`)
+	for i := 0; i < len(glob); {
 		switch {
-		case strings.HasPrefix(pattern[i:], "**/"):
-			out = append(out, anyDirs)
+		case strings.HasPrefix(glob[i:], "**/"):
+			b.WriteString(`(?:[^/]*/)*`)
+			i += 3
+		case strings.HasPrefix(glob[i:], "**"):
+			b.WriteString(`(?s:.*)`)
 			i += 2
-		case strings.HasPrefix(pattern[i:], "**"):
-			out = append(out, anything)
+		case glob[i] == '*':
+			b.WriteString(`[^/]*`)
 			i++
-		case pattern[i] == '*':
-			out = append(out, anySegment)
-		case pattern[i] == '?':
-			out = append(out, anyByte)
+		case glob[i] == '?':
+			b.WriteString(`[^/]`)
+			i++
 		default:
-			out = append(out, globToken(pattern[i]))
-		}
-	}
-	return out
-}
-
-// globMatches walks the pattern once and keeps every place in the text that the
-// tokens so far can have reached, so that no pattern takes more than its length
-// times the text's.
-func globMatches(tokens []globToken, text string) bool {
-	at := make([]bool, len(text)+1)
-	at[0] = true
-	for _, token := range tokens {
-		next := make([]bool, len(text)+1)
-		spread := false // a wildcard began earlier and still holds
-		for i := range at {
-			switch token {
-			case anything:
-				spread = spread || at[i]
-				next[i] = spread
-			case anyDirs:
-				next[i] = at[i] || spread && i > 0 && text[i-1] == '/'
-				spread = spread || at[i]
-			case anySegment:
-				spread = at[i] || spread && text[i-1] != '/'
-				next[i] = spread
-			case anyByte:
-				next[i] = i > 0 && at[i-1] && text[i-1] != '/'
-			default:
-				next[i] = i > 0 && at[i-1] && text[i-1] == byte(token)
+			n := strings.IndexAny(glob[i:], "*?")
+			if n < 0 {
+				n = len(glob) - i
 			}
+			b.WriteString(regexp.QuoteMeta(glob[i : i+n]))
+			i += n
 		}
-		at = next
 	}
-	return at[len(text)]
+	b.WriteString(`\z`)
+	return regexp.MustCompile(b.String()) // every part is quoted or ours
 }

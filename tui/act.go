@@ -72,7 +72,16 @@ func (r *root) act(a action.Action) tea.Cmd {
 	if a.Pane != r.focus {
 		r.setFocus(a.Pane)
 	}
-	return r.answer(r.panes[a.Pane].Do(r.context(), a.ID))
+	return r.answer(r.wants(a))
+}
+
+// wants is what an action comes to: the command that it makes, or what its pane says
+// of what is selected.
+func (r *root) wants(a action.Action) pane.Answer {
+	if a.Make != nil {
+		return pane.Answer{Do: a.Make(*r.snap)}
+	}
+	return r.panes[a.Pane].Do(r.context(), a.ID)
 }
 
 // press is act for a click on a word of the help line.
@@ -88,7 +97,7 @@ func (r *root) press(a action.Action) tea.Cmd {
 		return nil
 	}
 	r.setFocus(a.Pane)
-	wants := r.panes[a.Pane].Do(r.context(), a.ID)
+	wants := r.wants(a)
 	if wants.Do == nil {
 		return r.answer(wants)
 	}

@@ -115,7 +115,7 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 	if r.ctx.Err() != nil {
 		return nil
 	}
-	r.refresh()
+	r.see(msg.snap)
 	if msg.page != nil {
 		msg.page.loaded(msg.outcome.Body, msg.err)
 		return nil

@@ -25,6 +25,7 @@ type (
 	doneMsg    struct {                // a command has ended
 		command command.Value
 		outcome command.Outcome
+		snap    core.Snapshot // what has become of it
 		err     error
 		page    *page  // that the outcome belongs to
 		asker   asking // the dialog that waits for it
@@ -153,12 +154,11 @@ func (r *root) begin(msg doneMsg) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(r.ctx, commandTime)
 		defer cancel()
-		msg.outcome, msg.err = r.guarded(ctx, msg.command)
+		msg.err = fault.Guard(fmt.Sprintf("%T", msg.command), func() (err error) {
+			msg.outcome, err = r.core.Do(ctx, msg.command)
+			return err
+		})()
+		msg.snap = r.core.Snapshot()
 		return msg
 	}
-}
-
-func (r *root) guarded(ctx context.Context, c command.Value) (o command.Outcome, err error) {
-	defer fault.Catch(fmt.Sprintf("%T", c), &err)
-	return r.core.Do(ctx, c)
 }

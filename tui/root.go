@@ -147,7 +147,9 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		return nil, soon
 
 	case changedMsg:
-		r.refresh()
+		if !r.queue.busy[quick] { // a quick command brings its own snapshot in a moment
+			r.refresh()
+		}
 		return r.after(frameGap, lookMsg{}), soon
 	case lookMsg:
 		return r.waitChanged(), never
@@ -229,9 +231,11 @@ func (r *root) setDark(dark bool) urgency {
 // setTheme builds the theme that was chosen, for the background.
 func (r *root) setTheme() { r.theme = r.facts.theme(r.o, r.themeName(), r.dark) }
 
-// refresh takes a new snapshot and shows it to the panes.
-func (r *root) refresh() {
-	s := r.core.Snapshot()
+// refresh takes a new snapshot.
+func (r *root) refresh() { r.see(r.core.Snapshot()) }
+
+// see shows a snapshot to the panes.
+func (r *root) see(s core.Snapshot) {
 	if r.snap != nil && r.snap.Busy && !s.Busy {
 		r.stopped = time.Now()
 	}

@@ -32,20 +32,13 @@ type budgetAnswer struct {
 }
 
 // Run shows the bucket. It never writes.
-func (c *budgetShowCmd) Run(p *process) error {
-	at, err := p.open()
-	if err != nil {
-		return err
-	}
+func (c *budgetShowCmd) Run(p *process, at dataDir) error {
 	now, err := at.moment("--at", c.At)
 	if err != nil {
 		return err
 	}
 	s, _ := budget.NewBucket(at.dir, at.env.Zone, p.log()).State(now)
-	if c.JSON {
-		return p.json(answerBudget(s, now))
-	}
-	return p.lines(budgetLines(s, now)...)
+	return p.answer(c.JSON, answerBudget(s, now), budgetLines(s, now))
 }
 
 func answerBudget(s budget.State, now time.Time) budgetAnswer {
@@ -82,15 +75,11 @@ type budgetSetCmd struct {
 }
 
 // Run changes the bucket; a running bot sees it at once.
-func (c *budgetSetCmd) Run(p *process) error {
+func (c *budgetSetCmd) Run(p *process, at dataDir) error {
 	if c.Capacity == nil && c.Refill == nil {
 		return usagef("budget set needs --capacity N, --refill MIN, or both")
 	}
 	if err := budget.Validate(c.Capacity, c.Refill); err != nil {
-		return err
-	}
-	at, err := p.open()
-	if err != nil {
 		return err
 	}
 	if err := at.dir.Prepare(); err != nil {

@@ -28,11 +28,7 @@ type checkCmd struct {
 }
 
 // Run validates files. Only errors make it fail; warnings are advice.
-func (c *checkCmd) Run(p *process) error {
-	at, err := p.open()
-	if err != nil {
-		return err
-	}
+func (c *checkCmd) Run(p *process, at dataDir) error {
 	var problems []routines.Problem
 	var looked string
 	if len(c.Files) == 0 {
@@ -47,33 +43,25 @@ func (c *checkCmd) Run(p *process) error {
 	} else {
 		problems, looked = checkFiles(at, c.Files), words.Count(len(c.Files), "file")
 	}
-	if c.JSON {
-		err = p.json(append([]routines.Problem{}, problems...))
-	} else {
-		err = p.lines(problemLines(problems, looked)...)
-	}
-	if err == nil && routines.HasErrors(problems) {
-		return errSilent
-	}
-	return err
+	return p.verdict(routines.HasErrors(problems), c.JSON, append([]routines.Problem{}, problems...), problemLines(problems, looked))
 }
 
 // checkDir checks the data directory as the bot reads it: duplicate ids and
 // skills show only there.
-func checkDir(at place) ([]routines.Problem, string) {
+func checkDir(at dataDir) ([]routines.Problem, string) {
 	set := schedule.Files(at.dir, at.env.Zone)
 	looked := words.Count(len(set.Routines), "routine") + " and " + words.Count(len(set.Reminders), "reminder")
 	_, skills := skill.List(at.dir)
 	hooks := webhook.NewIndex(at.dir)
 	hooks.Scan()
-	if n := len(hooks.Set().Specs); n > 0 {
+	if n := len(hooks.Specs(false)); n > 0 {
 		looked = words.Count(len(set.Routines), "routine") + ", " + words.Count(len(set.Reminders), "reminder") + " and " + words.Count(n, "webhook")
 	}
-	return slices.Concat(set.Problems, hooks.Set().Problems, skills, checkSecret(at)), looked + " in " + at.dir.Display()
+	return slices.Concat(set.Problems, hooks.Problems(), skills, checkSecret(at)), looked + " in " + at.dir.Display()
 }
 
 // checkSecret warns of a secret of the webhooks that could be guessed.
-func checkSecret(at place) []routines.Problem {
+func checkSecret(at dataDir) []routines.Problem {
 	weak := webhook.WeakSecret(at.env.WebhookSecret)
 	if weak == "" {
 		return nil
@@ -133,7 +121,7 @@ func settingProblems(shown string, found []dashboard.Problem) []routines.Problem
 }
 
 // checkFiles checks files wherever they lie.
-func checkFiles(at place, names []string) []routines.Problem {
+func checkFiles(at dataDir, names []string) []routines.Problem {
 	var problems []routines.Problem
 	for _, name := range names {
 		problems = append(problems, checkFile(at, name)...)
@@ -141,7 +129,7 @@ func checkFiles(at place, names []string) []routines.Problem {
 	return problems
 }
 
-func checkFile(at place, name string) []routines.Problem {
+func checkFile(at dataDir, name string) []routines.Problem {
 	abs, err := filepath.Abs(name)
 	if err != nil {
 		return []routines.Problem{unreadable(name, err)}
@@ -169,7 +157,7 @@ func checkFile(at place, name string) []routines.Problem {
 		_, problems := routines.ParseReminder(shown, data, at.env.Zone)
 		return problems
 	}
-	_, problems := routines.ParseRoutine(shown, data, at.env.Zone)
+	_, problems := routines.ParseRoutine(shown, data)
 	return problems
 }
 

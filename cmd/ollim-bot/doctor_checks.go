@@ -25,7 +25,7 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-func checkEnvironment(r *report, at place) {
+func checkEnvironment(r *report, at dataDir) {
 	for _, v := range []struct{ name, value, fallback string }{
 		{"OLLIM_USER_NAME", at.env.UserName, config.DefaultUserName},
 		{"OLLIM_BOT_NAME", at.env.BotName, config.DefaultBotName},
@@ -41,7 +41,7 @@ func checkEnvironment(r *report, at place) {
 
 // checkDiscord asks Discord whether the token works, and nothing else; and tells
 // what a running bot has found out about reaching its user.
-func checkDiscord(r *report, at place) {
+func checkDiscord(r *report, at dataDir) {
 	if at.env.DiscordToken == "" {
 		r.add(pass, "DISCORD_TOKEN", "not set and not needed: the chat pane is where the bot speaks")
 		return
@@ -75,7 +75,7 @@ func checkDiscord(r *report, at place) {
 
 // checkClaude looks at the engine's command: whether it is there, whether its
 // version was tried, and whether somebody is logged in.
-func (p *process) checkClaude(r *report, at place) {
+func (p *process) checkClaude(r *report, at dataDir) {
 	path, err := claudeproc.Find(p.engineEnv(at))
 	if err != nil {
 		r.add(warn, "claude", "%v; until then the offline engine answers", err)
@@ -112,7 +112,7 @@ func (p *process) checkClaude(r *report, at place) {
 }
 
 // checkSandbox says what keeps the commands of a model in.
-func (p *process) checkSandbox(r *report, at place) {
+func (p *process) checkSandbox(r *report, at dataDir) {
 	state := p.sandbox(at).State()
 	level := pass
 	if state.Kind == sandbox.None || state.Reason != "" {
@@ -121,7 +121,7 @@ func (p *process) checkSandbox(r *report, at place) {
 	r.add(level, "commands", "%s", state)
 }
 
-func checkDataDir(r *report, at place) {
+func checkDataDir(r *report, at dataDir) {
 	root := at.dir.Root()
 	info, err := os.Stat(root)
 	switch {
@@ -177,7 +177,7 @@ func checkGit(r *report, root string) {
 	r.add(pass, "git", "changes of routines are recorded")
 }
 
-func checkZone(r *report, at place) {
+func checkZone(r *report, at dataDir) {
 	r.add(pass, "timezone", "%s, now %s", at.env.ZoneName, at.now.Format(momentLayout))
 	_, end := at.now.ZoneBounds()
 	if end.IsZero() {
@@ -190,7 +190,7 @@ func checkZone(r *report, at place) {
 	}
 }
 
-func (p *process) checkRoutines(r *report, at place) {
+func (p *process) checkRoutines(r *report, at dataDir) {
 	set := schedule.Files(at.dir, at.env.Zone)
 	corrupt(r, set, "routines/")
 	waits := p.waits(at)
@@ -215,7 +215,7 @@ func (p *process) checkRoutines(r *report, at place) {
 }
 
 // waits are the files that wait for the user.
-func (p *process) waits(at place) map[string]bool {
+func (p *process) waits(at dataDir) map[string]bool {
 	list := map[string]bool{}
 	if bot, err := p.bot(at); err == nil { // what is wrong with it is said under TOOL POLICY
 		for _, w := range bot.Waiting() {
@@ -225,7 +225,7 @@ func (p *process) waits(at place) map[string]bool {
 	return list
 }
 
-func (p *process) checkReminders(r *report, at place) {
+func (p *process) checkReminders(r *report, at dataDir) {
 	set := schedule.Files(at.dir, at.env.Zone)
 	corrupt(r, set, "reminders/")
 	waits := p.waits(at)
@@ -264,7 +264,7 @@ func corrupt(r *report, set *routines.Set, folder string) {
 	}
 }
 
-func (p *process) checkTools(r *report, at place) {
+func (p *process) checkTools(r *report, at dataDir) {
 	if bot, err := p.bot(at); err != nil {
 		r.add(bad, "rights", "%v", err)
 	} else if waiting := bot.Waiting(); len(waiting) == 0 {
@@ -309,7 +309,7 @@ func (p *process) checkTools(r *report, at place) {
 
 // checkAgentFiles tells what the agent reads in the data directory, and which of
 // it has a newer version that is not put over the user's own.
-func checkAgentFiles(r *report, at place) {
+func checkAgentFiles(r *report, at dataDir) {
 	agents, _ := guide.Subagents(at.dir)
 	r.add(pass, "subagents", "%s in .claude/agents", words.Count(len(agents), "subagent"))
 	for _, o := range guide.Offers(at.dir) {
@@ -317,7 +317,7 @@ func checkAgentFiles(r *report, at place) {
 	}
 	hooks := webhook.NewIndex(at.dir)
 	hooks.Scan()
-	if n := len(hooks.Set().Specs); n > 0 && (at.env.WebhookPort == 0 || at.env.WebhookSecret == "") {
+	if n := len(hooks.Specs(false)); n > 0 && (at.env.WebhookPort == 0 || at.env.WebhookSecret == "") {
 		r.add(warn, "webhooks", "%s, but %s", words.Count(n, "webhook"), textNoWebhookServer)
 	}
 	if weak := webhook.WeakSecret(at.env.WebhookSecret); weak != "" {
@@ -331,7 +331,7 @@ var stateFiles = []string{
 	"installed.json", "holds.json", "mute.json", "usage.json", "discord.json", "waiting_messages.json", "delivery.json", "provenance.json",
 }
 
-func checkState(r *report, at place) {
+func checkState(r *report, at dataDir) {
 	for _, name := range stateFiles {
 		data, err := at.dir.Read("state/" + name)
 		switch {

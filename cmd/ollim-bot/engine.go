@@ -3,9 +3,11 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"strings"
 
 	"ollimbot/core"
@@ -16,6 +18,7 @@ import (
 	"ollimbot/core/config"
 	"ollimbot/core/control"
 	"ollimbot/core/sandbox"
+	"ollimbot/discord"
 )
 
 // The engines that --engine names; auto is claude where its command is found.
@@ -38,7 +41,7 @@ type model struct {
 }
 
 // chooseEngine makes the engine that was asked for. Nothing is started.
-func (p *process) chooseEngine(at place, name string, pace float64) (model, error) {
+func (p *process) chooseEngine(at dataDir, name string, pace float64) (model, error) {
 	if name == engineScript {
 		return p.offline(at, pace, textOffline), nil
 	}
@@ -52,7 +55,7 @@ func (p *process) chooseEngine(at place, name string, pace float64) (model, erro
 	return p.claude(at, path), nil
 }
 
-func (p *process) offline(at place, pace float64, notice string) model {
+func (p *process) offline(at dataDir, pace float64, notice string) model {
 	return model{
 		name: engineScript, box: p.sandbox(at), notice: notice, live: func(*core.Bot) {},
 		engine: func(*slog.Logger, *control.Server) agent.Engine {
@@ -62,7 +65,7 @@ func (p *process) offline(at place, pace float64, notice string) model {
 }
 
 // claude is the engine over the command at path.
-func (p *process) claude(at place, path string) model {
+func (p *process) claude(at dataDir, path string) model {
 	var bot *core.Bot
 	env := p.claudeEnv(at)
 	box := p.sandbox(at)
@@ -83,7 +86,7 @@ func (p *process) claude(at place, path string) model {
 
 // sandbox is the fence around what runs commands for a model. It looks at nothing
 // before something is to be started in it.
-func (p *process) sandbox(at place) *sandbox.Box {
+func (p *process) sandbox(at dataDir) *sandbox.Box {
 	return sandbox.New(sandbox.Options{
 		Dir: at.dir.Root(), Home: p.getenv("HOME"), ConfigDir: p.engineEnv(at)("CLAUDE_CONFIG_DIR"), Executable: p.claudeEnv(at).Executable,
 		Search: p.getenv("PATH"),
@@ -109,7 +112,7 @@ func visible(list string) []sandbox.Visible {
 
 // environment is this program's, with what .env holds for the engine's command
 // where the real one has nothing.
-func (p *process) environment(at place) []string {
+func (p *process) environment(at dataDir) []string {
 	env := p.environ()
 	for _, v := range at.env.Engine {
 		name, _, _ := strings.Cut(v.Reveal(), "=")
@@ -121,7 +124,7 @@ func (p *process) environment(at place) []string {
 }
 
 // engineEnv looks a variable up in environment.
-func (p *process) engineEnv(at place) func(string) string {
+func (p *process) engineEnv(at dataDir) func(string) string {
 	return func(name string) string {
 		if v := p.getenv(name); v != "" {
 			return v
@@ -136,10 +139,67 @@ func (p *process) engineEnv(at place) func(string) string {
 }
 
 // claudeEnv is what the environment of the command carries of ours.
-func (p *process) claudeEnv(at place) claudeproc.Env {
+func (p *process) claudeEnv(at dataDir) claudeproc.Env {
 	exe, err := os.Executable()
 	if err != nil {
 		exe = ""
 	}
 	return claudeproc.Env{DataDir: at.dir.Root(), Timezone: at.env.ZoneName, Executable: exe}
+}
+
+// discord makes the surface of the user's direct messages, where a token is set.
+// Without one it says how to get there; nothing is asked of the network yet.
+func (p *process) discord(at dataDir, log *slog.Logger, pending func() bool) (remote core.Remote, without string, err error) {
+	if at.env.DiscordToken == "" {
+		return nil, textNoDiscord, nil
+	}
+	d, err := discord.New(discord.Options{
+		Token: at.env.DiscordToken, API: at.env.DiscordAPI, OwnerID: at.env.OwnerID, Log: log, Version: version,
+		UserName: at.env.UserName, BotName: at.env.BotName, Dir: at.dir, Zone: at.env.Zone,
+		LoginPending: pending,
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return d, "", nil
+}
+
+type authCmds struct {
+	Login  authLoginCmd  `cmd:""`
+	Status authStatusCmd `cmd:""`
+	Logout authLogoutCmd `cmd:""`
+}
+
+type (
+	authLoginCmd  struct{}
+	authStatusCmd struct{}
+	authLogoutCmd struct{}
+)
+
+func (authLoginCmd) Run(p *process) error  { return p.auth("login") }
+func (authStatusCmd) Run(p *process) error { return p.auth("status", "--text") }
+func (authLogoutCmd) Run(p *process) error { return p.auth("logout") }
+
+// auth hands the terminal to the claude command, with the environment that the
+// bot's own sessions have, so that a login here is a login there.
+func (p *process) auth(args ...string) error {
+	at, err := p.open()
+	if err != nil {
+		return err
+	}
+	path, err := claudeproc.Find(p.engineEnv(at))
+	if err != nil {
+		return err
+	}
+	c := exec.Command(path, append([]string{"auth"}, args...)...)
+	c.Env = claudeproc.Environment(p.environment(at), p.claudeEnv(at))
+	c.Stdin, c.Stdout, c.Stderr = p.in, p.out, p.err
+	err = c.Run()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return errSilent // it has said why itself
+	}
+	if err != nil {
+		return fmt.Errorf("run claude auth: %w", err)
+	}
+	return nil
 }

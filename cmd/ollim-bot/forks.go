@@ -56,35 +56,18 @@ type forkAnswer struct {
 }
 
 // Run lists the newest runs from the ledger, so that it needs no running bot.
-func (c *forksListCmd) Run(p *process) error {
-	at, err := p.open()
-	if err != nil {
-		return err
-	}
+func (c *forksListCmd) Run(p *process, at dataDir) error {
 	views, err := ledger(at)
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		answer := make([]forkAnswer, 0, len(views))
-		for _, v := range views {
-			answer = append(answer, answerFork(v))
-		}
-		return p.json(answer)
-	}
-	if len(views) == 0 {
-		return p.lines("no background runs yet")
-	}
-	lines := make([]string, 0, len(views))
-	for _, v := range views {
-		lines = append(lines, forkLine(v, at.now))
-	}
-	return p.lines(lines...)
+	lines := each(views, func(v fork.View) string { return forkLine(v, at.now) })
+	return p.answer(c.JSON, each(views, answerFork), orNone(lines, "no background runs yet"))
 }
 
 // ledger reads the newest runs. A run without an end belongs to the running
 // bot; where none runs, the program ended under it.
-func ledger(at place) ([]fork.View, error) {
+func ledger(at dataDir) ([]fork.View, error) {
 	views, err := fork.Ledger(at.dir, forksShown)
 	if err != nil {
 		return nil, err
@@ -168,11 +151,7 @@ type forksTailCmd struct {
 }
 
 // Run prints a run's output from the file that the bot writes while it runs.
-func (c *forksTailCmd) Run(p *process) error {
-	at, err := p.open()
-	if err != nil {
-		return err
-	}
+func (c *forksTailCmd) Run(p *process, at dataDir) error {
 	page, err := fork.DiskTail(at.dir, c.ID, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("no run %q: ollim-bot forks shows the newest ones", clean.Line(c.ID))
@@ -189,7 +168,7 @@ func (c *forksTailCmd) Run(p *process) error {
 }
 
 // follow prints new lines until the run has ended or the user leaves.
-func (p *process) follow(ctx context.Context, at place, run string, next tail.Cursor) error {
+func (p *process) follow(ctx context.Context, at dataDir, run string, next tail.Cursor) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for {
@@ -217,7 +196,7 @@ func (p *process) follow(ctx context.Context, at place, run string, next tail.Cu
 	}
 }
 
-func isLive(at place, run string) (bool, error) {
+func isLive(at dataDir, run string) (bool, error) {
 	views, err := ledger(at)
 	if err != nil {
 		return false, err
@@ -230,7 +209,7 @@ func isLive(at place, run string) (bool, error) {
 	return false, nil
 }
 
-func (p *process) tailLines(at place, page tail.Page) error {
+func (p *process) tailLines(at dataDir, page tail.Page) error {
 	for _, l := range page.Lines {
 		if err := p.printf("%s %-6s %s\n", l.At.In(at.env.Zone).Format(time.TimeOnly), l.Kind, l.Text); err != nil {
 			return err

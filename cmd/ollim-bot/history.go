@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +28,7 @@ const maxDays = 36_500
 
 // history opens the sessions of the claude command, with the environment that
 // the bot's own sessions have.
-func (p *process) history() (place, *history.History, error) {
+func (p *process) history() (dataDir, *history.History, error) {
 	at, err := p.open()
 	if err != nil {
 		return at, nil, err
@@ -38,7 +40,7 @@ func (p *process) history() (place, *history.History, error) {
 }
 
 // since is the moment that so many days ago means; 0 is the beginning of time.
-func (at place) since(days int) (time.Time, error) {
+func (at dataDir) since(days int) (time.Time, error) {
 	switch {
 	case days < 0 || days > maxDays:
 		return time.Time{}, usagef(textBadDays, days, maxDays)
@@ -86,24 +88,11 @@ func (c *historyListCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		answer := make([]sessionAnswer, 0, len(list))
-		for _, s := range list {
-			answer = append(answer, answerSession(s))
-		}
-		return p.json(map[string]any{"sessions": answer, "more": more})
-	}
-	if len(list) == 0 {
-		return p.lines(textNoSessions)
-	}
-	lines := make([]string, 0, len(list)+1)
-	for _, s := range list {
-		lines = append(lines, sessionLine(s))
-	}
+	lines := orNone(each(list, sessionLine), textNoSessions)
 	if more > 0 {
 		lines = append(lines, fmt.Sprintf(textMoreSessions, more))
 	}
-	return p.lines(lines...)
+	return p.answer(c.JSON, map[string]any{"sessions": each(list, answerSession), "more": more}, lines)
 }
 
 func answerSession(s history.Session) sessionAnswer {
@@ -186,19 +175,15 @@ func (c *historyShowCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		entries := make([]entryAnswer, 0, len(s.Entries))
-		for _, e := range s.Entries {
-			entries = append(entries, entryAnswer{known(e.At), string(e.Role), e.Tag, e.Text, e.Failed, e.Copied})
-		}
-		return p.json(struct {
-			sessionAnswer
-			Entries []entryAnswer `json:"entries"`
-			Earlier int           `json:"earlier"`
-			Hidden  int           `json:"copied"`
-		}{answerSession(s.Session), entries, s.Earlier, s.Copied})
-	}
-	return p.lines(conversationLines(s)...)
+	entries := each(s.Entries, func(e history.Entry) entryAnswer {
+		return entryAnswer{known(e.At), string(e.Role), e.Tag, e.Text, e.Failed, e.Copied}
+	})
+	return p.answer(c.JSON, struct {
+		sessionAnswer
+		Entries []entryAnswer `json:"entries"`
+		Earlier int           `json:"earlier"`
+		Hidden  int           `json:"copied"`
+	}{answerSession(s.Session), entries, s.Earlier, s.Copied}, conversationLines(s))
 }
 
 func conversationLines(s history.Conversation) []string {
@@ -206,7 +191,7 @@ func conversationLines(s history.Conversation) []string {
 		fmt.Sprintf("session %s, %s, %s", s.ID, s.Kind, words.Count(s.Messages, "message")),
 	}
 	if s.Copied > 0 {
-		lines = append(lines, fmt.Sprintf(textCopied, s.Copied, orUnknown(short(s.Parent))))
+		lines = append(lines, fmt.Sprintf(textCopied, s.Copied, cmp.Or(short(s.Parent), "another session")))
 	}
 	if s.Earlier > 0 {
 		lines = append(lines, fmt.Sprintf(textEarlier, s.Earlier))
@@ -215,13 +200,6 @@ func conversationLines(s history.Conversation) []string {
 		lines = append(lines, spokenLine(e))
 	}
 	return lines
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "another session"
-	}
-	return s
 }
 
 // spokenLine is one entry. Only its first line begins in the first column, so
@@ -244,4 +222,136 @@ func spokenLine(e history.Entry) string {
 	first := fmt.Sprintf("%s  %-7s  ", at, e.Role)
 	words = strings.ReplaceAll(words, "\n", "\n"+strings.Repeat(" ", len(first)))
 	return first + strings.TrimRight(words, " \n")
+}
+
+type historySearchCmd struct {
+	Words []string `arg:"" help:"All of them must be in one message; upper and lower case are the same."`
+	Days  int      `placeholder:"N" help:"Only what was said in the last N days."`
+	JSON  bool     `name:"json" help:"Answer as JSON."`
+}
+
+// hitAnswer is one place of the JSON answer.
+type hitAnswer struct {
+	Session string     `json:"session"`
+	At      *time.Time `json:"at"`
+	Role    string     `json:"role"`
+	Excerpt string     `json:"excerpt"`
+}
+
+// Run says where words were said, the newest first.
+func (c *historySearchCmd) Run(p *process) error {
+	at, past, err := p.history()
+	if err != nil {
+		return err
+	}
+	since, err := at.since(c.Days)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(strings.Join(c.Words, "")) == "" {
+		return usagef("%s", textNoWords)
+	}
+	hits, more, err := past.Search(c.Words, since)
+	if err != nil {
+		return err
+	}
+	answer := each(hits, func(h history.Hit) hitAnswer {
+		return hitAnswer{h.Session, known(h.At), string(h.Role), h.Excerpt}
+	})
+	lines := orNone(each(hits, func(h history.Hit) string {
+		return fmt.Sprintf("  %-8s  %s  %-4s  %s", short(h.Session), h.At.Format(momentLayout), h.Role, h.Excerpt)
+	}), textNoHits)
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf(textMoreHits, more))
+	}
+	return p.answer(c.JSON, map[string]any{"hits": answer, "more": more}, lines)
+}
+
+type historyPingsCmd struct {
+	Days int  `placeholder:"N" default:"7" help:"How many days back (${default})."`
+	JSON bool `name:"json" help:"Answer as JSON."`
+}
+
+// pingAnswer is one fire or ping of the JSON answer.
+type pingAnswer struct {
+	At         *time.Time `json:"at"`
+	What       string     `json:"what"`
+	Task       string     `json:"task"`
+	Title      string     `json:"title"`
+	Kind       string     `json:"kind"`
+	Background bool       `json:"background"`
+	State      string     `json:"state"`
+	Pings      int        `json:"pings"`
+	Form       string     `json:"form"`
+	Critical   bool       `json:"critical"`
+	Session    string     `json:"session"`
+	Next       *time.Time `json:"next"`
+	Minutes    *int       `json:"minutes"`
+}
+
+// Run lists fires and pings, oldest first, and when the user moved next.
+func (c *historyPingsCmd) Run(p *process) error {
+	at, past, err := p.history()
+	if err != nil {
+		return err
+	}
+	if c.Days == 0 {
+		return usagef(textBadDays, c.Days, maxDays)
+	}
+	since, err := at.since(c.Days)
+	if err != nil {
+		return err
+	}
+	events, more, err := past.Pings(since)
+	if err != nil {
+		return err
+	}
+	lines := orNone(each(events, pingLine), fmt.Sprintf(textNoEvents, words.Count(c.Days, "day")))
+	if more > 0 {
+		lines = slices.Insert(lines, 0, fmt.Sprintf(textMoreEvents, more))
+	}
+	return p.answer(c.JSON, map[string]any{"days": c.Days, "events": each(events, answerPing), "more": more}, lines)
+}
+
+func answerPing(e history.Event) pingAnswer {
+	a := pingAnswer{
+		At: known(e.At), What: e.What, Task: e.Task, Title: e.Title, Kind: e.Kind, Background: e.Background, State: e.State,
+		Pings: e.Pings, Form: e.Form, Critical: e.Critical, Session: e.Session, Next: known(e.Next),
+	}
+	if !e.Next.IsZero() {
+		minutes := int(e.Next.Sub(e.At).Round(time.Minute) / time.Minute)
+		a.Minutes = &minutes
+	}
+	return a
+}
+
+func pingLine(e history.Event) string {
+	var facts []string
+	add := func(said bool, fact string) {
+		if said && fact != "" {
+			facts = append(facts, fact)
+		}
+	}
+	add(true, e.Kind)
+	add(e.What == history.Fired && !e.Background, "foreground")
+	add(true, e.State)
+	add(e.Pings > 0, words.Count(e.Pings, "ping"))
+	add(e.Form != "" && e.Form != "ping", e.Form)
+	add(e.Critical, "critical")
+	add(e.Session != "", "session "+short(e.Session))
+	line := fmt.Sprintf("  %s  %s  %-8s  %s  (%s)", e.At.Format(momentLayout), e.What, e.Task, e.Title, strings.Join(facts, ", "))
+	switch {
+	case !e.Next.IsZero():
+		return line + "  " + wroteAfter(e.Next.Sub(e.At))
+	case e.What == history.Pinged || !e.Background:
+		return line + "  " + textNotYet
+	}
+	return line
+}
+
+func wroteAfter(d time.Duration) string {
+	if took := words.Span(d); took != "" {
+		return fmt.Sprintf(textWroteAfter, took)
+	}
+	return fmt.Sprintf(textWroteAfter, "less than a minute")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,7 +113,7 @@ func (c *initCmd) walk(p *process, q *questions) error {
 // working asks for a token until Discord takes one, or cannot be asked; from a
 // pipe once. wrong is what is to be said at the end, or nil. A token that is
 // refused is not worth writing down.
-func (c *initCmd) working(p *process, q *questions, at place) (token config.Secret, wrong, err error) {
+func (c *initCmd) working(p *process, q *questions, at dataDir) (token config.Secret, wrong, err error) {
 	for asked := c.Hello; ; {
 		if token, err = q.token(at); token == "" || err != nil || c.Offline {
 			return token, nil, err
@@ -144,7 +145,7 @@ func (c *initCmd) working(p *process, q *questions, at place) (token config.Secr
 }
 
 // finish says what to do next.
-func (c *initCmd) finish(p *process, at place, wrong error) error {
+func (c *initCmd) finish(p *process, at dataDir, wrong error) error {
 	for _, name := range []string{"OLLIM_USER_NAME", "OLLIM_BOT_NAME", "OLLIM_TIMEZONE", "DISCORD_TOKEN"} {
 		if p.getenv(name) != "" {
 			if err := p.printf(textEnvWins, name); err != nil {
@@ -163,7 +164,7 @@ func (c *initCmd) finish(p *process, at place, wrong error) error {
 
 // whatNext says how what was written takes effect. A dashboard that waits sees to
 // that itself.
-func (c *initCmd) whatNext(p *process, at place) error {
+func (c *initCmd) whatNext(p *process, at dataDir) error {
 	if c.Wait {
 		return p.printf("\n")
 	}
@@ -177,22 +178,15 @@ func (c *initCmd) whatNext(p *process, at place) error {
 }
 
 // runCommand is what starts the bot on the directory, as a shell takes it.
-func (p *process) runCommand(at place) string {
+func (p *process) runCommand(at dataDir) string {
 	if p.flags.DataDir == "" {
 		return "ollim-bot run"
 	}
-	dir := at.dir.Root()
-	if strings.Trim(dir, plainPath) != "" {
-		dir = "'" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
-	}
-	return "ollim-bot run --data-dir " + dir
+	return "ollim-bot run --data-dir " + shellWord(at.dir.Root())
 }
 
-// plainPath is what a shell takes without quotes.
-const plainPath = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-"
-
 // check asks Discord about the token and prints what it says.
-func (c *initCmd) check(p *process, at place, token config.Secret) (discord.Report, error) {
+func (c *initCmd) check(p *process, at dataDir, token config.Secret) (discord.Report, error) {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
 	r, err := discord.Check(ctx, discord.CheckOptions{
@@ -234,7 +228,7 @@ type questions struct {
 	in *bufio.Reader
 }
 
-func (q *questions) aboutYou(at place) (user, bot, zone string, err error) {
+func (q *questions) aboutYou(at dataDir) (user, bot, zone string, err error) {
 	if user, err = q.ask(fmt.Sprintf(textAskUser, at.env.UserName), at.env.UserName, anyAnswer); err != nil {
 		return "", "", "", err
 	}
@@ -266,7 +260,7 @@ func tokenAnswer(s string) error {
 
 // token asks for the token without showing it. Empty keeps the one that is set,
 // which is checked again.
-func (q *questions) token(at place) (config.Secret, error) {
+func (q *questions) token(at dataDir) (config.Secret, error) {
 	shown := textTokenNone
 	if at.env.DiscordToken != "" {
 		shown = textTokenKept
@@ -282,15 +276,8 @@ func (q *questions) token(at place) (config.Secret, error) {
 
 func (q *questions) ask(question, otherwise string, check func(string) error) (string, error) {
 	return q.repeat(question, q.line, func(answer string) error {
-		return check(or(answer, otherwise))
+		return check(cmp.Or(answer, otherwise))
 	}, otherwise)
-}
-
-func or(answer, otherwise string) string {
-	if answer == "" {
-		return otherwise
-	}
-	return answer
 }
 
 // repeat asks until the answer passes; nothing at all means otherwise.
@@ -305,7 +292,7 @@ func (q *questions) repeat(question string, read func() (string, error), check f
 		}
 		wrong := check(answer)
 		if wrong == nil {
-			return or(answer, strings.Join(otherwise, "")), nil
+			return cmp.Or(answer, strings.Join(otherwise, "")), nil
 		}
 		if !q.p.terminal() {
 			return "", wrong
@@ -343,7 +330,7 @@ func (q *questions) hidden() (string, error) {
 // writeVariables puts the zone and the token into .env, and leaves every other
 // line as it is. What was written is read back; where that is something else,
 // the file becomes what it was.
-func writeVariables(at place, zone string, token config.Secret) error {
+func writeVariables(at dataDir, zone string, token config.Secret) error {
 	names := "OLLIM_TIMEZONE=" + zone
 	return at.dir.Exclusive("env", func() error {
 		before, err := at.dir.Read(config.EnvFile)

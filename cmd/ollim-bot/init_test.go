@@ -133,19 +133,19 @@ func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(
 	if _, err := walk(t, root, "", initCmd{Offline: true}, "Ada", "Olli", "UTC", initToken); err != nil {
 		t.Fatal(err)
 	}
-	doctor := func(c interface{ Run(*process) error }) string {
+	doctor := func(args ...string) string {
 		var out bytes.Buffer
 		p := &process{in: strings.NewReader(""), out: &out, err: &out, now: time.Now, environ: func() []string { return nil }, getenv: func(name string) string {
 			return map[string]string{"OLLIM_DATA_DIR": root, "OLLIM_DISCORD_API": s.URL() + "/api/v10", "TZ": "UTC"}[name]
 		}}
-		_ = c.Run(p) // it fails for other reasons too
+		run(args, p) // it fails for other reasons too
 		return out.String()
 	}
-	if out := doctor(&doctorCmd{}); !strings.Contains(out, "FAIL  discord: Discord does not know this token: Developer Portal") {
+	if out := doctor("doctor"); !strings.Contains(out, "FAIL  discord: Discord does not know this token: Developer Portal") {
 		t.Error(out)
 	}
 	s.ResetToken(initToken)
-	if out := doctor(&doctorCmd{}); !strings.Contains(out, "PASS  discord: the bot is") || len(s.State().Messages) != 0 {
+	if out := doctor("doctor"); !strings.Contains(out, "PASS  discord: the bot is") || len(s.State().Messages) != 0 {
 		t.Error(out)
 	}
 	if err := os.MkdirAll(filepath.Join(root, "state"), 0o700); err != nil {
@@ -154,8 +154,8 @@ func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(
 	if err := os.WriteFile(filepath.Join(root, "state/discord.json"), []byte(`{"shut_out":"unblock the bot"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []interface{ Run(*process) error }{&doctorCmd{}, &statusCmd{}, &statusCmd{JSON: true}} {
-		if out := doctor(c); !strings.Contains(out, "unblock the bot") {
+	for _, args := range [][]string{{"doctor"}, {"status"}, {"status", "--json"}} {
+		if out := doctor(args...); !strings.Contains(out, "unblock the bot") {
 			t.Error(out)
 		}
 	}

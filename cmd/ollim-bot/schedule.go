@@ -1,10 +1,15 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"ollimbot/core"
+	"ollimbot/core/clean"
 	"ollimbot/core/words"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
@@ -18,23 +23,12 @@ type scheduleCmd struct {
 
 // Run shows what background agents are told of the hours ahead, and of
 // the last minutes also what did not happen.
-func (c *scheduleCmd) Run(p *process) error {
-	at, err := p.open()
-	if err != nil {
-		return err
-	}
+func (c *scheduleCmd) Run(p *process, at dataDir, bot *core.Bot) error {
 	now, err := at.moment("--at", c.At)
 	if err != nil {
 		return err
 	}
-	bot, err := p.bot(at)
-	if err != nil {
-		return err
-	}
 	forward := bot.Schedule().Forward(now, c.For)
-	if c.JSON {
-		return p.json(append([]schedule.Entry{}, forward.Told()...))
-	}
 	rate := bot.SnapshotAt(now).Budget.State.RefillRateMinutes
 	lines := []string{nothingAhead(bot.Schedule(), now)}
 	if len(forward.Told()) > 0 {
@@ -43,7 +37,7 @@ func (c *scheduleCmd) Run(p *process) error {
 	if waiting := waitingLines(bot); len(waiting) > 0 {
 		lines = append(append(lines, textWaiting), waiting...)
 	}
-	return p.lines(lines...)
+	return p.answer(c.JSON, append([]schedule.Entry{}, forward.Told()...), lines)
 }
 
 // nothingAhead says what comes after the hours ahead, if anything does.
@@ -99,4 +93,117 @@ func entryLine(e schedule.Entry, now time.Time) string {
 		line += " [" + strings.Join(marks, ", ") + "]"
 	}
 	return line
+}
+
+type previewCmd struct {
+	ID      string `arg:"" optional:"" help:"The id of a routine or reminder."`
+	System  bool   `help:"What every session is told besides its first message: profile, skills and how to work here."`
+	Payload string `placeholder:"FILE" help:"The payload, for a webhook; - is standard input."`
+	At      string `placeholder:"TIME" help:"As if it fired at this moment instead of now."`
+	Busy    bool   `help:"As if you were in a conversation."`
+}
+
+// Run prints the prompt to the byte, with one line break at its end.
+func (c *previewCmd) Run(p *process, at dataDir, bot *core.Bot) error {
+	if c.System == (c.ID != "") || c.System && (c.At != "" || c.Busy || c.Payload != "") {
+		return usagef(textPreviewWhat)
+	}
+	now, err := at.moment("--at", c.At)
+	if err != nil {
+		return err
+	}
+	if c.System {
+		return p.lines(bot.SystemPrompt())
+	}
+	if c.Payload != "" {
+		return p.previewWebhook(bot, c, now)
+	}
+	ctx, cancel := p.context()
+	defer cancel()
+	text, err := bot.Preview(ctx, c.ID, now, c.Busy)
+	if err != nil {
+		return err
+	}
+	return p.lines(text)
+}
+
+// previewWebhook prints what a payload would be turned into.
+func (p *process) previewWebhook(bot *core.Bot, c *previewCmd, at time.Time) error {
+	payload, err := p.payload(c.Payload)
+	if err != nil {
+		return err
+	}
+	text, err := bot.PreviewWebhook(context.Background(), c.ID, payload, at, c.Busy)
+	if err != nil {
+		return err
+	}
+	return p.lines(text)
+}
+
+const textPreviewWhat = "preview takes the id of a routine or reminder, or --system alone"
+
+// cronFires is how many times --n may ask for: enough for any year's plan.
+const cronFires = 1000
+
+type cronCmd struct {
+	Expr []string `arg:"" name:"expr" help:"Five fields: minute hour day month weekday. Quotes are optional where the shell leaves * alone."`
+	From string   `placeholder:"TIME" help:"Count from this moment instead of now."`
+	N    int      `short:"n" default:"5" help:"How many times to show."`
+	JSON bool     `name:"json" help:"Answer as JSON."`
+}
+
+// cronAnswer is the JSON answer of the command.
+type cronAnswer struct {
+	Expression string      `json:"expression"`
+	Words      string      `json:"words"`
+	Notes      []string    `json:"notes"`
+	Never      bool        `json:"never"`
+	Next       []time.Time `json:"next"`
+}
+
+// Run explains an expression.
+func (c *cronCmd) Run(p *process, at dataDir) error {
+	if c.N < 0 || c.N > cronFires {
+		return usagef("-n takes a number from 0 to %d", cronFires)
+	}
+	from, err := at.moment("--from", c.From)
+	if err != nil {
+		return err
+	}
+	expr := strings.Join(c.Expr, " ")
+	s, err := cron.Parse(expr)
+	if err != nil {
+		return cronError(expr, err)
+	}
+	a := cronAnswer{
+		Expression: s.String(), Words: s.Words(), Never: s.Never(),
+		Notes: append([]string{}, s.Notes()...), Next: fires(s, from, c.N),
+	}
+	return p.answer(c.JSON, a, slices.Concat([]string{a.Words},
+		each(a.Notes, func(n string) string { return "note: " + n }),
+		each(a.Next, func(t time.Time) string { return "  " + t.Format(momentLayout) })))
+}
+
+// fires gives the next n times from a moment on, fewer when there are no more.
+func fires(s cron.Schedule, from time.Time, n int) []time.Time {
+	times := make([]time.Time, 0, n)
+	for len(times) < n {
+		t := s.Next(from)
+		if t.IsZero() {
+			break
+		}
+		times = append(times, t)
+		from = t.Add(time.Minute)
+	}
+	return times
+}
+
+// cronError points at the place in the expression that is wrong.
+func cronError(expr string, err error) error {
+	var at *cron.Error
+	if !errors.As(err, &at) || at.Column < 1 {
+		return fmt.Errorf("read the cron expression: %w", err)
+	}
+	return fmt.Errorf("cron expression, column %d: %s\n  %s\n  %s^",
+		at.Column, at.Message, clean.Line(expr), strings.Repeat(" ", at.Column-1))
 }

@@ -37,7 +37,7 @@ func (p *process) ask(args []string) int {
 }
 
 // commands runs the command line for sessions of the bot that runs at a place.
-func (p *process) commands(at place) policy.Runner {
+func (p *process) commands(at dataDir) policy.Runner {
 	return func(ctx context.Context, by *policy.Session, args []string) agent.CommandResult {
 		if err := ctx.Err(); err != nil {
 			return agent.CommandResult{Exit: exitFailed}

@@ -2,14 +2,17 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/fork"
+	"ollimbot/core/updates"
 	"ollimbot/core/words"
 	"ollimbot/discord"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
+	"ollimbot/tui"
 )
 
 // statusNext is how many of the next fires the status names.
@@ -40,27 +43,16 @@ type statusAnswer struct {
 }
 
 // Run shows the facts of the data directory, beside a running bot or without.
-func (c *statusCmd) Run(p *process) error {
-	at, err := p.open()
-	if err != nil {
-		return err
-	}
-	bot, err := p.bot(at)
-	if err != nil {
-		return err
-	}
+func (c *statusCmd) Run(p *process, at dataDir, bot *core.Bot) error {
 	a, err := answerStatus(at, bot.SnapshotAt(at.now))
 	if err != nil {
 		return err
 	}
 	a.Waiting = len(bot.Waiting())
-	if c.JSON {
-		return p.json(a)
-	}
-	return p.lines(statusLines(a, at)...)
+	return p.answer(c.JSON, a, statusLines(a, at))
 }
 
-func answerStatus(at place, s core.Snapshot) (statusAnswer, error) {
+func answerStatus(at dataDir, s core.Snapshot) (statusAnswer, error) {
 	pid, running := at.dir.Running()
 	views, err := ledger(at)
 	if err != nil {
@@ -93,7 +85,7 @@ func answerStatus(at place, s core.Snapshot) (statusAnswer, error) {
 	return a, nil
 }
 
-func statusLines(a statusAnswer, at place) []string {
+func statusLines(a statusAnswer, at dataDir) []string {
 	state := "not running"
 	switch {
 	case a.Running && a.PID != 0:
@@ -130,4 +122,54 @@ func statusLines(a statusAnswer, at place) []string {
 		"updates:   "+words.Count(a.Updates, "pending update"),
 		"forks:     "+words.Count(a.Forks, "run")+" under way",
 	)
+}
+
+type updatesCmd struct {
+	JSON bool `name:"json" help:"Answer as JSON."`
+}
+
+// updateAnswer is one pending update of the JSON answer.
+type updateAnswer struct {
+	Key     string    `json:"key"`
+	At      time.Time `json:"at"`
+	Message string    `json:"message"`
+	Dropped int       `json:"dropped"`
+}
+
+// Run lists what background runs left for the main session, oldest first. It
+// takes nothing away.
+func (c *updatesCmd) Run(p *process, at dataDir) error {
+	list := updates.NewQueue(at.dir, at.env.Zone, p.log()).Peek()
+	answer := each(list, func(u updates.Update) updateAnswer {
+		return updateAnswer{Key: u.Key, At: u.At, Message: u.Message, Dropped: u.Dropped}
+	})
+	lines := each(list, func(u updates.Update) string {
+		text := strings.ReplaceAll(u.Message, "\n", "\n                  ")
+		return fmt.Sprintf("%16s  %s", words.Ago(at.now.Sub(u.At)), text)
+	})
+	return p.answer(c.JSON, answer, orNone(lines, "no pending updates"))
+}
+
+type snapshotCmd struct {
+	Width  int    `default:"120" help:"Columns of the frame."`
+	Height int    `default:"40" help:"Rows of the frame."`
+	At     string `placeholder:"TIME" help:"The dashboard at this moment instead of now. Nothing is written."`
+}
+
+// The largest frame that can be asked for: beyond any terminal.
+const (
+	maxWidth  = 1000
+	maxHeight = 500
+)
+
+// Run prints one frame as plain text: what the dashboard shows when it opens.
+func (c *snapshotCmd) Run(p *process, at dataDir, bot *core.Bot) error {
+	if c.Width < 1 || c.Width > maxWidth || c.Height < 1 || c.Height > maxHeight {
+		return usagef("a frame is 1 to %d columns wide and 1 to %d rows high", maxWidth, maxHeight)
+	}
+	now, err := at.moment("--at", c.At)
+	if err != nil {
+		return err
+	}
+	return p.lines(tui.Frame(bot.SnapshotAt(now), tui.FrameOptions{Width: c.Width, Height: c.Height, Tail: bot.Tail})...)
 }

@@ -87,15 +87,10 @@ func (routineListCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	lines := make([]string, 0, len(set.Routines)+1)
-	for _, r := range set.Routines {
-		lines = append(lines, fmt.Sprintf("  %s  %-24s  %s%s", r.ID, routineTimes(r), r.Title(), waitsMark(r.Task)))
-	}
-	if len(lines) == 0 {
-		lines = append(lines, "no routines")
-	}
 	p.warnProblems(set.Problems, "routines/")
-	return p.lines(lines...)
+	return p.lines(orNone(each(set.Routines, func(r *routines.Routine) string {
+		return fmt.Sprintf("  %s  %-24s  %s%s", r.ID, routineTimes(r), r.Title(), waitsMark(r.Task))
+	}), "no routines")...)
 }
 
 type routineCancelCmd struct {
@@ -185,24 +180,15 @@ func (c *reminderAddCmd) Run(p *process) error {
 
 type reminderListCmd struct{}
 
-func (reminderListCmd) Run(p *process) error {
-	at, err := p.open()
-	if err != nil {
-		return err
-	}
+func (reminderListCmd) Run(p *process, at dataDir) error {
 	set, err := p.tasks()
 	if err != nil {
 		return err
 	}
-	lines := make([]string, 0, len(set.Reminders)+1)
-	for _, r := range set.RemindersByTime() {
-		lines = append(lines, fmt.Sprintf("  %s  %-24s  %s%s", r.ID, reminderTimes(r, at.env.Zone), r.Title(), waitsMark(r.Task)))
-	}
-	if len(lines) == 0 {
-		lines = append(lines, "no pending reminders")
-	}
 	p.warnProblems(set.Problems, "reminders/")
-	return p.lines(lines...)
+	return p.lines(orNone(each(set.RemindersByTime(), func(r *routines.Reminder) string {
+		return fmt.Sprintf("  %s  %-24s  %s%s", r.ID, reminderTimes(r, at.env.Zone), r.Title(), waitsMark(r.Task))
+	}), "no pending reminders")...)
 }
 
 type reminderCancelCmd struct {
@@ -286,10 +272,10 @@ func waitsMark(t routines.Task) string {
 }
 
 // writable is open for commands that write: the directory exists afterwards.
-func (p *process) writable() (place, error) {
+func (p *process) writable() (dataDir, error) {
 	at, err := p.open()
 	if err != nil {
-		return place{}, err
+		return dataDir{}, err
 	}
 	return at, at.dir.Prepare()
 }
@@ -345,7 +331,7 @@ func (p *process) before() []routines.Before {
 
 // commit records a changed file where the data directory is a repository. A
 // commit that fails is a warning: the file itself is written.
-func (p *process) commit(at place, rel, message string) {
+func (p *process) commit(at dataDir, rel, message string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	git := store.NewGit(at.dir, p.log())

@@ -41,15 +41,11 @@ const maxDeliveries = 20
 
 // Run lists the webhooks that can be triggered; what is wrong with a file is
 // for check to say.
-func (c *webhookListCmd) Run(p *process) error {
-	at, err := p.open()
-	if err != nil {
-		return err
-	}
+func (c *webhookListCmd) Run(p *process, at dataDir) error {
 	index := webhook.NewIndex(at.dir)
 	index.Scan()
 	answer := webhookAnswer{Webhooks: []webhookLine{}, Deliveries: []webhook.Delivery{}}
-	for _, s := range index.Set().Specs {
+	for _, s := range index.Specs(false) {
 		answer.Webhooks = append(answer.Webhooks, webhookLine{s.ID, s.Path, s.Title(), s.Fields.Declared})
 	}
 	past, err := webhook.Log(at.dir, maxDeliveries)
@@ -57,21 +53,15 @@ func (c *webhookListCmd) Run(p *process) error {
 		return err
 	}
 	answer.Deliveries = append(answer.Deliveries, past...)
-	if c.JSON {
-		return p.json(answer)
+	lines := []string{textNoWebhooks}
+	if len(answer.Webhooks) > 0 {
+		lines = append(each(answer.Webhooks, func(w webhookLine) string {
+			return fmt.Sprintf("%-16s %-28s %s", w.ID, w.File, strings.Join(w.Fields, ", "))
+		}), each(answer.Deliveries, func(d webhook.Delivery) string {
+			return fmt.Sprintf("  %s  %-16s %5d bytes  %s", d.At.In(at.env.Zone).Format(momentLayout), d.Webhook, d.Size, d.Outcome)
+		})...)
 	}
-	if len(answer.Webhooks) == 0 {
-		return p.lines(textNoWebhooks)
-	}
-	var lines []string
-	for _, w := range answer.Webhooks {
-		lines = append(lines, fmt.Sprintf("%-16s %-28s %s", w.ID, w.File, strings.Join(w.Fields, ", ")))
-	}
-	for _, d := range answer.Deliveries {
-		lines = append(lines, fmt.Sprintf("  %s  %-16s %5d bytes  %s",
-			d.At.In(at.env.Zone).Format(momentLayout), d.Webhook, d.Size, d.Outcome))
-	}
-	return p.lines(lines...)
+	return p.answer(c.JSON, answer, lines)
 }
 
 type webhookTestCmd struct {
@@ -81,11 +71,7 @@ type webhookTestCmd struct {
 
 // Run sends the payload to the bot that runs on this machine, with the secret
 // of its environment.
-func (c *webhookTestCmd) Run(p *process) error {
-	at, err := p.open()
-	if err != nil {
-		return err
-	}
+func (c *webhookTestCmd) Run(p *process, at dataDir) error {
 	if at.env.WebhookPort == 0 || at.env.WebhookSecret == "" {
 		return errors.New(textNoWebhookServer)
 	}

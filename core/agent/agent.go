@@ -13,7 +13,10 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
+
+	"ollimbot/core/pattern"
 )
 
 // Engine opens sessions with a model.
@@ -75,11 +78,23 @@ type SessionOptions struct {
 	// the arguments behind "ollim-bot". It decides by itself whether the session
 	// may, can block while a person thinks, and ends with ctx. Nil refuses.
 	Command func(ctx context.Context, args []string) CommandResult
-	// Unasked is called in a goroutine of its own when the session has begun a
+	// OnEngineTurn is called in a goroutine of its own when the session has begun a
 	// turn that nobody sent a message for, such as when a command in the
 	// background has ended. Its events are kept until they are read, however long
 	// that takes; Send never waits for it. Nil drops such turns.
-	Unasked func(turn iter.Seq2[Event, error])
+	OnEngineTurn func(turn iter.Seq2[Event, error])
+}
+
+var idForm = pattern.Lazily(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+
+// CheckIDs gives ErrNoSession, with words, where an id is no UUID.
+func (o SessionOptions) CheckIDs() error {
+	for _, id := range []string{o.Resume, o.ID} {
+		if id != "" && !idForm().MatchString(id) {
+			return fmt.Errorf("%w: %.60q is not a session id", ErrNoSession, id)
+		}
+	}
+	return nil
 }
 
 // Settings may change while a session lives. Empty fields mean the default of
@@ -169,11 +184,11 @@ type Hooks struct {
 	PostTool func(ctx context.Context, u ToolUse)
 }
 
-// Witness is an Engine that can tell, after a crash, whether a session's
+// HistoryChecker is an Engine that can tell, after a crash, whether a session's
 // history holds a message. Without one, a message whose fate is unknown counts
 // as not taken, and what it carried is delivered again.
-type Witness interface {
-	// Heard reports whether the session has taken a message whose text has this
+type HistoryChecker interface {
+	// HasMessage reports whether the session has taken a message whose text has this
 	// SHA-256 digest. It may read files; it is asked once, at start.
-	Heard(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error)
+	HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error)
 }

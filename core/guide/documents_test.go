@@ -91,7 +91,7 @@ func parseTask(kind, text string) ([]routines.Problem, routines.Task) {
 		r, problems := routines.ParseReminder("reminders/x.md", []byte(text), time.UTC)
 		return problems, r.Task
 	}
-	r, problems := routines.ParseRoutine("routines/x.md", []byte(text), time.UTC)
+	r, problems := routines.ParseRoutine("routines/x.md", []byte(text))
 	return problems, r.Task
 }
 

@@ -178,7 +178,7 @@ func (g *Guard) meaning(u agent.ToolUse) string {
 	waits, limited := "", false
 	switch judgedIn(rel) {
 	case "routines":
-		r, _ := routines.ParseRoutine(rel, data, g.zone)
+		r, _ := routines.ParseRoutine(rel, data)
 		r.Digest = routines.Digest(data)
 		waits, limited = g.TaskWaits(&r.Task), g.LimitOf(r.Task) != nil
 	case "reminders":

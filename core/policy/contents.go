@@ -52,7 +52,7 @@ func (g *Guard) invalid(rel string, data []byte) string {
 	var problems []routines.Problem
 	switch fold(strings.TrimSuffix(folder, "/")) {
 	case "routines":
-		_, problems = routines.ParseRoutine(rel, data, g.zone)
+		_, problems = routines.ParseRoutine(rel, data)
 	case "reminders":
 		_, problems = routines.ParseReminder(rel, data, g.zone)
 	}

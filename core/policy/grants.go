@@ -56,7 +56,7 @@ func grantsOf(rel string, data []byte, find Skills) (grants, bool) {
 	folder, name := path.Split(rel)
 	switch strings.ToLower(strings.SplitN(rel, "/", 2)[0]) {
 	case routines.RoutineFolder:
-		if r, problems := routines.ParseRoutine(rel, data, time.UTC); folderFile(folder, name) && !routines.HasErrors(problems) {
+		if r, problems := routines.ParseRoutine(rel, data); folderFile(folder, name) && !routines.HasErrors(problems) {
 			return taskGrants(r.Task, find), true
 		}
 	case routines.ReminderFolder:

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
+	"ollimbot/routines"
 )
 
 func TestWhatABackgroundRunMayUse(t *testing.T) {
@@ -175,7 +176,7 @@ func TestGlobsMatchFilesAsTheListSays(t *testing.T) {
 		{"a\n**", "a\nb\nc", true},
 		{"x", "x\n", false},
 	} {
-		if got := globExpr(tt.glob).MatchString(tt.path); got != tt.want {
+		if got := routines.Glob(tt.glob).MatchString(tt.path); got != tt.want {
 			t.Errorf("%q on %q: %v, want %v", tt.glob, tt.path, got, tt.want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/routines"
 )
 
 // pattern is one entry of a tool list: "Read", "Bash(ollim-bot tasks *)",
@@ -43,7 +44,7 @@ func parsePattern(t tree, s string) pattern {
 	case strings.HasPrefix(arg, "~/"):
 		p.globs = absoluteGlobs(filepath.ToSlash(t.absolute(arg)))
 	default:
-		p.globs, p.local = []*regexp.Regexp{globExpr(strings.TrimPrefix(arg, "./"))}, true
+		p.globs, p.local = []*regexp.Regexp{routines.Glob(strings.TrimPrefix(arg, "./"))}, true
 	}
 	return p
 }
@@ -51,7 +52,7 @@ func parsePattern(t tree, s string) pattern {
 // absoluteGlobs are a glob as it is written, and with the links of its fixed
 // folders followed: a path is matched with both of its spellings too.
 func absoluteGlobs(glob string) []*regexp.Regexp {
-	out := []*regexp.Regexp{globExpr(glob)}
+	out := []*regexp.Regexp{routines.Glob(glob)}
 	fixed := glob
 	if i := strings.IndexAny(fixed, "*?"); i >= 0 {
 		fixed = fixed[:i]
@@ -59,7 +60,7 @@ func absoluteGlobs(glob string) []*regexp.Regexp {
 	folder := fixed[:strings.LastIndexByte(fixed, '/')+1]
 	target, ok := follow(filepath.FromSlash(folder))
 	if target = strings.TrimSuffix(filepath.ToSlash(target), "/") + "/"; ok && target != folder {
-		out = append(out, globExpr(target+glob[len(folder):]))
+		out = append(out, routines.Glob(target+glob[len(folder):]))
 	}
 	return out
 }
@@ -161,38 +162,6 @@ func domainMatches(pattern, address string) bool {
 	host := strings.ToLower(u.Hostname())
 	domain = strings.ToLower(domain)
 	return host == domain || strings.HasSuffix(host, "."+domain)
-}
-
-// globExpr writes a glob as an expression: "**/" is any number of folders,
-// "**" anything, "*" and "?" stay within one name.
-func globExpr(glob string) *regexp.Regexp {
-	var b strings.Builder
-	b.WriteString(`\A`)
-	for i := 0; i < len(glob); {
-		switch {
-		case strings.HasPrefix(glob[i:], "**/"):
-			b.WriteString(`(?:[^/]*/)*`)
-			i += 3
-		case strings.HasPrefix(glob[i:], "**"):
-			b.WriteString(`(?s:.*)`)
-			i += 2
-		case glob[i] == '*':
-			b.WriteString(`[^/]*`)
-			i++
-		case glob[i] == '?':
-			b.WriteString(`[^/]`)
-			i++
-		default:
-			n := strings.IndexAny(glob[i:], "*?")
-			if n < 0 {
-				n = len(glob) - i
-			}
-			b.WriteString(regexp.QuoteMeta(glob[i : i+n]))
-			i += n
-		}
-	}
-	b.WriteString(`\z`)
-	return regexp.MustCompile(b.String()) // every part is quoted or ours
 }
 
 // Rules are tool patterns: what a session may use, and what is taken from it.
@@ -307,7 +276,7 @@ func globCovers(wide, narrow string) bool {
 		return true
 	}
 	if !strings.ContainsAny(narrow, "*?") {
-		return globExpr(wide).MatchString(narrow)
+		return routines.Glob(wide).MatchString(narrow)
 	}
 	before, after, ok := strings.Cut(wide, "**")
 	if !ok || strings.ContainsAny(before+after, "*?") || strings.HasPrefix(after, "/") {

@@ -109,7 +109,7 @@ func TestRightsAtFiringAreNeverMoreThanTheWritersUnlessApproved(t *testing.T) {
 		}
 		data := routines.FormatRoutine(task)
 		rel := "routines/" + task.ID + ".md"
-		parsed, problems := routines.ParseRoutine(rel, data, nil)
+		parsed, problems := routines.ParseRoutine(rel, data)
 		if routines.HasErrors(problems) {
 			return
 		}
@@ -187,7 +187,7 @@ func TestATaskThatACommandOfTheAgentWritesIsTheAgents(t *testing.T) {
 	g, root := newGuard(t)
 	evil := []byte("---\nid: \"a\"\ncron: \"* * * * *\"\nbackground: true\nallowed-tools: [\"Bash\"]\n---\nGo.\n")
 	task := func(rel string) routines.Task {
-		r, _ := routines.ParseRoutine(rel, evil, nil)
+		r, _ := routines.ParseRoutine(rel, evil)
 		r.Digest = routines.Digest(evil)
 		return r.Task
 	}
@@ -232,7 +232,7 @@ func TestWhatTheUserSavesWhileAConfinedCommandRunsIsTheUsers(t *testing.T) {
 			}
 			mine := []byte("---\nid: \"a\"\ncron: \"* * * * *\"\nbackground: true\nallowed-tools: [\"Bash\"]\n---\nGo.\n")
 			write(t, filepath.Join(root, "routines", "x.md"), string(mine))
-			r, _ := routines.ParseRoutine("routines/x.md", mine, nil)
+			r, _ := routines.ParseRoutine("routines/x.md", mine)
 			r.Digest = routines.Digest(mine)
 			if why := g.TaskWaits(&r.Task); (why != "") != c.waits {
 				t.Errorf("it waits: %q", why)
@@ -284,7 +284,7 @@ func TestALinkOfTheUserDoesNotMakeTheAgentsWordsTheirs(t *testing.T) {
 	if d := s.PreTool(t.Context(), writing("notes/day.md", text+"Yours.\n")); !d.Allow {
 		t.Fatal(d.Reason)
 	}
-	r, _ := routines.ParseRoutine("routines/day.md", []byte(text+"Yours.\n"), nil)
+	r, _ := routines.ParseRoutine("routines/day.md", []byte(text+"Yours.\n"))
 	r.Digest = routines.Digest([]byte(text + "Yours.\n"))
 	if g.TaskWaits(&r.Task) == "" {
 		t.Error("it fires with the user's rights")

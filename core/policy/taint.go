@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/core/toolset"
+	"ollimbot/routines"
 )
 
 // Taint is whether a run has read what strangers write: from then on it keeps no
@@ -162,7 +163,7 @@ func (g *Guard) downloaded(path string) bool {
 		if first == downloadFolder {
 			return true
 		}
-		if strings.ContainsAny(first, "*?[{") && globExpr(first).MatchString(downloadFolder) && len(g.entries(downloadFolder)) > 0 {
+		if strings.ContainsAny(first, "*?[{") && routines.Glob(first).MatchString(downloadFolder) && len(g.entries(downloadFolder)) > 0 {
 			return true // a search that passes through it
 		}
 	}

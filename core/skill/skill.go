@@ -50,12 +50,12 @@ func List(d *store.Dir) ([]Skill, []routines.Problem) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, []routines.Problem{unreadable(Folder, err)}
+		return nil, unreadable(Folder, err)
 	}
 	defer root.Close()
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
-		return nil, []routines.Problem{unreadable(Folder, err)}
+		return nil, unreadable(Folder, err)
 	}
 	var skills []Skill
 	var problems []routines.Problem
@@ -119,14 +119,14 @@ func Tools(skills []Skill) []string {
 func readIn(root *os.Root, name string) (Skill, []routines.Problem, bool) {
 	file := Folder + "/" + clean.Line(name) + "/" + File
 	if !single(name) {
-		return Skill{}, []routines.Problem{whole(file, textFolderName)}, false
+		return Skill{}, whole(file, textFolderName), false
 	}
 	data, err := readFile(root, name+"/"+File)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return Skill{}, nil, false
 	case err != nil:
-		return Skill{}, []routines.Problem{unreadable(file, err)}, false
+		return Skill{}, unreadable(file, err), false
 	}
 	return parse(name, data)
 }

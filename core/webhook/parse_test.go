@@ -84,7 +84,7 @@ func TestEveryProblemHasItsPlaceAndItsCure(t *testing.T) {
 		"not a boolean":   {"---\nid: x\nisolated: maybe\nfields: {properties: {a: {}}}\n---\nGo", "3:11 error isolated is \"maybe\""},
 		"model":           {"---\nid: x\nmodel: gpt\nfields: {properties: {a: {}}}\n---\nGo", "3:8 error model is \"gpt\""},
 		"mode":            {"---\nid: x\nupdate-main-session: often\nfields: {properties: {a: {}}}\n---\nGo", "3:22 error update-main-session"},
-		"tool":            {"---\nid: x\nallowed-tools:\n  - \"Bash(*)\"\nfields: {properties: {a: {}}}\n---\nGo", "4:5 error"},
+		"tool":            {"---\nid: x\nallowed-tools:\n  - \"Bash(*)\"\nfields: {properties: {a: {}}}\n---\nGo", "4:6 error"},
 		"two lists":       {"---\nid: x\nallowed-tools: [A]\ndisallowed-tools: [B]\nfields: {properties: {a: {}}}\n---\nGo", "4:1 error allowed-tools and"},
 		"placeholder":     {spec("  properties: {a: {}}\n", "\nGo\n  é {b}"), "8:5 warning no field \"b\""},
 		"nothing":         {spec("  type: object\n", "Go"), "3:1 warning fields declares no properties"},

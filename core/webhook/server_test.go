@@ -219,12 +219,12 @@ func TestAPanicWhileAnsweringIs500AndLogged(t *testing.T) {
 func TestASpecFileThatBreaksWhileRunningIsStillInForce(t *testing.T) {
 	r := newRig(t, nil)
 	put(t, r.dir, "github-ci.md", "---\nid: [")
-	r.index.Reload("webhooks/github-ci.md")
+	r.index.Refresh([]string{"webhooks/github-ci.md"})
 	if w := r.post("github-ci", `{"repo":"a","status":"success"}`); w.Code != http.StatusAccepted {
 		t.Errorf("%d %s", w.Code, w.Body.String())
 	}
 	put(t, r.dir, "new.md", strings.Replace(fixedSpec, "id: fixed", "id: new", 1))
-	r.index.Reload("webhooks/new.md")
+	r.index.Refresh([]string{"webhooks/new.md"})
 	if w := r.post("new", `{"status":"up"}`); w.Code != http.StatusAccepted {
 		t.Errorf("a new file: %d %s", w.Code, w.Body.String())
 	}

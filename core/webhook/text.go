@@ -54,11 +54,8 @@ const (
 // What is wrong with a spec file, and the cure.
 const (
 	msgNoID             = `there is no id; add a line id: "my-webhook" between the dashes: its address is then /hook/my-webhook`
-	msgNoBody           = "there is no prompt; write below the second --- what the agent should do, with {name} for the field of that name"
 	msgNoFields         = "there are no fields; add fields: with the JSON Schema of the payload below it"
 	msgNothingDeclared  = "fields declares no properties, so that payloads with any fields pass; name them below properties:"
-	msgBothLists        = "allowed-tools and disallowed-tools are both given; keep one of them"
-	msgBackground       = "background does nothing here, webhooks always run in the background; delete it"
 	msgFieldsMapping    = "fields must be a mapping; write the JSON Schema of the payload below it, as   type: object"
 	msgFieldsUnreadable = "fields cannot be read; write it more simply"
 	msgFieldsYAML       = "fields is not valid YAML: %s"
@@ -74,19 +71,8 @@ const (
 	msgFieldsSchema     = "fields is no JSON Schema: %s"
 	textFieldsRoot      = "fields"
 
-	msgWaits    = "it is not in force, it waits for your word: %s; allow it in the schedule, or with ollim-bot allow"
-	msgPanic    = "this file makes the parser fail: please simplify it and report this"
-	msgDouble   = "the id %s is that of %s, which stays in force: give one of them another id"
-	msgLastGood = " (until then the version before stays in force)"
+	msgWaits = "it is not in force, it waits for your word: %s; allow it in the schedule, or with ollim-bot allow"
 )
-
-var errName = errors.New("the file's name holds characters that cannot be shown: rename it, for example to github-ci.md")
-
-func folderUnreadable(err error) string {
-	return "the folder cannot be read (" + err.Error() + "): make it a folder that you may read; what was read before stays in force"
-}
-
-func fileUnreadable(err error) string { return "cannot be read: " + err.Error() }
 
 func badID(text string) string {
 	return fmt.Sprintf("id %s cannot be used; an id has 1 to %d plain letters, digits, - or _, for example %q", show(text), maxID, "github-ci")
@@ -102,31 +88,6 @@ func tooManyPlaceholders(n int) string {
 
 func unfilled(name string) string {
 	return fmt.Sprintf("no field %s is declared, so a delivery without it is refused; declare it below properties:, or correct the name", show(name))
-}
-
-func notText(key string) string {
-	return fmt.Sprintf("%s must be a single value; write it on the same line, as %s: \"…\"", key, key)
-}
-
-func notABool(key, text string) string {
-	return fmt.Sprintf("%s is %s; write true or false", key, show(text))
-}
-
-func notAChoice(key, text string, accepted []string) string {
-	last := len(accepted) - 1
-	return fmt.Sprintf("%s is %s; write %s or %s", key, show(text), strings.Join(accepted[:last], ", "), accepted[last])
-}
-
-func notAList(key string) string {
-	return key + " must be a list, each entry on a line of its own below it, as   - \"…\""
-}
-
-func notAnItem(key string) string {
-	return fmt.Sprintf("an entry of %s is not a text; write it as - \"…\", or delete it", key)
-}
-
-func unknownKey(key string) string {
-	return show(key) + " is no key that webhooks know, and does nothing; correct or delete it"
 }
 
 // show quotes what somebody wrote, cleaned and cut.

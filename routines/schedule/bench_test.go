@@ -38,3 +38,23 @@ func BenchmarkThousandRoutinesOfOneMinute(b *testing.B) {
 		b.StartTimer()
 	}
 }
+
+// BenchmarkView is what people are shown, a minute after it was shown last.
+func BenchmarkView(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			r := newRoom(b)
+			for i := range n {
+				r.put(fmt.Sprintf("routines/%04d.md", i), routineText(fmt.Sprintf("%08x", i), fmt.Sprintf("%d %d * * *", i*7%60, i*13%24), "water"))
+			}
+			s := r.schedule()
+			now := time.Now()
+			for b.Loop() {
+				now = now.Add(time.Minute)
+				if v := s.View(now); len(v.Tasks) != n {
+					b.Fatalf("%d tasks", len(v.Tasks))
+				}
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -134,4 +135,170 @@ func (s *Schedule) tasks(now time.Time) []TaskView {
 		return a.Next.Compare(b.Next)
 	})
 	return list
+}
+
+// taskAt is the task of that place: the routines first, then the reminders.
+func taskAt(set *routines.Set, index int) *routines.Task {
+	if i := index - len(set.Routines); i >= 0 {
+		return &set.Reminders[i].Task
+	}
+	return &set.Routines[index].Task
+}
+
+// mark says in an entry that people see whether its fire is held at now, or is
+// where it is because of a snooze. A reminder has one fire, whose time does not
+// count: it is held even when it was due before.
+func mark(e Entry, hold Hold, now time.Time) Entry {
+	covered, reminder := hold.covers(e.FireTime), e.Kind == routines.KindReminder
+	switch {
+	case hold.Why != "":
+		e.Held, e.Tag, e.Why = true, TagWaits, hold.Why
+	case hold.Ended(now):
+	case hold.Paused && (covered || reminder):
+		e.Held, e.Tag = true, TagPaused
+	case covered:
+		e.Held, e.Tag = true, snoozedTag(hold.Until, now)
+	case reminder && e.FireTime.Equal(hold.Until) && e.Tag == "":
+		e.Tag = snoozedTag(hold.Until, now)
+	}
+	return e
+}
+
+// ForPeople is what a dashboard shows at now: the schedule that agents see, the next
+// fires of foreground tasks up to a time, and those of tasks that are held, by time.
+func (s *Schedule) ForPeople(f Forward, now, until time.Time) []Entry {
+	set, holds := s.Set(), s.Holds()
+	all := f.Told()
+	for i, e := range all {
+		if t, ok := taskOf(set, e.Kind, e.ID); ok {
+			all[i] = mark(e, holds.Of(t), now)
+		}
+	}
+	_, next := s.NextFires(now)
+	var heldOnes []Entry
+	for i, at := range next {
+		t := taskAt(set, i)
+		if hold := holds.Of(t); hold != (Hold{}) {
+			if first := s.firstFire(set, i, now); !first.IsZero() && !first.After(until) {
+				if e := mark(s.entry(set, candidate{at: first, index: i}), hold, now); e.Held {
+					heldOnes = append(heldOnes, e)
+				}
+			}
+		}
+		if !t.Background && !at.IsZero() && !at.Before(now) && !at.After(until) {
+			all = append(all, mark(s.entry(set, candidate{at: at, index: i}), holds.Of(t), now))
+		}
+	}
+	slices.SortStableFunc(heldOnes, func(a, b Entry) int { return strings.Compare(a.FilePath, b.FilePath) })
+	return sorted(append(all, heldOnes...))
+}
+
+func taskOf(set *routines.Set, kind routines.Kind, id string) (*routines.Task, bool) {
+	if kind == routines.KindRoutine {
+		if r, ok := set.RoutineByID(id); ok {
+			return &r.Task, true
+		}
+		return nil, false
+	}
+	if r, ok := set.ReminderByID(id); ok {
+		return &r.Task, true
+	}
+	return nil, false
+}
+
+// firstFire is when a task fires next at now or later, whatever holds it; zero for never.
+func (s *Schedule) firstFire(set *routines.Set, index int, now time.Time) time.Time {
+	if i := index - len(set.Routines); i >= 0 {
+		at, _ := s.Holds().dueAt(set.Reminders[i])
+		return at
+	}
+	at := nextFire(set.Routines[index].Schedule, ceilSecond(now), s.o.Zone)
+	if at == never {
+		return time.Time{}
+	}
+	return time.Unix(at, 0)
+}
+
+// Calendar lists every fire from from to to, both included, by time: of
+// foreground tasks too, and each fire of a routine, those that are held with
+// their tag. It is for people; at most limit entries are returned.
+func (s *Schedule) Calendar(from, to time.Time, limit int) []Entry {
+	set, holds := s.Set(), s.Holds()
+	s.fires.mu.Lock()
+	defer s.fires.mu.Unlock()
+	s.fires.follow(set)
+	var next []candidate // the next fire of each task
+	for i, r := range set.Routines {
+		if at := s.fires.next(r, ceilSecond(from), s.o.Zone); at <= to.Unix() {
+			next = append(next, candidate{at: time.Unix(at, 0), index: i})
+		}
+	}
+	for i, r := range set.Reminders {
+		if at, _ := holds.dueAt(r); !at.Before(from) && !at.After(to) {
+			next = append(next, candidate{at: at, index: len(set.Routines) + i})
+		}
+	}
+	slices.SortFunc(next, candidate.compare)
+	var out []Entry
+	for len(next) > 0 && len(out) < limit {
+		one := next[0]
+		next = next[1:]
+		out = append(out, mark(s.entry(set, one), holds.Of(taskAt(set, one.index)), from))
+		if one.index >= len(set.Routines) {
+			continue
+		}
+		if at := nextFire(set.Routines[one.index].Schedule, one.at.Unix()+1, s.o.Zone); at <= to.Unix() {
+			one.at = time.Unix(at, 0)
+			i, _ := slices.BinarySearchFunc(next, one, candidate.compare)
+			next = slices.Insert(next, i, one)
+		}
+	}
+	return out
+}
+
+// NextFires is when each task fires next, at from or later: beside the routines
+// of the set that is returned with them, and then its reminders. It is zero for
+// what never does, as things stand: paused tasks among them. An overdue reminder
+// gives its time in the past.
+func (s *Schedule) NextFires(from time.Time) (*routines.Set, []time.Time) {
+	set, holds := s.Set(), s.Holds()
+	next := make([]time.Time, len(set.Routines)+len(set.Reminders))
+	s.fires.mu.Lock()
+	defer s.fires.mu.Unlock()
+	s.fires.follow(set)
+	for i, r := range set.Routines {
+		at := int64(never)
+		if hold := holds.Of(&r.Task); hold != (Hold{}) {
+			at = hold.firstFree(r, ceilSecond(from), s.o.Zone)
+		} else {
+			at = s.fires.next(r, ceilSecond(from), s.o.Zone)
+		}
+		if at != never {
+			next[i] = time.Unix(at, 0).In(s.o.Zone)
+		}
+	}
+	for i, r := range set.Reminders {
+		if at, free := holds.dueAt(r); free {
+			next[len(set.Routines)+i] = at.In(s.o.Zone)
+		}
+	}
+	return set, next
+}
+
+// DueAt is the fire of a task that starts at now, whatever its schedule says: a
+// reminder that was due before is late, as the loop marks it. False means that there is no such task.
+func (s *Schedule) DueAt(id string, now time.Time) (Due, bool) {
+	set := s.Set()
+	if r, ok := set.RoutineByID(id); ok {
+		return Due{Kind: routines.KindRoutine, Routine: r, At: now}, true
+	}
+	r, ok := set.ReminderByID(id)
+	if !ok {
+		return Due{}, false
+	}
+	d := Due{Kind: routines.KindReminder, Reminder: r, At: now}
+	if at, _ := s.Holds().dueAt(r); now.Sub(at) > grace {
+		d.At, d.Late = at.In(s.o.Zone), true
+	}
+	return d, true
 }

@@ -3,7 +3,6 @@ package starter_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"ollimbot/routines"
 	"ollimbot/routines/starter"
@@ -19,7 +18,7 @@ func TestEveryStarterRoutineIsInOrder(t *testing.T) {
 		if !strings.HasPrefix(f.Path, "routines/") {
 			continue
 		}
-		r, problems := routines.ParseRoutine(f.Path, f.Data, time.UTC)
+		r, problems := routines.ParseRoutine(f.Path, f.Data)
 		for _, p := range problems {
 			t.Errorf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 		}

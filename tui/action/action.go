@@ -3,7 +3,10 @@
 // page, palette and docs/keys.md all come from this table.
 package action
 
-import "ollimbot/core"
+import (
+	"ollimbot/core"
+	"ollimbot/core/command"
+)
 
 // ID names an action: "budget.capacity-up".
 type ID string
@@ -38,6 +41,9 @@ type Action struct {
 	// Off says why the action cannot be used now; empty means that it can. Nil
 	// means always.
 	Off func(core.Snapshot) string
+	// Make is the command that the action stands for; nil where its pane or the frame
+	// knows it, such as for what is selected.
+	Make func(core.Snapshot) command.Value
 	// Danger marks what cannot be undone: the dashboard asks first.
 	Danger bool
 	// Costs marks what spends something or ends something at once: a click on its word

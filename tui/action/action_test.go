@@ -12,6 +12,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/budget"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
@@ -317,5 +318,22 @@ func TestUpdatesAreNotHandedOverInAFork(t *testing.T) {
 	s.Fork = &core.Banner{}
 	if deliver.Off(s) == "" {
 		t.Error("offered in a fork, where the core refuses it")
+	}
+}
+
+func TestActionsOfNoSelectionMakeTheirCommands(t *testing.T) {
+	s := core.Snapshot{Budget: core.BudgetView{State: budget.State{Capacity: 5, RefillRateMinutes: 3}}}
+	for id, want := range map[ID]command.SetBudget{
+		CapacityUp: {Capacity: new(6)}, CapacityDown: {Capacity: new(4)},
+		RefillUp5: {RefillMinutes: new(8)}, RefillDown5: {RefillMinutes: new(1)}, // never below one
+		RefillUp1: {RefillMinutes: new(4)}, RefillDown1: {RefillMinutes: new(2)},
+	} {
+		a, _ := Get(Budget, id)
+		if d := cmp.Diff(command.Value(want), a.Make(s)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", id, d)
+		}
+	}
+	if a, _ := Get(Updates, UpdatesDeliver); a.Make(s) != (command.DeliverNow{}) {
+		t.Errorf("%#v", a.Make(s))
 	}
 }

@@ -5,27 +5,40 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 )
 
-// StepCapacity is the capacity after a step: never below zero.
-func StepCapacity(capacity, step int) int { return max(0, capacity+step) }
+// capacityAfter is the capacity after a step: never below zero.
+func capacityAfter(s core.Snapshot, step int) int { return max(0, s.Budget.State.Capacity+step) }
 
-// StepRefill is the refill rate in minutes after a step: never below one.
-func StepRefill(minutes, step int) int { return max(1, minutes+step) }
+// refillAfter is the refill rate in minutes after a step: never below one.
+func refillAfter(s core.Snapshot, step int) int { return max(1, s.Budget.State.RefillRateMinutes+step) }
+
+// stepCapacity and stepRefill step from what is shown: the frame holds the next key
+// until the core has answered this one.
+func stepCapacity(step int) func(core.Snapshot) command.Value {
+	return func(s core.Snapshot) command.Value { return command.SetBudget{Capacity: new(capacityAfter(s, step))} }
+}
+
+func stepRefill(step int) func(core.Snapshot) command.Value {
+	return func(s core.Snapshot) command.Value {
+		return command.SetBudget{RefillMinutes: new(refillAfter(s, step))}
+	}
+}
+
+func deliver(core.Snapshot) command.Value { return command.DeliverNow{} }
 
 func capacityHint(step int) func(core.Snapshot) string {
 	return func(s core.Snapshot) string {
-		now := s.Budget.State.Capacity
-		to := StepCapacity(now, step)
-		return change(now, to) + fullHint(s, to, s.Budget.State.RefillRateMinutes)
+		to := capacityAfter(s, step)
+		return change(s.Budget.State.Capacity, to) + fullHint(s, to, s.Budget.State.RefillRateMinutes)
 	}
 }
 
 func refillHint(step int) func(core.Snapshot) string {
 	return func(s core.Snapshot) string {
-		now := s.Budget.State.RefillRateMinutes
-		to := StepRefill(now, step)
-		return change(now, to) + fullHint(s, s.Budget.State.Capacity, to)
+		to := refillAfter(s, step)
+		return change(s.Budget.State.RefillRateMinutes, to) + fullHint(s, s.Budget.State.Capacity, to)
 	}
 }
 

@@ -14,29 +14,29 @@ var table = slices.Concat(budgetRows, scheduleRows, updatesRows, forksRows, chat
 var budgetRows = []Action{
 	{
 		ID: CapacityUp, Pane: Budget, Keys: []string{"+", "="}, Title: "Raise the capacity by one", Short: "capacity",
-		Hint: capacityHint(+1), Writes: true, Pair: CapacityDown,
+		Hint: capacityHint(+1), Make: stepCapacity(+1), Writes: true, Pair: CapacityDown,
 	},
 	{
 		ID: CapacityDown, Pane: Budget, Keys: []string{"-", "_"}, Title: "Lower the capacity by one", Short: "capacity",
-		Hint: capacityHint(-1), Off: capacityFloor, Writes: true, Quiet: true,
+		Hint: capacityHint(-1), Make: stepCapacity(-1), Off: capacityFloor, Writes: true, Quiet: true,
 	},
 	{
 		ID: RefillDown5, Pane: Budget, Keys: []string{"["}, Title: "Refill faster by 5 minutes", Short: "refill",
-		Hint: refillHint(-5), Off: refillFloor, Writes: true, Pair: RefillUp5,
+		Hint: refillHint(-5), Make: stepRefill(-5), Off: refillFloor, Writes: true, Pair: RefillUp5,
 	},
 	{
 		ID: RefillUp5, Pane: Budget, Keys: []string{"]"}, Title: "Refill slower by 5 minutes", Short: "refill",
-		Hint: refillHint(+5), Writes: true, Quiet: true,
+		Hint: refillHint(+5), Make: stepRefill(+5), Writes: true, Quiet: true,
 	},
 	{ID: Exact, Pane: Budget, Keys: []string{"e"}, Title: "Enter capacity and refill rate exactly", Short: "exact", Writes: true},
 	{ID: Mute, Pane: Budget, Keys: []string{"m"}, Title: "Mute pings until a time, or end that", Short: "mute", Hint: muteHint, Writes: true},
 	{
 		ID: RefillDown1, Pane: Budget, Keys: []string{"{"}, Title: "Refill faster by 1 minute", Short: "by 1",
-		Hint: refillHint(-1), Off: refillFloor, Writes: true, Pair: RefillUp1,
+		Hint: refillHint(-1), Make: stepRefill(-1), Off: refillFloor, Writes: true, Pair: RefillUp1,
 	},
 	{
 		ID: RefillUp1, Pane: Budget, Keys: []string{"}"}, Title: "Refill slower by 1 minute", Short: "by 1",
-		Hint: refillHint(+1), Writes: true, Quiet: true,
+		Hint: refillHint(+1), Make: stepRefill(+1), Writes: true, Quiet: true,
 	},
 }
 
@@ -110,7 +110,7 @@ var updatesRows = []Action{
 	},
 	{
 		ID: UpdatesDeliver, Pane: Updates, Keys: []string{"d"}, Title: "Hand all updates to the main session now; it answers at once",
-		Short: "deliver now", Hint: deliverHint, Off: noDelivery, Costs: true, Writes: true,
+		Short: "deliver now", Hint: deliverHint, Make: deliver, Off: noDelivery, Costs: true, Writes: true,
 	},
 	{
 		ID: UpdatesUp, Pane: Updates, Keys: []string{"up", "k"}, Title: "Select the update above", Short: "select",

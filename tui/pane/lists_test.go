@@ -18,34 +18,6 @@ import (
 	"ollimbot/tui/pane"
 )
 
-func TestBudgetKeysAnswerWithCommands(t *testing.T) {
-	for id, want := range map[action.ID]command.SetBudget{
-		action.CapacityUp: {Capacity: ptr(6)}, action.CapacityDown: {Capacity: ptr(4)},
-		action.RefillUp5: {RefillMinutes: ptr(95)}, action.RefillDown5: {RefillMinutes: ptr(85)},
-		action.RefillUp1: {RefillMinutes: ptr(91)}, action.RefillDown1: {RefillMinutes: ptr(89)},
-	} {
-		if d := cmp.Diff(pane.Answer{Do: want}, open("budget").do(id)); d != "" {
-			t.Errorf("%s (-want +got):\n%s", id, d)
-		}
-	}
-}
-
-func ptr(n int) *int { return &n }
-
-func TestBudgetFloorsSayWhy(t *testing.T) {
-	s := open("budget")
-	s.next(func(c *core.Snapshot) { c.Budget.State.Capacity, c.Budget.State.RefillRateMinutes = 0, 1 })
-	for _, id := range []action.ID{action.CapacityDown, action.RefillDown1, action.RefillDown5} {
-		if a := s.do(id); a.Do != nil || a.Toast == "" {
-			t.Errorf("%s answers %#v", id, a)
-		}
-	}
-	s.next(func(c *core.Snapshot) { c.Budget.State.RefillRateMinutes = 3 })
-	if a := s.do(action.RefillDown5); *a.Do.(command.SetBudget).RefillMinutes != 1 {
-		t.Error("five less than three is one")
-	}
-}
-
 func TestBudgetStatesAreWords(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -118,7 +90,7 @@ func TestProblemsAreAlwaysInSight(t *testing.T) {
 
 func TestReadOnlyPanesChangeNothing(t *testing.T) {
 	for name, ids := range map[string][]action.ID{
-		"budget": {action.CapacityUp, action.RefillDown1}, "schedule": {action.ScheduleFire}, "updates": {action.UpdatesDiscard},
+		"schedule": {action.ScheduleFire}, "updates": {action.UpdatesDiscard},
 		"forks": {action.ForksStop}, "chat": {action.ChatWrite, action.ChatSend},
 	} {
 		s := open(name)

@@ -340,9 +340,6 @@ func TestAnUpdateNamesTheRunThatLeftIt(t *testing.T) {
 	if screen := s.screen(80, 12); strings.Contains(screen, "Medication:") {
 		t.Errorf("a guess is shown as a fact:\n%s", screen)
 	}
-	if a := s.do(action.UpdatesDeliver); a.Do != (command.DeliverNow{}) {
-		t.Errorf("got %#v", a.Do)
-	}
 }
 
 func TestHeldFiresAreNotOnTheTimeline(t *testing.T) {

@@ -112,7 +112,7 @@ func settledText(c call, now time.Time) string {
 }
 
 // approvals tells of tool calls that have come to wait, and that wait no longer.
-func (e *ear) approvals(s *core.Snapshot) {
+func (e *snapshotDiff) approvals(s *core.Snapshot) {
 	now := make(map[string]call, len(s.Approvals))
 	for _, a := range s.Approvals {
 		c, known := e.calls[a.ID]
@@ -132,7 +132,7 @@ func (e *ear) approvals(s *core.Snapshot) {
 }
 
 // find is the tool call of a number, or the only one where none is given.
-func (e *ear) find(which string) (call, bool) {
+func (e *snapshotDiff) find(which string) (call, bool) {
 	n, err := strconv.Atoi(which)
 	for _, c := range e.calls {
 		if err == nil && c.number == n || which == "" && len(e.calls) == 1 {
@@ -143,7 +143,7 @@ func (e *ear) find(which string) (call, bool) {
 }
 
 // waitingText lists the tool calls that wait, by number.
-func (e *ear) waitingText() string {
+func (e *snapshotDiff) waitingText() string {
 	calls := make([]call, 0, len(e.calls))
 	for _, c := range e.calls {
 		calls = append(calls, c)
@@ -160,14 +160,14 @@ func (e *ear) waitingText() string {
 }
 
 // waits names the calls that wait; with a number it reads that one whole.
-func (m *machine) waits(rest string) {
-	c, ok := m.ear.find(rest)
+func (m *session) waits(rest string) {
+	c, ok := m.diff.find(rest)
 	if rest == "" || !ok {
-		m.answer(kindApproval, m.ear.waitingText())
+		m.answer(kindApproval, m.diff.waitingText())
 		return
 	}
 	now := time.Now()
-	m.say(now, kindApproval, fmt.Sprintf(textCallIs, c.number, c.tool(), c.Until.In(m.ear.zone).Format("15:04:05"), c.size()))
+	m.say(now, kindApproval, fmt.Sprintf(textCallIs, c.number, c.tool(), c.Until.In(m.diff.zone).Format("15:04:05"), c.size()))
 	for _, l := range c.lines() {
 		m.write(now, kindApproval, l)
 	}
@@ -175,10 +175,10 @@ func (m *machine) waits(rest string) {
 }
 
 // settle answers the tool call with a number; without one the only one that waits.
-func (m *machine) settle(which string, v policy.Verdict) {
-	c, ok := m.ear.find(which)
+func (m *session) settle(which string, v policy.Verdict) {
+	c, ok := m.diff.find(which)
 	if !ok {
-		m.answer(kindError, m.ear.waitingText())
+		m.answer(kindError, m.diff.waitingText())
 		return
 	}
 	if _, ok := m.carryOut(command.Answer{ID: c.ID, Verdict: v}); ok {

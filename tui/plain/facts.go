@@ -4,23 +4,21 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
 	"ollimbot/core/words"
 )
 
-func (m *machine) status(string) {
+func (m *session) status(string) {
 	s := m.core.Snapshot()
-	m.answer(kindStatus, statusText(&s, m.ear.zone))
+	m.answer(kindStatus, statusText(&s, m.diff.zone))
 }
 
 // notices reads what the program has said; the newest ten unless told.
-func (m *machine) notices(rest string) {
+func (m *session) notices(rest string) {
 	n, ok := howMany(rest, 10)
 	if !ok {
 		m.answer(kindError, textNoticesWhat)
@@ -32,14 +30,14 @@ func (m *machine) notices(rest string) {
 		m.answer(kindNotice, textNoNotices)
 	}
 	for _, one := range list[:min(n, len(list))] {
-		m.answer(kindNotice, fmt.Sprintf("%s, %s, %s", clockText(one.at, s.At, m.ear.zone), one.kind, one.words))
+		m.answer(kindNotice, fmt.Sprintf("%s, %s, %s", clockText(one.at, s.At, m.diff.zone), one.kind, one.words))
 	}
 }
 
 // told is everything that was heard as a word of the program, newest first: its
 // notices, those in the conversation, and the one that it began with. What stands
 // in two of these is there once.
-func (m *machine) told(s *core.Snapshot) []event {
+func (m *session) told(s *core.Snapshot) []event {
 	var list []event
 	seen := map[string]bool{}
 	add := func(at time.Time, kind, text string) {
@@ -73,7 +71,7 @@ func howMany(text string, n int) (int, bool) {
 	return min(n, 10_000), err == nil && n > 0
 }
 
-func (m *machine) problems(string) {
+func (m *session) problems(string) {
 	s := m.core.Snapshot()
 	if len(s.Schedule.Problems) == 0 {
 		m.answer(kindProblem, textNoProblems)
@@ -83,13 +81,13 @@ func (m *machine) problems(string) {
 	}
 }
 
-func (m *machine) engine(string) {
+func (m *session) engine(string) {
 	s := m.core.Snapshot()
 	m.answer(kindEngine, engineText(&s))
 }
 
 // costs tells what the runs of each task have cost.
-func (m *machine) costs(rest string) {
+func (m *session) costs(rest string) {
 	days, ok := howMany(rest, 7)
 	if !ok {
 		m.answer(kindError, textCostsWhat)
@@ -100,7 +98,7 @@ func (m *machine) costs(rest string) {
 	}
 }
 
-func (m *machine) webhooks(string) {
+func (m *session) webhooks(string) {
 	s := m.core.Snapshot()
 	if len(s.Deliveries) == 0 {
 		m.answer(kindWebhook, textNoDeliveries)
@@ -110,68 +108,6 @@ func (m *machine) webhooks(string) {
 			m.answer(kindWebhook, fmt.Sprintf(textMore, words.Thousands(uint64(len(s.Deliveries)-most))))
 			break
 		}
-		m.answer(kindWebhook, deliveryText(d, s.At, m.ear.zone))
-	}
-}
-
-// excerpt is which lines of a tail are asked for.
-type excerpt struct {
-	most int // the newest so many of those that fit
-	find string
-	// kinds are those that count; nil takes all.
-	kinds []tail.Kind
-}
-
-// lastLines is how many lines of a tail are read unless told.
-const lastLines = 15
-
-// log reads "20", "errors", "warnings", "find WORDS" in this order.
-func (m *machine) log(rest string) {
-	rest, e := cutFind(strings.ToLower(rest))
-	e.most = lastLines
-	for w := range strings.FieldsSeq(rest) {
-		n, ok := howMany(w, 0)
-		switch {
-		case strings.HasPrefix(w, "error"):
-			e.kinds = []tail.Kind{tail.Error}
-		case strings.HasPrefix(w, "warn"):
-			e.kinds = []tail.Kind{tail.Warn, tail.Error}
-		case ok:
-			e.most = n
-		case w != "lines" && w != "last":
-			m.answer(kindError, textLogWhat)
-			return
-		}
-	}
-	m.tell(e, kindLog, m.core.Tail(core.LogTail, 0))
-}
-
-// cutFind takes "find WORDS" from the end of a line.
-func cutFind(rest string) (string, excerpt) {
-	if head, words, ok := strings.Cut(" "+rest, " find "); ok {
-		return strings.TrimSpace(head), excerpt{find: strings.ToLower(strings.TrimSpace(words))}
-	}
-	return rest, excerpt{}
-}
-
-// takes reports whether a line is asked for.
-func (e excerpt) takes(l tail.Line) bool {
-	return (e.kinds == nil || slices.Contains(e.kinds, l.Kind)) && holdsAll(strings.ToLower(l.Text), e.find)
-}
-
-// tell reads the newest lines of a tail that are asked for, oldest first.
-func (m *machine) tell(e excerpt, kind string, p tail.Page) {
-	var lines []tail.Line
-	for _, l := range p.Lines {
-		if e.takes(l) {
-			lines = append(lines, l)
-		}
-	}
-	if len(lines) == 0 {
-		m.answer(kind, textNoLines)
-		return
-	}
-	for _, l := range lines[max(0, len(lines)-e.most):] {
-		m.say(l.At, kind, tailText(l))
+		m.answer(kindWebhook, deliveryText(d, s.At, m.diff.zone))
 	}
 }

@@ -22,8 +22,8 @@ type event struct {
 	words string
 }
 
-// ear remembers the last snapshot and finds what is new in the next one.
-type ear struct {
+// snapshotDiff remembers the last snapshot and finds what is new in the next one.
+type snapshotDiff struct {
 	zone *time.Location
 	last core.Snapshot
 
@@ -47,7 +47,7 @@ const notAgain = 10 * time.Second
 
 // begin takes a first snapshot: what stands in it is past, save for what waits
 // for the user and what is wrong.
-func (e *ear) begin(s *core.Snapshot) {
+func (e *snapshotDiff) begin(s *core.Snapshot) {
 	e.heard, e.runs = map[post.MessageID]bool{}, map[string]fork.State{}
 	e.updates, e.problems, e.calls = map[string]bool{}, map[string]bool{}, map[string]call{}
 	e.said = map[string]time.Time{}
@@ -72,7 +72,7 @@ func (e *ear) begin(s *core.Snapshot) {
 }
 
 // hear gives what is new, in the order in which it can be told.
-func (e *ear) hear(s *core.Snapshot) []event {
+func (e *snapshotDiff) hear(s *core.Snapshot) []event {
 	e.events = nil
 	if s.Zone != nil {
 		e.zone = s.Zone
@@ -95,7 +95,7 @@ func (e *ear) hear(s *core.Snapshot) []event {
 
 // add notes what has happened. What is told in two ways at once, such as a file
 // with a mistake that is also left as an update, is said once.
-func (e *ear) add(at time.Time, kind, words string) {
+func (e *snapshotDiff) add(at time.Time, kind, words string) {
 	switch kind {
 	case string(core.Info), string(core.Warn), string(core.Alert), kindNotice:
 		maps.DeleteFunc(e.said, func(_ string, was time.Time) bool { return at.Sub(was) > notAgain })
@@ -109,7 +109,7 @@ func (e *ear) add(at time.Time, kind, words string) {
 }
 
 // state tells of what is up or down, and of the budget's numbers.
-func (e *ear) state(s *core.Snapshot) {
+func (e *snapshotDiff) state(s *core.Snapshot) {
 	was := &e.last
 	if s.Engine.OK != was.Engine.OK || s.Engine.Model != was.Engine.Model {
 		e.add(s.At, kindEngine, flat(s.Engine.Name+" "+s.Engine.Model)+", "+upDown(s.Engine.OK, s.Engine.State))
@@ -135,7 +135,7 @@ func (e *ear) state(s *core.Snapshot) {
 }
 
 // trouble tells of files that have become wrong.
-func (e *ear) trouble(problems []routines.Problem, at time.Time) {
+func (e *snapshotDiff) trouble(problems []routines.Problem, at time.Time) {
 	now := map[string]bool{}
 	for _, p := range problems {
 		words := problemText(p)
@@ -147,7 +147,7 @@ func (e *ear) trouble(problems []routines.Problem, at time.Time) {
 }
 
 // forks tells of runs that have come, begun or ended.
-func (e *ear) forks(list []fork.View) {
+func (e *snapshotDiff) forks(list []fork.View) {
 	now := make(map[string]fork.State, len(list))
 	for _, f := range list {
 		now[f.ID] = f.State
@@ -170,7 +170,7 @@ func (e *ear) forks(list []fork.View) {
 // pending tells of updates that have come. While the list is full, each one
 // changes the entry that counts what was left out: that is said once, until the
 // updates are taken.
-func (e *ear) pending(s *core.Snapshot) {
+func (e *snapshotDiff) pending(s *core.Snapshot) {
 	list := s.Updates
 	now, flood := make(map[string]bool, len(list)), false
 	for _, u := range list {
@@ -188,7 +188,7 @@ func (e *ear) pending(s *core.Snapshot) {
 }
 
 // chat tells of messages that are whole.
-func (e *ear) chat(entries []transcript.Entry) {
+func (e *snapshotDiff) chat(entries []transcript.Entry) {
 	now := make(map[post.MessageID]bool, len(entries))
 	for _, m := range entries {
 		if now[m.ID] = !m.Streaming; m.Streaming || e.heard[m.ID] {

@@ -1,10 +1,14 @@
 package plain
 
 import (
+	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/policy"
 )
 
 // question is asked before what cannot be undone. Only "yes", as the very next
@@ -14,9 +18,24 @@ type question struct {
 	do    func()
 }
 
+// verbs are the commands that are more than a value for the bot.
+func (m *session) verbs() map[string]func(rest string) {
+	settle := func(v policy.Verdict) func(string) { return func(which string) { m.settle(which, v) } }
+	return map[string]func(string){
+		"status": m.status, "notices": m.notices, "problems": m.problems, "engine": m.engine, "costs": m.costs, "log": m.log,
+		"webhooks": m.webhooks, "schedule": m.schedule, "day": m.day, "tasks": m.tasks, "details": m.details,
+		"preview": m.preview, "file": m.file, "fire": m.fire, "grant": m.grant, "new": m.create, "runs": m.runs,
+		"output": m.output, "follow": m.follow, "stop": m.stop, "again": m.again, "continue": m.goOn, "updates": m.updates,
+		"update": m.update, "say": m.speak, "reply": m.reply, "read": m.read, "chat": m.chat, "buttons": m.buttons,
+		"press": m.press, "interrupt": m.interrupt, "exit": m.exit, "waits": m.waits, "allow": settle(policy.Allow),
+		"always": settle(policy.Always), "deny": settle(policy.Deny), "budget": m.budget, "undo": m.undoLast,
+		"yes": m.noQuestion, "no": m.noQuestion, "help": m.help, "quit": m.quit,
+	}
+}
+
 // obey carries out a line of input.
-func (m *machine) obey(line string) {
-	word, rest := cutWord(line)
+func (m *session) obey(line string) {
+	word, rest := command.CutWord(line)
 	word = strings.ToLower(word)
 	if q := m.asked; q != nil {
 		m.asked = nil
@@ -37,22 +56,61 @@ func (m *machine) obey(line string) {
 		m.do(command.Slash{Line: line})
 		return
 	}
-	c, ok := find(word)
+	c, ok := command.Find(command.InPlain, word)
 	switch {
 	case !ok:
-		m.answer(kindError, unknownText(word))
-	case c.writes && m.o.ReadOnly:
-		m.answer(kindError, readOnlyText(c))
+		m.answer(kindError, fmt.Sprintf(textUnknown, word))
+	case c.Writes && m.o.ReadOnly:
+		m.answer(kindError, c.Name+" is refused, "+textReadOnly)
+	case c.Make != nil:
+		if s, ok := m.subject(c, rest); ok {
+			m.do(c.Make(s))
+		}
 	default:
-		c.run(m, rest)
+		m.verbs()[c.Name](rest)
 	}
 }
 
+// subject reads what a command takes. False means that it has said what is wrong.
+func (m *session) subject(c command.Command, rest string) (s command.Subject, ok bool) {
+	snap := m.core.Snapshot()
+	switch c.Takes {
+	case command.Task:
+		s.ID, ok = m.task(rest, c.Name)
+		return s, ok
+	case command.TaskMoment: // the moment stands at the end of the line
+		words, off := strings.CutSuffix(rest, " off")
+		if !off {
+			if words, s.At, ok = command.LastMoment(rest, m.now()); !ok {
+				m.answer(kindError, textSnoozeWhen)
+				return s, false
+			}
+		}
+		s.ID, ok = m.task(strings.TrimSpace(words), c.Name)
+		return s, ok
+	case command.Update:
+		u, ok := m.namedUpdate(&snap, rest, c.Name)
+		return command.Subject{ID: u.Key}, ok
+	case command.Moment:
+		if s.At, ok = command.ReadMoment(rest, m.now()); !ok && rest != "off" {
+			m.answer(kindError, textMuteWhat)
+			return s, false
+		}
+	}
+	s.Words = rest
+	return s, true
+}
+
+// now is the moment in the bot's zone.
+func (m *session) now() time.Time { return m.core.Snapshot().At.In(m.diff.zone) }
+
 // ask says a question and waits for the next line.
-func (m *machine) ask(text string, q question) {
+func (m *session) ask(text string, q question) {
 	m.asked = &q
 	m.answer(kindQuestion, text)
 }
+
+func (m *session) noQuestion(string) { m.answer(kindError, textNoQuestion) }
 
 // reads reports whether a command leaves the bot as it is.
 func reads(c command.Value) bool {
@@ -63,7 +121,7 @@ func reads(c command.Value) bool {
 	return false
 }
 
-func (m *machine) undoLast() {
+func (m *session) undoLast(string) {
 	n := len(m.undo)
 	if n == 0 {
 		m.answer(kindError, textNoUndo)
@@ -80,17 +138,83 @@ func (m *machine) undoLast() {
 }
 
 // quit ends plain mode; while runs go on, after a question.
-func (m *machine) quit() {
-	s := m.core.Snapshot()
+func (m *session) quit(string) {
 	end := func() {
 		m.answer(kindQuit, textBye)
 		m.done = true
 	}
-	running, waiting := fork.Count(s.Forks)
-	live := running + waiting
-	if live == 0 {
+	running, waiting := fork.Count(m.core.Snapshot().Forks)
+	switch live := running + waiting; live {
+	case 0:
 		end()
+	default:
+		m.ask(quitText(live), question{again: "quit", do: end})
+	}
+}
+
+// help tells all commands in groups, those of one group, or one of them.
+func (m *session) help(rest string) {
+	rest = strings.ToLower(rest)
+	if rest == "" {
+		m.answer(kindHelp, helpText())
 		return
 	}
-	m.ask(quitText(live), question{again: "quit", do: end})
+	if g := command.Group(rest); slices.Contains(command.Groups, g) { // with the command that is called so
+		m.answer(kindHelp, groupText(g))
+		return
+	}
+	c, ok := command.Find(command.InPlain, rest)
+	if !ok {
+		m.answer(kindError, unknownHelp(rest))
+		return
+	}
+	m.answer(kindHelp, commandText(c))
+}
+
+// helpText is every command in its group, each in one line.
+func helpText() string {
+	parts := []string{textHelpHead}
+	for _, g := range command.Groups {
+		parts = append(parts, groupText(g))
+	}
+	return strings.Join(append(parts, textHelpTail), "\n")
+}
+
+func groupText(g command.Group) string {
+	lines := []string{g.Title() + ", group " + string(g) + ":"}
+	for _, c := range command.List(command.InPlain) {
+		if c.Group == g {
+			lines = append(lines, shortText(c))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// shortText is a command in one line with its example.
+func shortText(c command.Command) string {
+	text := c.Line() + ": " + c.About
+	if c.Example != "" {
+		text += "; for example " + c.Example
+	}
+	return text
+}
+
+// commandText is everything about a command.
+func commandText(c command.Command) string {
+	lines := []string{shortText(c)}
+	if c.More != "" {
+		lines = append(lines, c.More)
+	}
+	if len(c.Aliases) > 0 {
+		lines = append(lines, strings.Join(c.Aliases, " or ")+" means the same")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func unknownHelp(word string) string {
+	names := make([]string, len(command.Groups))
+	for i, g := range command.Groups {
+		names[i] = string(g)
+	}
+	return fmt.Sprintf(textUnknownHelp, word, strings.Join(names, ", "))
 }

@@ -1,13 +1,14 @@
 package plain
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
@@ -116,7 +117,7 @@ func TestCommandsReachTheBot(t *testing.T) {
 				if c.want != nil {
 					want = []command.Value{c.want}
 				}
-				if diff := cmp.Diff(want, s.bot.done()); diff != "" {
+				if diff := gocmp.Diff(want, s.bot.done()); diff != "" {
 					t.Errorf("what it did (-want +got):\n%s", diff)
 				}
 			})
@@ -137,7 +138,7 @@ func TestWhatWaitsIsLetGoAfterItsReason(t *testing.T) {
 		s.one(s.types("no"), "left")
 		s.types("grant skills/x/SKILL.md")
 		s.one(s.types("yes"), "ok: ")
-		if diff := cmp.Diff([]command.Value{command.AllowTask{ID: "skills/x/SKILL.md"}}, s.bot.done()); diff != "" {
+		if diff := gocmp.Diff([]command.Value{command.AllowTask{ID: "skills/x/SKILL.md"}}, s.bot.done()); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -177,9 +178,9 @@ func TestReadOnlyRefusesEveryCommandThatChangesTheBot(t *testing.T) {
 		s.one(s.types("yes"), "no question was asked")
 		s.one(s.types("/clear"), "error: this is read-only")
 		s.one(s.types("budget +1"), "error: this is read-only")
-		for _, c := range commands() {
-			if c.writes {
-				s.one(s.types(c.example), "refused, this is read-only")
+		for _, c := range command.List(command.InPlain) {
+			if c.Writes {
+				s.one(s.types(cmp.Or(c.Example, c.Name)), "refused, this is read-only")
 			}
 		}
 		if did := s.bot.done(); len(did) != 0 {
@@ -232,7 +233,7 @@ func TestLeavingAForkWithNothingAsks(t *testing.T) {
 		s.one(s.types("exit"), "leave this fork, the trip, and keep nothing of it?")
 		s.one(s.types("yes"), "ok: so it is")
 		want := []command.Value{command.ExitFork{How: command.ExitReport}, command.ExitFork{How: command.ExitDiscard}}
-		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
+		if diff := gocmp.Diff(want, s.bot.done()); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -253,28 +254,19 @@ func TestQuitAsksWhileRunsGoOn(t *testing.T) {
 	})
 }
 
-func TestEveryCommandIsToldByHelp(t *testing.T) {
+func TestEveryCommandIsToldByHelpAndDoesSomething(t *testing.T) {
 	all := helpText()
-	seen := map[string]bool{}
-	for _, c := range commands() {
+	verbs := (&session{}).verbs()
+	for _, c := range command.List(command.InPlain) {
 		if n := strings.Count(all, shortText(c)+"\n"); n != 1 {
-			t.Errorf("help tells %s %d times", c.name(), n)
+			t.Errorf("help tells %s %d times", c.Name, n)
 		}
-		if first, _, _ := strings.Cut(c.example, " "); first != c.name() {
-			t.Errorf("the example of %s is %q", c.name(), c.example)
-		}
-		if c.usage != "" && c.example == c.name() && c.usage[0] != '[' {
-			t.Errorf("the example of %s lacks what it needs", c.name())
-		}
-		for _, w := range c.words {
-			if got, ok := find(w); !ok || got.name() != c.name() || seen[w] {
-				t.Errorf("%q means %q", w, got.name())
-			}
-			seen[w] = true
+		if (verbs[c.Name] == nil) == (c.Make == nil) {
+			t.Errorf("%s is done in no way, or in two", c.Name)
 		}
 	}
-	for _, g := range groups {
-		if heads[g] == "" || !strings.Contains(all, groupText(g)) {
+	for _, g := range command.Groups {
+		if g.Title() == "" || !strings.Contains(all, groupText(g)) {
 			t.Errorf("help lacks the group %s", g)
 		}
 	}
@@ -287,9 +279,9 @@ func TestTheManualNamesEveryCommand(t *testing.T) {
 	}
 	_, section, _ := strings.Cut(string(page), "### Without a screen")
 	section, _, _ = strings.Cut(section, "\n## ")
-	for _, c := range commands() {
-		if !strings.Contains(section, "`"+c.name()+"`") && !strings.Contains(section, "`"+c.name()+" ") {
-			t.Errorf("docs/cli.md lacks %s", c.name())
+	for _, c := range command.List(command.InPlain) {
+		if !strings.Contains(section, "`"+c.Name+"`") && !strings.Contains(section, "`"+c.Name+" ") {
+			t.Errorf("docs/cli.md lacks %s", c.Name)
 		}
 	}
 }
@@ -323,7 +315,7 @@ func TestACommandAmongWordsIsAnsweredOnce(t *testing.T) {
 		})
 		s.hears()
 		s.one(s.types("reply /model"), "ok: model, opus")
-		if diff := cmp.Diff([]command.Value{command.Slash{Line: "/model"}, command.Slash{Line: "/model"}}, s.bot.done()); diff != "" {
+		if diff := gocmp.Diff([]command.Value{command.Slash{Line: "/model"}, command.Slash{Line: "/model"}}, s.bot.done()); diff != "" {
 			t.Error(diff)
 		}
 		s.bot.change(func(n *core.Snapshot) {

@@ -33,8 +33,13 @@ const (
 	prefix = 4
 )
 
-// list reads things with numbers, which mean these things until the next list.
-func (m *machine) list(k shelf, kind string, things []thing) {
+// list reads things with numbers, which mean these things until the next list, or
+// says that there are none.
+func (m *session) list(k shelf, kind string, things []thing, none string) {
+	if len(things) == 0 {
+		m.answer(kind, none)
+		return
+	}
 	ids := make([]string, 0, len(things))
 	var lines strings.Builder
 	for i, t := range things {
@@ -65,7 +70,7 @@ type choose struct {
 
 // pick finds the thing that the words name. Where that is not exactly one, it
 // says what there is, and nothing is done.
-func (m *machine) pick(c choose, query string) (thing, bool) {
+func (m *session) pick(c choose, query string) (thing, bool) {
 	switch {
 	case len(c.things) == 0:
 		m.answer(kindError, c.none)
@@ -97,17 +102,17 @@ func (m *machine) pick(c choose, query string) (thing, bool) {
 		return found[0], true
 	case len(found) > 1:
 		m.answer(kindError, fmt.Sprintf(textWhich, query, words.Grouped(uint64(len(found)), string(c.shelf))))
-		m.list(c.shelf, kindChoice, found)
+		m.list(c.shelf, kindChoice, found, "")
 	default:
 		m.answer(kindError, fmt.Sprintf(textNoSuch, c.shelf, query))
-		m.list(c.shelf, kindChoice, c.things)
+		m.list(c.shelf, kindChoice, c.things, "")
 	}
 	return thing{}, false
 }
 
 // byNumber is the thing with a number in the list that was read last. Without a
 // list there is none: the order may have changed since it was thought of.
-func (m *machine) byNumber(c choose, n int) (thing, bool) {
+func (m *session) byNumber(c choose, n int) (thing, bool) {
 	ids := m.numbers[c.shelf]
 	switch {
 	case len(c.things) == 0:
@@ -115,7 +120,7 @@ func (m *machine) byNumber(c choose, n int) (thing, bool) {
 		return thing{}, false
 	case len(ids) == 0:
 		m.answer(kindError, textNoList)
-		m.list(c.shelf, kindChoice, c.things)
+		m.list(c.shelf, kindChoice, c.things, "")
 		return thing{}, false
 	case n < 1 || n > len(ids):
 		m.answer(kindError, fmt.Sprintf(textNoNumber, n, len(ids)))
@@ -124,7 +129,7 @@ func (m *machine) byNumber(c choose, n int) (thing, bool) {
 	t, ok := byID(c.things, ids[n-1])
 	if !ok {
 		m.answer(kindError, fmt.Sprintf(textGone, n))
-		m.list(c.shelf, kindChoice, c.things)
+		m.list(c.shelf, kindChoice, c.things, "")
 	}
 	return t, ok
 }

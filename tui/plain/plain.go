@@ -66,7 +66,7 @@ const (
 func Run(ctx context.Context, c Core, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := &machine{ctx: ctx, core: c, o: o, lines: make(chan string), numbers: map[shelf][]string{}}
+	m := &session{ctx: ctx, core: c, o: o, lines: make(chan string), numbers: map[shelf][]string{}}
 	var g errgroup.Group
 	g.Go(fault.Guard("the input", func() error { return m.listen(ctx) }))
 	err := fault.Guard("plain mode", m.run)()
@@ -80,14 +80,14 @@ func Run(ctx context.Context, c Core, o Options) error {
 	return nil
 }
 
-// machine is a run of plain mode. Run's goroutine owns all of it but lines.
-type machine struct {
+// session is a run of plain mode. Run's goroutine owns all of it but lines.
+type session struct {
 	ctx   context.Context
 	core  Core
 	o     Options
 	lines chan string // of input; closed at its end
 
-	ear   ear
+	diff  snapshotDiff
 	out   bytes.Buffer // lines that are not written yet
 	undo  []command.Value
 	asked *question // that waits for yes
@@ -101,15 +101,15 @@ type machine struct {
 	answers []<-chan struct{}
 }
 
-func (m *machine) run() error {
+func (m *session) run() error {
 	s := m.core.Snapshot()
-	m.ear.begin(&s)
+	m.diff.begin(&s)
 	m.say(s.At, kindReady, readyText(&s))
 	m.ready = s.At
 	if m.o.Notice != "" {
 		m.say(s.At, kindNotice, m.o.Notice)
 	}
-	for _, e := range m.ear.hear(&s) {
+	for _, e := range m.diff.hear(&s) {
 		m.say(e.at, e.kind, e.words)
 	}
 	lines := m.lines
@@ -144,7 +144,7 @@ func (m *machine) run() error {
 }
 
 // awaited is closed when the oldest words that were said have been answered.
-func (m *machine) awaited() <-chan struct{} {
+func (m *session) awaited() <-chan struct{} {
 	if len(m.answers) == 0 {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (m *machine) awaited() <-chan struct{} {
 }
 
 // rest waits for what belongs together.
-func (m *machine) rest() {
+func (m *session) rest() {
 	t := time.NewTimer(gap)
 	defer t.Stop()
 	select {
@@ -162,16 +162,16 @@ func (m *machine) rest() {
 }
 
 // look says what has happened since the last look.
-func (m *machine) look() {
+func (m *session) look() {
 	s := m.core.Snapshot()
-	for _, e := range m.ear.hear(&s) {
+	for _, e := range m.diff.hear(&s) {
 		m.say(e.at, e.kind, e.words)
 	}
 	m.lookAtTail(&s)
 }
 
 // say adds a line: the time, the kind, the words.
-func (m *machine) say(at time.Time, kind, words string) {
+func (m *session) say(at time.Time, kind, words string) {
 	if at.IsZero() {
 		at = time.Now()
 	}
@@ -179,12 +179,12 @@ func (m *machine) say(at time.Time, kind, words string) {
 }
 
 // write is say for a clean line that is given as it is.
-func (m *machine) write(at time.Time, kind, line string) {
-	fmt.Fprintf(&m.out, "%s %s: %s\n", at.In(m.ear.zone).Format("15:04:05"), kind, line)
+func (m *session) write(at time.Time, kind, line string) {
+	fmt.Fprintf(&m.out, "%s %s: %s\n", at.In(m.diff.zone).Format("15:04:05"), kind, line)
 }
 
 // answer says what came of a command, a line for each line of it.
-func (m *machine) answer(kind, text string) {
+func (m *session) answer(kind, text string) {
 	now := time.Now()
 	for line := range bytes.Lines([]byte(clean.Text(text))) {
 		if line = bytes.TrimSpace(line); len(line) > 0 {
@@ -193,7 +193,7 @@ func (m *machine) answer(kind, text string) {
 	}
 }
 
-func (m *machine) flush() error {
+func (m *session) flush() error {
 	if m.out.Len() == 0 {
 		return nil
 	}
@@ -208,10 +208,10 @@ func (m *machine) flush() error {
 const undoDepth = 50
 
 // do carries out a command and says what came of it.
-func (m *machine) do(c command.Value) { m.doThen(c, "") }
+func (m *session) do(c command.Value) { m.doThen(c, "") }
 
 // doThen is do with words that go on after what came of it.
-func (m *machine) doThen(c command.Value, more string) {
+func (m *session) doThen(c command.Value, more string) {
 	o, ok := m.carryOut(c)
 	if !ok {
 		return
@@ -237,7 +237,7 @@ func (m *machine) doThen(c command.Value, more string) {
 
 // carryOut does a command; a panic in it is its error. False means that it has
 // said what is wrong.
-func (m *machine) carryOut(c command.Value) (o command.Outcome, ok bool) {
+func (m *session) carryOut(c command.Value) (o command.Outcome, ok bool) {
 	if m.o.ReadOnly && !reads(c) {
 		m.answer(kindError, textReadOnly)
 		return o, false

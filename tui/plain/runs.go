@@ -2,6 +2,7 @@ package plain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ollimbot/core"
@@ -19,18 +20,14 @@ func runThings(list []fork.View) []thing {
 	return things
 }
 
-func (m *machine) runs(string) {
+func (m *session) runs(string) {
 	s := m.core.Snapshot()
-	if len(s.Forks) == 0 {
-		m.answer(kindRun, textNoRuns)
-		return
-	}
-	m.list(shelfRun, kindRun, runThings(s.Forks))
+	m.list(shelfRun, kindRun, runThings(s.Forks), textNoRuns)
 }
 
 // namedRun finds the run that the words name. Of several with such a title it takes
 // those that the command is good for; newest takes the first of them.
-func (m *machine) namedRun(words, verb string, newest bool, prefer func(f fork.View) bool) (fork.View, bool) {
+func (m *session) namedRun(words, verb string, newest bool, prefer func(f fork.View) bool) (fork.View, bool) {
 	s := m.core.Snapshot()
 	byID := make(map[string]fork.View, len(s.Forks))
 	for _, f := range s.Forks {
@@ -46,7 +43,7 @@ func (m *machine) namedRun(words, verb string, newest bool, prefer func(f fork.V
 func anyRun(fork.View) bool { return true }
 
 // output reads the last lines of a run: "RUN last 40 find WORDS".
-func (m *machine) output(rest string) {
+func (m *session) output(rest string) {
 	rest, e := cutFind(rest)
 	e.most = lastLines
 	if words, n, ok := strings.Cut(rest, " last "); ok {
@@ -71,7 +68,7 @@ type following struct {
 }
 
 // follow reads "RUN", "log" and "off".
-func (m *machine) follow(rest string) {
+func (m *session) follow(rest string) {
 	switch strings.ToLower(rest) {
 	case "off":
 		text := textNotFollowed
@@ -99,7 +96,7 @@ func (m *machine) follow(rest string) {
 
 // lookAtTail says the lines that have come since. Where they come faster than
 // anybody can listen, it says how many it left out.
-func (m *machine) lookAtTail(s *core.Snapshot) {
+func (m *session) lookAtTail(s *core.Snapshot) {
 	f := m.followed
 	if f == nil {
 		return
@@ -128,7 +125,7 @@ func (m *machine) lookAtTail(s *core.Snapshot) {
 }
 
 // stop asks before a run is ended: that cannot be undone.
-func (m *machine) stop(rest string) {
+func (m *session) stop(rest string) {
 	f, ok := m.namedRun(rest, "stop", false, fork.View.Live)
 	switch {
 	case !ok:
@@ -139,7 +136,7 @@ func (m *machine) stop(rest string) {
 	}
 }
 
-func (m *machine) again(rest string) {
+func (m *session) again(rest string) {
 	f, ok := m.namedRun(rest, "again", true, func(f fork.View) bool { return !f.Live() })
 	switch {
 	case !ok:
@@ -153,7 +150,7 @@ func (m *machine) again(rest string) {
 }
 
 // goOn goes on in a run that has ended, as an interactive fork.
-func (m *machine) goOn(rest string) {
+func (m *session) goOn(rest string) {
 	f, ok := m.namedRun(rest, "continue", true, func(f fork.View) bool { return !f.Live() && f.Session != "" })
 	switch {
 	case !ok:
@@ -163,5 +160,67 @@ func (m *machine) goOn(rest string) {
 		m.answer(kindError, fmt.Sprintf(textGoOnNever, f.Title))
 	default:
 		m.do(command.ResumeFork{Run: f.ID})
+	}
+}
+
+// excerpt is which lines of a tail are asked for.
+type excerpt struct {
+	most int // the newest so many of those that fit
+	find string
+	// kinds are those that count; nil takes all.
+	kinds []tail.Kind
+}
+
+// lastLines is how many lines of a tail are read unless told.
+const lastLines = 15
+
+// log reads "20", "errors", "warnings", "find WORDS" in this order.
+func (m *session) log(rest string) {
+	rest, e := cutFind(strings.ToLower(rest))
+	e.most = lastLines
+	for w := range strings.FieldsSeq(rest) {
+		n, ok := howMany(w, 0)
+		switch {
+		case strings.HasPrefix(w, "error"):
+			e.kinds = []tail.Kind{tail.Error}
+		case strings.HasPrefix(w, "warn"):
+			e.kinds = []tail.Kind{tail.Warn, tail.Error}
+		case ok:
+			e.most = n
+		case w != "lines" && w != "last":
+			m.answer(kindError, textLogWhat)
+			return
+		}
+	}
+	m.tell(e, kindLog, m.core.Tail(core.LogTail, 0))
+}
+
+// cutFind takes "find WORDS" from the end of a line.
+func cutFind(rest string) (string, excerpt) {
+	if head, words, ok := strings.Cut(" "+rest, " find "); ok {
+		return strings.TrimSpace(head), excerpt{find: strings.ToLower(strings.TrimSpace(words))}
+	}
+	return rest, excerpt{}
+}
+
+// takes reports whether a line is asked for.
+func (e excerpt) takes(l tail.Line) bool {
+	return (e.kinds == nil || slices.Contains(e.kinds, l.Kind)) && holdsAll(strings.ToLower(l.Text), e.find)
+}
+
+// tell reads the newest lines of a tail that are asked for, oldest first.
+func (m *session) tell(e excerpt, kind string, p tail.Page) {
+	var lines []tail.Line
+	for _, l := range p.Lines {
+		if e.takes(l) {
+			lines = append(lines, l)
+		}
+	}
+	if len(lines) == 0 {
+		m.answer(kind, textNoLines)
+		return
+	}
+	for _, l := range lines[max(0, len(lines)-e.most):] {
+		m.say(l.At, kind, tailText(l))
 	}
 }

@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"ollimbot/core"
+	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/transcript"
+	"ollimbot/core/updates"
 )
 
-func (m *machine) speak(rest string) {
+func (m *session) speak(rest string) {
 	if rest == "" {
 		m.answer(kindError, textSayWhat)
 		return
@@ -21,7 +23,7 @@ func (m *machine) speak(rest string) {
 
 // send sends words. A command among them is answered here: as words its answer
 // would stand in the conversation, too, and be read twice.
-func (m *machine) send(c command.Say) {
+func (m *session) send(c command.Say) {
 	if strings.HasPrefix(c.Text, "/") {
 		m.do(command.Slash{Line: c.Text})
 		return
@@ -30,13 +32,13 @@ func (m *machine) send(c command.Say) {
 }
 
 // messageThings are the whole messages of the conversation, newest first.
-func (m *machine) messageThings(s *core.Snapshot) []thing {
+func (m *session) messageThings(s *core.Snapshot) []thing {
 	var list []thing
 	for _, e := range slices.Backward(s.Chat) {
 		if words := flat(messageText(e)); words != "" && !e.Streaming {
 			list = append(list, thing{
 				id: string(e.ID), title: words,
-				line: clockText(e.At, s.At, m.ear.zone) + ", " + string(e.Role) + ": " + words,
+				line: clockText(e.At, s.At, m.diff.zone) + ", " + string(e.Role) + ": " + words,
 			})
 		}
 	}
@@ -44,7 +46,7 @@ func (m *machine) messageThings(s *core.Snapshot) []thing {
 }
 
 // chat reads the newest messages, or those that hold words.
-func (m *machine) chat(rest string) {
+func (m *session) chat(rest string) {
 	rest, e := cutFind(rest)
 	n, ok := howMany(rest, 10)
 	if !ok {
@@ -53,18 +55,14 @@ func (m *machine) chat(rest string) {
 	}
 	s := m.core.Snapshot()
 	list := slices.DeleteFunc(m.messageThings(&s), func(t thing) bool { return !holdsAll(strings.ToLower(t.title), e.find) })
-	if len(list) == 0 {
-		m.answer(kindChat, textNothingSaid)
-		return
-	}
-	m.list(shelfMessage, kindChat, list[:min(n, len(list))])
-	if n >= len(list) && s.ChatMore {
+	m.list(shelfMessage, kindChat, list[:min(n, len(list))], textNothingSaid)
+	if n >= len(list) && len(list) > 0 && s.ChatMore {
 		m.answer(kindChat, textChatMore)
 	}
 }
 
 // read gives the newest whole message that is not the user's own.
-func (m *machine) read(string) {
+func (m *session) read(string) {
 	s := m.core.Snapshot()
 	for _, e := range slices.Backward(s.Chat) {
 		if words := messageText(e); !e.Streaming && e.Role != transcript.User && words != "" {
@@ -77,9 +75,9 @@ func (m *machine) read(string) {
 
 // reply answers a message that chat has read with a number, else the newest that
 // the bot has sent.
-func (m *machine) reply(rest string) {
+func (m *session) reply(rest string) {
 	s := m.core.Snapshot()
-	first, words := cutWord(rest)
+	first, words := command.CutWord(rest)
 	var to transcript.Entry
 	if n, err := strconv.Atoi(first); err == nil { // never an id: those of messages are numbers too
 		t, ok := m.byNumber(choose{shelf: shelfMessage, things: m.messageThings(&s), none: textNothingSaid}, n)
@@ -115,7 +113,7 @@ type button struct {
 }
 
 // buttonsOf are the numbers of a card's buttons; new ones get theirs here.
-func (e *ear) buttonsOf(m transcript.Entry) []int {
+func (e *snapshotDiff) buttonsOf(m transcript.Entry) []int {
 	if m.Embed == nil {
 		return nil
 	}
@@ -146,19 +144,19 @@ func cards(chat []transcript.Entry) []transcript.Entry {
 	return list
 }
 
-func (m *machine) buttons(string) {
+func (m *session) buttons(string) {
 	s := m.core.Snapshot()
 	list := cards(s.Chat)
 	if len(list) == 0 {
 		m.answer(kindButton, textNoButtons)
 	}
 	for _, e := range list {
-		m.answer(kindButton, flat(e.Embed.Title)+": "+m.ear.buttonsText(e))
+		m.answer(kindButton, flat(e.Embed.Title)+": "+m.diff.buttonsText(e))
 	}
 }
 
 // press presses a button by its number, or by its words on the newest card.
-func (m *machine) press(rest string) {
+func (m *session) press(rest string) {
 	s := m.core.Snapshot()
 	list := cards(s.Chat)
 	switch {
@@ -169,17 +167,17 @@ func (m *machine) press(rest string) {
 		m.answer(kindError, textPressWhat)
 		return
 	}
-	if n, err := strconv.Atoi(rest); err == nil && n >= 1 && n <= len(m.ear.buttons) {
-		m.do(m.ear.buttons[n-1].click)
+	if n, err := strconv.Atoi(rest); err == nil && n >= 1 && n <= len(m.diff.buttons) {
+		m.do(m.diff.buttons[n-1].click)
 		return
 	}
 	var found []int
-	for _, n := range m.ear.buttonsOf(list[0]) {
-		if strings.EqualFold(m.ear.buttons[n-1].label, rest) {
+	for _, n := range m.diff.buttonsOf(list[0]) {
+		if strings.EqualFold(m.diff.buttons[n-1].label, rest) {
 			found = []int{n}
 			break
 		}
-		if holdsAll(strings.ToLower(m.ear.buttons[n-1].label), strings.ToLower(rest)) {
+		if holdsAll(strings.ToLower(m.diff.buttons[n-1].label), strings.ToLower(rest)) {
 			found = append(found, n)
 		}
 	}
@@ -188,11 +186,11 @@ func (m *machine) press(rest string) {
 		m.buttons("")
 		return
 	}
-	m.do(m.ear.buttons[found[0]-1].click)
+	m.do(m.diff.buttons[found[0]-1].click)
 }
 
 // interrupt ends the answer that is being given.
-func (m *machine) interrupt(string) {
+func (m *session) interrupt(string) {
 	if s := m.core.Snapshot(); !s.Busy {
 		m.answer(kindError, textNoAnswer)
 		return
@@ -201,7 +199,7 @@ func (m *machine) interrupt(string) {
 }
 
 // exit leaves the fork. Where nothing is kept, it asks first.
-func (m *machine) exit(rest string) {
+func (m *session) exit(rest string) {
 	s := m.core.Snapshot()
 	switch {
 	case s.Fork == nil:
@@ -217,4 +215,55 @@ func (m *machine) exit(rest string) {
 	default:
 		m.answer(kindError, textExitHow)
 	}
+}
+
+// updateTitle is how much of an update a list reads, in characters.
+const updateTitle = 160
+
+// updateThings are the pending updates, newest first.
+func (m *session) updateThings(s *core.Snapshot) []thing {
+	list := make([]thing, 0, len(s.Updates))
+	for _, u := range slices.Backward(s.Updates) {
+		text := flat(updateText(s, u))
+		list = append(list, thing{id: u.Key, title: text, line: clockText(u.At, s.At, m.diff.zone) + ", " + clean.Cut(text, updateTitle)})
+	}
+	return list
+}
+
+func (m *session) updates(string) {
+	s := m.core.Snapshot()
+	m.list(shelfUpdate, kindUpdate, m.updateThings(&s), textNoUpdates)
+}
+
+// namedUpdate finds the update that the words name; the only one where none do.
+func (m *session) namedUpdate(s *core.Snapshot, words, verb string) (updates.Update, bool) {
+	if words == "" && len(s.Updates) == 1 {
+		return s.Updates[0], true
+	}
+	t, ok := m.pick(choose{
+		shelf: shelfUpdate, things: m.updateThings(s), what: fmt.Sprintf(textUpdateWhat, verb, verb), none: textNoUpdates,
+	}, words)
+	for _, u := range s.Updates {
+		if ok && u.Key == t.id {
+			return u, true
+		}
+	}
+	return updates.Update{}, false
+}
+
+// update reads one in full, and says what will become of it.
+func (m *session) update(rest string) {
+	s := m.core.Snapshot()
+	u, ok := m.namedUpdate(&s, rest, "update")
+	if !ok {
+		return
+	}
+	left := fmt.Sprintf(textUpdateLeft, u.At.In(m.diff.zone).Format("Monday 2 January, 15:04"))
+	text := updateText(&s, u)
+	if from := s.Source(u); from != "" && u.Dropped == 0 {
+		left, text = left+" by "+from, u.Message
+	}
+	m.answer(kindUpdate, left)
+	m.answer(kindUpdate, text)
+	m.answer(kindUpdate, textUpdateNext)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,127 +16,120 @@ import (
 )
 
 // tasksOf are all tasks, by their next fire.
-func (m *machine) tasksOf(s *core.Snapshot) []thing {
+func (m *session) tasksOf(s *core.Snapshot) []thing {
 	list := make([]thing, 0, len(s.Schedule.Tasks))
 	for _, t := range s.Schedule.Tasks {
-		list = append(list, thing{id: t.ID, title: t.Title, line: taskText(t, s.At, m.ear.zone)})
+		list = append(list, thing{id: t.ID, title: t.Title, line: taskText(t, s.At, m.diff.zone)})
 	}
 	return list
 }
 
-func (m *machine) tasks(string) {
+func (m *session) tasks(string) {
 	s := m.core.Snapshot()
-	m.readTasks(m.tasksOf(&s), textNoTasks)
+	m.list(shelfTask, kindSchedule, m.tasksOf(&s), textNoTasks)
 }
 
-func (m *machine) schedule(string) {
+func (m *session) schedule(string) {
 	s := m.core.Snapshot()
 	things := make([]thing, 0, len(s.Schedule.Entries))
 	for _, e := range s.Schedule.Entries {
-		things = append(things, thing{id: e.ID, line: entryText(e, e.FireTime, s.At, m.ear.zone)})
+		things = append(things, thing{id: e.ID, line: entryText(e, e.FireTime, s.At, m.diff.zone)})
 	}
-	m.readTasks(things, textNothingNext)
+	m.list(shelfTask, kindSchedule, things, textNothingNext)
 	if s.Schedule.Refills != "" {
-		m.answer(kindSchedule, refillsText(s.Schedule.Refills))
+		m.answer(kindSchedule, strings.Replace(s.Schedule.Refills, "~", textRefillsAbout, 1))
 	}
 }
 
-func (m *machine) day(string) {
+func (m *session) day(string) {
 	s := m.core.Snapshot()
-	m.readTasks(dayThings(&s, m.ear.zone), textNothingToday)
-}
-
-func (m *machine) readTasks(things []thing, none string) {
-	if len(things) == 0 {
-		m.answer(kindSchedule, none)
-		return
-	}
-	m.list(shelfTask, kindSchedule, things)
+	m.list(shelfTask, kindSchedule, dayThings(&s, m.diff.zone), textNothingToday)
 }
 
 // task finds the task that the words name.
-func (m *machine) task(words, verb string) (thing, bool) {
+func (m *session) task(words, verb string) (id string, ok bool) {
 	s := m.core.Snapshot()
-	return m.pick(choose{shelf: shelfTask, things: m.tasksOf(&s), what: fmt.Sprintf(textTaskWhat, verb, verb), none: textNoTasks}, words)
+	t, ok := m.pick(choose{shelf: shelfTask, things: m.tasksOf(&s), what: fmt.Sprintf(textTaskWhat, verb, verb), none: textNoTasks}, words)
+	return t.id, ok
 }
 
-func (m *machine) details(rest string) {
-	t, ok := m.task(rest, "details")
-	if !ok {
-		return
+// view is a task as the snapshot has it; the zero value where it has gone.
+func (m *session) view(id string) core.TaskView {
+	for _, v := range m.core.Snapshot().Schedule.Tasks {
+		if v.ID == id {
+			return v
+		}
 	}
-	if o, ok := m.carryOut(command.Describe{ID: t.id}); ok {
-		about, _ := describedText(o.Body)
+	return core.TaskView{}
+}
+
+// described asks for everything about the task that the words name.
+func (m *session) described(words, verb string) (id, about, file string, ok bool) {
+	if id, ok = m.task(words, verb); !ok {
+		return "", "", "", false
+	}
+	o, ok := m.carryOut(command.Describe{ID: id})
+	about, file = describedText(o.Body)
+	return id, about, file, ok
+}
+
+func (m *session) details(rest string) {
+	if _, about, _, ok := m.described(rest, "details"); ok {
 		m.answer(kindDetails, about)
 	}
 }
 
 // file says where a task's file is, for an editor beside plain mode, and reads it.
-func (m *machine) file(rest string) {
-	t, ok := m.task(rest, "file")
+func (m *session) file(rest string) {
+	id, _, text, ok := m.described(rest, "file")
 	if !ok {
 		return
 	}
-	o, ok := m.carryOut(command.Describe{ID: t.id})
-	if !ok {
-		return
+	if v := m.view(id); v.ID != "" {
+		m.answer(kindFile, fmt.Sprintf(textFileIs, filepath.Join(m.core.Snapshot().Root, v.Path)))
 	}
-	s := m.core.Snapshot()
-	for _, v := range s.Schedule.Tasks {
-		if v.ID == t.id {
-			m.answer(kindFile, fmt.Sprintf(textFileIs, filepath.Join(s.Root, v.Path)))
-		}
-	}
-	_, text := describedText(o.Body)
 	m.answer(kindFile, text)
 }
 
-func (m *machine) preview(rest string) {
-	if t, ok := m.task(rest, "preview"); ok {
-		if o, ok := m.carryOut(command.Preview{ID: t.id}); ok {
+func (m *session) preview(rest string) {
+	if id, ok := m.task(rest, "preview"); ok {
+		if o, ok := m.carryOut(command.Preview{ID: id}); ok {
 			m.answer(kindPrompt, o.Body)
 		}
 	}
 }
 
-func (m *machine) fire(rest string) {
-	t, ok := m.task(rest, "fire")
+func (m *session) fire(rest string) {
+	id, ok := m.task(rest, "fire")
 	if !ok {
 		return
 	}
-	now := command.FireNow{ID: t.id}
-	s := m.core.Snapshot()
-	for _, v := range s.Schedule.Tasks {
-		if v.ID == t.id && v.Kind == routines.KindReminder {
-			m.ask(fmt.Sprintf(textFireReminder, flat(v.Title)), question{do: func() { m.do(now) }})
-			return
-		}
+	fire := func() { m.do(command.FireNow{ID: id}) }
+	if v := m.view(id); v.Kind == routines.KindReminder {
+		m.ask(fmt.Sprintf(textFireReminder, flat(v.Title)), question{do: fire})
+		return
 	}
-	m.do(now)
-}
-
-func (m *machine) pause(rest string) {
-	if t, ok := m.task(rest, "pause"); ok {
-		m.do(command.Pause{ID: t.id, Paused: true})
-	}
+	fire()
 }
 
 // grant lets a task, a skill or a webhook that waits for the user do what its file
 // says, after a question that says what that is.
-func (m *machine) grant(rest string) {
+func (m *session) grant(rest string) {
 	s := m.core.Snapshot()
 	var things []thing
 	why, do := map[string]string{}, map[string]command.AllowTask{}
+	add := func(t thing, waits, version string) {
+		things = append(things, t)
+		why[t.id], do[t.id] = waits, command.AllowTask{ID: t.id, Version: version}
+	}
 	for _, t := range s.Schedule.Tasks {
 		if t.Waits != "" {
-			things = append(things, thing{id: t.ID, title: t.Title, line: taskText(t, s.At, m.ear.zone)})
-			why[t.ID], do[t.ID] = t.Waits, command.AllowTask{ID: t.ID, Version: t.Version}
+			add(thing{id: t.ID, title: t.Title, line: taskText(t, s.At, m.diff.zone)}, t.Waits, t.Version)
 		}
 	}
 	for _, p := range s.Schedule.Problems {
 		if p.Waits {
-			things = append(things, thing{id: p.File, title: p.File, line: flat(problemText(p))})
-			why[p.File], do[p.File] = p.Message, command.AllowTask{ID: p.File, Version: p.Version}
+			add(thing{id: p.File, title: p.File, line: flat(problemText(p))}, p.Message, p.Version)
 		}
 	}
 	t, ok := m.pick(choose{shelf: shelfTask, things: things, what: fmt.Sprintf(textTaskWhat, "grant", "grant"), none: textNothingWaits}, rest)
@@ -144,35 +138,9 @@ func (m *machine) grant(rest string) {
 	}
 }
 
-func (m *machine) resume(rest string) {
-	if t, ok := m.task(rest, "resume"); ok {
-		m.do(command.Snooze{ID: t.id})
-	}
-}
-
-// snooze reads the moment from the end of the line; what stands before it names
-// the task.
-func (m *machine) snooze(rest string) {
-	if words, off := strings.CutSuffix(rest, " off"); off {
-		m.resume(strings.TrimSpace(words))
-		return
-	}
-	words, at, ok := lastMoment(rest, m.now())
-	if !ok {
-		m.answer(kindError, textSnoozeWhen)
-		return
-	}
-	if t, ok := m.task(words, "snooze"); ok {
-		m.do(command.Snooze{ID: t.id, Until: at})
-	}
-}
-
-// now is the moment in the bot's zone.
-func (m *machine) now() time.Time { return m.core.Snapshot().At.In(m.ear.zone) }
-
 // create writes a new task: "routine CRON MESSAGE" or "reminder WHEN MESSAGE".
-func (m *machine) create(rest string) {
-	kind, rest := cutWord(rest)
+func (m *session) create(rest string) {
+	kind, rest := command.CutWord(rest)
 	var c command.AddTask
 	var when string
 	var err error
@@ -208,13 +176,13 @@ func newRoutine(rest string) (c command.AddTask, when string, err error) {
 	} else if err != nil {
 		return c, "", err
 	}
-	c, err = newTask(behind(rest, 5))
+	c, err = newTask(command.Behind(rest, 5))
 	c.Cron = expr
 	return c, s.Words(), err
 }
 
 func newReminder(rest string, now time.Time) (command.AddTask, error) {
-	at, rest, ok := firstMoment(rest, now)
+	at, rest, ok := command.FirstMoment(rest, now)
 	if !ok {
 		return command.AddTask{}, errors.New(textReminderWhat)
 	}
@@ -294,4 +262,44 @@ func dayThings(s *core.Snapshot, zone *time.Location) []thing {
 		list = append(list, t)
 	}
 	return list
+}
+
+// budget reads "+1", "-1", "6", "refill 60", "refill +5"; nothing tells it.
+func (m *session) budget(rest string) {
+	s := m.core.Snapshot()
+	now := s.Budget.State
+	words := strings.Fields(rest)
+	var set command.SetBudget
+	switch {
+	case len(words) == 0:
+		m.answer(kindBudget, budgetText(&s, m.diff.zone))
+		if !s.Budget.Muted.IsZero() {
+			m.answer(kindBudget, mutedText(s.Budget.Muted, s.At, m.diff.zone))
+		}
+		return
+	case m.o.ReadOnly:
+		m.answer(kindError, textReadOnly)
+		return
+	case len(words) == 1:
+		set.Capacity = number(words[0], now.Capacity)
+	case len(words) == 2 && words[0] == "refill":
+		set.RefillMinutes = number(words[1], now.RefillRateMinutes)
+	}
+	if set.Capacity == nil && set.RefillMinutes == nil {
+		m.answer(kindError, textBudgetWhat)
+		return
+	}
+	m.do(set)
+}
+
+// number is a number, or one that a step leads to: "+1". Nil is none.
+func number(word string, now int) *int {
+	n, err := strconv.Atoi(word)
+	if err != nil {
+		return nil
+	}
+	if word[0] == '+' || word[0] == '-' {
+		n += now
+	}
+	return &n
 }

@@ -133,7 +133,7 @@ func messageText(m transcript.Entry) string {
 }
 
 // buttonsText says how a card's buttons are pressed; empty without any.
-func (e *ear) buttonsText(m transcript.Entry) string {
+func (e *snapshotDiff) buttonsText(m transcript.Entry) string {
 	var parts []string
 	for _, n := range e.buttonsOf(m) {
 		parts = append(parts, fmt.Sprintf("press %d for %s", n, e.buttons[n-1].label))

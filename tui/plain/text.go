@@ -134,4 +134,9 @@ const (
 	textGoOnLives    = "%s goes on yet; follow hears it, stop ends it"
 	textGoOnNever    = "%s never reached the engine and cannot go on; again runs it once more"
 	textRefillsAbout = "about "
+
+	textUnknown     = "there is no command %q; help lists them, and say WORDS speaks to the agent"
+	textUnknownHelp = "there is no command %q and no group of that name; help lists the commands, the groups are %s"
+	textHelpHead    = "help COMMAND says more of one, help GROUP reads one group; words in square brackets may be missing"
+	textHelpTail    = "A line that begins with a slash is a command of the conversation; /help lists them"
 )

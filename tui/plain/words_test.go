@@ -2,80 +2,12 @@ package plain
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"ollimbot/core/command"
 	"ollimbot/core/tail"
 )
-
-func TestAMomentIsReadAsItIsSaid(t *testing.T) {
-	now := time.Date(2026, 11, 21, 16, 20, 0, 0, time.UTC) // a Saturday
-	at := func(day, hour, minute int) time.Time { return time.Date(2026, 11, day, hour, minute, 0, 0, time.UTC) }
-	for _, c := range []struct {
-		text string
-		want time.Time // zero: refused
-	}{
-		{"2h", at(21, 18, 20)},
-		{"in 2h30m", at(21, 18, 50)},
-		{"for 20 minutes", at(21, 16, 40)},
-		{"1 hour 30 minutes", at(21, 17, 50)},
-		{"half an hour", at(21, 16, 50)},
-		{"until 18:30", at(21, 18, 30)},
-		{"8:05", at(22, 8, 5)}, // has passed today
-		{"this evening", at(21, 18, 0)},
-		{"tomorrow", at(22, 8, 0)},
-		{"until tomorrow at 9:00", at(22, 9, 0)},
-		{"tomorrow evening", at(22, 18, 0)},
-		{"friday", at(27, 8, 0)},
-		{"sat 10:00", at(28, 10, 0)}, // today's name means a week from now
-		{"2026-11-30 07:15", at(30, 7, 15)},
-		{"", time.Time{}},
-		{"until", time.Time{}},
-		{"18", time.Time{}},
-		{"25:00", time.Time{}},
-		{"0s", time.Time{}},
-		{"-2h", time.Time{}},
-		{"2 moons", time.Time{}},
-		{"tomorrow never", time.Time{}},
-		{"18:30 tea", time.Time{}},
-	} {
-		got, ok := moment(c.text, now)
-		if ok != !c.want.IsZero() || ok && !got.Equal(c.want) {
-			t.Errorf("%q is %v %v, want %v", c.text, got, ok, c.want)
-		}
-	}
-}
-
-// A day that the clocks make longer has its times of day where they belong.
-func TestATimeOfTomorrowSurvivesTheClockChange(t *testing.T) {
-	zone, err := time.LoadLocation("America/Los_Angeles")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, ok := moment("tomorrow 9:00", time.Date(2026, 10, 31, 20, 0, 0, 0, zone))
-	if want := time.Date(2026, 11, 1, 9, 0, 0, 0, zone); !ok || !got.Equal(want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
-// Wherever a moment stands, what is left is the other words as they were.
-func TestAMomentIsFoundAtEitherEnd(t *testing.T) {
-	now := time.Date(2026, 11, 21, 16, 20, 0, 0, time.UTC)
-	rapid.Check(t, func(t *rapid.T) {
-		when := rapid.SampledFrom([]string{"2h", "until 18:30", "tomorrow 9:00", "2 hours", "friday", "2026-12-24 09:00"}).Draw(t, "when")
-		words := rapid.SampledFrom([]string{"email", "call mum", "2", "the bins", "put out"}).Draw(t, "words")
-		want, _ := moment(when, now)
-		if at, rest, ok := firstMoment(when+" "+words, now); !ok || !at.Equal(want) || rest != words {
-			t.Fatalf("%q: %v %q %v", when+" "+words, at, rest, ok)
-		}
-		if rest, at, ok := lastMoment(words+" "+when, now); !ok || !at.Equal(want) || rest != words {
-			t.Fatalf("%q: %q %v %v", words+" "+when, rest, at, ok)
-		}
-	})
-}
 
 func TestCostsAreToldInSentences(t *testing.T) {
 	got := costsText(command.Outcome{

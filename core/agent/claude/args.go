@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/sessionfile"
+	"ollimbot/core/agent/claude/wire"
+	"ollimbot/core/clean"
 )
 
 // server is the name under which the bot's tools are served.
@@ -86,4 +89,25 @@ func thinkingTokens(thinking string) (tokens int, ok bool) {
 	}
 	n, err := strconv.Atoi(thinking)
 	return n, err == nil && n >= 0
+}
+
+// content is a message as blocks: images first, then its text, then
+// sessionfile.LastBlock, so that the last block is never the user's.
+// A command of the engine stands alone and in one line.
+func content(m agent.Message) []wire.Block {
+	if m.Command != "" {
+		text := "/" + string(m.Command)
+		if arg := strings.TrimSpace(clean.Line(m.Text)); arg != "" {
+			text += " " + arg
+		}
+		return []wire.Block{wire.TextBlock(text)}
+	}
+	blocks := make([]wire.Block, 0, len(m.Images)+2)
+	for _, i := range m.Images {
+		blocks = append(blocks, wire.ImageBlock(i.MediaType, i.Data))
+	}
+	if m.Text != "" {
+		blocks = append(blocks, wire.TextBlock(m.Text))
+	}
+	return append(blocks, wire.TextBlock(sessionfile.LastBlock))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/agent/claude/wire"
 )
 
@@ -69,9 +70,9 @@ func TestACommandIsOneLineAndOneBlock(t *testing.T) {
 }
 
 func TestTheLastBlockIsNeverTheUsers(t *testing.T) {
-	for _, text := range []string{"", "/clear", "@secret", lastBlock} {
+	for _, text := range []string{"", "/clear", "@secret", sessionfile.LastBlock} {
 		got := content(agent.Message{Text: text})
-		if got[len(got)-1] != wire.TextBlock(lastBlock) {
+		if got[len(got)-1] != wire.TextBlock(sessionfile.LastBlock) {
 			t.Errorf("%q ends with %v", text, got[len(got)-1])
 		}
 	}

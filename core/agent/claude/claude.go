@@ -18,8 +18,8 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -67,12 +67,13 @@ type Engine struct {
 	// Run waits for them.
 	background sync.WaitGroup
 	login      login
+	ran        atomic.Bool // Run was called
+
+	// ctx is that of Run, set before begun is closed: sessions may be opened until it
+	// ends.
+	ctx context.Context
 
 	mu sync.Mutex
-	// ctx is that of Run while sessions may be opened, else nil; ran says that Run
-	// was called.
-	ctx context.Context
-	ran bool
 	// sessions are all whose process was not reaped yet, by id. A session that
 	// is being opened holds its id with nil.
 	sessions map[string]*session
@@ -83,11 +84,11 @@ type Engine struct {
 
 // The engine is all that package agent has a name for.
 var (
-	_ agent.Engine   = (*Engine)(nil)
-	_ agent.Reporter = (*Engine)(nil)
-	_ agent.Runner   = (*Engine)(nil)
-	_ agent.Account  = (*Engine)(nil)
-	_ agent.Witness  = (*Engine)(nil)
+	_ agent.Engine         = (*Engine)(nil)
+	_ agent.Reporter       = (*Engine)(nil)
+	_ agent.Runner         = (*Engine)(nil)
+	_ agent.Account        = (*Engine)(nil)
+	_ agent.HistoryChecker = (*Engine)(nil)
 )
 
 // Misuse of the engine.
@@ -116,6 +117,8 @@ func New(o Options) *Engine {
 // Run watches the processes until ctx ends, then ends every session and returns
 // when nothing of them is left.
 func (e *Engine) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	if err := e.begin(ctx); err != nil {
 		return err
 	}
@@ -123,6 +126,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	g.Go(func() error { return e.safely("version", func() { e.examine(ctx) }) })
 	g.Go(func() error { return e.safely("watch", func() { e.watch(ctx) }) })
 	err := g.Wait()
+	cancel() // nothing is opened from here on
 	e.end()
 	return err
 }
@@ -131,41 +135,23 @@ func (e *Engine) Run(ctx context.Context) error {
 // lets sessions be opened: a process that was orphaned may still write to a
 // session's history.
 func (e *Engine) begin(ctx context.Context) error {
-	e.mu.Lock()
-	again := e.ran
-	e.ran = true
-	e.mu.Unlock()
-	if again {
+	if !e.ran.CompareAndSwap(false, true) {
 		return errRanTwice
-	}
-	if err := process.BecomeSubreaper(); err != nil {
-		e.o.Log.Warn("orphans of the engine's processes cannot be collected", "error", err)
 	}
 	if mark := e.o.Process.Mark; mark != "" {
 		if n, err := process.CollectOrphans(mark); n > 0 || err != nil {
 			e.o.Log.Warn("processes of an earlier run were ended", "count", n, "error", err)
 		}
 	}
-	e.mu.Lock()
 	e.ctx = ctx
-	e.mu.Unlock()
 	close(e.begun)
 	return nil
 }
 
 // end closes all sessions at once and waits for everything of them.
 func (e *Engine) end() {
-	e.mu.Lock()
-	e.ctx = nil
-	open := make([]*session, 0, len(e.sessions))
-	for _, s := range e.sessions {
-		if s != nil {
-			open = append(open, s)
-		}
-	}
-	e.mu.Unlock()
 	var g sync.WaitGroup
-	for _, s := range open {
+	for _, s := range e.opened() {
 		g.Go(func() {
 			if err := s.Close(); err != nil {
 				e.o.Log.Warn("session did not close cleanly", "session", s.ID(), "error", err)
@@ -203,9 +189,7 @@ func (e *Engine) waitBegun(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.ctx == nil || e.ctx.Err() != nil {
+	if e.ctx.Err() != nil {
 		return errNotRunning
 	}
 	return nil
@@ -216,7 +200,7 @@ func (e *Engine) path() (string, error) {
 	if e.o.Path != "" {
 		return e.o.Path, nil
 	}
-	return process.Find(func(name string) string { return lookup(e.o.Env, name) })
+	return process.Find(func(name string) string { return process.Lookup(e.o.Env, name) })
 }
 
 // env is the environment that a process gets, with what is its own.
@@ -224,14 +208,4 @@ func (e *Engine) env(own ...string) []string {
 	o := e.o.Process
 	o.Extra = slices.Concat(o.Extra, own)
 	return process.Environment(e.o.Env, o)
-}
-
-// lookup is the value of a variable; the last one of a name counts.
-func lookup(env []string, name string) string {
-	for _, v := range slices.Backward(env) {
-		if value, ok := strings.CutPrefix(v, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }

@@ -134,7 +134,7 @@ func (s *session) Close() error {
 	running := s.flow.busy()
 	s.mu.Unlock()
 	if running { // else closing its input would let it go on to its end
-		ctx, cancel := context.WithTimeout(context.Background(), lastWish)
+		ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
 		if err := s.ask(ctx, request{"subtype": "interrupt"}); err != nil {
 			s.log.Debug("turn was not interrupted before the end", "error", err)
 		}

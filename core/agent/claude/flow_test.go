@@ -43,7 +43,7 @@ func ownLines(text string) []string {
 	return []string{ended, begin, start("own"), delta(text), answerLine("own", text), resultLine("task-notification")}
 }
 
-// collect is an Unasked that keeps what it reads.
+// collect is an OnEngineTurn that keeps what it reads.
 func collect(into chan<- told) func(iter.Seq2[agent.Event, error]) {
 	return func(turn iter.Seq2[agent.Event, error]) {
 		var h told
@@ -69,7 +69,7 @@ func beside(t *testing.T, s agent.Session, text string) <-chan told {
 func TestATurnThatBeginsWhileAMessageIsOnItsWayIsNotItsAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		own := make(chan told, 9)
-		s, p := played(t, newStage(t, Options{}), func(o *agent.SessionOptions) { o.Unasked = collect(own) })
+		s, p := played(t, newStage(t, Options{}), func(o *agent.SessionOptions) { o.OnEngineTurn = collect(own) })
 		mine := beside(t, s, "hello")
 		m := <-p.messages
 		p.say(running)
@@ -92,7 +92,7 @@ func TestATurnThatBeginsWhileAMessageIsOnItsWayIsNotItsAnswer(t *testing.T) {
 func TestAMessageThatIsTakenIntoAnotherTurnGetsTheRestOfIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		own := make(chan told, 9)
-		s, p := played(t, newStage(t, Options{}), func(o *agent.SessionOptions) { o.Unasked = collect(own) })
+		s, p := played(t, newStage(t, Options{}), func(o *agent.SessionOptions) { o.OnEngineTurn = collect(own) })
 		mine := beside(t, s, "hello")
 		m := <-p.messages
 		p.say(running, ended, begin, start("a"), delta("I look"), answerLine("a", "I look"), echoLine(m))
@@ -130,7 +130,7 @@ func TestAMessageWaitsUntilTheTurnBeforeItWasRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
 		s, p := played(t, newStage(t, Options{}), func(o *agent.SessionOptions) {
-			o.Unasked = func(turn iter.Seq2[agent.Event, error]) {
+			o.OnEngineTurn = func(turn iter.Seq2[agent.Event, error]) {
 				for _, err := range turn {
 					if <-free; err != nil {
 						t.Error(err)
@@ -172,7 +172,7 @@ func TestTurnsThatNobodyReadsAreDropped(t *testing.T) {
 func TestSilenceBetweenTurnsIsNoTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		own := make(chan told, 9)
-		_, p := played(t, newStage(t, Options{}), func(o *agent.SessionOptions) { o.Unasked = collect(own) })
+		_, p := played(t, newStage(t, Options{}), func(o *agent.SessionOptions) { o.OnEngineTurn = collect(own) })
 		p.say(`{"type":"user","isReplay":true,"uuid":"u","message":{"role":"user","content":"<local-command-stdout>Set model</local-command-stdout>"}}`,
 			`{"type":"system","subtype":"status","status":null,"permissionMode":"acceptEdits"}`,
 			`{"type":"system","subtype":"task_updated","task_id":"b1","patch":{"status":"completed"}}`,
@@ -407,7 +407,7 @@ func TestNoAnswerIsLostOrGivenToAnother(t *testing.T) {
 		order := rapid.SliceOfN(rapid.SampledFrom([]string{"mine", "own", "own first", "taken in", "idle"}), 1, 12).Draw(rt, "order")
 		synctest.Test(t, func(t *testing.T) {
 			own := make(chan told, 100)
-			s, p := played(t, newStage(t, Options{}), func(o *agent.SessionOptions) { o.Unasked = collect(own) })
+			s, p := played(t, newStage(t, Options{}), func(o *agent.SessionOptions) { o.OnEngineTurn = collect(own) })
 			wantOwn := 0
 			for i, what := range order {
 				answer, other := fmt.Sprintf("answer %d", i), fmt.Sprintf("other %d", i)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/sandbox"
 	"ollimbot/core/sandbox/sandboxtest"
 )
@@ -28,7 +29,7 @@ func TestTheRealCommandIsKeptInByLandlockToo(t *testing.T) {
 		}
 	}
 	r := newRig(t, func(o *Options) {
-		o.Sandbox = sandboxtest.Landlock(t, sandbox.Options{Dir: dir, Home: lookup(o.Env, "HOME")}).Engine
+		o.Sandbox = sandboxtest.Landlock(t, sandbox.Options{Dir: dir, Home: process.Lookup(o.Env, "HOME")}).Engine
 	})
 	r.dir = dir
 	s := r.open()

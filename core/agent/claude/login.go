@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,6 +32,9 @@ const (
 	// end: there is nothing that it could lose.
 	loginPatience = 200 * time.Millisecond
 
+	authLimit = 10 * time.Second
+	authBytes = 64 << 10 // of an answer; the real one has about 100
+
 	maxAddress = 4096 // bytes
 	maxCode    = 4096 // bytes
 	maxWords   = 300  // runes of what the command says
@@ -45,15 +50,14 @@ type login struct {
 	over bool     // the engine has ended
 }
 
-// attempt is one "claude auth login" that waits for its code. Its two
-// goroutines end with the command; end waits for them.
+// attempt is one "claude auth login" that waits for its code. Its goroutine ends
+// with the command; end waits for it.
 type attempt struct {
 	child   *process.Process
 	cancel  context.CancelFunc
 	address chan string // takes the first line with an address
 	ended   chan struct{}
 	given   atomic.Bool // the code was handed over
-	work    sync.WaitGroup
 }
 
 // Login starts "claude auth login" and answers with the address that it shows
@@ -125,22 +129,38 @@ func (e *Engine) startLogin() (*attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	child, err := process.Start(process.Spec{Path: path, Args: []string{"auth", "login"}, Env: withoutBrowser(e.env())})
+	// On a server there is no browser, and on a desktop it is the user who opens the
+	// address.
+	env := slices.DeleteFunc(e.env(), func(v string) bool { return strings.HasPrefix(v, "BROWSER=") })
+	child, err := process.Start(process.Spec{Path: path, Args: []string{"auth", "login"}, Env: append(env, "BROWSER=/bin/true")})
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(e.login.limit, loginLimit))
 	a := &attempt{child: child, cancel: cancel, address: make(chan string, 1), ended: make(chan struct{})}
-	a.work.Go(func() { _ = e.safely("login output", a.read) }) // safely has logged it
-	a.work.Go(func() {
-		_ = e.safely("login", func() { a.watch(ctx) })
-		_ = e.safely("login status", func() { e.clearLogin(a) })
-	})
-	old, ok := e.login.replace(a)
+	go func() { // end waits for it
+		defer close(a.ended)
+		_ = e.safely("login", func() { e.attend(ctx, a) }) // safely has logged it
+		e.login.mu.Lock()
+		mine := e.login.now == a
+		if mine {
+			e.login.now = nil
+		}
+		e.login.mu.Unlock()
+		if mine {
+			e.setStatus(func(s *agent.Status) { s.LoginURL = "" })
+		}
+	}()
+	e.login.mu.Lock()
+	old, over := e.login.now, e.login.over
+	if !over {
+		e.login.now = a
+	}
+	e.login.mu.Unlock()
 	if old != nil {
 		old.end()
 	}
-	if !ok {
+	if over {
 		a.end()
 		return nil, errors.New(textNotRunning)
 	}
@@ -168,13 +188,6 @@ func (e *Engine) loggedIn(ctx context.Context) error {
 	return nil
 }
 
-// clearLogin takes the address of an ended login out of the status.
-func (e *Engine) clearLogin(a *attempt) {
-	if e.login.forget(a) {
-		e.setStatus(func(s *agent.Status) { s.LoginURL = "" })
-	}
-}
-
 // endLogin ends the login with the engine; no other can begin.
 func (e *Engine) endLogin() {
 	e.login.mu.Lock()
@@ -186,48 +199,29 @@ func (e *Engine) endLogin() {
 	}
 }
 
-// replace makes a the login that runs; ok is false after the engine's end.
-func (l *login) replace(a *attempt) (old *attempt, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.over {
-		return nil, false
-	}
-	old, l.now = l.now, a
-	return old, true
-}
-
 func (l *login) current() *attempt {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.now
 }
 
-// forget reports whether a was the login that ran.
-func (l *login) forget(a *attempt) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.now != a {
-		return false
-	}
-	l.now = nil
-	return true
-}
-
-// watch keeps the command until it ends by itself, is ended, or time is up.
-func (a *attempt) watch(ctx context.Context) {
-	defer close(a.ended)
+// attend reads what the command says until it ends by itself, is ended, or time is
+// up.
+func (e *Engine) attend(ctx context.Context, a *attempt) {
+	var reading sync.WaitGroup
+	reading.Go(func() { _ = e.safely("login output", a.read) })
 	select {
 	case <-a.child.Done():
 	case <-ctx.Done():
 	}
 	_ = a.child.Stop(context.WithoutCancel(ctx), loginPatience) // it had nothing to lose
+	reading.Wait()
 }
 
 // end ends the command and waits until nothing of it is left.
 func (a *attempt) end() {
 	a.cancel()
-	a.work.Wait()
+	<-a.ended
 }
 
 // read reads all that the command says and keeps the first address. Newer
@@ -262,7 +256,6 @@ func (a *attempt) waitAddress(ctx context.Context) (string, error) {
 	case address := <-a.address:
 		return address, nil
 	case <-a.ended:
-		a.work.Wait()
 		return "", a.failure("")
 	case <-limit.Done():
 		if ctx.Err() != nil {
@@ -317,14 +310,46 @@ func loginCode(code string) (string, error) {
 	return code, nil
 }
 
-// withoutBrowser is an environment in which the command opens no browser: on a
-// server there is none, and on a desktop it is the user who opens the address.
-func withoutBrowser(env []string) []string {
-	out := make([]string, 0, len(env)+1)
-	for _, v := range env {
-		if !strings.HasPrefix(v, "BROWSER=") {
-			out = append(out, v)
-		}
+// Auth is how the command is logged in.
+type Auth struct {
+	LoggedIn  bool   `json:"loggedIn"`
+	Method    string `json:"authMethod"`   // "none", "api_key", "oauth_token", …
+	Provider  string `json:"apiProvider"`  // "firstParty", "bedrock", "vertex"
+	KeySource string `json:"apiKeySource"` // the variable of the key, or empty
+}
+
+// AuthStatus asks the command at path how it is logged in, without asking any
+// server. It takes ten seconds at most. Not to be logged in is no error; an
+// error is one line that says what to do, or that of ctx.
+func AuthStatus(ctx context.Context, path string, env []string) (Auth, error) {
+	answer, err := process.Run(ctx, process.Spec{Path: path, Args: []string{"auth", "status", "--json"}, Env: env}, authLimit, authBytes)
+	switch {
+	case ctx.Err() != nil:
+		return Auth{}, fmt.Errorf("ask claude for its login: %w", ctx.Err())
+	case errors.Is(err, process.ErrSlow):
+		return Auth{}, fmt.Errorf(textAuthSlow, authLimit)
+	case err != nil:
+		return Auth{}, err
 	}
-	return append(out, "BROWSER=/bin/true")
+	auth, err := readAuth(answer.Stdout)
+	if err != nil && answer.Stderr != "" { // its exit code says logged in or not, so only words count
+		err = fmt.Errorf(textAuthSaid, clean.Cut(answer.Stderr, maxWords))
+	}
+	return auth, err
+}
+
+// readAuth reads the command's answer. Without the field that matters it is not
+// the answer of a claude command.
+func readAuth(answer []byte) (Auth, error) {
+	var known struct {
+		LoggedIn *bool `json:"loggedIn"`
+	}
+	var a Auth
+	if json.Unmarshal(answer, &known) != nil || known.LoggedIn == nil || json.Unmarshal(answer, &a) != nil {
+		return Auth{}, errors.New(textAuthNonsense)
+	}
+	for _, s := range []*string{&a.Method, &a.Provider, &a.KeySource} {
+		*s = clean.Cut(clean.Line(*s), 60)
+	}
+	return a, nil
 }

@@ -69,7 +69,6 @@ func loginEnded(t *testing.T, a *attempt) {
 	t.Helper()
 	select {
 	case <-a.ended:
-		a.work.Wait()
 	case <-within10(t).Done():
 		t.Fatal("the login does not end")
 	}

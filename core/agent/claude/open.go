@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"ollimbot/core/agent"
@@ -26,10 +24,6 @@ const (
 	// after its end. A fork reads them there.
 	writtenAfter = 250 * time.Millisecond
 )
-
-var uuidForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-})
 
 // Open starts, resumes or forks a session in a process of its own. Errors are one
 // line and say what to do; one in which the process was too slow is a
@@ -67,7 +61,7 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, er
 	}
 	token := e.o.Control.Issue()
 	flags := o
-	flags.Settings.Model = cmp.Or(o.Settings.Model, lookup(e.env(), "ANTHROPIC_MODEL"))
+	flags.Settings.Model = cmp.Or(o.Settings.Model, process.Lookup(e.env(), "ANTHROPIC_MODEL"))
 	c, err := e.start(process.Spec{Path: path, Args: args(flags, key), Env: e.env(token.Env()...), Dir: o.Dir, Wrap: e.o.Sandbox})
 	if err != nil {
 		token.Revoke()
@@ -80,7 +74,7 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, er
 		return nil, err
 	}
 	if err := s.shakeHands(ctx, path); err != nil {
-		s.doom(errClosed) // it has nothing to lose
+		s.kill(errClosed) // it has nothing to lose
 		return nil, err
 	}
 	e.notify()
@@ -110,10 +104,8 @@ func (e *Engine) written(ctx context.Context, id string) error {
 
 // sessionKey is the id of the session that o opens.
 func sessionKey(o agent.SessionOptions) (string, error) {
-	for _, id := range []string{o.Resume, o.ID} {
-		if id != "" && !uuidForm().MatchString(id) {
-			return "", fmt.Errorf("%w: "+textNotUUID, agent.ErrNoSession, clean.Line(id))
-		}
+	if err := o.CheckIDs(); err != nil {
+		return "", err
 	}
 	switch {
 	case o.Resume != "" && !o.Fork:
@@ -128,7 +120,7 @@ func sessionKey(o agent.SessionOptions) (string, error) {
 func (e *Engine) reserve(key string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.ctx == nil {
+	if e.ctx.Err() != nil {
 		return errNotRunning
 	}
 	if _, taken := e.sessions[key]; taken {
@@ -142,7 +134,7 @@ func (e *Engine) reserve(key string) error {
 // process is ended.
 func (e *Engine) admit(s *session) error {
 	e.mu.Lock()
-	running := e.ctx != nil
+	running := e.ctx.Err() == nil
 	if running {
 		e.sessions[s.key] = s
 		e.later("session", s.live)
@@ -183,7 +175,7 @@ func (e *Engine) discard(s *session) {
 func (s *session) shakeHands(ctx context.Context, path string) error {
 	within, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
-	running := s.e.running()
+	running := s.e.ctx
 	defer context.AfterFunc(running, cancel)()
 	answer, err := s.conn.Request(within, s.host.initialize())
 	var refused *wire.RequestError
@@ -200,11 +192,11 @@ func (s *session) shakeHands(ctx context.Context, path string) error {
 	case errors.As(err, &refused):
 		return fmt.Errorf(textRefused, refused.Message)
 	}
-	return s.stillborn(path, s.host.o.Resume)
+	return s.startError(path, s.host.o.Resume)
 }
 
-// stillborn says why a process has ended before it was ready.
-func (s *session) stillborn(path, resume string) error {
+// startError says why a process has ended before it was ready.
+func (s *session) startError(path, resume string) error {
 	<-s.done // what it has said was read, and it was reaped
 	s.mu.Lock()
 	said := strings.Join(s.early, " | ")
@@ -219,18 +211,6 @@ func (s *session) stillborn(path, resume string) error {
 		return fmt.Errorf(textRefused, short(said))
 	}
 	return fmt.Errorf(textNonsense, clean.Line(path))
-}
-
-// running is the context that ends with Run.
-func (e *Engine) running() context.Context {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.ctx != nil {
-		return e.ctx
-	}
-	over, cancel := context.WithCancel(context.Background())
-	cancel()
-	return over
 }
 
 // greeting is what the handshake tells: who pays, and what the models can do.

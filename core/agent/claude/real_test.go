@@ -18,6 +18,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/store"
 )
 
@@ -394,7 +395,7 @@ func TestATurnThatBeginsByItselfIsReadByTheBot(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Process.Extra = []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS="} })
 	turns := make(chan told, 4)
 	s := r.open(func(o *agent.SessionOptions) {
-		o.Unasked = func(turn iter.Seq2[agent.Event, error]) {
+		o.OnEngineTurn = func(turn iter.Seq2[agent.Event, error]) {
 			var h told
 			for ev, err := range turn {
 				h.events, h.err = append(h.events, ev), err
@@ -496,12 +497,12 @@ func TestAPictureComesBeforeItsText(t *testing.T) {
 	q := r.requests()[0]
 	for _, m := range q.Messages {
 		for _, b := range m.Blocks {
-			if b.Type == "image" || strings.Contains(b.Text, "what is it?") || strings.TrimSpace(b.Text) == lastBlock {
+			if b.Type == "image" || strings.Contains(b.Text, "what is it?") || strings.TrimSpace(b.Text) == sessionfile.LastBlock {
 				got += strings.TrimSpace(b.Type+" "+b.Text) + "\n"
 			}
 		}
 	}
-	if want := "image\ntext what is it?\ntext " + lastBlock + "\n"; got != want {
+	if want := "image\ntext what is it?\ntext " + sessionfile.LastBlock + "\n"; got != want {
 		t.Error(got)
 	}
 }

@@ -9,21 +9,23 @@ import (
 	"iter"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/sessionfile"
 )
 
 // resumable is a session as the bot has it. The process behind it may end while
 // nothing runs, by a signal, for want of memory, or because it has used too much:
 // the next message then resumes the session in a new one.
 type resumable struct {
-	e *Engine
+	e       *Engine
+	sending atomic.Bool // a Send is under way
 
-	mu      sync.Mutex
-	o       agent.SessionOptions // what a new process is opened with
-	now     *session
-	sending bool
-	closed  bool
+	mu     sync.Mutex
+	o      agent.SessionOptions // what a new process is opened with
+	now    *session
+	closed bool
 }
 
 var _ agent.Session = (*resumable)(nil)
@@ -64,21 +66,21 @@ func (r *resumable) Close() error {
 	return now.Close()
 }
 
-// untaken is the end of a process that has shown nothing of the turn yet.
-type untaken struct{ error }
+// notTakenError is the end of a process that has shown nothing of the turn yet.
+type notTakenError struct{ error }
 
-func (u untaken) Unwrap() error { return u.error }
+func (u notTakenError) Unwrap() error { return u.error }
 
 // Send runs one turn. It begins when nobody reads another one and the CLI is
 // idle, so that the turn's lines are this message's. Breaking off interrupts
 // the turn. A process that ends before it has taken the message is replaced, once.
 func (r *resumable) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
-		if !r.claim() {
+		if !r.sending.CompareAndSwap(false, true) {
 			yield(nil, errTwoTurns)
 			return
 		}
-		defer r.unclaim()
+		defer r.sending.Store(false)
 		for last := false; r.run(ctx, m, yield, last); last = true {
 		}
 	}
@@ -94,7 +96,7 @@ func (r *resumable) run(ctx context.Context, m agent.Message, yield func(agent.E
 	}
 	defer func() { <-s.reader }()
 	s.pump(ctx, t, func(ev agent.Event, err error) bool {
-		if !last && errors.As(err, &untaken{}) && !r.heard(ctx, s, m) {
+		if !last && errors.As(err, &notTakenError{}) && !r.heard(ctx, s, m) {
 			again = true
 			return false
 		}
@@ -105,23 +107,8 @@ func (r *resumable) run(ctx context.Context, m agent.Message, yield func(agent.E
 
 // heard reports whether a message may stand in the history.
 func (r *resumable) heard(ctx context.Context, s *session, m agent.Message) bool {
-	heard, err := r.e.Heard(ctx, s.ID(), sha256.Sum256([]byte(m.Text)))
+	heard, err := r.e.HasMessage(ctx, s.ID(), sha256.Sum256([]byte(m.Text)))
 	return heard || err != nil
-}
-
-// claim marks that a Send is under way, save when one is already.
-func (r *resumable) claim() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	ok := !r.sending
-	r.sending = true
-	return ok
-}
-
-func (r *resumable) unclaim() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.sending = false
 }
 
 // post writes the message to a process that lives. One that cannot take it is
@@ -155,7 +142,7 @@ func (r *resumable) resume(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	id := old.ID()
-	if _, err := os.Stat(transcriptPath(configDir(r.e.env()), o.Dir, id)); err == nil {
+	if _, err := os.Stat(sessionfile.Path(sessionfile.ConfigDir(r.e.env()), o.Dir, id)); err == nil {
 		o.Resume, o.Fork, o.ID = id, false, ""
 	} else if o.Resume != id {
 		o.ID = id

@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/fakeapi"
 	"ollimbot/core/agent/claude/process"
+	"ollimbot/core/agent/claude/sessionfile"
 )
 
 // soon is how long a test waits for what must happen.
@@ -31,11 +32,12 @@ type rig struct {
 	memory atomic.Int64 // that a process may take; 0 for any
 }
 
-// newRig runs an engine over the real command until the test ends; change may
-// set what it needs otherwise.
+// newRig runs an engine over the real command until the test ends, beside other
+// tests that do; change may set what it needs otherwise.
 func newRig(t *testing.T, change ...func(*Options)) *rig {
 	t.Helper()
 	path := fakeapi.RequireCLI(t)
+	t.Parallel()
 	api, err := fakeapi.Start(fakeapi.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +227,7 @@ func all[E agent.Event](h told) []E {
 
 // transcript is the history file of a session.
 func (r *rig) transcript(id string) string {
-	return transcriptPath(configDir(process.Environment(r.env, process.Env{})), r.dir, id)
+	return sessionfile.Path(sessionfile.ConfigDir(process.Environment(r.env, process.Env{})), r.dir, id)
 }
 
 // written waits until the command has written a text into a session's

@@ -17,21 +17,12 @@ import (
 	"ollimbot/core/store"
 )
 
-// pipes is what a session says and hears through, and child the process behind
-// it: *process.Process in the program, pipes in tests.
-type pipes interface {
+// child is the process behind a session: *process.Process in the program, pipes in
+// tests.
+type child interface {
 	Stdin() io.WriteCloser
 	Stdout() io.Reader
 	StderrTail() string
-}
-
-type child interface {
-	pipes
-	lifeline
-}
-
-// lifeline is a process as the operating system sees it.
-type lifeline interface {
 	PID() int
 	Err() error
 	Signal(os.Signal) error
@@ -52,8 +43,8 @@ const (
 	// answerLimit is how long the CLI may take to answer a request while it runs;
 	// it takes milliseconds, in the middle of a turn too.
 	answerLimit = 5 * time.Second
-	// lastWish is how long a turn that runs at Close may take to be interrupted.
-	lastWish = time.Second
+	// closeGrace is how long a turn that runs at Close may take to be interrupted.
+	closeGrace = time.Second
 )
 
 // useSession is the use of a process, as agent.Process names it.
@@ -126,7 +117,7 @@ func (s *session) live() {
 // line takes one line of the process.
 func (s *session) line(l wire.Line) {
 	if err := s.e.safely("reader", func() { s.take(l) }); err != nil {
-		s.doom(err)
+		s.kill(err)
 	}
 }
 
@@ -149,7 +140,7 @@ func (s *session) gone() {
 		case t.stalled:
 			t.events.end(agent.Result{SessionID: s.id, IsError: true, Text: stalledText()})
 		case t == s.flow.waiting:
-			t.events.fail(untaken{s.ended})
+			t.events.fail(notTakenError{s.ended})
 		default:
 			t.events.fail(s.ended)
 		}
@@ -164,8 +155,8 @@ func (s *session) stop() error {
 	return s.child.Stop(context.Background(), process.Patience)
 }
 
-// doom ends the process at once and says why to whoever reads a turn.
-func (s *session) doom(reason error) {
+// kill ends the process at once and says why to whoever reads a turn.
+func (s *session) kill(reason error) {
 	s.mu.Lock()
 	if s.reason == nil {
 		s.reason = reason
@@ -289,7 +280,7 @@ func (s *session) pump(ctx context.Context, t *turn, yield func(agent.Event, err
 		}
 	}()
 	for {
-		h := happening{err: ctx.Err()} // which goes before all that waits
+		h := turnEvent{err: ctx.Err()} // which goes before all that waits
 		if h.err == nil {
 			var err error
 			if h, err = t.events.Pop(ctx); errors.Is(err, io.EOF) {
@@ -309,7 +300,7 @@ func (s *session) pump(ctx context.Context, t *turn, yield func(agent.Event, err
 
 // engineTurn hands a turn that began by itself to the bot. The lock is held.
 func (s *session) engineTurn(t *turn) {
-	read := s.host.o.Unasked
+	read := s.host.o.OnEngineTurn
 	if read == nil {
 		t.events.Abandon()
 		return

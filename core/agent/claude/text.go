@@ -4,7 +4,6 @@ package claude
 const (
 	textNotRunning = "the Claude engine is not running: sessions can be opened while the bot runs"
 	textInUse      = "the session %s is open already: close it first"
-	textNotUUID    = "%.60q is not a session id"
 
 	textSilent   = "claude did not answer within %s: run \"%s\" in a terminal to see why"
 	textNonsense = "claude ended before it answered and printed no protocol: is %s the Claude command?"

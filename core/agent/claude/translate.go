@@ -37,7 +37,7 @@ type translator struct {
 	compacting bool
 	retry      wire.Retry // the last one, while nothing has come after it
 	failure    string     // the class of the last failed request
-	text       spoken
+	text       textAccumulator
 }
 
 func newTranslator(denied func(string) bool, command agent.Command) *translator {
@@ -48,7 +48,7 @@ func newTranslator(denied func(string) bool, command agent.Command) *translator 
 // the calls go on, what was said belongs to who has read it.
 func (t *translator) handOver() *translator {
 	next := *t
-	next.text = spoken{stream: t.text.stream}
+	next.text = textAccumulator{stream: t.text.stream}
 	return &next
 }
 
@@ -117,7 +117,7 @@ func (t *translator) assistant(a wire.Assistant, put func(agent.Event)) {
 		switch b.Type {
 		case wire.BlockText:
 			if a.ParentToolUseID == "" {
-				t.text.settle(a.MessageID, b.Text, put)
+				t.text.finish(a.MessageID, b.Text, put)
 			}
 		case wire.BlockToolUse:
 			t.tools[b.ID] = b.Name

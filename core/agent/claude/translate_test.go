@@ -182,7 +182,7 @@ func TestAnInterruptionIsNoFailure(t *testing.T) {
 // end is what its lines say, each block once and on a line of its own.
 func TestWhatIsSaidIsWhatTheLinesSay(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		var s spoken
+		var s textAccumulator
 		var h told
 		put := func(e agent.Event) { h.events = append(h.events, e) }
 		want := ""
@@ -203,7 +203,7 @@ func TestWhatIsSaidIsWhatTheLinesSay(t *testing.T) {
 					s.delta("zzz", put)
 				}
 			}
-			s.settle(id, text, put)
+			s.finish(id, text, put)
 			if text == "" {
 				continue
 			}

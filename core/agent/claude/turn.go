@@ -9,8 +9,8 @@ import (
 	"ollimbot/core/queue"
 )
 
-// happening is one pair of a turn's sequence.
-type happening struct {
+// turnEvent is one pair of a turn's sequence.
+type turnEvent struct {
 	event agent.Event
 	err   error
 }
@@ -18,12 +18,12 @@ type happening struct {
 // eventQueue carries what happens in a turn from the session's reader to whoever
 // reads the turn: the reader never waits for a consumer, and a consumer that comes
 // late misses nothing. Who reads no more abandons it.
-type eventQueue struct{ *queue.Queue[happening] }
+type eventQueue struct{ *queue.Queue[turnEvent] }
 
-func newEventQueue() eventQueue { return eventQueue{queue.New[happening]()} }
+func newEventQueue() eventQueue { return eventQueue{queue.New[turnEvent]()} }
 
 // put adds an event, unless the consumer has left.
-func (q eventQueue) put(e agent.Event) { q.Push(happening{event: e}) }
+func (q eventQueue) put(e agent.Event) { q.Push(turnEvent{event: e}) }
 
 // end adds the last event.
 func (q eventQueue) end(e agent.Event) {
@@ -33,7 +33,7 @@ func (q eventQueue) end(e agent.Event) {
 
 // fail ends the turn with an error.
 func (q eventQueue) fail(err error) {
-	q.Push(happening{err: err})
+	q.Push(turnEvent{err: err})
 	q.Close()
 }
 
@@ -102,9 +102,9 @@ func (f *flow) busy() bool { return f.current != nil || f.waiting != nil }
 // idleSoon is how long the word "idle" may take after a result; it takes 1 ms.
 const idleSoon = time.Second
 
-// opens reports whether a line can only stand inside a turn. Echoes cannot be
+// beginsTurn reports whether a line can only stand inside a turn. Echoes cannot be
 // relied on: changing the model is echoed as well, while nothing runs.
-func opens(l wire.Line) bool {
+func beginsTurn(l wire.Line) bool {
 	switch l.Type {
 	case wire.TypeAssistant, wire.TypeStream:
 		return true
@@ -127,7 +127,7 @@ func (s *session) take(l wire.Line) {
 	if s.ended != nil || l.Type == wire.TypeSystem && s.between(l) {
 		return
 	}
-	if f.current == nil && opens(l) {
+	if f.current == nil && beginsTurn(l) {
 		s.beginTurn(l.At)
 	}
 	if l.Type == wire.TypeUser {

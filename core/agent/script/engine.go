@@ -17,7 +17,6 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
-	"ollimbot/core/pattern"
 	"ollimbot/core/store"
 )
 
@@ -73,8 +72,6 @@ func New(o Options) *Engine {
 	return &Engine{o: o, sessions: map[string][]exchange{}}
 }
 
-var uuidForm = pattern.Lazily(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-
 // Open starts, resumes or forks a session. An id that is not a UUID gives
 // agent.ErrNoSession; a UUID that this engine has never seen is resumed with an
 // empty history, because an engine without a memory on disk cannot know better.
@@ -82,10 +79,8 @@ func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Sessio
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open an offline session: %w", err)
 	}
-	for _, id := range []string{o.Resume, o.ID} {
-		if id != "" && !uuidForm().MatchString(id) {
-			return nil, fmt.Errorf("open an offline session: %w: %.60q is not a UUID", agent.ErrNoSession, id)
-		}
+	if err := o.CheckIDs(); err != nil {
+		return nil, fmt.Errorf("open an offline session: %w", err)
 	}
 	history := e.recall(o.Resume)
 	id := o.Resume

@@ -45,8 +45,8 @@ func (e *Engine) journal() store.Log[heard] {
 	return store.Log[heard]{Dir: e.o.Dir, Rel: journalFile, Limit: journalMost, Keep: journalMost / 2}
 }
 
-// Heard reports whether a session was told a message (agent.Witness).
-func (e *Engine) Heard(_ context.Context, session string, digest [sha256.Size]byte) (bool, error) {
+// HasMessage reports whether a session was told a message (agent.HistoryChecker).
+func (e *Engine) HasMessage(_ context.Context, session string, digest [sha256.Size]byte) (bool, error) {
 	if e.o.Dir == nil {
 		return false, nil
 	}

@@ -193,7 +193,7 @@ func TestSessionsAreResumedAndForkedById(t *testing.T) {
 		return s.(*session)
 	}
 	fresh := openIt(agent.SessionOptions{})
-	if !uuidForm().MatchString(fresh.ID()) {
+	if (agent.SessionOptions{ID: fresh.ID()}).CheckIDs() != nil {
 		t.Errorf("id %q", fresh.ID())
 	}
 	if _, _, err := turnOf(t.Context(), fresh, "hello there"); err != nil {

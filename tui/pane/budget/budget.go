@@ -50,47 +50,13 @@ func (p *Pane) Line(c pane.Context, w int) string {
 	return widget.Brush{Theme: c.Theme}.Line(w, oneLine(c, w)...)
 }
 
-// Do implements pane.Pane.
+// Do implements pane.Pane. The other actions of the pane make their commands
+// themselves.
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
-	if c.ReadOnly {
-		return pane.Answer{Toast: textReadOnly}
+	if id != action.Mute {
+		return pane.Answer{}
 	}
-	now := c.Snap.Budget.State
-	switch id {
-	case action.Mute:
-		return pane.Answer{Until: &pane.Until{Title: textMuteTitle, For: command.MuteUntil{}, Now: c.Snap.Budget.Muted}}
-	case action.CapacityUp:
-		return setCapacity(now.Capacity, +1)
-	case action.CapacityDown:
-		return setCapacity(now.Capacity, -1)
-	case action.RefillUp5:
-		return setRefill(now.RefillRateMinutes, +5)
-	case action.RefillDown5:
-		return setRefill(now.RefillRateMinutes, -5)
-	case action.RefillUp1:
-		return setRefill(now.RefillRateMinutes, +1)
-	case action.RefillDown1:
-		return setRefill(now.RefillRateMinutes, -1)
-	}
-	return pane.Answer{}
-}
-
-// setCapacity steps from what is shown: the frame holds the next key until the
-// core has answered this one.
-func setCapacity(now, step int) pane.Answer {
-	to := action.StepCapacity(now, step)
-	if to == now {
-		return pane.Answer{Toast: textMutedAlready}
-	}
-	return pane.Answer{Do: command.SetBudget{Capacity: &to}}
-}
-
-func setRefill(now, step int) pane.Answer {
-	to := action.StepRefill(now, step)
-	if to == now {
-		return pane.Answer{Toast: textFastest}
-	}
-	return pane.Answer{Do: command.SetBudget{RefillMinutes: &to}}
+	return pane.Answer{Until: &pane.Until{Title: textMuteTitle, For: command.MuteUntil{}, Now: c.Snap.Budget.Muted}}
 }
 
 // Press implements pane.Pane: nothing here is selected.

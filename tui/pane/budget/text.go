@@ -10,11 +10,8 @@ import (
 )
 
 const (
-	textTitle        = "Ping budget"
-	textName         = "Budget   "
-	textReadOnly     = "read-only: the budget cannot be changed here"
-	textMutedAlready = "the capacity is 0 already: pings are muted"
-	textFastest      = "one token a minute is the fastest"
+	textTitle = "Ping budget"
+	textName  = "Budget   "
 
 	textMuteTitle  = "Mute pings that are not critical until"
 	textMuted      = "muted: the capacity is 0"

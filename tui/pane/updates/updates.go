@@ -79,12 +79,10 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	switch {
 	case id == action.UpdatesRead:
 		return pane.Answer{Show: &pane.Page{Title: pageTitle(c.Snap, u), Body: page(c.Snap, u, c.Names(action.Updates))}}
-	case (id == action.UpdatesDiscard || id == action.UpdatesDeliver) && c.ReadOnly:
+	case id == action.UpdatesDiscard && c.ReadOnly:
 		return pane.Answer{Toast: textReadOnly}
 	case id == action.UpdatesDiscard:
 		return pane.Answer{Do: command.DiscardUpdate{Key: u.Key}}
-	case id == action.UpdatesDeliver:
-		return pane.Answer{Do: command.DeliverNow{}}
 	}
 	return pane.Answer{}
 }

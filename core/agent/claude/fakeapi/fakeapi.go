@@ -18,10 +18,10 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 )
 
 // ErrClosed is what Wait returns when the server was closed first.
@@ -35,16 +35,12 @@ type Options struct {
 // Server is a running fake API. All methods may be called at any time and from
 // any goroutine.
 type Server struct {
-	o       Options
-	url     string
-	http    *http.Server
-	end     context.CancelFunc // ends the context of every request
-	serving sync.WaitGroup     // the accept loop, ended by Close
-	served  error              // how the accept loop ended; read after serving
+	o    Options
+	http *httptest.Server
+	end  context.CancelFunc // ends the context of every request
 
 	mu       sync.Mutex
 	closed   bool
-	running  sync.WaitGroup // handlers; Add under mu while not closed
 	record   []Request
 	changed  chan struct{} // closed and made new whenever record changes
 	decide   func(Request) (Step, bool)
@@ -54,35 +50,17 @@ type Server struct {
 
 // Start listens on a free port of 127.0.0.1 and serves until Close.
 func Start(o Options) (*Server, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("listen on loopback: %w", err)
-	}
 	ctx, end := context.WithCancel(context.Background())
-	s := &Server{
-		o:        o,
-		url:      "http://" + l.Addr().String(),
-		end:      end,
-		changed:  make(chan struct{}),
-		failures: map[string]int{},
-		holds:    map[string]chan struct{}{},
-	}
-	s.http = &http.Server{
-		Handler:           http.HandlerFunc(s.serve),
-		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          log.New(io.Discard, "", 0),
-	}
-	s.serving.Go(func() {
-		if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			s.served = err
-		}
-	})
+	s := &Server{o: o, end: end, changed: make(chan struct{}), failures: map[string]int{}, holds: map[string]chan struct{}{}}
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	s.http.Config.BaseContext = func(net.Listener) context.Context { return ctx }
+	s.http.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.http.Start()
 	return s, nil
 }
 
 // URL is the base address, for ANTHROPIC_BASE_URL, without a slash at its end.
-func (s *Server) URL() string { return s.url }
+func (s *Server) URL() string { return s.http.URL }
 
 // Close ends every connection, held ones too, and returns when no handler is
 // left. A second Close does nothing but wait as well.
@@ -94,25 +72,10 @@ func (s *Server) Close() error {
 		s.announce()
 	}
 	s.mu.Unlock()
-
 	s.end()
-	err := s.http.Close()
-	s.running.Wait()
-	s.serving.Wait()
-	if err = errors.Join(err, s.served); err != nil {
-		return fmt.Errorf("close the fake API: %w", err)
-	}
+	s.http.CloseClientConnections()
+	s.http.Close()
 	return nil
-}
-
-// enter counts a handler in; false when the server is closed.
-func (s *Server) enter() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.closed {
-		s.running.Add(1)
-	}
-	return !s.closed
 }
 
 // Requests is everything that came so far, oldest first. The slice is the

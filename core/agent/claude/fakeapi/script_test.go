@@ -68,10 +68,6 @@ func TestAMisspeltScriptIsAnError(t *testing.T) {
 	if step := s.choose(r); step.Error != 400 || !strings.HasPrefix(step.ErrMsg, "fakeapi: ") {
 		t.Errorf("it is answered with %+v", step)
 	}
-	audio := Request{Messages: []Message{says("user", Script(Step{Blocks: []Block{{Type: "audio"}}}))}}
-	if step := s.choose(audio); step.Error != 400 || !strings.Contains(step.ErrMsg, "audio") {
-		t.Errorf("a block that no answer has is answered with %+v", step)
-	}
 	bad := Script(Step{Tool: "Bash", Input: map[string]any{"x": func() {}}})
 	if _, _, err := fromScript([]Message{says("user", bad)}); err == nil {
 		t.Errorf("an input that is no JSON was taken as a script: %s", bad)

@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
+	"math"
 	"net/http"
 	"unicode/utf8"
 )
@@ -79,10 +79,10 @@ func (b Block) body() string {
 	return b.Text
 }
 
-// object is a block as a whole; with an empty body it is as content_block_start
-// has it.
+// object is a block as a whole.
 func (b Block) object() object { return b.holding(b.body(), signature) }
 
+// empty is a block as content_block_start has it.
 func (b Block) empty() object {
 	if b.Type == "tool_use" {
 		return b.holding("{}", "")
@@ -111,82 +111,74 @@ func (b Block) delta(piece string) object {
 	return object{"type": "text_delta", "text": piece}
 }
 
-// streaming is an answer on its way, event by event.
-type streaming struct {
-	x    *exchange
-	step Step
-	out  *http.ResponseController
-	sent int // deltas so far
-	held bool
+// event is one server-sent event. A piece is a delta of what a block holds.
+type event struct {
+	name  string
+	data  object
+	piece bool
+}
+
+// events are the message as it streams.
+func (m message) events(chunk int) []event {
+	list := []event{{name: "message_start", data: object{"message": m.head()}}, {name: "ping", data: object{}}}
+	for i, b := range m.content {
+		add := func(name string, data object, piece bool) {
+			data["index"] = i
+			list = append(list, event{name, data, piece})
+		}
+		add("content_block_start", object{"content_block": b.empty()}, false)
+		for _, piece := range pieces(b.body(), chunk) {
+			add("content_block_delta", object{"delta": b.delta(piece)}, true)
+		}
+		if b.Type == "thinking" {
+			add("content_block_delta", object{"delta": object{"type": "signature_delta", "signature": signature}}, false)
+		}
+		add("content_block_stop", object{}, false)
+	}
+	end := object{"delta": object{"stop_reason": m.stop, "stop_sequence": nil}, "usage": m.usage(m.out)}
+	return append(list, event{name: "message_delta", data: end}, event{name: "message_stop", data: object{}})
 }
 
 // stream answers with server-sent events.
 func (x *exchange) stream(ctx context.Context, step Step) error {
-	st := &streaming{x: x, step: step, out: http.NewResponseController(x.w)}
 	x.w.Header().Set("content-type", "text/event-stream; charset=utf-8")
 	x.w.Header().Set("cache-control", "no-cache")
 	x.begin(http.StatusOK)
-	m := newMessage(x.req, step)
-	if err := st.event("message_start", object{"message": m.head()}); err != nil {
-		return err
-	}
-	if err := st.event("ping", nil); err != nil {
-		return err
-	}
-	for i, b := range m.content {
-		if err := st.block(ctx, i, b); err != nil {
+	sent, held := 0, false
+	for _, e := range newMessage(x.req, step).events(step.Chunk) {
+		last := e.name == "message_delta" // no piece follows
+		if last {
+			if err := x.between(ctx, step, math.MaxInt, &held); err != nil {
+				return err
+			}
+		}
+		if err := x.event(e); err != nil {
 			return err
 		}
+		if e.piece {
+			sent++
+			if err := x.between(ctx, step, sent, &held); err != nil {
+				return err
+			}
+		}
 	}
-	if err := st.between(ctx, true); err != nil {
-		return err
-	}
-	end := object{"delta": object{"stop_reason": m.stop, "stop_sequence": nil}, "usage": m.usage(m.out)}
-	if err := st.event("message_delta", end); err != nil {
-		return err
-	}
-	return st.event("message_stop", nil)
+	return nil
 }
 
-// block sends one content block.
-func (st *streaming) block(ctx context.Context, index int, b Block) error {
-	if err := st.event("content_block_start", object{"index": index, "content_block": b.empty()}); err != nil {
-		return err
-	}
-	for _, piece := range pieces(b.body(), st.step.Chunk) {
-		if err := st.event("content_block_delta", object{"index": index, "delta": b.delta(piece)}); err != nil {
-			return err
-		}
-		st.sent++
-		if err := st.between(ctx, false); err != nil {
+// between plays what the step wants after so many pieces.
+func (x *exchange) between(ctx context.Context, s Step, sent int, held *bool) error {
+	if s.Hold != "" && s.HoldAfter > 0 && !*held && sent >= s.HoldAfter {
+		*held = true
+		if err := x.s.wait(ctx, s.Hold); err != nil {
 			return err
 		}
 	}
-	if b.Type == "thinking" {
-		sealed := object{"index": index, "delta": object{"type": "signature_delta", "signature": signature}}
-		if err := st.event("content_block_delta", sealed); err != nil {
-			return err
-		}
+	if s.DropAfter > 0 && sent >= s.DropAfter {
+		return x.cut()
 	}
-	return st.event("content_block_stop", object{"index": index})
-}
-
-// between plays what the step wants after the deltas sent so far. last says
-// that no further delta comes.
-func (st *streaming) between(ctx context.Context, last bool) error {
-	s := st.step
-	if s.Hold != "" && s.HoldAfter > 0 && !st.held && (last || st.sent >= s.HoldAfter) {
-		st.held = true
-		if err := st.x.s.wait(ctx, s.Hold); err != nil {
-			return err
-		}
-	}
-	if s.DropAfter > 0 && (last || st.sent >= s.DropAfter) {
-		return st.x.cut()
-	}
-	if s.SSEError != "" && (last || st.sent >= max(1, s.SSEAfter)) {
+	if s.SSEError != "" && sent >= max(1, s.SSEAfter) {
 		text := cmp.Or(s.ErrMsg, refusalFor(statusOf(s.SSEError)).text)
-		if err := st.event("error", object{"error": object{"type": s.SSEError, "message": text}}); err != nil {
+		if err := x.event(event{name: "error", data: object{"error": object{"type": s.SSEError, "message": text}}}); err != nil {
 			return err
 		}
 		return errCut
@@ -195,17 +187,16 @@ func (st *streaming) between(ctx context.Context, last bool) error {
 }
 
 // event sends one event at once.
-func (st *streaming) event(name string, data object) error {
-	o := object{"type": name}
-	maps.Copy(o, data)
-	b, err := json.Marshal(o)
+func (x *exchange) event(e event) error {
+	e.data["type"] = e.name
+	b, err := json.Marshal(e.data)
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(st.x.w, "event: %s\ndata: %s\n\n", name, b); err != nil {
+	if _, err := fmt.Fprintf(x.w, "event: %s\ndata: %s\n\n", e.name, b); err != nil {
 		return err
 	}
-	return st.out.Flush()
+	return http.NewResponseController(x.w).Flush()
 }
 
 // pieces cuts a text into deltas of at least size bytes, between runes. Without

@@ -113,3 +113,14 @@ func searchPath(path, executable string) string {
 func hasProgram(dir string) bool {
 	return filepath.IsAbs(dir) && runnable(filepath.Join(dir, program)) == nil
 }
+
+// Lookup is the value of a variable, or empty; the last one of a name counts, as it
+// does for os/exec.
+func Lookup(env []string, name string) string {
+	for _, v := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

@@ -2,6 +2,7 @@ package process
 
 import (
 	"crypto/rand"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -15,58 +16,36 @@ const MarkName = "OLLIM_CLAUDE_PROCESS"
 // mark of its own, the end of one process never touches the children of
 // another.
 func ownMark(env []string) string {
-	return strings.ReplaceAll(lookup(env, MarkName), "\x00", "") + "/" + rand.Text()
+	return strings.ReplaceAll(Lookup(env, MarkName), "\x00", "") + "/" + rand.Text()
 }
 
-// under reports whether a process with this mark belongs to mark, which is
-// either a whole one or that of many processes.
-func under(own, mark string) bool {
-	if own == mark {
-		return true
+// withMark is an environment in which the mark stands once.
+func withMark(env []string, mark string) []string {
+	out := slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		return strings.HasPrefix(v, MarkName+"=")
+	})
+	return append(out, MarkName+"="+mark)
+}
+
+// living are the marks of the commands that have not ended. A program has one set
+// of children, whichever part of it has started them.
+var living sync.Map
+
+// CollectOrphans ends the processes that carry a mark and whose command is gone:
+// SIGTERM, a moment, SIGKILL. The mark is what Env.Mark was in an earlier run of
+// the program, which may have been killed without a chance to collect; the empty
+// one is nobody's. The processes of commands that still run are left alone. n is
+// how many were ended. An error is one line that names what does not end.
+//
+// It blocks for 3 s at most and only for as long as there is something to wait
+// for. Where the system cannot tell (not Linux) it does nothing.
+func CollectOrphans(mark string) (n int, err error) {
+	if mark == "" {
+		return 0, nil
 	}
-	at := strings.LastIndexByte(own, '/')
-	return at >= 0 && own[:at] == mark
-}
-
-// lookup is the last value of a variable, as os/exec takes it.
-func lookup(env []string, name string) string {
-	value := ""
-	for _, v := range env {
-		if n, val, ok := strings.Cut(v, "="); ok && n == name {
-			value = val
-		}
-	}
-	return value
-}
-
-// living holds the marks of the processes that os/exec has yet to reap. They
-// are not orphans, whoever asks. A program has one set of children, whichever
-// part of it has started them, so this is one table for the program.
-var living marks
-
-// marks is a set of marks.
-type marks struct {
-	mu  sync.Mutex
-	set map[string]bool // guarded by mu
-}
-
-func (m *marks) add(mark string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.set == nil {
-		m.set = make(map[string]bool)
-	}
-	m.set[mark] = true
-}
-
-func (m *marks) remove(mark string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.set, mark)
-}
-
-func (m *marks) has(mark string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.set[mark]
+	return collect(0, func(own string) bool {
+		at := strings.LastIndexByte(own, '/')
+		_, lives := living.Load(own)
+		return at >= 0 && own[:at] == mark && !lives
+	})
 }

@@ -30,10 +30,6 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv(playName); name != "" {
 		os.Exit(plays[name]())
 	}
-	if err := BecomeSubreaper(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
 	os.Exit(m.Run())
 }
 

@@ -16,12 +16,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"ollimbot/core/fault"
 )
 
 // signalled is added to a signal's number in the exit code of who tells of it.
@@ -60,7 +60,7 @@ type Process struct {
 	err       error
 	left      error
 
-	stopping atomic.Bool // a Stop has begun to go down the rungs
+	stopping atomic.Bool // a Stop has begun with its steps
 }
 
 // Start starts a command with pipes for its input and output, in a session and
@@ -97,8 +97,7 @@ func Start(s Spec) (*Process, error) {
 			return nil, fmt.Errorf(msgSandbox, errors.Join(p.cmd.Err, in.close(), out.close()))
 		}
 	}
-	// Known before it runs: CollectOrphans must not meet it as a stranger.
-	living.add(p.mark)
+	living.Store(p.mark, nil) // before it runs: CollectOrphans must not meet it as a stranger
 	begun := make(chan error, 1)
 	p.watcher.Go(func() { p.live(begun) })
 	err = <-begun
@@ -106,7 +105,7 @@ func Start(s Spec) (*Process, error) {
 	_ = out.theirs.Close()
 	if err != nil {
 		p.watcher.Wait()
-		living.remove(p.mark)
+		living.Delete(p.mark)
 		_ = in.ours.Close()
 		_ = out.ours.Close()
 		return nil, s.explain(err)
@@ -120,7 +119,7 @@ func Start(s Spec) (*Process, error) {
 func (p *Process) live(begun chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err := guarded(p.cmd.Start)
+	err := fault.Guard("starting claude", p.cmd.Start)()
 	begun <- err
 	if err == nil {
 		p.watch()
@@ -130,14 +129,14 @@ func (p *Process) live(begun chan<- error) {
 // watch waits for the end of the command and then collects what it has left.
 func (p *Process) watch() {
 	defer close(p.collected)
-	p.err = guarded(p.await)
-	living.remove(p.mark)
+	p.err = fault.Guard("waiting for claude", p.await)()
+	living.Delete(p.mark)
 	_ = p.stdin.Close()
 	close(p.done)
-	p.left = guarded(func() error {
+	p.left = fault.Guard("the reaper", func() error {
 		_, err := collect(p.cmd.Process.Pid, func(mark string) bool { return mark == p.mark })
 		return err
-	})
+	})()
 }
 
 // await reaps the command.
@@ -157,17 +156,6 @@ func (p *Process) await() error {
 		e.Signal = syscall.SIGKILL // the sandbox tells how the command in it ended
 	}
 	return e
-}
-
-// guarded turns a panic into an error: in our own goroutine it would end the
-// program and leave the terminal raw.
-func guarded(f func() error) (err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf(msgFault, fault)
-		}
-	}()
-	return f()
 }
 
 // Stdin is the command's input. Close may be called more than once; a Write
@@ -229,14 +217,6 @@ func (p *Process) command() int {
 		return pid
 	}
 	return p.PID()
-}
-
-// withMark is an environment in which the mark stands once.
-func withMark(env []string, mark string) []string {
-	out := slices.DeleteFunc(slices.Clone(env), func(v string) bool {
-		return strings.HasPrefix(v, MarkName+"=")
-	})
-	return append(out, MarkName+"="+mark)
 }
 
 // pipe is one pipe, by who holds which end.

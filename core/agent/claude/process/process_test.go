@@ -253,14 +253,15 @@ func TestStartSaysWhatToDo(t *testing.T) {
 			if got := err.Error(); !strings.Contains(got, c.want) || strings.ContainsAny(got, "\n\x1b") || len(got) > 400 {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
-			if n := len(living.set); n != 0 {
-				t.Errorf("%d processes are thought to live", n)
-			}
+			living.Range(func(mark, _ any) bool {
+				t.Errorf("%v is thought to live", mark)
+				return true
+			})
 		})
 	}
 }
 
-func TestRungsAreTakenOneByOneUntilTheEnd(t *testing.T) {
+func TestStepsAreTakenOneByOneUntilTheEnd(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		ends   time.Duration // after which the process is gone
@@ -286,11 +287,11 @@ func TestRungsAreTakenOneByOneUntilTheEnd(t *testing.T) {
 				done := make(chan struct{})
 				time.AfterFunc(c.ends, func() { close(done) })
 				var got []int
-				step := func(i int, wait time.Duration) rung {
-					return rung{func() { got = append(got, i) }, wait}
+				step := func(i int, wait time.Duration) stopStep {
+					return stopStep{func() { got = append(got, i) }, wait}
 				}
 				start := time.Now()
-				ended := descend(ctx, done, []rung{
+				ended := takeSteps(ctx, done, []stopStep{
 					step(0, Patience), step(1, Patience), step(2, termPatience), step(3, killPatience),
 				})
 				if diff := cmp.Diff(c.want, got); diff != "" || ended != c.ended || time.Since(start) != c.took {
@@ -298,13 +299,6 @@ func TestRungsAreTakenOneByOneUntilTheEnd(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-func TestAFaultOfOurOwnIsAnError(t *testing.T) {
-	err := guarded(func() error { panic("the list is empty") })
-	if err == nil || err.Error() != "internal fault: the list is empty" {
-		t.Errorf("got %v", err)
 	}
 }
 

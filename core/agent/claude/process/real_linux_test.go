@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"ollimbot/core/agent/claude/fakeapi"
 )
 
@@ -45,7 +47,7 @@ func TestShellsOfTheRealCommandAreCollected(t *testing.T) {
 			p := shelling(t, path, sleep+" 301 & "+sleep+" 302")
 			until(t, "its shell runs", func() bool { return len(commands(p.mark, sleep)) == 2 })
 			for _, pid := range commands(p.mark, sleep) {
-				if s, ok := statOf(pid); !ok || s.session == p.PID() {
+				if s, err := unix.Getsid(pid); err != nil || s == p.PID() {
 					t.Errorf("process %d is in the session of claude: the mark is not needed", pid)
 				}
 			}
@@ -105,7 +107,7 @@ func shelling(t *testing.T, path, command string) *Process {
 func commands(mark, program string) []int {
 	var out []int
 	for pid := range pids() {
-		if m, ok := markOf(pid); !ok || m != mark {
+		if markOf(pid) != mark {
 			continue
 		}
 		line, err := os.ReadFile(procFile(pid, "cmdline"))

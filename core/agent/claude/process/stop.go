@@ -61,19 +61,19 @@ func (p *Process) signal(sig os.Signal) error {
 	return p.cmd.Process.Signal(sig)
 }
 
-// rung is one step down: what is done, and how long it may take to work.
-type rung struct {
+// stopStep is one step of Stop: what is done, and how long it may take to work.
+type stopStep struct {
 	act  func()
 	wait time.Duration
 }
 
-// rungs are the steps of Stop. A signal fails only where the process is gone,
+// stopSteps are the steps of Stop, from the mildest. A signal fails only where the process is gone,
 // and then there is nothing left to wait for.
-func (p *Process) rungs(patience time.Duration) []rung {
+func (p *Process) stopSteps(patience time.Duration) []stopStep {
 	send := func(sig os.Signal) func() {
 		return func() { _ = p.signal(sig) }
 	}
-	return []rung{
+	return []stopStep{
 		{func() { _ = p.stdin.Close() }, patience},
 		{send(os.Interrupt), patience},
 		{send(syscall.SIGTERM), termPatience},
@@ -85,23 +85,23 @@ func (p *Process) rungs(patience time.Duration) []rung {
 // already. It reports whether the process has ended.
 func (p *Process) end(ctx context.Context, patience time.Duration) bool {
 	if p.stopping.CompareAndSwap(false, true) {
-		return descend(ctx, p.done, p.rungs(patience))
+		return takeSteps(ctx, p.done, p.stopSteps(patience))
 	}
 	select {
 	case <-p.done:
 		return true
 	case <-ctx.Done():
 	}
-	rungs := p.rungs(0)
-	return descend(ctx, p.done, rungs[len(rungs)-1:])
+	steps := p.stopSteps(0)
+	return takeSteps(ctx, p.done, steps[len(steps)-1:])
 }
 
-// descend goes down the rungs until done is closed, and straight to the last
+// takeSteps takes the steps until done is closed, and straight to the last
 // one when ctx ends. It reports whether done was closed.
-func descend(ctx context.Context, done <-chan struct{}, rungs []rung) bool {
-	for i, r := range rungs {
+func takeSteps(ctx context.Context, done <-chan struct{}, steps []stopStep) bool {
+	for i, r := range steps {
 		cancelled := ctx.Done()
-		if last := i == len(rungs)-1; last {
+		if last := i == len(steps)-1; last {
 			cancelled = nil
 		} else if ctx.Err() != nil {
 			continue

@@ -35,7 +35,6 @@ const (
 	msgExit     = "claude ended with exit code %d"
 	msgKilled   = "claude was ended by %s"
 	msgLost     = "wait for claude: %w"
-	msgFault    = "internal fault: %v"
 	msgImmortal = "process %d does not end, not even by SIGKILL: end it by hand, or restart the machine"
 	msgLeft     = "processes that claude left behind do not end (%s): end them by hand with kill -9"
 )

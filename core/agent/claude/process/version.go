@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -87,39 +85,21 @@ func Version(ctx context.Context, path string, env []string) (string, error) {
 }
 
 func askVersion(ctx context.Context, s Spec, limit time.Duration) (string, error) {
-	within, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	p, err := Start(s)
-	if err != nil {
-		return "", err
-	}
-	_ = p.Stdin().Close()
-	// The kill, and the collecting after it, end the reading too.
-	stop := context.AfterFunc(within, func() { _ = p.Signal(os.Kill) })
-	defer stop()
-	answer, readErr := io.ReadAll(io.LimitReader(p.Stdout(), versionBytes))
-	if len(answer) < versionBytes {
-		waitFor(p.Done(), within.Done(), limit)
-	}
-	late := within.Err() != nil
-	cancel()
-	if err := p.Stop(within, 0); err != nil {
-		return "", err
-	}
 	name := clean.Line(s.Path)
+	answer, err := Run(ctx, s, limit, versionBytes)
 	switch {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("ask for the version of claude: %w", ctx.Err())
-	case late:
+	case errors.Is(err, ErrSlow):
 		return "", fmt.Errorf(msgVersionSlow, name, limit)
-	case readErr != nil:
-		return "", fmt.Errorf(msgVersionFailed, name, readErr)
+	case err != nil:
+		return "", err
 	}
-	v, parseErr := parseAnswer(name, string(answer))
-	if err := p.Err(); err != nil && parseErr != nil && len(answer) < versionBytes {
-		return "", fmt.Errorf(msgVersionFailed, name, err)
+	v, err := parseAnswer(name, string(answer.Stdout))
+	if err != nil && answer.Err != nil && len(answer.Stdout) < versionBytes {
+		return "", fmt.Errorf(msgVersionFailed, name, answer.Err)
 	}
-	return v, parseErr
+	return v, err
 }
 
 // parseAnswer reads "2.1.197 (Claude Code)".

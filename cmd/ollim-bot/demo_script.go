@@ -6,36 +6,36 @@ import (
 	"ollimbot/routines"
 )
 
-// The demo's play. The opening shows within some ten seconds what the bot is
-// about; the everyday scenes then repeat for as long as somebody watches.
+// The demo's script. The opening shows within some ten seconds what the bot is
+// about; the everyday steps then repeat for as long as somebody watches.
 
-var opening = []scene{
-	{300 * time.Millisecond, "inbox", stage(inboxPart)},
-	{1200 * time.Millisecond, "medication", stage(medicationPart)},
-	{1500 * time.Millisecond, "move", stage(movePart)},
-	{1500 * time.Millisecond, "laundry", stage(laundryPart)},
+var opening = []step{
+	{300 * time.Millisecond, "inbox", start(inboxRun)},
+	{1200 * time.Millisecond, "medication", start(medicationRun)},
+	{1500 * time.Millisecond, "move", start(moveRun)},
+	{1500 * time.Millisecond, "laundry", start(laundryRun)},
 	{2 * time.Second, "plants earlier", edit(plants, 12*time.Minute)},
 }
 
-var everyday = []scene{
+var everyday = []step{
 	{14 * time.Second, "question", say("What is left for today?")},
-	{12 * time.Second, "lists", stage(listPart)},
+	{12 * time.Second, "lists", start(listRun)},
 	{16 * time.Second, "a slip in a file", slip(plants, "61 9 * * *")},
 	{14 * time.Second, "the slip mended", edit(plants, 40*time.Minute)},
-	{12 * time.Second, "many at once", stage(inboxPart, newsPart, backupPart, weatherPart, birthdayPart)},
-	{18 * time.Second, "talk", both(say("I am stuck with the evening plan."), stage(hastyPart))},
+	{12 * time.Second, "many at once", start(inboxRun, newsRun, backupRun, weatherRun, birthdayRun)},
+	{18 * time.Second, "talk", both(say("I am stuck with the evening plan."), start(hastyRun))},
 	{20 * time.Second, "tea by hand", fire("de300002")},
-	{18 * time.Second, "a run that fails", stage(mailPart)},
-	{12 * time.Second, "move", stage(movePart)},
-	{16 * time.Second, "laundry", stage(laundryPart)},
+	{18 * time.Second, "a run that fails", start(mailRun)},
+	{12 * time.Second, "move", start(moveRun)},
+	{16 * time.Second, "laundry", start(laundryRun)},
 	{14 * time.Second, "plants", edit(plants, 15*time.Minute)},
-	{18 * time.Second, "stove", stage(stovePart)},
+	{18 * time.Second, "stove", start(stoveRun)},
 	{15 * time.Second, "asking for a reminder", say("Remind me to call Dana in 2 minutes.")},
 	{15 * time.Second, "thanks", say("Thank you, that helps.")},
 }
 
 var (
-	inboxPart = part{
+	inboxRun = demoRun{
 		title: "Inbox sweep", mode: routines.Freely, silent: true, isolated: true,
 		words: "Sweep the inbox and report what needs an answer today.",
 		script: `think Seven new messages since the last sweep. Newsletters first, they go away.
@@ -48,7 +48,7 @@ call report_updates {"message": "Inbox: 2 of 7 need an answer today (landlord ab
 wait 2s
 say The rest can wait until tomorrow.`,
 	}
-	medicationPart = part{
+	medicationRun = demoRun{
 		title: "Medication", mode: routines.Always,
 		words: "It is time for the medication. Ping, and report.",
 		script: `think A health routine: worth a token.
@@ -57,7 +57,7 @@ wait 1s
 call report_updates {"message": "Medication: pinged, no answer yet."}
 say Done; I will ask later.`,
 	}
-	movePart = part{
+	moveRun = demoRun{
 		title: "Move a little",
 		words: "A nudge to stand up and move.",
 		script: `say An hour in the chair is enough.
@@ -68,7 +68,7 @@ call ping_user {"message": "And stretch your shoulders while you are there."}
 say One ping for each run: the rest goes into the report.
 call report_updates {"message": "Move a little: pinged once, suggested stretching too."}`,
 	}
-	laundryPart = part{
+	laundryRun = demoRun{
 		title: "Laundry", chain: 2, mode: routines.Freely,
 		words: "Look whether the laundry is out of the machine, and come back in a minute.",
 		script: `say Looking whether the laundry is out of the machine.
@@ -76,7 +76,7 @@ wait 1s
 say Not yet, as far as I can tell. If there is another check, it is in a minute.
 call follow_up_chain {"minutes_from_now": 1}`,
 	}
-	listPart = part{
+	listRun = demoRun{
 		title: "Evening list",
 		words: "Send the evening list as a card.",
 		script: `think Two things, the smaller one first.
@@ -85,7 +85,7 @@ wait 1s
 call discord_embed {"title": "This evening", "color": "green", "fields": [{"name": "Bins", "value": "by the door"}, {"name": "Dana", "value": "yes or no"}]}
 call report_updates {"message": "Evening list: the bins, and an answer for Dana."}`,
 	}
-	hastyPart = part{
+	hastyRun = demoRun{
 		title: "Parcel",
 		words: "The parcel will be delivered between two and four.",
 		script: `wait 1s
@@ -93,29 +93,29 @@ call ping_user {"message": "Your parcel comes between two and four."}
 say If you are in a conversation, this goes into the updates.
 call report_updates {"message": "Parcel: delivery between two and four."}`,
 	}
-	mailPart = part{
+	mailRun = demoRun{
 		title: "Newsletter digest", silent: true,
 		words: "Collect the newsletters of the week.",
 		script: `say Asking the mail server for the week's newsletters.
 wait 2s
 fail the mail server did not answer`,
 	}
-	stovePart = part{
+	stoveRun = demoRun{
 		title: "Stove", mode: routines.Always,
 		words: "The stove has been on for three hours.",
 		script: `think This one nobody wants to miss.
 call ping_user {"message": "The stove has been on for three hours. Is that meant?", "critical": true}
 call report_updates {"message": "Stove: on for three hours, critical ping sent."}`,
 	}
-	newsPart     = quietPart("News", "Nothing in the news concerns you today.")
-	backupPart   = quietPart("Backup", "The backup of last night is complete.")
-	weatherPart  = quietPart("Weather", "Rain from five o'clock on; take the tram.")
-	birthdayPart = quietPart("Birthdays", "Jo turns forty on Thursday.")
+	newsRun     = quietRun("News", "Nothing in the news concerns you today.")
+	backupRun   = quietRun("Backup", "The backup of last night is complete.")
+	weatherRun  = quietRun("Weather", "Rain from five o'clock on; take the tram.")
+	birthdayRun = quietRun("Birthdays", "Jo turns forty on Thursday.")
 )
 
-// quietPart is a run that only says something, for the queue.
-func quietPart(title, words string) part {
-	return part{
+// quietRun is a run that only says something, for the queue.
+func quietRun(title, words string) demoRun {
+	return demoRun{
 		title: title, words: words, silent: true, isolated: true, mode: routines.Freely,
 		script: "say Looking.\nwait 3s\nsay " + words,
 	}

@@ -4,34 +4,39 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
 	"ollimbot/core"
 	"ollimbot/core/audit"
 	"ollimbot/core/config"
+	"ollimbot/core/store"
 	"ollimbot/routines"
 	"ollimbot/tui"
 	"ollimbot/tui/plain"
+	"ollimbot/tui/screen"
 	dashboard "ollimbot/tui/settings"
 )
 
-// faceFlags say how the bot shows itself; run and demo take the same.
-type faceFlags struct {
+// uiFlags say how the bot shows itself; run and demo take the same.
+type uiFlags struct {
 	Headless bool   `help:"No dashboard: log lines on standard output."`
 	ReadOnly bool   `name:"read-only" help:"A dashboard that shows everything and changes nothing."`
 	Plain    bool   `help:"No screen control: a line for each thing that happens, commands on standard input."`
 	Theme    string `placeholder:"NAME" help:"auto (as the terminal), dark, light, contrast, 16; remembered."`
 }
 
-// face is the face that the flags ask for, once it is possible.
-func (c faceFlags) face(p *process) (face, error) {
-	f := face{headless: c.Headless, readOnly: c.ReadOnly, plain: c.Plain, theme: c.Theme}
+// mode is what the flags ask for, once it is possible.
+func (c uiFlags) mode(p *process) (uiMode, error) {
+	f := uiMode{headless: c.Headless, readOnly: c.ReadOnly, plain: c.Plain, theme: c.Theme}
 	return f, f.check(p)
 }
 
-// face is how the bot shows itself.
-type face struct {
+// uiMode is how the bot shows itself.
+type uiMode struct {
 	headless, readOnly, plain bool
 	theme                     string
 	fresh                     bool // nothing is set up yet
@@ -41,7 +46,7 @@ type face struct {
 }
 
 // check refuses what does not go together, and a terminal that cannot show it.
-func (f face) check(p *process) error {
+func (f uiMode) check(p *process) error {
 	switch {
 	case f.theme != "" && !slices.Contains(dashboard.Themes, f.theme):
 		return usagef("there is no theme %q: --theme takes %s", f.theme, strings.Join(dashboard.Themes, ", "))
@@ -63,7 +68,7 @@ func (f face) check(p *process) error {
 
 // unset reports whether nothing is set up yet: no names, no token, and no task
 // that somebody has written.
-func (at place) unset() bool {
+func (at dataDir) unset() bool {
 	if at.env.GivenName() != "" || at.env.BotName != config.DefaultBotName || at.env.DiscordToken != "" {
 		return false
 	}
@@ -90,7 +95,7 @@ func holdsTask(folder string) bool {
 }
 
 // show runs the dashboard, or what stands in its place, until its user leaves.
-func (p *process) show(ctx context.Context, bot *core.Bot, f face, notice string) error {
+func (p *process) show(ctx context.Context, bot *core.Bot, f uiMode, notice string) error {
 	surface := "dashboard"
 	if f.plain {
 		surface = "plain mode"
@@ -117,4 +122,55 @@ func (p *process) show(ctx context.Context, bot *core.Bot, f face, notice string
 	}
 	defer lastWords(bot.Snapshot().Root)()
 	return tui.Run(ctx, bot, o)
+}
+
+// lastWordsFile keeps what the runtime said when the program broke.
+const lastWordsFile = store.StateDir + "/crash.log"
+
+// lastWordsScript waits for the program's end. Where the runtime has said why,
+// the terminal is put back as it was before the dashboard, and the user is told.
+// It outlives the program and ignores what ends that: TTOU, because by then it
+// may stand in the background.
+const lastWordsScript = `trap '' INT QUIT TERM HUP TTOU
+words=$(head -c 200000)
+test -n "$words" || exit 0
+umask 077
+printf '%s\n' "$words" > "$1"
+stty "$2" < /dev/tty
+printf '%s' "$3"
+printf '\r\nollim-bot: internal fault, the program has ended. What happened is in %s\r\n' "$1"`
+
+// lastWords keeps the terminal whole where a panic ends the program that nobody
+// could catch, in a goroutine of a library: a shell waits beside the dashboard.
+// On a machine without one nothing is done. dir is the data directory; forget ends
+// the shell.
+func lastWords(dir string) (forget func()) {
+	nothing := func() {}
+	mode := exec.CommandContext(context.Background(), "stty", "-g")
+	mode.Stdin = os.Stdin
+	before, err := mode.Output()
+	if err != nil {
+		return nothing
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nothing
+	}
+	defer func() { _, _ = r.Close(), w.Close() }() // the shell and the runtime have ends of their own
+	file := filepath.Join(dir, filepath.FromSlash(lastWordsFile))
+	c := exec.CommandContext(context.Background(), "sh", "-c", lastWordsScript, "sh", file, strings.TrimSpace(string(before)), screen.Restore)
+	c.Stdin, c.Stdout = r, os.Stdout
+	if c.Start() != nil {
+		return nothing
+	}
+	if err := debug.SetCrashOutput(w, debug.CrashOptions{}); err != nil {
+		_ = w.Close() // it sees the end and goes
+		_ = c.Wait()
+		return nothing
+	}
+	return func() {
+		_ = debug.SetCrashOutput(nil, debug.CrashOptions{}) // closes the runtime's end
+		_ = w.Close()
+		_ = c.Wait()
+	}
 }

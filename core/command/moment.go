@@ -1,17 +1,18 @@
-package plain
+package command
 
 import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"ollimbot/routines/cron"
 )
 
-// moment reads when something is to be: "2h30m", "in 20 minutes", "18:30",
+// ReadMoment reads when something is to be: "2h30m", "in 20 minutes", "18:30",
 // "tomorrow", "friday 9:00", "2006-01-02 15:04". A time of day that has passed
 // means tomorrow's. The text must be nothing else.
-func moment(text string, now time.Time) (time.Time, bool) {
+func ReadMoment(text string, now time.Time) (time.Time, bool) {
 	words := strings.Fields(strings.ToLower(text))
 	for len(words) > 1 && (words[0] == "until" || words[0] == "for" || words[0] == "in" || words[0] == "at" || words[0] == "this" || words[0] == "on") {
 		words = words[1:]
@@ -116,24 +117,42 @@ var units = map[string]time.Duration{
 // longestMoment is how many words a moment can have: "until tomorrow at 9:00".
 const longestMoment = 6
 
-// firstMoment splits a text behind the moment that it begins with; the longest counts.
-func firstMoment(text string, now time.Time) (at time.Time, rest string, ok bool) {
+// FirstMoment splits a text behind the moment that it begins with; the longest counts.
+func FirstMoment(text string, now time.Time) (at time.Time, rest string, ok bool) {
 	words := strings.Fields(text)
 	for n := min(longestMoment, len(words)); n > 0; n-- {
-		if at, ok := moment(strings.Join(words[:n], " "), now); ok {
-			return at, behind(text, n), true
+		if at, ok := ReadMoment(strings.Join(words[:n], " "), now); ok {
+			return at, Behind(text, n), true
 		}
 	}
 	return time.Time{}, text, false
 }
 
-// lastMoment splits a text before the moment that it ends with; the longest counts.
-func lastMoment(text string, now time.Time) (rest string, at time.Time, ok bool) {
+// LastMoment splits a text before the moment that it ends with; the longest counts.
+func LastMoment(text string, now time.Time) (rest string, at time.Time, ok bool) {
 	words := strings.Fields(text)
 	for n := min(longestMoment, len(words)); n > 0; n-- {
-		if at, ok := moment(strings.Join(words[len(words)-n:], " "), now); ok {
+		if at, ok := ReadMoment(strings.Join(words[len(words)-n:], " "), now); ok {
 			return strings.Join(words[:len(words)-n], " "), at, true
 		}
 	}
 	return text, time.Time{}, false
+}
+
+// CutWord splits a text behind its first word. What follows keeps its lines.
+func CutWord(text string) (word, rest string) {
+	text = strings.TrimSpace(text)
+	i := strings.IndexFunc(text, unicode.IsSpace)
+	if i < 0 {
+		return text, ""
+	}
+	return text[:i], strings.TrimSpace(text[i:])
+}
+
+// Behind is what follows the first n words.
+func Behind(text string, n int) string {
+	for range n {
+		_, text = CutWord(text)
+	}
+	return strings.TrimSpace(text)
 }

@@ -4,10 +4,6 @@ package process
 
 import "syscall"
 
-// BecomeSubreaper does nothing: only Linux hands orphans to another parent than
-// the first process.
-func BecomeSubreaper() error { return nil }
-
 // attributes are those of a command: a session of its own. That it ends with us
 // is for its input to tell it, which the system closes when we die.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

@@ -17,18 +17,13 @@ import (
 	"ollimbot/core/agent/claude/sessionfile"
 )
 
-const (
-	projectsDir   = sessionfile.Projects
-	transcriptExt = sessionfile.Ext
-)
-
-// Heard reports whether a session's transcript holds a message whose text has
-// this digest (agent.Witness). Only the session's own file is asked: what a fork
+// HasMessage reports whether a session's transcript holds a message whose text has
+// this digest (agent.HistoryChecker). Only the session's own file is asked: what a fork
 // has copied counts as heard by the fork. The CLI appends a message about 0.1 s
 // after it has taken it, so that the last moment before a crash may be missing;
 // a session without a file has heard nothing.
-func (e *Engine) Heard(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
-	files, err := transcripts(configDir(e.env()), session)
+func (e *Engine) HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
+	files, err := transcripts(sessionfile.ConfigDir(e.env()), session)
 	if err != nil {
 		return false, fmt.Errorf("look for the transcript: %w", err)
 	}
@@ -41,20 +36,12 @@ func (e *Engine) Heard(ctx context.Context, session string, digest [sha256.Size]
 	return false, nil
 }
 
-// configDir is where the CLI with this environment keeps its files.
-func configDir(env []string) string { return sessionfile.ConfigDir(env) }
-
-// transcriptPath is the file of a session that works in dir.
-func transcriptPath(configDir, dir, session string) string {
-	return sessionfile.Path(configDir, dir, session)
-}
-
 // transcripts are the files of a session, whichever directory it worked in.
 func transcripts(configDir, session string) ([]string, error) {
 	if session == "" || session != filepath.Base(session) || strings.ContainsRune(session, 0) {
 		return nil, nil // no id that the CLI would give
 	}
-	projects := filepath.Join(configDir, projectsDir)
+	projects := filepath.Join(configDir, sessionfile.Projects)
 	folders, err := os.ReadDir(projects)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -64,7 +51,7 @@ func transcripts(configDir, session string) ([]string, error) {
 	}
 	var found []string
 	for _, folder := range folders {
-		file := filepath.Join(projects, folder.Name(), session+transcriptExt)
+		file := filepath.Join(projects, folder.Name(), session+sessionfile.Ext)
 		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
 			found = append(found, file)
 		}

@@ -14,9 +14,9 @@ import (
 const (
 	// lookEvery is how often the processes are looked at.
 	lookEvery = 2 * time.Second
-	// worthTelling is the part by which memory must change before anybody is
+	// worthNoting is the part by which memory must change before anybody is
 	// told: it never stands still.
-	worthTelling = 20 // 1/20 is 5 %
+	worthNoting = 20 // 1/20 is 5 %
 )
 
 // watch looks at all processes until ctx ends: at their memory, and at turns
@@ -39,7 +39,7 @@ func (e *Engine) look(now time.Time) {
 	limit := e.o.MemoryLimit()
 	tell := false
 	for _, s := range e.opened() {
-		tell = s.weigh(limit) || tell
+		tell = s.checkMemory(limit) || tell
 		s.checkSilence(now)
 	}
 	if tell {
@@ -47,21 +47,21 @@ func (e *Engine) look(now time.Time) {
 	}
 }
 
-// weigh looks at the process's memory and ends it where it has too much. tell
+// checkMemory looks at the process's memory and ends it where it has too much. tell
 // says that the change is worth telling.
-func (s *session) weigh(limit int64) (tell bool) {
+func (s *session) checkMemory(limit int64) (tell bool) {
 	size, ok := s.child.Resident()
 	if !ok {
 		return false
 	}
 	s.mu.Lock()
-	if diff := size - s.memory; max(diff, -diff) > s.memory/worthTelling {
+	if diff := size - s.memory; max(diff, -diff) > s.memory/worthNoting {
 		s.memory, tell = size, true
 	}
 	s.mu.Unlock()
 	if limit > 0 && size > limit {
 		s.log.Error("process uses too much memory and is ended", "bytes", size, "limit", limit)
-		s.doom(fmt.Errorf(textTooMuch, words.Memory(size), words.Memory(limit)))
+		s.kill(fmt.Errorf(textTooMuch, words.Memory(size), words.Memory(limit)))
 	}
 	return tell
 }
@@ -110,7 +110,7 @@ func (s *session) checkSilence(now time.Time) {
 		}
 	case stepEnd:
 		s.log.Error("process does not obey and is ended")
-		s.doom(errors.New(clean.Line(stalledText())))
+		s.kill(errors.New(clean.Line(stalledText())))
 	}
 }
 

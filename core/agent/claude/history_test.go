@@ -16,6 +16,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/agent/claude/wire"
 	"ollimbot/core/store"
 	"ollimbot/core/toolset"
@@ -26,7 +27,7 @@ import (
 func transcriptOf(t testing.TB, session string, lines ...string) *Engine {
 	t.Helper()
 	dir := t.TempDir()
-	file := transcriptPath(dir, "/some/where", session)
+	file := sessionfile.Path(dir, "/some/where", session)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func witnessIn(configDir string) *Engine {
 
 func heard(t testing.TB, e *Engine, session, text string) bool {
 	t.Helper()
-	ok, err := e.Heard(context.WithoutCancel(t.Context()), session, sha256.Sum256([]byte(text)))
+	ok, err := e.HasMessage(context.WithoutCancel(t.Context()), session, sha256.Sum256([]byte(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,14 +69,14 @@ func TestOnlyAUsersWordsCount(t *testing.T) {
 		`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"a result"}]}}`,
 		`{"type":"queue-operation","operation":"enqueue","content":"waits"}`,
 		`no JSON "user"`, `["user"]`, `{"type":"user","message":7}`, ``,
-		`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"one"},{"type":"text","text":"`+lastBlock+`"},`+
-			`{"type":"image","source":{}},{"type":"text","text":"two"},{"type":"text","text":"`+lastBlock+`"}]}}`,
+		`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"one"},{"type":"text","text":"`+sessionfile.LastBlock+`"},`+
+			`{"type":"image","source":{}},{"type":"text","text":"two"},{"type":"text","text":"`+sessionfile.LastBlock+`"}]}}`,
 		`{"type":"user","message":{"role":"user","content":"a string"}}`,
 		`{"type":"user","message":{"role":"user","content":"torn`,
 	)
 	for text, want := range map[string]bool{
 		"by the user": false, "to a subagent": false, "a result": false, "waits": false, "torn": false,
-		lastBlock: false, "one" + lastBlock: false, "onetwo": false,
+		sessionfile.LastBlock: false, "one" + sessionfile.LastBlock: false, "onetwo": false,
 		"one": true, "two": true, "a string": true,
 	} {
 		if heard(t, e, "s", text) != want {
@@ -86,7 +87,7 @@ func TestOnlyAUsersWordsCount(t *testing.T) {
 
 func TestWhateverIsSaidIsHeard(t *testing.T) {
 	dir := t.TempDir()
-	folder := filepath.Join(dir, projectsDir, "x")
+	folder := filepath.Join(dir, sessionfile.Projects, "x")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -94,15 +95,15 @@ func TestWhateverIsSaidIsHeard(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.ToValidUTF8(rapid.String().Draw(rt, "text"), "?")
 		line, err := json.Marshal(map[string]any{"type": "user", "message": map[string]any{"content": []map[string]string{
-			{"type": "text", "text": text}, {"type": "text", "text": lastBlock},
+			{"type": "text", "text": text}, {"type": "text", "text": sessionfile.LastBlock},
 		}}})
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, "s"+transcriptExt), append(line, '\n'), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, "s"+sessionfile.Ext), append(line, '\n'), 0o600); err != nil {
 			rt.Fatal(err)
 		}
-		if text != lastBlock && !heard(t, e, "s", text) {
+		if text != sessionfile.LastBlock && !heard(t, e, "s", text) {
 			rt.Fatalf("%q was not heard", text)
 		}
 		if heard(t, e, "s", text+"!") {
@@ -112,10 +113,10 @@ func TestWhateverIsSaidIsHeard(t *testing.T) {
 }
 
 func TestAWitnessHasNoLineLimit(t *testing.T) {
-	long := strings.Repeat("x", 8<<20)
+	long := strings.Repeat("x", 1<<20)
 	e := transcriptOf(t, "s",
-		`{"type":"user","message":{"content":[{"type":"text","text":"`+long+`"},{"type":"text","text":"`+lastBlock+`"}]}}`,
-		`{"type":"user","message":{"content":[{"type":"text","text":"after it"},{"type":"text","text":"`+lastBlock+`"}]}}`)
+		`{"type":"user","message":{"content":[{"type":"text","text":"`+long+`"},{"type":"text","text":"`+sessionfile.LastBlock+`"}]}}`,
+		`{"type":"user","message":{"content":[{"type":"text","text":"after it"},{"type":"text","text":"`+sessionfile.LastBlock+`"}]}}`)
 	if !heard(t, e, "s", long) || !heard(t, e, "s", "after it") {
 		t.Error("a long line hides what stands in it or behind it")
 	}
@@ -125,7 +126,7 @@ func TestAWitnessStopsWhenAskedTo(t *testing.T) {
 	e := transcriptOf(t, "s", strings.Repeat("{}\n", 10))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := e.Heard(ctx, "s", sha256.Sum256(nil)); !errors.Is(err, context.Canceled) {
+	if _, err := e.HasMessage(ctx, "s", sha256.Sum256(nil)); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -168,7 +169,7 @@ func TestWithTheRealCLITheTranscriptIsWhereWeLookForIt(t *testing.T) {
 			t.Fatalf("claude in %s: %v: %s", dir, err, out)
 		}
 		cancel()
-		if _, err := os.Stat(transcriptPath(configDir(env), dir, id)); err != nil {
+		if _, err := os.Stat(sessionfile.Path(sessionfile.ConfigDir(env), dir, id)); err != nil {
 			t.Errorf("the transcript of %s: %v", dir, err)
 		}
 	}
@@ -218,7 +219,7 @@ func TestWithTheRealCLIAWitnessKnowsWhatWasTaken(t *testing.T) {
 	e := New(Options{Env: r.env})
 	for text, want := range map[string]bool{
 		odd: true, "with a picture": true, prompt: true, "in between": true,
-		"never sent": false, lastBlock: false, "done": false, strings.TrimSpace(odd): false,
+		"never sent": false, sessionfile.LastBlock: false, "done": false, strings.TrimSpace(odd): false,
 	} {
 		if heard(t, e, id, text) != want {
 			t.Errorf("%q: heard is %v", text, !want)

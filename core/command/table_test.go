@@ -1,0 +1,34 @@
+package command
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestEachWordNamesOneCommandOfItsPlace(t *testing.T) {
+	for _, p := range []Place{InPlain, InSlash, InDiscord, InShell, InAgent} {
+		seen := map[string]bool{}
+		for _, c := range List(p) {
+			for _, w := range append([]string{c.Name}, c.Aliases...) {
+				if got, ok := Find(p, w); !ok || got.Name != c.Name || seen[w] {
+					t.Errorf("%q means %q", w, got.Name)
+				}
+				seen[w] = true
+			}
+			if c.About == "" || len(c.About) > 100 && p == InDiscord {
+				t.Errorf("what %s does takes 1 to 100 characters", c.Name)
+			}
+		}
+	}
+}
+
+func TestExamplesShowWhatACommandNeeds(t *testing.T) {
+	for _, c := range List(InPlain) {
+		if first, _, _ := strings.Cut(c.Example, " "); c.Example != "" && first != c.Name {
+			t.Errorf("the example of %s is %q", c.Name, c.Example)
+		}
+		if c.Usage != "" && c.Example == "" && c.Usage[0] != '[' {
+			t.Errorf("the example of %s lacks what it needs", c.Name)
+		}
+	}
+}

@@ -1,0 +1,386 @@
+package routines
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/store"
+)
+
+// File is a file with front matter while it is read: routines, reminders, webhooks and
+// skills all go through it. It collects what is wrong with the file; a method that
+// reads a key gives the default where what stands there cannot be used.
+type File struct {
+	Doc store.Document
+
+	kind     Kind
+	rel      string
+	data     []byte
+	problems []Problem
+}
+
+// Open splits a file; rel is its path relative to the data directory. False is a file
+// without front matter: there is nothing else to read then.
+func Open(kind Kind, rel string, data []byte) (*File, bool) {
+	p := &File{kind: kind, rel: rel, data: data}
+	doc, err := store.ParseFrontMatter(data)
+	var syntax *store.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		p.Add(Error, syntax.Line, syntax.Column, syntax.Message)
+	case err != nil:
+		p.Add(Error, 1, 1, err.Error())
+	}
+	p.Doc = doc
+	return p, err == nil
+}
+
+// Problems are what is wrong, in the file's order.
+func (p *File) Problems() []Problem {
+	slices.SortStableFunc(p.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return p.problems
+}
+
+// HasErrors reports whether any of the problems keeps the file out of the schedule.
+func HasErrors(problems []Problem) bool {
+	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == Error })
+}
+
+// Add notes a problem; a line or column of 0 is the first.
+func (p *File) Add(s Severity, line, column int, message string) {
+	p.problems = append(p.problems, Problem{
+		File: clean.Line(p.rel), Line: max(1, line), Column: max(1, column), Severity: s, Message: clean.Line(message),
+	})
+}
+
+// AddAt points at a field's value, or where it has none, at its key.
+func (p *File) AddAt(s Severity, f store.Field, message string) {
+	line, column := f.Value.Line, f.Value.Column
+	if line == 0 || f.Value.Kind == store.Null {
+		line, column = f.Line, f.Column
+	}
+	p.Add(s, line, column, message)
+}
+
+// addText points at the text of a field: behind its quote.
+func (p *File) addText(s Severity, v store.Value, message string) {
+	p.Add(s, v.Line, textColumn(v), message)
+}
+
+func textColumn(v store.Value) int {
+	if v.Quoted {
+		return v.Column + 1
+	}
+	return v.Column
+}
+
+// Field is the field of that key, the zero Field where there is none.
+func (p *File) Field(key string) store.Field {
+	f, _ := p.Doc.Get(key)
+	return f
+}
+
+// Task reads what all kinds of tasks have in common, the id aside.
+func (p *File) Task() Task {
+	t := Task{
+		Kind:        p.kind,
+		Path:        p.rel,
+		Description: p.Line("description"),
+		Body:        p.body(),
+		Background:  p.kind == KindWebhook || p.flag("background", p.kind == KindReminder),
+		Model:       p.choice("model", "", "opus", "sonnet", "haiku"),
+		Thinking:    p.flag("thinking", true),
+		Isolated:    p.flag("isolated", false),
+		Mode:        Mode(p.choice("update-main-session", string(OnPing), string(Always), string(OnPing), string(Freely), string(Blocked))),
+		AllowPing:   p.flag("allow-ping", true),
+		Allowed:     p.list("allowed-tools"),
+		Disallowed:  p.list("disallowed-tools"),
+		Skills:      p.list("skills"),
+		Subagent:    p.Line("subagent"),
+		TrustInput:  p.flag("trust-input", false),
+	}
+	if t.Allowed != nil && t.Disallowed != nil {
+		later := p.Field("allowed-tools")
+		if f := p.Field("disallowed-tools"); f.Line > later.Line {
+			later = f
+		}
+		p.Add(Error, later.Line, later.Column, bothToolLists())
+		t.Disallowed = nil
+	}
+	for _, item := range p.Field("allowed-tools").Value.Items {
+		if severity, message := CheckTool(item.Text); severity != "" && item.Kind == store.Scalar {
+			p.addText(severity, item, message)
+		}
+	}
+	return t
+}
+
+// Text is the text of a key; not ok where it is absent, null or, with an error noted,
+// something else than text. A key whose text is missing gets the message given, if any.
+func (p *File) Text(key, missing string) (f store.Field, text string, ok bool) {
+	f = p.Field(key)
+	switch f.Value.Kind {
+	case store.Scalar:
+		return f, f.Value.Text, true
+	case store.Null:
+		if missing != "" {
+			p.Add(Error, f.Line, f.Column, missing)
+		}
+	default:
+		p.AddAt(Error, f, notText(key))
+	}
+	return f, "", false
+}
+
+// oneLine is what cleaning does to text that nobody need be warned of.
+var oneLine = strings.NewReplacer("\n", " ", "\t", "    ")
+
+// Line is a text of one line, cleaned, with a warning where that changed it.
+func (p *File) Line(key string) string {
+	f, text, ok := p.Text(key, "")
+	if !ok {
+		return ""
+	}
+	cleaned := clean.Line(text)
+	if cleaned != strings.TrimSpace(oneLine.Replace(text)) {
+		p.AddAt(Warning, f, cleanedField(key))
+	}
+	return cleaned
+}
+
+// MaxID is the longest id, in characters. Ours have 8; the original knows no
+// bound, but nobody types a longer one.
+const MaxID = 256
+
+// id reads an id.
+func (p *File) id(key string, required bool) string {
+	f, text, ok := p.Text(key, "")
+	if !ok {
+		if required && f.Value.Kind == store.Null {
+			p.Add(Error, f.Line, f.Column, missingID(p.rel, p.data))
+		}
+		return ""
+	}
+	if !ValidID(text) {
+		p.AddAt(Error, f, badID(key, text, p.rel, p.data))
+		return ""
+	}
+	return text
+}
+
+// ValidID reports whether a text can be an id: whatever the original takes for
+// one that can be shown and typed on one line. Ids stand in prompts, commands and
+// messages, and in no file's name.
+func ValidID(text string) bool {
+	return text != "" && utf8.RuneCountInString(text) <= MaxID && clean.Line(text) == text
+}
+
+// flag reads a boolean as YAML 1.1 writes it.
+func (p *File) flag(key string, standard bool) bool {
+	f, text, ok := p.Text(key, "")
+	if !ok {
+		return standard
+	}
+	switch strings.ToLower(text) {
+	case "true", "yes", "on":
+		return true
+	case "false", "no", "off":
+		if f.Value.Quoted {
+			p.AddAt(Warning, f, quotedFalse(key, text))
+		}
+		return false
+	}
+	p.AddAt(Error, f, notABool(key, text))
+	return standard
+}
+
+// choice reads one of a few words, which a message names in their order.
+func (p *File) choice(key, standard string, accepted ...string) string {
+	f, text, ok := p.Text(key, "")
+	if !ok {
+		return standard
+	}
+	if slices.Contains(accepted, text) {
+		return text
+	}
+	p.AddAt(Error, f, notAChoice(key, text, accepted))
+	return standard
+}
+
+// maxCount keeps a slip of the finger from becoming a chain without end.
+const maxCount = 10000
+
+// count reads a whole number from 0.
+func (p *File) count(key string) int {
+	f, text, ok := p.Text(key, "")
+	if !ok {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > maxCount {
+		p.AddAt(Error, f, notACount(key, text))
+		return 0
+	}
+	return n
+}
+
+// list reads a list of texts; nil where the key is absent, empty but not nil
+// for an empty list.
+func (p *File) list(key string) []string {
+	f := p.Field(key)
+	switch f.Value.Kind {
+	case store.Null:
+		return nil
+	case store.List:
+	default:
+		p.AddAt(Error, f, notAList(key, f.Value.Text))
+		return nil
+	}
+	items := make([]string, 0, len(f.Value.Items))
+	for _, item := range f.Value.Items {
+		text := clean.Line(item.Text)
+		if item.Kind != store.Scalar || text == "" {
+			p.Add(Error, item.Line, item.Column, notAnItem(key))
+			continue
+		}
+		items = append(items, text)
+	}
+	return items
+}
+
+// longFile is the number of lines beyond which a file is warned of: a prompt of
+// that size costs tokens at every fire.
+const longFile = 200
+
+// body is the prompt, cleaned, with a warning for what the cleaning took away.
+func (p *File) body() string {
+	if n := lineCount(p.data); n > longFile && p.kind != KindWebhook { // whose fields no agent reads
+		p.Add(Warning, longFile+1, 1, tooLong(n))
+	}
+	cleaned := clean.Text(p.Doc.Body)
+	if cleaned != p.Doc.Body {
+		p.warnOfBytes()
+	}
+	cleaned = strings.TrimSpace(cleaned)
+	if cleaned == "" {
+		p.Add(Error, p.Doc.BodyLine, 1, emptyBody(p.kind))
+	}
+	return cleaned
+}
+
+func lineCount(data []byte) int {
+	n := bytes.Count(data, []byte{'\n'})
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// warnOfBytes points at the first byte that is not UTF-8 and at the first
+// character that was taken out, one warning each: a binary file has thousands.
+func (p *File) warnOfBytes() {
+	data := p.data
+	for range p.Doc.BodyLine - 1 {
+		_, data, _ = bytes.Cut(data, []byte{'\n'})
+	}
+	line, column := p.Doc.BodyLine, 1
+	var bytesNoted, charsNoted bool
+	for len(data) > 0 && (!bytesNoted || !charsNoted) {
+		r, n := utf8.DecodeRune(data)
+		switch {
+		case r == '\n':
+			line, column = line+1, 0
+		case r == utf8.RuneError && n == 1:
+			if !bytesNoted {
+				p.Add(Warning, line, column, notUTF8(data[0]))
+			}
+			bytesNoted = true
+		case removed(r) && !bytes.HasPrefix(data, []byte("\r\n")):
+			if !charsNoted {
+				p.Add(Warning, line, column, controlCharacter(r))
+			}
+			charsNoted = true
+		}
+		data = data[n:]
+		column++
+	}
+}
+
+// removed reports whether cleaning takes the character out. A tab becomes
+// spaces, which is nothing to warn of.
+func removed(r rune) bool {
+	if r == '\t' || r >= 0x20 && r < 0x7f {
+		return false
+	}
+	s := string(r)
+	return clean.Text(s) != s
+}
+
+// Keys that a file may have, by kind.
+var (
+	commonKeys = []string{
+		"id", "background", "model", "thinking", "isolated", "description", "update-main-session",
+		"allow-ping", "allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input",
+	}
+	ownKeys = map[Kind][]string{
+		KindRoutine:  {"cron", "missed"},
+		KindReminder: {"run-at", "chain-depth", "max-chain", "chain-parent"},
+		KindWebhook:  {"fields"},
+	}
+	// otherKind is the one whose keys somebody may have taken by mistake.
+	otherKind = map[Kind]Kind{KindRoutine: KindReminder, KindReminder: KindRoutine}
+)
+
+// UnknownKeys warns of keys that look like a slip, and of those that belong to
+// another kind of file. All others are a newer version's, or the user's own; only a
+// webhook, which strangers call, warns of each.
+func (p *File) UnknownKeys() {
+	for _, f := range p.Doc.Fields {
+		switch {
+		case p.kind == KindWebhook && f.Key == "background":
+			p.Add(Warning, f.Line, f.Column, msgBackground)
+		case slices.Contains(commonKeys, f.Key), slices.Contains(ownKeys[p.kind], f.Key):
+		case p.kind == KindWebhook:
+			p.Add(Warning, f.Line, f.Column, unknownKey(f.Key))
+		case slices.Contains(ownKeys[otherKind[p.kind]], f.Key):
+			p.Add(Warning, f.Line, f.Column, foreignKey(f.Key, p.kind))
+		default:
+			for _, k := range slices.Concat(commonKeys, ownKeys[p.kind]) {
+				if oneSlip(strings.ToLower(f.Key), k) {
+					p.Add(Warning, f.Line, f.Column, didYouMean(f.Key, k))
+					break
+				}
+			}
+		}
+	}
+}
+
+// oneSlip reports whether a becomes b by at most one letter put in, left out,
+// replaced, or swapped with its neighbour.
+func oneSlip(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) < len(b) {
+		return a[i:] == b[i+1:]
+	}
+	if i == len(a) || a[i+1:] == b[i+1:] {
+		return true
+	}
+	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+}
