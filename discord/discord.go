@@ -32,7 +32,7 @@ import (
 	"ollimbot/discord/stream"
 )
 
-// name is what the bot calls this surface, in core.Hear.From too.
+// name is what the bot calls this surface, in core.Receive.From too.
 const name = "Discord"
 
 // Options are what the surface needs. Token and Dir are required.

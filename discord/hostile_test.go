@@ -250,8 +250,8 @@ func (f *forgetful) Do(_ context.Context, c command.Value) (command.Outcome, err
 	return command.Outcome{}, nil
 }
 
-func (f *forgetful) LastHeard(string) string { return "" }
-func (f *forgetful) Busy() (bool, time.Time) { return false, time.Time{} }
+func (f *forgetful) LastReceived(string) string { return "" }
+func (f *forgetful) Busy() (bool, time.Time)    { return false, time.Time{} }
 
 func heap() uint64 {
 	runtime.GC()

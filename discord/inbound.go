@@ -88,7 +88,7 @@ func (d *Discord) greet() {
 // it have one turn.
 func (d *Discord) converse(ctx context.Context) error {
 	newest := d.state.seen()
-	if heard := d.bot.LastHeard(name); message.Compare(heard, newest) > 0 {
+	if heard := d.bot.LastReceived(name); message.Compare(heard, newest) > 0 {
 		newest = heard
 	}
 	handed := recent{keep: keptMessages}

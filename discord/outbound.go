@@ -12,8 +12,8 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"ollimbot/core"
 	"ollimbot/core/agent"
+	"ollimbot/core/chat"
 	"ollimbot/core/clean"
 	"ollimbot/core/post"
 	"ollimbot/core/store"
@@ -218,7 +218,7 @@ const (
 
 // Answer begins an answer that grows. One that cannot be shown, because the
 // surface has stopped, is swallowed: the dashboard has it.
-func (d *Discord) Answer() core.RemoteAnswer {
+func (d *Discord) Answer() chat.RemoteAnswer {
 	if d.status.gaveUp() != "" || d.life.Err() != nil {
 		return noAnswer{}
 	}

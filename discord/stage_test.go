@@ -226,7 +226,7 @@ func (b *stub) Do(ctx context.Context, c command.Value) (command.Outcome, error)
 	return b.answer(ctx, c)
 }
 
-func (b *stub) LastHeard(string) string {
+func (b *stub) LastReceived(string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.heard

@@ -51,7 +51,7 @@ func (d *Discord) lookOnce(ctx context.Context) error {
 			return err
 		}
 	}
-	if dm.Channel != "" && d.bot.LastHeard(name) == "" && d.state.seen() == "" {
+	if dm.Channel != "" && d.bot.LastReceived(name) == "" && d.state.seen() == "" {
 		if err := d.firstStart(ctx, &dm); err != nil {
 			return err
 		}

@@ -122,7 +122,7 @@ type Say struct {
 
 // Receive is Say for words that came over another surface: words are words there,
 // also when they begin with "/". Key names the message on that surface, and
-// Bot.LastHeard gives the newest one back: keys of one surface grow in length,
+// Bot.LastReceived gives the newest one back: keys of one surface grow in length,
 // then in order, as snowflakes do, and a key that was heard is not taken again.
 type Receive struct {
 	From    string // the surface's name: "Discord"

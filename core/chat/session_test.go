@@ -1,27 +1,25 @@
-package core
+package chat
 
 import (
 	"context"
 	"testing"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/script"
 	"ollimbot/core/policy"
 )
 
 func TestTheAgentsCommandsKnowTheirSession(t *testing.T) {
-	e := eager{script.New(script.Options{Seed: 1, Pace: 1}), make(chan agent.SessionOptions, 9)}
-	b := newHome(t).bot(e)
-	if o := b.main.options(policy.Main); o.Command != nil {
+	s := newStage(t, nil)
+	if o := s.options(policy.Main); o.Command != nil {
 		t.Error("commands are taken although nobody runs them")
 	}
 	var by []policy.Scope
-	b.o.Commands = func(_ context.Context, s *policy.Session, _ []string) agent.CommandResult {
-		by = append(by, s.Scope())
+	s.o.Commands = func(_ context.Context, caller *policy.Session, _ []string) agent.CommandResult {
+		by = append(by, caller.Scope())
 		return agent.CommandResult{}
 	}
 	for _, kind := range []policy.Kind{policy.Main, policy.Interactive} {
-		o := b.main.options(kind)
+		o := s.options(kind)
 		if got := o.Command(t.Context(), []string{"reminder", "list"}); got.Exit != 0 {
 			t.Errorf("%s: reminder list gives %+v", kindName(kind), got)
 		}

@@ -1,4 +1,4 @@
-package core
+package chat
 
 import (
 	"context"
@@ -12,7 +12,9 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
 	"ollimbot/core/fault"
+	"ollimbot/core/notice"
 	"ollimbot/core/policy"
+	"ollimbot/core/post"
 	"ollimbot/core/prompt"
 	"ollimbot/core/toolset"
 	"ollimbot/core/transcript"
@@ -24,14 +26,14 @@ import (
 // it is interrupted (a hung turn would hold the lock for good).
 const stallAfter = 5 * time.Minute
 
-// buildPrompt makes a turn's message of the updates that it delivers.
-type buildPrompt func(now time.Time, u []updates.Update) string
+// Prompt makes a turn's message of the updates that it delivers.
+type Prompt func(now time.Time, u []updates.Update) string
 
 // answer is one turn for a user's message, in the fork where there is one.
 // ids are those of the messages that wait on disk. A turn that failed has told
 // the user so, and the messages are theirs again; only the program's end leaves
 // them waiting.
-func (c *conversation) answer(ctx context.Context, m agent.Message, ids ...string) error {
+func (c *Conversation) answer(ctx context.Context, m agent.Message, ids ...string) error {
 	var err error
 	if f := c.inFork(); f != nil {
 		err = c.forkTurn(ctx, f, m)
@@ -40,9 +42,14 @@ func (c *conversation) answer(ctx context.Context, m agent.Message, ids ...strin
 		err = c.mainTurn(ctx, build, incoming{images: m.Images, waiting: ids})
 	}
 	if ctx.Err() == nil {
-		c.bot.taken(ids...)
+		c.forget(ids...)
 	}
-	return c.settle(ctx, err)
+	return c.afterTurn(ctx, err)
+}
+
+// Ask queues a turn for words of the program's own in the user's name.
+func (c *Conversation) Ask(text string) error {
+	return c.later(func(ctx context.Context) error { return c.answer(ctx, agent.Message{Text: text}) })
 }
 
 // incoming is what comes with a message beside its text.
@@ -51,24 +58,24 @@ type incoming struct {
 	waiting []string // the ids under which it waits on disk
 }
 
-// send runs one turn of the main session for a foreground task. It waits for the
-// lock like any message. An interactive fork stays open in front of it: what a
+// RunTask runs one turn of the main session for a foreground task. It waits for its
+// turn like any message. An interactive fork stays open in front of it: what a
 // task brings must not be thrown away with a fork.
-func (c *conversation) send(ctx context.Context, build buildPrompt, d schedule.Due) error {
-	return c.locked(ctx, func(ctx context.Context) error {
+func (c *Conversation) RunTask(ctx context.Context, build Prompt, d schedule.Due) error {
+	return c.do(ctx, func(ctx context.Context) error {
 		c.tools.chainOf(d.Reminder)
 		defer c.tools.chainOf(nil)
-		c.confine(c.bot.guard.LimitOf(d.Task()))
+		c.confine(c.o.Guard.LimitOf(d.Task()))
 		defer c.confine(nil)
 		if f := c.inFork(); f != nil {
 			return c.behindFork(ctx, f, build, d.Task().Title())
 		}
-		return c.settle(ctx, c.mainTurn(ctx, build, incoming{}))
+		return c.afterTurn(ctx, c.mainTurn(ctx, build, incoming{}))
 	})
 }
 
 // confine binds the turn that runs to fewer rights; nil ends that.
-func (c *conversation) confine(l *policy.Limit) {
+func (c *Conversation) confine(l *policy.Limit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.limit = l
@@ -77,8 +84,8 @@ func (c *conversation) confine(l *policy.Limit) {
 // mainTurn runs one turn of the main session. Updates are claimed when it
 // starts and leave the queue once the engine has taken the message; a turn that
 // never reached it leaves them pending.
-func (c *conversation) mainTurn(ctx context.Context, build buildPrompt, in incoming) error {
-	now := c.bot.now()
+func (c *Conversation) mainTurn(ctx context.Context, build Prompt, in incoming) error {
+	now := c.now()
 	c.begin(nil, now) // busy while the session opens
 	defer c.end()
 	s, err := c.open(ctx)
@@ -86,7 +93,7 @@ func (c *conversation) mainTurn(ctx context.Context, build buildPrompt, in incom
 		return err
 	}
 	var text string
-	d, err := c.bot.claim(ctx, func(u []updates.Update) updates.Delivery {
+	d, err := c.claim(ctx, func(u []updates.Update) updates.Delivery {
 		text = build(now, u)
 		return updates.NewDelivery(s.ID(), text, in.waiting)
 	})
@@ -94,19 +101,19 @@ func (c *conversation) mainTurn(ctx context.Context, build buildPrompt, in incom
 		return err
 	}
 	if n := len(d.Keys); n > 0 {
-		c.bot.small(catchingUp(n))
+		c.SystemNote(catchingUp(n))
 	}
 	c.begin(s, now)
 	accepted := false
 	t := &turn{c: c, session: s, accepted: func() error {
 		accepted = true
-		return c.bot.settle(d, true)
+		return c.endDelivery(d, true)
 	}, ended: func(r agent.Result) error {
-		return c.bot.sessions.SaveMain(c.bot.now(), sessionID(r, s))
+		return c.o.Sessions.SaveMain(c.now(), sessionID(r, s))
 	}}
 	err = t.stream(ctx, agent.Message{Text: text, Images: in.images})
 	if !accepted {
-		c.bot.settleDelivery(ctx)
+		c.recoverDelivery(ctx)
 	}
 	if err != nil {
 		c.drop()
@@ -116,14 +123,14 @@ func (c *conversation) mainTurn(ctx context.Context, build buildPrompt, in incom
 
 // turn is one message on its way to a session, and what comes back.
 type turn struct {
-	c       *conversation
+	c       *Conversation
 	session agent.Session
+	fork    *interactive // nil for a turn of the main session
 	// accepted is called with the first event, ended with the result.
 	accepted func() error
 	ended    func(agent.Result) error
 
-	said  *answering
-	shown answerIDs // under which the answer can be replied to
+	reply *replyWriter
 	// pending counts tools that run: while one does, silence is no stall.
 	pending atomic.Int32
 	cut     bool // the agent wants a fork: what it says now is dropped
@@ -139,84 +146,86 @@ func (t *turn) stream(ctx context.Context, m agent.Message) error {
 
 // follow shows a turn's events to their end.
 func (t *turn) follow(ctx context.Context, events iter.Seq2[agent.Event, error]) error {
-	t.said = t.c.bot.speak()
+	t.reply = t.c.newReply()
 	// A fork that begins, or a history that was made shorter, needs no words; a
 	// turn that failed has others.
 	silent := true
-	defer func() { t.said.end(silent, t.shown.add) }()
-	stall := t.watchSilence(ctx)
-	defer func() {
-		if err := stall.end(); err != nil {
-			t.c.bot.log.Error("the watch on a silent turn broke", "error", err)
-		}
-	}()
+	defer func() { t.reply.end(silent, t.remember()) }()
+	heard, stop := t.watchSilence(ctx)
+	defer stop()
 	first := true
 	for ev, err := range events {
 		if err != nil {
 			return err
 		}
-		stall.heard()
+		heard()
 		if first {
 			first = false
 			if err := t.accepted(); err != nil {
-				t.c.bot.log.Error("delivered updates could not be removed", "error", err)
+				t.c.o.Log.Error("delivered updates could not be removed", "error", err)
 			}
-			t.c.bot.notify()
+			t.c.o.Changed()
 		}
 		if err := t.show(ctx, ev); err != nil {
 			return err
 		}
 	}
 	silent = t.cut || t.compacted || t.interrupted
-	if t.interrupted && !t.cut && !t.said.empty() {
-		t.said.append(textCutShort)
+	if t.interrupted && !t.cut && !t.reply.empty() {
+		t.reply.append(textCutShort)
 	}
-	if !silent && t.said.empty() {
-		t.c.bot.book.Add(transcript.Notice, textNoWords)
+	if !silent && t.reply.empty() {
+		t.c.o.Transcript.Add(transcript.Notice, textNoWords)
 	}
 	return nil
 }
 
-// silence is the watch on a turn: a goroutine that whoever follows the turn ends
-// and waits for.
-type silence struct {
-	event chan struct{} // has room for one
-	stop  context.CancelFunc
-	group errgroup.Group
+// remember returns what is told under which ids the answer can be replied to: a
+// reply to a fork's goes on in that fork later.
+func (t *turn) remember() func([]post.MessageID) {
+	if t.fork == nil || t.fork.id == "" {
+		return func([]post.MessageID) {}
+	}
+	c, id := t.c, t.fork.id
+	return func(ids []post.MessageID) {
+		if err := c.o.Runs.Record(c.now(), ids, id, c.o.Sessions.Main()); err != nil {
+			c.o.Log.Warn("a reply to this message will not find its fork", "error", err)
+		}
+	}
 }
 
-func (t *turn) watchSilence(ctx context.Context) *silence {
-	ctx, stop := context.WithCancel(ctx)
-	s := &silence{event: make(chan struct{}, 1), stop: stop}
-	s.group.Go(fault.Guard("the watch on a silent turn", func() error {
+// watchSilence interrupts the turn when nothing was heard of it for too long. The
+// watch ends, and is waited for, with stop.
+func (t *turn) watchSilence(ctx context.Context) (heard, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	event := make(chan struct{}, 1)
+	var group errgroup.Group
+	group.Go(fault.Guard("the watch on a silent turn", func() error {
 		timer := time.NewTimer(stallAfter)
 		defer timer.Stop()
 		for {
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-s.event:
+			case <-event:
 				timer.Reset(stallAfter)
 			case <-timer.C:
 				t.stalled(ctx)
 			}
 		}
 	}))
-	return s
-}
-
-// heard says that the turn is not silent.
-func (s *silence) heard() {
-	select {
-	case s.event <- struct{}{}:
-	default:
+	heard = func() {
+		select {
+		case event <- struct{}{}:
+		default:
+		}
 	}
-}
-
-// end ends the watch. Its error is a fault in it.
-func (s *silence) end() error {
-	s.stop()
-	return s.group.Wait()
+	return heard, func() {
+		cancel()
+		if err := group.Wait(); err != nil {
+			t.c.o.Log.Error("the watch on a silent turn broke", "error", err)
+		}
+	}
 }
 
 // stalled ends a turn that has been silent for too long.
@@ -224,9 +233,9 @@ func (t *turn) stalled(ctx context.Context) {
 	if t.pending.Load() > 0 || ctx.Err() != nil {
 		return
 	}
-	t.c.bot.notice(Warn, textStalled)
+	t.c.o.Notices.Add(notice.Warn, textStalled)
 	if err := t.session.Interrupt(ctx); err != nil {
-		t.c.bot.log.Error("silent turn was not interrupted", "error", err)
+		t.c.o.Log.Error("silent turn was not interrupted", "error", err)
 	}
 }
 
@@ -236,30 +245,30 @@ func (t *turn) show(ctx context.Context, ev agent.Event) error {
 	switch ev := ev.(type) {
 	case agent.Text:
 		if !t.cut {
-			t.said.append(ev.Delta)
+			t.reply.append(ev.Delta)
 		}
 	case agent.Rewind:
 		if !t.cut {
-			t.said.rewind(ev.Bytes)
+			t.reply.rewind(ev.Bytes)
 		}
 	case agent.ToolStart:
 		t.pending.Add(1)
 		if !t.cut {
-			t.said.tool(t.label(ev), false)
+			t.reply.tool(t.label(ev), false)
 		}
 	case agent.ToolEnd:
 		t.pending.Add(-1)
 		if ev.Denied && !t.cut {
-			t.said.tool(ev.Name, true)
+			t.reply.tool(ev.Name, true)
 		}
 	case agent.Compacting:
 		t.compacting(ev)
 	case agent.Retry:
-		t.word(fmt.Sprintf(textRetry, ev.Reason, ev.Wait.Round(time.Second)))
+		t.setStatus(fmt.Sprintf(textRetry, ev.Reason, ev.Wait.Round(time.Second)))
 	case agent.RateLimit:
 		t.rateLimit(ev)
 	case agent.Notice:
-		t.c.bot.small(ev.Text)
+		t.c.SystemNote(ev.Text)
 	case agent.Result:
 		return t.result(ev)
 	}
@@ -269,7 +278,9 @@ func (t *turn) show(ctx context.Context, ev agent.Event) error {
 // cutForFork drops what is said once the agent has asked for a fork. Its tool ends
 // the turn; one that goes on all the same, as behind a subagent, is interrupted.
 func (t *turn) cutForFork(ctx context.Context, ev agent.Event) {
-	t.cut = t.cut || t.c.forkWanted()
+	t.c.mu.Lock()
+	t.cut = t.cut || t.c.wanted != nil // it has asked for a fork in this turn
+	t.c.mu.Unlock()
 	goesOn := false
 	switch ev := ev.(type) {
 	case agent.ToolEnd:
@@ -282,7 +293,7 @@ func (t *turn) cutForFork(ctx context.Context, ev agent.Event) {
 	}
 	t.over = false
 	if err := t.session.Interrupt(ctx); err != nil {
-		t.c.bot.log.Warn("turn was not interrupted for the fork", "error", err)
+		t.c.o.Log.Warn("turn was not interrupted for the fork", "error", err)
 	}
 }
 
@@ -294,19 +305,19 @@ func (t *turn) label(ev agent.ToolStart) string {
 	return clean.Cut(clean.Line(ev.Subagent), 60) + ": " + toolset.Label(ev.Name, ev.Input)
 }
 
-// word says in the top line and on the other surface what holds the turn up.
-func (t *turn) word(text string) {
-	t.c.word(text)
-	t.said.status(text)
+// setStatus says in the top line and on the other surface what holds the turn up.
+func (t *turn) setStatus(text string) {
+	t.c.setStatus(text)
+	t.reply.status(text)
 }
 
 func (t *turn) rateLimit(ev agent.RateLimit) {
-	at := ev.Resets.In(t.c.bot.zone).Format("15:04")
+	at := ev.Resets.In(t.c.o.Zone).Format("15:04")
 	switch ev.Status {
 	case "rejected":
-		t.word(fmt.Sprintf(textRateLimit, at))
+		t.setStatus(fmt.Sprintf(textRateLimit, at))
 	case "allowed_warning":
-		t.c.bot.notice(Warn, fmt.Sprintf(textNearLimit, at))
+		t.c.o.Notices.Add(notice.Warn, fmt.Sprintf(textNearLimit, at))
 	}
 }
 
@@ -316,18 +327,18 @@ func (t *turn) compacting(ev agent.Compacting) {
 	t.c.compacting = !ev.Done
 	t.c.mu.Unlock()
 	t.compacted = true
-	t.said.compacting(ev)
+	t.reply.compacting(ev)
 	if ev.Done {
-		t.c.word("")
-		t.c.bot.book.Add(transcript.Notice, compactedText(ev))
+		t.c.setStatus("")
+		t.c.o.Transcript.Add(transcript.Notice, compactedText(ev))
 		return
 	}
-	t.c.word(compactingText(ev))
+	t.c.setStatus(compactingText(ev))
 }
 
 // result ends the turn. An interruption is not a failure.
 func (t *turn) result(r agent.Result) error {
-	t.c.bot.spent(r.Usage)
+	t.c.o.Spent(r.Usage)
 	if err := t.ended(r); err != nil {
 		return fmt.Errorf("save the session id: %w", err)
 	}
@@ -335,8 +346,8 @@ func (t *turn) result(r agent.Result) error {
 	if r.IsError && !r.Interrupted {
 		return fmt.Errorf("the engine says: %s", r.Text)
 	}
-	if t.said.empty() && r.Text != "" && !t.cut {
-		t.said.append(r.Text)
+	if t.reply.empty() && r.Text != "" && !t.cut {
+		t.reply.append(r.Text)
 	}
 	return nil
 }
@@ -346,4 +357,43 @@ func sessionID(r agent.Result, s agent.Session) string {
 		return r.SessionID
 	}
 	return s.ID()
+}
+
+// onEngineTurn shows turns that a session begins by itself, such as when a command
+// in the background has ended: each is a job like any turn, and is waited for
+// here, because the events are kept only until this returns. A fork that has
+// been left meanwhile has nobody to talk to.
+func (c *Conversation) onEngineTurn(kind policy.Kind) func(iter.Seq2[agent.Event, error]) {
+	return func(events iter.Seq2[agent.Event, error]) {
+		shown := make(chan struct{})
+		err := c.later(func(ctx context.Context) error {
+			defer close(shown)
+			return c.showEngineTurn(ctx, kind, events)
+		})
+		if err == nil {
+			select {
+			case <-shown:
+			case <-c.done:
+			}
+			return
+		}
+		c.o.Log.Warn("a turn that began by itself was dropped", "error", err)
+	}
+}
+
+func (c *Conversation) showEngineTurn(ctx context.Context, kind policy.Kind, events iter.Seq2[agent.Event, error]) error {
+	c.mu.Lock()
+	s := c.session
+	f := c.fork
+	c.mu.Unlock()
+	if kind == policy.Interactive {
+		if f == nil {
+			return nil
+		}
+		s = f.session
+	}
+	c.begin(s, c.now())
+	defer c.end()
+	t := &turn{c: c, session: s, accepted: func() error { return nil }, ended: func(agent.Result) error { return nil }}
+	return c.afterTurn(ctx, t.follow(ctx, events))
 }

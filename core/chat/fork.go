@@ -1,4 +1,4 @@
-package core
+package chat
 
 import (
 	"context"
@@ -53,7 +53,7 @@ type forkRequest struct {
 	images []agent.Image // that come with the first prompt
 }
 
-func (c *conversation) inFork() *interactive {
+func (c *Conversation) inFork() *interactive {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.fork
@@ -61,7 +61,7 @@ func (c *conversation) inFork() *interactive {
 
 // front is the fork that the running turn belongs to; nil in a turn of the main
 // session, also in one behind a fork.
-func (c *conversation) front() *interactive {
+func (c *Conversation) front() *interactive {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.behind {
@@ -70,7 +70,7 @@ func (c *conversation) front() *interactive {
 	return c.fork
 }
 
-func (c *conversation) goBehind(behind bool) {
+func (c *Conversation) goBehind(behind bool) {
 	c.mu.Lock()
 	c.behind = behind
 	c.mu.Unlock()
@@ -78,33 +78,26 @@ func (c *conversation) goBehind(behind bool) {
 
 // behindFork runs a turn of the main session while the fork stays open. The caller
 // holds the lock.
-func (c *conversation) behindFork(ctx context.Context, f *interactive, build buildPrompt, title string) error {
+func (c *Conversation) behindFork(ctx context.Context, f *interactive, build Prompt, title string) error {
 	c.goBehind(true)
 	defer c.goBehind(false)
-	c.bot.small(fmt.Sprintf(textBehindFork, title))
+	c.SystemNote(fmt.Sprintf(textBehindFork, title))
 	f.ranBehind = append(f.ranBehind, title)
 	return c.mainTurn(ctx, build, incoming{})
 }
 
 // tellBehind lets a saved fork know what it has not seen: it takes the place of the
 // session in which those tasks ran.
-func (b *Bot) tellBehind(f *interactive) {
+func (c *Conversation) tellBehind(f *interactive) {
 	for _, title := range f.ranBehind {
-		if err := b.updates.Append(b.now(), fmt.Sprintf(textRanBehind, title)); err != nil {
-			b.log.Error("a saved fork does not know what ran behind it", "error", err)
+		if err := c.o.Updates.Append(c.now(), fmt.Sprintf(textRanBehind, title)); err != nil {
+			c.o.Log.Error("a saved fork does not know what ran behind it", "error", err)
 		}
 	}
 }
 
-// forkWanted reports whether the agent has asked for a fork in this turn.
-func (c *conversation) forkWanted() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.wanted != nil
-}
-
 // requestFork notes that the agent wants a fork; false when it is in one.
-func (c *conversation) requestFork(topic string, minutes int) bool {
+func (c *Conversation) requestFork(topic string, minutes int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fork != nil {
@@ -115,97 +108,85 @@ func (c *conversation) requestFork(topic string, minutes int) bool {
 }
 
 // requestExit notes how the agent wants to leave the fork when its turn has
-// ended; the later of two wishes wins. False when there is no fork.
-func (c *conversation) requestExit(how command.Exit) bool {
+// ended, and with which report; the later of two wishes wins. False when there is
+// no fork.
+func (c *Conversation) requestExit(how command.Exit, report string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fork == nil || c.behind {
 		return false
 	}
 	c.fork.exit = how
+	if report != "" {
+		c.fork.report = report
+	}
 	return true
 }
 
-// reported notes the agent's summary: the fork ends with it.
-func (c *conversation) reported(f *interactive, message string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f.report, f.exit = message, command.ExitReport
-}
-
-// askSave asks the user whether to save the fork.
-func (c *conversation) askSave(f *interactive) {
-	c.mu.Lock()
-	f.saveAsked = true
-	c.mu.Unlock()
-	c.bot.notice(Info, textSaveQuestion)
-}
-
 // enter opens a fork and lets it speak first. The caller holds the lock.
-func (c *conversation) enter(ctx context.Context, r forkRequest) error {
+func (c *Conversation) enter(ctx context.Context, r forkRequest) error {
 	if c.inFork() != nil {
 		return fmt.Errorf("%s", textAlreadyForked)
 	}
 	o := c.options(policy.Interactive)
-	o.Resume, o.Fork, o.ID = c.bot.sessions.Main(), true, store.NewUUID()
+	o.Resume, o.Fork, o.ID = c.o.Sessions.Main(), true, store.NewUUID()
 	if o.Resume == "" {
 		o.Fork = false
 	}
 	if r.resume != "" {
 		o.Resume, o.Fork, o.ID = r.resume, false, ""
 	}
-	s, err := c.bot.o.Engine.Open(ctx, o)
+	s, err := c.o.Engine.Open(ctx, o)
 	if err != nil {
 		return fmt.Errorf("open the fork: %w", err)
 	}
-	now := c.bot.now()
+	now := c.now()
 	f := &interactive{
 		session: s, topic: r.topic, resumes: r.resume, entered: now, active: now,
 		idle: r.idle, seen: map[string]bool{},
 	}
 	if f.idle <= 0 {
-		f.idle = c.bot.runtime.Load().ForkIdleTimeout
+		f.idle = c.o.Config().ForkIdleTimeout
 	}
 	c.mu.Lock()
 	c.fork, c.wanted = f, nil
 	c.mu.Unlock()
-	f.card = c.bot.postEnter(ctx, f, r)
+	f.card = c.postEnter(ctx, f, r)
 	first := r.first
 	if first == "" {
 		first = prompt.ForkStarted(r.topic)
 	}
-	return c.settle(ctx, c.forkTurn(ctx, f, agent.Message{Text: first, Images: r.images}))
+	return c.afterTurn(ctx, c.forkTurn(ctx, f, agent.Message{Text: first, Images: r.images}))
 }
 
 // forkTurn runs one turn of the fork. Updates are peeked, and those that the
 // fork has seen are not repeated.
-func (c *conversation) forkTurn(ctx context.Context, f *interactive, m agent.Message) error {
-	now := c.bot.now()
+func (c *Conversation) forkTurn(ctx context.Context, f *interactive, m agent.Message) error {
+	now := c.now()
 	c.begin(f.session, now)
 	defer c.end()
 	var news []updates.Update
-	for _, u := range c.bot.updates.Peek() {
+	for _, u := range c.o.Updates.Peek() {
 		if !f.seen[u.Key] {
 			news = append(news, u)
 		}
 	}
-	t := &turn{c: c, session: f.session, accepted: func() error {
+	t := &turn{c: c, session: f.session, fork: f, accepted: func() error {
 		for _, u := range news {
 			f.seen[u.Key] = true
 		}
 		return nil
 	}, ended: func(r agent.Result) error { return c.named(f, sessionID(r, f.session)) }}
 	err := t.stream(ctx, agent.Message{Text: prompt.Peeked(now, news, m.Text), Images: m.Images})
-	t.shown.belongTo(f.id, c.remember)
 	f.overdue = false
 	c.mu.Lock()
-	f.active, f.prompted = c.bot.now(), time.Time{}
+	f.active, f.prompted = c.now(), time.Time{}
 	c.mu.Unlock()
 	return err
 }
 
 // named learns the fork's session id, and logs it once.
-func (c *conversation) named(f *interactive, id string) error {
+func (c *Conversation) named(f *interactive, id string) error {
 	if f.id != "" || id == "" {
 		return nil
 	}
@@ -213,12 +194,12 @@ func (c *conversation) named(f *interactive, id string) error {
 	if f.resumes != "" {
 		return nil
 	}
-	return c.bot.sessions.Log(c.bot.now(), session.Event{SessionID: id, Event: session.InteractiveFork, Parent: c.bot.sessions.Main()})
+	return c.o.Sessions.Log(c.now(), session.Event{SessionID: id, Event: session.InteractiveFork, Parent: c.o.Sessions.Main()})
 }
 
-// settle follows a turn: it carries out what the agent asked for, leaving a
+// afterTurn follows a turn: it carries out what the agent asked for, leaving a
 // fork or entering one.
-func (c *conversation) settle(ctx context.Context, err error) error {
+func (c *Conversation) afterTurn(ctx context.Context, err error) error {
 	c.mu.Lock()
 	f, r := c.fork, c.wanted
 	c.wanted = nil
@@ -239,55 +220,55 @@ func (c *conversation) settle(ctx context.Context, err error) error {
 // leave ends the fork. A save makes it the main session, exactly once: the id
 // is written before anything is closed. The next turn resumes it as main, for
 // its process was bound to the fork's model, thinking and rights.
-func (c *conversation) leave(ctx context.Context, f *interactive, how command.Exit) error {
+func (c *Conversation) leave(ctx context.Context, f *interactive, how command.Exit) error {
 	if how == command.ExitSave && (f.id == "" || f.resumes != "") {
 		how = command.ExitDiscard
 	}
 	if how == command.ExitSave {
-		if err := c.bot.sessions.SwapMain(c.bot.now(), f.id); err != nil {
+		if err := c.o.Sessions.SwapMain(c.now(), f.id); err != nil {
 			return fmt.Errorf("save the fork: %w", err)
 		}
 		c.drop()
-		c.bot.tellBehind(f)
+		c.tellBehind(f)
 	}
-	c.bot.desk.CancelAll()
+	c.o.Guard.Approvals().CancelAll()
 	c.mu.Lock()
 	c.fork, c.wanted = nil, nil
 	c.mu.Unlock()
-	c.hangUp(f.session)
-	c.bot.postExit(ctx, f, how)
+	c.closeSession(f.session)
+	c.postExit(ctx, f, how)
 	return nil
 }
 
 // discardFork ends the fork without a word from it; false when there is none.
 // The caller holds the lock.
-func (c *conversation) discardFork(why string) bool {
+func (c *Conversation) discardFork(why string) bool {
 	f := c.inFork()
 	if f == nil {
 		return false
 	}
 	if why != "" {
-		c.bot.small(why)
+		c.SystemNote(why)
 	}
 	c.mu.Lock()
 	f.exit = ""
 	c.mu.Unlock()
 	if err := c.leave(context.Background(), f, command.ExitDiscard); err != nil {
-		c.bot.log.Warn("fork did not end cleanly", "error", err)
+		c.o.Log.Warn("fork did not end cleanly", "error", err)
 	}
 	return true
 }
 
 // exitByUser carries out the user's choice. For a report the agent is asked
 // for a summary first; the fork ends whether it gives one or not.
-func (c *conversation) exitByUser(ctx context.Context, how command.Exit) error {
+func (c *Conversation) exitByUser(ctx context.Context, how command.Exit) error {
 	f := c.inFork()
 	if f == nil {
 		return fmt.Errorf("%s", textNoFork)
 	}
 	if how == command.ExitReport {
 		if err := c.forkTurn(ctx, f, agent.Message{Text: prompt.ForkReport()}); err != nil {
-			c.bot.log.Warn("fork gave no report", "error", err)
+			c.o.Log.Warn("fork gave no report", "error", err)
 		}
 	}
 	return c.leave(ctx, f, how)
@@ -295,12 +276,12 @@ func (c *conversation) exitByUser(ctx context.Context, how command.Exit) error {
 
 // checkIdle looks whether the fork has been left alone: first it is asked, then
 // told, then ended (an ignored hard prompt ends it).
-func (c *conversation) checkIdle(ctx context.Context) error {
+func (c *Conversation) checkIdle(ctx context.Context) error {
 	f := c.inFork()
 	if f == nil {
 		return nil
 	}
-	now := c.bot.now()
+	now := c.now()
 	c.mu.Lock()
 	quiet, prompted := now.Sub(f.active), f.prompted
 	c.mu.Unlock()
@@ -315,7 +296,7 @@ func (c *conversation) checkIdle(ctx context.Context) error {
 	if prompted.IsZero() {
 		prompted = now
 	}
-	c.bot.small(textForkIdle)
+	c.SystemNote(textForkIdle)
 	idle := f.idle
 	if hard {
 		idle *= 2
@@ -324,5 +305,35 @@ func (c *conversation) checkIdle(ctx context.Context) error {
 	c.mu.Lock()
 	f.prompted, f.overdue = prompted, hard
 	c.mu.Unlock()
-	return c.settle(ctx, err)
+	return c.afterTurn(ctx, err)
+}
+
+// ExitFork queues the user's way out of the fork.
+func (c *Conversation) ExitFork(how command.Exit) error {
+	f := c.inFork()
+	switch {
+	case f == nil:
+		return errors.New(textNoFork)
+	case how == command.ExitSave && f.resumes != "":
+		return errors.New("this fork continues a background run and cannot be saved: report or leave it")
+	}
+	return c.later(func(ctx context.Context) error { return c.exitByUser(ctx, how) })
+}
+
+// EnterFork queues a fork that the user leads.
+func (c *Conversation) EnterFork(topic string) error {
+	if c.inFork() != nil {
+		return errors.New(textAlreadyForked)
+	}
+	r := forkRequest{topic: cleanTopic(topic)}
+	return c.later(func(ctx context.Context) error { return c.enter(ctx, r) })
+}
+
+// Resume goes on in the session of a background run, without branching from it.
+func (c *Conversation) Resume(session, title string, ended time.Time) error {
+	if c.inFork() != nil {
+		return errors.New(textAlreadyForked)
+	}
+	r := forkRequest{resume: session, title: title, first: prompt.ForkReply(textGoOn) + "\n\n" + prompt.Stale(c.now().Sub(ended))}
+	return c.later(func(ctx context.Context) error { return c.enter(ctx, r) })
 }

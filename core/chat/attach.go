@@ -1,8 +1,7 @@
-package core
+package chat
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,42 +26,14 @@ const (
 
 // attachments wait for the user's next message. The zero value is ready.
 type attachments struct {
+	// saving is held while a file is saved: it orders them, so that no more than
+	// maxAttachments wait. Snapshots take mu alone.
+	saving sync.Mutex
+
 	mu     sync.Mutex
 	images []agent.Image
 	files  []string // saved under downloads/, relative to the data directory
 	names  []string // of all, for people
-	coming int      // are being saved
-}
-
-// reserve takes a place for one more file; false, with how many there are, when
-// none is left.
-func (a *attachments) reserve() (waiting int, ok bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if waiting = len(a.names) + a.coming; waiting >= maxAttachments {
-		return waiting, false
-	}
-	a.coming++
-	return waiting, true
-}
-
-// release gives the place back: its file waits now, or could not be saved.
-func (a *attachments) release() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.coming--
-}
-
-func (a *attachments) addImage(name string, i agent.Image) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.images, a.names = append(a.images, i), append(a.names, name)
-}
-
-func (a *attachments) addFile(name, rel string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.files, a.names = append(a.files, rel), append(a.names, name)
 }
 
 // take hands over what waits and forgets it.
@@ -80,14 +51,13 @@ func (a *attachments) shown() []string {
 	return append([]string(nil), a.names...)
 }
 
-// slashAttach takes a file along with the next message: an image as an image,
-// known by its first bytes and never by its name, anything else
-// saved to downloads/ with its path in the message.
-func (b *Bot) slashAttach(_ context.Context, args []string) (string, error) {
-	path := strings.Join(args, " ")
-	if path == "" {
-		return "", errors.New("write the file behind it: /attach PATH")
-	}
+// Attached are the names of the files that go with the next message.
+func (c *Conversation) Attached() []string { return c.attached.shown() }
+
+// Attach takes a file of the user's along with the next message: an image as an
+// image, known by its first bytes and never by its name, anything else saved to
+// downloads/ with its path in the message.
+func (c *Conversation) Attach(path string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {
 			path = filepath.Join(home, rest)
@@ -97,7 +67,7 @@ func (b *Bot) slashAttach(_ context.Context, args []string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("attach %s: %w", clean.Line(path), err)
 	}
-	return b.attach(filepath.Base(path), data)
+	return c.attach(filepath.Base(path), data)
 }
 
 // readAttachment reads a file of the user's: an ordinary one, for a pipe would
@@ -125,9 +95,8 @@ func readAttachment(path string) ([]byte, error) {
 	return data, nil
 }
 
-// attach keeps a file for the next message. Its place is taken before it is
-// saved: no lock that snapshots need is held meanwhile.
-func (b *Bot) attach(name string, data []byte) (string, error) {
+// attach keeps a file for the next message.
+func (c *Conversation) attach(name string, data []byte) (string, error) {
 	kind, shown := imageType(data), clean.FileName(name)
 	switch {
 	case kind != "" && len(data) > maxImage:
@@ -135,19 +104,26 @@ func (b *Bot) attach(name string, data []byte) (string, error) {
 	case len(data) > maxAttachment:
 		return "", fmt.Errorf("attach %s: %s", shown, textTooLarge)
 	}
-	a := &b.attached
-	if waiting, ok := a.reserve(); !ok {
-		return "", fmt.Errorf("%d files wait already: send them with a message first", waiting)
+	a := &c.attached
+	a.saving.Lock()
+	defer a.saving.Unlock()
+	if n := len(a.shown()); n >= maxAttachments {
+		return "", fmt.Errorf("%d files wait already: send them with a message first", n)
 	}
-	defer a.release()
-	if kind != "" {
-		a.addImage(shown, agent.Image{MediaType: kind, Data: data})
-	} else {
-		rel, err := b.download(name, data)
-		if err != nil {
+	rel := ""
+	if kind == "" {
+		var err error
+		if rel, err = c.download(name, data); err != nil {
 			return "", fmt.Errorf("attach %s: %w", shown, err)
 		}
-		a.addFile(shown, rel)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.names = append(a.names, shown)
+	if kind == "" {
+		a.files = append(a.files, rel)
+	} else {
+		a.images = append(a.images, agent.Image{MediaType: kind, Data: data})
 	}
 	return "attached " + shown + ": it goes with your next message", nil
 }
@@ -158,7 +134,7 @@ const numberedNames = 20
 
 // download saves a file under downloads/, under a name of its own, and nothing
 // that exists is touched.
-func (b *Bot) download(name string, data []byte) (rel string, err error) {
+func (c *Conversation) download(name string, data []byte) (rel string, err error) {
 	if len(data) > maxAttachment {
 		return "", errors.New(textTooLarge)
 	}
@@ -173,7 +149,7 @@ func (b *Bot) download(name string, data []byte) (rel string, err error) {
 		case n > 1:
 			rel = fmt.Sprintf("%s-%d%s", stem, n, ext)
 		}
-		if err = b.dir.Create(rel, data); !errors.Is(err, fs.ErrExist) {
+		if err = c.o.Dir.Create(rel, data); !errors.Is(err, fs.ErrExist) {
 			break
 		}
 	}

@@ -1,4 +1,4 @@
-package core
+package chat
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/audit"
 	"ollimbot/core/command"
 	"ollimbot/core/config"
+	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/store"
@@ -16,10 +17,16 @@ import (
 	"ollimbot/routines"
 )
 
+// Where the decisions of an agent come from, for the audit log.
+const (
+	fromMain = "main session"
+	fromRun  = "background run"
+)
+
 // mainRun is the main session as the bot's tools see it. The user started the
 // conversation, so nothing here is counted against the ping budget.
 type mainRun struct {
-	bot *Bot
+	c *Conversation
 
 	mu sync.Mutex
 	// chain is the foreground reminder whose turn runs, or nil.
@@ -28,7 +35,7 @@ type mainRun struct {
 
 // chainOf sets the reminder that follow_up_chain continues; nil ends it.
 func (m *mainRun) chainOf(r *routines.Reminder) {
-	c := toolset.NewChain(reminderBook{bot: m.bot, writer: policy.Writer{Kind: fromMain}}, r)
+	c := toolset.NewChain(m.c.o.Reminders(policy.Writer{Kind: fromMain}), r)
 	m.mu.Lock()
 	m.chain = c
 	m.mu.Unlock()
@@ -48,7 +55,7 @@ func (m *mainRun) Embed(ctx context.Context, e post.Embed, critical bool) agent.
 	if m.inFork() != nil {
 		p.Context, e.Footer = "fork", "fork"
 	}
-	if _, err := m.bot.post(ctx, p); err != nil {
+	if _, err := m.c.Post(ctx, p); err != nil {
 		return toolset.NotSent(err)
 	}
 	return toolset.Said(toolset.TextEmbedSent)
@@ -63,12 +70,12 @@ func (m *mainRun) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 }
 
 // Reminders is the book that the reminder tools write in.
-func (m *mainRun) Reminders() toolset.ReminderBook { return reminderBook{m.bot, m.bot.main.writer()} }
+func (m *mainRun) Reminders() toolset.ReminderBook { return m.c.o.Reminders(m.c.writer()) }
 
 // record writes a decision of the main session into the audit log.
 func (m *mainRun) record(e audit.Entry) {
 	e.Actor, e.From = audit.Agent, fromMain
-	m.bot.audit.Record(m.bot.now(), e)
+	m.c.o.Audit.Record(m.c.now(), e)
 }
 
 // SendFile shows a file in the conversation.
@@ -77,13 +84,13 @@ func (m *mainRun) SendFile(ctx context.Context, path, message string, critical b
 	if m.inFork() != nil {
 		kind = policy.Interactive
 	}
-	guard, _ := m.bot.main.guard(kind)
-	found, problem := toolset.File(m.bot.dir.Root(), path, func(full string) string { return guard.Send(ctx, full) })
+	guard, _ := m.c.Guard(kind)
+	found, problem := toolset.File(m.c.o.Dir.Root(), path, func(full string) string { return guard.Send(ctx, full) })
 	if problem != "" {
 		return toolset.Refusal(problem)
 	}
 	p := post.Post{Nonce: store.NewID() + store.NewID(), Text: message, Files: []string{found}, Critical: critical}
-	if _, err := m.bot.surface.Post(ctx, p); err != nil {
+	if _, err := m.c.surface.Post(ctx, p); err != nil {
 		return toolset.NotSent(err)
 	}
 	m.record(audit.Entry{Action: audit.FileSent, Subject: found, Detail: message})
@@ -92,7 +99,7 @@ func (m *mainRun) SendFile(ctx context.Context, path, message string, critical b
 
 // UpdateNames writes the names into .env, where the next start reads them.
 func (m *mainRun) UpdateNames(_ context.Context, user, bot string) agent.ToolResult {
-	if err := config.SetNames(m.bot.dir, user, bot); err != nil {
+	if err := config.SetNames(m.c.o.Dir, user, bot); err != nil {
 		return toolset.Refusal(fmt.Sprintf(toolset.TextNamesFailed, err))
 	}
 	m.record(audit.Entry{Action: audit.NamesChanged, Detail: "user " + user + ", bot " + bot})
@@ -100,7 +107,7 @@ func (m *mainRun) UpdateNames(_ context.Context, user, bot string) agent.ToolRes
 }
 
 // inFork is the interactive fork that the calls come from, or nil.
-func (m *mainRun) inFork() *interactive { return m.bot.main.front() }
+func (m *mainRun) inFork() *interactive { return m.c.front() }
 
 // Report ends a fork with a summary for the main session.
 func (m *mainRun) Report(_ context.Context, message string) agent.ToolResult {
@@ -108,11 +115,11 @@ func (m *mainRun) Report(_ context.Context, message string) agent.ToolResult {
 	if f == nil {
 		return toolset.Refusal(toolset.TextReportOutside)
 	}
-	if err := m.bot.updates.Append(m.bot.now(), message); err != nil {
+	if err := m.c.o.Updates.Append(m.c.now(), message); err != nil {
 		return toolset.Refusal("Error: the update was not saved: " + err.Error())
 	}
-	m.bot.main.reported(f, message)
-	m.bot.notify()
+	m.c.requestExit(command.ExitReport, message)
+	m.c.o.Changed()
 	return toolset.Said(textForkReported)
 }
 
@@ -126,13 +133,16 @@ func (m *mainRun) SaveContext(context.Context) agent.ToolResult {
 	case f.resumes != "":
 		return toolset.Refusal(textNoSaveResumed)
 	}
-	m.bot.main.askSave(f)
+	m.c.mu.Lock()
+	f.saveAsked = true
+	m.c.mu.Unlock()
+	m.c.o.Notices.Add(notice.Info, textSaveQuestion)
 	return toolset.Said(textSaveAsked)
 }
 
 // ExitFork leaves the fork; nothing of it is kept.
 func (m *mainRun) ExitFork(context.Context) agent.ToolResult {
-	if !m.bot.main.requestExit(command.ExitDiscard) {
+	if !m.c.requestExit(command.ExitDiscard, "") {
 		return toolset.Refusal(toolset.TextNotInFork)
 	}
 	return toolset.Said(textForkDiscarding)
@@ -140,7 +150,7 @@ func (m *mainRun) ExitFork(context.Context) agent.ToolResult {
 
 // EnterFork branches off when the running turn has ended.
 func (m *mainRun) EnterFork(_ context.Context, topic string, idleMinutes int) agent.ToolResult {
-	if !m.bot.main.requestFork(cleanTopic(topic), idleMinutes) {
+	if !m.c.requestFork(cleanTopic(topic), idleMinutes) {
 		return toolset.Refusal(textAlreadyIn)
 	}
 	r := toolset.Said(textEntering)

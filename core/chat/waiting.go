@@ -1,4 +1,4 @@
-package core
+package chat
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/command"
+	"ollimbot/core/notice"
 	"ollimbot/core/store"
 )
 
@@ -46,24 +46,24 @@ func (w *waitingRoom) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(w))
 }
 
-// LastHeard is the key of the newest message that was taken from a surface
-// (Hear.Key), or empty.
-func (b *Bot) LastHeard(from string) string { return b.waitingRoom().Heard[from] }
+// LastReceived is the key of the newest message that was taken from a surface
+// (Message.Key), or empty.
+func (c *Conversation) LastReceived(from string) string { return c.waitingRoom().Heard[from] }
 
-func (b *Bot) waitingRoom() waitingRoom {
+func (c *Conversation) waitingRoom() waitingRoom {
 	var room waitingRoom
-	if _, err := b.dir.ReadJSON(waitingFile, &room); err != nil {
-		b.log.Error("waiting messages could not be read", "error", err)
+	if _, err := c.o.Dir.ReadJSON(waitingFile, &room); err != nil {
+		c.o.Log.Error("waiting messages could not be read", "error", err)
 	}
 	return room
 }
 
 // keepWaiting writes a message down and returns its id.
-func (b *Bot) keepWaiting(said said) (string, error) {
-	w := waitingMessage{ID: store.NewID(), At: b.now(), Text: shownMessage(said.message)}
-	return w.ID, b.changeWaiting(func(room *waitingRoom) {
-		room.Messages = append(room.Messages, w)
-		room.hear(said.from, said.key)
+func (c *Conversation) keepWaiting(w inbound) (string, error) {
+	m := waitingMessage{ID: store.NewID(), At: c.now(), Text: shownMessage(w.message)}
+	return m.ID, c.changeWaiting(func(room *waitingRoom) {
+		room.Messages = append(room.Messages, m)
+		room.hear(w.from, w.key)
 	})
 }
 
@@ -79,67 +79,82 @@ func (w *waitingRoom) hear(from, key string) {
 }
 
 // ack forgets messages that the engine has, or that are the user's again.
-func (b *Bot) ack(ids ...string) error {
+func (c *Conversation) ack(ids ...string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return b.changeWaiting(func(room *waitingRoom) {
+	return c.changeWaiting(func(room *waitingRoom) {
 		room.Messages = slices.DeleteFunc(room.Messages, func(w waitingMessage) bool { return slices.Contains(ids, w.ID) })
 	})
 }
 
-// taken is ack where nothing else depends on it.
-func (b *Bot) taken(ids ...string) {
-	if err := b.ack(ids...); err != nil {
-		b.log.Error("an answered message could not be forgotten and may be answered again", "error", err)
+// forget is ack where nothing else depends on it.
+func (c *Conversation) forget(ids ...string) {
+	if err := c.ack(ids...); err != nil {
+		c.o.Log.Error("an answered message could not be forgotten and may be answered again", "error", err)
 	}
 }
 
-func (b *Bot) changeWaiting(do func(*waitingRoom)) error {
-	return b.dir.Exclusive(waitingTurn, func() error {
-		room := b.waitingRoom()
+func (c *Conversation) changeWaiting(do func(*waitingRoom)) error {
+	return c.o.Dir.Exclusive(waitingTurn, func() error {
+		room := c.waitingRoom()
 		if do(&room); len(room.Messages) == 0 && len(room.Heard) == 0 {
-			return b.dir.Remove(waitingFile)
+			return c.o.Dir.Remove(waitingFile)
 		}
-		return b.dir.WriteJSON(waitingFile, room)
+		return c.o.Dir.WriteJSON(waitingFile, room)
 	})
 }
 
+// Recover takes up what the program's last end left: a delivery whose fate is not
+// known, and messages without an answer. It is called once, before Run.
+func (c *Conversation) Recover(ctx context.Context) {
+	c.recoverDelivery(ctx)
+	c.resumeWaiting()
+}
+
 // resumeWaiting queues what the program's last end left unanswered.
-func (b *Bot) resumeWaiting() {
-	room := b.waitingRoom()
+func (c *Conversation) resumeWaiting() {
+	room := c.waitingRoom()
 	if len(room.Messages) == 0 {
 		return
 	}
 	for _, w := range room.Messages {
-		b.main.words = append(b.main.words, said{message: agent.Message{Text: w.Text}, id: w.ID})
+		c.words = append(c.words, inbound{message: agent.Message{Text: w.Text}, id: w.ID})
 	}
-	if err := b.main.answerWords(context.Background()); err != nil {
-		b.log.Error("messages from before could not be queued", "error", err)
+	if err := c.answerWaiting(context.Background()); err != nil {
+		c.o.Log.Error("messages from before could not be queued", "error", err)
 	}
-	b.notice(Info, textResumeWaiting)
+	c.o.Notices.Add(notice.Info, textResumeWaiting)
 }
 
-// say takes the user's words: on disk and shown at once, answered when the lock
-// is free. Whoever calls it lets answerWords follow.
-func (c *conversation) say(_ context.Context, w said) error {
+// noteReceived notes a message that needs no turn.
+func (c *Conversation) noteReceived(from, key string) error {
+	if key == "" {
+		return nil
+	}
+	return c.changeWaiting(func(room *waitingRoom) { room.hear(from, key) })
+}
+
+// enqueue takes the user's words: on disk and shown at once, answered when the lock
+// is free. Whoever calls it lets answerWaiting follow.
+func (c *Conversation) enqueue(w inbound) error {
 	var err error
-	if w.id, err = c.bot.keepWaiting(w); err != nil {
+	if w.id, err = c.keepWaiting(w); err != nil {
 		w.finish()
 		return fmt.Errorf("keep the message: %w", err)
 	}
-	w.entry = c.bot.showWords(w)
+	w.entry = c.showWords(w)
 	c.mu.Lock()
 	c.words = append(c.words, w)
 	c.mu.Unlock()
 	return nil
 }
 
-// answerWords queues one turn for all words that wait, unless it is queued: they
+// answerWaiting queues one turn for all words that wait, unless it is queued: they
 // are answered together. A running turn is interrupted first (not while it
 // compacts): were the turn queued before that, the interruption could meet it.
 // A queue that is full gives the words back to the user.
-func (c *conversation) answerWords(ctx context.Context) error {
+func (c *Conversation) answerWaiting(ctx context.Context) error {
 	c.mu.Lock()
 	begin := len(c.words) > 0 && !c.queued
 	c.queued = c.queued || begin
@@ -148,19 +163,19 @@ func (c *conversation) answerWords(ctx context.Context) error {
 		return nil
 	}
 	if err := c.interruptFor(ctx); err != nil {
-		c.bot.log.Warn("running turn was not interrupted", "error", err)
+		c.o.Log.Warn("running turn was not interrupted", "error", err)
 	}
 	err := c.later(c.answerTogether)
 	if err != nil {
 		_, ids, finish := c.takeWords()
-		c.bot.taken(ids...)
+		c.forget(ids...)
 		finish()
 	}
 	return err
 }
 
 // answerTogether is the turn that answers the words that wait.
-func (c *conversation) answerTogether(ctx context.Context) error {
+func (c *Conversation) answerTogether(ctx context.Context) error {
 	m, ids, finish := c.takeWords()
 	defer finish()
 	if len(ids) == 0 { // all of them were taken back
@@ -170,7 +185,7 @@ func (c *conversation) answerTogether(ctx context.Context) error {
 }
 
 // takeWords is one message of all words that wait, in order, with their ids.
-func (c *conversation) takeWords() (m agent.Message, ids []string, finish func()) {
+func (c *Conversation) takeWords() (m agent.Message, ids []string, finish func()) {
 	c.mu.Lock()
 	list := c.words
 	c.words, c.queued = nil, false
@@ -191,34 +206,36 @@ func (c *conversation) takeWords() (m agent.Message, ids []string, finish func()
 	}
 }
 
-// reword changes words that wait, or takes them back.
-func (b *Bot) reword(c command.Reword) (command.Outcome, error) {
-	b.main.mu.Lock()
-	i := slices.IndexFunc(b.main.words, func(w said) bool { return c.Key != "" && w.key == c.Key && w.from == c.From })
+// Reword changes the text of a message whose turn has not begun, or, where it is
+// gone, takes the message back. One whose turn has begun stays as it was, which is
+// no error.
+func (c *Conversation) Reword(from, key, text string, gone bool) error {
+	c.mu.Lock()
+	i := slices.IndexFunc(c.words, func(w inbound) bool { return key != "" && w.key == key && w.from == from })
 	if i < 0 {
-		b.main.mu.Unlock()
-		return command.Outcome{}, nil // its turn has begun, or it came to none
+		c.mu.Unlock()
+		return nil // its turn has begun, or it came to none
 	}
-	w := b.main.words[i]
-	if c.Gone {
-		b.main.words = slices.Delete(b.main.words, i, i+1)
+	w := c.words[i]
+	if gone {
+		c.words = slices.Delete(c.words, i, i+1)
 	} else {
-		w.message.Text = replaced(w.message.Text, w.plain, c.Text)
-		w.shown, w.plain = replaced(w.shown, w.plain, c.Text), c.Text
-		b.main.words[i] = w
+		w.message.Text = replaced(w.message.Text, w.plain, text)
+		w.shown, w.plain = replaced(w.shown, w.plain, text), text
+		c.words[i] = w
 	}
-	b.main.mu.Unlock()
-	if c.Gone {
-		b.taken(w.id)
+	c.mu.Unlock()
+	if gone {
+		c.forget(w.id)
 		w.finish()
-		return command.Outcome{}, b.book.Delete(context.Background(), w.entry)
+		return c.o.Transcript.Delete(context.Background(), w.entry)
 	}
 	if w.shown == "" {
-		b.book.Reword(w.entry, shownMessage(w.message))
+		c.o.Transcript.Reword(w.entry, shownMessage(w.message))
 	} else {
-		b.book.Reword(w.entry, w.shown)
+		c.o.Transcript.Reword(w.entry, w.shown)
 	}
-	return command.Outcome{}, b.changeWaiting(func(room *waitingRoom) {
+	return c.changeWaiting(func(room *waitingRoom) {
 		for i := range room.Messages {
 			if room.Messages[i].ID == w.id {
 				room.Messages[i].Text = shownMessage(w.message)
