@@ -211,12 +211,10 @@ func (d *Discord) slash(ctx context.Context, said discordgo.ApplicationCommandIn
 
 // do asks the bot; a fault in there is an error like any other.
 func (d *Discord) do(ctx context.Context, c command.Value) (out command.Outcome, err error) {
-	defer func() {
-		if f := fault.Of("a command from Discord", recover()); f != nil {
-			d.log.Error("a command from Discord broke", "error", f)
-			err = errors.New(textOdd)
-		}
-	}()
+	defer fault.Rescue("a command from Discord", func(f *fault.Error) {
+		d.log.Error("a command from Discord broke", "error", f)
+		err = errors.New(textOdd)
+	})
 	out, err = d.bot.Do(ctx, c)
 	if err != nil && ctx.Err() != nil {
 		err = context.Canceled

@@ -6,13 +6,10 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +18,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/core/store"
 )
 
@@ -32,7 +30,7 @@ const (
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer s.rescue(w)
+	defer fault.Rescue("the webhook server", func(f *fault.Error) { s.failed(w, f) })
 	slug, hook := strings.CutPrefix(r.URL.Path, hookPath)
 	switch {
 	case hook && slug != "" && !strings.Contains(slug, "/"):
@@ -52,24 +50,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// rescue answers where the code has failed. What a panic says may hold parts of
+// failed answers where the code has failed. What a panic says may hold parts of
 // the payload, so only its kind and the place are logged.
-func (s *Server) rescue(w http.ResponseWriter) {
-	p := recover()
-	if p == nil {
-		return
-	}
-	s.o.Log.Error("a delivery made the webhook server fail", "fault", faultWords(p), "stack", clean.Cut(clean.Line(string(debug.Stack())), 2000))
+func (s *Server) failed(w http.ResponseWriter, f *fault.Error) {
+	s.o.Log.Error("a delivery made the webhook server fail", "fault", f.Kind(), "stack", f.Stack)
 	write(w, http.StatusInternalServerError, reply{Error: answerInternal})
-}
-
-// faultWords names a panic without what it says: only the runtime's own words
-// are known to hold nothing from outside.
-func faultWords(p any) string {
-	if err, ok := p.(runtime.Error); ok {
-		return err.Error()
-	}
-	return fmt.Sprintf("panic of type %T", p)
 }
 
 // hook takes one delivery.

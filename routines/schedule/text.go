@@ -183,11 +183,7 @@ const labelRoutine = "Routine"
 
 // snoozedTag stands behind a task that people have put off.
 func snoozedTag(until, now time.Time) string {
-	until = until.In(now.Location())
-	if midnight(until).Equal(midnight(now)) {
-		return "snoozed until " + cron.Format(until, "15:04")
-	}
-	return "snoozed until " + cron.Format(until, "Mon 2 Jan 15:04")
+	return "snoozed until " + cron.Layouts{Today: "15:04", Else: "Mon 2 Jan 15:04"}.Format(until.In(now.Location()), now)
 }
 
 func windowWords(hours int) string { return fmt.Sprintf("next %dh", hours) }
