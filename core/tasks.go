@@ -155,13 +155,7 @@ func (b *Bot) hold(id string, h schedule.Hold) (command.Outcome, error) {
 // dayClock is a time of day, with its date where that is not now's: "15:04",
 // "Mon 23 Nov 15:04".
 func dayClock(t, now time.Time) string {
-	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return cron.Format(t, "15:04")
-	}
-	if t.Year() != now.Year() {
-		return cron.Format(t, "2 Jan 2006 15:04")
-	}
-	return cron.Format(t, "Mon 2 Jan 15:04")
+	return cron.Layouts{Today: "15:04", Year: "Mon 2 Jan 15:04", Else: "2 Jan 2006 15:04"}.Format(t, now)
 }
 
 // mute refuses pings until a time. A zero time ends it.

@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/core/store"
 	"ollimbot/routines"
 )
@@ -122,11 +123,9 @@ func parsePolicy(data []byte) (policy ToolPolicy, problems []routines.Problem, o
 	whole := func(line, column int, message string) (ToolPolicy, []routines.Problem, bool) {
 		return ToolPolicy{}, []routines.Problem{problem(line, column, routines.Error, message)}, false
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			policy, problems, ok = whole(1, 1, fmt.Sprintf(yamlSyntax, "the reader gave up"))
-		}
-	}()
+	defer fault.Rescue("the tool policy", func(_ *fault.Error) {
+		policy, problems, ok = whole(1, 1, fmt.Sprintf(yamlSyntax, "the reader gave up"))
+	})
 	if len(data) > maxFile {
 		return whole(0, 0, fmt.Sprintf(yamlTooLarge, maxFile>>10))
 	}

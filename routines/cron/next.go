@@ -2,6 +2,7 @@ package cron
 
 import (
 	"math"
+	"strings"
 	"time"
 )
 
@@ -222,4 +223,28 @@ func repeated(t time.Time) bool {
 		}
 	}
 	return false
+}
+
+// Layouts are the forms of a moment by its distance: on the day of now, in the six
+// days from now on and before it, in its year, and elsewhere. Where one is empty
+// the next counts.
+type Layouts struct{ Today, Week, Year, Else string }
+
+// Format puts t into the form that fits, in its own zone. What shows a time of day
+// has the offset as with the function Format.
+func (l Layouts) Format(t, now time.Time) string {
+	now = now.In(t.Location())
+	layout := l.Else
+	switch sameYear := t.Year() == now.Year(); {
+	case sameYear && t.YearDay() == now.YearDay():
+		layout = l.Today
+	case l.Week != "" && t.Sub(now) < 6*24*time.Hour:
+		layout = l.Week
+	case l.Year != "" && sameYear:
+		layout = l.Year
+	}
+	if !strings.Contains(layout, "15:04") {
+		return t.Format(layout)
+	}
+	return Format(t, layout)
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/original"
+	"ollimbot/core/pycompat"
 	"ollimbot/core/store"
 )
 
@@ -97,7 +97,7 @@ func (o object) spell(order ...string) string {
 		if b.Len() > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%s: %s", original.Quote(key), o[key])
+		fmt.Fprintf(&b, "%s: %s", pycompat.Quote(key), o[key])
 	}
 	for _, key := range order {
 		if _, ok := o[key]; ok {
@@ -125,7 +125,7 @@ func newest(entries []string) []string {
 }
 
 // rawText is a text as JSON.
-func rawText(s string) json.RawMessage { return json.RawMessage(original.Quote(s)) }
+func rawText(s string) json.RawMessage { return json.RawMessage(pycompat.Quote(s)) }
 
 // rawTime is a number of seconds as JSON.
-func rawTime(ts float64) json.RawMessage { return json.RawMessage(original.Float(ts)) }
+func rawTime(ts float64) json.RawMessage { return json.RawMessage(pycompat.Float(ts)) }

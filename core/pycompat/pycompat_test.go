@@ -1,4 +1,4 @@
-package original
+package pycompat
 
 import (
 	"encoding/json"

@@ -1,8 +1,8 @@
-// Package original spells values the way the original program spells them in
+// Package pycompat spells values the way the original program spells them in
 // its state files, so that both programs can take turns on one data directory
 // and a file that nobody changed keeps its bytes. It owns times, floats and
 // quoted strings; it must not know what any file means.
-package original
+package pycompat
 
 import (
 	"errors"
