@@ -72,6 +72,9 @@ type Options struct {
 	// Still leaves out what reaches beyond the program while it runs, the watch on
 	// files and git: for a bot that lives in a bubble of fake time.
 	Still bool
+	// Later leaves the reading of the tasks' files to Run, for a dashboard that shows its
+	// first frame before.
+	Later bool
 	// NoRemote says, where there is none, why and how to get one.
 	NoRemote string
 }
@@ -160,8 +163,10 @@ func New(o Options) (*Bot, error) {
 	if err := b.makeParts(); err != nil {
 		return nil, err
 	}
-	b.index.Scan()
-	b.judge()
+	if !o.Later {
+		b.index.Scan()
+	}
+	b.judgeSkills()
 	return b, nil
 }
 
@@ -226,13 +231,14 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, unlock()) }()
 	now := b.now()
 	b.started.Store(&now)
+	b.notify()
 	b.tellConcerns()
 	if err := config.Move(b.dir); err != nil {
 		b.log.Warn("settings of ours could not be moved into a file of their own", "error", err)
 	}
 	b.install()
-	b.loadProvenance()
 	b.index.Scan()
+	b.loadProvenance()
 	b.chat.Recover(ctx)
 	b.recoverWebhooks()
 	b.log.Info("bot started", "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)

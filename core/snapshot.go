@@ -86,12 +86,14 @@ type BudgetView struct {
 	Dry time.Time
 }
 
-// What the snapshot takes over from the rooms that make it.
-type (
-	Tokens       = budget.Level
-	ScheduleView = schedule.View
-	TaskView     = schedule.TaskView
-)
+// Tokens are the bucket at a moment.
+type Tokens = budget.Level
+
+// ScheduleView is the schedule as people see it.
+type ScheduleView = schedule.View
+
+// TaskView is one routine or reminder in the list of all.
+type TaskView = schedule.TaskView
 
 // What of a snapshot belongs to the rooms that it describes.
 type (

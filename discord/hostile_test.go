@@ -322,7 +322,7 @@ func TestTheEyesGoAfterALongLimitToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := new(limitedOnce)
 		d := over(t, far)
-		d.state.look("5", true)
+		d.state.setEyes("5", true)
 		began := time.Now()
 		d.unmark(t.Context(), "5")
 		if eyes, _ := d.state.left(); len(eyes) > 0 || far.asked != 2 || time.Since(began) < 10*time.Minute {

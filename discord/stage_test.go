@@ -247,7 +247,7 @@ func (b *stub) all() []command.Value {
 // wait waits until so many things were asked.
 func (b *stub) wait(t *testing.T, n int) []command.Value {
 	t.Helper()
-	over := time.NewTimer(30 * time.Second)
+	over := time.NewTimer(2 * time.Minute) // with the race detector on a busy machine
 	defer over.Stop()
 	for {
 		b.mu.Lock()

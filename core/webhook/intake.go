@@ -60,7 +60,7 @@ func (s *Server) failed(w http.ResponseWriter, f *fault.Error) {
 // hook takes one delivery.
 func (s *Server) hook(w http.ResponseWriter, r *http.Request, slug string) {
 	d := &Delivery{ID: store.NewID(), At: time.Now(), Remote: clean.Line(r.RemoteAddr), Count: 1}
-	refusal := s.take(w, r, slug, d)
+	refusal := s.check(w, r, slug, d)
 	if refusal == nil {
 		write(w, http.StatusAccepted, reply{Status: Accepted})
 		return
@@ -85,8 +85,8 @@ func kindOf(r *RefusedError) string {
 	return kind
 }
 
-// take makes the checks in their order: token, spec, rate, size, payload, room.
-func (s *Server) take(w http.ResponseWriter, r *http.Request, slug string, d *Delivery) *RefusedError {
+// check makes the checks in their order: token, spec, rate, size, payload, room.
+func (s *Server) check(w http.ResponseWriter, r *http.Request, slug string, d *Delivery) *RefusedError {
 	spec, known := s.o.Index.Find(slug)
 	if known {
 		d.Webhook = spec.ID
@@ -99,7 +99,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, slug string, d *De
 		d.Webhook = slug
 		return &RefusedError{Status: http.StatusNotFound, Reason: answerUnknown + slug}
 	}
-	if wait := s.limit.take(spec.ID, d.At); wait > 0 {
+	if wait := s.limit.allow(spec.ID, d.At); wait > 0 {
 		return &RefusedError{Status: http.StatusTooManyRequests, Reason: answerTooMany, retry: wait}
 	}
 	body, refusal := readBody(w, r)
@@ -130,7 +130,7 @@ func (s *Server) admits(r *http.Request, now time.Time) *RefusedError {
 	if right && s.wrong.TokensAt(now) >= 1 {
 		return nil
 	}
-	if wait := takeOne(s.wrong, now); wait > 0 {
+	if wait := allowOne(s.wrong, now); wait > 0 {
 		return &RefusedError{Status: http.StatusTooManyRequests, Reason: answerTooMany, retry: wait}
 	}
 	return &RefusedError{Status: http.StatusUnauthorized, Reason: answerUnauthorized}
@@ -245,9 +245,9 @@ type limiter struct {
 	of map[string]*rate.Limiter
 }
 
-// take counts a delivery at now, or says how many whole seconds to wait. The id
+// allow counts a delivery at now, or says how many whole seconds to wait. The id
 // is that of a spec, so that strangers cannot make it remember anything.
-func (l *limiter) take(id string, now time.Time) (wait int) {
+func (l *limiter) allow(id string, now time.Time) (wait int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.of == nil {
@@ -256,7 +256,7 @@ func (l *limiter) take(id string, now time.Time) (wait int) {
 	if l.of[id] == nil {
 		l.of[id] = newRate(perMinute)
 	}
-	return takeOne(l.of[id], now)
+	return allowOne(l.of[id], now)
 }
 
 // newRate lets so many through at once, and then as many in a minute.
@@ -264,8 +264,8 @@ func newRate(perMinute int) *rate.Limiter {
 	return rate.NewLimiter(rate.Every(time.Minute/time.Duration(perMinute)), perMinute)
 }
 
-// takeOne takes one of what is free at now, or says how many whole seconds to wait.
-func takeOne(l *rate.Limiter, now time.Time) (wait int) {
+// allowOne takes one of what is free at now, or says how many whole seconds to wait.
+func allowOne(l *rate.Limiter, now time.Time) (wait int) {
 	r := l.ReserveN(now, 1)
 	d := r.DelayFrom(now)
 	if d == 0 {
