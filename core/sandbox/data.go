@@ -154,16 +154,6 @@ func passing(network bool) []string {
 	return commandNames
 }
 
-// value is the last value of a variable, or otherwise.
-func value(env []string, name, otherwise string) string {
-	for _, v := range slices.Backward(env) {
-		if text, ok := strings.CutPrefix(v, name+"="); ok && text != "" {
-			return text
-		}
-	}
-	return otherwise
-}
-
 // with is an environment in which a variable has this value, once.
 func with(env []string, name, text string) []string {
 	out := slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, name+"=") })

@@ -18,6 +18,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"ollimbot/core/config"
 )
 
 // HelperArg makes our own program confine itself and then become another one:
@@ -226,7 +228,7 @@ func (v *view) lists(run, tmp string) (lists, error) {
 			return lists{}, err
 		}
 	}
-	if socket := value(v.env, SocketVar, ""); socket != "" {
+	if socket := config.Lookup(v.env, SocketVar); socket != "" {
 		l.Write = append(l.Write, socket)
 	}
 	return l, nil
