@@ -66,9 +66,9 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		body, err := b.Preview(ctx, c.ID, c.At, c.Busy)
 		return command.Outcome{Body: body}, err
 	case command.Describe:
-		return b.describe(c)
+		return c.Of(command.Tasks{Dir: b.dir, Set: b.index.Set(), Holds: b.schedule.Holds(), SkillWaits: b.guard.SkillLeft}, b.now())
 	case command.Costs:
-		return b.compareCosts(c)
+		return c.Compare(b.dir, b.now())
 	case command.AllowTask:
 		return b.allowTask(c)
 	}
@@ -132,7 +132,7 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 func (b *Bot) fireNow(c command.FireNow) (command.Outcome, error) {
 	task, ok := b.index.Set().Find(c.ID)
 	if !ok {
-		return command.Outcome{}, fmt.Errorf(textNoTask, c.ID)
+		return command.Outcome{}, fmt.Errorf(command.TextNoTask, c.ID)
 	}
 	if err := b.schedule.FireNow(c.ID); err != nil {
 		return command.Outcome{}, err

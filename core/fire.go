@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/command"
 	"ollimbot/core/docs"
 	"ollimbot/core/fork"
 	"ollimbot/core/guide"
@@ -40,7 +41,7 @@ func (b *Bot) fire(ctx context.Context, d schedule.Due) error {
 	return err
 }
 
-// fireForeground waits for the agent lock, like any message. The commands of
+// fireForeground waits for its turn, like any message. The commands of
 // its skills run before that: they must not keep the conversation waiting.
 func (b *Bot) fireForeground(ctx context.Context, task routines.Task, d schedule.Due) error {
 	skills := b.expandSkills(ctx, b.loadSkills(task))
@@ -132,7 +133,7 @@ func (b *Bot) Preview(ctx context.Context, id string, at time.Time, busy bool) (
 	now := b.previewMoment(at)
 	d, ok := b.schedule.DueAt(id, now)
 	if !ok {
-		return "", fmt.Errorf(textNoTask, id)
+		return "", fmt.Errorf(command.TextNoTask, id)
 	}
 	task := d.Task()
 	skills := b.loadSkills(task)

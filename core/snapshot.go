@@ -86,17 +86,13 @@ type BudgetView struct {
 	Dry time.Time
 }
 
-// Tokens are the bucket at a moment.
-type Tokens = budget.Level
-
-// ScheduleView is the schedule as people see it.
-type ScheduleView = schedule.View
-
-// TaskView is one routine or reminder in the list of all.
-type TaskView = schedule.TaskView
-
 // What of a snapshot belongs to the rooms that it describes.
 type (
+	// Tokens is the bucket at a moment.
+	Tokens = budget.Level
+	// ScheduleView is the forward schedule, TaskView one of its tasks.
+	ScheduleView = schedule.View
+	TaskView     = schedule.TaskView
 	// Notice is a short message of the program to its user: a toast.
 	Notice = notice.Notice
 	// Banner is the interactive fork as a dashboard shows it.

@@ -22,7 +22,6 @@ const (
 	textOwnMeasure       = " The model %s thinks as much as it needs, whatever the number."
 	textChatHere         = "chat here"
 	textForegroundFailed = "%q could not finish: %v"
-	textNoTask           = "no routine or reminder has the id %q: ollim-bot schedule and ollim-bot routine list show the ids"
 	textNotRunning       = "the bot does not run here: start it with ollim-bot run"
 
 	textNoGoogle = "tasks and calendar are not connected in this version: do it there by hand"
@@ -53,8 +52,4 @@ const (
 	textNotAdded       = "the task %q was not added from here: delete its file, or use ollim-bot routine cancel or reminder cancel"
 	textAddedGone      = "%s is gone already: it has run, or its file was removed"
 	textAddedEdited    = "%s has been edited since: delete its file %s yourself if you no longer want it"
-	textNoRuns         = "no run has ended in the last %s"
-	textCosts          = "last %s: %s, %s tokens, %s"
-	textCostsSince     = "; the runs that are known begin on %s"
-	textCutHere        = "(the rest of the file is not shown)"
 )

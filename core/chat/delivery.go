@@ -13,7 +13,7 @@ import (
 )
 
 // DeliverUpdates begins a turn that hands the main session its pending updates,
-// n of them. It waits for the lock like a foreground task and interrupts nothing;
+// n of them. It waits for its turn like a foreground task and interrupts nothing;
 // updates that another turn has taken by then are not delivered again.
 func (c *Conversation) DeliverUpdates() (n int, done <-chan struct{}, err error) {
 	n = len(c.o.Updates.Peek())
@@ -31,7 +31,7 @@ func (c *Conversation) DeliverUpdates() (n int, done <-chan struct{}, err error)
 	return n, finished, err
 }
 
-// deliver is that turn. The caller holds the lock.
+// deliver is that turn.
 func (c *Conversation) deliver(ctx context.Context) error {
 	switch {
 	case len(c.o.Updates.Peek()) == 0:

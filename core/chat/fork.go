@@ -16,8 +16,8 @@ import (
 	"ollimbot/core/updates"
 )
 
-// interactive is a fork that the user talks in. Its fields belong to the holder
-// of the lock, save those that conversation.mu guards.
+// interactive is a fork that the user talks in. Its fields belong to the job
+// that runs, save those that Conversation.mu guards.
 type interactive struct {
 	session agent.Session
 	id      string // once an engine has told it
@@ -28,7 +28,7 @@ type interactive struct {
 	title   string
 	idle    time.Duration
 
-	// Guarded by conversation.mu: when the user or the agent last did something,
+	// Guarded by Conversation.mu: when the user or the agent last did something,
 	// when the agent was asked whether to leave, how the agent wants to leave,
 	// and whether it waits for the user's word on saving.
 	active, prompted time.Time
@@ -76,8 +76,7 @@ func (c *Conversation) goBehind(behind bool) {
 	c.mu.Unlock()
 }
 
-// behindFork runs a turn of the main session while the fork stays open. The caller
-// holds the lock.
+// behindFork runs a turn of the main session while the fork stays open.
 func (c *Conversation) behindFork(ctx context.Context, f *interactive, build Prompt, title string) error {
 	c.goBehind(true)
 	defer c.goBehind(false)
@@ -123,7 +122,7 @@ func (c *Conversation) requestExit(how command.Exit, report string) bool {
 	return true
 }
 
-// enter opens a fork and lets it speak first. The caller holds the lock.
+// enter opens a fork and lets it speak first.
 func (c *Conversation) enter(ctx context.Context, r forkRequest) error {
 	if c.inFork() != nil {
 		return fmt.Errorf("%s", textAlreadyForked)
@@ -177,7 +176,7 @@ func (c *Conversation) forkTurn(ctx context.Context, f *interactive, m agent.Mes
 		}
 		return nil
 	}, ended: func(r agent.Result) error { return c.named(f, sessionID(r, f.session)) }}
-	err := t.stream(ctx, agent.Message{Text: prompt.Peeked(now, news, m.Text), Images: m.Images})
+	err := t.follow(ctx, f.session.Send(ctx, agent.Message{Text: prompt.Peeked(now, news, m.Text), Images: m.Images}))
 	f.overdue = false
 	c.mu.Lock()
 	f.active, f.prompted = c.now(), time.Time{}
@@ -241,7 +240,6 @@ func (c *Conversation) leave(ctx context.Context, f *interactive, how command.Ex
 }
 
 // discardFork ends the fork without a word from it; false when there is none.
-// The caller holds the lock.
 func (c *Conversation) discardFork(why string) bool {
 	f := c.inFork()
 	if f == nil {

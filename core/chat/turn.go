@@ -23,7 +23,7 @@ import (
 )
 
 // stallAfter is how long a turn may be silent while nothing is pending before
-// it is interrupted (a hung turn would hold the lock for good).
+// it is interrupted (a hung turn would hold up all others for good).
 const stallAfter = 5 * time.Minute
 
 // Prompt makes a turn's message of the updates that it delivers.
@@ -111,7 +111,7 @@ func (c *Conversation) mainTurn(ctx context.Context, build Prompt, in incoming) 
 	}, ended: func(r agent.Result) error {
 		return c.o.Sessions.SaveMain(c.now(), sessionID(r, s))
 	}}
-	err = t.stream(ctx, agent.Message{Text: text, Images: in.images})
+	err = t.follow(ctx, s.Send(ctx, agent.Message{Text: text, Images: in.images}))
 	if !accepted {
 		c.recoverDelivery(ctx)
 	}
@@ -137,11 +137,6 @@ type turn struct {
 	over    bool // and the turn should have ended
 	// Whether the history was made shorter, and whether the turn was interrupted.
 	compacted, interrupted bool
-}
-
-// stream sends the message and shows what comes back until the turn has ended.
-func (t *turn) stream(ctx context.Context, m agent.Message) error {
-	return t.follow(ctx, t.session.Send(ctx, m))
 }
 
 // follow shows a turn's events to their end.

@@ -135,8 +135,8 @@ func (c *Conversation) noteReceived(from, key string) error {
 	return c.changeWaiting(func(room *waitingRoom) { room.hear(from, key) })
 }
 
-// enqueue takes the user's words: on disk and shown at once, answered when the lock
-// is free. Whoever calls it lets answerWaiting follow.
+// enqueue takes the user's words: on disk and shown at once, answered when their
+// turn comes. Whoever calls it lets answerWaiting follow.
 func (c *Conversation) enqueue(w inbound) error {
 	var err error
 	if w.id, err = c.keepWaiting(w); err != nil {

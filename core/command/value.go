@@ -1,7 +1,8 @@
 // Package command is what can be asked of the bot: the values that Bot.Do takes and
 // what it answers, and one table of all commands that have a name, from which plain
 // mode, Discord's list, the command line and the help of each are made. It must not
-// know the bot, a screen or Discord: whoever carries a value out knows it.
+// know the bot, a screen or Discord: whoever carries a value out knows it. What only
+// reads, the table of costs and the description of a task, is made here.
 package command
 
 import (

@@ -248,3 +248,9 @@ func (l Layouts) Format(t, now time.Time) string {
 	}
 	return Format(t, layout)
 }
+
+// DayClock is a time of day, with its date where that is not now's: "15:04",
+// "Mon 23 Nov 15:04".
+func DayClock(t, now time.Time) string {
+	return Layouts{Today: "15:04", Year: "Mon 2 Jan 15:04", Else: "2 Jan 2006 15:04"}.Format(t, now)
+}

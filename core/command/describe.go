@@ -1,4 +1,4 @@
-package core
+package command
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
-	"ollimbot/core/command"
 	"ollimbot/core/skill"
+	"ollimbot/core/store"
 	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
@@ -23,37 +23,46 @@ const (
 	longClock = "Mon 2006-01-02 15:04"
 )
 
-// describe is everything about a task in force.
-func (b *Bot) describe(c command.Describe) (command.Outcome, error) {
-	now, set := b.now(), b.index.Set()
+// Tasks is what is known of the tasks in force.
+type Tasks struct {
+	Dir   *store.Dir
+	Set   *routines.Set
+	Holds *schedule.Holds
+	// SkillWaits says why a task has to do without a skill; empty where it has it.
+	SkillWaits func(routines.Task, skill.Skill) string
+}
+
+// Of is everything about a task in force, at a moment in the bot's zone.
+func (c Describe) Of(b Tasks, now time.Time) (Outcome, error) {
+	set := b.Set
 	var out strings.Builder
 	var task routines.Task
 	if r, ok := set.RoutineByID(c.ID); ok {
 		task = r.Task
-		b.describeTask(&out, task)
-		describeRoutine(&out, r, b.schedule.Holds().Of(&r.Task), now)
+		b.describe(&out, task, now)
+		describeRoutine(&out, r, b.Holds.Of(&r.Task), now)
 	} else if r, ok := set.ReminderByID(c.ID); ok {
 		task = r.Task
-		b.describeTask(&out, task)
+		b.describe(&out, task, now)
 		describeReminder(&out, r, now)
 	} else {
-		return command.Outcome{}, fmt.Errorf(textNoTask, clean.Cut(clean.Line(c.ID), 60))
+		return Outcome{}, fmt.Errorf(TextNoTask, clean.Cut(clean.Line(c.ID), 60))
 	}
 	for _, p := range set.Problems {
 		if p.File == task.Path {
 			row(&out, string(p.Severity), fmt.Sprintf("line %d: %s", p.Line, p.Message))
 		}
 	}
-	data, err := b.dir.Read(task.Path)
+	data, err := b.Dir.Read(task.Path)
 	if err != nil {
-		return command.Outcome{}, err
+		return Outcome{}, err
 	}
 	text := clean.Text(string(data))
 	if cut := clean.Cut(text, describedText); cut != text {
 		text = cut + "\n" + textCutHere
 	}
 	out.WriteString("\n" + strings.TrimSpace(text) + "\n")
-	return command.Outcome{Message: task.Title(), Body: out.String()}, nil
+	return Outcome{Message: task.Title(), Body: out.String()}, nil
 }
 
 // row is one line of a description.
@@ -61,8 +70,8 @@ func row(out *strings.Builder, name, value string) {
 	fmt.Fprintf(out, "%-9s %s\n", name, value)
 }
 
-// describeTask says what both kinds have in common.
-func (b *Bot) describeTask(out *strings.Builder, t routines.Task) {
+// describe says what both kinds have in common.
+func (b Tasks) describe(out *strings.Builder, t routines.Task, now time.Time) {
 	out.WriteString(t.Title() + "\n")
 	row(out, string(t.Kind), t.ID+" · "+clean.Line(t.Path))
 	where := "in the background"
@@ -94,8 +103,8 @@ func (b *Bot) describeTask(out *strings.Builder, t routines.Task) {
 			row(out, l.name, strings.Join(l.list, ", "))
 		}
 	}
-	for _, s := range skill.Load(b.dir, t.Skills) {
-		if why := b.guard.SkillLeft(t, s); why != "" {
+	for _, s := range skill.Load(b.Dir, t.Skills) {
+		if why := b.SkillWaits(t, s); why != "" {
 			row(out, "without", s.Name+": "+fmt.Sprintf(textWaits, why))
 		}
 	}
@@ -105,13 +114,13 @@ func (b *Bot) describeTask(out *strings.Builder, t routines.Task) {
 	if t.Subagent != "" {
 		row(out, "as", t.Subagent)
 	}
-	if h := b.schedule.Holds().Of(&t); !h.Ended(b.now()) {
+	if h := b.Holds.Of(&t); !h.Ended(now) {
 		word := "paused, until you let it go on"
 		switch {
 		case h.Why != "":
 			word = fmt.Sprintf(textWaits, h.Why)
 		case !h.Paused:
-			word = "snoozed until " + dayClock(h.Until.In(b.zone), b.now())
+			word = "snoozed until " + cron.DayClock(h.Until.In(now.Location()), now)
 		}
 		row(out, "held", word)
 	}

@@ -1,4 +1,4 @@
-package core
+package command
 
 import (
 	"cmp"
@@ -12,9 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/script"
-	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/store"
 	"ollimbot/routines"
 )
 
@@ -51,15 +50,14 @@ func TestTheCostsOfTasksAddUpToTheWhole(t *testing.T) {
 		if spent+float64(tokens) > 0 && math.Abs(shares-1) > 1e-9 {
 			rt.Fatalf("shares add up to %v", shares)
 		}
-		if !slices.IsSortedFunc(list, func(a, b command.TaskCost) int { return cmp.Compare(b.Dollars, a.Dollars) }) {
+		if !slices.IsSortedFunc(list, func(a, b TaskCost) int { return cmp.Compare(b.Dollars, a.Dollars) }) {
 			rt.Fatalf("not by cost: %+v", list)
 		}
 	})
 }
 
 func TestTheTableOfCostsNamesEachTask(t *testing.T) {
-	h := newHome(t)
-	now := time.Now()
+	dir, now := dataDir(t), time.Now()
 	var lines strings.Builder
 	for i, c := range []struct {
 		task, title string
@@ -75,9 +73,13 @@ func TestTheTableOfCostsNamesEachTask(t *testing.T) {
 		fmt.Fprintf(&lines, `{"id":"0000000%d","task":%q,"kind":"routine","title":%q,"state":"done","ended":%q,"tokens":%d,"cost_usd":%v}`+"\n",
 			i, c.task, strings.ReplaceAll(c.title, "\x1b", ""), now.Add(-c.age).Format(time.RFC3339), c.tokens, c.cost)
 	}
-	h.write("state/fork_runs.jsonl", lines.String()+"garbage\n{}\n")
-	b := h.bot(script.New(script.Options{}))
-	out := do(t, b, command.Costs{})
+	if err := dir.Write("state/fork_runs.jsonl", []byte(lines.String()+"garbage\n{}\n")); err != nil {
+		t.Fatal(err)
+	}
+	out, err := Costs{}.Compare(dir, now)
+	if err != nil {
+		t.Fatal(err)
+	}
 	const want = `last 7 days: 3 runs, 1.2M tokens, $6.00
 
  runs tokens     cost  per run share
@@ -91,14 +93,24 @@ Email 📬 sweep (aaaa0002)
 	if out.Body != want || out.Message != strings.SplitN(want, "\n", 2)[0] {
 		t.Errorf("body:\n%s\nwant:\n%s", out.Body, want)
 	}
-	if out = do(t, b, command.Costs{Days: 30}); !strings.Contains(out.Message, "the runs that are known begin on") || !strings.Contains(out.Body, "Forgotten") {
+	if out, err = (Costs{Days: 30}).Compare(dir, now); err != nil || !strings.Contains(out.Message, "the runs that are known begin on") || !strings.Contains(out.Body, "Forgotten") {
 		t.Errorf("over a month: %s\n%s", out.Message, out.Body)
 	}
 }
 
 func TestWithoutRunsTheCostsSaySo(t *testing.T) {
-	h := newHome(t)
-	if out := do(t, h.bot(script.New(script.Options{})), command.Costs{Days: 1}); out.Message != "no run has ended in the last 1 day" || out.Body == "" {
-		t.Errorf("%+v", out)
+	if out, err := (Costs{Days: 1}).Compare(dataDir(t), time.Now()); err != nil || out.Message != "no run has ended in the last 1 day" || out.Body == "" {
+		t.Errorf("%+v %v", out, err)
 	}
+}
+
+func dataDir(t *testing.T) *store.Dir {
+	dir, err := store.At(t.TempDir())
+	if err == nil {
+		err = dir.Prepare()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

@@ -1,4 +1,4 @@
-package core
+package command
 
 import (
 	"cmp"
@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
-	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/store"
 	"ollimbot/core/words"
 	"ollimbot/routines"
 )
@@ -24,33 +24,35 @@ const (
 	everyRun = 1 << 20
 )
 
-// compareCosts makes a table of what the runs of each task have cost.
-func (b *Bot) compareCosts(c command.Costs) (command.Outcome, error) {
+// Compare makes a table of what the runs of each task have cost until now, by the
+// ledger of a data directory.
+func (c Costs) Compare(dir *store.Dir, now time.Time) (Outcome, error) {
 	days := c.Days
 	if days <= 0 {
 		days = costDays
 	}
 	days = min(days, mostCostDays)
-	views, err := fork.Ledger(b.dir, everyRun)
+	views, err := fork.Ledger(dir, everyRun)
 	if err != nil {
-		return command.Outcome{}, err
+		return Outcome{}, err
 	}
-	since := b.now().AddDate(0, 0, -days)
+	since := now.AddDate(0, 0, -days)
 	list, total := sumCosts(views, since)
 	if total.Runs == 0 {
-		return command.Outcome{Message: fmt.Sprintf(textNoRuns, words.Count(days, "day")), Body: fmt.Sprintf(textNoRuns, words.Count(days, "day")) + "\n"}, nil
+		none := fmt.Sprintf(textNoRuns, words.Count(days, "day"))
+		return Outcome{Message: none, Body: none + "\n"}, nil
 	}
 	head := fmt.Sprintf(textCosts, words.Count(days, "day"), words.Count(total.Runs, "run"), words.Tokens(total.Tokens), words.Dollars(total.Dollars))
 	// The ledger keeps what fits into it: where it begins later, that is said.
-	if first := oldest(views).In(b.zone); first.After(since) {
+	if first := oldest(views).In(now.Location()); first.After(since) {
 		head += fmt.Sprintf(textCostsSince, first.Format(longClock))
 	}
-	return command.Outcome{Message: head, Body: head + "\n\n" + costTable(list, total), Costs: list}, nil
+	return Outcome{Message: head, Body: head + "\n\n" + costTable(list, total), Costs: list}, nil
 }
 
 // sumCosts adds up the runs that have ended since then, by task, the dearest
 // first, and all of them together.
-func sumCosts(views []fork.View, since time.Time) (list []command.TaskCost, total command.TaskCost) {
+func sumCosts(views []fork.View, since time.Time) (list []TaskCost, total TaskCost) {
 	type task struct {
 		kind routines.Kind
 		id   string
@@ -64,9 +66,9 @@ func sumCosts(views []fork.View, since time.Time) (list []command.TaskCost, tota
 		if !known {
 			i = len(list)
 			place[task{v.Kind, v.TaskID}] = i
-			list = append(list, command.TaskCost{Kind: v.Kind, ID: v.TaskID, Title: v.Title})
+			list = append(list, TaskCost{Kind: v.Kind, ID: v.TaskID, Title: v.Title})
 		}
-		for _, t := range []*command.TaskCost{&list[i], &total} {
+		for _, t := range []*TaskCost{&list[i], &total} {
 			t.Runs++
 			t.Tokens += max(0, v.Usage.Tokens())
 			t.Dollars += max(0, v.Usage.CostUSD)
@@ -76,14 +78,14 @@ func sumCosts(views []fork.View, since time.Time) (list []command.TaskCost, tota
 		list[i].Share = share(list[i], total)
 	}
 	total.Share = share(total, total)
-	slices.SortStableFunc(list, func(a, b command.TaskCost) int {
+	slices.SortStableFunc(list, func(a, b TaskCost) int {
 		return cmp.Or(cmp.Compare(b.Dollars, a.Dollars), cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.ID, b.ID))
 	})
 	return list, total
 }
 
 // share is a task's part of the dollars; of the tokens where nothing has a price.
-func share(t, total command.TaskCost) float64 {
+func share(t, total TaskCost) float64 {
 	switch {
 	case total.Dollars > 0:
 		return t.Dollars / total.Dollars
@@ -95,12 +97,12 @@ func share(t, total command.TaskCost) float64 {
 
 // costTable gives each task a line of its own, above its numbers: these stand
 // below each other however wide the titles are, and fit on a narrow screen.
-func costTable(list []command.TaskCost, total command.TaskCost) string {
+func costTable(list []TaskCost, total TaskCost) string {
 	var out strings.Builder
 	const form = "%5s %6s %8s %8s %5s\n"
 	fmt.Fprintf(&out, form, "runs", "tokens", "cost", "per run", "share")
 	total.Title = "all"
-	for _, t := range append([]command.TaskCost{total}, list...) {
+	for _, t := range append([]TaskCost{total}, list...) {
 		title := clean.Cut(t.Title, 60)
 		if t.ID != "" {
 			title += " (" + t.ID + ")"
