@@ -152,7 +152,7 @@ func New(o Options) (*Bot, error) {
 	b.replies = session.NewForkMessages(b.dir, b.log)
 	b.policy = policy.NewFile(b.dir)
 	b.makeGuard()
-	b.guard.Desk().OnChange(b.approvalChanged)
+	b.guard.Approvals().OnChange(b.approvalChanged)
 	b.watchFiles, b.versions = b.watch, b.runGit
 	if o.Still {
 		idle := func(ctx context.Context) error { <-ctx.Done(); return nil }

@@ -98,7 +98,7 @@ func (b *Bot) answerApproval(ctx context.Context, id string, v policy.Verdict) e
 	a := &b.answerers
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := b.guard.Desk().Answer(id, v); err != nil {
+	if err := b.guard.Approvals().Answer(id, v); err != nil {
 		return err
 	}
 	if a.by == nil {

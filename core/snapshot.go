@@ -127,7 +127,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 		Budget: b.budgetView(now, view), Schedule: view,
 		Updates: b.updates.Peek(), Forks: b.forks.Views(), MaxForks: b.runtime.Load().MaxBackgroundForks,
 		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.All(),
-		Fork: b.chat.Banner(), Approvals: b.guard.Desk().Pending(), Attached: b.chat.Attached(),
+		Fork: b.chat.Banner(), Approvals: b.guard.Approvals().Pending(), Attached: b.chat.Attached(),
 	}
 	if at := b.started.Load(); at != nil {
 		s.Started = *at

@@ -84,6 +84,7 @@ var outside = []struct {
 	{"github.com/robfig/cron/v3", []string{"routines/cron"}},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"core/toolset", "core/schema", "discord/fake"}},
 	{"github.com/gorilla/websocket", []string{"discord"}},
+	{"mvdan.cc/sh/v3", []string{"core/policy"}},
 	{"golang.org/x/image", []string{"cmd/shots"}},
 	{"github.com/sahilm/fuzzy", []string{"tui"}},
 	{"github.com/yuin/goldmark", []string{"tui/widget/markdown"}},

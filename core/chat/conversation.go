@@ -226,7 +226,7 @@ func (c *Conversation) Interrupt(ctx context.Context) error {
 	if s == nil {
 		return nil
 	}
-	c.o.Guard.Desk().CancelAll()
+	c.o.Guard.Approvals().CancelAll()
 	if err := s.Interrupt(ctx); err != nil {
 		return fmt.Errorf("interrupt the turn: %w", err)
 	}

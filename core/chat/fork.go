@@ -230,7 +230,7 @@ func (c *Conversation) leave(ctx context.Context, f *interactive, how command.Ex
 		c.drop()
 		c.tellBehind(f)
 	}
-	c.o.Guard.Desk().CancelAll()
+	c.o.Guard.Approvals().CancelAll()
 	c.mu.Lock()
 	c.fork, c.wanted = nil, nil
 	c.mu.Unlock()

@@ -53,7 +53,7 @@ func (c *Conversation) Receive(ctx context.Context, in command.Receive) (done <-
 // and come late, answer nothing.
 func (c *Conversation) answersApproval(ctx context.Context, text string, at time.Time) bool {
 	word := strings.ToLower(strings.Trim(text, " .!\n"))
-	waiting := c.o.Guard.Desk().Pending()
+	waiting := c.o.Guard.Approvals().Pending()
 	verdict, known := spokenVerdicts[word]
 	if !known || len(waiting) == 0 || !at.IsZero() && at.Before(waiting[0].Asked.Add(-clocksDiffer)) {
 		return false

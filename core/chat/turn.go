@@ -141,7 +141,6 @@ type turn struct {
 
 // follow shows a turn's events to their end.
 func (t *turn) follow(ctx context.Context, events iter.Seq2[agent.Event, error]) error {
-	t.c.o.Guard.ForgetDenied()
 	t.reply = t.c.newReply()
 	// A fork that begins, or a history that was made shorter, needs no words; a
 	// turn that failed has others.

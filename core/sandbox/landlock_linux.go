@@ -167,11 +167,8 @@ func (b *Box) lookLandlock(ctx context.Context) (State, bool) {
 	if version < 1 || !filepath.IsAbs(b.o.Executable) {
 		return State{}, false
 	}
-	o := b.o
-	o.Dir = nowhere
-	trial := &Box{o: o, seen: State{Kind: Landlock, Version: strconv.Itoa(version), Inner: b.find("bash") != ""}}
-	trial.once.Do(func() {})
-	if err := try(ctx, trial.Command, "/", b.find("true")); err != nil {
+	trial := b.trial("", State{Kind: Landlock, Version: strconv.Itoa(version), Inner: b.find("bash") != ""})
+	if err := trial.tryCommand(ctx); err != nil {
 		return State{}, false
 	}
 	return trial.seen, true

@@ -193,6 +193,9 @@ func Wall(date time.Time, days, hour, minute int, loc *time.Location) time.Time 
 // wall shows t twice: "1:30 AM -07:00".
 func Format(t time.Time, layout string) string { return t.Format(layout) + Offset(t) }
 
+// Clock is a time of day as people read it: 3:04 PM.
+func Clock(t time.Time) string { return Format(t, "3:04 PM") }
+
 // Offset is what Format adds: empty for all but the repeated hours of a year.
 func Offset(t time.Time) string {
 	if !repeated(t) {

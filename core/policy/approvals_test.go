@@ -22,7 +22,7 @@ type asked struct {
 	err     error
 }
 
-func ask(ctx context.Context, d *Desk, r Request) *asked {
+func ask(ctx context.Context, d *ApprovalQueue, r Request) *asked {
 	a := &asked{}
 	a.group.Go(func() error {
 		a.verdict, a.err = d.Ask(ctx, r)
@@ -44,7 +44,7 @@ func TestAnApprovalIsShownAndAnswered(t *testing.T) {
 	for _, v := range []Verdict{Allow, Always, Deny} {
 		synctest.Test(t, func(t *testing.T) {
 			var always []string
-			d := NewDesk(func(tool string) { always = append(always, tool) })
+			d := NewApprovalQueue(func(tool string) { always = append(always, tool) })
 			begin := time.Now()
 			a := ask(t.Context(), d, Request{ID: "one", Label: "Bash(rm\x1b[2J x)", Tool: "Bash", Session: "main"})
 			want := []Approval{{ID: "one", Label: "Bash(rm x)", Tool: "Bash", Session: "main", Asked: begin, Until: begin.Add(time.Minute)}}
@@ -73,25 +73,25 @@ func TestAnApprovalIsShownAndAnswered(t *testing.T) {
 
 func TestTheFirstAnswerWinsAndTheLateOneIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := NewDesk(nil)
+		d := NewApprovalQueue(nil)
 		a := ask(t.Context(), d, Request{ID: "one", Label: "Bash(ls)"})
 		if err := d.Answer("one", Deny); err != nil {
 			t.Error(err)
 		}
 		err := d.Answer("one", Always)
 		var late *AnsweredError
-		if !errors.Is(err, ErrAnswered) || !errors.As(err, &late) || late.Approval.Verdict != Deny ||
+		if !errors.As(err, &late) || late.Approval.Verdict != Deny ||
 			err.Error() != "Bash(ls) was already settled: denied" {
 			t.Errorf("late answer: %v", err)
 		}
 		if got := a.wait(t); got != Deny {
 			t.Errorf("verdict %s", got)
 		}
-		if err := d.Answer("two", Allow); !errors.Is(err, ErrUnknown) {
+		if err := d.Answer("two", Allow); err == nil || isLate(err) {
 			t.Errorf("unknown id: %v", err)
 		}
 		for _, v := range []Verdict{Expired, Cancelled, "", "maybe"} {
-			if err := d.Answer("one", v); err == nil || errors.Is(err, ErrAnswered) {
+			if err := d.Answer("one", v); err == nil || isLate(err) {
 				t.Errorf("%q is taken for an answer: %v", v, err)
 			}
 		}
@@ -100,7 +100,7 @@ func TestTheFirstAnswerWinsAndTheLateOneIsTold(t *testing.T) {
 
 func TestManyAnswersAtOnceHaveOneWinner(t *testing.T) {
 	for range 50 {
-		d := NewDesk(nil)
+		d := NewApprovalQueue(nil)
 		ready := make(chan string, 1)
 		d.OnChange(func(a Approval) {
 			if a.Verdict == "" {
@@ -123,7 +123,7 @@ func TestManyAnswersAtOnceHaveOneWinner(t *testing.T) {
 				defer mu.Unlock()
 				if err == nil {
 					won = append(won, v)
-				} else if !errors.Is(err, ErrAnswered) {
+				} else if !isLate(err) {
 					return err
 				}
 				return nil
@@ -140,13 +140,13 @@ func TestManyAnswersAtOnceHaveOneWinner(t *testing.T) {
 
 func TestNoAnswerIsADenialAfterAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := NewDesk(nil)
+		d := NewApprovalQueue(nil)
 		begin := time.Now()
 		v, err := d.Ask(t.Context(), Request{ID: "one", Label: "x"})
 		if err != nil || v != Expired || v.Allows() || time.Since(begin) != 60*time.Second {
 			t.Errorf("%s, %v after %s", v, err, time.Since(begin))
 		}
-		if err := d.Answer("one", Allow); !errors.Is(err, ErrAnswered) || !strings.Contains(err.Error(), "expired") {
+		if err := d.Answer("one", Allow); !isLate(err) || !strings.Contains(err.Error(), "expired") {
 			t.Errorf("late answer: %v", err)
 		}
 	})
@@ -154,7 +154,7 @@ func TestNoAnswerIsADenialAfterAMinute(t *testing.T) {
 
 func TestCancelAllWakesEverybody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := NewDesk(nil)
+		d := NewApprovalQueue(nil)
 		var all []*asked
 		for i := range 5 {
 			all = append(all, ask(t.Context(), d, Request{Label: fmt.Sprint(i)}))
@@ -181,7 +181,7 @@ func TestCancelAllWakesEverybody(t *testing.T) {
 
 func TestTheEndOfTheTurnCancels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := NewDesk(nil)
+		d := NewApprovalQueue(nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		a := ask(ctx, d, Request{ID: "one", Label: "x"})
 		cancel()
@@ -206,7 +206,7 @@ func TestTheEndOfTheTurnCancels(t *testing.T) {
 
 func TestListenersHearOfTheQuestionAndThenOfItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := NewDesk(nil)
+		d := NewApprovalQueue(nil)
 		var heard []string
 		d.OnChange(func(a Approval) {
 			heard = append(heard, "first "+string(a.Verdict))
@@ -226,9 +226,9 @@ func TestListenersHearOfTheQuestionAndThenOfItsEnd(t *testing.T) {
 	})
 }
 
-func TestTheDeskHasBounds(t *testing.T) {
+func TestTheQueueHasBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := NewDesk(nil)
+		d := NewApprovalQueue(nil)
 		var all []*asked
 		for i := range maxPending {
 			all = append(all, ask(t.Context(), d, Request{ID: fmt.Sprint(i), Label: "x"}))
@@ -249,8 +249,13 @@ func TestTheDeskHasBounds(t *testing.T) {
 		if len(d.settled) != keptSettled {
 			t.Errorf("%d settled approvals are kept", len(d.settled))
 		}
-		if err := d.Answer("0", Allow); !errors.Is(err, ErrUnknown) {
+		if err := d.Answer("0", Allow); err == nil || isLate(err) {
 			t.Errorf("a forgotten one: %v", err)
 		}
 	})
+}
+
+func isLate(err error) bool {
+	var late *AnsweredError
+	return errors.As(err, &late)
 }

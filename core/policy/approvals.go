@@ -2,7 +2,6 @@ package policy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -39,29 +38,20 @@ func (v Verdict) Allows() bool { return v == Allow || v == Always }
 
 // Request asks the user for one tool call.
 type Request struct {
-	ID      string // empty: the desk gives one
+	ID      string // empty: the queue gives one
 	Label   string // "Bash(rm x)", for people; cleaned here
 	Text    string // everything that it would do, for reading; cleaned here
 	Tool    string // the bare name that Always allows
 	Session string // who asks, for people; may be empty
 }
 
-// Approval is a request on the desk, as an immutable value for snapshots.
+// Approval is a request on the queue, as an immutable value for snapshots.
 type Approval struct {
 	ID, Label, Tool, Session string
 	Text                     string    // everything that it would do, cleaned, with line breaks
 	Asked, Until             time.Time // when it was asked, when it expires
 	Verdict                  Verdict   // empty while it waits
 }
-
-// Errors of Answer.
-var (
-	// ErrAnswered says that somebody or something else was first; the error is
-	// an *AnsweredError that knows the outcome.
-	ErrAnswered = errors.New("already answered")
-	// ErrUnknown says that no approval has this id.
-	ErrUnknown = errors.New("no such approval")
-)
 
 // AnsweredError is a late answer, with the approval as it was settled.
 type AnsweredError struct{ Approval Approval }
@@ -70,13 +60,10 @@ func (e *AnsweredError) Error() string {
 	return fmt.Sprintf(textAnswered, e.Approval.Label, e.Approval.Verdict)
 }
 
-// Unwrap makes it an ErrAnswered.
-func (e *AnsweredError) Unwrap() error { return ErrAnswered }
-
-// Desk holds the approvals that wait. Several surfaces may show and answer
+// ApprovalQueue holds the approvals that wait. Several surfaces may show and answer
 // them: the first answer is the verdict. All methods are safe for concurrent
-// use. Use NewDesk.
-type Desk struct {
+// use. Use NewApprovalQueue.
+type ApprovalQueue struct {
 	always func(tool string)
 
 	mu sync.Mutex
@@ -92,54 +79,54 @@ type entry struct {
 	done chan struct{}
 }
 
-// NewDesk returns an empty desk. always is called with the tool of an approval
+// NewApprovalQueue returns an empty queue. always is called with the tool of an approval
 // that was answered Always, before its Ask returns; it must not block.
-func NewDesk(always func(tool string)) *Desk {
+func NewApprovalQueue(always func(tool string)) *ApprovalQueue {
 	if always == nil {
 		always = func(string) {}
 	}
-	return &Desk{always: always}
+	return &ApprovalQueue{always: always}
 }
 
 // OnChange adds a listener: it is called with each approval when it is asked
 // and again when it is settled, in this order, from the goroutine that asks. A
 // listener should return quickly; the wait goes on beside it.
-func (d *Desk) OnChange(f func(Approval)) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.listeners = append(d.listeners, f)
+func (q *ApprovalQueue) OnChange(f func(Approval)) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.listeners = append(q.listeners, f)
 }
 
-// Ask puts a request on the desk and blocks until it is answered, for at most
+// Ask puts a request on the queue and blocks until it is answered, for at most
 // Patience. The end of ctx cancels it. An error, only for a request that cannot
 // be put there, comes with Cancelled.
-func (d *Desk) Ask(ctx context.Context, r Request) (Verdict, error) {
+func (q *ApprovalQueue) Ask(ctx context.Context, r Request) (Verdict, error) {
 	if ctx.Err() != nil {
 		return Cancelled, nil
 	}
 	timer := time.NewTimer(Patience)
 	defer timer.Stop()
-	e, err := d.put(r)
+	e, err := q.put(r)
 	if err != nil {
 		return Cancelled, fmt.Errorf("ask for permission: %w", err)
 	}
 	// A listener that panics must leave nothing waiting.
-	defer d.settle(e, Cancelled)
-	d.tell(d.copyOf(e))
+	defer q.settle(e, Cancelled)
+	q.tell(q.copyOf(e))
 	select {
 	case <-e.done:
 	case <-timer.C:
-		d.settle(e, Expired)
+		q.settle(e, Expired)
 	case <-ctx.Done():
-		d.settle(e, Cancelled)
+		q.settle(e, Cancelled)
 	}
 	<-e.done // whoever was first has set the verdict
-	a := d.copyOf(e)
-	d.tell(a)
+	a := q.copyOf(e)
+	q.tell(a)
 	return a.Verdict, nil
 }
 
-func (d *Desk) put(r Request) (*entry, error) {
+func (q *ApprovalQueue) put(r Request) (*entry, error) {
 	now := time.Now()
 	if r.ID == "" {
 		r.ID = store.NewID()
@@ -148,61 +135,61 @@ func (d *Desk) put(r Request) (*entry, error) {
 		ID: r.ID, Label: clean.Line(r.Label), Text: clean.Text(r.Text), Tool: clean.Line(r.Tool), Session: clean.Line(r.Session),
 		Asked: now, Until: now.Add(Patience),
 	}}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.pending) >= maxPending {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.pending) >= maxPending {
 		return nil, fmt.Errorf(textTooMany, maxPending)
 	}
-	if slices.ContainsFunc(d.pending, func(p *entry) bool { return p.ID == r.ID }) {
+	if slices.ContainsFunc(q.pending, func(p *entry) bool { return p.ID == r.ID }) {
 		return nil, fmt.Errorf(textSameID, clean.Cut(clean.Line(r.ID), 40))
 	}
-	d.pending = append(d.pending, e)
+	q.pending = append(q.pending, e)
 	return e, nil
 }
 
 // copyOf is the approval as it is now.
-func (d *Desk) copyOf(e *entry) Approval {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (q *ApprovalQueue) copyOf(e *entry) Approval {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	return e.Approval
 }
 
-func (d *Desk) tell(a Approval) {
-	d.mu.Lock()
-	listeners := slices.Clone(d.listeners)
-	d.mu.Unlock()
+func (q *ApprovalQueue) tell(a Approval) {
+	q.mu.Lock()
+	listeners := slices.Clone(q.listeners)
+	q.mu.Unlock()
 	for _, f := range listeners {
 		f(a)
 	}
 }
 
 // settle is the one resolver: it reports whether this verdict was the first.
-func (d *Desk) settle(e *entry, v Verdict) (first bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	i := slices.Index(d.pending, e)
+func (q *ApprovalQueue) settle(e *entry, v Verdict) (first bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.pending, e)
 	if i < 0 {
 		return false
 	}
-	d.pending = slices.Delete(d.pending, i, i+1)
+	q.pending = slices.Delete(q.pending, i, i+1)
 	e.Verdict = v
-	d.settled = append(d.settled, e.Approval)
-	if n := len(d.settled) - keptSettled; n > 0 {
-		d.settled = slices.Delete(d.settled, 0, n)
+	q.settled = append(q.settled, e.Approval)
+	if n := len(q.settled) - keptSettled; n > 0 {
+		q.settled = slices.Delete(q.settled, 0, n)
 	}
 	if v == Always && e.Tool != "" { // a question about one file allows no tool
 		// Under the lock, so that the tool is allowed before its Ask returns:
 		// always is a map's entry and does not come back here.
-		d.always(e.Tool)
+		q.always(e.Tool)
 	}
 	close(e.done)
 	return true
 }
 
-func (d *Desk) waiting(id string) *entry {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, e := range d.pending {
+func (q *ApprovalQueue) waiting(id string) *entry {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, e := range q.pending {
 		if e.ID == id {
 			return e
 		}
@@ -211,51 +198,50 @@ func (d *Desk) waiting(id string) *entry {
 }
 
 // Answer settles an approval with Allow, Always or Deny. It does not wait for
-// whoever asked. A late answer is an *AnsweredError (ErrAnswered), an id that is
-// not known ErrUnknown.
-func (d *Desk) Answer(id string, v Verdict) error {
+// whoever asked. A late answer is an *AnsweredError.
+func (q *ApprovalQueue) Answer(id string, v Verdict) error {
 	if v != Deny && !v.Allows() {
 		return fmt.Errorf(textNoVerdict, clean.Cut(clean.Line(string(v)), 40))
 	}
-	if e := d.waiting(id); e != nil && d.settle(e, v) {
+	if e := q.waiting(id); e != nil && q.settle(e, v) {
 		return nil
 	}
-	a, ok := d.Outcome(id)
+	a, ok := q.Outcome(id)
 	if !ok {
-		return fmt.Errorf(textNoApproval+": %w", clean.Cut(clean.Line(id), 40), keptSettled, ErrUnknown)
+		return fmt.Errorf(textNoApproval, clean.Cut(clean.Line(id), 40), keptSettled)
 	}
 	return &AnsweredError{Approval: a}
 }
 
 // CancelAll cancels everything that waits: an interrupt, a new conversation, a
 // fork's exit, the end of the bot.
-func (d *Desk) CancelAll() {
-	d.mu.Lock()
-	waiting := slices.Clone(d.pending)
-	d.mu.Unlock()
+func (q *ApprovalQueue) CancelAll() {
+	q.mu.Lock()
+	waiting := slices.Clone(q.pending)
+	q.mu.Unlock()
 	for _, e := range waiting {
-		d.settle(e, Cancelled)
+		q.settle(e, Cancelled)
 	}
 }
 
 // Pending are the approvals that wait, the oldest first.
-func (d *Desk) Pending() []Approval {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	out := make([]Approval, 0, len(d.pending))
-	for _, e := range d.pending {
+func (q *ApprovalQueue) Pending() []Approval {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	out := make([]Approval, 0, len(q.pending))
+	for _, e := range q.pending {
 		out = append(out, e.Approval)
 	}
 	return out
 }
 
 // Outcome is a settled approval, for as long as it is among the last hundred.
-func (d *Desk) Outcome(id string) (Approval, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for i := len(d.settled) - 1; i >= 0; i-- {
-		if d.settled[i].ID == id {
-			return d.settled[i], true
+func (q *ApprovalQueue) Outcome(id string) (Approval, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i := len(q.settled) - 1; i >= 0; i-- {
+		if q.settled[i].ID == id {
+			return q.settled[i], true
 		}
 	}
 	return Approval{}, false

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -13,8 +14,117 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"ollimbot/core/agent"
+	"ollimbot/core/clean"
+	"ollimbot/core/skill"
+	"ollimbot/routines"
 )
+
+// contents judges what a call would write, by the bytes of the file as it would
+// be. unsure means that those cannot be told.
+func (s *Session) contents(x call) (reason string, unsure bool) {
+	if !writes(x.tool) {
+		return "", false
+	}
+	rel, data, ok := s.g.proposed(x)
+	switch folder := judgedIn(rel); {
+	case folder == "":
+		return "", false
+	case !ok:
+		return fmt.Sprintf(answerUnsure, clean.Cut(clean.Line(rel), 80)), true
+	case folder == "skills":
+		return s.skill(rel, data), false
+	default:
+		if problems := s.g.invalid(rel, data); problems != "" {
+			return validatorPrefix + problems, false
+		}
+	}
+	return "", false
+}
+
+// invalid is what is wrong with a routine or reminder file, or "" for every
+// other file and for valid ones. Only what would keep the file out of
+// the schedule counts.
+func (g *Guard) invalid(rel string, data []byte) string {
+	folder, name := path.Split(rel)
+	if !routines.IsTaskFile(name) {
+		return "" // the index leaves it alone
+	}
+	var problems []routines.Problem
+	switch fold(strings.TrimSuffix(folder, "/")) {
+	case "routines":
+		_, problems = routines.ParseRoutine(rel, data)
+	case "reminders":
+		_, problems = routines.ParseReminder(rel, data, g.zone)
+	}
+	var out []string
+	for _, p := range problems {
+		if p.Severity == routines.Error {
+			out = append(out, place(p))
+		}
+	}
+	return strings.Join(out, validatorBetween)
+}
+
+func place(p routines.Problem) string {
+	if p.Line == 0 {
+		return clean.Line(p.Message)
+	}
+	return fmt.Sprintf(validatorLine, p.Line, clean.Line(p.Message))
+}
+
+// skill is what stands against a file of a skill as it would be, or "". What a
+// skill's text makes the bot and the engine do by themselves needs no permission
+// whenever a task names it, so only the user may put it there: an agent that was
+// talked into it by a stranger's words must not.
+func (s *Session) skill(rel string, data []byte) string {
+	if _, f, ok := decode(data); !ok || f.utf16 {
+		return answerSkillText
+	}
+	var known skill.Inspection
+	if before, err := s.g.dir.Read(rel); err == nil {
+		known = skill.Inspect(before)
+	}
+	now := skill.Inspect(data)
+	for _, c := range now.Commands {
+		if !slices.Contains(known.Commands, c) {
+			return fmt.Sprintf(answerSkillCommand, clean.Cut(clean.Line(c), 80))
+		}
+	}
+	for _, file := range now.Mentions {
+		if !slices.Contains(known.Mentions, file) && !s.mayRead(file) {
+			return fmt.Sprintf(answerMention, clean.Cut(clean.Line(file), 80))
+		}
+	}
+	if strings.EqualFold(path.Base(rel), skill.File) && now.Problem != "" && (now.Head == "" || now.Head != known.Head) {
+		return now.Problem
+	}
+	return ""
+}
+
+// mayRead reports whether the session's list lets the file be read.
+func (s *Session) mayRead(file string) bool {
+	x := call{tool: "Read", arg: file, path: file}
+	return s.closedTo(x, file, false) == "" && s.inForce().allows(x) && !s.inForce().forbids(x)
+}
+
+// commandsTakeWords reports whether a skill, or a command of the engine's, puts
+// what it is called with into a command: "$1", "$ARGUMENTS" or a name of its own.
+func (g *Guard) commandsTakeWords(name string) bool {
+	name = path.Base(strings.ReplaceAll(strings.Trim(name, "/ "), ":", "/"))
+	files := []string{".claude/commands/" + name + ".md"}
+	for _, e := range g.entries(skill.Folder) {
+		s, ok := skill.Read(g.dir, e.Name())
+		if strings.EqualFold(e.Name(), name) || ok && strings.EqualFold(s.Name, name) {
+			files = append(files, path.Join(skill.Folder, e.Name(), skill.File))
+		}
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		data, err := g.dir.Read(file)
+		return err == nil && slices.ContainsFunc(skill.Inspect(data).Commands, func(c string) bool {
+			return strings.Contains(c, "$") || strings.HasPrefix(c, "```") || strings.HasPrefix(c, "~~~")
+		})
+	})
+}
 
 // change is what Write, Edit and MultiEdit want to do to a file.
 type change struct {
@@ -34,8 +144,7 @@ type replacement struct {
 // path has several spellings, rel is the one in the folder that means most to the
 // bot. The bytes are not ok where only the engine knows them: it finds an old text
 // in more ways than one, and in files of several encodings.
-func (g *Guard) proposed(u agent.ToolUse) (rel string, data []byte, ok bool) {
-	x := g.tree.use(u)
+func (g *Guard) proposed(x call) (rel string, data []byte, ok bool) {
 	if !writes(x.tool) || x.path == "" {
 		return "", nil, false
 	}
@@ -49,7 +158,7 @@ func (g *Guard) proposed(u agent.ToolUse) (rel string, data []byte, ok bool) {
 		return rel, nil, false
 	}
 	var c change
-	if json.Unmarshal(u.Input, &c) != nil {
+	if json.Unmarshal(x.Input, &c) != nil {
 		return rel, nil, false
 	}
 	switch x.tool {

@@ -17,42 +17,6 @@ import (
 	"ollimbot/routines"
 )
 
-// Limit is what a session may do for the length of a turn, when that is less than
-// it may otherwise: the turn of a foreground task that a background run has
-// written.
-type Limit struct {
-	Rules
-	Taint *Taint
-	set   *Set
-}
-
-// NewLimit makes a limit ready; file patterns count from the guard's directory.
-func (g *Guard) NewLimit(r Rules, trusted bool) *Limit {
-	return &Limit{Rules: r, Taint: &Taint{Trusted: trusted}, set: Compile(g.tree.root, r)}
-}
-
-// alone is what decides where nobody can be asked: a background run's own rules, or
-// those of the turn that runs. Nil where a user sits in front.
-func (s *Session) alone() (*Set, *Taint) {
-	if s.scope.Kind == Background {
-		return s.set(), s.taint
-	}
-	if l := s.limit(); l != nil {
-		return l.set, l.Taint
-	}
-	return nil, nil
-}
-
-func (s *Session) limit() *Limit {
-	if s.scope.Limit == nil {
-		return nil
-	}
-	return s.scope.Limit()
-}
-
-// Tainted is what the session's run has read of strangers' words, "" for nothing.
-func (s *Session) Tainted() string { return s.taint.Why() }
-
 // Writer is the session as the author of files, as things stand.
 func (s *Session) Writer() Writer {
 	w := Writer{
@@ -71,29 +35,16 @@ func (s *Session) Written(rel string, data []byte) error { return s.g.Written(s.
 
 var kindWords = map[Kind]string{Main: "main session", Interactive: "fork", Background: "background run"}
 
-// confined refuses the tools that would lead out of a limited turn.
-func (s *Session) confined(u agent.ToolUse) string {
-	if s.scope.Kind == Background || s.limit() == nil {
-		return ""
-	}
-	switch strings.TrimPrefix(u.Name, toolset.Prefix) {
-	case toolset.EnterFork, toolset.ExitFork, toolset.SaveContext:
-		return deny(answerLimited, u).Reason
-	}
-	return ""
-}
-
 // draft is a file as a call would leave it.
 type draft struct {
 	rel, digest string
-	grants      Grants
+	grants      grants
 	excess      []string
 	origin      Origin
 }
 
 // draft reads what a call would write where it matters: a task, a skill, a webhook.
-func (s *Session) draft(u agent.ToolUse) (draft, bool) {
-	x := s.g.tree.use(u)
+func (s *Session) draft(x call) (draft, bool) {
 	if !writes(x.tool) || x.path == "" {
 		return draft{}, false
 	}
@@ -101,7 +52,7 @@ func (s *Session) draft(u agent.ToolUse) (draft, bool) {
 	if !ok {
 		return draft{}, false
 	}
-	_, data, ok := s.g.proposed(u)
+	_, data, ok := s.g.proposed(x)
 	if !ok {
 		return draft{}, false
 	}
@@ -111,13 +62,13 @@ func (s *Session) draft(u agent.ToolUse) (draft, bool) {
 // drafted is a version of a file by this session; kept are the commands in it that
 // it has found there.
 func (s *Session) drafted(rel string, data []byte, kept []string) (draft, bool) {
-	g, ok := GrantsOf(rel, data, s.g.skill)
+	g, ok := grantsOf(rel, data, s.g.skill)
 	if !ok {
 		return draft{}, false
 	}
 	w := s.Writer()
 	w.Kept = kept
-	d := draft{rel: rel, digest: routines.Digest(data), grants: g, excess: Excess(w, s.g.base(), g)}
+	d := draft{rel: rel, digest: routines.Digest(data), grants: g, excess: excessOf(w, s.g.base(), g)}
 	d.origin = Origin{Path: rel, Writer: w, At: time.Now(), Excess: d.excess}
 	return d, true
 }
@@ -131,7 +82,7 @@ func (g *Guard) kept(rel string) []string {
 	if o, known := g.provenance.Find(routines.Digest(data)); known && o.Approved.IsZero() {
 		return o.Writer.Kept
 	}
-	of, _ := GrantsOf(rel, data, g.skill)
+	of, _ := grantsOf(rel, data, g.skill)
 	if of.What != "skill" {
 		return nil
 	}
@@ -141,16 +92,16 @@ func (g *Guard) kept(rel string) []string {
 // author notes who writes a task, a skill or a webhook, before it is there. Where
 // it grants more than its writer has, the user is to be asked, if there is one; else
 // it is written and waits.
-func (s *Session) author(u agent.ToolUse) agent.Decision {
+func (s *Session) author(x call) agent.Decision {
 	s.claimWritten()
-	if s.g.allowsTask(u) {
+	if s.g.allowsTask(x) {
 		return agent.Decision{Reason: answerAllowing}
 	}
-	f, ok := s.draft(u)
+	f, ok := s.draft(x)
 	if !ok {
-		if x := s.g.tree.use(u); writes(x.tool) && x.path != "" {
+		if writes(x.tool) && x.path != "" {
 			if _, grants := s.g.granting(x.path); grants { // whatever comes of it is the agent's
-				s.g.commands.begin(s, u.ID)
+				s.g.commands.begin(s, x.ID)
 			}
 		}
 		return agent.Decision{Allow: true}
@@ -168,19 +119,19 @@ func (s *Session) author(u agent.ToolUse) agent.Decision {
 
 // begins notes that a command of the session is about to run, where it could write
 // tasks: what is not confined now, or was not when the session began, can.
-func (s *Session) begins(u agent.ToolUse) {
-	if s.g.tree.use(u).command != "" && (!s.fenced || !s.g.confined()) {
-		s.g.commands.begin(s, u.ID)
+func (s *Session) begins(x call) {
+	if x.command != "" && (!s.fenced || !s.g.confined()) {
+		s.g.commands.begin(s, x.ID)
 	}
 }
 
 // inBackground reports a command that goes on when its call has ended: it counts as
 // running until its turn has ended.
-func inBackground(u agent.ToolUse) bool {
+func inBackground(x call) bool {
 	var input struct {
 		Background bool `json:"run_in_background"`
 	}
-	return json.Unmarshal(u.Input, &input) == nil && input.Background
+	return json.Unmarshal(x.Input, &input) == nil && input.Background
 }
 
 // there reports whether a version lies on disk already and is the user's.
@@ -205,24 +156,23 @@ func (s *Session) waitsFor(f draft) bool {
 }
 
 // askRights lets the user decide about a file that grants more than its writer has.
-func (s *Session) askRights(ctx context.Context, u agent.ToolUse) (d agent.Decision, asked bool) {
+func (s *Session) askRights(ctx context.Context, x call) (d agent.Decision, asked bool) {
 	if !s.asks() {
 		return d, false
 	}
-	f, ok := s.draft(u)
+	f, ok := s.draft(x)
 	if !ok || !s.waitsFor(f) {
 		return d, false
 	}
 	question := f.grants.Ask(f.excess)
-	v, err := s.g.desk.Ask(ctx, Request{
-		Label: question + " " + toolset.Whole(u.Name, u.Input), Text: question + "\n\n" + toolset.Full(u.Name, u.Input),
+	v, err := s.g.approvals.Ask(ctx, Request{
+		Label: question + " " + toolset.Whole(x.Name, x.Input), Text: question + "\n\n" + toolset.Full(x.Name, x.Input),
 		Session: s.scope.Session,
 	})
 	if err != nil {
-		s.g.log.Warn("nobody can be asked for permission", "tool", clean.Line(u.Name), "error", err)
+		s.g.log.Warn("nobody can be asked for permission", "tool", clean.Line(x.Name), "error", err)
 	}
 	if !v.Allows() {
-		s.g.noteDenied(toolset.Label(u.Name, u.Input))
 		return agent.Decision{Reason: fmt.Sprintf(answerExcess, question, v)}, true
 	}
 	if err := s.g.provenance.Approve(f.digest, f.rel, time.Now()); err != nil {
@@ -233,23 +183,21 @@ func (s *Session) askRights(ctx context.Context, u agent.ToolUse) (d agent.Decis
 
 // authored is called when a call has succeeded: what it has left is the agent's,
 // also where its bytes are others than were foreseen.
-func (s *Session) authored(u agent.ToolUse) {
-	x := s.g.tree.use(u)
+func (s *Session) authored(x call) {
+	this := func(one command) bool { return one == command{s, x.ID} }
 	if x.command != "" {
 		s.claimWritten()
-		if x.tool == "Bash" && !inBackground(u) {
-			s.g.commands.end(s, u.ID)
+		if x.tool == "Bash" && !inBackground(x) {
+			s.g.commands.end(this)
 		}
 		return
 	}
-	defer s.g.commands.end(s, u.ID)
+	defer s.g.commands.end(this)
 	if !writes(x.tool) || x.path == "" {
 		return
 	}
 	if rel, ok := s.g.granting(x.path); ok {
-		if f, ok := s.claim(rel); ok && s.waitsFor(f) {
-			s.g.waits(rel, f.grants.Ask(f.excess))
-		}
+		s.claimAloud(rel)
 	}
 }
 
@@ -271,6 +219,13 @@ func (s *Session) claim(rel string) (draft, bool) {
 		s.g.log.Error("the writer of a task could not be noted", "error", err)
 	}
 	return f, true
+}
+
+// claimAloud is claim, and says so where the user has to allow the file.
+func (s *Session) claimAloud(rel string) {
+	if f, ok := s.claim(rel); ok && s.waitsFor(f) {
+		s.g.waits(rel, f.grants.Ask(f.excess))
+	}
 }
 
 // granting is the task file, skill or webhook that a path leads to: by its name,
@@ -318,8 +273,7 @@ func (g *Guard) skill(name string) (skill.Skill, bool) { return skill.Read(g.dir
 
 // allowsTask reports a shell call that would give a task its rights: that is the
 // user's alone to say, whatever a pattern or a mode allows.
-func (g *Guard) allowsTask(u agent.ToolUse) bool {
-	x := g.tree.use(u)
+func (g *Guard) allowsTask(x call) bool {
 	words := strings.FieldsFunc(x.command, func(r rune) bool { return strings.ContainsRune(" \t\n\r;&|()\"'`\\", r) })
 	bot := false
 	for _, w := range words {

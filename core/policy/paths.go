@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -8,6 +10,102 @@ import (
 	"strings"
 	"unicode"
 )
+
+// tree is the data directory as paths are judged against it.
+type tree struct{ root string }
+
+// absolute is a path as a tool's call names it: relative ones count from the
+// data directory, which is where the agent works; "~/" is the home directory.
+func (t tree) absolute(path string) string { return filepath.Clean(t.join(path)) }
+
+// join is absolute without tidying: "link/.." keeps its meaning.
+func (t tree) join(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			return home + string(filepath.Separator) + rest
+		}
+	}
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return t.root + string(filepath.Separator) + path
+}
+
+// places are where a path may really lead: a program that tidies ".." away
+// before it opens the file, and one that lets the system follow the links
+// first, end at two places where a link stands before "..".
+func (t tree) places(path string) ([]string, bool) {
+	tidied, ok := follow(t.absolute(path))
+	if !ok {
+		return nil, false
+	}
+	plain, ok := follow(t.join(path))
+	if !ok {
+		return nil, false
+	}
+	if plain == tidied {
+		return []string{tidied}, true
+	}
+	return []string{tidied, plain}, true
+}
+
+// within is the path relative to the data directory, with forward slashes,
+// whether it is spelled through the directory's links or not.
+func (t tree) within(full string) (string, bool) {
+	if rel, ok := relative(full, t.root); ok {
+		return rel, true
+	}
+	realRoot, ok := follow(t.root)
+	if !ok {
+		return "", false
+	}
+	return relative(full, realRoot)
+}
+
+// maxLinks is how many symbolic links one path may lead through.
+const maxLinks = 64
+
+// follow walks an absolute path as the system does: a link is followed before
+// the ".." behind it. What does not exist is taken as it is written, so that a
+// link to a file not yet made leads there too. A loop of links is not ok.
+func follow(path string) (string, bool) {
+	const slash = string(filepath.Separator)
+	at, links := slash, 0
+	todo := strings.Split(path, slash)
+	for len(todo) > 0 {
+		name := todo[0]
+		todo = todo[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, name)
+		target, err := os.Readlink(next)
+		if err != nil {
+			at = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", false
+		}
+		if filepath.IsAbs(target) {
+			at = slash
+		}
+		todo = append(strings.Split(target, slash), todo...)
+	}
+	return at, true
+}
+
+func relative(path, dir string) (string, bool) {
+	rel, err := filepath.Rel(dir, path)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
 
 // reading is what it takes to read a closed place.
 type reading int
@@ -188,7 +286,7 @@ func (t tree) alias(spot string) (in [len(closedPlaces)]bool) {
 
 // opens reports whether one of the list's patterns names the place, before its
 // first wildcard, and lets this call read in it.
-func (s *Set) opens(x use, c closedPlace) bool {
+func (s *Set) opens(x call, c closedPlace) bool {
 	return slices.ContainsFunc(s.allowed, func(p pattern) bool {
 		return p.globs != nil && c.holds(p.fixed(s.tree)) && p.allows(x, s.tree)
 	})
@@ -201,4 +299,70 @@ func (p pattern) fixed(t tree) (names []string, within bool) {
 		fixed = fixed[:strings.LastIndexByte(fixed[:i], '/')+1]
 	}
 	return t.elements(t.absolute(fixed))
+}
+
+// maxLooked is how many entries of a folder are looked at before a search in it
+// counts as one that nobody can judge.
+const maxLooked = 20_000
+
+// plainText are the endings of files that people write for people. No closed
+// place keeps anything but the user's own words in such files.
+var plainText = []string{".md", ".markdown", ".txt", ".csv"}
+
+// searches is what stands against a search, beyond what holds for the folder or
+// file that it names: it must not print what lies in a closed place below that
+// folder. A search for names prints names only.
+func (g *Guard) searches(x call) string {
+	if x.tool != "Grep" || plainGlob(x.arg) {
+		return ""
+	}
+	folders, ok := g.tree.places(x.folder)
+	if !ok {
+		return answerLoop
+	}
+	for _, folder := range folders {
+		if g.tree.keeps(folder) {
+			return answerSearch
+		}
+	}
+	return ""
+}
+
+// keeps reports whether there is a closed place below a folder that the folder
+// itself does not lie in, or more than anybody wants to look at.
+func (t tree) keeps(folder string) bool {
+	begin, beginsWithin := t.elements(folder)
+	looked := 0
+	return filepath.WalkDir(folder, func(at string, _ fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && at == folder {
+			return nil
+		}
+		if looked++; err != nil || looked > maxLooked {
+			return errKept
+		}
+		elements, within := t.elements(at)
+		for _, c := range closedPlaces {
+			if c.read != listed && c.holds(elements, within) && !c.holds(begin, beginsWithin) {
+				return errKept
+			}
+		}
+		return nil
+	}) != nil
+}
+
+var errKept = errors.New("there is something that must not be printed")
+
+// fixedFolder is the part of a glob before its first wildcard, as far as it is
+// folders.
+func fixedFolder(glob string) string {
+	if i := strings.IndexAny(glob, "*?[{"); i >= 0 {
+		return glob[:strings.LastIndexByte(glob[:i], '/')+1]
+	}
+	return glob
+}
+
+// plainGlob reports whether a search looks at nothing but texts.
+func plainGlob(glob string) bool {
+	return !strings.ContainsAny(glob, "!{}[],\\ \t\r\n") && slices.Contains(plainText, path.Ext(glob)) &&
+		!strings.ContainsAny(path.Ext(glob), "*?")
 }

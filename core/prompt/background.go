@@ -4,10 +4,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"ollimbot/core/clean"
 	"ollimbot/core/policy"
+	"ollimbot/core/toolset"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
 )
 
 // section writes one section of the preamble and reports nothing: a section
@@ -41,7 +45,7 @@ func (b Background) sections() []section {
 	default:
 		list = append(list, func(w *strings.Builder) { writeTools(w, textOnlyTools, allowed) })
 	}
-	if denied := MergeTools(b.Disallowed, nil, nil); len(denied) > 0 {
+	if denied := policy.Merge(b.Disallowed); len(denied) > 0 {
 		list = append(list, func(w *strings.Builder) { writeTools(w, textDeniedTools, denied) })
 	}
 	if t.Mode != routines.Blocked {
@@ -162,13 +166,13 @@ func (b Background) available() []string {
 		{"report_updates", t.Mode != routines.Blocked},
 		{"follow_up_chain", b.Chain != nil && !b.Chain.final()},
 	}
-	list := MergeTools(b.Allowed, nil, nil)
+	list := policy.Merge(b.Allowed)
 	if !b.Google {
 		list = slices.DeleteFunc(list, needsGoogle)
 	}
-	all := slices.Contains(list, botTools+"*")
+	all := slices.Contains(list, toolset.Prefix+"*")
 	for _, o := range own {
-		switch name := botTools + o.name; {
+		switch name := toolset.Prefix + o.name; {
 		case !o.open:
 			list = slices.DeleteFunc(list, func(p string) bool { return p == name })
 		case !all && !slices.Contains(list, name):
@@ -191,4 +195,57 @@ func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func placeInChain(c Chain) string {
 	return "check " + strconv.Itoa(c.Depth+1) + " of " + strconv.Itoa(max(c.Max, c.Depth)+1)
+}
+
+// writeSchedule writes the forward schedule as an agent reads it, with the
+// refills until its last task at rate minutes each. Foreground tasks are left
+// out. Times are in now's zone. There is no line break at its end.
+func writeSchedule(b *strings.Builder, f schedule.Forward, now time.Time, rate int) {
+	empty := true
+	for _, e := range f.Entries {
+		if e.Foreground {
+			continue
+		}
+		if empty {
+			b.WriteString(textUpcoming + f.Window(now) + "):")
+			empty = false
+		}
+		b.WriteByte('\n')
+		writeEntry(b, e, now.Location())
+	}
+	if empty {
+		b.WriteString(textNoTasks)
+		return
+	}
+	if line := f.RefillLine(now, rate); line != "" {
+		b.WriteByte('\n')
+		b.WriteString(line)
+	}
+}
+
+// writeEntry writes one line. Everything in it comes from a user's file.
+func writeEntry(b *strings.Builder, e schedule.Entry, zone *time.Location) {
+	var clock [16]byte
+	b.WriteString("- ")
+	at := e.FireTime.In(zone)
+	b.Write(at.AppendFormat(clock[:0], "3:04 PM"))
+	b.WriteString(cron.Offset(at))
+	b.WriteString(": ")
+	b.WriteString(clean.Line(e.Label))
+	if e.Silent {
+		b.WriteString(textSilent)
+	}
+	if e.Description != e.Label { // a routine with a description is labelled by it
+		b.WriteString(" — \"")
+		b.WriteString(clean.Line(e.Description))
+		b.WriteByte('"')
+	}
+	b.WriteString(" (")
+	b.WriteString(clean.Line(e.FilePath))
+	b.WriteByte(')')
+	if e.Tag != "" {
+		b.WriteString(" [")
+		b.WriteString(e.Tag)
+		b.WriteByte(']')
+	}
 }

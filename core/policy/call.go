@@ -9,8 +9,9 @@ import (
 	"ollimbot/core/agent"
 )
 
-// use is a tool call as patterns see it.
-type use struct {
+// call is a tool call as patterns see it.
+type call struct {
+	agent.ToolUse
 	tool string
 	arg  string // the argument that patterns of this tool look at
 	path string // the same for tools that touch a file; "" where it is unclear which
@@ -35,10 +36,10 @@ var argumentOf = map[string]string{
 	"Skill": "skill", "Task": "subagent_type",
 }
 
-// use reads a call. A search that names a file searches that file, whatever its
+// call reads a call, once. A search that names a file searches that file, whatever its
 // glob says.
-func (t tree) use(u agent.ToolUse) use {
-	x := use{tool: toolName(u.Name)}
+func (t tree) call(u agent.ToolUse) call {
+	x := call{ToolUse: u, tool: toolName(u.Name)}
 	var input map[string]any
 	if json.Unmarshal(u.Input, &input) != nil {
 		return x

@@ -7,16 +7,19 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"ollimbot/core/skill"
 	"ollimbot/routines"
 )
 
-// mostCommand is how long a command that has not said its end is taken to run: no
-// engine lets one run for longer in front.
-const mostCommand = 10 * time.Minute
-
-// stampSlack is how much older than the clock the time stamp of a file system may be.
-const stampSlack = 20 * time.Millisecond
+const (
+	// mostCommand is how long a command that has not said its end is taken to run: no
+	// engine lets one run for longer in front.
+	mostCommand = 10 * time.Minute
+	// stampSlack is how much older than the clock the time stamp of a file system may be.
+	stampSlack = 20 * time.Millisecond
+)
 
 // commands are the shell commands that sessions run now. What changes while one of
 // them runs is taken for its work, because a shell can write anywhere: a user who
@@ -44,42 +47,23 @@ func (c *commands) begin(s *Session, call string) {
 	}
 }
 
-func (c *commands) end(s *Session, call string) {
+// end forgets commands.
+func (c *commands) end(which func(command) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.by, command{s, call})
+	maps.DeleteFunc(c.by, func(one command, _ time.Time) bool { return which(one) })
 }
 
-// rest forgets the commands of sessions that have no turn any more.
-func (c *commands) rest(of func(*Session) bool) {
+// now is a copy of those that run.
+func (c *commands) now() map[command]time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	maps.DeleteFunc(c.by, func(one command, _ time.Time) bool { return of(one.of) })
-}
-
-func (c *commands) any() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.by) > 0
-}
-
-// since is when the first of a session's commands has begun; zero when it runs none.
-func (c *commands) since(s *Session) (first time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for one, from := range c.by {
-		if one.of == s && (first.IsZero() || from.Before(first)) {
-			first = from
-		}
-	}
-	return first
+	return maps.Clone(c.by)
 }
 
 // who is a session whose command ran when something was written.
 func (c *commands) who(at time.Time) *Session {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for one, from := range c.by {
+	for one, from := range c.now() {
 		if !at.Before(from.Add(-stampSlack)) && at.Before(from.Add(mostCommand)) {
 			return one.of
 		}
@@ -90,42 +74,36 @@ func (c *commands) who(at time.Time) *Session {
 // Rest is told that a turn of the conversation has ended: what its commands have
 // written is noted, and what is written from now on is not theirs.
 func (g *Guard) Rest() {
-	if !g.commands.any() {
-		return
-	}
-	g.commands.mu.Lock()
-	sessions := map[*Session]bool{}
-	for one := range g.commands.by {
-		sessions[one.of] = one.of.scope.Kind != Background
-	}
-	g.commands.mu.Unlock()
-	for s, rests := range sessions {
-		if rests {
-			s.claimWritten()
+	rested := map[*Session]bool{}
+	for one := range g.commands.now() {
+		if one.of.scope.Kind != Background && !rested[one.of] {
+			rested[one.of] = true
+			one.of.claimWritten()
 		}
 	}
-	g.commands.rest(func(s *Session) bool { return sessions[s] })
+	g.commands.end(func(one command) bool { return rested[one.of] })
 }
 
 // End is Rest for the session of a background run that has ended.
 func (s *Session) End() {
 	s.claimWritten()
-	s.g.commands.rest(func(other *Session) bool { return other == s })
+	s.g.commands.end(func(one command) bool { return one.of == s })
 }
 
 // claimWritten notes what a session's commands have written so far.
 func (s *Session) claimWritten() {
-	since := s.g.commands.since(s)
+	var since time.Time // its first command
+	for one, from := range s.g.commands.now() {
+		if one.of == s && (since.IsZero() || from.Before(since)) {
+			since = from
+		}
+	}
 	if since.IsZero() {
 		return
 	}
 	for _, rel := range s.g.grantingFiles() {
-		info, err := os.Stat(s.g.dir.Path(rel))
-		if err != nil {
-			continue
-		}
-		at := changedAt(info)
-		if at.Before(since.Add(-stampSlack)) || at.After(since.Add(mostCommand)) {
+		at, ok := s.g.changedAt(rel)
+		if !ok || at.Before(since.Add(-stampSlack)) || at.After(since.Add(mostCommand)) {
 			continue
 		}
 		if data, err := s.g.dir.Read(rel); err == nil {
@@ -133,10 +111,18 @@ func (s *Session) claimWritten() {
 				continue
 			}
 		}
-		if f, ok := s.claim(rel); ok && s.waitsFor(f) {
-			s.g.waits(rel, f.grants.Ask(f.excess))
-		}
+		s.claimAloud(rel)
 	}
+}
+
+// changedAt is when a file or its name was last changed: unlike the time of its
+// last writing, nobody can set it.
+func (g *Guard) changedAt(rel string) (time.Time, bool) {
+	var s unix.Stat_t
+	if err := unix.Stat(g.dir.Path(rel), &s); err != nil {
+		return time.Time{}, false
+	}
+	return time.Unix(s.Ctim.Unix()), true
 }
 
 // grantingFiles are all task files, webhooks and skills.
