@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/policy"
+	"ollimbot/core/session"
 	"ollimbot/core/transcript"
 )
 
@@ -73,6 +74,29 @@ func (h home) foreground(id string, d time.Duration, lines ...string) {
 		id, time.Now().In(h.zone).Add(d).Format(time.RFC3339Nano), id, strings.Join(lines, "\n")))
 }
 
+// forkID is the session of the newest interactive fork.
+func forkID(t *testing.T, b *Bot) string {
+	t.Helper()
+	data, err := b.dir.Read("state/session_history.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := ""
+	for line := range strings.Lines(string(data)) {
+		var e struct {
+			ID    string `json:"session_id"`
+			Event string `json:"event"`
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Event == session.InteractiveFork {
+			id = e.ID
+		}
+	}
+	return id
+}
+
 func behindFork(t *testing.T, lines []string, story func(h home, b *Bot, e *sessions, main, fork string)) {
 	t.Helper()
 	e := &sessions{}
@@ -82,7 +106,7 @@ func behindFork(t *testing.T, lines []string, story func(h home, b *Bot, e *sess
 	}, func(h home) { h.foreground("aaaa0001", 10*time.Minute, lines...) }, func(h home, b *Bot) {
 		tell(t, b, "hello")
 		type_(t, b, "/fork the garden")
-		main, fork := b.sessions.Main(), b.main.inFork().id
+		main, fork := b.sessions.Main(), forkID(t, b)
 		if main == "" || fork == "" || main == fork {
 			t.Fatalf("main is %q, the fork %q", main, fork)
 		}
@@ -126,7 +150,7 @@ func TestAForegroundTaskRunsInTheMainSessionBehindAFork(t *testing.T) {
 func TestWordsForTheForkDoNotCutATaskBehindItShort(t *testing.T) {
 	behindFork(t, []string{"say I begin.", "wait 40s", "say The end."}, func(_ home, b *Bot, e *sessions, main, fork string) {
 		time.Sleep(8*time.Minute - 2*time.Minute + 10*time.Second)
-		for busy, _ := b.main.busy(); !busy; busy, _ = b.main.busy() {
+		for busy, _ := b.chat.Busy(); !busy; busy, _ = b.chat.Busy() {
 			time.Sleep(time.Second)
 		}
 		tell(t, b, "what about roses?")
@@ -148,18 +172,9 @@ func TestATaskBehindAForkIsNotInIt(t *testing.T) {
 	behindFork(t, []string{
 		`call exit_fork {}`, `call save_context {}`, `call report_updates {"message":"not a fork's"}`, `call enter_fork {"topic":"another"}`, "say Still here.",
 	}, func(_ home, b *Bot, _ *sessions, main, fork string) {
-		b.main.inFork().mode = policy.BypassPermissions
-		b.main.begin(nil, b.now())
-		b.main.goBehind(true)
-		seen := b.main.mode()
-		b.main.goBehind(false)
-		b.main.end()
-		if seen != policy.DontAsk || b.main.mode() != policy.BypassPermissions {
-			t.Errorf("behind the fork the mode is %s, in it %s", seen, b.main.mode())
-		}
 		time.Sleep(8*time.Minute + 30*time.Second)
 		s := b.Snapshot()
-		if s.Fork == nil || s.Fork.Asks || b.main.inFork().id != fork || len(s.Updates) != 0 || b.sessions.Main() != main {
+		if s.Fork == nil || s.Fork.Asks || forkID(t, b) != fork || len(s.Updates) != 0 || b.sessions.Main() != main {
 			t.Errorf("fork %+v, updates %+v, main %q", s.Fork, s.Updates, b.sessions.Main())
 		}
 	})

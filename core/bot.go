@@ -17,12 +17,14 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/audit"
 	"ollimbot/core/budget"
+	"ollimbot/core/chat"
 	"ollimbot/core/config"
 	"ollimbot/core/control"
 	"ollimbot/core/fault"
 	"ollimbot/core/fork"
 	"ollimbot/core/ledger"
 	"ollimbot/core/logs"
+	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/sandbox"
@@ -70,6 +72,9 @@ type Options struct {
 	// Still leaves out what reaches beyond the program while it runs, the watch on
 	// files and git: for a bot that lives in a bubble of fake time.
 	Still bool
+	// Later leaves the reading of the tasks' files to Run, for a dashboard that shows its
+	// first frame before.
+	Later bool
 	// NoRemote says, where there is none, why and how to get one.
 	NoRemote string
 }
@@ -90,15 +95,11 @@ type Bot struct {
 	sessions *session.Store
 	forks    *fork.Manager
 	book     *transcript.Chat
-	surface  Surface
 	git      *store.Git
-	main     *conversation
+	chat     *chat.Conversation
 	guard    *policy.Guard
-	desk     *policy.Desk
 	policy   *policy.File
-	asked    *session.Inquiries
 	replies  *session.ForkMessages
-	attached attachments
 	muted    *schedule.Mute
 	google   *account
 	// heldSkills are the skills that wait for the user.
@@ -120,7 +121,7 @@ type Bot struct {
 
 	runtime atomic.Pointer[config.Runtime]
 	started atomic.Pointer[time.Time]
-	notices noticeBoard
+	notices *notice.Board
 	changed chan struct{}
 }
 
@@ -136,7 +137,8 @@ func New(o Options) (*Bot, error) {
 		zone = time.UTC
 	}
 	b := &Bot{o: o, dir: o.Dir, zone: zone, changed: make(chan struct{}, 1)}
-	b.log = slog.New(slog.NewMultiHandler(o.Log.Handler(), alerts{b}))
+	b.notices = notice.NewBoard(zone, o.Book.Redact, b.notify)
+	b.log = slog.New(slog.NewMultiHandler(o.Log.Handler(), b.notices.Errors()))
 	b.o.Commands = b.audited(o.Commands)
 	b.audit = audit.New(audit.Options{Dir: b.dir, Log: b.log, Hide: o.Book.Redact})
 	b.index = routines.NewIndex(b.dir, zone)
@@ -148,12 +150,10 @@ func New(o Options) (*Bot, error) {
 	if o.Sandbox != nil {
 		b.git.Sandbox = o.Sandbox.Git
 	}
-	b.asked = session.NewInquiries(b.dir, b.log)
 	b.replies = session.NewForkMessages(b.dir, b.log)
 	b.policy = policy.NewFile(b.dir)
 	b.makeGuard()
-	b.desk = b.guard.Desk()
-	b.desk.OnChange(b.approvalChanged)
+	b.guard.Approvals().OnChange(b.approvalChanged)
 	b.watchFiles, b.versions = b.watch, b.runGit
 	if o.Still {
 		idle := func(ctx context.Context) error { <-ctx.Done(); return nil }
@@ -167,8 +167,10 @@ func New(o Options) (*Bot, error) {
 	if err := b.makeParts(); err != nil {
 		return nil, err
 	}
-	b.index.Scan()
-	b.judge()
+	if !o.Later {
+		b.index.Scan()
+	}
+	b.judgeSkills()
 	return b, nil
 }
 
@@ -176,17 +178,12 @@ func New(o Options) (*Bot, error) {
 func (b *Bot) makeParts() error {
 	b.book = transcript.New(transcript.Options{Dir: b.dir, Log: b.log, Limit: chatEntries, Zone: b.zone})
 	b.book.OnChange(b.notify)
-	b.surface = b.book
-	if b.o.Remote != nil {
-		b.surface = &mirror{remote: b.o.Remote, book: b.book}
-		b.o.Remote.OnChange(b.notify)
-	}
 	if b.o.Book != nil {
 		b.o.Book.Changed(b.notify)
 	}
-	b.main = newConversation(b)
 	b.library = library()
 	b.costs = ledger.New(ledger.Options{Dir: b.dir, Zone: b.zone, Log: b.log})
+	b.makeChat()
 	if r, ok := b.o.Engine.(agent.Reporter); ok {
 		r.OnChange(b.engineChanged(r))
 	}
@@ -207,6 +204,22 @@ func (b *Bot) makeParts() error {
 	return nil
 }
 
+// makeChat builds the conversation with the user.
+func (b *Bot) makeChat() {
+	o := chat.Options{
+		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine, Transcript: b.book,
+		Updates: b.updates, Sessions: b.sessions, Runs: b.replies, Guard: b.guard, Policy: b.policy, Audit: b.audit, Notices: b.notices,
+		UserName: b.o.Env.UserName, Library: b.library, Commands: b.o.Commands,
+		Config: b.runtime.Load, SystemPrompt: b.SystemPrompt, Reminders: b.bookOf, Commit: b.git.Add, Hide: b.o.Book.Redact,
+		Spent: b.spent, Answer: b.answerApproval, Google: b.clickGoogle, Redirected: b.redirected, Changed: b.notify,
+	}
+	if b.o.Remote != nil {
+		b.o.Remote.OnChange(b.notify)
+		o.Remote, o.RemoteName = b.o.Remote, b.o.Remote.Status().Name
+	}
+	b.chat = chat.New(o)
+}
+
 // Run brings the bot to life and blocks until ctx ends and everything has
 // stopped: what takes work and the work itself are told at once, runs under way
 // have ten seconds to end; engine, git, files and the lock follow. A second bot on the same directory is refused with
@@ -222,16 +235,16 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, unlock()) }()
 	now := b.now()
 	b.started.Store(&now)
+	b.notify()
 	b.tellConcerns()
 	if err := config.Move(b.dir); err != nil {
 		b.log.Warn("settings of ours could not be moved into a file of their own", "error", err)
 	}
 	b.install()
-	b.loadProvenance()
 	b.index.Scan()
-	b.settleDelivery(ctx)
+	b.loadProvenance()
+	b.chat.Recover(ctx)
 	b.recoverWebhooks()
-	b.resumeWaiting()
 	b.log.Info("bot started", "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)
 
 	gitCtx, stopGit := context.WithCancel(context.WithoutCancel(ctx))
@@ -256,8 +269,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	g.Go(fault.Guard("the watch on files", func() error { return b.watchFiles(gctx) }))
 	g.Go(fault.Guard("the login at Google", func() error { return b.runGoogle(gctx) }))
 	g.Go(fault.Guard("the data directory", func() error { return b.keepDirectory(gctx) }))
-	g.Go(fault.Guard("the conversation", func() error { return b.main.run(gctx) }))
-	g.Go(fault.Guard("the main session", func() error { return b.openAhead(gctx) }))
+	g.Go(fault.Guard("the conversation", func() error { return b.chat.Run(gctx) }))
 	b.notify()
 	err = g.Wait()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
@@ -330,10 +342,14 @@ func (b *Bot) now() time.Time { return time.Now().In(b.zone) }
 // Busy is busy, for a surface that shows it.
 func (b *Bot) Busy() (busy bool, muted time.Time) { return b.busy() }
 
+// LastReceived is the key of the newest message that was taken from a surface
+// (Receive.Key), or empty.
+func (b *Bot) LastReceived(from string) string { return b.chat.LastReceived(from) }
+
 // busy says whether a conversation is under way and until when quiet hours or a
 // mute hold: read when a ping is attempted.
 func (b *Bot) busy() (bool, time.Time) {
-	busy, _ := b.main.busy()
+	busy, _ := b.chat.Busy()
 	return busy, b.quietUntil(b.now())
 }
 
@@ -344,7 +360,7 @@ var _ fork.Host = runHost{}
 
 // Post sends to the user.
 func (h runHost) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
-	return h.post(ctx, p)
+	return h.chat.Post(ctx, p)
 }
 
 // Limits are read whenever a run starts.

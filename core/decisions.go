@@ -8,13 +8,9 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/audit"
 	"ollimbot/core/command"
+	"ollimbot/core/notice"
 	"ollimbot/core/policy"
-)
-
-// Where an agent's decisions come from, for the audit log.
-const (
-	fromMain = "main session"
-	fromRun  = "background run"
+	"ollimbot/routines"
 )
 
 // record writes a decision into the audit log, with who asked for it as the
@@ -97,17 +93,18 @@ type answerers struct {
 	by map[string]audit.Origin
 }
 
-// answer settles an approval in somebody's name.
-func (a *answerers) answer(desk *policy.Desk, c command.Answer, from audit.Origin) error {
+// answerApproval settles an approval in the name of whoever the context knows.
+func (b *Bot) answerApproval(ctx context.Context, id string, v policy.Verdict) error {
+	a := &b.answerers
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := desk.Answer(c.ID, c.Verdict); err != nil {
+	if err := b.guard.Approvals().Answer(id, v); err != nil {
 		return err
 	}
 	if a.by == nil {
 		a.by = map[string]audit.Origin{}
 	}
-	a.by[c.ID] = from
+	a.by[id] = audit.OriginOf(ctx)
 	return nil
 }
 
@@ -145,4 +142,33 @@ func (b *Bot) recordApproval(a policy.Approval) {
 		e.Action, e.Detail = audit.ToolAlways, "until the bot ends"
 		b.audit.Record(b.now(), e)
 	}
+}
+
+// note is what the schedule has to tell: a pending update for the main session
+// and a notice for the user (missed routines, invalid files, skipped fires).
+func (b *Bot) note(text string) {
+	if err := b.leave(text, nil); err != nil {
+		b.log.Error("a pending update could not be saved", "error", err)
+	}
+}
+
+// noteTroubles keeps the update about files that are not in force up to date: one
+// that has been mended before anybody was told is no longer told of.
+func (b *Bot) noteTroubles(kind routines.Kind, words func(unread bool) string) {
+	if text := words(false); text != "" {
+		b.notices.Add(notice.Warn, text)
+	}
+	if err := b.updates.Replace(b.now(), string(kind)+" files", words); err != nil {
+		b.log.Error("a pending update about files could not be saved", "error", err)
+	}
+	b.notify()
+}
+
+// leave is note for whoever tries again after an error or a crash. What was said
+// before and is not delivered yet is not said twice; kept, which may be nil, is
+// called when it is on the disk and before a turn can take it.
+func (b *Bot) leave(text string, kept func()) error {
+	b.notices.Add(notice.Warn, text)
+	defer b.notify()
+	return b.updates.AppendOnce(b.now(), text, kept)
 }

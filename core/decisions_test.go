@@ -69,7 +69,14 @@ func TestEveryApprovalLeavesItsQuestionAndItsAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
+		do(t, b, command.Slash{Line: "/clear"}) // what was always allowed is asked again
+		ask("rm four")
+		if _, err := b.Do(phone, command.Say{Text: "yes"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
 		for _, want := range [][]string{
+			{"user|phone|approval.answered|Bash|allowed: ", "rm four"},
 			{"user||mode.changed", "dontAsk → default"},
 			{"user|phone|approval.answered|Bash|denied: ", "rm one"},
 			{"bot||approval.answered|Bash|expired: ", "rm two"},
@@ -80,8 +87,8 @@ func TestEveryApprovalLeavesItsQuestionAndItsAnswer(t *testing.T) {
 				t.Errorf("%q is there %d times in %q", want, decided(t, b, want...), decisions(t, b))
 			}
 		}
-		if n := decided(t, b, audit.ApprovalAnswered); n != 3 {
-			t.Errorf("%d answers are noted, want 3", n)
+		if n := decided(t, b, audit.ApprovalAnswered); n != 4 {
+			t.Errorf("%d answers are noted, want 4", n)
 		}
 	})
 }

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"ollimbot/core/audit"
 	"ollimbot/core/budget"
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
-	"ollimbot/core/prompt"
+	"ollimbot/core/transcript"
 	"ollimbot/routines"
 )
 
@@ -67,9 +66,9 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		body, err := b.Preview(ctx, c.ID, c.At, c.Busy)
 		return command.Outcome{Body: body}, err
 	case command.Describe:
-		return b.describe(c)
+		return c.Of(command.Tasks{Dir: b.dir, Set: b.index.Set(), Holds: b.schedule.Holds(), SkillWaits: b.guard.SkillLeft}, b.now())
 	case command.Costs:
-		return b.compareCosts(c)
+		return c.Compare(b.dir, b.now())
 	case command.AllowTask:
 		return b.allowTask(c)
 	}
@@ -106,18 +105,20 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 	case command.Say:
 		return b.say(ctx, c)
 	case command.Receive:
-		return b.hear(ctx, c)
+		done, err := b.chat.Receive(ctx, c)
+		return command.Outcome{Done: done}, err
 	case command.Reword:
-		return b.reword(c)
+		return command.Outcome{}, b.chat.Reword(c.From, c.Key, c.Text, c.Gone)
 	case command.Slash:
 		reply, err := b.slash(ctx, c.Line)
 		return command.Outcome{Message: reply}, err
 	case command.Click:
-		return b.click(ctx, c)
+		message, err := b.chat.Click(ctx, c.Message, c.ID)
+		return command.Outcome{Message: message}, err
 	case command.Interrupt:
-		return command.Outcome{}, b.main.interrupt(ctx)
+		return command.Outcome{}, b.chat.Interrupt(ctx)
 	case command.ExitFork:
-		return b.exitFork(c.How)
+		return command.Outcome{}, b.chat.ExitFork(c.How)
 	case command.ResumeFork:
 		return b.resumeFork(c.Run)
 	case command.Answer:
@@ -131,7 +132,7 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 func (b *Bot) fireNow(c command.FireNow) (command.Outcome, error) {
 	task, ok := b.index.Set().Find(c.ID)
 	if !ok {
-		return command.Outcome{}, fmt.Errorf(textNoTask, c.ID)
+		return command.Outcome{}, fmt.Errorf(command.TextNoTask, c.ID)
 	}
 	if err := b.schedule.FireNow(c.ID); err != nil {
 		return command.Outcome{}, err
@@ -200,23 +201,36 @@ func (b *Bot) discardUpdate(c command.DiscardUpdate) (command.Outcome, error) {
 	return command.Outcome{Message: "update discarded", Undo: command.RestoreUpdate{Update: u}}, nil
 }
 
-// exitFork queues the user's way out of the fork.
-func (b *Bot) exitFork(how command.Exit) (command.Outcome, error) {
-	f := b.main.inFork()
-	switch {
-	case f == nil:
-		return command.Outcome{}, errors.New(textNoFork)
-	case how == command.ExitSave && f.resumes != "":
-		return command.Outcome{}, errors.New("this fork continues a background run and cannot be saved: report or leave it")
+// say takes a line of the dashboard: a command, or words for the conversation.
+func (b *Bot) say(ctx context.Context, c command.Say) (command.Outcome, error) {
+	text := strings.TrimSpace(c.Text)
+	if strings.HasPrefix(text, "/") {
+		reply, err := b.slash(ctx, text)
+		if err == nil && reply != "" {
+			b.book.Add(transcript.Notice, reply)
+		}
+		return command.Outcome{Message: reply}, err
 	}
-	return command.Outcome{}, b.main.later(func(ctx context.Context) error { return b.main.exitByUser(ctx, how) })
+	done, err := b.chat.Receive(ctx, command.Receive{Text: text, ReplyTo: c.ReplyTo})
+	return command.Outcome{Done: done}, err
+}
+
+// deliver begins a turn that hands the main session its pending updates.
+func (b *Bot) deliver() (command.Outcome, error) {
+	n, done, err := b.chat.DeliverUpdates()
+	switch {
+	case err != nil:
+		return command.Outcome{}, err
+	case n == 0:
+		return command.Outcome{Message: textNothingPending}, nil
+	case n == 1:
+		return command.Outcome{Message: "1 update goes to the main session", Done: done}, nil
+	}
+	return command.Outcome{Message: fmt.Sprintf("%d updates go to the main session", n), Done: done}, nil
 }
 
 // resumeFork goes on in a finished run's session, without branching from it.
 func (b *Bot) resumeFork(run string) (command.Outcome, error) {
-	if b.main.inFork() != nil {
-		return command.Outcome{}, errors.New(textAlreadyForked)
-	}
 	for _, v := range b.forks.Views() {
 		if v.ID != run {
 			continue
@@ -224,20 +238,15 @@ func (b *Bot) resumeFork(run string) (command.Outcome, error) {
 		if v.Live() || v.Session == "" {
 			return command.Outcome{}, fmt.Errorf("%q cannot be resumed: it has not ended, or never reached the engine", v.Title)
 		}
-		r := forkRequest{resume: v.Session, title: v.Title, first: prompt.ForkReply(textGoOn) + "\n\n" + prompt.Stale(b.now().Sub(v.Ended))}
-		err := b.main.later(func(ctx context.Context) error { return b.main.enter(ctx, r) })
-		return command.Outcome{Message: "resuming " + v.Title}, err
+		return command.Outcome{Message: "resuming " + v.Title}, b.chat.Resume(v.Session, v.Title, v.Ended)
 	}
 	return command.Outcome{}, fmt.Errorf("no run has the id %q", run)
 }
 
 // answer settles an approval.
 func (b *Bot) answer(ctx context.Context, c command.Answer) (command.Outcome, error) {
-	if err := b.answerers.answer(b.desk, c, audit.OriginOf(ctx)); err != nil {
+	if err := b.answerApproval(ctx, c.ID, c.Verdict); err != nil {
 		return command.Outcome{}, err
 	}
 	return command.Outcome{Message: string(c.Verdict)}, nil
 }
-
-// forget is what /clear takes along: what was allowed and denied so far.
-func (b *Bot) forget() { b.guard.Reset() }

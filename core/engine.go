@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/audit"
 	"ollimbot/core/command"
 	"ollimbot/core/config"
+	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/sandbox"
 )
@@ -45,13 +44,11 @@ func (b *Bot) engineStatus() EngineStatus {
 			s.State, s.OK = status.Problem, false
 		}
 	}
-	b.main.mu.Lock()
-	defer b.main.mu.Unlock()
-	switch {
-	case b.main.state != "":
-		s.State, s.OK = b.main.state, false
-	case !b.main.since.IsZero():
+	if busy, _ := b.chat.Busy(); busy {
 		s.State, s.OK = "answering", true
+	}
+	if state := b.chat.Status(); state != "" {
+		s.State, s.OK = state, false
 	}
 	return s
 }
@@ -61,7 +58,7 @@ func (b *Bot) engineChanged(r agent.Reporter) func() {
 	var said atomic.Value
 	return func() {
 		if w := r.Status().Warning; w != "" && said.Swap(w) != w {
-			b.notice(Warn, w)
+			b.notices.Add(notice.Warn, w)
 		}
 		b.notify()
 	}
@@ -92,26 +89,6 @@ func (b *Bot) openControl(ctx context.Context) func() error {
 		return func() error { return nil }
 	}
 	return func() error { return c.Serve(ctx) }
-}
-
-// openAhead opens the main session, so that the user's next message finds its
-// process ready. Where that costs too much memory, claude_warm 0 leaves it to the
-// message.
-func (b *Bot) openAhead(ctx context.Context) error {
-	if _, processes := b.o.Engine.(agent.Runner); !processes || b.runtime.Load().ClaudeWarm == 0 {
-		return nil
-	}
-	err := b.main.locked(ctx, func(ctx context.Context) error {
-		_, err := b.main.open(ctx)
-		if r, tells := b.o.Engine.(agent.Reporter); tells && r.Status().LoginNeeded {
-			b.main.drop() // a process would not hear of the login
-		}
-		return err
-	})
-	if err != nil && ctx.Err() == nil {
-		b.log.Warn("the main session could not be opened ahead", "error", err)
-	}
-	return nil
 }
 
 // spent adds what a turn has used to the ledger.
@@ -152,37 +129,6 @@ func (b *Bot) login(ctx context.Context, c command.Login) (command.Outcome, erro
 	return command.Outcome{Message: textOpenLogin, Body: url}, nil
 }
 
-// surfaceStatus says where the bot's words go.
-func (b *Bot) surfaceStatus() SurfaceStatus {
-	if b.o.Remote != nil {
-		return b.o.Remote.Status()
-	}
-	return SurfaceStatus{Name: textChatHere, State: b.o.NoRemote, OK: true}
-}
-
-// runRemote keeps the remote surface connected. Where it cannot go on, the bot
-// does: the dashboard says why.
-func (b *Bot) runRemote(ctx context.Context) error {
-	if b.o.Remote == nil {
-		return nil
-	}
-	ctx = audit.With(ctx, audit.User, b.o.Remote.Status().Name)
-	if err := b.o.Remote.Run(ctx, b); err != nil && ctx.Err() == nil {
-		b.log.Error("the connection to the user has stopped; the dashboard goes on", "surface", b.o.Remote.Status().Name, "error", err)
-	}
-	return nil
-}
-
-// farewell says goodbye where the user is.
-func (b *Bot) farewell(ctx context.Context) {
-	if b.o.Remote == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
-	defer cancel()
-	b.o.Remote.Farewell(ctx)
-}
-
 // tellSandbox says once what keeps the commands of a model in. It is no concern
 // of an engine that runs nothing.
 func (b *Bot) tellSandbox() error {
@@ -192,9 +138,9 @@ func (b *Bot) tellSandbox() error {
 	state := b.o.Sandbox.State()
 	b.log.Info("sandbox", "state", state.String())
 	if state.Kind == sandbox.None {
-		b.notice(Warn, state.String())
+		b.notices.Add(notice.Warn, state.String())
 	} else {
-		b.notice(Info, state.String())
+		b.notices.Add(notice.Info, state.String())
 	}
 	return nil
 }

@@ -5,11 +5,19 @@ import (
 	"fmt"
 	"time"
 
+	"ollimbot/core/agent"
+	"ollimbot/core/command"
+	"ollimbot/core/docs"
 	"ollimbot/core/fork"
+	"ollimbot/core/google"
+	"ollimbot/core/guide"
+	"ollimbot/core/notice"
+	"ollimbot/core/policy"
 	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
 	"ollimbot/core/store"
 	"ollimbot/core/updates"
+	pages "ollimbot/docs"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 )
@@ -34,7 +42,7 @@ func (b *Bot) fire(ctx context.Context, d schedule.Due) error {
 	return err
 }
 
-// fireForeground waits for the agent lock, like any message. The commands of
+// fireForeground waits for its turn, like any message. The commands of
 // its skills run before that: they must not keep the conversation waiting.
 func (b *Bot) fireForeground(ctx context.Context, task routines.Task, d schedule.Due) error {
 	skills := b.expandSkills(ctx, b.loadSkills(task))
@@ -43,9 +51,9 @@ func (b *Bot) fireForeground(ctx context.Context, task routines.Task, d schedule
 		p.Skills = skills
 		return prompt.ForegroundPrompt(p)
 	}
-	if err := b.main.send(ctx, build, d); err != nil {
+	if err := b.chat.RunTask(ctx, build, d); err != nil {
 		if ctx.Err() == nil {
-			b.notice(Alert, fmt.Sprintf(textForegroundFailed, task.Title(), err))
+			b.notices.Add(notice.Alert, fmt.Sprintf(textForegroundFailed, task.Title(), err))
 		}
 		if store.Full(err) {
 			err = fmt.Errorf("%w: %w", routines.ErrUnrecorded, err)
@@ -126,7 +134,7 @@ func (b *Bot) Preview(ctx context.Context, id string, at time.Time, busy bool) (
 	now := b.previewMoment(at)
 	d, ok := b.schedule.DueAt(id, now)
 	if !ok {
-		return "", fmt.Errorf(textNoTask, id)
+		return "", fmt.Errorf(command.TextNoTask, id)
 	}
 	task := d.Task()
 	skills := b.loadSkills(task)
@@ -137,3 +145,97 @@ func (b *Bot) Preview(ctx context.Context, id string, at time.Time, busy bool) (
 	p.Skills = b.expandSkills(ctx, skills)
 	return prompt.ForegroundPrompt(p), nil
 }
+
+// loadSkills reads the skills that a task names. What cannot be used is left
+// out, as the task may well do without, and so is what waits for the
+// user's word; the log knows of it.
+func (b *Bot) loadSkills(t routines.Task) []skill.Skill {
+	skills := b.guard.Usable(t, skill.Load(b.dir, t.Skills))
+	if len(skills) < len(t.Skills) {
+		b.log.Debug("a task names skills that are missing, unusable or named twice", "id", t.ID, "named", len(t.Skills), "loaded", len(skills))
+	}
+	return skills
+}
+
+// expandSkills runs the commands in the texts of the skills and gives what
+// stands in the prompt. It blocks for at most skill.TotalTime.
+func (b *Bot) expandSkills(ctx context.Context, skills []skill.Skill) []prompt.Skill {
+	if len(skills) == 0 {
+		return nil
+	}
+	if err := b.dir.Trusted(); err != nil {
+		b.log.Error("commands of skills do not run", "error", err)
+		return plainSkills(skills)
+	}
+	ctx, cancel := context.WithTimeout(ctx, skill.TotalTime)
+	defer cancel()
+	// What the user has put into a skill may ask the bot whatever the agent may.
+	token := b.o.Control.Issue()
+	defer token.Revoke()
+	token.Bind(b.guard.Session(policy.Scope{
+		Kind: policy.Background, Session: "skill", Rules: policy.Rules{Allowed: []string{"Bash(ollim-bot *)"}},
+	}).Command(b.o.Commands))
+	how := skill.How{Zone: b.o.Env.ZoneName, Env: token.Env()}
+	if b.o.Sandbox != nil {
+		how.Sandbox = b.o.Sandbox.Command
+	}
+	out := make([]prompt.Skill, 0, len(skills))
+	for _, s := range skills {
+		out = append(out, prompt.Skill{Name: s.Name, Body: skill.Expand(ctx, b.dir, how, s.Body)})
+	}
+	return out
+}
+
+// plainSkills are the texts with their commands as they are written.
+func plainSkills(skills []skill.Skill) []prompt.Skill {
+	out := make([]prompt.Skill, 0, len(skills))
+	for _, s := range skills {
+		out = append(out, prompt.Skill{Name: s.Name, Body: s.Body})
+	}
+	return out
+}
+
+// library is the documentation that the agent reads, as tools. It is made once:
+// every session lists the same.
+func library() []agent.Tool {
+	tools := docs.New(pages.FS).Tools()
+	for i := range tools {
+		tools[i].Server = docs.Server
+	}
+	return tools
+}
+
+// about is what the agent's files and its system prompt say of this machine.
+func (b *Bot) about() guide.Options {
+	s := b.google.state.Load()
+	return guide.Options{
+		UserName: b.o.Env.GivenName(), BotName: b.o.Env.BotName, Zone: b.o.Env.ZoneName, Webhooks: b.triggers != nil,
+		Google: s.On(), NoMail: !s.May(google.Mail),
+	}
+}
+
+// install puts the files that the agent reads into the data directory. What
+// cannot be written is told, and made up for at the next start.
+func (b *Bot) install() {
+	notes, err := guide.Install(b.dir, b.about())
+	if err != nil {
+		b.log.Warn("files for the agent were not installed", "error", err)
+	}
+	changed := 0
+	for _, n := range notes {
+		if n.Warning {
+			b.log.Warn("file for the agent", "file", n.File, "note", n.Text)
+			continue
+		}
+		changed++
+		b.log.Debug("file for the agent", "file", n.File, "note", n.Text)
+	}
+	if changed > 0 {
+		b.log.Info("files for the agent are in place", "changed", changed)
+	}
+}
+
+// SystemPrompt is what every session is told beside the engine's own prompt: the
+// profile, the skills, how to work here. It is read anew for each session, and
+// the same to the byte while nothing changes, so that a prompt cache holds.
+func (b *Bot) SystemPrompt() string { return guide.SystemPrompt(b.dir, b.about()) }

@@ -11,8 +11,8 @@ import (
 
 	"ollimbot/core/audit"
 	"ollimbot/core/clean"
-	"ollimbot/core/command"
 	"ollimbot/core/google"
+	"ollimbot/core/notice"
 )
 
 // googleFiles are those that tell how things stand with Google; commands beside the
@@ -57,8 +57,8 @@ func (b *Bot) googleChanged() {
 	b.google.mu.Unlock()
 	if ended {
 		text := "google: " + why
-		b.notice(Warn, text)
-		b.small(text)
+		b.notices.Add(notice.Warn, text)
+		b.chat.SystemNote(text)
 	}
 	b.notify()
 }
@@ -88,11 +88,11 @@ func (b *Bot) runGoogle(ctx context.Context) error {
 // loggedIn tells how a login has ended.
 func (b *Bot) loggedIn(err error) {
 	if err != nil {
-		b.small(fmt.Sprintf(textGoogleFailed, err))
+		b.chat.SystemNote(fmt.Sprintf(textGoogleFailed, err))
 		return
 	}
 	b.googleChanged()
-	b.small(fmt.Sprintf(textGoogleIs, b.google.State()))
+	b.chat.SystemNote(fmt.Sprintf(textGoogleIs, b.google.State()))
 }
 
 // slashGoogle begins a login, or says that there is one. With "mail" it asks for
@@ -146,17 +146,16 @@ func (a *account) leave() {
 
 // clickGoogle carries out a button of a task or an event. Its data is an id, or
 // list/id, or calendar/id.
-func (b *Bot) clickGoogle(ctx context.Context, action, data string) (command.Outcome, error) {
+func (b *Bot) clickGoogle(ctx context.Context, action, data string) (done string, err error) {
 	if s := b.google.State(); !s.On() {
-		return command.Outcome{}, fmt.Errorf(textGoogleOff, s)
+		return "", fmt.Errorf(textGoogleOff, s)
 	}
 	r := b.runtime.Load()
 	list, calendars, id := r.GoogleTaskList, strings.Split(r.GoogleCalendars, ","), data
 	if i := strings.LastIndexByte(data, '/'); i > 0 {
 		list, calendars, id = data[:i], []string{data[:i]}, data[i+1:]
 	}
-	var title, done, update string
-	var err error
+	var title, update string
 	switch action {
 	case "task_done":
 		var t google.Task
@@ -179,10 +178,9 @@ func (b *Bot) clickGoogle(ctx context.Context, action, data string) (command.Out
 		err = errors.New(textGoogleGone)
 	}
 	if err != nil {
-		return command.Outcome{}, fmt.Errorf("failed: %w", err)
+		return "", fmt.Errorf("failed: %w", err)
 	}
-	err = b.updates.Append(b.now(), fmt.Sprintf(update, clean.Cut(clean.Line(title), 80)))
-	return command.Outcome{Message: done}, err
+	return done, b.updates.Append(b.now(), fmt.Sprintf(update, clean.Cut(clean.Line(title), 80)))
 }
 
 // googleTrouble is what a background run is told of a login that does not work.

@@ -74,8 +74,7 @@ func TestASavedForkBecomesTheMainSessionOnce(t *testing.T) {
 		tell(t, b, "hello")
 		main := b.sessions.Main()
 		type_(t, b, "/fork")
-		fork := ""
-		_ = b.main.locked(context.Background(), func(context.Context) error { fork = b.main.inFork().id; return nil })
+		fork := forkID(t, b)
 		if fork == "" || fork == main {
 			t.Fatalf("the fork's id is %q, main's %q", fork, main)
 		}
@@ -120,47 +119,6 @@ func TestTheAgentEntersAForkAndReportsOutOfIt(t *testing.T) {
 		tell(t, b, "back again")
 		if n := len(b.Snapshot().Updates); n != 0 {
 			t.Errorf("%d updates still pending after main's turn", n)
-		}
-	})
-}
-
-func TestUpdatesAreShownOnceInAForkAndStayForMain(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
-		type_(t, b, "/fork")
-		if err := b.updates.Append(b.now(), "The kettle is hot."); err != nil {
-			t.Fatal(err)
-		}
-		f := b.main.inFork()
-		tell(t, b, "one")
-		seen := 0
-		if err := b.main.locked(context.Background(), func(context.Context) error { seen = len(f.seen); return nil }); err != nil || seen != 1 {
-			t.Errorf("seen %d updates, %v", seen, err)
-		}
-		tell(t, b, "two")
-		if len(b.Snapshot().Updates) != 1 {
-			t.Error("a fork took an update that belongs to main")
-		}
-	})
-}
-
-func TestAForkThatIsLeftAloneIsAskedToldAndEnded(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
-		type_(t, b, "/fork")
-		notices := func() (n int) {
-			for _, e := range b.Snapshot().Chat {
-				if e.Role == transcript.Notice && e.Text == textForkIdle {
-					n++
-				}
-			}
-			return n
-		}
-		time.Sleep(12 * time.Minute)
-		if notices() != 1 || b.Snapshot().Fork == nil {
-			t.Fatalf("after 12 minutes: asked %d times, fork %v", notices(), b.Snapshot().Fork)
-		}
-		time.Sleep(30 * time.Minute)
-		if b.Snapshot().Fork != nil {
-			t.Errorf("the fork still stands; asked %d times", notices())
 		}
 	})
 }
@@ -265,15 +223,6 @@ func TestATurnThatFailsWhileTheAgentLeavesItsForkSaysSo(t *testing.T) {
 			}
 		}
 		t.Errorf("nobody is told: %+v", s.Chat)
-	})
-}
-
-func TestAForkThatEndsWithoutItsSummaryDoesNotClaimOne(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
-		b.postExit(context.Background(), &interactive{}, command.ExitReport)
-		if got := lastEmbed(b.Snapshot()); got != "Fork Ended — no summary" {
-			t.Errorf("the card says %q", got)
-		}
 	})
 }
 

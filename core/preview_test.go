@@ -262,7 +262,7 @@ func (p *previewed) sent(text string) {
 		p.late++
 	}
 	p.mu.Unlock()
-	busy, _ := p.bot.main.busy()
+	busy, _ := p.bot.chat.Busy()
 	if !ok {
 		want = p.both(func(busy bool) (string, error) { return p.bot.Preview(p.t.Context(), tag[3], time.Now(), busy) })
 	}

@@ -4,27 +4,22 @@ import (
 	"context"
 	"time"
 
-	"ollimbot/core/agent"
+	"ollimbot/core/audit"
+	"ollimbot/core/chat"
 	"ollimbot/core/command"
 	"ollimbot/core/policy"
-	"ollimbot/core/post"
 )
 
 // Remote is a surface that reaches the user away from the dashboard, such as
 // Discord. The dashboard shows the same conversation beside it. Its methods may
 // be called concurrently.
 type Remote interface {
-	Surface
+	chat.Remote
 	// Run connects and hands what the user does to the bot until ctx ends. It
 	// returns nil then, and an error when it cannot go on at all; the bot goes on
 	// without it. Posting works before, while and after Run, as far as the network
 	// does.
 	Run(ctx context.Context, bot Intake) error
-	// Answer begins an answer that grows on the screen of the user.
-	Answer() RemoteAnswer
-	// Small shows a short notice of the program, in order with everything else.
-	// It never blocks; a notice that cannot be delivered is dropped.
-	Small(text string)
 	// Approval shows a tool call that waits for the user, or how it was settled.
 	// It never blocks.
 	Approval(a policy.Approval)
@@ -35,33 +30,45 @@ type Remote interface {
 	OnChange(onChange func())
 }
 
-// RemoteAnswer is an answer on its way. No method blocks: a network that is slow
-// or gone must never hold up a turn.
-type RemoteAnswer interface {
-	// Append adds text; Rewind takes the last n bytes of it back.
-	Append(delta string)
-	Rewind(n int)
-	// Tool adds the label of a tool that was called, or that was refused.
-	Tool(label string, denied bool)
-	// Status shows what the bot does while it says nothing: "Thinking".
-	Status(label string)
-	// Compacting shows that the history is made shorter.
-	Compacting(ev agent.Compacting)
-	// End finishes the answer: what is not shown yet follows as soon as the network
-	// allows. shown is called once, with the ids of the messages, when everything
-	// is there or was given up. An answer that is empty leaves nothing behind, or
-	// says so where it should not be.
-	End(emptyIsFine bool, shown func(ids []post.MessageID))
-}
-
 // Intake is what a remote surface needs of the bot. *Bot is one.
 type Intake interface {
 	// Do carries out what the user asked for.
 	Do(ctx context.Context, c command.Value) (command.Outcome, error)
-	// LastHeard is the key of the newest message that was taken from a surface
-	// (Hear.Key), or empty: what came later has not been heard.
-	LastHeard(from string) string
+	// LastReceived is the key of the newest message that was taken from a surface
+	// (Receive.Key), or empty: what came later has not been received.
+	LastReceived(from string) string
 	// Busy says whether a turn is under way, and until when pings are muted; the
 	// zero time is not at all.
 	Busy() (busy bool, muted time.Time)
+}
+
+// surfaceStatus says where the bot's words go.
+func (b *Bot) surfaceStatus() SurfaceStatus {
+	if b.o.Remote != nil {
+		return b.o.Remote.Status()
+	}
+	return SurfaceStatus{Name: textChatHere, State: b.o.NoRemote, OK: true}
+}
+
+// runRemote keeps the remote surface connected. Where it cannot go on, the bot
+// does: the dashboard says why.
+func (b *Bot) runRemote(ctx context.Context) error {
+	if b.o.Remote == nil {
+		return nil
+	}
+	ctx = audit.With(ctx, audit.User, b.o.Remote.Status().Name)
+	if err := b.o.Remote.Run(ctx, b); err != nil && ctx.Err() == nil {
+		b.log.Error("the connection to the user has stopped; the dashboard goes on", "surface", b.o.Remote.Status().Name, "error", err)
+	}
+	return nil
+}
+
+// farewell says goodbye where the user is.
+func (b *Bot) farewell(ctx context.Context) {
+	if b.o.Remote == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+	defer cancel()
+	b.o.Remote.Farewell(ctx)
 }

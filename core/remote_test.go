@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/chat"
 	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/policy"
@@ -71,7 +72,7 @@ func (p *phone) Run(ctx context.Context, _ Intake) error {
 	return nil
 }
 
-func (p *phone) Answer() RemoteAnswer {
+func (p *phone) Answer() chat.RemoteAnswer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a := &phoneAnswer{p: p, id: post.MessageID(fmt.Sprintf("8%03d", len(p.answers)+1))}
@@ -191,7 +192,7 @@ func TestWordsFromElsewhereAreHeardOnce(t *testing.T) {
 		if texts, _, _ := p.shows(); len(texts) != 1 || texts[0] != "hello there" {
 			t.Fatalf("%q", texts)
 		}
-		if got := b.LastHeard("Phone"); got != "101" {
+		if got := b.LastReceived("Phone"); got != "101" {
 			t.Errorf("last heard %q", got)
 		}
 	})
@@ -212,7 +213,9 @@ func TestWordsThatLookLikeACommandAreWords(t *testing.T) {
 
 func TestAReplyElsewhereQuotesTheMessageThatWasSentThere(t *testing.T) {
 	p := &phone{}
-	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
+	var heard []string
+	engine := func() agent.Engine { return listening{script.New(script.Options{Seed: 1, Pace: 1}), &heard} }
+	remotely(t, p, engine, func(home) {}, func(_ home, b *Bot) {
 		hear(t, b, command.Receive{Key: "1", Text: script_(`say the red door`)})
 		hear(t, b, command.Receive{Key: "2", Text: "which one?", ReplyTo: "8001"})
 		if texts, _, _ := p.shows(); len(texts) != 2 {
@@ -223,8 +226,8 @@ func TestAReplyElsewhereQuotesTheMessageThatWasSentThere(t *testing.T) {
 		if last.Text != "which one?" || last.Where != "Phone" {
 			t.Errorf("the chat shows %+v", last)
 		}
-		if b.quotable("8001") != "the red door" {
-			t.Error("what was answered elsewhere cannot be quoted")
+		if len(heard) != 2 || !strings.Contains(heard[1], "> the red door") {
+			t.Errorf("what was answered elsewhere is not quoted: %q", heard)
 		}
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
@@ -26,7 +28,7 @@ func pinged(t *testing.T, b *Bot) transcript.Entry {
 
 func quoted(b *Bot) bool {
 	for _, h := range strings.Split(string(mustRead(b, "state/transcript.jsonl")), "\n") {
-		if strings.Contains(h, textReplyExpired) {
+		if strings.Contains(h, "more than seven days old") {
 			return true
 		}
 	}
@@ -42,7 +44,8 @@ func mustRead(b *Bot, rel string) []byte {
 }
 
 func TestAReplyToAPingGoesOnInTheRunThatSentIt(t *testing.T) {
-	live(t, func(h home) {
+	e := &sessions{Engine: script.New(script.Options{Seed: 1, Pace: 1})}
+	liveWith(t, func() agent.Engine { return e }, func(h home) {
 		h.reminder("dddd0001", time.Second, "", `call ping_user {"message":"Water the plants?"}`, `call report_updates {"message":"asked"}`)
 	}, func(_ home, b *Bot) {
 		time.Sleep(time.Minute)
@@ -51,73 +54,8 @@ func TestAReplyToAPingGoesOnInTheRunThatSentIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		id := ""
-		_ = b.main.locked(context.Background(), func(context.Context) error {
-			if f := b.main.inFork(); f != nil {
-				id = f.id
-			}
-			return nil
-		})
-		if id != run.Session {
-			t.Errorf("the reply went to %q, the run was %q", id, run.Session)
-		}
-	})
-}
-
-func TestQuickRepliesToOnePingAreAllAnsweredInItsRun(t *testing.T) {
-	live(t, func(h home) {
-		h.reminder("dddd0001", time.Second, "", `call ping_user {"message":"Water the plants?"}`, `call report_updates {"message":"asked"}`)
-	}, func(_ home, b *Bot) {
-		time.Sleep(time.Minute)
-		run := b.Snapshot().Forks[0]
-		ping := pinged(t, b).ID
-		b.main.turn <- struct{}{} // both come before the run has been entered
-		for _, words := range []string{"say one", "say two"} {
-			if _, err := b.Do(context.Background(), command.Say{Text: script_(words), ReplyTo: ping}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		<-b.main.turn
-		time.Sleep(time.Minute)
-		if _, err := b.Do(context.Background(), command.Say{Text: script_("say three"), ReplyTo: ping}); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute)
-		s := b.Snapshot()
-		for _, e := range s.Chat {
-			if e.Role == transcript.Notice && (strings.Contains(e.Text, textTurnFailed) || e.Text == textReplyInFork) {
-				t.Errorf("the user is told %q", e.Text)
-			}
-		}
-		if f := b.main.inFork(); f == nil || f.session.ID() != run.Session || !spoken(s, "one") || !spoken(s, "two") || !spoken(s, "three") {
-			t.Errorf("the replies were not answered in the run: %+v", s.Chat)
-		}
-		if left := b.waitingRoom().Messages; len(left) != 0 {
-			t.Errorf("still waiting: %+v", left)
-		}
-	})
-}
-
-func TestTwoQuickClicksOnButtonsOfOneRunAreBothAnswered(t *testing.T) {
-	live(t, func(h home) {
-		h.reminder("dddd0004", time.Second, "",
-			`call discord_embed {"title":"Mail","buttons":[{"label":"A","action":"agent:draft it"},{"label":"B","action":"agent:file it"}]}`,
-			`call report_updates {"message":"shown"}`)
-	}, func(_ home, b *Bot) {
-		time.Sleep(time.Minute)
-		card := pinged(t, b)
-		b.main.turn <- struct{}{}
-		for _, button := range card.Embed.Buttons {
-			if _, err := b.Do(context.Background(), command.Click{Message: card.ID, ID: button.Action}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		<-b.main.turn
-		time.Sleep(time.Minute)
-		for _, e := range b.Snapshot().Chat {
-			if strings.Contains(e.Text, textAlreadyForked) {
-				t.Errorf("the second click is lost: %s", e.Text)
-			}
+		if !strings.Contains(e.to(run.Session), "not yet") {
+			t.Errorf("the run was told %q", e.to(run.Session))
 		}
 	})
 }

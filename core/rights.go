@@ -62,11 +62,15 @@ func (b *Bot) reloadProvenance() {
 
 // judge asks about all tasks anew.
 func (b *Bot) judge() {
-	skills := b.waitingSkills()
-	b.heldSkills.Store(&skills)
+	b.judgeSkills()
 	b.hooks.Judge()
 	b.schedule.Judge()
 	b.notify()
+}
+
+func (b *Bot) judgeSkills() {
+	skills := b.waitingSkills()
+	b.heldSkills.Store(&skills)
 }
 
 // inForce reports whether a version of a file is still there.

@@ -16,7 +16,7 @@ import (
 func TestAnOrdinaryDayAsksNothing(t *testing.T) {
 	for _, mode := range []policy.Mode{policy.DontAsk, policy.Ask} {
 		live(t, func(home) {}, func(h home, b *Bot) {
-			b.main.chosenMode = mode
+			type_(t, b, "/permissions "+string(mode))
 			p := mainPen(h.t, h, b)
 			files, err := starter.Files()
 			if err != nil {
@@ -39,7 +39,7 @@ func TestAnOrdinaryDayAsksNothing(t *testing.T) {
 				}
 				written++
 			}
-			for _, w := range []policy.Writer{b.main.writer(), runPen(h.t, h, b).s.Writer()} {
+			for _, w := range []policy.Writer{p.s.Writer(), runPen(h.t, h, b).s.Writer()} {
 				for _, background := range []bool{true, false} {
 					if _, err := b.bookOf(w).Add(t.Context(), routines.Reminder{RunAt: b.now().Add(time.Hour), MaxChain: 2, Task: routines.Task{
 						Body: "Remember.", Background: background, Thinking: true, Mode: routines.OnPing, AllowPing: true,

@@ -58,7 +58,7 @@ func (p pen) write(rel, text string) agent.Decision {
 }
 
 func mainPen(t *testing.T, h home, b *Bot) pen {
-	s, _ := b.main.guard(policy.Main)
+	s, _ := b.chat.Guard(policy.Main)
 	return pen{t, h, b, s}
 }
 
@@ -179,7 +179,7 @@ func TestTheAgentsWordsInAUsersPowerfulRoutineWait(t *testing.T) {
 func TestTheUserIsAskedInWordsWhereThereIsOne(t *testing.T) {
 	for _, mode := range []policy.Mode{policy.Ask, policy.AcceptEdits, policy.BypassPermissions} {
 		live(t, func(home) {}, func(h home, b *Bot) {
-			b.main.chosenMode = mode
+			type_(t, b, "/permissions "+string(mode))
 			for i, verdict := range []policy.Verdict{policy.Allow, policy.Deny} {
 				id, d := fmt.Sprintf("bbbb100%d", i), make(chan agent.Decision, 1)
 				go func() {
@@ -230,7 +230,7 @@ func TestABackgroundRunsForegroundReminderHasTheRunsRights(t *testing.T) {
 				t.Errorf("limited %v: a Write in its turn: %+v", limited, d)
 			}
 			time.Sleep(2 * time.Minute)
-			if limited && b.main.inFork() != nil {
+			if limited && b.chat.Banner() != nil {
 				t.Error("the turn has led into a fork with the user's rights")
 			}
 			set := b.index.Set()

@@ -57,7 +57,7 @@ func (b *Bot) slashHelp(context.Context, []string) (string, error) {
 }
 
 func (b *Bot) slashInterrupt(ctx context.Context, _ []string) (string, error) {
-	return "", b.main.interrupt(ctx)
+	return "", b.chat.Interrupt(ctx)
 }
 
 func (b *Bot) slashVersion(context.Context, []string) (string, error) {

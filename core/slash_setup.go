@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"ollimbot/core/agent"
 	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
 )
@@ -20,8 +19,7 @@ func (b *Bot) slashSetup(ctx context.Context, _ []string) (string, error) {
 	if !ok {
 		return "", errors.New(textNoSetup)
 	}
-	m := agent.Message{Text: prompt.Instruction(b.expandSkills(ctx, []skill.Skill{s})[0].Body)}
-	return "", b.main.later(func(ctx context.Context) error { return b.main.answer(ctx, m, "") })
+	return "", b.chat.Ask(prompt.Instruction(b.expandSkills(ctx, []skill.Skill{s})[0].Body))
 }
 
 // slashUpdate says how this program is brought up to date: it is one file, which

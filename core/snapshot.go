@@ -1,10 +1,15 @@
 package core
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"ollimbot/core/budget"
+	"ollimbot/core/chat"
+	"ollimbot/core/clean"
 	"ollimbot/core/fork"
+	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
@@ -84,27 +89,114 @@ type BudgetView struct {
 	Dry time.Time
 }
 
-// What the snapshot takes over from the rooms that make it.
+// What of a snapshot belongs to the rooms that it describes.
 type (
-	Tokens       = budget.Level
+	// Tokens is the bucket at a moment.
+	Tokens = budget.Level
+	// ScheduleView is the forward schedule, TaskView one of its tasks.
 	ScheduleView = schedule.View
 	TaskView     = schedule.TaskView
+	// Notice is a short message of the program to its user: a toast.
+	Notice = notice.Notice
+	// Banner is the interactive fork as a dashboard shows it.
+	Banner = chat.Banner
 )
-
-// Notice is a short message of the program to its user: a toast.
-type Notice struct {
-	Seq   uint64 // grows by one with each notice
-	At    time.Time
-	Level Level
-	Text  string
-}
-
-// Level of a notice.
-type Level string
 
 // The levels of a notice.
 const (
-	Info  Level = "info"
-	Warn  Level = "warning"
-	Alert Level = "error"
+	Info  = notice.Info
+	Warn  = notice.Warn
+	Alert = notice.Alert
 )
+
+// Level of a notice.
+type Level = notice.Level
+
+// Snapshot describes the bot now. It may be called from anywhere and writes
+// nothing. It waits for no run and no turn, but may wait for a file that is being
+// written: the locks that order some of them guard what it reads.
+func (b *Bot) Snapshot() Snapshot { return b.SnapshotAt(b.now()) }
+
+// SnapshotAt describes the bot as it will look at t if nothing happens until
+// then; runs and messages are those of now.
+func (b *Bot) SnapshotAt(t time.Time) Snapshot {
+	now := t.In(b.zone)
+	set := b.index.Set()
+	view := b.schedule.View(now)
+	s := Snapshot{
+		At: now, Zone: b.zone, Dir: b.dir.Display(), Root: b.dir.Root(),
+		Routines: len(set.Routines), Reminders: len(set.Reminders),
+		Engine: b.engineStatus(), Surface: b.surfaceStatus(), Google: b.googleTrouble(),
+		Budget: b.budgetView(now, view), Schedule: view,
+		Updates: b.updates.Peek(), Forks: b.forks.Views(), MaxForks: b.runtime.Load().MaxBackgroundForks,
+		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.All(),
+		Fork: b.chat.Banner(), Approvals: b.guard.Approvals().Pending(), Attached: b.chat.Attached(),
+	}
+	if at := b.started.Load(); at != nil {
+		s.Started = *at
+	}
+	s.Busy, s.BusySince = b.chat.Busy()
+	s.Webhooks = len(b.hooks.Specs(false))
+	s.Schedule.Problems = append(s.Schedule.Problems[:len(s.Schedule.Problems):len(s.Schedule.Problems)], b.hooks.Problems()...)
+	if skills := b.heldSkills.Load(); skills != nil {
+		s.Schedule.Problems = append(s.Schedule.Problems, *skills...)
+	}
+	if b.triggers != nil {
+		s.Deliveries = b.triggers.Deliveries()
+	}
+	if b.o.Book != nil {
+		s.LogLines = b.o.Book.Lines()
+	}
+	if _, problems := b.policy.Load(); len(problems) > 0 {
+		s.Schedule.Problems = append(slices.Clone(problems), s.Schedule.Problems...)
+	}
+	line := schedule.Forward{Last: s.Schedule.Last}.RefillLine(now, s.Budget.State.RefillRateMinutes)
+	s.Schedule.Refills = line
+	return s
+}
+
+func (b *Bot) budgetView(now time.Time, view schedule.View) BudgetView {
+	state, reserved := b.budget.State(now)
+	levels, dry := state.Forecast(mayPing(view.Day, view.Until, b.quietUntil), now)
+	return BudgetView{
+		State: state, Status: state.Status(now), Reserved: reserved,
+		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
+		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), Muted: b.muted.At(now),
+		Forecast: levels, Dry: dry,
+	}
+}
+
+// Source is the title of the run that has left an update: the only one that has
+// reported and was running then. The file of updates keeps no names, so that it
+// is empty where no run or more than one fits, and for what the program itself
+// has left, which it tells as a notice too.
+func (s *Snapshot) Source(u updates.Update) string {
+	line := clean.Line(u.Message)
+	for _, n := range s.Notices {
+		if n.Text == line {
+			return ""
+		}
+	}
+	found := ""
+	for i := range s.Forks {
+		f := &s.Forks[i] // a run is large, and there are many
+		// Updates have the time to the second.
+		if f.Reports == 0 || f.Started.IsZero() || u.At.Before(f.Started.Truncate(time.Second)) || !f.Ended.IsZero() && u.At.After(f.Ended) {
+			continue
+		}
+		if found != "" && found != f.Title {
+			return ""
+		}
+		found = f.Title
+	}
+	return found
+}
+
+// Sourced is the text of an update behind its source, unless it names that itself.
+func (s *Snapshot) Sourced(u updates.Update) string {
+	from := s.Source(u)
+	if from == "" || u.Dropped > 0 || strings.Contains(strings.ToLower(u.Message), strings.ToLower(from)) {
+		return u.Message
+	}
+	return from + ": " + u.Message
+}

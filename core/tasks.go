@@ -39,7 +39,7 @@ func (b *Bot) addTask(c command.AddTask) (command.Outcome, error) {
 		return command.Outcome{}, err
 	}
 	return command.Outcome{
-		Message: fmt.Sprintf(textAdded, t.Title(), dayClock(next, b.now())),
+		Message: fmt.Sprintf(textAdded, t.Title(), cron.DayClock(next, b.now())),
 		Undo:    command.RemoveTask{ID: t.ID, Version: t.Digest, Made: c},
 	}, nil
 }
@@ -73,9 +73,9 @@ func (b *Bot) addReminder(t routines.Task, c command.AddTask) (routines.Task, ti
 	at := c.At.Round(0).Truncate(time.Second).In(b.zone)
 	switch {
 	case !at.After(now):
-		return t, at, fmt.Errorf(textAddPassed, dayClock(at, now))
+		return t, at, fmt.Errorf(textAddPassed, cron.DayClock(at, now))
 	case at.After(now.Add(farthest)):
-		return t, at, fmt.Errorf(textAddTooFar, dayClock(at, now))
+		return t, at, fmt.Errorf(textAddTooFar, cron.DayClock(at, now))
 	}
 	r, err := b.schedule.AddReminder(routines.Reminder{Task: t, RunAt: at})
 	return r.Task, at, err
@@ -114,7 +114,7 @@ func (b *Bot) restoreTask(c command.RestoreTask) (command.Outcome, error) {
 // snooze keeps a task from firing until a time; a zero time lets it go on.
 func (b *Bot) snooze(c command.Snooze) (command.Outcome, error) {
 	if c.Until.After(b.now().Add(farthest)) {
-		return command.Outcome{}, fmt.Errorf(textSnoozeTooLong, dayClock(c.Until.In(b.zone), b.now()))
+		return command.Outcome{}, fmt.Errorf(textSnoozeTooLong, cron.DayClock(c.Until.In(b.zone), b.now()))
 	}
 	return b.hold(c.ID, schedule.Hold{Until: c.Until})
 }
@@ -128,7 +128,7 @@ func (b *Bot) pause(c command.Pause) (command.Outcome, error) {
 func (b *Bot) hold(id string, h schedule.Hold) (command.Outcome, error) {
 	task, ok := b.index.Set().Find(id)
 	if !ok {
-		return command.Outcome{}, fmt.Errorf(textNoTask, id)
+		return command.Outcome{}, fmt.Errorf(command.TextNoTask, id)
 	}
 	before, err := b.schedule.Hold(id, h)
 	if err != nil {
@@ -143,25 +143,13 @@ func (b *Bot) hold(id string, h schedule.Hold) (command.Outcome, error) {
 	case h.Paused:
 		out.Message = fmt.Sprintf(textPaused, task.Title())
 	case !h.Until.IsZero():
-		out.Message = fmt.Sprintf(textSnoozed, task.Title(), dayClock(h.Until.In(b.zone), b.now()))
+		out.Message = fmt.Sprintf(textSnoozed, task.Title(), cron.DayClock(h.Until.In(b.zone), b.now()))
 	case held:
 		out.Message = fmt.Sprintf(textGoesOn, task.Title())
 	default:
 		return command.Outcome{Message: fmt.Sprintf(textNotHeld, task.Title())}, nil
 	}
 	return out, nil
-}
-
-// dayClock is a time of day, with its date where that is not now's: "15:04",
-// "Mon 23 Nov 15:04".
-func dayClock(t, now time.Time) string {
-	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return cron.Format(t, "15:04")
-	}
-	if t.Year() != now.Year() {
-		return cron.Format(t, "2 Jan 2006 15:04")
-	}
-	return cron.Format(t, "Mon 2 Jan 15:04")
 }
 
 // mute refuses pings until a time. A zero time ends it.
@@ -172,7 +160,7 @@ func (b *Bot) mute(c command.MuteUntil) (command.Outcome, error) {
 	}
 	switch {
 	case !until.IsZero() && !until.After(now):
-		return command.Outcome{}, fmt.Errorf(textMutePassed, dayClock(until, now))
+		return command.Outcome{}, fmt.Errorf(textMutePassed, cron.DayClock(until, now))
 	case until.After(now.Add(farthest)):
 		return command.Outcome{}, errors.New(textMuteTooLong)
 	}
@@ -183,7 +171,7 @@ func (b *Bot) mute(c command.MuteUntil) (command.Outcome, error) {
 	out := command.Outcome{Undo: command.MuteUntil{Until: before}}
 	switch {
 	case !until.IsZero():
-		out.Message = fmt.Sprintf(textMuted, dayClock(until, now))
+		out.Message = fmt.Sprintf(textMuted, cron.DayClock(until, now))
 	case before.IsZero():
 		return command.Outcome{Message: textNotMuted}, nil
 	default:

@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/fork"
+	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
@@ -33,7 +34,7 @@ func (b *Bot) makeWebhooks() {
 		Dir: b.dir, Index: b.hooks, Secret: env.WebhookSecret, Zone: b.zone, Log: b.log,
 		Addr:   net.JoinHostPort("127.0.0.1", strconv.Itoa(env.WebhookPort)),
 		Screen: b.screen, Run: b.fireWebhook, Note: b.leave, Changed: b.notify,
-		Notice: func(text string) { b.notice(Warn, text) },
+		Notice: func(text string) { b.notices.Add(notice.Warn, text) },
 	})
 	if err != nil {
 		b.hooksOff = err.Error()
@@ -106,7 +107,11 @@ func (b *Bot) screen(ctx context.Context, fields map[string]string) (safe bool, 
 	if err != nil {
 		return false, nil, fmt.Errorf("screen a payload: %w", err)
 	}
-	defer b.main.hangUp(s)
+	defer func() {
+		if err := s.Close(); err != nil {
+			b.log.Warn("session did not close cleanly", "error", err)
+		}
+	}()
 	var text string
 	for ev, err := range s.Send(ctx, agent.Message{Text: webhook.ScreenPrompt(fields)}) {
 		if err != nil {

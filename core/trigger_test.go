@@ -169,8 +169,12 @@ func TestADeliveryIsTaintedFromItsStartUnlessItsUserSaysSo(t *testing.T) {
 		if _, not, ok := strings.Cut(prompt, "NOT available"); err != nil || (ok && strings.Contains(not, "add_reminder")) == trusted {
 			t.Errorf("trusted %v, the prompt says %q, %v", trusted, not, err)
 		}
-		past, err := fork.Ledger(b.dir, 1)
-		if err != nil || len(past) != 1 || past[0].Tainted != policy.TaintWebhook {
+		var past []fork.View
+		until(t, b, "its line in the ledger", func(Snapshot) bool { // it follows the end
+			past, err = fork.Ledger(b.dir, 1)
+			return err != nil || len(past) == 1
+		})
+		if err != nil || past[0].Tainted != policy.TaintWebhook {
 			t.Errorf("the ledger says %+v, %v", past, err)
 		}
 	}

@@ -44,8 +44,8 @@ func (c *cards) add(a policy.Approval) *card {
 	return k
 }
 
-// settle notes how an approval ended.
-func (c *cards) settle(a policy.Approval) {
+// setVerdict notes how an approval ended.
+func (c *cards) setVerdict(a policy.Approval) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := c.list[a.ID]
@@ -102,7 +102,7 @@ func (c *cards) forget(k *card) {
 // settled, whoever did that. It never blocks.
 func (d *Discord) Approval(a policy.Approval) {
 	if a.Verdict != "" {
-		d.cards.settle(a)
+		d.cards.setVerdict(a)
 		return
 	}
 	k := d.cards.add(a)
@@ -145,7 +145,7 @@ func (d *Discord) offer(ctx context.Context, k *card, message string) {
 		if d.cards.now(k).Verdict != "" {
 			return
 		}
-		if err := d.saw(d.rest.React(ctx, d.state.dm().Channel, message, emoji)); err != nil {
+		if err := d.noteAuth(d.rest.React(ctx, d.state.dm().Channel, message, emoji)); err != nil {
 			d.log.Debug("an answer could not be offered", "error", err)
 		}
 	}
@@ -164,7 +164,7 @@ func (d *Discord) conclude(ctx context.Context, k *card, message string) {
 	var err error
 	switch a.Verdict {
 	case policy.Cancelled, "":
-		err = d.saw(d.rest.Delete(last, channel, message))
+		err = d.noteAuth(d.rest.Delete(last, channel, message))
 	default:
 		err = d.edit(last, channel, message, render.Approval(a))
 	}

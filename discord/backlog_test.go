@@ -76,7 +76,7 @@ func TestForwardedMessagesStickersPollsAndVoiceAreHeardAndNoticesCostNoTurn(t *t
 	me.Send(fake.Message{Type: 6})
 	me.Send(fake.Message{Extra: extra{"sticker_items": []extra{{"id": "7", "name": "Nod", "format_type": 1}}}})
 	again := newStub(nil)
-	again.heard = b.LastHeard("")
+	again.heard = b.LastReceived("")
 	st.alone(again)
 	again.wait(t, 1)
 	st.stop()

@@ -5,20 +5,22 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bwmarrin/discordgo"
+
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/discord/rest"
 )
 
 // options are a command's fields as Discord has them.
-func options(c command.Command) []rest.Option {
-	var list []rest.Option
+func options(c command.Command) []*discordgo.ApplicationCommandOption {
+	var list []*discordgo.ApplicationCommandOption
 	for _, o := range c.Options {
-		field := rest.Option{Type: rest.StringOption, Name: o.Name, Description: o.About}
+		field := &discordgo.ApplicationCommandOption{Type: discordgo.ApplicationCommandOptionString, Name: o.Name, Description: o.About}
 		switch {
 		case o.Number:
 			least := float64(o.Least)
-			field.Type, field.MinValue = rest.IntegerOption, &least
+			field.Type, field.MinValue = discordgo.ApplicationCommandOptionInteger, &least
 		case len(o.Choices) == 0:
 			field.MaxLength = 1000
 		}
@@ -27,28 +29,22 @@ func options(c command.Command) []rest.Option {
 			if !differ {
 				value = label
 			}
-			field.Choices = append(field.Choices, rest.Choice{Name: label, Value: value})
+			field.Choices = append(field.Choices, &discordgo.ApplicationCommandOptionChoice{Name: label, Value: value})
 		}
 		list = append(list, field)
 	}
 	return list
 }
 
-// Where the commands show: in direct messages, the bot's own and others, for a
-// user who has installed the application.
-const (
-	inDirectMessages = 1
-	inPrivate        = 2
-	byUser           = 1
-)
-
-// registered are the commands as Discord lists them.
-func registered() []rest.Command {
-	var list []rest.Command
+// registered are the commands as Discord lists them: in direct messages, the
+// bot's own and others, for a user who has installed the application.
+func registered() []discordgo.ApplicationCommand {
+	contexts := []discordgo.InteractionContextType{discordgo.InteractionContextBotDM, discordgo.InteractionContextPrivateChannel}
+	installed := []discordgo.ApplicationIntegrationType{discordgo.ApplicationIntegrationUserInstall}
+	var list []discordgo.ApplicationCommand
 	for _, c := range command.List(command.InDiscord) {
-		list = append(list, rest.Command{
-			Name: c.Name, Description: c.About, Options: options(c),
-			Contexts: []int{inDirectMessages, inPrivate}, IntegrationTypes: []int{byUser},
+		list = append(list, discordgo.ApplicationCommand{
+			Name: c.Name, Description: c.About, Options: options(c), Contexts: &contexts, IntegrationTypes: &installed,
 		})
 	}
 	return list
@@ -64,7 +60,7 @@ func (d *Discord) register(ctx context.Context) error {
 		if err == nil || ctx.Err() != nil {
 			return nil
 		}
-		if !passes(d.saw(err)) {
+		if !passes(d.noteAuth(err)) {
 			d.log.Error("the commands could not be registered at Discord", "error", err)
 			return nil
 		}

@@ -32,7 +32,7 @@ import (
 	"ollimbot/discord/stream"
 )
 
-// name is what the bot calls this surface, in core.Hear.From too.
+// name is what the bot calls this surface, in core.Receive.From too.
 const name = "Discord"
 
 // Options are what the surface needs. Token and Dir are required.
@@ -141,7 +141,7 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 		refusals: newPool(o.Log, maxRefusals), answers: newPool(o.Log, maxAnswers),
 	}
 	d.dm = dmWriter{d}
-	d.link = gateway.New(gateway.Options{Token: token, Find: d.door, Changed: d.status.tell, Log: o.Log, Hurry: t.hurry})
+	d.link = gateway.New(gateway.Options{Token: token, Find: d.findGateway, Changed: d.status.tell, Log: o.Log, Hurry: t.hurry})
 	d.status.link = d.link.State
 	d.life, d.end = context.WithCancel(context.Background())
 	d.refusals.open(d.life)
@@ -189,7 +189,9 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 		pool.open(gctx)
 		defer pool.finish()
 	}
-	for _, part := range []func(context.Context) error{d.link.Run, d.listen, d.converse, d.tellAll, d.register, d.untilRefused, d.reach, d.tidy, d.present} {
+	for _, part := range []func(context.Context) error{
+		d.link.Run, d.listen, d.converse, d.sendNotices, d.register, d.untilRefused, d.retryDM, d.finishLeftovers, d.present,
+	} {
 		g.Go(fault.Guard("the Discord surface", func() error { return part(gctx) }))
 	}
 	return g.Wait()
@@ -206,25 +208,25 @@ func (d *Discord) untilRefused(ctx context.Context) error {
 	}
 }
 
-// door is where the gateway is, and how many sessions may still be started.
-func (d *Discord) door(ctx context.Context) (discordgo.GatewayBotResponse, error) {
+// findGateway says where the gateway is, and how many sessions may still be started.
+func (d *Discord) findGateway(ctx context.Context) (discordgo.GatewayBotResponse, error) {
 	g, err := d.rest.GatewayBot(ctx)
-	return g, d.saw(err)
+	return g, d.noteAuth(err)
 }
 
-// saw takes note of what an answer of Discord says about the bot as a whole.
-func (d *Discord) saw(err error) error {
+// noteAuth takes note of what an answer of Discord says about the bot as a whole.
+func (d *Discord) noteAuth(err error) error {
 	if errors.Is(err, rest.ErrAuth) {
 		d.status.refuse()
 	}
 	return err
 }
 
-// wrote takes note of whether the bot may write to its user.
-func (d *Discord) wrote(err error) {
-	changed, why := d.status.wrote(err)
+// noteReach takes note of whether the bot may write to its user.
+func (d *Discord) noteReach(err error) {
+	changed, why := d.status.noteReach(err)
 	if err == nil || changed { // it may have been noted before the last start
-		d.state.shut(why)
+		d.state.setShutOut(why)
 	}
 	if !changed {
 		return

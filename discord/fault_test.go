@@ -296,7 +296,7 @@ func over(t *testing.T, transport http.RoundTripper) *Discord {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.state.settle(dmChannel{App: "1", Owner: "2", Channel: "3"})
+	d.state.setDM(dmChannel{App: "1", Owner: "2", Channel: "3"})
 	return d
 }
 
@@ -330,7 +330,7 @@ func TestNoticesAreDroppedAfterTwoMinutesAndNobodyWaits(t *testing.T) {
 			t.Errorf("%v, %d wait", time.Since(began), len(d.notices.list))
 		}
 		var group sync.WaitGroup
-		group.Go(func() { _ = d.tellAll(ctx) })
+		group.Go(func() { _ = d.sendNotices(ctx) })
 		time.Sleep(5 * time.Minute)
 		if n, ok := d.notices.next(time.Now()); ok {
 			t.Errorf("%q is still there", n.text)

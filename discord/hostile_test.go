@@ -250,8 +250,8 @@ func (f *forgetful) Do(_ context.Context, c command.Value) (command.Outcome, err
 	return command.Outcome{}, nil
 }
 
-func (f *forgetful) LastHeard(string) string { return "" }
-func (f *forgetful) Busy() (bool, time.Time) { return false, time.Time{} }
+func (f *forgetful) LastReceived(string) string { return "" }
+func (f *forgetful) Busy() (bool, time.Time)    { return false, time.Time{} }
 
 func heap() uint64 {
 	runtime.GC()
@@ -322,7 +322,7 @@ func TestTheEyesGoAfterALongLimitToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := new(limitedOnce)
 		d := over(t, far)
-		d.state.look("5", true)
+		d.state.setEyes("5", true)
 		began := time.Now()
 		d.unmark(t.Context(), "5")
 		if eyes, _ := d.state.left(); len(eyes) > 0 || far.asked != 2 || time.Since(began) < 10*time.Minute {

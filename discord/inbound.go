@@ -34,7 +34,7 @@ func (d *Discord) listen(ctx context.Context) error {
 			d.inbox.Push(data)
 			d.greet()
 		case *discordgo.MessageCreate:
-			if m := data.Message; !m.Author.Bot && (d.ours(m.Author.ID, m.ChannelID, m.GuildID) || d.first(m)) {
+			if m := data.Message; !m.Author.Bot && (d.ours(m.Author.ID, m.ChannelID, m.GuildID) || d.adoptDM(m)) {
 				d.inbox.Push(data)
 			}
 		case *discordgo.MessageUpdate:
@@ -64,15 +64,15 @@ func (d *Discord) ours(user, channel, guild string) bool {
 	return guild == "" && user != "" && user == dm.Owner && channel == dm.Channel
 }
 
-// first takes the channel of the owner's first message for that of the direct
+// adoptDM takes the channel of the owner's first message for that of the direct
 // messages, where they could not be opened.
-func (d *Discord) first(m *discordgo.Message) bool {
+func (d *Discord) adoptDM(m *discordgo.Message) bool {
 	dm := d.state.dm()
 	if m.GuildID != "" || m.Author.ID != dm.Owner || dm.Channel != "" {
 		return false
 	}
 	dm.Channel = m.ChannelID
-	d.state.settle(dm)
+	d.state.setDM(dm)
 	return true
 }
 
@@ -88,7 +88,7 @@ func (d *Discord) greet() {
 // it have one turn.
 func (d *Discord) converse(ctx context.Context) error {
 	newest := d.state.seen()
-	if heard := d.bot.LastHeard(name); message.Compare(heard, newest) > 0 {
+	if heard := d.bot.LastReceived(name); message.Compare(heard, newest) > 0 {
 		newest = heard
 	}
 	handed := recent{keep: keptMessages}
@@ -126,7 +126,7 @@ func (d *Discord) converse(ctx context.Context) error {
 		for _, m := range batch {
 			handed.add(m.ID)
 		}
-		d.takeAll(ctx, batch)
+		d.receiveAll(ctx, batch)
 	}
 }
 
@@ -165,7 +165,7 @@ func (d *Discord) catchUp(ctx context.Context, newest string) (missed []*discord
 			return missed
 		case err == nil:
 			continue
-		case errors.Is(d.saw(err), rest.ErrNoChannel) && !reopened:
+		case errors.Is(d.noteAuth(err), rest.ErrNoChannel) && !reopened:
 			reopened = true
 			if err = d.reopen(ctx); err == nil {
 				continue
@@ -182,12 +182,12 @@ func (d *Discord) catchUp(ctx context.Context, newest string) (missed []*discord
 	}
 }
 
-// takeAll hands messages to the bot as one turn.
-func (d *Discord) takeAll(ctx context.Context, batch []*discordgo.Message) {
+// receiveAll hands messages to the bot as one turn.
+func (d *Discord) receiveAll(ctx context.Context, batch []*discordgo.Message) {
 	isWords := func(m *discordgo.Message) bool { return !d.isCode(strings.TrimSpace(message.Text(m))) }
 	for i, m := range batch {
 		if isWords(m) {
-			d.take(ctx, m, slices.ContainsFunc(batch[i+1:], isWords))
+			d.receive(ctx, m, slices.ContainsFunc(batch[i+1:], isWords))
 		} else {
 			d.passCode(ctx, m.ID, strings.TrimSpace(message.Text(m)))
 		}
@@ -195,9 +195,9 @@ func (d *Discord) takeAll(ctx context.Context, batch []*discordgo.Message) {
 	}
 }
 
-// take hands one message to the bot, marked with a pair of eyes until it is
+// receive hands one message to the bot, marked with a pair of eyes until it is
 // answered. more says that another one follows.
-func (d *Discord) take(ctx context.Context, m *discordgo.Message, more bool) {
+func (d *Discord) receive(ctx context.Context, m *discordgo.Message, more bool) {
 	answered := d.mark(m.ID)
 	files, lost := d.fetch(ctx, message.Files(m))
 	if ctx.Err() != nil {
@@ -240,7 +240,7 @@ func (d *Discord) isCode(text string) bool {
 // transcript hears of it, not even at the next start, when messages that the bot
 // has not heard are looked for.
 func (d *Discord) passCode(ctx context.Context, id, code string) {
-	d.state.see(id)
+	d.state.setSeen(id)
 	ctx, cancel := context.WithTimeout(ctx, loginWithin)
 	defer cancel()
 	if _, err := d.bot.Do(ctx, command.Login{Code: code}); err != nil {
@@ -265,9 +265,9 @@ const (
 func (d *Discord) mark(id string) func(done <-chan struct{}) {
 	answer := make(chan (<-chan struct{}), 1)
 	d.marks.begin(func(ctx context.Context) {
-		d.state.look(id, true)
+		d.state.setEyes(id, true)
 		putting, cancel := context.WithTimeout(ctx, eyesWithin)
-		err := d.saw(d.rest.React(putting, d.state.dm().Channel, id, eyes))
+		err := d.noteAuth(d.rest.React(putting, d.state.dm().Channel, id, eyes))
 		cancel()
 		select {
 		case done := <-answer:
@@ -281,7 +281,7 @@ func (d *Discord) mark(id string) func(done <-chan struct{}) {
 		}
 		// Without an answer it may stand there all the same.
 		if err != nil && !passes(err) && ctx.Err() == nil {
-			d.state.look(id, false)
+			d.state.setEyes(id, false)
 			return
 		}
 		d.unmark(ctx, id)
@@ -295,10 +295,10 @@ func (d *Discord) unmark(ctx context.Context, id string) {
 	var tries pauses
 	for {
 		last, cancel := linger(ctx, eyesWithin)
-		err := d.saw(d.rest.Unreact(last, d.state.dm().Channel, id, eyes))
+		err := d.noteAuth(d.rest.Unreact(last, d.state.dm().Channel, id, eyes))
 		cancel()
 		if err == nil || !passes(err) {
-			d.state.look(id, false)
+			d.state.setEyes(id, false)
 			return
 		}
 		d.log.Debug("a mark was not removed", "error", err)

@@ -81,7 +81,7 @@ func (d *Discord) refuse(i interaction, text string) {
 		defer cancel()
 		m := render.Ephemeral(text)
 		err := d.rest.Answer(ctx, i.Interaction, discordgo.InteractionResponseChannelMessageWithSource, &m)
-		if d.saw(err) != nil {
+		if d.noteAuth(err) != nil {
 			d.log.Debug("a refusal did not arrive", "error", err)
 		}
 	})
@@ -100,7 +100,7 @@ func (d *Discord) carryOut(ctx context.Context, i interaction) {
 		m := rest.Message{Flags: discordgo.MessageFlagsEphemeral}
 		err = d.rest.Answer(promised, i.Interaction, discordgo.InteractionResponseDeferredChannelMessageWithSource, &m)
 	}
-	if d.saw(err) != nil {
+	if d.noteAuth(err) != nil {
 		d.log.Info("an interaction could not be answered", "error", err)
 		text := fmt.Sprintf(textTooLate, i.title())
 		if !errors.Is(err, rest.ErrExpired) && promised.Err() == nil {
@@ -141,7 +141,7 @@ func (d *Discord) click(ctx context.Context, i interaction) {
 	}
 	ctx, cancel := linger(ctx, replyWithin)
 	defer cancel()
-	if time.Since(i.at) < tokenFor && d.saw(d.rest.FollowUp(ctx, i.Interaction, ephemeral(text))) == nil {
+	if time.Since(i.at) < tokenFor && d.noteAuth(d.rest.FollowUp(ctx, i.Interaction, ephemeral(text))) == nil {
 		return
 	}
 	d.Small(text)
@@ -162,7 +162,7 @@ func (d *Discord) used(ctx context.Context, i interaction) {
 		return
 	}
 	err := d.line.Edit(ctx, func(ctx context.Context) error {
-		return d.saw(d.rest.Buttons(ctx, i.ChannelID, i.Message.ID, i.Message.Components))
+		return d.noteAuth(d.rest.Buttons(ctx, i.ChannelID, i.Message.ID, i.Message.Components))
 	})
 	if err != nil && !errors.Is(err, rest.ErrGone) {
 		d.log.Debug("a used button can still be clicked", "error", err)
@@ -182,7 +182,7 @@ func (d *Discord) command(ctx context.Context, i interaction) {
 			err = d.rest.EditAnswer(ctx, i.Interaction, ephemeral(text))
 		}
 	}
-	if d.saw(err) == nil || text == "" {
+	if d.noteAuth(err) == nil || text == "" {
 		return
 	}
 	d.log.Debug("a reply comes as a message", "error", err)
@@ -211,12 +211,10 @@ func (d *Discord) slash(ctx context.Context, said discordgo.ApplicationCommandIn
 
 // do asks the bot; a fault in there is an error like any other.
 func (d *Discord) do(ctx context.Context, c command.Value) (out command.Outcome, err error) {
-	defer func() {
-		if f := fault.Of("a command from Discord", recover()); f != nil {
-			d.log.Error("a command from Discord broke", "error", f)
-			err = errors.New(textOdd)
-		}
-	}()
+	defer fault.Rescue("a command from Discord", func(f *fault.Error) {
+		d.log.Error("a command from Discord broke", "error", f)
+		err = errors.New(textOdd)
+	})
 	out, err = d.bot.Do(ctx, c)
 	if err != nil && ctx.Err() != nil {
 		err = context.Canceled

@@ -12,8 +12,8 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"ollimbot/core"
 	"ollimbot/core/agent"
+	"ollimbot/core/chat"
 	"ollimbot/core/clean"
 	"ollimbot/core/post"
 	"ollimbot/core/store"
@@ -94,7 +94,7 @@ func (d *Discord) Edit(ctx context.Context, id post.MessageID, p post.Post) erro
 
 // edit replaces a message when it is its turn.
 func (d *Discord) edit(ctx context.Context, channel, id string, m rest.Message) error {
-	return d.line.Edit(ctx, func(ctx context.Context) error { return d.saw(d.rest.Edit(ctx, channel, id, m)) })
+	return d.line.Edit(ctx, func(ctx context.Context) error { return d.noteAuth(d.rest.Edit(ctx, channel, id, m)) })
 }
 
 // Delete removes a post. One that is gone is no error.
@@ -166,7 +166,7 @@ func (w dmWriter) post(ctx context.Context, m rest.Message) (string, error) {
 			id, err = w.d.rest.Send(ctx, w.d.state.dm().Channel, m)
 		}
 	}
-	w.d.wrote(w.d.saw(err))
+	w.d.noteReach(w.d.noteAuth(err))
 	return id, err
 }
 
@@ -186,7 +186,7 @@ func (w dmWriter) Edit(ctx context.Context, id post.MessageID, text string) erro
 	if err != nil {
 		return err
 	}
-	return w.d.saw(w.d.rest.Edit(ctx, channel, string(id), rest.Message{Content: text}))
+	return w.d.noteAuth(w.d.rest.Edit(ctx, channel, string(id), rest.Message{Content: text}))
 }
 
 // Delete removes it.
@@ -195,7 +195,7 @@ func (w dmWriter) Delete(ctx context.Context, id post.MessageID) error {
 	if err != nil {
 		return err
 	}
-	return w.d.saw(w.d.rest.Delete(ctx, channel, string(id)))
+	return w.d.noteAuth(w.d.rest.Delete(ctx, channel, string(id)))
 }
 
 // Typing shows that the bot writes.
@@ -204,7 +204,7 @@ func (w dmWriter) Typing(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.d.saw(w.d.rest.Typing(ctx, channel))
+	return w.d.noteAuth(w.d.rest.Typing(ctx, channel))
 }
 
 var _ stream.Channel = dmWriter{}
@@ -218,14 +218,14 @@ const (
 
 // Answer begins an answer that grows. One that cannot be shown, because the
 // surface has stopped, is swallowed: the dashboard has it.
-func (d *Discord) Answer() core.RemoteAnswer {
+func (d *Discord) Answer() chat.RemoteAnswer {
 	if d.status.gaveUp() != "" || d.life.Err() != nil {
 		return noAnswer{}
 	}
-	d.turned()
+	d.turnChanged()
 	return &answer{Answer: stream.New(d.life, stream.Options{
 		Channel: d.dm, Log: d.log, Line: d.line, Messages: maxMessages,
-		Growing: func(id post.MessageID, there bool) { d.state.grows(string(id), there) },
+		Growing: func(id post.MessageID, there bool) { d.state.setGrowing(string(id), there) },
 	}), d: d}
 }
 
@@ -237,7 +237,7 @@ type answer struct {
 
 // End finishes the answer beside the turn that made it.
 func (a *answer) End(emptyIsFine bool, shown func(ids []post.MessageID)) {
-	a.d.turned()
+	a.d.turnChanged()
 	finish := func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, shownWithin)
 		defer cancel()
@@ -327,8 +327,8 @@ func (q *notices) next(now time.Time) (notice, bool) {
 // notice that is not delivered within two minutes is dropped.
 func (d *Discord) Small(text string) { d.notices.put(notice{text: text}) }
 
-// tellAll sends the notices, each while it is worth it.
-func (d *Discord) tellAll(ctx context.Context) error {
+// sendNotices sends the notices, each while it is worth it.
+func (d *Discord) sendNotices(ctx context.Context) error {
 	for ctx.Err() == nil {
 		n, ok := d.notices.next(time.Now())
 		if !ok {

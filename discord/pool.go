@@ -45,15 +45,15 @@ func (p *workerPool) begin(f func(ctx context.Context)) bool {
 	p.busy++
 	p.group.Go(func() {
 		defer p.over()
+		defer fault.Rescue("the Discord surface", func(err *fault.Error) {
+			p.log.Error("a work of the Discord surface broke", "error", err)
+		})
 		f(ctx)
 	})
 	return true
 }
 
 func (p *workerPool) over() {
-	if err := fault.Of("the Discord surface", recover()); err != nil {
-		p.log.Error("a work of the Discord surface broke", "error", err)
-	}
 	p.mu.Lock()
 	p.busy--
 	p.mu.Unlock()

@@ -226,7 +226,7 @@ func (b *stub) Do(ctx context.Context, c command.Value) (command.Outcome, error)
 	return b.answer(ctx, c)
 }
 
-func (b *stub) LastHeard(string) string {
+func (b *stub) LastReceived(string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.heard
@@ -247,7 +247,7 @@ func (b *stub) all() []command.Value {
 // wait waits until so many things were asked.
 func (b *stub) wait(t *testing.T, n int) []command.Value {
 	t.Helper()
-	over := time.NewTimer(30 * time.Second)
+	over := time.NewTimer(2 * time.Minute) // with the race detector on a busy machine
 	defer over.Stop()
 	for {
 		b.mu.Lock()

@@ -17,7 +17,7 @@ import (
 func (d *Discord) lookUp(ctx context.Context) error {
 	var tries pauses
 	for {
-		err := d.saw(d.lookOnce(ctx))
+		err := d.noteAuth(d.lookOnce(ctx))
 		if err == nil {
 			d.status.unreachable(nil)
 			return nil
@@ -46,17 +46,17 @@ func (d *Discord) lookOnce(ctx context.Context) error {
 		dm.Channel, err = d.openDM(ctx, owner)
 		switch {
 		case errors.Is(err, rest.ErrCannotDM): // commands work, and the user may write first
-			d.wrote(err)
+			d.noteReach(err)
 		case err != nil:
 			return err
 		}
 	}
-	if dm.Channel != "" && d.bot.LastHeard(name) == "" && d.state.seen() == "" {
+	if dm.Channel != "" && d.bot.LastReceived(name) == "" && d.state.seen() == "" {
 		if err := d.firstStart(ctx, &dm); err != nil {
 			return err
 		}
 	}
-	d.state.settle(dm)
+	d.state.setDM(dm)
 	return nil
 }
 
@@ -97,7 +97,7 @@ func (d *Discord) firstStart(ctx context.Context, dm *dmChannel) error {
 	if len(list) > 0 {
 		newest = list[len(list)-1].ID
 	}
-	d.state.see(newest)
+	d.state.setSeen(newest)
 	return nil
 }
 
@@ -109,7 +109,7 @@ func (d *Discord) reopen(ctx context.Context) error {
 		return err
 	}
 	dm.Channel = channel
-	d.state.settle(dm)
+	d.state.setDM(dm)
 	return nil
 }
 
@@ -117,22 +117,22 @@ func (d *Discord) reopen(ctx context.Context) error {
 // refuses. The user's first message opens them at once.
 const reachEvery = 5 * time.Minute
 
-// reach goes on asking for the direct messages with a user who cannot be written
+// retryDM goes on asking for the direct messages with a user who cannot be written
 // to: what is missing is in their hands, and may come at any time.
-func (d *Discord) reach(ctx context.Context) error {
+func (d *Discord) retryDM(ctx context.Context) error {
 	for {
 		if d.state.dm().Channel != "" || sleep(ctx, reachEvery) != nil {
 			return nil
 		}
-		if d.state.dm().Channel == "" && d.saw(d.reopen(ctx)) == nil {
+		if d.state.dm().Channel == "" && d.noteAuth(d.reopen(ctx)) == nil {
 			d.Small(fmt.Sprintf(textHello, d.botName())) // only this shows whether it may write
 		}
 	}
 }
 
-// tidy ends what the program's last end has left: eyes below messages that nobody
+// finishLeftovers ends what the program's last end has left: eyes below messages that nobody
 // works on, and answers that stopped in the middle of a word.
-func (d *Discord) tidy(ctx context.Context) error {
+func (d *Discord) finishLeftovers(ctx context.Context) error {
 	channel := d.state.dm().Channel
 	eyes, growing := d.state.left()
 	for _, id := range eyes {
@@ -153,8 +153,8 @@ func (d *Discord) cutShort(ctx context.Context, channel, id string) {
 			room := render.MaxContent - render.Length(textCutShort)
 			err = d.edit(ctx, channel, id, rest.Message{Content: render.Cut(said, room) + textCutShort})
 		}
-		if d.saw(err) == nil || !passes(err) {
-			d.state.grows(id, false)
+		if d.noteAuth(err) == nil || !passes(err) {
+			d.state.setGrowing(id, false)
 			return
 		}
 		if tries.wait(ctx) != nil {

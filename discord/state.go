@@ -94,8 +94,8 @@ func (s *state) cached(app, owner string) string {
 	return dm.Channel
 }
 
-// settle makes a channel the present one.
-func (s *state) settle(dm dmChannel) {
+// setDM makes a channel the present one.
+func (s *state) setDM(dm dmChannel) {
 	s.change(func(f *file) bool {
 		changed := f.dmChannel != dm
 		s.looked, f.dmChannel = true, dm
@@ -110,8 +110,8 @@ func (s *state) seen() string {
 	return s.file.Seen
 }
 
-// see notes a message as dealt with.
-func (s *state) see(id string) {
+// setSeen notes a message as dealt with.
+func (s *state) setSeen(id string) {
 	s.change(func(f *file) bool {
 		if message.Compare(id, f.Seen) <= 0 {
 			return false
@@ -121,8 +121,8 @@ func (s *state) see(id string) {
 	})
 }
 
-// shut notes why the bot may not write to its user; empty: it may.
-func (s *state) shut(why string) {
+// setShutOut notes why the bot may not write to its user; empty: it may.
+func (s *state) setShutOut(why string) {
 	s.change(func(f *file) bool {
 		changed := f.ShutOut != why
 		f.ShutOut = why
@@ -130,13 +130,13 @@ func (s *state) shut(why string) {
 	})
 }
 
-// look notes that a message bears the eyes, or no longer.
-func (s *state) look(id string, there bool) {
+// setEyes notes that a message bears the eyes, or no longer.
+func (s *state) setEyes(id string, there bool) {
 	s.change(func(f *file) bool { return toggle(&f.Eyes, id, there) })
 }
 
-// grows notes that an answer grows in a message, or no longer.
-func (s *state) grows(id string, there bool) {
+// setGrowing notes that an answer grows in a message, or no longer.
+func (s *state) setGrowing(id string, there bool) {
 	s.change(func(f *file) bool { return toggle(&f.Growing, id, there) })
 }
 

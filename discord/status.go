@@ -60,9 +60,9 @@ func (s *status) unreachable(err error) {
 	})
 }
 
-// wrote notes whether the bot may write to its user, and gives what is new: why
+// noteReach notes whether the bot may write to its user, and gives what is new: why
 // not, or empty.
-func (s *status) wrote(err error) (changed bool, why string) {
+func (s *status) noteReach(err error) (changed bool, why string) {
 	switch {
 	case errors.Is(err, rest.ErrCannotDM):
 		why = rest.ErrCannotDM.Error()
@@ -199,5 +199,5 @@ func (d *Discord) present(ctx context.Context) error {
 	}
 }
 
-// turned says that the bot may be busy, or no longer.
-func (d *Discord) turned() { signal(d.turns) }
+// turnChanged says that the bot may be busy, or no longer.
+func (d *Discord) turnChanged() { signal(d.turns) }

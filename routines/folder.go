@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/core/store"
 	"ollimbot/routines/watch"
 )
@@ -294,11 +295,9 @@ func (f *Folder[T]) read(one *file[T]) (changed bool) {
 // understand parses, and turns a panic of the parser into a problem of the file:
 // one file must not take the others along.
 func (f *Folder[T]) understand(rel string, data []byte) (task T, problems []Problem) {
-	defer func() {
-		if p := recover(); p != nil {
-			problems = []Problem{{File: rel, Severity: Error, Message: clean.Line(fmt.Sprintf(msgPanic, p))}}
-		}
-	}()
+	defer fault.Rescue("a task file", func(f *fault.Error) {
+		problems = []Problem{{File: rel, Severity: Error, Message: clean.Line(fmt.Sprintf(msgPanic, f.Value))}}
+	})
 	return f.parse(rel, data)
 }
 

@@ -113,12 +113,10 @@ const (
 
 // Update takes a message and paints. A panic ends the dashboard, not the bot.
 func (r *root) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
-	defer func() {
-		if err := fault.Of("the dashboard", recover()); err != nil {
-			r.fail(err)
-			model, cmd = r, tea.Quit
-		}
-	}()
+	defer fault.Rescue("the dashboard", func(err *fault.Error) {
+		r.fail(err)
+		model, cmd = r, tea.Quit
+	})
 	cmd, when := r.receive(msg)
 	later := r.show(when)
 	if r.err != nil {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -148,25 +149,10 @@ func entryName(e schedule.Entry) string {
 	return e.Label
 }
 
-// weekLong is how far away a weekday alone still says which day is meant.
-const weekLong = 6 * 24 * time.Hour
-
 // clockWords is a moment, with its weekday when it is not today's, and with its
 // date when it lies beyond this week.
 func clockWords(s *core.Snapshot, t time.Time) string {
-	zone := s.Zone
-	if zone == nil {
-		zone = time.UTC
-	}
-	if words.SameDay(t, s.At, zone) {
-		return cron.Format(t.In(zone), "15:04")
-	}
-	switch at := t.In(zone); {
-	case t.Sub(s.At) < weekLong:
-		return cron.Format(at, "Mon 15:04")
-	case at.Year() == s.At.In(zone).Year():
-		return cron.Format(at, "Mon 2 January 15:04")
-	default:
-		return cron.Format(at, "Mon 2 January 2006 15:04")
-	}
+	return cron.Layouts{
+		Today: "15:04", Week: "Mon 15:04", Year: "Mon 2 January 15:04", Else: "Mon 2 January 2006 15:04",
+	}.Format(t.In(cmp.Or(s.Zone, time.UTC)), s.At)
 }

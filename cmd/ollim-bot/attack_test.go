@@ -158,12 +158,12 @@ func newFront(t *testing.T, cli, settings string) *front {
 		t.Fatal(err)
 	}
 	f.guard = policy.New(policy.Options{Dir: dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler)})
-	f.guard.Desk().OnChange(func(a policy.Approval) {
+	f.guard.Approvals().OnChange(func(a policy.Approval) {
 		if a.Verdict == "" {
 			f.mu.Lock()
 			f.asked++
 			f.mu.Unlock()
-			if err := f.guard.Desk().Answer(a.ID, policy.Deny); err != nil {
+			if err := f.guard.Approvals().Answer(a.ID, policy.Deny); err != nil {
 				t.Error(err)
 			}
 		}

@@ -22,6 +22,7 @@ import (
 	"ollimbot/core/words"
 	"ollimbot/discord"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 )
 
@@ -362,9 +363,5 @@ func checkState(r *report, at dataDir) {
 
 // shortTime leaves out the day where it is today.
 func shortTime(now, t time.Time) string {
-	t = t.In(now.Location())
-	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return t.Format("15:04")
-	}
-	return t.Format("Mon 2006-01-02 15:04")
+	return cron.Layouts{Today: "15:04", Else: "Mon 2006-01-02 15:04"}.Format(t.In(now.Location()), now)
 }

@@ -78,6 +78,7 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 		Dir: at.dir, Env: at.env, Engine: s.model.engine(log, server), EngineName: s.model.name, Log: log, Book: book, Version: version, Idle: tidyMemory,
 		Commands: p.commands(at), Control: server, Sandbox: s.model.box,
 		Restart: func() { s.again(os.Args[1:]...) },
+		Later:   !s.headless && !s.plain && s.beside == nil,
 	}
 	if s.discord {
 		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }

@@ -86,13 +86,13 @@ func (b *Bucket) wall(now time.Time) time.Time {
 	return now.Round(0).Truncate(time.Microsecond).In(b.zone)
 }
 
-// Unpaid is why a message was not sent: the budget did not pay for it.
-type Unpaid struct {
+// UnpaidError is why a message was not sent: the budget did not pay for it.
+type UnpaidError struct {
 	State State // as it was then: without a whole token; muted where its capacity is 0
 	Err   error // why the budget could not be read or written; nil where no token was left
 }
 
-func (u *Unpaid) Error() string {
+func (u *UnpaidError) Error() string {
 	if u.Err != nil {
 		return u.Err.Error()
 	}
@@ -100,23 +100,23 @@ func (u *Unpaid) Error() string {
 }
 
 // Unwrap is why the budget could not be read or written.
-func (u *Unpaid) Unwrap() error { return u.Err }
+func (u *UnpaidError) Unwrap() error { return u.Err }
 
 // Try sends a message that costs a token, or is only counted where it is critical.
-// Without a token it answers an *Unpaid before anything is sent. send calls pay in
+// Without a token it answers an *UnpaidError before anything is sent. send calls pay in
 // the moment before the message leaves, and sends nothing where that fails: by then
 // the token is spent in the file, so that no crash gives away what may have been
 // sent. It is given back where send says that nothing was sent, or panics.
 //
-// The error is an *Unpaid or that of send. unsaved is what could not be written
+// The error is an *UnpaidError or that of send. unsaved is what could not be written
 // besides: the count of a critical message, which goes out all the same, or the
 // token that comes back by refilling then.
 func (b *Bucket) Try(critical bool, send func(pay func() error) (sent bool, err error)) (unsaved, err error) {
 	if s, _ := b.State(time.Now()); !critical && s.Whole() < 1 {
-		return nil, &Unpaid{State: s}
+		return nil, &UnpaidError{State: s}
 	}
 	var paid *payment
-	var unpaid *Unpaid
+	var unpaid *UnpaidError
 	sent := false
 	defer func() {
 		if sent && unpaid == nil {
@@ -136,7 +136,7 @@ func (b *Bucket) Try(critical bool, send func(pay func() error) (sent bool, err 
 			unsaved = failed
 			return nil
 		}
-		unpaid = &Unpaid{State: s, Err: failed}
+		unpaid = &UnpaidError{State: s, Err: failed}
 		return unpaid
 	})
 	if unpaid != nil {

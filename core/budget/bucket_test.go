@@ -189,7 +189,7 @@ func TestWhatIsNotSentCostsNothing(t *testing.T) {
 		}
 	}
 	p := newPlace(t, string(bucketOf(0, 0, 1).Encode()))
-	var unpaid *Unpaid
+	var unpaid *UnpaidError
 	if _, err := p.bucket.Try(false, func(func() error) (bool, error) { panic("it is sent") }); !errors.As(err, &unpaid) || unpaid.State.Capacity != 0 {
 		t.Error(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
-	"ollimbot/core/original"
+	"ollimbot/core/pycompat"
 )
 
 // Decode reads the file's bytes as well as they can be read: unknown keys are
@@ -83,17 +83,17 @@ func (r *fieldReader) integer(key string, least, fallback int) int {
 }
 
 func (r *fieldReader) tokens(key string, fallback float64) float64 {
-	v, ok := r.get(key, original.Float(fallback))
+	v, ok := r.get(key, pycompat.Float(fallback))
 	if !ok {
 		return fallback
 	}
 	f, ok := number(v)
 	if !ok {
-		r.bad(textNotNumber, key, r.raw(key), original.Float(fallback))
+		r.bad(textNotNumber, key, r.raw(key), pycompat.Float(fallback))
 		return fallback
 	}
 	if f < 0 { // the original writes it after its clock went back, and counts on from it
-		r.bad(textNotNumber, key, r.raw(key), original.Float(0))
+		r.bad(textNotNumber, key, r.raw(key), pycompat.Float(0))
 		return 0
 	}
 	return f
@@ -106,7 +106,7 @@ func (r *fieldReader) time(key string, now time.Time) time.Time {
 	}
 	var s string
 	if err := json.Unmarshal(v, &s); err == nil {
-		if t, err := original.ParseTime(s, now.Location()); err == nil {
+		if t, err := pycompat.ParseTime(s, now.Location()); err == nil {
 			return t
 		}
 	}
@@ -135,8 +135,8 @@ func (r *fieldReader) date(key string, now time.Time) string {
 func (s State) Encode() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `{"capacity": %d, "available": %s, "refill_rate_minutes": %d, "last_refill": %s, `,
-		s.Capacity, original.Float(s.Available), s.RefillRateMinutes, original.Quote(original.Time(s.LastRefill)))
+		s.Capacity, pycompat.Float(s.Available), s.RefillRateMinutes, pycompat.Quote(pycompat.Time(s.LastRefill)))
 	fmt.Fprintf(&b, `"critical_used": %d, "critical_reset_date": %s, "daily_used": %d, "daily_used_reset": %s}`+"\n",
-		s.CriticalUsed, original.Quote(s.CriticalResetDate), s.DailyUsed, original.Quote(s.DailyUsedReset))
+		s.CriticalUsed, pycompat.Quote(s.CriticalResetDate), s.DailyUsed, pycompat.Quote(s.DailyUsedReset))
 	return []byte(b.String())
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
-	"ollimbot/core/original"
+	"ollimbot/core/pycompat"
 	"ollimbot/core/store"
 )
 
@@ -63,7 +63,7 @@ func NewJournal(d *store.Dir, zone *time.Location, log *slog.Logger) *Journal {
 // Append adds a ping. A journal of 1 MiB is first cut to its newest quarter.
 func (j *Journal) Append(p Ping) error {
 	err := j.lines.Append(pingLine{
-		At: original.Time(p.At.In(j.zone)), Task: clean.Line(p.Task), Title: clean.Cut(clean.Line(p.Title), 200),
+		At: pycompat.Time(p.At.In(j.zone)), Task: clean.Line(p.Task), Title: clean.Cut(clean.Line(p.Title), 200),
 		Kind: clean.Line(p.Kind), Critical: p.Critical, Run: clean.Line(p.Run),
 	})
 	if err != nil {
@@ -92,7 +92,7 @@ func (j *Journal) Hours(now time.Time) [24]int {
 func (j *Journal) read() (times []time.Time, err error) {
 	list, _, err := j.lines.Newest(journalTail)
 	for _, p := range list {
-		if at, err := original.ParseTime(p.At, j.zone); err == nil {
+		if at, err := pycompat.ParseTime(p.At, j.zone); err == nil {
 			times = append(times, at)
 		}
 	}

@@ -5,7 +5,10 @@
 // and no screens.
 package budget
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // State is the bucket as the file holds it: exactly these eight keys, because
 // the original program rejects a ninth.
@@ -18,4 +21,165 @@ type State struct {
 	CriticalResetDate string    // the day of CriticalUsed, 2006-01-02 in the configured zone
 	DailyUsed         int       // non-critical pings today
 	DailyUsedReset    string    // the day of DailyUsed
+}
+
+// The numbers of a bucket that nobody has configured.
+const (
+	DefaultCapacity = 5
+	DefaultRefill   = 90 // minutes to regain one token
+)
+
+// What Validate accepts.
+const (
+	MaxCapacity = 1000
+	MinRefill   = 1
+	MaxRefill   = 7 * 24 * 60 // minutes: a week
+)
+
+// tolerance is how far below a whole number an amount of tokens still counts
+// as whole: what rounding may have taken, about 10 ns of refilling.
+const tolerance = 1e-9
+
+// farthest bounds how far ahead a moment is told: the arithmetic of
+// time.Duration ends at 292 years, a hand-written capacity does not.
+const farthest = 100 * 365 * 24 * time.Hour
+
+// Default is the bucket of somebody who has no file yet: full.
+func Default(now time.Time) State {
+	today := now.Format(time.DateOnly)
+	return State{
+		Capacity: DefaultCapacity, Available: DefaultCapacity, RefillRateMinutes: DefaultRefill,
+		LastRefill: now, CriticalResetDate: today, DailyUsedReset: today,
+	}
+}
+
+// At is the bucket at now: refilled for the time since LastRefill, with the
+// daily counters of now's day in now's zone, and with impossible numbers
+// replaced by sensible ones. A clock that went back takes nothing away.
+func (s State) At(now time.Time) State {
+	now = now.Round(0) // the wall clock counts: a file knows no other
+	s = s.repaired(now)
+	elapsed := max(0, now.Sub(s.LastRefill))
+	gained := elapsed.Minutes() / float64(s.RefillRateMinutes)
+	s.Available = min(s.Available+gained, float64(s.Capacity))
+	s.LastRefill = now
+	today := now.Format(time.DateOnly)
+	if s.CriticalResetDate != today {
+		s.CriticalUsed, s.CriticalResetDate = 0, today
+	}
+	if s.DailyUsedReset != today {
+		s.DailyUsed, s.DailyUsedReset = 0, today
+	}
+	return s
+}
+
+// repaired replaces what no bucket can hold by defaults.
+func (s State) repaired(now time.Time) State {
+	if s.Capacity < 0 {
+		s.Capacity = DefaultCapacity
+	}
+	if s.RefillRateMinutes < MinRefill {
+		s.RefillRateMinutes = DefaultRefill
+	}
+	if math.IsNaN(s.Available) {
+		s.Available = float64(s.Capacity)
+	}
+	s.Available = min(max(s.Available, 0), float64(s.Capacity))
+	if s.LastRefill.IsZero() {
+		s.LastRefill = now
+	}
+	s.CriticalUsed = max(s.CriticalUsed, 0)
+	s.DailyUsed = max(s.DailyUsed, 0)
+	return s
+}
+
+// Whole is the number of pings that the tokens are good for.
+func (s State) Whole() int { return int(math.Floor(s.Available + tolerance)) }
+
+// full reports whether nothing can be added.
+func (s State) full() bool { return s.Available+tolerance >= float64(s.Capacity) }
+
+// NextAt is when the next token will be whole; zero when the bucket is full or
+// muted.
+func (s State) NextAt(now time.Time) time.Time {
+	s = s.At(now)
+	if s.full() {
+		return time.Time{}
+	}
+	return s.LastRefill.Add(s.timeFor(float64(s.Whole()+1) - s.Available))
+}
+
+// FullAt is when the bucket will be full; zero when it is, or muted.
+func (s State) FullAt(now time.Time) time.Time {
+	s = s.At(now)
+	if s.full() {
+		return time.Time{}
+	}
+	return s.LastRefill.Add(s.timeFor(float64(s.Capacity) - s.Available))
+}
+
+// timeFor is how long the tokens take to refill, rounded up to a millisecond so
+// that they are there when the time has come.
+func (s State) timeFor(tokens float64) time.Duration {
+	const slack = 10 // nanoseconds of rounding that do not cost a millisecond
+	ns := tokens * float64(s.RefillRateMinutes) * float64(time.Minute)
+	if ns >= float64(farthest) {
+		return farthest
+	}
+	ms := math.Ceil((ns - slack) / float64(time.Millisecond))
+	return time.Duration(max(ms, 0)) * time.Millisecond
+}
+
+// spend takes one token for a ping.
+func (s *State) spend() {
+	s.Available = max(0, s.Available-1)
+	s.DailyUsed++
+}
+
+// refund undoes a spend, or with no tokens the count of a critical ping, that was
+// counted on a day: another day's counter does not have it.
+func (s *State) refund(tokens int64, day string) {
+	used, counted := &s.DailyUsed, s.DailyUsedReset
+	if tokens == 0 {
+		used, counted = &s.CriticalUsed, s.CriticalResetDate
+	}
+	if counted == day {
+		*used = max(0, *used-1)
+	}
+	s.Available = min(s.Available+float64(tokens), float64(s.Capacity))
+}
+
+// Settings are the numbers of a bucket that a user changes, and the tokens
+// that a change may have cost.
+type Settings struct {
+	Capacity      int
+	RefillMinutes int
+	Available     float64 // tokens before the change
+}
+
+// set changes capacity and rate; nil leaves one as it is. Tokens that no
+// longer fit are lost.
+func (s *State) set(capacity, refill *int) {
+	if capacity != nil {
+		s.Capacity = *capacity
+	}
+	if refill != nil {
+		s.RefillRateMinutes = *refill
+	}
+	s.Available = min(s.Available, float64(s.Capacity))
+}
+
+// restore undoes a set: the old numbers, and the tokens that the smaller
+// capacity had cut off. Tokens spent since then stay spent.
+func (s *State) restore(old Settings) {
+	limit := float64(s.Capacity)
+	switch {
+	case old.Available <= limit: // nothing had been cut off
+	case s.Available == limit:
+		s.Available = old.Available
+	default:
+		s.Available += old.Available - limit
+	}
+	s.Capacity, s.RefillRateMinutes = old.Capacity, old.RefillMinutes
+	s.Available = min(s.Available, float64(s.Capacity))
 }

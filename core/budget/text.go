@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"ollimbot/routines/cron"
 )
 
 // Every word of this package that a user or the agent may read.
@@ -132,13 +134,7 @@ func moment(t, now time.Time) string {
 	if whole := t.Truncate(time.Minute); whole.Before(t) {
 		t = whole.Add(time.Minute)
 	}
-	switch {
-	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
-		return t.Format("15:04")
-	case t.Sub(now) < 6*24*time.Hour:
-		return t.Format("Mon 15:04")
-	}
-	return t.Format("2 Jan 2006 15:04")
+	return cron.Layouts{Today: "15:04", Week: "Mon 15:04", Else: "2 Jan 2006 15:04"}.Format(t, now)
 }
 
 // Validate checks what a user wants to set; nil is not checked. The error says

@@ -1,7 +1,8 @@
 // Package command is what can be asked of the bot: the values that Bot.Do takes and
 // what it answers, and one table of all commands that have a name, from which plain
 // mode, Discord's list, the command line and the help of each are made. It must not
-// know the bot, a screen or Discord: whoever carries a value out knows it.
+// know the bot, a screen or Discord: whoever carries a value out knows it. What only
+// reads, the table of costs and the description of a task, is made here.
 package command
 
 import (
@@ -122,7 +123,7 @@ type Say struct {
 
 // Receive is Say for words that came over another surface: words are words there,
 // also when they begin with "/". Key names the message on that surface, and
-// Bot.LastHeard gives the newest one back: keys of one surface grow in length,
+// Bot.LastReceived gives the newest one back: keys of one surface grow in length,
 // then in order, as snowflakes do, and a key that was heard is not taken again.
 type Receive struct {
 	From    string // the surface's name: "Discord"

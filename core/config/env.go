@@ -6,17 +6,23 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/joho/godotenv"
+
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/core/store"
 )
 
@@ -103,6 +109,17 @@ func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []st
 	return env, append(warnings, more...), err
 }
 
+// Lookup is the value of a variable in an environment as os.Environ gives it; the
+// last one of a name counts, as for os/exec.
+func Lookup(environ []string, name string) string {
+	for _, v := range slices.Backward(environ) {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
 // first returns the first value that is set.
 func first(values ...string) string {
 	for _, v := range values {
@@ -167,4 +184,149 @@ func readEnvFile(dir *store.Dir) (map[string]string, []string, error) {
 		warnings = append(warnings, fmt.Sprintf(msgEnvDataDir, path))
 	}
 	return values, warnings, nil
+}
+
+// parseEnv reads NAME=value lines. The library's own errors quote the rest of
+// the file, tokens and all, so that they are never passed on; the line is found
+// by looking for the shortest beginning of the file that fails.
+func parseEnv(data []byte, path string) (values map[string]string, err error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	values, err = unmarshalEnv(data)
+	if err == nil {
+		return values, nil
+	}
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	for i, line := range lines {
+		if !looksRight(string(line)) {
+			return nil, fmt.Errorf(msgEnvLine, path, i+1)
+		}
+	}
+	for i := range lines {
+		if _, err := unmarshalEnv(bytes.Join(lines[:i+1], nil)); err != nil {
+			return nil, fmt.Errorf(msgEnvLine, path, i+1)
+		}
+	}
+	return nil, fmt.Errorf(msgEnvLine, path, 1)
+}
+
+// unmarshalEnv calls the library, which may panic on garbage.
+func unmarshalEnv(data []byte) (values map[string]string, err error) {
+	defer fault.Rescue("the .env file", func(f *fault.Error) {
+		values, err = nil, fmt.Errorf("read variables: %w", f)
+	})
+	return godotenv.UnmarshalBytes(data)
+}
+
+// looksRight reports whether a line is empty, a comment or NAME=value.
+func looksRight(line string) bool {
+	line = strings.TrimSpace(line)
+	if line == "" || line[0] == '#' {
+		return true
+	}
+	line = strings.TrimSpace(strings.TrimPrefix(line, "export "))
+	name, _, found := strings.Cut(line, "=")
+	name = strings.TrimSpace(name)
+	return found && name != "" && strings.Trim(name, "_.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == ""
+}
+
+// system names the two files that tell a machine's time zone.
+type system struct {
+	timezone  string // a file that holds the name
+	localtime string // a link into the zone database
+}
+
+// findZone finds the time zone: the flag, OLLIM_TIMEZONE, the
+// machine's two files, UTC. What the user wrote must be right; what the machine
+// says may be passed over.
+func findZone(flag, variable string, sys system) (zone *time.Location, name string, warnings []string, err error) {
+	for _, given := range []struct{ from, name string }{{"--timezone", flag}, {"OLLIM_TIMEZONE", variable}} {
+		if name := strings.TrimSpace(given.name); name != "" {
+			zone, err := loadZone(name)
+			if err != nil {
+				return nil, "", nil, fmt.Errorf(msgZone, given.from, clean.Cut(clean.Line(name), 60))
+			}
+			return zone, name, nil, nil
+		}
+	}
+	if data, err := os.ReadFile(sys.timezone); err == nil {
+		name := strings.TrimSpace(string(data))
+		if zone, err := loadZone(name); err == nil {
+			return zone, name, nil, nil
+		}
+		if name != "" {
+			warnings = append(warnings, fmt.Sprintf(msgSystemZone, sys.timezone, clean.Cut(clean.Line(name), 60)))
+		}
+	}
+	if target, err := filepath.EvalSymlinks(sys.localtime); err == nil {
+		if _, name, found := strings.Cut(filepath.ToSlash(target), "/zoneinfo/"); found {
+			name = strings.TrimPrefix(strings.TrimPrefix(name, "posix/"), "right/")
+			if zone, err := loadZone(name); err == nil {
+				return zone, name, warnings, nil
+			}
+		}
+	}
+	return time.UTC, "UTC", warnings, nil
+}
+
+// loadZone loads a zone by its IANA name. "Local" and nothing, which the
+// library takes too, would hide which zone is meant.
+func loadZone(name string) (*time.Location, error) {
+	if name == "" || strings.EqualFold(name, "local") {
+		return nil, fmt.Errorf("%q names no zone", name)
+	}
+	return time.LoadLocation(name)
+}
+
+// Secret is a text that must not be printed: every way of formatting it gives
+// "[hidden]". Reveal gives the text to the one place that needs it.
+type Secret string
+
+const hidden = "[hidden]"
+
+// Reveal returns the secret itself.
+func (s Secret) Reveal() string { return string(s) }
+
+// String hides the secret from fmt, and from people.
+func (s Secret) String() string { return hidden }
+
+// GoString hides it from %#v.
+func (s Secret) GoString() string { return hidden }
+
+// MarshalText hides it from JSON and its like.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+
+// LogValue hides it from slog.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
+
+// shortestSecret is how long a value must be to be looked for in texts, in
+// bytes: "1" would be found everywhere.
+const shortestSecret = 6
+
+// Secrets are the values that must appear in no log and no error: the tokens of
+// this environment, and whatever a variable of environ ("NAME=value") that looks
+// like ours holds in a name such as ANTHROPIC_API_KEY.
+func (e Env) Secrets(environ []string) []string {
+	list := []string{e.DiscordToken.Reveal(), e.WebhookSecret.Reveal()}
+	for _, v := range e.Engine {
+		environ = append(environ[:len(environ):len(environ)], v.Reveal())
+	}
+	for _, v := range environ {
+		if name, value, ok := strings.Cut(v, "="); ok && secretVariable(name) {
+			list = append(list, strings.TrimSpace(value))
+		}
+	}
+	return slices.DeleteFunc(list, func(s string) bool { return len(s) < shortestSecret })
+}
+
+// secretWords make a variable's name that of a secret wherever they stand in it.
+var secretWords = []string{"TOKEN", "KEY", "SECRET", "PASSW", "CREDENTIAL", "HEADERS"}
+
+// secretVariable tells by its name whether a variable holds something secret.
+func secretVariable(name string) bool {
+	ours := slices.ContainsFunc([]string{"ANTHROPIC_", "CLAUDE_", "DISCORD_", "WEBHOOK_", "OLLIM_", "GOOGLE_", "AWS_"}, func(p string) bool {
+		return strings.HasPrefix(name, p)
+	})
+	return ours && !strings.HasSuffix(name, "_TOKENS") && slices.ContainsFunc(secretWords, func(w string) bool {
+		return strings.Contains(name, w)
+	})
 }

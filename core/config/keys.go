@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/original"
+	"ollimbot/core/pycompat"
 )
 
 // key is one setting: how it is read, written and told to people. A setting's
@@ -96,7 +96,7 @@ func modelKey(name, label, none string, field func(*Runtime) *string) key {
 			if text == "default" {
 				return "null"
 			}
-			return original.Quote(text)
+			return pycompat.Quote(text)
 		},
 	}
 }
@@ -108,7 +108,7 @@ func thinkingKey(name, label string, field func(*Runtime) *string) key {
 		parse:  func(r *Runtime, s string) bool { return thinking(field(r), s) },
 		text:   func(r Runtime) string { return *field(&r) },
 		shown:  func(r Runtime) string { return budget(*field(&r)) },
-		encode: original.Quote,
+		encode: pycompat.Quote,
 	}
 }
 
@@ -139,7 +139,7 @@ func modeKey(name string, field func(*Runtime) *string) key {
 		name: name, label: name, always: true, must: fmt.Sprintf(mustOneOf, strings.Join(modes, ", ")), offers: modes,
 		parse:  func(r *Runtime, s string) bool { return oneOf(field(r), s, modes...) },
 		text:   func(r Runtime) string { return *field(&r) },
-		encode: original.Quote,
+		encode: pycompat.Quote,
 	}
 }
 
@@ -195,7 +195,7 @@ func quietKey(name string, field func(*Runtime) *Quiet) key {
 			}
 			return "off"
 		},
-		encode: original.Quote,
+		encode: pycompat.Quote,
 	}
 }
 
@@ -204,7 +204,7 @@ func memoryKey(name string, field func(*Runtime) *int64) key {
 		name: name, label: name, must: mustMemory, offers: []string{"4GB", "512MB"},
 		parse:  func(r *Runtime, s string) bool { return memory(field(r), s) },
 		text:   func(r Runtime) string { return size(*field(&r)) },
-		encode: original.Quote,
+		encode: pycompat.Quote,
 	}
 }
 
@@ -226,7 +226,7 @@ func sandboxKey(name string, off func(*Runtime) *bool) key {
 			}
 			return "auto"
 		},
-		encode: original.Quote,
+		encode: pycompat.Quote,
 	}
 }
 
@@ -240,7 +240,7 @@ func pathsKey(name string, field func(*Runtime) *string) key {
 			}
 			return "none"
 		},
-		encode: original.Quote,
+		encode: pycompat.Quote,
 	}
 }
 
@@ -249,7 +249,7 @@ func calendarsKey(name string, field func(*Runtime) *string) key {
 		name: name, label: name, must: mustCalendars, offers: []string{"primary", "id,id"},
 		parse:  func(r *Runtime, s string) bool { return list(field(r), s) },
 		text:   func(r Runtime) string { return *field(&r) },
-		encode: original.Quote,
+		encode: pycompat.Quote,
 	}
 }
 
@@ -258,6 +258,6 @@ func wordKey(name string, field func(*Runtime) *string) key {
 		name: name, label: name, must: mustWord, offers: []string{"@default", "id"},
 		parse:  func(r *Runtime, s string) bool { return word(field(r), s) },
 		text:   func(r Runtime) string { return *field(&r) },
-		encode: original.Quote,
+		encode: pycompat.Quote,
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"ollimbot/core/original"
+	"ollimbot/core/pycompat"
 	"ollimbot/core/store"
 )
 
@@ -143,7 +143,7 @@ func spell(raw map[string]json.RawMessage, lines bool) ([]byte, error) {
 		if b.Len() > 1 {
 			b.WriteString(", ")
 		}
-		b.WriteString(original.Quote(name) + ": ")
+		b.WriteString(pycompat.Quote(name) + ": ")
 		b.Write(raw[name])
 	}
 	others := maps.Clone(raw)

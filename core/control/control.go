@@ -13,6 +13,10 @@
 package control
 
 import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
 	"time"
 
 	"ollimbot/core/agent"
@@ -56,3 +60,53 @@ type answer struct {
 func refusal(text string) agent.CommandResult {
 	return agent.CommandResult{Stderr: "ollim-bot: " + text + "\n", Exit: 1}
 }
+
+// Call asks the bot behind the socket to run a command line, and waits for its
+// end. The error says what to do.
+func Call(path, token string, args []string) (agent.CommandResult, error) {
+	conn, err := net.DialTimeout("unix", path, patience)
+	if err != nil {
+		return agent.CommandResult{}, fmt.Errorf(textGone, err)
+	}
+	defer conn.Close()
+	limit := callLimit + patience
+	_ = conn.SetDeadline(time.Now().Add(limit)) // a connection that is gone tells with Write
+	line, err := json.Marshal(request{Token: token, Args: args})
+	if err != nil {
+		return agent.CommandResult{}, fmt.Errorf("write the request: %w", err)
+	}
+	// The answer may come before all was read: a request that is too long.
+	_, sent := conn.Write(append(line, '\n'))
+	data, err := io.ReadAll(io.LimitReader(conn, maxAnswer))
+	if len(data) == 0 {
+		if err == nil {
+			err = io.ErrUnexpectedEOF
+		}
+		if sent != nil {
+			err = sent
+		}
+		return agent.CommandResult{}, fmt.Errorf(textNoAnswer, limit, err)
+	}
+	var a answer
+	if err := json.Unmarshal(data, &a); err != nil {
+		return agent.CommandResult{}, fmt.Errorf(textBadWords, err)
+	}
+	return agent.CommandResult(a), nil
+}
+
+// What a caller is told. Each says what to do.
+const (
+	textGarbage  = "this is no request: the socket is for the ollim-bot command"
+	textTooLarge = "the command line is longer than %d KiB: shorten it"
+	textSlow     = "no request came within %s"
+	textUnknown  = "this session has ended, or never was one: commands work while the session that they were started in is open"
+	textUnbound  = "this session has not begun yet: try again when it has"
+	textNoWay    = "this session takes no commands"
+	textFault    = "the command failed with an internal fault: the bot's log says more"
+
+	textGone     = "the bot that started this session has ended, so its commands cannot be run: start the bot again (%w)"
+	textNoAnswer = "the bot did not answer: it has ended in the meantime, or the command took longer than %s (%w)"
+	textBadWords = "the bot's answer could not be read: is the command as new as the bot? (%w)"
+
+	textNoPlace = "no folder has a path that is short enough for a socket: set TMPDIR to a short one"
+)

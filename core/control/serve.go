@@ -11,11 +11,11 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/fault"
 )
 
 // Options of a server. Dir is required.
@@ -130,12 +130,10 @@ func pause(ctx context.Context, d time.Duration) {
 // serve answers one connection.
 func (s *Server) serve(ctx context.Context, conn net.Conn) {
 	defer func() { _ = conn.Close() }()
-	defer func() {
-		if p := recover(); p != nil {
-			s.log.Error("control socket: a call panicked", "fault", fmt.Sprint(p), "stack", string(debug.Stack()))
-			s.reply(conn, refusal(textFault))
-		}
-	}()
+	defer fault.Rescue("a call", func(f *fault.Error) {
+		s.log.Error("control socket: a call panicked", "error", f)
+		s.reply(conn, refusal(textFault))
+	})
 	s.reply(conn, s.answer(ctx, conn))
 }
 

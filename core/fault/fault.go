@@ -59,15 +59,6 @@ func (e *Error) Kind() string {
 	return fmt.Sprintf("panic of type %T", e.Value)
 }
 
-// Of makes an error of what recover gave; nil where there was no panic. It is
-// called by the deferred function itself.
-func Of(what string, recovered any) error {
-	if recovered == nil {
-		return nil
-	}
-	return &Error{What: what, Value: recovered, Stack: stack()}
-}
-
 // Stack is the stack of the panic in an error, or empty.
 func Stack(err error) string {
 	var e *Error

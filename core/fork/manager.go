@@ -42,8 +42,8 @@ const (
 	defaultTimeout = 30 * time.Minute
 )
 
-// ErrStopping answers Do when the manager has stopped or stops before the run ended.
-var ErrStopping = errors.New("the bot is stopping")
+// errStopping answers Do when the manager has stopped or stops before the run ended.
+var errStopping = errors.New("the bot is stopping")
 
 // Limits are read when a run starts. Zero fields mean the defaults: 4 runs at
 // once, 30 minutes, the engine's own model.
@@ -201,7 +201,7 @@ func (m *Manager) closeOpen() {
 
 // Do queues a job and waits for its end. A run that timed out or that the user
 // stopped is no error; one that failed is, and so is a stop of the program
-// (ErrStopping). The View says how it ended.
+// (errStopping). The View says how it ended.
 func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 	r, err := m.enqueue(j)
 	if err != nil {
@@ -212,7 +212,7 @@ func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 		if v.State == Stopped {
 			return v, nil
 		}
-		return v, ErrStopping
+		return v, errStopping
 	}
 	func() {
 		defer m.finish(r) // whatever happens in it, the next one gets its place
@@ -226,7 +226,7 @@ func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 		}
 		return v, fmt.Errorf("background run of %q: %s", v.Title, v.Error)
 	case Interrupted:
-		return v, ErrStopping
+		return v, errStopping
 	}
 	return v, nil
 }
@@ -236,7 +236,7 @@ func (m *Manager) enqueue(j Job) (*run, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stopping {
-		return nil, ErrStopping
+		return nil, errStopping
 	}
 	m.waiting = append(m.waiting, r)
 	m.dispatch()

@@ -254,8 +254,8 @@ func TestShutdownDropsWaitingRunsAndInterruptsRunningOnes(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 2 {
 			wg.Go(func() {
-				if _, err := h.m.Do(context.Background(), playing(titled(fmt.Sprint(i)), "wait 20m")); !errors.Is(err, ErrStopping) {
-					t.Errorf("run %d: %v, want ErrStopping", i, err)
+				if _, err := h.m.Do(context.Background(), playing(titled(fmt.Sprint(i)), "wait 20m")); !errors.Is(err, errStopping) {
+					t.Errorf("run %d: %v, want errStopping", i, err)
 				}
 			})
 			synctest.Wait()
@@ -266,7 +266,7 @@ func TestShutdownDropsWaitingRunsAndInterruptsRunningOnes(t *testing.T) {
 			t.Errorf("stopping took %s", d)
 		}
 		wg.Wait()
-		if _, err := h.m.Do(context.Background(), playing(task())); !errors.Is(err, ErrStopping) {
+		if _, err := h.m.Do(context.Background(), playing(task())); !errors.Is(err, errStopping) {
 			t.Errorf("a job after the end: %v", err)
 		}
 		if len(h.sent()) != 0 {
@@ -286,7 +286,7 @@ func TestTheCallersEndStopsARunLikeAShutdown(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		v, err := h.m.Do(ctx, playing(task(), "wait 20m"))
-		if !errors.Is(err, ErrStopping) || v.State != Interrupted {
+		if !errors.Is(err, errStopping) || v.State != Interrupted {
 			t.Errorf("got %s, %v", v.State, err)
 		}
 	})

@@ -73,12 +73,10 @@ func (r *run) Reminders() toolset.ReminderBook { return r.m.o.Host.Reminders(r.g
 // stopRule is the Stop hook: a run that owes a report may not end
 // yet. It blocks once; a turn that goes on because of it may end in any case.
 func (r *run) stopRule(ctx context.Context, again bool) (reason string) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.m.log.Error("stop hook failed", "run", r.id, "error", fault.Of("the stop hook", p))
-			reason = ""
-		}
-	}()
+	defer fault.Rescue("the stop hook", func(f *fault.Error) {
+		r.m.log.Error("stop hook failed", "run", r.id, "error", f)
+		reason = ""
+	})
 	leave, refusal := r.enter(ctx)
 	if refusal != "" {
 		return ""

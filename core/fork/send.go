@@ -95,7 +95,7 @@ func (r *run) send(ctx context.Context, m outgoing) agent.ToolResult {
 	if unsaved != nil {
 		r.uncounted(sent, unsaved)
 	}
-	var unpaid *budget.Unpaid
+	var unpaid *budget.UnpaidError
 	switch {
 	case errors.As(err, &unpaid):
 		return r.refuse(m.kind, r.unpaid(unpaid)+r.elsewhere()+answerOrCritical)
@@ -170,7 +170,7 @@ func (r *run) elsewhere() string {
 }
 
 // unpaid is why a message was not paid for.
-func (r *run) unpaid(u *budget.Unpaid) string {
+func (r *run) unpaid(u *budget.UnpaidError) string {
 	switch {
 	case u.Err != nil:
 		return fmt.Sprintf(answerNoBudget, u.Err)

@@ -21,12 +21,10 @@ var reopen = []time.Duration{5 * time.Second, 15 * time.Second}
 // converse opens the session, sends the prompt and drains what comes back. A
 // panic of the engine ends this run and nothing else.
 func (r *run) converse(ctx context.Context, l Limits) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fault.Of("a background run", p)
-			r.m.log.Error("background run panicked", "run", r.id, "error", err)
-		}
-	}()
+	defer fault.Rescue("a background run", func(f *fault.Error) {
+		err = f
+		r.m.log.Error("background run panicked", "run", r.id, "error", err)
+	})
 	defer r.closeSession()
 	prompt := r.job.Prompt(ctx)
 	if err := context.Cause(ctx); err != nil { // ended while it was built

@@ -245,7 +245,10 @@ func TestEventsOfSeveralCalendarsComeInOrder(t *testing.T) {
 	if n != 600 {
 		t.Error(n)
 	}
-	for range c.Events(context.Background(), []string{"c0", "c1"}, from, from.AddDate(0, 0, 1)) {
+	for _, err := range c.Events(context.Background(), []string{"c0", "c1"}, from, from.AddDate(0, 0, 1)) {
+		if err != nil {
+			t.Error(err)
+		}
 		break // leaves nothing behind
 	}
 }

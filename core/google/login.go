@@ -111,7 +111,7 @@ func (l *Login) Wait(ctx context.Context) error {
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer stop()
 		_ = server.Shutdown(ctx) // the page is nice to have
-		<-served
+		_ = <-served             // it was closed
 	}()
 	tick := time.NewTicker(loginPoll)
 	defer tick.Stop()

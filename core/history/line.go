@@ -1,38 +1,17 @@
 package history
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
-	"io"
+	"strings"
 	"time"
-)
 
-// eachLine calls f with each line until it says no; the last one may be torn.
-// A line may have any length, and is f's until it returns.
-func eachLine(in io.Reader, f func(line []byte) bool) error {
-	r := bufio.NewReaderSize(in, 64<<10)
-	var long []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			long = append(long, part...)
-			continue
-		}
-		line := part
-		if len(long) > 0 {
-			long = append(long, part...)
-			line = long
-		}
-		if len(line) > 0 && !f(line) || errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		long = long[:0]
-	}
-}
+	"ollimbot/core/agent/claude/sessionfile"
+	"ollimbot/core/clean"
+	"ollimbot/core/pattern"
+	promptwords "ollimbot/core/prompt"
+	"ollimbot/core/toolset"
+)
 
 // kind is what a line of a session file is to a reader.
 type kind int
@@ -134,4 +113,206 @@ func text(raw []byte) string {
 		return ""
 	}
 	return s
+}
+
+// Entry is one thing of a session: a message, a tool call, what a tool gave.
+type Entry struct {
+	At   time.Time // zero where the file does not tell
+	Role Role
+	Tag  string // of a message of the program's: "routine-bg:9a8b7c6d", "button"
+	Text string // cleaned, may hold line breaks; of one line for calls
+	// Failed is true for the result of a tool that could not do its work.
+	Failed bool
+	// Copied is true for what a fork has from the session that it came from.
+	Copied bool
+
+	user   bool // the user moved: by words, or by a button
+	counts bool // it stands for its line where messages are counted
+}
+
+// block is one part of a message's content.
+type block struct {
+	Type    string          `json:"type"`
+	Text    string          `json:"text"`
+	Name    string          `json:"name"`
+	Input   json.RawMessage `json:"input"`
+	Content json.RawMessage `json:"content"`
+	IsError bool            `json:"is_error"`
+}
+
+// entries decodes a line. What cannot be decoded gives none.
+func (l line) entries() []Entry {
+	switch l.kind {
+	case prompt:
+		return l.prompts()
+	case answer, result:
+		return l.blocks()
+	}
+	return nil
+}
+
+func (l line) prompts() []Entry {
+	var list []Entry
+	for _, message := range sessionfile.Texts(l.content) {
+		s := takeApart(message)
+		if l.note {
+			s = said{role: Program, text: strings.TrimSpace(clean.Text(message))}
+		}
+		if s.text != "" || s.tag != "" {
+			list = append(list, Entry{At: l.at, Role: s.role, Tag: clean.Line(s.tag), Text: s.text, user: s.user})
+		}
+	}
+	return list
+}
+
+func (l line) blocks() []Entry {
+	var blocks []block
+	if json.Unmarshal(l.content, &blocks) != nil {
+		if whole := text(l.content); whole != "" {
+			blocks = []block{{Type: "text", Text: whole}}
+		}
+	}
+	var list []Entry
+	for _, b := range blocks {
+		e := Entry{At: l.at}
+		switch {
+		case b.Type == "text" && l.kind == answer:
+			e.Role, e.Text = Bot, strings.TrimSpace(clean.Text(b.Text))
+		case b.Type == "tool_use":
+			e.Role, e.Text = Call, callText(b.Name, b.Input)
+		case b.Type == "tool_result":
+			e.Role, e.Text, e.Failed = Result, resultText(b.Content), b.IsError
+		}
+		if e.Role != "" && (e.Text != "" || e.Role == Result) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// saying are the arguments of our own tools that hold words for somebody; a
+// ping is said to the user, though it is a tool call in the file.
+var saying = []string{"title", "message", "text", "description", "question", "prompt", "content"}
+
+// callText is a tool call as one line: its label, and the words that it carries
+// where the label shows none.
+func callText(name string, input json.RawMessage) string {
+	label := toolset.Label(name, input)
+	var fields map[string]any
+	if strings.HasSuffix(label, ")") || json.Unmarshal(input, &fields) != nil {
+		return label
+	}
+	var words []string
+	for _, key := range saying {
+		if s, ok := fields[key].(string); ok && strings.TrimSpace(s) != "" {
+			words = append(words, clean.Line(s))
+		}
+	}
+	if len(words) == 0 {
+		return label
+	}
+	return label + ": " + strings.Join(words, " · ")
+}
+
+// resultText is the text of a tool's result, a string or blocks.
+func resultText(content json.RawMessage) string {
+	if whole := text(content); whole != "" {
+		return strings.TrimSpace(clean.Text(whole))
+	}
+	var blocks []block
+	if json.Unmarshal(content, &blocks) != nil {
+		return ""
+	}
+	var parts []string
+	for _, b := range blocks {
+		switch b.Type {
+		case "text":
+			parts = append(parts, b.Text)
+		default:
+			parts = append(parts, "("+clean.Line(b.Type)+")")
+		}
+	}
+	return strings.TrimSpace(clean.Text(strings.Join(parts, "\n")))
+}
+
+// Role says whose an entry is.
+type Role string
+
+// The roles of an entry.
+const (
+	User    Role = "user"
+	Bot     Role = "bot"
+	Program Role = "program" // ollim-bot or the CLI spoke to the model: a task, a note
+	Call    Role = "call"    // the model called a tool
+	Result  Role = "result"  // and that is what the tool gave
+)
+
+var (
+	// header begins every message of ours.
+	header = pattern.Lazily(`^\[\d{4}-\d\d-\d\d [A-Z][a-z]{2} \d\d:\d\d [AP]M [^\]\s]{1,20}(?: [+-]\d\d:\d\d)?\] ?`)
+	// updatesHeading begins the updates that may stand behind it. They end with the
+	// first blank line, since no update holds one.
+	updatesHeading = pattern.Lazily(`^RECENT BACKGROUND UPDATES[^\n]*:\n- `)
+	// tagged is a message of the program's.
+	tagged = pattern.Lazily(`^\[((?:routine|routine-bg|reminder|reminder-bg|webhook):[^\]\n]{1,300}|` +
+		`fork-started|fork-timeout|stale-fork|button|system)\] ?`)
+	// noted is what the CLI says in the user's place.
+	noted = pattern.Lazily(`^(?:<(?:command-(?:name|message|args)|local-command-[a-z]+|task-notification|system-reminder)>|\[Request interrupted)`)
+)
+
+// said is one message to the model, taken apart.
+type said struct {
+	role Role
+	tag  string // "routine-bg:9a8b7c6d", "button"; empty for plain words
+	text string // cleaned, without header, updates and tag
+	// user is true where it was the user who moved: by words, or by a button.
+	user bool
+}
+
+// takeApart finds out who speaks in a message.
+func takeApart(message string) said {
+	rest := clean.Text(message)
+	if m := header().FindString(rest); m != "" {
+		rest = rest[len(m):]
+		if updatesHeading().MatchString(rest) {
+			_, words, found := strings.Cut(rest, "\n\n")
+			if !found { // updates alone: nobody has said a word
+				return said{role: Program, tag: "updates", text: rest}
+			}
+			rest = words
+		}
+	}
+	rest = strings.TrimSpace(rest)
+	m := tagged().FindStringSubmatch(rest)
+	switch {
+	case noted().MatchString(rest):
+		return said{role: Program, text: rest}
+	case m == nil:
+		return said{role: User, text: rest, user: true}
+	case m[1] != "fork-started":
+		return said{role: Program, tag: m[1], text: rest[len(m[0]):], user: m[1] == "button"}
+	}
+	return forkStarted(rest, m)
+}
+
+// forkStarted tells how a fork began: with a reply of the user's, whose words
+// stand behind the first paragraph, with a click, or with a topic, which the
+// agent may have chosen.
+func forkStarted(rest string, tag []string) said {
+	if words, ok := strings.CutPrefix(rest, promptwords.ForkReply("")); ok {
+		return said{role: User, tag: tag[1], text: strings.TrimSpace(words), user: true}
+	}
+	first, _, _ := strings.Cut(promptwords.ForkButton("", ""), "\n\n")
+	clicked := strings.HasPrefix(rest, first)
+	return said{role: Program, tag: tag[1], text: rest[len(tag[0]):], user: clicked}
+}
+
+// task is the id behind a task's tag, and whether it ran in the foreground.
+func (s said) task() (kind, id string, foreground bool) {
+	kind, id, ok := strings.Cut(s.tag, ":")
+	if !ok {
+		return "", "", false
+	}
+	kind, background := strings.CutSuffix(kind, "-bg")
+	return kind, clean.Line(id), !background && kind != "webhook"
 }

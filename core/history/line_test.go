@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/store"
 )
 
 // A line that was cut anywhere is no line, whatever stands in it.
@@ -66,7 +68,7 @@ func TestWhatALineIs(t *testing.T) {
 func TestAReaderHasNoLineLimit(t *testing.T) {
 	long := strings.Repeat("x", 5<<20)
 	var lengths []int
-	err := eachLine(strings.NewReader("a\n"+long+"\nlast"), func(line []byte) bool {
+	err := store.EachLine(strings.NewReader("a\n"+long+"\nlast"), func(line []byte) bool {
 		lengths = append(lengths, len(line))
 		return true
 	})

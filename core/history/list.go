@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/store"
 )
 
 const (
@@ -95,7 +96,7 @@ func (h *History) summary(root *os.Root, f found) (Session, error) {
 	defer func() { _ = file.Close() }() // only read
 	t := tally{h: h, s: Session{ID: f.id, Folder: f.folder, Kind: Other, Exact: true}}
 	if f.size <= wholeSize {
-		err = eachLine(file, func(data []byte) bool {
+		err = store.EachLine(file, func(data []byte) bool {
 			t.count(data)
 			return true
 		})
@@ -181,7 +182,7 @@ func kindOfTag(tag string) Kind {
 // is estimated by what the end holds.
 func (t *tally) ends(file *os.File, size int64) error {
 	var head int64
-	err := eachLine(io.NewSectionReader(file, 0, min(size, farthest)), func(data []byte) bool {
+	err := store.EachLine(io.NewSectionReader(file, 0, min(size, farthest)), func(data []byte) bool {
 		head += int64(len(data))
 		if head == size || bytes.HasSuffix(data, []byte("\n")) {
 			t.count(data)

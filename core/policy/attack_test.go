@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -70,9 +71,12 @@ func newBattlefield(t *testing.T) *battlefield {
 		link(t, target, filepath.Join(b.root, name))
 	}
 	link(t, b.root, filepath.Join(base, "alias"))
-	b.guard.desk.OnChange(func(a Approval) {
+	// What is as young as the first command of a session may be that command's work:
+	// these files are the user's.
+	time.Sleep(2 * stampSlack)
+	b.guard.approvals.OnChange(func(a Approval) {
 		if a.Verdict == "" {
-			if err := b.guard.desk.Answer(a.ID, Deny); err != nil {
+			if err := b.guard.approvals.Answer(a.ID, Deny); err != nil {
 				t.Error(err)
 			}
 		}
@@ -122,7 +126,7 @@ func (b *battlefield) sessionsOf(on string) map[string]*Session {
 			s.taint.read(TaintWebhook)
 		}
 	case "tainted main turn":
-		limit := b.guard.NewLimit(Rules{Allowed: generous(BackgroundTools())}, false)
+		limit := b.guard.newLimit(Rules{Allowed: generous(BackgroundTools())}, false)
 		limit.Taint.read(TaintWebhook)
 		for _, mode := range []Mode{DontAsk, BypassPermissions} {
 			add("main "+string(mode), Main, mode, generous(MainTools()))
@@ -131,7 +135,7 @@ func (b *battlefield) sessionsOf(on string) map[string]*Session {
 			s.scope.Limit = func() *Limit { return limit }
 		}
 	case "limited turn":
-		limit := b.guard.NewLimit(Rules{Allowed: BackgroundTools()}, false)
+		limit := b.guard.newLimit(Rules{Allowed: BackgroundTools()}, false)
 		for _, mode := range []Mode{DontAsk, Ask, BypassPermissions} {
 			add("main "+string(mode), Main, mode, generous(MainTools()))
 		}
@@ -165,12 +169,12 @@ func become(ctx context.Context, s *Session, u agent.ToolUse) (outcome, reason s
 // meaning is what becomes of a task, a skill or a webhook that a call has written,
 // when it is read from its bytes; "allowed" for every other call.
 func (g *Guard) meaning(u agent.ToolUse) string {
-	x := g.tree.use(u)
+	x := g.tree.call(u)
 	rel, ok := g.granting(x.path)
 	if !ok || !writes(x.tool) {
 		return "allowed"
 	}
-	_, data, _ := g.proposed(u)
+	_, data, _ := g.proposed(x)
 	waits, limited := "", false
 	switch judgedIn(rel) {
 	case "routines":

@@ -1,87 +1,107 @@
 package policy
 
 import (
-	"regexp"
-	"slices"
+	"context"
+	"encoding/json"
 	"strings"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/clean"
 )
 
-// commandMatches compares word by word: "a b *" is the command "a b" with any
-// further words, "a:*" the same in an older spelling, anything else is exact.
-func commandMatches(pattern, command string) bool {
-	prefix, open := strings.CutSuffix(pattern, ":*")
-	if !open {
-		prefix, open = strings.CutSuffix(pattern, " *")
-	}
-	if !open && !strings.ContainsAny(pattern, "*") {
-		return command == pattern
-	}
-	if open && !strings.Contains(prefix, "*") {
-		return command == prefix || strings.HasPrefix(command, prefix+" ")
-	}
-	return wildcard(pattern).MatchString(command)
-}
+// Runner runs the bot's own command line on the bot's directory, by order of a
+// session whose rules have let it pass.
+type Runner func(ctx context.Context, by *Session, args []string) agent.CommandResult
 
-// simple reports whether a command line is one command, whatever a prefix
-// allows: outside of single quotes no chaining, no substitution, no
-// redirection, no variable that may hold a secret, and nothing that can run a
-// command or shift the quotes unseen: ${…@P}, $'…', or a comment, whose quotes do
-// not count.
-func simple(command string) bool {
-	var quote byte
-	for i := 0; i < len(command); i++ {
-		c := command[i]
-		switch {
-		case quote == '\'':
-			if c == '\'' {
-				quote = 0
-			}
-		case c == '\\' && i+1 < len(command) && command[i+1] != '\n':
-			i++
-		case c == '`', c == '$' && i+1 < len(command) && (opensExpansion(command[i+1], quote) || namesSecret(command[i+1:])):
-			return false
-		case quote == '"':
-			if c == '"' {
-				quote = 0
-			}
-		case c == '\'' || c == '"':
-			quote = c
-		case strings.IndexByte(";&|<>\n\r()", c) >= 0, c == '#' && (i == 0 || !inWord(command[i-1])):
-			return false
+const (
+	// ownProgram is the command as rules name it.
+	ownProgram = "ollim-bot"
+	// grantFor is how long a command may wait between the user's yes to its shell
+	// call and its own call: a shell command has ten minutes.
+	grantFor = 10 * time.Minute
+	// maxGrants bounds those that never came.
+	maxGrants = 64
+	// loggedCommand is how much of a command line the log holds.
+	loggedCommand = 120
+)
+
+// Command answers the bot's own commands of this session, as SessionOptions takes
+// it. A shell can call them with any words, from a script too, so the exact
+// words are judged as a Bash call of their own; what the shell call itself was
+// permitted for is not asked again. Who has run what is logged. It is nil where
+// there is no runner.
+func (s *Session) Command(run Runner) func(ctx context.Context, args []string) agent.CommandResult {
+	if run == nil {
+		return nil
+	}
+	return func(ctx context.Context, args []string) agent.CommandResult {
+		log := s.g.log.With("session", s.scope.Session, "command", clean.Cut(clean.Line(strings.Join(args, " ")), loggedCommand))
+		if d := s.mayRun(ctx, args); !d.Allow {
+			log.Warn("command of the agent was refused")
+			return agent.CommandResult{Stderr: ownProgram + ": " + d.Reason + "\n", Exit: 1}
 		}
+		s.readsCommand(args)
+		r := run(ctx, s, args)
+		log.Info("command of the agent", "exit", r.Exit)
+		return r
 	}
-	return quote == 0
 }
 
-// opensExpansion judges the byte behind a dollar sign.
-func opensExpansion(c, quote byte) bool {
-	return c == '(' || c == '{' || c == '[' || quote == 0 && (c == '\'' || c == '"')
-}
-
-// plainVariables are those of the environment that hold no secret. Of the others
-// some do, and a command that prints its arguments would print them.
-var plainVariables = []string{"HOME", "PWD", "USER", "LANG", "TZ", "TMPDIR", "PATH", "OLLIM_DATA_DIR"}
-
-// namesSecret judges what stands behind a dollar sign: the name of a variable that
-// may hold a key or a token.
-func namesSecret(rest string) bool {
-	n := 0
-	for n < len(rest) && (rest[n] == '_' || inWord(rest[n])) {
-		n++
+// readsCommand marks a run whose command reads mail, however its shell has spelled it.
+func (s *Session) readsCommand(args []string) {
+	if set, taint := s.alone(); set != nil && len(args) > 0 && args[0] == "gmail" {
+		taint.read(taintMail)
 	}
-	return n > 0 && (rest[0] < '0' || rest[0] > '9') && !slices.Contains(plainVariables, rest[:n])
 }
 
-// inWord reports whether a number sign behind this byte begins no comment.
-func inWord(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-}
-
-// wildcard is a pattern whose stars stand for anything.
-func wildcard(pattern string) *regexp.Regexp {
-	parts := strings.Split(pattern, "*")
-	for i := range parts {
-		parts[i] = regexp.QuoteMeta(parts[i])
+// ReadsInvitation marks a run that is about to read what somebody else has put into
+// the user's calendar.
+func (s *Session) ReadsInvitation() {
+	if set, taint := s.alone(); set != nil {
+		taint.read(taintInvitation)
 	}
-	return regexp.MustCompile(`\A(?s:` + strings.Join(parts, ".*") + `)\z`)
+}
+
+// mayRun decides about a command line, word by word.
+func (s *Session) mayRun(ctx context.Context, args []string) agent.Decision {
+	line := quoted(append([]string{ownProgram}, args...))
+	input, err := json.Marshal(map[string]string{"command": line})
+	if err != nil {
+		return agent.Decision{Reason: answerFault}
+	}
+	x := s.g.tree.call(agent.ToolUse{Name: "Bash", Input: input})
+	if s.takeGrant(line) && !s.set().forbids(x) {
+		return agent.Decision{Allow: true}
+	}
+	return s.permission(ctx, x)
+}
+
+// permits are the commands of ours whose shell call was permitted, each once.
+type permits map[string]time.Time
+
+// grant remembers a permitted shell call that is one command of ours and
+// nothing else.
+func (s *Session) grant(x call) {
+	if x.tool != "Bash" {
+		return
+	}
+	list, ok := words(x.arg)
+	if !ok || list[0] != ownProgram {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.permits == nil || len(s.permits) >= maxGrants {
+		s.permits = permits{}
+	}
+	s.permits[quoted(list)] = time.Now()
+}
+
+func (s *Session) takeGrant(line string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := s.permits[line]
+	delete(s.permits, line)
+	return ok && time.Since(at) < grantFor
 }

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -47,12 +46,12 @@ func TestModesDecideWhatNoRuleDecides(t *testing.T) {
 		{BypassPermissions, toolUse("WebSearch", fields{"query": "x"}), "disallowed"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			g.desk = NewDesk(g.Allow)
+			g.approvals = NewApprovalQueue(g.Allow)
 			was := false
-			g.desk.OnChange(func(a Approval) {
+			g.approvals.OnChange(func(a Approval) {
 				if a.Verdict == "" {
 					was = true
-					if err := g.desk.Answer(a.ID, Deny); err != nil {
+					if err := g.approvals.Answer(a.ID, Deny); err != nil {
 						t.Error(err)
 					}
 				}
@@ -82,7 +81,7 @@ func TestNoModeIsTheSameAsDontAsk(t *testing.T) {
 func TestABackgroundRunAsksNobodyWhateverTheUserAllowed(t *testing.T) {
 	g, _ := newGuard(t)
 	g.Allow("Bash")
-	g.desk.OnChange(func(a Approval) { t.Errorf("asked: %+v", a) })
+	g.approvals.OnChange(func(a Approval) { t.Errorf("asked: %+v", a) })
 	permission := g.Session(Scope{Kind: Background, Mode: func() Mode { return BypassPermissions }}).Permission
 	if d := permission(t.Context(), bash("date")); d.Allow || !strings.Contains(d.Reason, "not available in background forks") {
 		t.Errorf("%+v", d)
@@ -117,31 +116,6 @@ func TestWhatTheUserAllowsHoldsForTheSession(t *testing.T) {
 	}
 }
 
-func TestADenialIsShownOnce(t *testing.T) {
-	g, _ := newGuard(t)
-	permission := g.Session(Scope{}).Permission
-	permission(t.Context(), bash("rm x"))
-	if !g.TakeDenied("Bash(rm x)") || g.TakeDenied("Bash(rm x)") {
-		t.Error("the label is not there exactly once")
-	}
-	permission(t.Context(), bash("rm x"))
-	g.ForgetDenied()
-	if g.TakeDenied("Bash(rm x)") {
-		t.Error("the label is there after the next answer began")
-	}
-	permission(t.Context(), bash("rm x"))
-	g.Reset()
-	if g.TakeDenied("Bash(rm x)") {
-		t.Error("the label is there after the reset")
-	}
-	for i := range 10 * maxDenied {
-		permission(t.Context(), bash(fmt.Sprint("rm ", i)))
-	}
-	if n := len(g.denied); n > maxDenied {
-		t.Errorf("%d labels are kept", n)
-	}
-}
-
 func TestTheUsersAnswerDecides(t *testing.T) {
 	for _, tt := range []struct {
 		verdict Verdict // empty: nobody answers
@@ -155,9 +129,9 @@ func TestTheUsersAnswerDecides(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			g, _ := newGuard(t)
-			g.Desk().OnChange(func(a Approval) {
+			g.Approvals().OnChange(func(a Approval) {
 				if a.Verdict == "" && tt.verdict != "" {
-					if err := g.Desk().Answer(a.ID, tt.verdict); err != nil {
+					if err := g.Approvals().Answer(a.ID, tt.verdict); err != nil {
 						t.Error(err)
 					}
 				}
@@ -167,9 +141,6 @@ func TestTheUsersAnswerDecides(t *testing.T) {
 			d := permission(t.Context(), bash("date"))
 			if d.Allow != tt.allow || !strings.Contains(d.Reason, tt.reason) {
 				t.Errorf("%s: %+v", tt.verdict, d)
-			}
-			if g.TakeDenied("Bash(date)") == tt.allow {
-				t.Errorf("%s: the label is denied: %v", tt.verdict, tt.allow)
 			}
 			if took := time.Since(begin); tt.verdict == "" && took != Patience {
 				t.Errorf("waited %s", took)
@@ -190,8 +161,8 @@ func TestAnInterruptCancelsTheQuestion(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		d := g.Session(Scope{Mode: func() Mode { return Ask }}).Permission(ctx, bash("date"))
-		if d.Allow || !strings.Contains(d.Reason, "cancelled") || len(g.Desk().Pending()) > 0 {
-			t.Errorf("%+v, pending %v", d, g.Desk().Pending())
+		if d.Allow || !strings.Contains(d.Reason, "cancelled") || len(g.Approvals().Pending()) > 0 {
+			t.Errorf("%+v, pending %v", d, g.Approvals().Pending())
 		}
 	})
 }
@@ -231,10 +202,10 @@ func TestAFaultInsideIsADenial(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := newGuard(t)
-		g.Desk().OnChange(func(Approval) { panic("no surface") })
+		g.Approvals().OnChange(func(Approval) { panic("no surface") })
 		d := g.Session(Scope{Mode: func() Mode { return Ask }}).Permission(t.Context(), bash("date"))
-		if d.Allow || len(g.Desk().Pending()) > 0 {
-			t.Errorf("%+v, pending %v", d, g.Desk().Pending())
+		if d.Allow || len(g.Approvals().Pending()) > 0 {
+			t.Errorf("%+v, pending %v", d, g.Approvals().Pending())
 		}
 	})
 }

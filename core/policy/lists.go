@@ -1,6 +1,11 @@
 package policy
 
-import "ollimbot/core/toolset"
+import (
+	"strings"
+
+	"ollimbot/core/toolset"
+	"ollimbot/routines"
+)
 
 // MainTools are the patterns that the main session and interactive forks may
 // use without asking; what the bot's own tools do in which context
@@ -36,3 +41,33 @@ func BackgroundTools() []string {
 // updateNames is the one tool of the bot that a background run has only where a
 // list names it.
 const updateNames = "update_names"
+
+// Strip leaves out the patterns that no list may have: those that routines
+// calls errors, such as Bash(*) or a write that could reach state/.
+func Strip(patterns []string) []string {
+	out := make([]string, 0, len(patterns))
+	for _, p := range patterns {
+		if severity, _ := routines.CheckTool(p); severity != routines.Error {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Merge joins lists, each pattern once, in the order in which it is first seen. Empty patterns are left out.
+func Merge(lists ...[]string) []string {
+	n := 0
+	for _, list := range lists {
+		n += len(list)
+	}
+	out, seen := make([]string, 0, n), make(map[string]bool, n)
+	for _, list := range lists {
+		for _, p := range list {
+			if p = strings.TrimSpace(p); p != "" && !seen[p] {
+				seen[p] = true
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}

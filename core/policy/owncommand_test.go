@@ -74,12 +74,12 @@ func TestWhatTheUserHasPermittedIsNotAskedAgain(t *testing.T) {
 		s := g.Session(Scope{Kind: Main, Session: "main session", Mode: func() Mode { return Ask }})
 		var asked []string
 		verdict := Allow
-		g.Desk().OnChange(func(a Approval) {
+		g.Approvals().OnChange(func(a Approval) {
 			if a.Verdict != "" {
 				return
 			}
 			asked = append(asked, a.Label)
-			if err := g.Desk().Answer(a.ID, verdict); err != nil {
+			if err := g.Approvals().Answer(a.ID, verdict); err != nil {
 				t.Error(err)
 			}
 		})
@@ -116,7 +116,7 @@ func TestWhatTheUserHasPermittedIsNotAskedAgain(t *testing.T) {
 func TestAForbiddenCommandIsForbiddenInAnyQuotes(t *testing.T) {
 	g, _ := newGuard(t)
 	s := g.Session(Scope{Rules: Rules{Allowed: []string{"Bash"}, Disallowed: []string{"Bash(ollim-bot reminder cancel *)"}}})
-	s.grant(bash(`ollim-bot reminder "cancel" aaaa0001`)) // as if a mode had let it pass
+	s.grant(s.g.tree.call(bash(`ollim-bot reminder "cancel" aaaa0001`))) // as if a mode had let it pass
 	var r ran
 	if got := s.Command(r.run)(t.Context(), []string{"reminder", "cancel", "aaaa0001"}); got.Exit != 1 || len(r.args) != 0 {
 		t.Errorf("it gives %+v", got)

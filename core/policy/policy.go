@@ -9,11 +9,18 @@
 package policy
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
+	"ollimbot/core/agent"
+	"ollimbot/core/clean"
 	"ollimbot/core/store"
+	"ollimbot/core/toolset"
 )
 
 // Mode is a permission mode.
@@ -58,11 +65,11 @@ type Options struct {
 // Guard decides tool calls. All methods may be called concurrently; only the
 // function that Permission returns may block, while it waits for an approval.
 type Guard struct {
-	dir  *store.Dir
-	tree tree
-	zone *time.Location
-	log  *slog.Logger
-	desk *Desk
+	dir       *store.Dir
+	tree      tree
+	zone      *time.Location
+	log       *slog.Logger
+	approvals *ApprovalQueue
 
 	provenance *Provenance
 	base       func() []string
@@ -72,9 +79,8 @@ type Guard struct {
 	commands commands
 
 	mu sync.Mutex
-	// allowed are the tools that the user has always allowed, by bare name;
-	// denied the labels of calls that were denied and not yet shown as such.
-	allowed, denied map[string]bool
+	// allowed are the tools that the user has always allowed, by bare name.
+	allowed map[string]bool
 }
 
 // New returns a guard for a data directory. It reads nothing yet.
@@ -84,11 +90,11 @@ func New(o Options) *Guard {
 	}
 	g := &Guard{
 		dir: o.Dir, tree: tree{o.Dir.Root()}, zone: o.Zone, log: o.Log,
-		allowed: map[string]bool{}, denied: map[string]bool{},
+		allowed:    map[string]bool{},
 		provenance: o.Provenance, base: o.Base, waits: o.Waits, confined: o.Confined,
 	}
 	if g.provenance == nil {
-		g.provenance = NewProvenance(o.Dir)
+		g.provenance = newProvenance(o.Dir)
 	}
 	if g.base == nil {
 		g.base = BackgroundTools
@@ -99,9 +105,73 @@ func New(o Options) *Guard {
 	if g.confined == nil {
 		g.confined = func() bool { return false }
 	}
-	g.desk = NewDesk(g.Allow)
+	g.approvals = NewApprovalQueue(g.Allow)
 	return g
 }
 
-// Desk is where this guard's approvals wait for the user.
-func (g *Guard) Desk() *Desk { return g.desk }
+// Approvals is where this guard's approvals wait for the user.
+func (g *Guard) Approvals() *ApprovalQueue { return g.approvals }
+
+// Allow allows a tool, by its bare name, until Reset: allowing "Bash" allows
+// every command.
+func (g *Guard) Allow(tool string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.allowed[toolName(tool)] = true
+}
+
+// Allowed are the tools that the user has allowed for this session, sorted.
+func (g *Guard) Allowed() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Sorted(maps.Keys(g.allowed))
+}
+
+func (g *Guard) sessionAllows(tool string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.allowed[toolName(tool)]
+}
+
+// Reset is a new conversation: what waits is cancelled, what was allowed is not
+// any more.
+func (g *Guard) Reset() {
+	g.approvals.CancelAll()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	clear(g.allowed)
+}
+
+// guarded runs a check; a fault in it is a denial.
+func (g *Guard) guarded(x call, check func() agent.Decision) (d agent.Decision) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.log.Error("permission check failed", "tool", clean.Line(x.Name), "fault", fmt.Sprint(p))
+			d = agent.Decision{Reason: answerFault}
+		}
+	}()
+	return check()
+}
+
+// ask lets the user decide.
+func (g *Guard) ask(ctx context.Context, session string, x call) agent.Decision {
+	v, err := g.approvals.Ask(ctx, Request{Label: toolset.Whole(x.Name, x.Input), Text: toolset.Full(x.Name, x.Input), Tool: x.Name, Session: session})
+	if err != nil {
+		g.log.Warn("nobody can be asked for permission", "tool", clean.Line(x.Name), "error", err)
+	}
+	if v.Allows() {
+		return agent.Decision{Allow: true}
+	}
+	name := clean.Line(toolset.Label(x.Name, x.Input))
+	switch v {
+	case Deny:
+		return agent.Decision{Reason: fmt.Sprintf(answerDenied, name)}
+	case Expired:
+		return agent.Decision{Reason: fmt.Sprintf(answerExpired, name, int(Patience.Seconds()))}
+	}
+	return agent.Decision{Reason: fmt.Sprintf(answerCancelled, name)}
+}
+
+func deny(format string, x call) agent.Decision {
+	return agent.Decision{Reason: fmt.Sprintf(format, clean.Cut(clean.Line(x.Name), 80))}
+}

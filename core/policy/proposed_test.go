@@ -45,7 +45,7 @@ func TestTheGuardKnowsWhatAnEditMakes(t *testing.T) {
 			tool = "Write"
 		}
 		e.With["file_path"] = "notes/" + e.File
-		rel, got, ok := g.proposed(toolUse(tool, e.With))
+		rel, got, ok := g.proposed(g.tree.call(toolUse(tool, e.With)))
 		if rel != "notes/"+e.File || ok != e.Told || ok && string(got) != string(bytesOf(e.After)) {
 			t.Errorf("%s: %q %v %q, want %q", e.Name, rel, ok, got, bytesOf(e.After))
 		}
@@ -64,7 +64,7 @@ func TestAFileIsToldByItsPlace(t *testing.T) {
 		"notes/a.md": "notes/a.md", "routines/linked.md": "routines/linked.md", "notes/linked.md": "routines/r.md",
 		root + "/notes/../routines/r.md": "routines/r.md", "/srv/routines/r.md": "", "notes/loop.md": "",
 	} {
-		rel, _, ok := g.proposed(writing(path, "y"))
+		rel, _, ok := g.proposed(g.tree.call(writing(path, "y")))
 		if rel != want || ok != (want != "") {
 			t.Errorf("%s is %q, %v", path, rel, ok)
 		}

@@ -62,8 +62,8 @@ type origins struct {
 	lost time.Time
 }
 
-// NewProvenance names the file of a data directory. It reads nothing yet.
-func NewProvenance(d *store.Dir) *Provenance {
+// newProvenance names the file of a data directory. It reads nothing yet.
+func newProvenance(d *store.Dir) *Provenance {
 	p := &Provenance{dir: d}
 	p.now.Store(&origins{})
 	return p

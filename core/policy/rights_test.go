@@ -55,7 +55,7 @@ func TestAPatternIsCoveredOnlyWhereItCanBeProved(t *testing.T) {
 		{"Agent", "Task(gmail-reader)", true},
 		{"Skill(email *)", "Skill(other)", false},
 	} {
-		if got := Covers([]string{"Glob", c.have}, c.want); got != c.covered {
+		if got := covers([]string{"Glob", c.have}, c.want); got != c.covered {
 			t.Errorf("%s covers %s: %v", c.have, c.want, got)
 		}
 	}
@@ -130,12 +130,12 @@ func TestRightsAtFiringAreNeverMoreThanTheWritersUnlessApproved(t *testing.T) {
 		}
 		more := false
 		for _, p := range g.Bound(parsed.Task, nil).Allowed {
-			more = more || !Covers(w.rules(BackgroundTools()).Allowed, p)
+			more = more || !covers(w.rules(BackgroundTools()).Allowed, p)
 		}
 		if more {
 			r.Fatal("a pattern of the run is not one of the writer's")
 		}
-		if waits := g.TaskWaits(&parsed.Task) != ""; !waits && len(Excess(w, BackgroundTools(), TaskGrants(parsed.Task, g.skill))) > 0 {
+		if waits := g.TaskWaits(&parsed.Task) != ""; !waits && len(excessOf(w, BackgroundTools(), taskGrants(parsed.Task, g.skill))) > 0 {
 			r.Fatal("it grants more and does not wait")
 		}
 		if err := g.provenance.Approve(parsed.Digest, rel, time.Unix(1, 0)); err != nil {
@@ -176,8 +176,8 @@ func TestWhatAFileGrantsIsReadFromItsBytes(t *testing.T) {
 		"a note":              {"notes/a.md", routine("allowed-tools: [Bash]\n"), nil},
 		"a folder below":      {"routines/old/a.md", routine("allowed-tools: [Bash]\n"), nil},
 	} {
-		grants, _ := GrantsOf(c.rel, []byte(c.text), g.skill)
-		if got := Excess(w, BackgroundTools(), grants); !slices.Equal(got, c.want) {
+		grants, _ := grantsOf(c.rel, []byte(c.text), g.skill)
+		if got := excessOf(w, BackgroundTools(), grants); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

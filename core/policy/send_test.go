@@ -40,13 +40,13 @@ func TestAFileGoesOutOnlyWhereItMayBeRead(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g, _ := guardAt(t, filepath.Join(base, "data"))
 			full, asked := filepath.Join(base, tt.path), false
-			g.desk.OnChange(func(a Approval) {
+			g.approvals.OnChange(func(a Approval) {
 				if a.Verdict == "" {
 					asked = true
 					if !strings.Contains(a.Text, full) {
 						t.Errorf("the path is not shown: %q", a.Text)
 					}
-					if err := g.desk.Answer(a.ID, Always); err != nil {
+					if err := g.approvals.Answer(a.ID, Always); err != nil {
 						t.Error(err)
 					}
 				}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"ollimbot/core/agent"
 	"ollimbot/core/clean"
 	"ollimbot/core/toolset"
 	"ollimbot/routines"
@@ -50,12 +49,12 @@ func (t *Taint) read(why string) {
 }
 
 // tainted is why a run may not do something any more, or "".
-func (g *Guard) tainted(t *Taint, u agent.ToolUse) string {
+func (g *Guard) tainted(t *Taint, x call) string {
 	why := t.Why()
-	if why == "" || t.Trusted || !g.acts(u) {
+	if why == "" || t.Trusted || !g.acts(x) {
 		return ""
 	}
-	return fmt.Sprintf(answerTainted, clean.Cut(clean.Line(u.Name), 80), why)
+	return fmt.Sprintf(answerTainted, clean.Cut(clean.Line(x.Name), 80), why)
 }
 
 // actingTools are those of the bot that a tainted run loses. It may still tell its
@@ -83,13 +82,12 @@ func Quiet(allowed, disallowed []string) (may, mayNot []string) {
 }
 
 // acts reports whether a call writes, sends files or runs a command.
-func (g *Guard) acts(u agent.ToolUse) bool {
-	x := g.tree.use(u)
+func (g *Guard) acts(x call) bool {
 	switch _, known := argumentOf[x.tool]; {
 	case x.tool == "Bash":
 		return !onlyReads(x.arg)
-	case strings.HasPrefix(u.Name, "mcp__"):
-		return slices.ContainsFunc(actingTools, func(name string) bool { return u.Name == toolset.Prefix+name })
+	case strings.HasPrefix(x.Name, "mcp__"):
+		return slices.ContainsFunc(actingTools, func(name string) bool { return x.Name == toolset.Prefix+name })
 	default: // a tool that is not known here may do anything
 		return writes(x.tool) || !known
 	}
@@ -106,7 +104,7 @@ var readingCommands = []string{
 }
 
 func onlyReads(command string) bool {
-	u := use{tool: "Bash", arg: command}
+	u := call{tool: "Bash", arg: command}
 	for _, p := range readingCommands {
 		if parsePattern(tree{"/"}, p).allows(u, tree{"/"}) {
 			return true
@@ -116,15 +114,14 @@ func onlyReads(command string) bool {
 }
 
 // reads marks a run whose call is about to read what strangers write.
-func (g *Guard) reads(t *Taint, u agent.ToolUse) {
-	if why := g.strange(u); why != "" {
+func (g *Guard) reads(t *Taint, x call) {
+	if why := g.strange(x); why != "" {
 		t.read(why)
 	}
 }
 
 // strange is what a call reads of strangers, in a few words; "" for nothing.
-func (g *Guard) strange(u agent.ToolUse) string {
-	x := g.tree.use(u)
+func (g *Guard) strange(x call) string {
 	switch x.tool {
 	case "WebFetch", "WebSearch":
 		return taintWeb
@@ -141,7 +138,7 @@ func (g *Guard) strange(u agent.ToolUse) string {
 			return taintWeb
 		}
 	}
-	if server, ok := strings.CutPrefix(u.Name, "mcp__"); ok && !strings.HasPrefix(u.Name, toolset.Prefix) && !strings.HasPrefix(server, "docs__") {
+	if server, ok := strings.CutPrefix(x.Name, "mcp__"); ok && !strings.HasPrefix(x.Name, toolset.Prefix) && !strings.HasPrefix(server, "docs__") {
 		name, _, _ := strings.Cut(server, "__")
 		return fmt.Sprintf(taintServer, clean.Cut(clean.Line(name), 40))
 	}

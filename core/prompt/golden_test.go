@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/budget"
+	"ollimbot/core/policy"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
@@ -45,7 +46,7 @@ func background(t testing.TB, kind routines.Kind) Background {
 	now := monday(t)
 	at := func(h, m int) time.Time { return time.Date(2026, 11, 23, h, m, 0, 0, now.Location()) }
 	return Background{
-		Now: now, Task: task(kind), Allowed: DefaultTools(), Google: true,
+		Now: now, Task: task(kind), Allowed: policy.BackgroundTools(), Google: true,
 		Budget: budget.State{
 			Capacity: 5, Available: 3.5, RefillRateMinutes: 90, LastRefill: now,
 			CriticalResetDate: "2026-11-23", DailyUsedReset: "2026-11-23",
@@ -89,7 +90,7 @@ func variants() map[string]func(*Background) {
 		"toolless": func(b *Background) {
 			b.Allowed, b.Task.Mode, b.Task.AllowPing, b.Updates = []string{}, routines.Blocked, false, nil
 		},
-		"subagents":       func(b *Background) { b.Allowed = MergeTools(DefaultTools(), []string{"Task"}, nil) },
+		"subagents":       func(b *Background) { b.Allowed = policy.Merge(policy.BackgroundTools(), []string{"Task"}) },
 		"late":            func(b *Background) { b.Late = b.Now.Add(-2 * time.Hour) },
 		"late-since-days": func(b *Background) { b.Late = b.Now.Add(-50 * time.Hour) },
 		"skills": func(b *Background) {

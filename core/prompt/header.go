@@ -31,17 +31,14 @@ func writeTimestamp(b *strings.Builder, now time.Time) {
 	b.WriteByte(']')
 }
 
-// Clock is a time of day: "9:05 AM", in t's zone.
-func Clock(t time.Time) string { return cron.Format(t, "3:04 PM") }
-
-// clockOn is Clock, with the date where t is not on now's day: a reminder may
+// clockOn is a time of day, with the date where t is not on now's day: a reminder may
 // be days late.
 func clockOn(t, now time.Time) string {
 	t = t.In(now.Location())
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return Clock(t)
+		return cron.Clock(t)
 	}
-	return fmt.Sprintf(textClockOn, Clock(t), t.Format("Mon 2006-01-02"))
+	return fmt.Sprintf(textClockOn, cron.Clock(t), t.Format("Mon 2006-01-02"))
 }
 
 // Main is a message to the main session: the timestamp, the updates that this
@@ -103,3 +100,50 @@ func writeIndented(b *strings.Builder, text string) {
 		first = false
 	}
 }
+
+// zoneWord is the last word of a timestamp: the US zones print
+// their generic form, the same in summer and winter; every other zone prints
+// its abbreviation at that moment, or its offset where it has none.
+func zoneWord(t time.Time) string {
+	abbreviation, _ := t.Zone()
+	if generic, ok := genericWords[abbreviation]; ok && isUS(t.Location().String()) {
+		return generic
+	}
+	if abbreviation == "" || strings.ContainsAny(abbreviation, " \t\r\n]") {
+		return t.Format("-0700")
+	}
+	return abbreviation
+}
+
+var genericWords = map[string]string{
+	"PST": "PT", "PDT": "PT", "MST": "MT", "MDT": "MT",
+	"CST": "CT", "CDT": "CT", "EST": "ET", "EDT": "ET",
+}
+
+// isUS reports whether a zone of the tz database lies in the United States. It
+// goes by name, because China, Cuba and Canada share the abbreviations.
+func isUS(name string) bool {
+	if usZones[name] {
+		return true
+	}
+	for _, folder := range usFolders {
+		if strings.HasPrefix(name, folder) {
+			return true
+		}
+	}
+	return false
+}
+
+var usFolders = []string{"US/", "America/Indiana/", "America/Kentucky/", "America/North_Dakota/"}
+
+var usZones = map[string]bool{
+	"America/Los_Angeles": true, "America/Denver": true, "America/Boise": true, "America/Phoenix": true,
+	"America/Shiprock": true, "America/Chicago": true, "America/Menominee": true, "America/New_York": true,
+	"America/Detroit": true, "America/Indianapolis": true, "America/Fort_Wayne": true,
+	"America/Knox_IN": true, "America/Louisville": true, "Navajo": true,
+	"PST8PDT": true, "MST7MDT": true, "CST6CDT": true, "EST5EDT": true,
+}
+
+// Delivery is a message to the main session that hands it updates at once,
+// without words of the user: the header of Main and nothing behind it.
+func Delivery(now time.Time, list []updates.Update) string { return Main(now, list, "") }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/updates"
+	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 )
 
@@ -59,8 +60,8 @@ func TestClocksHaveNoLeadingZero(t *testing.T) {
 		"12:00 AM": time.Date(2026, 1, 1, 0, 0, 59, 0, time.UTC),
 		"11:59 PM": time.Date(2026, 1, 1, 23, 59, 0, 0, time.UTC),
 	} {
-		if got := Clock(at); got != want {
-			t.Errorf("Clock(%v) = %q, want %q", at, got, want)
+		if got := cron.Clock(at); got != want {
+			t.Errorf("cron.Clock(%v) = %q, want %q", at, got, want)
 		}
 	}
 }
@@ -140,11 +141,19 @@ func TestInTheRepeatedHourTimesHaveTheirOffset(t *testing.T) {
 	if got := Timestamp(first) + Timestamp(second); got != "[2026-11-01 Sun 01:30 AM PT -07:00][2026-11-01 Sun 01:30 AM PT -08:00]" {
 		t.Error(got)
 	}
-	if got := Clock(first) + ", " + Clock(second) + ", " + Clock(second.Add(time.Hour)); got != "1:30 AM -07:00, 1:30 AM -08:00, 2:30 AM" {
+	if got := cron.Clock(first) + ", " + cron.Clock(second) + ", " + cron.Clock(second.Add(time.Hour)); got != "1:30 AM -07:00, 1:30 AM -08:00, 2:30 AM" {
 		t.Error(got)
 	}
 	f := schedule.Forward{Entries: []schedule.Entry{{FireTime: second, Label: "Tea", Description: "Tea", FilePath: "routines/tea.md"}}}
-	if got := Schedule(f, first, 90); !strings.Contains(got, "- 1:30 AM -08:00: Tea (routines/tea.md)") {
+	if got := shownSchedule(f, first, 90); !strings.Contains(got, "- 1:30 AM -08:00: Tea (routines/tea.md)") {
 		t.Error(got)
 	}
+}
+
+func TestADeliveryIsTheHeaderAndNothingElse(t *testing.T) {
+	now := monday(t)
+	golden(t, "delivery", Delivery(now, []updates.Update{
+		{At: now.Add(-3 * time.Hour), Message: "CI webhook: build passed, no action needed"},
+		{At: now.Add(-20 * time.Second), Message: "Email triage: 2 items need attention\nthe second is from the landlord"},
+	}))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/policy"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
@@ -97,22 +98,15 @@ func TestScheduleTimesAreInTheConfiguredZone(t *testing.T) {
 		{FireTime: now.Add(time.Hour), Label: "Routine", Description: "for people", FilePath: "routines/y.md", Foreground: true},
 	}}
 	want := "Upcoming bg tasks (next 1h):\n- 10:02 AM: Reminder — \"x\" (reminders/x.md)"
-	if got := Schedule(f, now, 90); got != want {
+	if got := shownSchedule(f, now, 90); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := Schedule(f, now, 60), want+"\n~1 refill before last task."; got != want {
+	if got, want := shownSchedule(f, now, 60), want+"\n~1 refill before last task."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	f.Entries = f.Entries[1:]
-	if got, want := Schedule(f, now, 90), "No more bg tasks today."; got != want {
+	if got, want := shownSchedule(f, now, 90), "No more bg tasks today."; got != want {
 		t.Errorf("a schedule of foreground tasks only: %q, want %q", got, want)
-	}
-}
-
-func TestMergedToolsKeepTheirFirstOrder(t *testing.T) {
-	got := MergeTools([]string{"Read", "Glob"}, []string{" Glob ", "Task", ""}, []string{"Task", "Read", "Web"})
-	if diff := cmp.Diff([]string{"Read", "Glob", "Task", "Web"}, got); diff != "" {
-		t.Error(diff)
 	}
 }
 
@@ -152,10 +146,10 @@ func drawBackground(t *rapid.T, now time.Time) Background {
 		b.Chain = &Chain{Depth: rapid.IntRange(0, 4).Draw(t, "depth"), Max: rapid.IntRange(0, 4).Draw(t, "max")}
 	}
 	if flag("allowed") {
-		b.Allowed = rapid.SliceOf(rapid.SampledFrom(append(DefaultTools(), "Task", "WebFetch"))).Draw(t, "allowed")
+		b.Allowed = rapid.SliceOf(rapid.SampledFrom(append(policy.BackgroundTools(), "Task", "WebFetch"))).Draw(t, "allowed")
 	}
 	if flag("disallowed") {
-		b.Disallowed = rapid.SliceOf(rapid.SampledFrom(append(DefaultTools(), "Task", "WebFetch"))).Draw(t, "disallowed")
+		b.Disallowed = rapid.SliceOf(rapid.SampledFrom(append(policy.BackgroundTools(), "Task", "WebFetch"))).Draw(t, "disallowed")
 	}
 	if flag("updates") {
 		b.Updates = []updates.Update{{At: now, Message: "one"}, {At: now, Message: "two\nlines"}}
@@ -240,4 +234,10 @@ func TestARoutinesDescriptionStandsOnceInTheSchedule(t *testing.T) {
 	if text := BackgroundPrompt(b); !strings.Contains(text, "- 9:00 AM: Review tasks and plan the day (routines/morning-task-review.md) [this task]\n") {
 		t.Error(text)
 	}
+}
+
+func shownSchedule(f schedule.Forward, now time.Time, rate int) string {
+	var b strings.Builder
+	writeSchedule(&b, f, now, rate)
+	return b.String()
 }

@@ -36,7 +36,7 @@ func WebhookPrompt(b Background, data []Datum) string {
 		w.WriteString("\n" + textNoData)
 	}
 	for _, d := range data {
-		w.WriteString("\n- " + DataKey(d.Key) + ": " + DataValue(d.Value))
+		w.WriteString("\n- " + DataKey(d.Key) + ": " + dataValue(d.Value))
 	}
 	w.WriteString("\n\n" + textWebhookTask + "\n")
 	w.WriteString(Fill(b.Task.Body, data))
@@ -111,7 +111,7 @@ func fillLine(line string, values map[string]string, quoted bool) (filled, bare 
 		if value == "" {
 			continue
 		}
-		shown := DataValue(value)
+		shown := dataValue(value)
 		if quoted || strings.TrimSpace(all.String()) == "" && !mayBegin(value) {
 			shown = DataQuoted(value)
 		}
@@ -153,10 +153,10 @@ func holdsHeading(line string) bool {
 	return slices.ContainsFunc(headings, func(h string) bool { return strings.Contains(line, h) })
 }
 
-// DataValue is a value from outside behind its name: as it is where nothing in
+// dataValue is a value from outside behind its name: as it is where nothing in
 // it is hidden, breaks the line or reads like a heading, else quoted; cut where
 // it is long.
-func DataValue(value string) string {
+func dataValue(value string) string {
 	value = clean.Cut(value, maxDatum)
 	if value != "" && clean.Line(value) == value && !holdsHeading(value) {
 		return value

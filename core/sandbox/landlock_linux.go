@@ -18,6 +18,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"ollimbot/core/config"
 )
 
 // HelperArg makes our own program confine itself and then become another one:
@@ -165,11 +167,8 @@ func (b *Box) lookLandlock(ctx context.Context) (State, bool) {
 	if version < 1 || !filepath.IsAbs(b.o.Executable) {
 		return State{}, false
 	}
-	o := b.o
-	o.Dir = nowhere
-	trial := &Box{o: o, seen: State{Kind: Landlock, Version: strconv.Itoa(version), Inner: b.find("bash") != ""}}
-	trial.once.Do(func() {})
-	if err := try(ctx, trial.Command, "/", b.find("true")); err != nil {
+	trial := b.trial("", State{Kind: Landlock, Version: strconv.Itoa(version), Inner: b.find("bash") != ""})
+	if err := trial.tryCommand(ctx); err != nil {
 		return State{}, false
 	}
 	return trial.seen, true
@@ -229,7 +228,7 @@ func (v *view) lists(run, tmp string) (lists, error) {
 			return lists{}, err
 		}
 	}
-	if socket := value(v.env, SocketVar, ""); socket != "" {
+	if socket := config.Lookup(v.env, SocketVar); socket != "" {
 		l.Write = append(l.Write, socket)
 	}
 	return l, nil

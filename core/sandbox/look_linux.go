@@ -3,18 +3,18 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-const (
-	// lookLimit is how long the look may take on a busy machine.
-	lookLimit = 20 * time.Second
-	nowhere   = "/nonexistent"
-)
+// lookLimit is how long the look may take on a busy machine.
+const lookLimit = 20 * time.Second
 
 // look finds out what this machine offers, by trying it.
 func (b *Box) look() (State, string) {
@@ -28,10 +28,7 @@ func (b *Box) look() (State, string) {
 	exe := b.find("bwrap")
 	reason := reasonInstall
 	if exe != "" {
-		o := b.o
-		o.Dir = nowhere // looking changes nothing: no empty files are made
-		trial := &Box{o: o, exe: exe, seen: State{Kind: Bubblewrap, Version: version(ctx, exe)}}
-		trial.once.Do(func() {})
+		trial := b.trial(exe, State{Kind: Bubblewrap, Version: version(ctx, exe)})
 		err := trial.tryCommand(ctx)
 		if err == nil {
 			return trial.tryInner(ctx), exe
@@ -45,10 +42,6 @@ func (b *Box) look() (State, string) {
 	return State{Reason: reason}, ""
 }
 
-func (b *Box) tryCommand(ctx context.Context) error {
-	return try(ctx, b.Command, "/", b.find("true"))
-}
-
 // tryInner tries the shell that claude gets, within the engine's fence.
 func (b *Box) tryInner(ctx context.Context) State {
 	s := b.seen
@@ -56,8 +49,7 @@ func (b *Box) tryInner(ctx context.Context) State {
 		s.Reason = reasonNoBash
 		return s
 	}
-	inside := &Box{o: b.o, exe: b.exe, seen: s}
-	inside.once.Do(func() {})
+	inside := b.trial(b.exe, s)
 	inside.seen.Inner = true
 	err := try(ctx, inside.Engine, "/", b.find("sh"), "-c", "exec "+shell+" -c true")
 	if err != nil {
@@ -75,4 +67,22 @@ func version(ctx context.Context, exe string) string {
 		return ""
 	}
 	return words[len(words)-1]
+}
+
+// inMemory is an open file with this text that is on no disk.
+func inMemory(name, text string) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make a file in memory: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if _, err := io.WriteString(f, text); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("write a file in memory: %w", err)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("rewind a file in memory: %w", err)
+	}
+	return f, nil
 }

@@ -31,11 +31,8 @@ func (b *Box) look() (State, string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	o := b.o
-	o.Dir = "/nonexistent"
-	trial := &Box{o: o, exe: exe, seen: State{Kind: Seatbelt, Reason: reasonSeatbelt1}}
-	trial.once.Do(func() {})
-	if err := try(ctx, trial.Command, "/", b.find("true")); err != nil {
+	trial := b.trial(exe, State{Kind: Seatbelt, Reason: reasonSeatbelt1})
+	if err := trial.tryCommand(ctx); err != nil {
 		return State{Reason: fmt.Sprintf(reasonSeatbelt, firstLine(err.Error()))}, ""
 	}
 	return trial.seen, exe

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 
+	"ollimbot/core/clean"
 	"ollimbot/core/store"
 )
 
@@ -167,6 +168,23 @@ func (b *Box) wrap(cmd *exec.Cmd, p profile) (done func()) {
 	return done
 }
 
+// nowhere is the data directory of a trial: looking changes nothing, no empty files
+// are made.
+const nowhere = "/nonexistent"
+
+// trial is a Box of that state, to find out whether it works.
+func (b *Box) trial(exe string, s State) *Box {
+	t := &Box{o: b.o, exe: exe, seen: s}
+	t.o.Dir = nowhere
+	t.once.Do(func() {})
+	return t
+}
+
+// tryCommand runs nothing in the strictest fence.
+func (b *Box) tryCommand(ctx context.Context) error {
+	return try(ctx, b.Command, "/", b.find("true"))
+}
+
 // find is a program's absolute path; empty where there is none.
 func (b *Box) find(name string) string {
 	for _, dir := range filepath.SplitList(b.o.Search) {
@@ -190,4 +208,44 @@ func try(ctx context.Context, wrap func(*exec.Cmd) func(), dir, path string, arg
 		return fmt.Errorf("%w: %s", err, firstLine(string(out)))
 	}
 	return nil
+}
+
+// What a state says.
+const (
+	textOn     = "sandbox: %s"
+	textWeaker = "sandbox: %s (%s)"
+	textNone   = "no sandbox: %s; until then only the tool rules keep the model's commands in"
+	textOff    = "no sandbox: it is switched off; /config sandbox auto switches it on"
+)
+
+// Why the fence is not better.
+const (
+	reasonInstall    = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
+	reasonBroken     = "bubblewrap is there and cannot work (%s): allow unprivileged user namespaces, see docs/security.md"
+	reasonForeign    = "the bot runs as root and its data directory belongs to somebody else: run the bot as that user, or chown -R root the directory"
+	reasonSystem     = "this system has none that the bot knows"
+	reasonSeatbelt   = "sandbox-exec cannot work (%s)"
+	reasonOneLayer   = "one layer: a sandbox within a sandbox is refused here (%s), so commands share that of claude"
+	reasonNoBash     = "one layer: there is no bash, so commands share the sandbox of claude"
+	reasonSeatbelt1  = "one layer: commands share the sandbox of claude"
+	reasonLandlock   = "files only: %s"
+	reasonNoNetRules = "this kernel cannot keep commands from the network"
+)
+
+// What keeps a process from being started in its fence.
+const (
+	errLink        = "%s is a symbolic link, which a sandbox cannot protect: put the file or folder itself there, or switch it off with /config sandbox off"
+	errPlaceholder = "make the empty %s that keeps commands from making one: %w"
+	errScratch     = "%s is not a folder of the bot's own: remove it"
+	errVisible     = "show %s to commands: %w"
+)
+
+// firstLine is the first line that says anything, for the middle of a sentence.
+func firstLine(text string) string {
+	for line := range strings.Lines(text) {
+		if line = clean.Line(line); line != "" {
+			return clean.Cut(line, 160)
+		}
+	}
+	return ""
 }

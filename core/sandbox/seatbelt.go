@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ollimbot/core/config"
 )
 
 // seatbelt rewrites cmd to run under macOS's sandbox-exec. A sandbox within one
@@ -52,7 +54,7 @@ func (v *view) seatbelt(tmp string) string {
 			}
 		}
 	}
-	if socket := value(v.env, SocketVar, ""); socket != "" {
+	if socket := config.Lookup(v.env, SocketVar); socket != "" {
 		rule("allow file-read* file-write*", literal(socket))
 	}
 	if !v.network {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ollimbot/core/config"
 )
 
 // how a path is shown inside of a fence.
@@ -58,7 +61,7 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
 	v.env = environment(p, cmd.Env, v.network)
 	v.data = resolved(b.o.Dir)
 	v.system()
-	if home := value(v.env, "HOME", b.o.Home); home != "" && home != "/" {
+	if home := cmp.Or(config.Lookup(v.env, "HOME"), b.o.Home); home != "" && home != "/" {
 		v.home = resolved(home)
 		v.add(mount{how: private, to: v.home})
 		v.name(home, v.home)
@@ -87,7 +90,7 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
 	if p == command {
 		v.hideSettings(b.o.Home, b.o.ConfigDir)
 	}
-	if socket := value(v.env, SocketVar, ""); socket != "" {
+	if socket := config.Lookup(v.env, SocketVar); socket != "" {
 		v.add(mount{how: readOnly, from: socket, to: socket, optional: true})
 	}
 	return v, nil
@@ -198,7 +201,7 @@ const ourProgram = "ollim-bot"
 // ourName shows the link on PATH that leads to our own binary, as packages and
 // people put it into their folders of programs.
 func (v *view) ourName(executable string) {
-	for _, dir := range filepath.SplitList(value(v.env, "PATH", "")) {
+	for _, dir := range filepath.SplitList(config.Lookup(v.env, "PATH")) {
 		path := filepath.Join(dir, ourProgram)
 		if !filepath.IsAbs(path) || !exists(path) {
 			continue
@@ -234,7 +237,7 @@ func (v *view) interpreter(path, search string) {
 	if !strings.HasPrefix(line, "#!") || !strings.Contains(line, "node") {
 		return
 	}
-	for _, dir := range filepath.SplitList(value(v.env, "PATH", search)) {
+	for _, dir := range filepath.SplitList(cmp.Or(config.Lookup(v.env, "PATH"), search)) {
 		if node := filepath.Join(dir, "node"); filepath.IsAbs(node) && exists(node) {
 			v.program(node)
 			return
@@ -244,10 +247,10 @@ func (v *view) interpreter(path, search string) {
 
 // settingsOf is the folder that holds the engine's settings, sessions and login.
 func (v *view) settingsOf() string {
-	if dir := value(v.env, "CLAUDE_CONFIG_DIR", ""); dir != "" {
+	if dir := config.Lookup(v.env, "CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir
 	}
-	if home := value(v.env, "HOME", ""); home != "" {
+	if home := config.Lookup(v.env, "HOME"); home != "" {
 		return filepath.Join(home, ".claude")
 	}
 	return ""
@@ -257,12 +260,12 @@ func (v *view) settingsOf() string {
 // and the accounts of the clouds that it may be reached by.
 func (v *view) accounts() {
 	for _, name := range []string{"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "GOOGLE_APPLICATION_CREDENTIALS"} {
-		if path := value(v.env, name, ""); filepath.IsAbs(path) && exists(path) {
+		if path := config.Lookup(v.env, name); filepath.IsAbs(path) && exists(path) {
 			v.show(readOnly, path)
 		}
 	}
 	for name, folder := range map[string]string{"CLAUDE_CODE_USE_BEDROCK": ".aws", "CLAUDE_CODE_USE_VERTEX": ".config/gcloud"} {
-		if path := filepath.Join(v.home, folder); value(v.env, name, "") != "" && v.home != "" && exists(path) {
+		if path := filepath.Join(v.home, folder); config.Lookup(v.env, name) != "" && v.home != "" && exists(path) {
 			v.show(readOnly, path)
 		}
 	}
@@ -295,7 +298,7 @@ func (v *view) settings() {
 	if exists(dir) {
 		v.add(mount{how: private, to: filepath.Join(dir, shellFolder)})
 	}
-	if file := filepath.Join(v.home, ".claude.json"); v.home != "" && value(v.env, "CLAUDE_CONFIG_DIR", "") == "" && exists(file) {
+	if file := filepath.Join(v.home, ".claude.json"); v.home != "" && config.Lookup(v.env, "CLAUDE_CONFIG_DIR") == "" && exists(file) {
 		v.add(mount{how: copied, from: file, to: file})
 	}
 }

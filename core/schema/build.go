@@ -300,3 +300,18 @@ func (k *keywords) condition(want any) rule {
 	}
 	return condition(k.one("if"), yes, noes)
 }
+
+// below is the path of something in what stands at a path.
+func below(path []string, steps ...string) []string { return append(slices.Clip(path), steps...) }
+
+// tokens writes a name as a JSON pointer has it.
+var tokens = strings.NewReplacer("~", "~0", "/", "~1")
+
+func pointer(path []string) string {
+	var b strings.Builder
+	for _, step := range path {
+		b.WriteByte('/')
+		b.WriteString(tokens.Replace(step))
+	}
+	return b.String()
+}

@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"regexp"
 	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -323,19 +322,4 @@ func condition(when, yes, noes *node) rule {
 		}
 		return next == nil || r.check(next, v)
 	}
-}
-
-// below is the path of something in what stands at a path.
-func below(path []string, steps ...string) []string { return append(slices.Clip(path), steps...) }
-
-// tokens writes a name as a JSON pointer has it.
-var tokens = strings.NewReplacer("~", "~0", "/", "~1")
-
-func pointer(path []string) string {
-	var b strings.Builder
-	for _, step := range path {
-		b.WriteByte('/')
-		b.WriteString(tokens.Replace(step))
-	}
-	return b.String()
 }

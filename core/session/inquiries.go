@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
-	"ollimbot/core/original"
+	"ollimbot/core/pycompat"
 	"ollimbot/core/store"
 )
 
@@ -176,7 +176,7 @@ func (l inquiries) living(now time.Time) inquiries {
 func (l inquiries) encode() []byte {
 	members := make([]string, len(l))
 	for i, e := range l {
-		members[i] = original.Quote(e.id) + ": " + string(e.raw)
+		members[i] = pycompat.Quote(e.id) + ": " + string(e.raw)
 	}
 	return []byte("{" + strings.Join(newest(members), ", ") + "}\n")
 }

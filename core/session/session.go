@@ -7,19 +7,16 @@
 package session
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"strings"
-	"sync"
 	"time"
 
-	"ollimbot/core/original"
+	"ollimbot/core/pycompat"
 	"ollimbot/core/store"
 )
 
@@ -55,9 +52,7 @@ type Store struct {
 	zone *time.Location
 	log  *slog.Logger
 
-	// mu guards the fields below.
-	mu   sync.Mutex
-	told string // the last unusable id that was logged
+	trouble store.Trouble // with the id of the main session
 }
 
 // NewStore is the store of a data directory. Nothing is read or written yet.
@@ -77,7 +72,7 @@ func (s *Store) Main() string {
 		return ""
 	}
 	if err != nil {
-		s.tell(err.Error())
+		s.tell(err)
 		return ""
 	}
 	id := strings.TrimSpace(string(bytes.TrimPrefix(data, []byte("\ufeff"))))
@@ -85,20 +80,16 @@ func (s *Store) Main() string {
 		return ""
 	}
 	if err := checkID(id); err != nil {
-		s.tell(err.Error())
+		s.tell(err)
 		return ""
 	}
 	return id
 }
 
 // tell logs that the main session's file is of no use, once for the same reason.
-func (s *Store) tell(why string) {
-	s.mu.Lock()
-	news := s.told != why
-	s.told = why
-	s.mu.Unlock()
-	if news {
-		s.log.Warn("main session id was not read", "file", mainFile, "problem", why)
+func (s *Store) tell(err error) {
+	if s.trouble.News(err) {
+		s.log.Warn("main session id was not read", "file", mainFile, "problem", err)
 	}
 }
 
@@ -166,11 +157,11 @@ func (s *Store) append(now time.Time, e Event) error {
 	}
 	parent := "null"
 	if e.Parent != "" {
-		parent = original.Quote(e.Parent)
+		parent = pycompat.Quote(e.Parent)
 	}
 	line := fmt.Sprintf(`{"session_id": %s, "event": %s, "timestamp": %s, "parent_session_id": %s}`,
-		original.Quote(e.SessionID), original.Quote(e.Event),
-		original.Quote(original.Time(now.Round(0).In(s.zone))), parent)
+		pycompat.Quote(e.SessionID), pycompat.Quote(e.Event),
+		pycompat.Quote(pycompat.Time(now.Round(0).In(s.zone))), parent)
 	if err := s.dir.Append(historyFile, []byte(line)); err != nil {
 		return fmt.Errorf("log a session event: %w", err)
 	}
@@ -213,9 +204,6 @@ type historyLine struct {
 	Timestamp string `json:"timestamp"`
 }
 
-// maxLine bounds a line of the history in bytes; longer ones are none of ours.
-const maxLine = 64 << 10
-
 // Created is when the main conversation began: the time of the last created
 // event. The file is read as a stream, since it is never pruned; lines that
 // are no events are passed over. It gives false when there is no such event.
@@ -226,33 +214,16 @@ func (s *Store) Created() (time.Time, bool) {
 	}
 	defer func() { _ = f.Close() }() // only read
 	var last time.Time
-	r := bufio.NewReaderSize(f, maxLine)
-	for {
-		line, err := r.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			err = skipLine(r)
-			line = nil
-		}
+	err = store.EachLine(f, func(line []byte) bool {
 		if at, ok := s.createdAt(line); ok {
 			last = at
 		}
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				s.log.Warn("session history was not read to its end", "error", err)
-			}
-			return last, !last.IsZero()
-		}
+		return true
+	})
+	if err != nil {
+		s.log.Warn("session history was not read to its end", "error", err)
 	}
-}
-
-// skipLine reads up to the next line break.
-func skipLine(r *bufio.Reader) error {
-	for {
-		_, err := r.ReadSlice('\n')
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return err
-		}
-	}
+	return last, !last.IsZero()
 }
 
 func (s *Store) createdAt(line []byte) (time.Time, bool) {
@@ -264,6 +235,6 @@ func (s *Store) createdAt(line []byte) (time.Time, bool) {
 	if json.Unmarshal(line, &h) != nil || h.Event != Created {
 		return time.Time{}, false
 	}
-	at, err := original.ParseTime(h.Timestamp, s.zone)
+	at, err := pycompat.ParseTime(h.Timestamp, s.zone)
 	return at, err == nil
 }

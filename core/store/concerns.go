@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Concerns are sentences about the directory that the user should know: who else
@@ -65,4 +66,13 @@ func (d *Dir) tighten() {
 	if os.Chmod(d.root, was.Perm()&^0o022) == nil { // else Concerns says that it is open
 		d.opened.Store(&was)
 	}
+}
+
+// foreign is the id of the user whose file it is, where that is somebody else.
+func foreign(info fs.FileInfo) (uid int, ok bool) {
+	stat, known := info.Sys().(*syscall.Stat_t)
+	if !known {
+		return 0, false
+	}
+	return int(stat.Uid), int(stat.Uid) != os.Geteuid()
 }

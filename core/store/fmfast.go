@@ -49,7 +49,7 @@ func (v verdict) bad() bool { return v.giveUp || v.err != nil }
 // giveUp says that the text may be fine but is for the YAML library to read.
 func giveUp() verdict { return verdict{giveUp: true} }
 
-func fault(line, col int, format string, args ...any) verdict {
+func slip(line, col int, format string, args ...any) verdict {
 	return verdict{err: &SyntaxError{Line: line, Column: col, Message: fmt.Sprintf(format, args...)}}
 }
 
@@ -116,7 +116,7 @@ func below(l *lines, v Value) verdict {
 	key := strings.TrimLeft(next, " ")
 	n := keyLen(key)
 	if v.Quoted || n > 0 && n < len(key) && key[n] == ':' && (n+1 == len(key) || key[n+1] == ' ') {
-		return fault(l.no, len(next)-len(key)+1, msgIndented)
+		return slip(l.no, len(next)-len(key)+1, msgIndented)
 	}
 	return giveUp()
 }
@@ -139,9 +139,9 @@ func notAField(line string, n, no int) verdict {
 		return giveUp()
 	}
 	if n < len(line) && line[n] == ':' {
-		return fault(no, n+1, msgNoSpace, line[:n])
+		return slip(no, n+1, msgNoSpace, line[:n])
 	}
-	return fault(no, 1, msgNoColon)
+	return slip(no, 1, msgNoColon)
 }
 
 // fastBelow reads what stands below a key without a value: a list or nothing.
@@ -225,7 +225,7 @@ func (s *scalar) read() (Value, verdict) {
 		case s.key == "" && tail[0] == ':':
 			return v, giveUp()
 		}
-		return v, fault(s.no, s.column(len(s.line)-len(tail)), msgAfterQuote)
+		return v, slip(s.no, s.column(len(s.line)-len(tail)), msgAfterQuote)
 	}
 	if v := s.first(text); v.bad() {
 		return Value{}, v
@@ -244,7 +244,7 @@ func (s *scalar) read() (Value, verdict) {
 		if i < 0 {
 			i = len(text) - 1
 		}
-		return Value{}, fault(s.no, s.column(s.start+i), msgColonInside, s.key)
+		return Value{}, slip(s.no, s.column(s.start+i), msgColonInside, s.key)
 	}
 	return s.plain(text), verdict{}
 }
@@ -266,10 +266,10 @@ func (s *scalar) first(text string) verdict {
 		if c == '*' && strings.Contains(s.line, "&") {
 			return giveUp()
 		}
-		return fault(s.no, s.column(s.start), msgFirstChar, string(c), string(c))
+		return slip(s.no, s.column(s.start), msgFirstChar, string(c), string(c))
 	case '!': // a tag of the file's own, which the original refuses too
 		if !strings.HasPrefix(text, "!!") {
-			return fault(s.no, s.column(s.start), msgFirstChar, "!", "!")
+			return slip(s.no, s.column(s.start), msgFirstChar, "!", "!")
 		}
 		return giveUp()
 	case '&', '|', '>', '{', '[':
@@ -279,7 +279,7 @@ func (s *scalar) first(text string) verdict {
 			return verdict{}
 		}
 		if c == '-' && s.key != "" {
-			return fault(s.no, s.column(s.start), msgInlineDash)
+			return slip(s.no, s.column(s.start), msgInlineDash)
 		}
 		return giveUp()
 	}
@@ -319,7 +319,7 @@ func (s *scalar) quoted() (v Value, end int, bad verdict) {
 		}
 	}
 	s.open = true
-	return v, 0, fault(s.no, v.Column, msgQuoteOpen, string(q))
+	return v, 0, slip(s.no, v.Column, msgQuoteOpen, string(q))
 }
 
 // unescape reads the escapes that we write ourselves; n is 0 for others.
@@ -359,4 +359,86 @@ func unhex(s string, digits int) (r rune, n int) {
 		return 0, 0
 	}
 	return r, 2 + digits
+}
+
+// flowList reads a flow list of scalars that ends on its line.
+func (s *scalar) flowList() (Value, verdict) {
+	list := Value{Kind: List, Line: s.no, Column: s.column(s.start)}
+	for at := s.start + 1; ; {
+		at += len(s.line[at:]) - len(strings.TrimLeft(s.line[at:], " "))
+		if at >= len(s.line) {
+			s.open = true
+			return list, slip(s.no, list.Column, msgListOpen)
+		}
+		if s.line[at] == ']' {
+			tail := strings.TrimLeft(s.line[at+1:], " ")
+			if tail == "" || tail[0] == '#' && s.line[at+1] == ' ' {
+				return list, verdict{}
+			}
+			return list, giveUp()
+		}
+		item, end, bad := s.flowItem(at)
+		if bad.bad() {
+			return list, bad
+		}
+		list.Items = append(list.Items, item)
+		end += len(s.line[end:]) - len(strings.TrimLeft(s.line[end:], " "))
+		switch {
+		case end >= len(s.line):
+			s.open = true
+			return list, slip(s.no, list.Column, msgListOpen)
+		case s.line[end] == ',':
+			end++
+		case s.line[end] != ']':
+			return list, giveUp()
+		}
+		at = end
+	}
+}
+
+// flowItem reads one item that begins at the offset and returns where it ends.
+func (s *scalar) flowItem(at int) (item Value, end int, bad verdict) {
+	one := scalar{line: s.line, start: at, no: s.no}
+	if c := s.line[at]; c == '"' || c == '\'' {
+		item, end, bad = one.quoted()
+		if bad.err != nil {
+			bad = giveUp()
+		}
+		return item, end, bad
+	}
+	n := strings.IndexAny(s.line[at:], ",[]{}\"'#:\t&*!|>%@`?")
+	if n == 0 {
+		return item, 0, giveUp()
+	}
+	if n < 0 {
+		n = len(s.line) - at
+	}
+	end = at + n
+	if end < len(s.line) && s.line[end] != ',' && s.line[end] != ']' {
+		// Stars inside are common (tool patterns) and harmless; for the rest the
+		// library knows the rules.
+		return s.flowStars(one, at)
+	}
+	return one.flowPlain(at, end)
+}
+
+// flowStars reads a plain item that may hold stars after its first character.
+func (s *scalar) flowStars(one scalar, at int) (Value, int, verdict) {
+	n := strings.IndexAny(s.line[at:], ",[]{}\"'#:\t&!|>%@`?")
+	end := len(s.line)
+	if n >= 0 {
+		end = at + n
+	}
+	if s.line[at] == '*' || end < len(s.line) && s.line[end] != ',' && s.line[end] != ']' {
+		return Value{}, 0, giveUp()
+	}
+	return one.flowPlain(at, end)
+}
+
+func (s *scalar) flowPlain(at, end int) (Value, int, verdict) {
+	text := strings.TrimRight(s.line[at:end], " ")
+	if text[0] == '-' && (len(text) == 1 || text[1] == ' ') {
+		return Value{}, 0, giveUp()
+	}
+	return s.plain(text), end, verdict{}
 }

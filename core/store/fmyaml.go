@@ -10,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 )
 
 // Bounds of what the library is given. A webhook's schema nests about six deep;
@@ -29,11 +30,9 @@ type yamlError interface {
 // parseYAML reads any front matter with the YAML library, which knows all of
 // YAML but costs twenty times the fast path. The library may panic on garbage.
 func parseYAML(f fences) (fields []Field, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			fields, err = nil, &SyntaxError{Line: f.firstLine, Column: 1, Message: msgUnreadable}
-		}
-	}()
+	defer fault.Rescue("the front matter", func(_ *fault.Error) {
+		fields, err = nil, &SyntaxError{Line: f.firstLine, Column: 1, Message: msgUnreadable}
+	})
 	if e := checkSize(f); e != nil {
 		return nil, e
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"ollimbot/core/clean"
@@ -170,4 +171,56 @@ func ask(ctx context.Context, args ...string) (string, error) {
 	cmd.Env = append(cmd.Env, "GIT_CEILING_DIRECTORIES=/", "LC_ALL=C")
 	out, err := cmd.Output()
 	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// beNice lets a process of ours, and what it starts, stand back behind others.
+func beNice(pid int) {
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, pid, 10) // it only takes longer otherwise
+}
+
+const (
+	// packAt is how many loose objects are worth a pack. Each takes a block of
+	// the disk; in a pack most of them are a few dozen bytes.
+	packAt = 2000
+	// packPause is the least time between two packs, packLimit the longest one.
+	packPause = time.Hour
+	packLimit = 5 * time.Minute
+)
+
+// packFrugal keeps packing small beside everything else that runs.
+var packFrugal = []string{
+	"-c", "pack.threads=1", "-c", "pack.windowMemory=32m", "-c", "pack.deltaCacheSize=16m",
+	"-c", "core.packedGitLimit=64m", "-c", "repack.writeBitmaps=false",
+}
+
+// maybePack packs when it pays. Nothing is ever dropped: packs are only merged,
+// each at most doubling, so that a year of commits is written a few times over
+// and not once a day.
+func (g *Git) maybePack(ctx context.Context, r repo) {
+	if time.Since(g.packed) < packPause || r.loose() < g.packAt {
+		return
+	}
+	g.packed = time.Now()
+	if err := r.pack(ctx); err != nil {
+		g.warn("pack", "the history could not be packed, it goes on unpacked", err)
+	}
+}
+
+func (r repo) pack(ctx context.Context) error {
+	c := call{limit: packLimit, nice: true}
+	_, err := r.run(ctx, c, append(packFrugal, "repack", "--geometric=2", "-d", "-q")...)
+	if err != nil { // a git before 2.32 does not merge packs
+		_, err = r.run(ctx, c, append(packFrugal, "repack", "-d", "-q")...)
+	}
+	return err
+}
+
+// loose estimates the number of loose objects from a sixteenth of them.
+func (r repo) loose() int {
+	n := 0
+	for i := range 16 {
+		entries, _ := os.ReadDir(r.meta(fmt.Sprintf("objects/%02x", i))) // not there: none
+		n += len(entries)
+	}
+	return 16 * n
 }

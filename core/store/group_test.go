@@ -28,7 +28,7 @@ func TestGitEndsWithAllThatItHasStarted(t *testing.T) {
 	if _, err := lines.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	held.Close() // by now only the command and its child have it
+	_ = held.Close() // by now only the command and its child have it
 	cancel()
 	if err := <-ended; err == nil {
 		t.Error("a git that was stopped says that all went well")

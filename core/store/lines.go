@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -80,6 +81,32 @@ func Lines[T any](data []byte) iter.Seq2[T, error] {
 				return
 			}
 		}
+	}
+}
+
+// EachLine calls f with each line until it says no; the last one may be torn.
+// A line may have any length, and is f's until it returns.
+func EachLine(in io.Reader, f func(line []byte) bool) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	var long []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			long = append(long, part...)
+			continue
+		}
+		line := part
+		if len(long) > 0 {
+			long = append(long, part...)
+			line = long
+		}
+		if len(line) > 0 && !f(line) || errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		long = long[:0]
 	}
 }
 

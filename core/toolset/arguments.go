@@ -70,7 +70,7 @@ func read(tool string, args json.RawMessage) (a arguments, problem string) {
 	}
 	var list []string
 	for _, p := range problems[:min(len(problems), maxProblems)] {
-		list = append(list, fault(p))
+		list = append(list, fieldFault(p))
 	}
 	return nil, fmt.Sprintf(textInvalid, tool, strings.Join(list, "; "))
 }
@@ -114,9 +114,9 @@ func decode(args json.RawMessage) (any, error) {
 	return value, nil
 }
 
-// fault is a problem in our words, with the field as people write it:
+// fieldFault is a problem in our words, with the field as people write it:
 // fields[0].name.
-func fault(p schema.Problem) string {
+func fieldFault(p schema.Problem) string {
 	name := fieldOf(p.Path)
 	switch p.Keyword {
 	case "required":

@@ -59,7 +59,7 @@ func addReminder(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 	if err != nil {
 		return Refusal(fmt.Sprintf(textNotSaved, err))
 	}
-	return Said(fmt.Sprintf(textReminderSet, made.ID, clock(at)))
+	return Said(fmt.Sprintf(textReminderSet, made.ID, cron.Clock(at)))
 }
 
 // reminderTime is when it runs: so many minutes from now, or at a whole minute to
@@ -165,7 +165,7 @@ func (c *Chain) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.next.IsZero() {
-		return Refusal(fmt.Sprintf(textChainTwice, clock(c.next)))
+		return Refusal(fmt.Sprintf(textChainTwice, cron.Clock(c.next)))
 	}
 	next, err := c.book.Continue(ctx, r, follower(r, c.book.Now().Add(time.Duration(minutes)*time.Minute)))
 	if err != nil {
@@ -176,17 +176,7 @@ func (c *Chain) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 	if minutes == 1 {
 		unit = "minute"
 	}
-	return Said(fmt.Sprintf(textChainSet, minutes, unit, clock(next.RunAt), r.ChainDepth+2, r.MaxChain+1))
-}
-
-// Scheduled is the time of the follow-up, or zero.
-func (c *Chain) Scheduled() time.Time {
-	if c == nil {
-		return time.Time{}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.next
+	return Said(fmt.Sprintf(textChainSet, minutes, unit, cron.Clock(next.RunAt), r.ChainDepth+2, r.MaxChain+1))
 }
 
 // follower is the next check: it inherits
@@ -202,6 +192,3 @@ func follower(r routines.Reminder, at time.Time) routines.Reminder {
 	n.Allowed, n.Disallowed, n.Skills = slices.Clone(r.Allowed), slices.Clone(r.Disallowed), slices.Clone(r.Skills)
 	return n
 }
-
-// clock is a time of day as people read it: 3:04 PM.
-func clock(t time.Time) string { return cron.Format(t, "3:04 PM") }

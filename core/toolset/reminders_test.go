@@ -172,10 +172,10 @@ func TestAnotherChecksTimeIsTold(t *testing.T) {
 		if got := c.FollowUp(t.Context(), 1); got.Text != "Follow-up scheduled in 1 minute (12:01 AM), as check 2 of 3." {
 			t.Errorf("answer %q", got.Text)
 		}
-		if got := c.Scheduled(); !got.Equal(time.Now().Add(time.Minute)) {
+		if got := c.next; !got.Equal(time.Now().Add(time.Minute)) {
 			t.Errorf("scheduled for %s", got)
 		}
-		if NewChain(book, &routines.Reminder{}) != nil || NewChain(book, nil).Scheduled() != (time.Time{}) {
+		if NewChain(book, &routines.Reminder{}) != nil || NewChain(book, nil) != nil {
 			t.Error("a one-shot has a chain")
 		}
 	})

@@ -95,13 +95,13 @@ func style(s string) string {
 	return "secondary"
 }
 
-// MaxFile is the size of the largest file that is sent, in bytes.
-const MaxFile = 25 << 20
+// maxFile is the size of the largest file that is sent, in bytes.
+const maxFile = 25 << 20
 
 // File finds the file that send_file names: absolute, below the home directory
 // (~) or relative to root, the data directory. It returns the real path, with
 // symbolic links followed, or says what is wrong: the file is missing, not an
-// ordinary one, empty, larger than MaxFile, or may not be sent. That is for may
+// ordinary one, empty, larger than maxFile, or may not be sent. That is for may
 // to say, which is asked last, about the real path, and answers with a reason.
 func File(root, path string, may func(full string) (refusal string)) (found, problem string) {
 	full, err := filepath.EvalSymlinks(expand(root, path))
@@ -114,8 +114,8 @@ func File(root, path string, may func(full string) (refusal string)) (found, pro
 		return "", fmt.Sprintf(textNoFile, shownPath(path))
 	case info.Size() == 0: // also the kernel's files, which only seem to be ordinary
 		return "", fmt.Sprintf(textEmptyFile, shownPath(path))
-	case info.Size() > MaxFile:
-		return "", fmt.Sprintf(textLargeFile, shownPath(path), megabytes(info.Size()), MaxFile>>20)
+	case info.Size() > maxFile:
+		return "", fmt.Sprintf(textLargeFile, shownPath(path), megabytes(info.Size()), maxFile>>20)
 	}
 	if refusal := may(full); refusal != "" {
 		return "", fmt.Sprintf(textNotToSend, shownPath(path), refusal)

@@ -61,7 +61,7 @@ func TestAFileIsFoundWhereverTheAgentNamesIt(t *testing.T) {
 	root, home := folder(t), folder(t)
 	t.Setenv("HOME", home)
 	link(t, filepath.Join(root, "notes", "week.md"), filepath.Join(root, "link.md"))
-	sized(t, filepath.Join(root, "large.bin"), MaxFile)
+	sized(t, filepath.Join(root, "large.bin"), maxFile)
 	week := filepath.Join(root, "notes", "week.md")
 	for path, want := range map[string]string{
 		"notes/week.md":              week,
@@ -90,7 +90,7 @@ func TestAFileThatMustNotBeSentIsToldWhy(t *testing.T) {
 	link(t, filepath.Join(root, "state", "token.json"), filepath.Join(root, "innocent.json"))
 	link(t, "nowhere", filepath.Join(root, "dangling"))
 	link(t, "loop", filepath.Join(root, "loop"))
-	sized(t, filepath.Join(root, "large.bin"), MaxFile+1)
+	sized(t, filepath.Join(root, "large.bin"), maxFile+1)
 	if err := syscall.Mkfifo(filepath.Join(root, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}

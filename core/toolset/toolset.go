@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/core/post"
 )
 
@@ -115,11 +116,9 @@ func Tools(c Caller) []agent.Tool {
 }
 
 func (t tool) call(ctx context.Context, c Caller, args json.RawMessage) (result agent.ToolResult) {
-	defer func() {
-		if p := recover(); p != nil {
-			result = Refusal(fmt.Sprintf(textFault, t.name, p))
-		}
-	}()
+	defer fault.Rescue("a tool", func(f *fault.Error) {
+		result = Refusal(fmt.Sprintf(textFault, t.name, f.Value))
+	})
 	if c == nil {
 		return Refusal(textNobody)
 	}

@@ -31,7 +31,7 @@ type Options struct {
 	Zone  *time.Location
 }
 
-// Chat is the conversation. It is a surface (core.Surface): what the bot posts
+// Chat is the conversation. It is a surface (chat.Surface): what the bot posts
 // becomes an entry. All methods may be called concurrently.
 type Chat struct {
 	limit int

@@ -1,3 +1,8 @@
+// Package updates keeps what background runs have to say to the main session:
+// pending updates in state/pending_updates.json. They are appended by runs,
+// peeked by forks, and claimed by a main turn, whose delivery is on disk from
+// before the message is sent until it is settled. One lock orders the queue and
+// the delivery, in this process and beside others: never lost, never twice.
 package updates
 
 import (
@@ -11,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/original"
+	"ollimbot/core/pycompat"
 )
 
 // rawEntry is one element of the file, whatever it may be.
@@ -28,7 +33,7 @@ type entry struct {
 
 func newEntry(at time.Time, message string) entry {
 	at = at.Truncate(time.Microsecond)
-	e := entry{Update: Update{At: at, Message: message}, ts: original.Time(at)}
+	e := entry{Update: Update{At: at, Message: message}, ts: pycompat.Time(at)}
 	e.Key = key(e.ts, message)
 	return e
 }
@@ -81,12 +86,12 @@ func (q *Queue) decode(raw []rawEntry, info os.FileInfo) []entry {
 func decodeEntry(raw rawEntry, fallback time.Time, zone *time.Location) (entry, bool) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
-		return finish(entry{ts: original.Time(fallback)}, text(raw), fallback)
+		return finish(entry{ts: pycompat.Time(fallback)}, text(raw), fallback)
 	}
 	e := entry{ts: text(fields["ts"])}
-	at, err := original.ParseTime(e.ts, zone)
+	at, err := pycompat.ParseTime(e.ts, zone)
 	if err != nil {
-		at, e.ts = fallback, original.Time(fallback)
+		at, e.ts = fallback, pycompat.Time(fallback)
 	}
 	message := text(fields["message"])
 	// The original knows no such key: its sentinels tell their count in words.
@@ -145,15 +150,35 @@ func encode(list []entry) []byte {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, `{"ts": %s, "message": %s`, original.Quote(e.ts), original.Quote(e.Message))
+		fmt.Fprintf(&b, `{"ts": %s, "message": %s`, pycompat.Quote(e.ts), pycompat.Quote(e.Message))
 		if e.Dropped > 0 {
 			fmt.Fprintf(&b, `, "dropped": %d`, e.Dropped)
 		}
 		for _, k := range slices.Sorted(maps.Keys(e.extra)) {
-			fmt.Fprintf(&b, ", %s: %s", original.Quote(k), e.extra[k])
+			fmt.Fprintf(&b, ", %s: %s", pycompat.Quote(k), e.extra[k])
 		}
 		b.WriteByte('}')
 	}
 	b.WriteString("]\n")
 	return []byte(b.String())
 }
+
+// Update is one pending update.
+type Update struct {
+	// Key identifies the entry for discarding: derived from its content.
+	Key     string
+	At      time.Time
+	Message string // cleaned
+	// Dropped is the count of updates that a cap sentinel stands for, else 0.
+	Dropped int
+}
+
+// Every word of this package that a user or the agent may read.
+const (
+	textGone      = "that update is no longer pending: the main session took it, or it was discarded before"
+	textUnsettled = "it is not known yet whether the message before arrived"
+	textEmpty     = "an update needs a text: nothing readable is in it"
+	// textSentinel stands for updates that the cap dropped; the original writes
+	// the same words.
+	textSentinel = "(%d earlier update(s) omitted — cap reached)"
+)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
-	"ollimbot/core/original"
+	"ollimbot/core/pycompat"
 	"ollimbot/core/store"
 )
 
@@ -96,7 +96,7 @@ func (q *Queue) add(now time.Time, message string, once bool, kept func()) error
 // one before is still unread, which it then stands for, and gives the words; none
 // means that there is nothing to tell any more. A claimed update counts as read.
 func (q *Queue) Replace(now time.Time, about string, compose func(unread bool) string) error {
-	mark := json.RawMessage(original.Quote(about))
+	mark := json.RawMessage(pycompat.Quote(about))
 	return q.change("replace an update", func(list []entry, claimed []string) ([]entry, error) {
 		i := slices.IndexFunc(list, func(e entry) bool {
 			return bytes.Equal(e.extra[aboutKey], mark) && !slices.Contains(claimed, e.Key)

@@ -15,6 +15,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/core/schema"
 	"ollimbot/core/store"
 )
@@ -138,11 +139,9 @@ const maxYAMLDepth = 50
 func readMapping(f store.Field) (m *mapping, err error) {
 	m = &mapping{places: map[string]place{}, start: place{f.Line, f.Column}, line: f.Line - 1}
 	m.column = f.Column + utf8.RuneCountInString(f.Key)
-	defer func() {
-		if p := recover(); p != nil {
-			err = &fieldError{m.start, msgFieldsUnreadable}
-		}
-	}()
+	defer fault.Rescue("the fields of a webhook", func(_ *fault.Error) {
+		err = &fieldError{m.start, msgFieldsUnreadable}
+	})
 	file, perr := parser.ParseBytes([]byte(f.Raw), 0)
 	if perr != nil {
 		return m, m.translate(perr)

@@ -6,13 +6,10 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +18,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/core/store"
 )
 
@@ -32,7 +30,7 @@ const (
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer s.rescue(w)
+	defer fault.Rescue("the webhook server", func(f *fault.Error) { s.failed(w, f) })
 	slug, hook := strings.CutPrefix(r.URL.Path, hookPath)
 	switch {
 	case hook && slug != "" && !strings.Contains(slug, "/"):
@@ -52,30 +50,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// rescue answers where the code has failed. What a panic says may hold parts of
+// failed answers where the code has failed. What a panic says may hold parts of
 // the payload, so only its kind and the place are logged.
-func (s *Server) rescue(w http.ResponseWriter) {
-	p := recover()
-	if p == nil {
-		return
-	}
-	s.o.Log.Error("a delivery made the webhook server fail", "fault", faultWords(p), "stack", clean.Cut(clean.Line(string(debug.Stack())), 2000))
+func (s *Server) failed(w http.ResponseWriter, f *fault.Error) {
+	s.o.Log.Error("a delivery made the webhook server fail", "fault", f.Kind(), "stack", f.Stack)
 	write(w, http.StatusInternalServerError, reply{Error: answerInternal})
-}
-
-// faultWords names a panic without what it says: only the runtime's own words
-// are known to hold nothing from outside.
-func faultWords(p any) string {
-	if err, ok := p.(runtime.Error); ok {
-		return err.Error()
-	}
-	return fmt.Sprintf("panic of type %T", p)
 }
 
 // hook takes one delivery.
 func (s *Server) hook(w http.ResponseWriter, r *http.Request, slug string) {
 	d := &Delivery{ID: store.NewID(), At: time.Now(), Remote: clean.Line(r.RemoteAddr), Count: 1}
-	refusal := s.take(w, r, slug, d)
+	refusal := s.check(w, r, slug, d)
 	if refusal == nil {
 		write(w, http.StatusAccepted, reply{Status: Accepted})
 		return
@@ -100,8 +85,8 @@ func kindOf(r *RefusedError) string {
 	return kind
 }
 
-// take makes the checks in their order: token, spec, rate, size, payload, room.
-func (s *Server) take(w http.ResponseWriter, r *http.Request, slug string, d *Delivery) *RefusedError {
+// check makes the checks in their order: token, spec, rate, size, payload, room.
+func (s *Server) check(w http.ResponseWriter, r *http.Request, slug string, d *Delivery) *RefusedError {
 	spec, known := s.o.Index.Find(slug)
 	if known {
 		d.Webhook = spec.ID
@@ -114,7 +99,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, slug string, d *De
 		d.Webhook = slug
 		return &RefusedError{Status: http.StatusNotFound, Reason: answerUnknown + slug}
 	}
-	if wait := s.limit.take(spec.ID, d.At); wait > 0 {
+	if wait := s.limit.allow(spec.ID, d.At); wait > 0 {
 		return &RefusedError{Status: http.StatusTooManyRequests, Reason: answerTooMany, retry: wait}
 	}
 	body, refusal := readBody(w, r)
@@ -145,7 +130,7 @@ func (s *Server) admits(r *http.Request, now time.Time) *RefusedError {
 	if right && s.wrong.TokensAt(now) >= 1 {
 		return nil
 	}
-	if wait := takeOne(s.wrong, now); wait > 0 {
+	if wait := allowOne(s.wrong, now); wait > 0 {
 		return &RefusedError{Status: http.StatusTooManyRequests, Reason: answerTooMany, retry: wait}
 	}
 	return &RefusedError{Status: http.StatusUnauthorized, Reason: answerUnauthorized}
@@ -260,9 +245,9 @@ type limiter struct {
 	of map[string]*rate.Limiter
 }
 
-// take counts a delivery at now, or says how many whole seconds to wait. The id
+// allow counts a delivery at now, or says how many whole seconds to wait. The id
 // is that of a spec, so that strangers cannot make it remember anything.
-func (l *limiter) take(id string, now time.Time) (wait int) {
+func (l *limiter) allow(id string, now time.Time) (wait int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.of == nil {
@@ -271,7 +256,7 @@ func (l *limiter) take(id string, now time.Time) (wait int) {
 	if l.of[id] == nil {
 		l.of[id] = newRate(perMinute)
 	}
-	return takeOne(l.of[id], now)
+	return allowOne(l.of[id], now)
 }
 
 // newRate lets so many through at once, and then as many in a minute.
@@ -279,8 +264,8 @@ func newRate(perMinute int) *rate.Limiter {
 	return rate.NewLimiter(rate.Every(time.Minute/time.Duration(perMinute)), perMinute)
 }
 
-// takeOne takes one of what is free at now, or says how many whole seconds to wait.
-func takeOne(l *rate.Limiter, now time.Time) (wait int) {
+// allowOne takes one of what is free at now, or says how many whole seconds to wait.
+func allowOne(l *rate.Limiter, now time.Time) (wait int) {
 	r := l.ReserveN(now, 1)
 	d := r.DelayFrom(now)
 	if d == 0 {

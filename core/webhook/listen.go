@@ -24,14 +24,14 @@ func (s *Server) listen(ctx context.Context, listen func(context.Context) (net.L
 		if err == nil {
 			s.setAddr(l.Addr().String())
 			s.o.Log.Info("webhooks are taken", "addr", l.Addr().String())
-			s.taken()
+			s.acceptingAgain()
 			err = s.serve(ctx, l)
 			s.setAddr("")
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		s.notTaken(err)
+		s.notAccepting(err)
 		pause := time.NewTimer(retryEvery)
 		select {
 		case <-pause.C:
@@ -55,19 +55,19 @@ func (s *Server) accepted(err error) {
 	switch {
 	case errors.Is(err, net.ErrClosed): // the end, or listen tells it
 	case err != nil:
-		s.notTaken(err)
+		s.notAccepting(err)
 	default:
 		s.mu.Lock()
 		calm := s.trouble == "" || time.Since(s.troubled) > time.Minute
 		s.mu.Unlock()
 		if calm {
-			s.taken()
+			s.acceptingAgain()
 		}
 	}
 }
 
-// notTaken tells, once, why no connection can be accepted.
-func (s *Server) notTaken(err error) {
+// notAccepting tells, once, why no connection can be accepted.
+func (s *Server) notAccepting(err error) {
 	why := acceptTrouble(err)
 	s.mu.Lock()
 	known := s.trouble == why
@@ -78,8 +78,8 @@ func (s *Server) notTaken(err error) {
 	}
 }
 
-// taken tells that connections are accepted again.
-func (s *Server) taken() {
+// acceptingAgain tells that connections are accepted again.
+func (s *Server) acceptingAgain() {
 	s.mu.Lock()
 	again := s.trouble != ""
 	s.trouble = ""
@@ -97,7 +97,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener) error {
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeader,
-		ConnContext:    withGuest,
+		ConnContext:    withConn,
 		ErrorLog:       slog.NewLogLogger(quiet{s.o.Log.Handler()}, slog.LevelDebug),
 	}
 	serving, ended := context.WithCancel(ctx)
@@ -111,7 +111,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener) error {
 		}
 		return nil
 	}))
-	err := server.Serve(newGate(l, maxConnections, s.accepted))
+	err := server.Serve(newEvictor(l, maxConnections, s.accepted))
 	ended()
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
@@ -122,36 +122,36 @@ func (s *Server) serve(ctx context.Context, l net.Listener) error {
 // maxConnections is how many connections are held at once.
 const maxConnections = 256
 
-// gate is a listener with room for a fixed number of connections. When it is
+// evictor is a listener with room for a fixed number of connections. When it is
 // full, or the process has no file handle left, the oldest goes on which no
 // delivery is being written down: thousands of idle or slow connections cost
 // nothing but themselves, and whoever has something to deliver gets through. A
 // limit that lets new ones wait would let the slow ones keep them waiting.
-type gate struct {
+type evictor struct {
 	net.Listener
 	room int
 	// accepted is told what came of each Accept.
 	accepted func(error)
 
-	mu     sync.Mutex
-	guests []*guest // the oldest first
+	mu    sync.Mutex
+	conns []*conn // the oldest first
 }
 
-// guest is one connection.
-type guest struct {
+// conn is one connection.
+type conn struct {
 	net.Conn
-	gate    *gate
-	serving bool // guarded by gate.mu
+	of      *evictor
+	serving bool // guarded by of.mu
 }
 
-func newGate(l net.Listener, room int, accepted func(error)) *gate {
-	return &gate{Listener: l, room: room, accepted: accepted}
+func newEvictor(l net.Listener, room int, accepted func(error)) *evictor {
+	return &evictor{Listener: l, room: room, accepted: accepted}
 }
 
 // Accept waits for the next connection that there is room for. Errors are those
 // of the listener as they are: net/http knows by their type which will pass, and
 // tries those again.
-func (g *gate) Accept() (net.Conn, error) {
+func (g *evictor) Accept() (net.Conn, error) {
 	for {
 		c, err := g.Listener.Accept()
 		g.accepted(err)
@@ -161,7 +161,7 @@ func (g *gate) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		one := &guest{Conn: c, gate: g}
+		one := &conn{Conn: c, of: g}
 		out, ok := g.admit(one)
 		if out != nil {
 			_ = out.Conn.Close() // nobody is answered on it
@@ -173,65 +173,69 @@ func (g *gate) Accept() (net.Conn, error) {
 	}
 }
 
-// admit takes a guest in, if need be in the place of another, which is to be
+// admit takes a connection in, if need be in the place of another, which is to be
 // closed. Not ok: all are being answered.
-func (g *gate) admit(one *guest) (out *guest, ok bool) {
+func (g *evictor) admit(one *conn) (out *conn, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.guests) >= g.room {
-		i := slices.IndexFunc(g.guests, func(o *guest) bool { return !o.serving })
-		if i < 0 {
+	if len(g.conns) >= g.room {
+		if out = g.oldestIdle(); out == nil {
 			return nil, false
 		}
-		out = g.guests[i]
-		g.guests = slices.Delete(g.guests, i, i+1)
 	}
-	g.guests = append(g.guests, one)
+	g.conns = append(g.conns, one)
 	return out, true
 }
 
 // evict closes the oldest connection that can go, for its file handle.
-func (g *gate) evict() {
+func (g *evictor) evict() {
 	g.mu.Lock()
-	i := slices.IndexFunc(g.guests, func(o *guest) bool { return !o.serving })
-	var out *guest
-	if i >= 0 {
-		out = g.guests[i]
-		g.guests = slices.Delete(g.guests, i, i+1)
-	}
+	out := g.oldestIdle()
 	g.mu.Unlock()
 	if out != nil {
 		_ = out.Conn.Close() // nobody is answered on it
 	}
 }
 
-// Close closes the connection and makes room.
-func (c *guest) Close() error {
-	c.gate.mu.Lock()
-	if i := slices.Index(c.gate.guests, c); i >= 0 {
-		c.gate.guests = slices.Delete(c.gate.guests, i, i+1)
+// oldestIdle takes out the oldest connection that is not being answered; nil where
+// there is none. mu is held.
+func (g *evictor) oldestIdle() *conn {
+	for i, c := range g.conns {
+		if !c.serving {
+			g.conns = slices.Delete(g.conns, i, i+1)
+			return c
+		}
 	}
-	c.gate.mu.Unlock()
+	return nil
+}
+
+// Close closes the connection and makes room.
+func (c *conn) Close() error {
+	c.of.mu.Lock()
+	if i := slices.Index(c.of.conns, c); i >= 0 {
+		c.of.conns = slices.Delete(c.of.conns, i, i+1)
+	}
+	c.of.mu.Unlock()
 	return c.Conn.Close()
 }
 
-func (c *guest) serve(on bool) {
-	c.gate.mu.Lock()
+func (c *conn) serve(on bool) {
+	c.of.mu.Lock()
 	c.serving = on
-	c.gate.mu.Unlock()
+	c.of.mu.Unlock()
 }
 
-// guestKey finds a request's connection: net/http has no other way to it.
-type guestKey struct{}
+// connKey finds a request's connection: net/http has no other way to it.
+type connKey struct{}
 
-func withGuest(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, guestKey{}, c)
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
 }
 
 // serving marks the request's connection as one that a delivery is being written
 // down for, and returns the function that takes the mark away.
 func serving(r *http.Request) func() {
-	c, ok := r.Context().Value(guestKey{}).(*guest)
+	c, ok := r.Context().Value(connKey{}).(*conn)
 	if !ok {
 		return func() {}
 	}

@@ -102,17 +102,17 @@ func TestAFullHouseMakesRoomForWhoeverDelivers(t *testing.T) {
 }
 
 func TestConnectionsThatAreAnsweredKeepTheirPlace(t *testing.T) {
-	g := newGate(nil, 2, nil)
-	guests := []*guest{{gate: g}, {gate: g}, {gate: g}, {gate: g}}
-	for _, c := range guests[:2] {
+	g := newEvictor(nil, 2, nil)
+	conns := []*conn{{of: g}, {of: g}, {of: g}, {of: g}}
+	for _, c := range conns[:2] {
 		g.admit(c)
 	}
-	guests[0].serve(true)
-	if out, ok := g.admit(guests[2]); out != guests[1] || !ok {
+	conns[0].serve(true)
+	if out, ok := g.admit(conns[2]); out != conns[1] || !ok {
 		t.Error("the oldest that nobody is answered on has to go")
 	}
-	guests[2].serve(true)
-	if out, ok := g.admit(guests[3]); out != nil || ok {
+	conns[2].serve(true)
+	if out, ok := g.admit(conns[3]); out != nil || ok {
 		t.Error("all are being answered: there is no room")
 	}
 }

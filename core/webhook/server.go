@@ -49,9 +49,9 @@ const (
 
 // Why New makes no server.
 var (
-	// ErrNoSecret says that WEBHOOK_SECRET is not set: without one everybody on
+	// errNoSecret says that WEBHOOK_SECRET is not set: without one everybody on
 	// this machine could wake the bot.
-	ErrNoSecret = errors.New("webhooks stay off: set WEBHOOK_SECRET to a long random text")
+	errNoSecret = errors.New("webhooks stay off: set WEBHOOK_SECRET to a long random text")
 	// ErrAddress says that the address is not one of this machine alone.
 	ErrAddress = errors.New("webhooks are taken on loopback only: give an address such as 127.0.0.1:8420")
 )
@@ -118,7 +118,7 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("make the webhook server: a part is missing in its options")
 	}
 	if strings.TrimSpace(o.Secret.Reveal()) == "" {
-		return nil, ErrNoSecret
+		return nil, errNoSecret
 	}
 	if err := checkLoopback(o.Addr); err != nil {
 		return nil, err

@@ -81,7 +81,7 @@ func TestTheLimitOfAPayloadIsExact(t *testing.T) {
 	request, _ := http.NewRequest(http.MethodPost, "/hook/open", io.MultiReader(strings.NewReader(body(MaxBody+1)))) // no length is told
 	request.Header.Set("Authorization", "Bearer "+secret)
 	d := &Delivery{}
-	if refusal := r.take(discard{}, request, "open", d); refusal == nil || refusal.Status != http.StatusRequestEntityTooLarge || d.Size != MaxBody+1 {
+	if refusal := r.check(discard{}, request, "open", d); refusal == nil || refusal.Status != http.StatusRequestEntityTooLarge || d.Size != MaxBody+1 {
 		t.Errorf("a body of unknown length: %v, %d bytes read", refusal, d.Size)
 	}
 }

@@ -47,7 +47,7 @@ func TestOnlyLoopbackAndASecretMakeAServer(t *testing.T) {
 			t.Errorf("%q: %v", addr, err)
 		}
 	}
-	if err := create("127.0.0.1:0", " "); !errors.Is(err, ErrNoSecret) {
+	if err := create("127.0.0.1:0", " "); !errors.Is(err, errNoSecret) {
 		t.Errorf("without a secret: %v", err)
 	}
 	if _, err := New(Options{Secret: secret, Addr: "127.0.0.1:0"}); err == nil || strings.Contains(err.Error(), secret) {

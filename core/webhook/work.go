@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 )
 
 // work screens and runs what was taken, until ctx ends; it returns when all of
@@ -48,12 +49,10 @@ func (s *Server) release() {
 // perform takes a delivery to its end, and calls ran when its run has ended. One
 // that has not begun when the bot ends stays accepted.
 func (s *Server) perform(ctx context.Context, t *task, ran func()) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "fault", faultWords(p))
-			s.end(t, Failed)
-		}
-	}()
+	defer fault.Rescue("a delivery", func(f *fault.Error) {
+		s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "fault", f.Kind())
+		s.end(t, Failed)
+	})
 	verdict := s.screened(ctx, t)
 	if verdict == "" || !s.begin(ctx, t, verdict) {
 		return
@@ -126,11 +125,9 @@ func (s *Server) screened(ctx context.Context, t *task) (verdict string) {
 func (s *Server) screen(ctx context.Context, p Payload) (safe bool, flagged []string, err error) {
 	ctx, release := context.WithTimeout(ctx, screenTimeout)
 	defer release()
-	defer func() {
-		if f := recover(); f != nil {
-			err = errors.New(faultWords(f))
-		}
-	}()
+	defer fault.Rescue("the screening", func(f *fault.Error) {
+		err = errors.New(f.Kind())
+	})
 	return s.o.Screen(ctx, p.texts())
 }
 

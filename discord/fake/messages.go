@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+
+	"ollimbot/core/post"
 )
 
 // nonceLife is how long a nonce is remembered. Discord says "the past few
@@ -173,7 +175,7 @@ func (s *Server) getMessages(c *call) *answer {
 	var page []*Message
 	for _, m := range s.messages {
 		in := m.ChannelID == c.seg[1] && m.Deleted.IsZero() && !m.Ephemeral()
-		if in && (after == "" || newer(m.ID, after)) {
+		if in && (after == "" || post.Later(m.ID, after)) {
 			page = append(page, m)
 		}
 	}
@@ -186,9 +188,6 @@ func (s *Server) getMessages(c *call) *answer {
 	}
 	return ok(out)
 }
-
-// newer compares two snowflakes.
-func newer(a, b string) bool { return len(a) > len(b) || len(a) == len(b) && a > b }
 
 func (s *Server) postTyping(c *call) *answer {
 	if s.channels[c.seg[1]] == nil {

@@ -219,7 +219,7 @@ func (l *Link) keep(ctx context.Context) error {
 			wait = backoff(refusals)
 			refusals++
 		}
-		if !l.rest(ctx, max(wait, 0)/time.Duration(l.o.Hurry), why.reason) {
+		if !l.waitDown(ctx, max(wait, 0)/time.Duration(l.o.Hurry), why.reason) {
 			l.enter(Stopped, textLeft)
 			return nil
 		}
@@ -257,7 +257,7 @@ func (l *Link) attend(ctx context.Context, try int) (why *cause, upFor time.Dura
 func (l *Link) find(ctx context.Context) *cause {
 	for {
 		if wait := l.starts.wait(time.Now()); wait > 0 {
-			if !l.rest(ctx, wait, textManyStarts) {
+			if !l.waitDown(ctx, wait, textManyStarts) {
 				return &cause{}
 			}
 			continue
@@ -280,14 +280,14 @@ func (l *Link) find(ctx context.Context) *cause {
 			return nil
 		}
 		wait := min(max(time.Duration(limit.ResetAfter)*time.Millisecond, time.Minute), 24*time.Hour)
-		if !l.rest(ctx, wait, fmt.Sprintf(textFewStarts, limit.Remaining)) {
+		if !l.waitDown(ctx, wait, fmt.Sprintf(textFewStarts, limit.Remaining)) {
 			return &cause{}
 		}
 	}
 }
 
-// rest shows why there is no connection and waits; false when ctx has ended.
-func (l *Link) rest(ctx context.Context, wait time.Duration, reason string) bool {
+// waitDown shows why there is no connection and waits; false when ctx has ended.
+func (l *Link) waitDown(ctx context.Context, wait time.Duration, reason string) bool {
 	l.enter(Down, reason)
 	level := slog.LevelWarn
 	if reason == l.logged {

@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -93,41 +91,3 @@ func TestABurstOfTenThousandArrivesWholeAndInOrder(t *testing.T) {
 }
 
 func ptr[T any](v T) *T { return &v }
-
-func BenchmarkABurstOfTenThousandMessages(b *testing.B) {
-	const n = 10_000
-	packets := make([][]byte, n)
-	for i := range packets {
-		out := packetOut{Op: 0, D: words(fmt.Sprint(i+1), "hello there"), S: ptr(int64(i + 2)), T: ptr("MESSAGE_CREATE")}
-		var err error
-		if packets[i], err = json.Marshal(out); err != nil {
-			b.Fatal(err)
-		}
-	}
-	next := make(chan struct{})
-	srv := &server{script: func(_ int, p *peer) {
-		p.welcome()
-		for range next {
-			for _, data := range packets {
-				p.write(1, data)
-			}
-		}
-	}}
-	s := New(overLoopback(b, srv))
-	ctx, cancel := context.WithCancel(b.Context())
-	done := make(chan error, 1)
-	srv.work.Go(func() { done <- s.Run(ctx) })
-	<-s.Events()
-	b.ReportAllocs()
-	for b.Loop() {
-		next <- struct{}{}
-		for range n {
-			<-s.Events()
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/n, "µs/message")
-	close(next)
-	cancel()
-	for range s.Events() {
-	}
-}

@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,13 +101,14 @@ func TestRequestsHaveDiscordsForm(t *testing.T) {
 		},
 		{
 			"commands", func(c *Client) error {
-				return c.PutCommands(ctx, "5", []Command{{
-					Name: "ping", Description: "d", Contexts: []int{1, 2}, IntegrationTypes: []int{1},
-					Options: []Option{{Type: IntegerOption, Name: "n", Description: "o", Choices: []Choice{{Name: "one", Value: 1}}}},
-				}})
+				one := theCommand("ping", &discordgo.ApplicationCommandOption{
+					Type: discordgo.ApplicationCommandOptionInteger, Name: "n", Description: "o",
+					Choices: []*discordgo.ApplicationCommandOptionChoice{{Name: "one", Value: 1}},
+				})
+				return c.PutCommands(ctx, "5", []discordgo.ApplicationCommand{one})
 			}, "PUT /applications/5/commands",
-			`[{"name":"ping","description":"d","options":[{"type":4,"name":"n","description":"o","choices":[{"name":"one","value":1}]}],` +
-				`"contexts":[1,2],"integration_types":[1]}]`,
+			`[{"name":"ping","contexts":[2,1],"integration_types":[1],"description":"d","options":[{"type":4,"name":"n","description":"o",` +
+				`"channel_types":null,"required":false,"options":null,"autocomplete":false,"choices":[{"name":"one","value":1}]}]}]`,
 		},
 		{"no commands", func(c *Client) error { return c.PutCommands(ctx, "5", nil) }, "PUT /applications/5/commands", `[]`},
 	} {
@@ -249,34 +251,45 @@ func TestTheOwnerOfATeamsApplicationIsAPerson(t *testing.T) {
 	}
 }
 
-func TestCommandsAreComparedAsDiscordSeesThem(t *testing.T) {
-	wanted := []Command{
-		{Name: "fork", Description: "f", Contexts: []int{2, 1}, IntegrationTypes: []int{1}, Options: []Option{{Type: StringOption, Name: "topic", Description: "t"}}},
-		{Name: "cost", Description: "c", Contexts: []int{1, 2}, IntegrationTypes: []int{1}, Options: []Option{{
-			Type: IntegerOption, Name: "n", Description: "n", Choices: []Choice{{"a", 8000}, {"b", "x"}},
-		}}},
+// theCommand is a command for direct messages with one option.
+func theCommand(name string, o *discordgo.ApplicationCommandOption) discordgo.ApplicationCommand {
+	return discordgo.ApplicationCommand{
+		Name: name, Description: "d", Options: []*discordgo.ApplicationCommandOption{o},
+		Contexts:         &[]discordgo.InteractionContextType{discordgo.InteractionContextPrivateChannel, discordgo.InteractionContextBotDM},
+		IntegrationTypes: &[]discordgo.ApplicationIntegrationType{discordgo.ApplicationIntegrationUserInstall},
 	}
-	had := `[{"id":"1","application_id":"5","version":"9","type":1,"name":"cost","description":"c","dm_permission":true,"nsfw":false,"contexts":[1,2],"integration_types":[1],
+}
+
+func TestCommandsAreComparedAsDiscordSeesThem(t *testing.T) {
+	choices := func(v any) *discordgo.ApplicationCommandOption {
+		return &discordgo.ApplicationCommandOption{
+			Type: discordgo.ApplicationCommandOptionInteger, Name: "n", Description: "n",
+			Choices: []*discordgo.ApplicationCommandOptionChoice{{Name: "a", Value: v}, {Name: "b", Value: "x"}},
+		}
+	}
+	topic := discordgo.ApplicationCommandOption{Type: discordgo.ApplicationCommandOptionString, Name: "topic", Description: "t"}
+	wanted := []discordgo.ApplicationCommand{theCommand("fork", &topic), theCommand("cost", choices(8000))}
+	had := `[{"id":"1","application_id":"5","version":"9","type":1,"name":"cost","description":"d","dm_permission":true,"nsfw":false,"contexts":[1,2],"integration_types":[1],
 		"default_member_permissions":null,"options":[{"type":4,"name":"n","description":"n","required":false,"choices":[{"name":"a","value":8000},{"name":"b","value":"x"}]}]},
-		{"id":"2","name":"fork","description":"f","contexts":[1,2],"integration_types":[1],"options":[{"type":3,"name":"topic","description":"t"}]}]`
+		{"id":"2","name":"fork","description":"d","contexts":[1,2],"integration_types":[1],"options":[{"type":3,"name":"topic","description":"t"}]}]`
 	c, _ := discord(says(200, had))
 	list, err := c.Commands(t.Context(), "5")
 	if err != nil || !Same(wanted, list) {
 		t.Errorf("%+v, %v", list, err)
 	}
-	for name, change := range map[string]func(l []Command){
-		"description": func(l []Command) { l[0].Description = "g" },
-		"required": func(l []Command) {
-			l[0].Options = []Option{{Type: StringOption, Name: "topic", Description: "t", Required: true}}
+	for name, change := range map[string]func(l []discordgo.ApplicationCommand){
+		"description": func(l []discordgo.ApplicationCommand) { l[0].Description = "g" },
+		"required": func(l []discordgo.ApplicationCommand) {
+			must := topic
+			must.Required = true
+			l[0].Options = []*discordgo.ApplicationCommandOption{&must}
 		},
-		"choice": func(l []Command) {
-			l[1].Options = []Option{{Type: IntegerOption, Name: "n", Description: "n", Choices: []Choice{{"a", 8001}, {"b", "x"}}}}
-		},
-		"contexts":      func(l []Command) { l[1].Contexts = []int{1} },
-		"not tellable":  func(l []Command) { l[1].Options = []Option{{Choices: []Choice{{"a", func() {}}}}} },
+		"choice":        func(l []discordgo.ApplicationCommand) { l[1] = theCommand("cost", choices(8001)) },
+		"contexts":      func(l []discordgo.ApplicationCommand) { l[1].Contexts = nil },
+		"not tellable":  func(l []discordgo.ApplicationCommand) { l[1] = theCommand("cost", choices(func() {})) },
 		"another order": nil,
 	} {
-		other := append([]Command(nil), wanted...)
+		other := slices.Clone(wanted)
 		if change == nil {
 			other[0], other[1] = other[1], other[0]
 		} else {
@@ -286,7 +299,7 @@ func TestCommandsAreComparedAsDiscordSeesThem(t *testing.T) {
 			t.Errorf("%s: %v", name, Same(other, list))
 		}
 	}
-	if Same(wanted, wanted[:1]) || !Same(nil, []Command{}) {
+	if Same(wanted, wanted[:1]) || !Same(nil, []discordgo.ApplicationCommand{}) {
 		t.Error("a missing command is a change, and none is none")
 	}
 }

@@ -209,20 +209,6 @@ func TestASlowDownloadEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func BenchmarkSend(b *testing.B) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		write(w, `{"id":"3"}`)
-	}))
-	defer s.Close()
-	c := New(Options{Token: secret, Base: s.URL})
-	for b.Loop() {
-		if _, err := c.Send(b.Context(), "7", Message{Content: "hello"}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func TestWhatWaitsForAConnectionHasNotBeenSent(t *testing.T) {
 	// It accepts and says nothing: no request can be written before the handshake.
 	l, err := net.Listen("tcp", "127.0.0.1:0")

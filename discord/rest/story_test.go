@@ -92,17 +92,16 @@ func TestTheLifeOfACommand(t *testing.T) {
 	c, s := atFake(t, fake.Options{})
 	ctx := t.Context()
 	app := s.Bot().ID
-	want := []Command{{
-		Name: "fork", Description: "branch the conversation", Contexts: []int{1, 2}, IntegrationTypes: []int{1},
-		Options: []Option{{Type: StringOption, Name: "topic", Description: "what it is about", MaxLength: 200}},
-	}}
-	if Same(want, must[[]Command](t)(c.Commands(ctx, app))) {
+	want := []discordgo.ApplicationCommand{theCommand("fork", &discordgo.ApplicationCommandOption{
+		Type: discordgo.ApplicationCommandOptionString, Name: "topic", Description: "what it is about", MaxLength: 200,
+	})}
+	if Same(want, must[[]discordgo.ApplicationCommand](t)(c.Commands(ctx, app))) {
 		t.Error("nothing is registered yet")
 	}
 	if err := c.PutCommands(ctx, app, want); err != nil {
 		t.Fatal(err)
 	}
-	if have := must[[]Command](t)(c.Commands(ctx, app)); !Same(want, have) {
+	if have := must[[]discordgo.ApplicationCommand](t)(c.Commands(ctx, app)); !Same(want, have) {
 		t.Errorf("%+v", have)
 	}
 

@@ -126,12 +126,10 @@ func (a *Answer) edit(ctx context.Context) {
 	e := newEditor(a)
 	defer close(a.done)
 	defer a.cancel()
-	defer func() {
-		if err := fault.Of("an answer", recover()); err != nil {
-			a.o.Log.Error("an answer is not shown any further", "error", err)
-		}
-		a.ids = e.ids()
-	}()
+	defer func() { a.ids = e.ids() }()
+	defer fault.Rescue("an answer", func(err *fault.Error) {
+		a.o.Log.Error("an answer is not shown any further", "error", err)
+	})
 	e.run(ctx)
 }
 

@@ -49,3 +49,22 @@ func TestATimeWithoutAZoneIsTheFirstInstantAtWhichTheWallShowsIt(t *testing.T) {
 		}
 	}
 }
+
+func TestAMomentIsWrittenByItsDistance(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	all := Layouts{Today: "15:04", Week: "Mon 15:04", Year: "Mon 2 Jan 15:04", Else: "2 Jan 2006"}
+	for at, want := range map[time.Time]string{
+		now.Add(time.Hour):       "13:00",
+		now.Add(24 * time.Hour):  "Sat 12:00",
+		now.AddDate(0, 0, 6):     "Thu 26 Nov 12:00",
+		now.AddDate(0, 3, 0):     "20 Feb 2027",
+		now.Add(-25 * time.Hour): "Thu 11:00",
+	} {
+		if got := all.Format(at, now); got != want {
+			t.Errorf("%v is %q, want %q", at, got, want)
+		}
+	}
+	if got := (Layouts{Today: "15:04", Else: "2 Jan"}).Format(now.AddDate(0, 0, 1), now); got != "21 Nov" {
+		t.Errorf("tomorrow is %q", got)
+	}
+}

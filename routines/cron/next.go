@@ -2,6 +2,7 @@ package cron
 
 import (
 	"math"
+	"strings"
 	"time"
 )
 
@@ -192,6 +193,9 @@ func Wall(date time.Time, days, hour, minute int, loc *time.Location) time.Time 
 // wall shows t twice: "1:30 AM -07:00".
 func Format(t time.Time, layout string) string { return t.Format(layout) + Offset(t) }
 
+// Clock is a time of day as people read it: 3:04 PM.
+func Clock(t time.Time) string { return Format(t, "3:04 PM") }
+
 // Offset is what Format adds: empty for all but the repeated hours of a year.
 func Offset(t time.Time) string {
 	if !repeated(t) {
@@ -219,4 +223,34 @@ func repeated(t time.Time) bool {
 		}
 	}
 	return false
+}
+
+// Layouts are the forms of a moment by its distance: on the day of now, in the six
+// days from now on and before it, in its year, and elsewhere. Where one is empty
+// the next counts.
+type Layouts struct{ Today, Week, Year, Else string }
+
+// Format puts t into the form that fits, in its own zone. What shows a time of day
+// has the offset as with the function Format.
+func (l Layouts) Format(t, now time.Time) string {
+	now = now.In(t.Location())
+	layout := l.Else
+	switch sameYear := t.Year() == now.Year(); {
+	case sameYear && t.YearDay() == now.YearDay():
+		layout = l.Today
+	case l.Week != "" && t.Sub(now) < 6*24*time.Hour:
+		layout = l.Week
+	case l.Year != "" && sameYear:
+		layout = l.Year
+	}
+	if !strings.Contains(layout, "15:04") {
+		return t.Format(layout)
+	}
+	return Format(t, layout)
+}
+
+// DayClock is a time of day, with its date where that is not now's: "15:04",
+// "Mon 23 Nov 15:04".
+func DayClock(t, now time.Time) string {
+	return Layouts{Today: "15:04", Year: "Mon 2 Jan 15:04", Else: "2 Jan 2006 15:04"}.Format(t, now)
 }

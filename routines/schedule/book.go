@@ -167,10 +167,10 @@ func (s *Schedule) laterSave(now time.Time) {
 	}
 }
 
-// Known is what is known of fires at one moment. It never changes. Nil knows
+// fates are what is known of fires at one moment. It never changes. Nil knows
 // nothing, so that all that lies behind counts as fired: so it is where no bot has
 // ever run, or when the schedule of another day is asked for.
-type Known struct {
+type fates struct {
 	at        time.Time // fires up to then are decided
 	all       bool      // a routine that is not in it was never seen by a loop
 	routines  map[string]bookEntry
@@ -179,8 +179,8 @@ type Known struct {
 
 // known is what the book says at now, of routines that something has become of
 // since. A zero since takes all of them.
-func (b *book) known(now, since time.Time) *Known {
-	k := &Known{at: now, all: since.IsZero(), routines: map[string]bookEntry{}, reminders: maps.Clone(b.Reminders)}
+func (b *book) known(now, since time.Time) *fates {
+	k := &fates{at: now, all: since.IsZero(), routines: map[string]bookEntry{}, reminders: maps.Clone(b.Reminders)}
 	for id, e := range b.Routines {
 		if k.all || e.LastFire.After(since) || e.Passed.After(since) || e.Seen.After(since) {
 			k.routines[id] = *e
@@ -190,7 +190,7 @@ func (b *book) known(now, since time.Time) *Known {
 }
 
 // routine says what has become of a fire, and when the last run before it was.
-func (k *Known) routine(id string, at time.Time) (what fate, before time.Time) {
+func (k *fates) routine(id string, at time.Time) (what fate, before time.Time) {
 	if k == nil {
 		return fateAssumed, time.Time{}
 	}
@@ -213,7 +213,7 @@ func (k *Known) routine(id string, at time.Time) (what fate, before time.Time) {
 }
 
 // reminder says what has become of a reminder that is due.
-func (k *Known) reminder(id string, at time.Time) fate {
+func (k *fates) reminder(id string, at time.Time) fate {
 	if k == nil || at.After(k.at) {
 		return fateAssumed
 	}

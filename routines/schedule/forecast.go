@@ -24,7 +24,7 @@ const (
 // The tags of an entry. Agents know the first two; the others are for people, and
 // most of them say what has become of a fire instead of TagJustFired.
 const (
-	TagThisTask  = "this task"
+	tagThisTask  = "this task"
 	TagJustFired = "just fired"
 	TagPaused    = "paused"
 	TagWaits     = "waits for you"
@@ -120,7 +120,7 @@ func (c candidate) compare(o candidate) int {
 // if it has happened, and the first to come; one at exactly now has happened. Fires
 // that are held are left out: nobody must plan with them.
 func (s *Schedule) Forward(now time.Time, current string) Forward {
-	set, holds, known := s.Set(), s.Holds(), s.Known()
+	set, holds, known := s.Set(), s.Holds(), s.known.Load()
 	most := now.Add(forwardMost)
 	w := window{now: now, known: known}
 	s.fires.mu.Lock()
@@ -165,7 +165,7 @@ func (s *Schedule) Forward(now time.Time, current string) Forward {
 // window collects candidates.
 type window struct {
 	now    time.Time
-	known  *Known
+	known  *fates
 	recent []candidate // at now or before
 	ahead  []candidate
 	passed []candidate // those that did not happen
@@ -196,8 +196,8 @@ func (w *window) add(c candidate) {
 	}
 }
 
-// take is what is listed: all of the next hours, or the first few beyond.
-func (w *window) take() []candidate {
+// chosen is what is listed: all of the next hours, or the first few beyond.
+func (w *window) chosen() []candidate {
 	for _, list := range [][]candidate{w.recent, w.ahead, w.passed} {
 		slices.SortFunc(list, candidate.compare)
 	}
@@ -213,7 +213,7 @@ func (w *window) take() []candidate {
 
 // render turns the candidates that were taken into entries.
 func (s *Schedule) render(set *routines.Set, w *window, current string) Forward {
-	taken := w.take()
+	taken := w.chosen()
 	f := Forward{Entries: make([]Entry, 0, len(taken))}
 	for _, one := range w.passed {
 		e := s.entry(set, one)
@@ -224,7 +224,7 @@ func (s *Schedule) render(set *routines.Set, w *window, current string) Forward 
 		e := s.entry(set, one)
 		switch {
 		case current != "" && e.ID == current:
-			e.Tag = TagThisTask
+			e.Tag = tagThisTask
 		case !one.at.After(w.now):
 			e.Tag = TagJustFired
 		}
@@ -238,14 +238,10 @@ func (s *Schedule) render(set *routines.Set, w *window, current string) Forward 
 
 // entry is a candidate with what people and agents read of its task.
 func (s *Schedule) entry(set *routines.Set, one candidate) Entry {
-	var t *routines.Task
-	label := ""
+	t := taskAt(set, one.index)
+	label := cmp.Or(t.Description, labelRoutine)
 	if i := one.index - len(set.Routines); i >= 0 {
-		r := set.Reminders[i]
-		t, label = &r.Task, r.Label()
-	} else {
-		t = &set.Routines[one.index].Task
-		label = cmp.Or(t.Description, labelRoutine)
+		label = set.Reminders[i].Label()
 	}
 	return Entry{
 		ID: t.ID, FireTime: one.at.In(s.o.Zone), Label: label, Description: briefly(t), FilePath: t.Path, Kind: t.Kind,

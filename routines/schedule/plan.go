@@ -20,10 +20,10 @@ func routineKey(id string) key  { return key{routines.KindRoutine, id} }
 func reminderKey(id string) key { return key{routines.KindReminder, id} }
 
 // spot is what there can be one of in the plan: the next fire of a task, or with
-// makeup the late run of a missed routine, beside its next fire.
+// catchUp the late run of a missed routine, beside its next fire.
 type spot struct {
 	key
-	makeup bool
+	catchUp bool
 }
 
 // item is one thing to come.
@@ -193,11 +193,11 @@ func (s *Schedule) noteContested(now time.Time) {
 }
 
 func (s *Schedule) syncRoutine(id string, now time.Time) {
-	at, makeup := spot{key: routineKey(id)}, spot{key: routineKey(id), makeup: true}
+	at, catchUp := spot{key: routineKey(id)}, spot{key: routineKey(id), catchUp: true}
 	r, ok := s.Set().RoutineByID(id)
 	if !ok {
 		s.plan.drop(at)
-		s.plan.drop(makeup)
+		s.plan.drop(catchUp)
 		if b, known := s.book.Routines[id]; known && b.Removed.IsZero() {
 			b.Removed = now
 			s.laterSave(now)
@@ -211,20 +211,20 @@ func (s *Schedule) syncRoutine(id string, now time.Time) {
 	away := !b.Removed.IsZero() && now.Sub(b.Removed) > onTime
 	if b.Cron != r.Cron || away || b.Waits && !waits {
 		b.notOwed(now.Add(-grace).Truncate(time.Second))
-		s.plan.drop(makeup)
+		s.plan.drop(catchUp)
 	}
 	b.Cron, b.Removed, b.Waits = r.Cron, time.Time{}, waits
-	if _, planned := s.plan.get(makeup); !b.Late.IsZero() {
+	if _, planned := s.plan.get(catchUp); !b.Late.IsZero() {
 		age := now.Sub(b.Late)
 		switch {
 		case s.heldAt(&r.Task, now):
 			b.Late = time.Time{}
-			s.plan.drop(makeup)
+			s.plan.drop(catchUp)
 		case planned:
 		case !r.RunMissed || age > runMissedFor || age < 0:
 			b.Late = time.Time{}
 		default:
-			s.plan.put(item{spot: makeup, at: b.Late, when: s.nextSlot(now)})
+			s.plan.put(item{spot: catchUp, at: b.Late, when: s.nextSlot(now)})
 		}
 	}
 	if *b != was {

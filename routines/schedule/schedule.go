@@ -109,7 +109,7 @@ type Schedule struct {
 	o     Options
 	index *routines.Index
 	holds holdStore
-	known atomic.Pointer[Known] // what has become of fires; nil: nobody knows
+	known atomic.Pointer[fates] // what has become of fires; nil: nobody knows
 	fires fireCache
 	view  viewCache
 	// now is time.Now. It is a field because the clock of a testing/synctest
@@ -210,9 +210,6 @@ func Files(d *store.Dir, zone *time.Location) *routines.Set {
 // Set is what is in force now.
 func (s *Schedule) Set() *routines.Set { return s.index.Set() }
 
-// Known is what is known of fires now: another value where that has changed.
-func (s *Schedule) Known() *Known { return s.known.Load() }
-
 // Run fires what is due until ctx ends, and returns when every Fire has
 // returned. It returns nil: a fire's error is its own.
 func (s *Schedule) Run(ctx context.Context) error {
@@ -221,7 +218,7 @@ func (s *Schedule) Run(ctx context.Context) error {
 	s.loop(ctx, &fires)
 	s.setOpen(false)
 	_ = fires.Wait() // every error was logged where it happened
-	s.settle(s.take().ended, s.clock())
+	s.noteEnded(s.drain().ended, s.clock())
 	s.save()
 	return nil
 }
@@ -340,8 +337,8 @@ func (s *Schedule) rouse() {
 	}
 }
 
-// take empties the inbox.
-func (s *Schedule) take() inbox {
+// drain empties the inbox.
+func (s *Schedule) drain() inbox {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	in := s.inbox

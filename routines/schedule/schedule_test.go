@@ -116,7 +116,10 @@ func TestARunningRoutineIsSkippedAndThatIsSaidOncePerRun(t *testing.T) {
 			return nil
 		})
 		n.start()
-		if n.loop.running[routineKey(idA)] == nil {
+		n.loop.mu.Lock()
+		running := n.loop.running[routineKey(idA)] != nil
+		n.loop.mu.Unlock()
+		if !running {
 			t.Error("it should run")
 		}
 		n.sleep(20 * time.Minute)

@@ -15,8 +15,8 @@ import (
 // start: after a crash in between, a run is lost at worst, never doubled.
 func (s *Schedule) step(ctx context.Context, fires *errgroup.Group, now time.Time) {
 	s.judgeClock(now)
-	in := s.take()
-	s.settle(in.ended, now)
+	in := s.drain()
+	s.noteEnded(in.ended, now)
 	for id := range in.changed {
 		s.sync(id, now)
 	}
@@ -79,8 +79,8 @@ func (s *Schedule) due(now time.Time) []Due {
 		switch {
 		case it.kind == routines.KindReminder:
 			d, ok = s.dueReminder(it, now)
-		case it.makeup:
-			d, ok = s.dueMakeup(it, now)
+		case it.catchUp:
+			d, ok = s.dueCatchUp(it, now)
 		default:
 			var m missedFire
 			if d, m, ok = s.dueRoutine(it, now); m.routine != nil {
@@ -111,28 +111,28 @@ func (s *Schedule) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok b
 	fresh := now.Sub(at) <= onTime
 	switch old := s.time(before); {
 	case !fresh:
-		m = missedFire{routine: r, at: at, makeup: r.RunMissed && now.Sub(at) <= runMissedFor}
+		m = missedFire{routine: r, at: at, catchUp: r.RunMissed && now.Sub(at) <= runMissedFor}
 		b.Passed, b.Why = at, fateMissed
 	case n > 1 && now.Sub(old) > onTime:
 		m = missedFire{routine: r, at: old}
 	}
 	s.laterSave(now)
-	makeup := spot{key: it.key, makeup: true}
+	catchUp := spot{key: it.key, catchUp: true}
 	if fresh {
-		s.plan.drop(makeup) // this fire stands for that one too
+		s.plan.drop(catchUp) // this fire stands for that one too
 		b.Late = time.Time{}
 		return Due{Kind: routines.KindRoutine, Routine: r, At: at, Missed: n - 1}, m, true
 	}
-	if m.makeup {
+	if m.catchUp {
 		b.Late = at
-		s.plan.put(item{spot: makeup, at: at, when: s.nextSlot(now), missed: n - 1})
+		s.plan.put(item{spot: catchUp, at: at, when: s.nextSlot(now), missed: n - 1})
 	}
 	s.saveAt = now // noted once, even if the bot ends now
 	return d, m, false
 }
 
-// dueMakeup is the late run of a routine that was missed.
-func (s *Schedule) dueMakeup(it item, now time.Time) (Due, bool) {
+// dueCatchUp is the late run of a routine that was missed.
+func (s *Schedule) dueCatchUp(it item, now time.Time) (Due, bool) {
 	r, known := s.Set().RoutineByID(it.id)
 	if !known || !r.RunMissed || s.heldAt(&r.Task, now) {
 		return Due{}, false
@@ -235,8 +235,8 @@ func (s *Schedule) keeps(k key) bool {
 	return s.running[k].keep
 }
 
-// settle notes the ends of runs.
-func (s *Schedule) settle(list []ended, now time.Time) {
+// noteEnded notes the ends of runs.
+func (s *Schedule) noteEnded(list []ended, now time.Time) {
 	for _, e := range list {
 		s.touched = true
 		if e.key.kind == routines.KindRoutine {

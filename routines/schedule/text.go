@@ -38,7 +38,7 @@ func holdPassed(until, now time.Time) string {
 type missedFire struct {
 	routine *routines.Routine
 	at      time.Time
-	makeup  bool // it runs late
+	catchUp bool // it runs late
 }
 
 // missedNotes says what was missed: each by itself, or all in one note when
@@ -48,7 +48,7 @@ func missedNotes(list []missedFire, now time.Time) []string {
 	if len(list) <= listAtMost {
 		for _, m := range list {
 			text := fmt.Sprintf("Missed routine \"%s\" (was due %s)", m.routine.Title(), dueWords(m.at, now))
-			if m.makeup {
+			if m.catchUp {
 				text += "; it runs now, late"
 			}
 			notes = append(notes, text)
@@ -56,18 +56,18 @@ func missedNotes(list []missedFire, now time.Time) []string {
 		return notes
 	}
 	var named []string
-	makeups := 0
+	catchUps := 0
 	for i, m := range list {
 		if i < listAtMost {
 			named = append(named, fmt.Sprintf("\"%s\" (was due %s)", m.routine.Title(), dueWords(m.at, now)))
 		}
-		if m.makeup {
-			makeups++
+		if m.catchUp {
+			catchUps++
 		}
 	}
 	text := fmt.Sprintf("Missed %d routines: %s and %d more", len(list), strings.Join(named, ", "), len(list)-listAtMost)
-	if makeups > 0 {
-		text += fmt.Sprintf("; %d of them run now, late", makeups)
+	if catchUps > 0 {
+		text += fmt.Sprintf("; %d of them run now, late", catchUps)
 	}
 	return append(notes, text)
 }
@@ -183,11 +183,7 @@ const labelRoutine = "Routine"
 
 // snoozedTag stands behind a task that people have put off.
 func snoozedTag(until, now time.Time) string {
-	until = until.In(now.Location())
-	if midnight(until).Equal(midnight(now)) {
-		return "snoozed until " + cron.Format(until, "15:04")
-	}
-	return "snoozed until " + cron.Format(until, "Mon 2 Jan 15:04")
+	return "snoozed until " + cron.Layouts{Today: "15:04", Else: "Mon 2 Jan 15:04"}.Format(until.In(now.Location()), now)
 }
 
 func windowWords(hours int) string { return fmt.Sprintf("next %dh", hours) }

@@ -71,7 +71,7 @@ type viewCache struct {
 type viewKey struct {
 	set    *routines.Set
 	holds  *Holds
-	known  *Known
+	known  *fates
 	minute time.Time
 }
 
@@ -80,7 +80,7 @@ func (s *Schedule) View(now time.Time) View {
 	c := &s.view
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	made := viewKey{s.Set(), s.Holds(), s.Known(), now.Truncate(time.Minute)}
+	made := viewKey{s.Set(), s.Holds(), s.known.Load(), now.Truncate(time.Minute)}
 	if c.made == made {
 		return c.kept
 	}
@@ -267,7 +267,7 @@ func (s *Schedule) NextFires(from time.Time) (*routines.Set, []time.Time) {
 	defer s.fires.mu.Unlock()
 	s.fires.follow(set)
 	for i, r := range set.Routines {
-		at := int64(never)
+		var at int64
 		if hold := holds.Of(&r.Task); hold != (Hold{}) {
 			at = hold.firstFree(r, ceilSecond(from), s.o.Zone)
 		} else {

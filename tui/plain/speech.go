@@ -110,9 +110,6 @@ func mutedText(until, now time.Time, zone *time.Location) string {
 	return "pings are muted until " + clockText(until, now, zone) + "; mute off ends it"
 }
 
-// refillsText is the line below the schedule.
-func refillsText(line string) string { return strings.Replace(line, "~", textRefillsAbout, 1) }
-
 // engineText is everything about the model and what stands behind it.
 func engineText(s *core.Snapshot) string {
 	e := s.Engine

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/config"
 	"ollimbot/tui/action"
 )
 
@@ -79,14 +80,7 @@ func (p Problem) String() string {
 // it: ollim-bot below $XDG_CONFIG_HOME, else below ~/.config; empty when there is
 // no home.
 func Dir(env []string) string {
-	value := func(name string) (v string) {
-		for _, e := range env {
-			if rest, ok := strings.CutPrefix(e, name+"="); ok {
-				v = rest
-			}
-		}
-		return v
-	}
+	value := func(name string) string { return config.Lookup(env, name) }
 	// The standard says that a relative path is to be ignored.
 	if base := value("XDG_CONFIG_HOME"); filepath.IsAbs(base) {
 		return filepath.Join(base, "ollim-bot")

@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/tui/action"
 )
 
@@ -49,12 +50,10 @@ type yamlError interface {
 // fields reads a file of names with one value or a list of them each. The
 // library may panic on garbage.
 func (r *reader) fields(source string) (out []field) {
-	defer func() {
-		if p := recover(); p != nil {
-			out = nil
-			r.add(text{}, textSyntax, "the reader gave up")
-		}
-	}()
+	defer fault.Rescue("the settings", func(_ *fault.Error) {
+		out = nil
+		r.add(text{}, textSyntax, "the reader gave up")
+	})
 	source = strings.TrimPrefix(strings.ReplaceAll(source, "\r\n", "\n"), "\ufeff")
 	file, err := parser.ParseBytes([]byte(source), 0)
 	if err != nil {

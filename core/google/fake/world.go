@@ -131,9 +131,34 @@ func (s *Server) tasks(what string, vars map[string]string, q url.Values, body o
 func (s *Server) AddEvent(calendar string, event object) {
 	s.Lock()
 	defer s.Unlock()
-	o := object{"kind": "calendar#event", "status": "confirmed", "organizer": object{"email": "sam@example.com", "self": true}}
+	o := ownEvent()
 	merge(o, event)
 	s.Events[calendar] = append(s.Events[calendar], o)
+}
+
+func ownEvent() object {
+	return object{"kind": "calendar#event", "status": "confirmed", "organizer": object{"email": "sam@example.com", "self": true}}
+}
+
+// listEvents gives the events between two moments by their starts.
+func listEvents(list []object, q url.Values) answer {
+	if q.Get("orderBy") == "startTime" && q.Get("singleEvents") != "true" {
+		return fail(400, "badRequest", "The requested ordering is not available for the particular query.")
+	}
+	low, _ := time.Parse(time.RFC3339, cmp.Or(q.Get("timeMin"), "1900-01-01T00:00:00Z"))
+	high, _ := time.Parse(time.RFC3339, cmp.Or(q.Get("timeMax"), "2900-01-01T00:00:00Z"))
+	var shown []object
+	for _, e := range list {
+		if from, to, _ := span(e); e["status"] != "cancelled" && to.After(low) && from.Before(high) {
+			shown = append(shown, e)
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b object) int {
+		x, _, _ := span(a)
+		y, _, _ := span(b)
+		return x.Compare(y)
+	})
+	return page(object{"kind": "calendar#events", "summary": "sam@example.com"}, "items", shown, q, 2500)
 }
 
 // span is when an event begins and ends; false where it does not end after its begin.
@@ -165,23 +190,7 @@ func (s *Server) events(what string, vars map[string]string, q url.Values, body 
 	}
 	switch what {
 	case "list":
-		if q.Get("orderBy") == "startTime" && q.Get("singleEvents") != "true" {
-			return fail(400, "badRequest", "The requested ordering is not available for the particular query.")
-		}
-		low, _ := time.Parse(time.RFC3339, cmp.Or(q.Get("timeMin"), "1900-01-01T00:00:00Z"))
-		high, _ := time.Parse(time.RFC3339, cmp.Or(q.Get("timeMax"), "2900-01-01T00:00:00Z"))
-		var shown []object
-		for _, e := range list {
-			if from, to, _ := span(e); e["status"] != "cancelled" && to.After(low) && from.Before(high) {
-				shown = append(shown, e)
-			}
-		}
-		slices.SortStableFunc(shown, func(a, b object) int {
-			x, _, _ := span(a)
-			y, _, _ := span(b)
-			return x.Compare(y)
-		})
-		return page(object{"kind": "calendar#events", "summary": "sam@example.com"}, "items", shown, q, 2500)
+		return listEvents(list, q)
 	case "insert":
 		if id, given := body["id"].(string); given {
 			if !eventIDs.MatchString(id) {
@@ -196,7 +205,7 @@ func (s *Server) events(what string, vars map[string]string, q url.Values, body 
 		if _, _, ok := span(body); !ok {
 			return fail(400, "timeRangeEmpty", "The specified time range is empty.")
 		}
-		event = object{"kind": "calendar#event", "status": "confirmed", "organizer": object{"email": "sam@example.com", "self": true}}
+		event = ownEvent()
 		event["htmlLink"] = "https://www.google.com/calendar/event?eid=" + body["id"].(string)
 		merge(event, body)
 		s.Events[calendar] = append(list, event)
@@ -236,7 +245,8 @@ func (s *Server) mail(id string, vars map[string]string, q url.Values) answer {
 	case "gmail.users.messages.list":
 		var found []object
 		for _, m := range s.Mails {
-			if labels := fmt.Sprint(m["labelIds"]); q.Get("q") == "" || q.Get("q") == "is:unread" && strings.Contains(labels, "UNREAD") || strings.Contains(fmt.Sprint(m), q.Get("q")) {
+			unread := q.Get("q") == "is:unread" && strings.Contains(fmt.Sprint(m["labelIds"]), "UNREAD")
+			if unread || strings.Contains(fmt.Sprint(m), q.Get("q")) {
 				found = append(found, object{"id": m["id"], "threadId": m["id"]})
 			}
 		}

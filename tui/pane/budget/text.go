@@ -1,11 +1,13 @@
 package budget
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/words"
+	"ollimbot/routines/cron"
 	"ollimbot/tui/action"
 )
 
@@ -75,12 +77,5 @@ func tokens(available float64) string {
 // clock writes a moment of the next hours: the time, with the day when it is
 // not today's.
 func clock(s *core.Snapshot, t time.Time) string {
-	zone := s.Zone
-	if zone == nil {
-		zone = time.UTC
-	}
-	if words.SameDay(t, s.At, zone) {
-		return t.In(zone).Format("15:04")
-	}
-	return t.In(zone).Format("Mon 15:04")
+	return cron.Layouts{Today: "15:04", Else: "Mon 15:04"}.Format(t.In(cmp.Or(s.Zone, time.UTC)), s.At)
 }

@@ -82,14 +82,7 @@ func (v view) empty(s *core.Snapshot, n action.Names) []string {
 
 // moment is when something fires: the time, with the day when it is another.
 func moment(s *core.Snapshot, t time.Time) string {
-	t = t.In(zone(s))
-	switch {
-	case words.SameDay(t, s.At, zone(s)):
-		return cron.Format(t, "15:04")
-	case t.Sub(s.At) < 6*24*time.Hour:
-		return cron.Format(t, "Mon 15:04")
-	}
-	return t.Format("2 Jan")
+	return cron.Layouts{Today: "15:04", Week: "Mon 15:04", Else: "2 Jan"}.Format(t.In(zone(s)), s.At)
 }
 
 // allowQuestion asks whether a file that the agent wrote may do what it says.

@@ -7,10 +7,11 @@ package sessionfile
 import (
 	"encoding/json"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
+
+	"ollimbot/core/config"
 )
 
 const (
@@ -31,20 +32,10 @@ const (
 
 // ConfigDir is where the CLI with this environment keeps its files.
 func ConfigDir(env []string) string {
-	if dir := lookup(env, "CLAUDE_CONFIG_DIR"); dir != "" {
+	if dir := config.Lookup(env, "CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir
 	}
-	return filepath.Join(lookup(env, "HOME"), ".claude")
-}
-
-// lookup is the value of a variable; the last one of a name counts.
-func lookup(env []string, name string) string {
-	for _, v := range slices.Backward(env) {
-		if value, ok := strings.CutPrefix(v, name+"="); ok {
-			return value
-		}
-	}
-	return ""
+	return filepath.Join(config.Lookup(env, "HOME"), ".claude")
 }
 
 // Folder is the name of the folder for sessions that work in dir. The CLI takes

@@ -1,0 +1,161 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/skill"
+	"ollimbot/core/store"
+	"ollimbot/core/words"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
+)
+
+const (
+	// describedFires is how many fires to come are listed.
+	describedFires = 10
+	// describedText is how much of a task's file is shown, in characters.
+	describedText = 100_000
+	// longClock is a fire of that list.
+	longClock = "Mon 2006-01-02 15:04"
+)
+
+// Tasks is what is known of the tasks in force.
+type Tasks struct {
+	Dir   *store.Dir
+	Set   *routines.Set
+	Holds *schedule.Holds
+	// SkillWaits says why a task has to do without a skill; empty where it has it.
+	SkillWaits func(routines.Task, skill.Skill) string
+}
+
+// Of is everything about a task in force, at a moment in the bot's zone.
+func (c Describe) Of(b Tasks, now time.Time) (Outcome, error) {
+	set := b.Set
+	var out strings.Builder
+	var task routines.Task
+	if r, ok := set.RoutineByID(c.ID); ok {
+		task = r.Task
+		b.describe(&out, task, now)
+		describeRoutine(&out, r, b.Holds.Of(&r.Task), now)
+	} else if r, ok := set.ReminderByID(c.ID); ok {
+		task = r.Task
+		b.describe(&out, task, now)
+		describeReminder(&out, r, now)
+	} else {
+		return Outcome{}, fmt.Errorf(TextNoTask, clean.Cut(clean.Line(c.ID), 60))
+	}
+	for _, p := range set.Problems {
+		if p.File == task.Path {
+			row(&out, string(p.Severity), fmt.Sprintf("line %d: %s", p.Line, p.Message))
+		}
+	}
+	data, err := b.Dir.Read(task.Path)
+	if err != nil {
+		return Outcome{}, err
+	}
+	text := clean.Text(string(data))
+	if cut := clean.Cut(text, describedText); cut != text {
+		text = cut + "\n" + textCutHere
+	}
+	out.WriteString("\n" + strings.TrimSpace(text) + "\n")
+	return Outcome{Message: task.Title(), Body: out.String()}, nil
+}
+
+// row is one line of a description.
+func row(out *strings.Builder, name, value string) {
+	fmt.Fprintf(out, "%-9s %s\n", name, value)
+}
+
+// describe says what both kinds have in common.
+func (b Tasks) describe(out *strings.Builder, t routines.Task, now time.Time) {
+	out.WriteString(t.Title() + "\n")
+	row(out, string(t.Kind), t.ID+" · "+clean.Line(t.Path))
+	where := "in the background"
+	switch {
+	case !t.Background:
+		where = "in the main session"
+	case t.Isolated:
+		where = "in the background, without the conversation's history"
+	}
+	if t.Model != "" {
+		where += ", with " + t.Model
+	}
+	if !t.Thinking {
+		where += ", without thinking"
+	}
+	row(out, "runs", where)
+	if t.Background {
+		ping := "may ping"
+		if !t.AllowPing {
+			ping = "may not ping"
+		}
+		row(out, "tells", ping+"; reports: "+strings.ReplaceAll(string(t.Mode), "_", " "))
+	}
+	for _, l := range []struct {
+		name string
+		list []string
+	}{{"may use", t.Allowed}, {"never", t.Disallowed}, {"skills", t.Skills}} {
+		if len(l.list) > 0 {
+			row(out, l.name, strings.Join(l.list, ", "))
+		}
+	}
+	for _, s := range skill.Load(b.Dir, t.Skills) {
+		if why := b.SkillWaits(t, s); why != "" {
+			row(out, "without", s.Name+": "+fmt.Sprintf(textWaits, why))
+		}
+	}
+	if t.TrustInput {
+		row(out, "trusts", "keeps its tools when it has read what strangers write")
+	}
+	if t.Subagent != "" {
+		row(out, "as", t.Subagent)
+	}
+	if h := b.Holds.Of(&t); !h.Ended(now) {
+		word := "paused, until you let it go on"
+		switch {
+		case h.Why != "":
+			word = fmt.Sprintf(textWaits, h.Why)
+		case !h.Paused:
+			word = "snoozed until " + cron.DayClock(h.Until.In(now.Location()), now)
+		}
+		row(out, "held", word)
+	}
+}
+
+// describeRoutine says when a routine fires. While it is paused, the times are
+// those at which it would.
+func describeRoutine(out *strings.Builder, r *routines.Routine, h schedule.Hold, now time.Time) {
+	row(out, "when", r.Schedule.Words()+" ("+r.Cron+")")
+	for _, n := range r.Schedule.Notes() {
+		row(out, "", n)
+	}
+	if r.RunMissed {
+		row(out, "missed", "made up for within twelve hours")
+	}
+	name, from := "next", now
+	if h.Paused || h.Why != "" {
+		name = "would"
+	} else if h.Until.After(from) {
+		from = h.Until.In(now.Location())
+	}
+	for range describedFires {
+		at := r.Schedule.Next(from)
+		if at.IsZero() {
+			break
+		}
+		row(out, name, cron.Format(at, longClock)+", "+words.Ahead(at.Sub(now)))
+		name, from = "", at.Add(time.Second)
+	}
+}
+
+func describeReminder(out *strings.Builder, r *routines.Reminder, now time.Time) {
+	at := r.RunAt.In(now.Location())
+	row(out, "when", cron.Format(at, longClock)+", "+words.Ahead(at.Sub(now)))
+	if r.MaxChain > 0 {
+		row(out, "chain", fmt.Sprintf("check %d of %d", r.ChainDepth+1, r.MaxChain+1))
+	}
+}

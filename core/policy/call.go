@@ -1,0 +1,116 @@
+package policy
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ollimbot/core/agent"
+)
+
+// call is a tool call as patterns see it.
+type call struct {
+	agent.ToolUse
+	tool string
+	arg  string // the argument that patterns of this tool look at
+	path string // the same for tools that touch a file; "" where it is unclear which
+	// folder is where a search begins.
+	folder string
+	// args are the arguments of a skill.
+	args string
+	// apart says that a subagent is to work on a copy of the repository.
+	apart bool
+	// command is what a tool would run in a shell: Bash, and what an engine calls it
+	// elsewhere (Monitor, PowerShell).
+	command string
+	// others are the paths in the input of a tool that is not known here, which
+	// may write them.
+	others []string
+}
+
+// argumentOf names the input field that a tool's patterns look at.
+var argumentOf = map[string]string{
+	"Bash": "command", "Read": "file_path", "Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path",
+	"NotebookEdit": "notebook_path", "Glob": "pattern", "Grep": "glob", "WebFetch": "url", "WebSearch": "query",
+	"Skill": "skill", "Task": "subagent_type",
+}
+
+// call reads a call, once. A search that names a file searches that file, whatever its
+// glob says.
+func (t tree) call(u agent.ToolUse) call {
+	x := call{ToolUse: u, tool: toolName(u.Name)}
+	var input map[string]any
+	if json.Unmarshal(u.Input, &input) != nil {
+		return x
+	}
+	text := func(key string) string { s, _ := input[key].(string); return s }
+	x.arg = text(argumentOf[x.tool])
+	_, known := argumentOf[x.tool]
+	switch {
+	case x.tool == "Glob" || x.tool == "Grep":
+		x.folder = text("path")
+		x.path = searched(x.tool, x.folder, x.arg)
+		if info, err := os.Stat(t.absolute(x.folder)); x.folder != "" && err == nil && !info.IsDir() {
+			x.path = x.folder
+		}
+	case touchesFiles(x.tool):
+		x.path = x.arg
+	case x.tool == "Bash":
+		x.command = x.arg
+	case x.tool == "Task":
+		x.apart = text("isolation") != ""
+	case x.tool == "Skill":
+		if x.arg == "" {
+			x.arg = text("command")
+		}
+		x.args = text("args")
+	case !known && !strings.HasPrefix(u.Name, "mcp__"):
+		x.command = text("command")
+		for _, key := range []string{"file_path", "notebook_path", "path"} {
+			if p := text(key); p != "" {
+				x.others = append(x.others, p)
+			}
+		}
+	}
+	return x
+}
+
+// searched is the one path that a search names, or "" where the glob may mean
+// several or leads somewhere else: lists, alternatives with "..", exclusions.
+func searched(tool, folder, glob string) string {
+	if tool == "Grep" && (strings.ContainsAny(glob, " \t\r\n,{}") || strings.HasPrefix(glob, "!")) {
+		return ""
+	}
+	if strings.Contains(glob, "{") && strings.Contains(glob, "..") {
+		return ""
+	}
+	if filepath.IsAbs(glob) || strings.HasPrefix(glob, "~") {
+		return glob
+	}
+	return filepath.Join(folder, glob)
+}
+
+// toolName takes both names of the delegation tool for one.
+func toolName(name string) string {
+	if name == "Agent" {
+		return "Task"
+	}
+	return name
+}
+
+func writes(tool string) bool {
+	switch tool {
+	case "Write", "Edit", "MultiEdit", "NotebookEdit":
+		return true
+	}
+	return false
+}
+
+func touchesFiles(tool string) bool {
+	switch tool {
+	case "Read", "Glob", "Grep":
+		return true
+	}
+	return writes(tool)
+}

@@ -1,0 +1,318 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/clean"
+	"ollimbot/routines"
+)
+
+// pattern is one entry of a tool list: "Read", "Bash(ollim-bot tasks *)",
+// "Read(./**.md)", "mcp__docs__*".
+type pattern struct {
+	tool string
+	arg  string
+	// bare patterns have no argument and mean every call of the tool.
+	bare bool
+	// globs are the argument of a file tool, in each of its spellings; local
+	// means inside the data directory.
+	globs []*regexp.Regexp
+	local bool
+}
+
+func parsePattern(t tree, s string) pattern {
+	s = strings.TrimSpace(s)
+	name, arg, ok := strings.Cut(s, "(")
+	if !ok || !strings.HasSuffix(arg, ")") {
+		return pattern{tool: toolName(s), bare: true}
+	}
+	arg = strings.TrimSpace(strings.TrimSuffix(arg, ")"))
+	p := pattern{tool: toolName(strings.TrimSpace(name)), arg: arg, bare: arg == "" || arg == "*"}
+	if !touchesFiles(p.tool) || p.bare {
+		return p
+	}
+	switch {
+	case strings.HasPrefix(arg, "//"):
+		p.globs = absoluteGlobs(arg[1:])
+	case strings.HasPrefix(arg, "~/"):
+		p.globs = absoluteGlobs(filepath.ToSlash(t.absolute(arg)))
+	default:
+		p.globs, p.local = []*regexp.Regexp{routines.Glob(strings.TrimPrefix(arg, "./"))}, true
+	}
+	return p
+}
+
+// absoluteGlobs are a glob as it is written, and with the links of its fixed
+// folders followed: a path is matched with both of its spellings too.
+func absoluteGlobs(glob string) []*regexp.Regexp {
+	out := []*regexp.Regexp{routines.Glob(glob)}
+	fixed := glob
+	if i := strings.IndexAny(fixed, "*?"); i >= 0 {
+		fixed = fixed[:i]
+	}
+	folder := fixed[:strings.LastIndexByte(fixed, '/')+1]
+	target, ok := follow(filepath.FromSlash(folder))
+	if target = strings.TrimSuffix(filepath.ToSlash(target), "/") + "/"; ok && target != folder {
+		out = append(out, routines.Glob(target+glob[len(folder):]))
+	}
+	return out
+}
+
+// names reports whether the pattern is of that tool, or of its whole server.
+func (p pattern) names(tool string) bool {
+	if p.tool == tool && tool != "" {
+		return true
+	}
+	if !strings.HasPrefix(tool, "mcp__") || !strings.HasPrefix(p.tool, "mcp__") {
+		return false
+	}
+	server := strings.TrimSuffix(p.tool, "__*") // a whole server: mcp__docs, mcp__docs__*
+	return strings.Count(server, "__") == 1 && strings.HasPrefix(tool, server+"__")
+}
+
+// allows reports whether the pattern lets this call pass.
+func (p pattern) allows(u call, t tree) bool {
+	if !p.names(u.tool) {
+		return false
+	}
+	if p.bare {
+		return true
+	}
+	switch {
+	case u.tool == "Bash":
+		return simple(u.arg) && commandMatches(p.arg, strings.TrimSpace(u.arg))
+	case p.globs != nil:
+		return u.path != "" && p.reaches(u.path, t, true)
+	}
+	return p.matchesText(u)
+}
+
+// forbids is wider than allows: each part of a chained command counts, and of a
+// file each of the places that its path may mean.
+func (p pattern) forbids(u call, t tree) bool {
+	if !p.names(u.tool) {
+		return false
+	}
+	switch {
+	case p.bare:
+		return true
+	case u.tool == "Bash":
+		return slices.ContainsFunc(commandsIn(u.arg), func(c string) bool { return commandMatches(p.arg, strings.TrimSpace(c)) })
+	case p.globs != nil:
+		return u.path == "" || p.reaches(u.path, t, false)
+	}
+	return p.matchesText(u)
+}
+
+func (p pattern) matchesText(u call) bool {
+	if u.tool == "WebFetch" {
+		return domainMatches(p.arg, u.arg)
+	}
+	return commandMatches(p.arg, strings.TrimSpace(u.arg))
+}
+
+// reaches compares a path, as it is written and where its links lead, with the
+// pattern: every spelling must match, or any of them.
+func (p pattern) reaches(path string, t tree, every bool) bool {
+	places, ok := t.places(path)
+	if !ok {
+		return !every
+	}
+	for _, full := range append(places, t.absolute(path)) {
+		if p.matchesFile(full, t) != every {
+			return !every
+		}
+	}
+	return every
+}
+
+func (p pattern) matchesFile(full string, t tree) bool {
+	name := filepath.ToSlash(full)
+	if p.local {
+		rel, ok := t.within(full)
+		if !ok {
+			return false
+		}
+		name = rel
+	}
+	for _, g := range p.globs {
+		if g.MatchString(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func domainMatches(pattern, address string) bool {
+	domain, ok := strings.CutPrefix(pattern, "domain:")
+	if !ok {
+		return commandMatches(pattern, address)
+	}
+	u, err := url.Parse(address)
+	if err != nil || domain == "" {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	domain = strings.ToLower(domain)
+	return host == domain || strings.HasSuffix(host, "."+domain)
+}
+
+// Rules are tool patterns: what a session may use, and what is taken from it.
+type Rules struct{ Allowed, Disallowed []string }
+
+// Set is Rules made ready for matching. It is safe for concurrent use.
+type Set struct {
+	tree                tree
+	allowed, disallowed []pattern
+}
+
+// Compile makes rules ready; file patterns count from root, the data directory.
+// It costs a few microseconds for each pattern.
+func Compile(root string, r Rules) *Set {
+	s := &Set{tree: tree{root}}
+	for _, p := range r.Allowed {
+		s.allowed = append(s.allowed, parsePattern(s.tree, p))
+	}
+	for _, p := range r.Disallowed {
+		s.disallowed = append(s.disallowed, parsePattern(s.tree, p))
+	}
+	return s
+}
+
+// Allows reports whether a pattern lets the call pass and none forbids it. It
+// does not know the closed places: Session does.
+func (s *Set) Allows(u agent.ToolUse) bool {
+	x := s.tree.call(u)
+	return !s.forbids(x) && s.allows(x)
+}
+
+// Forbids reports whether a pattern of Disallowed takes the call away.
+func (s *Set) Forbids(u agent.ToolUse) bool { return s.forbids(s.tree.call(u)) }
+
+func (s *Set) allows(x call) bool {
+	for _, p := range s.allowed {
+		if p.allows(x, s.tree) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Set) forbids(x call) bool {
+	for _, p := range s.disallowed {
+		if p.forbids(x, s.tree) {
+			return true
+		}
+	}
+	return false
+}
+
+// wouldPass says which calls of the same tool the patterns let pass, or "".
+func (s *Set) wouldPass(x call) string {
+	var list []string
+	for _, p := range s.allowed {
+		if p.names(x.tool) && !p.bare {
+			list = append(list, clean.Line(p.arg))
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	says := fmt.Sprintf(answerWouldPass, clean.Cut(strings.Join(list, ", "), maxWouldPass))
+	if x.tool == "Grep" || x.tool == "Glob" {
+		says += answerGlob
+	}
+	return says
+}
+
+// maxWouldPass is how much of a list a refusal names, in characters.
+const maxWouldPass = 400
+
+// covers reports whether a pattern allows nothing that the list does not allow:
+// one of the list is the same, is of the whole tool, or is provably wider. What
+// cannot be proved is not covered.
+func covers(list []string, pattern string) bool {
+	narrow := parsePattern(tree{"/"}, pattern)
+	for _, p := range list {
+		if strings.TrimSpace(p) == strings.TrimSpace(pattern) || parsePattern(tree{"/"}, p).covers(narrow) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p pattern) covers(n pattern) bool {
+	switch {
+	case !p.names(n.tool):
+		return false
+	case p.bare:
+		return true
+	case n.bare:
+		return false
+	case p.globs != nil:
+		return p.local == n.local && globCovers(globText(p.arg), globText(n.arg))
+	case n.tool == "WebFetch" && strings.HasPrefix(p.arg, "domain:"):
+		domain, ok := strings.CutPrefix(n.arg, "domain:")
+		return ok && !strings.ContainsAny(domain, "*/") && domainMatches(p.arg, "https://"+domain)
+	}
+	return commandCovers(p.arg, n.arg)
+}
+
+// globText is a glob as the matching takes it.
+func globText(arg string) string { return strings.TrimPrefix(arg, "./") }
+
+// globCovers proves that every path of the narrow glob is one of the wide: either
+// the narrow one is a single path, or the wide one is "**" between two fixed
+// texts that the narrow one begins and ends with.
+func globCovers(wide, narrow string) bool {
+	if wide == narrow {
+		return true
+	}
+	if !strings.ContainsAny(narrow, "*?") {
+		return routines.Glob(wide).MatchString(narrow)
+	}
+	before, after, ok := strings.Cut(wide, "**")
+	if !ok || strings.ContainsAny(before+after, "*?") || strings.HasPrefix(after, "/") {
+		return false
+	}
+	first, last := strings.IndexAny(narrow, "*?"), strings.LastIndexAny(narrow, "*?")
+	return strings.HasPrefix(narrow[:first], before) && strings.HasSuffix(narrow[last+1:], after)
+}
+
+// commandCovers is globCovers for commands: a wide pattern is words with anything
+// behind them.
+func commandCovers(wide, narrow string) bool {
+	if wide == narrow {
+		return true
+	}
+	words, open := openCommand(wide)
+	if !open || strings.Contains(words, "*") {
+		return false
+	}
+	for _, tail := range []string{"", ":*", " *"} {
+		if narrow == words+tail {
+			return true
+		}
+	}
+	fixed, _, _ := strings.Cut(narrow, "*")
+	return strings.HasPrefix(fixed, words+" ")
+}
+
+// MayRun reports whether the patterns let the bot's own command of this name
+// pass, with words behind it or without.
+func (s *Set) MayRun(name []string) bool {
+	for _, line := range [][]string{name, append(slices.Clone(name), "x")} {
+		input, err := json.Marshal(map[string]string{"command": quoted(append([]string{ownProgram}, line...))})
+		if err == nil && s.Allows(agent.ToolUse{Name: "Bash", Input: input}) {
+			return true
+		}
+	}
+	return false
+}

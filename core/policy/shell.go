@@ -1,0 +1,232 @@
+package policy
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// What is parsed of a command line: the system runs no longer one, and the parser's
+// time grows with the square of its parentheses.
+const (
+	maxCommand = 128 << 10
+	maxOpen    = 500
+)
+
+// parseShell reads a command line as bash does; nil where nobody can tell what it means.
+func parseShell(line string) *syntax.File {
+	if len(line) > maxCommand || strings.Count(line, "(")+strings.Count(line, "{") > maxOpen || strings.IndexByte(line, 0) >= 0 {
+		return nil
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(line), "")
+	if err != nil {
+		return nil
+	}
+	return file
+}
+
+// oneCommand is a command line that is one command, whatever a prefix allows: no
+// list, no redirection, no substitution, no variable that may hold a secret, and no
+// comment, whose quotes do not count. It is nil for all others.
+func oneCommand(line string) *syntax.CallExpr {
+	file := parseShell(line)
+	if file == nil || len(file.Stmts) != 1 || len(file.Last) > 0 {
+		return nil
+	}
+	s := file.Stmts[0]
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || s.Negated || s.Semicolon.IsValid() || len(s.Redirs)+len(s.Comments) > 0 || len(call.Args) == 0 {
+		return nil
+	}
+	// What is compared is the line as it is written: between its words stand blanks
+	// alone, and every word is what it looks like.
+	at := uint(0)
+	gap := func(to uint) bool {
+		blank := strings.Trim(line[at:to], " \t") == ""
+		at = to
+		return blank
+	}
+	for _, a := range call.Assigns {
+		if a.Append || a.Index != nil || a.Array != nil || !gap(a.Pos().Offset()) || a.Value != nil && !plainWord(line, a.Value) {
+			return nil
+		}
+		at = a.End().Offset()
+	}
+	for _, w := range call.Args {
+		if !gap(w.Pos().Offset()) || !plainWord(line, w) {
+			return nil
+		}
+		at = w.End().Offset()
+	}
+	if !gap(uint(len(line))) {
+		return nil
+	}
+	return call
+}
+
+func simple(line string) bool { return oneCommand(line) != nil }
+
+// plainWord reports whether a word holds nothing but text, quotes, and variables that
+// tell no secret.
+func plainWord(line string, w *syntax.Word) bool {
+	plain := true
+	syntax.Walk(w, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case nil, *syntax.Word:
+		case *syntax.Lit: // a line break that the parser has taken away shows in the length
+			plain = plain && n.Value == line[n.Pos().Offset():n.End().Offset()]
+		case *syntax.SglQuoted:
+			plain = plain && !n.Dollar
+		case *syntax.DblQuoted:
+			plain = plain && !n.Dollar
+		case *syntax.ParamExp:
+			plain = plain && n.Short && n.Index == nil && n.Param != nil && !namesSecret(n.Param.Value)
+		default: // substitutions, arithmetic, patterns in parentheses
+			plain = false
+		}
+		return plain
+	})
+	return plain
+}
+
+// plainVariables are those of the environment that hold no secret. Of the others
+// some do, and a command that prints its arguments would print them.
+var plainVariables = []string{"HOME", "PWD", "USER", "LANG", "TZ", "TMPDIR", "PATH", "OLLIM_DATA_DIR"}
+
+// namesSecret judges the name of a variable; those of the shell itself are no names.
+func namesSecret(name string) bool {
+	letter := name[0] == '_' || name[0] >= 'a' && name[0] <= 'z' || name[0] >= 'A' && name[0] <= 'Z'
+	return letter && !slices.Contains(plainVariables, name)
+}
+
+// words are the words of a command line, where it is a plain one: no variable,
+// wildcard or operator, nothing that a shell would make something else of.
+func words(line string) (list []string, ok bool) {
+	call := oneCommand(line)
+	if call == nil || len(call.Assigns) > 0 {
+		return nil, false
+	}
+	for _, w := range call.Args {
+		word, ok := fixedWord(w.Parts)
+		if !ok {
+			return nil, false
+		}
+		list = append(list, word)
+	}
+	return list, true
+}
+
+// fixedWord is a word that is the same for every shell.
+func fixedWord(parts []syntax.WordPart) (string, bool) {
+	var b strings.Builder
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			for _, inner := range p.Parts {
+				lit, ok := inner.(*syntax.Lit)
+				if !ok || strings.ContainsAny(lit.Value, "\\$`!") {
+					return "", false
+				}
+				b.WriteString(lit.Value)
+			}
+		case *syntax.Lit:
+			for i := 0; i < len(p.Value); i++ {
+				c := p.Value[i]
+				switch {
+				case c == '\\' && i+1 < len(p.Value) && p.Value[i+1] < 0x80 && p.Value[i+1] >= ' ':
+					i++
+				case c < 0x80 && special(rune(c)):
+					return "", false
+				}
+				b.WriteByte(p.Value[i])
+			}
+		default:
+			return "", false
+		}
+	}
+	return b.String(), true
+}
+
+// commandsIn are the commands in a line, for whoever forbids one: each part between
+// signs that may end a command, and each command that the parser finds, without its
+// quotes.
+func commandsIn(line string) []string {
+	list := strings.FieldsFunc(line, func(c rune) bool { return strings.ContainsRune(";&|\n\r`(){}", c) })
+	if file := parseShell(line); file != nil {
+		syntax.Walk(file, func(n syntax.Node) bool {
+			if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+				list = append(list, bare(line, call.Args))
+			}
+			return true
+		})
+	}
+	return list
+}
+
+// bare are the words of a command without quotes, as far as they are fixed.
+func bare(line string, args []*syntax.Word) string {
+	out := make([]string, 0, len(args))
+	for _, w := range args {
+		word, ok := fixedWord(w.Parts)
+		if !ok {
+			word = line[w.Pos().Offset():w.End().Offset()]
+		}
+		out = append(out, word)
+	}
+	return strings.Join(out, " ")
+}
+
+// quoted is a command line that a shell reads as just these words. Words that
+// need no quotes have none, so that rules match them as they are written.
+func quoted(list []string) string {
+	out := make([]string, len(list))
+	for i, w := range list {
+		if w == "" || strings.ContainsFunc(w, special) {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		out[i] = w
+	}
+	return strings.Join(out, " ")
+}
+
+// special reports a character that a shell may take for more than itself.
+func special(c rune) bool {
+	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_./:=@%+,", c)
+}
+
+// shellMeans is special but for the space between words.
+func shellMeans(c rune) bool { return c != ' ' && c < 0x80 && special(c) }
+
+// commandMatches compares word by word: "a b *" is the command "a b" with any
+// further words, "a:*" the same in an older spelling, anything else is exact.
+func commandMatches(pattern, command string) bool {
+	prefix, open := openCommand(pattern)
+	switch {
+	case !strings.Contains(prefix, "*") && open:
+		return command == prefix || strings.HasPrefix(command, prefix+" ")
+	case !strings.Contains(pattern, "*"):
+		return command == pattern
+	}
+	return wildcard(pattern).MatchString(command)
+}
+
+// openCommand is a pattern without the star that stands for further words.
+func openCommand(pattern string) (words string, open bool) {
+	if words, open = strings.CutSuffix(pattern, ":*"); open {
+		return words, true
+	}
+	return strings.CutSuffix(pattern, " *")
+}
+
+// wildcard is a pattern whose stars stand for anything.
+func wildcard(pattern string) *regexp.Regexp {
+	parts := strings.Split(pattern, "*")
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	return regexp.MustCompile(`\A(?s:` + strings.Join(parts, ".*") + `)\z`)
+}

@@ -1,0 +1,347 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Out is one key to be written. Value is a string, bool, int or []string; in
+// SpliceFrontMatter nil takes the key out of the file.
+type Out struct {
+	Key   string
+	Value any
+}
+
+// FormatFrontMatter writes a file as the original does: the fields in order,
+// strings in double quotes, the body without white space at its ends.
+func FormatFrontMatter(fields []Out, body string) []byte {
+	var b strings.Builder
+	b.WriteString("---\n")
+	for _, f := range fields {
+		for _, line := range formatField(f.Key, f.Value) {
+			b.WriteString(line)
+			b.WriteByte('\n')
+		}
+	}
+	b.WriteString("---\n")
+	if body = strings.TrimSpace(body); body != "" {
+		b.WriteString(strings.ToValidUTF8(body, "\ufffd"))
+		b.WriteByte('\n')
+	}
+	return []byte(b.String())
+}
+
+// formatField gives the lines of one field, without indentation.
+func formatField(key string, value any) []string {
+	switch v := value.(type) {
+	case string:
+		return []string{key + ": " + quote(v)}
+	case bool:
+		return []string{key + ": " + strconv.FormatBool(v)}
+	case int:
+		return []string{key + ": " + strconv.Itoa(v)}
+	case []string:
+		if len(v) == 0 {
+			return []string{key + ": []"}
+		}
+		lines := make([]string, 0, len(v)+1)
+		lines = append(lines, key+":")
+		for _, item := range v {
+			lines = append(lines, "  - "+quote(item))
+		}
+		return lines
+	}
+	return []string{key + ": " + quote(fmt.Sprint(value))}
+}
+
+// quote writes a YAML double-quoted scalar on one line. Three dashes in a row
+// are broken by an escape, because the original program ends the front matter
+// at the next "---", wherever it stands.
+func quote(s string) string {
+	var b strings.Builder
+	b.Grow(len(s) + 2)
+	b.WriteByte('"')
+	dashes := 0
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		i += n
+		if r != '-' {
+			dashes = 0
+		} else if dashes++; dashes == 3 {
+			b.WriteString(`\x2d`)
+			dashes = 0
+			continue
+		}
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r < 0x20 || r >= 0x7f && r < 0xa0:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// SpliceFrontMatter changes or adds keys in a user's file and leaves all else
+// as it is: comments, order, unknown keys, the spelling of keys, line ends and
+// every byte of the body. A key that already has the value is not touched. The
+// result is read back before it is returned; an error leaves the file alone.
+func SpliceFrontMatter(data []byte, set []Out) ([]byte, error) {
+	before, err := ParseFrontMatter(data)
+	if err != nil {
+		return nil, err
+	}
+	s := newSplicer(string(data))
+	for _, out := range set {
+		doc, err := ParseFrontMatter([]byte(s.text()))
+		if err != nil {
+			return nil, fmt.Errorf("change %s: %w", out.Key, err)
+		}
+		if err := s.set(doc, out); err != nil {
+			return nil, err
+		}
+	}
+	after, err := ParseFrontMatter([]byte(s.text()))
+	if err != nil {
+		return nil, fmt.Errorf("check the changed front matter: %w", err)
+	}
+	if err := sameBut(before, after, set); err != nil {
+		return nil, err
+	}
+	return []byte(s.text()), nil
+}
+
+// splicer holds a file as lines with their ends.
+type splicer struct {
+	lines []string
+	eol   string
+}
+
+func newSplicer(text string) *splicer {
+	s := &splicer{lines: strings.SplitAfter(text, "\n"), eol: "\n"}
+	if strings.Contains(text, "\r\n") {
+		s.eol = "\r\n"
+	}
+	return s
+}
+
+func (s *splicer) text() string { return strings.Join(s.lines, "") }
+
+// set writes one key into the lines. Lines of doc match the splicer's.
+func (s *splicer) set(doc Document, out Out) error {
+	i := slices.IndexFunc(doc.Fields, func(f Field) bool { return f.Key == kebab(out.Key) })
+	if i < 0 {
+		if out.Value != nil {
+			return s.add(doc, out)
+		}
+		return nil
+	}
+	f := doc.Fields[i]
+	if out.Value != nil && equal(f.Value, out.Value) {
+		return nil
+	}
+	from, to := f.Line-1, s.closing()
+	if i+1 < len(doc.Fields) {
+		to = doc.Fields[i+1].Line - 1
+	}
+	if !s.keyAlone(f) || to <= from {
+		return &SyntaxError{Line: f.Line, Column: f.Column, Message: msgSpliceFlow}
+	}
+	to = s.valueEnd(f, from, to)
+	var lines []string
+	if out.Value != nil {
+		indent := strings.Repeat(" ", f.Column-1)
+		lines = formatField(s.spelling(f), out.Value)
+		if c := s.comment(f, from); c != "" {
+			lines[0] += " " + c
+		}
+		for n := range lines {
+			lines[n] = indent + lines[n] + s.eol
+		}
+		lines = slices.Insert(lines, 1, s.innerComments(f, from, to)...)
+	}
+	s.lines = slices.Replace(s.lines, from, to, lines...)
+	return nil
+}
+
+// add puts a new key at the end of the front matter.
+func (s *splicer) add(doc Document, out Out) error {
+	indent := ""
+	if n := len(doc.Fields); n > 0 {
+		f := doc.Fields[n-1]
+		if !s.keyAlone(doc.Fields[0]) || n > 1 && doc.Fields[0].Line == f.Line {
+			return &SyntaxError{Line: f.Line, Column: f.Column, Message: msgSpliceFlow}
+		}
+		indent = strings.Repeat(" ", f.Column-1)
+	}
+	lines := formatField(kebab(out.Key), out.Value)
+	for n := range lines {
+		lines[n] = indent + lines[n] + s.eol
+	}
+	at := s.closing()
+	s.lines = slices.Insert(s.lines, at, lines...)
+	return nil
+}
+
+// closing is the index of the closing fence; the file is known to have one.
+func (s *splicer) closing() int {
+	seen := false
+	for i, l := range s.lines {
+		if i == 0 {
+			l = strings.TrimPrefix(l, "\ufeff")
+		}
+		if isFence(strings.TrimRight(l, "\r\n")) {
+			if seen {
+				return i
+			}
+			seen = true
+		}
+	}
+	return len(s.lines)
+}
+
+// keyAlone reports whether nothing but spaces stands before the key.
+func (s *splicer) keyAlone(f Field) bool {
+	line := s.lines[f.Line-1]
+	return f.Column-1 < len(line) && strings.Trim(line[:f.Column-1], " ") == "" && isKeyByte(line[f.Column-1])
+}
+
+func isKeyByte(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// spelling is the key as the file writes it.
+func (s *splicer) spelling(f Field) string {
+	line := s.lines[f.Line-1][f.Column-1:]
+	return line[:min(len(f.Key), len(line))]
+}
+
+// valueEnd moves the end of a field back over the empty lines and comments that
+// lead to the next one. In a block scalar a deeper line is text, not a comment.
+func (s *splicer) valueEnd(f Field, from, to int) int {
+	for ; to > from+1; to-- {
+		line := strings.TrimRight(s.lines[to-1], "\r\n")
+		text := strings.TrimLeft(line, " \t")
+		indent := len(line) - len(text)
+		comment := strings.HasPrefix(text, "#") && (indent < f.Column || f.Value.Kind == List)
+		if text != "" && !comment {
+			break
+		}
+	}
+	return to
+}
+
+// comment is the comment that ends the key's line, if its value does not go on.
+func (s *splicer) comment(f Field, from int) string {
+	line := strings.TrimRight(s.lines[from], "\r\n")
+	v := f.Value
+	after := min(f.Column+len(f.Key), len(line))
+	switch {
+	case v.Kind == List && v.Line == f.Line:
+		return ""
+	case v.Quoted && v.Line == f.Line:
+		one := scalar{line: line, start: byteOffset(line, v.Column), no: v.Line, key: f.Key}
+		_, end, bad := one.quoted()
+		if bad.bad() {
+			return ""
+		}
+		if tail := strings.TrimLeft(line[end:], " \t"); strings.HasPrefix(tail, "#") {
+			return tail
+		}
+		return ""
+	case v.Kind == Scalar && v.Line == f.Line:
+		after = byteOffset(line, v.Column)
+	}
+	if i := strings.Index(line[after:], " #"); i >= 0 {
+		return line[after+i+1:]
+	}
+	return ""
+}
+
+// byteOffset turns a column back into an offset.
+func byteOffset(line string, col int) int {
+	n := 0
+	for i := range line {
+		if n++; n == col {
+			return i
+		}
+	}
+	return len(line)
+}
+
+// innerComments are the comment lines between the items of a list that is
+// replaced; they stay below its key.
+func (s *splicer) innerComments(f Field, from, to int) []string {
+	if f.Value.Kind != List {
+		return nil
+	}
+	var out []string
+	for _, l := range s.lines[from+1 : to] {
+		if strings.HasPrefix(strings.TrimLeft(l, " \t"), "#") {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// equal reports whether the file already says what is to be written.
+func equal(v Value, want any) bool {
+	switch w := want.(type) {
+	case []string:
+		return v.Kind == List && slices.EqualFunc(v.Items, w, func(i Value, s string) bool {
+			return i.Kind == Scalar && i.Text == s
+		})
+	case string:
+		return v.Kind == Scalar && v.Text == strings.ToValidUTF8(w, "\ufffd")
+	case nil:
+		return false
+	}
+	return v.Kind == Scalar && v.Text == fmt.Sprint(want)
+}
+
+// sameBut checks that a splice changed what it should and nothing else.
+func sameBut(before, after Document, set []Out) error {
+	last := map[string]any{}
+	for _, o := range set {
+		last[kebab(o.Key)] = o.Value
+	}
+	for key, value := range last {
+		f, found := after.Get(key)
+		if found != (value != nil) || found && !equal(f.Value, value) {
+			return fmt.Errorf("change %s: the file is written in a way that cannot be changed safely; edit it by hand", key)
+		}
+	}
+	for _, f := range before.Fields {
+		if _, changed := last[f.Key]; changed {
+			continue
+		}
+		g, found := after.Get(f.Key)
+		if !found || !sameValue(f.Value, g.Value) || strings.TrimSpace(f.Raw) != strings.TrimSpace(g.Raw) {
+			return fmt.Errorf("keep %s: the file is written in a way that cannot be changed safely; edit it by hand", f.Key)
+		}
+	}
+	if before.Body != after.Body {
+		return fmt.Errorf("keep the text: the file is written in a way that cannot be changed safely; edit it by hand")
+	}
+	return nil
+}
+
+// sameValue compares values but not their places.
+func sameValue(a, b Value) bool {
+	return a.Kind == b.Kind && a.Text == b.Text && slices.EqualFunc(a.Items, b.Items, sameValue)
+}
