@@ -105,13 +105,16 @@ func (l *Login) Wait(ctx context.Context) error {
 			}
 		}
 	})}
-	served := make(chan error, 1)
-	go func() { served <- fault.Guard("the page of the login", func() error { return server.Serve(l.l) })() }()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = fault.Guard("the page of the login", func() error { return server.Serve(l.l) })() // the address can still be pasted
+	}()
 	defer func() {
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer stop()
 		_ = server.Shutdown(ctx) // the page is nice to have
-		_ = <-served             // it was closed
+		<-served
 	}()
 	tick := time.NewTicker(loginPoll)
 	defer tick.Stop()
