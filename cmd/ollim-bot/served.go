@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"ollimbot/core/agent"
@@ -80,7 +81,12 @@ func (p *process) servedHelp() error {
 		rest = textServedAsk
 	}
 	may, others := []string{textServedHelp}, []string{rest}
+	g, err := p.served.at.google()
+	connected := err == nil && g.State().On()
 	for _, c := range command.List(command.InAgent) {
+		if group, _, _ := strings.Cut(c.Name, " "); !connected && slices.Contains([]string{"tasks", "cal", "gmail"}, group) {
+			continue
+		}
 		line := "  " + c.Line()
 		if rules.MayRun(strings.Fields(c.Name)) {
 			may = append(may, line)
