@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"ollimbot/core/budget"
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
+	"ollimbot/core/prompt"
+	"ollimbot/core/skill"
 	"ollimbot/core/transcript"
 	"ollimbot/routines"
 )
@@ -52,9 +53,9 @@ func (b *Bot) redacted(err error) error {
 func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) {
 	switch c := c.(type) {
 	case command.SetBudget:
-		return b.setBudget(c)
+		return c.CarryOut(b.budget, b.now())
 	case command.RestoreBudget:
-		return b.restoreBudget(c)
+		return c.CarryOut(b.budget, b.now())
 	case command.DiscardUpdate:
 		return b.discardUpdate(c)
 	case command.RestoreUpdate:
@@ -110,7 +111,7 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 	case command.Reword:
 		return command.Outcome{}, b.chat.Reword(c.From, c.Key, c.Text, c.Gone)
 	case command.Slash:
-		reply, err := b.slash(ctx, c.Line)
+		reply, err := c.CarryOut(ctx, b.slashHost())
 		return command.Outcome{Message: reply}, err
 	case command.Click:
 		message, err := b.chat.Click(ctx, c.Message, c.ID)
@@ -144,55 +145,6 @@ func (b *Bot) fireNow(c command.FireNow) (command.Outcome, error) {
 	return out, nil
 }
 
-func (b *Bot) setBudget(c command.SetBudget) (command.Outcome, error) {
-	now := b.now()
-	before, after, err := b.budget.Set(now, c.Capacity, c.RefillMinutes)
-	if err != nil {
-		return command.Outcome{}, err
-	}
-	undo := command.RestoreBudget{Capacity: before.Capacity, RefillMinutes: before.RefillRateMinutes, Available: before.Available}
-	out := command.Outcome{Message: budgetChange(before, after)}
-	if !sameBudget(before, after) {
-		out.Undo = undo
-	}
-	return out, nil
-}
-
-func (b *Bot) restoreBudget(c command.RestoreBudget) (command.Outcome, error) {
-	now := b.now()
-	before, _ := b.budget.State(now)
-	after, err := b.budget.Restore(now, budget.Settings{
-		Capacity: c.Capacity, RefillMinutes: c.RefillMinutes, Available: c.Available,
-	})
-	if err != nil {
-		return command.Outcome{}, err
-	}
-	return command.Outcome{Message: budgetChange(before, after)}, nil
-}
-
-// budgetChange says what is different now: "capacity 5 → 6, refill 90 → 60 min".
-// sameBudget reports that nothing was changed.
-func sameBudget(a, b budget.State) bool {
-	return a.Capacity == b.Capacity && a.RefillRateMinutes == b.RefillRateMinutes
-}
-
-func budgetChange(before, after budget.State) string {
-	var parts []string
-	if before.Capacity != after.Capacity {
-		parts = append(parts, fmt.Sprintf("capacity %d → %d", before.Capacity, after.Capacity))
-	}
-	if before.RefillRateMinutes != after.RefillRateMinutes {
-		parts = append(parts, fmt.Sprintf("refill %d → %d min", before.RefillRateMinutes, after.RefillRateMinutes))
-	}
-	if len(parts) == 0 {
-		return "the ping budget is as it was"
-	}
-	if after.Capacity == 0 {
-		parts = append(parts, "pings are muted")
-	}
-	return strings.Join(parts, ", ")
-}
-
 func (b *Bot) discardUpdate(c command.DiscardUpdate) (command.Outcome, error) {
 	u, err := b.updates.Discard(c.Key)
 	if err != nil {
@@ -205,7 +157,7 @@ func (b *Bot) discardUpdate(c command.DiscardUpdate) (command.Outcome, error) {
 func (b *Bot) say(ctx context.Context, c command.Say) (command.Outcome, error) {
 	text := strings.TrimSpace(c.Text)
 	if strings.HasPrefix(text, "/") {
-		reply, err := b.slash(ctx, text)
+		reply, err := command.Slash{Line: text}.CarryOut(ctx, b.slashHost())
 		if err == nil && reply != "" {
 			b.book.Add(transcript.Notice, reply)
 		}
@@ -213,6 +165,17 @@ func (b *Bot) say(ctx context.Context, c command.Say) (command.Outcome, error) {
 	}
 	done, err := b.chat.Receive(ctx, command.Receive{Text: text, ReplyTo: c.ReplyTo})
 	return command.Outcome{Done: done}, err
+}
+
+// slashHost is the bot as the commands of the conversation see it.
+func (b *Bot) slashHost() command.Host {
+	return command.Host{
+		Chat: b.chat, Engine: b.o.Engine, Budget: b.budget, Sessions: b.sessions, Dir: b.dir, Version: b.o.Version, Now: b.now,
+		Config: b.runtime.Load, SetConfig: b.runtime.Store, Record: b.record, Restart: b.o.Restart,
+		Follow: func(ctx context.Context, s skill.Skill) error {
+			return b.chat.Ask(prompt.Instruction(b.expandSkills(ctx, []skill.Skill{s})[0].Body))
+		},
+	}
 }
 
 // deliver begins a turn that hands the main session its pending updates.

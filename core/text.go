@@ -13,18 +13,12 @@ const (
 	textWaits            = "waits for you: %s"
 	textSkillWaits       = "tasks go without this skill, it waits for you: %s; allow it in the schedule with y, or with ollim-bot allow"
 	textWebhookWaits     = "webhook %s waits for its user: %s"
-	textNoSetup          = "the setup skill is missing: skills/setup/SKILL.md is made when the bot starts"
-	textUpdate           = "To update it, install the new version over it, and /restart."
 	textNoLogin          = "this engine needs no login"
 	textLoggedIn         = "claude is logged in"
 	textOpenLogin        = "open the address, log in there, and paste the code that it shows"
-	textAlwaysThinks     = " The model %s thinks all the same: with this version of claude it cannot be switched off."
-	textOwnMeasure       = " The model %s thinks as much as it needs, whatever the number."
 	textChatHere         = "chat here"
 	textForegroundFailed = "%q could not finish: %v"
 	textNotRunning       = "the bot does not run here: start it with ollim-bot run"
-
-	textNoGoogle = "tasks and calendar are not connected in this version: do it there by hand"
 
 	// What is done to the schedule and the budget from a dashboard.
 	textPaused         = "%s is paused until you let it go on"

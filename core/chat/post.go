@@ -62,7 +62,7 @@ func (c *Conversation) Click(ctx context.Context, message post.MessageID, button
 	case post.AskAgent:
 		return "", c.clickAgent(ctx, message, data)
 	case "task_done", "task_del", "event_del":
-		return "", errors.New(textNoGoogle)
+		return "", errors.New(command.TextNoGoogle)
 	}
 	return "", errors.New(textUnknownButton)
 }

@@ -30,6 +30,9 @@ func (c *Conversation) Settings(inFork bool) agent.Settings {
 	return s
 }
 
+// CurrentSettings are in force where the user is.
+func (c *Conversation) CurrentSettings() agent.Settings { return c.Settings(c.inFork() != nil) }
+
 // SetModel switches the main session's model for the life of the process.
 func (c *Conversation) SetModel(ctx context.Context, name string) error {
 	return c.choose(ctx, func() { c.model = name })

@@ -51,7 +51,6 @@ const (
 	textExitFirst      = "exit fork first"
 	textNoFork         = "no active fork"
 	textAlreadyForked  = "already in a fork: leave it first, with save, report or exit"
-	textNoGoogle       = "tasks and calendar are not connected in this version: do it there by hand"
 	textGoOn           = "I would like to go on from here. Say in a line or two where things stand, then wait for me."
 )
 

@@ -5,41 +5,41 @@ import "ollimbot/core/policy"
 // The commands of the conversation: they begin with "/" and never reach the engine.
 
 var slashRows = []Command{
-	{Name: "clear", About: "forget the conversation and start afresh; updates stay"},
+	{Name: "clear", slash: Host.clear, About: "forget the conversation and start afresh; updates stay"},
 	{
-		Name: "compact", Usage: "[instructions]", About: "make the conversation's history shorter",
+		Name: "compact", slash: Host.compact, Usage: "[instructions]", About: "make the conversation's history shorter",
 		Options: []Option{{Name: "instructions", About: "what the summary should keep"}},
 	},
-	{Name: "cost", About: "what the conversation has used"},
+	{Name: "cost", slash: Host.cost, About: "what the conversation has used"},
 	{
-		Name: "fork", Usage: "[topic]", About: "branch off into a fork that stays apart", Silent: true,
+		Name: "fork", slash: Host.fork, Usage: "[topic]", About: "branch off into a fork that stays apart", Silent: true,
 		Options: []Option{{Name: "topic", About: "what it is about"}},
 	},
 	{
-		Name: "model", Usage: "[opus|sonnet|haiku]", About: "show or switch the model",
+		Name: "model", slash: Host.model, Usage: "[opus|sonnet|haiku]", About: "show or switch the model",
 		Options: []Option{{Name: "name", About: "the model to switch to", Choices: Models}},
 	},
 	{
-		Name: "thinking", Usage: "[off|adaptive|tokens]", About: "show or set how much is thought before answering",
+		Name: "thinking", slash: Host.thinking, Usage: "[off|adaptive|tokens]", About: "show or set how much is thought before answering",
 		Options: []Option{{
 			Name: "mode", About: "how much",
 			Choices: []string{"off", "adaptive", "8k budget=8000", "32k budget=32000", "64k budget=64000"},
 		}},
 	},
-	{Name: "interrupt", About: "end the running turn", Silent: true},
+	{Name: "interrupt", slash: Host.interrupt, About: "end the running turn", Silent: true},
 	{
-		Name: "permissions", Usage: "[mode]", About: "show or set the permission mode",
+		Name: "permissions", slash: Host.permissions, Usage: "[mode]", About: "show or set the permission mode",
 		Options: []Option{{Name: "mode", About: "the mode to switch to", Choices: permissionModes}},
 	},
 	{
-		Name: "ping-budget", Usage: "[capacity] [refill_rate]", About: "show or set the ping budget",
+		Name: "ping-budget", slash: Host.pingBudget, Usage: "[capacity] [refill_rate]", About: "show or set the ping budget",
 		Options: []Option{
 			{Name: "capacity", About: "how many pings fit; 0 mutes them", Number: true},
 			{Name: "refill_rate", About: "minutes until the next ping is there", Number: true, Least: 1},
 		},
 	},
 	{
-		Name: "config", Usage: "[key] [value]", About: "show or set the configuration",
+		Name: "config", slash: Host.config, Usage: "[key] [value]", About: "show or set the configuration",
 		Options: []Option{
 			{Name: "key", About: "the setting", Choices: []string{
 				"model.main=model_main", "model.fork=model_fork", "thinking.main=thinking_main", "thinking.fork=thinking_fork",
@@ -48,12 +48,12 @@ var slashRows = []Command{
 			{Name: "value", About: "what to set it to"},
 		},
 	},
-	{Name: "setup", About: "walk through names, profile and first routines"},
-	{Name: "update", About: "how to bring the program up to date"},
-	{Name: "google-auth", About: "connect Google's tasks, calendar and mail"},
-	{Name: "restart", About: "start the program anew"},
-	{Name: "attach", In: InSlash, Usage: "PATH", About: "take a file along with the next message"}, // of this machine
-	{Name: "version", About: "the running version"},
+	{Name: "setup", slash: Host.setup, About: "walk through names, profile and first routines"},
+	{Name: "update", slash: Host.update, About: "how to bring the program up to date"},
+	{Name: "google-auth", slash: Host.google, About: "connect Google's tasks, calendar and mail"},
+	{Name: "restart", slash: Host.restart, About: "start the program anew"},
+	{Name: "attach", slash: Host.attach, In: InSlash, Usage: "PATH", About: "take a file along with the next message"}, // of this machine
+	{Name: "version", slash: Host.version, About: "the running version"},
 	{Name: "help", In: InSlash, About: "these commands"}, // Discord shows them by itself
 }
 

@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,8 @@ type Command struct {
 	// where the surface answers by itself.
 	Takes Kind
 	Make  func(Subject) Value
+	// slash carries out a command of the conversation; nil for help.
+	slash func(Host, context.Context, []string) (string, error)
 }
 
 // Place is where a command can be named; several are joined with "|".

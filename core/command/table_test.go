@@ -32,3 +32,11 @@ func TestExamplesShowWhatACommandNeeds(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryCommandOfTheConversationIsCarriedOut(t *testing.T) {
+	for _, c := range List(InSlash) {
+		if (c.slash == nil) != (c.Name == "help") {
+			t.Errorf("nothing carries out /%s", c.Name)
+		}
+	}
+}

@@ -1,8 +1,10 @@
 // Package command is what can be asked of the bot: the values that Bot.Do takes and
 // what it answers, and one table of all commands that have a name, from which plain
-// mode, Discord's list, the command line and the help of each are made. It must not
-// know the bot, a screen or Discord: whoever carries a value out knows it. What only
-// reads, the table of costs and the description of a task, is made here.
+// mode, Discord's list, the command line and the help of each are made. It carries out
+// the lines of the conversation that begin with "/", with what the bot hands it as
+// Host, changes of the budget, and what only reads: the table of costs and the
+// description of a task. It must not know a screen or Discord; whatever else there
+// is the bot carries out.
 package command
 
 import (

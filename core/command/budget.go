@@ -1,0 +1,52 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ollimbot/core/budget"
+)
+
+// CarryOut changes the budget.
+func (c SetBudget) CarryOut(bucket *budget.Bucket, now time.Time) (Outcome, error) {
+	before, after, err := bucket.Set(now, c.Capacity, c.RefillMinutes)
+	if err != nil {
+		return Outcome{}, err
+	}
+	out := Outcome{Message: budgetChange(before, after)}
+	if before.Capacity != after.Capacity || before.RefillRateMinutes != after.RefillRateMinutes {
+		out.Undo = RestoreBudget{Capacity: before.Capacity, RefillMinutes: before.RefillRateMinutes, Available: before.Available}
+	}
+	return out, nil
+}
+
+// CarryOut puts the budget back.
+func (c RestoreBudget) CarryOut(bucket *budget.Bucket, now time.Time) (Outcome, error) {
+	before, _ := bucket.State(now)
+	after, err := bucket.Restore(now, budget.Settings{
+		Capacity: c.Capacity, RefillMinutes: c.RefillMinutes, Available: c.Available,
+	})
+	if err != nil {
+		return Outcome{}, err
+	}
+	return Outcome{Message: budgetChange(before, after)}, nil
+}
+
+// budgetChange says what is different now: "capacity 5 → 6, refill 90 → 60 min".
+func budgetChange(before, after budget.State) string {
+	var parts []string
+	if before.Capacity != after.Capacity {
+		parts = append(parts, fmt.Sprintf("capacity %d → %d", before.Capacity, after.Capacity))
+	}
+	if before.RefillRateMinutes != after.RefillRateMinutes {
+		parts = append(parts, fmt.Sprintf("refill %d → %d min", before.RefillRateMinutes, after.RefillRateMinutes))
+	}
+	if len(parts) == 0 {
+		return "the ping budget is as it was"
+	}
+	if after.Capacity == 0 {
+		parts = append(parts, "pings are muted")
+	}
+	return strings.Join(parts, ", ")
+}

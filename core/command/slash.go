@@ -1,0 +1,192 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/audit"
+	"ollimbot/core/budget"
+	"ollimbot/core/config"
+	"ollimbot/core/policy"
+	"ollimbot/core/session"
+	"ollimbot/core/skill"
+	"ollimbot/core/store"
+	"ollimbot/core/words"
+)
+
+// setupSkill is the bundled skill behind /setup. The model cannot begin it by
+// itself: only the user asks to be walked through a set-up.
+const setupSkill = "setup"
+
+// Conversation is what the commands of a conversation ask of it.
+type Conversation interface {
+	// Settings are in force for the main session or a fork, CurrentSettings where
+	// the user is.
+	Settings(inFork bool) agent.Settings
+	CurrentSettings() agent.Settings
+	SetModel(ctx context.Context, name string) error
+	SetThinking(ctx context.Context, mode string) error
+	Mode() policy.Mode
+	SetMode(ctx context.Context, m policy.Mode) error
+	ConfigChanged(ctx context.Context, key string) error
+	// Command asks the engine of the main session; tokens are how many it has saved.
+	Command(ctx context.Context, m agent.Message) (text string, r agent.Result, tokens int, err error)
+	Clear(ctx context.Context) (forkToo bool, err error)
+	Attach(path string) (string, error)
+	EnterFork(topic string) error
+	Interrupt(ctx context.Context) error
+}
+
+// Host is the bot that a line of the conversation is carried out in.
+type Host struct {
+	Chat     Conversation
+	Engine   agent.Engine
+	Budget   *budget.Bucket
+	Sessions *session.Store
+	Dir      *store.Dir
+	Version  string
+	Now      func() time.Time
+	// Config is the configuration in force, SetConfig puts another in its place.
+	Config    func() *config.Runtime
+	SetConfig func(*config.Runtime)
+	// Record writes a decision down.
+	Record func(context.Context, audit.Entry)
+	// Follow lets the agent do what a skill says, in a turn of the user's.
+	Follow func(context.Context, skill.Skill) error
+	// Restart starts the program anew; nil where it cannot.
+	Restart func()
+}
+
+// CarryOut does what the line says and gives the reply. Errors are sentences for
+// people.
+func (c Slash) CarryOut(ctx context.Context, h Host) (string, error) {
+	line := strings.Fields(strings.TrimPrefix(strings.TrimSpace(c.Line), "/"))
+	if len(line) == 0 {
+		return "", errors.New("a command needs a name: " + slashNames())
+	}
+	row, ok := Find(InSlash, strings.ToLower(line[0]))
+	switch {
+	case !ok:
+		return "", fmt.Errorf("there is no command /%s; there are %s", line[0], slashNames())
+	case row.slash == nil: // the table cannot hold what lists it
+		return slashHelp(), nil
+	}
+	return row.slash(h, ctx, line[1:])
+}
+
+func slashNames() string {
+	var names []string
+	for _, c := range List(InSlash) {
+		names = append(names, "/"+c.Name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+func slashHelp() string {
+	var out strings.Builder
+	for _, c := range List(InSlash) {
+		fmt.Fprintf(&out, "%-42s %s\n", c.Line(), c.About)
+	}
+	return strings.TrimRight(out.String(), "\n")
+}
+
+// clear forgets the conversation.
+func (h Host) clear(ctx context.Context, _ []string) (string, error) {
+	forkToo, err := h.Chat.Clear(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case forkToo:
+		return "conversation cleared; the fork was discarded too.", nil
+	}
+	return "conversation cleared.", nil
+}
+
+// attach takes a file along with the next message.
+func (h Host) attach(_ context.Context, args []string) (string, error) {
+	if len(args) == 0 {
+		return "", errors.New("write the file behind it: /attach PATH")
+	}
+	return h.Chat.Attach(strings.Join(args, " "))
+}
+
+// fork enters a fork; the card that it posts is the answer.
+func (h Host) fork(_ context.Context, args []string) (string, error) {
+	return "", h.Chat.EnterFork(strings.Join(args, " "))
+}
+
+// compact makes the main session's history shorter and answers with what
+// came of it.
+func (h Host) compact(ctx context.Context, args []string) (string, error) {
+	_, r, tokens, err := h.Chat.Command(ctx, agent.Message{Command: agent.Compact, Text: strings.Join(args, " ")})
+	if err != nil {
+		return "", err
+	}
+	var stats []string
+	if r.Turns > 0 {
+		stats = append(stats, fmt.Sprintf("%d turns", r.Turns))
+	}
+	if at, ok := h.Sessions.Created(); ok {
+		stats = append(stats, words.HoursMinutes(h.Now().Sub(at)))
+	}
+	if tokens > 0 {
+		stats = append(stats, words.Thousand(tokens)+" tokens compacted")
+	}
+	return strings.Join(stats, " · "), nil
+}
+
+// cost asks the engine what the session has used.
+func (h Host) cost(ctx context.Context, _ []string) (string, error) {
+	text, _, _, err := h.Chat.Command(ctx, agent.Message{Command: agent.Cost})
+	if text == "" {
+		text = "done."
+	}
+	return text, err
+}
+
+func (h Host) interrupt(ctx context.Context, _ []string) (string, error) {
+	return "", h.Chat.Interrupt(ctx)
+}
+
+func (h Host) version(context.Context, []string) (string, error) {
+	return "ollim-bot " + h.Version, nil
+}
+
+func (h Host) restart(context.Context, []string) (string, error) {
+	if h.Restart == nil {
+		return "", errors.New("this program cannot start itself anew: quit and start it again")
+	}
+	if id := h.Sessions.Main(); id != "" {
+		if err := h.Sessions.Log(h.Now(), session.Event{SessionID: id, Event: session.Restarting}); err != nil {
+			return "", err
+		}
+	}
+	h.Restart()
+	return "restarting...", nil
+}
+
+// setup lets the agent walk the user through names, profile and routines.
+func (h Host) setup(ctx context.Context, _ []string) (string, error) {
+	s, ok := skill.Read(h.Dir, setupSkill)
+	if !ok {
+		return "", errors.New(textNoSetup)
+	}
+	return "", h.Follow(ctx, s)
+}
+
+// update says how this program is brought up to date: it is one file, which
+// whoever installed it replaces, so it does not replace itself.
+func (h Host) update(context.Context, []string) (string, error) {
+	return "ollim-bot " + h.Version + " runs. " + textUpdate, nil
+}
+
+// google says where things stand with Google.
+func (h Host) google(context.Context, []string) (string, error) {
+	return "", errors.New(TextNoGoogle)
+}

@@ -1,0 +1,166 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/audit"
+	"ollimbot/core/config"
+	"ollimbot/core/policy"
+)
+
+func (h Host) model(ctx context.Context, args []string) (string, error) {
+	if len(args) == 0 {
+		return "model: " + orDefault(h.Chat.CurrentSettings().Model) + ".", nil
+	}
+	name := strings.ToLower(args[0])
+	if !slices.Contains(Models, name) {
+		return "", fmt.Errorf("model must be one of: %s", strings.Join(Models, ", "))
+	}
+	if err := h.Chat.SetModel(ctx, name); err != nil {
+		return "", err
+	}
+	return "switched to " + name + "." + h.thinkingHolds(h.Chat.Settings(false)), nil
+}
+
+func (h Host) thinking(ctx context.Context, args []string) (string, error) {
+	if len(args) == 0 {
+		now := h.Chat.CurrentSettings()
+		return "thinking: " + now.Thinking + "." + h.thinkingHolds(now), nil
+	}
+	mode := strings.ToLower(args[0])
+	if mode != "off" && mode != "adaptive" && !isTokens(mode) {
+		return "", errors.New("thinking must be off, adaptive or a number of tokens such as 8000")
+	}
+	if err := h.Chat.SetThinking(ctx, mode); err != nil {
+		return "", err
+	}
+	return "thinking: " + mode + "." + h.thinkingHolds(h.Chat.Settings(false)), nil
+}
+
+// thinkingHolds says what of a setting of thinking the model does not obey;
+// nothing where it does.
+func (h Host) thinkingHolds(s agent.Settings) string {
+	r, ok := h.Engine.(agent.Reporter)
+	if !ok {
+		return ""
+	}
+	m, _ := r.Status().Model(s.Model)
+	switch {
+	case s.Thinking == "off" && m.AlwaysThinks:
+		return fmt.Sprintf(textAlwaysThinks, orDefault(s.Model))
+	case isTokens(s.Thinking) && m.OwnMeasure:
+		return fmt.Sprintf(textOwnMeasure, orDefault(s.Model))
+	}
+	return ""
+}
+
+func isTokens(s string) bool {
+	return s != "" && s[0] != '0' && len(s) <= 7 && strings.Trim(s, "0123456789") == ""
+}
+
+func orDefault(s string) string {
+	if s == "" {
+		return "(default)"
+	}
+	return s
+}
+
+// permissions shows or sets the permission mode: of the fork where there
+// is one, else of the main session, for the life of the process.
+func (h Host) permissions(ctx context.Context, args []string) (string, error) {
+	if len(args) == 0 {
+		return "permissions: " + string(h.Chat.Mode()) + ".", nil
+	}
+	mode := ""
+	for _, m := range permissionModes {
+		if strings.EqualFold(m, args[0]) {
+			mode = m
+		}
+	}
+	if mode == "" {
+		return "", fmt.Errorf("permissions must be one of: %s", strings.Join(permissionModes, ", "))
+	}
+	before := string(h.Chat.Mode())
+	if err := h.Chat.SetMode(ctx, policy.Mode(mode)); err != nil {
+		return "", err
+	}
+	h.Record(ctx, audit.Entry{Action: audit.ModeChanged, Detail: before + " → " + mode})
+	return "permissions: " + mode + ".", nil
+}
+
+// config shows all settings, one of them, or sets one.
+func (h Host) config(ctx context.Context, args []string) (string, error) {
+	switch len(args) {
+	case 0:
+		var lines []string
+		for _, l := range config.Show(*h.Config()) {
+			lines = append(lines, l.String())
+		}
+		return strings.Join(lines, "\n"), nil
+	case 1:
+		l, err := config.ShowOne(*h.Config(), args[0])
+		return l.String(), err
+	}
+	r, change, err := config.Set(h.Dir, args[0], strings.Join(args[1:], " "))
+	if err != nil {
+		return "", err
+	}
+	h.Record(ctx, audit.Entry{Action: audit.ConfigChanged, Subject: change.Key, Detail: change.Was + " → " + change.Is})
+	h.SetConfig(&r)
+	if err := h.Chat.ConfigChanged(ctx, change.Key); err != nil {
+		return "", err
+	}
+	l, err := config.ShowOne(r, change.Key)
+	if err != nil || !strings.HasPrefix(change.Key, "thinking_") {
+		return l.String(), err
+	}
+	return l.String() + h.thinkingHolds(h.Chat.Settings(change.Key == "thinking_fork")), nil
+}
+
+// pingBudget shows or sets the budget. Numbers come in order,
+// or as capacity=6 refill_rate=60.
+func (h Host) pingBudget(ctx context.Context, args []string) (string, error) {
+	var set SetBudget
+	slots := []**int{&set.Capacity, &set.RefillMinutes}
+	for i, a := range args {
+		slot := i
+		if key, value, ok := strings.Cut(strings.ReplaceAll(a, ":", "="), "="); ok {
+			a = value
+			switch key {
+			case "capacity":
+				slot = 0
+			case "refill_rate", "refill":
+				slot = 1
+			default:
+				return "", fmt.Errorf("ping-budget has no option %q: it takes capacity and refill_rate", key)
+			}
+		}
+		n, err := strconv.Atoi(a)
+		if err != nil || slot >= len(slots) {
+			return "", fmt.Errorf("%q is not possible here: write /ping-budget capacity refill_rate, such as /ping-budget 6 60", a)
+		}
+		*slots[slot] = &n
+	}
+	now := h.Now()
+	if len(args) == 0 {
+		s, _ := h.Budget.State(now)
+		return "ping budget: " + s.FullStatus(now) + ".", nil
+	}
+	done, err := set.CarryOut(h.Budget, now)
+	if err != nil {
+		return "", err
+	}
+	head := done.Message
+	if done.Undo != nil {
+		h.Record(ctx, audit.Entry{Action: audit.BudgetChanged, Detail: head})
+		head = "ping budget updated"
+	}
+	after, _ := h.Budget.State(now)
+	return head + ": " + after.Status(now) + ".", nil
+}
