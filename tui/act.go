@@ -6,8 +6,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core"
 	"ollimbot/core/command"
+	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 )
@@ -59,7 +59,7 @@ type chooser interface {
 // act carries out an action, or says why not.
 func (r *root) act(a action.Action) tea.Cmd {
 	if why := r.off(a); why != "" {
-		r.say(core.Info, a.Title+": "+why)
+		r.say(notice.Info, a.Title+": "+why)
 		return nil
 	}
 	if a.Pane == action.Everywhere {
@@ -190,8 +190,8 @@ func (r *root) toggleMouse() {
 	on := !r.screen.Mouse()
 	r.fail(r.screen.SetMouse(on))
 	if on {
-		r.say(core.Info, textMouseOn(r.names()))
+		r.say(notice.Info, textMouseOn(r.names()))
 		return
 	}
-	r.say(core.Info, textMouseOff(r.names()))
+	r.say(notice.Info, textMouseOff(r.names()))
 }

@@ -9,6 +9,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
+	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 )
@@ -19,7 +20,7 @@ const undoDepth = 50
 // answer carries out what a pane wants.
 func (r *root) answer(a pane.Answer) tea.Cmd {
 	if a.Toast != "" {
-		r.say(core.Info, a.Toast)
+		r.say(notice.Info, a.Toast)
 	}
 	if a.Copy != "" {
 		r.fail(r.screen.Copy(a.Copy))
@@ -91,7 +92,7 @@ func (r *root) do(c command.Value) tea.Cmd { return r.doFor(c, nil) }
 // doFor is do for a dialog that waits for what comes of it; nil for none.
 func (r *root) doFor(c command.Value, d asking) tea.Cmd {
 	if _, reads := c.(command.Preview); r.o.ReadOnly && !reads {
-		r.say(core.Info, textReadOnly)
+		r.say(notice.Info, textReadOnly)
 		return nil
 	}
 	if a, ok := c.(command.Answer); ok {
@@ -127,7 +128,7 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		if msg.undoing { // nothing was taken back: it can be tried again
 			r.undo = append(r.undo, msg.command)
 		}
-		r.say(core.Alert, clean.Line(msg.err.Error()))
+		r.say(notice.Alert, clean.Line(msg.err.Error()))
 		switch c := msg.command.(type) {
 		case command.Say:
 			r.unsaid(c.Text)
@@ -150,7 +151,7 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		text += textUndoKey(r.names())
 	}
 	if text != "" {
-		r.say(core.Info, text)
+		r.say(notice.Info, text)
 	}
 	return nil
 }

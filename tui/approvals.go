@@ -3,8 +3,8 @@ package tui
 import (
 	"time"
 
-	"ollimbot/core"
 	"ollimbot/core/command"
+	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/tui/action"
 )
@@ -28,7 +28,7 @@ func (r *root) watch() {
 		_, waited := r.desk.waiting[a.ID]
 		rings = rings || !waited
 		if _, known := r.desk.waiting[a.ID]; !known && (r.focus != action.Chat || len(r.dialogs) > 0) {
-			r.hear(core.Warn, asksText(a, r.names()))
+			r.hear(notice.Warn, asksText(a, r.names()))
 		}
 	}
 	for id, a := range r.desk.waiting {
@@ -37,9 +37,9 @@ func (r *root) watch() {
 		switch {
 		case waits || mine:
 		case r.snap.At.Before(a.Until):
-			r.hear(core.Info, goneText(a))
+			r.hear(notice.Info, goneText(a))
 		default:
-			r.hear(core.Warn, expiredText(a))
+			r.hear(notice.Warn, expiredText(a))
 		}
 	}
 	r.desk.waiting = now
@@ -47,7 +47,7 @@ func (r *root) watch() {
 }
 
 // hear says something that is no answer to what the user does.
-func (r *root) hear(level core.Level, text string) {
+func (r *root) hear(level notice.Level, text string) {
 	now := time.Now()
 	r.speech.add(now, now, level, text)
 }

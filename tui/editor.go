@@ -15,7 +15,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core"
+	"ollimbot/core/notice"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/screen"
 )
@@ -34,7 +34,7 @@ const editorGrace = 2 * time.Second
 func (r *root) edit(e pane.Edit) tea.Cmd {
 	file, err := r.inside(e.File)
 	if err != nil {
-		r.say(core.Alert, err.Error())
+		r.say(notice.Alert, err.Error())
 		return nil
 	}
 	argv := editorArgs(r.o.Env, file, e)
@@ -60,7 +60,7 @@ func (r *root) inside(file string) (string, error) {
 func (r *root) edited(msg editedMsg) urgency {
 	r.handedBack()
 	if msg.err != nil && r.ctx.Err() == nil {
-		r.say(core.Alert, editorText(msg.name, msg.err))
+		r.say(notice.Alert, editorText(msg.name, msg.err))
 	}
 	return atOnce
 }

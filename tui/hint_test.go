@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"ollimbot/core"
+	"ollimbot/core/chat"
 	"ollimbot/core/command"
 )
 
@@ -58,7 +59,7 @@ var always = []string{"?", "ctrl+p", "q"}
 func helpScenes() map[string]scene {
 	forked := func(s core.Snapshot) core.Snapshot {
 		s = asked(s)
-		s.Fork = &core.Banner{Topic: "Plans", Since: s.At}
+		s.Fork = &chat.Banner{Topic: "Plans", Since: s.At}
 		return s
 	}
 	return map[string]scene{

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"ollimbot/core"
 	"ollimbot/core/command"
+	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -143,7 +143,7 @@ func TestThePageOfKeysIsReadableOnASmallScreen(t *testing.T) {
 
 func TestALongNoticeGoesOnBelowItsWords(t *testing.T) {
 	s := speech{}
-	s.add(day, day, core.Alert, "the disk is full; free some space and try again, or nothing that was said is kept")
+	s.add(day, day, notice.Alert, "the disk is full; free some space and try again, or nothing that was said is kept")
 	for w, indent := range map[int]string{76: widget.Blank(noticeColumn), 34: widget.Blank(shallow)} {
 		lines := textOfPage(s.page(time.UTC), w)
 		if len(lines) < 2 || !strings.HasPrefix(lines[1], indent) || strings.HasPrefix(lines[1], indent+" ") {

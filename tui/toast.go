@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core"
 	"ollimbot/core/clean"
+	"ollimbot/core/notice"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -23,7 +23,7 @@ type saying struct {
 	at    time.Time
 	until time.Time // the end of its toast
 	long  time.Duration
-	level core.Level
+	level notice.Level
 	text  string
 	reply bool // to what the user did: the next one takes its place
 }
@@ -42,9 +42,9 @@ const (
 
 // say answers the user. A reply takes the place of the one before it: what that
 // one said, "u undoes", may not be true any more.
-func (s *speech) say(now time.Time, level core.Level, text string) {
+func (s *speech) say(now time.Time, level notice.Level, text string) {
 	for i := range s.said {
-		if t := &s.said[i]; t.reply && t.level == core.Info && t.until.After(now) {
+		if t := &s.said[i]; t.reply && t.level == notice.Info && t.until.After(now) {
 			t.until = now
 		}
 	}
@@ -52,9 +52,9 @@ func (s *speech) say(now time.Time, level core.Level, text string) {
 	s.said[len(s.said)-1].reply = true
 }
 
-func (s *speech) add(at, now time.Time, level core.Level, text string) {
+func (s *speech) add(at, now time.Time, level notice.Level, text string) {
 	long := toastTime
-	if level != core.Info {
+	if level != notice.Info {
 		long = alertTime
 	}
 	s.said = append(s.said, saying{at: at, until: now.Add(long), long: long, level: level, text: clean.Line(text)})
@@ -65,13 +65,13 @@ func (s *speech) add(at, now time.Time, level core.Level, text string) {
 
 // teach is say for the first words of the demo, which stand longer.
 func (s *speech) teach(now time.Time, text string) {
-	s.say(now, core.Info, text)
+	s.say(now, notice.Info, text)
 	t := &s.said[len(s.said)-1]
 	t.until, t.long = now.Add(tryTime), tryTime
 }
 
 // hear takes the core's notices that are new.
-func (s *speech) hear(notices []core.Notice, now time.Time) {
+func (s *speech) hear(notices []notice.Notice, now time.Time) {
 	for _, n := range notices {
 		if s.heard && n.Seq <= s.seq {
 			continue
@@ -123,7 +123,7 @@ func (s *speech) read(now time.Time) {
 	for i := range s.said {
 		t := &s.said[i]
 		readable := infoRead
-		if t.level != core.Info {
+		if t.level != notice.Info {
 			readable = alertRead
 		}
 		if t.until.After(now) && now.Sub(t.until.Add(-t.long)) >= readable {
@@ -159,7 +159,7 @@ func (s *speech) page(zone *time.Location) *page {
 // noticeColumn is where notices begin, behind their time and level.
 const noticeColumn = 18
 
-func (r *root) say(level core.Level, text string) { r.speech.say(time.Now(), level, text) }
+func (r *root) say(level notice.Level, text string) { r.speech.say(time.Now(), level, text) }
 
 // saidLine is the newest that the program has said, as long as it stands, in one
 // line: cut where there is no room for it, with the key that shows the rest. It
@@ -172,11 +172,11 @@ func (r *root) saidLine(now time.Time) (line string, ok bool) {
 	t := standing[len(standing)-1]
 	role, glyph := theme.Accent, theme.Dot
 	switch t.level {
-	case core.Warn:
+	case notice.Warn:
 		role, glyph = theme.Warn, theme.Bang
-	case core.Alert:
+	case notice.Alert:
 		role, glyph = theme.Bad, theme.Cross
-	case core.Info:
+	case notice.Info:
 	}
 	mark := widget.Span{Role: role, Text: " " + r.theme.Glyph(glyph) + " "}
 	text := strings.ReplaceAll(t.text, held, " ")
