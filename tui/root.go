@@ -16,6 +16,12 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/budget"
+	"ollimbot/tui/pane/chat"
+	"ollimbot/tui/pane/forks"
+	"ollimbot/tui/pane/logs"
+	"ollimbot/tui/pane/schedule"
+	"ollimbot/tui/pane/updates"
 	"ollimbot/tui/screen"
 	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"
@@ -274,5 +280,17 @@ func (r *root) setFocus(p action.Pane) {
 	r.focus = p
 	if p == action.Chat || p == action.Logs {
 		r.lower = p
+	}
+}
+
+// newPanes makes the six panes, each without a past.
+func newPanes() map[action.Pane]pane.Pane {
+	return map[action.Pane]pane.Pane{
+		action.Budget:   budget.New(),
+		action.Schedule: schedule.New(),
+		action.Updates:  updates.New(),
+		action.Forks:    forks.New(),
+		action.Chat:     chat.New(command.List(command.InSlash)),
+		action.Logs:     logs.New(),
 	}
 }

@@ -2,13 +2,16 @@ package pane_test
 
 import (
 	"slices"
+	"strings"
+	"testing"
 	"time"
 
-	"ollimbot/core/command"
+	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/budget"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/post"
 	"ollimbot/core/tail"
@@ -16,6 +19,7 @@ import (
 	"ollimbot/core/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
+	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	budgetpane "ollimbot/tui/pane/budget"
 	chatpane "ollimbot/tui/pane/chat"
@@ -24,6 +28,7 @@ import (
 	schedulepane "ollimbot/tui/pane/schedule"
 	updatespane "ollimbot/tui/pane/updates"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
 )
 
 // zone is fixed, so that no test depends on the machine.
@@ -175,4 +180,80 @@ func tails(id string, from tail.Cursor) tail.Page {
 // everydayContext is the fixture with a theme.
 func everydayContext(t *theme.Theme) pane.Context {
 	return pane.Context{Theme: t, Snap: everyday(), Tail: tails}
+}
+
+// stage is a pane with a fixture.
+type stage struct {
+	pane.Pane
+	c pane.Context
+}
+
+func open(name string) *stage {
+	s := &stage{panes()[name], everydayContext(plainTheme())}
+	s.Sync(s.c)
+	return s
+}
+
+// next gives the pane a changed copy of its snapshot.
+func (s *stage) next(change func(*core.Snapshot)) {
+	snap := *s.c.Snap
+	change(&snap)
+	s.c.Snap = &snap
+	s.Sync(s.c)
+}
+
+func (s *stage) do(ids ...action.ID) pane.Answer {
+	var a pane.Answer
+	for _, id := range ids {
+		a = s.Do(s.c, id)
+	}
+	return a
+}
+
+// drawn is what a pane draws.
+func drawn(p pane.Pane, c pane.Context, w, h int, focused bool) []string {
+	return textsOf(p.Draw(c, w, h, focused))
+}
+
+func textsOf(rows []widget.Row) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, r.Text)
+	}
+	return out
+}
+
+func (s *stage) screen(w, h int) string { return strings.Join(drawn(s, s.c, w, h, true), "\n") }
+
+// keys types into a pane that captures: names of keys, or text.
+func (s *stage) keys(t *testing.T, keys ...string) pane.Answer {
+	t.Helper()
+	named := map[string]tea.KeyPressMsg{
+		"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "alt+enter": {Code: tea.KeyEnter, Mod: tea.ModAlt}, "ctrl+j": {Code: 'j', Mod: tea.ModCtrl},
+		"backspace": {Code: tea.KeyBackspace},
+	}
+	var a pane.Answer
+	for _, k := range keys {
+		if !s.Capture() {
+			t.Fatalf("%q is typed, but the pane takes no text", k)
+		}
+		if msg, ok := named[k]; ok {
+			a = s.Type(s.c, msg)
+			continue
+		}
+		for _, r := range k {
+			a = s.Type(s.c, tea.KeyPressMsg{Code: r, Text: string(r)})
+		}
+	}
+	return a
+}
+
+// has reports what is missing on a screen.
+func has(t *testing.T, screen string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(screen, w) {
+			t.Errorf("%q is missing in\n%s", w, screen)
+		}
+	}
 }
