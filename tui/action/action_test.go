@@ -12,6 +12,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/budget"
+	"ollimbot/core/chat"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
@@ -79,12 +80,12 @@ func TestKeysAnswerAToolCallForAsLongAsItWaits(t *testing.T) {
 func TestTheExitsOfAForkDependOnTheFork(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		fork *core.Banner
+		fork *chat.Banner
 		off  []ID
 	}{
 		{"none", nil, []ID{ForkSave, ForkReport, ForkExit}},
-		{"a new one", &core.Banner{}, []ID{ForksResume}},
-		{"a resumed one", &core.Banner{Resumed: true}, []ID{ForksResume, ForkSave}},
+		{"a new one", &chat.Banner{}, []ID{ForksResume}},
+		{"a resumed one", &chat.Banner{Resumed: true}, []ID{ForksResume, ForkSave}},
 	} {
 		s := core.Snapshot{Fork: c.fork, Forks: []fork.View{{State: fork.Done}}}
 		var off []ID
@@ -228,7 +229,7 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 	empty := core.Snapshot{Budget: core.BudgetView{State: budget.State{Capacity: 0, RefillRateMinutes: 1}}}
 	whole := core.Snapshot{
 		Budget:   core.BudgetView{State: budget.State{Capacity: 1, RefillRateMinutes: 2}},
-		Schedule: core.ScheduleView{Entries: []schedule.Entry{{ID: "x"}}, Tasks: []core.TaskView{{ID: "x", Waits: "it may use Bash"}}},
+		Schedule: schedule.View{Entries: []schedule.Entry{{ID: "x"}}, Tasks: []schedule.TaskView{{ID: "x", Waits: "it may use Bash"}}},
 		Updates:  []updates.Update{{Key: "u"}},
 		Forks:    []fork.View{{ID: "f", State: fork.Done}, {ID: "g", State: fork.Waiting}},
 
@@ -237,7 +238,7 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 		Engine:    core.EngineStatus{LoginNeeded: true},
 	}
 	inFork := whole
-	inFork.Fork = &core.Banner{}
+	inFork.Fork = &chat.Banner{}
 	seen := 0
 	for _, a := range All() {
 		if a.Off == nil {
@@ -315,7 +316,7 @@ func TestUpdatesAreNotHandedOverInAFork(t *testing.T) {
 	if why := deliver.Off(s); why != "" {
 		t.Errorf("off without a fork: %s", why)
 	}
-	s.Fork = &core.Banner{}
+	s.Fork = &chat.Banner{}
 	if deliver.Off(s) == "" {
 		t.Error("offered in a fork, where the core refuses it")
 	}

@@ -43,7 +43,7 @@ func crowd(s core.Snapshot, n int) *core.Snapshot {
 		id, at := fmt.Sprintf("%08x", i), noon.Add(time.Duration(i+1)*time.Minute)
 		fire := schedule.Entry{ID: id, FireTime: at, Description: "Look through what is unread", FilePath: "routines/" + id + ".md"}
 		s.Schedule.Entries, s.Schedule.Day = append(s.Schedule.Entries, fire), append(s.Schedule.Day, fire)
-		s.Schedule.Tasks = append(s.Schedule.Tasks, core.TaskView{ID: id, Title: "Look through what is unread", Path: fire.FilePath, When: "daily at 8:00", Next: at})
+		s.Schedule.Tasks = append(s.Schedule.Tasks, schedule.TaskView{ID: id, Title: "Look through what is unread", Path: fire.FilePath, When: "daily at 8:00", Next: at})
 		s.Updates = append(s.Updates, updates.Update{Key: id, At: noon.Add(time.Duration(i-n) * time.Minute), Message: "Email triage: 2 need an answer today, 9 archived."})
 		s.Forks = append(s.Forks, fork.View{ID: id, Title: "Email triage", State: fork.Done, Started: noon.Add(time.Duration(-2*i) * time.Minute), Ended: noon.Add(time.Duration(1-2*i) * time.Minute), Reports: 1})
 		s.Chat = append(s.Chat, transcript.Entry{ID: post.MessageID(id), At: noon, Role: transcript.Bot, Text: "Two things are left."})
