@@ -10,6 +10,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
+	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 )
@@ -61,7 +62,7 @@ type chooser interface {
 // act carries out an action, or says why not.
 func (r *root) act(a action.Action) tea.Cmd {
 	if why := r.off(a); why != "" {
-		r.say(core.Info, a.Title+": "+why)
+		r.say(notice.Info, a.Title+": "+why)
 		return nil
 	}
 	if a.Pane == action.Everywhere {
@@ -192,10 +193,10 @@ func (r *root) toggleMouse() {
 	on := !r.screen.Mouse()
 	r.fail(r.screen.SetMouse(on))
 	if on {
-		r.say(core.Info, textMouseOn(r.names()))
+		r.say(notice.Info, textMouseOn(r.names()))
 		return
 	}
-	r.say(core.Info, textMouseOff(r.names()))
+	r.say(notice.Info, textMouseOff(r.names()))
 }
 
 // undoDepth is how many changes can be undone, newest first.
@@ -204,7 +205,7 @@ const undoDepth = 50
 // answer carries out what a pane wants.
 func (r *root) answer(a pane.Answer) tea.Cmd {
 	if a.Toast != "" {
-		r.say(core.Info, a.Toast)
+		r.say(notice.Info, a.Toast)
 	}
 	if a.Copy != "" {
 		r.fail(r.screen.Copy(a.Copy))
@@ -276,7 +277,7 @@ func (r *root) do(c command.Value) tea.Cmd { return r.doFor(c, nil) }
 // doFor is do for a dialog that waits for what comes of it; nil for none.
 func (r *root) doFor(c command.Value, d asking) tea.Cmd {
 	if _, reads := c.(command.Preview); r.o.ReadOnly && !reads {
-		r.say(core.Info, textReadOnly)
+		r.say(notice.Info, textReadOnly)
 		return nil
 	}
 	if a, ok := c.(command.Answer); ok {
@@ -312,7 +313,7 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		if msg.undoing { // nothing was taken back: it can be tried again
 			r.undo = append(r.undo, msg.command)
 		}
-		r.say(core.Alert, clean.Line(msg.err.Error()))
+		r.say(notice.Alert, clean.Line(msg.err.Error()))
 		switch c := msg.command.(type) {
 		case command.Say:
 			r.unsaid(c.Text)
@@ -335,7 +336,7 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		text += textUndoKey(r.names())
 	}
 	if text != "" {
-		r.say(core.Info, text)
+		r.say(notice.Info, text)
 	}
 	return nil
 }

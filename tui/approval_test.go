@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/chat"
 	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
@@ -152,7 +153,7 @@ func TestReadOnlyAnswersNoToolCall(t *testing.T) {
 	play(t, setup{options: Options{ReadOnly: true}}, func(s *stage) {
 		s.press("5")
 		s.asks("a1", "Bash(rm x)")
-		s.bot.change(func(c *core.Snapshot) { c.Fork = &core.Banner{Since: time.Now()} })
+		s.bot.change(func(c *core.Snapshot) { c.Fork = &chat.Banner{Since: time.Now()} })
 		time.Sleep(time.Second)
 		s.press("y", "a", "S", "R", "X")
 		s.sees("dashboard is read-only")
@@ -162,7 +163,7 @@ func TestReadOnlyAnswersNoToolCall(t *testing.T) {
 
 func inFork(at time.Time) core.Snapshot {
 	s := busyDay(at)
-	s.Fork = &core.Banner{Topic: "Plans for the garden", Since: at.Add(-12 * time.Minute)}
+	s.Fork = &chat.Banner{Topic: "Plans for the garden", Since: at.Add(-12 * time.Minute)}
 	return s
 }
 

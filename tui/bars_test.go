@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 )
@@ -94,11 +95,11 @@ func TestAnEmptyPaneSaysWhereToGoOn(t *testing.T) {
 }
 
 // hears lets the bot say things.
-func (s *stage) hears(level core.Level, texts ...string) {
+func (s *stage) hears(level notice.Level, texts ...string) {
 	s.t.Helper()
 	s.bot.change(func(c *core.Snapshot) {
 		for _, text := range texts {
-			c.Notices = append(c.Notices, core.Notice{Seq: uint64(len(c.Notices) + 1), At: time.Now(), Level: level, Text: text})
+			c.Notices = append(c.Notices, notice.Notice{Seq: uint64(len(c.Notices) + 1), At: time.Now(), Level: level, Text: text})
 		}
 	})
 	time.Sleep(100 * time.Millisecond)
@@ -113,7 +114,7 @@ func TestWhatIsSaidCoversNothing(t *testing.T) {
 					s.press(keys...)
 					time.Sleep(20 * time.Second)
 					before := s.rows()
-					s.hears(core.Alert, strings.Repeat("the disk is full ", 12))
+					s.hears(notice.Alert, strings.Repeat("the disk is full ", 12))
 					for y, l := range s.rows() {
 						switch {
 						case strings.Contains(l, "the disk is full"):
@@ -138,7 +139,7 @@ func TestABurstOfNoticesIsCounted(t *testing.T) {
 		for i := range texts {
 			texts[i] = fmt.Sprintf("notice number %d", i)
 		}
-		s.hears(core.Info, texts...)
+		s.hears(notice.Info, texts...)
 		s.sees("notice number 6 (6 more: ! lists them)")
 		s.misses("notice number 5")
 		s.press("!")
@@ -148,7 +149,7 @@ func TestABurstOfNoticesIsCounted(t *testing.T) {
 
 func TestALongReasonSaysWhatShowsTheRest(t *testing.T) {
 	play(t, setup{w: 80, h: 24}, func(s *stage) {
-		s.hears(core.Alert, "script line 3: say needs a text "+strings.Repeat("and more of it ", 20))
+		s.hears(notice.Alert, "script line 3: say needs a text "+strings.Repeat("and more of it ", 20))
 		s.sees("✗ script line 3: say needs", "… (! shows all)")
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -110,7 +111,7 @@ func (r *root) settle(v verdict) tea.Cmd {
 		return r.beginSetUp()
 	}
 	if v.toast != "" {
-		r.say(core.Info, v.toast)
+		r.say(notice.Info, v.toast)
 	}
 	if v.run != nil {
 		return r.act(*v.run)

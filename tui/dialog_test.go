@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
+	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 )
 
@@ -143,7 +144,7 @@ func TestACommandThatPanicsIsAnErrorToo(t *testing.T) {
 func TestANoticeOfTheBotIsAToastOnce(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.bot.change(func(s *core.Snapshot) {
-			s.Notices = append(s.Notices, core.Notice{Seq: 1, At: time.Now(), Level: core.Warn, Text: "routines/a.md:3:7: day 8 does not exist"})
+			s.Notices = append(s.Notices, notice.Notice{Seq: 1, At: time.Now(), Level: notice.Warn, Text: "routines/a.md:3:7: day 8 does not exist"})
 		})
 		time.Sleep(100 * time.Millisecond)
 		s.sees("routines/a.md:3:7: day 8 does not exist")

@@ -18,7 +18,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
 
-	"ollimbot/core"
+	"ollimbot/core/notice"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/screen"
 )
@@ -37,7 +37,7 @@ const editorGrace = 2 * time.Second
 func (r *root) edit(e pane.Edit) tea.Cmd {
 	file, err := r.inside(e.File)
 	if err != nil {
-		r.say(core.Alert, err.Error())
+		r.say(notice.Alert, err.Error())
 		return nil
 	}
 	argv := editorArgs(r.o.Env, file, e)
@@ -63,7 +63,7 @@ func (r *root) inside(file string) (string, error) {
 func (r *root) edited(msg editedMsg) urgency {
 	r.handedBack()
 	if msg.err != nil && r.ctx.Err() == nil {
-		r.say(core.Alert, editorText(msg.name, msg.err))
+		r.say(notice.Alert, editorText(msg.name, msg.err))
 	}
 	return atOnce
 }

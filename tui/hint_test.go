@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/chat"
 	"ollimbot/core/command"
 )
 
@@ -59,7 +60,7 @@ var always = []string{"?", "ctrl+p", "q"}
 func helpScenes() map[string]scene {
 	forked := func(s core.Snapshot) core.Snapshot {
 		s = asked(s)
-		s.Fork = &core.Banner{Topic: "Plans", Since: s.At}
+		s.Fork = &chat.Banner{Topic: "Plans", Since: s.At}
 		return s
 	}
 	return map[string]scene{

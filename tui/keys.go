@@ -6,7 +6,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core"
+	"ollimbot/core/notice"
 )
 
 // key gives a key to the topmost dialog, else to a pane that takes text, else
@@ -53,7 +53,7 @@ func (r *root) paste(msg tea.PasteMsg) tea.Cmd {
 	if p := r.panes[r.focus]; p.Capture() {
 		return r.answer(p.Type(r.context(), msg))
 	}
-	r.say(core.Info, textNoPaste(r.names()))
+	r.say(notice.Info, textNoPaste(r.names()))
 	return nil
 }
 

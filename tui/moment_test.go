@@ -22,7 +22,7 @@ func dayAhead(at time.Time) core.Snapshot {
 	for h := 3; h < 24; h++ {
 		s.Schedule.Day = append(s.Schedule.Day, schedule.Entry{ID: "aaaa1111", Description: "Email sweep", FireTime: at.Add(time.Duration(h) * time.Hour)})
 	}
-	s.Schedule.Tasks = []core.TaskView{
+	s.Schedule.Tasks = []schedule.TaskView{
 		{ID: "aaaa1111", Title: "Email sweep", Kind: routines.KindRoutine, Next: s.Schedule.Entries[0].FireTime},
 		{ID: "cccc3333", Title: "Check the oven", Kind: routines.KindReminder, Next: s.Schedule.Entries[2].FireTime},
 	}
@@ -198,9 +198,9 @@ func TestARefusalComesBackIntoTheDialogThatAskedForIt(t *testing.T) {
 
 func TestAMomentBeyondTheWeekHasItsDate(t *testing.T) {
 	now := time.Date(2026, 11, 21, 17, 2, 0, 0, time.UTC)
-	s := core.Snapshot{At: now, Zone: time.UTC, Schedule: core.ScheduleView{
+	s := core.Snapshot{At: now, Zone: time.UTC, Schedule: schedule.View{
 		DayUntil: now.Add(24 * time.Hour),
-		Tasks: []core.TaskView{
+		Tasks: []schedule.TaskView{
 			{ID: "aaaa1111", Kind: routines.KindRoutine, Next: time.Date(2027, 1, 1, 3, 0, 0, 0, time.UTC)},
 			{ID: "bbbb2222", Kind: routines.KindRoutine, Next: now.Add(4 * 24 * time.Hour)},
 			{ID: "cccc3333", Kind: routines.KindRoutine, Next: now.Add(9 * 24 * time.Hour)},

@@ -12,6 +12,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/command"
+	"ollimbot/core/notice"
 	"ollimbot/core/webhook"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
@@ -145,7 +146,7 @@ func TestThePageOfKeysIsReadableOnASmallScreen(t *testing.T) {
 
 func TestALongNoticeGoesOnBelowItsWords(t *testing.T) {
 	s := speech{}
-	s.add(day, day, core.Alert, "the disk is full; free some space and try again, or nothing that was said is kept")
+	s.add(day, day, notice.Alert, "the disk is full; free some space and try again, or nothing that was said is kept")
 	for w, indent := range map[int]string{76: widget.Blank(noticeColumn), 34: widget.Blank(shallow)} {
 		lines := textOfPage(s.page(time.UTC), w)
 		if len(lines) < 2 || !strings.HasPrefix(lines[1], indent) || strings.HasPrefix(lines[1], indent+" ") {

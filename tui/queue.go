@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
 	"ollimbot/core/fork"
+	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/screen"
 )
@@ -239,7 +240,7 @@ func (r *root) suspend() {
 	stopped, err := r.screen.Suspend()
 	r.fail(err)
 	if !stopped {
-		r.say(core.Info, textNoShell)
+		r.say(notice.Info, textNoShell)
 	}
 	r.handedBack()
 }

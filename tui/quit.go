@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core"
+	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
@@ -18,11 +18,11 @@ func (r *root) leaves() tea.Cmd {
 	now := time.Now()
 	switch {
 	case now.Sub(r.stopped) < lateInterrupt:
-		r.say(core.Info, textJustEnded)
+		r.say(notice.Info, textJustEnded)
 		return nil
 	case r.draft() != "" && now.After(r.armed):
 		r.armed, r.warned = now.Add(toastTime), r.draft()
-		r.say(core.Warn, r.draftWarning())
+		r.say(notice.Warn, r.draftWarning())
 		return nil
 	}
 	return r.quit(true)

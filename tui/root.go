@@ -11,6 +11,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
+	"ollimbot/core/notice"
 	"ollimbot/core/tail"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
@@ -94,7 +95,7 @@ func newRoot(ctx context.Context, c Core, o Options) *root {
 func (r *root) Init() tea.Cmd {
 	r.refresh()
 	if !r.greet() && r.o.Notice != "" {
-		r.speech.say(time.Now(), core.Warn, r.o.Notice)
+		r.speech.say(time.Now(), notice.Warn, r.o.Notice)
 	}
 	if r.o.Try {
 		r.speech.teach(time.Now(), textTry(r.keys, r.theme.ASCII()))

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"ollimbot/core"
+	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/settings"
@@ -24,7 +24,7 @@ func (r *root) recall() {
 	var problems []settings.Problem
 	r.chosen, problems = settings.Load(r.o.Config, layout.Presets)
 	for _, p := range problems {
-		r.hear(core.Warn, p.String())
+		r.hear(notice.Warn, p.String())
 	}
 	if r.o.Theme != "" && r.o.Theme != r.chosen.Theme {
 		r.choose(func(d *settings.Dashboard) { d.Theme = r.o.Theme })
@@ -44,7 +44,7 @@ func (r *root) lookKeys() {
 	}
 	if settings.Look(r.o.Config) != r.stamp {
 		r.readKeys()
-		r.hear(core.Info, textKeysRead)
+		r.hear(notice.Info, textKeysRead)
 	}
 	r.looked = time.Now()
 }
@@ -61,7 +61,7 @@ func (r *root) readKeys() {
 	var problems []settings.Problem
 	r.keys, problems = settings.Keys(r.o.Config)
 	for _, p := range problems {
-		r.hear(core.Warn, p.String())
+		r.hear(notice.Warn, p.String())
 	}
 }
 
@@ -69,7 +69,7 @@ func (r *root) readKeys() {
 func (r *root) choose(change func(d *settings.Dashboard)) {
 	change(&r.chosen)
 	if err := settings.Save(r.o.Config, r.chosen); err != nil {
-		r.hear(core.Warn, err.Error())
+		r.hear(notice.Warn, err.Error())
 	}
 }
 
@@ -94,7 +94,7 @@ func (r *root) nextTheme() {
 	r.choose(func(d *settings.Dashboard) { d.Theme = following(settings.Themes, r.themeName()) })
 	r.setTheme()
 	r.askBackground()
-	r.say(core.Info, textThemeIs+themeWords[r.themeName()])
+	r.say(notice.Info, textThemeIs+themeWords[r.themeName()])
 }
 
 // askBackground asks the terminal whether it is light or dark, where that matters.
@@ -112,7 +112,7 @@ func (r *root) nextLayout() {
 	if r.plan().Mode != layout.Full {
 		text += textLayoutLater
 	}
-	r.say(core.Info, text)
+	r.say(notice.Info, text)
 }
 
 // division is how the screen is to be divided now, in the sizes of the layout.

@@ -9,10 +9,12 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/budget"
+	"ollimbot/core/chat"
 	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 )
@@ -183,7 +185,7 @@ func TestASavedFileOfKeysIsSeenWithoutANewSnapshot(t *testing.T) {
 			action.CapacityUp, action.Budget, "+ raises the capacity", "f9 raises the capacity", "The palette (ctrl+p) raises the capacity",
 		},
 		{
-			"schedule", func(_ *testing.T, s *stage) { s.next(func(c *core.Snapshot) { c.Schedule = core.ScheduleView{} }) },
+			"schedule", func(_ *testing.T, s *stage) { s.next(func(c *core.Snapshot) { c.Schedule = schedule.View{} }) },
 			action.ScheduleView, action.Schedule, "v shows 24 hours", "f9 shows 24 hours", "the palette (ctrl+p) shows 24 hours",
 		},
 		{"chat", func(*testing.T, *stage) {}, action.ChatWrite, action.Chat, " i writes a message", " f9 writes a message", " the palette (ctrl+p) writes a message"},
@@ -212,7 +214,7 @@ func TestASavedFileOfKeysIsSeenWithoutANewSnapshot(t *testing.T) {
 
 func TestAForkAsksWithTheKeysThatThereAre(t *testing.T) {
 	s := open("chat")
-	s.next(func(c *core.Snapshot) { c.Fork = &core.Banner{Asks: true, Since: noon} })
+	s.next(func(c *core.Snapshot) { c.Fork = &chat.Banner{Asks: true, Since: noon} })
 	s.c.Keys = with(t, action.Change{ID: action.ForkSave, Keys: []string{"f2"}}, action.Change{ID: action.ForkExit})
 	has(t, s.screen(120, 14), "f2 saves it, R only reports, the palette (ctrl+p)", "drops it.", "f2 save", "R report", "ctrl+p exit")
 	has(t, s.screen(60, 5), "save it? f2 yes, R report")

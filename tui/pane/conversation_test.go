@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/chat"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
@@ -31,11 +32,11 @@ func asked(s *core.Snapshot) {
 }
 
 func forked(s *core.Snapshot) {
-	s.Fork = &core.Banner{Topic: "Plans for the garden", Since: noon.Add(-12 * time.Minute)}
+	s.Fork = &chat.Banner{Topic: "Plans for the garden", Since: noon.Add(-12 * time.Minute)}
 }
 
 func resumed(s *core.Snapshot) {
-	s.Fork = &core.Banner{Resumed: true, Since: noon.Add(-12 * time.Second)}
+	s.Fork = &chat.Banner{Resumed: true, Since: noon.Add(-12 * time.Second)}
 }
 
 func saving(s *core.Snapshot) {

@@ -69,7 +69,7 @@ func everyday() *core.Snapshot {
 			State:  budget.State{Capacity: 5, Available: 3.2, RefillRateMinutes: 90, DailyUsed: 2, CriticalUsed: 1},
 			NextAt: at(15, 14), FullAt: at(16, 44), Reserved: 1,
 		},
-		Schedule: core.ScheduleView{
+		Schedule: schedule.View{
 			Window: "next 3h", Refills: "~2 refills before last task.",
 			Entries: []schedule.Entry{
 				{ID: "9a8b7c6d", FireTime: at(13, 55), Label: "Medication", Description: "Medication", FilePath: "routines/medication.md", Tag: "just fired", Kind: routines.KindRoutine},
@@ -88,7 +88,7 @@ func everyday() *core.Snapshot {
 		},
 		Notices: nil,
 	}
-	s.Budget.Forecast = []core.Tokens{{At: noon, Left: 3.2}, {At: at(14, 30), Left: 2.5}, {At: at(15, 15), Left: 2.0}}
+	s.Budget.Forecast = []budget.Level{{At: noon, Left: 3.2}, {At: at(14, 30), Left: 2.5}, {At: at(15, 15), Left: 2.0}}
 	s.Schedule.Day, s.Schedule.Tasks = everydayTasks(at, s.Schedule.Entries[1:])
 	s.Budget.Hours = [24]int{0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 3, 1, 1}
 	s.Forks = everydayForks(at)
@@ -98,7 +98,7 @@ func everyday() *core.Snapshot {
 
 // everydayTasks are the fires of 24 hours, the next ones among them, and every
 // task; one is paused and one snoozed.
-func everydayTasks(at func(h, m int) time.Time, next []schedule.Entry) ([]schedule.Entry, []core.TaskView) {
+func everydayTasks(at func(h, m int) time.Time, next []schedule.Entry) ([]schedule.Entry, []schedule.TaskView) {
 	fire := func(e schedule.Entry, h, m int) schedule.Entry {
 		e.FireTime, e.Tag = at(h, m), ""
 		return e
@@ -108,9 +108,9 @@ func everydayTasks(at func(h, m int) time.Time, next []schedule.Entry) ([]schedu
 		fire(next[2], 17, 15), fire(next[2], 18, 15), fire(next[2], 19, 15),
 		fire(next[0], 32, 5), fire(next[2], 33, 15),
 		schedule.Entry{ID: "9a8b7c6d", FireTime: at(37, 55), Description: "Medication", FilePath: "routines/medication.md", Kind: routines.KindRoutine})
-	tasks := make([]core.TaskView, 0, len(next)+3)
+	tasks := make([]schedule.TaskView, 0, len(next)+3)
 	for _, e := range next {
-		tasks = append(tasks, core.TaskView{ID: e.ID, Title: e.Description, Path: e.FilePath, Kind: e.Kind, Next: e.FireTime, Foreground: e.Foreground, Silent: e.Silent})
+		tasks = append(tasks, schedule.TaskView{ID: e.ID, Title: e.Description, Path: e.FilePath, Kind: e.Kind, Next: e.FireTime, Foreground: e.Foreground, Silent: e.Silent})
 		if e.Kind == routines.KindReminder {
 			tasks[len(tasks)-1].Label = e.Label
 		}
@@ -119,10 +119,10 @@ func everydayTasks(at func(h, m int) time.Time, next []schedule.Entry) ([]schedu
 		}
 	}
 	return day, append(tasks,
-		core.TaskView{ID: "5a5a5a5a", Title: "Water the plants", Path: "routines/plants.md", Kind: routines.KindRoutine, When: "17:00, every day", Next: at(17, 0), Paused: true},
-		core.TaskView{ID: "9a8b7c6d", Title: "Medication", Path: "routines/medication.md", Kind: routines.KindRoutine, When: "13:55, every day", Next: at(37, 55), Snoozed: at(33, 0)},
-		core.TaskView{ID: "77777777", Title: "Christmas cards", Path: "routines/cards.md", Kind: routines.KindRoutine, When: "9:00, on 1 December", Next: at(9+8*24, 0)},
-		core.TaskView{ID: "88888888", Path: "routines/never.md", Kind: routines.KindRoutine, When: "9:00, on 30 February (never)"})
+		schedule.TaskView{ID: "5a5a5a5a", Title: "Water the plants", Path: "routines/plants.md", Kind: routines.KindRoutine, When: "17:00, every day", Next: at(17, 0), Paused: true},
+		schedule.TaskView{ID: "9a8b7c6d", Title: "Medication", Path: "routines/medication.md", Kind: routines.KindRoutine, When: "13:55, every day", Next: at(37, 55), Snoozed: at(33, 0)},
+		schedule.TaskView{ID: "77777777", Title: "Christmas cards", Path: "routines/cards.md", Kind: routines.KindRoutine, When: "9:00, on 1 December", Next: at(9+8*24, 0)},
+		schedule.TaskView{ID: "88888888", Path: "routines/never.md", Kind: routines.KindRoutine, When: "9:00, on 30 February (never)"})
 }
 
 func everydayForks(at func(h, m int) time.Time) []fork.View {

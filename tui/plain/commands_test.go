@@ -11,6 +11,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/chat"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
@@ -171,7 +172,7 @@ func TestReadOnlyRefusesEveryCommandThatChangesTheBot(t *testing.T) {
 	play(t, Options{ReadOnly: true}, func(s *stage) {
 		s.bot.change(func(n *core.Snapshot) {
 			n.Forks = []fork.View{{ID: "f", Title: "A", State: fork.Running}}
-			n.Fork = &core.Banner{}
+			n.Fork = &chat.Banner{}
 		})
 		s.hears()
 		s.one(s.types("stop a"), "stop is refused, this is read-only")
@@ -225,7 +226,7 @@ func TestOnlyYesDoesWhatCannotBeUndone(t *testing.T) {
 
 func TestLeavingAForkWithNothingAsks(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.bot.change(func(n *core.Snapshot) { n.Fork = &core.Banner{Topic: "the trip", Resumed: true} })
+		s.bot.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Topic: "the trip", Resumed: true} })
 		s.hears()
 		s.one(s.types("exit save"), "cannot be saved")
 		s.one(s.types("exit quickly"), "exit leaves the fork")

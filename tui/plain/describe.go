@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/chat"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/transcript"
@@ -34,7 +35,7 @@ func upDown(ok bool, state string) string {
 	return joined("down", state)
 }
 
-func enteredText(f *core.Banner) string {
+func enteredText(f *chat.Banner) string {
 	if f.Topic == "" {
 		return "the conversation stands in a fork now; exit leaves it"
 	}
@@ -42,7 +43,7 @@ func enteredText(f *core.Banner) string {
 }
 
 // exitText asks whether a fork is to be dropped.
-func exitText(f *core.Banner) string {
+func exitText(f *chat.Banner) string {
 	name := "this fork"
 	if f.Topic != "" {
 		name += ", " + f.Topic + ","
@@ -224,7 +225,7 @@ func oftenText(fires []schedule.Entry, now time.Time, zone *time.Location) strin
 }
 
 // taskText is a routine or reminder in the list of all.
-func taskText(t core.TaskView, now time.Time, zone *time.Location) string {
+func taskText(t schedule.TaskView, now time.Time, zone *time.Location) string {
 	next := ""
 	if !t.Next.IsZero() {
 		next = "next " + clockText(t.Next, now, zone)

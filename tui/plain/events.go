@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/fork"
+	"ollimbot/core/notice"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
@@ -97,7 +98,7 @@ func (e *snapshotDiff) hear(s *core.Snapshot) []event {
 // with a mistake that is also left as an update, is said once.
 func (e *snapshotDiff) add(at time.Time, kind, words string) {
 	switch kind {
-	case string(core.Info), string(core.Warn), string(core.Alert), kindNotice:
+	case string(notice.Info), string(notice.Warn), string(notice.Alert), kindNotice:
 		maps.DeleteFunc(e.said, func(_ string, was time.Time) bool { return at.Sub(was) > notAgain })
 		heard := func(said event) bool { return flat(said.words) == flat(words) }
 		if _, again := e.said[flat(words)]; again || slices.ContainsFunc(e.events, heard) {

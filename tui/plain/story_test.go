@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/notice"
 	"ollimbot/core/post"
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
@@ -154,17 +155,17 @@ func TestWhatIsSaidInTwoWaysAtOnceIsHeardOnce(t *testing.T) {
 		s.hears()
 		s.bot.change(func(n *core.Snapshot) {
 			n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Notice, Text: "The file\na.md is wrong."}}
-			n.Notices = []core.Notice{{Seq: 1, Level: core.Warn, Text: "The file a.md is wrong."}, {Seq: 2, Level: core.Info, Text: "another"}}
+			n.Notices = []notice.Notice{{Seq: 1, Level: notice.Warn, Text: "The file a.md is wrong."}, {Seq: 2, Level: notice.Info, Text: "another"}}
 		})
 		s.hasLines(s.hears(), "notice: The file a.md is wrong.", "info: another")
 		s.bot.change(func(n *core.Snapshot) { // the same trouble, told a moment later in the other way
-			n.Notices = append(n.Notices, core.Notice{Seq: 3, Level: core.Alert, Text: "The file a.md is wrong."})
+			n.Notices = append(n.Notices, notice.Notice{Seq: 3, Level: notice.Alert, Text: "The file a.md is wrong."})
 		})
 		if got := s.hears(); got[0] != "" {
 			t.Errorf("said again: %q", got)
 		}
 		s.bot.change(func(n *core.Snapshot) {
-			n.Notices = append(n.Notices, core.Notice{Seq: 4, At: n.At.Add(time.Minute), Level: core.Alert, Text: "The file a.md is wrong."})
+			n.Notices = append(n.Notices, notice.Notice{Seq: 4, At: n.At.Add(time.Minute), Level: notice.Alert, Text: "The file a.md is wrong."})
 		})
 		s.hasLines(s.hears(), "error: The file a.md is wrong.")
 	})
@@ -194,7 +195,7 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 		s.bot.change(func(n *core.Snapshot) {
 			n.Engine.Version, n.Engine.Today = "2.1.197", agent.Usage{InputTokens: 1200, CostUSD: 0.5}
 			n.Engine.Processes = []agent.Process{{PID: 42, Use: "main", Memory: 300 << 20, Started: time.Now().Add(-time.Hour)}}
-			n.Notices = []core.Notice{{Seq: 1, At: time.Now(), Level: core.Info, Text: "one"}, {Seq: 2, At: time.Now(), Level: core.Warn, Text: "two"}}
+			n.Notices = []notice.Notice{{Seq: 1, At: time.Now(), Level: notice.Info, Text: "one"}, {Seq: 2, At: time.Now(), Level: notice.Warn, Text: "two"}}
 			n.Schedule.Problems = []routines.Problem{{File: "a.md", Line: 3, Message: "bad minute"}}
 			n.Deliveries = []webhook.Delivery{{At: time.Now(), Webhook: "github", Size: 1, Outcome: "done", Count: 3}, {At: time.Now(), Outcome: "refused"}}
 			n.Reminders, n.Budget.Muted = 1, time.Now().Add(30*time.Hour)
@@ -259,7 +260,7 @@ func TestEveryNoticeThatWasHeardIsReadAgain(t *testing.T) {
 		s.hears()
 		time.Sleep(time.Minute)
 		s.bot.change(func(n *core.Snapshot) {
-			n.Notices = []core.Notice{{Seq: 1, At: time.Now(), Level: core.Warn, Text: "late"}, {Seq: 2, At: time.Now(), Level: core.Info, Text: "later"}}
+			n.Notices = []notice.Notice{{Seq: 1, At: time.Now(), Level: notice.Warn, Text: "late"}, {Seq: 2, At: time.Now(), Level: notice.Info, Text: "later"}}
 			n.Chat = append(n.Chat, transcript.Entry{ID: "2", At: time.Now(), Role: transcript.Notice, Text: "later"})
 		})
 		s.hears()

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/chat"
 	"ollimbot/core/command"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
@@ -71,7 +72,7 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []widget.Row {
 
 // subject is what a fork is about and how long it has stood, in w cells: of a long
 // topic the end goes first, then the less telling words about its time.
-func subject(c pane.Context, f *core.Banner, w int) []widget.Span {
+func subject(c pane.Context, f *chat.Banner, w int) []widget.Span {
 	mark := widget.Span{Role: theme.Report, Text: " " + c.Theme.Glyph(theme.HalfDot) + " " + textFork}
 	room := w - widget.Cells(mark.Text) - 2
 	about, words := topic(f), since(f, c.Snap.At)
@@ -98,7 +99,7 @@ func sentence(words []string) string {
 }
 
 // topic is what a fork is about.
-func topic(f *core.Banner) string {
+func topic(f *chat.Banner) string {
 	if f.Topic == "" {
 		return textLead
 	}
@@ -106,7 +107,7 @@ func topic(f *core.Banner) string {
 }
 
 // named is a fork in a sentence.
-func named(f *core.Banner) string {
+func named(f *chat.Banner) string {
 	if f.Topic == "" {
 		return "this fork"
 	}
@@ -115,7 +116,7 @@ func named(f *core.Banner) string {
 
 // since is how long a fork has stood, in minutes: nothing counts its seconds. What
 // matters most stands last.
-func since(f *core.Banner, now time.Time) []string {
+func since(f *chat.Banner, now time.Time) []string {
 	out := []string{textBegun}
 	if d := now.Sub(f.Since); d >= time.Minute {
 		out[0] = words.Age(d)
@@ -127,7 +128,7 @@ func since(f *core.Banner, now time.Time) []string {
 }
 
 // stood is the same in a sentence.
-func stood(f *core.Banner, now time.Time) string {
+func stood(f *chat.Banner, now time.Time) string {
 	if d := now.Sub(f.Since); d >= time.Minute {
 		return "has stood for " + words.Age(d)
 	}

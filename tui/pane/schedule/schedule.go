@@ -270,7 +270,7 @@ type facts struct {
 	window, refills string
 	until           time.Time
 	entries, day    *schedule.Entry
-	tasks           *core.TaskView
+	tasks           *schedule.TaskView
 	counts          [3]int
 }
 

@@ -28,7 +28,7 @@ const (
 // one of the pointers is set.
 type item struct {
 	fire    *schedule.Entry
-	task    *core.TaskView
+	task    *schedule.TaskView
 	problem *routines.Problem
 }
 
@@ -199,7 +199,7 @@ func (v view) find(s *core.Snapshot, id string) (int, bool) {
 }
 
 // held is what keeps a task from firing.
-func held(s *core.Snapshot, it item) core.TaskView {
+func held(s *core.Snapshot, it item) schedule.TaskView {
 	if it.task != nil {
 		return *it.task
 	}
@@ -209,9 +209,9 @@ func held(s *core.Snapshot, it item) core.TaskView {
 		}
 	}
 	if it.problem != nil {
-		return core.TaskView{}
+		return schedule.TaskView{}
 	}
-	return core.TaskView{ID: it.id(), Waits: it.fire.Why, Paused: it.fire != nil && it.fire.Tag == schedule.TagPaused}
+	return schedule.TaskView{ID: it.id(), Waits: it.fire.Why, Paused: it.fire != nil && it.fire.Tag == schedule.TagPaused}
 }
 
 // The timeline needs a cell an hour, and leaves the list more than half of the
