@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/fork"
+	"ollimbot/core/notice"
 	"ollimbot/core/store"
 	"ollimbot/core/transcript"
 	"ollimbot/routines"
@@ -405,7 +406,7 @@ func TestUpdatesOfATurnThatNeverReachedTheEngineStayPending(t *testing.T) {
 		if len(s.Updates) != 1 || s.Updates[0].Message != "keep me" {
 			t.Errorf("updates are %+v", s.Updates)
 		}
-		if len(s.Notices) == 0 || s.Notices[len(s.Notices)-1].Level != Alert {
+		if len(s.Notices) == 0 || s.Notices[len(s.Notices)-1].Level != notice.Alert {
 			t.Errorf("the user was not told: %+v", s.Notices)
 		}
 	})

@@ -36,24 +36,6 @@ func spoken(s Snapshot, part string) bool {
 	return false
 }
 
-func TestASilentTurnIsInterruptedAndTheUserTold(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
-		tell(t, b, script_(`wait 1h`, `say too late`))
-		if !b.Snapshot().Busy {
-			t.Fatal("the turn has ended by itself")
-		}
-		time.Sleep(6 * time.Minute)
-		s := b.Snapshot()
-		if s.Busy || !noticed(s, "five minutes") {
-			t.Errorf("busy %v, notices %+v", s.Busy, s.Notices)
-		}
-		tell(t, b, script_(`say here again`))
-		if !spoken(b.Snapshot(), "here again") {
-			t.Error("the next message was not answered")
-		}
-	})
-}
-
 func TestAnApprovalIsAskedAnsweredAndExpires(t *testing.T) {
 	live(t, func(home) {}, func(_ home, b *Bot) {
 		ctx := context.Background()

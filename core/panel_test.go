@@ -36,7 +36,7 @@ func refused(t *testing.T, b *Bot, c command.Value, words string) {
 	}
 }
 
-func viewOf(t *testing.T, s Snapshot, id string) TaskView {
+func viewOf(t *testing.T, s Snapshot, id string) schedule.TaskView {
 	t.Helper()
 	for _, v := range s.Schedule.Tasks {
 		if v.ID == id {
@@ -44,7 +44,7 @@ func viewOf(t *testing.T, s Snapshot, id string) TaskView {
 		}
 	}
 	t.Fatalf("no task %s in %+v", id, s.Schedule.Tasks)
-	return TaskView{}
+	return schedule.TaskView{}
 }
 
 // twice lives through two starts of the bot over one directory.

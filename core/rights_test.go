@@ -81,7 +81,7 @@ func everyMinute(id, extra, body string) string {
 
 const bash = "allowed-tools:\n  - \"Bash\"\n"
 
-func taskOf(t *testing.T, b *Bot, id string) TaskView {
+func taskOf(t *testing.T, b *Bot, id string) schedule.TaskView {
 	t.Helper()
 	for _, v := range b.Snapshot().Schedule.Tasks {
 		if v.ID == id {
@@ -89,7 +89,7 @@ func taskOf(t *testing.T, b *Bot, id string) TaskView {
 		}
 	}
 	t.Fatalf("no task %s in %+v", id, b.Snapshot().Schedule.Tasks)
-	return TaskView{}
+	return schedule.TaskView{}
 }
 
 func runsOf(s Snapshot, id string) (n int) {

@@ -40,16 +40,16 @@ type Snapshot struct {
 	BusySince time.Time
 
 	Budget   BudgetView
-	Schedule ScheduleView
+	Schedule schedule.View
 	Updates  []updates.Update // oldest first
 	Forks    []fork.View      // running, then waiting, then finished (newest first)
 	// MaxForks is how many forks may run at once.
 	MaxForks int
 	Chat     []transcript.Entry // oldest first
 	ChatMore bool               // more was said before it
-	Notices  []Notice           // oldest first, the newest 100
+	Notices  []notice.Notice    // oldest first, the newest 100
 	// Fork is the interactive fork that the chat stands in, or nil.
-	Fork *Banner
+	Fork *chat.Banner
 	// Approvals are tool calls that wait for the user, oldest first.
 	Approvals []policy.Approval
 	// Attached are the names of files that go with the next message.
@@ -84,33 +84,10 @@ type BudgetView struct {
 	Muted time.Time
 	// Forecast is the bucket's level over the schedule's window if every task that
 	// may ping does: a point at each fire, after its ping, the first is now.
-	Forecast []Tokens
+	Forecast []budget.Level
 	// Dry is the first fire that would find no whole token; zero if none does.
 	Dry time.Time
 }
-
-// What of a snapshot belongs to the rooms that it describes.
-type (
-	// Tokens is the bucket at a moment.
-	Tokens = budget.Level
-	// ScheduleView is the forward schedule, TaskView one of its tasks.
-	ScheduleView = schedule.View
-	TaskView     = schedule.TaskView
-	// Notice is a short message of the program to its user: a toast.
-	Notice = notice.Notice
-	// Banner is the interactive fork as a dashboard shows it.
-	Banner = chat.Banner
-)
-
-// The levels of a notice.
-const (
-	Info  = notice.Info
-	Warn  = notice.Warn
-	Alert = notice.Alert
-)
-
-// Level of a notice.
-type Level = notice.Level
 
 // Snapshot describes the bot now. It may be called from anywhere and writes
 // nothing. It waits for no run and no turn, but may wait for a file that is being

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ollimbot/core/fork"
+	"ollimbot/core/notice"
 	"ollimbot/core/updates"
 )
 
@@ -42,7 +43,7 @@ func TestWhatTheProgramHasLeftComesFromNoRun(t *testing.T) {
 	at := time.Date(2026, 11, 21, 9, 0, 30, 0, time.UTC)
 	s := Snapshot{
 		Forks:   []fork.View{{ID: "1", Title: "Red", Reports: 1, Started: at.Add(-time.Minute)}},
-		Notices: []Notice{{Text: "The file a.md is wrong."}},
+		Notices: []notice.Notice{{Text: "The file a.md is wrong."}},
 	}
 	if got := s.Sourced(updates.Update{At: at, Message: "The file\na.md is wrong."}); got != "The file\na.md is wrong." {
 		t.Errorf("it reads %q", got)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,8 +15,10 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
+	"golang.org/x/sys/unix"
 
-	"ollimbot/core"
+	"ollimbot/core/notice"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/screen"
 )
@@ -34,7 +37,7 @@ const editorGrace = 2 * time.Second
 func (r *root) edit(e pane.Edit) tea.Cmd {
 	file, err := r.inside(e.File)
 	if err != nil {
-		r.say(core.Alert, err.Error())
+		r.say(notice.Alert, err.Error())
 		return nil
 	}
 	argv := editorArgs(r.o.Env, file, e)
@@ -60,7 +63,7 @@ func (r *root) inside(file string) (string, error) {
 func (r *root) edited(msg editedMsg) urgency {
 	r.handedBack()
 	if msg.err != nil && r.ctx.Err() == nil {
-		r.say(core.Alert, editorText(msg.name, msg.err))
+		r.say(notice.Alert, editorText(msg.name, msg.err))
 	}
 	return atOnce
 }
@@ -148,4 +151,33 @@ func (e *editing) Run() (err error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = editorGrace
 	return inForeground(cmd, e.in)
+}
+
+// inForeground runs a command as the terminal's foreground group: ctrl+c in an
+// editor must not end the bot. The editor cannot be stopped with ctrl+z, since
+// nobody could take the terminal from it then. Where in is not the terminal of
+// our session the command just runs.
+func inForeground(cmd *exec.Cmd, in io.Reader) error {
+	f, ok := in.(term.File)
+	if !ok || !term.IsTerminal(f.Fd()) {
+		return cmd.Run()
+	}
+	tty := int(f.Fd())
+	mine, err := unix.IoctlGetInt(tty, unix.TIOCGPGRP)
+	if err != nil { // not the terminal that sends us signals
+		return cmd.Run()
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: tty}
+	signal.Ignore(syscall.SIGTSTP) // the editor inherits that
+	defer signal.Reset(syscall.SIGTSTP)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	signal.Ignore(syscall.SIGTTOU) // else taking the terminal back would stop us
+	defer signal.Reset(syscall.SIGTTOU)
+	err = cmd.Wait()
+	if back := unix.IoctlSetPointerInt(tty, unix.TIOCSPGRP, mine); back != nil && err == nil {
+		err = fmt.Errorf("take the terminal's group back: %w", back)
+	}
+	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/budget"
+	"ollimbot/core/chat"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
@@ -123,7 +124,7 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		b.change(func(s *core.Snapshot) { s.Fork = nil })
 		return command.Outcome{}, nil
 	case command.ResumeFork:
-		b.change(func(s *core.Snapshot) { s.Fork = &core.Banner{Resumed: true, Since: time.Now()} })
+		b.change(func(s *core.Snapshot) { s.Fork = &chat.Banner{Resumed: true, Since: time.Now()} })
 		return command.Outcome{Message: "resuming Medication"}, nil
 	case command.Say:
 		if c.Text == "/config" {
@@ -193,7 +194,7 @@ func busyDay(at time.Time) core.Snapshot {
 			NextAt: at.Add(72 * time.Minute), FullAt: at.Add(162 * time.Minute),
 			Hours: [24]int{0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 1, 0, 0, 1},
 		},
-		Schedule: core.ScheduleView{
+		Schedule: schedule.View{
 			Window: "next 3h",
 			Entries: []schedule.Entry{
 				{ID: "aaaa1111", FireTime: at.Add(28 * time.Minute), Label: "2:30 PM", Description: "Email sweep", FilePath: "routines/email-sweep.md", Kind: routines.KindRoutine},

@@ -12,6 +12,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent"
+	"ollimbot/core/chat"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
@@ -63,7 +64,7 @@ func fullDay() core.Snapshot {
 // tool calls wait and a file is attached.
 func talkDay() core.Snapshot {
 	s := fullDay()
-	s.Fork = &core.Banner{Topic: "Plans for the garden", Since: day.Add(-12 * time.Minute), Asks: true}
+	s.Fork = &chat.Banner{Topic: "Plans for the garden", Since: day.Add(-12 * time.Minute), Asks: true}
 	s.Approvals = []policy.Approval{
 		{ID: "a1", Label: "Bash(rm -r drafts)", Tool: "Bash", Session: "fork", Asked: day.Add(-12 * time.Second), Until: day.Add(48 * time.Second)},
 		{ID: "a2", Label: "WebSearch(seeds)", Tool: "WebSearch", Session: "fork", Asked: day, Until: day.Add(time.Minute)},

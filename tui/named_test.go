@@ -15,7 +15,9 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/budget"
 	"ollimbot/core/command"
+	"ollimbot/core/notice"
 	"ollimbot/core/transcript"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/screen"
 	"ollimbot/tui/theme"
@@ -55,7 +57,7 @@ func namedScenes() map[string]core.Snapshot {
 	muted, quiet, resumed, spoken := busyDay(day), busyDay(day), talkDay(), fullDay()
 	muted.Budget.State = budget.State{RefillRateMinutes: 90}
 	empty := core.Snapshot{At: day, Zone: time.UTC}
-	quiet.Schedule = core.ScheduleView{Window: "next 3h"}
+	quiet.Schedule = schedule.View{Window: "next 3h"}
 	fork := *resumed.Fork
 	fork.Resumed, fork.Asks = true, false
 	resumed.Fork, resumed.Approvals = &fork, nil
@@ -124,8 +126,8 @@ func TestNoToastNamesAKeyThatTheUserHasChanged(t *testing.T) {
 	r.setFocus(action.Budget)
 	r.watch()
 	r.done(doneMsg{command: command.SetBudget{}, outcome: command.Outcome{Message: "set", Undo: command.SetBudget{}}})
-	r.say(core.Info, textNoPaste(r.names()))
-	r.say(core.Info, textMouseOff(r.names()))
+	r.say(notice.Info, textNoPaste(r.names()))
+	r.say(notice.Info, textMouseOff(r.names()))
 	namesNone(t, "toasts", r, old)
 	for _, offers := range []bool{false, true} {
 		if offers {

@@ -12,6 +12,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
+	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 )
 
@@ -22,7 +23,7 @@ func TestWhereNoOtherRowIsLeftAToastStandsInTheHelpLine(t *testing.T) {
 	r.w, r.h = 40, 11 // below the strip stands a box of one row: the newest line
 	r.refresh()
 	r.setFocus(action.Logs)
-	r.hear(core.Warn, "the disk is full")
+	r.hear(notice.Warn, "the disk is full")
 	lines := r.frame()
 	if last := lines[len(lines)-1]; !strings.Contains(last, "the disk is full") {
 		t.Errorf("the help line is %q in\n%s", last, strings.Join(lines, "\n"))
@@ -57,7 +58,7 @@ func TestDialogsNameWhatShowsATextOnlyWhereThatKeyDoesIt(t *testing.T) {
 	for _, keys := range [][]string{{"1", "e"}, {"1", "m"}, {"?"}, {"5", "i"}} {
 		play(t, setup{w: 44, h: 30}, func(s *stage) {
 			s.press(keys...)
-			s.hears(core.Alert, strings.Repeat("a long reason ", 30))
+			s.hears(notice.Alert, strings.Repeat("a long reason ", 30))
 			s.sees("a long reason")
 			s.misses("shows all")
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/chat"
 	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
@@ -77,12 +78,12 @@ func sceneOf(a action.Action) scene {
 		sc.change = func(s core.Snapshot) core.Snapshot {
 			e := &s.Schedule.Entries[0]
 			e.Held, e.Tag, e.Why = true, schedule.TagWaits, "asks for Bash"
-			s.Schedule.Tasks = []core.TaskView{{ID: e.ID, Title: e.Description, Path: e.FilePath, Waits: e.Why, Version: "v1"}}
+			s.Schedule.Tasks = []schedule.TaskView{{ID: e.ID, Title: e.Description, Path: e.FilePath, Waits: e.Why, Version: "v1"}}
 			return s
 		}
 	case action.ForkSave, action.ForkReport, action.ForkExit:
 		sc.change = func(s core.Snapshot) core.Snapshot {
-			s.Fork = &core.Banner{Topic: "Plans", Since: s.At}
+			s.Fork = &chat.Banner{Topic: "Plans", Since: s.At}
 			return s
 		}
 	case action.Interrupt:

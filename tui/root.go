@@ -11,10 +11,17 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
+	"ollimbot/core/notice"
 	"ollimbot/core/tail"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/budget"
+	"ollimbot/tui/pane/chat"
+	"ollimbot/tui/pane/forks"
+	"ollimbot/tui/pane/logs"
+	"ollimbot/tui/pane/schedule"
+	"ollimbot/tui/pane/updates"
 	"ollimbot/tui/screen"
 	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"
@@ -88,7 +95,7 @@ func newRoot(ctx context.Context, c Core, o Options) *root {
 func (r *root) Init() tea.Cmd {
 	r.refresh()
 	if !r.greet() && r.o.Notice != "" {
-		r.speech.say(time.Now(), core.Warn, r.o.Notice)
+		r.speech.say(time.Now(), notice.Warn, r.o.Notice)
 	}
 	if r.o.Try {
 		r.speech.teach(time.Now(), textTry(r.keys, r.theme.ASCII()))
@@ -273,5 +280,17 @@ func (r *root) setFocus(p action.Pane) {
 	r.focus = p
 	if p == action.Chat || p == action.Logs {
 		r.lower = p
+	}
+}
+
+// newPanes makes the six panes, each without a past.
+func newPanes() map[action.Pane]pane.Pane {
+	return map[action.Pane]pane.Pane{
+		action.Budget:   budget.New(),
+		action.Schedule: schedule.New(),
+		action.Updates:  updates.New(),
+		action.Forks:    forks.New(),
+		action.Chat:     chat.New(command.List(command.InSlash)),
+		action.Logs:     logs.New(),
 	}
 }

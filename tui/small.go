@@ -1,6 +1,14 @@
 package tui
 
 import (
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core/fork"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/theme"
@@ -55,4 +63,103 @@ func (r *root) putAway() bool {
 	}
 	r.desk.away = waits[0].ID
 	return true
+}
+
+// The page of a screen with no room. Nothing of the dashboard is seen on it, so no
+// key means what it does there: the page knows two, and asks by itself.
+
+// hopeless reports that the page is all that is seen.
+func (r *root) hopeless() bool { return r.plan().Mode == layout.TooSmall }
+
+// smallKey quits, after a question where something would be lost. Everything else
+// is for what nobody sees, and takes the question back.
+func (r *root) smallKey(k string) tea.Cmd {
+	now, asked := time.Now(), r.asked
+	r.asked = time.Time{}
+	loses := len(r.losses()) > 0
+	a, _ := r.keys.Get(action.Everywhere, action.Quit)
+	switch {
+	case (k == "y" || k == "Y") && loses && !asked.IsZero():
+		if now.Sub(asked) >= grace {
+			return tea.Quit
+		}
+		r.asked = asked // typed ahead: the question cannot have been read
+	case k == "ctrl+c" && now.Sub(r.stopped) < lateInterrupt: // it was meant for an answer
+	case k != "ctrl+c" && !slices.Contains(a.Keys, k):
+	case !loses:
+		return tea.Quit
+	default:
+		r.asked = now
+	}
+	return nil
+}
+
+// losses are what quitting now would cost, each in a few words.
+func (r *root) losses() (out []string) {
+	if running, waiting := fork.Count(r.snap.Forks); running+waiting > 0 {
+		out = append(out, words.Grouped(uint64(running+waiting), "run")+textWouldStop)
+	}
+	if r.snap.Busy {
+		out = append(out, textAnswerLost)
+	}
+	unsaved := r.draft() != ""
+	for _, d := range r.dialogs {
+		f, ok := d.(*form)
+		unsaved = unsaved || ok && f.written()
+	}
+	if unsaved {
+		out = append(out, textDraftIsLost)
+	}
+	return out
+}
+
+// tooSmall says what the screen needs, in as many words as it can show: the
+// number first, and never without the way out. Its question stands first.
+func (r *root) tooSmall() []string {
+	brush := widget.Brush{Theme: r.theme}
+	var lines []string
+	for _, said := range r.tooSmallWords() {
+		lines = lines[:0]
+		for _, sentence := range said {
+			for _, row := range widget.WrapSpans(sentence, r.w) {
+				for i := range row {
+					row[i].Text = strings.ReplaceAll(row[i].Text, held, " ")
+				}
+				lines = append(lines, brush.Line(r.w, row...))
+			}
+		}
+		if len(lines) <= r.h {
+			break
+		}
+	}
+	return widget.Fill(lines, r.w, r.h)
+}
+
+// tooSmallWords are the sentences of the page, the longest first.
+func (r *root) tooSmallWords() [][][]widget.Span {
+	number := func(have, need int) widget.Span {
+		role := theme.Text
+		if have < need {
+			role = theme.Bad
+		}
+		return widget.Span{Role: role, Text: itoa(have)}
+	}
+	least := widget.Span{Role: theme.Strong, Text: itoa(layout.StripWidth) + textBy + itoa(layout.StripHeight)}
+	size := []widget.Span{
+		least, {Text: textSizeNeeded + ", "}, number(r.w, layout.StripWidth), {Text: textBy}, number(r.h, layout.StripHeight), {Text: textHere},
+	}
+	dim := func(text string) []widget.Span { return []widget.Span{{Role: theme.Dim, Text: text}} }
+	if lost := r.losses(); !r.asked.IsZero() && len(lost) > 0 {
+		asks := []widget.Span{{Role: theme.Warn, Text: strings.Join(lost, ", ") + textYesQuits}}
+		short := []widget.Span{{Role: theme.Warn, Text: strings.TrimPrefix(textYesQuits, ": ")}}
+		return [][][]widget.Span{{asks, dim(textOtherStays), size}, {asks, dim(textOtherStays)}, {asks}, {short}}
+	}
+	key := quitKey(r.names())
+	quit := dim(key + textQuits)
+	return [][][]widget.Span{
+		{size, dim(textGoesOn + key + textQuitsIt)},
+		{{least, {Text: textSizeNeeded}}, quit},
+		{{least}, quit},
+		{append([]widget.Span{least, {Text: " "}}, quit...)},
+	}
 }

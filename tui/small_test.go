@@ -1,18 +1,27 @@
 package tui
 
 import (
+	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"ollimbot/core"
 	"ollimbot/core/command"
+	"ollimbot/core/fork"
 	"ollimbot/core/policy"
 	"ollimbot/core/tail"
+	"ollimbot/core/transcript"
+	"ollimbot/core/updates"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/settings"
 )
 
 // Stories of small screens: what is written is seen, and what is free is used.
@@ -144,4 +153,204 @@ func TestWhereTheBotSpeaksIsSaidWholeOrNotAtAll(t *testing.T) {
 			t.Errorf("%d wide: %q", w, top)
 		}
 	}
+}
+
+// Stories of the page that says that the screen is too small: it does nothing
+// that it does not show.
+
+func busyForks(at time.Time) core.Snapshot { return withForks(busyDay(at)) }
+
+func TestTheTooSmallPageQuitsAtOnceWhereNothingIsLost(t *testing.T) {
+	for _, k := range []string{"q", "ctrl+c"} {
+		play(t, setup{w: 30, h: 8}, func(s *stage) {
+			s.sees("the bot runs on", "q quits it")
+			s.press(k)
+			s.quits()
+		})
+	}
+}
+
+func TestTheTooSmallPageAsksInSightBeforeRunsAreStopped(t *testing.T) {
+	for _, k := range []string{"q", "ctrl+c"} {
+		for _, size := range [][2]int{{30, 8}, {12, 3}} {
+			play(t, setup{w: size[0], h: size[1], snap: busyForks}, func(s *stage) {
+				s.send("y")
+				s.stays()
+				s.press(k, "y") // typed ahead
+				s.stays()
+				s.press(k)
+				if all := strings.Join(strings.Fields(s.screen()), " "); !strings.Contains(all, "y quits") || size[0] == 30 && !strings.Contains(all, "2 runs would stop: y quits") {
+					t.Errorf("it asks nothing:\n%s", s.screen())
+				}
+				time.Sleep(time.Second)
+				s.press("x", "y") // any other key goes on
+				s.stays()
+				s.misses("would stop")
+				s.press(k)
+				time.Sleep(time.Second)
+				s.press("y")
+				s.quits()
+			})
+		}
+	}
+}
+
+func TestTheTooSmallPageAsksNothingOnceTheRunsHaveEnded(t *testing.T) {
+	play(t, setup{w: 30, h: 8, snap: busyForks}, func(s *stage) {
+		s.press("q")
+		s.sees("would stop")
+		s.bot.change(func(c *core.Snapshot) { c.Forks = nil })
+		time.Sleep(time.Second)
+		s.misses("would stop")
+		s.press("y")
+		s.stays()
+		s.press("q")
+		s.quits()
+	})
+}
+
+func TestTheTooSmallPageKeepsWhatIsWrittenAndWhatWasOpen(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("5", "i")
+		s.types("half a thought")
+		s.resize(30, 8)
+		s.types("xyz")
+		s.send("\x1b[200~a paste\x1b[201~")
+		s.wheelDown(2)
+		s.press("q")
+		s.stays()
+		s.sees("is not sent", "y quits")
+		s.resize(120, 40)
+		s.sees("▸ half a thought ")
+		s.misses("y quits")
+	})
+	play(t, setup{snap: dayAhead}, func(s *stage) {
+		s.press("2", "n")
+		s.types("0 9 * * 1")
+		s.resize(30, 8)
+		s.press("esc", "esc", "ctrl+p", "enter", "7", "q")
+		s.stays()
+		s.sees("y quits")
+		s.resize(120, 40)
+		s.sees("A new routine or reminder", "0 9 * * 1 ")
+		s.misses("╭─ Actions")
+		s.did()
+	})
+}
+
+func TestTheTooSmallPageCountsAnAnswerAndTakesNoLateInterrupt(t *testing.T) {
+	play(t, setup{w: 30, h: 8, snap: func(at time.Time) core.Snapshot {
+		s := busyDay(at)
+		s.Busy = true
+		return s
+	}}, func(s *stage) {
+		s.press("ctrl+c")
+		s.stays()
+		s.sees("an answer would stop", "y quits")
+		s.bot.change(func(c *core.Snapshot) { c.Busy = false })
+		time.Sleep(time.Second)
+		s.press("ctrl+c")
+		s.stays()
+		time.Sleep(3 * time.Second)
+		s.press("ctrl+c")
+		s.quits()
+	})
+}
+
+func TestTheTooSmallPageTakesTheUsersKeyForQuitting(t *testing.T) {
+	dir := config(t, "keys.yaml", "app.quit: f10\n")
+	play(t, setup{w: 30, h: 8, options: Options{Config: dir}}, func(s *stage) {
+		s.sees("f10 quits it")
+		s.press("q")
+		s.stays()
+		s.send("\x1b[21~")
+		s.quits()
+	})
+}
+
+// foreign is what others write: wide and joined signs, right-to-left text, tabs
+// and escapes, as it is after cleaning or, worse, before.
+const foreign = "世界 👩‍👩‍👧 שלום 👍🏽 naïve é \tx \u202eabc"
+
+// foreignDay is fullDay with foreign words in every field that others write.
+func foreignDay() core.Snapshot {
+	s := talkDay()
+	s.Updates = []updates.Update{{Key: "u", At: day, Message: foreign}}
+	s.Schedule.Entries = append(s.Schedule.Entries, schedule.Entry{ID: "x", FireTime: day, Label: foreign, Description: foreign, FilePath: foreign})
+	s.Forks = append([]fork.View{{ID: "z", Title: foreign, State: fork.Running, Started: day, Activity: foreign}}, s.Forks...)
+	s.Chat = append(s.Chat, transcript.Entry{ID: "z", At: day, Role: transcript.Ping, Source: foreign, Text: foreign})
+	s.Engine.State, s.Surface.State = foreign, foreign
+	return s
+}
+
+func TestAStormOfSizesTearsNothing(t *testing.T) {
+	dice := rand.New(rand.NewPCG(6, 200))
+	r := newRoot(context.Background(), still{snap: foreignDay(), read: func(id string, from tail.Cursor) tail.Page {
+		p := fullTail(id, from)
+		p.Lines = append(p.Lines, tail.Line{At: day, Kind: tail.Text, Text: foreign})
+		return p
+	}}, Options{Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor", "TTY_FORCE=1", "LANG=C.UTF-8"}})
+	r.refresh()
+	for i := range 200 {
+		r.w, r.h = 1+dice.IntN(220), 1+dice.IntN(70)
+		r.setFocus(action.Panes[dice.IntN(len(action.Panes))])
+		r.zoom = dice.IntN(4) == 0
+		r.chosen.Layout = layout.Presets[dice.IntN(len(layout.Presets))]
+		r.chosen.Sizes = map[string]settings.Size{r.chosen.Layout: {
+			Columns: dice.IntN(120) - 60, Rows: map[action.Pane]int{r.focus: dice.IntN(40) - 20},
+		}}
+		r.dialogs = nil
+		switch dice.IntN(4) {
+		case 0:
+			r.open(newPalette(r))
+		case 1:
+			r.open(helpPage(r.keys, r.focus, false))
+		case 2:
+			r.open(r.newWelcome())
+		}
+		lines := r.frame()
+		if len(lines) != r.h {
+			t.Fatalf("storm %d: %d lines on %d×%d", i, len(lines), r.w, r.h)
+		}
+		for y, l := range lines {
+			if n := cells(l); n != r.w {
+				t.Fatalf("storm %d, %d×%d, line %d is %d cells: %q", i, r.w, r.h, y, n, ansi.Strip(l))
+			}
+		}
+		whole(t, r, lines)
+	}
+}
+
+// whole expects the corners of every box where the plan has them.
+func whole(t *testing.T, r *root, lines []string) {
+	t.Helper()
+	plan := r.plan()
+	if len(r.dialogs) > 0 || plan.Mode == layout.TooSmall {
+		return
+	}
+	for _, c := range plan.Columns {
+		for _, b := range c.Boxes {
+			for y := b.Y; y < b.Y+b.H; y++ {
+				for _, x := range []int{b.X - 1, b.X + b.W} {
+					cell := ansi.Strip(ansi.Cut(lines[y], x, x+1))
+					if !strings.ContainsAny(cell, "│├┤") && len(r.speech.toasts(time.Now())) == 0 {
+						t.Fatalf("the border of %s is torn at %d,%d on %d×%d: %q", b.Pane, x, y, r.w, r.h, ansi.Strip(lines[y]))
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestARealStormOfSizesEndsWithTheRightScreen(t *testing.T) {
+	dice := rand.New(rand.NewPCG(6, 6))
+	play(t, setup{}, func(s *stage) {
+		for range 40 {
+			s.resize(1+dice.IntN(200), 1+dice.IntN(60))
+			s.press("tab")
+		}
+		s.resize(100, 30)
+		s.press("4")
+		s.sees("▸ 4 Forks", "1 Ping budget", "ctrl+p actions")
+	})
 }

@@ -5,8 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
+	"ollimbot/core/notice"
+	"ollimbot/core/policy"
+	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -23,7 +26,7 @@ type saying struct {
 	at    time.Time
 	until time.Time // the end of its toast
 	long  time.Duration
-	level core.Level
+	level notice.Level
 	text  string
 	reply bool // to what the user did: the next one takes its place
 }
@@ -42,9 +45,9 @@ const (
 
 // say answers the user. A reply takes the place of the one before it: what that
 // one said, "u undoes", may not be true any more.
-func (s *speech) say(now time.Time, level core.Level, text string) {
+func (s *speech) say(now time.Time, level notice.Level, text string) {
 	for i := range s.said {
-		if t := &s.said[i]; t.reply && t.level == core.Info && t.until.After(now) {
+		if t := &s.said[i]; t.reply && t.level == notice.Info && t.until.After(now) {
 			t.until = now
 		}
 	}
@@ -52,9 +55,9 @@ func (s *speech) say(now time.Time, level core.Level, text string) {
 	s.said[len(s.said)-1].reply = true
 }
 
-func (s *speech) add(at, now time.Time, level core.Level, text string) {
+func (s *speech) add(at, now time.Time, level notice.Level, text string) {
 	long := toastTime
-	if level != core.Info {
+	if level != notice.Info {
 		long = alertTime
 	}
 	s.said = append(s.said, saying{at: at, until: now.Add(long), long: long, level: level, text: clean.Line(text)})
@@ -65,13 +68,13 @@ func (s *speech) add(at, now time.Time, level core.Level, text string) {
 
 // teach is say for the first words of the demo, which stand longer.
 func (s *speech) teach(now time.Time, text string) {
-	s.say(now, core.Info, text)
+	s.say(now, notice.Info, text)
 	t := &s.said[len(s.said)-1]
 	t.until, t.long = now.Add(tryTime), tryTime
 }
 
 // hear takes the core's notices that are new.
-func (s *speech) hear(notices []core.Notice, now time.Time) {
+func (s *speech) hear(notices []notice.Notice, now time.Time) {
 	for _, n := range notices {
 		if s.heard && n.Seq <= s.seq {
 			continue
@@ -123,7 +126,7 @@ func (s *speech) read(now time.Time) {
 	for i := range s.said {
 		t := &s.said[i]
 		readable := infoRead
-		if t.level != core.Info {
+		if t.level != notice.Info {
 			readable = alertRead
 		}
 		if t.until.After(now) && now.Sub(t.until.Add(-t.long)) >= readable {
@@ -159,7 +162,7 @@ func (s *speech) page(zone *time.Location) *page {
 // noticeColumn is where notices begin, behind their time and level.
 const noticeColumn = 18
 
-func (r *root) say(level core.Level, text string) { r.speech.say(time.Now(), level, text) }
+func (r *root) say(level notice.Level, text string) { r.speech.say(time.Now(), level, text) }
 
 // saidLine is the newest that the program has said, as long as it stands, in one
 // line: cut where there is no room for it, with the key that shows the rest. It
@@ -172,11 +175,11 @@ func (r *root) saidLine(now time.Time) (line string, ok bool) {
 	t := standing[len(standing)-1]
 	role, glyph := theme.Accent, theme.Dot
 	switch t.level {
-	case core.Warn:
+	case notice.Warn:
 		role, glyph = theme.Warn, theme.Bang
-	case core.Alert:
+	case notice.Alert:
 		role, glyph = theme.Bad, theme.Cross
-	case core.Info:
+	case notice.Info:
 	}
 	mark := widget.Span{Role: role, Text: " " + r.theme.Glyph(glyph) + " "}
 	text := strings.ReplaceAll(t.text, held, " ")
@@ -198,3 +201,66 @@ func (r *root) saidLine(now time.Time) (line string, ok bool) {
 
 // minTold is how many cells of a text are worth more than a word about its end.
 const minTold = 40
+
+// desk remembers the tool calls that wait, so that the user hears of one that
+// has come while they look elsewhere, and of one that somebody else has settled.
+type desk struct {
+	waiting map[string]policy.Approval
+	// answered are those that were answered here, until the answer has arrived.
+	answered map[string]policy.Approval
+	// away is the id of a tool call that gave its room on a small screen back.
+	away string
+}
+
+// watch compares the tool calls of a new snapshot with those of the last one.
+func (r *root) watch() {
+	now := make(map[string]policy.Approval, len(r.snap.Approvals))
+	rings := false
+	for _, a := range r.snap.Approvals {
+		now[a.ID] = a
+		_, waited := r.desk.waiting[a.ID]
+		rings = rings || !waited
+		if _, known := r.desk.waiting[a.ID]; !known && (r.focus != action.Chat || len(r.dialogs) > 0) {
+			r.hear(notice.Warn, asksText(a, r.names()))
+		}
+	}
+	for id, a := range r.desk.waiting {
+		_, waits := now[id]
+		_, mine := r.desk.answered[id]
+		switch {
+		case waits || mine:
+		case r.snap.At.Before(a.Until):
+			r.hear(notice.Info, goneText(a))
+		default:
+			r.hear(notice.Warn, expiredText(a))
+		}
+	}
+	r.desk.waiting = now
+	r.attention(rings)
+}
+
+// hear says something that is no answer to what the user does.
+func (r *root) hear(level notice.Level, text string) {
+	now := time.Now()
+	r.speech.add(now, now, level, text)
+}
+
+// answering notes that the user answers here.
+func (r *root) answering(c command.Answer) {
+	if r.desk.answered == nil {
+		r.desk.answered = map[string]policy.Approval{}
+	}
+	if a, ok := r.desk.waiting[c.ID]; ok {
+		r.desk.answered[c.ID] = a
+	}
+}
+
+// answeredText is what came of an answer, with the call that it was for.
+func (r *root) answeredText(c command.Answer, outcome string) string {
+	a, ok := r.desk.answered[c.ID]
+	delete(r.desk.answered, c.ID)
+	if !ok || outcome == "" {
+		return outcome
+	}
+	return outcome + ": " + brief(a)
+}

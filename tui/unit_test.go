@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
+	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/screen"
@@ -151,8 +152,8 @@ func TestAPageThatCouldNotBeLoadedSaysWhy(t *testing.T) {
 func TestOldNoticesAreListedAndAreNoToasts(t *testing.T) {
 	now := time.Now()
 	var s speech
-	s.hear([]core.Notice{{Seq: 1, At: now.Add(-time.Hour), Text: "old"}, {Seq: 2, At: now, Text: "new"}}, now)
-	s.hear([]core.Notice{{Seq: 1, At: now.Add(-time.Hour), Text: "old"}, {Seq: 2, At: now, Text: "new"}}, now)
+	s.hear([]notice.Notice{{Seq: 1, At: now.Add(-time.Hour), Text: "old"}, {Seq: 2, At: now, Text: "new"}}, now)
+	s.hear([]notice.Notice{{Seq: 1, At: now.Add(-time.Hour), Text: "old"}, {Seq: 2, At: now, Text: "new"}}, now)
 	if got := s.toasts(time.Now()); len(got) != 1 || got[0].text != "new" {
 		t.Errorf("toasts %+v", got)
 	}
@@ -167,7 +168,7 @@ func TestOldNoticesAreListedAndAreNoToasts(t *testing.T) {
 func TestTheListOfNoticesDoesNotGrowForever(t *testing.T) {
 	var s speech
 	for range 3 * maxSayings {
-		s.add(time.Now(), time.Now(), core.Info, "again")
+		s.add(time.Now(), time.Now(), notice.Info, "again")
 	}
 	if n := len(s.said); n != maxSayings {
 		t.Errorf("%d kept", n)

@@ -7,7 +7,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core"
+	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -35,7 +35,7 @@ func (r *root) greet() bool {
 	}
 	r.open(r.newWelcome())
 	if r.o.Notice != "" {
-		r.speech.add(time.Now(), time.Now().Add(-time.Hour), core.Warn, r.o.Notice)
+		r.speech.add(time.Now(), time.Now().Add(-time.Hour), notice.Warn, r.o.Notice)
 	}
 	return true
 }
@@ -157,7 +157,7 @@ func (r *root) setUp(msg setUpMsg) urgency {
 	switch {
 	case r.ctx.Err() != nil:
 	case msg.err != nil:
-		r.say(core.Warn, setUpText(msg.err))
+		r.say(notice.Warn, setUpText(msg.err))
 	default:
 		r.o.Restart()
 	}

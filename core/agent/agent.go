@@ -36,8 +36,9 @@ type Session interface {
 	// otherwise at the latest when the first event has arrived.
 	ID() string
 	// Send runs one turn. Events arrive in order and end with a Result, or with
-	// an error as the last pair. One turn at a time: a second Send waits for
-	// nobody and must not be made before the first has ended.
+	// an error as the last pair; it is the engine that ends a turn which has become
+	// silent. One turn at a time: a second Send waits for nobody and must not be
+	// made before the first has ended.
 	Send(ctx context.Context, m Message) iter.Seq2[Event, error]
 	// Interrupt ends the running turn; its Result says Interrupted. Without a
 	// running turn it does nothing.

@@ -21,7 +21,6 @@ const (
 	textTurnFailed      = "the answer did not come; your message is above, send it again when you like"
 	textNoWords         = "the bot ended its turn without a word"
 	textCutShort        = " *(interrupted)*"
-	textStalled         = "nothing was heard for five minutes: the turn was interrupted, write again to go on"
 	textEmptyMessage    = "there is nothing to send: write a message first"
 	textLongMessage     = "the message has %d characters, the most is %d: send it in parts, or attach it as a file"
 	textBehindFork      = "%s is due: it runs in the main session, behind the fork; what you write still goes to the fork"

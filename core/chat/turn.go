@@ -4,14 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
-	"ollimbot/core/fault"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
@@ -21,10 +17,6 @@ import (
 	"ollimbot/core/updates"
 	"ollimbot/routines/schedule"
 )
-
-// stallAfter is how long a turn may be silent while nothing is pending before
-// it is interrupted (a hung turn would hold up all others for good).
-const stallAfter = 5 * time.Minute
 
 // Prompt makes a turn's message of the updates that it delivers.
 type Prompt func(now time.Time, u []updates.Update) string
@@ -131,10 +123,8 @@ type turn struct {
 	ended    func(agent.Result) error
 
 	reply *replyWriter
-	// pending counts tools that run: while one does, silence is no stall.
-	pending atomic.Int32
-	cut     bool // the agent wants a fork: what it says now is dropped
-	over    bool // and the turn should have ended
+	cut   bool // the agent wants a fork: what it says now is dropped
+	over  bool // and the turn should have ended
 	// Whether the history was made shorter, and whether the turn was interrupted.
 	compacted, interrupted bool
 }
@@ -146,14 +136,11 @@ func (t *turn) follow(ctx context.Context, events iter.Seq2[agent.Event, error])
 	// turn that failed has others.
 	silent := true
 	defer func() { t.reply.end(silent, t.remember()) }()
-	heard, stop := t.watchSilence(ctx)
-	defer stop()
 	first := true
 	for ev, err := range events {
 		if err != nil {
 			return err
 		}
-		heard()
 		if first {
 			first = false
 			if err := t.accepted(); err != nil {
@@ -189,51 +176,6 @@ func (t *turn) remember() func([]post.MessageID) {
 	}
 }
 
-// watchSilence interrupts the turn when nothing was heard of it for too long. The
-// watch ends, and is waited for, with stop.
-func (t *turn) watchSilence(ctx context.Context) (heard, stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	event := make(chan struct{}, 1)
-	var group errgroup.Group
-	group.Go(fault.Guard("the watch on a silent turn", func() error {
-		timer := time.NewTimer(stallAfter)
-		defer timer.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-event:
-				timer.Reset(stallAfter)
-			case <-timer.C:
-				t.stalled(ctx)
-			}
-		}
-	}))
-	heard = func() {
-		select {
-		case event <- struct{}{}:
-		default:
-		}
-	}
-	return heard, func() {
-		cancel()
-		if err := group.Wait(); err != nil {
-			t.c.o.Log.Error("the watch on a silent turn broke", "error", err)
-		}
-	}
-}
-
-// stalled ends a turn that has been silent for too long.
-func (t *turn) stalled(ctx context.Context) {
-	if t.pending.Load() > 0 || ctx.Err() != nil {
-		return
-	}
-	t.c.o.Notices.Add(notice.Warn, textStalled)
-	if err := t.session.Interrupt(ctx); err != nil {
-		t.c.o.Log.Error("silent turn was not interrupted", "error", err)
-	}
-}
-
 // show puts one event on the transcript.
 func (t *turn) show(ctx context.Context, ev agent.Event) error {
 	t.cutForFork(ctx, ev)
@@ -247,12 +189,10 @@ func (t *turn) show(ctx context.Context, ev agent.Event) error {
 			t.reply.rewind(ev.Bytes)
 		}
 	case agent.ToolStart:
-		t.pending.Add(1)
 		if !t.cut {
 			t.reply.tool(t.label(ev), false)
 		}
 	case agent.ToolEnd:
-		t.pending.Add(-1)
 		if ev.Denied && !t.cut {
 			t.reply.tool(ev.Name, true)
 		}

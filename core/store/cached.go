@@ -8,7 +8,8 @@ import (
 )
 
 // racyFor is how young a file may be for another change to look the same: some
-// file systems keep times in whole seconds.
+// file systems keep times in whole seconds. A file from the future, as after a
+// clock was set back, counts as young.
 const racyFor = 3 * time.Second
 
 // Cached is what was made of a file, which is read again when it has changed. Use
@@ -38,7 +39,7 @@ func (c *Cached[T]) Load(read func() (T, error)) (T, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen = nil
-	if err == nil && missing == nil && time.Since(info.ModTime()).Abs() >= racyFor {
+	if err == nil && missing == nil && time.Since(info.ModTime()) >= racyFor {
 		c.seen, c.kept = info, v
 	}
 	return v, err

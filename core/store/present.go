@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 )
 
 // ErrGone says that the directory that the bot was started in is not there, or
@@ -117,17 +116,12 @@ const recallMost = 256 << 10
 // it. The zero memory is empty.
 type memory struct {
 	mu    sync.Mutex
-	files map[string]remembered
+	files map[string][]byte
 	done  bool // they were put back, and the lock is not yet there again
 }
 
-type remembered struct {
-	at   time.Time // the file's own time
-	size int64
-	data []byte
-}
-
-// remember takes note of the JSON files directly in state/.
+// remember takes note of the JSON files directly in state/. All are read each time:
+// two versions of one size may have the same time.
 func (d *Dir) remember() {
 	entries, err := d.Entries(StateDir)
 	if err != nil {
@@ -135,21 +129,16 @@ func (d *Dir) remember() {
 	}
 	d.memory.mu.Lock()
 	defer d.memory.mu.Unlock()
-	old := d.memory.files
 	d.memory.done = false
-	d.memory.files = make(map[string]remembered, len(entries))
+	d.memory.files = make(map[string][]byte, len(entries))
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || !strings.HasSuffix(e.Name(), ".json") || !info.Mode().IsRegular() || info.Size() > recallMost {
 			continue
 		}
 		rel := StateDir + "/" + e.Name()
-		if was, ok := old[rel]; ok && was.at.Equal(info.ModTime()) && was.size == info.Size() {
-			d.memory.files[rel] = was
-			continue
-		}
 		if data, err := readRegular(d.Path(rel)); err == nil {
-			d.memory.files[rel] = remembered{info.ModTime(), info.Size(), data}
+			d.memory.files[rel] = data
 		}
 	}
 }
@@ -178,9 +167,9 @@ func (d *Dir) recall() (bool, error) {
 		return true, err
 	}
 	var errs []error
-	for rel, was := range d.memory.files {
+	for rel, data := range d.memory.files {
 		if _, err := os.Lstat(d.Path(rel)); errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, d.Write(rel, was.data))
+			errs = append(errs, d.Write(rel, data))
 		}
 	}
 	return true, errors.Join(errs...)

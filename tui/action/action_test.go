@@ -12,6 +12,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/budget"
+	"ollimbot/core/chat"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
@@ -48,7 +49,7 @@ func TestARowThatStandsOverAnotherSaysWhenItDoesNot(t *testing.T) {
 			continue
 		}
 		for _, k := range a.Keys {
-			below, ok := ByKey(a.Pane, k, core.Snapshot{})
+			below, ok := (Keys{}).ByKey(a.Pane, k, core.Snapshot{})
 			if !ok || below.ID == a.ID {
 				t.Errorf("%q: %s stands over nothing", k, a.ID)
 			}
@@ -61,12 +62,12 @@ func TestKeysAnswerAToolCallForAsLongAsItWaits(t *testing.T) {
 	for key, want := range map[string][2]ID{
 		"y": {TailCopyLine, ApprovalAllow}, "n": {TailNext, ApprovalDeny}, "a": {ApprovalAlways, ApprovalAlways},
 	} {
-		idle, _ := ByKey(Chat, key, core.Snapshot{})
-		asked, _ := ByKey(Chat, key, s)
+		idle, _ := (Keys{}).ByKey(Chat, key, core.Snapshot{})
+		asked, _ := (Keys{}).ByKey(Chat, key, s)
 		if got := [2]ID{idle.ID, asked.ID}; got != want {
 			t.Errorf("%q is %v, want %v", key, got, want)
 		}
-		if logs, _ := ByKey(Logs, key, s); logs.ID == want[1] {
+		if logs, _ := (Keys{}).ByKey(Logs, key, s); logs.ID == want[1] {
 			t.Errorf("%q answers in the logs too", key)
 		}
 	}
@@ -79,12 +80,12 @@ func TestKeysAnswerAToolCallForAsLongAsItWaits(t *testing.T) {
 func TestTheExitsOfAForkDependOnTheFork(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		fork *core.Banner
+		fork *chat.Banner
 		off  []ID
 	}{
 		{"none", nil, []ID{ForkSave, ForkReport, ForkExit}},
-		{"a new one", &core.Banner{}, []ID{ForksResume}},
-		{"a resumed one", &core.Banner{Resumed: true}, []ID{ForksResume, ForkSave}},
+		{"a new one", &chat.Banner{}, []ID{ForksResume}},
+		{"a resumed one", &chat.Banner{Resumed: true}, []ID{ForksResume, ForkSave}},
 	} {
 		s := core.Snapshot{Fork: c.fork, Forks: []fork.View{{State: fork.Done}}}
 		var off []ID
@@ -157,7 +158,7 @@ func TestWhatChangesTheBotIsMarked(t *testing.T) {
 func TestTheNumberKeysAreThePanesInOrder(t *testing.T) {
 	for i, p := range Panes {
 		key := string(rune('1' + i))
-		a, ok := ByKey(Logs, key, core.Snapshot{})
+		a, ok := (Keys{}).ByKey(Logs, key, core.Snapshot{})
 		if !ok || !strings.EqualFold(string(a.ID), "go."+string(p)) {
 			t.Errorf("%s is %s, want go.%s", key, a.ID, p)
 		}
@@ -184,7 +185,7 @@ func TestAKeyIsLookedUpInItsPane(t *testing.T) {
 		{Chat, "q", Quit},
 		{Budget, "f", ""},
 	} {
-		a, ok := ByKey(c.pane, c.key, core.Snapshot{})
+		a, ok := (Keys{}).ByKey(c.pane, c.key, core.Snapshot{})
 		if a.ID != c.want || ok != (c.want != "") {
 			t.Errorf("%s in %s is %q, want %q", c.key, c.pane, a.ID, c.want)
 		}
@@ -228,7 +229,7 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 	empty := core.Snapshot{Budget: core.BudgetView{State: budget.State{Capacity: 0, RefillRateMinutes: 1}}}
 	whole := core.Snapshot{
 		Budget:   core.BudgetView{State: budget.State{Capacity: 1, RefillRateMinutes: 2}},
-		Schedule: core.ScheduleView{Entries: []schedule.Entry{{ID: "x"}}, Tasks: []core.TaskView{{ID: "x", Waits: "it may use Bash"}}},
+		Schedule: schedule.View{Entries: []schedule.Entry{{ID: "x"}}, Tasks: []schedule.TaskView{{ID: "x", Waits: "it may use Bash"}}},
 		Updates:  []updates.Update{{Key: "u"}},
 		Forks:    []fork.View{{ID: "f", State: fork.Done}, {ID: "g", State: fork.Waiting}},
 
@@ -237,7 +238,7 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 		Engine:    core.EngineStatus{LoginNeeded: true},
 	}
 	inFork := whole
-	inFork.Fork = &core.Banner{}
+	inFork.Fork = &chat.Banner{}
 	seen := 0
 	for _, a := range All() {
 		if a.Off == nil {
@@ -296,7 +297,7 @@ func TestTheTableCannotBeChangedFromOutside(t *testing.T) {
 func TestDocsKeysIsTheTable(t *testing.T) {
 	const path = "../../docs/keys.md"
 	if *update {
-		if err := os.WriteFile(path, []byte(Document()), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(document()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -304,7 +305,7 @@ func TestDocsKeysIsTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(string(got), Document()); d != "" {
+	if d := cmp.Diff(string(got), document()); d != "" {
 		t.Errorf("docs/keys.md is stale; write it with: go test ./tui/action -update\n%s", d)
 	}
 }
@@ -315,7 +316,7 @@ func TestUpdatesAreNotHandedOverInAFork(t *testing.T) {
 	if why := deliver.Off(s); why != "" {
 		t.Errorf("off without a fork: %s", why)
 	}
-	s.Fork = &core.Banner{}
+	s.Fork = &chat.Banner{}
 	if deliver.Off(s) == "" {
 		t.Error("offered in a fork, where the core refuses it")
 	}

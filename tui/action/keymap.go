@@ -1,7 +1,12 @@
 package action
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"ollimbot/core"
 )
@@ -162,4 +167,150 @@ func (k Keys) ByKey(p Pane, key string, s core.Snapshot) (Action, bool) {
 		}
 	}
 	return Action{}, false
+}
+
+// modifiers in the order in which a key press names them.
+var modifiers = []string{"ctrl", "alt", "shift", "meta", "hyper", "super"}
+
+// bases are the keys that have a name of more than one letter.
+var bases = []string{
+	"up", "down", "left", "right", "enter", "tab", "esc", "space", "backspace",
+	"delete", "insert", "home", "end", "pgup", "pgdown",
+}
+
+// otherNames are what people call a key too.
+var otherNames = map[string]string{
+	"escape": "esc", "return": "enter", "del": "delete", "ins": "insert", "pageup": "pgup", "pagedown": "pgdown", "pgdn": "pgdown",
+	"control": "ctrl", "option": "alt", "cmd": "super",
+	"↑": "up", "↓": "down", "←": "left", "→": "right",
+}
+
+// functionKeys is how many function keys a terminal can tell apart.
+const functionKeys = 20
+
+// Spell gives a key as a key press names it: "Ctrl+PgDn" is "ctrl+pgdown". Not
+// ok means that no key press has such a name, and better is what was perhaps
+// meant, or empty.
+func Spell(name string) (key, better string, ok bool) {
+	if utf8.RuneCountInString(name) == 1 && name != " " {
+		r, _ := utf8.DecodeRuneInString(name)
+		if n := otherNames[name]; n != "" {
+			return n, "", true
+		}
+		return name, "", unicode.IsPrint(r)
+	}
+	base := name
+	var mods []string
+	for {
+		word, rest, more := strings.Cut(base, "+")
+		word = plainName(word)
+		if !more || rest == "" || !slices.Contains(modifiers, word) {
+			break
+		}
+		mods, base = append(mods, word), rest
+	}
+	base, known := baseKey(base)
+	if !known {
+		return "", "", false
+	}
+	if slices.Equal(mods, []string{"shift"}) && utf8.RuneCountInString(base) == 1 {
+		return "", strings.ToUpper(base), false // it comes as the letter
+	}
+	if slices.Equal(mods, []string{"alt"}) && base == "esc" {
+		return "", base, false // so arrive two quick escapes, which are meant as one
+	}
+	if len(mods) > 0 && utf8.RuneCountInString(base) == 1 {
+		base = strings.ToLower(base)
+	}
+	var b strings.Builder
+	for _, m := range modifiers {
+		if slices.Contains(mods, m) {
+			b.WriteString(m + "+")
+		}
+	}
+	return b.String() + base, "", true
+}
+
+func plainName(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	if n := otherNames[s]; n != "" {
+		return n
+	}
+	return s
+}
+
+// baseKey is a key without modifiers.
+func baseKey(s string) (string, bool) {
+	if r, n := utf8.DecodeRuneInString(s); n == len(s) && n > 0 && otherNames[s] == "" {
+		return s, unicode.IsPrint(r) && r != ' '
+	}
+	s = plainName(s)
+	if slices.Contains(bases, s) {
+		return s, true
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(s, "f"))
+	return s, err == nil && s[0] == 'f' && n >= 1 && n <= functionKeys && s == "f"+strconv.Itoa(n)
+}
+
+// Names names keys in sentences and badges, as one pane has them: its own rows,
+// then those of everywhere. The zero Names has the table's keys and no pane.
+type Names struct {
+	Keys  Keys
+	Pane  Pane
+	ASCII bool // the terminal draws no arrows
+}
+
+// Key is the first key of a row as people read it; empty where it has none.
+func (n Names) Key(id ID) string {
+	rows := n.Keys.all()
+	for i := range rows {
+		a := &rows[i]
+		if a.ID == id && (a.Pane == n.Pane || a.Pane == Everywhere) && len(a.Keys) > 0 {
+			return KeyName(a.Keys[0], n.ASCII)
+		}
+	}
+	return ""
+}
+
+// Name is what a sentence says that does something: "S" in "S saves it". A row
+// without a key is in the palette still, so it is "the palette (ctrl+p)" then,
+// and without that a key that the user may give it.
+func (n Names) Name(id ID) string {
+	if key := n.Key(id); key != "" {
+		return key
+	}
+	if key := n.Key(Palette); key != "" {
+		return fmt.Sprintf(nameInPalette, key)
+	}
+	return nameInFile
+}
+
+// Opening is Name at the beginning of a sentence. A key stays as it is typed.
+func (n Names) Opening(id ID) string {
+	name := n.Name(id)
+	if name == n.Key(id) {
+		return name
+	}
+	return strings.ToUpper(name[:1]) + name[1:]
+}
+
+// Badge is Name where there is room for a key alone: that of the palette for a
+// row without one. It is empty where there is none at all.
+func (n Names) Badge(id ID) string {
+	if key := n.Key(id); key != "" {
+		return key
+	}
+	return n.Key(Palette)
+}
+
+// Badges are the badges of several rows, each of them once and none of them
+// empty.
+func (n Names) Badges(ids ...ID) []string {
+	var out []string
+	for _, id := range ids {
+		if b := n.Badge(id); b != "" && !slices.Contains(out, b) {
+			out = append(out, b)
+		}
+	}
+	return out
 }

@@ -134,3 +134,77 @@ func firstLetters(s string) string {
 	}
 	return b.String()
 }
+
+// otherWords are what people type for an action that its row is not called. Only
+// the search knows them: nothing shows them.
+var otherWords = map[ID][]string{
+	Help:       {"help", "keys", "shortcuts", "bindings", "manual"},
+	Palette:    {"commands", "menu"},
+	Quit:       {"exit", "bye"},
+	Back:       {"escape", "cancel", "close"},
+	Interrupt:  {"stop", "cancel", "abort"},
+	Zoom:       {"zoom", "fullscreen", "maximize"},
+	Notices:    {"notices", "toasts", "notifications"},
+	Mouse:      {"mouse", "click"},
+	Suspend:    {"stop", "background", "shell"},
+	Redraw:     {"redraw", "refresh", "repaint", "clear"},
+	Engine:     {"engine", "cost", "costs", "money", "tokens", "status", "version", "memory", "model", "usage"},
+	Demo:       {"demo", "try", "example", "showcase"},
+	SetUp:      {"init", "setup", "onboarding", "configure", "install"},
+	Deliveries: {"webhook", "webhooks", "deliveries"},
+	ThemeNext:  {"theme", "themes", "colors", "colours", "color", "colour", "settings", "preferences", "appearance", "contrast"},
+	LayoutNext: {"layout", "arrange", "settings", "preferences"},
+	Wider:      {"wider", "resize", "size", "grow"},
+	Narrower:   {"narrower", "resize", "size", "shrink"},
+	Taller:     {"taller", "resize", "size", "grow"},
+	Shorter:    {"shorter", "resize", "size", "shrink"},
+	Undo:       {"undo", "revert"},
+	Login:      {"login", "signin", "authenticate", "auth", "account"},
+	GoBudget:   {"budget", "pings"},
+	GoSchedule: {"schedule", "tasks", "routines", "reminders", "agenda"},
+	GoUpdates:  {"updates", "inbox"},
+	GoForks:    {"forks", "runs"},
+	GoChat:     {"chat", "talk"},
+	GoLogs:     {"log", "logs"},
+
+	CapacityUp:   {"increase"},
+	CapacityDown: {"decrease", "reduce"},
+	Exact:        {"limit", "rate"},
+	Mute:         {"mute", "silence", "quiet", "dnd"},
+
+	ScheduleFire:    {"fire", "start", "trigger"},
+	SchedulePreview: {"prompt"},
+	ScheduleDetails: {"info", "details"},
+	ScheduleNew:     {"new", "add", "create", "reminder", "routine", "task"},
+	ScheduleSnooze:  {"snooze", "delay", "postpone", "later"},
+	ScheduleAllow:   {"trust", "permit", "grant", "approve"},
+	SchedulePause:   {"pause", "resume", "disable", "enable"},
+	ScheduleOpen:    {"edit", "open", "editor", "file", "vim"},
+
+	UpdatesRead:    {"open", "read"},
+	UpdatesDiscard: {"delete", "remove", "dismiss"},
+	UpdatesDeliver: {"deliver", "send"},
+
+	ForksStop:   {"stop", "kill", "abort", "cancel"},
+	ForksResume: {"resume", "continue"},
+	ForksAgain:  {"again", "restart", "rerun", "repeat", "retry"},
+	ForksCosts:  {"cost", "costs", "money", "spent", "spending", "price"},
+
+	ChatWrite:      {"write", "message", "type", "compose"},
+	ChatSend:       {"send", "submit"},
+	ChatReply:      {"reply", "answer"},
+	ApprovalAllow:  {"approve", "accept", "permit"},
+	ApprovalDeny:   {"reject", "refuse", "forbid"},
+	ApprovalAlways: {"trust"},
+	ForkSave:       {"keep", "promote"},
+	ForkReport:     {"report", "summary"},
+	ForkExit:       {"exit", "discard", "abandon"},
+
+	TailFind:     {"find", "search", "grep"},
+	TailFilter:   {"filter", "grep"},
+	TailFollow:   {"follow", "newest", "bottom"},
+	TailHome:     {"oldest", "top"},
+	TailTime:     {"times", "timestamps"},
+	TailCopyLine: {"copy", "yank", "clipboard"},
+	TailLevel:    {"level", "debug", "severity"},
+}

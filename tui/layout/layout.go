@@ -18,13 +18,13 @@ const (
 // The smallest sizes of the modes, in cells.
 const (
 	FullWidth   = 96
-	FullHeight  = 26
+	fullHeight  = 26
 	TabsWidth   = 56
-	TabsHeight  = 14
+	tabsHeight  = 14
 	StripWidth  = 40
 	StripHeight = 10
-	// SaidHeight is from how many rows on what the program says has a row of its own.
-	SaidHeight = 20
+	// saidHeight is from how many rows on what the program says has a row of its own.
+	saidHeight = 20
 )
 
 // Input is what decides the layout.
@@ -79,7 +79,7 @@ type Plan struct {
 // but for rows below a strip that are too few for a box.
 func Divide(in Input) Plan {
 	p := Plan{W: in.W, H: in.H, Mode: mode(in.W, in.H), Said: in.H - 1}
-	if in.H >= SaidHeight {
+	if in.H >= saidHeight {
 		p.Said--
 	}
 	switch {
@@ -120,9 +120,9 @@ const writingRows = 5
 
 func mode(w, h int) Mode {
 	switch {
-	case w >= FullWidth && h >= FullHeight:
+	case w >= FullWidth && h >= fullHeight:
 		return Full
-	case w >= TabsWidth && h >= TabsHeight:
+	case w >= TabsWidth && h >= tabsHeight:
 		return Tabs
 	case w >= StripWidth && h >= StripHeight:
 		return Strip
@@ -254,4 +254,49 @@ func (p Plan) Find(pane action.Pane) (Box, bool) {
 		}
 	}
 	return Box{}, false
+}
+
+// Presets are the names of the ways to divide a roomy screen; the first is what
+// stands for any other name.
+var Presets = []string{"balanced", "chat", "forks", "schedule"}
+
+// preset is the weight that the panes have: the left column's share of the width
+// and its limits, and how the rows are shared.
+type preset struct {
+	eighths     int // of the width
+	least, most int // cells of the left column
+	shares      map[action.Pane]int
+}
+
+var presets = map[string]preset{
+	"balanced": {3, 38, 52, map[action.Pane]int{
+		action.Budget: 2, action.Schedule: 3, action.Updates: 2, action.Forks: 3, action.Chat: 2, action.Logs: 1,
+	}},
+	"chat": {2, 38, 46, map[action.Pane]int{
+		action.Budget: 2, action.Schedule: 3, action.Updates: 2, action.Forks: 2, action.Chat: 7, action.Logs: 1,
+	}},
+	"forks": {2, 38, 46, map[action.Pane]int{
+		action.Budget: 2, action.Schedule: 3, action.Updates: 2, action.Forks: 7, action.Chat: 2, action.Logs: 1,
+	}},
+	"schedule": {4, 44, 100, map[action.Pane]int{
+		action.Budget: 2, action.Schedule: 7, action.Updates: 2, action.Forks: 3, action.Chat: 2, action.Logs: 1,
+	}},
+}
+
+func presetOf(name string) preset {
+	if p, ok := presets[name]; ok {
+		return p
+	}
+	return presets[Presets[0]]
+}
+
+// The least width of a column that the user has narrowed.
+const leastColumn = 30
+
+// base is how wide the left column is when nobody has moved its border.
+func (p preset) base(w int) int { return min(max(w*p.eighths/8, p.least), p.most) }
+
+// left is how wide the left column is.
+func (in Input) left() int {
+	return limits{presetOf(in.Preset).base(in.W), leastColumn, in.W - leastColumn}.clamp(in.Columns)
 }

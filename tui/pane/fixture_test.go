@@ -2,13 +2,16 @@ package pane_test
 
 import (
 	"slices"
+	"strings"
+	"testing"
 	"time"
 
-	"ollimbot/core/command"
+	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/budget"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/post"
 	"ollimbot/core/tail"
@@ -16,6 +19,7 @@ import (
 	"ollimbot/core/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
+	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	budgetpane "ollimbot/tui/pane/budget"
 	chatpane "ollimbot/tui/pane/chat"
@@ -24,6 +28,7 @@ import (
 	schedulepane "ollimbot/tui/pane/schedule"
 	updatespane "ollimbot/tui/pane/updates"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
 )
 
 // zone is fixed, so that no test depends on the machine.
@@ -64,7 +69,7 @@ func everyday() *core.Snapshot {
 			State:  budget.State{Capacity: 5, Available: 3.2, RefillRateMinutes: 90, DailyUsed: 2, CriticalUsed: 1},
 			NextAt: at(15, 14), FullAt: at(16, 44), Reserved: 1,
 		},
-		Schedule: core.ScheduleView{
+		Schedule: schedule.View{
 			Window: "next 3h", Refills: "~2 refills before last task.",
 			Entries: []schedule.Entry{
 				{ID: "9a8b7c6d", FireTime: at(13, 55), Label: "Medication", Description: "Medication", FilePath: "routines/medication.md", Tag: "just fired", Kind: routines.KindRoutine},
@@ -83,7 +88,7 @@ func everyday() *core.Snapshot {
 		},
 		Notices: nil,
 	}
-	s.Budget.Forecast = []core.Tokens{{At: noon, Left: 3.2}, {At: at(14, 30), Left: 2.5}, {At: at(15, 15), Left: 2.0}}
+	s.Budget.Forecast = []budget.Level{{At: noon, Left: 3.2}, {At: at(14, 30), Left: 2.5}, {At: at(15, 15), Left: 2.0}}
 	s.Schedule.Day, s.Schedule.Tasks = everydayTasks(at, s.Schedule.Entries[1:])
 	s.Budget.Hours = [24]int{0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 3, 1, 1}
 	s.Forks = everydayForks(at)
@@ -93,7 +98,7 @@ func everyday() *core.Snapshot {
 
 // everydayTasks are the fires of 24 hours, the next ones among them, and every
 // task; one is paused and one snoozed.
-func everydayTasks(at func(h, m int) time.Time, next []schedule.Entry) ([]schedule.Entry, []core.TaskView) {
+func everydayTasks(at func(h, m int) time.Time, next []schedule.Entry) ([]schedule.Entry, []schedule.TaskView) {
 	fire := func(e schedule.Entry, h, m int) schedule.Entry {
 		e.FireTime, e.Tag = at(h, m), ""
 		return e
@@ -103,9 +108,9 @@ func everydayTasks(at func(h, m int) time.Time, next []schedule.Entry) ([]schedu
 		fire(next[2], 17, 15), fire(next[2], 18, 15), fire(next[2], 19, 15),
 		fire(next[0], 32, 5), fire(next[2], 33, 15),
 		schedule.Entry{ID: "9a8b7c6d", FireTime: at(37, 55), Description: "Medication", FilePath: "routines/medication.md", Kind: routines.KindRoutine})
-	tasks := make([]core.TaskView, 0, len(next)+3)
+	tasks := make([]schedule.TaskView, 0, len(next)+3)
 	for _, e := range next {
-		tasks = append(tasks, core.TaskView{ID: e.ID, Title: e.Description, Path: e.FilePath, Kind: e.Kind, Next: e.FireTime, Foreground: e.Foreground, Silent: e.Silent})
+		tasks = append(tasks, schedule.TaskView{ID: e.ID, Title: e.Description, Path: e.FilePath, Kind: e.Kind, Next: e.FireTime, Foreground: e.Foreground, Silent: e.Silent})
 		if e.Kind == routines.KindReminder {
 			tasks[len(tasks)-1].Label = e.Label
 		}
@@ -114,10 +119,10 @@ func everydayTasks(at func(h, m int) time.Time, next []schedule.Entry) ([]schedu
 		}
 	}
 	return day, append(tasks,
-		core.TaskView{ID: "5a5a5a5a", Title: "Water the plants", Path: "routines/plants.md", Kind: routines.KindRoutine, When: "17:00, every day", Next: at(17, 0), Paused: true},
-		core.TaskView{ID: "9a8b7c6d", Title: "Medication", Path: "routines/medication.md", Kind: routines.KindRoutine, When: "13:55, every day", Next: at(37, 55), Snoozed: at(33, 0)},
-		core.TaskView{ID: "77777777", Title: "Christmas cards", Path: "routines/cards.md", Kind: routines.KindRoutine, When: "9:00, on 1 December", Next: at(9+8*24, 0)},
-		core.TaskView{ID: "88888888", Path: "routines/never.md", Kind: routines.KindRoutine, When: "9:00, on 30 February (never)"})
+		schedule.TaskView{ID: "5a5a5a5a", Title: "Water the plants", Path: "routines/plants.md", Kind: routines.KindRoutine, When: "17:00, every day", Next: at(17, 0), Paused: true},
+		schedule.TaskView{ID: "9a8b7c6d", Title: "Medication", Path: "routines/medication.md", Kind: routines.KindRoutine, When: "13:55, every day", Next: at(37, 55), Snoozed: at(33, 0)},
+		schedule.TaskView{ID: "77777777", Title: "Christmas cards", Path: "routines/cards.md", Kind: routines.KindRoutine, When: "9:00, on 1 December", Next: at(9+8*24, 0)},
+		schedule.TaskView{ID: "88888888", Path: "routines/never.md", Kind: routines.KindRoutine, When: "9:00, on 30 February (never)"})
 }
 
 func everydayForks(at func(h, m int) time.Time) []fork.View {
@@ -175,4 +180,80 @@ func tails(id string, from tail.Cursor) tail.Page {
 // everydayContext is the fixture with a theme.
 func everydayContext(t *theme.Theme) pane.Context {
 	return pane.Context{Theme: t, Snap: everyday(), Tail: tails}
+}
+
+// stage is a pane with a fixture.
+type stage struct {
+	pane.Pane
+	c pane.Context
+}
+
+func open(name string) *stage {
+	s := &stage{panes()[name], everydayContext(plainTheme())}
+	s.Sync(s.c)
+	return s
+}
+
+// next gives the pane a changed copy of its snapshot.
+func (s *stage) next(change func(*core.Snapshot)) {
+	snap := *s.c.Snap
+	change(&snap)
+	s.c.Snap = &snap
+	s.Sync(s.c)
+}
+
+func (s *stage) do(ids ...action.ID) pane.Answer {
+	var a pane.Answer
+	for _, id := range ids {
+		a = s.Do(s.c, id)
+	}
+	return a
+}
+
+// drawn is what a pane draws.
+func drawn(p pane.Pane, c pane.Context, w, h int, focused bool) []string {
+	return textsOf(p.Draw(c, w, h, focused))
+}
+
+func textsOf(rows []widget.Row) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, r.Text)
+	}
+	return out
+}
+
+func (s *stage) screen(w, h int) string { return strings.Join(drawn(s, s.c, w, h, true), "\n") }
+
+// keys types into a pane that captures: names of keys, or text.
+func (s *stage) keys(t *testing.T, keys ...string) pane.Answer {
+	t.Helper()
+	named := map[string]tea.KeyPressMsg{
+		"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "alt+enter": {Code: tea.KeyEnter, Mod: tea.ModAlt}, "ctrl+j": {Code: 'j', Mod: tea.ModCtrl},
+		"backspace": {Code: tea.KeyBackspace},
+	}
+	var a pane.Answer
+	for _, k := range keys {
+		if !s.Capture() {
+			t.Fatalf("%q is typed, but the pane takes no text", k)
+		}
+		if msg, ok := named[k]; ok {
+			a = s.Type(s.c, msg)
+			continue
+		}
+		for _, r := range k {
+			a = s.Type(s.c, tea.KeyPressMsg{Code: r, Text: string(r)})
+		}
+	}
+	return a
+}
+
+// has reports what is missing on a screen.
+func has(t *testing.T, screen string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(screen, w) {
+			t.Errorf("%q is missing in\n%s", w, screen)
+		}
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/budget"
+	"ollimbot/core/chat"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
@@ -76,11 +77,11 @@ func anySnapshot(t *rapid.T) *core.Snapshot {
 		s.Schedule.Day = append(s.Schedule.Day, schedule.Entry{
 			ID: fmt.Sprint(n(9)), FireTime: moment(t), Description: words(t, true), Silent: n(1) == 1, Foreground: n(1) == 1, Held: n(1) == 1, Tag: words(t, false),
 		})
-		s.Schedule.Tasks = append(s.Schedule.Tasks, core.TaskView{
+		s.Schedule.Tasks = append(s.Schedule.Tasks, schedule.TaskView{
 			ID: fmt.Sprint(n(9)), Title: words(t, true), Path: words(t, false), When: words(t, false), Next: moment(t),
 			Paused: n(1) == 1, Silent: n(1) == 1, Foreground: n(1) == 1, Snoozed: moment(t),
 		})
-		s.Budget.Forecast = append(s.Budget.Forecast, core.Tokens{At: moment(t), Left: rapid.Float64Range(-1, 13).Draw(t, "left")})
+		s.Budget.Forecast = append(s.Budget.Forecast, budget.Level{At: moment(t), Left: rapid.Float64Range(-1, 13).Draw(t, "left")})
 	}
 	s.Budget.Muted, s.Budget.Dry = moment(t), moment(t)
 	for range n(4) {
@@ -107,7 +108,7 @@ func anySnapshot(t *rapid.T) *core.Snapshot {
 		s.Attached = append(s.Attached, words(t, false))
 	}
 	if n(1) == 1 {
-		s.Fork = &core.Banner{Topic: words(t, false), Resumed: n(1) == 1, Asks: n(1) == 1, Since: moment(t)}
+		s.Fork = &chat.Banner{Topic: words(t, false), Resumed: n(1) == 1, Asks: n(1) == 1, Since: moment(t)}
 	}
 	s.Engine.State, s.BusySince = words(t, true), moment(t)
 	for i := range n(7) {

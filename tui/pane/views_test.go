@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/budget"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/updates"
@@ -246,7 +247,7 @@ func TestAProblemOpensAtItsPlace(t *testing.T) {
 
 func TestNothingScheduledStillTakesANewTask(t *testing.T) {
 	s := open("schedule")
-	s.next(func(c *core.Snapshot) { c.Schedule = core.ScheduleView{} })
+	s.next(func(c *core.Snapshot) { c.Schedule = schedule.View{} })
 	for range 3 {
 		if !s.do(action.ScheduleNew).Create {
 			t.Error("no form")
@@ -258,9 +259,9 @@ func TestNothingScheduledStillTakesANewTask(t *testing.T) {
 func TestThousandsOfTasksAreDrawnAsFastAsAFew(t *testing.T) {
 	s := open("schedule")
 	s.next(func(c *core.Snapshot) {
-		c.Schedule.Tasks = make([]core.TaskView, 10_000)
+		c.Schedule.Tasks = make([]schedule.TaskView, 10_000)
 		for i := range c.Schedule.Tasks {
-			c.Schedule.Tasks[i] = core.TaskView{ID: fmt.Sprint(i), Title: fmt.Sprintf("Task %d", i), When: "9:00, every day", Next: noon.Add(time.Hour)}
+			c.Schedule.Tasks[i] = schedule.TaskView{ID: fmt.Sprint(i), Title: fmt.Sprintf("Task %d", i), When: "9:00, every day", Next: noon.Add(time.Hour)}
 		}
 	})
 	s.do(action.ScheduleView, action.ScheduleView, action.ScheduleBottom)
@@ -278,7 +279,7 @@ func TestAComingDroughtIsSaidInWordsAndWithASign(t *testing.T) {
 	s := open("budget")
 	s.next(func(c *core.Snapshot) {
 		c.Budget.State.Available, c.Budget.Dry = 1.2, c.Schedule.Entries[3].FireTime
-		c.Budget.Forecast = []core.Tokens{{At: noon, Left: 1.2}, {At: c.Schedule.Entries[2].FireTime, Left: 0.5}, {At: c.Budget.Dry, Left: 0.9}}
+		c.Budget.Forecast = []budget.Level{{At: noon, Left: 1.2}, {At: c.Schedule.Entries[2].FireTime, Left: 0.5}, {At: c.Budget.Dry, Left: 0.9}}
 	})
 	has(t, s.screen(80, 12), "! dry at 15:15: Nudge me to stand up an… finds no token")
 	has(t, s.screen(40, 8), "! dry at 15:15", "finds no token")

@@ -7,12 +7,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
+	"ollimbot/core/fork"
 	"ollimbot/core/policy"
+	"ollimbot/core/tail"
+	"ollimbot/core/updates"
 )
 
 // long is a call that would write a file, as the desk has it: its label on one
@@ -123,4 +127,213 @@ func TestInterruptSaysThatNothingRuns(t *testing.T) {
 		s.hears()
 		s.one(s.types("/interrupt"), "this is read-only")
 	})
+}
+
+// hasLines expects lines that hold these words, one each, in this order.
+func (s *stage) hasLines(got []string, want ...string) {
+	s.t.Helper()
+	if len(got) != len(want) {
+		s.t.Errorf("heard %d lines %q, want %d", len(got), got, len(want))
+		return
+	}
+	for i := range want {
+		if !strings.Contains(got[i], want[i]) {
+			s.t.Errorf("line %d is %q, want %q", i+1, got[i], want[i])
+		}
+	}
+}
+
+func TestTheTitleThatIsExactlySoCountsBeforeOthersThatHoldIt(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.types("pause medication")
+		if diff := cmp.Diff([]command.Value{command.Pause{ID: "bbbb2222", Paused: true}}, s.bot.done()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestWhatFitsSeveralDoesNothingAndReadsThem(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.hasLines(s.types("pause medic"), `error: "medic" fits 2 tasks`, "choice: 1, Medication, routine", "choice: 2, Medication refill, reminder")
+		if did := s.bot.done(); len(did) != 0 {
+			t.Fatalf("did %+v", did)
+		}
+		s.one(s.types("pause 2"), "ok: so it is")
+		if diff := cmp.Diff([]command.Value{command.Pause{ID: "cccc3333", Paused: true}}, s.bot.done()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestWhatIsUnknownReadsWhatThereIs(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.hasLines(s.types("fire dentist"), `error: no task fits "dentist"`, "1, Email sweep", "2, Medication", "3, Medication refill")
+		s.one(s.types("fire 4"), "there is no number 4 in the list that was read last, it has 3")
+		if did := s.bot.done(); len(did) != 0 {
+			t.Errorf("did %+v", did)
+		}
+	})
+}
+
+func TestANumberMeansNothingBeforeAListWasRead(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		if got := s.types("fire 1"); len(got) != 4 || !strings.Contains(got[0], "numbers are those of the list") {
+			t.Errorf("heard %q", got)
+		}
+		if did := s.bot.done(); len(did) != 0 {
+			t.Errorf("did %+v", did)
+		}
+	})
+}
+
+// The list may have changed since it was read: numbers keep what they meant.
+func TestANumberMeansWhatWasReadAndNotWhatCameSince(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.bot.change(func(n *core.Snapshot) {
+			n.Forks = []fork.View{{ID: "a", Title: "Email sweep", State: fork.Running}, {ID: "b", Title: "Tea", State: fork.Running}}
+		})
+		s.hears()
+		s.hasLines(s.types("runs"), "run: 1, Email sweep running (a)", "run: 2, Tea running (b)")
+		s.bot.change(func(n *core.Snapshot) {
+			n.Forks = []fork.View{{ID: "c", Title: "News", State: fork.Running}, {ID: "a", Title: "Email sweep", State: fork.Running}}
+		})
+		s.hears()
+		s.one(s.types("stop 1"), "stop Email sweep?")
+		s.types("no")
+		if got := s.types("stop 2"); !strings.Contains(got[0], "number 2 of the list that was read last is gone") {
+			t.Errorf("heard %q", got)
+		}
+		if did := s.bot.done(); len(did) != 0 {
+			t.Errorf("did %+v", did)
+		}
+	})
+}
+
+func TestAWordMeansTheRunThatTheCommandIsGoodFor(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.bot.change(func(n *core.Snapshot) {
+			n.Forks = []fork.View{
+				{ID: "live", Title: "Email sweep", State: fork.Running, TaskID: "aaaa1111"},
+				{ID: "new", Title: "Email sweep", State: fork.Done, TaskID: "aaaa1111", Session: "s1"},
+				{ID: "old", Title: "Email sweep", State: fork.Done, TaskID: "aaaa1111", Session: "s2"},
+				{ID: "lost", Title: "Tea", State: fork.Failed},
+			}
+		})
+		s.hears()
+		s.one(s.types("stop email"), "stop Email sweep?")
+		s.types("no")
+		s.one(s.types("stop tea"), "Tea has ended already")
+		s.one(s.types("continue email"), "ok: so it is")
+		s.one(s.types("continue tea"), "Tea never reached the engine")
+		s.one(s.types("again email"), "ok: so it is")
+		s.one(s.types("again tea"), "Tea came from no task")
+		s.one(s.types("again live"), "Email sweep goes on yet")
+		want := []command.Value{command.ResumeFork{Run: "new"}, command.FireNow{ID: "aaaa1111"}}
+		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestAFloodOfUpdatesIsToldOnce(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		flood := func(dropped int) []string {
+			s.bot.change(func(n *core.Snapshot) {
+				n.Updates = []updates.Update{
+					{Key: fmt.Sprint("cap", dropped), At: time.Now(), Dropped: dropped, Message: "(6 earlier update(s) omitted — cap reached)"},
+					{Key: fmt.Sprint("u", dropped), At: time.Now(), Message: fmt.Sprint("update ", dropped)},
+				}
+			})
+			return s.hears()
+		}
+		s.hasLines(flood(6), "update: older updates were left out: only 10 are kept", "update: update 6")
+		s.hasLines(flood(7), "update: update 7")
+		s.hasLines(flood(8), "update: update 8")
+		s.hasLines(s.types("updates"), "update: 1, 00:00, update 8", "update: 2, 00:00, 8 older updates left out: only 10 are kept")
+		if got := strings.Join(s.types("status"), "\n"); !strings.Contains(got, "status: 1 update pending") {
+			t.Errorf("status says\n%s", got)
+		}
+		s.bot.change(func(n *core.Snapshot) { n.Updates = nil })
+		s.hears()
+		s.hasLines(flood(2), "older updates were left out", "update 2")
+	})
+}
+
+func TestAnUpdateIsReadInFullAndDiscardedByNumberOrWords(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.bot.change(func(n *core.Snapshot) {
+			n.Updates = []updates.Update{{Key: "u1", At: time.Now(), Message: "Two letters.\nOne is urgent."}, {Key: "u2", Message: "Tea is drunk."}}
+		})
+		s.hears()
+		s.types("updates")
+		s.hasLines(s.types("update 2"), "left on Saturday 1 January, 00:00", "update: Two letters.", "update: One is urgent.", "discard throws it away")
+		s.one(s.types("discard letters"), "ok: so it is")
+		if diff := cmp.Diff([]command.Value{command.DiscardUpdate{Key: "u1"}}, s.bot.done()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// Whatever is typed, what it finds is one of the things, and only what it names.
+func TestAPickIsAlwaysWhatTheWordsName(t *testing.T) {
+	word := rapid.SampledFrom([]string{"email", "sweep", "tea", "medication", "refill", "Tea"})
+	title := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(word, 1, 3).Draw(t, "words"), " ")
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		var things []thing
+		for i, name := range rapid.SliceOfN(title, 0, 6).Draw(t, "titles") {
+			things = append(things, thing{id: fmt.Sprintf("%08x", 0xa0000000+i), title: name})
+		}
+		words := title.Draw(t, "typed")
+		found := byWords(things, words)
+		fits := 0
+		for _, one := range things {
+			if holdsAll(strings.ToLower(one.title), strings.ToLower(words)) {
+				fits++
+			}
+		}
+		if (fits > 0) != (len(found) > 0) || len(found) > fits {
+			t.Fatalf("%q finds %d of %d in %v", words, len(found), fits, things)
+		}
+		for _, one := range found {
+			if !holdsAll(strings.ToLower(one.title), strings.ToLower(words)) {
+				t.Fatalf("%q finds %q", words, one.title)
+			}
+		}
+	})
+}
+
+func TestCostsAreToldInSentences(t *testing.T) {
+	got := costsText(command.Outcome{
+		Message: "last 7 days: 5 runs, 51k tokens, $0.12; the runs that are known begin on Sat 2026-11-21 16:19",
+		Costs: []command.TaskCost{
+			{Title: "Email sweep", ID: "aaaa1111", Runs: 4, Tokens: 45_200, Dollars: 0.12, Share: 0.88},
+			{Title: "Tea", Runs: 1, Tokens: 1_200_000, Share: 0.12},
+		},
+	})
+	want := `last 7 days: 5 runs, 51 thousand tokens, 0.12 dollars; the runs that are known begin on Sat 2026-11-21 16:19
+Email sweep (aaaa1111): 4 runs, 45 thousand tokens, 0.12 dollars, 0.0300 dollars a run, 88 percent of all
+Tea: 1 run, 1.2 million tokens, 0.00 dollars, 0.00 dollars a run, 12 percent of all`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSignsAndColumnsBecomeWords(t *testing.T) {
+	got := spoken("capacity 5 → 6 · full — soon\n/model [a|b]       show it\n**model**: a `a` `b`\nrun `init`")
+	if want := "capacity 5 to 6, full, soon\n/model [a or b], show it\nmodel: a (a, b)\nrun init"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := spoken("Total cost:            $0.51\nUsage by model:"), "Total cost: $0.51\nUsage by model:"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := tailText(tail.Line{Kind: tail.Text, Text: "a → b"}); got != "a → b" {
+		t.Errorf("the model's words became %q", got)
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/budget"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/notice"
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
@@ -43,9 +44,9 @@ func newBot() *bot {
 			Zone: time.UTC, Dir: "~/.ollim-bot",
 			Engine: core.EngineStatus{Name: "script", Model: "sonnet", State: "ready", OK: true},
 			Budget: core.BudgetView{State: budget.State{Capacity: 5, Available: 3.2, RefillRateMinutes: 90}},
-			Schedule: core.ScheduleView{
+			Schedule: schedule.View{
 				Entries: []schedule.Entry{{ID: "aaaa1111", Description: "Email sweep"}},
-				Tasks: []core.TaskView{
+				Tasks: []schedule.TaskView{
 					{ID: "aaaa1111", Title: "Email sweep", Kind: routines.KindRoutine, When: "every hour"},
 					{ID: "bbbb2222", Title: "Medication", Kind: routines.KindRoutine, Path: "routines/m.md"},
 					{ID: "cccc3333", Title: "Medication refill", Kind: routines.KindReminder},
@@ -260,7 +261,7 @@ func TestWhatHappensIsOneLineEach(t *testing.T) {
 				n.Forks = []fork.View{{ID: "f2", Title: "Tea", State: fork.Done, Pings: 1, Reports: 2, Refused: 1}}
 			}, "run: Tea done, 1 ping, 2 reports, 1 refused (f2)"},
 			{func(n *core.Snapshot) { n.Updates = []updates.Update{{Key: "u", Message: "Two letters."}} }, "update: Two letters."},
-			{func(n *core.Snapshot) { n.Notices = []core.Notice{{Seq: 1, Level: core.Warn, Text: "late"}} }, "warning: late"},
+			{func(n *core.Snapshot) { n.Notices = []notice.Notice{{Seq: 1, Level: notice.Warn, Text: "late"}} }, "warning: late"},
 			{func(n *core.Snapshot) { n.Engine.OK, n.Engine.State = false, "no login" }, "engine: script sonnet, down, no login"},
 			{func(n *core.Snapshot) {
 				n.Schedule.Problems = []routines.Problem{{File: "a.md", Line: 3, Column: 8, Message: "bad minute"}}
@@ -319,7 +320,7 @@ func TestNothingIsWrittenThatATerminalWouldObey(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.bot.change(func(n *core.Snapshot) {
 			n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Bot, Text: "a\x1b]0;owned\x07\u202eb\rc"}}
-			n.Notices = []core.Notice{{Seq: 1, Level: core.Info, Text: "\x1b[2Jgone"}}
+			n.Notices = []notice.Notice{{Seq: 1, Level: notice.Info, Text: "\x1b[2Jgone"}}
 		})
 		for _, line := range s.hears() {
 			if strings.ContainsFunc(line, func(r rune) bool { return r < 0x20 || r == 0x7f || r == 0x202e }) {

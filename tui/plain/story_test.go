@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/notice"
 	"ollimbot/core/post"
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
@@ -154,17 +155,17 @@ func TestWhatIsSaidInTwoWaysAtOnceIsHeardOnce(t *testing.T) {
 		s.hears()
 		s.bot.change(func(n *core.Snapshot) {
 			n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Notice, Text: "The file\na.md is wrong."}}
-			n.Notices = []core.Notice{{Seq: 1, Level: core.Warn, Text: "The file a.md is wrong."}, {Seq: 2, Level: core.Info, Text: "another"}}
+			n.Notices = []notice.Notice{{Seq: 1, Level: notice.Warn, Text: "The file a.md is wrong."}, {Seq: 2, Level: notice.Info, Text: "another"}}
 		})
 		s.hasLines(s.hears(), "notice: The file a.md is wrong.", "info: another")
 		s.bot.change(func(n *core.Snapshot) { // the same trouble, told a moment later in the other way
-			n.Notices = append(n.Notices, core.Notice{Seq: 3, Level: core.Alert, Text: "The file a.md is wrong."})
+			n.Notices = append(n.Notices, notice.Notice{Seq: 3, Level: notice.Alert, Text: "The file a.md is wrong."})
 		})
 		if got := s.hears(); got[0] != "" {
 			t.Errorf("said again: %q", got)
 		}
 		s.bot.change(func(n *core.Snapshot) {
-			n.Notices = append(n.Notices, core.Notice{Seq: 4, At: n.At.Add(time.Minute), Level: core.Alert, Text: "The file a.md is wrong."})
+			n.Notices = append(n.Notices, notice.Notice{Seq: 4, At: n.At.Add(time.Minute), Level: notice.Alert, Text: "The file a.md is wrong."})
 		})
 		s.hasLines(s.hears(), "error: The file a.md is wrong.")
 	})
@@ -194,7 +195,7 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 		s.bot.change(func(n *core.Snapshot) {
 			n.Engine.Version, n.Engine.Today = "2.1.197", agent.Usage{InputTokens: 1200, CostUSD: 0.5}
 			n.Engine.Processes = []agent.Process{{PID: 42, Use: "main", Memory: 300 << 20, Started: time.Now().Add(-time.Hour)}}
-			n.Notices = []core.Notice{{Seq: 1, At: time.Now(), Level: core.Info, Text: "one"}, {Seq: 2, At: time.Now(), Level: core.Warn, Text: "two"}}
+			n.Notices = []notice.Notice{{Seq: 1, At: time.Now(), Level: notice.Info, Text: "one"}, {Seq: 2, At: time.Now(), Level: notice.Warn, Text: "two"}}
 			n.Schedule.Problems = []routines.Problem{{File: "a.md", Line: 3, Message: "bad minute"}}
 			n.Deliveries = []webhook.Delivery{{At: time.Now(), Webhook: "github", Size: 1, Outcome: "done", Count: 3}, {At: time.Now(), Outcome: "refused"}}
 			n.Reminders, n.Budget.Muted = 1, time.Now().Add(30*time.Hour)
@@ -259,7 +260,7 @@ func TestEveryNoticeThatWasHeardIsReadAgain(t *testing.T) {
 		s.hears()
 		time.Sleep(time.Minute)
 		s.bot.change(func(n *core.Snapshot) {
-			n.Notices = []core.Notice{{Seq: 1, At: time.Now(), Level: core.Warn, Text: "late"}, {Seq: 2, At: time.Now(), Level: core.Info, Text: "later"}}
+			n.Notices = []notice.Notice{{Seq: 1, At: time.Now(), Level: notice.Warn, Text: "late"}, {Seq: 2, At: time.Now(), Level: notice.Info, Text: "later"}}
 			n.Chat = append(n.Chat, transcript.Entry{ID: "2", At: time.Now(), Role: transcript.Notice, Text: "later"})
 		})
 		s.hears()
@@ -281,5 +282,71 @@ func TestAnUpdateSaysWhereItComesFrom(t *testing.T) {
 		}
 		s.one(s.types("updates"), "update: 1, 00:00, H0 red: rep red")
 		s.hasLines(s.types("update h0"), "left on Saturday 1 January, 00:00 by H0 red", "update: rep red", "the main conversation gets it")
+	})
+}
+
+func TestALineThatEndsInABackslashGoesOn(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.bot.change(func(n *core.Snapshot) {
+			n.Chat = []transcript.Entry{{ID: "1", At: time.Now(), Role: transcript.Bot, Text: "And?"}}
+		})
+		s.hears()
+		s.one(s.types(`say Dear Sam, \`), "more: ")
+		s.one(s.types(`\`), "more: line 3")
+		s.one(s.types(`  two spaces \ `), "more: line 4")
+		s.one(s.types("yes"), "ok: done")
+		s.types(`say\`)
+		s.one(s.types("on its own line"), "ok: done")
+		s.types("chat")
+		s.types(`reply 1\`)
+		s.one(s.types("a\\\\"), "ok: done")
+		s.types(`say over \`)
+		s.one(s.types(""), "ok: done") // nothing ends it too
+		s.types(`new reminder 2h called Tea:\`)
+		s.types(`put the kettle on\`)
+		s.types("  - and wait")
+		s.types(`new routine 0 9 * * * first\`)
+		s.types("second")
+		s.types(`say C:\\`)
+		start := s.bot.done()[4].(command.AddTask).At // what a moment means is another test's
+		want := []command.Value{
+			command.Say{Text: "Dear Sam,\n\n  two spaces\nyes"},
+			command.Say{Text: "on its own line"},
+			command.Say{Text: `a\`, ReplyTo: "1"},
+			command.Say{Text: "over"},
+			command.AddTask{At: start, Description: "Tea", Message: "put the kettle on\n  - and wait"},
+			command.AddTask{Cron: "0 9 * * *", Message: "first\nsecond"},
+			command.Say{Text: `C:\`},
+		}
+		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
+			t.Errorf("what it did (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestTheEndOfTheInputEndsWhatGoesOn(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.types(`say one\`)
+		s.types(`two\`)
+		_ = s.in.Close()
+		s.hears()
+		if diff := cmp.Diff([]command.Value{command.Say{Text: "one\ntwo"}}, s.bot.done()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestACommandThatIsTooLongDoesNothing(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		for range 3 {
+			s.types("say " + strings.Repeat("x", maxLine/2) + `\`)
+		}
+		s.one(s.types("end"), "error: this is too long")
+		s.one(s.types("say again"), "ok: done")
+		if did := s.bot.done(); len(did) != 1 {
+			t.Errorf("did %d commands", len(did))
+		}
 	})
 }

@@ -54,13 +54,13 @@ func (m *session) task(words, verb string) (id string, ok bool) {
 }
 
 // view is a task as the snapshot has it; the zero value where it has gone.
-func (m *session) view(id string) core.TaskView {
+func (m *session) view(id string) schedule.TaskView {
 	for _, v := range m.core.Snapshot().Schedule.Tasks {
 		if v.ID == id {
 			return v
 		}
 	}
-	return core.TaskView{}
+	return schedule.TaskView{}
 }
 
 // described asks for everything about the task that the words name.

@@ -1,10 +1,13 @@
 package screen
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
 	"github.com/charmbracelet/x/vt"
 	"pgregory.net/rapid"
 )
@@ -39,4 +42,14 @@ func TestTheRestOfALineMakesItWhole(t *testing.T) {
 			t.Fatalf("after %q, %q looks like %q, alone like %q", was, now, got, want)
 		}
 	})
+}
+
+// modes describes the settings of a terminal.
+func modes(t *testing.T, f *os.File) string {
+	t.Helper()
+	s, err := term.GetState(f.Fd())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%+v", *s)
 }

@@ -3,6 +3,16 @@
 // program names a colour. Meaning is never carried by colour alone.
 package theme
 
+import (
+	"image/color"
+	"slices"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+)
+
 // Role is what a piece of text is for.
 type Role uint8
 
@@ -65,4 +75,220 @@ type Options struct {
 	Plain    bool // no styling at all, for text files; ASCII is another matter
 	// Profile is how many colours the terminal has: 0 none, 16, 256 or 1<<24.
 	Profile int
+}
+
+// unicodeGlyphs are one cell each in every terminal: none has an emoji form.
+var unicodeGlyphs = [numGlyphs]string{
+	Dot: "●", HalfDot: "◐", Circle: "○", Check: "✓", Cross: "✗", Bang: "!", Mute: "✕",
+	Arrow: "→", Down: "▼", Up: "▲", Ellipsis: "…", Chain: "∞", Lock: "⊘", Pointer: "▸",
+	Bell: "‼", HLine: "─",
+}
+
+// asciiGlyphs stand in for them; Arrow is the only one of two cells.
+var asciiGlyphs = [numGlyphs]string{
+	Dot: "*", HalfDot: "o", Circle: ".", Check: "v", Cross: "x", Bang: "!", Mute: "-",
+	Arrow: "->", Down: "v", Up: "^", Ellipsis: "~", Chain: "&", Lock: "#", Pointer: ">",
+	Bell: "!", HLine: "-",
+}
+
+var rounded = Borders{
+	Horizontal: "─", Vertical: "│",
+	TopLeft: "╭", TopRight: "╮", BottomLeft: "╰", BottomRight: "╯",
+	LeftJoin: "├", RightJoin: "┤", TopJoin: "┬", BottomJoin: "┴", Both: "┼",
+}
+
+var plainBorders = Borders{
+	Horizontal: "-", Vertical: "|",
+	TopLeft: "+", TopRight: "+", BottomLeft: "+", BottomRight: "+",
+	LeftJoin: "+", RightJoin: "+", TopJoin: "+", BottomJoin: "+", Both: "+",
+}
+
+// Theme paints text by role. It is immutable and may be shared.
+type Theme struct {
+	options Options
+	open    [numRoles]string
+	shut    [numRoles]string
+	// inside are the ends of other roles as they are inside one that has a
+	// background and a foreground: on its background the terminal's own
+	// foreground, which they end in, may not be readable.
+	inside  [numRoles]*strings.Replacer
+	glyphs  *[numGlyphs]string
+	borders Borders
+}
+
+// Borders are the cells a box is drawn with, one cell each.
+type Borders struct {
+	Horizontal, Vertical                           string
+	TopLeft, TopRight, BottomLeft, BottomRight     string
+	LeftJoin, RightJoin, TopJoin, BottomJoin, Both string
+}
+
+// New builds a theme. The work is done here: Paint only joins strings.
+func New(o Options) *Theme {
+	if o.Profile == 0 {
+		o.NoColor = true
+	}
+	t := &Theme{options: o, glyphs: &unicodeGlyphs, borders: rounded}
+	if o.ASCII {
+		t.glyphs, t.borders = &asciiGlyphs, plainBorders
+	}
+	if o.Plain {
+		return t
+	}
+	for r := range numRoles {
+		t.open[r], t.shut[r] = o.sequences(r)
+	}
+	for r := range numRoles {
+		t.inside[r] = t.insideOf(r)
+	}
+	return t
+}
+
+// insideOf makes the replacements of a role; nil where it needs none.
+func (t *Theme) insideOf(r Role) *strings.Replacer {
+	fg, bg := t.options.Colours(r)
+	if fg == nil || bg == nil {
+		return nil
+	}
+	front := ansi.Style{}.ForegroundColor(fg).String()
+	var pairs []string
+	for _, end := range t.shut {
+		if strings.HasSuffix(end, "39m") { // not one that ends a background too
+			pairs = append(pairs, end, end+front)
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// Options says what the theme was built with.
+func (t *Theme) Options() Options { return t.options }
+
+// Paint gives s the colours of the role. What it opens it closes again, and no
+// more: a word painted inside a Select row keeps the row's background, and what
+// follows it gets the row's foreground back. An empty s stays empty.
+func (t *Theme) Paint(r Role, s string) string {
+	if r >= numRoles || s == "" || t.open[r] == "" {
+		return s
+	}
+	if t.inside[r] != nil && strings.IndexByte(s, '\x1b') >= 0 {
+		s = t.inside[r].Replace(s)
+	}
+	return t.open[r] + s + t.shut[r]
+}
+
+// On is what a role is painted as on a row with a background. Of sixteen colours none
+// is one: the row is reversed, and each colour on it would be a patch of paper.
+func (t *Theme) On(back, r Role) Role {
+	switch {
+	case r >= numRoles || back != Select || t.options.Plain || t.options.NoColor || t.options.Profile > 16 || r == Match || r == Caret:
+		return r
+	case slices.ContainsFunc(styled[r], func(a attribute) bool { return a.on == bold.on }):
+		return Strong
+	}
+	return Text
+}
+
+// Glyph is the symbol as this terminal can show it.
+func (t *Theme) Glyph(g Glyph) string {
+	if g >= numGlyphs {
+		return "?"
+	}
+	return t.glyphs[g]
+}
+
+// Box is what borders and rules are drawn with.
+func (t *Theme) Box() Borders { return t.borders }
+
+// ASCII reports whether only ASCII may be drawn, for gauges and sparklines.
+func (t *Theme) ASCII() bool { return t.options.ASCII }
+
+// sequences are the SGR sequences that begin and end a role.
+func (o Options) sequences(r Role) (open, shut string) {
+	var on, off ansi.Style
+	for _, a := range o.attributes(r) {
+		on, off = append(on, a.on), append(off, a.off)
+	}
+	fg, bg := o.Colours(r)
+	if fg != nil {
+		on, off = on.ForegroundColor(fg), off.ForegroundColor(nil)
+	}
+	if bg != nil {
+		on, off = on.BackgroundColor(bg), off.BackgroundColor(nil)
+	}
+	if len(on) == 0 {
+		return "", ""
+	}
+	return on.String(), off.String()
+}
+
+// attributes are what a role has beside colours, or in their place.
+func (o Options) attributes(r Role) []attribute {
+	switch {
+	case o.Plain:
+		return nil
+	case o.NoColor:
+		return bare[r]
+	case o.Contrast && o.Profile <= 16 && r == Dim: // nothing is faint
+		return nil
+	case o.Profile <= 16 && few[r] != nil:
+		return few[r]
+	}
+	return styled[r]
+}
+
+// Colours are a role's foreground and background as the terminal can show
+// them; nil is the terminal's own.
+func (o Options) Colours(r Role) (fg, bg color.Color) {
+	if o.NoColor || o.Plain || r >= numRoles {
+		return nil, nil
+	}
+	lights, darks := o.palettes()
+	light, dark := lights[r], darks[r]
+	pick := lipgloss.LightDark(o.Dark)
+	if o.Profile <= 16 {
+		return pick(light.fg16.shown(), dark.fg16.shown()), pick(light.bg16.shown(), dark.bg16.shown())
+	}
+	profile := colorprofile.TrueColor
+	if o.Profile <= 256 {
+		profile = colorprofile.ANSI256
+	}
+	return pick(light.fg.shown(profile), dark.fg.shown(profile)), pick(light.bg.shown(profile), dark.bg.shown(profile))
+}
+
+func (c basic) shown() color.Color {
+	if c == 0 {
+		return nil
+	}
+	return ansi.BasicColor(c - 1)
+}
+
+func (c rgb) shown(p colorprofile.Profile) color.Color {
+	if c == 0 {
+		return nil
+	}
+	return p.Convert(c)
+}
+
+// Style is a role for lipgloss, which draws what lies over the panes. Paint is
+// for everything else: it measures nothing.
+func (t *Theme) Style(r Role) lipgloss.Style {
+	s := lipgloss.NewStyle()
+	if fg, _ := t.options.Colours(r); fg != nil {
+		s = s.Foreground(fg)
+	}
+	if _, bg := t.options.Colours(r); bg != nil {
+		s = s.Background(bg)
+	}
+	for _, a := range t.options.attributes(r) {
+		s = a.style(s)
+	}
+	return s
+}
+
+// Border is Box for lipgloss.
+func (t *Theme) Border() lipgloss.Border {
+	if t.options.ASCII {
+		return lipgloss.ASCIIBorder()
+	}
+	return lipgloss.RoundedBorder()
 }

@@ -1,14 +1,17 @@
 package widget
 
 import (
+	"math"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/clipperhouse/displaywidth"
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/tail"
 	"ollimbot/tui/theme"
 )
 
@@ -235,5 +238,126 @@ func TestTheSelectedRowIsOfOnePieceInSixteenColours(t *testing.T) {
 				t.Errorf("%+v: %q in %q", o, sgr, line)
 			}
 		}
+	}
+}
+
+func joined(spans []Span) string {
+	var b strings.Builder
+	for _, s := range spans {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
+func TestGaugeShowsEighths(t *testing.T) {
+	full, plainTheme := theme.New(theme.Options{Plain: true}), theme.New(theme.Options{Plain: true, ASCII: true})
+	for _, c := range []struct {
+		share       float64
+		want, ascii string
+	}{
+		{0, "░░░░░░░░", "........"},
+		{1, "████████", "########"},
+		{0.5, "████░░░░", "####...."},
+		{0.51, "████▏░░░", "####...."},
+		{0.0001, "▏░░░░░░░", "#......."},
+		{0.9999, "███████▉", "#######."},
+		{-3, "░░░░░░░░", "........"},
+		{7, "████████", "########"},
+		{math.NaN(), "░░░░░░░░", "........"},
+	} {
+		if got := joined(Gauge(full, c.share, 8)); got != c.want {
+			t.Errorf("share %v: %q, want %q", c.share, got, c.want)
+		}
+		if got := joined(Gauge(plainTheme, c.share, 8)); got != c.ascii {
+			t.Errorf("share %v in ASCII: %q, want %q", c.share, got, c.ascii)
+		}
+	}
+}
+
+func TestGaugeSparkAndChartAreExact(t *testing.T) {
+	full, ascii := theme.New(theme.Options{Plain: true}), theme.New(theme.Options{Plain: true, ASCII: true})
+	rapid.Check(t, func(t *rapid.T) {
+		th := rapid.SampledFrom([]*theme.Theme{full, ascii}).Draw(t, "theme")
+		w := rapid.IntRange(0, 70).Draw(t, "w")
+		if got := Width(Gauge(th, rapid.Float64().Draw(t, "share"), w)); got != w {
+			t.Fatalf("gauge of %d cells takes %d", w, got)
+		}
+		values := rapid.SliceOfN(rapid.IntRange(-5, 1000), 0, 30).Draw(t, "values")
+		if got := Width(Spark(th, values)); got != len(values) {
+			t.Fatalf("sparkline of %d values takes %d", len(values), got)
+		}
+		wide, h := rapid.IntRange(1, 4).Draw(t, "wide"), rapid.IntRange(1, 9).Draw(t, "h")
+		for _, row := range Chart(th, values, wide, h) {
+			if got := Width(row); got != len(values)*(wide+1) {
+				t.Fatalf("chart row takes %d", got)
+			}
+		}
+	})
+}
+
+func TestSparkIsAsHighAsItsValues(t *testing.T) {
+	th := theme.New(theme.Options{Plain: true})
+	if got := joined(Spark(th, []int{0, 1, 2, 4, 8})); got != "·▂▃▅█" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestChartStandsOnItsBase(t *testing.T) {
+	th := theme.New(theme.Options{Plain: true})
+	rows := Chart(th, []int{0, 2, 4}, 1, 2)
+	if got := joined(rows[0]) + "|" + joined(rows[1]); got != "    █ |· █ █ " {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestPathsAreBrokenBehindASlash(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		w    int
+		want []string
+	}{
+		{"/home/ada/notes/2026/garden.md:12:3", 20, []string{"/home/ada/notes/", "2026/garden.md:12:3"}},
+		{"see /home/ada/notes/2026/garden.md", 20, []string{"see", "/home/ada/notes/", "2026/garden.md"}},
+		{"averylongnameofafile.md:12:3", 23, []string{"averylongnameofafile.m", "d:12:3"}},
+		{"a/averylongnameofafile", 12, []string{"a/averylongn", "ameofafile"}}, // no line of two letters
+		{":::::", 1, []string{":", ":", ":", ":", ":"}},
+		{"日本:1", 4, []string{"日", "本:1"}},
+	} {
+		if d := cmp.Diff(c.want, Wrap(c.text, c.w)); d != "" {
+			t.Errorf("%q in %d cells (-want +got):\n%s", c.text, c.w, d)
+		}
+	}
+}
+
+// Wherever a word is broken: every line fits, no character is lost, and it ends.
+func TestBrokenPathsAreWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOfN(rapid.RuneFrom([]rune("ab/:.日")), 0, 60, -1).Draw(t, "text")
+		w := rapid.IntRange(1, 20).Draw(t, "w")
+		lines := Wrap(text, w)
+		for _, l := range lines {
+			if Cells(l) > max(2, w) {
+				t.Fatalf("%q is wider than %d", l, w)
+			}
+		}
+		if got := strings.Join(lines, ""); got != text {
+			t.Fatalf("%q became %q", text, got)
+		}
+	})
+}
+
+func TestTheCauseOfAnErrorIsSeenThoughLinesAreCut(t *testing.T) {
+	b := newBench(10, 40, 5)
+	b.ring.Add(tail.Line{Kind: tail.Info, Text: "schedule loaded routines=12 reminders=4 and more"})
+	b.ring.Add(tail.Line{Kind: tail.Error, Text: "commit refused dir=/home/ada/notes err=\"no git identity\""})
+	b.sync()
+	b.want(t, "an error has rows of its own",
+		"       info   schedule loaded routines=…",
+		"       error  commit refused", "              dir=/home/ada/notes",
+		"              err=\"no git identity\"", "")
+	b.ring.Add(tail.Line{Kind: tail.Error, Text: strings.Repeat("word ", 200)})
+	b.sync()
+	if rows := b.screen(); !strings.HasSuffix(rows[4], "…") || !strings.Contains(rows[1], "error") {
+		t.Errorf("a long one takes four:\n%s", strings.Join(rows, "\n"))
 	}
 }

@@ -3,6 +3,8 @@ package widget
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -153,9 +155,9 @@ func (v *TailView) Filter() {
 	v.filter.typing = true
 }
 
-// EndFilter shows every line again, but for the level. It reports whether there
+// endFilter shows every line again, but for the level. It reports whether there
 // was a filter.
-func (v *TailView) EndFilter() bool {
+func (v *TailView) endFilter() bool {
 	if !v.filter.open() {
 		return false
 	}
@@ -165,7 +167,7 @@ func (v *TailView) EndFilter() bool {
 
 // EndFind takes away the search, else the filter: one at a time. It reports
 // whether there was one of them.
-func (v *TailView) EndFind() bool { return v.Scroll.EndFind() || v.EndFilter() }
+func (v *TailView) EndFind() bool { return v.Scroll.EndFind() || v.endFilter() }
 
 // Finding reports whether the search or the filter takes every key now.
 func (v *TailView) Finding() bool { return v.filter.typing || v.Scroll.Finding() }
@@ -173,8 +175,8 @@ func (v *TailView) Finding() bool { return v.filter.typing || v.Scroll.Finding()
 // Filtered reports that the reader has chosen which lines they see.
 func (v *TailView) Filtered() bool { return v.filter.open() }
 
-// NextLevel leaves out more of a log, and at last nothing again.
-func (v *TailView) NextLevel() (toast string) {
+// nextLevel leaves out more of a log, and at last nothing again.
+func (v *TailView) nextLevel() (toast string) {
 	v.sift(v.here(), func(f *filter) { f.level = (f.level + 1) % len(levels) })
 	return levels[v.filter.level].word
 }
@@ -189,19 +191,19 @@ func (v *TailView) Type(msg tea.Msg) {
 	if key, ok := msg.(tea.KeyPressMsg); ok {
 		switch key.Keystroke() {
 		case "esc":
-			v.EndFilter()
+			v.endFilter()
 			return
 		case "enter":
 			if f.typing = false; !f.query.Active() {
-				v.EndFilter()
+				v.endFilter()
 			}
 			return
 		case "up":
-			v.Up(1)
+			v.up(1)
 			f.anchor = v.here()
 			return
 		case "down":
-			v.Down(1)
+			v.down(1)
 			f.anchor = v.here()
 			return
 		}
@@ -210,7 +212,7 @@ func (v *TailView) Type(msg tea.Msg) {
 	if f.field.Take(msg) && f.field.Text() != before {
 		v.sift(f.anchor, func(f *filter) {
 			words, not := strings.CutPrefix(f.field.Text(), "!")
-			f.query, f.not = NewMatcher(words), not
+			f.query, f.not = newMatcher(words), not
 		})
 	}
 }
@@ -273,4 +275,118 @@ func (v *TailView) filterBar(b Brush, w int) string {
 		return b.Line(w, left...)
 	}
 	return b.Line(2, left...) + f.field.Line(b, room, true) + b.Line(w-2-room, append([]Span{{Text: " "}}, right...)...)
+}
+
+// Matcher finds a word in texts. A query without capital letters finds both
+// cases. The zero Matcher finds nothing.
+type Matcher struct {
+	query string
+	fold  bool
+}
+
+// newMatcher returns a Matcher for the query.
+func newMatcher(query string) Matcher {
+	fold := true
+	for _, r := range query {
+		fold = fold && !unicode.IsUpper(r)
+	}
+	return Matcher{query: query, fold: fold}
+}
+
+// Active reports whether there is something to find.
+func (m Matcher) Active() bool { return m.query != "" }
+
+// In reports whether s holds the query.
+func (m Matcher) In(s string) bool {
+	if m.query == "" {
+		return false
+	}
+	from, _ := m.next(s, 0)
+	return from >= 0
+}
+
+// pieces are the places of the query in s, which do not overlap.
+func (m Matcher) pieces(s string) []piece {
+	if m.query == "" {
+		return nil
+	}
+	var out []piece
+	for at := 0; ; {
+		from, to := m.next(s, at)
+		if from < 0 {
+			return out
+		}
+		out = append(out, piece{from, to})
+		at = to
+	}
+}
+
+// next is the first place of the query in s from byte at on, or -1.
+func (m Matcher) next(s string, at int) (from, to int) {
+	if !m.fold {
+		i := strings.Index(s[at:], m.query)
+		if i < 0 {
+			return -1, 0
+		}
+		return at + i, at + i + len(m.query)
+	}
+	first, _ := utf8.DecodeRuneInString(m.query)
+	upper := unicode.ToUpper(first)
+	for i := at; i < len(s); {
+		r, n := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(s[i:])
+		}
+		if r == first || r == upper || unicode.ToLower(r) == first {
+			if k := foldPrefix(s[i:], m.query); k > 0 {
+				return i, i + k
+			}
+		}
+		i += n
+	}
+	return -1, 0
+}
+
+// foldPrefix is how many bytes of s the lower-case query covers, or 0.
+func foldPrefix(s, query string) int {
+	i := 0
+	for _, q := range query {
+		if i >= len(s) {
+			return 0
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if unicode.ToLower(r) != q {
+			return 0
+		}
+		i += n
+	}
+	return i
+}
+
+// Mark splits text into spans of the role, with what the Matcher finds painted
+// as a match.
+func (m Matcher) Mark(role theme.Role, text string) []Span {
+	return marked(role, text, piece{0, len(text)}, m.pieces(text))
+}
+
+// marked are the spans of one part of a text whose matches are known, so that
+// a match goes on behind a line break.
+func marked(role theme.Role, text string, part piece, hits []piece) []Span {
+	var out []Span
+	at := part.from
+	for _, h := range hits {
+		from, to := max(h.from, at), min(h.to, part.to)
+		if from >= to {
+			continue
+		}
+		if from > at {
+			out = append(out, Span{role, text[at:from]})
+		}
+		out = append(out, Span{theme.Match, text[from:to]})
+		at = to
+	}
+	if at < part.to {
+		out = append(out, Span{role, text[at:part.to]})
+	}
+	return out
 }

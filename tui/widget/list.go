@@ -43,3 +43,54 @@ func (l *List) Window(from, to, n, h int) int {
 	l.top = max(0, min(l.top, n-h))
 	return l.top
 }
+
+// Row is a drawn line and what stands on it: whoever draws around it, or is asked
+// what a click on it means, need not look at the picture.
+type Row struct {
+	Text  string
+	Place Place
+}
+
+// Place is an item of a list, counted from 0, or one of the places below.
+type Place int
+
+// The places that are no items.
+const (
+	Nowhere Place = -1 - iota // a heading, a blank line: a click means nothing
+	Ruled                     // a line from edge to edge, which joins the border
+	Inner                     // what stands below a list or a text: a tail, the line to write on
+)
+
+// Rows are lines of one place.
+func Rows(at Place, lines ...string) []Row {
+	out := make([]Row, len(lines))
+	for i, l := range lines {
+		out[i] = Row{l, at}
+	}
+	return out
+}
+
+// FillRows is Fill for rows.
+func FillRows(rows []Row, w, h int) []Row {
+	rows = rows[:min(len(rows), max(h, 0))]
+	for len(rows) < h {
+		rows = append(rows, Row{Blank(w), Nowhere})
+	}
+	return rows
+}
+
+// Cache keeps the rows that were drawn last, as long as nothing that they
+// depend on has changed. The zero Cache is empty.
+type Cache[K comparable] struct {
+	key  K
+	rows []Row
+	ok   bool
+}
+
+// Rows gives the kept rows, or draws them anew. Nobody may change them.
+func (c *Cache[K]) Rows(key K, draw func() []Row) []Row {
+	if !c.ok || c.key != key {
+		c.key, c.rows, c.ok = key, draw(), true
+	}
+	return c.rows
+}

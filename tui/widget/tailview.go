@@ -4,12 +4,14 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/bubbles/v2/key"
+
 	"ollimbot/core/tail"
 	"ollimbot/tui/theme"
 )
 
-// MaxTail is how many lines a TailView keeps.
-const MaxTail = 10_000
+// maxTail is how many lines a TailView keeps.
+const maxTail = 10_000
 
 // maxCopy is the most bytes that go to the clipboard: terminals take about
 // 75 kB of base64 in one OSC 52 sequence.
@@ -35,29 +37,27 @@ type TailView struct {
 
 // NewTailView returns a view of the tail with the id.
 func NewTailView(id string, wrap bool) *TailView {
-	v := &TailView{id: id, zone: time.UTC, keep: MaxTail}
+	v := &TailView{id: id, zone: time.UTC, keep: maxTail}
 	v.Source, v.numbers, v.Wrap, v.Head = v, v, wrap, v.head
 	return v
 }
 
 // Sync reads what has come since the last time. total is the number of lines
 // ever written, as the snapshot has it: while it stays the same, nothing is
-// read. Times are shown in zone. It reports whether anything has changed.
+// read. Times are shown in zone.
 //
 // A paused view never gives up what its reader looks at: once it is full, the
 // rest waits in the ring until the reader moves on.
-func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total uint64, zone *time.Location) bool {
+func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total uint64, zone *time.Location) {
 	if zone != nil {
 		v.zone = zone
 	}
 	if v.read && total == v.total && v.behind == 0 {
-		return false
+		return
 	}
 	if v.full() {
-		behind := total - min(total, uint64(v.next))
-		changed := behind != v.behind
-		v.behind, v.total = behind, total
-		return changed
+		v.behind, v.total = total-min(total, uint64(v.next)), total
+		return
 	}
 	page := read(v.id, v.next)
 	v.lose(page.Lost)
@@ -66,7 +66,6 @@ func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total 
 	v.trim()
 	v.filterMore()
 	v.findMore()
-	return page.Lost > 0 || len(page.Lines) > 0
 }
 
 // full reports that nothing more can be read without taking the reader's lines.
@@ -128,9 +127,9 @@ func (v *TailView) Copy() (text, toast string) {
 	return v.Text(min(max(i, first), end-1)), textOneCopied
 }
 
-// CopyAll is every line that is shown with its columns, as far as a clipboard
+// copyAll is every line that is shown with its columns, as far as a clipboard
 // takes them: the newest ones.
-func (v *TailView) CopyAll() (text, toast string) {
+func (v *TailView) copyAll() (text, toast string) {
 	first, end := v.Bounds()
 	if first == end {
 		return "", textNothing
@@ -280,4 +279,101 @@ func (v *TailView) LeftOut() string {
 		return levels[v.filter.level].word
 	}
 	return ""
+}
+
+// Reply is what came of an action: text for the clipboard, and what to say.
+type Reply struct{ Copy, Toast string }
+
+// sideways is how many cells a line that is not wrapped moves at a time.
+const sideways = 20
+
+// Do carries out an action by its verb, the part of its id behind the dot. It
+// reports whether it knows the verb; copying is the pane's.
+func (s *Scroll) Do(verb string) (Reply, bool) {
+	switch verb {
+	case "up":
+		s.up(1)
+	case "down":
+		s.down(1)
+	case "pgup":
+		s.Page(-1)
+	case "pgdn":
+		s.Page(1)
+	case "home", "top":
+		s.home()
+	case "follow", "end", "bottom":
+		s.Follow()
+	case "left", "right":
+		if s.Wrap {
+			return Reply{Toast: textNoSideways(s.Names)}, true
+		}
+		by := sideways
+		if verb == "left" {
+			by = -sideways
+		}
+		s.Sideways(by)
+	case "find":
+		s.Find()
+	case "next", "prev":
+		by := 1
+		if verb == "prev" {
+			by = -1
+		}
+		if !s.Hit(by) {
+			return Reply{Toast: textNoFind(s.Names)}, true
+		}
+	case "wrap":
+		s.toggleWrap()
+		if s.Wrap {
+			return Reply{Toast: textWrapped}, true
+		}
+		return Reply{Toast: textNotWrapped(s.Names)}, true
+	default:
+		return Reply{}, false
+	}
+	return Reply{}, true
+}
+
+// Do carries out an action by its verb, copying too.
+func (v *TailView) Do(verb string) (Reply, bool) {
+	switch verb {
+	case "copy-line":
+		text, toast := v.Copy()
+		return Reply{text, toast}, true
+	case "copy-all":
+		text, toast := v.copyAll()
+		return Reply{text, toast}, true
+	case "filter":
+		v.Filter()
+		return Reply{}, true
+	case "time":
+		v.toggleTimes()
+		return Reply{}, true
+	case "level":
+		return Reply{Toast: v.nextLevel()}, true
+	}
+	return v.Scroll.Do(verb)
+}
+
+// Hint is what the keys do while a search or a filter is being written.
+func (v *TailView) Hint() []key.Binding {
+	if v.filter.typing {
+		return filterKeys
+	}
+	return v.Scroll.Hint()
+}
+
+var filterKeys = []key.Binding{
+	key.NewBinding(key.WithHelp("enter", textKeepsFilter)),
+	key.NewBinding(key.WithHelp("esc", textAllLines)),
+	key.NewBinding(key.WithHelp("!", textNotThese)),
+}
+
+// Hint is what the keys do while a search is being written.
+func (s *Scroll) Hint() []key.Binding { return findKeys }
+
+var findKeys = []key.Binding{
+	key.NewBinding(key.WithHelp("enter", textKeeps)),
+	key.NewBinding(key.WithHelp("esc", textEnds)),
+	key.NewBinding(key.WithHelp("↑/↓", textOtherHits)),
 }

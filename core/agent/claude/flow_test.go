@@ -333,6 +333,26 @@ func TestSilenceIsAnsweredStepByStep(t *testing.T) {
 	})
 }
 
+func TestASignOfLifeBetweenLinesIsNoWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p := played(t, newStage(t, Options{}))
+		mine := beside(t, s, "hello")
+		m := <-p.messages
+		p.say(running, begin)
+		for range 3 {
+			time.Sleep(stallAfter / 2)
+			p.say(`{"type":"keep_alive"}`)
+		}
+		if len(p.asked) != 1 {
+			t.Error("the silent turn goes on")
+		}
+		p.say(echoLine(m), resultLine(""))
+		if end := (<-mine).result(t); !end.IsError || end.Text != stalledText() {
+			t.Errorf("%+v", end)
+		}
+	})
+}
+
 func TestWhoWorksIsNotInterrupted(t *testing.T) {
 	tool := `{"type":"assistant","message":{"id":"a","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}`
 	for name, lines := range map[string][]string{

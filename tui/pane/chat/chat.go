@@ -35,17 +35,6 @@ type Pane struct {
 	tab      completion
 	asked    seen
 	reading  string // the tool call that was read in full and is not answered yet
-	version  uint64
-	cache    widget.Cache[drawn]
-}
-
-type drawn struct {
-	w, h    int
-	version uint64
-	focused bool
-	theme   *theme.Theme
-	snap    *core.Snapshot
-	keys    action.Keys
 }
 
 // New returns the pane. commands are what a line that begins with "/" may name.
@@ -93,8 +82,7 @@ func working(s *core.Snapshot) string {
 // Draw implements pane.Pane.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
-	k := drawn{w, h, p.version, focused, c.Theme, c.Snap, c.Keys}
-	return p.cache.Rows(k, func() []widget.Row { return p.draw(c, w, h, focused) })
+	return p.draw(c, w, h, focused)
 }
 
 // Line implements pane.Pane: the tool call that waits, else the last words that
@@ -116,7 +104,6 @@ func (p *Pane) Line(c pane.Context, w int) string {
 
 // Do implements pane.Pane.
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
-	p.version++
 	switch id {
 	case action.ApprovalAllow, action.ApprovalDeny, action.ApprovalAlways:
 		return p.answer(c, verdicts[id])
@@ -179,7 +166,6 @@ func (p *Pane) Hint() []key.Binding {
 
 // Type implements pane.Pane.
 func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
-	p.version++
 	switch {
 	case p.pick.on:
 		return p.typeChoice(c, msg)
@@ -212,14 +198,12 @@ func (p *Pane) send(c pane.Context) pane.Answer {
 // meanwhile.
 func (p *Pane) Return(text string) {
 	if p.field.Text() == "" {
-		p.version++
 		p.recall(text)
 	}
 }
 
 // Sync implements pane.Pane.
 func (p *Pane) Sync(c pane.Context) {
-	p.version++
 	p.view.sync(c.Snap)
 	p.past.seed(c.Snap.Chat)
 	if entry(c.Snap.Chat, p.reply) == nil {
@@ -228,4 +212,61 @@ func (p *Pane) Sync(c pane.Context) {
 	if len(buttons(c.Snap, p.pick.card)) == 0 {
 		p.pick = choice{}
 	}
+}
+
+var writingKeys = []key.Binding{
+	key.NewBinding(key.WithHelp("enter", "send")),
+	key.NewBinding(key.WithHelp("alt+enter", "new line")),
+	key.NewBinding(key.WithHelp("↑", "sent before")),
+	key.NewBinding(key.WithHelp("esc", "keep for later")),
+}
+
+var commandKeys = []key.Binding{
+	key.NewBinding(key.WithHelp("tab", "complete")),
+	key.NewBinding(key.WithHelp("enter", "run")),
+	key.NewBinding(key.WithHelp("esc", "keep for later")),
+}
+
+// offered is a row of the table as the pane itself shows it, where its word
+// would not say enough by itself.
+type offered struct {
+	id   action.ID
+	word string // empty: the table's
+}
+
+// offers draws keys with their words, as far as the table lets them be used
+// now. Before them stands what has to be pressed first: "esc" out of the line
+// that is being written, or the key of the pane.
+func (p *Pane) offers(c pane.Context, focused bool, rows ...offered) []widget.Span {
+	if c.ReadOnly {
+		return []widget.Span{{Role: theme.Dim, Text: " " + textLocked}}
+	}
+	var out []widget.Span
+	names := c.Names(action.Chat)
+	for _, o := range rows {
+		a, ok := c.Keys.Get(action.Chat, o.id)
+		key := names.Badge(o.id)
+		if !ok || key == "" || a.Off(*c.Snap) != "" {
+			continue
+		}
+		word := o.word
+		if word == "" {
+			word = a.Short
+		}
+		out = append(out, widget.Span{Text: " "}, widget.Span{Role: theme.Key, Text: key},
+			widget.Span{Role: theme.Dim, Text: " " + word + " "})
+	}
+	first := ""
+	switch {
+	case !focused:
+		if first = names.Key(action.GoChat); first == "" {
+			first = textOpen
+		}
+	case p.Capture():
+		first = "esc"
+	}
+	if first == "" || len(out) == 0 {
+		return out
+	}
+	return append([]widget.Span{{Text: " "}, {Role: theme.Key, Text: first}, {Role: theme.Dim, Text: textThen}}, out...)
 }

@@ -1,9 +1,18 @@
 package chat
 
 import (
+	"strings"
+	"unicode/utf8"
+
 	tea "charm.land/bubbletea/v2"
 
+	"ollimbot/core/clean"
+	"ollimbot/core/command"
+	"ollimbot/core/transcript"
+	"ollimbot/core/words"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
 )
 
 // compose takes the keys and pastes of a message that is being written.
@@ -94,3 +103,270 @@ func (p *Pane) recall(text string) {
 	text, _ = p.folds.fold(text, "")
 	p.field.Insert(text)
 }
+
+// Draft is what was written and not sent yet, or empty.
+func (p *Pane) Draft() string { return strings.TrimSpace(p.folds.unfold(p.field.Text())) }
+
+// From how many lines or bytes on pasted text is shown by a word of its own, so
+// that what is written around it stays in sight.
+const (
+	foldLines = 8
+	foldBytes = 1500
+)
+
+// maxPaste is the most bytes of one paste that are taken.
+const maxPaste = 256 << 10
+
+// folds are pasted texts that stand in the line as a token: "[pasted 1,204
+// lines]". What is sent holds the texts.
+type folds struct{ parts []folded }
+
+type folded struct{ token, text string }
+
+// fold gives what a paste stands for in a line: itself, while it is short and holds
+// nothing that would be taken for a token. No word of the line becomes one by it.
+func (f *folds) fold(text, line string) (shown string, cut bool) {
+	// U+FFFD as the line writes it, so that a text is sent the same both ways.
+	text = strings.ReplaceAll(strings.TrimRight(clean.Text(text), "\n"), "\ufffd", "?")
+	if cut = len(text) > maxPaste; cut {
+		text = strings.ToValidUTF8(text[:maxPaste], "")
+	}
+	lines := strings.Count(text, "\n") + 1
+	if lines <= foldLines && len(text) <= foldBytes && f.unfold(text) == text {
+		return text, cut
+	}
+	taken := line
+	for _, p := range f.parts {
+		if p.text == text {
+			return p.token, cut
+		}
+		taken += p.token
+	}
+	words := pastedWords(lines, utf8.RuneCountInString(text))
+	token := words
+	for same := 2; strings.Contains(taken, token); same++ {
+		token = words[:len(words)-1] + pastedAgain(same)
+	}
+	f.parts = append(f.parts, folded{token, text})
+	return token, cut
+}
+
+// unfold is the line as it is sent. A token in a pasted text stands for nothing.
+func (f *folds) unfold(line string) string {
+	var pairs []string
+	for _, p := range f.parts {
+		pairs = append(pairs, p.token, p.text)
+	}
+	return strings.NewReplacer(pairs...).Replace(line)
+}
+
+// last is how many characters the token has that ends the text before the
+// caret, or 0: it is deleted as one.
+func (f *folds) last(before string) int {
+	for _, p := range f.parts {
+		if strings.HasSuffix(before, p.token) {
+			return utf8.RuneCountInString(p.token)
+		}
+	}
+	return 0
+}
+
+// at is the token that the caret stands on, else the one that ends before it, and
+// how many bytes of it are behind the caret. A token is plain ASCII.
+func (f *folds) at(before, after string) (p folded, behind int, ok bool) {
+	for _, q := range f.parts {
+		for n := range q.token { // n bytes of it stand before the caret
+			if !strings.HasSuffix(before, q.token[:n]) || !strings.HasPrefix(after, q.token[n:]) {
+				continue
+			}
+			return q, len(q.token) - n, true
+		}
+		if strings.HasSuffix(before, q.token) {
+			p, ok = q, true
+		}
+	}
+	return p, 0, ok
+}
+
+// pastedWords is what stands for a text: its lines, or its characters where it
+// has one line only.
+func pastedWords(lines, characters int) string {
+	if lines > 1 {
+		return "[pasted " + words.Grouped(uint64(lines), "line") + "]"
+	}
+	return "[pasted " + words.Grouped(uint64(characters), "character") + "]"
+}
+
+// maxHistory is how many lines can be called back.
+const maxHistory = 200
+
+// history is what the user has sent, so that it can be called back: "up" on the
+// first line goes to what was sent before, "down" on the last one comes back to
+// what was being written.
+type history struct {
+	lines  []string // oldest first
+	at     int      // of them, which is shown; len(lines) is the draft
+	draft  string
+	seeded bool
+}
+
+// seed begins with what the user has said before the dashboard opened.
+func (h *history) seed(chat []transcript.Entry) {
+	if h.seeded || len(chat) == 0 {
+		return
+	}
+	h.seeded = true
+	for _, e := range chat {
+		if e.Role == transcript.User {
+			h.add(e.Text)
+		}
+	}
+}
+
+// add remembers a line that was sent; one that is sent twice in a row counts once.
+func (h *history) add(text string) {
+	text = strings.TrimSpace(text)
+	if n := len(h.lines); text != "" && (n == 0 || h.lines[n-1] != text) {
+		h.lines = append(h.lines, text)
+	}
+	if n := len(h.lines) - maxHistory; n > 0 {
+		h.lines = h.lines[n:]
+	}
+	h.at, h.draft = len(h.lines), ""
+}
+
+// step goes to an older line (-1) or a newer one (1). now is what is being
+// written. It is false at either end.
+func (h *history) step(by int, now string) (text string, ok bool) {
+	to := h.at + by
+	if to < 0 || to > len(h.lines) {
+		return "", false
+	}
+	if h.at == len(h.lines) {
+		h.draft = now
+	}
+	if h.at = to; to == len(h.lines) {
+		return h.draft, true
+	}
+	return h.lines[to], true
+}
+
+// completion is the choice among commands while "tab" goes through them.
+type completion struct {
+	stem string // what was typed before the first tab
+	on   bool
+	at   int
+}
+
+// command splits what is being written into the name of a command and whether
+// something follows it; ok is false for words that are no command.
+func (p *Pane) command() (name string, whole, ok bool) {
+	line, ok := strings.CutPrefix(strings.TrimLeft(p.field.Text(), " \n"), "/")
+	if !ok {
+		return "", false, false
+	}
+	if i := strings.IndexAny(line, " \n"); i >= 0 {
+		return strings.ToLower(line[:i]), true, true
+	}
+	return strings.ToLower(line), false, true
+}
+
+// matching are the commands that the line may become, or is.
+func (p *Pane) matching() []command.Command {
+	name, whole, ok := p.command()
+	if !ok {
+		return nil
+	}
+	if p.tab.on {
+		name = p.tab.stem
+	}
+	var out []command.Command
+	for _, c := range p.commands {
+		if c.Name == name && whole || !whole && strings.HasPrefix(c.Name, name) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// complete writes the next command that begins as the line does. The only one
+// is written with the space behind which its arguments begin.
+func (p *Pane) complete() {
+	name, whole, ok := p.command()
+	found := p.matching()
+	if !ok || whole || len(found) == 0 {
+		return
+	}
+	if len(found) == 1 {
+		p.write(found[0], found[0].Usage != "")
+		p.tab = completion{}
+		return
+	}
+	if p.tab.on {
+		p.tab.at = (p.tab.at + 1) % len(found)
+	} else {
+		p.tab = completion{stem: name, on: true}
+	}
+	p.write(found[p.tab.at], false)
+}
+
+func (p *Pane) write(c command.Command, more bool) {
+	text := "/" + c.Name
+	if more {
+		text += " "
+	}
+	p.field.Clear()
+	p.field.Insert(text)
+}
+
+// suggestions draws the commands that match, each with what it takes and does,
+// in at most most lines.
+func (p *Pane) suggestions(b widget.Brush, w, most int) []string {
+	name, _, ok := p.command()
+	if !ok || !p.writing || most < 1 {
+		return nil
+	}
+	found := p.matching()
+	if len(found) == 0 {
+		return []string{b.Line(w, widget.Span{Role: theme.Warn, Text: " " + unknown(widget.Cut(name, 20))})}
+	}
+	top, shown := 0, min(len(found), most)
+	if shown < len(found) && shown > 1 {
+		shown-- // the last line tells how many more there are
+	}
+	if p.tab.on && p.tab.at >= shown {
+		top = min(p.tab.at-shown+1, len(found)-shown)
+	}
+	wide := 0
+	for _, c := range found {
+		wide = max(wide, widget.Cells(usage(c)))
+	}
+	var out []string
+	for i := top; i < top+shown; i++ {
+		out = append(out, p.suggestion(b, w, found[i], wide, p.tab.on && i == p.tab.at))
+	}
+	if rest := len(found) - shown; rest > 0 && most > 1 {
+		out = append(out, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + others(rest)}))
+	}
+	return out
+}
+
+// suggestion is one command in one line; wide is the column of what is typed.
+func (p *Pane) suggestion(b widget.Brush, w int, c command.Command, wide int, chosen bool) string {
+	gutter := " "
+	if chosen {
+		gutter = b.Theme.Glyph(theme.Pointer)
+	}
+	spans := []widget.Span{
+		{Role: theme.Accent, Text: gutter},
+		{Role: theme.Key, Text: "/" + c.Name},
+		{Role: theme.Text, Text: usage(c)[1+len(c.Name):]},
+	}
+	if gap := wide + 2 - widget.Cells(usage(c)); w >= wide+20 {
+		spans = append(spans, widget.Span{Text: widget.Blank(gap)}, widget.Span{Role: theme.Dim, Text: c.About})
+	}
+	return b.Line(w, spans...)
+}
+
+// usage is a command with what it takes.
+func usage(c command.Command) string { return strings.TrimSpace("/" + c.Name + " " + c.Usage) }

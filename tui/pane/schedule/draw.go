@@ -205,7 +205,7 @@ const narrow = 56
 
 // task draws a task of the list of all: when it fires next, what it is, and
 // when it fires at all.
-func (on sheet) task(item int, v core.TaskView) string {
+func (on sheet) task(item int, v schedule.TaskView) string {
 	t, s, w := on.Theme, on.Snap, on.w
 	b, gutter := on.brush(item)
 	role := theme.Text

@@ -146,7 +146,7 @@ func title(e schedule.Entry) string {
 }
 
 // taskTitle is what people call a task.
-func taskTitle(v core.TaskView) string {
+func taskTitle(v schedule.TaskView) string {
 	if v.Title == "" {
 		return v.ID
 	}
@@ -154,7 +154,7 @@ func taskTitle(v core.TaskView) string {
 }
 
 // taskMarks are the words on a task, the most telling first.
-func taskMarks(s *core.Snapshot, v core.TaskView) []string {
+func taskMarks(s *core.Snapshot, v schedule.TaskView) []string {
 	var out []string
 	if v.Waits != "" {
 		out = append(out, textWaits, v.Waits)

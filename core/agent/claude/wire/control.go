@@ -16,6 +16,7 @@ const (
 	kindControlRequest  = "control_request"
 	kindControlResponse = "control_response"
 	kindControlCancel   = "control_cancel_request"
+	kindKeepAlive       = "keep_alive" // says nothing of a turn
 
 	subtypeSuccess = "success"
 	subtypeError   = "error"

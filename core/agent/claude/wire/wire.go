@@ -151,7 +151,8 @@ func (c *Conn) Pending() int {
 	return len(c.pending)
 }
 
-// LastRead is when the last line of any kind arrived; zero before the first.
+// LastRead is when the last line arrived, of any kind but the one that only says
+// that the process lives; zero before the first.
 func (c *Conn) LastRead() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,18 +196,21 @@ func (c *Conn) read(ctx context.Context, g *sync.WaitGroup) error {
 // take sorts one line. The line's memory is its own and stays untouched.
 func (c *Conn) take(ctx context.Context, raw []byte, g *sync.WaitGroup) {
 	now := time.Now()
-	c.mu.Lock()
-	c.lastRead = now
-	c.mu.Unlock()
+	h, ok := peek(raw)
+	kind := h.text("type")
+	if kind != kindKeepAlive {
+		c.mu.Lock()
+		c.lastRead = now
+		c.mu.Unlock()
+	}
 	if len(raw) == 0 {
 		return
 	}
-	h, ok := peek(raw)
 	if !ok {
 		c.skip(len(raw))
 		return
 	}
-	switch kind := h.text("type"); kind {
+	switch kind {
 	case kindControlResponse:
 		ok = c.settle(h)
 	case kindControlRequest:

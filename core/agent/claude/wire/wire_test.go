@@ -166,6 +166,12 @@ func TestALineOfAnyKindCountsAsRead(t *testing.T) {
 		if lines := p.delivered(); len(lines) != 1 || !lines[0].At.Equal(time.Now().Add(-time.Minute)) {
 			t.Errorf("delivered %+v", lines)
 		}
+		time.Sleep(time.Minute)
+		p.say(`{"type":"keep_alive"}`)
+		synctest.Wait()
+		if p.conn.LastRead().Equal(time.Now()) {
+			t.Error("a sign of life counts")
+		}
 	})
 }
 

@@ -1,0 +1,173 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core"
+	"ollimbot/core/notice"
+	"ollimbot/tui/action"
+	"ollimbot/tui/layout"
+)
+
+// border is the row of the tabs of a frame.
+func tabRow(s core.Snapshot, w int, focus action.Pane) string {
+	return ansi.Strip(Frame(s, FrameOptions{Width: w, Height: 24, Focus: focus})[1])
+}
+
+func TestTabsSayWhatGoesOnInPanesThatAreNotOnTheScreen(t *testing.T) {
+	s := withForks(busyDay(day))
+	for _, c := range []struct {
+		w     int
+		focus action.Pane
+		has   []string
+	}{
+		{80, action.Forks, []string{" 1 Budget 3.2/5 ", " 2 Schedule 28m ", " 3 Updates 2 ", "▸4 Forks ", " 5 Chat ", " 6 Logs "}},
+		{80, action.Chat, []string{" 1 Budget 3.2/5 ", " 4 Forks 2 ", "▸5 Chat "}},
+		{80, action.Budget, []string{"▸1 Ping budget ", " 2 Schedule 28m "}},
+		{66, action.Forks, []string{" 1 3.2/5 ", " 2 28m ", " 3 (2) ", "▸4 Forks "}},
+		{56, action.Logs, []string{" 1 3.2/5 ", " 2 28m ", " 3 (2) ", " 4 (2) ", " 5 ", "▸6 Logs "}},
+	} {
+		row := tabRow(s, c.w, c.focus)
+		for _, want := range c.has {
+			if !strings.Contains(row, want) {
+				t.Errorf("%d wide, %s: no %q in %q", c.w, c.focus, want, row)
+			}
+		}
+	}
+	muted := s
+	muted.Budget.Muted = day.Add(time.Hour)
+	if row := tabRow(muted, 80, action.Chat); !strings.Contains(row, "1 Budget muted") {
+		t.Errorf("a mute is not said: %q", row)
+	}
+	if row := tabRow(core.Snapshot{At: day}, 80, action.Forks); !strings.Contains(row, " 1 Budget  2 Schedule  3 Updates ") {
+		t.Errorf("with nothing there is something: %q", row)
+	}
+}
+
+func TestATabWithAStateIsClickedAsAWhole(t *testing.T) {
+	play(t, setup{w: 80, h: 24}, func(s *stage) {
+		s.clickOn("3.2/5")
+		s.sees("▸1 Ping budget")
+		s.clickOn("28m")
+		s.sees("▸2 Schedule", "1 Budget 3.2/5")
+	})
+}
+
+func TestTheFirstWordsOfTheDemoStandUntilAKey(t *testing.T) {
+	try := setup{w: 80, h: 24, options: Options{Try: true}}
+	play(t, try, func(s *stage) {
+		time.Sleep(18 * time.Second)
+		s.sees("1 then +")
+		time.Sleep(3 * time.Second)
+		s.misses("1 then +")
+	})
+	play(t, try, func(s *stage) {
+		time.Sleep(10 * time.Second)
+		s.press("3")
+		s.misses("1 then +")
+	})
+}
+
+func TestAnEmptyPaneSaysWhereToGoOn(t *testing.T) {
+	empty := func(at time.Time) core.Snapshot { return core.Snapshot{At: at, Zone: time.UTC} }
+	play(t, setup{snap: empty}, func(s *stage) {
+		s.sees("c costs   tab next pane   2 schedule   5 chat")
+		s.misses("/ find", "w wrap", "End follow")
+		s.press("/")
+		s.sees("no run yet")
+		s.press("3")
+		s.sees("tab next pane   2 schedule   5 chat")
+		s.press("2")
+		s.sees("n new   tab next pane   5 chat")
+		s.clickOn("tab next pane")
+		s.sees("▸ 3 Updates")
+	})
+	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+		s.sees("/ find")
+		s.misses("tab next pane")
+	})
+}
+
+// hears lets the bot say things.
+func (s *stage) hears(level notice.Level, texts ...string) {
+	s.t.Helper()
+	s.bot.change(func(c *core.Snapshot) {
+		for _, text := range texts {
+			c.Notices = append(c.Notices, notice.Notice{Seq: uint64(len(c.Notices) + 1), At: time.Now(), Level: level, Text: text})
+		}
+	})
+	time.Sleep(100 * time.Millisecond)
+}
+
+func TestWhatIsSaidCoversNothing(t *testing.T) {
+	full := func(b *bot) { b.talk("f1f1f1f1", 60); b.talk("log", 60) }
+	for _, size := range [][2]int{{200, 60}, {120, 40}, {96, 26}, {80, 24}, {44, 30}, {56, 14}, {120, 12}, {40, 10}} {
+		for _, keys := range [][]string{{"1"}, {"2", "down"}, {"3"}, {"4"}, {"4", "z", "enter"}, {"6", "/", "x"}, {"5", "i", "x"}, {"2", "n"}, {"?"}, {"1", "e"}} {
+			t.Run(fmt.Sprintf("%v on %v", keys, size), func(t *testing.T) {
+				play(t, setup{w: size[0], h: size[1], rings: full, env: []string{"NO_MOTION=1"}, snap: busyForks}, func(s *stage) {
+					s.press(keys...)
+					time.Sleep(20 * time.Second)
+					before := s.rows()
+					s.hears(notice.Alert, strings.Repeat("the disk is full ", 12))
+					for y, l := range s.rows() {
+						switch {
+						case strings.Contains(l, "the disk is full"):
+							if y != size[1]-1 && strings.Trim(before[y], " ") != "" {
+								t.Errorf("it covers %q", before[y])
+							}
+						case clocks.ReplaceAllString(l, "") != clocks.ReplaceAllString(before[y], ""):
+							t.Errorf("row %d has changed:\n%s", y, cmp.Diff(before[y], l))
+						}
+					}
+					s.sees("✗ the disk is full")
+				})
+			})
+		}
+	}
+}
+
+func TestABurstOfNoticesIsCounted(t *testing.T) {
+	play(t, setup{w: 160, h: 50}, func(s *stage) {
+		s.press("4")
+		texts := make([]string, 7)
+		for i := range texts {
+			texts[i] = fmt.Sprintf("notice number %d", i)
+		}
+		s.hears(notice.Info, texts...)
+		s.sees("notice number 6 (6 more: ! lists them)")
+		s.misses("notice number 5")
+		s.press("!")
+		s.sees("notice number 0")
+	})
+}
+
+func TestALongReasonSaysWhatShowsTheRest(t *testing.T) {
+	play(t, setup{w: 80, h: 24}, func(s *stage) {
+		s.hears(notice.Alert, "script line 3: say needs a text "+strings.Repeat("and more of it ", 20))
+		s.sees("✗ script line 3: say needs", "… (! shows all)")
+	})
+}
+
+func TestTheDemoSaysWhatToTryAndTearsNoPair(t *testing.T) {
+	for w := layout.StripWidth; w < 130; w += 3 {
+		play(t, setup{w: w, h: 30, options: Options{Try: true}}, func(s *stage) {
+			s.sees("1 then +", "2 then f", "5 then i")
+			s.misses("! all here")
+			s.press("!")
+			if page := strings.ReplaceAll(s.screen(), held, " "); !strings.Contains(page, "1 then +") {
+				t.Errorf("the list tears a pair:\n%s", page)
+			}
+		})
+	}
+	dir := config(t, "keys.yaml", "go.chat: f5\nschedule.fire: []\n")
+	play(t, setup{options: Options{Config: dir, Try: true}}, func(s *stage) {
+		s.sees("f5 then i")
+		s.misses("2 then")
+	})
+}

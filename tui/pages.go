@@ -1,0 +1,250 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"ollimbot/core"
+	"ollimbot/core/clean"
+	"ollimbot/tui/action"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// A page is rows that are broken for its width. What does not fit into one line
+// goes on below the words, never below what stands in front of them.
+
+// pageRow is words, and in front of them what is told in a column: keys, a time.
+type pageRow struct {
+	head string // its last character is the last before the gap
+	text string
+}
+
+// pageLine is a line of a row, as it fits.
+type pageLine struct {
+	text string
+	head int // bytes of text that are of the row's head
+}
+
+const (
+	// shallow is how far the lines of a row are indented where there is no room
+	// for the column.
+	shallow = 2
+	// headShare is the part of the width that the column may have.
+	headShare = 4
+	// leastRoom is the least room for words beside a head, in cells.
+	leastRoom = 8
+)
+
+// newTable is a page of rows whose words stand in one column, cells from the
+// left. A narrow screen gets a narrower one: what stands in front of it fits in
+// most rows, or the rows are just indented.
+func newTable(title string, column int, rows []pageRow) *page {
+	var body strings.Builder
+	for _, row := range rows {
+		head := row.head
+		if head != "" && row.text != "" {
+			head = widget.Fit(head, max(column-1, widget.Cells(head))) + " "
+		}
+		body.WriteString(strings.TrimRight(head+row.text, " ") + "\n")
+	}
+	p := newPage(title, strings.TrimRight(body.String(), "\n"))
+	p.rows, p.column = rows, column
+	return p
+}
+
+// columnAt is where the words stand on a page of w cells.
+func (p *page) columnAt(w int) int {
+	if p.column*headShare <= w {
+		return p.column
+	}
+	narrow := w / headShare
+	heads, fit := 0, 0
+	for _, row := range p.rows {
+		if row.head == "" || row.text == "" {
+			continue
+		}
+		heads++
+		if widget.Cells(row.head) < narrow {
+			fit++
+		}
+	}
+	if 2*fit < heads {
+		return shallow
+	}
+	return narrow
+}
+
+// broken gives the lines of the page for a width.
+func (p *page) broken(w int) []pageLine {
+	var out []pageLine
+	if len(p.rows) == 0 {
+		named := p.named
+		for part := range strings.SplitSeq(strings.TrimRight(p.body, "\n"), "\n") {
+			part = widget.Tidy(part)
+			n := indent(part)
+			if named = named && part != ""; named {
+				n = max(n, valueAt(part))
+			}
+			if n > w/2 {
+				n = 0
+			}
+			out = append(out, hang(part[:n], part[n:], n, w)...)
+		}
+		return out
+	}
+	column := p.columnAt(w)
+	for _, row := range p.rows {
+		out = append(out, row.broken(column, w)...)
+	}
+	return out
+}
+
+// broken gives the lines of a row, with its words from a column on.
+func (row pageRow) broken(column, w int) []pageLine {
+	head, text := widget.Tidy(row.head), widget.Tidy(row.text)
+	switch n := widget.Cells(head); {
+	case text == "" || head == "":
+		return hang("", head+text, min(indent(head+text), w/2), w)
+	case n < column:
+		head += widget.Blank(column - n)
+	case n+1+leastRoom <= w:
+		head += " "
+	default:
+		out := headed(hang("", head, min(indent(head), w/2), w))
+		return append(out, hang(widget.Blank(column), text, column, w)...)
+	}
+	out := hang(head, text, column, w)
+	out[0].head = min(len(head), len(out[0].text))
+	return out
+}
+
+func headed(lines []pageLine) []pageLine {
+	for i := range lines {
+		lines[i].head = len(lines[i].text)
+	}
+	return lines
+}
+
+// hang breaks tidy text into lines of w cells, the first one behind a prefix, the
+// others indented.
+func hang(prefix, text string, column, w int) []pageLine {
+	first := widget.Wrap(text, w-widget.Cells(prefix))[0]
+	out := []pageLine{{text: prefix + first}}
+	rest := strings.TrimLeft(text[len(first):], " ")
+	if rest == "" {
+		return out
+	}
+	for _, l := range widget.Wrap(rest, w-column) {
+		out = append(out, pageLine{text: widget.Blank(column) + l})
+	}
+	return out
+}
+
+// valueAt is in which column the value of "name   value" stands, where a line is
+// one; else 0. Names are one or two words of ASCII.
+func valueAt(s string) int {
+	name, value, _ := strings.Cut(s, "  ")
+	words := strings.Fields(name)
+	if n := len(words); n == 0 || n > 2 || len(name) != widget.Cells(name) || strings.TrimLeft(value, " ") == "" {
+		return 0
+	}
+	return len(s) - len(strings.TrimLeft(value, " "))
+}
+
+// indent is how many bytes of a line of text indent it, with the mark of a list's
+// item.
+func indent(s string) int {
+	n := len(s) - len(strings.TrimLeft(s, " "))
+	for _, mark := range []string{"- ", "* ", "• ", "> "} {
+		if strings.HasPrefix(s[n:], mark) {
+			return n + len(mark)
+		}
+	}
+	digits := len(s[n:]) - len(strings.TrimLeft(s[n:], "0123456789"))
+	if digits > 0 && digits < 4 && strings.HasPrefix(s[n+digits:], ". ") {
+		return n + digits + 2
+	}
+	return n
+}
+
+// spans draws a line of a page: what stands in front in the colour of the page's
+// heads, a row without words as a heading.
+func (l pageLine) spans(p *page) []widget.Span {
+	role := theme.Text
+	if p.headings && l.text != "" && l.text[0] != ' ' {
+		role = theme.Strong
+	}
+	return []widget.Span{{Role: p.heads, Text: l.text[:l.head]}, {Role: role, Text: l.text[l.head:]}}
+}
+
+// helpPage lists every key: those of the focused pane first, then what works
+// everywhere, then the other panes.
+func helpPage(keys action.Keys, focus action.Pane, ascii bool) *page {
+	rows := section(nil, keys, focus, ascii)
+	rows = section(rows, keys, action.Everywhere, ascii)
+	for _, p := range action.Panes {
+		if p != focus {
+			rows = section(rows, keys, p, ascii)
+		}
+	}
+	rows = append(rows, pageRow{text: textHelpMouse})
+	for _, l := range textHelpPointer {
+		rows = append(rows, pageRow{"  " + l[0], l[1]})
+	}
+	p := newTable(textHelp, helpColumn, rows)
+	p.heads, p.headings = theme.Key, true
+	p.keys, p.renew = keys, func(now action.Keys) *page { return helpPage(now, focus, ascii) }
+	return p
+}
+
+// helpColumn is where it says what keys do: behind the longest list of keys of a
+// row.
+const helpColumn = 18
+
+func section(rows []pageRow, keys action.Keys, p action.Pane, ascii bool) []pageRow {
+	name := p.Name()
+	if n := p.Number(); n > 0 {
+		if key := (action.Names{Keys: keys, ASCII: ascii}).Key(goIDs[n-1]); key != "" {
+			name += " (" + key + ")"
+		}
+	}
+	rows = append(rows, pageRow{text: name})
+	for _, a := range keys.Of(p) {
+		rows = append(rows, pageRow{"  " + a.KeyNames(ascii), a.Title})
+	}
+	return append(rows, pageRow{})
+}
+
+// deliveriesPage is what came in from other programs: never what it said.
+func deliveriesPage(s *core.Snapshot) *page {
+	var rows []pageRow
+	for _, d := range s.Deliveries {
+		name := clean.Cut(clean.Line(d.Webhook), 24)
+		if name == "" {
+			name = textNoSuchHook
+		}
+		at := d.At
+		if s.Zone != nil {
+			at = at.In(s.Zone)
+		}
+		outcome := clean.Line(d.Outcome)
+		if d.Count > 1 {
+			outcome += fmt.Sprintf(" ×%d", d.Count)
+		}
+		if len(d.Flagged) > 0 {
+			outcome += " (" + clean.Cut(clean.Line(strings.Join(d.Flagged, ", ")), 60) + ")"
+		}
+		rows = append(rows, pageRow{
+			at.Format("Jan _2 15:04:05"),
+			fmt.Sprintf("%-24s %6d bytes  %-12s %s", name, d.Size, clean.Line(d.Verdict), outcome),
+		})
+	}
+	if len(s.Deliveries) == 0 {
+		rows = append(rows, pageRow{text: textNoDeliveries})
+	}
+	return newTable(textDeliveries, deliveryColumn, rows)
+}
+
+// deliveryColumn is where the name of a webhook begins, behind the time.
+const deliveryColumn = 17

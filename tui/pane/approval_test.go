@@ -1,0 +1,237 @@
+package pane_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/budget"
+	"ollimbot/core/chat"
+	"ollimbot/core/command"
+	"ollimbot/core/policy"
+	"ollimbot/core/post"
+	"ollimbot/core/transcript"
+	"ollimbot/routines/schedule"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+)
+
+// passwd is a tool call of which the content matters as much as the file.
+func passwd(s *core.Snapshot) {
+	lines := make([]string, 40)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("user%d:x:%d:%d::/home/user%d:/bin/sh", i, i, i, i)
+	}
+	s.Approvals = []policy.Approval{{
+		ID: "w1", Tool: "Write", Session: "main session", Label: "Write(/etc/passwd ⏎ " + strings.Join(lines, " ⏎ ") + ")",
+		Asked: noon.Add(-12 * time.Second), Until: noon.Add(48 * time.Second),
+	}}
+}
+
+func TestWhatWouldBeWrittenStandsBelowItsFileAndIsReadInFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open("chat")
+		s.next(passwd)
+		for _, size := range [][2]int{{28, 6}, {44, 12}, {80, 12}, {120, 20}} {
+			compare(t, fmt.Sprintf("chat-writing-%dx%d", size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
+		}
+		has(t, s.screen(80, 14), "The main session asks to run Write(/etc/passwd)", "v read all", "y allow")
+		a := s.do(action.ApprovalRead)
+		if a.Show == nil || a.Do != nil {
+			t.Fatalf("reading answers %#v", a)
+		}
+		has(t, a.Show.Body, "\nuser0:x:0:0::/home/user0:/bin/sh\nuser1:", "\nuser39:x:39:39::/home/user39:/bin/sh\n", "y allows it and n denies it")
+		time.Sleep(time.Second)
+		if a := s.do(action.ApprovalAllow); a.Do != (command.Answer{ID: "w1", Verdict: policy.Allow}) {
+			t.Errorf("once it was read: %#v", a)
+		}
+	})
+}
+
+func TestACallThatCameWhileAnotherWasReadIsNotAllowedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open("chat")
+		s.next(passwd)
+		s.screen(80, 14)
+		time.Sleep(time.Second)
+		s.do(action.ApprovalRead)
+		s.next(asked) // the page lies above it
+		s.screen(80, 14)
+		time.Sleep(time.Minute)
+		if a := s.do(action.ApprovalAllow); a.Do != nil || a.Toast == "" {
+			t.Errorf("allowed unread: %#v", a)
+		}
+		time.Sleep(time.Second)
+		if a := s.do(action.ApprovalAllow); a.Do == nil {
+			t.Errorf("and never again: %#v", a)
+		}
+	})
+}
+
+// What a command does is all that it says: nothing of it is set back as content.
+func TestOnlyWhatIsWrittenIsContent(t *testing.T) {
+	s := open("chat")
+	s.next(func(c *core.Snapshot) {
+		asked(c)
+		c.Approvals[0].Label = "Bash(ls ⏎ rm -rf ~)"
+	})
+	has(t, s.screen(80, 14), "The main session asks to run Bash(ls ⏎ rm -rf ~)")
+	s.next(func(c *core.Snapshot) {
+		c.Approvals = []policy.Approval{{ID: "e", Tool: "Edit", Label: "Edit(/a/b.md ⏎ from one ⏎ to two)", Until: noon.Add(time.Minute)}}
+	})
+	has(t, s.screen(80, 14), "asks to run Edit(/a/b.md) ", "\n   from one ", "\n   to two ")
+	if screen := s.screen(80, 14); strings.Contains(screen, "read all") {
+		t.Errorf("nothing more is to be read:\n%s", screen)
+	}
+}
+
+// cards are the cards of two forks, the first of which has ended.
+func cards(s *core.Snapshot) {
+	card := func(id post.MessageID) transcript.Entry {
+		return transcript.Entry{ID: id, At: noon, Role: transcript.Bot, Embed: &post.Embed{Title: "Forked Session", Buttons: []post.Button{
+			{Label: "Report", Action: "act:fork_report:_"}, {Label: "Exit Fork", Action: "act:fork_exit:_"},
+		}}}
+	}
+	s.Chat = []transcript.Entry{card("old"), {ID: "x", At: noon, Role: transcript.User, Text: "and again"}, card("new")}
+}
+
+func TestOnlyTheForkOfNowHasButtons(t *testing.T) {
+	s := open("chat")
+	off := func() string {
+		return s.Pane.(interface {
+			Off(c pane.Context, id action.ID) string
+		}).Off(s.c, action.ChatButtons)
+	}
+	s.next(func(c *core.Snapshot) { cards(c); forked(c) })
+	if screen := s.screen(80, 20); strings.Count(screen, "[Report] [Exit Fork] ended") != 1 || strings.Count(screen, "[Exit Fork]") != 2 || off() != "" {
+		t.Errorf("off %q\n%s", off(), screen)
+	}
+	s.do(action.ChatButtons)
+	if a := s.keys(t, "enter"); a.Do != (command.Click{Message: "new", ID: "act:fork_report:_"}) {
+		t.Errorf("pressed %#v", a.Do)
+	}
+	s.do(action.TailHome, action.ChatButtons) // the old card is marked
+	if a := s.keys(t, "enter"); a.Do != (command.Click{Message: "new", ID: "act:fork_report:_"}) {
+		t.Errorf("pressed %#v", a.Do)
+	}
+	s.do(action.ChatButtons)
+	s.next(func(c *core.Snapshot) { c.Fork = nil })
+	if screen := s.screen(80, 20); s.Capture() || strings.Count(screen, "[Report] [Exit Fork] ended") != 2 || off() == "" {
+		t.Errorf("the fork has ended, off %q:\n%s", off(), screen)
+	}
+	if a := s.do(action.ChatButtons); a.Toast == "" || s.Capture() {
+		t.Errorf("buttons of a fork that has ended are offered: %#v", a)
+	}
+}
+
+func TestABannerSaysWhatItCanInFewCells(t *testing.T) {
+	s := open("chat")
+	s.next(saving)
+	has(t, s.screen(40, 14), "save it? S yes, R report, X exit", "12 min")
+	s.next(resumed)
+	has(t, s.screen(40, 14), "you lead · resumed")
+	s.next(forked)
+	has(t, s.screen(28, 14), "… · 12 min")
+}
+
+func TestAFailedAnswerSaysSoInTheConversation(t *testing.T) {
+	s := open("chat")
+	s.next(func(c *core.Snapshot) {
+		c.Chat = []transcript.Entry{
+			{ID: "1", At: noon, Role: transcript.User, Text: "what's left today?"},
+			{ID: "2", At: noon, Role: transcript.Notice, Text: "the answer did not come; your message is above, send it again when you like: the model is overloaded"},
+		}
+	})
+	for _, w := range []int{44, 80} {
+		compare(t, fmt.Sprintf("chat-failed-%dx10", w), drawn(s, s.c, w, 10, true))
+	}
+}
+
+// with are the table's keys but for some rows.
+func with(t *testing.T, changes ...action.Change) action.Keys {
+	t.Helper()
+	keys, refused := action.Keys{}.Change(changes)
+	if len(refused) > 0 {
+		t.Fatalf("refused %+v", refused)
+	}
+	return keys
+}
+
+// find ends a search that has found something.
+func find(t *testing.T, s *stage) {
+	t.Helper()
+	s.do(action.TailFind)
+	s.keys(t, "e", "enter")
+}
+
+// Each pane says something about a key in a state of its own.
+func TestASavedFileOfKeysIsSeenWithoutANewSnapshot(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		begin func(t *testing.T, s *stage)
+		id    action.ID
+		pane  action.Pane
+		was   string
+		want  string
+		none  string
+	}{
+		{
+			"budget", func(_ *testing.T, s *stage) {
+				s.next(func(c *core.Snapshot) { c.Budget.State = budget.State{RefillRateMinutes: 90} })
+			},
+			action.CapacityUp, action.Budget, "+ raises the capacity", "f9 raises the capacity", "The palette (ctrl+p) raises the capacity",
+		},
+		{
+			"schedule", func(_ *testing.T, s *stage) { s.next(func(c *core.Snapshot) { c.Schedule = schedule.View{} }) },
+			action.ScheduleView, action.Schedule, "v shows 24 hours", "f9 shows 24 hours", "the palette (ctrl+p) shows 24 hours",
+		},
+		{"chat", func(*testing.T, *stage) {}, action.ChatWrite, action.Chat, " i writes a message", " f9 writes a message", " the palette (ctrl+p) writes a message"},
+		{
+			"forks", find,
+			action.TailNext, action.Forks, "n next · N previous · esc ends", "f9 next · N previous", "  N previous · esc ends",
+		},
+		{
+			"logs", find,
+			action.TailPrevious, action.Logs, "n next · N previous · esc ends", "n next · f9 previous", "n next · esc ends",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := open(c.name)
+			c.begin(t, s)
+			has(t, s.screen(120, 20), c.was)
+			s.c.Keys = with(t, action.Change{Pane: c.pane, ID: c.id, Keys: []string{"f9"}})
+			has(t, s.screen(120, 20), c.want)
+			s.c.Keys = with(t, action.Change{Pane: c.pane, ID: c.id})
+			has(t, s.screen(120, 20), c.none)
+			s.c.Keys = action.Keys{}
+			has(t, s.screen(120, 20), c.was)
+		})
+	}
+}
+
+func TestAForkAsksWithTheKeysThatThereAre(t *testing.T) {
+	s := open("chat")
+	s.next(func(c *core.Snapshot) { c.Fork = &chat.Banner{Asks: true, Since: noon} })
+	s.c.Keys = with(t, action.Change{ID: action.ForkSave, Keys: []string{"f2"}}, action.Change{ID: action.ForkExit})
+	has(t, s.screen(120, 14), "f2 saves it, R only reports, the palette (ctrl+p)", "drops it.", "f2 save", "R report", "ctrl+p exit")
+	has(t, s.screen(60, 5), "save it? f2 yes, R report")
+	s.c.Keys = with(t, action.Change{ID: action.ForkSave}, action.Change{ID: action.ForkReport}, action.Change{ID: action.ForkExit}, action.Change{ID: action.Palette})
+	has(t, s.screen(120, 14), "a key in keys.yaml saves it")
+	has(t, s.screen(60, 5), "save it? a key in keys.yaml")
+	if strings.Contains(s.screen(120, 14), "  save ") {
+		t.Error("a badge without a key stands there")
+	}
+}
+
+func TestAToolCallIsAnsweredWithTheKeysThatThereAre(t *testing.T) {
+	s := open("chat")
+	s.next(asked)
+	s.c.Keys = with(t, action.Change{ID: action.ApprovalAllow, Keys: []string{"f2"}}, action.Change{ID: action.ApprovalDeny}, action.Change{ID: action.GoChat, Keys: []string{"f5"}})
+	has(t, s.Line(s.c, 80), " f2 ctrl+p a ")
+	has(t, strings.Join(drawn(s, s.c, 80, 12, false), "\n"), " f5, then f2 allow  ctrl+p deny")
+	s.c.Keys = with(t, action.Change{ID: action.GoChat})
+	has(t, strings.Join(drawn(s, s.c, 80, 12, false), "\n"), " chat, then y allow")
+}

@@ -1,0 +1,373 @@
+package chat
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core"
+	"ollimbot/core/post"
+	"ollimbot/core/transcript"
+	"ollimbot/core/words"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/markdown"
+)
+
+// talk is the conversation as a scroll shows it: an item is a message. Messages
+// are kept drawn, because only the last one ever changes.
+type talk struct {
+	widget.Scroll
+	entries []transcript.Entry
+	zone    *time.Location
+	now     time.Time
+	drawn   map[post.MessageID]drawing
+	docs    map[post.MessageID]*markdown.Doc
+	plain   map[post.MessageID]plain // what a search looks at, once there is one
+	theme   *theme.Theme             // of the plain texts: one of colours, where marks disappear
+	spaced  bool                     // an empty line between messages
+	exit    post.MessageID           // the card whose buttons end the fork of now
+}
+
+// drawing is a message as it was drawn last, unmarked and without a search.
+type drawing struct {
+	version   int
+	w         int
+	spaced    bool
+	streaming bool
+	where     string
+	today     bool
+	exit      bool
+	theme     *theme.Theme
+	rows      [][]widget.Span
+}
+
+func newTalk() *talk {
+	t := &talk{
+		zone: time.UTC, drawn: map[post.MessageID]drawing{}, docs: map[post.MessageID]*markdown.Doc{},
+		plain: map[post.MessageID]plain{}, theme: theme.New(theme.Options{Profile: 16}),
+	}
+	t.Source, t.Wrap = t, true
+	return t
+}
+
+// sync takes the conversation of a snapshot over. The reader's place moves with
+// the message that it is at.
+func (t *talk) sync(s *core.Snapshot) {
+	old := t.entries
+	t.entries, t.now, t.exit = s.Chat, s.At, exitCard(s)
+	if s.ChatMore && len(s.Chat) > 0 {
+		first := transcript.Entry{ID: "earlier", At: s.Chat[0].At, Role: transcript.Notice, Text: textEarlier}
+		t.entries = append([]transcript.Entry{first}, s.Chat...)
+	}
+	if s.Zone != nil {
+		t.zone = s.Zone
+	}
+	if len(old) > 0 && !samePlaces(old, t.entries) {
+		t.Rebase(func(i uint64) uint64 { return place(t.entries, old, i) })
+		t.prune()
+	}
+	t.Refind()
+}
+
+// samePlaces reports that every message stands where it stood.
+func samePlaces(old, now []transcript.Entry) bool {
+	if len(now) < len(old) {
+		return false
+	}
+	return old[0].ID == now[0].ID && old[len(old)-1].ID == now[len(old)-1].ID
+}
+
+// place is where the ith old message stands now; where it has gone, the next
+// one that is left, else the end.
+func place(now, old []transcript.Entry, i uint64) uint64 {
+	for ; i < uint64(len(old)); i++ {
+		for j := range now {
+			if now[j].ID == old[i].ID {
+				return uint64(j)
+			}
+		}
+	}
+	return uint64(max(len(now), 1) - 1)
+}
+
+// prune forgets the drawings of messages that have gone.
+func (t *talk) prune() {
+	there := make(map[post.MessageID]bool, len(t.entries))
+	for _, e := range t.entries {
+		there[e.ID] = true
+	}
+	for id := range t.drawn {
+		if !there[id] {
+			delete(t.drawn, id)
+		}
+	}
+	for id := range t.docs {
+		if !there[id] {
+			delete(t.docs, id)
+		}
+	}
+	for id := range t.plain {
+		if !there[id] {
+			delete(t.plain, id)
+		}
+	}
+}
+
+// doc keeps what was drawn of a message.
+func (t *talk) doc(id post.MessageID) *markdown.Doc {
+	d := t.docs[id]
+	if d == nil {
+		d = &markdown.Doc{}
+		t.docs[id] = d
+	}
+	return d
+}
+
+// plain is a message without the marks of markdown.
+type plain struct {
+	version int
+	text    string
+}
+
+// Bounds are the places of the messages: with Text and Rows they make the
+// conversation a widget.Source.
+func (t *talk) Bounds() (first, end uint64) { return 0, uint64(len(t.entries)) }
+
+// Text is everything of a message that can be read, as it is drawn.
+func (t *talk) Text(i uint64) string {
+	e := t.entries[i]
+	if e.Role != transcript.Bot && e.Role != transcript.Ping {
+		return messageText(e)
+	}
+	p, ok := t.plain[e.ID]
+	if !ok || p.version != e.Version {
+		p = plain{e.Version, markdown.Plain(messageText(e), t.theme)}
+		t.plain[e.ID] = p
+	}
+	return p.text
+}
+
+// Rows draws a message.
+func (t *talk) Rows(i uint64, look widget.Look) [][]widget.Span {
+	e := t.entries[i]
+	spaced := t.spaced && i+1 < uint64(len(t.entries))
+	today := words.SameDay(e.At, t.now, t.zone)
+	if look.Marked || look.Matcher.Active() {
+		return message(t, e, look, spaced)
+	}
+	d := t.drawn[e.ID]
+	if d.rows == nil || d.version != e.Version || d.w != look.W || d.spaced != spaced ||
+		d.streaming != e.Streaming || d.where != e.Where || d.today != today || d.exit != (e.ID == t.exit) || d.theme != look.Theme {
+		d = drawing{e.Version, look.W, spaced, e.Streaming, e.Where, today, e.ID == t.exit, look.Theme, message(t, e, look, spaced)}
+		t.drawn[e.ID] = d
+	}
+	return d.rows
+}
+
+// copyOne is the marked message, or the newest one.
+func (t *talk) copyOne() (text, toast string) {
+	if len(t.entries) == 0 {
+		return "", textSilence
+	}
+	i := uint64(len(t.entries) - 1)
+	if !t.Following() {
+		i = min(i, t.Mark())
+	}
+	return messageText(t.entries[i]), "copied the message"
+}
+
+// maxCopy is what terminals take in one OSC 52 sequence.
+const maxCopy = 54 << 10
+
+// copyAll is the newest messages, as many as a clipboard takes.
+func (t *talk) copyAll() (text, toast string) {
+	if len(t.entries) == 0 {
+		return "", textSilence
+	}
+	var parts []string
+	size := 0
+	for i := len(t.entries) - 1; i >= 0; i-- {
+		e := t.entries[i]
+		who := string(e.Role)
+		if e.Source != "" {
+			who += " (" + e.Source + ")"
+		}
+		part := fmt.Sprintf("%s %s: %s\n", e.At.In(t.zone).Format("15:04"), who, messageText(e))
+		if size += len(part); size > maxCopy {
+			break
+		}
+		parts = append([]string{part}, parts...)
+	}
+	return strings.Join(parts, ""), "copied " + words.Grouped(uint64(len(parts)), "message")
+}
+
+// messageText is the text of a message and of its card.
+func messageText(e transcript.Entry) string {
+	out := e.Text
+	if e.Embed == nil {
+		return out
+	}
+	add := func(s string) {
+		if s != "" {
+			if out != "" {
+				out += "\n"
+			}
+			out += s
+		}
+	}
+	add(e.Embed.Title)
+	add(e.Embed.Description)
+	for _, f := range e.Embed.Fields {
+		add(f.Name + ": " + f.Value)
+	}
+	add(e.Embed.Footer)
+	return out
+}
+
+// airy is from how many lines on an empty line stands between messages.
+const airy = 10
+
+// draw renders the fork's banner, the conversation, the tool call that waits,
+// and the line to write on. Where there is little room, what waits for an answer
+// comes first, and what is being written.
+func (p *Pane) draw(c pane.Context, w, h int, focused bool) []widget.Row {
+	card := p.card(c, w, h, focused)
+	input := p.input(c, w, h-len(card), focused)
+	foot := append(card, input...)
+	lines := p.banner(c, w, h-len(foot), focused)
+	b := widget.Brush{Theme: c.Theme}
+	room := h - len(foot) - len(lines)
+	if len(c.Snap.Chat) == 0 {
+		lines = append(lines, widget.Rows(widget.Nowhere, b.Empty(w, room, textEmpty, textTeach(c.Names(action.Chat)))...)...)
+	} else {
+		p.view.spaced = h >= airy
+		p.view.Names = c.Names(action.Chat)
+		lines = append(lines, widget.Rows(widget.Nowhere, p.view.Lines(c.Theme, w, room, focused && !p.writing)...)...)
+	}
+	return append(lines, foot...)
+}
+
+// input is the part below the conversation: what is being written, a draft, or
+// how to begin. A pane of a few lines has it only while there are words.
+func (p *Pane) input(c pane.Context, w, h int, focused bool) []widget.Row {
+	b := widget.Brush{Theme: c.Theme}
+	draft, files := p.field.Text() != "", len(c.Snap.Attached) > 0
+	switch {
+	case p.pick.on:
+		return p.choosing(c, w, h)
+	case h < 1, h < 2 && !p.writing:
+		return nil
+	case !p.writing && !draft && (h < 5 || !focused && !files || p.view.Finding()):
+		return nil
+	}
+	if !p.writing && !draft {
+		hint := []widget.Span{{Role: theme.Key, Text: " " + c.Names(action.Chat).Name(action.ChatWrite) + " "}, {Role: theme.Dim, Text: textPrompt}}
+		if more := (widget.Span{Role: theme.Dim, Text: textCommand}); widget.Width(hint)+widget.Cells(more.Text) < w {
+			hint = append(hint, more)
+		}
+		if c.ReadOnly {
+			hint = []widget.Span{{Role: theme.Dim, Text: " " + c.Theme.Glyph(theme.Lock) + " " + textLocked}}
+		}
+		if !focused {
+			return []widget.Row{rule(c, w)}
+		}
+		return []widget.Row{rule(c, w), {Text: b.Line(w, hint...), Place: widget.Inner}}
+	}
+	var out []widget.Row
+	if h >= 5 {
+		out = append(out, rule(c, w))
+		out = append(out, widget.Rows(widget.Inner, p.suggestions(b, w, min(6, h/2-len(out)-1))...)...)
+	}
+	if h >= 3 {
+		out = append(out, widget.Rows(widget.Inner, p.quote(c, w)...)...)
+	}
+	out = append(out, widget.Rows(widget.Inner, p.written(c, w, max(1, min(6, h/2-len(out))))...)...)
+	return out[:min(len(out), h)]
+}
+
+// written is what is being written, behind the prompt.
+func (p *Pane) written(c pane.Context, w, most int) []string {
+	b := widget.Brush{Theme: c.Theme}
+	prompt, room := b.Line(min(w, 3), widget.Span{Role: theme.You, Text: " " + c.Theme.Glyph(theme.Pointer) + " "}), w-min(w, 3)
+	if w <= 6 {
+		prompt, room = "", w
+	}
+	var out []string
+	for i, line := range p.field.Lines(b, room, most, p.writing) {
+		if i > 0 && prompt != "" {
+			prompt = widget.Blank(3)
+		}
+		out = append(out, prompt+line)
+	}
+	return out
+}
+
+// rule separates what was said from what is being written. The files that go
+// with the next message stand in it.
+func rule(c pane.Context, w int) widget.Row {
+	var title []widget.Span
+	if n := len(c.Snap.Attached); n > 0 {
+		title = []widget.Span{
+			{Role: theme.Accent, Text: textAttached}, {Text: widget.Cut(strings.Join(c.Snap.Attached, ", "), max(8, w-len(textAttached)-4))},
+		}
+	}
+	return widget.Row{Text: widget.Brush{Theme: c.Theme}.Rule(w, title, nil), Place: widget.Ruled}
+}
+
+// unfoldKey shows what a token stands for. It is the chat's own, as the other keys
+// of a line that is being written.
+const unfoldKey = "ctrl+o"
+
+// unfoldLines is how many lines are unfolded in place. More is read on a page: in
+// a few lines of a pane nobody finds the way around in it.
+const unfoldLines = 400
+
+var unfoldHint = key.NewBinding(key.WithKeys(unfoldKey), key.WithHelp(unfoldKey, textUnfold))
+
+// unfold puts a pasted text in the place of its token at the caret, which then
+// stands behind it. What is sent stays the same: a text that the line does not
+// bear, or that would mean something else in it, is shown as a page.
+func (p *Pane) unfold() pane.Answer {
+	before, after := p.field.Around()
+	part, behind, ok := p.folds.at(before, after)
+	if !ok {
+		return pane.Answer{}
+	}
+	line, end := before+after, len(before)+behind
+	open := line[:end-len(part.token)] + part.text + line[end:]
+	if strings.Count(part.text, "\n") >= unfoldLines || !p.field.Bears(open) || p.folds.unfold(open) != p.folds.unfold(line) {
+		return pane.Answer{Show: &pane.Page{Title: strings.Trim(part.token, "[]"), Body: part.text}}
+	}
+	for range behind {
+		p.field.Take(tea.KeyPressMsg{Code: tea.KeyRight})
+	}
+	for range len(part.token) {
+		p.field.Take(tea.KeyPressMsg{Code: tea.KeyBackspace})
+	}
+	p.field.Insert(part.text)
+	return pane.Answer{}
+}
+
+// folded reports whether the caret stands at a token.
+func (p *Pane) folded() bool {
+	if len(p.folds.parts) == 0 {
+		return false
+	}
+	_, _, ok := p.folds.at(p.field.Around())
+	return ok
+}
+
+// withUnfold adds the key to the help line where it does something, before the
+// keys that a narrow line leaves out.
+func (p *Pane) withUnfold(keys []key.Binding) []key.Binding {
+	if !p.folded() {
+		return keys
+	}
+	return append([]key.Binding{keys[0], unfoldHint}, keys[1:]...)
+}

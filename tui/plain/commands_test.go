@@ -1,0 +1,327 @@
+package plain
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"ollimbot/core"
+	"ollimbot/core/chat"
+	"ollimbot/core/command"
+	"ollimbot/core/fork"
+	"ollimbot/core/policy"
+	"ollimbot/core/transcript"
+	"ollimbot/docs"
+	"ollimbot/routines"
+)
+
+func TestToolCallsAreAnsweredByNumber(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		until := time.Now().Add(time.Minute)
+		s.bot.change(func(n *core.Snapshot) {
+			n.Approvals = []policy.Approval{{ID: "x", Label: "Bash(ls)", Tool: "Bash", Until: until}, {ID: "y", Label: "Bash(rm)", Tool: "Bash", Until: until}}
+		})
+		if got := s.hears(); len(got) != 2 || !strings.Contains(got[1], "number 2 waits") || !strings.Contains(got[1], "Bash: rm") {
+			t.Errorf("heard %q", got)
+		}
+		if got := s.types("allow"); len(got) != 2 {
+			t.Errorf("allow without a number says %q, want the two that wait", got)
+		}
+		s.one(s.types("deny 2"), "ok: number 2 is denied")
+		s.one(s.types("ALLOW 1"), "ok: number 1 is allowed")
+		s.types("allow 7")
+		want := []command.Value{command.Answer{ID: "y", Verdict: policy.Deny}, command.Answer{ID: "x", Verdict: policy.Allow}}
+		if got := s.bot.done(); !slices.Equal(got, want) {
+			t.Errorf("did %+v, want %+v", got, want)
+		}
+		s.bot.change(func(n *core.Snapshot) { n.Approvals = nil })
+		if got := s.hears(); len(got) != 2 || !strings.Contains(strings.Join(got, " "), "number 1 waits no longer") {
+			t.Errorf("heard %q", got)
+		}
+	})
+}
+
+func TestCommandsReachTheBot(t *testing.T) {
+	six := 6
+	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // of every bubble, a Saturday
+	for _, c := range []struct {
+		line string
+		want command.Value
+		says string
+	}{
+		{"say what is left?", command.Say{Text: "what is left?"}, "ok: done"},
+		{"budget +1", command.SetBudget{Capacity: &six}, "ok: capacity 5 to 6; undo takes it back"},
+		{"budget refill 6", command.SetBudget{RefillMinutes: &six}, "ok: "},
+		{"preview aaaa1111", command.Preview{ID: "aaaa1111"}, "prompt: Good morning"},
+		{"fire email", command.FireNow{ID: "aaaa1111"}, "ok: so it is"},
+		{"fire medication", command.FireNow{ID: "bbbb2222"}, "error: internal fault"},
+		{"pause refill", command.Pause{ID: "cccc3333", Paused: true}, "ok: so it is"},
+		{"resume refill", command.Snooze{ID: "cccc3333"}, "ok: so it is"},
+		{"snooze email until 18:30", command.Snooze{ID: "aaaa1111", Until: start.Add(18*time.Hour + 30*time.Minute)}, "ok: so it is"},
+		{"snooze sweep tomorrow 9:00", command.Snooze{ID: "aaaa1111", Until: start.Add(33 * time.Hour)}, "ok: so it is"},
+		{"snooze cccc 2 days", command.Snooze{ID: "cccc3333", Until: start.Add(48 * time.Hour)}, "ok: so it is"},
+		{"snooze email off", command.Snooze{ID: "aaaa1111"}, "ok: so it is"},
+		{"mute until 18:30", command.MuteUntil{Until: start.Add(18*time.Hour + 30*time.Minute)}, "ok: so it is"},
+		{"mute off", command.MuteUntil{}, "ok: so it is"},
+		{"new routine 0 9 * * mon-fri greet me", command.AddTask{Cron: "0 9 * * mon-fri", Message: "greet me"}, "ok: so it is; at 9:00, Monday to Friday"},
+		{
+			"new routine 0 9 * * * silent, called The Morning: note: greet me",
+			command.AddTask{Cron: "0 9 * * *", Description: "The Morning", Message: "note: greet me", Silent: true},
+			"ok: so it is; ",
+		},
+		{
+			"new reminder tomorrow 9:00 foreground: put out the bins",
+			command.AddTask{At: start.Add(33 * time.Hour), Message: "put out the bins", Foreground: true},
+			"ok: so it is",
+		},
+		{"new reminder 18:30 remember: call mum", command.AddTask{At: start.Add(18*time.Hour + 30*time.Minute), Message: "remember: call mum"}, "ok: so it is"},
+		{"costs 30", command.Costs{Days: 30}, "costs: nothing yet"},
+		{"deliver", command.DeliverNow{}, "ok: so it is"},
+		{"/model", command.Slash{Line: "/model"}, "ok: model, opus"},
+		{"say", nil, "error: say what?"},
+		{"fire", nil, "error: fire what?"},
+		{"snooze email", nil, "error: give a task and until when"},
+		{"snooze 2h", nil, "error: snooze what?"},
+		{"new", nil, "error: new what?"},
+		{"new routine 0 9 * *", nil, "error: a routine needs minute"},
+		{"new routine 0 99 * * * hi", nil, "error: the cron line 0 99 * * * is wrong"},
+		{"new routine 0 9 * * *", nil, "error: the task has no message"},
+		{"new reminder soon tea", nil, "error: a reminder needs a time"},
+		{"budget many", nil, "error: give a capacity"},
+		{"mute never", nil, "error: give how long"},
+		{"exit", nil, "error: the conversation stands in no fork"},
+		{"undo", nil, "error: nothing to undo"},
+		{"yes", nil, "error: no question was asked"},
+		{"dance", nil, "error: there is no command \"dance\""},
+		{"help dance", nil, "error: there is no command \"dance\""},
+		{"schedule", nil, "schedule: 1, "},
+		{"updates", nil, "no update is pending"},
+		{"discard", nil, "no update is pending"},
+		{"runs", nil, "no run yet"},
+		{"stop 1", nil, "no run yet"},
+		{"waits", nil, "no tool call waits"},
+		{"buttons", nil, "no message has a button"},
+		{"budget", nil, "3 of 5 pings left, one comes back every 1 hour 30 minutes"},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			play(t, Options{}, func(s *stage) {
+				s.bot.fixed = start
+				s.hears()
+				s.one(s.types(c.line), c.says)
+				var want []command.Value
+				if c.want != nil {
+					want = []command.Value{c.want}
+				}
+				if diff := gocmp.Diff(want, s.bot.done()); diff != "" {
+					t.Errorf("what it did (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatWaitsIsLetGoAfterItsReason(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.one(s.types("grant email"), "nothing waits for you")
+		s.bot.change(func(n *core.Snapshot) {
+			n.Schedule.Tasks[0].Waits = "it may use Bash"
+			n.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Message: "tasks go without this skill", Waits: true}}
+		})
+		s.hears()
+		s.one(s.types("grant email"), "let Email sweep do what its file says? Now it waits: it may use Bash.")
+		s.one(s.types("no"), "left")
+		s.types("grant skills/x/SKILL.md")
+		s.one(s.types("yes"), "ok: ")
+		if diff := gocmp.Diff([]command.Value{command.AllowTask{ID: "skills/x/SKILL.md"}}, s.bot.done()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestAChangeCanBeTakenBack(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.types("budget 6")
+		s.one(s.types("undo"), "ok: undone: so it is")
+		if did := s.bot.done(); len(did) != 2 || did[1] != (command.RestoreBudget{Capacity: 5}) {
+			t.Errorf("did %+v", did)
+		}
+		s.one(s.types("undo"), "nothing to undo")
+	})
+}
+
+func TestAnUndoThatFailedCanBeTriedAgain(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.types("budget 6")
+		s.bot.refuse(errors.New("the disk is full; free some space and try again"))
+		s.one(s.types("undo"), "the disk is full")
+		s.bot.refuse(nil)
+		s.one(s.types("undo"), "ok: undone: so it is")
+	})
+}
+
+func TestReadOnlyRefusesEveryCommandThatChangesTheBot(t *testing.T) {
+	play(t, Options{ReadOnly: true}, func(s *stage) {
+		s.bot.change(func(n *core.Snapshot) {
+			n.Forks = []fork.View{{ID: "f", Title: "A", State: fork.Running}}
+			n.Fork = &chat.Banner{}
+		})
+		s.hears()
+		s.one(s.types("stop a"), "stop is refused, this is read-only")
+		s.one(s.types("yes"), "no question was asked")
+		s.one(s.types("/clear"), "error: this is read-only")
+		s.one(s.types("budget +1"), "error: this is read-only")
+		for _, c := range command.List(command.InPlain) {
+			if c.Writes {
+				s.one(s.types(cmp.Or(c.Example, c.Name)), "refused, this is read-only")
+			}
+		}
+		if did := s.bot.done(); len(did) != 0 {
+			t.Errorf("did %+v", did)
+		}
+		s.one(s.types("preview email"), "prompt: Good morning")
+		s.one(s.types("costs"), "costs: nothing yet")
+	})
+}
+
+func TestOnlyYesDoesWhatCannotBeUndone(t *testing.T) {
+	for _, c := range []struct {
+		answer, says string
+		does         bool
+	}{
+		{"yes", "no run has the id f1", true}, // it has ended meanwhile
+		{"no", "left as it is", false},
+		{"deliver", "", false}, // done itself, and the question is dropped
+		{"stop email", "", false},
+	} {
+		t.Run(c.answer, func(t *testing.T) {
+			play(t, Options{}, func(s *stage) {
+				s.bot.change(func(n *core.Snapshot) {
+					n.Forks = []fork.View{{ID: "f1", Title: "Email sweep", State: fork.Running, Started: n.At}}
+				})
+				s.hears()
+				s.one(s.types("stop email"), "question: stop Email sweep? ")
+				if did := s.bot.done(); len(did) != 0 {
+					t.Fatalf("did %+v before the answer", did)
+				}
+				got := s.types(c.answer)
+				if !strings.Contains(got[0], c.says) || c.says == "" && !strings.Contains(got[0], "the question is dropped") {
+					t.Errorf("heard %q", got)
+				}
+				if slices.Contains(s.bot.done(), command.Value(command.StopFork{Run: "f1"})) != c.does {
+					t.Errorf("did %+v", s.bot.done())
+				}
+			})
+		})
+	}
+}
+
+func TestLeavingAForkWithNothingAsks(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.bot.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Topic: "the trip", Resumed: true} })
+		s.hears()
+		s.one(s.types("exit save"), "cannot be saved")
+		s.one(s.types("exit quickly"), "exit leaves the fork")
+		s.one(s.types("exit report"), "ok: so it is")
+		s.one(s.types("exit"), "leave this fork, the trip, and keep nothing of it?")
+		s.one(s.types("yes"), "ok: so it is")
+		want := []command.Value{command.ExitFork{How: command.ExitReport}, command.ExitFork{How: command.ExitDiscard}}
+		if diff := gocmp.Diff(want, s.bot.done()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestQuitAsksWhileRunsGoOn(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.bot.change(func(n *core.Snapshot) { n.Forks = []fork.View{{ID: "f", Title: "A", State: fork.Running}} })
+		s.hears()
+		s.one(s.types("quit"), "1 run is waiting or running")
+		s.types("status")
+		s.one(s.types("quit"), "Say yes to end")
+		s.one(s.types("quit"), "ending") // as before: the word twice
+		if err := <-s.ended; err != nil {
+			t.Error(err)
+		}
+		s.ended <- nil
+	})
+}
+
+func TestEveryCommandIsToldByHelpAndDoesSomething(t *testing.T) {
+	all := helpText()
+	verbs := (&session{}).verbs()
+	for _, c := range command.List(command.InPlain) {
+		if n := strings.Count(all, shortText(c)+"\n"); n != 1 {
+			t.Errorf("help tells %s %d times", c.Name, n)
+		}
+		if (verbs[c.Name] == nil) == (c.Make == nil) {
+			t.Errorf("%s is done in no way, or in two", c.Name)
+		}
+	}
+	for _, g := range command.Groups {
+		if g.Title() == "" || !strings.Contains(all, groupText(g)) {
+			t.Errorf("help lacks the group %s", g)
+		}
+	}
+}
+
+func TestTheManualNamesEveryCommand(t *testing.T) {
+	page, err := docs.FS.ReadFile("cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "### Without a screen")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, c := range command.List(command.InPlain) {
+		if !strings.Contains(section, "`"+c.Name+"`") && !strings.Contains(section, "`"+c.Name+" ") {
+			t.Errorf("docs/cli.md lacks %s", c.Name)
+		}
+	}
+}
+
+func TestTheManualNamesEveryCommandOfTheConversation(t *testing.T) {
+	page, err := docs.FS.ReadFile("conversation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range command.List(command.InSlash) {
+		if !strings.Contains(string(page), "| `/"+c.Name) && !strings.Contains(string(page), ", `/"+c.Name+"`") {
+			t.Errorf("docs/conversation.md lacks /%s", c.Name)
+		}
+	}
+}
+
+func TestHelpHasNothingThatIsReadBadly(t *testing.T) {
+	for line := range strings.Lines(helpText()) {
+		if strings.ContainsAny(line, "→·×─│•`\t") || strings.Contains(strings.TrimRight(line, "\n"), "  ") || len(line) > 200 {
+			t.Errorf("%q", line)
+		}
+	}
+}
+
+func TestACommandAmongWordsIsAnsweredOnce(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.one(s.types("say /model"), "ok: model, opus")
+		s.bot.change(func(n *core.Snapshot) {
+			n.Chat = append(n.Chat, transcript.Entry{ID: "m", At: n.At, Role: transcript.Bot, Text: "hello"})
+		})
+		s.hears()
+		s.one(s.types("reply /model"), "ok: model, opus")
+		if diff := gocmp.Diff([]command.Value{command.Slash{Line: "/model"}, command.Slash{Line: "/model"}}, s.bot.done()); diff != "" {
+			t.Error(diff)
+		}
+		s.bot.change(func(n *core.Snapshot) {
+			n.Chat = append(n.Chat, transcript.Entry{ID: "n", At: n.At, Role: transcript.Notice, Text: "**model.main**: opus (default) `opus` `sonnet`"})
+		})
+		s.one(s.hears(), "notice: model.main: opus (default) (opus, sonnet)")
+	})
+}

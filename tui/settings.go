@@ -1,0 +1,189 @@
+package tui
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"ollimbot/core/notice"
+	"ollimbot/tui/action"
+	"ollimbot/tui/layout"
+	"ollimbot/tui/settings"
+)
+
+// What the user has chosen about the dashboard itself: theme, layout, sizes and
+// keys. All of it but the keys can be changed here and is remembered.
+
+// recall reads what was chosen before, and says what is wrong in the files.
+func (r *root) recall() {
+	r.chosen = settings.Default()
+	if r.o.Config == "" {
+		return
+	}
+	var problems []settings.Problem
+	r.chosen, problems = settings.Load(r.o.Config, layout.Presets)
+	for _, p := range problems {
+		r.hear(notice.Warn, p.String())
+	}
+	if r.o.Theme != "" && r.o.Theme != r.chosen.Theme {
+		r.choose(func(d *settings.Dashboard) { d.Theme = r.o.Theme })
+	}
+	r.facts.still = r.facts.still || !r.chosen.Motion
+	r.readKeys()
+}
+
+// keysGap is how often ticks look at keys.yaml, at most.
+const keysGap = time.Second
+
+// lookKeys reads keys.yaml again when it was saved: before a key counts and when
+// the terminal gets the focus. Nothing has to watch it meanwhile.
+func (r *root) lookKeys() {
+	if r.o.Config == "" {
+		return
+	}
+	if settings.Look(r.o.Config) != r.stamp {
+		r.readKeys()
+		r.hear(notice.Info, textKeysRead)
+	}
+	r.looked = time.Now()
+}
+
+// tickKeys is lookKeys for ticks, which may come fast.
+func (r *root) tickKeys() {
+	if time.Since(r.looked) >= keysGap {
+		r.lookKeys()
+	}
+}
+
+func (r *root) readKeys() {
+	r.looked, r.stamp = time.Now(), settings.Look(r.o.Config)
+	var problems []settings.Problem
+	r.keys, problems = settings.Keys(r.o.Config)
+	for _, p := range problems {
+		r.hear(notice.Warn, p.String())
+	}
+}
+
+// choose changes what is remembered.
+func (r *root) choose(change func(d *settings.Dashboard)) {
+	change(&r.chosen)
+	if err := settings.Save(r.o.Config, r.chosen); err != nil {
+		r.hear(notice.Warn, err.Error())
+	}
+}
+
+// following is what follows a word in a list, round and round; the first stands for
+// a word that is not in it.
+func following(list []string, word string) string {
+	return list[(max(0, slices.Index(list, word))+1)%len(list)]
+}
+
+// themeName is the theme that is shown now.
+func (r *root) themeName() string {
+	switch {
+	case r.chosen.Theme != "":
+		return r.chosen.Theme
+	case r.o.Theme != "":
+		return r.o.Theme
+	}
+	return settings.Themes[0]
+}
+
+func (r *root) nextTheme() {
+	r.choose(func(d *settings.Dashboard) { d.Theme = following(settings.Themes, r.themeName()) })
+	r.setTheme()
+	r.askBackground()
+	r.say(notice.Info, textThemeIs+themeWords[r.themeName()])
+}
+
+// askBackground asks the terminal whether it is light or dark, where that matters.
+func (r *root) askBackground() {
+	if name := r.themeName(); name != "dark" && name != "light" {
+		r.fail(r.screen.AskBackground())
+	}
+}
+
+func (r *root) nextLayout() {
+	r.choose(func(d *settings.Dashboard) {
+		d.Layout = following(layout.Presets, d.Layout)
+	})
+	text := textLayoutIs + r.chosen.Layout
+	if r.plan().Mode != layout.Full {
+		text += textLayoutLater
+	}
+	r.say(notice.Info, text)
+}
+
+// division is how the screen is to be divided now, in the sizes of the layout.
+func (r *root) division() layout.Input {
+	preset := cmp.Or(r.chosen.Layout, layout.Presets[0])
+	size := r.chosen.Sizes[preset]
+	return layout.Input{
+		W: r.w, H: r.h, Zoom: r.zoom, Focus: r.focus, Lower: r.lower, Writing: r.needsRoom(),
+		Preset: preset, Columns: size.Columns, Rows: size.Rows,
+	}
+}
+
+// The steps of a pane's size.
+const (
+	columnStep = 4
+	rowStep    = 2
+)
+
+// step is by how many cells the focused pane becomes wider and taller.
+type step struct{ columns, rows int }
+
+// steps are the actions that move borders.
+var steps = map[action.ID]step{
+	action.Wider: {columns: columnStep}, action.Narrower: {columns: -columnStep},
+	action.Taller: {rows: rowStep}, action.Shorter: {rows: -rowStep},
+}
+
+// stepped is the screen after a step, or why it cannot be taken.
+func (r *root) stepped(by step) (in layout.Input, why string) {
+	if r.zoom || r.plan().Mode != layout.Full {
+		return in, textNoSizes
+	}
+	in, ok := r.division().Step(r.focus, by.columns, by.rows)
+	if !ok {
+		return in, textNoRoom
+	}
+	return in, ""
+}
+
+// resizePane moves the borders of the focused pane, as far as there is room. Each
+// layout keeps its own sizes.
+func (r *root) resizePane(by step) {
+	in, why := r.stepped(by)
+	if why != "" {
+		return // said already, as the reason why it is off
+	}
+	r.choose(func(d *settings.Dashboard) {
+		sizes := map[string]settings.Size{}
+		maps.Copy(sizes, d.Sizes)
+		sizes[in.Preset] = settings.Size{Columns: in.Columns, Rows: in.Rows}
+		d.Sizes = sizes
+	})
+}
+
+// windowTitle is the window's title at the start; empty leaves the window alone.
+func (r *root) windowTitle() string {
+	if !r.chosen.Title {
+		return ""
+	}
+	return windowTitle
+}
+
+// attention is the window's title, and rings when a tool call has come to wait.
+func (r *root) attention(rings bool) {
+	if r.screen == nil {
+		return
+	}
+	if r.chosen.Title {
+		r.fail(r.screen.SetTitle(titleText(len(r.snap.Approvals))))
+	}
+	if rings && r.chosen.Bell {
+		r.fail(r.screen.Bell())
+	}
+}
