@@ -214,9 +214,6 @@ func Of(p Pane) []Action { return Keys{}.Of(p) }
 // Get finds the row of an id in a pane, with the table's own keys.
 func Get(p Pane, id ID) (Action, bool) { return Keys{}.Get(p, id) }
 
-// ByKey is Keys.ByKey with the table's own keys.
-func ByKey(p Pane, key string, s core.Snapshot) (Action, bool) { return Keys{}.ByKey(p, key, s) }
-
 // Name is the pane as people call it.
 func (p Pane) Name() string { return paneNames[p] }
 
@@ -243,8 +240,8 @@ func (a Action) KeyNames(ascii bool) string {
 	return strings.Join(names, " ")
 }
 
-// Document is docs/keys.md: the whole table as Markdown.
-func Document() string {
+// document is docs/keys.md: the whole table as Markdown.
+func document() string {
 	var b strings.Builder
 	b.WriteString(keysIntro)
 	for _, p := range append([]Pane{Everywhere}, Panes...) {

@@ -49,7 +49,7 @@ func TestARowThatStandsOverAnotherSaysWhenItDoesNot(t *testing.T) {
 			continue
 		}
 		for _, k := range a.Keys {
-			below, ok := ByKey(a.Pane, k, core.Snapshot{})
+			below, ok := (Keys{}).ByKey(a.Pane, k, core.Snapshot{})
 			if !ok || below.ID == a.ID {
 				t.Errorf("%q: %s stands over nothing", k, a.ID)
 			}
@@ -62,12 +62,12 @@ func TestKeysAnswerAToolCallForAsLongAsItWaits(t *testing.T) {
 	for key, want := range map[string][2]ID{
 		"y": {TailCopyLine, ApprovalAllow}, "n": {TailNext, ApprovalDeny}, "a": {ApprovalAlways, ApprovalAlways},
 	} {
-		idle, _ := ByKey(Chat, key, core.Snapshot{})
-		asked, _ := ByKey(Chat, key, s)
+		idle, _ := (Keys{}).ByKey(Chat, key, core.Snapshot{})
+		asked, _ := (Keys{}).ByKey(Chat, key, s)
 		if got := [2]ID{idle.ID, asked.ID}; got != want {
 			t.Errorf("%q is %v, want %v", key, got, want)
 		}
-		if logs, _ := ByKey(Logs, key, s); logs.ID == want[1] {
+		if logs, _ := (Keys{}).ByKey(Logs, key, s); logs.ID == want[1] {
 			t.Errorf("%q answers in the logs too", key)
 		}
 	}
@@ -158,7 +158,7 @@ func TestWhatChangesTheBotIsMarked(t *testing.T) {
 func TestTheNumberKeysAreThePanesInOrder(t *testing.T) {
 	for i, p := range Panes {
 		key := string(rune('1' + i))
-		a, ok := ByKey(Logs, key, core.Snapshot{})
+		a, ok := (Keys{}).ByKey(Logs, key, core.Snapshot{})
 		if !ok || !strings.EqualFold(string(a.ID), "go."+string(p)) {
 			t.Errorf("%s is %s, want go.%s", key, a.ID, p)
 		}
@@ -185,7 +185,7 @@ func TestAKeyIsLookedUpInItsPane(t *testing.T) {
 		{Chat, "q", Quit},
 		{Budget, "f", ""},
 	} {
-		a, ok := ByKey(c.pane, c.key, core.Snapshot{})
+		a, ok := (Keys{}).ByKey(c.pane, c.key, core.Snapshot{})
 		if a.ID != c.want || ok != (c.want != "") {
 			t.Errorf("%s in %s is %q, want %q", c.key, c.pane, a.ID, c.want)
 		}
@@ -297,7 +297,7 @@ func TestTheTableCannotBeChangedFromOutside(t *testing.T) {
 func TestDocsKeysIsTheTable(t *testing.T) {
 	const path = "../../docs/keys.md"
 	if *update {
-		if err := os.WriteFile(path, []byte(Document()), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(document()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -305,7 +305,7 @@ func TestDocsKeysIsTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(string(got), Document()); d != "" {
+	if d := cmp.Diff(string(got), document()); d != "" {
 		t.Errorf("docs/keys.md is stale; write it with: go test ./tui/action -update\n%s", d)
 	}
 }

@@ -27,7 +27,7 @@ func TestOtherKeysTakeThePlaceOfTheTables(t *testing.T) {
 	if a, _ := k.ByKey(Logs, "w", core.Snapshot{}); a.ID != TailWrap {
 		t.Errorf("the logs lost their key to a change of the forks")
 	}
-	if a, _ := ByKey(Forks, "q", core.Snapshot{}); a.ID != Quit {
+	if a, _ := (Keys{}).ByKey(Forks, "q", core.Snapshot{}); a.ID != Quit {
 		t.Error("the table itself has changed")
 	}
 }

@@ -18,13 +18,13 @@ const (
 // The smallest sizes of the modes, in cells.
 const (
 	FullWidth   = 96
-	FullHeight  = 26
+	fullHeight  = 26
 	TabsWidth   = 56
-	TabsHeight  = 14
+	tabsHeight  = 14
 	StripWidth  = 40
 	StripHeight = 10
-	// SaidHeight is from how many rows on what the program says has a row of its own.
-	SaidHeight = 20
+	// saidHeight is from how many rows on what the program says has a row of its own.
+	saidHeight = 20
 )
 
 // Input is what decides the layout.
@@ -79,7 +79,7 @@ type Plan struct {
 // but for rows below a strip that are too few for a box.
 func Divide(in Input) Plan {
 	p := Plan{W: in.W, H: in.H, Mode: mode(in.W, in.H), Said: in.H - 1}
-	if in.H >= SaidHeight {
+	if in.H >= saidHeight {
 		p.Said--
 	}
 	switch {
@@ -120,9 +120,9 @@ const writingRows = 5
 
 func mode(w, h int) Mode {
 	switch {
-	case w >= FullWidth && h >= FullHeight:
+	case w >= FullWidth && h >= fullHeight:
 		return Full
-	case w >= TabsWidth && h >= TabsHeight:
+	case w >= TabsWidth && h >= tabsHeight:
 		return Tabs
 	case w >= StripWidth && h >= StripHeight:
 		return Strip

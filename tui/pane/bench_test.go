@@ -35,16 +35,6 @@ func BenchmarkPanesDrawASnapshot(b *testing.B) {
 	}
 }
 
-// A frame in which nothing changed costs a comparison.
-func BenchmarkPanesKeepTheirDrawing(b *testing.B) {
-	p := panes()["forks"]
-	c := everydayContext(theme.New(theme.Options{Dark: true, Profile: 1 << 24}))
-	p.Sync(c)
-	for b.Loop() {
-		drawn(p, c, 80, 16, true)
-	}
-}
-
 // crowd has n of everything that a pane lists.
 func crowd(s core.Snapshot, n int) *core.Snapshot {
 	s.Updates, s.Forks, s.Chat = nil, nil, nil
@@ -61,8 +51,7 @@ func crowd(s core.Snapshot, n int) *core.Snapshot {
 	return &s
 }
 
-// A frame of panes with n of everything: at the turn of a second all is drawn, in
-// between a snapshot is only compared. What n costs is a look at each, far below
+// A frame of panes with n of everything. What n costs is a look at each, far below
 // the drawing of what is on the screen.
 func BenchmarkPanesWithManyRows(b *testing.B) {
 	for _, name := range []string{"schedule", "day", "every", "updates", "forks", "chat"} {

@@ -57,8 +57,8 @@ func Default() Dashboard { return Dashboard{Bell: true, Title: true, Motion: tru
 // The limits of what is read, in cells and rows: beyond any screen. How far a
 // pane can be moved is the layout's to say.
 const (
-	MaxColumns = 1000
-	MaxRows    = 500
+	maxColumns = 1000
+	maxRows    = 500
 )
 
 // Problem is something wrong in a file.

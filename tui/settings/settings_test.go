@@ -34,14 +34,14 @@ func TestWhatIsSavedIsLoaded(t *testing.T) {
 			Motion: rapid.Bool().Draw(t, "motion"),
 		}
 		for _, layout := range layouts {
-			n := rapid.IntRange(0, MaxRows).Draw(t, "rows of "+layout)
+			n := rapid.IntRange(0, maxRows).Draw(t, "rows of "+layout)
 			if n == 0 {
 				continue
 			}
 			if want.Sizes == nil {
 				want.Sizes = map[string]Size{}
 			}
-			want.Sizes[layout] = Size{rapid.IntRange(-MaxColumns, MaxColumns).Draw(t, "columns of "+layout), map[action.Pane]int{action.Forks: n, action.Chat: -n}}
+			want.Sizes[layout] = Size{rapid.IntRange(-maxColumns, maxColumns).Draw(t, "columns of "+layout), map[action.Pane]int{action.Forks: n, action.Chat: -n}}
 		}
 		if err := Save(dir, want); err != nil {
 			t.Fatal(err)

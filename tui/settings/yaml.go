@@ -205,12 +205,12 @@ func (r *reader) size(d *Dashboard, f field, layouts []string) {
 	}
 	size := d.Sizes[m.layout]
 	if m.pane == "" {
-		size.Columns = r.number(f.values[0], MaxColumns)
+		size.Columns = r.number(f.values[0], maxColumns)
 	} else {
 		if size.Rows == nil {
 			size.Rows = map[action.Pane]int{}
 		}
-		size.Rows[m.pane] = r.number(f.values[0], MaxRows)
+		size.Rows[m.pane] = r.number(f.values[0], maxRows)
 	}
 	d.Sizes[m.layout] = size
 }

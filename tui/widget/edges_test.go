@@ -63,24 +63,24 @@ func TestTheMarkOfWhatIsToTheLeftIsDrawnByEveryTerminal(t *testing.T) {
 }
 
 func TestTheOldestLineStandsBelowTheCountOfThoseThatAreGone(t *testing.T) {
-	b := newBench(MaxTail, 60, 3)
-	b.write(MaxTail + 1) // at once, as a run that was full before anybody looked
+	b := newBench(maxTail, 60, 3)
+	b.write(maxTail + 1) // at once, as a run that was full before anybody looked
 	b.screen()
-	b.Home()
+	b.home()
 	b.want(t, "a ring that has lost a line", "          note   1 earlier line no longer kept", "▸00:00:02 text   line 2", " 00:00:03 text   line 3")
 	b.Follow()
 	b.write(70) // the view forgets by itself
 	b.screen()
-	b.Home()
+	b.home()
 	b.want(t, "a view that has grown", "          note   71 earlier lines no longer kept", "▸00:01:12 text   line 72", " 00:01:13 text   line 73")
 	if text, _ := b.Copy(); text != "line 72" {
 		t.Errorf("%q is copied", text)
 	}
-	if b.Len() != MaxTail {
+	if b.Len() != maxTail {
 		t.Errorf("%d lines are kept", b.Len())
 	}
-	b.Up(1)
-	b.Down(1)
+	b.up(1)
+	b.down(1)
 	b.want(t, "a line further down", "▸00:01:12 text   line 72", " 00:01:13 text   line 73", " 00:01:14 text   line 74")
 }
 
@@ -89,13 +89,13 @@ func TestACountThatAppearsAboveAPausedReaderMovesNothing(t *testing.T) {
 	b.keep = 10
 	b.write(10)
 	b.screen()
-	b.Up(5)
+	b.up(5)
 	before := strings.Join(b.screen(), "\n")
 	b.write(2) // two lines above the reader go
 	if after := strings.Join(b.screen(), "\n"); !strings.HasPrefix(after, before[:20]) {
 		t.Errorf("the reader was moved from\n%s\nto\n%s", before, after)
 	}
-	b.Home()
+	b.home()
 	b.want(t, "at the top", " note   2 earlier lines no …", "▸text   line 3", " text   line 4      ▼ 2 new")
 }
 
@@ -119,7 +119,7 @@ func TestEveryLineIsShownOrCounted(t *testing.T) {
 		}
 		b.sync()
 		b.screen()
-		b.Home()
+		b.home()
 		b.timeless = false
 		h := b.h
 		b.h = 100
@@ -142,7 +142,7 @@ func TestEveryLineIsShownOrCounted(t *testing.T) {
 			t.Fatalf("%d of %d lines are accounted for:\n%s", at, b.n, strings.Join(b.screen(), "\n"))
 		}
 		b.h = h
-		if text, _ := b.CopyAll(); strings.Contains(text, "no longer kept") {
+		if text, _ := b.copyAll(); strings.Contains(text, "no longer kept") {
 			t.Fatalf("the count is copied:\n%s", text)
 		}
 		b.Find()
@@ -178,7 +178,7 @@ func (b *bench) findBy(words string) {
 }
 
 func TestAfterTheEndWasSeenAFilterMakesNothingNew(t *testing.T) {
-	b := newBench(MaxTail, 60, 6)
+	b := newBench(maxTail, 60, 6)
 	b.write(300)
 	b.screen()
 	b.Page(-1)
@@ -194,7 +194,7 @@ func TestAfterTheEndWasSeenAFilterMakesNothingNew(t *testing.T) {
 	b.Follow()
 	b.screen()
 	b.write(200)
-	b.Home()
+	b.home()
 	b.filterBy("line 19")
 	b.screen()
 	b.EndFind()
@@ -205,20 +205,20 @@ func TestAfterTheEndWasSeenAFilterMakesNothingNew(t *testing.T) {
 }
 
 func TestAFilterCountsWhatIsNewOfWhatItShows(t *testing.T) {
-	b := newBench(MaxTail, 60, 4)
+	b := newBench(maxTail, 60, 4)
 	b.write(20)
 	b.screen()
-	b.Up(1)
+	b.up(1)
 	b.screen()
 	b.write(20) // 21 to 40
 	b.filterBy("5")
-	b.Home()
+	b.home()
 	b.screen()
-	b.Up(1)
+	b.up(1)
 	if got := b.New(); got != 1 {
 		t.Errorf("%d are new, want line 35 alone (25 is on the screen)", got)
 	}
-	b.EndFilter()
+	b.endFilter()
 	b.screen()
 	if got := b.New(); got != 15 {
 		t.Errorf("%d are new behind line 25", got)
@@ -264,7 +264,7 @@ func (m *plainSeen) fresh(b *bench) (n uint64) {
 func TestTheBadgeCountsWhatWasNeverOnTheScreen(t *testing.T) {
 	words := []string{"red", "green", "blue"}
 	rapid.Check(t, func(t *rapid.T) {
-		b := newBench(MaxTail, 60, rapid.IntRange(2, 9).Draw(t, "h"))
+		b := newBench(maxTail, 60, rapid.IntRange(2, 9).Draw(t, "h"))
 		m := &plainSeen{}
 		grow := func() {
 			for range rapid.IntRange(1, 30).Draw(t, "lines") {
@@ -282,9 +282,9 @@ func TestTheBadgeCountsWhatWasNeverOnTheScreen(t *testing.T) {
 			"find":   func() { b.findBy(rapid.SampledFrom([]string{"red", "7", "nothing"}).Draw(t, "find")) },
 			"next":   func() { b.Hit(rapid.SampledFrom([]int{1, -1}).Draw(t, "by")) },
 			"filter": func() { b.filterBy(rapid.SampledFrom([]string{"red", "!red", "7", "nothing", ""}).Draw(t, "filter")) },
-			"level":  func() { b.NextLevel() }, "leave": func() { b.EndFind() },
-			"up": func() { b.Up(rapid.IntRange(1, 12).Draw(t, "up")) }, "down": func() { b.Down(rapid.IntRange(1, 12).Draw(t, "down")) },
-			"home": b.Home, "end": b.Follow, "wrap": b.ToggleWrap, "time": b.toggleTimes,
+			"level":  func() { b.nextLevel() }, "leave": func() { b.EndFind() },
+			"up": func() { b.up(rapid.IntRange(1, 12).Draw(t, "up")) }, "down": func() { b.down(rapid.IntRange(1, 12).Draw(t, "down")) },
+			"home": b.home, "end": b.Follow, "wrap": b.toggleWrap, "time": b.toggleTimes,
 		}
 		names := []string{"grow", "more", "find", "next", "filter", "level", "leave", "up", "down", "home", "end", "wrap", "time"}
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {

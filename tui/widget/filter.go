@@ -155,9 +155,9 @@ func (v *TailView) Filter() {
 	v.filter.typing = true
 }
 
-// EndFilter shows every line again, but for the level. It reports whether there
+// endFilter shows every line again, but for the level. It reports whether there
 // was a filter.
-func (v *TailView) EndFilter() bool {
+func (v *TailView) endFilter() bool {
 	if !v.filter.open() {
 		return false
 	}
@@ -167,7 +167,7 @@ func (v *TailView) EndFilter() bool {
 
 // EndFind takes away the search, else the filter: one at a time. It reports
 // whether there was one of them.
-func (v *TailView) EndFind() bool { return v.Scroll.EndFind() || v.EndFilter() }
+func (v *TailView) EndFind() bool { return v.Scroll.EndFind() || v.endFilter() }
 
 // Finding reports whether the search or the filter takes every key now.
 func (v *TailView) Finding() bool { return v.filter.typing || v.Scroll.Finding() }
@@ -175,8 +175,8 @@ func (v *TailView) Finding() bool { return v.filter.typing || v.Scroll.Finding()
 // Filtered reports that the reader has chosen which lines they see.
 func (v *TailView) Filtered() bool { return v.filter.open() }
 
-// NextLevel leaves out more of a log, and at last nothing again.
-func (v *TailView) NextLevel() (toast string) {
+// nextLevel leaves out more of a log, and at last nothing again.
+func (v *TailView) nextLevel() (toast string) {
 	v.sift(v.here(), func(f *filter) { f.level = (f.level + 1) % len(levels) })
 	return levels[v.filter.level].word
 }
@@ -191,19 +191,19 @@ func (v *TailView) Type(msg tea.Msg) {
 	if key, ok := msg.(tea.KeyPressMsg); ok {
 		switch key.Keystroke() {
 		case "esc":
-			v.EndFilter()
+			v.endFilter()
 			return
 		case "enter":
 			if f.typing = false; !f.query.Active() {
-				v.EndFilter()
+				v.endFilter()
 			}
 			return
 		case "up":
-			v.Up(1)
+			v.up(1)
 			f.anchor = v.here()
 			return
 		case "down":
-			v.Down(1)
+			v.down(1)
 			f.anchor = v.here()
 			return
 		}
@@ -212,7 +212,7 @@ func (v *TailView) Type(msg tea.Msg) {
 	if f.field.Take(msg) && f.field.Text() != before {
 		v.sift(f.anchor, func(f *filter) {
 			words, not := strings.CutPrefix(f.field.Text(), "!")
-			f.query, f.not = NewMatcher(words), not
+			f.query, f.not = newMatcher(words), not
 		})
 	}
 }
@@ -284,8 +284,8 @@ type Matcher struct {
 	fold  bool
 }
 
-// NewMatcher returns a Matcher for the query.
-func NewMatcher(query string) Matcher {
+// newMatcher returns a Matcher for the query.
+func newMatcher(query string) Matcher {
 	fold := true
 	for _, r := range query {
 		fold = fold && !unicode.IsUpper(r)

@@ -35,7 +35,7 @@ func TestAFilterShowsOnlyWhatHoldsItsWord(t *testing.T) {
 	b.want(t, "what comes is filtered too", " text   a tree", " text   another Tree", " text   a third tree", "", " &tree        3 of 6 lines")
 	b.filterBy("!tree")
 	b.want(t, "all but trees", " text   a house", " text   a car", " text   a boat", "", " &!tree       3 of 6 lines")
-	b.EndFilter()
+	b.endFilter()
 	b.want(t, "everything", " text   a house", " text   another Tree", " text   a car", " text   a third tree", " text   a boat")
 }
 
@@ -49,11 +49,11 @@ func TestALineFoundByAFilterIsShownInItsContext(t *testing.T) {
 	b.screen()
 	b.filterBy("word 1")
 	b.screen()
-	b.Up(3)
+	b.up(3)
 	b.screen()
 	marked, _ := b.Copy()
 	y := b.lineOf(b.mark)
-	b.EndFilter()
+	b.endFilter()
 	screen := b.screen()
 	if !strings.HasSuffix(screen[y], marked) || !strings.HasPrefix(screen[y], "▸") {
 		t.Errorf("%q stood on line %d of\n%s", marked, y, strings.Join(screen, "\n"))
@@ -64,16 +64,16 @@ func TestALineFoundByAFilterIsShownInItsContext(t *testing.T) {
 }
 
 func TestAFilteredTailThatIsPausedDoesNotMove(t *testing.T) {
-	b := newBench(MaxTail, 27, 4)
+	b := newBench(maxTail, 27, 4)
 	for i := range 3000 {
 		b.say(fmt.Sprint("line ", i), fmt.Sprint("word ", i))
 	}
 	b.screen()
 	b.filterBy("word")
 	b.screen()
-	b.Up(2)
+	b.up(2)
 	before := b.screen()[:2]
-	for i := range 4 * MaxTail {
+	for i := range 4 * maxTail {
 		b.ring.Add(tail.Line{Kind: tail.Text, Text: fmt.Sprint("word ", i+3000)})
 		if i%37 == 0 {
 			b.sync()
@@ -83,12 +83,12 @@ func TestAFilteredTailThatIsPausedDoesNotMove(t *testing.T) {
 	if d := cmp.Diff(before, b.screen()[:2]); d != "" {
 		t.Errorf("the reader was moved:\n%s", d)
 	}
-	if b.Len() > MaxTail {
+	if b.Len() > maxTail {
 		t.Errorf("%d lines are kept", b.Len())
 	}
 	b.Follow()
 	b.sync()
-	if got := b.screen(); !strings.Contains(got[2], fmt.Sprint("word ", 4*MaxTail+2999)) {
+	if got := b.screen(); !strings.Contains(got[2], fmt.Sprint("word ", 4*maxTail+2999)) {
 		t.Errorf("the end is not reached:\n%s", strings.Join(got, "\n"))
 	}
 }
@@ -115,11 +115,11 @@ func TestAFilterShowsTheLinesThatALoopWouldKeep(t *testing.T) {
 			case 2:
 				b.filterBy(rapid.SampledFrom(words).Draw(t, "words"))
 			case 3:
-				b.NextLevel()
+				b.nextLevel()
 			case 4:
-				b.Up(rapid.IntRange(1, 12).Draw(t, "up"))
+				b.up(rapid.IntRange(1, 12).Draw(t, "up"))
 			case 5:
-				b.Down(rapid.IntRange(1, 12).Draw(t, "down"))
+				b.down(rapid.IntRange(1, 12).Draw(t, "down"))
 			case 6:
 				b.EndFind()
 			}
@@ -153,7 +153,7 @@ func TestTheMarkedLineStaysWhenTheTimesGo(t *testing.T) {
 		b.say(fmt.Sprint("begin ", i, " ", strings.Repeat("words that go on ", 7)))
 	}
 	b.screen()
-	b.Up(9)
+	b.up(9)
 	b.screen()
 	marked, y := b.mark, b.lineOf(b.mark)
 	for range 4 {
@@ -213,7 +213,7 @@ func TestSpansAreWrappedAsTheirTextIs(t *testing.T) {
 }
 
 func TestAMatchGoesOnInTheNextSpan(t *testing.T) {
-	row := NewMatcher("ab c").MarkSpans([]Span{{theme.Strong, "xa"}, {theme.Text, "b"}, {theme.Dim, " cd"}})
+	row := newMatcher("ab c").MarkSpans([]Span{{theme.Strong, "xa"}, {theme.Text, "b"}, {theme.Dim, " cd"}})
 	want := []Span{{theme.Strong, "x"}, {theme.Match, "ab c"}, {theme.Dim, "d"}}
 	if d := cmp.Diff(want, row); d != "" {
 		t.Error(d)
@@ -240,7 +240,7 @@ func TestCodeIsCutWhereTheBoxEnds(t *testing.T) {
 
 // fullBench is a view of the screen's size over everything that 100,000 lines leave.
 func fullBench(filter string) *bench {
-	b := newBench(MaxTail, 200, 60)
+	b := newBench(maxTail, 200, 60)
 	b.theme = theme.New(theme.Options{Dark: true, Profile: 1 << 24})
 	for range 100 {
 		b.write(1000)

@@ -74,7 +74,7 @@ func (s *Scroll) Type(msg tea.Msg) {
 	}
 	before := f.field.Text()
 	if f.field.Take(msg) && f.field.Text() != before {
-		f.matcher = NewMatcher(f.field.Text())
+		f.matcher = newMatcher(f.field.Text())
 		s.Refind()
 		s.jump(s.nearest(f.origin))
 	}

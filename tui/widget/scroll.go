@@ -127,8 +127,8 @@ func (s *Scroll) State() string {
 // Follow returns to the end.
 func (s *Scroll) Follow() { s.paused, s.reveal, s.left = false, false, 0 }
 
-// Up scrolls towards older rows.
-func (s *Scroll) Up(rows int) {
+// up scrolls towards older rows.
+func (s *Scroll) up(rows int) {
 	s.pause()
 	first, _ := s.Source.Bounds()
 	if s.top == s.start() {
@@ -139,9 +139,9 @@ func (s *Scroll) Up(rows int) {
 	s.clampMark()
 }
 
-// Down scrolls towards newer rows, and follows once the end is reached. Where
+// down scrolls towards newer rows, and follows once the end is reached. Where
 // everything fits on the screen, only the mark moves.
-func (s *Scroll) Down(rows int) {
+func (s *Scroll) down(rows int) {
 	if !s.paused {
 		return
 	}
@@ -163,22 +163,22 @@ func (s *Scroll) Down(rows int) {
 func (s *Scroll) Page(by int) {
 	n := max(1, s.h-1)
 	if by < 0 {
-		s.Up(n)
+		s.up(n)
 		return
 	}
-	s.Down(n)
+	s.down(n)
 }
 
-// Home goes to the oldest item.
-func (s *Scroll) Home() {
+// home goes to the oldest item.
+func (s *Scroll) home() {
 	s.pause()
 	first, _ := s.Source.Bounds()
 	s.top, s.mark = s.start(), first
 }
 
-// ToggleWrap wraps long items or cuts them. The marked item, or the first one
+// toggleWrap wraps long items or cuts them. The marked item, or the first one
 // of a view whose mark is not on the screen, keeps its place.
-func (s *Scroll) ToggleWrap() {
+func (s *Scroll) toggleWrap() {
 	item, y := s.mark, -1
 	if s.paused {
 		y = s.lineOf(s.mark)

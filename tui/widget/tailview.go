@@ -10,8 +10,8 @@ import (
 	"ollimbot/tui/theme"
 )
 
-// MaxTail is how many lines a TailView keeps.
-const MaxTail = 10_000
+// maxTail is how many lines a TailView keeps.
+const maxTail = 10_000
 
 // maxCopy is the most bytes that go to the clipboard: terminals take about
 // 75 kB of base64 in one OSC 52 sequence.
@@ -37,29 +37,27 @@ type TailView struct {
 
 // NewTailView returns a view of the tail with the id.
 func NewTailView(id string, wrap bool) *TailView {
-	v := &TailView{id: id, zone: time.UTC, keep: MaxTail}
+	v := &TailView{id: id, zone: time.UTC, keep: maxTail}
 	v.Source, v.numbers, v.Wrap, v.Head = v, v, wrap, v.head
 	return v
 }
 
 // Sync reads what has come since the last time. total is the number of lines
 // ever written, as the snapshot has it: while it stays the same, nothing is
-// read. Times are shown in zone. It reports whether anything has changed.
+// read. Times are shown in zone.
 //
 // A paused view never gives up what its reader looks at: once it is full, the
 // rest waits in the ring until the reader moves on.
-func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total uint64, zone *time.Location) bool {
+func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total uint64, zone *time.Location) {
 	if zone != nil {
 		v.zone = zone
 	}
 	if v.read && total == v.total && v.behind == 0 {
-		return false
+		return
 	}
 	if v.full() {
-		behind := total - min(total, uint64(v.next))
-		changed := behind != v.behind
-		v.behind, v.total = behind, total
-		return changed
+		v.behind, v.total = total-min(total, uint64(v.next)), total
+		return
 	}
 	page := read(v.id, v.next)
 	v.lose(page.Lost)
@@ -68,7 +66,6 @@ func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total 
 	v.trim()
 	v.filterMore()
 	v.findMore()
-	return page.Lost > 0 || len(page.Lines) > 0
 }
 
 // full reports that nothing more can be read without taking the reader's lines.
@@ -130,9 +127,9 @@ func (v *TailView) Copy() (text, toast string) {
 	return v.Text(min(max(i, first), end-1)), textOneCopied
 }
 
-// CopyAll is every line that is shown with its columns, as far as a clipboard
+// copyAll is every line that is shown with its columns, as far as a clipboard
 // takes them: the newest ones.
-func (v *TailView) CopyAll() (text, toast string) {
+func (v *TailView) copyAll() (text, toast string) {
 	first, end := v.Bounds()
 	if first == end {
 		return "", textNothing
@@ -295,15 +292,15 @@ const sideways = 20
 func (s *Scroll) Do(verb string) (Reply, bool) {
 	switch verb {
 	case "up":
-		s.Up(1)
+		s.up(1)
 	case "down":
-		s.Down(1)
+		s.down(1)
 	case "pgup":
 		s.Page(-1)
 	case "pgdn":
 		s.Page(1)
 	case "home", "top":
-		s.Home()
+		s.home()
 	case "follow", "end", "bottom":
 		s.Follow()
 	case "left", "right":
@@ -326,7 +323,7 @@ func (s *Scroll) Do(verb string) (Reply, bool) {
 			return Reply{Toast: textNoFind(s.Names)}, true
 		}
 	case "wrap":
-		s.ToggleWrap()
+		s.toggleWrap()
 		if s.Wrap {
 			return Reply{Toast: textWrapped}, true
 		}
@@ -344,7 +341,7 @@ func (v *TailView) Do(verb string) (Reply, bool) {
 		text, toast := v.Copy()
 		return Reply{text, toast}, true
 	case "copy-all":
-		text, toast := v.CopyAll()
+		text, toast := v.copyAll()
 		return Reply{text, toast}, true
 	case "filter":
 		v.Filter()
@@ -353,7 +350,7 @@ func (v *TailView) Do(verb string) (Reply, bool) {
 		v.toggleTimes()
 		return Reply{}, true
 	case "level":
-		return Reply{Toast: v.NextLevel()}, true
+		return Reply{Toast: v.nextLevel()}, true
 	}
 	return v.Scroll.Do(verb)
 }

@@ -81,7 +81,7 @@ func TestScrollingUpPausesAndNothingMoves(t *testing.T) {
 	b := newBench(1000, 14, 3)
 	b.write(10)
 	b.screen()
-	b.Up(1)
+	b.up(1)
 	before := []string{" line 7", " line 8", ">line 9"}
 	b.theme = theme.New(theme.Options{Plain: true, ASCII: true})
 	b.want(t, "one line up", before...)
@@ -100,10 +100,10 @@ func TestTheBadgeCountsWhatIsNew(t *testing.T) {
 	b := newBench(1000, 28, 2)
 	b.write(5)
 	b.screen()
-	b.Up(1)
+	b.up(1)
 	b.write(128)
 	b.want(t, "a badge on the last line", " text   line 3", "▸text   line 4    ▼ 128 new")
-	b.Down(10)
+	b.down(10)
 	b.want(t, "what was seen is not new", "▸text   line 13", " text   line 14   ▼ 119 new")
 }
 
@@ -113,7 +113,7 @@ func TestScrollingDownToTheEndFollowsAgain(t *testing.T) {
 	b.screen()
 	b.Page(-1)
 	b.want(t, "a page up keeps a line", " line 6", " line 7", "▸line 8")
-	b.Down(1)
+	b.down(1)
 	b.want(t, "a line down", " line 7", "▸line 8", " line 9")
 	if b.Following() {
 		t.Error("there is a line below yet")
@@ -134,7 +134,7 @@ func TestEveryLineCanBeMarkedAndCopied(t *testing.T) {
 	}
 	seen := map[string]bool{"line 7": true}
 	for range 7 {
-		b.Up(1)
+		b.up(1)
 		b.screen()
 		text, _ := b.Copy()
 		seen[text] = true
@@ -149,12 +149,12 @@ func TestEveryLineCanBeMarkedAndCopied(t *testing.T) {
 func TestCopyAllTakesTheNewestThatFit(t *testing.T) {
 	b := newBench(20_000, 14, 3)
 	b.write(3)
-	text, toast := b.CopyAll()
+	text, toast := b.copyAll()
 	if want := "00:00:01 text   line 1\n00:00:02 text   line 2\n00:00:03 text   line 3\n"; text != want || toast != "copied 3 lines" {
 		t.Errorf("%q, %q", text, toast)
 	}
 	b.write(9000)
-	text, toast = b.CopyAll()
+	text, toast = b.copyAll()
 	if len(text) > maxCopy || !strings.HasSuffix(text, "line 9003\n") || !strings.HasPrefix(toast, "copied the newest ") {
 		t.Errorf("%d bytes, %q", len(text), toast)
 	}
@@ -169,20 +169,20 @@ func TestLostLinesAreNamed(t *testing.T) {
 }
 
 func TestAPausedReaderIsNeverRobbed(t *testing.T) {
-	b := newBench(MaxTail, 14, 2)
-	b.write(MaxTail)
+	b := newBench(maxTail, 14, 2)
+	b.write(maxTail)
 	b.screen()
-	b.Home()
+	b.home()
 	b.want(t, "the oldest lines", "▸line 1", " line 2")
 	b.write(500)
 	b.want(t, "still there", "▸line 1", " line 2")
-	if b.Len() != MaxTail || b.New() != 500 {
+	if b.Len() != maxTail || b.New() != 500 {
 		t.Errorf("%d kept, %d new", b.Len(), b.New())
 	}
 	b.Follow()
 	b.sync()
 	b.want(t, "back at the end", " line 10499", " line 10500")
-	if b.Len() > MaxTail {
+	if b.Len() > maxTail {
 		t.Errorf("%d lines are kept", b.Len())
 	}
 }
@@ -205,11 +205,11 @@ func TestWrappingKeepsTheAnchorLine(t *testing.T) {
 		b.say(fmt.Sprintf("%d words that are long", i))
 	}
 	b.screen()
-	b.Up(3)
+	b.up(3)
 	b.want(t, "cut", " 2 words th~", " 3 words th~", " 4 words th~", ">5 words th~")
-	b.ToggleWrap()
+	b.toggleWrap()
 	b.want(t, "wrapped: the marked line keeps its place", " 4 words", " that are", " long", ">5 words")
-	b.ToggleWrap()
+	b.toggleWrap()
 	b.want(t, "cut again", " 2 words th~", " 3 words th~", " 4 words th~", ">5 words th~")
 }
 
@@ -307,7 +307,7 @@ func TestMatcherIgnoresCaseUnlessAsked(t *testing.T) {
 		{"日", "一日", "一[日]"},
 	} {
 		var b strings.Builder
-		for _, s := range NewMatcher(c.query).Mark(theme.Text, c.in) {
+		for _, s := range newMatcher(c.query).Mark(theme.Text, c.in) {
 			if s.Role == theme.Match {
 				b.WriteString("[" + s.Text + "]")
 			} else {
@@ -359,7 +359,7 @@ func TestAnyUseOfATailIsSound(t *testing.T) {
 					t.Fatalf("%q takes %d cells, want %d", l, n, b.w)
 				}
 			}
-			if b.Len() > MaxTail {
+			if b.Len() > maxTail {
 				t.Fatalf("%d lines kept", b.Len())
 			}
 		}
@@ -371,7 +371,7 @@ func TestAnyUseOfATailIsSound(t *testing.T) {
 func BenchmarkTailAbsorbsTenThousandLines(b *testing.B) {
 	for _, wrap := range []bool{false, true} {
 		b.Run(fmt.Sprintf("wrap=%v", wrap), func(b *testing.B) {
-			ring := tail.New(MaxTail)
+			ring := tail.New(maxTail)
 			v := NewTailView("run", wrap)
 			th := theme.New(theme.Options{Dark: true, Profile: 1 << 24})
 			line := tail.Line{At: time.Unix(0, 0), Kind: tail.Text, Text: "Two need an answer today: the landlord asks about Thursday, and Dana waits for the numbers."}
@@ -390,9 +390,9 @@ func BenchmarkTailAbsorbsTenThousandLines(b *testing.B) {
 }
 
 func BenchmarkFindInTenThousandLines(b *testing.B) {
-	x := newBench(MaxTail, 80, 20)
-	x.write(MaxTail)
-	x.find.matcher = NewMatcher("line 77")
+	x := newBench(maxTail, 80, 20)
+	x.write(maxTail)
+	x.find.matcher = newMatcher("line 77")
 	for b.Loop() {
 		x.Refind()
 	}

@@ -35,17 +35,6 @@ type Pane struct {
 	tab      completion
 	asked    seen
 	reading  string // the tool call that was read in full and is not answered yet
-	version  uint64
-	cache    widget.Cache[drawn]
-}
-
-type drawn struct {
-	w, h    int
-	version uint64
-	focused bool
-	theme   *theme.Theme
-	snap    *core.Snapshot
-	keys    action.Keys
 }
 
 // New returns the pane. commands are what a line that begins with "/" may name.
@@ -93,8 +82,7 @@ func working(s *core.Snapshot) string {
 // Draw implements pane.Pane.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
-	k := drawn{w, h, p.version, focused, c.Theme, c.Snap, c.Keys}
-	return p.cache.Rows(k, func() []widget.Row { return p.draw(c, w, h, focused) })
+	return p.draw(c, w, h, focused)
 }
 
 // Line implements pane.Pane: the tool call that waits, else the last words that
@@ -116,7 +104,6 @@ func (p *Pane) Line(c pane.Context, w int) string {
 
 // Do implements pane.Pane.
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
-	p.version++
 	switch id {
 	case action.ApprovalAllow, action.ApprovalDeny, action.ApprovalAlways:
 		return p.answer(c, verdicts[id])
@@ -179,7 +166,6 @@ func (p *Pane) Hint() []key.Binding {
 
 // Type implements pane.Pane.
 func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
-	p.version++
 	switch {
 	case p.pick.on:
 		return p.typeChoice(c, msg)
@@ -212,14 +198,12 @@ func (p *Pane) send(c pane.Context) pane.Answer {
 // meanwhile.
 func (p *Pane) Return(text string) {
 	if p.field.Text() == "" {
-		p.version++
 		p.recall(text)
 	}
 }
 
 // Sync implements pane.Pane.
 func (p *Pane) Sync(c pane.Context) {
-	p.version++
 	p.view.sync(c.Snap)
 	p.past.seed(c.Snap.Chat)
 	if entry(c.Snap.Chat, p.reply) == nil {

@@ -32,24 +32,13 @@ type Pane struct {
 	held    string
 	// run is the selected one; chosen says that the user selected it, so that a
 	// run that starts does not take the screen away.
-	run     string
-	chosen  bool
-	newest  time.Time // when the newest run started that was seen
-	tail    bool      // the tail has the keys
-	views   map[string]*widget.TailView
-	recent  []string // the views by use, the last used at the end
-	listed  int      // lines of the list when drawn last
-	version uint64
-	seen    seen
-	cache   widget.Cache[drawn]
-}
-
-type drawn struct {
-	w, h    int
-	version uint64
-	focused bool
-	theme   *theme.Theme
-	keys    action.Keys
+	run    string
+	chosen bool
+	newest time.Time // when the newest run started that was seen
+	tail   bool      // the tail has the keys
+	views  map[string]*widget.TailView
+	recent []string // the views by use, the last used at the end
+	listed int      // lines of the list when drawn last
 }
 
 // New returns the pane.
@@ -61,8 +50,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) { return textTitle, co
 // Draw implements pane.Pane.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
-	k := drawn{w, h, p.version, focused, c.Theme, c.Keys}
-	return p.cache.Rows(k, func() []widget.Row { return p.draw(c, w, h, focused) })
+	return p.draw(c, w, h, focused)
 }
 
 // Line implements pane.Pane: the counts and what the first run does.
@@ -81,7 +69,6 @@ func (p *Pane) Line(c pane.Context, w int) string {
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	p.visit(c.Snap)
 	defer p.visit(c.Snap)
-	p.version++
 	scope, verb, _ := strings.Cut(string(id), ".")
 	switch {
 	case id == action.Back:
@@ -155,7 +142,6 @@ func (p *Pane) Hint() []key.Binding {
 // Type implements pane.Pane.
 func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
 	if v := p.view(); v != nil {
-		p.version++
 		v.Type(msg)
 		p.read(c)
 	}
@@ -165,11 +151,8 @@ func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
 // Sync implements pane.Pane: the selection follows its run, or the newest one
 // while the user has not chosen, and the tail is read.
 func (p *Pane) Sync(c pane.Context) {
-	if p.seen.changed(c.Snap) {
-		p.version++
-	}
 	p.arrange(c.Snap)
-	forks, run := p.runs, p.run
+	forks := p.runs
 	newest, at := newestRunning(forks)
 	started := newest != "" && at.After(p.newest)
 	if started {
@@ -183,9 +166,7 @@ func (p *Pane) Sync(c pane.Context) {
 			p.run = forks[0].ID
 		}
 	}
-	if p.list.At = max(0, find(forks, p.run)); p.run != run {
-		p.version++
-	}
+	p.list.At = max(0, find(forks, p.run))
 	p.read(c)
 }
 
@@ -323,9 +304,7 @@ func (p *Pane) read(c pane.Context) {
 		p.views[p.run] = v
 	}
 	p.use(p.run)
-	if v.Sync(c.Tail, p.runs[i].Lines, c.Snap.Zone) {
-		p.version++
-	}
+	v.Sync(c.Tail, p.runs[i].Lines, c.Snap.Zone)
 }
 
 // use makes a view the last used one and forgets those beyond maxViews.

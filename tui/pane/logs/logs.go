@@ -25,17 +25,7 @@ const (
 
 // Pane is the log pane. Use New.
 type Pane struct {
-	view    *widget.TailView
-	version uint64
-	cache   widget.Cache[drawn]
-}
-
-type drawn struct {
-	w, h    int
-	version uint64
-	focused bool
-	theme   *theme.Theme
-	keys    action.Keys
+	view *widget.TailView
 }
 
 // New returns the pane.
@@ -46,13 +36,11 @@ func (p *Pane) Title(pane.Context) (name, state string) { return textTitle, p.vi
 
 // Draw implements pane.Pane.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	return p.cache.Rows(drawn{w, h, p.version, focused, c.Theme, c.Keys}, func() []widget.Row {
-		if p.view.Len() == 0 {
-			return widget.Rows(widget.Nowhere, widget.Brush{Theme: c.Theme}.Empty(w, h, textEmpty, textTeach)...)
-		}
-		p.view.Names = c.Names(action.Logs)
-		return widget.Rows(widget.Nowhere, p.view.Lines(c.Theme, w, h, focused)...)
-	})
+	if p.view.Len() == 0 {
+		return widget.Rows(widget.Nowhere, widget.Brush{Theme: c.Theme}.Empty(w, h, textEmpty, textTeach)...)
+	}
+	p.view.Names = c.Names(action.Logs)
+	return widget.Rows(widget.Nowhere, p.view.Lines(c.Theme, w, h, focused)...)
 }
 
 // Line implements pane.Pane: the newest line of the log.
@@ -78,7 +66,6 @@ func (p *Pane) Line(c pane.Context, w int) string {
 
 // Do implements pane.Pane.
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
-	p.version++
 	if id == action.Back {
 		p.view.EndFind()
 		p.read(c)
@@ -104,7 +91,6 @@ func (p *Pane) Hint() []key.Binding {
 
 // Type implements pane.Pane.
 func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
-	p.version++
 	p.view.Type(msg)
 	p.read(c)
 	return pane.Answer{}
@@ -115,7 +101,7 @@ func (p *Pane) Sync(c pane.Context) { p.read(c) }
 
 // read takes over what is new in the log.
 func (p *Pane) read(c pane.Context) {
-	if c.Tail != nil && p.view.Sync(c.Tail, c.Snap.LogLines, c.Snap.Zone) {
-		p.version++
+	if c.Tail != nil {
+		p.view.Sync(c.Tail, c.Snap.LogLines, c.Snap.Zone)
 	}
 }
