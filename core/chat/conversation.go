@@ -61,8 +61,6 @@ type Options struct {
 	SystemPrompt func() string
 	// Reminders is the book that the reminder tools write in, with a writer's rights.
 	Reminders func(policy.Writer) toolset.ReminderBook
-	// Answer settles an approval in the name of whoever the context knows.
-	Answer func(ctx context.Context, id string, v policy.Verdict) error
 	// Commit records a file that a session has written.
 	Commit func(rel, message string)
 	// Hide takes secrets out of a text.

@@ -2,7 +2,6 @@ package history
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
@@ -24,95 +23,94 @@ const (
 	answer      // the model spoke or called a tool
 )
 
-// line is one line of a session file, its content not decoded yet.
+// line is one line of a session file, its content not decoded yet. It holds
+// parts of the bytes that it was read of.
 type line struct {
 	kind    kind
 	at      time.Time // zero where the line has no time
 	uuid    string
-	content json.RawMessage // a string or blocks
-	spoken  bool            // it holds text, not only tool calls
+	content []byte // raw: a string or blocks
+	spoken  bool   // it holds text, not only tool calls
 	// note says that the CLI wrote a prompt itself: feedback of a hook, the
 	// summary of a compaction.
 	note bool
 }
 
-// record is a line as the CLI writes it.
-type record struct {
-	Type             string `json:"type"`
-	Timestamp        string `json:"timestamp"`
-	UUID             string `json:"uuid"`
-	IsSidechain      bool   `json:"isSidechain"` // a subagent's
-	IsMeta           bool   `json:"isMeta"`
-	IsCompactSummary bool   `json:"isCompactSummary"`
-	Message          struct {
-		Content json.RawMessage `json:"content"`
-	} `json:"message"`
-	Attachment struct {
-		Type   string          `json:"type"`
-		Prompt json.RawMessage `json:"prompt"`
-	} `json:"attachment"`
-}
-
-// readLine decodes a line; false for what is no object, torn ones among them. A
-// member of another type than ours is as good as none.
+// readLine skims a line; false for what is no object, torn ones among them.
 func readLine(data []byte) (line, bool) {
-	var r record
-	var odd *json.UnmarshalTypeError
-	err := json.Unmarshal(data, &r)
-	if errors.As(err, &odd) {
-		err = nil
-		if odd.Field == "" { // the line itself
-			return line{}, false
-		}
-	}
 	var l line
-	l.at, _ = time.Parse(time.RFC3339Nano, r.Timestamp)
-	if err != nil || r.IsSidechain {
-		return l, err == nil
+	var kindWord string
+	var side bool // a subagent's
+	var message, attachment []byte
+	whole := members(data, func(key, value []byte) {
+		switch string(key) {
+		case "type":
+			kindWord = word(value)
+		case "timestamp":
+			l.at, _ = time.Parse(time.RFC3339Nano, word(value))
+		case "uuid":
+			l.uuid = word(value)
+		case "isSidechain":
+			side = side || string(value) == "true"
+		case "isMeta", "isCompactSummary":
+			l.note = l.note || string(value) == "true"
+		case "message":
+			message = value
+		case "attachment":
+			attachment = value
+		}
+	})
+	if !whole || side {
+		return line{at: l.at}, whole
 	}
-	l.uuid, l.note = r.UUID, r.IsMeta || r.IsCompactSummary
-	switch {
-	case r.Type == "user" && holds(r.Message.Content, "tool_result"):
-		l.kind, l.content = result, r.Message.Content
-	case r.Type == "user":
-		l.kind, l.content = prompt, r.Message.Content
-	case r.Type == "assistant":
-		l.kind, l.content = answer, r.Message.Content
-	case r.Type == "attachment" && r.Attachment.Type == "queued_command":
+	switch kindWord {
+	case "user":
+		l.content = member(message, "content")
+		l.kind = promptOrResult(l.content)
+	case "assistant":
+		l.kind, l.content = answer, member(message, "content")
+		l.spoken = holds(l.content, "text")
+	case "attachment":
 		// What was said while a turn ran is noted as an attachment.
-		l.kind, l.content = prompt, r.Attachment.Prompt
+		if word(member(attachment, "type")) == "queued_command" {
+			l.kind, l.content = prompt, member(attachment, "prompt")
+		}
 	}
 	if l.content == nil {
 		l.kind = other
 	}
-	l.spoken = l.kind == prompt || l.kind != other && holds(l.content, "text")
+	l.spoken = l.spoken || l.kind == prompt
 	return l, true
 }
 
 // counts reports whether the line is a message, to the model or of it.
 func (l line) counts() bool { return l.kind != other && l.spoken && !l.note }
 
-// holds reports whether content has a block of that type.
-func holds(content json.RawMessage, kind string) bool {
-	var blocks []struct {
-		Type string `json:"type"`
+// promptOrResult tells the two kinds of user lines apart.
+func promptOrResult(content []byte) kind {
+	if holds(content, "tool_result") {
+		return result
 	}
-	_ = json.Unmarshal(content, &blocks) // a string has none
-	for _, b := range blocks {
-		if b.Type == kind {
-			return true
-		}
-	}
-	return false
+	return prompt
 }
 
-// text decodes a raw string; empty for any other value.
-func text(raw []byte) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
+// holds reports whether content has a block of that type.
+func holds(content []byte, kind string) bool {
+	found := false
+	elements(content, func(block []byte) {
+		found = found || word(member(block, "type")) == kind
+	})
+	return found
+}
+
+// member is the raw value of one key; nil where there is none.
+func member(object []byte, name string) (found []byte) {
+	members(object, func(key, value []byte) {
+		if string(key) == name {
+			found = value
+		}
+	})
+	return found
 }
 
 // Entry is one thing of a session: a message, a tool call, what a tool gave.

@@ -260,7 +260,7 @@ func TestGarbageIsRefusedQuickly(t *testing.T) {
 		in := "---\n" + strings.Repeat(unit, MaxFrontMatter/len(unit)-8) + "\n---\n"
 		start := time.Now()
 		_, _ = ParseFrontMatter([]byte(in))
-		if took := time.Since(start); took > 2*time.Second {
+		if took := time.Since(start); took > 20*time.Second { // of a loaded machine; the square would take minutes
 			t.Errorf("%q repeated took %v", unit, took)
 		}
 	}

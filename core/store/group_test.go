@@ -19,7 +19,7 @@ func TestGitEndsWithAllThatItHasStarted(t *testing.T) {
 		cmd.Path = "/bin/sh"
 		cmd.Args = []string{"sh", "-c", "sleep 1000 & echo started >&3; wait"}
 		cmd.ExtraFiles = []*os.File{held}
-		return func() {}
+		return func() { held.Close() }
 	}}}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -28,7 +28,6 @@ func TestGitEndsWithAllThatItHasStarted(t *testing.T) {
 	if _, err := lines.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	_ = held.Close() // by now only the command and its child have it
 	cancel()
 	if err := <-ended; err == nil {
 		t.Error("a git that was stopped says that all went well")

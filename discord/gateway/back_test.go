@@ -21,8 +21,8 @@ func TestADroppedSocketIsResumedWithinTwoSecondsAndNothingIsMissed(t *testing.T)
 			p.dispatch("MESSAGE_CREATE", words("1", "one"))
 			p.idle(10 * time.Second)
 			p.s.record("MESSAGE_CREATE", words("2", "two")) // happens while the socket is dead
-			p.drop()
 			p.s.record("MESSAGE_CREATE", words("3", "three"))
+			p.drop()
 			return
 		}
 		p.dispatch("MESSAGE_CREATE", words("4", "four"))
