@@ -105,10 +105,8 @@ type Bot struct {
 	// heldSkills are the skills that wait for the user.
 	heldSkills atomic.Pointer[[]routines.Problem]
 	costs      *ledger.Ledger
-	// audit is the trace of decisions, answerers who gives the verdict of an approval.
-	audit     *audit.Log
-	answerers answerers
-	library   []agent.Tool // the documentation, for every session
+	audit      *audit.Log
+	library    []agent.Tool // the documentation, for every session
 	// hooks are the webhooks' files, triggers the server that takes deliveries, nil
 	// without one; hooksOff says why there is none although one was asked for.
 	hooks    *webhook.Index
@@ -211,7 +209,7 @@ func (b *Bot) makeChat() {
 		Updates: b.updates, Sessions: b.sessions, Runs: b.replies, Guard: b.guard, Policy: b.policy, Audit: b.audit, Notices: b.notices,
 		UserName: b.o.Env.UserName, Library: b.library, Commands: b.o.Commands,
 		Config: b.runtime.Load, SystemPrompt: b.SystemPrompt, Reminders: b.bookOf, Commit: b.git.Add, Hide: b.o.Book.Redact,
-		Spent: b.spent, Answer: b.answerApproval, Google: b.clickGoogle, Redirected: b.redirected, Changed: b.notify,
+		Spent: b.spent, Google: b.clickGoogle, Redirected: b.redirected, Changed: b.notify,
 	}
 	if b.o.Remote != nil {
 		b.o.Remote.OnChange(b.notify)

@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"strings"
-	"sync"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/audit"
@@ -84,42 +83,6 @@ func holdAction(held bool) string {
 	return audit.TaskReleased
 }
 
-// answerers knows who is answering an approval, so that the verdict is in the
-// audit log, with its surface, before the tool runs. The zero value is ready.
-type answerers struct {
-	// mu is held over the answer, which does not wait: of two that answer at once
-	// the log names the one whose answer counts.
-	mu sync.Mutex
-	by map[string]audit.Origin
-}
-
-// answerApproval settles an approval in the name of whoever the context knows.
-func (b *Bot) answerApproval(ctx context.Context, id string, v policy.Verdict) error {
-	a := &b.answerers
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if err := b.guard.Approvals().Answer(id, v); err != nil {
-		return err
-	}
-	if a.by == nil {
-		a.by = map[string]audit.Origin{}
-	}
-	a.by[id] = audit.OriginOf(ctx)
-	return nil
-}
-
-// of is who has answered; the bot itself where nobody has.
-func (a *answerers) of(id string) audit.Origin {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	from, ok := a.by[id]
-	delete(a.by, id)
-	if !ok {
-		return audit.Origin{Actor: audit.Bot}
-	}
-	return from
-}
-
 // recordApproval writes down that a tool call waits, or how it was settled. The
 // desk calls it before the tool may run.
 func (b *Bot) recordApproval(a policy.Approval) {
@@ -133,9 +96,8 @@ func (b *Bot) recordApproval(a policy.Approval) {
 		})
 		return
 	}
-	from := b.answerers.of(a.ID)
 	e := audit.Entry{
-		Actor: from.Actor, From: from.From, Action: audit.ApprovalAnswered, Subject: a.Tool, Detail: string(a.Verdict) + ": " + label,
+		Actor: a.By.Actor, From: a.By.From, Action: audit.ApprovalAnswered, Subject: a.Tool, Detail: string(a.Verdict) + ": " + label,
 	}
 	b.audit.Record(b.now(), e)
 	if a.Verdict == policy.Always {

@@ -123,7 +123,10 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 	case command.ResumeFork:
 		return b.resumeFork(c.Run)
 	case command.Answer:
-		return b.answer(ctx, c)
+		if err := b.guard.Approvals().Answer(ctx, c.ID, c.Verdict); err != nil {
+			return command.Outcome{}, err
+		}
+		return command.Outcome{Message: string(c.Verdict)}, nil
 	case command.Login:
 		return b.login(ctx, c)
 	}
@@ -204,12 +207,4 @@ func (b *Bot) resumeFork(run string) (command.Outcome, error) {
 		return command.Outcome{Message: "resuming " + v.Title}, b.chat.Resume(v.Session, v.Title, v.Ended)
 	}
 	return command.Outcome{}, fmt.Errorf("no run has the id %q", run)
-}
-
-// answer settles an approval.
-func (b *Bot) answer(ctx context.Context, c command.Answer) (command.Outcome, error) {
-	if err := b.answerApproval(ctx, c.ID, c.Verdict); err != nil {
-		return command.Outcome{}, err
-	}
-	return command.Outcome{Message: string(c.Verdict)}, nil
 }

@@ -170,11 +170,10 @@ func (b *Bot) expandSkills(ctx context.Context, skills []skill.Skill) []prompt.S
 	ctx, cancel := context.WithTimeout(ctx, skill.TotalTime)
 	defer cancel()
 	// What the user has put into a skill may ask the bot whatever the agent may.
-	token := b.o.Control.Issue()
-	defer token.Revoke()
-	token.Bind(b.guard.Session(policy.Scope{
+	token := b.o.Control.Issue(b.guard.Session(policy.Scope{
 		Kind: policy.Background, Session: "skill", Rules: policy.Rules{Allowed: []string{"Bash(ollim-bot *)"}},
 	}).Command(b.o.Commands))
+	defer token.Revoke()
 	how := skill.How{Zone: b.o.Env.ZoneName, Env: token.Env()}
 	if b.o.Sandbox != nil {
 		how.Sandbox = b.o.Sandbox.Command

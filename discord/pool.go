@@ -84,7 +84,9 @@ func (p *workerPool) idle(ctx context.Context, keep time.Duration) {
 
 // finish lets nothing more begin and waits for what is under way.
 func (p *workerPool) finish() {
-	p.open(nil)
+	p.mu.Lock()
+	p.ctx = nil
+	p.mu.Unlock()
 	p.group.Wait()
 }
 

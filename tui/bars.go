@@ -17,8 +17,6 @@ import (
 	"ollimbot/tui/widget"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // badge is a word of the top line that stays until somebody has looked: what waits
 // for the user, what has failed. A click on it leads there.
 type badge struct {
@@ -34,7 +32,7 @@ func (r *root) badges() (out []badge) {
 	}
 	if p, ok := r.panes[action.Forks].(windower); ok {
 		if ids := p.Unseen(r.snap); len(ids) > 0 {
-			text := r.theme.Glyph(theme.Cross) + " " + itoa(len(ids)) + textFailed + "   "
+			text := r.theme.Glyph(theme.Cross) + " " + strconv.Itoa(len(ids)) + textFailed + "   "
 			out = append(out, badge{widget.Span{Role: theme.Bad, Text: text}, pane.Answer{Window: ids[0]}})
 		}
 	}
@@ -259,12 +257,12 @@ func budgetState(s *core.Snapshot) string {
 		return textTabMuted
 	}
 	tenths := int(max(b.State.Available, 0)*10 + 1e-9) // never more than there is
-	return strings.TrimSuffix(fmt.Sprintf("%d.%d", tenths/10, tenths%10), ".0") + "/" + itoa(b.State.Capacity)
+	return strings.TrimSuffix(fmt.Sprintf("%d.%d", tenths/10, tenths%10), ".0") + "/" + strconv.Itoa(b.State.Capacity)
 }
 
 func some(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return itoa(n)
+	return strconv.Itoa(n)
 }

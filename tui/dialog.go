@@ -152,7 +152,7 @@ func (r *root) seat(d dialog) (s seat, ok bool) {
 	if len(s.inside) == 0 {
 		return s, false
 	}
-	s.w = cells(s.inside[0])
+	s.w = ansi.StringWidth(s.inside[0])
 	s.x, s.y = (r.w-s.w-2)/2, max(1, (end+1-len(s.inside)-2)/2)
 	return s, true
 }
@@ -349,13 +349,9 @@ func lay(lines []string, w int, pieces ...piece) {
 	canvas := lipgloss.NewCanvas(w, end-top)
 	canvas.Compose(lipgloss.NewCompositor(layers...))
 	for i, l := range strings.Split(canvas.Render(), "\n") {
-		lines[top+i] = l + widget.Blank(w-cells(l)) // the canvas trims what is blank
+		lines[top+i] = l + widget.Blank(w-ansi.StringWidth(l)) // the canvas trims what is blank
 	}
 }
-
-// cells is the width of a coloured line. Only what lies over the panes is
-// ever measured.
-func cells(s string) int { return ansi.StringWidth(s) }
 
 // framed puts a border with a title around lines of w cells.
 func framed(t *theme.Theme, title string, inside []string, w int) []string {

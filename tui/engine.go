@@ -36,7 +36,7 @@ func enginePage(s *core.Snapshot) *page {
 		rows = append(rows, pageRow{}, pageRow{text: textEngineProcesses})
 	}
 	for _, p := range e.Processes {
-		rows = append(rows, pageRow{fmt.Sprintf("  %7d", p.PID), fmt.Sprintf("%-7s  %7s  %6s  %s", clean.Line(p.Use), megabytes(p.Memory),
+		rows = append(rows, pageRow{fmt.Sprintf("  %7d", p.PID), fmt.Sprintf("session  %7s  %6s  %s", megabytes(p.Memory),
 			since(s.At.Sub(p.Started)), clean.Cut(clean.Line(p.Session), 40))})
 	}
 	return newTable(textEngineTitle, engineColumn, rows)

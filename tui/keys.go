@@ -21,7 +21,7 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 		r.screen.Forget()
 		return nil
 	}
-	if r.hopeless() {
+	if r.tiny() {
 		return r.smallKey(k)
 	}
 	r.speech.read(time.Now())
@@ -41,7 +41,7 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 
 // paste goes where text is taken; elsewhere it is not read as keys.
 func (r *root) paste(msg tea.PasteMsg) tea.Cmd {
-	if r.hopeless() {
+	if r.tiny() {
 		return nil
 	}
 	if len(r.dialogs) > 0 {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strconv"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -112,12 +113,12 @@ func (p *page) text(l look, w, h int) []string {
 func (p *page) foot(l look, w, end int) string {
 	where := ""
 	if len(p.lines) > p.height {
-		where = itoa(p.top+1) + "-" + itoa(end) + textOf + itoa(len(p.lines)) + " "
+		where = strconv.Itoa(p.top+1) + "-" + strconv.Itoa(end) + textOf + strconv.Itoa(len(p.lines)) + " "
 	}
 	if !p.finding && p.needle == "" {
 		return l.brush.Spread(w, nil, []widget.Span{{Role: theme.Dim, Text: where}})
 	}
-	role, hits := theme.Accent, itoa(p.hit+1)+textOf+itoa(len(p.hits))
+	role, hits := theme.Accent, strconv.Itoa(p.hit+1)+textOf+strconv.Itoa(len(p.hits))
 	if len(p.hits) == 0 {
 		role, hits = theme.Warn, textNoHit
 	}

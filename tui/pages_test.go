@@ -241,13 +241,13 @@ func TestTheEnginePageShowsWhatStandsBehindTheModel(t *testing.T) {
 			c.Engine.Version, c.Engine.Warning = "2.1.197", "this version was never tried"
 			c.Engine.Today = agent.Usage{InputTokens: 1200, OutputTokens: 34, CostUSD: 0.125}
 			c.Engine.Processes = []agent.Process{
-				{PID: 4711, Use: "session", Session: "0f6a2f0e", Memory: 280 << 20, Started: time.Now().Add(-2 * time.Minute)},
-				{PID: 4712, Use: "warm", Session: "1f6a2f0e", Started: time.Now()},
+				{PID: 4711, Session: "0f6a2f0e", Memory: 280 << 20, Started: time.Now().Add(-2 * time.Minute)},
+				{PID: 4712, Session: "1f6a2f0e", Started: time.Now()},
 			}
 		})
 		time.Sleep(100 * time.Millisecond)
 		s.press("E")
-		s.sees("2.1.197", "never tried", "1234 tokens", "$0.12", "4711", "280 MB", "2m", "warm", "?")
+		s.sees("2.1.197", "never tried", "1234 tokens", "$0.12", "4711", "280 MB", "2m", "1f6a2f0e", "?")
 	})
 }
 

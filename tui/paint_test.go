@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
@@ -49,7 +50,7 @@ func TestEveryFrameIsExactlyAsLargeAsTheScreen(t *testing.T) {
 				t.Errorf("%v:\n%s", size, d)
 			}
 			for i, l := range lines {
-				if n := cells(l); n != size[0] {
+				if n := ansi.StringWidth(l); n != size[0] {
 					t.Errorf("%v: line %d is %d cells wide: %q", size, i, n, l)
 				}
 			}

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -222,7 +223,7 @@ func (p *palette) place(l look, w int) string {
 	if len(p.shown) == 0 {
 		return widget.Blank(w)
 	}
-	where := itoa(p.cursor+1) + textOf + itoa(len(p.shown)) + " "
+	where := strconv.Itoa(p.cursor+1) + textOf + strconv.Itoa(len(p.shown)) + " "
 	id := string(p.shown[p.cursor].action.ID)
 	if name := textIDIs + id; len(name)+len(where)+2 <= w {
 		id = name

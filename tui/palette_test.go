@@ -185,8 +185,8 @@ func TestThePaletteFitsWhateverIsAsked(t *testing.T) {
 			}
 			seen := p.cursor >= p.top && p.cursor < p.top+p.rows
 			for _, l := range lines {
-				if cells(l) != min(w, 76) {
-					t.Fatalf("a line of %d cells, width %d", cells(l), w)
+				if ansi.StringWidth(l) != min(w, 76) {
+					t.Fatalf("a line of %d cells, width %d", ansi.StringWidth(l), w)
 				}
 			}
 			if !seen && len(p.shown) > 0 {

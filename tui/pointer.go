@@ -128,7 +128,7 @@ func (r *root) wheel(m tea.Mouse) tea.Cmd {
 	if !up && m.Button != tea.MouseWheelDown {
 		return nil
 	}
-	if r.hopeless() {
+	if r.tiny() {
 		return nil
 	}
 	if len(r.dialogs) > 0 {

@@ -2,11 +2,13 @@ package tui
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -241,7 +243,7 @@ func TestOtherButtonsDoNothing(t *testing.T) {
 		before := s.screen()
 		x, y := s.find("2 Schedule")
 		for _, button := range []string{"1", "2", "66"} { // middle, right, the wheel sideways
-			s.send("\x1b[<" + button + ";" + itoa(x) + ";" + itoa(y+1) + "M")
+			s.send("\x1b[<" + button + ";" + strconv.Itoa(x) + ";" + strconv.Itoa(y+1) + "M")
 		}
 		if d := cmp.Diff(before, s.screen()); d != "" {
 			t.Error(d)
@@ -280,7 +282,7 @@ func TestNoClickBreaksTheFrame(t *testing.T) {
 				t.Fatalf("%d lines of %d", len(lines), r.h)
 			}
 			for y, l := range lines {
-				if n := cells(l); n != r.w {
+				if n := ansi.StringWidth(l); n != r.w {
 					t.Fatalf("after %+v line %d has %d cells of %d: %q", m, y, n, r.w, l)
 				}
 			}
@@ -293,7 +295,7 @@ func TestAClickSelectsTheUpdateThatStoodThere(t *testing.T) {
 		s := busyDay(at)
 		s.Updates = nil
 		for i := range 6 {
-			s.Updates = append(s.Updates, updates.Update{Key: itoa(i), At: at, Message: "u" + itoa(i) + strings.Repeat(" and so on", 14)})
+			s.Updates = append(s.Updates, updates.Update{Key: strconv.Itoa(i), At: at, Message: "u" + strconv.Itoa(i) + strings.Repeat(" and so on", 14)})
 		}
 		return s
 	}

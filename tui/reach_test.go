@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +68,7 @@ type scene struct {
 func sceneOf(a action.Action) scene {
 	sc := scene{keys: []string{"2"}}
 	if n := a.Pane.Number(); n > 0 {
-		sc.keys = []string{itoa(n)}
+		sc.keys = []string{strconv.Itoa(n)}
 	}
 	add := func(keys ...string) { sc.keys = append(sc.keys, keys...) }
 	_, verb, _ := strings.Cut(string(a.ID), ".")
@@ -345,7 +346,7 @@ func TestAnActionThatIsOffSaysWhyWhicheverWayItIsReached(t *testing.T) {
 		}
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
-			refuses(t, scene{keys: []string{itoa(max(1, p.Number()))}, change: func(s core.Snapshot) core.Snapshot {
+			refuses(t, scene{keys: []string{strconv.Itoa(max(1, p.Number()))}, change: func(s core.Snapshot) core.Snapshot {
 				return core.Snapshot{At: s.At, Zone: s.Zone}
 			}}, reasons)
 		})

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,8 +69,8 @@ func (r *root) putAway() bool {
 // The page of a screen with no room. Nothing of the dashboard is seen on it, so no
 // key means what it does there: the page knows two, and asks by itself.
 
-// hopeless reports that the page is all that is seen.
-func (r *root) hopeless() bool { return r.plan().Mode == layout.TooSmall }
+// tiny reports that the page is all that is seen.
+func (r *root) tiny() bool { return r.plan().Mode == layout.TooSmall }
 
 // smallKey quits, after a question where something would be lost. Everything else
 // is for what nobody sees, and takes the question back.
@@ -142,9 +143,9 @@ func (r *root) tooSmallWords() [][][]widget.Span {
 		if have < need {
 			role = theme.Bad
 		}
-		return widget.Span{Role: role, Text: itoa(have)}
+		return widget.Span{Role: role, Text: strconv.Itoa(have)}
 	}
-	least := widget.Span{Role: theme.Strong, Text: itoa(layout.StripWidth) + textBy + itoa(layout.StripHeight)}
+	least := widget.Span{Role: theme.Strong, Text: strconv.Itoa(layout.StripWidth) + textBy + strconv.Itoa(layout.StripHeight)}
 	size := []widget.Span{
 		least, {Text: textSizeNeeded + ", "}, number(r.w, layout.StripWidth), {Text: textBy}, number(r.h, layout.StripHeight), {Text: textHere},
 	}

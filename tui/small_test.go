@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -125,7 +126,7 @@ func TestTheFirstKeysOfAPaneAreSeenOnEveryScreen(t *testing.T) {
 func TestAStripSaysWhatOpensAPane(t *testing.T) {
 	for _, p := range action.Panes {
 		play(t, setup{w: 40, h: 10}, func(s *stage) {
-			s.press(itoa(p.Number()))
+			s.press(strconv.Itoa(p.Number()))
 			s.clickOn("z open")
 			s.sees("zoomed")
 			s.misses("z open")
@@ -313,7 +314,7 @@ func TestAStormOfSizesTearsNothing(t *testing.T) {
 			t.Fatalf("storm %d: %d lines on %d×%d", i, len(lines), r.w, r.h)
 		}
 		for y, l := range lines {
-			if n := cells(l); n != r.w {
+			if n := ansi.StringWidth(l); n != r.w {
 				t.Fatalf("storm %d, %d×%d, line %d is %d cells: %q", i, r.w, r.h, y, n, ansi.Strip(l))
 			}
 		}

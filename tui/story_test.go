@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -171,7 +172,7 @@ func TestTheMouseFocusesAndIsReleasedByM(t *testing.T) {
 		rows := s.rows()
 		for y, row := range rows {
 			if x := strings.Index(row, "6 Logs"); x >= 0 {
-				s.send("\x1b[<0;" + itoa(len([]rune(row[:x]))+2) + ";" + itoa(y+1) + "M")
+				s.send("\x1b[<0;" + strconv.Itoa(len([]rune(row[:x]))+2) + ";" + strconv.Itoa(y+1) + "M")
 			}
 		}
 		s.sees("▸6 Logs")

@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
@@ -173,7 +174,7 @@ func textShowsAll(n action.Names) string { return " (" + n.Name(action.Notices) 
 
 // textMore counts the toasts behind the newest.
 func textMore(hidden int, n action.Names) string {
-	return " (" + itoa(hidden) + " more: " + n.Name(action.Notices) + " lists them)"
+	return " (" + strconv.Itoa(hidden) + " more: " + n.Name(action.Notices) + " lists them)"
 }
 
 // held is a space at which no line is broken.
@@ -282,7 +283,7 @@ func quitText(running, waiting int) string {
 		parts = append(parts, words.Grouped(uint64(running), "fork")+" still running")
 	}
 	if waiting > 0 {
-		parts = append(parts, itoa(waiting)+" waiting")
+		parts = append(parts, strconv.Itoa(waiting)+" waiting")
 	}
 	return strings.Join(parts, ", ") + ". They get 10 seconds to end, then they are stopped. Reminders among them fire again at the next start."
 }
@@ -306,7 +307,7 @@ func counted(n int, noun, one, more string) string {
 		verb = one
 	}
 	if noun == "" {
-		return itoa(n) + " " + verb
+		return strconv.Itoa(n) + " " + verb
 	}
 	return words.Grouped(uint64(n), noun) + " " + verb
 }

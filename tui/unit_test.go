@@ -70,8 +70,8 @@ func TestWhatLiesOverALineLeavesTheRestInItsPlace(t *testing.T) {
 			t.Fatalf("rows that are not covered have changed: %q", screen)
 		}
 		got := screen[1]
-		if cells(got) != w {
-			t.Fatalf("%d cells, want %d: %q", cells(got), w, got)
+		if ansi.StringWidth(got) != w {
+			t.Fatalf("%d cells, want %d: %q", ansi.StringWidth(got), w, got)
 		}
 		bare := ansi.Strip(got)
 		if at := ansi.StringWidth(bare[:strings.IndexByte(bare, '#')]); at != x {
@@ -125,8 +125,8 @@ func TestAPageNeverScrollsPastItsEnds(t *testing.T) {
 				t.Fatalf("%d lines of %d", len(lines), h)
 			}
 			for _, line := range lines {
-				if cells(line) != cells(lines[0]) || cells(line) > w {
-					t.Fatalf("a line of %d cells, width %d", cells(line), w)
+				if ansi.StringWidth(line) != ansi.StringWidth(lines[0]) || ansi.StringWidth(line) > w {
+					t.Fatalf("a line of %d cells, width %d", ansi.StringWidth(line), w)
 				}
 			}
 			if p.top < 0 || p.top > 0 && p.top+p.height > len(p.lines) {
@@ -216,7 +216,7 @@ func TestNoSequenceOfKeysAndSizesBreaksTheFrame(t *testing.T) {
 				t.Fatalf("%d lines of %d", len(lines), r.h)
 			}
 			for y, l := range lines {
-				if n := cells(l); n != r.w {
+				if n := ansi.StringWidth(l); n != r.w {
 					t.Fatalf("after %q line %d has %d cells of %d: %q", k, y, n, r.w, l)
 				}
 			}

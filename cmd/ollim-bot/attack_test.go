@@ -163,7 +163,7 @@ func newFront(t *testing.T, cli, settings string) *front {
 			f.mu.Lock()
 			f.asked++
 			f.mu.Unlock()
-			if err := f.guard.Approvals().Answer(a.ID, policy.Deny); err != nil {
+			if err := f.guard.Approvals().Answer(t.Context(), a.ID, policy.Deny); err != nil {
 				t.Error(err)
 			}
 		}

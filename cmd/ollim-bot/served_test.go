@@ -73,8 +73,7 @@ func newDesk(t testing.TB) *desk {
 // session is the environment of a shell of a session. The data directory is out
 // of its sight.
 func (d *desk) session(s policy.Scope) []string {
-	token := d.server.Issue()
-	token.Bind(d.guard.Session(s).Command(d.runner))
+	token := d.server.Issue(d.guard.Session(s).Command(d.runner))
 	return append(token.Env(), "PATH="+os.Getenv("PATH"), "HOME=/nowhere", "OLLIM_DATA_DIR=/nowhere")
 }
 
@@ -173,8 +172,7 @@ func matches(pattern, text string) bool {
 
 func TestCommandsAtOnceDoNotDisturbEachOther(t *testing.T) {
 	d := newDesk(t)
-	token := d.server.Issue()
-	token.Bind(d.guard.Session(policy.Scope{Kind: policy.Main, Rules: policy.Rules{Allowed: policy.MainTools()}}).Command(d.runner))
+	token := d.server.Issue(d.guard.Session(policy.Scope{Kind: policy.Main, Rules: policy.Rules{Allowed: policy.MainTools()}}).Command(d.runner))
 	const many = 40
 	var g sync.WaitGroup
 	for i := range many {

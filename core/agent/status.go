@@ -74,7 +74,6 @@ func (s Status) Model(name string) (Model, bool) {
 type Process struct {
 	PID     int
 	Session string // the session it holds
-	Use     string // "session"
 	Memory  int64  // resident bytes; 0 where unknown
 	Started time.Time
 }

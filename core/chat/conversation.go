@@ -61,8 +61,6 @@ type Options struct {
 	SystemPrompt func() string
 	// Reminders is the book that the reminder tools write in, with a writer's rights.
 	Reminders func(policy.Writer) toolset.ReminderBook
-	// Answer settles an approval in the name of whoever the context knows.
-	Answer func(ctx context.Context, id string, v policy.Verdict) error
 	// Google carries out a button of a task or an event there.
 	Google func(ctx context.Context, action, data string) (done string, err error)
 	// Redirected reports whether words were the address that ends a login, and no

@@ -58,7 +58,7 @@ func (c *Conversation) answersApproval(ctx context.Context, text string, at time
 	if !known || len(waiting) == 0 || !at.IsZero() && at.Before(waiting[0].Asked.Add(-clocksDiffer)) {
 		return false
 	}
-	return c.o.Answer(ctx, waiting[0].ID, verdict) == nil
+	return c.o.Guard.Approvals().Answer(ctx, waiting[0].ID, verdict) == nil
 }
 
 // clocksDiffer is by how much another surface's clock may be behind this one.

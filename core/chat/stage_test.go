@@ -75,7 +75,6 @@ func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Opt
 		SystemPrompt: func() string { return "" }, Reminders: func(policy.Writer) toolset.ReminderBook { return nil },
 		Commit: func(string, string) {}, Hide: asIs, Spent: func(agent.Usage) {}, Changed: nothing,
 	}
-	o.Answer = func(_ context.Context, id string, v policy.Verdict) error { return o.Guard.Approvals().Answer(id, v) }
 	for _, f := range change {
 		f(&o)
 	}

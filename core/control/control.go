@@ -4,8 +4,7 @@
 // it may do is decided by the session that called it.
 //
 // A token stands for one session. Whoever starts the session's process gives it
-// the token in its environment, binds it to the session's callback, and revokes
-// it at the end. The package owns the socket, the wire format and the limits. It
+// the token in its environment, and revokes it at the end. The package owns the socket, the wire format and the limits. It
 // must not know what a command means, nor who may run which.
 //
 // A request is one line of JSON, and so is its answer. What is no request gets
@@ -100,7 +99,6 @@ const (
 	textTooLarge = "the command line is longer than %d KiB: shorten it"
 	textSlow     = "no request came within %s"
 	textUnknown  = "this session has ended, or never was one: commands work while the session that they were started in is open"
-	textUnbound  = "this session has not begun yet: try again when it has"
 	textNoWay    = "this session takes no commands"
 	textFault    = "the command failed with an internal fault: the bot's log says more"
 

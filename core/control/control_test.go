@@ -66,9 +66,7 @@ func refused(t testing.TB, r agent.CommandResult, part string) {
 
 func TestACommandArrivesAtItsSessionWordByWord(t *testing.T) {
 	s, _ := served(t, t.TempDir())
-	one, two := s.Issue(), s.Issue()
-	one.Bind(echo("one"))
-	two.Bind(echo("two"))
+	one, two := s.Issue(echo("one")), s.Issue(echo("two"))
 	args := []string{"reminder", "add", "-m", "it's\ntime\x00 \"now\" ü", ""}
 	for name, token := range map[string]*Token{"one": one, "two": two} {
 		want := agent.CommandResult{Stdout: fmt.Sprintf("%s %q", name, args), Stderr: "a warning", Exit: 3}
@@ -78,27 +76,22 @@ func TestACommandArrivesAtItsSessionWordByWord(t *testing.T) {
 	}
 }
 
-func TestATokenCountsFromBindToRevoke(t *testing.T) {
+func TestATokenCountsUntilItIsRevoked(t *testing.T) {
 	s, _ := served(t, t.TempDir())
-	token := s.Issue()
-	refused(t, call(t, token, "help"), "not begun")
-	token.Bind(nil)
-	refused(t, call(t, token, "help"), "takes no commands")
-	token.Bind(echo("one"))
+	refused(t, call(t, s.Issue(nil), "help"), "takes no commands")
+	token := s.Issue(echo("one"))
 	if r := call(t, token, "help"); r.Exit != 3 {
-		t.Errorf("a bound token gives %+v", r)
+		t.Errorf("a token gives %+v", r)
 	}
 	token.Revoke()
 	refused(t, call(t, token, "help"), "session has ended")
 	token.Revoke()
-	refused(t, call(t, s.Issue(), "help"), "not begun")
 }
 
 func TestTheEndOfASessionCancelsItsCommands(t *testing.T) {
 	s, _ := served(t, t.TempDir())
-	token := s.Issue()
 	begun := make(chan struct{})
-	token.Bind(func(ctx context.Context, _ []string) agent.CommandResult {
+	token := s.Issue(func(ctx context.Context, _ []string) agent.CommandResult {
 		close(begun)
 		<-ctx.Done()
 		return agent.CommandResult{Stderr: "cancelled"}
@@ -114,9 +107,8 @@ func TestTheEndOfASessionCancelsItsCommands(t *testing.T) {
 
 func TestACommandWhoseCallerIsGoneIsCancelled(t *testing.T) {
 	s, _ := served(t, t.TempDir())
-	token := s.Issue()
 	begun, ended := make(chan struct{}), make(chan struct{})
-	token.Bind(func(ctx context.Context, _ []string) agent.CommandResult {
+	token := s.Issue(func(ctx context.Context, _ []string) agent.CommandResult {
 		close(begun)
 		<-ctx.Done()
 		close(ended)
@@ -147,8 +139,7 @@ func dial(t testing.TB, s *Server) net.Conn {
 
 func TestAThousandConnectionsOfGarbageDoNoHarm(t *testing.T) {
 	s, _ := served(t, t.TempDir())
-	token := s.Issue()
-	token.Bind(echo("one"))
+	token := s.Issue(echo("one"))
 	random := make([]byte, 300)
 	_, _ = rand.Read(random)
 	huge := strings.Repeat("x", maxRequest+5)
@@ -184,8 +175,7 @@ func TestAThousandConnectionsOfGarbageDoNoHarm(t *testing.T) {
 
 func TestAPanicIsAnAnswer(t *testing.T) {
 	s, _ := served(t, t.TempDir())
-	token := s.Issue()
-	token.Bind(func(context.Context, []string) agent.CommandResult { panic("a fault") })
+	token := s.Issue(func(context.Context, []string) agent.CommandResult { panic("a fault") })
 	refused(t, call(t, token, "help"), "internal fault")
 	refused(t, call(t, token, "help"), "internal fault")
 }
@@ -200,7 +190,7 @@ func TestTheSocketIsPrivateAndGoesWithTheBot(t *testing.T) {
 	if err != nil || info.Mode() != fs.ModeSocket|0o600 {
 		t.Errorf("it has the mode %v, %v", info.Mode(), err)
 	}
-	token := s.Issue()
+	token := s.Issue(nil)
 	env := token.Env()
 	end()
 	if _, err := os.Lstat(filepath.Join(dir, "control.sock")); !errors.Is(err, fs.ErrNotExist) {
@@ -226,8 +216,7 @@ func TestASocketThatWasLeftBehindIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, end := served(t, dir)
-	old := s.Issue()
-	old.Bind(echo("old"))
+	old := s.Issue(echo("old"))
 	if r := call(t, old, "help"); r.Exit != 3 {
 		t.Errorf("got %+v", r)
 	}
@@ -262,8 +251,7 @@ func TestALongPathMovesTheSocketToAFolderOfItsOwn(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = killed.close() })
 	s, end := served(t, dir)
-	token := s.Issue()
-	token.Bind(echo("one"))
+	token := s.Issue(echo("one"))
 	if r := call(t, token, "help"); r.Exit != 3 || !strings.HasPrefix(s.Path(), runtime) {
 		t.Errorf("got %+v over %s", r, s.Path())
 	}
@@ -288,8 +276,7 @@ func TestWhatIsNoSocketIsNotRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, _ := served(t, dir)
-	token := s.Issue()
-	token.Bind(echo("one"))
+	token := s.Issue(echo("one"))
 	if r := call(t, token, "help"); r.Exit != 3 {
 		t.Errorf("got %+v", r)
 	}
@@ -300,18 +287,16 @@ func TestWhatIsNoSocketIsNotRemoved(t *testing.T) {
 
 func TestNoSocketMeansNoVariables(t *testing.T) {
 	var none *Server
-	token := none.Issue()
-	token.Bind(echo("one"))
+	token := none.Issue(echo("one"))
 	token.Revoke()
-	if env := append(token.Env(), New(Options{Dir: t.TempDir()}).Issue().Env()...); len(env) != 0 {
+	if env := append(token.Env(), New(Options{Dir: t.TempDir()}).Issue(nil).Env()...); len(env) != 0 {
 		t.Errorf("the environment gets %q", env)
 	}
 }
 
 func BenchmarkACallOverTheSocket(b *testing.B) {
 	s, _ := served(b, b.TempDir())
-	token := s.Issue()
-	token.Bind(echo("one"))
+	token := s.Issue(echo("one"))
 	for b.Loop() {
 		call(b, token, "reminder", "list")
 	}

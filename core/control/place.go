@@ -12,7 +12,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"ollimbot/core/agent"
 )
@@ -123,25 +122,22 @@ type Command func(ctx context.Context, args []string) agent.CommandResult
 // Token stands for one session. Nil is the token of a session without a socket:
 // its methods do nothing.
 type Token struct {
-	value  string
-	server *Server
-	life   context.Context
-	end    context.CancelFunc
-
-	mu      sync.Mutex
-	bound   bool
+	value   string
+	server  *Server
 	command Command
+	life    context.Context
+	end     context.CancelFunc
 }
 
-// Issue makes a token that counts from now on, for a process that may not know
-// yet whose it is: its calls are refused until Bind. A nil server issues nil.
-func (s *Server) Issue() *Token {
+// Issue makes a token that counts from now on, for calls that c carries out; nil
+// refuses them. A nil server issues nil.
+func (s *Server) Issue(c Command) *Token {
 	if s == nil {
 		return nil
 	}
 	var secret [32]byte
 	_, _ = rand.Read(secret[:]) // never fails
-	t := &Token{value: base64.RawURLEncoding.EncodeToString(secret[:]), server: s}
+	t := &Token{value: base64.RawURLEncoding.EncodeToString(secret[:]), server: s, command: c}
 	t.life, t.end = context.WithCancel(context.Background())
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,16 +156,6 @@ func (t *Token) Env() []string {
 		return nil
 	}
 	return []string{SocketVar + "=" + path, SessionVar + "=" + t.value}
-}
-
-// Bind gives the calls that come with the token to a session. Nil refuses them.
-func (t *Token) Bind(c Command) {
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.bound, t.command = true, c
 }
 
 // Revoke ends the token: calls under way are cancelled, later ones refused. It
@@ -200,13 +186,7 @@ func (s *Server) token(value string) *Token {
 
 // call runs a command for the session; the end of the token cancels it.
 func (t *Token) call(ctx context.Context, args []string) agent.CommandResult {
-	t.mu.Lock()
-	bound, command := t.bound, t.command
-	t.mu.Unlock()
-	switch {
-	case !bound:
-		return refusal(textUnbound)
-	case command == nil:
+	if t.command == nil {
 		return refusal(textNoWay)
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
@@ -215,5 +195,5 @@ func (t *Token) call(ctx context.Context, args []string) agent.CommandResult {
 	if t.life.Err() != nil {
 		return refusal(textUnknown)
 	}
-	return command(ctx, args)
+	return t.command(ctx, args)
 }

@@ -45,8 +45,7 @@ func TestACallerThatDoesNotReadIsGivenUp(t *testing.T) {
 
 func TestACommandThatTakesTooLongIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		token := New(Options{Dir: t.TempDir()}).Issue()
-		token.Bind(func(ctx context.Context, _ []string) agent.CommandResult {
+		token := New(Options{Dir: t.TempDir()}).Issue(func(ctx context.Context, _ []string) agent.CommandResult {
 			<-ctx.Done()
 			return agent.CommandResult{Exit: 4}
 		})

@@ -112,7 +112,13 @@ func openTimedOut(err error) bool {
 
 func (r *run) options(l Limits) agent.SessionOptions {
 	t := r.job.Task
-	o := r.m.plain(l)
+	o := agent.SessionOptions{
+		Dir: r.m.o.Dir.Root(), SystemPrompt: r.m.o.Host.SystemPrompt(),
+		Settings: agent.Settings{Model: l.Model, Thinking: "off", Mode: "default"},
+	}
+	if main := r.m.o.Sessions.Main(); main != "" && !t.Isolated {
+		o.Resume, o.Fork = main, true
+	}
 	o.Hooks = r.guard.Hooks(r.m.o.Commit)
 	o.Hooks.Stop = r.stopRule
 	o.Permission = r.guard.Permission
@@ -124,22 +130,6 @@ func (r *run) options(l Limits) agent.SessionOptions {
 	}
 	if t.Thinking {
 		o.Settings.Thinking = "adaptive"
-	}
-	if t.Isolated {
-		o.Resume, o.Fork = "", false
-	}
-	return o
-}
-
-// plain is what a session is opened with for a run that asks for nothing of
-// its own.
-func (m *Manager) plain(l Limits) agent.SessionOptions {
-	o := agent.SessionOptions{
-		Dir: m.o.Dir.Root(), SystemPrompt: m.o.Host.SystemPrompt(),
-		Settings: agent.Settings{Model: l.Model, Thinking: "off", Mode: "default"},
-	}
-	if main := m.o.Sessions.Main(); main != "" {
-		o.Resume, o.Fork = main, true
 	}
 	return o
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"ollimbot/core/audit"
 	"ollimbot/core/clean"
 	"ollimbot/core/store"
 )
@@ -48,9 +49,10 @@ type Request struct {
 // Approval is a request on the queue, as an immutable value for snapshots.
 type Approval struct {
 	ID, Label, Tool, Session string
-	Text                     string    // everything that it would do, cleaned, with line breaks
-	Asked, Until             time.Time // when it was asked, when it expires
-	Verdict                  Verdict   // empty while it waits
+	Text                     string       // everything that it would do, cleaned, with line breaks
+	Asked, Until             time.Time    // when it was asked, when it expires
+	Verdict                  Verdict      // empty while it waits
+	By                       audit.Origin // who has settled it
 }
 
 // AnsweredError is a late answer, with the approval as it was settled.
@@ -72,6 +74,9 @@ type ApprovalQueue struct {
 	settled   []Approval
 	listeners []func(Approval)
 }
+
+// byNobody is the bot, where no user has answered.
+var byNobody = audit.Origin{Actor: audit.Bot}
 
 // entry is one waiting approval; done is closed when its verdict is set.
 type entry struct {
@@ -111,14 +116,14 @@ func (q *ApprovalQueue) Ask(ctx context.Context, r Request) (Verdict, error) {
 		return Cancelled, fmt.Errorf("ask for permission: %w", err)
 	}
 	// A listener that panics must leave nothing waiting.
-	defer q.settle(e, Cancelled)
+	defer q.settle(e, Cancelled, byNobody)
 	q.tell(q.copyOf(e))
 	select {
 	case <-e.done:
 	case <-timer.C:
-		q.settle(e, Expired)
+		q.settle(e, Expired, byNobody)
 	case <-ctx.Done():
-		q.settle(e, Cancelled)
+		q.settle(e, Cancelled, byNobody)
 	}
 	<-e.done // whoever was first has set the verdict
 	a := q.copyOf(e)
@@ -164,7 +169,7 @@ func (q *ApprovalQueue) tell(a Approval) {
 }
 
 // settle is the one resolver: it reports whether this verdict was the first.
-func (q *ApprovalQueue) settle(e *entry, v Verdict) (first bool) {
+func (q *ApprovalQueue) settle(e *entry, v Verdict, by audit.Origin) (first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	i := slices.Index(q.pending, e)
@@ -172,7 +177,7 @@ func (q *ApprovalQueue) settle(e *entry, v Verdict) (first bool) {
 		return false
 	}
 	q.pending = slices.Delete(q.pending, i, i+1)
-	e.Verdict = v
+	e.Verdict, e.By = v, by
 	q.settled = append(q.settled, e.Approval)
 	if n := len(q.settled) - keptSettled; n > 0 {
 		q.settled = slices.Delete(q.settled, 0, n)
@@ -197,13 +202,14 @@ func (q *ApprovalQueue) waiting(id string) *entry {
 	return nil
 }
 
-// Answer settles an approval with Allow, Always or Deny. It does not wait for
-// whoever asked. A late answer is an *AnsweredError.
-func (q *ApprovalQueue) Answer(id string, v Verdict) error {
+// Answer settles an approval with Allow, Always or Deny, in the name of whoever the
+// context knows. It does not wait for whoever asked. A late answer is an
+// *AnsweredError.
+func (q *ApprovalQueue) Answer(ctx context.Context, id string, v Verdict) error {
 	if v != Deny && !v.Allows() {
 		return fmt.Errorf(textNoVerdict, clean.Cut(clean.Line(string(v)), 40))
 	}
-	if e := q.waiting(id); e != nil && q.settle(e, v) {
+	if e := q.waiting(id); e != nil && q.settle(e, v, audit.OriginOf(ctx)) {
 		return nil
 	}
 	a, ok := q.Outcome(id)
@@ -220,7 +226,7 @@ func (q *ApprovalQueue) CancelAll() {
 	waiting := slices.Clone(q.pending)
 	q.mu.Unlock()
 	for _, e := range waiting {
-		q.settle(e, Cancelled)
+		q.settle(e, Cancelled, byNobody)
 	}
 }
 

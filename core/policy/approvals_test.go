@@ -52,7 +52,7 @@ func TestAnApprovalIsShownAndAnswered(t *testing.T) {
 				t.Error(diff)
 			}
 			time.Sleep(59 * time.Second)
-			if err := d.Answer("one", v); err != nil {
+			if err := d.Answer(t.Context(), "one", v); err != nil {
 				t.Error(err)
 			}
 			if got := a.wait(t); got != v || got.Allows() != (v != Deny) {
@@ -75,10 +75,10 @@ func TestTheFirstAnswerWinsAndTheLateOneIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := NewApprovalQueue(nil)
 		a := ask(t.Context(), d, Request{ID: "one", Label: "Bash(ls)"})
-		if err := d.Answer("one", Deny); err != nil {
+		if err := d.Answer(t.Context(), "one", Deny); err != nil {
 			t.Error(err)
 		}
-		err := d.Answer("one", Always)
+		err := d.Answer(t.Context(), "one", Always)
 		var late *AnsweredError
 		if !errors.As(err, &late) || late.Approval.Verdict != Deny ||
 			err.Error() != "Bash(ls) was already settled: denied" {
@@ -87,11 +87,11 @@ func TestTheFirstAnswerWinsAndTheLateOneIsTold(t *testing.T) {
 		if got := a.wait(t); got != Deny {
 			t.Errorf("verdict %s", got)
 		}
-		if err := d.Answer("two", Allow); err == nil || isLate(err) {
+		if err := d.Answer(t.Context(), "two", Allow); err == nil || isLate(err) {
 			t.Errorf("unknown id: %v", err)
 		}
 		for _, v := range []Verdict{Expired, Cancelled, "", "maybe"} {
-			if err := d.Answer("one", v); err == nil || isLate(err) {
+			if err := d.Answer(t.Context(), "one", v); err == nil || isLate(err) {
 				t.Errorf("%q is taken for an answer: %v", v, err)
 			}
 		}
@@ -118,7 +118,7 @@ func TestManyAnswersAtOnceHaveOneWinner(t *testing.T) {
 		var won []Verdict
 		for _, v := range []Verdict{Allow, Deny, Always, Allow, Deny} {
 			group.Go(func() error {
-				err := d.Answer(id, v)
+				err := d.Answer(t.Context(), id, v)
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {
@@ -146,7 +146,7 @@ func TestNoAnswerIsADenialAfterAMinute(t *testing.T) {
 		if err != nil || v != Expired || v.Allows() || time.Since(begin) != 60*time.Second {
 			t.Errorf("%s, %v after %s", v, err, time.Since(begin))
 		}
-		if err := d.Answer("one", Allow); !isLate(err) || !strings.Contains(err.Error(), "expired") {
+		if err := d.Answer(t.Context(), "one", Allow); !isLate(err) || !strings.Contains(err.Error(), "expired") {
 			t.Errorf("late answer: %v", err)
 		}
 	})
@@ -195,7 +195,7 @@ func TestTheEndOfTheTurnCancels(t *testing.T) {
 		}
 		// The id is free again, and what ended does not end the new one.
 		b := ask(t.Context(), d, Request{ID: "one", Label: "y"})
-		if err := d.Answer("one", Allow); err != nil {
+		if err := d.Answer(t.Context(), "one", Allow); err != nil {
 			t.Error(err)
 		}
 		if v := b.wait(t); v != Allow {
@@ -211,7 +211,7 @@ func TestListenersHearOfTheQuestionAndThenOfItsEnd(t *testing.T) {
 		d.OnChange(func(a Approval) {
 			heard = append(heard, "first "+string(a.Verdict))
 			if a.Verdict == "" { // an answer from inside a listener does no harm
-				if err := d.Answer(a.ID, Allow); err != nil {
+				if err := d.Answer(t.Context(), a.ID, Allow); err != nil {
 					t.Error(err)
 				}
 			}
@@ -249,7 +249,7 @@ func TestTheQueueHasBounds(t *testing.T) {
 		if len(d.settled) != keptSettled {
 			t.Errorf("%d settled approvals are kept", len(d.settled))
 		}
-		if err := d.Answer("0", Allow); err == nil || isLate(err) {
+		if err := d.Answer(t.Context(), "0", Allow); err == nil || isLate(err) {
 			t.Errorf("a forgotten one: %v", err)
 		}
 	})

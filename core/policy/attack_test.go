@@ -76,7 +76,7 @@ func newBattlefield(t *testing.T) *battlefield {
 	time.Sleep(2 * stampSlack)
 	b.guard.approvals.OnChange(func(a Approval) {
 		if a.Verdict == "" {
-			if err := b.guard.approvals.Answer(a.ID, Deny); err != nil {
+			if err := b.guard.approvals.Answer(t.Context(), a.ID, Deny); err != nil {
 				t.Error(err)
 			}
 		}

@@ -51,7 +51,7 @@ func TestModesDecideWhatNoRuleDecides(t *testing.T) {
 			g.approvals.OnChange(func(a Approval) {
 				if a.Verdict == "" {
 					was = true
-					if err := g.approvals.Answer(a.ID, Deny); err != nil {
+					if err := g.approvals.Answer(t.Context(), a.ID, Deny); err != nil {
 						t.Error(err)
 					}
 				}
@@ -131,7 +131,7 @@ func TestTheUsersAnswerDecides(t *testing.T) {
 			g, _ := newGuard(t)
 			g.Approvals().OnChange(func(a Approval) {
 				if a.Verdict == "" && tt.verdict != "" {
-					if err := g.Approvals().Answer(a.ID, tt.verdict); err != nil {
+					if err := g.Approvals().Answer(t.Context(), a.ID, tt.verdict); err != nil {
 						t.Error(err)
 					}
 				}

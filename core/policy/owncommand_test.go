@@ -79,7 +79,7 @@ func TestWhatTheUserHasPermittedIsNotAskedAgain(t *testing.T) {
 				return
 			}
 			asked = append(asked, a.Label)
-			if err := g.Approvals().Answer(a.ID, verdict); err != nil {
+			if err := g.Approvals().Answer(t.Context(), a.ID, verdict); err != nil {
 				t.Error(err)
 			}
 		})

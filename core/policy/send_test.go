@@ -46,7 +46,7 @@ func TestAFileGoesOutOnlyWhereItMayBeRead(t *testing.T) {
 					if !strings.Contains(a.Text, full) {
 						t.Errorf("the path is not shown: %q", a.Text)
 					}
-					if err := g.approvals.Answer(a.ID, Always); err != nil {
+					if err := g.approvals.Answer(t.Context(), a.ID, Always); err != nil {
 						t.Error(err)
 					}
 				}

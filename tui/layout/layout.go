@@ -7,7 +7,7 @@ import "ollimbot/tui/action"
 // Mode is how much of the dashboard the screen can hold.
 type Mode uint8
 
-// The modes, from roomy to hopeless.
+// The modes, from the one with the most room to the one with none.
 const (
 	Full     Mode = iota // every pane in a box, in two columns
 	Tabs                 // one pane at a time

@@ -125,7 +125,7 @@ func engineText(s *core.Snapshot) string {
 	}
 	lines = append(lines, "today: "+spentText(e.Today))
 	for _, p := range e.Processes {
-		text := fmt.Sprintf("process %d, %s", p.PID, p.Use)
+		text := fmt.Sprintf("process %d, session", p.PID)
 		if p.Memory > 0 {
 			text += fmt.Sprintf(", %d megabytes", p.Memory>>20)
 		}

@@ -194,14 +194,14 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 		s.one(s.types("webhooks"), "nothing came in")
 		s.bot.change(func(n *core.Snapshot) {
 			n.Engine.Version, n.Engine.Today = "2.1.197", agent.Usage{InputTokens: 1200, CostUSD: 0.5}
-			n.Engine.Processes = []agent.Process{{PID: 42, Use: "main", Memory: 300 << 20, Started: time.Now().Add(-time.Hour)}}
+			n.Engine.Processes = []agent.Process{{PID: 42, Memory: 300 << 20, Started: time.Now().Add(-time.Hour)}}
 			n.Notices = []notice.Notice{{Seq: 1, At: time.Now(), Level: notice.Info, Text: "one"}, {Seq: 2, At: time.Now(), Level: notice.Warn, Text: "two"}}
 			n.Schedule.Problems = []routines.Problem{{File: "a.md", Line: 3, Message: "bad minute"}}
 			n.Deliveries = []webhook.Delivery{{At: time.Now(), Webhook: "github", Size: 1, Outcome: "done", Count: 3}, {At: time.Now(), Outcome: "refused"}}
 			n.Reminders, n.Budget.Muted = 1, time.Now().Add(30*time.Hour)
 		})
 		s.hears()
-		s.hasLines(s.types("engine"), "engine script sonnet, up, ready", "version 2.1.197", "today: 1,200 tokens, 0.50 dollars", "process 42, main, 300 megabytes, for 1 hour")
+		s.hasLines(s.types("engine"), "engine script sonnet, up, ready", "version 2.1.197", "today: 1,200 tokens, 0.50 dollars", "process 42, session, 300 megabytes, for 1 hour")
 		s.hasLines(s.types("notices"), "notice: 00:00, warning, two", "notice: 00:00, info, one")
 		s.hasLines(s.types("notices 1"), "notice: 00:00, warning, two")
 		s.hasLines(s.types("problems"), "problem: a.md line 3: bad minute")

@@ -59,7 +59,7 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, er
 	if err := e.reserve(key); err != nil {
 		return nil, err
 	}
-	token := e.o.Control.Issue()
+	token := e.o.Control.Issue(o.Command)
 	flags := o
 	flags.Settings.Model = cmp.Or(o.Settings.Model, process.Lookup(e.env(), "ANTHROPIC_MODEL"))
 	c, err := e.start(process.Spec{Path: path, Args: args(flags, key), Env: e.env(token.Env()...), Dir: o.Dir, Wrap: e.o.Sandbox})
@@ -68,7 +68,6 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, er
 		e.forget(&session{key: key})
 		return nil, err
 	}
-	token.Bind(o.Command)
 	s := newSession(e, key, c, o, token)
 	if err := e.admit(s); err != nil {
 		return nil, err

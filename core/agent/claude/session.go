@@ -47,9 +47,6 @@ const (
 	closeGrace = time.Second
 )
 
-// useSession is the use of a process, as agent.Process names it.
-const useSession = "session"
-
 // session is a conversation for as long as its process lives. Its goroutine, live, reads what
 // the process says and hands it to the turn that is read; nobody else takes
 // lines. Between a line and whoever reads the turn stands one queue, the turn's.

@@ -35,7 +35,7 @@ func (e *Engine) processes() []agent.Process {
 	var list []agent.Process
 	for _, s := range e.opened() {
 		s.mu.Lock()
-		p := agent.Process{PID: s.child.PID(), Session: s.id, Use: useSession, Memory: s.memory, Started: s.started}
+		p := agent.Process{PID: s.child.PID(), Session: s.id, Memory: s.memory, Started: s.started}
 		s.mu.Unlock()
 		list = append(list, p)
 	}
