@@ -16,7 +16,7 @@ import (
 const loginTime = 5 * time.Minute
 
 const (
-	textGoTo        = "Open this address in a browser and say yes:\n\n%s\n\n" +
+	textGoTo = "Open this address in a browser and say yes:\n\n%s\n\n" +
 		"If the browser ends on a page that it cannot open, paste the address of that page here."
 	textLoginLate   = "nobody came back within %d minutes: begin anew, or paste the address with ollim-bot auth google --paste ADDRESS"
 	textNoMoreAsked = "google is %s; --mail asks for mail too, --logout ends it"
