@@ -19,7 +19,7 @@ func TestGitEndsWithAllThatItHasStarted(t *testing.T) {
 		cmd.Path = "/bin/sh"
 		cmd.Args = []string{"sh", "-c", "sleep 1000 & echo started >&3; wait"}
 		cmd.ExtraFiles = []*os.File{held}
-		return func() { held.Close() }
+		return func() { _ = held.Close() }
 	}}}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
