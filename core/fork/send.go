@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/tail"
 	"ollimbot/core/toolset"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 )
 
 // The kinds of messages, as the journal has them.
@@ -156,7 +157,7 @@ func (r *run) mayPing(critical bool) string {
 		return answerBusy + r.elsewhere() + answerOrCritical
 	}
 	if !quiet.IsZero() && quiet.After(r.m.now()) {
-		return fmt.Sprintf(answerQuiet, quiet.In(r.m.zone).Format("3:04 PM")) + r.elsewhere() + answerOrCritical
+		return fmt.Sprintf(answerQuiet, cron.Clock(quiet.In(r.m.zone))) + r.elsewhere() + answerOrCritical
 	}
 	return ""
 }

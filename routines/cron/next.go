@@ -193,7 +193,7 @@ func Wall(date time.Time, days, hour, minute int, loc *time.Location) time.Time 
 // wall shows t twice: "1:30 AM -07:00".
 func Format(t time.Time, layout string) string { return t.Format(layout) + Offset(t) }
 
-// Clock is a time of day as people read it: 3:04 PM.
+// Clock is a time of day as the model reads it, 3:04 PM; people read 15:04.
 func Clock(t time.Time) string { return Format(t, "3:04 PM") }
 
 // Offset is what Format adds: empty for all but the repeated hours of a year.
