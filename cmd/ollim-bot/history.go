@@ -27,27 +27,22 @@ type historyCmds struct {
 const maxDays = 36_500
 
 // history opens the sessions of the claude command, with the environment that
-// the bot's own sessions have.
-func (p *process) history() (dataDir, *history.History, error) {
+// the bot's own sessions have. since is the moment that so many days ago means; 0
+// is the beginning of time.
+func (p *process) history(days int) (past *history.History, since time.Time, err error) {
 	at, err := p.open()
-	if err != nil {
-		return at, nil, err
+	switch {
+	case err != nil:
+		return nil, since, err
+	case days < 0 || days > maxDays:
+		return nil, since, usagef(textBadDays, days, maxDays)
+	case days > 0:
+		since = at.now.Add(-time.Duration(days) * 24 * time.Hour)
 	}
 	env := claudeproc.Environment(p.environment(at), p.claudeEnv(at))
-	return at, history.New(history.Options{
+	return history.New(history.Options{
 		Dir: at.dir, ConfigDir: sessionfile.ConfigDir(env), Zone: at.env.Zone, Log: p.log(),
-	}), nil
-}
-
-// since is the moment that so many days ago means; 0 is the beginning of time.
-func (at dataDir) since(days int) (time.Time, error) {
-	switch {
-	case days < 0 || days > maxDays:
-		return time.Time{}, usagef(textBadDays, days, maxDays)
-	case days == 0:
-		return time.Time{}, nil
-	}
-	return at.now.Add(-time.Duration(days) * 24 * time.Hour), nil
+	}), since, nil
 }
 
 type historyListCmd struct {
@@ -73,11 +68,7 @@ type sessionAnswer struct {
 
 // Run lists sessions.
 func (c *historyListCmd) Run(p *process) error {
-	at, past, err := p.history()
-	if err != nil {
-		return err
-	}
-	since, err := at.since(c.Days)
+	past, since, err := p.history(c.Days)
 	if err != nil {
 		return err
 	}
@@ -160,7 +151,7 @@ type entryAnswer struct {
 
 // Run shows one session.
 func (c *historyShowCmd) Run(p *process) error {
-	_, past, err := p.history()
+	past, _, err := p.history(0)
 	if err != nil {
 		return err
 	}
@@ -240,11 +231,7 @@ type hitAnswer struct {
 
 // Run says where words were said, the newest first.
 func (c *historySearchCmd) Run(p *process) error {
-	at, past, err := p.history()
-	if err != nil {
-		return err
-	}
-	since, err := at.since(c.Days)
+	past, since, err := p.history(c.Days)
 	if err != nil {
 		return err
 	}
@@ -291,16 +278,12 @@ type pingAnswer struct {
 
 // Run lists fires and pings, oldest first, and when the user moved next.
 func (c *historyPingsCmd) Run(p *process) error {
-	at, past, err := p.history()
+	past, since, err := p.history(c.Days)
 	if err != nil {
 		return err
 	}
 	if c.Days == 0 {
 		return usagef(textBadDays, c.Days, maxDays)
-	}
-	since, err := at.since(c.Days)
-	if err != nil {
-		return err
 	}
 	events, more, err := past.Pings(since)
 	if err != nil {
