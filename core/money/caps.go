@@ -129,7 +129,7 @@ func (p *Purse) state(now time.Time) State {
 // any case. An error means that the file does not know of it.
 func (p *Purse) Reserve(now time.Time, t Task, firm bool) (ticket Ticket, until time.Time, err error) {
 	err = p.change(now, func(d *Day) bool {
-		dollars := p.expected(t)
+		dollars := p.share(t)
 		if until = p.state(now).Until(dollars); !until.IsZero() && !firm {
 			return false
 		}
@@ -271,37 +271,35 @@ func (p *Purse) told(name, date string) bool {
 	return false
 }
 
-// Expected is what the next run of a task costs: the mean of its newest runs, for a
-// task that never ran that of all tasks, and before the first run a guess.
+// Expected is what the next run of a task costs, by what runs have cost: the mean of
+// its newest ones, for a task that never ran that of all tasks. It is 0 before the
+// first run of all.
 func (p *Purse) Expected(t Task) float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.expected(t)
+	dollars, _ := p.expected(t)
+	return dollars
 }
 
-// expected is Expected; mu is held.
-func (p *Purse) expected(t Task) float64 {
+// expected is Expected, and whether any run tells; mu is held.
+func (p *Purse) expected(t Task) (float64, bool) {
 	p.recall()
 	if list := p.means[t]; len(list) > 0 {
-		return mean(list)
+		return mean(list), true
 	}
 	var all []float64
 	for _, list := range p.means {
 		all = append(all, mean(list))
 	}
-	if len(all) > 0 {
-		return mean(all)
-	}
-	return p.prices.Cost("", agent.Usage{InputTokens: firstRunInput, OutputTokens: firstRunOutput})
+	return mean(all), len(all) > 0
 }
 
-// Measured is the mean of a task's newest runs; false where none has ended.
-func (p *Purse) Measured(t Task) (float64, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.recall()
-	list := p.means[t]
-	return mean(list), len(list) > 0
+// share is what is set aside for a run of the task; mu is held.
+func (p *Purse) share(t Task) float64 {
+	if dollars, known := p.expected(t); known {
+		return dollars
+	}
+	return p.prices.Cost("", agent.Usage{InputTokens: firstRunInput, OutputTokens: firstRunOutput})
 }
 
 // recall reads what runs of earlier programs have cost, once; mu is held.
