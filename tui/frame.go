@@ -167,7 +167,7 @@ func (r *root) titleSpans(p action.Pane, name string) []widget.Span {
 // goKey is the key that goes to a pane, as its title shows it: its number, unless
 // the user has chosen another. One that is no sign is left to the help page.
 func (r *root) goKey(p action.Pane) string {
-	key := r.names().Key(goIDs[p.Number()-1])
+	key := r.names().Key(p.Go())
 	if widget.Cells(key) > maxGoKey {
 		return ""
 	}

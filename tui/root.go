@@ -53,7 +53,7 @@ type root struct {
 	lower action.Pane // Chat or Logs: what their common box shows
 	zoom  bool
 
-	dialogs []dialog // the last one takes the keys
+	dialogs []pane.Dialog // the last one takes the keys
 	speech  speech
 	desk    desk
 	undo    []command.Value // newest last

@@ -220,6 +220,9 @@ func (p Pane) Name() string { return paneNames[p] }
 // Number is the pane's number key, or 0 for Everywhere.
 func (p Pane) Number() int { return slices.Index(Panes, p) + 1 }
 
+// Go is the action that goes to a pane.
+func (p Pane) Go() ID { return ID("go." + string(p)) }
+
 // KeyName is a key as people read it: "PgDn", "↑".
 func KeyName(key string, ascii bool) string {
 	if ascii && asciiKeys[key] != "" {
