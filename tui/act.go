@@ -14,6 +14,7 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/task"
 )
 
 // off says why an action cannot be used now; empty means that it can.
@@ -116,6 +117,10 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	case action.GoPrevious:
 		r.step(-1)
 	case action.Zoom:
+		if r.focus.Page() {
+			r.leave()
+			return nil
+		}
 		r.zoom = !r.zoom
 	case action.Back:
 		r.back()
@@ -160,24 +165,30 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	case action.SetUp:
 		return r.goTo(pane.SetUp)
 	default:
-		for _, p := range action.Panes {
-			if p.Go() == id {
-				r.setFocus(p)
-			}
+		if p, ok := strings.CutPrefix(string(id), "go."); ok {
+			r.setFocus(action.Pane(p))
 		}
 	}
 	return nil
 }
 
+// step goes to another pane; from a page, to one beside the pane that it was opened from.
 func (r *root) step(by int) {
-	n := len(action.Panes)
-	r.setFocus(action.Panes[(slices.Index(action.Panes, r.focus)+by+n)%n])
+	at, n := r.focus, len(action.Panes)
+	if len(r.trail) > 0 {
+		at = r.trail[0]
+	}
+	r.setFocus(action.Panes[(slices.Index(action.Panes, at)+by+n)%n])
 }
 
-// back leaves the zoom; without one it is the pane's. What a pane would say is left
+// back leaves the page or the zoom; without one it is the pane's. What a pane would say is left
 // out: that it is empty, or read-only, is no answer to esc.
 func (r *root) back() {
 	r.speech.hush(time.Now())
+	if r.focus.Page() {
+		r.leave()
+		return
+	}
 	if r.zoom {
 		r.zoom = false
 		return
@@ -223,6 +234,10 @@ func (r *root) answer(a pane.Answer) tea.Cmd {
 	}
 	if a.Open != nil {
 		r.open(a.Open)
+	}
+	if p, ok := r.panes[action.Task].(*task.Page); ok && a.Task != "" {
+		p.Show(a.Task)
+		r.setFocus(action.Task)
 	}
 	if a.Ask != nil {
 		r.open(dialog.Ask(*a.Ask, pane.Answer{}))

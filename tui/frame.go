@@ -135,8 +135,8 @@ func (r *root) border(b layout.Box, first, below bool) string {
 // the most telling first.
 func (r *root) heading(b layout.Box) (title []widget.Span, states []string) {
 	name, state := r.panes[b.Pane].Title(r.context())
-	if r.zoom {
-		zoomed := textZoomed(r.names())
+	if r.whole() {
+		zoomed := textZoomed(r.names(), r.focus.Page())
 		states = append(states, strings.TrimPrefix(state+textDot+zoomed, textDot), zoomed, textZoomedShort)
 	} else {
 		for ; state != ""; state = state[:max(0, strings.LastIndex(state, textDot))] {

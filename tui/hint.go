@@ -149,6 +149,9 @@ func (r *root) paneHints() []hint {
 			out = append(out, r.hint(a))
 		}
 	}
+	if back, _ := r.keys.Get(action.Everywhere, action.Back); r.focus.Page() {
+		out = append(out, r.hint(back))
+	}
 	if len(out) < fewHints {
 		out = append(out, r.elsewhere()...)
 	}

@@ -211,7 +211,7 @@ func TestADotInANumberIsRefused(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("1", "e")
 		s.types("1.5")
-		s.sees("Capacity       1.5", "whole number")
+		s.sees("Capacity      1.5", "whole number")
 		s.press("enter")
 		s.did()
 		s.press("backspace", "backspace", "enter")

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
 )
@@ -19,6 +20,9 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 	now := time.Now()
 	plan := r.plan()
 	if m.Button != tea.MouseLeft || plan.Mode == layout.TooSmall {
+		return nil
+	}
+	if q, ok := r.top().(*dialog.Question); ok && !q.Ripe() {
 		return nil
 	}
 	if m.Y == plan.Said && len(r.speech.toasts(now)) > 0 { // it has been read
@@ -79,7 +83,11 @@ func (r *root) clickPane(plan layout.Plan, m tea.Mouse) tea.Cmd {
 			r.setFocus(p)
 			return nil
 		}
-		r.zoom = false // "zoomed, z goes back" stands there
+		if b.Pane.Page() { // "esc goes back" stands there
+			r.leave()
+			return nil
+		}
+		r.zoom = false // "zoomed, z goes back" too
 		r.setFocus(b.Pane)
 		return nil
 	}

@@ -46,11 +46,11 @@ func (r *root) goTo(where pane.Leave) tea.Cmd {
 		r.open(q)
 		return nil
 	}
-	return r.leave(where)
+	return r.exit(where)
 }
 
-// leave leaves the dashboard, or hands the terminal over.
-func (r *root) leave(where pane.Leave) tea.Cmd {
+// exit leaves the dashboard, or hands the terminal over.
+func (r *root) exit(where pane.Leave) tea.Cmd {
 	switch where {
 	case pane.SetUp:
 		return r.handOver(r.o.Init, func(err error) tea.Msg { return setUpMsg{err} })

@@ -32,7 +32,7 @@ func (r *root) tell(d pane.Dialog, msg tea.Msg) tea.Cmd {
 		r.dialogs = slices.Delete(r.dialogs, i, i+1)
 	}
 	if a.Leave != pane.Stay {
-		return r.leave(a.Leave)
+		return r.exit(a.Leave)
 	}
 	if a.Run != nil {
 		return r.act(*a.Run)

@@ -28,7 +28,11 @@ func Engine(s *core.Snapshot) *Page {
 		rows = append(rows, Row{}, Row{Text: textEngineProcesses})
 	}
 	for _, p := range e.Processes {
-		rows = append(rows, Row{fmt.Sprintf("  %7d", p.PID), fmt.Sprintf("session  %7s  %6s  %s", words.Memory(p.Memory),
+		memory := "?"
+		if p.Memory > 0 {
+			memory = words.Memory(p.Memory)
+		}
+		rows = append(rows, Row{fmt.Sprintf("  %7d", p.PID), fmt.Sprintf("session  %7s  %6s  %s", memory,
 			words.Age(s.At.Sub(p.Started)), clean.Cut(clean.Line(p.Session), 40))})
 	}
 	return NewTable(textEngineTitle, engineColumn, rows)

@@ -59,7 +59,7 @@ func NewPalette(c pane.Context, focus action.Pane, off func(action.Action) strin
 func (p *Palette) fill(keys action.Keys) {
 	p.keys, p.items = keys, nil
 	order := []action.Pane{p.focus, action.Everywhere}
-	for _, other := range action.Panes {
+	for _, other := range action.AllPanes {
 		if other != p.focus {
 			order = append(order, other)
 		}
@@ -75,10 +75,10 @@ func (p *Palette) fill(keys action.Keys) {
 
 // tableOrder is where the rows of a pane stand in the table.
 func tableOrder(p action.Pane) int {
-	if n := p.Number(); n > 0 {
-		return n
+	if i := slices.Index(action.AllPanes, p); i >= 0 {
+		return i
 	}
-	return len(action.Panes) + 1
+	return len(action.AllPanes)
 }
 
 // rekey takes other keys; what is written and marked stays.

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core/chat"
+	"ollimbot/core/fork"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 
@@ -39,7 +40,11 @@ func (d *desk) off(a action.Action) string {
 
 const textReadOnly = "the dashboard is read-only; start it without --read-only to change things"
 
-func newDesk(focus action.Pane) *desk { return &desk{plainContext(), focus} }
+func newDesk(focus action.Pane) *desk {
+	d := &desk{plainContext(), focus}
+	d.Snap.Forks = []fork.View{{ID: "f1f1f1f1", State: fork.Running}}
+	return d
+}
 
 // inside is what a dialog draws, without colours.
 func inside(d *desk, p *Palette, w, h int) []string {

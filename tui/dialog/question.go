@@ -77,8 +77,9 @@ func (q *Question) count(runs []fork.View) {
 // Title implements pane.Dialog.
 func (q *Question) Title() string { return textQuestion }
 
-// ripe reports whether the question has been readable.
-func (q *Question) ripe() bool { return time.Since(q.opened) >= Grace }
+// Ripe reports whether the question has been readable: a click that comes earlier was
+// on its way.
+func (q *Question) Ripe() bool { return time.Since(q.opened) >= Grace }
 
 // Draw implements pane.Dialog.
 func (q *Question) Draw(c pane.Context, w, h int) []string {
@@ -127,7 +128,7 @@ func (q *Question) Take(_ pane.Context, msg tea.Msg) pane.Answer {
 		return q.click(msg)
 	case tea.KeyPressMsg:
 		switch {
-		case msg.String() == "ctrl+c" && q.yes.Leave == pane.Quit && q.ripe():
+		case msg.String() == "ctrl+c" && q.yes.Leave == pane.Quit && q.Ripe():
 			return pane.Answer{Leave: pane.Quit}
 		case closes(msg), key.Matches(msg, questionKeys.no), key.Matches(msg, questionKeys.chosen) && !q.chosen:
 			return pane.Answer{Close: true}
@@ -141,7 +142,7 @@ func (q *Question) Take(_ pane.Context, msg tea.Msg) pane.Answer {
 }
 
 func (q *Question) confirm() pane.Answer {
-	if !q.ripe() {
+	if !q.Ripe() {
 		return pane.Answer{}
 	}
 	return q.yes
@@ -152,7 +153,7 @@ func (q *Question) confirm() pane.Answer {
 func (q *Question) click(at pane.Click) pane.Answer {
 	yes := at.Y == q.no+1
 	switch {
-	case at.Beside || at.Y != q.no && !yes || !q.ripe():
+	case at.Beside || at.Y != q.no && !yes:
 	case q.chosen != yes:
 		q.chosen = yes
 	case yes:

@@ -183,7 +183,7 @@ func (l pageLine) spans(p *Page) []widget.Span {
 func Keys(keys action.Keys, focus action.Pane, ascii bool) *Page {
 	rows := section(nil, keys, focus, ascii)
 	rows = section(rows, keys, action.Everywhere, ascii)
-	for _, p := range action.Panes {
+	for _, p := range action.AllPanes {
 		if p != focus {
 			rows = section(rows, keys, p, ascii)
 		}
@@ -203,14 +203,16 @@ func Keys(keys action.Keys, focus action.Pane, ascii bool) *Page {
 const helpColumn = 18
 
 func section(rows []Row, keys action.Keys, p action.Pane, ascii bool) []Row {
+	actions := keys.Of(p)
+	if len(actions) == 0 {
+		return rows
+	}
 	name := p.Name()
-	if p.Number() > 0 {
-		if key := (action.Names{Keys: keys, ASCII: ascii}).Key(p.Go()); key != "" {
-			name += " (" + key + ")"
-		}
+	if key := (action.Names{Keys: keys, ASCII: ascii}).Key(p.Go()); key != "" {
+		name += " (" + key + ")"
 	}
 	rows = append(rows, Row{Text: name})
-	for _, a := range keys.Of(p) {
+	for _, a := range actions {
 		rows = append(rows, Row{"  " + a.KeyNames(ascii), a.Title})
 	}
 	return append(rows, Row{})
