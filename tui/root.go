@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"os"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,11 +17,15 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/away"
 	"ollimbot/tui/pane/budget"
 	"ollimbot/tui/pane/chat"
+	"ollimbot/tui/pane/costs"
 	"ollimbot/tui/pane/forks"
 	"ollimbot/tui/pane/logs"
 	"ollimbot/tui/pane/schedule"
+	settingspage "ollimbot/tui/pane/settings"
+	"ollimbot/tui/pane/task"
 	"ollimbot/tui/pane/updates"
 	"ollimbot/tui/screen"
 	"ollimbot/tui/settings"
@@ -52,8 +57,10 @@ type root struct {
 	focus action.Pane
 	lower action.Pane // Chat or Logs: what their common box shows
 	zoom  bool
+	// trail are the panes that esc goes back to from a page, the newest last.
+	trail []action.Pane
 
-	dialogs []dialog // the last one takes the keys
+	dialogs []pane.Dialog // the last one takes the keys
 	speech  speech
 	desk    desk
 	undo    []command.Value // newest last
@@ -66,6 +73,9 @@ type root struct {
 	stopped, armed, asked time.Time
 	warned                string
 
+	// glanced is when the core was told that somebody looks, away since when the
+	// terminal has not had the focus.
+	glanced, away time.Time
 	// painted is when the screen was written last; due, that a paint is on its way.
 	painted time.Time
 	due     bool
@@ -103,7 +113,7 @@ func (r *root) Init() tea.Cmd {
 	r.fail(r.screen.SetMouse(true))
 	r.paint()
 	r.askBackground()
-	return tea.Batch(r.waitChanged(), r.waitSignal(), r.wake())
+	return tea.Batch(r.waitChanged(), r.waitSignal(), r.wake(), r.glance())
 }
 
 // View draws nothing: Update has painted.
@@ -129,7 +139,7 @@ func (r *root) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	if r.err != nil {
 		return r, tea.Quit
 	}
-	return r, tea.Batch(cmd, later, r.wake())
+	return r, tea.Batch(cmd, later, r.wake(), r.glance())
 }
 
 // receive is the order of house rule 8: size and colours, the core, then what
@@ -146,7 +156,11 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		// A desktop that turned dark says nothing of this terminal's own colours.
 		r.askBackground()
 		return nil, never
+	case tea.BlurMsg:
+		r.away = time.Now()
+		return nil, never
 	case tea.FocusMsg:
+		r.away = time.Time{}
 		r.lookKeys()
 		r.askBackground()
 		return nil, soon
@@ -174,6 +188,7 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		return nil, r.setUp(msg)
 
 	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseClickMsg:
+		r.away = time.Time{} // not every terminal tells
 		cmd := r.input(msg)
 		r.unarm()
 		return cmd, atOnce
@@ -181,6 +196,27 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		return r.wheel(msg.Mouse()), soon
 	}
 	return nil, never
+}
+
+const (
+	// glanceEvery is how often the core is told that somebody looks: with each minute.
+	glanceEvery = 50 * time.Second
+	// leftAlone is how long a terminal without the focus counts as looked at. It may
+	// stand on a second screen, or in a session that nobody is attached to.
+	leftAlone = time.Hour
+)
+
+// glance tells the core that somebody looks, as far as can be told.
+func (r *root) glance() tea.Cmd {
+	now := time.Now()
+	if now.Sub(r.glanced) < glanceEvery || !r.away.IsZero() && now.Sub(r.away) > leftAlone {
+		return nil
+	}
+	r.glanced = now
+	return func() tea.Msg {
+		r.core.Look(r.ctx)
+		return nil
+	}
 }
 
 // show paints now or arranges for it. While things stream, a frame stands for
@@ -248,7 +284,7 @@ func (r *root) see(s core.Snapshot) {
 	r.speech.hear(s.Notices, s.At)
 	r.watch()
 	c := r.context()
-	for _, p := range action.Panes {
+	for _, p := range action.AllPanes {
 		r.panes[p].Sync(c)
 	}
 }
@@ -272,10 +308,19 @@ func (r *root) tail(id string, from tail.Cursor) tail.Page {
 // plan divides the screen as it is now.
 func (r *root) plan() layout.Plan { return layout.Divide(r.division()) }
 
-// setFocus moves the focus; the common box follows it.
+// setFocus moves the focus; the common box follows it. A page remembers whence one
+// came to it.
 func (r *root) setFocus(p action.Pane) {
-	if p.Number() == 0 {
+	if _, ok := r.panes[p]; !ok || p == r.focus {
 		return
+	}
+	switch i := slices.Index(r.trail, p); {
+	case !p.Page():
+		r.trail = nil
+	case i >= 0: // it was opened before what it has led to
+		r.trail = r.trail[:i]
+	default:
+		r.trail = append(r.trail, r.focus)
 	}
 	r.focus = p
 	if p == action.Chat || p == action.Logs {
@@ -283,7 +328,21 @@ func (r *root) setFocus(p action.Pane) {
 	}
 }
 
-// newPanes makes the six panes, each without a past.
+// whole reports that the focused pane has the whole body.
+func (r *root) whole() bool { return r.zoom || r.focus.Page() }
+
+// leave goes back from a page to where it was opened.
+func (r *root) leave() {
+	to := action.Forks
+	if n := len(r.trail); n > 0 {
+		to, r.trail = r.trail[n-1], r.trail[:n-1]
+	}
+	trail := r.trail
+	r.setFocus(to)
+	r.trail = trail
+}
+
+// newPanes makes the panes and the pages, each without a past.
 func newPanes() map[action.Pane]pane.Pane {
 	return map[action.Pane]pane.Pane{
 		action.Budget:   budget.New(),
@@ -292,5 +351,9 @@ func newPanes() map[action.Pane]pane.Pane {
 		action.Forks:    forks.New(),
 		action.Chat:     chat.New(command.List(command.InSlash)),
 		action.Logs:     logs.New(),
+		action.Task:     task.New(),
+		action.Costs:    costs.New(),
+		action.Away:     away.New(),
+		action.Settings: settingspage.New(),
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"ollimbot/core/updates"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/settings"
@@ -105,7 +106,7 @@ func TestTheFirstKeysOfAPaneAreSeenOnEveryScreen(t *testing.T) {
 				r := newRoot(t.Context(), still{withForks(busyDay(day)), fullTail}, Options{})
 				r.w, r.h, r.zoom = w, h, zoom
 				r.refresh()
-				for _, p := range action.Panes {
+				for _, p := range action.AllPanes {
 					r.setFocus(p)
 					left, right := r.hints()
 					mine := r.paneHints()
@@ -303,11 +304,11 @@ func TestAStormOfSizesTearsNothing(t *testing.T) {
 		r.dialogs = nil
 		switch dice.IntN(4) {
 		case 0:
-			r.open(newPalette(r))
+			r.open(dialog.NewPalette(r.context(), r.focus, r.off))
 		case 1:
-			r.open(helpPage(r.keys, r.focus, false))
+			r.open(dialog.Keys(r.keys, r.focus, false))
 		case 2:
-			r.open(r.newWelcome())
+			r.open(dialog.NewWelcome("", true, true))
 		}
 		lines := r.frame()
 		if len(lines) != r.h {
