@@ -22,8 +22,6 @@ const (
 	// mostCostDays how many at most.
 	costDays     = 7
 	mostCostDays = 366
-	// newestRuns is how many runs of a task are told one by one.
-	newestRuns = 20
 )
 
 // Spending is what the report of costs is made of.
@@ -94,7 +92,7 @@ func (s Spending) report(days int, now time.Time) CostReport {
 	return r
 }
 
-// detail adds to a task what each day and each of its newest runs has cost.
+// detail adds to a task what each day has cost, and where that goes.
 func (t *TaskCost) detail(runs []fork.View, days []CostDay) {
 	t.Mean = t.Dollars / float64(t.Runs)
 	t.Days = make([]float64, len(days))
@@ -103,13 +101,6 @@ func (t *TaskCost) detail(runs []fork.View, days []CostDay) {
 		v := &runs[i]
 		if v.Live() || v.Kind != t.Kind || v.TaskID != t.ID {
 			continue
-		}
-		if len(t.Newest) < newestRuns {
-			r := RunCost{Run: v.ID, State: v.State, Ended: v.Ended, Dollars: max(0, v.Usage.CostUSD), Tokens: max(0, v.Usage.Tokens())}
-			if !v.Started.IsZero() {
-				r.Took = max(0, v.Ended.Sub(v.Started))
-			}
-			t.Newest = append(t.Newest, r)
 		}
 		// The day is the last one that has begun by then.
 		n, _ := slices.BinarySearchFunc(days, v.Ended, func(d CostDay, at time.Time) int {
@@ -123,7 +114,6 @@ func (t *TaskCost) detail(runs []fork.View, days []CostDay) {
 			costs = append(costs, max(0, v.Usage.CostUSD))
 		}
 	}
-	slices.Reverse(t.Newest)
 	t.Trend = trend(costs)
 }
 

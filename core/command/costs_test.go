@@ -142,7 +142,7 @@ func TestTheReportOfCostsPutsEachDollarOnItsDay(t *testing.T) {
 		t.Errorf("talk %v, expected %v, projected %v, %d days", r.Talk, r.Expected, r.Projected, len(r.Days))
 	}
 	one := r.Tasks[slices.IndexFunc(r.Tasks, func(c TaskCost) bool { return c.ID == "aaaa0001" })]
-	if math.Abs(one.Mean-0.3) > 1e-9 || math.Abs(one.Trend-1) > 1e-9 || len(one.Newest) != 5 || one.Newest[4].Dollars != 0.4 || one.Newest[4].Took != time.Minute {
+	if math.Abs(one.Mean-0.3) > 1e-9 || math.Abs(one.Trend-1) > 1e-9 {
 		t.Errorf("%+v", one)
 	}
 	if want := []float64{0, 0.4, 0.8}; math.Abs(one.Days[1]-want[1])+math.Abs(one.Days[2]-want[2])+one.Days[0] > 1e-9 {

@@ -10,6 +10,7 @@ package command
 import (
 	"time"
 
+	"ollimbot/core/budget"
 	"ollimbot/core/fork"
 	"ollimbot/core/money"
 	"ollimbot/core/policy"
@@ -92,6 +93,9 @@ type Describe struct{ ID string }
 // Costs compares what the runs of each task have cost, in as many days with today,
 // 7 for 0; Outcome.Body holds a table.
 type Costs struct{ Days int }
+
+// Past is how a task has gone and what comes: Outcome.Past.
+type Past struct{ ID string }
 
 // AddTask writes a new routine (with Cron) or reminder (with At). Undoable.
 type AddTask struct {
@@ -213,6 +217,7 @@ func (MuteUntil) value()     {}
 func (AllowTask) value()     {}
 func (Describe) value()      {}
 func (Costs) value()         {}
+func (Past) value()          {}
 func (AddTask) value()       {}
 func (RemoveTask) value()    {}
 func (RestoreTask) value()   {}
@@ -230,11 +235,11 @@ func (Login) value()         {}
 
 // Outcome is what a command did.
 type Outcome struct {
-	Message string // one line for a toast: "capacity 5 → 6, full at 19:40"
-	Body    string // a longer text, for Preview
-	Undo    Value  // the inverse, or nil
-	// Costs is what Body says in a table, for the command Costs.
-	Costs *CostReport
+	Message string      // one line for a toast: "capacity 5 → 6, full at 19:40"
+	Body    string      // a longer text, for Preview
+	Undo    Value       // the inverse, or nil
+	Costs   *CostReport // what Body says in a table, for the command Costs
+	Past    *TaskPast   // for the command Past
 	// Done is closed when words have been answered, or never will be; nil for
 	// commands that answer nothing. After the bot's end it may stay open.
 	Done <-chan struct{}
@@ -255,18 +260,6 @@ type TaskCost struct {
 	Mean, Trend float64
 	// Days are the dollars of each day, beside CostReport.Days.
 	Days []float64
-	// Newest are the last 20 runs that have ended, the oldest first.
-	Newest []RunCost
-}
-
-// RunCost is what one run has used.
-type RunCost struct {
-	Run     string // its id
-	State   fork.State
-	Ended   time.Time
-	Took    time.Duration
-	Dollars float64
-	Tokens  int
 }
 
 // CostDay is what one day has cost, the conversation with it.
@@ -293,3 +286,30 @@ type CostReport struct {
 	// with them, and with what runs under way have not yet used of their share.
 	Expected, Projected float64
 }
+
+// TaskPast is how the runs and the pings of one task went, and its next fires.
+type TaskPast struct {
+	Runs    []fork.View // the newest 20 that have ended, the oldest first
+	Rate    fork.Rate   // of all runs that are stored
+	Answers budget.Answers
+	Next    []NextFire // three at most
+}
+
+// NextFire is a fire to come, with what the forecast says of a ping of it.
+type NextFire struct {
+	At      time.Time
+	Verdict Verdict
+}
+
+// Verdict says whether a fire's ping will find a token.
+type Verdict string
+
+// The verdicts. A fire that lies beyond the forecast, or sends no ping that costs
+// anything, has none.
+const (
+	VerdictNone  Verdict = ""
+	VerdictSure  Verdict = "a token is left"     // even if all pinged
+	VerdictShort Verdict = "may run short"       // if all pinged, but not as they usually do
+	VerdictDry   Verdict = "likely out of pings" // as they usually do
+	VerdictQuiet Verdict = "in quiet hours"
+)
