@@ -155,7 +155,7 @@ func TestTenDeliveriesRunAtOnceAndTheOthersWait(t *testing.T) {
 				t.Fatalf("delivery %d: %d", i+1, status)
 			}
 		}
-		if diff := cmp.Diff(map[string]int{Running: atOnce, Accepted: underWay - atOnce}, outcomes()); diff != "" {
+		if diff := cmp.Diff(map[string]int{running: atOnce, Accepted: underWay - atOnce}, outcomes()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		if status := deliver(0); status != http.StatusTooManyRequests {
@@ -168,7 +168,7 @@ func TestTenDeliveriesRunAtOnceAndTheOthersWait(t *testing.T) {
 		}
 		synctest.Wait()
 		stop()
-		want := map[string]int{Done: 1, Interrupted: atOnce, Accepted: underWay - atOnce, "refused 429": 1}
+		want := map[string]int{Done: 1, interrupted: atOnce, Accepted: underWay - atOnce, "refused 429": 1}
 		if diff := cmp.Diff(want, outcomes()); diff != "" || len(r.noted()) != atOnce {
 			t.Errorf("at the end, %d told (-want +got):\n%s", len(r.noted()), diff)
 		}
@@ -281,7 +281,7 @@ func TestDeliverSpeaksToARunningBot(t *testing.T) {
 	if _, _, err = Deliver(t.Context(), addr, secret, "fixed", nil); err == nil || strings.Contains(err.Error(), secret) {
 		t.Errorf("no bot there: %v", err)
 	}
-	if _, _, err = Deliver(t.Context(), "10.0.0.1:80", secret, "fixed", nil); !errors.Is(err, ErrAddress) {
+	if _, _, err = Deliver(t.Context(), "10.0.0.1:80", secret, "fixed", nil); !errors.Is(err, errAddress) {
 		t.Errorf("the secret would leave the machine: %v", err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"ollimbot/core/prompt"
 )
 
-// Folder is where the spec files lie, relative to the data directory.
-const Folder = "webhooks"
+// folder is where the spec files lie, relative to the data directory.
+const folder = "webhooks"
 
 // Limits of a payload.
 const (
@@ -50,20 +50,20 @@ type Payload struct {
 
 // What the screening found.
 const (
-	VerdictSafe       = "safe"
-	VerdictHeld       = "held"
-	VerdictNone       = "none needed" // the payload holds no free text
-	VerdictUnreadable = "unreadable"  // no verdict: held as well
+	verdictSafe       = "safe"
+	verdictHeld       = "held"
+	verdictNone       = "none needed" // the payload holds no free text
+	verdictUnreadable = "unreadable"  // no verdict: held as well
 )
 
 // What became of a delivery; a refused one has "refused 401" and its like.
 const (
 	Accepted    = "accepted" // it is on the disk and waits for its screening or its run
-	Running     = "running"
+	running     = "running"
 	Done        = "done"
 	Failed      = "failed"
 	Held        = "held"
-	Interrupted = "interrupted" // the bot stopped before its end
+	interrupted = "interrupted" // the bot stopped before its end
 )
 
 // Delivery is one delivery as people may see it. It never holds a value of the
@@ -85,7 +85,7 @@ type Delivery struct {
 }
 
 // open reports whether it has no end yet.
-func (d Delivery) open() bool { return d.Outcome == Accepted || d.Outcome == Running }
+func (d Delivery) open() bool { return d.Outcome == Accepted || d.Outcome == running }
 
 // last is when it last changed, as far as that is known.
 func (d Delivery) last() time.Time {
