@@ -56,7 +56,7 @@ type unknownError struct{ error }
 // Unknown makes an error an ErrUnknown.
 func Unknown(err error) error { return unknownError{err} }
 
-func (unknownError) is(target error) bool { return target == ErrUnknown }
+func (unknownError) Is(target error) bool { return target == ErrUnknown }
 
 // Unwrap is the cause.
 func (e unknownError) Unwrap() error { return e.error }
