@@ -52,7 +52,7 @@ func TestWhatACrashCutOffIsToldOnce(t *testing.T) {
 			return fmt.Sprintf(`{"id":%q,"webhook":"github-ci","at":%q,"size":3,"remote":"x","outcome":"%s","status":202}`, id, at, outcome)
 		}
 		lines := []string{
-			put("aaaaaaaa", Accepted), put("bbbbbbbb", Accepted), put("bbbbbbbb", running), put("cccccccc", Accepted), put("cccccccc", Done),
+			put("aaaaaaaa", Accepted), put("bbbbbbbb", Accepted), put("bbbbbbbb", Running), put("cccccccc", Accepted), put("cccccccc", Done),
 			"", "no json", `{"id":"../../x","outcome":"done"}`, put("dddddddd", `do\u001b[31mne\u0007`), `{"id":"eeee`,
 		}
 		if err := d.Write(LogFile, []byte(strings.Join(lines, "\n"))); err != nil {
@@ -67,7 +67,7 @@ func TestWhatACrashCutOffIsToldOnce(t *testing.T) {
 			for _, d := range r.Deliveries() {
 				got[d.ID] = d.Outcome
 			}
-			want := map[string]string{"aaaaaaaa": interrupted, "bbbbbbbb": interrupted, "cccccccc": Done, "dddddddd": "done"}
+			want := map[string]string{"aaaaaaaa": Interrupted, "bbbbbbbb": Interrupted, "cccccccc": Done, "dddddddd": "done"}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

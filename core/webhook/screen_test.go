@@ -178,7 +178,7 @@ func TestASafeDeliveryRunsWithItsSpecAndItsData(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := held(t, safeScreen, "github-ci", held1)
 		jobs := r.ran()
-		if len(jobs) != 1 || jobs[0].Spec.ID != "github-ci" || len(jobs[0].Payload.Data) != 3 || jobs[0].Delivery.Outcome != running {
+		if len(jobs) != 1 || jobs[0].Spec.ID != "github-ci" || len(jobs[0].Payload.Data) != 3 || jobs[0].Delivery.Outcome != Running {
 			t.Fatalf("%+v", jobs)
 		}
 		d := r.Deliveries()[0]

@@ -205,10 +205,10 @@ func (s *Server) takeUp() {
 			continue
 		}
 		note := noteLost
-		if r.Outcome == running {
+		if r.Outcome == Running {
 			note = noteCutOff
 		}
-		s.tell(r, fmt.Sprintf(note, r.Webhook, r.ID), interrupted)
+		s.tell(r, fmt.Sprintf(note, r.Webhook, r.ID), Interrupted)
 	}
 	s.log.tidy(time.Now())
 }

@@ -155,7 +155,7 @@ func TestTenDeliveriesRunAtOnceAndTheOthersWait(t *testing.T) {
 				t.Fatalf("delivery %d: %d", i+1, status)
 			}
 		}
-		if diff := cmp.Diff(map[string]int{running: atOnce, Accepted: underWay - atOnce}, outcomes()); diff != "" {
+		if diff := cmp.Diff(map[string]int{Running: atOnce, Accepted: underWay - atOnce}, outcomes()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		if status := deliver(0); status != http.StatusTooManyRequests {
@@ -168,7 +168,7 @@ func TestTenDeliveriesRunAtOnceAndTheOthersWait(t *testing.T) {
 		}
 		synctest.Wait()
 		stop()
-		want := map[string]int{Done: 1, interrupted: atOnce, Accepted: underWay - atOnce, "refused 429": 1}
+		want := map[string]int{Done: 1, Interrupted: atOnce, Accepted: underWay - atOnce, "refused 429": 1}
 		if diff := cmp.Diff(want, outcomes()); diff != "" || len(r.noted()) != atOnce {
 			t.Errorf("at the end, %d told (-want +got):\n%s", len(r.noted()), diff)
 		}

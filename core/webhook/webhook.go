@@ -59,11 +59,11 @@ const (
 // What became of a delivery; a refused one has "refused 401" and its like.
 const (
 	Accepted    = "accepted" // it is on the disk and waits for its screening or its run
-	running     = "running"
+	Running     = "running"
 	Done        = "done"
 	Failed      = "failed"
 	Held        = "held"
-	interrupted = "interrupted" // the bot stopped before its end
+	Interrupted = "interrupted" // the bot stopped before its end
 )
 
 // Delivery is one delivery as people may see it. It never holds a value of the
@@ -85,7 +85,7 @@ type Delivery struct {
 }
 
 // open reports whether it has no end yet.
-func (d Delivery) open() bool { return d.Outcome == Accepted || d.Outcome == running }
+func (d Delivery) open() bool { return d.Outcome == Accepted || d.Outcome == Running }
 
 // last is when it last changed, as far as that is known.
 func (d Delivery) last() time.Time {

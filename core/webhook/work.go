@@ -63,7 +63,7 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 	case err == nil:
 		s.end(t, Done)
 	case ctx.Err() != nil:
-		s.tell(t.record, fmt.Sprintf(noteCutOff, t.record.Webhook, t.record.ID), interrupted)
+		s.tell(t.record, fmt.Sprintf(noteCutOff, t.record.Webhook, t.record.ID), Interrupted)
 	default:
 		s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "error", err)
 		s.end(t, Failed)
@@ -74,7 +74,7 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 // runs it again. While that cannot be written the delivery waits.
 func (s *Server) begin(ctx context.Context, t *task, verdict string) bool {
 	for ctx.Err() == nil {
-		d, err := s.log.change(t.record, func(r *record) { r.Outcome, r.Verdict = running, verdict })
+		d, err := s.log.change(t.record, func(r *record) { r.Outcome, r.Verdict = Running, verdict })
 		if err == nil {
 			t.job.Delivery = d
 			return true
