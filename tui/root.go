@@ -60,7 +60,7 @@ type root struct {
 	// trail are the panes that esc goes back to from a page, the newest last.
 	trail []action.Pane
 
-	dialogs []dialog // the last one takes the keys
+	dialogs []pane.Dialog // the last one takes the keys
 	speech  speech
 	desk    desk
 	undo    []command.Value // newest last

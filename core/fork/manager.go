@@ -19,7 +19,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/budget"
-	"ollimbot/core/ledger"
+	"ollimbot/core/money"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/session"
@@ -83,8 +83,8 @@ type Options struct {
 	// Messages remembers which run sent which message, so that replies can resume
 	// it; nil remembers nothing.
 	Messages *session.ForkMessages
-	// Costs sums what turns have used; nil sums nothing.
-	Costs *ledger.Ledger
+	// Money counts what turns have used; nil counts nothing.
+	Money *money.Purse
 	// Tools are listed in every session beside the bot's own.
 	Tools []agent.Tool
 	// Changed is called after everything that a View shows; it must not block.
@@ -116,6 +116,8 @@ type Job struct {
 	// Trusted lets it keep its tools whatever it reads.
 	Tainted string
 	Trusted bool
+	// Ticket is what is set aside for the run; whoever queues the job settles it.
+	Ticket money.Ticket
 }
 
 // Manager runs jobs, a few at a time, first come first served.
@@ -133,6 +135,7 @@ type Manager struct {
 	waiting, running, finished []*run
 	// past are runs that the ledger knows from before, newest first.
 	past              []View
+	rates             map[string]Rate // by task, of all runs that are known to have ended
 	serving, stopping bool
 }
 
@@ -146,10 +149,12 @@ func NewManager(o Options) (*Manager, error) {
 		o.Idle = func() {}
 	}
 	m := &Manager{o: o, zone: o.Zone, log: o.Log, stop: make(chan struct{})}
-	past, err := Ledger(o.Dir, keptRuns)
+	past, err := Ledger(o.Dir, math.MaxInt)
 	if err != nil {
 		return nil, err
 	}
+	m.rates = Rates(past)
+	past = slices.Clone(past[:min(len(past), keptRuns)])
 	for i := range past {
 		past[i] = inZone(past[i], m.zone)
 	}
@@ -330,6 +335,7 @@ func (m *Manager) archive(r *run) {
 	defer m.mu.Unlock()
 	m.finished = slices.Insert(m.finished, 0, r)
 	m.finished = m.finished[:min(len(m.finished), keptRuns)]
+	count(m.rates, r.snapshot())
 }
 
 func (m *Manager) now() time.Time { return time.Now().In(m.zone) }
