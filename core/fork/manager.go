@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -134,6 +133,8 @@ type Manager struct {
 	// past are runs that the ledger knows from before, newest first.
 	past              []View
 	serving, stopping bool
+
+	unseen unseen
 }
 
 // NewManager reads the ledger of earlier runs. It starts nothing and writes
@@ -162,6 +163,7 @@ func NewManager(o Options) (*Manager, error) {
 // all have ended. It must be called once.
 func (m *Manager) Run(ctx context.Context) error {
 	m.closeOpen()
+	m.recallFailures()
 	m.mu.Lock()
 	m.serving = true
 	m.dispatch()
@@ -178,12 +180,11 @@ func (m *Manager) Run(ctx context.Context) error {
 // closeOpen ends what an earlier program left open: runs without an end line
 // were interrupted. It also keeps the ledger and the tail files small.
 func (m *Manager) closeOpen() {
-	all, err := Ledger(m.o.Dir, math.MaxInt) // however many have come after it
+	open, err := cutOff(m.o.Dir)
 	if err != nil {
 		m.log.Warn("runs that were cut off could not be looked for", "error", err)
 	}
-	open := slices.DeleteFunc(all, func(v View) bool { return !v.Live() })
-	for _, v := range slices.Backward(open) { // the oldest first, as lines stand in the ledger
+	for _, v := range open {
 		v = inZone(v, m.zone)
 		v.State, v.Ended, v.Error = Interrupted, m.now(), textProgramEnded
 		if err := appendLedger(m.o.Dir, v); err != nil {
@@ -308,6 +309,7 @@ func (m *Manager) drop(r *run, s State) bool {
 // finish makes room for the next run.
 func (m *Manager) finish(r *run) {
 	m.archive(r)
+	m.failed(r.snapshot())
 	m.mu.Lock()
 	m.running = slices.DeleteFunc(m.running, func(x *run) bool { return x == r })
 	m.dispatch()
