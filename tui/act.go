@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/task"
 )
 
 // off says why an action cannot be used now; empty means that it can.
@@ -117,6 +118,10 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	case action.GoPrevious:
 		r.step(-1)
 	case action.Zoom:
+		if r.focus.Page() {
+			r.leave()
+			return nil
+		}
 		r.zoom = !r.zoom
 	case action.Back:
 		r.back()
@@ -158,27 +163,30 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	case action.SetUp:
 		return r.goTo(verdict{setUp: true})
 	default:
-		if i := slices.Index(goIDs, id); i >= 0 {
-			r.setFocus(action.Panes[i])
+		if p, ok := strings.CutPrefix(string(id), "go."); ok {
+			r.setFocus(action.Pane(p))
 		}
 	}
 	return nil
 }
 
-// goIDs stand in the order of action.Panes.
-var goIDs = []action.ID{
-	action.GoBudget, action.GoSchedule, action.GoUpdates, action.GoForks, action.GoChat, action.GoLogs,
-}
-
+// step goes to another pane; from a page, to one beside the pane that it was opened from.
 func (r *root) step(by int) {
-	n := len(action.Panes)
-	r.setFocus(action.Panes[(slices.Index(action.Panes, r.focus)+by+n)%n])
+	at, n := r.focus, len(action.Panes)
+	if len(r.trail) > 0 {
+		at = r.trail[0]
+	}
+	r.setFocus(action.Panes[(slices.Index(action.Panes, at)+by+n)%n])
 }
 
-// back leaves the zoom; without one it is the pane's. What a pane would say is left
+// back leaves the page or the zoom; without one it is the pane's. What a pane would say is left
 // out: that it is empty, or read-only, is no answer to esc.
 func (r *root) back() {
 	r.speech.hush(time.Now())
+	if r.focus.Page() {
+		r.leave()
+		return
+	}
 	if r.zoom {
 		r.zoom = false
 		return
@@ -221,6 +229,10 @@ func (r *root) answer(a pane.Answer) tea.Cmd {
 	}
 	if a.Zoom {
 		r.zoom = true
+	}
+	if p, ok := r.panes[action.Task].(*task.Page); ok && a.Task != "" {
+		p.Show(a.Task)
+		r.setFocus(action.Task)
 	}
 	if a.Ask != nil {
 		r.open(newQuestion(*a.Ask))

@@ -135,8 +135,8 @@ func (r *root) border(b layout.Box, first, below bool) string {
 // the most telling first.
 func (r *root) heading(b layout.Box) (title []widget.Span, states []string) {
 	name, state := r.panes[b.Pane].Title(r.context())
-	if r.zoom {
-		zoomed := textZoomed(r.names())
+	if r.whole() {
+		zoomed := textZoomed(r.names(), r.focus.Page())
 		states = append(states, strings.TrimPrefix(state+textDot+zoomed, textDot), zoomed, textZoomedShort)
 	} else {
 		for ; state != ""; state = state[:max(0, strings.LastIndex(state, textDot))] {
@@ -167,7 +167,7 @@ func (r *root) titleSpans(p action.Pane, name string) []widget.Span {
 // goKey is the key that goes to a pane, as its title shows it: its number, unless
 // the user has chosen another. One that is no sign is left to the help page.
 func (r *root) goKey(p action.Pane) string {
-	key := r.names().Key(goIDs[p.Number()-1])
+	key := r.names().Key(p.Go())
 	if widget.Cells(key) > maxGoKey {
 		return ""
 	}

@@ -149,6 +149,9 @@ func (r *root) paneHints() []hint {
 			out = append(out, r.hint(a))
 		}
 	}
+	if back, _ := r.keys.Get(action.Everywhere, action.Back); r.focus.Page() {
+		out = append(out, r.hint(back))
+	}
 	if len(out) < fewHints {
 		out = append(out, r.elsewhere()...)
 	}
@@ -174,7 +177,7 @@ func (r *root) elsewhere() []hint {
 	var out []hint
 	for _, id := range []action.ID{action.GoNext, action.GoSchedule, action.GoChat} {
 		a, ok := r.keys.Get(action.Everywhere, id)
-		if ok && len(a.Keys) > 0 && id != goIDs[r.focus.Number()-1] {
+		if ok && len(a.Keys) > 0 && id != r.focus.Go() {
 			out = append(out, r.hint(a))
 		}
 	}

@@ -84,7 +84,7 @@ func rekeyed(t *testing.T, keys action.Keys, snap core.Snapshot) *root {
 func TestNoFrameNamesAKeyThatTheUserHasChanged(t *testing.T) {
 	keys, old := otherKeys(t)
 	for name, snap := range namedScenes() {
-		for _, p := range action.Panes {
+		for _, p := range action.AllPanes {
 			for _, size := range [][2]int{{160, 50}, {80, 24}, {50, 12}, {30, 8}, {20, 4}} {
 				for _, zoom := range []bool{false, true} {
 					r := rekeyed(t, keys, snap)

@@ -183,7 +183,7 @@ func (l pageLine) spans(p *page) []widget.Span {
 func helpPage(keys action.Keys, focus action.Pane, ascii bool) *page {
 	rows := section(nil, keys, focus, ascii)
 	rows = section(rows, keys, action.Everywhere, ascii)
-	for _, p := range action.Panes {
+	for _, p := range action.AllPanes {
 		if p != focus {
 			rows = section(rows, keys, p, ascii)
 		}
@@ -203,14 +203,16 @@ func helpPage(keys action.Keys, focus action.Pane, ascii bool) *page {
 const helpColumn = 18
 
 func section(rows []pageRow, keys action.Keys, p action.Pane, ascii bool) []pageRow {
+	actions := keys.Of(p)
+	if len(actions) == 0 {
+		return rows
+	}
 	name := p.Name()
-	if n := p.Number(); n > 0 {
-		if key := (action.Names{Keys: keys, ASCII: ascii}).Key(goIDs[n-1]); key != "" {
-			name += " (" + key + ")"
-		}
+	if key := (action.Names{Keys: keys, ASCII: ascii}).Key(p.Go()); key != "" {
+		name += " (" + key + ")"
 	}
 	rows = append(rows, pageRow{text: name})
-	for _, a := range keys.Of(p) {
+	for _, a := range actions {
 		rows = append(rows, pageRow{"  " + a.KeyNames(ascii), a.Title})
 	}
 	return append(rows, pageRow{})

@@ -56,7 +56,7 @@ func newPalette(r *root) *palette {
 func (p *palette) fill(keys action.Keys) {
 	p.keys, p.items = keys, nil
 	order := []action.Pane{p.focus, action.Everywhere}
-	for _, other := range action.Panes {
+	for _, other := range action.AllPanes {
 		if other != p.focus {
 			order = append(order, other)
 		}
@@ -72,10 +72,10 @@ func (p *palette) fill(keys action.Keys) {
 
 // tableOrder is where the rows of a pane stand in the table.
 func tableOrder(p action.Pane) int {
-	if n := p.Number(); n > 0 {
-		return n
+	if i := slices.Index(action.AllPanes, p); i >= 0 {
+		return i
 	}
-	return len(action.Panes) + 1
+	return len(action.AllPanes)
 }
 
 // rekey takes other keys; what is written and marked stays.

@@ -103,7 +103,11 @@ func (r *root) clickPane(plan layout.Plan, m tea.Mouse) tea.Cmd {
 			r.setFocus(p)
 			return nil
 		}
-		r.zoom = false // "zoomed, z goes back" stands there
+		if b.Pane.Page() { // "esc goes back" stands there
+			r.leave()
+			return nil
+		}
+		r.zoom = false // "zoomed, z goes back" too
 		r.setFocus(b.Pane)
 		return nil
 	}

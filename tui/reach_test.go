@@ -67,8 +67,8 @@ type scene struct {
 // scenes are those of the actions that need more than their pane.
 func sceneOf(a action.Action) scene {
 	sc := scene{keys: []string{"2"}}
-	if n := a.Pane.Number(); n > 0 {
-		sc.keys = []string{strconv.Itoa(n)}
+	if goes, ok := action.Get(action.Everywhere, a.Pane.Go()); ok {
+		sc.keys = goes.Keys[:1]
 	}
 	add := func(keys ...string) { sc.keys = append(sc.keys, keys...) }
 	_, verb, _ := strings.Cut(string(a.ID), ".")

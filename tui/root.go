@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"os"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,11 +17,15 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/away"
 	"ollimbot/tui/pane/budget"
 	"ollimbot/tui/pane/chat"
+	"ollimbot/tui/pane/costs"
 	"ollimbot/tui/pane/forks"
 	"ollimbot/tui/pane/logs"
 	"ollimbot/tui/pane/schedule"
+	settingspage "ollimbot/tui/pane/settings"
+	"ollimbot/tui/pane/task"
 	"ollimbot/tui/pane/updates"
 	"ollimbot/tui/screen"
 	"ollimbot/tui/settings"
@@ -52,6 +57,8 @@ type root struct {
 	focus action.Pane
 	lower action.Pane // Chat or Logs: what their common box shows
 	zoom  bool
+	// trail are the panes that esc goes back to from a page, the newest last.
+	trail []action.Pane
 
 	dialogs []dialog // the last one takes the keys
 	speech  speech
@@ -248,7 +255,7 @@ func (r *root) see(s core.Snapshot) {
 	r.speech.hear(s.Notices, s.At)
 	r.watch()
 	c := r.context()
-	for _, p := range action.Panes {
+	for _, p := range action.AllPanes {
 		r.panes[p].Sync(c)
 	}
 }
@@ -272,10 +279,19 @@ func (r *root) tail(id string, from tail.Cursor) tail.Page {
 // plan divides the screen as it is now.
 func (r *root) plan() layout.Plan { return layout.Divide(r.division()) }
 
-// setFocus moves the focus; the common box follows it.
+// setFocus moves the focus; the common box follows it. A page remembers whence one
+// came to it.
 func (r *root) setFocus(p action.Pane) {
-	if p.Number() == 0 {
+	if _, ok := r.panes[p]; !ok || p == r.focus {
 		return
+	}
+	switch i := slices.Index(r.trail, p); {
+	case !p.Page():
+		r.trail = nil
+	case i >= 0: // it was opened before what it has led to
+		r.trail = r.trail[:i]
+	default:
+		r.trail = append(r.trail, r.focus)
 	}
 	r.focus = p
 	if p == action.Chat || p == action.Logs {
@@ -283,7 +299,21 @@ func (r *root) setFocus(p action.Pane) {
 	}
 }
 
-// newPanes makes the six panes, each without a past.
+// whole reports that the focused pane has the whole body.
+func (r *root) whole() bool { return r.zoom || r.focus.Page() }
+
+// leave goes back from a page to where it was opened.
+func (r *root) leave() {
+	to := action.Forks
+	if n := len(r.trail); n > 0 {
+		to, r.trail = r.trail[n-1], r.trail[:n-1]
+	}
+	trail := r.trail
+	r.setFocus(to)
+	r.trail = trail
+}
+
+// newPanes makes the panes and the pages, each without a past.
 func newPanes() map[action.Pane]pane.Pane {
 	return map[action.Pane]pane.Pane{
 		action.Budget:   budget.New(),
@@ -292,5 +322,9 @@ func newPanes() map[action.Pane]pane.Pane {
 		action.Forks:    forks.New(),
 		action.Chat:     chat.New(command.List(command.InSlash)),
 		action.Logs:     logs.New(),
+		action.Task:     task.New(),
+		action.Costs:    costs.New(),
+		action.Away:     away.New(),
+		action.Settings: settingspage.New(),
 	}
 }

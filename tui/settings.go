@@ -120,7 +120,7 @@ func (r *root) division() layout.Input {
 	preset := cmp.Or(r.chosen.Layout, layout.Presets[0])
 	size := r.chosen.Sizes[preset]
 	return layout.Input{
-		W: r.w, H: r.h, Zoom: r.zoom, Focus: r.focus, Lower: r.lower, Writing: r.needsRoom(),
+		W: r.w, H: r.h, Zoom: r.whole(), Focus: r.focus, Lower: r.lower, Writing: r.needsRoom(),
 		Preset: preset, Columns: size.Columns, Rows: size.Rows,
 	}
 }
@@ -142,7 +142,7 @@ var steps = map[action.ID]step{
 
 // stepped is the screen after a step, or why it cannot be taken.
 func (r *root) stepped(by step) (in layout.Input, why string) {
-	if r.zoom || r.plan().Mode != layout.Full {
+	if r.whole() || r.plan().Mode != layout.Full {
 		return in, textNoSizes
 	}
 	in, ok := r.division().Step(r.focus, by.columns, by.rows)

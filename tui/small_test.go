@@ -105,7 +105,7 @@ func TestTheFirstKeysOfAPaneAreSeenOnEveryScreen(t *testing.T) {
 				r := newRoot(t.Context(), still{withForks(busyDay(day)), fullTail}, Options{})
 				r.w, r.h, r.zoom = w, h, zoom
 				r.refresh()
-				for _, p := range action.Panes {
+				for _, p := range action.AllPanes {
 					r.setFocus(p)
 					left, right := r.hints()
 					mine := r.paneHints()

@@ -204,10 +204,13 @@ func textTry(keys action.Keys, ascii bool) string {
 }
 
 // textZoomed names the key that gave the screen, else the one that always goes
-// back.
-func textZoomed(n action.Names) string {
+// back, as from a page.
+func textZoomed(n action.Names, page bool) string {
 	key := n.Key(action.Zoom)
-	if key == "" {
+	switch {
+	case page:
+		return "esc goes back"
+	case key == "":
 		key = "esc"
 	}
 	return "zoomed, " + key + " goes back"

@@ -13,6 +13,7 @@ import (
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui"
+	panes "ollimbot/tui/action"
 )
 
 // statusNext is how many of the next fires the status names.
@@ -157,6 +158,7 @@ func (c *updatesCmd) Run(p *process, at dataDir) error {
 type snapshotCmd struct {
 	Width  int    `default:"120" help:"Columns of the frame."`
 	Height int    `default:"40" help:"Rows of the frame."`
+	Page   string `enum:",budget,schedule,updates,runs,chat,logs,task,costs,away,settings" default:"" placeholder:"PAGE" help:"A page instead of the whole: budget, schedule, updates, runs, chat, logs, task, costs, away or settings."`
 	At     string `placeholder:"TIME" help:"The dashboard at this moment instead of now. Nothing is written."`
 }
 
@@ -175,5 +177,9 @@ func (c *snapshotCmd) Run(p *process, at dataDir, bot *core.Bot) error {
 	if err != nil {
 		return err
 	}
-	return p.lines(tui.Frame(bot.SnapshotAt(now), tui.FrameOptions{Width: c.Width, Height: c.Height, Tail: bot.Tail})...)
+	o := tui.FrameOptions{Width: c.Width, Height: c.Height, Tail: bot.Tail, Focus: panes.Pane(c.Page), Zoom: c.Page != ""}
+	if c.Page == "runs" {
+		o.Focus = panes.Forks
+	}
+	return p.lines(tui.Frame(bot.SnapshotAt(now), o)...)
 }

@@ -28,8 +28,22 @@ const (
 	Logs       Pane = "logs"
 )
 
-// Panes lists the panes; the pane at index i has the number key i+1.
-var Panes = []Pane{Budget, Schedule, Updates, Forks, Chat, Logs}
+// The pages: panes without a box and without a number. Each has the whole body while
+// it has the focus.
+const (
+	Task     Pane = "task"
+	Costs    Pane = "costs"
+	Away     Pane = "away"
+	Settings Pane = "settings"
+)
+
+// Panes lists the panes; the pane at index i has the number key i+1. Pages lists the
+// pages, AllPanes both.
+var (
+	Panes    = []Pane{Budget, Schedule, Updates, Forks, Chat, Logs}
+	Pages    = []Pane{Task, Costs, Away, Settings}
+	AllPanes = slices.Concat(Panes, Pages)
+)
 
 // Action is one row of the table.
 type Action struct {
@@ -73,6 +87,10 @@ const (
 	GoForks    ID = "go.forks"
 	GoChat     ID = "go.chat"
 	GoLogs     ID = "go.logs"
+	GoTask     ID = "go.task"
+	GoCosts    ID = "go.costs"
+	GoAway     ID = "go.away"
+	GoSettings ID = "go.settings"
 	GoNext     ID = "go.next"
 	GoPrevious ID = "go.previous"
 
@@ -217,8 +235,14 @@ func Get(p Pane, id ID) (Action, bool) { return Keys{}.Get(p, id) }
 // Name is the pane as people call it.
 func (p Pane) Name() string { return paneNames[p] }
 
-// Number is the pane's number key, or 0 for Everywhere.
+// Number is the pane's number key, or 0 for Everywhere and for a page.
 func (p Pane) Number() int { return slices.Index(Panes, p) + 1 }
+
+// Page reports that the pane has no box of its own.
+func (p Pane) Page() bool { return slices.Contains(Pages, p) }
+
+// Go is the action that gives the pane the focus.
+func (p Pane) Go() ID { return ID("go." + p) }
 
 // KeyName is a key as people read it: "PgDn", "↑".
 func KeyName(key string, ascii bool) string {
@@ -244,7 +268,10 @@ func (a Action) KeyNames(ascii bool) string {
 func document() string {
 	var b strings.Builder
 	b.WriteString(keysIntro)
-	for _, p := range append([]Pane{Everywhere}, Panes...) {
+	for _, p := range append([]Pane{Everywhere}, AllPanes...) {
+		if len(Of(p)) == 0 {
+			continue
+		}
 		b.WriteString("\n## " + p.Name())
 		if n := p.Number(); n > 0 {
 			b.WriteString(" (`" + string(rune('0'+n)) + "`)")

@@ -21,11 +21,15 @@ import (
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
+	awaypage "ollimbot/tui/pane/away"
 	budgetpane "ollimbot/tui/pane/budget"
 	chatpane "ollimbot/tui/pane/chat"
+	costspage "ollimbot/tui/pane/costs"
 	forkspane "ollimbot/tui/pane/forks"
 	logspane "ollimbot/tui/pane/logs"
 	schedulepane "ollimbot/tui/pane/schedule"
+	settingspage "ollimbot/tui/pane/settings"
+	taskpage "ollimbot/tui/pane/task"
 	updatespane "ollimbot/tui/pane/updates"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -42,6 +46,7 @@ func panes() map[string]pane.Pane {
 	return map[string]pane.Pane{
 		"budget": budgetpane.New(), "schedule": schedulepane.New(), "updates": updatespane.New(),
 		"forks": forkspane.New(), "chat": chatpane.New(commands), "logs": logspane.New(),
+		"task": taskpage.New(), "costs": costspage.New(), "away": awaypage.New(), "settings": settingspage.New(),
 	}
 }
 

@@ -73,6 +73,7 @@ type Answer struct {
 	Zoom   bool          // give the pane the whole screen
 	Focus  action.Pane   // move the focus
 	Window string        // an id whose tail the forks pane should show
+	Task   string        // the id of a task whose page should be shown
 	Until  *Until        // ask until when, then run a command
 	Edit   *Edit         // open a file in the user's editor
 	Create bool          // open the form of a new routine or reminder

@@ -1,0 +1,36 @@
+package tui
+
+import (
+	"testing"
+
+	"ollimbot/tui/action"
+)
+
+// A page has the whole body, and esc goes back to where it was opened.
+func TestEscGoesBackFromAPageToWhereItWasOpened(t *testing.T) {
+	r := plainRoot(t, fullDay())
+	r.setFocus(action.Schedule)
+	for _, p := range action.Pages {
+		r.setFocus(p)
+		if b, ok := r.plan().Find(p); !ok || b.W != r.w-2 {
+			t.Errorf("%s has the box %+v of %d cells", p, b, r.w)
+		}
+	}
+	r.setFocus(action.Costs) // opened before: what it has led to is left
+	for _, want := range []action.Pane{action.Task, action.Schedule, action.Schedule} {
+		r.back()
+		if r.focus != want || r.zoom {
+			t.Errorf("esc goes to %s, want %s", r.focus, want)
+		}
+	}
+}
+
+func TestTheNextPaneOfAPageIsTheOneBesideWhereItWasOpened(t *testing.T) {
+	r := plainRoot(t, fullDay())
+	r.setFocus(action.Schedule)
+	r.setFocus(action.Costs)
+	r.step(+1)
+	if r.focus != action.Updates || len(r.trail) > 0 {
+		t.Errorf("tab goes to %s, and %v is behind it", r.focus, r.trail)
+	}
+}
