@@ -183,6 +183,9 @@ func (r *root) step(by int) {
 // out: that it is empty, or read-only, is no answer to esc.
 func (r *root) back() {
 	r.speech.hush(time.Now())
+	if p, ok := r.panes[r.focus].(ender); ok && r.whole() && p.End(r.context()) {
+		return
+	}
 	if r.focus.Page() {
 		r.leave()
 		return
@@ -256,6 +259,10 @@ func (r *root) answer(a pane.Answer) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
+// ender is a pane in which esc takes something away, such as a filter, before it
+// leaves the page. End reports whether there was something.
+type ender interface{ End(c pane.Context) bool }
+
 // asking is a dialog that stays until the core has taken what it asks for.
 type asking interface {
 	dialog
@@ -314,6 +321,9 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		return nil
 	}
 	r.see(msg.snap)
+	if msg.reader != action.Everywhere {
+		return r.haveRead(msg)
+	}
 	if msg.page != nil {
 		msg.page.loaded(msg.outcome.Body, msg.err)
 		return nil

@@ -37,7 +37,7 @@ const talk = "talk"
 // only reads, and what stops something.
 func laneOf(c command.Value) string {
 	switch c.(type) {
-	case command.Preview, command.Describe, command.Costs, command.Interrupt, command.StopFork:
+	case command.Preview, command.Describe, command.Costs, command.Runs, command.Looked, command.Interrupt, command.StopFork:
 		return ""
 	case command.SetBudget, command.RestoreBudget, command.DiscardUpdate, command.RestoreUpdate,
 		command.Snooze, command.Pause, command.MuteUntil, command.AllowTask, command.AddTask, command.RemoveTask,
@@ -182,8 +182,9 @@ type (
 		outcome command.Outcome
 		snap    core.Snapshot // what has become of it
 		err     error
-		page    *page  // that the outcome belongs to
-		asker   asking // the dialog that waits for it
+		page    *page       // that the outcome belongs to
+		asker   asking      // the dialog that waits for it
+		reader  action.Pane // the pane that something was read for, or none
 		undoing bool
 	}
 )

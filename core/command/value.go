@@ -10,8 +10,10 @@ package command
 import (
 	"time"
 
+	"ollimbot/core/fork"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
+	"ollimbot/core/store"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
 )
@@ -88,6 +90,16 @@ type Describe struct{ ID string }
 
 // Costs compares what the runs of each task have cost; Outcome.Body holds a table.
 type Costs struct{ Days int }
+
+// Runs reads stored runs that have ended, newest first, from a place of their ledger
+// on; Outcome.Runs holds them.
+type Runs struct {
+	From store.Place
+	Most int
+}
+
+// Looked notes that the user has looked at runs that failed.
+type Looked struct{ Runs []string }
 
 // AddTask writes a new routine (with Cron) or reminder (with At). Undoable.
 type AddTask struct {
@@ -209,6 +221,8 @@ func (MuteUntil) value()     {}
 func (AllowTask) value()     {}
 func (Describe) value()      {}
 func (Costs) value()         {}
+func (Runs) value()          {}
+func (Looked) value()        {}
 func (AddTask) value()       {}
 func (RemoveTask) value()    {}
 func (RestoreTask) value()   {}
@@ -231,6 +245,8 @@ type Outcome struct {
 	Undo    Value  // the inverse, or nil
 	// Costs is what Body says in a table, for the command Costs: the dearest first.
 	Costs []TaskCost
+	// Runs is what Runs has read.
+	Runs *fork.Page
 	// Done is closed when words have been answered, or never will be; nil for
 	// commands that answer nothing. After the bot's end it may stay open.
 	Done <-chan struct{}

@@ -58,6 +58,7 @@ func Ledger(d *store.Dir, n int) ([]View, error) {
 type Page struct {
 	Runs    []View      // that have ended, newest first
 	Next    store.Place // where the next one begins
+	All     bool        // there is no next one
 	Damaged int         // lines on the way that were no runs
 }
 
@@ -89,6 +90,7 @@ func pageOf(d *store.Dir, from store.Place, n int, wanted func(State) bool) (p P
 		return len(p.Runs) < n
 	})
 	p.Damaged += strange
+	p.All = p.Next.AtBeginning()
 	if err != nil {
 		return p, fmt.Errorf("read the ledger of runs: %w", err)
 	}

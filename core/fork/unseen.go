@@ -87,16 +87,16 @@ func (m *Manager) recallFailures() {
 		return
 	}
 	var from store.Place
-	for more := true; more && !from.AtBeginning(); {
+	for more := true; more; {
 		p, err := Past(m.o.Dir, from, unseenKept)
 		if err != nil {
 			m.log.Warn("earlier failures could not be looked for", "error", err)
 			return
 		}
-		from = p.Next
+		from, more = p.Next, !p.All
 		for _, v := range p.Runs {
-			if more = v.Ended.After(u.seen.Since) && len(u.list) < unseenKept; !more {
-				break
+			if !v.Ended.After(u.seen.Since) || len(u.list) == unseenKept {
+				return
 			}
 			known := slices.ContainsFunc(u.list, func(o View) bool { return o.ID == v.ID })
 			if v.State.Failed() && !known && !slices.Contains(u.seen.Runs, v.ID) {

@@ -89,7 +89,7 @@ func TestPagesOfTheLedgerHoldEachRunOnce(t *testing.T) {
 	}
 	var p Page
 	n, damaged := 0, 0
-	for !p.Next.AtBeginning() {
+	for !p.All {
 		var err error
 		if p, err = Past(h.dir, p.Next, 7); err != nil {
 			t.Fatal(err)

@@ -14,13 +14,13 @@ import (
 // Place is a place in a Log that is read from its end towards its beginning. The
 // zero Place is the end.
 type Place struct {
-	file uint64 // the inode: a log that was shortened is another file
-	at   int64  // bytes before it
-	set  bool
+	File uint64 // the inode: a log that was shortened is another file
+	At   int64  // bytes before it
+	Set  bool
 }
 
 // AtBeginning reports that nothing is left before it.
-func (p Place) AtBeginning() bool { return p.set && p.at == 0 }
+func (p Place) AtBeginning() bool { return p.Set && p.At == 0 }
 
 // backBlock is how much of a log is read at once, in bytes.
 const backBlock = 64 << 10
@@ -32,7 +32,7 @@ const backBlock = 64 << 10
 func (l Log[T]) Before(p Place, each func(T) bool) (next Place, damaged int, err error) {
 	f, err := l.Dir.Open(l.Rel)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Place{set: true}, 0, nil
+		return Place{Set: true}, 0, nil
 	}
 	if err != nil {
 		return p, 0, err
@@ -42,16 +42,16 @@ func (l Log[T]) Before(p Place, each func(T) bool) (next Place, damaged int, err
 	if err != nil {
 		return p, 0, fmt.Errorf("read %s: %w", l.Rel, bare(err))
 	}
-	if now := inode(info); !p.set || p.file != now || p.at > info.Size() {
-		p = Place{file: now, at: info.Size(), set: true}
+	if now := inode(info); !p.Set || p.File != now || p.At > info.Size() {
+		p = Place{File: now, At: info.Size(), Set: true}
 	}
-	for p.at > 0 {
-		lines, err := linesBefore(f, p.at)
+	for p.At > 0 {
+		lines, err := linesBefore(f, p.At)
 		if err != nil {
 			return p, damaged, fmt.Errorf("read %s: %w", l.Rel, bare(err))
 		}
 		for i := len(lines) - 1; i >= 0; i-- {
-			p.at -= int64(len(lines[i]))
+			p.At -= int64(len(lines[i]))
 			if len(bytes.TrimSpace(lines[i])) == 0 {
 				continue
 			}
