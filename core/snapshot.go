@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/chat"
 	"ollimbot/core/clean"
 	"ollimbot/core/fork"
+	"ollimbot/core/google"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
@@ -32,6 +33,9 @@ type Snapshot struct {
 	// Google is what is wrong with the login at Google, and the cure; empty while it is
 	// well, and where there is none.
 	Google string
+	// Day are the user's appointments of today and tomorrow that have not ended, and the
+	// tasks due then, by their starts, as they were read last (Bot.Look).
+	Day []google.Item
 
 	Routines  int // valid routine files
 	Reminders int // valid reminder files
@@ -105,7 +109,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	s := Snapshot{
 		At: now, Zone: b.zone, Dir: b.dir.Display(), Root: b.dir.Root(),
 		Routines: len(set.Routines), Reminders: len(set.Reminders),
-		Engine: b.engineStatus(), Surface: b.surfaceStatus(), Google: b.googleTrouble(),
+		Engine: b.engineStatus(), Surface: b.surfaceStatus(), Google: b.googleTrouble(), Day: b.dayAhead(now),
 		Budget: b.budgetView(now, view), Schedule: view,
 		Updates: b.updates.Peek(), Forks: b.forks.Views(), Failures: b.forks.Failures(), MaxForks: b.runtime.Load().MaxBackgroundForks,
 		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.All(),
