@@ -75,12 +75,15 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		return c.Compare(b.dir, b.now())
 	case command.Runs:
 		return b.storedRuns(c)
+	case command.Past:
+		return b.past(c)
 	case command.AllowTask:
 		return b.allowTask(c)
 	}
 	if b.started.Load() == nil {
 		return command.Outcome{}, errors.New(textNotRunning)
 	}
+	b.noteMove(c)
 	return b.doRunning(ctx, c)
 }
 

@@ -93,6 +93,32 @@ type BudgetView struct {
 	Forecast []budget.Level
 	// Dry is the first fire that would find no whole token; zero if none does.
 	Dry time.Time
+	// Pings are what was sent and what was refused, with the answers, the oldest
+	// first: some 600, the same for all who hold them. Today gives those of a day.
+	Pings []budget.Ping
+	// Fires are those of the next 24 hours that may cost a token, by time, up to
+	// FiresUntil: 500 at most.
+	Fires      []budget.Fire
+	FiresUntil time.Time
+}
+
+// Today are the pings and refusals of the day of the snapshot, the oldest first.
+func (v BudgetView) Today() []budget.Ping {
+	now := v.State.LastRefill
+	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	i, _ := slices.BinarySearchFunc(v.Pings, day, func(p budget.Ping, day time.Time) int { return p.At.Compare(day) })
+	return v.Pings[i:]
+}
+
+// Curve is the level of the bucket from 24 hours back to 24 hours ahead with the
+// given capacity and refill rate (minutes), such as those of State, or ones that are
+// only thought of: the past stays as it was.
+func (v BudgetView) Curve(capacity, refill int) budget.Curve {
+	now := v.State.LastRefill
+	c := v.State.Curve(v.Pings, nil, now, now)
+	ahead := v.State.With(capacity, refill, now).Curve(nil, v.Fires, now, v.FiresUntil)
+	ahead.Past = c.Past
+	return ahead
 }
 
 // Snapshot describes the bot now. It may be called from anywhere and writes
@@ -140,12 +166,20 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 
 func (b *Bot) budgetView(now time.Time, view schedule.View) BudgetView {
 	state, reserved := b.budget.State(now)
-	levels, dry := state.Forecast(mayPing(view.Day, view.Until, b.quietUntil), now)
+	fires := mayPing(view.Day, b.quietUntil, func(task string) float64 { return b.forks.Rate(task).Costs() })
+	var near []time.Time
+	for _, f := range fires {
+		if !f.At.After(view.Until) {
+			near = append(near, f.At)
+		}
+	}
+	levels, dry := state.Forecast(near, now)
 	return BudgetView{
 		State: state, Status: state.Status(now), Reserved: reserved,
 		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
 		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), Muted: b.muted.At(now),
 		Forecast: levels, Dry: dry,
+		Pings: b.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,
 	}
 }
 

@@ -32,6 +32,8 @@ const (
 	// keptRuns finished runs stay in memory with their tails, ringLines lines each.
 	keptRuns  = 20
 	ringLines = 10_000
+	// ratedRuns is how many runs of earlier programs the rates are known from.
+	ratedRuns = 1000
 	// grace is how long a run that was asked to stop may take to do so.
 	grace = 10 * time.Second
 	// lookAgain is how often the queue's head asks whether the limit has grown.
@@ -132,6 +134,7 @@ type Manager struct {
 	waiting, running, finished []*run
 	// past are runs that the ledger knows from before, newest first.
 	past              []View
+	rates             map[string]Rate // by task, of all runs that are known to have ended
 	serving, stopping bool
 
 	unseen unseen
@@ -147,10 +150,12 @@ func NewManager(o Options) (*Manager, error) {
 		o.Idle = func() {}
 	}
 	m := &Manager{o: o, zone: o.Zone, log: o.Log, stop: make(chan struct{})}
-	past, err := Ledger(o.Dir, keptRuns)
+	past, err := Ledger(o.Dir, ratedRuns)
 	if err != nil {
 		return nil, err
 	}
+	m.rates = Rates(past)
+	past = slices.Clone(past[:min(len(past), keptRuns)])
 	for i := range past {
 		past[i] = inZone(past[i], m.zone)
 	}
@@ -332,6 +337,7 @@ func (m *Manager) archive(r *run) {
 	defer m.mu.Unlock()
 	m.finished = slices.Insert(m.finished, 0, r)
 	m.finished = m.finished[:min(len(m.finished), keptRuns)]
+	count(m.rates, r.snapshot())
 }
 
 func (m *Manager) now() time.Time { return time.Now().In(m.zone) }
