@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
-
 )
 
 // nonceLife is how long a nonce is remembered. Discord says "the past few
