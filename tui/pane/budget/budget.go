@@ -15,6 +15,7 @@ import (
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/chart"
 )
 
 // Pane is the budget pane. Use New.
@@ -127,7 +128,7 @@ func levels(t *theme.Theme, b core.BudgetView, n int) []widget.Span {
 	span := last.Sub(first)
 	rate := float64(max(1, b.State.RefillRateMinutes))
 	full := float64(b.State.Capacity)
-	values := make([]int, n)
+	values := make([]float64, n)
 	at := 0
 	for i := range values {
 		moment := first.Add(span * time.Duration(i) / time.Duration(max(1, n-1)))
@@ -137,8 +138,8 @@ func levels(t *theme.Theme, b core.BudgetView, n int) []widget.Span {
 		p := b.Forecast[at]
 		left := min(full, p.Left+max(0, moment.Sub(p.At).Minutes())/rate)
 		if left >= 1 { // less than a token is as good as none
-			values[i] = int(left * 100)
+			values[i] = left
 		}
 	}
-	return widget.SparkTo(t, values, b.State.Capacity*100)
+	return chart.Spark(t, values, full)
 }
