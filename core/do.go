@@ -70,12 +70,15 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		return c.Of(command.Tasks{Dir: b.dir, Set: b.index.Set(), Holds: b.schedule.Holds(), SkillWaits: b.guard.SkillLeft}, b.now())
 	case command.Costs:
 		return c.Compare(b.dir, b.now())
+	case command.Past:
+		return b.past(c)
 	case command.AllowTask:
 		return b.allowTask(c)
 	}
 	if b.started.Load() == nil {
 		return command.Outcome{}, errors.New(textNotRunning)
 	}
+	b.noteMove(c)
 	return b.doRunning(ctx, c)
 }
 

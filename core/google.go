@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/audit"
 	"ollimbot/core/clean"
+	"ollimbot/core/fault"
 	"ollimbot/core/google"
 	"ollimbot/core/notice"
 )
@@ -26,11 +27,13 @@ const loginTime = 5 * time.Minute
 // account is the user's Google, as the bot sees it.
 type account struct {
 	*google.Client
+	day    *google.Day
 	state  atomic.Pointer[google.State]
 	logins chan *google.Login
 
-	mu   sync.Mutex         // orders who finds out that a login has ended
+	mu   sync.Mutex         // orders who finds out that a login has ended, and guards:
 	stop context.CancelFunc // of the login that waits
+	told string             // what was wrong with the day, so that it is told once
 }
 
 func (b *Bot) openGoogle() error {
@@ -38,7 +41,7 @@ func (b *Bot) openGoogle() error {
 	if err != nil {
 		return err
 	}
-	b.google = &account{Client: c, logins: make(chan *google.Login, 1)}
+	b.google = &account{Client: c, day: c.Day(), logins: make(chan *google.Login, 1)}
 	s := c.State()
 	b.google.state.Store(&s)
 	return nil
@@ -180,7 +183,44 @@ func (b *Bot) clickGoogle(ctx context.Context, action, data string) (done string
 	if err != nil {
 		return "", fmt.Errorf("failed: %w", err)
 	}
+	b.google.day.Forget(id)
 	return done, b.updates.Append(b.now(), fmt.Sprintf(update, clean.Cut(clean.Line(title), 80)))
+}
+
+// Look reads what the user's Google holds for the day, for whoever looks at it now: the
+// snapshot then shows it (Day). Google is asked every five minutes at most, and never
+// unless somebody calls this; without a login it does nothing. It may block for as long
+// as Google takes, and respects ctx.
+func (b *Bot) Look(ctx context.Context) {
+	defer fault.Rescue("a look at the day", func(err *fault.Error) { b.log.Error("a look at the day broke", "error", err) })
+	if !b.google.state.Load().On() {
+		return
+	}
+	r := b.runtime.Load()
+	asked, err := b.google.day.Read(ctx, google.Wanted{Calendars: strings.Split(r.GoogleCalendars, ","), List: r.GoogleTaskList, Zone: b.zone})
+	if !asked {
+		return
+	}
+	text := ""
+	if err != nil && ctx.Err() == nil && b.google.State().Kind == google.Connected { // all else is told as the state
+		text = fmt.Sprintf(textDayFailed, err)
+	}
+	b.google.mu.Lock()
+	again := text == b.google.told
+	b.google.told = text
+	b.google.mu.Unlock()
+	if text != "" && !again {
+		b.notices.Add(notice.Warn, clean.Line(text))
+	}
+	b.notify()
+}
+
+// dayAhead is what is left of the day, as far as it was read. It goes with the login.
+func (b *Bot) dayAhead(now time.Time) []google.Item {
+	if b.google.state.Load().Kind == google.NotSetUp {
+		return nil
+	}
+	return b.google.day.Ahead(now)
 }
 
 // googleTrouble is what a background run is told of a login that does not work.

@@ -185,3 +185,46 @@ func TestButtonsActOnTasksAndEvents(t *testing.T) {
 		t.Error(g.Refused)
 	}
 }
+
+func TestTheDayIsReadWhileSomebodyLooksAndShownWithTheLogin(t *testing.T) {
+	b, g := connectable(t)
+	today := time.Now().In(b.zone)
+	b.Look(t.Context())
+	res, err := http.Get(begins(t, b, "/google-auth"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	saidInChat(t, b, "google connected")
+	g.AddTask("@default", map[string]any{"title": "Milk", "due": google.DueOn(today.Format(time.DateOnly))})
+	milk := g.Tasks["@default"][0]["id"].(string)
+	g.AddEvent("primary", map[string]any{
+		"id": "fair", "summary": "Fair\x1b[31m", "start": map[string]any{"date": today.Format(time.DateOnly)},
+		"end": map[string]any{"date": today.AddDate(0, 0, 2).Format(time.DateOnly)},
+	})
+	asked := g.Count("calendar.events.list") // the login itself asks whose it is
+	if s := b.Snapshot(); len(s.Day) > 0 || g.Count("tasks.tasks.list") > 0 {
+		t.Error("the day was read while nobody looks", s.Day)
+	}
+	for range 3 {
+		b.Look(t.Context())
+	}
+	s := b.Snapshot()
+	if len(s.Day) != 2 || s.Day[0].Title+s.Day[1].Title != "Fair" || g.Count("calendar.events.list") != asked+1 || g.Count("tasks.tasks.list") != 1 {
+		t.Fatalf("%+v, asked for %q", s.Day, g.Calls)
+	}
+	for _, id := range []string{"act:task_done:" + milk, "act:event_del:fair"} {
+		before := len(b.Snapshot().Day)
+		if _, err := b.Do(context.Background(), command.Click{Message: "t0", ID: id}); err != nil || len(b.Snapshot().Day) != before-1 {
+			t.Error(id, "leaves what it ended", err)
+		}
+	}
+	if _, err := b.google.Logout(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	b.googleChanged()
+	b.Look(t.Context())
+	if s := b.Snapshot(); s.Day != nil {
+		t.Error("the day outlives the login", s.Day)
+	}
+}

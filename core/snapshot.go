@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/chat"
 	"ollimbot/core/clean"
 	"ollimbot/core/fork"
+	"ollimbot/core/google"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
@@ -32,6 +33,9 @@ type Snapshot struct {
 	// Google is what is wrong with the login at Google, and the cure; empty while it is
 	// well, and where there is none.
 	Google string
+	// Day are the user's appointments of today and tomorrow that have not ended, and the
+	// tasks due then, by their starts, as they were read last (Bot.Look).
+	Day []google.Item
 
 	Routines  int // valid routine files
 	Reminders int // valid reminder files
@@ -87,6 +91,32 @@ type BudgetView struct {
 	Forecast []budget.Level
 	// Dry is the first fire that would find no whole token; zero if none does.
 	Dry time.Time
+	// Pings are what was sent and what was refused, with the answers, the oldest
+	// first: some 600, the same for all who hold them. Today gives those of a day.
+	Pings []budget.Ping
+	// Fires are those of the next 24 hours that may cost a token, by time, up to
+	// FiresUntil: 500 at most.
+	Fires      []budget.Fire
+	FiresUntil time.Time
+}
+
+// Today are the pings and refusals of the day of the snapshot, the oldest first.
+func (v BudgetView) Today() []budget.Ping {
+	now := v.State.LastRefill
+	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	i, _ := slices.BinarySearchFunc(v.Pings, day, func(p budget.Ping, day time.Time) int { return p.At.Compare(day) })
+	return v.Pings[i:]
+}
+
+// Curve is the level of the bucket from 24 hours back to 24 hours ahead with the
+// given capacity and refill rate (minutes), such as those of State, or ones that are
+// only thought of: the past stays as it was.
+func (v BudgetView) Curve(capacity, refill int) budget.Curve {
+	now := v.State.LastRefill
+	c := v.State.Curve(v.Pings, nil, now, now)
+	ahead := v.State.With(capacity, refill, now).Curve(nil, v.Fires, now, v.FiresUntil)
+	ahead.Past = c.Past
+	return ahead
 }
 
 // Snapshot describes the bot now. It may be called from anywhere and writes
@@ -103,7 +133,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	s := Snapshot{
 		At: now, Zone: b.zone, Dir: b.dir.Display(), Root: b.dir.Root(),
 		Routines: len(set.Routines), Reminders: len(set.Reminders),
-		Engine: b.engineStatus(), Surface: b.surfaceStatus(), Google: b.googleTrouble(),
+		Engine: b.engineStatus(), Surface: b.surfaceStatus(), Google: b.googleTrouble(), Day: b.dayAhead(now),
 		Budget: b.budgetView(now, view), Schedule: view,
 		Updates: b.updates.Peek(), Forks: b.forks.Views(), MaxForks: b.runtime.Load().MaxBackgroundForks,
 		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.All(),
@@ -134,12 +164,20 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 
 func (b *Bot) budgetView(now time.Time, view schedule.View) BudgetView {
 	state, reserved := b.budget.State(now)
-	levels, dry := state.Forecast(mayPing(view.Day, view.Until, b.quietUntil), now)
+	fires := mayPing(view.Day, b.quietUntil, func(task string) float64 { return b.forks.Rate(task).Costs() })
+	var near []time.Time
+	for _, f := range fires {
+		if !f.At.After(view.Until) {
+			near = append(near, f.At)
+		}
+	}
+	levels, dry := state.Forecast(near, now)
 	return BudgetView{
 		State: state, Status: state.Status(now), Reserved: reserved,
 		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
 		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), Muted: b.muted.At(now),
 		Forecast: levels, Dry: dry,
+		Pings: b.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,
 	}
 }
 

@@ -22,6 +22,7 @@ const (
 
 	textGoogleOff    = "google is not connected (%s)"
 	textGoogleGone   = "it is not there any more"
+	textDayFailed    = "the day at Google is not all there: %v"
 	textGoogleIs     = "google %s."
 	textGoogleFailed = "google auth failed: %v"
 	textGoogleOpen   = "Open this address and say yes, within five minutes: %s\n\n" +

@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/notice"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/pane/task"
 )
@@ -23,10 +24,10 @@ func (r *root) off(a action.Action) string {
 		return textReadOnly
 	case a.ID == action.Undo && len(r.undo) == 0:
 		return textNoUndo
-	case a.ID == action.Demo && !r.offersDemo():
-		return r.noDemo()
+	case a.ID == action.Demo && r.o.Demo == nil:
+		return r.noWay(textInDemo, textDemoShell)
 	case a.ID == action.SetUp && !r.offersSetUp():
-		return r.noSetUp()
+		return r.noWay(textSetUpDemo, textSetUpShell)
 	case a.Off != nil:
 		if why := a.Off(*r.snap); why != "" {
 			return why
@@ -70,7 +71,7 @@ func (r *root) act(a action.Action) tea.Cmd {
 		return r.actEverywhere(a.ID)
 	}
 	if a.ID == action.Exact {
-		r.open(newEntry(r.snap.Budget.State))
+		r.open(dialog.NewBudget(r.context()))
 		return nil
 	}
 	if a.Pane != r.focus {
@@ -97,7 +98,7 @@ func (r *root) press(a action.Action) tea.Cmd {
 		if cmd := r.quit(false); cmd == nil {
 			return nil // it asks by itself
 		}
-		r.open(quits(pane.Question{Text: textQuitClicked, Yes: textQuitBare, No: textQuitNo}))
+		r.open(dialog.QuitClicked())
 		return nil
 	}
 	r.setFocus(a.Pane)
@@ -105,9 +106,7 @@ func (r *root) press(a action.Action) tea.Cmd {
 	if wants.Do == nil {
 		return r.answer(wants)
 	}
-	q := newQuestion(pane.Question{Text: a.Title + "?", Yes: a.Short, No: textNotNow, Do: wants.Do})
-	q.leads.answer = wants
-	r.open(q)
+	r.open(dialog.Ask(pane.Question{Text: a.Title + "?", Yes: a.Short, No: textNotNow, Do: wants.Do}, wants))
 	return nil
 }
 
@@ -126,9 +125,9 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	case action.Back:
 		r.back()
 	case action.Help:
-		r.open(helpPage(r.keys, r.focus, r.theme.ASCII()))
+		r.open(dialog.Keys(r.keys, r.focus, r.theme.ASCII()))
 	case action.Palette:
-		r.open(newPalette(r))
+		r.open(dialog.NewPalette(r.context(), r.focus, r.off))
 	case action.Notices:
 		r.open(r.speech.page(r.snap.Zone))
 	case action.Mouse:
@@ -146,11 +145,14 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	case action.Undo:
 		return r.undoLast()
 	case action.Login:
-		return r.login()
+		r.open(&dialog.Login{})
+		if r.snap.Engine.LoginURL == "" { // none has begun
+			return r.do(command.Login{})
+		}
 	case action.Deliveries:
-		r.open(deliveriesPage(r.snap))
+		r.open(dialog.Deliveries(r.snap))
 	case action.Engine:
-		r.open(enginePage(r.snap))
+		r.open(dialog.Engine(r.snap))
 	case action.Interrupt:
 		if r.snap.Busy && !r.o.ReadOnly {
 			return r.do(command.Interrupt{})
@@ -159,9 +161,9 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	case action.Quit:
 		return r.quit(false)
 	case action.Demo:
-		return r.goTo(verdict{demo: true})
+		return r.goTo(pane.Demo)
 	case action.SetUp:
-		return r.goTo(verdict{setUp: true})
+		return r.goTo(pane.SetUp)
 	default:
 		if p, ok := strings.CutPrefix(string(id), "go."); ok {
 			r.setFocus(action.Pane(p))
@@ -230,18 +232,21 @@ func (r *root) answer(a pane.Answer) tea.Cmd {
 	if a.Zoom {
 		r.zoom = true
 	}
+	if a.Open != nil {
+		r.open(a.Open)
+	}
 	if p, ok := r.panes[action.Task].(*task.Page); ok && a.Task != "" {
 		p.Show(a.Task)
 		r.setFocus(action.Task)
 	}
 	if a.Ask != nil {
-		r.open(newQuestion(*a.Ask))
+		r.open(dialog.Ask(*a.Ask, pane.Answer{}))
 	}
 	if a.Until != nil {
-		r.open(newUntil(*a.Until, r.snap))
+		r.open(dialog.NewUntil(*a.Until, r.snap))
 	}
 	if a.Create {
-		r.open(newForm(r.snap))
+		r.open(dialog.NewTask())
 	}
 	var cmds []tea.Cmd
 	if a.Edit != nil {
@@ -256,13 +261,6 @@ func (r *root) answer(a pane.Answer) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// asking is a dialog that stays until the core has taken what it asks for.
-type asking interface {
-	dialog
-	// refused tells it why the core has not.
-	refused(why string)
-}
-
 // windower is the pane of runs: it can show the tail of one by its id, and knows
 // which failures nobody has looked at.
 type windower interface {
@@ -272,14 +270,13 @@ type windower interface {
 
 // openPage opens a page at once; a body that has to be loaded follows.
 func (r *root) openPage(p pane.Page) tea.Cmd {
-	pg := newPage(p.Title, p.Body)
-	r.open(pg)
 	if p.Load == nil {
+		r.open(dialog.NewPage(p.Title, p.Body))
 		return nil
 	}
-	_, pg.named = p.Load.(command.Describe) // a prompt is shown as it is
-	pg.loading = true
-	return r.command(doneMsg{command: p.Load, page: pg})
+	page := dialog.Loading(p.Title, p.Load)
+	r.open(page)
+	return r.command(doneMsg{command: p.Load, asker: page, reads: true})
 }
 
 // do runs a command. With --read-only nothing that changes the bot passes,
@@ -287,7 +284,7 @@ func (r *root) openPage(p pane.Page) tea.Cmd {
 func (r *root) do(c command.Value) tea.Cmd { return r.doFor(c, nil) }
 
 // doFor is do for a dialog that waits for what comes of it; nil for none.
-func (r *root) doFor(c command.Value, d asking) tea.Cmd {
+func (r *root) doFor(c command.Value, d pane.Dialog) tea.Cmd {
 	if _, reads := c.(command.Preview); r.o.ReadOnly && !reads {
 		r.say(notice.Info, textReadOnly)
 		return nil
@@ -314,11 +311,13 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		return nil
 	}
 	r.see(msg.snap)
-	if msg.page != nil {
-		msg.page.loaded(msg.outcome.Body, msg.err)
-		return nil
+	if msg.asker != nil && slices.Contains(r.dialogs, msg.asker) { // else it was left meanwhile
+		cmd := r.tell(msg.asker, pane.Done{Outcome: msg.outcome, Err: msg.err})
+		if msg.reads || msg.err != nil { // it stands in the dialog
+			return cmd
+		}
 	}
-	if msg.asker != nil && r.settled(msg.asker, msg.err) {
+	if msg.reads {
 		return nil
 	}
 	if msg.err != nil {
@@ -351,21 +350,6 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		r.say(notice.Info, text)
 	}
 	return nil
-}
-
-// settled tells a dialog what came of its command: it closes, or says why not.
-// It reports whether the dialog has told that, so that a toast need not.
-func (r *root) settled(d asking, err error) (told bool) {
-	i := slices.Index(r.dialogs, dialog(d))
-	switch {
-	case i < 0: // it was left meanwhile
-		return false
-	case err == nil:
-		r.dialogs = slices.Delete(r.dialogs, i, i+1)
-		return false
-	}
-	d.refused(clean.Line(err.Error()))
-	return true
 }
 
 // outcome is what is said of a command that was carried out.

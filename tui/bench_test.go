@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/theme"
 )
 
@@ -84,7 +85,7 @@ func BenchmarkFrameUnderADialog(b *testing.B) {
 	r.theme = theme.New(theme.Options{Dark: true, Profile: 1 << 24})
 	r.w, r.h = 120, 40
 	r.refresh()
-	r.open(newPalette(r))
+	r.open(dialog.NewPalette(r.context(), r.focus, r.off))
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
 		r.setFocus(action.Panes[n%len(action.Panes)])

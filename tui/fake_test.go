@@ -30,6 +30,7 @@ type bot struct {
 	changed chan struct{}
 	did     []command.Value
 	reads   int   // snapshots taken
+	looks   int   // how often somebody looked
 	refusal error // what every command gets; nil lets them pass
 	// takes is how long a command takes; nil means no time.
 	takes func(c command.Value) time.Duration
@@ -51,6 +52,12 @@ func (b *bot) Snapshot() core.Snapshot {
 }
 
 func (b *bot) Changed() <-chan struct{} { return b.changed }
+
+func (b *bot) Look(context.Context) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.looks++
+}
 
 func (b *bot) Tail(id string, from tail.Cursor) tail.Page {
 	b.mu.Lock()

@@ -22,6 +22,7 @@ import (
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 )
@@ -162,12 +163,12 @@ func TestFramesOfAForkLookAsTheyDid(t *testing.T) {
 func TestDialogsLookAsTheyDid(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		open func(r *root) dialog
+		open func(r *root) pane.Dialog
 	}{
-		{"dialog-question", func(r *root) dialog { return must(quitQuestion(r.snap)) }},
-		{"dialog-entry", func(r *root) dialog { return newEntry(r.snap.Budget.State) }},
-		{"dialog-palette", func(r *root) dialog { return newPalette(r) }},
-		{"dialog-help", func(r *root) dialog { return helpPage(action.Keys{}, r.focus, false) }},
+		{"dialog-question", func(r *root) pane.Dialog { return dialog.Leaving(r.context(), false, pane.Quit) }},
+		{"dialog-entry", func(r *root) pane.Dialog { return dialog.NewBudget(r.context()) }},
+		{"dialog-palette", func(r *root) pane.Dialog { return dialog.NewPalette(r.context(), r.focus, r.off) }},
+		{"dialog-help", func(r *root) pane.Dialog { return dialog.Keys(action.Keys{}, r.focus, false) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRoot(t.Context(), still{fullDay(), fullTail}, Options{})
@@ -178,11 +179,4 @@ func TestDialogsLookAsTheyDid(t *testing.T) {
 			golden(t, c.name, r.frame())
 		})
 	}
-}
-
-func must(q *question, ok bool) *question {
-	if !ok {
-		panic("no question")
-	}
-	return q
 }

@@ -87,7 +87,7 @@ func spansOf(hints []hint) []widget.Span {
 // of whatever has them now.
 func (r *root) hints() (left, right []hint) {
 	if n := len(r.dialogs); n > 0 {
-		return withWayOut(bindingHints(r.dialogs[n-1].hint(), r.theme.ASCII()), r.w), nil
+		return withWayOut(bindingHints(r.dialogs[n-1].Hint(), r.theme.ASCII()), r.w), nil
 	}
 	if p := r.panes[r.focus]; p.Capture() {
 		if h, ok := p.(hinter); ok {
@@ -301,40 +301,8 @@ func (r *root) pressHint(x int) tea.Cmd {
 		a, _ := r.keys.Get(h.pane, id)
 		return r.press(a)
 	}
-	if msg, ok := keyNamed(h.keys[which]); ok {
+	if msg, ok := widget.Key(h.keys[which]); ok {
 		return r.key(msg)
 	}
 	return nil
-}
-
-// namedKeys are the keys with a name that dialogs and panes have in the help line.
-var namedKeys = map[string]rune{
-	"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "space": tea.KeySpace, "PgUp": tea.KeyPgUp,
-	"PgDn": tea.KeyPgDown, "↑": tea.KeyUp, "↓": tea.KeyDown, "←": tea.KeyLeft, "→": tea.KeyRight,
-	"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight,
-}
-
-// keyNamed is a key by the name under which the help line has it. Words that
-// stand for many keys, such as "0-9", are none.
-func keyNamed(name string) (msg tea.KeyPressMsg, ok bool) {
-	for mark, mod := range map[string]tea.KeyMod{"ctrl+": tea.ModCtrl, "alt+": tea.ModAlt} {
-		if rest, found := strings.CutPrefix(name, mark); found {
-			name, msg.Mod = rest, mod
-		}
-	}
-	if msg.Code, ok = namedKeys[name]; ok {
-		if msg.Code == tea.KeySpace {
-			msg.Text = " "
-		}
-		return msg, true
-	}
-	letters := []rune(name)
-	if len(letters) != 1 {
-		return tea.KeyPressMsg{}, false
-	}
-	msg.Code = letters[0]
-	if msg.Mod == 0 {
-		msg.Text = name
-	}
-	return msg, true
 }

@@ -19,9 +19,9 @@ import (
 	"ollimbot/core/transcript"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/screen"
 	"ollimbot/tui/theme"
-	"ollimbot/tui/widget"
 )
 
 // otherKeys gives every row of the table that can be changed keys that nothing
@@ -133,7 +133,7 @@ func TestNoToastNamesAKeyThatTheUserHasChanged(t *testing.T) {
 		if offers {
 			r.o.Demo, r.o.Restart, r.o.Init = func() {}, func() {}, []string{"init"}
 		}
-		r.open(r.newWelcome())
+		r.open(dialog.NewWelcome("", offers, offers))
 		namesNone(t, "welcome", r, old)
 	}
 	for _, id := range []action.ID{action.TailFind, action.TailNext, action.TailWrap, action.TailRight, action.TailUp} {
@@ -184,13 +184,11 @@ func namesNone(t *testing.T, where string, r *root, old map[string]bool) {
 		}
 	}
 	for _, d := range r.dialogs {
-		note(d.hint())
-		if w, ok := d.(*welcome); ok {
-			for _, line := range w.shown {
-				mine[line.key] = mine[line.key] || line.key == "enter"
-			}
+		note(d.Hint())
+		if _, ok := d.(*dialog.Welcome); ok {
+			mine["enter"] = true
 		}
-		if _, ok := d.(*question); ok {
+		if _, ok := d.(*dialog.Question); ok {
 			mine["y"], mine["n"] = true, true
 		}
 	}
@@ -200,8 +198,7 @@ func namesNone(t *testing.T, where string, r *root, old map[string]bool) {
 	r.speech.hush(time.Now()) // a toast cuts words, too; what it says is looked at by itself
 	lines := r.frame()
 	if n := len(r.dialogs); n > 0 { // it cuts the words beside it
-		l := look{theme: r.theme, brush: widget.Brush{Theme: r.theme}, snap: r.snap}
-		lines = append(r.dialogs[n-1].draw(l, r.w-6, r.h-4), lines[len(lines)-1])
+		lines = append(r.dialogs[n-1].Draw(r.context(), r.w-2, r.h-4), lines[len(lines)-1])
 	}
 	for _, s := range r.speech.said {
 		lines = append(lines, s.text)

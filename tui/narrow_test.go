@@ -14,6 +14,8 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/notice"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
+	"ollimbot/tui/pane"
 )
 
 // Stories of toasts and dialogs where there is little room.
@@ -83,8 +85,9 @@ func TestTheHelpLineOfADialogHasWholeWordsAndTheWayOut(t *testing.T) {
 			})
 		}
 	}
-	for _, d := range []dialog{
-		newForm(&core.Snapshot{}), &entry{}, &until{}, newPage("Keys", "x"), draftQuestion(), &loginBox{},
+	for _, d := range []pane.Dialog{
+		dialog.NewTask(), dialog.NewBudget(pane.Context{Snap: &core.Snapshot{}}), dialog.NewUntil(pane.Until{}, &core.Snapshot{}),
+		dialog.NewPage("Keys", "x"), dialog.QuitClicked(), &dialog.Login{},
 	} {
 		for w := 40; w < 120; w++ {
 			r := newRoot(t.Context(), still{busyForks(day), fullTail}, Options{})
@@ -92,7 +95,7 @@ func TestTheHelpLineOfADialogHasWholeWordsAndTheWayOut(t *testing.T) {
 			r.refresh()
 			r.open(d)
 			left, _ := r.hints()
-			all := bindingHints(d.hint(), false)
+			all := bindingHints(d.Hint(), false)
 			out := false
 			for _, h := range left {
 				out = out || h.keys[0] == "esc"
@@ -208,7 +211,7 @@ func TestADotInANumberIsRefused(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("1", "e")
 		s.types("1.5")
-		s.sees("Capacity       1.5", "whole number")
+		s.sees("Capacity      1.5", "whole number")
 		s.press("enter")
 		s.did()
 		s.press("backspace", "backspace", "enter")

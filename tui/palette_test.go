@@ -6,23 +6,10 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
-	"pgregory.net/rapid"
-
 	"ollimbot/core"
-	"ollimbot/tui/action"
 	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"
-	"ollimbot/tui/widget"
 )
-
-// ask is a palette over a frame on which a query was written.
-func ask(r *root, query string) *palette {
-	p := newPalette(r)
-	p.paste(tea.PasteMsg{Content: query})
-	return p
-}
 
 // plainRoot is a dashboard on no terminal, drawn without colours.
 func plainRoot(t *testing.T, snap core.Snapshot) *root {
@@ -31,75 +18,6 @@ func plainRoot(t *testing.T, snap core.Snapshot) *root {
 	r.theme, r.w, r.h = theme.New(theme.Options{Plain: true}), 100, 30
 	r.refresh()
 	return r
-}
-
-// inside is what a dialog draws, without colours.
-func inside(r *root, d dialog, w, h int) []string {
-	lines := d.draw(look{theme: r.theme, brush: widget.Brush{Theme: r.theme}, snap: r.snap}, w, h)
-	for i := range lines {
-		lines[i] = ansi.Strip(lines[i])
-	}
-	return lines
-}
-
-func TestTheFocusedPaneComesFirstAmongActionsThatAreCalledTheSame(t *testing.T) {
-	r := plainRoot(t, fullDay())
-	for _, p := range []action.Pane{action.Forks, action.Chat, action.Logs} {
-		r.setFocus(p)
-		if got := ask(r, "find in the text").shown[0].action; got.Pane != p {
-			t.Errorf("with the focus on %s it finds %q first", p, got.Name())
-		}
-	}
-	r.setFocus(action.Budget)
-	if got := ask(r, "follow").shown[0].action; got.Pane != action.Forks {
-		t.Errorf("without a row of the focused pane it finds %q first, and not the table's first", got.Name())
-	}
-}
-
-func TestWhatCanBeUsedComesBeforeWhatIsOff(t *testing.T) {
-	r := plainRoot(t, fullDay())
-	if got := ask(r, "exit").shown[0].action; got.ID != action.Quit {
-		t.Errorf("outside of a fork exit finds %q first", got.Name())
-	}
-	r = plainRoot(t, talkDay())
-	r.setFocus(action.Chat)
-	if got := ask(r, "exit").shown[0].action; got.ID != action.ForkExit {
-		t.Errorf("in a fork exit finds %q first", got.Name())
-	}
-}
-
-func TestSpellingIsForgivenOnlyWhereNothingElseIsFound(t *testing.T) {
-	r := plainRoot(t, fullDay())
-	p := ask(r, "contra")
-	if n := len(p.shown); n != 1 || p.shown[0].action.ID != action.ThemeNext {
-		t.Errorf("%d actions, the first is %q", n, p.shown[0].name)
-	}
-	if p = ask(r, "fire"); len(p.shown) == 0 || p.shown[0].action.ID != action.ScheduleFire {
-		t.Error("fire does not fire")
-	}
-	for _, it := range p.shown {
-		if strings.Contains(it.name, "file") && !strings.Contains(it.name, "ire") {
-			t.Errorf("fire finds %q too", it.name)
-		}
-	}
-}
-
-func TestTheReasonOfTheMarkedRowIsReadInFull(t *testing.T) {
-	for _, size := range [][2]int{{76, 26}, {50, 20}, {35, 12}, {34, 6}} {
-		r := plainRoot(t, fullDay())
-		p := ask(r, "leave the fork with a report")
-		text := strings.Join(strings.Fields(strings.Join(inside(r, p, size[0], size[1]), " ")), " ")
-		for _, want := range []string{"off: the chat stands in no fork", "fork.report", "1 of ", "off R"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("%v: no %q in %q", size, want, text)
-			}
-		}
-		r.o.ReadOnly = true
-		text = strings.Join(strings.Fields(strings.Join(inside(r, p, size[0], size[1]), " ")), " ")
-		if !strings.Contains(text, textReadOnly) {
-			t.Errorf("%v: the reason is cut in %q", size, text)
-		}
-	}
 }
 
 func TestThePaletteFillsASmallScreen(t *testing.T) {
@@ -171,82 +89,12 @@ func TestTwoQuickEscapesAreAnEscape(t *testing.T) {
 	})
 }
 
-func TestThePaletteFitsWhateverIsAsked(t *testing.T) {
-	r := plainRoot(t, core.Snapshot{At: day})
-	rapid.Check(t, func(t *rapid.T) {
-		r.o.ReadOnly = rapid.Bool().Draw(t, "read-only")
-		p := ask(r, rapid.StringMatching(`[a-z+./ ]{0,8}|世|\?`).Draw(t, "query"))
-		w, h := rapid.IntRange(2, 90).Draw(t, "w"), rapid.IntRange(1, 40).Draw(t, "h")
-		for _, k := range rapid.SliceOfN(rapid.SampledFrom([]string{"up", "down", "pgup", "pgdown", "e", "backspace"}), 0, 12).Draw(t, "keys") {
-			p.key(press(k))
-			lines := p.draw(look{theme: r.theme, brush: widget.Brush{Theme: r.theme}, snap: r.snap}, w, h)
-			if len(lines) > h {
-				t.Fatalf("%d lines of %d", len(lines), h)
-			}
-			seen := p.cursor >= p.top && p.cursor < p.top+p.rows
-			for _, l := range lines {
-				if ansi.StringWidth(l) != min(w, 76) {
-					t.Fatalf("a line of %d cells, width %d", ansi.StringWidth(l), w)
-				}
-			}
-			if !seen && len(p.shown) > 0 {
-				t.Fatalf("row %d is marked, %d rows from %d are seen", p.cursor, p.rows, p.top)
-			}
-		}
-	})
-}
-
-func TestAWordThatIsSpelledOtherwiseFindsItsAction(t *testing.T) {
-	r := plainRoot(t, fullDay())
-	for query, want := range map[string]action.ID{
-		"shedule": action.GoSchedule, "captity": action.CapacityUp, "raise captity": action.CapacityUp, "dmeo": action.Demo,
-		"snze": action.ScheduleSnooze, "previw": action.SchedulePreview, "Qiut": action.Quit, "thme": action.ThemeNext,
-	} {
-		if p := ask(r, query); len(p.shown) == 0 || p.shown[0].action.ID != want {
-			t.Errorf("%q finds %d actions and not %s first", query, len(p.shown), want)
-		}
-	}
-}
-
-func TestLettersOfSeveralWordsFindNothing(t *testing.T) {
-	r := plainRoot(t, fullDay())
-	// Each is found in "Mute pings until a time, or end that" or another title, with
-	// letters of other words between its own.
-	for _, query := range []string{"meto", "mpgut", "snzetsk", "selup", "zzz", "thmnxt", "xy", "qe"} {
-		if p := ask(r, query); len(p.shown) != 0 {
-			t.Errorf("%q marks %q", query, p.shown[0].name)
-		}
-	}
+func TestWhatNoActionIsCalledRunsNothing(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("1", "ctrl+p")
 		s.types("meto")
 		s.sees("no action has that name")
 		s.press("enter")
 		s.sees("no action has that name") // nothing was run
-	})
-}
-
-// The distance is one: it is zero for the same alone, the same both ways, and no
-// longer way round over a third word is shorter than adjacent edits allow.
-func TestALetterThatIsWrongIsOneMistake(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		a := []rune(rapid.StringMatching(`[a-dé]{1,8}`).Draw(t, "a"))
-		b := []rune(rapid.StringMatching(`[a-dé]{0,8}`).Draw(t, "b"))
-		n := distance(a, b)
-		if n != distance(b, a) || n == 0 != (string(a) == string(b)) || n > max(len(a), len(b)) || n < max(len(a)-len(b), len(b)-len(a)) {
-			t.Fatalf("%q and %q: %d, back %d", string(a), string(b), n, distance(b, a))
-		}
-		at := rapid.IntRange(0, len(a)-1).Draw(t, "at")
-		without := append(append([]rune{}, a[:at]...), a[at+1:]...)
-		if got := distance(a, without); got != 1 {
-			t.Fatalf("%q without letter %d: %d", string(a), at, got)
-		}
-		if at > 0 && a[at] != a[at-1] {
-			turned := append([]rune{}, a...)
-			turned[at], turned[at-1] = turned[at-1], turned[at]
-			if got := distance(a, turned); got != 1 {
-				t.Fatalf("%q and %q: %d", string(a), string(turned), got)
-			}
-		}
 	})
 }

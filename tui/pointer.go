@@ -6,7 +6,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/layout"
+	"ollimbot/tui/pane"
 )
 
 // The mouse. It is never needed: a click does what a key does, and nothing that
@@ -17,7 +19,10 @@ import (
 func (r *root) click(m tea.Mouse) tea.Cmd {
 	now := time.Now()
 	plan := r.plan()
-	if m.Button != tea.MouseLeft || plan.Mode == layout.TooSmall || r.tooSoon(now) {
+	if m.Button != tea.MouseLeft || plan.Mode == layout.TooSmall {
+		return nil
+	}
+	if q, ok := r.top().(*dialog.Question); ok && !q.Ripe() {
 		return nil
 	}
 	if m.Y == plan.Said && len(r.speech.toasts(now)) > 0 { // it has been read
@@ -39,46 +44,21 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 	return r.clickPane(plan, m)
 }
 
-// tooSoon reports that a question has only just been asked: whoever clicks
-// cannot have read it.
-func (r *root) tooSoon(now time.Time) bool {
-	n := len(r.dialogs)
-	if n == 0 {
-		return false
-	}
-	q, ok := r.dialogs[n-1].(*question)
-	return ok && !q.ripe(now)
-}
-
-// pointed is a dialog whose inside answers a click.
-type pointed interface {
-	// click answers a click on cell x of line y of what was drawn last.
-	click(x, y int) verdict
-}
-
-// light is a dialog that a click beside it closes: nothing that somebody has
-// written is lost with it.
-type light interface{ light() }
-
-// clickDialog gives a click to the topmost dialog, or closes it.
+// clickDialog gives a click to the topmost dialog.
 func (r *root) clickDialog(x, y int) tea.Cmd {
-	d := r.dialogs[len(r.dialogs)-1]
+	d := r.top()
 	s, ok := r.seat(d)
 	if !ok {
 		return nil
 	}
 	x, y = x-s.x, y-s.y
-	if x < 0 || x >= s.w+2 || y < 0 || y >= len(s.inside)+2 {
-		if _, ok := d.(light); ok {
-			r.shut()
-		}
-		return nil
+	switch {
+	case x < 0 || x >= s.w+2 || y < 0 || y >= len(s.inside)+2:
+		return r.tell(d, pane.Click{Beside: true})
+	case x < 1 || x > s.w || y < 1 || y > len(s.inside):
+		return nil // its border
 	}
-	p, ok := d.(pointed)
-	if !ok || x < 1 || x > s.w || y < 1 || y > len(s.inside) {
-		return nil
-	}
-	return r.settle(p.click(x-1, y-1))
+	return r.tell(d, pane.Click{X: x - 1, Y: y - 1})
 }
 
 // clickStrip focuses the pane of a line; a click on the focused one opens it.
@@ -135,9 +115,8 @@ func (r *root) wheel(m tea.Mouse) tea.Cmd {
 	if r.tiny() {
 		return nil
 	}
-	if len(r.dialogs) > 0 {
-		r.dialogs[len(r.dialogs)-1].wheel(up)
-		return nil
+	if d := r.top(); d != nil {
+		return r.tell(d, pane.Wheel{Up: up})
 	}
 	b, ok := r.plan().At(m.X, m.Y)
 	if !ok {

@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/fork"
 	"ollimbot/core/notice"
 	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
 	"ollimbot/tui/screen"
 )
 
@@ -182,8 +183,8 @@ type (
 		outcome command.Outcome
 		snap    core.Snapshot // what has become of it
 		err     error
-		page    *page  // that the outcome belongs to
-		asker   asking // the dialog that waits for it
+		asker   pane.Dialog // that waits for it
+		reads   bool        // for the asker alone
 		undoing bool
 	}
 )

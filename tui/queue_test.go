@@ -15,6 +15,8 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
+	"ollimbot/tui/dialog"
+	"ollimbot/tui/pane"
 )
 
 // hasty is a bot whose commands take as long as they like, at one of a few
@@ -140,7 +142,7 @@ func TestNoCommandOvertakesAnother(t *testing.T) {
 	kinds := []command.Value{command.SetBudget{}, command.Pause{}, command.Say{}, command.ExitFork{}, command.FireNow{}, command.Answer{}}
 	rapid.Check(t, func(t *rapid.T) {
 		q := queue{busy: map[string]bool{}}
-		number := map[*page]int{}
+		number := map[pane.Dialog]int{}
 		var began, running []doneMsg
 		pull := func() {
 			for _, m := range q.ready() {
@@ -151,7 +153,7 @@ func TestNoCommandOvertakesAnother(t *testing.T) {
 					}
 				}
 				for _, other := range began {
-					if l := laneOf(other.command); number[other.page] > number[m.page] && (l == lane || lane == quick) {
+					if l := laneOf(other.command); number[other.asker] > number[m.asker] && (l == lane || lane == quick) {
 						t.Fatalf("%T has overtaken %T", other.command, m.command)
 					}
 				}
@@ -168,8 +170,8 @@ func TestNoCommandOvertakesAnother(t *testing.T) {
 				end(rapid.IntRange(0, len(running)-1).Draw(t, "which"))
 				continue
 			}
-			m := doneMsg{command: rapid.SampledFrom(kinds).Draw(t, "command"), page: &page{}}
-			number[m.page] = len(number)
+			m := doneMsg{command: rapid.SampledFrom(kinds).Draw(t, "command"), asker: &dialog.Page{}}
+			number[m.asker] = len(number)
 			q.waiting = append(q.waiting, m)
 			pull()
 		}

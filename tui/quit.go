@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core/notice"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
 )
@@ -31,33 +32,66 @@ func (r *root) leaves() tea.Cmd {
 // quit ends the dashboard, after a question while forks wait or run, and over
 // words that would be lost, unless the user was warned of that.
 func (r *root) quit(warned bool) tea.Cmd {
-	q, ok := quitQuestion(r.snap)
-	if !ok && !warned && r.draft() != "" {
-		q, ok = draftQuestion(), true
+	if q := dialog.Leaving(r.context(), !warned && r.draft() != "", pane.Quit); q != nil {
+		r.open(q)
+		return nil
 	}
-	if !ok {
-		return tea.Quit
-	}
-	r.open(q)
-	return nil
+	return tea.Quit
 }
 
 // goTo leaves the dashboard for the demo or for the set-up, after the same questions
 // as quit: what runs here ends with it, and so does what is written.
-func (r *root) goTo(where verdict) tea.Cmd {
-	q, ok := quitQuestion(r.snap)
-	switch {
-	case ok:
-		q.runs = &stops{textLeaveForks, textLeaveBare}
-		q.count(r.snap.Forks)
-	case r.draft() != "":
-		q = newQuestion(pane.Question{Text: textLeftDraft, Yes: textLeaveDraft, No: textQuitNo})
-	default:
-		return r.settle(where)
+func (r *root) goTo(where pane.Leave) tea.Cmd {
+	if q := dialog.Leaving(r.context(), r.draft() != "", where); q != nil {
+		r.open(q)
+		return nil
 	}
-	q.leads = where
-	r.open(q)
-	return nil
+	return r.exit(where)
+}
+
+// exit leaves the dashboard, or hands the terminal over.
+func (r *root) exit(where pane.Leave) tea.Cmd {
+	switch where {
+	case pane.SetUp:
+		return r.handOver(r.o.Init, func(err error) tea.Msg { return setUpMsg{err} })
+	case pane.Demo:
+		r.o.Demo()
+	case pane.Stay, pane.Quit:
+	}
+	return tea.Quit
+}
+
+// setUpMsg says that Options.Init has ended.
+type setUpMsg struct{ err error }
+
+// setUp begins the bot anew with what was written, or says that nothing was.
+func (r *root) setUp(msg setUpMsg) urgency {
+	r.handedBack()
+	switch {
+	case r.ctx.Err() != nil:
+	case msg.err != nil:
+		r.say(notice.Warn, setUpText(msg.err))
+	default:
+		r.o.Restart()
+	}
+	return atOnce
+}
+
+// greet opens the first words where nothing is set up, unless something else is open.
+// They say the notice of the start too.
+func (r *root) greet() bool {
+	if !r.o.Welcome || len(r.dialogs) > 0 {
+		return false
+	}
+	r.open(dialog.NewWelcome(r.o.Notice, r.o.Demo != nil, r.offersSetUp()))
+	if r.o.Notice != "" {
+		r.speech.add(time.Now(), time.Now().Add(-time.Hour), notice.Warn, r.o.Notice)
+	}
+	return true
+}
+
+func (r *root) offersSetUp() bool {
+	return len(r.o.Init) > 0 && r.o.Restart != nil && !r.o.ReadOnly
 }
 
 // lateInterrupt is how long after an answer ctrl+c still means that answer.

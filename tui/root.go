@@ -60,7 +60,7 @@ type root struct {
 	// trail are the panes that esc goes back to from a page, the newest last.
 	trail []action.Pane
 
-	dialogs []dialog // the last one takes the keys
+	dialogs []pane.Dialog // the last one takes the keys
 	speech  speech
 	desk    desk
 	undo    []command.Value // newest last
@@ -73,6 +73,9 @@ type root struct {
 	stopped, armed, asked time.Time
 	warned                string
 
+	// glanced is when the core was told that somebody looks, away since when the
+	// terminal has not had the focus.
+	glanced, away time.Time
 	// painted is when the screen was written last; due, that a paint is on its way.
 	painted time.Time
 	due     bool
@@ -110,7 +113,7 @@ func (r *root) Init() tea.Cmd {
 	r.fail(r.screen.SetMouse(true))
 	r.paint()
 	r.askBackground()
-	return tea.Batch(r.waitChanged(), r.waitSignal(), r.wake())
+	return tea.Batch(r.waitChanged(), r.waitSignal(), r.wake(), r.glance())
 }
 
 // View draws nothing: Update has painted.
@@ -136,7 +139,7 @@ func (r *root) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	if r.err != nil {
 		return r, tea.Quit
 	}
-	return r, tea.Batch(cmd, later, r.wake())
+	return r, tea.Batch(cmd, later, r.wake(), r.glance())
 }
 
 // receive is the order of house rule 8: size and colours, the core, then what
@@ -153,7 +156,11 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		// A desktop that turned dark says nothing of this terminal's own colours.
 		r.askBackground()
 		return nil, never
+	case tea.BlurMsg:
+		r.away = time.Now()
+		return nil, never
 	case tea.FocusMsg:
+		r.away = time.Time{}
 		r.lookKeys()
 		r.askBackground()
 		return nil, soon
@@ -181,6 +188,7 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		return nil, r.setUp(msg)
 
 	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseClickMsg:
+		r.away = time.Time{} // not every terminal tells
 		cmd := r.input(msg)
 		r.unarm()
 		return cmd, atOnce
@@ -188,6 +196,27 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		return r.wheel(msg.Mouse()), soon
 	}
 	return nil, never
+}
+
+const (
+	// glanceEvery is how often the core is told that somebody looks: with each minute.
+	glanceEvery = 50 * time.Second
+	// leftAlone is how long a terminal without the focus counts as looked at. It may
+	// stand on a second screen, or in a session that nobody is attached to.
+	leftAlone = time.Hour
+)
+
+// glance tells the core that somebody looks, as far as can be told.
+func (r *root) glance() tea.Cmd {
+	now := time.Now()
+	if now.Sub(r.glanced) < glanceEvery || !r.away.IsZero() && now.Sub(r.away) > leftAlone {
+		return nil
+	}
+	r.glanced = now
+	return func() tea.Msg {
+		r.core.Look(r.ctx)
+		return nil
+	}
 }
 
 // show paints now or arranges for it. While things stream, a frame stands for

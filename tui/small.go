@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/fork"
 	"ollimbot/core/words"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -81,7 +82,7 @@ func (r *root) smallKey(k string) tea.Cmd {
 	a, _ := r.keys.Get(action.Everywhere, action.Quit)
 	switch {
 	case (k == "y" || k == "Y") && loses && !asked.IsZero():
-		if now.Sub(asked) >= grace {
+		if now.Sub(asked) >= dialog.Grace {
 			return tea.Quit
 		}
 		r.asked = asked // typed ahead: the question cannot have been read
@@ -105,8 +106,8 @@ func (r *root) losses() (out []string) {
 	}
 	unsaved := r.draft() != ""
 	for _, d := range r.dialogs {
-		f, ok := d.(*form)
-		unsaved = unsaved || ok && f.written()
+		f, ok := d.(*dialog.Form)
+		unsaved = unsaved || ok && f.Keeps && f.Written()
 	}
 	if unsaved {
 		out = append(out, textDraftIsLost)

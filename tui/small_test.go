@@ -20,6 +20,7 @@ import (
 	"ollimbot/core/updates"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/settings"
@@ -303,11 +304,11 @@ func TestAStormOfSizesTearsNothing(t *testing.T) {
 		r.dialogs = nil
 		switch dice.IntN(4) {
 		case 0:
-			r.open(newPalette(r))
+			r.open(dialog.NewPalette(r.context(), r.focus, r.off))
 		case 1:
-			r.open(helpPage(r.keys, r.focus, false))
+			r.open(dialog.Keys(r.keys, r.focus, false))
 		case 2:
-			r.open(r.newWelcome())
+			r.open(dialog.NewWelcome("", true, true))
 		}
 		lines := r.frame()
 		if len(lines) != r.h {

@@ -277,3 +277,34 @@ func TestWordsThatCouldNotBeSentComeBack(t *testing.T) {
 		s.sees("the disk is full", "▸ hi")
 	})
 }
+
+func TestTheCoreHearsThatSomebodyLooksWhileSomebodyMay(t *testing.T) {
+	play(t, setup{}, func(st *stage) {
+		looks := func(least, most int) {
+			t.Helper()
+			st.bot.mu.Lock()
+			defer st.bot.mu.Unlock()
+			if n := st.bot.looks; n < least || n > most {
+				t.Errorf("looked %d times", n)
+			}
+			st.bot.looks = 0
+		}
+		looks(1, 1)
+		time.Sleep(10 * time.Minute)
+		looks(9, 12)
+		st.send("\x1b[O") // the focus goes elsewhere, and the dashboard may still be in sight
+		time.Sleep(59 * time.Minute)
+		looks(55, 60)
+		time.Sleep(2 * time.Minute)
+		looks(0, 2)
+		time.Sleep(10 * time.Hour)
+		looks(0, 0)
+		st.send("\x1b[I")
+		looks(1, 1)
+		st.send("\x1b[O")
+		time.Sleep(10 * time.Hour)
+		looks(55, 61)
+		st.press("2") // a terminal that does not tell of the focus
+		looks(1, 1)
+	})
+}

@@ -46,29 +46,6 @@ const (
 	textUndone      = "undone: "
 	textUndoneBare  = "undone"
 	textInterrupted = "the answer is interrupted"
-	textCopied      = "copied, if the terminal allows it"
-
-	textLoginTitle  = "Log in to Claude"
-	textLoginWait   = "Asking for the address of the login page…"
-	textLoginOpen   = "Open this address in a browser and log in there (ctrl+y copies it):"
-	textLoginCode   = "Then paste the code that the page shows:"
-	textLoginNoCode = "paste the code that the page shows first"
-	textLoginCopy   = "copy the address"
-	textLoginSend   = "send the code"
-
-	textDeliveries   = "Webhooks, newest first"
-	textNoDeliveries = "Nothing came in. WEBHOOK_PORT and WEBHOOK_SECRET switch webhooks on; a file in webhooks/ makes one."
-	textNoSuchHook   = "(unknown)"
-
-	textSurfaceName     = "surface"
-	textEngineTitle     = "Engine"
-	textEngineName      = "engine"
-	textEngineModel     = "model"
-	textEngineState     = "state"
-	textEngineWarning   = "warning"
-	textEngineToday     = "today"
-	textEngineProcesses = "processes: id, use, memory, age, session"
-	textNothingSpent    = "nothing spent"
 
 	textBy         = "×"
 	textSizeNeeded = " needed"
@@ -93,67 +70,11 @@ const (
 
 	textNotices   = "Notices, newest first"
 	textNoNotices = "Nothing has been said yet. What appears over the panes for a moment is kept here."
-	textHelp      = "Keys"
-	textHelpMouse = "Mouse"
-	textPalette   = "Actions"
-	textNoAction  = "no action has that name"
-	textOff       = "off"
-	textIsOff     = "off: "
-	textIDIs      = "in keys.yaml: "
-	textQuestion  = "Sure?"
-	textLoading   = "loading…"
-	textNoHit     = "no match"
-	textOf        = " of "
-	textChosen    = "take the marked one"
 
-	textClose        = "close"
-	textFindWord     = "find"
-	textNextPrevious = "next, previous"
-	textCopy         = "copy"
-	textScroll       = "scroll"
-	textKeep         = "keep"
-	textDrop         = "drop the search"
-	textRun          = "run"
-	textNextOne      = "next"
-	textType         = "type"
-	textOtherField   = "other field"
-	textSet          = "set"
-	textLeave        = "leave as it is"
-	textNotNow       = "not now"
-
-	textQuitYes     = "quit and stop them"
-	textQuitNo      = "stay"
-	textQuitBare    = "quit"
-	textQuitClicked = "Quit? The bot ends with its dashboard."
-	textQuitNoRuns  = "The forks have ended: nothing would be stopped."
-
-	textDraftLost = "What you wrote in the chat is not sent. Quitting drops it."
-	textDropDraft = "quit and drop it"
-
-	textLeaveForks = "go on and stop them"
-	textLeaveBare  = "go on"
-	textLeaveDraft = "go on and drop it"
-	textLeftDraft  = "What you wrote in the chat is not sent. Going on drops it."
-
-	textEntryTitle = "Ping budget, exactly"
-	textNoCapacity = "the capacity is a whole number of tokens; 0 mutes"
-	textNoEffect   = "as it is now"
-	textNoMinutes  = "the refill rate is a whole number of minutes, at least 1"
+	textNotNow = "not now"
 )
 
-var (
-	textEntryFields = [2]string{"Capacity", "Refill every"}
-	textEntryUnits  = [2]string{"tokens", "minutes"}
-
-	// What the mouse does, as the page of keys tells it.
-	textHelpPointer = [][2]string{
-		{"click", "Focus a pane, select a row; on the selected row: what enter does"},
-		{"click below", "On a key or a word of the last line: what that key does"},
-		{"wheel", "Scroll what is under the pointer"},
-	}
-
-	errStill = errors.New("this is a picture of the dashboard: nothing can be done in it")
-)
+var errStill = errors.New("this is a picture of the dashboard: nothing can be done in it")
 
 // themeWords name the themes.
 var themeWords = map[string]string{
@@ -273,46 +194,11 @@ func goneText(a policy.Approval) string {
 
 // interruptHint is what ctrl+c does while a pane takes every other key.
 func interruptHint(busy bool) key.Binding {
+	word := "quit"
 	if busy {
-		return binding("ctrl+c", "interrupt")
+		word = "interrupt"
 	}
-	return binding("ctrl+c", "quit")
-}
-
-// quitText names what would be lost.
-func quitText(running, waiting int) string {
-	var parts []string
-	if running > 0 {
-		parts = append(parts, words.Grouped(uint64(running), "fork")+" still running")
-	}
-	if waiting > 0 {
-		parts = append(parts, strconv.Itoa(waiting)+" waiting")
-	}
-	return strings.Join(parts, ", ") + ". They get 10 seconds to end, then they are stopped. Reminders among them fire again at the next start."
-}
-
-// quitShort is quitText where that would be cut.
-func quitShort(running, waiting int) string {
-	var parts []string
-	if running > 0 {
-		parts = append(parts, counted(running, "fork", "runs", "run"))
-	}
-	if waiting > 0 {
-		parts = append(parts, counted(waiting, "", "waits", "wait"))
-	}
-	return strings.Join(parts, ", ") + ": stopped after 10 seconds."
-}
-
-// counted is a number with its noun, which may be empty, and its verb.
-func counted(n int, noun, one, more string) string {
-	verb := more
-	if n == 1 {
-		verb = one
-	}
-	if noun == "" {
-		return strconv.Itoa(n) + " " + verb
-	}
-	return words.Grouped(uint64(n), noun) + " " + verb
+	return key.NewBinding(key.WithHelp("ctrl+c", word))
 }
 
 // shortName is a pane's name on a narrow tab.
@@ -349,3 +235,29 @@ func editorText(name string, err error) string {
 }
 
 const textNoFile = "that file does not lie in the data directory"
+
+// The words of the ways out, where they are not offered or have failed.
+const (
+	textInDemo      = "this is the demo"
+	textDemoShell   = "not offered here; in a shell, ollim-bot demo shows it"
+	textSetUpDemo   = "this is the demo; in a shell, ollim-bot init sets the bot up"
+	textSetUpShell  = "not offered here; in a shell, ollim-bot init sets it up"
+	textSetUpLeft   = "the set-up has not come to its end; nothing has changed"
+	textSetUpFailed = "the set-up could not begin: "
+)
+
+// setUpText says why the set-up has brought nothing.
+func setUpText(err error) string {
+	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
+		return textSetUpLeft
+	}
+	return textSetUpFailed + clean.Line(err.Error())
+}
+
+// noWay says why the demo, or the set-up, cannot be reached from here.
+func (r *root) noWay(inDemo, elsewhere string) string {
+	if r.o.Try {
+		return inDemo
+	}
+	return elsewhere
+}

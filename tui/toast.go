@@ -10,6 +10,7 @@ import (
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -145,18 +146,18 @@ func (s *speech) hush(now time.Time) {
 }
 
 // page lists everything that was said, newest first.
-func (s *speech) page(zone *time.Location) *page {
+func (s *speech) page(zone *time.Location) *dialog.Page {
 	if len(s.said) == 0 {
-		return newPage(textNotices, textNoNotices)
+		return dialog.NewPage(textNotices, textNoNotices)
 	}
 	if zone == nil {
 		zone = time.Local
 	}
-	var rows []pageRow
+	var rows []dialog.Row
 	for _, t := range slices.Backward(s.said) {
-		rows = append(rows, pageRow{t.at.In(zone).Format("15:04:05") + "  " + string(t.level), t.text})
+		rows = append(rows, dialog.Row{Head: t.at.In(zone).Format("15:04:05") + "  " + string(t.level), Text: t.text})
 	}
-	return newTable(textNotices, noticeColumn, rows)
+	return dialog.NewTable(textNotices, noticeColumn, rows)
 }
 
 // noticeColumn is where notices begin, behind their time and level.

@@ -34,6 +34,9 @@ type Core interface {
 	Changed() <-chan struct{}
 	// Tail reads lines of a run, or of the log under pane.LogTail. It does not block.
 	Tail(id string, from tail.Cursor) tail.Page
+	// Look says that somebody looks at the dashboard: what only then is read, because it
+	// lies elsewhere, is read now if it is old. It may block and respects ctx.
+	Look(ctx context.Context)
 	// Do carries out a command. It may block and respects ctx.
 	Do(ctx context.Context, c command.Value) (command.Outcome, error)
 }
@@ -259,6 +262,8 @@ type still struct {
 
 func (s still) Snapshot() core.Snapshot  { return s.snap }
 func (s still) Changed() <-chan struct{} { return nil }
+
+func (s still) Look(context.Context) {}
 
 func (s still) Tail(id string, from tail.Cursor) tail.Page {
 	if s.read == nil {

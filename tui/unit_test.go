@@ -2,7 +2,6 @@ package tui
 
 import (
 	"bytes"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -90,65 +89,6 @@ func TestWhatLiesOverALineLeavesTheRestInItsPlace(t *testing.T) {
 	})
 }
 
-func TestFindingDoesNotMindTheCase(t *testing.T) {
-	for _, c := range []struct {
-		s, needle string
-		at, n     int
-	}{
-		{"Stop the run", "stop", 0, 4},
-		{"Stop the run", "RUN", 9, 3},
-		{"größer", "ÖS", -1, 0},
-		{"größer", "Öß", 2, 4},
-		{"abc", "abcd", -1, 0},
-		{"", "a", -1, 0},
-	} {
-		if at, n := index(c.s, c.needle); at != c.at || n != c.n {
-			t.Errorf("%q in %q: %d, %d, want %d, %d", c.needle, c.s, at, n, c.at, c.n)
-		}
-	}
-}
-
-func TestAPageNeverScrollsPastItsEnds(t *testing.T) {
-	l := look{theme: theme.New(theme.Options{}), brush: widget.Brush{Theme: theme.New(theme.Options{})}, snap: &core.Snapshot{}}
-	rapid.Check(t, func(t *rapid.T) {
-		p := newPage("Title", strings.Repeat("a line of the text\n", rapid.IntRange(0, 60).Draw(t, "lines"))+"end")
-		w, h := rapid.IntRange(3, 120).Draw(t, "w"), rapid.IntRange(1, 30).Draw(t, "h")
-		for range rapid.IntRange(1, 20).Draw(t, "keys") {
-			k := rapid.SampledFrom([]string{"up", "down", "pgup", "pgdown", "home", "end", "/", "n", "N", "esc", "enter", "backspace", "e"}).Draw(t, "key")
-			if k == "esc" {
-				p.escape()
-			} else {
-				p.key(press(k))
-			}
-			lines := p.draw(l, w, h)
-			if len(lines) == 0 || len(lines) > h {
-				t.Fatalf("%d lines of %d", len(lines), h)
-			}
-			for _, line := range lines {
-				if ansi.StringWidth(line) != ansi.StringWidth(lines[0]) || ansi.StringWidth(line) > w {
-					t.Fatalf("a line of %d cells, width %d", ansi.StringWidth(line), w)
-				}
-			}
-			if p.top < 0 || p.top > 0 && p.top+p.height > len(p.lines) {
-				t.Fatalf("top %d of %d lines, %d in view", p.top, len(p.lines), p.height)
-			}
-		}
-	})
-}
-
-func TestAPageThatCouldNotBeLoadedSaysWhy(t *testing.T) {
-	l := look{theme: theme.New(theme.Options{}), brush: widget.Brush{Theme: theme.New(theme.Options{})}, snap: &core.Snapshot{}}
-	p := newPage("Prompt", "")
-	p.loading = true
-	if got := strings.Join(p.draw(l, 60, 5), ""); !strings.Contains(got, textLoading) {
-		t.Errorf("shows %q", got)
-	}
-	p.loaded("", errors.New("no task has the id \x1b[31mx"))
-	if got := strings.Join(p.draw(l, 60, 5), ""); !strings.Contains(got, "no task has the id x") {
-		t.Errorf("shows %q", got)
-	}
-}
-
 func TestOldNoticesAreListedAndAreNoToasts(t *testing.T) {
 	now := time.Now()
 	var s speech
@@ -160,7 +100,8 @@ func TestOldNoticesAreListedAndAreNoToasts(t *testing.T) {
 	if n := len(s.said); n != 2 {
 		t.Errorf("%d in the list", n)
 	}
-	if body := s.page(time.UTC).body; strings.Index(body, "new") > strings.Index(body, "old") {
+	r := plainRoot(t, core.Snapshot{})
+	if body := strings.Join(inside(r, s.page(time.UTC)), ""); strings.Index(body, "new") > strings.Index(body, "old") {
 		t.Errorf("the list is not newest first:\n%s", body)
 	}
 }

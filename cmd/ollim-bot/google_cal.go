@@ -55,7 +55,7 @@ type eventAnswer struct {
 
 func answerEvent(e google.Event, zone *time.Location) eventAnswer {
 	a := eventAnswer{
-		ID: e.ID, Calendar: e.Calendar, Title: e.Summary, AllDay: e.AllDay(), Location: e.Location, Description: e.Description,
+		ID: e.ID, Calendar: e.Calendar, Title: e.Summary, AllDay: e.AllDay(), Location: e.Location, Description: e.Text(),
 		Link: e.Link, Attendees: []string{}, Status: e.Status, Foreign: e.Foreign(),
 	}
 	layout := time.RFC3339
@@ -161,7 +161,7 @@ func (c *calShowCmd) Run(p *process, g *atGoogle) error {
 		calendar = e.Calendar
 	}
 	return p.lines(labelled(13, "title", oneLine(e.Summary, "(no title)"), "when", when(e, g.env.Zone), "location", oneLine(e.Location, ""),
-		"description", e.Description, "link", oneLine(e.Link, ""), "attendees", oneLine(strings.Join(a.Attendees, ", "), ""),
+		"description", e.Text(), "link", oneLine(e.Link, ""), "attendees", oneLine(strings.Join(a.Attendees, ", "), ""),
 		"calendar", calendar, "status", oneLine(e.Status, "unknown"), "id", oneLine(e.ID, c.ID))...)
 }
 

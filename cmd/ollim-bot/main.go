@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -43,13 +44,17 @@ func main() {
 	if p.inSession() {
 		os.Exit(p.ask(os.Args[1:]))
 	}
+	debug.SetGCPercent(400) // what a start or a command leaves behind is not worth collecting; a bot changes it (leanMemory)
 	os.Exit(run(os.Args[1:], p))
 }
 
 // run parses the arguments, runs the command and gives the exit status.
 func run(args []string, p *process) int {
 	var tree cli
-	parser, err := newParser(&tree, p)
+	if len(args) == 0 {
+		args = []string{"run"}
+	}
+	parser, err := newParser(&tree, p, without(args[0]))
 	if err != nil {
 		return p.fail(fmt.Errorf("build the command tree: %w", err))
 	}
@@ -75,21 +80,43 @@ func run(args []string, p *process) int {
 
 // newParser builds the tree. The parser would leave the process after --help;
 // here it only notes that help was given.
-func newParser(tree *cli, p *process) (*kong.Kong, error) {
+func newParser(tree *cli, p *process, more ...kong.Option) (*kong.Kong, error) {
 	parser, err := kong.New(
-		tree,
-		kong.Name("ollim-bot"),
-		kong.Description(textDescription),
-		kong.Writers(p.out, p.err),
-		kong.Exit(func(int) { p.helped = true }),
-		kong.WithHyphenPrefixedParameters(true), // a negative number is a value
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
-		kong.Vars{"version": versionLine(), "modes": "always,on_ping,freely,blocked", "models": strings.Join(command.Models, ",")},
+		tree, append(more,
+			kong.Name("ollim-bot"),
+			kong.Description(textDescription),
+			kong.Writers(p.out, p.err),
+			kong.Exit(func(int) { p.helped = true }),
+			kong.WithHyphenPrefixedParameters(true), // a negative number is a value
+			kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
+			kong.Vars{"version": versionLine(), "modes": "always,on_ping,freely,blocked", "models": strings.Join(command.Models, ",")},
+		)...,
 	)
 	if err == nil {
 		describe(parser.Model.Node, "")
 	}
 	return parser, err
+}
+
+// without leaves out the commands that were not asked for, where the first
+// argument is one and is not about all of them: building the whole tree would take
+// a third of a command's time.
+func without(first string) kong.Option {
+	var others []string
+	asked := false
+	for f := range reflect.TypeFor[cli]().Fields() {
+		_, isCommand := f.Tag.Lookup("cmd")
+		switch name := strings.ToLower(f.Name); {
+		case isCommand && name == first:
+			asked = name != "help"
+		case isCommand:
+			others = append(others, f.Name)
+		}
+	}
+	if !asked {
+		others = nil
+	}
+	return kong.IgnoreFields(`^cli\.(` + strings.Join(others, "|") + `)$`)
 }
 
 // describe gives the commands below a node their help from the table.

@@ -66,7 +66,7 @@ func onTerminal(b *testing.B, name string, args ...string) (*exec.Cmd, *os.File)
 
 func BenchmarkStartToFirstFrame(b *testing.B) {
 	exe := binary(b)
-	for _, n := range []int{100, 10000} {
+	for _, n := range []int{100, 1000, 10000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			root := household(b, n)
 			want := []byte("Ping budget")
@@ -91,11 +91,15 @@ func BenchmarkStartToFirstFrame(b *testing.B) {
 
 func BenchmarkRoutineList(b *testing.B) {
 	exe := binary(b)
-	root := household(b, 100)
-	for b.Loop() {
-		if err := exec.CommandContext(b.Context(), exe, "routine", "list", "--data-dir", root).Run(); err != nil {
-			b.Fatal(err)
-		}
+	for _, n := range []int{100, 1000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			root := household(b, n)
+			for b.Loop() {
+				if err := exec.CommandContext(b.Context(), exe, "routine", "list", "--data-dir", root).Run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

@@ -8,10 +8,13 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
 
 	"ollimbot/core"
 	"ollimbot/core/control"
@@ -91,12 +94,9 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 		return errors.Join(err, book.Close())
 	}
 	s.model.live(bot)
-	leanMemory()
-	if s.headless {
-		tidyMemory()
-		if s.model.notice != "" {
-			log.Info("engine", "note", s.model.notice)
-		}
+	defer time.AfterFunc(time.Second, leanMemory).Stop() // by then all that a start reads has been read
+	if s.headless && s.model.notice != "" {
+		log.Info("engine", "note", s.model.notice)
 	}
 	if err := errors.Join(p.together(ctx, bot, log, s), book.Close()); err != nil || next.Load() == nil {
 		return err
@@ -188,7 +188,37 @@ func (p *process) openLog(at dataDir, headless bool) (*slog.Logger, *logs.Sink, 
 // leanMemory lets the garbage collector come early. Measured on two cores with
 // 1,000 lines a second into a dashboard of 200×60 and a tail of 100,000 lines: 36
 // MB and 5.7 % of a core, where the usual 100 % takes 47 MB and 4.2 %.
-func leanMemory() { debug.SetGCPercent(25) }
+func leanMemory() {
+	debug.SetGCPercent(25)
+	tidyMemory()
+	unmapProgram()
+}
+
+// unmapProgram tells the system that the pages of the program's own file that the
+// start has brought in are done with: what is needed again comes back, 64 kB at a
+// time, from the system's cache. It is 21 MB resident before and 9 after, on Linux;
+// elsewhere there is no list of mappings, and nothing happens.
+func unmapProgram() {
+	exe, err := os.Executable()
+	maps, _ := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		return
+	}
+	var from, to uintptr
+	for line := range strings.Lines(string(maps)) {
+		field := strings.Fields(line)
+		switch {
+		case len(field) == 6 && field[5] == exe && strings.HasPrefix(field[1], "r-"):
+			if n, err := fmt.Sscanf(field[0], "%x-%x", &from, &to); n != 2 || err != nil {
+				return
+			}
+		case len(field) != 3: // another mapping, or flags
+			to = 0
+		case field[0] == "Anonymous:" && field[1] == "0" && to != 0: // no page of it is ours alone
+			_, _, _ = unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED)
+		}
+	}
+}
 
 // tidyMemory gives back at once what a burst has left behind: reading every file
 // at the start, or background runs. Else it would stay until the next collection,

@@ -10,6 +10,8 @@ package command
 import (
 	"time"
 
+	"ollimbot/core/budget"
+	"ollimbot/core/fork"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/updates"
@@ -88,6 +90,9 @@ type Describe struct{ ID string }
 
 // Costs compares what the runs of each task have cost; Outcome.Body holds a table.
 type Costs struct{ Days int }
+
+// Past is how a task has gone and what comes: Outcome.Past.
+type Past struct{ ID string }
 
 // AddTask writes a new routine (with Cron) or reminder (with At). Undoable.
 type AddTask struct {
@@ -209,6 +214,7 @@ func (MuteUntil) value()     {}
 func (AllowTask) value()     {}
 func (Describe) value()      {}
 func (Costs) value()         {}
+func (Past) value()          {}
 func (AddTask) value()       {}
 func (RemoveTask) value()    {}
 func (RestoreTask) value()   {}
@@ -231,6 +237,7 @@ type Outcome struct {
 	Undo    Value  // the inverse, or nil
 	// Costs is what Body says in a table, for the command Costs: the dearest first.
 	Costs []TaskCost
+	Past  *TaskPast // for the command Past
 	// Done is closed when words have been answered, or never will be; nil for
 	// commands that answer nothing. After the bot's end it may stay open.
 	Done <-chan struct{}
@@ -246,3 +253,30 @@ type TaskCost struct {
 	Dollars float64
 	Share   float64 // of all that was spent, 0 to 1
 }
+
+// TaskPast is how the runs and the pings of one task went, and its next fires.
+type TaskPast struct {
+	Runs    []fork.View // the newest 20 that have ended, the oldest first
+	Rate    fork.Rate   // of all runs that are stored
+	Answers budget.Answers
+	Next    []NextFire // three at most
+}
+
+// NextFire is a fire to come, with what the forecast says of a ping of it.
+type NextFire struct {
+	At      time.Time
+	Verdict Verdict
+}
+
+// Verdict says whether a fire's ping will find a token.
+type Verdict string
+
+// The verdicts. A fire that lies beyond the forecast, or sends no ping that costs
+// anything, has none.
+const (
+	VerdictNone  Verdict = ""
+	VerdictSure  Verdict = "a token is left"     // even if all pinged
+	VerdictShort Verdict = "may run short"       // if all pinged, but not as they usually do
+	VerdictDry   Verdict = "likely out of pings" // as they usually do
+	VerdictQuiet Verdict = "in quiet hours"
+)

@@ -133,6 +133,7 @@ type Manager struct {
 	waiting, running, finished []*run
 	// past are runs that the ledger knows from before, newest first.
 	past              []View
+	rates             map[string]Rate // by task, of all runs that are known to have ended
 	serving, stopping bool
 }
 
@@ -146,10 +147,12 @@ func NewManager(o Options) (*Manager, error) {
 		o.Idle = func() {}
 	}
 	m := &Manager{o: o, zone: o.Zone, log: o.Log, stop: make(chan struct{})}
-	past, err := Ledger(o.Dir, keptRuns)
+	past, err := Ledger(o.Dir, math.MaxInt)
 	if err != nil {
 		return nil, err
 	}
+	m.rates = Rates(past)
+	past = slices.Clone(past[:min(len(past), keptRuns)])
 	for i := range past {
 		past[i] = inZone(past[i], m.zone)
 	}
@@ -330,6 +333,7 @@ func (m *Manager) archive(r *run) {
 	defer m.mu.Unlock()
 	m.finished = slices.Insert(m.finished, 0, r)
 	m.finished = m.finished[:min(len(m.finished), keptRuns)]
+	count(m.rates, r.snapshot())
 }
 
 func (m *Manager) now() time.Time { return time.Now().In(m.zone) }

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -24,6 +25,7 @@ type Event struct {
 	End         *When      `json:"end,omitempty"`
 	Attendees   []Attendee `json:"attendees,omitempty"`
 	Organizer   *Attendee  `json:"organizer,omitempty"`
+	Kind        string     `json:"eventType,omitempty"`
 
 	// Calendar is the one that it was found in; not Google's.
 	Calendar string `json:"-"`
@@ -31,8 +33,9 @@ type Event struct {
 
 // Attendee is somebody who is invited, or who invites.
 type Attendee struct {
-	Email string `json:"email,omitempty"`
-	Self  bool   `json:"self,omitempty"`
+	Email    string `json:"email,omitempty"`
+	Self     bool   `json:"self,omitempty"`
+	Response string `json:"responseStatus,omitempty"`
 }
 
 // When is a day, or a moment with its zone.
@@ -66,6 +69,14 @@ func (e Event) AllDay() bool { return e.Start != nil && e.Start.DateTime == "" }
 // Foreign reports whether somebody else has made the event: its words are a stranger's.
 func (e Event) Foreign() bool {
 	return e.Organizer != nil && !e.Organizer.Self && e.Organizer.Email != e.Calendar
+}
+
+// Text is the description without the tags that Google's own editor writes.
+func (e Event) Text() string {
+	if !strings.ContainsAny(e.Description, "<&") {
+		return e.Description
+	}
+	return Plain(strings.ReplaceAll(e.Description, "\n", "<br>"))
 }
 
 func onEvent(method, calendar string, body any, id ...string) call {

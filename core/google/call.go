@@ -36,7 +36,8 @@ type call struct {
 	path   []string // its elements, the service first
 	query  url.Values
 	body   any
-	once   bool // not to be repeated once it may have been done
+	once   bool    // not to be repeated once it may have been done
+	sync   *string // gets the token that asks for what changes after a list; nil for none
 }
 
 // refusal is what Google has answered in place of what was asked for.
@@ -253,6 +254,7 @@ func pages[T any](ctx context.Context, c *Client, k call) iter.Seq2[T, error] {
 				Items    []T    `json:"items"`
 				Messages []T    `json:"messages"`
 				Next     string `json:"nextPageToken"`
+				Sync     string `json:"nextSyncToken"`
 			}
 			if err := c.do(ctx, k, &page); err != nil {
 				yield(none, err)
@@ -264,6 +266,9 @@ func pages[T any](ctx context.Context, c *Client, k call) iter.Seq2[T, error] {
 				}
 			}
 			if page.Next == "" {
+				if k.sync != nil {
+					*k.sync = page.Sync
+				}
 				return
 			}
 			k.query.Set("pageToken", page.Next)

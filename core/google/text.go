@@ -28,6 +28,7 @@ const (
 	textQuota       = "the quota of your Google project is used up: try again tomorrow"
 	textRefused     = "Google refused it (%d): %s"
 	textLost        = "the answer was lost, and whether it was done is not known: look before you repeat it (%w)"
+	textCalendar    = "calendar %s: %w"
 	textNoLogin     = "no login is under way, or this one is over: begin with ollim-bot auth google"
 	textNotOurs     = "this is not the address that Google sent the browser to: copy all of it, from http://127.0.0.1 on"
 	textSaidNo      = "the login was ended at Google (%s): nothing was changed"

@@ -6,10 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"ollimbot/core/pattern"
 )
 
 const (
@@ -185,11 +186,11 @@ func (s script) String() string {
 	return b.String()
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=-]+$`)
+var plainWord = pattern.Lazily(`^[A-Za-z0-9_./:=-]+$`)
 
 // quoted is a word as a shell takes it back.
 func quoted(word string) string {
-	if plainWord.MatchString(word) {
+	if plainWord().MatchString(word) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

@@ -3,11 +3,11 @@ package skill
 import (
 	"context"
 	"os/exec"
-	"regexp"
 	"strings"
 	"time"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/pattern"
 	"ollimbot/core/store"
 )
 
@@ -23,12 +23,12 @@ const (
 // marked begins a command in a text, marker is the whole of it.
 const marked = "!`"
 
-var marker = regexp.MustCompile("!`([^`]+)`")
+var marker = pattern.Lazily("!`([^`]+)`")
 
 // Commands are the commands in a text that Expand would run, in its order.
 func Commands(text string) []string {
 	var list []string
-	for _, m := range marker.FindAllStringSubmatch(text, -1) {
+	for _, m := range marker().FindAllStringSubmatch(text, -1) {
 		list = append(list, m[1])
 	}
 	return list
@@ -57,7 +57,7 @@ func locate(text string) (cleaned string, marks []string) {
 		return text, nil
 	}
 	cleaned = clean.Text(text)
-	return cleaned, marker.FindAllString(cleaned, -1)
+	return cleaned, marker().FindAllString(cleaned, -1)
 }
 
 // expander runs the commands of one text.
@@ -75,7 +75,7 @@ func (e expander) expand(ctx context.Context, text string) string {
 	ctx, cancel := context.WithTimeout(ctx, e.total)
 	defer cancel()
 	outputs, added := map[string]string{}, 0
-	return marker.ReplaceAllStringFunc(text, func(match string) string {
+	return marker().ReplaceAllStringFunc(text, func(match string) string {
 		if added > maxOutputs {
 			return textTruncated
 		}

@@ -2,10 +2,10 @@ package skill
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/pattern"
 	"ollimbot/core/store"
 	"ollimbot/routines"
 )
@@ -40,8 +40,8 @@ func Inspect(data []byte) Inspection {
 		_, marks := locate(text)
 		in.Commands = append(in.Commands, marks...)
 		for _, raw := range []string{text, clean.Text(text)} {
-			in.Commands = append(in.Commands, block.FindAllString(raw, -1)...)
-			for _, m := range mention.FindAllStringSubmatch(raw, -1) {
+			in.Commands = append(in.Commands, block().FindAllString(raw, -1)...)
+			for _, m := range mention().FindAllStringSubmatch(raw, -1) {
 				name := strings.Trim(m[1], "\"")
 				file, _, _ := strings.Cut(name, "#") // "#L3" is a line in it
 				in.Mentions = append(in.Mentions, name, file)
@@ -57,10 +57,10 @@ func Inspect(data []byte) Inspection {
 var (
 	// block begins a code block whose lines an engine runs: "```!". It may stand
 	// anywhere in a line.
-	block = regexp.MustCompile("```+[ \t]*!|~~~+[ \t]*!")
+	block = pattern.Lazily("```+[ \t]*!|~~~+[ \t]*!")
 	// mention is an "@" that is not in the middle of a word, as in an address, nor
 	// in back quotes.
-	mention = regexp.MustCompile("(?:^|[^\\pL\\pN_.+/`-])@(\"[^\"]*\"|[^\\pZ\\s\"`\ufeff]+)")
+	mention = pattern.Lazily("(?:^|[^\\pL\\pN_.+/`-])@(\"[^\"]*\"|[^\\pZ\\s\"`\ufeff]+)")
 )
 
 // reaches is the first key or pattern of the front matter that reaches further

@@ -256,6 +256,28 @@ func (s *Schedule) Calendar(from, to time.Time, limit int) []Entry {
 	return out
 }
 
+// NextOf are the next n fires of one task behind now, by time, those that are held
+// marked as Calendar does.
+func (s *Schedule) NextOf(id string, now time.Time, n int) []Entry {
+	set, holds := s.Set(), s.Holds()
+	var list []Entry
+	for i, r := range set.Routines {
+		if r.ID != id {
+			continue
+		}
+		for at := nextFire(r.Schedule, now.Unix()+1, s.o.Zone); at != never && len(list) < n; at = nextFire(r.Schedule, at+1, s.o.Zone) {
+			list = append(list, mark(s.entry(set, candidate{at: time.Unix(at, 0), index: i}), holds.Of(&r.Task), now))
+		}
+	}
+	for i, r := range set.Reminders {
+		if r.ID == id && len(list) < n {
+			at, _ := holds.dueAt(r)
+			list = append(list, mark(s.entry(set, candidate{at: at, index: len(set.Routines) + i}), holds.Of(&r.Task), now))
+		}
+	}
+	return list
+}
+
 // NextFires is when each task fires next, at from or later: beside the routines
 // of the set that is returned with them, and then its reminders. It is zero for
 // what never does, as things stand: paused tasks among them. An overdue reminder

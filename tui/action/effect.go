@@ -139,7 +139,7 @@ func waitsHint(s core.Snapshot) string {
 }
 
 func noFiles(s core.Snapshot) string {
-	if len(s.Schedule.Problems) > 0 {
+	if len(s.Schedule.Problems)+len(s.Day) > 0 {
 		return ""
 	}
 	return noSchedule(s)

@@ -7,6 +7,7 @@ package pane
 import (
 	"time"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
@@ -63,9 +64,55 @@ type Pane interface {
 	Sync(c Context)
 }
 
-// Answer is what a pane wants to happen. The zero Answer redraws and no more.
+// Dialog is what lies over the panes and takes all keys: a question, a form, a
+// page to read. The frame keeps a stack of them and knows no more than this.
+// tui/dialog makes them; a pane opens one with Answer.Open.
+type Dialog interface {
+	// Title is the heading of its box.
+	Title() string
+	// Draw gives the inside: at least one line, all of equal width, at most w by h
+	// cells. One that wants air around it takes less.
+	Draw(c Context, w, h int) []string
+	// Take answers what the user does: a tea.KeyPressMsg, a tea.PasteMsg, a Click or
+	// a Wheel; and a Done once what it has asked for is carried out.
+	Take(c Context, msg tea.Msg) Answer
+	// Hint is the help line meanwhile.
+	Hint() []key.Binding
+}
+
+// Click is a click on cell X of line Y of what a dialog has drawn last; Beside
+// says that it was beside the box.
+type Click struct {
+	X, Y   int
+	Beside bool
+}
+
+// Wheel is a notch of the wheel over a dialog.
+type Wheel struct{ Up bool }
+
+// Done is what has become of a command that a dialog has asked for with
+// Answer.Send, or that loads it.
+type Done struct {
+	Outcome command.Outcome
+	Err     error
+}
+
+// Leave is where an answer leads out of the dashboard.
+type Leave uint8
+
+// The ways out.
+const (
+	Stay Leave = iota
+	Quit
+	SetUp // to the questions of the set-up
+	Demo  // to the demo, in the place of this dashboard
+)
+
+// Answer is what a pane or a dialog wants to happen. The zero Answer redraws and
+// no more.
 type Answer struct {
 	Do     command.Value // run this, toast its outcome
+	Open   Dialog        // put this over the panes
 	Ask    *Question     // ask first
 	Show   *Page         // open a page to read: a prompt preview, an update
 	Toast  string        // say something at once
@@ -77,6 +124,13 @@ type Answer struct {
 	Until  *Until        // ask until when, then run a command
 	Edit   *Edit         // open a file in the user's editor
 	Create bool          // open the form of a new routine or reminder
+
+	// What only dialogs want.
+
+	Close bool           // the dialog goes
+	Send  command.Value  // run this while the dialog stays; it is told what came of it
+	Run   *action.Action // do as if its key were pressed
+	Leave Leave
 }
 
 // Until asks for a moment: half an hour, this evening, tomorrow, a time.

@@ -62,6 +62,7 @@ const (
 	Pointer               // ▸ the selected row     >
 	Bell                  // critical               !
 	HLine                 // ─ inner rule           -
+	Diamond               // ◆ an appointment       @
 	numGlyphs
 )
 
@@ -82,14 +83,14 @@ type Options struct {
 var unicodeGlyphs = [numGlyphs]string{
 	Dot: "●", HalfDot: "◐", Circle: "○", Check: "✓", Cross: "✗", Bang: "!", Mute: "✕",
 	Arrow: "→", Down: "▼", Up: "▲", Ellipsis: "…", Chain: "∞", Lock: "⊘", Pointer: "▸",
-	Bell: "‼", HLine: "─",
+	Bell: "‼", HLine: "─", Diamond: "◆",
 }
 
 // asciiGlyphs stand in for them; Arrow is the only one of two cells.
 var asciiGlyphs = [numGlyphs]string{
 	Dot: "*", HalfDot: "o", Circle: ".", Check: "v", Cross: "x", Bang: "!", Mute: "-",
 	Arrow: "->", Down: "v", Up: "^", Ellipsis: "~", Chain: "&", Lock: "#", Pointer: ">",
-	Bell: "!", HLine: "-",
+	Bell: "!", HLine: "-", Diamond: "@",
 }
 
 var rounded = Borders{

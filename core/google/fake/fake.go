@@ -60,6 +60,7 @@ type Server struct {
 	now     func() time.Time
 	auth
 	serial int
+	synced map[string]synced // by token
 }
 
 type method struct {
@@ -97,6 +98,7 @@ func New() *Server {
 	s := &Server{
 		Tasks: map[string][]object{"@default": nil}, Events: map[string][]object{"primary": nil}, Files: map[string]string{},
 		faults: map[string][]Fault{}, schemas: map[string]schema{}, params: map[string]map[string]param{}, now: time.Now, auth: newAuth(),
+		synced: map[string]synced{},
 	}
 	for _, name := range []string{"tasks", "calendar", "gmail"} {
 		s.read(name)

@@ -2,6 +2,7 @@ package fake
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -102,6 +103,10 @@ func (s *Server) tasks(what string, vars map[string]string, q url.Values, body o
 		var shown []object
 		for _, t := range list {
 			done, hidden := t["status"] == "completed", t["hidden"] == true
+			due, dated := t["due"].(string)
+			if q.Has("dueMin") && (!dated || due < q.Get("dueMin")) || q.Has("dueMax") && (!dated || due >= q.Get("dueMax")) {
+				continue // the upper bound itself is left out
+			}
 			if since, err := time.Parse(time.RFC3339, q.Get("updatedMin")); err == nil {
 				if updated, _ := time.Parse(time.RFC3339, t["updated"].(string)); updated.Before(since) {
 					continue
@@ -140,11 +145,80 @@ func ownEvent() object {
 	return object{"kind": "calendar#event", "status": "confirmed", "organizer": object{"email": "sam@example.com", "self": true}}
 }
 
+// synced is what a client with a sync token has seen: the calendar then.
+type synced struct {
+	calendar string
+	events   map[string]string // as JSON, by id
+}
+
+// syncToken is a token for what a calendar holds now.
+func (s *Server) syncToken(calendar string) string {
+	seen := synced{calendar, map[string]string{}}
+	for _, e := range s.Events[calendar] {
+		data, _ := json.Marshal(e) // it came as JSON
+		seen.events[fmt.Sprint(e["id"])] = string(data)
+	}
+	token := s.id("sync")
+	s.synced[token] = seen
+	return token
+}
+
+// ForgetSync ends all sync tokens.
+func (s *Server) ForgetSync() {
+	s.Lock()
+	defer s.Unlock()
+	clear(s.synced)
+}
+
+// changedEvents gives what has become of a calendar since a token was given, wherever the
+// client has looked before.
+func (s *Server) changedEvents(calendar string, q url.Values) answer {
+	for _, not := range []string{"iCalUID", "orderBy", "privateExtendedProperty", "q", "sharedExtendedProperty", "timeMin", "timeMax", "updatedMin"} {
+		if q.Has(not) {
+			return fail(400, "invalidParameter", "Sync token cannot be used with %s.", not)
+		}
+	}
+	seen, ok := s.synced[q.Get("syncToken")]
+	if !ok || seen.calendar != calendar {
+		return fail(410, "fullSyncRequired", "Sync token is no longer valid, a full sync is required.")
+	}
+	var changed []object
+	there := map[string]bool{}
+	for _, e := range s.Events[calendar] {
+		id := fmt.Sprint(e["id"])
+		there[id] = true
+		if data, _ := json.Marshal(e); string(data) != seen.events[id] {
+			if e["status"] == "cancelled" {
+				e = object{"id": id, "status": "cancelled"}
+			}
+			changed = append(changed, e)
+		}
+	}
+	for id := range seen.events {
+		if !there[id] {
+			changed = append(changed, object{"id": id, "status": "cancelled"})
+		}
+	}
+	return s.withToken(calendar, page(object{"kind": "calendar#events"}, "items", changed, q, 2500))
+}
+
+// withToken puts a sync token on the last page.
+func (s *Server) withToken(calendar string, a answer) answer {
+	if o := a.body.(object); o["nextPageToken"] == nil {
+		o["nextSyncToken"] = s.syncToken(calendar)
+	}
+	return a
+}
+
 // listEvents gives the events between two moments by their starts.
-func listEvents(list []object, q url.Values) answer {
+func (s *Server) listEvents(calendar string, q url.Values) answer {
 	if q.Get("orderBy") == "startTime" && q.Get("singleEvents") != "true" {
 		return fail(400, "badRequest", "The requested ordering is not available for the particular query.")
 	}
+	if q.Has("syncToken") {
+		return s.changedEvents(calendar, q)
+	}
+	list := s.Events[calendar]
 	low, _ := time.Parse(time.RFC3339, cmp.Or(q.Get("timeMin"), "1900-01-01T00:00:00Z"))
 	high, _ := time.Parse(time.RFC3339, cmp.Or(q.Get("timeMax"), "2900-01-01T00:00:00Z"))
 	var shown []object
@@ -158,7 +232,11 @@ func listEvents(list []object, q url.Values) answer {
 		y, _, _ := span(b)
 		return x.Compare(y)
 	})
-	return page(object{"kind": "calendar#events", "summary": "sam@example.com"}, "items", shown, q, 2500)
+	a := page(object{"kind": "calendar#events", "summary": "sam@example.com"}, "items", shown, q, 2500)
+	if q.Has("orderBy") {
+		return a
+	}
+	return s.withToken(calendar, a)
 }
 
 // span is when an event begins and ends; false where it does not end after its begin.
@@ -190,7 +268,7 @@ func (s *Server) events(what string, vars map[string]string, q url.Values, body 
 	}
 	switch what {
 	case "list":
-		return listEvents(list, q)
+		return s.listEvents(calendar, q)
 	case "insert":
 		if id, given := body["id"].(string); given {
 			if !eventIDs.MatchString(id) {

@@ -3,7 +3,7 @@ package schedule
 import (
 	"strings"
 
-	"ollimbot/core"
+	"ollimbot/core/google"
 	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
@@ -150,10 +150,40 @@ func (on sheet) line(r widget.Row) string {
 		return r.Text
 	}
 	it := on.view.at(on.Snap, i)
-	if it.task != nil {
+	switch {
+	case it.task != nil:
 		return on.task(i, *it.task)
+	case it.date != nil:
+		return on.date(i, *it.date)
 	}
 	return on.entry(i, *it.fire)
+}
+
+// date draws an appointment, which is now while it lasts, or the tasks of a day, in the
+// columns of a fire.
+func (on sheet) date(item int, d google.Item) string {
+	b, gutter := on.brush(item)
+	left, near := max(0, d.Start.Sub(on.Snap.At)), theme.Dim
+	if left > 0 && left.Minutes() <= 5 {
+		near = theme.Warn
+	}
+	away := widget.Fit(words.Soon(left), 7)
+	if on.w >= 40 {
+		away = widget.Fit(words.Until(left), 9)
+	}
+	spans := []widget.Span{gutter}
+	switch {
+	case d.AllDay && on.w >= 16:
+		spans = append(spans, widget.Span{Role: theme.Dim, Text: widget.Fit(textAllDay, 6+widget.Cells(away))})
+	case d.AllDay:
+		spans = append(spans, widget.Span{Role: theme.Dim, Text: widget.Fit(textDay, widget.Cells(away))})
+	case on.w >= 16:
+		spans = append(spans, widget.Span{Text: d.Start.In(zone(on.Snap)).Format("15:04") + " "}, widget.Span{Role: near, Text: away})
+	default:
+		spans = append(spans, widget.Span{Role: near, Text: away})
+	}
+	spans = append(spans, widget.Span{Role: theme.Accent, Text: on.Theme.Glyph(theme.Diamond)}, widget.Span{Text: " " + dateTitle(d)})
+	return on.spread(b, spans, dateMarks(on.Snap, d))
 }
 
 // entry draws one fire: when, how far away, what, and the marks on it.
@@ -298,21 +328,16 @@ func oneLine(c pane.Context) []widget.Span {
 	if n := len(s.Problems); n > 0 {
 		out = append(out, widget.Span{Role: theme.Bad, Text: c.Theme.Glyph(theme.Bang) + " " + problemCount(s.Problems) + " "})
 	}
-	if e, ok := next(c.Snap); ok {
+	for i := range window.fires(c.Snap) {
+		it := window.at(c.Snap, i)
+		if !it.comes(c.Snap) {
+			continue
+		}
+		at := it.start()
 		return append(out,
-			widget.Span{Text: e.FireTime.In(zone(c.Snap)).Format("15:04") + " "},
-			widget.Span{Role: theme.Dim, Text: words.Until(e.FireTime.Sub(c.Snap.At)) + " "},
-			widget.Span{Text: title(e)})
+			widget.Span{Text: at.In(zone(c.Snap)).Format("15:04") + " "},
+			widget.Span{Role: theme.Dim, Text: words.Until(at.Sub(c.Snap.At)) + " "},
+			widget.Span{Text: it.title()})
 	}
 	return append(out, widget.Span{Role: theme.Dim, Text: textQuietDay})
-}
-
-// next is the first entry that is still to come.
-func next(s *core.Snapshot) (schedule.Entry, bool) {
-	for _, e := range s.Schedule.Entries {
-		if e.FireTime.After(s.At) {
-			return e, true
-		}
-	}
-	return schedule.Entry{}, false
 }

@@ -1,7 +1,7 @@
 // Package schedule is the dashboard's pane of what fires next: the forward
-// schedule as agents see it, the foreground tasks of the same window, and the
-// files that need the user; in other views all fires of 24 hours, and every
-// task. It computes no times: what it shows comes with the snapshot.
+// schedule as agents see it, the foreground tasks of the same window, the
+// appointments of the user's day among them, and the files that need the user; in
+// other views all fires of 24 hours, and every task. It computes no times: what it shows comes with the snapshot.
 package schedule
 
 import (
@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
+	"ollimbot/core/google"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
@@ -92,7 +93,10 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{Toast: why}
 	}
 	it := p.view.at(c.Snap, p.list.At)
-	if it.problem == nil {
+	switch {
+	case it.date != nil:
+		return pane.Answer{Show: &pane.Page{Title: it.title(), Body: dateText(c.Snap, *it.date)}}
+	case it.problem == nil:
 		return onTask(c.Snap, it, id)
 	}
 	if a, ok := onProblem(*it.problem, id); ok {
@@ -105,6 +109,10 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 // can. A file with an error has to be repaired first; one with a hint only is in
 // force, and its task is as good as any.
 func (p *Pane) Off(c pane.Context, id action.ID) string {
+	if a, ok := action.Get(action.Schedule, id); ok && p.list.At < p.view.count(c.Snap) &&
+		p.view.at(c.Snap, p.list.At).date != nil && ofTask(a) {
+		return textAtGoogle
+	}
 	switch id {
 	case action.ScheduleAllow:
 		return p.offAllow(c)
@@ -182,6 +190,11 @@ func fire(s *core.Snapshot, it item) pane.Answer {
 	return pane.Answer{Ask: &pane.Question{
 		Text: fmt.Sprintf(textFireQuestion, it.title()), Yes: textFire, No: textWait, Do: now,
 	}}
+}
+
+// ofTask reports whether an action is done with a task, or with its file.
+func ofTask(a action.Action) bool {
+	return a.Writes && a.ID != action.ScheduleNew || a.ID == action.ScheduleOpen || a.ID == action.SchedulePreview
 }
 
 func writes(id action.ID) bool {
@@ -271,7 +284,8 @@ type facts struct {
 	until           time.Time
 	entries, day    *schedule.Entry
 	tasks           *schedule.TaskView
-	counts          [3]int
+	dates           *google.Item
+	counts          [4]int
 }
 
 // changed takes over what a snapshot shows and reports whether it looks different
@@ -281,8 +295,8 @@ func (k *seen) changed(s *core.Snapshot, at int) bool {
 	now := facts{
 		second: s.At.Unix(), at: at, files: s.Routines + s.Reminders, zone: s.Zone,
 		window: v.Window, refills: v.Refills, until: v.DayUntil,
-		entries: first(v.Entries), day: first(v.Day), tasks: first(v.Tasks),
-		counts: [3]int{len(v.Entries), len(v.Day), len(v.Tasks)},
+		entries: first(v.Entries), day: first(v.Day), tasks: first(v.Tasks), dates: first(s.Day),
+		counts: [4]int{len(v.Entries), len(v.Day), len(v.Tasks), len(s.Day)},
 	}
 	if now == k.facts && slices.Equal(k.problems, v.Problems) {
 		return false

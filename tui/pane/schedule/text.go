@@ -1,12 +1,14 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
+	"ollimbot/core/google"
 	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
@@ -45,7 +47,83 @@ const (
 	textSilent     = "silent"
 	textForeground = "foreground"
 	textTomorrow   = "tomorrow"
+
+	textAllDay   = "all day"
+	textDay      = "day" // the same where there is no room
+	textNoTitle  = "(no title)"
+	textAtGoogle = "this stands in your Google: change it there, or let the agent do it"
 )
+
+// dateTitle is what people call an appointment, or the tasks of a day.
+func dateTitle(d google.Item) string {
+	if d.Tasks == nil {
+		return cmp.Or(d.Title, textNoTitle)
+	}
+	names := make([]string, len(d.Tasks))
+	for i, t := range d.Tasks {
+		names[i] = cmp.Or(t.Title, textNoTitle)
+	}
+	return words.Count(len(names), "task") + " due: " + strings.Join(names, ", ")
+}
+
+// dateMarks are the words on an appointment, the most telling first.
+func dateMarks(s *core.Snapshot, d google.Item) []string {
+	var out []string
+	if !d.AllDay {
+		out = append(out, "until "+moment(s, d.End))
+	}
+	if d.Start.After(s.At) && !words.SameDay(d.Start, s.At, zone(s)) {
+		out = append(out, textTomorrow)
+	}
+	if d.Place != "" {
+		out = append(out, d.Place)
+	}
+	return out
+}
+
+// dateText is all that is known of an appointment, or the tasks that are due, and beneath
+// an appointment those of its day.
+func dateText(s *core.Snapshot, d google.Item) string {
+	if d.Tasks != nil {
+		return tasksText(d)
+	}
+	last := d.End
+	layout := "Mon 2 Jan 15:04"
+	if d.AllDay {
+		last, layout = d.End.AddDate(0, 0, -1), "Mon 2 Jan"
+	}
+	lines := []string{d.Start.In(zone(s)).Format(layout)}
+	switch {
+	case d.AllDay && last.After(d.Start):
+		lines[0] += " to " + last.In(zone(s)).Format(layout)
+	case !d.AllDay:
+		lines[0] += " to " + moment(s, d.End)
+	}
+	for _, more := range []string{d.Place, d.Link} {
+		if more != "" {
+			lines = append(lines, more)
+		}
+	}
+	lines = append(lines, "calendar "+d.Calendar)
+	if d.Text != "" {
+		lines = append(lines, "", d.Text)
+	}
+	for _, other := range s.Day {
+		if other.Tasks != nil && words.SameDay(other.Start, d.Start, zone(s)) {
+			lines = append(lines, "", tasksText(other))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// tasksText lists the tasks that are due on a day.
+func tasksText(d google.Item) string {
+	lines := []string{"Due on " + d.Start.Format("Mon 2 Jan") + ":"}
+	for _, t := range d.Tasks {
+		lines = append(lines, "- "+cmp.Or(t.Title, textNoTitle))
+	}
+	return strings.Join(lines, "\n")
+}
 
 func textProblemFirst(n action.Names) string {
 	return "this file has to be repaired first: " + n.Name(action.ScheduleDetails) + " shows how"

@@ -2,11 +2,13 @@ package schedule
 
 import (
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/google"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/pane"
@@ -25,23 +27,46 @@ const (
 	numViews
 )
 
-// item is one thing that can be selected: a fire, a task or a problem. Exactly
-// one of the pointers is set.
+// item is one thing that can be selected: a fire, a task, something of the user's own
+// day, or a problem. Exactly one of the pointers is set.
 type item struct {
 	fire    *schedule.Entry
 	task    *schedule.TaskView
+	date    *google.Item
 	problem *routines.Problem
 }
 
-// fires is how many items of the view are fires or tasks; problems follow them.
-func (v view) fires(s *core.Snapshot) int {
+// entries are the fires that the view shows.
+func (v view) entries(s *core.Snapshot) []schedule.Entry {
 	switch v {
 	case wholeDay:
-		return len(s.Schedule.Day)
+		return s.Schedule.Day
 	case every:
+		return nil
+	}
+	return s.Schedule.Entries
+}
+
+// dates are the appointments, and the tasks of the user's own list, that the view shows
+// among the fires: those of today, or of 24 hours.
+func (v view) dates(s *core.Snapshot) []google.Item {
+	y, m, d := s.At.In(zone(s)).Date()
+	until := time.Date(y, m, d+1, 0, 0, 0, 0, zone(s))
+	switch v {
+	case wholeDay:
+		until = s.At.Add(24 * time.Hour)
+	case every:
+		return nil
+	}
+	return s.Day[:sort.Search(len(s.Day), func(i int) bool { return !s.Day[i].Start.Before(until) })]
+}
+
+// fires is how many items of the view are no problems, which follow them.
+func (v view) fires(s *core.Snapshot) int {
+	if v == every {
 		return len(s.Schedule.Tasks)
 	}
-	return len(s.Schedule.Entries)
+	return len(v.entries(s)) + len(v.dates(s))
 }
 
 // count is how many items the view has.
@@ -53,13 +78,33 @@ func (v view) at(s *core.Snapshot, i int) item {
 	switch {
 	case i >= n:
 		return item{problem: &s.Schedule.Problems[i-n]}
-	case v == wholeDay:
-		return item{fire: &s.Schedule.Day[i]}
 	case v == every:
 		return item{task: &s.Schedule.Tasks[i]}
 	}
-	return item{fire: &s.Schedule.Entries[i]}
+	fires, dates := v.entries(s), v.dates(s)
+	place := func(n int) int { // of a date: before the fires of its moment
+		return n + sort.Search(len(fires), func(j int) bool { return !fires[j].FireTime.Before(dates[n].Start) })
+	}
+	d := sort.Search(len(dates), func(n int) bool { return place(n) >= i })
+	if d < len(dates) && place(d) == i {
+		return item{date: &dates[d]}
+	}
+	return item{fire: &fires[i-d]}
 }
+
+// start is when a fire or an appointment is; zero for what has no moment.
+func (i item) start() time.Time {
+	switch {
+	case i.date != nil:
+		return i.date.Start
+	case i.fire != nil:
+		return i.fire.FireTime
+	}
+	return time.Time{}
+}
+
+// comes reports whether an item lies ahead, or has no moment.
+func (i item) comes(s *core.Snapshot) bool { return i.start().IsZero() || i.start().After(s.At) }
 
 // waits is what a task waits for the user with, or "".
 func (i item) waits() string {
@@ -108,6 +153,8 @@ func (i item) title() string {
 		return title(*i.fire)
 	case i.task != nil:
 		return taskTitle(*i.task)
+	case i.date != nil:
+		return dateTitle(*i.date)
 	}
 	return i.problem.File
 }
@@ -119,6 +166,8 @@ func (i item) file() string {
 		return i.fire.FilePath
 	case i.task != nil:
 		return i.task.Path
+	case i.date != nil:
+		return ""
 	}
 	return i.problem.File
 }
@@ -160,6 +209,8 @@ func (v view) name(s *core.Snapshot, i int) name {
 		return name{kind: 'p', id: it.problem.File, more: it.problem.Message}
 	case it.task != nil:
 		return name{kind: 't', id: it.task.ID}
+	case it.date != nil:
+		return name{kind: 'a', id: it.date.ID, more: it.date.Calendar, at: it.date.Start.Unix()}
 	case v == wholeDay:
 		return name{kind: 'd', id: it.fire.ID, at: it.fire.FireTime.Unix()}
 	case it.fire.FireTime.After(s.At):
@@ -173,8 +224,8 @@ func (v view) upcoming(s *core.Snapshot) int {
 	if v != window {
 		return 0
 	}
-	for i, e := range s.Schedule.Entries {
-		if e.FireTime.After(s.At) {
+	for i := range v.fires(s) {
+		if v.at(s, i).comes(s) {
 			return i
 		}
 	}
@@ -186,10 +237,10 @@ func (v view) find(s *core.Snapshot, id string) (int, bool) {
 	found := -1
 	for i := range v.fires(s) {
 		it := v.at(s, i)
-		if it.id() != id {
+		if it.date != nil || it.id() != id {
 			continue
 		}
-		if it.fire == nil || it.fire.FireTime.After(s.At) {
+		if it.comes(s) {
 			return i, true
 		}
 		if found < 0 {
@@ -209,10 +260,10 @@ func held(s *core.Snapshot, it item) schedule.TaskView {
 			return t
 		}
 	}
-	if it.problem != nil {
+	if it.fire == nil {
 		return schedule.TaskView{}
 	}
-	return schedule.TaskView{ID: it.id(), Waits: it.fire.Why, Paused: it.fire != nil && it.fire.Tag == schedule.TagPaused}
+	return schedule.TaskView{ID: it.id(), Waits: it.fire.Why, Paused: it.fire.Tag == schedule.TagPaused}
 }
 
 // The timeline needs a cell an hour, and leaves the list more than half of the

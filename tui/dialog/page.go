@@ -1,4 +1,4 @@
-package tui
+package dialog
 
 import (
 	"strconv"
@@ -8,21 +8,22 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
 
-// page is a text to read: an update, a prompt, the keys, past notices. It
+// Page is a text to read: an update, a prompt, the keys, past notices. It
 // scrolls, and "/" finds in it.
-type page struct {
+type Page struct {
 	name    string
 	body    string
 	loading bool
 	failed  string
 
-	rows     []pageRow  // the body, where it is a table
+	rows     []Row      // the body, where it is a table
 	column   int        // of the rows' words
 	heads    theme.Role // of what stands in front of them
 	headings bool       // a line that is not indented is one
@@ -30,7 +31,7 @@ type page struct {
 	// keys are those that the body names, and renew writes it with others; nil
 	// where it names none.
 	keys  action.Keys
-	renew func(action.Keys) *page
+	renew func(action.Keys) *Page
 
 	top    int
 	height int // of the text, when it was drawn last
@@ -44,49 +45,54 @@ type page struct {
 	hit     int          // of them, where we are
 }
 
-func newPage(title, body string) *page {
-	return &page{name: title, body: clean.Text(body)}
+// NewPage is a page of text.
+func NewPage(title, body string) *Page {
+	return &Page{name: title, body: clean.Text(body)}
 }
 
-// loaded fills the page that was opened before its text was there.
-func (p *page) loaded(body string, err error) {
-	p.loading, p.width = false, 0
-	if err != nil {
-		p.failed = clean.Line(err.Error())
+// Loading is a page whose text is yet to come, with the Done of the command that
+// brings it.
+func Loading(title string, load command.Value) *Page {
+	_, named := load.(command.Describe) // a prompt is shown as it is
+	return &Page{name: title, loading: true, named: named}
+}
+
+// rekey names the keys that the user has now: their file may be saved while the page
+// is open. The view and what is searched for stay.
+func (p *Page) rekey(now action.Keys) {
+	if p.renew == nil || p.keys == now {
 		return
 	}
-	p.body = clean.Text(body)
+	page := p.renew(now)
+	p.keys, p.body, p.rows, p.width = now, page.body, page.rows, 0
 }
 
-// rekey names other keys; the view and what is searched for stay.
-func (p *page) rekey(r *root) {
-	if p.renew == nil || p.keys == r.keys {
-		return
-	}
-	now := p.renew(r.keys)
-	p.keys, p.body, p.rows, p.width = r.keys, now.body, now.rows, 0
-}
+// Title implements pane.Dialog.
+func (p *Page) Title() string { return p.name }
 
-func (p *page) title() string { return p.name }
-
-func (p *page) draw(l look, w, h int) []string {
-	if !l.whole {
-		w = min(w, pageWidth)
+// Draw implements pane.Dialog. A page takes all of a screen on which little would
+// still be seen around it.
+func (p *Page) Draw(c pane.Context, w, h int) []string {
+	p.rekey(c.Keys)
+	whole := w <= wholeWidth
+	if !whole {
+		w = min(w-air, pageWidth)
 	}
 	p.height = max(1, h-1)
 	p.wrap(min(w-2, pageWidth))
+	b := brush(c)
 	var out []string
 	switch {
 	case p.loading:
-		out = []string{l.brush.Line(w, widget.Span{Role: theme.Dim, Text: " " + textLoading})}
+		out = []string{b.Line(w, widget.Span{Role: theme.Dim, Text: " " + textLoading})}
 	case p.failed != "":
-		for _, t := range widget.WrapN(p.failed, w-2, p.height, l.theme.Glyph(theme.Ellipsis)) {
-			out = append(out, l.brush.Line(w, widget.Span{Role: theme.Bad, Text: " " + t}))
+		for _, t := range widget.WrapN(p.failed, w-2, p.height, c.Theme.Glyph(theme.Ellipsis)) {
+			out = append(out, b.Line(w, widget.Span{Role: theme.Bad, Text: " " + t}))
 		}
 	default:
-		out = p.text(l, w, h)
+		out = p.text(b, w, h)
 	}
-	if l.whole && len(p.lines) > h/2 { // a short text leaves the panes in sight
+	if whole && len(p.lines) > h/2 { // a short text leaves the panes in sight
 		out = widget.Fill(out, w, h)
 	}
 	return out
@@ -95,28 +101,34 @@ func (p *page) draw(l look, w, h int) []string {
 // pageWidth is how wide a text may be to be read with ease.
 const pageWidth = 100
 
+// wheelLines is how far one notch of the wheel goes.
+const wheelLines = 3
+
+// wholeWidth is up to how many cells a page takes all of the screen.
+const wholeWidth = pageWidth + 22
+
 // text draws the lines in view, and where they are in the whole.
-func (p *page) text(l look, w, h int) []string {
+func (p *Page) text(b widget.Brush, w, h int) []string {
 	p.clamp()
 	end := min(len(p.lines), p.top+p.height)
 	out := make([]string, 0, h)
 	for i := p.top; i < end; i++ {
-		out = append(out, l.brush.Line(w, p.spans(i)...))
+		out = append(out, b.Line(w, p.spans(i)...))
 	}
 	if h > 1 && (len(p.lines) > p.height || p.finding || p.needle != "") {
-		out = append(out, p.foot(l, w, end))
+		out = append(out, p.foot(b, w, end))
 	}
 	return out
 }
 
 // foot is the last line: the search, and where the view is in the whole.
-func (p *page) foot(l look, w, end int) string {
+func (p *Page) foot(b widget.Brush, w, end int) string {
 	where := ""
 	if len(p.lines) > p.height {
 		where = strconv.Itoa(p.top+1) + "-" + strconv.Itoa(end) + textOf + strconv.Itoa(len(p.lines)) + " "
 	}
 	if !p.finding && p.needle == "" {
-		return l.brush.Spread(w, nil, []widget.Span{{Role: theme.Dim, Text: where}})
+		return b.Spread(w, nil, []widget.Span{{Role: theme.Dim, Text: where}})
 	}
 	role, hits := theme.Accent, strconv.Itoa(p.hit+1)+textOf+strconv.Itoa(len(p.hits))
 	if len(p.hits) == 0 {
@@ -130,12 +142,12 @@ func (p *page) foot(l look, w, end int) string {
 	if room < w/3 {
 		right, room = nil, w-2
 	}
-	return l.brush.Line(2, widget.Span{Role: theme.Key, Text: " /"}) +
-		p.field.Line(l.brush, max(0, room), p.finding) + l.brush.Line(w-2-max(0, room), right...)
+	return b.Line(2, widget.Span{Role: theme.Key, Text: " /"}) +
+		p.field.Line(b, max(0, room), p.finding) + b.Line(w-2-max(0, room), right...)
 }
 
 // wrap breaks the body for a width, once.
-func (p *page) wrap(w int) {
+func (p *Page) wrap(w int) {
 	if p.width == w {
 		return
 	}
@@ -144,7 +156,7 @@ func (p *page) wrap(w int) {
 }
 
 // spans marks what was found in a line.
-func (p *page) spans(i int) []widget.Span {
+func (p *Page) spans(i int) []widget.Span {
 	spans := []widget.Span{{Text: " "}}
 	if p.needle == "" {
 		return append(spans, p.lines[i].spans(p)...)
@@ -187,7 +199,7 @@ func runeLen(s string) int {
 }
 
 // find looks the needle up again; the view stays unless a match asks for it.
-func (p *page) find() {
+func (p *Page) find() {
 	p.hits, p.hit = nil, 0
 	if p.needle == "" {
 		return
@@ -200,7 +212,7 @@ func (p *page) find() {
 }
 
 // jump shows the match n.
-func (p *page) jump(n int) {
+func (p *Page) jump(n int) {
 	if len(p.hits) == 0 {
 		return
 	}
@@ -211,18 +223,44 @@ func (p *page) jump(n int) {
 	p.clamp()
 }
 
-func (p *page) clamp() {
+func (p *Page) clamp() {
 	p.top = max(0, min(p.top, len(p.lines)-p.height))
 }
 
-func (p *page) key(msg tea.KeyPressMsg) verdict {
-	if p.finding {
-		p.search(msg)
-		return verdict{}
+// Take implements pane.Dialog.
+func (p *Page) Take(_ pane.Context, msg tea.Msg) pane.Answer {
+	switch msg := msg.(type) {
+	case pane.Done:
+		p.loading, p.width, p.body = false, 0, clean.Text(msg.Outcome.Body)
+		if msg.Err != nil {
+			p.failed = clean.Line(msg.Err.Error())
+		}
+	case pane.Click:
+		return pane.Answer{Close: msg.Beside}
+	case pane.Wheel:
+		if p.top += wheelLines; msg.Up {
+			p.top -= 2 * wheelLines
+		}
+		p.clamp()
+	case tea.PasteMsg:
+		if p.finding {
+			p.write(msg)
+		}
+	case tea.KeyPressMsg:
+		return p.key(msg)
 	}
+	return pane.Answer{}
+}
+
+func (p *Page) key(msg tea.KeyPressMsg) pane.Answer {
 	switch {
+	case msg.String() == "esc" && p.leaveSearch():
+	case closes(msg):
+		return pane.Answer{Close: true}
+	case p.finding:
+		p.search(msg)
 	case key.Matches(msg, pageKeys.shut):
-		return verdict{shut: true}
+		return pane.Answer{Close: true}
 	case key.Matches(msg, pageKeys.find):
 		p.finding = true
 	case key.Matches(msg, pageKeys.next):
@@ -230,14 +268,14 @@ func (p *page) key(msg tea.KeyPressMsg) verdict {
 	case key.Matches(msg, pageKeys.previous):
 		p.jump(p.hit - 1)
 	case key.Matches(msg, pageKeys.copied):
-		return verdict{answer: pane.Answer{Copy: p.body, Toast: textCopied}}
+		return pane.Answer{Copy: p.body, Toast: textCopied}
 	default:
 		p.scroll(msg)
 	}
-	return verdict{}
+	return pane.Answer{}
 }
 
-func (p *page) scroll(msg tea.KeyPressMsg) {
+func (p *Page) scroll(msg tea.KeyPressMsg) {
 	switch {
 	case key.Matches(msg, pageKeys.up):
 		p.top--
@@ -256,7 +294,7 @@ func (p *page) scroll(msg tea.KeyPressMsg) {
 }
 
 // search takes the keys of a search. Each shows the first match.
-func (p *page) search(msg tea.KeyPressMsg) {
+func (p *Page) search(msg tea.KeyPressMsg) {
 	switch {
 	case key.Matches(msg, pageKeys.found):
 		p.finding = false
@@ -270,7 +308,7 @@ func (p *page) search(msg tea.KeyPressMsg) {
 }
 
 // write gives a key or a paste to the search line.
-func (p *page) write(msg tea.Msg) {
+func (p *Page) write(msg tea.Msg) {
 	p.field.Take(msg)
 	if p.needle == p.field.Text() {
 		return
@@ -280,14 +318,8 @@ func (p *page) write(msg tea.Msg) {
 	p.jump(0)
 }
 
-func (p *page) paste(msg tea.PasteMsg) {
-	if p.finding {
-		p.write(msg)
-	}
-}
-
-// escape leaves a search before it leaves the page.
-func (p *page) escape() bool {
+// leaveSearch leaves a search, which esc does before it leaves the page.
+func (p *Page) leaveSearch() bool {
 	if !p.finding && p.needle == "" {
 		return false
 	}
@@ -297,21 +329,36 @@ func (p *page) escape() bool {
 	return true
 }
 
-func (p *page) wheel(up bool) {
-	if up {
-		p.top -= wheelLines
-	} else {
-		p.top += wheelLines
-	}
-	p.clamp()
-}
-
-func (p *page) light() {}
-
-func (p *page) hint() []key.Binding {
+// Hint implements pane.Dialog.
+func (p *Page) Hint() []key.Binding {
 	k := pageKeys
 	if p.finding {
 		return []key.Binding{k.found, k.dropped}
 	}
 	return []key.Binding{k.shut, k.find, k.next, k.scrolling, k.copied}
+}
+
+var pageKeys = struct {
+	shut, find, next, previous, copied          key.Binding
+	up, down, pageUp, pageDown, top, end        key.Binding
+	found, dropped, findUp, findDown, scrolling key.Binding
+}{
+	shut:     binding("esc", textClose, "q", "?", "!", "enter"),
+	find:     binding("/", textFindWord, "/"),
+	next:     binding("n/N", textNextPrevious, "n"),
+	previous: binding("", "", "N"),
+	copied:   binding("y", textCopy, "y", "Y"),
+
+	up:        binding("", "", "up", "k"),
+	down:      binding("", "", "down", "j"),
+	pageUp:    binding("", "", "pgup", "ctrl+b"),
+	pageDown:  binding("", "", "pgdown", "ctrl+f", "space"),
+	top:       binding("", "", "home", "g"),
+	end:       binding("", "", "end", "G"),
+	scrolling: binding("PgUp/PgDn", textScroll, "pgup", "pgdown"),
+
+	found:    binding("enter", textKeep, "enter"),
+	dropped:  binding("esc", textDrop, "esc"),
+	findUp:   binding("", "", "up", "ctrl+p"),
+	findDown: binding("", "", "down", "ctrl+n"),
 }

@@ -1,4 +1,4 @@
-package tui
+package dialog
 
 import (
 	"cmp"
@@ -10,14 +10,15 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
 
-// palette finds an action by its name, by its id, by a key or by what people call
+// Palette finds an action by its name, by its id, by a key or by what people call
 // it, and runs it. Actions that are off are listed; of the marked one the reason
 // stands below the list, with its id.
-type palette struct {
+type Palette struct {
 	keys   action.Keys // that items names
 	focus  action.Pane // when it opened
 	off    func(action.Action) string
@@ -45,15 +46,17 @@ const (
 	roomyPalette = 10
 )
 
-func newPalette(r *root) *palette {
-	p := &palette{focus: r.focus, off: r.off}
-	p.fill(r.keys)
+// NewPalette lists the actions, those of the focused pane first; off says why one
+// cannot be used now.
+func NewPalette(c pane.Context, focus action.Pane, off func(action.Action) string) *Palette {
+	p := &Palette{focus: focus, off: off}
+	p.fill(c.Keys)
 	p.shown = p.items
 	return p
 }
 
 // fill lists the actions with the keys that the user wants.
-func (p *palette) fill(keys action.Keys) {
+func (p *Palette) fill(keys action.Keys) {
 	p.keys, p.items = keys, nil
 	order := []action.Pane{p.focus, action.Everywhere}
 	for _, other := range action.AllPanes {
@@ -79,22 +82,23 @@ func tableOrder(p action.Pane) int {
 }
 
 // rekey takes other keys; what is written and marked stays.
-func (p *palette) rekey(r *root) {
-	if p.keys == r.keys {
+func (p *Palette) rekey(now action.Keys) {
+	if p.keys == now {
 		return
 	}
 	cursor, top := p.cursor, p.top
-	p.fill(r.keys)
+	p.fill(now)
 	p.search()
 	p.cursor, p.top = max(0, min(cursor, len(p.shown)-1)), top
 }
 
-func (p *palette) title() string { return textPalette }
+// Title implements pane.Dialog.
+func (p *Palette) Title() string { return textPalette }
 
 // search ranks the actions. Of two that the query names as well, one that can be
 // used comes first, then one of the focused pane, then the table's order.
 // How a word is spelled is forgiven only where nothing else is found.
-func (p *palette) search() {
+func (p *Palette) search() {
 	p.cursor, p.top = 0, 0
 	query := p.query.Text()
 	if strings.TrimSpace(query) == "" {
@@ -109,7 +113,7 @@ func (p *palette) search() {
 
 // list shows the actions that a query names. For each it says how the query is
 // spelled, and how many letters of it were wrong.
-func (p *palette) list(asks func(item) (query string, wrong int, ok bool)) {
+func (p *Palette) list(asks func(item) (query string, wrong int, ok bool)) {
 	p.shown = nil
 	ranks := map[int]rank{}
 	for _, it := range p.items {
@@ -170,25 +174,27 @@ func hits(name, query string) []int {
 	return slices.Compact(out)
 }
 
-func (p *palette) draw(l look, w, h int) []string {
-	w = min(w, 76)
-	facts := p.facts(l, w, h)
+// Draw implements pane.Dialog.
+func (p *Palette) Draw(c pane.Context, w, h int) []string {
+	p.rekey(c.Keys)
+	w = min(w-air, 76)
+	facts := p.facts(c, w, h)
 	p.rows = max(1, min(paletteRows+factRows, h-1)-len(facts))
 	if p.cursor < p.top {
 		p.top = p.cursor
 	}
 	p.top = max(p.top, p.cursor-p.rows+1)
-	mark := l.brush.Line(min(3, w), widget.Span{Role: theme.Key, Text: " " + l.theme.Glyph(theme.Pointer)})
-	lines := []string{mark + p.query.Line(l.brush, max(0, w-3), true)}
+	mark := brush(c).Line(min(3, w), widget.Span{Role: theme.Key, Text: " " + c.Theme.Glyph(theme.Pointer)})
+	lines := []string{mark + p.query.Line(brush(c), max(0, w-3), true)}
 	for i := p.top; i < p.top+p.rows; i++ {
 		if i < len(p.shown) {
-			lines = append(lines, p.row(l, w, i))
+			lines = append(lines, p.row(c, w, i))
 		} else {
 			lines = append(lines, widget.Blank(w))
 		}
 	}
 	if len(p.shown) == 0 {
-		lines[1] = l.brush.Line(w, widget.Span{Role: theme.Dim, Text: " " + textNoAction})
+		lines[1] = brush(c).Line(w, widget.Span{Role: theme.Dim, Text: " " + textNoAction})
 	}
 	lines = append(lines, facts...)
 	return lines[:min(len(lines), h)]
@@ -196,7 +202,7 @@ func (p *palette) draw(l look, w, h int) []string {
 
 // facts are the lines below the list: why the marked action is off, in full where
 // half of the screen holds it, then its id and where it stands in the list.
-func (p *palette) facts(l look, w, h int) []string {
+func (p *Palette) facts(c pane.Context, w, h int) []string {
 	var why []string
 	least := factRows
 	if h < roomyPalette {
@@ -204,8 +210,8 @@ func (p *palette) facts(l look, w, h int) []string {
 	}
 	if p.cursor < len(p.shown) {
 		if off := p.off(p.shown[p.cursor].action); off != "" {
-			for _, t := range widget.WrapN(textIsOff+off, w-2, max(1, h/2), l.theme.Glyph(theme.Ellipsis)) {
-				why = append(why, l.brush.Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Warn, Text: t}))
+			for _, t := range widget.WrapN(textIsOff+off, w-2, max(1, h/2), c.Theme.Glyph(theme.Ellipsis)) {
+				why = append(why, brush(c).Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Warn, Text: t}))
 			}
 		}
 	}
@@ -215,11 +221,11 @@ func (p *palette) facts(l look, w, h int) []string {
 	for len(why) < least-1 {
 		why = append(why, widget.Blank(w))
 	}
-	return append(why, p.place(l, w))
+	return append(why, p.place(c, w))
 }
 
 // place names the marked action as keys.yaml does, and says where it stands.
-func (p *palette) place(l look, w int) string {
+func (p *Palette) place(c pane.Context, w int) string {
 	if len(p.shown) == 0 {
 		return widget.Blank(w)
 	}
@@ -228,20 +234,20 @@ func (p *palette) place(l look, w int) string {
 	if name := textIDIs + id; len(name)+len(where)+2 <= w {
 		id = name
 	}
-	return l.brush.Spread(w, []widget.Span{{Role: theme.Dim, Text: " " + id}}, []widget.Span{{Role: theme.Dim, Text: where}})
+	return brush(c).Spread(w, []widget.Span{{Role: theme.Dim, Text: " " + id}}, []widget.Span{{Role: theme.Dim, Text: where}})
 }
 
 // row is an action and its keys. One that is off says so in a word, for those
 // who see no colours.
-func (p *palette) row(l look, w, i int) string {
+func (p *Palette) row(c pane.Context, w, i int) string {
 	it := p.shown[i]
-	brush, mark := l.brush, "  "
+	brush, mark := brush(c), "  "
 	if i == p.cursor {
 		brush.Back = theme.Select
-		mark = l.theme.Glyph(theme.Pointer) + " "
+		mark = c.Theme.Glyph(theme.Pointer) + " "
 	}
 	role := theme.Text
-	right := []widget.Span{{Role: theme.Key, Text: it.action.KeyNames(l.theme.ASCII())}, {Text: " "}}
+	right := []widget.Span{{Role: theme.Key, Text: it.action.KeyNames(c.Theme.ASCII())}, {Text: " "}}
 	if p.off(it.action) != "" {
 		role = theme.Dim
 		right = append([]widget.Span{{Role: theme.Warn, Text: textOff + "  "}}, right...)
@@ -264,8 +270,32 @@ func (it item) spans(role theme.Role) []widget.Span {
 	return append(out, widget.Span{Role: role, Text: it.name[last:]})
 }
 
-func (p *palette) key(msg tea.KeyPressMsg) verdict {
+// Take implements pane.Dialog.
+func (p *Palette) Take(_ pane.Context, msg tea.Msg) pane.Answer {
+	switch msg := msg.(type) {
+	case pane.Click:
+		// The first line is the query, the last ones are facts.
+		if msg.Beside || msg.Y == 0 || msg.Y > p.rows {
+			return pane.Answer{Close: msg.Beside}
+		}
+		return p.run(p.top + msg.Y - 1)
+	case pane.Wheel:
+		if p.cursor++; msg.Up {
+			p.cursor -= 2
+		}
+		p.cursor = max(0, min(len(p.shown)-1, p.cursor))
+	case tea.PasteMsg:
+		p.write(msg)
+	case tea.KeyPressMsg:
+		return p.key(msg)
+	}
+	return pane.Answer{}
+}
+
+func (p *Palette) key(msg tea.KeyPressMsg) pane.Answer {
 	switch {
+	case closes(msg):
+		return pane.Answer{Close: true}
 	case key.Matches(msg, paletteKeys.run):
 		return p.run(p.cursor)
 	case key.Matches(msg, paletteKeys.up):
@@ -279,30 +309,19 @@ func (p *palette) key(msg tea.KeyPressMsg) verdict {
 	default:
 		p.write(msg)
 	}
-	return verdict{}
+	return pane.Answer{}
 }
 
 // run carries out what stands in a row.
-func (p *palette) run(i int) verdict {
+func (p *Palette) run(i int) pane.Answer {
 	if i < 0 || i >= len(p.shown) {
-		return verdict{}
+		return pane.Answer{}
 	}
-	return verdict{shut: true, run: &p.shown[i].action}
+	return pane.Answer{Close: true, Run: &p.shown[i].action}
 }
-
-// click runs the row under the pointer, as enter does the marked one. The first
-// line is the query, the last ones are facts.
-func (p *palette) click(_, y int) verdict {
-	if y == 0 || y > p.rows {
-		return verdict{}
-	}
-	return p.run(p.top + y - 1)
-}
-
-func (p *palette) light() {}
 
 // write gives a key or a paste to the query.
-func (p *palette) write(msg tea.Msg) {
+func (p *Palette) write(msg tea.Msg) {
 	before := p.query.Text()
 	p.query.Take(msg)
 	if p.query.Text() != before {
@@ -311,22 +330,22 @@ func (p *palette) write(msg tea.Msg) {
 }
 
 // move goes round at the ends.
-func (p *palette) move(by int) {
+func (p *Palette) move(by int) {
 	if n := len(p.shown); n > 0 {
 		p.cursor = (p.cursor + by + n) % n
 	}
 }
 
-func (p *palette) paste(msg tea.PasteMsg) { p.write(msg) }
-
-func (p *palette) wheel(up bool) {
-	if up {
-		p.cursor = max(0, p.cursor-1)
-	} else {
-		p.cursor = max(0, min(len(p.shown)-1, p.cursor+1))
-	}
+// Hint implements pane.Dialog.
+func (p *Palette) Hint() []key.Binding {
+	return []key.Binding{paletteKeys.run, paletteKeys.down, paletteKeys.shut}
 }
 
-func (p *palette) hint() []key.Binding {
-	return []key.Binding{paletteKeys.run, paletteKeys.down, paletteKeys.shut}
+var paletteKeys = struct{ run, up, down, pageUp, pageDown, shut key.Binding }{
+	run:      binding("enter", textRun, "enter"),
+	up:       binding("", "", "up", "ctrl+p", "shift+tab"),
+	down:     binding("tab", textNextOne, "down", "ctrl+n", "tab"),
+	pageUp:   binding("", "", "pgup"),
+	pageDown: binding("", "", "pgdown"),
+	shut:     binding("esc", textClose, "esc"),
 }

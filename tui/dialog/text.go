@@ -1,21 +1,19 @@
-package tui
+package dialog
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
-	"ollimbot/tui/action"
 	"ollimbot/tui/widget"
 )
 
@@ -36,7 +34,6 @@ const (
 	textWhenReminder = "18:30, tomorrow 9:00, 2h30m, or 2006-01-02 15:04"
 	textTitleNote    = "a few words for lists and the schedule; may be empty"
 	textNeeded       = "needed: "
-	textPromptNeeded = textNeeded + "what the agent shall do"
 	textPromptNote   = "what the bot should do, in your words"
 
 	textBadMoment  = "a time is written as 18:30, tomorrow 9:00, 2h30m, or 2006-01-02 15:04"
@@ -45,10 +42,14 @@ const (
 	textNeverFires = "no month has such a day: it would never fire"
 )
 
-var (
-	textFormFields = [numFields]string{"Kind", "When", "Title", "Message", "Runs", "Pings"}
-	textFormOff    = [numFields]string{fieldKind: "routine", fieldPlace: "in the background", fieldPings: "when it has something to say"}
-	textFormOn     = [numFields]string{fieldKind: "reminder", fieldPlace: "in the main conversation", fieldPings: "never"}
+// The choices of the form.
+const (
+	textRoutine    = "routine"
+	textReminder   = "reminder"
+	textBackground = "in the background"
+	textForeground = "in the main conversation"
+	textMayPing    = "when it has something to say"
+	textNeverPings = "never"
 )
 
 // reminderYear is how far away a reminder may be: more is a slip of the finger.
@@ -270,57 +271,117 @@ const (
 	textSetUpMore    = "set it up: four questions about names, time zone and Discord; then it starts anew"
 	textEveryKeyMore = "every key, now and at any time"
 	textInAShell     = "In a shell, ollim-bot init sets it up and ollim-bot demo shows it live."
-
-	textInDemo     = "this is the demo"
-	textDemoShell  = "not offered here; in a shell, ollim-bot demo shows it"
-	textSetUpDemo  = "this is the demo; in a shell, ollim-bot init sets the bot up"
-	textSetUpShell = "not offered here; in a shell, ollim-bot init sets it up"
-
-	textSetUpLeft   = "the set-up has not come to its end; nothing has changed"
-	textSetUpFailed = "the set-up could not begin: "
 )
 
-// setUpText says why the set-up has brought nothing.
-func setUpText(err error) string {
-	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
-		return textSetUpLeft
+// The words of the pages, questions and boxes.
+const (
+	textCopied          = "copied, if the terminal allows it"
+	textLoginTitle      = "Log in to Claude"
+	textLoginWait       = "Asking for the address of the login page…"
+	textLoginOpen       = "Open this address in a browser and log in there (ctrl+y copies it):"
+	textLoginCode       = "Then paste the code that the page shows:"
+	textLoginNoCode     = "paste the code that the page shows first"
+	textLoginCopy       = "copy the address"
+	textLoginSend       = "send the code"
+	textDeliveries      = "Webhooks, newest first"
+	textNoDeliveries    = "Nothing came in. WEBHOOK_PORT and WEBHOOK_SECRET switch webhooks on; a file in webhooks/ makes one."
+	textNoSuchHook      = "(unknown)"
+	textSurfaceName     = "surface"
+	textEngineTitle     = "Engine"
+	textEngineName      = "engine"
+	textEngineModel     = "model"
+	textEngineState     = "state"
+	textEngineWarning   = "warning"
+	textEngineToday     = "today"
+	textEngineProcesses = "processes: id, use, memory, age, session"
+	textNothingSpent    = "nothing spent"
+	textHelp            = "Keys"
+	textHelpMouse       = "Mouse"
+	textPalette         = "Actions"
+	textNoAction        = "no action has that name"
+	textOff             = "off"
+	textIsOff           = "off: "
+	textIDIs            = "in keys.yaml: "
+	textQuestion        = "Sure?"
+	textLoading         = "loading…"
+	textNoHit           = "no match"
+	textOf              = " of "
+	textChosen          = "take the marked one"
+	textClose           = "close"
+	textFindWord        = "find"
+	textNextPrevious    = "next, previous"
+	textCopy            = "copy"
+	textScroll          = "scroll"
+	textKeep            = "keep"
+	textDrop            = "drop the search"
+	textRun             = "run"
+	textNextOne         = "next"
+	textType            = "type"
+	textOtherField      = "other field"
+	textSet             = "set"
+	textLeave           = "leave as it is"
+	textNotNow          = "not now"
+	textQuitYes         = "quit and stop them"
+	textQuitBare        = "quit"
+	textQuitClicked     = "Quit? The bot ends with its dashboard."
+	textQuitNoRuns      = "The forks have ended: nothing would be stopped."
+	textDraftLost       = "What you wrote in the chat is not sent. Quitting drops it."
+	textDropDraft       = "quit and drop it"
+	textLeaveForks      = "go on and stop them"
+	textLeaveBare       = "go on"
+	textLeaveDraft      = "go on and drop it"
+	textLeftDraft       = "What you wrote in the chat is not sent. Going on drops it."
+	textNoCapacity      = "the capacity is a whole number of tokens; 0 mutes"
+	textNoEffect        = "as it is now"
+	textNoMinutes       = "the refill rate is a whole number of minutes, at least 1"
+	textStay            = "stay"
+
+	textBudgetTitle = "Ping budget, exactly"
+	textCapacity    = "Capacity"
+	textRefill      = "Refill every"
+	textTokens      = "tokens"
+	textMinutes     = "minutes"
+)
+
+// quitText names what would be lost.
+func quitText(running, waiting int) string {
+	var parts []string
+	if running > 0 {
+		parts = append(parts, words.Grouped(uint64(running), "fork")+" still running")
 	}
-	return textSetUpFailed + clean.Line(err.Error())
+	if waiting > 0 {
+		parts = append(parts, strconv.Itoa(waiting)+" waiting")
+	}
+	return strings.Join(parts, ", ") + ". They get 10 seconds to end, then they are stopped. Reminders among them fire again at the next start."
 }
 
-// noDemo says why the demo cannot be seen from here.
-func (r *root) noDemo() string {
-	if r.o.Try {
-		return textInDemo
+// quitShort is quitText where that would be cut.
+func quitShort(running, waiting int) string {
+	var parts []string
+	if running > 0 {
+		parts = append(parts, counted(running, "fork", "runs", "run"))
 	}
-	return textDemoShell
+	if waiting > 0 {
+		parts = append(parts, counted(waiting, "", "waits", "wait"))
+	}
+	return strings.Join(parts, ", ") + ": stopped after 10 seconds."
 }
 
-// noSetUp says why the set-up cannot begin from here.
-func (r *root) noSetUp() string {
-	if r.o.Try {
-		return textSetUpDemo
+// counted is a number with its noun, which may be empty, and its verb.
+func counted(n int, noun, one, more string) string {
+	verb := more
+	if n == 1 {
+		verb = one
 	}
-	return textSetUpShell
+	if noun == "" {
+		return strconv.Itoa(n) + " " + verb
+	}
+	return words.Grouped(uint64(n), noun) + " " + verb
 }
 
-// welcomeText are the first words: what this is, and which keys lead on.
-func (r *root) welcomeText() []welcomeLine {
-	n := r.names()
-	lines := []welcomeLine{{text: textWhatItIs, short: textWhatShort}}
-	if r.o.Notice != "" {
-		lines = append(lines, welcomeLine{text: clean.Line(r.o.Notice)})
-	}
-	if r.offersDemo() {
-		lines = append(lines, welcomeLine{welcomeKeys.demo.Help().Key, textDemoMore, textSeeDemo})
-	}
-	if r.offersSetUp() {
-		lines = append(lines, welcomeLine{welcomeKeys.begin.Help().Key, textSetUpMore, textSetUp})
-	}
-	if !r.offersDemo() && !r.offersSetUp() {
-		lines = append(lines, welcomeLine{text: textInAShell})
-	}
-	return append(lines,
-		welcomeLine{n.Badge(action.Help), textEveryKeyMore, textEveryKey},
-		welcomeLine{welcomeKeys.around.Help().Key, textAroundMore, textLookAround})
+// textHelpPointer is what the mouse does, as the page of keys tells it.
+var textHelpPointer = [][2]string{
+	{"click", "Focus a pane, select a row; on the selected row: what enter does"},
+	{"click below", "On a key or a word of the last line: what that key does"},
+	{"wheel", "Scroll what is under the pointer"},
 }

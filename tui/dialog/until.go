@@ -1,4 +1,4 @@
-package tui
+package dialog
 
 import (
 	"time"
@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/words"
 	"ollimbot/routines/cron"
@@ -15,9 +16,9 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// until asks for a moment of the next hours, and says what would come of each
+// Until asks for a moment of the next hours, and says what would come of each
 // before it is chosen.
-type until struct {
+type Until struct {
 	ask    pane.Until
 	at     int // the choice with the pointer; behind the last one stands the field
 	field  widget.Input
@@ -49,16 +50,18 @@ const (
 // seen before it is refused.
 const clockField = 16
 
-func newUntil(ask pane.Until, s *core.Snapshot) *until {
-	u := &until{ask: ask, opened: time.Now()}
+// NewUntil asks for the moment of a command.
+func NewUntil(ask pane.Until, s *core.Snapshot) *Until {
+	u := &Until{ask: ask, opened: time.Now()}
 	u.look(s)
 	return u
 }
 
-func (u *until) title() string { return u.ask.Title }
+// Title implements pane.Dialog.
+func (u *Until) Title() string { return u.ask.Title }
 
 // look takes the choices of the snapshot's moment.
-func (u *until) look(s *core.Snapshot) {
+func (u *Until) look(s *core.Snapshot) {
 	u.now = s.At
 	if s.Zone != nil {
 		u.now = u.now.In(s.Zone)
@@ -121,7 +124,7 @@ func nextWall(now time.Time, hour, minute int) time.Time {
 }
 
 // chosen is the moment under the pointer; why says what is wrong with it.
-func (u *until) chosen() (when time.Time, why string) {
+func (u *Until) chosen() (when time.Time, why string) {
 	if u.fault != "" {
 		return time.Time{}, u.fault
 	}
@@ -138,91 +141,113 @@ func (u *until) chosen() (when time.Time, why string) {
 	return when, ""
 }
 
-func (u *until) draw(l look, w, h int) []string {
-	w = min(w, 64)
-	u.look(l.snap)
+// Draw implements pane.Dialog.
+func (u *Until) Draw(c pane.Context, w, h int) []string {
+	w = min(w-air, 64)
+	u.look(c.Snap)
 	var rows []string
-	for i, c := range u.choices {
-		rows = append(rows, u.row(l, w, i, c))
+	for i, choice := range u.choices {
+		rows = append(rows, u.row(c, w, i, choice))
 	}
-	rows = append(rows, u.typed(l, w))
+	rows = append(rows, u.typed(c, w))
 	u.first, u.top, u.seen = 1, 0, len(rows)
 	said := saidRows
 	if h < len(rows)+said+2 {
-		said = max(saidLeast, len(u.words(l, w, saidRows)))
+		said = max(saidLeast, len(u.words(c, w, saidRows)))
 		if most := max(1, h-said); len(rows) > most {
 			u.top = max(0, min(u.at-most/2, len(rows)-most))
 			rows = rows[u.top : u.top+most]
 		}
 		u.first, u.seen = 0, len(rows)
-		return append(rows, u.said(l, w, said)...)[:min(h, len(rows)+said)]
+		return append(rows, u.said(c, w, said)...)[:min(h, len(rows)+said)]
 	}
 	lines := append([]string{widget.Blank(w)}, rows...)
-	return append(append(lines, widget.Blank(w)), u.said(l, w, said)...)
+	return append(append(lines, widget.Blank(w)), u.said(c, w, said)...)
 }
 
 // typed is the field for a time.
-func (u *until) typed(l look, w int) string {
+func (u *Until) typed(c pane.Context, w int) string {
 	const name = 18
-	b, mark := u.brush(l, len(u.choices))
+	b, mark := u.brush(c, len(u.choices))
 	room := max(0, min(clockField+1, w-name))
 	head := b.Line(min(w, name), widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Text: textUntilClock})
 	return head + u.field.Line(b, room, u.at == len(u.choices)) + b.Line(max(0, w-name-room))
 }
 
 // said are n lines of what would come of the choice, or what is wrong with it.
-func (u *until) said(l look, w, n int) []string {
+func (u *Until) said(c pane.Context, w, n int) []string {
 	role := theme.Accent
 	if _, why := u.chosen(); why != "" {
 		role = theme.Warn
 	}
-	wrapped := u.words(l, w, n)
+	wrapped := u.words(c, w, n)
 	lines := make([]string, n)
 	for i := range lines {
 		if i < len(wrapped) {
 			lines[i] = wrapped[i]
 		}
-		lines[i] = l.brush.Line(w, widget.Span{Text: "   "}, widget.Span{Role: role, Text: lines[i]})
+		lines[i] = brush(c).Line(w, widget.Span{Text: "   "}, widget.Span{Role: role, Text: lines[i]})
 	}
 	return lines
 }
 
 // words are said in at most n lines.
-func (u *until) words(l look, w, n int) []string {
+func (u *Until) words(c pane.Context, w, n int) []string {
 	when, text := u.chosen()
 	if text == "" {
-		text = consequence(l.snap, u.ask.For, when)
+		text = consequence(c.Snap, u.ask.For, when)
 	}
-	return widget.WrapN(text, max(1, w-4), n, l.theme.Glyph(theme.Ellipsis))
+	return widget.WrapN(text, max(1, w-4), n, c.Theme.Glyph(theme.Ellipsis))
 }
 
-func (u *until) brush(l look, i int) (widget.Brush, string) {
-	b, mark := l.brush, "  "
+func (u *Until) brush(c pane.Context, i int) (widget.Brush, string) {
+	b, mark := brush(c), "  "
 	if i == u.at {
-		b.Back, mark = theme.Select, l.theme.Glyph(theme.Pointer)+" "
+		b.Back, mark = theme.Select, c.Theme.Glyph(theme.Pointer)+" "
 	}
 	return b, mark
 }
 
-func (u *until) row(l look, w, i int, c choice) string {
-	b, mark := u.brush(l, i)
+func (u *Until) row(c pane.Context, w, i int, to choice) string {
+	b, mark := u.brush(c, i)
 	when := ""
-	if !c.when.IsZero() {
-		when = cron.Format(c.when, "15:04")
-		if !words.SameDay(c.when, u.now, u.now.Location()) {
-			when = cron.Format(c.when, "Mon 15:04")
+	if !to.when.IsZero() {
+		when = cron.Format(to.when, "15:04")
+		if !words.SameDay(to.when, u.now, u.now.Location()) {
+			when = cron.Format(to.when, "Mon 15:04")
 		}
 	}
 	return b.Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark},
-		widget.Span{Text: widget.Fit(c.name, max(15, widget.Cells(c.name)))}, widget.Span{Role: theme.Dim, Text: when})
+		widget.Span{Text: widget.Fit(to.name, max(15, widget.Cells(to.name)))}, widget.Span{Role: theme.Dim, Text: when})
 }
 
-// refused implements asking.
-func (u *until) refused(why string) { u.sent, u.fault = false, why }
+// Take implements pane.Dialog.
+func (u *Until) Take(_ pane.Context, msg tea.Msg) pane.Answer {
+	switch msg := msg.(type) {
+	case pane.Done:
+		if msg.Err == nil {
+			return pane.Answer{Close: true}
+		}
+		u.sent, u.fault = false, clean.Line(msg.Err.Error())
+	case pane.Click:
+		return u.click(msg)
+	case tea.PasteMsg:
+		if !u.sent {
+			u.fault = ""
+			u.insert(msg.Content)
+		}
+	case tea.KeyPressMsg:
+		return u.key(msg)
+	}
+	return pane.Answer{}
+}
 
-func (u *until) key(msg tea.KeyPressMsg) verdict {
+func (u *Until) key(msg tea.KeyPressMsg) pane.Answer {
+	if closes(msg) {
+		return pane.Answer{Close: true}
+	}
 	if u.sent {
-		return verdict{}
+		return pane.Answer{}
 	}
 	u.fault = ""
 	n := len(u.choices) + 1
@@ -238,45 +263,38 @@ func (u *until) key(msg tea.KeyPressMsg) verdict {
 	case u.at == len(u.choices):
 		u.field.Take(msg)
 	}
-	return verdict{}
+	return pane.Answer{}
 }
 
 // click goes to the choice under the pointer, and takes the one that is marked. A
 // click that was on its way when the dialog opened takes none.
-func (u *until) click(_, y int) verdict {
-	i := y - u.first
-	if i < 0 || i >= u.seen || u.sent {
-		return verdict{}
+func (u *Until) click(at pane.Click) pane.Answer {
+	i := at.Y - u.first
+	if at.Beside || i < 0 || i >= u.seen || u.sent {
+		return pane.Answer{}
 	}
 	again := u.at == u.top+i
 	u.at, u.fault = u.top+i, ""
-	if again && u.at < len(u.choices) && time.Since(u.opened) >= grace {
+	if again && u.at < len(u.choices) && time.Since(u.opened) >= Grace {
 		return u.take()
 	}
-	return verdict{}
+	return pane.Answer{}
 }
 
 // take asks for the moment under the pointer. What is wrong with it stands in the
 // dialog.
-func (u *until) take() verdict {
+func (u *Until) take() pane.Answer {
 	when, why := u.chosen()
 	if why != "" {
-		return verdict{}
+		return pane.Answer{}
 	}
 	u.sent = true
-	return verdict{ask: timed(u.ask.For, when)}
-}
-
-func (u *until) paste(msg tea.PasteMsg) {
-	if !u.sent {
-		u.fault = ""
-		u.insert(msg.Content)
-	}
+	return pane.Answer{Send: timed(u.ask.For, when)}
 }
 
 // insert goes to the field. Letters go there too, and are refused with it: to
 // leave them out would have enter take what was marked before.
-func (u *until) insert(s string) {
+func (u *Until) insert(s string) {
 	u.at = len(u.choices)
 	for _, r := range s {
 		if len(u.field.Text()) < clockField {
@@ -285,9 +303,8 @@ func (u *until) insert(s string) {
 	}
 }
 
-func (u *until) wheel(bool) {}
-
-func (u *until) hint() []key.Binding {
+// Hint implements pane.Dialog.
+func (u *Until) Hint() []key.Binding {
 	return []key.Binding{untilKeys.take, untilKeys.down, untilKeys.digits, untilKeys.leave}
 }
 

@@ -1,4 +1,4 @@
-package tui
+package dialog
 
 import (
 	"fmt"
@@ -14,10 +14,10 @@ import (
 // A page is rows that are broken for its width. What does not fit into one line
 // goes on below the words, never below what stands in front of them.
 
-// pageRow is words, and in front of them what is told in a column: keys, a time.
-type pageRow struct {
-	head string // its last character is the last before the gap
-	text string
+// Row is words, and in front of them what is told in a column: keys, a time.
+type Row struct {
+	Head string // its last character is the last before the gap
+	Text string
 }
 
 // pageLine is a line of a row, as it fits.
@@ -36,36 +36,36 @@ const (
 	leastRoom = 8
 )
 
-// newTable is a page of rows whose words stand in one column, cells from the
+// NewTable is a page of rows whose words stand in one column, cells from the
 // left. A narrow screen gets a narrower one: what stands in front of it fits in
 // most rows, or the rows are just indented.
-func newTable(title string, column int, rows []pageRow) *page {
+func NewTable(title string, column int, rows []Row) *Page {
 	var body strings.Builder
 	for _, row := range rows {
-		head := row.head
-		if head != "" && row.text != "" {
+		head := row.Head
+		if head != "" && row.Text != "" {
 			head = widget.Fit(head, max(column-1, widget.Cells(head))) + " "
 		}
-		body.WriteString(strings.TrimRight(head+row.text, " ") + "\n")
+		body.WriteString(strings.TrimRight(head+row.Text, " ") + "\n")
 	}
-	p := newPage(title, strings.TrimRight(body.String(), "\n"))
+	p := NewPage(title, strings.TrimRight(body.String(), "\n"))
 	p.rows, p.column = rows, column
 	return p
 }
 
 // columnAt is where the words stand on a page of w cells.
-func (p *page) columnAt(w int) int {
+func (p *Page) columnAt(w int) int {
 	if p.column*headShare <= w {
 		return p.column
 	}
 	narrow := w / headShare
 	heads, fit := 0, 0
 	for _, row := range p.rows {
-		if row.head == "" || row.text == "" {
+		if row.Head == "" || row.Text == "" {
 			continue
 		}
 		heads++
-		if widget.Cells(row.head) < narrow {
+		if widget.Cells(row.Head) < narrow {
 			fit++
 		}
 	}
@@ -76,7 +76,7 @@ func (p *page) columnAt(w int) int {
 }
 
 // broken gives the lines of the page for a width.
-func (p *page) broken(w int) []pageLine {
+func (p *Page) broken(w int) []pageLine {
 	var out []pageLine
 	if len(p.rows) == 0 {
 		named := p.named
@@ -101,8 +101,8 @@ func (p *page) broken(w int) []pageLine {
 }
 
 // broken gives the lines of a row, with its words from a column on.
-func (row pageRow) broken(column, w int) []pageLine {
-	head, text := widget.Tidy(row.head), widget.Tidy(row.text)
+func (row Row) broken(column, w int) []pageLine {
+	head, text := widget.Tidy(row.Head), widget.Tidy(row.Text)
 	switch n := widget.Cells(head); {
 	case text == "" || head == "":
 		return hang("", head+text, min(indent(head+text), w/2), w)
@@ -170,7 +170,7 @@ func indent(s string) int {
 
 // spans draws a line of a page: what stands in front in the colour of the page's
 // heads, a row without words as a heading.
-func (l pageLine) spans(p *page) []widget.Span {
+func (l pageLine) spans(p *Page) []widget.Span {
 	role := theme.Text
 	if p.headings && l.text != "" && l.text[0] != ' ' {
 		role = theme.Strong
@@ -178,9 +178,9 @@ func (l pageLine) spans(p *page) []widget.Span {
 	return []widget.Span{{Role: p.heads, Text: l.text[:l.head]}, {Role: role, Text: l.text[l.head:]}}
 }
 
-// helpPage lists every key: those of the focused pane first, then what works
+// Keys lists every key: those of the focused pane first, then what works
 // everywhere, then the other panes.
-func helpPage(keys action.Keys, focus action.Pane, ascii bool) *page {
+func Keys(keys action.Keys, focus action.Pane, ascii bool) *Page {
 	rows := section(nil, keys, focus, ascii)
 	rows = section(rows, keys, action.Everywhere, ascii)
 	for _, p := range action.AllPanes {
@@ -188,13 +188,13 @@ func helpPage(keys action.Keys, focus action.Pane, ascii bool) *page {
 			rows = section(rows, keys, p, ascii)
 		}
 	}
-	rows = append(rows, pageRow{text: textHelpMouse})
+	rows = append(rows, Row{Text: textHelpMouse})
 	for _, l := range textHelpPointer {
-		rows = append(rows, pageRow{"  " + l[0], l[1]})
+		rows = append(rows, Row{"  " + l[0], l[1]})
 	}
-	p := newTable(textHelp, helpColumn, rows)
+	p := NewTable(textHelp, helpColumn, rows)
 	p.heads, p.headings = theme.Key, true
-	p.keys, p.renew = keys, func(now action.Keys) *page { return helpPage(now, focus, ascii) }
+	p.keys, p.renew = keys, func(now action.Keys) *Page { return Keys(now, focus, ascii) }
 	return p
 }
 
@@ -202,7 +202,7 @@ func helpPage(keys action.Keys, focus action.Pane, ascii bool) *page {
 // row.
 const helpColumn = 18
 
-func section(rows []pageRow, keys action.Keys, p action.Pane, ascii bool) []pageRow {
+func section(rows []Row, keys action.Keys, p action.Pane, ascii bool) []Row {
 	actions := keys.Of(p)
 	if len(actions) == 0 {
 		return rows
@@ -211,16 +211,16 @@ func section(rows []pageRow, keys action.Keys, p action.Pane, ascii bool) []page
 	if key := (action.Names{Keys: keys, ASCII: ascii}).Key(p.Go()); key != "" {
 		name += " (" + key + ")"
 	}
-	rows = append(rows, pageRow{text: name})
+	rows = append(rows, Row{Text: name})
 	for _, a := range actions {
-		rows = append(rows, pageRow{"  " + a.KeyNames(ascii), a.Title})
+		rows = append(rows, Row{"  " + a.KeyNames(ascii), a.Title})
 	}
-	return append(rows, pageRow{})
+	return append(rows, Row{})
 }
 
-// deliveriesPage is what came in from other programs: never what it said.
-func deliveriesPage(s *core.Snapshot) *page {
-	var rows []pageRow
+// Deliveries is what came in from other programs: never what it said.
+func Deliveries(s *core.Snapshot) *Page {
+	var rows []Row
 	for _, d := range s.Deliveries {
 		name := clean.Cut(clean.Line(d.Webhook), 24)
 		if name == "" {
@@ -237,15 +237,15 @@ func deliveriesPage(s *core.Snapshot) *page {
 		if len(d.Flagged) > 0 {
 			outcome += " (" + clean.Cut(clean.Line(strings.Join(d.Flagged, ", ")), 60) + ")"
 		}
-		rows = append(rows, pageRow{
+		rows = append(rows, Row{
 			at.Format("Jan _2 15:04:05"),
 			fmt.Sprintf("%-24s %6d bytes  %-12s %s", name, d.Size, clean.Line(d.Verdict), outcome),
 		})
 	}
 	if len(s.Deliveries) == 0 {
-		rows = append(rows, pageRow{text: textNoDeliveries})
+		rows = append(rows, Row{Text: textNoDeliveries})
 	}
-	return newTable(textDeliveries, deliveryColumn, rows)
+	return NewTable(textDeliveries, deliveryColumn, rows)
 }
 
 // deliveryColumn is where the name of a webhook begins, behind the time.

@@ -1,0 +1,390 @@
+package dialog
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/command"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// Form is fields below each other and what would come of them: the one form of the
+// dashboard. What the fields say is checked with every key; what is wrong stands
+// beside its field, with the cure. Enter sends the command once every field is
+// right, and the form stays until the core has carried it out: a refusal stands in
+// it, and nothing that was typed is lost. A pane opens one with Answer.Open:
+//
+//	every := dialog.Text("Refill every", "90", checkMinutes)
+//	form := &dialog.Form{
+//		Name: "The budget", Fields: []*dialog.Field{every},
+//		Make: func(pane.Context) command.Value { return setRefill(every.Text()) },
+//	}
+//	return pane.Answer{Open: form}
+type Form struct {
+	Name   string // the heading of the box
+	Fields []*Field
+	// Make is the command; it is asked once every field is right.
+	Make func(c pane.Context) command.Value
+	// Effect says below the fields what would come of them, or, with ok false, what
+	// is wrong with them together: then they are not sent. Nil says nothing.
+	Effect func(c pane.Context) (text string, ok bool)
+	Send   string // the word of enter in the help line; empty: "set"
+	// Keeps asks for a second esc before what was written is dropped.
+	Keeps bool
+
+	at      int
+	tried   bool   // enter was pressed: also what is empty is shown as missing
+	sent    bool   // the core is carrying it out
+	fault   string // what the core has said against it
+	leaving bool   // esc was pressed once while something was written
+	lines   []int  // the fields that stood in the lines of the last drawing, -1 for none
+}
+
+// Check says what a text comes to, which may be empty, or with ok false what is
+// wrong with it and the cure. tried is false until enter was pressed: until then an
+// empty field is a hint and no fault.
+type Check func(c pane.Context, text string, tried bool) (note string, ok bool)
+
+// Field is a line of a form. Text and Choice make one.
+type Field struct {
+	Label string
+	Unit  string // behind what is written; may be empty
+	Most  int    // characters that fit into it; 0: any number
+	Check Check  // nil takes everything
+	// Fresh lets the first character replace what stands there.
+	Fresh bool
+
+	choices []string // nil for a text
+	chosen  int
+	input   widget.Input
+	before  string // its value when the form opened
+}
+
+// Text is a field to write in.
+func Text(label, text string, check Check) *Field {
+	f := &Field{Label: label, Check: check, before: text}
+	f.input.Set(text)
+	return f
+}
+
+// Choice is a field that is one of a few words: space goes on to the next.
+func Choice(label, chosen string, words ...string) *Field {
+	f := &Field{Label: label, choices: words, before: chosen}
+	for i, w := range words {
+		if w == chosen {
+			f.chosen = i
+		}
+	}
+	return f
+}
+
+// Text is what stands in the field, a chosen word as well.
+func (f *Field) Text() string {
+	if f.choices != nil {
+		return f.choices[f.chosen]
+	}
+	return f.input.Text()
+}
+
+// Set puts a text into a field.
+func (f *Field) Set(text string) { f.input.Set(text) }
+
+func (f *Field) check(c pane.Context, tried bool) (note string, ok bool) {
+	if f.Check == nil {
+		return "", true
+	}
+	return f.Check(c, f.Text(), tried)
+}
+
+// take gives a key or a paste to the field. What cannot be right goes in too, and is
+// refused with its field: to leave it out would make 15 of 1.5.
+func (f *Field) take(msg tea.Msg) {
+	text := typed(msg)
+	if f.Fresh && text != "" {
+		f.input.Set("")
+	}
+	before := f.input.Text()
+	switch {
+	case f.choices != nil:
+		return
+	case f.Most > 0 && text != "":
+		for _, r := range strings.TrimSpace(text) {
+			if len([]rune(f.input.Text())) < f.Most {
+				f.input.Insert(string(r))
+			}
+		}
+	default:
+		f.input.Take(msg)
+	}
+	f.Fresh = f.Fresh && f.input.Text() == before && text == ""
+}
+
+// typed are the characters of a key or a paste.
+func typed(msg tea.Msg) string {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return msg.Text
+	case tea.PasteMsg:
+		return msg.Content
+	}
+	return ""
+}
+
+// Title implements pane.Dialog.
+func (f *Form) Title() string { return f.Name }
+
+// Written reports that something would be lost with the form.
+func (f *Form) Written() bool {
+	for _, field := range f.Fields {
+		if field.Text() != field.before {
+			return true
+		}
+	}
+	return false
+}
+
+// Take implements pane.Dialog.
+func (f *Form) Take(c pane.Context, msg tea.Msg) pane.Answer {
+	switch msg := msg.(type) {
+	case pane.Done:
+		if msg.Err == nil {
+			return pane.Answer{Close: true}
+		}
+		f.sent, f.fault = false, clean.Line(msg.Err.Error())
+	case pane.Click:
+		f.click(msg)
+	case tea.PasteMsg:
+		if !f.sent {
+			f.write(msg)
+		}
+	case tea.KeyPressMsg:
+		return f.key(c, msg)
+	}
+	return pane.Answer{}
+}
+
+func (f *Form) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
+	if closes(msg) {
+		if f.leaving || f.sent || !f.Keeps || !f.Written() {
+			return pane.Answer{Close: true}
+		}
+		f.leaving, f.fault = true, textLeaveForm
+		return pane.Answer{}
+	}
+	if f.sent {
+		return pane.Answer{}
+	}
+	f.goesOn()
+	n := len(f.Fields)
+	switch field := f.Fields[f.at]; {
+	case key.Matches(msg, formKeys.next):
+		f.at = (f.at + 1) % n
+	case key.Matches(msg, formKeys.previous):
+		f.at = (f.at + n - 1) % n
+	case key.Matches(msg, formKeys.send):
+		return f.send(c)
+	case field.choices != nil && key.Matches(msg, formKeys.turn):
+		field.turn()
+	default:
+		f.write(msg)
+	}
+	return pane.Answer{}
+}
+
+func (f *Field) turn() { f.chosen = (f.chosen + 1) % len(f.choices) }
+
+// write gives a key or a paste to the field with the pointer.
+func (f *Form) write(msg tea.Msg) {
+	f.goesOn()
+	f.fault = ""
+	f.Fields[f.at].take(msg)
+}
+
+// goesOn takes back the warning of esc.
+func (f *Form) goesOn() {
+	if f.leaving {
+		f.leaving, f.fault = false, ""
+	}
+}
+
+// click goes to the field under the pointer; a choice that is marked changes.
+func (f *Form) click(at pane.Click) {
+	if f.sent || at.Beside || at.Y >= len(f.lines) || f.lines[at.Y] < 0 {
+		return
+	}
+	f.goesOn()
+	i := f.lines[at.Y]
+	if f.at == i && f.Fields[i].choices != nil {
+		f.Fields[i].turn()
+	}
+	f.at = i
+}
+
+func (f *Form) send(c pane.Context) pane.Answer {
+	f.tried, f.fault = true, ""
+	for i, field := range f.Fields {
+		if _, ok := field.check(c, true); !ok {
+			f.at = i
+			return pane.Answer{}
+		}
+	}
+	if f.Effect != nil {
+		if _, ok := f.Effect(c); !ok {
+			return pane.Answer{}
+		}
+	}
+	f.sent = true
+	return pane.Answer{Send: f.Make(c)}
+}
+
+// Hint implements pane.Dialog.
+func (f *Form) Hint() []key.Binding {
+	out := []key.Binding{formKeys.send}
+	if f.Send != "" {
+		out[0] = named(formKeys.send, f.Send)
+	}
+	if len(f.Fields) > 1 {
+		out = append(out, formKeys.next)
+	}
+	if f.Fields[f.at].choices != nil {
+		out = append(out, formKeys.turn)
+	}
+	if f.Keeps && f.Written() { // the first esc only warns then
+		return append(out, named(formKeys.leave, textLeaveFormKey))
+	}
+	return append(out, formKeys.leave)
+}
+
+// How many lines what stands below a field may take, and the foot. What is wrong is
+// of no use when its cure is cut.
+const (
+	formWidth = 76
+	noteRows  = 2
+	wrongRows = 4
+	footRows  = 3
+	narrow    = 48 // below how many cells there is no column to stand in
+)
+
+// Draw implements pane.Dialog.
+func (f *Form) Draw(c pane.Context, w, h int) []string {
+	w = min(w-air, formWidth)
+	foot := f.foot(c, w)
+	foot = foot[:min(len(foot), max(0, h-1))]
+	var lines []string
+	from, to := 0, 0
+	f.lines = f.lines[:0]
+	for i, field := range f.Fields {
+		if i == f.at {
+			from = len(lines)
+		}
+		lines = append(lines, f.row(c, w, i))
+		if note, ok := field.check(c, f.tried); note != "" && (!ok || i == f.at || h >= len(f.Fields)*2+2) {
+			lines = append(lines, f.noted(c, w, field, note, ok)...)
+		}
+		if i == f.at {
+			to = len(lines)
+		}
+		for len(f.lines) < len(lines) {
+			f.lines = append(f.lines, i)
+		}
+	}
+	// The field that is being written stays in sight with what is below it, and
+	// so does what the core has said.
+	room := h - len(foot)
+	if to-from < room {
+		from-- // the line above it too
+	}
+	top := max(0, min(from, len(lines)-room))
+	end := min(len(lines), top+room)
+	f.lines = f.lines[top:end]
+	return append(lines[top:end], foot...)
+}
+
+// column is where what is written begins.
+func (f *Form) column() int {
+	n := 0
+	for _, field := range f.Fields {
+		n = max(n, widget.Cells(field.Label))
+	}
+	return n + 5
+}
+
+func (f *Form) row(c pane.Context, w, i int) string {
+	field, b, mark := f.Fields[i], brush(c), "  "
+	if i == f.at {
+		b.Back, mark = theme.Select, c.Theme.Glyph(theme.Pointer)+" "
+	}
+	n := min(w, f.column())
+	head := b.Line(n, widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Text: field.Label})
+	room := w - n
+	if field.choices != nil {
+		return head + b.Line(room, widget.Span{Text: field.Text()})
+	}
+	wide := room
+	if field.Unit != "" && field.Most > 0 {
+		wide = min(room, field.Most+2)
+	}
+	return head + field.input.Line(b, wide, i == f.at) + brush(c).Line(room-wide, widget.Span{Role: theme.Dim, Text: " " + field.Unit})
+}
+
+// noted is what stands below a field.
+func (f *Form) noted(c pane.Context, w int, field *Field, text string, ok bool) []string {
+	role, rows := theme.Dim, noteRows
+	switch {
+	case !ok:
+		role, rows, text = theme.Warn, wrongRows, c.Theme.Glyph(theme.Bang)+" "+text
+	case field.choices == nil && field.Text() != "":
+		role = theme.Accent
+	}
+	n := f.column()
+	if w < narrow {
+		n = 4
+	}
+	var out []string
+	for _, s := range widget.WrapN(text, max(1, w-n-1), rows, c.Theme.Glyph(theme.Ellipsis)) {
+		out = append(out, brush(c).Line(w, widget.Span{Text: widget.Blank(n)}, widget.Span{Role: role, Text: s}))
+	}
+	return out
+}
+
+// foot is what becomes of the fields: what would come of them, that they are on
+// their way, or why they were refused.
+func (f *Form) foot(c pane.Context, w int) []string {
+	text, role, mark := "", theme.Accent, ""
+	switch {
+	case f.sent:
+		text, role = textFormSent, theme.Dim
+	case f.fault != "":
+		text, role, mark = f.fault, theme.Bad, c.Theme.Glyph(theme.Cross)+" "
+	case f.Effect != nil:
+		ok := false
+		if text, ok = f.Effect(c); !ok {
+			role = theme.Warn
+		}
+	}
+	if text == "" {
+		return nil
+	}
+	out := []string{}
+	if role != theme.Bad && role != theme.Dim {
+		out = append(out, widget.Blank(w))
+	}
+	for _, s := range widget.WrapN(text, max(1, w-4), footRows, c.Theme.Glyph(theme.Ellipsis)) {
+		out = append(out, brush(c).Line(w, widget.Span{Role: role, Text: " " + mark + s}))
+		mark = widget.Blank(widget.Cells(mark))
+	}
+	return out
+}
+
+var formKeys = struct{ send, next, previous, turn, leave key.Binding }{
+	send:     binding("enter", textSet, "enter", "ctrl+s"),
+	next:     binding("tab", textOtherField, "tab", "down"),
+	previous: binding("", "", "shift+tab", "up"),
+	turn:     binding("space", textChange, "space", "left", "right"),
+	leave:    binding("esc", textLeave, "esc"),
+}

@@ -1,0 +1,86 @@
+package dialog
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/command"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// Login shows the address of a login that has begun and takes the code that its page
+// gives. The code is shown as dots: it is a key to the account while the login lasts.
+type Login struct{ code widget.Input }
+
+// maxCode is far beyond any code, in characters.
+const maxCode = 4096
+
+// Title implements pane.Dialog.
+func (*Login) Title() string { return textLoginTitle }
+
+// Draw implements pane.Dialog.
+func (d *Login) Draw(c pane.Context, w, h int) []string {
+	w = min(w-air, pageWidth)
+	var lines []string
+	say := func(role theme.Role, texts ...string) {
+		for _, t := range texts {
+			lines = append(lines, brush(c).Line(w, widget.Span{Text: " "}, widget.Span{Role: role, Text: t}))
+		}
+	}
+	say(theme.Text, "")
+	if url := address(c); url == "" {
+		say(theme.Dim, widget.Wrap(textLoginWait, w-2)...)
+	} else {
+		say(theme.Text, append(widget.Wrap(textLoginOpen, w-2), "")...)
+		say(theme.Accent, widget.HardWrap(url, w-2)...)
+	}
+	say(theme.Text, "")
+	say(theme.Text, widget.Wrap(textLoginCode, w-2)...)
+	dots := strings.Repeat("•", min(len([]rune(d.code.Text())), max(0, w-6)))
+	if c.Theme.ASCII() {
+		dots = strings.ReplaceAll(dots, "•", "*")
+	}
+	lines = append(lines, brush(c).Line(w, widget.Span{Role: theme.Focus, Text: " " + c.Theme.Glyph(theme.Pointer) + " "}, widget.Span{Text: dots}))
+	return lines[max(0, len(lines)-h):]
+}
+
+func address(c pane.Context) string { return clean.Line(c.Snap.Engine.LoginURL) }
+
+// Take implements pane.Dialog.
+func (d *Login) Take(c pane.Context, msg tea.Msg) pane.Answer {
+	switch msg := msg.(type) {
+	case tea.PasteMsg:
+		d.code.Insert(clean.Cut(strings.TrimSpace(msg.Content), maxCode-len(d.code.Text())))
+	case tea.KeyPressMsg:
+		code, url := strings.TrimSpace(d.code.Text()), address(c)
+		switch {
+		case closes(msg):
+			return pane.Answer{Close: true}
+		case key.Matches(msg, loginKeys.send) && code == "":
+			return pane.Answer{Toast: textLoginNoCode}
+		case key.Matches(msg, loginKeys.send):
+			return pane.Answer{Close: true, Do: command.Login{Code: code}}
+		case key.Matches(msg, loginKeys.copy) && url != "":
+			return pane.Answer{Copy: url, Toast: textCopied}
+		case len(code) < maxCode:
+			d.code.Take(msg)
+		}
+	}
+	return pane.Answer{}
+}
+
+// Hint implements pane.Dialog.
+func (*Login) Hint() []key.Binding {
+	return []key.Binding{loginKeys.copy, loginKeys.send, loginKeys.leave}
+}
+
+var loginKeys = struct{ copy, send, leave key.Binding }{
+	copy:  binding("ctrl+y", textLoginCopy, "ctrl+y"),
+	send:  binding("enter", textLoginSend, "enter"),
+	leave: binding("esc", textNotNow, "esc"),
+}

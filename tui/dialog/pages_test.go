@@ -1,0 +1,249 @@
+package dialog
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core"
+	"ollimbot/core/command"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func textOfPage(p *Page, w int) []string {
+	var out []string
+	for _, l := range p.broken(w) {
+		out = append(out, l.text)
+	}
+	return out
+}
+
+func TestWhatGoesOnInTheNextLineStandsBelowItsWords(t *testing.T) {
+	table := NewTable("T", 10, []Row{
+		{Text: "Heading"},
+		{"  k", "one two three four five six"},
+		{"  PgDn ctrl+f", "one two three four five"},
+		{},
+	})
+	list := NewPage("P", "- one two three four five six seven\n  - eight nine ten eleven twelve one\n12. one two three four five six\n    code\nplain words that go on in the next line")
+	for _, c := range []struct {
+		p    *Page
+		w    int
+		want []string
+	}{
+		{table, 40, []string{"Heading", "  k       one two three four five six", "  PgDn ctrl+f one two three four five", ""}},
+		{table, 28, []string{
+			"Heading",
+			"  k    one two three four",
+			"       five six",
+			"  PgDn ctrl+f one two three",
+			"       four five", "",
+		}},
+		{table, 14, []string{
+			"Heading",
+			"  k one two", "  three four", "  five six",
+			"  PgDn ctrl+f", "  one two", "  three four", "  five", "",
+		}},
+		{list, 24, []string{
+			"- one two three four", "  five six seven",
+			"  - eight nine ten", "    eleven twelve one",
+			"12. one two three four", "    five six",
+			"    code",
+			"plain words that go on", "in the next line",
+		}},
+	} {
+		if d := cmp.Diff(c.want, textOfPage(c.p, c.w)); d != "" {
+			t.Errorf("%d cells (-want +got):\n%s", c.w, d)
+		}
+	}
+}
+
+func TestAValueGoesOnBelowItselfAndWhatFollowsStaysAsItIs(t *testing.T) {
+	const body = "Water the plants\nroutine   de300001 in routines/water.md\nwhen      at 17:37, every day (37 17 * * *)\n" +
+		"          Sun 2026-11-22 17:37, in 24 h 12 min\nmay use   Read\n\ntask  of the file that goes on and on as it was"
+	p := NewPage("T", body)
+	p.named = true
+	want := []string{
+		"Water the plants",
+		"routine   de300001 in", "          routines/water.md",
+		"when      at 17:37, every day", "          (37 17 * * *)",
+		"          Sun 2026-11-22", "          17:37, in 24 h 12", "          min",
+		"may use   Read",
+		"",
+		"task  of the file that goes on", "and on as it was",
+	}
+	if d := cmp.Diff(want, textOfPage(p, 30)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	p.named, p.width = false, 0
+	for _, l := range textOfPage(p, 30)[1:4] {
+		if strings.HasPrefix(l, "          ") {
+			t.Errorf("a text that is no table hangs: %q", l)
+		}
+	}
+}
+
+// The keys stand in a column that is no wider than a quarter of the page.
+func TestThePageOfKeysIsReadableOnASmallScreen(t *testing.T) {
+	for _, w := range []int{34, 50, 76} {
+		p := Keys(action.Keys{}, action.Forks, false)
+		lines := textOfPage(p, w)
+		if !slices.ContainsFunc(lines, func(l string) bool {
+			return strings.HasPrefix(l, "  x ") && strings.HasSuffix(l, "Stop the selected run")
+		}) {
+			t.Errorf("%d cells: a short sentence is broken:\n%s", w, strings.Join(lines, "\n"))
+		}
+		for i, l := range lines {
+			heading := slices.ContainsFunc(append(slices.Clone(action.Panes), action.Everywhere), func(p action.Pane) bool { return strings.HasPrefix(l, p.Name()) })
+			if l != "" && l[0] != ' ' && !heading && l != textHelpMouse {
+				t.Errorf("%d cells: line %d begins at the border: %q", w, i, l)
+			}
+		}
+		if len(lines) > 2*len(p.rows) {
+			t.Errorf("%d cells: %d lines for %d rows", w, len(lines), len(p.rows))
+		}
+	}
+}
+
+// The heads of a table are seen as such with colours, and only they.
+func TestOnlyWhatStandsInFrontIsDrawnAsAKey(t *testing.T) {
+	th := theme.New(theme.Options{Dark: true, Profile: 1 << 24})
+	p := Keys(action.Keys{}, action.Forks, false)
+	for _, w := range []int{34, 76} {
+		p.wrap(w)
+		for i, l := range p.lines {
+			keys := ""
+			for _, s := range p.spans(i) {
+				if s.Role == theme.Key {
+					keys += s.Text
+				}
+			}
+			for _, k := range strings.Fields(keys) {
+				if len(k) > 9 && !strings.Contains(k, "+") {
+					t.Errorf("%d cells: %q is drawn as a key in %q", w, k, l.text)
+				}
+			}
+		}
+	}
+	if th.Paint(theme.Key, "x") == "x" {
+		t.Error("keys have no colour")
+	}
+}
+
+func TestOnlyADescriptionHangsAndAPromptStaysExact(t *testing.T) {
+	for load, named := range map[command.Value]bool{command.Describe{ID: "a"}: true, command.Preview{ID: "a"}: false} {
+		p := Loading("T", load)
+		p.Take(plainContext(), pane.Done{Outcome: command.Outcome{Body: "when      one two three four five\n\nrest"}})
+		if got := strings.HasPrefix(textOfPage(p, 24)[1], widget.Blank(10)); got != named {
+			t.Errorf("%T: the value hangs: %t", load, got)
+		}
+	}
+}
+
+func TestAPageNeverScrollsPastItsEnds(t *testing.T) {
+	c := plainContext()
+	rapid.Check(t, func(t *rapid.T) {
+		p := NewPage("Title", strings.Repeat("a line of the text\n", rapid.IntRange(0, 60).Draw(t, "lines"))+"end")
+		w, h := rapid.IntRange(3, 120).Draw(t, "w"), rapid.IntRange(1, 30).Draw(t, "h")
+		for range rapid.IntRange(1, 20).Draw(t, "keys") {
+			k := rapid.SampledFrom([]string{"up", "down", "pgup", "pgdown", "home", "end", "/", "n", "N", "esc", "enter", "backspace", "e"}).Draw(t, "key")
+			p.Take(c, press(k))
+			lines := p.Draw(c, w, h)
+			if len(lines) == 0 || len(lines) > h {
+				t.Fatalf("%d lines of %d", len(lines), h)
+			}
+			for _, line := range lines {
+				if ansi.StringWidth(line) != ansi.StringWidth(lines[0]) || ansi.StringWidth(line) > w {
+					t.Fatalf("a line of %d cells, width %d", ansi.StringWidth(line), w)
+				}
+			}
+			if p.top < 0 || p.top > 0 && p.top+p.height > len(p.lines) {
+				t.Fatalf("top %d of %d lines, %d in view", p.top, len(p.lines), p.height)
+			}
+		}
+	})
+}
+
+func TestAPageThatCouldNotBeLoadedSaysWhy(t *testing.T) {
+	c := plainContext()
+	p := Loading("Prompt", nil)
+	if got := strings.Join(p.Draw(c, 60, 5), ""); !strings.Contains(got, textLoading) {
+		t.Errorf("shows %q", got)
+	}
+	p.Take(c, pane.Done{Err: errors.New("no task has the id \x1b[31mx")})
+	if got := strings.Join(p.Draw(c, 60, 5), ""); !strings.Contains(got, "no task has the id x") {
+		t.Errorf("shows %q", got)
+	}
+}
+
+// plainContext is a dashboard with nothing to show, drawn without colours.
+func plainContext() pane.Context {
+	return pane.Context{Theme: theme.New(theme.Options{Plain: true}), Snap: &core.Snapshot{At: time.Date(2026, 11, 21, 14, 2, 0, 0, time.UTC)}}
+}
+
+// press is a key by its name.
+func press(name string) tea.KeyPressMsg {
+	msg, ok := widget.Key(name)
+	if !ok {
+		msg.Code = map[string]rune{"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd, "backspace": tea.KeyBackspace}[name]
+	}
+	return msg
+}
+
+func TestAPageLosesNoWordHoweverNarrow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cell := rapid.StringMatching(`( {0,4}[a-z世é]{1,12}){0,6}`)
+		var rows []Row
+		for range rapid.IntRange(1, 6).Draw(t, "rows") {
+			rows = append(rows, Row{cell.Draw(t, "head"), cell.Draw(t, "text")})
+		}
+		p := NewTable("T", rapid.IntRange(2, 20).Draw(t, "column"), rows)
+		if rapid.Bool().Draw(t, "text") {
+			p.rows = nil
+		}
+		w := rapid.IntRange(6, 90).Draw(t, "w")
+		got := textOfPage(p, w)
+		for _, l := range got {
+			if widget.Cells(l) > w {
+				t.Fatalf("a line of %d cells, width %d: %q", widget.Cells(l), w, l)
+			}
+		}
+		bare := func(lines ...string) string { return strings.Join(strings.Fields(strings.Join(lines, "")), "") }
+		want := ""
+		for _, row := range rows {
+			want += bare(row.Head, row.Text)
+		}
+		if bare(got...) != want {
+			t.Fatalf("%d cells: %q, want %q", w, bare(got...), want)
+		}
+	})
+}
+
+func TestFindingDoesNotMindTheCase(t *testing.T) {
+	for _, c := range []struct {
+		s, needle string
+		at, n     int
+	}{
+		{"Stop the run", "stop", 0, 4},
+		{"Stop the run", "RUN", 9, 3},
+		{"größer", "ÖS", -1, 0},
+		{"größer", "Öß", 2, 4},
+		{"abc", "abcd", -1, 0},
+		{"", "a", -1, 0},
+	} {
+		if at, n := index(c.s, c.needle); at != c.at || n != c.n {
+			t.Errorf("%q in %q: %d, %d, want %d, %d", c.needle, c.s, at, n, c.at, c.n)
+		}
+	}
+}

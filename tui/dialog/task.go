@@ -1,0 +1,90 @@
+package dialog
+
+import (
+	"strings"
+	"time"
+
+	"ollimbot/core/command"
+	"ollimbot/tui/pane"
+)
+
+// NewTask is the form of a new routine or reminder.
+func NewTask() *Form {
+	kind := Choice("Kind", textRoutine, textRoutine, textReminder)
+	once := func() bool { return kind.Text() == textReminder }
+	kind.Check = func(pane.Context, string, bool) (string, bool) {
+		if once() {
+			return textKindReminder, true
+		}
+		return textKindRoutine, true
+	}
+	when := Text("When", "", func(c pane.Context, text string, tried bool) (string, bool) {
+		if once() {
+			return needed(textWhenReminder, text, tried, func() (string, bool) { return CheckMoment(c, text) })
+		}
+		return needed(textWhenRoutine, text, tried, func() (string, bool) { return CheckCron(c, text) })
+	})
+	title := Text("Title", "", func(_ pane.Context, text string, _ bool) (string, bool) { return hintOf(textTitleNote, text), true })
+	message := Text("Message", "", CheckMessage)
+	place := Choice("Runs", textBackground, textBackground, textForeground)
+	pings := Choice("Pings", textMayPing, textMayPing, textNeverPings)
+	return &Form{
+		Name: textFormTitle, Fields: []*Field{kind, when, title, message, place, pings}, at: 1, Send: textCreate, Keeps: true,
+		Make: func(c pane.Context) command.Value {
+			task := command.AddTask{
+				Description: strings.TrimSpace(title.Text()), Message: strings.TrimSpace(message.Text()),
+				Foreground: place.Text() == textForeground, Silent: pings.Text() == textNeverPings,
+			}
+			if once() {
+				task.At, _, _ = readMoment(when.Text(), now(c))
+			} else {
+				task.Cron = strings.TrimSpace(when.Text())
+			}
+			return task
+		},
+	}
+}
+
+// needed is the note of a field that must not stay empty: until enter a hint.
+func needed(hint, text string, tried bool, check func() (string, bool)) (note string, ok bool) {
+	switch {
+	case strings.TrimSpace(text) != "":
+		return check()
+	case tried:
+		return textNeeded + hint, false
+	}
+	return hint, true
+}
+
+// hintOf is a hint as long as nothing is written.
+func hintOf(hint, text string) string {
+	if text != "" {
+		return ""
+	}
+	return hint
+}
+
+// CheckCron is the Check of a cron line: what it means and when it fires next.
+func CheckCron(c pane.Context, text string) (note string, ok bool) {
+	_, note, ok = readCron(text, now(c))
+	return note, ok
+}
+
+// CheckMoment is the Check of a reminder's time: which day that is.
+func CheckMoment(c pane.Context, text string) (note string, ok bool) {
+	_, note, ok = readMoment(text, now(c))
+	return note, ok
+}
+
+// CheckMessage is the Check of what the agent shall do.
+func CheckMessage(_ pane.Context, text string, tried bool) (note string, ok bool) {
+	return needed(textPromptNote, text, tried, func() (string, bool) { return "", true })
+}
+
+// now is the snapshot's moment in the bot's zone.
+func now(c pane.Context) time.Time {
+	if c.Snap.Zone == nil {
+		return c.Snap.At
+	}
+	return c.Snap.At.In(c.Snap.Zone)
+}

@@ -1,0 +1,141 @@
+package pane_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core"
+	"ollimbot/core/google"
+	"ollimbot/routines/schedule"
+	"ollimbot/tui/action"
+	"ollimbot/tui/theme"
+)
+
+// dated puts a day of the user's own into the fixture: by their starts, those of whole days
+// first, as the core has them.
+func dated(s *core.Snapshot) {
+	at := func(h, m int) time.Time { return time.Date(2026, 11, 23, h, m, 0, 0, zone) }
+	s.Schedule.Problems = nil
+	s.Day = []google.Item{
+		{ID: "fair", Calendar: "primary", Title: "Book fair", Start: at(0, 0), End: at(48, 0), AllDay: true},
+		{Tasks: []google.Task{{Title: "Buy milk"}, {Title: "Return the parcel"}}, Start: at(0, 0), End: at(24, 0), AllDay: true},
+		{ID: "call", Calendar: "primary", Title: "Call with Ann", Start: at(13, 30), End: at(14, 30)},
+		{ID: "dentist", Calendar: "primary", Title: "Dentist", Place: "12 High Street", Text: "Bring the card.", Link: "https://x.example/e", Start: at(15, 15), End: at(16, 0)},
+		{ID: "party", Calendar: "team@example.com", Title: "Party", Start: at(22, 0), End: at(25, 30)},
+		{Tasks: []google.Task{{Title: "Taxes"}}, Start: at(24, 0), End: at(48, 0), AllDay: true},
+		{ID: "run", Calendar: "primary", Start: at(31, 0), End: at(32, 0)},
+	}
+}
+
+func TestAppointmentsStandAmongTheFires(t *testing.T) {
+	for turns, name := range []string{"window", "day"} {
+		for suffix, th := range map[string]*theme.Theme{"": plainTheme(), "-ascii": theme.New(theme.Options{Plain: true, ASCII: true})} {
+			s := open("schedule")
+			s.next(dated)
+			s.c.Theme = th
+			for range turns {
+				s.do(action.ScheduleView)
+			}
+			for _, size := range [][2]int{{14, 9}, {28, 12}, {40, 12}, {80, 16}, {120, 20}} {
+				if suffix == "" || size[0] == 80 {
+					compare(t, fmt.Sprintf("schedule-dates-%s%s-%dx%d", name, suffix, size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
+				}
+			}
+		}
+	}
+}
+
+func TestTheListOfAllTasksHasNoAppointments(t *testing.T) {
+	s := open("schedule")
+	s.next(dated)
+	s.do(action.ScheduleView, action.ScheduleView)
+	if screen := s.screen(80, 16); strings.Contains(screen, "◆") || !strings.Contains(screen, "Christmas") {
+		t.Error(screen)
+	}
+}
+
+func TestAnAppointmentIsReadAndNothingElse(t *testing.T) {
+	s := open("schedule")
+	s.next(dated)
+	s.do(action.ScheduleTop)
+	if a := s.do(action.ScheduleDetails); a.Show == nil || a.Show.Title != "Book fair" ||
+		a.Show.Body != "Mon 23 Nov to Tue 24 Nov\ncalendar primary\n\nDue on Mon 23 Nov:\n- Buy milk\n- Return the parcel" {
+		t.Errorf("%+v", a.Show)
+	}
+	if a := s.do(action.ScheduleDown, action.ScheduleDetails); a.Show == nil || a.Show.Body != "Due on Mon 23 Nov:\n- Buy milk\n- Return the parcel" {
+		t.Errorf("%+v", a.Show)
+	}
+	for !strings.Contains(s.screen(80, 16), "▸15:15 in 1h13  ◆ Dentist") {
+		s.do(action.ScheduleDown)
+	}
+	if a := s.do(action.ScheduleDetails); a.Show == nil || !strings.HasPrefix(a.Show.Body,
+		"Mon 23 Nov 15:15 to 16:00\n12 High Street\nhttps://x.example/e\ncalendar primary\n\nBring the card.\n\nDue on") {
+		t.Errorf("%+v", a.Show)
+	}
+	for _, id := range []action.ID{action.ScheduleFire, action.SchedulePreview, action.ScheduleSnooze, action.SchedulePause, action.ScheduleAllow, action.ScheduleOpen} {
+		if a := s.do(id); a.Toast != "this stands in your Google: change it there, or let the agent do it" || a.Do != nil || a.Ask != nil || a.Edit != nil {
+			t.Errorf("%s: %+v", id, a)
+		}
+	}
+	if a := s.do(action.ScheduleNew); !a.Create {
+		t.Error("nothing new can be written beside an appointment")
+	}
+	// The selection stays with it when something comes before it, and ends with it.
+	s.next(func(c *core.Snapshot) {
+		c.Day = slices.Insert(slices.Clone(c.Day), 0, google.Item{ID: "new", Title: "New", AllDay: true, Start: noon.Add(-14 * time.Hour), End: noon.Add(10 * time.Hour)})
+	})
+	if !strings.Contains(s.screen(80, 16), "▸15:15 in 1h13  ◆ Dentist") {
+		t.Errorf("the selection went elsewhere:\n%s", s.screen(80, 16))
+	}
+	s.next(func(c *core.Snapshot) { c.Day = nil })
+	if screen := s.screen(80, 16); strings.Contains(screen, "◆") || !strings.Contains(screen, "▸") {
+		t.Errorf("the appointments are gone:\n%s", screen)
+	}
+}
+
+func TestTheNextAppointmentIsInTheOneLine(t *testing.T) {
+	s := open("schedule")
+	s.next(func(c *core.Snapshot) {
+		dated(c)
+		c.Schedule.Entries = nil
+	})
+	if line := s.Line(s.c, 60); !strings.HasPrefix(line, "Schedule 15:15 in 1h13 Dentist") {
+		t.Errorf("%q", line)
+	}
+}
+
+func TestEachFireAndAppointmentIsShownOnceByItsTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := open("schedule")
+		moments := rapid.SliceOfN(rapid.IntRange(-5, 60), 0, 12)
+		var want int
+		s.next(func(c *core.Snapshot) {
+			c.Schedule.Problems, c.Schedule.Entries, c.Schedule.Refills = nil, nil, ""
+			fires, dates := moments.Draw(t, "fires"), moments.Draw(t, "dates")
+			slices.Sort(fires)
+			slices.Sort(dates)
+			for i, m := range fires {
+				c.Schedule.Entries = append(c.Schedule.Entries, schedule.Entry{ID: fmt.Sprint("f", i), Description: "Fire", FireTime: noon.Add(time.Duration(m) * time.Minute)})
+			}
+			for i, m := range dates {
+				at := noon.Add(time.Duration(m) * time.Minute)
+				c.Day = append(c.Day, google.Item{ID: fmt.Sprint("d", i), Title: "Date", Start: at, End: at.Add(time.Hour)})
+			}
+			want = len(fires) + len(dates)
+		})
+		var clocks []string
+		for _, l := range strings.Split(s.screen(80, 30), "\n") {
+			if strings.Contains(l, "Fire") || strings.Contains(l, "Date") {
+				clocks = append(clocks, strings.TrimSpace(strings.ReplaceAll(l, "▸", " "))[:5])
+			}
+		}
+		if len(clocks) != want || !slices.IsSorted(clocks) {
+			t.Errorf("%d of %d: %v", len(clocks), want, clocks)
+		}
+	})
+}
