@@ -1,7 +1,6 @@
 package budget
 
 import (
-
 	"ollimbot/core"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
