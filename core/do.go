@@ -69,7 +69,7 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	case command.Describe:
 		return c.Of(command.Tasks{Dir: b.dir, Set: b.index.Set(), Holds: b.schedule.Holds(), SkillWaits: b.guard.SkillLeft}, b.now())
 	case command.Costs:
-		return c.Compare(b.dir, b.now())
+		return b.costs(c)
 	case command.Past:
 		return b.past(c)
 	case command.AllowTask:

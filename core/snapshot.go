@@ -10,6 +10,7 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/fork"
 	"ollimbot/core/google"
+	"ollimbot/core/money"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
@@ -43,7 +44,11 @@ type Snapshot struct {
 	Busy      bool
 	BusySince time.Time
 
-	Budget   BudgetView
+	Budget BudgetView
+	// Money is what was spent today and this month, what is set aside for runs under
+	// way, and the caps. What each fire is expected to cost, and whether it is held
+	// for money, its entry in the schedule says; more is in command.Costs.
+	Money    money.State
 	Schedule schedule.View
 	Updates  []updates.Update // oldest first
 	Forks    []fork.View      // running, then waiting, then finished (newest first)
@@ -134,7 +139,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 		At: now, Zone: b.zone, Dir: b.dir.Display(), Root: b.dir.Root(),
 		Routines: len(set.Routines), Reminders: len(set.Reminders),
 		Engine: b.engineStatus(), Surface: b.surfaceStatus(), Google: b.googleTrouble(), Day: b.dayAhead(now),
-		Budget: b.budgetView(now, view), Schedule: view,
+		Budget: b.budgetView(now, view), Money: b.purse.State(now), Schedule: view,
 		Updates: b.updates.Peek(), Forks: b.forks.Views(), MaxForks: b.runtime.Load().MaxBackgroundForks,
 		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.All(),
 		Fork: b.chat.Banner(), Approvals: b.guard.Approvals().Pending(), Attached: b.chat.Attached(),
@@ -153,6 +158,9 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	}
 	if b.o.Book != nil {
 		s.LogLines = b.o.Book.Lines()
+	}
+	if problems := b.purse.Prices().Problems(); len(problems) > 0 {
+		s.Schedule.Problems = append(slices.Clone(problems), s.Schedule.Problems...)
 	}
 	if _, problems := b.policy.Load(); len(problems) > 0 {
 		s.Schedule.Problems = append(slices.Clone(problems), s.Schedule.Problems...)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -37,10 +38,12 @@ type Runtime struct {
 	GoogleCalendars string // ids, separated by commas without spaces
 	GoogleTaskList  string // an id
 
-	MaxBackgroundForks int   // runs at once; more wait
-	QuietHours         Quiet // zero: none
-	ClaudeWarm         int   // 0 opens the main session with its first message and not at start
-	ClaudeMemoryLimit  int64 // bytes, of one engine process
+	MaxBackgroundForks int     // runs at once; more wait
+	QuietHours         Quiet   // zero: none
+	DailyCap           float64 // dollars that a day may cost; +Inf: no bound
+	MonthlyCap         float64 // the same of a month
+	ClaudeWarm         int     // 0 opens the main session with its first message and not at start
+	ClaudeMemoryLimit  int64   // bytes, of one engine process
 
 	SandboxOff     bool   // no sandbox, also where there could be one
 	SandboxNetwork bool   // commands in the sandbox may reach the network
@@ -54,7 +57,7 @@ func DefaultRuntime() Runtime {
 		BgForkTimeout: 1800 * time.Second, ForkIdleTimeout: 10 * time.Minute,
 		PermissionMode: "dontAsk", AutoUpdateInterval: 60 * time.Minute, AutoUpdateHour: 6,
 		GoogleCalendars: "primary", GoogleTaskList: "@default",
-		MaxBackgroundForks: 4, ClaudeWarm: 1, ClaudeMemoryLimit: 4 << 30,
+		MaxBackgroundForks: 4, DailyCap: math.Inf(1), MonthlyCap: math.Inf(1), ClaudeWarm: 1, ClaudeMemoryLimit: 4 << 30,
 	}
 }
 

@@ -333,7 +333,7 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 		ModelMain: "opus", ModelFork: "opus", ThinkingMain: "1", ThinkingFork: "1", BgForkTimeout: time.Hour,
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: time.Minute,
 		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", MaxBackgroundForks: 9, QuietHours: Quiet{1, 2},
-		ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, SandboxOff: true, SandboxNetwork: true, SandboxVisible: "/srv:rw",
+		DailyCap: 2.5, MonthlyCap: 0, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, SandboxOff: true, SandboxNetwork: true, SandboxVisible: "/srv:rw",
 	}
 	seen := map[string]bool{}
 	for i, k := range keys {

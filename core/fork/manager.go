@@ -19,7 +19,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/budget"
-	"ollimbot/core/ledger"
+	"ollimbot/core/money"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/session"
@@ -83,8 +83,8 @@ type Options struct {
 	// Messages remembers which run sent which message, so that replies can resume
 	// it; nil remembers nothing.
 	Messages *session.ForkMessages
-	// Costs sums what turns have used; nil sums nothing.
-	Costs *ledger.Ledger
+	// Money counts what turns have used; nil counts nothing.
+	Money *money.Purse
 	// Tools are listed in every session beside the bot's own.
 	Tools []agent.Tool
 	// Changed is called after everything that a View shows; it must not block.
@@ -116,6 +116,8 @@ type Job struct {
 	// Trusted lets it keep its tools whatever it reads.
 	Tainted string
 	Trusted bool
+	// Ticket is what is set aside for the run; whoever queues the job settles it.
+	Ticket money.Ticket
 }
 
 // Manager runs jobs, a few at a time, first come first served.

@@ -50,6 +50,9 @@ type Entry struct {
 	Foreground  bool          `json:"foreground,omitempty"`
 	Held        bool          `json:"held,omitempty"` // it will not fire: paused, snoozed, or waiting for the user. Agents are not shown these
 	Why         string        `json:"why,omitempty"`  // of one that waits for the user: for what
+	// Cost is what the run is expected to cost, in dollars: the mean of the task's
+	// newest runs. It is 0 where that is nothing, and where nobody asks.
+	Cost float64 `json:"cost_usd,omitempty"`
 }
 
 // Forward is the schedule that an agent is shown: background tasks that have
@@ -245,8 +248,16 @@ func (s *Schedule) entry(set *routines.Set, one candidate) Entry {
 	}
 	return Entry{
 		ID: t.ID, FireTime: one.at.In(s.o.Zone), Label: label, Description: briefly(t), FilePath: t.Path, Kind: t.Kind,
-		Silent: !t.AllowPing, Foreground: !t.Background,
+		Silent: !t.AllowPing, Foreground: !t.Background, Cost: s.price(t),
 	}
+}
+
+// price is what a run of the task is expected to cost, where somebody knows.
+func (s *Schedule) price(t *routines.Task) float64 {
+	if s.o.Purse == nil {
+		return 0
+	}
+	return s.o.Purse.Price(t)
 }
 
 // promptRunes is how much of a prompt stands in for a missing description.
