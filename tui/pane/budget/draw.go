@@ -22,7 +22,7 @@ func summary(s *core.Snapshot) string {
 	case b.State.Available < 1:
 		return "empty"
 	case !b.Dry.IsZero():
-		return "dry " + clock(s, b.Dry)
+		return textShort(clock(s, b.Dry))
 	}
 	return ""
 }

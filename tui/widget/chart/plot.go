@@ -182,7 +182,7 @@ func (p *Plot) rule(t *theme.Theme, g *grid, r Rule) {
 }
 
 // nameRule writes the word of a rule: at the right end of a level one, at the top
-// beside an upright one.
+// beside an upright one, where there is room.
 func (p *Plot) nameRule(t *theme.Theme, g *grid, r Rule) {
 	if r.Label == "" {
 		return
@@ -195,8 +195,12 @@ func (p *Plot) nameRule(t *theme.Theme, g *grid, r Rule) {
 		}
 		return
 	}
-	if x := p.column(g, r.At) + 1; g.free(x, 0, n) {
-		g.write(x, 0, n, r.Role, text)
+	x := p.column(g, r.At) + 1
+	for y := range g.h {
+		if g.free(x, y, n) {
+			g.write(x, y, n, r.Role, text)
+			return
+		}
 	}
 }
 
@@ -268,12 +272,21 @@ func (p *Plot) name(t *theme.Theme, g *grid, m Mark) {
 		return
 	}
 	x, y := p.column(g, m.X), p.row(g, m.Y)
-	for _, at := range [][2]int{{x + 2, y}, {x + 1, y - 1}, {x - n, y - 1}, {x - n - 1, y}, {x + 1, y + 1}, {x - n, y + 1}, {x + 1, y - 2}, {x - n, y - 2}} {
+	for _, at := range beside(x, y, n) {
 		if g.freeBeside(at[0], at[1], n, x, y) {
 			g.write(at[0], at[1], n, theme.Dim, text)
 			return
 		}
 	}
+}
+
+// beside are the places for a word of n cells near a mark, the best ones first.
+func beside(x, y, n int) [][2]int {
+	out := [][2]int{{x + 2, y}}
+	for _, dy := range []int{1, -1, 2, -2} {
+		out = append(out, [2]int{x, y + dy}, [2]int{x - n + 1, y + dy}, [2]int{x - n/2, y + dy})
+	}
+	return append(out, [2]int{x - n - 1, y})
 }
 
 // freeBeside is free, but for the mark itself beside the word.
