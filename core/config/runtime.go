@@ -50,8 +50,8 @@ type Runtime struct {
 	SandboxVisible string // absolute paths, separated by commas; ":rw" behind one lets it be written
 }
 
-// DefaultRuntime is the configuration of a directory without a config file.
-func DefaultRuntime() Runtime {
+// defaultRuntime is the configuration of a directory without a config file.
+func defaultRuntime() Runtime {
 	return Runtime{
 		ThinkingMain: "off", ThinkingFork: "adaptive",
 		BgForkTimeout: 1800 * time.Second, ForkIdleTimeout: 10 * time.Minute,
@@ -103,7 +103,7 @@ func (f files) find(k key) (value json.RawMessage, rel string, ok bool) {
 
 // decode makes a configuration of the files' values.
 func (f files) decode() (r Runtime, problems []string) {
-	r = DefaultRuntime()
+	r = defaultRuntime()
 	for _, k := range keys {
 		value, rel, ok := f.find(k)
 		if !ok {
@@ -117,7 +117,7 @@ func (f files) decode() (r Runtime, problems []string) {
 			if k.unused {
 				continue
 			}
-			standard := k.encode(k.text(DefaultRuntime()))
+			standard := k.encode(k.text(defaultRuntime()))
 			problems = append(problems, fmt.Sprintf(msgRuntime, rel, k.name, shown(value), k.must, standard))
 		}
 	}
@@ -185,7 +185,7 @@ func (k key) line(r Runtime) Line {
 	value := k.value(r)
 	return Line{
 		Key: k.name, Label: k.label, Value: value, Offers: k.offers,
-		Default: k.text(r) == k.text(DefaultRuntime()) && !strings.HasPrefix(value, "("),
+		Default: k.text(r) == k.text(defaultRuntime()) && !strings.HasPrefix(value, "("),
 	}
 }
 

@@ -34,7 +34,7 @@ type Change struct {
 // The original's file gets the ten keys that it writes, ours gets what is set; what
 // else is in them stays as it is, also what nobody understands.
 func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
-	trial := DefaultRuntime()
+	trial := defaultRuntime()
 	if err := Try(&trial, name, value); err != nil {
 		return Runtime{}, Change{}, err
 	}
@@ -42,7 +42,7 @@ func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
 	if err != nil {
 		return Runtime{}, Change{}, err
 	}
-	err = d.Exclusive(turnName, func() error {
+	err = d.WithLock(turnName, func() error {
 		r, c, err = k.save(d, strings.TrimSpace(value))
 		return err
 	})
@@ -86,7 +86,7 @@ func (k key) save(d *store.Dir, value string) (Runtime, Change, error) {
 	if k.ours {
 		raw = f.ours
 	}
-	if _, _, there := f.find(k); there || k.always || k.text(r) != k.text(DefaultRuntime()) {
+	if _, _, there := f.find(k); there || k.always || k.text(r) != k.text(defaultRuntime()) {
 		raw[k.name] = json.RawMessage(k.encode(k.text(r)))
 	}
 	for _, o := range keys {
@@ -112,7 +112,7 @@ func put(d *store.Dir, rel string, raw map[string]json.RawMessage) error {
 // original's. Keys that our file has too stay where they are unless they say the
 // same. It does nothing where there is nothing to move.
 func Move(d *store.Dir) error {
-	return d.Exclusive(turnName, func() error {
+	return d.WithLock(turnName, func() error {
 		f, err := peek(d)
 		if err != nil {
 			return err

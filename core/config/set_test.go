@@ -67,7 +67,7 @@ func TestEveryAcceptedValueIsSetAndReadBack(t *testing.T) {
 	} {
 		t.Run(tt.name+" "+tt.value, func(t *testing.T) {
 			d := withConfig(t, `{"model_main": "sonnet"}`)
-			want := DefaultRuntime()
+			want := defaultRuntime()
 			want.ModelMain = "sonnet"
 			tt.want(&want)
 			got, change, err := Set(d, tt.name, tt.value)
@@ -261,7 +261,7 @@ func TestSettersAtOnceLoseNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, problems, err := LoadRuntime(d)
-	want := DefaultRuntime()
+	want := defaultRuntime()
 	want.ModelMain, want.ModelFork, want.BgForkTimeout, want.ClaudeWarm = "opus", "haiku", 7*time.Second, 3
 	want.QuietHours, want.ForkIdleTimeout, want.ThinkingMain, want.SandboxOff = Quiet{60, 120}, 9*time.Minute, "9000", true
 	if diff := cmp.Diff(want, r); diff != "" || err != nil || problems != nil {
@@ -337,12 +337,12 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for i, k := range keys {
-		r := DefaultRuntime()
+		r := defaultRuntime()
 		if !k.parse(&r, k.text(other)) {
 			t.Errorf("%s does not take its own text %q", k.name, k.text(other))
 		}
 		for f := range typ.NumField() {
-			changed := !reflect.DeepEqual(reflect.ValueOf(r).Field(f).Interface(), reflect.ValueOf(DefaultRuntime()).Field(f).Interface())
+			changed := !reflect.DeepEqual(reflect.ValueOf(r).Field(f).Interface(), reflect.ValueOf(defaultRuntime()).Field(f).Interface())
 			if changed != (f == i) {
 				t.Errorf("%s: field %s changed: %v", k.name, typ.Field(f).Name, changed)
 			}

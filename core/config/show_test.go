@@ -10,7 +10,7 @@ import (
 
 func TestTheWholeConfigurationIsShownWithLabelsUnitsAndOffers(t *testing.T) {
 	var got []string
-	for _, l := range Show(DefaultRuntime()) {
+	for _, l := range Show(defaultRuntime()) {
 		got = append(got, l.String())
 	}
 	want := []string{
@@ -67,7 +67,7 @@ func TestAValueOtherThanTheDefaultIsShownPlainly(t *testing.T) {
 }
 
 func TestShowingAnUnknownKeyListsTheKeys(t *testing.T) {
-	_, err := ShowOne(DefaultRuntime(), "model")
+	_, err := ShowOne(defaultRuntime(), "model")
 	if err == nil {
 		t.Fatal("no error")
 	}

@@ -22,20 +22,20 @@ const (
 )
 
 // The tags of an entry. Agents know the first two; the others are for people, and
-// most of them say what has become of a fire instead of TagJustFired.
+// most of them say what has become of a fire instead of tagJustFired.
 const (
 	tagThisTask  = "this task"
-	TagJustFired = "just fired"
+	tagJustFired = "just fired"
 	TagPaused    = "paused"
 	TagWaits     = "waits for you"
 	TagMoney     = "held for money" // followed by until when
-	TagRunning   = "running"
-	TagFailed    = "failed"
-	TagCutOff    = "cut off" // the program ended during the run
-	TagMissed    = "missed"  // nobody was there for it
-	TagHeld      = "held"    // the task was paused or snoozed then
-	TagSkipped   = "skipped" // the run before it had not ended
-	TagOverdue   = "overdue" // a reminder that has not begun
+	tagRunning   = "running"
+	tagFailed    = "failed"
+	tagCutOff    = "cut off" // the program ended during the run
+	tagMissed    = "missed"  // nobody was there for it
+	tagHeld      = "held"    // the task was paused or snoozed then
+	tagSkipped   = "skipped" // the run before it had not ended
+	tagOverdue   = "overdue" // a reminder that has not begun
 )
 
 // Entry is one line of the schedule.
@@ -97,7 +97,7 @@ func (f Forward) RefillLine(now time.Time, rateMinutes int) string {
 func (f Forward) Told() []Entry {
 	list := slices.Concat(f.Entries, f.Passed)
 	for i, e := range list {
-		if e.Tag == TagJustFired && i < len(f.fates) {
+		if e.Tag == tagJustFired && i < len(f.fates) {
 			list[i].Tag = f.fates[i].tag()
 		}
 	}
@@ -232,9 +232,9 @@ func (s *Schedule) render(set *routines.Set, stand standing, w *window, current 
 		case current != "" && e.ID == current:
 			e.Tag = tagThisTask
 		case !one.at.After(w.now):
-			e.Tag = TagJustFired
+			e.Tag = tagJustFired
 		}
-		if e.Tag != TagJustFired {
+		if e.Tag != tagJustFired {
 			f.Last = e.FireTime
 		}
 		f.Entries, f.fates = append(f.Entries, e), append(f.fates, one.fate)

@@ -92,9 +92,9 @@ func (s *Schedule) View(now time.Time) View {
 	if f.Last.After(v.Until) {
 		v.Until = f.Last
 	}
-	v.Entries = s.ForPeople(f, now, v.Until)
+	v.Entries = s.forPeople(f, now, v.Until)
 	v.DayUntil = now.Add(24 * time.Hour)
-	if v.Day = s.Calendar(now, v.DayUntil, dayFires+1); len(v.Day) > dayFires {
+	if v.Day = s.calendar(now, v.DayUntil, dayFires+1); len(v.Day) > dayFires {
 		v.Day, v.DayUntil = v.Day[:dayFires], v.Day[dayFires].FireTime
 	}
 	v.Tasks = s.tasks(now)
@@ -163,7 +163,7 @@ func mark(e Entry, hold Hold, now time.Time) Entry {
 		e.Held, e.Tag, e.Why = true, TagWaits, hold.Why
 	case hold.Ended(now):
 	case hold.Money:
-		waits := reminder && (e.Tag == "" || e.Tag == TagOverdue) && e.FireTime.Before(hold.Until)
+		waits := reminder && (e.Tag == "" || e.Tag == tagOverdue) && e.FireTime.Before(hold.Until)
 		if covered || waits {
 			e.Held, e.Money, e.Tag = true, true, moneyTag(hold.Until, now)
 		}
@@ -177,9 +177,9 @@ func mark(e Entry, hold Hold, now time.Time) Entry {
 	return e
 }
 
-// ForPeople is what a dashboard shows at now: the schedule that agents see, the next
+// forPeople is what a dashboard shows at now: the schedule that agents see, the next
 // fires of foreground tasks up to a time, and those of tasks that are held, by time.
-func (s *Schedule) ForPeople(f Forward, now, until time.Time) []Entry {
+func (s *Schedule) forPeople(f Forward, now, until time.Time) []Entry {
 	set, holds := s.Set(), s.standing(now)
 	all := f.Told()
 	for i, e := range all {
@@ -232,10 +232,10 @@ func (s *Schedule) firstFire(set *routines.Set, index int, now time.Time) time.T
 	return time.Unix(at, 0)
 }
 
-// Calendar lists every fire from from to to, both included, by time: of
+// calendar lists every fire from from to to, both included, by time: of
 // foreground tasks too, and each fire of a routine, those that are held with
 // their tag. It is for people; at most limit entries are returned.
-func (s *Schedule) Calendar(from, to time.Time, limit int) []Entry {
+func (s *Schedule) calendar(from, to time.Time, limit int) []Entry {
 	set, holds := s.Set(), s.standing(from)
 	s.fires.mu.Lock()
 	defer s.fires.mu.Unlock()
