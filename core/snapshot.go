@@ -52,6 +52,8 @@ type Snapshot struct {
 	Schedule schedule.View
 	Updates  []updates.Update // oldest first
 	Forks    []fork.View      // running, then waiting, then finished (newest first)
+	// Failures are runs that have failed and that nobody has looked at, newest first.
+	Failures []fork.View
 	// MaxForks is how many forks may run at once.
 	MaxForks int
 	Chat     []transcript.Entry // oldest first
@@ -91,6 +93,9 @@ type BudgetView struct {
 	Quiet time.Time
 	// Muted is until when the user has muted pings; zero when they have not.
 	Muted time.Time
+	// QuietSpans are the quiet hours from 24 hours back to 24 hours ahead, each as its
+	// begin and its end.
+	QuietSpans [][2]time.Time
 	// Forecast is the bucket's level over the schedule's window if every task that
 	// may ping does: a point at each fire, after its ping, the first is now.
 	Forecast []budget.Level
@@ -140,7 +145,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 		Routines: len(set.Routines), Reminders: len(set.Reminders),
 		Engine: b.engineStatus(), Surface: b.surfaceStatus(), Google: b.googleTrouble(), Day: b.dayAhead(now),
 		Budget: b.budgetView(now, view), Money: b.purse.State(now), Schedule: view,
-		Updates: b.updates.Peek(), Forks: b.forks.Views(), MaxForks: b.runtime.Load().MaxBackgroundForks,
+		Updates: b.updates.Peek(), Forks: b.forks.Views(), Failures: b.forks.Failures(), MaxForks: b.runtime.Load().MaxBackgroundForks,
 		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.All(),
 		Fork: b.chat.Banner(), Approvals: b.guard.Approvals().Pending(), Attached: b.chat.Attached(),
 	}
@@ -185,7 +190,8 @@ func (b *Bot) budgetView(now time.Time, view schedule.View) BudgetView {
 		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
 		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), Muted: b.muted.At(now),
 		Forecast: levels, Dry: dry,
-		Pings: b.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,
+		QuietSpans: b.runtime.Load().QuietSpans(now.Add(-24*time.Hour), now.Add(24*time.Hour)),
+		Pings:      b.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/money"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
+	"ollimbot/core/store"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
@@ -93,6 +94,16 @@ type Describe struct{ ID string }
 // Costs compares what the runs of each task have cost, in as many days with today,
 // 7 for 0; Outcome.Body holds a table.
 type Costs struct{ Days int }
+
+// Runs reads stored runs that have ended, newest first, from a place of their ledger
+// on; Outcome.Runs holds them.
+type Runs struct {
+	From store.Place
+	Most int
+}
+
+// Looked notes that the user has looked at runs that failed.
+type Looked struct{ Runs []string }
 
 // Past is how a task has gone and what comes: Outcome.Past.
 type Past struct{ ID string }
@@ -217,6 +228,8 @@ func (MuteUntil) value()     {}
 func (AllowTask) value()     {}
 func (Describe) value()      {}
 func (Costs) value()         {}
+func (Runs) value()          {}
+func (Looked) value()        {}
 func (Past) value()          {}
 func (AddTask) value()       {}
 func (RemoveTask) value()    {}
@@ -240,6 +253,7 @@ type Outcome struct {
 	Undo    Value       // the inverse, or nil
 	Costs   *CostReport // what Body says in a table, for the command Costs
 	Past    *TaskPast   // for the command Past
+	Runs    *fork.Page  // for the command Runs
 	// Done is closed when words have been answered, or never will be; nil for
 	// commands that answer nothing. After the bot's end it may stay open.
 	Done <-chan struct{}
