@@ -54,7 +54,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 	if !c.Zoomed {
 		return textTitle, counts(c.Snap)
 	}
-	return textPage, strings.Join(append(p.book.state(), counts(c.Snap)), " · ")
+	return textPage, strings.Trim(strings.Join(append(p.book.state(), counts(c.Snap)), " · "), " ·")
 }
 
 // Draw implements pane.Pane.

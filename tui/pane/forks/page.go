@@ -97,6 +97,7 @@ type book struct {
 	from  uint64
 	zone  *time.Location
 	now   time.Time
+	theme *theme.Theme
 }
 
 // made is what the rows below the rule depend on.
@@ -190,7 +191,8 @@ func (k *book) cell(i, column int) widget.Span {
 	case startColumn:
 		return widget.Span{Role: theme.Dim, Text: k.start(r)}
 	case stateColumn:
-		return widget.Span{Role: looks[r.state].role, Text: string(r.state)}
+		look := looks[r.state]
+		return widget.Span{Role: look.role, Text: k.theme.Glyph(look.glyph) + " " + string(r.state)}
 	case taskColumn:
 		return widget.Span{Role: theme.Strong, Text: r.title}
 	case pingColumn:
@@ -295,6 +297,7 @@ func (k *book) compare(column, i, j int) int {
 // tail.
 func (p *Pane) page(c pane.Context, w, h int, focused bool) []widget.Row {
 	k := &p.book
+	k.theme = c.Theme
 	if k.table.Columns[startColumn].Cells = shortStart; w >= wideStart {
 		k.table.Columns[startColumn].Cells = longStart
 	}

@@ -169,8 +169,12 @@ func (t *Table) row(b widget.Brush, spans []span, l line) widget.Row {
 	for i, s := range spans {
 		switch {
 		case i == from:
-			wide := spans[to-1].from + spans[to-1].cells - s.from
-			out = append(out, widget.Span{Role: note.Role, Text: widget.Fit(note.Text, wide)}, widget.Span{Text: " "})
+			room := spans[to-1].from + spans[to-1].cells - s.from
+			if t.Columns[s.column].Cells == 0 { // behind its own words
+				out = append(append(out, t.Query.Mark(cells[i].Role, cells[i].Text)...), widget.Span{Text: "  "})
+				room -= widget.Cells(cells[i].Text) + 2
+			}
+			out = append(out, widget.Span{Role: note.Role, Text: widget.Fit(note.Text, room)}, widget.Span{Text: " "})
 			continue
 		case i > from && i < to:
 			continue
@@ -191,7 +195,8 @@ func (t *Table) row(b widget.Brush, spans []span, l line) widget.Row {
 }
 
 // note is where a row's note goes: behind the last column, with from below 0, or in
-// the place of the widest columns that say nothing.
+// the place of the columns from one up to another that say nothing, where these are
+// the widest; the wide column counts with what it leaves free.
 func (t *Table) note(row int, spans []span, cells []widget.Span, rest int) (from, to int, note widget.Span) {
 	if t.source.Note == nil {
 		return -1, -1, note
@@ -201,12 +206,20 @@ func (t *Table) note(row int, spans []span, cells []widget.Span, rest int) (from
 		return -1, -1, note
 	}
 	best, width := -1, leastNote-1
-	for i := range spans {
-		n := 0
-		for j := i; j < len(spans) && (cells[j].Text == "" || cells[j].Text == nothing); j++ {
-			if n = spans[j].from + spans[j].cells - spans[i].from; n > width {
-				best, to, width = i, j+1, n
-			}
+	free := func(i int) bool { return cells[i].Text == "" || cells[i].Text == nothing }
+	for i, s := range spans {
+		begin := s.from
+		if t.Columns[s.column].Cells == 0 {
+			begin += widget.Cells(cells[i].Text) + 2
+		} else if !free(i) {
+			continue
+		}
+		end := i + 1
+		for end < len(spans) && free(end) {
+			end++
+		}
+		if n := spans[end-1].from + spans[end-1].cells - begin; n > width {
+			best, to, width = i, end, n
 		}
 	}
 	if best < 0 {

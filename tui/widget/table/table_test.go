@@ -120,7 +120,7 @@ func TestColumnsGoFromTheRight(t *testing.T) {
 }
 
 func TestANoteStandsInCellsThatSayNothing(t *testing.T) {
-	same(t, drawn(fruits(basket, 0), 40, 3)[2:], "  1     Quince        it fell down and …")
+	same(t, drawn(fruits(basket, 0), 40, 3)[2:], "  1     Quince  it fell down and is bru…")
 }
 
 func TestAColumnOrdersTheRowsBelowTheRule(t *testing.T) {
