@@ -2,6 +2,7 @@ package forks
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -92,6 +93,8 @@ type book struct {
 	past  past
 	class class
 	above []row
+	was   []row // above, as it was before
+	look  uint64
 	body  []int32
 	made  made // what body was made of
 	from  uint64
@@ -113,9 +116,10 @@ func (k *book) fill(s *core.Snapshot, pinned, live []fork.View) {
 	if k.table.Columns == nil {
 		k.table.Columns = pageColumns()
 	}
+	second, day := k.now.Unix() != s.At.Unix(), k.now.Day() != s.At.Day()
 	k.zone, k.now = s.Zone, s.At
 	k.past.ended(s.Forks)
-	k.above = k.above[:0]
+	k.above, k.was = k.was[:0], k.above
 	pins := ""
 	for i := range pinned {
 		k.put(&pinned[i])
@@ -135,8 +139,11 @@ func (k *book) fill(s *core.Snapshot, pinned, live []fork.View) {
 			}
 		}
 	}
+	if day || second && len(live) > 0 || !slices.Equal(k.above, k.was) {
+		k.look++
+	}
 	k.table.Fill(table.Source{
-		Len: len(k.above) + len(k.body), Above: len(k.above), Version: k.from,
+		Len: len(k.above) + len(k.body), Above: len(k.above), Version: k.from, Look: k.look,
 		Cell: k.cell, Text: k.text, Compare: k.compare, Note: k.note,
 	})
 }

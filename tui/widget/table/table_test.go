@@ -88,8 +88,8 @@ func same(t *testing.T, got []string, want ...string) {
 
 func names(t *Table, list []fruit) string {
 	var out []string
-	for _, row := range t.shown {
-		out = append(out, list[row].name)
+	for i := range t.Shown() {
+		out = append(out, list[t.nth(i)].name)
 	}
 	return strings.Join(out, " ")
 }
