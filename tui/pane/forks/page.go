@@ -348,7 +348,7 @@ func (p *Pane) Wants(c pane.Context) command.Value {
 	switch {
 	case len(p.noted) > 0 && !c.ReadOnly:
 		return command.Looked{Runs: p.noted}
-	case c.Zoomed && p.book.hungry():
+	case c.Zoomed && (p.book.hungry() || p.wanted != "" && !p.book.past.all()):
 		return command.Runs{From: p.book.past.next, Most: pageRows}
 	}
 	return nil
