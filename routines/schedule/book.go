@@ -177,9 +177,9 @@ type fates struct {
 	reminders map[string]time.Time
 }
 
-// known is what the book says at now, of routines that something has become of
+// fatesSince is what the book says at now, of routines that something has become of
 // since. A zero since takes all of them.
-func (b *book) known(now, since time.Time) *fates {
+func (b *book) fatesSince(now, since time.Time) *fates {
 	k := &fates{at: now, all: since.IsZero(), routines: map[string]bookEntry{}, reminders: maps.Clone(b.Reminders)}
 	for id, e := range b.Routines {
 		if k.all || e.LastFire.After(since) || e.Passed.After(since) || e.Seen.After(since) {
