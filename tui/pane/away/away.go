@@ -235,8 +235,8 @@ func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	if rest := h - len(rows) - 1; rest > 1 {
 		state := []widget.Span{{Role: theme.Dim, Text: textDecisions(len(p.report.Log))}}
 		title := []widget.Span{{Role: theme.Strong, Text: textLog}}
-		if p.inLog && focused {
-			title[0].Role = theme.Accent
+		if p.inLog {
+			title = []widget.Span{{Role: theme.Accent, Text: c.Theme.Glyph(theme.Pointer) + " " + textLog}}
 		}
 		rows = append(rows, widget.Row{Text: b.Rule(w, title, state), Place: widget.Ruled})
 		rows = append(rows, shifted(p.log.Draw(c.Theme, w, rest, focused && p.inLog, textShown(&p.log, len(p.report.Log))), len(p.tasks.Columns))...)
