@@ -89,4 +89,3 @@ func TestABurstOfTenThousandArrivesWholeAndInOrder(t *testing.T) {
 		}
 	}
 }
-
