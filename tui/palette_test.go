@@ -34,7 +34,7 @@ func TestThePaletteFillsASmallScreen(t *testing.T) {
 		}
 		s.sees("forks.up", "1 of ")
 		s.press("up")
-		s.sees("Costs: Select the last")
+		s.sees("away.bottom")
 	})
 }
 
