@@ -25,7 +25,7 @@ import (
 var update = flag.Bool("update", false, "write docs/keys.md")
 
 func TestNoKeyMeansTwoThingsAtATime(t *testing.T) {
-	for _, p := range Panes {
+	for _, p := range AllPanes {
 		seen := map[string]Action{}
 		for _, a := range append(Of(Everywhere), Of(p)...) {
 			for _, k := range a.Keys {
@@ -117,7 +117,7 @@ func TestEveryRowSaysWhatItIs(t *testing.T) {
 		if a.Title == "" || a.Short == "" || len(a.Keys) == 0 != paletteOnly || !strings.Contains(string(a.ID), ".") {
 			t.Errorf("row %+v is not whole", a)
 		}
-		if a.Pane != Everywhere && !slices.Contains(Panes, a.Pane) {
+		if a.Pane != Everywhere && !slices.Contains(AllPanes, a.Pane) {
 			t.Errorf("%s: no pane %q", a.ID, a.Pane)
 		}
 		if strings.HasSuffix(a.Title, ".") || a.Title[:1] != strings.ToUpper(a.Title[:1]) {
@@ -142,7 +142,7 @@ func TestWhatChangesTheBotIsMarked(t *testing.T) {
 	want := []ID{
 		CapacityUp, CapacityDown, RefillDown5, RefillUp5, Exact, Mute, RefillDown1, RefillUp1,
 		ScheduleAllow, ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleOpen, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
-		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons, Login, SetUp, Undo,
+		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons, TaskFire, TaskOpen, TaskPause, Login, SetUp, Undo,
 	}
 	var got []ID
 	for _, a := range All() {
