@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
+	"ollimbot/core/fork"
 	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
 	"ollimbot/core/transcript"
@@ -69,7 +72,9 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	case command.Describe:
 		return c.Of(command.Tasks{Dir: b.dir, Set: b.index.Set(), Holds: b.schedule.Holds(), SkillWaits: b.guard.SkillLeft}, b.now())
 	case command.Costs:
-		return c.Compare(b.dir, b.now())
+		return b.costs(c)
+	case command.Runs:
+		return b.storedRuns(c)
 	case command.Past:
 		return b.past(c)
 	case command.AllowTask:
@@ -95,6 +100,8 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 		return b.pause(c)
 	case command.MuteUntil:
 		return b.mute(c)
+	case command.LiftCaps:
+		return b.lift(c)
 	case command.AddTask:
 		return b.addTask(c)
 	case command.RemoveTask:
@@ -106,6 +113,8 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 			return command.Outcome{}, err
 		}
 		return command.Outcome{Message: "stopping"}, nil
+	case command.Looked:
+		return command.Outcome{}, b.forks.Looked(c.Runs...)
 	case command.Say:
 		return b.say(ctx, c)
 	case command.Receive:
@@ -178,7 +187,11 @@ func (b *Bot) say(ctx context.Context, c command.Say) (command.Outcome, error) {
 func (b *Bot) slashHost() command.Host {
 	return command.Host{
 		Chat: b.chat, Engine: b.o.Engine, Budget: b.budget, Sessions: b.sessions, Dir: b.dir, Version: b.o.Version, Now: b.now,
-		Config: b.runtime.Load, SetConfig: b.runtime.Store, Record: b.record, Restart: b.o.Restart, Google: b.slashGoogle,
+		Config: b.runtime.Load, SetConfig: b.setRuntime, Follows: b.capFollows, Record: b.record, Restart: b.o.Restart, Google: b.slashGoogle,
+		Lift: func(ctx context.Context, undo bool) (string, error) {
+			out, err := b.Do(ctx, command.LiftCaps{Undo: undo})
+			return out.Message, err
+		},
 		Follow: func(ctx context.Context, s skill.Skill) error {
 			return b.chat.Ask(prompt.Instruction(b.expandSkills(ctx, []skill.Skill{s})[0].Body))
 		},
@@ -199,9 +212,23 @@ func (b *Bot) deliver() (command.Outcome, error) {
 	return command.Outcome{Message: fmt.Sprintf("%d updates go to the main session", n), Done: done}, nil
 }
 
+// storedRuns reads a page of the ledger.
+func (b *Bot) storedRuns(c command.Runs) (command.Outcome, error) {
+	p, err := fork.Past(b.dir, c.From, c.Most)
+	return command.Outcome{Runs: &p}, err
+}
+
 // resumeFork goes on in a finished run's session, without branching from it.
 func (b *Bot) resumeFork(run string) (command.Outcome, error) {
-	for _, v := range b.forks.Views() {
+	runs := b.forks.Views()
+	if !slices.ContainsFunc(runs, func(v fork.View) bool { return v.ID == run }) {
+		stored, err := fork.Ledger(b.dir, math.MaxInt)
+		if err != nil {
+			return command.Outcome{}, err
+		}
+		runs = stored
+	}
+	for _, v := range runs {
 		if v.ID != run {
 			continue
 		}

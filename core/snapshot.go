@@ -10,6 +10,7 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/fork"
 	"ollimbot/core/google"
+	"ollimbot/core/money"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
@@ -43,10 +44,16 @@ type Snapshot struct {
 	Busy      bool
 	BusySince time.Time
 
-	Budget   BudgetView
+	Budget BudgetView
+	// Money is what was spent today and this month, what is set aside for runs under
+	// way, and the caps. What each fire is expected to cost, and whether it is held
+	// for money, its entry in the schedule says; more is in command.Costs.
+	Money    money.State
 	Schedule schedule.View
 	Updates  []updates.Update // oldest first
 	Forks    []fork.View      // running, then waiting, then finished (newest first)
+	// Failures are runs that have failed and that nobody has looked at, newest first.
+	Failures []fork.View
 	// MaxForks is how many forks may run at once.
 	MaxForks int
 	Chat     []transcript.Entry // oldest first
@@ -86,6 +93,9 @@ type BudgetView struct {
 	Quiet time.Time
 	// Muted is until when the user has muted pings; zero when they have not.
 	Muted time.Time
+	// QuietSpans are the quiet hours from 24 hours back to 24 hours ahead, each as its
+	// begin and its end.
+	QuietSpans [][2]time.Time
 	// Forecast is the bucket's level over the schedule's window if every task that
 	// may ping does: a point at each fire, after its ping, the first is now.
 	Forecast []budget.Level
@@ -134,8 +144,8 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 		At: now, Zone: b.zone, Dir: b.dir.Display(), Root: b.dir.Root(),
 		Routines: len(set.Routines), Reminders: len(set.Reminders),
 		Engine: b.engineStatus(), Surface: b.surfaceStatus(), Google: b.googleTrouble(), Day: b.dayAhead(now),
-		Budget: b.budgetView(now, view), Schedule: view,
-		Updates: b.updates.Peek(), Forks: b.forks.Views(), MaxForks: b.runtime.Load().MaxBackgroundForks,
+		Budget: b.budgetView(now, view), Money: b.purse.State(now), Schedule: view,
+		Updates: b.updates.Peek(), Forks: b.forks.Views(), Failures: b.forks.Failures(), MaxForks: b.runtime.Load().MaxBackgroundForks,
 		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.All(),
 		Fork: b.chat.Banner(), Approvals: b.guard.Approvals().Pending(), Attached: b.chat.Attached(),
 	}
@@ -153,6 +163,9 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	}
 	if b.o.Book != nil {
 		s.LogLines = b.o.Book.Lines()
+	}
+	if problems := b.purse.Prices().Problems(); len(problems) > 0 {
+		s.Schedule.Problems = append(slices.Clone(problems), s.Schedule.Problems...)
 	}
 	if _, problems := b.policy.Load(); len(problems) > 0 {
 		s.Schedule.Problems = append(slices.Clone(problems), s.Schedule.Problems...)
@@ -177,7 +190,8 @@ func (b *Bot) budgetView(now time.Time, view schedule.View) BudgetView {
 		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
 		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), Muted: b.muted.At(now),
 		Forecast: levels, Dry: dry,
-		Pings: b.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,
+		QuietSpans: b.runtime.Load().QuietSpans(now.Add(-24*time.Hour), now.Add(24*time.Hour)),
+		Pings:      b.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/fork"
+	"ollimbot/core/money"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/prompt"
@@ -16,8 +17,11 @@ import (
 	"ollimbot/core/webhook"
 )
 
-// screenWithin is how long the small model may take over a payload.
-const screenWithin = time.Minute
+const (
+	// screenWithin is how long the small model may take over a payload.
+	screenWithin = time.Minute
+	screenModel  = "haiku"
+)
 
 // makeWebhooks builds the server that takes triggers from outside, where a port
 // was set for it. Without a secret nobody could be told from anybody: then it
@@ -33,7 +37,7 @@ func (b *Bot) makeWebhooks() {
 	s, err := webhook.New(webhook.Options{
 		Dir: b.dir, Index: b.hooks, Secret: env.WebhookSecret, Zone: b.zone, Log: b.log,
 		Addr:   net.JoinHostPort("127.0.0.1", strconv.Itoa(env.WebhookPort)),
-		Screen: b.screen, Run: b.fireWebhook, Note: b.leave, Changed: b.notify,
+		Screen: b.screen, Afford: b.afford, Run: b.fireWebhook, Note: b.leaveNote, Changed: b.notify,
 		Notice: func(text string) { b.notices.Add(notice.Warn, text) },
 	})
 	if err != nil {
@@ -68,6 +72,7 @@ func (b *Bot) runWebhooks(ctx context.Context) error {
 // fireWebhook runs a delivery in the background, to its end.
 func (b *Bot) fireWebhook(ctx context.Context, j webhook.Job) error {
 	task := j.Spec.Task
+	defer b.settle(j.Ticket)
 	b.log.Info("webhook fires", "id", task.ID, "delivery", j.Delivery.ID)
 	if why := b.guard.TaskWaits(&task); why != "" { // it was changed while the delivery waited
 		return fmt.Errorf(textWebhookWaits, task.ID, why)
@@ -76,7 +81,7 @@ func (b *Bot) fireWebhook(ctx context.Context, j webhook.Job) error {
 	rights := b.guard.Bound(task, skills)
 	_, err := b.forks.Do(ctx, fork.Job{
 		Task: task, At: j.Delivery.At, Allowed: rights.Allowed, Disallowed: rights.Disallowed,
-		Tainted: policy.TaintWebhook, Trusted: b.guard.Trusted(task),
+		Tainted: policy.TaintWebhook, Trusted: b.guard.Trusted(task), Ticket: money.Ticket(j.Ticket),
 		Prompt: func(ctx context.Context) string { return b.webhookPrompt(ctx, j, b.moment(), skills) },
 	})
 	return err
@@ -99,7 +104,7 @@ func (b *Bot) screen(ctx context.Context, fields map[string]string) (safe bool, 
 	defer cancel()
 	s, err := b.o.Engine.Open(ctx, agent.SessionOptions{
 		Dir: b.dir.Root(), Bare: true, SystemPrompt: webhook.ScreenSystem,
-		Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"},
+		Settings: agent.Settings{Model: screenModel, Thinking: "off", Mode: "default"},
 		Hooks: agent.Hooks{PreTool: func(context.Context, agent.ToolUse) agent.Decision {
 			return agent.Decision{Reason: textScreenNoTools}
 		}},
@@ -123,7 +128,7 @@ func (b *Bot) screen(ctx context.Context, fields map[string]string) (safe bool, 
 		case agent.Rewind:
 			text = text[:max(0, len(text)-ev.Bytes)]
 		case agent.Result:
-			b.spent(ev.Usage)
+			b.spent(screenModel, ev.Usage)
 			if ev.IsError || ev.Interrupted {
 				return false, nil, fmt.Errorf("screen a payload: %s", ev.Text)
 			}

@@ -32,7 +32,7 @@ func AddRoutine(d *store.Dir, r Routine, before ...Before) (Routine, error) {
 	if _, problems := ParseRoutine("", data); HasErrors(problems) {
 		return Routine{}, fmt.Errorf("add routine: %w", asError(problems))
 	}
-	rel, err := place(d, r.Task, data, before)
+	rel, err := create(d, r.Task, data, before)
 	if err != nil {
 		return Routine{}, fmt.Errorf("add routine: %w", err)
 	}
@@ -56,7 +56,7 @@ func AddReminder(d *store.Dir, r Reminder, before ...Before) (Reminder, error) {
 	if _, problems := ParseReminder("", data, zone); HasErrors(problems) {
 		return Reminder{}, fmt.Errorf("add reminder: %w", asError(problems))
 	}
-	rel, err := place(d, r.Task, data, before)
+	rel, err := create(d, r.Task, data, before)
 	if err != nil {
 		return Reminder{}, fmt.Errorf("add reminder: %w", err)
 	}
@@ -77,14 +77,14 @@ func prepared(t Task, kind Kind) Task {
 	return t
 }
 
-// place finds the file name and writes, in one turn: two tasks that begin with
+// create finds the file name and writes, in one turn: two tasks that begin with
 // the same words must not take each other's name.
-func place(d *store.Dir, t Task, data []byte, before []Before) (rel string, err error) {
+func create(d *store.Dir, t Task, data []byte, before []Before) (rel string, err error) {
 	folder, err := FolderOf(t.Kind)
 	if err != nil {
 		return "", err
 	}
-	err = d.Exclusive(folder, func() error {
+	err = d.WithLock(folder, func() error {
 		rel, err = d.PlaceFor(folder, t.ID, t.Body)
 		if err != nil {
 			return err
@@ -129,7 +129,7 @@ func RemoveTask(d *store.Dir, kind Kind, id, inForce string) (rel string, found 
 	if err != nil {
 		return "", false, err
 	}
-	err = d.Exclusive(folder, func() error {
+	err = d.WithLock(folder, func() error {
 		rel = inForce
 		if rel == "" || path.Dir(rel) != folder || !carries(d, rel, id) {
 			if rel, err = findFile(d, folder, id); err != nil || rel == "" {
@@ -228,7 +228,7 @@ func RestoreTask(d *store.Dir, now time.Time, id string) (Task, error) {
 			continue
 		}
 		folder, _ := FolderOf(r.Kind)
-		err := d.Exclusive(folder, func() error {
+		err := d.WithLock(folder, func() error {
 			if there, err := findFile(d, folder, id); err != nil || there != "" {
 				return errors.Join(err, present(there))
 			}
@@ -318,6 +318,9 @@ func appendCommon(out []store.Out, t Task) []store.Out {
 	out = appendText(out, "subagent", t.Subagent)
 	if t.TrustInput {
 		out = append(out, store.Out{Key: "trust-input", Value: true})
+	}
+	if t.Critical {
+		out = append(out, store.Out{Key: "critical", Value: true})
 	}
 	return out
 }

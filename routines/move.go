@@ -37,7 +37,7 @@ type Mover struct {
 // whose path the caller knows, or else the first by name. Move gives the reminder as it
 // was, with its path. Errors: ErrNoReminder, ErrBroken.
 func (m Mover) Move(now time.Time, id, inForce string, next func(Reminder) (Move, error)) (r Reminder, err error) {
-	err = m.Dir.Exclusive(ReminderFolder, func() error {
+	err = m.Dir.WithLock(ReminderFolder, func() error {
 		rel := inForce
 		if rel == "" || !carries(m.Dir, rel, id) {
 			if rel, err = findFile(m.Dir, ReminderFolder, id); err != nil {

@@ -224,9 +224,9 @@ func (b *Bucket) Set(now time.Time, capacity, refill *int) (before, after State,
 func (b *Bucket) Restore(now time.Time, old Settings) (after State, err error) {
 	switch {
 	case old.Capacity < 0:
-		return State{}, fmt.Errorf(textBadCapacity, old.Capacity, MaxCapacity)
-	case old.RefillMinutes < MinRefill:
-		return State{}, fmt.Errorf(textBadRefill, old.RefillMinutes, MinRefill, MaxRefill)
+		return State{}, fmt.Errorf(textBadCapacity, old.Capacity, maxCapacity)
+	case old.RefillMinutes < minRefill:
+		return State{}, fmt.Errorf(textBadRefill, old.RefillMinutes, minRefill, MaxRefill)
 	case math.IsNaN(old.Available) || math.IsInf(old.Available, 0) || old.Available < 0:
 		return State{}, fmt.Errorf(textBadTokens, old.Available)
 	}
@@ -240,7 +240,7 @@ func (b *Bucket) Restore(now time.Time, old Settings) (after State, err error) {
 // do says whether there is anything to write.
 func (b *Bucket) change(now time.Time, do func(*State) bool) (before, after State, err error) {
 	now = b.wall(now)
-	err = b.dir.Exclusive(turnName, func() error {
+	err = b.dir.WithLock(turnName, func() error {
 		stored, err := b.load(now)
 		if err != nil {
 			return err

@@ -26,6 +26,13 @@ type Prompt func(now time.Time, u []updates.Update) string
 // the user so, and the messages are theirs again; only the program's end leaves
 // them waiting.
 func (c *Conversation) answer(ctx context.Context, m agent.Message, ids ...string) error {
+	if why := c.mayTalk(ctx); why != nil {
+		if ctx.Err() == nil {
+			c.forget(ids...)
+			c.SystemNote(why.Error())
+		}
+		return nil
+	}
 	var err error
 	if f := c.inFork(); f != nil {
 		err = c.forkTurn(ctx, f, m)
@@ -37,6 +44,14 @@ func (c *Conversation) answer(ctx context.Context, m agent.Message, ids ...strin
 		c.forget(ids...)
 	}
 	return c.afterTurn(ctx, err)
+}
+
+// mayTalk is Options.MayTalk.
+func (c *Conversation) mayTalk(ctx context.Context) error {
+	if c.o.MayTalk == nil {
+		return nil
+	}
+	return c.o.MayTalk(ctx)
 }
 
 // Ask queues a turn for words of the program's own in the user's name.
@@ -103,7 +118,7 @@ func (c *Conversation) mainTurn(ctx context.Context, build Prompt, in incoming) 
 	}, ended: func(r agent.Result) error {
 		return c.o.Sessions.SaveMain(c.now(), sessionID(r, s))
 	}}
-	err = t.follow(ctx, s.Send(ctx, agent.Message{Text: text, Images: in.images}))
+	err = t.consume(ctx, s.Send(ctx, agent.Message{Text: text, Images: in.images}))
 	if !accepted {
 		c.recoverDelivery(ctx)
 	}
@@ -129,8 +144,8 @@ type turn struct {
 	compacted, interrupted bool
 }
 
-// follow shows a turn's events to their end.
-func (t *turn) follow(ctx context.Context, events iter.Seq2[agent.Event, error]) error {
+// consume shows a turn's events to their end.
+func (t *turn) consume(ctx context.Context, events iter.Seq2[agent.Event, error]) error {
 	t.reply = t.c.newReply()
 	// A fork that begins, or a history that was made shorter, needs no words; a
 	// turn that failed has others.
@@ -273,7 +288,7 @@ func (t *turn) compacting(ev agent.Compacting) {
 
 // result ends the turn. An interruption is not a failure.
 func (t *turn) result(r agent.Result) error {
-	t.c.o.Spent(r.Usage)
+	t.c.o.Spent(t.c.Settings(t.fork != nil).Model, r.Usage)
 	if err := t.ended(r); err != nil {
 		return fmt.Errorf("save the session id: %w", err)
 	}
@@ -330,5 +345,5 @@ func (c *Conversation) showEngineTurn(ctx context.Context, kind policy.Kind, eve
 	c.begin(s, c.now())
 	defer c.end()
 	t := &turn{c: c, session: s, accepted: func() error { return nil }, ended: func(agent.Result) error { return nil }}
-	return c.afterTurn(ctx, t.follow(ctx, events))
+	return c.afterTurn(ctx, t.consume(ctx, events))
 }

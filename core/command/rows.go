@@ -39,11 +39,15 @@ var slashRows = []Command{
 		},
 	},
 	{
+		Name: "lift", slash: Host.lift, Usage: "[off]", About: "go on above the caps on money until midnight",
+		Options: []Option{{Name: "off", About: "let the caps hold again", Choices: []string{"off"}}},
+	},
+	{
 		Name: "config", slash: Host.config, Usage: "[key] [value]", About: "show or set the configuration",
 		Options: []Option{
 			{Name: "key", About: "the setting", Choices: []string{
 				"model.main=model_main", "model.fork=model_fork", "thinking.main=thinking_main", "thinking.fork=thinking_fork",
-				"bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "max_background_forks", "google_calendars", "google_task_list",
+				"bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "daily_cap", "monthly_cap", "max_background_forks", "google_calendars", "google_task_list",
 			}},
 			{Name: "value", About: "what to set it to"},
 		},
@@ -118,6 +122,7 @@ var shellRows = []Command{
 	{Name: "snapshot", About: "One frame of the dashboard as text."},
 	{Name: "preview", About: "The exact prompt that a routine or reminder would send."},
 	{Name: "budget", About: "The ping budget: show it, or set capacity and refill rate."},
+	{Name: "costs", About: "What was spent, by day and by task, and what today comes to."},
 	{Name: "budget set", About: "Change capacity, refill rate, or both."},
 	{Name: "forks", About: "Background runs: list them, or read the output of one."},
 	{Name: "forks list", About: "The newest runs."},

@@ -12,10 +12,13 @@ import (
 
 	"ollimbot/core/budget"
 	"ollimbot/core/fork"
+	"ollimbot/core/money"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
+	"ollimbot/core/store"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // Value is one thing that a user asks of the bot, as data. The types of this file
@@ -84,12 +87,27 @@ type AllowTask struct {
 // a zero time ends it. Undoable.
 type MuteUntil struct{ Until time.Time }
 
+// LiftCaps lets runs start and the conversation go on above the caps on money until
+// midnight; with Undo they hold again. Undoable.
+type LiftCaps struct{ Undo bool }
+
 // Describe is everything about a task: Outcome.Body holds what it is, its cron
 // in words, its next ten fires and its file's text.
 type Describe struct{ ID string }
 
-// Costs compares what the runs of each task have cost; Outcome.Body holds a table.
+// Costs compares what the runs of each task have cost, in as many days with today,
+// 7 for 0; Outcome.Body holds a table.
 type Costs struct{ Days int }
+
+// Runs reads stored runs that have ended, newest first, from a place of their ledger
+// on; Outcome.Runs holds them.
+type Runs struct {
+	From store.Place
+	Most int
+}
+
+// Looked notes that the user has looked at runs that failed.
+type Looked struct{ Runs []string }
 
 // Past is how a task has gone and what comes: Outcome.Past.
 type Past struct{ ID string }
@@ -232,9 +250,12 @@ func (DeliverNow) value()    {}
 func (Snooze) value()        {}
 func (Pause) value()         {}
 func (MuteUntil) value()     {}
+func (LiftCaps) value()      {}
 func (AllowTask) value()     {}
 func (Describe) value()      {}
 func (Costs) value()         {}
+func (Runs) value()          {}
+func (Looked) value()        {}
 func (Past) value()          {}
 func (AddTask) value()       {}
 func (RemoveTask) value()    {}
@@ -254,12 +275,12 @@ func (Login) value()         {}
 
 // Outcome is what a command did.
 type Outcome struct {
-	Message string // one line for a toast: "capacity 5 → 6, full at 19:40"
-	Body    string // a longer text, for Preview
-	Undo    Value  // the inverse, or nil
-	// Costs is what Body says in a table, for the command Costs: the dearest first.
-	Costs []TaskCost
-	Past  *TaskPast // for the command Past
+	Message string      // one line for a toast: "capacity 5 → 6, full at 19:40"
+	Body    string      // a longer text, for Preview
+	Undo    Value       // the inverse, or nil
+	Costs   *CostReport // what Body says in a table, for the command Costs
+	Past    *TaskPast   // for the command Past
+	Runs    *fork.Page  // for the command Runs
 	// Done is closed when words have been answered, or never will be; nil for
 	// commands that answer nothing. After the bot's end it may stay open.
 	Done <-chan struct{}
@@ -273,7 +294,38 @@ type TaskCost struct {
 	Runs    int
 	Tokens  int
 	Dollars float64
-	Share   float64 // of all that was spent, 0 to 1
+	Share   float64 // of all that runs have cost, 0 to 1
+	// Mean is what a run has cost, in dollars; Trend by how much the newer half of the
+	// runs costs more than the older, each on its mean: 0.25 is a quarter more, and 0
+	// also where fewer than four runs tell.
+	Mean, Trend float64
+	// Days are the dollars of each day, beside CostReport.Days.
+	Days []float64
+}
+
+// CostDay is what one day has cost, the conversation with it.
+type CostDay struct {
+	Date    time.Time // its midnight, in the bot's zone
+	Dollars float64   // what may have been spent by runs that were cut off with it
+	Tokens  int
+	Runs    int // that have ended on it
+}
+
+// CostReport is what was spent, what is about to be, and what may be.
+type CostReport struct {
+	At    time.Time
+	Days  []CostDay // one for each, also those that cost nothing, the oldest first; the last is today
+	Tasks []TaskCost
+	// Talk are the dollars of those days that no run has cost: the conversation's.
+	Talk float64
+	// Money are the caps, and what counts against them.
+	Money money.State
+	// Ahead are the fires until midnight, by time, with what each is expected to cost;
+	// those that are held, for money too, say so.
+	Ahead []schedule.Entry
+	// Expected are the dollars of those that are not held, Projected what today costs
+	// with them, and with what runs under way have not yet used of their share.
+	Expected, Projected float64
 }
 
 // TaskPast is how the runs and the pings of one task went, and its next fires.

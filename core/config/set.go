@@ -34,14 +34,15 @@ type Change struct {
 // The original's file gets the ten keys that it writes, ours gets what is set; what
 // else is in them stays as it is, also what nobody understands.
 func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
+	trial := defaultRuntime()
+	if err := Try(&trial, name, value); err != nil {
+		return Runtime{}, Change{}, err
+	}
 	k, err := find(name)
 	if err != nil {
 		return Runtime{}, Change{}, err
 	}
-	if trial := DefaultRuntime(); !k.parse(&trial, strings.TrimSpace(value)) {
-		return Runtime{}, Change{}, fmt.Errorf(msgRefused, k.label, k.must)
-	}
-	err = d.Exclusive(turnName, func() error {
+	err = d.WithLock(turnName, func() error {
 		r, c, err = k.save(d, strings.TrimSpace(value))
 		return err
 	})
@@ -49,6 +50,16 @@ func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
 		return Runtime{}, Change{}, fmt.Errorf("set %s: %w", k.label, err)
 	}
 	return r, c, nil
+}
+
+// Try changes one setting of a configuration, and nothing on the disk. The error is
+// that of Set.
+func Try(r *Runtime, name, value string) error {
+	k, err := find(name)
+	if err == nil && !k.parse(r, strings.TrimSpace(value)) {
+		err = fmt.Errorf(msgRefused, k.label, k.must)
+	}
+	return err
 }
 
 // save changes the setting in its file. The caller is alone with both, and the
@@ -75,7 +86,7 @@ func (k key) save(d *store.Dir, value string) (Runtime, Change, error) {
 	if k.ours {
 		raw = f.ours
 	}
-	if _, _, there := f.find(k); there || k.always || k.text(r) != k.text(DefaultRuntime()) {
+	if _, _, there := f.find(k); there || k.always || k.text(r) != k.text(defaultRuntime()) {
 		raw[k.name] = json.RawMessage(k.encode(k.text(r)))
 	}
 	for _, o := range keys {
@@ -101,7 +112,7 @@ func put(d *store.Dir, rel string, raw map[string]json.RawMessage) error {
 // original's. Keys that our file has too stay where they are unless they say the
 // same. It does nothing where there is nothing to move.
 func Move(d *store.Dir) error {
-	return d.Exclusive(turnName, func() error {
+	return d.WithLock(turnName, func() error {
 		f, err := peek(d)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -71,6 +72,28 @@ func boolean(to *bool, s string) bool {
 	default:
 		return false
 	}
+	return true
+}
+
+// maxDollars is more than anybody means by a cap.
+const maxDollars = 1e6
+
+// dollars reads an amount such as 5, 2.50 or $5; off is as much as there is.
+func dollars(to *float64, s string) bool {
+	switch strings.ToLower(s) {
+	case "", "off", "none", "false":
+		*to = math.Inf(1)
+		return true
+	}
+	s = strings.TrimPrefix(s, "$")
+	if strings.Trim(s, "0123456789.") != "" {
+		return false // no sign, no exponent, nothing that a person would not write
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || v > maxDollars {
+		return false
+	}
+	*to = v
 	return true
 }
 
@@ -193,6 +216,29 @@ func (r Runtime) QuietUntil(now time.Time) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// QuietSpans are the quiet hours that touch the time between two moments, each as its
+// begin and its end.
+func (r Runtime) QuietSpans(from, to time.Time) [][2]time.Time {
+	q := r.QuietHours
+	if q.From == q.To {
+		return nil
+	}
+	var spans [][2]time.Time
+	for day := -1; ; day++ {
+		last := day
+		if q.To < q.From {
+			last++
+		}
+		begin, end := wall(from, day, q.From), wall(from, last, q.To)
+		if begin.After(to) {
+			return spans
+		}
+		if end.After(from) {
+			spans = append(spans, [2]time.Time{begin, end})
+		}
+	}
 }
 
 // wall is the instant of a minute of the day, some days after now's date.

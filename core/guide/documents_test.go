@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 	"ollimbot/core/toolset"
 	"ollimbot/routines"
 )
@@ -155,7 +156,7 @@ func TestEveryKeyThatTheDocumentNamesIsReadThereAndNowhereElse(t *testing.T) {
 // fieldKeys are the keys behind the fields of the parsed values; the empty ones
 // are no keys. A field that is not here is new, and so are its key and its row.
 var fieldKeys = map[string]string{
-	"Kind": "", "Path": "", "Body": "", "Schedule": "", "Task": "", "Raw": "", "Digest": "", "Waits": "", "TrustInput": "trust-input", "Name": "name", "Tools": "allowed-tools", "Fields": "fields",
+	"Kind": "", "Path": "", "Body": "", "Schedule": "", "Task": "", "Raw": "", "Digest": "", "Waits": "", "TrustInput": "trust-input", "Critical": "critical", "Name": "name", "Tools": "allowed-tools", "Fields": "fields",
 	"ID": "id", "Description": "description", "Background": "background", "Model": "model", "Thinking": "thinking",
 	"Isolated": "isolated", "Mode": "update-main-session", "UpdateMainSession": "update-main-session", "AllowPing": "allow-ping",
 	"Allowed": "allowed-tools", "Disallowed": "disallowed-tools", "AllowedTools": "allowed-tools", "DisallowedTools": "disallowed-tools",
@@ -230,7 +231,7 @@ func TestTheDefaultsOfTheDocumentAreTheParsers(t *testing.T) {
 func TestTheSkillExampleAndTheBundledSkillsAreWithoutFault(t *testing.T) {
 	d := prepared(t)
 	install(t, d)
-	put(t, d, "skills/email-triage/SKILL.md", examples(t, "skill-spec.md")[0])
+	storetest.Put(t, d, "skills/email-triage/SKILL.md", examples(t, "skill-spec.md")[0])
 	skills, problems := skill.List(d)
 	if len(problems) > 0 || len(skills) != 3 {
 		t.Errorf("%d skills, %+v", len(skills), problems)

@@ -106,11 +106,11 @@ func (s *Session) author(x call) agent.Decision {
 		}
 		return agent.Decision{Allow: true}
 	}
-	if s.g.there(f) {
+	if s.g.isUsers(f) {
 		s.same.Store(f.digest, true)
 		return agent.Decision{Allow: true}
 	}
-	if err := s.g.provenance.Record(f.digest, f.origin); err != nil {
+	if err := s.g.provenance.record(f.digest, f.origin); err != nil {
 		s.g.log.Error("a task of the agent was not written, because its writer could not be noted", "error", err)
 		return agent.Decision{Reason: answerUnnoted}
 	}
@@ -134,8 +134,8 @@ func inBackground(x call) bool {
 	return json.Unmarshal(x.Input, &input) == nil && input.Background
 }
 
-// there reports whether a version lies on disk already and is the user's.
-func (g *Guard) there(f draft) bool {
+// isUsers reports whether a version lies on disk already and is the user's.
+func (g *Guard) isUsers(f draft) bool {
 	if _, known := g.provenance.Find(f.digest); known {
 		return false
 	}
@@ -215,7 +215,7 @@ func (s *Session) claim(rel string) (draft, bool) {
 	if _, same := s.same.Load(f.digest); same {
 		return f, false
 	}
-	if err := s.g.provenance.Record(f.digest, f.origin); err != nil {
+	if err := s.g.provenance.record(f.digest, f.origin); err != nil {
 		s.g.log.Error("the writer of a task could not be noted", "error", err)
 	}
 	return f, true

@@ -42,6 +42,7 @@ type grants struct {
 	Tools    []string // patterns, those of its skills too
 	Commands []string // that stand in its skills' texts and run without asking
 	Trusts   bool     // it keeps its tools when it has read what strangers write
+	Spends   bool     // it runs above the user's caps on money
 	Outside  bool     // a webhook: whoever has the secret starts it
 	Alone    bool     // it runs where nobody sits in front of it
 }
@@ -87,7 +88,7 @@ func folderFile(folder, name string) bool {
 // taskGrants is what a task grants. A foreground task has the tools of the
 // conversation, whatever its file lists.
 func taskGrants(t routines.Task, find Skills) grants {
-	g := grants{What: string(t.Kind), Trusts: t.TrustInput, Outside: t.Kind == routines.KindWebhook, Alone: t.Background}
+	g := grants{What: string(t.Kind), Trusts: t.TrustInput, Spends: t.Critical, Outside: t.Kind == routines.KindWebhook, Alone: t.Background}
 	if t.Background {
 		g.Tools = slices.Clone(t.Allowed)
 	}
@@ -131,6 +132,9 @@ func excessOf(w Writer, base []string, g grants) []string {
 	}
 	if g.Trusts {
 		out = append(out, excessTrust)
+	}
+	if g.Spends {
+		out = append(out, excessSpends)
 	}
 	if g.Outside {
 		out = append(out, excessOutside)
@@ -313,7 +317,7 @@ func (g *Guard) Inherit(from, rel string, data []byte) error {
 		return nil
 	}
 	o.Path, o.At = rel, time.Now()
-	return g.provenance.Record(routines.Digest(data), o)
+	return g.provenance.record(routines.Digest(data), o)
 }
 
 // Written notes that a session's tool is about to write a file, with the rights of
@@ -324,7 +328,7 @@ func (g *Guard) Written(w Writer, rel string, data []byte) error {
 		return nil
 	}
 	excess := excessOf(w, g.base(), grants)
-	err := g.provenance.Record(routines.Digest(data), Origin{Path: rel, Writer: w, At: time.Now(), Excess: excess})
+	err := g.provenance.record(routines.Digest(data), Origin{Path: rel, Writer: w, At: time.Now(), Excess: excess})
 	if err == nil && len(excess) > 0 {
 		g.waits(rel, grants.Ask(excess))
 	}
@@ -336,6 +340,7 @@ const (
 	excessTool    = "use %s"
 	excessCommand = "run `%s`"
 	excessTrust   = "write files and run commands after reading what strangers wrote"
+	excessSpends  = "run above your caps on money"
 	excessOutside = "be started from outside"
 	excessAlone   = " alone, in the background"
 	excessAsk     = "This %s may %s%s; its writer may not."

@@ -13,7 +13,7 @@ import (
 // The closed places of the data directory, for everything that runs commands.
 // secret ones are out of sight, the others can be read.
 var (
-	closedFiles   = []string{"CLAUDE.md", "tool-policy.yaml", ".mcp.json"}
+	closedFiles   = []string{"CLAUDE.md", "tool-policy.yaml", "prices.yaml", ".mcp.json"}
 	closedFolders = []string{".claude"}
 	// closedIfThere are not made where they are missing: an empty .git would keep
 	// the bot from making its repository, and keys are in another folder.
@@ -123,7 +123,7 @@ var (
 	commandNames = []string{
 		"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TERM", "COLUMNS", "LINES", "TMPDIR", "PWD", "OLDPWD", "SHLVL",
 		"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "GIT_EDITOR", "EDITOR", "NO_COLOR", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
-		"OLLIM_DATA_DIR", "OLLIM_TIMEZONE", "OLLIM_USER_NAME", "OLLIM_BOT_NAME", "OLLIM_CLAUDE_PROCESS", SocketVar, SessionVar,
+		"OLLIM_DATA_DIR", "OLLIM_TIMEZONE", "OLLIM_USER_NAME", "OLLIM_BOT_NAME", "OLLIM_CLAUDE_PROCESS", socketVar, SessionVar,
 	}
 	commandPrefixes = []string{"LC_"}
 	// proxyNames hold passwords at times, and are of use with a network only.

@@ -33,7 +33,7 @@ const (
 
 // The variables that lead a command of ours to the running bot.
 const (
-	SocketVar  = "OLLIM_SOCKET"
+	socketVar  = "OLLIM_SOCKET"
 	SessionVar = "OLLIM_SESSION"
 )
 
@@ -112,7 +112,7 @@ func (b *Box) State() State {
 	if b.o.Settings().Off {
 		return State{Off: true}
 	}
-	b.once.Do(func() { b.seen, b.exe = b.look() })
+	b.once.Do(func() { b.seen, b.exe = b.probe() })
 	return b.seen
 }
 

@@ -31,7 +31,7 @@ const (
 	Created         = "created"
 	Compacted       = "compacted"
 	Swapped         = "swapped"
-	Cleared         = "cleared"
+	cleared         = "cleared"
 	InteractiveFork = "interactive_fork"
 	BgFork          = "bg_fork"
 	IsolatedBg      = "isolated_bg"
@@ -72,7 +72,7 @@ func (s *Store) Main() string {
 		return ""
 	}
 	if err != nil {
-		s.tell(err)
+		s.logOnce(err)
 		return ""
 	}
 	id := strings.TrimSpace(string(bytes.TrimPrefix(data, []byte("\ufeff"))))
@@ -80,14 +80,14 @@ func (s *Store) Main() string {
 		return ""
 	}
 	if err := checkID(id); err != nil {
-		s.tell(err)
+		s.logOnce(err)
 		return ""
 	}
 	return id
 }
 
-// tell logs that the main session's file is of no use, once for the same reason.
-func (s *Store) tell(err error) {
+// logOnce logs that the main session's file is of no use, once for the same reason.
+func (s *Store) logOnce(err error) {
 	if s.trouble.News(err) {
 		s.log.Warn("main session id was not read", "file", mainFile, "problem", err)
 	}
@@ -112,7 +112,7 @@ func (s *Store) saveMain(now time.Time, id, change string) error {
 	if err := checkID(id); err != nil {
 		return fmt.Errorf("save the main session: %w", err)
 	}
-	return s.dir.Exclusive(turnName, func() error {
+	return s.dir.WithLock(turnName, func() error {
 		old := s.Main()
 		if old == id {
 			return nil
@@ -131,7 +131,7 @@ func (s *Store) saveMain(now time.Time, id, change string) error {
 // ClearMain forgets the main session; the next one starts afresh. Without a
 // main session nothing happens.
 func (s *Store) ClearMain(now time.Time) error {
-	return s.dir.Exclusive(turnName, func() error {
+	return s.dir.WithLock(turnName, func() error {
 		old := s.Main()
 		if err := s.dir.Remove(mainFile); err != nil {
 			return fmt.Errorf("clear the main session: %w", err)
@@ -139,13 +139,13 @@ func (s *Store) ClearMain(now time.Time) error {
 		if old == "" {
 			return nil
 		}
-		return s.append(now, Event{SessionID: old, Event: Cleared})
+		return s.append(now, Event{SessionID: old, Event: cleared})
 	})
 }
 
 // Log adds an event to the history.
 func (s *Store) Log(now time.Time, e Event) error {
-	return s.dir.Exclusive(turnName, func() error { return s.append(now, e) })
+	return s.dir.WithLock(turnName, func() error { return s.append(now, e) })
 }
 
 // append writes one line as the original spells it. The caller is alone with
@@ -170,7 +170,7 @@ func (s *Store) append(now time.Time, e Event) error {
 
 func (e Event) check() error {
 	switch e.Event {
-	case Created, Compacted, Swapped, Cleared, InteractiveFork, BgFork, IsolatedBg, Restarting:
+	case Created, Compacted, Swapped, cleared, InteractiveFork, BgFork, IsolatedBg, Restarting:
 	default:
 		return fmt.Errorf("unknown event %q", e.Event)
 	}

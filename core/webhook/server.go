@@ -24,6 +24,7 @@ import (
 	"ollimbot/core/config"
 	"ollimbot/core/fault"
 	"ollimbot/core/store"
+	"ollimbot/routines"
 )
 
 // What a client may take.
@@ -52,8 +53,8 @@ var (
 	// errNoSecret says that WEBHOOK_SECRET is not set: without one everybody on
 	// this machine could wake the bot.
 	errNoSecret = errors.New("webhooks stay off: set WEBHOOK_SECRET to a long random text")
-	// ErrAddress says that the address is not one of this machine alone.
-	ErrAddress = errors.New("webhooks are taken on loopback only: give an address such as 127.0.0.1:8420")
+	// errAddress says that the address is not one of this machine alone.
+	errAddress = errors.New("webhooks are taken on loopback only: give an address such as 127.0.0.1:8420")
 )
 
 // Options are the parts of a Server. Dir, Index, Secret, Addr and Run are
@@ -69,6 +70,9 @@ type Options struct {
 	// (ScreenPrompt, ParseVerdict). It may block. Nil, or an error, holds the
 	// delivery.
 	Screen func(ctx context.Context, fields map[string]string) (safe bool, flagged []string, err error)
+	// Afford waits until there is money for a run of the task and gives a ticket for
+	// it; false means that ctx has ended. Nil never minds.
+	Afford func(ctx context.Context, t routines.Task) (ticket string, ok bool)
 	// Run runs a delivery in the background and returns when it has ended; until
 	// then it counts among those at once. ctx ends with the server's. It is
 	// called concurrently.
@@ -160,7 +164,7 @@ func WeakSecret(secret config.Secret) string {
 func checkLoopback(addr string) error {
 	at, err := netip.ParseAddrPort(addr)
 	if err != nil || !at.Addr().Unmap().IsLoopback() {
-		return ErrAddress
+		return errAddress
 	}
 	return nil
 }
@@ -194,7 +198,7 @@ func (s *Server) Recover() { s.recovered.Do(s.takeUp) }
 func (s *Server) takeUp() {
 	for _, r := range s.log.open() {
 		if r.Outcome == Accepted && r.Note != "" { // it was held, and a crash came before that was told
-			s.tell(r, r.Note, Held)
+			s.abandon(r, r.Note, Held)
 			continue
 		}
 		if t, ok := s.again(r); ok {
@@ -208,7 +212,7 @@ func (s *Server) takeUp() {
 		if r.Outcome == Running {
 			note = noteCutOff
 		}
-		s.tell(r, fmt.Sprintf(note, r.Webhook, r.ID), Interrupted)
+		s.abandon(r, fmt.Sprintf(note, r.Webhook, r.ID), Interrupted)
 	}
 	s.log.tidy(time.Now())
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ollimbot/core/config"
+	"ollimbot/core/store/storetest"
 )
 
 // What is compared are digests of equal length: neither the length nor the
@@ -32,13 +33,13 @@ func TestTokensAreComparedByDigest(t *testing.T) {
 }
 
 func TestOnlyLoopbackAndASecretMakeAServer(t *testing.T) {
-	d := newDir(t)
+	d := storetest.Dir(t)
 	create := func(addr string, s config.Secret) error {
 		_, err := New(Options{Dir: d, Index: NewIndex(d), Addr: addr, Secret: s, Run: func(context.Context, Job) error { return nil }})
 		return err
 	}
 	for _, addr := range []string{"", ":8080", "0.0.0.0:8080", "192.168.1.4:80", "localhost:80", "[::]:80", "127.0.0.1", "127.0.0.1:99999", "example.com:80", "[::ffff:10.0.0.1]:80"} {
-		if err := create(addr, secret); !errors.Is(err, ErrAddress) {
+		if err := create(addr, secret); !errors.Is(err, errAddress) {
 			t.Errorf("%q: %v", addr, err)
 		}
 	}

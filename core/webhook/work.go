@@ -54,7 +54,7 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 		s.end(t, Failed)
 	})
 	verdict := s.screened(ctx, t)
-	if verdict == "" || !s.begin(ctx, t, verdict) {
+	if verdict == "" || !s.afforded(ctx, t) || !s.begin(ctx, t, verdict) {
 		return
 	}
 	err := s.o.Run(ctx, t.job)
@@ -63,11 +63,21 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 	case err == nil:
 		s.end(t, Done)
 	case ctx.Err() != nil:
-		s.tell(t.record, fmt.Sprintf(noteCutOff, t.record.Webhook, t.record.ID), Interrupted)
+		s.abandon(t.record, fmt.Sprintf(noteCutOff, t.record.Webhook, t.record.ID), Interrupted)
 	default:
 		s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "error", err)
 		s.end(t, Failed)
 	}
+}
+
+// afforded waits until there is money for the run. False means that the bot ends
+// first: the delivery stays accepted.
+func (s *Server) afforded(ctx context.Context, t *task) (ok bool) {
+	if s.o.Afford == nil {
+		return true
+	}
+	t.job.Ticket, ok = s.o.Afford(ctx, t.job.Spec.Task)
+	return ok
 }
 
 // begin returns true when the disk knows that the run has begun: no later start
@@ -99,10 +109,10 @@ func (s *Server) screened(ctx context.Context, t *task) (verdict string) {
 	}
 	names := t.job.Spec.Fields.named(t.job.Payload.Screened)
 	if len(names) == 0 {
-		return VerdictNone
+		return verdictNone
 	}
 	if s.o.Screen == nil {
-		s.hold(t, VerdictUnreadable, nil, fmt.Sprintf(noteNoScreen, t.job.Spec.ID, fieldsText(names), t.job.Delivery.ID))
+		s.hold(t, verdictUnreadable, nil, fmt.Sprintf(noteNoScreen, t.job.Spec.ID, fieldsText(names), t.job.Delivery.ID))
 		return ""
 	}
 	safe, flagged, err := s.screen(ctx, t.job.Payload)
@@ -111,13 +121,13 @@ func (s *Server) screened(ctx context.Context, t *task) (verdict string) {
 		return ""
 	case err != nil:
 		s.o.Log.Warn("the screening of a delivery gave no verdict", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "error", clean.Line(err.Error()))
-		s.hold(t, VerdictUnreadable, nil, fmt.Sprintf(noteUnreadable, t.job.Spec.ID, fieldsText(names), t.job.Delivery.ID))
+		s.hold(t, verdictUnreadable, nil, fmt.Sprintf(noteUnreadable, t.job.Spec.ID, fieldsText(names), t.job.Delivery.ID))
 		return ""
 	case safe && len(flagged) == 0:
-		return VerdictSafe
+		return verdictSafe
 	}
 	pointed := t.job.Spec.Fields.named(flagged)
-	s.hold(t, VerdictHeld, pointed, fmt.Sprintf(noteFlagged, t.job.Spec.ID, fieldsText(pointed), t.job.Delivery.ID))
+	s.hold(t, verdictHeld, pointed, fmt.Sprintf(noteFlagged, t.job.Spec.ID, fieldsText(pointed), t.job.Delivery.ID))
 	return ""
 }
 
@@ -137,12 +147,12 @@ func (s *Server) hold(t *task, verdict string, flagged []string, note string) {
 	s.o.Log.Warn("delivery held", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "verdict", verdict)
 	// Where that fails it is written later, and the log has told why.
 	_, _ = s.log.change(t.record, func(r *record) { r.Verdict, r.Flagged, r.Note = verdict, flagged, note })
-	s.tell(t.record, note, Held)
+	s.abandon(t.record, note, Held)
 }
 
-// tell ends a delivery that will not be run, or not to its end, with a note to
+// abandon ends a delivery that will not be run, or not to its end, with a note to
 // the main session.
-func (s *Server) tell(r *record, note, outcome string) {
+func (s *Server) abandon(r *record, note, outcome string) {
 	err := s.o.Note(note, func() { s.finish(r, func(r *record) { r.Outcome, r.Note = outcome, "" }) })
 	if err != nil {
 		s.o.Log.Error(textNotTold, "delivery", r.ID, "error", err) // it stays open: the next start tells it

@@ -9,7 +9,7 @@ import (
 )
 
 // Count is a number and its noun: "1 file", "3 files". The plural takes an s.
-func Count(n int, noun string) string { return strconv.Itoa(n) + " " + Plural(n, noun) }
+func Count(n int, noun string) string { return strconv.Itoa(n) + " " + plural(n, noun) }
 
 // Nth is a number as a place: "first", "third", "12th".
 func Nth(n int) string {
@@ -30,8 +30,8 @@ func Nth(n int) string {
 	return strconv.Itoa(n) + end
 }
 
-// Plural is a noun as it stands behind a number: "file", "files".
-func Plural(n int, noun string) string {
+// plural is a noun as it stands behind a number: "file", "files".
+func plural(n int, noun string) string {
 	if n == 1 {
 		return noun
 	}

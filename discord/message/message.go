@@ -17,8 +17,8 @@ import (
 	"ollimbot/core/clean"
 )
 
-// ErrNonsense says that a part is missing that each message has, or is of a wrong form.
-var ErrNonsense = errors.New("read message: a part is missing")
+// errNonsense says that a part is missing that each message has, or is of a wrong form.
+var errNonsense = errors.New("read message: a part is missing")
 
 // IsID reports whether a text is an id of Discord, a number of 64 bits. Ids
 // become part of addresses, so nothing else is let in.
@@ -45,18 +45,18 @@ func Decode(data []byte) (*discordgo.Message, error) {
 	case err != nil:
 		return nil, err
 	case m.Author == nil || !IsID(m.ID) || !IsID(m.ChannelID) || !IsID(m.Author.ID):
-		return nil, ErrNonsense
+		return nil, errNonsense
 	}
 	if ref := m.MessageReference; ref != nil && ref.MessageID != "" && !IsID(ref.MessageID) {
-		return nil, ErrNonsense
+		return nil, errNonsense
 	}
-	m.ReferencedMessage = whole(extra["referenced_message"])
+	m.ReferencedMessage = inner(extra["referenced_message"])
 	var snapshots []struct {
 		Message json.RawMessage `json:"message"`
 	}
 	_ = json.Unmarshal(extra["message_snapshots"], &snapshots)
 	for _, s := range snapshots {
-		if forwarded := whole(s.Message); forwarded != nil {
+		if forwarded := inner(s.Message); forwarded != nil {
 			m.MessageSnapshots = append(m.MessageSnapshots, discordgo.MessageSnapshot{Message: forwarded})
 		}
 	}
@@ -82,8 +82,8 @@ func decode(data []byte) (m *discordgo.Message, extra map[string]json.RawMessage
 	return m, extra, json.Unmarshal(lean, m)
 }
 
-// whole is a message inside of another with its cards; nil where it cannot be read.
-func whole(data []byte) *discordgo.Message {
+// inner is a message inside of another with its cards; nil where it cannot be read.
+func inner(data []byte) *discordgo.Message {
 	m, extra, err := decode(data)
 	if err != nil || extra == nil {
 		return nil

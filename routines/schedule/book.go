@@ -48,15 +48,15 @@ func (f fate) happened() bool {
 
 // tags are the words for people.
 var tags = map[fate]string{
-	fateRunning: TagRunning, fateFailed: TagFailed, fateCutOff: TagCutOff, fateMissed: TagMissed,
-	fateHeld: TagHeld, fateSkipped: TagSkipped, fateOverdue: TagOverdue,
+	fateRunning: tagRunning, fateFailed: tagFailed, fateCutOff: tagCutOff, fateMissed: tagMissed,
+	fateHeld: tagHeld, fateSkipped: tagSkipped, fateOverdue: tagOverdue,
 }
 
 func (f fate) tag() string {
 	if tag, ok := tags[f]; ok {
 		return tag
 	}
-	return TagJustFired
+	return tagJustFired
 }
 
 // book is state/schedule.json: what has fired, so that a restart neither loses
@@ -177,9 +177,9 @@ type fates struct {
 	reminders map[string]time.Time
 }
 
-// known is what the book says at now, of routines that something has become of
+// fatesSince is what the book says at now, of routines that something has become of
 // since. A zero since takes all of them.
-func (b *book) known(now, since time.Time) *fates {
+func (b *book) fatesSince(now, since time.Time) *fates {
 	k := &fates{at: now, all: since.IsZero(), routines: map[string]bookEntry{}, reminders: maps.Clone(b.Reminders)}
 	for id, e := range b.Routines {
 		if k.all || e.LastFire.After(since) || e.Passed.After(since) || e.Seen.After(since) {

@@ -22,19 +22,20 @@ const (
 )
 
 // The tags of an entry. Agents know the first two; the others are for people, and
-// most of them say what has become of a fire instead of TagJustFired.
+// most of them say what has become of a fire instead of tagJustFired.
 const (
 	tagThisTask  = "this task"
-	TagJustFired = "just fired"
+	tagJustFired = "just fired"
 	TagPaused    = "paused"
 	TagWaits     = "waits for you"
-	TagRunning   = "running"
-	TagFailed    = "failed"
-	TagCutOff    = "cut off" // the program ended during the run
-	TagMissed    = "missed"  // nobody was there for it
-	TagHeld      = "held"    // the task was paused or snoozed then
-	TagSkipped   = "skipped" // the run before it had not ended
-	TagOverdue   = "overdue" // a reminder that has not begun
+	TagMoney     = "held for money" // followed by until when
+	tagRunning   = "running"
+	tagFailed    = "failed"
+	tagCutOff    = "cut off" // the program ended during the run
+	tagMissed    = "missed"  // nobody was there for it
+	tagHeld      = "held"    // the task was paused or snoozed then
+	tagSkipped   = "skipped" // the run before it had not ended
+	tagOverdue   = "overdue" // a reminder that has not begun
 )
 
 // Entry is one line of the schedule.
@@ -50,6 +51,11 @@ type Entry struct {
 	Foreground  bool          `json:"foreground,omitempty"`
 	Held        bool          `json:"held,omitempty"` // it will not fire: paused, snoozed, or waiting for the user. Agents are not shown these
 	Why         string        `json:"why,omitempty"`  // of one that waits for the user: for what
+	// Cost is what the run is expected to cost, in dollars: the mean of the task's
+	// newest runs. It is 0 where that is nothing, and where nobody asks.
+	Cost float64 `json:"cost_usd,omitempty"`
+	// Money says that it is held because a cap is reached.
+	Money bool `json:"held_for_money,omitempty"`
 }
 
 // Forward is the schedule that an agent is shown: background tasks that have
@@ -91,7 +97,7 @@ func (f Forward) RefillLine(now time.Time, rateMinutes int) string {
 func (f Forward) Told() []Entry {
 	list := slices.Concat(f.Entries, f.Passed)
 	for i, e := range list {
-		if e.Tag == TagJustFired && i < len(f.fates) {
+		if e.Tag == tagJustFired && i < len(f.fates) {
 			list[i].Tag = f.fates[i].tag()
 		}
 	}
@@ -120,7 +126,7 @@ func (c candidate) compare(o candidate) int {
 // if it has happened, and the first to come; one at exactly now has happened. Fires
 // that are held are left out: nobody must plan with them.
 func (s *Schedule) Forward(now time.Time, current string) Forward {
-	set, holds, known := s.Set(), s.Holds(), s.known.Load()
+	set, holds, known := s.Set(), s.standing(now), s.known.Load()
 	most := now.Add(forwardMost)
 	w := window{now: now, known: known}
 	s.fires.mu.Lock()
@@ -159,7 +165,7 @@ func (s *Schedule) Forward(now time.Time, current string) Forward {
 			w.add(candidate{at: at, index: len(set.Routines) + i, fate: known.reminder(r.ID, at)})
 		}
 	}
-	return s.render(set, &w, current)
+	return s.render(set, holds, &w, current)
 }
 
 // window collects candidates.
@@ -212,23 +218,23 @@ func (w *window) chosen() []candidate {
 }
 
 // render turns the candidates that were taken into entries.
-func (s *Schedule) render(set *routines.Set, w *window, current string) Forward {
+func (s *Schedule) render(set *routines.Set, stand standing, w *window, current string) Forward {
 	taken := w.chosen()
 	f := Forward{Entries: make([]Entry, 0, len(taken))}
 	for _, one := range w.passed {
-		e := s.entry(set, one)
+		e := s.entry(set, stand, one)
 		e.Tag = one.fate.tag()
 		f.Passed = append(f.Passed, e)
 	}
 	for _, one := range taken {
-		e := s.entry(set, one)
+		e := s.entry(set, stand, one)
 		switch {
 		case current != "" && e.ID == current:
 			e.Tag = tagThisTask
 		case !one.at.After(w.now):
-			e.Tag = TagJustFired
+			e.Tag = tagJustFired
 		}
-		if e.Tag != TagJustFired {
+		if e.Tag != tagJustFired {
 			f.Last = e.FireTime
 		}
 		f.Entries, f.fates = append(f.Entries, e), append(f.fates, one.fate)
@@ -237,7 +243,7 @@ func (s *Schedule) render(set *routines.Set, w *window, current string) Forward 
 }
 
 // entry is a candidate with what people and agents read of its task.
-func (s *Schedule) entry(set *routines.Set, one candidate) Entry {
+func (s *Schedule) entry(set *routines.Set, stand standing, one candidate) Entry {
 	t := taskAt(set, one.index)
 	label := cmp.Or(t.Description, labelRoutine)
 	if i := one.index - len(set.Routines); i >= 0 {
@@ -245,7 +251,7 @@ func (s *Schedule) entry(set *routines.Set, one candidate) Entry {
 	}
 	return Entry{
 		ID: t.ID, FireTime: one.at.In(s.o.Zone), Label: label, Description: briefly(t), FilePath: t.Path, Kind: t.Kind,
-		Silent: !t.AllowPing, Foreground: !t.Background,
+		Silent: !t.AllowPing, Foreground: !t.Background, Cost: stand.price(t).Dollars,
 	}
 }
 

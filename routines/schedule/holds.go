@@ -30,6 +30,9 @@ type Hold struct {
 	// Why is another reason, which is not the user's doing and in no file of holds:
 	// the task waits for their word (routines.Task.Waits).
 	Why string
+	// Money says that it is held because a cap is reached. That is in no file of holds
+	// either.
+	Money bool
 }
 
 // Ended reports whether the hold is over at now; the zero Hold always is.
@@ -247,7 +250,7 @@ func (s *Schedule) reviewHolds(now time.Time) map[key]holdChange {
 	changes := map[key]holdChange{}
 	for k, h := range s.Holds().of {
 		_, planned := s.plan.get(spot{key: k})
-		switch there := s.there(k); {
+		switch there := s.inForce(k); {
 		case !there && h.gone.IsZero():
 			changes[k] = holdChange{seen: h, next: held{h.Hold, now}}
 		case !there && now.Sub(h.gone) > keepGone:
@@ -312,8 +315,8 @@ func (s *Schedule) keepHolds(changes map[key]holdChange) {
 	}
 }
 
-// there reports whether the task is in force.
-func (s *Schedule) there(k key) bool {
+// inForce reports whether the task is in force.
+func (s *Schedule) inForce(k key) bool {
 	if k.kind == routines.KindRoutine {
 		_, ok := s.Set().RoutineByID(k.id)
 		return ok
