@@ -47,6 +47,8 @@ type Snapshot struct {
 	Schedule schedule.View
 	Updates  []updates.Update // oldest first
 	Forks    []fork.View      // running, then waiting, then finished (newest first)
+	// Ended are the runs that have ended within 24 hours, in the order of their ends.
+	Ended []fork.View
 	// MaxForks is how many forks may run at once.
 	MaxForks int
 	Chat     []transcript.Entry // oldest first
@@ -113,6 +115,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.All(),
 		Fork: b.chat.Banner(), Approvals: b.guard.Approvals().Pending(), Attached: b.chat.Attached(),
 	}
+	s.Ended = b.forks.Ended(now.Add(-24 * time.Hour))
 	if at := b.started.Load(); at != nil {
 		s.Started = *at
 	}

@@ -386,7 +386,7 @@ func TestAClickInTheTailGivesItTheKeysAndOneInTheListTakesThem(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		s.clickOn("line 199 of the tail")
 		s.press("up")
-		s.sees("paused", "▸● running  Email sweep") // the tail has moved, not the selection
+		s.sees("paused", "▸◉ running  Email sweep") // the tail has moved, not the selection
 		s.press("end")
 		s.sees("following")
 		s.clickOn("Medication")
