@@ -22,8 +22,8 @@ import (
 	"ollimbot/core/control"
 	"ollimbot/core/fault"
 	"ollimbot/core/fork"
-	"ollimbot/core/ledger"
 	"ollimbot/core/logs"
+	"ollimbot/core/money"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
@@ -104,7 +104,7 @@ type Bot struct {
 	google   *account
 	// heldSkills are the skills that wait for the user.
 	heldSkills atomic.Pointer[[]routines.Problem]
-	costs      *ledger.Ledger
+	purse      *money.Purse
 	audit      *audit.Log
 	library    []agent.Tool // the documentation, for every session
 	// hooks are the webhooks' files, triggers the server that takes deliveries, nil
@@ -180,14 +180,14 @@ func (b *Bot) makeParts() error {
 		b.o.Book.Changed(b.notify)
 	}
 	b.library = library()
-	b.costs = ledger.New(ledger.Options{Dir: b.dir, Zone: b.zone, Log: b.log})
+	b.makePurse()
 	b.makeChat()
 	if r, ok := b.o.Engine.(agent.Reporter); ok {
 		r.OnChange(b.engineChanged(r))
 	}
 	forks, err := fork.NewManager(fork.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine, Host: runHost{b},
-		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions, Guard: b.guard, Messages: b.replies, Costs: b.costs,
+		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions, Guard: b.guard, Messages: b.replies, Money: b.purse,
 		Commit: b.git.Add, Commands: b.o.Commands, Changed: b.notify, Idle: b.o.Idle, Tools: b.library,
 	})
 	if err != nil {
@@ -197,7 +197,7 @@ func (b *Bot) makeParts() error {
 	b.makeWebhooks()
 	b.schedule = schedule.New(schedule.Options{
 		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log,
-		Fire: b.fire, Note: b.note, Troubles: b.noteTroubles, Changed: b.notify, Commits: b.git,
+		Purse: schedulePurse{b.purse}, Fire: b.fire, Note: b.note, Troubles: b.noteTroubles, Changed: b.notify, Commits: b.git,
 	})
 	return nil
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
+	"ollimbot/core/fork"
 	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
 	"ollimbot/core/transcript"
@@ -69,13 +72,18 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	case command.Describe:
 		return c.Of(command.Tasks{Dir: b.dir, Set: b.index.Set(), Holds: b.schedule.Holds(), SkillWaits: b.guard.SkillLeft}, b.now())
 	case command.Costs:
-		return c.Compare(b.dir, b.now())
+		return b.costs(c)
+	case command.Runs:
+		return b.storedRuns(c)
+	case command.Past:
+		return b.past(c)
 	case command.AllowTask:
 		return b.allowTask(c)
 	}
 	if b.started.Load() == nil {
 		return command.Outcome{}, errors.New(textNotRunning)
 	}
+	b.noteMove(c)
 	return b.doRunning(ctx, c)
 }
 
@@ -103,6 +111,8 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 			return command.Outcome{}, err
 		}
 		return command.Outcome{Message: "stopping"}, nil
+	case command.Looked:
+		return command.Outcome{}, b.forks.Looked(c.Runs...)
 	case command.Say:
 		return b.say(ctx, c)
 	case command.Receive:
@@ -195,9 +205,23 @@ func (b *Bot) deliver() (command.Outcome, error) {
 	return command.Outcome{Message: fmt.Sprintf("%d updates go to the main session", n), Done: done}, nil
 }
 
+// storedRuns reads a page of the ledger.
+func (b *Bot) storedRuns(c command.Runs) (command.Outcome, error) {
+	p, err := fork.Past(b.dir, c.From, c.Most)
+	return command.Outcome{Runs: &p}, err
+}
+
 // resumeFork goes on in a finished run's session, without branching from it.
 func (b *Bot) resumeFork(run string) (command.Outcome, error) {
-	for _, v := range b.forks.Views() {
+	runs := b.forks.Views()
+	if !slices.ContainsFunc(runs, func(v fork.View) bool { return v.ID == run }) {
+		stored, err := fork.Ledger(b.dir, math.MaxInt)
+		if err != nil {
+			return command.Outcome{}, err
+		}
+		runs = stored
+	}
+	for _, v := range runs {
 		if v.ID != run {
 			continue
 		}

@@ -34,7 +34,7 @@ type EngineStatus struct {
 func (b *Bot) engineStatus() EngineStatus {
 	s := EngineStatus{
 		Name: b.o.EngineName, Model: b.runtime.Load().ModelMain, OK: true, State: "ready",
-		Today: b.costs.Today(b.now()),
+		Today: b.purse.Today(b.now()).Usage,
 	}
 	if r, ok := b.o.Engine.(agent.Reporter); ok {
 		status := r.Status()
@@ -91,9 +91,9 @@ func (b *Bot) openControl(ctx context.Context) func() error {
 	return func() error { return c.Serve(ctx) }
 }
 
-// spent adds what a turn has used to the ledger.
-func (b *Bot) spent(u agent.Usage) {
-	if err := b.costs.Add(b.now(), u); err != nil {
+// spent counts what a turn of the conversation has used.
+func (b *Bot) spent(model string, u agent.Usage) {
+	if err := b.purse.Add(b.now(), "", b.purse.Prices().Priced(model, u)); err != nil {
 		b.log.Error("what a turn has used could not be written down", "error", err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"ollimbot/core/fork"
 	"ollimbot/routines/schedule"
 )
 
@@ -36,7 +35,7 @@ func (s *Snapshot) Glance() Glance {
 	for i := range s.Ended {
 		if r := &s.Ended[i]; !r.Ended.Before(today) {
 			g.Runs++
-			if r.State == fork.Failed || r.State == fork.TimedOut || r.State == fork.NoReport {
+			if r.State.Failed() {
 				g.Failed++
 			}
 		}

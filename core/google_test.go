@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/config"
 	"ollimbot/core/google"
 	"ollimbot/core/google/fake"
+	"ollimbot/core/post"
 	"ollimbot/core/store"
 )
 
@@ -26,30 +27,37 @@ func connectable(t *testing.T) (*Bot, *fake.Server) {
 	t.Cleanup(g.Close)
 	h := newHome(t)
 	h.write(google.ClientFile, `{"installed":{"client_id":"`+fake.ClientID+`","client_secret":"`+fake.ClientSecret+`"}}`)
+	b, stop := beside(t, g, h)
+	t.Cleanup(stop)
+	return b, g
+}
+
+// beside is a bot that runs beside a Google until it is stopped.
+func beside(t *testing.T, g *fake.Server, h home) (b *Bot, stop func()) {
+	t.Helper()
 	dir, err := store.At(h.root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := New(Options{
+	b, err = New(Options{
 		Dir: dir, Env: config.Env{Zone: h.zone, GoogleAPI: g.URL}, Engine: script.New(script.Options{Seed: 1}), EngineName: "script",
 		Log: slog.New(slog.DiscardHandler), Still: true,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- b.Run(ctx) }()
 	for b.Snapshot().Started.IsZero() {
 		time.Sleep(time.Millisecond)
 	}
-	t.Cleanup(func() {
-		stop()
+	return b, func() {
+		end()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-	})
-	return b, g
+	}
 }
 
 // saidInChat waits until the chat says something.
@@ -226,5 +234,75 @@ func TestTheDayIsReadWhileSomebodyLooksAndShownWithTheLogin(t *testing.T) {
 	b.Look(t.Context())
 	if s := b.Snapshot(); s.Day != nil {
 		t.Error("the day outlives the login", s.Day)
+	}
+}
+
+func TestAGoogleButtonOutlivesTheBotThatShowedIt(t *testing.T) {
+	g := fake.New()
+	t.Cleanup(g.Close)
+	h := newHome(t)
+	h.write(google.ClientFile, `{"installed":{"client_id":"`+fake.ClientID+`","client_secret":"`+fake.ClientSecret+`"}}`)
+	b, stop := beside(t, g, h)
+	res, err := http.Get(begins(t, b, "/google-auth"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	saidInChat(t, b, "google connected")
+	g.Tasks["errands"] = nil
+	if _, err := b.Do(t.Context(), command.Slash{Line: "/config google_task_list errands"}); err != nil {
+		t.Fatal(err)
+	}
+	milk, soap := g.AddTask("errands", map[string]any{"title": "Milk"}), g.AddTask("errands", map[string]any{"title": "Soap"})
+	at := time.Now().Add(time.Hour)
+	g.AddEvent("primary", map[string]any{
+		"id": "fair", "summary": "Fair", "start": map[string]any{"dateTime": at.Format(time.RFC3339)}, "end": map[string]any{"dateTime": at.Add(time.Hour).Format(time.RFC3339)},
+	})
+	card, err := b.chat.Post(t.Context(), post.Post{Embed: &post.Embed{Title: "Today", Buttons: []post.Button{
+		{Label: "Done", Action: "task_done:" + milk}, {Label: "Drop", Action: "task_del:" + soap}, {Label: "Cancel", Action: "event_del:fair"},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop()
+
+	b, stop = beside(t, g, h)
+	defer func() { stop() }()
+	var buttons []post.Button
+	for _, e := range b.Snapshot().Chat {
+		if e.Is(card) {
+			buttons = e.Embed.Buttons
+		}
+	}
+	if len(buttons) != 3 {
+		t.Fatalf("of the card is left %+v", buttons)
+	}
+	for _, button := range buttons {
+		if _, err := b.Do(t.Context(), command.Click{Message: card, ID: button.Action}); err != nil {
+			t.Errorf("%s: %v", button.Label, err)
+		}
+	}
+	g.Lock()
+	left := g.Tasks["errands"]
+	if len(left) != 1 || left[0]["status"] != "completed" || g.Events["primary"][0]["status"] != "cancelled" {
+		t.Error("the buttons did not do what they say", left, g.Events)
+	}
+	g.Unlock()
+
+	if _, err := b.google.Logout(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.googleChanged()
+	stop()
+	calls := len(g.Calls)
+	b, stop = beside(t, g, h)
+	for _, button := range buttons {
+		_, err := b.Do(t.Context(), command.Click{Message: card, ID: button.Action})
+		if err == nil || !strings.Contains(err.Error(), "google is not connected (not set up") {
+			t.Errorf("%s without a login: %v", button.Label, err)
+		}
+	}
+	if len(g.Calls) != calls {
+		t.Error("Google was asked without a login", g.Calls[calls:])
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/fork"
 	"ollimbot/core/google"
+	"ollimbot/core/money"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
@@ -43,12 +44,18 @@ type Snapshot struct {
 	Busy      bool
 	BusySince time.Time
 
-	Budget   BudgetView
+	Budget BudgetView
+	// Money is what was spent today and this month, what is set aside for runs under
+	// way, and the caps. What each fire is expected to cost, and whether it is held
+	// for money, its entry in the schedule says; more is in command.Costs.
+	Money    money.State
 	Schedule schedule.View
 	Updates  []updates.Update // oldest first
 	Forks    []fork.View      // running, then waiting, then finished (newest first)
 	// Ended are the runs that have ended within 24 hours, in the order of their ends.
 	Ended []fork.View
+	// Failures are runs that have failed and that nobody has looked at, newest first.
+	Failures []fork.View
 	// MaxForks is how many forks may run at once.
 	MaxForks int
 	Chat     []transcript.Entry // oldest first
@@ -93,6 +100,32 @@ type BudgetView struct {
 	Forecast []budget.Level
 	// Dry is the first fire that would find no whole token; zero if none does.
 	Dry time.Time
+	// Pings are what was sent and what was refused, with the answers, the oldest
+	// first: some 600, the same for all who hold them. Today gives those of a day.
+	Pings []budget.Ping
+	// Fires are those of the next 24 hours that may cost a token, by time, up to
+	// FiresUntil: 500 at most.
+	Fires      []budget.Fire
+	FiresUntil time.Time
+}
+
+// Today are the pings and refusals of the day of the snapshot, the oldest first.
+func (v BudgetView) Today() []budget.Ping {
+	now := v.State.LastRefill
+	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	i, _ := slices.BinarySearchFunc(v.Pings, day, func(p budget.Ping, day time.Time) int { return p.At.Compare(day) })
+	return v.Pings[i:]
+}
+
+// Curve is the level of the bucket from 24 hours back to 24 hours ahead with the
+// given capacity and refill rate (minutes), such as those of State, or ones that are
+// only thought of: the past stays as it was.
+func (v BudgetView) Curve(capacity, refill int) budget.Curve {
+	now := v.State.LastRefill
+	c := v.State.Curve(v.Pings, nil, now, now)
+	ahead := v.State.With(capacity, refill, now).Curve(nil, v.Fires, now, v.FiresUntil)
+	ahead.Past = c.Past
+	return ahead
 }
 
 // Snapshot describes the bot now. It may be called from anywhere and writes
@@ -110,8 +143,8 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 		At: now, Zone: b.zone, Dir: b.dir.Display(), Root: b.dir.Root(),
 		Routines: len(set.Routines), Reminders: len(set.Reminders),
 		Engine: b.engineStatus(), Surface: b.surfaceStatus(), Google: b.googleTrouble(), Day: b.dayAhead(now),
-		Budget: b.budgetView(now, view), Schedule: view,
-		Updates: b.updates.Peek(), Forks: b.forks.Views(), MaxForks: b.runtime.Load().MaxBackgroundForks,
+		Budget: b.budgetView(now, view), Money: b.purse.State(now), Schedule: view,
+		Updates: b.updates.Peek(), Forks: b.forks.Views(), Failures: b.forks.Failures(), MaxForks: b.runtime.Load().MaxBackgroundForks,
 		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.All(),
 		Fork: b.chat.Banner(), Approvals: b.guard.Approvals().Pending(), Attached: b.chat.Attached(),
 	}
@@ -131,6 +164,9 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	if b.o.Book != nil {
 		s.LogLines = b.o.Book.Lines()
 	}
+	if problems := b.purse.Prices().Problems(); len(problems) > 0 {
+		s.Schedule.Problems = append(slices.Clone(problems), s.Schedule.Problems...)
+	}
 	if _, problems := b.policy.Load(); len(problems) > 0 {
 		s.Schedule.Problems = append(slices.Clone(problems), s.Schedule.Problems...)
 	}
@@ -141,12 +177,20 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 
 func (b *Bot) budgetView(now time.Time, view schedule.View) BudgetView {
 	state, reserved := b.budget.State(now)
-	levels, dry := state.Forecast(mayPing(view.Day, view.Until, b.quietUntil), now)
+	fires := mayPing(view.Day, b.quietUntil, func(task string) float64 { return b.forks.Rate(task).Costs() })
+	var near []time.Time
+	for _, f := range fires {
+		if !f.At.After(view.Until) {
+			near = append(near, f.At)
+		}
+	}
+	levels, dry := state.Forecast(near, now)
 	return BudgetView{
 		State: state, Status: state.Status(now), Reserved: reserved,
 		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
 		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), Muted: b.muted.At(now),
 		Forecast: levels, Dry: dry,
+		Pings: b.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core/audit"
+	"ollimbot/core/budget"
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/policy"
@@ -196,16 +197,13 @@ func (b *Bot) quietUntil(now time.Time) time.Time {
 	return muted
 }
 
-// mayPing are the moments of the fires that can spend a token: of background tasks that are
-// allowed to, outside of the times for which quiet says that it is quiet.
-func mayPing(fires []schedule.Entry, until time.Time, quiet func(time.Time) time.Time) []time.Time {
-	var list []time.Time
+// mayPing are the fires that can spend a token, with how likely each does: of background
+// tasks that are allowed to, outside of the times for which quiet says that it is quiet.
+func mayPing(fires []schedule.Entry, quiet func(time.Time) time.Time, rate func(task string) float64) []budget.Fire {
+	var list []budget.Fire
 	for _, e := range fires {
-		if e.FireTime.After(until) {
-			break
-		}
 		if !e.Held && !e.Silent && !e.Foreground && quiet(e.FireTime).IsZero() {
-			list = append(list, e.FireTime)
+			list = append(list, budget.Fire{At: e.FireTime, Task: e.ID, Title: e.Description, Rate: rate(e.ID)})
 		}
 	}
 	return list

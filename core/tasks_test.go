@@ -150,14 +150,13 @@ func TestOnlyFiresThatCanSpendATokenCount(t *testing.T) {
 		at(3, func(e *schedule.Entry) { e.Foreground = true }),
 		at(4, func(e *schedule.Entry) { e.Held = true }),
 		at(30, func(*schedule.Entry) {}), // in quiet time
-		at(61, func(*schedule.Entry) {}), // beyond the window
-	}, noon.Add(time.Hour), func(t time.Time) time.Time {
+	}, func(t time.Time) time.Time {
 		if t.Minute() >= 20 {
 			return noon.Add(2 * time.Hour)
 		}
 		return time.Time{}
-	})
-	if len(list) != 1 || list[0].Minute() != 1 {
+	}, func(string) float64 { return 0.25 })
+	if len(list) != 1 || list[0].At.Minute() != 1 || list[0].Rate != 0.25 {
 		t.Errorf("fires that may ping: %+v", list)
 	}
 }

@@ -16,8 +16,11 @@ import (
 	"ollimbot/core/webhook"
 )
 
-// screenWithin is how long the small model may take over a payload.
-const screenWithin = time.Minute
+const (
+	// screenWithin is how long the small model may take over a payload.
+	screenWithin = time.Minute
+	screenModel  = "haiku"
+)
 
 // makeWebhooks builds the server that takes triggers from outside, where a port
 // was set for it. Without a secret nobody could be told from anybody: then it
@@ -99,7 +102,7 @@ func (b *Bot) screen(ctx context.Context, fields map[string]string) (safe bool, 
 	defer cancel()
 	s, err := b.o.Engine.Open(ctx, agent.SessionOptions{
 		Dir: b.dir.Root(), Bare: true, SystemPrompt: webhook.ScreenSystem,
-		Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"},
+		Settings: agent.Settings{Model: screenModel, Thinking: "off", Mode: "default"},
 		Hooks: agent.Hooks{PreTool: func(context.Context, agent.ToolUse) agent.Decision {
 			return agent.Decision{Reason: textScreenNoTools}
 		}},
@@ -123,7 +126,7 @@ func (b *Bot) screen(ctx context.Context, fields map[string]string) (safe bool, 
 		case agent.Rewind:
 			text = text[:max(0, len(text)-ev.Bytes)]
 		case agent.Result:
-			b.spent(ev.Usage)
+			b.spent(screenModel, ev.Usage)
 			if ev.IsError || ev.Interrupted {
 				return false, nil, fmt.Errorf("screen a payload: %s", ev.Text)
 			}

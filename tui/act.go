@@ -185,6 +185,9 @@ func (r *root) step(by int) {
 // out: that it is empty, or read-only, is no answer to esc.
 func (r *root) back() {
 	r.speech.hush(time.Now())
+	if p, ok := r.panes[r.focus].(ender); ok && r.whole() && p.End(r.context()) {
+		return
+	}
 	if r.focus.Page() {
 		r.leave()
 		return
@@ -261,6 +264,10 @@ func (r *root) answer(a pane.Answer) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
+// ender is a pane in which esc takes something away, such as a filter, before it
+// leaves the page. End reports whether there was something.
+type ender interface{ End(c pane.Context) bool }
+
 // windower is the pane of runs: it can show the tail of one by its id, and knows
 // which failures nobody has looked at.
 type windower interface {
@@ -311,6 +318,9 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		return nil
 	}
 	r.see(msg.snap)
+	if msg.reader != action.Everywhere {
+		return r.haveRead(msg)
+	}
 	if msg.asker != nil && slices.Contains(r.dialogs, msg.asker) { // else it was left meanwhile
 		cmd := r.tell(msg.asker, pane.Done{Outcome: msg.outcome, Err: msg.err})
 		if msg.reads || msg.err != nil { // it stands in the dialog

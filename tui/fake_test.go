@@ -123,8 +123,10 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		return command.Outcome{Message: "muted"}, nil
 	case command.Preview:
 		return command.Outcome{Body: "You are about to fire.\nSecond line of the prompt."}, nil
-	case command.Interrupt:
+	case command.Interrupt, command.Looked:
 		return command.Outcome{}, nil
+	case command.Runs:
+		return command.Outcome{Runs: &fork.Page{All: true}}, nil
 	case command.Answer:
 		return b.answer(c)
 	case command.ExitFork:

@@ -195,6 +195,9 @@ func namesNone(t *testing.T, where string, r *root, old map[string]bool) {
 	if h, ok := r.panes[r.focus].(hinter); ok && r.panes[r.focus].Capture() {
 		note(h.Hint())
 	}
+	if r.focus == action.Forks && r.whole() {
+		mine["$"] = true // the head of a column
+	}
 	r.speech.hush(time.Now()) // a toast cuts words, too; what it says is looked at by itself
 	lines := r.frame()
 	if n := len(r.dialogs); n > 0 { // it cuts the words beside it

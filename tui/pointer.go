@@ -97,7 +97,7 @@ func (r *root) clickPane(plan layout.Plan, m tea.Mouse) tea.Cmd {
 	if p.Capture() {
 		return nil
 	}
-	if a, ok := r.keys.Get(b.Pane, p.Press(c, row.Place, focused)); ok {
+	if a, ok := r.keys.Get(b.Pane, p.Press(c, row.At(m.X-b.X), focused)); ok {
 		return r.act(a)
 	}
 	return nil

@@ -361,10 +361,11 @@ func TestTheTopLineCountsFailuresUntilTheyWereLookedAt(t *testing.T) {
 		play(t, setup{w: size[0], h: size[1], snap: func(at time.Time) core.Snapshot {
 			s := withForks(busyDay(at))
 			for _, id := range []string{"bad00001", "bad00002"} {
-				s.Forks = append(s.Forks, fork.View{
+				s.Failures = append(s.Failures, fork.View{
 					ID: id, Title: "Task " + id, State: fork.TimedOut, Started: at.Add(-time.Hour), Ended: at.Add(-time.Minute), Error: "it took too long",
 				})
 			}
+			s.Forks = append(s.Forks, s.Failures...)
 			return s
 		}}, func(s *stage) {
 			s.press("5")

@@ -38,7 +38,7 @@ const talk = "talk"
 // only reads, and what stops something.
 func laneOf(c command.Value) string {
 	switch c.(type) {
-	case command.Preview, command.Describe, command.Costs, command.Interrupt, command.StopFork:
+	case command.Preview, command.Describe, command.Costs, command.Runs, command.Looked, command.Interrupt, command.StopFork:
 		return ""
 	case command.SetBudget, command.RestoreBudget, command.DiscardUpdate, command.RestoreUpdate,
 		command.Snooze, command.Pause, command.MuteUntil, command.AllowTask, command.AddTask, command.RemoveTask,
@@ -185,6 +185,7 @@ type (
 		err     error
 		asker   pane.Dialog // that waits for it
 		reads   bool        // for the asker alone
+		reader  action.Pane // the pane that something was read for, or none
 		undoing bool
 	}
 )

@@ -65,7 +65,8 @@ type root struct {
 	desk    desk
 	undo    []command.Value // newest last
 	queue   queue
-	held    []tea.Msg // keys, pastes and clicks that wait for a change
+	reading map[action.Pane]bool // panes that something is being read for
+	held    []tea.Msg            // keys, pastes and clicks that wait for a change
 
 	// stopped is when the last answer ended; armed, until when ctrl+c quits over
 	// words that were not sent, and warned, which those were; asked, when the page
@@ -139,7 +140,7 @@ func (r *root) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	if r.err != nil {
 		return r, tea.Quit
 	}
-	return r, tea.Batch(cmd, later, r.wake(), r.glance())
+	return r, tea.Batch(cmd, later, r.readMore(), r.wake(), r.glance())
 }
 
 // receive is the order of house rule 8: size and colours, the core, then what
@@ -283,15 +284,14 @@ func (r *root) see(s core.Snapshot) {
 	r.snap = &s
 	r.speech.hear(s.Notices, s.At)
 	r.watch()
-	c := r.context()
 	for _, p := range action.AllPanes {
-		r.panes[p].Sync(c)
+		r.panes[p].Sync(r.paneContext(p))
 	}
 }
 
 // context is what panes may look at.
 func (r *root) context() pane.Context {
-	return pane.Context{Theme: r.theme, Snap: r.snap, Tail: r.tail, Keys: r.keys, ReadOnly: r.o.ReadOnly}
+	return pane.Context{Theme: r.theme, Snap: r.snap, Tail: r.tail, Keys: r.keys, Zoomed: r.whole(), ReadOnly: r.o.ReadOnly}
 }
 
 // names names the keys as the dialogs and toasts speak of them: of the chat, and

@@ -233,13 +233,16 @@ type FrameOptions struct {
 	Layout string
 	// Tail reads lines, as Core.Tail does; nil shows none.
 	Tail func(id string, from tail.Cursor) tail.Page
+	// Do reads what a page shows beside the snapshot, as Core.Do does; nil reads
+	// nothing.
+	Do func(ctx context.Context, c command.Value) (command.Outcome, error)
 }
 
 // Frame draws the dashboard as it looks when it opens on a snapshot: Height
 // lines of exactly Width cells.
 func Frame(s core.Snapshot, o FrameOptions) []string {
 	r := &root{
-		ctx: context.Background(), core: still{s, o.Tail}, o: Options{ReadOnly: o.ReadOnly},
+		ctx: context.Background(), core: reads{still{s, o.Tail}, o.Do}, o: Options{ReadOnly: o.ReadOnly},
 		panes: newPanes(), focus: action.Forks, lower: action.Chat, zoom: o.Zoom,
 		theme: o.Theme, w: max(1, o.Width), h: max(1, o.Height),
 	}
@@ -249,6 +252,7 @@ func Frame(s core.Snapshot, o FrameOptions) []string {
 	r.chosen.Layout = o.Layout
 	r.setFocus(o.Focus)
 	r.refresh()
+	r.readAll()
 	// What was said before the dashboard opened is no toast of this frame.
 	r.speech = speech{}
 	return r.frame()
@@ -258,6 +262,19 @@ func Frame(s core.Snapshot, o FrameOptions) []string {
 type still struct {
 	snap core.Snapshot
 	read func(id string, from tail.Cursor) tail.Page
+}
+
+// reads is still, with what reads pages.
+type reads struct {
+	still
+	do func(ctx context.Context, c command.Value) (command.Outcome, error)
+}
+
+func (r reads) Do(ctx context.Context, c command.Value) (command.Outcome, error) {
+	if r.do == nil {
+		return command.Outcome{}, errStill
+	}
+	return r.do(ctx, c)
 }
 
 func (s still) Snapshot() core.Snapshot  { return s.snap }

@@ -236,8 +236,8 @@ func (b *batch) recorded() map[string]int {
 		b.note("no journal of pings: %v", err)
 	}
 	for line := range bytes.Lines(data) {
-		var p struct{ Task string }
-		if json.Unmarshal(line, &p) == nil {
+		var p struct{ Task, Refused string }
+		if json.Unmarshal(line, &p) == nil && p.Task != "" && p.Refused == "" {
 			found[p.Task]++
 		}
 	}

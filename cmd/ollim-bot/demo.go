@@ -89,7 +89,8 @@ func furnish(at dataDir) error {
 	return furnishBudget(at)
 }
 
-// furnishBudget writes a bucket of 3.2 tokens after two pings, and the pings.
+// furnishBudget writes a bucket of 3.2 tokens after two pings, and the pings, of which
+// the first was answered.
 func furnishBudget(at dataDir) error {
 	today := at.now.Format(time.DateOnly)
 	s := budget.State{
@@ -100,15 +101,16 @@ func furnishBudget(at dataDir) error {
 		return err
 	}
 	journal := budget.NewJournal(at.dir, at.env.Zone, nil)
-	for _, p := range []struct {
-		ago   time.Duration
-		title string
-	}{{5 * time.Hour, "Medication"}, {2 * time.Hour, "Move a little"}} {
-		if err := journal.Append(budget.Ping{At: at.now.Add(-p.ago), Title: p.title, Kind: "ping"}); err != nil {
+	for _, p := range []budget.Ping{
+		{At: at.now.Add(-5 * time.Hour), ID: "00000001-1", Task: "demo-1", Title: "Medication", Text: "Time for your medication."},
+		{At: at.now.Add(-2 * time.Hour), ID: "00000002-1", Task: "demo-2", Title: "Move a little", Text: "Stretch for two minutes?"},
+	} {
+		p.Kind = "ping"
+		if err := journal.Append(p); err != nil {
 			return err
 		}
 	}
-	return nil
+	return journal.Answer(budget.Move{At: at.now.Add(-5*time.Hour + 9*time.Minute)})
 }
 
 // demoRoutine is a routine that fires once a day, some time from the start on.

@@ -1,19 +1,19 @@
 package main
 
 import (
+	"bufio"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -39,9 +39,9 @@ type googleKey struct{}
 //	google download FILE         writes the client file there
 //	google events primary N, google refreshes N, google logins N
 //	google called METHOD N       so often was it called
-//	google yes FILE              goes where the address in FILE leads, as a browser does
-//	today                        four events, see there
+//	google yes FILE              goes where the address in FILE, or in a pipe, leads, as a browser does
 //	google copy FILE TO          the same, and keeps the last address in place of opening it
+//	today                        four events, see there
 func TestGoogleStories(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "google"),
@@ -183,15 +183,26 @@ func faultOf(ts *testscript.TestScript, how []string) fake.Fault {
 	return f
 }
 
-// browse waits for the address in a file and goes there.
+// browse reads what a command says, through a named pipe or from a file, until it names an
+// address, and goes there. With copy it goes no further than to Google, and writes where
+// that leads. The rest of what is said is read on, so that nobody waits for a reader.
 func browse(ts *testscript.TestScript, args []string) {
-	address := ""
-	for end := time.Now().Add(10 * time.Second); address == "" && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		data, err := os.ReadFile(ts.MkAbs(args[1]))
-		if err == nil && strings.HasSuffix(string(data), "\n") {
-			address = httpAddress.FindString(string(data))
-		}
+	said, err := os.Open(ts.MkAbs(args[1]))
+	ts.Check(err)
+	lines, address := bufio.NewScanner(said), ""
+	for address == "" && lines.Scan() {
+		address = httpAddress.FindString(lines.Text())
 	}
+	ts.Check(lines.Err())
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		_, _ = io.Copy(io.Discard, said)
+	}()
+	ts.Defer(func() {
+		_ = said.Close()
+		<-read
+	})
 	client := &http.Client{Timeout: 10 * time.Second}
 	if args[0] == "copy" {
 		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -322,22 +333,52 @@ func BenchmarkACommandAtGoogle(b *testing.B) {
 			b.ReportMetric(float64(g.Refreshes-before), "refreshes")
 		}
 	})
-	for i := range 10000 {
-		g.Tasks["@default"] = append(g.Tasks["@default"], map[string]any{"id": "t" + strconv.Itoa(i), "title": "A task of a usual length", "updated": "2026-01-01T00:00:00.000Z"})
+}
+
+// heaps are the marked heaps of a collection: at its begin, at its end, and what lives on.
+var heaps = regexp.MustCompile(` (\d+)->(\d+)->(\d+) MB`)
+
+// TestALongListTakesNoMoreMemoryThanItsPages lists 10,000 tasks and 5,000 events and looks at
+// what each collection leaves alive.
+func TestALongListTakesNoMoreMemoryThanItsPages(t *testing.T) {
+	t.Parallel()
+	g := fake.New()
+	t.Cleanup(g.Close)
+	root, exe := t.TempDir(), built(t)
+	state := filepath.Join(root, "state")
+	if err := errors.Join(os.MkdirAll(state, 0o700), os.WriteFile(filepath.Join(state, "token.json"), tokenFile(g, "tasks", "calendar.events"), 0o600)); err != nil {
+		t.Fatal(err)
 	}
-	for name, n := range map[string]int{"memory-100": 100, "memory-10000": 10000} {
-		b.Run(name, func(b *testing.B) {
-			list := g.Tasks["@default"]
-			g.Tasks["@default"] = list[:n]
-			for b.Loop() {
-				cmd := exec.Command(exe, "tasks", "list")
-				cmd.Env = env
-				if err := cmd.Run(); err != nil {
-					b.Fatal(err)
-				}
-				b.ReportMetric(float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)/1024, "MB")
+	words := strings.Repeat("Some words about it. ", 40)
+	midnight := time.Now().UTC().Truncate(24 * time.Hour)
+	for i := range 10000 {
+		id := "t" + strconv.Itoa(i)
+		g.Tasks["@default"] = append(g.Tasks["@default"], map[string]any{"id": id, "title": "A task", "notes": words, "updated": "2026-01-01T00:00:00.000Z"})
+		if i%2 == 0 {
+			at := midnight.Add(time.Duration(i) * time.Minute)
+			g.Events["primary"] = append(g.Events["primary"], map[string]any{
+				"id": id, "summary": "An event", "description": words,
+				"start": map[string]any{"dateTime": at.Format(time.RFC3339)}, "end": map[string]any{"dateTime": at.Add(time.Minute).Format(time.RFC3339)},
+			})
+		}
+	}
+	env := []string{"OLLIM_DATA_DIR=" + root, "OLLIM_GOOGLE_API=" + g.URL, "HOME=" + root, "TZ=UTC", "OLLIM_TIMEZONE=UTC", "GODEBUG=gctrace=1"}
+	for args, lines := range map[string]int{"tasks list": 10000, "tasks list --json": 10000, "cal upcoming --days 8": 5000, "cal upcoming --days 8 --json": 5000} {
+		said := shell(t, exe, env, strings.Fields(args)...)
+		if n := max(strings.Count(said.out, "  t"), strings.Count(said.out, `"id": "t`)); said.status != 0 || n != lines {
+			t.Errorf("%s: exit %d, %d lines\n%.300s", args, said.status, n, said.err)
+		}
+		most := 0
+		for _, c := range heaps.FindAllStringSubmatch(said.err, -1) {
+			live, err := strconv.Atoi(c[3])
+			if err != nil {
+				t.Fatal(err)
 			}
-			g.Tasks["@default"] = list
-		})
+			most = max(most, live)
+		}
+		t.Logf("%s: %d MB", args, most)
+		if most > 3 { // the texts alone are 8 MB, or 4
+			t.Errorf("%s keeps %d MB", args, most)
+		}
 	}
 }

@@ -274,6 +274,19 @@ type pingAnswer struct {
 	Session    string     `json:"session"`
 	Next       *time.Time `json:"next"`
 	Minutes    *int       `json:"minutes"`
+	How        string     `json:"how"`
+}
+
+// pingedAnswer is how the pings of a task were answered.
+type pingedAnswer struct {
+	Task     string  `json:"task"`
+	Title    string  `json:"title"`
+	Runs     int     `json:"runs"`
+	Pings    int     `json:"pings"`
+	Answered int     `json:"answered"`
+	PerRun   float64 `json:"pings_per_run"`
+	Rate     float64 `json:"answer_rate"`
+	Minutes  *int    `json:"median_minutes"`
 }
 
 // Run lists fires and pings, oldest first, and when the user moved next.
@@ -293,17 +306,54 @@ func (c *historyPingsCmd) Run(p *process) error {
 	if more > 0 {
 		lines = slices.Insert(lines, 0, fmt.Sprintf(textMoreEvents, more))
 	}
-	return p.answer(c.JSON, map[string]any{"days": c.Days, "events": each(events, answerPing), "more": more}, lines)
+	tasks, err := past.Answers(since)
+	if err != nil {
+		return err
+	}
+	if len(tasks) > 0 {
+		lines = append(append(lines, textAnswers), each(tasks, pingedLine)...)
+	}
+	return p.answer(c.JSON, map[string]any{
+		"days": c.Days, "events": each(events, answerPing), "more": more, "tasks": each(tasks, answerPinged),
+	}, lines)
+}
+
+func answerPinged(s history.Summary) pingedAnswer {
+	a := pingedAnswer{
+		Task: s.Task, Title: s.Title, Runs: s.Rate.Runs, Pings: s.Answers.Pings, Answered: s.Answers.Answered,
+		PerRun: s.Rate.PerRun(), Rate: s.Answers.Rate(),
+	}
+	if a.Answered > 0 {
+		a.Minutes = minutes(s.Answers.Median)
+	}
+	return a
+}
+
+// pingedLine is how the pings of a task were answered, in a line.
+func pingedLine(s history.Summary) string {
+	line := fmt.Sprintf("  %-8s  %s: %s", s.Task, s.Title, words.Count(s.Answers.Pings, "ping"))
+	if s.Rate.Runs > 0 {
+		line += fmt.Sprintf(" (%.1f per run)", s.Rate.PerRun())
+	}
+	line += fmt.Sprintf(", %d answered (%.0f %%)", s.Answers.Answered, 100*s.Answers.Rate())
+	if s.Answers.Answered > 0 {
+		line += ", usually after " + span(s.Answers.Median)
+	}
+	return line
+}
+
+func minutes(d time.Duration) *int {
+	n := int(d.Round(time.Minute) / time.Minute)
+	return &n
 }
 
 func answerPing(e history.Event) pingAnswer {
 	a := pingAnswer{
 		At: known(e.At), What: e.What, Task: e.Task, Title: e.Title, Kind: e.Kind, Background: e.Background, State: e.State,
-		Pings: e.Pings, Form: e.Form, Critical: e.Critical, Session: e.Session, Next: known(e.Next),
+		Pings: e.Pings, Form: e.Form, Critical: e.Critical, Session: e.Session, Next: known(e.Next), How: string(e.How),
 	}
 	if !e.Next.IsZero() {
-		minutes := int(e.Next.Sub(e.At).Round(time.Minute) / time.Minute)
-		a.Minutes = &minutes
+		a.Minutes = minutes(e.Next.Sub(e.At))
 	}
 	return a
 }
@@ -324,17 +374,22 @@ func pingLine(e history.Event) string {
 	add(e.Session != "", "session "+short(e.Session))
 	line := fmt.Sprintf("  %s  %s  %-8s  %s  (%s)", e.At.Format(momentLayout), e.What, e.Task, e.Title, strings.Join(facts, ", "))
 	switch {
+	case !e.Next.IsZero() && e.What == history.Pinged:
+		return line + "  " + fmt.Sprintf(textAnswered, span(e.Next.Sub(e.At)), e.How)
 	case !e.Next.IsZero():
-		return line + "  " + wroteAfter(e.Next.Sub(e.At))
-	case e.What == history.Pinged || !e.Background:
+		return line + "  " + fmt.Sprintf(textWroteAfter, span(e.Next.Sub(e.At)))
+	case e.What == history.Pinged:
+		return line + "  " + textNotAnswered
+	case !e.Background:
 		return line + "  " + textNotYet
 	}
 	return line
 }
 
-func wroteAfter(d time.Duration) string {
+// span is how long something took.
+func span(d time.Duration) string {
 	if took := words.Span(d); took != "" {
-		return fmt.Sprintf(textWroteAfter, took)
+		return took
 	}
-	return fmt.Sprintf(textWroteAfter, "less than a minute")
+	return "less than a minute"
 }

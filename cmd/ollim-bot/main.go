@@ -179,6 +179,7 @@ type cli struct {
 	Cron     cronCmd     `cmd:""`
 	Check    checkCmd    `cmd:""`
 	Budget   budgetCmds  `cmd:""`
+	Costs    costsCmd    `cmd:""`
 	Updates  updatesCmd  `cmd:""`
 	Forks    forksCmds   `cmd:""`
 	History  historyCmds `cmd:""`

@@ -177,7 +177,7 @@ func (c *snapshotCmd) Run(p *process, at dataDir, bot *core.Bot) error {
 	if err != nil {
 		return err
 	}
-	o := tui.FrameOptions{Width: c.Width, Height: c.Height, Tail: bot.Tail, Focus: panes.Pane(c.Page), Zoom: c.Page != ""}
+	o := tui.FrameOptions{Width: c.Width, Height: c.Height, Tail: bot.Tail, Do: bot.Do, Focus: panes.Pane(c.Page), Zoom: c.Page != ""}
 	if c.Page == "runs" {
 		o.Focus = panes.Forks
 	}

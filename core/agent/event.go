@@ -79,6 +79,9 @@ type Usage struct {
 	CacheRead    int     `json:"cache_read_tokens"`
 	CacheWrite   int     `json:"cache_write_tokens"`
 	CostUSD      float64 `json:"cost_usd"`
+	// Free says that there is nothing to pay. A usage without costs that is not free
+	// is one whose engine does not know them.
+	Free bool `json:"-"`
 }
 
 // Tokens is everything that was read and written.

@@ -224,9 +224,9 @@ func (b *Bucket) Set(now time.Time, capacity, refill *int) (before, after State,
 func (b *Bucket) Restore(now time.Time, old Settings) (after State, err error) {
 	switch {
 	case old.Capacity < 0:
-		return State{}, fmt.Errorf(textBadCapacity, old.Capacity, MaxCapacity)
-	case old.RefillMinutes < MinRefill:
-		return State{}, fmt.Errorf(textBadRefill, old.RefillMinutes, MinRefill, MaxRefill)
+		return State{}, fmt.Errorf(textBadCapacity, old.Capacity, maxCapacity)
+	case old.RefillMinutes < minRefill:
+		return State{}, fmt.Errorf(textBadRefill, old.RefillMinutes, minRefill, MaxRefill)
 	case math.IsNaN(old.Available) || math.IsInf(old.Available, 0) || old.Available < 0:
 		return State{}, fmt.Errorf(textBadTokens, old.Available)
 	}

@@ -240,7 +240,7 @@ func TestSetRefillsAtTheOldRateFirst(t *testing.T) {
 
 func TestRefusedNumbersChangeNothing(t *testing.T) {
 	p := newPlace(t, "")
-	for _, n := range []int{-1, MaxCapacity + 1} {
+	for _, n := range []int{-1, maxCapacity + 1} {
 		if _, _, err := p.bucket.Set(morning(), &n, nil); err == nil {
 			t.Errorf("capacity %d was taken", n)
 		}

@@ -35,7 +35,7 @@ func decode(fields map[string]json.RawMessage, now time.Time) (State, []string) 
 	var s State
 	s.Capacity = r.integer("capacity", 0, DefaultCapacity)
 	s.Available = r.tokens("available", float64(s.Capacity))
-	s.RefillRateMinutes = r.integer("refill_rate_minutes", MinRefill, DefaultRefill)
+	s.RefillRateMinutes = r.integer("refill_rate_minutes", minRefill, defaultRefill)
 	s.LastRefill = r.time("last_refill", now)
 	s.CriticalUsed = r.integer("critical_used", 0, 0)
 	s.CriticalResetDate = r.date("critical_reset_date", now)

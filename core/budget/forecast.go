@@ -32,3 +32,22 @@ func (s State) Forecast(pings []time.Time, now time.Time) (levels []Level, dry t
 	}
 	return levels, dry
 }
+
+// LeftAt is the level that points of time tell of at a moment: before what is spent in
+// it. Before the first point and behind the last it is theirs.
+func LeftAt(levels []Level, at time.Time) float64 {
+	for i, l := range levels {
+		switch {
+		case l.At.Before(at):
+		case i == 0 || l.At.Equal(at):
+			return l.Left
+		default:
+			from := levels[i-1]
+			return from.Left + (l.Left-from.Left)*float64(at.Sub(from.At))/float64(l.At.Sub(from.At))
+		}
+	}
+	if len(levels) == 0 {
+		return 0
+	}
+	return levels[len(levels)-1].Left
+}

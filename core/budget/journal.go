@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"time"
@@ -12,40 +13,57 @@ import (
 
 const (
 	journalFile = "state/pings.jsonl"
-	// journalTail is how much of the journal's end is read: some 1,500 pings,
-	// far more than a day has.
+	// journalTail is how much of the journal's end is looked at again and again:
+	// some 600 pings, weeks of them.
 	journalTail = 256 << 10
 	// journalLimit is the size at which the journal is cut to its tail.
 	journalLimit = 1 << 20
+	// maxPingText is how much of a message is kept, in characters.
+	maxPingText = 120
 )
 
-// Ping is one message that reached the user from a background run.
+// Ping is one message of a background run to the user, or one that was refused.
 type Ping struct {
 	At       time.Time
+	ID       string // of this attempt, "1a2b3c4d-1"; empty in lines of earlier versions
 	Task     string // the task's id
 	Title    string // what people call the task
-	Kind     string // "ping" or "embed"
+	Kind     string // "ping", "embed" or "file"
 	Critical bool
-	Run      string // the run's id
+	Run      string    // the run's id
+	Text     string    // its beginning, one line
+	Message  string    // the surface's id of it; empty where that is not known
+	Refused  string    // why it was not sent, in a few words; empty where it was
+	Left     *float64  // tokens that it left in the bucket; nil where that is not known
+	Answered time.Time // when the user answered it; zero when they have not
+	How      How       // in what way
 }
 
-// pingLine is a Ping as the file holds it.
-type pingLine struct {
-	At       string `json:"at"`
-	Task     string `json:"task"`
-	Title    string `json:"title"`
-	Kind     string `json:"kind"`
-	Critical bool   `json:"critical"`
-	Run      string `json:"run"`
+// line is one line of the file: a ping, or with Answers the answer to one.
+type line struct {
+	At       string   `json:"at"`
+	ID       string   `json:"id,omitempty"`
+	Task     string   `json:"task,omitempty"`
+	Title    string   `json:"title,omitempty"`
+	Kind     string   `json:"kind,omitempty"`
+	Critical bool     `json:"critical,omitempty"`
+	Run      string   `json:"run,omitempty"`
+	Text     string   `json:"text,omitempty"`
+	Message  string   `json:"message,omitempty"`
+	Refused  string   `json:"refused,omitempty"`
+	Left     *float64 `json:"left,omitempty"`
+	Answers  string   `json:"answers,omitempty"` // the id of a ping
+	How      How      `json:"how,omitempty"`
 }
 
-// Journal keeps what was sent in state/pings.jsonl, a line for each ping. Use
-// NewJournal; all methods are safe for several goroutines.
+// Journal keeps what was sent and what was refused in state/pings.jsonl, a line for
+// each ping and one for each answer. Use NewJournal; all methods are safe for several
+// goroutines, and beside other processes of ours.
 type Journal struct {
-	lines store.Log[pingLine]
+	lines store.Log[line]
 	zone  *time.Location
 	log   *slog.Logger
-	times *store.Cached[[]time.Time]
+	pings *store.Cached[[]Ping]
 }
 
 // NewJournal is the journal of a data directory. Nothing is read or written
@@ -55,46 +73,96 @@ func NewJournal(d *store.Dir, zone *time.Location, log *slog.Logger) *Journal {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &Journal{
-		lines: store.Log[pingLine]{Dir: d, Rel: journalFile, Limit: journalLimit, Keep: journalTail},
-		zone:  zone, log: log, times: store.NewCached[[]time.Time](d, journalFile),
+		lines: store.Log[line]{Dir: d, Rel: journalFile, Limit: journalLimit, Keep: journalTail},
+		zone:  zone, log: log, pings: store.NewCached[[]Ping](d, journalFile),
 	}
 }
 
-// Append adds a ping. A journal of 1 MiB is first cut to its newest quarter.
+// Append adds a ping, without its answer. A journal of 1 MiB is first cut to its
+// newest quarter.
 func (j *Journal) Append(p Ping) error {
-	err := j.lines.Append(pingLine{
-		At: pycompat.Time(p.At.In(j.zone)), Task: clean.Line(p.Task), Title: clean.Cut(clean.Line(p.Title), 200),
+	l := line{
+		At: pycompat.Time(p.At.In(j.zone)), ID: clean.Line(p.ID), Task: clean.Line(p.Task), Title: clean.Cut(clean.Line(p.Title), 200),
 		Kind: clean.Line(p.Kind), Critical: p.Critical, Run: clean.Line(p.Run),
-	})
-	if err != nil {
+		Text: clean.Cut(clean.Line(p.Text), maxPingText), Message: clean.Line(p.Message), Refused: clean.Line(p.Refused),
+		Left: p.Left,
+	}
+	if err := j.lines.Append(l); err != nil {
 		return fmt.Errorf("keep a ping: %w", err)
 	}
 	return nil
 }
 
-// Hours counts the pings of the 24 hours before now, an element for each hour,
-// the oldest first. It reads the file only when it has changed; lines that are
-// no pings are passed over.
-func (j *Journal) Hours(now time.Time) [24]int {
-	times, err := j.times.Load(j.read)
+// Answer writes down which pings a move of the user answers. One that has its
+// answer keeps it, so the same move may come again, as after a crash.
+func (j *Journal) Answer(m Move) error {
+	for _, p := range answeredBy(j.Recent(), m) {
+		l := line{At: pycompat.Time(m.At.In(j.zone)), Answers: p.ID, How: p.How}
+		if err := j.lines.Append(l); err != nil {
+			return fmt.Errorf("keep the answer to a ping: %w", err)
+		}
+	}
+	return nil
+}
+
+// Recent are the newest pings and refusals, the oldest first: some 600, which callers
+// share. The file is read only when it has changed; damaged lines are passed over.
+func (j *Journal) Recent() []Ping {
+	list, err := j.pings.Load(func() ([]Ping, error) { return j.read(journalTail) })
 	if err != nil {
 		j.log.Warn("ping journal was not read", "error", err)
 	}
+	return list
+}
+
+// All are the pings and refusals that the file still has, the oldest first.
+func (j *Journal) All() ([]Ping, error) { return j.read(journalLimit) }
+
+// Hours counts the pings of the 24 hours before now, an element for each hour,
+// the oldest first.
+func (j *Journal) Hours(now time.Time) [24]int {
 	var hours [24]int
-	for _, at := range times {
-		if age := now.Sub(at); age >= 0 && age < 24*time.Hour {
+	for _, p := range j.Recent() {
+		if age := now.Sub(p.At); p.Refused == "" && age >= 0 && age < 24*time.Hour {
 			hours[23-int(age/time.Hour)]++
 		}
 	}
 	return hours
 }
 
-func (j *Journal) read() (times []time.Time, err error) {
-	list, _, err := j.lines.Newest(journalTail)
-	for _, p := range list {
-		if at, err := pycompat.ParseTime(p.At, j.zone); err == nil {
-			times = append(times, at)
+// read is what the lines at the file's end say: pings with their first answers.
+func (j *Journal) read(limit int64) ([]Ping, error) {
+	lines, _, err := j.lines.Newest(limit)
+	list := make([]Ping, 0, len(lines))
+	place := map[string]int{}
+	for _, l := range lines {
+		at, perr := pycompat.ParseTime(l.At, j.zone)
+		if perr != nil {
+			continue
 		}
+		at = at.In(j.zone)
+		if l.Answers != "" {
+			if i, known := place[l.Answers]; known && list[i].Answered.IsZero() {
+				list[i].Answered, list[i].How = at, cmp.Or(l.How, Spoke)
+			}
+			continue
+		}
+		if l.ID != "" {
+			place[l.ID] = len(list)
+		}
+		list = append(list, l.ping(at))
 	}
-	return times, err
+	return list, err
+}
+
+// ping cleans what a line says.
+func (l line) ping(at time.Time) Ping {
+	p := Ping{At: at, ID: l.ID, Critical: l.Critical, Message: l.Message, Left: l.Left}
+	for _, text := range []struct {
+		to   *string
+		from string
+	}{{&p.Task, l.Task}, {&p.Title, l.Title}, {&p.Kind, l.Kind}, {&p.Run, l.Run}, {&p.Text, l.Text}, {&p.Refused, l.Refused}} {
+		*text.to = clean.Line(text.from)
+	}
+	return p
 }

@@ -193,7 +193,7 @@ func TestOnlySensibleNumbersCanBeSet(t *testing.T) {
 	}{
 		{nil, nil, ""},
 		{n(0), n(1), ""},
-		{n(MaxCapacity), n(MaxRefill), ""},
+		{n(maxCapacity), n(MaxRefill), ""},
 		{n(-1), nil, "0 to 1000"},
 		{n(1001), nil, "0 to 1000"},
 		{nil, n(0), "1 to 10080"},
@@ -214,7 +214,7 @@ func drawState(t *rapid.T) State {
 	capacity := rapid.IntRange(0, 50).Draw(t, "capacity")
 	return State{
 		Capacity: capacity, Available: rapid.Float64Range(0, float64(capacity)).Draw(t, "available"),
-		RefillRateMinutes: rapid.IntRange(MinRefill, MaxRefill).Draw(t, "rate"), LastRefill: morning(),
+		RefillRateMinutes: rapid.IntRange(minRefill, MaxRefill).Draw(t, "rate"), LastRefill: morning(),
 		DailyUsed: rapid.IntRange(0, 9).Draw(t, "daily"), DailyUsedReset: "2026-11-23", CriticalResetDate: "2026-11-23",
 	}
 }
@@ -256,7 +256,7 @@ func TestReadingOftenGivesNoMoreThanReadingOnce(t *testing.T) {
 func TestRestoreUndoesSetAndKeepsWhatWasSpent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := drawState(t)
-		capacity, refill := rapid.IntRange(0, 50).Draw(t, "new capacity"), rapid.IntRange(MinRefill, MaxRefill).Draw(t, "new rate")
+		capacity, refill := rapid.IntRange(0, 50).Draw(t, "new capacity"), rapid.IntRange(minRefill, MaxRefill).Draw(t, "new rate")
 		after := before
 		after.set(&capacity, &refill)
 		undo := Settings{before.Capacity, before.RefillRateMinutes, before.Available}

@@ -26,13 +26,13 @@ type State struct {
 // The numbers of a bucket that nobody has configured.
 const (
 	DefaultCapacity = 5
-	DefaultRefill   = 90 // minutes to regain one token
+	defaultRefill   = 90 // minutes to regain one token
 )
 
 // What Validate accepts.
 const (
-	MaxCapacity = 1000
-	MinRefill   = 1
+	maxCapacity = 1000
+	minRefill   = 1
 	MaxRefill   = 7 * 24 * 60 // minutes: a week
 )
 
@@ -48,7 +48,7 @@ const farthest = 100 * 365 * 24 * time.Hour
 func Default(now time.Time) State {
 	today := now.Format(time.DateOnly)
 	return State{
-		Capacity: DefaultCapacity, Available: DefaultCapacity, RefillRateMinutes: DefaultRefill,
+		Capacity: DefaultCapacity, Available: DefaultCapacity, RefillRateMinutes: defaultRefill,
 		LastRefill: now, CriticalResetDate: today, DailyUsedReset: today,
 	}
 }
@@ -78,8 +78,8 @@ func (s State) repaired(now time.Time) State {
 	if s.Capacity < 0 {
 		s.Capacity = DefaultCapacity
 	}
-	if s.RefillRateMinutes < MinRefill {
-		s.RefillRateMinutes = DefaultRefill
+	if s.RefillRateMinutes < minRefill {
+		s.RefillRateMinutes = defaultRefill
 	}
 	if math.IsNaN(s.Available) {
 		s.Available = float64(s.Capacity)

@@ -140,11 +140,11 @@ func moment(t, now time.Time) string {
 // Validate checks what a user wants to set; nil is not checked. The error says
 // what is accepted and why.
 func Validate(capacity, refill *int) error {
-	if capacity != nil && (*capacity < 0 || *capacity > MaxCapacity) {
-		return fmt.Errorf(textBadCapacity, *capacity, MaxCapacity)
+	if capacity != nil && (*capacity < 0 || *capacity > maxCapacity) {
+		return fmt.Errorf(textBadCapacity, *capacity, maxCapacity)
 	}
-	if refill != nil && (*refill < MinRefill || *refill > MaxRefill) {
-		return fmt.Errorf(textBadRefill, *refill, MinRefill, MaxRefill)
+	if refill != nil && (*refill < minRefill || *refill > MaxRefill) {
+		return fmt.Errorf(textBadRefill, *refill, minRefill, MaxRefill)
 	}
 	return nil
 }

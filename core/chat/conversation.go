@@ -70,8 +70,8 @@ type Options struct {
 	Commit func(rel, message string)
 	// Hide takes secrets out of a text.
 	Hide func(text string) string
-	// Spent is told what a turn has used.
-	Spent func(agent.Usage)
+	// Spent is told what a turn of a model has used.
+	Spent func(model string, u agent.Usage)
 	// Changed is called after something that a dashboard shows.
 	Changed func()
 }

@@ -73,7 +73,7 @@ func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Opt
 		Audit: audit.New(audit.Options{Dir: dir, Log: log, Hide: asIs}), Notices: notice.NewBoard(zone, asIs, nothing),
 		Config:       func() *config.Runtime { r, _, _ := config.LoadRuntime(dir); return &r },
 		SystemPrompt: func() string { return "" }, Reminders: func(policy.Writer) toolset.ReminderBook { return nil },
-		Commit: func(string, string) {}, Hide: asIs, Spent: func(agent.Usage) {}, Changed: nothing,
+		Commit: func(string, string) {}, Hide: asIs, Spent: func(string, agent.Usage) {}, Changed: nothing,
 	}
 	for _, f := range change {
 		f(&o)

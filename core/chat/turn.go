@@ -273,7 +273,7 @@ func (t *turn) compacting(ev agent.Compacting) {
 
 // result ends the turn. An interruption is not a failure.
 func (t *turn) result(r agent.Result) error {
-	t.c.o.Spent(r.Usage)
+	t.c.o.Spent(t.c.Settings(t.fork != nil).Model, r.Usage)
 	if err := t.ended(r); err != nil {
 		return fmt.Errorf("save the session id: %w", err)
 	}

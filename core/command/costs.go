@@ -10,9 +10,11 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/core/fork"
-	"ollimbot/core/store"
+	"ollimbot/core/money"
 	"ollimbot/core/words"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
 )
 
 const (
@@ -20,34 +22,120 @@ const (
 	// mostCostDays how many at most.
 	costDays     = 7
 	mostCostDays = 366
-	// everyRun asks the ledger for all runs that it still has.
-	everyRun = 1 << 20
 )
 
-// Compare makes a table of what the runs of each task have cost until now, by the
-// ledger of a data directory.
-func (c Costs) Compare(dir *store.Dir, now time.Time) (Outcome, error) {
+// Spending is what the report of costs is made of.
+type Spending struct {
+	Runs  []fork.View      // the ledger's, newest first
+	Days  []money.Day      // those of which there is something to tell
+	State money.State      // now
+	Ahead []schedule.Entry // the fires until midnight, with their costs
+}
+
+// Of compares what the runs of each task have cost until now, which is in the bot's
+// zone.
+func (c Costs) Of(s Spending, now time.Time) Outcome {
 	days := c.Days
 	if days <= 0 {
 		days = costDays
 	}
 	days = min(days, mostCostDays)
-	views, err := fork.Ledger(dir, everyRun)
-	if err != nil {
-		return Outcome{}, err
+	report := s.report(days, now)
+	since := report.Days[0].Date
+	list, total := sumCosts(s.Runs, since)
+	for i := range list {
+		list[i].detail(s.Runs, report.Days)
 	}
-	since := now.AddDate(0, 0, -days)
-	list, total := sumCosts(views, since)
+	report.Tasks = list
+	for _, d := range report.Days {
+		report.Talk += d.Dollars
+	}
+	report.Talk = max(0, report.Talk-total.Dollars)
 	if total.Runs == 0 {
 		none := fmt.Sprintf(textNoRuns, words.Count(days, "day"))
-		return Outcome{Message: none, Body: none + "\n"}, nil
+		return Outcome{Message: none, Body: none + "\n", Costs: &report}
 	}
 	head := fmt.Sprintf(textCosts, words.Count(days, "day"), words.Count(total.Runs, "run"), words.Tokens(total.Tokens), words.Dollars(total.Dollars))
 	// The ledger keeps what fits into it: where it begins later, that is said.
-	if first := oldest(views).In(now.Location()); first.After(since) {
+	if first := oldest(s.Runs).In(now.Location()); first.After(since) {
 		head += fmt.Sprintf(textCostsSince, first.Format(longClock))
 	}
-	return Outcome{Message: head, Body: head + "\n\n" + costTable(list, total), Costs: list}, nil
+	return Outcome{Message: head, Body: head + "\n\n" + costTable(list, total), Costs: &report}
+}
+
+// report is all but the tasks.
+func (s Spending) report(days int, now time.Time) CostReport {
+	r := CostReport{At: now, Days: make([]CostDay, days), Money: s.State, Ahead: s.Ahead}
+	place := make(map[string]int, days)
+	for i := range r.Days {
+		r.Days[i].Date = cron.Wall(now, i-days+1, 0, 0, now.Location())
+		place[now.AddDate(0, 0, i-days+1).Format(time.DateOnly)] = i
+	}
+	for _, d := range s.Days {
+		if i, ok := place[d.Date]; ok {
+			r.Days[i].Dollars, r.Days[i].Tokens = d.Spent(), d.Tokens()
+		}
+	}
+	for i := range s.Runs {
+		if v := &s.Runs[i]; !v.Live() {
+			if i, ok := place[v.Ended.In(now.Location()).Format(time.DateOnly)]; ok {
+				r.Days[i].Runs++
+			}
+		}
+	}
+	for _, e := range s.Ahead {
+		if !e.Held {
+			r.Expected += e.Cost
+		}
+	}
+	r.Projected = s.State.Today.Spent + s.State.Reserved + r.Expected
+	return r
+}
+
+// detail adds to a task what each day has cost, and where that goes.
+func (t *TaskCost) detail(runs []fork.View, days []CostDay) {
+	t.Mean = t.Dollars / float64(t.Runs)
+	t.Days = make([]float64, len(days))
+	var costs []float64 // newest first
+	for i := range runs {
+		v := &runs[i]
+		if v.Live() || v.Kind != t.Kind || v.TaskID != t.ID {
+			continue
+		}
+		// The day is the last one that has begun by then.
+		n, _ := slices.BinarySearchFunc(days, v.Ended, func(d CostDay, at time.Time) int {
+			if d.Date.After(at) {
+				return 1
+			}
+			return -1
+		})
+		if n > 0 {
+			t.Days[n-1] += max(0, v.Usage.CostUSD)
+			costs = append(costs, max(0, v.Usage.CostUSD))
+		}
+	}
+	t.Trend = trend(costs)
+}
+
+// trend compares the means of the newer and the older half.
+func trend(costs []float64) float64 {
+	if len(costs) < 4 {
+		return 0
+	}
+	half := len(costs) / 2
+	newer, older := sum(costs[:half])/float64(half), sum(costs[half:])/float64(len(costs)-half)
+	if older <= 0 {
+		return 0
+	}
+	return newer/older - 1
+}
+
+func sum(list []float64) float64 {
+	s := 0.0
+	for _, v := range list {
+		s += v
+	}
+	return s
 }
 
 // sumCosts adds up the runs that have ended since then, by task, the dearest

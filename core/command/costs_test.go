@@ -13,8 +13,10 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/fork"
+	"ollimbot/core/money"
 	"ollimbot/core/store"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // Nothing is counted twice or lost: the tasks add up to the whole, and each
@@ -57,7 +59,7 @@ func TestTheCostsOfTasksAddUpToTheWhole(t *testing.T) {
 }
 
 func TestTheTableOfCostsNamesEachTask(t *testing.T) {
-	dir, now := dataDir(t), time.Now()
+	dir, now := dataDir(t), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	var lines strings.Builder
 	for i, c := range []struct {
 		task, title string
@@ -76,10 +78,11 @@ func TestTheTableOfCostsNamesEachTask(t *testing.T) {
 	if err := dir.Write("state/fork_runs.jsonl", []byte(lines.String()+"garbage\n{}\n")); err != nil {
 		t.Fatal(err)
 	}
-	out, err := Costs{}.Compare(dir, now)
+	runs, err := fork.Ledger(dir, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
+	out := Costs{}.Of(Spending{Runs: runs}, now)
 	const want = `last 7 days: 3 runs, 1.2M tokens, $6.00
 
  runs tokens     cost  per run share
@@ -93,14 +96,63 @@ Email 📬 sweep (aaaa0002)
 	if out.Body != want || out.Message != strings.SplitN(want, "\n", 2)[0] {
 		t.Errorf("body:\n%s\nwant:\n%s", out.Body, want)
 	}
-	if out, err = (Costs{Days: 30}).Compare(dir, now); err != nil || !strings.Contains(out.Message, "the runs that are known begin on") || !strings.Contains(out.Body, "Forgotten") {
+	if out = (Costs{Days: 30}).Of(Spending{Runs: runs}, now); !strings.Contains(out.Message, "the runs that are known begin on") || !strings.Contains(out.Body, "Forgotten") {
 		t.Errorf("over a month: %s\n%s", out.Message, out.Body)
 	}
 }
 
+// The bars of the days, the rows of the tasks and the sum of what is to come agree
+// with what they were made of, over a clock change too.
+func TestTheReportOfCostsPutsEachDollarOnItsDay(t *testing.T) {
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 10, 26, 15, 0, 0, 0, zone) // the clock went back the day before
+	run := func(id string, cost float64, ended time.Time) fork.View {
+		return fork.View{
+			Kind: routines.KindRoutine, TaskID: id, ID: "0000000a", Title: id, State: fork.Done, Started: ended.Add(-time.Minute), Ended: ended,
+			Usage: agent.Usage{InputTokens: 10, CostUSD: cost},
+		}
+	}
+	at := func(day, hour, minute int) time.Time { return time.Date(2026, 10, day, hour, minute, 0, 0, zone) }
+	s := Spending{
+		Runs: []fork.View{
+			run("aaaa0001", 0.4, at(26, 9, 0)), run("aaaa0001", 0.4, at(26, 0, 0)), run("aaaa0001", 0.2, at(25, 23, 59)), run("aaaa0001", 0.2, at(25, 0, 0)),
+			run("aaaa0002", 1, at(24, 12, 0)), run("aaaa0001", 9, at(23, 23, 59)),
+		},
+		Days: []money.Day{
+			{Date: "2026-10-26", Usage: agent.Usage{CostUSD: 1.3}, Unknown: 0.1},
+			{Date: "2026-10-25", Usage: agent.Usage{CostUSD: 0.4}},
+			{Date: "2026-10-24", Usage: agent.Usage{CostUSD: 1}},
+			{Date: "2026-10-01", Usage: agent.Usage{CostUSD: 50}},
+		},
+		State: money.State{Today: money.Span{Spent: 1.4}, Reserved: 0.3},
+		Ahead: []schedule.Entry{{Cost: 0.25}, {Cost: 5, Held: true}, {Cost: 0.05}},
+	}
+	r := Costs{Days: 3}.Of(s, now).Costs
+	for i, want := range []CostDay{
+		{Date: at(24, 0, 0), Dollars: 1, Runs: 1}, {Date: at(25, 0, 0), Dollars: 0.4, Runs: 2}, {Date: at(26, 0, 0), Dollars: 1.4, Runs: 2},
+	} {
+		if got := r.Days[i]; !got.Date.Equal(want.Date) || math.Abs(got.Dollars-want.Dollars) > 1e-9 || got.Runs != want.Runs {
+			t.Errorf("day %d: %+v, want %+v", i, got, want)
+		}
+	}
+	if len(r.Days) != 3 || math.Abs(r.Talk-0.6) > 1e-9 || math.Abs(r.Expected-0.3) > 1e-9 || math.Abs(r.Projected-2) > 1e-9 {
+		t.Errorf("talk %v, expected %v, projected %v, %d days", r.Talk, r.Expected, r.Projected, len(r.Days))
+	}
+	one := r.Tasks[slices.IndexFunc(r.Tasks, func(c TaskCost) bool { return c.ID == "aaaa0001" })]
+	if math.Abs(one.Mean-0.3) > 1e-9 || math.Abs(one.Trend-1) > 1e-9 {
+		t.Errorf("%+v", one)
+	}
+	if want := []float64{0, 0.4, 0.8}; math.Abs(one.Days[1]-want[1])+math.Abs(one.Days[2]-want[2])+one.Days[0] > 1e-9 {
+		t.Errorf("days of the task: %v, want %v", one.Days, want)
+	}
+}
+
 func TestWithoutRunsTheCostsSaySo(t *testing.T) {
-	if out, err := (Costs{Days: 1}).Compare(dataDir(t), time.Now()); err != nil || out.Message != "no run has ended in the last 1 day" || out.Body == "" {
-		t.Errorf("%+v %v", out, err)
+	if out := (Costs{Days: 1}).Of(Spending{}, time.Now()); out.Message != "no run has ended in the last 1 day" || out.Body == "" {
+		t.Errorf("%+v", out)
 	}
 }
 

@@ -115,6 +115,7 @@ var shellRows = []Command{
 	{Name: "snapshot", About: "One frame of the dashboard as text."},
 	{Name: "preview", About: "The exact prompt that a routine or reminder would send."},
 	{Name: "budget", About: "The ping budget: show it, or set capacity and refill rate."},
+	{Name: "costs", About: "What was spent, by day and by task, and what today comes to."},
 	{Name: "budget set", About: "Change capacity, refill rate, or both."},
 	{Name: "forks", About: "Background runs: list them, or read the output of one."},
 	{Name: "forks list", About: "The newest runs."},

@@ -28,7 +28,7 @@ import (
 
 // The defaults of a machine where nothing is set.
 const (
-	DefaultDataDir  = "~/.ollim-bot"
+	defaultDataDir  = "~/.ollim-bot"
 	DefaultUserName = "you"
 	DefaultBotName  = "ollim-bot"
 )
@@ -79,7 +79,7 @@ func LoadEnv(getenv func(string) string, overrides Flags) (Env, []string, error)
 }
 
 func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []string, error) {
-	root := first(overrides.DataDir, getenv("OLLIM_DATA_DIR"), DefaultDataDir)
+	root := first(overrides.DataDir, getenv("OLLIM_DATA_DIR"), defaultDataDir)
 	dir, err := store.At(root)
 	if err != nil {
 		return Env{}, nil, err

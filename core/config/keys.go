@@ -2,11 +2,13 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
 
 	"ollimbot/core/pycompat"
+	"ollimbot/core/words"
 )
 
 // key is one setting: how it is read, written and told to people. A setting's
@@ -55,6 +57,8 @@ var keys = []key{
 
 	ours(countKey("max_background_forks", bounds{1, 100}, func(r *Runtime) *int { return &r.MaxBackgroundForks })),
 	ours(quietKey("quiet_hours", func(r *Runtime) *Quiet { return &r.QuietHours })),
+	ours(dollarsKey("daily_cap", func(r *Runtime) *float64 { return &r.DailyCap })),
+	ours(dollarsKey("monthly_cap", func(r *Runtime) *float64 { return &r.MonthlyCap })),
 	ours(countKey("claude_warm", bounds{0, 16}, func(r *Runtime) *int { return &r.ClaudeWarm })),
 	ours(memoryKey("claude_memory_limit", func(r *Runtime) *int64 { return &r.ClaudeMemoryLimit })),
 
@@ -192,6 +196,28 @@ func quietKey(name string, field func(*Runtime) *Quiet) key {
 		text: func(r Runtime) string {
 			if s := field(&r).String(); s != "" {
 				return s
+			}
+			return "off"
+		},
+		encode: pycompat.Quote,
+	}
+}
+
+// dollarsKey is an amount that may be spent; off is no bound.
+func dollarsKey(name string, field func(*Runtime) *float64) key {
+	text := func(r Runtime) string {
+		if v := *field(&r); !math.IsInf(v, 1) {
+			return strconv.FormatFloat(v, 'f', -1, 64)
+		}
+		return "off"
+	}
+	return key{
+		name: name, label: name, must: mustDollars, offers: []string{"5", "2.50", "off"},
+		parse: func(r *Runtime, s string) bool { return dollars(field(r), s) },
+		text:  text,
+		shown: func(r Runtime) string {
+			if s := text(r); s != "off" {
+				return words.Dollars(*field(&r))
 			}
 			return "off"
 		},

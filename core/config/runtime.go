@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -37,24 +38,26 @@ type Runtime struct {
 	GoogleCalendars string // ids, separated by commas without spaces
 	GoogleTaskList  string // an id
 
-	MaxBackgroundForks int   // runs at once; more wait
-	QuietHours         Quiet // zero: none
-	ClaudeWarm         int   // 0 opens the main session with its first message and not at start
-	ClaudeMemoryLimit  int64 // bytes, of one engine process
+	MaxBackgroundForks int     // runs at once; more wait
+	QuietHours         Quiet   // zero: none
+	DailyCap           float64 // dollars that a day may cost; +Inf: no bound
+	MonthlyCap         float64 // the same of a month
+	ClaudeWarm         int     // 0 opens the main session with its first message and not at start
+	ClaudeMemoryLimit  int64   // bytes, of one engine process
 
 	SandboxOff     bool   // no sandbox, also where there could be one
 	SandboxNetwork bool   // commands in the sandbox may reach the network
 	SandboxVisible string // absolute paths, separated by commas; ":rw" behind one lets it be written
 }
 
-// DefaultRuntime is the configuration of a directory without a config file.
-func DefaultRuntime() Runtime {
+// defaultRuntime is the configuration of a directory without a config file.
+func defaultRuntime() Runtime {
 	return Runtime{
 		ThinkingMain: "off", ThinkingFork: "adaptive",
 		BgForkTimeout: 1800 * time.Second, ForkIdleTimeout: 10 * time.Minute,
 		PermissionMode: "dontAsk", AutoUpdateInterval: 60 * time.Minute, AutoUpdateHour: 6,
 		GoogleCalendars: "primary", GoogleTaskList: "@default",
-		MaxBackgroundForks: 4, ClaudeWarm: 1, ClaudeMemoryLimit: 4 << 30,
+		MaxBackgroundForks: 4, DailyCap: math.Inf(1), MonthlyCap: math.Inf(1), ClaudeWarm: 1, ClaudeMemoryLimit: 4 << 30,
 	}
 }
 
@@ -100,7 +103,7 @@ func (f files) find(k key) (value json.RawMessage, rel string, ok bool) {
 
 // decode makes a configuration of the files' values.
 func (f files) decode() (r Runtime, problems []string) {
-	r = DefaultRuntime()
+	r = defaultRuntime()
 	for _, k := range keys {
 		value, rel, ok := f.find(k)
 		if !ok {
@@ -114,7 +117,7 @@ func (f files) decode() (r Runtime, problems []string) {
 			if k.unused {
 				continue
 			}
-			standard := k.encode(k.text(DefaultRuntime()))
+			standard := k.encode(k.text(defaultRuntime()))
 			problems = append(problems, fmt.Sprintf(msgRuntime, rel, k.name, shown(value), k.must, standard))
 		}
 	}
@@ -182,7 +185,7 @@ func (k key) line(r Runtime) Line {
 	value := k.value(r)
 	return Line{
 		Key: k.name, Label: k.label, Value: value, Offers: k.offers,
-		Default: k.text(r) == k.text(DefaultRuntime()) && !strings.HasPrefix(value, "("),
+		Default: k.text(r) == k.text(defaultRuntime()) && !strings.HasPrefix(value, "("),
 	}
 }
 

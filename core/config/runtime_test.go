@@ -1,6 +1,7 @@
 package config
 
 import (
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -41,7 +42,7 @@ func TestEverySettingIsReadFromTheOriginalsFile(t *testing.T) {
 		ModelMain: "sonnet", ThinkingMain: "8000", ThinkingFork: "16000", BgForkTimeout: time.Minute,
 		ForkIdleTimeout: 5 * time.Minute, PermissionMode: "acceptEdits", AutoUpdate: true,
 		AutoUpdateInterval: 30 * time.Minute, MaxBackgroundForks: 2, QuietHours: Quiet{From: 22 * 60, To: 7*60 + 30},
-		ClaudeMemoryLimit: 512 << 20, GoogleCalendars: "primary,x@example.com", GoogleTaskList: "MDM4",
+		DailyCap: math.Inf(1), MonthlyCap: math.Inf(1), ClaudeMemoryLimit: 512 << 20, GoogleCalendars: "primary,x@example.com", GoogleTaskList: "MDM4",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || problems != nil {
 		t.Error(diff, problems)
@@ -54,7 +55,7 @@ func TestMissingConfigurationMeansTheDefaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(DefaultRuntime(), got); diff != "" || problems != nil {
+		if diff := cmp.Diff(defaultRuntime(), got); diff != "" || problems != nil {
 			t.Error(diff, problems)
 		}
 	}
@@ -85,7 +86,7 @@ func TestBadValuesMeanTheDefaultAndASentence(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(DefaultRuntime(), got); diff != "" {
+			if diff := cmp.Diff(defaultRuntime(), got); diff != "" {
 				t.Error(diff)
 			}
 			if len(problems) != 1 || !strings.Contains(problems[0], tt.key+" is ") ||
@@ -165,14 +166,14 @@ func TestASettingThatNothingReadsIsKeptAndNotOffered(t *testing.T) {
 	}
 	for _, name := range []string{"auto_update", "auto_update_interval", "auto_update_hour"} {
 		_, _, setErr := Set(d, name, "1")
-		_, showErr := ShowOne(DefaultRuntime(), name)
+		_, showErr := ShowOne(defaultRuntime(), name)
 		for _, err := range []error{setErr, showErr} {
 			if err == nil || !strings.Contains(err.Error(), name+" does nothing in this version") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 	}
-	_, err := ShowOne(DefaultRuntime(), "colour")
+	_, err := ShowOne(defaultRuntime(), "colour")
 	if strings.Contains(err.Error(), "auto_update") {
 		t.Error(err)
 	}
@@ -203,7 +204,7 @@ func TestModelsMayBeGivenAsNothing(t *testing.T) {
 func TestAConfigurationThatIsNoJSONStaysWhereItIsAndIsReported(t *testing.T) {
 	d := withConfig(t, "{\"model_main\": \n")
 	got, _, err := LoadRuntime(d)
-	if diff := cmp.Diff(DefaultRuntime(), got); diff != "" {
+	if diff := cmp.Diff(defaultRuntime(), got); diff != "" {
 		t.Error(diff)
 	}
 	if err == nil || !strings.Contains(err.Error(), "state/config.json: line 2") {

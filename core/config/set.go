@@ -38,7 +38,7 @@ func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
 	if err != nil {
 		return Runtime{}, Change{}, err
 	}
-	if trial := DefaultRuntime(); !k.parse(&trial, strings.TrimSpace(value)) {
+	if trial := defaultRuntime(); !k.parse(&trial, strings.TrimSpace(value)) {
 		return Runtime{}, Change{}, fmt.Errorf(msgRefused, k.label, k.must)
 	}
 	err = d.Exclusive(turnName, func() error {
@@ -75,7 +75,7 @@ func (k key) save(d *store.Dir, value string) (Runtime, Change, error) {
 	if k.ours {
 		raw = f.ours
 	}
-	if _, _, there := f.find(k); there || k.always || k.text(r) != k.text(DefaultRuntime()) {
+	if _, _, there := f.find(k); there || k.always || k.text(r) != k.text(defaultRuntime()) {
 		raw[k.name] = json.RawMessage(k.encode(k.text(r)))
 	}
 	for _, o := range keys {

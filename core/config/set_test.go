@@ -67,7 +67,7 @@ func TestEveryAcceptedValueIsSetAndReadBack(t *testing.T) {
 	} {
 		t.Run(tt.name+" "+tt.value, func(t *testing.T) {
 			d := withConfig(t, `{"model_main": "sonnet"}`)
-			want := DefaultRuntime()
+			want := defaultRuntime()
 			want.ModelMain = "sonnet"
 			tt.want(&want)
 			got, change, err := Set(d, tt.name, tt.value)
@@ -261,7 +261,7 @@ func TestSettersAtOnceLoseNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, problems, err := LoadRuntime(d)
-	want := DefaultRuntime()
+	want := defaultRuntime()
 	want.ModelMain, want.ModelFork, want.BgForkTimeout, want.ClaudeWarm = "opus", "haiku", 7*time.Second, 3
 	want.QuietHours, want.ForkIdleTimeout, want.ThinkingMain, want.SandboxOff = Quiet{60, 120}, 9*time.Minute, "9000", true
 	if diff := cmp.Diff(want, r); diff != "" || err != nil || problems != nil {
@@ -333,16 +333,16 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 		ModelMain: "opus", ModelFork: "opus", ThinkingMain: "1", ThinkingFork: "1", BgForkTimeout: time.Hour,
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: time.Minute,
 		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", MaxBackgroundForks: 9, QuietHours: Quiet{1, 2},
-		ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, SandboxOff: true, SandboxNetwork: true, SandboxVisible: "/srv:rw",
+		DailyCap: 2.5, MonthlyCap: 0, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, SandboxOff: true, SandboxNetwork: true, SandboxVisible: "/srv:rw",
 	}
 	seen := map[string]bool{}
 	for i, k := range keys {
-		r := DefaultRuntime()
+		r := defaultRuntime()
 		if !k.parse(&r, k.text(other)) {
 			t.Errorf("%s does not take its own text %q", k.name, k.text(other))
 		}
 		for f := range typ.NumField() {
-			changed := !reflect.DeepEqual(reflect.ValueOf(r).Field(f).Interface(), reflect.ValueOf(DefaultRuntime()).Field(f).Interface())
+			changed := !reflect.DeepEqual(reflect.ValueOf(r).Field(f).Interface(), reflect.ValueOf(defaultRuntime()).Field(f).Interface())
 			if changed != (f == i) {
 				t.Errorf("%s: field %s changed: %v", k.name, typ.Field(f).Name, changed)
 			}

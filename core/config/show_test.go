@@ -10,7 +10,7 @@ import (
 
 func TestTheWholeConfigurationIsShownWithLabelsUnitsAndOffers(t *testing.T) {
 	var got []string
-	for _, l := range Show(DefaultRuntime()) {
+	for _, l := range Show(defaultRuntime()) {
 		got = append(got, l.String())
 	}
 	want := []string{
@@ -25,6 +25,8 @@ func TestTheWholeConfigurationIsShownWithLabelsUnitsAndOffers(t *testing.T) {
 		"**google_task_list**: @default (default) `@default` `id`",
 		"**max_background_forks**: 4 (default) `1-100`",
 		"**quiet_hours**: off (default) `22:00-07:30` `off`",
+		"**daily_cap**: off (default) `5` `2.50` `off`",
+		"**monthly_cap**: off (default) `5` `2.50` `off`",
 		"**claude_warm**: 1 (default) `0-16`",
 		"**claude_memory_limit**: 4GB (default) `4GB` `512MB`",
 		"**sandbox**: auto (default) `auto` `off`",
@@ -41,12 +43,12 @@ func TestAValueOtherThanTheDefaultIsShownPlainly(t *testing.T) {
 		ModelMain: "opus", ModelFork: "haiku", ThinkingMain: "8000", ThinkingFork: "31999", BgForkTimeout: time.Minute,
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: 5 * time.Minute,
 		AutoUpdateHour: 0, GoogleCalendars: "a,b", GoogleTaskList: "x", MaxBackgroundForks: 1,
-		QuietHours: Quiet{22 * 60, 7*60 + 30}, ClaudeWarm: 0, ClaudeMemoryLimit: 1536 << 20,
+		QuietHours: Quiet{22 * 60, 7*60 + 30}, DailyCap: 0, MonthlyCap: 12.5, ClaudeWarm: 0, ClaudeMemoryLimit: 1536 << 20,
 		SandboxOff: true, SandboxNetwork: true, SandboxVisible: "/srv",
 	}
 	want := []string{
 		"opus", "haiku", "8k budget", "31k budget", "60s", "60m", "default", "a,b", "x", "1",
-		"22:00-07:30", "0", "1536MB", "off", "on", "/srv",
+		"22:00-07:30", "$0.00", "$12.50", "0", "1536MB", "off", "on", "/srv",
 	}
 	var got []string
 	for _, l := range Show(r) {
@@ -65,7 +67,7 @@ func TestAValueOtherThanTheDefaultIsShownPlainly(t *testing.T) {
 }
 
 func TestShowingAnUnknownKeyListsTheKeys(t *testing.T) {
-	_, err := ShowOne(DefaultRuntime(), "model")
+	_, err := ShowOne(defaultRuntime(), "model")
 	if err == nil {
 		t.Fatal("no error")
 	}

@@ -23,6 +23,7 @@ const (
 	mustCount     = "must be a whole number from %d to %d"
 	mustQuiet     = "must be a begin and an end such as 22:00-07:30, or off"
 	mustMemory    = "must be a size such as 4GB or 512MB, at least 64MB"
+	mustDollars   = "must be an amount in dollars from 0 on, such as 5 or 2.50, or off"
 	mustCalendars = "must be calendar ids such as primary, separated by commas"
 	mustPaths     = "must be absolute paths or such that begin with ~/, separated by commas, with :rw behind one that may be written; or none"
 	mustWord      = "must be a task list's id, one word, such as @default"

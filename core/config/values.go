@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -71,6 +72,28 @@ func boolean(to *bool, s string) bool {
 	default:
 		return false
 	}
+	return true
+}
+
+// maxDollars is more than anybody means by a cap.
+const maxDollars = 1e6
+
+// dollars reads an amount such as 5, 2.50 or $5; off is as much as there is.
+func dollars(to *float64, s string) bool {
+	switch strings.ToLower(s) {
+	case "", "off", "none", "false":
+		*to = math.Inf(1)
+		return true
+	}
+	s = strings.TrimPrefix(s, "$")
+	if strings.Trim(s, "0123456789.") != "" {
+		return false // no sign, no exponent, nothing that a person would not write
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || v > maxDollars {
+		return false
+	}
+	*to = v
 	return true
 }
 

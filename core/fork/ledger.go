@@ -1,7 +1,11 @@
 package fork
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -14,10 +18,10 @@ const (
 	// ledgerName holds a line when a run starts and one when it ends; the last
 	// line of a run counts.
 	ledgerName = "state/fork_runs.jsonl"
-	// ledgerRead is how much of its end is read, in bytes, and ledgerMax the size
-	// at which the file is cut down to that.
-	ledgerRead = 1 << 20
-	ledgerMax  = 4 << 20
+	// ledgerMax is the size in bytes at which the file is cut down to its last
+	// ledgerKept: those hold more than 10,000 runs.
+	ledgerMax  = 20 << 20
+	ledgerKept = 12 << 20
 )
 
 // entry is one line of the ledger. How the tokens were divided is not kept: read
@@ -46,38 +50,86 @@ var recorded = []State{Running, Done, Failed, TimedOut, Stopped, Interrupted, No
 // lives is not the ledger's to know. Lines that cannot be read are skipped; a
 // missing file is an empty ledger.
 func Ledger(d *store.Dir, n int) ([]View, error) {
-	lines, _, err := runLog(d).Newest(ledgerRead)
+	p, err := pageOf(d, store.Place{}, n, func(State) bool { return true })
+	return p.Runs, err
+}
+
+// Page is a part of the ledger.
+type Page struct {
+	Runs    []View      // that have ended, newest first
+	Next    store.Place // where the next one begins
+	All     bool        // there is no next one
+	Damaged int         // lines on the way that were no runs
+}
+
+// Past reads up to n runs that have ended, from a place of the ledger towards its
+// beginning; the zero place is its end. Where the ledger was shortened meanwhile it
+// gives runs again that were given before.
+func Past(d *store.Dir, from store.Place, n int) (Page, error) {
+	return pageOf(d, from, n, func(s State) bool { return s != Running })
+}
+
+// pageOf reads up to n runs in states that are wanted. Read backwards, the first line
+// of a run is the one that counts.
+func pageOf(d *store.Dir, from store.Place, n int, wanted func(State) bool) (p Page, err error) {
+	if n <= 0 {
+		return Page{Next: from}, nil
+	}
+	seen := map[string]bool{}
+	strange := 0
+	p.Next, p.Damaged, err = runLog(d).Before(from, func(e entry) bool {
+		switch {
+		case !validRun(e.ID) || !slices.Contains(recorded, e.State):
+			strange++
+		case !seen[e.ID]:
+			seen[e.ID] = true
+			if wanted(e.State) {
+				p.Runs = append(p.Runs, e.view())
+			}
+		}
+		return len(p.Runs) < n
+	})
+	p.Damaged += strange
+	p.All = p.Next.AtBeginning()
 	if err != nil {
-		return nil, fmt.Errorf("read the ledger of runs: %w", err)
+		return p, fmt.Errorf("read the ledger of runs: %w", err)
 	}
-	list := newest(lines)
-	slices.Reverse(list)
-	views := make([]View, 0, min(n, len(list)))
-	for _, e := range list[:min(max(0, n), len(list))] {
-		views = append(views, e.view())
+	return p, nil
+}
+
+// cutOff are the runs without an end line, however many have come after them, the
+// oldest first. Few lines of a ledger say that a run has begun and is not its last:
+// the others are not decoded.
+func cutOff(d *store.Dir) ([]View, error) {
+	f, err := d.Open(ledgerName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	return views, nil
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	var open []View
+	err = store.EachLine(f, func(line []byte) bool {
+		begins := bytes.Contains(line, []byte(`"state":"running"`))
+		if !begins && len(open) == 0 {
+			return true
+		}
+		var e entry
+		if json.Unmarshal(line, &e) != nil || !validRun(e.ID) || !slices.Contains(recorded, e.State) {
+			return true
+		}
+		open = slices.DeleteFunc(open, func(v View) bool { return v.ID == e.ID })
+		if e.State == Running {
+			open = append(open, e.view())
+		}
+		return true
+	})
+	return open, err
 }
 
 func runLog(d *store.Dir) store.Log[entry] {
-	return store.Log[entry]{Dir: d, Rel: ledgerName, Limit: ledgerMax, Keep: ledgerRead}
-}
-
-// newest is the last state of each run, in order of their last lines.
-func newest(lines []entry) []entry {
-	last := map[string]int{}
-	var list []entry
-	for _, e := range lines {
-		if !validRun(e.ID) || !slices.Contains(recorded, e.State) {
-			continue
-		}
-		if i, again := last[e.ID]; again {
-			list[i].ID = "" // superseded
-		}
-		last[e.ID] = len(list)
-		list = append(list, e)
-	}
-	return slices.DeleteFunc(list, func(e entry) bool { return e.ID == "" })
+	return store.Log[entry]{Dir: d, Rel: ledgerName, Limit: ledgerMax, Keep: ledgerKept}
 }
 
 // validRun reports whether s has the form of a run id, so that it can be part

@@ -12,14 +12,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"slices"
 	"sync"
 	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/budget"
-	"ollimbot/core/ledger"
+	"ollimbot/core/money"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/session"
@@ -33,6 +32,8 @@ const (
 	// keptRuns finished runs stay in memory with their tails, ringLines lines each.
 	keptRuns  = 20
 	ringLines = 10_000
+	// ratedRuns is how many runs of earlier programs the rates are known from.
+	ratedRuns = 1000
 	// grace is how long a run that was asked to stop may take to do so.
 	grace = 10 * time.Second
 	// lookAgain is how often the queue's head asks whether the limit has grown.
@@ -83,8 +84,8 @@ type Options struct {
 	// Messages remembers which run sent which message, so that replies can resume
 	// it; nil remembers nothing.
 	Messages *session.ForkMessages
-	// Costs sums what turns have used; nil sums nothing.
-	Costs *ledger.Ledger
+	// Money counts what turns have used; nil counts nothing.
+	Money *money.Purse
 	// Tools are listed in every session beside the bot's own.
 	Tools []agent.Tool
 	// Changed is called after everything that a View shows; it must not block.
@@ -116,6 +117,8 @@ type Job struct {
 	// Trusted lets it keep its tools whatever it reads.
 	Tainted string
 	Trusted bool
+	// Ticket is what is set aside for the run; whoever queues the job settles it.
+	Ticket money.Ticket
 }
 
 // Manager runs jobs, a few at a time, first come first served.
@@ -136,7 +139,10 @@ type Manager struct {
 	// day are the runs that have ended within the last day, the oldest first. What was
 	// handed out of it never changes.
 	day               []View
+	rates             map[string]Rate // by task, of all runs that are known to have ended
 	serving, stopping bool
+
+	unseen unseen
 }
 
 // NewManager reads the ledger of earlier runs. It starts nothing and writes
@@ -149,10 +155,11 @@ func NewManager(o Options) (*Manager, error) {
 		o.Idle = func() {}
 	}
 	m := &Manager{o: o, zone: o.Zone, log: o.Log, stop: make(chan struct{})}
-	past, err := Ledger(o.Dir, math.MaxInt)
+	past, err := Ledger(o.Dir, ratedRuns)
 	if err != nil {
 		return nil, err
 	}
+	m.rates = Rates(past)
 	for i := range past {
 		past[i] = inZone(past[i], m.zone)
 	}
@@ -168,6 +175,7 @@ func NewManager(o Options) (*Manager, error) {
 // all have ended. It must be called once.
 func (m *Manager) Run(ctx context.Context) error {
 	m.closeOpen()
+	m.recallFailures()
 	m.mu.Lock()
 	m.serving = true
 	m.dispatch()
@@ -184,12 +192,11 @@ func (m *Manager) Run(ctx context.Context) error {
 // closeOpen ends what an earlier program left open: runs without an end line
 // were interrupted. It also keeps the ledger and the tail files small.
 func (m *Manager) closeOpen() {
-	all, err := Ledger(m.o.Dir, math.MaxInt) // however many have come after it
+	open, err := cutOff(m.o.Dir)
 	if err != nil {
 		m.log.Warn("runs that were cut off could not be looked for", "error", err)
 	}
-	open := slices.DeleteFunc(all, func(v View) bool { return !v.Live() })
-	for _, v := range slices.Backward(open) { // the oldest first, as lines stand in the ledger
+	for _, v := range open {
 		v = inZone(v, m.zone)
 		v.State, v.Ended, v.Error = Interrupted, m.now(), textProgramEnded
 		if err := appendLedger(m.o.Dir, v); err != nil {
@@ -315,6 +322,7 @@ func (m *Manager) drop(r *run, s State) bool {
 // finish makes room for the next run.
 func (m *Manager) finish(r *run) {
 	m.archive(r)
+	m.failed(r.snapshot())
 	m.mu.Lock()
 	m.running = slices.DeleteFunc(m.running, func(x *run) bool { return x == r })
 	m.dispatch()
@@ -338,6 +346,7 @@ func (m *Manager) archive(r *run) {
 	m.keepDay(r.snapshot())
 	m.finished = slices.Insert(m.finished, 0, r)
 	m.finished = m.finished[:min(len(m.finished), keptRuns)]
+	count(m.rates, r.snapshot())
 }
 
 // keepDay adds a run that has ended to those of the last day; mu is held.

@@ -76,8 +76,8 @@ func (r *run) send(ctx context.Context, m outgoing) agent.ToolResult {
 		return toolset.Refusal(refusal)
 	}
 	defer leave()
-	if why := r.mayPing(m.critical); why != "" {
-		return r.refuse(m.kind, why)
+	if why, briefly := r.mayPing(m.critical); why != "" {
+		return r.refuse(m, why, briefly)
 	}
 	if m.problem != "" {
 		return toolset.Refusal(m.problem)
@@ -99,7 +99,8 @@ func (r *run) send(ctx context.Context, m outgoing) agent.ToolResult {
 	var unpaid *budget.UnpaidError
 	switch {
 	case errors.As(err, &unpaid):
-		return r.refuse(m.kind, r.unpaid(unpaid)+r.elsewhere()+answerOrCritical)
+		why, briefly := r.unpaid(unpaid)
+		return r.refuse(m, why+r.elsewhere()+answerOrCritical, briefly)
 	case errors.Is(err, post.ErrUnknown):
 		return r.perhaps(m, err)
 	case err != nil:
@@ -141,25 +142,27 @@ func (r *run) enter(ctx context.Context) (leave func(), refusal string) {
 }
 
 // mayPing goes through the checks before the budget, in their order. A
-// critical ping needs only the task's leave.
-func (r *run) mayPing(critical bool) string {
+// critical ping needs only the task's leave. It gives the agent's answer, and the
+// same in a few words; both are empty where the ping may go.
+func (r *run) mayPing(critical bool) (why, briefly string) {
 	if !r.job.Task.AllowPing {
-		return answerDisabled + r.elsewhere()
+		return answerDisabled + r.elsewhere(), briefDisabled
 	}
 	if critical {
-		return ""
+		return "", ""
 	}
 	if r.snapshot().Pings > 0 {
-		return answerLimit + r.elsewhere()
+		return answerLimit + r.elsewhere(), briefLimit
 	}
 	busy, quiet := r.m.o.Host.Busy()
 	if busy {
-		return answerBusy + r.elsewhere() + answerOrCritical
+		return answerBusy + r.elsewhere() + answerOrCritical, briefBusy
 	}
 	if !quiet.IsZero() && quiet.After(r.m.now()) {
-		return fmt.Sprintf(answerQuiet, cron.Clock(quiet.In(r.m.zone))) + r.elsewhere() + answerOrCritical
+		quiet = quiet.In(r.m.zone)
+		return fmt.Sprintf(answerQuiet, cron.Clock(quiet)) + r.elsewhere() + answerOrCritical, fmt.Sprintf(briefQuiet, quiet.Format("15:04"))
 	}
-	return ""
+	return "", ""
 }
 
 // elsewhere says where findings can go instead, if anywhere.
@@ -170,21 +173,21 @@ func (r *run) elsewhere() string {
 	return answerReport
 }
 
-// unpaid is why a message was not paid for.
-func (r *run) unpaid(u *budget.UnpaidError) string {
+// unpaid is why a message was not paid for, as mayPing says it.
+func (r *run) unpaid(u *budget.UnpaidError) (why, briefly string) {
 	switch {
 	case u.Err != nil:
-		return fmt.Sprintf(answerNoBudget, u.Err)
+		return fmt.Sprintf(answerNoBudget, u.Err), briefNoBudget
 	case u.State.Capacity == 0:
-		return answerMuted
+		return answerMuted, briefMuted
 	}
-	text := fmt.Sprintf(answerExhausted, u.State.Capacity)
+	why = fmt.Sprintf(answerExhausted, u.State.Capacity)
 	now := r.m.now()
 	if at := u.State.NextAt(now); at.After(now) {
 		n := int((at.Sub(now) + time.Minute - 1) / time.Minute)
-		text += fmt.Sprintf(answerNextToken, n)
+		why += fmt.Sprintf(answerNextToken, n)
 	}
-	return text
+	return why, briefExhausted
 }
 
 // uncounted notes that the budget could not be saved.
@@ -217,18 +220,25 @@ func (r *run) delivered(m outgoing, id post.MessageID) {
 		text = textCriticalMark + text
 	}
 	r.line(tail.Ping, text)
+	left, _ := r.m.o.Budget.State(r.m.now())
+	r.journal(m, budget.Ping{Message: string(id), Left: &left.Available})
+}
+
+// journal writes down what has become of a ping.
+func (r *run) journal(m outgoing, p budget.Ping) {
 	v := r.snapshot()
-	entry := budget.Ping{
-		At: r.m.now(), Task: v.TaskID, Title: v.Title, Kind: m.kind, Critical: m.critical, Run: r.id,
-	}
-	if err := r.m.o.Journal.Append(entry); err != nil {
+	p.At, p.ID, p.Run, p.Task, p.Title = r.m.now(), m.post.Nonce, r.id, v.TaskID, v.Title
+	p.Kind, p.Critical, p.Text = m.kind, m.critical, m.shown
+	if err := r.m.o.Journal.Append(p); err != nil {
 		r.m.log.Warn("ping journal was not written", "run", r.id, "error", err)
 	}
 }
 
-// refuse answers a ping that may not be sent: only the agent hears of it.
-func (r *run) refuse(kind, why string) agent.ToolResult {
+// refuse answers a ping that may not be sent: only the agent hears of it. The journal
+// has why, in the few words of a table.
+func (r *run) refuse(m outgoing, why, briefly string) agent.ToolResult {
 	r.update(func(v *View) { v.Refused++ })
-	r.line(tail.Refuse, kind+" refused: "+clean.Cut(clean.Line(why), maxShown))
+	r.line(tail.Refuse, m.kind+" refused: "+clean.Cut(clean.Line(why), maxShown))
+	r.journal(m, budget.Ping{Refused: briefly})
 	return toolset.Refusal(why)
 }

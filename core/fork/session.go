@@ -42,6 +42,7 @@ func (r *run) converse(ctx context.Context, l Limits) (err error) {
 	}
 	defer r.lines.flush()
 	ended := false
+	r.sending()
 	for ev, err := range s.Send(ctx, agent.Message{Text: prompt}) {
 		if err != nil {
 			return err
@@ -154,11 +155,26 @@ func (r *run) closeSession() {
 	}
 }
 
-func (r *run) spent(u agent.Usage) {
-	if r.m.o.Costs == nil {
+// spent counts what a turn has used, and gives it with its price.
+func (r *run) spent(u agent.Usage) agent.Usage {
+	purse := r.m.o.Money
+	if purse == nil {
+		return u
+	}
+	u = purse.Prices().Priced(r.snapshot().Model, u)
+	if err := purse.Add(r.m.now(), r.job.Ticket, u); err != nil {
+		r.m.log.Error("what a turn has used could not be written down", "run", r.id, "error", err)
+	}
+	return u
+}
+
+// sending notes that from now on the run may have cost something, whatever becomes
+// of it.
+func (r *run) sending() {
+	if r.m.o.Money == nil {
 		return
 	}
-	if err := r.m.o.Costs.Add(r.m.now(), u); err != nil {
-		r.m.log.Error("what a turn has used could not be written down", "run", r.id, "error", err)
+	if err := r.m.o.Money.Begin(r.job.Ticket); err != nil {
+		r.m.log.Error("that a run may cost something could not be written down", "run", r.id, "error", err)
 	}
 }

@@ -132,9 +132,9 @@ func (r *run) event(ev agent.Event) bool {
 	case agent.Notice:
 		r.line(tail.Note, ev.Text)
 	case agent.Result:
-		r.spent(ev.Usage)
+		used := r.spent(ev.Usage)
 		r.update(func(v *View) {
-			v.Usage = v.Usage.Add(ev.Usage)
+			v.Usage = v.Usage.Add(used)
 			if ev.SessionID != "" {
 				v.Session = ev.SessionID
 			}

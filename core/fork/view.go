@@ -2,6 +2,7 @@ package fork
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -71,6 +72,68 @@ func Count(runs []View) (running, waiting int) {
 		}
 	}
 	return running, waiting
+}
+
+// Rate is how often the runs of a task reach the user.
+type Rate struct {
+	Runs  int // that have ended
+	Pings int // of these, critical ones too
+	Paid  int // pings that cost a token
+}
+
+// PerRun is how many pings a run sends; of a task that never ran, one.
+func (r Rate) PerRun() float64 {
+	if r.Runs == 0 {
+		return 1
+	}
+	return float64(r.Pings) / float64(r.Runs)
+}
+
+// Costs is how likely a run costs a token, from 0 to 1; of a task that never ran, 1.
+func (r Rate) Costs() float64 {
+	if r.Runs == 0 {
+		return 1
+	}
+	return min(1, float64(r.Paid)/float64(r.Runs))
+}
+
+// Rates counts the runs that have ended, by task.
+func Rates(runs []View) map[string]Rate {
+	rates := map[string]Rate{}
+	for _, v := range runs {
+		count(rates, v)
+	}
+	return rates
+}
+
+func count(rates map[string]Rate, v View) {
+	if v.Live() || v.Started.IsZero() {
+		return
+	}
+	r := rates[v.TaskID]
+	rates[v.TaskID] = Rate{Runs: r.Runs + 1, Pings: r.Pings + v.Pings, Paid: r.Paid + v.Pings - v.Critical}
+}
+
+// Rate is that of a task, over all runs that the ledger still has.
+func (m *Manager) Rate(task string) Rate {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.rates[task]
+}
+
+// Past are the newest n runs of a task that have ended, the oldest first.
+func (m *Manager) Past(task string, n int) ([]View, error) {
+	all, err := Ledger(m.o.Dir, math.MaxInt)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(v View) bool { return v.TaskID != task || v.Live() })
+	all = all[:min(n, len(all))]
+	slices.Reverse(all)
+	for i := range all {
+		all[i] = inZone(all[i], m.zone)
+	}
+	return all, nil
 }
 
 // Stop ends a waiting or running run. The error is a sentence for people.

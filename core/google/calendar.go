@@ -137,13 +137,7 @@ func (c *Client) events(ctx context.Context, calendar string, from, to time.Time
 		"timeMin": {from.Format(time.RFC3339)}, "timeMax": {to.Format(time.RFC3339)},
 		"singleEvents": {"true"}, "orderBy": {"startTime"}, "maxResults": {"250"},
 	}
-	return func(yield func(Event, error) bool) {
-		for e, err := range pages[Event](ctx, c, k) {
-			if !yield(e, unknown(err)) {
-				return
-			}
-		}
-	}
+	return pages[Event](ctx, c, k)
 }
 
 // Event is an event of the first of these calendars that has it.

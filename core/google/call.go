@@ -257,7 +257,7 @@ func pages[T any](ctx context.Context, c *Client, k call) iter.Seq2[T, error] {
 				Sync     string `json:"nextSyncToken"`
 			}
 			if err := c.do(ctx, k, &page); err != nil {
-				yield(none, err)
+				yield(none, unknown(err))
 				return
 			}
 			for _, item := range append(page.Items, page.Messages...) {
@@ -283,14 +283,16 @@ var ErrUnknown = errors.New("there is nothing under this id")
 func unknown(err error) error {
 	r := (*refusal)(nil)
 	if gone(err) || errors.As(err, &r) && r.status == http.StatusBadRequest && invalidID(r) {
-		return ErrUnknown
+		return fmt.Errorf("%w%w", ErrUnknown, silent{err})
 	}
 	return err
 }
 
 func invalidID(r *refusal) bool {
 	text := strings.ToLower(r.message)
-	return strings.Contains(text, "invalid id") || strings.Contains(text, "invalid task id") || strings.Contains(text, "invalid resource id")
+	return slices.ContainsFunc([]string{"invalid id", "invalid task id", "invalid task list", "invalid resource id"}, func(s string) bool {
+		return strings.Contains(text, s)
+	})
 }
 
 // deleted is what has become of a deletion: one that was lost on the way back and

@@ -151,7 +151,7 @@ func (d *Day) calendars(ctx context.Context, ids []string, from, to time.Time) (
 
 // reached reports whether it was Google that has failed a call, and not the way there.
 func reached(err error) bool {
-	return errors.As(err, new(*refusal)) || errors.Is(err, ErrUnknown)
+	return errors.As(err, new(*refusal))
 }
 
 // publish shows what is known.
@@ -208,7 +208,7 @@ func (k *calendar) read(ctx context.Context, c *Client, from, to time.Time) erro
 			return k.read(ctx, c, from, to)
 		}
 		if err != nil {
-			return unknown(err)
+			return err
 		}
 		delete(items, e.ID)
 		if i, ok := k.item(e, from.Location()); ok && i.End.After(from) && i.Start.Before(to) {
@@ -251,7 +251,7 @@ func (c *Client) due(ctx context.Context, list string, from, to time.Time) ([]It
 	var days []Item
 	for t, err := range pages[Task](ctx, c, k) {
 		if err != nil {
-			return nil, unknown(err)
+			return nil, err
 		}
 		start, err := time.ParseInLocation(time.DateOnly, t.Day(), from.Location())
 		if err != nil || start.Before(from) || !start.Before(to) {

@@ -301,14 +301,29 @@ func BenchmarkLists(b *testing.B) {
 	}
 }
 
-// BenchmarkState is what each prompt and each look of a dashboard costs.
+// BenchmarkState is what each look at the files costs. Without a login it is all that a bot's
+// start does for Google.
 func BenchmarkState(b *testing.B) {
 	c, _, _ := account(b, google.Tasks)
-	for b.Loop() {
-		if !c.State().On() {
-			b.Fatal("off")
+	b.Run("on", func(b *testing.B) {
+		for b.Loop() {
+			if !c.State().On() {
+				b.Fatal("off")
+			}
 		}
+	})
+	d, err := store.At(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
 	}
+	c = client(b, d, "")
+	b.Run("off", func(b *testing.B) {
+		for b.Loop() {
+			if c.State().On() {
+				b.Fatal("on")
+			}
+		}
+	})
 }
 
 func TestTheTokenIsInNoError(t *testing.T) {

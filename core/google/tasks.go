@@ -63,7 +63,7 @@ func (c *Client) AddTask(ctx context.Context, list string, t Task) (made Task, e
 		err = c.do(ctx, k, &made)
 		lost := (*lostError)(nil)
 		if !errors.As(err, &lost) {
-			return made, err
+			return made, unknown(err)
 		}
 		if !lost.at.IsZero() { // by Google's clock, which counts whole seconds
 			begun = begun.Add(min(0, lost.at.Sub(c.now())) - 2*time.Second)

@@ -2,10 +2,12 @@ package history
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
+	"ollimbot/core/budget"
 	"ollimbot/core/clean"
 	"ollimbot/core/fork"
 	"ollimbot/routines"
@@ -34,10 +36,33 @@ type Event struct {
 	Form       string // "ping", "embed" or "file"; of a ping
 	Critical   bool   // of a ping
 	Session    string // where it happened, where that is known
-	// Next is when the user wrote, or pressed a button, for the first time after it;
-	// zero where that never was, and for a background fire, which shows nothing by
+	// Next is when the user answered: of a ping by the rules of budget.Journal, of a
+	// fire in the foreground when they wrote or pressed a button for the first time after
+	// it. Zero where that never was, and for a background fire, which shows nothing by
 	// itself: its pings do.
 	Next time.Time
+	How  budget.How // in what way a ping was answered
+}
+
+// Summary is how often a task pinged and how it was answered.
+type Summary struct {
+	Task, Title string
+	Rate        fork.Rate
+	Answers     budget.Answers
+}
+
+// Answers sums up the pings since then by task, in the order of their first ping.
+func (h *History) Answers(since time.Time) ([]Summary, error) {
+	pings, err := budget.NewJournal(h.o.Dir, h.o.Zone, h.o.Log).All()
+	pings = slices.DeleteFunc(pings, func(p budget.Ping) bool { return p.At.Before(since) || p.Refused != "" })
+	rates := fork.Rates(slices.DeleteFunc(h.runs(), func(v fork.View) bool { return fired(v).Before(since) }))
+	var list []Summary
+	for _, p := range pings {
+		if !slices.ContainsFunc(list, func(s Summary) bool { return s.Task == p.Task }) {
+			list = append(list, Summary{Task: p.Task, Title: p.Title, Rate: rates[p.Task], Answers: budget.AnswersTo(pings, p.Task)})
+		}
+	}
+	return list, err
 }
 
 // Pings are the fires and the pings since then, oldest first, and how many older
@@ -47,8 +72,7 @@ type Event struct {
 func (h *History) Pings(since time.Time) (list []Event, more int, err error) {
 	p := pinged{h: h, since: since, titles: map[string]string{}, kinds: map[string]string{}, sessions: map[string]string{}}
 	p.runs()
-	p.journal()
-	if err := p.talk(); err != nil {
+	if err := errors.Join(p.journal(), p.talk()); err != nil {
 		return nil, 0, err
 	}
 	p.transcript()
@@ -99,20 +123,17 @@ func fired(v fork.View) time.Time {
 	return v.Queued
 }
 
-func (p *pinged) journal() {
-	p.h.stateLines("state/pings.jsonl", func(data []byte) {
-		var e struct {
-			At, Task, Title, Kind, Run string
-			Critical                   bool
+func (p *pinged) journal() error {
+	pings, err := budget.NewJournal(p.h.o.Dir, p.h.o.Zone, p.h.o.Log).All()
+	for _, e := range pings {
+		if e.Refused == "" {
+			p.add(Event{
+				At: e.At, What: Pinged, Task: e.Task, Title: e.Title, Background: true,
+				Form: e.Kind, Critical: e.Critical, Session: p.sessions[e.Run], Next: e.Answered, How: e.How,
+			})
 		}
-		if json.Unmarshal(data, &e) != nil {
-			return
-		}
-		p.add(Event{
-			At: p.h.moment(e.At), What: Pinged, Task: e.Task, Title: clean.Line(e.Title), Background: true,
-			Form: clean.Line(e.Kind), Critical: e.Critical, Session: p.sessions[e.Run],
-		})
-	})
+	}
+	return err
 }
 
 // talk reads the sessions: when the user moved, and what fired in the
@@ -198,7 +219,7 @@ func (p *pinged) settle() {
 		if e.Kind == "" {
 			e.Kind = p.kinds[e.Task]
 		}
-		if e.What == Pinged || !e.Background {
+		if !e.Background {
 			e.Next = p.next(e.At)
 		}
 	}

@@ -64,7 +64,7 @@ func (e *AnsweredError) Error() string {
 
 // ApprovalQueue holds the approvals that wait. Several surfaces may show and answer
 // them: the first answer is the verdict. All methods are safe for concurrent
-// use. Use NewApprovalQueue.
+// use. Use newApprovalQueue.
 type ApprovalQueue struct {
 	always func(tool string)
 
@@ -84,9 +84,9 @@ type entry struct {
 	done chan struct{}
 }
 
-// NewApprovalQueue returns an empty queue. always is called with the tool of an approval
+// newApprovalQueue returns an empty queue. always is called with the tool of an approval
 // that was answered Always, before its Ask returns; it must not block.
-func NewApprovalQueue(always func(tool string)) *ApprovalQueue {
+func newApprovalQueue(always func(tool string)) *ApprovalQueue {
 	if always == nil {
 		always = func(string) {}
 	}

@@ -110,7 +110,7 @@ func (s *Session) author(x call) agent.Decision {
 		s.same.Store(f.digest, true)
 		return agent.Decision{Allow: true}
 	}
-	if err := s.g.provenance.Record(f.digest, f.origin); err != nil {
+	if err := s.g.provenance.record(f.digest, f.origin); err != nil {
 		s.g.log.Error("a task of the agent was not written, because its writer could not be noted", "error", err)
 		return agent.Decision{Reason: answerUnnoted}
 	}
@@ -215,7 +215,7 @@ func (s *Session) claim(rel string) (draft, bool) {
 	if _, same := s.same.Load(f.digest); same {
 		return f, false
 	}
-	if err := s.g.provenance.Record(f.digest, f.origin); err != nil {
+	if err := s.g.provenance.record(f.digest, f.origin); err != nil {
 		s.g.log.Error("the writer of a task could not be noted", "error", err)
 	}
 	return f, true

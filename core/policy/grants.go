@@ -313,7 +313,7 @@ func (g *Guard) Inherit(from, rel string, data []byte) error {
 		return nil
 	}
 	o.Path, o.At = rel, time.Now()
-	return g.provenance.Record(routines.Digest(data), o)
+	return g.provenance.record(routines.Digest(data), o)
 }
 
 // Written notes that a session's tool is about to write a file, with the rights of
@@ -324,7 +324,7 @@ func (g *Guard) Written(w Writer, rel string, data []byte) error {
 		return nil
 	}
 	excess := excessOf(w, g.base(), grants)
-	err := g.provenance.Record(routines.Digest(data), Origin{Path: rel, Writer: w, At: time.Now(), Excess: excess})
+	err := g.provenance.record(routines.Digest(data), Origin{Path: rel, Writer: w, At: time.Now(), Excess: excess})
 	if err == nil && len(excess) > 0 {
 		g.waits(rel, grants.Ask(excess))
 	}

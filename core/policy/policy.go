@@ -105,7 +105,7 @@ func New(o Options) *Guard {
 	if g.confined == nil {
 		g.confined = func() bool { return false }
 	}
-	g.approvals = NewApprovalQueue(g.Allow)
+	g.approvals = newApprovalQueue(g.Allow)
 	return g
 }
 

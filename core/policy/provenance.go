@@ -102,9 +102,9 @@ func (p *Provenance) Load() (changed bool, err error) {
 
 func sameOrigin(a, b Origin) bool { return a.At.Equal(b.At) && a.Approved.Equal(b.Approved) }
 
-// Record notes that an agent writes a version, before it is there. A version that
+// record notes that an agent writes a version, before it is there. A version that
 // is known already keeps its origin, unless the new writer may have all of it.
-func (p *Provenance) Record(digest string, o Origin) error {
+func (p *Provenance) record(digest string, o Origin) error {
 	if old, known := p.Find(digest); known && (len(old.Excess) == 0 || len(o.Excess) > 0) {
 		return nil
 	}

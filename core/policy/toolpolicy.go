@@ -19,8 +19,8 @@ import (
 	"ollimbot/routines"
 )
 
-// FileName is the user's own tool policy, in the data directory.
-const FileName = "tool-policy.yaml"
+// fileName is the user's own tool policy, in the data directory.
+const fileName = "tool-policy.yaml"
 
 // ToolPolicy is what tool-policy.yaml says. The zero value changes nothing.
 type ToolPolicy struct {
@@ -60,7 +60,7 @@ type loaded struct {
 }
 
 // NewFile names the file of a data directory. It reads nothing yet.
-func NewFile(d *store.Dir) *File { return &File{dir: d, loaded: store.NewCached[loaded](d, FileName)} }
+func NewFile(d *store.Dir) *File { return &File{dir: d, loaded: store.NewCached[loaded](d, fileName)} }
 
 // Load returns the policy in force and what is wrong with the file, each problem
 // with its line and cure. Patterns with errors are left out. A file that cannot
@@ -82,7 +82,7 @@ func (f *File) Load() (ToolPolicy, []routines.Problem) {
 }
 
 func (f *File) read() (loaded, error) {
-	data, err := f.dir.Read(FileName)
+	data, err := f.dir.Read(fileName)
 	if err != nil {
 		return loaded{}, err
 	}
@@ -94,7 +94,7 @@ func (f *File) read() (loaded, error) {
 }
 
 func problem(line, column int, s routines.Severity, message string) routines.Problem {
-	return routines.Problem{File: FileName, Line: line, Column: column, Severity: s, Message: clean.Line(message)}
+	return routines.Problem{File: fileName, Line: line, Column: column, Severity: s, Message: clean.Line(message)}
 }
 
 // What is given to the library: its time grows faster than the text.

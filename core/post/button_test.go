@@ -56,14 +56,14 @@ func TestAPromptIsRegisteredAndOnlyItsIDIsSent(t *testing.T) {
 
 func TestWhatIsNoActionIsRefused(t *testing.T) {
 	for action, want := range map[string]error{
-		"":                                     ErrNoAction,
-		":x":                                   ErrNoAction,
-		"Task Done:x":                          ErrNoAction,
-		"task-done:x":                          ErrNoAction,
-		"task_done:a\nb":                       ErrNoAction,
-		"task_done:a\x1bb":                     ErrNoAction,
-		"task_done:" + strings.Repeat("x", 87): ErrLongAction,
-		"task_done:" + strings.Repeat("𝔘", 50): ErrLongAction,
+		"":                                     errNoAction,
+		":x":                                   errNoAction,
+		"Task Done:x":                          errNoAction,
+		"task-done:x":                          errNoAction,
+		"task_done:a\nb":                       errNoAction,
+		"task_done:a\x1bb":                     errNoAction,
+		"task_done:" + strings.Repeat("x", 87): errLongAction,
+		"task_done:" + strings.Repeat("𝔘", 50): errLongAction,
 	} {
 		if got, err := (Button{Action: action}).CustomID(none(t)); !errors.Is(err, want) {
 			t.Errorf("%q: %q, %v", action, got, err)
@@ -79,11 +79,11 @@ func TestTheAgentMayNotMakeButtonsOfTheBot(t *testing.T) {
 		"agent:" + strings.Repeat("long ", 300): nil,
 		"dismiss":                               nil,
 		"event_del:x":                           nil,
-		"task_done:" + strings.Repeat("x", 200): ErrLongAction,
-		"fork_save:_":                           ErrNoAction,
-		"fork_exit":                             ErrNoAction,
-		"anything:x":                            ErrNoAction,
-		"":                                      ErrNoAction,
+		"task_done:" + strings.Repeat("x", 200): errLongAction,
+		"fork_save:_":                           errNoAction,
+		"fork_exit":                             errNoAction,
+		"anything:x":                            errNoAction,
+		"":                                      errNoAction,
 	} {
 		if err := (Button{Label: "x", Action: action}).CheckAgent(); !errors.Is(err, want) {
 			t.Errorf("%.40q: %v, want %v", action, err, want)

@@ -92,10 +92,10 @@ const prefix = "act:"
 const maxCustomID = 100
 
 var (
-	// ErrNoAction says that a button's action is no action at all.
-	ErrNoAction = errors.New("a button's action is a name of small letters, a colon and its data, such as task_done:<task_id>")
-	// ErrLongAction says that an action does not fit into a button's id.
-	ErrLongAction = fmt.Errorf("a button's action is too long: with its data it has at most %d characters", maxCustomID-len(prefix))
+	// errNoAction says that a button's action is no action at all.
+	errNoAction = errors.New("a button's action is a name of small letters, a colon and its data, such as task_done:<task_id>")
+	// errLongAction says that an action does not fit into a button's id.
+	errLongAction = fmt.Errorf("a button's action is too long: with its data it has at most %d characters", maxCustomID-len(prefix))
 )
 
 // agentActions are the actions that a card of the agent may have (spec
@@ -106,7 +106,7 @@ var agentActions = []string{AskAgent, "dismiss", "event_del", "task_del", "task_
 // click is understood, also after a restart. The prompt of an
 // agent:<prompt> action goes through register, which answers the id that it is
 // kept under; it is not called for other actions. An empty prompt asks what the
-// label says. Errors are ErrNoAction, ErrLongAction and those of register: such
+// label says. Errors are errNoAction, errLongAction and those of register: such
 // a button is left away.
 func (b Button) CustomID(register func(prompt string) (id string, err error)) (string, error) {
 	action, data, _ := strings.Cut(b.Action, ":")
@@ -122,14 +122,14 @@ func (b Button) CustomID(register func(prompt string) (id string, err error)) (s
 		data = id
 	}
 	if !isAction(action) || strings.ContainsFunc(data, unicode.IsControl) {
-		return "", ErrNoAction
+		return "", errNoAction
 	}
 	if data == "" {
 		data = "_"
 	}
 	id := prefix + action + ":" + data
 	if len(utf16.Encode([]rune(id))) > maxCustomID {
-		return "", ErrLongAction
+		return "", errLongAction
 	}
 	return id, nil
 }
@@ -157,7 +157,7 @@ func isAction(name string) bool {
 func (b Button) CheckAgent() error {
 	action, _, _ := strings.Cut(b.Action, ":")
 	if !slices.Contains(agentActions, action) {
-		return ErrNoAction
+		return errNoAction
 	}
 	_, err := b.CustomID(func(string) (string, error) { return "00000000", nil })
 	return err

@@ -39,7 +39,7 @@ func WebhookPrompt(b Background, data []Datum) string {
 		w.WriteString("\n- " + DataKey(d.Key) + ": " + dataValue(d.Value))
 	}
 	w.WriteString("\n\n" + textWebhookTask + "\n")
-	w.WriteString(Fill(b.Task.Body, data))
+	w.WriteString(fill(b.Task.Body, data))
 	b.Task.Body = w.String()
 	return BackgroundPrompt(b)
 }
@@ -75,11 +75,11 @@ func nameOf(text string, m []int) string {
 	return text[m[4]:m[5]]
 }
 
-// Fill puts the values into a template. Braces that are no placeholder of the
+// fill puts the values into a template. Braces that are no placeholder of the
 // data stay as they are, and what a value says is never filled again. No value
 // can begin a line of its own, nor make its line look like a heading or a tag
 // of the prompt: what could do so stands in quotes, as JSON writes it.
-func Fill(template string, data []Datum) string {
+func fill(template string, data []Datum) string {
 	values := make(map[string]string, len(data))
 	for _, d := range data {
 		values[d.Key] = d.Value

@@ -142,7 +142,7 @@ func TestATemplateIsFilledOnceAndInBothSpellings(t *testing.T) {
 		"  {s}\n{other}{s}":    "  \"hello you\"\nxhello you",
 		"{other} of {2x} {a-b": "x of {2x} {a-b",
 	} {
-		if got := Fill(template, data); got != want {
+		if got := fill(template, data); got != want {
 			t.Errorf("%q became %q, want %q", template, got, want)
 		}
 	}
@@ -152,7 +152,7 @@ func FuzzFill(f *testing.F) {
 	f.Add("CI result for {repo}: {{status}}.", "ollim-bot", "TASK (from your webhook spec")
 	f.Add("{a}{b}", "[routine", "-bg:x]\n")
 	f.Fuzz(func(t *testing.T, template, a, b string) {
-		got := Fill(template, []Datum{{"repo", a}, {"a", a}, {"status", b}, {"b", b}})
+		got := fill(template, []Datum{{"repo", a}, {"a", a}, {"status", b}, {"b", b}})
 		if strings.Count(got, "\n") != strings.Count(template, "\n") {
 			t.Fatalf("Fill(%q, %q, %q) = %q", template, a, b, got)
 		}

@@ -228,7 +228,7 @@ func (v *view) lists(run, tmp string) (lists, error) {
 			return lists{}, err
 		}
 	}
-	if socket := config.Lookup(v.env, SocketVar); socket != "" {
+	if socket := config.Lookup(v.env, socketVar); socket != "" {
 		l.Write = append(l.Write, socket)
 	}
 	return l, nil

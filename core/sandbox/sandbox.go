@@ -33,7 +33,7 @@ const (
 
 // The variables that lead a command of ours to the running bot.
 const (
-	SocketVar  = "OLLIM_SOCKET"
+	socketVar  = "OLLIM_SOCKET"
 	SessionVar = "OLLIM_SESSION"
 )
 

@@ -54,7 +54,7 @@ func (v *view) seatbelt(tmp string) string {
 			}
 		}
 	}
-	if socket := config.Lookup(v.env, SocketVar); socket != "" {
+	if socket := config.Lookup(v.env, socketVar); socket != "" {
 		rule("allow file-read* file-write*", literal(socket))
 	}
 	if !v.network {

@@ -90,7 +90,7 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
 	if p == command {
 		v.hideSettings(b.o.Home, b.o.ConfigDir)
 	}
-	if socket := config.Lookup(v.env, SocketVar); socket != "" {
+	if socket := config.Lookup(v.env, socketVar); socket != "" {
 		v.add(mount{how: readOnly, from: socket, to: socket, optional: true})
 	}
 	return v, nil

@@ -54,15 +54,15 @@ var draft7Text []byte
 // draft7 is what draft 7 asks of a schema, as a schema; conditions stand where
 // the draft has anyOf, so that a problem has the place of the mistake.
 var draft7 = sync.OnceValues(func() (*Schema, error) {
-	value, err := Decode(draft7Text)
+	value, err := decode(draft7Text)
 	if err != nil {
 		return nil, fmt.Errorf("read the schema of draft 7: %w", err)
 	}
 	return build(value, nil)
 })
 
-// Decode reads the first JSON value of a text as Compile and Validate take it.
-func Decode(text []byte) (value any, err error) {
+// decode reads the first JSON value of a text as Compile and Validate take it.
+func decode(text []byte) (value any, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	return value, d.Decode(&value)

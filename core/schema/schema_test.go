@@ -11,7 +11,7 @@ import (
 
 func decoded(t testing.TB, text string) any {
 	t.Helper()
-	v, err := Decode([]byte(text))
+	v, err := decode([]byte(text))
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -241,8 +241,8 @@ func FuzzCompile(f *testing.F) {
 		f.Add([]byte(text), []byte(`{"a":[1,{"b":"c"}],"b":1e2}`))
 	}
 	f.Fuzz(func(t *testing.T, schema, document []byte) {
-		s, wrongSchema := Decode(schema)
-		v, wrongDocument := Decode(document)
+		s, wrongSchema := decode(schema)
+		v, wrongDocument := decode(document)
 		if wrongSchema != nil || wrongDocument != nil {
 			return
 		}

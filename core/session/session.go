@@ -31,7 +31,7 @@ const (
 	Created         = "created"
 	Compacted       = "compacted"
 	Swapped         = "swapped"
-	Cleared         = "cleared"
+	cleared         = "cleared"
 	InteractiveFork = "interactive_fork"
 	BgFork          = "bg_fork"
 	IsolatedBg      = "isolated_bg"
@@ -139,7 +139,7 @@ func (s *Store) ClearMain(now time.Time) error {
 		if old == "" {
 			return nil
 		}
-		return s.append(now, Event{SessionID: old, Event: Cleared})
+		return s.append(now, Event{SessionID: old, Event: cleared})
 	})
 }
 
@@ -170,7 +170,7 @@ func (s *Store) append(now time.Time, e Event) error {
 
 func (e Event) check() error {
 	switch e.Event {
-	case Created, Compacted, Swapped, Cleared, InteractiveFork, BgFork, IsolatedBg, Restarting:
+	case Created, Compacted, Swapped, cleared, InteractiveFork, BgFork, IsolatedBg, Restarting:
 	default:
 		return fmt.Errorf("unknown event %q", e.Event)
 	}

@@ -16,8 +16,8 @@ import (
 // MaxRead is the size of the largest file that Read takes, in bytes.
 const MaxRead = 4 << 20
 
-// ErrTooLarge says that a file is larger than MaxRead.
-var ErrTooLarge = errors.New("the file is larger than 4 MiB, the most that is read: make it smaller")
+// errTooLarge says that a file is larger than MaxRead.
+var errTooLarge = errors.New("the file is larger than 4 MiB, the most that is read: make it smaller")
 
 var (
 	errNotRegular   = errors.New("not an ordinary file: put a plain text file in its place")
@@ -27,7 +27,7 @@ var (
 )
 
 // Read returns a file's bytes. It refuses what is not an ordinary file (a pipe
-// would hang the bot) and what is larger than MaxRead (ErrTooLarge). A missing
+// would hang the bot) and what is larger than MaxRead (errTooLarge). A missing
 // file is fs.ErrNotExist.
 func (d *Dir) Read(rel string) ([]byte, error) {
 	if err := local(rel); err != nil {
@@ -111,14 +111,14 @@ func readRegular(path string) ([]byte, error) {
 	}
 	defer func() { _ = f.Close() }() // only read
 	if info.Size() > MaxRead {
-		return nil, ErrTooLarge
+		return nil, errTooLarge
 	}
 	data := make([]byte, 0, info.Size()+1)
 	for {
 		n, err := f.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
 		if len(data) > MaxRead {
-			return nil, ErrTooLarge
+			return nil, errTooLarge
 		}
 		if errors.Is(err, io.EOF) {
 			return data, nil

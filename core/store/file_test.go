@@ -48,7 +48,7 @@ func TestReadRefusesWhatWouldHangOrFlood(t *testing.T) {
 	if err := os.Mkdir(d.Path("folder.md"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Read("big.md"); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "read big.md") ||
+	if _, err := d.Read("big.md"); !errors.Is(err, errTooLarge) || !strings.Contains(err.Error(), "read big.md") ||
 		!strings.Contains(err.Error(), "4 MiB") {
 		t.Error(err)
 	}

@@ -46,7 +46,7 @@ func (d *Dir) PeekJSON(rel string, v any) (found bool, err error) {
 func (d *Dir) ReadJSON(rel string, v any) (found bool, err error) {
 	found, err = d.PeekJSON(rel, v)
 	var garbage *garbageError
-	if err == nil || !errors.Is(err, ErrTooLarge) && !errors.Is(err, errNotRegular) && !errors.As(err, &garbage) {
+	if err == nil || !errors.Is(err, errTooLarge) && !errors.Is(err, errNotRegular) && !errors.As(err, &garbage) {
 		return found, err
 	}
 	kept, kerr := d.setAside(rel, time.Now())

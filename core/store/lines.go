@@ -43,7 +43,7 @@ func (l Log[T]) shorten(coming int64) error {
 	if err != nil || info.Size()+coming < l.Limit {
 		return nil //nolint:nilerr // a file that is not there is short enough
 	}
-	data, err := l.Dir.ReadEnd(l.Rel, l.Keep)
+	data, err := l.Dir.readEnd(l.Rel, l.Keep)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (l Log[T]) shorten(coming int64) error {
 // Newest gives the values in the last limit bytes of the file, the oldest first,
 // and how many lines there were none. A missing file is empty.
 func (l Log[T]) Newest(limit int64) (list []T, damaged int, err error) {
-	data, err := l.Dir.ReadEnd(l.Rel, limit)
+	data, err := l.Dir.readEnd(l.Rel, limit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, err
 	}
@@ -140,9 +140,9 @@ func (d *Dir) AppendLines(rel string, lines [][]byte) error {
 	return nil
 }
 
-// ReadEnd reads the last limit bytes of a file of lines, without the line that
+// readEnd reads the last limit bytes of a file of lines, without the line that
 // this cuts in two. A missing file is fs.ErrNotExist.
-func (d *Dir) ReadEnd(rel string, limit int64) ([]byte, error) {
+func (d *Dir) readEnd(rel string, limit int64) ([]byte, error) {
 	f, err := d.Open(rel)
 	if err != nil {
 		return nil, err

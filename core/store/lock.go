@@ -57,7 +57,7 @@ func (t *tenancy) close() error {
 // Lock makes this process the one bot of the directory until unlock is called.
 // A running bot, ours or the original program, gives a *RunningError. From now
 // on the directory is this one: should it vanish, or another stand in its place,
-// nothing is written (ErrGone) until Look finds it again. bot.pid is for the
+// nothing is written (errGone) until Look finds it again. bot.pid is for the
 // original, which knows no locks; ours decides by the lock alone.
 func (d *Dir) Lock() (unlock func() error, err error) {
 	t, err := d.settle()

@@ -10,12 +10,12 @@ import (
 	"sync"
 )
 
-// ErrGone says that the directory that the bot was started in is not there, or
+// errGone says that the directory that the bot was started in is not there, or
 // that another stands in its place. Nothing is written until Look finds it.
-var ErrGone = errors.New("the data directory is gone: put it back (a disk that was unmounted, a folder that was moved), " +
+var errGone = errors.New("the data directory is gone: put it back (a disk that was unmounted, a folder that was moved), " +
 	"and the bot goes on by itself")
 
-// Present reports ErrGone where this process is the bot and its directory is not
+// Present reports errGone where this process is the bot and its directory is not
 // where it was. Without a lock it has nothing to say.
 func (d *Dir) Present() error {
 	t := d.tenant.Load()
@@ -23,7 +23,7 @@ func (d *Dir) Present() error {
 		return nil
 	}
 	if info, err := os.Stat(d.root); err != nil || !os.SameFile(info, t.root) {
-		return ErrGone
+		return errGone
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ const (
 )
 
 // Look finds out whether the directory is what it was, for the bot that holds
-// its lock. It is called every now and then. ErrGone: it is not there. A
+// its lock. It is called every now and then. errGone: it is not there. A
 // *RunningError: another one stands in its place, and another bot lives in it.
 func (d *Dir) Look() (Found, error) {
 	t := d.tenant.Load()
@@ -71,12 +71,12 @@ func (d *Dir) Look() (Found, error) {
 	}
 	info, err := os.Stat(d.root)
 	if err != nil {
-		return AsItWas, ErrGone
+		return AsItWas, errGone
 	}
 	if !os.SameFile(info, t.root) {
 		// The empty folder under a disk that was unmounted is no data directory.
 		if state, err := os.Stat(d.Path(StateDir)); err != nil || !state.IsDir() {
-			return AsItWas, ErrGone
+			return AsItWas, errGone
 		}
 		next, err := d.settle()
 		if err != nil {

@@ -51,11 +51,11 @@ func TestNothingIsWrittenWhereTheDirectoryWas(t *testing.T) {
 	refused := func(when string) {
 		t.Helper()
 		for name, attempt := range attempts {
-			if err := attempt(); !errors.Is(err, ErrGone) {
+			if err := attempt(); !errors.Is(err, errGone) {
 				t.Errorf("%s, %s: %v", when, name, err)
 			}
 		}
-		if _, err := d.Look(); !errors.Is(err, ErrGone) {
+		if _, err := d.Look(); !errors.Is(err, errGone) {
 			t.Errorf("%s: found %v", when, err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestADirectoryThatTakesThePlaceIsTheBotsOnceItsLockIs(t *testing.T) {
 	if _, err := d.Look(); !errors.As(err, &re) {
 		t.Errorf("another bot lives there: %v", err)
 	}
-	if err := d.Write("x.md", nil); !errors.Is(err, ErrGone) {
+	if err := d.Write("x.md", nil); !errors.Is(err, errGone) {
 		t.Error(err)
 	}
 	if err := unlock(); err != nil {
@@ -229,7 +229,7 @@ func TestWhatIsNoFileNeverHangs(t *testing.T) {
 			"append":  d.Append("state/x.jsonl", []byte("x")),
 			"read":    second(d.Read("state/x.jsonl")),
 			"open":    second(d.Open("state/x.jsonl")),
-			"end":     second(d.ReadEnd("state/x.jsonl", 10)),
+			"end":     second(d.readEnd("state/x.jsonl", 10)),
 			"log":     second(d.Rotating("state/x.log", 100).Write([]byte("x"))),
 			"lock":    d.Exclusive("x", func() error { return nil }),
 			"bot":     second(d.Lock()),

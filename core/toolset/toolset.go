@@ -22,8 +22,8 @@ import (
 // Server is the name under which the tools are served; a tool's name on the
 // wire is Prefix plus its own.
 const (
-	Server = "discord"
-	Prefix = "mcp__" + Server + "__"
+	server = "discord"
+	Prefix = "mcp__" + server + "__"
 )
 
 // The tools' bare names.

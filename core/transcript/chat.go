@@ -20,8 +20,8 @@ const maxText = 64 << 10
 // maxName is the longest shown name of a file, in characters.
 const maxName = 200
 
-// ErrClosed answers messages that come after Close; it is a post.ErrNoChannel.
-var ErrClosed = fmt.Errorf("the bot has stopped: %w", post.ErrNoChannel)
+// errClosed answers messages that come after Close; it is a post.ErrNoChannel.
+var errClosed = fmt.Errorf("the bot has stopped: %w", post.ErrNoChannel)
 
 // Options are what a Chat is made of. Zero values work: no file, UTC, 500 entries.
 type Options struct {
@@ -146,7 +146,7 @@ func (c *Chat) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
-		return "", ErrClosed
+		return "", errClosed
 	}
 	if id, again := c.nonces[p.Nonce]; again && p.Nonce != "" {
 		c.mu.Unlock()
@@ -206,7 +206,7 @@ func (c *Chat) Edit(ctx context.Context, id post.MessageID, p post.Post) error {
 		closed := c.closed
 		c.mu.Unlock()
 		if closed {
-			return ErrClosed
+			return errClosed
 		}
 		return errors.New("edit a message: it is no longer part of the conversation")
 	}

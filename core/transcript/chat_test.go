@@ -286,7 +286,7 @@ func TestARestartShowsTheLastEntriesWithoutTools(t *testing.T) {
 	if len(next) != limit || next[0].Text != "line 51" || next[limit-1].Text != "an answer\nof two lines" || next[0].At.Location() != berlin {
 		t.Errorf("%d entries, from %q to %q", len(next), next[0].Text, next[len(next)-1].Text)
 	}
-	if _, err := b.Post(t.Context(), post.Post{Text: "late"}); !errors.Is(err, ErrClosed) {
+	if _, err := b.Post(t.Context(), post.Post{Text: "late"}); !errors.Is(err, errClosed) {
 		t.Errorf("a post after the end: %v", err)
 	}
 }

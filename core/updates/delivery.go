@@ -45,8 +45,8 @@ func NewDelivery(session, text string, waiting []string) Delivery {
 	return Delivery{Session: session, Digest: hex.EncodeToString(sum[:]), Waiting: waiting}
 }
 
-// Empty reports that nothing could be lost or doubled with it: it has no record.
-func (d Delivery) Empty() bool { return len(d.Keys) == 0 && len(d.Waiting) == 0 }
+// empty reports that nothing could be lost or doubled with it: it has no record.
+func (d Delivery) empty() bool { return len(d.Keys) == 0 && len(d.Waiting) == 0 }
 
 // Claim hands everything that is pending to compose, which makes the message of
 // it, and writes down the delivery that compose describes. The updates stay in
@@ -56,7 +56,7 @@ func (d Delivery) Empty() bool { return len(d.Keys) == 0 && len(d.Waiting) == 0 
 func (q *Queue) Claim(compose func([]Update) Delivery) (Delivery, error) {
 	var d Delivery
 	if len(q.look()) == 0 {
-		if d = compose(nil); d.Empty() {
+		if d = compose(nil); d.empty() {
 			return d, nil // nothing to lock for, also where nothing can be written
 		}
 	}
@@ -74,7 +74,7 @@ func (q *Queue) Claim(compose func([]Update) Delivery) (Delivery, error) {
 		}
 		d = compose(claimed)
 		d.Keys = keys(list)
-		if d.Empty() {
+		if d.empty() {
 			return nil
 		}
 		return q.dir.WriteJSON(deliveryFile, d)
@@ -100,7 +100,7 @@ func (q *Queue) Unsettled() (d Delivery, arrived, found bool, err error) {
 // be settled again. After an error it is to be repeated; what arrived is shown
 // by nobody in the meantime.
 func (q *Queue) Settle(d Delivery, arrived bool) error {
-	if d.Empty() {
+	if d.empty() {
 		return nil
 	}
 	if arrived {

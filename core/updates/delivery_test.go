@@ -43,7 +43,7 @@ func TestClaimedUpdatesStayUntilTheyHaveArrived(t *testing.T) {
 		t.Errorf("the file says %q", got)
 	}
 	must(t, p.queue.Settle(d, true))
-	if d := claim(t, p.queue); !d.Empty() {
+	if d := claim(t, p.queue); !d.empty() {
 		t.Errorf("claimed %+v", d)
 	}
 }
@@ -110,7 +110,7 @@ func TestWhatIsBeingDeliveredCannotBeDiscarded(t *testing.T) {
 	p := newPlace(t, "")
 	p.add(t, "one", "two")
 	d := claim(t, p.queue, "one", "two")
-	if _, err := p.queue.Discard(d.Keys[0]); !errors.Is(err, ErrGone) {
+	if _, err := p.queue.Discard(d.Keys[0]); !errors.Is(err, errGone) {
 		t.Errorf("discarded: %v", err)
 	}
 	must(t, p.queue.Clear())
@@ -194,7 +194,7 @@ func TestUpdatesAreNeverLostAndNeverDeliveredTwice(t *testing.T) {
 				}
 				u := rapid.SampledFrom(list).Draw(t, "which")
 				gone, err := p.queue.Discard(u.Key)
-				if slices.Contains(open.Keys, u.Key) != errors.Is(err, ErrGone) {
+				if slices.Contains(open.Keys, u.Key) != errors.Is(err, errGone) {
 					t.Fatalf("discarded %+v: %v", u, err)
 				}
 				if err == nil {
@@ -209,10 +209,10 @@ func TestUpdatesAreNeverLostAndNeverDeliveredTwice(t *testing.T) {
 					carried = list
 					return NewDelivery("session", fmt.Sprint(list), nil)
 				})
-				if errors.Is(err, ErrUnsettled) != !open.Empty() && len(p.queue.Peek()) > 0 {
+				if errors.Is(err, ErrUnsettled) != !open.empty() && len(p.queue.Peek()) > 0 {
 					t.Fatal(err)
 				}
-				if err == nil && !d.Empty() {
+				if err == nil && !d.empty() {
 					open = d
 				}
 			},
@@ -221,7 +221,7 @@ func TestUpdatesAreNeverLostAndNeverDeliveredTwice(t *testing.T) {
 				if err := p.queue.Settle(open, arrived); err != nil {
 					t.Fatal(err)
 				}
-				if arrived && !open.Empty() {
+				if arrived && !open.empty() {
 					take(carried)
 				}
 				open = Delivery{}

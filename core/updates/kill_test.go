@@ -86,7 +86,7 @@ func deliverAll(q *Queue, root string) error {
 		text = strings.Join(messages(list), " ")
 		return NewDelivery("session", text, nil)
 	})
-	if err != nil || d.Empty() {
+	if err != nil || d.empty() {
 		return err
 	}
 	f, err := os.OpenFile(filepath.Join(root, heardFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)

@@ -24,14 +24,14 @@ const (
 	// MaxPending is how many unclaimed updates the file keeps, the sentinel
 	// included.
 	MaxPending = 10
-	// MaxMessage is the length of a message in runes; longer ones end in an
+	// maxMessage is the length of a message in runes; longer ones end in an
 	// ellipsis.
-	MaxMessage = 4000
+	maxMessage = 4000
 )
 
-// ErrGone says that an update is no longer pending: a turn took it, or
+// errGone says that an update is no longer pending: a turn took it, or
 // somebody discarded it before.
-var ErrGone = errors.New(textGone)
+var errGone = errors.New(textGone)
 
 // Queue keeps the pending updates in the data directory. All methods are safe
 // for several goroutines, and beside other processes of ours. Use NewQueue.
@@ -59,7 +59,7 @@ func NewQueue(d *store.Dir, zone *time.Location, log *slog.Logger) *Queue {
 	return &Queue{dir: d, zone: zone, log: log, list: store.NewCached[[]entry](d, file)}
 }
 
-// Append adds a message, cleaned and cut to MaxMessage runes. Where more than
+// Append adds a message, cleaned and cut to maxMessage runes. Where more than
 // MaxPending would wait, the oldest make room and one sentinel counts them.
 func (q *Queue) Append(now time.Time, message string) error {
 	return q.add(now, message, false, nil)
@@ -160,14 +160,14 @@ type Discarded struct {
 	back bool
 }
 
-// Discard removes one update and returns it for Restore. It gives ErrGone when
+// Discard removes one update and returns it for Restore. It gives errGone when
 // no update has the key, or when it is on its way to the main session.
 func (q *Queue) Discard(key string) (*Discarded, error) {
 	gone := &Discarded{}
 	err := q.change("discard an update", func(list []entry, claimed []string) ([]entry, error) {
 		i := slices.IndexFunc(list, func(e entry) bool { return e.Key == key })
 		if i < 0 || slices.Contains(claimed, key) {
-			return nil, ErrGone
+			return nil, errGone
 		}
 		gone.Update, gone.entry = list[i].Update, list[i]
 		gone.ahead, gone.behind = keys(list[:i]), keys(list[i+1:])
@@ -273,7 +273,7 @@ func (q *Queue) replace(do func(list []entry, claimed []string) ([]entry, error)
 // others. Everything that changes the queue or the delivery goes through it.
 func (q *Queue) alone(doing string, fn func() error) error {
 	err := q.dir.Exclusive(turnName, fn)
-	if err == nil || errors.Is(err, ErrGone) {
+	if err == nil || errors.Is(err, errGone) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", doing, err)
@@ -331,5 +331,5 @@ func (q *Queue) look() []entry {
 
 // tidy makes a message fit to be kept.
 func tidy(message string) string {
-	return clean.Cut(strings.TrimSpace(clean.Text(message)), MaxMessage)
+	return clean.Cut(strings.TrimSpace(clean.Text(message)), maxMessage)
 }

@@ -151,12 +151,12 @@ func TestOddElementsAreShownRatherThanLost(t *testing.T) {
 
 func TestMessagesAreCleanedAndCut(t *testing.T) {
 	p := newPlace(t, "")
-	p.add(t, "\n  red \x1b[31malert\x1b[0m\u202e\r\nsecond line\n\n", strings.Repeat("é", MaxMessage+1))
+	p.add(t, "\n  red \x1b[31malert\x1b[0m\u202e\r\nsecond line\n\n", strings.Repeat("é", maxMessage+1))
 	list := p.queue.Peek()
 	if got, want := list[0].Message, "red alert\nsecond line"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := list[1].Message, strings.Repeat("é", MaxMessage-1)+"…"; got != want {
+	if got, want := list[1].Message, strings.Repeat("é", maxMessage-1)+"…"; got != want {
 		t.Errorf("a long message has %d runes and ends %q", len([]rune(got)), got[len(got)-8:])
 	}
 	for _, nothing := range []string{"", " \n ", "\x1b[31m\u200b"} {
@@ -207,7 +207,7 @@ func TestADiscardedUpdateComesBackToItsPlace(t *testing.T) {
 		if gone.Update != before[i] {
 			t.Errorf("discarded %+v, want %+v", gone, before[i])
 		}
-		if _, err := p.queue.Discard(before[i].Key); !errors.Is(err, ErrGone) {
+		if _, err := p.queue.Discard(before[i].Key); !errors.Is(err, errGone) {
 			t.Errorf("discarded twice: %v", err)
 		}
 		for range 2 { // a second time changes nothing

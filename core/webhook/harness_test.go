@@ -122,7 +122,7 @@ func newDir(t testing.TB) *store.Dir {
 
 func put(t testing.TB, d *store.Dir, name, text string) {
 	t.Helper()
-	if err := d.Write(Folder+"/"+name, []byte(text)); err != nil {
+	if err := d.Write(folder+"/"+name, []byte(text)); err != nil {
 		t.Fatal(err)
 	}
 }

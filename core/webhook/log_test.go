@@ -115,7 +115,7 @@ func TestAHeldDeliveryThatACrashCutOffIsToldInTheSameWordsAndNotScreenedAgain(t 
 		if diff := cmp.Diff(first.noted(), again.noted()); diff != "" || len(again.noted()) != 1 {
 			t.Errorf("told before and after the crash: %s", diff)
 		}
-		if d := again.Deliveries()[0]; d.Outcome != Held || d.Verdict != VerdictHeld || strings.Contains(onDisk(t, first.dir), "note") {
+		if d := again.Deliveries()[0]; d.Outcome != Held || d.Verdict != verdictHeld || strings.Contains(onDisk(t, first.dir), "note") {
 			t.Errorf("%+v", d)
 		}
 	})

@@ -102,7 +102,7 @@ func TestAFlaggedDeliveryIsHeldAndToldByItsFields(t *testing.T) {
 			t.Errorf("screened (-want +got):\n%s", diff)
 		}
 		d := r.Deliveries()[0]
-		if len(r.ran()) != 0 || d.Outcome != Held || d.Verdict != VerdictHeld || d.Ended.IsZero() {
+		if len(r.ran()) != 0 || d.Outcome != Held || d.Verdict != verdictHeld || d.Ended.IsZero() {
 			t.Errorf("%d runs, %+v", len(r.ran()), d)
 		}
 		if diff := cmp.Diff([]string{"(undeclared)", "branch"}, d.Flagged); diff != "" {
@@ -152,9 +152,9 @@ func TestWithoutAVerdictADeliveryIsHeld(t *testing.T) {
 			}
 			stop()
 			d := r.Deliveries()[0]
-			verdict := VerdictUnreadable
+			verdict := verdictUnreadable
 			if name == "doubt" || name == "unsafe" {
-				verdict = VerdictHeld
+				verdict = verdictHeld
 			}
 			if len(r.ran()) != 0 || d.Outcome != Held || d.Verdict != verdict || len(r.noted()) != 1 {
 				t.Errorf("%s: %d runs, %+v, %q", name, len(r.ran()), d, r.noted())
@@ -168,7 +168,7 @@ func TestAPayloadWithoutFreeTextRunsWithoutScreening(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := held(t, nil, "fixed", `{"status":"down"}`)
 		d := r.Deliveries()[0]
-		if len(r.ran()) != 1 || d.Outcome != Done || d.Verdict != VerdictNone {
+		if len(r.ran()) != 1 || d.Outcome != Done || d.Verdict != verdictNone {
 			t.Errorf("%d runs, %+v", len(r.ran()), d)
 		}
 	})
@@ -182,7 +182,7 @@ func TestASafeDeliveryRunsWithItsSpecAndItsData(t *testing.T) {
 			t.Fatalf("%+v", jobs)
 		}
 		d := r.Deliveries()[0]
-		if d.Outcome != Done || d.Verdict != VerdictSafe || d.Size != len(held1) || d.Status != 202 || !slices.Equal(d.Flagged, nil) {
+		if d.Outcome != Done || d.Verdict != verdictSafe || d.Size != len(held1) || d.Status != 202 || !slices.Equal(d.Flagged, nil) {
 			t.Errorf("%+v", d)
 		}
 		assertNothingLeaked(t, r)

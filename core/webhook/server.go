@@ -52,8 +52,8 @@ var (
 	// errNoSecret says that WEBHOOK_SECRET is not set: without one everybody on
 	// this machine could wake the bot.
 	errNoSecret = errors.New("webhooks stay off: set WEBHOOK_SECRET to a long random text")
-	// ErrAddress says that the address is not one of this machine alone.
-	ErrAddress = errors.New("webhooks are taken on loopback only: give an address such as 127.0.0.1:8420")
+	// errAddress says that the address is not one of this machine alone.
+	errAddress = errors.New("webhooks are taken on loopback only: give an address such as 127.0.0.1:8420")
 )
 
 // Options are the parts of a Server. Dir, Index, Secret, Addr and Run are
@@ -160,7 +160,7 @@ func WeakSecret(secret config.Secret) string {
 func checkLoopback(addr string) error {
 	at, err := netip.ParseAddrPort(addr)
 	if err != nil || !at.Addr().Unmap().IsLoopback() {
-		return ErrAddress
+		return errAddress
 	}
 	return nil
 }

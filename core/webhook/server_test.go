@@ -281,7 +281,7 @@ func TestDeliverSpeaksToARunningBot(t *testing.T) {
 	if _, _, err = Deliver(t.Context(), addr, secret, "fixed", nil); err == nil || strings.Contains(err.Error(), secret) {
 		t.Errorf("no bot there: %v", err)
 	}
-	if _, _, err = Deliver(t.Context(), "10.0.0.1:80", secret, "fixed", nil); !errors.Is(err, ErrAddress) {
+	if _, _, err = Deliver(t.Context(), "10.0.0.1:80", secret, "fixed", nil); !errors.Is(err, errAddress) {
 		t.Errorf("the secret would leave the machine: %v", err)
 	}
 }

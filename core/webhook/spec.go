@@ -107,7 +107,7 @@ type Index struct{ *routines.Folder[Spec] }
 
 // NewIndex makes an empty index; Scan fills it.
 func NewIndex(d *store.Dir) *Index {
-	return &Index{routines.NewFolder(d, Folder, Parse, func(s *Spec) *routines.Task { return &s.Task })}
+	return &Index{routines.NewFolder(d, folder, Parse, func(s *Spec) *routines.Task { return &s.Task })}
 }
 
 // Find returns the spec with that id.

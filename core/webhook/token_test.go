@@ -38,7 +38,7 @@ func TestOnlyLoopbackAndASecretMakeAServer(t *testing.T) {
 		return err
 	}
 	for _, addr := range []string{"", ":8080", "0.0.0.0:8080", "192.168.1.4:80", "localhost:80", "[::]:80", "127.0.0.1", "127.0.0.1:99999", "example.com:80", "[::ffff:10.0.0.1]:80"} {
-		if err := create(addr, secret); !errors.Is(err, ErrAddress) {
+		if err := create(addr, secret); !errors.Is(err, errAddress) {
 			t.Errorf("%q: %v", addr, err)
 		}
 	}

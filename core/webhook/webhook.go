@@ -13,8 +13,8 @@ import (
 	"ollimbot/core/prompt"
 )
 
-// Folder is where the spec files lie, relative to the data directory.
-const Folder = "webhooks"
+// folder is where the spec files lie, relative to the data directory.
+const folder = "webhooks"
 
 // Limits of a payload.
 const (
@@ -50,10 +50,10 @@ type Payload struct {
 
 // What the screening found.
 const (
-	VerdictSafe       = "safe"
-	VerdictHeld       = "held"
-	VerdictNone       = "none needed" // the payload holds no free text
-	VerdictUnreadable = "unreadable"  // no verdict: held as well
+	verdictSafe       = "safe"
+	verdictHeld       = "held"
+	verdictNone       = "none needed" // the payload holds no free text
+	verdictUnreadable = "unreadable"  // no verdict: held as well
 )
 
 // What became of a delivery; a refused one has "refused 401" and its like.

@@ -99,10 +99,10 @@ func (s *Server) screened(ctx context.Context, t *task) (verdict string) {
 	}
 	names := t.job.Spec.Fields.named(t.job.Payload.Screened)
 	if len(names) == 0 {
-		return VerdictNone
+		return verdictNone
 	}
 	if s.o.Screen == nil {
-		s.hold(t, VerdictUnreadable, nil, fmt.Sprintf(noteNoScreen, t.job.Spec.ID, fieldsText(names), t.job.Delivery.ID))
+		s.hold(t, verdictUnreadable, nil, fmt.Sprintf(noteNoScreen, t.job.Spec.ID, fieldsText(names), t.job.Delivery.ID))
 		return ""
 	}
 	safe, flagged, err := s.screen(ctx, t.job.Payload)
@@ -111,13 +111,13 @@ func (s *Server) screened(ctx context.Context, t *task) (verdict string) {
 		return ""
 	case err != nil:
 		s.o.Log.Warn("the screening of a delivery gave no verdict", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "error", clean.Line(err.Error()))
-		s.hold(t, VerdictUnreadable, nil, fmt.Sprintf(noteUnreadable, t.job.Spec.ID, fieldsText(names), t.job.Delivery.ID))
+		s.hold(t, verdictUnreadable, nil, fmt.Sprintf(noteUnreadable, t.job.Spec.ID, fieldsText(names), t.job.Delivery.ID))
 		return ""
 	case safe && len(flagged) == 0:
-		return VerdictSafe
+		return verdictSafe
 	}
 	pointed := t.job.Spec.Fields.named(flagged)
-	s.hold(t, VerdictHeld, pointed, fmt.Sprintf(noteFlagged, t.job.Spec.ID, fieldsText(pointed), t.job.Delivery.ID))
+	s.hold(t, verdictHeld, pointed, fmt.Sprintf(noteFlagged, t.job.Spec.ID, fieldsText(pointed), t.job.Delivery.ID))
 	return ""
 }
 

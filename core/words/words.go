@@ -9,10 +9,10 @@ import (
 )
 
 // Count is a number and its noun: "1 file", "3 files". The plural takes an s.
-func Count(n int, noun string) string { return strconv.Itoa(n) + " " + Plural(n, noun) }
+func Count(n int, noun string) string { return strconv.Itoa(n) + " " + plural(n, noun) }
 
-// Plural is a noun as it stands behind a number: "file", "files".
-func Plural(n int, noun string) string {
+// plural is a noun as it stands behind a number: "file", "files".
+func plural(n int, noun string) string {
 	if n == 1 {
 		return noun
 	}

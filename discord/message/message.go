@@ -17,8 +17,8 @@ import (
 	"ollimbot/core/clean"
 )
 
-// ErrNonsense says that a part is missing that each message has, or is of a wrong form.
-var ErrNonsense = errors.New("read message: a part is missing")
+// errNonsense says that a part is missing that each message has, or is of a wrong form.
+var errNonsense = errors.New("read message: a part is missing")
 
 // IsID reports whether a text is an id of Discord, a number of 64 bits. Ids
 // become part of addresses, so nothing else is let in.
@@ -45,10 +45,10 @@ func Decode(data []byte) (*discordgo.Message, error) {
 	case err != nil:
 		return nil, err
 	case m.Author == nil || !IsID(m.ID) || !IsID(m.ChannelID) || !IsID(m.Author.ID):
-		return nil, ErrNonsense
+		return nil, errNonsense
 	}
 	if ref := m.MessageReference; ref != nil && ref.MessageID != "" && !IsID(ref.MessageID) {
-		return nil, ErrNonsense
+		return nil, errNonsense
 	}
 	m.ReferencedMessage = whole(extra["referenced_message"])
 	var snapshots []struct {

@@ -109,21 +109,21 @@ func Ephemeral(text string) rest.Message {
 // The reactions that answer an approval, in the order in which the bot offers
 // them; any other denies.
 const (
-	ReactAllow  = "\u2705"
-	ReactDeny   = "\u274c"
-	ReactAlways = "\U0001f513"
+	reactAllow  = "\u2705"
+	reactDeny   = "\u274c"
+	reactAlways = "\U0001f513"
 	thumb       = "\U0001f44d"
 )
 
 // Reactions are those that are offered.
-func Reactions() []string { return []string{ReactAllow, ReactDeny, ReactAlways} }
+func Reactions() []string { return []string{reactAllow, reactDeny, reactAlways} }
 
 // Verdict is what a reaction says.
 func Verdict(emoji string) policy.Verdict {
 	switch {
-	case emoji == ReactAllow, strings.HasPrefix(emoji, thumb): // it may have a tone of skin
+	case emoji == reactAllow, strings.HasPrefix(emoji, thumb): // it may have a tone of skin
 		return policy.Allow
-	case emoji == ReactAlways:
+	case emoji == reactAlways:
 		return policy.Always
 	}
 	return policy.Deny

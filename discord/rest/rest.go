@@ -23,13 +23,13 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// DefaultBase is where Discord's API lives.
-const DefaultBase = "https://discord.com/api/v10"
+// defaultBase is where Discord's API lives.
+const defaultBase = "https://discord.com/api/v10"
 
 // Options of a client. Token is the bot's; the rest has defaults.
 type Options struct {
 	Token string
-	// Base replaces DefaultBase. It must have passed CheckBase.
+	// Base replaces defaultBase. It must have passed CheckBase.
 	Base string
 	// Transport carries the requests; it must respect their contexts. Nil is one
 	// of our own.
@@ -67,9 +67,9 @@ func New(o Options) *Client {
 		standing:  standing{refused: make(chan struct{})},
 	}
 	if c.base == "" {
-		c.base = DefaultBase
+		c.base = defaultBase
 	}
-	if c.base != DefaultBase {
+	if c.base != defaultBase {
 		if u, err := url.Parse(c.base); err == nil {
 			c.files = u.Scheme + "://" + u.Host + "/"
 		}

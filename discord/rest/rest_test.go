@@ -334,7 +334,7 @@ func (e *timeoutError) Error() string { return e.s }
 func TestABaseMustBeLoopbackOrEncrypted(t *testing.T) {
 	for base, want := range map[string]bool{
 		"":                                 true,
-		DefaultBase:                        true,
+		defaultBase:                        true,
 		"http://127.0.0.1:8080/api/v10":    true,
 		"http://127.8.9.10/api/v10/":       true,
 		"http://[::1]:80/api":              true,

@@ -48,15 +48,15 @@ func (f fate) happened() bool {
 
 // tags are the words for people.
 var tags = map[fate]string{
-	fateRunning: TagRunning, fateFailed: TagFailed, fateCutOff: TagCutOff, fateMissed: TagMissed,
-	fateHeld: TagHeld, fateSkipped: TagSkipped, fateOverdue: TagOverdue,
+	fateRunning: tagRunning, fateFailed: tagFailed, fateCutOff: tagCutOff, fateMissed: tagMissed,
+	fateHeld: tagHeld, fateSkipped: tagSkipped, fateOverdue: tagOverdue,
 }
 
 func (f fate) tag() string {
 	if tag, ok := tags[f]; ok {
 		return tag
 	}
-	return TagJustFired
+	return tagJustFired
 }
 
 // book is state/schedule.json: what has fired, so that a restart neither loses

@@ -22,19 +22,19 @@ const (
 )
 
 // The tags of an entry. Agents know the first two; the others are for people, and
-// most of them say what has become of a fire instead of TagJustFired.
+// most of them say what has become of a fire instead of tagJustFired.
 const (
 	tagThisTask  = "this task"
-	TagJustFired = "just fired"
+	tagJustFired = "just fired"
 	TagPaused    = "paused"
 	TagWaits     = "waits for you"
-	TagRunning   = "running"
-	TagFailed    = "failed"
-	TagCutOff    = "cut off" // the program ended during the run
-	TagMissed    = "missed"  // nobody was there for it
-	TagHeld      = "held"    // the task was paused or snoozed then
-	TagSkipped   = "skipped" // the run before it had not ended
-	TagOverdue   = "overdue" // a reminder that has not begun
+	tagRunning   = "running"
+	tagFailed    = "failed"
+	tagCutOff    = "cut off" // the program ended during the run
+	tagMissed    = "missed"  // nobody was there for it
+	tagHeld      = "held"    // the task was paused or snoozed then
+	tagSkipped   = "skipped" // the run before it had not ended
+	tagOverdue   = "overdue" // a reminder that has not begun
 )
 
 // Entry is one line of the schedule.
@@ -50,6 +50,9 @@ type Entry struct {
 	Foreground  bool          `json:"foreground,omitempty"`
 	Held        bool          `json:"held,omitempty"` // it will not fire: paused, snoozed, or waiting for the user. Agents are not shown these
 	Why         string        `json:"why,omitempty"`  // of one that waits for the user: for what
+	// Cost is what the run is expected to cost, in dollars: the mean of the task's
+	// newest runs. It is 0 where that is nothing, and where nobody asks.
+	Cost float64 `json:"cost_usd,omitempty"`
 }
 
 // Forward is the schedule that an agent is shown: background tasks that have
@@ -91,7 +94,7 @@ func (f Forward) RefillLine(now time.Time, rateMinutes int) string {
 func (f Forward) Told() []Entry {
 	list := slices.Concat(f.Entries, f.Passed)
 	for i, e := range list {
-		if e.Tag == TagJustFired && i < len(f.fates) {
+		if e.Tag == tagJustFired && i < len(f.fates) {
 			list[i].Tag = f.fates[i].tag()
 		}
 	}
@@ -226,9 +229,9 @@ func (s *Schedule) render(set *routines.Set, w *window, current string) Forward 
 		case current != "" && e.ID == current:
 			e.Tag = tagThisTask
 		case !one.at.After(w.now):
-			e.Tag = TagJustFired
+			e.Tag = tagJustFired
 		}
-		if e.Tag != TagJustFired {
+		if e.Tag != tagJustFired {
 			f.Last = e.FireTime
 		}
 		f.Entries, f.fates = append(f.Entries, e), append(f.fates, one.fate)
@@ -245,8 +248,16 @@ func (s *Schedule) entry(set *routines.Set, one candidate) Entry {
 	}
 	return Entry{
 		ID: t.ID, FireTime: one.at.In(s.o.Zone), Label: label, Description: briefly(t), FilePath: t.Path, Kind: t.Kind,
-		Silent: !t.AllowPing, Foreground: !t.Background,
+		Silent: !t.AllowPing, Foreground: !t.Background, Cost: s.price(t),
 	}
+}
+
+// price is what a run of the task is expected to cost, where somebody knows.
+func (s *Schedule) price(t *routines.Task) float64 {
+	if s.o.Purse == nil {
+		return 0
+	}
+	return s.o.Purse.Price(t)
 }
 
 // promptRunes is how much of a prompt stands in for a missing description.

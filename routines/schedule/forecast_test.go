@@ -164,7 +164,7 @@ func TestForwardIsTheAlgorithmOfTheSpecWhateverWasAskedBefore(t *testing.T) {
 			if diff := cmp.Diff(literal(x, now, "r01"), summary(x.Forward(now, "r01"))); diff != "" {
 				rt.Fatalf("at %v (-spec +got):\n%s", now, diff)
 			}
-			x.Calendar(now.Add(-time.Hour), now.Add(time.Hour), 10) // shares the memory
+			x.calendar(now.Add(-time.Hour), now.Add(time.Hour), 10) // shares the memory
 		}
 	})
 }
@@ -224,7 +224,7 @@ func TestForwardEntriesSayWhatTheTaskIs(t *testing.T) {
 func TestAFireAtExactlyNowIsListedOnce(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	f := scheduleOf(t, time.UTC, routineOf(t, "r1", "0 9 * * *", nil)).Forward(now, "")
-	if len(f.Entries) != 1 || f.Entries[0].Tag != TagJustFired || !f.Last.IsZero() {
+	if len(f.Entries) != 1 || f.Entries[0].Tag != tagJustFired || !f.Last.IsZero() {
 		t.Errorf("got %+v", f)
 	}
 }
@@ -232,7 +232,7 @@ func TestAFireAtExactlyNowIsListedOnce(t *testing.T) {
 func TestAFireFifteenMinutesAgoIsTheLastThatIsListed(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 15, 0, 0, time.UTC)
 	x := scheduleOf(t, time.UTC, routineOf(t, "r1", "0 9 * * *", nil))
-	if f := x.Forward(now, ""); len(f.Entries) != 1 || f.Entries[0].Tag != TagJustFired {
+	if f := x.Forward(now, ""); len(f.Entries) != 1 || f.Entries[0].Tag != tagJustFired {
 		t.Errorf("got %+v", f.Entries)
 	}
 	if f := x.Forward(now.Add(time.Second), ""); len(f.Entries) != 0 {
@@ -298,7 +298,7 @@ func TestCalendarListsEveryFireOfEverything(t *testing.T) {
 	)
 	got := func(limit int) []string {
 		var out []string
-		for _, e := range x.Calendar(from, from.Add(time.Hour), limit) {
+		for _, e := range x.calendar(from, from.Add(time.Hour), limit) {
 			out = append(out, fmt.Sprintf("%s %s %v", e.FireTime.Format("15:04"), e.ID, e.Foreground))
 		}
 		return out
@@ -330,7 +330,7 @@ func TestCalendarEqualsAWalkThroughTheMinutes(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, e := range x.Calendar(from, to, 1000) {
+	for _, e := range x.calendar(from, to, 1000) {
 		got = append(got, e.FireTime.Format(time.RFC3339)+" "+e.ID)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -347,7 +347,7 @@ func TestForegroundTasksAreForPeopleOnly(t *testing.T) {
 	if f := x.Forward(now, ""); len(f.Entries) != 1 || f.Entries[0].ID != "r2" {
 		t.Errorf("agents see %+v", f.Entries)
 	}
-	list := x.ForPeople(x.Forward(now, ""), now, now.Add(3*time.Hour))
+	list := x.forPeople(x.Forward(now, ""), now, now.Add(3*time.Hour))
 	if len(list) != 3 || list[0].ID != "m1" || list[1].ID != "r1" || !list[0].Foreground || list[2].ID != "r2" {
 		t.Errorf("people see %+v", list)
 	}

@@ -340,14 +340,14 @@ func TestAgentsDoNotSeeHeldFiresAndPeopleSeeThemMarked(t *testing.T) {
 			"12:00 aaaaaaaa just fired", "12:12 dddddddd paused held", "12:15 bbbbbbbb paused held", "12:20 ffffffff paused held",
 			"12:30 aaaaaaaa snoozed until 13:00 held", "13:00 aaaaaaaa ", "13:00 cccccccc snoozed until 13:00",
 		}
-		if diff := cmp.Diff(people, brief(n.loop.ForPeople(f, now, now.Add(3*time.Hour)))); diff != "" {
+		if diff := cmp.Diff(people, brief(n.loop.forPeople(f, now, now.Add(3*time.Hour)))); diff != "" {
 			t.Errorf("people (-want +got):\n%s", diff)
 		}
 		day := []string{
 			"12:12 dddddddd paused held", "12:15 bbbbbbbb paused held", "12:20 ffffffff paused held",
 			"12:30 aaaaaaaa snoozed until 13:00 held", "13:00 aaaaaaaa ", "13:00 cccccccc snoozed until 13:00", "13:15 bbbbbbbb paused held",
 		}
-		if diff := cmp.Diff(day, brief(n.loop.Calendar(now, now.Add(75*time.Minute), 100))); diff != "" {
+		if diff := cmp.Diff(day, brief(n.loop.calendar(now, now.Add(75*time.Minute), 100))); diff != "" {
 			t.Errorf("day (-want +got):\n%s", diff)
 		}
 		if _, next := n.loop.NextFires(now); !next[0].Equal(n.at("01 13:00")) || !next[1].IsZero() || !next[4].IsZero() {

@@ -80,6 +80,8 @@ type Options struct {
 	// changed: words is told whether what was said before is still unread, and gives
 	// the text that takes its place, or none. Nil notes what is new.
 	Troubles func(kind routines.Kind, words func(unread bool) string)
+	// Purse knows what runs cost; nil asks nobody.
+	Purse Purse
 	// Changed is called when what is scheduled or running has changed. It must
 	// not block. Nil is fine.
 	Changed func()
@@ -88,6 +90,13 @@ type Options struct {
 		Add(rel, message string)
 		Remove(rel, message string)
 	}
+}
+
+// Purse knows what runs cost. Its methods are quick and may be called by several
+// goroutines.
+type Purse interface {
+	// Price is what a run of the task is expected to cost, in dollars.
+	Price(t *routines.Task) float64
 }
 
 // Schedule knows when tasks fire, and fires them when they are due while it runs. Make

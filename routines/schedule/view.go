@@ -92,9 +92,9 @@ func (s *Schedule) View(now time.Time) View {
 	if f.Last.After(v.Until) {
 		v.Until = f.Last
 	}
-	v.Entries = s.ForPeople(f, now, v.Until)
+	v.Entries = s.forPeople(f, now, v.Until)
 	v.DayUntil = now.Add(24 * time.Hour)
-	if v.Day = s.Calendar(now, v.DayUntil, dayFires+1); len(v.Day) > dayFires {
+	if v.Day = s.calendar(now, v.DayUntil, dayFires+1); len(v.Day) > dayFires {
 		v.Day, v.DayUntil = v.Day[:dayFires], v.Day[dayFires].FireTime
 	}
 	v.Missed = s.missed(now)
@@ -112,7 +112,7 @@ func (s *Schedule) missed(now time.Time) (out []Entry) {
 	for i := range set.Routines {
 		if at, ok := known.missed[set.Routines[i].ID]; ok && now.Sub(at) < missedFor && !at.After(now) {
 			e := s.entry(set, candidate{at: at, index: i})
-			e.Tag = TagMissed
+			e.Tag = fateMissed.tag()
 			out = append(out, e)
 		}
 	}
@@ -184,9 +184,9 @@ func mark(e Entry, hold Hold, now time.Time) Entry {
 	return e
 }
 
-// ForPeople is what a dashboard shows at now: the schedule that agents see, the next
+// forPeople is what a dashboard shows at now: the schedule that agents see, the next
 // fires of foreground tasks up to a time, and those of tasks that are held, by time.
-func (s *Schedule) ForPeople(f Forward, now, until time.Time) []Entry {
+func (s *Schedule) forPeople(f Forward, now, until time.Time) []Entry {
 	set, holds := s.Set(), s.Holds()
 	all := f.Told()
 	for i, e := range all {
@@ -239,10 +239,10 @@ func (s *Schedule) firstFire(set *routines.Set, index int, now time.Time) time.T
 	return time.Unix(at, 0)
 }
 
-// Calendar lists every fire from from to to, both included, by time: of
+// calendar lists every fire from from to to, both included, by time: of
 // foreground tasks too, and each fire of a routine, those that are held with
 // their tag. It is for people; at most limit entries are returned.
-func (s *Schedule) Calendar(from, to time.Time, limit int) []Entry {
+func (s *Schedule) calendar(from, to time.Time, limit int) []Entry {
 	set, holds := s.Set(), s.Holds()
 	s.fires.mu.Lock()
 	defer s.fires.mu.Unlock()
@@ -274,6 +274,28 @@ func (s *Schedule) Calendar(from, to time.Time, limit int) []Entry {
 		}
 	}
 	return out
+}
+
+// NextOf are the next n fires of one task behind now, by time, those that are held
+// marked as Calendar does.
+func (s *Schedule) NextOf(id string, now time.Time, n int) []Entry {
+	set, holds := s.Set(), s.Holds()
+	var list []Entry
+	for i, r := range set.Routines {
+		if r.ID != id {
+			continue
+		}
+		for at := nextFire(r.Schedule, now.Unix()+1, s.o.Zone); at != never && len(list) < n; at = nextFire(r.Schedule, at+1, s.o.Zone) {
+			list = append(list, mark(s.entry(set, candidate{at: time.Unix(at, 0), index: i}), holds.Of(&r.Task), now))
+		}
+	}
+	for i, r := range set.Reminders {
+		if r.ID == id && len(list) < n {
+			at, _ := holds.dueAt(r)
+			list = append(list, mark(s.entry(set, candidate{at: at, index: len(set.Routines) + i}), holds.Of(&r.Task), now))
+		}
+	}
+	return list
 }
 
 // NextFires is when each task fires next, at from or later: beside the routines

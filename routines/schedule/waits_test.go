@@ -31,7 +31,7 @@ func TestATaskThatWaitsFiresForNobodyAndOwesNothing(t *testing.T) {
 			if f := x.Forward(now, ""); len(f.Entries) == 0 || f.Entries[0].ID != "c" {
 				t.Errorf("agents see %+v", f.Entries)
 			}
-			for _, e := range x.ForPeople(x.Forward(now, ""), now, now.Add(2*time.Hour)) {
+			for _, e := range x.forPeople(x.Forward(now, ""), now, now.Add(2*time.Hour)) {
 				if waits := e.ID != "c"; e.Held != waits || (e.Tag == TagWaits) != waits || (e.Why == why) != waits {
 					t.Errorf("people see %+v", e)
 				}

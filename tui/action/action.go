@@ -175,6 +175,11 @@ const (
 	// ForksAgain fires the task of a run once more, beside its schedule.
 	ForksAgain ID = "forks.again"
 	ForksCosts ID = "forks.costs"
+	// ForksState shows runs of another state, ForksSort sorts them by the next column,
+	// ForksTurn the other way round; all on the page of runs.
+	ForksState ID = "forks.state"
+	ForksSort  ID = "forks.sort"
+	ForksTurn  ID = "forks.turn"
 )
 
 // The actions of the chat pane beside its scrolling.

@@ -148,6 +148,9 @@ var forksRows = slices.Concat([]Action{
 		Off: noForks, Costs: true, Writes: true,
 	},
 	{ID: ForksCosts, Pane: Forks, Keys: []string{"c"}, Title: "Compare what the runs of each task have cost in a week", Short: "costs"},
+	{ID: ForksState, Pane: Forks, Keys: []string{"v"}, Title: "Show only runs that failed, pinged, are done, were stopped, or all again", Short: "state", Off: noForks},
+	{ID: ForksSort, Pane: Forks, Keys: []string{"s"}, Title: "Sort the page of runs by the next column; a click on its head does it, too", Short: "sort", Off: noForks, Quiet: true},
+	{ID: ForksTurn, Pane: Forks, Keys: []string{"S"}, Title: "Sort the page of runs the other way round", Short: "turn", Off: noForks, Quiet: true},
 })
 
 // approvalRows stand over "y" and "n" of the chat while something waits.

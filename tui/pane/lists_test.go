@@ -179,6 +179,7 @@ func longDay(c *core.Snapshot) {
 		f := fork.View{ID: fmt.Sprintf("d%07d", i), Title: fmt.Sprintf("Task %d", i), State: fork.Done, Started: at, Ended: at.Add(time.Minute)}
 		if i == 12 {
 			f.ID, f.Title, f.State, f.Error = "f0000000", "Rent", fork.Failed, "the disk is full"
+			c.Failures = []fork.View{f}
 		}
 		c.Forks = append(c.Forks, f)
 	}

@@ -27,6 +27,8 @@ type Context struct {
 	// Keys are the keys that the user has chosen: what a pane says about a key
 	// names these.
 	Keys action.Keys
+	// Zoomed says that the focused pane has the whole body: it shows more then.
+	Zoomed bool
 	// ReadOnly switches off everything that changes something.
 	ReadOnly bool
 }
@@ -62,6 +64,16 @@ type Pane interface {
 	Type(c Context, msg tea.Msg) Answer
 	// Sync tells the pane that a new snapshot has come, before it renders.
 	Sync(c Context)
+}
+
+// Reader is a pane that shows more than a snapshot holds.
+type Reader interface {
+	// Wants is what the pane would like to have read, or noted without a word; nil for
+	// nothing. It is asked after each key and each snapshot, but not again before what
+	// it wanted has been done.
+	Wants(c Context) command.Value
+	// Read takes what has come of it.
+	Read(c Context, o command.Outcome, err error) Answer
 }
 
 // Dialog is what lies over the panes and takes all keys: a question, a form, a

@@ -312,10 +312,10 @@ func TestAPickIsAlwaysWhatTheWordsName(t *testing.T) {
 func TestCostsAreToldInSentences(t *testing.T) {
 	got := costsText(command.Outcome{
 		Message: "last 7 days: 5 runs, 51k tokens, $0.12; the runs that are known begin on Sat 2026-11-21 16:19",
-		Costs: []command.TaskCost{
+		Costs: &command.CostReport{Tasks: []command.TaskCost{
 			{Title: "Email sweep", ID: "aaaa1111", Runs: 4, Tokens: 45_200, Dollars: 0.12, Share: 0.88},
 			{Title: "Tea", Runs: 1, Tokens: 1_200_000, Share: 0.12},
-		},
+		}},
 	})
 	want := `last 7 days: 5 runs, 51 thousand tokens, 0.12 dollars; the runs that are known begin on Sat 2026-11-21 16:19
 Email sweep (aaaa1111): 4 runs, 45 thousand tokens, 0.12 dollars, 0.0300 dollars a run, 88 percent of all

@@ -156,7 +156,7 @@ func tailText(l tail.Line) string {
 // each task.
 func costsText(o command.Outcome) string {
 	lines := []string{sumText(o.Message)}
-	for _, t := range o.Costs {
+	for _, t := range o.Costs.Tasks {
 		lines = append(lines, costText(t))
 	}
 	return strings.Join(lines, "\n")

@@ -120,7 +120,7 @@ func (b *bot) Do(_ context.Context, c command.Value) (command.Outcome, error) {
 	case command.Preview:
 		return command.Outcome{Body: "Good morning"}, nil
 	case command.Costs:
-		return command.Outcome{Message: "nothing yet"}, nil
+		return command.Outcome{Message: "nothing yet", Costs: &command.CostReport{}}, nil
 	case command.Describe:
 		return command.Outcome{Body: described}, nil
 	case command.Slash:

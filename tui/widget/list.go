@@ -49,6 +49,24 @@ func (l *List) Window(from, to, n, h int) int {
 type Row struct {
 	Text  string
 	Place Place
+	// Spots are parts of the line with a place of their own; the rest has Place.
+	Spots []Spot
+}
+
+// Spot is the part of a line from a cell up to another one, counted from 0.
+type Spot struct {
+	From, To int
+	Place    Place
+}
+
+// At is what stands on cell x of the row.
+func (r Row) At(x int) Place {
+	for _, s := range r.Spots {
+		if x >= s.From && x < s.To {
+			return s.Place
+		}
+	}
+	return r.Place
 }
 
 // Place is an item of a list, counted from 0, or one of the places below.
@@ -65,7 +83,7 @@ const (
 func Rows(at Place, lines ...string) []Row {
 	out := make([]Row, len(lines))
 	for i, l := range lines {
-		out[i] = Row{l, at}
+		out[i] = Row{Text: l, Place: at}
 	}
 	return out
 }
@@ -74,7 +92,7 @@ func Rows(at Place, lines ...string) []Row {
 func FillRows(rows []Row, w, h int) []Row {
 	rows = rows[:min(len(rows), max(h, 0))]
 	for len(rows) < h {
-		rows = append(rows, Row{Blank(w), Nowhere})
+		rows = append(rows, Row{Text: Blank(w), Place: Nowhere})
 	}
 	return rows
 }

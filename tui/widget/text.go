@@ -36,6 +36,13 @@ const (
 	textNotThese    = "in front: leave these out"
 )
 
+// The words of the filter of a list.
+const (
+	textQueryHelp  = "words that a row holds"
+	textKeepsQuery = "keep the filter"
+	textAllRows    = "every row again"
+)
+
 func textShown(n, of int) string {
 	return fmt.Sprintf("%s of %s", words.Thousands(uint64(n)), words.Grouped(uint64(of), "line"))
 }

@@ -39,6 +39,9 @@ type Options struct {
 	// Dir is where it is written down which session was told what, so that it is
 	// known after a crash; nil remembers nothing.
 	Dir *store.Dir
+	// Priced leaves open what the tokens cost, so that they count as those of a model
+	// would; otherwise they are free.
+	Priced bool
 }
 
 // Engine opens sessions that live in memory. Use New.

@@ -139,12 +139,12 @@ func (t *turn) finish() {
 // preset is the tokens of a system prompt that a real engine always sends.
 const preset = 1800
 
-// usage is plausible: four characters are about a token, what was said before
-// comes from the cache, and nothing costs anything.
+// usage is plausible: four characters are about a token, and what was said before
+// comes from the cache.
 func (t *turn) usage() agent.Usage {
 	return agent.Usage{
 		InputTokens: 4 + t.rounds*6, OutputTokens: 1 + t.out/4,
-		CacheRead: preset + (t.rounds-1)*t.in/4, CacheWrite: t.in / 4,
+		CacheRead: preset + (t.rounds-1)*t.in/4, CacheWrite: t.in / 4, Free: !t.s.engine.o.Priced,
 	}
 }
 

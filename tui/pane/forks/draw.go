@@ -47,7 +47,10 @@ func split(n, h int) (list, rule int) {
 func (p *Pane) draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	forks := p.runs
 	b := widget.Brush{Theme: c.Theme}
-	if len(forks) == 0 {
+	switch {
+	case c.Zoomed && len(p.book.above)+len(p.book.past.rows) > 0:
+		return p.page(c, w, h, focused)
+	case len(forks) == 0:
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, textEmpty, textTeach)...)
 	}
 	list, rule := split(len(forks), h)
@@ -62,11 +65,17 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	if rule == 1 {
 		rows = append(rows, widget.Row{Text: p.rule(c, selected, w, focused), Place: widget.Ruled})
 	}
-	if v := p.view(); v != nil && v.Len() > 0 {
-		v.Names = c.Names(action.Forks)
-		return append(rows, widget.Rows(widget.Inner, v.Lines(c.Theme, w, h-len(rows), focused)...)...)
+	return append(rows, p.words(c, selected, w, h-len(rows), focused)...)
+}
+
+// words are what a run has said, in h lines, or why there is nothing.
+func (p *Pane) words(c pane.Context, f fork.View, w, h int, focused bool) []widget.Row {
+	v := p.view()
+	if v == nil || v.Len() == 0 {
+		return widget.Rows(widget.Inner, silence(c, f, w, h)...)
 	}
-	return append(rows, widget.Rows(widget.Inner, silence(c, selected, w, h-len(rows))...)...)
+	v.Names = c.Names(action.Forks)
+	return widget.Rows(widget.Inner, v.Lines(c.Theme, w, h, focused)...)
 }
 
 // rule separates the list from the tail, and says whose tail it is.
@@ -84,7 +93,7 @@ func (p *Pane) rule(c pane.Context, f fork.View, w int, focused bool) string {
 		}
 		state = []widget.Span{{Role: role, Text: v.State()}}
 	}
-	if n := len(p.runs); n > p.listed { // runs are out of sight
+	if n := len(p.runs); n > p.listed && !c.Zoomed { // runs are out of sight
 		place := widget.Span{Role: theme.Dim, Text: textPlace(p.list.At+1, n)}
 		if len(state) > 0 {
 			place.Text += " · "
@@ -105,11 +114,14 @@ func silence(c pane.Context, f fork.View, w, h int) []string {
 	if f.Error != "" {
 		return b.Empty(w, h, f.Error)
 	}
+	if find(c.Snap.Forks, f.ID) < 0 {
+		return b.Empty(w, h, textForgotten)
+	}
 	return b.Empty(w, h, textNoWords)
 }
 
-// stateColumn is the width of the column of states: the longest and a cell.
-func stateColumn(forks []fork.View) int {
+// stateWidth is the width of the column of states: the longest and a cell.
+func stateWidth(forks []fork.View) int {
 	n := 0
 	for _, f := range forks {
 		n = max(n, len(f.State))
@@ -141,7 +153,7 @@ func (p *Pane) row(c pane.Context, i, w int, focused bool) string {
 		}
 	}
 	left := []widget.Span{{Role: theme.Accent, Text: gutter}}
-	state := badge(c.Theme, f, stateColumn(p.runs))
+	state := badge(c.Theme, f, stateWidth(p.runs))
 	if w < narrow {
 		state = state[:1] // the glyphs differ too, and what has ended says so at the end
 	}
@@ -259,24 +271,35 @@ func figures(runs []fork.View, f fork.View, room int) []widget.Span {
 // pad moves a word to the right end of its column.
 func pad(s string, w int) string { return widget.Blank(w-widget.Cells(s)) + s }
 
-// Failures do not scroll away: one that nobody has looked at since the bot began
-// stands above what goes on, and the frame counts it.
+// Failures do not scroll away: one that nobody has looked at stands above what goes
+// on, and the frame counts it.
 
 // arrange sorts the runs for the list: failures that nobody has looked at, those
 // that run, those that wait, then what has ended, each as they come.
 func (p *Pane) arrange(s *core.Snapshot) {
+	p.pinned = p.pinned[:0]
+	for _, f := range s.Failures {
+		if f.ID == p.held.ID || !p.visited[f.ID] {
+			p.pinned = append(p.pinned, f)
+		}
+	}
+	if p.held.ID != "" && find(p.pinned, p.held.ID) < 0 {
+		p.pinned = append(p.pinned, p.held)
+	}
 	p.runs = slices.Clone(s.Forks)
-	slices.SortStableFunc(p.runs, func(a, b fork.View) int { return cmp.Compare(p.rank(s, a), p.rank(s, b)) })
+	slices.SortStableFunc(p.runs, func(a, b fork.View) int { return cmp.Compare(p.rank(a), p.rank(b)) })
 	for id := range p.visited {
-		if find(p.runs, id) < 0 {
+		if find(s.Failures, id) < 0 {
 			delete(p.visited, id)
 		}
 	}
+	live := slices.DeleteFunc(slices.Clone(p.runs), func(f fork.View) bool { return !f.Live() })
+	p.book.fill(s, p.pinned, live)
 }
 
-func (p *Pane) rank(s *core.Snapshot, f fork.View) int {
+func (p *Pane) rank(f fork.View) int {
 	switch {
-	case f.ID == p.held || p.unseen(s, f):
+	case find(p.pinned, f.ID) >= 0:
 		return 0
 	case f.State == fork.Running:
 		return 1
@@ -286,15 +309,10 @@ func (p *Pane) rank(s *core.Snapshot, f fork.View) int {
 	return 3
 }
 
-// unseen reports a failure that nobody has looked at.
-func (p *Pane) unseen(s *core.Snapshot, f fork.View) bool {
-	return looks[f.State].role == theme.Bad && !s.Started.IsZero() && f.Ended.After(s.Started) && !p.visited[f.ID]
-}
-
 // Unseen are the failures that nobody has looked at, the newest first.
 func (p *Pane) Unseen(s *core.Snapshot) (ids []string) {
-	for _, f := range p.runs {
-		if p.unseen(s, f) {
+	for _, f := range s.Failures {
+		if !p.visited[f.ID] {
 			ids = append(ids, f.ID)
 		}
 	}
@@ -304,15 +322,17 @@ func (p *Pane) Unseen(s *core.Snapshot) (ids []string) {
 // visit notes that the user has the selected run before them. A failure goes to its
 // place in the list once they go on.
 func (p *Pane) visit(s *core.Snapshot) {
-	i := find(p.runs, p.run)
+	i := find(s.Failures, p.run)
 	switch {
-	case i >= 0 && p.unseen(s, p.runs[i]):
-		p.visited[p.run], p.held = true, p.run
-	case p.run != p.held:
-		p.held = ""
+	case i >= 0 && !p.visited[p.run]:
+		p.visited[p.run], p.held = true, s.Failures[i]
+		p.noted = append(p.noted, p.run)
+	case p.run != p.held.ID:
+		p.held = fork.View{}
 	default:
 		return
 	}
 	p.arrange(s)
 	p.list.At = max(0, find(p.runs, p.run))
+	p.book.choose(p.run)
 }

@@ -17,6 +17,7 @@ import (
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/table"
 )
 
 // maxViews is how many tails keep their place while the user looks at others.
@@ -27,9 +28,13 @@ type Pane struct {
 	list widget.List
 	runs []fork.View // as the list shows them
 	// visited are the failures that somebody has looked at, held the one among them
-	// that is selected: it keeps its place at the top meanwhile.
+	// that is selected: it keeps its place at the top meanwhile. pinned are those that
+	// stand there; noted, those that the core does not know of yet.
 	visited map[string]bool
-	held    string
+	held    fork.View
+	pinned  []fork.View
+	noted   []string
+	book    book
 	// run is the selected one; chosen says that the user selected it, so that a
 	// run that starts does not take the screen away.
 	run    string
@@ -45,7 +50,12 @@ type Pane struct {
 func New() *Pane { return &Pane{views: map[string]*widget.TailView{}, visited: map[string]bool{}} }
 
 // Title implements pane.Pane.
-func (p *Pane) Title(c pane.Context) (name, state string) { return textTitle, counts(c.Snap) }
+func (p *Pane) Title(c pane.Context) (name, state string) {
+	if !c.Zoomed {
+		return textTitle, counts(c.Snap)
+	}
+	return textPage, strings.Join(append(p.book.state(), counts(c.Snap)), " · ")
+}
 
 // Draw implements pane.Pane.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
@@ -70,6 +80,16 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	p.visit(c.Snap)
 	defer p.visit(c.Snap)
 	scope, verb, _ := strings.Cut(string(id), ".")
+	switch id {
+	case action.ForksState, action.ForksSort, action.ForksTurn:
+		p.onPage(c, id)
+		return pane.Answer{Zoom: true}
+	}
+	if c.Zoomed {
+		if a, ok := p.onPage(c, id); ok {
+			return a
+		}
+	}
 	switch {
 	case id == action.Back:
 		p.back(c)
@@ -103,6 +123,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 func (p *Pane) Show(c pane.Context, id string) {
 	p.run, p.chosen = id, true
 	p.visit(c.Snap)
+	p.book.choose(id)
 	p.read(c)
 }
 
@@ -110,7 +131,11 @@ func (p *Pane) Show(c pane.Context, id string) {
 // it takes them back.
 func (p *Pane) Press(c pane.Context, at widget.Place, focused bool) action.ID {
 	i := int(at)
-	switch {
+	switch column, ok := table.Heading(at); {
+	case ok:
+		p.book.table.Sort(column)
+	case c.Zoomed && i >= 0:
+		return p.pressRow(c, i, focused)
 	case at == widget.Inner && !p.tail:
 		return action.ForksTail
 	case i < 0 || i >= len(p.runs):
@@ -125,14 +150,34 @@ func (p *Pane) Press(c pane.Context, at widget.Place, focused bool) action.ID {
 	return ""
 }
 
+// pressRow selects a row of the page; on the selected one it gives the tail the keys.
+func (p *Pane) pressRow(c pane.Context, i int, focused bool) action.ID {
+	if k := &p.book; k.table.Row() != i {
+		p.tail = false
+		k.table.Select(i)
+		p.follow(c)
+		return ""
+	}
+	if focused {
+		return action.ForksTail
+	}
+	return ""
+}
+
 // Capture implements pane.Pane.
 func (p *Pane) Capture() bool {
+	if p.book.table.Query.Typing() {
+		return true
+	}
 	v := p.view()
 	return v != nil && v.Finding()
 }
 
 // Hint is the help line while the pane takes every key.
 func (p *Pane) Hint() []key.Binding {
+	if q := &p.book.table.Query; q.Typing() {
+		return q.Hint()
+	}
 	if v := p.view(); v != nil {
 		return v.Hint()
 	}
@@ -141,6 +186,11 @@ func (p *Pane) Hint() []key.Binding {
 
 // Type implements pane.Pane.
 func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
+	if t := &p.book.table; t.Query.Typing() {
+		t.Type(msg)
+		p.follow(c)
+		return pane.Answer{}
+	}
 	if v := p.view(); v != nil {
 		v.Type(msg)
 		p.read(c)
@@ -158,7 +208,7 @@ func (p *Pane) Sync(c pane.Context) {
 	if started {
 		p.newest = at
 	}
-	if i := find(forks, p.run); i < 0 {
+	if _, ok := p.selected(); !ok || !c.Zoomed && find(forks, p.run) < 0 {
 		p.run, p.chosen = "", false
 	}
 	if !p.chosen && !p.reading() && (started || p.run == "" || newest != "" && p.stale(c)) {
@@ -167,7 +217,22 @@ func (p *Pane) Sync(c pane.Context) {
 		}
 	}
 	p.list.At = max(0, find(forks, p.run))
+	if !p.book.choose(p.run) && c.Zoomed { // it is filtered out
+		if id := p.book.run(); id != "" {
+			p.run = id
+		}
+	}
 	p.read(c)
+}
+
+// selected is the selected run.
+func (p *Pane) selected() (fork.View, bool) {
+	for _, list := range [][]fork.View{p.runs, p.pinned} {
+		if i := find(list, p.run); i >= 0 {
+			return list[i], true
+		}
+	}
+	return p.book.past.find(p.run)
 }
 
 // Word is what keys do while the tail has them.
@@ -229,12 +294,10 @@ func (p *Pane) Off(_ pane.Context, id action.ID) string {
 	if id != action.ForksStop && id != action.ForksResume && id != action.ForksAgain {
 		return ""
 	}
-	i := find(p.runs, p.run)
-	if i < 0 {
-		return textNothing
-	}
-	f := p.runs[i]
+	f, ok := p.selected()
 	switch {
+	case !ok:
+		return textNothing
 	case id == action.ForksStop && !f.Live():
 		return textEnded
 	case id == action.ForksResume && f.Live():
@@ -257,7 +320,7 @@ func (p *Pane) stop(c pane.Context) pane.Answer {
 	if why := p.Off(c, action.ForksStop); why != "" {
 		return pane.Answer{Toast: why}
 	}
-	f := p.runs[find(p.runs, p.run)]
+	f, _ := p.selected()
 	return pane.Answer{Ask: &pane.Question{
 		Text: stopQuestion(f, c.Snap.At), Yes: textStop, No: leaveWords(f), Do: command.StopFork{Run: f.ID},
 	}}
@@ -285,8 +348,9 @@ func (p *Pane) again(c pane.Context) pane.Answer {
 	if why := p.Off(c, action.ForksAgain); why != "" {
 		return pane.Answer{Toast: why}
 	}
+	f, _ := p.selected()
 	p.chosen = false // the run that starts is what the user waits for
-	return pane.Answer{Do: command.FireNow{ID: p.runs[find(p.runs, p.run)].TaskID}}
+	return pane.Answer{Do: command.FireNow{ID: f.TaskID}}
 }
 
 // view is the tail of the selected run, or nil.
@@ -294,8 +358,8 @@ func (p *Pane) view() *widget.TailView { return p.views[p.run] }
 
 // read takes over what the selected run has said since.
 func (p *Pane) read(c pane.Context) {
-	i := find(p.runs, p.run)
-	if i < 0 || c.Tail == nil {
+	f, ok := p.selected()
+	if !ok || c.Tail == nil {
 		return
 	}
 	v := p.views[p.run]
@@ -304,7 +368,7 @@ func (p *Pane) read(c pane.Context) {
 		p.views[p.run] = v
 	}
 	p.use(p.run)
-	v.Sync(c.Tail, p.runs[i].Lines, c.Snap.Zone)
+	v.Sync(c.Tail, f.Lines, c.Snap.Zone)
 }
 
 // use makes a view the last used one and forgets those beyond maxViews.

@@ -35,7 +35,13 @@ const (
 	textEmpty   = "No background runs yet."
 	textTeach   = "When a routine or reminder fires, its run appears here with everything it says and does."
 	textNoWords = "It has said nothing yet."
-	textWaits   = "It starts as soon as a running one ends."
+	textPage    = "Runs"
+	textLate    = "late"
+	textDamaged = "some lines of the history of runs are damaged: those runs are left out, the others are there"
+
+	textNoneShown = "No run is shown. esc takes the filter away."
+	textForgotten = "What it said is no longer kept: that of the newest 200 runs is."
+	textWaits     = "It starts as soon as a running one ends."
 )
 
 // counts is the state beside the title: "2 of 4 running · 1 waiting".
@@ -73,6 +79,30 @@ func queued(s *core.Snapshot, f fork.View) string {
 		return place
 	}
 	return fmt.Sprintf("%s (%d run)", place, running)
+}
+
+// textClasses are the choices of which runs the page shows.
+var textClasses = [numClasses]string{"", "failed only", "pinged only", "done only", "stopped only"}
+
+// textAllRuns is how many runs the page has; more can be there.
+func textAllRuns(n int, all bool) string {
+	if all {
+		return words.Grouped(uint64(n), "run")
+	}
+	return words.Grouped(uint64(n), "run") + " so far"
+}
+
+// textFound is how many of them a filter shows.
+func textFound(n, of int, all bool) string {
+	return words.Thousands(uint64(n)) + " of " + textAllRuns(of, all)
+}
+
+// textOrder names the column that orders the runs.
+func textOrder(head string, turned bool) string {
+	if turned {
+		return "by " + head + ", turned"
+	}
+	return "by " + head
 }
 
 // textPlace says which run is selected, where not all can be seen.

@@ -1,4 +1,4 @@
-package ledger
+package money
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/store"
 )
 
-func open(t *testing.T) (*store.Dir, *Ledger) {
+func open(t *testing.T) (*store.Dir, *Purse) {
 	t.Helper()
 	d, err := store.At(t.TempDir())
 	if err != nil {
@@ -27,11 +27,11 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func TestADaysTurnsAreSummedAndSurviveARestart(t *testing.T) {
 	d, l := open(t)
 	for range 3 {
-		if err := l.Add(noon, agent.Usage{InputTokens: 10, OutputTokens: 2, CostUSD: 0.5}); err != nil {
+		if err := l.Add(noon, "", agent.Usage{InputTokens: 10, OutputTokens: 2, CostUSD: 0.5}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := l.Add(noon.Add(13*time.Hour), agent.Usage{InputTokens: 1}); err != nil {
+	if err := l.Add(noon.Add(13*time.Hour), "", agent.Usage{InputTokens: 1}); err != nil {
 		t.Fatal(err)
 	}
 	again := New(Options{Dir: d})
@@ -46,7 +46,7 @@ func TestADaysTurnsAreSummedAndSurviveARestart(t *testing.T) {
 
 func TestATurnThatUsedNothingWritesNothing(t *testing.T) {
 	d, l := open(t)
-	if err := l.Add(noon, agent.Usage{}); err != nil {
+	if err := l.Add(noon, "", agent.Usage{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(d.Path(fileName)); !os.IsNotExist(err) {
@@ -57,7 +57,7 @@ func TestATurnThatUsedNothingWritesNothing(t *testing.T) {
 func TestAfterFourHundredDaysTheOldestAreForgotten(t *testing.T) {
 	_, l := open(t)
 	for i := range keptDays + 5 {
-		if err := l.Add(noon.AddDate(0, 0, i), agent.Usage{InputTokens: 1}); err != nil {
+		if err := l.Add(noon.AddDate(0, 0, i), "", agent.Usage{InputTokens: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,7 +70,7 @@ func TestAfterFourHundredDaysTheOldestAreForgotten(t *testing.T) {
 func TestADayBeginsInTheUsersZone(t *testing.T) {
 	d, _ := open(t)
 	l := New(Options{Dir: d, Zone: time.FixedZone("far", -8*3600)})
-	if err := l.Add(noon.Add(13*time.Hour), agent.Usage{InputTokens: 1}); err != nil {
+	if err := l.Add(noon.Add(13*time.Hour), "", agent.Usage{InputTokens: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if u := l.Today(noon); u.InputTokens != 1 {
@@ -85,7 +85,7 @@ func TestAFileThatIsNoLedgerIsReplaced(t *testing.T) {
 			if err := d.Write(fileName, []byte(garbage)); err != nil {
 				t.Fatal(err)
 			}
-			if err := l.Add(noon, agent.Usage{InputTokens: 7}); err != nil {
+			if err := l.Add(noon, "", agent.Usage{InputTokens: 7}); err != nil {
 				t.Fatal(err)
 			}
 			if u := New(Options{Dir: d}).Today(noon); u.InputTokens != 7 {

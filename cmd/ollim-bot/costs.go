@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/command"
+	"ollimbot/core/money"
+	"ollimbot/core/words"
+	"ollimbot/routines/schedule"
+)
+
+// costDays is how many days the command compares at most: as many as are kept.
+const costDays = 366
+
+type costsCmd struct {
+	Days int  `default:"30" placeholder:"N" help:"How many days with today, 1 to 366 (${default})."`
+	JSON bool `name:"json" help:"Answer as JSON."`
+}
+
+// costsAnswer is the JSON answer; amounts are dollars.
+type costsAnswer struct {
+	Money     moneyAnswer      `json:"money"`
+	Days      []costDayAnswer  `json:"days"` // oldest first
+	Tasks     []costTaskAnswer `json:"tasks"`
+	Talk      float64          `json:"conversation_usd"`
+	Expected  float64          `json:"expected_usd"`
+	Projected float64          `json:"projected_usd"`
+	Ahead     []schedule.Entry `json:"ahead"`
+}
+
+// moneyAnswer is what was spent, is promised, and may be; caps are null where there
+// are none.
+type moneyAnswer struct {
+	Today    float64  `json:"today_usd"`
+	Month    float64  `json:"month_usd"`
+	DayCap   *float64 `json:"daily_cap_usd"`
+	MonthCap *float64 `json:"monthly_cap_usd"`
+	Reserved float64  `json:"reserved_usd"`
+	Lifted   bool     `json:"lifted"`
+}
+
+type costDayAnswer struct {
+	Date    string  `json:"date"`
+	Dollars float64 `json:"usd"`
+	Tokens  int     `json:"tokens"`
+	Runs    int     `json:"runs"`
+}
+
+type costTaskAnswer struct {
+	Kind    string    `json:"kind"`
+	ID      string    `json:"id"`
+	Title   string    `json:"title"`
+	Runs    int       `json:"runs"`
+	Tokens  int       `json:"tokens"`
+	Dollars float64   `json:"usd"`
+	Share   float64   `json:"share"`
+	Mean    float64   `json:"usd_per_run"`
+	Trend   float64   `json:"trend"`
+	Days    []float64 `json:"days_usd"`
+}
+
+// Run shows what was spent, by day and by task, and what today will have cost.
+func (c *costsCmd) Run(p *process, at dataDir, bot *core.Bot) error {
+	if c.Days < 1 || c.Days > costDays {
+		return usagef("--days takes a number from 1 to %d", costDays)
+	}
+	o, err := bot.Do(context.Background(), command.Costs{Days: c.Days})
+	if err != nil {
+		return err
+	}
+	return p.answer(c.JSON, answerCosts(o.Costs), costLines(o))
+}
+
+func answerCosts(r *command.CostReport) costsAnswer {
+	return costsAnswer{
+		Money: answerMoney(r.Money), Talk: r.Talk, Expected: r.Expected, Projected: r.Projected,
+		Ahead: append([]schedule.Entry{}, r.Ahead...),
+		Days: each(r.Days, func(d command.CostDay) costDayAnswer {
+			return costDayAnswer{d.Date.Format(time.DateOnly), d.Dollars, d.Tokens, d.Runs}
+		}),
+		Tasks: each(r.Tasks, func(t command.TaskCost) costTaskAnswer {
+			return costTaskAnswer{string(t.Kind), t.ID, t.Title, t.Runs, t.Tokens, t.Dollars, t.Share, t.Mean, t.Trend, t.Days}
+		}),
+	}
+}
+
+func answerMoney(s money.State) moneyAnswer {
+	a := moneyAnswer{Today: s.Today.Spent, Month: s.Month.Spent, Reserved: s.Reserved, Lifted: s.Lifted}
+	if s.Today.Capped() {
+		a.DayCap = &s.Today.Cap
+	}
+	if s.Month.Capped() {
+		a.MonthCap = &s.Month.Cap
+	}
+	return a
+}
+
+// costLines are a line for each day that cost something, what today comes to, and
+// the table of the tasks.
+func costLines(o command.Outcome) []string {
+	r := o.Costs
+	var lines []string
+	for _, d := range r.Days {
+		if d.Dollars > 0 || d.Runs > 0 {
+			lines = append(lines, fmt.Sprintf("%s  %8s  %6s  %s", d.Date.Format("Mon 2006-01-02"), words.Dollars(d.Dollars), words.Tokens(d.Tokens), words.Count(d.Runs, "run")))
+		}
+	}
+	if len(lines) > 0 {
+		lines = append(lines, "")
+	}
+	lines = append(lines, moneyLines(r.Money)...)
+	if r.Expected > 0 {
+		lines = append(lines, fmt.Sprintf("today is expected to come to %s: %s are scheduled until midnight", words.Dollars(r.Projected), words.Dollars(r.Expected)))
+	}
+	if r.Talk > 0 {
+		lines = append(lines, "the conversation: "+words.Dollars(r.Talk))
+	}
+	return append(lines, "", strings.TrimRight(o.Body, "\n"))
+}
+
+// moneyLines say what was spent today and this month, and of how much.
+func moneyLines(s money.State) []string {
+	line := func(name string, span money.Span) string {
+		text := name + words.Dollars(span.Spent)
+		if span.Capped() {
+			text += " of " + words.Dollars(span.Cap)
+		}
+		return text
+	}
+	lines := []string{line("today:      ", s.Today), line("this month: ", s.Month)}
+	if s.Reserved > 0 {
+		lines[0] += ", " + words.Dollars(s.Reserved) + " set aside for runs under way"
+	}
+	if s.Lifted {
+		lines[0] += ", the caps are lifted for today"
+	}
+	return lines
+}

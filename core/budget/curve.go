@@ -1,0 +1,115 @@
+package budget
+
+import "time"
+
+// curveBack is how far back a curve reaches.
+const curveBack = 24 * time.Hour
+
+// Fire is a fire to come that may spend a token.
+type Fire struct {
+	At    time.Time
+	Task  string // its id
+	Title string
+	// Rate is how likely it sends a ping that costs a token, from 0 to 1.
+	Rate float64
+}
+
+// Curve is the bucket's level over time, as points between which it changes evenly; a
+// ping is two points of one moment.
+type Curve struct {
+	Past []Level // from 24 hours back to now
+	// Expected and Worst go on from now, over the fires that are known: with each
+	// task's own rate, and with a ping at each fire.
+	Expected, Worst []Level
+	// ExpectedDry is the first fire by which it is more likely than not that a ping
+	// has found no whole token; Dry is the first that finds none if each before it
+	// pings. Zero where there is none, and in a muted bucket.
+	ExpectedDry, Dry time.Time
+}
+
+// With is the bucket at now with another capacity and rate, as setting them would
+// leave it. Numbers that Validate refuses leave it as it is.
+func (s State) With(capacity, refill int, now time.Time) State {
+	s = s.At(now)
+	if Validate(&capacity, &refill) == nil {
+		s.set(&capacity, &refill)
+	}
+	return s
+}
+
+// Curve is the level around now: behind it by the pings that were sent, before it by
+// the fires, in order, until the end of what is known of them.
+func (s State) Curve(pings []Ping, fires []Fire, now, until time.Time) Curve {
+	s = s.At(now)
+	c := Curve{Past: s.past(pings, now)}
+	c.Expected, c.ExpectedDry = s.ahead(fires, until, func(f Fire) float64 { return f.Rate })
+	c.Worst, c.Dry = s.ahead(fires, until, func(Fire) float64 { return 1 })
+	return c
+}
+
+// ahead lets each fire spend what it is likely to.
+func (s State) ahead(fires []Fire, until time.Time, rate func(Fire) float64) (levels []Level, dry time.Time) {
+	levels = []Level{{At: s.LastRefill, Left: s.Available}}
+	spared := 1.0 // how likely no ping has found the bucket empty
+	for _, f := range fires {
+		p := min(max(rate(f), 0), 1)
+		if !f.At.After(s.LastRefill) || f.At.After(until) || p == 0 || s.Capacity == 0 {
+			continue
+		}
+		levels = s.refillTo(levels, f.At)
+		if s = s.At(f.At); s.Whole() >= 1 {
+			s.Available = max(0, s.Available-p)
+		} else if spared *= 1 - p; spared < 0.5 && dry.IsZero() {
+			dry = f.At
+		}
+		levels = append(levels, Level{At: f.At, Left: s.Available})
+	}
+	return s.refillTo(levels, until), dry
+}
+
+// past goes through what was sent. What a ping has left is as the journal says it, or
+// one token less than there was; before the first one that is known the bucket was full.
+func (s State) past(pings []Ping, now time.Time) []Level {
+	from := now.Add(-curveBack)
+	at := s
+	at.Available = float64(s.Capacity)
+	if len(pings) > 0 {
+		at.LastRefill = pings[0].At
+	}
+	var levels []Level
+	begin := func() {
+		if levels == nil {
+			at = at.At(from)
+			levels = []Level{{At: from, Left: at.Available}}
+		}
+	}
+	for _, p := range pings {
+		if p.Refused != "" || p.Critical || p.At.After(now) {
+			continue
+		}
+		if p.At.After(from) {
+			begin()
+			levels = at.refillTo(levels, p.At)
+		}
+		at = at.At(p.At)
+		if at.Available = max(0, at.Available-1); p.Left != nil {
+			at.Available = min(max(0, *p.Left), float64(at.Capacity))
+		}
+		if levels != nil {
+			levels = append(levels, Level{At: p.At, Left: at.Available})
+		}
+	}
+	begin()
+	levels = at.refillTo(levels, now)
+	levels[len(levels)-1].Left = s.Available // what is true now
+	return levels
+}
+
+// refillTo adds what refilling until a moment does: the point at which the bucket is
+// full, where that lies between, and the moment.
+func (s State) refillTo(levels []Level, to time.Time) []Level {
+	if full := s.FullAt(s.LastRefill); !full.IsZero() && full.Before(to) {
+		levels = append(levels, Level{At: full, Left: float64(s.Capacity)})
+	}
+	return append(levels, Level{At: to, Left: s.At(to).Available})
+}

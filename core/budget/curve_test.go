@@ -1,0 +1,124 @@
+package budget
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// points are times in minutes from noon and levels.
+func points(levels []Level) (list [][2]float64) {
+	for _, l := range levels {
+		list = append(list, [2]float64{l.At.Sub(noon).Minutes(), math.Round(l.Left*1000) / 1000})
+	}
+	return list
+}
+
+func TestTheCurveGoesBackByWhatWasSent(t *testing.T) {
+	left := 1.25
+	s := bucket(noon, 3, 1.5, 60)
+	got := s.Curve([]Ping{
+		{At: clock(-2000)}, // long ago, but the first that is known
+		{At: clock(-1500), Critical: true},
+		{At: clock(-600)},
+		{At: clock(-570), Refused: "no token left"},
+		{At: clock(-30), Left: &left},
+	}, nil, noon, noon).Past
+	want := [][2]float64{
+		{-1440, 3},
+		{-600, 3},
+		{-600, 2},
+		{-540, 3},
+		{-30, 3},
+		{-30, 1.25},
+		{0, 1.5},
+	}
+	if diff := cmp.Diff(want, points(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheCurveGoesAheadByWhatTasksUsuallyDo(t *testing.T) {
+	fires := []Fire{{At: clock(30), Rate: 1}, {At: clock(45), Rate: 0.1}, {At: clock(60), Rate: 0.5}, {At: clock(90), Rate: 0}}
+	got := bucket(noon, 2, 1.5, 60).Curve(nil, fires, noon, clock(240))
+	want := [][2]float64{{0, 1.5}, {30, 2}, {30, 1}, {45, 1.25}, {45, 1.15}, {60, 1.4}, {60, 0.9}, {126, 2}, {240, 2}}
+	if diff := cmp.Diff(want, points(got.Expected)); diff != "" {
+		t.Error(diff)
+	}
+	worst := [][2]float64{{0, 1.5}, {30, 2}, {30, 1}, {45, 1.25}, {45, 0.25}, {60, 0.5}, {60, 0.5}, {90, 1}, {90, 0}, {210, 2}, {240, 2}}
+	if diff := cmp.Diff(worst, points(got.Worst)); diff != "" {
+		t.Error(diff)
+	}
+	if !got.Dry.Equal(clock(60)) || !got.ExpectedDry.IsZero() {
+		t.Errorf("dry at %v, expected at %v", got.Dry, got.ExpectedDry)
+	}
+}
+
+func TestARefusalIsExpectedWhenItIsLikely(t *testing.T) {
+	fires := []Fire{{At: clock(1), Rate: 0.3}, {At: clock(2), Rate: 0.3}, {At: clock(3), Rate: 0.1}}
+	got := bucket(noon, 2, 0.5, 600).Curve(nil, fires, noon, clock(60))
+	if !got.Dry.Equal(clock(1)) || !got.ExpectedDry.Equal(clock(2)) {
+		t.Errorf("dry at %v, expected at %v", got.Dry, got.ExpectedDry)
+	}
+}
+
+func TestAThoughtOfBucketIsWhatSettingItWouldGive(t *testing.T) {
+	s := bucket(noon, 5, 4, 90)
+	if w := s.With(2, 30, clock(0)); w.Capacity != 2 || w.Available != 2 || w.RefillRateMinutes != 30 {
+		t.Errorf("%+v", w)
+	}
+	if w := s.With(-1, 30, clock(0)); w.Capacity != 5 {
+		t.Errorf("a refused number counted: %+v", w)
+	}
+	if c := s.With(0, 90, noon).Curve(nil, []Fire{{At: clock(1), Rate: 1}}, noon, clock(60)); !c.Dry.IsZero() || len(c.Worst) != 2 {
+		t.Errorf("a muted bucket: %+v", c)
+	}
+}
+
+// The worst case is what the bucket's own arithmetic gives, and points are in order and
+// within the bucket.
+func TestPropertyTheCurveAgreesWithTheForecast(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		capacity := rapid.IntRange(1, 9).Draw(rt, "capacity")
+		s := bucket(noon, capacity, rapid.Float64Range(0, float64(capacity)).Draw(rt, "left"), rapid.IntRange(1, 300).Draw(rt, "rate"))
+		var fires []Fire
+		var times []time.Time
+		at := noon
+		for _, gap := range rapid.SliceOfN(rapid.IntRange(1, 200), 0, 30).Draw(rt, "gaps") {
+			at = at.Add(time.Duration(gap) * time.Minute)
+			times = append(times, at)
+			fires = append(fires, Fire{At: at, Rate: rapid.Float64Range(0, 1).Draw(rt, "rate")})
+		}
+		until := at.Add(time.Hour)
+		c := s.Curve(nil, fires, noon, until)
+		levels, dry := s.Forecast(times, noon)
+		for _, l := range levels[1:] {
+			if got := lastAt(c.Worst, l.At); math.Abs(got-l.Left) > 1e-6 {
+				rt.Fatalf("at %v %v, the forecast has %v", l.At, got, l.Left)
+			}
+		}
+		if !c.Dry.Equal(dry) {
+			rt.Fatalf("dry %v, the forecast says %v", c.Dry, dry)
+		}
+		for _, list := range [][]Level{c.Past, c.Expected, c.Worst} {
+			for i, l := range list {
+				if l.Left < -1e-9 || l.Left > float64(capacity)+1e-9 || i > 0 && l.At.Before(list[i-1].At) {
+					rt.Fatalf("point %d of %+v", i, list)
+				}
+			}
+		}
+	})
+}
+
+func lastAt(levels []Level, at time.Time) float64 {
+	left := math.NaN()
+	for _, l := range levels {
+		if l.At.Equal(at) {
+			left = l.Left
+		}
+	}
+	return left
+}

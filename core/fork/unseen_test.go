@@ -1,0 +1,108 @@
+package fork
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func ids(list []View) (out string) {
+	for _, v := range list {
+		out += v.ID[7:] + " "
+	}
+	return out
+}
+
+// ended writes runs of an earlier program; those with an odd number have failed.
+func (h *harness) ended(from, to int) {
+	h.t.Helper()
+	for i := from; i < to; i++ {
+		v := View{ID: fmt.Sprintf("%08x", i), Title: "Sweep", State: Done, Ended: time.Now()}
+		if i%2 == 1 {
+			v.State = Failed
+		}
+		if err := appendLedger(h.dir, v); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+func TestAFailureStaysUntilSomebodyHasLooked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		h.ended(0, 4)
+		time.Sleep(time.Minute)
+		stop := h.serve()
+		if got := ids(h.m.Failures()); got != "" {
+			t.Errorf("what failed before anybody could look is unseen: %s", got)
+		}
+		stop()
+		time.Sleep(time.Minute)
+		h.ended(4, 10)
+		h.m = h.manager()
+		stop = h.serve()
+		if got := ids(h.m.Failures()); got != "9 7 5 " {
+			t.Errorf("unseen are %s", got)
+		}
+		if err := h.m.Looked("00000007", "ffffffff"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.m.Do(t.Context(), playing(task(), "fail broken")); err == nil {
+			t.Fatal("the run was to fail")
+		}
+		if got := h.m.Failures(); len(got) != 3 || got[0].State != Failed || ids(got[1:]) != "9 5 " {
+			t.Errorf("unseen are %+v", got)
+		}
+		stop()
+		h.m = h.manager()
+		defer h.serve()()
+		list := h.m.Failures()
+		if len(list) != 3 || ids(list[1:]) != "9 5 " {
+			t.Errorf("after a restart unseen are %s", ids(list))
+		}
+		for _, v := range list {
+			if err := h.m.Looked(v.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := h.m.Failures(); len(got) > 0 || len(h.m.unseen.seen.Runs) > 0 {
+			t.Errorf("all were looked at: %+v, %+v", got, h.m.unseen.seen)
+		}
+	})
+}
+
+func TestPagesOfTheLedgerHoldEachRunOnce(t *testing.T) {
+	h := newHarness(t)
+	for i := range 50 {
+		v := View{ID: fmt.Sprintf("%08x", i), State: Running}
+		for _, v.State = range []State{Running, Done} {
+			if err := appendLedger(h.dir, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i == 30 {
+			if err := h.dir.Append(ledgerName, []byte(`{"id":"00000030","sta`)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var p Page
+	n, damaged := 0, 0
+	for !p.All {
+		var err error
+		if p, err = Past(h.dir, p.Next, 7); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range p.Runs {
+			if want := fmt.Sprintf("%08x", 49-n); v.ID != want || v.State != Done {
+				t.Errorf("run %d is %s, %s", n, v.ID, v.State)
+			}
+			n++
+		}
+		damaged += p.Damaged
+	}
+	if n != 50 || damaged != 1 {
+		t.Errorf("%d runs, %d damaged lines", n, damaged)
+	}
+}

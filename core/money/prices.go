@@ -1,0 +1,157 @@
+package money
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/clean"
+	"ollimbot/core/store"
+	"ollimbot/routines"
+)
+
+// PricesFile is the user's own prices, in the data directory.
+const PricesFile = "prices.yaml"
+
+// maxPrice is more than any model costs, in dollars for a million tokens.
+const maxPrice = 100_000
+
+// Price is what a model costs, in dollars for a million tokens.
+type Price struct{ Input, Output, CacheRead, CacheWrite float64 }
+
+// anyModel is the row for models without one of their own.
+const anyModel = "default"
+
+// builtIn are the prices where the user has given none. A model whose price depends
+// on the length of its prompt has the dearer one: a cap is to hold.
+var builtIn = map[string]Price{
+	"fable":  {8, 40, 0.4, 10},
+	"opus":   {4, 20, 0.2, 5},
+	"sonnet": {2, 10, 0.1, 2.5},
+	"haiku":  {0.5, 2.5, 0.05, 0.625},
+	anyModel: {4, 20, 0.2, 5},
+}
+
+// Prices is the table by model: ours, with the rows of the user's file in its place.
+// It is read again when the file has changed. Use NewPrices; its methods are safe
+// for several goroutines.
+type Prices struct {
+	dir  *store.Dir
+	file *store.Cached[table]
+}
+
+// table is what the file says, and what is wrong with it.
+type table struct {
+	rows     map[string]Price
+	problems []routines.Problem
+}
+
+// NewPrices names the file of a data directory. It reads nothing yet.
+func NewPrices(d *store.Dir) *Prices {
+	return &Prices{dir: d, file: store.NewCached[table](d, PricesFile)}
+}
+
+// Problems are the lines of the user's file that are no prices; the others count.
+func (p *Prices) Problems() []routines.Problem { return p.load().problems }
+
+// Of is the price of a model: of the longest name that the model's holds.
+func (p *Prices) Of(model string) Price {
+	own := p.load().rows
+	model = strings.ToLower(model)
+	best, found := "", Price{}
+	for _, rows := range []map[string]Price{builtIn, own} {
+		for name, price := range rows {
+			if name != anyModel && strings.Contains(model, name) && len(name) >= len(best) {
+				best, found = name, price
+			}
+		}
+	}
+	if best != "" {
+		return found
+	}
+	if price, ok := own[anyModel]; ok {
+		return price
+	}
+	return builtIn[anyModel]
+}
+
+// Cost is what a usage costs by the table, in dollars.
+func (p *Prices) Cost(model string, u agent.Usage) float64 {
+	of := p.Of(model)
+	return (float64(u.InputTokens)*of.Input + float64(u.OutputTokens)*of.Output +
+		float64(u.CacheRead)*of.CacheRead + float64(u.CacheWrite)*of.CacheWrite) / 1e6
+}
+
+// Priced is a usage with its cost: what the engine says, else what the table does.
+func (p *Prices) Priced(model string, u agent.Usage) agent.Usage {
+	if u.CostUSD == 0 && !u.Free {
+		u.CostUSD = p.Cost(model, u)
+	}
+	return u
+}
+
+func (p *Prices) load() table {
+	t, err := p.file.Load(func() (table, error) {
+		data, err := p.dir.Read(PricesFile)
+		if err != nil {
+			return table{}, err
+		}
+		return parsePrices(data), nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.problems = []routines.Problem{problem(1, fmt.Sprintf(problemFile, err))}
+	}
+	return t
+}
+
+// parsePrices reads a line for each model. A line that is none is a problem, and
+// leaves the others in force.
+func parsePrices(data []byte) table {
+	t := table{rows: map[string]Price{}}
+	seen := map[string]int{}
+	number := 0
+	for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
+		number++
+		text, _, _ := strings.Cut(string(line), "#")
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		name, price, err := parsePrice(text)
+		if err == nil && seen[name] > 0 {
+			err = fmt.Errorf(problemTwice, name, seen[name])
+		}
+		if err != nil {
+			t.problems = append(t.problems, problem(number, err.Error()))
+			continue
+		}
+		t.rows[name], seen[name] = price, number
+	}
+	return t
+}
+
+func parsePrice(text string) (name string, price Price, err error) {
+	name, rest, found := strings.Cut(text, ":")
+	name = strings.ToLower(strings.Trim(strings.TrimSpace(name), `"'`))
+	numbers := strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune(" \t,[]", r) })
+	if !found || name == "" || !utf8.ValidString(name) || clean.Line(name) != name || len(numbers) != 4 {
+		return "", price, errors.New(problemLine)
+	}
+	for i, to := range []*float64{&price.Input, &price.Output, &price.CacheRead, &price.CacheWrite} {
+		v, err := strconv.ParseFloat(strings.TrimPrefix(numbers[i], "$"), 64)
+		if err != nil || math.IsNaN(v) || v < 0 || v > maxPrice {
+			return "", price, fmt.Errorf(problemNumber, clean.Cut(clean.Line(numbers[i]), 30))
+		}
+		*to = v
+	}
+	return name, price, nil
+}
+
+func problem(line int, message string) routines.Problem {
+	return routines.Problem{File: PricesFile, Line: line, Column: 1, Severity: routines.Warning, Message: clean.Line(message)}
+}

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func newLog(t *testing.T) Log[int] {
+	t.Helper()
+	d, err := At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Log[int]{Dir: d, Rel: "log.jsonl", Limit: 1 << 30, Keep: 1 << 20}
+}
+
+// pages reads a whole log from its end, some values at a time.
+func pages(t *testing.T, l Log[int], n int) (all []int, damaged int) {
+	t.Helper()
+	var p Place
+	for !p.AtBeginning() {
+		var page []int
+		next, bad, err := l.Before(p, func(v int) bool {
+			page = append(page, v)
+			return len(page) < n
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, damaged, p = append(all, page...), damaged+bad, next
+	}
+	return all, damaged
+}
+
+func TestALogIsReadFromItsEndAPageAtATime(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		l := newLog(t)
+		var text strings.Builder
+		var want []int
+		bad := 0
+		for i := range rapid.IntRange(0, 60).Draw(rt, "lines") {
+			switch pad := rapid.SampledFrom([]int{0, 10, 3000, 200_000}).Draw(rt, "pad"); rapid.IntRange(0, 5).Draw(rt, "kind") {
+			case 0:
+				fmt.Fprintf(&text, "torn %s\n", strings.Repeat("x", pad))
+				bad++
+			case 1:
+				text.WriteString("\n")
+			default:
+				fmt.Fprintf(&text, "%s%d\n", strings.Repeat(" ", pad), i)
+				want = append(want, i)
+			}
+		}
+		if err := l.Dir.Write(l.Rel, []byte(strings.TrimSuffix(text.String(), "\n"))); err != nil {
+			rt.Fatal(err)
+		}
+		slices.Reverse(want)
+		got, damaged := pages(t, l, rapid.IntRange(1, 7).Draw(rt, "page"))
+		if !slices.Equal(got, want) || damaged != bad {
+			rt.Fatalf("%v with %d damaged lines, want %v with %d", got, damaged, want, bad)
+		}
+	})
+}
+
+func TestAMissingLogIsReadAtOnce(t *testing.T) {
+	if got, _ := pages(t, newLog(t), 1); len(got) > 0 {
+		t.Error(got)
+	}
+}
+
+func TestALogThatWasShortenedIsReadFromItsEndAgain(t *testing.T) {
+	l := newLog(t)
+	for i := range 10 {
+		if err := l.Append(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, _, err := l.Before(Place{}, func(v int) bool { return v > 7 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Dir.Write(l.Rel, []byte("8\n9\n")); err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	if _, _, err := l.Before(p, func(v int) bool { got = append(got, v); return true }); err != nil || !slices.Equal(got, []int{9, 8}) {
+		t.Errorf("%v, %v", got, err)
+	}
+}

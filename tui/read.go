@@ -1,0 +1,67 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+)
+
+// readMore begins what panes want to have read beside the snapshot: one thing at a
+// time for each, off the frame.
+func (r *root) readMore() tea.Cmd {
+	if r.ctx.Err() != nil {
+		return nil
+	}
+	var cmds []tea.Cmd
+	for _, p := range action.AllPanes {
+		reader, ok := r.panes[p].(pane.Reader)
+		if !ok || r.reading[p] {
+			continue
+		}
+		if c := reader.Wants(r.paneContext(p)); c != nil {
+			if r.reading == nil {
+				r.reading = map[action.Pane]bool{}
+			}
+			r.reading[p] = true
+			cmds = append(cmds, r.begin(doneMsg{command: c, reader: p}))
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// paneContext is the context of one pane: whether it has the whole body.
+func (r *root) paneContext(p action.Pane) pane.Context {
+	c := r.context()
+	c.Zoomed = c.Zoomed && r.focus == p
+	return c
+}
+
+// haveRead gives a pane what was read for it.
+func (r *root) haveRead(msg doneMsg) tea.Cmd {
+	delete(r.reading, msg.reader)
+	reader, ok := r.panes[msg.reader].(pane.Reader)
+	if !ok {
+		return nil
+	}
+	return r.answer(reader.Read(r.paneContext(msg.reader), msg.outcome, msg.err))
+}
+
+// mostReads is how often a pane of a single frame may ask.
+const mostReads = 20
+
+// readAll reads what the focused pane of a single frame wants.
+func (r *root) readAll() {
+	reader, ok := r.panes[r.focus].(pane.Reader)
+	for range mostReads {
+		if !ok {
+			return
+		}
+		want := reader.Wants(r.paneContext(r.focus))
+		if want == nil {
+			return
+		}
+		o, err := r.core.Do(r.ctx, want)
+		reader.Read(r.paneContext(r.focus), o, err)
+	}
+}
