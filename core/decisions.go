@@ -109,7 +109,7 @@ func (b *Bot) recordApproval(a policy.Approval) {
 // note is what the schedule has to tell: a pending update for the main session
 // and a notice for the user (missed routines, invalid files, skipped fires).
 func (b *Bot) note(text string) {
-	if err := b.leave(text, nil); err != nil {
+	if err := b.leaveNote(text, nil); err != nil {
 		b.log.Error("a pending update could not be saved", "error", err)
 	}
 }
@@ -126,10 +126,10 @@ func (b *Bot) noteTroubles(kind routines.Kind, words func(unread bool) string) {
 	b.notify()
 }
 
-// leave is note for whoever tries again after an error or a crash. What was said
+// leaveNote is note for whoever tries again after an error or a crash. What was said
 // before and is not delivered yet is not said twice; kept, which may be nil, is
 // called when it is on the disk and before a turn can take it.
-func (b *Bot) leave(text string, kept func()) error {
+func (b *Bot) leaveNote(text string, kept func()) error {
 	b.notices.Add(notice.Warn, text)
 	defer b.notify()
 	return b.updates.AppendOnce(b.now(), text, kept)

@@ -36,7 +36,7 @@ func (b *Bot) makeWebhooks() {
 	s, err := webhook.New(webhook.Options{
 		Dir: b.dir, Index: b.hooks, Secret: env.WebhookSecret, Zone: b.zone, Log: b.log,
 		Addr:   net.JoinHostPort("127.0.0.1", strconv.Itoa(env.WebhookPort)),
-		Screen: b.screen, Run: b.fireWebhook, Note: b.leave, Changed: b.notify,
+		Screen: b.screen, Run: b.fireWebhook, Note: b.leaveNote, Changed: b.notify,
 		Notice: func(text string) { b.notices.Add(notice.Warn, text) },
 	})
 	if err != nil {

@@ -141,7 +141,7 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 		refusals: newPool(o.Log, maxRefusals), answers: newPool(o.Log, maxAnswers),
 	}
 	d.dm = dmWriter{d}
-	d.link = gateway.New(gateway.Options{Token: token, Find: d.findGateway, Changed: d.status.tell, Log: o.Log, Hurry: t.hurry})
+	d.link = gateway.New(gateway.Options{Token: token, Find: d.findGateway, Changed: d.status.notify, Log: o.Log, Hurry: t.hurry})
 	d.status.link = d.link.State
 	d.life, d.end = context.WithCancel(context.Background())
 	d.refusals.open(d.life)

@@ -325,7 +325,7 @@ func TestTheEyesGoAfterALongLimitToo(t *testing.T) {
 		d.state.setEyes("5", true)
 		began := time.Now()
 		d.unmark(t.Context(), "5")
-		if eyes, _ := d.state.left(); len(eyes) > 0 || far.asked != 2 || time.Since(began) < 10*time.Minute {
+		if eyes, _ := d.state.leftovers(); len(eyes) > 0 || far.asked != 2 || time.Since(began) < 10*time.Minute {
 			t.Errorf("%v are left after %d requests in %v", eyes, far.asked, time.Since(began))
 		}
 	})

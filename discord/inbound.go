@@ -198,7 +198,7 @@ func (d *Discord) receiveAll(ctx context.Context, batch []*discordgo.Message) {
 // receive hands one message to the bot, marked with a pair of eyes until it is
 // answered. more says that another one follows.
 func (d *Discord) receive(ctx context.Context, m *discordgo.Message, more bool) {
-	answered := d.mark(m.ID)
+	answered := d.addEyes(m.ID)
 	files, lost := d.fetch(ctx, message.Files(m))
 	if ctx.Err() != nil {
 		answered(nil)
@@ -258,11 +258,11 @@ const (
 	lastWithin = 2 * time.Second
 )
 
-// mark puts the eyes below a message, and takes them away when what the function
+// addEyes puts the eyes below a message, and takes them away when what the function
 // is given was closed; nil is at once. With many messages at once the newer ones
 // do without. Eyes that the program's end has left are taken away at its next
 // start.
-func (d *Discord) mark(id string) func(done <-chan struct{}) {
+func (d *Discord) addEyes(id string) func(done <-chan struct{}) {
 	answer := make(chan (<-chan struct{}), 1)
 	d.marks.begin(func(ctx context.Context) {
 		d.state.setEyes(id, true)

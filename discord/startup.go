@@ -134,7 +134,7 @@ func (d *Discord) retryDM(ctx context.Context) error {
 // works on, and answers that stopped in the middle of a word.
 func (d *Discord) finishLeftovers(ctx context.Context) error {
 	channel := d.state.dm().Channel
-	eyes, growing := d.state.left()
+	eyes, growing := d.state.leftovers()
 	for _, id := range eyes {
 		d.unmark(ctx, id)
 	}

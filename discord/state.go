@@ -140,8 +140,8 @@ func (s *state) setGrowing(id string, there bool) {
 	s.change(func(f *file) bool { return toggle(&f.Growing, id, there) })
 }
 
-// left are the eyes and the growing answers that the program's last end has left.
-func (s *state) left() (eyes, growing []string) {
+// leftovers are the eyes and the growing answers that the program's last end has left.
+func (s *state) leftovers() (eyes, growing []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.file.Eyes), slices.Clone(s.file.Growing)

@@ -32,11 +32,11 @@ func (s *status) change(do func()) {
 	s.mu.Lock()
 	do()
 	s.mu.Unlock()
-	s.tell()
+	s.notify()
 }
 
-// tell says that something has changed, without a lock.
-func (s *status) tell() {
+// notify says that something has changed, without a lock.
+func (s *status) notify() {
 	s.mu.Lock()
 	changed := s.changed
 	s.mu.Unlock()
@@ -74,7 +74,7 @@ func (s *status) noteReach(err error) (changed bool, why string) {
 	s.shutOut = why
 	s.mu.Unlock()
 	if changed {
-		s.tell()
+		s.notify()
 	}
 	return changed, why
 }

@@ -32,7 +32,7 @@ func AddRoutine(d *store.Dir, r Routine, before ...Before) (Routine, error) {
 	if _, problems := ParseRoutine("", data); HasErrors(problems) {
 		return Routine{}, fmt.Errorf("add routine: %w", asError(problems))
 	}
-	rel, err := place(d, r.Task, data, before)
+	rel, err := create(d, r.Task, data, before)
 	if err != nil {
 		return Routine{}, fmt.Errorf("add routine: %w", err)
 	}
@@ -56,7 +56,7 @@ func AddReminder(d *store.Dir, r Reminder, before ...Before) (Reminder, error) {
 	if _, problems := ParseReminder("", data, zone); HasErrors(problems) {
 		return Reminder{}, fmt.Errorf("add reminder: %w", asError(problems))
 	}
-	rel, err := place(d, r.Task, data, before)
+	rel, err := create(d, r.Task, data, before)
 	if err != nil {
 		return Reminder{}, fmt.Errorf("add reminder: %w", err)
 	}
@@ -77,9 +77,9 @@ func prepared(t Task, kind Kind) Task {
 	return t
 }
 
-// place finds the file name and writes, in one turn: two tasks that begin with
+// create finds the file name and writes, in one turn: two tasks that begin with
 // the same words must not take each other's name.
-func place(d *store.Dir, t Task, data []byte, before []Before) (rel string, err error) {
+func create(d *store.Dir, t Task, data []byte, before []Before) (rel string, err error) {
 	folder, err := FolderOf(t.Kind)
 	if err != nil {
 		return "", err

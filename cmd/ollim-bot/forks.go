@@ -85,15 +85,15 @@ func ledger(at dataDir) ([]fork.View, error) {
 func answerFork(v fork.View) forkAnswer {
 	return forkAnswer{
 		ID: v.ID, Kind: string(v.Kind), Task: v.TaskID, Title: v.Title, State: string(v.State),
-		Queued: known(v.Queued), Started: known(v.Started), Ended: known(v.Ended),
+		Queued: timeOrNull(v.Queued), Started: timeOrNull(v.Started), Ended: timeOrNull(v.Ended),
 		Late: v.Late, Model: v.Model, Session: v.Session,
 		Tools: v.Tools, Pings: v.Pings, Critical: v.Critical, Refused: v.Refused, Reports: v.Reports,
 		Tokens: v.Usage.Tokens(), Cost: v.Usage.CostUSD, Error: v.Error, Tainted: v.Tainted, Trusted: v.Trusted,
 	}
 }
 
-// known makes a time that may be missing into null.
-func known(t time.Time) *time.Time {
+// timeOrNull makes a time that may be missing into null.
+func timeOrNull(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}

@@ -88,7 +88,7 @@ func (c *historyListCmd) Run(p *process) error {
 
 func answerSession(s history.Session) sessionAnswer {
 	return sessionAnswer{
-		ID: s.ID, Kind: string(s.Kind), Parent: s.Parent, Started: known(s.Started), Last: known(s.Last),
+		ID: s.ID, Kind: string(s.Kind), Parent: s.Parent, Started: timeOrNull(s.Started), Last: timeOrNull(s.Last),
 		Messages: s.Messages, Exact: s.Exact, Title: s.Title, Words: s.Words, Folder: s.Folder,
 	}
 }
@@ -167,7 +167,7 @@ func (c *historyShowCmd) Run(p *process) error {
 		return err
 	}
 	entries := each(s.Entries, func(e history.Entry) entryAnswer {
-		return entryAnswer{known(e.At), string(e.Role), e.Tag, e.Text, e.Failed, e.Copied}
+		return entryAnswer{timeOrNull(e.At), string(e.Role), e.Tag, e.Text, e.Failed, e.Copied}
 	})
 	return p.answer(c.JSON, struct {
 		sessionAnswer
@@ -243,7 +243,7 @@ func (c *historySearchCmd) Run(p *process) error {
 		return err
 	}
 	answer := each(hits, func(h history.Hit) hitAnswer {
-		return hitAnswer{h.Session, known(h.At), string(h.Role), h.Excerpt}
+		return hitAnswer{h.Session, timeOrNull(h.At), string(h.Role), h.Excerpt}
 	})
 	lines := orNone(each(hits, func(h history.Hit) string {
 		return fmt.Sprintf("  %-8s  %s  %-4s  %s", short(h.Session), h.At.Format(momentLayout), h.Role, h.Excerpt)
@@ -349,8 +349,8 @@ func minutes(d time.Duration) *int {
 
 func answerPing(e history.Event) pingAnswer {
 	a := pingAnswer{
-		At: known(e.At), What: e.What, Task: e.Task, Title: e.Title, Kind: e.Kind, Background: e.Background, State: e.State,
-		Pings: e.Pings, Form: e.Form, Critical: e.Critical, Session: e.Session, Next: known(e.Next), How: string(e.How),
+		At: timeOrNull(e.At), What: e.What, Task: e.Task, Title: e.Title, Kind: e.Kind, Background: e.Background, State: e.State,
+		Pings: e.Pings, Form: e.Form, Critical: e.Critical, Session: e.Session, Next: timeOrNull(e.Next), How: string(e.How),
 	}
 	if !e.Next.IsZero() {
 		a.Minutes = minutes(e.Next.Sub(e.At))

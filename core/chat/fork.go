@@ -176,7 +176,7 @@ func (c *Conversation) forkTurn(ctx context.Context, f *interactive, m agent.Mes
 		}
 		return nil
 	}, ended: func(r agent.Result) error { return c.named(f, sessionID(r, f.session)) }}
-	err := t.follow(ctx, f.session.Send(ctx, agent.Message{Text: prompt.Peeked(now, news, m.Text), Images: m.Images}))
+	err := t.consume(ctx, f.session.Send(ctx, agent.Message{Text: prompt.Peeked(now, news, m.Text), Images: m.Images}))
 	f.overdue = false
 	c.mu.Lock()
 	f.active, f.prompted = c.now(), time.Time{}
@@ -209,17 +209,17 @@ func (c *Conversation) afterTurn(ctx context.Context, err error) error {
 	c.mu.Unlock()
 	switch { // what went wrong in the turn is told all the same
 	case how != "":
-		return errors.Join(err, c.leave(ctx, f, how))
+		return errors.Join(err, c.leaveFork(ctx, f, how))
 	case f == nil && r != nil:
 		return errors.Join(err, c.enter(ctx, *r))
 	}
 	return err
 }
 
-// leave ends the fork. A save makes it the main session, exactly once: the id
+// leaveFork ends the fork. A save makes it the main session, exactly once: the id
 // is written before anything is closed. The next turn resumes it as main, for
 // its process was bound to the fork's model, thinking and rights.
-func (c *Conversation) leave(ctx context.Context, f *interactive, how command.Exit) error {
+func (c *Conversation) leaveFork(ctx context.Context, f *interactive, how command.Exit) error {
 	if how == command.ExitSave && (f.id == "" || f.resumes != "") {
 		how = command.ExitDiscard
 	}
@@ -251,7 +251,7 @@ func (c *Conversation) discardFork(why string) bool {
 	c.mu.Lock()
 	f.exit = ""
 	c.mu.Unlock()
-	if err := c.leave(context.Background(), f, command.ExitDiscard); err != nil {
+	if err := c.leaveFork(context.Background(), f, command.ExitDiscard); err != nil {
 		c.o.Log.Warn("fork did not end cleanly", "error", err)
 	}
 	return true
@@ -269,7 +269,7 @@ func (c *Conversation) exitByUser(ctx context.Context, how command.Exit) error {
 			c.o.Log.Warn("fork gave no report", "error", err)
 		}
 	}
-	return c.leave(ctx, f, how)
+	return c.leaveFork(ctx, f, how)
 }
 
 // checkIdle looks whether the fork has been left alone: first it is asked, then

@@ -103,7 +103,7 @@ func (c *Conversation) mainTurn(ctx context.Context, build Prompt, in incoming) 
 	}, ended: func(r agent.Result) error {
 		return c.o.Sessions.SaveMain(c.now(), sessionID(r, s))
 	}}
-	err = t.follow(ctx, s.Send(ctx, agent.Message{Text: text, Images: in.images}))
+	err = t.consume(ctx, s.Send(ctx, agent.Message{Text: text, Images: in.images}))
 	if !accepted {
 		c.recoverDelivery(ctx)
 	}
@@ -129,8 +129,8 @@ type turn struct {
 	compacted, interrupted bool
 }
 
-// follow shows a turn's events to their end.
-func (t *turn) follow(ctx context.Context, events iter.Seq2[agent.Event, error]) error {
+// consume shows a turn's events to their end.
+func (t *turn) consume(ctx context.Context, events iter.Seq2[agent.Event, error]) error {
 	t.reply = t.c.newReply()
 	// A fork that begins, or a history that was made shorter, needs no words; a
 	// turn that failed has others.
@@ -330,5 +330,5 @@ func (c *Conversation) showEngineTurn(ctx context.Context, kind policy.Kind, eve
 	c.begin(s, c.now())
 	defer c.end()
 	t := &turn{c: c, session: s, accepted: func() error { return nil }, ended: func(agent.Result) error { return nil }}
-	return c.afterTurn(ctx, t.follow(ctx, events))
+	return c.afterTurn(ctx, t.consume(ctx, events))
 }

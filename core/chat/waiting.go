@@ -63,12 +63,12 @@ func (c *Conversation) keepWaiting(w inbound) (string, error) {
 	m := waitingMessage{ID: store.NewID(), At: c.now(), Text: shownMessage(w.message)}
 	return m.ID, c.changeWaiting(func(room *waitingRoom) {
 		room.Messages = append(room.Messages, m)
-		room.hear(w.from, w.key)
+		room.noteNewest(w.from, w.key)
 	})
 }
 
-// hear notes the newest message that was heard from a surface.
-func (w *waitingRoom) hear(from, key string) {
+// noteNewest notes the newest message that was heard from a surface.
+func (w *waitingRoom) noteNewest(from, key string) {
 	if key == "" {
 		return
 	}
@@ -132,7 +132,7 @@ func (c *Conversation) noteReceived(from, key string) error {
 	if key == "" {
 		return nil
 	}
-	return c.changeWaiting(func(room *waitingRoom) { room.hear(from, key) })
+	return c.changeWaiting(func(room *waitingRoom) { room.noteNewest(from, key) })
 }
 
 // enqueue takes the user's words: on disk and shown at once, answered when their

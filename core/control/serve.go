@@ -173,13 +173,13 @@ func (s *Server) answer(ctx context.Context, conn net.Conn) agent.CommandResult 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer hangUp(conn, cancel)()
+	defer cancelWhenGone(conn, cancel)()
 	return t.call(ctx, r.Args)
 }
 
-// hangUp cancels a call whose caller is gone: nobody is to be asked for the
+// cancelWhenGone cancels a call whose caller is gone: nobody is to be asked for the
 // permission of a command that was given up. The function it returns ends it.
-func hangUp(conn net.Conn, cancel context.CancelFunc) (stop func()) {
+func cancelWhenGone(conn net.Conn, cancel context.CancelFunc) (stop func()) {
 	_ = conn.SetReadDeadline(time.Time{}) // Read tells
 	var watch sync.WaitGroup
 	watch.Go(func() {

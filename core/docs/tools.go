@@ -45,14 +45,14 @@ const (
 // read, know no run, and may be called concurrently. Answers have at most 20 KB.
 func (l *Library) Tools() []agent.Tool {
 	return []agent.Tool{
-		{Name: ToolList, Description: aboutList, Schema: json.RawMessage(schemaList), Call: l.whole(l.callList)},
-		{Name: ToolSearch, Description: aboutSearch, Schema: json.RawMessage(schemaSearch), Call: l.whole(l.callSearch)},
-		{Name: ToolRead, Description: aboutRead, Schema: json.RawMessage(schemaRead), Call: l.whole(l.callRead)},
+		{Name: ToolList, Description: aboutList, Schema: json.RawMessage(schemaList), Call: l.withPages(l.callList)},
+		{Name: ToolSearch, Description: aboutSearch, Schema: json.RawMessage(schemaSearch), Call: l.withPages(l.callSearch)},
+		{Name: ToolRead, Description: aboutRead, Schema: json.RawMessage(schemaRead), Call: l.withPages(l.callRead)},
 	}
 }
 
-// whole answers for a tool where the pages could not be read.
-func (l *Library) whole(answer func(json.RawMessage) agent.ToolResult) func(context.Context, json.RawMessage) agent.ToolResult {
+// withPages answers for a tool where the pages could not be read.
+func (l *Library) withPages(answer func(json.RawMessage) agent.ToolResult) func(context.Context, json.RawMessage) agent.ToolResult {
 	return func(_ context.Context, args json.RawMessage) agent.ToolResult {
 		if _, err := l.load(); err != nil {
 			return refused(fmt.Sprintf(textNoLibrary, clean.Line(err.Error())))
@@ -70,7 +70,7 @@ func (l *Library) callList(json.RawMessage) agent.ToolResult {
 		}
 		b.WriteByte('\n')
 	}
-	return said(strings.TrimSuffix(b.String(), "\n"))
+	return bounded(strings.TrimSuffix(b.String(), "\n"))
 }
 
 func (l *Library) callSearch(args json.RawMessage) agent.ToolResult {
@@ -92,7 +92,7 @@ func (l *Library) callSearch(args json.RawMessage) agent.ToolResult {
 	}
 	hits := l.Search(*a.Query, limit)
 	if len(hits) == 0 {
-		return said(fmt.Sprintf(textNoHits, show(*a.Query)))
+		return bounded(fmt.Sprintf(textNoHits, show(*a.Query)))
 	}
 	var b strings.Builder
 	for _, h := range hits {
@@ -102,7 +102,7 @@ func (l *Library) callSearch(args json.RawMessage) agent.ToolResult {
 		}
 		b.WriteString("\n  " + h.Excerpt + "\n")
 	}
-	return said(strings.TrimSuffix(b.String(), "\n"))
+	return bounded(strings.TrimSuffix(b.String(), "\n"))
 }
 
 func (l *Library) callRead(args json.RawMessage) agent.ToolResult {
@@ -123,7 +123,7 @@ func (l *Library) callRead(args json.RawMessage) agent.ToolResult {
 	if a.Offset < 0 || a.Offset >= max(1, len(text)) {
 		return refused(fmt.Sprintf(textBadOffset, len(text)))
 	}
-	return said(window(text, a.Offset))
+	return bounded(window(text, a.Offset))
 }
 
 // window is the part of a text from an offset in bytes that fits into an
@@ -170,8 +170,8 @@ func decode(args json.RawMessage, v any) string {
 
 func show(s string) string { return `"` + clean.Cut(clean.Line(s), 80) + `"` }
 
-// said bounds an answer, whatever it is made of.
-func said(text string) agent.ToolResult {
+// bounded bounds an answer, whatever it is made of.
+func bounded(text string) agent.ToolResult {
 	if len(text) > maxAnswer {
 		end := maxAnswer - len(textCut)
 		for !utf8.RuneStart(text[end]) {

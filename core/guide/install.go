@@ -81,7 +81,7 @@ func (in *installer) run(list []item) {
 // install looks at one file and does what its rule asks for.
 func (in *installer) install(it item) {
 	known, recorded := in.records[it.path]
-	there, err := look(in.root, in.dir, it.path)
+	there, err := inspect(in.root, in.dir, it.path)
 	want := it.fill(in.options)
 	switch {
 	case err != nil:
@@ -107,7 +107,7 @@ func (in *installer) install(it item) {
 // withdraw removes a file that promises what is not set up, as long as the user
 // has not made it their own.
 func (in *installer) withdraw(it item) {
-	there, err := look(in.root, in.dir, it.path)
+	there, err := inspect(in.root, in.dir, it.path)
 	if err != nil || there.is != ordinary || in.records[it.path].File != hash(there.data) {
 		return
 	}
@@ -189,9 +189,9 @@ type found struct {
 	data []byte
 }
 
-// look never follows a link out of the directory: neither one in the path,
+// inspect never follows a link out of the directory: neither one in the path,
 // which is an error, nor the last part, which is told as what it is.
-func look(root *os.Root, d *store.Dir, name string) (found, error) {
+func inspect(root *os.Root, d *store.Dir, name string) (found, error) {
 	info, err := root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -241,7 +241,7 @@ func Offers(d *store.Dir) []Offer {
 	var offers []Offer
 	for _, it := range list {
 		known := records[it.path]
-		there, err := look(root, d, it.path)
+		there, err := inspect(root, d, it.path)
 		if it.rule == once || err != nil || there.is != ordinary || known.Ours == it.version {
 			continue
 		}

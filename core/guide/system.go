@@ -79,7 +79,7 @@ func Subagents(d *store.Dir) ([]Subagent, []routines.Problem) {
 	var list []Subagent
 	var problems []routines.Problem
 	for _, name := range names {
-		there, err := look(root, d, name)
+		there, err := inspect(root, d, name)
 		if err != nil || there.is != ordinary {
 			continue
 		}

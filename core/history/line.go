@@ -45,11 +45,11 @@ func readLine(data []byte) (line, bool) {
 	whole := members(data, func(key, value []byte) {
 		switch string(key) {
 		case "type":
-			kindWord = word(value)
+			kindWord = plainString(value)
 		case "timestamp":
-			l.at, _ = time.Parse(time.RFC3339Nano, word(value))
+			l.at, _ = time.Parse(time.RFC3339Nano, plainString(value))
 		case "uuid":
-			l.uuid = word(value)
+			l.uuid = plainString(value)
 		case "isSidechain":
 			side = side || string(value) == "true"
 		case "isMeta", "isCompactSummary":
@@ -72,7 +72,7 @@ func readLine(data []byte) (line, bool) {
 		l.spoken = holds(l.content, "text")
 	case "attachment":
 		// What was said while a turn ran is noted as an attachment.
-		if word(member(attachment, "type")) == "queued_command" {
+		if plainString(member(attachment, "type")) == "queued_command" {
 			l.kind, l.content = prompt, member(attachment, "prompt")
 		}
 	}
@@ -98,7 +98,7 @@ func promptOrResult(content []byte) kind {
 func holds(content []byte, kind string) bool {
 	found := false
 	elements(content, func(block []byte) {
-		found = found || word(member(block, "type")) == kind
+		found = found || plainString(member(block, "type")) == kind
 	})
 	return found
 }

@@ -77,7 +77,7 @@ func (h *History) Pings(since time.Time) (list []Event, more int, err error) {
 	}
 	p.transcript()
 	p.schedule()
-	p.settle()
+	p.finish()
 	if len(p.events) > maxEvents {
 		more = len(p.events) - maxEvents
 	}
@@ -201,8 +201,8 @@ func (p *pinged) schedule() {
 	}
 }
 
-// settle brings the events in order and adds titles and the user's next move.
-func (p *pinged) settle() {
+// finish brings the events in order and adds titles and the user's next move.
+func (p *pinged) finish() {
 	set := schedule.Files(p.h.o.Dir, p.h.o.Zone)
 	slices.SortFunc(p.moves, time.Time.Compare)
 	for i := range p.events {

@@ -145,8 +145,8 @@ func pastBrackets(data []byte, i int) int {
 	return -1
 }
 
-// word is a raw string without escapes; empty for any other value.
-func word(raw []byte) string {
+// plainString is a raw string without escapes; empty for any other value.
+func plainString(raw []byte) string {
 	if len(raw) < 2 || raw[0] != '"' || bytes.IndexByte(raw, '\\') >= 0 {
 		return ""
 	}

@@ -116,18 +116,18 @@ func (q *ApprovalQueue) Ask(ctx context.Context, r Request) (Verdict, error) {
 		return Cancelled, fmt.Errorf("ask for permission: %w", err)
 	}
 	// A listener that panics must leave nothing waiting.
-	defer q.settle(e, Cancelled, byNobody)
-	q.tell(q.copyOf(e))
+	defer q.resolve(e, Cancelled, byNobody)
+	q.notify(q.copyOf(e))
 	select {
 	case <-e.done:
 	case <-timer.C:
-		q.settle(e, Expired, byNobody)
+		q.resolve(e, Expired, byNobody)
 	case <-ctx.Done():
-		q.settle(e, Cancelled, byNobody)
+		q.resolve(e, Cancelled, byNobody)
 	}
 	<-e.done // whoever was first has set the verdict
 	a := q.copyOf(e)
-	q.tell(a)
+	q.notify(a)
 	return a.Verdict, nil
 }
 
@@ -159,7 +159,7 @@ func (q *ApprovalQueue) copyOf(e *entry) Approval {
 	return e.Approval
 }
 
-func (q *ApprovalQueue) tell(a Approval) {
+func (q *ApprovalQueue) notify(a Approval) {
 	q.mu.Lock()
 	listeners := slices.Clone(q.listeners)
 	q.mu.Unlock()
@@ -168,8 +168,8 @@ func (q *ApprovalQueue) tell(a Approval) {
 	}
 }
 
-// settle is the one resolver: it reports whether this verdict was the first.
-func (q *ApprovalQueue) settle(e *entry, v Verdict, by audit.Origin) (first bool) {
+// resolve is the one resolver: it reports whether this verdict was the first.
+func (q *ApprovalQueue) resolve(e *entry, v Verdict, by audit.Origin) (first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	i := slices.Index(q.pending, e)
@@ -209,7 +209,7 @@ func (q *ApprovalQueue) Answer(ctx context.Context, id string, v Verdict) error 
 	if v != Deny && !v.Allows() {
 		return fmt.Errorf(textNoVerdict, clean.Cut(clean.Line(string(v)), 40))
 	}
-	if e := q.waiting(id); e != nil && q.settle(e, v, audit.OriginOf(ctx)) {
+	if e := q.waiting(id); e != nil && q.resolve(e, v, audit.OriginOf(ctx)) {
 		return nil
 	}
 	a, ok := q.Outcome(id)
@@ -226,7 +226,7 @@ func (q *ApprovalQueue) CancelAll() {
 	waiting := slices.Clone(q.pending)
 	q.mu.Unlock()
 	for _, e := range waiting {
-		q.settle(e, Cancelled, byNobody)
+		q.resolve(e, Cancelled, byNobody)
 	}
 }
 

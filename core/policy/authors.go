@@ -106,7 +106,7 @@ func (s *Session) author(x call) agent.Decision {
 		}
 		return agent.Decision{Allow: true}
 	}
-	if s.g.there(f) {
+	if s.g.isUsers(f) {
 		s.same.Store(f.digest, true)
 		return agent.Decision{Allow: true}
 	}
@@ -134,8 +134,8 @@ func inBackground(x call) bool {
 	return json.Unmarshal(x.Input, &input) == nil && input.Background
 }
 
-// there reports whether a version lies on disk already and is the user's.
-func (g *Guard) there(f draft) bool {
+// isUsers reports whether a version lies on disk already and is the user's.
+func (g *Guard) isUsers(f draft) bool {
 	if _, known := g.provenance.Find(f.digest); known {
 		return false
 	}

@@ -50,7 +50,7 @@ func (s *Session) Command(run Runner) func(ctx context.Context, args []string) a
 
 // readsCommand marks a run whose command reads mail, however its shell has spelled it.
 func (s *Session) readsCommand(args []string) {
-	if set, taint := s.alone(); set != nil && len(args) > 0 && args[0] == "gmail" {
+	if set, taint := s.unattended(); set != nil && len(args) > 0 && args[0] == "gmail" {
 		taint.read(taintMail)
 	}
 }
@@ -58,7 +58,7 @@ func (s *Session) readsCommand(args []string) {
 // ReadsInvitation marks a run that is about to read what somebody else has put into
 // the user's calendar.
 func (s *Session) ReadsInvitation() {
-	if set, taint := s.alone(); set != nil {
+	if set, taint := s.unattended(); set != nil {
 		taint.read(taintInvitation)
 	}
 }

@@ -201,7 +201,7 @@ func (t tree) spots(file string) ([]string, bool) {
 		return nil, false
 	}
 	written := t.absolute(file)
-	if rel, inside := t.within(written); inside && strings.HasPrefix(rel, engineSkills+"/") && t.same(engineSkills, "skills") {
+	if rel, inside := t.within(written); inside && strings.HasPrefix(rel, engineSkills+"/") && t.sameEntry(engineSkills, "skills") {
 		return places, true
 	}
 	if slices.Contains(places, written) {
@@ -213,8 +213,8 @@ func (t tree) spots(file string) ([]string, bool) {
 // engineSkills is where the engine looks for skills.
 const engineSkills = ".claude/skills"
 
-// same reports whether two entries of the data directory are one.
-func (t tree) same(a, b string) bool {
+// sameEntry reports whether two entries of the data directory are one.
+func (t tree) sameEntry(a, b string) bool {
 	at, ok := follow(filepath.Join(t.root, a))
 	to, okToo := follow(filepath.Join(t.root, b))
 	return ok && okToo && at == to

@@ -116,7 +116,7 @@ func (s *Session) judge(x call) verdict {
 
 // listed is what the lists, the mode, and what the session has read say of a call.
 func (s *Session) listed(x call) verdict {
-	set, taint := s.alone()
+	set, taint := s.unattended()
 	if set == nil {
 		return s.decide(x)
 	}
@@ -163,7 +163,7 @@ func (s *Session) permission(ctx context.Context, x call) agent.Decision {
 // inForce are the rules that count now: those of the session, or of a task that it
 // runs for somebody who may do less.
 func (s *Session) inForce() *Set {
-	if set, _ := s.alone(); set != nil {
+	if set, _ := s.unattended(); set != nil {
 		return set
 	}
 	return s.set()
@@ -303,9 +303,9 @@ func (g *Guard) newLimit(r Rules, trusted bool) *Limit {
 	return &Limit{Rules: r, Taint: &Taint{Trusted: trusted}, set: Compile(g.tree.root, r)}
 }
 
-// alone is what decides where nobody can be asked: a background run's own rules, or
+// unattended is what decides where nobody can be asked: a background run's own rules, or
 // those of the turn that runs. Nil where a user sits in front.
-func (s *Session) alone() (*Set, *Taint) {
+func (s *Session) unattended() (*Set, *Taint) {
 	if s.scope.Kind == Background {
 		return s.set(), s.taint
 	}
@@ -376,7 +376,7 @@ func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
 		if !d.Allow {
 			return d
 		}
-		if set, taint := s.alone(); set != nil {
+		if set, taint := s.unattended(); set != nil {
 			s.g.reads(taint, x)
 		}
 		if d.Ask = d.Ask || v.is == open; !d.Ask {
@@ -422,7 +422,7 @@ func (s *Session) Send(ctx context.Context, full string) (refusal string) {
 	sent := call{ToolUse: agent.ToolUse{Name: toolset.Prefix + toolset.SendFile, Input: input}}
 	d := s.g.guarded(sent, func() agent.Decision {
 		x, set := call{tool: "Read", arg: full, path: full}, s.inForce()
-		alone, _ := s.alone()
+		alone, _ := s.unattended()
 		closed := s.closedTo(x, full, false)
 		_, inside := s.g.tree.within(full)
 		switch {

@@ -16,8 +16,8 @@ import (
 // lookLimit is how long the look may take on a busy machine.
 const lookLimit = 20 * time.Second
 
-// look finds out what this machine offers, by trying it.
-func (b *Box) look() (State, string) {
+// probe finds out what this machine offers, by trying it.
+func (b *Box) probe() (State, string) {
 	if info, err := os.Stat(b.o.Dir); err == nil && os.Getuid() == 0 {
 		if s, ok := info.Sys().(*syscall.Stat_t); ok && s.Uid != 0 {
 			return State{Reason: reasonForeign}, ""

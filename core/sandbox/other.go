@@ -23,8 +23,8 @@ func inMemory(string, string) (*os.File, error) { return nil, errNotHere }
 
 func (b *Box) landlock(*exec.Cmd, *view, bool) error { return errNotHere }
 
-// look tries sandbox-exec, which macOS has: it is called deprecated and still there.
-func (b *Box) look() (State, string) {
+// probe tries sandbox-exec, which macOS has: it is called deprecated and still there.
+func (b *Box) probe() (State, string) {
 	exe := b.find("sandbox-exec")
 	if exe == "" {
 		return State{Reason: reasonSystem}, ""

@@ -112,7 +112,7 @@ func (b *Box) State() State {
 	if b.o.Settings().Off {
 		return State{Off: true}
 	}
-	b.once.Do(func() { b.seen, b.exe = b.look() })
+	b.once.Do(func() { b.seen, b.exe = b.probe() })
 	return b.seen
 }
 

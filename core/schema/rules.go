@@ -19,7 +19,7 @@ func ofType(want any) rule {
 	}
 	return func(r *run, v any) bool {
 		kind := kindOf(v)
-		if types&kind != 0 || types&integer != 0 && kind == number && whole(v) {
+		if types&kind != 0 || types&integer != 0 && kind == number && isInteger(v) {
 			return true
 		}
 		return r.fail(Problem{Keyword: "type", Want: types.names(), Kind: kind.names()[0]})

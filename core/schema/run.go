@@ -255,7 +255,7 @@ func count(v any) int {
 	return math.MaxInt
 }
 
-func whole(v any) bool {
+func isInteger(v any) bool {
 	s := numeral(v)
 	return !strings.ContainsAny(s, ".eE") || exact(v).IsInt()
 }

@@ -47,9 +47,9 @@ func (k *keeper) peek(v any) {
 	}
 }
 
-// take reads the file into v for a change. A file that is something else is set
+// load reads the file into v for a change. A file that is something else is set
 // aside; any other trouble is an error, since a write would lose the content.
-func (k *keeper) take(v any) error {
+func (k *keeper) load(v any) error {
 	_, err := k.dir.LoadJSON(k.file, v, k.log)
 	return err
 }

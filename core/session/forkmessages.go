@@ -58,7 +58,7 @@ func (m *ForkMessages) Record(now time.Time, ids []post.MessageID, fork, parent 
 	}
 	err := m.dir.WithLock(m.turn, func() error {
 		var list []json.RawMessage
-		if err := m.take(&list); err != nil {
+		if err := m.load(&list); err != nil {
 			return err
 		}
 		list = slices.DeleteFunc(list, func(raw json.RawMessage) bool {

@@ -84,7 +84,7 @@ func (q *Inquiries) Peek(now time.Time, id string) (prompt string, ok bool) {
 func (q *Inquiries) change(now time.Time, f func(inquiries) (inquiries, bool)) error {
 	return q.dir.WithLock(q.turn, func() error {
 		var list inquiries
-		if err := q.take(&list); err != nil {
+		if err := q.load(&list); err != nil {
 			return err
 		}
 		list, write := f(list.living(now))

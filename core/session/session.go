@@ -72,7 +72,7 @@ func (s *Store) Main() string {
 		return ""
 	}
 	if err != nil {
-		s.tell(err)
+		s.logOnce(err)
 		return ""
 	}
 	id := strings.TrimSpace(string(bytes.TrimPrefix(data, []byte("\ufeff"))))
@@ -80,14 +80,14 @@ func (s *Store) Main() string {
 		return ""
 	}
 	if err := checkID(id); err != nil {
-		s.tell(err)
+		s.logOnce(err)
 		return ""
 	}
 	return id
 }
 
-// tell logs that the main session's file is of no use, once for the same reason.
-func (s *Store) tell(err error) {
+// logOnce logs that the main session's file is of no use, once for the same reason.
+func (s *Store) logOnce(err error) {
 	if s.trouble.News(err) {
 		s.log.Warn("main session id was not read", "file", mainFile, "problem", err)
 	}

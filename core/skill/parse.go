@@ -89,9 +89,9 @@ func tools(p *routines.File) []string {
 
 // unreadable is an error that means all of a file.
 func unreadable(file string, err error) []routines.Problem {
-	return whole(file, textUnreadable(bare(err)))
+	return fileProblem(file, textUnreadable(bare(err)))
 }
 
-func whole(file, message string) []routines.Problem {
+func fileProblem(file, message string) []routines.Problem {
 	return []routines.Problem{{File: file, Severity: routines.Error, Message: clean.Line(message)}}
 }

@@ -119,7 +119,7 @@ func Tools(skills []Skill) []string {
 func readIn(root *os.Root, name string) (Skill, []routines.Problem, bool) {
 	file := Folder + "/" + clean.Line(name) + "/" + File
 	if !single(name) {
-		return Skill{}, whole(file, textFolderName), false
+		return Skill{}, fileProblem(file, textFolderName), false
 	}
 	data, err := readFile(root, name+"/"+File)
 	switch {

@@ -129,7 +129,7 @@ func (c *Chat) add(e Entry) post.MessageID {
 	c.mu.Lock()
 	c.append(e)
 	c.mu.Unlock()
-	c.keep(e, "")
+	c.save(e, "")
 	return e.ID
 }
 
@@ -157,7 +157,7 @@ func (c *Chat) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
 	}
 	c.append(e)
 	c.mu.Unlock()
-	c.keep(e, p.Nonce)
+	c.save(e, p.Nonce)
 	return e.ID, nil
 }
 
@@ -173,7 +173,7 @@ func (c *Chat) Reword(id post.MessageID, text string) {
 	e.Text, e.Version, c.seen = tidy(text), e.Version+1, nil
 	next := *e
 	c.mu.Unlock()
-	c.keep(next, "")
+	c.save(next, "")
 }
 
 // PostAs shows a message that another surface has sent, under its id there. A
@@ -191,7 +191,7 @@ func (c *Chat) PostAs(id post.MessageID, p post.Post, where string) {
 	}
 	c.append(e)
 	c.mu.Unlock()
-	c.keep(e, p.Nonce)
+	c.save(e, p.Nonce)
 }
 
 // Edit replaces a message; its place and time stay.
@@ -214,7 +214,7 @@ func (c *Chat) Edit(ctx context.Context, id post.MessageID, p post.Post) error {
 	next.ID, next.At, next.Version = old.ID, old.At, old.Version+1
 	c.entries[i], c.seen = next, nil
 	c.mu.Unlock()
-	c.keep(next, p.Nonce)
+	c.save(next, p.Nonce)
 	return nil
 }
 
@@ -306,9 +306,9 @@ func (c *Chat) find(id post.MessageID) int {
 	return -1
 }
 
-// keep writes a finished entry to the file. A full disk costs the entry its
+// save writes a finished entry to the file. A full disk costs the entry its
 // life after a restart, never the conversation.
-func (c *Chat) keep(e Entry, nonce string) { c.write(recordOf(e, nonce)) }
+func (c *Chat) save(e Entry, nonce string) { c.write(recordOf(e, nonce)) }
 
 func (c *Chat) write(r record) {
 	if c.file != nil {

@@ -99,10 +99,10 @@ func parse(data []byte) []record {
 			list = append(list, r)
 		}
 	}
-	return slices.DeleteFunc(list, func(r record) bool { return r.Deleted || !known(r.Role) })
+	return slices.DeleteFunc(list, func(r record) bool { return r.Deleted || !validRole(r.Role) })
 }
 
-func known(r Role) bool { return r == User || r == Bot || r == Ping || r == Notice }
+func validRole(r Role) bool { return r == User || r == Bot || r == Ping || r == Notice }
 
 // add appends a line; a fault is logged once until writing works again.
 func (f *file) add(r record) {

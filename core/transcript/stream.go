@@ -51,7 +51,7 @@ func (s *Stream) Append(delta string) {
 	}
 	s.update(func() {
 		first := s.text.Len() == 0
-		s.take(delta)
+		s.add(delta)
 		if i := s.chat.find(s.id); first && s.text.Len() > 0 && i >= 0 {
 			e := s.chat.entries[i]
 			e.At = s.chat.now()
@@ -93,7 +93,7 @@ func (s *Stream) Elsewhere(where string, ids []post.MessageID) {
 	done, ended := *e, s.ended
 	c.mu.Unlock()
 	if ended {
-		c.keep(done, "")
+		c.save(done, "")
 	} else {
 		c.changed()
 	}
@@ -160,7 +160,7 @@ func (s *Stream) End() {
 	}
 	c.mu.Unlock()
 	if done.Text != "" {
-		c.keep(done, "")
+		c.save(done, "")
 	} else {
 		c.changed()
 	}
@@ -182,10 +182,10 @@ func (s *Stream) update(change func()) {
 	c.changed()
 }
 
-// take cleans what is complete and holds the rest back.
-func (s *Stream) take(delta string) {
+// add cleans what is complete and holds the rest back.
+func (s *Stream) add(delta string) {
 	s.held = append(s.held, delta...)
-	n := whole(s.held)
+	n := complete(s.held)
 	s.write(string(s.held[:n]))
 	s.held = append(s.held[:0], s.held[n:]...)
 }
@@ -201,8 +201,8 @@ func (s *Stream) write(raw string) {
 	s.text.WriteString(text)
 }
 
-// whole is how many bytes of p can be cleaned without knowing what follows.
-func whole(p []byte) int {
+// complete is how many bytes of p can be cleaned without knowing what follows.
+func complete(p []byte) int {
 	end := len(p)
 	if i := bytes.LastIndexByte(p, 0x1b); i >= 0 && bytes.IndexByte(p[i:], '\n') < 0 && len(p)-i < maxHeld {
 		end = i

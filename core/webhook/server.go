@@ -194,7 +194,7 @@ func (s *Server) Recover() { s.recovered.Do(s.takeUp) }
 func (s *Server) takeUp() {
 	for _, r := range s.log.open() {
 		if r.Outcome == Accepted && r.Note != "" { // it was held, and a crash came before that was told
-			s.tell(r, r.Note, Held)
+			s.abandon(r, r.Note, Held)
 			continue
 		}
 		if t, ok := s.again(r); ok {
@@ -208,7 +208,7 @@ func (s *Server) takeUp() {
 		if r.Outcome == Running {
 			note = noteCutOff
 		}
-		s.tell(r, fmt.Sprintf(note, r.Webhook, r.ID), Interrupted)
+		s.abandon(r, fmt.Sprintf(note, r.Webhook, r.ID), Interrupted)
 	}
 	s.log.tidy(time.Now())
 }

@@ -63,7 +63,7 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 	case err == nil:
 		s.end(t, Done)
 	case ctx.Err() != nil:
-		s.tell(t.record, fmt.Sprintf(noteCutOff, t.record.Webhook, t.record.ID), Interrupted)
+		s.abandon(t.record, fmt.Sprintf(noteCutOff, t.record.Webhook, t.record.ID), Interrupted)
 	default:
 		s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "error", err)
 		s.end(t, Failed)
@@ -137,12 +137,12 @@ func (s *Server) hold(t *task, verdict string, flagged []string, note string) {
 	s.o.Log.Warn("delivery held", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "verdict", verdict)
 	// Where that fails it is written later, and the log has told why.
 	_, _ = s.log.change(t.record, func(r *record) { r.Verdict, r.Flagged, r.Note = verdict, flagged, note })
-	s.tell(t.record, note, Held)
+	s.abandon(t.record, note, Held)
 }
 
-// tell ends a delivery that will not be run, or not to its end, with a note to
+// abandon ends a delivery that will not be run, or not to its end, with a note to
 // the main session.
-func (s *Server) tell(r *record, note, outcome string) {
+func (s *Server) abandon(r *record, note, outcome string) {
 	err := s.o.Note(note, func() { s.finish(r, func(r *record) { r.Outcome, r.Note = outcome, "" }) })
 	if err != nil {
 		s.o.Log.Error(textNotTold, "delivery", r.ID, "error", err) // it stays open: the next start tells it

@@ -251,7 +251,7 @@ func (c *conn) follow(ctx context.Context, late <-chan struct{}) (end *cause) {
 		select {
 		case p := <-c.packets:
 			if end = p.end; end == nil {
-				end = c.take(ctx, p.Event)
+				end = c.handle(ctx, p.Event)
 			}
 			if late != nil && !c.up.IsZero() {
 				late, show = nil, time.After(0)
@@ -269,7 +269,7 @@ func (c *conn) follow(ctx context.Context, late <-chan struct{}) (end *cause) {
 			end = &cause{reason: fmt.Sprintf(textSilent, openWithin), fresh: true}
 		case <-ctx.Done():
 			if !c.up.IsZero() {
-				c.leave()
+				c.sayGoodbye()
 			}
 			end = &cause{}
 		}
@@ -286,8 +286,8 @@ func (c *conn) close() {
 	c.reader.Wait()
 }
 
-// leave says goodbye, so that Discord shows the bot as offline at once.
-func (c *conn) leave() {
+// sayGoodbye says goodbye, so that Discord shows the bot as offline at once.
+func (c *conn) sayGoodbye() {
 	bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
 	over := time.Now().Add(byeWithin)
 	if c.ws.WriteControl(websocket.CloseMessage, bye, over) != nil {
@@ -366,8 +366,8 @@ func (c *conn) pulse() {
 	c.send(opHeartbeat, c.l.session.seq)
 }
 
-// take handles a packet.
-func (c *conn) take(ctx context.Context, p discordgo.Event) *cause {
+// handle handles a packet.
+func (c *conn) handle(ctx context.Context, p discordgo.Event) *cause {
 	switch p.Operation {
 	case opDispatch:
 		c.l.session.seq = max(c.l.session.seq, p.Sequence)

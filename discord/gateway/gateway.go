@@ -173,12 +173,12 @@ func (l *Link) enter(p Phase, reason string) {
 func (l *Link) Run(ctx context.Context) error {
 	defer close(l.events)
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(fault.Guard("the connection to Discord", func() error { return l.keep(ctx) }))
+	g.Go(fault.Guard("the connection to Discord", func() error { return l.stayConnected(ctx) }))
 	return g.Wait()
 }
 
-// keep connects again and again until ctx ends or nothing can be hoped for.
-func (l *Link) keep(ctx context.Context) error {
+// stayConnected connects again and again until ctx ends or nothing can be hoped for.
+func (l *Link) stayConnected(ctx context.Context) error {
 	l.enter(Connecting, "")
 	lost := time.Now() // since when there is no connection
 	// refusals are those that follow each other; tries are all since the loss.
@@ -230,7 +230,7 @@ func (l *Link) keep(ctx context.Context) error {
 // for how long the bot was up: 0 if it never was.
 func (l *Link) attend(ctx context.Context, try int) (why *cause, upFor time.Duration) {
 	if l.session.id == "" {
-		if failed := l.find(ctx); failed != nil {
+		if failed := l.findGateway(ctx); failed != nil {
 			return failed, 0
 		}
 	}
@@ -252,9 +252,9 @@ func (l *Link) attend(ctx context.Context, try int) (why *cause, upFor time.Dura
 	return why, upFor
 }
 
-// find asks where a session may be started, and waits until one may be. A nil
+// findGateway asks where a session may be started, and waits until one may be. A nil
 // cause lets it start.
-func (l *Link) find(ctx context.Context) *cause {
+func (l *Link) findGateway(ctx context.Context) *cause {
 	for {
 		if wait := l.starts.wait(time.Now()); wait > 0 {
 			if !l.waitDown(ctx, wait, textManyStarts) {

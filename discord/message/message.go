@@ -50,13 +50,13 @@ func Decode(data []byte) (*discordgo.Message, error) {
 	if ref := m.MessageReference; ref != nil && ref.MessageID != "" && !IsID(ref.MessageID) {
 		return nil, errNonsense
 	}
-	m.ReferencedMessage = whole(extra["referenced_message"])
+	m.ReferencedMessage = inner(extra["referenced_message"])
 	var snapshots []struct {
 		Message json.RawMessage `json:"message"`
 	}
 	_ = json.Unmarshal(extra["message_snapshots"], &snapshots)
 	for _, s := range snapshots {
-		if forwarded := whole(s.Message); forwarded != nil {
+		if forwarded := inner(s.Message); forwarded != nil {
 			m.MessageSnapshots = append(m.MessageSnapshots, discordgo.MessageSnapshot{Message: forwarded})
 		}
 	}
@@ -82,8 +82,8 @@ func decode(data []byte) (m *discordgo.Message, extra map[string]json.RawMessage
 	return m, extra, json.Unmarshal(lean, m)
 }
 
-// whole is a message inside of another with its cards; nil where it cannot be read.
-func whole(data []byte) *discordgo.Message {
+// inner is a message inside of another with its cards; nil where it cannot be read.
+func inner(data []byte) *discordgo.Message {
 	m, extra, err := decode(data)
 	if err != nil || extra == nil {
 		return nil

@@ -78,11 +78,11 @@ func fit(card *discordgo.MessageEmbed, footer string) {
 		for ; i > keep; i-- {
 			room += Length(all[i-1].Name) + Length(all[i-1].Value)
 		}
-		more := left(len(all) - keep)
+		more := moreField(len(all) - keep)
 		for keep > 0 && Length(more.Name)+Length(more.Value) > room {
 			keep--
 			room += Length(all[keep].Name) + Length(all[keep].Value)
-			more = left(len(all) - keep)
+			more = moreField(len(all) - keep)
 		}
 		card.Fields = append(all[:keep:keep], more)
 		return
@@ -92,7 +92,7 @@ func fit(card *discordgo.MessageEmbed, footer string) {
 // roomForCount is kept for the field that counts.
 const roomForCount = 32
 
-func left(n int) *discordgo.MessageEmbedField {
+func moreField(n int) *discordgo.MessageEmbedField {
 	return &discordgo.MessageEmbedField{Name: ellipsis, Value: "and " + strconv.Itoa(n) + " more"}
 }
 

@@ -120,7 +120,7 @@ func pointOf(text string, floor, room int) int {
 			return low + i + 1
 		}
 	}
-	return whole(text, 0, hard)
+	return betweenCharacters(text, 0, hard)
 }
 
 // block is a code block in a text, as places in bytes.
@@ -237,7 +237,7 @@ func Cut(s string, n int) string {
 	if fits(s, n) {
 		return s
 	}
-	return strings.TrimRight(s[:whole(s, 0, prefix(s, n-1))], " \n") + ellipsis
+	return strings.TrimRight(s[:betweenCharacters(s, 0, prefix(s, n-1))], " \n") + ellipsis
 }
 
 // cutBlock is Cut for a text that may hold code blocks: one that is cut is closed.
@@ -256,9 +256,9 @@ func cutBlock(s string, n int) string {
 // emoji has eleven, and a hostile one any number.
 const maxCharacter = 32
 
-// whole moves a cut backwards to where it parts no character that is made of
+// betweenCharacters moves a cut backwards to where it parts no character that is made of
 // several, but not to low or further; it stays where there is no such place.
-func whole(s string, low, cut int) int {
+func betweenCharacters(s string, low, cut int) int {
 	at := cut
 	for range maxCharacter {
 		if at <= low {

@@ -115,7 +115,7 @@ func (c *Client) attempts(ctx context.Context, k *call) error {
 		if err := c.standing.check(time.Now()); err != nil {
 			return err
 		}
-		wait := c.limits.take(k, time.Now())
+		wait := c.limits.reserve(k, time.Now())
 		if wait == 0 {
 			if k.before != nil {
 				if err := k.before(); err != nil {
@@ -191,7 +191,7 @@ type end struct {
 // judge decides what an answer means.
 func (c *Client) judge(k *call, r reply, tries int) end {
 	if k.address == "" && r.status != 0 && r.status != 429 {
-		c.limits.learn(k, r.header, r.at)
+		c.limits.update(k, r.header, r.at)
 	}
 	switch {
 	case r.err != nil:

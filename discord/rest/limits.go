@@ -51,9 +51,9 @@ func (l *limits) key(k *call) string {
 	return k.rule() + " " + k.major
 }
 
-// take takes one request out of the call's window: 0 lets it go now, anything
+// reserve takes one request out of the call's window: 0 lets it go now, anything
 // else is how long to wait before asking again.
-func (l *limits) take(k *call, now time.Time) time.Duration {
+func (l *limits) reserve(k *call, now time.Time) time.Duration {
 	if k.address != "" {
 		return 0
 	}
@@ -82,8 +82,8 @@ func (l *limits) take(k *call, now time.Time) time.Duration {
 	return 0
 }
 
-// learn reads the headers of an answer.
-func (l *limits) learn(k *call, h http.Header, now time.Time) {
+// update reads the headers of an answer.
+func (l *limits) update(k *call, h http.Header, now time.Time) {
 	limit, errL := strconv.Atoi(h.Get("X-RateLimit-Limit"))
 	left, errR := strconv.Atoi(h.Get("X-RateLimit-Remaining"))
 	span, ok := span(h.Get("X-RateLimit-Reset-After"))
@@ -105,7 +105,7 @@ func (l *limits) learn(k *call, h http.Header, now time.Time) {
 			next.left = min(next.left, old.left)
 		}
 	}
-	l.keep(key, next, now)
+	l.store(key, next, now)
 }
 
 // block notes that nothing goes through for a while: for the call's window, or
@@ -123,7 +123,7 @@ func (l *limits) block(k *call, r reply, global bool, until time.Time) {
 	key := l.key(k)
 	w := l.windows[key]
 	w.left, w.until = 0, until
-	l.keep(key, w, r.at)
+	l.store(key, w, r.at)
 }
 
 // name notes which bucket a route belongs to. Call it under the lock.
@@ -138,9 +138,9 @@ func (l *limits) name(k *call, h http.Header) {
 	l.buckets[k.rule()] = bucket
 }
 
-// keep stores a window and forgets those that are over where they are many.
+// store stores a window and forgets those that are over where they are many.
 // Call it under the lock.
-func (l *limits) keep(key string, w window, now time.Time) {
+func (l *limits) store(key string, w window, now time.Time) {
 	if l.windows == nil {
 		l.windows = map[string]window{}
 	}

@@ -165,8 +165,8 @@ type sketch struct {
 	ended bool
 }
 
-// whole is all of it as one text.
-func (s sketch) whole() string {
+// text is all of it as one text.
+func (s sketch) text() string {
 	var b strings.Builder
 	for _, part := range s.sections {
 		b.WriteString(strings.TrimSpace(part.text) + "\n\n")

@@ -71,15 +71,15 @@ type view struct {
 	ended bool
 }
 
-// look takes the newest state of the answer.
-func (e *editor) look() view {
+// newest takes the newest state of the answer.
+func (e *editor) newest() view {
 	s := e.a.sketch()
 	v := view{tick: s.tick, ended: s.ended}
 	v.pages, e.layouts = pagesOf(s, e.layouts)
 	if most := e.o.Messages; most > 0 && len(v.pages) > most {
 		v.pages = v.pages[:most]
 		if s.ended {
-			v.pages = append(v.pages, page{text: textInFile, file: s.whole(), section: -1})
+			v.pages = append(v.pages, page{text: textInFile, file: s.text(), section: -1})
 		} else if s.status == "" {
 			s.status = subtext(textWritingOn)
 		}
@@ -98,7 +98,7 @@ func (e *editor) look() view {
 // run works until the answer is shown and ended, or ctx ends.
 func (e *editor) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		v := e.look()
+		v := e.newest()
 		work := e.work(v)
 		if work == nil {
 			if v.ended {
@@ -107,7 +107,7 @@ func (e *editor) run(ctx context.Context) {
 			e.wait(ctx, v.tick)
 			continue
 		}
-		if e.settle(ctx, work(ctx)); final(e.trouble) {
+		if e.backOff(ctx, work(ctx)); final(e.trouble) {
 			break // nor will anything else be taken
 		}
 	}
@@ -150,7 +150,7 @@ func (e *editor) outdated(v view) int {
 
 // edit brings the first outdated message to the newest text.
 func (e *editor) edit(ctx context.Context) error {
-	v := e.look()
+	v := e.newest()
 	i := e.outdated(v)
 	if i < 0 {
 		return nil
@@ -211,10 +211,10 @@ func (e *editor) remove(ctx context.Context) error {
 // send sends messages until there are as many, in one turn: what others asked
 // to be sent later does not come between them.
 func (e *editor) send(ctx context.Context, upTo int) error {
-	if err := e.o.Line.take(ctx); err != nil {
+	if err := e.o.Line.acquire(ctx); err != nil {
 		return err
 	}
-	defer e.o.Line.leave()
+	defer e.o.Line.release()
 	for {
 		before := len(e.slots)
 		open := before > 0 && e.slots[before-1].id == ""
@@ -234,7 +234,7 @@ func (e *editor) send(ctx context.Context, upTo int) error {
 func (e *editor) sendOne(ctx context.Context) error {
 	n := len(e.slots)
 	if n == 0 || e.slots[n-1].id != "" {
-		v := e.look()
+		v := e.newest()
 		if len(v.pages) <= n || e.outdated(v) >= 0 {
 			return nil // what stands before it comes first
 		}
@@ -264,8 +264,8 @@ func (e *editor) show(p page) {
 	}
 }
 
-// settle waits after a failure, longer with each.
-func (e *editor) settle(ctx context.Context, err error) {
+// backOff waits after a failure, longer with each.
+func (e *editor) backOff(ctx context.Context, err error) {
 	if ctx.Err() != nil && err != nil {
 		if e.trouble == nil {
 			e.trouble = err
@@ -348,7 +348,7 @@ func (e *editor) typing(ctx context.Context) {
 
 // report says in the log, once, that the answer is not on the screen as it is.
 func (e *editor) report() {
-	v := e.look()
+	v := e.newest()
 	if e.work(v) == nil {
 		return
 	}

@@ -46,10 +46,10 @@ func NewLine(sendEvery, editEvery time.Duration) *Line {
 // answers with a rest.LimitedError keeps its turn and is called again; its other
 // errors are the answer, as is ctx's.
 func (l *Line) Send(ctx context.Context, send func(context.Context) error) error {
-	if err := l.take(ctx); err != nil {
+	if err := l.acquire(ctx); err != nil {
 		return err
 	}
-	defer l.leave()
+	defer l.release()
 	return l.sendNext(ctx, send)
 }
 
@@ -64,8 +64,8 @@ func (l *Line) sendNext(ctx context.Context, send func(context.Context) error) e
 	return l.sends.through(ctx, send)
 }
 
-// take waits for the turn to send, which ends with leave.
-func (l *Line) take(ctx context.Context) error {
+// acquire waits for the turn to send, which ends with leave.
+func (l *Line) acquire(ctx context.Context) error {
 	select {
 	case l.turn <- struct{}{}:
 		return nil
@@ -74,7 +74,7 @@ func (l *Line) take(ctx context.Context) error {
 	}
 }
 
-func (l *Line) leave() { <-l.turn }
+func (l *Line) release() { <-l.turn }
 
 // gate lets calls through with some time between them.
 type gate struct {
@@ -86,7 +86,7 @@ type gate struct {
 // through calls f when the gate opens, and again when a limit is over.
 func (g *gate) through(ctx context.Context, f func(context.Context) error) error {
 	for {
-		for wait := g.pass(); wait > 0; wait = g.pass() {
+		for wait := g.wait(); wait > 0; wait = g.wait() {
 			if err := sleep(ctx, wait, nil); err != nil {
 				return err
 			}
@@ -99,12 +99,12 @@ func (g *gate) through(ctx context.Context, f func(context.Context) error) error
 		if !errors.As(err, &limited) {
 			return err
 		}
-		g.hold(limited.After)
+		g.delay(limited.After)
 	}
 }
 
-// pass goes through the gate and answers with 0, or with how long it is closed.
-func (g *gate) pass() time.Duration {
+// wait goes through the gate and answers with 0, or with how long it is closed.
+func (g *gate) wait() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := time.Now()
@@ -115,7 +115,7 @@ func (g *gate) pass() time.Duration {
 	return 0
 }
 
-func (g *gate) hold(d time.Duration) {
+func (g *gate) delay(d time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if until := time.Now().Add(max(d, leastLimit)); until.After(g.next) {

@@ -348,7 +348,7 @@ func BenchmarkLookAt20000Characters(b *testing.B) {
 	e := newEditor(&Answer{})
 	text := words(20_000)
 	e.a.draft.append(text[:19_000], time.Now())
-	e.look()
+	e.newest()
 	for i := range e.layouts[0].parts {
 		e.layouts[0].show(i)
 	}
@@ -360,6 +360,6 @@ func BenchmarkLookAt20000Characters(b *testing.B) {
 			continue
 		}
 		e.a.draft.append(text[at:at+1], time.Now())
-		e.look()
+		e.newest()
 	}
 }

@@ -51,7 +51,7 @@ func Instant(wall time.Time, loc *time.Location) time.Time {
 	y, m, d := wall.Date()
 	h, mi, s := wall.Clock()
 	w := time.Date(y, m, d, h, mi, s, wall.Nanosecond(), time.UTC)
-	sec := reach(w.Unix(), segmentAt(w.Unix()-swing, loc), loc)
+	sec := firstInstant(w.Unix(), segmentAt(w.Unix()-swing, loc), loc)
 	t := time.Unix(sec, 0).In(loc)
 	if _, offset := t.Zone(); sec+int64(offset) == w.Unix() {
 		t = t.Add(time.Duration(w.Nanosecond()))
@@ -70,12 +70,12 @@ func (s Schedule) nextByClock(sec int64, loc *time.Location) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	return max(reach(w, here, loc), sec), true
+	return max(firstInstant(w, here, loc), sec), true
 }
 
-// reach is the first instant, from the segment here on, at which the wall shows
+// firstInstant is the first instant, from the segment here on, at which the wall shows
 // w or later. No instant before here may have shown it.
-func reach(w int64, here segment, loc *time.Location) int64 {
+func firstInstant(w int64, here segment, loc *time.Location) int64 {
 	t := max(w-here.offset, here.start)
 	for t >= here.end {
 		here = segmentAt(max(here.end, w-swing), loc)

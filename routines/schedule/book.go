@@ -178,9 +178,9 @@ type fates struct {
 	missed    map[string]time.Time // the last fire of a routine that nobody was there for
 }
 
-// known is what the book says at now, of routines that something has become of
+// fatesSince is what the book says at now, of routines that something has become of
 // since. A zero since takes all of them.
-func (b *book) known(now, since time.Time) *fates {
+func (b *book) fatesSince(now, since time.Time) *fates {
 	k := &fates{at: now, all: since.IsZero(), routines: map[string]bookEntry{}, reminders: maps.Clone(b.Reminders)}
 	k.missed = map[string]time.Time{}
 	for id, e := range b.Routines {

@@ -247,7 +247,7 @@ func (s *Schedule) reviewHolds(now time.Time) map[key]holdChange {
 	changes := map[key]holdChange{}
 	for k, h := range s.Holds().of {
 		_, planned := s.plan.get(spot{key: k})
-		switch there := s.there(k); {
+		switch there := s.inForce(k); {
 		case !there && h.gone.IsZero():
 			changes[k] = holdChange{seen: h, next: held{h.Hold, now}}
 		case !there && now.Sub(h.gone) > keepGone:
@@ -312,8 +312,8 @@ func (s *Schedule) keepHolds(changes map[key]holdChange) {
 	}
 }
 
-// there reports whether the task is in force.
-func (s *Schedule) there(k key) bool {
+// inForce reports whether the task is in force.
+func (s *Schedule) inForce(k key) bool {
 	if k.kind == routines.KindRoutine {
 		_, ok := s.Set().RoutineByID(k.id)
 		return ok

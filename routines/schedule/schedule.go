@@ -204,7 +204,7 @@ func New(o Options) *Schedule {
 	b, found := peekBook(o.Dir)
 	s.index.Prefer(b.InForce)
 	if found {
-		s.known.Store(b.known(time.Now(), time.Time{}))
+		s.known.Store(b.fatesSince(time.Now(), time.Time{}))
 	}
 	return s
 }

@@ -41,16 +41,16 @@ func (s *Schedule) step(ctx context.Context, fires *errgroup.Group, now time.Tim
 	}
 	s.keepHolds(held)
 	if !s.unset && (len(start) > 0 || s.touched || !s.saveAt.IsZero()) {
-		s.known.Store(s.book.known(now, now.Add(-knownFor)))
+		s.known.Store(s.book.fatesSince(now, now.Add(-knownFor)))
 	}
 	for _, d := range start {
 		fires.Go(func() error { s.run(ctx, d); return nil })
 	}
-	s.tell(len(start) > 0)
+	s.notify(len(start) > 0)
 }
 
-// tell hands out what the step has to say.
-func (s *Schedule) tell(started bool) {
+// notify hands out what the step has to say.
+func (s *Schedule) notify(started bool) {
 	notes, troubles := s.notes, s.troubles
 	s.notes, s.troubles = nil, nil
 	for _, text := range notes {

@@ -165,10 +165,10 @@ func taskAt(set *routines.Set, index int) *routines.Task {
 	return &set.Routines[index].Task
 }
 
-// mark says in an entry that people see whether its fire is held at now, or is
+// markHeld says in an entry that people see whether its fire is held at now, or is
 // where it is because of a snooze. A reminder has one fire, whose time does not
 // count: it is held even when it was due before.
-func mark(e Entry, hold Hold, now time.Time) Entry {
+func markHeld(e Entry, hold Hold, now time.Time) Entry {
 	covered, reminder := hold.covers(e.FireTime), e.Kind == routines.KindReminder
 	switch {
 	case hold.Why != "":
@@ -191,7 +191,7 @@ func (s *Schedule) forPeople(f Forward, now, until time.Time) []Entry {
 	all := f.Told()
 	for i, e := range all {
 		if t, ok := taskOf(set, e.Kind, e.ID); ok {
-			all[i] = mark(e, holds.Of(t), now)
+			all[i] = markHeld(e, holds.Of(t), now)
 		}
 	}
 	_, next := s.NextFires(now)
@@ -200,13 +200,13 @@ func (s *Schedule) forPeople(f Forward, now, until time.Time) []Entry {
 		t := taskAt(set, i)
 		if hold := holds.Of(t); hold != (Hold{}) {
 			if first := s.firstFire(set, i, now); !first.IsZero() && !first.After(until) {
-				if e := mark(s.entry(set, candidate{at: first, index: i}), hold, now); e.Held {
+				if e := markHeld(s.entry(set, candidate{at: first, index: i}), hold, now); e.Held {
 					heldOnes = append(heldOnes, e)
 				}
 			}
 		}
 		if !t.Background && !at.IsZero() && !at.Before(now) && !at.After(until) {
-			all = append(all, mark(s.entry(set, candidate{at: at, index: i}), holds.Of(t), now))
+			all = append(all, markHeld(s.entry(set, candidate{at: at, index: i}), holds.Of(t), now))
 		}
 	}
 	slices.SortStableFunc(heldOnes, func(a, b Entry) int { return strings.Compare(a.FilePath, b.FilePath) })
@@ -263,7 +263,7 @@ func (s *Schedule) calendar(from, to time.Time, limit int) []Entry {
 	for len(next) > 0 && len(out) < limit {
 		one := next[0]
 		next = next[1:]
-		out = append(out, mark(s.entry(set, one), holds.Of(taskAt(set, one.index)), from))
+		out = append(out, markHeld(s.entry(set, one), holds.Of(taskAt(set, one.index)), from))
 		if one.index >= len(set.Routines) {
 			continue
 		}
@@ -286,13 +286,13 @@ func (s *Schedule) NextOf(id string, now time.Time, n int) []Entry {
 			continue
 		}
 		for at := nextFire(r.Schedule, now.Unix()+1, s.o.Zone); at != never && len(list) < n; at = nextFire(r.Schedule, at+1, s.o.Zone) {
-			list = append(list, mark(s.entry(set, candidate{at: time.Unix(at, 0), index: i}), holds.Of(&r.Task), now))
+			list = append(list, markHeld(s.entry(set, candidate{at: time.Unix(at, 0), index: i}), holds.Of(&r.Task), now))
 		}
 	}
 	for i, r := range set.Reminders {
 		if r.ID == id && len(list) < n {
 			at, _ := holds.dueAt(r)
-			list = append(list, mark(s.entry(set, candidate{at: at, index: len(set.Routines) + i}), holds.Of(&r.Task), now))
+			list = append(list, markHeld(s.entry(set, candidate{at: at, index: len(set.Routines) + i}), holds.Of(&r.Task), now))
 		}
 	}
 	return list

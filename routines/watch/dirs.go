@@ -83,11 +83,11 @@ func (d *dirs) sync() error {
 	}
 	before := [2]bool{d.limited, d.dangling}
 	d.limited, d.dangling = false, false
-	err := d.pass()
+	err := d.sweep()
 	// A directory that appears between the look at it and the watch on its
-	// parent makes no event; then the next pass finds it.
+	// parent makes no event; then the next sweep finds it.
 	for tries := 0; err == nil && !d.settled() && tries < 100; tries++ {
-		err = d.pass()
+		err = d.sweep()
 	}
 	d.scan()
 	d.follow()
@@ -96,12 +96,12 @@ func (d *dirs) sync() error {
 	return err
 }
 
-// pass looks at every directory once, parents first.
-func (d *dirs) pass() error {
+// sweep looks at every directory once, parents first.
+func (d *dirs) sweep() error {
 	alive := d.src.watched()
 	var first error
 	for _, dir := range d.way {
-		if err := d.keep(dir, alive); err != nil && first == nil {
+		if err := d.ensure(dir, alive); err != nil && first == nil {
 			first = err
 		}
 	}
@@ -114,7 +114,7 @@ func (d *dirs) pass() error {
 	}
 	d.scout = scout
 	if scout != "" {
-		if err := d.keep(scout, alive); err != nil && first == nil {
+		if err := d.ensure(scout, alive); err != nil && first == nil {
 			first = err
 		}
 	}
@@ -143,9 +143,9 @@ func existing(dir string) string {
 	}
 }
 
-// keep watches dir if it exists. A watch is renewed when the directory is
+// ensure watches dir if it exists. A watch is renewed when the directory is
 // another one than before, or when the system has let go of it.
-func (d *dirs) keep(dir string, alive []string) error {
+func (d *dirs) ensure(dir string, alive []string) error {
 	now, err := os.Stat(dir)
 	if err != nil || !now.IsDir() {
 		d.drop(dir)
@@ -159,7 +159,7 @@ func (d *dirs) keep(dir string, alive []string) error {
 	}
 	d.drop(dir)
 	if err := d.src.add(dir); err != nil {
-		if gone(err) {
+		if isGone(err) {
 			return nil // between the look and the watch; its parent tells of the next
 		}
 		return err
@@ -181,6 +181,6 @@ func (d *dirs) drop(dir string) {
 	}
 }
 
-func gone(err error) bool {
+func isGone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -123,7 +123,7 @@ func (d *dirs) follow() {
 	if len(want) > 0 {
 		alive := d.src.watched()
 		for _, dir := range want {
-			_ = d.keep(dir, alive) // refused: the next rescan finds what changes there
+			_ = d.ensure(dir, alive) // refused: the next rescan finds what changes there
 		}
 	}
 	d.links.dirs = want

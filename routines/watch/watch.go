@@ -121,7 +121,7 @@ func run(ctx context.Context, o Options, s source, openErr error) error {
 		w.warn(openErr)
 	}
 	w.sync()
-	w.tell(ctx, Batch{Full: true})
+	w.deliver(ctx, Batch{Full: true})
 
 	rescan := time.NewTimer(w.interval())
 	defer rescan.Stop()
@@ -145,13 +145,13 @@ func run(ctx context.Context, o Options, s source, openErr error) error {
 				w.failed(err, time.Now())
 			}
 		case <-due.C:
-			w.tell(ctx, w.pending.take(time.Now()))
+			w.deliver(ctx, w.pending.take(time.Now()))
 		case <-rescan.C:
 			w.dirs.moved = false
 			w.sync()
 			idle := !w.dirs.moved && !w.dirs.limited && w.pending.empty()
 			w.pending.clear() // all of it is in the full batch
-			w.tell(ctx, Batch{Full: true, Idle: idle})
+			w.deliver(ctx, Batch{Full: true, Idle: idle})
 			rescan.Reset(w.interval())
 		}
 		if w.dirs.changed { // a link that leads nowhere now, or no longer
@@ -270,7 +270,7 @@ func (w *watcher) interval() time.Duration {
 	return w.o.Rescan
 }
 
-func (w *watcher) tell(ctx context.Context, b Batch) {
+func (w *watcher) deliver(ctx context.Context, b Batch) {
 	if ctx.Err() == nil && (b.Full || len(b.Names) > 0) {
 		w.o.Changed(b)
 	}

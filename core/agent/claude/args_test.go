@@ -84,14 +84,14 @@ func TestUsageIsWhatATurnHasAdded(t *testing.T) {
 		"a": {InputTokens: 10, OutputTokens: 2, CacheReadInputTokens: 5}, "b": {InputTokens: 1, CacheCreationInputTokens: 7},
 	}}
 	want := agent.Usage{InputTokens: 11, OutputTokens: 2, CacheRead: 5, CacheWrite: 7, CostUSD: 0.5}
-	if diff := cmp.Diff(want, m.take(first)); diff != "" {
+	if diff := cmp.Diff(want, m.sinceLast(first)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(agent.Usage{}, m.take(first)); diff != "" {
+	if diff := cmp.Diff(agent.Usage{}, m.sinceLast(first)); diff != "" {
 		t.Error("an interrupted turn that has used nothing:", diff)
 	}
 	smaller := wire.Result{TotalCostUSD: 0.25, ModelUsage: map[string]wire.ModelUsage{"a": {InputTokens: 4}}}
-	if got := m.take(smaller); got.InputTokens != 4 || got.CostUSD != 0.25 {
+	if got := m.sinceLast(smaller); got.InputTokens != 4 || got.CostUSD != 0.25 {
 		t.Errorf("sums that began anew: %+v", got)
 	}
 }

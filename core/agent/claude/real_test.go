@@ -239,7 +239,7 @@ func TestASessionThatWasEndedForItsMemoryAnswersTheNextMessage(t *testing.T) {
 	say(t, s, "remember the pear")
 	r.written(s.ID(), "remember the pear")
 	r.memory.Store(1)
-	r.engine.look(time.Now())
+	r.engine.checkProcesses(time.Now())
 	r.memory.Store(0)
 	say(t, s, "what fruit?").result(t)
 	if q := r.requests(); !strings.Contains(string(q[len(q)-1].Raw), "remember the pear") {

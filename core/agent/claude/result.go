@@ -70,8 +70,8 @@ func joined(cure, said string) string {
 // result does not.
 type meter struct{ seen agent.Usage }
 
-// take is what was used since the last result.
-func (m *meter) take(r wire.Result) agent.Usage {
+// sinceLast is what was used since the last result.
+func (m *meter) sinceLast(r wire.Result) agent.Usage {
 	sum := agent.Usage{CostUSD: r.TotalCostUSD}
 	for _, u := range r.ModelUsage {
 		sum.InputTokens += u.InputTokens

@@ -96,7 +96,7 @@ func (r *resumable) run(ctx context.Context, m agent.Message, yield func(agent.E
 	}
 	defer func() { <-s.reader }()
 	s.pump(ctx, t, func(ev agent.Event, err error) bool {
-		if !last && errors.As(err, &notTakenError{}) && !r.heard(ctx, s, m) {
+		if !last && errors.As(err, &notTakenError{}) && !r.inHistory(ctx, s, m) {
 			again = true
 			return false
 		}
@@ -105,8 +105,8 @@ func (r *resumable) run(ctx context.Context, m agent.Message, yield func(agent.E
 	return again
 }
 
-// heard reports whether a message may stand in the history.
-func (r *resumable) heard(ctx context.Context, s *session, m agent.Message) bool {
+// inHistory reports whether a message may stand in the history.
+func (r *resumable) inHistory(ctx context.Context, s *session, m agent.Message) bool {
 	heard, err := r.e.HasMessage(ctx, s.ID(), sha256.Sum256([]byte(m.Text)))
 	return heard || err != nil
 }

@@ -97,7 +97,7 @@ func (s *session) live() {
 	var g sync.WaitGroup
 	g.Go(func() { // callbacks that are slow to end do not hold up who reads a turn
 		<-s.conn.Ended()
-		_ = s.e.safely("end of a session", s.gone) // safely has logged it
+		_ = s.e.safely("end of a session", s.abandon) // safely has logged it
 	})
 	if err := s.conn.Run(context.Background()); err != nil { // the end of the process ends it
 		s.log.Debug("connection ended", "error", err)
@@ -113,13 +113,13 @@ func (s *session) live() {
 
 // line takes one line of the process.
 func (s *session) line(l wire.Line) {
-	if err := s.e.safely("reader", func() { s.take(l) }); err != nil {
+	if err := s.e.safely("reader", func() { s.route(l) }); err != nil {
 		s.kill(err)
 	}
 }
 
-// gone ends what is under way when the process can say nothing any more.
-func (s *session) gone() {
+// abandon ends what is under way when the process can say nothing any more.
+func (s *session) abandon() {
 	_ = s.stop() // reaped, so that its last words are known; live reports the error
 	s.mu.Lock()
 	defer s.mu.Unlock()

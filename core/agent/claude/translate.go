@@ -55,8 +55,8 @@ func (t *translator) handOver() *translator {
 // last is the text of the newest block.
 func (t *translator) last() string { return t.text.last }
 
-// said is how many bytes of text the turn's reader has.
-func (t *translator) said() int { return t.text.total }
+// textLen is how many bytes of text the turn's reader has.
+func (t *translator) textLen() int { return t.text.total }
 
 // working reports whether a tool runs, and whether only subagents do.
 func (t *translator) working() (tools, subagents bool) {

@@ -119,8 +119,8 @@ func beginsTurn(l wire.Line) bool {
 	return false
 }
 
-// take sorts one line into the turn that it belongs to.
-func (s *session) take(l wire.Line) {
+// route sorts one line into the turn that it belongs to.
+func (s *session) route(l wire.Line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := &s.flow
@@ -238,14 +238,14 @@ func (s *session) finish(l wire.Line) {
 	s.noteAuth(t.tr.failure, r)
 	t.tr.text.takeBack(t.events.put) // what was never finished is in no history
 	end := t.tr.result(r, t.ending())
-	end.SessionID, end.Usage = s.id, s.meter.take(r)
+	end.SessionID, end.Usage = s.id, s.meter.sinceLast(r)
 	s.endTurn(t, end)
 }
 
 // disown gives a turn back that was taken for that of our message: its result
 // says that something else began it. Our message still waits.
 func (s *session) disown(t *turn) {
-	if n := t.tr.said(); n > 0 {
+	if n := t.tr.textLen(); n > 0 {
 		t.events.put(agent.Rewind{Bytes: n})
 	}
 	t.tr = newTranslator(s.host.denied, t.command)

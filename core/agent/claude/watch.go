@@ -30,12 +30,12 @@ func (e *Engine) watch(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		e.look(time.Now())
+		e.checkProcesses(time.Now())
 	}
 }
 
-// look looks at every process once.
-func (e *Engine) look(now time.Time) {
+// checkProcesses looks at every process once.
+func (e *Engine) checkProcesses(now time.Time) {
 	limit := e.o.MemoryLimit()
 	tell := false
 	for _, s := range e.opened() {

@@ -27,9 +27,9 @@ type heard struct {
 	Text    string `json:"text"`
 }
 
-// keep writes down that a session has taken a message, before anything is said
+// record writes down that a session has taken a message, before anything is said
 // to it: from then on the message counts as delivered, crash or not.
-func (e *Engine) keep(session, text string) error {
+func (e *Engine) record(session, text string) error {
 	if e.o.Dir == nil {
 		return nil
 	}

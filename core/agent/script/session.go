@@ -49,7 +49,7 @@ func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 			yield(nil, err)
 			return
 		}
-		if err := s.engine.keep(s.id, m.Text); err != nil {
+		if err := s.engine.record(s.id, m.Text); err != nil {
 			s.abandon()
 			yield(nil, err)
 			return

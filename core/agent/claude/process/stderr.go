@@ -76,7 +76,7 @@ func (t *tail) finish() {
 
 // shown is the open line as people may see it; the caller holds mu.
 func (t *tail) shown() string {
-	line := clean.Line(string(whole(t.open)))
+	line := clean.Line(string(dropCutRune(t.open)))
 	for _, s := range t.hide {
 		line = hideBegun(strings.ReplaceAll(line, s, hidden), s)
 	}
@@ -113,8 +113,8 @@ func (t *tail) String() string {
 	return strings.Join(append(slices.Clip(lines), last), separator)
 }
 
-// whole drops a character that was cut in two at the end.
-func whole(b []byte) []byte {
+// dropCutRune drops a character that was cut in two at the end.
+func dropCutRune(b []byte) []byte {
 	for i := 1; i <= min(len(b), utf8.UTFMax); i++ {
 		if at := len(b) - i; utf8.RuneStart(b[at]) {
 			if !utf8.FullRune(b[at:]) {

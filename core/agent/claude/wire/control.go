@@ -109,9 +109,9 @@ func (c *Conn) Request(ctx context.Context, request any) (json.RawMessage, error
 	return r.response, nil
 }
 
-// settle hands a control_response to the request that waits for it. It reports
+// resolve hands a control_response to the request that waits for it. It reports
 // whether the line was one; an answer that nobody waits for any more is.
-func (c *Conn) settle(h head) bool {
+func (c *Conn) resolve(h head) bool {
 	inner, ok := peek(h["response"])
 	if !ok {
 		return false

@@ -182,7 +182,7 @@ func (c *Conn) read(ctx context.Context, g *sync.WaitGroup) error {
 		default:
 		}
 		if len(raw) > 0 {
-			c.take(ctx, bytes.Trim(raw, space), g)
+			c.dispatch(ctx, bytes.Trim(raw, space), g)
 		}
 		switch {
 		case errors.Is(err, io.EOF):
@@ -193,8 +193,8 @@ func (c *Conn) read(ctx context.Context, g *sync.WaitGroup) error {
 	}
 }
 
-// take sorts one line. The line's memory is its own and stays untouched.
-func (c *Conn) take(ctx context.Context, raw []byte, g *sync.WaitGroup) {
+// dispatch sorts one line. The line's memory is its own and stays untouched.
+func (c *Conn) dispatch(ctx context.Context, raw []byte, g *sync.WaitGroup) {
 	now := time.Now()
 	h, ok := peek(raw)
 	kind := h.text("type")
@@ -212,7 +212,7 @@ func (c *Conn) take(ctx context.Context, raw []byte, g *sync.WaitGroup) {
 	}
 	switch kind {
 	case kindControlResponse:
-		ok = c.settle(h)
+		ok = c.resolve(h)
 	case kindControlRequest:
 		ok = c.accept(ctx, h, g)
 	case kindControlCancel:
