@@ -21,6 +21,7 @@ import (
 	"ollimbot/core/fork"
 	"ollimbot/core/notice"
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 	"ollimbot/core/transcript"
 	"ollimbot/routines"
 	"ollimbot/routines/watch"
@@ -77,10 +78,7 @@ func (h home) bot(e agent.Engine) *Bot {
 
 func (h home) make(t testing.TB, e agent.Engine) *Bot {
 	t.Helper()
-	dir, err := store.At(h.root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := storetest.At(t, h.root)
 	b, err := New(Options{Dir: dir, Env: config.Env{Zone: h.zone}, Engine: e, EngineName: "script", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/logs"
-	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 )
 
 // leaky breaks where one logs in, and tells a secret in its errors.
@@ -33,10 +33,7 @@ func (leaky) Finish(context.Context, string) error { return errors.New("hunter2-
 
 func leakyBot(t *testing.T, e agent.Engine) (*Bot, *logs.Sink) {
 	t.Helper()
-	dir, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := storetest.Dir(t)
 	log, book, err := logs.New(logs.Options{})
 	if err != nil {
 		t.Fatal(err)

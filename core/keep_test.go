@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/command"
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 )
 
 func wasTold(s Snapshot, words string) bool {
@@ -71,10 +72,7 @@ func TestAStateFolderThatIsRemovedIsMadeAnewWithItsSettings(t *testing.T) {
 		if err := os.RemoveAll(filepath.Join(h.root, "state")); err != nil {
 			t.Fatal(err)
 		}
-		other, err := store.At(h.root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := storetest.At(t, h.root)
 		var running *store.RunningError
 		if _, err := other.Lock(); !errors.As(err, &running) {
 			t.Errorf("a second bot: %v", err)

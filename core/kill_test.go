@@ -22,6 +22,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
 )
@@ -265,10 +266,7 @@ func inspect(t *testing.T, h home) {
 		}
 		return nil
 	})
-	dir, err := store.At(h.root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := storetest.At(t, h.root)
 	state, _ := budget.NewBucket(dir, time.UTC, nil).State(time.Now().UTC())
 	if spent := budget.DefaultCapacity - state.Available; float64(sent) > spent+0.5 {
 		t.Errorf("%d messages for %.2f tokens", sent, spent)

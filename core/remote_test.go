@@ -20,7 +20,7 @@ import (
 	"ollimbot/core/config"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
-	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 )
 
 // phone is a remote surface in memory: what its user would see.
@@ -139,10 +139,7 @@ func remotely(t *testing.T, p *phone, e func() agent.Engine, prepare func(home),
 	synctest.Test(t, func(t *testing.T) {
 		h.t = t
 		prepare(h)
-		dir, err := store.At(h.root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dir := storetest.At(t, h.root)
 		b, err := New(Options{
 			Dir: dir, Env: config.Env{Zone: h.zone}, Engine: e(), EngineName: "script",
 			Log: slog.New(slog.DiscardHandler), Remote: p,

@@ -98,6 +98,9 @@ type BudgetView struct {
 	QuietHours config.Quiet
 	// Muted is until when the user has muted pings; zero when they have not.
 	Muted time.Time
+	// QuietSpans are the quiet hours from 24 hours back to 24 hours ahead, each as its
+	// begin and its end.
+	QuietSpans [][2]time.Time
 	// Forecast is the bucket's level over the schedule's window if every task that
 	// may ping does: a point at each fire, after its ping, the first is now.
 	Forecast []budget.Level
@@ -193,7 +196,8 @@ func (b *Bot) budgetView(now time.Time, view schedule.View) BudgetView {
 		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
 		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), QuietHours: b.runtime.Load().QuietHours, Muted: b.muted.At(now),
 		Forecast: levels, Dry: dry,
-		Pings: b.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,
+		QuietSpans: b.runtime.Load().QuietSpans(now.Add(-24*time.Hour), now.Add(24*time.Hour)),
+		Pings:      b.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,
 	}
 }
 

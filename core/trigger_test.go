@@ -12,7 +12,7 @@ import (
 	"ollimbot/core/config"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
-	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 	"ollimbot/core/webhook"
 )
 
@@ -43,10 +43,7 @@ func hooked(t *testing.T, h home) (*Bot, string) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	dir, err := store.At(h.root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := storetest.At(t, h.root)
 	b, err := New(Options{
 		Dir: dir, Engine: script.New(script.Options{Seed: 1}), EngineName: "script", Log: slog.New(slog.DiscardHandler), Still: true,
 		Env: config.Env{Zone: time.UTC, WebhookPort: port, WebhookSecret: "hush"},

@@ -16,7 +16,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
-	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 	"ollimbot/discord/fake"
 	"ollimbot/discord/gateway"
 	"ollimbot/discord/rest"
@@ -288,10 +288,7 @@ func quietly(t *testing.T) *Discord { return over(t, dead{}) }
 // over is a surface with another network, that knows its channel.
 func over(t *testing.T, transport http.RoundTripper) *Discord {
 	t.Helper()
-	dir, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := storetest.Dir(t)
 	d, err := newTuned(Options{Token: secret, Dir: dir, Zone: time.UTC}, tuning{transport: transport})
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 	"ollimbot/discord/fake"
 	"ollimbot/discord/stream"
 )
@@ -66,10 +67,7 @@ func newStage(t *testing.T, o fake.Options) *stage {
 	t.Helper()
 	o.Token = secret
 	st := &stage{t: t, s: fake.Start(t, o), log: new(scrap)}
-	dir, err := store.At(filepath.Join(t.TempDir(), "data"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := storetest.At(t, filepath.Join(t.TempDir(), "data"))
 	st.dir = dir
 	t.Cleanup(func() {
 		if strings.Contains(st.log.String(), secret) {

@@ -84,7 +84,7 @@ func place(d *store.Dir, t Task, data []byte, before []Before) (rel string, err 
 	if err != nil {
 		return "", err
 	}
-	err = d.Exclusive(folder, func() error {
+	err = d.WithLock(folder, func() error {
 		rel, err = d.PlaceFor(folder, t.ID, t.Body)
 		if err != nil {
 			return err
@@ -129,7 +129,7 @@ func RemoveTask(d *store.Dir, kind Kind, id, inForce string) (rel string, found 
 	if err != nil {
 		return "", false, err
 	}
-	err = d.Exclusive(folder, func() error {
+	err = d.WithLock(folder, func() error {
 		rel = inForce
 		if rel == "" || path.Dir(rel) != folder || !carries(d, rel, id) {
 			if rel, err = findFile(d, folder, id); err != nil || rel == "" {
@@ -228,7 +228,7 @@ func RestoreTask(d *store.Dir, now time.Time, id string) (Task, error) {
 			continue
 		}
 		folder, _ := FolderOf(r.Kind)
-		err := d.Exclusive(folder, func() error {
+		err := d.WithLock(folder, func() error {
 			if there, err := findFile(d, folder, id); err != nil || there != "" {
 				return errors.Join(err, present(there))
 			}

@@ -11,30 +11,12 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/clean"
-	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 	"ollimbot/routines/cron"
 )
 
-func emptyDir(t *testing.T) *store.Dir {
-	t.Helper()
-	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-func mustRead(t *testing.T, d *store.Dir, rel string) string {
-	t.Helper()
-	data, err := d.Read(rel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
 func TestARoutineIsWrittenAsTheOriginalReadsIt(t *testing.T) {
-	d := emptyDir(t)
+	d := storetest.Dir(t)
 	got, err := AddRoutine(d, Routine{
 		Task: Task{
 			ID: "a1b2c3d4", Description: `Say "hi"`, Body: "Check email & summarize!\nBriefly.\n",
@@ -70,13 +52,13 @@ missed: "run"
 Check email & summarize!
 Briefly.
 `
-	if diff := cmp.Diff(want, mustRead(t, d, got.Path)); diff != "" {
+	if diff := cmp.Diff(want, storetest.Text(t, d, got.Path)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestAReminderAlwaysSaysWhetherItIsBackground(t *testing.T) {
-	d := emptyDir(t)
+	d := storetest.Dir(t)
 	at := time.Date(2026, 11, 23, 9, 40, 0, 123456789, losAngeles(t))
 	task := Task{Body: "Laundry", Thinking: true, AllowPing: true, Mode: OnPing, ID: "0000000a"}
 	got, err := AddReminder(d, Reminder{Task: task, RunAt: at})
@@ -84,7 +66,7 @@ func TestAReminderAlwaysSaysWhetherItIsBackground(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "---\nid: \"0000000a\"\nrun-at: \"2026-11-23T09:40:00.123456-08:00\"\nbackground: false\n---\nLaundry\n"
-	if diff := cmp.Diff(want, mustRead(t, d, got.Path)); diff != "" {
+	if diff := cmp.Diff(want, storetest.Text(t, d, got.Path)); diff != "" {
 		t.Error(diff)
 	}
 	task.ID, task.Background = "", true
@@ -105,7 +87,7 @@ func TestAReminderAlwaysSaysWhetherItIsBackground(t *testing.T) {
 }
 
 func TestWhatWouldNotLoadIsNotWritten(t *testing.T) {
-	d := emptyDir(t)
+	d := storetest.Dir(t)
 	at := time.Date(2026, 11, 23, 9, 40, 0, 0, time.UTC)
 	for _, c := range []struct {
 		name string
@@ -157,7 +139,7 @@ func TestWhatWouldNotLoadIsNotWritten(t *testing.T) {
 }
 
 func TestAnIDNeverLeadsAFileElsewhere(t *testing.T) {
-	d := emptyDir(t)
+	d := storetest.Dir(t)
 	for _, body := range []string{"x", "水"} {
 		r, err := AddReminder(d, Reminder{Task: Task{ID: "../" + body, Body: body}, RunAt: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)})
 		if err != nil || r.ID != "../"+body || path.Dir(r.Path) != ReminderFolder || !IsTaskFile(r.Path) {
@@ -167,7 +149,7 @@ func TestAnIDNeverLeadsAFileElsewhere(t *testing.T) {
 }
 
 func TestRemovingTakesTheFirstFileOfThatId(t *testing.T) {
-	d := emptyDir(t)
+	d := storetest.Dir(t)
 	if rel, found, err := RemoveTask(d, KindRoutine, "a", ""); rel != "" || found || err != nil {
 		t.Errorf("without a folder: %q %t %v", rel, found, err)
 	}
@@ -180,9 +162,7 @@ func TestRemovingTakesTheFirstFileOfThatId(t *testing.T) {
 		"routines/0-notes.txt":  "---\nid: a\n---\nx\n",
 		"reminders/1-same.md":   "---\nid: a\n---\nx\n",
 	} {
-		if err := d.Write(name, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Put(t, d, name, text)
 	}
 	if err := os.Mkdir(d.Path("routines/0-folder.md"), 0o700); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/store/storetest"
 	"ollimbot/routines/watch"
 )
 
@@ -55,9 +56,7 @@ func TestASavedFileComesIntoForceByItself(t *testing.T) {
 			t.Fatal("the change was not seen")
 		}
 	}
-	if err := r.dir.Write("routines/a.md", []byte(routineText("aaaaaaaa", "0 10 * * *", "water"))); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Put(t, r.dir, "routines/a.md", routineText("aaaaaaaa", "0 10 * * *", "water"))
 	wait()
 	if got, _ := r.x.Set().RoutineByID("aaaaaaaa"); got.Cron != "0 10 * * *" {
 		t.Errorf("in force is %s", got.Cron)

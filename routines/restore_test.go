@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 )
 
 func reminder(body string) Reminder {
@@ -21,12 +22,12 @@ func reminder(body string) Reminder {
 }
 
 func TestARemovedTaskIsPutBackAsItWas(t *testing.T) {
-	d := emptyDir(t)
+	d := storetest.Dir(t)
 	r, err := AddReminder(d, reminder("Water the plants"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := mustRead(t, d, r.Path)
+	text := storetest.Text(t, d, r.Path)
 	if _, _, err := RemoveTask(d, KindReminder, r.ID, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func TestARemovedTaskIsPutBackAsItWas(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	back, err := RestoreTask(d, now, r.ID)
-	if err != nil || back.Path != "reminders/water-the-plants.md" || mustRead(t, d, back.Path) != text {
+	if err != nil || back.Path != "reminders/water-the-plants.md" || storetest.Text(t, d, back.Path) != text {
 		t.Errorf("%+v, %v", back, err)
 	}
 	if _, err := RestoreTask(d, now, r.ID); !errors.Is(err, ErrNotRemoved) {
@@ -44,7 +45,7 @@ func TestARemovedTaskIsPutBackAsItWas(t *testing.T) {
 }
 
 func TestARemovedTaskIsKeptForADay(t *testing.T) {
-	d := emptyDir(t)
+	d := storetest.Dir(t)
 	r, err := AddReminder(d, reminder("Water"))
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +62,7 @@ func TestARemovedTaskIsKeptForADay(t *testing.T) {
 }
 
 func TestWhatIsPutBackTakesNobodysPlace(t *testing.T) {
-	d := emptyDir(t)
+	d := storetest.Dir(t)
 	first, err := AddReminder(d, reminder("Water"))
 	if err != nil {
 		t.Fatal(err)
@@ -69,17 +70,13 @@ func TestWhatIsPutBackTakesNobodysPlace(t *testing.T) {
 	if _, _, err := RemoveTask(d, KindReminder, first.ID, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Write(first.Path, []byte(reminderText("cccc0000", "2030-01-01T00:00:00Z", "mine"))); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Put(t, d, first.Path, reminderText("cccc0000", "2030-01-01T00:00:00Z", "mine"))
 	back, err := RestoreTask(d, time.Now(), first.ID)
-	if err != nil || back.Path == first.Path || !strings.Contains(mustRead(t, d, first.Path), "mine") {
+	if err != nil || back.Path == first.Path || !strings.Contains(storetest.Text(t, d, first.Path), "mine") {
 		t.Errorf("%+v, %v", back, err)
 	}
 	// The id is there: nothing is doubled.
-	if err := d.Write("reminders/copy.md", []byte(mustRead(t, d, back.Path))); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Put(t, d, "reminders/copy.md", storetest.Text(t, d, back.Path))
 	if _, _, err := RemoveTask(d, KindReminder, first.ID, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +103,7 @@ func TestNoOrderOfAddingAndCancellingLosesAReminder(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	texts := []string{"Water the plants", "Tea", "茶"}
 	rapid.Check(t, func(rt *rapid.T) {
-		d := emptyDir(t)
+		d := storetest.Dir(t)
 		g := store.NewGit(d, slog.New(slog.DiscardHandler))
 		if err := g.Init(t.Context()); err != nil {
 			rt.Fatal(err)

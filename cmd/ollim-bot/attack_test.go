@@ -20,7 +20,7 @@ import (
 	"ollimbot/core/agent/claude"
 	"ollimbot/core/agent/claude/fakeapi"
 	"ollimbot/core/policy"
-	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 	"ollimbot/core/toolset"
 	"ollimbot/routines"
 )
@@ -153,10 +153,7 @@ func newFront(t *testing.T, cli, settings string) *front {
 			t.Fatal(err)
 		}
 	}
-	dir, err := store.At(f.root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := storetest.At(t, f.root)
 	f.guard = policy.New(policy.Options{Dir: dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler)})
 	f.guard.Approvals().OnChange(func(a policy.Approval) {
 		if a.Verdict == "" {

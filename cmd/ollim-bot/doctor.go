@@ -59,6 +59,7 @@ func (r *report) add(level, label, format string, args ...any) {
 // makes the command fail.
 func (c *doctorCmd) Run(p *process, at dataDir) error {
 	r := &report{}
+	tasks := p.taskFiles(at)
 	for _, section := range []struct {
 		title string
 		check func(*report, dataDir)
@@ -70,9 +71,9 @@ func (c *doctorCmd) Run(p *process, at dataDir) error {
 		{"SANDBOX", p.checkSandbox},
 		{"DATA DIRECTORY", checkDataDir},
 		{"TIMEZONE & SCHEDULING", checkZone},
-		{"ROUTINES", p.checkRoutines},
-		{"REMINDERS", p.checkReminders},
-		{"TOOL POLICY", p.checkTools},
+		{"ROUTINES", tasks.checkRoutines},
+		{"REMINDERS", tasks.checkReminders},
+		{"TOOL POLICY", tasks.checkTools},
 		{"AGENT FILES", checkAgentFiles},
 		{"STATE FILES", checkState},
 		{"DISK", checkDisk},

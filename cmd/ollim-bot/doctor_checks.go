@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -191,57 +192,65 @@ func checkZone(r *report, at dataDir) {
 	}
 }
 
-func (p *process) checkRoutines(r *report, at dataDir) {
-	set := schedule.Files(at.dir, at.env.Zone)
-	corrupt(r, set, "routines/")
-	waits := p.waits(at)
-	for _, t := range set.Routines {
-		if waits[t.Path] {
-			r.add(warn, t.ID, "%s: does not fire, it waits for you; see TOOL POLICY", t.Title())
+// taskFiles are the tasks as they lie on the disk, and what of them waits for the user.
+type taskFiles struct {
+	*routines.Set
+	waiting []routines.Problem
+	err     error // why it is not known what waits
+}
+
+func (p *process) taskFiles(at dataDir) taskFiles {
+	t := taskFiles{Set: schedule.Files(at.dir, at.env.Zone)}
+	bot, err := p.bot(at)
+	if t.err = err; err == nil {
+		t.waiting = bot.Waiting()
+	}
+	return t
+}
+
+// waits reports a task that does not fire because it waits for the user.
+func (t taskFiles) waits(r *report, task routines.Task) bool {
+	waits := slices.ContainsFunc(t.waiting, func(w routines.Problem) bool { return w.File == task.Path })
+	if waits {
+		r.add(warn, task.ID, "%s: does not fire, it waits for you; see TOOL POLICY", task.Title())
+	}
+	return waits
+}
+
+func (t taskFiles) checkRoutines(r *report, at dataDir) {
+	corrupt(r, t.Set, "routines/")
+	for _, routine := range t.Routines {
+		if t.waits(r, routine.Task) {
 			continue
 		}
-		next := t.Schedule.Next(at.now.Add(time.Minute).Truncate(time.Minute))
+		next := routine.Schedule.Next(at.now.Add(time.Minute).Truncate(time.Minute))
 		if next.IsZero() {
-			r.add(bad, t.ID, "%s: never fires", t.Title())
+			r.add(bad, routine.ID, "%s: never fires", routine.Title())
 			continue
 		}
-		r.add(pass, t.ID, "%s: next fire %s (%s)", t.Title(), shortTime(at.now, next), words.Distance(next.Sub(at.now)))
-		for _, note := range t.Schedule.Notes() {
-			r.add(warn, t.ID, "cron '%s' (%s): %s", t.Cron, t.Schedule.Words(), strings.TrimSuffix(note, "."))
+		r.add(pass, routine.ID, "%s: next fire %s (%s)", routine.Title(), shortTime(at.now, next), words.Distance(next.Sub(at.now)))
+		for _, note := range routine.Schedule.Notes() {
+			r.add(warn, routine.ID, "cron '%s' (%s): %s", routine.Cron, routine.Schedule.Words(), strings.TrimSuffix(note, "."))
 		}
 	}
-	if len(set.Routines) == 0 {
+	if len(t.Routines) == 0 {
 		r.add(pass, "files", "no routines yet")
 	}
 }
 
-// waits are the files that wait for the user.
-func (p *process) waits(at dataDir) map[string]bool {
-	list := map[string]bool{}
-	if bot, err := p.bot(at); err == nil { // what is wrong with it is said under TOOL POLICY
-		for _, w := range bot.Waiting() {
-			list[w.File] = true
-		}
-	}
-	return list
-}
-
-func (p *process) checkReminders(r *report, at dataDir) {
-	set := schedule.Files(at.dir, at.env.Zone)
-	corrupt(r, set, "reminders/")
-	waits := p.waits(at)
-	for _, t := range set.Reminders {
-		if waits[t.Path] {
-			r.add(warn, t.ID, "%s: does not fire, it waits for you; see TOOL POLICY", t.Title())
+func (t taskFiles) checkReminders(r *report, at dataDir) {
+	corrupt(r, t.Set, "reminders/")
+	for _, reminder := range t.Reminders {
+		if t.waits(r, reminder.Task) {
 			continue
 		}
-		level, when := pass, words.Distance(t.RunAt.Sub(at.now))
-		if t.RunAt.Before(at.now) {
+		level, when := pass, words.Distance(reminder.RunAt.Sub(at.now))
+		if reminder.RunAt.Before(at.now) {
 			level, when = warn, "due "+when+", fires late when the bot runs"
 		}
-		r.add(level, t.ID, "%s: at %s (%s)", t.Title(), shortTime(at.now, t.RunAt), when)
+		r.add(level, reminder.ID, "%s: at %s (%s)", reminder.Title(), shortTime(at.now, reminder.RunAt), when)
 	}
-	if len(set.Reminders) == 0 {
+	if len(t.Reminders) == 0 {
 		r.add(pass, "files", "no pending reminders")
 	}
 }
@@ -265,34 +274,27 @@ func corrupt(r *report, set *routines.Set, folder string) {
 	}
 }
 
-func (p *process) checkTools(r *report, at dataDir) {
-	if bot, err := p.bot(at); err != nil {
-		r.add(bad, "rights", "%v", err)
-	} else if waiting := bot.Waiting(); len(waiting) == 0 {
+func (t taskFiles) checkTools(r *report, at dataDir) {
+	switch {
+	case t.err != nil:
+		r.add(bad, "rights", "%v", t.err)
+	case len(t.waiting) == 0:
 		r.add(pass, "rights", "nothing that the agent wrote waits for you")
-	} else {
-		for _, w := range waiting {
-			r.add(warn, w.File, "%s (ollim-bot allow %s)", w.Message, shellWord(w.File))
-		}
 	}
-	set := schedule.Files(at.dir, at.env.Zone)
+	for _, w := range t.waiting {
+		r.add(warn, w.File, "%s (ollim-bot allow %s)", w.Message, shellWord(w.File))
+	}
 	checked := 0
-	check := func(t routines.Task) {
-		for _, tool := range append(append([]string{}, t.Allowed...), t.Disallowed...) {
+	for _, task := range t.Tasks() {
+		for _, tool := range slices.Concat(task.Allowed, task.Disallowed) {
 			checked++
 			switch severity, why := routines.CheckTool(tool); severity {
 			case routines.Error:
-				r.add(bad, t.ID, "%s: %s", clean.Line(tool), why)
+				r.add(bad, task.ID, "%s: %s", clean.Line(tool), why)
 			case routines.Warning:
-				r.add(warn, t.ID, "%s: %s", clean.Line(tool), why)
+				r.add(warn, task.ID, "%s: %s", clean.Line(tool), why)
 			}
 		}
-	}
-	for _, t := range set.Routines {
-		check(t.Task)
-	}
-	for _, t := range set.Reminders {
-		check(t.Task)
 	}
 	agents, problems := guide.Subagents(at.dir)
 	for _, a := range agents {

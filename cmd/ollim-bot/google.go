@@ -138,12 +138,38 @@ func named(err error, text string, what any) error {
 	return err
 }
 
-// day checks a day; empty is none.
-func day(flag, value string) error {
-	if _, err := time.Parse(time.DateOnly, value); value != "" && err != nil {
-		return fmt.Errorf(textBadDay, flag, clean.Cut(clean.Line(value), 40))
+// day checks a day, where one was given.
+func day(flag string, value *string) error {
+	if value == nil {
+		return nil
+	}
+	if _, err := time.Parse(time.DateOnly, *value); err != nil {
+		return fmt.Errorf(textBadDay, flag, clean.Cut(clean.Line(*value), 40))
 	}
 	return nil
+}
+
+// changes are the fields of a task or an event that a command changes.
+type changes map[string]any
+
+// title takes another title, where one was given.
+func (c changes) title(name string, value *string) error {
+	if value == nil {
+		return nil
+	}
+	title := clean.Line(*value)
+	if title == "" {
+		return errors.New(textNoTitle)
+	}
+	c[name] = title
+	return nil
+}
+
+// text takes another text, where one was given; an empty one takes it away.
+func (c changes) text(name string, value *string) {
+	if value != nil {
+		c[name] = clean.Text(*value)
+	}
 }
 
 // oneLine is what one column of a list shows.
@@ -188,7 +214,10 @@ type taskAnswer struct {
 }
 
 func answerTask(t google.Task) taskAnswer {
-	return taskAnswer{ID: t.ID, Title: t.Title, Due: t.Day(), Done: t.Done(), Notes: t.Notes, Completed: t.Completed, Link: t.Link}
+	return taskAnswer{
+		ID: t.ID, Title: clean.Line(t.Title), Due: t.Day(), Done: t.Done(), Notes: clean.Text(t.Notes),
+		Completed: t.Completed, Link: clean.Line(t.Link),
+	}
 }
 
 // idAnswer is what changed, as JSON.
@@ -240,15 +269,15 @@ func (c *tasksShowCmd) Run(p *process, g *atGoogle) error {
 }
 
 type tasksAddCmd struct {
-	Title string `arg:"" help:"What is to be done."`
-	Due   string `placeholder:"YYYY-MM-DD" help:"The day that it is due on. Tasks have no time of day."`
-	Notes string `placeholder:"TEXT" help:"More about it."`
-	JSON  bool   `name:"json" help:"Answer as JSON."`
+	Title string  `arg:"" help:"What is to be done."`
+	Due   *string `placeholder:"YYYY-MM-DD" help:"The day that it is due on. Tasks have no time of day."`
+	Notes string  `placeholder:"TEXT" help:"More about it."`
+	JSON  bool    `name:"json" help:"Answer as JSON."`
 }
 
 // Run adds a task.
 func (c *tasksAddCmd) Run(p *process, g *atGoogle) error {
-	title := strings.TrimSpace(clean.Line(c.Title))
+	title := clean.Line(c.Title)
 	if title == "" {
 		return errors.New(textNoTitle)
 	}
@@ -256,14 +285,14 @@ func (c *tasksAddCmd) Run(p *process, g *atGoogle) error {
 		return err
 	}
 	t := google.Task{Title: title, Notes: clean.Text(c.Notes)}
-	if c.Due != "" {
-		t.Due = google.DueOn(c.Due)
+	if c.Due != nil {
+		t.Due = google.DueOn(*c.Due)
 	}
 	t, err := g.AddTask(g, g.list, t)
 	if err != nil {
 		return named(err, textNoTaskList, g.list)
 	}
-	return p.say(c.JSON, answerTask(t), "added %s: %s -- %s", clean.Line(t.ID), oneLine(c.Due, "(no due)"), title)
+	return p.say(c.JSON, answerTask(t), "added %s: %s -- %s", clean.Line(t.ID), oneLine(t.Day(), "(no due)"), title)
 }
 
 type tasksDoneCmd struct {
@@ -289,21 +318,17 @@ type tasksUpdateCmd struct {
 
 // Run changes what was given and leaves the rest.
 func (c *tasksUpdateCmd) Run(p *process, g *atGoogle) error {
-	fields := map[string]string{}
-	if c.Title != nil {
-		if fields["title"] = strings.TrimSpace(clean.Line(*c.Title)); fields["title"] == "" {
-			return errors.New(textNoTitle)
-		}
+	fields := changes{}
+	if err := fields.title("title", c.Title); err != nil {
+		return err
+	}
+	if err := day("--due", c.Due); err != nil {
+		return err
 	}
 	if c.Due != nil {
-		if err := day("--due", *c.Due); err != nil || *c.Due == "" {
-			return fmt.Errorf(textBadDay, "--due", clean.Cut(clean.Line(*c.Due), 40))
-		}
 		fields["due"] = google.DueOn(*c.Due)
 	}
-	if c.Notes != nil {
-		fields["notes"] = clean.Text(*c.Notes)
-	}
+	fields.text("notes", c.Notes)
 	if len(fields) == 0 {
 		return fmt.Errorf(textOneOf, "--title, --due, --notes")
 	}

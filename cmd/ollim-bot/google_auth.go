@@ -19,6 +19,7 @@ const (
 	textGoTo = "Open this address in a browser and say yes:\n\n%s\n\n" +
 		"If the browser ends on a page that it cannot open, paste the address of that page here."
 	textLoginLate   = "nobody came back within %d minutes: begin anew, or paste the address with ollim-bot auth google --paste ADDRESS"
+	textNoClient    = "--client: %w: give the file that you have downloaded from Google's console (docs/google.md)"
 	textNoMoreAsked = "google is %s; --mail asks for mail too, --logout ends it"
 )
 
@@ -44,10 +45,10 @@ func (c *authGoogleCmd) Run(p *process, at *atGoogle) error {
 	g, ctx := at.Client, at.Context
 	if c.Client != "" {
 		data, err := os.ReadFile(c.Client)
-		if err == nil {
-			err = g.SetApp(c.Client, data)
-		}
 		if err != nil {
+			return fmt.Errorf(textNoClient, err)
+		}
+		if err := g.SetApp(c.Client, data); err != nil {
 			return err
 		}
 	}

@@ -55,8 +55,8 @@ type eventAnswer struct {
 
 func answerEvent(e google.Event, zone *time.Location) eventAnswer {
 	a := eventAnswer{
-		ID: e.ID, Calendar: e.Calendar, Title: e.Summary, AllDay: e.AllDay(), Location: e.Location, Description: e.Text(),
-		Link: e.Link, Attendees: []string{}, Status: e.Status, Foreign: e.Foreign(),
+		ID: e.ID, Calendar: e.Calendar, Title: clean.Line(e.Summary), AllDay: e.AllDay(), Location: clean.Line(e.Location),
+		Description: clean.Text(e.Text()), Link: clean.Line(e.Link), Attendees: []string{}, Status: e.Status, Foreign: e.Foreign(),
 	}
 	layout := time.RFC3339
 	if a.AllDay {
@@ -69,7 +69,7 @@ func answerEvent(e google.Event, zone *time.Location) eventAnswer {
 		a.End = t.Format(layout)
 	}
 	for _, who := range e.Attendees {
-		a.Attendees = append(a.Attendees, who.Email)
+		a.Attendees = append(a.Attendees, clean.Line(who.Email))
 	}
 	return a
 }
@@ -240,17 +240,11 @@ type calUpdateCmd struct {
 
 // Run changes what was given and leaves the rest.
 func (c *calUpdateCmd) Run(p *process, g *atGoogle) error {
-	fields := map[string]any{}
-	if c.Summary != nil {
-		summary := clean.Line(*c.Summary)
-		if summary == "" {
-			return errors.New(textNoTitle)
-		}
-		fields["summary"] = summary
+	fields := changes{}
+	if err := fields.title("summary", c.Summary); err != nil {
+		return err
 	}
-	if c.Description != nil {
-		fields["description"] = clean.Text(*c.Description)
-	}
+	fields.text("description", c.Description)
 	if len(fields) == 0 && c.Start == nil && c.End == nil {
 		return fmt.Errorf(textOneOf, "--summary, --start, --end, --description")
 	}

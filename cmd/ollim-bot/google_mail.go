@@ -55,9 +55,22 @@ func (p *process) mails(g *atGoogle, query string, most int, asJSON bool) error 
 		return err
 	}
 	return streamed(p, asJSON, "no messages", g.Messages(g, query, most), func(m google.Message) (string, any) {
-		m.At = m.At.In(g.env.Zone)
-		return fmt.Sprintf("  %s  %s  %s  %s", clean.Line(m.ID), mailDate(m.At), sender(m.From), clean.Line(m.Subject)), m
+		m = cleaned(m, g.env.Zone)
+		return fmt.Sprintf("  %s  %s  %s  %s", clean.Line(m.ID), mailDate(m.At), sender(m.From), m.Subject), m
 	})
+}
+
+// cleaned is a mail without what would harm a terminal, in a zone.
+func cleaned(m google.Message, zone *time.Location) google.Message {
+	m.At, m.Body = m.At.In(zone), clean.Text(m.Body)
+	for _, line := range []*string{&m.From, &m.To, &m.Subject} {
+		*line = clean.Line(*line)
+	}
+	for i := range m.Attachments {
+		a := &m.Attachments[i]
+		a.Name, a.Type = clean.Line(a.Name), clean.Line(a.Type)
+	}
+	return m
 }
 
 func mailDate(at time.Time) string {
@@ -69,7 +82,6 @@ func mailDate(at time.Time) string {
 
 // sender is the name before the address, or the address.
 func sender(from string) string {
-	from = clean.Line(from)
 	name, _, _ := strings.Cut(from, "<")
 	return oneLine(strings.Trim(strings.TrimSpace(name), `"`), from)
 }
@@ -88,8 +100,8 @@ func (c *gmailReadCmd) Run(p *process, g *atGoogle) error {
 	if err := p.warned(textMailIsData); err != nil {
 		return err
 	}
-	m.At = m.At.In(g.env.Zone)
-	body := strings.TrimSpace(clean.Text(m.Body))
+	m = cleaned(m, g.env.Zone)
+	body := strings.TrimSpace(m.Body)
 	if runes := []rune(body); len(runes) > maxBody {
 		body = string(runes[:maxBody]) + "\n... (truncated)"
 	}
@@ -106,7 +118,7 @@ func (c *gmailReadCmd) Run(p *process, g *atGoogle) error {
 		lines = append(lines, "", "attachments:")
 	}
 	for _, a := range m.Attachments {
-		lines = append(lines, fmt.Sprintf("  %s (%s, %d bytes)", clean.Line(a.Name), oneLine(a.Type, "unknown"), a.Size))
+		lines = append(lines, fmt.Sprintf("  %s (%s, %d bytes)", a.Name, oneLine(a.Type, "unknown"), a.Size))
 	}
 	return p.lines(lines...)
 }
@@ -128,6 +140,7 @@ func (c *gmailLabelsCmd) Run(p *process, g *atGoogle) error {
 			}
 		}
 	}, func(l google.Label) (string, any) {
-		return fmt.Sprintf("  %s  %s", clean.Line(l.ID), clean.Line(l.Name)), l
+		l.Name = clean.Line(l.Name)
+		return fmt.Sprintf("  %s  %s", clean.Line(l.ID), l.Name), l
 	})
 }

@@ -332,7 +332,7 @@ func (q *questions) hidden() (string, error) {
 // the file becomes what it was.
 func writeVariables(at dataDir, zone string, token config.Secret) error {
 	names := "OLLIM_TIMEZONE=" + zone
-	return at.dir.Exclusive("env", func() error {
+	return at.dir.WithLock("env", func() error {
 		before, err := at.dir.Read(config.EnvFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("read %s: %w", config.EnvFile, err)

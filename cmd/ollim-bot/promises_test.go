@@ -19,7 +19,7 @@ import (
 	"ollimbot/core/post"
 	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
-	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 	"ollimbot/core/toolset"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
@@ -38,10 +38,7 @@ type promised struct {
 func newPromised(t *testing.T) *promised {
 	t.Helper()
 	p := &promised{desk: newDesk(t), exe: built(t)}
-	d, err := store.At(p.root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.At(t, p.root)
 	if _, err := guide.Install(d, guide.Options{}); err != nil {
 		t.Fatal(err)
 	}

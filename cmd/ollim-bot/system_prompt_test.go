@@ -10,14 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/command"
-
 	"github.com/alecthomas/kong"
 
+	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/guide"
 	"ollimbot/core/prompt"
-	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 )
 
 var (
@@ -102,15 +101,12 @@ func TestEveryCommandInTheSystemPromptExists(t *testing.T) {
 }
 
 func TestEveryCommandInTheInstalledFilesExists(t *testing.T) {
-	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Dir(t)
 	if _, err := guide.Install(d, guide.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	seen := 0
-	err = filepath.WalkDir(d.Root(), func(name string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(d.Root(), func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || filepath.Ext(name) != ".md" {
 			return err
 		}
@@ -146,10 +142,7 @@ func TestTheCommandCheckFindsWhatIsWrong(t *testing.T) {
 
 // The settings that the setup skill tells people to type are real.
 func TestTheSlashCommandsInTheSetupSkillExist(t *testing.T) {
-	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Dir(t)
 	if _, err := guide.Install(d, guide.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -174,13 +167,8 @@ func TestTheSlashCommandsInTheSetupSkillExist(t *testing.T) {
 }
 
 func TestPreviewSystemPrintsThePromptOfTheDirectory(t *testing.T) {
-	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Write("IDENTITY.md", []byte("You are Ollie.\n")); err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Dir(t)
+	storetest.Put(t, d, "IDENTITY.md", "You are Ollie.\n")
 	env := map[string]string{"OLLIM_USER_NAME": "Sam", "OLLIM_TIMEZONE": "Europe/Berlin"}
 	preview := func(args ...string) (string, string, int) {
 		var out, errs strings.Builder

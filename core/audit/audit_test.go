@@ -13,16 +13,14 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 )
 
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
 func newLog(t testing.TB, hide func(string) string) (*Log, *store.Dir) {
 	t.Helper()
-	dir, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := storetest.Dir(t)
 	return New(Options{Dir: dir, Hide: hide}), dir
 }
 

@@ -240,7 +240,7 @@ func (b *Bucket) Restore(now time.Time, old Settings) (after State, err error) {
 // do says whether there is anything to write.
 func (b *Bucket) change(now time.Time, do func(*State) bool) (before, after State, err error) {
 	now = b.wall(now)
-	err = b.dir.Exclusive(turnName, func() error {
+	err = b.dir.WithLock(turnName, func() error {
 		stored, err := b.load(now)
 		if err != nil {
 			return err

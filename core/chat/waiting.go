@@ -96,7 +96,7 @@ func (c *Conversation) forget(ids ...string) {
 }
 
 func (c *Conversation) changeWaiting(do func(*waitingRoom)) error {
-	return c.o.Dir.Exclusive(waitingTurn, func() error {
+	return c.o.Dir.WithLock(waitingTurn, func() error {
 		room := c.waitingRoom()
 		if do(&room); len(room.Messages) == 0 && len(room.Heard) == 0 {
 			return c.o.Dir.Remove(waitingFile)

@@ -14,7 +14,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/fork"
 	"ollimbot/core/money"
-	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 )
@@ -59,7 +59,7 @@ func TestTheCostsOfTasksAddUpToTheWhole(t *testing.T) {
 }
 
 func TestTheTableOfCostsNamesEachTask(t *testing.T) {
-	dir, now := dataDir(t), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	dir, now := storetest.Prepared(t), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	var lines strings.Builder
 	for i, c := range []struct {
 		task, title string
@@ -75,9 +75,7 @@ func TestTheTableOfCostsNamesEachTask(t *testing.T) {
 		fmt.Fprintf(&lines, `{"id":"0000000%d","task":%q,"kind":"routine","title":%q,"state":"done","ended":%q,"tokens":%d,"cost_usd":%v}`+"\n",
 			i, c.task, strings.ReplaceAll(c.title, "\x1b", ""), now.Add(-c.age).Format(time.RFC3339), c.tokens, c.cost)
 	}
-	if err := dir.Write("state/fork_runs.jsonl", []byte(lines.String()+"garbage\n{}\n")); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Put(t, dir, "state/fork_runs.jsonl", lines.String()+"garbage\n{}\n")
 	runs, err := fork.Ledger(dir, 100)
 	if err != nil {
 		t.Fatal(err)
@@ -154,15 +152,4 @@ func TestWithoutRunsTheCostsSaySo(t *testing.T) {
 	if out := (Costs{Days: 1}).Of(Spending{}, time.Now()); out.Message != "no run has ended in the last 1 day" || out.Body == "" {
 		t.Errorf("%+v", out)
 	}
-}
-
-func dataDir(t *testing.T) *store.Dir {
-	dir, err := store.At(t.TempDir())
-	if err == nil {
-		err = dir.Prepare()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }

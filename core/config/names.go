@@ -34,7 +34,7 @@ func SetNames(d *store.Dir, user, bot string) error {
 		}
 		names[i].value = value
 	}
-	return d.Exclusive("env", func() error {
+	return d.WithLock("env", func() error {
 		path := d.Display() + "/" + EnvFile
 		data, err := d.Read(EnvFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

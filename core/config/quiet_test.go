@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"testing"
 	"time"
 	_ "time/tzdata"
@@ -58,6 +59,20 @@ func TestQuietHoursHoldFromTheirBeginUpToTheirEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestTheSpansOfQuietHoursAreWhereItIsQuiet(t *testing.T) {
+	zones := []*time.Location{zone(t, "Europe/Berlin"), zone(t, "Australia/Lord_Howe"), time.UTC}
+	rapid.Check(t, func(t *rapid.T) {
+		r := Runtime{QuietHours: Quiet{From: rapid.IntRange(0, 1439).Draw(t, "from"), To: rapid.IntRange(0, 1439).Draw(t, "to")}}
+		loc := rapid.SampledFrom(zones).Draw(t, "zone")
+		from := time.Unix(rapid.Int64Range(1_400_000_000, 1_900_000_000).Draw(t, "now"), 0).In(loc)
+		at := from.Add(time.Duration(rapid.IntRange(0, 48*60*60-1).Draw(t, "later")) * time.Second)
+		quiet := slices.ContainsFunc(r.QuietSpans(from, from.Add(48*time.Hour)), func(s [2]time.Time) bool { return !at.Before(s[0]) && at.Before(s[1]) })
+		if until := r.QuietUntil(at); quiet == until.IsZero() {
+			t.Fatalf("%v at %v: quiet %v, until %v", r.QuietHours, at, quiet, until)
+		}
+	})
 }
 
 func TestQuietHoursAgreeWithTheClockOnTheWall(t *testing.T) {

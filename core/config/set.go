@@ -41,7 +41,7 @@ func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
 	if trial := defaultRuntime(); !k.parse(&trial, strings.TrimSpace(value)) {
 		return Runtime{}, Change{}, fmt.Errorf(msgRefused, k.label, k.must)
 	}
-	err = d.Exclusive(turnName, func() error {
+	err = d.WithLock(turnName, func() error {
 		r, c, err = k.save(d, strings.TrimSpace(value))
 		return err
 	})
@@ -101,7 +101,7 @@ func put(d *store.Dir, rel string, raw map[string]json.RawMessage) error {
 // original's. Keys that our file has too stay where they are unless they say the
 // same. It does nothing where there is nothing to move.
 func Move(d *store.Dir) error {
-	return d.Exclusive(turnName, func() error {
+	return d.WithLock(turnName, func() error {
 		f, err := peek(d)
 		if err != nil {
 			return err

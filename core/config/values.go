@@ -218,6 +218,29 @@ func (r Runtime) QuietUntil(now time.Time) time.Time {
 	return time.Time{}
 }
 
+// QuietSpans are the quiet hours that touch the time between two moments, each as its
+// begin and its end.
+func (r Runtime) QuietSpans(from, to time.Time) [][2]time.Time {
+	q := r.QuietHours
+	if q.From == q.To {
+		return nil
+	}
+	var spans [][2]time.Time
+	for day := -1; ; day++ {
+		last := day
+		if q.To < q.From {
+			last++
+		}
+		begin, end := wall(from, day, q.From), wall(from, last, q.To)
+		if begin.After(to) {
+			return spans
+		}
+		if end.After(from) {
+			spans = append(spans, [2]time.Time{begin, end})
+		}
+	}
+}
+
 // wall is the instant of a minute of the day, some days after now's date.
 func wall(now time.Time, days, minute int) time.Time {
 	y, m, d := now.Date()

@@ -19,6 +19,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/store/fulldisk"
+	"ollimbot/core/store/storetest"
 	"ollimbot/core/tail"
 	"ollimbot/routines"
 )
@@ -210,9 +211,7 @@ func TestAFullDiskIsNotedOnceAndTheTailGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
 		// A file where the folder should be: no write there can work.
-		if err := h.dir.Write(tailFolder, []byte("in the way")); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Put(t, h.dir, tailFolder, "in the way")
 		defer h.serve()()
 		v, err := h.m.Do(t.Context(), playing(task(), "repeat 20", "say line %d", "wait 3s", "end"))
 		if err != nil || v.State != Done {
@@ -237,9 +236,7 @@ func TestAFullDiskIsNotedOnceAndTheTailGoesOn(t *testing.T) {
 func TestWhatTheDiskMissedIsWrittenOnceItCanBe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
-		if err := h.dir.Write(tailFolder, []byte("in the way")); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Put(t, h.dir, tailFolder, "in the way")
 		defer h.serve()()
 		var wg sync.WaitGroup
 		wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(task(), "say first", "wait 1m", "say second")) })
@@ -260,16 +257,12 @@ func TestOnlyTheNewest200TailsAreKept(t *testing.T) {
 	at := time.Now().Add(-time.Hour)
 	for i := range keptTails + 5 {
 		name := tailName(fmt.Sprintf("%08x", i))
-		if err := h.dir.Write(name, []byte("{}\n")); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Put(t, h.dir, name, "{}\n")
 		if err := os.Chtimes(h.dir.Path(name), at, at.Add(time.Duration(i)*time.Second)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := h.dir.Write(tailFolder+"/notes.txt", []byte("the user's own")); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Put(t, h.dir, tailFolder+"/notes.txt", "the user's own")
 	h.m.prune()
 	left, err := filepath.Glob(h.dir.Path(tailFolder) + "/*.jsonl")
 	if err != nil || len(left) != keptTails || strings.HasSuffix(left[0], "00000004.jsonl") {

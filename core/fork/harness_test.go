@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/post"
 	"ollimbot/core/session"
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 	"ollimbot/core/tail"
 	"ollimbot/core/toolset"
 	"ollimbot/core/updates"
@@ -45,13 +46,7 @@ type harness struct {
 
 func newHarness(t testing.TB, change ...func(*Options)) *harness {
 	t.Helper()
-	dir, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dir.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	dir := storetest.Prepared(t)
 	log := slog.New(slog.DiscardHandler)
 	h := &harness{t: t, dir: dir, book: &book{}}
 	h.o = Options{

@@ -13,6 +13,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/store/storetest"
 	"ollimbot/routines"
 )
 
@@ -73,9 +74,7 @@ func TestTheSessionIsForkedFromMainUnlessIsolated(t *testing.T) {
 				})
 				h.limits.Model = "sonnet"
 				if tt.main != "" {
-					if err := h.dir.Write("state/sessions.json", []byte(tt.main)); err != nil {
-						t.Fatal(err)
-					}
+					storetest.Put(t, h.dir, "state/sessions.json", tt.main)
 				}
 				defer h.serve()()
 				v, err := h.m.Do(t.Context(), playing(tt.task, "say x"))
@@ -107,9 +106,7 @@ func TestTheSessionIsForkedFromMainUnlessIsolated(t *testing.T) {
 func TestAMainSessionThatTheEngineDoesNotKnowIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
-		if err := h.dir.Write("state/sessions.json", []byte("not-a-uuid")); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Put(t, h.dir, "state/sessions.json", "not-a-uuid")
 		defer h.serve()()
 		v, err := h.m.Do(t.Context(), playing(task(), "say hello"))
 		if err != nil || v.State != Done || v.Parent != "" {

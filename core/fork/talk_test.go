@@ -12,6 +12,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/post"
+	"ollimbot/core/store/storetest"
 	"ollimbot/core/toolset"
 	"ollimbot/routines"
 )
@@ -51,9 +52,7 @@ func TestLeavingABackgroundRunPointsToTheReportWhereThereIsOne(t *testing.T) {
 
 func TestAFileIsSentWithItsNameAndRealPath(t *testing.T) {
 	h := newHarness(t)
-	if err := h.dir.Write("notes/week.md", []byte("plan")); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Put(t, h.dir, "notes/week.md", "plan")
 	r := h.run(task())
 	if a := r.SendFile(t.Context(), "notes/week.md", "Your week", false); a.IsError || a.Text != "File sent: week.md" {
 		t.Fatalf("%+v", a)
@@ -78,9 +77,7 @@ func TestAFileIsSentWithItsNameAndRealPath(t *testing.T) {
 
 func TestAFileThatCannotBeSentCostsNothing(t *testing.T) {
 	h := newHarness(t)
-	if err := h.dir.Write("state/token.json", []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Put(t, h.dir, "state/token.json", "{}")
 	r := h.run(task())
 	for path, want := range map[string]string{"missing.md": "Error: file not found or not a regular file", "state/token.json": "was not sent"} {
 		if a := r.SendFile(t.Context(), path, "", true); !a.IsError || !strings.Contains(a.Text, want) {
@@ -115,9 +112,7 @@ func TestWithoutAChannelNothingIsSentAndNoTokenSpent(t *testing.T) {
 func TestAScriptCanSendAFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
-		if err := h.dir.Write("week.md", []byte("plan")); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Put(t, h.dir, "week.md", "plan")
 		defer h.serve()()
 		v, err := h.m.Do(t.Context(), playing(task(mode(routines.Freely)),
 			`call enter_fork {"topic":"plants"}`, `call send_file {"file_path":"week.md"}`, `call send_file {"file_path":"week.md"}`))

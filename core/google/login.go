@@ -167,7 +167,7 @@ func (c *Client) Redirected(text string) bool {
 // Finish ends the login with the address that Google sent the browser to, from whatever
 // process. Where nothing could be reached the login still waits.
 func (c *Client) Finish(ctx context.Context, address string) error {
-	return c.dir.Exclusive(loginLock, func() error {
+	return c.dir.WithLock(loginLock, func() error {
 		p, err := c.pending()
 		if err != nil {
 			return err
@@ -227,7 +227,7 @@ func (c *Client) exchange(ctx context.Context, p pending, code string) error {
 
 // keep makes a token the one that counts; what is known of an older one goes.
 func (c *Client) keep(t token) error {
-	return c.dir.Exclusive(tokenLock, func() error {
+	return c.dir.WithLock(tokenLock, func() error {
 		if err := c.save(t); err != nil {
 			return err
 		}
@@ -249,7 +249,7 @@ func (c *Client) Logout(ctx context.Context) (note string, err error) {
 
 // forget removes all that a login has left.
 func (c *Client) forget() error {
-	return c.dir.Exclusive(tokenLock, func() error {
+	return c.dir.WithLock(tokenLock, func() error {
 		var err error
 		for _, name := range []string{TokenFile, notesFile, markFile, loginFile} {
 			err = errors.Join(err, c.dir.Remove(name))

@@ -1,9 +1,11 @@
 package google
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"iter"
 	"mime"
 	"net/http"
@@ -15,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/text/encoding/charmap"
 )
 
 // Message is a mail. Body and Attachments are there where it was asked for alone.
@@ -65,7 +68,7 @@ type part struct {
 func (p part) header(name, otherwise string) string {
 	for _, h := range p.Headers {
 		if strings.EqualFold(h.Name, name) {
-			if text, err := new(mime.WordDecoder).DecodeHeader(h.Value); err == nil {
+			if text, err := (&mime.WordDecoder{CharsetReader: decoded}).DecodeHeader(h.Value); err == nil {
 				return text
 			}
 			return h.Value
@@ -201,24 +204,35 @@ func (c *Client) text(ctx context.Context, id string, p part) (string, error) {
 			return "", err
 		}
 	}
-	data, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(p.Body.Data, "="))
+	data, err := base64.RawURLEncoding.DecodeString(urlSafe.Replace(p.Body.Data))
 	if err != nil {
 		return "", fmt.Errorf("read the text of mail %s: %w", id, err)
 	}
-	if utf8.Valid(data) {
+	if utf8.Valid(data) { // as Google gives most texts, whatever their headers say
 		return string(data), nil
 	}
 	if _, params, err := mime.ParseMediaType(p.header("Content-Type", "")); err == nil {
-		if set := strings.ToLower(params["charset"]); set == "iso-8859-1" || set == "windows-1252" || set == "latin1" {
-			runes := make([]rune, len(data))
-			for i, b := range data {
-				runes[i] = rune(b)
-			}
-			return string(runes), nil
+		if r, err := decoded(params["charset"], bytes.NewReader(data)); err == nil {
+			data, _ = io.ReadAll(r) // it reads memory
 		}
 	}
 	return strings.ToValidUTF8(string(data), "\ufffd"), nil
 }
+
+// decoded reads a text of which each byte is a character.
+func decoded(set string, text io.Reader) (io.Reader, error) {
+	plain := strings.NewReplacer("-", "", "_", "", " ", "", "cp", "windows", "latin1", "windows1252").Replace
+	set = plain(strings.ToLower(set))
+	for _, known := range charmap.All {
+		if name, ok := known.(fmt.Stringer); ok && plain(strings.ToLower(name.String())) == set {
+			return known.NewDecoder().Reader(text), nil
+		}
+	}
+	return nil, fmt.Errorf("the charset %q is not known", set)
+}
+
+// urlSafe makes base64 as Google writes it of what others do.
+var urlSafe = strings.NewReplacer("+", "-", "/", "_", "=", "", "\r", "", "\n", "")
 
 // Labels are the user's labels.
 func (c *Client) Labels(ctx context.Context) ([]Label, error) {

@@ -95,13 +95,13 @@ func (c *Client) made(ctx context.Context, list string, t Task, since time.Time)
 }
 
 // UpdateTask changes these fields and leaves the rest.
-func (c *Client) UpdateTask(ctx context.Context, list, id string, fields map[string]string) (now Task, err error) {
+func (c *Client) UpdateTask(ctx context.Context, list, id string, fields map[string]any) (now Task, err error) {
 	return now, unknown(c.do(ctx, onTask(http.MethodPatch, list, fields, id), &now))
 }
 
 // CompleteTask marks a task as done.
 func (c *Client) CompleteTask(ctx context.Context, list, id string) (Task, error) {
-	return c.UpdateTask(ctx, list, id, map[string]string{"status": completed})
+	return c.UpdateTask(ctx, list, id, map[string]any{"status": completed})
 }
 
 // DeleteTask removes a task for good.

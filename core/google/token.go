@@ -154,7 +154,7 @@ func (c *Client) bearer(ctx context.Context, rejected string) (token, error) {
 	if err != nil {
 		return token{}, c.off()
 	}
-	err = c.dir.Exclusive(tokenLock, func() error {
+	err = c.dir.WithLock(tokenLock, func() error {
 		if t, err = c.load(); err != nil {
 			return c.off()
 		}

@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 	"ollimbot/core/toolset"
 	"ollimbot/routines"
 )
@@ -229,7 +230,7 @@ func TestTheDefaultsOfTheDocumentAreTheParsers(t *testing.T) {
 func TestTheSkillExampleAndTheBundledSkillsAreWithoutFault(t *testing.T) {
 	d := prepared(t)
 	install(t, d)
-	put(t, d, "skills/email-triage/SKILL.md", examples(t, "skill-spec.md")[0])
+	storetest.Put(t, d, "skills/email-triage/SKILL.md", examples(t, "skill-spec.md")[0])
 	skills, problems := skill.List(d)
 	if len(problems) > 0 || len(skills) != 3 {
 		t.Errorf("%d skills, %+v", len(skills), problems)

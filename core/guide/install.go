@@ -39,7 +39,7 @@ func Install(d *store.Dir, o Options) ([]Note, error) {
 	}
 	defer root.Close()
 	in := &installer{dir: d, root: root, options: o}
-	if err := d.Exclusive("installed", func() error { in.run(list); return nil }); err != nil {
+	if err := d.WithLock("installed", func() error { in.run(list); return nil }); err != nil {
 		in.warn(recordFile, fmt.Sprintf(textNotRecorded, err))
 	}
 	return in.notes, nil

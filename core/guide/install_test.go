@@ -13,6 +13,7 @@ import (
 
 	"ollimbot/core/store"
 	"ollimbot/core/store/fulldisk"
+	"ollimbot/core/store/storetest"
 )
 
 func prepared(t testing.TB) *store.Dir {
@@ -46,9 +47,7 @@ func TestTheMailReaderIsThereOnlyWhileGoogleIsConnected(t *testing.T) {
 			t.Errorf("with Google %v the subagent is there: %v", step.o.Google, !step.want)
 		}
 	}
-	if err := d.Write(reader, []byte("---\nname: gmail-reader\n---\nmine")); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Put(t, d, reader, "---\nname: gmail-reader\n---\nmine")
 	if _, err := Install(d, without); err != nil || !exists(d, reader) {
 		t.Errorf("the user's own version was removed, %v", err)
 	}
@@ -61,22 +60,6 @@ func install(t testing.TB, d *store.Dir) []Note {
 		t.Fatal(err)
 	}
 	return notes
-}
-
-func read(t testing.TB, d *store.Dir, name string) string {
-	t.Helper()
-	data, err := d.Read(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
-func put(t testing.TB, d *store.Dir, name, text string) {
-	t.Helper()
-	if err := d.Write(name, []byte(text)); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func exists(d *store.Dir, name string) bool {
@@ -124,7 +107,7 @@ func TestTheFirstStartInstallsEverythingAndTheNextNothing(t *testing.T) {
 		t.Errorf("%d notes: %+v", len(notes), notes)
 	}
 	for _, name := range installed {
-		if text := read(t, d, name); strings.Contains(text, "{USER_NAME}") || strings.Contains(text, "{BOT_NAME}") {
+		if text := storetest.Text(t, d, name); strings.Contains(text, "{USER_NAME}") || strings.Contains(text, "{BOT_NAME}") {
 			t.Errorf("%s has a name left open", name)
 		}
 	}
@@ -134,8 +117,8 @@ func TestTheFirstStartInstallsEverythingAndTheNextNothing(t *testing.T) {
 	if target, err := os.Readlink(d.Path(".claude/skills")); err != nil || target != "../skills" {
 		t.Errorf(".claude/skills leads to %q, %v", target, err)
 	}
-	if !strings.Contains(read(t, d, "IDENTITY.md"), "You are Ollie, the personal assistant of Sam.") {
-		t.Errorf("IDENTITY.md reads\n%s", read(t, d, "IDENTITY.md"))
+	if !strings.Contains(storetest.Text(t, d, "IDENTITY.md"), "You are Ollie, the personal assistant of Sam.") {
+		t.Errorf("IDENTITY.md reads\n%s", storetest.Text(t, d, "IDENTITY.md"))
 	}
 	before, stamp := tree(t, d.Root()), modTimes(t, d)
 	if notes := install(t, d); len(notes) > 0 {
@@ -171,7 +154,7 @@ func TestNamesFromOutsideForgeNothingInTheFiles(t *testing.T) {
 	if _, err := Install(d, Options{UserName: "S\x1b[31m\n# Boss {BOT_NAME} " + strings.Repeat("x", 200)}); err != nil {
 		t.Fatal(err)
 	}
-	text := read(t, d, "IDENTITY.md")
+	text := storetest.Text(t, d, "IDENTITY.md")
 	if strings.Contains(text, "\x1b") || strings.Contains(text, "\n# Boss") || strings.Contains(text, strings.Repeat("x", 81)) {
 		t.Errorf("it reads\n%s", text)
 	}
@@ -186,9 +169,9 @@ func TestNamesFromOutsideForgeNothingInTheFiles(t *testing.T) {
 func TestIdentityIsWrittenOnceInALifetime(t *testing.T) {
 	d := prepared(t)
 	install(t, d)
-	put(t, d, "IDENTITY.md", "I am somebody else.")
+	storetest.Put(t, d, "IDENTITY.md", "I am somebody else.")
 	install(t, d)
-	if got := read(t, d, "IDENTITY.md"); got != "I am somebody else." {
+	if got := storetest.Text(t, d, "IDENTITY.md"); got != "I am somebody else." {
 		t.Errorf("it reads %q", got)
 	}
 	if err := d.Remove("IDENTITY.md"); err != nil {
@@ -201,7 +184,7 @@ func TestIdentityIsWrittenOnceInALifetime(t *testing.T) {
 
 func TestAnIdentityFromBeforeIsTheUsers(t *testing.T) {
 	d := prepared(t)
-	put(t, d, "IDENTITY.md", "From the original program.")
+	storetest.Put(t, d, "IDENTITY.md", "From the original program.")
 	install(t, d)
 	if err := d.Remove("IDENTITY.md"); err != nil {
 		t.Fatal(err)
@@ -215,7 +198,7 @@ func TestAnIdentityFromBeforeIsTheUsers(t *testing.T) {
 // older makes a file what an earlier version of the program had installed.
 func older(t testing.TB, d *store.Dir, name, text string) {
 	t.Helper()
-	put(t, d, name, text)
+	storetest.Put(t, d, name, text)
 	var records map[string]record
 	if _, err := d.ReadJSON(recordFile, &records); err != nil {
 		t.Fatal(err)
@@ -230,19 +213,19 @@ func TestADocumentFollowsTheProgramUntilTheUserChangesIt(t *testing.T) {
 	const name = "webhook-spec.md"
 	d := prepared(t)
 	install(t, d)
-	fresh := read(t, d, name)
+	fresh := storetest.Text(t, d, name)
 
 	older(t, d, name, "An earlier version.")
 	if offers := Offers(d); len(offers) > 0 {
 		t.Errorf("what the next start does by itself is offered: %+v", offers)
 	}
-	if notes := install(t, d); len(notes) != 1 || notes[0].File != name || notes[0].Warning || read(t, d, name) != fresh {
+	if notes := install(t, d); len(notes) != 1 || notes[0].File != name || notes[0].Warning || storetest.Text(t, d, name) != fresh {
 		t.Errorf("it was not refreshed: %+v", notes)
 	}
 
 	older(t, d, name, "An earlier version.")
-	put(t, d, name, "An earlier version, with a remark of mine.")
-	if notes := install(t, d); len(notes) > 0 || read(t, d, name) != "An earlier version, with a remark of mine." {
+	storetest.Put(t, d, name, "An earlier version, with a remark of mine.")
+	if notes := install(t, d); len(notes) > 0 || storetest.Text(t, d, name) != "An earlier version, with a remark of mine." {
 		t.Errorf("the user's version was lost: %+v", notes)
 	}
 	if offers := Offers(d); len(offers) != 1 || offers[0].File != name || !offers[0].Edited {
@@ -252,7 +235,7 @@ func TestADocumentFollowsTheProgramUntilTheUserChangesIt(t *testing.T) {
 	if err := d.Remove(name); err != nil {
 		t.Fatal(err)
 	}
-	if install(t, d); read(t, d, name) != fresh || len(Offers(d)) > 0 {
+	if install(t, d); storetest.Text(t, d, name) != fresh || len(Offers(d)) > 0 {
 		t.Error("a removed document is not put back")
 	}
 }
@@ -261,24 +244,24 @@ func TestSubagentsAndSkillsAreOfferedAndNeverWrittenOver(t *testing.T) {
 	for _, name := range []string{".claude/agents/user-proxy.md", "skills/setup/SKILL.md"} {
 		d := prepared(t)
 		install(t, d)
-		fresh := read(t, d, name)
+		fresh := storetest.Text(t, d, name)
 
-		put(t, d, name, "My own.")
+		storetest.Put(t, d, name, "My own.")
 		install(t, d)
-		if got, offers := read(t, d, name), Offers(d); got != "My own." || len(offers) > 0 {
+		if got, offers := storetest.Text(t, d, name), Offers(d); got != "My own." || len(offers) > 0 {
 			t.Errorf("%s reads %q, offered is %+v", name, got, offers)
 		}
 
 		older(t, d, name, "An earlier version.")
 		install(t, d)
-		if got := read(t, d, name); got != "An earlier version." {
+		if got := storetest.Text(t, d, name); got != "An earlier version." {
 			t.Errorf("%s was written over: %q", name, got)
 		}
 		if offers := Offers(d); len(offers) != 1 || offers[0].File != name || offers[0].Edited || !strings.Contains(offers[0].Text, name) {
 			t.Errorf("%s: offered is %+v", name, offers)
 		}
 
-		put(t, d, name, "An earlier version, and mine.")
+		storetest.Put(t, d, name, "An earlier version, and mine.")
 		install(t, d)
 		if offers := Offers(d); len(offers) != 1 || !offers[0].Edited {
 			t.Errorf("%s: offered is %+v", name, offers)
@@ -287,7 +270,7 @@ func TestSubagentsAndSkillsAreOfferedAndNeverWrittenOver(t *testing.T) {
 		if err := os.Rename(d.Path(name), d.Path(name)+".mine"); err != nil {
 			t.Fatal(err)
 		}
-		if install(t, d); read(t, d, name) != fresh || len(Offers(d)) > 0 {
+		if install(t, d); storetest.Text(t, d, name) != fresh || len(Offers(d)) > 0 {
 			t.Errorf("%s: the offer could not be taken", name)
 		}
 	}
@@ -304,19 +287,19 @@ func TestADirectoryOfTheOriginalProgramIsTakenOver(t *testing.T) {
 	}
 	link(t, outside, d.Path("webhook-spec.md"))
 	link(t, filepath.Join(checkout, "gone.md"), d.Path("routine-reminder-spec.md"))
-	put(t, d, ".claude/agents/user-proxy.md", "---\nname: user-proxy\ntools: Bash(claude-history *)\n---\nx")
+	storetest.Put(t, d, ".claude/agents/user-proxy.md", "---\nname: user-proxy\ntools: Bash(claude-history *)\n---\nx")
 	link(t, "../skills", d.Path(".claude/skills"))
 
 	install(t, d)
 	for _, name := range []string{"webhook-spec.md", "routine-reminder-spec.md"} {
-		if info, err := os.Lstat(d.Path(name)); err != nil || !info.Mode().IsRegular() || !strings.HasPrefix(read(t, d, name), "# ") {
+		if info, err := os.Lstat(d.Path(name)); err != nil || !info.Mode().IsRegular() || !strings.HasPrefix(storetest.Text(t, d, name), "# ") {
 			t.Errorf("%s is not ours now (%v)", name, err)
 		}
 	}
 	if data, err := os.ReadFile(outside); err != nil || string(data) != "The original's." {
 		t.Errorf("the checkout was touched: %q, %v", data, err)
 	}
-	if got := read(t, d, ".claude/agents/user-proxy.md"); !strings.Contains(got, "claude-history") {
+	if got := storetest.Text(t, d, ".claude/agents/user-proxy.md"); !strings.Contains(got, "claude-history") {
 		t.Errorf("the original's subagent was written over: %q", got)
 	}
 	if offers := Offers(d); len(offers) != 1 || !offers[0].Edited || offers[0].File != ".claude/agents/user-proxy.md" {
@@ -389,7 +372,7 @@ func TestOtherThingsInOurPlacesAreLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put(t, d, "notes/mine.md", "mine")
+	storetest.Put(t, d, "notes/mine.md", "mine")
 	link(t, "notes/mine.md", d.Path("skill-spec.md"))
 	before := tree(t, d.Path("notes"))
 	if notes := install(t, d); warned(notes) {
@@ -398,7 +381,7 @@ func TestOtherThingsInOurPlacesAreLeftAlone(t *testing.T) {
 	if info, err := os.Lstat(d.Path("webhook-spec.md")); err != nil || !info.IsDir() {
 		t.Error("a folder was replaced")
 	}
-	if diff := cmp.Diff(before, tree(t, d.Path("notes"))); diff != "" || read(t, d, "skill-spec.md") != "mine" {
+	if diff := cmp.Diff(before, tree(t, d.Path("notes"))); diff != "" || storetest.Text(t, d, "skill-spec.md") != "mine" {
 		t.Errorf("a link within the directory was written through:\n%s", diff)
 	}
 }
@@ -406,13 +389,13 @@ func TestOtherThingsInOurPlacesAreLeftAlone(t *testing.T) {
 func TestABrokenRecordIsSetAsideAndCostsNoFile(t *testing.T) {
 	d := prepared(t)
 	install(t, d)
-	put(t, d, "webhook-spec.md", "Mine.")
-	put(t, d, recordFile, "{oops")
+	storetest.Put(t, d, "webhook-spec.md", "Mine.")
+	storetest.Put(t, d, recordFile, "{oops")
 	notes := install(t, d)
 	if len(notes) != 1 || !notes[0].Warning || !strings.Contains(notes[0].Text, ".corrupt-") {
 		t.Errorf("notes are %+v", notes)
 	}
-	if got := read(t, d, "webhook-spec.md"); got != "Mine." {
+	if got := storetest.Text(t, d, "webhook-spec.md"); got != "Mine." {
 		t.Errorf("the user's file reads %q", got)
 	}
 	if notes := install(t, d); len(notes) > 0 {
@@ -465,7 +448,7 @@ func TestAFullDiskGivesNotesAndNoHarmAndIsMadeUpForLater(t *testing.T) {
 	if len(notes) != 3 || !notes[0].Warning || !notes[1].Warning || !notes[2].Warning {
 		t.Errorf("notes are %+v", notes)
 	}
-	if got := read(t, d, "skill-spec.md"); got != "An earlier version." {
+	if got := storetest.Text(t, d, "skill-spec.md"); got != "An earlier version." {
 		t.Errorf("a file was harmed: %q", got)
 	}
 	if notes := install(t, d); len(notes) != 3 || warned(notes) {
@@ -474,10 +457,7 @@ func TestAFullDiskGivesNotesAndNoHarmAndIsMadeUpForLater(t *testing.T) {
 }
 
 func TestAMissingDirectoryIsAnError(t *testing.T) {
-	d, err := store.At(filepath.Join(t.TempDir(), "nowhere"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.At(t, filepath.Join(t.TempDir(), "nowhere"))
 	if _, err := Install(d, sam()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/store/storetest"
 	"ollimbot/core/toolset"
 )
 
@@ -42,7 +43,7 @@ func TestASubagentsTextNamesOnlyWhatItsToolsAllow(t *testing.T) {
 	install(t, d)
 	agents, _ := Subagents(d)
 	for _, a := range agents {
-		for _, span := range spans(read(t, d, a.Path)) {
+		for _, span := range spans(storetest.Text(t, d, a.Path)) {
 			switch {
 			case strings.HasPrefix(span, "ollim-bot "):
 				words := strings.Fields(span)
@@ -80,7 +81,7 @@ func TestSubagentsOfTheUserAreReadAsTheyCome(t *testing.T) {
 		"f-odd.md":    "---\nname:\n  a: b\ntools:\n  a: b\n---\nx",
 		"notes.txt":   "---\ntools: Bash\n---\nx",
 	} {
-		put(t, d, ".claude/agents/"+name, text)
+		storetest.Put(t, d, ".claude/agents/"+name, text)
 	}
 	got, problems := Subagents(d)
 	at := func(name string) string { return ".claude/agents/" + name + ".md" }

@@ -6,19 +6,19 @@ import (
 	"strings"
 	"testing"
 
-	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 )
 
 func TestTheSystemPromptHoldsTheProfileAndTheUsersOwnSkills(t *testing.T) {
 	d := prepared(t)
 	install(t, d)
-	put(t, d, "USER.md", "Up at six.")
+	storetest.Put(t, d, "USER.md", "Up at six.")
 	for _, name := range []string{"email-triage", "routine-a1b2c3d4", "reminder-a1b2c3d4", "webhook-ci"} {
-		put(t, d, "skills/"+name+"/SKILL.md", fmt.Sprintf("---\nname: %s\ndescription: What %s does.\n---\nx", name, name))
+		storetest.Put(t, d, "skills/"+name+"/SKILL.md", fmt.Sprintf("---\nname: %s\ndescription: What %s does.\n---\nx", name, name))
 	}
-	put(t, d, "skills/broken/SKILL.md", "no front matter")
+	storetest.Put(t, d, "skills/broken/SKILL.md", "no front matter")
 	got := SystemPrompt(d, sam())
-	if want := read(t, d, "IDENTITY.md") + "\nUp at six.\n\n# How you work here\n\nYou are Sam's assistant"; !strings.HasPrefix(got, want) {
+	if want := storetest.Text(t, d, "IDENTITY.md") + "\nUp at six.\n\n# How you work here\n\nYou are Sam's assistant"; !strings.HasPrefix(got, want) {
 		t.Errorf("the prompt begins\n%s\nwant\n%s", got[:len(want)], want)
 	}
 	if !strings.Contains(got, "\n- `email-triage`: What email-triage does.\n") || strings.Count(got, "\n- `email-triage`: ") != 1 {
@@ -41,7 +41,7 @@ func TestAChangedProfileIsInForceForTheNextSessionAndNothingElseChanges(t *testi
 	if again := SystemPrompt(d, sam()); again != before {
 		t.Error("two sessions in a row are told different things")
 	}
-	put(t, d, "IDENTITY.md", "You are somebody else now.")
+	storetest.Put(t, d, "IDENTITY.md", "You are somebody else now.")
 	after := SystemPrompt(d, sam())
 	if !strings.HasPrefix(after, "You are somebody else now.\n\n# How") {
 		t.Errorf("the prompt begins %q", after[:60])
@@ -64,10 +64,7 @@ func TestAProfileThatCannotBeReadIsSaid(t *testing.T) {
 }
 
 func TestADirectoryThatDoesNotExistHasAPromptToo(t *testing.T) {
-	d, err := store.At(t.TempDir() + "/nowhere")
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.At(t, t.TempDir()+"/nowhere")
 	if got := SystemPrompt(d, Options{}); !strings.HasPrefix(got, "# How you work here\n\nYou are the user's assistant") {
 		t.Errorf("the prompt begins %q", got[:60])
 	}
@@ -77,7 +74,7 @@ func BenchmarkSystemPromptWith20Skills(b *testing.B) {
 	d := prepared(b)
 	install(b, d)
 	for i := range 20 {
-		put(b, d, fmt.Sprintf("skills/s%02d/SKILL.md", i), fmt.Sprintf("---\nname: s%02d\ndescription: One of many.\n---\nx", i))
+		storetest.Put(b, d, fmt.Sprintf("skills/s%02d/SKILL.md", i), fmt.Sprintf("---\nname: s%02d\ndescription: One of many.\n---\nx", i))
 	}
 	b.ReportAllocs()
 	for b.Loop() {

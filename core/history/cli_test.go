@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/agent/claude/fakeapi"
 	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 )
 
 // command runs the real claude command once with a message of ours.
@@ -45,10 +46,7 @@ func TestWithTheRealCLIASessionAndItsForkAreRead(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = api.Close() })
 	env, dir := fakeapi.CLIEnv(t, api), t.TempDir()
-	d, err := store.At(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.At(t, dir)
 	main, fork := store.NewUUID(), store.NewUUID()
 	begin := time.Now().Add(-time.Second)
 	command(t, path, dir, env, "[2026-02-24 Tue 02:30 PM PT] Where is the red key? "+fakeapi.Script(

@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 )
 
 // noon is the moment that the sessions of these tests are about.
@@ -29,10 +30,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	d, err := store.At(filepath.Join(t.TempDir(), "data"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.At(t, filepath.Join(t.TempDir(), "data"))
 	w := &world{t: t, dir: d, config: filepath.Join(t.TempDir(), "claude")}
 	if err := os.MkdirAll(d.Path("state"), 0o700); err != nil {
 		t.Fatal(err)

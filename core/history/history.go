@@ -25,7 +25,6 @@ import (
 	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/clean"
 	"ollimbot/core/fork"
-	"ollimbot/core/pycompat"
 	"ollimbot/core/session"
 	"ollimbot/core/store"
 )
@@ -294,13 +293,4 @@ func lines(d *store.Dir, rel string, f func(data []byte)) error {
 		f(data)
 		return true
 	})
-}
-
-// moment reads a time of our own files; zero for what is none.
-func (h *History) moment(s string) time.Time {
-	at, err := pycompat.ParseTime(s, h.o.Zone)
-	if err != nil {
-		return time.Time{}
-	}
-	return at
 }

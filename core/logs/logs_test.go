@@ -19,6 +19,7 @@ import (
 
 	"ollimbot/core/fault"
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 	"ollimbot/core/tail"
 )
 
@@ -32,10 +33,7 @@ type fixture struct {
 
 func newLog(t *testing.T, level slog.Leveler) fixture {
 	t.Helper()
-	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Dir(t)
 	var out bytes.Buffer
 	log, book, err := New(Options{Dir: d, Level: level, Stdout: &out, Zone: time.FixedZone("X", -8*3600)})
 	if err != nil {
@@ -343,10 +341,7 @@ func TestALogWithoutDirectoryKeepsToTheRing(t *testing.T) {
 }
 
 func BenchmarkLog(b *testing.B) {
-	d, err := store.At(b.TempDir())
-	if err != nil {
-		b.Fatal(err)
-	}
+	d := storetest.Dir(b)
 	log, book, err := New(Options{Dir: d})
 	if err != nil {
 		b.Fatal(err)

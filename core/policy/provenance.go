@@ -150,7 +150,7 @@ func (p *Provenance) Prune(now time.Time, live func(digest string) bool) error {
 func (p *Provenance) change(do func(*origins)) error {
 	p.order.Lock()
 	defer p.order.Unlock()
-	err := p.dir.Exclusive(provenanceTurn, func() error {
+	err := p.dir.WithLock(provenanceTurn, func() error {
 		var f provenanceFile
 		_, err := p.dir.ReadJSON(ProvenanceFile, &f)
 		next := f.origins()

@@ -162,12 +162,3 @@ func (b Button) CheckAgent() error {
 	_, err := b.CustomID(func(string) (string, error) { return "00000000", nil })
 	return err
 }
-
-// Later compares ids that are numbers of any length, without a sign: they grow in
-// length, then in order. Any id is later than none.
-func Later(id, than string) bool {
-	if len(id) != len(than) {
-		return len(id) > len(than)
-	}
-	return id > than
-}

@@ -56,7 +56,7 @@ func (m *ForkMessages) Record(now time.Time, ids []post.MessageID, fork, parent 
 	if err := checkFork(fork, parent); err != nil {
 		return fmt.Errorf("remember a fork's messages: %w", err)
 	}
-	err := m.dir.Exclusive(m.turn, func() error {
+	err := m.dir.WithLock(m.turn, func() error {
 		var list []json.RawMessage
 		if err := m.take(&list); err != nil {
 			return err

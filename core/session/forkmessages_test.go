@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/post"
 	"ollimbot/core/store"
 	"ollimbot/core/store/fulldisk"
+	"ollimbot/core/store/storetest"
 )
 
 const messagesPath = "state/fork_messages.json"
@@ -226,10 +227,7 @@ func TestAFullDiskLeavesTheMapAsItWas(t *testing.T) {
 func TestPropertyAnyMessageIDIsFoundAgain(t *testing.T) {
 	root := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		d, err := store.At(root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := storetest.At(t, root)
 		if err := d.Remove(messagesPath); err != nil {
 			t.Fatal(err)
 		}

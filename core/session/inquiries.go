@@ -82,7 +82,7 @@ func (q *Inquiries) Peek(now time.Time, id string) (prompt string, ok bool) {
 
 // change writes what f makes of the living inquiries, unless f says no.
 func (q *Inquiries) change(now time.Time, f func(inquiries) (inquiries, bool)) error {
-	return q.dir.Exclusive(q.turn, func() error {
+	return q.dir.WithLock(q.turn, func() error {
 		var list inquiries
 		if err := q.take(&list); err != nil {
 			return err

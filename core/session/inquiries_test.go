@@ -16,6 +16,7 @@ import (
 
 	"ollimbot/core/store"
 	"ollimbot/core/store/fulldisk"
+	"ollimbot/core/store/storetest"
 )
 
 const (
@@ -261,10 +262,7 @@ func TestAFullDiskLosesNoInquiry(t *testing.T) {
 func TestPropertyInquiriesAreAMap(t *testing.T) {
 	root := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		d, err := store.At(root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := storetest.At(t, root)
 		if err := d.Remove(inquiriesPath); err != nil {
 			t.Fatal(err)
 		}

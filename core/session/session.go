@@ -112,7 +112,7 @@ func (s *Store) saveMain(now time.Time, id, change string) error {
 	if err := checkID(id); err != nil {
 		return fmt.Errorf("save the main session: %w", err)
 	}
-	return s.dir.Exclusive(turnName, func() error {
+	return s.dir.WithLock(turnName, func() error {
 		old := s.Main()
 		if old == id {
 			return nil
@@ -131,7 +131,7 @@ func (s *Store) saveMain(now time.Time, id, change string) error {
 // ClearMain forgets the main session; the next one starts afresh. Without a
 // main session nothing happens.
 func (s *Store) ClearMain(now time.Time) error {
-	return s.dir.Exclusive(turnName, func() error {
+	return s.dir.WithLock(turnName, func() error {
 		old := s.Main()
 		if err := s.dir.Remove(mainFile); err != nil {
 			return fmt.Errorf("clear the main session: %w", err)
@@ -145,7 +145,7 @@ func (s *Store) ClearMain(now time.Time) error {
 
 // Log adds an event to the history.
 func (s *Store) Log(now time.Time, e Event) error {
-	return s.dir.Exclusive(turnName, func() error { return s.append(now, e) })
+	return s.dir.WithLock(turnName, func() error { return s.append(now, e) })
 }
 
 // append writes one line as the original spells it. The caller is alone with

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 )
 
 var pacific = time.FixedZone("PST", -8*3600)
@@ -28,10 +29,7 @@ type place struct {
 
 func newPlace(t *testing.T) place {
 	t.Helper()
-	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Dir(t)
 	logged := &bytes.Buffer{}
 	return place{d, NewStore(d, pacific, slog.New(slog.NewTextHandler(logged, nil))), logged}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 	"ollimbot/routines"
 )
 
@@ -31,10 +32,7 @@ func at(t *testing.T, files map[string]string) *store.Dir {
 
 func open(t *testing.T, root string) *store.Dir {
 	t.Helper()
-	d, err := store.At(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.At(t, root)
 	return d
 }
 

@@ -185,7 +185,7 @@ func lockAndWait(d *Dir) error {
 // countUp adds to a number in a file, again and again.
 func countUp(d *Dir) error {
 	for range 40 {
-		err := d.Exclusive("counter", func() error {
+		err := d.WithLock("counter", func() error {
 			var n int
 			if _, err := d.ReadJSON("state/n.json", &n); err != nil {
 				return err

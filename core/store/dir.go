@@ -33,7 +33,7 @@ type Dir struct {
 	root string
 
 	mu sync.Mutex
-	// turns holds one lock per name given to Exclusive.
+	// turns holds one lock per name given to WithLock.
 	turns map[string]*sync.Mutex
 
 	// tenant is set while this process is the bot of the directory.

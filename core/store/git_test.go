@@ -34,20 +34,6 @@ func gitRepo(t *testing.T) (*Dir, *Git, *bytes.Buffer) {
 	return d, g, &log
 }
 
-// hasGit reports whether git can be tested here. Where the project's own checks
-// run (CI is set), a missing git is a failure.
-func hasGit(t *testing.T) bool {
-	t.Helper()
-	_, err := exec.LookPath("git")
-	if err != nil && os.Getenv("CI") != "" {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Log("git is not installed; its part of this package is not tested here")
-	}
-	return err == nil
-}
-
 func isolateGit(t *testing.T) {
 	t.Helper()
 	home := t.TempDir()
@@ -86,9 +72,6 @@ func drain(t *testing.T, g *Git) {
 }
 
 func TestEachCommitNamesOnlyItsOwnPath(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, log := gitRepo(t)
 	put(t, d, "routines/a.md", "a")
 	put(t, d, "notes.md", "staged by the user")
@@ -116,9 +99,6 @@ func TestEachCommitNamesOnlyItsOwnPath(t *testing.T) {
 }
 
 func TestStrangeNamesAreTakenAsTheyAre(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, log := gitRepo(t)
 	for _, name := range []string{":(exclude)x.md", "*.md", "-f.md", "a b.md", "other.md"} {
 		put(t, d, name, "x")
@@ -134,9 +114,6 @@ func TestStrangeNamesAreTakenAsTheyAre(t *testing.T) {
 }
 
 func TestNothingToCommitIsNoError(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, log := gitRepo(t)
 	put(t, d, "a.md", "a")
 	for range 2 {
@@ -153,9 +130,6 @@ func TestNothingToCommitIsNoError(t *testing.T) {
 }
 
 func TestARepositoryThatWasHalfMadeIsMadeWhole(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	for _, gone := range []string{"HEAD", "config", "objects", "refs"} {
 		isolateGit(t)
 		d := prepared(t)
@@ -173,9 +147,6 @@ func TestARepositoryThatWasHalfMadeIsMadeWhole(t *testing.T) {
 }
 
 func TestTheRepositorysFolderIsThereBeforeGitIs(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	for name, begun := range map[string]bool{"a fresh directory": false, "one that an earlier start has left": true} {
 		isolateGit(t)
 		d := prepared(t)
@@ -201,9 +172,6 @@ func TestTheRepositorysFolderIsThereBeforeGitIs(t *testing.T) {
 }
 
 func TestTheNearestRepositoryIsUsed(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, _ := gitRepo(t)
 	inner := filepath.Join(d.Root(), "skills", "own")
 	if err := os.MkdirAll(inner, 0o700); err != nil {
@@ -272,9 +240,6 @@ func TestQueueingNeverWaitsAndIsBounded(t *testing.T) {
 }
 
 func TestRunCommitsWhileItRunsAndStops(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, log := gitRepo(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -297,9 +262,6 @@ func TestRunCommitsWhileItRunsAndStops(t *testing.T) {
 }
 
 func TestAMachineThatToldGitNoNameRecordsToo(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, _ := gitRepo(t)
 	isolateGit(t)
 	t.Setenv("GIT_CONFIG_COUNT", "1")

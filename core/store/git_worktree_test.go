@@ -9,9 +9,6 @@ import (
 )
 
 func TestAFileWrittenAgainAfterItsRemovalSurvives(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, _ := gitRepo(t)
 	put(t, d, "reminders/water.md", "first")
 	g.Add("reminders/water.md", "add reminder aaaa0000")
@@ -32,9 +29,6 @@ func TestAFileWrittenAgainAfterItsRemovalSurvives(t *testing.T) {
 }
 
 func TestAFolderSurvivesItsLastFile(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, _ := gitRepo(t)
 	put(t, d, "reminders/water.md", "x")
 	g.Add("reminders/water.md", "add reminder aaaa0000")
@@ -55,9 +49,6 @@ func TestAFolderSurvivesItsLastFile(t *testing.T) {
 // TestAFileThatAppearsDuringItsRemovalSurvives writes the file again at each
 // moment of the commit that records its removal: before each git command.
 func TestAFileThatAppearsDuringItsRemovalSurvives(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	for moment := 1; ; moment++ {
 		d, g, log := gitRepo(t)
 		put(t, d, "reminders/water.md", "first")
@@ -96,9 +87,6 @@ func TestAFileThatAppearsDuringItsRemovalSurvives(t *testing.T) {
 }
 
 func TestABurstIsOneCommit(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, _ := gitRepo(t)
 	for i := range 20 {
 		rel := fmt.Sprintf("reminders/r%d.md", i)
@@ -116,9 +104,6 @@ func TestABurstIsOneCommit(t *testing.T) {
 }
 
 func TestWhatTheUserIgnoresIsNotRecorded(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, log := gitRepo(t)
 	put(t, d, ".gitignore", "private.md\n")
 	put(t, d, "private.md", "x")
@@ -132,9 +117,6 @@ func TestWhatTheUserIgnoresIsNotRecorded(t *testing.T) {
 }
 
 func TestALinkedFolderIsRecordedWhereItLeads(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, log := gitRepo(t)
 	outside := t.TempDir()
 	put(t, d, "skills/mail/SKILL.md", "x")

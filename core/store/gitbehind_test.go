@@ -7,9 +7,6 @@ import (
 )
 
 func TestWhatAKillKeptFromTheHistoryIsMadeUp(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, log := gitRepo(t)
 	names := []string{"routines/same.md", "routines/gone.md", "routines/changed.md", "routines/edited.md"}
 	for _, rel := range names {

@@ -12,9 +12,6 @@ import (
 )
 
 func TestALeftLockIsRemovedOnceItsOwnerIsGone(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	for _, lock := range []string{"index.lock", "HEAD.lock", "refs/heads/main.lock"} {
 		d, g, log := gitRepo(t)
 		put(t, d, "a.md", "x")
@@ -35,9 +32,6 @@ func TestALeftLockIsRemovedOnceItsOwnerIsGone(t *testing.T) {
 }
 
 func TestALockInUseStays(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, log := gitRepo(t)
 	put(t, d, "a.md", "x")
 	lock := d.Path(".git/index.lock")
@@ -74,9 +68,6 @@ func TestALockInUseStays(t *testing.T) {
 }
 
 func TestACommitWaitsForAnotherGit(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, log := gitRepo(t)
 	put(t, d, "a.md", "x")
 	put(t, d, ".git/index.lock", "")
@@ -103,9 +94,6 @@ func TestACommitWaitsForAnotherGit(t *testing.T) {
 }
 
 func TestACommandSaysWhoHoldsTheLock(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, _ := gitRepo(t)
 	put(t, d, "a.md", "x")
 	if err := os.Mkdir(filepath.Join(d.Root(), ".git", "rebase-merge"), 0o700); err != nil {

@@ -57,9 +57,6 @@ func onDisk(t testing.TB, d *Dir) int64 {
 const runsAYear = 100 * 365
 
 func TestAYearOfCommitsStaysSmall(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, log := gitRepo(t)
 	live(t, d, g, 0, 30)
 	r, _, _ := g.locate("a.md")
@@ -86,9 +83,6 @@ func TestAYearOfCommitsStaysSmall(t *testing.T) {
 }
 
 func TestPackingBeginsByItselfAndKeepsWhatIsDangling(t *testing.T) {
-	if !hasGit(t) {
-		return
-	}
 	d, g, log := gitRepo(t)
 	blob := git(t, d, "hash-object", "-w", "--literally", "-t", "blob", ".git/HEAD")
 	g.packAt = 200

@@ -29,7 +29,7 @@ func (l Log[T]) Append(v T) error {
 	if err != nil {
 		return fmt.Errorf("append to %s: %w", l.Rel, err)
 	}
-	return l.Dir.Exclusive(strings.TrimSuffix(path.Base(l.Rel), ".jsonl"), func() error {
+	return l.Dir.WithLock(strings.TrimSuffix(path.Base(l.Rel), ".jsonl"), func() error {
 		if err := l.shorten(int64(len(line))); err != nil {
 			return err
 		}

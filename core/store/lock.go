@@ -164,17 +164,17 @@ func (d *Dir) readPID() int {
 	return pid
 }
 
-// How long Exclusive waits for another process, and how often it looks.
+// How long WithLock waits for another process, and how often it looks.
 const (
 	turnPatience = 10 * time.Second
 	turnPoll     = 2 * time.Millisecond
 )
 
-// Exclusive runs fn while no other goroutine and no other process runs one
+// WithLock runs fn while no other goroutine and no other process runs one
 // under the same name: for reading a file, changing it and writing it back. It
 // waits at most 10 seconds for another process. Not reentrant. Its locks are
 // held over fn's I/O because ordering that I/O is what they are for.
-func (d *Dir) Exclusive(name string, fn func() error) error {
+func (d *Dir) WithLock(name string, fn func() error) error {
 	if strings.ContainsAny(name, `/\`) || name == "" {
 		return fmt.Errorf("lock %q: the name of a lock is one plain word", name)
 	}

@@ -212,13 +212,13 @@ func TestExclusiveLetsGoAfterAPanicAndReturnsTheError(t *testing.T) {
 				t.Error("the panic was swallowed")
 			}
 		}()
-		_ = d.Exclusive("x", func() error { panic("x") }) // panics
+		_ = d.WithLock("x", func() error { panic("x") }) // panics
 	}()
 	want := errors.New("mine")
-	if err := d.Exclusive("x", func() error { return want }); !errors.Is(err, want) {
+	if err := d.WithLock("x", func() error { return want }); !errors.Is(err, want) {
 		t.Error(err)
 	}
-	if err := d.Exclusive("a/b", func() error { return nil }); err == nil {
+	if err := d.WithLock("a/b", func() error { return nil }); err == nil {
 		t.Error("a path is taken for a name")
 	}
 }

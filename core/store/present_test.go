@@ -40,13 +40,13 @@ func TestNothingIsWrittenWhereTheDirectoryWas(t *testing.T) {
 	move(t, d.Root(), away)
 	var v any
 	attempts := map[string]func() error{
-		"write":     func() error { return d.Write("state/y.json", []byte("x")) },
-		"append":    func() error { return d.Append("state/y.jsonl", []byte("x")) },
-		"remove":    func() error { return d.Remove("state/x.json") },
-		"discard":   func() error { return d.Discard(time.Now(), "state/x.json") },
-		"exclusive": func() error { return d.Exclusive("x", func() error { return nil }) },
-		"log":       func() error { _, err := log.Write([]byte("two\n")); return err },
-		"read":      func() error { _, err := d.ReadJSON("state/x.json", &v); return err },
+		"write":   func() error { return d.Write("state/y.json", []byte("x")) },
+		"append":  func() error { return d.Append("state/y.jsonl", []byte("x")) },
+		"remove":  func() error { return d.Remove("state/x.json") },
+		"discard": func() error { return d.Discard(time.Now(), "state/x.json") },
+		"lock":    func() error { return d.WithLock("x", func() error { return nil }) },
+		"log":     func() error { _, err := log.Write([]byte("two\n")); return err },
+		"read":    func() error { _, err := d.ReadJSON("state/x.json", &v); return err },
 	}
 	refused := func(when string) {
 		t.Helper()
@@ -78,7 +78,7 @@ func TestNothingIsWrittenWhereTheDirectoryWas(t *testing.T) {
 	if found, err := d.Look(); found != AsItWas || err != nil {
 		t.Errorf("back: %v, %v", found, err)
 	}
-	for _, name := range []string{"write", "append", "exclusive", "log", "read"} {
+	for _, name := range []string{"write", "append", "lock", "log", "read"} {
 		if err := attempts[name](); err != nil {
 			t.Errorf("back, %s: %v", name, err)
 		}
@@ -231,7 +231,7 @@ func TestWhatIsNoFileNeverHangs(t *testing.T) {
 			"open":    second(d.Open("state/x.jsonl")),
 			"end":     second(d.readEnd("state/x.jsonl", 10)),
 			"log":     second(d.Rotating("state/x.log", 100).Write([]byte("x"))),
-			"lock":    d.Exclusive("x", func() error { return nil }),
+			"lock":    d.WithLock("x", func() error { return nil }),
 			"bot":     second(d.Lock()),
 			"entries": second(d.Entries("routines")),
 		} {

@@ -55,7 +55,7 @@ func TestAReadOnlyDirectoryIsAnErrorWithACure(t *testing.T) {
 		for name, err := range map[string]error{
 			"prepare": d.Prepare(), "write": d.Write("state/x.json", []byte("new")), "append": d.Append("state/h", nil),
 			"remove": d.Remove("state/x.json"), "lock": lockErr,
-			"exclusive": d.Exclusive("x", func() error { return nil }),
+			"turn": d.WithLock("x", func() error { return nil }),
 		} {
 			if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "--data-dir") {
 				t.Errorf("%s: %v", name, err)

@@ -58,7 +58,7 @@ func NewUUID() string {
 // names it. Where that name belongs to an item with another id, or did within
 // the last day, the id is part of the name, so that no two items share one on
 // their way to disk and into the history. A file that cannot be read counts as
-// another's. Callers that may race wrap it and the write into one Exclusive.
+// another's. Callers that may race wrap it and the write into one WithLock.
 func (d *Dir) PlaceFor(folder, id, text string) (rel string, err error) {
 	own := Slug(id)
 	if own == "" {

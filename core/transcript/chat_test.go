@@ -17,17 +17,8 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/core/post"
-	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 )
-
-func newDir(t testing.TB) *store.Dir {
-	t.Helper()
-	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
 
 // told is the conversation as "role text".
 func told(b *Chat) []string {
@@ -61,7 +52,7 @@ func TestWhatIsSaidIsShownInOrderWithItsRole(t *testing.T) {
 }
 
 func TestANonceIsDeliveredOnceAlsoAfterARestart(t *testing.T) {
-	dir := newDir(t)
+	dir := storetest.Dir(t)
 	b := New(Options{Dir: dir})
 	first, err := b.Post(t.Context(), post.Post{Nonce: "n1", Text: "once"})
 	if err != nil {
@@ -94,7 +85,7 @@ func TestConcurrentPostsOfOneNonceAreOneMessage(t *testing.T) {
 }
 
 func TestAnEditKeepsPlaceAndTimeAndADeleteIsFinal(t *testing.T) {
-	dir := newDir(t)
+	dir := storetest.Dir(t)
 	b := New(Options{Dir: dir})
 	one, _ := b.Post(t.Context(), post.Post{Text: "one"})
 	two, _ := b.Post(t.Context(), post.Post{Text: "two"})
@@ -263,7 +254,7 @@ func TestAnEndlessAnswerIsCut(t *testing.T) {
 
 func TestARestartShowsTheLastEntriesWithoutTools(t *testing.T) {
 	const limit = 200
-	dir := newDir(t)
+	dir := storetest.Dir(t)
 	b := New(Options{Dir: dir})
 	for i := range limit + 50 {
 		b.Add(User, fmt.Sprint("line ", i))
@@ -293,7 +284,7 @@ func TestARestartShowsTheLastEntriesWithoutTools(t *testing.T) {
 
 func TestARestartGivesBackAllThatCanBeScrolledToAndSaysIfThereIsMore(t *testing.T) {
 	for n, more := range map[int]bool{0: false, 300: false, 301: true} {
-		dir := newDir(t)
+		dir := storetest.Dir(t)
 		b := New(Options{Dir: dir, Limit: 1000})
 		for i := range n {
 			b.Add(User, fmt.Sprint("message ", i))
@@ -309,12 +300,10 @@ func TestARestartGivesBackAllThatCanBeScrolledToAndSaysIfThereIsMore(t *testing.
 }
 
 func TestAFileOfGarbageIsNoReasonToStop(t *testing.T) {
-	dir := newDir(t)
+	dir := storetest.Dir(t)
 	lines := "garbage\n{\"id\":\"\"}\n{\"id\":\"a\",\"role\":\"king\",\"text\":\"x\"}\n" +
 		"{\"id\":\"b\",\"role\":\"bot\",\"text\":\"e\\u001b[31mvil\",\"embed\":{\"title\":\"t\\u0007\"}}\n{\"id\":\"c\",\"ro"
-	if err := dir.Write(fileName, []byte(lines)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Put(t, dir, fileName, lines)
 	b := New(Options{Dir: dir})
 	if diff := cmp.Diff([]string{"bot evil"}, told(b)); diff != "" || b.Entries()[0].Embed.Title != "t" {
 		t.Error(diff)
@@ -326,7 +315,7 @@ func TestAFileOfGarbageIsNoReasonToStop(t *testing.T) {
 }
 
 func TestTheFileIsCutDownAtOneMebibyte(t *testing.T) {
-	dir := newDir(t)
+	dir := storetest.Dir(t)
 	b := New(Options{Dir: dir})
 	for i := range 40 {
 		b.Add(User, fmt.Sprint(i, " ", strings.Repeat("x", 50_000)))
@@ -342,7 +331,7 @@ func TestTheFileIsCutDownAtOneMebibyte(t *testing.T) {
 }
 
 func TestADiskThatCannotBeWrittenDoesNotSilenceTheBot(t *testing.T) {
-	dir := newDir(t)
+	dir := storetest.Dir(t)
 	if err := os.MkdirAll(dir.Path(fileName), 0o700); err != nil { // a folder in the file's place
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func (q *Queue) Claim(compose func([]Update) Delivery) (Delivery, error) {
 			return d, nil // nothing to lock for, also where nothing can be written
 		}
 	}
-	err := q.dir.Exclusive(turnName, func() error {
+	err := q.dir.WithLock(turnName, func() error {
 		if _, found, err := q.record(); err != nil || found {
 			return errors.Join(err, ErrUnsettled)
 		}

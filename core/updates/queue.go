@@ -272,7 +272,7 @@ func (q *Queue) replace(do func(list []entry, claimed []string) ([]entry, error)
 // alone runs fn under the lock of the file, within this process and beside
 // others. Everything that changes the queue or the delivery goes through it.
 func (q *Queue) alone(doing string, fn func() error) error {
-	err := q.dir.Exclusive(turnName, fn)
+	err := q.dir.WithLock(turnName, fn)
 	if err == nil || errors.Is(err, errGone) {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 )
 
 const secret = "a-long-secret-of-the-tests"
@@ -111,25 +112,14 @@ func (r *rig) noted() []string {
 
 func safeScreen(context.Context, map[string]string) (bool, []string, error) { return true, nil, nil }
 
-func newDir(t testing.TB) *store.Dir {
-	t.Helper()
-	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 func put(t testing.TB, d *store.Dir, name, text string) {
 	t.Helper()
-	if err := d.Write(folder+"/"+name, []byte(text)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Put(t, d, folder+"/"+name, text)
 }
 
 func newRig(t testing.TB, change func(*Options)) *rig {
 	t.Helper()
-	d := newDir(t)
+	d := storetest.Dir(t)
 	put(t, d, "github-ci.md", ciSpec)
 	put(t, d, "fixed.md", fixedSpec)
 	put(t, d, "open.md", openSpec)

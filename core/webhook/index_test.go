@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"ollimbot/core/store/storetest"
 	"ollimbot/routines"
 	"ollimbot/routines/watch"
 )
 
 func TestTheIndexFollowsTheFolder(t *testing.T) {
-	d := newDir(t)
+	d := storetest.Dir(t)
 	x := NewIndex(d)
 	if !x.Scan().Empty() || len(x.Specs(false)) != 0 {
 		t.Fatal("a missing folder is an empty one")
@@ -42,7 +43,7 @@ func TestTheIndexFollowsTheFolder(t *testing.T) {
 }
 
 func TestAWebhookThatWaitsForItsUserIsNotInForce(t *testing.T) {
-	d := newDir(t)
+	d := storetest.Dir(t)
 	put(t, d, "a.md", ciSpec)
 	x := NewIndex(d)
 	why := "it may use Bash"

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 )
 
 // kills is how often the child is killed.
@@ -98,7 +99,7 @@ func serveUntilKilled(root string) error {
 // run may have been cut off that was reported once; nothing ran twice.
 func TestAcceptedDeliveriesOutliveKills(t *testing.T) {
 	t.Parallel()
-	dir := newDir(t)
+	dir := storetest.Dir(t)
 	const hooks = 10
 	for i := range hooks { // enough of them that the rate refuses nothing
 		put(t, dir, fmt.Sprintf("w%d.md", i), fmt.Sprintf(countSpec, fmt.Sprintf("w%d", i)))

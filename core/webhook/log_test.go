@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 )
 
 func TestTheLogOutlivesARestart(t *testing.T) {
@@ -46,7 +47,7 @@ func TestTheLogOutlivesARestart(t *testing.T) {
 
 func TestWhatACrashCutOffIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDir(t)
+		d := storetest.Dir(t)
 		at := time.Now().UTC().Format(time.RFC3339)
 		put := func(id, outcome string) string {
 			return fmt.Sprintf(`{"id":%q,"webhook":"github-ci","at":%q,"size":3,"remote":"x","outcome":"%s","status":202}`, id, at, outcome)
@@ -55,9 +56,7 @@ func TestWhatACrashCutOffIsToldOnce(t *testing.T) {
 			put("aaaaaaaa", Accepted), put("bbbbbbbb", Accepted), put("bbbbbbbb", Running), put("cccccccc", Accepted), put("cccccccc", Done),
 			"", "no json", `{"id":"../../x","outcome":"done"}`, put("dddddddd", `do\u001b[31mne\u0007`), `{"id":"eeee`,
 		}
-		if err := d.Write(LogFile, []byte(strings.Join(lines, "\n"))); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Put(t, d, LogFile, strings.Join(lines, "\n"))
 		for round := range 2 {
 			r := rigOn(t, d, nil)
 			stop := r.start(t, newPipes())
@@ -155,15 +154,13 @@ func TestAFloodOfRefusalsIsOneEntry(t *testing.T) {
 
 func TestMemoryAndFileStayBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDir(t)
+		d := storetest.Dir(t)
 		var b strings.Builder
 		for i := range 8000 {
 			fmt.Fprintf(&b, `{"id":"%08x","webhook":"github-ci","at":%q,"remote":"x","outcome":"done","status":202,"count":1,"pad":%q}`+"\n",
 				i, time.Now().Add(time.Duration(i)*time.Second).Format(time.RFC3339), strings.Repeat("x", 60))
 		}
-		if err := d.Write(LogFile, []byte(b.String())); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Put(t, d, LogFile, b.String())
 		r := rigOn(t, d, nil)
 		stop := r.start(t, newPipes())
 		for i := range 2 * keptMost {
@@ -317,7 +314,7 @@ func TestARunThatCannotBeWrittenDownWaitsForTheDisk(t *testing.T) {
 
 func TestWhatWasAcceptedBeforeTheStartIsRunOnceOrReportedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDir(t)
+		d := storetest.Dir(t)
 		put(t, d, "fixed.md", fixedSpec)
 		line := func(id, webhook string, age time.Duration, payload string) string {
 			return fmt.Sprintf(`{"id":%q,"webhook":%q,"at":%q,"remote":"x","outcome":"accepted","status":202,"payload":%s}`+"\n",
@@ -325,9 +322,7 @@ func TestWhatWasAcceptedBeforeTheStartIsRunOnceOrReportedOnce(t *testing.T) {
 		}
 		text := line("aaaaaaaa", "fixed", time.Hour, `{"status":"up"}`) + line("bbbbbbbb", "fixed", 2*lateAfter, `{"status":"up"}`) +
 			line("cccccccc", "gone", time.Hour, `{}`) + line("dddddddd", "fixed", time.Hour, `{"status":"other"}`)
-		if err := d.Write(LogFile, []byte(text+`{"id":"torn`)); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Put(t, d, LogFile, text+`{"id":"torn`)
 		for round := range 2 {
 			r := rigOn(t, d, nil)
 			if round == 0 { // the first time nothing can be told

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ollimbot/core/config"
+	"ollimbot/core/store/storetest"
 )
 
 // What is compared are digests of equal length: neither the length nor the
@@ -32,7 +33,7 @@ func TestTokensAreComparedByDigest(t *testing.T) {
 }
 
 func TestOnlyLoopbackAndASecretMakeAServer(t *testing.T) {
-	d := newDir(t)
+	d := storetest.Dir(t)
 	create := func(addr string, s config.Secret) error {
 		_, err := New(Options{Dir: d, Index: NewIndex(d), Addr: addr, Secret: s, Run: func(context.Context, Job) error { return nil }})
 		return err

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
-
-	"ollimbot/core/post"
 )
 
 // nonceLife is how long a nonce is remembered. Discord says "the past few
@@ -175,7 +173,7 @@ func (s *Server) getMessages(c *call) *answer {
 	var page []*Message
 	for _, m := range s.messages {
 		in := m.ChannelID == c.seg[1] && m.Deleted.IsZero() && !m.Ephemeral()
-		if in && (after == "" || post.Later(m.ID, after)) {
+		if in && (after == "" || later(m.ID, after)) {
 			page = append(page, m)
 		}
 	}
@@ -369,4 +367,12 @@ func (s *Server) serveAttachment(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush()
 	}
 	a.deliver(w)
+}
+
+// later compares ids, which grow in length, then in order.
+func later(id, than string) bool {
+	if len(id) != len(than) {
+		return len(id) > len(than)
+	}
+	return id > than
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/store"
+	"ollimbot/core/store/storetest"
 	"ollimbot/routines/watch"
 )
 
@@ -27,10 +28,7 @@ type room struct {
 func newRoom(t testing.TB) *room {
 	t.Helper()
 	root := t.TempDir()
-	d, err := store.At(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.At(t, root)
 	return &room{t: t, root: root, dir: d}
 }
 

@@ -281,7 +281,7 @@ func (s *Schedule) removeFile(r *routines.Reminder) (removed string, err error) 
 	if now, ok := s.Set().ReminderByID(r.ID); ok {
 		rel = now.Path
 	}
-	err = s.o.Dir.Exclusive(routines.ReminderFolder, func() error {
+	err = s.o.Dir.WithLock(routines.ReminderFolder, func() error {
 		data, err := s.o.Dir.Read(rel)
 		if err != nil {
 			return fmt.Errorf("look at it once more: %w", err)

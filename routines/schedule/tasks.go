@@ -58,7 +58,7 @@ func (s *Schedule) Withdraw(id, version string) (routines.Task, error) {
 	if err != nil {
 		return t, err
 	}
-	err = s.o.Dir.Exclusive(folder, func() error {
+	err = s.o.Dir.WithLock(folder, func() error {
 		data, err := s.o.Dir.Read(t.Path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

@@ -95,10 +95,31 @@ func everyday() *core.Snapshot {
 	}
 	s.Budget.Forecast = []budget.Level{{At: noon, Left: 3.2}, {At: at(14, 30), Left: 2.5}, {At: at(15, 15), Left: 2.0}}
 	s.Schedule.Day, s.Schedule.Tasks = everydayTasks(at, s.Schedule.Entries[1:])
+	everydayPings(s, at)
 	s.Budget.Hours = [24]int{0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 3, 1, 1}
 	s.Forks = everydayForks(at)
 	s.Chat = everydayChat(at)
 	return s
+}
+
+// everydayPings are those of the last day, and the fires that may cost a token.
+func everydayPings(s *core.Snapshot, at func(h, m int) time.Time) {
+	left := func(v float64) *float64 { return &v }
+	s.Budget.State.LastRefill = noon
+	s.Budget.Pings = []budget.Ping{
+		{At: at(-7, 30), ID: "p1", Task: "9a8b7c6d", Title: "Medication", Text: "Time for the evening pill.", Left: left(4), Answered: at(-7, 34), How: budget.Pressed},
+		{At: at(8, 0), ID: "p2", Task: "9a8b7c6d", Title: "Medication", Text: "Time for the morning pill.", Left: left(4), Answered: at(8, 4), How: budget.Pressed},
+		{At: at(11, 15), ID: "p3", Task: "11aa22bb", Title: "Move a little", Refused: "the budget is empty"},
+		{At: at(13, 5), ID: "p4", Task: "feed0001", Title: "Landlord", Text: "The plumber comes at 15:00 and not at 17:00.", Critical: true},
+		{At: at(13, 47), ID: "p5", Task: "0f1e2d3c", Title: "Check email", Text: "Dana waits for the numbers.", Left: left(3.1)},
+	}
+	for _, e := range s.Schedule.Day {
+		if !e.Silent && !e.Foreground && !e.Held {
+			s.Budget.Fires = append(s.Budget.Fires, budget.Fire{At: e.FireTime, Task: e.ID, Title: e.Description, Rate: 0.4})
+		}
+	}
+	s.Budget.FiresUntil = noon.Add(24 * time.Hour)
+	s.Budget.QuietSpans = [][2]time.Time{{at(-2, 0), at(7, 0)}, {at(22, 0), at(31, 0)}}
 }
 
 // everydayTasks are the fires of 24 hours, the next ones among them, and every

@@ -281,13 +281,13 @@ func TestAComingDroughtIsSaidInWordsAndWithASign(t *testing.T) {
 		c.Budget.State.Available, c.Budget.Dry = 1.2, c.Schedule.Entries[3].FireTime
 		c.Budget.Forecast = []budget.Level{{At: noon, Left: 1.2}, {At: c.Schedule.Entries[2].FireTime, Left: 0.5}, {At: c.Budget.Dry, Left: 0.9}}
 	})
-	has(t, s.screen(80, 12), "! dry at 15:15: Nudge me to stand up an… finds no token")
-	has(t, s.screen(40, 8), "! dry at 15:15", "finds no token")
-	has(t, s.Line(s.c, 60), "! dry at 15:15")
-	if _, state := s.Title(s.c); state != "dry 15:15" {
+	has(t, s.screen(80, 8), "! may run short at 15:15: Nudge me to stand up an…")
+	has(t, s.screen(40, 8), "! may run short at 15:15")
+	has(t, s.Line(s.c, 60), "! may run short at 15:15")
+	if _, state := s.Title(s.c); state != "short 15:15" {
 		t.Errorf("the title says %q", state)
 	}
-	for _, size := range [][2]int{{40, 8}, {80, 12}, {120, 20}} {
+	for _, size := range [][2]int{{40, 8}, {80, 8}} {
 		compare(t, fmt.Sprintf("budget-dry-%dx%d", size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 	}
 }

@@ -81,6 +81,7 @@ type Options struct {
 	Contrast bool
 	NoColor  bool // no colours; bold, underline and reverse stay
 	ASCII    bool // ASCII borders and glyphs
+	Blocks   bool // curves in blocks: the terminal's font has no braille
 	Plain    bool // no styling at all, for text files; ASCII is another matter
 	// Profile is how many colours the terminal has: 0 none, 16, 256 or 1<<24.
 	Profile int

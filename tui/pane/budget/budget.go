@@ -15,10 +15,18 @@ import (
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/chart"
 )
 
 // Pane is the budget pane. Use New.
-type Pane struct{}
+type Pane struct {
+	cache widget.Cache[pageKey]
+	// now are the numbers that were seen last, before those that they were compared
+	// with until a moment.
+	now, before numbers
+	until       time.Time
+	seen        bool
+}
 
 // New returns the pane.
 func New() *Pane { return &Pane{} }
@@ -31,6 +39,9 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 // Draw implements pane.Pane.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
+	if w >= pageWidth && h >= pageHeight {
+		return p.cache.Rows(p.pageKey(c, w, h), func() []widget.Row { return widget.Rows(widget.Nowhere, p.page(c, w, h)...) })
+	}
 	return widget.Rows(widget.Nowhere, draw(c, w, h)...)
 }
 
@@ -42,6 +53,9 @@ func (p *Pane) Line(c pane.Context, w int) string {
 // Do implements pane.Pane. The other actions of the pane make their commands
 // themselves.
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
+	if id == action.Back {
+		p.until = time.Time{} // what has changed was seen
+	}
 	if id != action.Mute {
 		return pane.Answer{}
 	}
@@ -58,8 +72,7 @@ func (p *Pane) Capture() bool { return false }
 func (p *Pane) Type(pane.Context, tea.Msg) pane.Answer { return pane.Answer{} }
 
 // Sync implements pane.Pane.
-func (p *Pane) Sync(c pane.Context) {
-}
+func (p *Pane) Sync(c pane.Context) { p.notice(c.Snap) }
 
 // forecast is the line of what is coming if every task that may ping does: the
 // level over the window, and when it would be dry. It is nil without tasks that
@@ -89,6 +102,9 @@ func outlook(s *core.Snapshot, w int) (text string, whole bool) {
 		at, task := clock(s, b.Dry), firstDry(s)
 		room := w - widget.Cells(textDry(at, "x")) + 1
 		if task == "" || room < 6 { // a few letters would name nothing
+			if widget.Cells(textDry(at, "")) > w {
+				return textShort(at), false
+			}
 			return textDry(at, ""), task == ""
 		}
 		return textDry(at, widget.Cut(task, min(24, room))), room >= 24
@@ -127,7 +143,7 @@ func levels(t *theme.Theme, b core.BudgetView, n int) []widget.Span {
 	span := last.Sub(first)
 	rate := float64(max(1, b.State.RefillRateMinutes))
 	full := float64(b.State.Capacity)
-	values := make([]int, n)
+	values := make([]float64, n)
 	at := 0
 	for i := range values {
 		moment := first.Add(span * time.Duration(i) / time.Duration(max(1, n-1)))
@@ -137,8 +153,8 @@ func levels(t *theme.Theme, b core.BudgetView, n int) []widget.Span {
 		p := b.Forecast[at]
 		left := min(full, p.Left+max(0, moment.Sub(p.At).Minutes())/rate)
 		if left >= 1 { // less than a token is as good as none
-			values[i] = int(left * 100)
+			values[i] = left
 		}
 	}
-	return widget.SparkTo(t, values, b.State.Capacity*100)
+	return chart.Spark(t, values, full)
 }

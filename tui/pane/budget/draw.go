@@ -1,13 +1,12 @@
 package budget
 
 import (
-	"strings"
-
 	"ollimbot/core"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/chart"
 )
 
 // summary is the state beside the title.
@@ -23,7 +22,7 @@ func summary(s *core.Snapshot) string {
 	case b.State.Available < 1:
 		return "empty"
 	case !b.Dry.IsZero():
-		return "dry " + clock(s, b.Dry)
+		return textShort(clock(s, b.Dry))
 	}
 	return ""
 }
@@ -67,8 +66,6 @@ func draw(c pane.Context, w, h int) []string {
 		out = append(out, b.Line(w, append([]widget.Span{{Text: pad}}, l.spans...)...))
 	}
 	switch spare := h - len(out); {
-	case spare >= 6 && w >= 3*24+2:
-		out = append(out, chart(c, w, min(spare-1, 9))...)
 	case spare >= 1 && w >= 12:
 		if spare >= 3 {
 			out = append(out, widget.Blank(w))
@@ -143,7 +140,7 @@ func bar(c pane.Context, w int) []widget.Span {
 	if st.Capacity > 0 {
 		share = st.Available / float64(st.Capacity)
 	}
-	out := widget.Gauge(c.Theme, share, w)
+	out := chart.Gauge(c.Theme, share, w)
 	if st.Available < 1 && len(out) > 0 {
 		out[0].Role = theme.Bad
 	}
@@ -192,13 +189,13 @@ func rate(b core.BudgetView, w int) []widget.Span {
 
 // hours is the sparkline of the last day with its label, in w cells.
 func hours(c pane.Context, w int) []widget.Span {
-	values := c.Snap.Budget.Hours[:]
+	values, any := pinged(c.Snap)
 	if w < len(values) {
 		values = values[len(values)-max(w, 0):]
 	}
-	out := widget.Spark(c.Theme, values)
+	out := chart.Spark(c.Theme, values, 0)
 	label := textHours
-	if sum(values) == 0 {
+	if !any {
 		label = textHoursNone
 	}
 	if w >= len(values)+2+widget.Cells(label) {
@@ -207,30 +204,12 @@ func hours(c pane.Context, w int) []widget.Span {
 	return out
 }
 
-func sum(values []int) int {
-	n := 0
-	for _, v := range values {
-		n += max(v, 0)
+// pinged are the pings of the last 24 hours, by hour, and whether there were any.
+func pinged(s *core.Snapshot) (values []float64, any bool) {
+	for _, n := range s.Budget.Hours {
+		values, any = append(values, float64(n)), any || n > 0
 	}
-	return n
-}
-
-// chart is the last day in bars, with a scale below: h lines and one of air.
-func chart(c pane.Context, w, h int) []string {
-	b := widget.Brush{Theme: c.Theme}
-	wide := min(4, (w-2)/24-1)
-	cells := 24*(wide+1) - 1
-	label := textHours
-	if sum(c.Snap.Budget.Hours[:]) == 0 {
-		label = textHoursNone
-	}
-	out := []string{widget.Blank(w), b.Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Dim, Text: label})}
-	for _, row := range widget.Chart(c.Theme, c.Snap.Budget.Hours[:], wide, h-2) {
-		out = append(out, b.Line(w, append([]widget.Span{{Text: " "}}, row...)...))
-	}
-	gap := cells - len(textDayAgo) - len(textHalfDayAgo) - len(textNow)
-	scale := textDayAgo + strings.Repeat(" ", gap/2) + textHalfDayAgo + strings.Repeat(" ", gap-gap/2) + textNow
-	return append(out, b.Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Dim, Text: scale}))
+	return values, any
 }
 
 // oneLine is the pane for tiny terminals.

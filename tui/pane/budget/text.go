@@ -22,10 +22,23 @@ const (
 	textAhead      = "ahead " // before the level that is to come
 	textHours      = "pings, 24 h"
 	textHoursNone  = "no pings, 24 h"
-	textScale      = "24 h ago  12 h       now" // below 24 bars
-	textDayAgo     = "24 h ago"
-	textHalfDayAgo = "12 h ago"
 	textNow        = "now"
+	textPing       = "ping"
+	textRefusal    = "refused"
+	textQuietHours = "quiet hours"
+	textExpected   = "as the tasks usually ping"
+	textWorst      = "if every task pings"
+	textIfAll      = ", if every task pings"
+	textEvenIfAll  = ", even if every task pings"
+
+	textMessages     = "Today"
+	textNoMessages   = "no ping yet"
+	textNotAnswered  = "not answered"
+	textRefused      = "refused: "
+	textRefusedShort = "refused"
+	textFirstRefusal = "first refusal "
+	textAtOnce       = "at once"
+	textScale        = "24 h ago  12 h       now" // below 24 bars
 )
 
 func textMutedHelp(n action.Names) string {
@@ -49,10 +62,29 @@ func textMutedUntil(at string) string { return "muted until " + at }
 // textDry says when the first task would find no whole token, and which.
 func textDry(at, task string) string {
 	if task == "" {
-		return "dry at " + at
+		return "may run short at " + at
 	}
-	return "dry at " + at + ": " + task + " finds no token"
+	return "may run short at " + at + ": " + task
 }
+
+// textShort is textDry where there is little room.
+func textShort(at string) string { return "short " + at }
+
+// textLikelyDry is textDry of what is more likely than not.
+func textLikelyDry(at, task string) string {
+	if task == "" {
+		return "likely out of pings at " + at
+	}
+	return "likely out of pings at " + at + ": " + task
+}
+
+func textNoRefusal(until string) string { return "none until " + until }
+
+func textCapacity(n int) string { return words.Count(n, "token") }
+
+func textAnswered(after time.Duration) string { return "after " + words.Minutes(after) }
+
+func textShown(n, of int) string { return fmt.Sprintf("newest %d of %d", n, of) }
 
 func textEnough(until, least, at string) string {
 	return textEnoughUntil(until) + ", least " + least + " at " + at

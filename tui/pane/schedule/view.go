@@ -14,6 +14,7 @@ import (
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/chart"
 )
 
 // view is which part of the schedule the pane shows.
@@ -380,7 +381,7 @@ func (s scale) mark(t *theme.Theme, at hour) []widget.Span {
 		role, sign = theme.Dim, t.Glyph(theme.Mute)
 	}
 	if s.bars {
-		bar := widget.SparkTo(t, []int{at.fires}, s.most)
+		bar := chart.Spark(t, []float64{float64(at.fires)}, float64(s.most))
 		bar[0].Role = role
 		return append(bar, widget.Span{Text: widget.Blank(s.wide - 1)})
 	}

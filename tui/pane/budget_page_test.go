@@ -1,0 +1,61 @@
+package pane_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/tui/action"
+)
+
+func TestTheBudgetPageSaysWhetherThereIsEnough(t *testing.T) {
+	s := open("budget")
+	has(t, s.screen(120, 30), "✓ enough until Tue 14:02, even if every task pings")
+	s.next(func(c *core.Snapshot) {
+		c.Budget.State.Available, c.Budget.State.RefillRateMinutes = 1.1, 600
+		c.Budget.Fires = slices.Clone(c.Budget.Fires)
+		for i := range c.Budget.Fires {
+			c.Budget.Fires[i].Rate = 0.05
+		}
+	})
+	s.do(action.Back) // the change is seen
+	has(t, s.screen(120, 30), "! may run short at 15:15: Nudge me to stand up", "if every task pings")
+	s.next(func(c *core.Snapshot) {
+		c.Budget.State.Available, c.Budget.Fires = 0.2, slices.Clone(c.Budget.Fires)
+		for i := range c.Budget.Fires {
+			c.Budget.Fires[i].Rate = 0.9
+		}
+	})
+	has(t, s.screen(120, 30), "! likely out of pings at 14:30: Has the landlord")
+	s.next(func(c *core.Snapshot) { c.Budget.State.Capacity = 0 })
+	has(t, s.screen(120, 30), "muted: the capacity is 0")
+}
+
+// What a key changes is drawn beside how it was, and said in words.
+func TestAChangedBudgetIsComparedWithTheOneBefore(t *testing.T) {
+	s := open("budget")
+	s.next(func(c *core.Snapshot) { c.Budget.State.Available, c.Budget.State.RefillRateMinutes = 1.1, 600 })
+	s.do(action.Back) // that change is seen
+	has(t, s.screen(120, 30), "as the tasks usually ping")
+	s.next(func(c *core.Snapshot) { c.Budget.State.RefillRateMinutes = 30 })
+	s.next(func(c *core.Snapshot) { c.At, c.Budget.State.RefillRateMinutes = c.At.Add(5*time.Second), 20 })
+	both := s.screen(120, 30)
+	has(t, both, "first refusal 15:15 → none until Tue 14:02", "━━ 5 tokens, 1 every 20 min", "╍╍ 5 tokens, 1 every 600 min")
+	s.next(func(c *core.Snapshot) { c.At = c.At.Add(16 * time.Second) })
+	if after := s.screen(120, 30); !strings.Contains(after, "as the tasks usually ping") || strings.Contains(after, "first refusal") {
+		t.Errorf("it is compared for ever:\n%s", after)
+	}
+}
+
+func TestTheBudgetPageListsTodaysMessagesNewestFirst(t *testing.T) {
+	s := open("budget")
+	screen := s.screen(120, 30)
+	has(t, screen, "Dana waits for the numbers.", "refused: the budget is empty", "after 4 min", "not answered")
+	if strings.Contains(screen, "evening pill") || strings.Index(screen, "Dana waits") > strings.Index(screen, "morning pill") {
+		t.Errorf("the messages of today:\n%s", screen)
+	}
+	s.next(func(c *core.Snapshot) { c.Budget.Pings = nil })
+	has(t, s.screen(120, 30), "no ping yet")
+}

@@ -1,0 +1,240 @@
+package chart
+
+import (
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/clipperhouse/displaywidth"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+var update = flag.Bool("update", false, "write the golden pictures anew")
+
+func joined(spans []widget.Span) string {
+	var b strings.Builder
+	for _, s := range spans {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
+// looks are the terminals that draw differently.
+var looks = map[string]theme.Options{
+	"braille": {Plain: true}, "blocks": {Plain: true, Blocks: true}, "ascii": {Plain: true, ASCII: true},
+}
+
+func TestGaugeShowsEighths(t *testing.T) {
+	full, plainTheme := theme.New(looks["braille"]), theme.New(looks["ascii"])
+	for _, c := range []struct {
+		share       float64
+		want, ascii string
+	}{
+		{0, "░░░░░░░░", "........"},
+		{1, "████████", "########"},
+		{0.5, "████░░░░", "####...."},
+		{0.51, "████▏░░░", "####...."},
+		{0.0001, "▏░░░░░░░", "#......."},
+		{0.9999, "███████▉", "#######."},
+		{-3, "░░░░░░░░", "........"},
+		{7, "████████", "########"},
+		{math.NaN(), "░░░░░░░░", "........"},
+	} {
+		if got := joined(Gauge(full, c.share, 8)); got != c.want {
+			t.Errorf("share %v: %q, want %q", c.share, got, c.want)
+		}
+		if got := joined(Gauge(plainTheme, c.share, 8)); got != c.ascii {
+			t.Errorf("share %v in ASCII: %q, want %q", c.share, got, c.ascii)
+		}
+	}
+}
+
+func TestGaugeAndSparkAreExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		th := theme.New(looks[rapid.SampledFrom([]string{"braille", "ascii"}).Draw(t, "look")])
+		w := rapid.IntRange(0, 70).Draw(t, "w")
+		if got := widget.Width(Gauge(th, rapid.Float64().Draw(t, "share"), w)); got != w {
+			t.Fatalf("gauge of %d cells takes %d", w, got)
+		}
+		values := rapid.SliceOfN(rapid.Float64(), 0, 30).Draw(t, "values")
+		if got := widget.Width(Spark(th, values, rapid.Float64Range(-1, 9).Draw(t, "top"))); got != len(values) {
+			t.Fatalf("sparkline of %d values takes %d", len(values), got)
+		}
+	})
+}
+
+func TestSparkIsAsHighAsItsValues(t *testing.T) {
+	th := theme.New(looks["braille"])
+	if got := joined(Spark(th, []float64{0, 1, 2, 4, 8}, 0)); got != "·▂▃▅█" {
+		t.Errorf("got %q", got)
+	}
+	if got := joined(Spark(th, []float64{0, 1, 2, 4, 8}, 4)); got != "·▃▅██" {
+		t.Errorf("against 4: %q", got)
+	}
+}
+
+func TestTicksAreFewAndRound(t *testing.T) {
+	for _, c := range []struct {
+		most float64
+		n    int
+		want []float64
+	}{
+		{5, 5, []float64{0, 1, 2, 3, 4, 5}},
+		{5, 3, []float64{0, 2, 4}},
+		{12, 4, []float64{0, 5, 10}},
+		{0.37, 4, []float64{0, 0.1, 0.2, 0.3}},
+		{0, 4, []float64{0}},
+		{math.Inf(1), 4, []float64{0}},
+		{math.NaN(), 4, []float64{0}},
+	} {
+		got := Ticks(c.most, c.n)
+		if d := cmp.Diff(c.want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })); d != "" {
+			t.Errorf("%v in %d (-want +got):\n%s", c.most, c.n, d)
+		}
+	}
+}
+
+// level is a bucket that refills, is spent, and refills.
+func level() *Plot {
+	p := &Plot{
+		X: Axis{From: -24, To: 24}, Y: Axis{From: 0, To: 5},
+		Shades: []Range{{-16, -8}, {8, 16}},
+		Rules:  []Rule{{At: 0, Role: theme.Text, Label: "now"}},
+		Curves: []Curve{
+			{Points: []Point{{0, 2}, {6, 0}, {24, 0}}, Role: theme.Warn, Dashed: true},
+			{Points: []Point{{-30, 5}, {-20, 5}, {-20, 4}, {-4, 5}, {-4, 3}, {-1, 3.4}, {-1, 2.4}, {0, 2.6}, {24, 5}}, Role: theme.Accent},
+		},
+		Marks: []Mark{
+			{X: -20, Y: 4, Sign: "◆", Role: theme.Ping, Name: "Medication"},
+			{X: -4, Y: 3, Sign: "◆", Role: theme.Ping, Name: "Weekly review of everything"},
+			{X: -3.9, Y: 3, Sign: "◆", Role: theme.Ping, Name: "Another"},
+		},
+	}
+	for _, v := range Ticks(5, 5) {
+		p.Y.Ticks = append(p.Y.Ticks, Tick{v, Whole(v)})
+	}
+	for h := -24; h <= 24; h += 6 {
+		p.X.Ticks = append(p.X.Ticks, Tick{float64(h), []string{"14", "20", "02", "08"}[(h+24)/6%4]})
+	}
+	return p
+}
+
+// month is 30 days with what today may come to.
+func month() *Plot {
+	p := &Plot{
+		X: Axis{From: 0, To: 30, Ticks: []Tick{{0.5, "Oct 24"}, {15.5, "Nov 8"}, {29.5, "today"}}}, Y: Axis{From: 0, To: 2},
+		Rules: []Rule{{At: 1.5, Level: true, Role: theme.Warn, Label: "cap $1.50"}},
+	}
+	for i := range 30 {
+		p.Bars = append(p.Bars, Bar{Y: float64(i%7) / 4, Role: theme.Accent})
+	}
+	p.Bars[29].More = 1.2
+	for _, v := range Ticks(2, 4) {
+		p.Y.Ticks = append(p.Y.Ticks, Tick{v, "$" + Whole(v)})
+	}
+	return p
+}
+
+func TestPicturesLookAsTheyDid(t *testing.T) {
+	for name, p := range map[string]*Plot{"level": level(), "month": month()} {
+		for look, o := range looks {
+			for _, size := range [][2]int{{100, 14}, {44, 8}} {
+				got := strings.Join(p.Draw(theme.New(o), size[0], size[1]), "|\n") + "|\n"
+				path := filepath.Join("testdata", name+"-"+look+"-"+Whole(float64(size[0]))+".golden")
+				if *update {
+					if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+				want, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := cmp.Diff(string(want), got); d != "" {
+					t.Errorf("%s (-want +got):\n%s", path, d)
+				}
+			}
+		}
+	}
+}
+
+// A curve stands where its numbers are: the row of a tick is the row of a curve at it.
+func TestACurveStandsAtItsTick(t *testing.T) {
+	th := theme.New(looks["ascii"])
+	for v := range 6 {
+		p := level()
+		p.Shades, p.Rules, p.Marks = nil, nil, nil
+		p.Curves = []Curve{{Points: []Point{{-24, float64(v)}, {24, float64(v)}}}}
+		for _, line := range p.Draw(th, 60, 20) {
+			if at, _, _ := strings.Cut(line, " +"); strings.Contains(line, "*") != (at == Whole(float64(v))) {
+				t.Errorf("a curve at %d: %q", v, line)
+			}
+		}
+	}
+}
+
+func TestNamesOfMarksNeverOverlap(t *testing.T) {
+	lines := strings.Join(level().Draw(theme.New(looks["braille"]), 100, 14), "\n")
+	if n := strings.Count(lines, "Medication"); n != 1 {
+		t.Errorf("the name of a mark stands there %d times:\n%s", n, lines)
+	}
+	if strings.Count(lines, "Another") > 0 && strings.Count(lines, "Weekly review") > 1 {
+		t.Errorf("two names:\n%s", lines)
+	}
+}
+
+func TestAPlotIsExactWhateverItShows(t *testing.T) {
+	number := rapid.OneOf(rapid.Float64Range(-30, 30), rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e308, -1e308}))
+	words := rapid.SampledFrom([]string{"", "a", "日本語", "👍🏽 done", "\x1b[31mred", "a long name that fits nowhere", "e\u0301"})
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) float64 { return number.Draw(t, name) }
+		axis := func() Axis {
+			a := Axis{From: draw("from"), To: draw("to")}
+			for range rapid.IntRange(0, 5).Draw(t, "ticks") {
+				a.Ticks = append(a.Ticks, Tick{draw("tick"), words.Draw(t, "label")})
+			}
+			return a
+		}
+		p := Plot{X: axis(), Y: axis()}
+		for range rapid.IntRange(0, 4).Draw(t, "things") {
+			p.Shades = append(p.Shades, Range{draw("from"), draw("to")})
+			p.Rules = append(p.Rules, Rule{At: draw("rule"), Level: rapid.Bool().Draw(t, "level"), Label: words.Draw(t, "label")})
+			p.Bars = append(p.Bars, Bar{Y: draw("bar"), More: draw("more")})
+			p.Marks = append(p.Marks, Mark{X: draw("x"), Y: draw("y"), Sign: "◆", Name: words.Draw(t, "name")})
+			c := Curve{Dashed: rapid.Bool().Draw(t, "dashed"), Role: theme.Bad}
+			for range rapid.IntRange(0, 5).Draw(t, "points") {
+				c.Points = append(c.Points, Point{draw("x"), draw("y")})
+			}
+			p.Curves = append(p.Curves, c)
+		}
+		o := looks[rapid.SampledFrom([]string{"braille", "blocks", "ascii"}).Draw(t, "look")]
+		o.Plain, o.Dark, o.Profile = rapid.Bool().Draw(t, "plain"), true, 1<<24
+		w, h := rapid.IntRange(0, 120).Draw(t, "w"), rapid.IntRange(0, 30).Draw(t, "h")
+		lines := p.Draw(theme.New(o), w, h)
+		if len(lines) != h {
+			t.Fatalf("%d lines, want %d", len(lines), h)
+		}
+		for _, l := range lines {
+			plain := ansi.Strip(l)
+			if n := displaywidth.String(plain); n != w || strings.ContainsAny(plain, "\x1b\n") {
+				t.Fatalf("%q takes %d cells, want %d", l, n, w)
+			}
+		}
+	})
+}
+
+func BenchmarkPlot200x40(b *testing.B) {
+	p, th := level(), theme.New(theme.Options{Dark: true, Profile: 1 << 24})
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = p.Draw(th, 200, 40)
+	}
+}
