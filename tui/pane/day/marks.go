@@ -182,7 +182,7 @@ func (p *Pane) cells(c pane.Context, n int) []cell {
 		}
 		at.chosen = at.chosen || i == p.chosen
 	}
-	if m, ok := p.at(); ok { // what is chosen is seen
+	if m, ok := p.at(); ok && p.picked { // what the user has chosen is seen
 		out[cellOf(m.at, n)].kind = m.kind
 	}
 	return out
@@ -193,7 +193,7 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 	b := widget.Brush{Theme: c.Theme}
 	n := axis(w)
 	now := cellOf(c.Snap.At.In(cmp.Or(c.Snap.Zone, time.UTC)), n)
-	side := p.side(c, focused, h)
+	side := p.side(c, focused, h, w-n-1)
 	marks := b.Line(w, append(p.row(c, n, now, focused), side...)...)
 	if h < 2 {
 		return []string{marks}
@@ -202,8 +202,9 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 	return []string{scale, marks}
 }
 
-// side is what stands behind the marks: the legend, and with one row the chosen mark.
-func (p *Pane) side(c pane.Context, focused bool, h int) []widget.Span {
+// side is what stands behind the marks: the legend, as far as there is room for it,
+// and with one row the chosen mark.
+func (p *Pane) side(c pane.Context, focused bool, h, room int) []widget.Span {
 	m, ok := p.at()
 	if h < 2 {
 		if !ok {
@@ -217,10 +218,17 @@ func (p *Pane) side(c pane.Context, focused bool, h int) []widget.Span {
 		return []widget.Span{{Text: " "}, {Role: look.role, Text: c.Theme.Glyph(look.glyph) + " "}, {Role: role, Text: m.at.Format("15:04") + " " + m.title}}
 	}
 	out := []widget.Span{{Text: "  "}}
-	for _, k := range legend {
-		out = append(out, widget.Span{Role: looks[k].role, Text: c.Theme.Glyph(looks[k].glyph)}, widget.Span{Role: theme.Dim, Text: " " + looks[k].word + "  "})
+	entry := func(role theme.Role, g theme.Glyph, word string) {
+		spans := []widget.Span{{Role: role, Text: c.Theme.Glyph(g)}, {Role: theme.Dim, Text: " " + word + "  "}}
+		if widget.Width(out)+widget.Width(spans) <= room+2 {
+			out = append(out, spans...)
+		}
 	}
-	return append(out, widget.Span{Role: theme.Track, Text: c.Theme.Glyph(theme.Quiet)}, widget.Span{Role: theme.Dim, Text: " quiet"})
+	for _, k := range legend {
+		entry(looks[k].role, looks[k].glyph, looks[k].word)
+	}
+	entry(theme.Track, theme.Quiet, textQuiet)
+	return out
 }
 
 // above is the chosen mark in words, beside the scale.
@@ -280,5 +288,6 @@ func (p *Pane) row(c pane.Context, n, now int, focused bool) []widget.Span {
 
 const (
 	textDot     = " · "
+	textQuiet   = "quiet"
 	textNothing = "nothing has happened today, and nothing is to come"
 )
