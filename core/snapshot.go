@@ -8,6 +8,7 @@ import (
 	"ollimbot/core/budget"
 	"ollimbot/core/chat"
 	"ollimbot/core/clean"
+	"ollimbot/core/config"
 	"ollimbot/core/fork"
 	"ollimbot/core/google"
 	"ollimbot/core/money"
@@ -93,6 +94,8 @@ type BudgetView struct {
 	// Quiet is until when pings that are not critical are refused, for quiet hours
 	// or because the user has muted them; zero when they are not.
 	Quiet time.Time
+	// QuietHours are those of each day; the zero value is none.
+	QuietHours config.Quiet
 	// Muted is until when the user has muted pings; zero when they have not.
 	Muted time.Time
 	// QuietSpans are the quiet hours from 24 hours back to 24 hours ahead, each as its
@@ -191,7 +194,7 @@ func (b *Bot) budgetView(now time.Time, view schedule.View) BudgetView {
 	return BudgetView{
 		State: state, Status: state.Status(now), Reserved: reserved,
 		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
-		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), Muted: b.muted.At(now),
+		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), QuietHours: b.runtime.Load().QuietHours, Muted: b.muted.At(now),
 		Forecast: levels, Dry: dry,
 		QuietSpans: b.runtime.Load().QuietSpans(now.Add(-24*time.Hour), now.Add(24*time.Hour)),
 		Pings:      b.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,

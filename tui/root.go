@@ -21,6 +21,7 @@ import (
 	"ollimbot/tui/pane/budget"
 	"ollimbot/tui/pane/chat"
 	"ollimbot/tui/pane/costs"
+	today "ollimbot/tui/pane/day"
 	"ollimbot/tui/pane/forks"
 	"ollimbot/tui/pane/logs"
 	"ollimbot/tui/pane/schedule"
@@ -51,7 +52,9 @@ type root struct {
 	theme *theme.Theme
 	dark  bool
 	snap  *core.Snapshot
-	w, h  int
+	// content is how wide the schedule would be for no title to be cut.
+	content int
+	w, h    int
 
 	panes map[action.Pane]pane.Pane
 	focus action.Pane
@@ -281,7 +284,7 @@ func (r *root) see(s core.Snapshot) {
 	if r.snap != nil && r.snap.Busy && !s.Busy {
 		r.stopped = time.Now()
 	}
-	r.snap = &s
+	r.snap, r.content = &s, wants(&s)
 	r.speech.hear(s.Notices, s.At)
 	r.watch()
 	for _, p := range action.AllPanes {
@@ -345,6 +348,7 @@ func (r *root) leave() {
 // newPanes makes the panes and the pages, each without a past.
 func newPanes() map[action.Pane]pane.Pane {
 	return map[action.Pane]pane.Pane{
+		action.Day:      today.New(),
 		action.Budget:   budget.New(),
 		action.Schedule: schedule.New(),
 		action.Updates:  updates.New(),
