@@ -197,7 +197,7 @@ func (b *Bot) makeParts() error {
 	b.makeWebhooks()
 	b.schedule = schedule.New(schedule.Options{
 		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log,
-		Purse: schedulePurse{b.purse}, Fire: b.fire, Note: b.note, Troubles: b.noteTroubles, Changed: b.notify, Commits: b.git,
+		Purse: schedulePurse{b}, Fire: b.fire, Note: b.note, Troubles: b.noteTroubles, Changed: b.notify, Commits: b.git,
 	})
 	return nil
 }
@@ -209,7 +209,7 @@ func (b *Bot) makeChat() {
 		Updates: b.updates, Sessions: b.sessions, Runs: b.replies, Guard: b.guard, Policy: b.policy, Audit: b.audit, Notices: b.notices,
 		UserName: b.o.Env.UserName, Library: b.library, Commands: b.o.Commands,
 		Config: b.runtime.Load, SystemPrompt: b.SystemPrompt, Reminders: b.bookOf, Commit: b.git.Add, Hide: b.o.Book.Redact,
-		Spent: b.spent, Google: b.clickGoogle, Redirected: b.redirected, Changed: b.notify,
+		Spent: b.spent, MayTalk: b.mayTalk, Google: b.clickGoogle, Redirected: b.redirected, Changed: b.notify,
 	}
 	if b.o.Remote != nil {
 		b.o.Remote.OnChange(b.notify)
@@ -241,6 +241,9 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	b.install()
 	b.index.Scan()
 	b.loadProvenance()
+	if err := b.purse.Recover(); err != nil {
+		b.log.Error("what an earlier run of the bot had set aside could not be settled", "error", err)
+	}
 	b.chat.Recover(ctx)
 	b.recoverWebhooks()
 	b.log.Info("bot started", "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)

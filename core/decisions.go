@@ -42,6 +42,8 @@ func (b *Bot) recordCommand(ctx context.Context, c command.Value, o command.Outc
 		e.Action = audit.BudgetChanged
 	case command.MuteUntil:
 		e.Action = audit.MuteChanged
+	case command.LiftCaps:
+		e.Action = audit.CapsChanged
 	case command.Snooze:
 		e.Action, e.Subject = holdAction(!c.Until.IsZero()), c.ID
 	case command.Pause:

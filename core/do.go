@@ -100,6 +100,8 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 		return b.pause(c)
 	case command.MuteUntil:
 		return b.mute(c)
+	case command.LiftCaps:
+		return b.lift(c)
 	case command.AddTask:
 		return b.addTask(c)
 	case command.RemoveTask:
@@ -184,7 +186,11 @@ func (b *Bot) say(ctx context.Context, c command.Say) (command.Outcome, error) {
 func (b *Bot) slashHost() command.Host {
 	return command.Host{
 		Chat: b.chat, Engine: b.o.Engine, Budget: b.budget, Sessions: b.sessions, Dir: b.dir, Version: b.o.Version, Now: b.now,
-		Config: b.runtime.Load, SetConfig: b.runtime.Store, Record: b.record, Restart: b.o.Restart, Google: b.slashGoogle,
+		Config: b.runtime.Load, SetConfig: b.setRuntime, Follows: b.capFollows, Record: b.record, Restart: b.o.Restart, Google: b.slashGoogle,
+		Lift: func(ctx context.Context, undo bool) (string, error) {
+			out, err := b.Do(ctx, command.LiftCaps{Undo: undo})
+			return out.Message, err
+		},
 		Follow: func(ctx context.Context, s skill.Skill) error {
 			return b.chat.Ask(prompt.Instruction(b.expandSkills(ctx, []skill.Skill{s})[0].Body))
 		},

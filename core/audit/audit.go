@@ -34,7 +34,8 @@ const (
 	ConfigChanged    = "config.changed"    // Subject is the setting
 	BudgetChanged    = "budget.changed"
 	MuteChanged      = "mute.changed"
-	TaskAdded        = "task.added" // Subject is the task's id
+	CapsChanged      = "caps.changed" // lifted for a day, or back
+	TaskAdded        = "task.added"   // Subject is the task's id
 	TaskHeld         = "task.held"
 	TaskReleased     = "task.released"
 	TaskRemoved      = "task.removed"

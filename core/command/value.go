@@ -87,6 +87,10 @@ type AllowTask struct {
 // a zero time ends it. Undoable.
 type MuteUntil struct{ Until time.Time }
 
+// LiftCaps lets runs start and the conversation go on above the caps on money until
+// midnight; with Undo they hold again. Undoable.
+type LiftCaps struct{ Undo bool }
+
 // Describe is everything about a task: Outcome.Body holds what it is, its cron
 // in words, its next ten fires and its file's text.
 type Describe struct{ ID string }
@@ -225,6 +229,7 @@ func (DeliverNow) value()    {}
 func (Snooze) value()        {}
 func (Pause) value()         {}
 func (MuteUntil) value()     {}
+func (LiftCaps) value()      {}
 func (AllowTask) value()     {}
 func (Describe) value()      {}
 func (Costs) value()         {}
