@@ -373,7 +373,7 @@ func TestTheTopLineCountsFailuresUntilTheyWereLookedAt(t *testing.T) {
 			s.clickOn("✗ 2 failed")
 			s.sees("✗ 1 failed")
 			s.clickOn("✗ 1 failed")
-			s.misses(" failed ")
+			s.misses("1 failed")
 			s.press("z")
 			s.sees("Task bad00002")
 		})

@@ -332,7 +332,7 @@ func (r *root) setFocus(p action.Pane) {
 }
 
 // whole reports that the focused pane has the whole body.
-func (r *root) whole() bool { return r.zoom || r.focus.Page() }
+func (r *root) whole() bool { return r.zoom && r.focus != action.Day || r.focus.Page() }
 
 // leave goes back from a page to where it was opened.
 func (r *root) leave() {

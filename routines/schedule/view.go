@@ -114,7 +114,7 @@ func (s *Schedule) missed(now time.Time) (out []Entry) {
 	set := s.Set()
 	for i := range set.Routines {
 		if at, ok := known.missed[set.Routines[i].ID]; ok && now.Sub(at) < missedFor && !at.After(now) {
-			e := s.entry(set, candidate{at: at, index: i})
+			e := s.entry(set, s.standing(now), candidate{at: at, index: i})
 			e.Tag = fateMissed.tag()
 			out = append(out, e)
 		}

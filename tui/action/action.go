@@ -45,7 +45,7 @@ const Day Pane = "day"
 var (
 	Panes    = []Pane{Budget, Schedule, Updates, Forks, Chat, Logs}
 	Pages    = []Pane{Task, Costs, Away, Settings}
-	AllPanes = slices.Concat(Panes, []Pane{Day}, Pages)
+	AllPanes = slices.Concat([]Pane{Day}, Panes, Pages)
 )
 
 // Action is one row of the table.

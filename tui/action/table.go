@@ -41,10 +41,10 @@ var budgetRows = []Action{
 }
 
 var dayRows = []Action{
-	{ID: DayOpen, Pane: Day, Keys: []string{"enter"}, Title: "Open what stands there: a run, or the task that is to come", Short: "open"},
-	{ID: DayEarlier, Pane: Day, Keys: []string{"left", "h"}, Title: "Go to what was before", Short: "walk", Pair: DayLater},
-	{ID: DayLater, Pane: Day, Keys: []string{"right", "l"}, Title: "Go to what comes after", Short: "walk", Quiet: true},
-	{ID: DayNow, Pane: Day, Keys: []string{"home", "n"}, Title: "Go to what comes next", Short: "now"},
+	{ID: DayOpen, Pane: Day, Keys: []string{"enter"}, Title: "Show what stands there: a run, or the task that is to come", Short: "open"},
+	{ID: DayEarlier, Pane: Day, Keys: []string{"left"}, Title: "Go to what was before", Short: "walk", Pair: DayLater},
+	{ID: DayLater, Pane: Day, Keys: []string{"right"}, Title: "Go to what comes after", Short: "walk", Quiet: true},
+	{ID: DayNow, Pane: Day, Keys: []string{"home"}, Title: "Go to what comes next", Short: "now"},
 }
 
 var scheduleRows = []Action{

@@ -98,7 +98,7 @@ func Divide(in Input) Plan {
 	switch {
 	case p.Mode == TooSmall:
 	case in.Zoom:
-		p.Columns = []Column{single(Column{W: in.W}, top, p.Said, slot{pane: in.Focus})}
+		p.Columns = []Column{single(Column{W: in.W}, top, p.Said, slot{pane: in.box()})}
 	case p.Mode == Full:
 		p.Columns = full(in)
 	case p.Mode == Tabs:
@@ -209,7 +209,7 @@ func (in Input) widths() []int {
 	}
 	talk := min(max(in.W*3/10, 48), 72)
 	if presetOf(in.Preset).shares[action.Chat] > presetOf(in.Preset).shares[action.Forks] {
-		talk = (in.W - left) * 5 / 9
+		talk = in.W * 3 / 8
 	}
 	return []int{left, in.W - left - talk, talk}
 }

@@ -21,8 +21,11 @@ func (in Input) Step(pane action.Pane, columns, rows int) (out Input, ok bool) {
 			if b.Pane != pane {
 				continue
 			}
-			if i > 0 { // the right column grows to the left
+			switch i { // the column beside the left one grows to the left, a third one is as wide as it is
+			case 1:
 				columns = -columns
+			case 2:
+				columns = 0
 			}
 			wider := in.stepColumns(columns)
 			taller := in.stepRows(i, at, rows)
@@ -45,6 +48,9 @@ func (in *Input) stepColumns(by int) bool {
 // with it, so that the same screen divides in the same way again.
 func (in *Input) stepRows(column, at, by int) bool {
 	slots := in.slots()[column]
+	if len(slots) == 1 { // it has no border that could move
+		return false
+	}
 	base := heights(in.rows(slots), slots)
 	shown := in.grown(slots)
 	most := in.rows(slots)

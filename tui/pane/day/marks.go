@@ -207,7 +207,7 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 func (p *Pane) side(c pane.Context, focused bool, h, room int) []widget.Span {
 	m, ok := p.at()
 	if h < 2 {
-		if !ok {
+		if !ok || room < minWords {
 			return nil
 		}
 		look := looks[m.kind]
@@ -217,10 +217,10 @@ func (p *Pane) side(c pane.Context, focused bool, h, room int) []widget.Span {
 		}
 		return []widget.Span{{Text: " "}, {Role: look.role, Text: c.Theme.Glyph(look.glyph) + " "}, {Role: role, Text: m.at.Format("15:04") + " " + m.title}}
 	}
-	out := []widget.Span{{Text: "  "}}
+	var out []widget.Span
 	entry := func(role theme.Role, g theme.Glyph, word string) {
-		spans := []widget.Span{{Role: role, Text: c.Theme.Glyph(g)}, {Role: theme.Dim, Text: " " + word + "  "}}
-		if widget.Width(out)+widget.Width(spans) <= room+2 {
+		spans := []widget.Span{{Text: "  "}, {Role: role, Text: c.Theme.Glyph(g)}, {Role: theme.Dim, Text: " " + word}}
+		if widget.Width(out)+widget.Width(spans) <= room {
 			out = append(out, spans...)
 		}
 	}
@@ -248,7 +248,9 @@ func (p *Pane) scale(c pane.Context, n, now int) []widget.Span {
 	}
 	text := []byte(strings.Repeat(" ", n+1))
 	for hour := 0; hour <= 24; hour += each {
-		copy(text[min(hour*n/24, n-1):], strconv.Itoa(100 + hour)[1:])
+		if at := min(hour*n/24, n-1); now < at-1 || now > at+2 { // now is seen before the hour beside it
+			copy(text[at:], strconv.Itoa(100 + hour)[1:])
+		}
 	}
 	line := string(text[:n+1])
 	dim := func(s string) widget.Span { return widget.Span{Role: theme.Dim, Text: s} }
