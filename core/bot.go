@@ -16,6 +16,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/audit"
+	"ollimbot/core/away"
 	"ollimbot/core/budget"
 	"ollimbot/core/chat"
 	"ollimbot/core/config"
@@ -106,6 +107,7 @@ type Bot struct {
 	heldSkills atomic.Pointer[[]routines.Problem]
 	purse      *money.Purse
 	audit      *audit.Log
+	present    *away.Keeper
 	library    []agent.Tool // the documentation, for every session
 	// hooks are the webhooks' files, triggers the server that takes deliveries, nil
 	// without one; hooksOff says why there is none although one was asked for.
@@ -139,6 +141,7 @@ func New(o Options) (*Bot, error) {
 	b.log = slog.New(slog.NewMultiHandler(o.Log.Handler(), b.notices.Errors()))
 	b.o.Commands = b.audited(o.Commands)
 	b.audit = audit.New(audit.Options{Dir: b.dir, Log: b.log, Hide: o.Book.Redact})
+	b.present = away.New(b.dir, b.log)
 	b.index = routines.NewIndex(b.dir, zone)
 	b.budget = budget.NewBucket(b.dir, zone, b.log)
 	b.journal = budget.NewJournal(b.dir, zone, b.log)

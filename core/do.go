@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ollimbot/core/away"
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
 	"ollimbot/core/fork"
@@ -75,6 +76,9 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		return b.costs(c)
 	case command.Runs:
 		return b.storedRuns(c)
+	case command.Away:
+		report, err := away.Sum(b.dir, b.audit, b.present.Span(b.now()))
+		return command.Outcome{Away: &report}, err
 	case command.Past:
 		return b.past(c)
 	case command.AllowTask:
@@ -113,6 +117,9 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 			return command.Outcome{}, err
 		}
 		return command.Outcome{Message: "stopping"}, nil
+	case command.Here:
+		b.present.Here(b.now())
+		return command.Outcome{}, nil
 	case command.Looked:
 		return command.Outcome{}, b.forks.Looked(c.Runs...)
 	case command.Say:

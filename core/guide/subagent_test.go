@@ -1,6 +1,7 @@
 package guide
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,12 +63,7 @@ func TestASubagentsTextNamesOnlyWhatItsToolsAllow(t *testing.T) {
 }
 
 func contains(list []string, s string) bool {
-	for _, item := range list {
-		if item == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, s)
 }
 
 func TestSubagentsOfTheUserAreReadAsTheyCome(t *testing.T) {

@@ -94,8 +94,7 @@ func parseSubagent(file string, data []byte) ([]Subagent, []routines.Problem) {
 	doc, err := store.ParseFrontMatter(data)
 	if err != nil {
 		line, column, message := 1, 1, err.Error()
-		var syntax *store.SyntaxError
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*store.SyntaxError](err); ok {
 			line, column, message = syntax.Line, syntax.Column, syntax.Message
 		}
 		return nil, []routines.Problem{warning(file, line, column, message)}

@@ -318,7 +318,7 @@ func TestManyGoroutinesLogWholeLines(t *testing.T) {
 	if f.book.Lines() != 1600 || calls != 1600 {
 		t.Errorf("%d lines, %d calls", f.book.Lines(), calls)
 	}
-	for _, line := range strings.Split(strings.TrimSuffix(f.file(t), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(f.file(t), "\n"), "\n") {
 		if !strings.HasPrefix(line, "20") || strings.Count(line, "line from=") != 1 {
 			t.Fatalf("torn: %q", line)
 		}

@@ -245,9 +245,9 @@ func (q *ApprovalQueue) Pending() []Approval {
 func (q *ApprovalQueue) Outcome(id string) (Approval, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for i := len(q.settled) - 1; i >= 0; i-- {
-		if q.settled[i].ID == id {
-			return q.settled[i], true
+	for _, a := range slices.Backward(q.settled) {
+		if a.ID == id {
+			return a, true
 		}
 	}
 	return Approval{}, false

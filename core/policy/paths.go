@@ -320,10 +320,8 @@ func (g *Guard) searches(x call) string {
 	if !ok {
 		return answerLoop
 	}
-	for _, folder := range folders {
-		if g.tree.keeps(folder) {
-			return answerSearch
-		}
+	if slices.ContainsFunc(folders, g.tree.keeps) {
+		return answerSearch
 	}
 	return ""
 }

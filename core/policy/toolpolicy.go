@@ -134,8 +134,7 @@ func parsePolicy(data []byte) (policy ToolPolicy, problems []routines.Problem, o
 		return whole(line, 1, yamlTooDeep)
 	}
 	file, err := parser.ParseBytes([]byte(text), 0)
-	var y yamlError
-	if errors.As(err, &y) {
+	if y, ok := errors.AsType[yamlError](err); ok {
 		line, column := position(y.GetToken())
 		return whole(line, column, fmt.Sprintf(yamlSyntax, clean.Cut(clean.Line(y.GetMessage()), 100)))
 	}

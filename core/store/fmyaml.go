@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -249,8 +250,8 @@ func (c converter) raw(fields []Field, pairs []*ast.MappingValueNode) {
 			continue
 		}
 		text := strings.Join(lines[from:to], "")
-		if at := strings.Index(text, ":"); at >= 0 {
-			fields[i].Raw = text[at+1:]
+		if _, after, ok := strings.Cut(text, ":"); ok {
+			fields[i].Raw = after
 		}
 	}
 }
@@ -259,10 +260,5 @@ func holdsMap(v Value) bool {
 	if v.Kind == Map {
 		return true
 	}
-	for _, i := range v.Items {
-		if holdsMap(i) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Items, holdsMap)
 }

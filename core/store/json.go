@@ -63,8 +63,7 @@ func (d *Dir) ReadJSON(rel string, v any) (found bool, err error) {
 // is set aside, log is told, and the file counts as missing.
 func (d *Dir) LoadJSON(rel string, v any, log *slog.Logger) (found bool, err error) {
 	found, err = d.ReadJSON(rel, v)
-	var corrupt *CorruptError
-	if errors.As(err, &corrupt) {
+	if corrupt, ok := errors.AsType[*CorruptError](err); ok {
 		log.Error("a state file was set aside", "file", corrupt.File, "kept", corrupt.Kept, "problem", corrupt.Err)
 		return false, nil
 	}

@@ -289,8 +289,7 @@ func Deliver(ctx context.Context, addr string, secret config.Secret, id string, 
 	begun := time.Now()
 	response, err := client.Do(r)
 	if err != nil {
-		var where *url.Error
-		if errors.As(err, &where) {
+		if where, ok := errors.AsType[*url.Error](err); ok {
 			err = where.Err
 		}
 		return 0, "", fmt.Errorf("deliver to %s: %w (after %s); is the bot running, with this WEBHOOK_PORT?", addr, err, time.Since(begun).Round(time.Millisecond))

@@ -67,8 +67,7 @@ func parseFields(p *routines.File) Fields {
 	if err == nil {
 		fields, err = compile(m)
 	}
-	var wrong *fieldError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*fieldError](err); ok {
 		p.Add(routines.Error, wrong.at.line, wrong.at.column, wrong.message)
 		return Fields{}
 	}

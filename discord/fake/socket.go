@@ -41,8 +41,7 @@ func (k *socket) enqueue(p packet) {
 func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	up := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	ws, err := up.Upgrade(w, r, nil)
-	var handshake websocket.HandshakeError
-	if errors.As(err, &handshake) {
+	if _, ok := errors.AsType[websocket.HandshakeError](err); ok {
 		s.violate("gateway: %v", err)
 	}
 	if err != nil {

@@ -77,7 +77,7 @@ func TestABurstOfTenThousandArrivesWholeAndInOrder(t *testing.T) {
 	srv := &server{script: func(_ int, p *peer) {
 		p.welcome()
 		for i := range n {
-			p.send(packetOut{Op: 0, D: words(fmt.Sprint(i+1), text), S: ptr(int64(i + 2)), T: ptr("MESSAGE_CREATE")})
+			p.send(packetOut{Op: 0, D: words(fmt.Sprint(i+1), text), S: new(int64(i + 2)), T: new("MESSAGE_CREATE")})
 		}
 	}}
 	w := begin(t, srv, overLoopback(t, srv))
@@ -89,5 +89,3 @@ func TestABurstOfTenThousandArrivesWholeAndInOrder(t *testing.T) {
 		}
 	}
 }
-
-func ptr[T any](v T) *T { return &v }

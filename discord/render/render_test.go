@@ -73,7 +73,7 @@ func TestSmallPrintStaysSmallWhereItIsCut(t *testing.T) {
 	if units(m.Content) > MaxContent || !strings.HasSuffix(m.Content, "…") {
 		t.Errorf("%d units", units(m.Content))
 	}
-	for _, line := range strings.Split(m.Content, "\n") {
+	for line := range strings.SplitSeq(m.Content, "\n") {
 		if line != "" && !strings.HasPrefix(line, "-# ") {
 			t.Errorf("%.40q is not small", line)
 		}

@@ -117,8 +117,7 @@ func withFiles(data []byte, files []File) (kind string, body []byte, err error) 
 		name := fileName(f.Name)
 		content, err := f.Read()
 		if err != nil {
-			var path *fs.PathError // it would name its file again
-			if errors.As(err, &path) {
+			if path, ok := errors.AsType[*fs.PathError](err); ok {
 				err = path.Err
 			}
 			return "", nil, fmt.Errorf(textNoFile, name, err)

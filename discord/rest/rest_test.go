@@ -59,8 +59,7 @@ func (f *far) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	a, err := f.answer(n, s)
-	var slow slowly
-	if errors.As(err, &slow) {
+	if slow, ok := errors.AsType[slowly](err); ok {
 		err = nil
 		select {
 		case <-time.After(time.Duration(slow)):

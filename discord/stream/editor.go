@@ -286,8 +286,7 @@ func (e *editor) backOff(ctx context.Context, err error) {
 	}
 	pause := min(firstPause<<min(e.failures, 10), longestPause)
 	e.failures++
-	var limited *rest.LimitedError
-	if errors.As(err, &limited) {
+	if limited, ok := errors.AsType[*rest.LimitedError](err); ok {
 		pause = max(pause, limited.After)
 	}
 	if errors.Is(err, rest.ErrCannotDM) {

@@ -79,7 +79,7 @@ func split(expr string) []word {
 func (w word) parts(sep string) []word {
 	var out []word
 	column := w.column
-	for _, text := range strings.Split(w.text, sep) {
+	for text := range strings.SplitSeq(w.text, sep) {
 		out = append(out, word{text, column})
 		column += utf8.RuneCountInString(text) + utf8.RuneCountInString(sep)
 	}

@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -199,8 +200,8 @@ func forkReport(matter string) string {
 
 // lastAsked is what the user last wrote in this session, or "".
 func (t *turn) lastAsked() string {
-	for i := len(t.history) - 1; i >= 0; i-- {
-		if asked := strings.TrimSpace(t.history[i].Asked); asked != "" {
+	for _, v := range slices.Backward(t.history) {
+		if asked := strings.TrimSpace(v.Asked); asked != "" {
 			return asked
 		}
 	}

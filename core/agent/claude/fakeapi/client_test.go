@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -212,9 +213,7 @@ func assemble(list []event) (object, error) {
 			}
 		case "message_delta":
 			m["usage"] = e.data["usage"]
-			for k, v := range e.data["delta"].(object) {
-				m[k] = v
-			}
+			maps.Copy(m, e.data["delta"].(object))
 		}
 	}
 	if content == nil {

@@ -62,8 +62,8 @@ func (r Request) ForModel() bool {
 
 // Prompt is the text of the newest user message that has any.
 func (r Request) Prompt() string {
-	for i := len(r.Messages) - 1; i >= 0; i-- {
-		if m := r.Messages[i]; m.Role == "user" && m.Text != "" {
+	for _, m := range slices.Backward(r.Messages) {
+		if m.Role == "user" && m.Text != "" {
 			return m.Text
 		}
 	}

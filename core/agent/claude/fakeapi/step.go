@@ -99,8 +99,8 @@ func script(text string) (steps []Step, found bool, err error) {
 // of tools are never read as a script. Behind the last step there is none.
 func fromScript(history []Message) (step Step, found bool, err error) {
 	answers := 0
-	for i := len(history) - 1; i >= 0; i-- {
-		switch m := history[i]; m.Role {
+	for _, m := range slices.Backward(history) {
+		switch m.Role {
 		case "assistant":
 			answers++
 		case "user":

@@ -100,8 +100,7 @@ func (s Spec) explain(err error) error {
 
 // bare is the system's own word for an error, without the path before it.
 func bare(err error) error {
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno
 	}
 	return err

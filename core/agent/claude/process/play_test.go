@@ -142,7 +142,7 @@ func wordy() int {
 // does not end by itself. Its output has their ids.
 func parent() int {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
-	for _, name := range strings.Fields(os.Getenv("OLLIM_TEST_CHILDREN")) {
+	for name := range strings.FieldsSeq(os.Getenv("OLLIM_TEST_CHILDREN")) {
 		c, err := child(name)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

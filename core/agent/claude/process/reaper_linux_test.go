@@ -20,7 +20,7 @@ func family(t *testing.T, mark, children string) (p *Process, pids []int) {
 	t.Helper()
 	p = play(t, "parent", MarkName+"="+mark, "OLLIM_TEST_CHILDREN="+children)
 	out := bufio.NewReader(p.Stdout())
-	for range strings.Fields(children) {
+	for range strings.FieldsSeq(children) {
 		pid := toInt(t, line(t, out))
 		pids = append(pids, pid)
 		t.Cleanup(func() { endPlay(pid) })

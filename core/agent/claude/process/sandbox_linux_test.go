@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -94,12 +95,7 @@ func TestTheEndOfASandboxIsTheEndOfAllThatIsInIt(t *testing.T) {
 				t.Errorf("it ended with %v", p.Err())
 			}
 			until(t, "all of it is gone", func() bool {
-				for _, pid := range inside {
-					if alive(pid) {
-						return false
-					}
-				}
-				return true
+				return !slices.ContainsFunc(inside, alive)
 			})
 		})
 	}

@@ -46,8 +46,7 @@ func decode[T any](raw []byte) (v T) {
 // tolerant is json.Unmarshal that leaves fields of a wrong type zero.
 func tolerant(raw []byte, v any) error {
 	err := json.Unmarshal(raw, v)
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) { // all other fields were filled
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // all other fields were filled
 		return nil
 	}
 	return err

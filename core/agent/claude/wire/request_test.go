@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,8 +35,8 @@ func TestARequestGetsTheAnswerThatBelongsToIt(t *testing.T) {
 		}
 		synctest.Wait()
 		heard := p.heard()
-		for i := len(heard) - 1; i >= 0; i-- { // the answers come in another order
-			c := controlOf(t, []byte(heard[i]))
+		for _, h := range slices.Backward(heard) { // the answers come in another order
+			c := controlOf(t, []byte(h))
 			var asked struct{ N int }
 			if err := json.Unmarshal(c.Request, &asked); err != nil {
 				t.Error(err)
