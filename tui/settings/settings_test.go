@@ -137,7 +137,7 @@ func TestKeysAreReadAndWhatIsWrongIsReportedByItsPlace(t *testing.T) {
 	}
 	for key, id := range map[string]action.ID{
 		"ctrl+q": action.Quit, "q": "", "W": action.TailWrap, "f5": action.TailWrap, "w": "", "z": action.Zoom, "u": action.Undo,
-		"!": action.Notices, "ctrl+c": action.Interrupt, "M": "", "6": action.GoLogs, "0": action.GoChat, "5": "",
+		"!": action.Notices, "ctrl+c": action.Interrupt, "M": "", "6": action.GoLogs, "9": action.GoChat, "5": "",
 	} {
 		if a, _ := keys.ByKey(action.Forks, key, core.Snapshot{}); a.ID != id {
 			t.Errorf("%q is %q, want %q", key, a.ID, id)
