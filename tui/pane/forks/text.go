@@ -32,7 +32,7 @@ const (
 	textNoResume  = "read-only: runs cannot be resumed here"
 
 	textEmpty   = "No background runs yet."
-	textTeach   = "When a routine or reminder fires, its run appears here with everything it says and does."
+	textTeach   = "A run (a fork) is a routine or reminder that works in the background, beside the conversation. When one fires it appears here with everything it says and does."
 	textNoWords = "It has said nothing yet."
 	textPage    = "Runs"
 	textLate    = "late"
