@@ -54,6 +54,7 @@ type TaskView struct {
 	Next            time.Time // zero when it never fires again
 	Foreground      bool
 	Silent          bool
+	UntilDone       bool // a reminder that comes back until it is done
 	Paused          bool
 	// Waits is why the task does not fire until its user says so; "" for all others.
 	Waits   string
@@ -145,7 +146,7 @@ func (s *Schedule) tasks(now time.Time) []TaskView {
 			}
 		}
 		if n := i - len(set.Routines); n >= 0 {
-			v.Label = set.Reminders[n].Label()
+			v.Label, v.UntilDone = set.Reminders[n].Label(), set.Reminders[n].UntilDone
 		} else {
 			r := set.Routines[i]
 			if v.When = s.view.words[r]; v.When == "" {
