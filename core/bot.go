@@ -16,6 +16,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/audit"
+	"ollimbot/core/away"
 	"ollimbot/core/budget"
 	"ollimbot/core/chat"
 	"ollimbot/core/config"
@@ -106,6 +107,7 @@ type Bot struct {
 	heldSkills atomic.Pointer[[]routines.Problem]
 	purse      *money.Purse
 	audit      *audit.Log
+	present    *away.Keeper
 	library    []agent.Tool // the documentation, for every session
 	// hooks are the webhooks' files, triggers the server that takes deliveries, nil
 	// without one; hooksOff says why there is none although one was asked for.
@@ -139,6 +141,7 @@ func New(o Options) (*Bot, error) {
 	b.log = slog.New(slog.NewMultiHandler(o.Log.Handler(), b.notices.Errors()))
 	b.o.Commands = b.audited(o.Commands)
 	b.audit = audit.New(audit.Options{Dir: b.dir, Log: b.log, Hide: o.Book.Redact})
+	b.present = away.New(b.dir, b.log)
 	b.index = routines.NewIndex(b.dir, zone)
 	b.budget = budget.NewBucket(b.dir, zone, b.log)
 	b.journal = budget.NewJournal(b.dir, zone, b.log)
@@ -197,7 +200,7 @@ func (b *Bot) makeParts() error {
 	b.makeWebhooks()
 	b.schedule = schedule.New(schedule.Options{
 		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log,
-		Purse: schedulePurse{b.purse}, Fire: b.fire, Note: b.note, Troubles: b.noteTroubles, Changed: b.notify, Commits: b.git,
+		Purse: schedulePurse{b}, Fire: b.fire, Note: b.note, Troubles: b.noteTroubles, Changed: b.notify, Commits: b.git,
 	})
 	return nil
 }
@@ -209,7 +212,7 @@ func (b *Bot) makeChat() {
 		Updates: b.updates, Sessions: b.sessions, Runs: b.replies, Guard: b.guard, Policy: b.policy, Audit: b.audit, Notices: b.notices,
 		UserName: b.o.Env.UserName, Library: b.library, Commands: b.o.Commands,
 		Config: b.runtime.Load, SystemPrompt: b.SystemPrompt, Reminders: b.bookOf, Commit: b.git.Add, Hide: b.o.Book.Redact,
-		Spent: b.spent, Google: b.clickGoogle, Redirected: b.redirected, Changed: b.notify,
+		Spent: b.spent, MayTalk: b.mayTalk, Google: b.clickGoogle, Redirected: b.redirected, Changed: b.notify,
 	}
 	if b.o.Remote != nil {
 		b.o.Remote.OnChange(b.notify)
@@ -241,6 +244,9 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	b.install()
 	b.index.Scan()
 	b.loadProvenance()
+	if err := b.purse.Recover(); err != nil {
+		b.log.Error("what an earlier run of the bot had set aside could not be settled", "error", err)
+	}
 	b.chat.Recover(ctx)
 	b.recoverWebhooks()
 	b.log.Info("bot started", "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)

@@ -38,10 +38,17 @@ func (b *Bot) audited(run policy.Runner) policy.Runner {
 func (b *Bot) recordCommand(ctx context.Context, c command.Value, o command.Outcome) {
 	e := audit.Entry{Detail: o.Message}
 	switch c := c.(type) {
-	case command.SetBudget, command.RestoreBudget:
+	case command.SetBudget:
+		if o.Undo == nil {
+			return // the numbers are what they were
+		}
+		e.Action = audit.BudgetChanged
+	case command.RestoreBudget:
 		e.Action = audit.BudgetChanged
 	case command.MuteUntil:
 		e.Action = audit.MuteChanged
+	case command.LiftCaps:
+		e.Action = audit.CapsChanged
 	case command.Snooze:
 		e.Action, e.Subject = holdAction(!c.Until.IsZero()), c.ID
 	case command.Pause:
@@ -109,6 +116,7 @@ func (b *Bot) recordApproval(a policy.Approval) {
 // note is what the schedule has to tell: a pending update for the main session
 // and a notice for the user (missed routines, invalid files, skipped fires).
 func (b *Bot) note(text string) {
+	b.audit.Record(b.now(), audit.Entry{Actor: audit.Bot, Action: audit.Noted, Detail: text})
 	if err := b.leaveNote(text, nil); err != nil {
 		b.log.Error("a pending update could not be saved", "error", err)
 	}

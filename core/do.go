@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ollimbot/core/away"
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
 	"ollimbot/core/fork"
@@ -75,6 +76,9 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		return b.costs(c)
 	case command.Runs:
 		return b.storedRuns(c)
+	case command.Away:
+		report, err := away.Sum(b.dir, b.audit, b.present.Span(b.now()))
+		return command.Outcome{Away: &report}, err
 	case command.Past:
 		return b.past(c)
 	case command.AllowTask:
@@ -100,6 +104,8 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 		return b.pause(c)
 	case command.MuteUntil:
 		return b.mute(c)
+	case command.LiftCaps:
+		return b.lift(c)
 	case command.AddTask:
 		return b.addTask(c)
 	case command.RemoveTask:
@@ -111,6 +117,9 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 			return command.Outcome{}, err
 		}
 		return command.Outcome{Message: "stopping"}, nil
+	case command.Here:
+		b.present.Here(b.now())
+		return command.Outcome{}, nil
 	case command.Looked:
 		return command.Outcome{}, b.forks.Looked(c.Runs...)
 	case command.Say:
@@ -184,7 +193,11 @@ func (b *Bot) say(ctx context.Context, c command.Say) (command.Outcome, error) {
 func (b *Bot) slashHost() command.Host {
 	return command.Host{
 		Chat: b.chat, Engine: b.o.Engine, Budget: b.budget, Sessions: b.sessions, Dir: b.dir, Version: b.o.Version, Now: b.now,
-		Config: b.runtime.Load, SetConfig: b.runtime.Store, Record: b.record, Restart: b.o.Restart, Google: b.slashGoogle,
+		Config: b.runtime.Load, SetConfig: b.setRuntime, Follows: b.capFollows, Record: b.record, Restart: b.o.Restart, Google: b.slashGoogle,
+		Lift: func(ctx context.Context, undo bool) (string, error) {
+			out, err := b.Do(ctx, command.LiftCaps{Undo: undo})
+			return out.Message, err
+		},
 		Follow: func(ctx context.Context, s skill.Skill) error {
 			return b.chat.Ask(prompt.Instruction(b.expandSkills(ctx, []skill.Skill{s})[0].Body))
 		},

@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/fork"
 	"ollimbot/core/google"
 	"ollimbot/core/guide"
+	"ollimbot/core/money"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/prompt"
@@ -27,6 +28,7 @@ import (
 // of its own.
 func (b *Bot) fire(ctx context.Context, d schedule.Due) error {
 	task := d.Task()
+	defer b.settle(d.Ticket)
 	b.log.Info("task fires", "kind", string(d.Kind), "id", task.ID, "title", task.Title(), "late", d.Late)
 	if !task.Background {
 		return b.fireForeground(ctx, task, d)
@@ -35,7 +37,7 @@ func (b *Bot) fire(ctx context.Context, d schedule.Due) error {
 	rights := b.guard.Bound(task, skills)
 	job := fork.Job{
 		Task: task, Reminder: d.Reminder, At: d.At, Late: d.Late,
-		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Trusted: b.guard.Trusted(task),
+		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Trusted: b.guard.Trusted(task), Ticket: money.Ticket(d.Ticket),
 		Prompt: func(ctx context.Context) string { return b.backgroundPrompt(ctx, d, b.moment(), skills) },
 	}
 	_, err := b.forks.Do(ctx, job)

@@ -1,17 +1,26 @@
 package core
 
 import (
+	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"ollimbot/core/command"
+	"ollimbot/core/config"
 	"ollimbot/core/fork"
 	"ollimbot/core/money"
 	"ollimbot/core/notice"
+	"ollimbot/core/policy"
+	"ollimbot/core/words"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 )
+
+// affordEvery is how often a delivery looks whether there is money for it.
+const affordEvery = 15 * time.Second
 
 // makePurse opens what was spent and may be.
 func (b *Bot) makePurse() {
@@ -21,7 +30,7 @@ func (b *Bot) makePurse() {
 			r := b.runtime.Load()
 			return money.Caps{Day: r.DailyCap, Month: r.MonthlyCap}
 		},
-		Notice: func(text string) { b.notices.Add(notice.Warn, text) },
+		Notice: func(text string) { b.notices.Add(notice.Warn, text) }, Changed: b.moneyChanged,
 	})
 }
 
@@ -40,14 +49,136 @@ func (b *Bot) pastRuns() []money.Run {
 	return runs
 }
 
+// moneyChanged lets everybody look who depends on what may be spent.
+func (b *Bot) moneyChanged() {
+	if b.schedule != nil {
+		b.schedule.MoneyChanged()
+	}
+	b.notify()
+}
+
 // schedulePurse is the purse as the schedule sees it.
-type schedulePurse struct{ *money.Purse }
+type schedulePurse struct{ *Bot }
 
 var _ schedule.Purse = schedulePurse{}
 
-// Price is what a run of the task is expected to cost.
-func (p schedulePurse) Price(t *routines.Task) float64 {
-	return p.Expected(money.Task{Kind: t.Kind, ID: t.ID})
+// At is what runs cost at a moment, and whether there is money for them.
+func (p schedulePurse) At(now time.Time) func(*routines.Task) schedule.Price {
+	o := p.purse.Outlook(now)
+	return func(t *routines.Task) schedule.Price {
+		dollars, until := o.Of(money.Task{Kind: t.Kind, ID: t.ID})
+		return schedule.Price{Dollars: dollars, Until: until}
+	}
+}
+
+// Reserve sets aside what a run costs. Where that cannot be written down, it counts
+// until the program ends.
+func (p schedulePurse) Reserve(t routines.Task, now time.Time, firm bool) (string, time.Time) {
+	ticket, until, err := p.purse.Reserve(now, money.Task{Kind: t.Kind, ID: t.ID}, firm)
+	if err != nil {
+		p.log.Error("what is set aside for a run could not be written down", "task", t.ID, "error", err)
+	}
+	return string(ticket), until
+}
+
+// settle ends what is set aside for a run.
+func (b *Bot) settle(ticket string) {
+	if err := b.purse.Settle(money.Ticket(ticket)); err != nil {
+		b.log.Error("what was set aside for a run could not be settled", "error", err)
+	}
+}
+
+// afford waits until there is money for a delivery's run. False means that the bot
+// ends first.
+func (b *Bot) afford(ctx context.Context, t routines.Task) (ticket string, ok bool) {
+	for {
+		now := b.now()
+		ticket, until := schedulePurse{b}.Reserve(t, now, t.Critical)
+		if until.IsZero() {
+			return ticket, true
+		}
+		timer := time.NewTimer(min(affordEvery, until.Sub(now)))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return "", false
+		}
+	}
+}
+
+// mayTalk asks the user, once a day, whether the conversation goes on above a cap.
+// Its error says why it does not.
+func (b *Bot) mayTalk(ctx context.Context) error {
+	s := b.purse.State(b.now())
+	if s.Until(0).IsZero() || s.Talk == money.GoOn {
+		return nil
+	}
+	span, name := s.Today, textToday
+	if s.Month.Spent+s.Reserved >= s.Month.Cap {
+		span, name = s.Month, textThisMonth
+	}
+	spent := fmt.Sprintf(textCapSpent, words.Dollars(span.Spent), words.Dollars(span.Cap), name)
+	if s.Talk == money.Wait {
+		return fmt.Errorf(textCapNo, spent)
+	}
+	verdict, err := b.guard.Approvals().Ask(ctx, policy.Request{Label: textCapAsk, Text: fmt.Sprintf(textCapAskMore, spent), Session: "conversation"})
+	if err != nil {
+		return err
+	}
+	talk := money.Wait
+	switch {
+	case verdict.Allows():
+		talk = money.GoOn
+	case verdict != policy.Deny:
+		return fmt.Errorf(textCapUnanswered, spent)
+	}
+	if err := b.purse.Answer(b.now(), talk); err != nil {
+		b.log.Error("the answer about the cap could not be written down", "error", err)
+	}
+	if talk == money.GoOn {
+		return nil
+	}
+	return fmt.Errorf(textCapNo, spent)
+}
+
+// lift takes the caps away for today, or puts them back.
+func (b *Bot) lift(c command.LiftCaps) (command.Outcome, error) {
+	before, err := b.purse.Lift(b.now(), !c.Undo)
+	if err != nil {
+		return command.Outcome{}, err
+	}
+	s := b.purse.State(b.now())
+	out := command.Outcome{Undo: command.LiftCaps{Undo: !c.Undo}}
+	switch {
+	case !s.Today.Capped() && !s.Month.Capped():
+		out.Message = textNoCaps
+	case c.Undo:
+		out.Message = textCapsBack
+	default:
+		out.Message = textLifted
+	}
+	if before == s.Lifted {
+		out.Undo = nil
+	}
+	return out, nil
+}
+
+// capFollows says what follows from a cap that is below what was spent; nothing for
+// every other setting.
+func (b *Bot) capFollows(key, value string) string {
+	r := *b.runtime.Load()
+	now := b.purse.State(b.now())
+	if config.Try(&r, key, value) != nil {
+		return "" // whoever sets it says why not
+	}
+	switch {
+	case r.DailyCap != b.runtime.Load().DailyCap && now.Today.Spent >= r.DailyCap:
+		return fmt.Sprintf(textCapBelow, textToday, words.Dollars(now.Today.Spent), words.Dollars(r.DailyCap), cron.DayClock(now.Today.Ends, b.now()))
+	case r.MonthlyCap != b.runtime.Load().MonthlyCap && now.Month.Spent >= r.MonthlyCap:
+		return fmt.Sprintf(textCapBelow, textThisMonth, words.Dollars(now.Month.Spent), words.Dollars(r.MonthlyCap), now.Month.Ends.Format("2 January"))
+	}
+	return ""
 }
 
 // costs reports what was spent and what is about to be.

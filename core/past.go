@@ -21,6 +21,10 @@ const (
 // that is known stays as it is.
 func (b *Bot) noteMove(c command.Value) {
 	m := budget.Move{At: b.now()}
+	switch c.(type) {
+	case command.Say, command.Receive, command.Click:
+		b.present.Here(m.At)
+	}
 	switch c := c.(type) {
 	case command.Say:
 		if strings.HasPrefix(strings.TrimSpace(c.Text), "/") {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/away"
 	"ollimbot/core/budget"
 	"ollimbot/core/chat"
 	"ollimbot/core/clean"
@@ -54,6 +55,10 @@ type Snapshot struct {
 	Forks    []fork.View      // running, then waiting, then finished (newest first)
 	// Failures are runs that have failed and that nobody has looked at, newest first.
 	Failures []fork.View
+	// Away is when the user was away last, Decisions how many decisions were written
+	// down since the program began.
+	Away      away.Span
+	Decisions uint64
 	// MaxForks is how many forks may run at once.
 	MaxForks int
 	Chat     []transcript.Entry // oldest first
@@ -152,6 +157,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	if at := b.started.Load(); at != nil {
 		s.Started = *at
 	}
+	s.Away, s.Decisions = b.present.Span(now), b.audit.Recorded()
 	s.Busy, s.BusySince = b.chat.Busy()
 	s.Webhooks = len(b.hooks.Specs(false))
 	s.Schedule.Problems = append(s.Schedule.Problems[:len(s.Schedule.Problems):len(s.Schedule.Problems)], b.hooks.Problems()...)

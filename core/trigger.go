@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/fork"
+	"ollimbot/core/money"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/prompt"
@@ -36,7 +37,7 @@ func (b *Bot) makeWebhooks() {
 	s, err := webhook.New(webhook.Options{
 		Dir: b.dir, Index: b.hooks, Secret: env.WebhookSecret, Zone: b.zone, Log: b.log,
 		Addr:   net.JoinHostPort("127.0.0.1", strconv.Itoa(env.WebhookPort)),
-		Screen: b.screen, Run: b.fireWebhook, Note: b.leaveNote, Changed: b.notify,
+		Screen: b.screen, Afford: b.afford, Run: b.fireWebhook, Note: b.leaveNote, Changed: b.notify,
 		Notice: func(text string) { b.notices.Add(notice.Warn, text) },
 	})
 	if err != nil {
@@ -71,6 +72,7 @@ func (b *Bot) runWebhooks(ctx context.Context) error {
 // fireWebhook runs a delivery in the background, to its end.
 func (b *Bot) fireWebhook(ctx context.Context, j webhook.Job) error {
 	task := j.Spec.Task
+	defer b.settle(j.Ticket)
 	b.log.Info("webhook fires", "id", task.ID, "delivery", j.Delivery.ID)
 	if why := b.guard.TaskWaits(&task); why != "" { // it was changed while the delivery waited
 		return fmt.Errorf(textWebhookWaits, task.ID, why)
@@ -79,7 +81,7 @@ func (b *Bot) fireWebhook(ctx context.Context, j webhook.Job) error {
 	rights := b.guard.Bound(task, skills)
 	_, err := b.forks.Do(ctx, fork.Job{
 		Task: task, At: j.Delivery.At, Allowed: rights.Allowed, Disallowed: rights.Disallowed,
-		Tainted: policy.TaintWebhook, Trusted: b.guard.Trusted(task),
+		Tainted: policy.TaintWebhook, Trusted: b.guard.Trusted(task), Ticket: money.Ticket(j.Ticket),
 		Prompt: func(ctx context.Context) string { return b.webhookPrompt(ctx, j, b.moment(), skills) },
 	})
 	return err

@@ -67,6 +67,12 @@ func (b *Bot) filesChanged(batch watch.Batch) {
 	}
 }
 
+// setRuntime puts a configuration in force.
+func (b *Bot) setRuntime(r *config.Runtime) {
+	b.runtime.Store(r)
+	b.moneyChanged()
+}
+
 // reloadRuntime reads the configuration; values that it does not understand are
 // reported and replaced by their defaults. While a file is no JSON at all, as
 // in the middle of an edit, what was in force stays so.
@@ -80,10 +86,10 @@ func (b *Bot) reloadRuntime() {
 		b.log.Error("configuration was not read: mend the file; until then the values before it, or the defaults, are in force", "error", err)
 		return
 	}
-	b.runtime.Store(&r)
 	if old != nil && *old == r {
 		return
 	}
+	b.setRuntime(&r)
 	for _, p := range problems {
 		b.log.Warn("configuration value was not understood", "problem", p)
 		b.notices.Add(notice.Warn, p)

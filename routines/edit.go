@@ -313,6 +313,9 @@ func appendCommon(out []store.Out, t Task) []store.Out {
 	if t.TrustInput {
 		out = append(out, store.Out{Key: "trust-input", Value: true})
 	}
+	if t.Critical {
+		out = append(out, store.Out{Key: "critical", Value: true})
+	}
 	return out
 }
 

@@ -106,6 +106,7 @@ func (p *File) Task() Task {
 		Skills:      p.list("skills"),
 		Subagent:    p.Line("subagent"),
 		TrustInput:  p.flag("trust-input", false),
+		Critical:    p.flag("critical", false),
 	}
 	if t.Allowed != nil && t.Disallowed != nil {
 		later := p.Field("allowed-tools")
@@ -328,7 +329,7 @@ func removed(r rune) bool {
 var (
 	commonKeys = []string{
 		"id", "background", "model", "thinking", "isolated", "description", "update-main-session",
-		"allow-ping", "allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input",
+		"allow-ping", "allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input", "critical",
 	}
 	ownKeys = map[Kind][]string{
 		KindRoutine:  {"cron", "missed"},

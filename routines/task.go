@@ -55,6 +55,9 @@ type Task struct {
 	// TrustInput is `trust-input: true` (ours): the run keeps its tools when it has
 	// read what strangers write.
 	TrustInput bool
+	// Critical is `critical: true` (ours): the task runs also where a cap on money holds
+	// the others.
+	Critical bool
 	// Waits is why the task does not fire until its user says so; empty for all that
 	// may. An index tells it (Folder.JudgeBy), no file does.
 	Waits string

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/audit"
+	"ollimbot/core/away"
 	"ollimbot/core/budget"
 	"ollimbot/core/chat"
 	"ollimbot/core/command"
@@ -102,7 +104,11 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		time.Sleep(b.takes(c))
 	}
 	b.mu.Lock()
-	b.did = append(b.did, c)
+	switch c.(type) {
+	case command.Here, command.Runs, command.Looked, command.Away: // nobody has asked for these
+	default:
+		b.did = append(b.did, c)
+	}
 	refusal := b.refusal
 	b.mu.Unlock()
 	if refusal != nil {
@@ -123,8 +129,10 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		return command.Outcome{Message: "muted"}, nil
 	case command.Preview:
 		return command.Outcome{Body: "You are about to fire.\nSecond line of the prompt."}, nil
-	case command.Interrupt, command.Looked:
+	case command.Interrupt, command.Looked, command.Here:
 		return command.Outcome{}, nil
+	case command.Away:
+		return command.Outcome{Away: absence()}, nil
 	case command.Runs:
 		return command.Outcome{Runs: &fork.Page{All: true}}, nil
 	case command.Answer:
@@ -147,6 +155,17 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		panic("a command that panics")
 	}
 	return command.Outcome{}, errors.New("write budget: the disk is full; free some space and try again")
+}
+
+// absence is a morning without the user.
+func absence() *away.Report {
+	r := &away.Report{Span: away.Span{From: day.Add(-4 * time.Hour), To: day}, Sum: away.Task{Runs: 6, Pings: 1, Failed: 1, Dollars: 0.12}}
+	for i, title := range []string{"Check the rent", "Email sweep", "Medication"} {
+		r.Tasks = append(r.Tasks, away.Task{ID: title, Title: title, Runs: i + 1, Run: "f3f3f3f3", Dollars: float64(i) / 100})
+		r.Log = append(r.Log, audit.Entry{At: day.Add(-time.Duration(i) * time.Hour), Actor: audit.User, From: "dashboard", Action: audit.BudgetChanged, Detail: "capacity 5 → 6"})
+	}
+	r.Tasks[0].Failed, r.Tasks[0].Why = 1, "the engine is gone"
+	return r
 }
 
 // answer settles an approval, as the core does: the first answer counts.

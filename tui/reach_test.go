@@ -110,7 +110,7 @@ func sceneOf(a action.Action) scene {
 	case action.TailFollow, action.TailDown, action.TailPageDown:
 		add("g")
 	default:
-		if a.Pane.Number() > 0 && slices.Contains([]string{"up", "pgup", "top"}, verb) && !strings.HasPrefix(string(a.ID), "tail.") {
+		if a.Pane != action.Everywhere && slices.Contains([]string{"up", "pgup", "top"}, verb) && !strings.HasPrefix(string(a.ID), "tail.") {
 			add("down", "down")
 		}
 	}

@@ -1,8 +1,11 @@
 package tui
 
 import (
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 )
@@ -28,6 +31,19 @@ func (r *root) readMore() tea.Cmd {
 		}
 	}
 	return tea.Batch(cmds...)
+}
+
+// hereEvery is how often the core is told that the user is at work here.
+const hereEvery = time.Minute
+
+// present tells the core that the user is here.
+func (r *root) present() tea.Cmd {
+	now := time.Now()
+	if r.o.ReadOnly || now.Sub(r.here) < hereEvery {
+		return nil
+	}
+	r.here = now
+	return r.begin(doneMsg{command: command.Here{}, reads: true})
 }
 
 // paneContext is the context of one pane: whether it has the whole body.

@@ -65,6 +65,7 @@ type root struct {
 	desk    desk
 	undo    []command.Value // newest last
 	queue   queue
+	here    time.Time            // when the core was told that the user is here
 	reading map[action.Pane]bool // panes that something is being read for
 	held    []tea.Msg            // keys, pastes and clicks that wait for a change
 
@@ -190,7 +191,7 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 
 	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseClickMsg:
 		r.away = time.Time{} // not every terminal tells
-		cmd := r.input(msg)
+		cmd := tea.Batch(r.input(msg), r.present())
 		r.unarm()
 		return cmd, atOnce
 	case tea.MouseWheelMsg:

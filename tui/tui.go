@@ -252,7 +252,10 @@ func Frame(s core.Snapshot, o FrameOptions) []string {
 	r.chosen.Layout = o.Layout
 	r.setFocus(o.Focus)
 	r.refresh()
-	r.readAll()
+	if o.Do != nil {
+		r.frame() // how much there is room for
+		r.readAll()
+	}
 	// What was said before the dashboard opened is no toast of this frame.
 	r.speech = speech{}
 	return r.frame()

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"ollimbot/core/clean"
@@ -34,7 +35,8 @@ const (
 	ConfigChanged    = "config.changed"    // Subject is the setting
 	BudgetChanged    = "budget.changed"
 	MuteChanged      = "mute.changed"
-	TaskAdded        = "task.added" // Subject is the task's id
+	CapsChanged      = "caps.changed" // lifted for a day, or back
+	TaskAdded        = "task.added"   // Subject is the task's id
 	TaskHeld         = "task.held"
 	TaskReleased     = "task.released"
 	TaskRemoved      = "task.removed"
@@ -46,6 +48,7 @@ const (
 	NamesChanged     = "names.changed"
 	CommandRun       = "command.run" // a command of the agent
 	LoginChanged     = "login.changed"
+	Noted            = "schedule.noted" // what the bot told by itself: missed and skipped fires, files with errors
 )
 
 // Entry is one decision.
@@ -68,7 +71,10 @@ type Options struct {
 
 // Log writes and reads the file. Use New. Its methods are safe for several
 // goroutines, and beside other processes of ours.
-type Log struct{ o Options }
+type Log struct {
+	o        Options
+	recorded atomic.Uint64
+}
 
 // New is the log of a data directory. Nothing is read or written yet.
 func New(o Options) *Log {
@@ -89,10 +95,15 @@ func (l *Log) Record(now time.Time, e Entry) {
 	if l == nil {
 		return
 	}
+	defer l.recorded.Add(1)
 	if err := l.lines().Append(l.tidy(now, e)); err != nil {
 		l.o.Log.Error("a decision is missing in the audit log", "action", e.Action, "error", err)
 	}
 }
+
+// Recorded is how many entries this program has recorded: another number means that
+// there is more to read.
+func (l *Log) Recorded() uint64 { return l.recorded.Load() }
 
 // tidy makes an entry fit to be kept.
 func (l *Log) tidy(now time.Time, e Entry) Entry {

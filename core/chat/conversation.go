@@ -72,6 +72,9 @@ type Options struct {
 	Hide func(text string) string
 	// Spent is told what a turn of a model has used.
 	Spent func(model string, u agent.Usage)
+	// MayTalk reports why no turn may begin now; it may block while the user is asked.
+	// Nil never minds.
+	MayTalk func(context.Context) error
 	// Changed is called after something that a dashboard shows.
 	Changed func()
 }

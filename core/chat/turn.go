@@ -26,6 +26,13 @@ type Prompt func(now time.Time, u []updates.Update) string
 // the user so, and the messages are theirs again; only the program's end leaves
 // them waiting.
 func (c *Conversation) answer(ctx context.Context, m agent.Message, ids ...string) error {
+	if why := c.mayTalk(ctx); why != nil {
+		if ctx.Err() == nil {
+			c.forget(ids...)
+			c.SystemNote(why.Error())
+		}
+		return nil
+	}
 	var err error
 	if f := c.inFork(); f != nil {
 		err = c.forkTurn(ctx, f, m)
@@ -37,6 +44,14 @@ func (c *Conversation) answer(ctx context.Context, m agent.Message, ids ...strin
 		c.forget(ids...)
 	}
 	return c.afterTurn(ctx, err)
+}
+
+// mayTalk is Options.MayTalk.
+func (c *Conversation) mayTalk(ctx context.Context) error {
+	if c.o.MayTalk == nil {
+		return nil
+	}
+	return c.o.MayTalk(ctx)
 }
 
 // Ask queues a turn for words of the program's own in the user's name.

@@ -111,6 +111,9 @@ func (b Tasks) describe(out *strings.Builder, t routines.Task, now time.Time) {
 	if t.TrustInput {
 		row(out, "trusts", "keeps its tools when it has read what strangers write")
 	}
+	if t.Critical {
+		row(out, "money", "runs above the caps too")
+	}
 	if t.Subagent != "" {
 		row(out, "as", t.Subagent)
 	}

@@ -17,7 +17,7 @@ var overviewRows = []Command{
 
 var taskRows = []Command{
 	{Name: "schedule", About: "what fires next, with numbers"},
-	{Name: "day", About: "all that fires in the next 24 hours, with numbers"},
+	{Name: "day", About: "all that fires in the next 24 hours, with numbers, and your appointments"},
 	{Name: "tasks", About: "every routine and reminder, with numbers"},
 	{Name: "details", Usage: "TASK", About: "everything about a task", Example: "details email", More: helpTask},
 	{Name: "preview", Usage: "TASK", About: "the exact prompt that a task would send", Example: "preview 2", More: helpTask},

@@ -39,11 +39,15 @@ var slashRows = []Command{
 		},
 	},
 	{
+		Name: "lift", slash: Host.lift, Usage: "[off]", About: "go on above the caps on money until midnight",
+		Options: []Option{{Name: "off", About: "let the caps hold again", Choices: []string{"off"}}},
+	},
+	{
 		Name: "config", slash: Host.config, Usage: "[key] [value]", About: "show or set the configuration",
 		Options: []Option{
 			{Name: "key", About: "the setting", Choices: []string{
 				"model.main=model_main", "model.fork=model_fork", "thinking.main=thinking_main", "thinking.fork=thinking_fork",
-				"bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "max_background_forks", "google_calendars", "google_task_list",
+				"bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "daily_cap", "monthly_cap", "max_background_forks", "google_calendars", "google_task_list",
 			}},
 			{Name: "value", About: "what to set it to"},
 		},

@@ -54,6 +54,11 @@ type Host struct {
 	// Config is the configuration in force, SetConfig puts another in its place.
 	Config    func() *config.Runtime
 	SetConfig func(*config.Runtime)
+	// Follows says what follows from a setting that wants a second word; mostly
+	// nothing.
+	Follows func(key, value string) string
+	// Lift takes the caps on money away for today, or puts them back.
+	Lift func(ctx context.Context, undo bool) (string, error)
 	// Record writes a decision down.
 	Record func(context.Context, audit.Entry)
 	// Follow lets the agent do what a skill says, in a turn of the user's.

@@ -107,7 +107,12 @@ func (h Host) config(ctx context.Context, args []string) (string, error) {
 		l, err := config.ShowOne(*h.Config(), args[0])
 		return l.String(), err
 	}
-	r, change, err := config.Set(h.Dir, args[0], strings.Join(args[1:], " "))
+	value := strings.Join(args[1:], " ")
+	value, sure := strings.CutSuffix(value, " sure")
+	if follows := h.Follows(args[0], value); follows != "" && !sure {
+		return follows + ".", nil
+	}
+	r, change, err := config.Set(h.Dir, args[0], value)
 	if err != nil {
 		return "", err
 	}
@@ -121,6 +126,15 @@ func (h Host) config(ctx context.Context, args []string) (string, error) {
 		return l.String(), err
 	}
 	return l.String() + h.thinkingHolds(h.Chat.Settings(change.Key == "thinking_fork")), nil
+}
+
+// lift takes the caps on money away for today.
+func (h Host) lift(ctx context.Context, args []string) (string, error) {
+	undo := len(args) == 1 && args[0] == "off"
+	if len(args) > 0 && !undo {
+		return "", errors.New("write /lift for today, or /lift off to let the caps hold again")
+	}
+	return h.Lift(ctx, undo)
 }
 
 // pingBudget shows or sets the budget. Numbers come in order,

@@ -10,6 +10,7 @@ package command
 import (
 	"time"
 
+	"ollimbot/core/away"
 	"ollimbot/core/budget"
 	"ollimbot/core/fork"
 	"ollimbot/core/money"
@@ -87,6 +88,10 @@ type AllowTask struct {
 // a zero time ends it. Undoable.
 type MuteUntil struct{ Until time.Time }
 
+// LiftCaps lets runs start and the conversation go on above the caps on money until
+// midnight; with Undo they hold again. Undoable.
+type LiftCaps struct{ Undo bool }
+
 // Describe is everything about a task: Outcome.Body holds what it is, its cron
 // in words, its next ten fires and its file's text.
 type Describe struct{ ID string }
@@ -107,6 +112,13 @@ type Looked struct{ Runs []string }
 
 // Past is how a task has gone and what comes: Outcome.Past.
 type Past struct{ ID string }
+
+// Here notes that the user does something in the dashboard now.
+type Here struct{}
+
+// Away sums up what happened while the user was away, and reads the decisions;
+// Outcome.Away holds it.
+type Away struct{}
 
 // AddTask writes a new routine (with Cron) or reminder (with At). Undoable.
 type AddTask struct {
@@ -225,11 +237,14 @@ func (DeliverNow) value()    {}
 func (Snooze) value()        {}
 func (Pause) value()         {}
 func (MuteUntil) value()     {}
+func (LiftCaps) value()      {}
 func (AllowTask) value()     {}
 func (Describe) value()      {}
 func (Costs) value()         {}
 func (Runs) value()          {}
 func (Looked) value()        {}
+func (Here) value()          {}
+func (Away) value()          {}
 func (Past) value()          {}
 func (AddTask) value()       {}
 func (RemoveTask) value()    {}
@@ -248,12 +263,13 @@ func (Login) value()         {}
 
 // Outcome is what a command did.
 type Outcome struct {
-	Message string      // one line for a toast: "capacity 5 → 6, full at 19:40"
-	Body    string      // a longer text, for Preview
-	Undo    Value       // the inverse, or nil
-	Costs   *CostReport // what Body says in a table, for the command Costs
-	Past    *TaskPast   // for the command Past
-	Runs    *fork.Page  // for the command Runs
+	Message string       // one line for a toast: "capacity 5 → 6, full at 19:40"
+	Body    string       // a longer text, for Preview
+	Undo    Value        // the inverse, or nil
+	Costs   *CostReport  // what Body says in a table, for the command Costs
+	Past    *TaskPast    // for the command Past
+	Runs    *fork.Page   // for the command Runs
+	Away    *away.Report // for the command Away
 	// Done is closed when words have been answered, or never will be; nil for
 	// commands that answer nothing. After the bot's end it may stay open.
 	Done <-chan struct{}

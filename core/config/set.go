@@ -34,12 +34,13 @@ type Change struct {
 // The original's file gets the ten keys that it writes, ours gets what is set; what
 // else is in them stays as it is, also what nobody understands.
 func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
+	trial := defaultRuntime()
+	if err := Try(&trial, name, value); err != nil {
+		return Runtime{}, Change{}, err
+	}
 	k, err := find(name)
 	if err != nil {
 		return Runtime{}, Change{}, err
-	}
-	if trial := defaultRuntime(); !k.parse(&trial, strings.TrimSpace(value)) {
-		return Runtime{}, Change{}, fmt.Errorf(msgRefused, k.label, k.must)
 	}
 	err = d.WithLock(turnName, func() error {
 		r, c, err = k.save(d, strings.TrimSpace(value))
@@ -49,6 +50,16 @@ func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
 		return Runtime{}, Change{}, fmt.Errorf("set %s: %w", k.label, err)
 	}
 	return r, c, nil
+}
+
+// Try changes one setting of a configuration, and nothing on the disk. The error is
+// that of Set.
+func Try(r *Runtime, name, value string) error {
+	k, err := find(name)
+	if err == nil && !k.parse(r, strings.TrimSpace(value)) {
+		err = fmt.Errorf(msgRefused, k.label, k.must)
+	}
+	return err
 }
 
 // save changes the setting in its file. The caller is alone with both, and the

@@ -129,8 +129,9 @@ func (p *Purse) state(now time.Time) State {
 // any case. An error means that the file does not know of it.
 func (p *Purse) Reserve(now time.Time, t Task, firm bool) (ticket Ticket, until time.Time, err error) {
 	err = p.change(now, func(d *Day) bool {
-		dollars := p.share(t)
-		if until = p.state(now).Until(dollars); !until.IsZero() && !firm {
+		o := p.outlook(now)
+		dollars := o.share(t)
+		if until = o.State.Until(dollars); !until.IsZero() && !firm {
 			return false
 		}
 		until, ticket = time.Time{}, Ticket(store.NewID())
@@ -189,13 +190,19 @@ func (p *Purse) end(d *Day, r Reservation) {
 // alter changes what is set aside under a ticket, on whatever day it was. An unknown
 // ticket changes nothing.
 func (p *Purse) alter(t Ticket, do func(*Day, *Reservation)) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.read()
-	if !p.find(t, do) {
+	if t == "" {
 		return nil
 	}
-	return p.write()
+	p.mu.Lock()
+	p.read()
+	if !p.find(t, do) {
+		p.mu.Unlock()
+		return nil
+	}
+	err := p.write()
+	p.mu.Unlock()
+	p.o.Changed()
+	return err
 }
 
 // find calls do with the reservation and its day; mu is held.
@@ -271,35 +278,58 @@ func (p *Purse) told(name, date string) bool {
 	return false
 }
 
-// Expected is what the next run of a task costs, by what runs have cost: the mean of
-// its newest ones, for a task that never ran that of all tasks. It is 0 before the
-// first run of all.
-func (p *Purse) Expected(t Task) float64 {
+// Outlook is what runs cost and whether there is money for them, at one moment.
+type Outlook struct {
+	State State
+	means map[Task]float64
+	all   float64
+	known bool // a run has told what it cost
+	first float64
+}
+
+// Outlook is that of now. Whoever has it may keep it.
+func (p *Purse) Outlook(now time.Time) Outlook {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	dollars, _ := p.expected(t)
-	return dollars
+	p.read()
+	return p.outlook(now)
 }
 
-// expected is Expected, and whether any run tells; mu is held.
-func (p *Purse) expected(t Task) (float64, bool) {
+// outlook is Outlook; mu is held.
+func (p *Purse) outlook(now time.Time) Outlook {
 	p.recall()
-	if list := p.means[t]; len(list) > 0 {
-		return mean(list), true
+	o := Outlook{State: p.state(now), means: make(map[Task]float64, len(p.means)), known: len(p.means) > 0}
+	for t, list := range p.means {
+		o.means[t] = mean(list)
+		o.all += o.means[t] / float64(len(p.means))
 	}
-	var all []float64
-	for _, list := range p.means {
-		all = append(all, mean(list))
+	if !o.known {
+		o.first = p.prices.Cost("", agent.Usage{InputTokens: firstRunInput, OutputTokens: firstRunOutput})
 	}
-	return mean(all), len(all) > 0
+	return o
 }
 
-// share is what is set aside for a run of the task; mu is held.
-func (p *Purse) share(t Task) float64 {
-	if dollars, known := p.expected(t); known {
+// Of is what the next run of a task is expected to cost, by what runs have cost: the
+// mean of its newest ones, for a task that never ran that of all tasks, and 0 before
+// the first run of all. until is when there is money for it: the zero time for now.
+func (o Outlook) Of(t Task) (dollars float64, until time.Time) {
+	dollars = o.expected(t)
+	return dollars, o.State.Until(o.share(t))
+}
+
+func (o Outlook) expected(t Task) float64 {
+	if dollars, ok := o.means[t]; ok {
 		return dollars
 	}
-	return p.prices.Cost("", agent.Usage{InputTokens: firstRunInput, OutputTokens: firstRunOutput})
+	return o.all
+}
+
+// share is what is set aside for a run of the task: a guess where no run tells.
+func (o Outlook) share(t Task) float64 {
+	if !o.known {
+		return o.first
+	}
+	return o.expected(t)
 }
 
 // recall reads what runs of earlier programs have cost, once; mu is held.

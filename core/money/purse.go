@@ -36,6 +36,9 @@ type Options struct {
 	Past func() []Run
 	// Notice is told once a day and once a month that most of a cap is spent.
 	Notice func(text string)
+	// Changed is called when there may be more or less money than before. It must not
+	// block.
+	Changed func()
 }
 
 // Task is what a run is a run of.
@@ -101,6 +104,9 @@ func New(o Options) *Purse {
 	if o.Notice == nil {
 		o.Notice = func(string) {}
 	}
+	if o.Changed == nil {
+		o.Changed = func() {}
+	}
 	return &Purse{o: o, prices: NewPrices(o.Dir)}
 }
 
@@ -143,6 +149,7 @@ func (p *Purse) change(now time.Time, do func(*Day) bool) error {
 	p.days[date] = d
 	err := p.write()
 	p.mu.Unlock()
+	p.o.Changed()
 	for _, text := range texts {
 		p.o.Notice(text)
 	}

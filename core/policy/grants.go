@@ -42,6 +42,7 @@ type grants struct {
 	Tools    []string // patterns, those of its skills too
 	Commands []string // that stand in its skills' texts and run without asking
 	Trusts   bool     // it keeps its tools when it has read what strangers write
+	Spends   bool     // it runs above the user's caps on money
 	Outside  bool     // a webhook: whoever has the secret starts it
 	Alone    bool     // it runs where nobody sits in front of it
 }
@@ -87,7 +88,7 @@ func folderFile(folder, name string) bool {
 // taskGrants is what a task grants. A foreground task has the tools of the
 // conversation, whatever its file lists.
 func taskGrants(t routines.Task, find Skills) grants {
-	g := grants{What: string(t.Kind), Trusts: t.TrustInput, Outside: t.Kind == routines.KindWebhook, Alone: t.Background}
+	g := grants{What: string(t.Kind), Trusts: t.TrustInput, Spends: t.Critical, Outside: t.Kind == routines.KindWebhook, Alone: t.Background}
 	if t.Background {
 		g.Tools = slices.Clone(t.Allowed)
 	}
@@ -131,6 +132,9 @@ func excessOf(w Writer, base []string, g grants) []string {
 	}
 	if g.Trusts {
 		out = append(out, excessTrust)
+	}
+	if g.Spends {
+		out = append(out, excessSpends)
 	}
 	if g.Outside {
 		out = append(out, excessOutside)
@@ -336,6 +340,7 @@ const (
 	excessTool    = "use %s"
 	excessCommand = "run `%s`"
 	excessTrust   = "write files and run commands after reading what strangers wrote"
+	excessSpends  = "run above your caps on money"
 	excessOutside = "be started from outside"
 	excessAlone   = " alone, in the background"
 	excessAsk     = "This %s may %s%s; its writer may not."

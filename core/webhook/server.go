@@ -24,6 +24,7 @@ import (
 	"ollimbot/core/config"
 	"ollimbot/core/fault"
 	"ollimbot/core/store"
+	"ollimbot/routines"
 )
 
 // What a client may take.
@@ -69,6 +70,9 @@ type Options struct {
 	// (ScreenPrompt, ParseVerdict). It may block. Nil, or an error, holds the
 	// delivery.
 	Screen func(ctx context.Context, fields map[string]string) (safe bool, flagged []string, err error)
+	// Afford waits until there is money for a run of the task and gives a ticket for
+	// it; false means that ctx has ended. Nil never minds.
+	Afford func(ctx context.Context, t routines.Task) (ticket string, ok bool)
 	// Run runs a delivery in the background and returns when it has ended; until
 	// then it counts among those at once. ctx ends with the server's. It is
 	// called concurrently.

@@ -37,6 +37,7 @@ type Job struct {
 	Spec     Spec
 	Payload  Payload
 	Delivery Delivery
+	Ticket   string // by Options.Afford
 }
 
 // Payload is a payload that fits its spec. It is not to be trusted even so.

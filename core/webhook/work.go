@@ -54,7 +54,7 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 		s.end(t, Failed)
 	})
 	verdict := s.screened(ctx, t)
-	if verdict == "" || !s.begin(ctx, t, verdict) {
+	if verdict == "" || !s.afforded(ctx, t) || !s.begin(ctx, t, verdict) {
 		return
 	}
 	err := s.o.Run(ctx, t.job)
@@ -68,6 +68,16 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 		s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "error", err)
 		s.end(t, Failed)
 	}
+}
+
+// afforded waits until there is money for the run. False means that the bot ends
+// first: the delivery stays accepted.
+func (s *Server) afforded(ctx context.Context, t *task) (ok bool) {
+	if s.o.Afford == nil {
+		return true
+	}
+	t.job.Ticket, ok = s.o.Afford(ctx, t.job.Spec.Task)
+	return ok
 }
 
 // begin returns true when the disk knows that the run has begun: no later start

@@ -28,6 +28,7 @@ const (
 	tagJustFired = "just fired"
 	TagPaused    = "paused"
 	TagWaits     = "waits for you"
+	TagMoney     = "held for money" // followed by until when
 	tagRunning   = "running"
 	tagFailed    = "failed"
 	tagCutOff    = "cut off" // the program ended during the run
@@ -53,6 +54,8 @@ type Entry struct {
 	// Cost is what the run is expected to cost, in dollars: the mean of the task's
 	// newest runs. It is 0 where that is nothing, and where nobody asks.
 	Cost float64 `json:"cost_usd,omitempty"`
+	// Money says that it is held because a cap is reached.
+	Money bool `json:"held_for_money,omitempty"`
 }
 
 // Forward is the schedule that an agent is shown: background tasks that have
@@ -123,7 +126,7 @@ func (c candidate) compare(o candidate) int {
 // if it has happened, and the first to come; one at exactly now has happened. Fires
 // that are held are left out: nobody must plan with them.
 func (s *Schedule) Forward(now time.Time, current string) Forward {
-	set, holds, known := s.Set(), s.Holds(), s.known.Load()
+	set, holds, known := s.Set(), s.standing(now), s.known.Load()
 	most := now.Add(forwardMost)
 	w := window{now: now, known: known}
 	s.fires.mu.Lock()
@@ -162,7 +165,7 @@ func (s *Schedule) Forward(now time.Time, current string) Forward {
 			w.add(candidate{at: at, index: len(set.Routines) + i, fate: known.reminder(r.ID, at)})
 		}
 	}
-	return s.render(set, &w, current)
+	return s.render(set, holds, &w, current)
 }
 
 // window collects candidates.
@@ -215,16 +218,16 @@ func (w *window) chosen() []candidate {
 }
 
 // render turns the candidates that were taken into entries.
-func (s *Schedule) render(set *routines.Set, w *window, current string) Forward {
+func (s *Schedule) render(set *routines.Set, stand standing, w *window, current string) Forward {
 	taken := w.chosen()
 	f := Forward{Entries: make([]Entry, 0, len(taken))}
 	for _, one := range w.passed {
-		e := s.entry(set, one)
+		e := s.entry(set, stand, one)
 		e.Tag = one.fate.tag()
 		f.Passed = append(f.Passed, e)
 	}
 	for _, one := range taken {
-		e := s.entry(set, one)
+		e := s.entry(set, stand, one)
 		switch {
 		case current != "" && e.ID == current:
 			e.Tag = tagThisTask
@@ -240,7 +243,7 @@ func (s *Schedule) render(set *routines.Set, w *window, current string) Forward 
 }
 
 // entry is a candidate with what people and agents read of its task.
-func (s *Schedule) entry(set *routines.Set, one candidate) Entry {
+func (s *Schedule) entry(set *routines.Set, stand standing, one candidate) Entry {
 	t := taskAt(set, one.index)
 	label := cmp.Or(t.Description, labelRoutine)
 	if i := one.index - len(set.Routines); i >= 0 {
@@ -248,16 +251,8 @@ func (s *Schedule) entry(set *routines.Set, one candidate) Entry {
 	}
 	return Entry{
 		ID: t.ID, FireTime: one.at.In(s.o.Zone), Label: label, Description: briefly(t), FilePath: t.Path, Kind: t.Kind,
-		Silent: !t.AllowPing, Foreground: !t.Background, Cost: s.price(t),
+		Silent: !t.AllowPing, Foreground: !t.Background, Cost: stand.price(t).Dollars,
 	}
-}
-
-// price is what a run of the task is expected to cost, where somebody knows.
-func (s *Schedule) price(t *routines.Task) float64 {
-	if s.o.Purse == nil {
-		return 0
-	}
-	return s.o.Purse.Price(t)
 }
 
 // promptRunes is how much of a prompt stands in for a missing description.

@@ -31,6 +31,9 @@ type Hold struct {
 	// Why is another reason, which is not the user's doing and in no file of holds:
 	// the task waits for their word (routines.Task.Waits).
 	Why string
+	// Money says that it is held because a cap is reached. That is in no file of holds
+	// either.
+	Money bool
 }
 
 // Ended reports whether the hold is over at now; the zero Hold always is.

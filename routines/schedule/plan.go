@@ -33,6 +33,7 @@ type item struct {
 	when   time.Time // when to act: at, or later where it queues up
 	late   bool      // of a reminder: it was overdue when it was planned
 	missed int
+	broke  bool // of a reminder: it waits for money until when
 }
 
 // plan holds what is to come, the next first. The zero plan is empty. A sorted list:

@@ -47,6 +47,7 @@ type Due struct {
 	At       time.Time          // the scheduled instant, in the configured zone
 	Late     bool               // it starts well after At, and the agent should be told
 	Missed   int                // earlier fires of the routine that this one stands for as well, at most 99
+	Ticket   string             // what is set aside for the run, by Purse.Reserve; whoever runs it settles it
 }
 
 // Task is what fires.
@@ -92,11 +93,22 @@ type Options struct {
 	}
 }
 
-// Purse knows what runs cost. Its methods are quick and may be called by several
-// goroutines.
+// Purse knows what runs cost and what may be spent. Its methods may be called by
+// several goroutines; Reserve may write a file.
 type Purse interface {
-	// Price is what a run of the task is expected to cost, in dollars.
-	Price(t *routines.Task) float64
+	// At is the purse at a moment: what a run of a task costs, and whether there is
+	// money for it.
+	At(now time.Time) func(t *routines.Task) Price
+	// Reserve sets aside what a run costs and gives a ticket for it, or says until when
+	// there is no money for it. Firm runs get theirs in any case.
+	Reserve(t routines.Task, now time.Time, firm bool) (ticket string, until time.Time)
+}
+
+// Price is what a run is expected to cost, in dollars, and until when there is no money
+// for it: the zero time where there is.
+type Price struct {
+	Dollars float64
+	Until   time.Time
 }
 
 // Schedule knows when tasks fire, and fires them when they are due while it runs. Make
@@ -121,6 +133,8 @@ type Schedule struct {
 	known atomic.Pointer[fates] // what has become of fires; nil: nobody knows
 	fires fireCache
 	view  viewCache
+	// purse counts what has changed with the money.
+	purse atomic.Uint64
 	// now is time.Now. It is a field because the clock of a testing/synctest
 	// bubble only moves forward, as fast as the timers; tests of clocks that are
 	// set and of suspended machines need one that jumps.
@@ -152,6 +166,7 @@ type Schedule struct {
 type inbox struct {
 	changed  map[string]bool // ids
 	problems bool
+	money    bool
 	fire     []Due
 	ended    []ended
 }
@@ -284,6 +299,16 @@ func (s *Schedule) Refresh(names ...string) { s.kick(s.index.Refresh(names)) }
 
 // Judge asks about every task anew whether it waits for the user.
 func (s *Schedule) Judge() { s.kick(s.index.Judge()) }
+
+// MoneyChanged says that there may be more or less money than before: the view is
+// made anew, and reminders that were held for money are looked at.
+func (s *Schedule) MoneyChanged() {
+	s.purse.Add(1)
+	s.mu.Lock()
+	s.inbox.money = true
+	s.mu.Unlock()
+	s.rouse()
+}
 
 // kick tells the loop that the index changed, and reports whether it did.
 func (s *Schedule) kick(c routines.Change) bool {

@@ -25,11 +25,15 @@ func (s *Schedule) step(ctx context.Context, fires *errgroup.Group, now time.Tim
 		s.noteContested(now)
 	}
 	start := in.fire
-	for _, d := range in.fire {
-		if d.Kind == routines.KindReminder { // early, not twice
+	for i, d := range in.fire {
+		start[i].Ticket, _ = s.reserve(d, now, true) // the user has asked for it
+		if d.Kind == routines.KindReminder {         // early, not twice
 			s.begins(d)
 			s.plan.drop(spot{key: d.key()})
 		}
+	}
+	if in.money {
+		s.reviewMoney(now)
 	}
 	s.adrift = s.o.Dir.Present() != nil
 	if !s.unset && !s.adrift {
@@ -87,7 +91,7 @@ func (s *Schedule) due(now time.Time) []Due {
 				missed = append(missed, m)
 			}
 		}
-		if ok && s.claim(d) {
+		if ok && s.claim(&d, now) {
 			start = append(start, d)
 		}
 	}
@@ -162,8 +166,8 @@ func (s *Schedule) dueReminder(it item, now time.Time) (Due, bool) {
 }
 
 // claim marks a task as running, unless it is: then this fire is skipped, which
-// is said once per run.
-func (s *Schedule) claim(d Due) bool {
+// is said once per run. One for which there is no money is held.
+func (s *Schedule) claim(d *Due, now time.Time) bool {
 	k := d.key()
 	s.mu.Lock()
 	before := s.running[k]
@@ -172,13 +176,21 @@ func (s *Schedule) claim(d Due) bool {
 	}
 	s.mu.Unlock()
 	if before == nil {
-		s.begins(d)
-		return true
+		var until time.Time
+		if d.Ticket, until = s.reserve(*d, now, d.Task().Critical); until.IsZero() {
+			s.begins(*d)
+			return true
+		}
+		s.mu.Lock()
+		delete(s.running, k)
+		s.mu.Unlock()
+		s.holdForMoney(*d, until)
+		return false
 	}
 	s.o.Log.Warn("fire skipped, the task is still running", "task", k.id, "due", d.At)
 	if !before.told {
 		before.told = true
-		s.notes = append(s.notes, skippedNote(d))
+		s.notes = append(s.notes, skippedNote(*d))
 	}
 	if d.Kind == routines.KindRoutine {
 		b := s.book.entry(k.id)

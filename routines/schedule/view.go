@@ -56,6 +56,8 @@ type TaskView struct {
 	Waits   string
 	Version string    // of its file: routines.Task.Digest
 	Snoozed time.Time // until when; zero when it is not
+	Broke   time.Time // until when there is no money for it; zero when there is
+	Cost    float64   // as Entry has it
 }
 
 // viewCache keeps the view of the current minute: it changes once a minute, or when
@@ -72,6 +74,7 @@ type viewKey struct {
 	set    *routines.Set
 	holds  *Holds
 	known  *fates
+	purse  uint64
 	minute time.Time
 }
 
@@ -80,7 +83,7 @@ func (s *Schedule) View(now time.Time) View {
 	c := &s.view
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	made := viewKey{s.Set(), s.Holds(), s.known.Load(), now.Truncate(time.Minute)}
+	made := viewKey{s.Set(), s.Holds(), s.known.Load(), s.purse.Load(), now.Truncate(time.Minute)}
 	if c.made == made {
 		return c.kept
 	}
@@ -103,16 +106,21 @@ func (s *Schedule) View(now time.Time) View {
 // those that have none stand at the end.
 func (s *Schedule) tasks(now time.Time) []TaskView {
 	set, next := s.NextFires(now)
+	stand := s.standing(now)
 	words := make(map[*routines.Routine]string, len(set.Routines))
 	list := make([]TaskView, len(next))
 	for i, at := range next {
 		t := taskAt(set, i)
 		v := TaskView{
 			ID: t.ID, Path: t.Path, Kind: t.Kind, Title: t.Title(), Next: at,
-			Foreground: !t.Background, Silent: !t.AllowPing, Version: t.Digest,
+			Foreground: !t.Background, Silent: !t.AllowPing, Version: t.Digest, Cost: stand.price(t).Dollars,
 		}
-		if h := s.Holds().Of(t); !h.Ended(now) {
-			if v.Paused, v.Waits = h.Paused, h.Why; !v.Paused && !h.Until.IsZero() {
+		if h := stand.Of(t); !h.Ended(now) {
+			v.Paused, v.Waits = h.Paused, h.Why
+			switch {
+			case h.Money:
+				v.Broke = h.Until.In(now.Location())
+			case !v.Paused && !h.Until.IsZero():
 				v.Snoozed = h.Until.In(now.Location())
 			}
 		}
@@ -154,6 +162,11 @@ func markHeld(e Entry, hold Hold, now time.Time) Entry {
 	case hold.Why != "":
 		e.Held, e.Tag, e.Why = true, TagWaits, hold.Why
 	case hold.Ended(now):
+	case hold.Money:
+		waits := reminder && (e.Tag == "" || e.Tag == tagOverdue) && e.FireTime.Before(hold.Until)
+		if covered || waits {
+			e.Held, e.Money, e.Tag = true, true, moneyTag(hold.Until, now)
+		}
 	case hold.Paused && (covered || reminder):
 		e.Held, e.Tag = true, TagPaused
 	case covered:
@@ -167,7 +180,7 @@ func markHeld(e Entry, hold Hold, now time.Time) Entry {
 // forPeople is what a dashboard shows at now: the schedule that agents see, the next
 // fires of foreground tasks up to a time, and those of tasks that are held, by time.
 func (s *Schedule) forPeople(f Forward, now, until time.Time) []Entry {
-	set, holds := s.Set(), s.Holds()
+	set, holds := s.Set(), s.standing(now)
 	all := f.Told()
 	for i, e := range all {
 		if t, ok := taskOf(set, e.Kind, e.ID); ok {
@@ -180,13 +193,13 @@ func (s *Schedule) forPeople(f Forward, now, until time.Time) []Entry {
 		t := taskAt(set, i)
 		if hold := holds.Of(t); hold != (Hold{}) {
 			if first := s.firstFire(set, i, now); !first.IsZero() && !first.After(until) {
-				if e := markHeld(s.entry(set, candidate{at: first, index: i}), hold, now); e.Held {
+				if e := markHeld(s.entry(set, holds, candidate{at: first, index: i}), hold, now); e.Held {
 					heldOnes = append(heldOnes, e)
 				}
 			}
 		}
 		if !t.Background && !at.IsZero() && !at.Before(now) && !at.After(until) {
-			all = append(all, markHeld(s.entry(set, candidate{at: at, index: i}), holds.Of(t), now))
+			all = append(all, markHeld(s.entry(set, holds, candidate{at: at, index: i}), holds.Of(t), now))
 		}
 	}
 	slices.SortStableFunc(heldOnes, func(a, b Entry) int { return strings.Compare(a.FilePath, b.FilePath) })
@@ -223,7 +236,7 @@ func (s *Schedule) firstFire(set *routines.Set, index int, now time.Time) time.T
 // foreground tasks too, and each fire of a routine, those that are held with
 // their tag. It is for people; at most limit entries are returned.
 func (s *Schedule) calendar(from, to time.Time, limit int) []Entry {
-	set, holds := s.Set(), s.Holds()
+	set, holds := s.Set(), s.standing(from)
 	s.fires.mu.Lock()
 	defer s.fires.mu.Unlock()
 	s.fires.follow(set)
@@ -243,7 +256,7 @@ func (s *Schedule) calendar(from, to time.Time, limit int) []Entry {
 	for len(next) > 0 && len(out) < limit {
 		one := next[0]
 		next = next[1:]
-		out = append(out, markHeld(s.entry(set, one), holds.Of(taskAt(set, one.index)), from))
+		out = append(out, markHeld(s.entry(set, holds, one), holds.Of(taskAt(set, one.index)), from))
 		if one.index >= len(set.Routines) {
 			continue
 		}
@@ -259,20 +272,20 @@ func (s *Schedule) calendar(from, to time.Time, limit int) []Entry {
 // NextOf are the next n fires of one task behind now, by time, those that are held
 // marked as Calendar does.
 func (s *Schedule) NextOf(id string, now time.Time, n int) []Entry {
-	set, holds := s.Set(), s.Holds()
+	set, holds := s.Set(), s.standing(now)
 	var list []Entry
 	for i, r := range set.Routines {
 		if r.ID != id {
 			continue
 		}
 		for at := nextFire(r.Schedule, now.Unix()+1, s.o.Zone); at != never && len(list) < n; at = nextFire(r.Schedule, at+1, s.o.Zone) {
-			list = append(list, markHeld(s.entry(set, candidate{at: time.Unix(at, 0), index: i}), holds.Of(&r.Task), now))
+			list = append(list, markHeld(s.entry(set, holds, candidate{at: time.Unix(at, 0), index: i}), holds.Of(&r.Task), now))
 		}
 	}
 	for i, r := range set.Reminders {
 		if r.ID == id && len(list) < n {
 			at, _ := holds.dueAt(r)
-			list = append(list, markHeld(s.entry(set, candidate{at: at, index: len(set.Routines) + i}), holds.Of(&r.Task), now))
+			list = append(list, markHeld(s.entry(set, holds, candidate{at: at, index: len(set.Routines) + i}), holds.Of(&r.Task), now))
 		}
 	}
 	return list
@@ -283,7 +296,7 @@ func (s *Schedule) NextOf(id string, now time.Time, n int) []Entry {
 // what never does, as things stand: paused tasks among them. An overdue reminder
 // gives its time in the past.
 func (s *Schedule) NextFires(from time.Time) (*routines.Set, []time.Time) {
-	set, holds := s.Set(), s.Holds()
+	set, holds := s.Set(), s.standing(from)
 	next := make([]time.Time, len(set.Routines)+len(set.Reminders))
 	s.fires.mu.Lock()
 	defer s.fires.mu.Unlock()

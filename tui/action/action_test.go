@@ -117,7 +117,7 @@ func TestEveryRowSaysWhatItIs(t *testing.T) {
 		if a.Title == "" || a.Short == "" || len(a.Keys) == 0 != paletteOnly || !strings.Contains(string(a.ID), ".") {
 			t.Errorf("row %+v is not whole", a)
 		}
-		if a.Pane != Everywhere && !slices.Contains(Panes, a.Pane) {
+		if a.Pane != Everywhere && !slices.Contains(AllPanes, a.Pane) {
 			t.Errorf("%s: no pane %q", a.ID, a.Pane)
 		}
 		if strings.HasSuffix(a.Title, ".") || a.Title[:1] != strings.ToUpper(a.Title[:1]) {

@@ -110,7 +110,7 @@ func TestTheRowsOfAPaneStandTogetherAndAreNotCopied(t *testing.T) {
 	other, _ := Keys{}.Change([]Change{{ID: Quit, Keys: []string{"ctrl+q"}}})
 	for _, keys := range []Keys{{}, other} {
 		rows := 0
-		for _, p := range append([]Pane{Everywhere}, Panes...) {
+		for _, p := range append([]Pane{Everywhere}, AllPanes...) {
 			for _, a := range keys.Of(p) {
 				if a.Pane != p {
 					t.Errorf("%s is among the rows of %q", a.ID, p)

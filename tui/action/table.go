@@ -9,7 +9,7 @@ import (
 // table is every action once, in the order of the help line and the help page:
 // the panes first, each with what matters most at the front, then what works
 // everywhere.
-var table = slices.Concat(budgetRows, scheduleRows, updatesRows, forksRows, chatRows, logsRows, everywhereRows)
+var table = slices.Concat(budgetRows, scheduleRows, updatesRows, forksRows, chatRows, logsRows, awayRows, everywhereRows)
 
 var budgetRows = []Action{
 	{
@@ -219,6 +219,34 @@ func tailRows(p Pane, up, down []string) []Action {
 		{ID: TailCopyLine, Pane: p, Keys: []string{"y"}, Title: "Copy the marked line", Short: "copy", Quiet: p != Logs},
 		{ID: TailCopyAll, Pane: p, Keys: []string{"Y"}, Title: "Copy everything that is kept", Short: "copy all", Quiet: true},
 	}...)
+}
+
+// AwayOpen opens what the selected line of the page of what was missed stands for;
+// AwayHalf gives its other half the keys.
+const (
+	AwayOpen ID = "away.open"
+	AwayHalf ID = "away.half"
+)
+
+var awayRows = append([]Action{
+	{ID: AwayOpen, Pane: Away, Keys: []string{"enter"}, Title: "Open the run of the selected task, or the selected decision", Short: "open"},
+	{ID: AwayHalf, Pane: Away, Keys: []string{"l"}, Title: "Move between what happened and the audit log", Short: "other half"},
+}, listRows(Away, "line")...)
+
+// listRows are the rows of a page with a table. Their ids are the page's.
+func listRows(p Pane, noun string) []Action {
+	id := func(verb string) ID { return ID(string(p) + "." + verb) }
+	return []Action{
+		{ID: id("up"), Pane: p, Keys: []string{"up", "k"}, Title: "Select the " + noun + " above", Short: "select", Pair: id("down")},
+		{ID: id("down"), Pane: p, Keys: []string{"down", "j"}, Title: "Select the " + noun + " below", Short: "select", Quiet: true},
+		{ID: id("find"), Pane: p, Keys: []string{"/"}, Title: "Show only what holds some words", Short: "filter"},
+		{ID: id("sort"), Pane: p, Keys: []string{"s"}, Title: "Sort by the next column; a click on its head does it, too", Short: "sort"},
+		{ID: id("turn"), Pane: p, Keys: []string{"S"}, Title: "Sort the other way round", Short: "turn", Quiet: true},
+		{ID: id("pgup"), Pane: p, Keys: []string{"pgup", "ctrl+b"}, Title: "Select a page further up", Short: "page", Quiet: true},
+		{ID: id("pgdn"), Pane: p, Keys: []string{"pgdown", "ctrl+f"}, Title: "Select a page further down", Short: "page", Quiet: true},
+		{ID: id("top"), Pane: p, Keys: []string{"home", "g"}, Title: "Select the first " + noun, Short: "first", Quiet: true},
+		{ID: id("bottom"), Pane: p, Keys: []string{"end", "G"}, Title: "Select the last " + noun, Short: "last", Quiet: true},
+	}
 }
 
 // offWithout switches rows off where there is nothing for them.

@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/chat"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/google"
 	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
 	"ollimbot/docs"
@@ -323,5 +324,32 @@ func TestACommandAmongWordsIsAnsweredOnce(t *testing.T) {
 			n.Chat = append(n.Chat, transcript.Entry{ID: "n", At: n.At, Role: transcript.Notice, Text: "**model.main**: opus (default) `opus` `sonnet`"})
 		})
 		s.one(s.hears(), "notice: model.main: opus (default) (opus, sonnet)")
+	})
+}
+
+func TestTheDayIsReadWithTheUsersAppointmentsWhenItIsAskedFor(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		now := time.Now().UTC()
+		midnight := now.Truncate(24 * time.Hour)
+		s.bot.dates = []google.Item{
+			{Title: "Fair", Place: "Town hall", Start: midnight, End: midnight.AddDate(0, 0, 1), AllDay: true},
+			{Tasks: []google.Task{{Title: "Milk"}, {}}, Start: midnight, End: midnight.AddDate(0, 0, 1), AllDay: true},
+			{Title: "Dentist", Place: "High Street", Start: now.Add(90 * time.Minute), End: now.Add(2 * time.Hour)},
+			{Title: "Far off", Start: now.Add(25 * time.Hour), End: now.Add(26 * time.Hour)},
+		}
+		for range 3 {
+			time.Sleep(10 * time.Minute)
+			s.types("schedule")
+		}
+		if s.bot.looks != 0 {
+			t.Errorf("somebody looked %d times before the day was asked for", s.bot.looks)
+		}
+		got := s.types("day")
+		s.hasLines(got[len(got)-3:], "appointment: all day Fair, Town hall", "appointment: 2 tasks due: Milk, (no title)",
+			"appointment: "+now.Add(90*time.Minute).Format("15:04")+" Dentist, until "+now.Add(2*time.Hour).Format("15:04")+", High Street")
+		if s.bot.looks != 1 {
+			t.Errorf("looked %d times", s.bot.looks)
+		}
 	})
 }

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"ollimbot/core/chat"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/google"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/core/webhook"
@@ -218,6 +220,26 @@ func entryText(e schedule.Entry, at, now time.Time, zone *time.Location) string 
 		text += ", foreground"
 	}
 	return flat(text) + " (" + e.ID + ")"
+}
+
+// dateText is an appointment, or the tasks that are due on a day.
+func dateText(d google.Item, now time.Time, zone *time.Location) string {
+	day := ""
+	if !words.SameDay(d.Start, now, zone) && d.Start.After(now) {
+		day = " tomorrow"
+	}
+	names := make([]string, len(d.Tasks))
+	for i, t := range d.Tasks {
+		names[i] = cmp.Or(t.Title, textNoTitle)
+	}
+	title := cmp.Or(d.Title, textNoTitle)
+	switch {
+	case d.Tasks != nil:
+		return fmt.Sprintf("%s due%s: %s", count(len(names), "task"), day, strings.Join(names, ", "))
+	case d.AllDay:
+		return joined("all day"+day+" "+title, d.Place)
+	}
+	return joined(clockText(d.Start, now, zone)+" "+title, "until "+clockText(d.End, now, zone), d.Place)
 }
 
 // oftenText is a task that fires often, with its first and its last fire.

@@ -31,6 +31,9 @@ type Core interface {
 	// Tail reads lines of a run, or of the log under core.LogTail, from a cursor.
 	// An unknown id gives none. It does not block.
 	Tail(id string, from tail.Cursor) tail.Page
+	// Look says that somebody wants to see what is read only then, because it lies
+	// elsewhere. It may block and respects ctx.
+	Look(ctx context.Context)
 	// Do carries out a command. It may block and respects ctx.
 	Do(ctx context.Context, c command.Value) (command.Outcome, error)
 }

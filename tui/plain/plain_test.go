@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/budget"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/google"
 	"ollimbot/core/notice"
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
@@ -34,7 +35,9 @@ type bot struct {
 	replies chan struct{} // Done of what is said
 	refusal error         // what every command gets; nil lets them pass
 	rings   map[string]*tail.Ring
-	fixed   time.Time // the snapshot's moment; zero is now
+	fixed   time.Time     // the snapshot's moment; zero is now
+	dates   []google.Item // what a look finds
+	looks   int
 }
 
 func newBot() *bot {
@@ -67,6 +70,13 @@ func (b *bot) Snapshot() core.Snapshot {
 }
 
 func (b *bot) Changed() <-chan struct{} { return b.changed }
+
+func (b *bot) Look(context.Context) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.looks++
+	b.snap.Day = b.dates
+}
 
 func (b *bot) Tail(id string, from tail.Cursor) tail.Page {
 	b.mu.Lock()

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -41,9 +42,18 @@ func (m *session) schedule(string) {
 	}
 }
 
+// day reads the fires of 24 hours, and what the user's own calendar and tasks hold then.
 func (m *session) day(string) {
+	ctx, cancel := context.WithTimeout(m.ctx, commandTime)
+	defer cancel()
+	m.core.Look(ctx)
 	s := m.core.Snapshot()
 	m.list(shelfTask, kindSchedule, dayThings(&s, m.diff.zone), textNothingToday)
+	for _, d := range s.Day {
+		if d.Start.Before(s.At.Add(24 * time.Hour)) {
+			m.say(s.At, kindDate, dateText(d, s.At, m.diff.zone))
+		}
+	}
 }
 
 // task finds the task that the words name.

@@ -35,6 +35,7 @@ type Pane struct {
 	pinned  []fork.View
 	noted   []string
 	book    book
+	wanted  string // a run that was asked for and has to be read first
 	// run is the selected one; chosen says that the user selected it, so that a
 	// run that starts does not take the screen away.
 	run    string
@@ -54,7 +55,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 	if !c.Zoomed {
 		return textTitle, counts(c.Snap)
 	}
-	return textPage, strings.Join(append(p.book.state(), counts(c.Snap)), " · ")
+	return textPage, strings.Trim(strings.Join(append(p.book.state(), counts(c.Snap)), " · "), " ·")
 }
 
 // Draw implements pane.Pane.
@@ -121,7 +122,13 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 
 // Show selects a run, because the user asked for it elsewhere.
 func (p *Pane) Show(c pane.Context, id string) {
-	p.run, p.chosen = id, true
+	p.run, p.chosen, p.tail = id, true, false
+	p.book.table.EndQuery()
+	p.book.class = everyRun
+	p.arrange(c.Snap)
+	if _, ok := p.selected(); !ok {
+		p.wanted = id // it is read in a moment
+	}
 	p.visit(c.Snap)
 	p.book.choose(id)
 	p.read(c)
@@ -208,7 +215,10 @@ func (p *Pane) Sync(c pane.Context) {
 	if started {
 		p.newest = at
 	}
-	if _, ok := p.selected(); !ok || !c.Zoomed && find(forks, p.run) < 0 {
+	if _, ok := p.selected(); ok || p.book.past.all() {
+		p.wanted = ""
+	}
+	if _, ok := p.selected(); p.run != p.wanted && (!ok || !c.Zoomed && find(forks, p.run) < 0) {
 		p.run, p.chosen = "", false
 	}
 	if !p.chosen && !p.reading() && (started || p.run == "" || newest != "" && p.stale(c)) {
@@ -217,7 +227,7 @@ func (p *Pane) Sync(c pane.Context) {
 		}
 	}
 	p.list.At = max(0, find(forks, p.run))
-	if !p.book.choose(p.run) && c.Zoomed { // it is filtered out
+	if !p.book.choose(p.run) && c.Zoomed && p.wanted == "" { // it is filtered out
 		if id := p.book.run(); id != "" {
 			p.run = id
 		}

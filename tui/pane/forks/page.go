@@ -2,6 +2,7 @@ package forks
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -92,11 +93,14 @@ type book struct {
 	past  past
 	class class
 	above []row
+	was   []row // above, as it was before
+	look  uint64
 	body  []int32
 	made  made // what body was made of
 	from  uint64
 	zone  *time.Location
 	now   time.Time
+	theme *theme.Theme
 }
 
 // made is what the rows below the rule depend on.
@@ -112,9 +116,10 @@ func (k *book) fill(s *core.Snapshot, pinned, live []fork.View) {
 	if k.table.Columns == nil {
 		k.table.Columns = pageColumns()
 	}
+	second, day := k.now.Unix() != s.At.Unix(), k.now.Day() != s.At.Day()
 	k.zone, k.now = s.Zone, s.At
 	k.past.ended(s.Forks)
-	k.above = k.above[:0]
+	k.above, k.was = k.was[:0], k.above
 	pins := ""
 	for i := range pinned {
 		k.put(&pinned[i])
@@ -134,8 +139,11 @@ func (k *book) fill(s *core.Snapshot, pinned, live []fork.View) {
 			}
 		}
 	}
+	if day || second && len(live) > 0 || !slices.Equal(k.above, k.was) {
+		k.look++
+	}
 	k.table.Fill(table.Source{
-		Len: len(k.above) + len(k.body), Above: len(k.above), Version: k.from,
+		Len: len(k.above) + len(k.body), Above: len(k.above), Version: k.from, Look: k.look,
 		Cell: k.cell, Text: k.text, Compare: k.compare, Note: k.note,
 	})
 }
@@ -190,7 +198,8 @@ func (k *book) cell(i, column int) widget.Span {
 	case startColumn:
 		return widget.Span{Role: theme.Dim, Text: k.start(r)}
 	case stateColumn:
-		return widget.Span{Role: looks[r.state].role, Text: string(r.state)}
+		look := looks[r.state]
+		return widget.Span{Role: look.role, Text: k.theme.Glyph(look.glyph) + " " + string(r.state)}
 	case taskColumn:
 		return widget.Span{Role: theme.Strong, Text: r.title}
 	case pingColumn:
@@ -295,6 +304,7 @@ func (k *book) compare(column, i, j int) int {
 // tail.
 func (p *Pane) page(c pane.Context, w, h int, focused bool) []widget.Row {
 	k := &p.book
+	k.theme = c.Theme
 	if k.table.Columns[startColumn].Cells = shortStart; w >= wideStart {
 		k.table.Columns[startColumn].Cells = longStart
 	}
@@ -338,7 +348,7 @@ func (p *Pane) Wants(c pane.Context) command.Value {
 	switch {
 	case len(p.noted) > 0 && !c.ReadOnly:
 		return command.Looked{Runs: p.noted}
-	case c.Zoomed && p.book.hungry():
+	case c.Zoomed && (p.book.hungry() || p.wanted != "" && !p.book.past.all()):
 		return command.Runs{From: p.book.past.next, Most: pageRows}
 	}
 	return nil

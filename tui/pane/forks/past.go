@@ -1,6 +1,7 @@
 package forks
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -36,6 +37,7 @@ type past struct {
 	damaged int
 	whole   bool // there is nothing more to read, or reading has failed
 	version uint64
+	found   int // where the run stood that was looked for last
 }
 
 // pageRows is how many runs are read at once, mostRows how many are kept.
@@ -156,10 +158,12 @@ func (p *past) find(id string) (fork.View, bool) {
 	if !ok || !p.known[n] {
 		return fork.View{}, false
 	}
-	for _, r := range p.rows {
-		if r.id == n {
-			return r.view(), true
-		}
+	if p.found >= len(p.rows) || p.rows[p.found].id != n {
+		p.found = slices.IndexFunc(p.rows, func(r row) bool { return r.id == n })
 	}
+	if p.found >= 0 {
+		return p.rows[p.found].view(), true
+	}
+	p.found = 0
 	return fork.View{}, false
 }

@@ -1,6 +1,8 @@
 package table
 
 import (
+	"slices"
+
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -69,7 +71,7 @@ func (t *Table) fit(w int) (out []span, rest int) {
 // Lines is how many lines the whole table takes: its heads, its rows, the rule and
 // the filter.
 func (t *Table) Lines() int {
-	n := 1 + len(t.shown)
+	n := 1 + t.Shown()
 	if t.ruled() {
 		n++
 	}
@@ -80,12 +82,36 @@ func (t *Table) Lines() int {
 }
 
 // ruled reports that there are rows on both sides of the rule.
-func (t *Table) ruled() bool { return t.above > 0 && t.above < len(t.shown) }
+func (t *Table) ruled() bool { return len(t.above) > 0 && len(t.below.order) > 0 }
 
 // Draw renders exactly h rows of exactly w cells: the heads, the rows around the
 // selected one, which is marked where focused says that keys go here, and the filter
 // with what found says of it. The place of a row is its number.
 func (t *Table) Draw(th *theme.Theme, w, h int, focused bool, found string) []widget.Row {
+	if t.Query.Typing() { // its caret moves
+		return t.draw(th, w, h, focused, found)
+	}
+	key := drawing{th, w, h, focused, found, t.source.Look, t.list.At, t.Columns[0].Cells, len(t.above), t.below.version, t.below.by, t.below.turned, t.below.query}
+	return t.drawn.Rows(key, func() []widget.Row { return slices.Clip(t.draw(th, w, h, focused, found)) })
+}
+
+// drawing is what the lines of a table depend on.
+type drawing struct {
+	theme   *theme.Theme
+	w, h    int
+	focused bool
+	found   string
+	look    uint64
+	at      int
+	first   int // cells of the first column, which its owner may change
+	above   int
+	version uint64
+	by      int
+	turned  bool
+	query   string
+}
+
+func (t *Table) draw(th *theme.Theme, w, h int, focused bool, found string) []widget.Row {
 	b := widget.Brush{Theme: th}
 	spans, rest := t.fit(w)
 	rows := make([]widget.Row, 0, max(h, 0))
@@ -96,10 +122,10 @@ func (t *Table) Draw(th *theme.Theme, w, h int, focused bool, found string) []wi
 	if t.Query.Shown() && lines > 1 {
 		lines--
 	}
-	total, at := len(t.shown), t.list.At
+	total, at := t.Shown(), t.list.At
 	if t.ruled() {
 		total++
-		if at >= t.above {
+		if at >= len(t.above) {
 			at++
 		}
 	}
@@ -107,8 +133,8 @@ func (t *Table) Draw(th *theme.Theme, w, h int, focused bool, found string) []wi
 	top := t.list.Window(at, at, total, t.h)
 	for y := top; y < min(total, top+lines); y++ {
 		i := y
-		if t.ruled() && y >= t.above {
-			if y == t.above {
+		if t.ruled() && y >= len(t.above) {
+			if y == len(t.above) {
 				rows = append(rows, widget.Row{Text: b.Rule(w, nil, nil), Place: widget.Nowhere})
 				continue
 			}
@@ -151,7 +177,7 @@ type line struct {
 }
 
 func (t *Table) row(b widget.Brush, spans []span, l line) widget.Row {
-	row := int(t.shown[l.i])
+	row := t.nth(l.i)
 	mark := "  "
 	if l.i == t.list.At {
 		mark = b.Theme.Glyph(theme.Pointer) + " "
@@ -169,8 +195,12 @@ func (t *Table) row(b widget.Brush, spans []span, l line) widget.Row {
 	for i, s := range spans {
 		switch {
 		case i == from:
-			wide := spans[to-1].from + spans[to-1].cells - s.from
-			out = append(out, widget.Span{Role: note.Role, Text: widget.Fit(note.Text, wide)}, widget.Span{Text: " "})
+			room := spans[to-1].from + spans[to-1].cells - s.from
+			if t.Columns[s.column].Cells == 0 { // behind its own words
+				out = append(append(out, t.Query.Mark(cells[i].Role, cells[i].Text)...), widget.Span{Text: "  "})
+				room -= widget.Cells(cells[i].Text) + 2
+			}
+			out = append(out, widget.Span{Role: note.Role, Text: widget.Fit(note.Text, room)}, widget.Span{Text: " "})
 			continue
 		case i > from && i < to:
 			continue
@@ -191,7 +221,8 @@ func (t *Table) row(b widget.Brush, spans []span, l line) widget.Row {
 }
 
 // note is where a row's note goes: behind the last column, with from below 0, or in
-// the place of the widest columns that say nothing.
+// the place of the columns from one up to another that say nothing, where these are
+// the widest; the wide column counts with what it leaves free.
 func (t *Table) note(row int, spans []span, cells []widget.Span, rest int) (from, to int, note widget.Span) {
 	if t.source.Note == nil {
 		return -1, -1, note
@@ -201,12 +232,20 @@ func (t *Table) note(row int, spans []span, cells []widget.Span, rest int) (from
 		return -1, -1, note
 	}
 	best, width := -1, leastNote-1
-	for i := range spans {
-		n := 0
-		for j := i; j < len(spans) && (cells[j].Text == "" || cells[j].Text == nothing); j++ {
-			if n = spans[j].from + spans[j].cells - spans[i].from; n > width {
-				best, to, width = i, j+1, n
-			}
+	free := func(i int) bool { return cells[i].Text == "" || cells[i].Text == nothing }
+	for i, s := range spans {
+		begin := s.from
+		if t.Columns[s.column].Cells == 0 {
+			begin += widget.Cells(cells[i].Text) + 2
+		} else if !free(i) {
+			continue
+		}
+		end := i + 1
+		for end < len(spans) && free(end) {
+			end++
+		}
+		if n := spans[end-1].from + spans[end-1].cells - begin; n > width {
+			best, to, width = i, end, n
 		}
 	}
 	if best < 0 {

@@ -30,8 +30,9 @@ type Source struct {
 	// Above is how many of the rows, the first ones, stand above the rule and are
 	// never sorted.
 	Above int
-	// Version tells whether the rows below the rule are those of before.
-	Version uint64
+	// Version tells whether the rows below the rule are those of before, and Look
+	// whether all rows look as they did.
+	Version, Look uint64
 	// Cell is what a row says in a column; Text is all that a filter finds it by.
 	Cell func(row, column int) widget.Span
 	Text func(row int) string
@@ -51,11 +52,10 @@ type Table struct {
 	by     int  // the column that orders the rows, from 1; 0 leaves them as they come
 	turned bool // the other way round
 	list   widget.List
-	// shown are the rows in their order; the first above of them stand above the rule.
-	shown []int32
-	above int
-	below below
-	h     int // lines of rows when drawn last
+	above  []int32 // the rows that are shown above the rule
+	below  below
+	h      int // lines of rows when drawn last
+	drawn  widget.Cache[drawing]
 }
 
 // below is what the order of the rows below the rule came from.
@@ -84,17 +84,13 @@ func (t *Table) sift() {
 		key.order = t.order(was.order[:0])
 		t.below = key
 	}
-	t.shown = t.shown[:0]
+	t.above = t.above[:0]
 	for i := range s.Above {
 		if t.keeps(i) {
-			t.shown = append(t.shown, int32(i))
+			t.above = append(t.above, int32(i))
 		}
 	}
-	t.above = len(t.shown)
-	for _, i := range t.below.order {
-		t.shown = append(t.shown, i+int32(s.Above))
-	}
-	t.list.Clamp(len(t.shown))
+	t.list.Clamp(t.Shown())
 }
 
 func (t *Table) keeps(row int) bool {
@@ -123,14 +119,22 @@ func (t *Table) order(out []int32) []int32 {
 }
 
 // Shown is how many rows are shown.
-func (t *Table) Shown() int { return len(t.shown) }
+func (t *Table) Shown() int { return len(t.above) + len(t.below.order) }
+
+// nth is the row that stands in a place among those that are shown.
+func (t *Table) nth(i int) int {
+	if i < len(t.above) {
+		return int(t.above[i])
+	}
+	return int(t.below.order[i-len(t.above)]) + t.source.Above
+}
 
 // Row is the selected row, or -1.
 func (t *Table) Row() int {
-	if t.list.At >= len(t.shown) {
+	if t.list.At >= t.Shown() {
 		return -1
 	}
-	return int(t.shown[t.list.At])
+	return t.nth(t.list.At)
 }
 
 // At is where the selected row stands among those that are shown, from 0.
@@ -141,19 +145,21 @@ func (t *Table) Select(row int) bool {
 	if t.Row() == row {
 		return true
 	}
-	if i := slices.Index(t.shown, int32(row)); i >= 0 {
-		t.list.At = i
-		return true
+	for i := range t.Shown() {
+		if t.nth(i) == row {
+			t.list.At = i
+			return true
+		}
 	}
 	return false
 }
 
 // Move carries out a verb of moving, as widget.List does.
-func (t *Table) Move(verb string) bool { return t.list.Move(verb, len(t.shown), t.h) }
+func (t *Table) Move(verb string) bool { return t.list.Move(verb, t.Shown(), t.h) }
 
 // Near reports that the last row that is shown is less than two screens away from
 // the selection: whoever reads rows as they are looked at should read on.
-func (t *Table) Near() bool { return t.list.At+2*max(t.h, 1) >= len(t.shown) }
+func (t *Table) Near() bool { return t.list.At+2*max(t.h, 1) >= t.Shown() }
 
 // Whole reports that every row has to be known for what is shown: they are filtered
 // or sorted.

@@ -88,8 +88,8 @@ func same(t *testing.T, got []string, want ...string) {
 
 func names(t *Table, list []fruit) string {
 	var out []string
-	for _, row := range t.shown {
-		out = append(out, list[row].name)
+	for i := range t.Shown() {
+		out = append(out, list[t.nth(i)].name)
 	}
 	return strings.Join(out, " ")
 }
@@ -120,7 +120,7 @@ func TestColumnsGoFromTheRight(t *testing.T) {
 }
 
 func TestANoteStandsInCellsThatSayNothing(t *testing.T) {
-	same(t, drawn(fruits(basket, 0), 40, 3)[2:], "  1     Quince        it fell down and …")
+	same(t, drawn(fruits(basket, 0), 40, 3)[2:], "  1     Quince  it fell down and is bru…")
 }
 
 func TestAColumnOrdersTheRowsBelowTheRule(t *testing.T) {

@@ -1,0 +1,65 @@
+package money
+
+import (
+	"strings"
+	"testing"
+
+	"ollimbot/core/agent"
+)
+
+func TestAUsageIsPricedWhereTheEngineDoesNot(t *testing.T) {
+	d, _ := open(t)
+	p := NewPrices(d)
+	used := agent.Usage{InputTokens: 1_000_000, OutputTokens: 100_000, CacheRead: 1_000_000, CacheWrite: 200_000}
+	for model, want := range map[string]float64{"sonnet": 2 + 1 + 0.1 + 0.5, "claude-opus-5-5-20261001": 4 + 2 + 0.2 + 1, "": 4 + 2 + 0.2 + 1, "Haiku": 0.5 + 0.25 + 0.05 + 0.125} {
+		if got := p.Priced(model, used).CostUSD; !near(got, want) {
+			t.Errorf("%q costs %v, want %v", model, got, want)
+		}
+	}
+	said := used
+	said.CostUSD = 0.01
+	free := used
+	free.Free = true
+	if p.Priced("opus", said).CostUSD != 0.01 || p.Priced("opus", free).CostUSD != 0 {
+		t.Error("what the engine says does not count")
+	}
+}
+
+func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
+	d, _ := open(t)
+	text := strings.Join([]string{
+		"# dollars for a million tokens: input output read written", "", "sonnet: 1 2 3 4 # mine", "'my-model': [0, 0, 0, 0]",
+		"opus: 4 20", "haiku: 1 2 3 four", "fable: 1 -2 3 4", "sonnet: 5 5 5 5", "no colon here", "inf: 1 2 NaN 3", "\x1b[2J: 1 2 3 4",
+	}, "\n")
+	if err := d.Write(PricesFile, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	p := NewPrices(d)
+	if p.Of("claude-sonnet-5-5") != (Price{1, 2, 3, 4}) || p.Of("my-model-2") != (Price{}) || p.Of("opus") != builtIn["opus"] {
+		t.Errorf("%+v %+v %+v", p.Of("claude-sonnet-5-5"), p.Of("my-model-2"), p.Of("opus"))
+	}
+	var lines []int
+	for _, problem := range p.Problems() {
+		lines = append(lines, problem.Line)
+		if problem.File != PricesFile || strings.Contains(problem.Message, "\x1b") {
+			t.Errorf("%+v", problem)
+		}
+	}
+	if want := []int{5, 6, 7, 8, 9, 10, 11}; len(lines) != len(want) || lines[0] != 5 || lines[6] != 11 {
+		t.Errorf("problems on lines %v, want %v", lines, want)
+	}
+	if m := p.Problems()[3].Message; !strings.Contains(m, "on line 3 already") {
+		t.Errorf("%s", m)
+	}
+}
+
+func FuzzAPricesFileNeverBreaks(f *testing.F) {
+	f.Add([]byte("sonnet: 1 2 3 4\n: ,\nx:1e309 0 0 0"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for name, price := range parsePrices(data).rows {
+			if name == "" || min(price.Input, price.Output, price.CacheRead, price.CacheWrite) < 0 || max(price.Input, price.Output, price.CacheRead, price.CacheWrite) > maxPrice {
+				t.Errorf("%q: %+v", name, price)
+			}
+		}
+	})
+}

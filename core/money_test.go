@@ -1,0 +1,200 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
+	"ollimbot/core/fork"
+	"ollimbot/core/policy"
+	"ollimbot/routines/schedule"
+)
+
+// costly is an engine whose tokens cost by the table.
+func costly() agent.Engine { return script.New(script.Options{Seed: 1, Pace: 1, Priced: true}) }
+
+// dear gives each run of the script engine a price of some cents, and says what one
+// has cost before.
+func dear(h home, settings string) {
+	h.write("prices.yaml", "default: 15000 0 0 0\n")
+	h.write("state/settings.json", settings)
+	h.write("state/fork_runs.jsonl", `{"id":"00000001","task":"old","kind":"routine","title":"Old","state":"done","ended":"1999-12-01T00:00:00Z","tokens":10,"cost_usd":0.15}`+"\n")
+}
+
+func ended(s Snapshot, id string) (n int) {
+	for _, f := range s.Forks {
+		if f.TaskID == id && f.State == fork.Done {
+			n++
+		}
+	}
+	return n
+}
+
+func entryOf(s Snapshot, id string) (e schedule.Entry) {
+	for _, one := range s.Schedule.Entries {
+		if one.ID == id {
+			return one
+		}
+	}
+	return e
+}
+
+func TestTenRemindersOfOneMomentStayWithinTheCapAndRunAnotherDay(t *testing.T) {
+	liveWith(t, costly, func(h home) {
+		dear(h, `{"daily_cap": "0.5"}`)
+		for i := range 10 {
+			h.reminder(fmt.Sprintf("cccc000%d", i), 10*time.Minute, "", "say here")
+		}
+	}, func(h home, b *Bot) {
+		done := func() (n int) {
+			for i := range 10 {
+				n += ended(b.Snapshot(), fmt.Sprintf("cccc000%d", i))
+			}
+			return n
+		}
+		time.Sleep(time.Hour)
+		s := b.Snapshot()
+		first, held := done(), 0
+		for _, e := range s.Schedule.Entries {
+			if e.Money {
+				held++
+				if !e.Held || !strings.HasPrefix(e.Tag, schedule.TagMoney) || e.Cost <= 0 {
+					t.Errorf("held without words or cost: %+v", e)
+				}
+			}
+		}
+		if first != 3 || held != 10-first || s.Money.Today.Spent > 0.5 || s.Money.Reserved != 0 {
+			t.Fatalf("%d ran, %d are held, %+v", first, held, s.Money)
+		}
+		time.Sleep(24 * time.Hour)
+		if second := done(); second <= first || second == 10 || b.Snapshot().Money.Today.Spent > 0.5 {
+			t.Errorf("the next day %d of 10 have run, %d before; %+v", second, first, b.Snapshot().Money)
+		}
+		out := do(t, b, command.LiftCaps{})
+		time.Sleep(time.Hour)
+		if n := done(); n != 10 || out.Undo == nil {
+			t.Errorf("with the caps lifted %d of 10 have run", n)
+		}
+	})
+}
+
+func TestARoutineHeldForMoneyOwesNothingAndGoesOnWhenLifted(t *testing.T) {
+	liveWith(t, costly, func(h home) {
+		dear(h, `{"daily_cap": "0"}`)
+		h.write("routines/r.md", "---\nid: \"cccc0001\"\ncron: \"*/5 * * * *\"\nmissed: run\nbackground: true\ndescription: \"Look\"\n---\nLook.\n\n```script\nsay looked\n```\n")
+		h.write("routines/c.md", "---\nid: \"cccc0002\"\ncron: \"*/5 * * * *\"\nbackground: true\ncritical: true\ndescription: \"Pills\"\n---\nLook.\n\n```script\nsay looked\n```\n")
+	}, func(_ home, b *Bot) {
+		time.Sleep(31 * time.Minute)
+		s := b.Snapshot()
+		if ended(s, "cccc0001") != 0 || ended(s, "cccc0002") < 6 || len(s.Updates) != 0 {
+			t.Fatalf("held ran %d times, critical %d times; updates %+v", ended(s, "cccc0001"), ended(s, "cccc0002"), s.Updates)
+		}
+		if v := viewOf(t, s, "cccc0001"); v.Broke.IsZero() || v.Next.Before(s.Money.Today.Ends) || v.Cost <= 0 {
+			t.Errorf("the task: %+v", v)
+		}
+		if e := entryOf(s, "cccc0002"); e.Held || e.Money {
+			t.Errorf("the critical one: %+v", e)
+		}
+		out := do(t, b, command.LiftCaps{})
+		time.Sleep(10 * time.Minute)
+		if n := ended(b.Snapshot(), "cccc0001"); n != 2 {
+			t.Errorf("ten minutes after lifting it has run %d times, want 2", n)
+		}
+		do(t, b, out.Undo)
+		time.Sleep(10 * time.Minute)
+		if n := ended(b.Snapshot(), "cccc0001"); n != 2 {
+			t.Errorf("with the caps back it has run %d times, want 2", n)
+		}
+		do(t, b, command.FireNow{ID: "cccc0001"})
+		time.Sleep(time.Minute)
+		if n := ended(b.Snapshot(), "cccc0001"); n != 3 {
+			t.Errorf("fired by hand it has run %d times, want 3", n)
+		}
+	})
+}
+
+func TestAHeldReminderRunsAfterMidnightAlsoAfterARestart(t *testing.T) {
+	twice(t, func(h home) {
+		dear(h, `{"daily_cap": "0"}`)
+		h.reminder("cccc0001", 10*time.Minute, "", "say here")
+	}, func(_ home, b *Bot) {
+		time.Sleep(time.Hour)
+		if s := b.Snapshot(); ended(s, "cccc0001") != 0 || !entryOf(s, "cccc0001").Money {
+			t.Errorf("%+v", s.Schedule.Entries)
+		}
+	}, func(h home, b *Bot) {
+		time.Sleep(30 * time.Hour)
+		if ended(b.Snapshot(), "cccc0001") != 0 {
+			t.Error("it ran without money")
+		}
+		type_(t, b, "/config daily_cap 5")
+		time.Sleep(5 * time.Minute)
+		if s := b.Snapshot(); ended(s, "cccc0001") != 1 || h.has("reminders/cccc0001.md") {
+			t.Errorf("with a cap that is high enough: %+v", s.Forks)
+		}
+	})
+}
+
+func TestAtTheCapTheConversationAsksOnceADay(t *testing.T) {
+	liveWith(t, costly, func(h home) { dear(h, `{"daily_cap": "0"}`) }, func(_ home, b *Bot) {
+		say := func(word string) []policy.Approval {
+			do(t, b, command.Say{Text: script_("say " + word)})
+			time.Sleep(10 * time.Second)
+			return b.Snapshot().Approvals
+		}
+		asked := say("first")
+		if len(asked) != 1 || asked[0].Label != textCapAsk || spoken(b.Snapshot(), "first") {
+			t.Fatalf("asked %+v", asked)
+		}
+		time.Sleep(2 * policy.Patience)
+		if spoken(b.Snapshot(), "first") {
+			t.Error("it went on without an answer")
+		}
+		if asked = say("second"); len(asked) != 1 {
+			t.Fatalf("asked %+v again", asked)
+		}
+		do(t, b, command.Answer{ID: asked[0].ID, Verdict: policy.Deny})
+		time.Sleep(time.Second)
+		if asked = say("third"); len(asked) != 0 || spoken(b.Snapshot(), "second") || spoken(b.Snapshot(), "third") {
+			t.Errorf("after no: asked %+v", asked)
+		}
+		time.Sleep(24 * time.Hour)
+		if asked = say("fourth"); len(asked) != 1 {
+			t.Fatalf("the day after: asked %+v", asked)
+		}
+		do(t, b, command.Answer{ID: asked[0].ID, Verdict: policy.Allow})
+		time.Sleep(time.Minute)
+		if asked = say("fifth"); len(asked) != 0 || !spoken(b.Snapshot(), "fourth") || !spoken(b.Snapshot(), "fifth") {
+			t.Errorf("after yes: asked %+v", asked)
+		}
+	})
+}
+
+func TestACapBelowWhatWasSpentSaysWhatFollowsBeforeItIsTaken(t *testing.T) {
+	liveWith(t, costly, func(h home) {
+		dear(h, `{}`)
+		h.write("state/usage.json", `{"2000-01-01": {"turns": 1, "cost_usd": 2.5}}`)
+	}, func(_ home, b *Bot) {
+		out := type_(t, b, "/config daily_cap 2")
+		if !strings.Contains(out.Message, "today has cost $2.50") || !strings.Contains(out.Message, "sure") || b.Snapshot().Money.Today.Capped() {
+			t.Fatalf("%q, %+v", out.Message, b.Snapshot().Money)
+		}
+		type_(t, b, "/config daily_cap 2 sure")
+		if s := b.Snapshot().Money; s.Today.Cap != 2 || s.Until(0).IsZero() {
+			t.Errorf("%+v", s)
+		}
+		for _, bad := range []string{"-1", "five", "1e3", "NaN", "", "0x10", "1.2.3"} {
+			if bad == "" {
+				continue // shows it
+			}
+			refused(t, b, command.Slash{Line: "/config daily_cap " + bad}, "must be an amount in dollars")
+		}
+		if s := b.Snapshot().Money; s.Today.Cap != 2 {
+			t.Errorf("a refused cap changed it: %+v", s)
+		}
+	})
+}

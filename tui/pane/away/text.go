@@ -1,0 +1,97 @@
+package away
+
+import (
+	"strings"
+	"time"
+
+	"ollimbot/core/audit"
+	"ollimbot/core/away"
+	"ollimbot/core/words"
+	"ollimbot/tui/widget/table"
+)
+
+const (
+	textTitle   = "While you were away"
+	textLog     = "audit log"
+	textReading = "Reading what happened."
+	textNever   = "You have not been away for a quarter of an hour since this is noted."
+	textTeach   = "What runs did meanwhile, by task, and what was missed or answered will stand here."
+	textQuiet   = "Nothing happened meanwhile."
+	textNoLog   = "No decisions yet. What is asked, allowed and changed, by whom and from where, is kept here."
+	textNothing = "nothing is selected"
+)
+
+// textActions are the actions of the audit log in words.
+var textActions = map[string]string{
+	audit.ApprovalAsked: "asked", audit.ApprovalAnswered: "answered", audit.ToolAlways: "allowed always", audit.ModeChanged: "mode",
+	audit.ConfigChanged: "setting", audit.BudgetChanged: "ping budget", audit.MuteChanged: "mute", audit.TaskAdded: "task added",
+	audit.TaskHeld: "task held", audit.TaskReleased: "task released", audit.TaskRemoved: "task removed", audit.TaskFired: "fired by hand",
+	audit.UpdateDiscarded: "update discarded", audit.UpdateRestored: "update restored", audit.RunStopped: "run stopped", audit.FileSent: "file sent",
+	audit.NamesChanged: "names", audit.CommandRun: "command", audit.LoginChanged: "login", audit.Noted: "note",
+}
+
+// what names a decision's kind in a word or two.
+func what(e audit.Entry) string {
+	if w, ok := textActions[e.Action]; ok {
+		return w
+	}
+	return strings.ReplaceAll(e.Action, ".", " ")
+}
+
+// oneLine is what a decision was about.
+func oneLine(e audit.Entry) string {
+	line, _, _ := strings.Cut(e.Detail, "\n")
+	if e.Subject == "" || strings.HasPrefix(line, e.Subject) {
+		return line
+	}
+	return strings.TrimSuffix(e.Subject+": "+line, ": ")
+}
+
+// decision is an entry in full.
+func decision(e audit.Entry, zone *time.Location) string {
+	who := e.Actor
+	if e.From != "" {
+		who += ", " + e.From
+	}
+	return strings.TrimSpace("when     " + e.At.In(zone).Format("Mon 2 Jan 2006 15:04:05") + "\nwho      " + who + "\nwhat     " + what(e) + " (" + e.Action + ")\nabout    " + e.Subject + "\n\n" + e.Detail)
+}
+
+// textSpan is when that was: "09:12 to 14:00, 4 h 48 min".
+func textSpan(s away.Span, now time.Time, zone *time.Location) string {
+	if zone == nil {
+		zone = time.UTC
+	}
+	moment := func(t time.Time) string {
+		if words.SameDay(t, now, zone) {
+			return t.In(zone).Format("15:04")
+		}
+		return t.In(zone).Format("Mon 2 Jan 15:04")
+	}
+	return moment(s.From) + " to " + moment(s.To) + ", " + words.Distance(s.To.Sub(s.From))
+}
+
+// textBack is said on start.
+func textBack(r *away.Report, key string) string {
+	parts := []string{words.Grouped(uint64(r.Sum.Runs), "run")}
+	if r.Sum.Pings > 0 {
+		parts = append(parts, words.Grouped(uint64(r.Sum.Pings), "ping"))
+	}
+	if r.Sum.Failed > 0 {
+		parts = append(parts, words.Grouped(uint64(r.Sum.Failed), "failure"))
+	}
+	said := "While you were away: " + strings.Join(append(parts, words.Dollars(r.Sum.Dollars)), ", ")
+	if key == "" {
+		return said
+	}
+	return said + ". " + key + " shows them"
+}
+
+func textDamaged(n int) string {
+	return words.Grouped(uint64(n), "line") + " of the audit log cannot be read and are left out"
+}
+
+func textDecisions(n int) string { return words.Grouped(uint64(n), "decision") }
+
+func textShown(t *table.Table, of int) string {
+	return words.Thousands(uint64(t.Shown())) + " of " + words.Grouped(uint64(of), "line")
+}

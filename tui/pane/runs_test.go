@@ -1,0 +1,301 @@
+package pane_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/agent"
+	"ollimbot/core/command"
+	"ollimbot/core/fork"
+	"ollimbot/core/store"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// ledger is n stored runs, newest first; each seventh has failed, each third pinged.
+type ledger struct {
+	n, damaged int
+	looked     []string
+	broken     error
+}
+
+func (l *ledger) run(i int) fork.View {
+	at := noon.Add(-time.Duration(i+1) * 11 * time.Minute)
+	f := fork.View{
+		ID: fmt.Sprintf("%08x", 0x70000000-i), TaskID: fmt.Sprintf("%08x", i%40), Title: fmt.Sprintf("Task %d", i%40), State: fork.Done,
+		Started: at, Ended: at.Add(time.Duration(i%300) * time.Second), Session: fmt.Sprintf("s%035d", i), Parent: fmt.Sprintf("p%035d", i),
+		Tools: i % 9, Usage: agent.Usage{InputTokens: 100 * (i % 1000), CostUSD: float64(i%50) / 1000},
+	}
+	if i%7 == 3 {
+		f.State, f.Error = fork.Failed, fmt.Sprintf("the command ended with status %d", i%5)
+	}
+	if i%3 == 0 {
+		f.Pings = 1
+	}
+	return f
+}
+
+func (l *ledger) do(c command.Value) (command.Outcome, error) {
+	switch c := c.(type) {
+	case command.Looked:
+		l.looked = append(l.looked, c.Runs...)
+		return command.Outcome{}, nil
+	case command.Runs:
+		if l.broken != nil {
+			return command.Outcome{}, l.broken
+		}
+		p := &fork.Page{}
+		from := int(c.From.At)
+		for i := from; i < min(l.n, from+c.Most); i++ {
+			p.Runs = append(p.Runs, l.run(i))
+		}
+		if from == 0 {
+			p.Damaged = l.damaged
+		}
+		p.Next = store.Place{At: int64(from + len(p.Runs)), Set: true}
+		p.All = from+len(p.Runs) == l.n
+		return command.Outcome{Runs: p}, nil
+	}
+	return command.Outcome{}, fmt.Errorf("nobody was to ask for %T", c)
+}
+
+// settle does all that a pane wants, as the frame does, and gives what was said.
+func (s *stage) settle(t *testing.T, do func(command.Value) (command.Outcome, error)) (toasts []string) {
+	t.Helper()
+	r := s.Pane.(pane.Reader)
+	for range 1000 {
+		c := r.Wants(s.c)
+		if c == nil {
+			return toasts
+		}
+		o, err := do(c)
+		if a := r.Read(s.c, o, err); a.Toast != "" {
+			toasts = append(toasts, a.Toast)
+		}
+		s.Sync(s.c)
+		s.screen(118, 36)
+	}
+	t.Fatal("the pane never has enough")
+	return nil
+}
+
+func runsPage(t *testing.T, l *ledger) *stage {
+	t.Helper()
+	s := open("forks")
+	s.c.Zoomed = true
+	s.next(func(c *core.Snapshot) {
+		c.Forks = c.Forks[:3]
+		for i := range min(20, l.n) {
+			c.Forks = append(c.Forks, l.run(i))
+		}
+	})
+	s.screen(118, 36)
+	s.settle(t, l.do)
+	return s
+}
+
+func TestThePageOfRunsLooksAsItDid(t *testing.T) {
+	s := runsPage(t, &ledger{n: 300})
+	s.next(func(c *core.Snapshot) { c.Failures = []fork.View{(&ledger{}).run(3), (&ledger{}).run(220)} })
+	for _, size := range [][2]int{{198, 56}, {118, 36}, {78, 20}, {44, 8}} {
+		compare(t, fmt.Sprintf("runs-%dx%d", size[0], size[1]), strings.Split(s.screen(size[0], size[1]), "\n"))
+	}
+	for look, o := range looks {
+		s.c.Theme = theme.New(o)
+		lines := strings.Split(strings.ReplaceAll(s.screen(78, 20), "\x1b", "␛"), "\n")
+		compare(t, "runs-"+look, lines)
+	}
+}
+
+func TestRunsAreReadAsOneScrolls(t *testing.T) {
+	l := &ledger{n: 10_000}
+	s := runsPage(t, l)
+	_, state := s.Title(s.c)
+	has(t, state, "255 runs so far")
+	for range 40 {
+		s.do(action.TailPageDown)
+		s.settle(t, l.do)
+	}
+	if _, state := s.Title(s.c); strings.Contains(state, "255 runs") {
+		t.Error("scrolling reads no further runs: " + state)
+	}
+	s.do(action.TailFollow)
+	for range 60 {
+		s.settle(t, l.do)
+		s.do(action.TailFollow)
+	}
+	_, state = s.Title(s.c)
+	has(t, state, "10,005 runs")
+	has(t, s.screen(118, 36), "tail: Task 39", "8 Sep")
+}
+
+func TestTenThousandRunsTakeLessThanFiveMegabytes(t *testing.T) {
+	l := &ledger{n: 10_000}
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	s := runsPage(t, l)
+	s.do(action.ForksSort)
+	s.settle(t, l.do)
+	used := heap() - before
+	if s.screen(118, 36); used > 5<<20 {
+		t.Errorf("10,000 runs take %d kB", used>>10)
+	}
+	t.Logf("10,000 runs take %d kB", used>>10)
+}
+
+func TestRunsAreFilteredByTextAndState(t *testing.T) {
+	l := &ledger{n: 1000}
+	s := runsPage(t, l)
+	s.do(action.TailFind)
+	s.keys(t, "task status 4")
+	s.settle(t, l.do)
+	screen := s.screen(118, 36)
+	has(t, screen, "of 1,005 runs", "the command ended with status 4")
+	if strings.Contains(screen, "✓ done") {
+		t.Error("a run that is done is shown")
+	}
+	s.keys(t, "enter")
+	if !s.Pane.(interface{ End(pane.Context) bool }).End(s.c) {
+		t.Error("there was a filter to end")
+	}
+	s.do(action.ForksState)
+	s.settle(t, l.do)
+	if screen = s.screen(118, 36); strings.Contains(screen, "done") {
+		t.Error("failed runs only were asked for\n" + screen)
+	}
+	name, state := s.Title(s.c)
+	has(t, name+state, "Runs", "failed only", "144 runs")
+}
+
+func TestTheHeadOfAColumnSortsTheRuns(t *testing.T) {
+	l := &ledger{n: 1000}
+	s := runsPage(t, l)
+	head := s.Draw(s.c, 118, 36, true)[0]
+	at := widget.Place(0)
+	for x, r := range []rune(head.Text) {
+		if r == 'K' && strings.HasPrefix(string([]rune(head.Text)[x:]), "KENS") {
+			at = head.At(x)
+		}
+	}
+	s.Press(s.c, at, true)
+	s.settle(t, l.do)
+	_, state := s.Title(s.c)
+	has(t, state, "by TOKENS")
+	has(t, s.screen(118, 36), "TOKENS▼", " 100k ")
+	s.do(action.ForksTurn)
+	has(t, s.screen(118, 36), "TOKENS▲")
+}
+
+func TestAFailureBeyondTheNewestRunsStaysUntilItIsLookedAt(t *testing.T) {
+	l := &ledger{n: 300}
+	s := runsPage(t, l)
+	old := l.run(220)
+	s.next(func(c *core.Snapshot) { c.Failures = []fork.View{old} })
+	if l.looked != nil {
+		t.Error("nobody has looked yet")
+	}
+	first := strings.Split(s.screen(118, 36), "\n")[1]
+	has(t, first, "failed", old.Title)
+	s.do(action.TailHome)
+	s.settle(t, l.do)
+	if strings.Join(l.looked, " ") != old.ID {
+		t.Errorf("the core is told of %v", l.looked)
+	}
+	has(t, s.screen(118, 36), "tail: "+old.Title, old.Error)
+	s.do(action.ForksDown)
+	s.next(func(c *core.Snapshot) { c.Failures = nil })
+	if first := strings.Split(s.screen(118, 36), "\n")[1]; strings.Contains(first, old.Title+" ") {
+		t.Error("it still stands above the others: " + first)
+	}
+}
+
+func TestAReadOnlyDashboardTellsNobodyWhatItHasSeen(t *testing.T) {
+	l := &ledger{n: 30}
+	s := runsPage(t, l)
+	s.c.ReadOnly = true
+	s.next(func(c *core.Snapshot) { c.Failures = []fork.View{l.run(3)} })
+	s.do(action.TailHome)
+	s.settle(t, l.do)
+	if l.looked != nil {
+		t.Error("it was told")
+	}
+}
+
+func TestDamagedHistoryIsSaidOnce(t *testing.T) {
+	l := &ledger{n: 600, damaged: 2}
+	s := open("forks")
+	s.c.Zoomed = true
+	s.screen(118, 36)
+	said := s.settle(t, l.do)
+	s.do(action.ForksSort)
+	said = append(said, s.settle(t, l.do)...)
+	if len(said) != 1 || !strings.Contains(said[0], "damaged") {
+		t.Errorf("said: %q", said)
+	}
+	broken := &ledger{broken: errors.New("the disk is gone")}
+	s = open("forks")
+	s.c.Zoomed = true
+	s.screen(118, 36)
+	if said := s.settle(t, broken.do); len(said) != 1 || said[0] != "the disk is gone" {
+		t.Errorf("said: %q", said)
+	}
+}
+
+func TestAStoredRunIsOpenedAndFiredAgain(t *testing.T) {
+	l := &ledger{n: 300}
+	s := runsPage(t, l)
+	s.do(action.TailPageDown, action.TailPageDown, action.TailPageDown)
+	has(t, s.screen(118, 36), "What it said is no longer kept")
+	a := s.do(action.ForksAgain)
+	if fire, ok := a.Do.(command.FireNow); !ok || fire.ID == "" {
+		t.Errorf("again is %+v", a)
+	}
+	if why := s.Pane.(interface {
+		Off(pane.Context, action.ID) string
+	}).Off(s.c, action.ForksResume); why != "" {
+		t.Errorf("it cannot be resumed: %s", why)
+	}
+}
+
+func BenchmarkPageOfRuns(b *testing.B) {
+	l := &ledger{n: 10_000}
+	s := open("forks")
+	s.c.Zoomed, s.c.Theme = true, theme.New(theme.Options{Dark: true, Profile: 1 << 24})
+	for range 60 {
+		s.Draw(s.c, 198, 56, true)
+		if c := s.Pane.(pane.Reader).Wants(s.c); c != nil {
+			o, err := l.do(c)
+			s.Pane.(pane.Reader).Read(s.c, o, err)
+		}
+		s.do(action.TailFollow)
+	}
+	b.Run("draw", func(b *testing.B) {
+		for b.Loop() {
+			s.Draw(s.c, 198, 56, true)
+		}
+	})
+	b.Run("sync", func(b *testing.B) {
+		for b.Loop() {
+			s.Sync(s.c)
+		}
+	})
+	b.Run("scroll", func(b *testing.B) {
+		for b.Loop() {
+			s.do(action.TailPageUp)
+			s.Draw(s.c, 198, 56, true)
+		}
+	})
+}
