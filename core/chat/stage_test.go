@@ -49,12 +49,8 @@ func newStage(t *testing.T, engine agent.Engine, change ...func(*Options)) *stag
 func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Options)) *stage {
 	t.Helper()
 	dir, err := store.At(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dir.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, dir.Prepare())
 	if engine == nil {
 		engine = script.New(script.Options{Seed: 1, Pace: 1, Dir: dir})
 	}
@@ -259,9 +255,7 @@ func (a *phoneAnswer) End(_ bool, shown func([]post.MessageID)) { shown(nil) }
 
 func must(t testing.TB, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 func (s *stage) reword(key, text string, gone bool) {
