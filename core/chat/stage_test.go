@@ -255,7 +255,9 @@ func (a *phoneAnswer) End(_ bool, shown func([]post.MessageID)) { shown(nil) }
 
 func must(t testing.TB, err error) {
 	t.Helper()
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (s *stage) reword(key, text string, gone bool) {
