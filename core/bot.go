@@ -64,6 +64,9 @@ type Options struct {
 	// Commands runs the program's own commands for the agent, which calls them in
 	// its shell; nil where it cannot.
 	Commands policy.Runner
+	// UserCommands runs the program's own commands for the user, beside whose shell the
+	// bot runs; nil runs none.
+	UserCommands func(ctx context.Context, args []string) agent.CommandResult
 	// Control is the socket on which they reach the bot; nil is none.
 	Control *control.Server
 	// Remote reaches the user away from the dashboard; nil leaves the chat pane.

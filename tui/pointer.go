@@ -147,6 +147,10 @@ func wheelAction(p action.Pane, up bool) (action.ID, int) {
 		return pick(action.ScheduleUp, action.ScheduleDown), 1
 	case action.Updates:
 		return pick(action.UpdatesUp, action.UpdatesDown), 1
+	case action.Task:
+		return pick(action.TaskUp, action.TaskDown), wheelLines
+	case action.Costs:
+		return pick(action.CostsUp, action.CostsDown), 1
 	case action.Forks, action.Chat, action.Logs:
 		return pick(action.TailUp, action.TailDown), wheelLines
 	case action.Away:

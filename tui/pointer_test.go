@@ -22,15 +22,15 @@ import (
 )
 
 func TestAClickOnTheSelectedRowOpensIt(t *testing.T) {
-	for _, row := range []string{"Email sweep", "The parcel"} {
+	for row, opens := range map[string]string{"Email sweep": "esc back", "The parcel": "esc close"} {
 		play(t, setup{}, func(s *stage) {
 			s.press("5")
 			s.clickOn(row) // focuses and selects
-			s.misses("esc close")
+			s.misses(opens)
 			s.clickOn(row)
-			s.sees("esc close")
+			s.sees(opens)
 			s.press("esc")
-			s.misses("esc close")
+			s.misses(opens)
 		})
 	}
 	scene{keys: []string{"4"}}.play(t, func(s *stage) {
@@ -352,7 +352,7 @@ func TestAClickOnAPaneWithoutTheFocusMeansTheRowsThatStandThere(t *testing.T) {
 		s.press("2", "G", "5")
 		s.clickOn("Email sweep")
 		s.clickOn("Email sweep")
-		s.sees("╭─ Email sweep", "esc close")
+		s.sees("│ Email sweep  daily", "esc back")
 	})
 }
 

@@ -143,6 +143,7 @@ type Schedule struct {
 
 	mu      sync.Mutex // guards what follows, up to the empty line; never held over a call
 	open    bool       // Run takes orders
+	ran     bool       // it did, or does
 	inbox   inbox
 	running map[key]*run // tasks whose run is under way or waits
 
@@ -250,7 +251,7 @@ func (s *Schedule) Run(ctx context.Context) error {
 func (s *Schedule) setOpen(open bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open = open
+	s.open, s.ran = open, true
 }
 
 func (s *Schedule) loop(ctx context.Context, fires *errgroup.Group) {

@@ -182,6 +182,41 @@ const (
 	ForksTurn  ID = "forks.turn"
 )
 
+// The actions of the page of a task.
+const (
+	TaskRun    ID = "task.run" // opens the run that is looked at
+	TaskOlder  ID = "task.older"
+	TaskNewer  ID = "task.newer"
+	TaskBefore ID = "task.before" // the task before
+	TaskBehind ID = "task.behind"
+	TaskEdit   ID = "task.edit"
+	TaskOpen   ID = "task.open"
+	TaskDelete ID = "task.delete"
+	TaskFire   ID = "task.fire"
+	TaskPause  ID = "task.pause"
+	TaskUp     ID = "task.up"
+	TaskDown   ID = "task.down"
+	TaskPgUp   ID = "task.pgup"
+	TaskPgDn   ID = "task.pgdn"
+	TaskTop    ID = "task.top"
+	TaskBottom ID = "task.bottom"
+)
+
+// The actions of the page of costs.
+const (
+	CostsOpen   ID = "costs.open"
+	CostsMark   ID = "costs.mark"
+	CostsUp     ID = "costs.up"
+	CostsDown   ID = "costs.down"
+	CostsPgUp   ID = "costs.pgup"
+	CostsPgDn   ID = "costs.pgdn"
+	CostsTop    ID = "costs.top"
+	CostsBottom ID = "costs.bottom"
+	CostsFind   ID = "costs.find"
+	CostsSort   ID = "costs.sort"
+	CostsTurn   ID = "costs.turn"
+)
+
 // The actions of the chat pane beside its scrolling.
 const (
 	ChatWrite ID = "chat.write"

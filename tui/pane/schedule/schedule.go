@@ -163,7 +163,7 @@ func onProblem(p routines.Problem, id action.ID) (a pane.Answer, ok bool) {
 func onTask(s *core.Snapshot, it item, id action.ID) pane.Answer {
 	switch id {
 	case action.ScheduleDetails:
-		return pane.Answer{Show: &pane.Page{Title: it.title(), Load: command.Describe{ID: it.id()}}}
+		return pane.Answer{Task: it.id()}
 	case action.SchedulePreview:
 		return pane.Answer{Show: &pane.Page{Title: textPreview(it.title()), Load: command.Preview{ID: it.id()}}}
 	case action.ScheduleFire:
