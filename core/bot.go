@@ -204,6 +204,7 @@ func (b *Bot) makeParts() error {
 	b.schedule = schedule.New(schedule.Options{
 		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log,
 		Purse: schedulePurse{b}, Fire: b.fire, Note: b.note, Troubles: b.noteTroubles, Changed: b.notify, Commits: b.git,
+		Inherit: b.guard.Inherit,
 	})
 	return nil
 }

@@ -152,8 +152,9 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 		reply, err := c.CarryOut(ctx, b.slashHost())
 		return command.Outcome{Message: reply}, err
 	case command.Click:
-		message, err := b.chat.Click(ctx, c.Message, c.ID)
-		return command.Outcome{Message: message}, err
+		return b.click(ctx, c)
+	case command.Remind:
+		return b.remind(ctx, c, "")
 	case command.Interrupt:
 		return command.Outcome{}, b.chat.Interrupt(ctx)
 	case command.ExitFork:

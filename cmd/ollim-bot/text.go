@@ -37,6 +37,8 @@ const (
 	textNotYet          = "user has not written since"
 	textAnswered        = "answered after %s (%s)"
 	textNotAnswered     = "not answered"
+	textTheUser         = "The user"
+	textARun            = "A background run"
 	textAnswers         = "How they were answered:"
 	textBadDays         = "--days %d is not a number of days between 1 and %d"
 	textBadCount        = "-n %d is not between 1 and 10000"
