@@ -84,6 +84,9 @@ func TestPropertyTheCheckAgreesWithJSONSchema(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
+		if doc == nil {
+			doc = map[string]any{} // null is a call without arguments
+		}
 		want := compiled[tool].Validate(doc)
 		_, got := read(tool, args)
 		if (want == nil) != (got == "") {
