@@ -87,7 +87,7 @@ func Thousand(n int) string { return fmt.Sprintf("%dk", (n+500)/1000) }
 // Dollars is an amount with as many digits as it takes to see something: "$0.12",
 // "$0.0034".
 func Dollars(v float64) string {
-	if v > 0 && v < 0.1 {
+	if v > 0 && v < 0.01 {
 		return fmt.Sprintf("$%.4f", v)
 	}
 	return fmt.Sprintf("$%.2f", v)

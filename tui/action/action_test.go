@@ -233,7 +233,7 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 		Updates:  []updates.Update{{Key: "u"}},
 		Forks:    []fork.View{{ID: "f", State: fork.Done}, {ID: "g", State: fork.Waiting}},
 
-		Approvals: []policy.Approval{{ID: "a"}},
+		Approvals: []policy.Approval{{ID: "a", Tool: "Bash"}},
 		Chat:      []transcript.Entry{{ID: "c", Embed: &post.Embed{Buttons: []post.Button{{Label: "Done"}}}}},
 		Engine:    core.EngineStatus{LoginNeeded: true},
 	}

@@ -203,6 +203,18 @@ func noApproval(s core.Snapshot) string {
 	return ""
 }
 
+// noAlways knows questions too, about a file or about money: they have no tool that
+// could be allowed from now on.
+func noAlways(s core.Snapshot) string {
+	if why := noApproval(s); why != "" {
+		return why
+	}
+	if s.Approvals[0].Tool == "" {
+		return offQuestion
+	}
+	return ""
+}
+
 func alwaysHint(s core.Snapshot) string {
 	if len(s.Approvals) == 0 {
 		return ""

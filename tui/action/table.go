@@ -172,7 +172,7 @@ var approvalRows = []Action{
 	},
 	{
 		ID: ApprovalAlways, Pane: Chat, Keys: []string{"a"}, Title: "Allow the tool of the call that waits from now on", Short: "always",
-		Hint: alwaysHint, Off: noApproval, Costs: true, Writes: true,
+		Hint: alwaysHint, Off: noAlways, Costs: true, Writes: true,
 	},
 	{ID: ApprovalRead, Pane: Chat, Keys: []string{"v"}, Title: "Read the whole tool call that waits", Short: "read all", Off: noApproval, Quiet: true},
 }

@@ -14,6 +14,7 @@ const (
 	offEnded    = "no run has ended yet"
 	offForked   = "the chat stands in a fork already; leave it first"
 	offApproval = "no tool call waits for you"
+	offQuestion = "this is a question, not a tool that could always be allowed"
 	offMessage  = "nothing has been said yet"
 	offButtons  = "no card in the chat has buttons"
 	offNoFork   = "the chat stands in no fork"

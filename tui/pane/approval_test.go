@@ -88,6 +88,27 @@ func TestOnlyWhatIsWrittenIsContent(t *testing.T) {
 	}
 }
 
+// A question about money or a file has no tool: it is a sentence of its own, and
+// nothing can be allowed from now on.
+func TestAQuestionWithoutAToolIsASentence(t *testing.T) {
+	s := open("chat")
+	s.next(func(c *core.Snapshot) {
+		c.Approvals = []policy.Approval{{ID: "m", Session: "conversation", Label: "Go on above the cap today?", Text: "$2.00 of $2.00.", Until: noon.Add(time.Minute)}}
+	})
+	screen := s.screen(80, 14)
+	has(t, screen, "Go on above the cap today? · conversation", "y allow", "n deny")
+	for _, no := range []string{"asks to run", "always"} {
+		if strings.Contains(screen, no) {
+			t.Errorf("it says %q:\n%s", no, screen)
+		}
+	}
+	always, _ := action.Get(action.Chat, action.ApprovalAlways)
+	if always.Off(*s.c.Snap) == "" {
+		t.Error("it can be allowed for ever")
+	}
+	has(t, s.do(action.ApprovalRead).Show.Body, "Go on above the cap today?\n\n$2.00 of $2.00.\n")
+}
+
 // cards are the cards of two forks, the first of which has ended.
 func cards(s *core.Snapshot) {
 	card := func(id post.MessageID) transcript.Entry {

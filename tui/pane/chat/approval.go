@@ -95,10 +95,13 @@ func (p *Pane) answers(c pane.Context, tool string, w int, focused, cut bool) []
 	lists := [][]offered{
 		{allow, deny, {action.ApprovalAlways, textAlways + widget.Cut(tool, 24)}}, {allow, deny, {id: action.ApprovalAlways}},
 	}
+	if tool == "" {
+		lists = [][]offered{{allow, deny}}
+	}
 	if cut {
 		read := offered{action.ApprovalRead, textRead}
 		lists = [][]offered{
-			append([]offered{{id: action.ApprovalRead}}, lists[0]...), append([]offered{read}, lists[1]...), {read, allow, deny},
+			append([]offered{{id: action.ApprovalRead}}, lists[0]...), append([]offered{read}, lists[len(lists)-1]...), {read, allow, deny},
 		}
 	}
 	var keys []widget.Span
@@ -119,7 +122,7 @@ func (p *Pane) askLine(c pane.Context, w int) string {
 	left := []widget.Span{
 		{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " "}, {Role: theme.Strong, Text: a.Label},
 	}
-	right := []widget.Span{{Role: theme.Key, Text: " " + textAnswers(c.Names(action.Chat))}, {Role: theme.Warn, Text: " " + timeLeft(a, c.Snap.At) + " "}}
+	right := []widget.Span{{Role: theme.Key, Text: " " + textAnswers(a, c.Names(action.Chat))}, {Role: theme.Warn, Text: " " + timeLeft(a, c.Snap.At) + " "}}
 	b := widget.Brush{Theme: c.Theme}
 	if w-widget.Width(right) < minLabel { // the keys matter more than the time
 		right = right[:1]
@@ -162,7 +165,7 @@ func parts(a policy.Approval) (call, content string) {
 func callRows(c pane.Context, a policy.Approval, w, most int) (rows [][]widget.Span, cut bool) {
 	call, content := parts(a)
 	head := []widget.Span{{Role: theme.Strong, Text: asks(a, call)}}
-	if widget.Width(head) > w { // what it is stands first where it takes a line
+	if a.Tool == "" || widget.Width(head) > w { // a question is a sentence; what it is stands first where it takes a line
 		head = []widget.Span{{Role: theme.Strong, Text: call}, {Role: theme.Dim, Text: " · " + asker(a)}}
 	}
 	if rows = widget.WrapSpans(head, w); content != "" && len(rows) > 1 { // what is written matters more than who asks

@@ -76,9 +76,13 @@ func textTeach(n action.Names) string {
 		way + ", then /help, and they are listed."
 }
 
-// textAnswers are the keys that answer a tool call.
-func textAnswers(n action.Names) string {
-	return strings.Join(n.Badges(action.ApprovalAllow, action.ApprovalDeny, action.ApprovalAlways), " ")
+// textAnswers are the keys that answer what waits.
+func textAnswers(a policy.Approval, n action.Names) string {
+	ids := []action.ID{action.ApprovalAllow, action.ApprovalDeny, action.ApprovalAlways}
+	if a.Tool == "" {
+		ids = ids[:2]
+	}
+	return strings.Join(n.Badges(ids...), " ")
 }
 
 func textAsks(n action.Names) string {
@@ -125,6 +129,8 @@ func textCall(a policy.Approval, n action.Names, locked bool) string {
 	call, content := parts(a)
 	out := asks(a, call) + ".\n"
 	switch {
+	case a.Tool == "":
+		out = call + "\n\n" + a.Text + "\n"
 	case a.Text != "":
 		out = "The " + asker(a) + textAsksThis + "\n\n" + spelled(a) + "\n"
 	case content != "":
