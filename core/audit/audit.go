@@ -40,7 +40,8 @@ const (
 	TaskHeld         = "task.held"
 	TaskReleased     = "task.released"
 	TaskRemoved      = "task.removed"
-	TaskFired        = "task.fired" // by hand
+	TaskChanged      = "task.changed" // what its file says
+	TaskFired        = "task.fired"   // by hand
 	UpdateDiscarded  = "update.discarded"
 	UpdateRestored   = "update.restored"
 	RunStopped       = "run.stopped"

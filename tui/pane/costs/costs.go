@@ -182,7 +182,7 @@ func (p *Page) held(c pane.Context) []widget.Span {
 	}
 	n, dollars, first := 0, 0.0, ""
 	for i := range p.report.Ahead {
-		if e := &p.report.Ahead[i]; e.Held && strings.HasPrefix(e.Tag, tagMoney) {
+		if e := &p.report.Ahead[i]; e.Money {
 			n, dollars, first = n+1, dollars+e.Cost, cmp.Or(first, e.Description)
 		}
 	}
