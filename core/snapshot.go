@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/budget"
 	"ollimbot/core/chat"
 	"ollimbot/core/clean"
+	"ollimbot/core/config"
 	"ollimbot/core/fork"
 	"ollimbot/core/google"
 	"ollimbot/core/money"
@@ -53,6 +54,8 @@ type Snapshot struct {
 	Schedule schedule.View
 	Updates  []updates.Update // oldest first
 	Forks    []fork.View      // running, then waiting, then finished (newest first)
+	// Ended are the runs that have ended within 24 hours, in the order of their ends.
+	Ended []fork.View
 	// Failures are runs that have failed and that nobody has looked at, newest first.
 	Failures []fork.View
 	// Away is when the user was away last, Decisions how many decisions were written
@@ -96,6 +99,8 @@ type BudgetView struct {
 	// Quiet is until when pings that are not critical are refused, for quiet hours
 	// or because the user has muted them; zero when they are not.
 	Quiet time.Time
+	// QuietHours are those of each day; the zero value is none.
+	QuietHours config.Quiet
 	// Muted is until when the user has muted pings; zero when they have not.
 	Muted time.Time
 	// QuietSpans are the quiet hours from 24 hours back to 24 hours ahead, each as its
@@ -154,6 +159,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.All(),
 		Fork: b.chat.Banner(), Approvals: b.guard.Approvals().Pending(), Attached: b.chat.Attached(),
 	}
+	s.Ended = b.forks.Ended(now.Add(-24 * time.Hour))
 	if at := b.started.Load(); at != nil {
 		s.Started = *at
 	}
@@ -194,7 +200,7 @@ func (b *Bot) budgetView(now time.Time, view schedule.View) BudgetView {
 	return BudgetView{
 		State: state, Status: state.Status(now), Reserved: reserved,
 		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
-		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), Muted: b.muted.At(now),
+		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), QuietHours: b.runtime.Load().QuietHours, Muted: b.muted.At(now),
 		Forecast: levels, Dry: dry,
 		QuietSpans: b.runtime.Load().QuietSpans(now.Add(-24*time.Hour), now.Add(24*time.Hour)),
 		Pings:      b.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,

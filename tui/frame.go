@@ -18,13 +18,18 @@ func (r *root) frame() []string {
 	}
 	lines := make([]string, 0, r.h)
 	lines = append(lines, r.topLine())
+	lines = append(lines, r.head(plan)...)
 	if plan.Strip > 0 {
 		lines = append(lines, r.strip(plan)...)
 	} else {
 		lines = append(lines, r.body(plan)...)
 	}
 	if plan.Said < r.h-1 {
-		lines = append(lines, widget.Blank(r.w))
+		row, ok := r.captionLine()
+		if !ok {
+			row = widget.Blank(r.w)
+		}
+		lines = append(lines, row)
 	}
 	lines = append(lines, r.helpLine())
 	for _, d := range r.dialogs {

@@ -37,6 +37,11 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 		return r.clickDialog(m.X, m.Y)
 	case m.Y == 0:
 		return r.pressTop(m.X)
+	case m.Y <= plan.Day:
+		return r.pressDay(m.X)
+	case m.Y <= plan.Day+plan.Fixed:
+		r.setFocus([]action.Pane{action.Budget, action.Schedule}[m.Y-plan.Day-1])
+		return nil
 	case m.X < plan.Strip && m.Y <= len(action.Panes):
 		r.clickStrip(m.Y)
 		return nil

@@ -373,7 +373,7 @@ func TestTheTopLineCountsFailuresUntilTheyWereLookedAt(t *testing.T) {
 			s.clickOn("✗ 2 failed")
 			s.sees("✗ 1 failed")
 			s.clickOn("✗ 1 failed")
-			s.misses(" failed ")
+			s.misses("1 failed")
 			s.press("z")
 			s.sees("Task bad00002")
 		})
@@ -387,7 +387,7 @@ func TestAClickInTheTailGivesItTheKeysAndOneInTheListTakesThem(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		s.clickOn("line 199 of the tail")
 		s.press("up")
-		s.sees("paused", "▸● running  Email sweep") // the tail has moved, not the selection
+		s.sees("paused", "▸◉ running  Email sweep") // the tail has moved, not the selection
 		s.press("end")
 		s.sees("following")
 		s.clickOn("Medication")

@@ -41,6 +41,7 @@ const (
 	TaskReleased     = "task.released"
 	TaskRemoved      = "task.removed"
 	TaskChanged      = "task.changed" // what its file says
+	TaskMoved        = "task.moved"   // a reminder that was put off
 	TaskFired        = "task.fired"   // by hand
 	UpdateDiscarded  = "update.discarded"
 	UpdateRestored   = "update.restored"

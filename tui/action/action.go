@@ -37,12 +37,15 @@ const (
 	Settings Pane = "settings"
 )
 
+// Day is the day in its rows below the top line: no box, no page.
+const Day Pane = "day"
+
 // Panes lists the panes; the pane at index i has the number key i+1. Pages lists the
-// pages, AllPanes both.
+// pages, AllPanes both and the day.
 var (
 	Panes    = []Pane{Budget, Schedule, Updates, Forks, Chat, Logs}
 	Pages    = []Pane{Task, Costs, Away, Settings}
-	AllPanes = slices.Concat(Panes, Pages)
+	AllPanes = slices.Concat([]Pane{Day}, Panes, Pages)
 )
 
 // Action is one row of the table.
@@ -91,6 +94,7 @@ const (
 	GoCosts    ID = "go.costs"
 	GoAway     ID = "go.away"
 	GoSettings ID = "go.settings"
+	GoDay      ID = "go.day"
 	GoNext     ID = "go.next"
 	GoPrevious ID = "go.previous"
 
@@ -119,6 +123,14 @@ const (
 	Interrupt ID = "app.interrupt"
 	Quit      ID = "app.quit"
 	Suspend   ID = "app.suspend"
+)
+
+// The actions of the day.
+const (
+	DayEarlier ID = "day.earlier"
+	DayLater   ID = "day.later"
+	DayNow     ID = "day.now"
+	DayOpen    ID = "day.open"
 )
 
 // The actions of the budget pane.

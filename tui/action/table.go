@@ -9,7 +9,7 @@ import (
 // table is every action once, in the order of the help line and the help page:
 // the panes first, each with what matters most at the front, then what works
 // everywhere.
-var table = slices.Concat(budgetRows, scheduleRows, updatesRows, forksRows, chatRows, logsRows, taskRows, costsRows, awayRows, everywhereRows)
+var table = slices.Concat(dayRows, budgetRows, scheduleRows, updatesRows, forksRows, chatRows, logsRows, taskRows, costsRows, awayRows, everywhereRows)
 
 var budgetRows = []Action{
 	{
@@ -38,6 +38,13 @@ var budgetRows = []Action{
 		ID: RefillUp1, Pane: Budget, Keys: []string{"}"}, Title: "Refill slower by 1 minute", Short: "by 1",
 		Hint: refillHint(+1), Make: stepRefill(+1), Writes: true, Quiet: true,
 	},
+}
+
+var dayRows = []Action{
+	{ID: DayOpen, Pane: Day, Keys: []string{"enter"}, Title: "Show what stands there: a run, or the task that is to come", Short: "open"},
+	{ID: DayEarlier, Pane: Day, Keys: []string{"left"}, Title: "Go to what was before", Short: "walk", Pair: DayLater},
+	{ID: DayLater, Pane: Day, Keys: []string{"right"}, Title: "Go to what comes after", Short: "walk", Quiet: true},
+	{ID: DayNow, Pane: Day, Keys: []string{"home"}, Title: "Go to what comes next", Short: "now"},
 }
 
 var scheduleRows = []Action{
@@ -312,6 +319,7 @@ var everywhereRows = []Action{
 	{ID: GoCosts, Keys: []string{"$"}, Title: "Go to what everything has cost", Short: "costs", Quiet: true},
 	{ID: GoAway, Keys: []string{"A"}, Title: "Go to what happened while you were away", Short: "away", Quiet: true},
 	{ID: GoSettings, Keys: []string{","}, Title: "Go to the settings", Short: "settings", Quiet: true},
+	{ID: GoDay, Keys: []string{"0"}, Title: "Go to the day: what has happened and what is to come", Short: "day", Quiet: true},
 	{ID: GoNext, Keys: []string{"tab"}, Title: "Go to the next pane", Short: "next pane", Quiet: true},
 	{ID: GoPrevious, Keys: []string{"shift+tab"}, Title: "Go to the previous pane", Short: "previous pane", Quiet: true},
 	{ID: Zoom, Keys: []string{"z"}, Title: "Give the pane the whole screen, or take it back", Short: "zoom", Quiet: true},

@@ -163,7 +163,7 @@ const (
 
 // message is one row: when, which task, what it said, when it was answered.
 func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
-	glyph, role := theme.Diamond, theme.Ping
+	glyph, role := theme.Message, theme.Ping
 	text, answer, answers := ping.Text, textNotAnswered, theme.Dim
 	switch {
 	case ping.Refused != "":

@@ -14,6 +14,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/google"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
@@ -51,6 +52,9 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 	state = p.view.state(c.Snap)
 	if problems := c.Snap.Schedule.Problems; len(problems) > 0 {
 		state += " · " + problemCount(problems)
+	}
+	if n := c.Snap.Routines + c.Snap.Reminders; n > 0 {
+		state += " · " + words.Count(c.Snap.Routines, "routine") + " · " + words.Count(c.Snap.Reminders, "reminder")
 	}
 	return textTitle, state
 }

@@ -116,9 +116,9 @@ func sign(t *theme.Theme, r *fork.View) (string, theme.Role) {
 	case r.State.Failed():
 		return t.Glyph(theme.Cross), theme.Bad
 	case r.State == fork.Stopped || r.State == fork.Interrupted:
-		return t.Glyph(theme.Circle), theme.Dim
+		return t.Glyph(theme.Stopped), theme.Dim
 	case r.Pings > 0:
-		return t.Glyph(theme.Diamond), theme.Ping
+		return t.Glyph(theme.Message), theme.Ping
 	}
 	return t.Glyph(theme.Check), theme.Good
 }
