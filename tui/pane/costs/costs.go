@@ -127,7 +127,7 @@ func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 }
 
 // leastPlot is the least height of the picture.
-const leastPlot = 5
+const leastPlot = 4
 
 // pictureKey is what the bars depend on.
 type pictureKey struct {
