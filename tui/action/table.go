@@ -207,6 +207,9 @@ var taskRows = []Action{
 		ID: TaskFire, Pane: Task, Keys: []string{"f"}, Title: "Fire the task now, beside its schedule; a reminder stays", Short: "fire now",
 		Off: noSchedule, Costs: true, Writes: true,
 	},
+	{ID: TaskEdit, Pane: Task, Keys: []string{"e"}, Title: "Edit every field of the task in a form", Short: "edit", Off: noSchedule, Writes: true},
+	{ID: TaskDelete, Pane: Task, Keys: []string{"D"}, Title: "Delete the file of the task; undo brings it back", Short: "delete", Off: noSchedule, Costs: true, Writes: true},
+	{ID: TaskRestore, Pane: Task, Keys: []string{"U"}, Title: "Bring back the task that was deleted, or has run, last", Short: "bring back", Writes: true, Quiet: true},
 	{ID: TaskOpen, Pane: Task, Keys: []string{"o"}, Title: "Open the file of the task in your editor", Short: "open file", Off: noSchedule, Writes: true},
 	{ID: TaskPause, Pane: Task, Keys: []string{"P"}, Title: "Pause the task, or let it go on", Short: "pause", Off: noSchedule, Writes: true},
 	{ID: TaskBefore, Pane: Task, Keys: []string{"["}, Title: "Go to the page of the task before", Short: "task", Off: noSchedule, Pair: TaskBehind},
@@ -222,6 +225,10 @@ var taskRows = []Action{
 var costsRows = []Action{
 	{ID: CostsOpen, Pane: Costs, Keys: []string{"enter"}, Title: "Open the page of the selected task", Short: "open"},
 	{ID: CostsMark, Pane: Costs, Keys: []string{"space"}, Title: "Mark the selected task: the bars show the marked ones alone", Short: "mark"},
+	{
+		ID: CostsLift, Pane: Costs, Keys: []string{"l"}, Title: "Lift the caps on money until midnight, or let them hold again", Short: "lift caps",
+		Hint: liftHint, Make: lift, Off: noCaps, Writes: true,
+	},
 	{ID: CostsFind, Pane: Costs, Keys: []string{"/"}, Title: "Show only the tasks that hold a word", Short: "filter"},
 	{ID: CostsSort, Pane: Costs, Keys: []string{"s"}, Title: "Sort the costs by the next column; a click on its head does it, too", Short: "sort"},
 	{ID: CostsTurn, Pane: Costs, Keys: []string{"S"}, Title: "Sort the costs the other way round", Short: "turn", Quiet: true},
