@@ -319,7 +319,7 @@ var everywhereRows = []Action{
 	{ID: GoCosts, Keys: []string{"$"}, Title: "Go to what everything has cost", Short: "costs", Quiet: true},
 	{ID: GoAway, Keys: []string{"A"}, Title: "Go to what happened while you were away", Short: "away", Quiet: true},
 	{ID: GoSettings, Keys: []string{","}, Title: "Go to the settings", Short: "settings", Quiet: true},
-	{ID: GoDay, Keys: []string{"0"}, Title: "Go to the day below the top line", Short: "day", Quiet: true},
+	{ID: GoDay, Keys: []string{"0"}, Title: "Go to the day", Short: "day", Quiet: true},
 	{ID: GoNext, Keys: []string{"tab"}, Title: "Go to the next pane", Short: "next pane", Quiet: true},
 	{ID: GoPrevious, Keys: []string{"shift+tab"}, Title: "Go to the previous pane", Short: "previous pane", Quiet: true},
 	{ID: Zoom, Keys: []string{"z"}, Title: "Give the pane the whole screen, or take it back", Short: "zoom", Quiet: true},
