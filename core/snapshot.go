@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/budget"
 	"ollimbot/core/chat"
 	"ollimbot/core/clean"
+	"ollimbot/core/config"
 	"ollimbot/core/fork"
 	"ollimbot/core/google"
 	"ollimbot/core/money"
@@ -53,6 +54,8 @@ type Snapshot struct {
 	Schedule schedule.View
 	Updates  []updates.Update // oldest first
 	Forks    []fork.View      // running, then waiting, then finished (newest first)
+	// Config is what /config shows and sets.
+	Config config.Runtime
 	// Failures are runs that have failed and that nobody has looked at, newest first.
 	Failures []fork.View
 	// Away is when the user was away last, Decisions how many decisions were written
@@ -157,6 +160,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	if at := b.started.Load(); at != nil {
 		s.Started = *at
 	}
+	s.Config = *b.runtime.Load()
 	s.Away, s.Decisions = b.present.Span(now), b.audit.Recorded()
 	s.Busy, s.BusySince = b.chat.Busy()
 	s.Webhooks = len(b.hooks.Specs(false))

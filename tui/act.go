@@ -343,6 +343,15 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		}
 		return nil
 	}
+	switch c := msg.command.(type) {
+	case command.SetLook:
+		r.wear(c.Name, c.Value)
+	case command.SetConfig:
+		if msg.outcome.Follows != "" {
+			c.Sure = true
+			return r.answer(pane.Answer{Ask: &pane.Question{Text: msg.outcome.Follows + ".", Yes: textSetIt, No: textLeaveIt, Do: c}})
+		}
+	}
 	text := r.outcome(msg.command, msg.outcome.Message)
 	switch {
 	case msg.undoing && text != "":

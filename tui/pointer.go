@@ -149,7 +149,7 @@ func wheelAction(p action.Pane, up bool) (action.ID, int) {
 		return pick(action.UpdatesUp, action.UpdatesDown), 1
 	case action.Forks, action.Chat, action.Logs:
 		return pick(action.TailUp, action.TailDown), wheelLines
-	case action.Away:
+	case action.Away, action.Settings:
 		return pick(action.ID(p+".up"), action.ID(p+".down")), 1
 	}
 	return "", 0

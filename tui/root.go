@@ -292,7 +292,7 @@ func (r *root) see(s core.Snapshot) {
 
 // context is what panes may look at.
 func (r *root) context() pane.Context {
-	return pane.Context{Theme: r.theme, Snap: r.snap, Tail: r.tail, Keys: r.keys, Zoomed: r.whole(), ReadOnly: r.o.ReadOnly}
+	return pane.Context{Theme: r.theme, Snap: r.snap, Tail: r.tail, Keys: r.keys, Zoomed: r.whole(), Chosen: r.chosen, ReadOnly: r.o.ReadOnly}
 }
 
 // names names the keys as the dialogs and toasts speak of them: of the chat, and

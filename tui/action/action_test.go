@@ -142,7 +142,8 @@ func TestWhatChangesTheBotIsMarked(t *testing.T) {
 	want := []ID{
 		CapacityUp, CapacityDown, RefillDown5, RefillUp5, Exact, Mute, RefillDown1, RefillUp1,
 		ScheduleAllow, ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleOpen, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
-		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons, Login, SetUp, Undo,
+		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons,
+		SettingsEdit, SettingsPrevious, SettingsNext, Login, SetUp, Undo,
 	}
 	var got []ID
 	for _, a := range All() {

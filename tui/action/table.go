@@ -9,7 +9,7 @@ import (
 // table is every action once, in the order of the help line and the help page:
 // the panes first, each with what matters most at the front, then what works
 // everywhere.
-var table = slices.Concat(budgetRows, scheduleRows, updatesRows, forksRows, chatRows, logsRows, awayRows, everywhereRows)
+var table = slices.Concat(budgetRows, scheduleRows, updatesRows, forksRows, chatRows, logsRows, awayRows, settingsRows, everywhereRows)
 
 var budgetRows = []Action{
 	{
@@ -232,6 +232,20 @@ var awayRows = append([]Action{
 	{ID: AwayOpen, Pane: Away, Keys: []string{"enter"}, Title: "Open the run of the selected task, or the selected decision", Short: "open"},
 	{ID: AwayHalf, Pane: Away, Keys: []string{"l"}, Title: "Move between what happened and the audit log", Short: "other half"},
 }, listRows(Away, "line")...)
+
+// SettingsEdit writes a new value of the selected setting; SettingsNext and
+// SettingsPrevious take the one of its choices that is next.
+const (
+	SettingsEdit     ID = "settings.edit"
+	SettingsNext     ID = "settings.next"
+	SettingsPrevious ID = "settings.previous"
+)
+
+var settingsRows = append([]Action{
+	{ID: SettingsEdit, Pane: Settings, Keys: []string{"enter"}, Title: "Write a new value of the selected setting", Short: "change", Writes: true},
+	{ID: SettingsPrevious, Pane: Settings, Keys: []string{"left"}, Title: "Set the selected setting to the choice before", Short: "choice", Writes: true, Pair: SettingsNext},
+	{ID: SettingsNext, Pane: Settings, Keys: []string{"right", "space"}, Title: "Set the selected setting to the next choice", Short: "choice", Writes: true, Quiet: true},
+}, listRows(Settings, "setting")...)
 
 // listRows are the rows of a page with a table. Their ids are the page's.
 func listRows(p Pane, noun string) []Action {

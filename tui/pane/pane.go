@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/tail"
 	"ollimbot/tui/action"
+	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -27,6 +28,8 @@ type Context struct {
 	// Keys are the keys that the user has chosen: what a pane says about a key
 	// names these.
 	Keys action.Keys
+	// Chosen is how the user wants the dashboard to look.
+	Chosen settings.Dashboard
 	// Zoomed says that the focused pane has the whole body: it shows more then.
 	Zoomed bool
 	// ReadOnly switches off everything that changes something.
