@@ -64,6 +64,9 @@ type Options struct {
 	// Commands runs the program's own commands for the agent, which calls them in
 	// its shell; nil where it cannot.
 	Commands policy.Runner
+	// UserCommands runs the program's own commands for the user, beside whose shell the
+	// bot runs; nil runs none.
+	UserCommands func(ctx context.Context, args []string) agent.CommandResult
 	// Control is the socket on which they reach the bot; nil is none.
 	Control *control.Server
 	// Remote reaches the user away from the dashboard; nil leaves the chat pane.
@@ -201,6 +204,7 @@ func (b *Bot) makeParts() error {
 	b.schedule = schedule.New(schedule.Options{
 		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log,
 		Purse: schedulePurse{b}, Fire: b.fire, Note: b.note, Troubles: b.noteTroubles, Changed: b.notify, Commits: b.git,
+		Inherit: b.guard.Inherit,
 	})
 	return nil
 }

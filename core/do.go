@@ -83,12 +83,31 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		return b.past(c)
 	case command.AllowTask:
 		return b.allowTask(c)
+	case command.Configure:
+		return b.configure(ctx, c)
 	}
 	if b.started.Load() == nil {
-		return command.Outcome{}, errors.New(textNotRunning)
+		return b.doAlone(c)
 	}
 	b.noteMove(c)
 	return b.doRunning(ctx, c)
+}
+
+// doAlone carries out what can be done on files for the next start, where no bot runs.
+func (b *Bot) doAlone(c command.Value) (command.Outcome, error) {
+	if _, running := b.dir.Running(); !running {
+		switch c := c.(type) {
+		case command.Snooze:
+			return b.snooze(c)
+		case command.Pause:
+			return b.pause(c)
+		case command.MuteUntil:
+			return b.mute(c)
+		case command.LiftCaps:
+			return b.lift(c)
+		}
+	}
+	return command.Outcome{}, errors.New(textNotRunning)
 }
 
 // doRunning carries out the commands that need a running bot.
@@ -140,8 +159,9 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 		reply, err := c.CarryOut(ctx, b.slashHost())
 		return command.Outcome{Message: reply}, err
 	case command.Click:
-		message, err := b.chat.Click(ctx, c.Message, c.ID)
-		return command.Outcome{Message: message}, err
+		return b.click(ctx, c)
+	case command.Remind:
+		return b.remind(ctx, c, "")
 	case command.Interrupt:
 		return command.Outcome{}, b.chat.Interrupt(ctx)
 	case command.ExitFork:

@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/sandbox"
+	"ollimbot/core/store"
 )
 
 // EngineStatus is the model's side of the top line.
@@ -88,7 +89,40 @@ func (b *Bot) openControl(ctx context.Context) func() error {
 		b.log.Error("commands of the agent cannot reach the bot", "error", err)
 		return func() error { return nil }
 	}
-	return func() error { return c.Serve(ctx) }
+	leave := b.openDoor()
+	return func() error {
+		defer leave()
+		return c.Serve(ctx)
+	}
+}
+
+// DoorFile says where the user's own commands find the running bot. Nobody but the
+// user reads what lies in state/.
+const DoorFile = store.StateDir + "/control.json"
+
+// Door is what stands in the file.
+type Door struct {
+	Socket string `json:"socket"`
+	Token  string `json:"token"`
+}
+
+// openDoor lets the user's commands in, and gives what shuts them out again. The bot
+// works without it.
+func (b *Bot) openDoor() (leave func()) {
+	if b.o.UserCommands == nil {
+		return func() {}
+	}
+	token := b.o.Control.Issue(b.o.UserCommands)
+	path, value := token.Door()
+	if err := b.dir.WriteJSON(DoorFile, Door{path, value}); err != nil {
+		b.log.Error("commands beside the bot cannot reach it", "error", err)
+	}
+	return func() {
+		token.Revoke()
+		if err := b.dir.Remove(DoorFile); err != nil {
+			b.log.Warn("the door for commands beside the bot was not removed", "error", err)
+		}
+	}
 }
 
 // spent counts what a turn of the conversation has used.

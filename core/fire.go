@@ -29,6 +29,13 @@ import (
 func (b *Bot) fire(ctx context.Context, d schedule.Due) error {
 	task := d.Task()
 	defer b.settle(d.Ticket)
+	if d.Reminder != nil && d.Reminder.LastWord {
+		b.stopped(d.Reminder)
+		return nil
+	}
+	if until := b.notNow(d); !until.IsZero() {
+		return b.putOff(d, until)
+	}
 	b.log.Info("task fires", "kind", string(d.Kind), "id", task.ID, "title", task.Title(), "late", d.Late)
 	if !task.Background {
 		return b.fireForeground(ctx, task, d)
@@ -49,7 +56,7 @@ func (b *Bot) fire(ctx context.Context, d schedule.Due) error {
 func (b *Bot) fireForeground(ctx context.Context, task routines.Task, d schedule.Due) error {
 	skills := b.expandSkills(ctx, b.loadSkills(task))
 	build := func(now time.Time, u []updates.Update) string {
-		p := foreground(task, d, now, u)
+		p := b.foreground(task, d, now, u)
 		p.Skills = skills
 		return prompt.ForegroundPrompt(p)
 	}
@@ -65,8 +72,8 @@ func (b *Bot) fireForeground(ctx context.Context, task routines.Task, d schedule
 	return nil
 }
 
-func foreground(task routines.Task, d schedule.Due, now time.Time, u []updates.Update) prompt.Foreground {
-	return prompt.Foreground{Now: now, Task: task, Late: lateSince(d), Chain: chainOf(d.Reminder), Updates: u}
+func (b *Bot) foreground(task routines.Task, d schedule.Due, now time.Time, u []updates.Update) prompt.Foreground {
+	return prompt.Foreground{Now: now, Task: task, Late: lateSince(d), Chain: b.chainOf(d.Reminder), Updates: u}
 }
 
 // promptMoment is the state that a preamble tells: read when the run starts.
@@ -86,7 +93,7 @@ func (b *Bot) moment() promptMoment {
 func (b *Bot) backgroundPrompt(ctx context.Context, d schedule.Due, m promptMoment, skills []skill.Skill) string {
 	task := d.Task()
 	p := b.background(ctx, task, m, skills)
-	p.Late, p.Chain = lateSince(d), chainOf(d.Reminder)
+	p.Late, p.Chain = lateSince(d), b.chainOf(d.Reminder)
 	return prompt.BackgroundPrompt(p)
 }
 
@@ -114,13 +121,6 @@ func lateSince(d schedule.Due) time.Time {
 	return time.Time{}
 }
 
-func chainOf(r *routines.Reminder) *prompt.Chain {
-	if r == nil || r.MaxChain == 0 {
-		return nil
-	}
-	return &prompt.Chain{Depth: r.ChainDepth, Max: r.MaxChain}
-}
-
 // previewMoment is the moment that a preview is for.
 func (b *Bot) previewMoment(at time.Time) time.Time {
 	if at.IsZero() {
@@ -143,7 +143,7 @@ func (b *Bot) Preview(ctx context.Context, id string, at time.Time, busy bool) (
 	if task.Background {
 		return b.backgroundPrompt(ctx, d, promptMoment{now, busy, b.quietUntil(now)}, skills), nil
 	}
-	p := foreground(task, d, now, b.updates.Peek())
+	p := b.foreground(task, d, now, b.updates.Peek())
 	p.Skills = b.expandSkills(ctx, skills)
 	return prompt.ForegroundPrompt(p), nil
 }

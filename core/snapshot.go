@@ -56,6 +56,8 @@ type Snapshot struct {
 	Forks    []fork.View      // running, then waiting, then finished (newest first)
 	// Config is what /config shows and sets.
 	Config config.Runtime
+	// Ended are the runs that have ended within 24 hours, in the order of their ends.
+	Ended []fork.View
 	// Failures are runs that have failed and that nobody has looked at, newest first.
 	Failures []fork.View
 	// Away is when the user was away last, Decisions how many decisions were written
@@ -99,6 +101,8 @@ type BudgetView struct {
 	// Quiet is until when pings that are not critical are refused, for quiet hours
 	// or because the user has muted them; zero when they are not.
 	Quiet time.Time
+	// QuietHours are those of each day; the zero value is none.
+	QuietHours config.Quiet
 	// Muted is until when the user has muted pings; zero when they have not.
 	Muted time.Time
 	// QuietSpans are the quiet hours from 24 hours back to 24 hours ahead, each as its
@@ -157,6 +161,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.All(),
 		Fork: b.chat.Banner(), Approvals: b.guard.Approvals().Pending(), Attached: b.chat.Attached(),
 	}
+	s.Ended = b.forks.Ended(now.Add(-24 * time.Hour))
 	if at := b.started.Load(); at != nil {
 		s.Started = *at
 	}
@@ -198,7 +203,7 @@ func (b *Bot) budgetView(now time.Time, view schedule.View) BudgetView {
 	return BudgetView{
 		State: state, Status: state.Status(now), Reserved: reserved,
 		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
-		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), Muted: b.muted.At(now),
+		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), QuietHours: b.runtime.Load().QuietHours, Muted: b.muted.At(now),
 		Forecast: levels, Dry: dry,
 		QuietSpans: b.runtime.Load().QuietSpans(now.Add(-24*time.Hour), now.Add(24*time.Hour)),
 		Pings:      b.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,

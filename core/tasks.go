@@ -78,7 +78,7 @@ func (b *Bot) addReminder(t routines.Task, c command.AddTask) (routines.Task, ti
 	case at.After(now.Add(farthest)):
 		return t, at, fmt.Errorf(textAddTooFar, cron.DayClock(at, now))
 	}
-	r, err := b.schedule.AddReminder(routines.Reminder{Task: t, RunAt: at})
+	r, err := b.schedule.AddReminder(routines.Reminder{Task: t, RunAt: at, UntilDone: c.UntilDone})
 	return r.Task, at, err
 }
 
@@ -108,6 +108,9 @@ func (b *Bot) restoreTask(c command.RestoreTask) (command.Outcome, error) {
 	t, err := b.schedule.Restore(c.ID)
 	if err != nil {
 		return command.Outcome{}, err
+	}
+	if r, ok := b.index.Set().ReminderByID(c.ID); ok && r.UntilDone {
+		b.openAgain(r)
 	}
 	return command.Outcome{Message: fmt.Sprintf(textRestored, t.Title())}, nil
 }
@@ -224,8 +227,15 @@ func (k reminderBook) Add(_ context.Context, r routines.Reminder) (routines.Remi
 	return k.add(r, func(rel string, data []byte) error { return k.bot.guard.Written(k.writer, rel, data) })
 }
 
-// Continue adds the next check of a chain, which is whose the one before it was.
+// Continue adds the next check of a chain, which is whose the one before it was. A
+// reminder that comes back until it is done stays the same one.
 func (k reminderBook) Continue(_ context.Context, from, next routines.Reminder) (routines.Reminder, error) {
+	if from.UntilDone {
+		_, err := k.bot.schedule.MoveReminder(from.ID, func(routines.Reminder) (routines.Move, error) {
+			return routines.Move{At: next.RunAt, Depth: next.ChainDepth}, nil
+		})
+		return next, err
+	}
 	return k.add(next, func(rel string, data []byte) error { return k.bot.guard.Inherit(from.Digest, rel, data) })
 }
 

@@ -287,6 +287,12 @@ func FormatReminder(r Reminder) []byte {
 		out = append(out, store.Out{Key: "max-chain", Value: r.MaxChain})
 	}
 	out = appendText(out, "chain-parent", r.ChainParent)
+	if r.UntilDone {
+		out = append(out, store.Out{Key: "until", Value: "done"})
+		if r.Again != 0 && r.Again != DefaultAgain {
+			out = append(out, store.Out{Key: "again", Value: r.Again})
+		}
+	}
 	return store.FormatFrontMatter(appendCommon(out, r.Task), r.Body)
 }
 

@@ -333,7 +333,7 @@ var (
 	}
 	ownKeys = map[Kind][]string{
 		KindRoutine:  {"cron", "missed"},
-		KindReminder: {"run-at", "chain-depth", "max-chain", "chain-parent"},
+		KindReminder: {"run-at", "chain-depth", "max-chain", "chain-parent", "until", "again", "first-at", "last-word"},
 		KindWebhook:  {"fields"},
 	}
 	// otherKind is the one whose keys somebody may have taken by mistake.

@@ -1,11 +1,13 @@
 package routines
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"time"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/store"
 	"ollimbot/routines/cron"
 )
 
@@ -41,11 +43,63 @@ func ParseReminder(rel string, data []byte, zone *time.Location) (Reminder, []Pr
 	r.ChainDepth = p.count("chain-depth")
 	r.MaxChain = p.count("max-chain")
 	r.ChainParent = p.id("chain-parent", false)
+	p.untilDone(&r, zone)
 	if r.ChainDepth > r.MaxChain {
 		p.AddAt(Error, p.Field("chain-depth"), depthBeyond(r.ChainDepth, r.MaxChain))
 	}
 	p.UnknownKeys()
 	return r, p.Problems()
+}
+
+// What a reminder that comes back until it is done has where its file does not say.
+const (
+	DefaultRounds = 5  // times that it comes back
+	DefaultAgain  = 30 // minutes until it does
+	// MaxAgain is how many minutes that may be: most of a week.
+	MaxAgain = maxCount
+	// longestDone is the longest id of one, which has to fit into its buttons.
+	longestDone = 80
+)
+
+// untilDone reads `until: done` and what belongs to it. Where it cannot work, the
+// reminder comes once.
+func (p *File) untilDone(r *Reminder, zone *time.Location) {
+	until, again := p.choice("until", "", "done"), p.count("again")
+	last, first := p.flag("last-word", false), p.firstAt(zone)
+	switch f := p.Field("until"); {
+	case until == "" && again != 0:
+		p.AddAt(Warning, p.Field("again"), msgAgainAlone)
+		return
+	case until == "":
+		return
+	case !r.Background:
+		p.AddAt(Warning, f, msgUntilForeground)
+		return
+	case !r.AllowPing:
+		p.AddAt(Warning, f, msgUntilSilent)
+		return
+	case len(r.ID) > longestDone:
+		p.AddAt(Warning, f, untilLongID(len(r.ID)))
+		return
+	}
+	r.UntilDone, r.LastWord, r.FirstAt = true, last, first
+	r.Again = cmp.Or(again, DefaultAgain)
+	if p.Field("max-chain").Value.Kind == store.Null {
+		r.MaxChain = max(DefaultRounds, r.ChainDepth)
+	}
+}
+
+// firstAt is what the program has written; zero where it has not.
+func (p *File) firstAt(zone *time.Location) time.Time {
+	f, text, ok := p.Text("first-at", "")
+	if !ok {
+		return time.Time{}
+	}
+	at, _, err := parseTime(text, zone)
+	if err != nil {
+		p.addText(Warning, f.Value, badFirstAt(text))
+	}
+	return at
 }
 
 func (p *File) cron() (string, cron.Schedule) {

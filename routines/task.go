@@ -89,11 +89,31 @@ type Reminder struct {
 	ChainDepth  int
 	MaxChain    int    // 0: one-shot; N: up to N follow-ups, N+1 checks
 	ChainParent string // id of the first reminder of the chain, or empty
+	// UntilDone is `until: done` (ours): it comes back, as the next check of its own
+	// chain, until its user presses one of its buttons.
+	UntilDone bool
+	// Again is after how many minutes it does.
+	Again int
+	// FirstAt is when it was due before it came back for the first time; zero until then.
+	FirstAt time.Time
+	// LastWord says that it came for the last time: when it is due it ends, without a run.
+	LastWord bool
 }
 
-// Label is the reminder's word in schedules: "Reminder", or its place in a chain,
-// "Chain reminder (1/3)".
+// First is when the reminder was due at first.
+func (r *Reminder) First() time.Time {
+	if r.FirstAt.IsZero() {
+		return r.RunAt
+	}
+	return r.FirstAt
+}
+
+// Label is the reminder's word in schedules: "Reminder", "Reminder until done", or its
+// place in a chain, "Chain reminder (1/3)".
 func (r *Reminder) Label() string {
+	if r.UntilDone {
+		return "Reminder until done"
+	}
 	if r.MaxChain > 0 {
 		return fmt.Sprintf("Chain reminder (%d/%d)", r.ChainDepth+1, r.MaxChain+1)
 	}

@@ -97,6 +97,20 @@ func depthBeyond(depth, limit int) string {
 	return fmt.Sprintf("chain-depth %d is beyond max-chain %d; write a depth from 0 to %d, or a larger max-chain", depth, limit, limit)
 }
 
+const (
+	msgAgainAlone      = "again does nothing without until: done; add that, or delete again"
+	msgUntilForeground = "until: done works in the background only, so this reminder comes once; write background: true, or delete until"
+	msgUntilSilent     = "until: done needs pings, so this reminder comes once; delete allow-ping: false, or until"
+)
+
+func untilLongID(n int) string {
+	return fmt.Sprintf("until: done needs an id of at most %d bytes, this one has %d, so the reminder comes once; write a shorter id, or delete until", longestDone, n)
+}
+
+func badFirstAt(text string) string {
+	return show(text) + " is not a time; delete the line, the program writes it anew"
+}
+
 func emptyBody(kind Kind) string {
 	if kind == KindWebhook {
 		return "there is no prompt; write below the second --- what the agent should do, with {name} for the field of that name"
@@ -140,6 +154,9 @@ func quotedFalse(key, text string) string {
 
 func notAChoice(key, text string, accepted []string) string {
 	last := len(accepted) - 1
+	if last == 0 {
+		return fmt.Sprintf("%s is %s; write %s, or delete the line", key, show(text), accepted[0])
+	}
 	return fmt.Sprintf("%s is %s; write %s or %s", key, show(text), strings.Join(accepted[:last], ", "), accepted[last])
 }
 

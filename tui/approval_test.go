@@ -69,7 +69,7 @@ func TestAToolCallIsHeardOfInAnotherPane(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("3")
 		s.asks("a1", "Bash(rm x)")
-		s.sees("! 1 approval ", "Bash(rm x) waits for you: 5, then y or n", "5, then y allow")
+		s.sees("⚑ 1 asks ", "Bash(rm x) waits for you: 5, then y or n", "5, then y allow")
 		time.Sleep(time.Second)
 		s.press("y", "n", "a") // mean nothing here
 		s.did()

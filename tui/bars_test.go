@@ -17,7 +17,7 @@ import (
 
 // border is the row of the tabs of a frame.
 func tabRow(s core.Snapshot, w int, focus action.Pane) string {
-	return ansi.Strip(Frame(s, FrameOptions{Width: w, Height: 24, Focus: focus})[1])
+	return ansi.Strip(Frame(s, FrameOptions{Width: w, Height: 24, Focus: focus})[4])
 }
 
 func TestTabsSayWhatGoesOnInPanesThatAreNotOnTheScreen(t *testing.T) {

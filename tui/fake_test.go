@@ -4,17 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/agent"
 	"ollimbot/core/audit"
 	"ollimbot/core/away"
 	"ollimbot/core/budget"
 	"ollimbot/core/chat"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/money"
 	"ollimbot/core/policy"
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
@@ -128,9 +132,13 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	case command.MuteUntil:
 		return command.Outcome{Message: "muted"}, nil
 	case command.Preview:
-		return command.Outcome{Body: "You are about to fire.\nSecond line of the prompt."}, nil
+		return command.Outcome{Body: "You are about to fire.\nSecond line of the prompt." + strings.Repeat("\nAnd on it goes.", 40)}, nil
 	case command.Interrupt, command.Looked, command.Here:
 		return command.Outcome{}, nil
+	case command.Past:
+		return command.Outcome{Past: taskPast(b.snap.At)}, nil
+	case command.Costs:
+		return command.Outcome{Costs: costReport(b.snap.At)}, nil
 	case command.Away:
 		return command.Outcome{Away: absence()}, nil
 	case command.Runs:
@@ -201,6 +209,39 @@ func (b *bot) setBudget(c command.SetBudget) command.Outcome {
 	}
 }
 
+// taskPast is how a task has gone that mostly goes well.
+func taskPast(at time.Time) *command.TaskPast {
+	past := &command.TaskPast{
+		Rate: fork.Rate{Runs: 120, Pings: 48}, Answers: budget.Answers{Pings: 48, Answered: 40, Median: 4 * time.Minute},
+		Next: []command.NextFire{{At: at.Add(time.Hour), Verdict: command.VerdictSure}, {At: at.Add(25 * time.Hour), Verdict: command.VerdictShort}},
+	}
+	for i := range 20 {
+		v := fork.View{
+			ID: fmt.Sprintf("%08x", i), Title: "Medication", State: fork.Done, Pings: i % 2, Usage: agent.Usage{CostUSD: float64(i) / 100},
+			Started: at.Add(time.Duration(i-20) * time.Hour), Ended: at.Add(time.Duration(i-20)*time.Hour + time.Duration(i)*time.Second),
+		}
+		if i == 3 {
+			v.State, v.Error = fork.Failed, "the command ended with status 1"
+		}
+		past.Runs = append(past.Runs, v)
+	}
+	return past
+}
+
+// costReport are a few days with more tasks than a screen shows.
+func costReport(at time.Time) *command.CostReport {
+	r := &command.CostReport{At: at, Money: money.State{Today: money.Span{Spent: 1, Cap: 2}, Month: money.Span{Spent: 9, Cap: math.Inf(1)}}}
+	for i := range 30 {
+		r.Days = append(r.Days, command.CostDay{Date: at.AddDate(0, 0, i-29), Dollars: float64(i % 5)})
+	}
+	for i := range 40 {
+		r.Tasks = append(r.Tasks, command.TaskCost{
+			Kind: routines.KindRoutine, ID: fmt.Sprintf("e%07d", i), Title: fmt.Sprintf("Task %d", i), Runs: i + 4, Dollars: float64(40 - i), Mean: 0.5, Days: make([]float64, 30),
+		})
+	}
+	return r
+}
+
 // day is a moment for pictures: a Tuesday, two minutes past two.
 var day = time.Date(2026, 3, 10, 14, 2, 0, 0, time.UTC)
 
@@ -228,6 +269,11 @@ func busyDay(at time.Time) core.Snapshot {
 				{ID: "aaaa1111", FireTime: at.Add(28 * time.Minute), Label: "2:30 PM", Description: "Email sweep", FilePath: "routines/email-sweep.md", Kind: routines.KindRoutine},
 				{ID: "bbbb2222", FireTime: at.Add(73 * time.Minute), Label: "3:15 PM", Description: "Move a little", FilePath: "routines/move.md", Kind: routines.KindRoutine, Silent: true},
 				{ID: "cccc3333", FireTime: at.Add(2 * time.Hour), Label: "4:02 PM", Description: "Check the oven (check 2 of 5)", FilePath: "reminders/oven.md", Kind: routines.KindReminder},
+			},
+			Tasks: []schedule.TaskView{
+				{ID: "aaaa1111", Title: "Email sweep", Path: "routines/email-sweep.md", Kind: routines.KindRoutine, When: "daily at 2:30 PM", Next: at.Add(28 * time.Minute)},
+				{ID: "bbbb2222", Title: "Move a little", Path: "routines/move.md", Kind: routines.KindRoutine, When: "every hour", Next: at.Add(73 * time.Minute), Silent: true},
+				{ID: "cccc3333", Title: "Check the oven (check 2 of 5)", Path: "reminders/oven.md", Kind: routines.KindReminder, Label: "chain 2/5", Next: at.Add(2 * time.Hour)},
 			},
 			Refills: "~2 refills before last task.",
 		},

@@ -18,6 +18,7 @@ func (r *root) frame() []string {
 	}
 	lines := make([]string, 0, r.h)
 	lines = append(lines, r.topLine())
+	lines = append(lines, r.head(plan)...)
 	if plan.Strip > 0 {
 		lines = append(lines, r.strip(plan)...)
 	} else {

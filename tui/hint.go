@@ -150,7 +150,7 @@ func (r *root) paneHints() []hint {
 		}
 	}
 	if back, _ := r.keys.Get(action.Everywhere, action.Back); r.focus.Page() {
-		out = append(out, r.hint(back))
+		out = slices.Insert(out, min(1, len(out)), r.hint(back))
 	}
 	if len(out) < fewHints {
 		out = append(out, r.elsewhere()...)

@@ -162,7 +162,7 @@ func TestTitlesShowTheKeysOfThePanes(t *testing.T) {
 		if keyName != "" {
 			c.Keys = []string{keyName}
 		}
-		changes := []action.Change{c, {ID: action.TailPageDown}, {ID: action.SchedulePgDn}, {ID: "away.pgdn"}, {ID: "settings.pgdn"}} // which have ctrl+f
+		changes := []action.Change{c, {ID: action.TailPageDown}, {ID: action.SchedulePgDn}, {ID: action.CostsPgDn}, {ID: action.TaskPgDn}, {ID: "away.pgdn"}, {ID: "settings.pgdn"}} // which have ctrl+f
 		r.keys, _ = action.Keys{}.Change(changes)
 		r.setFocus(action.Chat)
 		if got := title(); !strings.Contains(got, want) || strings.Contains(got, " 4 Forks") {

@@ -37,6 +37,11 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 		return r.clickDialog(m.X, m.Y)
 	case m.Y == 0:
 		return r.pressTop(m.X)
+	case m.Y <= plan.Day:
+		return r.pressDay(m.X)
+	case m.Y <= plan.Day+plan.Fixed:
+		r.setFocus([]action.Pane{action.Budget, action.Schedule}[m.Y-plan.Day-1])
+		return nil
 	case m.X < plan.Strip && m.Y <= len(action.Panes):
 		r.clickStrip(m.Y)
 		return nil
@@ -147,6 +152,10 @@ func wheelAction(p action.Pane, up bool) (action.ID, int) {
 		return pick(action.ScheduleUp, action.ScheduleDown), 1
 	case action.Updates:
 		return pick(action.UpdatesUp, action.UpdatesDown), 1
+	case action.Task:
+		return pick(action.TaskUp, action.TaskDown), wheelLines
+	case action.Costs:
+		return pick(action.CostsUp, action.CostsDown), 1
 	case action.Forks, action.Chat, action.Logs:
 		return pick(action.TailUp, action.TailDown), wheelLines
 	case action.Away, action.Settings:

@@ -21,6 +21,7 @@ import (
 	"ollimbot/tui/pane/budget"
 	"ollimbot/tui/pane/chat"
 	"ollimbot/tui/pane/costs"
+	today "ollimbot/tui/pane/day"
 	"ollimbot/tui/pane/forks"
 	"ollimbot/tui/pane/logs"
 	"ollimbot/tui/pane/schedule"
@@ -51,7 +52,9 @@ type root struct {
 	theme *theme.Theme
 	dark  bool
 	snap  *core.Snapshot
-	w, h  int
+	// content is how wide the schedule would be for no title to be cut.
+	content int
+	w, h    int
 
 	panes map[action.Pane]pane.Pane
 	focus action.Pane
@@ -282,7 +285,7 @@ func (r *root) see(s core.Snapshot) {
 	if r.snap != nil && r.snap.Busy && !s.Busy {
 		r.stopped = time.Now()
 	}
-	r.snap = &s
+	r.snap, r.content = &s, wants(&s)
 	r.speech.hear(s.Notices, s.At)
 	r.watch()
 	for _, p := range action.AllPanes {
@@ -330,7 +333,7 @@ func (r *root) setFocus(p action.Pane) {
 }
 
 // whole reports that the focused pane has the whole body.
-func (r *root) whole() bool { return r.zoom || r.focus.Page() }
+func (r *root) whole() bool { return r.zoom && r.focus != action.Day || r.focus.Page() }
 
 // leave goes back from a page to where it was opened.
 func (r *root) leave() {
@@ -346,6 +349,7 @@ func (r *root) leave() {
 // newPanes makes the panes and the pages, each without a past.
 func newPanes() map[action.Pane]pane.Pane {
 	return map[action.Pane]pane.Pane{
+		action.Day:      today.New(),
 		action.Budget:   budget.New(),
 		action.Schedule: schedule.New(),
 		action.Updates:  updates.New(),

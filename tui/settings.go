@@ -128,7 +128,7 @@ func (r *root) division() layout.Input {
 	size := r.chosen.Sizes[preset]
 	return layout.Input{
 		W: r.w, H: r.h, Zoom: r.whole(), Focus: r.focus, Lower: r.lower, Writing: r.needsRoom(),
-		Preset: preset, Columns: size.Columns, Rows: size.Rows,
+		Preset: preset, Columns: size.Columns, Rows: size.Rows, Content: r.content,
 	}
 }
 

@@ -145,18 +145,6 @@ func TestTheTooSmallScreenSaysTheNumberAndTheWayOut(t *testing.T) {
 	}
 }
 
-func TestWhereTheBotSpeaksIsSaidWholeOrNotAtAll(t *testing.T) {
-	const hint = "(Discord: ollim-bot init)"
-	for w, whole := range map[int]bool{120: true, 80: true, 60: false, 40: false} {
-		s := busyDay(day)
-		s.Surface = core.SurfaceStatus{Name: "chat here", State: hint, OK: true}
-		top := Frame(s, FrameOptions{Width: w, Height: 24})[0]
-		if !strings.Contains(top, "chat here") || strings.Contains(top, hint) != whole || !whole && strings.Contains(top, "Disc") {
-			t.Errorf("%d wide: %q", w, top)
-		}
-	}
-}
-
 // Stories of the page that says that the screen is too small: it does nothing
 // that it does not show.
 

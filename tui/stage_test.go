@@ -183,7 +183,10 @@ func (s *stage) clickOn(text string) {
 // find is the cell, counted from 0, where a text stands on the screen.
 func (s *stage) find(text string) (x, y int) {
 	s.t.Helper()
-	for y, l := range s.rows() {
+	rows := s.rows()
+	for i := range rows {
+		y := (i + 1) % len(rows) // what the top line names too is meant where it stands
+		l := rows[y]
 		if before, _, found := strings.Cut(l, text); found {
 			return ansi.StringWidth(before), y
 		}

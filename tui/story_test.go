@@ -17,7 +17,7 @@ import (
 
 func TestTheDashboardOpensWithEveryPane(t *testing.T) {
 	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
-		s.sees("ollim-bot", "chat pane up", "script sonnet ready", "12 routines · 4 reminders",
+		s.sees("ollim-bot", "12 routines",
 			"1 Ping budget", "3.2 / 5", "2 Schedule", "Email sweep", "3 Updates", "4 Forks", "5 Chat", "6 Logs",
 			"? keys", "ctrl+p actions")
 	})

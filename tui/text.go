@@ -29,10 +29,11 @@ const (
 	textName    = "ollim-bot"
 	textDot     = " · "
 
-	textRoutine      = "routine"
-	textReminder     = "reminder"
 	textApproval     = "approval"
 	textFailed       = " failed"
+	textAsks         = " asks"
+	textNextFire     = "next "
+	textSoFar        = "today "
 	textReadOnlyMark = "read-only"
 	textZoomedShort  = "zoomed"
 	textTabMuted     = "muted"

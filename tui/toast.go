@@ -174,7 +174,7 @@ func (r *root) saidLine(now time.Time) (line string, ok bool) {
 		return "", false
 	}
 	t := standing[len(standing)-1]
-	role, glyph := theme.Accent, theme.Dot
+	role, glyph := theme.Accent, theme.Arrow
 	switch t.level {
 	case notice.Warn:
 		role, glyph = theme.Warn, theme.Bang

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/agent/script"
 	"ollimbot/core/budget"
 	"ollimbot/core/command"
 	"ollimbot/core/store"
@@ -58,7 +59,8 @@ func (c *demoCmd) Run(p *process) (err error) {
 	defer stop()
 	return p.serve(ctx, at, serving{
 		uiMode: f,
-		model:  p.offline(at, 1/c.Speed, notice),
+		// What its tokens would cost is shown: there is nobody to pay.
+		model: p.offline(at, script.Options{Pace: 1 / c.Speed, Priced: true}, notice),
 		beside: func(ctx context.Context, bot *core.Bot, log *slog.Logger) error {
 			return (&demoDriver{bot: bot, at: at, log: log, speed: c.Speed}).run(ctx)
 		},

@@ -43,23 +43,24 @@ type model struct {
 // chooseEngine makes the engine that was asked for. Nothing is started.
 func (p *process) chooseEngine(at dataDir, name string, pace float64) (model, error) {
 	if name == engineScript {
-		return p.offline(at, pace, textOffline), nil
+		return p.offline(at, script.Options{Pace: pace}, textOffline), nil
 	}
 	path, err := claudeproc.Find(p.engineEnv(at))
 	switch {
 	case err != nil && name == engineAuto:
-		return p.offline(at, pace, fmt.Sprintf(textNoClaude, err)), nil
+		return p.offline(at, script.Options{Pace: pace}, fmt.Sprintf(textNoClaude, err)), nil
 	case err != nil:
 		return model{}, err
 	}
 	return p.claude(at, path), nil
 }
 
-func (p *process) offline(at dataDir, pace float64, notice string) model {
+func (p *process) offline(at dataDir, o script.Options, notice string) model {
+	o.Dir = at.dir
 	return model{
 		name: engineScript, box: p.sandbox(at), notice: notice, live: func(*core.Bot) {},
 		engine: func(*slog.Logger, *control.Server) agent.Engine {
-			return script.New(script.Options{Pace: pace, Dir: at.dir})
+			return script.New(o)
 		},
 	}
 }

@@ -71,6 +71,9 @@ func run(args []string, p *process) int {
 	if err := p.mayServe(ctx.Command(), &tree); err != nil {
 		return p.fail(err)
 	}
+	if exit, handed := p.handOver(ctx.Command(), args); handed {
+		return exit
+	}
 	// What a command takes is made when it takes it.
 	if err := errors.Join(ctx.BindSingletonProvider(p.open), ctx.BindToProvider(p.bot), ctx.BindSingletonProvider(p.google)); err != nil {
 		return p.fail(err)
@@ -185,6 +188,14 @@ type cli struct {
 	History  historyCmds `cmd:""`
 
 	Audit auditCmd `cmd:""`
+
+	Fire   fireCmd   `cmd:""`
+	Pause  pauseCmd  `cmd:""`
+	Snooze snoozeCmd `cmd:""`
+	Resume resumeCmd `cmd:""`
+	Mute   muteCmd   `cmd:""`
+	Lift   liftCmd   `cmd:""`
+	Config configCmd `cmd:""`
 
 	Routine  routineCmds  `cmd:""`
 	Reminder reminderCmds `cmd:""`

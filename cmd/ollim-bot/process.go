@@ -41,6 +41,15 @@ type process struct {
 	// secrets of the environment appear in no error.
 	secrets logs.Secrets
 	served  *served
+	// live is the bot that runs, of a command that the user's shell has handed to it;
+	// nil for all others.
+	live *live
+}
+
+// live is the running bot, and where it is.
+type live struct {
+	bot *core.Bot
+	at  dataDir
 }
 
 // served is a command that the agent has asked the running bot for; nil for one
@@ -77,6 +86,11 @@ func (p *process) open() (dataDir, error) {
 		at.now = p.now().In(at.env.Zone)
 		return at, nil
 	}
+	if l := p.live; l != nil {
+		at := l.at
+		at.now = p.now().In(at.env.Zone)
+		return at, nil
+	}
 	env, warnings, err := config.LoadEnv(p.getenv, config.Flags{DataDir: p.flags.DataDir, Timezone: p.flags.Timezone})
 	if err != nil {
 		return dataDir{}, err
@@ -96,6 +110,9 @@ func (p *process) open() (dataDir, error) {
 
 // bot makes a bot that is looked at and never run.
 func (p *process) bot(at dataDir) (*core.Bot, error) {
+	if p.live != nil {
+		return p.live.bot, nil
+	}
 	return core.New(core.Options{
 		Dir: at.dir, Env: at.env, Log: p.log(),
 		Engine: script.New(script.Options{}), EngineName: engineScript,

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ollimbot/core"
+	"ollimbot/core/agent"
 	"ollimbot/core/control"
 	"ollimbot/core/fault"
 	"ollimbot/core/logs"
@@ -79,9 +80,11 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 	server := control.New(control.Options{Dir: at.dir.Path(store.StateDir), Log: log})
 	options := core.Options{
 		Dir: at.dir, Env: at.env, Engine: s.model.engine(log, server), EngineName: s.model.name, Log: log, Book: book, Version: version, Idle: tidyMemory,
-		Commands: p.commands(at), Control: server, Sandbox: s.model.box,
-		Restart: func() { s.again(os.Args[1:]...) },
-		Later:   !s.headless && !s.plain && s.beside == nil,
+		Commands: p.commands(at), Control: server,
+		UserCommands: func(ctx context.Context, args []string) agent.CommandResult { return p.carryOut(ctx, at, bot, args) },
+		Sandbox:      s.model.box,
+		Restart:      func() { s.again(os.Args[1:]...) },
+		Later:        !s.headless && !s.plain && s.beside == nil,
 	}
 	if s.discord {
 		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/updates"
 	"ollimbot/core/words"
@@ -25,20 +27,30 @@ type statusCmd struct {
 
 // statusAnswer is the JSON answer.
 type statusAnswer struct {
-	Version   string           `json:"version"`
-	DataDir   string           `json:"data_dir"`
-	Timezone  string           `json:"timezone"`
-	Running   bool             `json:"running"`
-	PID       int              `json:"pid"`
-	Routines  int              `json:"routines"`
-	Reminders int              `json:"reminders"`
-	Problems  int              `json:"problems"`
-	Waiting   int              `json:"waiting"`
-	Budget    budgetAnswer     `json:"budget"`
-	Muted     *time.Time       `json:"muted_until"`
-	Updates   int              `json:"updates"`
-	Forks     int              `json:"forks_running"`
-	Next      []schedule.Entry `json:"next"`
+	Version   string       `json:"version"`
+	DataDir   string       `json:"data_dir"`
+	Timezone  string       `json:"timezone"`
+	Running   bool         `json:"running"`
+	PID       int          `json:"pid"`
+	Routines  int          `json:"routines"`
+	Reminders int          `json:"reminders"`
+	Problems  int          `json:"problems"`
+	Waiting   int          `json:"waiting"`
+	Budget    budgetAnswer `json:"budget"`
+	Muted     *time.Time   `json:"muted_until"`
+	Updates   int          `json:"updates"`
+	Forks     int          `json:"forks_running"`
+	// What today has seen: pings, critical ones too, and runs that have ended.
+	Pings int         `json:"pings_today"`
+	Runs  int         `json:"runs_today"`
+	Money moneyAnswer `json:"money"`
+	// Failed are runs that have failed and that nobody has looked at, Asks what waits for
+	// the user's answer; both are the running bot's.
+	Failed int              `json:"failed_unseen"`
+	Asks   int              `json:"asks_waiting"`
+	Next   []schedule.Entry `json:"next"`
+	// Held are the next fires that are held for money, with what each would cost.
+	Held []schedule.Entry `json:"held_for_money"`
 	// Unreached is why the bot could not write to its user in Discord, or empty.
 	Unreached string `json:"discord_unreached,omitempty"`
 	Google    string `json:"google_trouble,omitempty"` // what is wrong with the login there
@@ -51,6 +63,11 @@ func (c *statusCmd) Run(p *process, at dataDir, bot *core.Bot) error {
 		return err
 	}
 	a.Waiting = len(bot.Waiting())
+	costs, err := bot.Do(context.Background(), command.Costs{Days: 1})
+	if err != nil {
+		return err
+	}
+	a.Runs, a.Money = costs.Costs.Days[0].Runs, answerMoney(costs.Costs.Money)
 	return p.answer(c.JSON, a, statusLines(a, at))
 }
 
@@ -63,8 +80,9 @@ func answerStatus(at dataDir, s core.Snapshot) (statusAnswer, error) {
 	a := statusAnswer{
 		Version: version, DataDir: at.dir.Root(), Timezone: at.env.ZoneName,
 		Running: running, PID: pid, Routines: s.Routines, Reminders: s.Reminders,
-		Budget: answerBudget(s.Budget.State, at.now), Updates: len(s.Updates), Next: []schedule.Entry{},
+		Budget: answerBudget(s.Budget.State, at.now), Updates: len(s.Updates), Next: []schedule.Entry{}, Held: []schedule.Entry{},
 		Unreached: discord.ShutOut(at.dir), Google: s.Google,
+		Pings: s.Budget.State.DailyUsed + s.Budget.State.CriticalUsed, Failed: len(s.Failures), Asks: len(s.Approvals),
 	}
 	for _, pr := range s.Schedule.Problems {
 		if pr.Severity == routines.Error {
@@ -80,6 +98,9 @@ func answerStatus(at dataDir, s core.Snapshot) (statusAnswer, error) {
 		a.Muted = &s.Budget.Muted
 	}
 	for _, e := range s.Schedule.Entries {
+		if e.Money {
+			a.Held = append(a.Held, e)
+		}
 		if !e.Held && e.FireTime.After(at.now) && len(a.Next) < statusNext {
 			a.Next = append(a.Next, e)
 		}
@@ -122,6 +143,27 @@ func statusLines(a statusAnswer, at dataDir) []string {
 	}
 	if a.Muted != nil {
 		lines = append(lines, "           muted until "+a.Muted.Format(momentLayout)+": only critical pings come through")
+	}
+	today := words.Count(a.Pings, "ping") + ", " + words.Count(a.Runs, "run") + ", " + words.Dollars(a.Money.Today)
+	if a.Money.DayCap != nil {
+		today += " of " + words.Dollars(*a.Money.DayCap)
+	}
+	lines = append(lines, "today:     "+today)
+	if a.Money.Lifted {
+		lines = append(lines, "           the caps are lifted until midnight")
+	}
+	for i, e := range a.Held {
+		name := "held:      "
+		if i > 0 {
+			name = "           "
+		}
+		lines = append(lines, fmt.Sprintf("%s%s: %s, would cost about %s", name, e.Description, e.Tag, words.Dollars(e.Cost)))
+	}
+	if a.Failed > 0 {
+		lines = append(lines, "failed:    "+words.Count(a.Failed, "run")+" that you have not looked at")
+	}
+	if a.Asks > 0 {
+		lines = append(lines, "asks:      "+words.Count(a.Asks, "question")+" for you")
 	}
 	return append(lines,
 		"updates:   "+words.Count(a.Updates, "pending update"),

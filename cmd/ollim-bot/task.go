@@ -100,9 +100,12 @@ type routineCancelCmd struct {
 func (c *routineCancelCmd) Run(p *process) error { return p.cancel(routines.KindRoutine, c.ID) }
 
 type reminderCmds struct {
-	Add    reminderAddCmd    `cmd:""`
-	List   reminderListCmd   `cmd:""`
-	Cancel reminderCancelCmd `cmd:""`
+	Add      reminderAddCmd      `cmd:""`
+	List     reminderListCmd     `cmd:""`
+	Cancel   reminderCancelCmd   `cmd:""`
+	Done     reminderDoneCmd     `cmd:""`
+	Later    reminderLaterCmd    `cmd:""`
+	NotToday reminderNotTodayCmd `cmd:"" name:"not-today"`
 }
 
 type reminderAddCmd struct {
@@ -111,6 +114,8 @@ type reminderAddCmd struct {
 	Foreground   bool     `help:"Run in the main session instead of the background."`
 	Background   bool     `help:"The default; accepted and without effect."`
 	MaxChain     int      `name:"max-chain" placeholder:"N" help:"Up to N follow-ups, so N+1 checks."`
+	Until        string   `enum:",done" default:"" placeholder:"done" help:"done: it comes back until you say that it is."`
+	Again        int      `placeholder:"MINUTES" help:"After how long it comes back, with --until done (30)."`
 	ChainDepth   int      `name:"chain-depth" hidden:"" help:"Which check of a chain this is, from 0."`
 	ChainParent  string   `name:"chain-parent" hidden:"" placeholder:"ID" help:"The first reminder of the chain."`
 	AllowedTools []string `name:"allowed-tools" sep:"none" placeholder:"TOOL" help:"A tool pattern, on top of the default ones. May be given again."`
@@ -152,6 +157,9 @@ func (c *reminderAddCmd) Run(p *process) error {
 	if c.MaxChain < 0 || c.ChainDepth < 0 {
 		return usagef("--max-chain and --chain-depth take numbers from 0")
 	}
+	if err := c.untilDone(); err != nil {
+		return err
+	}
 	task, err := c.task(routines.KindReminder, !c.Foreground)
 	if err != nil {
 		return err
@@ -169,6 +177,7 @@ func (c *reminderAddCmd) Run(p *process) error {
 	r, err := routines.AddReminder(at.dir, routines.Reminder{
 		Task: task, RunAt: at.now.Add(time.Duration(c.Delay)).Truncate(time.Second),
 		MaxChain: c.MaxChain, ChainDepth: c.ChainDepth, ChainParent: c.ChainParent,
+		UntilDone: c.Until != "", Again: c.Again,
 	}, p.before()...)
 	if err != nil {
 		return err
@@ -176,6 +185,21 @@ func (c *reminderAddCmd) Run(p *process) error {
 	p.record(at, audit.Entry{Action: audit.TaskAdded, Subject: r.ID, Detail: reminderTimes(&r, at.env.Zone) + " " + described(r.Task)})
 	p.commit(at, r.Path, "add reminder "+r.ID)
 	return p.printf("scheduled %s: %s -- %s\n", r.ID, reminderTimes(&r, at.env.Zone), described(r.Task))
+}
+
+// untilDone refuses what cannot go together with --until done.
+func (c *reminderAddCmd) untilDone() error {
+	switch {
+	case c.Until == "" && c.Again != 0:
+		return usagef("--again belongs to --until done: add that, or leave it out")
+	case c.Again < 0 || c.Again > routines.MaxAgain:
+		return usagef("--again takes minutes from 1 to %d", routines.MaxAgain)
+	case c.Until != "" && c.Foreground:
+		return usagef("--until done works in the background: leave out --foreground")
+	case c.Until != "" && c.NoPing:
+		return usagef("--until done needs pings: leave out --no-ping")
+	}
+	return nil
 }
 
 type reminderListCmd struct{}
@@ -205,7 +229,10 @@ func routineTimes(r *routines.Routine) string {
 // reminderTimes is a reminder's schedule in a list.
 func reminderTimes(r *routines.Reminder, zone *time.Location) string {
 	s := backgroundMark(r.Task) + "at " + cron.Format(r.RunAt.In(zone), "2006-01-02T15:04") + settings(r.Task)
-	if r.MaxChain > 0 {
+	switch {
+	case r.UntilDone:
+		s += "  (until done)"
+	case r.MaxChain > 0:
 		s += fmt.Sprintf("  (chain %d/%d)", r.ChainDepth, r.MaxChain)
 	}
 	return s
@@ -247,12 +274,7 @@ func (p *process) tasks() (*routines.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A whole bot would cost more than all the rest of a list.
-	file := policy.NewFile(at.dir)
-	guard := policy.New(policy.Options{Dir: at.dir, Zone: at.env.Zone, Log: p.log(), Base: func() []string {
-		tools, _ := file.Load()
-		return policy.Strip(tools.Background())
-	}})
+	guard := p.guard(at) // a whole bot would cost more than all the rest of a list
 	if _, err := guard.Provenance().Load(); err != nil {
 		tell(p.err, "warning: %v", err)
 	}
@@ -261,6 +283,15 @@ func (p *process) tasks() (*routines.Set, error) {
 	s := schedule.New(schedule.Options{Dir: at.dir, Index: index, Zone: at.env.Zone})
 	index.Scan()
 	return s.Set(), nil
+}
+
+// guard knows who has written which task.
+func (p *process) guard(at dataDir) *policy.Guard {
+	file := policy.NewFile(at.dir)
+	return policy.New(policy.Options{Dir: at.dir, Zone: at.env.Zone, Log: p.log(), Base: func() []string {
+		tools, _ := file.Load()
+		return policy.Strip(tools.Background())
+	}})
 }
 
 // waitsMark says that a task waits for the user.

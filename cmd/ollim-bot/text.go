@@ -7,6 +7,8 @@ package main
 const momentLayout = "Mon 2006-01-02 15:04 MST"
 
 const (
+	textUsersOnly = "only the user gives this command: tell them what it is for"
+
 	textDescription     = "A personal assistant that reaches out, run from a terminal dashboard."
 	textSeeHelp         = "Run `ollim-bot help` for what there is."
 	textNoClaude        = "%v; until then a script answers in place of a model, which costs nothing"
@@ -35,6 +37,8 @@ const (
 	textNotYet          = "user has not written since"
 	textAnswered        = "answered after %s (%s)"
 	textNotAnswered     = "not answered"
+	textTheUser         = "The user"
+	textARun            = "A background run"
 	textAnswers         = "How they were answered:"
 	textBadDays         = "--days %d is not a number of days between 1 and %d"
 	textBadCount        = "-n %d is not between 1 and 10000"

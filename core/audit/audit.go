@@ -40,6 +40,7 @@ const (
 	TaskHeld         = "task.held"
 	TaskReleased     = "task.released"
 	TaskRemoved      = "task.removed"
+	TaskMoved        = "task.moved" // a reminder that was put off
 	TaskFired        = "task.fired" // by hand
 	UpdateDiscarded  = "update.discarded"
 	UpdateRestored   = "update.restored"

@@ -104,3 +104,29 @@ func AnswersTo(pings []Ping, task string) Answers {
 	}
 	return a
 }
+
+// Came is how often a task has reached the user: runs of it that pinged.
+type Came struct {
+	Times   int
+	Since   time.Time // when it did first; zero when it never has
+	Message string    // the newest ping's id on its surface; empty where it is not known
+}
+
+// CameOf counts the pings of a task.
+func CameOf(pings []Ping, task string) Came {
+	var c Came
+	seen := map[string]bool{}
+	for _, p := range pings {
+		if p.Task != task || p.Refused != "" {
+			continue
+		}
+		if c.Message = p.Message; c.Since.IsZero() {
+			c.Since = p.At
+		}
+		if !seen[p.Run] {
+			seen[p.Run] = true
+			c.Times++
+		}
+	}
+	return c
+}

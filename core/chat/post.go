@@ -67,6 +67,22 @@ func (c *Conversation) Click(ctx context.Context, message post.MessageID, button
 	return "", errors.New(textUnknownButton)
 }
 
+// Retire takes the buttons off a message that the conversation still shows, wherever it
+// stands, and says in its footer why.
+func (c *Conversation) Retire(ctx context.Context, id post.MessageID, why string) {
+	for _, e := range c.o.Transcript.Entries() {
+		if !e.Is(id) || e.Embed == nil || len(e.Embed.Buttons) == 0 {
+			continue
+		}
+		card := *e.Embed
+		card.Buttons, card.Footer = nil, why
+		p := post.Post{Text: e.Text, Embed: &card, Context: "bg", Source: e.Source, Critical: e.Critical}
+		if err := c.surface.Edit(context.WithoutCancel(ctx), id, p); err != nil {
+			c.o.Log.Warn("a message still shows buttons that do nothing any more", "error", err)
+		}
+	}
+}
+
 // clickAgent asks the agent what a button stands for: in the run that showed
 // it, where that is known, else where the conversation is.
 func (c *Conversation) clickAgent(ctx context.Context, message post.MessageID, inquiry string) error {

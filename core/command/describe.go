@@ -158,6 +158,9 @@ func describeRoutine(out *strings.Builder, r *routines.Routine, h schedule.Hold,
 func describeReminder(out *strings.Builder, r *routines.Reminder, now time.Time) {
 	at := r.RunAt.In(now.Location())
 	row(out, "when", cron.Format(at, longClock)+", "+words.Ahead(at.Sub(now)))
+	if r.UntilDone {
+		row(out, "until", fmt.Sprintf("done; comes back after %d min", r.Again))
+	}
 	if r.MaxChain > 0 {
 		row(out, "chain", fmt.Sprintf("check %d of %d", r.ChainDepth+1, r.MaxChain+1))
 	}

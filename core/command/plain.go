@@ -38,6 +38,18 @@ var taskRows = []Command{
 		Takes: Task, Make: func(s Subject) Value { return Snooze{ID: s.ID} },
 	},
 	{
+		Name: "done", Usage: "TASK", About: "a reminder is done and does not come back", Example: "done dentist", More: helpTask, Writes: true,
+		Takes: Task, Make: func(s Subject) Value { return Remind{ID: s.ID, Word: Done} },
+	},
+	{
+		Name: "later", Usage: "TASK WHEN", About: "put a reminder off until a time", Example: "later dentist 1h", More: helpWhen + "\n" + helpTask, Writes: true,
+		Takes: TaskMoment, Make: func(s Subject) Value { return Remind{ID: s.ID, Word: Later, Until: s.At} },
+	},
+	{
+		Name: "not-today", Usage: "TASK", About: "put a reminder off until tomorrow, at its own time", Example: "not-today dentist", More: helpTask, Writes: true,
+		Takes: Task, Make: func(s Subject) Value { return Remind{ID: s.ID, Word: NotToday} },
+	},
+	{
 		Name: "grant", Usage: "TASK", About: "allow all that a task asks for, which the agent wrote",
 		Example: "grant email", More: helpGrant, Writes: true,
 	},

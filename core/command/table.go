@@ -45,6 +45,7 @@ const (
 	InDiscord                   // Discord's own list of such commands
 	InShell                     // the command line
 	InAgent                     // the command line in the agent's shell
+	InBot                       // of the command line: the running bot carries it out where there is one
 )
 
 // Kind is what a command takes.

@@ -88,6 +88,13 @@ type AllowTask struct {
 // a zero time ends it. Undoable.
 type MuteUntil struct{ Until time.Time }
 
+// Configure shows all settings, the one that is named, or sets it. What wants a second
+// word is not set without Sure: Outcome.Message says what would follow.
+type Configure struct {
+	Key, Value string
+	Sure       bool
+}
+
 // LiftCaps lets runs start and the conversation go on above the caps on money until
 // midnight; with Undo they hold again. Undoable.
 type LiftCaps struct{ Undo bool }
@@ -140,6 +147,7 @@ type AddTask struct {
 	Message     string
 	Foreground  bool
 	Silent      bool // may not ping
+	UntilDone   bool // a reminder that comes back until it is done
 }
 
 // RemoveTask removes the file of a task that AddTask has made, as long as nobody has
@@ -149,6 +157,26 @@ type RemoveTask struct {
 	Version string // of the file: routines.Task.Digest
 	Made    AddTask
 }
+
+// Remind answers a pending reminder, most of all one that comes back until it is done.
+// What is done is gone; Later is due again at Until, or in an hour where that is zero;
+// NotToday is due tomorrow, at the time of day at which it was due first. The agent is
+// told. Undoable.
+type Remind struct {
+	ID    string
+	Word  Word
+	Until time.Time
+}
+
+// Word is an answer to a reminder.
+type Word string
+
+// The answers.
+const (
+	Done     Word = "done"
+	Later    Word = "later"
+	NotToday Word = "not-today"
+)
 
 // RestoreTask puts back the file of a task that was removed within the last day,
 // or lets a reminder that is being run stay in the schedule.
@@ -250,6 +278,7 @@ func (Snooze) value()        {}
 func (Pause) value()         {}
 func (MuteUntil) value()     {}
 func (LiftCaps) value()      {}
+func (Configure) value()     {}
 func (AllowTask) value()     {}
 func (Describe) value()      {}
 func (Costs) value()         {}
@@ -263,6 +292,7 @@ func (Past) value()          {}
 func (AddTask) value()       {}
 func (RemoveTask) value()    {}
 func (RestoreTask) value()   {}
+func (Remind) value()        {}
 func (StopFork) value()      {}
 func (Say) value()           {}
 func (Receive) value()       {}

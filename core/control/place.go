@@ -148,14 +148,23 @@ func (s *Server) Issue(c Command) *Token {
 // Env is what the environment of the session's process carries; nothing where
 // the socket could not be opened.
 func (t *Token) Env() []string {
-	if t == nil {
-		return nil
-	}
-	path := t.server.Path()
+	path, value := t.Door()
 	if path == "" {
 		return nil
 	}
-	return []string{SocketVar + "=" + path, SessionVar + "=" + t.value}
+	return []string{SocketVar + "=" + path, SessionVar + "=" + value}
+}
+
+// Door is the path of the socket and the token's value; both are empty while there
+// is no socket.
+func (t *Token) Door() (path, value string) {
+	if t == nil {
+		return "", ""
+	}
+	if path = t.server.Path(); path == "" {
+		return "", ""
+	}
+	return path, t.value
 }
 
 // Revoke ends the token: calls under way are cancelled, later ones refused. It

@@ -135,7 +135,10 @@ type Manager struct {
 	// waiting is the queue, running in order of start, finished the newest first.
 	waiting, running, finished []*run
 	// past are runs that the ledger knows from before, newest first.
-	past              []View
+	past []View
+	// day are the runs that have ended within the last day, the oldest first. What was
+	// handed out of it never changes.
+	day               []View
 	rates             map[string]Rate // by task, of all runs that are known to have ended
 	serving, stopping bool
 
@@ -157,11 +160,13 @@ func NewManager(o Options) (*Manager, error) {
 		return nil, err
 	}
 	m.rates = Rates(past)
-	past = slices.Clone(past[:min(len(past), keptRuns)])
 	for i := range past {
 		past[i] = inZone(past[i], m.zone)
 	}
-	m.past = past
+	for _, v := range slices.Backward(past) {
+		m.keepDay(v)
+	}
+	m.past = slices.Clone(past[:min(len(past), keptRuns)])
 	return m, nil
 }
 
@@ -198,6 +203,7 @@ func (m *Manager) closeOpen() {
 			m.log.Warn("ledger line was not written", "run", v.ID, "error", err)
 		}
 		m.mu.Lock()
+		m.keepDay(v)
 		if i := slices.IndexFunc(m.past, func(p View) bool { return p.ID == v.ID }); i >= 0 {
 			m.past = slices.Clone(m.past) // Views reads the list it was handed without the lock
 			m.past[i] = v
@@ -337,9 +343,37 @@ func (m *Manager) archive(r *run) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.keepDay(r.snapshot())
 	m.finished = slices.Insert(m.finished, 0, r)
 	m.finished = m.finished[:min(len(m.finished), keptRuns)]
 	count(m.rates, r.snapshot())
+}
+
+// keepDay adds a run that has ended to those of the last day; mu is held.
+func (m *Manager) keepDay(v View) {
+	since := m.now().Add(-oneDay)
+	if v.Live() || v.Ended.Before(since) {
+		return
+	}
+	for len(m.day) > 0 && m.day[0].Ended.Before(since) {
+		m.day = m.day[1:]
+	}
+	m.day = append(m.day, v)
+}
+
+// oneDay is how far back Ended goes.
+const oneDay = 24 * time.Hour
+
+// Ended are the runs that have ended since a moment of the last day, in the order of
+// their ends. Nobody may change them.
+func (m *Manager) Ended(since time.Time) []View {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i := slices.IndexFunc(m.day, func(v View) bool { return !v.Ended.Before(since) })
+	if i < 0 {
+		return nil
+	}
+	return m.day[i:len(m.day):len(m.day)]
 }
 
 func (m *Manager) now() time.Time { return time.Now().In(m.zone) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -362,4 +363,36 @@ func TestAFailureTellsTheUserAndIsAnError(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestTheRunsOfTheLastDayAreKnownAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		end := func(id string, state State) {
+			v := View{ID: id, Title: id, State: state, Started: time.Now()}
+			if state != Running {
+				v.Ended = time.Now()
+			}
+			if err := appendLedger(h.dir, v); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Hour)
+		}
+		end("00000001", Done)
+		time.Sleep(22 * time.Hour)
+		end("00000002", Failed)
+		end("00000003", Running)
+		end("00000004", Done)
+		m := h.manager()
+		var got []string
+		for _, v := range m.Ended(time.Now().Add(-24 * time.Hour)) {
+			got = append(got, v.ID)
+		}
+		if want := []string{"00000002", "00000004"}; !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+		if later := m.Ended(time.Now().Add(-90 * time.Minute)); len(later) != 1 || later[0].ID != "00000004" {
+			t.Errorf("%+v", later)
+		}
+	})
 }

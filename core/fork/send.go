@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/post"
 	"ollimbot/core/tail"
 	"ollimbot/core/toolset"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 )
@@ -83,6 +84,7 @@ func (r *run) send(ctx context.Context, m outgoing) agent.ToolResult {
 		return toolset.Refusal(m.problem)
 	}
 	r.sent++
+	r.untilDone(&m.post)
 	m.post.Nonce = fmt.Sprintf("%s-%d", r.id, r.sent)
 	var id post.MessageID
 	sent := false
@@ -112,6 +114,29 @@ func (r *run) send(ctx context.Context, m outgoing) agent.ToolResult {
 	}
 	r.delivered(m, id)
 	return toolset.Said(m.done)
+}
+
+// untilDone gives the message of a reminder that comes back the buttons that end that,
+// and says how often it came.
+func (r *run) untilDone(p *post.Post) {
+	m := r.job.Reminder
+	if m == nil || !m.UntilDone {
+		return
+	}
+	e := post.Embed{Title: r.snapshot().Title}
+	if p.Embed != nil {
+		e = *p.Embed
+	}
+	e.Footer = textUntilDone
+	n := budget.CameOf(r.m.o.Journal.Recent(), m.ID).Times
+	if r.snapshot().Pings == 0 {
+		n++ // this time
+	}
+	if n > 1 {
+		e.Footer += fmt.Sprintf(textForTheNth, words.Nth(n))
+	}
+	e.Buttons = append(post.Remind(m.ID), e.Buttons...)
+	p.Embed = &e
 }
 
 // perhaps accounts for a message that got no answer: it counts as sent, for a

@@ -13,6 +13,9 @@ const (
 
 	updateNoReport = "%s ended without a report, although it always has to make one. Its output is in the list of runs."
 
+	textUntilDone = "comes back until it is done"
+	textForTheNth = " · for the %s time"
+
 	tellTimedOut = "%s timed out after %s."
 	tellFailed   = "%s could not finish: %s"
 )

@@ -82,6 +82,22 @@ type Button struct {
 	Action string `json:"action"`
 }
 
+// The actions of a reminder's buttons; their data is its id.
+const (
+	RemindDone     = "remind_done"
+	RemindLater    = "remind_later"
+	RemindNotToday = "remind_not_today"
+)
+
+// Remind are the buttons of a reminder that comes back until it is done.
+func Remind(id string) []Button {
+	return []Button{
+		{Label: "Done", Style: "success", Action: RemindDone + ":" + id},
+		{Label: "Later", Style: "secondary", Action: RemindLater + ":" + id},
+		{Label: "Not today", Style: "secondary", Action: RemindNotToday + ":" + id},
+	}
+}
+
 // AskAgent is the action that asks the agent something; what it asks is kept
 // elsewhere, under an id.
 const AskAgent = "agent"

@@ -1,13 +1,16 @@
 package prompt
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
 	"ollimbot/core/budget"
 	"ollimbot/core/clean"
 	"ollimbot/core/updates"
+	"ollimbot/core/words"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 )
 
@@ -46,7 +49,18 @@ type Foreground struct {
 }
 
 // Chain is a reminder's place in its chain: check Depth+1 of Max+1.
-type Chain struct{ Depth, Max int }
+type Chain struct {
+	Depth, Max int
+	UntilDone  *UntilDone // nil for one that goes on only where its run wants it to
+}
+
+// UntilDone is a reminder that comes back by itself.
+type UntilDone struct {
+	ID    string
+	Again int // minutes until it does
+	Came  int // how often it has reached the user
+	Since time.Time
+}
 
 // final reports whether no further check can follow.
 func (c Chain) final() bool { return c.Depth >= c.Max }
@@ -122,7 +136,7 @@ func assemble(a assembly) string {
 	if writeSkills(&b, first, a.skills) {
 		first = next
 	}
-	if a.chain != nil && a.chain.Max > 0 {
+	if a.chain != nil && (a.chain.Max > 0 || a.chain.UntilDone != nil) {
 		b.WriteString(first)
 		writeChain(&b, *a.chain, a.task, a.background)
 		first = next
@@ -168,6 +182,10 @@ func writeSkills(b *strings.Builder, before string, skills []Skill) bool {
 // writeChain tells a reminder where in its chain it stands.
 func writeChain(b *strings.Builder, c Chain, t routines.Task, background bool) {
 	place := placeInChain(c)
+	if c.UntilDone != nil {
+		writeUntilDone(b, c)
+		return
+	}
 	if !c.final() {
 		b.WriteString(textChainHead + place + textChainMore)
 		if t.AllowPing || !background {
@@ -188,4 +206,20 @@ func writeChain(b *strings.Builder, c Chain, t routines.Task, background bool) {
 	default:
 		b.WriteString(textFinalSilent)
 	}
+}
+
+// writeUntilDone tells a reminder that comes back by itself how often it came.
+func writeUntilDone(b *strings.Builder, c Chain) {
+	u := c.UntilDone
+	came := textUntilFirst
+	if u.Came > 0 {
+		came = fmt.Sprintf(textUntilCame, words.Count(u.Came, "time"), cron.Format(u.Since, "2006-01-02 03:04 PM"))
+	}
+	fmt.Fprintf(b, textUntilHead, placeInChain(c), came)
+	if c.final() {
+		b.WriteString(textUntilFinal)
+	} else {
+		fmt.Fprintf(b, textUntilAgain, u.Again)
+	}
+	fmt.Fprintf(b, textUntilKnown, u.ID)
 }

@@ -241,3 +241,24 @@ func shownSchedule(f schedule.Forward, now time.Time, rate int) string {
 	writeSchedule(&b, f, now, rate)
 	return b.String()
 }
+
+func TestAReminderUntilDoneIsToldHowOftenItCame(t *testing.T) {
+	since := time.Date(2026, 11, 23, 14, 0, 0, 0, time.UTC)
+	task := routines.Task{Kind: routines.KindReminder, ID: "a", Background: true, AllowPing: true, Body: "Call."}
+	for _, c := range []struct {
+		chain Chain
+		want  string
+		not   string
+	}{
+		{Chain{0, 5, &UntilDone{ID: "a", Again: 30}}, "(check 1 of 6); it has not reached them yet.", "FINAL"},
+		{Chain{1, 5, &UntilDone{ID: "a", Again: 45, Came: 1, Since: since}}, "reached them 1 time since 2026-11-23 02:00 PM.", "FINAL"},
+		{Chain{1, 5, &UntilDone{ID: "a", Again: 45, Came: 1, Since: since}}, "comes back in 45 min by itself", "FINAL"},
+		{Chain{5, 5, &UntilDone{ID: "a", Again: 45, Came: 1, Since: since}}, "This is the FINAL time", "follow_up_chain(min"},
+		{Chain{0, 0, &UntilDone{ID: "a"}}, "call cancel_reminder with a.", "by itself"},
+	} {
+		got := BackgroundPrompt(Background{Now: since, Task: task, Chain: &c.chain})
+		if !strings.Contains(got, c.want) || strings.Contains(got, c.not) {
+			t.Errorf("%+v:\n%s", c.chain, got)
+		}
+	}
+}

@@ -81,6 +81,15 @@ const (
 	textChainFinal = "CHAIN CONTEXT: This is the FINAL check of a follow-up chain reminder ("
 	textChainEnd   = ").\n`follow_up_chain` is NOT available: this is the last chance to act."
 
+	textUntilHead = "UNTIL DONE: This reminder comes back until the user answers it (%s); %s.\n" +
+		"Ping now, in a sentence or two, and not in the same words as before. The program adds the\n" +
+		"buttons Done, Later and Not today, and how often it came."
+	textUntilFirst = "it has not reached them yet"
+	textUntilCame  = "it has reached them %s since %s"
+	textUntilAgain = "\nIt comes back in %d min by itself; follow_up_chain(minutes_from_now=N) sets another time."
+	textUntilFinal = "\nThis is the FINAL time: without an answer it ends, and the main session is told."
+	textUntilKnown = "\nIf you know that it is done, do not ping: call cancel_reminder with %s."
+
 	textFinalPingReport = "\nIf it is not settled and the user would regret missing it, ping now; otherwise report with `report_updates`."
 	textFinalPing       = "\nIf it is not settled and the user would regret missing it, ping now; otherwise let it go."
 	textFinalReport     = "\nIf it is not settled, say so with `report_updates`."

@@ -49,12 +49,15 @@ func addReminder(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 	if problem != "" {
 		return Refusal(problem)
 	}
+	if a.flag("until_done") && a.flag("foreground") {
+		return Refusal(textUntilForeground)
+	}
 	made, err := book.Add(ctx, routines.Reminder{
 		Task: routines.Task{
 			Kind: routines.KindReminder, Body: body, Description: clean.Cut(clean.Line(a.text("description")), maxDescribed),
 			Background: !a.flag("foreground"), Thinking: true, Mode: routines.OnPing, AllowPing: true,
 		},
-		RunAt: at, MaxChain: a.number("max_chain"),
+		RunAt: at, MaxChain: a.number("max_chain"), UntilDone: a.flag("until_done"),
 	})
 	if err != nil {
 		return Refusal(fmt.Sprintf(textNotSaved, err))
@@ -108,6 +111,9 @@ func listReminders(_ context.Context, c Caller, _ arguments) agent.ToolResult {
 		}
 		if label == "" {
 			label = textNoLabel
+		}
+		if m.UntilDone {
+			label += textUntilDone
 		}
 		lines = append(lines, fmt.Sprintf(textLine, m.ID, where, cron.Format(m.RunAt.In(zone), "2006-01-02 03:04 PM"), label, clean.Line(m.Path)))
 	}

@@ -93,19 +93,21 @@ const (
 
 // Answers of the reminder tools.
 const (
-	textBoth        = "Error: give either delay_minutes or run_at, not both."
-	textNeither     = "Error: give delay_minutes or run_at, so that the reminder has a time."
-	textBadTime     = "Error: run_at %q is no ISO 8601 date and time. Write it like 2026-03-01T15:00:00."
-	textPast        = "Error: run_at %s is in the past (now it is %s). Choose a later time."
-	textTooFar      = "Error: run_at %s is more than ten years away. Choose an earlier time."
-	textNotSaved    = "Error: the reminder could not be saved: %v"
-	textReminderSet = "Reminder %s set for %s."
-	textNone        = "No pending reminders."
-	textLine        = "- %s [%s] %s — %s  (%s)"
-	textNoLabel     = "(no description)"
-	textCancelled   = "Reminder %s cancelled."
-	textNoReminder  = "Error: no reminder found with ID %s."
-	textNotRemoved  = "Error: reminder %s could not be cancelled: %v"
+	textBoth            = "Error: give either delay_minutes or run_at, not both."
+	textNeither         = "Error: give delay_minutes or run_at, so that the reminder has a time."
+	textBadTime         = "Error: run_at %q is no ISO 8601 date and time. Write it like 2026-03-01T15:00:00."
+	textPast            = "Error: run_at %s is in the past (now it is %s). Choose a later time."
+	textTooFar          = "Error: run_at %s is more than ten years away. Choose an earlier time."
+	textUntilForeground = "Error: until_done works in the background. Leave out foreground."
+	textUntilDone       = " (until done)"
+	textNotSaved        = "Error: the reminder could not be saved: %v"
+	textReminderSet     = "Reminder %s set for %s."
+	textNone            = "No pending reminders."
+	textLine            = "- %s [%s] %s — %s  (%s)"
+	textNoLabel         = "(no description)"
+	textCancelled       = "Reminder %s cancelled."
+	textNoReminder      = "Error: no reminder found with ID %s."
+	textNotRemoved      = "Error: reminder %s could not be cancelled: %v"
 )
 
 // textNobody answers a call of tools that belong to no run.

@@ -212,6 +212,7 @@ func (c *Chat) Edit(ctx context.Context, id post.MessageID, p post.Post) error {
 	}
 	old := c.entries[i]
 	next.ID, next.At, next.Version = old.ID, old.At, old.Version+1
+	next.Where, next.Elsewhere = old.Where, old.Elsewhere
 	c.entries[i], c.seen = next, nil
 	c.mu.Unlock()
 	c.save(next, p.Nonce)

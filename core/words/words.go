@@ -11,6 +11,25 @@ import (
 // Count is a number and its noun: "1 file", "3 files". The plural takes an s.
 func Count(n int, noun string) string { return strconv.Itoa(n) + " " + plural(n, noun) }
 
+// Nth is a number as a place: "first", "third", "12th".
+func Nth(n int) string {
+	if small := []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}; n >= 1 && n <= len(small) {
+		return small[n-1]
+	}
+	end := "th"
+	if n%100/10 != 1 {
+		switch n % 10 {
+		case 1:
+			end = "st"
+		case 2:
+			end = "nd"
+		case 3:
+			end = "rd"
+		}
+	}
+	return strconv.Itoa(n) + end
+}
+
 // plural is a noun as it stands behind a number: "file", "files".
 func plural(n int, noun string) string {
 	if n == 1 {

@@ -175,19 +175,27 @@ type fates struct {
 	all       bool      // a routine that is not in it was never seen by a loop
 	routines  map[string]bookEntry
 	reminders map[string]time.Time
+	missed    map[string]time.Time // the last fire of a routine that nobody was there for
 }
 
 // fatesSince is what the book says at now, of routines that something has become of
 // since. A zero since takes all of them.
 func (b *book) fatesSince(now, since time.Time) *fates {
 	k := &fates{at: now, all: since.IsZero(), routines: map[string]bookEntry{}, reminders: maps.Clone(b.Reminders)}
+	k.missed = map[string]time.Time{}
 	for id, e := range b.Routines {
+		if e.Why == fateMissed && now.Sub(e.Passed) < missedFor {
+			k.missed[id] = e.Passed
+		}
 		if k.all || e.LastFire.After(since) || e.Passed.After(since) || e.Seen.After(since) {
 			k.routines[id] = *e
 		}
 	}
 	return k
 }
+
+// missedFor is how long a fire that nobody was there for is told.
+const missedFor = 24 * time.Hour
 
 // routine says what has become of a fire, and when the last run before it was.
 func (k *fates) routine(id string, at time.Time) (what fate, before time.Time) {

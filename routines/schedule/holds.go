@@ -180,8 +180,9 @@ func (s *Schedule) heldAt(t *routines.Task, now time.Time) bool { return !s.Hold
 // which hold was in force before (the zero Hold for none). Where a routine and a
 // reminder share the id, the routine is meant. What a routine passes over while
 // it is held is not missed; a reminder fires at the end of its snooze. FireNow
-// fires held tasks too. Errors: no such task, a time that has passed, a file
-// that cannot be written, or a schedule that does not run.
+// fires held tasks too. Where no bot runs, the file is changed for the next start.
+// Errors: no such task, a time that has passed, a file that cannot be written, or a
+// schedule that another program runs.
 func (s *Schedule) Hold(id string, h Hold) (before Hold, err error) {
 	t, ok := s.Set().Find(id)
 	if !ok {
@@ -189,10 +190,15 @@ func (s *Schedule) Hold(id string, h Hold) (before Hold, err error) {
 	}
 	now, k := s.clock(), key{t.Kind, id}
 	s.mu.Lock()
-	open := s.open
+	open, ran := s.open, s.ran
 	s.mu.Unlock()
 	if !open {
-		return Hold{}, errors.New(msgClosed)
+		if _, running := s.o.Dir.Running(); running || ran {
+			return Hold{}, errors.New(msgClosed)
+		}
+		if err := s.holds.read(s.o.Dir); err != nil { // nobody else has
+			return Hold{}, err
+		}
 	}
 	if !h.Until.IsZero() {
 		h.Until = h.Until.Round(0).Truncate(time.Second).In(s.o.Zone)

@@ -81,6 +81,9 @@ type Options struct {
 	// changed: words is told whether what was said before is still unread, and gives
 	// the text that takes its place, or none. Nil notes what is new.
 	Troubles func(kind routines.Kind, words func(unread bool) string)
+	// Inherit gives a reminder that comes back the rights of its file from before, whose
+	// digest is old; an error keeps it from being moved. Nil is fine.
+	Inherit func(old, rel string, data []byte) error
 	// Purse knows what runs cost; nil asks nobody.
 	Purse Purse
 	// Changed is called when what is scheduled or running has changed. It must
@@ -143,6 +146,7 @@ type Schedule struct {
 
 	mu      sync.Mutex // guards what follows, up to the empty line; never held over a call
 	open    bool       // Run takes orders
+	ran     bool       // it did, or does
 	inbox   inbox
 	running map[key]*run // tasks whose run is under way or waits
 
@@ -211,6 +215,9 @@ func New(o Options) *Schedule {
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
+	if o.Inherit == nil {
+		o.Inherit = func(string, string, []byte) error { return nil }
+	}
 	s := &Schedule{
 		o: o, index: o.Index, now: time.Now, wake: make(chan struct{}, 1), running: map[key]*run{},
 		inbox: inbox{changed: map[string]bool{}}, reported: map[string]bool{}, spent: map[string]time.Time{},
@@ -250,7 +257,7 @@ func (s *Schedule) Run(ctx context.Context) error {
 func (s *Schedule) setOpen(open bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open = open
+	s.open, s.ran = open, true
 }
 
 func (s *Schedule) loop(ctx context.Context, fires *errgroup.Group) {

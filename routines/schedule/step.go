@@ -3,7 +3,6 @@ package schedule
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -231,8 +230,9 @@ func (s *Schedule) run(ctx context.Context, d Due) {
 	case errors.Is(err, routines.ErrUnrecorded):
 		e.retry = true
 	case !s.keeps(k):
-		e.spent = d.Reminder.RunAt
-		s.discard(d.Reminder)
+		if e.retry = !s.finish(d.Reminder); !e.retry {
+			e.spent = d.Reminder.RunAt
+		}
 	}
 	s.mu.Lock()
 	delete(s.running, k)
@@ -269,41 +269,4 @@ func (s *Schedule) noteEnded(list []ended, now time.Time) {
 			s.plan.put(it)
 		}
 	}
-}
-
-// discard removes the file of a reminder that has run. A file that was edited
-// during the run to another time, or into something that cannot be read, is the
-// user's business and stays.
-func (s *Schedule) discard(r *routines.Reminder) {
-	rel, err := s.removeFile(r)
-	if err != nil {
-		s.o.Log.Error("the file of a reminder that has run could not be removed; it would fire again after a restart",
-			"file", r.Path, "error", err)
-		return
-	}
-	if rel != "" {
-		s.removed(rel, routines.KindReminder, r.ID)
-	}
-}
-
-// removeFile returns which file it removed; none when there was none to remove.
-func (s *Schedule) removeFile(r *routines.Reminder) (removed string, err error) {
-	rel := r.Path
-	// The file may have been renamed during the run.
-	if now, ok := s.Set().ReminderByID(r.ID); ok {
-		rel = now.Path
-	}
-	err = s.o.Dir.WithLock(routines.ReminderFolder, func() error {
-		data, err := s.o.Dir.Read(rel)
-		if err != nil {
-			return fmt.Errorf("look at it once more: %w", err)
-		}
-		now, problems := routines.ParseReminder(rel, data, s.o.Zone)
-		if routines.HasErrors(problems) || now.ID != r.ID || !now.RunAt.Equal(r.RunAt) {
-			return nil
-		}
-		removed = rel
-		return s.o.Dir.Discard(s.clock(), rel)
-	})
-	return removed, err
 }

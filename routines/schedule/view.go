@@ -38,6 +38,9 @@ type View struct {
 	// held, marked, by time; the first 500 at most. It is complete up to DayUntil.
 	Day      []Entry
 	DayUntil time.Time
+	// Missed are the last fires of routines that nobody was there for, within 24
+	// hours, by time.
+	Missed []Entry
 	// Tasks are all routines and reminders, by their next fire.
 	Tasks []TaskView
 }
@@ -51,6 +54,7 @@ type TaskView struct {
 	Next            time.Time // zero when it never fires again
 	Foreground      bool
 	Silent          bool
+	UntilDone       bool // a reminder that comes back until it is done
 	Paused          bool
 	// Waits is why the task does not fire until its user says so; "" for all others.
 	Waits   string
@@ -97,9 +101,26 @@ func (s *Schedule) View(now time.Time) View {
 	if v.Day = s.calendar(now, v.DayUntil, dayFires+1); len(v.Day) > dayFires {
 		v.Day, v.DayUntil = v.Day[:dayFires], v.Day[dayFires].FireTime
 	}
+	v.Missed = s.missed(now)
 	v.Tasks = s.tasks(now)
 	c.made, c.kept = made, v
 	return v
+}
+
+func (s *Schedule) missed(now time.Time) (out []Entry) {
+	known := s.known.Load()
+	if known == nil {
+		return nil
+	}
+	set := s.Set()
+	for i := range set.Routines {
+		if at, ok := known.missed[set.Routines[i].ID]; ok && now.Sub(at) < missedFor && !at.After(now) {
+			e := s.entry(set, s.standing(now), candidate{at: at, index: i})
+			e.Tag = fateMissed.tag()
+			out = append(out, e)
+		}
+	}
+	return sorted(out)
 }
 
 // tasks lists all routines and reminders by their next fire, and then by file;
@@ -125,7 +146,7 @@ func (s *Schedule) tasks(now time.Time) []TaskView {
 			}
 		}
 		if n := i - len(set.Routines); n >= 0 {
-			v.Label = set.Reminders[n].Label()
+			v.Label, v.UntilDone = set.Reminders[n].Label(), set.Reminders[n].UntilDone
 		} else {
 			r := set.Routines[i]
 			if v.When = s.view.words[r]; v.When == "" {

@@ -37,12 +37,15 @@ const (
 	Settings Pane = "settings"
 )
 
+// Day is the day in its rows below the top line: no box, no page.
+const Day Pane = "day"
+
 // Panes lists the panes; the pane at index i has the number key i+1. Pages lists the
-// pages, AllPanes both.
+// pages, AllPanes both and the day.
 var (
 	Panes    = []Pane{Budget, Schedule, Updates, Forks, Chat, Logs}
 	Pages    = []Pane{Task, Costs, Away, Settings}
-	AllPanes = slices.Concat(Panes, Pages)
+	AllPanes = slices.Concat([]Pane{Day}, Panes, Pages)
 )
 
 // Action is one row of the table.
@@ -91,6 +94,7 @@ const (
 	GoCosts    ID = "go.costs"
 	GoAway     ID = "go.away"
 	GoSettings ID = "go.settings"
+	GoDay      ID = "go.day"
 	GoNext     ID = "go.next"
 	GoPrevious ID = "go.previous"
 
@@ -119,6 +123,14 @@ const (
 	Interrupt ID = "app.interrupt"
 	Quit      ID = "app.quit"
 	Suspend   ID = "app.suspend"
+)
+
+// The actions of the day.
+const (
+	DayEarlier ID = "day.earlier"
+	DayLater   ID = "day.later"
+	DayNow     ID = "day.now"
+	DayOpen    ID = "day.open"
 )
 
 // The actions of the budget pane.
@@ -180,6 +192,41 @@ const (
 	ForksState ID = "forks.state"
 	ForksSort  ID = "forks.sort"
 	ForksTurn  ID = "forks.turn"
+)
+
+// The actions of the page of a task.
+const (
+	TaskRun    ID = "task.run" // opens the run that is looked at
+	TaskOlder  ID = "task.older"
+	TaskNewer  ID = "task.newer"
+	TaskBefore ID = "task.before" // the task before
+	TaskBehind ID = "task.behind"
+	TaskEdit   ID = "task.edit"
+	TaskOpen   ID = "task.open"
+	TaskDelete ID = "task.delete"
+	TaskFire   ID = "task.fire"
+	TaskPause  ID = "task.pause"
+	TaskUp     ID = "task.up"
+	TaskDown   ID = "task.down"
+	TaskPgUp   ID = "task.pgup"
+	TaskPgDn   ID = "task.pgdn"
+	TaskTop    ID = "task.top"
+	TaskBottom ID = "task.bottom"
+)
+
+// The actions of the page of costs.
+const (
+	CostsOpen   ID = "costs.open"
+	CostsMark   ID = "costs.mark"
+	CostsUp     ID = "costs.up"
+	CostsDown   ID = "costs.down"
+	CostsPgUp   ID = "costs.pgup"
+	CostsPgDn   ID = "costs.pgdn"
+	CostsTop    ID = "costs.top"
+	CostsBottom ID = "costs.bottom"
+	CostsFind   ID = "costs.find"
+	CostsSort   ID = "costs.sort"
+	CostsTurn   ID = "costs.turn"
 )
 
 // The actions of the chat pane beside its scrolling.

@@ -25,7 +25,7 @@ import (
 var update = flag.Bool("update", false, "write docs/keys.md")
 
 func TestNoKeyMeansTwoThingsAtATime(t *testing.T) {
-	for _, p := range Panes {
+	for _, p := range AllPanes {
 		seen := map[string]Action{}
 		for _, a := range append(Of(Everywhere), Of(p)...) {
 			for _, k := range a.Keys {
@@ -142,7 +142,7 @@ func TestWhatChangesTheBotIsMarked(t *testing.T) {
 	want := []ID{
 		CapacityUp, CapacityDown, RefillDown5, RefillUp5, Exact, Mute, RefillDown1, RefillUp1,
 		ScheduleAllow, ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleOpen, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
-		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons,
+		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons, TaskFire, TaskOpen, TaskPause,
 		SettingsEdit, SettingsPrevious, SettingsNext, Login, SetUp, Undo,
 	}
 	var got []ID

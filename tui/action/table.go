@@ -9,7 +9,7 @@ import (
 // table is every action once, in the order of the help line and the help page:
 // the panes first, each with what matters most at the front, then what works
 // everywhere.
-var table = slices.Concat(budgetRows, scheduleRows, updatesRows, forksRows, chatRows, logsRows, awayRows, settingsRows, everywhereRows)
+var table = slices.Concat(dayRows, budgetRows, scheduleRows, updatesRows, forksRows, chatRows, logsRows, taskRows, costsRows, awayRows, settingsRows, everywhereRows)
 
 var budgetRows = []Action{
 	{
@@ -40,6 +40,13 @@ var budgetRows = []Action{
 	},
 }
 
+var dayRows = []Action{
+	{ID: DayOpen, Pane: Day, Keys: []string{"enter"}, Title: "Show what stands there: a run, or the task that is to come", Short: "open"},
+	{ID: DayEarlier, Pane: Day, Keys: []string{"left"}, Title: "Go to what was before", Short: "walk", Pair: DayLater},
+	{ID: DayLater, Pane: Day, Keys: []string{"right"}, Title: "Go to what comes after", Short: "walk", Quiet: true},
+	{ID: DayNow, Pane: Day, Keys: []string{"home"}, Title: "Go to what comes next", Short: "now"},
+}
+
 var scheduleRows = []Action{
 	{
 		ID: ScheduleAllow, Pane: Schedule, Keys: []string{"y"}, Title: "Allow all that the selected task asks for, which the agent wrote",
@@ -54,7 +61,7 @@ var scheduleRows = []Action{
 		Off: noSchedule,
 	},
 	{
-		ID: ScheduleDetails, Pane: Schedule, Keys: []string{"enter"}, Title: "Show the details of the selected task", Short: "details",
+		ID: ScheduleDetails, Pane: Schedule, Keys: []string{"enter"}, Title: "Open the page of the selected task: its runs, its pings, its prompt", Short: "details",
 		Off: noSchedule,
 	},
 	{
@@ -147,7 +154,7 @@ var forksRows = slices.Concat([]Action{
 		ID: ForksAgain, Pane: Forks, Keys: []string{"a"}, Title: "Run the task of the selected run again, beside its schedule", Short: "again",
 		Off: noForks, Costs: true, Writes: true,
 	},
-	{ID: ForksCosts, Pane: Forks, Keys: []string{"c"}, Title: "Compare what the runs of each task have cost in a week", Short: "costs"},
+	{ID: ForksCosts, Pane: Forks, Keys: []string{"c"}, Title: "Go to what the runs of each task have cost", Short: "costs"},
 	{ID: ForksState, Pane: Forks, Keys: []string{"v"}, Title: "Show only runs that failed, pinged, are done, were stopped, or all again", Short: "state", Off: noForks},
 	{ID: ForksSort, Pane: Forks, Keys: []string{"s"}, Title: "Sort the page of runs by the next column; a click on its head does it, too", Short: "sort", Off: noForks, Quiet: true},
 	{ID: ForksTurn, Pane: Forks, Keys: []string{"S"}, Title: "Sort the page of runs the other way round", Short: "turn", Off: noForks, Quiet: true},
@@ -191,6 +198,40 @@ var chatRows = slices.Concat(approvalRows, exitRows, []Action{
 
 var logsRows = append(tailRows(Logs, []string{"up", "k"}, []string{"down", "j"}),
 	Action{ID: TailLevel, Pane: Logs, Keys: []string{"l"}, Title: "Leave out lines below a level: info, warnings, errors", Short: "level"})
+
+var taskRows = []Action{
+	{ID: TaskRun, Pane: Task, Keys: []string{"enter"}, Title: "Open the run that is looked at", Short: "open run", Off: noSchedule},
+	{ID: TaskOlder, Pane: Task, Keys: []string{"left"}, Title: "Look at the run before", Short: "run", Off: noSchedule, Pair: TaskNewer},
+	{ID: TaskNewer, Pane: Task, Keys: []string{"right"}, Title: "Look at the run behind", Short: "run", Off: noSchedule, Quiet: true},
+	{
+		ID: TaskFire, Pane: Task, Keys: []string{"f"}, Title: "Fire the task now, beside its schedule; a reminder stays", Short: "fire now",
+		Off: noSchedule, Costs: true, Writes: true,
+	},
+	{ID: TaskOpen, Pane: Task, Keys: []string{"o"}, Title: "Open the file of the task in your editor", Short: "open file", Off: noSchedule, Writes: true},
+	{ID: TaskPause, Pane: Task, Keys: []string{"P"}, Title: "Pause the task, or let it go on", Short: "pause", Off: noSchedule, Writes: true},
+	{ID: TaskBefore, Pane: Task, Keys: []string{"["}, Title: "Go to the page of the task before", Short: "task", Off: noSchedule, Pair: TaskBehind},
+	{ID: TaskBehind, Pane: Task, Keys: []string{"]"}, Title: "Go to the page of the task behind", Short: "task", Off: noSchedule, Quiet: true},
+	{ID: TaskUp, Pane: Task, Keys: []string{"up", "k"}, Title: "Scroll the prompt up", Short: "scroll", Off: noSchedule, Pair: TaskDown, Quiet: true},
+	{ID: TaskDown, Pane: Task, Keys: []string{"down", "j"}, Title: "Scroll the prompt down", Short: "scroll", Off: noSchedule, Quiet: true},
+	{ID: TaskPgUp, Pane: Task, Keys: []string{"pgup", "ctrl+b"}, Title: "Scroll the prompt up by a page", Short: "page up", Off: noSchedule, Quiet: true},
+	{ID: TaskPgDn, Pane: Task, Keys: []string{"pgdown", "ctrl+f"}, Title: "Scroll the prompt down by a page", Short: "page down", Off: noSchedule, Quiet: true},
+	{ID: TaskTop, Pane: Task, Keys: []string{"home", "g"}, Title: "Go to the beginning of the prompt", Short: "first", Off: noSchedule, Quiet: true},
+	{ID: TaskBottom, Pane: Task, Keys: []string{"end", "G"}, Title: "Go to the end of the prompt", Short: "last", Off: noSchedule, Quiet: true},
+}
+
+var costsRows = []Action{
+	{ID: CostsOpen, Pane: Costs, Keys: []string{"enter"}, Title: "Open the page of the selected task", Short: "open"},
+	{ID: CostsMark, Pane: Costs, Keys: []string{"space"}, Title: "Mark the selected task: the bars show the marked ones alone", Short: "mark"},
+	{ID: CostsFind, Pane: Costs, Keys: []string{"/"}, Title: "Show only the tasks that hold a word", Short: "filter"},
+	{ID: CostsSort, Pane: Costs, Keys: []string{"s"}, Title: "Sort the costs by the next column; a click on its head does it, too", Short: "sort"},
+	{ID: CostsTurn, Pane: Costs, Keys: []string{"S"}, Title: "Sort the costs the other way round", Short: "turn", Quiet: true},
+	{ID: CostsUp, Pane: Costs, Keys: []string{"up", "k"}, Title: "Select the task above", Short: "select", Pair: CostsDown},
+	{ID: CostsDown, Pane: Costs, Keys: []string{"down", "j"}, Title: "Select the task below", Short: "select", Quiet: true},
+	{ID: CostsPgUp, Pane: Costs, Keys: []string{"pgup", "ctrl+b"}, Title: "Select a page further up", Short: "page up", Quiet: true},
+	{ID: CostsPgDn, Pane: Costs, Keys: []string{"pgdown", "ctrl+f"}, Title: "Select a page further down", Short: "page down", Quiet: true},
+	{ID: CostsTop, Pane: Costs, Keys: []string{"home", "g"}, Title: "Select the first task", Short: "first", Quiet: true},
+	{ID: CostsBottom, Pane: Costs, Keys: []string{"end", "G"}, Title: "Select the last task", Short: "last", Quiet: true},
+}
 
 // scrollRows are the rows of a pane that scrolls.
 func scrollRows(p Pane, up, down []string) []Action {
@@ -285,6 +326,7 @@ var everywhereRows = []Action{
 	{ID: GoCosts, Keys: []string{"$"}, Title: "Go to what everything has cost", Short: "costs", Quiet: true},
 	{ID: GoAway, Keys: []string{"A"}, Title: "Go to what happened while you were away", Short: "away", Quiet: true},
 	{ID: GoSettings, Keys: []string{","}, Title: "Go to the settings", Short: "settings", Quiet: true},
+	{ID: GoDay, Keys: []string{"0"}, Title: "Go to the day: what has happened and what is to come", Short: "day", Quiet: true},
 	{ID: GoNext, Keys: []string{"tab"}, Title: "Go to the next pane", Short: "next pane", Quiet: true},
 	{ID: GoPrevious, Keys: []string{"shift+tab"}, Title: "Go to the previous pane", Short: "previous pane", Quiet: true},
 	{ID: Zoom, Keys: []string{"z"}, Title: "Give the pane the whole screen, or take it back", Short: "zoom", Quiet: true},

@@ -51,7 +51,7 @@ var asciiKeys = map[string]string{"up": "up", "down": "down", "shift+up": "shift
 var paneNames = map[Pane]string{
 	Everywhere: "Everywhere", Budget: "Ping budget", Schedule: "Schedule", Updates: "Updates",
 	Forks: "Forks", Chat: "Chat", Logs: "Logs",
-	Task: "Task", Costs: "Costs", Away: "While you were away", Settings: "Settings",
+	Day: "Day", Task: "Task", Costs: "Costs", Away: "While you were away", Settings: "Settings",
 }
 
 const keysIntro = `# Keys

@@ -9,7 +9,7 @@ type Mode uint8
 
 // The modes, from the one with the most room to the one with none.
 const (
-	Full     Mode = iota // every pane in a box, in two columns
+	Full     Mode = iota // every pane in a box, in two or three columns
 	Tabs                 // one pane at a time
 	Strip                // one line a pane, and the focused one where there is room
 	TooSmall             // nothing but a message that says so
@@ -23,6 +23,11 @@ const (
 	tabsHeight  = 14
 	StripWidth  = 40
 	StripHeight = 10
+	// wideWidth is from how many columns on there are three columns of panes.
+	wideWidth = 160
+	// headHeight is from how many rows on the day is above the panes, and the fixed
+	// rows of the tabs.
+	headHeight = 20
 	// saidHeight is from how many rows on what the program says has a row of its own.
 	saidHeight = 20
 )
@@ -43,6 +48,9 @@ type Input struct {
 	Preset  string
 	Columns int
 	Rows    map[action.Pane]int
+	// Content is how wide the left column would be for nothing to be cut; 0 where
+	// that is not known.
+	Content int
 }
 
 // Box is a pane's place. X, Y, W and H are its inside; the border stands around
@@ -69,6 +77,9 @@ type Plan struct {
 	// Said is the row of what the program says, above the help line; on a low screen
 	// it stands in the place of that.
 	Said int
+	// Day is how many rows from row 1 on the day has, and Fixed how many below it what
+	// the tabs would hide: the gauge of the budget, and what comes next.
+	Day, Fixed int
 	// Strip is how many cells the lines of the panes take, one line each from row
 	// 1 and column 0 on; 0 where there are none.
 	Strip   int
@@ -82,25 +93,48 @@ func Divide(in Input) Plan {
 	if in.H >= saidHeight {
 		p.Said--
 	}
+	p.Day, p.Fixed = in.head()
+	top := 1 + p.Day + p.Fixed
 	switch {
 	case p.Mode == TooSmall:
 	case in.Zoom:
-		p.Columns = []Column{single(Column{W: in.W}, 1, p.Said, slot{pane: in.Focus})}
+		p.Columns = []Column{single(Column{W: in.W}, top, p.Said, slot{pane: in.box()})}
 	case p.Mode == Full:
 		p.Columns = full(in)
 	case p.Mode == Tabs:
-		p.Columns = []Column{single(Column{W: in.W}, 1, p.Said, slot{pane: in.Focus, tabs: action.Panes})}
+		p.Columns = []Column{single(Column{W: in.W}, top, p.Said, slot{pane: in.box(), tabs: action.Panes})}
 	default:
 		p.Strip, p.Columns = strip(in, p.Said)
 	}
 	return p
 }
 
+// head is how many rows there are between the top line and the panes.
+func (in Input) head() (day, fixed int) {
+	switch m := mode(in.W, in.H); {
+	case m == Full && in.H > 30:
+		return 2, 0
+	case m == Full:
+		return 1, 0
+	case m == Tabs && in.H >= headHeight && !in.Zoom:
+		return 1, 2
+	}
+	return 0, 0
+}
+
+// box is the pane that a single box shows: the day has none.
+func (in Input) box() action.Pane {
+	if in.Focus == action.Day {
+		return action.Forks
+	}
+	return in.Focus
+}
+
 // strip is how wide the lines of the panes are, and the box of the focused one
 // where there is room for it: beside the lines on a wide screen, else below. A
 // pane that is written in has all of the screen where its box would be too low.
 func strip(in Input, end int) (int, []Column) {
-	s := slot{pane: in.Focus}
+	s := slot{pane: in.box()}
 	width, below, top := in.W, Column{W: in.W}, 1+len(action.Panes)
 	if in.W >= StripWidth+TabsWidth {
 		width, below, top = StripWidth, Column{X: StripWidth, W: in.W - StripWidth}, 1
@@ -153,17 +187,35 @@ const budgetRows = 6
 // talk is how tall the screen must be for chat and logs to have a box each.
 const talk = 48
 
-// full is the two columns of a roomy screen.
+// full is the columns of a roomy screen: what comes, what runs, and, with it or
+// beside it, what is said.
 func full(in Input) []Column {
-	slots, left := in.slots(), in.left()
-	return []Column{
-		column(Column{X: 0, W: left}, 1, slots[0], in.grown(slots[0])),
-		column(Column{X: left, W: in.W - left}, 1, slots[1], in.grown(slots[1])),
+	day, _ := in.head()
+	wide := in.widths()
+	var out []Column
+	x := 0
+	for i, slots := range in.slots() {
+		out = append(out, column(Column{X: x, W: wide[i]}, 1+day, slots, in.grown(slots)))
+		x += wide[i]
 	}
+	return out
 }
 
-// slots are what stands in the two columns.
-func (in Input) slots() [2][]slot {
+// widths are those of the columns. The one of runs has what the others leave.
+func (in Input) widths() []int {
+	left := in.left()
+	if in.W < wideWidth {
+		return []int{left, in.W - left}
+	}
+	talk := min(max(in.W*3/10, 48), 72)
+	if presetOf(in.Preset).shares[action.Chat] > presetOf(in.Preset).shares[action.Forks] {
+		talk = in.W * 3 / 8
+	}
+	return []int{left, in.W - left - talk, talk}
+}
+
+// slots are what stands in the columns.
+func (in Input) slots() [][]slot {
 	shares := presetOf(in.Preset).shares
 	lower := []slot{{pane: action.Chat, least: 5, share: shares[action.Chat]}}
 	if in.H >= talk {
@@ -174,14 +226,16 @@ func (in Input) slots() [2][]slot {
 			lower[0].pane = action.Logs
 		}
 	}
-	return [2][]slot{
-		{
-			{pane: action.Budget, least: 5, most: budgetRows, share: shares[action.Budget]},
-			{pane: action.Schedule, least: 4, share: shares[action.Schedule]},
-			{pane: action.Updates, least: 3, share: shares[action.Updates]},
-		},
-		append([]slot{{pane: action.Forks, least: 8, share: shares[action.Forks]}}, lower...),
+	left := []slot{
+		{pane: action.Budget, least: 5, most: budgetRows, share: shares[action.Budget]},
+		{pane: action.Schedule, least: 4, share: shares[action.Schedule]},
+		{pane: action.Updates, least: 3, share: shares[action.Updates]},
 	}
+	runs := slot{pane: action.Forks, least: 8, share: shares[action.Forks]}
+	if in.W >= wideWidth {
+		return [][]slot{left, {runs}, lower}
+	}
+	return [][]slot{left, append([]slot{runs}, lower...)}
 }
 
 // single is a column of one box, from a row on to the row before end.
@@ -293,10 +347,23 @@ func presetOf(name string) preset {
 // The least width of a column that the user has narrowed.
 const leastColumn = 30
 
-// base is how wide the left column is when nobody has moved its border.
-func (p preset) base(w int) int { return min(max(w*p.eighths/8, p.least), p.most) }
+// base is how wide the left column is when nobody has moved its border: as its
+// content wants, within the limits of the preset.
+func (in Input) base() int {
+	p := presetOf(in.Preset)
+	if in.Content > 0 {
+		return min(max(in.Content, p.least), min(p.most, in.W*p.eighths/8+8))
+	}
+	return min(max(in.W*p.eighths/8, p.least), p.most)
+}
+
+func (in Input) leftLimits() limits {
+	most := in.W - leastColumn
+	if in.W >= wideWidth {
+		most = in.W / 2
+	}
+	return limits{in.base(), leastColumn, most}
+}
 
 // left is how wide the left column is.
-func (in Input) left() int {
-	return limits{presetOf(in.Preset).base(in.W), leastColumn, in.W - leastColumn}.clamp(in.Columns)
-}
+func (in Input) left() int { return in.leftLimits().clamp(in.Columns) }

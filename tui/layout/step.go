@@ -21,8 +21,11 @@ func (in Input) Step(pane action.Pane, columns, rows int) (out Input, ok bool) {
 			if b.Pane != pane {
 				continue
 			}
-			if i > 0 { // the right column grows to the left
+			switch i { // the column beside the left one grows to the left, a third one is as wide as it is
+			case 1:
 				columns = -columns
+			case 2:
+				columns = 0
 			}
 			wider := in.stepColumns(columns)
 			taller := in.stepRows(i, at, rows)
@@ -34,8 +37,7 @@ func (in Input) Step(pane action.Pane, columns, rows int) (out Input, ok bool) {
 
 // stepColumns moves the border between the columns.
 func (in *Input) stepColumns(by int) bool {
-	base := presetOf(in.Preset).base(in.W)
-	next, ok := stepped(limits{base, leastColumn, in.W - leastColumn}, in.left(), in.Columns, by)
+	next, ok := stepped(in.leftLimits(), in.left(), in.Columns, by)
 	if ok {
 		in.Columns = next
 	}
@@ -46,6 +48,9 @@ func (in *Input) stepColumns(by int) bool {
 // with it, so that the same screen divides in the same way again.
 func (in *Input) stepRows(column, at, by int) bool {
 	slots := in.slots()[column]
+	if len(slots) == 1 { // it has no border that could move
+		return false
+	}
 	base := heights(in.rows(slots), slots)
 	shown := in.grown(slots)
 	most := in.rows(slots)
@@ -124,9 +129,12 @@ func (in Input) grown(slots []slot) []int {
 	return out
 }
 
-// rows is how many rows there are between the borders of a column: above them is
-// the top line, below them what is said and the help line.
-func (in Input) rows(slots []slot) int { return in.H - 3 - len(slots) - 1 }
+// rows is how many rows there are between the borders of a column: above them are
+// the top line and the day, below them what is said and the help line.
+func (in Input) rows(slots []slot) int {
+	day, _ := in.head()
+	return in.H - 3 - day - len(slots) - 1
+}
 
 // settle takes rows from boxes, or gives some, until they are total together.
 // Boxes of a lower turn come first, and among them what is furthest from its

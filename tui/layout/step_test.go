@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,9 +39,22 @@ func (in Input) size(wide bool) int {
 // the others of its column leave, when they have no more than they must.
 func (in Input) ends(wide bool) (least, most int) {
 	if wide {
-		return leastColumn - 2, in.W - leastColumn - 2
+		least, most = leastColumn, in.W-leastColumn
+		if wide := in.widths(); len(wide) == 3 {
+			most = in.W / 2
+			switch in.Focus {
+			case action.Forks:
+				least, most = in.W-most-wide[2], in.W-least-wide[2]
+			case action.Chat, action.Logs:
+				least, most = wide[2], wide[2]
+			}
+		}
+		return least - 2, most - 2
 	}
 	for _, column := range in.slots() {
+		if len(column) == 1 && (column[0].pane == in.Focus || len(column[0].tabs) > 0 && slices.Contains(column[0].tabs, in.Focus)) {
+			return in.size(false), in.size(false)
+		}
 		sum := 0
 		for _, s := range column {
 			if s.pane != in.Focus {

@@ -54,7 +54,7 @@ func TestTheListOfAllTasksHasNoAppointments(t *testing.T) {
 	s := open("schedule")
 	s.next(dated)
 	s.do(action.ScheduleView, action.ScheduleView)
-	if screen := s.screen(80, 16); strings.Contains(screen, "◆") || !strings.Contains(screen, "Christmas") {
+	if screen := s.screen(80, 16); strings.Contains(screen, "▪") || !strings.Contains(screen, "Christmas") {
 		t.Error(screen)
 	}
 }
@@ -70,7 +70,7 @@ func TestAnAppointmentIsReadAndNothingElse(t *testing.T) {
 	if a := s.do(action.ScheduleDown, action.ScheduleDetails); a.Show == nil || a.Show.Body != "Due on Mon 23 Nov:\n- Buy milk\n- Return the parcel" {
 		t.Errorf("%+v", a.Show)
 	}
-	for !strings.Contains(s.screen(80, 16), "▸15:15 in 1h13  ◆ Dentist") {
+	for !strings.Contains(s.screen(80, 16), "▸15:15 in 1h13  ▪ Dentist") {
 		s.do(action.ScheduleDown)
 	}
 	if a := s.do(action.ScheduleDetails); a.Show == nil || !strings.HasPrefix(a.Show.Body,
@@ -89,11 +89,11 @@ func TestAnAppointmentIsReadAndNothingElse(t *testing.T) {
 	s.next(func(c *core.Snapshot) {
 		c.Day = slices.Insert(slices.Clone(c.Day), 0, google.Item{ID: "new", Title: "New", AllDay: true, Start: noon.Add(-14 * time.Hour), End: noon.Add(10 * time.Hour)})
 	})
-	if !strings.Contains(s.screen(80, 16), "▸15:15 in 1h13  ◆ Dentist") {
+	if !strings.Contains(s.screen(80, 16), "▸15:15 in 1h13  ▪ Dentist") {
 		t.Errorf("the selection went elsewhere:\n%s", s.screen(80, 16))
 	}
 	s.next(func(c *core.Snapshot) { c.Day = nil })
-	if screen := s.screen(80, 16); strings.Contains(screen, "◆") || !strings.Contains(screen, "▸") {
+	if screen := s.screen(80, 16); strings.Contains(screen, "▪") || !strings.Contains(screen, "▸") {
 		t.Errorf("the appointments are gone:\n%s", screen)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/budget"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/money"
 	"ollimbot/core/post"
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
@@ -46,8 +47,69 @@ func panes() map[string]pane.Pane {
 	return map[string]pane.Pane{
 		"budget": budgetpane.New(), "schedule": schedulepane.New(), "updates": updatespane.New(),
 		"forks": forkspane.New(), "chat": chatpane.New(commands), "logs": logspane.New(),
-		"task": taskpage.New(), "costs": costspage.New(), "away": awaypage.New(), "settings": settingspage.New(),
+		"task": taskRead(), "costs": costsRead(), "away": awaypage.New(), "settings": settingspage.New(),
 	}
+}
+
+// taskRead is the page of a task that has a past.
+func taskRead() *taskpage.Page {
+	p := taskpage.New()
+	past := &command.TaskPast{
+		Rate: fork.Rate{Runs: 120, Pings: 48}, Answers: budget.Answers{Pings: 48, Answered: 40, Median: 4 * time.Minute},
+		Next: []command.NextFire{
+			{At: noon.Add(3 * time.Minute), Verdict: command.VerdictSure},
+			{At: noon.Add(9 * time.Hour), Verdict: command.VerdictShort},
+			{At: noon.Add(33 * time.Hour), Verdict: command.VerdictDry},
+		},
+	}
+	for i := range 20 {
+		v := fork.View{
+			ID: string("abcdefghijklmnopqrst"[i]), State: fork.Done, Pings: i % 3 / 2, Usage: agent.Usage{CostUSD: float64(i%7) / 90},
+			Started: noon.Add(time.Duration(i-20) * time.Hour), Ended: noon.Add(time.Duration(i-20)*time.Hour + time.Duration(i*i)*time.Second),
+		}
+		switch i {
+		case 7:
+			v.State, v.Error = fork.Failed, "the command ended with status 1"
+		case 12:
+			v.State = fork.Stopped
+		}
+		past.Runs = append(past.Runs, v)
+	}
+	p.Read(pane.Context{}, command.Outcome{Past: past}, nil)
+	p.Read(pane.Context{}, command.Outcome{Body: "[routine-bg:0f1e2d3c] Look through what is unread.\n\nLeave newsletters out. Ping only for what needs an answer today."}, nil)
+	return p
+}
+
+// costsRead is the page of costs with a report.
+func costsRead() *costspage.Page {
+	p := costspage.New()
+	p.Read(pane.Context{}, command.Outcome{Costs: everydayCosts()}, nil)
+	return p
+}
+
+// everydayCosts are thirty days with four tasks.
+func everydayCosts() *command.CostReport {
+	r := &command.CostReport{
+		At: noon, Talk: 4.2, Expected: 0.5, Projected: 1.8,
+		Money: money.State{
+			Today: money.Span{Spent: 1.09, Cap: 2}, Month: money.Span{Spent: 21.3, Cap: 40}, Reserved: 0.2,
+		},
+		Ahead: []schedule.Entry{{ID: "e5f6a7b8", Description: "Weekly review", Held: true, Tag: "held for money until Tue 00:00", Cost: 0.3}},
+	}
+	for i := range 30 {
+		r.Days = append(r.Days, command.CostDay{Date: noon.AddDate(0, 0, i-29), Dollars: float64(3+i*7%11) / 8, Runs: 9})
+	}
+	for i, title := range []string{"Check email", "Weekly review", "Medication", "世界 in the evening"} {
+		t := command.TaskCost{
+			Kind: routines.KindRoutine, ID: []string{"0f1e2d3c", "e5f6a7b8", "9a8b7c6d", "aa00bb11"}[i], Title: title, Runs: 120 / (i + 1),
+			Dollars: 8 / float64(i*i+1), Mean: 0.07 / float64(i+1), Trend: []float64{0.25, -0.1, 0, 0.02}[i],
+		}
+		for d := range 30 {
+			t.Days = append(t.Days, float64((d*(i+3)+i)%5)*t.Mean)
+		}
+		r.Tasks = append(r.Tasks, t)
+	}
+	return r
 }
 
 // commands stand for those of the core.

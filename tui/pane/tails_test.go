@@ -80,7 +80,7 @@ func TestNothingTakesTheTailFromItsReader(t *testing.T) {
 func TestForksShowByID(t *testing.T) {
 	s := open("forks")
 	s.Pane.(*forkspane.Pane).Show(s.c, "22222222")
-	has(t, s.screen(80, 12), "tail: Move a little", "Time to move.", "▸● running  ! late  Move a little")
+	has(t, s.screen(80, 12), "tail: Move a little", "Time to move.", "▸◉ running  ! late  Move a little")
 }
 
 func TestStoppingAsksAndNamesWhatIsLost(t *testing.T) {
@@ -127,7 +127,7 @@ func TestEveryTailKeepsItsPlace(t *testing.T) {
 
 func TestForkStatesAreWordsAndGlyphs(t *testing.T) {
 	glyphs := map[fork.State]string{
-		fork.Running: "●", fork.Waiting: "◐", fork.Done: "✓", fork.Failed: "✗", fork.TimedOut: "✗", fork.Stopped: "○", fork.Interrupted: "○",
+		fork.Running: "◉", fork.Waiting: "◐", fork.Done: "✓", fork.Failed: "✗", fork.TimedOut: "✗", fork.Stopped: "■", fork.Interrupted: "■",
 	}
 	for state, glyph := range glyphs {
 		s := open("forks")

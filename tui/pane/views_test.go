@@ -45,7 +45,7 @@ func TestViewsOfTheScheduleLookAsTheyDid(t *testing.T) {
 
 func TestTheTitleOfTheScheduleSaysWhichViewItIs(t *testing.T) {
 	s := open("schedule")
-	s.next(func(c *core.Snapshot) { c.Schedule.Problems = nil })
+	s.next(func(c *core.Snapshot) { c.Schedule.Problems, c.Routines, c.Reminders = nil, 0, 0 })
 	var got []string
 	for range 4 {
 		_, state := s.Title(s.c)
@@ -61,7 +61,7 @@ func TestProblemsDoNotHideWhichViewItIs(t *testing.T) {
 	s := open("schedule")
 	_, window := s.Title(s.c)
 	s.do(action.ScheduleView)
-	if _, day := s.Title(s.c); window != "next 3h · 1 error" || day != "24 h · 1 error" {
+	if _, day := s.Title(s.c); window != "next 3h · 1 error · 12 routines · 4 reminders" || day != "24 h · 1 error · 12 routines · 4 reminders" {
 		t.Errorf("the titles say %q and %q", window, day)
 	}
 }
@@ -351,7 +351,7 @@ func TestHeldFiresAreNotOnTheTimeline(t *testing.T) {
 	})
 	s.do(action.ScheduleView)
 	first := strings.Split(s.screen(120, 12), "\n")[0]
-	if !strings.HasPrefix(first, " ·   1   1✕  ·") {
+	if !strings.HasPrefix(first, " ·   1   1∅  ·") {
 		t.Errorf("the timeline is %q", first)
 	}
 }

@@ -86,7 +86,7 @@ func (m *session) subject(c command.Command, rest string) (s command.Subject, ok
 		words, off := strings.CutSuffix(rest, " off")
 		if !off {
 			if words, s.At, ok = command.LastMoment(rest, m.now()); !ok {
-				m.answer(kindError, textSnoozeWhen)
+				m.answer(kindError, fmt.Sprintf(textTaskWhen, c.Example, c.Name))
 				return s, false
 			}
 		}
@@ -119,7 +119,7 @@ func (m *session) noQuestion(string) { m.answer(kindError, textNoQuestion) }
 // reads reports whether a command leaves the bot as it is.
 func reads(c command.Value) bool {
 	switch c.(type) {
-	case command.Preview, command.Describe, command.Costs:
+	case command.Preview, command.Describe, command.Costs, command.Past:
 		return true
 	}
 	return false

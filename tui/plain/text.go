@@ -73,7 +73,7 @@ const (
 	textPressWhat  = "press what? Give the number of a button, or its words; buttons reads them"
 	textBudgetWhat = "give a capacity (budget 6, budget +1, budget -1) or a refill rate in minutes (budget refill 60)"
 	textMuteWhat   = "give how long, as in mute 2h, mute until 18:30 or mute tomorrow 9:00, or mute off"
-	textSnoozeWhen = "give a task and until when, as in snooze email 2h, snooze email until 18:30 or snooze 2 tomorrow 9:00; snooze email off ends it"
+	textTaskWhen   = "give a task and until when, as in %s; help %s says more"
 	textExitHow    = "exit leaves the fork and keeps nothing, exit save makes it the main conversation, exit report takes a report along"
 	textOutputWhat = "give how many lines, as in output email last 40"
 	textLogWhat    = "the log takes a number of lines, errors or warnings, and find WORDS, as in log 20 errors find discord"

@@ -44,15 +44,24 @@ const (
 // Glyph is a symbol with an ASCII stand-in.
 type Glyph uint8
 
-// The glyphs.
+// The glyphs. Each means one thing.
 const (
-	Dot      Glyph = iota // ● running, up          *
+	Token    Glyph = iota // ● a token              @
+	Running               // ◉ it goes on           *
 	HalfDot               // ◐ waiting              o
-	Circle                // ○ off                  .
+	Coming                // ○ to come              .
+	Stopped               // ■ stopped, cut off     %
+	Front                 // » in the conversation  c
 	Check                 // ✓ done                 v
 	Cross                 // ✗ failed               x
 	Bang                  // ! warning              !
-	Mute                  // ✕ silent               -
+	Mute                  // ∅ may not ping         -
+	Message               // ◆ a ping               +
+	Refused               // ◈ a refused ping       =
+	Missed                // ◇ nobody was there     ?
+	Flag                  // ⚑ it asks              ?
+	Quiet                 // ░ quiet hours          :
+	Event                 // ▪ an appointment       e
 	Arrow                 // → change               ->
 	Down                  // ▼ more below           v
 	Up                    // ▲ more above           ^
@@ -62,7 +71,6 @@ const (
 	Pointer               // ▸ the selected row     >
 	Bell                  // critical               !
 	HLine                 // ─ inner rule           -
-	Diamond               // ◆ an appointment       @
 	numGlyphs
 )
 
@@ -81,16 +89,18 @@ type Options struct {
 
 // unicodeGlyphs are one cell each in every terminal: none has an emoji form.
 var unicodeGlyphs = [numGlyphs]string{
-	Dot: "●", HalfDot: "◐", Circle: "○", Check: "✓", Cross: "✗", Bang: "!", Mute: "✕",
+	Token: "●", Running: "◉", HalfDot: "◐", Coming: "○", Stopped: "■", Front: "»", Check: "✓", Cross: "✗", Bang: "!", Mute: "∅",
+	Message: "◆", Refused: "◈", Missed: "◇", Flag: "⚑", Quiet: "░", Event: "▪",
 	Arrow: "→", Down: "▼", Up: "▲", Ellipsis: "…", Chain: "∞", Lock: "⊘", Pointer: "▸",
-	Bell: "‼", HLine: "─", Diamond: "◆",
+	Bell: "‼", HLine: "─",
 }
 
 // asciiGlyphs stand in for them; Arrow is the only one of two cells.
 var asciiGlyphs = [numGlyphs]string{
-	Dot: "*", HalfDot: "o", Circle: ".", Check: "v", Cross: "x", Bang: "!", Mute: "-",
+	Token: "@", Running: "*", HalfDot: "o", Coming: ".", Stopped: "%", Front: "c", Check: "v", Cross: "x", Bang: "!", Mute: "-",
+	Message: "+", Refused: "=", Missed: "?", Flag: "?", Quiet: ":", Event: "e",
 	Arrow: "->", Down: "v", Up: "^", Ellipsis: "~", Chain: "&", Lock: "#", Pointer: ">",
-	Bell: "!", HLine: "-", Diamond: "@",
+	Bell: "!", HLine: "-",
 }
 
 var rounded = Borders{

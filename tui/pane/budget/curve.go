@@ -94,7 +94,7 @@ func (a ahead) legend(t *theme.Theme) []widget.Span {
 		dim(first),
 		{Role: theme.Warn, Text: dashed},
 		dim(second),
-		{Role: theme.Ping, Text: t.Glyph(theme.Diamond) + " "},
+		{Role: theme.Ping, Text: t.Glyph(theme.Message) + " "},
 		dim(textPing),
 		{Role: theme.Warn, Text: t.Glyph(theme.Cross) + " "},
 		dim(textRefusal),
@@ -153,7 +153,7 @@ func marks(t *theme.Theme, s *core.Snapshot, a ahead, hours func(time.Time) floa
 			continue
 		}
 		left := budget.LeftAt(a.Past, ping.At.Add(time.Second)) // behind the drop
-		m := chart.Mark{X: hours(ping.At), Y: left, Sign: t.Glyph(theme.Diamond), Role: theme.Ping, Name: ping.Title}
+		m := chart.Mark{X: hours(ping.At), Y: left, Sign: t.Glyph(theme.Message), Role: theme.Ping, Name: ping.Title}
 		switch {
 		case ping.Refused != "":
 			m.Sign, m.Role = t.Glyph(theme.Cross), theme.Warn

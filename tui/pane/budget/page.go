@@ -89,7 +89,7 @@ func (p *Pane) notice(s *core.Snapshot) {
 }
 
 // page draws the page.
-func (p *Pane) page(c pane.Context, w, h int) []string {
+func (p *Pane) page(c pane.Context, w, h int) []widget.Row {
 	brush := widget.Brush{Theme: c.Theme}
 	line := func(spans ...widget.Span) string {
 		return brush.Line(w, append([]widget.Span{{Text: " "}}, spans...)...)
@@ -106,10 +106,11 @@ func (p *Pane) page(c pane.Context, w, h int) []string {
 		foot = rows + 1 // the rule
 	}
 	out = append(out, a.plot(c.Theme, s, w).Draw(c.Theme, w, h-len(out)-foot)...)
+	all := widget.Rows(widget.Nowhere, out...)
 	if foot > 0 {
-		out = append(out, messages(c, today, rows, w)...)
+		all = append(all, messages(c, today, rows, w)...)
 	}
-	return widget.Fill(out, w, h)
+	return widget.FillRows(all, w, h)
 }
 
 // state is the second line: what comes, at which rate, and what today has used.
@@ -136,7 +137,7 @@ func state(c pane.Context, w int) []widget.Span {
 }
 
 // messages are the newest rows of today's pings and refusals, below a rule.
-func messages(c pane.Context, today []budget.Ping, rows, w int) []string {
+func messages(c pane.Context, today []budget.Ping, rows, w int) []widget.Row {
 	brush := widget.Brush{Theme: c.Theme}
 	count := textNoMessages
 	if n := len(today); n > rows {
@@ -144,9 +145,9 @@ func messages(c pane.Context, today []budget.Ping, rows, w int) []string {
 	} else if n > 0 {
 		count = strconv.Itoa(n)
 	}
-	out := []string{brush.Rule(w, []widget.Span{{Role: theme.Strong, Text: textMessages}}, []widget.Span{{Role: theme.Dim, Text: count}})}
+	out := []widget.Row{{Place: widget.Ruled, Text: brush.Rule(w, []widget.Span{{Role: theme.Strong, Text: textMessages}}, []widget.Span{{Role: theme.Dim, Text: count}})}}
 	for _, ping := range today[:rows] {
-		out = append(out, brush.Line(w, message(c, ping, w)...))
+		out = append(out, widget.Row{Text: brush.Line(w, message(c, ping, w)...), Place: widget.Nowhere})
 	}
 	return out
 }
@@ -162,7 +163,7 @@ const (
 
 // message is one row: when, which task, what it said, when it was answered.
 func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
-	glyph, role := theme.Diamond, theme.Ping
+	glyph, role := theme.Message, theme.Ping
 	text, answer, answers := ping.Text, textNotAnswered, theme.Dim
 	switch {
 	case ping.Refused != "":

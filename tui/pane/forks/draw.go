@@ -19,13 +19,13 @@ var looks = map[fork.State]struct {
 	role  theme.Role
 }{
 	fork.Waiting:     {theme.HalfDot, theme.Warn},
-	fork.Running:     {theme.Dot, theme.Good},
+	fork.Running:     {theme.Running, theme.Good},
 	fork.Done:        {theme.Check, theme.Good},
 	fork.Failed:      {theme.Cross, theme.Bad},
 	fork.NoReport:    {theme.Cross, theme.Bad},
 	fork.TimedOut:    {theme.Cross, theme.Bad},
-	fork.Stopped:     {theme.Circle, theme.Dim},
-	fork.Interrupted: {theme.Circle, theme.Warn},
+	fork.Stopped:     {theme.Stopped, theme.Dim},
+	fork.Interrupted: {theme.Stopped, theme.Warn},
 }
 
 // tailLeast is how many lines the tail keeps before the list has more than a third.
@@ -133,7 +133,7 @@ func stateWidth(forks []fork.View) int {
 func badge(t *theme.Theme, f fork.View, cells int) []widget.Span {
 	look, ok := looks[f.State]
 	if !ok {
-		look.glyph, look.role = theme.Circle, theme.Dim
+		look.glyph, look.role = theme.Stopped, theme.Dim
 	}
 	return []widget.Span{
 		{Role: look.role, Text: t.Glyph(look.glyph) + " "},

@@ -105,7 +105,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case id == action.ForksAgain:
 		return p.again(c)
 	case id == action.ForksCosts:
-		return pane.Answer{Show: &pane.Page{Title: textCosts, Load: command.Costs{Days: costDays}}}
+		return pane.Answer{Focus: action.Costs}
 	case scope == "forks" && !p.tail && p.list.Move(verb, len(p.runs), p.listed):
 		p.choose(c)
 		return pane.Answer{}
@@ -346,9 +346,6 @@ func (p *Pane) resume(c pane.Context) pane.Answer {
 	}
 	return pane.Answer{Do: command.ResumeFork{Run: p.run}, Focus: action.Chat}
 }
-
-// costDays is over how long the tasks' costs are compared.
-const costDays = 7
 
 // again fires the task of a run that has ended once more.
 func (p *Pane) again(c pane.Context) pane.Answer {

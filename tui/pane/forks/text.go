@@ -29,7 +29,6 @@ const (
 	textLivesYet  = "its task is at work already: wait for its end, or stop it"
 	textNoTask    = "this run belongs to no task that could be fired"
 	textNoAgain   = "read-only: tasks cannot be fired here"
-	textCosts     = "What each task has cost in the last 7 days"
 	textNoResume  = "read-only: runs cannot be resumed here"
 
 	textEmpty   = "No background runs yet."

@@ -182,7 +182,7 @@ func (on sheet) date(item int, d google.Item) string {
 	default:
 		spans = append(spans, widget.Span{Role: near, Text: away})
 	}
-	spans = append(spans, widget.Span{Role: theme.Accent, Text: on.Theme.Glyph(theme.Diamond)}, widget.Span{Text: " " + dateTitle(d)})
+	spans = append(spans, widget.Span{Role: theme.Accent, Text: on.Theme.Glyph(theme.Event)}, widget.Span{Text: " " + dateTitle(d)})
 	return on.spread(b, spans, dateMarks(on.Snap, d))
 }
 
@@ -276,7 +276,7 @@ func glyphs(t *theme.Theme, e schedule.Entry) []widget.Span {
 	case chain(e.Label) != "":
 		mark = widget.Span{Role: theme.Report, Text: t.Glyph(theme.Chain)}
 	case e.Foreground:
-		mark = widget.Span{Role: theme.You, Text: t.Glyph(theme.Circle)}
+		mark = widget.Span{Role: theme.You, Text: t.Glyph(theme.Front)}
 	}
 	return []widget.Span{mark, {Text: " "}}
 }

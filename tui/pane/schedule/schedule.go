@@ -15,6 +15,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/google"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
@@ -52,6 +53,9 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 	state = p.view.state(c.Snap)
 	if problems := c.Snap.Schedule.Problems; len(problems) > 0 {
 		state += " · " + problemCount(problems)
+	}
+	if n := c.Snap.Routines + c.Snap.Reminders; n > 0 {
+		state += " · " + words.Count(c.Snap.Routines, "routine") + " · " + words.Count(c.Snap.Reminders, "reminder")
 	}
 	return textTitle, state
 }
@@ -163,7 +167,7 @@ func onProblem(p routines.Problem, id action.ID) (a pane.Answer, ok bool) {
 func onTask(s *core.Snapshot, it item, id action.ID) pane.Answer {
 	switch id {
 	case action.ScheduleDetails:
-		return pane.Answer{Show: &pane.Page{Title: it.title(), Load: command.Describe{ID: it.id()}}}
+		return pane.Answer{Task: it.id()}
 	case action.SchedulePreview:
 		return pane.Answer{Show: &pane.Page{Title: textPreview(it.title()), Load: command.Preview{ID: it.id()}}}
 	case action.ScheduleFire:

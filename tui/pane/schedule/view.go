@@ -376,7 +376,7 @@ func (s scale) mark(t *theme.Theme, at hour) []widget.Span {
 	case at.fires == 0:
 		return []widget.Span{{Role: theme.Track, Text: widget.Fit(nothing(t), s.wide)}}
 	case at.front:
-		role, sign = theme.You, t.Glyph(theme.Circle)
+		role, sign = theme.You, t.Glyph(theme.Front)
 	case !at.audible:
 		role, sign = theme.Dim, t.Glyph(theme.Mute)
 	}

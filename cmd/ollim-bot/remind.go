@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"ollimbot/core/audit"
+	"ollimbot/core/budget"
+	"ollimbot/core/command"
+	"ollimbot/core/policy"
+	"ollimbot/core/updates"
+	"ollimbot/routines"
+)
+
+type reminderDoneCmd struct {
+	ID string `arg:"" help:"The reminder's id."`
+}
+
+func (c *reminderDoneCmd) Run(p *process) error {
+	return p.remind(command.Remind{ID: c.ID, Word: command.Done})
+}
+
+type reminderNotTodayCmd struct {
+	ID string `arg:"" help:"The reminder's id."`
+}
+
+func (c *reminderNotTodayCmd) Run(p *process) error {
+	return p.remind(command.Remind{ID: c.ID, Word: command.NotToday})
+}
+
+type reminderLaterCmd struct {
+	ID    string `arg:"" help:"The reminder's id."`
+	Delay delay  `placeholder:"TIME" help:"From now: minutes, or a time such as 90m, 4h or 2d; an hour where nothing is said."`
+}
+
+func (c *reminderLaterCmd) Run(p *process) error {
+	r := command.Remind{ID: c.ID, Word: command.Later}
+	if c.Delay > 0 {
+		at, err := p.open()
+		if err != nil {
+			return err
+		}
+		r.Until = at.now.Add(time.Duration(c.Delay))
+	}
+	return p.remind(r)
+}
+
+// remind answers a reminder in its file; a running bot takes it up at once.
+func (p *process) remind(c command.Remind) error {
+	at, err := p.writable()
+	if err != nil {
+		return err
+	}
+	set, err := p.tasks()
+	if err != nil {
+		return err
+	}
+	inForce, rel := "", ""
+	if r, ok := set.ReminderByID(c.ID); ok {
+		inForce = r.Path
+	}
+	guard := p.guard(at)
+	if _, err := guard.Provenance().Load(); err != nil {
+		return err // without it a task of the agent would pass for the user's
+	}
+	mover := routines.Mover{Dir: at.dir, Zone: at.env.Zone, Inherit: guard.Inherit}
+	k := command.Reminders{
+		Move: func(id string, next func(routines.Reminder) (routines.Move, error)) (routines.Reminder, error) {
+			r, err := mover.Move(at.now, id, inForce, next)
+			rel = r.Path
+			return r, err
+		},
+		Journal: budget.NewJournal(at.dir, at.env.Zone, p.log()),
+		Updates: updates.NewQueue(at.dir, at.env.Zone, p.log()), Who: textTheUser,
+	}
+	if p.served != nil {
+		k.Who = textARun
+		if p.served.by.Scope().Kind == policy.Main { // it knows
+			k.Updates = nil
+		}
+	}
+	out, err := c.CarryOut(k, at.now)
+	if out.Message == "" {
+		return err
+	}
+	action, what := audit.TaskMoved, "move reminder "
+	if c.Word == command.Done {
+		action, what = audit.TaskRemoved, "remove reminder "
+	}
+	p.record(at, audit.Entry{Action: action, Subject: c.ID, Detail: out.Message})
+	p.commit(at, rel, what+c.ID)
+	return errors.Join(p.printf("%s\n", out.Message), err)
+}

@@ -1,0 +1,136 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ollimbot/core/audit"
+	"ollimbot/core/budget"
+	"ollimbot/core/command"
+	"ollimbot/core/post"
+	"ollimbot/core/prompt"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
+)
+
+// lookAgain is how long a reminder that comes back waits for the end of a conversation.
+const lookAgain = 5 * time.Minute
+
+// buttonWords are what the buttons of a reminder say.
+var buttonWords = map[string]command.Word{
+	post.RemindDone: command.Done, post.RemindLater: command.Later, post.RemindNotToday: command.NotToday,
+}
+
+// click presses a button: a reminder's is answered here, all others by the conversation.
+func (b *Bot) click(ctx context.Context, c command.Click) (command.Outcome, error) {
+	action, id, _ := post.ParseCustomID(c.ID)
+	if word, ok := buttonWords[action]; ok {
+		return b.remind(ctx, command.Remind{ID: id, Word: word}, c.Message)
+	}
+	message, err := b.chat.Click(ctx, c.Message, c.ID)
+	return command.Outcome{Message: message}, err
+}
+
+// remind answers a reminder, and takes the buttons off its newest message and off the
+// one that was pressed.
+func (b *Bot) remind(ctx context.Context, c command.Remind, pressed post.MessageID) (command.Outcome, error) {
+	newest := budget.CameOf(b.journal.Recent(), c.ID).Message
+	out, err := c.CarryOut(command.Reminders{
+		Move: b.schedule.MoveReminder, Journal: b.journal, Updates: b.updates, Who: textTheUser,
+	}, b.now())
+	if out.Message == "" {
+		if _, pending := b.index.Set().ReminderByID(c.ID); !pending {
+			b.chat.Retire(ctx, pressed, textNoLonger)
+		}
+		return out, err
+	}
+	e := audit.Entry{Action: audit.TaskMoved, Subject: c.ID, Detail: out.Message}
+	if c.Word == command.Done {
+		e.Action = audit.TaskRemoved
+	}
+	b.record(ctx, e)
+	why := fmt.Sprintf(textAnswered, out.Message, b.now().Format("15:04"))
+	b.chat.Retire(ctx, pressed, why)
+	b.chat.Retire(ctx, post.MessageID(newest), why)
+	return out, err
+}
+
+// openAgain takes back what the agent was told of a reminder that is restored, or where
+// it has read that, says otherwise.
+func (b *Bot) openAgain(r *routines.Reminder) {
+	err := b.updates.Replace(b.now(), command.AboutReminder(r.ID), func(unread bool) string {
+		if unread {
+			return ""
+		}
+		return fmt.Sprintf(textOpenAgain, r.Title(), r.ID)
+	})
+	if err != nil {
+		b.log.Error("a pending update could not be saved", "error", err)
+	}
+}
+
+// stopped has the last word on a reminder that was never done, and whose last message
+// was not answered either. A crash before its file goes says it again.
+func (b *Bot) stopped(r *routines.Reminder) {
+	came := budget.CameOf(b.journal.Recent(), r.ID)
+	times := textNever
+	if came.Times > 0 {
+		times = fmt.Sprintf(textSinceFirst, came.Times, cron.DayClock(came.Since.In(b.zone), b.now()))
+	}
+	b.note(fmt.Sprintf(textStopped, r.Title(), r.ID, times))
+	b.chat.Retire(context.Background(), post.MessageID(came.Message), textLastTime)
+}
+
+// notNow puts off a reminder that comes back while no ping of it could go: until quiet
+// hours or a mute end, until a token is there, or for a moment while a conversation is
+// under way. That is no round of it, and no run. The first time it fires as any reminder.
+func (b *Bot) notNow(d schedule.Due) (until time.Time) {
+	r := d.Reminder
+	if r == nil || !r.UntilDone || r.FirstAt.IsZero() {
+		return until
+	}
+	now := b.now()
+	busy, quiet := b.busy()
+	state, _ := b.budget.State(now)
+	switch {
+	case !quiet.IsZero():
+		return quiet
+	case busy, state.Capacity == 0:
+		return now.Add(lookAgain)
+	case state.Whole() < 1:
+		return state.NextAt(now).Add(time.Second)
+	}
+	return until
+}
+
+// putOff moves a reminder without a run.
+func (b *Bot) putOff(d schedule.Due, until time.Time) error {
+	b.log.Info("a reminder waits until it may ping", "id", d.Reminder.ID, "until", until)
+	_, err := b.schedule.MoveReminder(d.Reminder.ID, func(r routines.Reminder) (routines.Move, error) {
+		at := until.Truncate(time.Second)
+		if !r.RunAt.Equal(d.Reminder.RunAt) {
+			at = r.RunAt // it was moved meanwhile
+		}
+		return routines.Move{At: at, Depth: r.ChainDepth}, nil
+	})
+	if err == nil || errors.Is(err, routines.ErrNoReminder) {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", routines.ErrUnrecorded, err) // so that it is tried again
+}
+
+// chainOf is the place of a firing reminder in its chain; nil outside of chains.
+func (b *Bot) chainOf(r *routines.Reminder) *prompt.Chain {
+	if r == nil || r.MaxChain == 0 && !r.UntilDone {
+		return nil
+	}
+	c := &prompt.Chain{Depth: r.ChainDepth, Max: r.MaxChain}
+	if r.UntilDone {
+		came := budget.CameOf(b.journal.Recent(), r.ID)
+		c.UntilDone = &prompt.UntilDone{ID: r.ID, Again: r.Again, Came: came.Times, Since: came.Since.In(b.zone)}
+	}
+	return c
+}

@@ -1,0 +1,119 @@
+package routines
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/store"
+)
+
+func TestWhatUntilDoneSays(t *testing.T) {
+	const head = "---\nid: a\nrun-at: \"2026-11-23T15:00:00Z\"\n"
+	for front, c := range map[string]struct {
+		done    bool
+		max     int
+		again   int
+		problem string
+	}{
+		"until: done\n": {true, DefaultRounds, DefaultAgain, ""},
+		"until: \"done\"\nmax-chain: 2\nagain: 5\n":          {true, 2, 5, ""},
+		"until: done\nmax-chain: 0\n":                        {true, 0, DefaultAgain, ""},
+		"until: done\nbackground: false\n":                   {false, 0, 0, "write background: true"},
+		"until: done\nallow-ping: false\n":                   {false, 0, 0, "delete allow-ping: false"},
+		"until: done\nagain: 20000\n":                        {false, 0, 0, "whole number"},
+		"until: done\nagain: 10000\n":                        {true, DefaultRounds, 10000, ""},
+		"until: done\nfirst-at: soon\n":                      {true, DefaultRounds, DefaultAgain, "writes it anew"},
+		"again: 5\n":                                         {false, 0, 0, "without until: done"},
+		"until: noon\n":                                      {false, 0, 0, `until is "noon"; write done, or delete the line`},
+		"until: done\nid: " + strings.Repeat("x", 81) + "\n": {false, 0, 0, ""},
+	} {
+		r, problems := ParseReminder("reminders/x.md", []byte(head+front+"---\nx"), time.UTC)
+		if strings.Contains(front, "\nid:") {
+			r, problems = ParseReminder("reminders/x.md", []byte(strings.Replace(head+front, "id: a\n", "", 1)+"---\nx"), time.UTC)
+			c.problem = "at most 80 bytes"
+		}
+		said := ""
+		for _, p := range problems {
+			said += p.Message
+		}
+		if r.UntilDone != c.done && c.problem != "whole number" || c.done && (r.MaxChain != c.max || r.Again != c.again) || !strings.Contains(said, c.problem) || c.problem == "" && said != "" {
+			t.Errorf("%q: %+v, %q", front, r, said)
+		}
+	}
+}
+
+func mover(t testing.TB) Mover {
+	d, err := store.At(t.TempDir())
+	if err == nil {
+		err = d.Prepare()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Mover{Dir: d, Zone: time.UTC, Inherit: func(string, string, []byte) error { return nil }}
+}
+
+func TestAMovedReminderKeepsEverythingElse(t *testing.T) {
+	m, now := mover(t), time.Date(2026, 11, 23, 16, 0, 0, 0, time.UTC)
+	const file = "---\nid: a # mine\nrun_at: 2026-11-23 15:00\nuntil: done\nmood: good\nmodel: haiku\n---\nCall.\n"
+	if err := m.Dir.Write("reminders/x.md", []byte(file)); err != nil {
+		t.Fatal(err)
+	}
+	var inherited string
+	m.Inherit = func(old, rel string, data []byte) error { inherited = old + rel; return nil }
+	was, err := m.Move(now, "a", "", func(r Reminder) (Move, error) { return Move{At: now.Add(time.Hour), Depth: 1}, nil })
+	if err != nil || was.Path != "reminders/x.md" || inherited != was.Digest+"reminders/x.md" {
+		t.Fatal(was, err, inherited)
+	}
+	data, _ := m.Dir.Read("reminders/x.md")
+	want := "---\nid: a # mine\nrun_at: \"2026-11-23T17:00:00+00:00\"\nuntil: done\nmood: good\nmodel: haiku\nchain-depth: 1\nmax-chain: 5\nfirst-at: \"2026-11-23T15:00:00+00:00\"\n---\nCall.\n"
+	if string(data) != want {
+		t.Errorf("%s\nwant\n%s", data, want)
+	}
+	full := errors.New("the disk is full")
+	m.Inherit = func(string, string, []byte) error { return full }
+	if _, err = m.Move(now, "a", "", func(r Reminder) (Move, error) { return Move{At: now}, nil }); !errors.Is(err, full) {
+		t.Error(err)
+	}
+	if _, err = m.Move(now, "b", "reminders/x.md", nil); !errors.Is(err, ErrNoReminder) {
+		t.Error(err)
+	}
+	if err := m.Dir.Write("reminders/x.md", []byte(strings.Replace(file, "2026-11-23 15:00", "soon", 1))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = m.Move(now, "a", "", nil); !errors.Is(err, ErrBroken) {
+		t.Error(err)
+	}
+}
+
+// Whatever moves it, the file is in order, and says what the move said.
+func TestPropertyAMoveIsWhatTheFileSays(t *testing.T) {
+	m := mover(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		at := time.Date(2026, 11, 23, 15, 0, 0, 0, time.UTC)
+		r := Reminder{RunAt: at, UntilDone: true, MaxChain: rapid.IntRange(1, 4).Draw(rt, "max"), Again: rapid.IntRange(0, 90).Draw(rt, "again"), Task: Task{
+			ID: "a", Background: true, Thinking: true, Mode: OnPing, AllowPing: true, Body: "x",
+		}}
+		if err := m.Dir.Write("reminders/x.md", FormatReminder(r)); err != nil {
+			rt.Fatal(err)
+		}
+		for range rapid.IntRange(1, 4).Draw(rt, "moves") {
+			to := Move{
+				At:    at.Add(time.Duration(rapid.IntRange(1, 9999).Draw(rt, "minutes")) * time.Minute),
+				Depth: rapid.IntRange(0, r.MaxChain).Draw(rt, "depth"), Last: rapid.Bool().Draw(rt, "last"),
+			}
+			if _, err := m.Move(at, "a", "reminders/x.md", func(Reminder) (Move, error) { return to, nil }); err != nil {
+				rt.Fatal(err)
+			}
+			data, err := m.Dir.Read("reminders/x.md")
+			got, problems := ParseReminder("reminders/x.md", data, time.UTC)
+			if err != nil || len(problems) > 0 || !got.UntilDone || !got.RunAt.Equal(to.At) || got.ChainDepth != to.Depth || got.LastWord != to.Last || !got.FirstAt.Equal(at) {
+				rt.Fatalf("%+v, %+v, %v\n%s", to, problems, err, data)
+			}
+		}
+	})
+}

@@ -1,0 +1,53 @@
+package task
+
+import (
+	"fmt"
+
+	"ollimbot/core/budget"
+	"ollimbot/core/fork"
+	"ollimbot/core/words"
+)
+
+const (
+	textTitle  = "Task"
+	textNoTask = "There is no task."
+	textNone   = "there is no task"
+	textNoRun  = "it has not run yet"
+
+	textReading    = "reading…"
+	textRuns       = "runs"
+	textTook       = "duration"
+	textCost       = "cost"
+	textPings      = "pings"
+	textNext       = "next"
+	textPrompt     = "Prompt"
+	textNever      = "it never fires again"
+	textNoRunYet   = "it has not run yet"
+	textLongest    = "the longest "
+	textARun       = " a run"
+	textBackground = "in the background, may ping"
+	textSilent     = "in the background, never pings"
+	textForeground = "in the conversation"
+	textPaused     = "paused"
+)
+
+func textLast(n, of int) string {
+	if of > n {
+		return fmt.Sprintf("the last %d of %s", n, words.Grouped(uint64(of), "run"))
+	}
+	return words.Count(n, "run")
+}
+
+func textRefused(n int) string { return fmt.Sprintf("%d refused", n) }
+
+func textRate(r fork.Rate) string {
+	return fmt.Sprintf("%d in %s", r.Pings, words.Grouped(uint64(max(0, r.Runs)), "run"))
+}
+
+func textNoneAnswered(n int) string { return fmt.Sprintf("none of the newest %d answered", n) }
+
+func textAnswers(a budget.Answers) string {
+	return fmt.Sprintf("%d of %d answered, mostly after %s", a.Answered, a.Pings, words.Minutes(a.Median))
+}
+
+func textLines(from, to, of int) string { return fmt.Sprintf("%d-%d of %d", from, to, of) }
