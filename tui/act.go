@@ -186,7 +186,7 @@ func (r *root) step(by int) {
 // out: that it is empty, or read-only, is no answer to esc.
 func (r *root) back() {
 	r.speech.hush(time.Now())
-	if p, ok := r.panes[r.focus].(ender); ok && r.whole() && p.End(r.context()) {
+	if p, ok := r.panes[r.focus].(ender); ok && p.End(r.context()) {
 		return
 	}
 	if r.focus.Page() {
