@@ -83,6 +83,7 @@ var scheduleRows = []Action{
 		ID: ScheduleOpen, Pane: Schedule, Keys: []string{"o"}, Title: "Open the selected file in your editor", Short: "edit",
 		Off: noFiles, Writes: true,
 	},
+	{ID: ScheduleFind, Pane: Schedule, Keys: []string{"/"}, Title: "Show only tasks that hold some words", Short: "filter", Off: noSchedule},
 	{
 		ID: ScheduleUp, Pane: Schedule, Keys: []string{"up", "k"}, Title: "Select the task above", Short: "select",
 		Off: noSchedule, Pair: ScheduleDown,
@@ -119,6 +120,7 @@ var updatesRows = []Action{
 		ID: UpdatesDeliver, Pane: Updates, Keys: []string{"d"}, Title: "Hand all updates to the main session now; it answers at once",
 		Short: "deliver now", Hint: deliverHint, Make: deliver, Off: noDelivery, Costs: true, Writes: true,
 	},
+	{ID: UpdatesFind, Pane: Updates, Keys: []string{"/"}, Title: "Show only updates that hold some words", Short: "filter", Off: noUpdates},
 	{
 		ID: UpdatesUp, Pane: Updates, Keys: []string{"up", "k"}, Title: "Select the update above", Short: "select",
 		Off: noUpdates, Pair: UpdatesDown,

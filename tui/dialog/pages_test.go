@@ -105,7 +105,7 @@ func TestThePageOfKeysIsReadableOnASmallScreen(t *testing.T) {
 			t.Errorf("%d cells: a short sentence is broken:\n%s", w, strings.Join(lines, "\n"))
 		}
 		for i, l := range lines {
-			heading := slices.ContainsFunc(append(slices.Clone(action.Panes), action.Everywhere), func(p action.Pane) bool { return strings.HasPrefix(l, p.Name()) })
+			heading := slices.ContainsFunc(append(slices.Clone(action.AllPanes), action.Everywhere), func(p action.Pane) bool { return strings.HasPrefix(l, p.Name()) })
 			if l != "" && l[0] != ' ' && !heading && l != textHelpMouse {
 				t.Errorf("%d cells: line %d begins at the border: %q", w, i, l)
 			}

@@ -136,9 +136,11 @@ type Answer struct {
 	Focus  action.Pane   // move the focus
 	Window string        // an id whose tail the forks pane should show
 	Task   string        // the id of a task whose page should be shown
-	Until  *Until        // ask until when, then run a command
-	Edit   *Edit         // open a file in the user's editor
-	Create bool          // open the form of a new routine or reminder
+	// Setting is the key of a setting that should be shown on its page.
+	Setting string
+	Until   *Until // ask until when, then run a command
+	Edit    *Edit  // open a file in the user's editor
+	Create  bool   // open the form of a new routine or reminder
 
 	// What only dialogs want.
 

@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
 	settingspage "ollimbot/tui/pane/settings"
 	"ollimbot/tui/settings"
 	"ollimbot/tui/widget"
@@ -102,5 +103,33 @@ func TestSettingsAreFoundByWhatTheyChange(t *testing.T) {
 	}
 	if at := s.Draw(s.c, 118, 36, true)[1].Place; at < 0 || at == widget.Inner {
 		t.Errorf("the row's place is %d", at)
+	}
+}
+
+func TestTheScheduleAndTheUpdatesAreFiltered(t *testing.T) {
+	for name, c := range map[string]struct {
+		words, kept, gone string
+		find              action.ID
+		sift              pane.Sift
+	}{
+		"schedule": {"email", "Check email", "Weekly review", action.ScheduleFind, pane.SiftSchedule},
+		"updates":  {"landlord plumber", "Email triage", "pinged at 8:00", action.UpdatesFind, pane.SiftUpdates},
+	} {
+		s := open(name)
+		s.Pane = pane.Filter(s.Pane, c.find, c.sift)
+		s.Sync(s.c)
+		has(t, s.screen(100, 14), c.kept, c.gone)
+		s.do(c.find)
+		s.keys(t, c.words)
+		screen := s.screen(100, 14)
+		has(t, screen, c.kept, " /"+c.words, "1 of ")
+		if strings.Contains(screen, c.gone) {
+			t.Errorf("%s: %q is still shown:\n%s", name, c.gone, screen)
+		}
+		s.keys(t, "enter")
+		if s.Capture() || !s.Pane.(*pane.Filtered).End(s.c) {
+			t.Errorf("%s: enter keeps the filter, and then it can be ended", name)
+		}
+		has(t, s.screen(100, 14), c.gone)
 	}
 }
