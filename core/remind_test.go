@@ -386,6 +386,18 @@ func TestAMovedReminderKeepsTheRightsOfItsWriter(t *testing.T) {
 	})
 }
 
+func TestADashboardAddsAReminderUntilDone(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		add := command.AddTask{At: b.now().Add(time.Hour), Message: "Call.", UntilDone: true}
+		do(t, b, add)
+		if all := b.Snapshot().Schedule.Tasks; len(all) != 1 || !all[0].UntilDone || all[0].Label != "Reminder until done" {
+			t.Errorf("%+v", all)
+		}
+		add.Silent = true
+		refused(t, b, add, "runs in the background and pings")
+	})
+}
+
 // A held reminder does not come back, and can be answered all the same.
 func TestAHeldReminderCanBeAnswered(t *testing.T) {
 	live(t, func(h home) { dentist(h, "") }, func(h home, b *Bot) {

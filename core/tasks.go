@@ -77,6 +77,8 @@ func (b *Bot) addReminder(t routines.Task, c command.AddTask) (routines.Task, ti
 		return t, at, fmt.Errorf(textAddPassed, cron.DayClock(at, now))
 	case at.After(now.Add(farthest)):
 		return t, at, fmt.Errorf(textAddTooFar, cron.DayClock(at, now))
+	case c.UntilDone && (c.Foreground || c.Silent):
+		return t, at, errors.New(textAddUntilDone)
 	}
 	r, err := b.schedule.AddReminder(routines.Reminder{Task: t, RunAt: at, UntilDone: c.UntilDone})
 	return r.Task, at, err
@@ -203,7 +205,7 @@ func (b *Bot) quietUntil(now time.Time) time.Time {
 // mayPing are the fires that can spend a token, with how likely each does: of background
 // tasks that are allowed to, outside of the times for which quiet says that it is quiet.
 func mayPing(fires []schedule.Entry, quiet func(time.Time) time.Time, rate func(task string) float64) []budget.Fire {
-	var list []budget.Fire
+	list := make([]budget.Fire, 0, len(fires))
 	for _, e := range fires {
 		if !e.Held && !e.Silent && !e.Foreground && quiet(e.FireTime).IsZero() {
 			list = append(list, budget.Fire{At: e.FireTime, Task: e.ID, Title: e.Description, Rate: rate(e.ID)})

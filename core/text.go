@@ -66,6 +66,7 @@ const (
 	textAddNoMessage   = "the task has no message: say what the bot should do"
 	textAddPassed      = "%s has passed: a reminder needs a time to come"
 	textAddTooFar      = "%s is more than a year away: a reminder fires within a year"
+	textAddUntilDone   = "a reminder that comes back until it is done runs in the background and pings: let it do both, or let it come once"
 	textAddCron        = "cron line, column %d: %s"
 	textAddNever       = "%q never fires: no month has such a day"
 	textAdded          = "%s added, next %s"

@@ -15,9 +15,7 @@ func inspect(t *testing.T, s *fake.Server, o CheckOptions) (Report, string) {
 		o.Token = secret
 	}
 	r, err := Check(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all []string
 	for _, f := range r.Findings {
 		if !f.OK && f.Next == "" {

@@ -103,13 +103,9 @@ func TestAfterAKillTheHalfAnswerIsMarkedAndTheEyesAreGone(t *testing.T) {
 	lift := st.s.Fault(fake.Match{Times: -1}, fake.Lost()) // as after a kill: nothing leaves any more
 	st.stop()
 	state, err := st.dir.Read(stateFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	st.d.Farewell(canceled(t))
-	if err := st.dir.Write(stateFile, state); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.dir.Write(stateFile, state))
 	lift()
 	st.s.NoFaults()
 	st.alone(newStub(nil))

@@ -261,3 +261,10 @@ func (b *stub) wait(t *testing.T, n int) []command.Value {
 		}
 	}
 }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

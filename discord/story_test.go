@@ -75,14 +75,10 @@ func age(t *testing.T, st *stage, d time.Duration) {
 	}
 	for _, m := range list {
 		ts, err := strconv.ParseFloat(string(m["ts"]), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		m["ts"] = json.RawMessage(strconv.FormatFloat(ts-d.Seconds(), 'f', 6, 64))
 	}
-	if err := st.dir.WriteJSON("state/fork_messages.json", list); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.dir.WriteJSON("state/fork_messages.json", list))
 }
 
 func await(t *testing.T, st *stage, what string, ok func(core.Snapshot) bool) core.Snapshot {

@@ -28,13 +28,9 @@ func fill(b testing.TB, n int) *room {
 	// Files just written are looked at twice; these are to be old.
 	old := time.Now().Add(-time.Hour)
 	for i := range n {
-		if err := os.Chtimes(r.dir.Path(fmt.Sprintf("routines/routine-%05d.md", i)), old, old); err != nil {
-			b.Fatal(err)
-		}
+		must(b, os.Chtimes(r.dir.Path(fmt.Sprintf("routines/routine-%05d.md", i)), old, old))
 	}
-	if err := os.Chtimes(r.dir.Path("routines"), old, old); err != nil {
-		b.Fatal(err)
-	}
+	must(b, os.Chtimes(r.dir.Path("routines"), old, old))
 	return r
 }
 

@@ -157,9 +157,7 @@ func TestARenamedFileKeepsItsTask(t *testing.T) {
 		r := newRoom(t)
 		r.put("routines/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
 		look(r, "routines/a.md")
-		if err := os.Rename(r.dir.Path("routines/a.md"), r.dir.Path("routines/z.md")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(r.dir.Path("routines/a.md"), r.dir.Path("routines/z.md")))
 		wantChange(t, look(r, "routines/a.md", "routines/z.md"), Change{IDs: []string{"aaaaaaaa"}})
 		if got, _ := r.x.Set().Find("aaaaaaaa"); got.Path != "routines/z.md" {
 			t.Errorf("path is %s", got.Path)
@@ -174,9 +172,7 @@ func TestATouchedFileIsNotAChangedOne(t *testing.T) {
 		look(r, "routines/a.md")
 		before := r.x.Set()
 		later := time.Now().Add(time.Hour)
-		if err := os.Chtimes(r.dir.Path("routines/a.md"), later, later); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(r.dir.Path("routines/a.md"), later, later))
 		wantChange(t, look(r, "routines/a.md"), Change{})
 		if r.x.Set() != before {
 			t.Error("a new set was made for nothing")
@@ -321,9 +317,7 @@ func TestBadFilesHurtNoOther(t *testing.T) {
 		r.put("routines/folder.md/x", "a folder with the name of a file")
 		r.put("routines/es\x1b[31mcape.md", routineText("dddddddd", "0 9 * * *", "bad name"))
 		names := []string{"routines/good.md", "routines/huge.md", "routines/bytes.md", "routines/folder.md", "routines/es\x1b[31mcape.md"}
-		if err := os.Symlink("nowhere", r.dir.Path("routines/dangling.md")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink("nowhere", r.dir.Path("routines/dangling.md")))
 		look(r, append(names, "routines/dangling.md")...)
 		if _, ok := r.x.Set().RoutineByID("aaaaaaaa"); !ok {
 			t.Fatalf("the good routine is not in force: %v", r.x.Set().Problems)
@@ -356,13 +350,9 @@ func TestAFolderThatCannotBeReadKeepsWhatIsInForce(t *testing.T) {
 	r := newRoom(t)
 	r.put("routines/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
 	r.x.Scan()
-	if err := os.Rename(r.dir.Path("routines"), r.dir.Path("kept")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(r.dir.Path("routines"), r.dir.Path("kept")))
 	// A loop of links is unreadable for every user, root included.
-	if err := os.Symlink("routines", r.dir.Path("routines")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("routines", r.dir.Path("routines")))
 	wantChange(t, r.x.Scan(), Change{Problems: true})
 	wantProblems(t, r.x, "the folder cannot be read")
 	if _, ok := r.x.Set().Find("aaaaaaaa"); !ok {
@@ -370,9 +360,7 @@ func TestAFolderThatCannotBeReadKeepsWhatIsInForce(t *testing.T) {
 	}
 	wantChange(t, r.x.Scan(), Change{})
 	r.remove("routines")
-	if err := os.Rename(r.dir.Path("kept"), r.dir.Path("routines")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(r.dir.Path("kept"), r.dir.Path("routines")))
 	wantChange(t, r.x.Scan(), Change{Problems: true})
 	wantProblems(t, r.x)
 	r.remove("routines")
@@ -382,9 +370,7 @@ func TestAFolderThatCannotBeReadKeepsWhatIsInForce(t *testing.T) {
 func TestAFolderMayBeALink(t *testing.T) {
 	r := newRoom(t)
 	r.put("elsewhere/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
-	if err := os.Symlink("elsewhere", r.dir.Path("routines")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("elsewhere", r.dir.Path("routines")))
 	wantChange(t, r.x.Scan(), Change{IDs: []string{"aaaaaaaa"}})
 }
 
@@ -449,14 +435,10 @@ func TestAScanLooksBehindALink(t *testing.T) {
 	r := newRoom(t)
 	r.put("elsewhere/a.md", routineText("aaaaaaaa", "0 9 * * *", "one"))
 	r.put("routines/b.md", routineText("bbbbbbbb", "0 9 * * *", "two"))
-	if err := os.Symlink("../elsewhere/a.md", r.dir.Path("routines/a.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("../elsewhere/a.md", r.dir.Path("routines/a.md")))
 	old := time.Now().Add(-time.Hour)
 	for _, name := range []string{"elsewhere/a.md", "routines/b.md", "routines"} {
-		if err := os.Chtimes(r.dir.Path(name), old, old); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(r.dir.Path(name), old, old))
 	}
 	r.x.Scan()
 	r.put("elsewhere/a.md", routineText("aaaaaaaa", "0 10 * * *", "one"))

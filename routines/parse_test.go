@@ -20,9 +20,7 @@ import (
 func losAngeles(t testing.TB) *time.Location {
 	t.Helper()
 	loc, err := time.LoadLocation("America/Los_Angeles")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return loc
 }
 
@@ -52,9 +50,7 @@ func TestBrokenFilesAreAnsweredWithPlaceAndCure(t *testing.T) {
 	var got strings.Builder
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		problems := parseEither(path.Base(file), data, losAngeles(t))
 		if len(problems) == 0 {
 			t.Errorf("%s: nothing is wrong with it", file)
@@ -62,9 +58,7 @@ func TestBrokenFilesAreAnsweredWithPlaceAndCure(t *testing.T) {
 		got.WriteString(report(problems))
 	}
 	want, err := os.ReadFile("testdata/broken.golden")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Errorf("problems differ from testdata/broken.golden (-want +got):\n%s", diff)
 	}
@@ -77,9 +71,7 @@ func TestARealUsersFilesHaveNoProblems(t *testing.T) {
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if problems := parseEither(filepath.ToSlash(file), data, losAngeles(t)); len(problems) > 0 {
 			t.Error(report(problems))
 		}
@@ -114,9 +106,7 @@ Sweep the inbox.
 		t.Fatal(report(problems))
 	}
 	schedule, err := cron.Parse("*/30 9-18 * * 1-5")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := Routine{
 		Task: Task{
 			Kind: KindRoutine, ID: "12345678", Path: "routines/sweep.md", Description: "Check  e-mail",
@@ -349,9 +339,7 @@ func FuzzParseNeverPanics(f *testing.F) {
 
 func BenchmarkParseRoutine(b *testing.B) {
 	data, err := os.ReadFile("testdata/data-dir/routines/morning-task-review.md")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, problems := ParseRoutine("routines/morning-task-review.md", data); len(problems) > 0 {

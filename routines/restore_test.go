@@ -24,9 +24,7 @@ func reminder(body string) Reminder {
 func TestARemovedTaskIsPutBackAsItWas(t *testing.T) {
 	d := storetest.Dir(t)
 	r, err := AddReminder(d, reminder("Water the plants"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text := storetest.Text(t, d, r.Path)
 	if _, _, err := RemoveTask(d, KindReminder, r.ID, ""); err != nil {
 		t.Fatal(err)
@@ -47,9 +45,7 @@ func TestARemovedTaskIsPutBackAsItWas(t *testing.T) {
 func TestARemovedTaskIsKeptForADay(t *testing.T) {
 	d := storetest.Dir(t)
 	r, err := AddReminder(d, reminder("Water"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, _, err := RemoveTask(d, KindReminder, r.ID, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +60,7 @@ func TestARemovedTaskIsKeptForADay(t *testing.T) {
 func TestWhatIsPutBackTakesNobodysPlace(t *testing.T) {
 	d := storetest.Dir(t)
 	first, err := AddReminder(d, reminder("Water"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, _, err := RemoveTask(d, KindReminder, first.ID, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -90,9 +84,7 @@ func drained(t *testing.T, g *store.Git) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := g.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Run(ctx))
 }
 
 // TestNoOrderOfAddingAndCancellingLosesAReminder moves reminders, all with the

@@ -25,7 +25,11 @@ func (r *root) frame() []string {
 		lines = append(lines, r.body(plan)...)
 	}
 	if plan.Said < r.h-1 {
-		lines = append(lines, widget.Blank(r.w))
+		row, ok := r.captionLine()
+		if !ok {
+			row = widget.Blank(r.w)
+		}
+		lines = append(lines, row)
 	}
 	lines = append(lines, r.helpLine())
 	for _, d := range r.dialogs {

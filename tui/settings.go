@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"ollimbot/core/clean"
 	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
@@ -182,15 +183,20 @@ func (r *root) windowTitle() string {
 	return windowTitle
 }
 
-// attention is the window's title, and rings when a tool call has come to wait.
-func (r *root) attention(rings bool) {
+// attention is the window's title, and rings once when something has come to wait:
+// text says what.
+func (r *root) attention(text string) {
 	if r.screen == nil {
 		return
 	}
 	if r.chosen.Title {
-		r.fail(r.screen.SetTitle(titleText(len(r.snap.Approvals))))
+		r.fail(r.screen.SetTitle(r.titleText()))
 	}
-	if rings && r.chosen.Bell {
+	switch {
+	case text == "":
+	case r.chosen.Bell == "bell":
 		r.fail(r.screen.Bell())
+	case r.chosen.Bell == "notify":
+		r.fail(r.screen.Notify(windowTitle + ": " + clean.Line(text)))
 	}
 }

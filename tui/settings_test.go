@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/chat"
 	"ollimbot/core/policy"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
@@ -208,7 +209,7 @@ func TestTheTitleSaysWhatWaitsAndTheBellRings(t *testing.T) {
 		s.bot.change(waits)
 		time.Sleep(time.Second)
 		out := s.written()
-		if !strings.Contains(out, "\x1b]2;ollim-bot · 1 approval\x07") || strings.Count(strings.ReplaceAll(out, "approval\x07", ""), "\x07") != 1 {
+		if !strings.Contains(out, "\x1b]2;ollim-bot · ⚑ 1 asks\x07") || strings.Count(strings.ReplaceAll(out, "asks\x07", ""), "\x07") != 1 {
 			t.Errorf("title and bell: %q", out)
 		}
 		time.Sleep(3 * time.Second)
@@ -228,6 +229,23 @@ func TestTheTitleSaysWhatWaitsAndTheBellRings(t *testing.T) {
 		time.Sleep(time.Second)
 		if out := s.written(); strings.Contains(out, "\x07") {
 			t.Error("a bell or a title, though both are off")
+		}
+	})
+}
+
+func TestWhatBeginsToWaitIsNotifiedOnceAsSet(t *testing.T) {
+	dir := config(t, settings.DashboardFile, "bell: notify\ntitle: false\n")
+	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
+		s.written()
+		s.bot.change(waits)
+		time.Sleep(time.Second)
+		if out := s.written(); strings.Count(out, "\x1b]9;ollim-bot: Bash(ls)\x07") != 1 || strings.Count(out, "\x07") != 1 {
+			t.Errorf("%q", out)
+		}
+		s.bot.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Asks: true} })
+		time.Sleep(3 * time.Second)
+		if out := s.written(); strings.Count(out, "\x1b]9;ollim-bot: the agent would like to save the fork\x07") != 1 {
+			t.Errorf("%q", out)
 		}
 	})
 }

@@ -12,7 +12,6 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/policy"
 	"ollimbot/core/prompt"
-	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/widget"
 )
@@ -29,9 +28,9 @@ const (
 	textName    = "ollim-bot"
 	textDot     = " · "
 
-	textApproval     = "approval"
 	textFailed       = " failed"
 	textAsks         = " asks"
+	textForkAsks     = "the agent would like to save the fork"
 	textNextFire     = "next "
 	textSoFar        = "today "
 	textReadOnlyMark = "read-only"
@@ -158,12 +157,13 @@ func textMouseOff(n action.Names) string {
 
 func textUndoKey(n action.Names) string { return textDot + n.Name(action.Undo) + " undoes" }
 
-// titleText is the window's title: what waits for the user.
-func titleText(approvals int) string {
-	if approvals == 0 {
-		return windowTitle
+// titleText is the window's title, with the badges of the top line.
+func (r *root) titleText() string {
+	text := windowTitle
+	for _, b := range r.badges() {
+		text += textDot + strings.TrimSpace(b.forms[0][0].Text)
 	}
-	return windowTitle + textDot + words.Grouped(uint64(approvals), textApproval)
+	return text
 }
 
 // asksText says to who looks elsewhere that a tool call waits, in one line: it

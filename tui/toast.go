@@ -211,16 +211,20 @@ type desk struct {
 	answered map[string]policy.Approval
 	// away is the id of a tool call that gave its room on a small screen back.
 	away string
+	// asked is that the agent waits for a word about the fork.
+	asked bool
 }
 
 // watch compares the tool calls of a new snapshot with those of the last one.
 func (r *root) watch() {
 	now := make(map[string]policy.Approval, len(r.snap.Approvals))
-	rings := false
+	rings := ""
 	for _, a := range r.snap.Approvals {
 		now[a.ID] = a
 		_, waited := r.desk.waiting[a.ID]
-		rings = rings || !waited
+		if !waited {
+			rings = brief(a)
+		}
 		if _, known := r.desk.waiting[a.ID]; !known && (r.focus != action.Chat || len(r.dialogs) > 0) {
 			r.hear(notice.Warn, asksText(a, r.names()))
 		}
@@ -236,7 +240,11 @@ func (r *root) watch() {
 			r.hear(notice.Warn, expiredText(a))
 		}
 	}
-	r.desk.waiting = now
+	asks := r.snap.Fork != nil && r.snap.Fork.Asks
+	if asks && !r.desk.asked {
+		rings = textForkAsks
+	}
+	r.desk.waiting, r.desk.asked = now, asks
 	r.attention(rings)
 }
 

@@ -211,6 +211,9 @@ type cli struct {
 
 	Auth authCmds `cmd:""`
 
+	Completion completionCmd `cmd:""`
+	Man        manCmd        `cmd:""`
+
 	Doctor  doctorCmd  `cmd:""`
 	Version versionCmd `cmd:""`
 	Help    helpCmd    `cmd:""`

@@ -194,13 +194,13 @@ func (p *process) openLog(at dataDir, headless bool) (*slog.Logger, *logs.Sink, 
 func leanMemory() {
 	debug.SetGCPercent(25)
 	tidyMemory()
-	unmapProgram()
 }
 
 // unmapProgram tells the system that the pages of the program's own file that the
 // start has brought in are done with: what is needed again comes back, 64 kB at a
-// time, from the system's cache. It is 21 MB resident before and 9 after, on Linux;
-// elsewhere there is no list of mappings, and nothing happens.
+// time, from the system's cache. A bot without a dashboard has 23 MB resident without
+// this; with it 13, and 17 once the collector has come. That is Linux; elsewhere there
+// is no list of mappings, and nothing happens.
 func unmapProgram() {
 	exe, err := os.Executable()
 	maps, _ := os.ReadFile("/proc/self/smaps")
@@ -226,4 +226,7 @@ func unmapProgram() {
 // tidyMemory gives back at once what a burst has left behind: reading every file
 // at the start, or background runs. Else it would stay until the next collection,
 // which in a quiet program is the one that comes every two minutes.
-func tidyMemory() { debug.FreeOSMemory() }
+func tidyMemory() {
+	debug.FreeOSMemory()
+	unmapProgram()
+}

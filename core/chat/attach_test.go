@@ -56,17 +56,11 @@ func TestAFileInThePlaceOfDownloadsIsAnErrorAndNotTheEnd(t *testing.T) {
 func TestNothingThatExistsIsWrittenOver(t *testing.T) {
 	s := newStage(t, nil)
 	elsewhere := filepath.Join(t.TempDir(), "secret")
-	if err := os.MkdirAll(filepath.Join(s.dir.Root(), "downloads"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(s.dir.Root(), "downloads"), 0o700))
 	// A link that leads nowhere yet is a name that is taken, too.
-	if err := os.Symlink(elsewhere, filepath.Join(s.dir.Root(), "downloads", "notes.txt")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(elsewhere, filepath.Join(s.dir.Root(), "downloads", "notes.txt")))
 	must(t, s.dir.Write("downloads/notes-2.txt", []byte("older")))
-	if err := attachSome(s, "notes.txt"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, attachSome(s, "notes.txt"))
 	_, files := s.attached.take()
 	if !slices.Equal(files, []string{"downloads/notes-3.txt"}) {
 		t.Errorf("saved as %q", files)
@@ -131,12 +125,8 @@ func TestOnlyAnOrdinaryFileOfFittingSizeIsAttached(t *testing.T) {
 	s := newStage(t, nil)
 	large := filepath.Join(t.TempDir(), "large")
 	f, err := os.Create(large)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(f.Truncate(maxAttachment+1), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, errors.Join(f.Truncate(maxAttachment+1), f.Close()))
 	for _, path := range []string{large, "/dev/zero", t.TempDir(), filepath.Join(t.TempDir(), "gone\nline")} {
 		if _, err := s.Attach(path); err == nil || strings.ContainsAny(err.Error(), "\n") {
 			t.Errorf("%q gives %v", path, err)

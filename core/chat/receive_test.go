@@ -59,9 +59,7 @@ func TestWhatTheEndOfTheProgramLeftUnansweredIsOneTurn(t *testing.T) {
 			err = errors.Join(dir.Prepare(), dir.Write(waitingFile, []byte(`{"messages":[`+
 				`{"id":"a1","at":"2026-01-01T00:00:00Z","text":"one"},{"id":"a2","at":"2026-01-01T00:00:01Z","text":"two"}]}`)))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}, func(s *stage) {
 		pass(time.Minute)
 		if got := s.ear.told(); !slices.Equal(got, []string{"one\n\ntwo"}) {
@@ -120,9 +118,7 @@ func TestYesAndNoAnswerTheQuestionThatWaitsAndEverythingElseTakesItBack(t *testi
 	} {
 		t.Run(words, func(t *testing.T) {
 			live(t, func(s *stage) {
-				if err := s.SetMode(t.Context(), policy.Ask); err != nil {
-					t.Fatal(err)
-				}
+				must(t, s.SetMode(t.Context(), policy.Ask))
 				s.hear("101", lines(`ask Bash {"command":"rm x"}`, `say after it`))
 				pass(5 * time.Second)
 				s.hear("102", words)
@@ -144,9 +140,7 @@ func TestYesAndNoAnswerTheQuestionThatWaitsAndEverythingElseTakesItBack(t *testi
 
 func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
 	live(t, func(s *stage) {
-		if err := s.SetMode(t.Context(), policy.Ask); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.SetMode(t.Context(), policy.Ask))
 		before := time.Now()
 		pass(time.Minute)
 		s.hear("101", lines(`ask Bash {"command":"rm x"}`, `say after it`))

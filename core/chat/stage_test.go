@@ -49,12 +49,8 @@ func newStage(t *testing.T, engine agent.Engine, change ...func(*Options)) *stag
 func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Options)) *stage {
 	t.Helper()
 	dir, err := store.At(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dir.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, dir.Prepare())
 	if engine == nil {
 		engine = script.New(script.Options{Seed: 1, Pace: 1, Dir: dir})
 	}

@@ -150,5 +150,7 @@ var shellRows = []Command{
 	{Name: "auth status", About: "Whether somebody is logged in to Claude."},
 	{Name: "auth logout", About: "Log out of Claude."},
 	{Name: "auth google", About: "Connect Google tasks, calendar and mail; show the login, or end it."},
+	{Name: "completion", About: "The script that completes commands and flags in bash, zsh or fish."},
+	{Name: "man", About: "The manual page, for man."},
 	{Name: "doctor", About: "Check that everything the bot needs is in order."},
 }

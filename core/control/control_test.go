@@ -25,9 +25,7 @@ import (
 func served(t testing.TB, dir string) (s *Server, end func()) {
 	t.Helper()
 	s = New(Options{Dir: dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
-	if err := s.Open(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Open())
 	ctx, cancel := context.WithCancel(context.Background())
 	var g sync.WaitGroup
 	g.Go(func() {
@@ -51,9 +49,7 @@ func call(t testing.TB, token *Token, args ...string) agent.CommandResult {
 	t.Helper()
 	env := token.Env()
 	r, err := Call(strings.TrimPrefix(env[0], SocketVar+"="), strings.TrimPrefix(env[1], SessionVar+"="), args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -116,9 +112,7 @@ func TestACommandWhoseCallerIsGoneIsCancelled(t *testing.T) {
 	})
 	conn := dial(t, s)
 	line, err := json.Marshal(request{Token: token.value})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := conn.Write(append(line, '\n')); err != nil {
 		t.Fatal(err)
 	}
@@ -130,9 +124,7 @@ func TestACommandWhoseCallerIsGoneIsCancelled(t *testing.T) {
 func dial(t testing.TB, s *Server) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("unix", s.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }
@@ -208,13 +200,9 @@ func TestTheSocketIsPrivateAndGoesWithTheBot(t *testing.T) {
 func TestASocketThatWasLeftBehindIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "control.sock"), Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	left.SetUnlinkOnClose(false) // as after a kill
-	if err := left.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, left.Close())
 	s, end := served(t, dir)
 	old := s.Issue(echo("old"))
 	if r := call(t, old, "help"); r.Exit != 3 {
@@ -229,26 +217,18 @@ func TestASocketThatWasLeftBehindIsReplaced(t *testing.T) {
 
 func TestALongPathMovesTheSocketToAFolderOfItsOwn(t *testing.T) {
 	runtime, err := os.MkdirTemp("", "run") // t.TempDir is long by itself
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(runtime) })
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o700))
 	folders := func() []string {
 		found, err := filepath.Glob(filepath.Join(runtime, "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return found
 	}
 	killed, err := listen(dir) // and never closed
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = killed.close() })
 	s, end := served(t, dir)
 	token := s.Issue(echo("one"))
@@ -272,9 +252,7 @@ func TestWhatIsNoSocketIsNotRemoved(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	file := filepath.Join(dir, "control.sock")
-	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("mine"), 0o600))
 	s, _ := served(t, dir)
 	token := s.Issue(echo("one"))
 	if r := call(t, token, "help"); r.Exit != 3 {
@@ -299,5 +277,12 @@ func BenchmarkACallOverTheSocket(b *testing.B) {
 	token := s.Issue(echo("one"))
 	for b.Loop() {
 		call(b, token, "reminder", "list")
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -27,9 +27,7 @@ const mainSession = "6f1c0a52-8a63-4a3e-9d1e-0c2b7a9f4e11"
 func remembering(t *testing.T) *harness {
 	t.Helper()
 	h := newHarness(t, func(o *Options) { o.Messages = session.NewForkMessages(o.Dir, slog.New(slog.DiscardHandler)) })
-	if err := h.o.Sessions.SaveMain(time.Now(), mainSession); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.o.Sessions.SaveMain(time.Now(), mainSession))
 	return h
 }
 

@@ -29,13 +29,9 @@ func TestALedgerLineAtTheStartAndOneAtTheEnd(t *testing.T) {
 		h := newHarness(t)
 		defer h.serve()()
 		v, err := h.m.Do(t.Context(), playing(titled("Email sweep"), `call ping_user {"message":"hi"}`, `call report_updates {"message":"pinged"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		data, err := h.dir.Read(ledgerName)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 		if len(lines) != 2 || !strings.Contains(lines[0], `"state":"running"`) || !strings.Contains(lines[1], `"state":"done"`) {
 			t.Fatalf("ledger:\n%s", data)
@@ -65,13 +61,9 @@ func TestALedgerLineAtTheStartAndOneAtTheEnd(t *testing.T) {
 func TestACutOffRunIsClosedHoweverManyCameAfterIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
-		if err := appendLedger(h.dir, View{ID: "0badc0de", Title: "Email sweep", State: Running, Started: time.Now().UTC()}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, appendLedger(h.dir, View{ID: "0badc0de", Title: "Email sweep", State: Running, Started: time.Now().UTC()}))
 		for i := range 3 * keptRuns {
-			if err := appendLedger(h.dir, View{ID: fmt.Sprintf("%08x", i), State: Done}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, appendLedger(h.dir, View{ID: fmt.Sprintf("%08x", i), State: Done}))
 		}
 		h.m = h.manager()
 		h.serve()()
@@ -91,9 +83,7 @@ func TestARunWithoutAnEndLineIsInterruptedOnTheNextStartOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
 		killed := View{ID: "0badc0de", Title: "Email sweep", State: Running, Started: time.Now().UTC()}
-		if err := appendLedger(h.dir, killed); err != nil {
-			t.Fatal(err)
-		}
+		must(t, appendLedger(h.dir, killed))
 		h.m = h.manager()
 		before, _ := h.dir.Read(ledgerName)
 		if got := h.m.Views(); len(got) != 1 || got[0].State != Running {
@@ -124,17 +114,11 @@ func TestALedgerOfGarbageKeepsItsGoodLines(t *testing.T) {
 	for _, line := range []string{
 		"not json", `{"id":"../../etc","state":"done"}`, `{"id":"0badc0df","state":"dancing"}`, `{"id":"0badc0da","title":"e\u001b[31mvil","state":"failed"}`,
 	} {
-		if err := h.dir.Append(ledgerName, []byte(line)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.dir.Append(ledgerName, []byte(line)))
 	}
-	if err := appendLedger(h.dir, good); err != nil {
-		t.Fatal(err)
-	}
+	must(t, appendLedger(h.dir, good))
 	views, err := Ledger(h.dir, 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []string
 	for _, v := range views {
 		got = append(got, v.Title)
@@ -150,16 +134,12 @@ func TestALargeLedgerIsReadFromItsEndAndShortenedByTheNextLine(t *testing.T) {
 	for i := range 12_000 {
 		fmt.Fprintf(&b, `{"id":"%08x","title":"run %d","state":"done","error":"%s"}`+"\n", i, i, strings.Repeat("x", 1800))
 	}
-	if err := os.WriteFile(h.dir.Path(ledgerName), b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(h.dir.Path(ledgerName), b.Bytes(), 0o600))
 	views, err := Ledger(h.dir, 3)
 	if err != nil || len(views) != 3 || views[0].Title != "run 11999" {
 		t.Fatalf("%+v, %v", views, err)
 	}
-	if err := appendLedger(h.dir, views[0]); err != nil {
-		t.Fatal(err)
-	}
+	must(t, appendLedger(h.dir, views[0]))
 	info, err := os.Stat(h.dir.Path(ledgerName))
 	if err != nil || info.Size() > ledgerKept+4096 {
 		t.Errorf("size %d, %v", info.Size(), err)
@@ -241,9 +221,7 @@ func TestWhatTheDiskMissedIsWrittenOnceItCanBe(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(task(), "say first", "wait 1m", "say second")) })
 		time.Sleep(2 * time.Second)
-		if err := h.dir.Remove(tailFolder); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.dir.Remove(tailFolder))
 		wg.Wait()
 		page, err := DiskTail(h.dir, h.m.Views()[0].ID, 0)
 		if err != nil || len(page.Lines) < 3 || page.Lines[0].Text != "first" {
@@ -258,9 +236,7 @@ func TestOnlyTheNewest200TailsAreKept(t *testing.T) {
 	for i := range keptTails + 5 {
 		name := tailName(fmt.Sprintf("%08x", i))
 		storetest.Put(t, h.dir, name, "{}\n")
-		if err := os.Chtimes(h.dir.Path(name), at, at.Add(time.Duration(i)*time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(h.dir.Path(name), at, at.Add(time.Duration(i)*time.Second)))
 	}
 	storetest.Put(t, h.dir, tailFolder+"/notes.txt", "the user's own")
 	h.m.prune()
@@ -322,14 +298,10 @@ func TestAReaderLosesNoLineWithinTheRing(t *testing.T) {
 		h := newHarness(t, stormy(ringLines-1))
 		defer h.serve()()
 		v, err := h.m.Do(t.Context(), playing(task()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		page, _ := h.m.Tail(v.ID, 0)
 		disk, err := DiskTail(h.dir, v.ID, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if page.Lost != 0 || len(page.Lines) != ringLines || len(disk.Lines) != ringLines || v.Lines != ringLines {
 			t.Errorf("memory %d (%d lost), disk %d", len(page.Lines), page.Lost, len(disk.Lines))
 		}
@@ -358,9 +330,7 @@ func TestARunWhoseReportCouldNotBeStoredHasFailed(t *testing.T) {
 		h := newHarness(t)
 		defer h.serve()()
 		lock := h.dir.Path("state/.pending_updates.lock") // in the way of the queue's lock
-		if err := os.MkdirAll(lock, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(lock, 0o700))
 		job := playing(titled("Email sweep"), `call report_updates {"message":"two mails"}`)
 		v, err := h.m.Do(t.Context(), job)
 		if v.State != Failed || !strings.Contains(v.Error, "report could not be saved") || errors.Is(err, routines.ErrUnrecorded) {
@@ -369,9 +339,7 @@ func TestARunWhoseReportCouldNotBeStoredHasFailed(t *testing.T) {
 		if len(h.sent()) != 1 {
 			t.Errorf("told: %+v", h.sent())
 		}
-		if err := os.Remove(lock); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(lock))
 		if v, err := h.m.Do(t.Context(), job); v.State != Done || err != nil {
 			t.Errorf("%s, %v", v.State, err)
 		}
@@ -405,19 +373,13 @@ func TestTheOutputOfRunsTakesABoundedRoom(t *testing.T) {
 	h := newHarness(t)
 	for i := range 6 {
 		name := h.dir.Path(tailName(fmt.Sprintf("%08x", i)))
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		must(t, os.WriteFile(name, nil, 0o600))
 		if err := os.Truncate(name, maxTailFile); err != nil { // takes no room itself
 			t.Fatal(err)
 		}
 		at := time.Now().Add(time.Duration(i) * time.Minute)
-		if err := os.Chtimes(name, at, at); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(name, at, at))
 	}
 	h.m.prune()
 	left, err := h.dir.Entries(tailFolder)

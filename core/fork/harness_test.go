@@ -251,3 +251,10 @@ func (s *rude) Send(context.Context, agent.Message) iter.Seq2[agent.Event, error
 func (s *rude) Interrupt(context.Context) error                 { return nil }
 func (s *rude) Configure(context.Context, agent.Settings) error { return nil }
 func (s *rude) Close() error                                    { s.once.Do(func() { close(s.closed) }); return nil }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -152,9 +152,7 @@ func TestStoppingARunEndsTheBuildingOfItsPrompt(t *testing.T) {
 		})
 		synctest.Wait()
 		begin := time.Now()
-		if err := h.m.Stop(h.m.Views()[0].ID); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.m.Stop(h.m.Views()[0].ID))
 		wg.Wait()
 		if v := h.m.Views()[0]; v.State != Stopped || time.Since(begin) > time.Second {
 			t.Errorf("the run is %s after %s", v.State, time.Since(begin))
@@ -177,9 +175,7 @@ func TestStoppingAWaitingRunTakesItOutOfTheQueue(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		if err := h.m.Stop(h.m.Views()[1].ID); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.m.Stop(h.m.Views()[1].ID))
 		synctest.Wait()
 		if diff := cmp.Diff([]string{"first running", "second stopped"}, states(h.m)); diff != "" {
 			t.Error(diff)
@@ -204,9 +200,7 @@ func TestStoppingARunningRunInterruptsItAtOnce(t *testing.T) {
 			}
 		})
 		time.Sleep(time.Minute)
-		if err := h.m.Stop(h.m.Views()[0].ID); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.m.Stop(h.m.Views()[0].ID))
 		wg.Wait()
 		if d := time.Since(begin); d > time.Minute+time.Second {
 			t.Errorf("took until %s", d)
@@ -237,9 +231,7 @@ func TestASessionThatIgnoresTheInterruptIsClosedAfterTenSeconds(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		if err := h.m.Stop(h.m.Views()[0].ID); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.m.Stop(h.m.Views()[0].ID))
 		wg.Wait()
 		if d := time.Since(begin); d != grace {
 			t.Errorf("ended after %s, want %s", d, grace)

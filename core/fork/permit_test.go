@@ -91,9 +91,7 @@ func TestARunRecordsTheMarkdownThatItWrites(t *testing.T) {
 		defer h.serve()()
 		// The script engine runs no tools: what is written stands there already.
 		for _, name := range []string{"USER.md", "other.txt"} {
-			if err := os.WriteFile(filepath.Join(h.dir.Root(), name), []byte("x"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(h.dir.Root(), name), []byte("x"), 0o600))
 		}
 		job := playing(task(),
 			`ask Write {"file_path":"USER.md","content":"x"}`,
@@ -103,9 +101,7 @@ func TestARunRecordsTheMarkdownThatItWrites(t *testing.T) {
 			`say done`)
 		job.Allowed = []string{"Write"}
 		v, err := h.m.Do(t.Context(), job)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		mu.Lock()
 		defer mu.Unlock()
 		if diff := cmp.Diff([]string{"USER.md: auto: write USER.md"}, commits); diff != "" {

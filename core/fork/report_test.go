@@ -217,9 +217,7 @@ func TestTheTailTellsWhatWasSaidBeforeThatAReportIsDue(t *testing.T) {
 		h := newHarness(t)
 		defer h.serve()()
 		v, err := h.m.Do(t.Context(), playing(task(mode(routines.Always)), "say All is quiet.", "stop", `call report_updates {"message":"fine"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		page, _ := h.m.Tail(v.ID, 0)
 		said := slices.IndexFunc(page.Lines, func(l tail.Line) bool { return l.Text == "All is quiet." })
 		due := slices.IndexFunc(page.Lines, func(l tail.Line) bool { return l.Text == textMustReport })

@@ -58,9 +58,7 @@ func TestAFileIsSentWithItsNameAndRealPath(t *testing.T) {
 		t.Fatalf("%+v", a)
 	}
 	root, err := filepath.EvalSymlinks(h.dir.Root())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []post.Post{{
 		Nonce: r.id + "-1", Text: "Your week", Context: "bg", Source: "Email sweep", Files: []string{filepath.Join(root, "notes", "week.md")},
 	}}

@@ -122,8 +122,6 @@ func breakBudget(t *testing.T, h *harness) (mend func()) {
 		t.Fatal(err)
 	}
 	return func() {
-		if err := os.Remove(lock); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(lock))
 	}
 }

@@ -45,9 +45,7 @@ func TestAFailureStaysUntilSomebodyHasLooked(t *testing.T) {
 		if got := ids(h.m.Failures()); got != "9 7 5 " {
 			t.Errorf("unseen are %s", got)
 		}
-		if err := h.m.Looked("00000007", "ffffffff"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.m.Looked("00000007", "ffffffff"))
 		if _, err := h.m.Do(t.Context(), playing(task(), "fail broken")); err == nil {
 			t.Fatal("the run was to fail")
 		}
@@ -62,9 +60,7 @@ func TestAFailureStaysUntilSomebodyHasLooked(t *testing.T) {
 			t.Errorf("after a restart unseen are %s", ids(list))
 		}
 		for _, v := range list {
-			if err := h.m.Looked(v.ID); err != nil {
-				t.Fatal(err)
-			}
+			must(t, h.m.Looked(v.ID))
 		}
 		if got := h.m.Failures(); len(got) > 0 || len(h.m.unseen.seen.Runs) > 0 {
 			t.Errorf("all were looked at: %+v, %+v", got, h.m.unseen.seen)
@@ -77,14 +73,10 @@ func TestPagesOfTheLedgerHoldEachRunOnce(t *testing.T) {
 	for i := range 50 {
 		v := View{ID: fmt.Sprintf("%08x", i), State: Running}
 		for _, v.State = range []State{Running, Done} {
-			if err := appendLedger(h.dir, v); err != nil {
-				t.Fatal(err)
-			}
+			must(t, appendLedger(h.dir, v))
 		}
 		if i == 30 {
-			if err := h.dir.Append(ledgerName, []byte(`{"id":"00000030","sta`)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, h.dir.Append(ledgerName, []byte(`{"id":"00000030","sta`)))
 		}
 	}
 	var p Page

@@ -24,9 +24,7 @@ import (
 func text(t testing.TB, name string) string {
 	t.Helper()
 	list, err := items()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, it := range list {
 		if it.path == name {
 			return it.text
@@ -289,9 +287,7 @@ func TestEveryToolThatTheFilesNameExists(t *testing.T) {
 		exists[tool.Name], exists[toolset.Prefix+tool.Name] = true, true
 	}
 	list, err := items()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	seen := 0
 	for _, it := range list {
 		for _, s := range spans(it.text) {
@@ -316,9 +312,7 @@ func TestEveryFileThatTheFilesNameIsThere(t *testing.T) {
 		"routines/NAME.md": true, "reminders/NAME.md": true,
 	}
 	list, err := items()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, it := range list {
 		known[it.path] = true
 	}
@@ -344,9 +338,7 @@ func TestEveryFileThatTheFilesNameIsThere(t *testing.T) {
 
 func TestNamesAreFilledInWhereTheyCannotBreakAnything(t *testing.T) {
 	list, err := items()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, it := range list {
 		if it.rule == follow && strings.Contains(it.text, "{USER_NAME}") {
 			t.Errorf("%s follows the program and must be the same for everybody", it.path)
@@ -363,8 +355,13 @@ func TestNamesAreFilledInWhereTheyCannotBreakAnything(t *testing.T) {
 func jsonOf(t testing.TB, v any) json.RawMessage {
 	t.Helper()
 	data, err := json.Marshal(v)
+	must(t, err)
+	return data
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return data
 }

@@ -19,12 +19,8 @@ import (
 func prepared(t testing.TB) *store.Dir {
 	t.Helper()
 	d, err := store.At(filepath.Join(t.TempDir(), "data"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, d.Prepare())
 	return d
 }
 
@@ -56,9 +52,7 @@ func TestTheMailReaderIsThereOnlyWhileGoogleIsConnected(t *testing.T) {
 func install(t testing.TB, d *store.Dir) []Note {
 	t.Helper()
 	notes, err := Install(d, sam())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return notes
 }
 
@@ -87,9 +81,7 @@ func tree(t testing.TB, root string) map[string]string {
 		all[rel] = string(data)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
@@ -141,9 +133,7 @@ func modTimes(t testing.TB, d *store.Dir) map[string]int64 {
 	all := map[string]int64{}
 	for _, name := range append([]string{recordFile}, installed...) {
 		info, err := os.Lstat(d.Path(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all[name] = info.ModTime().UnixNano()
 	}
 	return all
@@ -174,9 +164,7 @@ func TestIdentityIsWrittenOnceInALifetime(t *testing.T) {
 	if got := storetest.Text(t, d, "IDENTITY.md"); got != "I am somebody else." {
 		t.Errorf("it reads %q", got)
 	}
-	if err := d.Remove("IDENTITY.md"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Remove("IDENTITY.md"))
 	if notes := install(t, d); len(notes) > 0 || exists(d, "IDENTITY.md") {
 		t.Errorf("a file that the user removed is back: %+v", notes)
 	}
@@ -186,9 +174,7 @@ func TestAnIdentityFromBeforeIsTheUsers(t *testing.T) {
 	d := prepared(t)
 	storetest.Put(t, d, "IDENTITY.md", "From the original program.")
 	install(t, d)
-	if err := d.Remove("IDENTITY.md"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Remove("IDENTITY.md"))
 	install(t, d)
 	if exists(d, "IDENTITY.md") {
 		t.Error("it was made, although there was one before")
@@ -204,9 +190,7 @@ func older(t testing.TB, d *store.Dir, name, text string) {
 		t.Fatal(err)
 	}
 	records[name] = record{Ours: hash([]byte(text)), File: hash([]byte(text))}
-	if err := d.WriteJSON(recordFile, records); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.WriteJSON(recordFile, records))
 }
 
 func TestADocumentFollowsTheProgramUntilTheUserChangesIt(t *testing.T) {
@@ -232,9 +216,7 @@ func TestADocumentFollowsTheProgramUntilTheUserChangesIt(t *testing.T) {
 		t.Errorf("offered is %+v", offers)
 	}
 
-	if err := d.Remove(name); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Remove(name))
 	if install(t, d); storetest.Text(t, d, name) != fresh || len(Offers(d)) > 0 {
 		t.Error("a removed document is not put back")
 	}
@@ -267,9 +249,7 @@ func TestSubagentsAndSkillsAreOfferedAndNeverWrittenOver(t *testing.T) {
 			t.Errorf("%s: offered is %+v", name, offers)
 		}
 
-		if err := os.Rename(d.Path(name), d.Path(name)+".mine"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(d.Path(name), d.Path(name)+".mine"))
 		if install(t, d); storetest.Text(t, d, name) != fresh || len(Offers(d)) > 0 {
 			t.Errorf("%s: the offer could not be taken", name)
 		}
@@ -282,9 +262,7 @@ func TestADirectoryOfTheOriginalProgramIsTakenOver(t *testing.T) {
 	d := prepared(t)
 	checkout := t.TempDir()
 	outside := filepath.Join(checkout, "webhook-spec.md")
-	if err := os.WriteFile(outside, []byte("The original's."), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(outside, []byte("The original's."), 0o600))
 	link(t, outside, d.Path("webhook-spec.md"))
 	link(t, filepath.Join(checkout, "gone.md"), d.Path("routine-reminder-spec.md"))
 	storetest.Put(t, d, ".claude/agents/user-proxy.md", "---\nname: user-proxy\ntools: Bash(claude-history *)\n---\nx")
@@ -309,12 +287,8 @@ func TestADirectoryOfTheOriginalProgramIsTakenOver(t *testing.T) {
 
 func link(t testing.TB, target, name string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(target, name); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	must(t, os.Symlink(target, name))
 }
 
 func TestNothingIsWrittenThroughLinksOutOfTheDirectory(t *testing.T) {
@@ -325,13 +299,9 @@ func TestNothingIsWrittenThroughLinksOutOfTheDirectory(t *testing.T) {
 			folder := filepath.Ext(name) != ".md"
 			switch {
 			case there && folder:
-				if err := os.Mkdir(target, 0o700); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.Mkdir(target, 0o700))
 			case there:
-				if err := os.WriteFile(target, []byte("theirs"), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(target, []byte("theirs"), 0o600))
 			}
 			link(t, target, d.Path(name))
 			before := tree(t, outside)
@@ -368,9 +338,7 @@ func warned(notes []Note) bool {
 func TestOtherThingsInOurPlacesAreLeftAlone(t *testing.T) {
 	d := prepared(t)
 	for _, name := range []string{"IDENTITY.md", ".claude/agents/user-proxy.md", ".claude/skills", "webhook-spec.md"} {
-		if err := os.MkdirAll(d.Path(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(d.Path(name), 0o700))
 	}
 	storetest.Put(t, d, "notes/mine.md", "mine")
 	link(t, "notes/mine.md", d.Path("skill-spec.md"))
@@ -433,9 +401,7 @@ func TestAFullDiskGivesNotesAndNoHarmAndIsMadeUpForLater(t *testing.T) {
 	d := prepared(t)
 	install(t, d)
 	for _, name := range []string{"webhook-spec.md", "skills/setup/SKILL.md"} {
-		if err := d.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Remove(name))
 	}
 	older(t, d, "skill-spec.md", "An earlier version.")
 	var notes []Note

@@ -12,15 +12,11 @@ import (
 func TestAReadOnlyDirectoryGivesNotesAndNoHarm(t *testing.T) {
 	d := prepared(t)
 	install(t, d)
-	if err := d.Remove("webhook-spec.md"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Remove("webhook-spec.md"))
 	before := tree(t, d.Root())
 	folders := []string{d.Root(), d.Path("state"), d.Path(".claude"), d.Path(".claude/agents")}
 	for _, f := range folders {
-		if err := os.Chmod(f, 0o500); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(f, 0o500))
 	}
 	t.Cleanup(func() {
 		for _, f := range folders {
@@ -47,18 +43,12 @@ func unprivileged(t *testing.T, fn func()) {
 	defer runtime.UnlockOSThread()
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var old [2]unix.CapUserData
-	if err := unix.Capget(&header, &old[0]); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unix.Capget(&header, &old[0]))
 	less := old
 	less[0].Effective &^= 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_FOWNER
-	if err := unix.Capset(&header, &less[0]); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unix.Capset(&header, &less[0]))
 	defer func() {
-		if err := unix.Capset(&header, &old[0]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, unix.Capset(&header, &old[0]))
 	}()
 	fn()
 }

@@ -55,9 +55,7 @@ func TestAChangedProfileIsInForceForTheNextSessionAndNothingElseChanges(t *testi
 
 func TestAProfileThatCannotBeReadIsSaid(t *testing.T) {
 	d := prepared(t)
-	if err := os.Mkdir(d.Path("USER.md"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(d.Path("USER.md"), 0o700))
 	if got := SystemPrompt(d, sam()); !strings.HasPrefix(got, "[USER.md is there and cannot be read now.") {
 		t.Errorf("the prompt begins %q", got[:60])
 	}

@@ -22,9 +22,7 @@ func command(t *testing.T, path, dir string, env []string, message string, args 
 	line, err := json.Marshal(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []map[string]string{
 		{"type": "text", "text": message}, {"type": "text", "text": sessionfile.LastBlock},
 	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append([]string{
@@ -41,9 +39,7 @@ func command(t *testing.T, path, dir string, env []string, message string, args 
 func TestWithTheRealCLIASessionAndItsForkAreRead(t *testing.T) {
 	path := fakeapi.RequireCLI(t)
 	api, err := fakeapi.Start(fakeapi.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = api.Close() })
 	env, dir := fakeapi.CLIEnv(t, api), t.TempDir()
 	d := storetest.At(t, dir)
@@ -74,9 +70,7 @@ func TestWithTheRealCLIASessionAndItsForkAreRead(t *testing.T) {
 		fork: {"program [routine-bg:a1b2c3d4] Water the ficus.", "bot Watered."},
 	} {
 		c, err := h.Show(id, Brief())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got := talked(c.Entries)
 		for i := range got { // the script of the fake API is a part of the message
 			got[i], _, _ = strings.Cut(got[i], " @@")

@@ -32,9 +32,7 @@ func newWorld(t testing.TB) *world {
 	t.Helper()
 	d := storetest.At(t, filepath.Join(t.TempDir(), "data"))
 	w := &world{t: t, dir: d, config: filepath.Join(t.TempDir(), "claude")}
-	if err := os.MkdirAll(d.Path("state"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(d.Path("state"), 0o700))
 	return w
 }
 
@@ -128,4 +126,11 @@ func talked(list []Entry) []string {
 		lines = append(lines, line+e.Text)
 	}
 	return lines
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -62,9 +62,7 @@ func listed(t *testing.T, h *History, q Query) ([]Session, int) {
 		q.Limit = 100
 	}
 	list, more, err := h.List(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return list, more
 }
 
@@ -147,16 +145,10 @@ func TestNothingOutsideOfTheProjectsFolderIsRead(t *testing.T) {
 		filepath.Join(w.config, sessionfile.Projects, "-linked-file"):          secret,
 		filepath.Join(w.config, sessionfile.Projects, "-elsewhere", "x.jsonl"): "../../../secret.jsonl",
 	} {
-		if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(target, link); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(link), 0o700))
+		must(t, os.Symlink(target, link))
 	}
-	if err := os.Mkdir(filepath.Join(folder, "22222222-0.jsonl"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(folder, "22222222-0.jsonl"), 0o700))
 	mkfifo(t, filepath.Join(folder, "33333333-0.jsonl"))
 	h := w.history()
 	if list, _ := listed(t, h, Query{All: true}); len(list) != 3 {

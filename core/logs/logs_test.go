@@ -36,9 +36,7 @@ func newLog(t *testing.T, level slog.Leveler) fixture {
 	d := storetest.Dir(t)
 	var out bytes.Buffer
 	log, book, err := New(Options{Dir: d, Level: level, Stdout: &out, Zone: time.FixedZone("X", -8*3600)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := book.Close(); err != nil {
 			t.Error(err)
@@ -67,9 +65,7 @@ func (f fixture) texts() []string {
 func (f fixture) file(t *testing.T) string {
 	t.Helper()
 	data, err := f.dir.Read(File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 
@@ -83,9 +79,7 @@ func TestALineReachesRingFileAndOutput(t *testing.T) {
 	r := slog.NewRecord(time.Date(2026, 11, 23, 17, 40, 0, 0, time.UTC), slog.LevelWarn, "ping refused", 0)
 	r.AddAttrs(slog.String("task", "Email sweep"), slog.Int("left", 0), slog.Duration("in", 90*time.Second),
 		slog.Group("run", "id", "r1", "took", 2), slog.String("empty", ""))
-	if err := f.Handler().Handle(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Handler().Handle(t.Context(), r))
 	const text = `ping refused task="Email sweep" left=0 in=1m30s run.id=r1 run.took=2 empty=""`
 	want := []tail.Line{{At: r.Time, Kind: tail.Warn, Text: text}}
 	if diff := cmp.Diff(want, f.book.Tail(0).Lines); diff != "" {
@@ -242,9 +236,7 @@ func TestTheFileIsRotatedAtOneMegabyte(t *testing.T) {
 	}
 	for _, name := range []string{File, File + ".1"} {
 		data, err := f.dir.Read(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(data) == 0 || len(data) > fileLimit {
 			t.Errorf("%s holds %d bytes", name, len(data))
 		}
@@ -263,18 +255,14 @@ func TestTheFileIsRotatedAtOneMegabyte(t *testing.T) {
 func TestABrokenFileIsNotedOnceAndTheRingGoesOn(t *testing.T) {
 	f := newLog(t, nil)
 	// A file where the state folder must be: every write fails.
-	if err := os.WriteFile(f.dir.Path(store.StateDir), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(f.dir.Path(store.StateDir), nil, 0o600))
 	f.Info("one")
 	f.Info("two")
 	got := f.texts()
 	if len(got) != 3 || got[0] != "one" || !strings.HasPrefix(got[1], msgFileBroken) || got[2] != "two" {
 		t.Fatalf("lines are %q", got)
 	}
-	if err := os.Remove(f.dir.Path(store.StateDir)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(f.dir.Path(store.StateDir)))
 	f.Info("three")
 	if got := f.texts()[3:]; len(got) != 2 || got[0] != "three" || got[1] != msgFileWorks {
 		t.Errorf("lines are %q", got)
@@ -312,9 +300,7 @@ func TestManyGoroutinesLogWholeLines(t *testing.T) {
 			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Wait())
 	if f.book.Lines() != 1600 || calls != 1600 {
 		t.Errorf("%d lines, %d calls", f.book.Lines(), calls)
 	}
@@ -328,9 +314,7 @@ func TestManyGoroutinesLogWholeLines(t *testing.T) {
 func TestALogWithoutDirectoryKeepsToTheRing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	log, book, err := New(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	log.Info("x")
 	if book.Lines() != 1 || book.Close() != nil {
 		t.Errorf("%d lines", book.Lines())
@@ -343,14 +327,17 @@ func TestALogWithoutDirectoryKeepsToTheRing(t *testing.T) {
 func BenchmarkLog(b *testing.B) {
 	d := storetest.Dir(b)
 	log, book, err := New(Options{Dir: d})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	book.Hide("some secret of the usual length")
 	for b.Loop() {
 		log.Info("fork ended", "task", "Email sweep", "pings", 1, "took", time.Second)
 	}
-	if err := book.Close(); err != nil {
-		b.Fatal(err)
+	must(b, book.Close())
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -129,9 +129,7 @@ func TestManyAnswersAtOnceHaveOneWinner(t *testing.T) {
 				return nil
 			})
 		}
-		if err := group.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, group.Wait())
 		if len(won) != 1 || won[0] != verdict {
 			t.Fatalf("winners %v, verdict %s", won, verdict)
 		}

@@ -46,25 +46,17 @@ type battlefield struct {
 func newBattlefield(t *testing.T) *battlefield {
 	t.Helper()
 	data, err := os.ReadFile("testdata/attempts.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var b battlefield
-	if err := json.Unmarshal(data, &b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(data, &b))
 	base, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Setenv("HOME", filepath.Join(base, "home"))
 	b.outside = filepath.Join(base, "outside")
 	b.guard, b.root = guardAt(t, filepath.Join(base, "data"))
 	for name, text := range b.Files {
 		path := filepath.Join(b.root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		write(t, path, text)
 	}
 	for name, target := range b.Links {

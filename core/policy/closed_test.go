@@ -29,17 +29,13 @@ func TestAClosedPlaceHasNoOtherName(t *testing.T) {
 	g, root := guardAt(t, filepath.Join(base, "data"))
 	vault := filepath.Join(base, "vault")
 	for _, dir := range []string{vault, filepath.Join(root, "skills", "day"), filepath.Join(root, ".claude")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(dir, 0o700))
 	}
 	write(t, filepath.Join(vault, "env"), "TOKEN=x")
 	write(t, filepath.Join(root, "skills", "day", "table.csv"), "x")
 	link(t, filepath.Join(vault, "env"), filepath.Join(root, ".env"))
 	link(t, "../skills", filepath.Join(root, ".claude", "skills"))
-	if err := os.Link(filepath.Join(vault, "env"), filepath.Join(root, "notes", "hard.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Link(filepath.Join(vault, "env"), filepath.Join(root, "notes", "hard.md")))
 	s := g.Session(Scope{Rules: everything})
 	for path, want := range map[string]bool{
 		"notes/hard.md":                      false,

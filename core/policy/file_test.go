@@ -155,13 +155,9 @@ func TestAChangedFileTakesEffectAndABrokenOneDoesNot(t *testing.T) {
 	}
 	write(t, path, "bg_forks: {override: [Grep]}\n")
 	load("Grep")
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(path))
 	load()
-	if err := os.Mkdir(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(path, 0o700))
 	if problems := load(); len(problems) != 1 || problems[0].Severity != routines.Error {
 		t.Errorf("problems of a folder: %+v", problems)
 	}
@@ -172,18 +168,14 @@ func TestAnUnchangedFileIsReadOnce(t *testing.T) {
 	path := filepath.Join(root, fileName)
 	write(t, path, "bg_forks: {override: [Read]}\n")
 	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(path, old, old); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(path, old, old))
 	f := NewFile(g.dir)
 	p, _ := f.Load()
 	p.Override[0] = "from memory"
 	if p, _ := f.Load(); p.Override[0] != "from memory" {
 		t.Error("the file was read again")
 	}
-	if err := os.Chtimes(path, old.Add(time.Second), old.Add(time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(path, old.Add(time.Second), old.Add(time.Second)))
 	if p, _ := f.Load(); p.Override[0] != "Read" {
 		t.Error("the changed file was not read")
 	}

@@ -44,30 +44,27 @@ func newGuard(t testing.TB) (*Guard, string) {
 func guardAt(t testing.TB, root string) (*Guard, string) {
 	t.Helper()
 	dir, err := store.At(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dir.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, dir.Prepare())
 	for _, folder := range []string{"routines", "reminders", "notes"} {
-		if err := os.MkdirAll(filepath.Join(root, folder), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(root, folder), 0o700))
 	}
 	return New(Options{Dir: dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler)}), root
 }
 
 func write(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func link(t testing.TB, target, name string) {
 	t.Helper()
-	if err := os.Symlink(target, name); err != nil {
+	must(t, os.Symlink(target, name))
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
 }

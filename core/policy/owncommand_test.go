@@ -138,9 +138,7 @@ func TestTheHelpKnowsWhatTheRulesAllow(t *testing.T) {
 
 func TestQuotedWordsAreReadBackByAShell(t *testing.T) {
 	sh, err := exec.LookPath("sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(rapid.StringMatching(`[a-z \t\n'"\\$`+"`"+`*?~;|&<>(){}\[\]#!=ü-]{0,8}`), 1, 4).Draw(t, "words")
 		line := quoted(append([]string{"printf", `%s\0`}, list...))
@@ -161,9 +159,7 @@ func TestQuotedWordsAreReadBackByAShell(t *testing.T) {
 // leave alone.
 func TestPlainCommandLinesAreReadAsAShellDoes(t *testing.T) {
 	sh, err := exec.LookPath("sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	plain := 0
 	rapid.Check(t, func(t *rapid.T) {
 		line := rapid.StringMatching(`[ab \t'"\\$*~#=;|ü-]{1,12}`).Draw(t, "line")

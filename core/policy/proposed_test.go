@@ -28,13 +28,9 @@ func bytesOf(letters string) []byte {
 
 func TestTheGuardKnowsWhatAnEditMakes(t *testing.T) {
 	data, err := os.ReadFile("testdata/edits.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var edits []edit
-	if err := json.Unmarshal(data, &edits); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(data, &edits))
 	g, root := newGuard(t)
 	for _, e := range edits {
 		if !e.Missing {

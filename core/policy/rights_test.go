@@ -149,9 +149,7 @@ func TestRightsAtFiringAreNeverMoreThanTheWritersUnlessApproved(t *testing.T) {
 
 func TestWhatAFileGrantsIsReadFromItsBytes(t *testing.T) {
 	g, root := newGuard(t)
-	if err := os.MkdirAll(filepath.Join(root, "skills", "day"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(root, "skills", "day"), 0o700))
 	write(t, filepath.Join(root, "skills", "day", "SKILL.md"), "---\nname: day\ndescription: d\nallowed-tools: [\"Bash(cal *)\"]\n---\nIt is !`date`.\n")
 	w := Writer{Allowed: []string{"Write(./**.md)"}}
 	routine := func(extra string) string {
@@ -202,9 +200,7 @@ func TestATaskThatACommandOfTheAgentWritesIsTheAgents(t *testing.T) {
 		t.Error("it fires while the command runs")
 	}
 	s.Hooks(nil).PostTool(t.Context(), copying)
-	if err := os.Rename(filepath.Join(root, "routines", "x.md"), filepath.Join(root, "routines", "y.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(filepath.Join(root, "routines", "x.md"), filepath.Join(root, "routines", "y.md")))
 	if y := task("routines/y.md"); g.TaskWaits(&y) == "" {
 		t.Error("another name makes it the user's")
 	}
@@ -252,9 +248,7 @@ func TestAReminderThatTheAgentAddsByCommandIsTheAgents(t *testing.T) {
 		t.Fatal(d.Reason)
 	}
 	made, err := routines.AddReminder(g.dir, routines.Reminder{RunAt: time.Now(), Task: routines.Task{Body: "Go", Background: true, Allowed: []string{"Bash(rm *)"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if g.TaskWaits(&made.Task) == "" {
 		t.Error("it fires before the command has ended")
 	}
@@ -265,9 +259,7 @@ func TestAReminderThatTheAgentAddsByCommandIsTheAgents(t *testing.T) {
 	g.Rest()
 	write(t, filepath.Join(root, "reminders", "mine.md"), "---\nid: \"m\"\nrun-at: \"2026-11-23T09:40:00-08:00\"\nallowed-tools: [\"Bash(rm *)\"]\n---\nGo.\n")
 	data, err := g.dir.Read("reminders/mine.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, _ := routines.ParseReminder("reminders/mine.md", data, nil)
 	r.Digest = routines.Digest(data)
 	if why := g.TaskWaits(&r.Task); why != "" {

@@ -11,9 +11,7 @@ import (
 // The user gets what the session may read; what lies elsewhere only with a yes.
 func TestAFileGoesOutOnlyWhereItMayBeRead(t *testing.T) {
 	base := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(base, ".ssh"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(base, ".ssh"), 0o700))
 	for _, tt := range []struct {
 		path  string
 		kind  Kind

@@ -35,9 +35,7 @@ type ground struct {
 func newGround(t testing.TB, files map[string]string) *ground {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	g := &ground{root: root, home: root + "/home", data: root + "/home/.ollim-bot", beside: root + "/beside", visible: root + "/visible"}
 	all := map[string]string{
 		"home/.ssh/id_ed25519": secret, "home/.claude/.credentials.json": secret, "home/.claude.json": secret, "home/.bashrc": secret,
@@ -49,12 +47,8 @@ func newGround(t testing.TB, files map[string]string) *ground {
 	}
 	for name, text := range all {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	g.settings.Visible = []sandbox.Visible{{Path: g.visible}}
 	g.box = sandboxtest.Box(t, sandbox.Options{Dir: g.data, Home: g.home, Settings: func() sandbox.Settings { return g.settings }})
@@ -116,9 +110,7 @@ func (g *ground) picture(t testing.TB) map[string]string {
 		all[strings.TrimPrefix(path, g.root+"/")] = text
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
@@ -186,9 +178,7 @@ func attacks(g *ground, port int) []attack {
 
 func TestNoAttackFromInsideSucceeds(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	for _, files := range []map[string]string{settled, {}} {
 		g := newGround(t, files)
@@ -254,16 +244,10 @@ func TestOurOwnProgramIsFoundByTheLinkOnPATH(t *testing.T) {
 	g := newGround(t, settled)
 	program := g.root + "/opt/bot-1.2"
 	for _, dir := range []string{"/opt", "/bin"} {
-		if err := os.Mkdir(g.root+dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(g.root+dir, 0o700))
 	}
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho at your service\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(program, g.root+"/bin/ollim-bot"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(program, []byte("#!/bin/sh\necho at your service\n"), 0o700))
+	must(t, os.Symlink(program, g.root+"/bin/ollim-bot"))
 	g.box = sandboxtest.Box(t, sandbox.Options{Dir: g.data, Home: g.home, Executable: program})
 	for way, wrap := range map[string]func(*exec.Cmd) func(){"a skill's command": g.box.Command, "a command of claude": g.inner, "claude itself": g.box.Engine} {
 		cmd := exec.Command("/bin/sh", "-c", "ollim-bot")
@@ -279,9 +263,7 @@ func TestOurOwnProgramIsFoundByTheLinkOnPATH(t *testing.T) {
 
 func TestTheNetworkIsOpenWhereTheUserSaysSo(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	g := newGround(t, settled)
 	g.settings.Network = true
@@ -297,9 +279,7 @@ func TestASocketOfTheBotIsReachedWithoutANetwork(t *testing.T) {
 	g := newGround(t, settled)
 	path := g.data + "/state/s"
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	for way, wrap := range map[string]func(*exec.Cmd) func(){"a skill's command": g.box.Command, "a command of claude": g.inner, "claude itself": g.box.Engine} {
 		cmd := exec.Command("/bin/sh", "-c", `test -S "$OLLIM_SOCKET" && python3 -c 'import os,socket; socket.socket(socket.AF_UNIX).connect(os.environ["OLLIM_SOCKET"])' && ls -A `+g.data+"/state")
@@ -322,27 +302,17 @@ func TestAReplacedSecretIsCoveredForTheNextCommand(t *testing.T) {
 	done := g.box.Engine(cmd)
 	defer done()
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out := &strings.Builder{}
 	ready, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	buffer := make([]byte, 6)
 	if _, err := ready.Read(buffer); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(g.data+"/.env.new", []byte(secret), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(g.data+"/.env.new", g.data+"/.env"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(g.data+"/.env.new", []byte(secret), 0o600))
+	must(t, os.Rename(g.data+"/.env.new", g.data+"/.env"))
 	if _, err := in.Write([]byte("go\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -399,5 +369,12 @@ func TestOffAndNothingThereLeaveACommandAsItIs(t *testing.T) {
 		if !slices.Equal(cmd.Args, []string{"/bin/echo", "a"}) || cmd.Err != nil || !strings.HasPrefix(b.State().String(), "no sandbox: ") {
 			t.Errorf("%s: %v, %v, %s", name, cmd.Args, cmd.Err, b.State())
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -22,9 +22,7 @@ var beyondLandlock = map[string]bool{"see what is in state": true, "see interfac
 
 func TestLandlockKeepsAttacksInAsFarAsItGoes(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	for _, files := range []map[string]string{settled, {}} {
 		g := newGround(t, files)

@@ -49,12 +49,8 @@ func TestTheProfileOfMacOSDecidesAsTheOthersDo(t *testing.T) {
 	root := resolved(t.TempDir())
 	home, data := root+"/home", root+"/home/.ollim-bot"
 	for _, name := range []string{"home/.ollim-bot/.env", "home/.ollim-bot/.git/config", "home/.claude/settings.json", "home/.ssh/id", "shown/a"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(root, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700))
+		must(t, os.WriteFile(filepath.Join(root, name), nil, 0o600))
 	}
 	box := New(Options{Dir: data, Home: home, Settings: func() Settings { return Settings{Visible: []Visible{{Path: root + "/shown"}}} }})
 	for p, want := range map[profile]map[string]string{
@@ -69,9 +65,7 @@ func TestTheProfileOfMacOSDecidesAsTheOthersDo(t *testing.T) {
 		},
 	} {
 		v, err := box.view(p, &exec.Cmd{Path: "/usr/bin/true", Env: []string{"HOME=" + home}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text := v.seatbelt("/private/var/folders/x")
 		for what, verdict := range want {
 			op, path, _ := strings.Cut(what, " ")
@@ -85,5 +79,12 @@ func TestTheProfileOfMacOSDecidesAsTheOthersDo(t *testing.T) {
 		if closed := strings.Contains(text, "(deny network*)"); closed != (p == command) {
 			t.Errorf("%v: the network is closed: %v", p, closed)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

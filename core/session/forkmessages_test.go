@@ -33,7 +33,7 @@ func TestARecordedMessageLeadsToItsFork(t *testing.T) {
 	want := `[{"message_id": 1310000000000000001, "fork_session_id": "fork-1", "parent_session_id": "main-1", "ts": 1795453200.25}, ` +
 		`{"message_id": 0, "fork_session_id": "fork-1", "parent_session_id": "main-1", "ts": 1795453200.25, "id": "t12ab34cd"}, ` +
 		`{"message_id": 1310000000000000002, "fork_session_id": "fork-2", "parent_session_id": null, "ts": 1795453200.25}]` + "\n"
-	if diff := cmp.Diff(want, p.content(t, messagesPath)); diff != "" {
+	if diff := cmp.Diff(want, storetest.Text(t, p.dir, messagesPath)); diff != "" {
 		t.Error(diff)
 	}
 	for id, want := range map[post.MessageID]ForkMessage{
@@ -102,7 +102,7 @@ func TestTheOriginalsRecordsAreReadAndKeptInTheirBytes(t *testing.T) {
 	fixture, err := os.ReadFile("testdata/fork_messages.json")
 	must(t, err)
 	p := newPlace(t)
-	p.write(t, messagesPath, string(fixture))
+	storetest.Put(t, p.dir, messagesPath, string(fixture))
 	m := p.messages()
 	now := time.Unix(1795449600, 0).Add(day)
 	got, standing := m.Lookup(now, "1310000000000000001")
@@ -115,11 +115,11 @@ func TestTheOriginalsRecordsAreReadAndKeptInTheirBytes(t *testing.T) {
 	}
 	must(t, m.Record(now, nil, "fork-1", ""))
 	must(t, m.Record(now, []post.MessageID{""}, "fork-1", ""))
-	if diff := cmp.Diff(string(fixture), p.content(t, messagesPath)); diff != "" {
+	if diff := cmp.Diff(string(fixture), storetest.Text(t, p.dir, messagesPath)); diff != "" {
 		t.Errorf("no messages have changed the file:\n%s", diff)
 	}
 	must(t, m.Record(now, []post.MessageID{"5"}, "fork-1", ""))
-	if text := p.content(t, messagesPath); !strings.HasPrefix(text, strings.TrimSuffix(string(fixture), "]\n")+`, {"message_id": 5,`) {
+	if text := storetest.Text(t, p.dir, messagesPath); !strings.HasPrefix(text, strings.TrimSuffix(string(fixture), "]\n")+`, {"message_id": 5,`) {
 		t.Error(text)
 	}
 }
@@ -130,7 +130,7 @@ func TestTheFirstRecordOfAMessageWinsAndOddOnesArePassedOver(t *testing.T) {
 		`{"message_id": 9, "fork_session_id": "no-time"}, {"message_id": "9", "fork_session_id": "text-id", "ts": 1795449600.0}, ` +
 		`{"message_id": 9e0, "fork_session_id": "float", "ts": 1795449600.0}, ` +
 		`{"message_id": 9, "fork_session_id": "huge", "ts": 1e300}`
-	p.write(t, messagesPath, "["+odd+`, {"message_id": 9, "fork_session_id": "first", "ts": 1795449600, "more": {"a": 1}}, `+
+	storetest.Put(t, p.dir, messagesPath, "["+odd+`, {"message_id": 9, "fork_session_id": "first", "ts": 1795449600, "more": {"a": 1}}, `+
 		`{"message_id": 9, "fork_session_id": "second", "ts": 1795449600}]`)
 	m := p.messages()
 	got, standing := m.Lookup(morning(), "9")
@@ -138,7 +138,7 @@ func TestTheFirstRecordOfAMessageWinsAndOddOnesArePassedOver(t *testing.T) {
 		t.Errorf("%v, %v", got, standing)
 	}
 	must(t, m.Record(morning(), []post.MessageID{"10"}, "fork-1", ""))
-	if text := p.content(t, messagesPath); !strings.HasPrefix(text, "["+odd+", ") || !strings.Contains(text, `"more": {"a": 1}`) {
+	if text := storetest.Text(t, p.dir, messagesPath); !strings.HasPrefix(text, "["+odd+", ") || !strings.Contains(text, `"more": {"a": 1}`) {
 		t.Errorf("what nobody understands was not kept: %s", text)
 	}
 }
@@ -150,7 +150,7 @@ func TestARecordWithoutASessionIsRefused(t *testing.T) {
 			t.Errorf("%q: %v", tt, err)
 		}
 	}
-	if p.content(t, messagesPath) != "" {
+	if storetest.Text(t, p.dir, messagesPath) != "" {
 		t.Error("a file was written")
 	}
 }
@@ -158,10 +158,10 @@ func TestARecordWithoutASessionIsRefused(t *testing.T) {
 func TestACorruptMapIsKeptAsideBeforeItIsReplaced(t *testing.T) {
 	for _, broken := range []string{`[{"message_id": `, `{}`, ""} {
 		p := newPlace(t)
-		p.write(t, messagesPath, broken)
+		storetest.Put(t, p.dir, messagesPath, broken)
 		m := p.messages()
-		if _, standing := m.Lookup(morning(), "1"); standing != Unknown || p.content(t, messagesPath) != broken {
-			t.Errorf("%q: %v, and the file holds %q", broken, standing, p.content(t, messagesPath))
+		if _, standing := m.Lookup(morning(), "1"); standing != Unknown || storetest.Text(t, p.dir, messagesPath) != broken {
+			t.Errorf("%q: %v, and the file holds %q", broken, standing, storetest.Text(t, p.dir, messagesPath))
 		}
 		must(t, m.Record(morning(), []post.MessageID{"1"}, "fork-1", ""))
 		if _, standing := m.Lookup(morning(), "1"); standing != Live {
@@ -200,7 +200,7 @@ func TestTheMapStaysReadableHoweverManyMessages(t *testing.T) {
 		ids[i] = post.MessageID(fmt.Sprint(1_000_000 + i))
 	}
 	must(t, m.Record(morning(), ids, "fork-1", "main-1"))
-	if n := len(p.content(t, messagesPath)); n > maxKept+10 || n < maxKept-1000 {
+	if n := len(storetest.Text(t, p.dir, messagesPath)); n > maxKept+10 || n < maxKept-1000 {
 		t.Errorf("the file has %d bytes", n)
 	}
 	_, first := m.Lookup(morning(), ids[0])
@@ -217,10 +217,10 @@ func TestAFullDiskLeavesTheMapAsItWas(t *testing.T) {
 	p := newPlace(t)
 	m := p.messages()
 	must(t, m.Record(morning(), []post.MessageID{"1"}, "fork-1", ""))
-	before := p.content(t, messagesPath)
+	before := storetest.Text(t, p.dir, messagesPath)
 	err := fulldisk.During(t, func() error { return m.Record(morning(), []post.MessageID{"2"}, "fork-2", "") })
-	if err == nil || !strings.Contains(err.Error(), "free some space") || p.content(t, messagesPath) != before {
-		t.Errorf("%v, and the file holds %q", err, p.content(t, messagesPath))
+	if err == nil || !strings.Contains(err.Error(), "free some space") || storetest.Text(t, p.dir, messagesPath) != before {
+		t.Errorf("%v, and the file holds %q", err, storetest.Text(t, p.dir, messagesPath))
 	}
 }
 

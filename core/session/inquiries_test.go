@@ -36,7 +36,7 @@ func TestAnInquiryIsTakenOnceAlsoAfterARestart(t *testing.T) {
 		t.Errorf("the id is %q", id)
 	}
 	want := fmt.Sprintf(`{"%s": {"prompt": "Draft the    reply", "ts": 1795453200.0}}`+"\n", id)
-	if diff := cmp.Diff(want, p.content(t, inquiriesPath)); diff != "" {
+	if diff := cmp.Diff(want, storetest.Text(t, p.dir, inquiriesPath)); diff != "" {
 		t.Error(diff)
 	}
 	after := p.inquiries() // as the next process sees it
@@ -50,33 +50,8 @@ func TestAnInquiryIsTakenOnceAlsoAfterARestart(t *testing.T) {
 	if prompt, ok, err := after.Pop(morning(), id); err != nil || ok || prompt != "" {
 		t.Errorf("a second time: %q, %v, %v", prompt, ok, err)
 	}
-	if got := p.content(t, inquiriesPath); got != "{}\n" {
+	if got := storetest.Text(t, p.dir, inquiriesPath); got != "{}\n" {
 		t.Errorf("the file holds %q", got)
-	}
-}
-
-func TestInquiriesAreGoodForLessThanSevenDays(t *testing.T) {
-	for _, tt := range []struct {
-		age  time.Duration
-		good bool
-	}{
-		{0, true},
-		{-30 * day, true}, // the clock went back
-		{7*day - time.Microsecond, true},
-		{7 * day, false},
-		{8 * day, false},
-	} {
-		p := newPlace(t)
-		q := p.inquiries()
-		id, err := q.Register(morning(), "x")
-		must(t, err)
-		at := morning().Add(tt.age)
-		if _, ok := q.Peek(at, id); ok != tt.good {
-			t.Errorf("after %s peek says %v", tt.age, ok)
-		}
-		if _, ok, err := q.Pop(at, id); err != nil || ok != tt.good {
-			t.Errorf("after %s pop says %v, %v", tt.age, ok, err)
-		}
 	}
 }
 
@@ -84,28 +59,28 @@ func TestTheOriginalsInquiriesAreReadAndKeptInTheirBytes(t *testing.T) {
 	fixture, err := os.ReadFile("testdata/inquiries.json")
 	must(t, err)
 	p := newPlace(t)
-	p.write(t, inquiriesPath, string(fixture))
+	storetest.Put(t, p.dir, inquiriesPath, string(fixture))
 	q := p.inquiries()
 	now := time.Unix(1795449600, 0).Add(day)
 	if prompt, ok := q.Peek(now, "ab12cd34"); !ok || prompt != "Draft the reply to the landlord" {
 		t.Errorf("%q, %v", prompt, ok)
 	}
-	if _, ok, err := q.Pop(now, "00000000"); ok || err != nil || p.content(t, inquiriesPath) != string(fixture) {
-		t.Errorf("an unknown id: %v, %v, and the file holds %q", ok, err, p.content(t, inquiriesPath))
+	if _, ok, err := q.Pop(now, "00000000"); ok || err != nil || storetest.Text(t, p.dir, inquiriesPath) != string(fixture) {
+		t.Errorf("an unknown id: %v, %v, and the file holds %q", ok, err, storetest.Text(t, p.dir, inquiriesPath))
 	}
 	id, err := q.Register(now, "x")
 	must(t, err)
 	if _, _, err := q.Pop(now, id); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(fixture), p.content(t, inquiriesPath)); diff != "" {
+	if diff := cmp.Diff(string(fixture), storetest.Text(t, p.dir, inquiriesPath)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestAWriteDropsWhatExpiredAndKeepsWhatNobodyUnderstands(t *testing.T) {
 	p := newPlace(t)
-	p.write(t, inquiriesPath, `{"old": {"prompt": "x", "ts": 1.5}, "odd": [1], "new": {"ts": 1795449600, "more": true, "prompt": "y"}, `+
+	storetest.Put(t, p.dir, inquiriesPath, `{"old": {"prompt": "x", "ts": 1.5}, "odd": [1], "new": {"ts": 1795449600, "more": true, "prompt": "y"}, `+
 		`"no time": {"prompt": "z"}, "no prompt": {"prompt": null, "ts": 1795449600}}`)
 	q := p.inquiries()
 	for _, id := range []string{"old", "odd", "no prompt", ""} {
@@ -117,7 +92,7 @@ func TestAWriteDropsWhatExpiredAndKeepsWhatNobodyUnderstands(t *testing.T) {
 	must(t, err)
 	want := `{"odd": [1], "new": {"ts": 1795449600, "more": true, "prompt": "y"}, "no time": {"prompt": "z"}, ` +
 		`"no prompt": {"prompt": null, "ts": 1795449600}, "` + id + `": {"prompt": "w", "ts": 1795453200.0}}` + "\n"
-	if diff := cmp.Diff(want, p.content(t, inquiriesPath)); diff != "" {
+	if diff := cmp.Diff(want, storetest.Text(t, p.dir, inquiriesPath)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -129,7 +104,7 @@ func TestAnEmptyInquiryIsRefused(t *testing.T) {
 			t.Errorf("%q: %q, %v", prompt, id, err)
 		}
 	}
-	if p.content(t, inquiriesPath) != "" {
+	if storetest.Text(t, p.dir, inquiriesPath) != "" {
 		t.Error("a file was written")
 	}
 }
@@ -137,15 +112,15 @@ func TestAnEmptyInquiryIsRefused(t *testing.T) {
 func TestACorruptFileIsKeptAsideBeforeItIsReplaced(t *testing.T) {
 	for _, broken := range []string{`{"a": `, `[]`, `"x"`, ""} {
 		p := newPlace(t)
-		p.write(t, inquiriesPath, broken)
+		storetest.Put(t, p.dir, inquiriesPath, broken)
 		q := p.inquiries()
 		for range 3 {
 			if _, ok := q.Peek(morning(), "a"); ok {
 				t.Error("something was found in it")
 			}
 		}
-		if n := strings.Count(p.logged.String(), "state file was not read"); n != 1 || p.content(t, inquiriesPath) != broken {
-			t.Errorf("%q: logged %d times, and the file holds %q", broken, n, p.content(t, inquiriesPath))
+		if n := strings.Count(p.logged.String(), "state file was not read"); n != 1 || storetest.Text(t, p.dir, inquiriesPath) != broken {
+			t.Errorf("%q: logged %d times, and the file holds %q", broken, n, storetest.Text(t, p.dir, inquiriesPath))
 		}
 		id, err := q.Register(morning(), "x")
 		must(t, err)
@@ -162,7 +137,7 @@ func checkAside(t *testing.T, p place, rel, broken string) {
 	entries, err := os.ReadDir(p.dir.Path("state"))
 	must(t, err)
 	for _, e := range entries {
-		if strings.HasPrefix("state/"+e.Name(), rel+".corrupt-") && p.content(t, "state/"+e.Name()) == broken {
+		if strings.HasPrefix("state/"+e.Name(), rel+".corrupt-") && storetest.Text(t, p.dir, "state/"+e.Name()) == broken {
 			if !strings.Contains(p.logged.String(), e.Name()) {
 				t.Errorf("%s was not logged:\n%s", e.Name(), p.logged)
 			}
@@ -210,10 +185,10 @@ func TestTheFileStaysReadableHoweverMuchIsAsked(t *testing.T) {
 	}
 	data, err := json.Marshal(members)
 	must(t, err)
-	p.write(t, inquiriesPath, string(data))
+	storetest.Put(t, p.dir, inquiriesPath, string(data))
 	id, err := q.Register(morning(), strings.Repeat("𝔘", 9000))
 	must(t, err)
-	if n := len(p.content(t, inquiriesPath)); n > maxKept+10 || n < maxKept-100_000 {
+	if n := len(storetest.Text(t, p.dir, inquiriesPath)); n > maxKept+10 || n < maxKept-100_000 {
 		t.Errorf("the file has %d bytes", n)
 	}
 	if prompt, ok := q.Peek(morning(), id); !ok || len([]rune(prompt)) != 4000 || !strings.HasSuffix(prompt, "…") {

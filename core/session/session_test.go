@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -34,21 +33,6 @@ func newPlace(t *testing.T) place {
 	return place{d, NewStore(d, pacific, slog.New(slog.NewTextHandler(logged, nil))), logged}
 }
 
-func (p place) write(t *testing.T, rel, content string) {
-	t.Helper()
-	must(t, p.dir.Write(rel, []byte(content)))
-}
-
-func (p place) content(t *testing.T, rel string) string {
-	t.Helper()
-	data, err := p.dir.Read(rel)
-	if errors.Is(err, os.ErrNotExist) {
-		return ""
-	}
-	must(t, err)
-	return string(data)
-}
-
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -78,7 +62,7 @@ func TestTheMainSessionIsThePlainTextOfItsFile(t *testing.T) {
 		strings.Repeat("a", 5000000): "",
 	} {
 		p := newPlace(t)
-		p.write(t, mainFile, content)
+		storetest.Put(t, p.dir, mainFile, content)
 		if got := p.store.Main(); got != want {
 			t.Errorf("%.40q: %q, want %q", content, got, want)
 		}
@@ -90,7 +74,7 @@ func TestTheMainSessionIsThePlainTextOfItsFile(t *testing.T) {
 
 func TestAnUnusableIDIsReportedOnce(t *testing.T) {
 	p := newPlace(t)
-	p.write(t, mainFile, "two words")
+	storetest.Put(t, p.dir, mainFile, "two words")
 	for range 3 {
 		p.store.Main()
 	}
@@ -105,7 +89,7 @@ func TestTheMainSessionsLifeIsWrittenDown(t *testing.T) {
 	must(t, p.store.SaveMain(morning(), "aaaaaaaa-1"))
 	must(t, p.store.SaveMain(morning(), "bbbbbbbb-2"))
 	must(t, p.store.SwapMain(morning(), "cccccccc-3"))
-	if got := p.content(t, mainFile); got != "cccccccc-3" {
+	if got := storetest.Text(t, p.dir, mainFile); got != "cccccccc-3" {
 		t.Errorf("the file says %q", got)
 	}
 	must(t, p.store.ClearMain(morning()))
@@ -116,7 +100,7 @@ func TestTheMainSessionsLifeIsWrittenDown(t *testing.T) {
 	must(t, p.store.SaveMain(morning(), "short"))
 	want := line("aaaaaaaa-1", "created", "null") + line("bbbbbbbb-2", "compacted", `"aaaaaaaa-1"`) +
 		line("cccccccc-3", "swapped", `"bbbbbbbb-2"`) + line("cccccccc-3", "cleared", "null") + line("short", "created", "null")
-	if diff := cmp.Diff(want, p.content(t, historyFile)); diff != "" {
+	if diff := cmp.Diff(want, storetest.Text(t, p.dir, historyFile)); diff != "" {
 		t.Errorf("history (-want +got)\n%s", diff)
 	}
 }
@@ -128,7 +112,7 @@ func TestALineIsSpelledAsTheOriginalSpellsIt(t *testing.T) {
 	main, fork := "0f6a2f0e-7a67-4a1e-9f55-0c5be1b3a001", "3d0b9a52-51f0-4df4-8a6e-8a3c2c5bb002"
 	must(t, p.store.SaveMain(time.Date(2026, 11, 20, 9, 12, 0, 0, pacific), main))
 	must(t, p.store.Log(time.Date(2026, 11, 23, 16, 0, 31, 0, time.UTC), Event{SessionID: fork, Event: BgFork, Parent: main}))
-	if diff := cmp.Diff(string(fixture), p.content(t, historyFile)); diff != "" {
+	if diff := cmp.Diff(string(fixture), storetest.Text(t, p.dir, historyFile)); diff != "" {
 		t.Errorf("(-fixture +written)\n%s", diff)
 	}
 }
@@ -148,7 +132,7 @@ func TestWhatIsNoEventIsRefused(t *testing.T) {
 	if err := p.store.SaveMain(morning(), "-x"); err == nil {
 		t.Error("an id that looks like a flag was saved")
 	}
-	if got := p.content(t, historyFile) + p.content(t, mainFile); got != "" {
+	if got := storetest.Text(t, p.dir, historyFile) + storetest.Text(t, p.dir, mainFile); got != "" {
 		t.Errorf("files say %q", got)
 	}
 }
@@ -158,7 +142,7 @@ func TestCreatedIsTheLastCreationOfTheHistory(t *testing.T) {
 	if at, ok := p.store.Created(); ok {
 		t.Errorf("without a history: %v", at)
 	}
-	p.write(t, historyFile, "\nnot json\n{broken\n"+strings.Repeat("x", 200_000)+"\n"+
+	storetest.Put(t, p.dir, historyFile, "\nnot json\n{broken\n"+strings.Repeat("x", 200_000)+"\n"+
 		`{"session_id": "a", "event": "created", "timestamp": "2026-11-20T09:12:00-08:00", "parent_session_id": null}`+"\n"+
 		`{"session_id": "b", "event": "created", "timestamp": "2026-11-21T10:00:00-08:00", "x": 1}`+"\n"+
 		`{"session_id": "c", "event": "created", "timestamp": "some day"}`+"\n"+
@@ -179,7 +163,7 @@ func TestManyForksWriteWholeLines(t *testing.T) {
 		})
 	}
 	must(t, g.Wait())
-	got := p.content(t, historyFile)
+	got := storetest.Text(t, p.dir, historyFile)
 	for i := range 12 {
 		if want := line(fmt.Sprintf("fork-%d", i), "isolated_bg", "null"); strings.Count(got, want) != 1 {
 			t.Errorf("fork %d is not there once:\n%s", i, got)

@@ -21,9 +21,7 @@ func programs(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	d := at(t, nil)
 	for name, text := range scripts {
-		if err := os.WriteFile(d.Path(name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(d.Path(name), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
 	}
 	return d.Root()
 }
@@ -34,9 +32,7 @@ func TestCommandsAreReplacedByWhatTheyPrint(t *testing.T) {
 		"count": "echo x >>counted; wc -l <counted | tr -d ' '", "colour": `printf '\033[31mred\033[0m\tone\r\ntwo\007\n\n\n'`,
 		"again": "printf '!`./count`'", "where": "pwd -P", "input": "cat; echo end",
 	})
-	if err := os.WriteFile(root+"/plain", []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(root+"/plain", []byte("x"), 0o600))
 	for _, c := range []struct{ name, text, want string }{
 		{"no marker", "Plain `code`, and ! and `more`.", "Plain `code`, and ! and `more`."},
 		{"nothing between the quotes", "a !`` b", "a !`` b"},
@@ -69,9 +65,7 @@ func TestCommandsAreReplacedByWhatTheyPrint(t *testing.T) {
 func resolved(t *testing.T, path string) string {
 	t.Helper()
 	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return path
 }
 
@@ -121,9 +115,7 @@ func TestACommandThatHangsIsEndedWithItsChildren(t *testing.T) {
 func gone(t *testing.T, name string) bool {
 	t.Helper()
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pid := strings.TrimSpace(string(data))
 	for limit := time.Now().Add(10 * time.Second); time.Now().Before(limit); {
 		stat, err := os.ReadFile("/proc/" + pid + "/stat")
@@ -193,5 +185,12 @@ func TestACommandSeesNoSecrets(t *testing.T) {
 	t.Setenv("DISCORD_TOKEN", "hidden-away")
 	if got := Expand(t.Context(), at(t, nil), How{}, "!`env`"); strings.Contains(got, "hidden-away") || !strings.Contains(got, "OLLIM_DATA_DIR=") {
 		t.Errorf("a command sees %q", got)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -15,9 +15,7 @@ func TestCommandsOfASkillRunInTheSandboxInTheUsersZone(t *testing.T) {
 		"plant": "echo 'OLLIM_CLAUDE=/bin/sh' > .env", "hang": "sleep 600 & echo $! >child; echo done", "env": "env | grep -c OLLIM_SESSION",
 		"where": "pwd", "fail": "exit 3",
 	})
-	if err := os.WriteFile(root+"/.env", []byte("DISCORD_TOKEN=x\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(root+"/.env", []byte("DISCORD_TOKEN=x\n"), 0o600))
 	box := sandboxtest.Box(t, sandbox.Options{Dir: root})
 	how := How{Sandbox: box.Command, Zone: "Asia/Kathmandu", Env: []string{sandbox.SessionVar + "=x"}}
 	for text, want := range map[string]string{

@@ -20,12 +20,8 @@ func at(t *testing.T, files map[string]string) *store.Dir {
 	root := t.TempDir()
 	for rel, text := range files {
 		path := filepath.Join(root, rel)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return open(t, root)
 }
@@ -154,9 +150,7 @@ func TestListReadsFoldersWithAFileSortedByName(t *testing.T) {
 		t.Errorf("a file in the folder's place: %v, %v", skills, problems)
 	}
 	none := at(t, map[string]string{"skills/x": ""})
-	if err := os.Remove(none.Path("skills/x")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(none.Path("skills/x")))
 	if skills, problems := List(none); len(skills)+len(problems) != 0 {
 		t.Errorf("an empty folder: %v, %v", skills, problems)
 	}
@@ -170,24 +164,16 @@ func TestReadFindsOnlyWhatLiesInTheSkillsFolder(t *testing.T) {
 	})
 	link := func(target, rel string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(d.Path(rel)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(target, d.Path(rel)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(d.Path(rel)), 0o700))
+		must(t, os.Symlink(target, d.Path(rel)))
 	}
 	link("../outside", "skills/linked")
 	link(d.Path("outside"), "skills/absolute")
 	link("../../outside/SKILL.md", "skills/inner/SKILL.md")
 	link("good", "skills/alias")
 	link("nowhere", "skills/dangling")
-	if err := os.MkdirAll(d.Path("skills/pipe"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mkfifo(d.Path("skills/pipe/SKILL.md"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(d.Path("skills/pipe"), 0o700))
+	must(t, syscall.Mkfifo(d.Path("skills/pipe/SKILL.md"), 0o600))
 	for _, name := range []string{
 		"", ".", "..", "../..", "../outside", "good/../../outside", "deep/er", "/", d.Path("outside"), `..\outside`, "good\x00", "good\n",
 		"broken", "missing", "huge", "linked", "absolute", "inner", "dangling", "pipe", "good/",

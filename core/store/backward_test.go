@@ -12,9 +12,7 @@ import (
 func newLog(t *testing.T) Log[int] {
 	t.Helper()
 	d, err := At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return Log[int]{Dir: d, Rel: "log.jsonl", Limit: 1 << 30, Keep: 1 << 20}
 }
 
@@ -28,9 +26,7 @@ func pages(t *testing.T, l Log[int], n int) (all []int, damaged int) {
 			page = append(page, v)
 			return len(page) < n
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all, damaged, p = append(all, page...), damaged+bad, next
 	}
 	return all, damaged
@@ -74,19 +70,20 @@ func TestAMissingLogIsReadAtOnce(t *testing.T) {
 func TestALogThatWasShortenedIsReadFromItsEndAgain(t *testing.T) {
 	l := newLog(t)
 	for i := range 10 {
-		if err := l.Append(i); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Append(i))
 	}
 	p, _, err := l.Before(Place{}, func(v int) bool { return v > 7 })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Dir.Write(l.Rel, []byte("8\n9\n")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, l.Dir.Write(l.Rel, []byte("8\n9\n")))
 	var got []int
 	if _, _, err := l.Before(p, func(v int) bool { got = append(got, v); return true }); err != nil || !slices.Equal(got, []int{9, 8}) {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -8,9 +8,7 @@ import (
 
 func BenchmarkParseRoutine(b *testing.B) {
 	data, err := os.ReadFile("testdata/data-dir/routines/morning-task-review.md")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	for b.Loop() {
 		if _, err := ParseFrontMatter(data); err != nil {
 			b.Fatal(err)
@@ -20,9 +18,7 @@ func BenchmarkParseRoutine(b *testing.B) {
 
 func BenchmarkParseWebhook(b *testing.B) {
 	data, err := os.ReadFile("testdata/data-dir/webhooks/github-ci.md")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	for b.Loop() {
 		if _, err := ParseFrontMatter(data); err != nil {
 			b.Fatal(err)
@@ -42,9 +38,7 @@ func BenchmarkReadAndParse10000(b *testing.B) {
 	for b.Loop() {
 		for _, name := range names {
 			data, err := d.Read(name)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			if _, err := ParseFrontMatter(data); err != nil {
 				b.Fatal(err)
 			}
@@ -56,8 +50,6 @@ func BenchmarkWrite(b *testing.B) {
 	d := prepared(b)
 	data := make([]byte, 400)
 	for b.Loop() {
-		if err := d.Write("state/x.json", data); err != nil {
-			b.Fatal(err)
-		}
+		must(b, d.Write("state/x.json", data))
 	}
 }

@@ -27,9 +27,7 @@ func TestAFileIsReadAgainWhenItHasChangedAndOnlyThen(t *testing.T) {
 		}
 	}
 	write := func(text string, at time.Time) {
-		if err := errors.Join(d.Write("state/x", []byte(text)), os.Chtimes(d.Path("state/x"), at, at)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(d.Write("state/x", []byte(text)), os.Chtimes(d.Path("state/x"), at, at)))
 	}
 	if _, err := load(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file gives %v", err)
@@ -66,13 +64,9 @@ func TestALogKeepsItsEndAndCountsWhatIsDamaged(t *testing.T) {
 		t.Errorf("a missing file gives %v, %d, %v", list, damaged, err)
 	}
 	for i := range 500 {
-		if err := l.Append(value{i}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Append(value{i}))
 	}
-	if err := d.Append("state/x.jsonl", []byte(`{"N": `)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Append("state/x.jsonl", []byte(`{"N": `)))
 	list, damaged, err := l.Newest(1000)
 	if err != nil || damaged != 1 || len(list) < 40 || list[len(list)-1].N != 499 || list[0].N != 500-len(list) {
 		t.Errorf("%v, %d, %v", list, damaged, err)

@@ -9,15 +9,11 @@ import (
 func TestADirectoryThatEverybodyCouldWriteToIsTakenBackAndTold(t *testing.T) {
 	d := newDir(t)
 	put(t, d, "skills/x/SKILL.md", "x")
-	if err := os.Chmod(d.Root(), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(d.Root(), 0o777))
 	if err := d.Trusted(); err == nil || !strings.Contains(err.Error(), "chmod go-w") {
 		t.Error(err)
 	}
-	if err := d.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Prepare())
 	if got := mode(t, d.Root()); got.Perm()&0o022 != 0 {
 		t.Errorf("mode %v", got)
 	}
@@ -28,9 +24,7 @@ func TestADirectoryThatEverybodyCouldWriteToIsTakenBackAndTold(t *testing.T) {
 		t.Error(err)
 	}
 	again, err := At(d.Root())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := again.Concerns(); len(got) != 0 {
 		t.Errorf("%q", got)
 	}

@@ -47,9 +47,7 @@ func child(t *testing.T, part string, d *Dir, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Env = append(os.Environ(), "STORE_CHILD="+part, "STORE_DIR="+d.Root())
 	return cmd
@@ -79,12 +77,8 @@ func TestAKilledWriterLeavesWholeFiles(t *testing.T) {
 	for round := range 12 {
 		cmd := child(t, "write", d)
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, cmd.Start())
 		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
@@ -95,18 +89,14 @@ func TestAKilledWriterLeavesWholeFiles(t *testing.T) {
 				t.Fatalf("while it writes: %.40q, %v", got, err)
 			}
 		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Process.Kill())
 		_ = cmd.Wait() // killed
 		got, err := d.Read("state/x.json")
 		if err != nil || !whole(got) {
 			t.Fatalf("round %d: %.40q, %v", round, got, err)
 		}
 	}
-	if err := d.Append("state/h.jsonl", []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Append("state/h.jsonl", []byte("{}")))
 	data, err := d.Read("state/h.jsonl")
 	if err != nil || !bytes.HasSuffix(data, []byte("\n{}\n")) {
 		t.Errorf("the history ends in %q, %v", data[max(0, len(data)-40):], err)

@@ -9,18 +9,12 @@ import (
 
 func TestCreateWritesOnlyWhatIsNotThereYet(t *testing.T) {
 	d, err := At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Create("a/b.txt", []byte("one")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, d.Create("a/b.txt", []byte("one")))
 	if err := d.Create("a/b.txt", []byte("two")); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a second time: %v", err)
 	}
-	if err := os.Symlink("nowhere", d.Path("a/link")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("nowhere", d.Path("a/link")))
 	if err := d.Create("a/link", nil); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a link: %v", err)
 	}

@@ -13,38 +13,28 @@ import (
 func newDir(t testing.TB) *Dir {
 	t.Helper()
 	d, err := At(filepath.Join(t.TempDir(), "data"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return d
 }
 
 func prepared(t testing.TB) *Dir {
 	t.Helper()
 	d := newDir(t)
-	if err := d.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Prepare())
 	return d
 }
 
 // put writes a file as a user would, past the store.
 func put(t testing.TB, d *Dir, rel, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(d.Path(rel)), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(d.Path(rel), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(d.Path(rel)), 0o700))
+	must(t, os.WriteFile(d.Path(rel), []byte(text), 0o600))
 }
 
 func mode(t *testing.T, path string) fs.FileMode {
 	t.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return info.Mode().Perm()
 }
 
@@ -59,9 +49,7 @@ func TestTheHomeDirectoryIsExpandedAndShown(t *testing.T) {
 		{home + "er/x", home + "er/x", home + "er/x"},
 	} {
 		d, err := At(tt.in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if d.Root() != tt.root || d.Display() != tt.display {
 			t.Errorf("%s: root %s, display %s", tt.in, d.Root(), d.Display())
 		}
@@ -84,23 +72,15 @@ func TestNamingADirectoryTouchesNothing(t *testing.T) {
 func TestPrepareMakesThePlacePrivate(t *testing.T) {
 	d := newDir(t)
 	for _, path := range []string{d.Root(), d.Path("state")} {
-		if err := os.MkdirAll(path, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(path, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(path, 0o755))
+		must(t, os.Chmod(path, 0o755))
 	}
 	put(t, d, "state/token.json", "{}")
 	put(t, d, "USER.md", "Sam")
 	for _, rel := range []string{"state/token.json", "USER.md"} {
-		if err := os.Chmod(d.Path(rel), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(d.Path(rel), 0o644))
 	}
-	if err := d.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Prepare())
 	for rel, want := range map[string]fs.FileMode{".": 0o700, "state": 0o700, "state/token.json": 0o600, "USER.md": 0o644} {
 		if got := mode(t, d.Path(rel)); got != want {
 			t.Errorf("%s has mode %#o, want %#o", rel, got, want)
@@ -114,12 +94,8 @@ func TestPrepareMakesThePlacePrivate(t *testing.T) {
 func TestPrepareLeavesSomebodyElsesDirectoryOpen(t *testing.T) {
 	d := newDir(t)
 	put(t, d, "holiday.jpg", "x")
-	if err := os.Chmod(d.Root(), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(d.Root(), 0o755))
+	must(t, d.Prepare())
 	if got := mode(t, d.Root()); got != 0o755 {
 		t.Errorf("mode is %#o", got)
 	}
@@ -127,12 +103,8 @@ func TestPrepareLeavesSomebodyElsesDirectoryOpen(t *testing.T) {
 		t.Errorf("state has mode %#o", got)
 	}
 	shared := filepath.Join(t.TempDir(), "shared")
-	if err := os.MkdirAll(filepath.Join(shared, "state"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(shared, 0o777|fs.ModeSticky); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(shared, "state"), 0o777))
+	must(t, os.Chmod(shared, 0o777|fs.ModeSticky))
 	if d, err := At(shared); err != nil || d.Prepare() != nil || mode(t, shared) != 0o777 {
 		t.Errorf("a shared directory became %#o (%v)", mode(t, shared), err)
 	}
@@ -153,16 +125,12 @@ func TestPrepareRemovesOnlyOurOwnOldLeftovers(t *testing.T) {
 	}
 	for rel := range ours {
 		put(t, d, rel, "x")
-		if err := os.Chtimes(d.Path(rel), old, old); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(d.Path(rel), old, old))
 	}
 	young := "state/" + tempName("young")
 	put(t, d, young, "x")
 	ours[young] = false
-	if err := d.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Prepare())
 	for rel, gone := range ours {
 		if _, err := os.Lstat(d.Path(rel)); errors.Is(err, fs.ErrNotExist) != gone {
 			t.Errorf("%s: %v, should be gone: %v", rel, err, gone)
@@ -190,9 +158,7 @@ func TestPrepareSaysWhatToDo(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDir(t)
-			if err := tt.make(d); err != nil {
-				t.Fatal(err)
-			}
+			must(t, tt.make(d))
 			err := d.Prepare()
 			if err == nil {
 				t.Fatal("no error")

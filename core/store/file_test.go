@@ -42,12 +42,8 @@ func TestReadRefusesWhatWouldHangOrFlood(t *testing.T) {
 	d := prepared(t)
 	put(t, d, "big.md", strings.Repeat("x", MaxRead+1))
 	put(t, d, "just.md", strings.Repeat("x", MaxRead))
-	if err := syscall.Mkfifo(d.Path("pipe.md"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(d.Path("folder.md"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(d.Path("pipe.md"), 0o600))
+	must(t, os.Mkdir(d.Path("folder.md"), 0o700))
 	if _, err := d.Read("big.md"); !errors.Is(err, errTooLarge) || !strings.Contains(err.Error(), "read big.md") ||
 		!strings.Contains(err.Error(), "4 MiB") {
 		t.Error(err)
@@ -80,9 +76,7 @@ func TestNamesThatLeadOutsideAreRefused(t *testing.T) {
 func TestAReaderSeesTheOldOrTheNewBytesNeverAPart(t *testing.T) {
 	d := prepared(t)
 	version := func(n int) []byte { return bytes.Repeat([]byte{byte('a' + n)}, 1+n*50_000) }
-	if err := d.Write("state/x.json", version(0)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Write("state/x.json", version(0)))
 	var g errgroup.Group
 	done := make(chan struct{})
 	g.Go(func() error {
@@ -112,9 +106,7 @@ func TestAReaderSeesTheOldOrTheNewBytesNeverAPart(t *testing.T) {
 			}
 		})
 	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Wait())
 }
 
 func TestAFailedWriteLeavesTheOldFileAndNoLeftovers(t *testing.T) {
@@ -134,15 +126,9 @@ func TestAFailedWriteLeavesTheOldFileAndNoLeftovers(t *testing.T) {
 func TestASymbolicLinkIsWrittenThrough(t *testing.T) {
 	d := prepared(t)
 	target := filepath.Join(t.TempDir(), "real.md")
-	if err := os.WriteFile(target, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(target, d.Path("USER.md")); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Write("USER.md", []byte("new")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(target, []byte("old"), 0o600))
+	must(t, os.Symlink(target, d.Path("USER.md")))
+	must(t, d.Write("USER.md", []byte("new")))
 	got, err := os.ReadFile(target)
 	info, lerr := os.Lstat(d.Path("USER.md"))
 	if err != nil || lerr != nil || string(got) != "new" || info.Mode()&fs.ModeSymlink == 0 {
@@ -163,13 +149,9 @@ func TestAppendWritesWholeLines(t *testing.T) {
 			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Wait())
 	data, err := d.Read("state/h.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	seen := map[string]bool{}
 	for _, l := range lines {
@@ -187,9 +169,7 @@ func TestAppendClosesATornLineFirst(t *testing.T) {
 	d := newDir(t)
 	put(t, d, "h.jsonl", "{\"a\":1}\n{\"b\":")
 	for range 2 {
-		if err := d.Append("h.jsonl", []byte("{}")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Append("h.jsonl", []byte("{}")))
 	}
 	got, err := d.Read("h.jsonl")
 	if err != nil || string(got) != "{\"a\":1}\n{\"b\":\n{}\n{}\n" {
@@ -201,9 +181,7 @@ func TestRemovingTwiceIsFine(t *testing.T) {
 	d := prepared(t)
 	put(t, d, "state/x", "x")
 	for range 2 {
-		if err := d.Remove("state/x"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Remove("state/x"))
 	}
 	if _, err := d.Read("state/x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
@@ -237,26 +215,18 @@ func TestErrorsOfTheSystemComeWithACure(t *testing.T) {
 
 func TestACrashBetweenTheStepsOfAWriteLeavesTheOldFile(t *testing.T) {
 	d := prepared(t)
-	if err := d.Write("state/x.json", []byte("old")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Write("state/x.json", []byte("old")))
 	// What a crash leaves after the temporary file was begun, and after it was
 	// finished but not renamed.
 	begun := d.Path("state/" + tempName("x.json"))
-	if err := os.WriteFile(begun, []byte("ne"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(begun, []byte("ne"), 0o600))
 	finished, err := d.writeTemp(d.Path("state/x.json"), []byte("new"), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, err := d.Read("state/x.json"); err != nil || string(got) != "old" {
 		t.Errorf("it holds %q, %v", got, err)
 	}
 	// Renaming is the step that counts, and the folder holds no trace of others.
-	if err := os.Rename(finished, d.Path("state/x.json")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(finished, d.Path("state/x.json")))
 	d.removeLeftovers(time.Now().Add(2 * leftoverAge))
 	names, err := os.ReadDir(d.Path("state"))
 	if err != nil || len(names) != 1 {

@@ -141,9 +141,7 @@ func TestBodyIsTrimmedAndKnowsItsLine(t *testing.T) {
 	}
 	for _, tt := range tests {
 		doc, err := ParseFrontMatter([]byte(tt.in))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if doc.Body != tt.body || doc.BodyLine != tt.line {
 			t.Errorf("%q: body %q at line %d, want %q at %d", tt.in, doc.Body, doc.BodyLine, tt.body, tt.line)
 		}
@@ -218,9 +216,7 @@ func TestFixturesOfARealUserParse(t *testing.T) {
 	}
 	for _, name := range files {
 		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		doc, err := ParseFrontMatter(data)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -244,9 +240,7 @@ func TestBrokenFixturesFailAtTheRightPlace(t *testing.T) {
 	}
 	for _, name := range files {
 		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, err = ParseFrontMatter(data)
 		says, broken := want[filepath.Base(name)]
 		if broken != (err != nil) || broken && !strings.HasPrefix(err.Error(), says) {

@@ -28,9 +28,7 @@ func gitRepo(t *testing.T) (*Dir, *Git, *bytes.Buffer) {
 	d := prepared(t)
 	var log bytes.Buffer
 	g := NewGit(d, slog.New(slog.NewTextHandler(&log, nil)))
-	if err := g.Init(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Init(t.Context()))
 	return d, g, &log
 }
 
@@ -42,9 +40,7 @@ func isolateGit(t *testing.T) {
 		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
 	} {
 		t.Setenv(name, "")
-		if err := os.Unsetenv(name); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Unsetenv(name))
 	}
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_CONFIG_HOME", home)
@@ -66,9 +62,7 @@ func drain(t *testing.T, g *Git) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := g.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Run(ctx))
 }
 
 func TestEachCommitNamesOnlyItsOwnPath(t *testing.T) {
@@ -85,9 +79,7 @@ func TestEachCommitNamesOnlyItsOwnPath(t *testing.T) {
 	if got := git(t, d, "status", "--porcelain"); got != "A  notes.md\n?? untracked.md" {
 		t.Errorf("the status is %q", got)
 	}
-	if err := d.Remove("routines/a.md"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Remove("routines/a.md"))
 	g.Remove("routines/a.md", "remove routine aaaa0000")
 	drain(t, g)
 	if got := git(t, d, "log", "-1", "--format=%s", "--name-status"); got != "remove routine aaaa0000\n\nD\troutines/a.md" {
@@ -117,9 +109,7 @@ func TestNothingToCommitIsNoError(t *testing.T) {
 	d, g, log := gitRepo(t)
 	put(t, d, "a.md", "a")
 	for range 2 {
-		if err := g.Commit(t.Context(), "a.md", "add a"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.Commit(t.Context(), "a.md", "add a"))
 	}
 	if err := g.Commit(t.Context(), "never-there.md", "remove it"); err != nil {
 		t.Error(err)
@@ -134,12 +124,8 @@ func TestARepositoryThatWasHalfMadeIsMadeWhole(t *testing.T) {
 		isolateGit(t)
 		d := prepared(t)
 		g := NewGit(d, slog.New(slog.DiscardHandler))
-		if err := g.Init(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(os.RemoveAll(d.Path(".git/"+gone)), os.WriteFile(d.Path(".git/HEAD.lock"), nil, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.Init(t.Context()))
+		must(t, errors.Join(os.RemoveAll(d.Path(".git/"+gone)), os.WriteFile(d.Path(".git/HEAD.lock"), nil, 0o600)))
 		if err := g.Init(t.Context()); err != nil || !wholeRepository(d.Path(".git")) {
 			t.Errorf("without %s: %v", gone, err)
 		}
@@ -151,9 +137,7 @@ func TestTheRepositorysFolderIsThereBeforeGitIs(t *testing.T) {
 		isolateGit(t)
 		d := prepared(t)
 		if begun {
-			if err := os.Mkdir(d.Path(".git"), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Mkdir(d.Path(".git"), 0o700))
 		}
 		g := NewGit(d, slog.New(slog.DiscardHandler))
 		g.Sandbox = func(*exec.Cmd) func() {
@@ -174,16 +158,12 @@ func TestTheRepositorysFolderIsThereBeforeGitIs(t *testing.T) {
 func TestTheNearestRepositoryIsUsed(t *testing.T) {
 	d, g, _ := gitRepo(t)
 	inner := filepath.Join(d.Root(), "skills", "own")
-	if err := os.MkdirAll(inner, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(inner, 0o700))
 	if out, err := exec.Command("git", "init", "-q", inner).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	put(t, d, "skills/own/refs/SKILL.md", "x")
-	if err := g.Commit(t.Context(), "skills/own/refs/SKILL.md", "auto: write"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Commit(t.Context(), "skills/own/refs/SKILL.md", "auto: write"))
 	out, err := exec.Command("git", "-C", inner, "ls-files").CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "refs/SKILL.md" {
 		t.Errorf("%s, %v", out, err)
@@ -196,9 +176,7 @@ func TestWithoutARepositoryNothingHappens(t *testing.T) {
 	put(t, d, "a.md", "a")
 	put(t, d, ".git", "gitdir: elsewhere") // a file is no repository
 	g := NewGit(d, slog.New(slog.DiscardHandler))
-	if err := g.Init(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Init(t.Context()))
 	if err := g.Commit(t.Context(), "a.md", "x"); err != nil {
 		t.Error(err)
 	}
@@ -209,16 +187,12 @@ func TestAMissingGitIsOneWarning(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	var log bytes.Buffer
 	g := NewGit(d, slog.New(slog.NewTextHandler(&log, nil)))
-	if err := os.Mkdir(d.Path(".git"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(d.Path(".git"), 0o700))
 	put(t, d, "a.md", "x")
 	if err := g.Commit(t.Context(), "a.md", "x"); err != nil {
 		t.Error(err)
 	}
-	if err := os.Remove(d.Path(".git")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(d.Path(".git")))
 	if err := g.Init(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -267,12 +241,8 @@ func TestAMachineThatToldGitNoNameRecordsToo(t *testing.T) {
 	t.Setenv("GIT_CONFIG_COUNT", "1")
 	t.Setenv("GIT_CONFIG_KEY_0", "user.useConfigOnly") // else git invents a name of the machine's
 	t.Setenv("GIT_CONFIG_VALUE_0", "true")
-	if err := d.Write("routines/a.md", []byte("x")); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Commit(t.Context(), "routines/a.md", "add a"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Write("routines/a.md", []byte("x")))
+	must(t, g.Commit(t.Context(), "routines/a.md", "add a"))
 	if out := git(t, d, "log", "--format=%an %s"); !strings.Contains(out, "ollim-bot add a") {
 		t.Errorf("%q", out)
 	}

@@ -22,9 +22,7 @@ func TestWhatAKillKeptFromTheHistoryIsMadeUp(t *testing.T) {
 	put(t, d, "routines/staged.md", "agent: killed before the commit, and then removed")
 	git(t, d, "add", "routines/staged.md")
 	for _, rel := range []string{"routines/gone.md", "routines/staged.md"} {
-		if err := os.Remove(d.Path(rel)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(d.Path(rel)))
 	}
 
 	restarted := NewGit(d, g.log)
@@ -32,9 +30,7 @@ func TestWhatAKillKeptFromTheHistoryIsMadeUp(t *testing.T) {
 		t.Helper()
 		ours := func(data []byte) bool { return bytes.HasPrefix(data, []byte("agent")) }
 		for _, folder := range []string{"routines", "skills"} {
-			if err := restarted.CatchUp(t.Context(), folder, ours); err != nil {
-				t.Fatal(err)
-			}
+			must(t, restarted.CatchUp(t.Context(), folder, ours))
 		}
 		drain(t, restarted)
 	}

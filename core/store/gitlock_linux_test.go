@@ -17,9 +17,7 @@ func TestALeftLockIsRemovedOnceItsOwnerIsGone(t *testing.T) {
 		put(t, d, "a.md", "x")
 		put(t, d, ".git/"+lock, "")
 		old := time.Now().Add(-time.Hour)
-		if err := os.Chtimes(d.Path(".git/"+lock), old, old); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(d.Path(".git/"+lock), old, old))
 		g.Add("a.md", "add a")
 		drain(t, g)
 		if got := git(t, d, "log", "--format=%s"); got != "add a" {
@@ -36,17 +34,13 @@ func TestALockInUseStays(t *testing.T) {
 	put(t, d, "a.md", "x")
 	lock := d.Path(".git/index.lock")
 	f, err := os.Create(lock)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	old := time.Now().Add(-leftLock - time.Second)
 	if boot, ok := bootTime(); !ok || old.Before(boot) {
 		t.Log("this machine has run for too short a time: every old lock counts as left behind")
 		return
 	}
-	if err := os.Chtimes(lock, old, old); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(lock, old, old))
 	for range 3 {
 		g.Add("a.md", "add a")
 		if g.work(t.Context()) {
@@ -56,9 +50,7 @@ func TestALockInUseStays(t *testing.T) {
 	if got := strings.Count(log.String(), "commits wait"); got != 1 || !strings.Contains(log.String(), "rm -r") {
 		t.Errorf("told %d times: %s", got, log)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Close())
 	if !g.work(t.Context()) {
 		t.Error("still waits after the lock's owner has gone")
 	}
@@ -76,9 +68,7 @@ func TestACommitWaitsForAnotherGit(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- g.Run(ctx) }()
 	g.Add("a.md", "add a")
-	if err := os.Remove(d.Path(".git/index.lock")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(d.Path(".git/index.lock")))
 	for ctx.Err() == nil {
 		if out, err := exec.Command("git", "-C", d.Root(), "log", "--format=%s").Output(); err == nil && string(out) == "add a\n" {
 			break
@@ -96,9 +86,7 @@ func TestACommitWaitsForAnotherGit(t *testing.T) {
 func TestACommandSaysWhoHoldsTheLock(t *testing.T) {
 	d, g, _ := gitRepo(t)
 	put(t, d, "a.md", "x")
-	if err := os.Mkdir(filepath.Join(d.Root(), ".git", "rebase-merge"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(d.Root(), ".git", "rebase-merge"), 0o700))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := g.Commit(ctx, "a.md", "add a")

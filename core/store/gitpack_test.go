@@ -19,13 +19,9 @@ func live(t testing.TB, d *Dir, g *Git, from, runs int) {
 	for n := from; n < from+runs; n++ {
 		id := fmt.Sprintf("%08x", n*7919)
 		body := "---\nid: \"" + id + "\"\nrun-at: \"2026-11-22T09:00:00-08:00\"\nbackground: true\n---\nLook after the thing.\n"
-		if err := d.Write(name(n), []byte(body)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Write(name(n), []byte(body)))
 		g.Add(name(n), "add reminder "+id)
-		if err := d.Remove(name(n - pending)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Remove(name(n-pending)))
 		g.Remove(name(n-pending), "remove reminder "+id)
 		if !g.work(t.Context()) {
 			t.Fatal("a commit was not made")
@@ -47,9 +43,7 @@ func onDisk(t testing.TB, d *Dir) int64 {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return sum
 }
 
@@ -60,14 +54,10 @@ func TestAYearOfCommitsStaysSmall(t *testing.T) {
 	d, g, log := gitRepo(t)
 	live(t, d, g, 0, 30)
 	r, _, _ := g.locate("a.md")
-	if err := r.pack(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.pack(t.Context()))
 	before := onDisk(t, d)
 	live(t, d, g, 30, 30)
-	if err := r.pack(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.pack(t.Context()))
 	if year := (onDisk(t, d) - before) / 30 * runsAYear; year > 100<<20 {
 		t.Errorf("a year takes %d MB", year>>20)
 	}
@@ -113,24 +103,16 @@ func BenchmarkAYearOfHistory(b *testing.B) {
 	const runs = 300
 	for b.Loop() {
 		d, err := At(b.TempDir())
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		g := NewGit(d, slog.New(slog.DiscardHandler))
-		if err := g.Init(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		must(b, g.Init(b.Context()))
 		live(b, d, g, 0, runs)
 		r, _, _ := g.locate("a.md")
-		if err := r.pack(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		must(b, r.pack(b.Context()))
 		before := onDisk(b, d)
 		live(b, d, g, runs, runs)
 		loose := onDisk(b, d) - before
-		if err := r.pack(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		must(b, r.pack(b.Context()))
 		b.ReportMetric(float64((onDisk(b, d)-before)/runs*runsAYear)/1e6, "MB/year")
 		b.ReportMetric(float64(loose/runs*runsAYear)/1e6, "MB/year-unpacked")
 	}

@@ -11,9 +11,7 @@ import (
 
 func TestGitEndsWithAllThatItHasStarted(t *testing.T) {
 	alive, held, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer alive.Close()
 	r := repo{root: t.TempDir(), git: &Git{Sandbox: func(cmd *exec.Cmd) func() {
 		cmd.Path = "/bin/sh"

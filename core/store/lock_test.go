@@ -16,16 +16,10 @@ func TestOnlyOneBotLivesInADirectory(t *testing.T) {
 	d := prepared(t)
 	other := child(t, "lock", d)
 	in, err := other.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := other.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, other.Start())
 	var pid int
 	if _, err := fmt.Fscanf(bufio.NewReader(out), "locked %d\n", &pid); err != nil {
 		t.Fatal(err)
@@ -36,19 +30,13 @@ func TestOnlyOneBotLivesInADirectory(t *testing.T) {
 		!strings.Contains(err.Error(), "--data-dir") {
 		t.Errorf("beside a bot: %v", err)
 	}
-	if err := in.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, in.Close())
+	must(t, other.Wait())
 	if _, err := os.Stat(d.Path("state/bot.pid")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("bot.pid is still there: %v", err)
 	}
 	unlock, err := d.Lock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, err := d.Read("state/bot.pid"); err != nil || string(got) != strconv.Itoa(os.Getpid()) {
 		t.Errorf("bot.pid holds %q, %v", got, err)
 	}
@@ -66,18 +54,12 @@ func TestALockDiesWithItsProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := other.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, other.Start())
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Process.Kill())
 	_ = other.Wait() // killed
 	unlock, err := d.Lock()
 	if err != nil {
@@ -95,16 +77,10 @@ func TestTheOriginalProgramIsRespected(t *testing.T) {
 	original := child(t, "lock", newDir(t), "/usr/local/bin/ollim-bot")
 	original.Args[0] = "/usr/bin/python3.12"
 	in, err := original.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := original.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := original.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, original.Start())
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
@@ -117,12 +93,8 @@ func TestTheOriginalProgramIsRespected(t *testing.T) {
 	if pid, ok := d.Running(); !ok || pid != original.Process.Pid {
 		t.Errorf("running: %d, %v", pid, ok)
 	}
-	if err := in.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := original.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, in.Close())
+	must(t, original.Wait())
 	unlock, err := d.Lock()
 	if err != nil {
 		t.Fatalf("after the original: %v", err)
@@ -137,12 +109,8 @@ func TestAStaleOrStrangePidFileIsOverwritten(t *testing.T) {
 	// Such as an editor with a file of the directory.
 	stranger := child(t, "lock", d, "/home/sam/.ollim-bot/routines/ollim-bot.md", "ollim-bot")
 	in, err := stranger.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := stranger.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, stranger.Start())
 	for name, text := range map[string]string{
 		"garbage": "\x00what", "empty": "", "negative": "-1", "zero": "0", "huge": "99999999999999999999",
 		"nobody": "2147483646", "a stranger": strconv.Itoa(stranger.Process.Pid), "ourselves": strconv.Itoa(os.Getpid()),
@@ -158,24 +126,16 @@ func TestAStaleOrStrangePidFileIsOverwritten(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := in.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := stranger.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, in.Close())
+	must(t, stranger.Wait())
 }
 
 func TestUnlockingLeavesThePidFileOfAnother(t *testing.T) {
 	d := prepared(t)
 	unlock, err := d.Lock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	put(t, d, "state/bot.pid", "2147483646")
-	if err := unlock(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unlock())
 	if got, err := d.Read("state/bot.pid"); err != nil || string(got) != "2147483646" {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -184,9 +144,7 @@ func TestUnlockingLeavesThePidFileOfAnother(t *testing.T) {
 func TestExclusiveOrdersProcessesAndGoroutines(t *testing.T) {
 	d := prepared(t)
 	again, err := At(d.Root())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var g errgroup.Group
 	for range 2 {
 		cmd := child(t, "count", d)
@@ -195,9 +153,7 @@ func TestExclusiveOrdersProcessesAndGoroutines(t *testing.T) {
 	for _, dir := range []*Dir{d, d, again} {
 		g.Go(func() error { return countUp(dir) })
 	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Wait())
 	var n int
 	if found, err := d.ReadJSON("state/n.json", &n); !found || err != nil || n != 200 {
 		t.Errorf("counted to %d (%v), want 200", n, err)

@@ -15,18 +15,14 @@ func tenant(t *testing.T) *Dir {
 	t.Helper()
 	d := prepared(t)
 	unlock, err := d.Lock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = unlock() }) // the directory may be gone by then
 	return d
 }
 
 func move(t *testing.T, from, to string) {
 	t.Helper()
-	if err := os.Rename(from, to); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(from, to))
 }
 
 func TestNothingIsWrittenWhereTheDirectoryWas(t *testing.T) {
@@ -64,16 +60,12 @@ func TestNothingIsWrittenWhereTheDirectoryWas(t *testing.T) {
 		t.Errorf("something was made in its place: %v", err)
 	}
 	// What stands under a disk that was unmounted.
-	if err := os.Mkdir(d.Root(), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(d.Root(), 0o700))
 	refused("an empty folder in its place")
 	if names, err := os.ReadDir(d.Root()); err != nil || len(names) > 0 {
 		t.Errorf("%v, %v", names, err)
 	}
-	if err := os.Remove(d.Root()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(d.Root()))
 	move(t, away, d.Root())
 	if found, err := d.Look(); found != AsItWas || err != nil {
 		t.Errorf("back: %v, %v", found, err)
@@ -92,17 +84,11 @@ func TestADirectoryThatTakesThePlaceIsTheBotsOnceItsLockIs(t *testing.T) {
 	d := tenant(t)
 	away := d.Root() + ".away"
 	move(t, d.Root(), away)
-	if err := os.MkdirAll(filepath.Join(d.Root(), StateDir), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(d.Root(), StateDir), 0o700))
 	other, err := At(d.Root())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	unlock, err := other.Lock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var re *RunningError
 	if _, err := d.Look(); !errors.As(err, &re) {
 		t.Errorf("another bot lives there: %v", err)
@@ -110,9 +96,7 @@ func TestADirectoryThatTakesThePlaceIsTheBotsOnceItsLockIs(t *testing.T) {
 	if err := d.Write("x.md", nil); !errors.Is(err, errGone) {
 		t.Error(err)
 	}
-	if err := unlock(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unlock())
 	if found, err := d.Look(); found != Replaced || err != nil {
 		t.Errorf("found %v, %v", found, err)
 	}
@@ -130,13 +114,9 @@ func TestWithoutItsStateFolderADirectoryStillHasOneBot(t *testing.T) {
 	if found, err := d.Look(); found != AsItWas || err != nil {
 		t.Errorf("found %v, %v", found, err)
 	}
-	if err := os.RemoveAll(d.Path(StateDir)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(d.Path(StateDir)))
 	other, err := At(d.Root())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var re *RunningError
 	if _, err := other.Lock(); !errors.As(err, &re) {
 		t.Errorf("a second bot: %v", err)
@@ -177,12 +157,8 @@ func TestWhoeverAsksKeepsNoBotFromStarting(t *testing.T) {
 	}()
 	for range 30 {
 		unlock, err := d.Lock()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := unlock(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, unlock())
 	}
 	close(stop)
 	<-done
@@ -193,9 +169,7 @@ func TestWhoeverAsksKeepsNoBotFromStarting(t *testing.T) {
 
 func TestABotIsKnownByItsLock(t *testing.T) {
 	d := tenant(t)
-	if err := os.Remove(d.Path(pidFile)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(d.Path(pidFile)))
 	if _, ok := d.Running(); !ok {
 		t.Error("without bot.pid it is not known")
 	}
@@ -213,13 +187,9 @@ func TestWhatIsNoFileNeverHangs(t *testing.T) {
 	for kind, make := range kinds {
 		d := prepared(t)
 		for _, name := range []string{"x.json", "x.jsonl", "x.log", ".x.lock", "bot.lock", "trash"} {
-			if err := make(d.Path("state/" + name)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, make(d.Path("state/"+name)))
 		}
-		if err := make(d.Path("routines")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, make(d.Path("routines")))
 		var v any
 		_, err := d.ReadJSON("state/x.json", &v)
 		if err == nil {

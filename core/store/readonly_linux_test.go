@@ -19,18 +19,12 @@ func unprivileged(t *testing.T, fn func()) {
 	defer runtime.UnlockOSThread()
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var old [2]unix.CapUserData
-	if err := unix.Capget(&header, &old[0]); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unix.Capget(&header, &old[0]))
 	less := old
 	less[0].Effective &^= 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_FOWNER
-	if err := unix.Capset(&header, &less[0]); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unix.Capset(&header, &less[0]))
 	defer func() {
-		if err := unix.Capset(&header, &old[0]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, unix.Capset(&header, &old[0]))
 	}()
 	fn()
 }
@@ -39,9 +33,7 @@ func TestAReadOnlyDirectoryIsAnErrorWithACure(t *testing.T) {
 	d := prepared(t)
 	put(t, d, "state/x.json", "old")
 	for _, folder := range []string{d.Path("state"), d.Root()} {
-		if err := os.Chmod(folder, 0o500); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(folder, 0o500))
 	}
 	t.Cleanup(func() {
 		for _, folder := range []string{d.Root(), d.Path("state")} {
@@ -69,13 +61,9 @@ func TestAReadOnlyDirectoryIsAnErrorWithACure(t *testing.T) {
 
 func TestADirectoryThatCannotBeMadeIsAnErrorWithACure(t *testing.T) {
 	d := newDir(t)
-	if err := os.Mkdir(d.Root(), 0o500); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(d.Root(), 0o500))
 	below, err := At(d.Path("below"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	unprivileged(t, func() {
 		if err := below.Prepare(); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "chmod") {
 			t.Error(err)

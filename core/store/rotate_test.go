@@ -52,9 +52,7 @@ func TestAClosedRotatingFileStaysClosed(t *testing.T) {
 	d := newDir(t)
 	r := d.Rotating("state/bot.log", 10)
 	for range 2 {
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Close())
 	}
 	if _, err := r.Write([]byte("x")); !errors.Is(err, os.ErrClosed) {
 		t.Error(err)

@@ -60,9 +60,7 @@ func TestSplicingKeepsAllThatIsNotItsBusiness(t *testing.T) {
 				in := strings.ReplaceAll(users, "\n", eol)
 				want := strings.ReplaceAll(strings.NewReplacer(tt.old...).Replace(users), "\n", eol)
 				got, err := SpliceFrontMatter([]byte(in), tt.set)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if diff := cmp.Diff(want, string(got)); diff != "" {
 					t.Error(diff)
 				}
@@ -87,13 +85,9 @@ func TestSplicingRefusesWhatItCannotDoSafely(t *testing.T) {
 
 func TestSplicingTheFixtureOfANewerVersionKeepsItsKey(t *testing.T) {
 	data, err := os.ReadFile("testdata/data-dir/routines/sunday-reset.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, err := SpliceFrontMatter(data, []Out{{"cron", "0 18 * * 0"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := strings.Replace(string(data), "0 19 * * 0", "0 18 * * 0", 1)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)

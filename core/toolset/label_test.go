@@ -30,17 +30,13 @@ func TestWhatHasToBeAllowedIsShownWhole(t *testing.T) {
 func TestWhatHasToBeAllowedCanBeReadToItsEnd(t *testing.T) {
 	content := strings.Repeat("line of a long file\n", 5000)
 	input, err := json.Marshal(map[string]string{"file_path": "/a/b.md", "content": content + "the \x1b[31mend"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := "Write(/a/b.md\n" + content + "the end)"
 	if got := Full("Write", input); got != want {
 		t.Errorf("%d characters are shown, want %d; they end in %q", len(got), len(want), got[max(0, len(got)-40):])
 	}
 	input, err = json.Marshal(map[string]string{"command": strings.Repeat("ä", maxFull)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := Full("Bash", input); len(got) > maxFull+200 || !strings.Contains(got, "more bytes cannot be shown") {
 		t.Errorf("of a call without measure %d bytes are shown, ending in %q", len(got), got[max(0, len(got)-80):])
 	}

@@ -51,9 +51,7 @@ func (s *shelf) Now() time.Time { return time.Now().In(s.zone) }
 
 func TestAReminderIsSetAtItsTime(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tests := []struct {
 		args, answer string
 		want         routines.Reminder
@@ -102,9 +100,7 @@ func TestAReminderIsSetAtItsTime(t *testing.T) {
 // time, also where the clock on the wall skips or repeats it.
 func TestAReminderHasOneTimeAtClockChanges(t *testing.T) {
 	la, err := time.LoadLocation("America/Los_Angeles")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, c := range []struct{ now, runAt, answer, listed string }{
 		{"2026-03-08T01:00:30-08:00", "2026-03-08T02:30:00", "3:00 AM.", "2026-03-08 03:00 AM —"},
 		{"2026-11-01T00:10:30-07:00", "2026-11-01T01:30:00", "1:30 AM -07:00.", "2026-11-01 01:30 AM -07:00 —"},
@@ -115,9 +111,7 @@ func TestAReminderHasOneTimeAtClockChanges(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			now, err := time.Parse(time.RFC3339, c.now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			time.Sleep(time.Until(now))
 			book := &shelf{zone: la}
 			a := use(t, &recorder{book: book}, AddReminder, `{"prompt":"x","run_at":"`+c.runAt+`"}`)

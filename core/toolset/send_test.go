@@ -14,43 +14,29 @@ import (
 func folder(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, text := range map[string]string{
 		"notes/week.md": "plan", "empty.md": "", ".env": "DISCORD_TOKEN=x", "state/token.json": "{}", "state/forks/tail.jsonl": "{}",
 		"states.md": "of mind", ".env.example": "names only",
 	} {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return root
 }
 
 func link(t *testing.T, target, name string) {
 	t.Helper()
-	if err := os.Symlink(target, name); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(target, name))
 }
 
 func sized(t *testing.T, path string, bytes int64) {
 	t.Helper()
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Truncate(bytes); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, f.Truncate(bytes))
+	must(t, f.Close())
 }
 
 func anything(string) string { return "" }
@@ -91,9 +77,7 @@ func TestAFileThatMustNotBeSentIsToldWhy(t *testing.T) {
 	link(t, "nowhere", filepath.Join(root, "dangling"))
 	link(t, "loop", filepath.Join(root, "loop"))
 	sized(t, filepath.Join(root, "large.bin"), maxFile+1)
-	if err := syscall.Mkfifo(filepath.Join(root, "pipe"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(filepath.Join(root, "pipe"), 0o600))
 	const missing = "file not found or not a regular file"
 	for path, want := range map[string]string{
 		"nothing.md": missing, "notes": missing, "pipe": missing, "dangling": missing, "loop": missing, "\x00": missing, "~nobody/x": missing,

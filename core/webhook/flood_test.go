@@ -23,9 +23,7 @@ func TestTenThousandIdleConnectionsLeaveTheBotAlive(t *testing.T) {
 	}
 	r := newRig(t, nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stop := r.start(t, l)
 	defer stop()
 	conns := make([]net.Conn, 0, idle)
@@ -67,9 +65,7 @@ func acceptedAt(b *testing.B, perSecond int) {
 	}
 	r.index.Scan()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	stop := r.start(b, l)
 	defer stop()
 	client := http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: senders}}

@@ -161,9 +161,7 @@ func rigOn(t testing.TB, d *store.Dir, change func(*Options)) *rig {
 		change(&o)
 	}
 	s, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Server = s
 	return r
 }
@@ -260,18 +258,19 @@ func (p *pipes) client() *http.Client {
 func (p *pipes) post(t testing.TB, id, body string) (int, string) {
 	t.Helper()
 	request, err := http.NewRequest(http.MethodPost, "http://127.0.0.1/hook/"+id, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	request.Header.Set("Authorization", "Bearer "+secret)
 	response, err := p.client().Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
+	must(t, err)
+	return response.StatusCode, string(text)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response.StatusCode, string(text)
 }

@@ -34,9 +34,7 @@ func TestTheIndexFollowsTheFolder(t *testing.T) {
 	if _, ok := x.Find("github-ci"); ok {
 		t.Error("the old id is still in force")
 	}
-	if err := d.Remove("webhooks/a.md"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Remove("webhooks/a.md"))
 	if x.Refresh([]string{"webhooks/a.md"}).Empty() || len(x.Specs(false)) != 0 {
 		t.Error("the file is gone, its spec is not")
 	}

@@ -51,11 +51,7 @@ func readObject(text []byte) ([]member, error) {
 		}
 		return nil, errNotObject
 	}
-	list, err := r.members(1, true)
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
+	return r.members(1, true)
 }
 
 type objectReader struct {
@@ -112,11 +108,7 @@ func (r *objectReader) value(token json.Token, depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		object := make(map[string]any, len(list))
-		for _, m := range list {
-			object[m.key] = m.value
-		}
-		return object, nil
+		return asMap(list), nil
 	}
 	return token, nil
 }

@@ -128,12 +128,8 @@ func outlive(t *testing.T, dir *store.Dir, send func(addr string), life time.Dur
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), childDir+"="+dir.Root())
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "ready ") {
 		t.Fatalf("the child says %q", lines.Text())
@@ -158,9 +154,7 @@ func settleAccounts(t *testing.T, dir *store.Dir, accepted map[string]bool) {
 	t.Helper()
 	lines := func(name string) []string {
 		data, err := os.ReadFile(dir.Path(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return strings.Split(strings.TrimSpace(string(data)), "\n")
 	}
 	runs, ids := map[string]int{}, map[string]string{}

@@ -22,9 +22,7 @@ import (
 func raw(t *testing.T, l *pipes, text string) net.Conn {
 	t.Helper()
 	c, err := l.dial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := io.WriteString(c, text); err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +49,7 @@ func TestSlowClientsAreCutOffInTime(t *testing.T) {
 			stop := r.start(t, l)
 			begun := time.Now()
 			client, err := l.dial()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var sending sync.WaitGroup
 			sending.Go(func() { _, _ = io.WriteString(client, c.text) }) // the server may stop reading half-way
 			answer, _ := bufio.NewReader(client).ReadString('\n')
@@ -151,9 +147,7 @@ func TestAPortThatIsTakenIsToldWithItsCureAndTakenWhenItIsFree(t *testing.T) {
 		g.Wait()
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	r := newRig(t, func(o *Options) { o.Addr = l.Addr().String() })
 	ctx, cancel := context.WithCancel(t.Context())

@@ -101,9 +101,7 @@ func TestAHeldDeliveryThatACrashCutOffIsToldInTheSameWordsAndNotScreenedAgain(t 
 		l.post(t, "github-ci", held1)
 		synctest.Wait()
 		stop()
-		if err := first.dir.Write(LogFile, crashed); err != nil {
-			t.Fatal(err)
-		}
+		must(t, first.dir.Write(LogFile, crashed))
 		again := rigOn(t, first.dir, func(o *Options) {
 			o.Screen = func(context.Context, map[string]string) (bool, []string, error) {
 				t.Error("it is screened again")
@@ -186,9 +184,7 @@ func TestAsManyLargePayloadsAsMayWaitSurviveARestart(t *testing.T) {
 	payload := fmt.Appendf(nil, `{"note":%q}`, strings.Repeat("<", MaxBody-20))
 	add := func(i int, d Delivery, p []byte) {
 		d.ID, d.At = fmt.Sprintf("%08x", i), time.Now()
-		if err := l.add(&record{Delivery: d, Payload: p}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.add(&record{Delivery: d, Payload: p}))
 	}
 	for i := range underWay {
 		add(i, Delivery{Webhook: "open", Outcome: Accepted}, payload)
@@ -241,18 +237,14 @@ func TestOldDeliveriesAndPayloadsLeaveTheFile(t *testing.T) {
 func onDisk(t testing.TB, d *store.Dir) string {
 	t.Helper()
 	data, err := d.Read(LogFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 
 func TestADeliveryThatCannotBeWrittenDownIsNotAccepted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
-		if err := os.MkdirAll(r.dir.Path(LogFile), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(r.dir.Path(LogFile), 0o700))
 		l := newPipes()
 		stop := r.start(t, l)
 		synctest.Wait()
@@ -261,9 +253,7 @@ func TestADeliveryThatCannotBeWrittenDownIsNotAccepted(t *testing.T) {
 			t.Errorf("%d %v", w.Code, w.Header())
 		}
 		waitFor(time.Second)
-		if err := os.Remove(r.dir.Path(LogFile)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(r.dir.Path(LogFile)))
 		if status, _ := l.post(t, "fixed", `{"status":"down"}`); status != http.StatusAccepted {
 			t.Errorf("once it can be written: %d", status)
 		}
@@ -290,20 +280,14 @@ func TestARunThatCannotBeWrittenDownWaitsForTheDisk(t *testing.T) {
 		stop := r.start(t, l)
 		l.post(t, "open", `{"note":"x"}`)
 		synctest.Wait()
-		if err := os.Rename(r.dir.Path(LogFile), r.dir.Path("aside")); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(r.dir.Path(LogFile), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(r.dir.Path(LogFile), r.dir.Path("aside")))
+		must(t, os.MkdirAll(r.dir.Path(LogFile), 0o700))
 		close(seen)
 		waitFor(time.Hour / 2)
 		if len(r.ran()) != 0 || r.Deliveries()[0].Outcome != Accepted {
 			t.Errorf("it ran: %+v", r.Deliveries())
 		}
-		if err := os.Remove(r.dir.Path(LogFile)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(r.dir.Path(LogFile)))
 		waitFor(retryEvery)
 		if len(r.ran()) != 1 || r.Deliveries()[0].Outcome != Done {
 			t.Errorf("it did not run: %+v", r.Deliveries())

@@ -264,9 +264,7 @@ func TestWhatHasNotBegunAtTheEndRunsAfterTheNextStart(t *testing.T) {
 func TestDeliverSpeaksToARunningBot(t *testing.T) {
 	r := newRig(t, nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stop := r.start(t, l)
 	addr := l.Addr().String()
 	status, answer, err := Deliver(t.Context(), addr, secret, "fixed", []byte(`{"status":"up"}`))

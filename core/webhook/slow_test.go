@@ -27,16 +27,12 @@ func TestSlowClientsLeaveRoomForTheHealthCheck(t *testing.T) {
 			}
 			r.index.Scan()
 			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			stop := r.start(t, l)
 			defer stop()
 			for i := range 2000 {
 				c, err := net.Dial("tcp", l.Addr().String())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				defer c.Close()
 				if strings.Contains(text, "%d") {
 					_, _ = fmt.Fprintf(c, text, i%20) // it may be closed already
@@ -44,9 +40,7 @@ func TestSlowClientsLeaveRoomForTheHealthCheck(t *testing.T) {
 			}
 			client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 			answer, err := client.Get("http://" + l.Addr().String() + healthPath)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			_, _ = io.Copy(io.Discard, answer.Body)
 			_ = answer.Body.Close()
 			if status, text, err := Deliver(t.Context(), l.Addr().String(), secret, "fixed", []byte(`{"status":"up"}`)); status != http.StatusAccepted {

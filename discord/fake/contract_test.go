@@ -22,9 +22,7 @@ func TestAnAbsentDescriptionIsSkippedUnlessItIsRequired(t *testing.T) {
 
 func TestABrokenDescriptionIsNeverSkipped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "broken.json")
-	if err := os.WriteFile(path, []byte(`{"openapi":`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(`{"openapi":`), 0o600))
 	t.Setenv(envDocument, path)
 	t.Setenv(envRequire, "")
 	if _, err := openContract(nil, loadContract); err == nil {
@@ -37,9 +35,7 @@ func TestAnAnswerThatDriftsIsNoticed(t *testing.T) {
 	if errors.Is(err, errNoDocument) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := &call{method: "GET", path: "/gateway"}
 	if err := k.checkAnswer(c, ok(object{"url": "ws://127.0.0.1/"})); err != nil {
 		t.Errorf("a good one: %v", err)
@@ -60,9 +56,7 @@ func TestAWrongParameterIsNoticed(t *testing.T) {
 	if errors.Is(err, errNoDocument) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for path, good := range map[string]bool{
 		"/channels/12345/messages":         true,
 		"/channels/12345/messages?limit=7": true,
@@ -72,11 +66,16 @@ func TestAWrongParameterIsNoticed(t *testing.T) {
 		"/nowhere":                         false,
 	} {
 		u, err := url.Parse(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := k.checkRequest(&call{method: "GET", path: u.Path, query: u.Query()}); (err == nil) != good {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -24,13 +24,9 @@ func (r rewrite) RoundTrip(in *http.Request) (*http.Response, error) {
 func bot(t *testing.T, s *fake.Server) *discordgo.Session {
 	t.Helper()
 	base, err := url.Parse(s.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d, err := discordgo.New("Bot token")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d.Client = &http.Client{Transport: rewrite{base}, Timeout: 20 * time.Second}
 	d.Identify.Intents = dmIntents
 	d.SyncEvents = true
@@ -73,9 +69,7 @@ func TestABotOnDiscordgoLivesThroughADay(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := d.Open(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Open())
 	defer d.Close()
 	if _, err := d.ApplicationCommandBulkOverwrite(s.Bot().ID, "", []*discordgo.ApplicationCommand{
 		{Name: "cost", Description: "what it has cost"},
@@ -83,9 +77,7 @@ func TestABotOnDiscordgoLivesThroughADay(t *testing.T) {
 		t.Fatal(err)
 	}
 	channel, err := d.UserChannelCreate(s.Owner().ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := d.ChannelMessageSendComplex(channel.ID, &discordgo.MessageSend{Content: "hello", AllowedMentions: mute}); err != nil {
 		t.Fatal(err)
 	}

@@ -24,9 +24,7 @@ func TestAClientHearsWhatHappensInItsDirectMessages(t *testing.T) {
 		GuildID     *string `json:"guild_id"`
 		Author      struct{ ID string }
 	}
-	if err := json.Unmarshal(f.D, &got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(f.D, &got))
 	if got.ID != m.ID || got.Content != "hello" || got.GuildID != nil || got.Author.ID != s.Owner().ID || f.S != 2 {
 		t.Errorf("got %+v with number %d", got, f.S)
 	}
@@ -75,9 +73,7 @@ func TestAFarewellEndsTheSession(t *testing.T) {
 	first := dial(t, s)
 	session := first.login()
 	bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
-	if err := first.ws.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.ws.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second)))
 	s.Wait(t, "the farewell", func(st fake.State) bool { return !st.Connections[0].Closed.IsZero() })
 	second := dial(t, s)
 	second.expect("op 10")
@@ -119,9 +115,7 @@ func TestAWrongStartIsClosedWithItsCode(t *testing.T) {
 func TestAnUnknownVersionIsClosed(t *testing.T) {
 	s := fake.Start(t, fake.Options{})
 	ws, res, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL(), "http")+"/?v=5", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer ws.Close()
 	_ = res.Body.Close()
 	c := &client{t: t, ws: ws}

@@ -21,9 +21,7 @@ const agent = "DiscordBot (https://example.org, 1)"
 func quiet(t *testing.T, o fake.Options) *fake.Server {
 	t.Helper()
 	s, err := fake.StartProcess(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -65,15 +63,11 @@ func try(t testing.TB, s *fake.Server, method, path string, body any) (reply, er
 	var in io.Reader
 	if body != nil {
 		raw, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		in = bytes.NewReader(raw)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), method, s.URL()+"/api/v10"+path, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	return send(t, r)
 }
@@ -132,9 +126,7 @@ type frame struct {
 func dial(t testing.TB, s *fake.Server) *client {
 	t.Helper()
 	ws, res, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL(), "http"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = res.Body.Close()
 	t.Cleanup(func() { _ = ws.Close() })
 	return &client{t: t, ws: ws}
@@ -193,4 +185,11 @@ func (c *client) login() string {
 		c.t.Fatal(err)
 	}
 	return ready.SessionID
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -85,7 +85,8 @@ left, right, home, end, pgup, pgdown, f1 to f20; in front of it may stand ctrl+,
 line and column and keeps the keys of the tables: an unknown action or key, and a key that another action has. Two
 actions may change places. The keys of dialogs, ctrl+c, esc and ctrl+l cannot be changed.
 
-How the dashboard looks is remembered beside it, in dashboard.yaml: theme, layout, sizes, "bell" and "title" (what waits is
-rung and said in the window's title), "motion" (false: nothing on the screen counts seconds; also with NO_MOTION or
+How the dashboard looks is remembered beside it, in dashboard.yaml: theme, layout, sizes, "bell" (how it rings when something
+begins to wait for you: bell, notify for a notification of the desktop where the terminal can, off), "title" (the badges of the
+top line in the window's title), "motion" (false: nothing on the screen counts seconds; also with NO_MOTION or
 REDUCE_MOTION set).
 `

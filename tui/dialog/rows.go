@@ -188,7 +188,11 @@ func Keys(keys action.Keys, focus action.Pane, ascii bool) *Page {
 			rows = section(rows, keys, p, ascii)
 		}
 	}
-	rows = append(rows, Row{Text: textHelpMouse})
+	rows = append(rows, Row{Text: textHelpWords})
+	for _, l := range textWords {
+		rows = append(rows, Row{"  " + l[0], l[1]})
+	}
+	rows = append(rows, Row{}, Row{Text: textHelpMouse})
 	for _, l := range textHelpPointer {
 		rows = append(rows, Row{"  " + l[0], l[1]})
 	}

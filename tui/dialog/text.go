@@ -421,3 +421,15 @@ const (
 	textFireNo       = "let it wait"
 	textReadOnlyHere = "the dashboard is read-only"
 )
+
+const textHelpWords = "Words"
+
+// textWords are what a newcomer asks: the words of the panes, and the signs beside them.
+var textWords = [][2]string{
+	{"ping", "A message of a background run to you. Each costs a token; critical ones pass without"},
+	{"token", "What a ping costs. The bucket refills with time; it is empty when you were disturbed enough"},
+	{"run, fork", "A task at work in the background, beside the conversation: ◉ running, ◐ waiting, ✓ done, ✗ failed, ■ stopped"},
+	{"update", "What a run reports without disturbing you: the conversation hears of it with your next message"},
+	{"routine", "A task that fires again and again; a reminder fires once, and ∞ is a chain of checks"},
+	{"signs", "∅ may not ping, » in the conversation, ⊘ held, ‼ critical, ◆ a ping, ◈ a refused one, ◇ missed, ○ to come, ▪ an appointment"},
+}

@@ -243,6 +243,17 @@ func (s *Screen) Bell() error {
 	return s.write("\x07")
 }
 
+// Notify asks the terminal for a notification of the desktop (OSC 9), once; one that
+// knows none does nothing. The text must be free of control characters.
+func (s *Screen) Notify(text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open {
+		return nil
+	}
+	return s.write("\x1b]9;" + text + "\x07")
+}
+
 // Mouse reports whether the screen has the mouse.
 func (s *Screen) Mouse() bool {
 	s.mu.Lock()

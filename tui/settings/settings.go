@@ -38,7 +38,7 @@ type Dashboard struct {
 	Theme  string          // one of Themes; empty means the first
 	Layout string          // one of the layouts that Load is given; empty means the first
 	Sizes  map[string]Size // by layout
-	Bell   bool            // ring when a tool call begins to wait
+	Bell   string          // one of Bells: what happens when something begins to wait
 	Title  bool            // say in the window's title what waits
 	Motion bool            // count seconds on the screen
 }
@@ -99,8 +99,12 @@ type Size struct {
 // Themes are the values of the theme, the first is the default.
 var Themes = []string{"auto", "dark", "light", "contrast", "16"}
 
+// Bells are the values of the bell, the first is the default: the terminal's bell, a
+// notification of the desktop where the terminal can (OSC 9), neither.
+var Bells = []string{"bell", "notify", "off"}
+
 // Default is the dashboard of somebody who has chosen nothing.
-func Default() Dashboard { return Dashboard{Bell: true, Title: true, Motion: true} }
+func Default() Dashboard { return Dashboard{Bell: Bells[0], Title: true, Motion: true} }
 
 // The limits of what is read, in cells and rows: beyond any screen. How far a
 // pane can be moved is the layout's to say.
@@ -201,7 +205,7 @@ func encode(d Dashboard) string {
 			}
 		}
 	}
-	line("bell", strconv.FormatBool(d.Bell))
+	line("bell", d.Bell)
 	line("title", strconv.FormatBool(d.Title))
 	line("motion", strconv.FormatBool(d.Motion))
 	return b.String()

@@ -30,7 +30,7 @@ func TestWhatIsSavedIsLoaded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := Dashboard{
 			Theme: rapid.SampledFrom(append([]string{""}, Themes...)).Draw(t, "theme"), Layout: rapid.SampledFrom(layouts).Draw(t, "layout"),
-			Bell: rapid.Bool().Draw(t, "bell"), Title: rapid.Bool().Draw(t, "title"),
+			Bell: rapid.SampledFrom(Bells).Draw(t, "bell"), Title: rapid.Bool().Draw(t, "title"),
 			Motion: rapid.Bool().Draw(t, "motion"),
 		}
 		for _, layout := range layouts {
@@ -87,7 +87,7 @@ func TestWhatIsWrongIsReportedAndIgnored(t *testing.T) {
 		if want == "" && len(problems) > 0 || want != "" && (len(problems) != 1 || !strings.HasPrefix(problems[0].String(), want)) {
 			t.Errorf("%.40q gives %v, want %q", text, problems, want)
 		}
-		if !d.Bell || !d.Title || d.Sizes["balanced"].Columns != 0 || d.Layout != "" {
+		if d.Bell != Bells[0] || !d.Title || d.Sizes["balanced"].Columns != 0 || d.Layout != "" {
 			t.Errorf("%.40q gives %+v", text, d)
 		}
 		for _, p := range problems {
@@ -123,7 +123,7 @@ func TestKeysAreReadAndWhatIsWrongIsReportedByItsPlace(t *testing.T) {
 		"app.interrupt: x",
 		"view.mouse: []",
 		"go.logs:",
-		"go.chat: 0",
+		"go.chat: 9",
 	}, "\n"))
 	keys, problems := Keys(dir)
 	var got []string
@@ -137,7 +137,7 @@ func TestKeysAreReadAndWhatIsWrongIsReportedByItsPlace(t *testing.T) {
 	}
 	for key, id := range map[string]action.ID{
 		"ctrl+q": action.Quit, "q": "", "W": action.TailWrap, "f5": action.TailWrap, "w": "", "z": action.Zoom, "u": action.Undo,
-		"!": action.Notices, "ctrl+c": action.Interrupt, "M": "", "6": action.GoLogs, "0": action.GoChat, "5": "",
+		"!": action.Notices, "ctrl+c": action.Interrupt, "M": "", "6": action.GoLogs, "9": action.GoChat, "5": "",
 	} {
 		if a, _ := keys.ByKey(action.Forks, key, core.Snapshot{}); a.ID != id {
 			t.Errorf("%q is %q, want %q", key, a.ID, id)
@@ -178,7 +178,7 @@ func TestTheDirectoryIsTheUsers(t *testing.T) {
 			t.Errorf("%v gives %q, want %q", c.env, got, c.want)
 		}
 	}
-	if d, problems := Load("", layouts); len(problems) > 0 || !d.Bell || Save("", d) != nil || Look("") != (Stamp{}) {
+	if d, problems := Load("", layouts); len(problems) > 0 || d.Bell != Bells[0] || Save("", d) != nil || Look("") != (Stamp{}) {
 		t.Error("without a directory there is something to read")
 	}
 }

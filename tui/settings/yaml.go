@@ -151,7 +151,10 @@ func (r *reader) dashboard(d *Dashboard, f field, layouts []string) {
 	case "layout":
 		d.Layout = r.choice(v, layouts)
 	case "bell":
-		d.Bell = r.yes(v, d.Bell)
+		if older, ok := map[string]string{"true": "bell", "false": "off"}[v.word]; ok {
+			v.word = older
+		}
+		d.Bell = cmp.Or(r.choice(v, Bells), d.Bell)
 	case "title":
 		d.Title = r.yes(v, d.Title)
 	case "motion":

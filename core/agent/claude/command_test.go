@@ -15,9 +15,7 @@ import (
 func commands(t *testing.T) *stage {
 	t.Helper()
 	server := control.New(control.Options{Dir: t.TempDir(), Log: testLog(t)})
-	if err := server.Open(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Open())
 	ctx, cancel := context.WithCancel(context.Background())
 	var g sync.WaitGroup
 	g.Go(func() {
@@ -40,9 +38,7 @@ func answering(name string) agent.SessionOptions {
 func (p *player) calls(t *testing.T, args ...string) agent.CommandResult {
 	t.Helper()
 	r, err := control.Call(process.Lookup(p.env, control.SocketVar), process.Lookup(p.env, control.SessionVar), args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -50,9 +46,7 @@ func TestEachSessionsCommandsReachItsOwnRun(t *testing.T) {
 	st := commands(t)
 	for _, name := range []string{"main", "fork"} {
 		s, err := st.engine.Open(t.Context(), answering(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		p := <-st.players
 		if r := p.calls(t, "reminder", "list"); r.Stdout != name+": reminder list" {
 			t.Errorf("the %s session's command gives %+v", name, r)
@@ -60,9 +54,7 @@ func TestEachSessionsCommandsReachItsOwnRun(t *testing.T) {
 		if name == "main" {
 			continue
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
 		if r := p.calls(t, "reminder", "list"); r.Exit != 1 || !strings.Contains(r.Stderr, "session has ended") {
 			t.Errorf("after its end it gives %+v", r)
 		}
@@ -72,9 +64,7 @@ func TestEachSessionsCommandsReachItsOwnRun(t *testing.T) {
 func TestAProcessThatDiesTakesItsTokenAlong(t *testing.T) {
 	st := commands(t)
 	s, err := st.engine.Open(t.Context(), answering("main"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := <-st.players
 	p.end()
 	<-inner(s).done

@@ -19,9 +19,7 @@ func benchStage(b *testing.B, n int) []agent.Session {
 	var list []agent.Session
 	for range n {
 		s, err := st.engine.Open(b.Context(), agent.SessionOptions{Dir: "/", ID: store.NewUUID(), Tools: []agent.Tool{whoTool("x")}})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		list = append(list, s)
 	}
 	return list
@@ -32,9 +30,7 @@ func benchStage(b *testing.B, n int) []agent.Session {
 func BenchmarkFromLineToEvent(b *testing.B) {
 	st := newStage(b, Options{Env: []string{"HOME=" + b.TempDir()}})
 	s, err := st.engine.Open(b.Context(), agent.SessionOptions{Dir: "/"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	p := <-st.players
 	arrived := make(chan time.Time, 1)
 	done := make(chan struct{})

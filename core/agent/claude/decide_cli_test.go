@@ -53,9 +53,7 @@ func TestWithTheRealCLITheRunDecidesAboutItsCalls(t *testing.T) {
 			return ""
 		},
 	}
-	if err := os.WriteFile(filepath.Join(r.dir, ".env"), []byte("TOKEN=hush"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(r.dir, ".env"), []byte("TOKEN=hush"), 0o600))
 	s := r.open(func(o *agent.SessionOptions) {
 		mine := run.options()
 		o.Hooks, o.Permission = mine.Hooks, mine.Permission

@@ -14,25 +14,19 @@ import (
 func TestTheCommandEditsAsTheGuardTells(t *testing.T) {
 	r := newRig(t)
 	data, err := os.ReadFile(filepath.Join("..", "..", "policy", "testdata", "edits.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var edits []struct {
 		Name, File, Before, After string
 		Missing                   bool
 		Varies                    bool // between versions of the command
 		With                      map[string]any
 	}
-	if err := json.Unmarshal(data, &edits); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(data, &edits))
 	var steps []fakeapi.Step
 	for _, e := range edits {
 		path := filepath.Join(r.dir, e.File)
 		if !e.Missing {
-			if err := os.WriteFile(path, letters(e.Before), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, letters(e.Before), 0o600))
 			steps = append(steps, fakeapi.Step{Tool: "Read", Input: map[string]any{"file_path": path}})
 		}
 		tool := "Edit"

@@ -25,9 +25,7 @@ func played(t *testing.T, st *stage, change ...func(*agent.SessionOptions)) (age
 		f(&o)
 	}
 	s, err := st.engine.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := <-st.players
 	<-p.asked // initialize
 	return s, p
@@ -223,9 +221,7 @@ func TestAnInterruptionThatCameTooEarlyIsRepeated(t *testing.T) {
 		s, p := played(t, newStage(t, Options{}))
 		mine := beside(t, s, "hello")
 		<-p.messages
-		if err := s.Interrupt(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Interrupt(t.Context()))
 		<-p.asked
 		p.say(running, begin)
 		if again := <-p.asked; again != "interrupt" {

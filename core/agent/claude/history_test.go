@@ -28,12 +28,8 @@ func transcriptOf(t testing.TB, session string, lines ...string) *Engine {
 	t.Helper()
 	dir := t.TempDir()
 	file := sessionfile.Path(dir, "/some/where", session)
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	must(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
 	return witnessIn(dir)
 }
 
@@ -44,9 +40,7 @@ func witnessIn(configDir string) *Engine {
 func heard(t testing.TB, e *Engine, session, text string) bool {
 	t.Helper()
 	ok, err := e.HasMessage(context.WithoutCancel(t.Context()), session, sha256.Sum256([]byte(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return ok
 }
 
@@ -88,9 +82,7 @@ func TestOnlyAUsersWordsCount(t *testing.T) {
 func TestWhateverIsSaidIsHeard(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, sessionfile.Projects, "x")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(folder, 0o700))
 	e := witnessIn(dir)
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.ToValidUTF8(rapid.String().Draw(rt, "text"), "?")
@@ -135,9 +127,7 @@ func TestAWitnessStopsWhenAskedTo(t *testing.T) {
 func TestWithTheRealCLITheTranscriptIsWhereWeLookForIt(t *testing.T) {
 	path := fakeapi.RequireCLI(t)
 	api, err := fakeapi.Start(fakeapi.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer api.Close()
 	env := fakeapi.CLIEnv(t, api)
 	root := t.TempDir()
@@ -154,13 +144,9 @@ func TestWithTheRealCLITheTranscriptIsWhereWeLookForIt(t *testing.T) {
 		}
 	}
 	link := filepath.Join(root, "link")
-	if err := os.Symlink(filepath.Join(root, "a_b.c é😀"), link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(filepath.Join(root, "a_b.c é😀"), link))
 	for _, dir := range []string{filepath.Join(root, "a_b.c é😀"), link, long} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(dir, 0o700))
 		id := store.NewUUID()
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		cmd := exec.CommandContext(ctx, path, "-p", "--setting-sources=", "--session-id", id, "hello")
@@ -190,9 +176,7 @@ func TestWithTheRealCLIAWitnessKnowsWhatWasTaken(t *testing.T) {
 	const odd = "  spaces around \r\n\ttab é \u200b 😀 <a & b> \u2028 @/etc/hostname /clear \n\n"
 	say(t, session, odd)
 	png, err := os.ReadFile("testdata/dot.png")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	send(t, session, agent.Message{Text: "with a picture", Images: []agent.Image{{MediaType: "image/png", Data: png}}})
 
 	// A message that arrives while a tool runs is given to the running turn.
@@ -203,18 +187,14 @@ func TestWithTheRealCLIAWitnessKnowsWhatWasTaken(t *testing.T) {
 		say(t, session, prompt)
 	}()
 	<-begun
-	if err := conn.Send(wire.UserMessage("", content(agent.Message{Text: "in between"}))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.Send(wire.UserMessage("", content(agent.Message{Text: "in between"}))))
 	// Input is read in order: once this is answered, the message was read.
 	if _, err := conn.Request(t.Context(), request{"subtype": "mcp_status"}); err != nil {
 		t.Fatal(err)
 	}
 	close(release)
 	<-ended
-	if err := session.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, session.Close())
 
 	e := New(Options{Env: r.env})
 	for text, want := range map[string]bool{

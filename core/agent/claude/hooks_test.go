@@ -29,9 +29,7 @@ func TestTheCapturedHooksAreAnsweredAsTheCLIUnderstoodThem(t *testing.T) {
 			continue
 		}
 		answer, err := h.handle(t.Context(), x.subtype, x.request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if answer.(hookAnswer).Decision == "block" {
 			blocked++
 		}

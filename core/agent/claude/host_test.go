@@ -98,9 +98,7 @@ func asked(t testing.TB, h *host, subtype, request string) string {
 		t.Fatalf("%s is answered with the error %v", subtype, err)
 	}
 	data, err := json.Marshal(answer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 
@@ -126,9 +124,7 @@ type exchange struct {
 func captured(t *testing.T, name string) []*exchange {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "control", name+".jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ours := map[string]string{"Stop": hookStop, "PreToolUse": hookPreTool, "PostToolUse": hookPostTool}
 	byID := map[string]*exchange{}
 	var list []*exchange
@@ -144,9 +140,7 @@ func captured(t *testing.T, name string) []*exchange {
 				} `json:"response"`
 			} `json:"line"`
 		}
-		if err := json.Unmarshal(s.Bytes(), &l); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(s.Bytes(), &l))
 		if l.Line.Type == "control_response" {
 			if e := byID[l.Line.Response.ID]; e != nil {
 				e.answer = l.Line.Response.Response
@@ -163,9 +157,7 @@ func captured(t *testing.T, name string) []*exchange {
 			l.Line.Request["callback_id"] = ours[event]
 		}
 		request, err := json.Marshal(l.Line.Request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		e := &exchange{subtype: subtype, request: request}
 		byID[l.Line.ID] = e
 		list = append(list, e)
@@ -199,9 +191,7 @@ func TestTheHandshakeKeepsThePromptOutOfTheArguments(t *testing.T) {
 	h := newHost(agent.SessionOptions{SystemPrompt: "You are <Olli> & co."}, nil)
 	defer h.close()
 	data, err := json.Marshal(h.initialize())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := `{"subtype":"initialize","hooks":{
 		"Stop":[{"hookCallbackIds":["ollim_stop"],"timeout":60}],
 		"PreToolUse":[{"hookCallbackIds":["ollim_pre_tool"],"timeout":60}],

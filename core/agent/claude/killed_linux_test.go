@@ -38,17 +38,13 @@ func TestAKilledBotTakesItsTurnAlong(t *testing.T) {
 				sandboxtest.Box(t, sandbox.Options{Dir: dir})
 			}
 			api, err := fakeapi.Start(fakeapi.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			t.Cleanup(func() { _ = api.Close() })
 			first := bash("touch made")
 			first.Hold, first.HoldAfter, first.Text = "go", 1, "I will do it, and then something else."
 			cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()[:strings.IndexByte(t.Name(), '/')]+"$")
 			cmd.Env = append(fakeapi.CLIEnv(t, api), botDir+"="+dir, botBox+"="+box, botCommand+"="+path, botPrompt+"="+fakeapi.Script(first, bash("touch more")))
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, cmd.Start())
 			ctx, cancel := context.WithTimeout(context.Background(), soon)
 			defer cancel()
 			asked := func(all []fakeapi.Request) []fakeapi.Request {
@@ -94,9 +90,7 @@ func bePlayed(t *testing.T, dir string) {
 		Dir: dir, SystemPrompt: "A test.", Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"},
 		Permission: func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Allow: true} },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, err := range s.Send(ctx, agent.Message{Text: os.Getenv(botPrompt)}) {
 		if err != nil {
 			t.Error(err)

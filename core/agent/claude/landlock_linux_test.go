@@ -21,12 +21,8 @@ func TestMain(m *testing.M) {
 func TestTheRealCommandIsKeptInByLandlockToo(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{".env": "heliotrope", "notes/a.txt": "a plum", "routines/a.md": "mine"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	r := newRig(t, func(o *Options) {
 		o.Sandbox = sandboxtest.Landlock(t, sandbox.Options{Dir: dir, Home: process.Lookup(o.Env, "HOME")}).Engine

@@ -48,9 +48,7 @@ func loginEngine(t *testing.T, script string) (e *Engine, home string) {
 	t.Helper()
 	home = t.TempDir()
 	path := filepath.Join(home, "claude")
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(script), 0o700))
 	e = New(Options{Path: path, Env: []string{"PATH=/usr/bin:/bin", "HOME=" + home, "BROWSER=firefox"}})
 	t.Cleanup(e.endLogin)
 	return e, home
@@ -85,9 +83,7 @@ func TestALoginGoesFromAddressToCodeToAccount(t *testing.T) {
 	if s := e.Status(); s.LoginURL != loginPage || !s.LoginNeeded {
 		t.Errorf("while it waits the status is %+v", s)
 	}
-	if err := e.Finish(ctx, "  "+goodCode+"\n"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Finish(ctx, "  "+goodCode+"\n"))
 	if s := e.Status(); s.LoginURL != "" || s.LoginNeeded || s.Problem != "" {
 		t.Errorf("after it the status is %+v", s)
 	}
@@ -106,9 +102,7 @@ func TestALoginThatSucceedsLeavesOtherProblemsAlone(t *testing.T) {
 	if _, err := e.Login(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Finish(ctx, goodCode); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Finish(ctx, goodCode))
 	if s := e.Status(); s.Problem != "claude 1.0 is too old" {
 		t.Errorf("the problem is %q", s.Problem)
 	}
@@ -341,13 +335,9 @@ func realLogin(t *testing.T, key string) *Engine {
 	t.Helper()
 	path := fakeapi.RequireCLI(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	nobody := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 	home := t.TempDir()
 	env := []string{
 		"PATH=/usr/bin:/bin", "HOME=" + home, "CLAUDE_CONFIG_DIR=" + home, "HTTPS_PROXY=http://" + nobody, "HTTP_PROXY=http://" + nobody,
@@ -368,9 +358,7 @@ func TestWithTheRealCLITheStatusSaysWhetherSomebodyIsLoggedIn(t *testing.T) {
 	} {
 		e := realLogin(t, key)
 		got, err := AuthStatus(t.Context(), e.o.Path, e.env())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("with the key %q: %s", key, diff)
 		}
@@ -382,9 +370,7 @@ func TestWithTheRealCLIALoginGivesAnAddressAndSaysWhyItFails(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	address, err := e.Login(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !strings.HasPrefix(address, "https://claude.com/") && !strings.HasPrefix(address, "https://claude.ai/") {
 		t.Errorf("the address is %s", address)
 	}

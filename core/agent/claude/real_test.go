@@ -71,9 +71,7 @@ func TestAToolIsSeenFromItsBeginToItsEnd(t *testing.T) {
 
 func TestWordsOfTheUserAreNeverObeyed(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret.txt")
-	if err := os.WriteFile(secret, []byte("the word is heliotrope"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(secret, []byte("the word is heliotrope"), 0o600))
 	r := newRig(t)
 	s := r.open()
 	id := s.ID()
@@ -141,9 +139,7 @@ func TestABareSessionIsASmallRequest(t *testing.T) {
 		"CLAUDE.md": "heliotrope", ".claude/agents/a.md": "---\nname: a\ndescription: heliotrope\n---\nx\n", "skills/s/SKILL.md": "heliotrope",
 	} {
 		path := filepath.Join(r.dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 	}
 	s := r.open(func(o *agent.SessionOptions) { o.Bare, o.SystemPrompt = true, "You judge texts." })
 	if h := say(t, s, fakeapi.Script(bash("touch a"), fakeapi.Step{Text: "Judged."})); h.text() != "Judged." || !all[agent.ToolEnd](h)[0].IsError {
@@ -153,9 +149,7 @@ func TestABareSessionIsASmallRequest(t *testing.T) {
 	if len(q.Tools) > 0 || len(q.Raw) > 3000 || !strings.HasSuffix(q.System, "\nYou judge texts.") || strings.Contains(string(q.Raw), "heliotrope") {
 		t.Errorf("%d bytes, the tools %v: %s", len(q.Raw), q.Tools, q.Raw)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	if _, err := os.Stat(r.transcript(s.ID())); err == nil {
 		t.Error("a history was kept")
 	}
@@ -254,9 +248,7 @@ func TestWhatIsSetWhileTheProcessIsGoneCountsForTheNext(t *testing.T) {
 	r.written(s.ID(), "hello")
 	r.kill()
 	<-inner(s).done
-	if err := s.Configure(t.Context(), agent.Settings{Model: "opus"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Configure(t.Context(), agent.Settings{Model: "opus"}))
 	say(t, s, "again").result(t)
 	if q := r.requests(); !strings.Contains(q[len(q)-1].Model, "opus") {
 		t.Errorf("the next process speaks to %s", q[len(q)-1].Model)
@@ -271,9 +263,7 @@ func TestAnIDHasOneProcess(t *testing.T) {
 	o.Resume = s.ID()
 	_, err := r.engine.Open(t.Context(), o)
 	oneLine(t, err, "open already")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	if err := s.Close(); err != nil {
 		t.Error("the second Close:", err)
 	}
@@ -351,9 +341,7 @@ func TestAMessageThatWasNotTakenYetCanBeInterrupted(t *testing.T) {
 		done := make(chan told, 1)
 		go func() { done <- say(t, s, fakeapi.Script(slow("never"))) }()
 		eventually(t, func() bool { return inner(s).markStopped(nil) })
-		if err := s.Interrupt(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Interrupt(t.Context()))
 		if end := (<-done).result(t); !end.Interrupted {
 			t.Fatalf("%+v", end)
 		}
@@ -460,9 +448,7 @@ func TestSettingsChangeWhileASessionLives(t *testing.T) {
 		{agent.Settings{Model: "opus"}, "claude-opus", fakeapi.Thinking{Type: "adaptive"}},
 		{agent.Settings{Model: budgeted, Thinking: "off"}, budgeted, fakeapi.Thinking{Type: "disabled"}},
 	} {
-		if err := s.Configure(t.Context(), c.set); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Configure(t.Context(), c.set))
 		say(t, s, "and now?").result(t)
 		q := r.requests()
 		if last := q[len(q)-1]; !strings.HasPrefix(last.Model, c.model) || last.Thinking != c.thinking {
@@ -489,9 +475,7 @@ func TestWhatThinkingCannotBeIsTold(t *testing.T) {
 func TestAPictureComesBeforeItsText(t *testing.T) {
 	r := newRig(t)
 	dot, err := os.ReadFile("testdata/dot.png")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	send(t, r.open(), agent.Message{Text: "what is it?", Images: []agent.Image{{MediaType: "image/png", Data: dot}}}).result(t)
 	var got string
 	q := r.requests()[0]

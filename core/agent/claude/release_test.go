@@ -33,9 +33,7 @@ func TestACommandThatIsTooOldIsRefusedUntilItIsReplaced(t *testing.T) {
 	if s := e.Status(); s.Problem != err.Error() || s.Version != "2.1.100" {
 		t.Errorf("the status is %+v", s)
 	}
-	if err := os.WriteFile(path, []byte(tellsVersion("9.0.0")), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(tellsVersion("9.0.0")), 0o700))
 	if _, err := e.Open(t.Context(), agent.SessionOptions{Dir: "/"}); err != nil {
 		t.Error("a newer one:", err)
 	}

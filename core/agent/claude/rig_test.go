@@ -39,9 +39,7 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 	path := fakeapi.RequireCLI(t)
 	t.Parallel()
 	api, err := fakeapi.Start(fakeapi.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = api.Close() })
 	r := &rig{t: t, api: api, env: fakeapi.CLIEnv(t, api), dir: t.TempDir()}
 	o := Options{Path: path, Env: r.env, Log: testLog(t), MemoryLimit: r.memory.Load}
@@ -274,8 +272,13 @@ func oneLine(t *testing.T, err error, parts ...string) {
 func playing(t *testing.T, body string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "claude")
-	if err := os.WriteFile(path, []byte(body), mode); err != nil {
+	must(t, os.WriteFile(path, []byte(body), mode))
+	return path
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return path
 }

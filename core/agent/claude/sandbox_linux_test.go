@@ -24,12 +24,8 @@ func boxedRig(t *testing.T, settings sandbox.Settings) *rig {
 		"CLAUDE.md": "mine", "IDENTITY.md": "mine", "notes/a.txt": "a plum",
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	r := newRig(t, func(o *Options) {
 		o.Sandbox = sandboxtest.Box(t, sandbox.Options{
@@ -69,9 +65,7 @@ func TestTheRealCommandWorksInASandbox(t *testing.T) {
 	// A session that was spoken in the sandbox can be resumed, so it was kept.
 	id := s.ID()
 	r.written(id, "pear.txt")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	again := r.open(func(o *agent.SessionOptions) { o.Resume = id })
 	say(t, again, "what fruit?").result(t)
 	if q := r.requests(); !strings.Contains(string(q[len(q)-1].Raw), "pear.txt") {

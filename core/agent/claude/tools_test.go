@@ -102,9 +102,7 @@ func TestTheCapturedConversationWithTheToolsIsTheSameWithUs(t *testing.T) {
 				Params struct{ Name string }
 			}
 		}
-		if err := json.Unmarshal(x.request, &r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(x.request, &r))
 		switch {
 		case r.Message.Method == "tools/call" && (r.Message.Params.Name == "rpcfail" || r.Message.Params.Name == "image"),
 			r.Message.Method == "initialize", r.Message.Method == "tools/list": // other tools, another version
@@ -142,9 +140,7 @@ func TestToolsAreListedWithTheirSchemasAsTheyStand(t *testing.T) {
 			}
 		} `json:"mcp_response"`
 	}
-	if err := json.Unmarshal([]byte(asked(t, h, "mcp_message", mcpLine(1, "tools/list", nil))), &r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(asked(t, h, "mcp_message", mcpLine(1, "tools/list", nil))), &r))
 	listed := map[string]map[string]json.RawMessage{}
 	for _, tool := range r.Response.Result.Tools {
 		listed[strings.Trim(string(tool["name"]), `"`)] = tool
@@ -156,9 +152,7 @@ func TestToolsAreListedWithTheirSchemasAsTheyStand(t *testing.T) {
 		got := listed[tool.Name]
 		// A JSON line has no spaces between its tokens, and writes "<" as an escape.
 		var compact, want bytes.Buffer
-		if err := json.Compact(&compact, tool.Schema); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Compact(&compact, tool.Schema))
 		json.HTMLEscape(&want, compact.Bytes())
 		if !bytes.Equal(got["inputSchema"], want.Bytes()) {
 			t.Errorf("the schema of %s is listed as\n%s, not\n%s", tool.Name, got["inputSchema"], want.Bytes())

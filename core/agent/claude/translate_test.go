@@ -23,9 +23,7 @@ import (
 func capturedTurns(t *testing.T, name string) [][]wire.Line {
 	t.Helper()
 	f, err := os.Open(filepath.Join("wire", "testdata", "captures", name+".jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	var input bytes.Buffer
 	in := bufio.NewReader(f)
@@ -38,9 +36,7 @@ func capturedTurns(t *testing.T, name string) [][]wire.Line {
 			Dir  string          `json:"dir"`
 			Line json.RawMessage `json:"line"`
 		}
-		if err := json.Unmarshal(raw, &c); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(raw, &c))
 		if c.Dir != "cli->host" {
 			continue
 		}

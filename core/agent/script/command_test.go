@@ -15,9 +15,7 @@ import (
 func compactings(t *testing.T, s agent.Session, text string) (list []agent.Compacting, result agent.Result) {
 	t.Helper()
 	for ev, err := range s.Send(t.Context(), agent.Message{Command: agent.Compact, Text: text}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		switch ev := ev.(type) {
 		case agent.Compacting:
 			list = append(list, ev)
@@ -68,17 +66,13 @@ func TestACompactionThatIsInterruptedChangesNothing(t *testing.T) {
 		talk(t, s, "hello", "thanks")
 		var result agent.Result
 		for ev, err := range s.Send(t.Context(), agent.Message{Command: agent.Compact}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			switch ev := ev.(type) {
 			case agent.Compacting:
 				if ev.Done {
 					t.Error("it went on")
 				}
-				if err := s.Interrupt(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, s.Interrupt(t.Context()))
 			case agent.Result:
 				result = ev
 			}
@@ -108,9 +102,7 @@ func TestCostTellsWhatTheSessionUsed(t *testing.T) {
 		t.Error(diff, err)
 	}
 	_, result, err := turnOf(t.Context(), s, "hello")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	used, _ := s.spent()
 	if used.Tokens() <= result.Usage.Tokens() {
 		t.Error("the question for the cost costs nothing")
@@ -128,5 +120,12 @@ func TestWordsOfAUserAreNoCommand(t *testing.T) {
 		if err != nil || strings.Contains(strings.Join(got, "\n"), "offline engine is free") || strings.Contains(strings.Join(got, "\n"), "compacting") || len(s.history) != 1 {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

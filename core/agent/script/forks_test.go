@@ -15,9 +15,7 @@ import (
 func forkPrompt(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "forks", name+".txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return "[2026-11-23 Mon 09:02 AM PT] " + string(data)
 }
 

@@ -102,9 +102,7 @@ func TestTheStopHookBlocksAndTheTurnGoesOn(t *testing.T) {
 				}},
 			})
 			got, _, err := turnOf(t.Context(), s, scripted(tt.lines...))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for i := range got {
 				if strings.HasPrefix(got[i], "start mcp__discord__") || strings.HasPrefix(got[i], "end mcp__discord__") {
 					f := strings.Fields(got[i])
@@ -144,9 +142,7 @@ func TestInterruptEndsATurnAtAnyMoment(t *testing.T) {
 				}
 			})
 			time.Sleep(30 * time.Millisecond)
-			if err := s.Interrupt(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Interrupt(t.Context()))
 			wg.Wait()
 			if d := time.Since(begin); d > time.Second {
 				t.Errorf("%v: ended after %s", lines, d)

@@ -21,9 +21,7 @@ func TestTheSameSeedAndPromptGiveTheSameTurn(t *testing.T) {
 	play := func(seed uint64) string {
 		s := open(t, Options{Seed: seed}, agent.SessionOptions{Tools: botTools(nil)})
 		got, _, err := turnOf(t.Context(), s, prompt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return strings.Join(got, "\n")
 	}
 	if first, second := play(7), play(7); first != second {
@@ -48,9 +46,7 @@ func prompts(t testing.TB) map[string]string {
 	all := map[string]string{}
 	for _, f := range files {
 		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all[strings.TrimSuffix(filepath.Base(f), ".txt")] = string(data)
 	}
 	return all

@@ -32,7 +32,7 @@ const (
 	textNoResume  = "read-only: runs cannot be resumed here"
 
 	textEmpty   = "No background runs yet."
-	textTeach   = "When a routine or reminder fires, its run appears here with everything it says and does."
+	textTeach   = "Each fork is a run beside the conversation: when a routine or reminder fires, it appears here with everything it says and does."
 	textNoWords = "It has said nothing yet."
 	textPage    = "Runs"
 	textLate    = "late"

@@ -21,7 +21,7 @@ const (
 	textOmitted  = "Earlier updates"
 
 	textEmpty = "No updates."
-	textTeach = "Background runs leave their findings here; the main session reads them with your next message."
+	textTeach = "An update is what a background run reports without disturbing you: the main session reads it with your next message."
 )
 
 // count is the state beside the title; nothing for nothing.

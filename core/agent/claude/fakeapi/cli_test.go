@@ -47,16 +47,10 @@ func startCLI(t *testing.T, s *fakeapi.Server, args ...string) *command {
 	cmd.Env, cmd.Dir = fakeapi.CLIEnv(t, s), t.TempDir()
 	cmd.WaitDelay = 10 * time.Second
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	t.Cleanup(func() {
 		if err := in.Close(); err != nil {
 			t.Log(err)
@@ -114,9 +108,7 @@ func (c *command) until(kind string) (line, []line) {
 func server(t *testing.T, o fakeapi.Options) *fakeapi.Server {
 	t.Helper()
 	s, err := fakeapi.Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -249,9 +241,7 @@ func interrupts(t *testing.T) {
 	for i, step := range []fakeapi.Step{{Hold: "never"}, {Text: "Half of a sentence, then nothing.", Hold: "never", HoldAfter: 1}} {
 		cli.say(fakeapi.Script(step))
 		if step.HoldAfter == 0 {
-			if err := s.Wait(t.Context(), func(all []fakeapi.Request) bool { return len(forModel(all)) == i+1 }); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Wait(t.Context(), func(all []fakeapi.Request) bool { return len(forModel(all)) == i+1 }))
 		} else {
 			for l := (line{}); !strings.Contains(l.Raw, "content_block_delta"); {
 				l, _ = cli.until("stream_event")

@@ -81,13 +81,9 @@ func post(ctx context.Context, s *fakeapi.Server, path string, body any) (*http.
 func whole(t testing.TB, s *fakeapi.Server, history ...object) (int, object) {
 	t.Helper()
 	a, err := send(soon(t), s, "/v1/messages?beta=true", ask(false, history...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var o object
-	if err := json.Unmarshal(a.body, &o); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(a.body, &o))
 	return a.status, o
 }
 
@@ -109,9 +105,7 @@ func text(t testing.TB, s *fakeapi.Server, history ...object) string {
 func open(t testing.TB, s *fakeapi.Server, history ...object) *bufio.Reader {
 	t.Helper()
 	resp, err := post(soon(t), s, "/v1/messages", ask(true, history...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := resp.Body.Close(); err != nil {
 			t.Error(err)

@@ -71,14 +71,10 @@ func TestOnlyTheKeyIsLetIn(t *testing.T) {
 	} {
 		s := server(t, fakeapi.Options{Key: c.key})
 		r, err := http.NewRequestWithContext(soon(t), http.MethodPost, s.URL()+"/v1/messages/count_tokens", strings.NewReader(`{"messages":[]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.Header.Set(c.header, c.value)
 		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := resp.Body.Close(); err != nil {
 			t.Error(err)
 		}
@@ -105,13 +101,9 @@ func TestWhateverComesIsRecorded(t *testing.T) {
 		{http.MethodPost, "/v1/messages/count_tokens?beta=true", `{"messages":[{"role":"user","content":"forty"}]}`, 200, `{"input_tokens":12}`},
 	} {
 		r, err := http.NewRequestWithContext(soon(t), c.method, s.URL()+c.path, strings.NewReader(c.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		b, err := io.ReadAll(resp.Body)
 		if err = errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != c.want || !strings.Contains(string(b), c.answer) {
 			t.Errorf("%s %s: status %d, %v: %s", c.method, c.path, resp.StatusCode, err, b)
@@ -139,9 +131,7 @@ func TestWaitEndsWithTheServerOrTheContext(t *testing.T) {
 		waited <- s.Wait(soon(t), func([]fakeapi.Request) bool { asked <- struct{}{}; return false })
 	})
 	<-asked
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	waiting.Wait()
 	if err := <-waited; !errors.Is(err, fakeapi.ErrClosed) {
 		t.Errorf("a wait at a closed server says %v", err)

@@ -170,3 +170,10 @@ func TestNothingForbiddenEverPassesAndNoNameTwice(t *testing.T) {
 		}
 	})
 }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

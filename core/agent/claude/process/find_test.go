@@ -15,9 +15,7 @@ func TestTheCommandIsFoundWhereTheUserPutIt(t *testing.T) {
 	write(t, first, "#!/bin/sh\n", 0o755)
 	write(t, filepath.Join(bad, "claude"), "#!/bin/sh\n", 0o644)
 	gone := filepath.Join(t.TempDir(), "claude")
-	if err := os.Symlink(filepath.Join(home, "removed"), gone); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(filepath.Join(home, "removed"), gone))
 	for name, c := range map[string]struct{ named, path, want, err string }{
 		"named":                {named, other, named, ""},
 		"named from home":      {"~/my-claude", other, named, ""},

@@ -43,9 +43,7 @@ var plays = map[string]func() int{
 func play(t testing.TB, name string, env ...string) *Process {
 	t.Helper()
 	p, err := Start(playSpec(t, name, env...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		hurry, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -59,9 +57,7 @@ func play(t testing.TB, name string, env ...string) *Process {
 func playSpec(t testing.TB, name string, env ...string) Spec {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// A test binary that measures its coverage complains without GOCOVERDIR.
 	base := []string{playName + "=" + name, raceExit, "GOCOVERDIR=" + t.TempDir()}
 	return Spec{Path: exe, Env: append(base, env...), Dir: t.TempDir()}

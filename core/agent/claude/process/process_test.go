@@ -33,9 +33,7 @@ func TestOutputCanBeReadAfterTheEnd(t *testing.T) {
 	if _, err := io.WriteString(p.Stdin(), want); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Stop(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Stop(t.Context(), 0))
 	got, err := io.ReadAll(p.Stdout())
 	if err != nil || string(got) != want {
 		t.Errorf("got %d bytes and %v, want %d", len(got), err, len(want))
@@ -50,9 +48,7 @@ func TestAnObedientProcessEndsWithItsInput(t *testing.T) {
 	if p.Err() != nil {
 		t.Error("a process that runs has an error already")
 	}
-	if err := p.Stop(t.Context(), time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Stop(t.Context(), time.Hour))
 	if err := p.Err(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
@@ -68,13 +64,9 @@ func TestStopGoesFromTheMildestToTheHarshest(t *testing.T) {
 	p := play(t, "diarist")
 	out := bufio.NewReader(p.Stdout())
 	line(t, out)
-	if err := p.Stop(t.Context(), 300*time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Stop(t.Context(), 300*time.Millisecond))
 	got, err := io.ReadAll(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if diff := cmp.Diff("input closed\ninterrupt\nterminated\n", string(got)); diff != "" {
 		t.Error(diff)
 	}
@@ -87,9 +79,7 @@ func TestStopGoesFromTheMildestToTheHarshest(t *testing.T) {
 func TestOnlyTheKillEndsAProcessThatIgnoresSignals(t *testing.T) {
 	p := play(t, "stubborn")
 	line(t, bufio.NewReader(p.Stdout()))
-	if err := p.Stop(t.Context(), time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Stop(t.Context(), time.Millisecond))
 	end := new(ExitError)
 	if !errors.As(p.Err(), &end) || end.Signal != syscall.SIGKILL || end.Code != -1 {
 		t.Fatalf("it ended with %v", p.Err())
@@ -104,9 +94,7 @@ func TestTheEndOfTheContextKillsAtOnce(t *testing.T) {
 	line(t, bufio.NewReader(p.Stdout()))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := p.Stop(ctx, time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Stop(ctx, time.Hour))
 	if p.Err() == nil {
 		t.Error("a killed process has no error")
 	}
@@ -140,9 +128,7 @@ func TestAWriteThatNobodyReadsEndsWithTheProcess(t *testing.T) {
 			t.Error("a megabyte went into a pipe that nobody reads")
 		}
 	})
-	if err := p.Signal(os.Kill); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Signal(os.Kill))
 	<-p.Done()
 	writer.Wait()
 }
@@ -177,13 +163,9 @@ func TestAProcessGetsItsEnvironmentAndNothingElse(t *testing.T) {
 	t.Setenv("DISCORD_TOKEN", "not for others")
 	s := script(t, "#!/bin/sh\nexec /usr/bin/env\n")
 	p, err := Start(Spec{Path: s, Env: []string{"A=1", MarkName + "=me"}, Dir: "/"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := io.ReadAll(p.Stdout())
-	if err := errors.Join(err, p.Stop(t.Context(), 0), p.Err()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, p.Stop(t.Context(), 0), p.Err()))
 	if got := string(out); !strings.Contains(got, "A=1\n") || strings.Contains(got, "DISCORD") ||
 		!strings.Contains(got, MarkName+"=me/") || strings.Count(got, MarkName) != 1 {
 		t.Errorf("the environment is\n%s", got)
@@ -205,9 +187,7 @@ func TestNoDescriptorIsLeftBehind(t *testing.T) {
 			before = count()
 		}
 		p := play(t, "echo")
-		if err := p.Stop(t.Context(), 0); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Stop(t.Context(), 0))
 		if _, err := io.ReadAll(p.Stdout()); err != nil {
 			t.Fatal(err)
 		}
@@ -312,7 +292,5 @@ func script(t testing.TB, text string) string {
 
 func write(t testing.TB, path, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), mode))
 }

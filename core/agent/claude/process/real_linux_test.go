@@ -51,9 +51,7 @@ func TestShellsOfTheRealCommandAreCollected(t *testing.T) {
 					t.Errorf("process %d is in the session of claude: the mark is not needed", pid)
 				}
 			}
-			if err := p.Signal(c.signal); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.Signal(c.signal))
 			if err := p.Stop(t.Context(), 20*time.Second); err != nil {
 				t.Error(err)
 			}
@@ -73,18 +71,14 @@ func TestShellsOfTheRealCommandAreCollected(t *testing.T) {
 func shelling(t *testing.T, path, command string) *Process {
 	t.Helper()
 	api, err := fakeapi.Start(fakeapi.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = api.Close() })
 	dir := t.TempDir()
 	p, err := Start(Spec{
 		Path: path, Dir: dir, Env: Environment(fakeapi.CLIEnv(t, api), Env{Mark: "bot"}),
 		Args: strings.Fields("-p --output-format stream-json --input-format stream-json --verbose --setting-sources= --allowedTools Bash"),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var reader sync.WaitGroup
 	reader.Go(func() { _, _ = io.Copy(io.Discard, p.Stdout()) })
 	t.Cleanup(func() {
@@ -97,9 +91,7 @@ func shelling(t *testing.T, path, command string) *Process {
 	err = json.NewEncoder(p.Stdin()).Encode(map[string]any{
 		"type": "user", "message": map[string]any{"role": "user", "content": []any{text}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 

@@ -64,9 +64,7 @@ func mustBeGone(t *testing.T, pids ...int) {
 func toInt(t testing.TB, s string) int {
 	t.Helper()
 	n, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return n
 }
 
@@ -88,42 +86,32 @@ func TestTheChildrenOfAKilledProcessAreCollectedThoughTheyLeftItsSession(t *test
 			t.Fatalf("process %d is not in a session of its own: %d, %v", pid, s, err)
 		}
 	}
-	if err := p.Signal(os.Kill); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Signal(os.Kill))
 	<-p.Done()
 	until(t, "the children are collected without a Stop", func() bool {
 		return !alive(pids[0]) && !alive(pids[1]) && !alive(pids[2])
 	})
-	if err := p.Stop(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Stop(t.Context(), 0))
 	mustBeGone(t, append(pids, p.PID())...)
 }
 
 func TestStopReturnsWithTheOrphansCollected(t *testing.T) {
 	p, pids := family(t, "", "sleeper stubborn")
-	if err := p.Stop(t.Context(), time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Stop(t.Context(), time.Millisecond))
 	mustBeGone(t, append(pids, p.PID())...)
 }
 
 func TestTheEndOfOneProcessLeavesAnotherWithTheSameMarkAlone(t *testing.T) {
 	one, ones := family(t, "bot", "sleeper")
 	two, twos := family(t, "bot", "sleeper")
-	if err := one.Stop(t.Context(), time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	must(t, one.Stop(t.Context(), time.Millisecond))
 	if n, err := CollectOrphans("bot"); n != 0 || err != nil {
 		t.Errorf("%d orphans of a process that lives were ended, %v", n, err)
 	}
 	if alive(ones[0]) || !alive(twos[0]) || !alive(two.PID()) {
 		t.Errorf("the first's child is there: %v, the second's: %v, the second: %v", alive(ones[0]), alive(twos[0]), alive(two.PID()))
 	}
-	if err := two.Stop(t.Context(), time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	must(t, two.Stop(t.Context(), time.Millisecond))
 	mustBeGone(t, twos...)
 }
 
@@ -132,18 +120,12 @@ func TestWhatAKilledBotLeftIsCollectedByTheNext(t *testing.T) {
 	cmd := exec.Command(s.Path)
 	cmd.Env = s.Env
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	lines := bufio.NewReader(out)
 	command, sleeper := toInt(t, line(t, lines)), toInt(t, line(t, lines))
 	t.Cleanup(func() { endPlay(command); endPlay(sleeper) })
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Kill())
 	if err := cmd.Wait(); err == nil {
 		t.Fatal("a killed program ended well")
 	}
@@ -164,9 +146,7 @@ func TestWhatAKilledBotLeftIsCollectedByTheNext(t *testing.T) {
 
 func TestAProcessWithoutTheMarkIsLeftAlone(t *testing.T) {
 	p, pids := family(t, "bot", "stranger-sleeper")
-	if err := p.Stop(t.Context(), time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Stop(t.Context(), time.Millisecond))
 	if n, err := CollectOrphans("bot"); n != 0 || err != nil {
 		t.Errorf("%d were ended, %v", n, err)
 	}
@@ -182,9 +162,7 @@ func TestMemoryIsToldWhileTheProcessLives(t *testing.T) {
 	if !ok || n < 1<<20 || n > 1<<30 {
 		t.Errorf("%d bytes, %v", n, ok)
 	}
-	if err := p.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Signal(syscall.SIGKILL))
 	<-p.Done()
 	if n, ok := p.Resident(); ok {
 		t.Errorf("%d bytes after the end", n)

@@ -22,9 +22,7 @@ func boxed(t *testing.T, name string, env ...string) *Process {
 	box := sandboxtest.Box(t, sandbox.Options{Dir: s.Dir, Executable: s.Path})
 	s.Wrap = box.Engine
 	p, err := Start(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		_ = p.Signal(os.Kill)
 		if err := p.Stop(t.Context(), time.Millisecond); err != nil {
@@ -40,16 +38,12 @@ func TestACommandInASandboxHearsItsSignalsAndTellsHowItEnded(t *testing.T) {
 	if got := line(t, out); got != "ready" {
 		t.Fatalf("it says %q", got)
 	}
-	if err := p.Stdin().Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Stdin().Close())
 	if got := line(t, out); got != "input closed" {
 		t.Fatalf("it says %q", got)
 	}
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		if err := p.Signal(sig); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Signal(sig))
 		if got := line(t, out); got != sig.String() {
 			t.Errorf("it heard %q", got)
 		}
@@ -87,9 +81,7 @@ func TestTheEndOfASandboxIsTheEndOfAllThatIsInIt(t *testing.T) {
 			if len(inside) < 3 {
 				t.Fatalf("only %v are in it", inside)
 			}
-			if err := end(p); err != nil {
-				t.Fatal(err)
-			}
+			must(t, end(p))
 			<-p.Done()
 			if e := new(ExitError); !errors.As(p.Err(), &e) || e.Signal != syscall.SIGKILL {
 				t.Errorf("it ended with %v", p.Err())
@@ -117,9 +109,7 @@ func descendants(pid int) []int {
 
 func TestASandboxThatCannotBeMadeStartsNothing(t *testing.T) {
 	s := playSpec(t, "sleeper")
-	if err := os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), filepath.Join(s.Dir, "CLAUDE.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), filepath.Join(s.Dir, "CLAUDE.md")))
 	box := sandboxtest.Box(t, sandbox.Options{Dir: s.Dir, Executable: s.Path})
 	s.Wrap = box.Engine
 	p, err := Start(s)
