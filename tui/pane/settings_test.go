@@ -51,7 +51,8 @@ func TestTheNextChoiceOfASettingIsSet(t *testing.T) {
 		"model_main":       {command.SetConfig{Key: "model_main", Value: "opus"}, command.SetConfig{Key: "model_main", Value: "haiku"}},
 		"thinking_fork":    {command.SetConfig{Key: "thinking_fork", Value: "off"}, command.SetConfig{Key: "thinking_fork", Value: "off"}},
 		"dashboard.theme":  {command.SetLook{Name: "theme", Value: "dark", Was: "auto"}, command.SetLook{Name: "theme", Value: "16", Was: "auto"}},
-		"dashboard.bell":   {command.SetLook{Name: "bell", Value: "off", Was: "on"}, command.SetLook{Name: "bell", Value: "off", Was: "on"}},
+		"dashboard.bell":   {command.SetLook{Name: "bell", Value: "notify", Was: "bell"}, command.SetLook{Name: "bell", Value: "off", Was: "bell"}},
+		"dashboard.title":  {command.SetLook{Name: "title", Value: "off", Was: "on"}, command.SetLook{Name: "title", Value: "off", Was: "on"}},
 		"google_task_list": {nil, nil}, // examples are no choices
 	} {
 		for i, id := range []action.ID{action.SettingsNext, action.SettingsPrevious} {

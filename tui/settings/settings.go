@@ -53,6 +53,8 @@ func (d *Dashboard) Get(name string, layouts []string) (value string, choices []
 		return cmp.Or(d.Theme, Themes[0]), Themes
 	case "layout":
 		return cmp.Or(d.Layout, layouts[0]), layouts
+	case "bell":
+		return cmp.Or(d.Bell, Bells[0]), Bells
 	}
 	if on := d.toggle(name); on != nil && *on {
 		return "on", switches
@@ -66,8 +68,6 @@ var switches = []string{"on", "off"}
 // toggle is what a name switches on and off; nil for another name.
 func (d *Dashboard) toggle(name string) *bool {
 	switch name {
-	case "bell":
-		return &d.Bell
 	case "title":
 		return &d.Title
 	case "motion":
@@ -83,6 +83,8 @@ func (d *Dashboard) Set(name, value string) {
 		d.Theme = value
 	case "layout":
 		d.Layout = value
+	case "bell":
+		d.Bell = value
 	default:
 		if on := d.toggle(name); on != nil {
 			*on = value == "on"

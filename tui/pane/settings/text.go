@@ -28,7 +28,7 @@ const (
 var aboutLooks = map[string]string{
 	"theme":  "the colours of the dashboard; auto follows the terminal",
 	"layout": "which pane has the most room",
-	"bell":   "whether a tool call that begins to wait rings",
+	"bell":   "whether what begins to wait rings, or is told by a notification of the terminal",
 	"title":  "whether the window's title says what waits",
 	"motion": "whether seconds are counted on the screen, from the next start on",
 }
