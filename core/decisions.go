@@ -60,6 +60,12 @@ func (b *Bot) recordCommand(ctx context.Context, c command.Value, o command.Outc
 		}
 	case command.RemoveTask:
 		e.Action, e.Subject = audit.TaskRemoved, c.ID
+	case command.DeleteTask:
+		e.Action, e.Subject = audit.TaskRemoved, c.ID
+	case command.EditTask:
+		e.Action, e.Subject = audit.TaskChanged, c.ID
+	case command.RevertTask:
+		e.Action, e.Subject = audit.TaskChanged, c.ID
 	case command.AllowTask:
 		if e.Action = audit.TaskReleased; c.Withdraw {
 			e.Action = audit.TaskHeld

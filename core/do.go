@@ -129,6 +129,12 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 		return b.addTask(c)
 	case command.RemoveTask:
 		return b.removeTask(c)
+	case command.EditTask:
+		return b.editTask(c)
+	case command.RevertTask:
+		return b.revertTask(c)
+	case command.DeleteTask:
+		return b.deleteTask(c)
 	case command.RestoreTask:
 		return b.restoreTask(c)
 	case command.StopFork:
@@ -177,12 +183,16 @@ func (b *Bot) fireNow(c command.FireNow) (command.Outcome, error) {
 	if !ok {
 		return command.Outcome{}, fmt.Errorf(command.TextNoTask, c.ID)
 	}
-	if err := b.schedule.FireNow(c.ID); err != nil {
+	fire := b.schedule.FireNow
+	if c.Stays {
+		fire = b.schedule.FireBeside
+	}
+	if err := fire(c.ID); err != nil {
 		return command.Outcome{}, err
 	}
 	out := command.Outcome{Message: fmt.Sprintf("%s starts now", task.Title())}
-	if task.Kind == routines.KindReminder {
-		out.Undo = command.RestoreTask(c)
+	if task.Kind == routines.KindReminder && !c.Stays {
+		out.Undo = command.RestoreTask{ID: c.ID}
 	}
 	return out, nil
 }

@@ -49,19 +49,30 @@ func TestTenRemindersOfOneMomentStayWithinTheCapAndRunAnotherDay(t *testing.T) {
 		for i := range 10 {
 			h.reminder(fmt.Sprintf("cccc000%d", i), 10*time.Minute, "", "say here")
 		}
-	}, func(h home, b *Bot) {
+	}, func(_ home, b *Bot) {
 		done := func() (n int) {
 			for i := range 10 {
 				n += ended(b.Snapshot(), fmt.Sprintf("cccc000%d", i))
 			}
 			return n
 		}
+		time.Sleep(time.Minute)
+		listed := map[string]int{}
+		for _, e := range b.Snapshot().Schedule.Entries {
+			if listed[e.ID]++; listed[e.ID] > 1 {
+				t.Errorf("%s is listed twice before its time", e.ID)
+			}
+		}
 		time.Sleep(time.Hour)
 		s := b.Snapshot()
-		first, held := done(), 0
+		first, held, seen := done(), 0, map[string]bool{}
 		for _, e := range s.Schedule.Entries {
 			if e.Money {
 				held++
+				if seen[e.ID] {
+					t.Errorf("%s is listed twice", e.ID)
+				}
+				seen[e.ID] = true
 				if !e.Held || !strings.HasPrefix(e.Tag, schedule.TagMoney) || e.Cost <= 0 {
 					t.Errorf("held without words or cost: %+v", e)
 				}
@@ -113,6 +124,30 @@ func TestARoutineHeldForMoneyOwesNothingAndGoesOnWhenLifted(t *testing.T) {
 		time.Sleep(time.Minute)
 		if n := ended(b.Snapshot(), "cccc0001"); n != 3 {
 			t.Errorf("fired by hand it has run %d times, want 3", n)
+		}
+	})
+}
+
+func TestWhatIsHeldAheadOfItsTimeIsListedOnceWithItsCost(t *testing.T) {
+	liveWith(t, costly, func(h home) {
+		dear(h, `{"daily_cap": "0"}`)
+		h.reminder("cccc0003", 2*time.Hour, "", "say here")
+		h.foreground("cccc0004", 2*time.Hour, "say here")
+		h.reminder("cccc0005", 2*time.Hour, "critical: true\n", "say here")
+	}, func(_ home, b *Bot) {
+		time.Sleep(time.Minute)
+		listed := map[string]int{}
+		for _, e := range b.Snapshot().Schedule.Entries {
+			listed[e.ID]++
+			if critical := e.ID == "cccc0005"; e.Money == critical || e.Held == critical || e.Cost <= 0 {
+				t.Errorf("%+v", e)
+			}
+		}
+		if len(listed) != 3 || listed["cccc0003"] != 1 || listed["cccc0004"] != 1 || listed["cccc0005"] != 1 {
+			t.Errorf("listed %v", listed)
+		}
+		if told := b.Schedule().Forward(b.now(), "").Entries; len(told) != 1 || told[0].ID != "cccc0005" {
+			t.Errorf("agents are told of %+v", told)
 		}
 	})
 }

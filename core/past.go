@@ -57,7 +57,7 @@ func (b *Bot) past(c command.Past) (command.Outcome, error) {
 	}
 	now := b.now()
 	view := b.budgetView(now, b.schedule.View(now))
-	out := command.TaskPast{Runs: runs, Rate: b.forks.Rate(c.ID), Answers: budget.AnswersTo(view.Pings, c.ID)}
+	out := command.TaskPast{File: b.taskFile(c.ID), Runs: runs, Rate: b.forks.Rate(c.ID), Answers: budget.AnswersTo(view.Pings, c.ID)}
 	curve := view.Curve(view.State.Capacity, view.State.RefillRateMinutes)
 	for _, e := range b.schedule.NextOf(c.ID, now, nextFires) {
 		out.Next = append(out.Next, command.NextFire{At: e.FireTime, Verdict: b.verdict(e, view, curve)})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,6 +105,13 @@ func (b *Bot) removeTask(c command.RemoveTask) (command.Outcome, error) {
 // restoreTask takes back that a task went away. A reminder that is being run
 // just stays.
 func (b *Bot) restoreTask(c command.RestoreTask) (command.Outcome, error) {
+	if c.ID == "" {
+		removed := routines.RemovedTasks(b.dir, b.now())
+		if len(removed) == 0 {
+			return command.Outcome{}, errors.New(textNoneRemoved)
+		}
+		c.ID = slices.MaxFunc(removed, func(a, b routines.Removed) int { return a.At.Compare(b.At) }).ID
+	}
 	if t, ok := b.index.Set().Find(c.ID); ok && b.schedule.Keep(c.ID) {
 		return command.Outcome{Message: fmt.Sprintf(textKept, t.Title())}, nil
 	}
@@ -114,7 +122,7 @@ func (b *Bot) restoreTask(c command.RestoreTask) (command.Outcome, error) {
 	if r, ok := b.index.Set().ReminderByID(c.ID); ok && r.UntilDone {
 		b.openAgain(r)
 	}
-	return command.Outcome{Message: fmt.Sprintf(textRestored, t.Title())}, nil
+	return command.Outcome{Message: fmt.Sprintf(textRestored, t.Title()), Undo: command.DeleteTask{ID: t.ID}}, nil
 }
 
 // snooze keeps a task from firing until a time; a zero time lets it go on.

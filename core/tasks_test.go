@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
+	"ollimbot/core/store"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 )
@@ -159,4 +161,98 @@ func TestOnlyFiresThatCanSpendATokenCount(t *testing.T) {
 	if len(list) != 1 || list[0].At.Minute() != 1 || list[0].Rate != 0.25 {
 		t.Errorf("fires that may ping: %+v", list)
 	}
+}
+
+func TestATaskIsEditedInPlaceAndTakenBack(t *testing.T) {
+	const file = "---\n# mine\nid: aaaa0001 # keep\ncron: \"0 9 * * *\"\ncolour: blue\nbackground: true\n---\nLook around.\n"
+	live(t, func(h home) { h.write("routines/look.md", file) }, func(h home, b *Bot) {
+		seen := do(t, b, command.Past{ID: "aaaa0001"}).Past.File
+		if seen.Cron != "0 9 * * *" || seen.Body != "Look around." || seen.Digest == "" {
+			t.Fatalf("what the file says: %+v", seen)
+		}
+		body := "Look twice."
+		edit := routines.Edit{Set: []store.Out{{Key: "cron", Value: "0 10 * * *"}, {Key: "description", Value: "Look"}}, Body: &body}
+		out := do(t, b, command.EditTask{ID: "aaaa0001", Version: seen.Digest, Edit: edit})
+		want := "---\n# mine\nid: aaaa0001 # keep\ncron: \"0 10 * * *\"\ncolour: blue\nbackground: true\ndescription: \"Look\"\n---\nLook twice.\n"
+		if got := fileOf(t, h, "routines/look.md"); got != want || out.Message != "Look changed" {
+			t.Errorf("%q\n%s", out.Message, got)
+		}
+		if r, _ := b.Index().Set().RoutineByID("aaaa0001"); r.Cron != "0 10 * * *" {
+			t.Errorf("in force: %+v", r)
+		}
+		// Whoever has seen another version is told what the file says now.
+		_, err := b.Do(t.Context(), command.EditTask{ID: "aaaa0001", Version: seen.Digest, Edit: edit})
+		var other *command.ChangedError
+		if !errors.As(err, &other) || other.Now.Body != "Look twice." || other.Now.Digest == seen.Digest {
+			t.Errorf("an edit of what was changed meanwhile: %v", err)
+		}
+		back := do(t, b, out.Undo)
+		if got := fileOf(t, h, "routines/look.md"); got != file {
+			t.Errorf("taken back:\n%s", got)
+		}
+		do(t, b, back.Undo)
+		if got := fileOf(t, h, "routines/look.md"); got != want {
+			t.Errorf("and again:\n%s", got)
+		}
+		for _, bad := range []routines.Edit{
+			{Set: []store.Out{{Key: "cron", Value: "61 * * * *"}}},
+			{Set: []store.Out{{Key: "cron", Value: "0 0 30 2 *"}}},
+			{Set: []store.Out{{Key: "model", Value: "gpt"}}},
+			{Body: new(string)},
+		} {
+			version := do(t, b, command.Past{ID: "aaaa0001"}).Past.File.Digest
+			if _, err := b.Do(t.Context(), command.EditTask{ID: "aaaa0001", Version: version, Edit: bad}); err == nil || fileOf(t, h, "routines/look.md") != want {
+				t.Errorf("%+v: %v\n%s", bad, err, fileOf(t, h, "routines/look.md"))
+			}
+		}
+	})
+}
+
+func TestADeletedTaskComesBack(t *testing.T) {
+	live(t, func(h home) {
+		h.write("routines/look.md", "---\nid: aaaa0001\ncron: \"0 9 * * *\"\n---\nLook around.\n")
+		h.write("reminders/tea.md", "---\nid: cccc0001\nrun-at: \"2000-01-01T09:00:00-08:00\"\n---\nTea.\n")
+	}, func(h home, b *Bot) {
+		out := do(t, b, command.DeleteTask{ID: "aaaa0001"})
+		if h.has("routines/look.md") {
+			t.Fatal("its file is there")
+		}
+		if _, err := b.Do(t.Context(), command.DeleteTask{ID: "aaaa0001"}); err == nil {
+			t.Error("it is deleted twice")
+		}
+		do(t, b, out.Undo)
+		if !h.has("routines/look.md") {
+			t.Error("it is not back")
+		}
+		do(t, b, command.DeleteTask{ID: "aaaa0001"})
+		time.Sleep(time.Second)
+		do(t, b, command.DeleteTask{ID: "cccc0001"})
+		if last := do(t, b, command.RestoreTask{}); !h.has("reminders/tea.md") || h.has("routines/look.md") || last.Message != "Tea. is back in the schedule" {
+			t.Errorf("the one that was removed last: %q", last.Message)
+		}
+	})
+}
+
+func TestAReminderThatIsFiredBesideItsScheduleStays(t *testing.T) {
+	live(t, func(h home) {
+		h.write("reminders/tea.md", "---\nid: cccc0001\nrun-at: \"2000-01-01T09:00:00-08:00\"\nbackground: true\n---\nTea.\n")
+	}, func(h home, b *Bot) {
+		if out := do(t, b, command.FireNow{ID: "cccc0001", Stays: true}); out.Undo != nil {
+			t.Errorf("there is something to take back: %#v", out.Undo)
+		}
+		time.Sleep(time.Minute)
+		if !h.has("reminders/tea.md") || len(b.Snapshot().Forks) != 1 {
+			t.Errorf("its file is gone, or it did not run: %+v", b.Snapshot().Forks)
+		}
+	})
+}
+
+// fileOf is what a file of the directory says.
+func fileOf(t *testing.T, h home, rel string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(h.root, rel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }

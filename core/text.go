@@ -73,6 +73,8 @@ const (
 	textRemoved        = "%s removed"
 	textNothingPending = "no update is pending: there is nothing to deliver"
 	textDirBack        = "the data directory is back; the bot goes on"
+	textEdited         = "%s changed"
+	textNoneRemoved    = "no task was removed within the last day"
 	textRestored       = "%s is back in the schedule"
 	textKept           = "%s stays in the schedule after this run"
 	textNotAdded       = "the task %q was not added from here: delete its file, or use ollim-bot routine cancel or reminder cancel"

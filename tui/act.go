@@ -49,6 +49,8 @@ func (r *root) offHere(a action.Action) string {
 	case moves:
 		_, why := r.stepped(step)
 		return why
+	case a.ID == action.GoDay && r.plan().Day == 0 && !r.zoom:
+		return textNoDay
 	case a.ID == action.ChatSend && r.draft() == "":
 		return textNothingWritten
 	}

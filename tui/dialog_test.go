@@ -295,7 +295,7 @@ func TestAReminderOfTheFormIsATime(t *testing.T) {
 func TestWhatIsWrongStandsBelowItsField(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("2", "n", "enter")
-		s.sees("! needed: minute hour day month weekday", "! needed: what the bot should do")
+		s.sees("! needed: every weekday at 9; or minute hour day", "! needed: what the bot should do")
 		s.types("61 9 * * *")
 		s.sees("! column 1:")
 		s.press("enter")

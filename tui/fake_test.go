@@ -133,10 +133,13 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		return command.Outcome{Message: "muted"}, nil
 	case command.Preview:
 		return command.Outcome{Body: "You are about to fire.\nSecond line of the prompt." + strings.Repeat("\nAnd on it goes.", 40)}, nil
+	case command.LiftCaps:
+		b.change(func(s *core.Snapshot) { s.Money.Lifted = !c.Undo })
+		return command.Outcome{Message: "the caps are lifted"}, nil
 	case command.Interrupt, command.Looked, command.Here:
 		return command.Outcome{}, nil
 	case command.Past:
-		return command.Outcome{Past: taskPast(b.snap.At)}, nil
+		return command.Outcome{Past: taskPast(c.ID, b.snap.At)}, nil
 	case command.Costs:
 		return command.Outcome{Costs: costReport(b.snap.At)}, nil
 	case command.Away:
@@ -210,8 +213,9 @@ func (b *bot) setBudget(c command.SetBudget) command.Outcome {
 }
 
 // taskPast is how a task has gone that mostly goes well.
-func taskPast(at time.Time) *command.TaskPast {
+func taskPast(id string, at time.Time) *command.TaskPast {
 	past := &command.TaskPast{
+		File: command.TaskFile{Task: routines.Task{Kind: routines.KindRoutine, ID: id, Path: "routines/x.md", Body: "Look around.", Mode: routines.OnPing, Digest: "v1"}, Cron: "0 9 * * *"},
 		Rate: fork.Rate{Runs: 120, Pings: 48}, Answers: budget.Answers{Pings: 48, Answered: 40, Median: 4 * time.Minute},
 		Next: []command.NextFire{{At: at.Add(time.Hour), Verdict: command.VerdictSure}, {At: at.Add(25 * time.Hour), Verdict: command.VerdictShort}},
 	}

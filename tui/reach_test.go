@@ -34,6 +34,7 @@ func everything(at time.Time) core.Snapshot {
 	s.Forks[0].Lines, s.LogLines = 120, 120
 	s.Forks[2].Session = "s-1"
 	s.Engine.LoginNeeded = true
+	s.Money.Today.Cap, s.Money.Month.Cap = 2, 40
 	for i := range 30 {
 		s.Schedule.Entries = append(s.Schedule.Entries, schedule.Entry{
 			ID: fmt.Sprintf("e%07d", i), FireTime: at.Add(2*time.Hour + time.Duration(i)*time.Minute),

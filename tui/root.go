@@ -260,6 +260,9 @@ func (r *root) resize(w, h int) urgency {
 		return never
 	}
 	r.w, r.h, r.asked = w, h, time.Time{}
+	if r.focus == action.Day && r.plan().Day == 0 { // it went with the room for it
+		r.setFocus(action.Forks)
+	}
 	r.screen.Forget()
 	return atOnce
 }

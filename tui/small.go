@@ -106,8 +106,8 @@ func (r *root) losses() (out []string) {
 	}
 	unsaved := r.draft() != ""
 	for _, d := range r.dialogs {
-		f, ok := d.(*dialog.Form)
-		unsaved = unsaved || ok && f.Keeps && f.Written()
+		f, ok := d.(interface{ Unsaved() bool })
+		unsaved = unsaved || ok && f.Unsaved()
 	}
 	if unsaved {
 		out = append(out, textDraftIsLost)

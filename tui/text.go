@@ -66,6 +66,7 @@ const (
 	textLayoutIs    = "layout: "
 	textLayoutLater = ", once the screen is large enough"
 	textNoSizes     = "there is nothing to move: panes have borders between them on a larger screen, without the zoom"
+	textNoDay       = "it needs a screen of 56×20"
 	textNoRoom      = "there is no more room to move"
 
 	textNotices   = "Notices, newest first"

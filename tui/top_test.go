@@ -68,3 +68,17 @@ func TestThatAllIsWellIsNotSaid(t *testing.T) {
 		t.Errorf("%q", line)
 	}
 }
+
+func TestTheDayHasTheFocusOnlyWhereItIsSeen(t *testing.T) {
+	play(t, setup{w: 46, h: 12, snap: aDay}, func(s *stage) {
+		s.press("0")
+		s.sees("it needs")
+	})
+	play(t, setup{w: 120, h: 40, snap: aDay}, func(s *stage) {
+		s.press("z", "0")
+		s.sees("enter open", "←/→ walk")
+		s.misses("zoomed")
+		s.press("left", "left", "left", "enter")
+		s.sees("▸ 4 Forks", "tail: Rent")
+	})
+}

@@ -40,8 +40,9 @@ const (
 	TaskHeld         = "task.held"
 	TaskReleased     = "task.released"
 	TaskRemoved      = "task.removed"
-	TaskMoved        = "task.moved" // a reminder that was put off
-	TaskFired        = "task.fired" // by hand
+	TaskChanged      = "task.changed" // what its file says
+	TaskMoved        = "task.moved"   // a reminder that was put off
+	TaskFired        = "task.fired"   // by hand
 	UpdateDiscarded  = "update.discarded"
 	UpdateRestored   = "update.restored"
 	RunStopped       = "run.stopped"

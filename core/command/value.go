@@ -41,9 +41,13 @@ type RestoreBudget struct {
 	Available     float64
 }
 
-// FireNow runs a routine or reminder at once, beside its schedule. Of a reminder
-// it is undoable: the run is not taken back, but the reminder stays.
-type FireNow struct{ ID string }
+// FireNow runs a routine or reminder at once, beside its schedule. A reminder goes with
+// its run unless it Stays, and that is undoable: the run is not taken back, but the
+// reminder stays.
+type FireNow struct {
+	ID    string
+	Stays bool
+}
 
 // Preview builds the exact prompt of a task; Outcome.Body holds it. A zero At
 // means now.
@@ -146,6 +150,33 @@ type RemoveTask struct {
 	Made    AddTask
 }
 
+// EditTask changes what the file of a task says; everything else in it stays as it is,
+// comments and unknown keys too. Undoable.
+type EditTask struct {
+	ID string
+	// Version is that of the file that the user has seen: routines.Task.Digest. A file
+	// that says something else by now is refused with a *ChangedError.
+	Version string
+	Edit    routines.Edit
+}
+
+// RevertTask puts back what a file said before an EditTask, as long as nobody has
+// touched it: its inverse. It is undoable, too.
+type RevertTask struct {
+	ID      string
+	Version string // of the file as it is
+	File    []byte // as it was
+}
+
+// DeleteTask removes the file of a task. Undoable for a day.
+type DeleteTask struct{ ID string }
+
+// ChangedError says that a file is not what the user has seen.
+type ChangedError struct{ Now TaskFile }
+
+// Error is a sentence for people.
+func (e *ChangedError) Error() string { return e.Now.Path + " was changed on the disk meanwhile" }
+
 // Remind answers a pending reminder, most of all one that comes back until it is done.
 // What is done is gone; Later is due again at Until, or in an hour where that is zero;
 // NotToday is due tomorrow, at the time of day at which it was due first. The agent is
@@ -167,7 +198,8 @@ const (
 )
 
 // RestoreTask puts back the file of a task that was removed within the last day,
-// or lets a reminder that is being run stay in the schedule.
+// or lets a reminder that is being run stay in the schedule. Without an ID it is the
+// one that was removed last.
 type RestoreTask struct{ ID string }
 
 // StopFork ends a waiting or running fork by its run id. Not undoable.
@@ -277,6 +309,9 @@ func (Away) value()          {}
 func (Past) value()          {}
 func (AddTask) value()       {}
 func (RemoveTask) value()    {}
+func (EditTask) value()      {}
+func (RevertTask) value()    {}
+func (DeleteTask) value()    {}
 func (RestoreTask) value()   {}
 func (Remind) value()        {}
 func (StopFork) value()      {}
@@ -349,10 +384,20 @@ type CostReport struct {
 
 // TaskPast is how the runs and the pings of one task went, and its next fires.
 type TaskPast struct {
+	File    TaskFile
 	Runs    []fork.View // the newest 20 that have ended, the oldest first
 	Rate    fork.Rate   // of all runs that are stored
 	Answers budget.Answers
 	Next    []NextFire // three at most
+}
+
+// TaskFile is what the file of a routine or a reminder says.
+type TaskFile struct {
+	routines.Task
+	Cron      string    // of a routine
+	RunMissed bool      // of a routine
+	RunAt     time.Time // of a reminder
+	MaxChain  int       // of a reminder
 }
 
 // NextFire is a fire to come, with what the forecast says of a ping of it.

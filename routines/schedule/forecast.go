@@ -161,6 +161,9 @@ func (s *Schedule) Forward(now time.Time, current string) Forward {
 	}
 	for i, r := range set.Reminders {
 		at, free := holds.dueAt(r)
+		if holds.broke(r, known) {
+			continue
+		}
 		if free && r.Background && !at.Before(now.Add(-forwardGrace)) && !at.After(most) {
 			w.add(candidate{at: at, index: len(set.Routines) + i, fate: known.reminder(r.ID, at)})
 		}

@@ -70,3 +70,9 @@ func (s standing) Of(t *routines.Task) Hold {
 	}
 	return one
 }
+
+// broke reports whether a reminder waits for money: its run is not under way.
+func (s standing) broke(r *routines.Reminder, known *fates) bool {
+	at, _ := s.dueAt(r)
+	return s.Of(&r.Task).Money && known.reminder(r.ID, at) != fateRunning
+}

@@ -335,7 +335,12 @@ func (s *Schedule) kick(c routines.Change) bool {
 // FireNow fires a task at once, beside its schedule; a reminder is removed
 // after its run as always. Errors: no such task, it waits for the user's word, it
 // is running, or the schedule is not.
-func (s *Schedule) FireNow(id string) error {
+func (s *Schedule) FireNow(id string) error { return s.fireNow(id, false) }
+
+// FireBeside is FireNow, but a reminder stays, to fire at its time.
+func (s *Schedule) FireBeside(id string) error { return s.fireNow(id, true) }
+
+func (s *Schedule) fireNow(id string, stays bool) error {
 	d, ok := s.DueAt(id, s.clock())
 	if !ok {
 		return errors.New(unknownTask(id))
@@ -352,14 +357,14 @@ func (s *Schedule) FireNow(id string) error {
 	case s.running[d.key()] != nil:
 		return errors.New(stillRunning(t.Title()))
 	}
-	s.running[d.key()] = &run{}
+	s.running[d.key()] = &run{keep: stays}
 	s.inbox.fire = append(s.inbox.fire, d)
 	s.rouse()
 	return nil
 }
 
 // Keep lets the file of a reminder stay after its present run, so that it fires
-// at its time again: the undoing of FireNow. False means that no run of it is
+// at its time again. False means that no run of it is
 // under way.
 func (s *Schedule) Keep(id string) bool {
 	s.mu.Lock()

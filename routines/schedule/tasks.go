@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"ollimbot/routines"
 )
@@ -98,4 +99,23 @@ func (s *Schedule) removed(rel string, kind routines.Kind, id string) {
 		s.o.Commits.Remove(rel, fmt.Sprintf("remove %s %s", kind, id))
 	}
 	s.Refresh(rel)
+}
+
+// Edit changes the file of a task, and gives its bytes as they were; see
+// routines.EditTask.
+func (s *Schedule) Edit(t routines.Task, version string, zone *time.Location, e routines.Edit) (before []byte, err error) {
+	before, err = routines.EditTask(s.o.Dir, t, version, zone, e)
+	if err == nil {
+		s.written(t, "change")
+	}
+	return before, err
+}
+
+// Revert writes the file of a task as it was; see routines.RevertTask.
+func (s *Schedule) Revert(t routines.Task, version string, file []byte) (before []byte, err error) {
+	before, err = routines.RevertTask(s.o.Dir, t, version, file)
+	if err == nil {
+		s.written(t, "change")
+	}
+	return before, err
 }

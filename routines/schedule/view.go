@@ -212,6 +212,11 @@ func (s *Schedule) forPeople(f Forward, now, until time.Time) []Entry {
 	var heldOnes []Entry
 	for i, at := range next {
 		t := taskAt(set, i)
+		n := i - len(set.Routines)
+		broke := n >= 0 && holds.broke(set.Reminders[n], s.known.Load())
+		if n >= 0 && !broke && holds.Of(t).Money {
+			continue // its run is under way, and listed
+		}
 		if hold := holds.Of(t); hold != (Hold{}) {
 			if first := s.firstFire(set, i, now); !first.IsZero() && !first.After(until) {
 				if e := markHeld(s.entry(set, holds, candidate{at: first, index: i}), hold, now); e.Held {
@@ -219,7 +224,7 @@ func (s *Schedule) forPeople(f Forward, now, until time.Time) []Entry {
 				}
 			}
 		}
-		if !t.Background && !at.IsZero() && !at.Before(now) && !at.After(until) {
+		if !broke && !t.Background && !at.IsZero() && !at.Before(now) && !at.After(until) {
 			all = append(all, markHeld(s.entry(set, holds, candidate{at: at, index: i}), holds.Of(t), now))
 		}
 	}

@@ -204,20 +204,23 @@ const (
 	TaskEdit   ID = "task.edit"
 	TaskOpen   ID = "task.open"
 	TaskDelete ID = "task.delete"
-	TaskFire   ID = "task.fire"
-	TaskPause  ID = "task.pause"
-	TaskUp     ID = "task.up"
-	TaskDown   ID = "task.down"
-	TaskPgUp   ID = "task.pgup"
-	TaskPgDn   ID = "task.pgdn"
-	TaskTop    ID = "task.top"
-	TaskBottom ID = "task.bottom"
+	// TaskRestore brings back the task that was removed last.
+	TaskRestore ID = "task.restore"
+	TaskFire    ID = "task.fire"
+	TaskPause   ID = "task.pause"
+	TaskUp      ID = "task.up"
+	TaskDown    ID = "task.down"
+	TaskPgUp    ID = "task.pgup"
+	TaskPgDn    ID = "task.pgdn"
+	TaskTop     ID = "task.top"
+	TaskBottom  ID = "task.bottom"
 )
 
 // The actions of the page of costs.
 const (
 	CostsOpen   ID = "costs.open"
 	CostsMark   ID = "costs.mark"
+	CostsLift   ID = "costs.lift"
 	CostsUp     ID = "costs.up"
 	CostsDown   ID = "costs.down"
 	CostsPgUp   ID = "costs.pgup"

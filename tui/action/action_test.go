@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/chat"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/money"
 	"ollimbot/core/policy"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
@@ -142,7 +143,7 @@ func TestWhatChangesTheBotIsMarked(t *testing.T) {
 	want := []ID{
 		CapacityUp, CapacityDown, RefillDown5, RefillUp5, Exact, Mute, RefillDown1, RefillUp1,
 		ScheduleAllow, ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleOpen, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
-		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons, TaskFire, TaskOpen, TaskPause, Login, SetUp, Undo,
+		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons, TaskFire, TaskEdit, TaskDelete, TaskRestore, TaskOpen, TaskPause, CostsLift, Login, SetUp, Undo,
 	}
 	var got []ID
 	for _, a := range All() {
@@ -236,6 +237,7 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 		Approvals: []policy.Approval{{ID: "a"}},
 		Chat:      []transcript.Entry{{ID: "c", Embed: &post.Embed{Buttons: []post.Button{{Label: "Done"}}}}},
 		Engine:    core.EngineStatus{LoginNeeded: true},
+		Money:     money.State{Today: money.Span{Cap: 2}},
 	}
 	inFork := whole
 	inFork.Fork = &chat.Banner{}

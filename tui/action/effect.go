@@ -6,6 +6,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
+	"ollimbot/core/money"
 )
 
 // capacityAfter is the capacity after a step: never below zero.
@@ -25,6 +26,26 @@ func stepRefill(step int) func(core.Snapshot) command.Value {
 		return command.SetBudget{RefillMinutes: new(refillAfter(s, step))}
 	}
 }
+
+// lift takes the caps away for today, or puts them back.
+func lift(s core.Snapshot) command.Value { return command.LiftCaps{Undo: s.Money.Lifted} }
+
+func liftHint(s core.Snapshot) string {
+	if s.Money.Lifted {
+		return effectLifted
+	}
+	return ""
+}
+
+func noCaps(s core.Snapshot) string {
+	if !s.Money.Lifted && !capped(s.Money.Today) && !capped(s.Money.Month) {
+		return offCaps
+	}
+	return ""
+}
+
+// capped reports that a day or a month has a cap; the zero Span is none of a bot.
+func capped(s money.Span) bool { return s.Capped() && s != (money.Span{}) }
 
 func deliver(core.Snapshot) command.Value { return command.DeliverNow{} }
 

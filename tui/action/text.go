@@ -6,6 +6,7 @@ const (
 	offFastest  = "a token every minute is as fast as it gets"
 	offWaiting  = "nothing waits for you"
 	offSchedule = "nothing is scheduled"
+	offCaps     = "no cap on money is set"
 	offUpdates  = "there is no pending update"
 	offInFork   = "updates go to the main session; leave the fork first"
 	offForks    = "no run yet"
@@ -22,10 +23,11 @@ const (
 
 // The words of effects.
 const (
-	effectFull  = ", full "
-	effectMuted = "until "
-	effectWaits = " in all"
-	effectAll   = "all "
+	effectFull   = ", full "
+	effectMuted  = "until "
+	effectWaits  = " in all"
+	effectLifted = "lifted"
+	effectAll    = "all "
 )
 
 // What a sentence says in the place of a key where there is none.

@@ -148,6 +148,9 @@ func (f *Form) Written() bool {
 	return false
 }
 
+// Unsaved reports that the form asks before it is left.
+func (f *Form) Unsaved() bool { return f.Keeps && f.Written() }
+
 // Take implements pane.Dialog.
 func (f *Form) Take(c pane.Context, msg tea.Msg) pane.Answer {
 	switch msg := msg.(type) {
@@ -170,7 +173,7 @@ func (f *Form) Take(c pane.Context, msg tea.Msg) pane.Answer {
 
 func (f *Form) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
 	if closes(msg) {
-		if f.leaving || f.sent || !f.Keeps || !f.Written() {
+		if f.leaving || f.sent || !f.Unsaved() {
 			return pane.Answer{Close: true}
 		}
 		f.leaving, f.fault = true, textLeaveForm
@@ -254,7 +257,7 @@ func (f *Form) Hint() []key.Binding {
 	if f.Fields[f.at].choices != nil {
 		out = append(out, formKeys.turn)
 	}
-	if f.Keeps && f.Written() { // the first esc only warns then
+	if f.Unsaved() { // the first esc only warns then
 		return append(out, named(formKeys.leave, textLeaveFormKey))
 	}
 	return append(out, formKeys.leave)

@@ -38,7 +38,7 @@ func NewTask() *Form {
 			if once() {
 				task.At, _, _ = readMoment(when.Text(), now(c))
 			} else {
-				task.Cron = strings.TrimSpace(when.Text())
+				task.Cron = cronOf(when.Text())
 			}
 			return task
 		},

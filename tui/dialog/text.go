@@ -30,7 +30,7 @@ const (
 
 	textKindRoutine  = "fires again and again, as its cron line says"
 	textKindReminder = "fires once, then its file is gone"
-	textWhenRoutine  = "minute hour day month weekday: 0 9 * * 1-5 is weekdays at 9:00"
+	textWhenRoutine  = "every weekday at 9; or minute hour day month weekday: 0 9 * * 1-5"
 	textWhenReminder = "18:30, tomorrow 9:00, 2h30m, or 2006-01-02 15:04"
 	textTitleNote    = "a few words for lists and the schedule; may be empty"
 	textNeeded       = "needed: "
@@ -57,7 +57,7 @@ const reminderYear = 366 * 24 * time.Hour
 
 // readCron says what a cron line means and when it fires next.
 func readCron(expr string, now time.Time) (next time.Time, text string, ok bool) {
-	s, err := cron.Parse(expr)
+	s, err := cron.Parse(cronOf(expr))
 	if wrong := (*cron.Error)(nil); errors.As(err, &wrong) && wrong.Column > 0 {
 		return time.Time{}, fmt.Sprintf("column %d: %s", wrong.Column, wrong.Message), false
 	}
@@ -72,6 +72,14 @@ func readCron(expr string, now time.Time) (next time.Time, text string, ok bool)
 		return time.Time{}, textNeverFires, false
 	}
 	return next, s.Words() + "; next " + dayWords(next, now), true
+}
+
+// cronOf is the expression of what was written: itself, or that of plain words.
+func cronOf(text string) string {
+	if expr, ok := cron.FromWords(text); ok {
+		return expr
+	}
+	return strings.TrimSpace(text)
 }
 
 // readMoment reads when a reminder fires.

@@ -94,7 +94,7 @@ func everydayCosts() *command.CostReport {
 		Money: money.State{
 			Today: money.Span{Spent: 1.09, Cap: 2}, Month: money.Span{Spent: 21.3, Cap: 40}, Reserved: 0.2,
 		},
-		Ahead: []schedule.Entry{{ID: "e5f6a7b8", Description: "Weekly review", Held: true, Tag: "held for money until Tue 00:00", Cost: 0.3}},
+		Ahead: []schedule.Entry{{ID: "e5f6a7b8", Description: "Weekly review", Held: true, Money: true, Tag: "held for money until Tue 00:00", Cost: 0.3}},
 	}
 	for i := range 30 {
 		r.Days = append(r.Days, command.CostDay{Date: noon.AddDate(0, 0, i-29), Dollars: float64(3+i*7%11) / 8, Runs: 9})

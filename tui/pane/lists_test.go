@@ -138,28 +138,22 @@ func TestWhatTheUserLooksAtStaysSelected(t *testing.T) {
 	}
 }
 
-func TestFiringAReminderAsksBecauseItGoesWithItsRun(t *testing.T) {
+func TestAReminderThatIsFiredByHandStays(t *testing.T) {
 	for views := range 3 {
 		s := open("schedule")
 		for range views {
 			s.do(action.ScheduleView)
 		}
-		asked, done := map[command.Value]bool{}, map[command.Value]bool{}
+		done := map[command.Value]bool{}
 		s.do(action.ScheduleTop)
 		for range 12 {
-			a := s.do(action.ScheduleFire)
-			if a.Ask != nil {
-				asked[a.Ask.Do] = true
-				has(t, a.Ask.Text, "Has the landlord answered?", "Undo keeps it")
-			}
-			if a.Do != nil {
+			if a := s.do(action.ScheduleFire); a.Do != nil {
 				done[a.Do] = true
 			}
 			s.do(action.ScheduleDown)
 		}
-		reminder := command.FireNow{ID: "c0ffee00"}
-		if len(asked) != 1 || !asked[reminder] || done[reminder] || len(done) < 3 {
-			t.Errorf("view %d: asked about %v, done at once %v", views, asked, done)
+		if !done[command.FireNow{ID: "c0ffee00", Stays: true}] || len(done) < 3 {
+			t.Errorf("view %d: %v", views, done)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 // Draw implements pane.Pane.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
-	if w >= pageWidth && h >= pageHeight {
+	if w >= pageWidth && (h >= pageHeight || c.Zoomed && h >= leastPage) {
 		return p.cache.Rows(p.pageKey(c, w, h), func() []widget.Row { return p.page(c, w, h) })
 	}
 	return widget.Rows(widget.Nowhere, draw(c, w, h)...)

@@ -96,7 +96,7 @@ func (a ahead) legend(t *theme.Theme) []widget.Span {
 		dim(second),
 		{Role: theme.Ping, Text: t.Glyph(theme.Message) + " "},
 		dim(textPing),
-		{Role: theme.Warn, Text: t.Glyph(theme.Cross) + " "},
+		{Role: theme.Warn, Text: t.Glyph(theme.Refused) + " "},
 		dim(textRefusal),
 		{Role: theme.Track, Text: quiet},
 		dim(textQuietHours),
@@ -156,7 +156,7 @@ func marks(t *theme.Theme, s *core.Snapshot, a ahead, hours func(time.Time) floa
 		m := chart.Mark{X: hours(ping.At), Y: left, Sign: t.Glyph(theme.Message), Role: theme.Ping, Name: ping.Title}
 		switch {
 		case ping.Refused != "":
-			m.Sign, m.Role = t.Glyph(theme.Cross), theme.Warn
+			m.Sign, m.Role = t.Glyph(theme.Refused), theme.Warn
 		case ping.Critical:
 			m.Sign = t.Glyph(theme.Bell)
 		}

@@ -19,6 +19,8 @@ import (
 const (
 	// The least inside that is a page.
 	pageWidth, pageHeight = 36, 9
+	// leastPage is the least height of a page that has the whole body.
+	leastPage = 7
 	// roomy is from how many rows on there is a legend, and a third of the page is
 	// today's messages.
 	roomy = 14
@@ -167,7 +169,7 @@ func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
 	text, answer, answers := ping.Text, textNotAnswered, theme.Dim
 	switch {
 	case ping.Refused != "":
-		glyph, role, text, answer = theme.Cross, theme.Warn, textRefused+ping.Refused, ""
+		glyph, role, text, answer = theme.Refused, theme.Warn, textRefused+ping.Refused, ""
 	case !ping.Answered.IsZero():
 		answer, answers = textAnswered(ping.Answered.Sub(ping.At)), theme.Good
 	}

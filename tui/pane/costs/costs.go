@@ -127,7 +127,7 @@ func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 }
 
 // leastPlot is the least height of the picture.
-const leastPlot = 5
+const leastPlot = 4
 
 // pictureKey is what the bars depend on.
 type pictureKey struct {
@@ -182,7 +182,7 @@ func (p *Page) held(c pane.Context) []widget.Span {
 	}
 	n, dollars, first := 0, 0.0, ""
 	for i := range p.report.Ahead {
-		if e := &p.report.Ahead[i]; e.Held && strings.HasPrefix(e.Tag, tagMoney) {
+		if e := &p.report.Ahead[i]; e.Money {
 			n, dollars, first = n+1, dollars+e.Cost, cmp.Or(first, e.Description)
 		}
 	}

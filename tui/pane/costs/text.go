@@ -24,9 +24,6 @@ const (
 	textCapLine   = "cap "
 	textTalk      = "the conversation"
 	textNoTask    = "no task is selected"
-
-	// tagMoney begins the tag of what waits for money.
-	tagMoney = "held for money"
 )
 
 func textCap(dollars float64, per string) string {

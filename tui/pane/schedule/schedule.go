@@ -5,7 +5,6 @@
 package schedule
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -185,15 +184,10 @@ func onTask(s *core.Snapshot, it item, id action.ID) pane.Answer {
 	return pane.Answer{}
 }
 
-// fire fires a task at once. A reminder goes with its run, so that this asks.
+// fire fires a task at once, beside its schedule: a reminder stays.
 func fire(s *core.Snapshot, it item) pane.Answer {
-	now := command.FireNow{ID: it.id()}
-	if held(s, it).Kind != routines.KindReminder && (it.fire == nil || it.fire.Kind != routines.KindReminder) {
-		return pane.Answer{Do: now}
-	}
-	return pane.Answer{Ask: &pane.Question{
-		Text: fmt.Sprintf(textFireQuestion, it.title()), Yes: textFire, No: textWait, Do: now,
-	}}
+	reminder := held(s, it).Kind == routines.KindReminder || it.fire != nil && it.fire.Kind == routines.KindReminder
+	return pane.Answer{Do: command.FireNow{ID: it.id(), Stays: reminder}}
 }
 
 // ofTask reports whether an action is done with a task, or with its file.

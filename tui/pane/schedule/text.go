@@ -40,10 +40,6 @@ const (
 	textUnknown    = "? not counted"
 	textNoTask     = "this file is not a task"
 
-	textFireQuestion = "Fire %q now? A reminder goes once it has run, and does not fire again at its time. Undo keeps it."
-	textFire         = "fire now"
-	textWait         = "let it wait for its time"
-
 	textSilent     = "silent"
 	textForeground = "foreground"
 	textTomorrow   = "tomorrow"

@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/words"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
+	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -30,6 +31,9 @@ func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	t := p.task(c)
 	if t == nil {
+		if p.id != "" {
+			return widget.Rows(widget.Nowhere, b.Empty(w, h, textGone, textBringBack(c.Names(action.Task)))...)
+		}
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, textNoTask)...)
 	}
 	facts := p.facts(c, t, w)

@@ -11,8 +11,10 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/widget"
 )
@@ -20,7 +22,7 @@ import (
 // Page is the page of one task. Use New.
 type Page struct {
 	pane.Still
-	id string // of the task; empty, or of one that is gone: the first is shown
+	id string // of the task; empty: the first is shown
 
 	past   *command.TaskPast
 	prompt string
@@ -71,11 +73,11 @@ func (p *Page) task(c pane.Context) *schedule.TaskView {
 	return nil
 }
 
-// place is which of the tasks is shown, or -1.
+// place is which of the tasks is shown, or -1: there is none, or it is gone.
 func (p *Page) place(c pane.Context) int {
 	tasks := c.Snap.Schedule.Tasks
 	i := slices.IndexFunc(tasks, func(t schedule.TaskView) bool { return t.ID == p.id })
-	if i < 0 && len(tasks) > 0 {
+	if i < 0 && len(tasks) > 0 && p.id == "" {
 		return 0
 	}
 	return i
@@ -154,6 +156,9 @@ func (p *Page) Title(c pane.Context) (name, state string) {
 // Do implements pane.Pane.
 func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	t := p.task(c)
+	if id == action.TaskRestore {
+		return pane.Answer{Do: command.RestoreTask{}}
+	}
 	if t == nil {
 		return pane.Answer{}
 	}
@@ -171,9 +176,16 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	case action.TaskBefore, action.TaskBehind:
 		p.turn(c, map[action.ID]int{action.TaskBefore: -1, action.TaskBehind: +1}[id])
 	case action.TaskFire:
-		return pane.Answer{Do: command.FireNow{ID: t.ID}}
+		return pane.Answer{Do: command.FireNow{ID: t.ID, Stays: t.Kind == routines.KindReminder}}
 	case action.TaskPause:
 		return pane.Answer{Do: command.Pause{ID: t.ID, Paused: !t.Paused}}
+	case action.TaskEdit:
+		if p.past != nil && p.past.File.ID == t.ID {
+			return pane.Answer{Open: dialog.EditTask(p.past.File)}
+		}
+		return pane.Answer{Toast: textReading}
+	case action.TaskDelete:
+		return pane.Answer{Do: command.DeleteTask{ID: t.ID}}
 	case action.TaskOpen:
 		return pane.Answer{Edit: &pane.Edit{File: t.Path}}
 	default:
@@ -203,6 +215,7 @@ func (p *Page) scroll(verb string) {
 func (p *Page) Off(c pane.Context, id action.ID) string {
 	t := p.task(c)
 	switch {
+	case id == action.TaskRestore:
 	case t == nil:
 		return textNone
 	case id == action.TaskRun && p.selected() == nil:

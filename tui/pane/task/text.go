@@ -6,12 +6,14 @@ import (
 	"ollimbot/core/budget"
 	"ollimbot/core/fork"
 	"ollimbot/core/words"
+	"ollimbot/tui/action"
 )
 
 const (
 	textTitle  = "Task"
 	textNoTask = "There is no task."
 	textNone   = "there is no task"
+	textGone   = "This task is gone: it has run, or its file was removed."
 	textNoRun  = "it has not run yet"
 
 	textReading    = "reading…"
@@ -36,6 +38,10 @@ func textLast(n, of int) string {
 		return fmt.Sprintf("the last %d of %s", n, words.Grouped(uint64(of), "run"))
 	}
 	return words.Count(n, "run")
+}
+
+func textBringBack(n action.Names) string {
+	return n.Opening(action.TaskRestore) + " brings back the one that went last."
 }
 
 func textRefused(n int) string { return fmt.Sprintf("%d refused", n) }

@@ -1,0 +1,109 @@
+package routines
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/store"
+)
+
+// Edit is what shall change in a file.
+type Edit struct {
+	// Set are keys of its front matter with what they shall say: a string, bool, int or
+	// []string, or nil to leave the key out.
+	Set  []store.Out
+	Body *string // the prompt; nil leaves it
+}
+
+// ErrOther says that a file is not the version that was given.
+var ErrOther = errors.New("the file was changed on the disk")
+
+// EditTask changes the file of a task, which must be the version that is given, and
+// gives its bytes as they were. What would not load again is an error and writes
+// nothing; so does ErrOther.
+func EditTask(d *store.Dir, t Task, version string, zone *time.Location, e Edit) (before []byte, err error) {
+	return rewrite(d, t, version, func(data []byte) ([]byte, error) {
+		changed, err := e.apply(data)
+		if err != nil {
+			return nil, err
+		}
+		var problems []Problem
+		if t.Kind == KindReminder {
+			_, problems = ParseReminder(t.Path, changed, zone)
+		} else {
+			_, problems = ParseRoutine(t.Path, changed)
+		}
+		if HasErrors(problems) {
+			return nil, asError(problems)
+		}
+		return changed, nil
+	})
+}
+
+// RevertTask writes the file of a task as it was, as long as it is the version that is
+// given, and gives its bytes as they are.
+func RevertTask(d *store.Dir, t Task, version string, file []byte) (before []byte, err error) {
+	return rewrite(d, t, version, func([]byte) ([]byte, error) { return file, nil })
+}
+
+// rewrite changes a file in one turn.
+func rewrite(d *store.Dir, t Task, version string, change func([]byte) ([]byte, error)) (before []byte, err error) {
+	folder, err := FolderOf(t.Kind)
+	if err != nil {
+		return nil, err
+	}
+	err = d.WithLock(folder, func() error {
+		if before, err = d.Read(t.Path); err != nil {
+			return err
+		}
+		if Digest(before) != version {
+			return ErrOther
+		}
+		after, err := change(before)
+		if err != nil || bytes.Equal(before, after) {
+			return err
+		}
+		return d.Write(t.Path, after)
+	})
+	if err != nil && !errors.Is(err, ErrOther) {
+		err = fmt.Errorf("change %s: %w", t.Path, err)
+	}
+	return before, err
+}
+
+// apply makes the changes in a file's bytes.
+func (e Edit) apply(data []byte) ([]byte, error) {
+	data, err := store.SpliceFrontMatter(data, e.Set)
+	if err != nil || e.Body == nil {
+		return data, err
+	}
+	body := strings.TrimSpace(clean.Text(*e.Body))
+	doc, err := store.ParseFrontMatter(data)
+	if err != nil {
+		return nil, err
+	}
+	if doc.Body == body {
+		return data, nil
+	}
+	eol := "\n"
+	if bytes.Contains(data, []byte("\r\n")) {
+		eol = "\r\n"
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	head := strings.Join(lines[:min(doc.BodyLine-1, len(lines))], "")
+	if !strings.HasSuffix(head, "\n") {
+		head += eol
+	}
+	changed := []byte(head + strings.ReplaceAll(body, "\n", eol) + eol)
+	if again, err := store.ParseFrontMatter(changed); err != nil || again.Body != body {
+		return nil, errors.New("the prompt cannot be changed safely; edit the file by hand")
+	}
+	return changed, nil
+}
+
+// RunAt is a moment as a reminder's file has it.
+func RunAt(at time.Time) string { return at.Format(runAtLayout) }

@@ -1,0 +1,229 @@
+package dialog
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/command"
+	"ollimbot/core/store"
+	"ollimbot/routines"
+	"ollimbot/tui/pane"
+)
+
+// editing is the form of a task that is there. Only the fields that were changed are
+// written; what else the file says stays.
+type editing struct {
+	*Form
+	file  command.TaskFile // as it was seen last
+	lines []editLine
+}
+
+// editLine is a field and the key of the file that it stands for; the prompt has none.
+type editLine struct {
+	key   string
+	field *Field
+	// show is what the field says of a file, value what the file says of a text: nil
+	// leaves the key out.
+	show  func(command.TaskFile) string
+	value func(c pane.Context, text string) any
+}
+
+// EditTask is the form of a task that is there: every field of its file.
+func EditTask(file command.TaskFile) pane.Dialog {
+	e := &editing{file: file}
+	e.when()
+	e.text("description", textFieldTitle, func(f command.TaskFile) string { return f.Description })
+	e.prompt()
+	e.choice("background", textFieldRuns, textBackground, textForeground, func(f command.TaskFile) bool { return f.Background })
+	e.choice("allow-ping", textFieldPings, textMayPing, textNeverPings, func(f command.TaskFile) bool { return f.AllowPing })
+	e.oneOf("update-main-session", textFieldReports, func(f command.TaskFile) string { return string(f.Mode) },
+		string(routines.OnPing), string(routines.Always), string(routines.Freely), string(routines.Blocked))
+	e.oneOf("model", textFieldModel, func(f command.TaskFile) string { return f.Model }, "", "opus", "sonnet", "haiku")
+	e.choice("thinking", textFieldThinking, textYes, textNo, func(f command.TaskFile) bool { return f.Thinking })
+	e.choice("isolated", textFieldIsolated, textYes, textNo, func(f command.TaskFile) bool { return f.Isolated })
+	e.list("allowed-tools", textFieldAllowed, func(f command.TaskFile) []string { return f.Allowed })
+	e.list("disallowed-tools", textFieldDisallowed, func(f command.TaskFile) []string { return f.Disallowed })
+	e.list("skills", textFieldSkills, func(f command.TaskFile) []string { return f.Skills })
+	e.text("subagent", textFieldSubagent, func(f command.TaskFile) string { return f.Subagent })
+	e.choice("trust-input", textFieldTrust, textYes, textNo, func(f command.TaskFile) bool { return f.TrustInput })
+	e.choice("critical", textFieldCritical, textYes, textNo, func(f command.TaskFile) bool { return f.Critical })
+	if file.Kind == routines.KindRoutine {
+		e.oneOf("missed", textFieldMissed, func(f command.TaskFile) string { return map[bool]string{true: "run"}[f.RunMissed] }, "", "run")
+	} else {
+		e.chain()
+	}
+	e.Form = &Form{Name: file.Title(), Send: textWriteFile, Keeps: true, Make: e.command}
+	for _, l := range e.lines {
+		e.Fields = append(e.Fields, l.field)
+	}
+	return e
+}
+
+func (e *editing) add(l editLine) { e.lines = append(e.lines, l) }
+
+// when is the field of the cron line or the moment.
+func (e *editing) when() {
+	if e.file.Kind == routines.KindRoutine {
+		show := func(f command.TaskFile) string { return f.Cron }
+		field := Text(textFieldWhen, show(e.file), func(c pane.Context, text string, tried bool) (string, bool) {
+			return needed(textWhenRoutine, text, tried, func() (string, bool) { return CheckCron(c, text) })
+		})
+		e.add(editLine{"cron", field, show, func(_ pane.Context, text string) any { return cronOf(text) }})
+		return
+	}
+	show := func(f command.TaskFile) string { return f.RunAt.Format("2006-01-02 15:04") }
+	field := Text(textFieldWhen, show(e.file), nil)
+	field.Check = func(c pane.Context, text string, tried bool) (string, bool) {
+		if text == field.before { // also where it has passed meanwhile
+			return "", true
+		}
+		return needed(textWhenReminder, text, tried, func() (string, bool) { return CheckMoment(c, text) })
+	}
+	e.add(editLine{"run-at", field, show, func(c pane.Context, text string) any {
+		at, _, _ := readMoment(text, now(c))
+		return routines.RunAt(at)
+	}})
+}
+
+// prompt is the field of the prompt. One of several lines is left to the editor: a
+// field has one.
+func (e *editing) prompt() {
+	show := func(f command.TaskFile) string { return f.Body }
+	if n := strings.Count(e.file.Body, "\n") + 1; n > 1 {
+		e.add(editLine{field: Choice(textFieldPrompt, textLongPrompt(n), textLongPrompt(n)), show: show})
+		return
+	}
+	e.add(editLine{field: Text(textFieldPrompt, e.file.Body, CheckMessage), show: show})
+}
+
+// text is a field of one line; empty leaves the key out.
+func (e *editing) text(key, label string, show func(command.TaskFile) string) {
+	e.add(editLine{key, Text(label, show(e.file), nil), show, func(_ pane.Context, text string) any {
+		if text = strings.TrimSpace(text); text == "" {
+			return nil
+		}
+		return text
+	}})
+}
+
+// list is a field of several words; none leaves the key out.
+func (e *editing) list(key, label string, of func(command.TaskFile) []string) {
+	show := func(f command.TaskFile) string { return strings.Join(of(f), separator+" ") }
+	field := Text(label, show(e.file), func(_ pane.Context, text string, _ bool) (string, bool) { return hintOf(textListNote, text), true })
+	e.add(editLine{key, field, show, func(_ pane.Context, text string) any {
+		var items []string
+		for item := range strings.SplitSeq(text, separator) {
+			if item = strings.TrimSpace(item); item != "" {
+				items = append(items, item)
+			}
+		}
+		if items == nil {
+			return nil
+		}
+		return items
+	}})
+}
+
+// separator stands between the items of a list: patterns of tools hold commas.
+const separator = ";"
+
+// choice is a field of two words for true and false.
+func (e *editing) choice(key, label, yes, no string, of func(command.TaskFile) bool) {
+	show := func(f command.TaskFile) string {
+		if of(f) {
+			return yes
+		}
+		return no
+	}
+	e.add(editLine{key, Choice(label, show(e.file), yes, no), show, func(_ pane.Context, text string) any { return text == yes }})
+}
+
+// oneOf is a field of the file's own words; the first of them may be empty, which
+// leaves the key out.
+func (e *editing) oneOf(key, label string, of func(command.TaskFile) string, accepted ...string) {
+	named := func(word string) string {
+		if word == "" {
+			return textUsual
+		}
+		return word
+	}
+	choices := make([]string, len(accepted))
+	for i, word := range accepted {
+		choices[i] = named(word)
+	}
+	show := func(f command.TaskFile) string { return named(of(f)) }
+	e.add(editLine{key, Choice(label, show(e.file), choices...), show, func(_ pane.Context, text string) any {
+		if text == textUsual {
+			return nil
+		}
+		return text
+	}})
+}
+
+// chain is the field of how often a reminder may come back.
+func (e *editing) chain() {
+	show := func(f command.TaskFile) string { return strconv.Itoa(f.MaxChain) }
+	field := Text(textFieldChain, show(e.file), func(_ pane.Context, text string, _ bool) (string, bool) {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		return textChainNote, err == nil && n >= 0 && n <= mostChain
+	})
+	e.add(editLine{"max-chain", field, show, func(_ pane.Context, text string) any {
+		n, _ := strconv.Atoi(strings.TrimSpace(text))
+		if n == 0 {
+			return nil
+		}
+		return n
+	}})
+}
+
+// mostChain is the longest chain that a file may ask for.
+const mostChain = 10_000
+
+// command is what the changed fields come to.
+func (e *editing) command(c pane.Context) command.Value {
+	edit := command.EditTask{ID: e.file.ID, Version: e.file.Digest}
+	for _, l := range e.lines {
+		text := l.field.Text()
+		switch {
+		case text == l.field.before:
+		case l.key == "":
+			edit.Edit.Body = &text
+		default:
+			edit.Edit.Set = append(edit.Edit.Set, store.Out{Key: l.key, Value: l.value(c, text)})
+		}
+	}
+	return edit
+}
+
+// Take implements pane.Dialog. Of a file that was changed meanwhile it shows what that
+// says now beside what stands here, and asks: enter then writes over it.
+func (e *editing) Take(c pane.Context, msg tea.Msg) pane.Answer {
+	var other *command.ChangedError
+	if done, ok := msg.(pane.Done); ok && errors.As(done.Err, &other) {
+		msg = pane.Done{Err: errors.New(e.both(other))}
+		e.file = other.Now
+	}
+	return e.Form.Take(c, msg)
+}
+
+// both says what another hand has written and what stands here.
+func (e *editing) both(other *command.ChangedError) string {
+	var parts []string
+	for _, l := range e.lines {
+		if there := l.show(other.Now); there != l.show(e.file) {
+			parts = append(parts, textBoth(l.field.Label, short(there), short(l.field.Text())))
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, textOtherPart)
+	}
+	return other.Error() + ": " + strings.Join(slices.Compact(parts), "; ") + ". " + textOverwrite
+}
+
+// short is what a field says, in quotes.
+func short(text string) string { return strconv.Quote(clean.Cut(clean.Line(text), 40)) }

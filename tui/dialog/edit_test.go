@@ -1,0 +1,109 @@
+package dialog
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core"
+	"ollimbot/core/command"
+	"ollimbot/core/store"
+	"ollimbot/routines"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+)
+
+func teaFile() command.TaskFile {
+	return command.TaskFile{
+		Task: routines.Task{
+			Kind: routines.KindRoutine, ID: "aaaa0001", Path: "routines/tea.md", Description: "Tea", Body: "Make tea.",
+			Background: true, Thinking: true, AllowPing: true, Mode: routines.OnPing, Digest: "v1",
+		},
+		Cron: "0 9 * * *",
+	}
+}
+
+func editContext() pane.Context {
+	at := time.Date(2026, 3, 10, 14, 2, 0, 0, time.UTC)
+	return pane.Context{Theme: theme.New(theme.Options{Plain: true}), Snap: &core.Snapshot{At: at, Zone: time.UTC}}
+}
+
+// fill writes a text over a field of a form.
+func fill(e pane.Dialog, label, text string) {
+	for _, f := range e.(*editing).Fields {
+		if f.Label == label {
+			f.Set(text)
+		}
+	}
+}
+
+var enter = tea.KeyPressMsg{Code: tea.KeyEnter}
+
+func TestOnlyChangedFieldsAreWritten(t *testing.T) {
+	c, e := editContext(), EditTask(teaFile())
+	if a := e.Take(c, enter); a.Send == nil || len(a.Send.(command.EditTask).Edit.Set) > 0 {
+		t.Errorf("nothing was changed: %#v", a.Send)
+	}
+	e = EditTask(teaFile())
+	fill(e, textFieldWhen, "every weekday at 10")
+	fill(e, textFieldTitle, "")
+	fill(e, textFieldAllowed, "Bash(git log, x); Read(**.md)")
+	fill(e, textFieldPrompt, "Make coffee.")
+	body := "Make coffee."
+	want := command.EditTask{ID: "aaaa0001", Version: "v1", Edit: routines.Edit{
+		Set:  []store.Out{{Key: "cron", Value: "0 10 * * 1-5"}, {Key: "description"}, {Key: "allowed-tools", Value: []string{"Bash(git log, x)", "Read(**.md)"}}},
+		Body: &body,
+	}}
+	if d := cmp.Diff(command.Value(want), e.Take(c, enter).Send); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestAWrongFieldIsRefusedBesideIt(t *testing.T) {
+	c, e := editContext(), EditTask(teaFile())
+	fill(e, textFieldWhen, "61 * * * *")
+	if a := e.Take(c, enter); a.Send != nil {
+		t.Errorf("it is sent: %#v", a.Send)
+	}
+	if screen := ansi.Strip(strings.Join(e.Draw(c, 80, 24), "\n")); !strings.Contains(screen, "minute 61 does not exist") {
+		t.Errorf("it does not say why:\n%s", screen)
+	}
+}
+
+// A file that was changed under the form shows both, and asks: enter writes over it.
+func TestAFileThatWasChangedUnderTheFormShowsBothAndAsks(t *testing.T) {
+	c, e := editContext(), EditTask(teaFile())
+	fill(e, textFieldWhen, "0 10 * * *")
+	e.Take(c, enter)
+	other := teaFile()
+	other.Cron, other.Digest = "0 8 * * *", "v2"
+	if a := e.Take(c, pane.Done{Err: &command.ChangedError{Now: other}}); a.Close {
+		t.Fatal("the form is gone, and what was written")
+	}
+	screen := strings.Join(strings.Fields(ansi.Strip(strings.Join(e.Draw(c, 80, 40), " "))), " ")
+	for _, want := range []string{"routines/tea.md was changed on the disk meanwhile", `When says "0 8 * * *" there and "0 10 * * *" here`, "enter writes what you changed over it"} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("%q is missing in\n%s", want, screen)
+		}
+	}
+	again, ok := e.Take(c, enter).Send.(command.EditTask)
+	if !ok || again.Version != "v2" || len(again.Edit.Set) != 1 {
+		t.Errorf("enter sends %#v", again)
+	}
+}
+
+func TestAPromptOfSeveralLinesIsLeftToTheEditor(t *testing.T) {
+	file := teaFile()
+	file.Body = "Make tea.\nGreen."
+	e := EditTask(file)
+	if screen := strings.Join(e.Draw(editContext(), 80, 40), "\n"); !strings.Contains(ansi.Strip(screen), "2 lines: open the file") {
+		t.Errorf("the prompt:\n%s", screen)
+	}
+	if a := e.Take(editContext(), enter); a.Send.(command.EditTask).Edit.Body != nil {
+		t.Error("the prompt is written")
+	}
+}
