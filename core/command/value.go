@@ -124,6 +124,18 @@ type Looked struct{ Runs []string }
 // Past is how a task has gone and what comes: Outcome.Past.
 type Past struct{ ID string }
 
+// SetConfig changes a setting, as /config does: Value is what config.Set takes. Where
+// something follows that the user may not have meant, nothing is changed and
+// Outcome.Follows says it, unless they are Sure. Undoable.
+type SetConfig struct {
+	Key, Value string
+	Sure       bool
+}
+
+// SetLook changes how the dashboard looks, which it keeps itself: the bot writes the
+// change down. Undoable.
+type SetLook struct{ Name, Value, Was string }
+
 // Here notes that the user does something in the dashboard now.
 type Here struct{}
 
@@ -305,6 +317,8 @@ func (Costs) value()         {}
 func (Runs) value()          {}
 func (Looked) value()        {}
 func (Here) value()          {}
+func (SetConfig) value()     {}
+func (SetLook) value()       {}
 func (Away) value()          {}
 func (Past) value()          {}
 func (AddTask) value()       {}
@@ -335,6 +349,7 @@ type Outcome struct {
 	Past    *TaskPast    // for the command Past
 	Runs    *fork.Page   // for the command Runs
 	Away    *away.Report // for the command Away
+	Follows string       // why SetConfig has changed nothing: what would follow
 	// Done is closed when words have been answered, or never will be; nil for
 	// commands that answer nothing. After the bot's end it may stay open.
 	Done <-chan struct{}
