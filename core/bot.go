@@ -225,6 +225,15 @@ func (b *Bot) makeChat() {
 	b.chat = chat.New(o)
 }
 
+// recover takes up what an earlier run of the bot has left half done.
+func (b *Bot) recover(ctx context.Context) {
+	if err := b.purse.Recover(); err != nil {
+		b.log.Error("what an earlier run of the bot had set aside could not be settled", "error", err)
+	}
+	b.chat.Recover(ctx)
+	b.recoverWebhooks()
+}
+
 // Run brings the bot to life and blocks until ctx ends and everything has
 // stopped: what takes work and the work itself are told at once, runs under way
 // have ten seconds to end; engine, git, files and the lock follow. A second bot on the same directory is refused with
@@ -248,11 +257,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	b.install()
 	b.index.Scan()
 	b.loadProvenance()
-	if err := b.purse.Recover(); err != nil {
-		b.log.Error("what an earlier run of the bot had set aside could not be settled", "error", err)
-	}
-	b.chat.Recover(ctx)
-	b.recoverWebhooks()
+	b.recover(ctx)
 	b.log.Info("bot started", "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)
 
 	gitCtx, stopGit := context.WithCancel(context.WithoutCancel(ctx))

@@ -112,7 +112,7 @@ func (b *Bot) deleteTask(c command.DeleteTask) (command.Outcome, error) {
 	if _, found, err := b.schedule.Remove(t.Kind, c.ID); err != nil || !found {
 		return command.Outcome{}, errors.Join(err, missing(found, t))
 	}
-	return command.Outcome{Message: fmt.Sprintf(textRemoved, t.Title()), Undo: command.RestoreTask{ID: c.ID}}, nil
+	return command.Outcome{Message: fmt.Sprintf(textRemoved, t.Title()), Undo: command.RestoreTask(c)}, nil
 }
 
 func missing(found bool, t routines.Task) error {

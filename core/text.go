@@ -20,17 +20,19 @@ const (
 	textForegroundFailed = "%q could not finish: %v"
 	textNotRunning       = "the bot does not run here: start it with ollim-bot run"
 
-	textToday         = "today"
-	textThisMonth     = "this month"
-	textCapSpent      = "%s are spent of the %s that %s may cost"
-	textCapAsk        = "Go on above the cap today?"
-	textCapAskMore    = "%s. Allow: the conversation goes on for today. Deny: it waits until the cap is over. Background runs are held either way; /lift lets them go on too."
+	textToday      = "today"
+	textThisMonth  = "this month"
+	textCapSpent   = "%s are spent of the %s that %s may cost"
+	textCapAsk     = "Go on above the cap today?"
+	textCapAskMore = "%s. Allow: the conversation goes on for today. Deny: it waits until the cap is over. " +
+		"Background runs are held either way; /lift lets them go on too."
 	textCapNo         = "%s, and you said that the conversation waits: /lift goes on above the cap today, /config daily_cap and /config monthly_cap change it"
 	textCapUnanswered = "%s, and nobody answered whether to go on: write again to be asked again"
 	textNoCaps        = "there are no caps: /config daily_cap 5 sets one"
 	textLifted        = "the caps are lifted for today"
 	textCapsBack      = "the caps hold again"
-	textCapBelow      = "%s has cost %s, and the cap would be %s: background runs would be held until %s but critical ones, and the conversation would ask. Say it again with sure behind it to set it"
+	textCapBelow      = "%s has cost %s, and the cap would be %s: background runs would be held until %s but critical ones, " +
+		"and the conversation would ask. Say it again with sure behind it to set it"
 
 	textGoogleOff    = "google is not connected (%s)"
 	textGoogleGone   = "it is not there any more"

@@ -106,7 +106,8 @@ func costLines(o command.Outcome) []string {
 	var lines []string
 	for _, d := range r.Days {
 		if d.Dollars > 0 || d.Runs > 0 {
-			lines = append(lines, fmt.Sprintf("%s  %8s  %6s  %s", d.Date.Format("Mon 2006-01-02"), words.Dollars(d.Dollars), words.Tokens(d.Tokens), words.Count(d.Runs, "run")))
+			lines = append(lines, fmt.Sprintf("%s  %8s  %6s  %s", d.Date.Format("Mon 2006-01-02"),
+				words.Dollars(d.Dollars), words.Tokens(d.Tokens), words.Count(d.Runs, "run")))
 		}
 	}
 	if len(lines) > 0 {

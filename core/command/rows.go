@@ -47,7 +47,8 @@ var slashRows = []Command{
 		Options: []Option{
 			{Name: "key", About: "the setting", Choices: []string{
 				"model.main=model_main", "model.fork=model_fork", "thinking.main=thinking_main", "thinking.fork=thinking_fork",
-				"bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "daily_cap", "monthly_cap", "max_background_forks", "google_calendars", "google_task_list",
+				"bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "daily_cap", "monthly_cap", "max_background_forks",
+				"google_calendars", "google_task_list",
 			}},
 			{Name: "value", About: "what to set it to"},
 		},
