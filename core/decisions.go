@@ -81,6 +81,8 @@ func (b *Bot) recordCommand(ctx context.Context, c command.Value, o command.Outc
 		e.Action, e.Subject = audit.UpdateRestored, c.Update.Key
 	case command.StopFork:
 		e.Action, e.Subject = audit.RunStopped, c.Run
+	case command.SetLook:
+		e.Action, e.Subject, e.Detail = audit.ConfigChanged, "dashboard "+c.Name, c.Was+" → "+c.Value
 	case command.Login:
 		e.Action = audit.LoginChanged
 	default:

@@ -142,6 +142,13 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 			return command.Outcome{}, err
 		}
 		return command.Outcome{Message: "stopping"}, nil
+	case command.SetConfig:
+		return c.CarryOut(ctx, b.slashHost())
+	case command.SetLook:
+		return command.Outcome{
+			Message: fmt.Sprintf("%s: %s → %s", c.Name, c.Was, c.Value),
+			Undo:    command.SetLook{Name: c.Name, Value: c.Was, Was: c.Value},
+		}, nil
 	case command.Here:
 		b.present.Here(b.now())
 		return command.Outcome{}, nil

@@ -54,6 +54,8 @@ type Snapshot struct {
 	Schedule schedule.View
 	Updates  []updates.Update // oldest first
 	Forks    []fork.View      // running, then waiting, then finished (newest first)
+	// Config is what /config shows and sets.
+	Config config.Runtime
 	// Ended are the runs that have ended within 24 hours, in the order of their ends.
 	Ended []fork.View
 	// Failures are runs that have failed and that nobody has looked at, newest first.
@@ -163,6 +165,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	if at := b.started.Load(); at != nil {
 		s.Started = *at
 	}
+	s.Config = *b.runtime.Load()
 	s.Away, s.Decisions = b.present.Span(now), b.audit.Recorded()
 	s.Busy, s.BusySince = b.chat.Busy()
 	s.Webhooks = len(b.hooks.Specs(false))

@@ -104,7 +104,7 @@ const (
 )
 
 func untilLongID(n int) string {
-	return fmt.Sprintf("until: done needs an id of at most %d bytes, this one has %d, so the reminder comes once; write a shorter id, or delete until", longestDone, n)
+	return fmt.Sprintf("until: done needs an id of at most %d bytes, this one has %d, so the reminder comes once; shorten it, or delete until", longestDone, n)
 }
 
 func badFirstAt(text string) string {

@@ -14,6 +14,7 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
+	settingspage "ollimbot/tui/pane/settings"
 	"ollimbot/tui/pane/task"
 )
 
@@ -193,7 +194,7 @@ func (r *root) step(by int) {
 // out: that it is empty, or read-only, is no answer to esc.
 func (r *root) back() {
 	r.speech.hush(time.Now())
-	if p, ok := r.panes[r.focus].(ender); ok && r.whole() && p.End(r.context()) {
+	if p, ok := r.panes[r.focus].(ender); ok && p.End(r.context()) {
 		return
 	}
 	if r.focus.Page() {
@@ -242,6 +243,10 @@ func (r *root) answer(a pane.Answer) tea.Cmd {
 	}
 	if a.Zoom {
 		r.zoom = true
+	}
+	if p, ok := r.panes[action.Settings].(*settingspage.Page); ok && a.Setting != "" {
+		r.setFocus(action.Settings)
+		p.Select(a.Setting)
 	}
 	if a.Open != nil {
 		r.open(a.Open)
@@ -350,6 +355,15 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 			delete(r.desk.answered, c.ID)
 		}
 		return nil
+	}
+	switch c := msg.command.(type) {
+	case command.SetLook:
+		r.wear(c.Name, c.Value)
+	case command.SetConfig:
+		if msg.outcome.Follows != "" {
+			c.Sure = true
+			return r.answer(pane.Answer{Ask: &pane.Question{Text: msg.outcome.Follows + ".", Yes: textSetIt, No: textLeaveIt, Do: c}})
+		}
 	}
 	text := r.outcome(msg.command, msg.outcome.Message)
 	switch {

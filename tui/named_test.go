@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"ollimbot/core"
@@ -162,7 +163,7 @@ func TestTitlesShowTheKeysOfThePanes(t *testing.T) {
 		if keyName != "" {
 			c.Keys = []string{keyName}
 		}
-		changes := []action.Change{c, {ID: action.TailPageDown}, {ID: action.SchedulePgDn}, {ID: action.CostsPgDn}, {ID: action.TaskPgDn}, {ID: "away.pgdn"}} // which have ctrl+f
+		changes := []action.Change{c, {ID: action.TailPageDown}, {ID: action.SchedulePgDn}, {ID: action.CostsPgDn}, {ID: action.TaskPgDn}, {ID: "away.pgdn"}, {ID: "settings.pgdn"}} // which have ctrl+f
 		r.keys, _ = action.Keys{}.Change(changes)
 		r.setFocus(action.Chat)
 		if got := title(); !strings.Contains(got, want) || strings.Contains(got, " 4 Forks") {
@@ -274,4 +275,26 @@ func painted(th *theme.Theme, line string, old map[string]bool) (found []string)
 		}
 	}
 	return found
+}
+
+func TestTheWheelSelectsAmongTheRunsUnderIt(t *testing.T) {
+	r := rekeyed(t, action.Keys{}, fullDay())
+	r.setFocus(action.Forks)
+	r.zoom = true
+	r.refresh()
+	b, _ := r.plan().Find(action.Forks)
+	marked := func() int {
+		r.frame()
+		for y, row := range r.panes[action.Forks].Draw(r.context(), b.W, b.H, true) {
+			if strings.HasPrefix(ansi.Strip(row.Text), "▸ ") {
+				return y
+			}
+		}
+		return -1
+	}
+	before := marked()
+	r.wheel(tea.Mouse{X: b.X + 4, Y: b.Y + 2, Button: tea.MouseWheelDown})
+	if after := marked(); before < 0 || after <= before {
+		t.Errorf("the mark stands in line %d, then in %d", before, after)
+	}
 }

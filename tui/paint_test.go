@@ -272,7 +272,7 @@ func TestATerminalThatTurnsLightIsFollowedAtOnce(t *testing.T) {
 func TestTextOnABackgroundOfOursHasAColourOfOurs(t *testing.T) {
 	for _, name := range []string{"dark", "light", "contrast"} {
 		play(t, setup{options: Options{Theme: name}, snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
-			s.press("2", "N", "m", "esc", "/", "1", "e") // rows, toasts, dialogs
+			s.press("2", "N", "m", "esc", "1", "e") // rows, toasts, dialogs
 			s.glass.mu.Lock()
 			defer s.glass.mu.Unlock()
 			seen := 0

@@ -131,6 +131,14 @@ func (r *root) wheel(m tea.Mouse) tea.Cmd {
 	if id == "" {
 		return nil
 	}
+	if b.Pane == action.Forks && r.whole() && m.Y >= b.Y { // rows are under the pointer, or a tail
+		if rows := r.panes[b.Pane].Draw(r.paneContext(b.Pane), b.W, b.H, true); rows[m.Y-b.Y].Place >= 0 {
+			id = action.ForksDown
+			if up {
+				id = action.ForksUp
+			}
+		}
+	}
 	var cmds []tea.Cmd
 	for range n {
 		cmds = append(cmds, r.answer(r.panes[b.Pane].Do(r.context(), id)))
@@ -158,7 +166,7 @@ func wheelAction(p action.Pane, up bool) (action.ID, int) {
 		return pick(action.CostsUp, action.CostsDown), 1
 	case action.Forks, action.Chat, action.Logs:
 		return pick(action.TailUp, action.TailDown), wheelLines
-	case action.Away:
+	case action.Away, action.Settings:
 		return pick(action.ID(p+".up"), action.ID(p+".down")), 1
 	}
 	return "", 0

@@ -43,7 +43,7 @@ func laneOf(c command.Value) string {
 	case command.SetBudget, command.RestoreBudget, command.DiscardUpdate, command.RestoreUpdate,
 		command.Snooze, command.Pause, command.MuteUntil, command.AllowTask, command.AddTask, command.RemoveTask,
 		command.EditTask, command.RevertTask, command.DeleteTask,
-		command.RestoreTask, command.Remind:
+		command.RestoreTask, command.Remind, command.SetConfig, command.SetLook:
 		return quick
 	case command.Say, command.DeliverNow, command.ExitFork, command.ResumeFork, command.Click, command.Slash:
 		return talk

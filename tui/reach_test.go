@@ -237,7 +237,7 @@ func byPalette(a action.Action) func(s *stage) {
 func byMouse(a action.Action) func(s *stage) {
 	return func(s *stage) {
 		s.clickOn("ctrl+p actions")
-		for range 9 {
+		for range 14 {
 			if x, y, _, ok := s.row(itemName(a)); ok {
 				s.click(x, y)
 				return

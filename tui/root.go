@@ -298,7 +298,7 @@ func (r *root) see(s core.Snapshot) {
 
 // context is what panes may look at.
 func (r *root) context() pane.Context {
-	return pane.Context{Theme: r.theme, Snap: r.snap, Tail: r.tail, Keys: r.keys, Zoomed: r.whole(), ReadOnly: r.o.ReadOnly}
+	return pane.Context{Theme: r.theme, Snap: r.snap, Tail: r.tail, Keys: r.keys, Zoomed: r.whole(), Chosen: r.chosen, ReadOnly: r.o.ReadOnly}
 }
 
 // names names the keys as the dialogs and toasts speak of them: of the chat, and
@@ -354,8 +354,8 @@ func newPanes() map[action.Pane]pane.Pane {
 	return map[action.Pane]pane.Pane{
 		action.Day:      today.New(),
 		action.Budget:   budget.New(),
-		action.Schedule: schedule.New(),
-		action.Updates:  updates.New(),
+		action.Schedule: pane.Filter(schedule.New(), action.ScheduleFind, pane.SiftSchedule),
+		action.Updates:  pane.Filter(updates.New(), action.UpdatesFind, pane.SiftUpdates),
 		action.Forks:    forks.New(),
 		action.Chat:     chat.New(command.List(command.InSlash)),
 		action.Logs:     logs.New(),

@@ -74,6 +74,13 @@ func (r *root) choose(change func(d *settings.Dashboard)) {
 	}
 }
 
+// wear changes how the dashboard looks by the names of its file.
+func (r *root) wear(name, value string) {
+	r.choose(func(d *settings.Dashboard) { d.Set(name, value) })
+	r.setTheme()
+	r.askBackground()
+}
+
 // following is what follows a word in a list, round and round; the first stands for
 // a word that is not in it.
 func following(list []string, word string) string {

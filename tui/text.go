@@ -17,6 +17,12 @@ import (
 )
 
 // The words of the frame. What a pane says stands with the pane.
+// What can be answered where a setting would have a consequence.
+const (
+	textSetIt   = "set it"
+	textLeaveIt = "leave it as it is"
+)
+
 const (
 	windowTitle = "ollim-bot"
 	textName    = "ollim-bot"

@@ -20,6 +20,7 @@ type Outcome struct {
 	Past    *TaskPast    // for the command Past
 	Runs    *fork.Page   // for the command Runs
 	Away    *away.Report // for the command Away
+	Follows string       // why SetConfig has changed nothing: what would follow
 	// Done is closed when words have been answered, or never will be; nil for
 	// commands that answer nothing. After the bot's end it may stay open.
 	Done <-chan struct{}

@@ -112,20 +112,54 @@ func (h Host) config(ctx context.Context, args []string) (string, error) {
 	if follows := h.Follows(args[0], value); follows != "" && !sure {
 		return follows + ".", nil
 	}
-	r, change, err := config.Set(h.Dir, args[0], value)
+	change, err := h.set(ctx, args[0], value)
 	if err != nil {
 		return "", err
 	}
-	h.Record(ctx, audit.Entry{Action: audit.ConfigChanged, Subject: change.Key, Detail: change.Was + " → " + change.Is})
+	l, err := config.ShowOne(*h.Config(), change.Key)
+	return l.String() + h.holds(change), err
+}
+
+// set changes a setting and writes that down, where it is another value.
+func (h Host) set(ctx context.Context, key, value string) (config.Change, error) {
+	r, change, err := config.Set(h.Dir, key, value)
+	if err != nil {
+		return change, err
+	}
+	if change.Before != change.After {
+		h.Record(ctx, audit.Entry{Action: audit.ConfigChanged, Subject: change.Key, Detail: change.Was + " → " + change.Is})
+	}
 	h.SetConfig(&r)
-	if err := h.Chat.ConfigChanged(ctx, change.Key); err != nil {
-		return "", err
+	return change, h.Chat.ConfigChanged(ctx, change.Key)
+}
+
+// holds says what of a change the model does not obey.
+func (h Host) holds(c config.Change) string {
+	if !strings.HasPrefix(c.Key, "thinking_") {
+		return ""
 	}
-	l, err := config.ShowOne(r, change.Key)
-	if err != nil || !strings.HasPrefix(change.Key, "thinking_") {
-		return l.String(), err
+	return h.thinkingHolds(h.Chat.Settings(c.Key == "thinking_fork"))
+}
+
+// CarryOut changes the setting, or says what would follow.
+func (c SetConfig) CarryOut(ctx context.Context, h Host) (Outcome, error) {
+	if err := config.Try(&config.Runtime{}, c.Key, c.Value); err != nil {
+		return Outcome{}, err
 	}
-	return l.String() + h.thinkingHolds(h.Chat.Settings(change.Key == "thinking_fork")), nil
+	if follows := h.Follows(c.Key, c.Value); follows != "" && !c.Sure {
+		return Outcome{Follows: follows}, nil
+	}
+	change, err := h.set(ctx, c.Key, c.Value)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if change.Before == change.After {
+		return Outcome{Message: fmt.Sprintf(textAsItWas, change.Label, change.Is)}, nil
+	}
+	return Outcome{
+		Message: fmt.Sprintf(textChanged, change.Label, change.Was, change.Is) + h.holds(change),
+		Undo:    SetConfig{Key: change.Key, Value: change.Before, Sure: true},
+	}, nil
 }
 
 // lift takes the caps on money away for today.

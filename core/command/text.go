@@ -20,6 +20,8 @@ const (
 	textUpdate       = "To update it, install the new version over it, and /restart."
 	textAlwaysThinks = " The model %s thinks all the same: with this version of claude it cannot be switched off."
 	textOwnMeasure   = " The model %s thinks as much as it needs, whatever the number."
+	textAsItWas      = "%s is %s, as it was"
+	textChanged      = "%s: %s → %s"
 )
 
 // What the agent is told of an answer to a reminder. %s is who answered.

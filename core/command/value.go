@@ -119,6 +119,18 @@ type Looked struct{ Runs []string }
 // Past is how a task has gone and what comes: Outcome.Past.
 type Past struct{ ID string }
 
+// SetConfig changes a setting, as /config does: Value is what config.Set takes. Where
+// something follows that the user may not have meant, nothing is changed and
+// Outcome.Follows says it, unless they are Sure. Undoable.
+type SetConfig struct {
+	Key, Value string
+	Sure       bool
+}
+
+// SetLook changes how the dashboard looks, which it keeps itself: the bot writes the
+// change down. Undoable.
+type SetLook struct{ Name, Value, Was string }
+
 // Here notes that the user does something in the dashboard now.
 type Here struct{}
 
@@ -300,6 +312,8 @@ func (Costs) value()         {}
 func (Runs) value()          {}
 func (Looked) value()        {}
 func (Here) value()          {}
+func (SetConfig) value()     {}
+func (SetLook) value()       {}
 func (Away) value()          {}
 func (Past) value()          {}
 func (AddTask) value()       {}

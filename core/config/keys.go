@@ -25,6 +25,7 @@ type key struct {
 	unused bool
 	must   string            // what is accepted, the end of "x is not accepted; it …"
 	offers []string          // the same in a few words each
+	free   bool              // the offers are examples: a value is the user's own
 	legacy map[string]string // what early files hold, and what it means
 	parse  func(r *Runtime, text string) bool
 	text   func(r Runtime) string
@@ -258,7 +259,7 @@ func sandboxKey(name string, off func(*Runtime) *bool) key {
 
 func pathsKey(name string, field func(*Runtime) *string) key {
 	return key{
-		name: name, label: name, must: mustPaths, offers: []string{"~/notes", "~/site:rw", "none"},
+		name: name, label: name, must: mustPaths, free: true, offers: []string{"~/notes", "~/site:rw", "none"},
 		parse: func(r *Runtime, s string) bool { return paths(field(r), s) },
 		text: func(r Runtime) string {
 			if s := *field(&r); s != "" {
@@ -272,7 +273,7 @@ func pathsKey(name string, field func(*Runtime) *string) key {
 
 func calendarsKey(name string, field func(*Runtime) *string) key {
 	return key{
-		name: name, label: name, must: mustCalendars, offers: []string{"primary", "id,id"},
+		name: name, label: name, must: mustCalendars, free: true, offers: []string{"primary", "id,id"},
 		parse:  func(r *Runtime, s string) bool { return list(field(r), s) },
 		text:   func(r Runtime) string { return *field(&r) },
 		encode: pycompat.Quote,
@@ -281,7 +282,7 @@ func calendarsKey(name string, field func(*Runtime) *string) key {
 
 func wordKey(name string, field func(*Runtime) *string) key {
 	return key{
-		name: name, label: name, must: mustWord, offers: []string{"@default", "id"},
+		name: name, label: name, must: mustWord, free: true, offers: []string{"@default", "id"},
 		parse:  func(r *Runtime, s string) bool { return word(field(r), s) },
 		text:   func(r Runtime) string { return *field(&r) },
 		encode: pycompat.Quote,

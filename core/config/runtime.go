@@ -144,6 +144,9 @@ type Line struct {
 	// Default says that the value is the default and does not say so itself.
 	Default bool
 	Offers  []string // what Set takes, in a word each: "opus", "minutes"
+	Text    string   // the value as Set takes it
+	Choices []string // those of Offers that are values themselves
+	About   string   // what it changes
 }
 
 // String is the line in Discord's markup.
@@ -183,8 +186,14 @@ func ShowOne(r Runtime, name string) (Line, error) {
 
 func (k key) line(r Runtime) Line {
 	value := k.value(r)
+	var choices []string
+	for _, o := range k.offers {
+		if trial := r; !k.free && k.parse(&trial, o) {
+			choices = append(choices, o)
+		}
+	}
 	return Line{
-		Key: k.name, Label: k.label, Value: value, Offers: k.offers,
+		Key: k.name, Label: k.label, Value: value, Offers: k.offers, Text: k.text(r), Choices: choices, About: abouts[k.name],
 		Default: k.text(r) == k.text(defaultRuntime()) && !strings.HasPrefix(value, "("),
 	}
 }

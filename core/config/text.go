@@ -31,3 +31,25 @@ const (
 	shownDefault = "(default)"
 	shownInherit = "(inherit main)"
 )
+
+// abouts are what each setting changes.
+var abouts = map[string]string{
+	"model_main":           "the model that talks with you",
+	"model_fork":           "the model of background runs whose file names none",
+	"thinking_main":        "how long the conversation thinks before it answers",
+	"thinking_fork":        "how long background runs think",
+	"bg_fork_timeout":      "how many seconds a background run may take",
+	"fork_idle_timeout":    "after how many quiet minutes a fork in the chat is asked about, and then ended",
+	"permission_mode":      "what happens with tools that no rule allows: deny them, ask you, or let them",
+	"google_calendars":     "which calendars the agent reads",
+	"google_task_list":     "which list of Google Tasks the agent works with",
+	"max_background_forks": "how many background runs go on at once; more wait",
+	"quiet_hours":          "when pings that are not critical are refused",
+	"daily_cap":            "dollars a day: at the cap background runs are held",
+	"monthly_cap":          "dollars a month: at the cap background runs are held",
+	"claude_warm":          "whether the conversation is opened at start, so that its first answer comes sooner",
+	"claude_memory_limit":  "how much memory one engine process may take",
+	"sandbox":              "whether commands of the agent run behind a fence of the system",
+	"sandbox_network":      "whether commands behind the fence reach the network",
+	"sandbox_visible":      "which other folders commands behind the fence may see",
+}

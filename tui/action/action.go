@@ -163,6 +163,7 @@ const (
 	SchedulePause  ID = "schedule.pause"
 	ScheduleOpen   ID = "schedule.open"
 	ScheduleNew    ID = "schedule.new"
+	ScheduleFind   ID = "schedule.find"
 )
 
 // The actions of the updates pane.
@@ -174,6 +175,7 @@ const (
 	UpdatesRead    ID = "updates.read"
 	UpdatesDiscard ID = "updates.discard"
 	UpdatesDeliver ID = "updates.deliver"
+	UpdatesFind    ID = "updates.find"
 )
 
 // The actions of the forks pane beside those of its tail.
@@ -286,6 +288,12 @@ func Of(p Pane) []Action { return Keys{}.Of(p) }
 
 // Get finds the row of an id in a pane, with the table's own keys.
 func Get(p Pane, id ID) (Action, bool) { return Keys{}.Get(p, id) }
+
+// Scope is what an id begins with: "budget" of "budget.capacity-up".
+func (id ID) Scope() string {
+	scope, _, _ := strings.Cut(string(id), ".")
+	return scope
+}
 
 // Name is the pane as people call it.
 func (p Pane) Name() string { return paneNames[p] }

@@ -9,7 +9,7 @@ import (
 // table is every action once, in the order of the help line and the help page:
 // the panes first, each with what matters most at the front, then what works
 // everywhere.
-var table = slices.Concat(dayRows, budgetRows, scheduleRows, updatesRows, forksRows, chatRows, logsRows, taskRows, costsRows, awayRows, everywhereRows)
+var table = slices.Concat(dayRows, budgetRows, scheduleRows, updatesRows, forksRows, chatRows, logsRows, taskRows, costsRows, awayRows, settingsRows, everywhereRows)
 
 var budgetRows = []Action{
 	{
@@ -83,6 +83,7 @@ var scheduleRows = []Action{
 		ID: ScheduleOpen, Pane: Schedule, Keys: []string{"o"}, Title: "Open the selected file in your editor", Short: "edit",
 		Off: noFiles, Writes: true,
 	},
+	{ID: ScheduleFind, Pane: Schedule, Keys: []string{"/"}, Title: "Show only tasks that hold some words", Short: "filter", Off: noSchedule},
 	{
 		ID: ScheduleUp, Pane: Schedule, Keys: []string{"up", "k"}, Title: "Select the task above", Short: "select",
 		Off: noSchedule, Pair: ScheduleDown,
@@ -119,6 +120,7 @@ var updatesRows = []Action{
 		ID: UpdatesDeliver, Pane: Updates, Keys: []string{"d"}, Title: "Hand all updates to the main session now; it answers at once",
 		Short: "deliver now", Hint: deliverHint, Make: deliver, Off: noDelivery, Costs: true, Writes: true,
 	},
+	{ID: UpdatesFind, Pane: Updates, Keys: []string{"/"}, Title: "Show only updates that hold some words", Short: "filter", Off: noUpdates},
 	{
 		ID: UpdatesUp, Pane: Updates, Keys: []string{"up", "k"}, Title: "Select the update above", Short: "select",
 		Off: noUpdates, Pair: UpdatesDown,
@@ -281,6 +283,20 @@ var awayRows = append([]Action{
 	{ID: AwayHalf, Pane: Away, Keys: []string{"l"}, Title: "Move between what happened and the audit log", Short: "other half"},
 }, listRows(Away, "line")...)
 
+// SettingsEdit writes a new value of the selected setting; SettingsNext and
+// SettingsPrevious take the one of its choices that is next.
+const (
+	SettingsEdit     ID = "settings.edit"
+	SettingsNext     ID = "settings.next"
+	SettingsPrevious ID = "settings.previous"
+)
+
+var settingsRows = append([]Action{
+	{ID: SettingsEdit, Pane: Settings, Keys: []string{"enter"}, Title: "Write a new value of the selected setting", Short: "change", Writes: true},
+	{ID: SettingsPrevious, Pane: Settings, Keys: []string{"left"}, Title: "Set the selected setting to the choice before", Short: "choice", Writes: true, Pair: SettingsNext},
+	{ID: SettingsNext, Pane: Settings, Keys: []string{"right", "space"}, Title: "Set the selected setting to the next choice", Short: "choice", Writes: true, Quiet: true},
+}, listRows(Settings, "setting")...)
+
 // listRows are the rows of a page with a table. Their ids are the page's.
 func listRows(p Pane, noun string) []Action {
 	id := func(verb string) ID { return ID(string(p) + "." + verb) }
@@ -319,7 +335,7 @@ var everywhereRows = []Action{
 	{ID: GoCosts, Keys: []string{"$"}, Title: "Go to what everything has cost", Short: "costs", Quiet: true},
 	{ID: GoAway, Keys: []string{"A"}, Title: "Go to what happened while you were away", Short: "away", Quiet: true},
 	{ID: GoSettings, Keys: []string{","}, Title: "Go to the settings", Short: "settings", Quiet: true},
-	{ID: GoDay, Keys: []string{"0"}, Title: "Go to the day below the top line", Short: "day", Quiet: true},
+	{ID: GoDay, Keys: []string{"0"}, Title: "Go to the day", Short: "day", Quiet: true},
 	{ID: GoNext, Keys: []string{"tab"}, Title: "Go to the next pane", Short: "next pane", Quiet: true},
 	{ID: GoPrevious, Keys: []string{"shift+tab"}, Title: "Go to the previous pane", Short: "previous pane", Quiet: true},
 	{ID: Zoom, Keys: []string{"z"}, Title: "Give the pane the whole screen, or take it back", Short: "zoom", Quiet: true},

@@ -15,14 +15,16 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Palette finds an action by its name, by its id, by a key or by what people call
-// it, and runs it. Actions that are off are listed; of the marked one the reason
+// Palette is the one search: it finds an action by its name, by its id, by a key or
+// by what people call it, and runs it; and tasks, runs, updates and settings, with
+// what can be done with them. Actions that are off are listed; of the marked one the reason
 // stands below the list, with its id.
 type Palette struct {
 	keys   action.Keys // that items names
 	focus  action.Pane // when it opened
 	off    func(action.Action) string
-	items  []item // everything, those of the focused pane first
+	items  []item // the actions, those of the focused pane first
+	things []item // what is found beside them
 	shown  []item
 	query  widget.Input
 	cursor int
@@ -35,6 +37,7 @@ type item struct {
 	name   string // "Schedule: Fire the selected task now"
 	place  int    // in the table
 	marks  []int  // bytes of name that the query hit
+	thing  *thing // nil for an action
 }
 
 const (
@@ -49,7 +52,7 @@ const (
 // NewPalette lists the actions, those of the focused pane first; off says why one
 // cannot be used now.
 func NewPalette(c pane.Context, focus action.Pane, off func(action.Action) string) *Palette {
-	p := &Palette{focus: focus, off: off}
+	p := &Palette{focus: focus, off: off, things: things(c)}
 	p.fill(c.Keys)
 	p.shown = p.items
 	return p
@@ -116,20 +119,32 @@ func (p *Palette) search() {
 func (p *Palette) list(asks func(item) (query string, wrong int, ok bool)) {
 	p.shown = nil
 	ranks := map[int]rank{}
-	for _, it := range p.items {
+	for _, it := range slices.Concat(p.items, p.things) {
 		query, wrong, ok := asks(it)
 		if !ok {
 			continue
 		}
-		if m := it.action.Match(query); m > 0 {
+		if m := it.action.Match(query); m > 0 && (it.thing == nil || m >= action.Inside && len(strings.TrimSpace(query)) >= leastThing) {
 			it.marks = hits(it.name, query)
 			p.shown = append(p.shown, it)
-			ranks[it.place] = rank{wrong, m, p.off(it.action) != "", it.action.Pane != p.focus}
+			ranks[it.place] = rank{wrong, m, p.why(it) != "", it.action.Pane != p.focus}
 		}
 	}
 	slices.SortFunc(p.shown, func(a, b item) int {
 		return cmp.Or(ranks[a.place].compare(ranks[b.place]), cmp.Compare(a.place, b.place))
 	})
+}
+
+// leastThing is how many letters a query has at least that finds more than actions:
+// one letter is in everything.
+const leastThing = 2
+
+// why is why an item cannot be run; empty means that it can.
+func (p *Palette) why(it item) string {
+	if it.thing != nil {
+		return it.thing.why
+	}
+	return p.off(it.action)
 }
 
 // rank is what orders the actions that a query names.
@@ -209,7 +224,7 @@ func (p *Palette) facts(c pane.Context, w, h int) []string {
 		least = 1
 	}
 	if p.cursor < len(p.shown) {
-		if off := p.off(p.shown[p.cursor].action); off != "" {
+		if off := p.why(p.shown[p.cursor]); off != "" {
 			for _, t := range widget.WrapN(textIsOff+off, w-2, max(1, h/2), c.Theme.Glyph(theme.Ellipsis)) {
 				why = append(why, brush(c).Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Warn, Text: t}))
 			}
@@ -230,6 +245,9 @@ func (p *Palette) place(c pane.Context, w int) string {
 		return widget.Blank(w)
 	}
 	where := strconv.Itoa(p.cursor+1) + textOf + strconv.Itoa(len(p.shown)) + " "
+	if t := p.shown[p.cursor].thing; t != nil {
+		return brush(c).Spread(w, []widget.Span{{Role: theme.Dim, Text: " enter " + t.does}}, []widget.Span{{Role: theme.Dim, Text: where}})
+	}
 	id := string(p.shown[p.cursor].action.ID)
 	if name := textIDIs + id; len(name)+len(where)+2 <= w {
 		id = name
@@ -248,7 +266,10 @@ func (p *Palette) row(c pane.Context, w, i int) string {
 	}
 	role := theme.Text
 	right := []widget.Span{{Role: theme.Key, Text: it.action.KeyNames(c.Theme.ASCII())}, {Text: " "}}
-	if p.off(it.action) != "" {
+	if it.thing != nil {
+		right[0] = widget.Span{Role: theme.Dim, Text: it.thing.kind}
+	}
+	if p.why(it) != "" {
 		role = theme.Dim
 		right = append([]widget.Span{{Role: theme.Warn, Text: textOff + "  "}}, right...)
 	}
@@ -317,7 +338,16 @@ func (p *Palette) run(i int) pane.Answer {
 	if i < 0 || i >= len(p.shown) {
 		return pane.Answer{}
 	}
-	return pane.Answer{Close: true, Run: &p.shown[i].action}
+	it := &p.shown[i]
+	switch {
+	case it.thing == nil:
+		return pane.Answer{Close: true, Run: &it.action}
+	case it.thing.why != "":
+		return pane.Answer{Close: true, Toast: it.name + ": " + it.thing.why}
+	}
+	a := it.thing.answer
+	a.Close = true
+	return a
 }
 
 // write gives a key or a paste to the query.

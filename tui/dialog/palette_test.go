@@ -7,7 +7,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core/chat"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/updates"
+	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 
@@ -186,4 +190,49 @@ func TestALetterThatIsWrongIsOneMistake(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestOneSearchFindsTasksRunsUpdatesAndSettings(t *testing.T) {
+	r := newDesk(action.Forks)
+	r.Snap.Schedule.Tasks = []schedule.TaskView{
+		{ID: "7ea00000", Title: "Tea", Path: "routines/tea.md", Kind: routines.KindRoutine},
+		{ID: "7ea00001", Title: "Ask the landlord", Path: "reminders/landlord.md", Kind: routines.KindReminder, Paused: true},
+	}
+	r.Snap.Failures = []fork.View{{ID: "bad00001", Title: "Inbox sweep", State: fork.Failed, Ended: r.Snap.At}}
+	r.Snap.Updates = []updates.Update{{Key: "k", Message: "The parcel is at the shop."}}
+	for query, want := range map[string]string{
+		"fire tea": "Fire Tea", "tea": "Open Tea", "pause tea": "Pause Tea", "go on landlord": "Let Ask the landlord go on", "snooze landlord": "Snooze Ask the landlord",
+		"inbox failed": "Inbox sweep: failed", "parcel": "Update: The parcel", "quiet hours": "quiet_hours: off", "daily cap": "daily_cap: ", "theme": "Go on to the next theme",
+	} {
+		p := ask(r, query)
+		if len(p.shown) == 0 || !strings.HasPrefix(p.shown[0].name, want) {
+			t.Errorf("%q finds %q first, want %q", query, names(p), want)
+		}
+	}
+	a := ask(r, "fire tea").key(tea.KeyPressMsg{Code: tea.KeyEnter})
+	if a.Do != (command.FireNow{ID: "7ea00000"}) || !a.Close {
+		t.Errorf("enter gives %+v", a)
+	}
+	if a := ask(r, "fire landlord").key(tea.KeyPressMsg{Code: tea.KeyEnter}); a.Ask == nil || a.Do != nil {
+		t.Error("a reminder that goes with its run is asked about first")
+	}
+	if a := ask(r, "quiet hours").key(tea.KeyPressMsg{Code: tea.KeyEnter}); a.Setting != "quiet_hours" {
+		t.Errorf("enter gives %+v", a)
+	}
+	has := strings.Join(inside(r, ask(r, "fire tea"), 76, 20), "\n")
+	if !strings.Contains(has, "enter fires it now, beside its schedule") || !strings.Contains(has, "task") {
+		t.Errorf("it is not said what enter does:\n%s", has)
+	}
+	r.ReadOnly = true
+	p := ask(r, "fire tea")
+	if a := p.key(tea.KeyPressMsg{Code: tea.KeyEnter}); a.Do != nil || !strings.Contains(a.Toast, "read-only") {
+		t.Errorf("read-only fires: %+v", a)
+	}
+}
+
+func names(p *Palette) (out []string) {
+	for _, it := range p.shown[:min(len(p.shown), 5)] {
+		out = append(out, it.name)
+	}
+	return out
 }

@@ -394,6 +394,42 @@ var textHelpPointer = [][2]string{
 	{"wheel", "Scroll what is under the pointer"},
 }
 
+// What the palette finds beside actions.
+const (
+	textATask    = "task"
+	textARun     = "run"
+	textAnUpdate = "update"
+	textASetting = "setting"
+
+	textVerbOpen    = "Open %s"
+	textVerbFire    = "Fire %s"
+	textVerbPause   = "Pause %s"
+	textVerbGoOn    = "Let %s go on"
+	textVerbSnooze  = "Snooze %s"
+	textVerbPreview = "Preview the prompt of %s"
+	textVerbEdit    = "Edit the file of %s"
+
+	textDoesOpen     = "opens its page"
+	textDoesFire     = "fires it now, beside its schedule"
+	textDoesPause    = "pauses it; u undoes"
+	textDoesGoOn     = "lets it fire again; u undoes"
+	textDoesSnooze   = "asks until when"
+	textDoesPreview  = "shows exactly what would be sent"
+	textDoesEdit     = "opens its file in your editor"
+	textOpensRun     = "opens it on the page of runs"
+	textOpensUpdate  = "shows it in full"
+	textOpensSetting = "goes to it on the page of settings"
+
+	textRunIs        = ": "
+	textUpdateName   = "Update: "
+	textUpdateTitle  = "Update"
+	textSnoozeUntil  = "Snooze %q until"
+	textFireReminder = "Fire %q now? A reminder goes with its run."
+	textFireYes      = "fire it"
+	textFireNo       = "let it wait"
+	textReadOnlyHere = "the dashboard is read-only"
+)
+
 const textHelpWords = "Words"
 
 // textWords are what a newcomer asks: the words of the panes, and the signs beside them.

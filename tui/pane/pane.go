@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/tail"
 	"ollimbot/tui/action"
+	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -27,6 +28,8 @@ type Context struct {
 	// Keys are the keys that the user has chosen: what a pane says about a key
 	// names these.
 	Keys action.Keys
+	// Chosen is how the user wants the dashboard to look.
+	Chosen settings.Dashboard
 	// Zoomed says that the focused pane has the whole body: it shows more then.
 	Zoomed bool
 	// ReadOnly switches off everything that changes something.
@@ -133,9 +136,11 @@ type Answer struct {
 	Focus  action.Pane   // move the focus
 	Window string        // an id whose tail the forks pane should show
 	Task   string        // the id of a task whose page should be shown
-	Until  *Until        // ask until when, then run a command
-	Edit   *Edit         // open a file in the user's editor
-	Create bool          // open the form of a new routine or reminder
+	// Setting is the key of a setting that should be shown on its page.
+	Setting string
+	Until   *Until // ask until when, then run a command
+	Edit    *Edit  // open a file in the user's editor
+	Create  bool   // open the form of a new routine or reminder
 
 	// What only dialogs want.
 

@@ -7,6 +7,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,6 +41,55 @@ type Dashboard struct {
 	Bell   string          // one of Bells: what happens when something begins to wait
 	Title  bool            // say in the window's title what waits
 	Motion bool            // count seconds on the screen
+}
+
+// Names are the names of the file whose values are single words.
+var Names = []string{"theme", "layout", "bell", "title", "motion"}
+
+// Get gives the value of a name and what it may be; layouts are those that there are.
+func (d *Dashboard) Get(name string, layouts []string) (value string, choices []string) {
+	switch name {
+	case "theme":
+		return cmp.Or(d.Theme, Themes[0]), Themes
+	case "layout":
+		return cmp.Or(d.Layout, layouts[0]), layouts
+	case "bell":
+		return cmp.Or(d.Bell, Bells[0]), Bells
+	}
+	if on := d.toggle(name); on != nil && *on {
+		return "on", switches
+	}
+	return "off", switches
+}
+
+// switches are the values of what is on or off.
+var switches = []string{"on", "off"}
+
+// toggle is what a name switches on and off; nil for another name.
+func (d *Dashboard) toggle(name string) *bool {
+	switch name {
+	case "title":
+		return &d.Title
+	case "motion":
+		return &d.Motion
+	}
+	return nil
+}
+
+// Set takes a value that Get has given as a choice.
+func (d *Dashboard) Set(name, value string) {
+	switch name {
+	case "theme":
+		d.Theme = value
+	case "layout":
+		d.Layout = value
+	case "bell":
+		d.Bell = value
+	default:
+		if on := d.toggle(name); on != nil {
+			*on = value == "on"
+		}
+	}
 }
 
 // Size is what the user has moved in a layout. The zero Size is the layout's own.

@@ -67,7 +67,7 @@ func (p *Page) taskCell(i, column int) widget.Span {
 	case column == len(figureRoles)+1 && r.task.Tokens > 0:
 		return widget.Span{Role: theme.Dim, Text: words.Big(r.task.Tokens)}
 	case column == len(figureRoles)+2 && r.task.Dollars > 0:
-		return widget.Span{Role: theme.Dim, Text: strings.TrimPrefix(words.Dollars(r.task.Dollars), "$")}
+		return widget.Span{Role: theme.Dim, Text: strconv.FormatFloat(r.task.Dollars, 'f', 2, 64)}
 	}
 	return table.Blank()
 }

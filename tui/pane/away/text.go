@@ -67,7 +67,7 @@ func textSpan(s away.Span, now time.Time, zone *time.Location) string {
 		}
 		return t.In(zone).Format("Mon 2 Jan 15:04")
 	}
-	return moment(s.From) + " to " + moment(s.To) + ", " + words.Distance(s.To.Sub(s.From))
+	return moment(s.From) + " to " + moment(s.To) + ", " + words.Long(s.To.Sub(s.From).Truncate(time.Minute))
 }
 
 // textBack is said on start.

@@ -167,7 +167,7 @@ type cell struct {
 	chosen bool
 }
 
-func (p *Pane) cells(c pane.Context, n int) []cell {
+func (p *Pane) cells(c pane.Context, n int, focused bool) []cell {
 	out := make([]cell, n)
 	if q := c.Snap.Budget.QuietHours; q.From != q.To {
 		for i := range out {
@@ -182,7 +182,7 @@ func (p *Pane) cells(c pane.Context, n int) []cell {
 		}
 		at.chosen = at.chosen || i == p.chosen
 	}
-	if m, ok := p.at(); ok && p.picked { // what the user has chosen is seen
+	if m, ok := p.at(); ok && (p.picked || focused) { // what is told in words is seen
 		out[cellOf(m.at, n)].kind = m.kind
 	}
 	return out
@@ -264,7 +264,7 @@ func (p *Pane) row(c pane.Context, n, now int, focused bool) []widget.Span {
 		lead = c.Theme.Glyph(theme.Pointer)
 	}
 	out := []widget.Span{{Role: theme.Focus, Text: lead}}
-	for i, at := range p.cells(c, n) {
+	for i, at := range p.cells(c, n, focused) {
 		span := widget.Span{Text: " "}
 		switch {
 		case at.marked:

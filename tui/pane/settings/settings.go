@@ -1,46 +1,282 @@
-// Package settings is the page of what can be set.
+// Package settings is the page of what can be set: the bot's configuration, the ping
+// budget, and how the dashboard looks. It changes nothing by itself: a new value is
+// answered as a command, which can be undone and stands in the audit log.
 package settings
 
 import (
-	"strconv"
+	"slices"
+	"strings"
 
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
-)
-
-const (
-	textTitle = "Settings"
-	textModel = "model"
-	textRuns  = "runs at once"
-	textZone  = "time zone"
-	textDir   = "directory"
+	"ollimbot/tui/widget/table"
 )
 
 // Page is the page of settings. Use New.
-type Page struct{ pane.Still }
+type Page struct {
+	rows    []setting
+	table   table.Table
+	look    uint64
+	editing bool
+	field   widget.Input
+	refused string // why the value that is written is not taken
+	picked  int    // the choice that was clicked, from 1
+}
 
 // New returns the page.
-func New() *Page { return &Page{} }
+func New() *Page {
+	return &Page{table: table.Table{Columns: []table.Column{
+		{Head: "SETTING", Cells: 21},
+		{Head: "VALUE", Cells: 18},
+		{Head: "CHOICES", Cells: 26},
+		{Head: "WHAT IT CHANGES", Least: 12},
+	}}}
+}
 
 // Title implements pane.Pane.
 func (*Page) Title(pane.Context) (name, state string) { return textTitle, "" }
 
-// Draw implements pane.Pane: what is set, as far as the snapshot knows it.
-func (*Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
-	b := widget.Brush{Theme: c.Theme}
-	zone := ""
-	if c.Snap.Zone != nil {
-		zone = c.Snap.Zone.String()
-	}
-	var lines []string
-	for _, l := range [][2]string{
-		{textModel, c.Snap.Engine.Model}, {textRuns, strconv.Itoa(c.Snap.MaxForks)}, {textZone, zone}, {textDir, c.Snap.Dir},
-	} {
-		lines = append(lines, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + widget.Fit(l[0], nameCells) + "  "}, widget.Span{Text: l[1]}))
-	}
-	return widget.FillRows(widget.Rows(widget.Nowhere, lines...), w, h)
+// Line implements pane.Pane.
+func (*Page) Line(c pane.Context, w int) string {
+	return widget.Brush{Theme: c.Theme}.Line(w, widget.Span{Text: " " + textTitle})
 }
 
-// nameCells is how wide the column of names is.
-const nameCells = 14
+// Sync implements pane.Pane.
+func (p *Page) Sync(c pane.Context) {
+	rows := rowsOf(c)
+	if slices.EqualFunc(rows, p.rows, setting.same) {
+		return
+	}
+	p.rows = rows
+	p.look++
+	p.table.Fill(table.Source{
+		Len: len(rows), Version: p.look, Look: p.look,
+		Cell: p.cell, Text: func(i int) string { return p.rows[i].text() },
+		Compare: func(column, a, b int) int { return strings.Compare(p.cell(a, column).Text, p.cell(b, column).Text) },
+	})
+}
+
+func (p *Page) cell(i, column int) widget.Span {
+	r := &p.rows[i]
+	switch column {
+	case 0:
+		return widget.Span{Role: theme.Strong, Text: r.label}
+	case 1:
+		return widget.Span{Role: theme.Accent, Text: r.shown}
+	case 2:
+		return widget.Span{Role: theme.Dim, Text: strings.Join(r.offers, " ")}
+	}
+	return widget.Span{Text: r.about}
+}
+
+// Select selects the setting of a key, as the search found it.
+func (p *Page) Select(key string) {
+	p.table.EndQuery()
+	p.editing = false
+	p.table.Select(slices.IndexFunc(p.rows, func(r setting) bool { return r.key == key }))
+}
+
+// selected is the selected setting, or nil.
+func (p *Page) selected() *setting {
+	if i := p.table.Row(); i >= 0 && i < len(p.rows) {
+		return &p.rows[i]
+	}
+	return nil
+}
+
+// Do implements pane.Pane.
+func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
+	picked := p.picked
+	p.picked, p.refused = 0, ""
+	s := p.selected()
+	_, verb, _ := strings.Cut(string(id), ".")
+	switch {
+	case verb == "find":
+		p.table.Query.Open()
+	case verb == "sort":
+		p.table.Next()
+	case verb == "turn":
+		p.table.Turn()
+	case p.table.Move(verb):
+	case s == nil:
+		return pane.Answer{Toast: textNothing}
+	case c.ReadOnly:
+		return pane.Answer{Toast: textReadOnly}
+	case id == action.SettingsEdit:
+		p.editing = true
+		p.field.Set(s.value)
+	case id == action.SettingsNext && picked > 0 && picked <= len(s.choices):
+		return p.take(s, s.choices[picked-1])
+	case id == action.SettingsNext:
+		return p.step(s, +1)
+	case id == action.SettingsPrevious:
+		return p.step(s, -1)
+	}
+	return pane.Answer{}
+}
+
+// step takes the choice behind or before the value; where there are none, it is
+// written.
+func (p *Page) step(s *setting, by int) pane.Answer {
+	n := len(s.choices)
+	if n < 2 {
+		p.editing = true
+		p.field.Set(s.value)
+		return pane.Answer{}
+	}
+	at := slices.Index(s.choices, s.value)
+	if at < 0 && by < 0 {
+		at = 0
+	}
+	return p.take(s, s.choices[(at+by+n)%n])
+}
+
+// take sets a value, or says beside the field why not.
+func (p *Page) take(s *setting, value string) pane.Answer {
+	do, err := s.set(s, strings.TrimSpace(value))
+	if err != nil {
+		p.refused = err.Error()
+		return pane.Answer{}
+	}
+	p.editing, p.refused = false, ""
+	if strings.TrimSpace(value) == s.value {
+		return pane.Answer{}
+	}
+	return pane.Answer{Do: do}
+}
+
+// choicePlace is the place of the first choice below the table.
+const choicePlace = 1 << 20
+
+// Press implements pane.Pane: a setting is selected, on the selected one its value is
+// written; a choice below the table is taken.
+func (p *Page) Press(_ pane.Context, at widget.Place, focused bool) action.ID {
+	i := int(at)
+	switch column, ok := table.Heading(at); {
+	case ok:
+		p.table.Sort(column)
+	case i >= choicePlace:
+		p.picked = i - choicePlace + 1
+		return action.SettingsNext
+	case i < 0:
+	case i != p.table.Row():
+		p.table.Select(i)
+		p.refused = ""
+	case focused:
+		return action.SettingsEdit
+	}
+	return ""
+}
+
+// Capture implements pane.Pane.
+func (p *Page) Capture() bool { return p.editing || p.table.Query.Typing() }
+
+// Hint is the help line while the page takes every key.
+func (p *Page) Hint() []key.Binding {
+	if !p.editing {
+		return p.table.Query.Hint()
+	}
+	bind := func(k, word string) key.Binding { return key.NewBinding(key.WithKeys(k), key.WithHelp(k, word)) }
+	return []key.Binding{bind("enter", textSet), bind("tab", textNextChoice), bind("esc", textLeave)}
+}
+
+// Type implements pane.Pane.
+func (p *Page) Type(_ pane.Context, msg tea.Msg) pane.Answer {
+	if !p.editing {
+		p.table.Type(msg)
+		return pane.Answer{}
+	}
+	s := p.selected()
+	k, pressed := msg.(tea.KeyPressMsg)
+	switch {
+	case s == nil || pressed && k.Keystroke() == "esc":
+		p.editing, p.refused = false, ""
+	case pressed && k.Keystroke() == "enter":
+		return p.take(s, p.field.Text())
+	case pressed && k.Keystroke() == "tab":
+		if n := len(s.choices); n > 0 {
+			p.field.Set(s.choices[(slices.Index(s.choices, p.field.Text())+1)%n])
+			p.refused = ""
+		}
+	case p.field.Take(msg):
+		p.refused = ""
+	}
+	return pane.Answer{}
+}
+
+// End takes the filter away and reports whether there was one.
+func (p *Page) End(pane.Context) bool { return p.table.EndQuery() }
+
+// Draw implements pane.Pane: the table, and below it the selected setting: its value
+// or the field, what it changes, its choices.
+func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
+	w, h = max(w, 0), max(h, 0)
+	s := p.selected()
+	below := 0
+	if h >= 8 && s != nil {
+		below = 4
+	} else if p.editing && h >= 3 {
+		below = 2
+	}
+	found := textFound(p.table.Shown(), len(p.rows))
+	rows := p.table.Draw(c.Theme, w, min(p.table.Lines(), h-below), focused && !p.editing, found)
+	if below > 0 {
+		rows = append(rows, p.detail(c, s, w, below)...)
+	}
+	return widget.FillRows(rows, w, h)
+}
+
+// detail is the selected setting in h lines.
+func (p *Page) detail(c pane.Context, s *setting, w, h int) []widget.Row {
+	b := widget.Brush{Theme: c.Theme}
+	name := []widget.Span{{Role: theme.Strong, Text: s.label}}
+	rows := []widget.Row{{Text: b.Rule(w, name, nil), Place: widget.Ruled}}
+	if p.editing {
+		rows = append(rows, widget.Row{Text: p.fieldLine(b, s, w), Place: widget.Inner})
+	} else {
+		rows = append(rows, widget.Row{Text: b.Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Accent, Text: s.shown}, widget.Span{Role: theme.Bad, Text: "  " + p.refused}), Place: widget.Inner})
+	}
+	if h < 4 {
+		return rows
+	}
+	rows = append(rows, widget.Row{Text: b.Line(w, widget.Span{Role: theme.Dim, Text: " " + s.about}), Place: widget.Inner})
+	return append(rows, choices(b, s, w))
+}
+
+// fieldLine is the field, and beside it why its value is not taken.
+func (p *Page) fieldLine(b widget.Brush, s *setting, w int) string {
+	mark := widget.Span{Role: theme.Key, Text: " " + b.Theme.Glyph(theme.Pointer) + " "}
+	why := widget.Span{Role: theme.Bad, Text: "  " + p.refused}
+	room := w - 3
+	if p.refused != "" {
+		room = min(room, max(widget.Cells(p.field.Text())+2, 12))
+	}
+	if room < 1 {
+		return b.Line(w, mark)
+	}
+	return b.Line(3, mark) + p.field.Line(b, room, true) + b.Line(w-3-room, why)
+}
+
+// choices are the values that can be clicked.
+func choices(b widget.Brush, s *setting, w int) widget.Row {
+	row := widget.Row{Place: widget.Inner}
+	spans := []widget.Span{{Text: " "}}
+	x := 1
+	for i, word := range s.choices {
+		role, text := theme.Key, "["+word+"]"
+		if word == s.value {
+			role = theme.Good
+		}
+		n := widget.Cells(text)
+		row.Spots = append(row.Spots, widget.Spot{From: x, To: x + n, Place: choicePlace + widget.Place(i)})
+		spans = append(spans, widget.Span{Role: role, Text: text}, widget.Span{Text: " "})
+		x += n + 1
+	}
+	row.Text = b.Line(w, spans...)
+	return row
+}

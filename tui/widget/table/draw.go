@@ -228,10 +228,13 @@ func (t *Table) note(row int, spans []span, cells []widget.Span, rest int) (from
 		return -1, -1, note
 	}
 	note = t.source.Note(row)
-	if note.Text == "" || rest >= leastNote {
+	if note.Text == "" {
 		return -1, -1, note
 	}
 	best, width := -1, leastNote-1
+	if rest >= leastNote { // the others have to be much wider than the room behind the columns
+		width = 3 * rest
+	}
 	free := func(i int) bool { return cells[i].Text == "" || cells[i].Text == nothing }
 	for i, s := range spans {
 		begin := s.from
@@ -248,7 +251,7 @@ func (t *Table) note(row int, spans []span, cells []widget.Span, rest int) (from
 			best, to, width = i, end, n
 		}
 	}
-	if best < 0 {
+	if best < 0 && rest < leastNote {
 		note = widget.Span{}
 	}
 	return best, to, note

@@ -1,0 +1,38 @@
+package settings
+
+import "ollimbot/core/words"
+
+const (
+	textTitle     = "Settings"
+	textNothing   = "no setting is selected"
+	textReadOnly  = "read-only: nothing can be set here"
+	textSet       = "set it"
+	textLeave     = "leave it"
+	textDashboard = "dashboard "
+	textCapacity  = "ping capacity"
+	textRefill    = "ping refill"
+	textNumber    = "tokens"
+	textMinutes   = "minutes"
+
+	textNextChoice = "next choice"
+	textNoNumber   = "%s: %q is no whole number"
+	textNoChoice   = "%s must be one of: %s"
+
+	keyCapacity   = "budget.capacity"
+	keyRefill     = "budget.refill"
+	aboutCapacity = "how many pings the budget can save up; 0 mutes"
+	aboutRefill   = "in how many minutes one ping more is allowed"
+)
+
+// aboutLooks are what the dashboard's own settings change.
+var aboutLooks = map[string]string{
+	"theme":  "the colours of the dashboard; auto follows the terminal",
+	"layout": "which pane has the most room",
+	"bell":   "whether what begins to wait rings, or is told by a notification of the terminal",
+	"title":  "whether the window's title says what waits",
+	"motion": "whether seconds are counted on the screen, from the next start on",
+}
+
+func textFound(n, of int) string {
+	return words.Thousands(uint64(n)) + " of " + words.Grouped(uint64(of), "setting")
+}

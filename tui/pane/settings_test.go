@@ -1,0 +1,136 @@
+package pane_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"ollimbot/core"
+	"ollimbot/core/command"
+	"ollimbot/core/config"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	settingspage "ollimbot/tui/pane/settings"
+	"ollimbot/tui/settings"
+	"ollimbot/tui/widget"
+)
+
+func settingsPage(t *testing.T, key string) *stage {
+	t.Helper()
+	s := open("settings")
+	s.c.Chosen = settings.Default()
+	s.next(func(c *core.Snapshot) {
+		c.Config = config.Runtime{PermissionMode: "dontAsk", ThinkingMain: "off", ThinkingFork: "adaptive", MaxBackgroundForks: 4, DailyCap: 2}
+	})
+	s.Pane.(*settingspage.Page).Select(key)
+	return s
+}
+
+func TestASettingIsWrittenInItsRow(t *testing.T) {
+	s := settingsPage(t, "quiet_hours")
+	s.do(action.SettingsEdit)
+	has(t, s.screen(118, 36), "─ quiet_hours ─", "when pings that are not critical are refused", "[22:00-07:30] [off]")
+	s.keys(t, "backspace", "backspace", "backspace", "late", "enter")
+	has(t, s.screen(118, 36), "late", "must be a begin and an end such as 22:00-07:30, or off")
+	if !s.Capture() {
+		t.Fatal("a value that is refused can be corrected")
+	}
+	s.keys(t, "backspace", "backspace", "backspace", "backspace")
+	a := s.keys(t, "23:00-06:00", "enter")
+	if want := (command.SetConfig{Key: "quiet_hours", Value: "23:00-06:00"}); a.Do != want || s.Capture() {
+		t.Errorf("%+v, want %+v", a.Do, want)
+	}
+	s.do(action.SettingsEdit)
+	if a := s.keys(t, "enter"); a.Do != nil {
+		t.Errorf("the same value changes something: %+v", a.Do)
+	}
+}
+
+func TestTheNextChoiceOfASettingIsSet(t *testing.T) {
+	for key, want := range map[string][2]command.Value{
+		"model_main":       {command.SetConfig{Key: "model_main", Value: "opus"}, command.SetConfig{Key: "model_main", Value: "haiku"}},
+		"thinking_fork":    {command.SetConfig{Key: "thinking_fork", Value: "off"}, command.SetConfig{Key: "thinking_fork", Value: "off"}},
+		"dashboard.theme":  {command.SetLook{Name: "theme", Value: "dark", Was: "auto"}, command.SetLook{Name: "theme", Value: "16", Was: "auto"}},
+		"dashboard.bell":   {command.SetLook{Name: "bell", Value: "notify", Was: "bell"}, command.SetLook{Name: "bell", Value: "off", Was: "bell"}},
+		"dashboard.title":  {command.SetLook{Name: "title", Value: "off", Was: "on"}, command.SetLook{Name: "title", Value: "off", Was: "on"}},
+		"google_task_list": {nil, nil}, // examples are no choices
+	} {
+		for i, id := range []action.ID{action.SettingsNext, action.SettingsPrevious} {
+			if a := settingsPage(t, key).do(id); !reflect.DeepEqual(a.Do, want[i]) {
+				t.Errorf("%s, %s: %+v, want %+v", key, id, a.Do, want[i])
+			}
+		}
+	}
+}
+
+func TestAChoiceUnderThePointerIsSet(t *testing.T) {
+	s := settingsPage(t, "model_main")
+	rows := s.Draw(s.c, 118, 36, true)
+	for _, r := range rows {
+		x := strings.Index(r.Text, "[sonnet]")
+		if x < 0 {
+			continue
+		}
+		id := s.Press(s.c, r.At(x+2), true)
+		if a := s.do(id); a.Do != (command.SetConfig{Key: "model_main", Value: "sonnet"}) {
+			t.Errorf("%s gives %+v", id, a.Do)
+		}
+		return
+	}
+	t.Error("no choice is to be seen")
+}
+
+func TestTheBudgetsNumbersAreSettings(t *testing.T) {
+	s := settingsPage(t, "budget.capacity")
+	s.do(action.SettingsEdit)
+	s.keys(t, "x", "enter")
+	has(t, s.screen(118, 36), `"5x" is no whole number`)
+	s.keys(t, "backspace", "backspace", "7")
+	a := s.keys(t, "enter")
+	if set, ok := a.Do.(command.SetBudget); !ok || *set.Capacity != 7 || set.RefillMinutes != nil {
+		t.Errorf("%+v", a.Do)
+	}
+}
+
+func TestSettingsAreFoundByWhatTheyChange(t *testing.T) {
+	s := settingsPage(t, "model_main")
+	s.do("settings.find")
+	s.keys(t, "not critical")
+	has(t, s.screen(118, 36), "▸ quiet_hours", "1 of 25 settings")
+	s.keys(t, "enter")
+	s.c.ReadOnly = true
+	if a := s.do(action.SettingsEdit); a.Toast == "" || s.Capture() {
+		t.Error("read-only sets nothing, and says so")
+	}
+	if at := s.Draw(s.c, 118, 36, true)[1].Place; at < 0 || at == widget.Inner {
+		t.Errorf("the row's place is %d", at)
+	}
+}
+
+func TestTheScheduleAndTheUpdatesAreFiltered(t *testing.T) {
+	for name, c := range map[string]struct {
+		words, kept, gone string
+		find              action.ID
+		sift              pane.Sift
+	}{
+		"schedule": {"email", "Check email", "Weekly review", action.ScheduleFind, pane.SiftSchedule},
+		"updates":  {"landlord plumber", "Email triage", "pinged at 8:00", action.UpdatesFind, pane.SiftUpdates},
+	} {
+		s := open(name)
+		s.Pane = pane.Filter(s.Pane, c.find, c.sift)
+		s.Sync(s.c)
+		has(t, s.screen(100, 14), c.kept, c.gone)
+		s.do(c.find)
+		s.keys(t, c.words)
+		screen := s.screen(100, 14)
+		has(t, screen, c.kept, " /"+c.words, "1 of ")
+		if strings.Contains(screen, c.gone) {
+			t.Errorf("%s: %q is still shown:\n%s", name, c.gone, screen)
+		}
+		s.keys(t, "enter")
+		if s.Capture() || !s.Pane.(*pane.Filtered).End(s.c) {
+			t.Errorf("%s: enter keeps the filter, and then it can be ended", name)
+		}
+		has(t, s.screen(100, 14), c.gone)
+	}
+}
