@@ -169,11 +169,17 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 		return r.goTo(pane.SetUp)
 	default:
 		if p, ok := strings.CutPrefix(string(id), "go."); ok {
+			if t, ok := r.panes[r.focus].(tasked); ok && id == action.GoTask {
+				return r.answer(pane.Answer{Task: t.Task(), Focus: action.Task})
+			}
 			r.setFocus(action.Pane(p))
 		}
 	}
 	return nil
 }
+
+// tasked is a pane whose selection belongs to a task: its id, or empty.
+type tasked interface{ Task() string }
 
 // step goes to another pane; from a page, to one beside the pane that it was opened from.
 func (r *root) step(by int) {

@@ -34,3 +34,17 @@ func TestTheNextPaneOfAPageIsTheOneBesideWhereItWasOpened(t *testing.T) {
 		t.Errorf("tab goes to %s, and %v is behind it", r.focus, r.trail)
 	}
 }
+
+func TestTheTaskOfTheSelectedRunIsOneKeyAway(t *testing.T) {
+	r := plainRoot(t, fullDay())
+	r.setFocus(action.Forks)
+	a, _ := action.Get(action.Everywhere, action.GoTask)
+	r.act(a)
+	if name, path := r.panes[action.Task].Title(r.context()); r.focus != action.Task || path != "routines/email-sweep.md" {
+		t.Errorf("the focus is on %s, which shows %s of %q", r.focus, name, path)
+	}
+	r.back()
+	if r.focus != action.Forks {
+		t.Errorf("esc goes to %s", r.focus)
+	}
+}

@@ -331,7 +331,7 @@ var everywhereRows = []Action{
 	{ID: GoForks, Keys: []string{"4"}, Title: "Go to the forks", Short: "forks", Quiet: true},
 	{ID: GoChat, Keys: []string{"5"}, Title: "Go to the chat", Short: "chat", Quiet: true},
 	{ID: GoLogs, Keys: []string{"6"}, Title: "Go to the logs", Short: "logs", Quiet: true},
-	{ID: GoTask, Keys: []string{"K"}, Title: "Go to the page of the task that was looked at last", Short: "task", Quiet: true},
+	{ID: GoTask, Keys: []string{"K"}, Title: "Go to the page of the task of the selected run, or of the one that was looked at last", Short: "task", Quiet: true},
 	{ID: GoCosts, Keys: []string{"$"}, Title: "Go to what everything has cost", Short: "costs", Quiet: true},
 	{ID: GoAway, Keys: []string{"A"}, Title: "Go to what happened while you were away", Short: "away", Quiet: true},
 	{ID: GoSettings, Keys: []string{","}, Title: "Go to the settings", Short: "settings", Quiet: true},

@@ -8,6 +8,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/fork"
 	"ollimbot/core/store"
+	"ollimbot/routines"
 )
 
 // row is a run as the page of runs keeps it: ten thousand of them take a megabyte or
@@ -166,4 +167,13 @@ func (p *past) find(id string) (fork.View, bool) {
 	}
 	p.found = 0
 	return fork.View{}, false
+}
+
+// Task is the id of the task whose run is selected; empty where there is none.
+func (p *Pane) Task() string {
+	f, ok := p.selected()
+	if !ok || f.Kind == routines.KindWebhook {
+		return ""
+	}
+	return f.TaskID
 }

@@ -30,10 +30,11 @@ type Page struct {
 	// seen is what past and prompt were read for, and asked which of them is next.
 	seen  seen
 	asked step
-	run   int // which of the runs is looked at
-	top   int // the first line of the prompt in view
-	lines int // of the prompt that are in view
-	total int // lines of the prompt
+	edits bool // the form is to be opened with what is read
+	run   int  // which of the runs is looked at
+	top   int  // the first line of the prompt in view
+	lines int  // of the prompt that are in view
+	total int  // lines of the prompt
 }
 
 // step is what is being read.
@@ -125,6 +126,10 @@ func (p *Page) Read(_ pane.Context, o command.Outcome, err error) pane.Answer {
 	switch {
 	case err != nil:
 		p.failed = clean.Line(err.Error())
+	case o.Past != nil && p.edits:
+		p.edits, p.past = false, o.Past
+		p.run = len(o.Past.Runs) - 1
+		return pane.Answer{Open: dialog.EditTask(o.Past.File)}
 	case o.Past != nil:
 		last := p.past == nil || p.run >= len(p.past.Runs)-1
 		p.past, p.failed = o.Past, ""
@@ -183,7 +188,7 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 		if p.past != nil && p.past.File.ID == t.ID {
 			return pane.Answer{Open: dialog.EditTask(p.past.File)}
 		}
-		return pane.Answer{Toast: textReading}
+		p.edits = true // as soon as the file is read
 	case action.TaskDelete:
 		return pane.Answer{Do: command.DeleteTask{ID: t.ID}}
 	case action.TaskOpen:
