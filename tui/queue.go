@@ -38,7 +38,8 @@ const talk = "talk"
 // only reads, and what stops something.
 func laneOf(c command.Value) string {
 	switch c.(type) {
-	case command.Preview, command.Describe, command.Costs, command.Past, command.Runs, command.Looked, command.Here, command.Away, command.Interrupt, command.StopFork:
+	case command.Preview, command.Describe, command.Costs, command.Past, command.Runs, command.Looked, command.Here,
+		command.Away, command.Interrupt, command.StopFork:
 		return ""
 	case command.SetBudget, command.RestoreBudget, command.DiscardUpdate, command.RestoreUpdate,
 		command.Snooze, command.Pause, command.MuteUntil, command.AllowTask, command.AddTask, command.RemoveTask,

@@ -143,7 +143,8 @@ func (r *root) allWords() []word {
 		if left == textTabMuted || s.Budget.State.Available < 1 {
 			role = theme.Warn
 		}
-		out = append(out, word{wordTokens, [][]widget.Span{{{Role: role, Text: r.theme.Glyph(theme.Token)}, {Text: " " + left + apart}}}, pane.Answer{Focus: action.Budget, Zoom: true}})
+		tokens := []widget.Span{{Role: role, Text: r.theme.Glyph(theme.Token)}, {Text: " " + left + apart}}
+		out = append(out, word{wordTokens, [][]widget.Span{tokens}, pane.Answer{Focus: action.Budget, Zoom: true}})
 	}
 	if !s.At.IsZero() {
 		pings, cost := words.Count(g.Pings, "ping"), words.Dollars(g.CostUSD)

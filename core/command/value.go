@@ -106,10 +106,17 @@ type Describe struct{ ID string }
 // 7 for 0; Outcome.Body holds a table.
 type Costs struct{ Days int }
 
+// Mark and Field are the store's: a surface sends them back or makes them, and
+// reads no files.
+type (
+	Mark  = store.Place
+	Field = store.Out
+)
+
 // Runs reads stored runs that have ended, newest first, from a place of their ledger
 // on; Outcome.Runs holds them.
 type Runs struct {
-	From store.Place
+	From Mark
 	Most int
 }
 

@@ -157,7 +157,10 @@ var forksRows = slices.Concat([]Action{
 		Off: noForks, Costs: true, Writes: true,
 	},
 	{ID: ForksCosts, Pane: Forks, Keys: []string{"c"}, Title: "Go to what the runs of each task have cost", Short: "costs"},
-	{ID: ForksState, Pane: Forks, Keys: []string{"v"}, Title: "Show only runs that failed, pinged, are done, were stopped, or all again", Short: "state", Off: noForks},
+	{
+		ID: ForksState, Pane: Forks, Keys: []string{"v"}, Title: "Show only runs that failed, pinged, are done, were stopped, or all again", Short: "state",
+		Off: noForks,
+	},
 	{ID: ForksSort, Pane: Forks, Keys: []string{"s"}, Title: "Sort the page of runs by the next column; a click on its head does it, too", Short: "sort", Off: noForks, Quiet: true},
 	{ID: ForksTurn, Pane: Forks, Keys: []string{"S"}, Title: "Sort the page of runs the other way round", Short: "turn", Off: noForks, Quiet: true},
 })
@@ -210,7 +213,10 @@ var taskRows = []Action{
 		Off: noSchedule, Costs: true, Writes: true,
 	},
 	{ID: TaskEdit, Pane: Task, Keys: []string{"e"}, Title: "Edit every field of the task in a form", Short: "edit", Off: noSchedule, Writes: true},
-	{ID: TaskDelete, Pane: Task, Keys: []string{"D"}, Title: "Delete the file of the task; undo brings it back", Short: "delete", Off: noSchedule, Costs: true, Writes: true},
+	{
+		ID: TaskDelete, Pane: Task, Keys: []string{"D"}, Title: "Delete the file of the task; undo brings it back", Short: "delete",
+		Off: noSchedule, Costs: true, Writes: true,
+	},
 	{ID: TaskRestore, Pane: Task, Keys: []string{"U"}, Title: "Bring back the task that was deleted, or has run, last", Short: "bring back", Writes: true, Quiet: true},
 	{ID: TaskOpen, Pane: Task, Keys: []string{"o"}, Title: "Open the file of the task in your editor", Short: "open file", Off: noSchedule, Writes: true},
 	{ID: TaskPause, Pane: Task, Keys: []string{"P"}, Title: "Pause the task, or let it go on", Short: "pause", Off: noSchedule, Writes: true},

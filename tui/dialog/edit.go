@@ -10,7 +10,6 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
-	"ollimbot/core/store"
 	"ollimbot/routines"
 	"ollimbot/tui/pane"
 )
@@ -194,7 +193,7 @@ func (e *editing) command(c pane.Context) command.Value {
 		case l.key == "":
 			edit.Edit.Body = &text
 		default:
-			edit.Edit.Set = append(edit.Edit.Set, store.Out{Key: l.key, Value: l.value(c, text)})
+			edit.Edit.Set = append(edit.Edit.Set, command.Field{Key: l.key, Value: l.value(c, text)})
 		}
 	}
 	return edit

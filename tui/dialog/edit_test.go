@@ -11,7 +11,6 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/store"
 	"ollimbot/routines"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -55,7 +54,7 @@ func TestOnlyChangedFieldsAreWritten(t *testing.T) {
 	fill(e, textFieldPrompt, "Make coffee.")
 	body := "Make coffee."
 	want := command.EditTask{ID: "aaaa0001", Version: "v1", Edit: routines.Edit{
-		Set:  []store.Out{{Key: "cron", Value: "0 10 * * 1-5"}, {Key: "description"}, {Key: "allowed-tools", Value: []string{"Bash(git log, x)", "Read(**.md)"}}},
+		Set:  []command.Field{{Key: "cron", Value: "0 10 * * 1-5"}, {Key: "description"}, {Key: "allowed-tools", Value: []string{"Bash(git log, x)", "Read(**.md)"}}},
 		Body: &body,
 	}}
 	if d := cmp.Diff(command.Value(want), e.Take(c, enter).Send); d != "" {

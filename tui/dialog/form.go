@@ -365,7 +365,7 @@ func (f *Form) foot(c pane.Context, w int) []string {
 	case f.fault != "":
 		text, role, mark = f.fault, theme.Bad, c.Theme.Glyph(theme.Cross)+" "
 	case f.Effect != nil:
-		ok := false
+		var ok bool
 		if text, ok = f.Effect(c); !ok {
 			role = theme.Warn
 		}

@@ -12,7 +12,6 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
-	"ollimbot/core/store"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -59,7 +58,7 @@ func (l *ledger) do(c command.Value) (command.Outcome, error) {
 		if from == 0 {
 			p.Damaged = l.damaged
 		}
-		p.Next = store.Place{At: int64(from + len(p.Runs)), Set: true}
+		p.Next = command.Mark{At: int64(from + len(p.Runs)), Set: true}
 		p.All = from+len(p.Runs) == l.n
 		return command.Outcome{Runs: p}, nil
 	}

@@ -240,14 +240,6 @@ func TestTheSelectedRowIsOfOnePieceInSixteenColours(t *testing.T) {
 	}
 }
 
-func joined(spans []Span) string {
-	var b strings.Builder
-	for _, s := range spans {
-		b.WriteString(s.Text)
-	}
-	return b.String()
-}
-
 func TestPathsAreBrokenBehindASlash(t *testing.T) {
 	for _, c := range []struct {
 		text string

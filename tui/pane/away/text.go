@@ -53,7 +53,8 @@ func decision(e audit.Entry, zone *time.Location) string {
 	if e.From != "" {
 		who += ", " + e.From
 	}
-	return strings.TrimSpace("when     " + e.At.In(zone).Format("Mon 2 Jan 2006 15:04:05") + "\nwho      " + who + "\nwhat     " + what(e) + " (" + e.Action + ")\nabout    " + e.Subject + "\n\n" + e.Detail)
+	return strings.TrimSpace("when     " + e.At.In(zone).Format("Mon 2 Jan 2006 15:04:05") + "\nwho      " + who +
+		"\nwhat     " + what(e) + " (" + e.Action + ")\nabout    " + e.Subject + "\n\n" + e.Detail)
 }
 
 // textSpan is when that was: "09:12 to 14:00, 4 h 48 min".

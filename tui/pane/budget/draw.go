@@ -189,13 +189,13 @@ func rate(b core.BudgetView, w int) []widget.Span {
 
 // hours is the sparkline of the last day with its label, in w cells.
 func hours(c pane.Context, w int) []widget.Span {
-	values, any := pinged(c.Snap)
+	values, some := pinged(c.Snap)
 	if w < len(values) {
 		values = values[len(values)-max(w, 0):]
 	}
 	out := chart.Spark(c.Theme, values, 0)
 	label := textHours
-	if !any {
+	if !some {
 		label = textHoursNone
 	}
 	if w >= len(values)+2+widget.Cells(label) {
@@ -205,11 +205,11 @@ func hours(c pane.Context, w int) []widget.Span {
 }
 
 // pinged are the pings of the last 24 hours, by hour, and whether there were any.
-func pinged(s *core.Snapshot) (values []float64, any bool) {
+func pinged(s *core.Snapshot) (values []float64, some bool) {
 	for _, n := range s.Budget.Hours {
-		values, any = append(values, float64(n)), any || n > 0
+		values, some = append(values, float64(n)), some || n > 0
 	}
-	return values, any
+	return values, some
 }
 
 // oneLine is the pane for tiny terminals.

@@ -147,7 +147,8 @@ func messages(c pane.Context, today []budget.Ping, rows, w int) []widget.Row {
 	} else if n > 0 {
 		count = strconv.Itoa(n)
 	}
-	out := []widget.Row{{Place: widget.Ruled, Text: brush.Rule(w, []widget.Span{{Role: theme.Strong, Text: textMessages}}, []widget.Span{{Role: theme.Dim, Text: count}})}}
+	head := brush.Rule(w, []widget.Span{{Role: theme.Strong, Text: textMessages}}, []widget.Span{{Role: theme.Dim, Text: count}})
+	out := []widget.Row{{Place: widget.Ruled, Text: head}}
 	for _, ping := range today[:rows] {
 		out = append(out, widget.Row{Text: brush.Line(w, message(c, ping, w)...), Place: widget.Nowhere})
 	}

@@ -153,13 +153,12 @@ func (p *Page) compare(column, i, j int) int {
 	case costColumn, shareColumn, barColumn:
 		return cmp.Compare(p.dollars(i), p.dollars(j))
 	}
-	if a == nil || b == nil { // the conversation has no runs: it is less
-		switch {
-		case a == b:
-			return 0
-		case a == nil:
-			return -1
-		}
+	switch { // the conversation has no runs: it is less
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
 		return 1
 	}
 	switch column {

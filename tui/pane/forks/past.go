@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
-	"ollimbot/core/store"
 	"ollimbot/routines"
 )
 
@@ -34,7 +34,7 @@ type past struct {
 	rows    []row
 	known   map[uint32]bool
 	words   map[string]string
-	next    store.Place
+	next    command.Mark
 	damaged int
 	whole   bool // there is nothing more to read, or reading has failed
 	version uint64

@@ -75,7 +75,8 @@ func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) []fact {
 	blank := fact{widget.Row{Text: widget.Blank(w), Place: widget.Nowhere}, 7}
 	out = append(out, blank, named(1, widget.Inner, textRuns, p.strip(c, w-nameCells-2)...))
 	if r := p.selected(); r != nil {
-		out = append(out, named(2, widget.Inner, "", ran(c, r)...), named(5, widget.Nowhere, textTook, p.took(c)...), named(5, widget.Nowhere, textCost, p.cost(c)...))
+		out = append(out, named(2, widget.Inner, "", ran(c, r)...),
+			named(5, widget.Nowhere, textTook, p.took(c)...), named(5, widget.Nowhere, textCost, p.cost(c)...))
 	}
 	out = append(out, named(3, widget.Nowhere, textPings, p.pings()...), blank)
 	for i, next := range p.past.Next {
@@ -236,7 +237,8 @@ func (p *Page) told(c pane.Context, w, h int) []widget.Row {
 	if p.total > p.lines {
 		where = textLines(p.top+1, end, p.total)
 	}
-	rows := []widget.Row{{Text: b.Rule(w, []widget.Span{{Role: theme.Strong, Text: textPrompt}}, []widget.Span{{Role: theme.Dim, Text: where}}), Place: widget.Ruled}}
+	head := b.Rule(w, []widget.Span{{Role: theme.Strong, Text: textPrompt}}, []widget.Span{{Role: theme.Dim, Text: where}})
+	rows := []widget.Row{{Text: head, Place: widget.Ruled}}
 	for _, l := range lines[p.top:end] {
 		rows = append(rows, widget.Row{Text: b.Line(w, widget.Span{Text: " " + l}), Place: widget.Nowhere})
 	}

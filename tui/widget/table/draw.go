@@ -91,7 +91,10 @@ func (t *Table) Draw(th *theme.Theme, w, h int, focused bool, found string) []wi
 	if t.Query.Typing() { // its caret moves
 		return t.draw(th, w, h, focused, found)
 	}
-	key := drawing{th, w, h, focused, found, t.source.Look, t.list.At, t.Columns[0].Cells, len(t.above), t.below.version, t.below.by, t.below.turned, t.below.query}
+	key := drawing{
+		th, w, h, focused, found, t.source.Look, t.list.At, t.Columns[0].Cells,
+		len(t.above), t.below.version, t.below.by, t.below.turned, t.below.query,
+	}
 	return t.drawn.Rows(key, func() []widget.Row { return slices.Clip(t.draw(th, w, h, focused, found)) })
 }
 
