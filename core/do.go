@@ -125,18 +125,8 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 		return b.mute(c)
 	case command.LiftCaps:
 		return b.lift(c)
-	case command.AddTask:
-		return b.addTask(c)
-	case command.RemoveTask:
-		return b.removeTask(c)
-	case command.EditTask:
-		return b.editTask(c)
-	case command.RevertTask:
-		return b.revertTask(c)
-	case command.DeleteTask:
-		return b.deleteTask(c)
-	case command.RestoreTask:
-		return b.restoreTask(c)
+	case command.AddTask, command.RemoveTask, command.EditTask, command.RevertTask, command.DeleteTask, command.RestoreTask:
+		return b.changeTask(c)
 	case command.StopFork:
 		if err := b.forks.Stop(c.Run); err != nil {
 			return command.Outcome{}, err
@@ -181,6 +171,25 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 		return command.Outcome{Message: string(c.Verdict)}, nil
 	case command.Login:
 		return b.login(ctx, c)
+	}
+	return command.Outcome{}, fmt.Errorf("unknown command %T", c)
+}
+
+// changeTask carries out the commands that write the file of a task.
+func (b *Bot) changeTask(c command.Value) (command.Outcome, error) {
+	switch c := c.(type) {
+	case command.AddTask:
+		return b.addTask(c)
+	case command.RemoveTask:
+		return b.removeTask(c)
+	case command.EditTask:
+		return b.editTask(c)
+	case command.RevertTask:
+		return b.revertTask(c)
+	case command.DeleteTask:
+		return b.deleteTask(c)
+	case command.RestoreTask:
+		return b.restoreTask(c)
 	}
 	return command.Outcome{}, fmt.Errorf("unknown command %T", c)
 }

@@ -113,6 +113,15 @@ func (r *root) press(a action.Action) tea.Cmd {
 	return nil
 }
 
+// toggleZoom gives a pane the screen or takes it back; a page is left.
+func (r *root) toggleZoom() {
+	if r.focus.Page() {
+		r.leave()
+		return
+	}
+	r.zoom = !r.zoom
+}
+
 func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	switch id {
 	case action.GoNext:
@@ -120,11 +129,7 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	case action.GoPrevious:
 		r.step(-1)
 	case action.Zoom:
-		if r.focus.Page() {
-			r.leave()
-			return nil
-		}
-		r.zoom = !r.zoom
+		r.toggleZoom()
 	case action.Back:
 		r.back()
 	case action.Help:

@@ -200,7 +200,7 @@ func (c *updatesCmd) Run(p *process, at dataDir) error {
 type snapshotCmd struct {
 	Width  int    `default:"120" help:"Columns of the frame."`
 	Height int    `default:"40" help:"Rows of the frame."`
-	Page   string `enum:",budget,schedule,updates,runs,chat,logs,task,costs,away,settings" default:"" placeholder:"PAGE" help:"A page instead of the whole: ${enum}."`
+	Page   string `enum:"all,budget,schedule,updates,runs,chat,logs,task,costs,away,settings" default:"all" placeholder:"PAGE" help:"A page instead of all: ${enum}."`
 	At     string `placeholder:"TIME" help:"The dashboard at this moment instead of now. Nothing is written."`
 }
 
@@ -219,7 +219,10 @@ func (c *snapshotCmd) Run(p *process, at dataDir, bot *core.Bot) error {
 	if err != nil {
 		return err
 	}
-	o := tui.FrameOptions{Width: c.Width, Height: c.Height, Tail: bot.Tail, Do: bot.Do, Focus: panes.Pane(c.Page), Zoom: c.Page != ""}
+	o := tui.FrameOptions{Width: c.Width, Height: c.Height, Tail: bot.Tail, Do: bot.Do}
+	if c.Page != "all" {
+		o.Focus, o.Zoom = panes.Pane(c.Page), true
+	}
 	if c.Page == "runs" {
 		o.Focus = panes.Forks
 	}

@@ -106,12 +106,11 @@ type Describe struct{ ID string }
 // 7 for 0; Outcome.Body holds a table.
 type Costs struct{ Days int }
 
-// Mark and Field are the store's: a surface sends them back or makes them, and
-// reads no files.
-type (
-	Mark  = store.Place
-	Field = store.Out
-)
+// Mark is a place in the ledger of runs, which a surface hands back.
+type Mark = store.Place
+
+// Field is a field of a task's file and its new value; nil takes it out.
+type Field = store.Out
 
 // Runs reads stored runs that have ended, newest first, from a place of their ledger
 // on; Outcome.Runs holds them.

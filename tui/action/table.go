@@ -9,7 +9,9 @@ import (
 // table is every action once, in the order of the help line and the help page:
 // the panes first, each with what matters most at the front, then what works
 // everywhere.
-var table = slices.Concat(dayRows, budgetRows, scheduleRows, updatesRows, forksRows, chatRows, logsRows, taskRows, costsRows, awayRows, settingsRows, everywhereRows)
+var table = slices.Concat(
+	dayRows, budgetRows, scheduleRows, updatesRows, forksRows, chatRows, logsRows, taskRows, costsRows, awayRows, settingsRows, everywhereRows,
+)
 
 var budgetRows = []Action{
 	{
@@ -161,7 +163,10 @@ var forksRows = slices.Concat([]Action{
 		ID: ForksState, Pane: Forks, Keys: []string{"v"}, Title: "Show only runs that failed, pinged, are done, were stopped, or all again", Short: "state",
 		Off: noForks,
 	},
-	{ID: ForksSort, Pane: Forks, Keys: []string{"s"}, Title: "Sort the page of runs by the next column; a click on its head does it, too", Short: "sort", Off: noForks, Quiet: true},
+	{
+		ID: ForksSort, Pane: Forks, Keys: []string{"s"}, Title: "Sort the page of runs by the next column; a click on its head does it, too", Short: "sort",
+		Off: noForks, Quiet: true,
+	},
 	{ID: ForksTurn, Pane: Forks, Keys: []string{"S"}, Title: "Sort the page of runs the other way round", Short: "turn", Off: noForks, Quiet: true},
 })
 
@@ -217,7 +222,10 @@ var taskRows = []Action{
 		ID: TaskDelete, Pane: Task, Keys: []string{"D"}, Title: "Delete the file of the task; undo brings it back", Short: "delete",
 		Off: noSchedule, Costs: true, Writes: true,
 	},
-	{ID: TaskRestore, Pane: Task, Keys: []string{"U"}, Title: "Bring back the task that was deleted, or has run, last", Short: "bring back", Writes: true, Quiet: true},
+	{
+		ID: TaskRestore, Pane: Task, Keys: []string{"U"}, Title: "Bring back the task that was deleted, or has run, last", Short: "bring back",
+		Writes: true, Quiet: true,
+	},
 	{ID: TaskOpen, Pane: Task, Keys: []string{"o"}, Title: "Open the file of the task in your editor", Short: "open file", Off: noSchedule, Writes: true},
 	{ID: TaskPause, Pane: Task, Keys: []string{"P"}, Title: "Pause the task, or let it go on", Short: "pause", Off: noSchedule, Writes: true},
 	{ID: TaskBefore, Pane: Task, Keys: []string{"["}, Title: "Go to the page of the task before", Short: "task", Off: noSchedule, Pair: TaskBehind},
@@ -299,8 +307,14 @@ const (
 
 var settingsRows = append([]Action{
 	{ID: SettingsEdit, Pane: Settings, Keys: []string{"enter"}, Title: "Write a new value of the selected setting", Short: "change", Writes: true},
-	{ID: SettingsPrevious, Pane: Settings, Keys: []string{"left"}, Title: "Set the selected setting to the choice before", Short: "choice", Writes: true, Pair: SettingsNext},
-	{ID: SettingsNext, Pane: Settings, Keys: []string{"right", "space"}, Title: "Set the selected setting to the next choice", Short: "choice", Writes: true, Quiet: true},
+	{
+		ID: SettingsPrevious, Pane: Settings, Keys: []string{"left"}, Title: "Set the selected setting to the choice before", Short: "choice",
+		Writes: true, Pair: SettingsNext,
+	},
+	{
+		ID: SettingsNext, Pane: Settings, Keys: []string{"right", "space"}, Title: "Set the selected setting to the next choice", Short: "choice",
+		Writes: true, Quiet: true,
+	},
 }, listRows(Settings, "setting")...)
 
 // listRows are the rows of a page with a table. Their ids are the page's.

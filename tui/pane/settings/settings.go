@@ -239,7 +239,8 @@ func (p *Page) detail(c pane.Context, s *setting, w, h int) []widget.Row {
 	if p.editing {
 		rows = append(rows, widget.Row{Text: p.fieldLine(b, s, w), Place: widget.Inner})
 	} else {
-		rows = append(rows, widget.Row{Text: b.Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Accent, Text: s.shown}, widget.Span{Role: theme.Bad, Text: "  " + p.refused}), Place: widget.Inner})
+		value := b.Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Accent, Text: s.shown}, widget.Span{Role: theme.Bad, Text: "  " + p.refused})
+		rows = append(rows, widget.Row{Text: value, Place: widget.Inner})
 	}
 	if h < 4 {
 		return rows
