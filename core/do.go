@@ -128,10 +128,7 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 	case command.AddTask, command.RemoveTask, command.EditTask, command.RevertTask, command.DeleteTask, command.RestoreTask:
 		return b.changeTask(c)
 	case command.StopFork:
-		if err := b.forks.Stop(c.Run); err != nil {
-			return command.Outcome{}, err
-		}
-		return command.Outcome{Message: "stopping"}, nil
+		return command.Outcome{Message: "stopping"}, b.forks.Stop(c.Run)
 	case command.SetConfig:
 		return c.CarryOut(ctx, b.slashHost())
 	case command.SetLook:

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/command"
 	"ollimbot/discord/fake"
 )
 
@@ -116,7 +117,7 @@ func TestABotInDirectMessages(t *testing.T) {
 	t.Parallel()
 	w := newDiscordWorld(t)
 	w.start()
-	w.fake.Wait(t, "the bot is there", func(s fake.State) bool { return s.Up() && len(s.Commands) == 15 })
+	w.fake.Wait(t, "the bot is there", func(s fake.State) bool { return s.Up() && len(s.Commands) == len(command.List(command.InDiscord)) })
 	user := w.fake.User()
 	user.Say("hello\n\n```script\nsay Good to see you.\n```")
 	w.sees("Good to see you.")
@@ -156,7 +157,7 @@ func TestABotThatIsKilledInTheMiddleOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	w := newDiscordWorld(t)
 	w.start()
-	w.fake.Wait(t, "the bot is there", func(s fake.State) bool { return s.Up() && len(s.Commands) == 15 })
+	w.fake.Wait(t, "the bot is there", func(s fake.State) bool { return s.Up() && len(s.Commands) == len(command.List(command.InDiscord)) })
 	user := w.fake.User()
 	asked := user.Say("a long story\n\n```script\nsay Once upon a time\nwait 60s\nsay there was an end.\n```")
 	half := w.sees("Once upon a time")

@@ -52,8 +52,14 @@ func unknownPart(node *kong.Node, words []string) string {
 	if node.Type == kong.ApplicationNode {
 		return "there is no command " + words[0]
 	}
+	value := false // the word is the value of the flag before it
 	for _, word := range words {
 		word = strings.Trim(word, "[]…")
+		if value {
+			value = false
+			continue
+		}
+		value = takesValue(node, word)
 		switch {
 		case word == "--help", word == "*", word == "", word == strings.ToUpper(word):
 		case strings.HasPrefix(word, "--"):
@@ -78,6 +84,19 @@ func child(node *kong.Node, name string) *kong.Node {
 		}
 	}
 	return nil
+}
+
+// takesValue reports whether a word is a long flag with a value behind it.
+func takesValue(node *kong.Node, word string) bool {
+	name, long := strings.CutPrefix(word, "--")
+	for _, group := range node.AllFlags(false) {
+		for _, f := range group {
+			if long && f.Name == name {
+				return !f.IsBool()
+			}
+		}
+	}
+	return false
 }
 
 func hasFlag(node *kong.Node, name string) bool {

@@ -24,6 +24,13 @@ var pictures = []picture{
 	{"dashboard", 120, 40, dark, afternoon},
 	{"dashboard-light", 120, 40, light, afternoon},
 	{"dashboard-80x24", 80, 24, dark, afternoon},
+	{"dashboard-200x60", 200, 60, dark, afternoon},
+	{"budget", 120, 40, dark, after("1", "z")},
+	{"runs", 120, 40, dark, after("4", "z")},
+	{"task", 120, 40, dark, after("2", "\r")},
+	{"costs", 120, 40, dark, after("$")},
+	{"away", 120, 40, light, after("A")},
+	{"settings", 80, 24, dark, after(",")},
 	{"tail", 120, 40, dark, func(s *stage) {
 		afternoon(s)
 		s.do(command.FireNow{ID: papers})
@@ -41,6 +48,15 @@ var pictures = []picture{
 		s.press("2", "p")
 		s.wait(time.Second)
 	}},
+}
+
+// after is the afternoon and then some keys.
+func after(keys ...string) func(s *stage) {
+	return func(s *stage) {
+		afternoon(s)
+		s.press(keys...)
+		s.wait(time.Second)
+	}
 }
 
 func TestPictures(t *testing.T) {
