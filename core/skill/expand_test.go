@@ -187,10 +187,3 @@ func TestACommandSeesNoSecrets(t *testing.T) {
 		t.Errorf("a command sees %q", got)
 	}
 }
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

@@ -236,3 +236,10 @@ func TestToolsAreCollectedOnceAndInOrderWithoutTheDangerousOnes(t *testing.T) {
 		}
 	}
 }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -49,6 +49,16 @@ func shape(img *image.RGBA, r image.Rectangle, sign rune, c Cell) bool {
 		part(0, h-h*int(sign-'▁'+1)/8, w, h)
 	case sign >= '▉' && sign <= '▏': // left eighths
 		part(0, 0, w*(8-int(sign-'▉'+1))/8, h)
+	case sign >= braille && sign <= braille+0xff:
+		for i, dot := range dots {
+			if int(sign-braille)&(1<<i) != 0 {
+				x, y := w*(1+2*dot.x)/4, h*(1+2*dot.y)/8
+				part(x-1, y-1, x+1, y+1)
+			}
+		}
+	case sign == '╍':
+		part(0, h/2, w*3/8, h/2+2)
+		part(w/2, h/2, w*7/8, h/2+2)
 	case sign >= '░' && sign <= '▓':
 		fill(img, r, mix(c.Fore, c.Back, int(sign-'░'+1)))
 	default:
@@ -100,6 +110,12 @@ func box(img *image.RGBA, r image.Rectangle, arms int, c color.RGBA) {
 // line is a stroke in a cell of 16 by 16.
 type line struct{ x0, y0, x1, y1 int }
 
+// braille is the sign without a dot; dots are where the others have theirs, in the
+// order of the bits.
+const braille = '\u2800'
+
+var dots = [8]struct{ x, y int }{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}, {0, 3}, {1, 3}}
+
 // signs are made of strokes.
 var signs = map[rune][]line{
 	'✓': {{3, 9, 6, 12}, {6, 12, 13, 4}},
@@ -107,9 +123,37 @@ var signs = map[rune][]line{
 	'✕': {{4, 5, 12, 12}, {12, 5, 4, 12}},
 	'▸': triangle(4, 4, 12),
 	'▼': {{3, 5, 13, 5}, {4, 6, 12, 6}, {5, 7, 11, 7}, {6, 8, 10, 8}, {7, 9, 9, 9}, {8, 10, 8, 10}},
+	'▲': {{3, 10, 13, 10}, {4, 9, 12, 9}, {5, 8, 11, 8}, {6, 7, 10, 7}, {7, 6, 9, 6}, {8, 5, 8, 5}},
 	'◐': append(disc(true), ring()...),
+	'◉': append(ring(), line{7, 7, 8, 7}, line{7, 8, 8, 8}, line{7, 9, 8, 9}),
+	'∅': append(ring(), line{3, 13, 12, 3}),
+	'⊘': append(ring(), line{3, 13, 12, 3}),
+	'◆': diamond(true),
+	'◇': diamond(false),
+	'◈': append(diamond(false), line{7, 8, 8, 8}),
+	'■': square(3, 4, 12, 12),
+	'▪': square(5, 6, 10, 10),
+	'⚑': append(triangle(4, 3, 9), line{4, 3, 4, 14}),
+	'‼': {{5, 3, 5, 9}, {10, 3, 10, 9}, {5, 12, 5, 12}, {10, 12, 10, 12}},
 	'○': ring(),
 	'●': disc(false),
+}
+
+// diamond stands on its point.
+func diamond(filled bool) []line {
+	lines := []line{{8, 3, 3, 8}, {3, 8, 8, 13}, {8, 13, 13, 8}, {13, 8, 8, 3}}
+	for y := 3; filled && y <= 13; y++ {
+		half := 5 - max(8-y, y-8)
+		lines = append(lines, line{8 - half, y, 8 + half, y})
+	}
+	return lines
+}
+
+func square(x0, y0, x1, y1 int) (lines []line) {
+	for y := y0; y <= y1; y++ {
+		lines = append(lines, line{x0, y, x1, y})
+	}
+	return lines
 }
 
 // triangle points to the right.
