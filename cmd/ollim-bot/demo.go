@@ -88,31 +88,21 @@ func furnish(at dataDir) error {
 			return err
 		}
 	}
-	return furnishBudget(at)
+	pings, err := furnishPast(at)
+	if err != nil {
+		return err
+	}
+	return furnishBudget(at, pings)
 }
 
-// furnishBudget writes a bucket of 3.2 tokens after two pings, and the pings, of which
-// the first was answered.
-func furnishBudget(at dataDir) error {
+// furnishBudget writes a bucket of 3.2 tokens after the pings of today.
+func furnishBudget(at dataDir, pings int) error {
 	today := at.now.Format(time.DateOnly)
 	s := budget.State{
 		Capacity: 5, Available: 3.2, RefillRateMinutes: 2, LastRefill: at.now,
-		CriticalResetDate: today, DailyUsed: 2, DailyUsedReset: today,
+		CriticalResetDate: today, DailyUsed: pings, DailyUsedReset: today,
 	}
-	if err := at.dir.Write("state/ping_budget.json", s.Encode()); err != nil {
-		return err
-	}
-	journal := budget.NewJournal(at.dir, at.env.Zone, nil)
-	for _, p := range []budget.Ping{
-		{At: at.now.Add(-5 * time.Hour), ID: "00000001-1", Task: "demo-1", Title: "Medication", Text: "Time for your medication."},
-		{At: at.now.Add(-2 * time.Hour), ID: "00000002-1", Task: "demo-2", Title: "Move a little", Text: "Stretch for two minutes?"},
-	} {
-		p.Kind = "ping"
-		if err := journal.Append(p); err != nil {
-			return err
-		}
-	}
-	return journal.Answer(budget.Move{At: at.now.Add(-5*time.Hour + 9*time.Minute)})
+	return at.dir.Write("state/ping_budget.json", s.Encode())
 }
 
 // demoRoutine is a routine that fires once a day, some time from the start on.
