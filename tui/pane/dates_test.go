@@ -70,9 +70,13 @@ func TestAnAppointmentIsReadAndNothingElse(t *testing.T) {
 	if a := s.do(action.ScheduleDown, action.ScheduleDetails); a.Show == nil || a.Show.Body != "Due on Mon 23 Nov:\n- Buy milk\n- Return the parcel" {
 		t.Errorf("%+v", a.Show)
 	}
-	for !strings.Contains(s.screen(80, 16), "▸15:15 in 1h13  ▪ Dentist") {
+	for range 20 {
+		if strings.Contains(s.screen(80, 16), "▸15:15 in 1h13  ▪ Dentist") {
+			break
+		}
 		s.do(action.ScheduleDown)
 	}
+	has(t, s.screen(80, 16), "▸15:15 in 1h13  ▪ Dentist")
 	if a := s.do(action.ScheduleDetails); a.Show == nil || !strings.HasPrefix(a.Show.Body,
 		"Mon 23 Nov 15:15 to 16:00\n12 High Street\nhttps://x.example/e\ncalendar primary\n\nBring the card.\n\nDue on") {
 		t.Errorf("%+v", a.Show)
