@@ -105,7 +105,7 @@ func TestARoutineOverTheRealCommand(t *testing.T) {
 	}
 
 	term := startTerminalIn(t, w.env, "run")
-	term.seen(map[string]string{"the engine": `claude`, "the ping in the chat": `The red door is open`, "the update": `Told the user`})
+	term.seen(map[string]string{"the ping in the chat": `The red door is open`, "the update": `Told the user`})
 	term.typeKeys("5i")
 	term.typeKeys("what about the door?\r")
 	term.seen(map[string]string{"an answer": `I heard:`})
