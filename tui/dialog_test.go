@@ -292,6 +292,21 @@ func TestAReminderOfTheFormIsATime(t *testing.T) {
 	})
 }
 
+func TestAReminderOfTheFormMayComeBackUntilItIsDone(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("2", "n", "up", " ", " ", "down")
+		s.sees("reminder until it is done", "comes back until you press Done")
+		s.types("2h30m")
+		s.press("tab", "tab")
+		s.types("Take the pill")
+		s.press("enter")
+		c, ok := s.bot.done()[0].(command.AddTask)
+		if !ok || !c.UntilDone || c.Message != "Take the pill" || time.Until(c.At) != 150*time.Minute {
+			t.Errorf("did %#v", s.bot.done())
+		}
+	})
+}
+
 func TestWhatIsWrongStandsBelowItsField(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("2", "n", "enter")

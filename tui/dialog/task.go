@@ -10,14 +10,9 @@ import (
 
 // NewTask is the form of a new routine or reminder.
 func NewTask() *Form {
-	kind := Choice("Kind", textRoutine, textRoutine, textReminder)
-	once := func() bool { return kind.Text() == textReminder }
-	kind.Check = func(pane.Context, string, bool) (string, bool) {
-		if once() {
-			return textKindReminder, true
-		}
-		return textKindRoutine, true
-	}
+	kind := Choice("Kind", textRoutine, textRoutine, textReminder, textUntilDone)
+	once := func() bool { return kind.Text() != textRoutine }
+	kind.Check = func(_ pane.Context, text string, _ bool) (string, bool) { return kindNotes[text], true }
 	when := Text("When", "", func(c pane.Context, text string, tried bool) (string, bool) {
 		if once() {
 			return needed(textWhenReminder, text, tried, func() (string, bool) { return CheckMoment(c, text) })
@@ -37,6 +32,7 @@ func NewTask() *Form {
 			}
 			if once() {
 				task.At, _, _ = readMoment(when.Text(), now(c))
+				task.UntilDone = kind.Text() == textUntilDone
 			} else {
 				task.Cron = cronOf(when.Text())
 			}
@@ -44,6 +40,9 @@ func NewTask() *Form {
 		},
 	}
 }
+
+// kindNotes say what each kind of task does.
+var kindNotes = map[string]string{textRoutine: textKindRoutine, textReminder: textKindReminder, textUntilDone: textKindUntilDone}
 
 // needed is the note of a field that must not stay empty: until enter a hint.
 func needed(hint, text string, tried bool, check func() (string, bool)) (note string, ok bool) {

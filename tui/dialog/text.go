@@ -28,13 +28,14 @@ const (
 
 	textChange = "change"
 
-	textKindRoutine  = "fires again and again, as its cron line says"
-	textKindReminder = "fires once, then its file is gone"
-	textWhenRoutine  = "every weekday at 9; or minute hour day month weekday: 0 9 * * 1-5"
-	textWhenReminder = "18:30, tomorrow 9:00, 2h30m, or 2006-01-02 15:04"
-	textTitleNote    = "a few words for lists and the schedule; may be empty"
-	textNeeded       = "needed: "
-	textPromptNote   = "what the bot should do, in your words"
+	textKindRoutine   = "fires again and again, as its cron line says"
+	textKindReminder  = "fires once, then its file is gone"
+	textKindUntilDone = "comes back until you press Done, Later or Not today under its ping"
+	textWhenRoutine   = "every weekday at 9; or minute hour day month weekday: 0 9 * * 1-5"
+	textWhenReminder  = "18:30, tomorrow 9:00, 2h30m, or 2006-01-02 15:04"
+	textTitleNote     = "a few words for lists and the schedule; may be empty"
+	textNeeded        = "needed: "
+	textPromptNote    = "what the bot should do, in your words"
 
 	textBadMoment  = "a time is written as 18:30, tomorrow 9:00, 2h30m, or 2006-01-02 15:04"
 	textPastMoment = "that has passed already"
@@ -46,6 +47,7 @@ const (
 const (
 	textRoutine    = "routine"
 	textReminder   = "reminder"
+	textUntilDone  = "reminder until it is done"
 	textBackground = "in the background"
 	textForeground = "in the main conversation"
 	textMayPing    = "when it has something to say"
