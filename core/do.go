@@ -96,18 +96,28 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 // doAlone carries out what can be done on files for the next start, where no bot runs.
 func (b *Bot) doAlone(c command.Value) (command.Outcome, error) {
 	if _, running := b.dir.Running(); !running {
-		switch c := c.(type) {
-		case command.Snooze:
-			return b.snooze(c)
-		case command.Pause:
-			return b.pause(c)
-		case command.MuteUntil:
-			return b.mute(c)
-		case command.LiftCaps:
-			return b.lift(c)
+		switch c.(type) {
+		case command.Snooze, command.Pause, command.MuteUntil, command.LiftCaps:
+			return b.holdBack(c)
 		}
 	}
 	return command.Outcome{}, errors.New(textNotRunning)
+}
+
+// holdBack carries out the commands that say what may fire, ping and cost something,
+// and until when.
+func (b *Bot) holdBack(c command.Value) (command.Outcome, error) {
+	switch c := c.(type) {
+	case command.Snooze:
+		return b.snooze(c)
+	case command.Pause:
+		return b.pause(c)
+	case command.MuteUntil:
+		return b.mute(c)
+	case command.LiftCaps:
+		return b.lift(c)
+	}
+	return command.Outcome{}, fmt.Errorf("unknown command %T", c)
 }
 
 // doRunning carries out the commands that need a running bot.
@@ -117,18 +127,15 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 		return b.fireNow(c)
 	case command.DeliverNow:
 		return b.deliver()
-	case command.Snooze:
-		return b.snooze(c)
-	case command.Pause:
-		return b.pause(c)
-	case command.MuteUntil:
-		return b.mute(c)
-	case command.LiftCaps:
-		return b.lift(c)
+	case command.Snooze, command.Pause, command.MuteUntil, command.LiftCaps:
+		return b.holdBack(c)
 	case command.AddTask, command.RemoveTask, command.EditTask, command.RevertTask, command.DeleteTask, command.RestoreTask:
 		return b.changeTask(c)
 	case command.StopFork:
-		return command.Outcome{Message: "stopping"}, b.forks.Stop(c.Run)
+		if err := b.forks.Stop(c.Run); err != nil {
+			return command.Outcome{}, err
+		}
+		return command.Outcome{Message: "stopping"}, nil
 	case command.SetConfig:
 		return c.CarryOut(ctx, b.slashHost())
 	case command.SetLook:
