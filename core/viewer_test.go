@@ -44,9 +44,20 @@ func TestAReadOnlyViewerChangesNothing(t *testing.T) {
 		defer v.Close()
 		six := 6
 		for _, c := range []command.Value{
-			command.SetBudget{Capacity: &six}, command.Say{Text: "hello"}, command.FireNow{ID: "bbbb0002"}, command.Pause{ID: "bbbb0002", Paused: true},
-			command.EditTask{ID: "bbbb0002"}, command.DeleteTask{ID: "bbbb0002"}, command.Answer{}, command.Here{}, command.Looked{},
-			command.Configure{Key: "quiet_hours", Value: "off"}, command.Login{}, command.Slash{Line: "/restart"}, command.Interrupt{}, nil,
+			command.SetBudget{Capacity: &six},
+			command.Say{Text: "hello"},
+			command.FireNow{ID: "bbbb0002"},
+			command.Pause{ID: "bbbb0002", Paused: true},
+			command.EditTask{ID: "bbbb0002"},
+			command.DeleteTask{ID: "bbbb0002"},
+			command.Answer{},
+			command.Here{},
+			command.Looked{},
+			command.Configure{Key: "quiet_hours", Value: "off"},
+			command.Login{},
+			command.Slash{Line: "/restart"},
+			command.Interrupt{},
+			nil,
 		} {
 			if _, err := v.Do(t.Context(), c); err == nil || !strings.Contains(err.Error(), "read-only") {
 				t.Errorf("%T gives %v", c, err)
