@@ -253,7 +253,7 @@ func natural(name, before, after string, comma bool) bool {
 	case number(before):
 		return true
 	case name == "/", name == "&": // the mark of a search or a filter, and what commands begin with
-		return number(before) || before == "with" || strings.Trim(before, "│") == ""
+		return number(before) || before == "with" || strings.Trim(before, "│┤─") == ""
 	case name == "-", name == ">":
 		return true
 	}

@@ -21,6 +21,8 @@ type Column struct {
 	// 0 is no limit. A table has one such column.
 	Cells, Least, Most int
 	Right              bool // its words stand at the right end, as numbers do
+	Hidden             bool // it is left out, whatever the width
+	Stays              bool // it goes only behind those that do not, where there is less room
 	Falls              bool // the greatest stands first where it orders the rows
 }
 
@@ -180,6 +182,15 @@ func (t *Table) Sort(column int) {
 	}
 	t.sift()
 	t.Select(row)
+}
+
+// Press sorts by the column whose head was pressed; ok is false for another place.
+func (t *Table) Press(at widget.Place) (ok bool) {
+	column, ok := Heading(at)
+	if ok {
+		t.Sort(column)
+	}
+	return ok
 }
 
 // Next orders the rows by the next column, and behind the last one as they come.
