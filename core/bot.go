@@ -57,7 +57,7 @@ type Options struct {
 	Prices *money.Prices
 	// Problems are what is wrong with files that the engines read; nil is none.
 	Problems func() []routines.Problem
-	Version    string // of the program, for /version
+	Version  string // of the program, for /version
 	// Idle is called when the last background run has ended and none waits; it may
 	// take a while. Nil does nothing.
 	Idle func()
