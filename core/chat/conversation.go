@@ -100,6 +100,10 @@ type Conversation struct {
 	// is among the jobs.
 	words  []inbound
 	queued bool
+	// kept are the ids of messages that were written down before Recover has looked
+	// for those of the program's last run; recovered says that it has.
+	kept      []string
+	recovered bool
 	// session is the open main session or nil; speaking the session whose turn
 	// runs; since is when that turn began, zero when none runs; state is a word
 	// for the top line; compacting keeps messages from interrupting.

@@ -3,6 +3,7 @@ package chat
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +69,32 @@ func TestWhatTheEndOfTheProgramLeftUnansweredIsOneTurn(t *testing.T) {
 		if n := len(s.waitingRoom().Messages); n != 0 {
 			t.Errorf("%d messages still wait", n)
 		}
+	})
+}
+
+func TestWordsThatAreQuickerThanTheStartAreAnsweredOnce(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "data")
+	synctest.Test(t, func(t *testing.T) {
+		s := stageAt(t, root, nil)
+		must(t, s.dir.Write(waitingFile, []byte(`{"messages":[{"id":"a1","at":"2026-01-01T00:00:00Z","text":"from before"}]}`)))
+		s.hear("101", "quick")
+		s.run(func(s *stage) {
+			pass(time.Minute)
+			if got := s.ear.told(); !slices.Equal(got, []string{"from before\n\nquick"}) {
+				t.Errorf("%q", got)
+			}
+		})
+		s = stageAt(t, root, nil)
+		s.hear("102", "alone")
+		s.run(func(s *stage) {
+			pass(time.Minute)
+			if got := s.ear.told(); !slices.Equal(got, []string{"alone"}) {
+				t.Errorf("%q", got)
+			}
+			if n := len(s.waitingRoom().Messages); n != 0 {
+				t.Errorf("%d messages still wait", n)
+			}
+		})
 	})
 }
 

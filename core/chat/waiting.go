@@ -61,6 +61,11 @@ func (c *Conversation) waitingRoom() waitingRoom {
 // keepWaiting writes a message down and returns its id.
 func (c *Conversation) keepWaiting(w inbound) (string, error) {
 	m := waitingMessage{ID: store.NewID(), At: c.now(), Text: shownMessage(w.message)}
+	c.mu.Lock()
+	if !c.recovered {
+		c.kept = append(c.kept, m.ID)
+	}
+	c.mu.Unlock()
 	return m.ID, c.changeWaiting(func(room *waitingRoom) {
 		room.Messages = append(room.Messages, m)
 		room.noteNewest(w.from, w.key)
@@ -112,14 +117,22 @@ func (c *Conversation) Recover(ctx context.Context) {
 	c.resumeWaiting()
 }
 
-// resumeWaiting queues what the program's last end left unanswered.
+// resumeWaiting queues what the program's last end left unanswered, in front of
+// what has come since the start: a surface may be quicker than Recover.
 func (c *Conversation) resumeWaiting() {
 	room := c.waitingRoom()
-	if len(room.Messages) == 0 {
-		return
-	}
+	var left []inbound
+	c.mu.Lock()
 	for _, w := range room.Messages {
-		c.words = append(c.words, inbound{message: agent.Message{Text: w.Text}, id: w.ID})
+		if !slices.Contains(c.kept, w.ID) {
+			left = append(left, inbound{message: agent.Message{Text: w.Text}, id: w.ID})
+		}
+	}
+	c.words = append(left, c.words...)
+	c.kept, c.recovered = nil, true
+	c.mu.Unlock()
+	if len(left) == 0 {
+		return
 	}
 	if err := c.answerWaiting(context.Background()); err != nil {
 		c.o.Log.Error("messages from before could not be queued", "error", err)

@@ -35,7 +35,7 @@ func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := NewPrices(d)
-	if p.Of("claude-sonnet-5-5") != (Price{1, 2, 3, 4}) || p.Of("my-model-2") != (Price{}) || p.Of("opus") != builtIn["opus"] {
+	if p.Of("claude-sonnet-5-5") != (Price{Rate: Rate{1, 2, 3, 4, 0}}) || p.Of("my-model-2") != (Price{}) || p.Of("opus") != builtIn["opus"] {
 		t.Errorf("%+v %+v %+v", p.Of("claude-sonnet-5-5"), p.Of("my-model-2"), p.Of("opus"))
 	}
 	var lines []int

@@ -113,8 +113,8 @@ func TestTheScheduleAndTheUpdatesAreFiltered(t *testing.T) {
 		find              action.ID
 		sift              pane.Sift
 	}{
-		"schedule": {"email", "Check email", "Weekly review", action.ScheduleFind, pane.SiftSchedule},
-		"updates":  {"landlord plumber", "Email triage", "pinged at 8:00", action.UpdatesFind, pane.SiftUpdates},
+		"schedule": {"email", "Check email", "Weekly review", action.Schedule.ID("find"), pane.SiftSchedule},
+		"updates":  {"landlord plumber", "Email triage", "pinged at 8:00", action.Updates.ID("find"), pane.SiftUpdates},
 	} {
 		s := open(name)
 		s.Pane = pane.Filter(s.Pane, c.find, c.sift)

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"time"
@@ -35,7 +35,7 @@ var everyday = []step{
 }
 
 var (
-	inboxRun = demoRun{
+	inboxRun = run{
 		title: "Inbox sweep", mode: routines.Freely, silent: true, isolated: true,
 		words: "Sweep the inbox and report what needs an answer today.",
 		script: `think Seven new messages since the last sweep. Newsletters first, they go away.
@@ -48,7 +48,7 @@ call report_updates {"message": "Inbox: 2 of 7 need an answer today (landlord ab
 wait 2s
 say The rest can wait until tomorrow.`,
 	}
-	medicationRun = demoRun{
+	medicationRun = run{
 		title: "Medication", mode: routines.Always,
 		words: "It is time for the medication. Ping, and report.",
 		script: `think A health routine: worth a token.
@@ -57,7 +57,7 @@ wait 1s
 call report_updates {"message": "Medication: pinged, no answer yet."}
 say Done; I will ask later.`,
 	}
-	moveRun = demoRun{
+	moveRun = run{
 		title: "Move a little",
 		words: "A nudge to stand up and move.",
 		script: `say An hour in the chair is enough.
@@ -68,7 +68,7 @@ call ping_user {"message": "And stretch your shoulders while you are there."}
 say One ping for each run: the rest goes into the report.
 call report_updates {"message": "Move a little: pinged once, suggested stretching too."}`,
 	}
-	laundryRun = demoRun{
+	laundryRun = run{
 		title: "Laundry", chain: 2, mode: routines.Freely,
 		words: "Look whether the laundry is out of the machine, and come back in a minute.",
 		script: `say Looking whether the laundry is out of the machine.
@@ -76,7 +76,7 @@ wait 1s
 say Not yet, as far as I can tell. If there is another check, it is in a minute.
 call follow_up_chain {"minutes_from_now": 1}`,
 	}
-	listRun = demoRun{
+	listRun = run{
 		title: "Evening list",
 		words: "Send the evening list as a card.",
 		script: `think Two things, the smaller one first.
@@ -85,7 +85,7 @@ wait 1s
 call discord_embed {"title": "This evening", "color": "green", "fields": [{"name": "Bins", "value": "by the door"}, {"name": "Dana", "value": "yes or no"}]}
 call report_updates {"message": "Evening list: the bins, and an answer for Dana."}`,
 	}
-	hastyRun = demoRun{
+	hastyRun = run{
 		title: "Parcel",
 		words: "The parcel will be delivered between two and four.",
 		script: `wait 1s
@@ -93,14 +93,14 @@ call ping_user {"message": "Your parcel comes between two and four."}
 say If you are in a conversation, this goes into the updates.
 call report_updates {"message": "Parcel: delivery between two and four."}`,
 	}
-	mailRun = demoRun{
+	mailRun = run{
 		title: "Newsletter digest", silent: true,
 		words: "Collect the newsletters of the week.",
 		script: `say Asking the mail server for the week's newsletters.
 wait 2s
 fail the mail server did not answer`,
 	}
-	stoveRun = demoRun{
+	stoveRun = run{
 		title: "Stove", mode: routines.Always,
 		words: "The stove has been on for three hours.",
 		script: `think This one nobody wants to miss.
@@ -114,8 +114,8 @@ call report_updates {"message": "Stove: on for three hours, critical ping sent."
 )
 
 // quietRun is a run that only says something, for the queue.
-func quietRun(title, words string) demoRun {
-	return demoRun{
+func quietRun(title, words string) run {
+	return run{
 		title: title, words: words, silent: true, isolated: true, mode: routines.Freely,
 		script: "say Looking.\nwait 3s\nsay " + words,
 	}

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 	"ollimbot/routines"
 )
 
-// demoHabit is what a routine of the example files has done each day.
-type demoHabit struct {
+// habit is what a routine of the example files has done each day.
+type habit struct {
 	id, title, text string // text is what its pings say; empty where it sends none
 	hours           []int
 	tokens          int
@@ -24,7 +24,7 @@ type demoHabit struct {
 	report          bool
 }
 
-var demoHabits = []demoHabit{
+var habits = []habit{
 	{"a11ce001", "Morning plan", "Three things for today; the tax letter is the first.", []int{8}, 31_000, 24 * time.Second, true},
 	{"a11ce002", "Medication", "Time for your medication.", []int{8, 20}, 9_000, 3 * time.Second, false},
 	{"a11ce003", "Inbox sweep", "", []int{9, 13, 18}, 64_000, 95 * time.Second, true},
@@ -33,10 +33,10 @@ var demoHabits = []demoHabit{
 }
 
 const (
-	demoDays = 30 // the past that the demo has, today among them
-	// demoPinged is for how many days the pings are kept in the journal, too.
-	demoPinged = 7
-	demoDollar = 0.6e-6 // for a token
+	pastDays = 30 // the past that the demo has, today among them
+	// pingedDays is for how many days the pings are kept in the journal, too.
+	pingedDays   = 7
+	tokenDollars = 0.6e-6 // for a token
 )
 
 // pastRun is a line of the ledger of runs.
@@ -50,16 +50,16 @@ type pastRun struct {
 // furnishPast writes what the bot has done in the month until now: runs, what they
 // cost, and the pings of the last days with their answers. It gives how many were
 // sent today.
-func furnishPast(at dataDir) (today int, err error) {
+func furnishPast(h home) (today int, err error) {
 	dice := rand.New(rand.NewPCG(7, 30)) //nolint:gosec // an example, the same each time
 	var ledger bytes.Buffer
 	days := map[string]money.Day{}
 	var pings []budget.Ping
-	for ago := demoDays - 1; ago >= 0; ago-- {
-		midnight := time.Date(at.now.Year(), at.now.Month(), at.now.Day()-ago, 0, 0, 0, 0, at.now.Location())
+	for ago := pastDays - 1; ago >= 0; ago-- {
+		midnight := time.Date(h.now.Year(), h.now.Month(), h.now.Day()-ago, 0, 0, 0, 0, h.now.Location())
 		// The conversation of the day, which is no run.
 		day := money.Day{Turns: 1 + dice.IntN(5), Usage: agent.Usage{InputTokens: 40_000, CostUSD: 0.05 + 0.2*dice.Float64()}}
-		for _, v := range demoDay(dice, midnight, at.now.Add(-10*time.Minute)) {
+		for _, v := range dayOf(dice, midnight, h.now.Add(-10*time.Minute)) {
 			line, err := json.Marshal(v)
 			if err != nil {
 				return 0, fmt.Errorf("write the demo's past: %w", err)
@@ -71,26 +71,26 @@ func furnishPast(at dataDir) (today int, err error) {
 			if ago == 0 {
 				today += v.Pings
 			}
-			if v.Pings+v.Refused > 0 && ago < demoPinged {
-				pings = append(pings, demoPing(dice, v))
+			if v.Pings+v.Refused > 0 && ago < pingedDays {
+				pings = append(pings, pingOf(dice, v))
 			}
 		}
 		days[midnight.Format(time.DateOnly)] = day
 	}
-	if err := at.dir.Write("state/fork_runs.jsonl", ledger.Bytes()); err != nil {
+	if err := h.dir.Write("state/fork_runs.jsonl", ledger.Bytes()); err != nil {
 		return 0, err
 	}
-	if err := at.dir.WriteJSON("state/usage.json", days); err != nil {
+	if err := h.dir.WriteJSON("state/usage.json", days); err != nil {
 		return 0, err
 	}
-	return today, keepPings(at, pings)
+	return today, keepPings(h, pings)
 }
 
-// demoDay are the runs of a day that had ended at a moment, in their order.
-func demoDay(dice *rand.Rand, midnight, now time.Time) (runs []pastRun) {
-	for _, h := range demoHabits {
+// dayOf are the runs of a day that had ended at a moment, in their order.
+func dayOf(dice *rand.Rand, midnight, now time.Time) (runs []pastRun) {
+	for _, h := range habits {
 		for _, hour := range h.hours {
-			if v := demoFire(dice, h, midnight.Add(time.Duration(hour)*time.Hour)); v.Ended.Before(now) {
+			if v := fireOf(dice, h, midnight.Add(time.Duration(hour)*time.Hour)); v.Ended.Before(now) {
 				runs = append(runs, v)
 			}
 		}
@@ -99,15 +99,15 @@ func demoDay(dice *rand.Rand, midnight, now time.Time) (runs []pastRun) {
 	return runs
 }
 
-// demoFire is one run: most go well, a few fail or are refused their ping.
-func demoFire(dice *rand.Rand, h demoHabit, start time.Time) pastRun {
+// fireOf is one run: most go well, a few fail or are refused their ping.
+func fireOf(dice *rand.Rand, h habit, start time.Time) pastRun {
 	start = start.Add(time.Duration(dice.IntN(90)) * time.Second)
 	size := 0.6 + 0.8*dice.Float64()
 	v := pastRun{text: h.text, Tokens: int(float64(h.tokens) * size), View: fork.View{
 		ID: fmt.Sprintf("%08x", dice.Uint32()), Kind: routines.KindRoutine, TaskID: h.id, Title: h.title, State: fork.Done,
 		Queued: start, Started: start, Ended: start.Add(time.Duration(float64(h.long) * size)), Tools: 1 + dice.IntN(5),
 	}}
-	v.CostUSD = float64(v.Tokens) * demoDollar
+	v.CostUSD = float64(v.Tokens) * tokenDollars
 	switch luck := dice.IntN(40); {
 	case luck == 0:
 		v.State, v.Error = fork.Failed, "the command ended with status 1"
@@ -124,8 +124,8 @@ func demoFire(dice *rand.Rand, h demoHabit, start time.Time) pastRun {
 	return v
 }
 
-// demoPing is the ping of a run; three of four were answered.
-func demoPing(dice *rand.Rand, v pastRun) budget.Ping {
+// pingOf is the ping of a run; three of four were answered.
+func pingOf(dice *rand.Rand, v pastRun) budget.Ping {
 	p := budget.Ping{At: v.Ended, ID: v.ID + "-1", Task: v.TaskID, Title: v.Title, Kind: "ping", Run: v.ID, Text: v.text}
 	if v.Refused > 0 {
 		p.Refused = "no token was left"
@@ -138,15 +138,15 @@ func demoPing(dice *rand.Rand, v pastRun) budget.Ping {
 }
 
 // keepPings writes pings with their answers into the journal.
-func keepPings(at dataDir, pings []budget.Ping) error {
-	journal := budget.NewJournal(at.dir, at.env.Zone, nil)
+func keepPings(h home, pings []budget.Ping) error {
+	journal := budget.NewJournal(h.dir, h.now.Location(), nil)
 	for _, p := range pings {
 		answered := p.Answered
 		p.Answered = time.Time{}
 		if err := journal.Append(p); err != nil {
 			return err
 		}
-		if answered.IsZero() || answered.After(at.now) {
+		if answered.IsZero() || answered.After(h.now) {
 			continue
 		}
 		if err := journal.Answer(budget.Move{At: answered}); err != nil {

@@ -1,0 +1,162 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/command"
+	"ollimbot/core/store"
+	"ollimbot/routines"
+)
+
+// Drive stands beside a furnished bot and does what a user and the hours would do
+// until ctx ends: it saves files and gives commands. It never touches what the
+// dashboard shows. speed 2 plays twice as fast.
+func Drive(ctx context.Context, bot *core.Bot, dir *store.Dir, zone *time.Location, log *slog.Logger, speed float64) error {
+	return (&driver{bot, dir, zone, log, speed}).run(ctx)
+}
+
+type driver struct {
+	bot   *core.Bot
+	dir   *store.Dir
+	zone  *time.Location
+	log   *slog.Logger
+	speed float64
+}
+
+// action is what a step does.
+type action func(ctx context.Context, d *driver) error
+
+// step is one thing that happens, some seconds after the one before it.
+type step struct {
+	after time.Duration
+	title string
+	do    action
+}
+
+// run plays the opening once and then the everyday steps for as long as
+// somebody watches. A step that fails is told in the log and passed over: the
+// user may have removed what it needs.
+func (d *driver) run(ctx context.Context) error {
+	for _, s := range opening {
+		if !d.playAfter(ctx, s) {
+			return nil
+		}
+	}
+	for i := 0; ; i++ {
+		if !d.playAfter(ctx, everyday[i%len(everyday)]) {
+			return nil
+		}
+	}
+}
+
+func (d *driver) playAfter(ctx context.Context, s step) bool {
+	timer := time.NewTimer(time.Duration(float64(s.after) / d.speed))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+	}
+	if err := s.do(ctx, d); err != nil && ctx.Err() == nil {
+		d.log.Warn("demo step passed over", "step", s.title, "error", err)
+	}
+	return ctx.Err() == nil
+}
+
+// run is a background run that the driver brings about with a reminder file.
+type run struct {
+	title, words, script string
+	mode                 routines.Mode
+	silent, isolated     bool
+	chain                int
+}
+
+// start writes reminders that fire a moment later.
+func start(runs ...run) action {
+	return func(_ context.Context, d *driver) error {
+		for _, r := range runs {
+			if err := d.remind(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func (d *driver) remind(r run) error {
+	mode := r.mode
+	if mode == "" {
+		mode = routines.OnPing
+	}
+	// Files hold whole seconds: the next but one is surely ahead.
+	soon := time.Now().In(d.zone).Truncate(time.Second).Add(2 * time.Second)
+	_, err := routines.AddReminder(d.dir, routines.Reminder{
+		Task: routines.Task{
+			Kind: routines.KindReminder, Description: r.title, Body: r.words + "\n\n```script\n" + r.script + "\n```",
+			Background: true, Thinking: true, Isolated: r.isolated, Mode: mode, AllowPing: !r.silent,
+		},
+		RunAt: soon, MaxChain: r.chain,
+	})
+	return err
+}
+
+// edit moves a routine to another minute of the day.
+func edit(id string, from time.Duration) action {
+	return func(_ context.Context, d *driver) error {
+		return d.editRoutine(id, daily(time.Now().In(d.zone).Add(from)))
+	}
+}
+
+// slip saves a routine with a mistake in it; the last good version stays in force.
+func slip(id, expr string) action {
+	return func(_ context.Context, d *driver) error { return d.editRoutine(id, expr) }
+}
+
+// editRoutine changes one line of a routine's file, as an editor would that
+// saves it.
+func (d *driver) editRoutine(id, expr string) error {
+	r, ok := d.bot.Index().Set().RoutineByID(id)
+	if !ok {
+		return fmt.Errorf("routine %s is gone", id)
+	}
+	data, err := d.dir.Read(r.Path)
+	if err != nil {
+		return err
+	}
+	data, err = store.SpliceFrontMatter(data, []store.Out{{Key: "cron", Value: expr}})
+	if err != nil {
+		return err
+	}
+	return d.dir.Write(r.Path, data)
+}
+
+// say sends the user's words.
+func say(text string) action {
+	return func(ctx context.Context, d *driver) error { return d.do(ctx, command.Say{Text: text}) }
+}
+
+// fire runs a routine now.
+func fire(id string) action {
+	return func(ctx context.Context, d *driver) error { return d.do(ctx, command.FireNow{ID: id}) }
+}
+
+// both plays two things at once.
+func both(a, b action) action {
+	return func(ctx context.Context, d *driver) error {
+		if err := a(ctx, d); err != nil {
+			return err
+		}
+		return b(ctx, d)
+	}
+}
+
+func (d *driver) do(ctx context.Context, c command.Value) error {
+	if _, err := d.bot.Do(ctx, c); err != nil {
+		return fmt.Errorf("command %T: %w", c, err)
+	}
+	return nil
+}

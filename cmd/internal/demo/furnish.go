@@ -1,0 +1,97 @@
+// Package demo is a living example: the data directory of somebody who has used
+// the bot for a month, and a driver that does beside a bot what its user and the
+// hours would do. All but the model is real. It gives commands and saves files as
+// anybody may; it must not know the dashboard or the command line.
+package demo
+
+import (
+	"fmt"
+	"time"
+
+	"ollimbot/core/budget"
+	"ollimbot/core/store"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+	"ollimbot/routines/starter"
+)
+
+// home is the data directory that is furnished, at a moment in its user's zone.
+type home struct {
+	dir *store.Dir
+	now time.Time
+}
+
+// Furnish writes an empty data directory full: the example files, a month that has
+// been, a few routines of the hours ahead, and a bucket that is partly used. It
+// refills fast, so that one can see it. now bears the user's zone.
+func Furnish(dir *store.Dir, now time.Time) error {
+	h := home{dir, now}
+	if err := dir.Prepare(); err != nil {
+		return err
+	}
+	files, err := starter.Files()
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := h.dir.Write(f.Path, f.Data); err != nil {
+			return err
+		}
+	}
+	for _, r := range dayAhead {
+		if err := addRoutine(h, r); err != nil {
+			return err
+		}
+	}
+	pings, err := furnishPast(h)
+	if err != nil {
+		return err
+	}
+	return furnishBudget(h, pings)
+}
+
+// furnishBudget writes a bucket of 3.2 tokens after the pings of today.
+func furnishBudget(h home, pings int) error {
+	today := h.now.Format(time.DateOnly)
+	s := budget.State{
+		Capacity: 5, Available: 3.2, RefillRateMinutes: 2, LastRefill: h.now,
+		CriticalResetDate: today, DailyUsed: pings, DailyUsedReset: today,
+	}
+	return h.dir.Write("state/ping_budget.json", s.Encode())
+}
+
+// routine is a routine that fires once a day, some time from the start on.
+type routine struct {
+	id, title, body  string
+	from             time.Duration
+	silent, speaking bool // without pings; in the foreground
+}
+
+// plants is the routine that the driver edits.
+const plants = "de300001"
+
+var dayAhead = []routine{
+	{id: plants, title: "Water the plants", body: "Ping me to water the plants on the balcony.", from: 55 * time.Minute},
+	{id: "de300002", title: "Tea break", body: "Nudge me to make a cup of tea and look out of the window.", from: 25 * time.Minute},
+	{id: "de300003", title: "Stand-up notes", body: "Collect what I did since yesterday and report it in three lines.", from: 95 * time.Minute, silent: true},
+	{id: "de300004", title: "Afternoon check-in", body: "Ask me how the afternoon goes.", from: 140 * time.Minute, speaking: true},
+}
+
+func addRoutine(h home, d routine) error {
+	expr := daily(h.now.Add(d.from))
+	schedule, err := cron.Parse(expr)
+	if err != nil {
+		return err
+	}
+	_, err = routines.AddRoutine(h.dir, routines.Routine{
+		Task: routines.Task{
+			Kind: routines.KindRoutine, ID: d.id, Description: d.title, Body: d.body,
+			Background: !d.speaking, Thinking: true, Mode: routines.OnPing, AllowPing: !d.silent,
+		},
+		Cron: expr, Schedule: schedule,
+	})
+	return err
+}
+
+// daily is the expression of a wall-clock minute, every day.
+func daily(t time.Time) string { return fmt.Sprintf("%d %d * * *", t.Minute(), t.Hour()) }
