@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"ollimbot/core/clean"
 	"ollimbot/core/config"
@@ -30,7 +31,8 @@ type Options struct {
 	Dir *store.Dir
 	// Getenv looks a variable up, in the environment and in .env.
 	Getenv func(string) string
-	// Hide is told each key that was read, so that no log shows it; nil hides none.
+	// Hide is told each key whenever it is read, so that no error shows it; nil hides
+	// none.
 	Hide func(secret string)
 }
 
@@ -39,6 +41,7 @@ type Registry struct {
 	o      Options
 	file   *store.Cached[file]
 	prices *money.Prices
+	hidden sync.Map // the keys that Hide was told
 }
 
 // New reads nothing yet. The file is read again when it was saved.
@@ -49,6 +52,18 @@ func New(o Options) *Registry {
 	r := &Registry{o: o, file: store.NewCached[file](o.Dir, File)}
 	r.prices = money.NewPrices(o.Dir, r.ownPrice)
 	return r
+}
+
+// HideFrom tells one more who keeps keys out of sight: a log. It is called before
+// anything else runs.
+func (r *Registry) HideFrom(hide func(secret string)) {
+	before := r.o.Hide
+	r.o.Hide = func(secret string) {
+		before(secret)
+		hide(secret)
+	}
+	r.hidden.Clear()
+	r.Providers() // those that were read already
 }
 
 // Prices is the one table of prices, with those of the file.
@@ -136,8 +151,9 @@ func (r *Registry) environment() (key config.Secret, bearer bool) {
 }
 
 func (r *Registry) hide(secret string) {
-	if len(secret) >= 6 { // "1" would be found everywhere
+	if _, known := r.hidden.Load(secret); !known && len(secret) >= 6 { // "1" would be found everywhere
 		r.o.Hide(secret)
+		r.hidden.Store(secret, true)
 	}
 }
 
