@@ -211,6 +211,8 @@ type cli struct {
 
 	Auth authCmds `cmd:""`
 
+	Service serviceCmds `cmd:""`
+
 	Completion completionCmd `cmd:""`
 	Man        manCmd        `cmd:""`
 
