@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/claude"
 	claudeproc "ollimbot/core/agent/claude/process"
+	messagesapi "ollimbot/core/agent/messages"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/config"
@@ -112,6 +113,10 @@ func (p *process) several(at dataDir, path, name string, pace float64, providers
 				Dir: at.dir, Log: log,
 				Members: []choice.Member{
 					{Name: choice.Claude, Engine: p.claude(at, path, log, server, box, func() int64 { return settings().ClaudeMemoryLimit })},
+					{Name: choice.Messages, Engine: messagesapi.New(messagesapi.Options{
+						Dir: at.dir, Env: claudeproc.Environment(p.environment(at), p.claudeEnv(at)), Control: server,
+						Sandbox: box.Command, Log: log, Providers: providers,
+					})},
 					{Name: choice.Script, Engine: script.New(script.Options{Pace: pace, Dir: at.dir})},
 				},
 				Chosen:   func() (string, string) { return pick(), settings().ModelMain },

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/clean"
 	"ollimbot/core/config"
 	"ollimbot/core/money"
@@ -117,10 +118,10 @@ func (r *Registry) Ready() error {
 	}
 	for _, p := range r.Problems() {
 		if p.Severity == routines.Error {
-			return fmt.Errorf("%s, line %d: %s", p.File, p.Line, p.Message)
+			return missing(fmt.Sprintf("%s, line %d: %s", p.File, p.Line, p.Message))
 		}
 	}
-	return errors.New(textNoKey)
+	return missing(textNoKey)
 }
 
 // builtIn is Anthropic with what the environment says about it.
@@ -220,6 +221,14 @@ func cause(err error) error {
 	return err
 }
 
+// missing is the sentence that nobody can be asked: another engine may answer.
+type missing string
+
+func (m missing) Error() string { return string(m) }
+
+// Is makes it agent.ErrUnavailable.
+func (m missing) Is(target error) bool { return target == agent.ErrUnavailable } //nolint:errorlint // this is where it is told
+
 // families are the names of Anthropic's models, which tasks and the bot itself use
 // whoever answers.
 var families = []string{"opus", "sonnet", "haiku", "fable"}
@@ -254,7 +263,7 @@ func (r *Registry) Find(name string) (Provider, Model, error) {
 	if slices.Contains(families, strings.ToLower(name)) && first >= 0 {
 		return all[first], all[first].Models[0], nil
 	}
-	return Provider{}, Model{}, fmt.Errorf(textUnknown, clean.Cut(clean.Line(name), 60), strings.Join(names(all), ", "))
+	return Provider{}, Model{}, missing(fmt.Sprintf(textUnknown, clean.Cut(clean.Line(name), 60), strings.Join(names(all), ", ")))
 }
 
 // Names are what models can be asked for by: families and what the file has.
