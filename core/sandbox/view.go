@@ -42,6 +42,7 @@ type view struct {
 	env     []string
 	home    string // real, or empty
 	data    string // real
+	tmp     string // for what is to outlive the process; empty is that of the fence
 	links   map[string]string
 }
 
@@ -61,12 +62,7 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
 	v.env = environment(p, cmd.Env, v.network)
 	v.data = resolved(b.o.Dir)
 	v.system()
-	if home := cmp.Or(config.Lookup(v.env, "HOME"), b.o.Home); home != "" && home != "/" {
-		v.home = resolved(home)
-		v.add(mount{how: private, to: v.home})
-		v.name(home, v.home)
-	}
-	v.add(mount{how: private, to: "/tmp"})
+	v.own(cmp.Or(config.Lookup(v.env, "HOME"), b.o.Home))
 	if p != git {
 		if err := v.visible(settings.Visible, b.o.Home); err != nil {
 			return nil, err
@@ -94,6 +90,41 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
 		v.add(mount{how: readOnly, from: socket, to: socket, optional: true})
 	}
 	return v, nil
+}
+
+// own gives the process a home directory and a /tmp of its own, both empty.
+func (v *view) own(home string) {
+	if home != "" && home != "/" {
+		v.home = resolved(home)
+		v.add(mount{how: private, to: v.home})
+		v.name(home, v.home)
+	}
+	v.add(mount{how: private, to: "/tmp"})
+}
+
+// Sees reports whether a path, which is real, can be read in the fence of the
+// engine's process, or written. It is for tools that run in our own process where
+// they would else run in that one; what is the engine's own is not shown. Where
+// there is no fence, everything is seen.
+func (b *Box) Sees(path string, write bool) bool {
+	if b.State().Kind == None {
+		return true
+	}
+	v := &view{profile: engine, data: resolved(b.o.Dir), links: map[string]string{}}
+	v.system()
+	v.own(b.o.Home)
+	if err := v.visible(b.o.Settings().Visible, b.o.Home); err != nil {
+		return false
+	}
+	v.show(writable, v.data)
+	v.cover()
+	last := mount{how: private}
+	for _, m := range v.mounts {
+		if m.how != link && within(m.to, path) {
+			last = m
+		}
+	}
+	return last.how == writable || last.how == readOnly && !write
 }
 
 func (v *view) add(m mount) { v.mounts = append(v.mounts, m) }
