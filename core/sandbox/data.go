@@ -152,6 +152,14 @@ func environment(p profile, env []string, network bool) []string {
 	if p != command {
 		return slices.Clone(env)
 	}
+	return harmless(env, network)
+}
+
+// Harmless is what a command in a fence without network keeps of an environment: for
+// whoever starts one where there may be no fence.
+func Harmless(env []string) []string { return harmless(env, false) }
+
+func harmless(env []string, network bool) []string {
 	names := passing(network)
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")

@@ -102,29 +102,31 @@ func (v *view) own(home string) {
 	v.add(mount{how: private, to: "/tmp"})
 }
 
-// Sees reports whether a path, which is real, can be read in the fence of the
-// engine's process, or written. It is for tools that run in our own process where
-// they would else run in that one; what is the engine's own is not shown. Where
-// there is no fence, everything is seen.
-func (b *Box) Sees(path string, write bool) bool {
+// Sight tells which paths can be read in the fence of the engine's process, or
+// written, as things stand now. It is for tools that run in our own process where they
+// would else run in that one: what is the engine's own is not shown. The paths are
+// real. Where there is no fence, everything is seen.
+func (b *Box) Sight() (sees func(path string, write bool) bool) {
 	if b.State().Kind == None {
-		return true
+		return func(string, bool) bool { return true }
 	}
 	v := &view{profile: engine, data: resolved(b.o.Dir), links: map[string]string{}}
 	v.system()
 	v.own(b.o.Home)
 	if err := v.visible(b.o.Settings().Visible, b.o.Home); err != nil {
-		return false
+		return func(string, bool) bool { return false }
 	}
 	v.show(writable, v.data)
 	v.cover()
-	last := mount{how: private}
-	for _, m := range v.mounts {
-		if m.how != link && within(m.to, path) {
-			last = m
+	v.mounts = slices.DeleteFunc(v.mounts, func(m mount) bool { return m.how == link })
+	return func(path string, write bool) bool {
+		for _, m := range slices.Backward(v.mounts) {
+			if within(m.to, path) {
+				return m.how == writable || m.how == readOnly && !write
+			}
 		}
+		return false
 	}
-	return last.how == writable || last.how == readOnly && !write
 }
 
 func (v *view) add(m mount) { v.mounts = append(v.mounts, m) }
