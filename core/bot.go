@@ -1,7 +1,7 @@
 // Package core is the bot: the one place where its parts meet. It decides what
 // a scheduled fire, a message or a command does, keeps the main conversation
 // and its lock, and shows everything to dashboards as Snapshot, Changed and
-// Tail. It must not know any dashboard, any particular model, or Discord.
+// Tail of a Viewer. It must not know any dashboard, any particular model, or Discord.
 package core
 
 import (
@@ -53,7 +53,11 @@ type Options struct {
 	Engine agent.Engine
 	// EngineName is the engine's word for the top line: "script", "claude".
 	EngineName string
-	Version    string // of the program, for /version
+	// Prices are those of models; nil is the built-in table with the user's own.
+	Prices *money.Prices
+	// Problems are what is wrong with files that the engines read; nil is none.
+	Problems func() []routines.Problem
+	Version  string // of the program, for /version
 	// Idle is called when the last background run has ended and none waits; it may
 	// take a while. Nil does nothing.
 	Idle func()
@@ -125,7 +129,7 @@ type Bot struct {
 	runtime atomic.Pointer[config.Runtime]
 	started atomic.Pointer[time.Time]
 	notices *notice.Board
-	changed chan struct{}
+	viewers viewers
 }
 
 // New reads the data directory and returns a bot that can be asked for
@@ -139,7 +143,7 @@ func New(o Options) (*Bot, error) {
 	if zone == nil {
 		zone = time.UTC
 	}
-	b := &Bot{o: o, dir: o.Dir, zone: zone, changed: make(chan struct{}, 1)}
+	b := &Bot{o: o, dir: o.Dir, zone: zone}
 	b.notices = notice.NewBoard(zone, o.Book.Redact, b.notify)
 	b.log = slog.New(slog.NewMultiHandler(o.Log.Handler(), b.notices.Errors()))
 	b.o.Commands = b.audited(o.Commands)
@@ -314,17 +318,6 @@ func (b *Bot) runGit(ctx context.Context) error {
 		}
 	}
 	return b.git.Run(ctx)
-}
-
-// Changed receives a value after something in the snapshot has changed. It has
-// room for one: a slow viewer sees the newest state, the bot never waits.
-func (b *Bot) Changed() <-chan struct{} { return b.changed }
-
-func (b *Bot) notify() {
-	select {
-	case b.changed <- struct{}{}:
-	default:
-	}
 }
 
 // Tail reads a run's tail, or with LogTail the program's log, from a cursor.

@@ -165,6 +165,9 @@ func (b *Bot) expandSkills(ctx context.Context, skills []skill.Skill) []prompt.S
 	if len(skills) == 0 {
 		return nil
 	}
+	if ctx.Value(inert{}) != nil {
+		return plainSkills(skills)
+	}
 	if err := b.dir.Trusted(); err != nil {
 		b.log.Error("commands of skills do not run", "error", err)
 		return plainSkills(skills)

@@ -66,9 +66,10 @@ func child(root string) int {
 		// The ticker makes the last state known too: a change may be seen
 		// before what it is about.
 		tick := time.NewTicker(100 * time.Millisecond)
+		v := b.Viewer(false)
 		for {
 			select {
-			case <-b.Changed():
+			case <-v.Changed():
 			case <-tick.C:
 			}
 			fmt.Println("changed", b.Index().Set().Reminders)

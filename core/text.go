@@ -18,6 +18,7 @@ const (
 	textOpenLogin        = "open the address, log in there, and paste the code that it shows"
 	textChatHere         = "chat here"
 	textForegroundFailed = "%q could not finish: %v"
+	textReadOnly         = "this viewer is read-only: nothing can be changed here"
 	textNotRunning       = "the bot does not run here: start it with ollim-bot run"
 
 	textToday      = "today"

@@ -85,12 +85,14 @@ func await(t *testing.T, st *stage, what string, ok func(core.Snapshot) bool) co
 	t.Helper()
 	over := time.NewTimer(20 * time.Second)
 	defer over.Stop()
+	v := st.bot.Viewer(true)
+	defer v.Close()
 	for {
 		if s := st.bot.Snapshot(); ok(s) {
 			return s
 		}
 		select {
-		case <-st.bot.Changed():
+		case <-v.Changed():
 		case <-over.C:
 			t.Fatalf("waited too long for %s", what)
 		}

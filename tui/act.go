@@ -101,7 +101,7 @@ func (r *root) press(a action.Action) tea.Cmd {
 		if cmd := r.quit(false); cmd == nil {
 			return nil // it asks by itself
 		}
-		r.open(dialog.QuitClicked())
+		r.open(dialog.QuitClicked(r.context()))
 		return nil
 	}
 	r.setFocus(a.Pane)
@@ -310,7 +310,7 @@ func (r *root) do(c command.Value) tea.Cmd { return r.doFor(c, nil) }
 
 // doFor is do for a dialog that waits for what comes of it; nil for none.
 func (r *root) doFor(c command.Value, d pane.Dialog) tea.Cmd {
-	if _, reads := c.(command.Preview); r.o.ReadOnly && !reads {
+	if r.o.ReadOnly && !command.Reads(c) {
 		r.say(notice.Info, textReadOnly)
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -40,15 +41,29 @@ func (r *root) edit(e pane.Edit) tea.Cmd {
 		r.say(notice.Alert, err.Error())
 		return nil
 	}
-	argv := editorArgs(r.o.Env, file, e)
+	if r.o.ReadOnly {
+		r.say(notice.Info, textReadOnly)
+		return nil
+	}
+	argv := editorArgs(r.programs(), file, e)
 	name := filepath.Base(argv[0])
 	return r.handOver(argv, func(err error) tea.Msg { return editedMsg{name, err} })
 }
 
 // handOver gives the terminal to a program until it ends.
 func (r *root) handOver(argv []string, then func(err error) tea.Msg) tea.Cmd {
-	run := &editing{ctx: r.ctx, screen: r.screen, argv: argv, env: r.o.Env, in: r.o.Input, out: r.o.Output}
+	run := &editing{
+		ctx: r.ctx, screen: r.screen, argv: argv, env: r.programs(), in: r.o.Input, out: r.o.Output, remote: r.o.Remote != nil,
+	}
 	return tea.Exec(run, then)
+}
+
+// programs is the environment of what is started here.
+func (r *root) programs() []string {
+	if r.o.Remote != nil {
+		return r.o.Remote.Programs
+	}
+	return r.o.Env
 }
 
 // inside is the absolute path of a file of the data directory.
@@ -119,6 +134,7 @@ type editing struct {
 	env    []string
 	in     io.Reader
 	out    io.Writer
+	remote bool // the terminal is a pty of ours that is nobody's yet
 }
 
 // SetStdin implements tea.ExecCommand: the editor gets the dashboard's own
@@ -150,6 +166,13 @@ func (e *editing) Run() (err error) {
 	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = editorGrace
+	if e.remote {
+		// A session of its own, so that its signals reach nobody else. Elsewhere than on
+		// Linux the end of the session's leader would close the terminal for us too.
+		f, ok := e.in.(term.File)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: ok && term.IsTerminal(f.Fd()) && runtime.GOOS == "linux"}
+		return cmd.Run()
+	}
 	return inForeground(cmd, e.in)
 }
 

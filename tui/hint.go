@@ -237,6 +237,9 @@ func (r *root) hint(a action.Action) hint {
 	if p, ok := r.panes[a.Pane].(worded); ok {
 		h.word = cmp.Or(p.Word(a.ID), h.word)
 	}
+	if a.ID == action.Quit && r.o.Remote != nil {
+		h.word = textDetach
+	}
 	h.keys[0], h.ids[0] = action.KeyName(a.Keys[0], ascii), a.ID
 	if p, ok := r.keys.Get(a.Pane, a.Pair); ok && len(p.Keys) > 0 {
 		h.keys[1], h.ids[1] = action.KeyName(p.Keys[0], ascii), p.ID

@@ -200,7 +200,7 @@ func TestTheHelpLineNamesTheKeysOfTheTailWhileItHasThem(t *testing.T) {
 		s.sees("↑/↓ scroll", "enter list")
 		s.misses("select", "enter tail")
 		s.press("k", "k")
-		s.sees("paused", "▸◉ running  Email sweep")
+		s.sees("paused", "◉ running     Email sweep")
 		s.press("enter", "j")
 		s.sees("tail: Weekly review")
 		s.press("k")

@@ -87,7 +87,7 @@ func TestTheHelpLineOfADialogHasWholeWordsAndTheWayOut(t *testing.T) {
 	}
 	for _, d := range []pane.Dialog{
 		dialog.NewTask(), dialog.NewBudget(pane.Context{Snap: &core.Snapshot{}}), dialog.NewUntil(pane.Until{}, &core.Snapshot{}),
-		dialog.NewPage("Keys", "x"), dialog.QuitClicked(), &dialog.Login{},
+		dialog.NewPage("Keys", "x"), dialog.QuitClicked(pane.Context{}), &dialog.Login{},
 	} {
 		for w := 40; w < 120; w++ {
 			r := newRoot(t.Context(), still{busyForks(day), fullTail}, Options{})

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"image/color"
 	"strings"
 	"testing"
@@ -175,7 +176,7 @@ func TestABusyCoreIsPaintedThirtyTimesASecondAtMost(t *testing.T) {
 		writes := s.writes()
 		const seconds = 3
 		for i := range seconds * 1000 {
-			s.bot.change(func(s *core.Snapshot) { s.Forks[0].Tools = i })
+			s.bot.change(func(s *core.Snapshot) { s.Forks[0].Activity = fmt.Sprint("step ", i) })
 			time.Sleep(time.Millisecond)
 		}
 		got := s.writes() - writes
@@ -187,9 +188,9 @@ func TestABusyCoreIsPaintedThirtyTimesASecondAtMost(t *testing.T) {
 
 func TestAKeyIsPaintedAtOnceEvenWhileThingsStream(t *testing.T) {
 	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
-		s.bot.change(func(s *core.Snapshot) { s.Forks[0].Tools++ })
+		s.bot.change(func(s *core.Snapshot) { s.Forks[0].Activity += "x" })
 		synctest.Wait()
-		s.bot.change(func(s *core.Snapshot) { s.Forks[0].Tools++ })
+		s.bot.change(func(s *core.Snapshot) { s.Forks[0].Activity += "x" })
 		synctest.Wait()
 		writes, now := s.writes(), time.Now()
 		s.press("1")

@@ -67,8 +67,8 @@ func TestAClickBesideTheRowsSelectsNothing(t *testing.T) {
 		}
 		s.press("enter") // the keys go to the tail
 		s.sees("enter list")
-		s.clickOn("Medication")
-		s.sees("▸✓ done")
+		s.clickOn("◉ running")
+		s.sees("tail: Email sweep")
 	})
 	play(t, setup{snap: func(at time.Time) core.Snapshot {
 		s := busyDay(at)
@@ -387,7 +387,7 @@ func TestAClickInTheTailGivesItTheKeysAndOneInTheListTakesThem(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		s.clickOn("line 199 of the tail")
 		s.press("up")
-		s.sees("paused", "▸◉ running  Email sweep") // the tail has moved, not the selection
+		s.sees("paused", "tail: Email sweep") // the tail has moved, not the selection
 		s.press("end")
 		s.sees("following")
 		s.clickOn("Medication")

@@ -241,8 +241,12 @@ func (r *root) signalled(msg signalMsg) urgency {
 
 // suspend stops the program until the shell lets it go on.
 func (r *root) suspend() {
-	stopped, err := r.screen.Suspend()
-	r.fail(err)
+	stopped := false
+	if r.o.Remote == nil { // else the bot would stop
+		var err error
+		stopped, err = r.screen.Suspend()
+		r.fail(err)
+	}
 	if !stopped {
 		r.say(notice.Info, textNoShell)
 	}

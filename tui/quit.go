@@ -29,8 +29,8 @@ func (r *root) leaves() tea.Cmd {
 	return r.quit(true)
 }
 
-// quit ends the dashboard, after a question while forks wait or run, and over
-// words that would be lost, unless the user was warned of that.
+// quit ends the dashboard, after a question while forks wait or run that would end
+// with it, and over words that would be lost, unless the user was warned of that.
 func (r *root) quit(warned bool) tea.Cmd {
 	if q := dialog.Leaving(r.context(), !warned && r.draft() != "", pane.Quit); q != nil {
 		r.open(q)

@@ -96,7 +96,7 @@ const frameGap = 33 * time.Millisecond
 
 func newRoot(ctx context.Context, c Core, o Options) *root {
 	r := &root{
-		ctx: ctx, core: c, o: o, facts: detect(o.Output, o.Env),
+		ctx: ctx, core: c, o: o, facts: detect(o),
 		panes: newPanes(), focus: action.Forks, lower: action.Chat,
 		snap: &core.Snapshot{},
 	}
@@ -298,7 +298,7 @@ func (r *root) see(s core.Snapshot) {
 
 // context is what panes may look at.
 func (r *root) context() pane.Context {
-	return pane.Context{Theme: r.theme, Snap: r.snap, Tail: r.tail, Keys: r.keys, Zoomed: r.whole(), Chosen: r.chosen, ReadOnly: r.o.ReadOnly}
+	return pane.Context{Theme: r.theme, Snap: r.snap, Tail: r.tail, Keys: r.keys, Zoomed: r.whole(), Chosen: r.chosen, ReadOnly: r.o.ReadOnly, Remote: r.o.Remote != nil}
 }
 
 // names names the keys as the dialogs and toasts speak of them: of the chat, and
@@ -354,8 +354,8 @@ func newPanes() map[action.Pane]pane.Pane {
 	return map[action.Pane]pane.Pane{
 		action.Day:      today.New(),
 		action.Budget:   budget.New(),
-		action.Schedule: pane.Filter(schedule.New(), action.ScheduleFind, pane.SiftSchedule),
-		action.Updates:  pane.Filter(updates.New(), action.UpdatesFind, pane.SiftUpdates),
+		action.Schedule: pane.Filter(schedule.New(), action.Schedule.ID("find"), pane.SiftSchedule),
+		action.Updates:  pane.Filter(updates.New(), action.Updates.ID("find"), pane.SiftUpdates),
 		action.Forks:    forks.New(),
 		action.Chat:     chat.New(command.List(command.InSlash)),
 		action.Logs:     logs.New(),

@@ -24,6 +24,9 @@ func (r *root) recall() {
 	}
 	var problems []settings.Problem
 	r.chosen, problems = settings.Load(r.o.Config, layout.Presets)
+	if settings.Chosen(r.o.Kept) {
+		r.chosen, problems = settings.Load(r.o.Kept, layout.Presets)
+	}
 	for _, p := range problems {
 		r.hear(notice.Warn, p.String())
 	}
@@ -69,7 +72,7 @@ func (r *root) readKeys() {
 // choose changes what is remembered.
 func (r *root) choose(change func(d *settings.Dashboard)) {
 	change(&r.chosen)
-	if err := settings.Save(r.o.Config, r.chosen); err != nil {
+	if err := settings.Save(cmp.Or(r.o.Kept, r.o.Config), r.chosen); err != nil {
 		r.hear(notice.Warn, err.Error())
 	}
 }
@@ -180,7 +183,7 @@ func (r *root) windowTitle() string {
 	if !r.chosen.Title {
 		return ""
 	}
-	return windowTitle
+	return r.name()
 }
 
 // attention is the window's title, and rings once when something has come to wait:
@@ -197,6 +200,6 @@ func (r *root) attention(text string) {
 	case r.chosen.Bell == "bell":
 		r.fail(r.screen.Bell())
 	case r.chosen.Bell == "notify":
-		r.fail(r.screen.Notify(windowTitle + ": " + clean.Line(text)))
+		r.fail(r.screen.Notify(r.name() + ": " + clean.Line(text)))
 	}
 }

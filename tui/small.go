@@ -98,10 +98,10 @@ func (r *root) smallKey(k string) tea.Cmd {
 
 // losses are what quitting now would cost, each in a few words.
 func (r *root) losses() (out []string) {
-	if running, waiting := fork.Count(r.snap.Forks); running+waiting > 0 {
+	if running, waiting := fork.Count(r.snap.Forks); running+waiting > 0 && r.o.Remote == nil {
 		out = append(out, words.Grouped(uint64(running+waiting), "run")+textWouldStop)
 	}
-	if r.snap.Busy {
+	if r.snap.Busy && r.o.Remote == nil {
 		out = append(out, textAnswerLost)
 	}
 	unsaved := r.draft() != ""

@@ -24,9 +24,9 @@ const (
 )
 
 const (
-	windowTitle = "ollim-bot"
-	textName    = "ollim-bot"
-	textDot     = " · "
+	textName   = "ollim-bot"
+	textDot    = " · "
+	textDetach = "detach"
 
 	textFailed       = " failed"
 	textAsks         = " asks"
@@ -160,7 +160,7 @@ func textUndoKey(n action.Names) string { return textDot + n.Name(action.Undo) +
 
 // titleText is the window's title, with the badges of the top line.
 func (r *root) titleText() string {
-	text := windowTitle
+	text := r.name()
 	for _, b := range r.badges() {
 		text += textDot + strings.TrimSpace(b.forms[0][0].Text)
 	}

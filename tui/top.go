@@ -121,7 +121,7 @@ func (r *root) allWords() []word {
 	bare := func(role theme.Role, text string) []widget.Span {
 		return []widget.Span{{Role: role, Text: text + apart}}
 	}
-	out := []word{{wordName, [][]widget.Span{{{Text: " "}, {Role: theme.Strong, Text: textName}, {Text: apart}}, {{Text: " "}}}, pane.Answer{}}}
+	out := []word{{wordName, [][]widget.Span{{{Text: " "}, {Role: theme.Strong, Text: r.name()}, {Text: apart}}, {{Text: " "}}}, pane.Answer{}}}
 	for _, t := range r.troubles() {
 		mark := r.theme.Glyph(theme.Cross) + " " + t.name
 		out = append(out, word{wordTrouble, [][]widget.Span{

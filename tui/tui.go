@@ -60,6 +60,11 @@ type Options struct {
 	// Config is the directory of the user's settings (settings.Dir); empty reads
 	// and remembers none.
 	Config string
+	// Kept is where what is chosen here is remembered, for a viewer whose choices are
+	// its own; empty means Config. What it has not chosen yet is as in Config.
+	Kept string
+	// Remote says that the terminal is somewhere else; nil for the program's own.
+	Remote *Remote
 	// Welcome says that nothing is set up yet: the dashboard opens with the first
 	// words.
 	Welcome bool
@@ -94,10 +99,14 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 	if err := scr.Open(); err != nil {
 		return fmt.Errorf("open the dashboard: %w", err)
 	}
-	signals, stop := scr.Watch()
-	defer stop()
-
-	r.screen, r.signals = scr, signals
+	r.screen = scr
+	if o.Remote != nil {
+		r.signals = o.Remote.Signals
+	} else {
+		signals, stop := scr.Watch()
+		defer stop()
+		r.signals = signals
+	}
 	if w, h, ok := scr.Size(); ok {
 		r.w, r.h = w, h
 	}
@@ -109,6 +118,7 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 func program(ctx context.Context, r *root, o Options) *tea.Program {
 	return tea.NewProgram(r,
 		tea.WithContext(ctx),
+		tea.WithFilter(o.Remote.filter(ctx)),
 		tea.WithInput(o.Input),
 		tea.WithOutput(io.Discard),
 		tea.WithEnvironment(o.Env),
@@ -123,6 +133,9 @@ func program(ctx context.Context, r *root, o Options) *tea.Program {
 // run gives the end of the program its meaning.
 func (r *root) run(p *tea.Program) error {
 	_, err := p.Run()
+	if r.o.Remote != nil {
+		letGo(p)
+	}
 	switch {
 	case r.err != nil:
 		return fmt.Errorf("run the dashboard: %w", r.err)
@@ -142,10 +155,16 @@ type terminal struct {
 	w, h    int  // where the output has no size
 }
 
-// detect reads the environment. It asks nothing of the terminal.
-func detect(out io.Writer, env []string) terminal {
+// detect reads the environment. It asks nothing of the terminal, and where that is
+// somewhere else nothing of this machine either.
+func detect(o Options) terminal {
+	env := o.Env
 	t := terminal{w: 80, h: 24}
-	t.profile = colours(colorprofile.Detect(out, env))
+	if o.Remote != nil {
+		t.profile = colours(colorprofile.Env(env))
+	} else {
+		t.profile = colours(colorprofile.Detect(o.Output, env))
+	}
 	t.noColor = lookup(env, "NO_COLOR") != "" || t.profile == 0
 	t.still = lookup(env, "NO_MOTION") != "" || lookup(env, "REDUCE_MOTION") != ""
 	t.ascii = lookup(env, "TERM") == "linux" || !speaksUnicode(env)

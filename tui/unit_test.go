@@ -42,7 +42,7 @@ func TestTheEnvironmentSaysHowToDraw(t *testing.T) {
 		{"the last value counts", []string{"COLUMNS=1", "COLUMNS=90"}, terminal{noColor: true, w: 90, h: 24}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := detect(&bytes.Buffer{}, c.env)
+			got := detect(Options{Output: &bytes.Buffer{}, Env: c.env})
 			if d := cmp.Diff(c.want, got, cmp.AllowUnexported(terminal{})); d != "" {
 				t.Errorf("terminal (-want +got):\n%s", d)
 			}

@@ -101,11 +101,13 @@ func (p *process) show(ctx context.Context, bot *core.Bot, f uiMode, notice stri
 		surface = "plain mode"
 	}
 	ctx = audit.With(ctx, audit.User, surface)
+	viewer := bot.Viewer(f.readOnly)
+	defer viewer.Close()
 	if f.plain {
 		if f.fresh {
 			notice += textFresh
 		}
-		return plain.Run(ctx, bot, plain.Options{Input: p.in, Output: p.out, ReadOnly: f.readOnly, Notice: notice})
+		return plain.Run(ctx, viewer, plain.Options{Input: p.in, Output: p.out, ReadOnly: f.readOnly, Notice: notice})
 	}
 	if f.demo { // the dashboard says it in the user's keys
 		notice = ""
@@ -121,7 +123,7 @@ func (p *process) show(ctx context.Context, bot *core.Bot, f uiMode, notice stri
 		o.Demo = func() { f.again("demo") }
 	}
 	defer lastWords(bot.Snapshot().Root)()
-	return tui.Run(ctx, bot, o)
+	return tui.Run(ctx, viewer, o)
 }
 
 // lastWordsFile keeps what the runtime said when the program broke.

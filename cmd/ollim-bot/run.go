@@ -159,11 +159,13 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 // one plain line and not a dashboard that flashes. It is false when the bot has
 // ended instead.
 func begun(ctx context.Context, bot *core.Bot) bool {
+	v := bot.Viewer(true)
+	defer v.Close()
 	for bot.Snapshot().Started.IsZero() {
 		select {
 		case <-ctx.Done():
 			return false
-		case <-bot.Changed():
+		case <-v.Changed():
 		}
 	}
 	return ctx.Err() == nil

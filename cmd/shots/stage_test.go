@@ -81,7 +81,9 @@ func play(t *testing.T, w, h int, paper look, story func(s *stage)) {
 		all.Go(func() { _, _ = io.Copy(keys, s.screen) }) // what the terminal answers
 		synctest.Wait()
 		all.Go(func() {
-			fail(tui.Run(ctx, s.bot, tui.Options{Input: in, Output: s, Env: []string{
+			viewer := s.bot.Viewer(false)
+			defer viewer.Close()
+			fail(tui.Run(ctx, viewer, tui.Options{Input: in, Output: s, Env: []string{
 				"TERM=xterm-256color", "COLORTERM=truecolor", "TTY_FORCE=1", "LANG=C.UTF-8",
 				fmt.Sprintf("COLUMNS=%d", w), fmt.Sprintf("LINES=%d", h),
 			}}))

@@ -78,6 +78,7 @@ type Usage struct {
 	OutputTokens int     `json:"output_tokens"`
 	CacheRead    int     `json:"cache_read_tokens"`
 	CacheWrite   int     `json:"cache_write_tokens"`
+	CacheHour    int     `json:"cache_hour_tokens,omitempty"` // those of CacheWrite that are kept for an hour
 	CostUSD      float64 `json:"cost_usd"`
 	// Free says that there is nothing to pay. A usage without costs that is not free
 	// is one whose engine does not know them.
@@ -89,11 +90,14 @@ func (u Usage) Tokens() int {
 	return u.InputTokens + u.OutputTokens + u.CacheRead + u.CacheWrite
 }
 
+// Prompt is everything that was read, from the cache too.
+func (u Usage) Prompt() int { return u.InputTokens + u.CacheRead + u.CacheWrite }
+
 // Add sums two usages.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		InputTokens: u.InputTokens + v.InputTokens, OutputTokens: u.OutputTokens + v.OutputTokens,
-		CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
+		CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite, CacheHour: u.CacheHour + v.CacheHour,
 		CostUSD: u.CostUSD + v.CostUSD,
 	}
 }

@@ -21,6 +21,15 @@ import (
 // are all there are.
 type Value interface{ value() }
 
+// Reads reports whether a command leaves the bot as it is.
+func Reads(c Value) bool {
+	switch c.(type) {
+	case Preview, Describe, Costs, Runs, Past, Away:
+		return true
+	}
+	return false
+}
+
 // SetBudget changes capacity and refill rate. Nil fields stay as they are.
 // Capacity 0 mutes; negatives and a rate below 1 are refused. Undoable.
 type SetBudget struct {

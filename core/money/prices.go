@@ -22,28 +22,53 @@ const PricesFile = "prices.yaml"
 // maxPrice is more than any model costs, in dollars for a million tokens.
 const maxPrice = 100_000
 
-// Price is what a model costs, in dollars for a million tokens.
-type Price struct{ Input, Output, CacheRead, CacheWrite float64 }
+// Price is what a model costs.
+type Price struct {
+	Rate
+	// Above is how many tokens a prompt has at most to cost that, and Long what a request
+	// with a longer one costs; 0 is no bound.
+	Above int
+	Long  Rate
+}
+
+// Rate is dollars for a million tokens. What is written for an hour costs as much as
+// anything written where HourWrite is 0.
+type Rate struct{ Input, Output, CacheRead, CacheWrite, HourWrite float64 }
+
+// Cost is what a usage costs, in dollars. The length of the prompt is that of one
+// request: for a turn of several it is too much rather than too little.
+func (p Price) Cost(u agent.Usage) float64 {
+	r := p.Rate
+	if p.Above > 0 && u.Prompt() > p.Above {
+		r = p.Long
+	}
+	if r.HourWrite == 0 {
+		r.HourWrite = r.CacheWrite
+	}
+	hour := min(u.CacheHour, u.CacheWrite)
+	return (float64(u.InputTokens)*r.Input + float64(u.OutputTokens)*r.Output + float64(u.CacheRead)*r.CacheRead +
+		float64(u.CacheWrite-hour)*r.CacheWrite + float64(hour)*r.HourWrite) / 1e6
+}
 
 // anyModel is the row for models without one of their own.
 const anyModel = "default"
 
-// builtIn are the prices where the user has given none. A model whose price depends
-// on the length of its prompt has the dearer one: a cap is to hold.
+// builtIn are the prices where the user has given none.
 var builtIn = map[string]Price{
-	"fable":  {8, 40, 0.4, 10},
-	"opus":   {4, 20, 0.2, 5},
-	"sonnet": {2, 10, 0.1, 2.5},
-	"haiku":  {0.5, 2.5, 0.05, 0.625},
-	anyModel: {4, 20, 0.2, 5},
+	"fable":  {Rate: Rate{8, 40, 0.4, 10, 16}},
+	"opus":   {Rate: Rate{4, 20, 0.2, 5, 8}},
+	"sonnet": {Rate: Rate{2, 10, 0.1, 2.5, 4}},
+	"haiku":  {Rate: Rate{0.1, 0.5, 0.01, 0.125, 0.2}, Above: 100_000, Long: Rate{0.5, 2.5, 0.05, 0.625, 1}},
+	anyModel: {Rate: Rate{4, 20, 0.2, 5, 8}},
 }
 
 // Prices is the table by model: ours, with the rows of the user's file in its place.
 // It is read again when the file has changed. Use NewPrices; its methods are safe
 // for several goroutines.
 type Prices struct {
-	dir  *store.Dir
-	file *store.Cached[table]
+	dir    *store.Dir
+	file   *store.Cached[table]
+	models func(string) (Price, bool)
 }
 
 // table is what the file says, and what is wrong with it.
@@ -52,9 +77,14 @@ type table struct {
 	problems []routines.Problem
 }
 
-// NewPrices names the file of a data directory. It reads nothing yet.
-func NewPrices(d *store.Dir) *Prices {
-	return &Prices{dir: d, file: store.NewCached[table](d, PricesFile)}
+// NewPrices names the file of a data directory. It reads nothing yet. models knows
+// the prices of models that have one of their own, which goes before the table; nil
+// knows none.
+func NewPrices(d *store.Dir, models func(string) (Price, bool)) *Prices {
+	if models == nil {
+		models = func(string) (Price, bool) { return Price{}, false }
+	}
+	return &Prices{dir: d, file: store.NewCached[table](d, PricesFile), models: models}
 }
 
 // Problems are the lines of the user's file that are no prices; the others count.
@@ -62,6 +92,9 @@ func (p *Prices) Problems() []routines.Problem { return p.load().problems }
 
 // Of is the price of a model: of the longest name that the model's holds.
 func (p *Prices) Of(model string) Price {
+	if price, ok := p.models(model); ok {
+		return price
+	}
 	own := p.load().rows
 	model = strings.ToLower(model)
 	best, found := "", Price{}
@@ -82,11 +115,7 @@ func (p *Prices) Of(model string) Price {
 }
 
 // Cost is what a usage costs by the table, in dollars.
-func (p *Prices) Cost(model string, u agent.Usage) float64 {
-	of := p.Of(model)
-	return (float64(u.InputTokens)*of.Input + float64(u.OutputTokens)*of.Output +
-		float64(u.CacheRead)*of.CacheRead + float64(u.CacheWrite)*of.CacheWrite) / 1e6
-}
+func (p *Prices) Cost(model string, u agent.Usage) float64 { return p.Of(model).Cost(u) }
 
 // Priced is a usage with its cost: what the engine says, else what the table does.
 func (p *Prices) Priced(model string, u agent.Usage) agent.Usage {
@@ -138,18 +167,29 @@ func parsePrices(data []byte) table {
 func parsePrice(text string) (name string, price Price, err error) {
 	name, rest, found := strings.Cut(text, ":")
 	name = strings.ToLower(strings.Trim(strings.TrimSpace(name), `"'`))
-	numbers := strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune(" \t,[]", r) })
-	if !found || name == "" || !utf8.ValidString(name) || clean.Line(name) != name || len(numbers) != 4 {
+	if !found || name == "" || !utf8.ValidString(name) || clean.Line(name) != name {
 		return "", price, errors.New(problemLine)
 	}
-	for i, to := range []*float64{&price.Input, &price.Output, &price.CacheRead, &price.CacheWrite} {
+	price, err = ParsePrice(rest)
+	return name, price, err
+}
+
+// ParsePrice reads four numbers, in dollars for a million tokens: of input, output,
+// read and written cache; and a fifth of cache that is written for an hour. The error
+// is a sentence with the cure.
+func ParsePrice(text string) (price Price, err error) {
+	numbers := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t,[]", r) })
+	if len(numbers) < 4 || len(numbers) > 5 {
+		return price, errors.New(problemLine)
+	}
+	for i, to := range []*float64{&price.Input, &price.Output, &price.CacheRead, &price.CacheWrite, &price.HourWrite}[:len(numbers)] {
 		v, err := strconv.ParseFloat(strings.TrimPrefix(numbers[i], "$"), 64)
 		if err != nil || math.IsNaN(v) || v < 0 || v > maxPrice {
-			return "", price, fmt.Errorf(problemNumber, clean.Cut(clean.Line(numbers[i]), 30))
+			return Price{}, fmt.Errorf(problemNumber, clean.Cut(clean.Line(numbers[i]), 30))
 		}
 		*to = v
 	}
-	return name, price, nil
+	return price, nil
 }
 
 func problem(line int, message string) routines.Problem {

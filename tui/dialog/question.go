@@ -47,7 +47,7 @@ func Leaving(c pane.Context, draft bool, to pane.Leave) pane.Dialog {
 	if to != pane.Quit {
 		bare, words, drop = textLeftDraft, &stops{textLeaveForks, textLeaveBare}, textLeaveDraft
 	}
-	if running, waiting := fork.Count(c.Snap.Forks); running+waiting > 0 {
+	if running, waiting := fork.Count(c.Snap.Forks); running+waiting > 0 && !c.Remote {
 		q := Ask(pane.Question{}, yes)
 		q.counts = words
 		q.count(c.Snap.Forks)
@@ -60,8 +60,12 @@ func Leaving(c pane.Context, draft bool, to pane.Leave) pane.Dialog {
 }
 
 // QuitClicked asks after a click on the word that quits, which is easily made.
-func QuitClicked() *Question {
-	return Ask(pane.Question{Text: textQuitClicked, Yes: textQuitBare, No: textStay}, pane.Answer{Leave: pane.Quit})
+func QuitClicked(c pane.Context) *Question {
+	text := textQuitClicked
+	if c.Remote {
+		text = textDetachClicked
+	}
+	return Ask(pane.Question{Text: text, Yes: textQuitBare, No: textStay}, pane.Answer{Leave: pane.Quit})
 }
 
 // count takes the runs of now: they go on while the question stands.

@@ -334,6 +334,7 @@ const (
 	textQuitYes         = "quit and stop them"
 	textQuitBare        = "quit"
 	textQuitClicked     = "Quit? The bot ends with its dashboard."
+	textDetachClicked   = "Detach? The bot goes on."
 	textQuitNoRuns      = "The forks have ended: nothing would be stopped."
 	textDraftLost       = "What you wrote in the chat is not sent. Quitting drops it."
 	textDropDraft       = "quit and drop it"

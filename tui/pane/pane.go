@@ -34,6 +34,8 @@ type Context struct {
 	Zoomed bool
 	// ReadOnly switches off everything that changes something.
 	ReadOnly bool
+	// Remote says that the bot goes on when this dashboard is left.
+	Remote bool
 }
 
 // Names names the keys of a pane in its sentences.

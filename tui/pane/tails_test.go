@@ -48,7 +48,7 @@ func TestARunThatEndsStaysSelectedInItsNewPlace(t *testing.T) {
 		ended.State, ended.Ended = fork.Done, noon
 		c.Forks = append(forks, ended)
 	})
-	has(t, s.screen(80, 12), "tail: Email sweep", "▸✓ done")
+	has(t, s.screen(80, 12), "tail: Email sweep", "▸ 14:01   ✓ done")
 }
 
 func TestTheTailGoesOnToARunThatLives(t *testing.T) {
@@ -80,7 +80,7 @@ func TestNothingTakesTheTailFromItsReader(t *testing.T) {
 func TestForksShowByID(t *testing.T) {
 	s := open("forks")
 	s.Pane.(*forkspane.Pane).Show(s.c, "22222222")
-	has(t, s.screen(80, 12), "tail: Move a little", "Time to move.", "▸◉ running  ! late  Move a little")
+	has(t, s.screen(80, 12), "tail: Move a little", "Time to move.", "▸ 14:00   ◉ running     Move a little  late")
 }
 
 func TestStoppingAsksAndNamesWhatIsLost(t *testing.T) {

@@ -116,15 +116,6 @@ func (m *session) ask(text string, q question) {
 
 func (m *session) noQuestion(string) { m.answer(kindError, textNoQuestion) }
 
-// reads reports whether a command leaves the bot as it is.
-func reads(c command.Value) bool {
-	switch c.(type) {
-	case command.Preview, command.Describe, command.Costs, command.Past:
-		return true
-	}
-	return false
-}
-
 func (m *session) undoLast(string) {
 	n := len(m.undo)
 	if n == 0 {

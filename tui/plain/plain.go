@@ -241,7 +241,7 @@ func (m *session) doThen(c command.Value, more string) {
 // carryOut does a command; a panic in it is its error. False means that it has
 // said what is wrong.
 func (m *session) carryOut(c command.Value) (o command.Outcome, ok bool) {
-	if m.o.ReadOnly && !reads(c) {
+	if m.o.ReadOnly && !command.Reads(c) {
 		m.answer(kindError, textReadOnly)
 		return o, false
 	}

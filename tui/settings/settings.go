@@ -162,6 +162,15 @@ func Load(dir string, layouts []string) (Dashboard, []Problem) {
 	return d, inOrder(r.problems)
 }
 
+// Chosen reports whether something has been remembered in dir.
+func Chosen(dir string) bool {
+	if dir == "" {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(dir, DashboardFile))
+	return err == nil
+}
+
 // Save writes dashboard.yaml, whole or not at all. It is not forced to the disk:
 // the loss of a theme is not worth the wait in the dashboard's loop.
 func Save(dir string, d Dashboard) error {

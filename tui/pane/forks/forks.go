@@ -17,16 +17,12 @@ import (
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
-	"ollimbot/tui/widget/table"
 )
-
-// maxViews is how many tails keep their place while the user looks at others.
-const maxViews = 8
 
 // Pane is the forks pane. Use New.
 type Pane struct {
-	list widget.List
-	runs []fork.View // as the list shows them
+	forks []fork.View // of the last snapshot
+	book  book
 	// visited are the failures that somebody has looked at, held the one among them
 	// that is selected: it keeps its place at the top meanwhile. pinned are those that
 	// stand there; noted, those that the core does not know of yet.
@@ -34,7 +30,6 @@ type Pane struct {
 	held    fork.View
 	pinned  []fork.View
 	noted   []string
-	book    book
 	wanted  string // a run that was asked for and has to be read first
 	// run is the selected one; chosen says that the user selected it, so that a
 	// run that starts does not take the screen away.
@@ -44,34 +39,35 @@ type Pane struct {
 	tail   bool      // the tail has the keys
 	views  map[string]*widget.TailView
 	recent []string // the views by use, the last used at the end
-	listed int      // lines of the list when drawn last
 }
 
 // New returns the pane.
-func New() *Pane { return &Pane{views: map[string]*widget.TailView{}, visited: map[string]bool{}} }
+func New() *Pane {
+	p := &Pane{views: map[string]*widget.TailView{}, visited: map[string]bool{}}
+	p.book.table.Columns = columns()
+	p.book.past = past{known: map[string]bool{}, words: map[string]string{}}
+	return p
+}
 
 // Title implements pane.Pane.
 func (p *Pane) Title(c pane.Context) (name, state string) {
-	if !c.Zoomed {
-		return textTitle, counts(c.Snap)
+	name, parts := textTitle, p.book.state()
+	if c.Zoomed {
+		name, parts = textPage, append(parts, textAllRuns(p.book.len(), p.book.past.all()))
 	}
-	return textPage, strings.Trim(strings.Join(append(p.book.state(), counts(c.Snap)), " · "), " ·")
-}
-
-// Draw implements pane.Pane.
-func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	w, h = max(w, 0), max(h, 0)
-	return p.draw(c, w, h, focused)
+	return name, strings.Trim(strings.Join(append(parts, counts(c.Snap)), " · "), " ·")
 }
 
 // Line implements pane.Pane: the counts and what the first run does.
 func (p *Pane) Line(c pane.Context, w int) string {
 	out := []widget.Span{{Role: theme.Strong, Text: textName}}
-	if len(p.runs) == 0 {
+	if p.book.len() == 0 {
 		out = append(out, widget.Span{Role: theme.Dim, Text: textNone})
 	} else {
-		f := p.runs[0]
-		out = append(out, badge(c.Theme, f, 0)[0], widget.Span{Text: f.Title + "  "}, widget.Span{Role: theme.Dim, Text: counts(c.Snap)})
+		r := p.book.at(0)
+		look := lookOf(r.state)
+		out = append(out, widget.Span{Role: look.role, Text: c.Theme.Glyph(look.glyph) + " "}, widget.Span{Text: r.title + "  "},
+			widget.Span{Role: theme.Dim, Text: counts(c.Snap)})
 	}
 	return widget.Brush{Theme: c.Theme}.Line(w, out...)
 }
@@ -80,34 +76,40 @@ func (p *Pane) Line(c pane.Context, w int) string {
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	p.visit(c.Snap)
 	defer p.visit(c.Snap)
-	scope, verb, _ := strings.Cut(string(id), ".")
+	t := &p.book.table
+	_, verb, _ := strings.Cut(string(id), ".")
 	switch id {
-	case action.ForksState, action.ForksSort, action.ForksTurn:
-		p.onPage(c, id)
+	case action.ForksState:
+		p.book.turn()
+		p.Sync(c)
 		return pane.Answer{Zoom: true}
-	}
-	if c.Zoomed {
-		if a, ok := p.onPage(c, id); ok {
-			return a
-		}
-	}
-	switch {
-	case id == action.Back:
+	case action.ForksSort:
+		t.Next()
+		return pane.Answer{Zoom: true}
+	case action.ForksTurn:
+		t.Turn()
+		return pane.Answer{Zoom: true}
+	case action.Back:
 		p.back(c)
 		return pane.Answer{}
-	case id == action.ForksTail:
+	case action.ForksTail:
 		p.tail = !p.tail && p.view() != nil
 		return pane.Answer{}
-	case id == action.ForksStop:
+	case action.ForksStop:
 		return p.stop(c)
-	case id == action.ForksResume:
+	case action.ForksResume:
 		return p.resume(c)
-	case id == action.ForksAgain:
+	case action.ForksAgain:
 		return p.again(c)
-	case id == action.ForksCosts:
+	case action.ForksCosts:
 		return pane.Answer{Focus: action.Costs}
-	case scope == "forks" && !p.tail && p.list.Move(verb, len(p.runs), p.listed):
-		p.choose(c)
+	}
+	if !p.tail && p.moves(c, id) {
+		if id == action.TailFind {
+			t.Query.Open()
+		} else if t.Move(verb) {
+			p.follow(c)
+		}
 		return pane.Answer{}
 	}
 	v := p.view()
@@ -120,52 +122,32 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{Copy: reply.Copy, Toast: reply.Toast}
 }
 
-// Show selects a run, because the user asked for it elsewhere.
-func (p *Pane) Show(c pane.Context, id string) {
-	p.run, p.chosen, p.tail = id, true, false
-	p.book.table.EndQuery()
-	p.book.class = everyRun
-	p.arrange(c.Snap)
-	if _, ok := p.selected(); !ok {
-		p.wanted = id // it is read in a moment
+// moves reports that an action moves in the list. On the page the list has what moves by
+// more than a line, and the search.
+func (p *Pane) moves(c pane.Context, id action.ID) bool {
+	switch id {
+	case action.ForksUp, action.ForksDown:
+		return true
+	case action.TailPageUp, action.TailPageDown, action.TailHome, action.TailFollow, action.TailFind:
+		return c.Zoomed
 	}
-	p.visit(c.Snap)
-	p.book.choose(id)
-	p.read(c)
+	return false
 }
 
 // Press implements pane.Pane: in the tail it gives the tail the keys, in the list
 // it takes them back.
 func (p *Pane) Press(c pane.Context, at widget.Place, focused bool) action.ID {
-	i := int(at)
-	switch column, ok := table.Heading(at); {
-	case ok:
-		p.book.table.Sort(column)
-	case c.Zoomed && i >= 0:
-		return p.pressRow(c, i, focused)
+	t := &p.book.table
+	switch i := int(at); {
+	case t.Press(at):
 	case at == widget.Inner && !p.tail:
 		return action.ForksTail
-	case i < 0 || i >= len(p.runs):
-		return ""
-	case i != p.list.At:
-		p.list.At, p.tail = i, false
-		p.choose(c)
-		p.visit(c.Snap)
-	case focused:
-		return action.ForksTail
-	}
-	return ""
-}
-
-// pressRow selects a row of the page; on the selected one it gives the tail the keys.
-func (p *Pane) pressRow(c pane.Context, i int, focused bool) action.ID {
-	if k := &p.book; k.table.Row() != i {
+	case i < 0:
+	case i != t.Row():
 		p.tail = false
-		k.table.Select(i)
+		t.Select(i)
 		p.follow(c)
-		return ""
-	}
-	if focused {
+	case focused:
 		return action.ForksTail
 	}
 	return ""
@@ -173,11 +155,8 @@ func (p *Pane) pressRow(c pane.Context, i int, focused bool) action.ID {
 
 // Capture implements pane.Pane.
 func (p *Pane) Capture() bool {
-	if p.book.table.Query.Typing() {
-		return true
-	}
 	v := p.view()
-	return v != nil && v.Finding()
+	return p.book.table.Query.Typing() || v != nil && v.Finding()
 }
 
 // Hint is the help line while the pane takes every key.
@@ -196,53 +175,28 @@ func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
 	if t := &p.book.table; t.Query.Typing() {
 		t.Type(msg)
 		p.follow(c)
-		return pane.Answer{}
-	}
-	if v := p.view(); v != nil {
+	} else if v := p.view(); v != nil {
 		v.Type(msg)
 		p.read(c)
 	}
 	return pane.Answer{}
 }
 
-// Sync implements pane.Pane: the selection follows its run, or the newest one
-// while the user has not chosen, and the tail is read.
-func (p *Pane) Sync(c pane.Context) {
-	p.arrange(c.Snap)
-	forks := p.runs
-	newest, at := newestRunning(forks)
-	started := newest != "" && at.After(p.newest)
-	if started {
-		p.newest = at
+// End takes the filter away, then the choice of states, and reports whether there was
+// one of them.
+func (p *Pane) End(c pane.Context) bool {
+	k := &p.book
+	switch {
+	case p.tail:
+		return false
+	case k.table.EndQuery():
+	case k.class != everyRun:
+		k.class = everyRun
+	default:
+		return false
 	}
-	if _, ok := p.selected(); ok || p.book.past.all() {
-		p.wanted = ""
-	}
-	if _, ok := p.selected(); p.run != p.wanted && (!ok || !c.Zoomed && find(forks, p.run) < 0) {
-		p.run, p.chosen = "", false
-	}
-	if !p.chosen && !p.reading() && (started || p.run == "" || newest != "" && p.stale(c)) {
-		if p.run = newest; newest == "" && len(forks) > 0 {
-			p.run = forks[0].ID
-		}
-	}
-	p.list.At = max(0, find(forks, p.run))
-	if !p.book.choose(p.run) && c.Zoomed && p.wanted == "" { // it is filtered out
-		if id := p.book.run(); id != "" {
-			p.run = id
-		}
-	}
-	p.read(c)
-}
-
-// selected is the selected run.
-func (p *Pane) selected() (fork.View, bool) {
-	for _, list := range [][]fork.View{p.runs, p.pinned} {
-		if i := find(list, p.run); i >= 0 {
-			return list[i], true
-		}
-	}
-	return p.book.past.find(p.run)
+	p.Sync(c)
+	return true
 }
 
 // Word is what keys do while the tail has them.
@@ -256,56 +210,47 @@ func (p *Pane) Word(id action.ID) string {
 	return ""
 }
 
-// reading reports that the user is at work in the tail: scrolled up, searching,
-// or behind a filter. Nothing may take it away then.
-func (p *Pane) reading() bool {
-	v := p.view()
-	return v != nil && (p.tail || !v.Following() || v.Finding() || v.Filtered())
-}
-
-// lingering is how long a run that has ended stays on the screen while others
-// run: long enough to read its last words.
-const lingering = 8 * time.Second
-
-// stale reports that the selected run ended a while ago.
-func (p *Pane) stale(c pane.Context) bool {
-	i := find(p.runs, p.run)
-	return i >= 0 && !p.runs[i].Live() && c.Snap.At.Sub(p.runs[i].Ended) >= lingering
-}
-
-// choose takes the selection of the list over. Whoever goes back to the newest
-// running run lets the pane choose again.
-func (p *Pane) choose(c pane.Context) {
-	if len(p.runs) == 0 {
-		return
-	}
-	p.run = p.runs[p.list.At].ID
-	newest, _ := newestRunning(p.runs)
-	p.chosen = p.run != newest
-	p.read(c)
-}
-
-// back leaves one thing at a time: the search, the tail, the choice.
-func (p *Pane) back(c pane.Context) {
-	v := p.view()
+// Wants implements pane.Reader.
+func (p *Pane) Wants(c pane.Context) command.Value {
 	switch {
-	case v != nil && v.EndFind():
-	case p.tail:
-		p.tail = false
-	default:
-		p.chosen = false
+	case len(p.noted) > 0 && !c.ReadOnly:
+		return command.Looked{Runs: p.noted}
+	case c.Zoomed && (p.book.hungry() || p.wanted != "" && !p.book.past.all()):
+		return command.Runs{From: p.book.past.next, Most: pageRows}
 	}
-	p.read(c)
+	return nil
+}
+
+// Read implements pane.Reader. Damaged lines are said once.
+func (p *Pane) Read(c pane.Context, o command.Outcome, err error) pane.Answer {
+	k := &p.book
+	if o.Runs == nil {
+		p.noted = nil // what cannot be kept is asked again at the next start
+		if err != nil && !k.past.whole {
+			k.past.whole = true
+			return pane.Answer{Toast: err.Error()}
+		}
+		return pane.Answer{}
+	}
+	said := k.past.damaged > 0
+	k.past.read(o.Runs)
+	p.Sync(c)
+	if k.past.damaged > 0 && !said {
+		return pane.Answer{Toast: textDamaged}
+	}
+	return pane.Answer{}
 }
 
 // Off says why an action cannot be used on the selected run; empty means that
 // it can.
-func (p *Pane) Off(_ pane.Context, id action.ID) string {
+func (p *Pane) Off(c pane.Context, id action.ID) string {
 	if id != action.ForksStop && id != action.ForksResume && id != action.ForksAgain {
 		return ""
 	}
 	f, ok := p.selected()
 	switch {
+	case c.ReadOnly:
+		return textReadOnly
 	case !ok:
 		return textNothing
 	case id == action.ForksStop && !f.Live():
@@ -324,9 +269,6 @@ func (p *Pane) Off(_ pane.Context, id action.ID) string {
 
 // stop asks before a run is ended.
 func (p *Pane) stop(c pane.Context) pane.Answer {
-	if c.ReadOnly {
-		return pane.Answer{Toast: textReadOnly}
-	}
 	if why := p.Off(c, action.ForksStop); why != "" {
 		return pane.Answer{Toast: why}
 	}
@@ -338,9 +280,6 @@ func (p *Pane) stop(c pane.Context) pane.Answer {
 
 // resume goes on in a finished run, in the chat.
 func (p *Pane) resume(c pane.Context) pane.Answer {
-	if c.ReadOnly {
-		return pane.Answer{Toast: textNoResume}
-	}
 	if why := p.Off(c, action.ForksResume); why != "" {
 		return pane.Answer{Toast: why}
 	}
@@ -349,71 +288,10 @@ func (p *Pane) resume(c pane.Context) pane.Answer {
 
 // again fires the task of a run that has ended once more.
 func (p *Pane) again(c pane.Context) pane.Answer {
-	if c.ReadOnly {
-		return pane.Answer{Toast: textNoAgain}
-	}
 	if why := p.Off(c, action.ForksAgain); why != "" {
 		return pane.Answer{Toast: why}
 	}
 	f, _ := p.selected()
 	p.chosen = false // the run that starts is what the user waits for
 	return pane.Answer{Do: command.FireNow{ID: f.TaskID}}
-}
-
-// view is the tail of the selected run, or nil.
-func (p *Pane) view() *widget.TailView { return p.views[p.run] }
-
-// read takes over what the selected run has said since.
-func (p *Pane) read(c pane.Context) {
-	f, ok := p.selected()
-	if !ok || c.Tail == nil {
-		return
-	}
-	v := p.views[p.run]
-	if v == nil {
-		v = widget.NewTailView(p.run, true)
-		p.views[p.run] = v
-	}
-	p.use(p.run)
-	v.Sync(c.Tail, f.Lines, c.Snap.Zone)
-}
-
-// use makes a view the last used one and forgets those beyond maxViews.
-func (p *Pane) use(run string) {
-	for i, id := range p.recent {
-		if id == run {
-			p.recent = append(p.recent[:i], p.recent[i+1:]...)
-			break
-		}
-	}
-	p.recent = append(p.recent, run)
-	if len(p.recent) > maxViews {
-		delete(p.views, p.recent[0])
-		p.recent = p.recent[1:]
-	}
-}
-
-// find is the index of a run, or -1.
-func find(forks []fork.View, id string) int {
-	for i, f := range forks {
-		if f.ID == id {
-			return i
-		}
-	}
-	return -1
-}
-
-// newestRunning is the run that started last among the running ones, and when;
-// empty without any.
-func newestRunning(forks []fork.View) (id string, at time.Time) {
-	best := -1
-	for i, f := range forks {
-		if f.State == fork.Running && (best < 0 || f.Started.After(forks[best].Started)) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return "", time.Time{}
-	}
-	return forks[best].ID, forks[best].Started
 }

@@ -21,15 +21,13 @@ const (
 	textToList   = "list"
 	textNothing  = "no run is selected"
 	textEnded    = "this run has ended already"
-	textReadOnly = "read-only: runs cannot be stopped here"
+	textReadOnly = "read-only: runs cannot be stopped, resumed or repeated here"
 	textStop     = "stop it"
 
 	textLives     = "this run has not ended yet"
 	textNoSession = "this run never reached the engine, so there is nothing to go on from"
 	textLivesYet  = "its task is at work already: wait for its end, or stop it"
 	textNoTask    = "this run belongs to no task that could be fired"
-	textNoAgain   = "read-only: tasks cannot be fired here"
-	textNoResume  = "read-only: runs cannot be resumed here"
 
 	textEmpty   = "No background runs yet."
 	textTeach   = "Each fork is a run beside the conversation: when a routine or reminder fires, it appears here with everything it says and does."
@@ -116,48 +114,6 @@ func elapsed(f fork.View, now time.Time) time.Duration {
 		return now.Sub(f.Started)
 	}
 	return f.Ended.Sub(f.Started)
-}
-
-// The figures of a run, in words; empty for nothing.
-
-func pinged(f fork.View) string {
-	switch {
-	case f.Critical > 0:
-		return "critical"
-	case f.Pings == 1:
-		return "pinged"
-	case f.Pings > 1:
-		return fmt.Sprintf("%d pings", f.Pings)
-	}
-	return ""
-}
-
-func refused(f fork.View) string {
-	if f.Refused == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d refused", f.Refused)
-}
-
-func reported(f fork.View) string {
-	if f.Reports == 0 {
-		return ""
-	}
-	return "reported"
-}
-
-func tools(f fork.View) string {
-	if f.Tools == 0 {
-		return ""
-	}
-	return words.Grouped(uint64(f.Tools), "tool")
-}
-
-func tokens(f fork.View) string {
-	if n := f.Usage.Tokens(); n > 0 {
-		return words.Big(n) + " tok"
-	}
-	return ""
 }
 
 // cost writes dollars: cents, and a tenth of a cent where it is less.

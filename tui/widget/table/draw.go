@@ -20,6 +20,8 @@ const (
 	gutter = 2 // cells before the first column
 	// leastNote is into how many free cells a note may go.
 	leastNote = 14
+	// leastHeads is up to how many lines rows are worth more than the heads.
+	leastHeads = 2
 )
 
 // Blank is a cell that says nothing.
@@ -28,8 +30,8 @@ func Blank() widget.Span { return widget.Span{Role: theme.Dim, Text: nothing} }
 // span is where a column stands.
 type span struct{ column, from, cells int }
 
-// fit divides w cells: the columns go from the right on until the wide one has its
-// least, never that one itself. rest is what is left at the right end.
+// fit divides w cells: the columns go from the right on, those that stay last, until the
+// wide one has its least, never that one itself. rest is what is left at the right end.
 func (t *Table) fit(w int) (out []span, rest int) {
 	n, wide := len(t.Columns), 0
 	for i, c := range t.Columns {
@@ -40,15 +42,15 @@ func (t *Table) fit(w int) (out []span, rest int) {
 	keep := make([]bool, n)
 	room := w - gutter - t.Columns[wide].Least
 	for i, c := range t.Columns {
-		keep[i] = true
-		if i != wide {
+		keep[i] = !c.Hidden
+		if i != wide && keep[i] {
 			room -= c.Cells + 1
 		}
 	}
-	for i := n - 1; i >= 0 && room < 0; i-- {
-		if i != wide {
-			keep[i] = false
-			room += t.Columns[i].Cells + 1
+	for i := 2*n - 1; i >= 0 && room < 0; i-- {
+		if c := t.Columns[i%n]; i%n != wide && keep[i%n] && c.Stays == (i < n) {
+			keep[i%n] = false
+			room += c.Cells + 1
 		}
 	}
 	x := gutter
@@ -92,7 +94,7 @@ func (t *Table) Draw(th *theme.Theme, w, h int, focused bool, found string) []wi
 		return t.draw(th, w, h, focused, found)
 	}
 	key := drawing{
-		th, w, h, focused, found, t.source.Look, t.list.At, t.Columns[0].Cells,
+		th, w, h, focused, found, t.source.Look, t.list.At,
 		len(t.above), t.below.version, t.below.by, t.below.turned, t.below.query,
 	}
 	return t.drawn.Rows(key, func() []widget.Row { return slices.Clip(t.draw(th, w, h, focused, found)) })
@@ -106,7 +108,6 @@ type drawing struct {
 	found   string
 	look    uint64
 	at      int
-	first   int // cells of the first column, which its owner may change
 	above   int
 	version uint64
 	by      int
@@ -118,7 +119,7 @@ func (t *Table) draw(th *theme.Theme, w, h int, focused bool, found string) []wi
 	b := widget.Brush{Theme: th}
 	spans, rest := t.fit(w)
 	rows := make([]widget.Row, 0, max(h, 0))
-	if h > 1 {
+	if h > leastHeads {
 		rows = append(rows, t.heads(b, spans, w))
 	}
 	lines := h - len(rows)
@@ -138,7 +139,7 @@ func (t *Table) draw(th *theme.Theme, w, h int, focused bool, found string) []wi
 		i := y
 		if t.ruled() && y >= len(t.above) {
 			if y == len(t.above) {
-				rows = append(rows, widget.Row{Text: b.Rule(w, nil, nil), Place: widget.Nowhere})
+				rows = append(rows, widget.Row{Text: b.Rule(w, nil, nil), Place: widget.Ruled})
 				continue
 			}
 			i--

@@ -21,6 +21,8 @@ type Column struct {
 	// 0 is no limit. A table has one such column.
 	Cells, Least, Most int
 	Right              bool // its words stand at the right end, as numbers do
+	Hidden             bool // it is left out, whatever the width
+	Stays              bool // it goes only behind those that do not, where there is less room
 	Falls              bool // the greatest stands first where it orders the rows
 }
 
@@ -157,6 +159,22 @@ func (t *Table) Select(row int) bool {
 // Move carries out a verb of moving, as widget.List does.
 func (t *Table) Move(verb string) bool { return t.list.Move(verb, t.Shown(), t.h) }
 
+// Do carries out a verb of a list: of moving, of sorting, of its filter. It reports
+// whether it knows it.
+func (t *Table) Do(verb string) bool {
+	switch verb {
+	case "find":
+		t.Query.Open()
+	case "sort":
+		t.Next()
+	case "turn":
+		t.Turn()
+	default:
+		return t.Move(verb)
+	}
+	return true
+}
+
 // Near reports that the last row that is shown is less than two screens away from
 // the selection: whoever reads rows as they are looked at should read on.
 func (t *Table) Near() bool { return t.list.At+2*max(t.h, 1) >= t.Shown() }
@@ -180,6 +198,15 @@ func (t *Table) Sort(column int) {
 	}
 	t.sift()
 	t.Select(row)
+}
+
+// Press sorts by the column whose head was pressed; ok is false for another place.
+func (t *Table) Press(at widget.Place) (ok bool) {
+	column, ok := Heading(at)
+	if ok {
+		t.Sort(column)
+	}
+	return ok
 }
 
 // Next orders the rows by the next column, and behind the last one as they come.

@@ -1,0 +1,82 @@
+package core
+
+import (
+	"strings"
+	"testing"
+
+	"ollimbot/core/command"
+)
+
+func TestEachViewerHasWakeUpsOfItsOwn(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		one, two, gone := b.Viewer(false), b.Viewer(true), b.Viewer(false)
+		gone.Close()
+		gone.Close()
+		b.notify()
+		b.notify()
+		for _, v := range []*Viewer{one, two} {
+			<-v.Changed()
+			select {
+			case <-v.Changed():
+				t.Error("a viewer is woken twice for what it has not looked at")
+			default:
+			}
+			v.Close()
+		}
+		select {
+		case <-gone.Changed():
+			t.Error("a viewer that is closed is woken")
+		default:
+		}
+		if n := len(b.viewers.open); n != 0 {
+			t.Errorf("%d viewers are left", n)
+		}
+	})
+}
+
+func TestAReadOnlyViewerChangesNothing(t *testing.T) {
+	prepare := func(h home) {
+		h.write("skills/loud/SKILL.md", "---\nname: loud\ndescription: Loud.\n---\nHear !`touch ran; echo it`.\n")
+		h.write("routines/r.md", "---\nid: \"bbbb0002\"\ncron: \"0 3 1 1 *\"\nskills: [loud]\n---\nGood morning.\n")
+	}
+	live(t, prepare, func(h home, b *Bot) {
+		v := b.Viewer(true)
+		defer v.Close()
+		six := 6
+		for _, c := range []command.Value{
+			command.SetBudget{Capacity: &six},
+			command.Say{Text: "hello"},
+			command.FireNow{ID: "bbbb0002"},
+			command.Pause{ID: "bbbb0002", Paused: true},
+			command.EditTask{ID: "bbbb0002"},
+			command.DeleteTask{ID: "bbbb0002"},
+			command.Answer{},
+			command.Here{},
+			command.Looked{},
+			command.Configure{Key: "quiet_hours", Value: "off"},
+			command.Login{},
+			command.Slash{Line: "/restart"},
+			command.Interrupt{},
+			nil,
+		} {
+			if _, err := v.Do(t.Context(), c); err == nil || !strings.Contains(err.Error(), "read-only") {
+				t.Errorf("%T gives %v", c, err)
+			}
+		}
+		if n := b.Snapshot().Budget.State.Capacity; n == six {
+			t.Error("the budget was changed")
+		}
+		for _, c := range []command.Value{command.Describe{ID: "bbbb0002"}, command.Costs{Days: 1}, command.Runs{Most: 5}, command.Away{}} {
+			if _, err := v.Do(t.Context(), c); err != nil {
+				t.Errorf("%T gives %v", c, err)
+			}
+		}
+		out, err := v.Do(t.Context(), command.Preview{ID: "bbbb0002"})
+		if err != nil || !strings.Contains(out.Body, "Hear !`touch ran; echo it`.") {
+			t.Errorf("a preview runs the commands of a skill, or shows nothing: %v\n%s", err, out.Body)
+		}
+		if h.has("ran") {
+			t.Error("the command of a skill ran")
+		}
+	})
+}

@@ -1,0 +1,234 @@
+package forks
+
+import (
+	"cmp"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/fork"
+	"ollimbot/routines"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/widget"
+)
+
+// maxViews is how many tails keep their place while the user looks at others.
+const maxViews = 8
+
+// Failures do not scroll away: one that nobody has looked at stands above what goes
+// on, and the frame counts it.
+
+// arrange lists failures that nobody has looked at, those that run, those that wait, then
+// what has ended, each as they come.
+func (p *Pane) arrange(s *core.Snapshot) {
+	p.forks, p.pinned = s.Forks, p.pinned[:0]
+	for _, f := range s.Failures {
+		if f.ID == p.held.ID || !p.visited[f.ID] {
+			p.pinned = append(p.pinned, f)
+		}
+	}
+	if p.held.ID != "" && find(p.pinned, p.held.ID) < 0 {
+		p.pinned = append(p.pinned, p.held)
+	}
+	for id := range p.visited {
+		if find(s.Failures, id) < 0 {
+			delete(p.visited, id)
+		}
+	}
+	var live []fork.View
+	for _, state := range []fork.State{fork.Running, fork.Waiting} {
+		for _, f := range s.Forks {
+			if f.State == state && find(p.pinned, f.ID) < 0 {
+				live = append(live, f)
+			}
+		}
+	}
+	p.book.fill(s, p.pinned, live)
+}
+
+// Unseen are the failures that nobody has looked at, the newest first.
+func (p *Pane) Unseen(s *core.Snapshot) (ids []string) {
+	for _, f := range s.Failures {
+		if !p.visited[f.ID] {
+			ids = append(ids, f.ID)
+		}
+	}
+	return ids
+}
+
+// visit notes that the user has the selected run before them. A failure goes to its
+// place in the list once they go on.
+func (p *Pane) visit(s *core.Snapshot) {
+	i := find(s.Failures, p.run)
+	switch {
+	case i >= 0 && !p.visited[p.run]:
+		p.visited[p.run], p.held = true, s.Failures[i]
+		p.noted = append(p.noted, p.run)
+	case p.run != p.held.ID:
+		p.held = fork.View{}
+	default:
+		return
+	}
+	p.arrange(s)
+	p.book.choose(p.run)
+}
+
+// Show selects a run, because the user asked for it elsewhere.
+func (p *Pane) Show(c pane.Context, id string) {
+	p.run, p.chosen, p.tail = id, true, false
+	p.book.table.EndQuery()
+	p.book.class = everyRun
+	p.arrange(c.Snap)
+	if _, ok := p.selected(); !ok {
+		p.wanted = id // it is read in a moment
+	}
+	p.visit(c.Snap)
+	p.book.choose(id)
+	p.read(c)
+}
+
+// Sync implements pane.Pane: the selection follows its run, or the newest one
+// while the user has not chosen, and the tail is read.
+func (p *Pane) Sync(c pane.Context) {
+	p.arrange(c.Snap)
+	newest, at := newestRunning(p.forks)
+	started := newest != "" && at.After(p.newest)
+	if started {
+		p.newest = at
+	}
+	_, there := p.selected()
+	if there || p.book.past.all() {
+		p.wanted = ""
+	}
+	if !there && p.run != p.wanted {
+		p.run, p.chosen = "", false
+	}
+	if !p.chosen && !p.reading() && (started || p.run == "" || newest != "" && p.stale(c)) {
+		if p.run = newest; newest == "" && p.book.len() > 0 {
+			p.run = p.book.at(0).id
+		}
+	}
+	if !p.book.choose(p.run) && p.wanted == "" { // it is filtered out
+		p.run = cmp.Or(p.book.run(), p.run)
+	}
+	p.read(c)
+}
+
+// selected is the selected run.
+func (p *Pane) selected() (fork.View, bool) {
+	for _, list := range [][]fork.View{p.forks, p.pinned} {
+		if i := find(list, p.run); i >= 0 {
+			return list[i], true
+		}
+	}
+	return p.book.past.find(p.run)
+}
+
+// Task is the id of the task whose run is selected; empty where there is none.
+func (p *Pane) Task() string {
+	f, ok := p.selected()
+	if !ok || f.Kind == routines.KindWebhook {
+		return ""
+	}
+	return f.TaskID
+}
+
+// reading reports that the user is at work in the tail: scrolled up, searching,
+// or behind a filter. Nothing may take it away then.
+func (p *Pane) reading() bool {
+	v := p.view()
+	return v != nil && (p.tail || !v.Following() || v.Finding() || v.Filtered())
+}
+
+// lingering is how long a run that has ended stays on the screen while others
+// run: long enough to read its last words.
+const lingering = 8 * time.Second
+
+// stale reports that the selected run ended a while ago.
+func (p *Pane) stale(c pane.Context) bool {
+	i := find(p.forks, p.run)
+	return i >= 0 && !p.forks[i].Live() && c.Snap.At.Sub(p.forks[i].Ended) >= lingering
+}
+
+// follow takes the selection of the list over. Whoever goes back to the newest running
+// run of the box lets the pane choose again.
+func (p *Pane) follow(c pane.Context) {
+	id := p.book.run()
+	if id == "" {
+		return
+	}
+	newest, _ := newestRunning(p.forks)
+	p.run, p.chosen = id, c.Zoomed || id != newest
+	p.visit(c.Snap)
+	p.read(c)
+}
+
+// back leaves one thing at a time: the search, the tail, the choice.
+func (p *Pane) back(c pane.Context) {
+	v := p.view()
+	switch {
+	case v != nil && v.EndFind():
+	case p.tail:
+		p.tail = false
+	default:
+		p.chosen = false
+	}
+	p.read(c)
+}
+
+// view is the tail of the selected run, or nil.
+func (p *Pane) view() *widget.TailView { return p.views[p.run] }
+
+// read takes over what the selected run has said since.
+func (p *Pane) read(c pane.Context) {
+	f, ok := p.selected()
+	if !ok || c.Tail == nil {
+		return
+	}
+	v := p.views[p.run]
+	if v == nil {
+		v = widget.NewTailView(p.run, true)
+		p.views[p.run] = v
+	}
+	p.use(p.run)
+	v.Sync(c.Tail, f.Lines, c.Snap.Zone)
+}
+
+// use makes a view the last used one and forgets those beyond maxViews.
+func (p *Pane) use(run string) {
+	for i, id := range p.recent {
+		if id == run {
+			p.recent = append(p.recent[:i], p.recent[i+1:]...)
+			break
+		}
+	}
+	p.recent = append(p.recent, run)
+	if len(p.recent) > maxViews {
+		delete(p.views, p.recent[0])
+		p.recent = p.recent[1:]
+	}
+}
+
+// find is the index of a run, or -1.
+func find(forks []fork.View, id string) int {
+	for i, f := range forks {
+		if f.ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// newestRunning is the run that started last among the running ones, and when;
+// empty without any.
+func newestRunning(forks []fork.View) (id string, at time.Time) {
+	best := -1
+	for i, f := range forks {
+		if f.State == fork.Running && (best < 0 || f.Started.After(forks[best].Started)) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return "", time.Time{}
+	}
+	return forks[best].ID, forks[best].Started
+}

@@ -1,0 +1,77 @@
+package tui
+
+import (
+	"context"
+	"os"
+	"reflect"
+	"time"
+	"unsafe"
+
+	tea "charm.land/bubbletea/v2"
+	"golang.org/x/time/rate"
+
+	"ollimbot/core/clean"
+	"ollimbot/tui/widget"
+)
+
+// Remote is a dashboard over a connection: Input and Output are a terminal of ours that
+// the other end looks at, Env are the other end's variables. Its user leaves it, and the
+// bot goes on.
+type Remote struct {
+	// Host is where the bot runs, for the top line; empty on the same machine.
+	Host string
+	// Signals gives SIGWINCH when the terminal has another size.
+	Signals <-chan os.Signal
+	// Programs is the environment of what is started on the terminal: of the bot, never
+	// of the other end.
+	Programs []string
+}
+
+// What a viewer may send, in keys and clicks a second, and at once. Each costs a frame;
+// who sends more waits, and only they.
+const (
+	pace  = 100
+	burst = 300
+)
+
+// filter slows down what comes in faster than a person types. A nil Remote slows nothing.
+func (o *Remote) filter(ctx context.Context) func(tea.Model, tea.Msg) tea.Msg {
+	limit := rate.NewLimiter(pace, burst)
+	return func(_ tea.Model, msg tea.Msg) tea.Msg {
+		switch msg.(type) {
+		case tea.KeyMsg, tea.MouseMsg, tea.PasteMsg, tea.FocusMsg, tea.BlurMsg, tea.BackgroundColorMsg, signalMsg:
+			if o != nil {
+				_ = limit.Wait(ctx) // its only error is that the dashboard ends
+			}
+		}
+		return msg
+	}
+}
+
+// letGo takes what the reader of keys still has for a program that has ended. It would
+// wait for ever to hand it over, and hold the whole dashboard: Bubble Tea leaves that to
+// the end of the process, which a viewer is not.
+func letGo(p *tea.Program) {
+	of := func(name string) unsafe.Pointer {
+		return unsafe.Pointer(reflect.ValueOf(p).Elem().FieldByName(name).UnsafeAddr())
+	}
+	msgs, done := *(*chan tea.Msg)(of("msgs")), *(*chan struct{})(of("readLoopDone"))
+	patience := time.After(time.Second) // a reader that is no file cannot be woken
+	for done != nil {
+		select {
+		case <-msgs:
+		case <-done:
+			return
+		case <-patience:
+			return
+		}
+	}
+}
+
+// name is our name, and where the bot runs if that is elsewhere.
+func (r *root) name() string {
+	if r.o.Remote == nil || r.o.Remote.Host == "" {
+		return textName
+	}
+	return textName + "@" + widget.Cut(clean.Line(r.o.Remote.Host), 24)
+}

@@ -1,0 +1,129 @@
+package tui
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/fork"
+	"ollimbot/tui/settings"
+)
+
+// remotely is a dashboard over a connection.
+func remotely(o Options) setup {
+	o.Remote = &Remote{Host: "attic\x1b[31m"}
+	return setup{options: o, snap: func(at time.Time) core.Snapshot {
+		s := busyDay(at)
+		s.Forks = append(s.Forks, fork.View{ID: "f0000001", Title: "Long one", State: fork.Running, Started: at})
+		return s
+	}}
+}
+
+func TestARemoteDashboardIsLeftAndTheBotGoesOn(t *testing.T) {
+	play(t, remotely(Options{}), func(s *stage) {
+		s.sees("ollim-bot@attic", "q detach")
+		s.press("ctrl+z")
+		s.stays()
+		s.sees("there is no shell to go to")
+		s.press("esc", "q")
+		time.Sleep(2 * time.Second) // the reader of a pipe cannot be woken
+		s.quits()
+	})
+	play(t, remotely(Options{}), func(s *stage) {
+		s.clickOn("detach")
+		s.sees("Detach? The bot goes on.")
+		s.press("esc", "5", "i")
+		s.types("half a thought")
+		s.press("esc", "q")
+		s.sees("is not sent. Quitting drops")
+		s.stays()
+	})
+}
+
+func TestARemoteTerminalAsksNothingOfThisMachine(t *testing.T) {
+	bin := t.TempDir()
+	asked := filepath.Join(bin, "asked")
+	if err := os.WriteFile(filepath.Join(bin, "tmux"), []byte("#!/bin/sh\ntouch "+asked+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	env := []string{"TERM=screen-256color", "TMUX=/tmp/x,1,0", "TTY_FORCE=1"}
+	detect(Options{Output: os.Stdout, Env: env})
+	if _, err := os.Stat(asked); err != nil {
+		t.Fatalf("the test asks nobody at all: %v", err)
+	}
+	if err := os.Remove(asked); err != nil {
+		t.Fatal(err)
+	}
+	got := detect(Options{Output: os.Stdout, Env: env, Remote: &Remote{}})
+	if _, err := os.Stat(asked); err == nil || got.profile != 256 {
+		t.Errorf("tmux was asked: %v; %d colours", err == nil, got.profile)
+	}
+}
+
+func TestAFloodOfKeysWaits(t *testing.T) {
+	play(t, remotely(Options{}), func(s *stage) {
+		before := s.writes()
+		go func() { _, _ = io.WriteString(s.keys, strings.Repeat("12", 5000)) }() // it ends in the middle
+		time.Sleep(10 * time.Second)
+		if n := s.writes() - before; n < pace || n > burst+11*pace {
+			t.Errorf("10,000 keys within 10 s give %d frames", n)
+		}
+	})
+}
+
+func TestWhatAViewerChoosesIsItsOwn(t *testing.T) {
+	main, own := t.TempDir(), filepath.Join(t.TempDir(), "viewer")
+	chosen := settings.Default()
+	chosen.Theme = "light"
+	if err := settings.Save(main, chosen); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"high contrast", "sixteen colours"} {
+		play(t, remotely(Options{Config: main, Kept: own}), func(s *stage) {
+			s.press("T")
+			s.sees(want)
+		})
+	}
+	if d, _ := settings.Load(main, []string{"wide"}); d.Theme != "light" {
+		t.Errorf("the user's own theme is %q now", d.Theme)
+	}
+}
+
+func TestTheEditorIsNotForWhoMayOnlyRead(t *testing.T) {
+	dir := t.TempDir()
+	s := remotely(Options{ReadOnly: true})
+	snap := s.snap
+	s.snap = func(at time.Time) core.Snapshot { v := snap(at); v.Root = dir; return v }
+	s.options.Remote.Programs = []string{"EDITOR=" + editor(t, "touch "+filepath.Join(dir, "opened")), "PATH=/bin:/usr/bin"}
+	play(t, s, func(s *stage) {
+		s.press("2")
+		s.opens()
+		s.sees("read-only")
+	})
+	if _, err := os.Stat(filepath.Join(dir, "opened")); err == nil {
+		t.Error("the editor was opened")
+	}
+}
+
+func TestTheEditorOfARemoteViewerIsTheBots(t *testing.T) {
+	dir := t.TempDir()
+	s := remotely(Options{})
+	snap := s.snap
+	s.snap = func(at time.Time) core.Snapshot { v := snap(at); v.Root = dir; return v }
+	s.env = []string{"EDITOR=" + editor(t, "touch "+filepath.Join(dir, "theirs"))}
+	s.options.Remote.Programs = []string{"EDITOR=" + editor(t, "touch "+filepath.Join(dir, "ours")), "PATH=/bin:/usr/bin"}
+	play(t, s, func(s *stage) {
+		s.press("2")
+		s.opens()
+	})
+	_, theirs := os.Stat(filepath.Join(dir, "theirs"))
+	_, ours := os.Stat(filepath.Join(dir, "ours"))
+	if theirs == nil || ours != nil {
+		t.Errorf("the viewer's own editor ran: %v; the bot's: %v", theirs == nil, ours)
+	}
+}
