@@ -98,7 +98,7 @@ func (p *process) messages(at dataDir) model {
 		name: engineMessages, box: box, live: func(*core.Bot) {},
 		engine: func(log *slog.Logger, server *control.Server) agent.Engine {
 			return messagesapi.New(messagesapi.Options{
-				Dir: at.dir, Env: claudeproc.Environment(p.environment(at), p.claudeEnv(at)), Control: server, Sandbox: box.Command, Log: log,
+				Dir: at.dir, Env: claudeproc.Environment(p.environment(at), p.claudeEnv(at)), Control: server, Sandbox: box.CommandIn, Sight: box.Sight, Log: log,
 				Providers: provider.New(provider.Options{Dir: at.dir, Getenv: p.engineEnv(at)}),
 			})
 		},
