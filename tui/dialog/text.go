@@ -131,7 +131,8 @@ const (
 	textEvening    = "this evening"
 	textMorning    = "tomorrow"
 	textUntilClock = "at a time"
-	textUntilEnd   = "no longer; it holds until "
+	textUntilEnd   = "no longer"
+	textHolds      = "it holds until "
 	textNoClock    = "type a time, such as 18:30"
 	textBadClock   = "a time is written as 18:30; what has passed today means tomorrow"
 
