@@ -53,7 +53,11 @@ type Options struct {
 	Engine agent.Engine
 	// EngineName is the engine's word for the top line: "script", "claude".
 	EngineName string
-	Version    string // of the program, for /version
+	// Prices are those of models; nil is the built-in table with the user's own.
+	Prices *money.Prices
+	// Problems are what is wrong with files that the engines read; nil is none.
+	Problems func() []routines.Problem
+	Version  string // of the program, for /version
 	// Idle is called when the last background run has ended and none waits; it may
 	// take a while. Nil does nothing.
 	Idle func()
@@ -236,7 +240,7 @@ func (b *Bot) recover(ctx context.Context) {
 
 // Run brings the bot to life and blocks until ctx ends and everything has
 // stopped: what takes work and the work itself are told at once, runs under way
-// have ten seconds to end; engine, git, files and the lock follow. A second bot on the same directory is refused with
+// have four seconds to end; engine, git, files and the lock follow. A second bot on the same directory is refused with
 // *store.RunningError before anything is touched.
 func (b *Bot) Run(ctx context.Context) (err error) {
 	if err := b.dir.Prepare(); err != nil {

@@ -50,6 +50,7 @@ const (
 	NamesChanged     = "names.changed"
 	CommandRun       = "command.run" // a command of the agent
 	LoginChanged     = "login.changed"
+	ProgramReplaced  = "program.replaced"
 	Noted            = "schedule.noted" // what the bot told by itself: missed and skipped fires, files with errors
 )
 
