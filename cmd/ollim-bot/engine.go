@@ -115,7 +115,7 @@ func (p *process) several(at dataDir, path, name string, pace float64, providers
 					{Name: choice.Claude, Engine: p.claude(at, path, log, server, box, func() int64 { return settings().ClaudeMemoryLimit })},
 					{Name: choice.Messages, Engine: messagesapi.New(messagesapi.Options{
 						Dir: at.dir, Env: claudeproc.Environment(p.environment(at), p.claudeEnv(at)), Control: server,
-						Sandbox: box.Command, Log: log, Providers: providers,
+						Sandbox: box.CommandIn, Sight: box.Sight, Log: log, Providers: providers,
 					})},
 					{Name: choice.Script, Engine: script.New(script.Options{Pace: pace, Dir: at.dir})},
 				},

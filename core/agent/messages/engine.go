@@ -45,7 +45,10 @@ type Options struct {
 	// calls reach the bot. Nil: those commands are on their own.
 	Control *control.Server
 	// Sandbox puts a command of the model into its fence; see tools.Options. Nil is none.
-	Sandbox func(*exec.Cmd) (done func())
+	Sandbox func(tmp string, cmd *exec.Cmd) (done func())
+	// Sight tells tools for files what that fence shows; see tools.Options. Nil shows
+	// everything.
+	Sight func() (sees func(path string, write bool) bool)
 	// Transport sends requests; nil is one of the engine's own.
 	Transport http.RoundTripper
 	// Log may be nil.
