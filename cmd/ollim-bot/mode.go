@@ -105,7 +105,7 @@ func (p *process) show(ctx context.Context, bot *core.Bot, f uiMode, notice stri
 	defer viewer.Close()
 	if f.plain {
 		if f.fresh {
-			notice += textFresh
+			notice = strings.TrimPrefix(notice+textFresh, "; ")
 		}
 		return plain.Run(ctx, viewer, plain.Options{Input: p.in, Output: p.out, ReadOnly: f.readOnly, Notice: notice})
 	}
