@@ -100,6 +100,7 @@ func (d *Dashboard) Set(name, value string) {
 // Size is what the user has moved in a layout. The zero Size is the layout's own.
 type Size struct {
 	Columns int                 // by how many cells the left column is wider than the layout says
+	Right   int                 // the same for a third column
 	Rows    map[action.Pane]int // by how many rows panes are taller
 }
 
@@ -218,6 +219,9 @@ func encode(d Dashboard) string {
 		size := d.Sizes[layout]
 		if size.Columns != 0 {
 			line("columns-"+layout, strconv.Itoa(size.Columns))
+		}
+		if size.Right != 0 {
+			line("right-"+layout, strconv.Itoa(size.Right))
 		}
 		for _, p := range action.Panes {
 			if n := size.Rows[p]; n != 0 {
