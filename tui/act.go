@@ -135,7 +135,9 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	case action.Help:
 		r.open(dialog.Keys(r.keys, r.focus, r.theme.ASCII()))
 	case action.Palette:
-		r.open(dialog.NewPalette(r.context(), r.focus, r.off))
+		p := dialog.NewPalette(r.context(), r.focus, r.off)
+		r.open(p)
+		return r.command(doneMsg{command: command.Runs{Most: storedRuns}, asker: p, reads: true})
 	case action.Notices:
 		r.open(r.speech.page(r.snap))
 	case action.Mouse:
@@ -225,6 +227,9 @@ func (r *root) toggleMouse() {
 	}
 	r.say(notice.Info, textMouseOff(r.names()))
 }
+
+// storedRuns is how many of the stored runs the palette finds.
+const storedRuns = 20_000
 
 // undoDepth is how many changes can be undone, newest first.
 const undoDepth = 50

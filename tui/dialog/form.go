@@ -68,13 +68,22 @@ type Field struct {
 	shown   func(c pane.Context) string // of a field that cannot be changed
 	chosen  int
 	input   widget.Input
-	before  string // its value when the form opened
+	area    *widget.Area // of a text of several lines; nil for one
+	before  string       // its value when the form opened
 }
 
 // Text is a field to write in.
 func Text(label, text string, check Check) *Field {
 	f := &Field{Label: label, Check: check, before: text}
 	f.input.Set(text)
+	return f
+}
+
+// Lines is a field to write several lines in: enter sends the form, alt+enter breaks one.
+func Lines(label, text string, check Check) *Field {
+	f := &Field{Label: label, Check: check, area: &widget.Area{}}
+	f.area.Insert(text)
+	f.before = f.area.Text()
 	return f
 }
 
@@ -96,14 +105,24 @@ func fixed(label string, shown func(c pane.Context) string) *Field {
 
 // Text is what stands in the field, a chosen word as well.
 func (f *Field) Text() string {
-	if f.choices != nil {
+	switch {
+	case f.choices != nil:
 		return f.choices[f.chosen]
+	case f.area != nil:
+		return f.area.Text()
 	}
 	return f.input.Text()
 }
 
 // Set puts a text into a field.
-func (f *Field) Set(text string) { f.input.Set(text) }
+func (f *Field) Set(text string) {
+	if f.area != nil {
+		f.area.Clear()
+		f.area.Insert(text)
+		return
+	}
+	f.input.Set(text)
+}
 
 func (f *Field) check(c pane.Context, tried bool) (note string, ok bool) {
 	if f.Check == nil {
@@ -116,6 +135,14 @@ func (f *Field) check(c pane.Context, tried bool) (note string, ok bool) {
 // refused with its field: to leave it out would make 15 of 1.5.
 func (f *Field) take(msg tea.Msg) {
 	text := typed(msg)
+	if k, ok := msg.(tea.KeyPressMsg); f.area != nil {
+		if ok && key.Matches(k, formKeys.line) {
+			f.area.Insert("\n")
+		} else {
+			f.area.Take(msg)
+		}
+		return
+	}
 	if f.Fresh && text != "" {
 		f.input.Set("")
 	}
@@ -196,6 +223,8 @@ func (f *Form) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
 	f.goesOn()
 	n := len(f.Fields)
 	switch field := f.Fields[f.at]; {
+	case field.area != nil && field.inside(msg):
+		f.write(msg)
 	case key.Matches(msg, formKeys.next):
 		f.at = (f.at + 1) % n
 	case key.Matches(msg, formKeys.previous):
@@ -208,6 +237,12 @@ func (f *Form) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
 		f.write(msg)
 	}
 	return pane.Answer{}
+}
+
+// inside reports a key that moves between the lines of a field.
+func (f *Field) inside(msg tea.KeyPressMsg) bool {
+	top, bottom := f.area.Edges()
+	return msg.String() == "up" && !top || msg.String() == "down" && !bottom
 }
 
 func (f *Field) turn() { f.chosen = (f.chosen + 1) % len(f.choices) }
@@ -280,8 +315,11 @@ func (f *Form) Hint() []key.Binding {
 	case len(f.Fields) > 1:
 		out = append(out, formKeys.next)
 	}
-	if f.Fields[f.at].choices != nil {
+	switch field := f.Fields[f.at]; {
+	case field.choices != nil:
 		out = append(out, formKeys.turn)
+	case field.area != nil:
+		out = append(out, formKeys.line)
 	}
 	if f.Unsaved() { // the first esc only warns then
 		return append(out, named(formKeys.leave, textLeaveFormKey))
@@ -311,7 +349,7 @@ func (f *Form) Draw(c pane.Context, w, h int) []string {
 		if i == f.at {
 			from = len(lines)
 		}
-		lines = append(lines, f.row(c, w, i))
+		lines = append(lines, f.rows(c, w, i)...)
 		if note, ok := field.check(c, f.tried); note != "" && (!ok || i == f.at || h >= len(f.Fields)*2+2) {
 			lines = append(lines, f.noted(c, w, field, note, ok)...)
 		}
@@ -343,13 +381,46 @@ func (f *Form) column() int {
 	return n + 5
 }
 
-func (f *Form) row(c pane.Context, w, i int) string {
-	field, b, mark := f.Fields[i], brush(c), "  "
+// areaRows is how many lines of a text of several are seen while it is written.
+const areaRows = 6
+
+// rows are the lines of a field.
+func (f *Form) rows(c pane.Context, w, i int) []string {
+	field, n := f.Fields[i], min(w, f.column())
+	if field.area == nil {
+		return []string{f.row(c, w, i)}
+	}
+	b, lines := brush(c), widget.WrapN(field.Text(), max(1, w-n), 1, c.Theme.Glyph(theme.Ellipsis))
 	if i == f.at {
-		b.Back, mark = theme.Select, c.Theme.Glyph(theme.Pointer)+" "
+		b.Back = theme.Select
+		lines = field.area.Lines(b, max(1, w-n), areaRows, true)
+	} else {
+		lines[0] = b.Line(w-n, widget.Span{Text: lines[0]})
+	}
+	head := f.head(c, b, n, i)
+	for y := range lines {
+		lines[y] = head + lines[y]
+		head = b.Line(n)
+	}
+	return lines
+}
+
+// head is the name of a field, behind the pointer.
+func (f *Form) head(c pane.Context, b widget.Brush, n, i int) string {
+	mark := "  "
+	if i == f.at {
+		mark = c.Theme.Glyph(theme.Pointer) + " "
+	}
+	return b.Line(n, widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Text: f.Fields[i].Label})
+}
+
+func (f *Form) row(c pane.Context, w, i int) string {
+	field, b := f.Fields[i], brush(c)
+	if i == f.at {
+		b.Back = theme.Select
 	}
 	n := min(w, f.column())
-	head := b.Line(n, widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Text: field.Label})
+	head := f.head(c, b, n, i)
 	room := w - n
 	switch {
 	case field.shown != nil:
@@ -416,10 +487,11 @@ func (f *Form) foot(c pane.Context, w int, air bool) []string {
 	return out
 }
 
-var formKeys = struct{ send, next, previous, turn, leave key.Binding }{
+var formKeys = struct{ send, next, previous, turn, line, leave key.Binding }{
 	send:     binding("enter", textSet, "enter", "ctrl+s"),
 	next:     binding("tab", textOtherField, "tab", "down"),
 	previous: binding("", "", "shift+tab", "up"),
 	turn:     binding("space", textChange, "space", "left", "right"),
+	line:     binding("alt+enter", textNewLine, "alt+enter", "shift+enter", "ctrl+j"),
 	leave:    binding("esc", textLeave, "esc"),
 }

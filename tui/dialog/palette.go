@@ -23,8 +23,9 @@ type Palette struct {
 	keys   action.Keys // that items names
 	focus  action.Pane // when it opened
 	off    func(action.Action) string
-	items  []item // the actions, those of the focused pane first
-	things []item // what is found beside them
+	items  []item          // the actions, those of the focused pane first
+	things []item          // what is found beside them
+	runs   map[string]bool // that are among them
 	shown  []item
 	query  widget.Input
 	cursor int
@@ -38,6 +39,7 @@ type item struct {
 	place  int    // in the table
 	marks  []int  // bytes of name that the query hit
 	thing  *thing // nil for an action
+	all    string // of a thing: what a query's words have to be in, in small letters
 }
 
 const (
@@ -52,7 +54,8 @@ const (
 // NewPalette lists the actions, those of the focused pane first; off says why one
 // cannot be used now.
 func NewPalette(c pane.Context, focus action.Pane, off func(action.Action) string) *Palette {
-	p := &Palette{focus: focus, off: off, things: things(c)}
+	p := &Palette{focus: focus, off: off, runs: map[string]bool{}}
+	p.fillThings(c)
 	p.fill(c.Keys)
 	p.shown = p.items
 	return p
@@ -89,8 +92,13 @@ func (p *Palette) rekey(now action.Keys) {
 	if p.keys == now {
 		return
 	}
-	cursor, top := p.cursor, p.top
 	p.fill(now)
+	p.refresh()
+}
+
+// refresh searches anew; what is marked stays.
+func (p *Palette) refresh() {
+	cursor, top := p.cursor, p.top
 	p.search()
 	p.cursor, p.top = max(0, min(cursor, len(p.shown)-1)), top
 }
@@ -110,7 +118,12 @@ func (p *Palette) search() {
 	}
 	p.list(func(item) (string, int, bool) { return query, 0, true })
 	if len(p.shown) == 0 {
-		p.list(func(it item) (string, int, bool) { return respell(query, it.name) })
+		p.list(func(it item) (string, int, bool) {
+			if it.thing != nil && it.thing.kind == textARun { // of which there are thousands
+				return "", 0, false
+			}
+			return respell(query, it.name)
+		})
 	}
 }
 
@@ -121,7 +134,7 @@ func (p *Palette) list(asks func(item) (query string, wrong int, ok bool)) {
 	ranks := map[int]rank{}
 	for _, it := range slices.Concat(p.items, p.things) {
 		query, wrong, ok := asks(it)
-		if !ok {
+		if !ok || it.thing != nil && !holdsWords(it.all, query) {
 			continue
 		}
 		if m := it.action.Match(query); m > 0 && (it.thing == nil || m >= action.Inside && len(strings.TrimSpace(query)) >= leastThing) {
@@ -133,6 +146,16 @@ func (p *Palette) list(asks func(item) (query string, wrong int, ok bool)) {
 	slices.SortFunc(p.shown, func(a, b item) int {
 		return cmp.Or(ranks[a.place].compare(ranks[b.place]), cmp.Compare(a.place, b.place))
 	})
+}
+
+// holdsWords reports whether a text in small letters holds each word of a query.
+func holdsWords(text, query string) bool {
+	for w := range strings.FieldsSeq(strings.ToLower(query)) {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
 }
 
 // leastThing is how many letters a query has at least that finds more than actions:
@@ -292,8 +315,13 @@ func (it item) spans(role theme.Role) []widget.Span {
 }
 
 // Take implements pane.Dialog.
-func (p *Palette) Take(_ pane.Context, msg tea.Msg) pane.Answer {
+func (p *Palette) Take(c pane.Context, msg tea.Msg) pane.Answer {
 	switch msg := msg.(type) {
+	case pane.Done: // the stored runs
+		if msg.Outcome.Runs != nil {
+			p.addRuns(c, msg.Outcome.Runs.Runs)
+			p.refresh()
+		}
 	case pane.Click:
 		// The first line is the query, the last ones are facts.
 		if msg.Beside || msg.Y == 0 || msg.Y > p.rows {

@@ -25,7 +25,8 @@ const (
 
 	textLeaveFormKey = "leave"
 
-	textChange = "change"
+	textChange  = "change"
+	textNewLine = "new line"
 
 	textKindRoutine   = "fires again and again, as its cron line says"
 	textKindReminder  = "fires once, then its file is gone"

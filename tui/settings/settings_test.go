@@ -30,6 +30,7 @@ func TestWhatIsSavedIsLoaded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := Dashboard{
 			Theme: rapid.SampledFrom(append([]string{""}, Themes...)).Draw(t, "theme"), Layout: rapid.SampledFrom(layouts).Draw(t, "layout"),
+			Clock: rapid.SampledFrom(append([]string{""}, Clocks...)).Draw(t, "clock"), Charts: rapid.SampledFrom(append([]string{""}, Pens...)).Draw(t, "charts"),
 			Bell: rapid.SampledFrom(Bells).Draw(t, "bell"), Title: rapid.Bool().Draw(t, "title"),
 			Motion: rapid.Bool().Draw(t, "motion"),
 		}

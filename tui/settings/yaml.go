@@ -152,6 +152,8 @@ func (r *reader) dashboard(d *Dashboard, f field, layouts []string) {
 		d.Layout = r.choice(v, layouts)
 	case "clock":
 		d.Clock = r.choice(v, Clocks)
+	case "charts":
+		d.Charts = r.choice(v, Pens)
 	case "bell":
 		if older, ok := map[string]string{"true": "bell", "false": "off"}[v.word]; ok {
 			v.word = older
