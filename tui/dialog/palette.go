@@ -39,7 +39,7 @@ type item struct {
 	place  int    // in the table
 	marks  []int  // bytes of name that the query hit
 	thing  *thing // nil for an action
-	all    string // of a thing: what a query's words have to be in, in small letters
+	all    string // of a run: what a query's words have to be in, in small letters
 }
 
 const (
@@ -118,12 +118,7 @@ func (p *Palette) search() {
 	}
 	p.list(func(item) (string, int, bool) { return query, 0, true })
 	if len(p.shown) == 0 {
-		p.list(func(it item) (string, int, bool) {
-			if it.thing != nil && it.thing.kind == textARun { // of which there are thousands
-				return "", 0, false
-			}
-			return respell(query, it.name)
-		})
+		p.list(func(it item) (string, int, bool) { return respell(query, it.name) })
 	}
 }
 
@@ -132,15 +127,25 @@ func (p *Palette) search() {
 func (p *Palette) list(asks func(item) (query string, wrong int, ok bool)) {
 	p.shown = nil
 	ranks := map[int]rank{}
-	for _, it := range slices.Concat(p.items, p.things) {
-		query, wrong, ok := asks(it)
-		if !ok || it.thing != nil && !holdsWords(it.all, query) {
+	words, runs := strings.Fields(strings.ToLower(p.query.Text())), 0
+	for i := range len(p.items) + len(p.things) {
+		it := p.nth(i)
+		run := it.thing != nil && it.thing.kind == textARun
+		if run && (runs == mostRuns || !holdsAll(it.all, words)) { // of which there are thousands
 			continue
 		}
+		query, wrong, ok := asks(*it)
+		if !ok {
+			continue
+		}
+		if run {
+			runs++
+		}
 		if m := it.action.Match(query); m > 0 && (it.thing == nil || m >= action.Inside && len(strings.TrimSpace(query)) >= leastThing) {
-			it.marks = hits(it.name, query)
-			p.shown = append(p.shown, it)
-			ranks[it.place] = rank{wrong, m, p.why(it) != "", it.action.Pane != p.focus}
+			found := *it
+			found.marks = hits(it.name, query)
+			p.shown = append(p.shown, found)
+			ranks[it.place] = rank{wrong, m, p.why(*it) != "", it.action.Pane != p.focus}
 		}
 	}
 	slices.SortFunc(p.shown, func(a, b item) int {
@@ -148,14 +153,20 @@ func (p *Palette) list(asks func(item) (query string, wrong int, ok bool)) {
 	})
 }
 
-// holdsWords reports whether a text in small letters holds each word of a query.
-func holdsWords(text, query string) bool {
-	for w := range strings.FieldsSeq(strings.ToLower(query)) {
-		if !strings.Contains(text, w) {
-			return false
-		}
+// nth is the ith of all that can be found.
+func (p *Palette) nth(i int) *item {
+	if i < len(p.items) {
+		return &p.items[i]
 	}
-	return true
+	return &p.things[i-len(p.items)]
+}
+
+// mostRuns is how many runs a query finds, the newest.
+const mostRuns = 100
+
+// holdsAll reports whether a text in small letters holds every word.
+func holdsAll(text string, words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
 // leastThing is how many letters a query has at least that finds more than actions:
