@@ -116,14 +116,14 @@ func TestAPromptThatDoesNotFitIsMadeShorterByItsOldestPart(t *testing.T) {
 	yes := streams(reply("end_turn", saying("Yes.")))
 	b := newBench(t, yes, yes, yes, long, long, streams(reply("end_turn", saying("It was about much."))), streams(reply("end_turn", saying("On."))))
 	s := b.open()
-	for _, text := range []string{"first " + strings.Repeat("a", 4000), "second " + strings.Repeat("b", 4000), "third " + strings.Repeat("c", 4000)} {
+	for _, text := range []string{"alpha-1 " + strings.Repeat("a", 4000), "beta-2 " + strings.Repeat("b", 4000), "gamma-3 " + strings.Repeat("c", 4000)} {
 		say(t, s, text)
 	}
 	got := say(t, s, "fourth")
 	if got.err != nil || got.text != "On." {
 		t.Fatalf("%q, %v", got.text, got.err)
 	}
-	if short := b.wire.bodies[5]; strings.Contains(short, "first") || !strings.Contains(short, "third") || !strings.Contains(short, "fourth") {
+	if short := b.wire.bodies[5]; strings.Contains(short, "alpha-1") || !strings.Contains(short, "gamma-3") || !strings.Contains(short, "fourth") {
 		t.Errorf("summed up is %.300s", short)
 	}
 	b.sent(5).valid(t)

@@ -107,9 +107,12 @@ func (m *Model) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	status, kind, body := m.respond(r.Context(), data)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
 	return &http.Response{
 		StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(bytes.NewReader(body)), Request: r,
-	}, r.Context().Err()
+	}, nil
 }
 
 // ServeHTTP is http.Handler's.
