@@ -32,7 +32,7 @@ func TestAStreamThatIsCutAtAnyByteIsAskedForAgain(t *testing.T) {
 				answers = slices.Delete(answers, 1, 2)
 			}
 			b := newBench(t, answers...)
-			s := b.open(func(o *agent.SessionOptions) { o.Tools = []agent.Tool{noting("note", &called)} })
+			s := b.open(func(o *agent.SessionOptions) { o.Bare, o.Tools = true, []agent.Tool{noting("note", &called)} })
 			got := say(t, s, "do it")
 			if got.err != nil || got.text != "Let me <see> it.\nDone." || len(called) != 1 || called[0] != `{"n":"ü"}` {
 				t.Fatalf("cut at %d of %d: %q, %v, called %v", at, len(full), got.text, got.err, called)
@@ -55,7 +55,7 @@ func TestATurnThatIsInterruptedAtAnyByteLeavesAHistoryToGoOnWith(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t, hangs(full[:at]), streams(reply("end_turn", saying("Here."))))
 			s := b.open(func(o *agent.SessionOptions) {
-				o.Tools = []agent.Tool{bot("note", func(string) agent.ToolResult { return agent.ToolResult{Text: "noted"} })}
+				o.Bare, o.Tools = true, []agent.Tool{bot("note", func(string) agent.ToolResult { return agent.ToolResult{Text: "noted"} })}
 			})
 			go func() {
 				time.Sleep(time.Second)
@@ -280,7 +280,7 @@ func TestAHistoryThatEndsAnywhereCanBeGoneOnWith(t *testing.T) {
 	path := b.dir.Path(folder + "/" + s.ID() + ".jsonl")
 	data, err := os.ReadFile(path)
 	must(t, err)
-	for at := strings.Index(string(data), `{"role"`); at <= len(data); at += 5 {
+	for at := strings.Index(string(data), `{"role"`); at <= len(data); at += 17 {
 		must(t, os.WriteFile(path, data[:at], 0o600))
 		again := newBenchAt(t, root, streams(reply("end_turn", saying("Second."))))
 		s := again.open(func(o *agent.SessionOptions) { o.Resume = s.ID() })
