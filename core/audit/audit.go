@@ -50,7 +50,9 @@ const (
 	NamesChanged     = "names.changed"
 	CommandRun       = "command.run" // a command of the agent
 	LoginChanged     = "login.changed"
-	Noted            = "schedule.noted" // what the bot told by itself: missed and skipped fires, files with errors
+	ViewerAttached   = "viewer.attached" // Subject is what it sees, Detail what it may and its key
+	FileOpened       = "file.opened"     // in the editor of a viewer elsewhere; Subject is its path
+	Noted            = "schedule.noted"  // what the bot told by itself: missed and skipped fires, files with errors
 )
 
 // Entry is one decision.
