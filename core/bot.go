@@ -53,7 +53,11 @@ type Options struct {
 	Engine agent.Engine
 	// EngineName is the engine's word for the top line: "script", "claude".
 	EngineName string
-	Version    string // of the program, for /version
+	// Prices are those of models; nil is the built-in table with the user's own.
+	Prices *money.Prices
+	// Problems are what is wrong with files that the engines read; nil is none.
+	Problems func() []routines.Problem
+	Version  string // of the program, for /version
 	// Idle is called when the last background run has ended and none waits; it may
 	// take a while. Nil does nothing.
 	Idle func()

@@ -26,7 +26,7 @@ const affordEvery = 15 * time.Second
 // makePurse opens what was spent and may be.
 func (b *Bot) makePurse() {
 	b.purse = money.New(money.Options{
-		Dir: b.dir, Zone: b.zone, Log: b.log, Past: b.pastRuns,
+		Dir: b.dir, Zone: b.zone, Log: b.log, Prices: b.o.Prices, Past: b.pastRuns,
 		Caps: func() money.Caps {
 			r := b.runtime.Load()
 			return money.Caps{Day: r.DailyCap, Month: r.MonthlyCap}

@@ -179,11 +179,13 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	if b.o.Book != nil {
 		s.LogLines = b.o.Book.Lines()
 	}
-	if problems := b.purse.Prices().Problems(); len(problems) > 0 {
-		s.Schedule.Problems = append(slices.Clone(problems), s.Schedule.Problems...)
+	_, policyProblems := b.policy.Load()
+	problems := slices.Concat(policyProblems, b.purse.Prices().Problems())
+	if b.o.Problems != nil {
+		problems = append(problems, b.o.Problems()...)
 	}
-	if _, problems := b.policy.Load(); len(problems) > 0 {
-		s.Schedule.Problems = append(slices.Clone(problems), s.Schedule.Problems...)
+	if len(problems) > 0 {
+		s.Schedule.Problems = append(problems, s.Schedule.Problems...)
 	}
 	line := schedule.Forward{Last: s.Schedule.Last}.RefillLine(now, s.Budget.State.RefillRateMinutes)
 	s.Schedule.Refills = line

@@ -163,7 +163,10 @@ func TestTitlesShowTheKeysOfThePanes(t *testing.T) {
 		if keyName != "" {
 			c.Keys = []string{keyName}
 		}
-		changes := []action.Change{c, {ID: action.TailPageDown}, {ID: action.SchedulePgDn}, {ID: action.CostsPgDn}, {ID: action.TaskPgDn}, {ID: "away.pgdn"}, {ID: "settings.pgdn"}} // which have ctrl+f
+		changes := []action.Change{c, {ID: action.TailPageDown}} // and the others that have ctrl+f
+		for _, p := range []action.Pane{action.Schedule, action.Updates, action.Costs, action.Task, action.Away, action.Settings} {
+			changes = append(changes, action.Change{ID: p.ID("pgdn")})
+		}
 		r.keys, _ = action.Keys{}.Change(changes)
 		r.setFocus(action.Chat)
 		if got := title(); !strings.Contains(got, want) || strings.Contains(got, " 4 Forks") {

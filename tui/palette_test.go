@@ -34,7 +34,7 @@ func TestThePaletteFillsASmallScreen(t *testing.T) {
 		}
 		s.sees("forks.up", "1 of ")
 		s.press("up")
-		s.sees("settings.bottom")
+		s.sees("settings.turn")
 	})
 }
 

@@ -149,25 +149,17 @@ func (r *root) wheel(m tea.Mouse) tea.Cmd {
 // wheelAction is what a notch means in a pane: lines where text scrolls, one
 // row where rows are selected.
 func wheelAction(p action.Pane, up bool) (action.ID, int) {
-	pick := func(a, b action.ID) action.ID {
-		if up {
-			return a
-		}
-		return b
+	verb := "down"
+	if up {
+		verb = "up"
 	}
 	switch p {
-	case action.Schedule:
-		return pick(action.ScheduleUp, action.ScheduleDown), 1
-	case action.Updates:
-		return pick(action.UpdatesUp, action.UpdatesDown), 1
+	case action.Schedule, action.Updates, action.Costs, action.Away, action.Settings:
+		return p.ID(verb), 1
 	case action.Task:
-		return pick(action.TaskUp, action.TaskDown), wheelLines
-	case action.Costs:
-		return pick(action.CostsUp, action.CostsDown), 1
+		return p.ID(verb), wheelLines
 	case action.Forks, action.Chat, action.Logs:
-		return pick(action.TailUp, action.TailDown), wheelLines
-	case action.Away, action.Settings:
-		return pick(action.ID(p+".up"), action.ID(p+".down")), 1
+		return action.ID("tail." + verb), wheelLines
 	}
 	return "", 0
 }

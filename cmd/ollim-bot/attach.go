@@ -37,7 +37,7 @@ func (c *attachCmd) Run(p *process, at dataDir) error {
 	if len(command) > 0 && command[0] == "--" {
 		command = command[1:]
 	}
-	if len(command) > 0 && (f != uiMode{}) {
+	if len(command) > 0 && (c.ReadOnly || c.Plain || c.Theme != "") {
 		return usagef("a command takes no --plain, --read-only or --theme")
 	}
 	if len(command) == 0 {

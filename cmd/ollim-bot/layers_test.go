@@ -93,6 +93,7 @@ var outside = []struct {
 	{"github.com/gofrs/flock", []string{"core/store"}},
 	{"github.com/goccy/go-yaml", []string{"core/store", "core/policy", "core/webhook", "tui/settings"}},
 	{"github.com/joho/godotenv", []string{"core/config"}},
+	{"aead.dev/minisign", []string{"core/update", "cmd/release"}},
 }
 
 func withinAny(path string, rooms []string) bool {

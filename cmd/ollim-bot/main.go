@@ -213,6 +213,9 @@ type cli struct {
 
 	Auth authCmds `cmd:""`
 
+	Update  updateCmd  `cmd:""`
+	Restart restartCmd `cmd:""`
+
 	Completion completionCmd `cmd:""`
 	Man        manCmd        `cmd:""`
 
@@ -241,8 +244,9 @@ func (c *helpCmd) Run(p *process) error {
 	return nil
 }
 
-// version is the release that CHANGELOG.md describes at its top.
-const version = "0.1.0"
+// version is the release that CHANGELOG.md describes at its top. A variable, because
+// the linker may set it: -ldflags "-X main.version=0.2.0". Nothing else writes it.
+var version = "0.1.0"
 
 type versionCmd struct{}
 

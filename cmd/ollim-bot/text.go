@@ -9,6 +9,9 @@ const momentLayout = "Mon 2006-01-02 15:04 MST"
 const (
 	textUsersOnly = "only the user gives this command: tell them what it is for"
 
+	textStillRuns = "The bot that runs in %s goes on as it is until: ollim-bot restart"
+	textNoneRuns  = "no bot runs in %s: ollim-bot starts one"
+
 	textDescription     = "A personal assistant that reaches out, run from a terminal dashboard."
 	textSeeHelp         = "Run `ollim-bot help` for what there is."
 	textNoClaude        = "%v; until then a script answers in place of a model, which costs nothing"

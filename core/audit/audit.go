@@ -52,7 +52,8 @@ const (
 	LoginChanged     = "login.changed"
 	ViewerAttached   = "viewer.attached" // Subject is what it sees, Detail what it may and its key
 	FileOpened       = "file.opened"     // in the editor of a viewer elsewhere; Subject is its path
-	Noted            = "schedule.noted"  // what the bot told by itself: missed and skipped fires, files with errors
+	ProgramReplaced  = "program.replaced"
+	Noted            = "schedule.noted" // what the bot told by itself: missed and skipped fires, files with errors
 )
 
 // Entry is one decision.

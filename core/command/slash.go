@@ -11,11 +11,13 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/audit"
 	"ollimbot/core/budget"
+	"ollimbot/core/clean"
 	"ollimbot/core/config"
 	"ollimbot/core/policy"
 	"ollimbot/core/session"
 	"ollimbot/core/skill"
 	"ollimbot/core/store"
+	"ollimbot/core/update"
 	"ollimbot/core/words"
 )
 
@@ -187,10 +189,34 @@ func (h Host) setup(ctx context.Context, _ []string) (string, error) {
 	return "", h.Follow(ctx, s)
 }
 
-// update says how this program is brought up to date: it is one file, which
-// whoever installed it replaces, so it does not replace itself.
-func (h Host) update(context.Context, []string) (string, error) {
-	return "ollim-bot " + h.Version + " runs. " + textUpdate, nil
+// update puts the newest release in the program's place. This process goes on as it
+// is until it is told to restart.
+func (h Host) update(ctx context.Context, args []string) (string, error) {
+	var o update.Order
+	switch what := strings.Join(args, " "); what {
+	case "":
+	case "check":
+		o.Check = true
+	case "rollback":
+		o.Rollback = true
+	default:
+		return "", fmt.Errorf(textNoUpdate, clean.Cut(clean.Line(what), 40))
+	}
+	p, err := update.Here(h.Version, h.Config().UpdateSource)
+	if err != nil {
+		return "", err
+	}
+	r, err := p.Do(ctx, o)
+	if err != nil {
+		return "", err
+	}
+	if r.Changed {
+		h.Record(ctx, audit.Entry{Action: audit.ProgramReplaced, Detail: r.Text})
+	}
+	if r.Installed != h.Version {
+		r.Text += fmt.Sprintf(textStillRuns, h.Version)
+	}
+	return r.Text, nil
 }
 
 // google begins a login there, or says that there is one.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -66,6 +67,8 @@ var keys = []key{
 	ours(sandboxKey("sandbox", func(r *Runtime) *bool { return &r.SandboxOff })),
 	ours(switchKey("sandbox_network", func(r *Runtime) *bool { return &r.SandboxNetwork })),
 	ours(pathsKey("sandbox_visible", func(r *Runtime) *string { return &r.SandboxVisible })),
+
+	ours(sourceKey("update_source", func(r *Runtime) *string { return &r.UpdateSource })),
 }
 
 func ours(k key) key {
@@ -258,15 +261,23 @@ func sandboxKey(name string, off func(*Runtime) *bool) key {
 }
 
 func pathsKey(name string, field func(*Runtime) *string) key {
+	k := placeKey(name, field, paths)
+	k.must, k.offers = mustPaths, []string{"~/notes", "~/site:rw", "none"}
+	return k
+}
+
+func sourceKey(name string, field func(*Runtime) *string) key {
+	k := placeKey(name, field, source)
+	k.must, k.offers = mustSource, []string{"https://example.org/ollim-bot", "/srv/ollim-bot", "none"}
+	return k
+}
+
+// placeKey is a text of the user's own, empty for none.
+func placeKey(name string, field func(*Runtime) *string, parse func(to *string, s string) bool) key {
 	return key{
-		name: name, label: name, must: mustPaths, free: true, offers: []string{"~/notes", "~/site:rw", "none"},
-		parse: func(r *Runtime, s string) bool { return paths(field(r), s) },
-		text: func(r Runtime) string {
-			if s := *field(&r); s != "" {
-				return s
-			}
-			return "none"
-		},
+		name: name, label: name, free: true,
+		parse:  func(r *Runtime, s string) bool { return parse(field(r), s) },
+		text:   func(r Runtime) string { return cmp.Or(*field(&r), "none") },
 		encode: pycompat.Quote,
 	}
 }

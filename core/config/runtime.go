@@ -48,6 +48,8 @@ type Runtime struct {
 	SandboxOff     bool   // no sandbox, also where there could be one
 	SandboxNetwork bool   // commands in the sandbox may reach the network
 	SandboxVisible string // absolute paths, separated by commas; ":rw" behind one lets it be written
+
+	UpdateSource string // where releases are: a directory, or an address that begins with http; empty: none
 }
 
 // defaultRuntime is the configuration of a directory without a config file.

@@ -32,6 +32,7 @@ func TestTheWholeConfigurationIsShownWithLabelsUnitsAndOffers(t *testing.T) {
 		"**sandbox**: auto (default) `auto` `off`",
 		"**sandbox_network**: off (default) `on` `off`",
 		"**sandbox_visible**: none (default) `~/notes` `~/site:rw` `none`",
+		"**update_source**: none (default) `https://example.org/ollim-bot` `/srv/ollim-bot` `none`",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -44,11 +45,11 @@ func TestAValueOtherThanTheDefaultIsShownPlainly(t *testing.T) {
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: 5 * time.Minute,
 		AutoUpdateHour: 0, GoogleCalendars: "a,b", GoogleTaskList: "x", MaxBackgroundForks: 1,
 		QuietHours: Quiet{22 * 60, 7*60 + 30}, DailyCap: 0, MonthlyCap: 12.5, ClaudeWarm: 0, ClaudeMemoryLimit: 1536 << 20,
-		SandboxOff: true, SandboxNetwork: true, SandboxVisible: "/srv",
+		SandboxOff: true, SandboxNetwork: true, SandboxVisible: "/srv", UpdateSource: "/releases",
 	}
 	want := []string{
 		"opus", "haiku", "8k budget", "31k budget", "60s", "60m", "default", "a,b", "x", "1",
-		"22:00-07:30", "$0.00", "$12.50", "0", "1536MB", "off", "on", "/srv",
+		"22:00-07:30", "$0.00", "$12.50", "0", "1536MB", "off", "on", "/srv", "/releases",
 	}
 	var got []string
 	for _, l := range Show(r) {

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -180,6 +181,21 @@ func paths(to *string, s string) bool {
 	}
 	*to = strings.Join(list, ",")
 	return len(list) <= maxIDs
+}
+
+// source reads where releases are: an address, or a directory.
+func source(to *string, s string) bool {
+	if s == "" || strings.EqualFold(s, "none") {
+		*to = ""
+		return true
+	}
+	u, err := url.Parse(s)
+	address := err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+	if s != clean.Line(s) || len(s) > maxPath || !address && !strings.HasPrefix(s, "~/") && !filepath.IsAbs(s) {
+		return false
+	}
+	*to = s
+	return true
 }
 
 // Quiet is a span of each day in which only critical pings are sent: from one

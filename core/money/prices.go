@@ -66,8 +66,9 @@ var builtIn = map[string]Price{
 // It is read again when the file has changed. Use NewPrices; its methods are safe
 // for several goroutines.
 type Prices struct {
-	dir  *store.Dir
-	file *store.Cached[table]
+	dir    *store.Dir
+	file   *store.Cached[table]
+	models func(string) (Price, bool)
 }
 
 // table is what the file says, and what is wrong with it.
@@ -76,9 +77,14 @@ type table struct {
 	problems []routines.Problem
 }
 
-// NewPrices names the file of a data directory. It reads nothing yet.
-func NewPrices(d *store.Dir) *Prices {
-	return &Prices{dir: d, file: store.NewCached[table](d, PricesFile)}
+// NewPrices names the file of a data directory. It reads nothing yet. models knows
+// the prices of models that have one of their own, which goes before the table; nil
+// knows none.
+func NewPrices(d *store.Dir, models func(string) (Price, bool)) *Prices {
+	if models == nil {
+		models = func(string) (Price, bool) { return Price{}, false }
+	}
+	return &Prices{dir: d, file: store.NewCached[table](d, PricesFile), models: models}
 }
 
 // Problems are the lines of the user's file that are no prices; the others count.
@@ -86,6 +92,9 @@ func (p *Prices) Problems() []routines.Problem { return p.load().problems }
 
 // Of is the price of a model: of the longest name that the model's holds.
 func (p *Prices) Of(model string) Price {
+	if price, ok := p.models(model); ok {
+		return price
+	}
 	own := p.load().rows
 	model = strings.ToLower(model)
 	best, found := "", Price{}
@@ -158,18 +167,29 @@ func parsePrices(data []byte) table {
 func parsePrice(text string) (name string, price Price, err error) {
 	name, rest, found := strings.Cut(text, ":")
 	name = strings.ToLower(strings.Trim(strings.TrimSpace(name), `"'`))
-	numbers := strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune(" \t,[]", r) })
-	if !found || name == "" || !utf8.ValidString(name) || clean.Line(name) != name || len(numbers) < 4 || len(numbers) > 5 {
+	if !found || name == "" || !utf8.ValidString(name) || clean.Line(name) != name {
 		return "", price, errors.New(problemLine)
+	}
+	price, err = ParsePrice(rest)
+	return name, price, err
+}
+
+// ParsePrice reads four numbers, in dollars for a million tokens: of input, output,
+// read and written cache; and a fifth of cache that is written for an hour. The error
+// is a sentence with the cure.
+func ParsePrice(text string) (price Price, err error) {
+	numbers := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t,[]", r) })
+	if len(numbers) < 4 || len(numbers) > 5 {
+		return price, errors.New(problemLine)
 	}
 	for i, to := range []*float64{&price.Input, &price.Output, &price.CacheRead, &price.CacheWrite, &price.HourWrite}[:len(numbers)] {
 		v, err := strconv.ParseFloat(strings.TrimPrefix(numbers[i], "$"), 64)
 		if err != nil || math.IsNaN(v) || v < 0 || v > maxPrice {
-			return "", price, fmt.Errorf(problemNumber, clean.Cut(clean.Line(numbers[i]), 30))
+			return Price{}, fmt.Errorf(problemNumber, clean.Cut(clean.Line(numbers[i]), 30))
 		}
 		*to = v
 	}
-	return name, price, nil
+	return price, nil
 }
 
 func problem(line int, message string) routines.Problem {

@@ -9,7 +9,7 @@ import (
 
 func TestAUsageIsPricedWhereTheEngineDoesNot(t *testing.T) {
 	d, _ := open(t)
-	p := NewPrices(d)
+	p := NewPrices(d, nil)
 	used := agent.Usage{InputTokens: 1_000_000, OutputTokens: 100_000, CacheRead: 1_000_000, CacheWrite: 200_000}
 	for model, want := range map[string]float64{"sonnet": 2 + 1 + 0.1 + 0.5, "claude-opus-5-5-20261001": 4 + 2 + 0.2 + 1, "": 4 + 2 + 0.2 + 1, "Haiku": 0.5 + 0.25 + 0.05 + 0.125} {
 		if got := p.Priced(model, used).CostUSD; !near(got, want) {
@@ -34,7 +34,7 @@ func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 	if err := d.Write(PricesFile, []byte(text)); err != nil {
 		t.Fatal(err)
 	}
-	p := NewPrices(d)
+	p := NewPrices(d, nil)
 	if p.Of("claude-sonnet-5-5") != (Price{Rate: Rate{1, 2, 3, 4, 0}}) || p.Of("my-model-2") != (Price{}) || p.Of("opus") != builtIn["opus"] {
 		t.Errorf("%+v %+v %+v", p.Of("claude-sonnet-5-5"), p.Of("my-model-2"), p.Of("opus"))
 	}

@@ -28,7 +28,9 @@ const (
 type Options struct {
 	Dir  *store.Dir
 	Zone *time.Location // tells when a day begins; nil is UTC
-	Log  *slog.Logger
+	// Prices are those of models; nil is the table alone.
+	Prices *Prices
+	Log    *slog.Logger
 	// Caps are those in force; nil is none.
 	Caps func() Caps
 	// Past are the runs of which the ledger knows, oldest first: what a task's next
@@ -78,8 +80,7 @@ func (d Day) Spent() float64 { return d.CostUSD + d.Unknown }
 // are safe for several goroutines. One process writes the file: the bot, or a
 // command where no bot runs.
 type Purse struct {
-	o      Options
-	prices *Prices
+	o Options
 
 	// mu guards the fields below and orders the file: it is held over its write.
 	mu    sync.Mutex
@@ -107,11 +108,14 @@ func New(o Options) *Purse {
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
-	return &Purse{o: o, prices: NewPrices(o.Dir)}
+	if o.Prices == nil {
+		o.Prices = NewPrices(o.Dir, nil)
+	}
+	return &Purse{o: o}
 }
 
 // Prices are those of the models.
-func (p *Purse) Prices() *Prices { return p.prices }
+func (p *Purse) Prices() *Prices { return p.o.Prices }
 
 // Add counts a turn that ended at now; the ticket, empty for the conversation's, is
 // that of its run. A turn that used nothing is not counted. An error means that the

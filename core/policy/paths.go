@@ -146,7 +146,7 @@ var closedPlaces = [...]closedPlace{
 	{[]string{".git"}, anywhere, never, answerGit},
 	{[]string{".claude", ".claude.json", ".mcp.json"}, anywhere, named, answerSettings},
 	{[]string{"claude.md", "claude.local.md"}, anywhere, listed, answerSettings},
-	{[]string{fileName, "prices.yaml", "keys.yaml"}, inData, listed, answerSettings},
+	{[]string{fileName, "prices.yaml", "providers.yaml", "keys.yaml"}, inData, listed, answerSettings},
 	{[]string{
 		".ssh", ".gnupg", ".aws", ".kube", ".netrc", ".npmrc", ".pgpass", ".git-credentials", "authorized_keys",
 		"*.pem", "*.key", "*.p12", "*.pfx", "*.kdbx", "id_rsa*", "id_ed25519*", "id_ecdsa*", "id_dsa*",

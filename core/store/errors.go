@@ -63,6 +63,7 @@ const (
 	msgNoFrontMatter = "no front matter: begin the file with a line of three dashes, " +
 		"then `key: value` lines such as id: \"a1b2c3d4\", then three dashes again, then the text"
 	msgUnclosed        = "the front matter is not closed: put a line of three dashes between the keys and the text"
+	msgFileSize        = "the file is larger than 64 KiB: leave out what it need not hold"
 	msgFrontMatterSize = "the front matter is larger than 64 KiB: close it with a line of three dashes, " +
 		"and move long text below it"
 	msgNotUTF8   = "a byte that is not UTF-8 text: save the file as UTF-8"

@@ -30,7 +30,7 @@ type yamlError interface {
 
 // parseYAML reads any front matter with the YAML library, which knows all of
 // YAML but costs twenty times the fast path. The library may panic on garbage.
-func parseYAML(f fences) (fields []Field, err error) {
+func parseYAML(f fences, deep bool) (fields []Field, err error) {
 	defer fault.Rescue("the front matter", func(_ *fault.Error) {
 		fields, err = nil, &SyntaxError{Line: f.firstLine, Column: 1, Message: msgUnreadable}
 	})
@@ -41,12 +41,12 @@ func parseYAML(f fences) (fields []Field, err error) {
 	if perr != nil {
 		return nil, f.translate(perr)
 	}
-	c := converter{f: f}
+	c := converter{f: f, deep: deep}
 	switch len(file.Docs) {
 	case 0:
 		return []Field{}, nil
 	case 1:
-		return c.fields(file.Docs[0].Body)
+		return c.fields(file.Docs[0].Body, 0)
 	}
 	line, col := f.firstLine, 1
 	if d := file.Docs[1]; d.Body != nil {
@@ -129,10 +129,11 @@ func (f fences) translate(err error) error {
 
 // converter turns the library's tree into fields.
 type converter struct {
-	f fences
+	f    fences
+	deep bool // mappings inside of values are read too
 }
 
-func (c converter) fields(n ast.Node) ([]Field, error) {
+func (c converter) fields(n ast.Node, depth int) ([]Field, error) {
 	var pairs []*ast.MappingValueNode
 	what := "not a list of keys"
 	switch n := n.(type) {
@@ -158,17 +159,20 @@ func (c converter) fields(n ast.Node) ([]Field, error) {
 	}
 	out := make([]Field, 0, len(pairs))
 	for _, p := range pairs {
-		f, err := c.field(p)
+		f, err := c.field(p, depth)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, f)
 	}
+	if c.deep {
+		return out, checkDuplicates(out)
+	}
 	c.raw(out, pairs)
 	return out, nil
 }
 
-func (c converter) field(p *ast.MappingValueNode) (Field, error) {
+func (c converter) field(p *ast.MappingValueNode, depth int) (Field, error) {
 	var f Field
 	f.Line, f.Column = c.f.position(p.Key.GetToken())
 	switch k := p.Key.(type) {
@@ -179,7 +183,7 @@ func (c converter) field(p *ast.MappingValueNode) (Field, error) {
 	default:
 		return f, &SyntaxError{Line: f.Line, Column: f.Column, Message: msgComplexKey}
 	}
-	v, err := c.value(p.Value, 0)
+	v, err := c.value(p.Value, depth)
 	if v.Kind == Null && implicit(p.Value) {
 		v.Line, v.Column = f.Line, f.Column
 	}
@@ -223,6 +227,11 @@ func (c converter) value(n ast.Node, depth int) (Value, error) {
 		}
 	case *ast.MappingNode, *ast.MappingValueNode:
 		v.Kind = Map
+		if c.deep {
+			fields, err := c.fields(n, depth+1)
+			v.Fields = fields
+			return v, err
+		}
 	case *ast.TagNode:
 		return c.value(n.Value, depth+1)
 	case *ast.AnchorNode, *ast.AliasNode:

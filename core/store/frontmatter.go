@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -19,7 +20,7 @@ const (
 	Null   ValueKind = iota // nothing, ~ or null
 	Scalar                  // Text holds it
 	List                    // Items hold it
-	Map                     // only Field.Raw holds it
+	Map                     // only Field.Raw holds it, or Fields
 )
 
 // Value is one value with the place where it begins in the file.
@@ -29,6 +30,7 @@ type Value struct {
 	// Quoted is true for "…" and '…': the text begins one column later.
 	Quoted       bool
 	Items        []Value // of a List; never Lists of Lists in practice, but not refused
+	Fields       []Field // of a Map; ParseYAML alone fills them
 	Line, Column int     // 1-based, Column in runes
 }
 
@@ -92,7 +94,7 @@ func ParseFrontMatter(data []byte) (Document, error) {
 	}
 	fields, done, serr := parseFast(f)
 	if serr == nil && !done {
-		fields, serr = parseYAML(f)
+		fields, serr = parseYAML(f, false)
 	}
 	if serr != nil {
 		return Document{}, serr
@@ -101,6 +103,24 @@ func ParseFrontMatter(data []byte) (Document, error) {
 		return Document{}, err
 	}
 	return Document{Fields: fields, Body: strings.TrimSpace(f.body), BodyLine: f.textLine()}, nil
+}
+
+// ParseYAML reads the keys of a file that is YAML and nothing else. An error is a
+// *SyntaxError. It never panics.
+func ParseYAML(data []byte) ([]Field, error) {
+	if len(data) > MaxFrontMatter {
+		return nil, &SyntaxError{Line: 1, Column: 1, Message: msgFileSize}
+	}
+	text := strings.ReplaceAll(string(bytes.TrimPrefix(data, []byte("\ufeff"))), "\r\n", "\n")
+	f := fences{yaml: text, firstLine: 1}
+	if err := checkText(f); err != nil {
+		return nil, err
+	}
+	fields, err := parseYAML(f, true)
+	if syntax := (*SyntaxError)(nil); errors.As(err, &syntax) {
+		syntax.Message = strings.ReplaceAll(syntax.Message, "front matter", "file")
+	}
+	return fields, err
 }
 
 // split finds the two fences. White space after a fence, empty lines before the

@@ -60,7 +60,7 @@ func agree(t interface{ Fatalf(string, ...any) }, yaml string) {
 		return
 	}
 	fast, done, ferr := parseFast(f)
-	slow, serr := parseYAML(f)
+	slow, serr := parseYAML(f, false)
 	switch {
 	case ferr != nil && serr == nil && !stricter(ferr):
 		t.Fatalf("%q: fast path refuses (%v), library reads %s", yaml, ferr, brief(Document{Fields: slow}))
@@ -113,7 +113,7 @@ func TestParsedValuesSurviveFormatting(t *testing.T) {
 		if doc.Body != strings.ToValidUTF8(body, "\ufffd") {
 			t.Fatalf("body %q, wrote %q", doc.Body, body)
 		}
-		slow, err := parseYAML(fences{yaml: string(data[4:bytes.Index(data, []byte("\n---\n"))]) + "\n", firstLine: 2})
+		slow, err := parseYAML(fences{yaml: string(data[4:bytes.Index(data, []byte("\n---\n"))]) + "\n", firstLine: 2}, false)
 		if err != nil || brief(Document{Fields: slow}) != brief(Document{Fields: doc.Fields}) {
 			t.Fatalf("the library reads %s (%v)", brief(Document{Fields: slow}), err)
 		}

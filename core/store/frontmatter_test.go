@@ -259,3 +259,25 @@ func TestGarbageIsRefusedQuickly(t *testing.T) {
 		}
 	}
 }
+
+func TestAFileOfKeysIsReadWithItsPlaces(t *testing.T) {
+	fields, err := ParseYAML([]byte("# mine\nlocal:\n  base_url: http://127.0.0.1:1\n  models:\n    - name: qwen3:8b\n      window: 8192\n    - small\n"))
+	if err != nil || len(fields) != 1 || fields[0].Key != "local" || fields[0].Value.Kind != Map {
+		t.Fatalf("%+v %v", fields, err)
+	}
+	inner := fields[0].Value.Fields
+	if len(inner) != 2 || inner[0].Key != "base-url" || inner[0].Value.Text != "http://127.0.0.1:1" {
+		t.Fatalf("%+v", inner)
+	}
+	items := inner[1].Value.Items
+	if len(items) != 2 || items[0].Fields[1].Value.Text != "8192" || items[0].Fields[1].Line != 6 || items[1].Text != "small" {
+		t.Errorf("%+v", items)
+	}
+	for text, want := range map[string]string{
+		"a:\n  b: 1\n  b: 2\n": "line 3", "a: [1\n": "line 1", "\tx: 1\n": "line 1", "- a\n": "the file is a list", "a: &x 1\nb: *x\n": "anchors",
+	} {
+		if _, err := ParseYAML([]byte(text)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "front matter") {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}

@@ -147,12 +147,6 @@ const (
 
 // The actions of the schedule pane.
 const (
-	ScheduleUp      ID = "schedule.up"
-	ScheduleDown    ID = "schedule.down"
-	ScheduleTop     ID = "schedule.top"
-	ScheduleBottom  ID = "schedule.bottom"
-	SchedulePgUp    ID = "schedule.pgup"
-	SchedulePgDn    ID = "schedule.pgdn"
 	ScheduleFire    ID = "schedule.fire"
 	SchedulePreview ID = "schedule.preview"
 	ScheduleDetails ID = "schedule.details"
@@ -163,19 +157,13 @@ const (
 	SchedulePause  ID = "schedule.pause"
 	ScheduleOpen   ID = "schedule.open"
 	ScheduleNew    ID = "schedule.new"
-	ScheduleFind   ID = "schedule.find"
 )
 
 // The actions of the updates pane.
 const (
-	UpdatesUp      ID = "updates.up"
-	UpdatesDown    ID = "updates.down"
-	UpdatesTop     ID = "updates.top"
-	UpdatesBottom  ID = "updates.bottom"
 	UpdatesRead    ID = "updates.read"
 	UpdatesDiscard ID = "updates.discard"
 	UpdatesDeliver ID = "updates.deliver"
-	UpdatesFind    ID = "updates.find"
 )
 
 // The actions of the forks pane beside those of its tail.
@@ -210,28 +198,13 @@ const (
 	TaskRestore ID = "task.restore"
 	TaskFire    ID = "task.fire"
 	TaskPause   ID = "task.pause"
-	TaskUp      ID = "task.up"
-	TaskDown    ID = "task.down"
-	TaskPgUp    ID = "task.pgup"
-	TaskPgDn    ID = "task.pgdn"
-	TaskTop     ID = "task.top"
-	TaskBottom  ID = "task.bottom"
 )
 
 // The actions of the page of costs.
 const (
-	CostsOpen   ID = "costs.open"
-	CostsMark   ID = "costs.mark"
-	CostsLift   ID = "costs.lift"
-	CostsUp     ID = "costs.up"
-	CostsDown   ID = "costs.down"
-	CostsPgUp   ID = "costs.pgup"
-	CostsPgDn   ID = "costs.pgdn"
-	CostsTop    ID = "costs.top"
-	CostsBottom ID = "costs.bottom"
-	CostsFind   ID = "costs.find"
-	CostsSort   ID = "costs.sort"
-	CostsTurn   ID = "costs.turn"
+	CostsOpen ID = "costs.open"
+	CostsMark ID = "costs.mark"
+	CostsLift ID = "costs.lift"
 )
 
 // The actions of the chat pane beside its scrolling.
@@ -303,6 +276,9 @@ func (p Pane) Number() int { return slices.Index(Panes, p) + 1 }
 
 // Page reports that the pane has no box of its own.
 func (p Pane) Page() bool { return slices.Contains(Pages, p) }
+
+// ID is the action of the pane that is called so: "schedule.up".
+func (p Pane) ID(verb string) ID { return ID(string(p) + "." + verb) }
 
 // Go is the action that gives the pane the focus.
 func (p Pane) Go() ID { return ID("go." + p) }

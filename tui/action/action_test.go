@@ -180,7 +180,7 @@ func TestAKeyIsLookedUpInItsPane(t *testing.T) {
 		want ID
 	}{
 		{Budget, "+", CapacityUp},
-		{Schedule, "k", ScheduleUp},
+		{Schedule, "k", "schedule.up"},
 		{Forks, "k", ForksUp},
 		{Forks, "x", ForksStop},
 		{Logs, "k", TailUp},
@@ -277,7 +277,7 @@ func TestWithoutARunNothingOfTheForksTailCanBeUsed(t *testing.T) {
 }
 
 func TestKeysAreNamedForPeople(t *testing.T) {
-	a, _ := Get(Schedule, ScheduleUp)
+	a, _ := Get(Schedule, "schedule.up")
 	if got := a.KeyNames(false); got != "↑ k" {
 		t.Errorf("got %q", got)
 	}

@@ -27,7 +27,7 @@ func TestWhatAPersonTypesFindsWhatTheyMean(t *testing.T) {
 		"raise cap": CapacityUp, "next theme": ThemeNext, "copy all": TailCopyAll, "wrap": TailWrap, "gttpb": GoBudget,
 		"capac": CapacityUp, "ebhook": Deliveries, "ctrl+l": Redraw, "Ctrl+P": Palette, "view.zoom": Zoom, "view.zo": Zoom, "logs/tail.level": TailLevel,
 		"demo": Demo, "init": SetUp, "setup": SetUp, "set up": SetUp, "Set the bot up": SetUp,
-		"?": Help, "pagedown": SchedulePgDn, "shift+↑": TailUp, "tail.copy": TailCopyLine,
+		"?": Help, "pagedown": "schedule.pgdn", "shift+↑": TailUp, "tail.copy": TailCopyLine,
 	} {
 		if a, _ := best(query); a.ID != want {
 			t.Errorf("%q finds %s (%s), want %s", query, a.ID, a.Name(), want)

@@ -67,7 +67,7 @@ func BenchmarkPanesWithManyRows(b *testing.B) {
 						p.Do(c, action.ScheduleView)
 					}
 					drawn(p, c, 80, 16, true)
-					p.Do(c, map[string]action.ID{"updates": action.UpdatesBottom, "chat": action.TailUp}[name])
+					p.Do(c, map[string]action.ID{"updates": action.Updates.ID("bottom"), "chat": action.TailUp}[name])
 					b.ReportAllocs()
 					for b.Loop() {
 						snap := *c.Snap

@@ -62,19 +62,19 @@ func TestTheListOfAllTasksHasNoAppointments(t *testing.T) {
 func TestAnAppointmentIsReadAndNothingElse(t *testing.T) {
 	s := open("schedule")
 	s.next(dated)
-	s.do(action.ScheduleTop)
+	s.do(action.Schedule.ID("top"))
 	if a := s.do(action.ScheduleDetails); a.Show == nil || a.Show.Title != "Book fair" ||
 		a.Show.Body != "Mon 23 Nov to Tue 24 Nov\ncalendar primary\n\nDue on Mon 23 Nov:\n- Buy milk\n- Return the parcel" {
 		t.Errorf("%+v", a.Show)
 	}
-	if a := s.do(action.ScheduleDown, action.ScheduleDetails); a.Show == nil || a.Show.Body != "Due on Mon 23 Nov:\n- Buy milk\n- Return the parcel" {
+	if a := s.do(action.Schedule.ID("down"), action.ScheduleDetails); a.Show == nil || a.Show.Body != "Due on Mon 23 Nov:\n- Buy milk\n- Return the parcel" {
 		t.Errorf("%+v", a.Show)
 	}
 	for range 20 {
 		if strings.Contains(s.screen(80, 16), "▸15:15 in 1h13  ▪ Dentist") {
 			break
 		}
-		s.do(action.ScheduleDown)
+		s.do(action.Schedule.ID("down"))
 	}
 	has(t, s.screen(80, 16), "▸15:15 in 1h13  ▪ Dentist")
 	if a := s.do(action.ScheduleDetails); a.Show == nil || !strings.HasPrefix(a.Show.Body,

@@ -195,7 +195,7 @@ func TestUpdatesThatWentHaveNoAge(t *testing.T) {
 	if strings.Contains(screen, "\n now ") {
 		t.Errorf("the oldest are as new as now:\n%s", screen)
 	}
-	s.do(action.UpdatesBottom)
+	s.do(action.Updates.ID("bottom"))
 	page := s.do(action.UpdatesRead).Show
 	if page == nil || strings.Contains(page.Title+page.Body, "just left") || strings.Contains(page.Body, "Left ") {
 		t.Errorf("the page says when: %+v", page)

@@ -45,7 +45,7 @@ func TestScheduleSelectsWhatComesNextAndStaysWithIt(t *testing.T) {
 	if a := s.do(action.ScheduleFire); a.Do != (command.FireNow{ID: "0f1e2d3c"}) {
 		t.Errorf("the next task fires, got %#v", a.Do)
 	}
-	s.do(action.ScheduleDown, action.ScheduleDown) // Move a little
+	s.do(action.Schedule.ID("down"), action.Schedule.ID("down")) // Move a little
 	s.next(func(c *core.Snapshot) {
 		c.Schedule.Entries = append([]schedule.Entry{{ID: "new", FireTime: noon.Add(time.Minute)}}, c.Schedule.Entries[1:]...)
 		c.Schedule.Entries = append([]schedule.Entry{{ID: "newer", FireTime: noon.Add(time.Second)}}, c.Schedule.Entries...)
@@ -56,14 +56,14 @@ func TestScheduleSelectsWhatComesNextAndStaysWithIt(t *testing.T) {
 }
 
 func TestScheduleDetailsOpenThePageOfTheTask(t *testing.T) {
-	if a := open("schedule").do(action.ScheduleDown, action.ScheduleDetails); a.Task != "c0ffee00" {
+	if a := open("schedule").do(action.Schedule.ID("down"), action.ScheduleDetails); a.Task != "c0ffee00" {
 		t.Errorf("it opens %q", a.Task)
 	}
 }
 
 func TestAProblemIsReadNotFired(t *testing.T) {
 	s := open("schedule")
-	s.do(action.ScheduleBottom)
+	s.do(action.Schedule.ID("bottom"))
 	has(t, s.do(action.ScheduleDetails).Show.Body, "error in routines/gym.md:3:8", "as in 0 9 * * 1", "last good version")
 	if a := s.do(action.ScheduleFire); a.Do != nil || a.Toast == "" {
 		t.Errorf("firing a problem answers %#v", a)
@@ -79,7 +79,7 @@ func TestProblemsAreAlwaysInSight(t *testing.T) {
 			}
 		})
 		for range rapid.IntRange(0, 25).Draw(t, "down") {
-			s.do(action.ScheduleDown)
+			s.do(action.Schedule.ID("down"))
 		}
 		screen := s.screen(rapid.IntRange(16, 90).Draw(t, "w"), rapid.IntRange(2, 30).Draw(t, "h"))
 		if !strings.Contains(screen, "error") && !strings.Contains(screen, "gym.md:3:8") || strings.Count(screen, "▸") != 1 {
@@ -111,7 +111,7 @@ func TestUpdatesAreNewestFirstAndKeepTheirSelection(t *testing.T) {
 	if screen := s.screen(80, 12); strings.Index(screen, "Email triage") > strings.Index(screen, "Medication") {
 		t.Error("the newest does not stand on top")
 	}
-	s.do(action.UpdatesDown)
+	s.do(action.Updates.ID("down"))
 	s.next(func(c *core.Snapshot) {
 		c.Updates = append(c.Updates[:len(c.Updates):len(c.Updates)], updates.Update{Key: "c", At: noon, Message: "new"})
 	})
@@ -145,12 +145,12 @@ func TestAReminderThatIsFiredByHandStays(t *testing.T) {
 			s.do(action.ScheduleView)
 		}
 		done := map[command.Value]bool{}
-		s.do(action.ScheduleTop)
+		s.do(action.Schedule.ID("top"))
 		for range 12 {
 			if a := s.do(action.ScheduleFire); a.Do != nil {
 				done[a.Do] = true
 			}
-			s.do(action.ScheduleDown)
+			s.do(action.Schedule.ID("down"))
 		}
 		if !done[command.FireNow{ID: "c0ffee00", Stays: true}] || len(done) < 3 {
 			t.Errorf("view %d: %v", views, done)

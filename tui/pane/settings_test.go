@@ -96,7 +96,7 @@ func TestSettingsAreFoundByWhatTheyChange(t *testing.T) {
 	s := settingsPage(t, "model_main")
 	s.do("settings.find")
 	s.keys(t, "not critical")
-	has(t, s.screen(118, 36), "▸ quiet_hours", "1 of 25 settings")
+	has(t, s.screen(118, 36), "▸ quiet_hours", "1 of 26 settings")
 	s.keys(t, "enter")
 	s.c.ReadOnly = true
 	if a := s.do(action.SettingsEdit); a.Toast == "" || s.Capture() {
@@ -113,8 +113,8 @@ func TestTheScheduleAndTheUpdatesAreFiltered(t *testing.T) {
 		find              action.ID
 		sift              pane.Sift
 	}{
-		"schedule": {"email", "Check email", "Weekly review", action.ScheduleFind, pane.SiftSchedule},
-		"updates":  {"landlord plumber", "Email triage", "pinged at 8:00", action.UpdatesFind, pane.SiftUpdates},
+		"schedule": {"email", "Check email", "Weekly review", action.Schedule.ID("find"), pane.SiftSchedule},
+		"updates":  {"landlord plumber", "Email triage", "pinged at 8:00", action.Updates.ID("find"), pane.SiftUpdates},
 	} {
 		s := open(name)
 		s.Pane = pane.Filter(s.Pane, c.find, c.sift)

@@ -79,7 +79,7 @@ func crowded(s *core.Snapshot) {
 func TestADayThatIsNotListedToItsEndSaysSo(t *testing.T) {
 	s := open("schedule")
 	s.next(crowded)
-	s.do(action.ScheduleView, action.ScheduleBottom)
+	s.do(action.ScheduleView, action.Schedule.ID("bottom"))
 	for _, size := range [][2]int{{28, 9}, {43, 12}, {80, 12}, {120, 20}} {
 		compare(t, fmt.Sprintf("schedule-crowded-%dx%d", size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 	}
@@ -134,14 +134,14 @@ func TestAFileWithAHintOnlyIsInForce(t *testing.T) {
 			}
 		}
 	}
-	s.do(action.ScheduleBottom)
+	s.do(action.Schedule.ID("bottom"))
 	off("repaired first: enter shows how")
-	s.do(action.ScheduleUp)
+	s.do(action.Schedule.ID("up"))
 	off("not a task")
-	s.do(action.ScheduleUp) // the hint for a file that has an error too
+	s.do(action.Schedule.ID("up")) // the hint for a file that has an error too
 	off("repaired first")
 	s.next(func(c *core.Snapshot) { c.Schedule.Problems = c.Schedule.Problems[:2] })
-	s.do(action.ScheduleBottom, action.ScheduleUp)
+	s.do(action.Schedule.ID("bottom"), action.Schedule.ID("up"))
 	off("")
 	if a := s.do(action.ScheduleFire); a.Do != (command.FireNow{ID: "e5f6a7b8"}) {
 		t.Errorf("fires %#v", a.Do)
@@ -151,7 +151,7 @@ func TestAFileWithAHintOnlyIsInForce(t *testing.T) {
 
 func TestTheSelectionStaysWithItsTaskFromViewToView(t *testing.T) {
 	s := open("schedule")
-	s.do(action.ScheduleDown, action.ScheduleDown) // Move a little
+	s.do(action.Schedule.ID("down"), action.Schedule.ID("down")) // Move a little
 	for range 3 {
 		s.do(action.ScheduleView)
 		if a := s.do(action.ScheduleFire); a.Do != (command.FireNow{ID: "11aa22bb"}) {
@@ -165,7 +165,7 @@ func TestAFireOfTheDayStaysSelectedAsTimeGoesOn(t *testing.T) {
 	s := open("schedule")
 	s.do(action.ScheduleView)
 	for range 6 { // 18:15
-		s.do(action.ScheduleDown)
+		s.do(action.Schedule.ID("down"))
 	}
 	marked := func() string {
 		for _, l := range strings.Split(s.screen(80, 20), "\n") {
@@ -185,11 +185,11 @@ func TestAFireOfTheDayStaysSelectedAsTimeGoesOn(t *testing.T) {
 func TestHoldsAnswerWithTheirCommands(t *testing.T) {
 	s := open("schedule")
 	s.do(action.ScheduleView, action.ScheduleView)
-	select5 := []action.ID{action.ScheduleTop, action.ScheduleDown, action.ScheduleDown, action.ScheduleDown, action.ScheduleDown}
+	select5 := []action.ID{action.Schedule.ID("top"), action.Schedule.ID("down"), action.Schedule.ID("down"), action.Schedule.ID("down"), action.Schedule.ID("down")}
 	if a := s.do(append(select5, action.SchedulePause)...); a.Do != (command.Pause{ID: "5a5a5a5a", Paused: false}) {
 		t.Errorf("what is paused goes on, got %#v", a.Do)
 	}
-	if a := s.do(action.ScheduleDown, action.SchedulePause); a.Do != (command.Pause{ID: "9a8b7c6d", Paused: true}) {
+	if a := s.do(action.Schedule.ID("down"), action.SchedulePause); a.Do != (command.Pause{ID: "9a8b7c6d", Paused: true}) {
 		t.Errorf("got %#v", a.Do)
 	}
 	want := &pane.Until{Title: "Snooze Medication until", For: command.Snooze{ID: "9a8b7c6d"}, Now: noon.Add(18*time.Hour + 57*time.Minute + 50*time.Second)}
@@ -221,12 +221,12 @@ func TestWhatWaitsIsShownWithItsReasonAndLetGoByAKey(t *testing.T) {
 			t.Errorf("asks %+v", a)
 		}
 	}
-	allow(s.do(action.ScheduleTop, action.ScheduleDown, action.ScheduleDown, action.ScheduleAllow), "c0ffee00", "may use Bash")
-	if a := s.do(action.ScheduleUp, action.ScheduleUp, action.ScheduleAllow); a.Ask != nil || !strings.Contains(a.Toast, "does not wait") {
+	allow(s.do(action.Schedule.ID("top"), action.Schedule.ID("down"), action.Schedule.ID("down"), action.ScheduleAllow), "c0ffee00", "may use Bash")
+	if a := s.do(action.Schedule.ID("up"), action.Schedule.ID("up"), action.ScheduleAllow); a.Ask != nil || !strings.Contains(a.Toast, "does not wait") {
 		t.Errorf("of a task that does not wait: %+v", a)
 	}
-	allow(s.do(action.ScheduleBottom, action.ScheduleAllow), "skills/x/SKILL.md", "without this skill")
-	allow(s.do(action.ScheduleView, action.ScheduleView, action.ScheduleTop, action.ScheduleAllow), "0f1e2d3c", why)
+	allow(s.do(action.Schedule.ID("bottom"), action.ScheduleAllow), "skills/x/SKILL.md", "without this skill")
+	allow(s.do(action.ScheduleView, action.ScheduleView, action.Schedule.ID("top"), action.ScheduleAllow), "0f1e2d3c", why)
 	if screen := s.screen(160, 20); !strings.Contains(screen, "waits for you") {
 		t.Errorf("the list of all shows\n%s", screen)
 	}
@@ -234,7 +234,7 @@ func TestWhatWaitsIsShownWithItsReasonAndLetGoByAKey(t *testing.T) {
 
 func TestAProblemOpensAtItsPlace(t *testing.T) {
 	s := open("schedule")
-	a := s.do(action.ScheduleBottom, action.ScheduleOpen)
+	a := s.do(action.Schedule.ID("bottom"), action.ScheduleOpen)
 	if a.Edit == nil || *a.Edit != (pane.Edit{File: "routines/gym.md", Line: 3, Column: 8}) {
 		t.Errorf("opens %#v", a.Edit)
 	}
@@ -264,7 +264,7 @@ func TestThousandsOfTasksAreDrawnAsFastAsAFew(t *testing.T) {
 			c.Schedule.Tasks[i] = schedule.TaskView{ID: fmt.Sprint(i), Title: fmt.Sprintf("Task %d", i), When: "9:00, every day", Next: noon.Add(time.Hour)}
 		}
 	})
-	s.do(action.ScheduleView, action.ScheduleView, action.ScheduleBottom)
+	s.do(action.ScheduleView, action.ScheduleView, action.Schedule.ID("bottom"))
 	allocs := testing.AllocsPerRun(5, func() {
 		s.next(func(*core.Snapshot) {})
 		s.screen(80, 20)

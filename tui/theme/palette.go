@@ -40,47 +40,43 @@ type colour struct {
 	fg16, bg16 basic
 }
 
-// darkPalette stands on anything from black to a dark slate. One blue leads,
-// the rest is muted, so that what is wrong stands out.
-var darkPalette = [numRoles]colour{
-	Dim:    {fg: 0x949cb0},
-	Accent: {fg: 0x82b6ff, fg16: brightBlue},
-	Good:   {fg: 0x8fd69a, fg16: brightGreen},
-	Warn:   {fg: 0xf0c470, fg16: brightYellow},
-	Bad:    {fg: 0xff9090, fg16: brightRed},
-	Border: {fg: 0x6a7287, fg16: grey},
-	Focus:  {fg: 0x82b6ff, fg16: brightBlue},
-	Key:    {fg: 0xc7b8ff, fg16: brightMagenta},
-	Select: {fg: 0xe4e8f1, bg: 0x283349},
-	Match:  {fg: 0x1b1b1b, bg: 0xf0c470, fg16: black, bg16: yellow},
-	Ping:   {fg: 0xf4a8d6, fg16: brightMagenta},
-	Tool:   {fg: 0x80d4d4, fg16: brightCyan},
-	Think:  {fg: 0xa9a4c8},
-	Report: {fg: 0xbda8ff, fg16: brightMagenta},
-	Gauge:  {fg: 0x8fd69a, fg16: brightGreen},
-	Track:  {fg: 0x6a7287, fg16: grey},
-	You:    {fg: 0x82b6ff, fg16: brightBlue},
-}
+// The palettes: on dark and on light backgrounds, each also of high contrast.
+const (
+	onDark = iota
+	onLight
+	contrastOnDark
+	contrastOnLight
+	numPalettes
+)
 
-// lightPalette stands on anything from white to a warm paper.
-var lightPalette = [numRoles]colour{
-	Dim:    {fg: 0x565d6b},
-	Accent: {fg: 0x0b57a4, fg16: blue},
-	Good:   {fg: 0x1a662d, fg16: green},
-	Warn:   {fg: 0x824a00, fg16: yellow},
-	Bad:    {fg: 0xad1f18, fg16: red},
-	Border: {fg: 0x7d8592, fg16: grey},
-	Focus:  {fg: 0x0b57a4, fg16: blue},
-	Key:    {fg: 0x5738b8, fg16: magenta},
-	Select: {fg: 0x1b2230, bg: 0xd6e3f6},
-	Match:  {fg: 0x1b1b1b, bg: 0xffd666, fg16: black, bg16: yellow},
-	Ping:   {fg: 0x9a1f69, fg16: magenta},
-	Tool:   {fg: 0x0d6167, fg16: cyan},
-	Think:  {fg: 0x625879},
-	Report: {fg: 0x5738b8, fg16: magenta},
-	Gauge:  {fg: 0x1a662d, fg16: green},
-	Track:  {fg: 0x7d8592, fg16: grey},
-	You:    {fg: 0x0b57a4, fg16: blue},
+// palettes are the colours of each role. The first stands on anything from black to a dark
+// slate: one blue leads, the rest is muted, so that what is wrong stands out. The second
+// stands on anything from white to a warm paper. In those of high contrast every text
+// stands out at least seven to one from the backgrounds that are usual for it, and
+// nothing is dimmed: weight and signs say what the other palettes say by shades.
+var palettes = [numRoles][numPalettes]colour{
+	Dim:    {{fg: 0x949cb0}, {fg: 0x565d6b}, {fg: 0xe0e0e0}, {fg: 0x262626}},
+	Accent: {{fg: 0x82b6ff, fg16: brightBlue}, {fg: 0x0b57a4, fg16: blue}, {fg: 0x9ecbff, fg16: brightBlue}, {fg: 0x00337a, fg16: blue}},
+	Good:   {{fg: 0x8fd69a, fg16: brightGreen}, {fg: 0x1a662d, fg16: green}, {fg: 0x7dff9a, fg16: brightGreen}, {fg: 0x00401a, fg16: green}},
+	Warn:   {{fg: 0xf0c470, fg16: brightYellow}, {fg: 0x824a00, fg16: yellow}, {fg: 0xffe066, fg16: brightYellow}, {fg: 0x5a2c00, fg16: yellow}},
+	Bad:    {{fg: 0xff9090, fg16: brightRed}, {fg: 0xad1f18, fg16: red}, {fg: 0xffb0b0, fg16: brightRed}, {fg: 0x7a0000, fg16: red}},
+	Border: {{fg: 0x6a7287, fg16: grey}, {fg: 0x7d8592, fg16: grey}, {fg: 0xc8c8c8}, {fg: 0x303030}},
+	Focus:  {{fg: 0x82b6ff, fg16: brightBlue}, {fg: 0x0b57a4, fg16: blue}, {fg: 0xffe066, fg16: brightYellow}, {fg: 0x00337a, fg16: blue}},
+	Key:    {{fg: 0xc7b8ff, fg16: brightMagenta}, {fg: 0x5738b8, fg16: magenta}, {fg: 0xffe066, fg16: brightYellow}, {fg: 0x3a1a86, fg16: magenta}},
+	Select: {{fg: 0xe4e8f1, bg: 0x283349}, {fg: 0x1b2230, bg: 0xd6e3f6}, {fg: 0xfffffe, bg: 0x003b8e}, {fg: 0x101010, bg: 0xffe680}},
+	Match: {
+		{fg: 0x1b1b1b, bg: 0xf0c470, fg16: black, bg16: yellow},
+		{fg: 0x1b1b1b, bg: 0xffd666, fg16: black, bg16: yellow},
+		{fg: 0x101010, bg: 0xffe066, fg16: black, bg16: yellow},
+		{fg: 0xfffffe, bg: 0x101010, fg16: black, bg16: yellow},
+	},
+	Ping:   {{fg: 0xf4a8d6, fg16: brightMagenta}, {fg: 0x9a1f69, fg16: magenta}, {fg: 0xffb8ea, fg16: brightMagenta}, {fg: 0x70004a, fg16: magenta}},
+	Tool:   {{fg: 0x80d4d4, fg16: brightCyan}, {fg: 0x0d6167, fg16: cyan}, {fg: 0x7ff4f4, fg16: brightCyan}, {fg: 0x003f45, fg16: cyan}},
+	Think:  {{fg: 0xa9a4c8}, {fg: 0x625879}, {fg: 0xe0e0e0}, {fg: 0x262626}},
+	Report: {{fg: 0xbda8ff, fg16: brightMagenta}, {fg: 0x5738b8, fg16: magenta}, {fg: 0xd9c8ff, fg16: brightMagenta}, {fg: 0x3a1a86, fg16: magenta}},
+	Gauge:  {{fg: 0x8fd69a, fg16: brightGreen}, {fg: 0x1a662d, fg16: green}, {fg: 0x7dff9a, fg16: brightGreen}, {fg: 0x00401a, fg16: green}},
+	Track:  {{fg: 0x6a7287, fg16: grey}, {fg: 0x7d8592, fg16: grey}, {fg: 0xc8c8c8}, {fg: 0x303030}},
+	You:    {{fg: 0x82b6ff, fg16: brightBlue}, {fg: 0x0b57a4, fg16: blue}, {fg: 0x9ecbff, fg16: brightBlue}, {fg: 0x00337a, fg16: blue}},
 }
 
 // attribute is an SGR attribute and what takes it away.
@@ -132,54 +128,10 @@ var few = map[Role][]attribute{
 	Think:  {italic},
 }
 
-// The palettes of high contrast: every text stands out at least seven to one
-// from the backgrounds that are usual for it, and nothing is dimmed. Weight and
-// signs say what the other palettes say by shades.
-
-var contrastDark = [numRoles]colour{
-	Dim:    {fg: 0xe0e0e0},
-	Accent: {fg: 0x9ecbff, fg16: brightBlue},
-	Good:   {fg: 0x7dff9a, fg16: brightGreen},
-	Warn:   {fg: 0xffe066, fg16: brightYellow},
-	Bad:    {fg: 0xffb0b0, fg16: brightRed},
-	Border: {fg: 0xc8c8c8},
-	Focus:  {fg: 0xffe066, fg16: brightYellow},
-	Key:    {fg: 0xffe066, fg16: brightYellow},
-	Select: {fg: 0xfffffe, bg: 0x003b8e},
-	Match:  {fg: 0x101010, bg: 0xffe066, fg16: black, bg16: yellow},
-	Ping:   {fg: 0xffb8ea, fg16: brightMagenta},
-	Tool:   {fg: 0x7ff4f4, fg16: brightCyan},
-	Think:  {fg: 0xe0e0e0},
-	Report: {fg: 0xd9c8ff, fg16: brightMagenta},
-	Gauge:  {fg: 0x7dff9a, fg16: brightGreen},
-	Track:  {fg: 0xc8c8c8},
-	You:    {fg: 0x9ecbff, fg16: brightBlue},
-}
-
-var contrastLight = [numRoles]colour{
-	Dim:    {fg: 0x262626},
-	Accent: {fg: 0x00337a, fg16: blue},
-	Good:   {fg: 0x00401a, fg16: green},
-	Warn:   {fg: 0x5a2c00, fg16: yellow},
-	Bad:    {fg: 0x7a0000, fg16: red},
-	Border: {fg: 0x303030},
-	Focus:  {fg: 0x00337a, fg16: blue},
-	Key:    {fg: 0x3a1a86, fg16: magenta},
-	Select: {fg: 0x101010, bg: 0xffe680},
-	Match:  {fg: 0xfffffe, bg: 0x101010, fg16: black, bg16: yellow},
-	Ping:   {fg: 0x70004a, fg16: magenta},
-	Tool:   {fg: 0x003f45, fg16: cyan},
-	Think:  {fg: 0x262626},
-	Report: {fg: 0x3a1a86, fg16: magenta},
-	Gauge:  {fg: 0x00401a, fg16: green},
-	Track:  {fg: 0x303030},
-	You:    {fg: 0x00337a, fg16: blue},
-}
-
-// palettes are what a role may look like on light and on dark backgrounds.
-func (o Options) palettes() (light, dark *[numRoles]colour) {
+// palettes are the indices of the palettes for light and for dark backgrounds.
+func (o Options) palettes() (light, dark int) {
 	if o.Contrast {
-		return &contrastLight, &contrastDark
+		return contrastOnLight, contrastOnDark
 	}
-	return &lightPalette, &darkPalette
+	return onLight, onDark
 }

@@ -255,7 +255,7 @@ func (o Options) Colours(r Role) (fg, bg color.Color) {
 		return nil, nil
 	}
 	lights, darks := o.palettes()
-	light, dark := lights[r], darks[r]
+	light, dark := palettes[r][lights], palettes[r][darks]
 	pick := lipgloss.LightDark(o.Dark)
 	if o.Profile <= 16 {
 		return pick(light.fg16.shown(), dark.fg16.shown()), pick(light.bg16.shown(), dark.bg16.shown())

@@ -30,6 +30,15 @@ func contrast(a, b rgb) float64 {
 	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
 }
 
+// paletteOf is one of the palettes.
+func paletteOf(which int) *[numRoles]colour {
+	var out [numRoles]colour
+	for r := range palettes {
+		out[r] = palettes[r][which]
+	}
+	return &out
+}
+
 // drawn are roles that draw and are not read.
 var drawn = map[Role]bool{Border: true, Track: true}
 
@@ -39,8 +48,8 @@ func TestEveryColourCanBeReadOnEveryUsualBackground(t *testing.T) {
 		palette     *[numRoles]colour
 		backgrounds []rgb
 	}{
-		{"dark", &darkPalette, []rgb{0x000001, 0x1e1e2e, 0x282a36}},
-		{"light", &lightPalette, []rgb{0xffffff, 0xfdf6e3, 0xeff1f5}},
+		{"dark", paletteOf(onDark), []rgb{0x000001, 0x1e1e2e, 0x282a36}},
+		{"light", paletteOf(onLight), []rgb{0xffffff, 0xfdf6e3, 0xeff1f5}},
 	} {
 		for r, role := range c.palette {
 			backgrounds := c.backgrounds
@@ -71,8 +80,8 @@ func TestHighContrastIsHighOnEveryUsualBackground(t *testing.T) {
 		palette     *[numRoles]colour
 		backgrounds []rgb
 	}{
-		{&contrastDark, []rgb{0x000001, 0x1e1e2e}},
-		{&contrastLight, []rgb{0xffffff, 0xfdf6e3}},
+		{paletteOf(contrastOnDark), []rgb{0x000001, 0x1e1e2e}},
+		{paletteOf(contrastOnLight), []rgb{0xffffff, 0xfdf6e3}},
 	} {
 		for r, role := range c.palette {
 			backgrounds := append(slices.Clone(c.backgrounds), c.palette[Select].bg)
@@ -298,7 +307,7 @@ func BenchmarkPaint(b *testing.B) {
 // A theme may be chosen on a terminal of the other kind.
 func TestABackgroundNeverComesWithoutAForeground(t *testing.T) {
 	for name, palette := range map[string]*[numRoles]colour{
-		"dark": &darkPalette, "light": &lightPalette, "contrast on dark": &contrastDark, "contrast on light": &contrastLight,
+		"dark": paletteOf(onDark), "light": paletteOf(onLight), "contrast on dark": paletteOf(contrastOnDark), "contrast on light": paletteOf(contrastOnLight),
 	} {
 		for r, c := range palette {
 			if (c.bg != 0 && c.fg == 0) || (c.bg16 != 0 && c.fg16 == 0) {

@@ -146,21 +146,14 @@ func (p *Page) half() *table.Table {
 
 // Do implements pane.Pane.
 func (p *Page) Do(_ pane.Context, id action.ID) pane.Answer {
-	t := p.half()
 	_, verb, _ := strings.Cut(string(id), ".")
 	switch verb {
 	case "open":
 		return p.open()
 	case "half":
 		p.inLog = !p.inLog
-	case "find":
-		t.Query.Open()
-	case "sort":
-		t.Next()
-	case "turn":
-		t.Turn()
 	default:
-		t.Move(verb)
+		p.half().Do(verb)
 	}
 	return pane.Answer{}
 }

@@ -270,16 +270,10 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 		if t := p.selected(); t != nil {
 			p.mark(t.ID)
 		}
-	case action.CostsSort:
-		p.table.Next()
-	case action.CostsTurn:
-		p.table.Turn()
-	case action.CostsFind:
-		p.table.Query.Open()
 	case action.Back:
 		p.End(c)
 	default:
-		p.table.Move(verb)
+		p.table.Do(verb)
 	}
 	return pane.Answer{}
 }
@@ -319,12 +313,8 @@ func (p *Page) Off(_ pane.Context, id action.ID) string {
 
 // Press implements pane.Pane.
 func (p *Page) Press(_ pane.Context, at widget.Place, focused bool) action.ID {
-	if column, ok := table.Heading(at); ok {
-		p.table.Sort(column)
-		return ""
-	}
 	switch i := int(at); {
-	case i < 0:
+	case p.table.Press(at), i < 0:
 	case p.table.Row() != i:
 		p.table.Select(i)
 	case focused:

@@ -96,13 +96,7 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	s := p.selected()
 	_, verb, _ := strings.Cut(string(id), ".")
 	switch {
-	case verb == "find":
-		p.table.Query.Open()
-	case verb == "sort":
-		p.table.Next()
-	case verb == "turn":
-		p.table.Turn()
-	case p.table.Move(verb):
+	case p.table.Do(verb):
 	case s == nil:
 		return pane.Answer{Toast: textNothing}
 	case c.ReadOnly:
@@ -157,9 +151,8 @@ const choicePlace = 1 << 20
 // written; a choice below the table is taken.
 func (p *Page) Press(_ pane.Context, at widget.Place, focused bool) action.ID {
 	i := int(at)
-	switch column, ok := table.Heading(at); {
-	case ok:
-		p.table.Sort(column)
+	switch {
+	case p.table.Press(at):
 	case i >= choicePlace:
 		p.picked = i - choicePlace + 1
 		return action.SettingsNext

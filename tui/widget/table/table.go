@@ -159,6 +159,22 @@ func (t *Table) Select(row int) bool {
 // Move carries out a verb of moving, as widget.List does.
 func (t *Table) Move(verb string) bool { return t.list.Move(verb, t.Shown(), t.h) }
 
+// Do carries out a verb of a list: of moving, of sorting, of its filter. It reports
+// whether it knows it.
+func (t *Table) Do(verb string) bool {
+	switch verb {
+	case "find":
+		t.Query.Open()
+	case "sort":
+		t.Next()
+	case "turn":
+		t.Turn()
+	default:
+		return t.Move(verb)
+	}
+	return true
+}
+
 // Near reports that the last row that is shown is less than two screens away from
 // the selection: whoever reads rows as they are looked at should read on.
 func (t *Table) Near() bool { return t.list.At+2*max(t.h, 1) >= t.Shown() }

@@ -74,6 +74,8 @@ type Model struct {
 	// Free says that there is nothing to pay; else Price is what it costs.
 	Free  bool
 	Price money.Price
+
+	priced bool // the file has said so
 }
 
 // Thinking is how a model is asked to think.

@@ -1,14 +1,19 @@
 package provider
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"ollimbot/core/clean"
 	"ollimbot/core/config"
 	"ollimbot/core/money"
+	"ollimbot/core/store"
+	"ollimbot/routines"
 )
 
 // The variables that need no file.
@@ -18,66 +23,248 @@ const (
 	varToken   = "ANTHROPIC_AUTH_TOKEN"
 )
 
+const anthropicHost = "api.anthropic.com"
+
 // Options are the parts of a Registry.
 type Options struct {
+	Dir *store.Dir
 	// Getenv looks a variable up, in the environment and in .env.
 	Getenv func(string) string
-	// Prices is the one table of prices.
-	Prices *money.Prices
+	// Hide is told each key that was read, so that no log shows it; nil hides none.
+	Hide func(secret string)
 }
 
 // Registry knows the providers. Use New; its methods are safe for several goroutines.
-type Registry struct{ o Options }
+type Registry struct {
+	o      Options
+	file   *store.Cached[file]
+	prices *money.Prices
+}
 
-// New reads nothing yet.
-func New(o Options) *Registry { return &Registry{o: o} }
-
-// Providers are all there are, Anthropic first.
-func (r *Registry) Providers() []Provider { return []Provider{r.anthropic()} }
-
-// anthropic is the built-in one, with what the environment says about it.
-func (r *Registry) anthropic() Provider {
-	p := Provider{
-		Name: Anthropic, Betas: true, Batches: true, Key: config.Secret(r.o.Getenv(varKey)),
-		BaseURL: strings.TrimRight(cmp.Or(r.o.Getenv(varBaseURL), "https://api.anthropic.com"), "/"),
-		Models:  claudeModels(),
+// New reads nothing yet. The file is read again when it was saved.
+func New(o Options) *Registry {
+	if o.Hide == nil {
+		o.Hide = func(string) {}
 	}
-	if p.Key == "" {
-		p.Key, p.Bearer = config.Secret(r.o.Getenv(varToken)), true
+	r := &Registry{o: o, file: store.NewCached[file](o.Dir, File)}
+	r.prices = money.NewPrices(o.Dir, r.ownPrice)
+	return r
+}
+
+// Prices is the one table of prices, with those of the file.
+func (r *Registry) Prices() *money.Prices { return r.prices }
+
+// Problems are what is wrong with the file, and keys that cannot be used.
+func (r *Registry) Problems() []routines.Problem {
+	f := r.load()
+	list := file{problems: slices.Clone(f.problems)}
+	for _, e := range f.entries {
+		if _, _, err := r.key(e); err != nil {
+			list.add(e.line, 1, routines.Error, err.Error())
+		}
 	}
-	for i := range p.Models {
-		p.Models[i].Price = r.o.Prices.Of(p.Models[i].Name)
+	return list.problems
+}
+
+// Providers are those that can be asked: the file's in its order, and Anthropic
+// where there is a key or an address for it in the environment.
+func (r *Registry) Providers() []Provider {
+	var all []Provider
+	inFile := false
+	for _, e := range r.load().entries {
+		inFile = inFile || e.Name == Anthropic
+		secret, bearer, err := r.key(e)
+		if err != nil {
+			continue
+		}
+		p := e.Provider
+		p.Key, p.Bearer = secret, p.Bearer || bearer
+		all = append(all, p)
+	}
+	if p := r.builtIn(); !inFile && (p.Key != "" || r.o.Getenv(varBaseURL) != "") {
+		all = append(all, p)
+	}
+	for i := range all {
+		all[i].Models = slices.Clone(all[i].Models) // the file's are shared
+		for n := range all[i].Models {
+			if m := &all[i].Models[n]; !m.priced && !m.Free {
+				m.Price = r.prices.Of(m.Name)
+			}
+		}
+	}
+	return all
+}
+
+// Ready says what is missing before anybody can be asked; nil where nothing is.
+func (r *Registry) Ready() error {
+	if len(r.Providers()) > 0 {
+		return nil
+	}
+	for _, p := range r.Problems() {
+		if p.Severity == routines.Error {
+			return fmt.Errorf("%s, line %d: %s", p.File, p.Line, p.Message)
+		}
+	}
+	return errors.New(textNoKey)
+}
+
+// builtIn is Anthropic with what the environment says about it.
+func (r *Registry) builtIn() Provider {
+	p := anthropic(r.o.Getenv(varBaseURL), true)
+	p.Key, p.Bearer = r.environment()
+	return p
+}
+
+// anthropic is the provider of that name at an address; empty is its own. Another
+// server there need not know Anthropic's betas.
+func anthropic(address string, known bool) Provider {
+	p := Provider{Name: Anthropic, BaseURL: "https://" + anthropicHost, Betas: known, Batches: known, Models: claudeModels()}
+	if address = strings.TrimRight(address, "/"); address != "" && address != p.BaseURL {
+		p.BaseURL, p.Betas, p.Batches = strings.TrimSuffix(address, "/v1"), false, false
 	}
 	return p
 }
 
+// environment is Anthropic's key there.
+func (r *Registry) environment() (key config.Secret, bearer bool) {
+	text := strings.TrimSpace(r.o.Getenv(varKey))
+	if text == "" {
+		text, bearer = strings.TrimSpace(r.o.Getenv(varToken)), true
+	}
+	r.hide(text)
+	return config.Secret(text), bearer && text != ""
+}
+
+func (r *Registry) hide(secret string) {
+	if len(secret) >= 6 { // "1" would be found everywhere
+		r.o.Hide(secret)
+	}
+}
+
+// key is an entry's key. The error is a sentence that does not hold it.
+func (r *Registry) key(e entry) (key config.Secret, bearer bool, err error) {
+	var text string
+	switch {
+	case e.keyVar != "":
+		if text = strings.TrimSpace(r.o.Getenv(e.keyVar)); text == "" {
+			return "", false, fmt.Errorf(textNoVariable, e.Name, e.keyVar)
+		}
+	case e.keyFile != "":
+		if text, err = r.keyFile(e); err != nil {
+			return "", false, err
+		}
+	case e.Name == Anthropic:
+		key, bearer = r.environment()
+		return key, bearer, nil
+	}
+	r.hide(text)
+	return config.Secret(text), false, nil
+}
+
+// keyFile reads the file of a key, which only its owner may read and the agent may
+// not see.
+func (r *Registry) keyFile(e entry) (string, error) {
+	path := e.keyFile
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		path = filepath.Join(r.o.Getenv("HOME"), rest)
+	}
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", fmt.Errorf(textNoFile, e.Name, cause(err))
+	}
+	root, err := filepath.EvalSymlinks(r.o.Dir.Root())
+	if rel, rerr := filepath.Rel(root, path); err == nil && rerr == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+		return "", fmt.Errorf(textInData, e.Name)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf(textNoFile, e.Name, cause(err))
+	case !info.Mode().IsRegular() || info.Size() > 4096:
+		return "", fmt.Errorf(textNoKeyText, e.Name)
+	case info.Mode().Perm()&0o077 != 0:
+		return "", fmt.Errorf(textOpenFile, e.Name, info.Mode().Perm())
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf(textNoFile, e.Name, cause(err))
+	}
+	text := strings.TrimSpace(string(data))
+	if text == "" || clean.Line(text) != text || strings.ContainsAny(text, " \t") {
+		return "", fmt.Errorf(textNoKeyText, e.Name)
+	}
+	return text, nil
+}
+
+// cause is what the system says, without the path.
+func cause(err error) error {
+	if p := (*os.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// families are the names of Anthropic's models, which tasks and the bot itself use
+// whoever answers.
+var families = []string{"opus", "sonnet", "haiku", "fable"}
+
 // Find is the model of a name: "haiku", "claude-haiku-5-5", "local/qwen3"; empty is
-// the default one. A name with a provider's in front that the table does not have is
-// a model of which nothing is known. The error is a sentence with what there is.
+// the first one. A family of Anthropic's is the first model too where nobody has it.
+// A name with a provider's in front that the table does not have is a model of which
+// nothing is known. The error is a sentence with what there is.
 func (r *Registry) Find(name string) (Provider, Model, error) {
 	all := r.Providers()
-	if name == "" {
-		return all[0], all[0].Models[0], nil
+	if len(all) == 0 {
+		return Provider{}, Model{}, r.Ready()
+	}
+	first := slices.IndexFunc(all, func(p Provider) bool { return len(p.Models) > 0 })
+	if name == "" && first >= 0 {
+		return all[first], all[first].Models[0], nil
 	}
 	of, own, given := strings.Cut(name, "/")
 	for _, p := range all {
-		want := name
-		if given && p.Name == of {
-			want = own
-		}
-		if m, ok := p.model(want); ok {
+		switch m, ok := p.model(name); {
+		case ok:
 			return p, m, nil
+		case !given || p.Name != of || own == "":
+			continue
 		}
-		if given && p.Name == of {
-			return p, Model{Provider: p.Name, Name: own, Price: r.o.Prices.Of(own)}, nil
+		m, ok := p.model(own)
+		if !ok {
+			m = Model{Provider: p.Name, Name: own, Window: defaultWindow, MaxOutput: defaultOutput, Free: p.nearby(), Price: r.prices.Of(own)}
 		}
+		return p, m, nil
+	}
+	if slices.Contains(families, strings.ToLower(name)) && first >= 0 {
+		return all[first], all[first].Models[0], nil
 	}
 	return Provider{}, Model{}, fmt.Errorf(textUnknown, clean.Cut(clean.Line(name), 60), strings.Join(names(all), ", "))
 }
 
+// Names are what models can be asked for by: families and what the file has.
+func (r *Registry) Names() []string { return names(r.Providers()) }
+
+// ownPrice is what the file says about a model, by any of its names.
+func (r *Registry) ownPrice(name string) (money.Price, bool) {
+	of, own, given := strings.Cut(name, "/")
+	for _, e := range r.load().entries {
+		m, ok := e.model(name)
+		if !ok && given && e.Name == of {
+			m, ok = e.model(own)
+			ok = ok || e.nearby()
+		}
+		if ok && (m.priced || m.Free || m.Name == "") {
+			return m.Price, true
+		}
+	}
+	return money.Price{}, false
+}
+
 // model is the model of that name or alias.
 func (p Provider) model(name string) (Model, bool) {
-	i := slices.IndexFunc(p.Models, func(m Model) bool { return m.Name == name || slices.Contains(m.Aliases, name) })
+	i := slices.IndexFunc(p.Models, func(m Model) bool {
+		return strings.EqualFold(m.Name, name) || slices.ContainsFunc(m.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
+	})
 	if i < 0 {
 		return Model{}, false
 	}
@@ -90,11 +277,21 @@ func names(all []Provider) []string {
 	for _, p := range all {
 		for _, m := range p.Models {
 			name := m.FullName()
-			if len(m.Aliases) > 0 {
+			if p.Name == Anthropic && len(m.Aliases) > 0 {
 				name = m.Aliases[0]
 			}
 			list = append(list, name)
 		}
 	}
 	return list
+}
+
+// CheckRedirect is for an http.Client: the key is for one server, so that no redirect
+// may lead to another.
+func CheckRedirect(next *http.Request, via []*http.Request) error {
+	first := via[0].URL
+	if next.URL.Scheme != first.Scheme || next.URL.Host != first.Host || len(via) > 5 {
+		return fmt.Errorf(textRedirect, first.Host, clean.Cut(clean.Line(next.URL.Host), 60))
+	}
+	return nil
 }

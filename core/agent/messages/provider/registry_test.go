@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/money"
 	"ollimbot/core/store"
 )
 
@@ -18,11 +17,11 @@ func registry(t *testing.T, env map[string]string) *Registry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(Options{Getenv: func(name string) string { return env[name] }, Prices: money.NewPrices(d)})
+	return New(Options{Dir: d, Getenv: func(name string) string { return env[name] }})
 }
 
 func TestAModelIsFoundByEveryNameOfIts(t *testing.T) {
-	r := registry(t, nil)
+	r := registry(t, map[string]string{varKey: "sk-secret"})
 	for name, want := range map[string]string{
 		"": "anthropic/claude-opus-5-5", "haiku": "anthropic/claude-haiku-5-5", "claude-sonnet-5-5": "anthropic/claude-sonnet-5-5",
 		"anthropic/fable": "anthropic/claude-fable-5-2", "anthropic/claude-next": "anthropic/claude-next",
@@ -57,7 +56,7 @@ func TestAKeyTravelsInItsHeaderAndNowhereElse(t *testing.T) {
 }
 
 func TestALongPromptCostsWhatLongPromptsCost(t *testing.T) {
-	_, m, err := registry(t, nil).Find("haiku")
+	_, m, err := registry(t, map[string]string{varKey: "sk-secret"}).Find("haiku")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,334 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/money"
+	"ollimbot/core/pattern"
+	"ollimbot/core/store"
+	"ollimbot/routines"
+)
+
+// File is the user's own providers, in the data directory.
+const File = "providers.yaml"
+
+// entry is a provider of the file, with where its key is.
+type entry struct {
+	Provider
+	keyVar, keyFile string
+	line            int
+}
+
+// file is what the file says, and what is wrong with it. What is wrong is left out,
+// the rest counts.
+type file struct {
+	entries  []entry
+	problems []routines.Problem
+}
+
+func (f *file) add(line, column int, s routines.Severity, message string) {
+	f.problems = append(f.problems, routines.Problem{
+		File: File, Line: max(1, line), Column: max(1, column), Severity: s, Message: clean.Line(message),
+	})
+}
+
+// load is the file as it is now.
+func (r *Registry) load() file {
+	f, err := r.file.Load(func() (file, error) {
+		data, err := r.o.Dir.Read(File)
+		if err != nil {
+			return file{}, err
+		}
+		return parse(data), nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		f.add(1, 1, routines.Error, fmt.Sprintf(textUnreadable, err))
+	}
+	return f
+}
+
+// names of providers are words, since they stand before a slash.
+var providerName = pattern.Lazily(`^[a-z0-9][a-z0-9.-]{0,30}$`)
+
+// parse reads the file's text.
+func parse(data []byte) file {
+	var f file
+	fields, err := store.ParseYAML(data)
+	if syntax := (*store.SyntaxError)(nil); errors.As(err, &syntax) {
+		f.add(syntax.Line, syntax.Column, routines.Error, syntax.Message)
+		return f
+	}
+	for _, p := range fields {
+		switch {
+		case !providerName().MatchString(p.Key):
+			f.add(p.Line, p.Column, routines.Error, fmt.Sprintf(textBadName, clean.Cut(clean.Line(p.Key), 40)))
+		case p.Value.Kind != store.Map:
+			f.add(p.Line, p.Column, routines.Error, fmt.Sprintf(textNoKeys, p.Key))
+		default:
+			f.provider(p)
+		}
+	}
+	return f
+}
+
+// provider reads one provider, which counts unless its address or its key's place
+// cannot be used: a request must not go elsewhere, nor without the key.
+func (f *file) provider(p store.Field) {
+	e := entry{Provider: Provider{Name: p.Key}, line: p.Line}
+	if p.Key == Anthropic {
+		e.Provider = anthropic("", true)
+	}
+	var models store.Value
+	sound := true
+	for _, field := range p.Value.Fields {
+		set, known := providerFields[field.Key]
+		switch {
+		case field.Key == "models":
+			models = field.Value
+			continue
+		case !known:
+			f.unknown(field, slices.Sorted(maps.Keys(providerFields)), "models")
+			continue
+		}
+		if err := set(&e, field.Value); err != nil {
+			f.add(field.Value.Line, field.Value.Column, routines.Error, p.Key+"."+field.Key+": "+err.Error())
+			sound = false
+		}
+	}
+	switch {
+	case !sound:
+		return
+	case e.BaseURL == "":
+		f.add(p.Line, p.Column, routines.Error, p.Key+": "+textNoBaseURL)
+		return
+	case (e.keyVar != "" || e.keyFile != "") && !e.private():
+		f.add(p.Line, p.Column, routines.Error, p.Key+": "+textOpenKey)
+		return
+	case e.keyVar != "" && e.keyFile != "":
+		f.add(p.Line, p.Column, routines.Error, p.Key+": "+textTwoKeys)
+		return
+	}
+	if f.models(&e, models); len(e.Models) > 0 {
+		f.entries = append(f.entries, e)
+	}
+}
+
+func (f *file) unknown(field store.Field, known []string, more ...string) {
+	f.add(field.Line, field.Column, routines.Warning,
+		fmt.Sprintf(textUnknownKey, clean.Cut(clean.Line(field.Key), 40), strings.Join(append(known, more...), ", ")))
+}
+
+// models reads the models of a provider; one with errors is left out.
+func (f *file) models(e *entry, v store.Value) {
+	if v.Kind == store.Null && len(e.Models) > 0 {
+		return
+	}
+	if v.Kind != store.List || len(v.Items) == 0 {
+		f.add(max(v.Line, e.line), v.Column, routines.Error, e.Name+": "+textNoModels)
+		return
+	}
+	own := make([]Model, 0, len(v.Items))
+	for _, item := range v.Items {
+		m, ok := f.model(e, item)
+		switch _, twice := (Provider{Models: own}).model(m.Name); {
+		case !ok:
+		case twice:
+			f.add(item.Line, item.Column, routines.Error, fmt.Sprintf(textTwice, e.Name, m.Name))
+		default:
+			own = append(own, m)
+		}
+	}
+	e.Models = append(own, e.Models...)
+}
+
+// model reads one: a name, or keys.
+func (f *file) model(e *entry, item store.Value) (Model, bool) {
+	m := Model{Provider: e.Name, Window: defaultWindow, MaxOutput: defaultOutput, Free: e.nearby()}
+	fields := item.Fields
+	if item.Kind == store.Scalar {
+		fields = []store.Field{{Key: "name", Value: item}}
+	}
+	sound := true
+	slices.SortStableFunc(fields, func(a, b store.Field) int { // what it is like comes first
+		return -strings.Compare(strconv.FormatBool(a.Key == "like"), strconv.FormatBool(b.Key == "like"))
+	})
+	for _, field := range fields {
+		set, known := modelFields[field.Key]
+		if !known {
+			f.unknown(field, slices.Sorted(maps.Keys(modelFields)))
+			continue
+		}
+		if err := set(&m, field.Value); err != nil {
+			f.add(field.Value.Line, field.Value.Column, routines.Error, e.Name+".models."+field.Key+": "+err.Error())
+			sound = false
+		}
+	}
+	if sound && m.Name == "" {
+		f.add(item.Line, item.Column, routines.Error, e.Name+".models: "+textNoModelName)
+	}
+	if m.MaxOutput >= m.Window && sound {
+		f.add(item.Line, item.Column, routines.Error, e.Name+".models: "+fmt.Sprintf(textNarrow, m.MaxOutput, m.Window))
+		sound = false
+	}
+	return m, sound && m.Name != ""
+}
+
+// What a model can of which the file does not tell, in tokens.
+const (
+	defaultWindow = 32_768
+	defaultOutput = 8_192
+)
+
+// providerFields are the keys of a provider.
+var providerFields = map[string]func(*entry, store.Value) error{
+	"base-url": func(e *entry, v store.Value) error {
+		u, err := url.Parse(v.Text)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			return errors.New(textBadURL)
+		}
+		e.BaseURL = strings.TrimSuffix(strings.TrimRight(v.Text, "/"), "/v1")
+		e.Betas = e.Betas && u.Host == anthropicHost
+		e.Batches = e.Batches && u.Host == anthropicHost
+		return nil
+	},
+	"key": func(e *entry, v store.Value) error {
+		if e.keyVar = v.Text; !variable().MatchString(v.Text) {
+			return errors.New(textBadKey)
+		}
+		return nil
+	},
+	"key-file": func(e *entry, v store.Value) error {
+		if e.keyFile = v.Text; !strings.HasPrefix(v.Text, "/") && !strings.HasPrefix(v.Text, "~/") {
+			return errors.New(textBadKeyFile)
+		}
+		return nil
+	},
+	"auth": func(e *entry, v store.Value) error {
+		e.Bearer = v.Text == "bearer"
+		return oneOf(v, "x-api-key", "bearer")
+	},
+	"betas":   func(e *entry, v store.Value) error { return boolean(&e.Betas, v) },
+	"batches": func(e *entry, v store.Value) error { return boolean(&e.Batches, v) },
+}
+
+var variable = pattern.Lazily(`^[A-Z_][A-Z0-9_]{0,63}$`)
+
+// modelFields are the keys of a model.
+var modelFields = map[string]func(*Model, store.Value) error{
+	"like": func(m *Model, v store.Value) error {
+		like, ok := (Provider{Models: claudeModels()}).model(v.Text)
+		if !ok {
+			return errors.New(textLike)
+		}
+		like.Provider, like.Name, like.Aliases, like.Free = m.Provider, m.Name, nil, m.Free
+		*m = like
+		return nil
+	},
+	"name":            func(m *Model, v store.Value) error { return word(&m.Name, v) },
+	"aliases":         func(m *Model, v store.Value) error { return list(&m.Aliases, v) },
+	"window":          func(m *Model, v store.Value) error { return count(&m.Window, v, 1024) },
+	"max-output":      func(m *Model, v store.Value) error { return count(&m.MaxOutput, v, 256) },
+	"thinking":        thinking,
+	"thinking-off":    func(m *Model, v store.Value) error { return word(&m.Thinking.Off, v) },
+	"efforts":         func(m *Model, v store.Value) error { return list(&m.Efforts, v) },
+	"cache":           func(m *Model, v store.Value) error { return boolean(&m.Cache, v) },
+	"system-messages": func(m *Model, v store.Value) error { return boolean(&m.SystemMessages, v) },
+	"images":          func(m *Model, v store.Value) error { return boolean(&m.Images, v) },
+	"pdfs":            func(m *Model, v store.Value) error { return boolean(&m.PDFs, v) },
+	"compaction":      func(m *Model, v store.Value) error { return word(&m.Compaction, v) },
+	"context-editing": func(m *Model, v store.Value) error { return word(&m.ContextEditing, v) },
+	"web-search":      func(m *Model, v store.Value) error { return word(&m.WebSearch, v) },
+	"free":            func(m *Model, v store.Value) error { return boolean(&m.Free, v) },
+	"price": func(m *Model, v store.Value) (err error) {
+		text := v.Text
+		for _, item := range v.Items {
+			text += " " + item.Text
+		}
+		m.Free = false
+		m.Price, err = money.ParsePrice(text)
+		m.priced = err == nil
+		return err
+	},
+}
+
+func thinking(m *Model, v store.Value) error {
+	styles := []string{"none", "budget", "adaptive"}
+	if err := oneOf(v, styles...); err != nil {
+		return err
+	}
+	m.Thinking.Style = ThinkingStyle(slices.Index(styles, v.Text))
+	return nil
+}
+
+func oneOf(v store.Value, accepted ...string) error {
+	if v.Kind != store.Scalar || !slices.Contains(accepted, v.Text) {
+		return fmt.Errorf(textOneOf, strings.Join(accepted, ", "))
+	}
+	return nil
+}
+
+func boolean(to *bool, v store.Value) error {
+	*to = v.Text == "true"
+	return oneOf(v, "true", "false")
+}
+
+func word(to *string, v store.Value) error {
+	if v.Kind != store.Scalar || v.Text == "" || clean.Line(v.Text) != v.Text || strings.ContainsAny(v.Text, " \t") || len(v.Text) > 120 {
+		return errors.New(textWord)
+	}
+	*to = v.Text
+	return nil
+}
+
+func list(to *[]string, v store.Value) error {
+	if v.Kind != store.List {
+		return errors.New(textList)
+	}
+	*to = make([]string, len(v.Items))
+	for i, item := range v.Items {
+		if err := word(&(*to)[i], item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func count(to *int, v store.Value, least int) error {
+	const most = 100_000_000
+	n, err := strconv.Atoi(strings.ReplaceAll(v.Text, "_", ""))
+	if err != nil || n < least || n > most {
+		return fmt.Errorf(textCount, least)
+	}
+	*to = n
+	return nil
+}
+
+// nearby reports whether the server is on this machine or in the user's own
+// network, where a model costs nothing.
+func (p Provider) nearby() bool {
+	u, err := url.Parse(p.BaseURL)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || strings.HasSuffix(u.Hostname(), ".local") || ip != nil && (ip.IsLoopback() || ip.IsPrivate())
+}
+
+// private reports whether a key may travel there: nobody reads along.
+func (p Provider) private() bool {
+	u, err := url.Parse(p.BaseURL)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Scheme == "https" || u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}

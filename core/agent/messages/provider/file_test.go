@@ -1,0 +1,201 @@
+package provider
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/store"
+)
+
+// withFile is a registry whose data directory holds this file.
+func withFile(t *testing.T, text string, env map[string]string) *Registry {
+	t.Helper()
+	r := registry(t, env)
+	if err := r.o.Dir.Write(File, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+const mine = `local:
+  base_url: http://127.0.0.1:11434/v1/
+  models:
+    - name: qwen3:8b
+      aliases: [small]
+      window: 65_536
+      images: true
+    - llama
+gate:
+  base-url: https://gate.example
+  key: GATE_KEY
+  auth: bearer
+  models:
+    - {name: Big-1, like: sonnet, price: [1, 2, 0.1, 1.25]}
+`
+
+func TestTheUsersProvidersAreFoundWithWhatTheyCan(t *testing.T) {
+	r := withFile(t, mine, map[string]string{"GATE_KEY": "gate-secret"})
+	if problems := r.Problems(); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	p, m, err := r.Find("small")
+	if err != nil || p.BaseURL != "http://127.0.0.1:11434" || m.FullName() != "local/qwen3:8b" || m.Window != 65536 || !m.Images || !m.Free || p.Betas {
+		t.Errorf("%+v %+v %v", p, m, err)
+	}
+	if _, m, _ := r.Find("haiku"); m.Name != "qwen3:8b" {
+		t.Errorf("without Anthropic haiku is %s", m.Name)
+	}
+	p, m, err = r.Find("gate/big-1")
+	if err != nil || m.Name != "Big-1" || m.Thinking.Off != "between_tools" || !p.Bearer || p.Key.Reveal() != "gate-secret" || m.Price.Output != 2 {
+		t.Errorf("%+v %+v %v", p, m, err)
+	}
+	used := agent.Usage{InputTokens: 1e6}
+	if big, small, other := r.Prices().Cost("gate/Big-1", used), r.Prices().Cost("local/llama", used), r.Prices().Cost("local/unnamed", used); big != 1 || small != 0 || other != 0 {
+		t.Errorf("they cost %v, %v and %v", big, small, other)
+	}
+	if _, m, err := r.Find("gate/other"); err != nil || m.Name != "other" || m.Free {
+		t.Errorf("%+v %v", m, err)
+	}
+}
+
+func TestTheFileIsReadAnewWhenItWasSaved(t *testing.T) {
+	r := withFile(t, mine, nil)
+	if _, _, err := r.Find("local/llama"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.o.Dir.Write(File, []byte(strings.ReplaceAll(mine, "local:", "home:"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, m, err := r.Find("home/small"); err != nil || m.Name != "qwen3:8b" {
+		t.Errorf("%+v %v", m, err)
+	}
+}
+
+func TestWhatIsWrongIsNamedWithItsPlaceAndTheRestCounts(t *testing.T) {
+	for _, c := range []struct {
+		text, line, want string
+		still            string // what can be asked for all the same
+	}{
+		{"local:\n  models: [a]\n", "1", "base-url is missing", ""},
+		{"Local: x\n" + mine, "1", "cannot name a provider", "small"},
+		{"local:\n  base-url: ftp://x\n  models: [a]\n", "2", "local.base-url: write an address", ""},
+		{"local:\n  base-url: http://u:pw@x\n  models: [a]\n", "2", "without a name", ""},
+		{"far:\n  base-url: http://far.example\n  key: K\n  models: [a]\n", "1", "unencrypted", ""},
+		{"far:\n  base-url: https://far.example\n  key: sk-ant-oops\n  models: [a]\n", "3", "name of a variable", ""},
+		{"far:\n  base-url: https://far.example\n  key: NOT_SET\n  models: [a]\n", "1", "NOT_SET is not set", ""},
+		{"local:\n  base-url: http://127.0.0.1:1\n  models:\n    - {name: a, window: many}\n    - b\n", "4", "local.models.window: write a whole number", "local/b"},
+		{"local:\n  base-url: http://127.0.0.1:1\n  modles: [a]\n  models: [b]\n", "3", `"modles" is no key`, "local/b"},
+		{"local:\n  base-url: http://127.0.0.1:1\n  models:\n    - {name: a, price: 1 2}\n    - {name: b, window: 2048, max-output: 4096}\n    - c\n", "4", "this is no price", "local/c"},
+		{"local:\n  base-url: http://127.0.0.1:1\n  models: a\n", "3", "models must be a list", ""},
+		{"local: [\n", "1", "", ""},
+	} {
+		r := withFile(t, c.text, nil)
+		problems := r.Problems()
+		if len(problems) == 0 || fmt.Sprint(problems[0].Line) != c.line || !strings.Contains(problems[0].Message, c.want) || problems[0].File != File {
+			t.Errorf("%q: %+v, want line %s: %s", c.text, problems, c.line, c.want)
+		}
+		if _, _, err := r.Find(c.still); c.still != "" && err != nil {
+			t.Errorf("%q: %v", c.text, err)
+		}
+		if c.still == "" && r.Ready() == nil {
+			t.Errorf("%q: somebody can be asked", c.text)
+		}
+		if text := fmt.Sprint(problems, r.Ready()); strings.Contains(text, "sk-ant-oops") || strings.Contains(text, "pw@") {
+			t.Errorf("a secret is told: %s", text)
+		}
+	}
+}
+
+func TestAKeysFileIsForItsOwnerAloneAndOutOfTheAgentsSight(t *testing.T) {
+	home := t.TempDir()
+	text := "far:\n  base-url: https://far.example\n  key-file: ~/key\n  models: [a]\n"
+	env := map[string]string{"HOME": home}
+	path := filepath.Join(home, "key")
+	var hidden []string
+	look := func(mode os.FileMode, content string) string {
+		if err := errorOf(os.WriteFile(path, []byte(content), mode), os.Chmod(path, mode)); err != nil {
+			t.Fatal(err)
+		}
+		r := withFile(t, text, env)
+		r.o.Hide = func(s string) { hidden = append(hidden, s) }
+		if err := r.Ready(); err != nil {
+			return err.Error()
+		}
+		return r.Providers()[0].Key.Reveal()
+	}
+	if got := look(0o600, "far-secret\n"); got != "far-secret" || !slices.Contains(hidden, "far-secret") {
+		t.Errorf("%s, hidden %v", got, hidden)
+	}
+	if got := look(0o644, "far-secret\n"); !strings.Contains(got, "chmod 600") || strings.Contains(got, "far-secret") {
+		t.Error(got)
+	}
+	if got := look(0o600, "two words\n"); !strings.Contains(got, "the key and nothing else") {
+		t.Error(got)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if got := withFile(t, text, env).Ready(); got == nil || !strings.Contains(got.Error(), "cannot be read") {
+		t.Error(got)
+	}
+	d, err := store.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := New(Options{Dir: d, Getenv: func(string) string { return "" }})
+	if err := errorOf(d.Write("key", []byte("far-secret")), d.Write(File, []byte(strings.ReplaceAll(text, "~/key", d.Path("key"))))); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Ready(); got == nil || !strings.Contains(got.Error(), "data directory") {
+		t.Error(got)
+	}
+}
+
+func errorOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestAKeyFollowsNoRedirect(t *testing.T) {
+	reached := false
+	thief := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+	defer thief.Close()
+	server := httptest.NewServer(http.RedirectHandler(thief.URL, http.StatusTemporaryRedirect))
+	defer server.Close()
+	client := http.Client{CheckRedirect: CheckRedirect}
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	Provider{Key: "secret"}.Authorize(q.Header)
+	res, err := client.Do(q)
+	if err == nil {
+		_ = res.Body.Close()
+	}
+	if err == nil || reached || strings.Contains(err.Error(), "secret") {
+		t.Errorf("it went there (%v): %v", reached, err)
+	}
+}
+
+func FuzzAProvidersFileNeverBreaks(f *testing.F) {
+	f.Add([]byte(mine))
+	f.Add([]byte("a:\n  base-url: https://x\n  models: [{name: b, like: opus, efforts: [c]}]"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, e := range parse(data).entries {
+			if e.BaseURL == "" || e.Name == "" || slices.ContainsFunc(e.Models, func(m Model) bool { return m.Name == "" || m.MaxOutput >= m.Window }) {
+				t.Errorf("%+v", e)
+			}
+		}
+	})
+}
