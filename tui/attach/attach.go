@@ -266,7 +266,7 @@ func (s *Server) logUnknown(address, fingerprint string, err error) {
 	case err != nil:
 		s.o.Log.Error("a viewer was refused", "address", host, "error", err)
 	default:
-		s.o.Log.Warn("a viewer with an unknown key was refused", "address", host, "key", fingerprint)
+		s.o.Log.Warn("a viewer with an unknown key was refused", "address", host, "fingerprint", fingerprint)
 	}
 }
 

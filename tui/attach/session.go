@@ -1,8 +1,10 @@
 package attach
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -248,10 +250,14 @@ func (s *session) ways(w wish) string {
 	return text
 }
 
-// answer carries out a command that only reads.
+// answer carries out a command that only reads. JSON is one line.
 func (s *session) answer(ctx context.Context, args []string) error {
 	r := s.server.o.Commands(ctx, args)
 	_, _ = io.WriteString(s.channel.Stderr(), r.Stderr)
+	var line bytes.Buffer
+	if json.Compact(&line, []byte(r.Stdout)) == nil {
+		r.Stdout = line.String() + "\n"
+	}
 	if _, err := io.WriteString(s.writer(s.channel), r.Stdout); err != nil {
 		return err
 	}
