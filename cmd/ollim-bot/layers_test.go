@@ -87,6 +87,7 @@ var outside = []struct {
 	{"golang.org/x/oauth2", []string{"core/google"}},
 	{"golang.org/x/net", []string{"core/google"}},
 	{"mvdan.cc/sh/v3", []string{"core/policy"}},
+	{"golang.org/x/crypto", []string{"core/access", "tui/attach", "cmd", "core/store", "core/update"}},
 	{"golang.org/x/image", []string{"cmd/shots"}},
 	{"github.com/sahilm/fuzzy", []string{"tui"}},
 	{"github.com/yuin/goldmark", []string{"tui/widget/markdown"}},
