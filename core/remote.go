@@ -68,7 +68,7 @@ func (b *Bot) farewell(ctx context.Context) {
 	if b.o.Remote == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	b.o.Remote.Farewell(ctx)
 }

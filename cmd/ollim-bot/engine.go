@@ -14,6 +14,8 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude"
 	claudeproc "ollimbot/core/agent/claude/process"
+	messagesapi "ollimbot/core/agent/messages"
+	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/config"
 	"ollimbot/core/control"
@@ -23,9 +25,10 @@ import (
 
 // The engines that --engine names; auto is claude where its command is found.
 const (
-	engineAuto   = "auto"
-	engineScript = "script"
-	engineClaude = "claude"
+	engineAuto     = "auto"
+	engineScript   = "script"
+	engineClaude   = "claude"
+	engineMessages = "messages"
 )
 
 // model is the engine of a bot that is about to run.
@@ -44,6 +47,9 @@ type model struct {
 func (p *process) chooseEngine(at dataDir, name string, pace float64) (model, error) {
 	if name == engineScript {
 		return p.offline(at, script.Options{Pace: pace}, textOffline), nil
+	}
+	if name == engineMessages {
+		return p.messages(at), nil
 	}
 	path, err := claudeproc.Find(p.engineEnv(at))
 	switch {
@@ -80,6 +86,20 @@ func (p *process) claude(at dataDir, path string) model {
 			return claude.New(claude.Options{
 				Path: path, Env: p.environment(at), Process: env, Log: log, Control: server, Sandbox: box.Engine,
 				MemoryLimit: func() int64 { return bot.Runtime().ClaudeMemoryLimit },
+			})
+		},
+	}
+}
+
+// messages is the engine over the Messages API.
+func (p *process) messages(at dataDir) model {
+	box := p.sandbox(at)
+	return model{
+		name: engineMessages, box: box, live: func(*core.Bot) {},
+		engine: func(log *slog.Logger, server *control.Server) agent.Engine {
+			return messagesapi.New(messagesapi.Options{
+				Dir: at.dir, Env: claudeproc.Environment(p.environment(at), p.claudeEnv(at)), Control: server, Sandbox: box.CommandIn, Sight: box.Sight, Log: log,
+				Providers: provider.New(provider.Options{Dir: at.dir, Getenv: p.engineEnv(at)}),
 			})
 		},
 	}

@@ -85,7 +85,7 @@ var outside = []struct {
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"core/toolset", "core/schema", "discord/fake"}},
 	{"github.com/gorilla/websocket", []string{"discord"}},
 	{"golang.org/x/oauth2", []string{"core/google"}},
-	{"golang.org/x/net", []string{"core/google"}},
+	{"golang.org/x/net", []string{"core/google", "core/agent/messages/tools"}},
 	{"mvdan.cc/sh/v3", []string{"core/policy"}},
 	{"golang.org/x/crypto", []string{"core/access", "tui/attach", "cmd", "core/store", "core/update"}},
 	{"golang.org/x/image", []string{"cmd/shots"}},
@@ -94,6 +94,7 @@ var outside = []struct {
 	{"github.com/gofrs/flock", []string{"core/store"}},
 	{"github.com/goccy/go-yaml", []string{"core/store", "core/policy", "core/webhook", "tui/settings"}},
 	{"github.com/joho/godotenv", []string{"core/config"}},
+	{"github.com/coreos/go-systemd", []string{"cmd/internal/service"}},
 	{"aead.dev/minisign", []string{"core/update", "cmd/release"}},
 }
 

@@ -213,8 +213,9 @@ type cli struct {
 
 	Auth authCmds `cmd:""`
 
-	Update  updateCmd  `cmd:""`
-	Restart restartCmd `cmd:""`
+	Service serviceCmds `cmd:""`
+	Update  updateCmd   `cmd:""`
+	Restart restartCmd  `cmd:""`
 
 	Completion completionCmd `cmd:""`
 	Man        manCmd        `cmd:""`

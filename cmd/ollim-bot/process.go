@@ -212,6 +212,12 @@ func (p *process) context() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 }
 
+// headlessContext is context for a bot without a terminal that could be lost: SIGHUP
+// has it read its settings again (tend), and SIGQUIT ends it in order as well.
+func (p *process) headlessContext() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
+}
+
 // isTerminal reports whether a file is a terminal.
 func isTerminal(f *os.File) bool { return term.IsTerminal(f.Fd()) }
 

@@ -28,7 +28,7 @@ import (
 type runCmd struct {
 	uiFlags
 
-	Engine string  `enum:"auto,claude,script" default:"auto" placeholder:"NAME" help:"The model: claude, or script, the offline engine; auto finds out."`
+	Engine string  `enum:"auto,claude,messages,script" default:"auto" placeholder:"NAME" help:"The model: claude, messages (an API key, or a server of your own), or script, the offline engine; auto finds out."`
 	Pace   float64 `default:"1" placeholder:"N" help:"How long the offline engine thinks: 1 as a quick model, 0 not at all."`
 }
 
@@ -50,6 +50,10 @@ func (c *runCmd) Run(p *process, at dataDir) error {
 	}
 	f.fresh, f.dir = at.unset(), at.dir.Root()
 	ctx, stop := p.context()
+	if f.headless {
+		stop()
+		ctx, stop = p.headlessContext()
+	}
 	defer stop()
 	return p.serve(ctx, at, serving{uiMode: f, model: m, discord: true})
 }
@@ -57,8 +61,9 @@ func (c *runCmd) Run(p *process, at dataDir) error {
 // serving says how a bot is run.
 type serving struct {
 	uiMode
-	model   model
-	discord bool // connect where a token is set
+	model    model
+	discord  bool        // connect where a token is set
+	restarts func() bool // the end that has come is followed by a fresh start
 	// beside runs with the bot and ends with it: the demo's driver. Nil for none.
 	beside func(ctx context.Context, bot *core.Bot, log *slog.Logger) error
 	at     dataDir // where
@@ -77,6 +82,7 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var next atomic.Pointer[[]string]
+	s.restarts = func() bool { return next.Load() != nil }
 	s.again = func(args ...string) {
 		next.Store(&args)
 		stop()
@@ -107,7 +113,7 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 	if s.headless && s.model.notice != "" {
 		log.Info("engine", "note", s.model.notice)
 	}
-	if err := errors.Join(p.together(ctx, bot, log, s), book.Close()); err != nil || next.Load() == nil {
+	if err := errors.Join(p.together(ctx, bot, log, at, s), book.Close()); err != nil || next.Load() == nil {
 		return err
 	}
 	return &anew{*next.Load()}
@@ -134,7 +140,7 @@ func restart(args []string) error {
 
 // together runs the bot, the dashboard and what stands beside them. The first
 // one to end ends the others, and all have ended when it returns.
-func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger, s serving) error {
+func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger, at dataDir, s serving) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var g errgroup.Group
@@ -149,7 +155,9 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 	if s.beside != nil {
 		g.Go(fault.Guard("the demo's driver", func() error { return s.beside(ctx, bot, log) }))
 	}
-	if !s.headless {
+	if s.headless {
+		g.Go(fault.Guard("the supervisor", func() error { return p.tend(ctx, bot, log, at, s.restarts) }))
+	} else {
 		g.Go(fault.Guard("the dashboard", func() error {
 			defer stop()
 			return p.show(ctx, bot, s.uiMode, s.model.notice)

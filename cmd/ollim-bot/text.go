@@ -51,6 +51,8 @@ const (
 	textNotServed       = "ollim-bot %s is for the user, not for the agent: ollim-bot help says which commands there are"
 	textServedFlags     = "--data-dir and --timezone are the bot's own here: leave them out"
 	textServedFiles     = "check looks at all files of the data directory here: name none"
+	textTemporary       = "this program lies in a temporary folder (%s), where the system tidies up: install it first, then the service"
+	textShellOnly       = "careful: %s is set in this shell only, which the service does not see: put it into %s\n"
 	textTooLong         = "the answer is longer than %d MB: ask for less"
 	textServedHelp      = "Commands that this session may run (--help behind one says more):"
 	textServedAsk       = "These need the user's permission:"

@@ -125,6 +125,12 @@ type Conversation struct {
 	// model and thinking are the user's choice for this process, else empty.
 	model, thinking string
 	chosenMode      policy.Mode
+	// probe is the job that Alive waits for; nil while none is in the queue.
+	probe chan struct{}
+
+	// heard is when a job has begun or a turn has last said something, in
+	// nanoseconds since 1970.
+	heard atomic.Int64
 }
 
 // job is something that needs a session to itself. Its error is told to the user.
@@ -150,6 +156,7 @@ func (c *Conversation) now() time.Time { return time.Now().In(c.o.Zone) }
 func (c *Conversation) Run(ctx context.Context) error {
 	defer close(c.done)
 	defer c.close()
+	c.hear()
 	c.openAhead(ctx)
 	tick := time.NewTicker(idleCheck)
 	defer tick.Stop()
@@ -164,6 +171,7 @@ func (c *Conversation) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
+		c.hear()
 		if err := fault.Guard("a turn", func() error { return j(ctx) })(); err != nil && ctx.Err() == nil {
 			c.o.Log.Error(textTurnFailed, "error", err)
 			c.SystemNote(textTurnFailed + ": " + err.Error()) // a toast goes by, the question stays

@@ -153,6 +153,7 @@ func (t *turn) consume(ctx context.Context, events iter.Seq2[agent.Event, error]
 	defer func() { t.reply.end(silent, t.remember()) }()
 	first := true
 	for ev, err := range events {
+		t.c.hear()
 		if err != nil {
 			return err
 		}

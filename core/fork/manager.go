@@ -34,8 +34,10 @@ const (
 	ringLines = 10_000
 	// ratedRuns is how many runs of earlier programs the rates are known from.
 	ratedRuns = 1000
-	// grace is how long a run that was asked to stop may take to do so.
-	grace = 10 * time.Second
+	// grace is how long a run that was asked to stop may take to do so, and
+	// partingGrace how long where the program ends, which is to take ten seconds in all.
+	grace        = 10 * time.Second
+	partingGrace = 4 * time.Second
 	// lookAgain is how often the queue's head asks whether the limit has grown.
 	lookAgain = 5 * time.Second
 

@@ -239,6 +239,30 @@ func TestASessionThatIgnoresTheInterruptIsClosedAfterTenSeconds(t *testing.T) {
 	})
 }
 
+func TestASessionThatIgnoresTheInterruptDoesNotHoldTheProgramUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t, func(o *Options) {
+			o.Engine = engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
+				return &rude{closed: make(chan struct{})}, nil
+			})
+		})
+		stop := h.serve()
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, err := h.m.Do(t.Context(), playing(task())); !errors.Is(err, errStopping) {
+				t.Errorf("the run ended with %v, want errStopping", err)
+			}
+		})
+		synctest.Wait()
+		begin := time.Now()
+		stop()
+		wg.Wait()
+		if d := time.Since(begin); d != partingGrace {
+			t.Errorf("ended after %s, want %s", d, partingGrace)
+		}
+	})
+}
+
 func TestShutdownDropsWaitingRunsAndInterruptsRunningOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)

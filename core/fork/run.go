@@ -158,7 +158,7 @@ func (r *run) started() View {
 
 // watch turns a stop, a shutdown or the timeout into the session's end.
 func (r *run) watch(caller, runCtx context.Context, cancel context.CancelCauseFunc, done <-chan struct{}) {
-	cause := errShutdown
+	cause, limit := errShutdown, partingGrace
 	select {
 	case <-done:
 		return
@@ -166,7 +166,7 @@ func (r *run) watch(caller, runCtx context.Context, cancel context.CancelCauseFu
 		r.closeSession()
 		return
 	case <-r.stopped:
-		cause = errUserStop
+		cause, limit = errUserStop, grace
 		r.line(tail.Note, textStopping)
 	case <-r.m.stop:
 	case <-caller.Done():
@@ -179,7 +179,7 @@ func (r *run) watch(caller, runCtx context.Context, cancel context.CancelCauseFu
 		cancel(cause)
 		return
 	}
-	patience, release := context.WithTimeout(runCtx, grace)
+	patience, release := context.WithTimeout(runCtx, limit)
 	defer release()
 	// Again each second: an interrupt between opening and sending meets no turn.
 	again := time.NewTicker(time.Second)

@@ -173,6 +173,7 @@ type inbox struct {
 	money    bool
 	fire     []Due
 	ended    []ended
+	asked    []chan struct{} // closed behind the step
 }
 
 // run is one that is under way.
@@ -380,6 +381,22 @@ func (s *Schedule) rouse() {
 	select {
 	case s.wake <- struct{}{}:
 	default: // it is awake already
+	}
+}
+
+// Alive waits until the loop has made a step for the sake of this question; ctx's
+// error says that it did not. A loop that is not under way makes none.
+func (s *Schedule) Alive(ctx context.Context) error {
+	done := make(chan struct{})
+	s.mu.Lock()
+	s.inbox.asked = append(s.inbox.asked, done)
+	s.mu.Unlock()
+	s.rouse()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

@@ -50,6 +50,9 @@ func (s *Schedule) step(ctx context.Context, fires *errgroup.Group, now time.Tim
 		fires.Go(func() error { s.run(ctx, d); return nil })
 	}
 	s.notify(len(start) > 0)
+	for _, done := range in.asked {
+		close(done)
+	}
 }
 
 // notify hands out what the step has to say.

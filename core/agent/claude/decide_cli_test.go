@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/callback"
 	"ollimbot/core/agent/claude/fakeapi"
 	"ollimbot/core/toolset"
 )
@@ -66,7 +67,7 @@ func TestWithTheRealCLITheRunDecidesAboutItsCalls(t *testing.T) {
 		finished int // calls that PostTool was told of
 	}{
 		{"touch denied", false, "the bot keeps Bash to itself", 0, 0},
-		{"touch faulty", false, answerFault, 0, 0},
+		{"touch faulty", false, callback.AnswerFault, 0, 0},
 		{"touch yes", true, "", 1, 1},
 		{"touch no", false, "the user said no", 1, 0},
 		// The CLI lets commands that only read pass without a question; the hook asks

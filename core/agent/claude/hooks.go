@@ -1,15 +1,14 @@
 package claude
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/callback"
 	"ollimbot/core/clean"
-	"ollimbot/core/fault"
 )
 
 // The hooks that are registered, by the ids that the CLI calls them with.
@@ -22,13 +21,13 @@ const (
 )
 
 const (
+	// margin is how much longer the CLI waits for a hook than we do: an answer of
+	// ours says why, and is one that the CLI obeys.
+	margin = 5 * time.Second
 	// patience is how long the CLI waits for the Stop and PreToolUse hooks,
 	// postPatience for PostToolUse.
-	patience     = 60 * time.Second
-	postPatience = 30 * time.Second
-	// margin is how much earlier we give up: an answer of ours says why, and is
-	// one that the CLI obeys.
-	margin = 5 * time.Second
+	patience     = callback.Patience + margin
+	postPatience = callback.PostPatience + margin
 )
 
 // hookMatcher registers callbacks for an event; without a matcher they see all.
@@ -77,7 +76,7 @@ func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAn
 	}
 	if err := json.Unmarshal(request, &r); err != nil {
 		h.log.Error("a hook request could not be read", "error", err)
-		return objection(answerGarbled)
+		return objection(callback.AnswerGarbled)
 	}
 	switch r.Callback {
 	case hookStop:
@@ -100,7 +99,7 @@ func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAn
 		return objection(d.Reason)
 	}
 	h.log.Warn("an unknown hook was called", "hook", clean.Cut(clean.Line(r.Callback), 60))
-	return objection(answerGarbled)
+	return objection(callback.AnswerGarbled)
 }
 
 // objection denies a call.
@@ -108,12 +107,8 @@ func objection(reason string) hookAnswer {
 	return hookAnswer{Specific: &hookDecision{Event: "PreToolUse", Decision: "deny", Reason: reason}}
 }
 
-// stopHook lets the run object to the end of its turn, once: a turn that goes on
-// because of an objection may end in any case.
+// stopHook lets the run object to the end of its turn.
 func (h *host) stopHook(ctx context.Context, input json.RawMessage) hookAnswer {
-	if h.o.Hooks.Stop == nil {
-		return hookAnswer{}
-	}
 	var in struct {
 		Again bool `json:"stop_hook_active"`
 	}
@@ -121,42 +116,20 @@ func (h *host) stopHook(ctx context.Context, input json.RawMessage) hookAnswer {
 		h.log.Error("a stop hook's input could not be read", "error", err)
 		return hookAnswer{}
 	}
-	reason, err := within(ctx, h, patience-margin, func(ctx context.Context) string { return h.o.Hooks.Stop(ctx, in.Again) })
-	if err != nil {
-		h.failed("stop hook gave no answer", err)
-		return hookAnswer{}
+	if reason := h.run.Stop(ctx, in.Again); reason != "" {
+		return hookAnswer{Decision: "block", Reason: reason}
 	}
-	if reason == "" || in.Again {
-		return hookAnswer{}
-	}
-	return hookAnswer{Decision: "block", Reason: reason}
+	return hookAnswer{}
 }
 
 // preTool asks the run's guard; whatever goes wrong is a denial.
 func (h *host) preTool(ctx context.Context, input json.RawMessage) agent.Decision {
-	denied := func(reason string) agent.Decision { return agent.Decision{Reason: reason} }
 	u, err := readHookUse(input)
 	if err != nil {
 		h.log.Error("a call's input could not be read", "error", err)
-		return denied(answerGarbled)
+		return agent.Decision{Reason: callback.AnswerGarbled}
 	}
-	if h.o.Hooks.PreTool == nil {
-		return agent.Decision{Allow: true}
-	}
-	d, err := within(ctx, h, patience-margin, func(ctx context.Context) agent.Decision { return h.o.Hooks.PreTool(ctx, u) })
-	switch {
-	case errors.Is(err, errSlow):
-		h.failed("hook before a call gave no answer", err)
-		return denied(answerSlow)
-	case errors.Is(err, errCancelled), errors.Is(err, errEnded):
-		return denied(answerCancelled)
-	case err != nil:
-		h.failed("hook before a call gave no answer", err)
-		return denied(answerFault)
-	case d.Allow:
-		return d
-	}
-	return denied(cmp.Or(d.Reason, answerNoReason))
+	return h.run.PreTool(ctx, u)
 }
 
 // postTool tells the run that a call has succeeded, and ends the turn where the
@@ -170,16 +143,7 @@ func (h *host) postTool(ctx context.Context, input json.RawMessage) (answer hook
 	if h.takeEnding(u.Name) {
 		answer.Continue, answer.Why = new(bool), answerTurnEnds
 	}
-	if h.o.Hooks.PostTool == nil {
-		return answer
-	}
-	_, err = within(ctx, h, postPatience-margin, func(ctx context.Context) struct{} {
-		h.o.Hooks.PostTool(ctx, u)
-		return struct{}{}
-	})
-	if err != nil {
-		h.failed("hook after a call gave no answer", err)
-	}
+	h.run.PostTool(ctx, u)
 	return answer
 }
 
@@ -194,14 +158,6 @@ func readHookUse(input json.RawMessage) (agent.ToolUse, error) {
 		return agent.ToolUse{}, err
 	}
 	return toolUse(in.ID, in.Tool, in.Input)
-}
-
-// failed logs a callback without an answer, unless it was only cancelled.
-func (h *host) failed(message string, err error) {
-	if errors.Is(err, errCancelled) || errors.Is(err, errEnded) {
-		return
-	}
-	h.log.Error("callback failed", "what", message, "error", clean.Line(err.Error()))
 }
 
 // asking is a tool of the terminal: its dialog has nobody before it here.
@@ -229,12 +185,12 @@ func (h *host) permit(ctx context.Context, request json.RawMessage) permission {
 	if err != nil {
 		h.log.Error("a permission request could not be read", "error", err)
 		h.refuse(r.ID)
-		return permission{Behavior: "deny", Message: answerGarbled}
+		return permission{Behavior: "deny", Message: callback.AnswerGarbled}
 	}
 	d := h.decide(ctx, r.ID, r.Tool, r.Input)
 	if !d.Allow {
 		h.refuse(r.ID)
-		return permission{Behavior: "deny", Message: cmp.Or(d.Reason, answerNoReason)}
+		return permission{Behavior: "deny", Message: d.Reason}
 	}
 	return permission{Behavior: "allow", Input: r.Input}
 }
@@ -246,23 +202,9 @@ func (h *host) decide(ctx context.Context, id, tool string, input json.RawMessag
 	u, err := toolUse(id, tool, input)
 	if err != nil {
 		h.log.Error("a permission request could not be read", "error", err)
-		return agent.Decision{Reason: answerGarbled}
+		return agent.Decision{Reason: callback.AnswerGarbled}
 	}
-	if h.o.Permission == nil {
-		return agent.Decision{Reason: answerNobody}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(h.life, cancel)()
-	var d agent.Decision
-	if err := fault.Guard("a permission", func() error { d = h.o.Permission(ctx, u); return nil })(); err != nil {
-		h.log.Error("permission callback failed", "tool", clean.Cut(clean.Line(u.Name), 80), "fault", err, "stack", fault.Stack(err))
-		return agent.Decision{Reason: answerFault}
-	}
-	if ctx.Err() != nil || h.life.Err() != nil { // whatever was decided
-		return agent.Decision{Reason: answerCancelled}
-	}
-	return d
+	return h.run.Permission(ctx, u)
 }
 
 // toolUse is a call as callbacks see it; its input is the CLI's, byte for byte.

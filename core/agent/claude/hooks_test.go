@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/callback"
 )
 
 const bashCall = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"toolu_1"}`
@@ -162,7 +163,7 @@ func TestASlowHookIsAnsweredBeforeTheCLIGivesUp(t *testing.T) {
 		limit time.Duration
 		want  string
 	}{
-		hookPreTool:  {55 * time.Second, answerSlow},
+		hookPreTool:  {55 * time.Second, callback.AnswerSlow},
 		hookStop:     {55 * time.Second, "{}"},
 		hookPostTool: {25 * time.Second, "{}"},
 	} {

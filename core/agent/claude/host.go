@@ -4,16 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
-	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/callback"
 	"ollimbot/core/clean"
-	"ollimbot/core/fault"
 )
 
 // host is the bot's side of one CLI process: it answers the CLI's control
@@ -29,13 +27,10 @@ type host struct {
 	// servers are the names of the servers that the tools belong to, sorted.
 	servers []string
 
-	// life ends with close. callbacks are what runs of the bot's; close waits for it.
-	life      context.Context
-	end       context.CancelFunc
-	callbacks sync.WaitGroup
+	// run calls what the bot has put into the session.
+	run *callback.Host
 
-	mu     sync.Mutex
-	closed bool
+	mu sync.Mutex
 	// refused are the newest calls that were refused here, so that their results
 	// can be told from a tool's own errors.
 	refused recent
@@ -52,20 +47,13 @@ type host struct {
 // call follows its refusal at once, so that a few would do.
 const keptIDs = 256
 
-var (
-	errSlow      = errors.New("the callback took too long")
-	errEnded     = errors.New("the claude process has ended")
-	errCancelled = errors.New("the request was cancelled")
-)
-
 // newHost returns a host that serves a run. A nil log logs nothing. Use close at
 // the end.
 func newHost(o agent.SessionOptions, log *slog.Logger) *host {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	h := &host{log: log, o: o, servers: []string{server}, calls: map[string]context.CancelFunc{}}
-	h.life, h.end = context.WithCancel(context.Background())
+	h := &host{log: log, o: o, run: callback.New(o, log), servers: []string{server}, calls: map[string]context.CancelFunc{}}
 	for _, t := range o.Tools {
 		if !slices.Contains(h.servers, serverOf(t)) {
 			h.servers = append(h.servers, serverOf(t))
@@ -113,23 +101,7 @@ func (h *host) handle(ctx context.Context, subtype string, request json.RawMessa
 
 // close cancels what runs, and waits until every hook and every tool has
 // returned: so none may close its own process. It is idempotent.
-func (h *host) close() {
-	h.mu.Lock()
-	h.closed = true
-	h.mu.Unlock()
-	h.end()
-	h.callbacks.Wait()
-}
-
-// enter counts in something that close waits for; false after close.
-func (h *host) enter() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.closed {
-		h.callbacks.Add(1)
-	}
-	return !h.closed
-}
+func (h *host) close() { h.run.Close() }
 
 // denied reports whether a call was refused by us, so that its tool never ran.
 func (h *host) denied(toolUseID string) bool {
@@ -143,40 +115,6 @@ func (h *host) refuse(toolUseID string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.refused.add(toolUseID)
-}
-
-// within runs a callback in a goroutine of its own, for an answer is due even
-// if it hangs. The error says why there is no answer: it took longer than limit,
-// panicked, was cancelled, or the process has ended. close waits for the
-// goroutine.
-func within[T any](ctx context.Context, h *host, limit time.Duration, call func(context.Context) T) (T, error) {
-	type outcome struct {
-		value T
-		err   error
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSlow)
-	defer cancel()
-	defer context.AfterFunc(h.life, cancel)()
-	var none T
-	if !h.enter() {
-		return none, errEnded
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		defer h.callbacks.Done()
-		var o outcome
-		o.err = fault.Guard("a callback of claude", func() error { o.value = call(ctx); return nil })()
-		done <- o
-	}()
-	select {
-	case o := <-done:
-		return o.value, o.err
-	case <-ctx.Done():
-		if errors.Is(context.Cause(ctx), errSlow) {
-			return none, errSlow
-		}
-		return none, errCancelled
-	}
 }
 
 // isObject reports whether a raw JSON value is an object.

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/callback"
 )
 
 func TestTheCapturedPermissionsAreAnsweredAsTheCLIUnderstoodThem(t *testing.T) {
@@ -100,7 +101,7 @@ func TestWhateverGoesWrongWithAPermissionRefusesTheCall(t *testing.T) {
 func TestARunThatCanAskNobodyRefuses(t *testing.T) {
 	h := newHost(agent.SessionOptions{}, nil)
 	defer h.close()
-	if got := asked(t, h, "can_use_tool", `{"tool_name":"Bash","input":{},"tool_use_id":"t"}`); !strings.Contains(got, answerNobody) {
+	if got := asked(t, h, "can_use_tool", `{"tool_name":"Bash","input":{},"tool_use_id":"t"}`); !strings.Contains(got, callback.AnswerNobody) {
 		t.Errorf("the answer is %s", got)
 	}
 	if !h.denied("t") {

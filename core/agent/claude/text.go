@@ -51,17 +51,10 @@ var reasons = map[string]string{
 
 // What the model reads when a call was refused.
 const (
-	answerGarbled   = "This call was refused: its input could not be read."
-	answerFault     = "This call was refused: the check that stands before it failed."
-	answerSlow      = "This call was refused: the check that stands before it took too long. Go on without it."
-	answerCancelled = "This call was refused: the turn was interrupted."
-	answerNobody    = "This call was refused: nobody can be asked for permission here."
-	answerAsk       = "the bot's own rules decide about this call"
-	answerNoReason  = "This call was refused."
-	answerNoAsking  = "AskUserQuestion does not work here. Ask the question in a message instead, and end your turn to wait for the answer."
-	answerToolFault = "Error: %s failed inside the bot; nothing is known of what it has done."
-	answerTurnEnds  = "the turn ended here, as this tool says"
-	answerNoText    = "(no text)"
+	answerAsk      = "the bot's own rules decide about this call"
+	answerNoAsking = "AskUserQuestion does not work here. Ask the question in a message instead, and end your turn to wait for the answer."
+	answerTurnEnds = "the turn ended here, as this tool says"
+	answerNoText   = "(no text)"
 )
 
 // What the CLI is told of requests that cannot be answered.

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/fault"
 )
 
 // serverVersion is the version of the bot's tool servers, as the CLI is told.
@@ -75,7 +74,7 @@ func (h *host) serveTools(ctx context.Context, request json.RawMessage) rpcAnswe
 // serve answers a request of the CLI.
 func (h *host) serve(ctx context.Context, name string, m rpc) (any, *rpcError) {
 	switch {
-	case h.life.Err() != nil:
+	case h.run.Ended():
 		return nil, &rpcError{codeRefused, textServerEnded}
 	case !slices.Contains(h.servers, name):
 		return nil, &rpcError{codeBadParams, textUnknownServer}
@@ -136,8 +135,7 @@ func (h *host) listed(name string) []listedTool {
 	return list
 }
 
-// call runs a tool of the run. A panic is an error result: it must not end the
-// program, which has other sessions.
+// call runs a tool of the run.
 func (h *host) call(ctx context.Context, server string, m rpc) (any, *rpcError) {
 	var p struct {
 		Name string          `json:"name"`
@@ -153,23 +151,16 @@ func (h *host) call(ctx context.Context, server string, m rpc) (any, *rpcError) 
 	if len(p.Args) == 0 {
 		p.Args = json.RawMessage("{}")
 	}
-	if !h.enter() {
-		return nil, &rpcError{codeRefused, textServerEnded}
-	}
-	defer h.callbacks.Done()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(h.life, cancel)()
 	key := server + "/" + string(m.ID)
 	if !h.beginCall(key, cancel) {
 		return nil, &rpcError{codeRefused, textTwice}
 	}
 	defer h.endCall(key)
-	var r agent.ToolResult
-	err := fault.Guard("the tool "+p.Name, func() error { r = h.o.Tools[i].Call(ctx, p.Args); return nil })()
-	if err != nil {
-		h.log.Error("tool failed", "tool", p.Name, "fault", err, "stack", fault.Stack(err))
-		r = agent.ToolResult{Text: fmt.Sprintf(answerToolFault, p.Name), IsError: true}
+	r, ok := h.run.Call(ctx, h.o.Tools[i], p.Args)
+	if !ok {
+		return nil, &rpcError{codeRefused, textServerEnded}
 	}
 	if r.EndTurn {
 		h.mu.Lock()

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"ollimbot/cmd/internal/service"
+	"ollimbot/core"
+	"ollimbot/core/config"
+	"ollimbot/core/words"
+	"ollimbot/routines/schedule"
+)
+
+type serviceCmds struct {
+	Install   serviceInstallCmd   `cmd:""`
+	Uninstall serviceUninstallCmd `cmd:""`
+	Status    serviceStatusCmd    `cmd:""`
+	Logs      serviceLogsCmd      `cmd:""`
+}
+
+type serviceInstallCmd struct {
+	DryRun  bool     `name:"dry-run" help:"Show what would be written and run, and change nothing."`
+	Replace bool     `help:"Write a file that was edited by hand anew; yours is kept beside it."`
+	Args    []string `arg:"" optional:"" passthrough:"" help:"Flags of run that the service starts with, such as: -- --engine script."`
+}
+
+// Run writes the service's file and starts the bot.
+func (c *serviceInstallCmd) Run(p *process, at dataDir) error {
+	if len(c.Args) > 0 && c.Args[0] == "--" {
+		c.Args = c.Args[1:]
+	}
+	return p.withService(at, c.Args, func(ctx context.Context, s *service.Service) error {
+		if exe, err := service.Program(); err != nil || service.Temporary(exe) {
+			return errors.Join(err, fmt.Errorf(textTemporary, exe))
+		}
+		if err := p.shellOnly(at); err != nil {
+			return err
+		}
+		return s.Install(ctx, c.DryRun, c.Replace)
+	})
+}
+
+type serviceUninstallCmd struct {
+	DryRun bool `name:"dry-run" help:"Show what would be run and removed, and change nothing."`
+}
+
+// Run stops the bot and removes the service's file.
+func (c *serviceUninstallCmd) Run(p *process, at dataDir) error {
+	return p.withService(at, nil, func(ctx context.Context, s *service.Service) error { return s.Uninstall(ctx, c.DryRun) })
+}
+
+type serviceStatusCmd struct {
+	asJSON
+}
+
+// Run says how the service stands; a service that does not run is a failure.
+func (c *serviceStatusCmd) Run(p *process, at dataDir) error {
+	out := p.out
+	if c.JSON {
+		p.out = discard{}
+	}
+	return p.withService(at, nil, func(ctx context.Context, s *service.Service) error {
+		now, err := s.Status(ctx)
+		if p.out = out; err != nil {
+			return err
+		}
+		if c.JSON {
+			err = p.json(now)
+		}
+		if err == nil && !now.Running {
+			err = errSilent
+		}
+		return err
+	})
+}
+
+// discard takes everything and keeps nothing.
+type discard struct{}
+
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+
+type serviceLogsCmd struct {
+	N      int  `name:"lines" short:"n" default:"50" placeholder:"N" help:"How many lines, at most 10000."`
+	Follow bool `short:"f" help:"Go on until you interrupt it."`
+}
+
+// Run shows what the service has said.
+func (c *serviceLogsCmd) Run(p *process, at dataDir) error {
+	if c.N < 1 || c.N > 10000 {
+		return usagef(textBadCount, c.N)
+	}
+	return p.withService(at, nil, func(ctx context.Context, s *service.Service) error { return s.Logs(ctx, c.N, c.Follow) })
+}
+
+// withService does something with the service of the data directory.
+func (p *process) withService(at dataDir, args []string, do func(context.Context, *service.Service) error) error {
+	ctx, stop := p.context()
+	defer stop()
+	exe, err := service.Program()
+	if err != nil {
+		return err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return fmt.Errorf("find the home directory: %w", err)
+	}
+	me, err := user.Current()
+	if err != nil {
+		return fmt.Errorf("find out who you are: %w", err)
+	}
+	commands := service.Commands{Getenv: p.getenv, Out: p.out, Err: p.err}
+	s, err := service.New(ctx, service.Options{
+		System: runtime.GOOS, Exe: exe, Args: args, Dir: at.dir.Root(), Main: at.dir.Root() == filepath.Join(home, ".ollim-bot"),
+		Home: home, User: me.Username, UID: os.Getuid(), Getenv: p.getenv, Running: at.dir.Running, Out: p.out, Root: "/",
+		Run: commands.Run, Show: commands.Show,
+	})
+	if err != nil {
+		return err
+	}
+	return do(ctx, s)
+}
+
+// shellOnly warns of variables that only this shell has: a service does not see them.
+func (p *process) shellOnly(at dataDir) error {
+	alone, _, err := config.LoadEnv(func(string) string { return "" }, config.Flags{DataDir: at.dir.Root()})
+	if err != nil {
+		return err
+	}
+	filed := alone.Secrets(nil)
+	for _, e := range p.environ() {
+		name, value, _ := strings.Cut(e, "=")
+		ours := name == "DISCORD_TOKEN" || name == "OLLIM_DATA_DIR" || value == ""
+		for _, prefix := range []string{"OLLIM_", "WEBHOOK_", "ANTHROPIC_", "CLAUDE_CODE_OAUTH"} {
+			ours = ours || strings.HasPrefix(name, prefix)
+		}
+		if ours && value != "" && name != "OLLIM_DATA_DIR" && !slices.Contains(filed, value) {
+			if err := p.printf(textShellOnly, name, at.dir.Display()+"/"+config.EnvFile); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lastPatience is when a bot that was asked to end is ended: all that it waits for by
+// itself takes less, and whoever supervises it waits little longer. Nothing that is
+// stored is harmed.
+const lastPatience = 9500 * time.Millisecond
+
+// tend keeps a supervisor informed of a bot without a dashboard, and reads the
+// settings again on SIGHUP.
+func (p *process) tend(ctx context.Context, bot *core.Bot, log *slog.Logger, at dataDir, again func() bool) error {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	context.AfterFunc(ctx, func() {
+		time.AfterFunc(lastPatience, func() {
+			log.Error("the bot did not end in time and is cut off; what is stored is whole")
+			os.Exit(exitFailed)
+		})
+	})
+	return service.Tend(ctx, service.Bot{
+		Alive: bot.Alive, Again: again, Log: log,
+		Status: func() string { return statusWords(bot.Snapshot()) },
+		Reload: func() {
+			bot.Reload()
+			log.Info("the settings were read again")
+			p.unread(at, log)
+		},
+	}, hangup)
+}
+
+// unread names what has changed in .env since the start, which counts from the next
+// one on.
+func (p *process) unread(at dataDir, log *slog.Logger) {
+	now, _, err := config.LoadEnv(p.getenv, config.Flags{DataDir: p.flags.DataDir, Timezone: p.flags.Timezone})
+	if err != nil {
+		log.Warn(".env was not read", "error", err)
+		return
+	}
+	was := at.env
+	changed := was.ZoneName != now.ZoneName || was.UserName != now.UserName || was.BotName != now.BotName || was.OwnerID != now.OwnerID ||
+		was.WebhookPort != now.WebhookPort || was.DiscordAPI != now.DiscordAPI || !slices.Equal(was.Secrets(nil), now.Secrets(nil))
+	if changed {
+		log.Warn(".env has changed: that counts from the next start on")
+	}
+}
+
+// statusWords are the bot in a line for its supervisor. Titles of tasks are the
+// user's own and stay out of the system's log.
+func statusWords(s core.Snapshot) string {
+	text := fmt.Sprintf("%s, %s", words.Count(s.Routines, "routine"), words.Count(s.Reminders, "reminder"))
+	next := func(e schedule.Entry) bool { return !e.Held && e.FireTime.After(s.At) }
+	if i := slices.IndexFunc(s.Schedule.Day, next); i >= 0 {
+		text += ", next " + s.Schedule.Day[i].FireTime.Format("Mon 15:04")
+	}
+	if !s.Engine.OK {
+		text += "; " + s.Engine.State
+	}
+	return text
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// notified is a bot without a dashboard, and the socket on which its supervisor hears
+// of it.
+type notified struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	dir    string
+	out    bytes.Buffer
+	socket *net.UnixConn
+}
+
+func startNotified(t *testing.T, dir string) *notified {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "n")
+	check(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	path := filepath.Join(folder, "s")
+	n := &notified{t: t, dir: dir}
+	n.socket, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	check(t, err)
+	n.cmd = exec.Command(built(t), "run", "--headless", "--engine", "script", "--data-dir", dir)
+	n.cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=2000000", "WATCHDOG_PID=")
+	n.cmd.Stdout, n.cmd.Stderr = &n.out, &n.out
+	check(t, n.cmd.Start())
+	t.Cleanup(func() {
+		_ = n.cmd.Process.Kill() // it has mostly ended
+		_ = n.cmd.Wait()
+		_ = n.socket.Close()
+	})
+	return n
+}
+
+// hears waits for a message from the bot.
+func (n *notified) hears(part string) {
+	n.t.Helper()
+	check(n.t, n.socket.SetReadDeadline(time.Now().Add(patience)))
+	for buf := make([]byte, 4096); ; {
+		size, err := n.socket.Read(buf)
+		if err != nil {
+			n.t.Fatalf("no %q: %v", part, err)
+		}
+		if strings.Contains(string(buf[:size]), part) {
+			return
+		}
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	check(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	check(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+func TestABotWithoutADashboardObeysItsSupervisor(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "reminders", "long.md"), "---\nid: \"aaaa0001\"\nrun-at: \""+time.Now().Add(time.Second).Format(time.RFC3339)+
+		"\"\nbackground: true\n---\n```script\nwait 1h\n```\n")
+	n := startNotified(t, dir)
+	n.hears("READY=1")
+	n.hears("WATCHDOG=1\nSTATUS=0 routines, 1 reminder")
+	put(t, filepath.Join(dir, ".env"), "OLLIM_USER_NAME=Ada\n")
+	check(t, n.cmd.Process.Signal(syscall.SIGHUP))
+	n.hears("RELOADING=1")
+	n.hears("READY=1")
+	for { // until the long run is under way
+		if _, err := os.Stat(filepath.Join(dir, "state", "fork_runs.jsonl")); err == nil {
+			break
+		}
+		n.hears("WATCHDOG=1")
+	}
+	began := time.Now()
+	check(t, n.cmd.Process.Signal(syscall.SIGTERM))
+	n.hears("STOPPING=1")
+	check(t, n.cmd.Wait())
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("the end took %s", took)
+	}
+	log := string(read(t, filepath.Join(dir, "state", "bot.log")))
+	for _, want := range []string{"the settings were read again", ".env has changed", "bot stopped"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log does not say %q:\n%s", want, log)
+		}
+	}
+}
+
+// userSystemd runs the rest of a script beside a systemd user instance of its own: with
+// its own mounts, processes and control group, so that nothing of the machine's is
+// touched. $OLLIM is the program, $HOME a folder of the test's.
+const userSystemd = `set -u
+cg=$(awk '$3 == "cgroup2" {print $2; exit}' /proc/mounts)/ollim-test-$$
+mkdir "$cg" || exit 77
+trap 'for i in 1 2 3 4 5; do find "$cg" -depth -type d -exec rmdir {} + 2>/dev/null && break; sleep 0.2; done' EXIT
+(echo $BASHPID >"$cg/cgroup.procs" && exec unshare -m -p -f -C --kill-child bash -c "$INSIDE") || exit $?
+`
+
+const insideSystemd = `set -u
+mount -t proc proc /proc && mount -t tmpfs tmpfs /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup && mount -t tmpfs tmpfs /run || exit 77
+mkdir -p /run/systemd/system /run/user/0 /run/tmp && chmod 700 /run/user/0
+export XDG_RUNTIME_DIR=/run/user/0 TMPDIR=/run/tmp
+systemd=/usr/lib/systemd/systemd; [ -x "$systemd" ] || systemd=/lib/systemd/systemd
+"$systemd" --user --log-target=console </dev/null >"$HOME/systemd.log" 2>&1 &
+for i in $(seq 100); do systemctl --user is-system-running >/dev/null 2>&1 && break; sleep 0.1; done
+systemctl --user is-system-running >/dev/null 2>&1 || exit 77
+pid() { systemctl --user show ollim-bot -p MainPID --value; }
+unit=$HOME/.config/systemd/user/ollim-bot.service
+echo "== install"; "$OLLIM" service install -- --engine script; echo "exit $?"
+echo "== status"; "$OLLIM" service status; echo "exit $?"
+echo "== again"; "$OLLIM" service install -- --engine script; echo "exit $?"
+echo "== logs"; "$OLLIM" service logs -n 5; echo "exit $?"
+echo "== reload"; systemctl --user reload ollim-bot; echo "exit $?"; grep -c "the settings were read again" "$HOME/.ollim-bot/state/bot.log"
+echo "== rival"; "$OLLIM" run --headless --engine script; echo "exit $?"
+echo "== watchdog"; before=$(pid); kill -STOP "$before"
+for i in $(seq 150); do after=$(pid); [ "$after" != "$before" ] && [ "$after" != 0 ] && break; sleep 0.1; done
+[ "$after" != "$before" ] && echo "a fresh process"; "$OLLIM" service status
+echo "== sandbox"
+args=(); while IFS= read -r line; do args+=(-p "$line"); done < <(grep -E '^(NoNew|Lock|Restrict|SystemCall|UMask)' "$unit")
+systemd-run --user --quiet --wait --pipe "${args[@]}" bwrap --unshare-all --ro-bind / / --proc /proc --dev /dev echo "bubblewrap works"
+echo "== stop"; SECONDS=0; systemctl --user stop ollim-bot; [ $SECONDS -le 10 ] && echo "in time"; "$OLLIM" service status; echo "exit $?"
+echo "== uninstall"; "$OLLIM" service uninstall; echo "exit $?"; [ -e "$unit" ] || echo "no unit"; "$OLLIM" service status; echo "exit $?"
+kill %1; wait %1
+`
+
+func TestTheServiceLivesInARealSystemd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a systemd")
+	}
+	if _, err := exec.LookPath("bwrap"); err != nil && os.Getenv("OLLIM_REQUIRE_SYSTEMD") == "" {
+		t.Skip("needs bubblewrap: apt install bubblewrap")
+	}
+	home := t.TempDir()
+	// A watchdog that one can wait for; a drop-in is the way of a user's own changes.
+	put(t, filepath.Join(home, ".config/systemd/user/ollim-bot.service.d/quick.conf"), "[Service]\nWatchdogSec=2\nRestartSec=0\n")
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", userSystemd)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "OLLIM=" + built(t), "INSIDE=" + insideSystemd, "LANG=C.UTF-8"}
+	out, err := cmd.CombinedOutput()
+	if exit := cmd.ProcessState.ExitCode(); exit == 77 || exit == 127 || os.Getuid() != 0 {
+		t.Skipf("no systemd user instance can run here (it needs root, unshare and systemd): %v\n%s", err, out)
+	}
+	parts := map[string]string{}
+	for part := range strings.SplitSeq(string(out), "== ") {
+		name, rest, _ := strings.Cut(part, "\n")
+		parts[name] = rest
+	}
+	for name, wants := range map[string][]string{
+		"install":   {"writes ~/.config/systemd/user/ollim-bot.service", "ollim-bot.service runs (process ", "enable-linger root", "exit 0"},
+		"status":    {"active (running), process ", "says     0 routines, 0 reminders", "exit 0"},
+		"again":     {"nothing to do", "exit 0"},
+		"logs":      {"bot started", "exit 0"},
+		"reload":    {"exit 0\n1\n"},
+		"rival":     {"exit 1"},
+		"watchdog":  {"a fresh process", "started again 1 time"},
+		"sandbox":   {"bubblewrap works"},
+		"stop":      {"in time", "inactive (dead)", "exit 1"},
+		"uninstall": {"is removed; your data stays in ~/.ollim-bot", "no unit", "is not installed", "exit 1"},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(parts[name], want) {
+				t.Errorf("%s does not say %q:\n%s", name, want, parts[name])
+			}
+		}
+	}
+	if t.Failed() {
+		t.Logf("%v\n%s", err, out)
+	}
+}

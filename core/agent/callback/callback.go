@@ -1,0 +1,227 @@
+// Package callback calls what the bot has put into a session: its hooks, its
+// permission callback and its tools. It is for engines, and keeps to one rule:
+// whatever goes wrong, a call is refused. It must not know how a model is reached.
+package callback
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/clean"
+	"ollimbot/core/fault"
+)
+
+const (
+	// Patience is how long the hooks before a call and at the end of a turn may take.
+	Patience = 55 * time.Second
+	// PostPatience is how long the hook after a call may take.
+	PostPatience = 25 * time.Second
+)
+
+// Why there is no answer. A cancelled callback is nothing to log.
+var (
+	errSlow      = errors.New("the callback took too long")
+	errEnded     = errors.New("the session has ended")
+	errCancelled = errors.New("the request was cancelled")
+)
+
+// What the model reads when a call was refused.
+const (
+	AnswerGarbled   = "This call was refused: its input could not be read."
+	AnswerCancelled = "This call was refused: the turn was interrupted."
+	AnswerFault     = "This call was refused: the check that stands before it failed."
+	AnswerSlow      = "This call was refused: the check that stands before it took too long. Go on without it."
+	AnswerNobody    = "This call was refused: nobody can be asked for permission here."
+	answerNoReason  = "This call was refused."
+	answerToolFault = "Error: %s failed inside the bot; nothing is known of what it has done."
+)
+
+// Host calls on behalf of one session. Use New.
+type Host struct {
+	log *slog.Logger
+	o   agent.SessionOptions
+
+	// life ends with Close. running are what runs of the bot's; Close waits for it.
+	life    context.Context
+	end     context.CancelFunc
+	running sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+}
+
+// New returns the host of a session. A nil log logs nothing. Use Close at the end.
+func New(o agent.SessionOptions, log *slog.Logger) *Host {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	h := &Host{log: log, o: o}
+	h.life, h.end = context.WithCancel(context.Background())
+	return h
+}
+
+// Close cancels what runs, and waits until every hook and every tool has returned:
+// so none may close its own session. It is idempotent.
+func (h *Host) Close() {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.end()
+	h.running.Wait()
+}
+
+// Ended reports whether Close was called.
+func (h *Host) Ended() bool { return h.life.Err() != nil }
+
+// enter counts in something that Close waits for; false after Close.
+func (h *Host) enter() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.closed {
+		h.running.Add(1)
+	}
+	return !h.closed
+}
+
+// Stop lets the run object to the end of its turn, once: a turn that goes on because
+// of an objection (again) may end in any case.
+func (h *Host) Stop(ctx context.Context, again bool) (objection string) {
+	if h.o.Hooks.Stop == nil {
+		return ""
+	}
+	reason, err := within(ctx, h, Patience, func(ctx context.Context) string { return h.o.Hooks.Stop(ctx, again) })
+	if err != nil {
+		h.failed("stop hook gave no answer", err)
+		return ""
+	}
+	if again {
+		return ""
+	}
+	return reason
+}
+
+// PreTool asks the run's guard; whatever goes wrong is a denial.
+func (h *Host) PreTool(ctx context.Context, u agent.ToolUse) agent.Decision {
+	if h.o.Hooks.PreTool == nil {
+		return agent.Decision{Allow: true}
+	}
+	d, err := within(ctx, h, Patience, func(ctx context.Context) agent.Decision { return h.o.Hooks.PreTool(ctx, u) })
+	switch {
+	case errors.Is(err, errSlow):
+		h.failed("hook before a call gave no answer", err)
+		return refusal(AnswerSlow)
+	case errors.Is(err, errCancelled), errors.Is(err, errEnded):
+		return refusal(AnswerCancelled)
+	case err != nil:
+		h.failed("hook before a call gave no answer", err)
+		return refusal(AnswerFault)
+	case d.Allow:
+		return d
+	}
+	return refusal(cmp.Or(d.Reason, answerNoReason))
+}
+
+// PostTool tells the run that a call has succeeded.
+func (h *Host) PostTool(ctx context.Context, u agent.ToolUse) {
+	if h.o.Hooks.PostTool == nil {
+		return
+	}
+	_, err := within(ctx, h, PostPatience, func(ctx context.Context) struct{} {
+		h.o.Hooks.PostTool(ctx, u)
+		return struct{}{}
+	})
+	if err != nil {
+		h.failed("hook after a call gave no answer", err)
+	}
+}
+
+// Permission asks the run whether a call may be made. It blocks for as long as a
+// person thinks.
+func (h *Host) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
+	if h.o.Permission == nil {
+		return refusal(AnswerNobody)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(h.life, cancel)()
+	var d agent.Decision
+	if err := fault.Guard("a permission", func() error { d = h.o.Permission(ctx, u); return nil })(); err != nil {
+		h.log.Error("permission callback failed", "tool", clean.Cut(clean.Line(u.Name), 80), "fault", err, "stack", fault.Stack(err))
+		return refusal(AnswerFault)
+	}
+	switch {
+	case ctx.Err() != nil || h.Ended(): // whatever was decided
+		return refusal(AnswerCancelled)
+	case d.Allow:
+		return d
+	}
+	return refusal(cmp.Or(d.Reason, answerNoReason))
+}
+
+// Call runs a tool of the bot's. A panic is an error result: it must not end the
+// program, which has other sessions. ok is false once the session has ended.
+func (h *Host) Call(ctx context.Context, t agent.Tool, args []byte) (r agent.ToolResult, ok bool) {
+	if !h.enter() {
+		return r, false
+	}
+	defer h.running.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(h.life, cancel)()
+	err := fault.Guard("the tool "+t.Name, func() error { r = t.Call(ctx, args); return nil })()
+	if err != nil {
+		h.log.Error("tool failed", "tool", t.Name, "fault", err, "stack", fault.Stack(err))
+		r = agent.ToolResult{Text: fmt.Sprintf(answerToolFault, t.Name), IsError: true}
+	}
+	return r, true
+}
+
+func refusal(reason string) agent.Decision { return agent.Decision{Reason: reason} }
+
+// failed logs a callback without an answer, unless it was only cancelled.
+func (h *Host) failed(message string, err error) {
+	if errors.Is(err, errCancelled) || errors.Is(err, errEnded) {
+		return
+	}
+	h.log.Error("callback failed", "what", message, "error", clean.Line(err.Error()))
+}
+
+// within runs a callback in a goroutine of its own, for an answer is due even
+// if it hangs. The error says why there is no answer: it took longer than limit,
+// panicked, was cancelled, or the session has ended. Close waits for the
+// goroutine.
+func within[T any](ctx context.Context, h *Host, limit time.Duration, call func(context.Context) T) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSlow)
+	defer cancel()
+	defer context.AfterFunc(h.life, cancel)()
+	var none T
+	if !h.enter() {
+		return none, errEnded
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		defer h.running.Done()
+		var o outcome
+		o.err = fault.Guard("a callback of a session", func() error { o.value = call(ctx); return nil })()
+		done <- o
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		if errors.Is(context.Cause(ctx), errSlow) {
+			return none, errSlow
+		}
+		return none, errCancelled
+	}
+}

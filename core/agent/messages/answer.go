@@ -1,0 +1,376 @@
+package messages
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages/history"
+	"ollimbot/core/store"
+)
+
+// Kinds of blocks and reasons to stop.
+const (
+	kindText     = "text"
+	kindThinking = "thinking"
+	kindToolUse  = "tool_use"
+
+	stopMaxTokens  = "max_tokens"
+	stopPause      = "pause_turn"
+	stopRefusal    = "refusal"
+	stopWindow     = "model_context_window_exceeded"
+	stopCompaction = "compaction"
+)
+
+// maxAnswer is how many bytes one answer may have.
+const maxAnswer = 64 << 20
+
+// errGarbled says that what came is no answer of the protocol.
+var errGarbled = errors.New(textGarbled)
+
+// answer is a message of the model while it comes.
+type answer struct {
+	stop   string
+	blocks []*block
+	used   usage
+	size   int
+	over   bool // the server has said that this is all
+}
+
+// usage is what a request has used, as the server counts.
+type usage struct {
+	Input    int `json:"input_tokens"`
+	Output   int `json:"output_tokens"`
+	Read     int `json:"cache_read_input_tokens"`
+	Write    int `json:"cache_creation_input_tokens"`
+	Creation struct {
+		Hour int `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+}
+
+// usage is what it has used, without a price.
+func (u usage) usage() agent.Usage {
+	return agent.Usage{InputTokens: u.Input, OutputTokens: u.Output, CacheRead: u.Read, CacheWrite: u.Write, CacheHour: u.Creation.Hour}
+}
+
+// prompt is how many tokens went in.
+func (u usage) prompt() int { return u.Input + u.Read + u.Write }
+
+// block is one block of an answer. What it began with is kept as it came, unknown
+// fields too; deltas add to its texts.
+type block struct {
+	kind   string
+	index  int
+	fields map[string]json.RawMessage
+	grown  map[string]*strings.Builder
+	input  bytes.Buffer // of a tool call, as it comes
+	lists  map[string][]json.RawMessage
+	whole  bool
+}
+
+// apiError is how the server says what went wrong.
+type apiError struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+// streamed is one event of a stream.
+type streamed struct {
+	Type    string          `json:"type"`
+	Index   int             `json:"index"`
+	Message json.RawMessage `json:"message"`
+	Block   json.RawMessage `json:"content_block"`
+	Delta   json.RawMessage `json:"delta"`
+	Usage   json.RawMessage `json:"usage"`
+	Error   *apiError       `json:"error"`
+}
+
+// message is a whole message, as a server sends it that does not stream, and the
+// begin of one that does.
+type message struct {
+	Type    string            `json:"type"`
+	Content []json.RawMessage `json:"content"`
+	Stop    string            `json:"stop_reason"`
+	Usage   json.RawMessage   `json:"usage"`
+	Error   *apiError         `json:"error"`
+}
+
+// piece is told of each text and thought while it comes; first says that a block
+// begins with it.
+type piece func(kind, text string, first bool)
+
+// take takes an event's data. named is the event's name, for servers that leave the
+// type out of the data.
+func (a *answer) take(named string, data []byte, put piece) error {
+	if a.size += len(data); a.size > maxAnswer {
+		return errGarbled
+	}
+	var e streamed
+	if err := json.Unmarshal(data, &e); err != nil {
+		return fmt.Errorf("%w: %w", errGarbled, err)
+	}
+	if e.Type == "" {
+		e.Type = named
+	}
+	switch e.Type {
+	case "message_start":
+		var m message
+		if json.Unmarshal(e.Message, &m) != nil {
+			return errGarbled
+		}
+		a.count(m.Usage)
+	case "content_block_start":
+		return a.begin(e.Index, e.Block)
+	case "content_block_delta":
+		return a.grow(e.Index, e.Delta, put)
+	case "content_block_stop":
+		if b := a.at(e.Index); b != nil {
+			b.whole = true
+		}
+	case "message_delta":
+		var d struct {
+			Stop string `json:"stop_reason"`
+		}
+		if json.Unmarshal(e.Delta, &d) != nil {
+			return errGarbled
+		}
+		if d.Stop != "" {
+			a.stop = d.Stop
+		}
+		a.count(e.Usage)
+	case "message_stop":
+		a.over = true
+	case "error":
+		return inStream(e.Error)
+	}
+	return nil // of pings, and of what there will be
+}
+
+// count takes what the server says that was used so far.
+func (a *answer) count(raw json.RawMessage) {
+	if len(raw) > 0 {
+		_ = json.Unmarshal(raw, &a.used) // what cannot be read is not counted
+	}
+}
+
+// at is the newest block of that index.
+func (a *answer) at(index int) *block {
+	for _, b := range slices.Backward(a.blocks) {
+		if b.index == index {
+			return b
+		}
+	}
+	return nil
+}
+
+func (a *answer) begin(index int, raw json.RawMessage) error {
+	b := &block{index: index, grown: map[string]*strings.Builder{}, lists: map[string][]json.RawMessage{}}
+	if json.Unmarshal(raw, &b.fields) != nil || json.Unmarshal(b.fields["type"], &b.kind) != nil {
+		return errGarbled
+	}
+	a.blocks = append(a.blocks, b)
+	return nil
+}
+
+// grow takes a delta: a text is added to the field of the same name.
+func (a *answer) grow(index int, raw json.RawMessage, put piece) error {
+	b := a.at(index)
+	var d map[string]json.RawMessage
+	if b == nil || b.whole || json.Unmarshal(raw, &d) != nil {
+		return errGarbled
+	}
+	for name, value := range d {
+		var text string
+		switch {
+		case name == "type" || string(value) == "null":
+		case name == "citation":
+			b.lists["citations"] = append(b.lists["citations"], value)
+		case json.Unmarshal(value, &text) != nil: // nothing that a block could grow by
+		case name == "partial_json":
+			b.input.WriteString(text)
+		default:
+			b.add(name, text, put)
+		}
+	}
+	return nil
+}
+
+func (b *block) add(name, text string, put piece) {
+	first := b.grown[name] == nil
+	if first {
+		b.grown[name] = &strings.Builder{}
+		b.grown[name].WriteString(b.string(name))
+	}
+	b.grown[name].WriteString(text)
+	if name == b.kind { // "text" of a text, "thinking" of a thought
+		put(b.kind, text, first)
+	}
+}
+
+// string is a text that the block began with.
+func (b *block) string(name string) string {
+	var s string
+	_ = json.Unmarshal(b.fields[name], &s) // or there is none
+	return s
+}
+
+// text is what the block says now.
+func (b *block) text(name string) string {
+	if g := b.grown[name]; g != nil {
+		return g.String()
+	}
+	return b.string(name)
+}
+
+// set gives a field another value.
+func (b *block) set(name string, v any) {
+	if raw, err := encode(v); err == nil {
+		b.fields[name] = raw
+	}
+}
+
+// json is the block as the history keeps it.
+func (b *block) json() (json.RawMessage, error) {
+	for name, g := range b.grown {
+		b.set(name, g.String())
+	}
+	for name, list := range b.lists {
+		b.set(name, list)
+	}
+	if b.input.Len() > 0 {
+		b.set("input", json.RawMessage(b.input.Bytes()))
+	}
+	return encode(b.fields)
+}
+
+// call is a call of a tool that the answer holds. bad says why its arguments are no
+// JSON object.
+type call struct {
+	agent.ToolUse
+	bad string
+}
+
+// calls are the answer's calls of tools, each with an id of its own and arguments
+// that can be sent back, whatever came.
+func (a *answer) calls() []call {
+	var list []call
+	seen := map[string]bool{}
+	for _, b := range a.blocks {
+		if b.kind != kindToolUse || !b.whole {
+			continue
+		}
+		id := b.string("id")
+		if id == "" || seen[id] {
+			id = "toolu_" + strings.ReplaceAll(store.NewUUID(), "-", "")
+			b.set("id", id)
+		}
+		seen[id] = true
+		c := call{ToolUse: agent.ToolUse{ID: id, Name: b.string("name")}}
+		c.Input, c.bad = b.arguments()
+		list = append(list, c)
+	}
+	return list
+}
+
+// arguments are those of a call. What is no object becomes an empty one, because
+// the server takes nothing else back.
+func (b *block) arguments() (object json.RawMessage, bad string) {
+	raw := b.fields["input"]
+	if b.input.Len() > 0 {
+		raw = b.input.Bytes()
+	}
+	var fields map[string]json.RawMessage
+	said := ""
+	switch err := json.Unmarshal(raw, &fields); {
+	case len(bytes.TrimSpace(raw)) == 0:
+		fields = map[string]json.RawMessage{}
+	case err != nil || fields == nil:
+		said = fmt.Sprintf(answerNoJSON, short(string(raw)))
+	}
+	object = json.RawMessage("{}")
+	if said == "" && len(fields) > 0 {
+		var one bytes.Buffer
+		if json.Compact(&one, raw) == nil {
+			object = one.Bytes()
+		}
+	}
+	b.input.Reset()
+	b.fields["input"] = object
+	return object, said
+}
+
+// message is the answer as a line of the history; nil where nothing of it can be
+// sent back. Of an answer that was cut, only whole blocks and the text so far count.
+func (a *answer) message() ([]byte, error) {
+	var list []json.RawMessage
+	says := false
+	for _, b := range a.blocks {
+		if !b.whole && b.kind != kindText || b.kind == kindText && b.text(kindText) == "" {
+			continue
+		}
+		raw, err := b.json()
+		if err != nil {
+			return nil, fmt.Errorf("keep the answer: %w", err)
+		}
+		list = append(list, raw)
+		says = says || b.kind != kindThinking && b.kind != "redacted_thinking"
+	}
+	if !says { // thoughts alone are no answer
+		return nil, nil
+	}
+	return line("assistant", list), nil
+}
+
+// line is a message as a line of the history.
+func line(role string, blocks []json.RawMessage) []byte {
+	return fmt.Appendf(nil, `{"role":%q,"content":[%s]}`, role, bytes.Join(raws(blocks), []byte(",")))
+}
+
+func raws(list []json.RawMessage) [][]byte {
+	out := make([][]byte, len(list))
+	for i, r := range list {
+		out[i] = r
+	}
+	return out
+}
+
+// encode is a value in JSON of one line, in which "<" stays as it is.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
+
+// textBlock is a block of text.
+func textBlock(text string) json.RawMessage {
+	raw, err := encode(struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}{kindText, text})
+	if err != nil { // a text always can be
+		return nil
+	}
+	return raw
+}
+
+// userLine is a message of the user with one text.
+func userLine(text string) []byte { return line("user", []json.RawMessage{textBlock(text)}) }
+
+// danglingCalls are the calls of a message without results.
+func danglingCalls(message []byte) []string {
+	var ids []string
+	for _, b := range history.Blocks(message) {
+		if b.Type == kindToolUse {
+			ids = append(ids, b.ID)
+		}
+	}
+	return ids
+}

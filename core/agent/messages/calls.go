@@ -1,0 +1,238 @@
+package messages
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages/tools"
+	"ollimbot/core/fault"
+)
+
+// maxOutput is how many bytes of a tool's output an event carries: consumers show a
+// few lines of it, the model has read all of it.
+const maxOutput = 16 << 10
+
+// news is what a call tells while it runs: an event of its own, or its end.
+type news struct {
+	event agent.Event
+	at    int
+	end   *outcome
+}
+
+// answerCalls carries calls out and adds all their results to the history, in one
+// message. Where ctx ends, those that did not run to their end say so.
+func (t *talk) answerCalls(calls []call) over {
+	t.speech.open = 0 // the answer is whole: nothing of it is taken back
+	results := make([]outcome, len(calls))
+	for i := range results {
+		results[i] = said(answerUnknown)
+	}
+	for from := 0; from < len(calls) && t.ctx.Err() == nil; {
+		to := from + 1
+		for !t.alone(calls[from]) && to < len(calls) && !t.alone(calls[to]) {
+			to++
+		}
+		t.together(calls[from:to], results[from:to])
+		from = to
+	}
+	blocks := make([]json.RawMessage, len(calls))
+	end := over{}
+	for i, c := range calls {
+		blocks[i] = t.result(c.ID, results[i])
+		end.endTurn = end.endTurn || results[i].endTurn
+	}
+	if err := t.history.Add(line("user", blocks)); err != nil {
+		return over{err: err}
+	}
+	if t.ctx.Err() != nil {
+		end.err = context.Cause(t.ctx)
+	}
+	return end
+}
+
+// find is the tool of a name.
+func (t *talk) find(name string) (tool, bool) {
+	i := slices.IndexFunc(t.s.tools, func(x tool) bool { return x.name == name })
+	if i < 0 {
+		return tool{}, false
+	}
+	return t.s.tools[i], true
+}
+
+// alone reports whether a call has to run by itself.
+func (t *talk) alone(c call) bool {
+	x, known := t.find(c.Name)
+	return !known || x.alone
+}
+
+// together carries calls out at the same time and waits for all of them.
+func (t *talk) together(calls []call, results []outcome) {
+	for _, c := range calls {
+		t.emit(agent.ToolStart{ID: c.ID, Name: c.Name, Input: c.Input, Subagent: t.about})
+	}
+	told := make(chan news)
+	var running sync.WaitGroup
+	for i, c := range calls {
+		running.Go(func() {
+			end := said(fmt.Sprintf(answerFault, c.Name))
+			err := fault.Guard("a call of a tool", func() error {
+				end = t.carryOut(withTalk(t.ctx, t, func(e agent.Event) { told <- news{event: e} }), c)
+				return nil
+			})()
+			if err != nil {
+				t.s.log.Error("tool failed", "tool", short(c.Name), "fault", err, "stack", fault.Stack(err))
+			}
+			told <- news{at: i, end: &end}
+		})
+	}
+	for left := len(calls); left > 0; {
+		n := <-told
+		if n.end == nil {
+			t.emit(n.event)
+			continue
+		}
+		left--
+		results[n.at] = *n.end
+		c := calls[n.at]
+		t.emit(agent.ToolEnd{
+			ID: c.ID, Name: c.Name, Text: cutBytes(n.end.Text, maxOutput), IsError: n.end.IsError, Denied: n.end.denied,
+		})
+	}
+	running.Wait()
+}
+
+// carryOut asks who is to be asked, and runs the tool. It may run beside others.
+func (t *talk) carryOut(ctx context.Context, c call) outcome {
+	x, known := t.find(c.Name)
+	switch {
+	case !known:
+		return said(fmt.Sprintf(answerNoTool, short(c.Name), strings.Join(t.names(), ", ")))
+	case c.bad != "":
+		return said(c.bad)
+	}
+	if d := t.permit(ctx, x, c.ToolUse); !d.Allow {
+		r := said(d.Reason)
+		r.denied = true
+		return r
+	}
+	r := x.call(ctx, c.Input)
+	if !r.IsError {
+		t.s.host.PostTool(ctx, c.ToolUse)
+	}
+	return r
+}
+
+// permit asks the lists, the hook, and where neither lets a call pass by itself, the
+// permission callback.
+func (t *talk) permit(ctx context.Context, x tool, u agent.ToolUse) agent.Decision {
+	rules := t.s.rules()
+	if rules.Forbids(u) || t.limit != nil && !t.limit.Allows(u) {
+		return agent.Decision{Reason: fmt.Sprintf(answerForbidden, short(u.Name))}
+	}
+	d := t.s.host.PreTool(ctx, u)
+	if !d.Allow || !d.Ask && (x.trusted || rules.Allows(u)) {
+		return d
+	}
+	return t.s.host.Permission(ctx, u)
+}
+
+func (t *talk) names() []string {
+	var list []string
+	for _, x := range t.s.tools {
+		list = append(list, x.name)
+	}
+	return list
+}
+
+// result is the block that answers a call.
+func (t *talk) result(id string, r outcome) json.RawMessage {
+	var content []json.RawMessage
+	text := r.Text
+	for _, d := range r.Documents {
+		if !t.model.PDFs {
+			text = strings.TrimLeft(text+"\n"+fmt.Sprintf(answerNoPDF, short(d.Title)), "\n")
+			continue
+		}
+		content = append(content, documentBlock(d))
+	}
+	if len(r.Images) > 0 && !t.model.Images {
+		text = strings.TrimLeft(text+"\n"+answerNoPicture, "\n")
+	}
+	content = append(content, t.pictures(r.Images)...)
+	if text != "" || content == nil {
+		content = append([]json.RawMessage{textBlock(cmp.Or(text, answerNoText))}, content...)
+	}
+	raw, err := encode(struct {
+		Type    string            `json:"type"`
+		ID      string            `json:"tool_use_id"`
+		IsError bool              `json:"is_error,omitempty"`
+		Content []json.RawMessage `json:"content"`
+	}{"tool_result", id, r.IsError, content})
+	if err != nil { // texts and blocks always can be
+		return nil
+	}
+	return raw
+}
+
+// encoded is where a block's bytes are.
+type encoded struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+	Data      string `json:"data"`
+}
+
+func inBase64(mediaType string, data []byte) encoded {
+	return encoded{"base64", mediaType, base64.StdEncoding.EncodeToString(data)}
+}
+
+// pictures are images as blocks; none where the model takes none.
+func (t *talk) pictures(list []agent.Image) []json.RawMessage {
+	var out []json.RawMessage
+	for _, i := range list {
+		if !t.model.Images {
+			continue
+		}
+		raw, err := encode(map[string]any{"type": "image", "source": inBase64(i.MediaType, i.Data)})
+		if err == nil {
+			out = append(out, raw)
+		}
+	}
+	return out
+}
+
+func documentBlock(d tools.Document) json.RawMessage {
+	raw, err := encode(map[string]any{"type": "document", "title": d.Title, "source": inBase64(d.MediaType, d.Data)})
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// cutBytes shortens a text to about n bytes and says how much is missing.
+func cutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	kept := strings.ToValidUTF8(s[:n], "")
+	return kept + fmt.Sprintf(textCutResult, len(s)-len(kept))
+}
+
+// talkKey finds the talk whose call a tool runs for.
+type talkKey struct{}
+
+// inTalk is a talk and the way to tell of events from beside its loop.
+type inTalk struct {
+	*talk
+	tell func(agent.Event)
+}
+
+func withTalk(ctx context.Context, t *talk, tell func(agent.Event)) context.Context {
+	return context.WithValue(ctx, talkKey{}, inTalk{t, tell})
+}

@@ -1,0 +1,263 @@
+// Package messages is the engine over the Messages API: it speaks to Anthropic, or to
+// whoever speaks the same, over HTTP, and runs the model's tools itself, under the
+// session's hooks and permissions. It owns what a session is on that wire: its
+// history, its requests, what comes back, and how a turn goes on until it ends.
+//
+// It must not know forks, budgets, Discord or the bot's files: what it knows of the
+// bot are the callbacks that come with a session.
+package messages
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages/history"
+	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/control"
+	"ollimbot/core/store"
+)
+
+// folder is where sessions are kept, below the data directory.
+const folder = store.StateDir + "/sessions"
+
+// Options of the engine.
+type Options struct {
+	// Dir is the data directory; sessions are kept in its state/sessions.
+	Dir *store.Dir
+	// Providers are who can be asked, and their models.
+	Providers *provider.Registry
+	// Env is what the model's shell gets of the environment; nil is os.Environ.
+	Env []string
+	// Control is the socket on which the commands of ours that a session's shell
+	// calls reach the bot. Nil: those commands are on their own.
+	Control *control.Server
+	// Sandbox puts a command of the model into its fence; see tools.Options. Nil is none.
+	Sandbox func(tmp string, cmd *exec.Cmd) (done func())
+	// Sight tells tools for files what that fence shows; see tools.Options. Nil shows
+	// everything.
+	Sight func() (sees func(path string, write bool) bool)
+	// Transport sends requests; nil is one of the engine's own.
+	Transport http.RoundTripper
+	// Log may be nil.
+	Log *slog.Logger
+}
+
+// Engine opens sessions with the models of its providers. Use New.
+type Engine struct {
+	o      Options
+	client *http.Client
+
+	mu sync.Mutex
+	// sessions are all that are open, by id. One that is being opened holds its id
+	// with nil.
+	sessions map[string]*session
+	ended    bool
+	problem  string // why the newest request failed, where a cure is needed
+	changed  func()
+}
+
+var (
+	_ agent.Engine         = (*Engine)(nil)
+	_ agent.Reporter       = (*Engine)(nil)
+	_ agent.Runner         = (*Engine)(nil)
+	_ agent.HistoryChecker = (*Engine)(nil)
+)
+
+// Misuse of the engine and of its sessions.
+var (
+	errEnded    = errors.New(textEnded)
+	errClosed   = errors.New(textClosed)
+	errTwoTurns = errors.New(textTwoTurns)
+)
+
+// New returns an engine. It reads and starts nothing.
+func New(o Options) *Engine {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	if o.Transport == nil {
+		o.Transport = &http.Transport{
+			Proxy: http.ProxyFromEnvironment, DisableCompression: true, ForceAttemptHTTP2: true,
+			MaxIdleConnsPerHost: 8, IdleConnTimeout: 5 * time.Minute, TLSHandshakeTimeout: 15 * time.Second,
+		}
+	}
+	client := &http.Client{Transport: o.Transport, CheckRedirect: provider.CheckRedirect}
+	return &Engine{o: o, client: client, sessions: map[string]*session{}}
+}
+
+// Run keeps the sessions until ctx ends, then closes them and returns when nothing
+// of them is left.
+func (e *Engine) Run(ctx context.Context) error {
+	e.tidy(time.Now())
+	<-ctx.Done()
+	e.mu.Lock()
+	e.ended = true
+	var open []*session
+	for _, s := range e.sessions {
+		if s != nil {
+			open = append(open, s)
+		}
+	}
+	e.mu.Unlock()
+	for _, s := range open {
+		if err := s.Close(); err != nil {
+			e.o.Log.Warn("session did not close cleanly", "session", s.ID(), "error", err)
+		}
+	}
+	for _, s := range open {
+		<-s.released
+	}
+	e.client.CloseIdleConnections()
+	return nil
+}
+
+// keptFor is how long a session is kept that nobody has spoken in, and that no
+// younger one has branched off from.
+const keptFor = 30 * 24 * time.Hour
+
+// tidy removes old sessions.
+func (e *Engine) tidy(now time.Time) {
+	if err := history.Tidy(e.o.Dir.Path(folder), now.Add(-keptFor)); err != nil {
+		e.o.Log.Warn("old sessions were not removed", "error", err)
+	}
+}
+
+// Open starts, resumes or forks a session. It asks nobody: a wrong key is told by
+// the first message.
+func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("open a session: %w", err)
+	}
+	if err := o.CheckIDs(); err != nil {
+		return nil, err
+	}
+	id := strings.ToLower(cmp.Or(o.ID, o.Resume))
+	if o.Resume == "" || o.Fork {
+		id = strings.ToLower(cmp.Or(o.ID, store.NewUUID()))
+	} else {
+		id = strings.ToLower(o.Resume)
+	}
+	if err := e.reserve(id); err != nil {
+		return nil, err
+	}
+	s, err := e.newSession(id, o)
+	if err != nil {
+		e.forget(id)
+		return nil, err
+	}
+	e.mu.Lock()
+	e.sessions[id] = s
+	ended := e.ended
+	e.mu.Unlock()
+	if ended {
+		return nil, errors.Join(errEnded, s.Close())
+	}
+	return s, nil
+}
+
+// reserve takes an id: two sessions on one file would garble it.
+func (e *Engine) reserve(id string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ended {
+		return errEnded
+	}
+	if _, taken := e.sessions[id]; taken {
+		return fmt.Errorf(textInUse, id)
+	}
+	e.sessions[id] = nil
+	return nil
+}
+
+func (e *Engine) forget(id string) {
+	e.mu.Lock()
+	delete(e.sessions, id)
+	e.mu.Unlock()
+}
+
+// history opens what a session was told so far.
+func (e *Engine) history(id string, o agent.SessionOptions) (h *history.History, err error) {
+	dir := e.o.Dir.Path(folder)
+	switch {
+	case o.Bare:
+		return history.New("", id)
+	case o.Resume == "":
+		return history.New(dir, id)
+	case o.Fork:
+		h, err = history.Fork(dir, strings.ToLower(o.Resume), id)
+	default:
+		h, err = history.Open(dir, id)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s", agent.ErrNoSession, o.Resume)
+	}
+	return h, err
+}
+
+// HasMessage reports whether a session has taken a message whose text has this
+// digest (agent.HistoryChecker).
+func (e *Engine) HasMessage(_ context.Context, session string, digest [sha256.Size]byte) (bool, error) {
+	if session == "" || session != filepath.Base(session) {
+		return false, nil
+	}
+	took, err := history.Took(e.o.Dir.Path(folder), strings.ToLower(session), func(text string) bool { return sha256.Sum256([]byte(text)) == digest })
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return took, err
+}
+
+// Status is how the engine stands.
+func (e *Engine) Status() agent.Status {
+	e.mu.Lock()
+	st := agent.Status{Problem: e.problem}
+	e.mu.Unlock()
+	for i, p := range e.o.Providers.Providers() {
+		for j, m := range p.Models {
+			of := agent.Model{
+				Names:        append([]string{m.Name, m.FullName()}, m.Aliases...),
+				OwnMeasure:   m.Thinking.Style == provider.AdaptiveThinking,
+				AlwaysThinks: m.Thinking.Style == provider.AdaptiveThinking && m.Thinking.Off == "",
+			}
+			if i == 0 && j == 0 {
+				of.Names = append(of.Names, "")
+			}
+			st.Models = append(st.Models, of)
+		}
+	}
+	return st
+}
+
+// OnChange sets what is called after the status has changed.
+func (e *Engine) OnChange(changed func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.changed = changed
+}
+
+// setProblem notes what keeps sessions from working; empty is nothing.
+func (e *Engine) setProblem(text string) {
+	e.mu.Lock()
+	news, changed := e.problem != text, e.changed
+	e.problem = text
+	e.mu.Unlock()
+	if news && changed != nil {
+		changed()
+	}
+}

@@ -1,0 +1,181 @@
+package messages
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"ollimbot/core/clean"
+)
+
+// failure is a request that was not answered.
+type failure struct {
+	status int
+	kind   string // the server's word for it
+	text   string // in one line
+	// again says that another try may help, wait how long the server wants us to wait.
+	again bool
+	wait  time.Duration
+	// long says that the prompt does not fit.
+	long bool
+}
+
+func (f *failure) Error() string { return f.text }
+
+// spendLimit is a 429 that no waiting cures.
+const spendLimit = "enforced_spend_limit_reached"
+
+// statusOverloaded is the API's own status for too much to do.
+const statusOverloaded = 529
+
+// refused reads an answer that is none.
+func refused(resp *http.Response, body []byte) *failure {
+	var said struct {
+		Error apiError `json:"error"`
+	}
+	_ = json.Unmarshal(body, &said) // then the status says what is known
+	f := &failure{
+		status: resp.StatusCode, kind: said.Error.Type, text: short(said.Error.Message),
+		wait: retryAfter(resp.Header),
+	}
+	switch f.status {
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+		f.again = true
+	default:
+		f.again = f.status >= http.StatusInternalServerError
+	}
+	if resp.Header.Get("x-should-retry") == "false" || strings.Contains(string(body), spendLimit) {
+		f.again = false
+	}
+	f.long = f.status == http.StatusRequestEntityTooLarge || f.status == http.StatusBadRequest && tooLong(f.text)
+	if f.status/100 == 3 {
+		f.text = fmt.Sprintf(textMoved, short(resp.Request.URL.Host))
+	}
+	f.text = f.sentence(strings.Contains(string(body), spendLimit))
+	return f
+}
+
+// tooLong knows the servers' ways to say that a prompt does not fit.
+func tooLong(text string) bool {
+	text = strings.ToLower(text)
+	for _, words := range []string{"prompt is too long", "context length", "context window", "context size", "maximum context", "exceed_context"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// sentence is what the user is told.
+func (f *failure) sentence(spent bool) string {
+	said := cmp.Or(f.text, strings.ToLower(http.StatusText(f.status)), fmt.Sprintf(textStatus, f.status))
+	switch {
+	case f.long:
+		return fmt.Sprintf(textLongPrompt, said)
+	case spent:
+		return fmt.Sprintf(textSpent, said)
+	case f.status == http.StatusUnauthorized, f.status == http.StatusForbidden:
+		return fmt.Sprintf(textBadKey, said)
+	case f.status == http.StatusPaymentRequired, f.kind == "billing_error":
+		return fmt.Sprintf(textNoMoney, said)
+	case f.status == http.StatusNotFound:
+		return fmt.Sprintf(textNotFound, said)
+	}
+	return said
+}
+
+// inStream is an error that came instead of the rest of an answer.
+func inStream(e *apiError) error {
+	if e == nil {
+		return errGarbled
+	}
+	f := &failure{kind: e.Type, text: short(e.Message)}
+	for status, kind := range kinds {
+		if kind == e.Type {
+			f.status = status
+		}
+	}
+	f.again = f.status == 0 || f.status == http.StatusTooManyRequests || f.status >= http.StatusInternalServerError
+	f.long = tooLong(f.text)
+	f.again = f.again && !f.long && !strings.Contains(e.Message, spendLimit)
+	f.text = f.sentence(strings.Contains(e.Message, spendLimit))
+	return f
+}
+
+// kinds are the API's words for errors.
+var kinds = map[int]string{
+	http.StatusBadRequest:            "invalid_request_error",
+	http.StatusUnauthorized:          "authentication_error",
+	http.StatusPaymentRequired:       "billing_error",
+	http.StatusForbidden:             "permission_error",
+	http.StatusNotFound:              "not_found_error",
+	http.StatusRequestEntityTooLarge: "request_too_large",
+	http.StatusTooManyRequests:       "rate_limit_error",
+	http.StatusInternalServerError:   "api_error",
+	statusOverloaded:                 "overloaded_error",
+}
+
+// retryAfter is how long the server wants us to wait, by its own clock where it
+// names a time.
+func retryAfter(h http.Header) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("retry-after-ms"), 64); err == nil {
+		return wanted(ms / 1000)
+	}
+	after := h.Get("retry-after")
+	if seconds, err := strconv.ParseFloat(after, 64); err == nil {
+		return wanted(seconds)
+	}
+	at, err := http.ParseTime(after)
+	now, clockErr := http.ParseTime(h.Get("date"))
+	if err != nil {
+		return 0
+	}
+	if clockErr != nil {
+		now = time.Now()
+	}
+	return wanted(at.Sub(now).Seconds())
+}
+
+// wanted keeps what a server says within what a duration holds.
+func wanted(seconds float64) time.Duration {
+	if !(seconds > 0) {
+		return 0
+	}
+	return time.Duration(min(seconds, (24*time.Hour).Seconds()) * float64(time.Second))
+}
+
+// failureOf is why a request failed; what is no word of the server is the network's,
+// and worth another try.
+func failureOf(err error) *failure {
+	if f := (*failure)(nil); errors.As(err, &f) {
+		return f
+	}
+	text := short(err.Error())
+	switch {
+	case errors.Is(err, errSilent), errors.Is(err, errCut):
+	case errors.Is(err, errGarbled):
+		text = textGarbled
+	default:
+		text = fmt.Sprintf(textNoConnection, text)
+	}
+	return &failure{text: text, again: true}
+}
+
+// reason says in a few words why the engine waits.
+func (f *failure) reason() string {
+	switch f.status {
+	case statusOverloaded, http.StatusServiceUnavailable:
+		return textOverloaded
+	case http.StatusTooManyRequests:
+		return textRateLimit
+	}
+	return f.text
+}
+
+// short is a line of a server's words.
+func short(s string) string { return clean.Cut(clean.Line(s), 300) }

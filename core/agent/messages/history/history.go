@@ -1,0 +1,491 @@
+// Package history keeps what was said in a session of the Messages API, so that a
+// request can repeat it byte for byte: a file of JSON lines that only ever grows. It
+// must not know what is in a message, engines, or the network.
+//
+// A line is one of four. {"role":…} is a message as it goes over the wire.
+// {"tools":…} and {"system":…} are what stands before the messages; they are
+// frozen when a conversation begins, and what follows a later {"tools":…} is a
+// conversation of its own, with nothing before it. Everything else is a note.
+//
+// A fork is a file that begins with a note of its parent and the length of the
+// parent's file at that moment. Nothing is copied: a request reads the parent's
+// bytes where they are, and so do a hundred forks.
+package history
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Ext ends the name of a session's file; what stands before it is the id.
+const Ext = ".jsonl"
+
+const (
+	// maxParents bounds how deep a fork of a fork of a fork may lie.
+	maxParents = 64
+	// known is the depth of lines whose parent is included already.
+	known = -1
+)
+
+// note is a line that is no part of a request.
+type note struct {
+	// Session begins a file; Parent and Offset say where a fork has branched off.
+	Session string    `json:"session,omitempty"`
+	Parent  string    `json:"parent,omitempty"`
+	Offset  int64     `json:"offset,omitempty"`
+	At      time.Time `json:"at,omitzero"`
+	// Facts are those of the newest note that has any.
+	Facts *Facts `json:"facts,omitempty"`
+	// Cut takes back all messages behind this length of the file; Lost says that
+	// they count as never taken.
+	Cut  int64 `json:"cut,omitempty"`
+	Lost bool  `json:"lost,omitempty"`
+}
+
+// Facts are what whoever writes a history wants to know when it is opened again.
+type Facts struct {
+	// Tokens is how long the prompt was, with its answer.
+	Tokens int `json:"tokens,omitempty"`
+	// Prompt is the digest of the newest system prompt that was told.
+	Prompt string `json:"prompt,omitempty"`
+	// Betas are features of the server that the messages depend on.
+	Betas string `json:"betas,omitempty"`
+}
+
+// source is what lines are read from: a file, or memory.
+type source interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// span is a piece of a source.
+type span struct {
+	src      source
+	from, to int64
+}
+
+func (s span) len() int64 { return s.to - s.from }
+
+func (s span) read() ([]byte, error) {
+	b := make([]byte, s.len())
+	if _, err := s.src.ReadAt(b, s.from); err != nil {
+		return nil, fmt.Errorf("read the session: %w", err)
+	}
+	return b, nil
+}
+
+// History is one session's. Its methods may be called by several goroutines; a body
+// that was begun is not changed by what is appended later.
+type History struct {
+	folder string
+	path   string // of the own file; empty in memory
+
+	mu      sync.Mutex
+	own     source // nil before the first message
+	sources []source
+	size    int64 // of the own source
+	// pending are the lines that are written with the first message.
+	pending []byte
+	// tools and system are whole lines, messages runs of message lines, oldest first.
+	tools, system span
+	messages      []span
+	// last is the newest message, users are the ends of the user's newest two,
+	// newest first, and forked is the newest one that a parent holds.
+	last   span
+	users  []Mark
+	forked Mark
+	facts  Facts
+	closed bool
+}
+
+// Mark is the end of a message's line; the zero one is none.
+type Mark struct {
+	src source
+	end int64
+}
+
+// ErrClosed says that the history was closed.
+var ErrClosed = errors.New("the session is closed")
+
+// New begins a session in a folder, or in memory where folder is empty. Nothing is
+// written before its first message.
+func New(folder, id string) (*History, error) {
+	h := &History{folder: folder}
+	return h, h.begin(id, note{Session: id})
+}
+
+// Fork begins a session with all that another one holds, and leaves that alone. An
+// unknown parent is fs.ErrNotExist.
+func Fork(folder, parent, id string) (*History, error) {
+	h := &History{folder: folder}
+	size, err := h.include(parent, -1, 0)
+	if err == nil {
+		err = h.begin(id, note{Session: id, Parent: parent, Offset: size})
+	}
+	if err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
+}
+
+// begin makes the first line ready.
+func (h *History) begin(id string, first note) error {
+	if h.folder == "" {
+		return nil
+	}
+	h.path = filepath.Join(h.folder, id+Ext)
+	if _, err := os.Lstat(h.path); err == nil {
+		return fmt.Errorf("begin the session %s: %w", id, fs.ErrExist)
+	}
+	first.At = time.Now().UTC()
+	h.pending = line(first)
+	return nil
+}
+
+// line is a value as a line.
+func line(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil { // notes always can be
+		return nil
+	}
+	return append(b, '\n')
+}
+
+// Open opens a session that is there. Where its last line is torn, it is taken away:
+// it was never whole. An unknown id is fs.ErrNotExist.
+func Open(folder, id string) (*History, error) {
+	h := &History{folder: folder, path: filepath.Join(folder, id+Ext)}
+	f, err := os.OpenFile(h.path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open the session: %w", err)
+	}
+	h.own, h.sources = f, []source{f}
+	if err := h.reload(f); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
+}
+
+func (h *History) reload(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("open the session: %w", err)
+	}
+	if h.size, err = h.load(h.own, 0, info.Size(), 0); err != nil {
+		return err
+	}
+	if h.size == info.Size() {
+		return nil
+	}
+	if err := f.Truncate(h.size); err != nil {
+		return fmt.Errorf("mend the session: %w", err)
+	}
+	return nil
+}
+
+// include reads another session's file up to an offset; -1 is all of it.
+func (h *History) include(id string, offset int64, depth int) (size int64, err error) {
+	if depth > maxParents {
+		return 0, fmt.Errorf("the session has more than %d parents", maxParents)
+	}
+	f, err := os.Open(filepath.Join(h.folder, id+Ext))
+	if err != nil {
+		return 0, fmt.Errorf("open the session: %w", err)
+	}
+	h.sources = append(h.sources, f)
+	info, err := f.Stat()
+	if err != nil {
+		return 0, fmt.Errorf("open the session: %w", err)
+	}
+	if offset < 0 || offset > info.Size() {
+		offset = info.Size()
+	}
+	size, err = h.load(f, 0, offset, depth)
+	if len(h.users) > 0 {
+		h.forked = h.users[0]
+	}
+	return size, err
+}
+
+// load takes the whole lines of a piece of a source, and gives where they end.
+func (h *History) load(src source, from, size int64, depth int) (end int64, err error) {
+	l := lines{src: src, at: from, size: size}
+	for l.next() {
+		here := span{src, l.from, l.at}
+		switch {
+		case l.begins(roleBegins):
+			h.take(here, l.begins(userBegins))
+		case l.begins(toolsBegins):
+			h.restart(here)
+		case l.begins(systemBegins):
+			h.system = here
+		default:
+			whole, err := here.read()
+			if err != nil {
+				return 0, err
+			}
+			var n note
+			if json.Unmarshal(whole, &n) != nil {
+				continue // it is nobody's
+			}
+			if err := h.heed(src, n, depth); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return l.at, l.err
+}
+
+// heed does what a note says.
+func (h *History) heed(src source, n note, depth int) error {
+	if n.Facts != nil {
+		h.facts = *n.Facts
+	}
+	if n.Cut > 0 {
+		h.takeBack(src, n.Cut)
+	}
+	if depth == known || n.Parent == "" || n.Parent != filepath.Base(n.Parent) {
+		return nil
+	}
+	_, err := h.include(n.Parent, n.Offset, depth+1)
+	return err
+}
+
+// take adds a message's line.
+func (h *History) take(m span, users bool) {
+	h.last = m
+	if users {
+		h.users = append([]Mark{{m.src, m.to}}, h.users[:min(1, len(h.users))]...)
+	}
+	if n := len(h.messages); n > 0 && h.messages[n-1].src == m.src && h.messages[n-1].to == m.from {
+		h.messages[n-1].to = m.to
+		return
+	}
+	h.messages = append(h.messages, m)
+}
+
+// restart begins a conversation with these tools.
+func (h *History) restart(tools span) {
+	h.tools, h.system = tools, span{}
+	h.messages, h.users, h.last, h.forked, h.facts = nil, nil, span{}, Mark{}, Facts{}
+}
+
+// takeBack forgets the messages behind a place of a source.
+func (h *History) takeBack(src source, at int64) {
+	kept := h.messages
+	h.messages, h.users, h.last = nil, nil, span{}
+	for _, m := range kept {
+		if m.src == src {
+			m.to = min(m.to, at)
+		}
+		l := lines{src: m.src, at: m.from, size: m.to}
+		for l.next() {
+			h.take(span{m.src, l.from, l.at}, l.begins(userBegins))
+		}
+	}
+}
+
+// append writes lines and takes them. mu is held.
+func (h *History) append(text []byte) error {
+	if h.closed {
+		return ErrClosed
+	}
+	if h.own == nil {
+		if err := h.create(); err != nil {
+			return err
+		}
+		text = append(h.pending, text...)
+	}
+	if err := h.write(text); err != nil {
+		return err
+	}
+	end, err := h.load(h.own, h.size, h.size+int64(len(text)), known)
+	h.size, h.pending = end, nil
+	return err
+}
+
+// create makes the own source.
+func (h *History) create() error {
+	if h.path == "" {
+		h.own = &memory{}
+		return nil
+	}
+	if err := os.MkdirAll(h.folder, 0o700); err != nil {
+		return fmt.Errorf("keep the session: %w", err)
+	}
+	f, err := os.OpenFile(h.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("keep the session: %w", err)
+	}
+	h.own, h.sources = f, append(h.sources, f)
+	return nil
+}
+
+// write adds to the own source. What of a line got there before an error would be
+// the beginning of the next one, so it is taken away.
+func (h *History) write(text []byte) error {
+	switch own := h.own.(type) {
+	case *memory:
+		own.append(text)
+	case *os.File:
+		if _, err := own.WriteAt(text, h.size); err != nil {
+			return errors.Join(fmt.Errorf("keep the session: %w", err), own.Truncate(h.size))
+		}
+	}
+	return nil
+}
+
+// Begin starts a conversation: JSON arrays of the tools and of the system prompt's
+// blocks, each in one line. What was said before is kept and no longer sent.
+func (h *History) Begin(tools, system []byte, f Facts) error {
+	text := fmt.Appendf(nil, "%s%s}\n%s%s}\n%s", toolsBegins, tools, systemBegins, system, line(note{Facts: &f}))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.own == nil && h.tools.src == nil {
+		h.pending, h.facts = append(h.pending, text...), f
+		return nil
+	}
+	return h.append(text)
+}
+
+// Add appends messages, each a JSON object of one line that begins with its role. A
+// user's ends with a block that is an object.
+func (h *History) Add(messages ...[]byte) error {
+	text := append(bytes.Join(messages, []byte("\n")), '\n')
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.append(text)
+}
+
+// Note keeps facts.
+func (h *History) Note(f Facts) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.append(line(note{Facts: &f}))
+}
+
+// Facts are those that were noted last.
+func (h *History) Facts() Facts {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.facts
+}
+
+// End is where the history ends now.
+func (h *History) End() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.size
+}
+
+// Cut takes back what was added behind an end. Lost says that it counts as never
+// taken. Bodies that were begun keep it.
+func (h *History) Cut(end int64, lost bool) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.own == nil || end >= h.size {
+		return nil
+	}
+	return h.append(line(note{Cut: max(end, 1), Lost: lost}))
+}
+
+// Frozen are the tools and the system prompt, as Begin takes them.
+func (h *History) Frozen() (tools, system []byte, err error) {
+	h.mu.Lock()
+	spans := []span{h.tools, h.system}
+	h.mu.Unlock()
+	var out [2][]byte
+	for i, begins := range []string{toolsBegins, systemBegins} {
+		if spans[i].src == nil {
+			continue
+		}
+		b, err := spans[i].read()
+		if err != nil {
+			return nil, nil, err
+		}
+		out[i] = b[len(begins) : len(b)-len("}\n")]
+	}
+	return out[0], out[1], nil
+}
+
+// Last is the newest message; nil where there is none.
+func (h *History) Last() ([]byte, error) {
+	h.mu.Lock()
+	last := h.last
+	h.mu.Unlock()
+	if last.src == nil {
+		return nil, nil
+	}
+	return last.read()
+}
+
+// Sync returns when all of it is on the disk.
+func (h *History) Sync() error {
+	h.mu.Lock()
+	f, ok := h.own.(*os.File)
+	h.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("keep the session: %w", err)
+	}
+	return nil
+}
+
+// Close lets the files go. It is idempotent.
+func (h *History) Close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	var errs []error
+	for _, s := range h.sources {
+		errs = append(errs, s.Close())
+	}
+	h.sources = nil
+	return errors.Join(errs...)
+}
+
+// memory is a source that goes with the program.
+type memory struct {
+	mu   sync.RWMutex
+	data []byte
+}
+
+func (m *memory) append(text []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.data = append(m.data, text...)
+}
+
+// ReadAt is io.ReaderAt's.
+func (m *memory) ReadAt(p []byte, off int64) (int, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if off >= int64(len(m.data)) {
+		return 0, io.EOF
+	}
+	n := copy(p, m.data[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// Close is io.Closer's.
+func (*memory) Close() error { return nil }
+
+// Begun reports whether a conversation has begun: whether Begin was called.
+func (h *History) Begun() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.tools.src != nil
+}

@@ -1,0 +1,290 @@
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// How lines begin that are no notes. They are written that way, without a space.
+const (
+	roleBegins   = `{"role":`
+	userBegins   = `{"role":"user"`
+	toolsBegins  = `{"tools":`
+	systemBegins = `{"system":`
+)
+
+// lines goes through the whole lines of a piece of a source. The zero from and to
+// are its first.
+type lines struct {
+	src      source
+	from, at int64 // the line, and where the next one begins
+	size     int64
+	head     [16]byte // how the line begins
+	buf      []byte   // what was read ahead
+	bufAt    int64
+	err      error
+}
+
+// chunk is how much is read at once.
+const chunk = 32 << 10
+
+// next goes to the next whole line.
+func (l *lines) next() bool {
+	l.from = l.at
+	l.head = [16]byte{}
+	for at := l.at; at < l.size && l.err == nil; {
+		b := l.window(at)
+		if at-l.from < int64(len(l.head)) {
+			copy(l.head[at-l.from:], b)
+		}
+		if i := bytes.IndexByte(b, '\n'); i >= 0 {
+			l.at = at + int64(i) + 1
+			return true
+		}
+		at += int64(len(b))
+	}
+	return false
+}
+
+// window is what is read ahead from a place on.
+func (l *lines) window(at int64) []byte {
+	if at >= l.bufAt && at < l.bufAt+int64(len(l.buf)) {
+		return l.buf[at-l.bufAt:]
+	}
+	n := min(chunk, l.size-at)
+	if int64(cap(l.buf)) < n {
+		l.buf = make([]byte, n)
+	}
+	l.buf, l.bufAt = l.buf[:n], at
+	if n, err := l.src.ReadAt(l.buf, at); n < len(l.buf) {
+		l.buf, l.err = nil, fmt.Errorf("read the session: %w", err)
+	}
+	return l.buf
+}
+
+// begins reports whether the line begins so.
+func (l *lines) begins(with string) bool {
+	return bytes.HasPrefix(l.head[:], []byte(with))
+}
+
+// Where the newest messages of the user end: places for cache marks.
+type Marks struct {
+	// Forked is the newest of a parent, Users are the newest two, newest first; the
+	// zero Mark is none.
+	Forked Mark
+	Users  []Mark
+}
+
+// Marks are where the newest messages of the user end.
+func (h *History) Marks() Marks {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return Marks{h.forked, h.users}
+}
+
+// Insert is a text that a request has within a message and the file has not: behind
+// the last field of the last block of a user's message.
+type Insert struct {
+	At   Mark
+	Text string
+}
+
+// blockEnds is what stands behind the last field of a user's last block.
+const blockEnds = "}]}\n"
+
+// Body is what a request holds of the history: "tools":[…],"system":[…],"messages":[…]
+// without braces around it, and its length in bytes. The reader reads the files
+// while it is read, each byte once, and must be read before Close.
+func (h *History) Body(inserts ...Insert) (io.Reader, int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b := body{inserts: slices.SortedFunc(slices.Values(inserts), func(a, b Insert) int { return cmp.Compare(a.At.end, b.At.end) })}
+	for _, frozen := range []span{h.tools, h.system} {
+		if frozen.src != nil {
+			b.add(span{frozen.src, frozen.from + 1, frozen.to - 2}) // without its braces
+			b.text(",")
+		}
+	}
+	b.text(`"messages":[`)
+	for i, m := range h.messages {
+		if i > 0 {
+			b.text(",")
+		}
+		b.run(span{m.src, m.from, m.to - 1})
+	}
+	b.text("]")
+	return io.MultiReader(b.parts...), b.size
+}
+
+// Size is how many bytes of messages a request has.
+func (h *History) Size() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := int64(0)
+	for _, m := range h.messages {
+		n += m.len()
+	}
+	return n
+}
+
+// Recent is a history in memory with the newest messages only, of about so many
+// bytes. It begins with words of the user.
+func (h *History) Recent(size int64) (*History, error) {
+	tools, system, err := h.Frozen()
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	runs := h.messages
+	h.mu.Unlock()
+	skip := h.Size() - size
+	short := &History{}
+	if err := short.Begin(tools, system, Facts{}); err != nil {
+		return nil, err
+	}
+	begun := false
+	for _, m := range runs {
+		l := lines{src: m.src, at: m.from, size: m.to}
+		for l.next() {
+			here := span{m.src, l.from, l.at}
+			if skip -= here.len(); skip > 0 || !begun && !l.begins(userBegins) {
+				continue
+			}
+			text, err := here.read()
+			if err != nil {
+				return nil, err
+			}
+			if begun = begun || !answers(text); !begun {
+				continue
+			}
+			if err := short.Add(bytes.TrimRight(text, "\n")); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return short, nil
+}
+
+// answers reports whether a message holds results of tools, which stand behind calls.
+func answers(message []byte) bool {
+	return slices.ContainsFunc(Blocks(message), func(b Block) bool { return b.Type == "tool_result" })
+}
+
+// body gathers what a request is made of.
+type body struct {
+	inserts []Insert
+	parts   []io.Reader
+	size    int64
+}
+
+func (b *body) text(s string) {
+	b.parts = append(b.parts, bytes.NewReader([]byte(s)))
+	b.size += int64(len(s))
+}
+
+func (b *body) add(s span) {
+	b.parts = append(b.parts, io.NewSectionReader(s.src, s.from, s.len()))
+	b.size += s.len()
+}
+
+// run adds message lines, with commas for the breaks between them.
+func (b *body) run(s span) {
+	for _, in := range b.inserts {
+		at := in.At.end - int64(len(blockEnds))
+		if in.At.src != s.src || at <= s.from || at >= s.to {
+			continue
+		}
+		b.commas(span{s.src, s.from, at})
+		b.text(in.Text)
+		s.from = at
+	}
+	b.commas(s)
+}
+
+func (b *body) commas(s span) {
+	b.parts = append(b.parts, commas{io.NewSectionReader(s.src, s.from, s.len())})
+	b.size += s.len()
+}
+
+// commas turns the ends of lines into commas. Nothing else in JSON of one line is a
+// line break.
+type commas struct{ r io.Reader }
+
+// Read is io.Reader's.
+func (c commas) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	for i := 0; i < n; i++ {
+		next := bytes.IndexByte(p[i:n], '\n')
+		if next < 0 {
+			break
+		}
+		i += next
+		p[i] = ','
+	}
+	return n, err
+}
+
+// Took reports whether a session has taken a message of the user one of whose texts
+// satisfies f. Only the session's own file is asked, and what was taken back as lost
+// does not count. An unknown id is fs.ErrNotExist.
+func Took(folder, id string, f func(text string) bool) (bool, error) {
+	file, err := os.Open(filepath.Join(folder, id+Ext))
+	if err != nil {
+		return false, fmt.Errorf("open the session: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return false, fmt.Errorf("open the session: %w", err)
+	}
+	var found []int64 // where
+	l := lines{src: file, size: info.Size()}
+	for l.next() {
+		if !l.begins(userBegins) && !l.begins(`{"cut":`) {
+			continue
+		}
+		whole, err := span{file, l.from, l.at}.read()
+		if err != nil {
+			return false, err
+		}
+		var n note
+		if json.Unmarshal(whole, &n) == nil && n.Lost {
+			for len(found) > 0 && found[len(found)-1] >= n.Cut {
+				found = found[:len(found)-1]
+			}
+		}
+		for _, b := range Blocks(whole) {
+			if b.Type == "text" && f(b.Text) {
+				found = append(found, l.from)
+			}
+		}
+	}
+	return len(found) > 0, l.err
+}
+
+// Block is what of a message's block is asked for.
+type Block struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id"`
+}
+
+// Blocks are those of a message.
+func Blocks(message []byte) []Block {
+	var m struct {
+		Content []Block `json:"content"`
+	}
+	if json.Unmarshal(message, &m) != nil {
+		return nil
+	}
+	return m.Content
+}

@@ -1,0 +1,157 @@
+package messages
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/store"
+)
+
+// rig is an engine over a scripted API.
+type rig struct {
+	t      testing.TB
+	api    *fakeapi.Server
+	engine *Engine
+	dir    *store.Dir
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newRig runs an engine until the test ends.
+func newRig(t testing.TB) *rig {
+	t.Helper()
+	api, err := fakeapi.Start(fakeapi.Options{Key: "k"})
+	must(t, err)
+	t.Cleanup(func() { _ = api.Close() })
+	return newRigAt(t, api, t.TempDir())
+}
+
+// newRigAt is an engine over a data directory that may have been used before.
+func newRigAt(t testing.TB, api *fakeapi.Server, root string) *rig {
+	t.Helper()
+	dir, err := store.At(root)
+	must(t, err)
+	must(t, os.MkdirAll(filepath.Join(root, store.StateDir), 0o700))
+	env := map[string]string{"ANTHROPIC_BASE_URL": api.URL(), "ANTHROPIC_API_KEY": "k"}
+	e := New(Options{
+		Dir: dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Env: []string{"PATH=/usr/bin:/bin"},
+		Providers: provider.New(provider.Options{Dir: dir, Getenv: func(n string) string { return env[n] }}),
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	var g sync.WaitGroup
+	g.Go(func() {
+		if err := e.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { cancel(); g.Wait() })
+	return &rig{t, api, e, dir}
+}
+
+// open opens a session that allows everything.
+func (r *rig) open(change ...func(*agent.SessionOptions)) agent.Session {
+	r.t.Helper()
+	o := agent.SessionOptions{
+		Dir: r.dir.Root(), SystemPrompt: "You are the bot of a test.", Settings: agent.Settings{Model: "haiku", Thinking: "off"},
+		Permission: func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Allow: true} },
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	s, err := r.engine.Open(context.Background(), o)
+	must(r.t, err)
+	r.t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// turnOf is what a turn has told.
+type turnOf struct {
+	text   string
+	events []agent.Event
+	result agent.Result
+	err    error
+}
+
+// say runs a turn.
+func say(t testing.TB, s agent.Session, text string) turnOf {
+	t.Helper()
+	return send(t, s, agent.Message{Text: text})
+}
+
+func send(t testing.TB, s agent.Session, m agent.Message) turnOf {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	return gather(s.Send(ctx, m))
+}
+
+func gather(events func(func(agent.Event, error) bool)) (out turnOf) {
+	for ev, err := range events {
+		if err != nil {
+			out.err = err
+			return out
+		}
+		out.events = append(out.events, ev)
+		switch ev := ev.(type) {
+		case agent.Text:
+			out.text += ev.Delta
+		case agent.Rewind:
+			out.text = out.text[:len(out.text)-ev.Bytes]
+		case agent.Result:
+			out.result = ev
+		}
+	}
+	return out
+}
+
+// find are the events of a kind.
+func find[T agent.Event](o turnOf) []T {
+	var list []T
+	for _, e := range o.events {
+		if x, ok := e.(T); ok {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// requests are the bodies that the model was sent.
+func (r *rig) requests() []fakeapi.Request {
+	var list []fakeapi.Request
+	for _, q := range r.api.Requests() {
+		if q.ForModel() {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// bot is a tool of the bot's that notes its arguments.
+func bot(name string, call func(args string) agent.ToolResult) agent.Tool {
+	return agent.Tool{
+		Name: name, Description: "A tool of a test.", Schema: json.RawMessage(`{"type":"object"}`),
+		Call: func(_ context.Context, args json.RawMessage) agent.ToolResult { return call(string(args)) },
+	}
+}
+
+func holds(t testing.TB, what, text, part string) {
+	t.Helper()
+	if !strings.Contains(text, part) {
+		t.Errorf("%s is %.300q, want %q in it", what, text, part)
+	}
+}

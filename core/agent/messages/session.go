@@ -1,0 +1,253 @@
+package messages
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/callback"
+	"ollimbot/core/agent/messages/history"
+	"ollimbot/core/agent/messages/preset"
+	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/agent/messages/tools"
+	"ollimbot/core/control"
+	"ollimbot/core/policy"
+)
+
+// errInterrupted is the cause with which Interrupt ends a turn.
+var errInterrupted = errors.New("interrupted")
+
+// session is one conversation.
+type session struct {
+	e       *Engine
+	log     *slog.Logger
+	id      string
+	o       agent.SessionOptions
+	history *history.History
+	host    *callback.Host
+	box     *tools.Box // nil for a bare session
+	tools   []tool
+	token   *control.Token
+	rules   func() *policy.Set
+	// released is closed when nothing of the session is left.
+	released chan struct{}
+
+	mu       sync.Mutex
+	settings agent.Settings
+	cancel   context.CancelCauseFunc // of the running turn, else nil
+	closed   bool
+	used     agent.Usage // since the session was opened
+	turns    int
+}
+
+// newSession opens a session's history and makes its tools.
+func (e *Engine) newSession(id string, o agent.SessionOptions) (*session, error) {
+	if err := checkThinking(o.Settings.Thinking); err != nil {
+		return nil, err
+	}
+	_, m, err := e.o.Providers.Find(o.Settings.Model)
+	if err != nil {
+		return nil, err
+	}
+	h, err := e.history(id, o)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{
+		e: e, log: e.o.Log.With("session", id), id: id, o: o, history: h, settings: o.Settings, released: make(chan struct{}),
+		rules: sync.OnceValue(func() *policy.Set {
+			return policy.Compile(o.Dir, policy.Rules{Allowed: o.Allowed, Disallowed: o.Disallowed})
+		}),
+	}
+	s.host = callback.New(o, s.log)
+	s.token = e.o.Control.Issue(o.Command)
+	if !o.Bare {
+		o := tools.Options{
+			Dir: s.o.Dir, Env: append(slices.Clone(e.o.Env), s.token.Env()...), Sandbox: e.o.Sandbox, Sight: e.o.Sight,
+			Judge: s.judge, Agent: s.subagent,
+		}
+		if m.WebSearch != "" {
+			o.Search = s.search
+		}
+		s.box = tools.New(o)
+	}
+	s.tools = s.toolsOf(s.box)
+	if h.Begun() {
+		return s, nil
+	}
+	if err := s.freeze(m); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// freeze begins a conversation with the tools and the prompt of now.
+func (s *session) freeze(m provider.Model) error {
+	opening := ""
+	if !s.o.Bare {
+		opening = preset.Text(m.WebSearch != "")
+	}
+	list, system, err := frozen(s.tools, s.o, opening, m)
+	if err != nil {
+		return err
+	}
+	return s.history.Begin(list, system, history.Facts{Prompt: digest(s.o.SystemPrompt)})
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// judge is asked by tools about a path that leads elsewhere than it says.
+func (s *session) judge(ctx context.Context, u agent.ToolUse) (refusal string) {
+	d := s.host.PreTool(ctx, u)
+	if d.Allow && d.Ask {
+		d = s.host.Permission(ctx, u)
+	}
+	if d.Allow {
+		return ""
+	}
+	return d.Reason
+}
+
+// ID is the session's id, known from the start.
+func (s *session) ID() string { return s.id }
+
+// Send runs one turn in the caller's goroutine.
+func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
+	return func(yield func(agent.Event, error) bool) {
+		ctx, err := s.begin(ctx)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer s.end()
+		p, model, err := s.e.o.Providers.Find(s.current().Model)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		t := &turn{talk: talk{s: s, ctx: ctx, counting: &sync.Mutex{}, history: s.history, provider: p, model: model, settings: s.current()}, yield: yield}
+		t.emit = t.put
+		t.run(m)
+		s.count(t.used)
+		t.finish()
+	}
+}
+
+// begin marks a turn as running.
+func (s *session) begin(ctx context.Context) (context.Context, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, errClosed
+	case s.cancel != nil:
+		return nil, errTwoTurns
+	}
+	ctx, s.cancel = context.WithCancelCause(ctx)
+	return ctx, nil
+}
+
+// end lets the next turn begin.
+func (s *session) end() {
+	s.mu.Lock()
+	s.cancel(nil)
+	s.cancel = nil
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		if err := s.release(); err != nil {
+			s.log.Warn("session did not close cleanly", "error", err)
+		}
+	}
+}
+
+// count adds what a turn has used.
+func (s *session) count(u agent.Usage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = s.used.Add(u)
+	s.turns++
+}
+
+func (s *session) current() agent.Settings {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settings
+}
+
+// Interrupt ends the running turn.
+func (s *session) Interrupt(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cancel != nil {
+		s.cancel(errInterrupted)
+	}
+	return nil
+}
+
+// Configure changes what fields are set; it counts from the next turn on.
+func (s *session) Configure(_ context.Context, n agent.Settings) error {
+	if err := checkThinking(n.Thinking); err != nil {
+		return err
+	}
+	if n.Model != "" {
+		if _, _, err := s.e.o.Providers.Find(n.Model); err != nil {
+			return fmt.Errorf("change the model: %w", err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	old := s.settings
+	s.settings = agent.Settings{
+		Model: cmp.Or(n.Model, old.Model), Thinking: cmp.Or(n.Thinking, old.Thinking), Mode: cmp.Or(n.Mode, old.Mode),
+	}
+	return nil
+}
+
+// Close ends the session; a running turn ends with an error, and takes the rest with
+// it. It must not be called from a hook, a tool or the permission callback of the
+// session: it waits for those.
+func (s *session) Close() error {
+	s.mu.Lock()
+	again, running := s.closed, s.cancel != nil
+	s.closed = true
+	if running {
+		s.cancel(errClosed)
+	}
+	s.mu.Unlock()
+	if again || running {
+		return nil
+	}
+	return s.release()
+}
+
+// release lets everything go that stands behind the session.
+func (s *session) release() error {
+	s.token.Revoke()
+	s.host.Close()
+	var err error
+	if s.box != nil {
+		err = s.box.Close()
+	}
+	err = errors.Join(err, s.history.Close())
+	s.e.forget(s.id)
+	close(s.released)
+	if err != nil {
+		return fmt.Errorf("close the session: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,351 @@
+package messages
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages/history"
+	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/policy"
+	"ollimbot/core/words"
+)
+
+const (
+	// maxRounds is how many requests a turn may take, maxPauses how often the server
+	// may want to go on, and maxLonger how often an answer may be too long.
+	maxRounds = 400
+	maxPauses = 20
+	maxLonger = 5
+	// retries is how often a request is made again, silences how often where the
+	// server said nothing.
+	retries  = 10
+	silences = 1
+	// patience is the longest that a server's wish to wait is heeded.
+	patience = 10 * time.Minute
+	// firstPause and longestPause bound the pauses that we choose ourselves.
+	firstPause   = 500 * time.Millisecond
+	longestPause = 32 * time.Second
+)
+
+// talk is a conversation with a model until its turn ends: that of a session, or of
+// a subagent.
+type talk struct {
+	s        *session
+	ctx      context.Context
+	history  *history.History
+	provider provider.Provider
+	model    provider.Model
+	settings agent.Settings
+	// emit tells of an event; false means that nobody listens any more.
+	emit func(agent.Event) bool
+	// about is what a subagent is there for; empty for the session's own turn.
+	about string
+	// limit are patterns of what a subagent may use at most; nil is no limit.
+	limit *policy.Set
+	// quiet keeps what the model says to itself.
+	quiet bool
+	// wish is what the user wants a summary to keep.
+	wish string
+
+	speech   speech
+	counting *sync.Mutex // guards used and rounds while calls run
+	used     agent.Usage
+	rounds   int
+	// start is where the history ended before the turn, or behind a summary that was
+	// made in it.
+	start int64
+	// shortened says that the history was made shorter in this turn, or could not be.
+	shortened bool
+	tokens    int    // of the newest prompt, with its answer
+	last      string // the newest text
+}
+
+// over is how a talk has ended.
+type over struct {
+	failed  *failure // no answer came any more
+	err     error    // something of our own broke, or ctx has ended
+	refused bool
+	endTurn bool // a tool has said so
+}
+
+func (o over) ended() bool { return o != over{} }
+
+// converse asks the model until it ends its turn. stopping is asked then for a
+// reason to go on; nil gives none.
+func (t *talk) converse(stopping func(again bool) string) over {
+	again, pauses, longer := false, 0, 0
+	for t.rounds < maxRounds {
+		a, end := t.ask()
+		if end.ended() {
+			return end
+		}
+		calls, err := t.keep(a)
+		if err != nil {
+			return over{err: err}
+		}
+		switch {
+		case a.stop == stopRefusal:
+			return over{refused: true}
+		case len(calls) > 0:
+			if end := t.answerCalls(calls); end.ended() {
+				return end
+			}
+			if end := t.grown(); end.ended() {
+				return end
+			}
+			continue
+		case a.stop == stopPause && pauses < maxPauses:
+			pauses++
+			continue
+		case a.stop == stopMaxTokens && longer < maxLonger:
+			longer++
+			if err := t.history.Add(userLine(answerGoOn)); err != nil {
+				return over{err: err}
+			}
+			continue
+		case a.stop == stopWindow:
+			t.emit(agent.Notice{Text: textWindow})
+		}
+		reason := ""
+		if stopping != nil {
+			reason = stopping(again)
+		}
+		if reason == "" || t.ctx.Err() != nil {
+			return over{err: t.ctx.Err()}
+		}
+		again = true
+		if err := t.history.Add(userLine(reason)); err != nil {
+			return over{err: err}
+		}
+	}
+	t.emit(agent.Notice{Text: fmt.Sprintf(textRounds, maxRounds)})
+	return over{}
+}
+
+// grown makes the history shorter in the middle of a turn where it has become long.
+func (t *talk) grown() over {
+	if t.about != "" || t.quiet || t.shortened || !t.full() {
+		return over{}
+	}
+	return t.compact(true, true)
+}
+
+// ask makes one request, and again where that may help. What an answer that was cut
+// by the end of ctx has said is kept.
+func (t *talk) ask() (*answer, over) {
+	q := asked{provider: t.provider, model: t.model, params: paramsFor(t.model, t.settings.Thinking), history: t.history}
+	if betas := t.history.Facts().Betas; betas != "" {
+		q.betas = append(q.betas, betas)
+	}
+	return t.try(q)
+}
+
+// try makes a request until it is answered or nothing helps.
+func (t *talk) try(q asked) (*answer, over) {
+	silent := 0
+	for attempt := 1; ; attempt++ {
+		t.rounds++
+		a, err := t.once(q)
+		t.spend(a)
+		if err == nil {
+			t.s.e.setProblem("")
+			return a, over{}
+		}
+		if t.ctx.Err() != nil {
+			return nil, over{err: errors.Join(context.Cause(t.ctx), t.keepPart(a))}
+		}
+		f := failureOf(err)
+		if f.long && !t.quiet && t.about == "" && !t.shortened {
+			if end := t.compact(true, true); end.ended() {
+				return nil, end
+			}
+			continue
+		}
+		if errors.Is(err, errSilent) {
+			silent++
+		}
+		wait := f.pause(attempt)
+		switch {
+		case wait > patience:
+			f.text = fmt.Sprintf(textWaitsLong, f.text, words.Span(wait))
+			f.again = false
+		case attempt > retries, silent > silences:
+			f.again = false
+		}
+		t.takeBack()
+		if !f.again {
+			t.noteProblem(f)
+			return nil, over{failed: f}
+		}
+		t.s.log.Warn("request failed and is made again", "attempt", attempt, "status", f.status, "error", f.text)
+		t.emit(agent.Retry{Attempt: attempt, Of: retries, Wait: wait, Reason: f.reason()})
+		if !t.wait(wait) {
+			return nil, over{err: context.Cause(t.ctx)}
+		}
+	}
+}
+
+// once makes one request.
+func (t *talk) once(q asked) (*answer, error) {
+	r, err := q.request(t.ctx)
+	if err != nil {
+		return &answer{}, err
+	}
+	return receive(t.s.e.client, r, t.say)
+}
+
+// noteProblem keeps what a person has to cure for the status of the engine.
+func (t *talk) noteProblem(f *failure) {
+	switch f.status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired:
+		t.s.e.setProblem(f.text)
+	}
+}
+
+// pause is how long to wait before the next try.
+func (f *failure) pause(attempt int) time.Duration {
+	if f.wait > 0 {
+		return f.wait
+	}
+	d := min(longestPause, firstPause<<min(attempt-1, 10))
+	return d + rand.N(d/4+1) // not all at once
+}
+
+// wait waits, unless ctx ends first.
+func (t *talk) wait(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-t.ctx.Done():
+		return false
+	}
+}
+
+// spend counts what a request has used, one that failed too.
+func (t *talk) spend(a *answer) {
+	if a.used == (usage{}) {
+		return
+	}
+	t.add(t.model.Cost(a.used.usage()), 0)
+	t.tokens = a.used.prompt() + a.used.Output
+}
+
+// add counts what was used, by errands that run beside each other too.
+func (t *talk) add(u agent.Usage, rounds int) {
+	t.counting.Lock()
+	defer t.counting.Unlock()
+	t.used = t.used.Add(u)
+	t.used.Free = t.model.Free
+	t.rounds += rounds
+}
+
+// keep adds an answer to the history, and gives the calls that it makes.
+func (t *talk) keep(a *answer) ([]call, error) {
+	calls := a.calls()
+	text, err := a.message()
+	if err != nil || text == nil {
+		return nil, err
+	}
+	if err := t.history.Add(text); err != nil {
+		return nil, err
+	}
+	for _, b := range a.blocks {
+		if b.kind == kindText {
+			t.last = b.text(kindText)
+		}
+	}
+	facts := t.history.Facts()
+	facts.Tokens = t.tokens
+	return calls, t.history.Note(facts)
+}
+
+// keepPart keeps what an answer has said that was cut: no calls, which were never
+// made.
+func (t *talk) keepPart(a *answer) error {
+	a.blocks = withoutCalls(a.blocks)
+	_, err := t.keep(a)
+	return err
+}
+
+func withoutCalls(blocks []*block) []*block {
+	var kept []*block
+	for _, b := range blocks {
+		if b.kind == kindText || b.kind == kindThinking {
+			kept = append(kept, b)
+		}
+	}
+	return kept
+}
+
+// heal ends what the history was left in the middle of: calls without results, and
+// words without an answer.
+func (t *talk) heal() error {
+	last, err := t.history.Last()
+	if err != nil || last == nil {
+		return err
+	}
+	var m struct {
+		Role string `json:"role"`
+	}
+	if err := json.Unmarshal(last, &m); err != nil {
+		return fmt.Errorf("read the session: %w", err)
+	}
+	stub := line("assistant", []json.RawMessage{textBlock(answerEnded)})
+	if m.Role != "assistant" {
+		return t.history.Add(stub)
+	}
+	var results []json.RawMessage
+	for _, id := range danglingCalls(last) {
+		results = append(results, t.result(id, said(answerUnknown)))
+	}
+	if results == nil {
+		return nil
+	}
+	return t.history.Add(line("user", results), stub)
+}
+
+// speech is what a turn has said to its reader.
+type speech struct {
+	total int  // bytes that were said and not taken back
+	open  int  // those of the answer that streams
+	ended bool // they close with a line break
+}
+
+// say tells of a piece of an answer; a new block begins on a new line.
+func (t *talk) say(kind, text string, first bool) {
+	if text == "" || t.quiet || t.about != "" {
+		return
+	}
+	if kind == kindThinking {
+		t.emit(agent.Thinking{Delta: text})
+		return
+	}
+	if kind != kindText {
+		return
+	}
+	if first && t.speech.total > 0 && !t.speech.ended {
+		text = "\n" + text
+	}
+	t.speech.total += len(text)
+	t.speech.open += len(text)
+	t.speech.ended = text[len(text)-1] == '\n'
+	t.emit(agent.Text{Delta: text})
+}
+
+// takeBack takes back what an answer has said that was cut.
+func (t *talk) takeBack() {
+	if t.speech.open > 0 {
+		t.emit(agent.Rewind{Bytes: t.speech.open})
+		t.speech.total -= t.speech.open
+	}
+	t.speech.open = 0
+}

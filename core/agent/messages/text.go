@@ -1,0 +1,70 @@
+package messages
+
+// Words for people. Each says what to do.
+const (
+	textGarbled      = "the answer is not one of the Messages API"
+	textSilent       = "the server said nothing any more"
+	textCut          = "the answer was cut off"
+	textNoAPI        = "%s answers with %q, which is no Messages API: check ANTHROPIC_BASE_URL"
+	textMoved        = "%s wants the request elsewhere: set ANTHROPIC_BASE_URL to where it leads"
+	textStatus       = "status %d"
+	textLongPrompt   = "the conversation has become too long for the model: make it shorter with /compact (%s)"
+	textSpent        = "the spend limit of the account is reached: raise it in the provider's console (%s)"
+	textBadKey       = "the server does not accept the key: check ANTHROPIC_API_KEY (%s)"
+	textNoMoney      = "the account has no money left: add some in the provider's console (%s)"
+	textNotFound     = "the server knows no such model or address: check the model's name and ANTHROPIC_BASE_URL (%s)"
+	textNoConnection = "no connection: %s"
+	textOverloaded   = "overloaded"
+	textRateLimit    = "rate limit"
+	textNoKey        = "there is no key: set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a server that asks for none"
+
+	textClosed       = "the session is closed"
+	textTwoTurns     = "a turn is under way: wait for its end before sending again"
+	textEnded        = "the engine has ended: sessions can be opened while the bot runs"
+	textInUse        = "the session %s is open already: close it first"
+	textRefusal      = "the model has refused to answer; what led to it was taken out of the conversation"
+	textWindow       = "the answer did not fit into the model's window any more"
+	textNotCompacted = "the history could not be made shorter: %s"
+	textRounds       = "the turn was ended after %d requests: write again to go on"
+	textWaitsLong    = "%s: the server wants to be asked again in %s"
+	textThinking     = "%.40q is no setting of thinking: use off, adaptive or a number of tokens"
+	textNothingYet   = "nothing was said yet that could be made shorter"
+	textNoSummary    = "the model gave no summary"
+	textFree         = "nothing, the model is free"
+	textCost         = "Cost: %s in %d turns, %d tokens: %d read, %d of them from the cache, and %d written."
+	textCutResult    = "… (%d more bytes)"
+)
+
+// What the model reads.
+const (
+	answerNoJSON    = "Error: the arguments are not a JSON object: %s"
+	answerNoTool    = "Error: there is no tool %s. There are: %s"
+	answerForbidden = "This call was refused: %s is not available in this session."
+	answerNoText    = "(no output)"
+	answerUnknown   = "(The call was interrupted; nothing is known of what it has done.)"
+	answerNoPicture = "(A picture was left out: this model takes none.)"
+	answerNoPDF     = "(%s was left out: this model takes no such file.)"
+	answerEnded     = "(The turn ended here.)"
+	answerNothing   = "(no words)"
+	answerFault     = "Error: %s failed inside the bot; nothing is known of what it has done."
+	answerNewPrompt = "Your instructions have changed since this conversation began. In place of those at its beginning, these count from now on:\n\n%s"
+	answerNested    = "Error: a subagent has no subagents. Do this part yourself."
+	answerNoTalk    = "Error: this works while a turn runs only."
+	answerSubagent  = "You work on one task for another agent, which reads nothing but your last message: say there what you have found or done. Nobody can be asked.\n\n%s%s"
+	answerNoWords   = "(The subagent ended without a word.)"
+	answerFailed    = "Error: %s"
+	answerSearch    = "Search the web for this and answer with what you find, each fact with its address: %s"
+	answerGoOn      = "Your answer was cut off because it was too long. Go on exactly where it stopped."
+)
+
+// What the model reads when the history is made shorter.
+const (
+	answerSave = `This conversation is about to be summed up, and its exact words will be gone. Before that, write down what must not be lost and is in no file yet:
+what is true of the user for long into USER.md, and what belongs to today (what was agreed, what is open, what was promised) into a file of the day such as days/%s.md.
+Read a file before you change it, and keep what it holds. Where nothing is worth it, write nothing. Then answer with one word: done.`
+	answerSummarise = `Sum this conversation up for yourself, because your next turn begins with nothing but the summary: what the user wants and has decided,
+what was done and with which result, names, dates, ids and paths exactly as they are, what is open, and what you were about to do. Answer with the summary alone and call no tool. %s`
+	answerSummary    = "This conversation was summed up, because it had become long. This is what you knew:\n\n%s"
+	answerUnderstood = "I know where we are."
+	answerWentOn     = "Go on with what was under way."
+)
