@@ -63,7 +63,12 @@ type Env struct {
 	// Engine are the variables of .env that belong to the engine's command,
 	// NAME=value each: OLLIM_CLAUDE, ANTHROPIC_* and CLAUDE_*. They may be secret.
 	Engine []Secret
+
+	file map[string]string // the variables of .env
 }
+
+// Variable is what .env says of a variable, or empty.
+func (e Env) Variable(name string) Secret { return Secret(e.file[name]) }
 
 // GivenName is what the user is called, empty while nobody has said it.
 func (e Env) GivenName() string {
@@ -102,6 +107,7 @@ func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []st
 		OwnerID:      strings.TrimSpace(get("OLLIM_OWNER_ID")),
 		Engine:       engineVars(file),
 		Editor:       strings.TrimSpace(first(get("OLLIM_EDITOR"), get("VISUAL"), get("EDITOR"))),
+		file:         file,
 	}
 	port, problem := webhookPort(get("WEBHOOK_PORT"))
 	env.WebhookPort, env.WebhookSecret = port, Secret(strings.TrimSpace(get("WEBHOOK_SECRET")))
