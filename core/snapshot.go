@@ -28,8 +28,11 @@ type Snapshot struct {
 	At      time.Time // the moment the snapshot describes
 	Started time.Time // when the bot started; zero when it does not run
 	Zone    *time.Location
-	Dir     string // the data directory, with ~ for the home directory
-	Root    string // the same as an absolute path, for an editor
+	// TwelveHours says that times of day are read as 3:04pm. Whoever shows the snapshot
+	// sets it.
+	TwelveHours bool
+	Dir         string // the data directory, with ~ for the home directory
+	Root        string // the same as an absolute path, for an editor
 
 	Engine  EngineStatus
 	Surface SurfaceStatus

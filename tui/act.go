@@ -137,7 +137,7 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	case action.Palette:
 		r.open(dialog.NewPalette(r.context(), r.focus, r.off))
 	case action.Notices:
-		r.open(r.speech.page(r.snap.Zone))
+		r.open(r.speech.page(r.snap))
 	case action.Mouse:
 		r.toggleMouse()
 	case action.ThemeNext:

@@ -64,7 +64,7 @@ func TestAnEndIsOfferedOnlyWhereSomethingHolds(t *testing.T) {
 		return s
 	}}, func(s *stage) {
 		s.press("1", "m")
-		s.sees("no longer; it holds until")
+		s.sees("no longer     it holds until")
 		s.press("up", "up")
 		s.sees("pings come through again at once")
 		s.press("enter")
@@ -115,7 +115,7 @@ func TestWhatIsNoTimeIsRefusedAndNeverTheMarkedMoment(t *testing.T) {
 	play(t, setup{snap: dayAhead}, func(s *stage) {
 		s.press("1", "m")
 		s.types("soon")
-		s.sees("at a time      soon", "a time is written as 18:30")
+		s.sees("at a time     soon", "a time is written as 18:30")
 		s.press("enter")
 		s.sees("Mute pings that are not critical until", "soon")
 		if n := len(s.bot.done()); n != 0 {
@@ -123,7 +123,7 @@ func TestWhatIsNoTimeIsRefusedAndNeverTheMarkedMoment(t *testing.T) {
 		}
 		s.press("backspace", "backspace", "backspace", "backspace")
 		s.types("jk") // letters there, too
-		s.sees("at a time      jk")
+		s.sees("at a time     jk")
 	})
 }
 
@@ -138,6 +138,6 @@ func TestARefusalComesBackIntoTheDialogThatAskedForIt(t *testing.T) {
 		}
 		s.press("backspace")
 		s.misses("the disk is full")
-		s.sees("at a time      23:4 ")
+		s.sees("at a time     23:4 ")
 	})
 }

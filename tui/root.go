@@ -288,6 +288,7 @@ func (r *root) see(s core.Snapshot) {
 	if r.snap != nil && r.snap.Busy && !s.Busy {
 		r.stopped = time.Now()
 	}
+	s.TwelveHours = r.chosen.Clock == settings.Clocks[1]
 	r.snap, r.content = &s, wants(&s)
 	r.speech.hear(s.Notices, s.At)
 	r.watch()

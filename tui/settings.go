@@ -80,6 +80,7 @@ func (r *root) choose(change func(d *settings.Dashboard)) {
 // wear changes how the dashboard looks by the names of its file.
 func (r *root) wear(name, value string) {
 	r.choose(func(d *settings.Dashboard) { d.Set(name, value) })
+	r.refresh()
 	r.setTheme()
 	r.askBackground()
 }

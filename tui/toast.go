@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core"
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/notice"
@@ -146,16 +147,13 @@ func (s *speech) hush(now time.Time) {
 }
 
 // page lists everything that was said, newest first.
-func (s *speech) page(zone *time.Location) *dialog.Page {
+func (s *speech) page(snap *core.Snapshot) *dialog.Page {
 	if len(s.said) == 0 {
 		return dialog.NewPage(textNotices, textNoNotices)
 	}
-	if zone == nil {
-		zone = time.Local
-	}
 	var rows []dialog.Row
 	for _, t := range slices.Backward(s.said) {
-		rows = append(rows, dialog.Row{Head: t.at.In(zone).Format("15:04:05") + "  " + string(t.level), Text: t.text})
+		rows = append(rows, dialog.Row{Head: snap.Clock(t.at, "15:04:05") + "  " + string(t.level), Text: t.text})
 	}
 	return dialog.NewTable(textNotices, noticeColumn, rows)
 }

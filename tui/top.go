@@ -189,7 +189,7 @@ func (r *root) clockWords() (out []word) {
 	if r.snap.At.IsZero() {
 		return out
 	}
-	at := r.zoned(r.snap.At)
+	at := r.snap.Local(r.snap.At)
 	clock := widget.Span{Text: r.clock(at)}
 	return append(out, word{wordClock, [][]widget.Span{{clock, {Role: theme.Dim, Text: " " + zoneWord(at) + " "}}, {clock, {Text: " "}}}, pane.Answer{}})
 }
@@ -211,14 +211,7 @@ func (r *root) troubles() (out []trouble) {
 	return out
 }
 
-func (r *root) zoned(t time.Time) time.Time {
-	if r.snap.Zone == nil {
-		return t
-	}
-	return t.In(r.snap.Zone)
-}
-
-func (r *root) clock(t time.Time) string { return r.zoned(t).Format("15:04") }
+func (r *root) clock(t time.Time) string { return r.snap.Clock(t, "15:04") }
 
 // titleOf is what people call what fires.
 func titleOf(e schedule.Entry) string { return clean.Line(cmp.Or(e.Description, e.Label, e.ID)) }

@@ -101,7 +101,7 @@ func TestOldNoticesAreListedAndAreNoToasts(t *testing.T) {
 		t.Errorf("%d in the list", n)
 	}
 	r := plainRoot(t, core.Snapshot{})
-	if body := strings.Join(inside(r, s.page(time.UTC)), ""); strings.Index(body, "new") > strings.Index(body, "old") {
+	if body := strings.Join(inside(r, s.page(&core.Snapshot{Zone: time.UTC})), ""); strings.Index(body, "new") > strings.Index(body, "old") {
 		t.Errorf("the list is not newest first:\n%s", body)
 	}
 }

@@ -85,7 +85,7 @@ var outside = []struct {
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"core/toolset", "core/schema", "discord/fake"}},
 	{"github.com/gorilla/websocket", []string{"discord"}},
 	{"golang.org/x/oauth2", []string{"core/google"}},
-	{"golang.org/x/net", []string{"core/google"}},
+	{"golang.org/x/net", []string{"core/google", "core/agent/messages/tools"}},
 	{"mvdan.cc/sh/v3", []string{"core/policy"}},
 	{"golang.org/x/image", []string{"cmd/shots"}},
 	{"github.com/sahilm/fuzzy", []string{"tui"}},

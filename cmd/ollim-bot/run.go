@@ -27,7 +27,7 @@ import (
 type runCmd struct {
 	uiFlags
 
-	Engine string  `enum:"auto,claude,messages,script" default:"auto" placeholder:"NAME" help:"The model: claude, messages (an API key, or a server of your own), or script, the offline engine; auto finds out."`
+	Engine string  `enum:"auto,claude,messages,script" default:"auto" placeholder:"NAME" help:"Who answers: claude, messages (an API key, or a server of your own), or script, the offline engine; auto does what the settings say, or finds out."`
 	Pace   float64 `default:"1" placeholder:"N" help:"How long the offline engine thinks: 1 as a quick model, 0 not at all."`
 }
 
@@ -91,6 +91,14 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 		Sandbox:      s.model.box,
 		Restart:      func() { s.again(os.Args[1:]...) },
 		Later:        !s.headless && !s.plain && s.beside == nil,
+	}
+	if list := s.model.providers; list != nil {
+		list.HideFrom(book.Hide)
+		options.Prices, options.Problems = list.Prices(), list.Problems
+		options.CheckModel = func(name string) error {
+			_, _, err := list.Find(name)
+			return err
+		}
 	}
 	if s.discord {
 		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }

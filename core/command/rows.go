@@ -16,7 +16,7 @@ var slashRows = []Command{
 		Options: []Option{{Name: "topic", About: "what it is about"}},
 	},
 	{
-		Name: "model", slash: Host.model, Usage: "[opus|sonnet|haiku]", About: "show or switch the model",
+		Name: "model", slash: Host.model, Usage: "[opus|sonnet|haiku|provider/model]", About: "show or switch the model",
 		Options: []Option{{Name: "name", About: "the model to switch to", Choices: Models}},
 	},
 	{
@@ -48,7 +48,7 @@ var slashRows = []Command{
 			{Name: "key", About: "the setting", Choices: []string{
 				"model.main=model_main", "model.fork=model_fork", "thinking.main=thinking_main", "thinking.fork=thinking_fork",
 				"bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "daily_cap", "monthly_cap", "max_background_forks",
-				"google_calendars", "google_task_list", "update_source",
+				"engine", "fallback", "google_calendars", "google_task_list", "update_source",
 			}},
 			{Name: "value", About: "what to set it to"},
 		},

@@ -60,7 +60,12 @@ type Env struct {
 	// Engine are the variables of .env that belong to the engine's command,
 	// NAME=value each: OLLIM_CLAUDE, ANTHROPIC_* and CLAUDE_*. They may be secret.
 	Engine []Secret
+
+	file map[string]string // the variables of .env
 }
+
+// Variable is what .env says of a variable, or empty.
+func (e Env) Variable(name string) Secret { return Secret(e.file[name]) }
 
 // GivenName is what the user is called, empty while nobody has said it.
 func (e Env) GivenName() string {
@@ -98,6 +103,7 @@ func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []st
 		GoogleAPI:    strings.TrimSpace(get("OLLIM_GOOGLE_API")),
 		OwnerID:      strings.TrimSpace(get("OLLIM_OWNER_ID")),
 		Engine:       engineVars(file),
+		file:         file,
 	}
 	port, problem := webhookPort(get("WEBHOOK_PORT"))
 	env.WebhookPort, env.WebhookSecret = port, Secret(strings.TrimSpace(get("WEBHOOK_SECRET")))

@@ -16,7 +16,8 @@ const (
 	msgUnused  = "%s does nothing in this version: " + RuntimeFile + " keeps its value, for the original program and for later"
 
 	mustOneOf     = "must be one of: %s"
-	mustModel     = "must be one of: default, haiku, opus, sonnet"
+	mustModel     = "must be default, haiku, opus, sonnet, or a model with its provider such as local/qwen3"
+	mustFallback  = "must be engines (claude, messages, script) or models with their providers such as local/qwen3, separated by commas, each once; or none"
 	mustThinking  = "must be off, adaptive or a number of tokens from 1 on"
 	mustSwitch    = "must be on or off (true or false, yes or no, 1 or 0)"
 	mustSpan      = "must be a whole number of %s from 1 to %d"
@@ -44,6 +45,8 @@ var abouts = map[string]string{
 	"permission_mode":      "what happens with tools that no rule allows: deny them, ask you, or let them",
 	"google_calendars":     "which calendars the agent reads",
 	"google_task_list":     "which list of Google Tasks the agent works with",
+	"engine":               "who answers: the claude command, the Messages API itself, a script; auto takes the first that is there",
+	"fallback":             "who answers while the engine is out of reach or out of money",
 	"max_background_forks": "how many background runs go on at once; more wait",
 	"quiet_hours":          "when pings that are not critical are refused",
 	"daily_cap":            "dollars a day: at the cap background runs are held",

@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
 	"ollimbot/core/skill"
+	"ollimbot/core/store"
 	"ollimbot/core/toolset"
 	"ollimbot/routines"
 )
@@ -249,7 +250,7 @@ func (g *Guard) granting(file string) (rel string, ok bool) {
 			if e.Type()&os.ModeSymlink == 0 {
 				continue
 			}
-			if at, ok := follow(g.dir.Path(folder + "/" + e.Name())); ok && (at == places[0] || at == places[len(places)-1]) {
+			if at, ok := store.Follow(g.dir.Path(folder + "/" + e.Name())); ok && (at == places[0] || at == places[len(places)-1]) {
 				return folder + "/" + e.Name(), true
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"ollimbot/core/store"
 )
 
 // tree is the data directory as paths are judged against it.
@@ -35,11 +37,11 @@ func (t tree) join(path string) string {
 // before it opens the file, and one that lets the system follow the links
 // first, end at two places where a link stands before "..".
 func (t tree) places(path string) ([]string, bool) {
-	tidied, ok := follow(t.absolute(path))
+	tidied, ok := store.Follow(t.absolute(path))
 	if !ok {
 		return nil, false
 	}
-	plain, ok := follow(t.join(path))
+	plain, ok := store.Follow(t.join(path))
 	if !ok {
 		return nil, false
 	}
@@ -55,48 +57,11 @@ func (t tree) within(full string) (string, bool) {
 	if rel, ok := relative(full, t.root); ok {
 		return rel, true
 	}
-	realRoot, ok := follow(t.root)
+	realRoot, ok := store.Follow(t.root)
 	if !ok {
 		return "", false
 	}
 	return relative(full, realRoot)
-}
-
-// maxLinks is how many symbolic links one path may lead through.
-const maxLinks = 64
-
-// follow walks an absolute path as the system does: a link is followed before
-// the ".." behind it. What does not exist is taken as it is written, so that a
-// link to a file not yet made leads there too. A loop of links is not ok.
-func follow(path string) (string, bool) {
-	const slash = string(filepath.Separator)
-	at, links := slash, 0
-	todo := strings.Split(path, slash)
-	for len(todo) > 0 {
-		name := todo[0]
-		todo = todo[1:]
-		switch name {
-		case "", ".":
-			continue
-		case "..":
-			at = filepath.Dir(at)
-			continue
-		}
-		next := filepath.Join(at, name)
-		target, err := os.Readlink(next)
-		if err != nil {
-			at = next
-			continue
-		}
-		if links++; links > maxLinks {
-			return "", false
-		}
-		if filepath.IsAbs(target) {
-			at = slash
-		}
-		todo = append(strings.Split(target, slash), todo...)
-	}
-	return at, true
 }
 
 func relative(path, dir string) (string, bool) {
@@ -224,8 +189,8 @@ const engineSkills = ".claude/skills"
 
 // sameEntry reports whether two entries of the data directory are one.
 func (t tree) sameEntry(a, b string) bool {
-	at, ok := follow(filepath.Join(t.root, a))
-	to, okToo := follow(filepath.Join(t.root, b))
+	at, ok := store.Follow(filepath.Join(t.root, a))
+	to, okToo := store.Follow(filepath.Join(t.root, b))
 	return ok && okToo && at == to
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/store"
 	"ollimbot/core/toolset"
 	"ollimbot/routines"
 )
@@ -59,7 +60,7 @@ func absoluteGlobs(glob string) []*regexp.Regexp {
 		fixed = fixed[:i]
 	}
 	folder := fixed[:strings.LastIndexByte(fixed, '/')+1]
-	target, ok := follow(filepath.FromSlash(folder))
+	target, ok := store.Follow(filepath.FromSlash(folder))
 	if target = strings.TrimSuffix(filepath.ToSlash(target), "/") + "/"; ok && target != folder {
 		out = append(out, routines.Glob(target+glob[len(folder):]))
 	}

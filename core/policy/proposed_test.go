@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// edit is a call with what it makes of a file, as the command does it. The real
+// editing is a call with what it makes of a file, as the command does it. The real
 // command is held to the same table in core/agent/claude. Bytes are written as
 // letters, one for each.
-type edit struct {
+type editing struct {
 	Name, File    string
 	Missing       bool // the file is not there before
 	Before, After string
@@ -29,7 +29,7 @@ func bytesOf(letters string) []byte {
 func TestTheGuardKnowsWhatAnEditMakes(t *testing.T) {
 	data, err := os.ReadFile("testdata/edits.json")
 	must(t, err)
-	var edits []edit
+	var edits []editing
 	must(t, json.Unmarshal(data, &edits))
 	g, root := newGuard(t)
 	for _, e := range edits {

@@ -203,6 +203,57 @@ func TestNoAttackFromInsideSucceeds(t *testing.T) {
 	}
 }
 
+// A tool that runs in our own process sees what the engine's process would see.
+func TestWhatIsSeenIsWhatTheFenceShows(t *testing.T) {
+	g := newGround(t, settled)
+	must(t, os.Mkdir(g.root+"/written", 0o700))
+	g.settings.Visible = append(g.settings.Visible, sandbox.Visible{Path: g.root + "/written", Write: true})
+	sees := g.box.Sight()
+	for _, path := range []string{
+		g.data, g.data + "/notes/a.txt", g.data + "/.env", g.data + "/state", g.data + "/state/sessions.json", g.data + "/tool-policy.yaml", g.data + "/CLAUDE.md",
+		g.data + "/.claude/settings.json", g.data + "/.git/config", g.data + "/routines/a.md", g.data + "/skills/a/SKILL.md",
+		g.home, g.home + "/.bashrc", g.home + "/.ssh/id_ed25519", g.root, g.beside, g.beside + "/a.txt", g.visible, g.visible + "/a.txt", g.root + "/written",
+		"/etc/passwd", "/etc/shadow", "/usr/bin/env", "/root", "/var/lib",
+	} {
+		for _, write := range []bool{false, true} {
+			script := "head -c 1 " + path + " | grep -q ."
+			if info, err := os.Stat(path); err == nil && info.IsDir() {
+				script = "ls -A " + path + " | grep -q ."
+			}
+			if write {
+				script = "test -w " + path
+			}
+			_, err := g.run(t, "claude itself", script)
+			// What is private is writable inside, and no file of ours.
+			private := write && (path == g.home || path == g.data+"/state" || path == g.root)
+			// A folder on the way to something that is shown is there, with nothing else in it.
+			way := !write && (path == g.root || path == g.home)
+			if empty := !write && path == g.root+"/written"; sees(path, write) != (err == nil) && !private && !way && !empty {
+				t.Errorf("%s, to write %v: seen %v, shown %v", path, write, sees(path, write), err == nil)
+			}
+		}
+	}
+}
+
+func TestTemporaryFilesOfACommandAreThereForTheNext(t *testing.T) {
+	g := newGround(t, settled)
+	tmp := g.root + "/of a session"
+	must(t, os.Mkdir(tmp, 0o700))
+	for i, script := range []string{
+		`echo a plum >"$TMPDIR/a" && touch /tmp/lost && test "$TMPDIR" = '` + tmp + "'",
+		`grep -q plum "$TMPDIR/a" && ! test -e /tmp/lost && ! grep . .env`,
+	} {
+		cmd := exec.Command("/bin/sh", "-c", script)
+		cmd.Dir, cmd.Env = g.data, []string{"PATH=/usr/bin:/bin", "HOME=" + g.home}
+		done := g.box.CommandIn(tmp, cmd)
+		out, err := cmd.CombinedOutput()
+		done()
+		if err != nil {
+			t.Errorf("command %d: %v, %s", i+1, err, out)
+		}
+	}
+}
+
 func TestOrdinaryWorkIsDoneInside(t *testing.T) {
 	g := newGround(t, settled)
 	g.settings.Visible = append(g.settings.Visible, sandbox.Visible{Path: g.beside, Write: true})

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -48,7 +49,7 @@ func (b *Box) bubblewrap(cmd *exec.Cmd, v *view, inner bool) (done func(), err e
 	if err != nil {
 		return done, err
 	}
-	v.env = with(v.env, "TMPDIR", "/tmp")
+	v.env = with(v.env, "TMPDIR", cmp.Or(v.tmp, "/tmp"))
 	if v.profile == engine && inner {
 		script, err := b.innerShell(v)
 		if err != nil {

@@ -41,29 +41,43 @@ func (v *view) dataFolder() error {
 			return err
 		}
 	}
-	folders := closedFolders
-	if v.profile == command {
-		folders = slices.Concat(closedFolders, writtenByTools)
-	}
-	for _, name := range append(slices.Clone(folders), stateDir) {
+	for _, name := range append(v.coveredFolders(), stateDir) {
 		if err := v.placeholder(name, true); err != nil {
 			return err
 		}
 	}
-	at := func(name string) string { return filepath.Join(v.data, name) }
-	v.add(mount{how: empty, to: at(envFile)})
-	v.add(mount{how: private, to: at(stateDir)})
-	for _, name := range slices.Concat(closedFiles, folders) {
-		v.add(mount{how: readOnly, from: at(name), to: at(name)})
-	}
 	for _, name := range closedIfThere {
-		if info, err := os.Lstat(at(name)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return fmt.Errorf(errLink, at(name))
-		} else if err == nil {
-			v.add(mount{how: readOnly, from: at(name), to: at(name)})
+		if info, err := os.Lstat(v.at(name)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return fmt.Errorf(errLink, v.at(name))
 		}
 	}
+	v.cover()
 	return nil
+}
+
+func (v *view) at(name string) string { return filepath.Join(v.data, name) }
+
+// coveredFolders are the folders of the data directory that can be read only.
+func (v *view) coveredFolders() []string {
+	if v.profile == command {
+		return slices.Concat(closedFolders, writtenByTools)
+	}
+	return slices.Clone(closedFolders)
+}
+
+// cover closes the closed places.
+func (v *view) cover() {
+	v.add(mount{how: empty, to: v.at(envFile)})
+	v.add(mount{how: private, to: v.at(stateDir)})
+	names := slices.Concat(closedFiles, v.coveredFolders())
+	for _, name := range closedIfThere {
+		if exists(v.at(name)) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		v.add(mount{how: readOnly, from: v.at(name), to: v.at(name)})
+	}
 }
 
 // placeholder makes a closed place that is missing. One that is a link cannot be
@@ -138,6 +152,14 @@ func environment(p profile, env []string, network bool) []string {
 	if p != command {
 		return slices.Clone(env)
 	}
+	return harmless(env, network)
+}
+
+// Harmless is what a command in a fence without network keeps of an environment: for
+// whoever starts one where there may be no fence.
+func Harmless(env []string) []string { return harmless(env, false) }
+
+func harmless(env []string, network bool) []string {
 	names := passing(network)
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -184,7 +185,7 @@ func (b *Box) landlock(cmd *exec.Cmd, v *view, inner bool) error {
 	if err != nil {
 		return err
 	}
-	v.env = with(v.env, "TMPDIR", tmp)
+	v.env = with(v.env, "TMPDIR", cmp.Or(v.tmp, tmp))
 	if v.profile == engine && inner {
 		name, err := b.innerLandlock(v, run, tmp)
 		if err != nil {

@@ -121,15 +121,19 @@ func (b *Box) State() State {
 // own where the machine can do that. done lets go of what the start needs; call
 // it after the start, also after one that failed. An error stands in cmd.Err,
 // so that the start fails.
-func (b *Box) Engine(cmd *exec.Cmd) (done func()) { return b.wrap(cmd, engine) }
+func (b *Box) Engine(cmd *exec.Cmd) (done func()) { return b.wrap(cmd, engine, "") }
 
 // Command puts a command of a model, or of a skill's text, into the strictest
 // fence. It is as Engine else.
-func (b *Box) Command(cmd *exec.Cmd) (done func()) { return b.wrap(cmd, command) }
+func (b *Box) Command(cmd *exec.Cmd) (done func()) { return b.wrap(cmd, command, "") }
+
+// CommandIn is Command with a folder for temporary files that is there for the next
+// command too: tmp, a real path below os.TempDir, which the command finds in TMPDIR.
+func (b *Box) CommandIn(tmp string, cmd *exec.Cmd) (done func()) { return b.wrap(cmd, command, tmp) }
 
 // Git puts a git command on the data directory into a fence in which nothing but
 // the repository's own folder can be written. It is as Engine else.
-func (b *Box) Git(cmd *exec.Cmd) (done func()) { return b.wrap(cmd, git) }
+func (b *Box) Git(cmd *exec.Cmd) (done func()) { return b.wrap(cmd, git, "") }
 
 // profile is what kind of process a fence is for.
 type profile int
@@ -140,7 +144,7 @@ const (
 	git
 )
 
-func (b *Box) wrap(cmd *exec.Cmd, p profile) (done func()) {
+func (b *Box) wrap(cmd *exec.Cmd, p profile, tmp string) (done func()) {
 	done = func() {}
 	if cmd.Err != nil {
 		return done
@@ -153,6 +157,10 @@ func (b *Box) wrap(cmd *exec.Cmd, p profile) (done func()) {
 	if err != nil {
 		cmd.Err = err
 		return done
+	}
+	if tmp != "" {
+		v.tmp = tmp
+		v.add(mount{how: writable, from: tmp, to: tmp})
 	}
 	switch s.Kind {
 	case Bubblewrap:

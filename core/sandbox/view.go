@@ -42,6 +42,7 @@ type view struct {
 	env     []string
 	home    string // real, or empty
 	data    string // real
+	tmp     string // for what is to outlive the process; empty is that of the fence
 	links   map[string]string
 }
 
@@ -61,12 +62,7 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
 	v.env = environment(p, cmd.Env, v.network)
 	v.data = resolved(b.o.Dir)
 	v.system()
-	if home := cmp.Or(config.Lookup(v.env, "HOME"), b.o.Home); home != "" && home != "/" {
-		v.home = resolved(home)
-		v.add(mount{how: private, to: v.home})
-		v.name(home, v.home)
-	}
-	v.add(mount{how: private, to: "/tmp"})
+	v.own(cmp.Or(config.Lookup(v.env, "HOME"), b.o.Home))
 	if p != git {
 		if err := v.visible(settings.Visible, b.o.Home); err != nil {
 			return nil, err
@@ -94,6 +90,43 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
 		v.add(mount{how: readOnly, from: socket, to: socket, optional: true})
 	}
 	return v, nil
+}
+
+// own gives the process a home directory and a /tmp of its own, both empty.
+func (v *view) own(home string) {
+	if home != "" && home != "/" {
+		v.home = resolved(home)
+		v.add(mount{how: private, to: v.home})
+		v.name(home, v.home)
+	}
+	v.add(mount{how: private, to: "/tmp"})
+}
+
+// Sight tells which paths can be read in the fence of the engine's process, or
+// written, as things stand now. It is for tools that run in our own process where they
+// would else run in that one: what is the engine's own is not shown. The paths are
+// real. Where there is no fence, everything is seen.
+func (b *Box) Sight() (sees func(path string, write bool) bool) {
+	if b.State().Kind == None {
+		return func(string, bool) bool { return true }
+	}
+	v := &view{profile: engine, data: resolved(b.o.Dir), links: map[string]string{}}
+	v.system()
+	v.own(b.o.Home)
+	if err := v.visible(b.o.Settings().Visible, b.o.Home); err != nil {
+		return func(string, bool) bool { return false }
+	}
+	v.show(writable, v.data)
+	v.cover()
+	v.mounts = slices.DeleteFunc(v.mounts, func(m mount) bool { return m.how == link })
+	return func(path string, write bool) bool {
+		for _, m := range slices.Backward(v.mounts) {
+			if within(m.to, path) {
+				return m.how == writable || m.how == readOnly && !write
+			}
+		}
+		return false
+	}
 }
 
 func (v *view) add(m mount) { v.mounts = append(v.mounts, m) }

@@ -12,7 +12,9 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -61,11 +63,19 @@ var draft7 = sync.OnceValues(func() (*Schema, error) {
 	return build(value, nil)
 })
 
-// decode reads the first JSON value of a text as Compile and Validate take it.
-func decode(text []byte) (value any, err error) {
+// decode reads exactly one JSON value as Compile and Validate take it: numbers are
+// kept as they are written.
+func decode(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	return value, d.Decode(&value)
+	var value any
+	if err := d.Decode(&value); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the value")
+	}
+	return value, nil
 }
 
 // Validate holds a decoded document against the schema; the value is of the

@@ -40,7 +40,7 @@ type ReminderBook interface {
 }
 
 func addReminder(ctx context.Context, c Caller, a arguments) agent.ToolResult {
-	body := clean.Cut(strings.TrimSpace(clean.Text(a.text("prompt"))), maxBody)
+	body := clean.Cut(strings.TrimSpace(clean.Text(a.Text("prompt"))), maxBody)
 	if body == "" {
 		return Refusal(fmt.Sprintf(textEmptyField, "prompt"))
 	}
@@ -49,15 +49,15 @@ func addReminder(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 	if problem != "" {
 		return Refusal(problem)
 	}
-	if a.flag("until_done") && a.flag("foreground") {
+	if a.Flag("until_done") && a.Flag("foreground") {
 		return Refusal(textUntilForeground)
 	}
 	made, err := book.Add(ctx, routines.Reminder{
 		Task: routines.Task{
-			Kind: routines.KindReminder, Body: body, Description: clean.Cut(clean.Line(a.text("description")), maxDescribed),
-			Background: !a.flag("foreground"), Thinking: true, Mode: routines.OnPing, AllowPing: true,
+			Kind: routines.KindReminder, Body: body, Description: clean.Cut(clean.Line(a.Text("description")), maxDescribed),
+			Background: !a.Flag("foreground"), Thinking: true, Mode: routines.OnPing, AllowPing: true,
 		},
-		RunAt: at, MaxChain: a.number("max_chain"), UntilDone: a.flag("until_done"),
+		RunAt: at, MaxChain: a.Number("max_chain"), UntilDone: a.Flag("until_done"),
 	})
 	if err != nil {
 		return Refusal(fmt.Sprintf(textNotSaved, err))
@@ -68,14 +68,14 @@ func addReminder(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 // reminderTime is when it runs: so many minutes from now, or at a whole minute to
 // come.
 func reminderTime(a arguments, now time.Time) (at time.Time, problem string) {
-	written := a.text("run_at")
+	written := a.Text("run_at")
 	_, delayed := a["delay_minutes"]
 	_, timed := a["run_at"]
 	switch {
 	case delayed && timed:
 		return at, textBoth
 	case delayed:
-		return now.Add(time.Duration(a.number("delay_minutes")) * time.Minute), ""
+		return now.Add(time.Duration(a.Number("delay_minutes")) * time.Minute), ""
 	case !timed:
 		return at, textNeither
 	}
@@ -121,7 +121,7 @@ func listReminders(_ context.Context, c Caller, _ arguments) agent.ToolResult {
 }
 
 func cancelReminder(_ context.Context, c Caller, a arguments) agent.ToolResult {
-	id := clean.Cut(clean.Line(a.text("reminder_id")), routines.MaxID)
+	id := clean.Cut(clean.Line(a.Text("reminder_id")), routines.MaxID)
 	found, err := c.Reminders().Cancel(id)
 	switch {
 	case err != nil:

@@ -50,17 +50,17 @@ func cut(s string, n int) string {
 
 // cardOf makes an embed of what the agent sent.
 func cardOf(a arguments) post.Embed {
-	e := post.Embed{Title: clean.Line(a.text("title")), Description: block(a.text("description")), Color: colour(a.text("color"))}
-	for _, f := range a.list("fields") {
+	e := post.Embed{Title: clean.Line(a.Text("title")), Description: block(a.Text("description")), Color: colour(a.Text("color"))}
+	for _, f := range a.List("fields") {
 		inline, given := f["inline"].(bool)
 		// Discord refuses a field without text, so an empty one is a dash.
 		e.Fields = append(e.Fields, post.Field{
-			Name: orDash(clean.Line(f.text("name"))), Value: orDash(block(f.text("value"))), Inline: inline || !given,
+			Name: orDash(clean.Line(f.Text("name"))), Value: orDash(block(f.Text("value"))), Inline: inline || !given,
 		})
 	}
-	for _, b := range a.list("buttons") {
+	for _, b := range a.List("buttons") {
 		e.Buttons = append(e.Buttons, post.Button{
-			Label: orDash(clean.Line(b.text("label"))), Style: style(b.text("style")), Action: cut(clean.Line(b.text("action")), maxAction),
+			Label: orDash(clean.Line(b.Text("label"))), Style: style(b.Text("style")), Action: cut(clean.Line(b.Text("action")), maxAction),
 		})
 	}
 	return e

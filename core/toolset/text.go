@@ -64,21 +64,9 @@ const (
 const (
 	textUnknownTool = "Error: there is no tool %s."
 	textFault       = "Error: %s met an internal fault (%v). Go on without it."
-	textUnreadable  = "Error: the arguments of %s cannot be read (%v). Send one JSON object."
-	textTooLarge    = "Error: the arguments of %s are larger than %d KiB. Shorten them."
-	textInvalid     = "Error: the arguments of %s are not valid: %s."
 	textEmptyField  = "Error: %s is empty. Say in it what the reader should know."
 	textBadAction   = "Error: buttons[%d].action is not accepted (%v). Use task_done:<task_id>, task_del:<task_id>, " +
 		"event_del:<event_id>, agent:<prompt> or dismiss:."
-	textMissing   = "%s is missing, add it"
-	textMissingIn = "%s is missing in %s, add it"
-	textNotObject = "the arguments must be one JSON object"
-	textWrongType = "%s must be of type %s, not %s"
-	textEmpty     = "%s must not be empty"
-	textTooMany   = "%s may hold at most %d, not %d"
-	textTooSmall  = "%s must be at least %s"
-	textTooBig    = "%s must be at most %s"
-	textUnfit     = "%s is out of bounds, write it smaller"
 )
 
 // Answers of the chain tool.

@@ -84,11 +84,11 @@ var tools = []tool{
 	{SendFile, aboutFile, sendFile},
 	{ReportUpdates, aboutReport, report},
 	{FollowUpChain, aboutFollowUp, func(ctx context.Context, c Caller, a arguments) agent.ToolResult {
-		return c.FollowUp(ctx, a.number("minutes_from_now"))
+		return c.FollowUp(ctx, a.Number("minutes_from_now"))
 	}},
 	{SaveContext, aboutSave, func(ctx context.Context, c Caller, _ arguments) agent.ToolResult { return c.SaveContext(ctx) }},
 	{EnterFork, aboutEnter, func(ctx context.Context, c Caller, a arguments) agent.ToolResult {
-		return c.EnterFork(ctx, cut(strings.TrimSpace(clean.Text(a.text("topic"))), maxTopic), a.number("idle_timeout"))
+		return c.EnterFork(ctx, cut(strings.TrimSpace(clean.Text(a.Text("topic"))), maxTopic), a.Number("idle_timeout"))
 	}},
 	{ExitFork, aboutExit, func(ctx context.Context, c Caller, _ arguments) agent.ToolResult { return c.ExitFork(ctx) }},
 	{UpdateNames, aboutNames, updateNames},
@@ -147,11 +147,11 @@ func NotSent(err error) agent.ToolResult {
 }
 
 func ping(ctx context.Context, c Caller, a arguments) agent.ToolResult {
-	message := Message(a.text("message"))
+	message := Message(a.Text("message"))
 	if message == "" {
 		return Refusal(fmt.Sprintf(textEmptyField, "message"))
 	}
-	return c.Ping(ctx, message, a.flag("critical"))
+	return c.Ping(ctx, message, a.Flag("critical"))
 }
 
 func sendEmbed(ctx context.Context, c Caller, a arguments) agent.ToolResult {
@@ -164,19 +164,19 @@ func sendEmbed(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 			return Refusal(fmt.Sprintf(textBadAction, i, err))
 		}
 	}
-	return c.Embed(ctx, e, a.flag("critical"))
+	return c.Embed(ctx, e, a.Flag("critical"))
 }
 
 func sendFile(ctx context.Context, c Caller, a arguments) agent.ToolResult {
-	path := a.text("file_path")
+	path := a.Text("file_path")
 	if clean.Line(path) == "" {
 		return Refusal(fmt.Sprintf(textEmptyField, "file_path"))
 	}
-	return c.SendFile(ctx, path, Message(a.text("message")), a.flag("critical"))
+	return c.SendFile(ctx, path, Message(a.Text("message")), a.Flag("critical"))
 }
 
 func report(ctx context.Context, c Caller, a arguments) agent.ToolResult {
-	message := cut(strings.TrimSpace(clean.Text(a.text("message"))), maxUpdate)
+	message := cut(strings.TrimSpace(clean.Text(a.Text("message"))), maxUpdate)
 	if message == "" {
 		return Refusal(fmt.Sprintf(textEmptyField, "message"))
 	}
@@ -184,7 +184,7 @@ func report(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 }
 
 func updateNames(ctx context.Context, c Caller, a arguments) agent.ToolResult {
-	user, bot := clean.Line(a.text("user_name")), clean.Line(a.text("bot_name"))
+	user, bot := clean.Line(a.Text("user_name")), clean.Line(a.Text("bot_name"))
 	for _, n := range []struct{ field, name string }{{"user_name", user}, {"bot_name", bot}} {
 		if n.name == "" {
 			return Refusal(fmt.Sprintf(textEmptyField, n.field))

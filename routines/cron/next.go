@@ -243,7 +243,7 @@ func (l Layouts) Format(t, now time.Time) string {
 	case l.Year != "" && sameYear:
 		layout = l.Year
 	}
-	if !strings.Contains(layout, "15:04") {
+	if !strings.Contains(layout, ":04") {
 		return t.Format(layout)
 	}
 	return Format(t, layout)

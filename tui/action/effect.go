@@ -75,10 +75,7 @@ func fullHint(s core.Snapshot, capacity, refill int) string {
 	if at.IsZero() || at.Sub(s.At) > 24*time.Hour {
 		return ""
 	}
-	if s.Zone != nil {
-		at = at.In(s.Zone)
-	}
-	return effectFull + at.Format("15:04")
+	return effectFull + s.Clock(at, "15:04")
 }
 
 // change writes an effect. The arrow is the frame's to replace where only
@@ -106,11 +103,7 @@ func muteHint(s core.Snapshot) string {
 	if s.Budget.Muted.IsZero() {
 		return ""
 	}
-	at := s.Budget.Muted
-	if s.Zone != nil {
-		at = at.In(s.Zone)
-	}
-	return effectMuted + at.Format("15:04")
+	return effectMuted + s.Clock(s.Budget.Muted, "15:04")
 }
 
 // deliverHint is how many updates would be handed over.

@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"strings"
+	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -36,13 +37,17 @@ type Form struct {
 	Send   string // the word of enter in the help line; empty: "set"
 	// Keeps asks for a second esc before what was written is dropped.
 	Keeps bool
+	// Picks says that the fields are choices: enter sends the one with the pointer, a
+	// second click too, and what is typed goes to the last of them.
+	Picks bool
 
 	at      int
 	tried   bool   // enter was pressed: also what is empty is shown as missing
 	sent    bool   // the core is carrying it out
 	fault   string // what the core has said against it
 	leaving bool   // esc was pressed once while something was written
-	lines   []int  // the fields that stood in the lines of the last drawing, -1 for none
+	opened  time.Time
+	lines   []int // the fields that stood in the lines of the last drawing, -1 for none
 }
 
 // Check says what a text comes to, which may be empty, or with ok false what is
@@ -59,7 +64,8 @@ type Field struct {
 	// Fresh lets the first character replace what stands there.
 	Fresh bool
 
-	choices []string // nil for a text
+	choices []string                    // nil for a text
+	shown   func(c pane.Context) string // of a field that cannot be changed
 	chosen  int
 	input   widget.Input
 	before  string // its value when the form opened
@@ -81,6 +87,11 @@ func Choice(label, chosen string, words ...string) *Field {
 		}
 	}
 	return f
+}
+
+// fixed is a field of a form of choices in which nothing is written.
+func fixed(label string, shown func(c pane.Context) string) *Field {
+	return &Field{Label: label, shown: shown}
 }
 
 // Text is what stands in the field, a chosen word as well.
@@ -110,7 +121,7 @@ func (f *Field) take(msg tea.Msg) {
 	}
 	before := f.input.Text()
 	switch {
-	case f.choices != nil:
+	case f.choices != nil || f.shown != nil:
 		return
 	case f.Most > 0 && text != "":
 		for _, r := range strings.TrimSpace(text) {
@@ -160,7 +171,7 @@ func (f *Form) Take(c pane.Context, msg tea.Msg) pane.Answer {
 		}
 		f.sent, f.fault = false, clean.Line(msg.Err.Error())
 	case pane.Click:
-		f.click(msg)
+		return f.click(c, msg)
 	case tea.PasteMsg:
 		if !f.sent {
 			f.write(msg)
@@ -205,6 +216,9 @@ func (f *Field) turn() { f.chosen = (f.chosen + 1) % len(f.choices) }
 func (f *Form) write(msg tea.Msg) {
 	f.goesOn()
 	f.fault = ""
+	if f.Picks && typed(msg) != "" {
+		f.at = len(f.Fields) - 1
+	}
 	f.Fields[f.at].take(msg)
 }
 
@@ -215,22 +229,31 @@ func (f *Form) goesOn() {
 	}
 }
 
-// click goes to the field under the pointer; a choice that is marked changes.
-func (f *Form) click(at pane.Click) {
+// click goes to the field under the pointer; a choice that is marked changes, or is sent.
+// A click that was on its way when the form opened sends nothing.
+func (f *Form) click(c pane.Context, at pane.Click) pane.Answer {
 	if f.sent || at.Beside || at.Y >= len(f.lines) || f.lines[at.Y] < 0 {
-		return
+		return pane.Answer{}
 	}
 	f.goesOn()
 	i := f.lines[at.Y]
-	if f.at == i && f.Fields[i].choices != nil {
-		f.Fields[i].turn()
-	}
+	again, field := f.at == i, f.Fields[i]
 	f.at = i
+	switch {
+	case again && field.choices != nil:
+		field.turn()
+	case again && field.shown != nil && time.Since(f.opened) >= Grace:
+		return f.send(c)
+	}
+	return pane.Answer{}
 }
 
 func (f *Form) send(c pane.Context) pane.Answer {
 	f.tried, f.fault = true, ""
 	for i, field := range f.Fields {
+		if f.Picks && i != f.at {
+			continue
+		}
 		if _, ok := field.check(c, true); !ok {
 			f.at = i
 			return pane.Answer{}
@@ -251,7 +274,10 @@ func (f *Form) Hint() []key.Binding {
 	if f.Send != "" {
 		out[0] = named(formKeys.send, f.Send)
 	}
-	if len(f.Fields) > 1 {
+	switch {
+	case f.Picks:
+		out = append(out, binding("↑/↓", textNextOne), binding("HH:MM", textType))
+	case len(f.Fields) > 1:
 		out = append(out, formKeys.next)
 	}
 	if f.Fields[f.at].choices != nil {
@@ -276,7 +302,7 @@ const (
 // Draw implements pane.Dialog.
 func (f *Form) Draw(c pane.Context, w, h int) []string {
 	w = min(w-air, formWidth)
-	foot := f.foot(c, w)
+	foot := f.foot(c, w, h > len(f.Fields)+footRows)
 	foot = foot[:min(len(foot), max(0, h-1))]
 	var lines []string
 	from, to := 0, 0
@@ -325,7 +351,10 @@ func (f *Form) row(c pane.Context, w, i int) string {
 	n := min(w, f.column())
 	head := b.Line(n, widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Text: field.Label})
 	room := w - n
-	if field.choices != nil {
+	switch {
+	case field.shown != nil:
+		return head + b.Line(room, widget.Span{Role: theme.Dim, Text: field.shown(c)})
+	case field.choices != nil:
 		return head + b.Line(room, widget.Span{Text: field.Text()})
 	}
 	wide := room
@@ -357,7 +386,7 @@ func (f *Form) noted(c pane.Context, w int, field *Field, text string, ok bool) 
 
 // foot is what becomes of the fields: what would come of them, that they are on
 // their way, or why they were refused.
-func (f *Form) foot(c pane.Context, w int) []string {
+func (f *Form) foot(c pane.Context, w int, air bool) []string {
 	text, role, mark := "", theme.Accent, ""
 	switch {
 	case f.sent:
@@ -370,16 +399,19 @@ func (f *Form) foot(c pane.Context, w int) []string {
 			role = theme.Warn
 		}
 	}
-	if text == "" {
+	if text == "" && !f.Picks {
 		return nil
 	}
-	out := []string{}
-	if role != theme.Bad && role != theme.Dim {
-		out = append(out, widget.Blank(w))
+	out, least := []string{}, footRows-1
+	if air && (f.Picks || role != theme.Bad && role != theme.Dim) {
+		out, least = append(out, widget.Blank(w)), footRows+1
 	}
 	for _, s := range widget.WrapN(text, max(1, w-4), footRows, c.Theme.Glyph(theme.Ellipsis)) {
 		out = append(out, brush(c).Line(w, widget.Span{Role: role, Text: " " + mark + s}))
 		mark = widget.Blank(widget.Cells(mark))
+	}
+	for f.Picks && len(out) < least { // the choices do not move with every one that is marked
+		out = append(out, widget.Blank(w))
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
+	"ollimbot/tui/pane"
 
 	"pgregory.net/rapid"
 )
@@ -137,7 +138,7 @@ func TestMomentsOfAReminderAreReadOrRefused(t *testing.T) {
 		"in 45m": "today at 14:47 (in 45m)", "2026-03-12 08:00": "Thursday 12 March at 08:00 (in 41h)",
 		"2026-03-09 08:00": textPastMoment, "-1h": textPastMoment, "9999h": textFarMoment, "soon": textBadMoment, "2026-02-30 08:00": textBadMoment,
 	} {
-		if _, got, _ := readMoment(text, now); got != want {
+		if got, _ := CheckMoment(pane.Context{Snap: &core.Snapshot{At: now, Zone: time.UTC}}, text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}

@@ -230,10 +230,6 @@ func Deliveries(s *core.Snapshot) *Page {
 		if name == "" {
 			name = textNoSuchHook
 		}
-		at := d.At
-		if s.Zone != nil {
-			at = at.In(s.Zone)
-		}
 		outcome := clean.Line(d.Outcome)
 		if d.Count > 1 {
 			outcome += fmt.Sprintf(" ×%d", d.Count)
@@ -242,7 +238,7 @@ func Deliveries(s *core.Snapshot) *Page {
 			outcome += " (" + clean.Cut(clean.Line(strings.Join(d.Flagged, ", ")), 60) + ")"
 		}
 		rows = append(rows, Row{
-			at.Format("Jan _2 15:04:05"),
+			s.Clock(d.At, "Jan _2 15:04:05"),
 			fmt.Sprintf("%-24s %6d bytes  %-12s %s", name, d.Size, clean.Line(d.Verdict), outcome),
 		})
 	}

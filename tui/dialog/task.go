@@ -65,13 +65,19 @@ func hintOf(hint, text string) string {
 
 // CheckCron is the Check of a cron line: what it means and when it fires next.
 func CheckCron(c pane.Context, text string) (note string, ok bool) {
-	_, note, ok = readCron(text, now(c))
+	next, note, ok := readCron(text, now(c))
+	if ok {
+		note += "; next " + dayWords(c.Snap, next)
+	}
 	return note, ok
 }
 
 // CheckMoment is the Check of a reminder's time: which day that is.
 func CheckMoment(c pane.Context, text string) (note string, ok bool) {
-	_, note, ok = readMoment(text, now(c))
+	at, note, ok := readMoment(text, now(c))
+	if ok {
+		note = dayWords(c.Snap, at)
+	}
 	return note, ok
 }
 
@@ -81,9 +87,4 @@ func CheckMessage(_ pane.Context, text string, tried bool) (note string, ok bool
 }
 
 // now is the snapshot's moment in the bot's zone.
-func now(c pane.Context) time.Time {
-	if c.Snap.Zone == nil {
-		return c.Snap.At
-	}
-	return c.Snap.At.In(c.Snap.Zone)
-}
+func now(c pane.Context) time.Time { return c.Snap.Local(c.Snap.At) }

@@ -1,7 +1,6 @@
 package dialog
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -57,7 +56,7 @@ const (
 // reminderYear is how far away a reminder may be: more is a slip of the finger.
 const reminderYear = 366 * 24 * time.Hour
 
-// readCron says what a cron line means and when it fires next.
+// readCron says what a cron line means, or what is wrong with it, and when it fires next.
 func readCron(expr string, now time.Time) (next time.Time, text string, ok bool) {
 	s, err := cron.Parse(cronOf(expr))
 	if wrong := (*cron.Error)(nil); errors.As(err, &wrong) && wrong.Column > 0 {
@@ -73,7 +72,7 @@ func readCron(expr string, now time.Time) (next time.Time, text string, ok bool)
 	if next.IsZero() {
 		return time.Time{}, textNeverFires, false
 	}
-	return next, s.Words() + "; next " + dayWords(next, now), true
+	return next, s.Words(), true
 }
 
 // cronOf is the expression of what was written: itself, or that of plain words.
@@ -84,8 +83,8 @@ func cronOf(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// readMoment reads when a reminder fires.
-func readMoment(text string, now time.Time) (at time.Time, words string, ok bool) {
+// readMoment reads when a reminder fires; wrong is why that cannot be.
+func readMoment(text string, now time.Time) (at time.Time, wrong string, ok bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if at, ok = parseMoment(text, now); !ok {
 		return time.Time{}, textBadMoment, false
@@ -96,7 +95,7 @@ func readMoment(text string, now time.Time) (at time.Time, words string, ok bool
 	case at.Sub(now) > reminderYear:
 		return time.Time{}, textFarMoment, false
 	}
-	return at, dayWords(at, now), true
+	return at, "", true
 }
 
 func parseMoment(text string, now time.Time) (time.Time, bool) {
@@ -115,13 +114,9 @@ func parseMoment(text string, now time.Time) (time.Time, bool) {
 }
 
 // dayWords is a moment with its day and how far away it is.
-func dayWords(at, now time.Time) string {
-	at = at.In(now.Location())
-	day := at.Format("Monday 2 January")
-	if words.SameDay(at, now, now.Location()) {
-		day = "today"
-	}
-	return day + " at " + cron.Format(at, "15:04") + " (" + words.Until(at.Sub(now)) + ")"
+func dayWords(s *core.Snapshot, at time.Time) string {
+	clock := s.When(at, cron.Layouts{Today: "today at 15:04", Else: "Monday 2 January at 15:04"})
+	return clock + " (" + words.Until(at.Sub(s.At)) + ")"
 }
 
 // The words of the dialog that asks until when.
@@ -131,7 +126,8 @@ const (
 	textEvening    = "this evening"
 	textMorning    = "tomorrow"
 	textUntilClock = "at a time"
-	textUntilEnd   = "no longer; it holds until "
+	textUntilEnd   = "no longer"
+	textHolds      = "it holds until "
 	textNoClock    = "type a time, such as 18:30"
 	textBadClock   = "a time is written as 18:30; what has passed today means tomorrow"
 
@@ -261,9 +257,7 @@ func entryName(e schedule.Entry) string {
 // clockWords is a moment, with its weekday when it is not today's, and with its
 // date when it lies beyond this week.
 func clockWords(s *core.Snapshot, t time.Time) string {
-	return cron.Layouts{
-		Today: "15:04", Week: "Mon 15:04", Year: "Mon 2 January 15:04", Else: "Mon 2 January 2006 15:04",
-	}.Format(t.In(cmp.Or(s.Zone, time.UTC)), s.At)
+	return s.When(t, cron.Layouts{Today: "15:04", Week: "Mon 15:04", Year: "Mon 2 January 15:04", Else: "Mon 2 January 2006 15:04"})
 }
 
 // The words of the welcome. Each line has a short form for a small screen.

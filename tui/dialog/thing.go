@@ -102,12 +102,9 @@ func runName(c pane.Context, f *fork.View) string {
 	if at.IsZero() {
 		return name
 	}
-	if c.Snap.Zone != nil {
-		at = at.In(c.Snap.Zone)
-	}
 	layout := "15:04"
 	if c.Snap.At.Sub(at) > 20*time.Hour {
 		layout = "2 Jan 15:04"
 	}
-	return name + " " + at.Format(layout)
+	return name + " " + c.Snap.Clock(at, layout)
 }

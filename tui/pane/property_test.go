@@ -58,7 +58,7 @@ func moment(t *rapid.T) time.Time {
 // anySnapshot draws what a core may show, and some of what it should not.
 func anySnapshot(t *rapid.T) *core.Snapshot {
 	n := func(most int) int { return rapid.IntRange(0, most).Draw(t, "n") }
-	s := &core.Snapshot{At: noon, Zone: zone, MaxForks: n(5), Routines: n(3), LogLines: uint64(n(50)), Busy: n(1) == 1}
+	s := &core.Snapshot{At: noon, Zone: zone, MaxForks: n(5), Routines: n(3), LogLines: uint64(n(50)), Busy: n(1) == 1, TwelveHours: n(1) == 1}
 	s.Budget = core.BudgetView{
 		State:  budget.State{Capacity: n(12) - 1, Available: rapid.Float64Range(-1, 13).Draw(t, "available"), RefillRateMinutes: n(20_000), DailyUsed: n(99), CriticalUsed: n(3)},
 		NextAt: moment(t), FullAt: moment(t), Quiet: moment(t), Reserved: n(3),

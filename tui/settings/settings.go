@@ -38,13 +38,14 @@ type Dashboard struct {
 	Theme  string          // one of Themes; empty means the first
 	Layout string          // one of the layouts that Load is given; empty means the first
 	Sizes  map[string]Size // by layout
+	Clock  string          // one of Clocks; empty means the first
 	Bell   string          // one of Bells: what happens when something begins to wait
 	Title  bool            // say in the window's title what waits
 	Motion bool            // count seconds on the screen
 }
 
 // Names are the names of the file whose values are single words.
-var Names = []string{"theme", "layout", "bell", "title", "motion"}
+var Names = []string{"theme", "layout", "clock", "bell", "title", "motion"}
 
 // Get gives the value of a name and what it may be; layouts are those that there are.
 func (d *Dashboard) Get(name string, layouts []string) (value string, choices []string) {
@@ -53,6 +54,8 @@ func (d *Dashboard) Get(name string, layouts []string) (value string, choices []
 		return cmp.Or(d.Theme, Themes[0]), Themes
 	case "layout":
 		return cmp.Or(d.Layout, layouts[0]), layouts
+	case "clock":
+		return cmp.Or(d.Clock, Clocks[0]), Clocks
 	case "bell":
 		return cmp.Or(d.Bell, Bells[0]), Bells
 	}
@@ -83,6 +86,8 @@ func (d *Dashboard) Set(name, value string) {
 		d.Theme = value
 	case "layout":
 		d.Layout = value
+	case "clock":
+		d.Clock = value
 	case "bell":
 		d.Bell = value
 	default:
@@ -100,6 +105,9 @@ type Size struct {
 
 // Themes are the values of the theme, the first is the default.
 var Themes = []string{"auto", "dark", "light", "contrast", "16"}
+
+// Clocks are how many hours the times of a day have, the first is the default.
+var Clocks = []string{"24", "12"}
 
 // Bells are the values of the bell, the first is the default: the terminal's bell, a
 // notification of the desktop where the terminal can (OSC 9), neither.
@@ -205,6 +213,7 @@ func encode(d Dashboard) string {
 	}
 	word("theme", d.Theme)
 	word("layout", d.Layout)
+	word("clock", d.Clock)
 	for _, layout := range slices.Sorted(maps.Keys(d.Sizes)) {
 		size := d.Sizes[layout]
 		if size.Columns != 0 {

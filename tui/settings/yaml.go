@@ -150,6 +150,8 @@ func (r *reader) dashboard(d *Dashboard, f field, layouts []string) {
 		d.Theme = r.choice(v, Themes)
 	case "layout":
 		d.Layout = r.choice(v, layouts)
+	case "clock":
+		d.Clock = r.choice(v, Clocks)
 	case "bell":
 		if older, ok := map[string]string{"true": "bell", "false": "off"}[v.word]; ok {
 			v.word = older

@@ -129,9 +129,9 @@ func (v *TailView) head(look Look) [][]Span {
 		return nil
 	}
 	head := []Span{{theme.Accent, " "}}
-	clock, kind := columns(look.W)
+	clock, kind := v.columns(look.W)
 	if clock != "" && !v.timeless {
-		head = append(head, Span{Text: Blank(len(clock) + 1)})
+		head = append(head, Span{Text: Blank(clockCells(clock) + 1)})
 	}
 	if kind {
 		head = append(head, Span{theme.Accent, Fit(string(tail.Note), kindWidth)})

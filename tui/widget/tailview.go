@@ -1,12 +1,14 @@
 package widget
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
 	"charm.land/bubbles/v2/key"
 
 	"ollimbot/core/tail"
+	"ollimbot/core/words"
 	"ollimbot/tui/theme"
 )
 
@@ -33,6 +35,8 @@ type TailView struct {
 
 	filter   filter
 	timeless bool // without the column of times
+	// Twelve says that times of day have twelve hours.
+	Twelve bool
 }
 
 // NewTailView returns a view of the tail with the id.
@@ -146,7 +150,7 @@ func (v *TailView) copyAll() (text, toast string) {
 	for i := end - uint64(n); i < end; i++ {
 		l := v.at(i)
 		if !l.At.IsZero() {
-			b.WriteString(l.At.In(v.zone).Format(time.TimeOnly) + " ")
+			b.WriteString(l.At.In(v.zone).Format(words.ClockLayout(time.TimeOnly, v.Twelve)) + " ")
 		}
 		b.WriteString(Fit(string(l.Kind), kindWidth) + l.Text + "\n")
 	}
@@ -174,14 +178,22 @@ var kinds = map[tail.Kind]struct{ word, text theme.Role }{
 
 // columns decides what stands before the text: the time and the kind go where
 // they would take more than half of the line.
-func columns(w int) (clock string, kind bool) {
+func (v *TailView) columns(w int) (clock string, kind bool) {
 	switch {
 	case w >= 44:
-		return time.TimeOnly, true
+		return words.ClockLayout(time.TimeOnly, v.Twelve), true
 	case w >= 30:
-		return "15:04", true
+		return words.ClockLayout("15:04", v.Twelve), true
 	}
 	return "", w >= 2*(kindWidth+1)
+}
+
+// clockCells is how many cells a time takes at most: of twelve hours some have two digits.
+func clockCells(layout string) int {
+	if strings.HasPrefix(layout, "3:") {
+		return len(layout) + 1
+	}
+	return len(layout)
 }
 
 // Rows draws a line with its time and its kind.
@@ -195,13 +207,13 @@ func (v *TailView) Rows(i uint64, look Look) [][]Span {
 	if look.Marked {
 		head[0].Text = look.Theme.Glyph(theme.Pointer)
 	}
-	clock, kind := columns(look.W)
+	clock, kind := v.columns(look.W)
 	if clock != "" && !v.timeless {
-		at := Blank(len(clock))
+		at := ""
 		if !l.At.IsZero() {
 			at = l.At.In(v.zone).Format(clock)
 		}
-		head = append(head, Span{theme.Dim, at + " "})
+		head = append(head, Span{theme.Dim, fmt.Sprintf("%*s ", clockCells(clock), at)})
 	}
 	if kind {
 		head = append(head, Span{style.word, Fit(string(l.Kind), kindWidth)})

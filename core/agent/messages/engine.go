@@ -45,7 +45,10 @@ type Options struct {
 	// calls reach the bot. Nil: those commands are on their own.
 	Control *control.Server
 	// Sandbox puts a command of the model into its fence; see tools.Options. Nil is none.
-	Sandbox func(*exec.Cmd) (done func())
+	Sandbox func(tmp string, cmd *exec.Cmd) (done func())
+	// Sight tells tools for files what that fence shows; see tools.Options. Nil shows
+	// everything.
+	Sight func() (sees func(path string, write bool) bool)
 	// Transport sends requests; nil is one of the engine's own.
 	Transport http.RoundTripper
 	// Log may be nil.
@@ -218,6 +221,15 @@ func (e *Engine) HasMessage(_ context.Context, session string, digest [sha256.Si
 		return false, nil
 	}
 	return took, err
+}
+
+// HasSession reports whether there is a file of the session (agent.Keeper).
+func (e *Engine) HasSession(id string) bool {
+	if id == "" || id != filepath.Base(id) {
+		return false
+	}
+	info, err := os.Stat(e.o.Dir.Path(folder + "/" + strings.ToLower(id) + history.Ext))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Status is how the engine stands.

@@ -71,7 +71,8 @@ func (e *Engine) newSession(id string, o agent.SessionOptions) (*session, error)
 	s.token = e.o.Control.Issue(o.Command)
 	if !o.Bare {
 		o := tools.Options{
-			Dir: s.o.Dir, Env: append(slices.Clone(e.o.Env), s.token.Env()...), Sandbox: e.o.Sandbox, Judge: s.judge, Agent: s.subagent,
+			Dir: s.o.Dir, Env: append(slices.Clone(e.o.Env), s.token.Env()...), Sandbox: e.o.Sandbox, Sight: e.o.Sight,
+			Judge: s.judge, Agent: s.subagent,
 		}
 		if m.WebSearch != "" {
 			o.Search = s.search

@@ -10,6 +10,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"ollimbot/core"
 	"ollimbot/core/away"
 	"ollimbot/core/command"
 	"ollimbot/tui/action"
@@ -28,8 +29,7 @@ type Page struct {
 	inLog  bool // the lower half has the keys
 	read   stamp
 	told   bool // on start, that there is something to see
-	zone   *time.Location
-	now    time.Time
+	snap   *core.Snapshot
 	look   uint64
 }
 
@@ -54,7 +54,7 @@ func New() *Page {
 			{Head: "$", Cells: 6, Right: true, Falls: true},
 		}},
 		log: table.Table{Columns: []table.Column{
-			{Head: "WHEN", Cells: 13, Falls: true},
+			{Head: "WHEN", Cells: 14, Falls: true},
 			{Head: "WHO", Cells: 6},
 			{Head: "WHAT", Cells: 17},
 			{Head: "DETAIL", Least: 16},
@@ -68,7 +68,7 @@ func (p *Page) Title(c pane.Context) (name, state string) {
 	if p.report == nil || p.report.From.IsZero() {
 		return textTitle, ""
 	}
-	return textTitle, textSpan(p.report.Span, c.Snap.At, c.Snap.Zone)
+	return textTitle, textSpan(c.Snap, p.report.Span)
 }
 
 // Line implements pane.Pane.
@@ -78,11 +78,9 @@ func (p *Page) Line(c pane.Context, w int) string {
 
 // Sync implements pane.Pane.
 func (p *Page) Sync(c pane.Context) {
-	day := !p.now.IsZero() && p.now.Day() != c.Snap.At.Day()
-	if p.zone = c.Snap.Zone; p.zone == nil {
-		p.zone = time.UTC
-	}
-	if p.now = c.Snap.At; day {
+	was := p.snap
+	p.snap = c.Snap
+	if was != nil && (was.At.Day() != p.snap.At.Day() || was.TwelveHours != p.snap.TwelveHours) {
 		p.fill()
 	}
 }
@@ -166,12 +164,12 @@ func (p *Page) open() pane.Answer {
 		return pane.Answer{Toast: textNothing}
 	case p.inLog:
 		e := p.report.Log[i]
-		return pane.Answer{Show: &pane.Page{Title: what(e), Body: decision(e, p.zone)}}
+		return pane.Answer{Show: &pane.Page{Title: what(e), Body: decision(p.snap, e)}}
 	case p.rows[i].task != nil:
 		return pane.Answer{Window: p.rows[i].task.Run, Zoom: true}
 	}
 	e := *p.rows[i].entry
-	return pane.Answer{Show: &pane.Page{Title: what(e), Body: decision(e, p.zone)}}
+	return pane.Answer{Show: &pane.Page{Title: what(e), Body: decision(p.snap, e)}}
 }
 
 // lower is what is added to the places of the lower half.

@@ -8,6 +8,7 @@ import (
 	"ollimbot/core/audit"
 	"ollimbot/core/away"
 	"ollimbot/core/words"
+	"ollimbot/routines/cron"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 	"ollimbot/tui/widget/table"
@@ -106,11 +107,7 @@ func (p *Page) logCell(i, column int) widget.Span {
 	e := &p.report.Log[i]
 	switch column {
 	case 0:
-		at := e.At.In(p.zone)
-		if words.SameDay(at, p.now, p.zone) {
-			return widget.Span{Role: theme.Dim, Text: at.Format("15:04")}
-		}
-		return widget.Span{Role: theme.Dim, Text: at.Format("2 Jan 15:04")}
+		return widget.Span{Role: theme.Dim, Text: p.snap.When(e.At, cron.Layouts{Today: "15:04", Else: "2 Jan 15:04"})}
 	case 1:
 		return widget.Span{Text: e.Actor}
 	case 2:

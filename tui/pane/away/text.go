@@ -4,9 +4,11 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core"
 	"ollimbot/core/audit"
 	"ollimbot/core/away"
 	"ollimbot/core/words"
+	"ollimbot/routines/cron"
 	"ollimbot/tui/widget/table"
 )
 
@@ -48,27 +50,19 @@ func oneLine(e audit.Entry) string {
 }
 
 // decision is an entry in full.
-func decision(e audit.Entry, zone *time.Location) string {
+func decision(s *core.Snapshot, e audit.Entry) string {
 	who := e.Actor
 	if e.From != "" {
 		who += ", " + e.From
 	}
-	return strings.TrimSpace("when     " + e.At.In(zone).Format("Mon 2 Jan 2006 15:04:05") + "\nwho      " + who +
+	return strings.TrimSpace("when     " + s.Clock(e.At, "Mon 2 Jan 2006 15:04:05") + "\nwho      " + who +
 		"\nwhat     " + what(e) + " (" + e.Action + ")\nabout    " + e.Subject + "\n\n" + e.Detail)
 }
 
 // textSpan is when that was: "09:12 to 14:00, 4 h 48 min".
-func textSpan(s away.Span, now time.Time, zone *time.Location) string {
-	if zone == nil {
-		zone = time.UTC
-	}
-	moment := func(t time.Time) string {
-		if words.SameDay(t, now, zone) {
-			return t.In(zone).Format("15:04")
-		}
-		return t.In(zone).Format("Mon 2 Jan 15:04")
-	}
-	return moment(s.From) + " to " + moment(s.To) + ", " + words.Long(s.To.Sub(s.From).Truncate(time.Minute))
+func textSpan(s *core.Snapshot, span away.Span) string {
+	moment := func(t time.Time) string { return s.When(t, cron.Layouts{Today: "15:04", Else: "Mon 2 Jan 15:04"}) }
+	return moment(span.From) + " to " + moment(span.To) + ", " + words.Long(span.To.Sub(span.From).Truncate(time.Minute))
 }
 
 // textBack is said on start.

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -175,7 +176,7 @@ func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
 		answer, answers = textAnswered(ping.Answered.Sub(ping.At)), theme.Good
 	}
 	out := []widget.Span{
-		{Role: theme.Dim, Text: " " + clock(c.Snap, ping.At) + " "},
+		{Role: theme.Dim, Text: fmt.Sprintf(" %*s ", c.Snap.ClockCells(), clock(c.Snap, ping.At))},
 		{Role: role, Text: c.Theme.Glyph(glyph) + " "},
 	}
 	if w < withAnswer {

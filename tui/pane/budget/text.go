@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -109,5 +108,5 @@ func tokens(available float64) string {
 // clock writes a moment of the next hours: the time, with the day when it is
 // not today's.
 func clock(s *core.Snapshot, t time.Time) string {
-	return cron.Layouts{Today: "15:04", Else: "Mon 15:04"}.Format(t.In(cmp.Or(s.Zone, time.UTC)), s.At)
+	return s.When(t, cron.Layouts{Today: "15:04", Else: "Mon 15:04"})
 }

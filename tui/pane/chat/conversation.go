@@ -3,7 +3,6 @@ package chat
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -24,8 +23,7 @@ import (
 type talk struct {
 	widget.Scroll
 	entries []transcript.Entry
-	zone    *time.Location
-	now     time.Time
+	snap    *core.Snapshot // for its clock
 	drawn   map[post.MessageID]drawing
 	docs    map[post.MessageID]*markdown.Doc
 	plain   map[post.MessageID]plain // what a search looks at, once there is one
@@ -49,7 +47,7 @@ type drawing struct {
 
 func newTalk() *talk {
 	t := &talk{
-		zone: time.UTC, drawn: map[post.MessageID]drawing{}, docs: map[post.MessageID]*markdown.Doc{},
+		snap: &core.Snapshot{}, drawn: map[post.MessageID]drawing{}, docs: map[post.MessageID]*markdown.Doc{},
 		plain: map[post.MessageID]plain{}, theme: theme.New(theme.Options{Profile: 16}),
 	}
 	t.Source, t.Wrap = t, true
@@ -60,13 +58,13 @@ func newTalk() *talk {
 // the message that it is at.
 func (t *talk) sync(s *core.Snapshot) {
 	old := t.entries
-	t.entries, t.now, t.exit = s.Chat, s.At, exitCard(s)
+	if t.snap.TwelveHours != s.TwelveHours || t.snap.Zone != s.Zone {
+		clear(t.drawn)
+	}
+	t.entries, t.snap, t.exit = s.Chat, s, exitCard(s)
 	if s.ChatMore && len(s.Chat) > 0 {
 		first := transcript.Entry{ID: "earlier", At: s.Chat[0].At, Role: transcript.Notice, Text: textEarlier}
 		t.entries = append([]transcript.Entry{first}, s.Chat...)
-	}
-	if s.Zone != nil {
-		t.zone = s.Zone
 	}
 	if len(old) > 0 && !samePlaces(old, t.entries) {
 		t.Rebase(func(i uint64) uint64 { return place(t.entries, old, i) })
@@ -157,7 +155,7 @@ func (t *talk) Text(i uint64) string {
 func (t *talk) Rows(i uint64, look widget.Look) [][]widget.Span {
 	e := t.entries[i]
 	spaced := t.spaced && i+1 < uint64(len(t.entries))
-	today := words.SameDay(e.At, t.now, t.zone)
+	today := t.snap.IsToday(e.At)
 	if look.Marked || look.Matcher.Active() {
 		return message(t, e, look, spaced)
 	}
@@ -198,7 +196,7 @@ func (t *talk) copyAll() (text, toast string) {
 		if e.Source != "" {
 			who += " (" + e.Source + ")"
 		}
-		part := fmt.Sprintf("%s %s: %s\n", e.At.In(t.zone).Format("15:04"), who, messageText(e))
+		part := fmt.Sprintf("%s %s: %s\n", t.snap.Clock(e.At, "15:04"), who, messageText(e))
 		if size += len(part); size > maxCopy {
 			break
 		}

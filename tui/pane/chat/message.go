@@ -5,7 +5,7 @@ import (
 
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
-	"ollimbot/core/words"
+	"ollimbot/routines/cron"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -97,10 +97,7 @@ func message(t *talk, e transcript.Entry, look widget.Look, spaced bool) [][]wid
 	if look.Marked {
 		gutter.Text = look.Theme.Glyph(theme.Pointer)
 	}
-	clock := e.At.In(t.zone).Format("15:04")
-	if !words.SameDay(e.At, t.now, t.zone) {
-		clock = e.At.In(t.zone).Format("Mon 15:04")
-	}
+	clock := t.snap.When(e.At, cron.Layouts{Today: "15:04", Else: "Mon 15:04"})
 	head := append([]widget.Span{gutter}, who...)
 	inline := look.W >= wide && widget.Width(head) < column
 	if inline {

@@ -128,7 +128,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		p.chosen, p.picked = p.next(c.Snap.At), false
 	case action.DayOpen:
 		if m, ok := p.at(); ok {
-			return m.open()
+			return m.open(c.Snap)
 		}
 		return pane.Answer{Toast: textNothing}
 	}

@@ -58,19 +58,19 @@ func (m mark) same(o mark) bool {
 }
 
 // open is where the mark leads: to its run, else to its task, else to its words.
-func (m mark) open() pane.Answer {
+func (m mark) open(s *core.Snapshot) pane.Answer {
 	switch {
 	case m.run != "":
 		return pane.Answer{Window: m.run}
 	case m.task != "":
 		return pane.Answer{Task: m.task}
 	}
-	return pane.Answer{Show: &pane.Page{Title: m.title, Body: m.at.Format("15:04") + "  " + m.title + "\n\n" + m.note}}
+	return pane.Answer{Show: &pane.Page{Title: m.title, Body: s.Clock(m.at, "15:04") + "  " + m.title + "\n\n" + m.note}}
 }
 
 // words are the mark in a sentence.
-func (m mark) words() string {
-	text := m.at.Format("15:04") + " " + looks[m.kind].word + textDot + m.title
+func (m mark) words(s *core.Snapshot) string {
+	text := s.Clock(m.at, "15:04") + " " + looks[m.kind].word + textDot + m.title
 	if m.note != "" {
 		text += textDot + m.note
 	}
@@ -215,7 +215,7 @@ func (p *Pane) side(c pane.Context, focused bool, h, room int) []widget.Span {
 		if focused {
 			role = theme.Text
 		}
-		return []widget.Span{{Text: " "}, {Role: look.role, Text: c.Theme.Glyph(look.glyph) + " "}, {Role: role, Text: m.at.Format("15:04") + " " + m.title}}
+		return []widget.Span{{Text: " "}, {Role: look.role, Text: c.Theme.Glyph(look.glyph) + " "}, {Role: role, Text: c.Snap.Clock(m.at, "15:04") + " " + m.title}}
 	}
 	var out []widget.Span
 	entry := func(role theme.Role, g theme.Glyph, word string) {
@@ -237,7 +237,7 @@ func (p *Pane) above(c pane.Context, focused bool, room int) []widget.Span {
 	if !ok || !focused || room < minWords {
 		return nil
 	}
-	return []widget.Span{{Text: "  "}, {Role: looks[m.kind].role, Text: c.Theme.Glyph(looks[m.kind].glyph) + " "}, {Text: m.words()}}
+	return []widget.Span{{Text: "  "}, {Role: looks[m.kind].role, Text: c.Theme.Glyph(looks[m.kind].glyph) + " "}, {Text: m.words(c.Snap)}}
 }
 
 // scale is the hours, and the line for now.

@@ -11,6 +11,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/tui/action"
@@ -44,7 +45,7 @@ type Pane struct {
 // New returns the pane.
 func New() *Pane {
 	p := &Pane{views: map[string]*widget.TailView{}, visited: map[string]bool{}}
-	p.book.table.Columns = columns()
+	p.book.table.Columns, p.book.snap = columns(), &core.Snapshot{}
 	p.book.past = past{known: map[string]bool{}, words: map[string]string{}}
 	return p
 }

@@ -47,7 +47,7 @@ func columns() []table.Column {
 const (
 	// shortStart shows the day of a run or its time; longStart both, from wideStart
 	// cells on.
-	shortStart, longStart = 7, 13
+	shortStart, longStart = 7, 14
 	wideStart             = 96
 	// stateCells hold the longest state; below narrow cells its sign stands alone.
 	stateCells, signCells = 13, 1
@@ -94,8 +94,7 @@ type book struct {
 	body  []int32
 	made  made // what body was made of
 	from  uint64
-	zone  *time.Location
-	now   time.Time
+	snap  *core.Snapshot
 	theme *theme.Theme
 }
 
@@ -109,8 +108,9 @@ type made struct {
 // fill brings the list up to a snapshot. pinned are the failures that stand above
 // everything, live what runs and waits.
 func (k *book) fill(s *core.Snapshot, pinned, live []fork.View) {
-	second, day := k.now.Unix() != s.At.Unix(), k.now.Day() != s.At.Day()
-	k.zone, k.now = cmp.Or(s.Zone, time.UTC), s.At
+	was := k.snap
+	second, day := was.At.Unix() != s.At.Unix(), was.At.Day() != s.At.Day() || was.TwelveHours != s.TwelveHours
+	k.snap = s
 	k.past.ended(s.Forks)
 	k.above, k.was = k.was[:0], k.above
 	pins := " "
@@ -242,20 +242,20 @@ func (k *book) start(r *row) string {
 	if r.started == 0 {
 		return ""
 	}
-	at := time.Unix(r.started, 0).In(k.zone)
+	at := time.Unix(r.started, 0)
 	switch {
-	case words.SameDay(at, k.now, k.zone):
-		return at.Format("15:04")
+	case k.snap.IsToday(at):
+		return k.snap.Clock(at, "15:04")
 	case k.table.Columns[startColumn].Cells == longStart:
-		return at.Format("2 Jan 15:04")
+		return k.snap.Clock(at, "2 Jan 15:04")
 	}
-	return at.Format("2 Jan")
+	return k.snap.Clock(at, "2 Jan")
 }
 
 func (k *book) took(r *row) time.Duration {
 	end := r.ended
 	if end == 0 {
-		end = k.now.Unix()
+		end = k.snap.At.Unix()
 	}
 	return time.Duration(end-r.started) * time.Second
 }

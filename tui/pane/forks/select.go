@@ -190,6 +190,7 @@ func (p *Pane) read(c pane.Context) {
 		p.views[p.run] = v
 	}
 	p.use(p.run)
+	v.Twelve = c.Snap.TwelveHours
 	v.Sync(c.Tail, f.Lines, c.Snap.Zone)
 }
 

@@ -102,6 +102,7 @@ func (p *Pane) Sync(c pane.Context) { p.read(c) }
 // read takes over what is new in the log.
 func (p *Pane) read(c pane.Context) {
 	if c.Tail != nil {
+		p.view.Twelve = c.Snap.TwelveHours
 		p.view.Sync(c.Tail, c.Snap.LogLines, c.Snap.Zone)
 	}
 }

@@ -1,7 +1,9 @@
 package schedule
 
 import (
+	"fmt"
 	"strings"
+	"time"
 
 	"ollimbot/core/google"
 	"ollimbot/core/words"
@@ -30,6 +32,11 @@ func (on sheet) brush(item int) (b widget.Brush, gutter widget.Span) {
 		b.Back, gutter.Text = theme.Select, on.Theme.Glyph(theme.Pointer)
 	}
 	return b, gutter
+}
+
+// clock is the time of a moment in its column.
+func (on sheet) clock(t time.Time) string {
+	return fmt.Sprintf("%*s ", on.Snap.ClockCells(), on.Snap.Clock(t, "15:04"))
 }
 
 // draw renders the pane: the list, in the day view with a timeline above it
@@ -174,11 +181,11 @@ func (on sheet) date(item int, d google.Item) string {
 	spans := []widget.Span{gutter}
 	switch {
 	case d.AllDay && on.w >= 16:
-		spans = append(spans, widget.Span{Role: theme.Dim, Text: widget.Fit(textAllDay, 6+widget.Cells(away))})
+		spans = append(spans, widget.Span{Role: theme.Dim, Text: widget.Fit(textAllDay, on.Snap.ClockCells()+1+widget.Cells(away))})
 	case d.AllDay:
 		spans = append(spans, widget.Span{Role: theme.Dim, Text: widget.Fit(textDay, widget.Cells(away))})
 	case on.w >= 16:
-		spans = append(spans, widget.Span{Text: d.Start.In(zone(on.Snap)).Format("15:04") + " "}, widget.Span{Role: near, Text: away})
+		spans = append(spans, widget.Span{Text: on.clock(d.Start)}, widget.Span{Role: near, Text: away})
 	default:
 		spans = append(spans, widget.Span{Role: near, Text: away})
 	}
@@ -197,7 +204,7 @@ func (on sheet) entry(item int, e schedule.Entry) string {
 	b, gutter := on.brush(item)
 	left := []widget.Span{gutter}
 	if w >= 16 {
-		left = append(left, widget.Span{Role: soft, Text: e.FireTime.In(zone(s)).Format("15:04") + " "})
+		left = append(left, widget.Span{Role: soft, Text: on.clock(e.FireTime)})
 	}
 	near := theme.Dim
 	if d := e.FireTime.Sub(s.At); d > 0 && d.Minutes() <= 5 {
@@ -335,7 +342,7 @@ func oneLine(c pane.Context) []widget.Span {
 		}
 		at := it.start()
 		return append(out,
-			widget.Span{Text: at.In(zone(c.Snap)).Format("15:04") + " "},
+			widget.Span{Text: c.Snap.Clock(at, "15:04") + " "},
 			widget.Span{Role: theme.Dim, Text: words.Until(at.Sub(c.Snap.At)) + " "},
 			widget.Span{Text: it.title()})
 	}

@@ -278,6 +278,7 @@ type facts struct {
 	at              int   // the selected item
 	files           int
 	zone            *time.Location
+	twelve          bool
 	window, refills string
 	until           time.Time
 	entries, day    *schedule.Entry
@@ -291,7 +292,7 @@ type facts struct {
 func (k *seen) changed(s *core.Snapshot, at int) bool {
 	v := &s.Schedule
 	now := facts{
-		second: s.At.Unix(), at: at, files: s.Routines + s.Reminders, zone: s.Zone,
+		second: s.At.Unix(), at: at, files: s.Routines + s.Reminders, zone: s.Zone, twelve: s.TwelveHours,
 		window: v.Window, refills: v.Refills, until: v.DayUntil,
 		entries: first(v.Entries), day: first(v.Day), tasks: first(v.Tasks), dates: first(s.Day),
 		counts: [4]int{len(v.Entries), len(v.Day), len(v.Tasks), len(s.Day)},

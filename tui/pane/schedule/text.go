@@ -68,7 +68,7 @@ func dateMarks(s *core.Snapshot, d google.Item) []string {
 	if !d.AllDay {
 		out = append(out, "until "+moment(s, d.End))
 	}
-	if d.Start.After(s.At) && !words.SameDay(d.Start, s.At, zone(s)) {
+	if d.Start.After(s.At) && !s.IsToday(d.Start) {
 		out = append(out, textTomorrow)
 	}
 	if d.Place != "" {
@@ -88,10 +88,10 @@ func dateText(s *core.Snapshot, d google.Item) string {
 	if d.AllDay {
 		last, layout = d.End.AddDate(0, 0, -1), "Mon 2 Jan"
 	}
-	lines := []string{d.Start.In(zone(s)).Format(layout)}
+	lines := []string{s.Clock(d.Start, layout)}
 	switch {
 	case d.AllDay && last.After(d.Start):
-		lines[0] += " to " + last.In(zone(s)).Format(layout)
+		lines[0] += " to " + s.Clock(last, layout)
 	case !d.AllDay:
 		lines[0] += " to " + moment(s, d.End)
 	}
@@ -105,7 +105,7 @@ func dateText(s *core.Snapshot, d google.Item) string {
 		lines = append(lines, "", d.Text)
 	}
 	for _, other := range s.Day {
-		if other.Tasks != nil && words.SameDay(other.Start, d.Start, zone(s)) {
+		if other.Tasks != nil && words.SameDay(other.Start, d.Start, s.Local(s.At).Location()) {
 			lines = append(lines, "", tasksText(other))
 		}
 	}
@@ -156,7 +156,7 @@ func (v view) empty(s *core.Snapshot, n action.Names) []string {
 
 // moment is when something fires: the time, with the day when it is another.
 func moment(s *core.Snapshot, t time.Time) string {
-	return cron.Layouts{Today: "15:04", Week: "Mon 15:04", Else: "2 Jan"}.Format(t.In(zone(s)), s.At)
+	return s.When(t, cron.Layouts{Today: "15:04", Week: "Mon 15:04", Else: "2 Jan"})
 }
 
 // allowQuestion asks whether a file that the agent wrote may do what it says.
@@ -263,7 +263,7 @@ func marks(s *core.Snapshot, e schedule.Entry) []string {
 			out = append(out, e.Why)
 		}
 	}
-	if offset := cron.Offset(e.FireTime.In(zone(s))); offset != "" { // the clock shows this time twice
+	if offset := cron.Offset(s.Local(e.FireTime)); offset != "" { // the clock shows this time twice
 		out = append(out, strings.TrimSpace(offset))
 	}
 	if link := chain(e.Label); link != "" {
@@ -275,7 +275,7 @@ func marks(s *core.Snapshot, e schedule.Entry) []string {
 	if e.Silent {
 		out = append(out, textSilent)
 	}
-	if e.FireTime.After(s.At) && !words.SameDay(e.FireTime, s.At, zone(s)) {
+	if e.FireTime.After(s.At) && !s.IsToday(e.FireTime) {
 		out = append(out, textTomorrow)
 	}
 	return out
@@ -288,11 +288,4 @@ func chain(label string) string {
 		return ""
 	}
 	return "check " + strings.TrimSuffix(rest, ")")
-}
-
-func zone(s *core.Snapshot) *time.Location {
-	if s.Zone == nil {
-		return time.UTC
-	}
-	return s.Zone
 }

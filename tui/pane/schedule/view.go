@@ -50,8 +50,7 @@ func (v view) entries(s *core.Snapshot) []schedule.Entry {
 // dates are the appointments, and the tasks of the user's own list, that the view shows
 // among the fires: those of today, or of 24 hours.
 func (v view) dates(s *core.Snapshot) []google.Item {
-	y, m, d := s.At.In(zone(s)).Date()
-	until := time.Date(y, m, d+1, 0, 0, 0, 0, zone(s))
+	until := s.Midnight().AddDate(0, 0, 1)
 	switch v {
 	case wholeDay:
 		until = s.At.Add(24 * time.Hour)
@@ -285,7 +284,7 @@ type hour struct {
 // hours counts the fires of the day by hour, from the hour that has begun.
 // Held tasks do not fire.
 func hours(c pane.Context) (from time.Time, out [24]hour) {
-	now := c.Snap.At.In(zone(c.Snap))
+	now := c.Snap.Local(c.Snap.At)
 	from = now.Truncate(time.Hour)
 	if _, off := now.Zone(); off%3600 != 0 { // hours of the wall, not of UTC
 		from = now.Add(-time.Duration(now.Minute())*time.Minute - time.Duration(now.Second())*time.Second)

@@ -250,5 +250,5 @@ func clock(c pane.Context, at time.Time) string {
 	if at.IsZero() {
 		return "-"
 	}
-	return cron.Layouts{Today: "15:04", Else: "Mon 2 Jan 15:04"}.Format(at.In(cmp.Or(c.Snap.Zone, time.UTC)), c.Snap.At)
+	return c.Snap.When(at, cron.Layouts{Today: "15:04", Else: "Mon 2 Jan 15:04"})
 }

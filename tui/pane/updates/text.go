@@ -56,17 +56,13 @@ func pageTitle(s *core.Snapshot, u updates.Update) string {
 
 // page is an update in full, and what will become of it.
 func page(s *core.Snapshot, u updates.Update, n action.Names) string {
-	zone := s.Zone
-	if zone == nil {
-		zone = time.UTC
-	}
 	var b strings.Builder
 	by := ""
 	if from := s.Source(u); from != "" {
 		by = " by " + from
 	}
 	if u.Dropped == 0 {
-		fmt.Fprintf(&b, "Left %s%s.\n\n", u.At.In(zone).Format("Monday 2 January 2006, 15:04 MST"), by)
+		fmt.Fprintf(&b, "Left %s%s.\n\n", s.Clock(u.At, "Monday 2 January 2006, 15:04 MST"), by)
 	}
 	b.WriteString(u.Message + "\n")
 	if u.Dropped > 0 {

@@ -9,10 +9,20 @@ package tools
 
 import (
 	"context"
+	"embed"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
 	"os/exec"
+	"sync"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/clean"
+	"ollimbot/core/fault"
+	"ollimbot/core/schema"
+	"ollimbot/core/store"
 )
 
 // Options of a Box.
@@ -24,12 +34,17 @@ type Options struct {
 	// Only harmless names of it pass, and what control.Token.Env says, which belongs
 	// in here.
 	Env []string
-	// Sandbox puts a command into its fence before it starts: sandbox.Box.Command.
-	// done is called after its end. Nil is none.
-	Sandbox func(*exec.Cmd) (done func())
+	// Sandbox puts a command into its fence before it starts: sandbox.Box.CommandIn.
+	// tmp is for files that the next command is to find; done is called after the end.
+	// Nil is none.
+	Sandbox func(tmp string, cmd *exec.Cmd) (done func())
+	// Sight is asked for each call what the fence would show, because tools for files
+	// run outside of it: sandbox.Box.Sight. The paths are real. Nil shows everything.
+	Sight func() (sees func(path string, write bool) bool)
 	// Judge is asked about a path that has turned out to lead elsewhere than it
-	// says: u is the call with the real path in it. A refusal is what the model is
-	// told. The session's PreTool hook belongs here; nil refuses nothing.
+	// says: u is the call with the real path in it, and without an id. A refusal is
+	// what the model is told. It stands for the hook and the permission of the session,
+	// and may block while a person thinks. Nil refuses nothing.
 	Judge func(ctx context.Context, u agent.ToolUse) (refusal string)
 	// Agent runs a subagent to its end and answers with its last words. Nil answers
 	// that there are none.
@@ -56,7 +71,7 @@ type Tool struct {
 // mistake of the model, and what the system refuses, is a Result too, with a text
 // that says what to do.
 type Result struct {
-	Text      string // cleaned, cut to what a message may hold; may be empty
+	Text      string // valid UTF-8, cut to what a message may hold; may be empty. Whoever shows it cleans it
 	Images    []agent.Image
 	Documents []Document
 	IsError   bool
@@ -69,40 +84,126 @@ type Document struct {
 	Data      []byte
 }
 
-// Subagent is a piece of work for a session of its own.
-type Subagent struct {
-	Type   string // as the call names it; "general-purpose" where it names none
-	About  string // three to five words
-	Prompt string // what it is to do
-	System string // the text of its file in .claude/agents; empty for general-purpose
-	Model  string // by its file; empty is the session's
-	// Tools are patterns, as lists of tools have them, of what it may use at most; nil
-	// is what the session may.
-	Tools []string
-}
-
-// Query is a search of the web.
-type Query struct {
-	Text           string
-	Allowed, Block []string // domains: only these, or all but these; one of them is empty
-}
-
 // Box holds the tools of one session, and what they remember: which files were
 // read, where commands work. Its methods and tools may be used concurrently.
 type Box struct {
-	o     Options
-	tools []Tool
+	o    Options
+	dir  *store.Dir
+	real string // of Dir, without links
+
+	shell shell
+	web   *http.Client
+
+	mu   sync.Mutex
+	seen map[string]seen // by real path
+	todo []todo
 }
 
 // New makes the tools of a session. It starts nothing.
 func New(o Options) *Box {
-	return &Box{o: o}
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	if o.Sandbox == nil {
+		o.Sandbox = func(string, *exec.Cmd) func() { return func() {} }
+	}
+	if o.Sight == nil {
+		o.Sight = func() func(string, bool) bool { return func(string, bool) bool { return true } }
+	}
+	if o.Judge == nil {
+		o.Judge = func(context.Context, agent.ToolUse) string { return "" }
+	}
+	b := &Box{o: o, real: o.Dir, seen: map[string]seen{}, web: client(dialer(public))}
+	if real, ok := store.Follow(o.Dir); ok {
+		b.real = real
+	}
+	b.dir, _ = store.At(o.Dir) // an absolute path always names one
+	return b
+}
+
+// maxArgs bounds the input of one call, in bytes.
+const maxArgs = 4 << 20
+
+//go:embed schemas
+var schemas embed.FS
+
+// kind is a tool as it is for every session. Its handler gets arguments that fit the
+// schema; an error is told to the model.
+type kind struct {
+	name, about string
+	alone       bool
+	handle      func(b *Box, ctx context.Context, c call) (Result, error)
+}
+
+// call is one call: its arguments, and the input as it came.
+type call struct {
+	schema.Arguments
+	tool  string
+	input json.RawMessage
+}
+
+// kinds are all tools, in the order of their names.
+func kinds() []kind {
+	return []kind{
+		{"Agent", aboutAgent, false, (*Box).agent},
+		{"Bash", aboutBash, true, (*Box).bash},
+		{"Edit", aboutEdit, true, (*Box).edit},
+		{"Glob", aboutGlob, false, (*Box).glob},
+		{"Grep", aboutGrep, false, (*Box).grep},
+		{"Read", aboutRead, false, (*Box).read},
+		{"Skill", aboutSkill, true, (*Box).skill},
+		{"TodoWrite", aboutTodo, true, (*Box).writeTodo},
+		{"WebFetch", aboutFetch, false, (*Box).fetch},
+		{"WebSearch", aboutSearch, false, (*Box).search},
+		{"Write", aboutWrite, true, (*Box).write},
+	}
 }
 
 // Tools are all tools, in the order of their names: for equal providers the same
 // bytes in every session.
-func (b *Box) Tools() []Tool { return b.tools }
+func (b *Box) Tools() []Tool {
+	var list []Tool
+	for _, k := range kinds() {
+		if k.name == "WebSearch" && b.o.Search == nil {
+			continue
+		}
+		text, err := schemas.ReadFile("schemas/" + k.name + ".json")
+		if err != nil { // it is part of the program
+			panic(err)
+		}
+		list = append(list, Tool{
+			Name: k.name, Description: k.about, Schema: text, Alone: k.alone,
+			Call: func(ctx context.Context, args json.RawMessage) Result { return b.call(ctx, k, text, args) },
+		})
+	}
+	return list
+}
 
-// Close ends the commands that still run, and waits for them. Calls after it are
-// refused. It is idempotent.
-func (b *Box) Close() error { return nil }
+// call runs a tool; a fault in it is an answer too.
+func (b *Box) call(ctx context.Context, k kind, text []byte, args json.RawMessage) (r Result) {
+	defer fault.Rescue("the tool "+k.name, func(err *fault.Error) { r = failed(fmt.Errorf(textFault, k.name, err.Kind())) })
+	s, err := schema.Read(text)
+	if err != nil {
+		return failed(err)
+	}
+	fields, problem := s.Arguments(k.name, args, maxArgs)
+	if problem != "" {
+		return Result{Text: problem, IsError: true}
+	}
+	if ctx.Err() != nil {
+		return failed(errors.New(textInterrupted))
+	}
+	if r, err = k.handle(b, ctx, call{fields, k.name, args}); err != nil {
+		return failed(err)
+	}
+	return r
+}
+
+// failed is an error as the model is told it.
+func failed(err error) Result {
+	return Result{Text: "Error: " + clean.Text(err.Error()), IsError: true}
+}
+
+// Close ends the commands that still run, and waits for them. Calls of Bash after it
+// are refused. It is idempotent.
+func (b *Box) Close() error { return b.shell.close() }

@@ -1,0 +1,263 @@
+package tools
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/config"
+	"ollimbot/core/sandbox"
+	"ollimbot/core/store"
+	"ollimbot/core/words"
+)
+
+const (
+	// commandTime is how long a command may take where its call says nothing.
+	commandTime = 2 * time.Minute
+	// leftBehind is how long what a command has started may keep its output open after
+	// its end.
+	leftBehind = time.Second
+	// keptHead and keptTail are how many bytes of a long output are shown.
+	keptHead, keptTail = 8 << 10, 22 << 10
+	// maxFolder is the longest path of a working directory.
+	maxFolder = 4 << 10
+)
+
+// shell runs the commands of a session, one after the other.
+type shell struct {
+	// turn is held while a command runs: it orders them.
+	turn sync.Mutex
+
+	mu     sync.Mutex
+	folder string // where the next command begins; empty is the data directory
+	temp   string // made for the first command
+	closed bool
+	cancel context.CancelFunc // of the command that runs
+}
+
+// tmp is the folder of the session's temporary files, or "" before there is one.
+func (s *shell) tmp() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.temp
+}
+
+// begin makes a command the one that runs.
+func (s *shell) begin(ctx context.Context, limit time.Duration) (context.Context, func(), error) {
+	s.turn.Lock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		s.turn.Unlock()
+		return nil, nil, errors.New(textClosed)
+	}
+	if s.temp == "" {
+		temp, err := os.MkdirTemp("", "ollim-bot-shell-")
+		if err == nil {
+			temp, err = filepath.EvalSymlinks(temp)
+		}
+		if err != nil {
+			s.turn.Unlock()
+			return nil, nil, err
+		}
+		s.temp = temp
+	}
+	ctx, s.cancel = context.WithTimeout(ctx, limit)
+	return ctx, func() { s.cancel(); s.turn.Unlock() }, nil
+}
+
+func (s *shell) close() error {
+	s.mu.Lock()
+	s.closed = true
+	if s.cancel != nil {
+		s.cancel()
+	}
+	s.mu.Unlock()
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	temp := s.temp
+	s.temp = ""
+	if temp == "" {
+		return nil
+	}
+	return os.RemoveAll(temp)
+}
+
+// script runs the command of a call, then says where it has ended. What the command is
+// stays one word, so that it is read exactly as it was judged.
+const script = `exec 9>&3 3>&-; trap 'pwd -P >&9' EXIT; eval "$1"`
+
+// bash runs a command line in a shell of its own, in a process group of its own.
+func (b *Box) bash(ctx context.Context, c call) (Result, error) {
+	limit := commandTime
+	if n := c.Number("timeout"); n > 0 {
+		limit = time.Duration(n) * time.Millisecond
+	}
+	line := c.Text("command")
+	if strings.ContainsRune(line, 0) {
+		return Result{}, errors.New(textZero)
+	}
+	ctx, end, err := b.shell.begin(ctx, limit)
+	if err != nil {
+		return Result{}, err
+	}
+	defer end()
+	cmd := exec.CommandContext(ctx, b.interpreter(), "--noprofile", "--norc", "-c", script, "bash", line)
+	folder, lost := b.folder()
+	cmd.Dir, cmd.Env = folder, b.environment(folder)
+	out := &output{}
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, out, leftBehind
+	store.OwnGroup(cmd)
+	where, told, err := os.Pipe()
+	if err != nil {
+		return Result{}, err
+	}
+	defer where.Close()
+	cmd.ExtraFiles = []*os.File{told}
+	done := b.o.Sandbox(b.shell.tmp(), cmd)
+	err = cmd.Start()
+	_ = told.Close() // it is the command's
+	if err == nil {
+		err = cmd.Wait()
+		store.KillGroup(cmd)
+	}
+	done()
+	text := out.String()
+	if lost {
+		text = textFolderLost + text
+	}
+	if ctx.Err() == nil {
+		text += b.moved(where)
+	}
+	return ended(ctx, text, limit, err)
+}
+
+// interpreter is the path of bash, or of what comes closest.
+func (b *Box) interpreter() string {
+	for _, dir := range filepath.SplitList(cmp.Or(config.Lookup(b.o.Env, "PATH"), "/usr/local/bin:/usr/bin:/bin")) {
+		path := filepath.Join(dir, "bash")
+		if info, err := os.Stat(path); err == nil && filepath.IsAbs(path) && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return path
+		}
+	}
+	return "/bin/sh"
+}
+
+// environment is what a command may know, wherever it runs: harmless names alone.
+func (b *Box) environment(folder string) []string {
+	env := append(sandbox.Harmless(b.o.Env), "PWD="+folder, "CLAUDECODE=1", "GIT_EDITOR=true", "TERM=dumb", "NO_COLOR=1", "TMPDIR="+b.shell.tmp())
+	if config.Lookup(env, "OLLIM_DATA_DIR") == "" {
+		env = append(env, "OLLIM_DATA_DIR="+b.o.Dir)
+	}
+	return env
+}
+
+// folder is where a command begins. One that is gone is told.
+func (b *Box) folder() (path string, lost bool) {
+	b.shell.mu.Lock()
+	defer b.shell.mu.Unlock()
+	if b.shell.folder == "" {
+		return b.real, false
+	}
+	if info, err := os.Stat(b.shell.folder); err != nil || !info.IsDir() {
+		b.shell.folder = ""
+		return b.real, true
+	}
+	return b.shell.folder, false
+}
+
+// moved reads where a command has ended, and begins the next one there. Outside of the
+// data directory none begins.
+func (b *Box) moved(where *os.File) string {
+	if err := where.SetReadDeadline(time.Now().Add(leftBehind)); err != nil {
+		return ""
+	}
+	line, err := bufio.NewReader(io.LimitReader(where, maxFolder)).ReadString('\n')
+	folder := strings.TrimSuffix(line, "\n")
+	if real, ok := store.Follow(folder); err != nil || !filepath.IsAbs(folder) || !ok || real != folder {
+		return "" // the command has gone another way
+	}
+	b.shell.mu.Lock()
+	defer b.shell.mu.Unlock()
+	inside := func(dir string) bool { return folder == dir || strings.HasPrefix(folder, dir+"/") }
+	switch {
+	case inside(b.real), inside(b.shell.temp):
+		b.shell.folder = folder
+		return ""
+	}
+	b.shell.folder = ""
+	return textFolderBack
+}
+
+// ended is what a command has come to.
+func ended(ctx context.Context, text string, limit time.Duration, err error) (Result, error) {
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return Result{Text: text + fmt.Sprintf(textTimeout, words.Long(limit)), IsError: true}, nil
+	case ctx.Err() != nil:
+		return Result{Text: text + textInterrupted, IsError: true}, nil
+	case errors.As(err, &exit) && exit.ExitCode() >= 0:
+		return Result{Text: text + fmt.Sprintf(textExit, exit.ExitCode()), IsError: true}, nil
+	case errors.As(err, &exit):
+		return Result{Text: text + fmt.Sprintf(textSignal, exit.String()), IsError: true}, nil
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		return Result{}, fmt.Errorf(textNotStarted, err)
+	case text == "":
+		return Result{Text: textSilent}, nil
+	}
+	return Result{Text: text}, nil
+}
+
+// output keeps the beginning and the end of what a command prints, and swallows what
+// is between, so that the command is neither stopped nor able to fill the memory.
+type output struct {
+	mu   sync.Mutex
+	head []byte
+	tail []byte // the newest bytes, up to twice keptTail
+	lost int64
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := min(len(p), keptHead-len(o.head))
+	o.head = append(o.head, p[:n]...)
+	o.tail = append(o.tail, p[n:]...)
+	if over := len(o.tail) - keptTail; over > keptTail {
+		o.lost += int64(over)
+		o.tail = append(o.tail[:0], o.tail[over:]...)
+	}
+	return len(p), nil
+}
+
+// String is the output as text, cut in its middle.
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	tail, lost := o.tail, o.lost
+	if over := len(tail) - keptTail; over > 0 {
+		tail, lost = tail[over:], lost+int64(over)
+	}
+	head := string(o.head)
+	if lost > 0 {
+		head += fmt.Sprintf(textOutputCut, words.Bytes(lost))
+	}
+	text := strings.TrimRight(clean.Text(head+string(tail)), "\n")
+	if text != "" {
+		text += "\n"
+	}
+	return text
+}

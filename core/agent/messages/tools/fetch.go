@@ -1,0 +1,222 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/pattern"
+	"ollimbot/core/words"
+)
+
+const (
+	// fetchTime is how long a page may take, maxPage how many bytes of it are read, and
+	// maxPageText how many bytes of its text are shown at once.
+	fetchTime   = 30 * time.Second
+	maxPage     = 10 << 20
+	maxPageText = 60 << 10
+	maxHops     = 5
+	maxURL      = 2000
+)
+
+// client fetches pages, from public addresses only, without cookies, logins or a proxy.
+func client(dial dialFunc) *http.Client {
+	return &http.Client{
+		Timeout: fetchTime,
+		Transport: &http.Transport{
+			DialContext: dial, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 20 * time.Second,
+			MaxResponseHeaderBytes: 64 << 10, DisableKeepAlives: true,
+		},
+		// Another host is another page: it is asked for anew, so that the rules see it.
+		CheckRedirect: func(next *http.Request, via []*http.Request) error {
+			if next.URL.Scheme == "http" {
+				next.URL.Scheme = "https"
+			}
+			if len(via) >= maxHops || next.URL.Host != via[0].URL.Host || next.URL.Scheme != "https" || next.URL.User != nil {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		},
+	}
+}
+
+// address reads what a call names: an address on the web, by https.
+func address(text string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSpace(text))
+	switch {
+	case len(text) > maxURL:
+		return nil, fmt.Errorf(textLongURL, maxURL)
+	case err != nil || u.Host == "" || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http":
+		return nil, errors.New(textNoURL)
+	case u.User != nil:
+		return nil, errors.New(textUserURL)
+	case u.Scheme == "http" && u.Port() != "" && u.Port() != "80":
+		return nil, errors.New(textPlainURL)
+	case u.Scheme == "http":
+		u.Scheme, u.Host = "https", strings.TrimSuffix(u.Host, ":80")
+	}
+	u.Fragment = ""
+	return u, nil
+}
+
+func (b *Box) fetch(ctx context.Context, c call) (Result, error) {
+	u, err := address(c.Text("url"))
+	if err != nil {
+		return Result{}, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return Result{}, errors.New(textNoURL)
+	}
+	req.Header.Set("User-Agent", "ollim-bot (a person's assistant)")
+	req.Header.Set("Accept", "text/html, text/*;q=0.9, application/json;q=0.9, image/*;q=0.8, application/pdf;q=0.8, */*;q=0.1")
+	resp, err := b.web.Do(req)
+	if err != nil {
+		return Result{}, whyNot(u, err)
+	}
+	defer resp.Body.Close()
+	if next := resp.Header.Get("Location"); next != "" && resp.StatusCode/100 == 3 {
+		if to, err := resp.Request.URL.Parse(next); err == nil {
+			return Result{Text: fmt.Sprintf(textElsewhere, clean.Cut(clean.Line(to.String()), maxURL))}, nil
+		}
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxPage+1))
+	cut := len(data) > maxPage
+	if err != nil && len(data) == 0 {
+		return Result{}, whyNot(u, err)
+	}
+	if cut {
+		data = data[:maxPage]
+	}
+	r, err := page(resp, data, cut, c.Number("offset"))
+	if err == nil && resp.StatusCode/100 != 2 {
+		r.Text, r.IsError = fmt.Sprintf(textStatus, resp.StatusCode, http.StatusText(resp.StatusCode))+r.Text, true
+	}
+	return r, err
+}
+
+// whyNot is why a page could not be fetched, without what the system says of names and
+// sockets.
+func whyNot(u *url.URL, err error) error {
+	host := clean.Cut(clean.Line(u.Hostname()), maxShown)
+	var closed closedNetError
+	switch {
+	case errors.As(err, &closed):
+		return closed
+	case errors.Is(err, context.Canceled):
+		return errors.New(textInterrupted)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf(textSlow, host, words.Long(fetchTime))
+	}
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	return fmt.Errorf(textUnreached, host, clean.Cut(clean.Line(err.Error()), maxShown))
+}
+
+// page is what came back, as a model reads it.
+func page(resp *http.Response, data []byte, cut bool, offset int) (Result, error) {
+	declared := resp.Header.Get("Content-Type")
+	kind, _, err := mime.ParseMediaType(declared)
+	if err != nil || kind == "application/octet-stream" {
+		kind, _, _ = mime.ParseMediaType(http.DetectContentType(data)) // it knows its own
+	}
+	name := path.Base(resp.Request.URL.Path)
+	switch {
+	case kind == "application/pdf" && (cut || len(data) > maxPDF):
+		return Result{}, fmt.Errorf(textLargePDF, name, words.Bytes(maxPDF))
+	case kind == "application/pdf":
+		return Result{Text: fmt.Sprintf(textDocument, name), Documents: []Document{{Title: name, MediaType: kind, Data: data}}}, nil
+	case strings.HasPrefix(kind, "image/") && kind != "image/svg+xml":
+		return picture(name, data)
+	case !readable(kind):
+		return Result{}, fmt.Errorf(textNoText, clean.Cut(clean.Line(kind), maxShown), words.Bytes(int64(len(data))))
+	}
+	text := decoded(data, declared)
+	if kind == "text/html" || kind == "application/xhtml+xml" {
+		text = markdown(text, resp.Request.URL)
+	}
+	return Result{Text: excerpt(clean.Text(text), offset, cut)}, nil
+}
+
+func readable(kind string) bool {
+	if strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml") {
+		return true
+	}
+	switch kind {
+	case "application/json", "application/xml", "application/javascript", "application/yaml", "application/x-ndjson":
+		return true
+	}
+	return false
+}
+
+// namedCharset finds the name of a page's letters in its type or at its beginning.
+var namedCharset = pattern.Lazily(`(?i)charset\s*=\s*["']?([a-z0-9_-]+)`)
+
+// plain is the name of a charset without its signs. Latin 1 stays what browsers make
+// of it: unknown.
+func plain(name string) string {
+	return strings.NewReplacer("-", "", "_", "", " ", "", "cp", "windows", "iso88591", "latin1").Replace(strings.ToLower(name))
+}
+
+// decoded is text in UTF-8, of whatever letters of one byte it was written in; what
+// says nothing is taken as browsers do.
+func decoded(data []byte, declared string) string {
+	if utf8.Valid(data) {
+		return string(data)
+	}
+	var from encoding.Encoding = charmap.Windows1252
+	for _, place := range []string{string(data[:min(len(data), 1024)]), declared} {
+		named := namedCharset().FindStringSubmatch(place)
+		for _, known := range charmap.All {
+			if name, ok := known.(fmt.Stringer); ok && named != nil && plain(name.String()) == plain(named[1]) {
+				from = known
+			}
+		}
+	}
+	text, err := from.NewDecoder().Bytes(data)
+	if err != nil {
+		text = data
+	}
+	return strings.ToValidUTF8(string(text), "\ufffd")
+}
+
+// excerpt is the part of a text that fits, from a character on, and a note on the rest.
+func excerpt(text string, offset int, cut bool) string {
+	runes := 0
+	from := len(text)
+	for at := range text {
+		if runes == offset {
+			from = at
+			break
+		}
+		runes++
+	}
+	if strings.TrimSpace(text) == "" {
+		return textNoWords
+	}
+	if from == len(text) {
+		return fmt.Sprintf(textPageEnd, utf8.RuneCountInString(text))
+	}
+	part, more := short(text[from:], maxPageText)
+	switch {
+	case more:
+		part += fmt.Sprintf(textMorePage, offset+utf8.RuneCountInString(part))
+	case cut:
+		part += fmt.Sprintf(textPageCut, words.Bytes(maxPage))
+	}
+	return part
+}

@@ -1,0 +1,219 @@
+package tools
+
+import (
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// unseen are elements whose text nobody reads.
+var unseen = map[atom.Atom]bool{
+	atom.Script: true, atom.Style: true, atom.Head: true, atom.Template: true, atom.Noscript: true, atom.Iframe: true, atom.Svg: true, atom.Nav: true,
+	atom.Object: true, atom.Canvas: true, atom.Button: true, atom.Select: true, atom.Textarea: true, atom.Dialog: true,
+}
+
+// blocks are elements that begin a paragraph, with what stands in front of it.
+var blocks = map[atom.Atom]string{
+	atom.H1: "# ", atom.H2: "## ", atom.H3: "### ", atom.H4: "#### ", atom.H5: "##### ", atom.H6: "###### ", atom.P: "", atom.Div: "", atom.Section: "",
+	atom.Article: "", atom.Main: "", atom.Header: "", atom.Footer: "", atom.Aside: "", atom.Ul: "", atom.Ol: "", atom.Dl: "", atom.Table: "",
+	atom.Blockquote: "", atom.Pre: "", atom.Figure: "", atom.Form: "", atom.Hr: "", atom.Details: "", atom.Address: "",
+}
+
+// linesOf are elements that begin a line.
+var linesOf = map[atom.Atom]string{
+	atom.Li: "- ", atom.Dt: "", atom.Dd: "  ", atom.Tr: "", atom.Br: "", atom.Figcaption: "", atom.Summary: "", atom.Caption: "", atom.Option: "",
+}
+
+const (
+	// maxNesting is how deep a page is read.
+	maxNesting = 400
+	// maxLink is the longest address that is kept beside its words.
+	maxLink = 300
+)
+
+// markdown is a page of HTML as text: its title, headings, paragraphs, lists, rows of
+// tables, and links with their addresses. What is hidden is left out.
+func markdown(page string, base *url.URL) string {
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil { // it takes whatever there is
+		return page
+	}
+	w := &writer{base: base}
+	if title := textOf(find(root, atom.Title, 0)); title != "" {
+		w.block("# ")
+		w.words(title)
+	}
+	if at := find(root, atom.Base, 0); at != nil {
+		if to, err := base.Parse(attribute(at, "href")); err == nil {
+			w.base = to
+		}
+	}
+	w.node(root, 0)
+	return strings.TrimSpace(w.out.String()) + "\n"
+}
+
+// writer writes the text of a page.
+type writer struct {
+	base *url.URL
+	out  strings.Builder
+	// ends are how many line ends are owed before the next words, and begin is what
+	// those begin with.
+	ends  int
+	begin string
+	space bool // a space is owed
+	pre   int  // how many elements keep their spaces
+}
+
+func (w *writer) block(begin string) { w.ends, w.begin, w.space = 2, begin, false }
+
+func (w *writer) line(begin string) { w.ends, w.begin, w.space = max(w.ends, 1), begin, false }
+
+// words writes a text in a line; spaces are one.
+func (w *writer) words(text string) {
+	fields := strings.FieldsFunc(text, isSpace)
+	if len(fields) == 0 {
+		w.space = w.space || text != ""
+		return
+	}
+	w.space = w.space || isSpace(rune(text[0]))
+	w.open()
+	w.out.WriteString(strings.Join(fields, " "))
+	w.space = isSpace(rune(text[len(text)-1]))
+}
+
+// open writes what is owed.
+func (w *writer) open() {
+	switch {
+	case w.out.Len() == 0:
+	case w.ends > 0:
+		w.out.WriteString(strings.Repeat("\n", w.ends))
+	case w.space:
+		w.out.WriteByte(' ')
+	}
+	w.out.WriteString(w.begin)
+	w.ends, w.begin, w.space = 0, "", false
+}
+
+func isSpace(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\r' || r == '\f' }
+
+func (w *writer) node(n *html.Node, depth int) {
+	if depth > maxNesting || n.Type == html.ElementNode && (unseen[n.DataAtom] || hidden(n)) {
+		return
+	}
+	switch n.Type {
+	case html.TextNode:
+		w.text(n.Data)
+		return
+	case html.ElementNode, html.DocumentNode:
+	default:
+		return
+	}
+	block, isBlock := blocks[n.DataAtom]
+	line, isLine := linesOf[n.DataAtom]
+	switch {
+	case isBlock:
+		w.block(w.lead(n, block))
+	case isLine:
+		w.line(line)
+	}
+	switch n.DataAtom {
+	case atom.A:
+		w.link(n, depth)
+		return
+	case atom.Img:
+		w.words(attribute(n, "alt"))
+	case atom.Td, atom.Th:
+		if w.ends == 0 {
+			w.words(" | ")
+		}
+	case atom.Pre:
+		w.pre++
+		defer func() { w.pre-- }()
+	}
+	for child := n.FirstChild; child != nil; child = child.NextSibling {
+		w.node(child, depth+1)
+	}
+	if isBlock {
+		w.block("")
+	}
+}
+
+// lead is what a block begins with: in an item of a list its sign stays.
+func (w *writer) lead(n *html.Node, begin string) string {
+	if begin == "" && w.ends > 0 && w.begin != "" && n.Parent != nil && n.Parent.DataAtom == atom.Li {
+		return w.begin
+	}
+	return begin
+}
+
+func (w *writer) text(text string) {
+	if w.pre == 0 || strings.TrimSpace(text) == "" {
+		w.words(text)
+		return
+	}
+	w.open()
+	w.out.WriteString(strings.TrimRight(text, "\n"))
+	w.ends = 1
+}
+
+// link writes the words of a link, and its address where it leads to another page.
+func (w *writer) link(n *html.Node, depth int) {
+	before := w.out.Len()
+	for child := n.FirstChild; child != nil; child = child.NextSibling {
+		w.node(child, depth+1)
+	}
+	href := attribute(n, "href")
+	to, err := w.base.Parse(href)
+	if w.out.Len() == before || err != nil || strings.HasPrefix(href, "#") || to.Scheme != "https" && to.Scheme != "http" {
+		return
+	}
+	if at := to.String(); len(at) <= maxLink && !strings.HasSuffix(w.out.String()[before:], at) {
+		w.words(" (" + at + ")")
+	}
+}
+
+// hidden reports whether an element is there and not to be seen.
+func hidden(n *html.Node) bool {
+	for _, a := range n.Attr {
+		style := strings.ReplaceAll(strings.ToLower(a.Val), " ", "")
+		switch {
+		case a.Key == "hidden", a.Key == "aria-hidden" && style == "true":
+			return true
+		case a.Key == "style" && (strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden")):
+			return true
+		}
+	}
+	return false
+}
+
+func attribute(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// find is the first element of a kind.
+func find(n *html.Node, kind atom.Atom, depth int) *html.Node {
+	if n.DataAtom == kind {
+		return n
+	}
+	for child := n.FirstChild; child != nil && depth < maxNesting; child = child.NextSibling {
+		if at := find(child, kind, depth+1); at != nil {
+			return at
+		}
+	}
+	return nil
+}
+
+// textOf is the text of an element that holds nothing else.
+func textOf(n *html.Node) string {
+	if n == nil || n.FirstChild == nil || n.FirstChild.Type != html.TextNode {
+		return ""
+	}
+	return strings.Join(strings.FieldsFunc(n.FirstChild.Data, isSpace), " ")
+}

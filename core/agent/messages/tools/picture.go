@@ -1,0 +1,94 @@
+package tools
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/color"
+	_ "image/gif" // its formats are read
+	"image/jpeg"
+	_ "image/png" // likewise
+	"net/http"
+
+	"ollimbot/core/agent"
+)
+
+const (
+	// maxImage is how many bytes of an image providers take, before they are written as
+	// letters.
+	maxImage = 3_750_000
+	// maxSide is how many pixels a side may have; a model sees no more than goodSide of
+	// them.
+	maxSide, goodSide = 8000, 1568
+	// maxPixels is what is unpacked to make an image smaller.
+	maxPixels = 100_000_000
+)
+
+// Picture is an image in a format and size that providers take: as it is, or smaller
+// as a JPEG. The error says what to do.
+func Picture(data []byte) (agent.Image, error) {
+	kind := http.DetectContentType(data)
+	switch kind {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+	default:
+		return agent.Image{}, errors.New(textImageKind)
+	}
+	config, _, err := image.DecodeConfig(bytes.NewReader(data))
+	fits := len(data) <= maxImage && config.Width <= maxSide && config.Height <= maxSide
+	switch {
+	case kind == "image/webp" && fits:
+		return agent.Image{MediaType: kind, Data: data}, nil
+	case kind == "image/webp":
+		return agent.Image{}, errors.New(textImageLarge)
+	case err != nil || config.Width < 1 || config.Height < 1:
+		return agent.Image{}, errors.New(textImageBroken)
+	case fits:
+		return agent.Image{MediaType: kind, Data: data}, nil
+	case config.Width*config.Height > maxPixels:
+		return agent.Image{}, errors.New(textImageLarge)
+	}
+	full, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		return agent.Image{}, errors.New(textImageBroken)
+	}
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, smaller(full, goodSide), &jpeg.Options{Quality: 85}); err != nil {
+		return agent.Image{}, err
+	}
+	return agent.Image{MediaType: "image/jpeg", Data: out.Bytes()}, nil
+}
+
+// smaller is an image whose longer side has at most side pixels, each the mean of
+// those that it stands for, on white.
+func smaller(full image.Image, side int) image.Image {
+	from := full.Bounds()
+	w, h := from.Dx(), from.Dy()
+	if longer := max(w, h); longer > side {
+		w, h = max(1, w*side/longer), max(1, h*side/longer)
+	}
+	out := image.NewRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			out.Set(x, y, mean(full, image.Rect(
+				from.Min.X+x*from.Dx()/w, from.Min.Y+y*from.Dy()/h,
+				from.Min.X+(x+1)*from.Dx()/w, from.Min.Y+(y+1)*from.Dy()/h,
+			)))
+		}
+	}
+	return out
+}
+
+func mean(full image.Image, of image.Rectangle) color.Color {
+	var r, g, b, n uint64
+	for y := of.Min.Y; y < of.Max.Y; y++ {
+		for x := of.Min.X; x < of.Max.X; x++ {
+			pr, pg, pb, pa := full.At(x, y).RGBA()
+			white := 0xffff - pa
+			r, g, b, n = r+uint64(pr+white), g+uint64(pg+white), b+uint64(pb+white), n+1
+		}
+	}
+	if n == 0 {
+		return color.White
+	}
+	return color.RGBA64{uint16(r / n), uint16(g / n), uint16(b / n), 0xffff}
+}

@@ -1,0 +1,211 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/clean"
+	"ollimbot/core/store"
+)
+
+// spot is a file or folder as it really lies: a name in a folder that is held open.
+// Neither a link nor a folder that is moved meanwhile leads anywhere else.
+type spot struct {
+	folder *os.File
+	name   string // "." for the root of the file system
+	full   string // the real path
+	shown  string // as the model knows it
+}
+
+func (s spot) close() { _ = s.folder.Close() } // it was opened to look
+
+// find opens the folder of what a call names in the field key. Whoever judged the
+// call saw a path, and a command of another session may have made links since: so
+// links are followed once, where they lead is judged again, and what is opened then
+// is held to have none. Folders on the way are made where the call writes.
+func (b *Box) find(ctx context.Context, c call, key string, write bool) (spot, error) {
+	return b.findAt(ctx, c, key, c.Text(key), write)
+}
+
+// findAt is find for a path that is not exactly what stands in the field.
+func (b *Box) findAt(ctx context.Context, c call, key, path string, write bool) (spot, error) {
+	s := spot{shown: clean.Cut(clean.Line(path), maxShown)}
+	if strings.ContainsRune(path, 0) {
+		return s, errors.New(textZero)
+	}
+	var ok bool
+	if s.full, ok = store.Follow(b.join(path)); !ok {
+		return s, fmt.Errorf(textLoop, s.shown)
+	}
+	if s.full != b.expected(path) {
+		if refusal := b.o.Judge(ctx, c.about(key, s.full)); refusal != "" {
+			return s, errors.New(refusal)
+		}
+	}
+	if !b.sees(s.full, write) {
+		return s, fmt.Errorf(textUnseen, s.shown)
+	}
+	s.name = filepath.Base(s.full)
+	if s.full == "/" {
+		s.name = "."
+	}
+	var err error
+	if s.folder, err = openFolder(filepath.Dir(s.full), write); err != nil {
+		return s, b.says(s, err)
+	}
+	return s, nil
+}
+
+// maxShown is how much of a path an answer repeats, in characters.
+const maxShown = 200
+
+// about is the call with another path in it.
+func (c call) about(key, path string) agent.ToolUse {
+	fields := map[string]any{}
+	for name, value := range c.Arguments {
+		fields[name] = value
+	}
+	fields[key] = path
+	input, err := json.Marshal(fields)
+	if err != nil { // it was JSON before
+		input = nil
+	}
+	return agent.ToolUse{Name: c.tool, Input: input}
+}
+
+// join is a path as calls name it: relative ones count from the data directory,
+// "~/" is the home directory. Nothing is tidied: "link/.." keeps its meaning.
+func (b *Box) join(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			return home + "/" + rest
+		}
+	}
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return b.o.Dir + "/" + path
+}
+
+// expected is where a path leads if no link is on its way, but for those to the data
+// directory itself.
+func (b *Box) expected(path string) string {
+	full := filepath.Clean(b.join(path))
+	if rel, err := filepath.Rel(b.o.Dir, full); err == nil && filepath.IsLocal(rel) {
+		return filepath.Join(b.real, rel)
+	}
+	return full
+}
+
+// sees reports whether a real path may be touched: it is shown by the fence, or one
+// of the session's own temporary files.
+func (b *Box) sees(full string, write bool) bool {
+	if tmp := b.shell.tmp(); tmp != "" && (full == tmp || strings.HasPrefix(full, tmp+"/")) {
+		return true
+	}
+	return b.o.Sight()(full, write)
+}
+
+// display is a real path as the model gets it: relative within the data directory.
+func (b *Box) display(full string) string {
+	if rel, err := filepath.Rel(b.real, full); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return full
+}
+
+// says is an error of the system about a spot, in words.
+func (b *Box) says(s spot, err error) error {
+	switch {
+	case errors.Is(err, unix.ELOOP):
+		return fmt.Errorf(textMoved, s.shown)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf(textMissing, s.shown)
+	case errors.Is(err, unix.ENOTDIR):
+		return fmt.Errorf(textNoFolder, s.shown)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf(textForbidden, s.shown)
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("%s: %w", s.shown, err)
+}
+
+// openFolder opens a folder by its real path, name by name, so that a link on the
+// way is an error. Missing ones are made on demand.
+func openFolder(path string, create bool) (*os.File, error) {
+	fd, err := unix.Open("/", walkFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		if name == "" {
+			continue
+		}
+		next, err := unix.Openat(fd, name, walkFlags|unix.O_NOFOLLOW, 0)
+		if errors.Is(err, fs.ErrNotExist) && create {
+			if err = unix.Mkdirat(fd, name, 0o755); err == nil || errors.Is(err, fs.ErrExist) {
+				next, err = unix.Openat(fd, name, walkFlags|unix.O_NOFOLLOW, 0)
+			}
+		}
+		_ = unix.Close(fd) // it was opened to look
+		if err != nil {
+			return nil, err
+		}
+		fd = next
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// openIn opens what lies in a folder under a name, which must be no link. A pipe does
+// not block.
+func openIn(folder *os.File, name string, flags int) (*os.File, error) {
+	fd, err := unix.Openat(int(folder.Fd()), name, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), filepath.Join(folder.Name(), name)), nil
+}
+
+// errKind says that a file is none that can be read: a pipe, a socket, a device.
+var errKind = errors.New(textOdd)
+
+// errSize says that a file is larger than asked for.
+var errSize = errors.New("too large")
+
+// readIn reads an ordinary file of at most limit bytes.
+func readIn(folder *os.File, name string, limit int64) ([]byte, error) {
+	f, err := openIn(folder, name, unix.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, unix.EISDIR
+	case !info.Mode().IsRegular():
+		return nil, errKind
+	case info.Size() > limit:
+		return nil, errSize
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		return nil, errSize
+	}
+	return data, err
+}

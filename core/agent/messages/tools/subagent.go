@@ -1,0 +1,127 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/store"
+)
+
+// Subagent is a piece of work for a session of its own.
+type Subagent struct {
+	Type   string // as the call names it; "general-purpose" where it names none
+	About  string // three to five words
+	Prompt string // what it is to do
+	System string // the text of its file in .claude/agents; empty for general-purpose
+	Model  string // by its file; empty is the session's
+	// Tools are patterns, as lists of tools have them, of what it may use at most; nil
+	// is what the session may.
+	Tools []string
+}
+
+const (
+	agentsFolder = ".claude/agents"
+	general      = "general-purpose"
+	// maxAgentFile is the largest file of a subagent, in bytes.
+	maxAgentFile = 256 << 10
+)
+
+func (b *Box) agent(ctx context.Context, c call) (Result, error) {
+	s := Subagent{Type: c.Text("subagent_type"), About: clean.Cut(clean.Line(c.Text("description")), maxShown), Prompt: c.Text("prompt")}
+	if s.Type == "" {
+		s.Type = general
+	}
+	files := b.subagents()
+	at := slices.IndexFunc(files, func(f agentFile) bool { return strings.EqualFold(f.name, s.Type) })
+	switch {
+	case at >= 0:
+		s.Type, s.System, s.Model, s.Tools = files[at].name, files[at].text, files[at].model, files[at].tools
+	case s.Type != general:
+		var list strings.Builder
+		for _, f := range files {
+			fmt.Fprintf(&list, "\n- %s: %s", f.name, f.about)
+		}
+		return Result{}, fmt.Errorf(textNoAgent, clean.Cut(clean.Line(s.Type), maxShown), clean.Cut(list.String(), maxListed))
+	}
+	if b.o.Agent == nil {
+		return Result{}, errors.New(textNoAgents)
+	}
+	return b.o.Agent(ctx, s), nil
+}
+
+// agentFile is a file in .claude/agents: front matter with a name, and what the
+// subagent is told.
+type agentFile struct {
+	name, about, model, text string
+	tools                    []string
+}
+
+// subagents reads all of them, in the order of their files. One that cannot be read is
+// left out: the dashboard tells what is wrong with it.
+func (b *Box) subagents() []agentFile {
+	root, err := os.OpenRoot(b.real)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	names, err := fs.Glob(root.FS(), agentsFolder+"/*.md")
+	if err != nil {
+		return nil
+	}
+	slices.Sort(names)
+	var list []agentFile
+	for _, name := range names {
+		folder, err := root.Open(path.Dir(name))
+		if err != nil {
+			continue
+		}
+		data, err := readIn(folder, path.Base(name), maxAgentFile)
+		_ = folder.Close() // it was opened to look
+		if err != nil {
+			continue
+		}
+		if f, ok := parseAgent(path.Base(name), data); ok {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+func parseAgent(file string, data []byte) (agentFile, bool) {
+	doc, err := store.ParseFrontMatter(data)
+	if err != nil {
+		return agentFile{}, false
+	}
+	text := func(key string) string { f, _ := doc.Get(key); return clean.Line(f.Value.Text) }
+	f := agentFile{name: text("name"), about: text("description"), model: text("model"), text: doc.Body}
+	if f.name == "" {
+		f.name = clean.Line(strings.TrimSuffix(file, ".md"))
+	}
+	if f.model == "inherit" {
+		f.model = ""
+	}
+	list, there := doc.Get("tools")
+	if !there || list.Value.Kind == store.Null {
+		return f, true
+	}
+	f.tools = []string{}
+	items := list.Value.Items
+	if list.Value.Kind == store.Scalar {
+		for part := range strings.SplitSeq(list.Value.Text, ",") {
+			items = append(items, store.Value{Kind: store.Scalar, Text: part})
+		}
+	}
+	for _, item := range items {
+		if pattern := clean.Line(item.Text); item.Kind == store.Scalar && pattern != "" {
+			f.tools = append(f.tools, pattern)
+		}
+	}
+	return f, true
+}

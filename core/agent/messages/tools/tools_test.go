@@ -1,0 +1,184 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/schema"
+)
+
+// ground is a data directory with a box before it.
+type ground struct {
+	t             testing.TB
+	dir, outside  string
+	box           *Box
+	tools         map[string]Tool
+	asked         []agent.ToolUse // what was judged again
+	refuse        string
+	hiddenFromSee func(path string, write bool) bool
+}
+
+func newGround(t testing.TB, files map[string]string) *ground {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	g := &ground{t: t, dir: filepath.Join(base, "data"), outside: filepath.Join(base, "outside")}
+	must(t, os.MkdirAll(g.dir, 0o700))
+	must(t, os.MkdirAll(g.outside, 0o700))
+	for name, text := range files {
+		g.put(name, text)
+	}
+	g.open(Options{Dir: g.dir, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + base, "ANTHROPIC_API_KEY=marigold"}})
+	return g
+}
+
+// open makes the box anew, with the tests' judge and sight.
+func (g *ground) open(o Options) {
+	g.t.Helper()
+	o.Judge = func(_ context.Context, u agent.ToolUse) string {
+		g.asked = append(g.asked, u)
+		return g.refuse
+	}
+	o.Sight = func() func(string, bool) bool {
+		return func(path string, write bool) bool { return g.hiddenFromSee == nil || !g.hiddenFromSee(path, write) }
+	}
+	g.box, g.tools = New(o), map[string]Tool{}
+	for _, tool := range g.box.Tools() {
+		g.tools[tool.Name] = tool
+	}
+	box := g.box
+	g.t.Cleanup(func() { must(g.t, box.Close()) })
+}
+
+func (g *ground) put(name, text string) {
+	g.t.Helper()
+	path := filepath.Join(g.dir, name)
+	must(g.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(g.t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+func (g *ground) link(target, name string) {
+	g.t.Helper()
+	must(g.t, os.MkdirAll(filepath.Dir(filepath.Join(g.dir, name)), 0o700))
+	must(g.t, os.Symlink(target, filepath.Join(g.dir, name)))
+}
+
+func (g *ground) has(name string) string {
+	g.t.Helper()
+	data, err := os.ReadFile(filepath.Join(g.dir, name))
+	must(g.t, err)
+	return string(data)
+}
+
+// call calls a tool with fields.
+func (g *ground) call(tool string, fields map[string]any) Result {
+	g.t.Helper()
+	input, err := json.Marshal(fields)
+	must(g.t, err)
+	return g.tools[tool].Call(context.Background(), input)
+}
+
+// does is a call that has to go well, refused one that must not; both give the text.
+func (g *ground) does(tool string, fields map[string]any) string {
+	g.t.Helper()
+	r := g.call(tool, fields)
+	if r.IsError {
+		g.t.Fatalf("%s %v: %s", tool, fields, r.Text)
+	}
+	return r.Text
+}
+
+func (g *ground) refused(tool string, fields map[string]any, says string) {
+	g.t.Helper()
+	if r := g.call(tool, fields); !r.IsError || !strings.Contains(r.Text, says) {
+		g.t.Errorf("%s %v: error %v, %q, want %q", tool, fields, r.IsError, r.Text, says)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+type with = map[string]any
+
+func TestToolsAreTheSameForEverySession(t *testing.T) {
+	a, b := New(Options{Dir: t.TempDir()}), New(Options{Dir: t.TempDir()})
+	names := []string{}
+	for i, tool := range a.Tools() {
+		other := b.Tools()[i]
+		if tool.Name != other.Name || tool.Description != other.Description || string(tool.Schema) != string(other.Schema) {
+			t.Errorf("%s differs", tool.Name)
+		}
+		if _, err := schema.Read(tool.Schema); err != nil || !json.Valid(tool.Schema) {
+			t.Errorf("the schema of %s: %v", tool.Name, err)
+		}
+		names = append(names, tool.Name)
+	}
+	if !slices.IsSorted(names) || slices.Contains(names, "WebSearch") || len(names) != 10 {
+		t.Errorf("the tools are %v", names)
+	}
+	a = New(Options{Dir: t.TempDir(), Search: func(context.Context, Query) Result { return Result{} }})
+	if got := a.Tools(); len(got) != 11 || got[9].Name != "WebSearch" {
+		t.Errorf("with a search there are %d tools", len(got))
+	}
+}
+
+// The rules read fields by their exact names, so that nothing else may count here.
+func TestOnlyExactFieldsCount(t *testing.T) {
+	g := newGround(t, map[string]string{"a.md": "plum", ".env": "marigold"})
+	for _, input := range []string{
+		`{"file_path":"a.md","FILE_PATH":".env"}`, `{"File_Path":".env"}`, `{"file_path":"a.md","x":1}`, `{"file_path":["a.md"]}`,
+		`[]`, `"a.md"`, `{"file_path":""}`, `{"file_path":"a.md"}{}`, `{"file_path":`, `{"file_path":"a.md","offset":0}`, `{"file_path":"a.md","limit":1.5}`,
+	} {
+		if r := g.tools["Read"].Call(t.Context(), json.RawMessage(input)); !r.IsError || strings.Contains(r.Text, "marigold") {
+			t.Errorf("%s: %q", input, r.Text)
+		}
+	}
+	if r := g.tools["Read"].Call(t.Context(), json.RawMessage(`{"file_path":".env","file_path":"a.md"}`)); r.IsError || !strings.Contains(r.Text, "plum") {
+		t.Errorf("the last of two counts, as for the rules: %q", r.Text)
+	}
+	g.refused("Write", with{"file_path": "b.md", "content": "x", "Content": "y"}, "Content is no field that is known, leave it out")
+	g.refused("Grep", with{"pattern": "x", "output_mode": "lines"}, "output_mode must be one of files_with_matches, content, count")
+}
+
+func TestNoInputMakesAToolFall(t *testing.T) {
+	g := newGround(t, map[string]string{"a.md": "plum\n"})
+	words := rapid.SampledFrom([]string{"", "a.md", "../a", "/", "~/", "\x00", "*", "**", "{a,b", "{{{,}", "(", "[", "a\nb", strings.Repeat("../", 300), "\xff", "a.md/b", "$(x)", "https://x", "-1"})
+	rapid.Check(t, func(rt *rapid.T) {
+		name := rapid.SampledFrom([]string{"Read", "Write", "Edit", "Glob", "Grep", "Skill", "Agent", "TodoWrite", "WebFetch"}).Draw(rt, "tool")
+		fields := with{}
+		for _, key := range []string{"file_path", "content", "old_string", "new_string", "pattern", "path", "glob", "type", "skill", "args", "description", "prompt", "subagent_type", "url"} {
+			if strings.Contains(string(g.tools[name].Schema), `"`+key+`"`) && rapid.Bool().Draw(rt, key) {
+				fields[key] = words.Draw(rt, key+" is")
+			}
+		}
+		if name == "WebFetch" {
+			fields["url"] = "https://127.0.0.1:1/" + words.Draw(rt, "page")
+		}
+		if path, _ := fields["path"].(string); path == "/" || path == "~/" || strings.HasPrefix(path, "../") {
+			delete(fields, "path") // the whole machine is no test
+		}
+		if pattern, _ := fields["pattern"].(string); strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~") || strings.HasPrefix(pattern, "..") {
+			delete(fields, "pattern")
+		}
+		if path, _ := fields["file_path"].(string); name != "Read" && (path == "~/" || strings.HasPrefix(path, "../")) {
+			delete(fields, "file_path")
+		}
+		input, err := json.Marshal(fields)
+		must(t, err)
+		if r := g.tools[name].Call(t.Context(), input); strings.Contains(r.Text, "internal fault") || r.Text == "" {
+			rt.Errorf("%s %s: %q", name, input, r.Text)
+		}
+	})
+}
