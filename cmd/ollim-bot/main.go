@@ -213,6 +213,8 @@ type cli struct {
 
 	Auth authCmds `cmd:""`
 
+	Export  exportCmd   `cmd:""`
+	Import  importCmd   `cmd:""`
 	Service serviceCmds `cmd:""`
 	Update  updateCmd   `cmd:""`
 	Restart restartCmd  `cmd:""`
