@@ -112,32 +112,33 @@ func TestWhatHelpsIsTriedAgainAndWhatDoesNotIsSaid(t *testing.T) {
 		again  bool
 		wait   time.Duration // exact where it is not 0
 		says   string
+		away   bool // and another engine may answer
 	}{
-		{"overloaded", with(529, "application/json", problem("overloaded_error", "Overloaded")), true, 0, "overloaded"},
-		{"rate limit", with(429, "application/json", problem("rate_limit_error", "slow"), "Retry-After", "7"), true, 7 * time.Second, "rate limit"},
+		{"overloaded", with(529, "application/json", problem("overloaded_error", "Overloaded")), true, 0, "overloaded", false},
+		{"rate limit", with(429, "application/json", problem("rate_limit_error", "slow"), "Retry-After", "7"), true, 7 * time.Second, "rate limit", false},
 		{
 			"rate limit until a time, by a clock that is off",
 			with(429, "application/json", problem("rate_limit_error", "slow"), "Date", "Tue, 03 Jan 2012 10:00:00 GMT", "Retry-After", "Tue, 03 Jan 2012 10:00:09 GMT"),
-			true, 9 * time.Second, "rate limit",
+			true, 9 * time.Second, "rate limit", false,
 		},
-		{"spend limit", with(429, "application/json", problem("rate_limit_error", "enforced_spend_limit_reached"), "Retry-After", "7"), false, 0, "spend limit"},
-		{"a wait of a day", with(429, "application/json", problem("rate_limit_error", "tomorrow"), "Retry-After", "86400"), false, 0, "asked again in 24h"},
-		{"timeout", with(408, "text/plain", ""), true, 0, "request timeout"},
-		{"conflict", with(409, "text/plain", ""), true, 0, "conflict"},
-		{"broken server", with(500, "text/html", "<h1>"), true, 0, "internal server error"},
-		{"a server that wants no other try", with(500, "application/json", problem("api_error", "broken"), "X-Should-Retry", "false"), false, 0, "broken"},
-		{"wrong key", with(401, "application/json", problem("authentication_error", "invalid x-api-key")), false, 0, "ANTHROPIC_API_KEY"},
-		{"no money", with(402, "application/json", problem("billing_error", "credit")), false, 0, "no money left"},
-		{"no model", with(404, "application/json", problem("not_found_error", "model: x")), false, 0, "no such model"},
-		{"bad request", with(400, "application/json", problem("invalid_request_error", "messages.0: bad")), false, 0, "messages.0: bad"},
-		{"a page", with(200, "text/html", "<h1>Welcome to the hotel</h1>"), false, 0, "no Messages API"},
-		{"a redirect", with(302, "text/plain", "", "Location", "https://example.com/v1/messages"), false, 0, "elsewhere"},
-		{"no connection", none, true, 0, "no connection"},
-		{"garbage", streams("data: {{{\n\n"), true, 0, "not one of the Messages API"},
-		{"a delta of nothing", streams(event(object{"type": "content_block_delta", "index": 3, "delta": object{"type": "text_delta", "text": "x"}})), true, 0, "not one of"},
-		{"an error in the stream", streams(reply("", saying("half"))[:200] + "\n\nevent: error\ndata: " + problem("overloaded_error", "Overloaded") + "\n\n"), true, 0, ""},
-		{"a refusal in the stream", streams("event: error\ndata: " + problem("invalid_request_error", "no") + "\n\n"), false, 0, "no"},
-		{"a JSON answer that is none", with(200, "application/json", `{"choices":[]}`), true, 0, "not one of"},
+		{"spend limit", with(429, "application/json", problem("rate_limit_error", "enforced_spend_limit_reached"), "Retry-After", "7"), false, 0, "spend limit", true},
+		{"a wait of a day", with(429, "application/json", problem("rate_limit_error", "tomorrow"), "Retry-After", "86400"), false, 0, "asked again in 24h", true},
+		{"timeout", with(408, "text/plain", ""), true, 0, "request timeout", false},
+		{"conflict", with(409, "text/plain", ""), true, 0, "conflict", false},
+		{"broken server", with(500, "text/html", "<h1>"), true, 0, "internal server error", false},
+		{"a server that wants no other try", with(500, "application/json", problem("api_error", "broken"), "X-Should-Retry", "false"), false, 0, "broken", true},
+		{"wrong key", with(401, "application/json", problem("authentication_error", "invalid x-api-key")), false, 0, "ANTHROPIC_API_KEY", true},
+		{"no money", with(402, "application/json", problem("billing_error", "credit")), false, 0, "no money left", true},
+		{"no model", with(404, "application/json", problem("not_found_error", "model: x")), false, 0, "no such model", false},
+		{"bad request", with(400, "application/json", problem("invalid_request_error", "messages.0: bad")), false, 0, "messages.0: bad", false},
+		{"a page", with(200, "text/html", "<h1>Welcome to the hotel</h1>"), false, 0, "no Messages API", false},
+		{"a redirect", with(302, "text/plain", "", "Location", "https://example.com/v1/messages"), false, 0, "elsewhere", false},
+		{"no connection", none, true, 0, "no connection", false},
+		{"garbage", streams("data: {{{\n\n"), true, 0, "not one of the Messages API", false},
+		{"a delta of nothing", streams(event(object{"type": "content_block_delta", "index": 3, "delta": object{"type": "text_delta", "text": "x"}})), true, 0, "not one of", false},
+		{"an error in the stream", streams(reply("", saying("half"))[:200] + "\n\nevent: error\ndata: " + problem("overloaded_error", "Overloaded") + "\n\n"), true, 0, "", false},
+		{"a refusal in the stream", streams("event: error\ndata: " + problem("invalid_request_error", "no") + "\n\n"), false, 0, "no", false},
+		{"a JSON answer that is none", with(200, "application/json", `{"choices":[]}`), true, 0, "not one of", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -150,6 +151,9 @@ func TestWhatHelpsIsTriedAgainAndWhatDoesNotIsSaid(t *testing.T) {
 						t.Fatalf("%v, %d retries, %d requests", got.err, len(retries), b.count())
 					}
 					holds(t, "the error", got.err.Error(), c.says)
+					if errors.Is(got.err, agent.ErrUnavailable) != c.away {
+						t.Errorf("that another engine may answer is not %v", c.away)
+					}
 					must(t, s.Close())
 					return
 				}
@@ -188,7 +192,7 @@ func TestAServerThatStaysAwayIsGivenUpWithASentence(t *testing.T) {
 		s := b.open()
 		began := time.Now()
 		got := say2(s, "hello")
-		if n := len(find[agent.Retry](got)); n != retries || !got.result.IsError || got.result.Text == "" || time.Since(began) > 10*time.Minute {
+		if n := len(find[agent.Retry](got)); n != retries || !got.result.IsError || !got.result.Unavailable || got.result.Text == "" || time.Since(began) > 10*time.Minute {
 			t.Errorf("%d retries in %s, %+v, %v", n, time.Since(began), got.result, got.err)
 		}
 		must(t, s.Close())

@@ -126,6 +126,28 @@ func TestAForkLeavesItsParentAloneAndForksOfForksWork(t *testing.T) {
 	}
 }
 
+func TestAChainOfForksHasNoEnd(t *testing.T) {
+	b := newBench(t, streams(reply("end_turn", object{"type": "thinking", "thinking": "hmm"}, saying("Yes."))))
+	s := b.open()
+	say(t, s, "the beginning")
+	for n := range 100 {
+		parent := s
+		s = b.open(func(o *agent.SessionOptions) { o.Resume, o.Fork = parent.ID(), true })
+		if got := say(t, s, fmt.Sprint("fork ", n)); got.err != nil {
+			t.Fatalf("fork %d: %v", n, got.err)
+		}
+		must(t, parent.Close())
+	}
+	last := b.wire.bodies[100]
+	if q := b.sent(100); len(q.Messages) != 201 || !strings.Contains(last, "the beginning") {
+		t.Errorf("the last fork holds %d messages", len(q.Messages))
+	}
+	before := unmarked(b.wire.bodies[99])
+	if !strings.HasPrefix(unmarked(last), before[:strings.LastIndex(before, "]}")]) {
+		t.Error("it does not repeat its parent")
+	}
+}
+
 func TestAnUnknownSessionIsToldByName(t *testing.T) {
 	b := newBench(t, streams(""))
 	for _, o := range []agent.SessionOptions{{Resume: store.NewUUID()}, {Resume: store.NewUUID(), Fork: true}, {Resume: "../../etc/passwd"}} {
