@@ -56,8 +56,9 @@ type Scroll struct {
 	behind uint64
 	left   int
 	find   find
-	reveal bool // bring the mark into view when drawing next
-	w, h   int  // of the text when it was drawn last
+	reveal bool       // bring the mark into view when drawing next
+	w, h   int        // of the text when it was drawn last
+	drawn  []position // what stands in the lines of it
 	look   Look
 }
 
@@ -352,6 +353,7 @@ func (s *Scroll) draw(h int, focused bool) []string {
 	_, end := s.Source.Bounds()
 	var rows [][]Span
 	var backs []theme.Role
+	s.drawn = s.drawn[:0]
 	for at := s.top; len(rows) < h && at.item < end; at = (position{item: at.item + 1}) {
 		look, back := s.look, theme.Text
 		if focused && s.paused && at.item == s.mark {
@@ -361,12 +363,14 @@ func (s *Scroll) draw(h int, focused bool) []string {
 			head := s.head()
 			for _, row := range head[max(0, len(head)+at.row):] {
 				rows, backs = append(rows, row), append(backs, theme.Text)
+				s.drawn = append(s.drawn, position{at.item, -1})
 			}
 			at.row = 0
 		}
 		all := s.Source.Rows(at.item, look)
-		for _, row := range all[min(at.row, len(all)):] {
+		for y, row := range all[min(at.row, len(all)):] {
 			rows, backs = append(rows, row), append(backs, back)
+			s.drawn = append(s.drawn, position{at.item, at.row + y})
 		}
 		s.saw(at.item)
 	}
@@ -381,6 +385,14 @@ func (s *Scroll) draw(h int, focused bool) []string {
 		lines = append(lines, line+s.look.Theme.Paint(theme.Match, badge))
 	}
 	return lines
+}
+
+// At is what stands on line y of the last drawing: which row of which item.
+func (s *Scroll) At(y int) (item uint64, row int, ok bool) {
+	if y >= min(len(s.drawn), s.h) || s.drawn[y].row < 0 {
+		return 0, 0, false
+	}
+	return s.drawn[y].item, s.drawn[y].row, true
 }
 
 // badge is empty when there is nothing new or no room to say so.
