@@ -55,6 +55,8 @@ type Options struct {
 	EngineName string
 	// Prices are those of models; nil is the built-in table with the user's own.
 	Prices *money.Prices
+	// CheckModel says why nobody has a model of that name; nil takes all names.
+	CheckModel func(name string) error
 	// Problems are what is wrong with files that the engines read; nil is none.
 	Problems func() []routines.Problem
 	Version  string // of the program, for /version

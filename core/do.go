@@ -244,6 +244,7 @@ func (b *Bot) slashHost() command.Host {
 	return command.Host{
 		Chat: b.chat, Engine: b.o.Engine, Budget: b.budget, Sessions: b.sessions, Dir: b.dir, Version: b.o.Version, Now: b.now,
 		Config: b.runtime.Load, SetConfig: b.setRuntime, Follows: b.capFollows, Record: b.record, Restart: b.o.Restart, Google: b.slashGoogle,
+		CheckModel: b.o.CheckModel,
 		Lift: func(ctx context.Context, undo bool) (string, error) {
 			out, err := b.Do(ctx, command.LiftCaps{Undo: undo})
 			return out.Message, err

@@ -1,17 +1,22 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/core/sandbox"
 	"ollimbot/core/store"
+	"ollimbot/core/transcript"
 )
 
 // EngineStatus is the model's side of the top line.
@@ -39,6 +44,7 @@ func (b *Bot) engineStatus() EngineStatus {
 	}
 	if r, ok := b.o.Engine.(agent.Reporter); ok {
 		status := r.Status()
+		s.Name = cmp.Or(status.Name, s.Name)
 		s.Version, s.Warning, s.Processes = status.Version, status.Warning, status.Processes
 		s.LoginNeeded, s.LoginURL = status.LoginNeeded, status.LoginURL
 		if status.Problem != "" {
@@ -58,7 +64,7 @@ func (b *Bot) engineStatus() EngineStatus {
 func (b *Bot) engineChanged(r agent.Reporter) func() {
 	var said atomic.Value
 	return func() {
-		if w := r.Status().Warning; w != "" && said.Swap(w) != w {
+		if w := r.Status().Warning; said.Swap(w) != w && w != "" {
 			b.notices.Add(notice.Warn, w)
 		}
 		b.notify()
@@ -68,6 +74,35 @@ func (b *Bot) engineChanged(r agent.Reporter) func() {
 // Runtime is the configuration in force, for parts beside the bot that read it
 // live.
 func (b *Bot) Runtime() config.Runtime { return *b.runtime.Load() }
+
+// MainSession is the id of the main session, or empty.
+func (b *Bot) MainSession() string { return b.sessions.Main() }
+
+// maxRecent is how much of the conversation Recent tells, in characters.
+const maxRecent = 6000
+
+// Recent are the newest words of the user and the bot, for an engine that takes over
+// from one that cannot be asked.
+func (b *Bot) Recent() string {
+	var lines []string
+	size := 0
+	for _, e := range slices.Backward(b.book.Entries()) {
+		who := map[transcript.Role]string{transcript.User: "The user", transcript.Bot: "You"}[e.Role]
+		if who == "" || len(lines) == 0 && e.Role == transcript.User {
+			continue // the message that is about to be sent
+		}
+		line := who + ": " + clean.Cut(e.Text, 2000)
+		if size += len(line); size > maxRecent {
+			break
+		}
+		lines = append(lines, line)
+	}
+	slices.Reverse(lines)
+	return strings.Join(lines, "\n\n")
+}
+
+// Tell gives the user a notice.
+func (b *Bot) Tell(text string) { b.notices.Add(notice.Info, text) }
 
 // runEngine does an engine's work in the background, where it has any.
 func (b *Bot) runEngine(ctx context.Context) error {

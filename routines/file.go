@@ -96,7 +96,7 @@ func (p *File) Task() Task {
 		Description: p.Line("description"),
 		Body:        p.body(),
 		Background:  p.kind == KindWebhook || p.flag("background", p.kind == KindReminder),
-		Model:       p.choice("model", "", "opus", "sonnet", "haiku"),
+		Model:       p.model(),
 		Thinking:    p.flag("thinking", true),
 		Isolated:    p.flag("isolated", false),
 		Mode:        Mode(p.choice("update-main-session", string(OnPing), string(Always), string(OnPing), string(Freely), string(Blocked))),
@@ -214,6 +214,28 @@ func (p *File) choice(key, standard string, accepted ...string) string {
 	}
 	p.AddAt(Error, f, notAChoice(key, text, accepted))
 	return standard
+}
+
+// models are those that need no provider.
+var models = []string{"opus", "sonnet", "haiku"}
+
+// ValidModel reports whether a text can name a model: one of the three, or one with
+// its provider, such as "local/qwen3:8b".
+func ValidModel(text string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:/@+-"
+	provider, name, found := strings.Cut(text, "/")
+	return slices.Contains(models, text) ||
+		found && provider != "" && name != "" && len(text) <= 150 && strings.Trim(text, letters) == ""
+}
+
+// model reads which model the task wants.
+func (p *File) model() string {
+	f, text, ok := p.Text("model", "")
+	if !ok || ValidModel(text) {
+		return text
+	}
+	p.AddAt(Error, f, notAModel(text))
+	return ""
 }
 
 // maxCount keeps a slip of the finger from becoming a chain without end.

@@ -159,7 +159,7 @@ func TestEverySlipIsNamedAtItsPlace(t *testing.T) {
 		{"cron is a list", "routine", "id: a\ncron: [0 9]\n", 3, 7, Error, "cron must be a single value"},
 		{"null cron", "routine", "id: a\ncron: ~\n", 3, 1, Error, "there is no cron"},
 		{"snake case", "routine", "id: a\ncron: 0 9 * * *\nallow_ping: never\n", 4, 13, Error, "allow-ping is"},
-		{"bad model", "routine", "id: a\ncron: 0 9 * * *\nmodel: gpt\n", 4, 8, Error, "write opus, sonnet or haiku"},
+		{"bad model", "routine", "id: a\ncron: 0 9 * * *\nmodel: gpt\n", 4, 8, Error, "write opus, sonnet, haiku or a model with its provider, such as local/qwen3"},
 		{"bad missed", "routine", "id: a\ncron: 0 9 * * *\nmissed: skip\n", 4, 9, Error, "write note or run"},
 		{"both tool lists", "routine", "id: a\ncron: 0 9 * * *\ndisallowed-tools: [A]\nallowed-tools: [B]\n", 5, 1, Error, "keep one"},
 		{"tools are a text", "routine", "id: a\ncron: 0 9 * * *\nallowed-tools: WebFetch\n", 4, 16, Error, "must be a list"},

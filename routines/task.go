@@ -43,7 +43,7 @@ type Task struct {
 	Description string // cleaned; may be empty
 	Body        string // the prompt, trimmed
 	Background  bool
-	Model       string // "", "opus", "sonnet", "haiku"
+	Model       string // "", "opus", "sonnet", "haiku", or with its provider "local/qwen3"
 	Thinking    bool   // default true
 	Isolated    bool
 	Mode        Mode

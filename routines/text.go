@@ -161,6 +161,10 @@ func notAChoice(key, text string, accepted []string) string {
 	return fmt.Sprintf("%s is %s; write %s or %s", key, show(text), strings.Join(accepted[:last], ", "), accepted[last])
 }
 
+func notAModel(text string) string {
+	return fmt.Sprintf("model is %s; write opus, sonnet, haiku or a model with its provider, such as local/qwen3", show(text))
+}
+
 func notACount(key, text string) string {
 	return fmt.Sprintf("%s is %s; write a whole number from 0 to %d", key, show(text), maxCount)
 }

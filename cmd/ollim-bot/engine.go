@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/claude"
 	claudeproc "ollimbot/core/agent/claude/process"
 	messagesapi "ollimbot/core/agent/messages"
@@ -23,13 +25,8 @@ import (
 	"ollimbot/discord"
 )
 
-// The engines that --engine names; auto is claude where its command is found.
-const (
-	engineAuto     = "auto"
-	engineScript   = "script"
-	engineClaude   = "claude"
-	engineMessages = "messages"
-)
+// engineAuto is the engine of the settings, where --engine names no other.
+const engineAuto = "auto"
 
 // model is the engine of a bot that is about to run.
 type model struct {
@@ -39,70 +36,120 @@ type model struct {
 	engine func(*slog.Logger, *control.Server) agent.Engine
 	// box is the sandbox of the engine and of skills' commands.
 	box *sandbox.Box
+	// providers are who speaks the Messages API; nil where nobody is asked.
+	providers *provider.Registry
 	// live hands the bot over before it runs: the engine follows its configuration.
 	live func(*core.Bot)
 }
 
 // chooseEngine makes the engine that was asked for. Nothing is started.
 func (p *process) chooseEngine(at dataDir, name string, pace float64) (model, error) {
-	if name == engineScript {
+	if name == choice.Script {
 		return p.offline(at, script.Options{Pace: pace}, textOffline), nil
 	}
-	if name == engineMessages {
-		return p.messages(at), nil
-	}
 	path, err := claudeproc.Find(p.engineEnv(at))
-	switch {
-	case err != nil && name == engineAuto:
-		return p.offline(at, script.Options{Pace: pace}, fmt.Sprintf(textNoClaude, err)), nil
-	case err != nil:
+	if err != nil && name == choice.Claude {
 		return model{}, err
 	}
-	return p.claude(at, path), nil
+	providers := p.providers(at)
+	if name == choice.Messages {
+		if err := providers.Ready(); err != nil {
+			return model{}, err
+		}
+	}
+	m := p.several(at, path, name, pace, providers)
+	if m.name == choice.Script {
+		m.notice = textOffline
+		if err != nil {
+			m.notice = fmt.Sprintf(textNoClaude, err)
+		}
+	}
+	return m, nil
 }
 
 func (p *process) offline(at dataDir, o script.Options, notice string) model {
 	o.Dir = at.dir
 	return model{
-		name: engineScript, box: p.sandbox(at), notice: notice, live: func(*core.Bot) {},
+		name: choice.Script, box: p.sandbox(at), notice: notice, live: func(*core.Bot) {},
 		engine: func(*slog.Logger, *control.Server) agent.Engine {
 			return script.New(o)
 		},
 	}
 }
 
-// claude is the engine over the command at path.
-func (p *process) claude(at dataDir, path string) model {
+// chosen is the engine that a name and the settings mean. Where both leave it open it
+// is the first that is there.
+func chosen(name, setting string, claudeFound bool, providers *provider.Registry) string {
+	if name != engineAuto {
+		return name
+	}
+	switch {
+	case setting != "":
+		return setting
+	case claudeFound:
+		return choice.Claude
+	case providers.Ready() == nil:
+		return choice.Messages
+	}
+	return choice.Script
+}
+
+// several are the engines that there are, among which the settings choose.
+func (p *process) several(at dataDir, path, name string, pace float64, providers *provider.Registry) model {
 	var bot *core.Bot
-	env := p.claudeEnv(at)
 	box := p.sandbox(at)
-	// One mark for each directory, so that what an earlier program left behind is
-	// known; the directory's lock sees to it that only one program uses it.
-	mark := sha256.Sum256([]byte(at.dir.Root()))
-	env.Mark = hex.EncodeToString(mark[:8])
+	settings := func() config.Runtime {
+		if bot == nil {
+			r, _, _ := config.LoadRuntime(at.dir)
+			return r
+		}
+		return bot.Runtime()
+	}
+	pick := func() string { return chosen(name, settings().Engine, path != "", providers) }
 	return model{
-		name: engineClaude, box: box, live: func(b *core.Bot) { bot = b },
+		name: pick(), box: box, providers: providers, live: func(b *core.Bot) { bot = b },
 		engine: func(log *slog.Logger, server *control.Server) agent.Engine {
-			return claude.New(claude.Options{
-				Path: path, Env: p.environment(at), Process: env, Log: log, Control: server, Sandbox: box.Engine,
-				MemoryLimit: func() int64 { return bot.Runtime().ClaudeMemoryLimit },
+			return choice.New(choice.Options{
+				Dir: at.dir, Log: log,
+				Members: []choice.Member{
+					{Name: choice.Claude, Engine: p.claude(at, path, log, server, box, func() int64 { return settings().ClaudeMemoryLimit })},
+					{Name: choice.Messages, Engine: messagesapi.New(messagesapi.Options{
+						Dir: at.dir, Env: claudeproc.Environment(p.environment(at), p.claudeEnv(at)), Control: server,
+						Sandbox: box.CommandIn, Sight: box.Sight, Log: log, Providers: providers,
+					})},
+					{Name: choice.Script, Engine: script.New(script.Options{Pace: pace, Dir: at.dir})},
+				},
+				Chosen:   func() (string, string) { return pick(), settings().ModelMain },
+				Fallback: func() []string { return strings.FieldsFunc(settings().Fallback, func(r rune) bool { return r == ',' }) },
+				Server: func(model string) string {
+					p, _, _ := providers.Find(model)
+					return p.Name
+				},
+				Main:   func() string { return bot.MainSession() },
+				Recent: func() string { return bot.Recent() },
+				Tell:   func(text string) { bot.Tell(text) },
 			})
 		},
 	}
 }
 
-// messages is the engine over the Messages API.
-func (p *process) messages(at dataDir) model {
-	box := p.sandbox(at)
-	return model{
-		name: engineMessages, box: box, live: func(*core.Bot) {},
-		engine: func(log *slog.Logger, server *control.Server) agent.Engine {
-			return messagesapi.New(messagesapi.Options{
-				Dir: at.dir, Env: claudeproc.Environment(p.environment(at), p.claudeEnv(at)), Control: server, Sandbox: box.CommandIn, Sight: box.Sight, Log: log,
-				Providers: provider.New(provider.Options{Dir: at.dir, Getenv: p.engineEnv(at)}),
-			})
-		},
-	}
+// claude is the engine over the command at path.
+func (p *process) claude(at dataDir, path string, log *slog.Logger, server *control.Server, box *sandbox.Box, limit func() int64) agent.Engine {
+	env := p.claudeEnv(at)
+	// One mark for each directory, so that what an earlier program left behind is
+	// known; the directory's lock sees to it that only one program uses it.
+	mark := sha256.Sum256([]byte(at.dir.Root()))
+	env.Mark = hex.EncodeToString(mark[:8])
+	return claude.New(claude.Options{
+		Path: path, Env: p.environment(at), Process: env, Log: log, Control: server, Sandbox: box.Engine, MemoryLimit: limit,
+	})
+}
+
+// providers are who speaks the Messages API. No key that they read gets into a log.
+func (p *process) providers(at dataDir) *provider.Registry {
+	return provider.New(provider.Options{Dir: at.dir, Hide: p.secrets.Hide, Getenv: func(name string) string {
+		return cmp.Or(p.getenv(name), at.env.Variable(name).Reveal())
+	}})
 }
 
 // sandbox is the fence around what runs commands for a model. It looks at nothing

@@ -17,6 +17,7 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"ollimbot/core"
+	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/config"
 	"ollimbot/core/logs"
@@ -115,7 +116,7 @@ func (p *process) bot(at dataDir) (*core.Bot, error) {
 	}
 	return core.New(core.Options{
 		Dir: at.dir, Env: at.env, Log: p.log(),
-		Engine: script.New(script.Options{}), EngineName: engineScript,
+		Engine: script.New(script.Options{}), EngineName: choice.Script,
 	})
 }
 

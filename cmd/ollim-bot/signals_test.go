@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/agent/choice"
 	"ollimbot/core/command"
 )
 
@@ -40,7 +41,7 @@ func TestAFreshStartIsGivenUpWhereTheEndIsAskedForMeanwhile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := p.chooseEngine(at, engineScript, 0)
+		m, err := p.chooseEngine(at, choice.Script, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

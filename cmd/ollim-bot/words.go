@@ -19,8 +19,8 @@ type place struct {
 	commands, flags []offer
 }
 
-// choice is a flag whose value is one of a few words.
-type choice struct {
+// flagWords are a flag whose value is one of a few words.
+type flagWords struct {
 	flag  string
 	words []string
 }
@@ -83,11 +83,11 @@ func enumOf(v *kong.Value) []string {
 }
 
 // choices are the flags with few values, each name once.
-func choices(root *kong.Node) []choice {
-	var list []choice
+func choices(root *kong.Node) []flagWords {
+	var list []flagWords
 	_ = kong.Visit(root, func(n kong.Visitable, next kong.Next) error { // it fails where this does
-		if f, ok := n.(*kong.Flag); ok && f.Enum != "" && !slices.ContainsFunc(list, func(c choice) bool { return c.flag == f.Name }) {
-			list = append(list, choice{f.Name, enumOf(f.Value)})
+		if f, ok := n.(*kong.Flag); ok && f.Enum != "" && !slices.ContainsFunc(list, func(c flagWords) bool { return c.flag == f.Name }) {
+			list = append(list, flagWords{f.Name, enumOf(f.Value)})
 		}
 		return next(nil)
 	})
@@ -114,7 +114,7 @@ func (c *completionCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	script := map[string]func([]place, []choice) string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[c.Shell]
+	script := map[string]func([]place, []flagWords) string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[c.Shell]
 	return p.printf("%s", script(places(root), choices(root)))
 }
 
@@ -138,7 +138,7 @@ func wordsOf(list []offer) string {
 	return strings.Join(out, " ")
 }
 
-func bashScript(list []place, flags []choice) string {
+func bashScript(list []place, flags []flagWords) string {
 	var b strings.Builder
 	b.WriteString(`# bash completion for ollim-bot: source <(ollim-bot completion bash)
 _ollim_bot() {
@@ -168,7 +168,7 @@ complete -o default -F _ollim_bot ollim-bot
 	return b.String()
 }
 
-func zshScript(list []place, flags []choice) string {
+func zshScript(list []place, flags []flagWords) string {
 	var b strings.Builder
 	b.WriteString(`#compdef ollim-bot
 # zsh completion for ollim-bot: source <(ollim-bot completion zsh), or as _ollim-bot in a folder of $fpath
@@ -214,7 +214,7 @@ fi
 	return b.String()
 }
 
-func fishScript(list []place, flags []choice) string {
+func fishScript(list []place, flags []flagWords) string {
 	quoted := func(text string) string {
 		return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
 	}

@@ -52,6 +52,11 @@ type Session interface {
 // ErrNoSession says that the session id to resume is unknown to the engine.
 var ErrNoSession = errors.New("no such session")
 
+// ErrUnavailable is part of an error that would meet every turn just now: the model
+// cannot be reached, nobody is logged in, or no money is left. Another engine may
+// answer.
+var ErrUnavailable = errors.New("the model is not available")
+
 // SessionOptions describes the session to open.
 type SessionOptions struct {
 	// Resume is the id of the session to continue; empty starts a fresh one.
@@ -192,4 +197,11 @@ type HistoryChecker interface {
 	// HasMessage reports whether the session has taken a message whose text has this
 	// SHA-256 digest. It may read files; it is asked once, at start.
 	HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error)
+}
+
+// Keeper is an Engine that knows its sessions again.
+type Keeper interface {
+	// HasSession reports whether the engine could resume the session. It may look for
+	// files.
+	HasSession(id string) bool
 }

@@ -68,6 +68,7 @@ type Result struct {
 	Text        string // the last text, for engines without deltas
 	Interrupted bool
 	IsError     bool
+	Unavailable bool // with IsError: it is what ErrUnavailable says
 	Turns       int
 	Usage       Usage // of this turn
 }

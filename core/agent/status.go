@@ -34,6 +34,8 @@ type Account interface {
 
 // Status is how an engine stands. The zero value knows nothing yet.
 type Status struct {
+	// Name is that of the engine that answers, where there are several; else empty.
+	Name string
 	// Version is that of the program behind the engine, or empty.
 	Version string
 	// Warning is one line about something that works but may not, such as a

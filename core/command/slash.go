@@ -59,6 +59,9 @@ type Host struct {
 	// Follows says what follows from a setting that wants a second word; mostly
 	// nothing.
 	Follows func(key, value string) string
+	// CheckModel says why nobody has a model of that name with its provider; nil takes
+	// all names.
+	CheckModel func(name string) error
 	// Lift takes the caps on money away for today, or puts them back.
 	Lift func(ctx context.Context, undo bool) (string, error)
 	// Record writes a decision down.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -12,20 +11,39 @@ import (
 	"ollimbot/core/audit"
 	"ollimbot/core/config"
 	"ollimbot/core/policy"
+	"ollimbot/routines"
 )
 
 func (h Host) model(ctx context.Context, args []string) (string, error) {
 	if len(args) == 0 {
 		return "model: " + orDefault(h.Chat.CurrentSettings().Model) + ".", nil
 	}
-	name := strings.ToLower(args[0])
-	if !slices.Contains(Models, name) {
-		return "", fmt.Errorf("model must be one of: %s", strings.Join(Models, ", "))
+	name := args[0]
+	if !strings.Contains(name, "/") {
+		name = strings.ToLower(name)
+	}
+	if !routines.ValidModel(name) {
+		return "", fmt.Errorf("model must be one of: %s, or one with its provider, such as local/qwen3", strings.Join(Models, ", "))
+	}
+	if err := h.knows(name); err != nil {
+		return "", err
 	}
 	if err := h.Chat.SetModel(ctx, name); err != nil {
 		return "", err
 	}
 	return "switched to " + name + "." + h.thinkingHolds(h.Chat.Settings(false)), nil
+}
+
+// knows checks the models in a value that have a provider: it must be there.
+func (h Host) knows(value string) error {
+	for name := range strings.SplitSeq(value, ",") {
+		if name = strings.TrimSpace(name); strings.Contains(name, "/") && h.CheckModel != nil {
+			if err := h.CheckModel(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (h Host) thinking(ctx context.Context, args []string) (string, error) {
@@ -122,6 +140,11 @@ func (h Host) config(ctx context.Context, args []string) (string, error) {
 
 // set changes a setting and writes that down, where it is another value.
 func (h Host) set(ctx context.Context, key, value string) (config.Change, error) {
+	if err := config.Try(&config.Runtime{}, key, value); err == nil && (strings.HasPrefix(key, "model") || key == "fallback") {
+		if err := h.knows(value); err != nil {
+			return config.Change{}, err
+		}
+	}
 	r, change, err := config.Set(h.Dir, key, value)
 	if err != nil {
 		return change, err

@@ -57,6 +57,8 @@ var keys = []key{
 	calendarsKey("google_calendars", func(r *Runtime) *string { return &r.GoogleCalendars }),
 	wordKey("google_task_list", func(r *Runtime) *string { return &r.GoogleTaskList }),
 
+	ours(engineKey("engine", func(r *Runtime) *string { return &r.Engine })),
+	ours(fallbackKey("fallback", func(r *Runtime) *string { return &r.Fallback })),
 	ours(countKey("max_background_forks", bounds{1, 100}, func(r *Runtime) *int { return &r.MaxBackgroundForks })),
 	ours(quietKey("quiet_hours", func(r *Runtime) *Quiet { return &r.QuietHours })),
 	ours(dollarsKey("daily_cap", func(r *Runtime) *float64 { return &r.DailyCap })),
@@ -106,6 +108,31 @@ func modelKey(name, label, none string, field func(*Runtime) *string) key {
 			}
 			return pycompat.Quote(text)
 		},
+	}
+}
+
+func engineKey(name string, field func(*Runtime) *string) key {
+	choices := []string{"auto", "claude", "messages", "script"}
+	return key{
+		name: name, label: name, must: fmt.Sprintf(mustOneOf, strings.Join(choices, ", ")), offers: choices,
+		parse: func(r *Runtime, s string) bool {
+			ok := oneOf(field(r), strings.ToLower(s), choices...)
+			if ok && *field(r) == "auto" {
+				*field(r) = ""
+			}
+			return ok
+		},
+		text:   func(r Runtime) string { return cmp.Or(*field(&r), "auto") },
+		encode: pycompat.Quote,
+	}
+}
+
+func fallbackKey(name string, field func(*Runtime) *string) key {
+	return key{
+		name: name, label: name, must: mustFallback, free: true, offers: []string{"local/qwen3", "messages", "none"},
+		parse:  func(r *Runtime, s string) bool { return fallback(field(r), s) },
+		text:   func(r Runtime) string { return cmp.Or(*field(&r), "none") },
+		encode: pycompat.Quote,
 	}
 }
 

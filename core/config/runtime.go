@@ -24,7 +24,7 @@ const (
 // 08.7), and settings of our own that the original program ignores. Its
 // values can be compared with ==.
 type Runtime struct {
-	ModelMain          string        // "opus", "sonnet", "haiku"; empty: the engine's default
+	ModelMain          string        // "opus", "sonnet", "haiku", "local/qwen3"; empty: the engine's default
 	ModelFork          string        // the same; empty: as the main conversation
 	ThinkingMain       string        // "off", "adaptive" or a number of tokens
 	ThinkingFork       string        // the same
@@ -37,6 +37,9 @@ type Runtime struct {
 
 	GoogleCalendars string // ids, separated by commas without spaces
 	GoogleTaskList  string // an id
+
+	Engine   string // "claude", "messages", "script"; empty: the first that is there
+	Fallback string // engines, or models with their provider, separated by commas; empty: none
 
 	MaxBackgroundForks int     // runs at once; more wait
 	QuietHours         Quiet   // zero: none

@@ -63,8 +63,8 @@ func TestMissingConfigurationMeansTheDefaults(t *testing.T) {
 
 func TestBadValuesMeanTheDefaultAndASentence(t *testing.T) {
 	for _, tt := range []struct{ key, value, says string }{
-		{"model_main", `"gpt"`, "one of: default, haiku, opus, sonnet"},
-		{"model_fork", `7`, "one of: default, haiku, opus, sonnet"},
+		{"model_main", `"gpt"`, "default, haiku, opus, sonnet, or a model with its provider"},
+		{"model_fork", `7`, "default, haiku, opus, sonnet, or a model with its provider"},
 		{"thinking_main", `"loud"`, "off, adaptive or a number"},
 		{"thinking_fork", `-1`, "off, adaptive or a number"},
 		{"bg_fork_timeout", `0`, "number of seconds from 1"},

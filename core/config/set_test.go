@@ -90,7 +90,10 @@ func TestEveryAcceptedValueIsSetAndReadBack(t *testing.T) {
 
 func TestARefusedValueSaysWhatIsAcceptedAndWritesNothing(t *testing.T) {
 	for _, tt := range []struct{ name, value, says string }{
-		{"model_main", "gpt", "model.main: must be one of: default, haiku, opus, sonnet"},
+		{"model_main", "local/", "model.main: must be default, haiku, opus, sonnet, or a model with its provider such as local/qwen3"},
+		{"engine", "gpt", "engine: must be one of: auto, claude, messages, script"},
+		{"fallback", "claude,claude", "fallback: must be engines (claude, messages, script) or models with their providers such as local/qwen3, separated by commas, each once; or none"},
+		{"model_main", "gpt", "model.main: must be default, haiku, opus, sonnet, or a model with its provider such as local/qwen3"},
 		{"thinking.main", "loud", "thinking.main: must be off, adaptive or a number of tokens"},
 		{"thinking.main", "true", "thinking.main: must be off"},
 		{"thinking.fork", "0", "thinking.fork: must be off"},
@@ -280,11 +283,15 @@ func drawValue(t *rapid.T, k key) string {
 	number := func(low, high int) string { return fmt.Sprint(rapid.IntRange(low, high).Draw(t, "n")) }
 	switch {
 	case strings.HasPrefix(k.name, "model"):
-		return rapid.SampledFrom([]string{"opus", "Sonnet", "haiku", "", "null"}).Draw(t, "model")
+		return rapid.SampledFrom([]string{"opus", "Sonnet", "haiku", "", "null", "local/Qwen3:8b"}).Draw(t, "model")
 	case strings.HasPrefix(k.name, "thinking"):
 		return rapid.SampledFrom([]string{"off", "adaptive", number(1, 100000)}).Draw(t, "thinking")
 	case k.name == "permission_mode":
 		return rapid.SampledFrom(k.offers).Draw(t, "mode")
+	case k.name == "engine":
+		return rapid.SampledFrom([]string{"auto", "Claude", "messages", "script"}).Draw(t, "engine")
+	case k.name == "fallback":
+		return rapid.SampledFrom([]string{"none", "", "claude", "local/qwen3, messages"}).Draw(t, "fallback")
 	case k.name == "sandbox":
 		return rapid.SampledFrom([]string{"auto", "off", "OFF"}).Draw(t, "sandbox")
 	case k.name == "sandbox_visible":
@@ -340,7 +347,7 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 	other := Runtime{
 		ModelMain: "opus", ModelFork: "opus", ThinkingMain: "1", ThinkingFork: "1", BgForkTimeout: time.Hour,
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: time.Minute,
-		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", MaxBackgroundForks: 9, QuietHours: Quiet{1, 2},
+		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", Engine: "messages", Fallback: "script", MaxBackgroundForks: 9, QuietHours: Quiet{1, 2},
 		DailyCap: 2.5, MonthlyCap: 0, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, SandboxOff: true, SandboxNetwork: true, SandboxVisible: "/srv:rw",
 		UpdateSource: "/srv",
 	}

@@ -23,6 +23,8 @@ func TestTheWholeConfigurationIsShownWithLabelsUnitsAndOffers(t *testing.T) {
 		"**permission_mode**: dontAsk (default) `acceptEdits` `bypassPermissions` `default` `dontAsk`",
 		"**google_calendars**: primary (default) `primary` `id,id`",
 		"**google_task_list**: @default (default) `@default` `id`",
+		"**engine**: auto (default) `auto` `claude` `messages` `script`",
+		"**fallback**: none (default) `local/qwen3` `messages` `none`",
 		"**max_background_forks**: 4 (default) `1-100`",
 		"**quiet_hours**: off (default) `22:00-07:30` `off`",
 		"**daily_cap**: off (default) `5` `2.50` `off`",
@@ -43,12 +45,12 @@ func TestAValueOtherThanTheDefaultIsShownPlainly(t *testing.T) {
 	r := Runtime{
 		ModelMain: "opus", ModelFork: "haiku", ThinkingMain: "8000", ThinkingFork: "31999", BgForkTimeout: time.Minute,
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: 5 * time.Minute,
-		AutoUpdateHour: 0, GoogleCalendars: "a,b", GoogleTaskList: "x", MaxBackgroundForks: 1,
+		AutoUpdateHour: 0, GoogleCalendars: "a,b", GoogleTaskList: "x", Engine: "script", Fallback: "claude", MaxBackgroundForks: 1,
 		QuietHours: Quiet{22 * 60, 7*60 + 30}, DailyCap: 0, MonthlyCap: 12.5, ClaudeWarm: 0, ClaudeMemoryLimit: 1536 << 20,
 		SandboxOff: true, SandboxNetwork: true, SandboxVisible: "/srv", UpdateSource: "/releases",
 	}
 	want := []string{
-		"opus", "haiku", "8k budget", "31k budget", "60s", "60m", "default", "a,b", "x", "1",
+		"opus", "haiku", "8k budget", "31k budget", "60s", "60m", "default", "a,b", "x", "script", "claude", "1",
 		"22:00-07:30", "$0.00", "$12.50", "0", "1536MB", "off", "on", "/srv", "/releases",
 	}
 	var got []string

@@ -5,6 +5,7 @@ const (
 	msgEnvRead     = "read %s: %w"
 	msgEnvLine     = "%s, line %d: not a NAME=value line; correct it, put values with spaces in quotes, or put # in front of it"
 	msgWebhookPort = "WEBHOOK_PORT is %q, which is no port: give a number from 1 to 65535; webhooks are off"
+	msgAttach      = "OLLIM_ATTACH is %q, which is no place: give a port (of this machine alone) or an address and a port, such as 0.0.0.0:2226; no port is open"
 	msgEnvMode     = "%s (mode %#o) can be read by others on this machine: run chmod 600 %s"
 	msgEnvDataDir  = "OLLIM_DATA_DIR in %s has no effect: set it in the environment, or give --data-dir"
 	msgZone        = "%s: there is no time zone %q; use a name such as Europe/Berlin or America/Los_Angeles"
@@ -16,7 +17,8 @@ const (
 	msgUnused  = "%s does nothing in this version: " + RuntimeFile + " keeps its value, for the original program and for later"
 
 	mustOneOf     = "must be one of: %s"
-	mustModel     = "must be one of: default, haiku, opus, sonnet"
+	mustModel     = "must be default, haiku, opus, sonnet, or a model with its provider such as local/qwen3"
+	mustFallback  = "must be engines (claude, messages, script) or models with their providers such as local/qwen3, separated by commas, each once; or none"
 	mustThinking  = "must be off, adaptive or a number of tokens from 1 on"
 	mustSwitch    = "must be on or off (true or false, yes or no, 1 or 0)"
 	mustSpan      = "must be a whole number of %s from 1 to %d"
@@ -44,6 +46,8 @@ var abouts = map[string]string{
 	"permission_mode":      "what happens with tools that no rule allows: deny them, ask you, or let them",
 	"google_calendars":     "which calendars the agent reads",
 	"google_task_list":     "which list of Google Tasks the agent works with",
+	"engine":               "who answers: the claude command, the Messages API itself, a script; auto takes the first that is there",
+	"fallback":             "who answers while the engine is out of reach or out of money",
 	"max_background_forks": "how many background runs go on at once; more wait",
 	"quiet_hours":          "when pings that are not critical are refused",
 	"daily_cap":            "dollars a day: at the cap background runs are held",

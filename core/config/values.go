@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ollimbot/core/clean"
+	"ollimbot/routines"
 )
 
 // bounds are the least and the greatest number that is accepted.
@@ -33,13 +34,38 @@ func oneOf(to *string, s string, accepted ...string) bool {
 }
 
 func model(to *string, s string) bool {
-	s = strings.ToLower(s)
-	switch s {
+	switch strings.ToLower(s) {
 	case "", "null", "none", "default":
 		*to = ""
 		return true
 	}
-	return oneOf(to, s, "opus", "sonnet", "haiku")
+	if !strings.Contains(s, "/") { // the name of a model may know capital letters
+		s = strings.ToLower(s)
+	}
+	if !routines.ValidModel(s) {
+		return false
+	}
+	*to = s
+	return true
+}
+
+// fallback reads names of engines and models, separated by commas.
+func fallback(to *string, s string) bool {
+	if s == "" || strings.EqualFold(s, "none") {
+		*to = ""
+		return true
+	}
+	var list []string
+	for item := range strings.SplitSeq(s, ",") {
+		item = strings.TrimSpace(item)
+		known := slices.Contains([]string{"claude", "messages", "script"}, item) || strings.Contains(item, "/") && routines.ValidModel(item)
+		if !known || slices.Contains(list, item) {
+			return false
+		}
+		list = append(list, item)
+	}
+	*to = strings.Join(list, ",")
+	return true
 }
 
 // thinking reads off, adaptive or a budget in tokens.

@@ -42,7 +42,11 @@ func EditTask(file command.TaskFile) pane.Dialog {
 	e.choice("allow-ping", textFieldPings, textMayPing, textNeverPings, func(f command.TaskFile) bool { return f.AllowPing })
 	e.oneOf("update-main-session", textFieldReports, func(f command.TaskFile) string { return string(f.Mode) },
 		string(routines.OnPing), string(routines.Always), string(routines.Freely), string(routines.Blocked))
-	e.oneOf("model", textFieldModel, func(f command.TaskFile) string { return f.Model }, "", "opus", "sonnet", "haiku")
+	models := []string{"", "opus", "sonnet", "haiku"}
+	if !slices.Contains(models, file.Model) {
+		models = append(models, file.Model)
+	}
+	e.oneOf("model", textFieldModel, func(f command.TaskFile) string { return f.Model }, models...)
 	e.choice("thinking", textFieldThinking, textYes, textNo, func(f command.TaskFile) bool { return f.Thinking })
 	e.choice("isolated", textFieldIsolated, textYes, textNo, func(f command.TaskFile) bool { return f.Isolated })
 	e.list("allowed-tools", textFieldAllowed, func(f command.TaskFile) []string { return f.Allowed })

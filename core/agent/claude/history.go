@@ -36,6 +36,12 @@ func (e *Engine) HasMessage(ctx context.Context, session string, digest [sha256.
 	return false, nil
 }
 
+// HasSession reports whether the command has a file of the session (agent.Keeper).
+func (e *Engine) HasSession(id string) bool {
+	files, err := transcripts(sessionfile.ConfigDir(e.env()), id)
+	return err == nil && len(files) > 0
+}
+
 // transcripts are the files of a session, whichever directory it worked in.
 func transcripts(configDir, session string) ([]string, error) {
 	if session == "" || session != filepath.Base(session) || strings.ContainsRune(session, 0) {

@@ -34,8 +34,19 @@ func (t *translator) result(r wire.Result, why ending) agent.Result {
 		end.Interrupted = true
 	case r.IsError:
 		end.IsError, end.Text = true, failureText(r, t.failure)
+		end.Unavailable = unavailable(r, t.failure)
 	}
 	return end
+}
+
+// unavailable reports whether the failure would meet every turn.
+func unavailable(r wire.Result, class string) bool {
+	switch class {
+	case notLoggedIn, "billing_error", "rate_limit", "overloaded", "server_error":
+		return true
+	}
+	return r.APIErrorStatus == http.StatusUnauthorized || r.APIErrorStatus == http.StatusPaymentRequired ||
+		r.APIErrorStatus == http.StatusTooManyRequests || r.APIErrorStatus >= http.StatusInternalServerError
 }
 
 // failureText says in one line what went wrong and, where that is known, what

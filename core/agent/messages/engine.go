@@ -223,6 +223,15 @@ func (e *Engine) HasMessage(_ context.Context, session string, digest [sha256.Si
 	return took, err
 }
 
+// HasSession reports whether there is a file of the session (agent.Keeper).
+func (e *Engine) HasSession(id string) bool {
+	if id == "" || id != filepath.Base(id) {
+		return false
+	}
+	info, err := os.Stat(e.o.Dir.Path(folder + "/" + strings.ToLower(id) + history.Ext))
+	return err == nil && info.Mode().IsRegular()
+}
+
 // Status is how the engine stands.
 func (e *Engine) Status() agent.Status {
 	e.mu.Lock()

@@ -27,6 +27,18 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
+// unavailable reports whether every turn would meet it just now: another engine may
+// answer.
+func (f *failure) unavailable() bool {
+	switch f.status {
+	case 0: // the network
+		return !f.long
+	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusTooManyRequests:
+		return true
+	}
+	return f.status >= http.StatusInternalServerError
+}
+
 // spendLimit is a 429 that no waiting cures.
 const spendLimit = "enforced_spend_limit_reached"
 

@@ -132,7 +132,7 @@ func (t *turn) finish() {
 		r.Text = t.text
 	}
 	if t.end.failed != nil && !interrupted {
-		r.IsError, r.Text = true, t.end.failed.text
+		r.IsError, r.Text, r.Unavailable = true, t.end.failed.text, t.end.failed.unavailable()
 	}
 	t.yield(r, nil)
 }

@@ -57,3 +57,12 @@ func (e *Engine) HasMessage(_ context.Context, session string, digest [sha256.Si
 	want := heard{Session: session, Digest: hex.EncodeToString(digest[:])}
 	return slices.ContainsFunc(list, func(h heard) bool { return h.Session == want.Session && h.Digest == want.Digest }), nil
 }
+
+// HasSession reports whether a session was told anything (agent.Keeper).
+func (e *Engine) HasSession(id string) bool {
+	if e.o.Dir == nil {
+		return false
+	}
+	list, _, err := e.journal().Newest(journalMost)
+	return err == nil && slices.ContainsFunc(list, func(h heard) bool { return h.Session == id })
+}

@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/clean"
 	"ollimbot/core/config"
 	"ollimbot/core/money"
@@ -30,7 +32,8 @@ type Options struct {
 	Dir *store.Dir
 	// Getenv looks a variable up, in the environment and in .env.
 	Getenv func(string) string
-	// Hide is told each key that was read, so that no log shows it; nil hides none.
+	// Hide is told each key whenever it is read, so that no error shows it; nil hides
+	// none.
 	Hide func(secret string)
 }
 
@@ -39,6 +42,7 @@ type Registry struct {
 	o      Options
 	file   *store.Cached[file]
 	prices *money.Prices
+	hidden sync.Map // the keys that Hide was told
 }
 
 // New reads nothing yet. The file is read again when it was saved.
@@ -49,6 +53,18 @@ func New(o Options) *Registry {
 	r := &Registry{o: o, file: store.NewCached[file](o.Dir, File)}
 	r.prices = money.NewPrices(o.Dir, r.ownPrice)
 	return r
+}
+
+// HideFrom tells one more who keeps keys out of sight: a log. It is called before
+// anything else runs.
+func (r *Registry) HideFrom(hide func(secret string)) {
+	before := r.o.Hide
+	r.o.Hide = func(secret string) {
+		before(secret)
+		hide(secret)
+	}
+	r.hidden.Clear()
+	r.Providers() // those that were read already
 }
 
 // Prices is the one table of prices, with those of the file.
@@ -102,10 +118,10 @@ func (r *Registry) Ready() error {
 	}
 	for _, p := range r.Problems() {
 		if p.Severity == routines.Error {
-			return fmt.Errorf("%s, line %d: %s", p.File, p.Line, p.Message)
+			return missing(fmt.Sprintf("%s, line %d: %s", p.File, p.Line, p.Message))
 		}
 	}
-	return errors.New(textNoKey)
+	return missing(textNoKey)
 }
 
 // builtIn is Anthropic with what the environment says about it.
@@ -136,8 +152,9 @@ func (r *Registry) environment() (key config.Secret, bearer bool) {
 }
 
 func (r *Registry) hide(secret string) {
-	if len(secret) >= 6 { // "1" would be found everywhere
+	if _, known := r.hidden.Load(secret); !known && len(secret) >= 6 { // "1" would be found everywhere
 		r.o.Hide(secret)
+		r.hidden.Store(secret, true)
 	}
 }
 
@@ -204,6 +221,14 @@ func cause(err error) error {
 	return err
 }
 
+// missing is the sentence that nobody can be asked: another engine may answer.
+type missing string
+
+func (m missing) Error() string { return string(m) }
+
+// Is makes it agent.ErrUnavailable.
+func (m missing) Is(target error) bool { return target == agent.ErrUnavailable } //nolint:errorlint // this is where it is told
+
 // families are the names of Anthropic's models, which tasks and the bot itself use
 // whoever answers.
 var families = []string{"opus", "sonnet", "haiku", "fable"}
@@ -238,7 +263,7 @@ func (r *Registry) Find(name string) (Provider, Model, error) {
 	if slices.Contains(families, strings.ToLower(name)) && first >= 0 {
 		return all[first], all[first].Models[0], nil
 	}
-	return Provider{}, Model{}, fmt.Errorf(textUnknown, clean.Cut(clean.Line(name), 60), strings.Join(names(all), ", "))
+	return Provider{}, Model{}, missing(fmt.Sprintf(textUnknown, clean.Cut(clean.Line(name), 60), strings.Join(names(all), ", ")))
 }
 
 // Names are what models can be asked for by: families and what the file has.

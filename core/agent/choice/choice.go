@@ -1,0 +1,308 @@
+// Package choice is an engine over engines: it knows which of them a session gets,
+// which of them a session belongs to, and who answers while one is out of reach. A
+// main session that goes on with another engine takes along what was said. It must
+// not know what any engine does with a message, nor the bot around it.
+package choice
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/fault"
+	"ollimbot/core/store"
+)
+
+// The names of the engines.
+const (
+	Claude   = "claude"
+	Messages = "messages"
+	Script   = "script"
+)
+
+// Member is an engine with its name.
+type Member struct {
+	Name   string
+	Engine agent.Engine
+}
+
+// Options are the parts of an Engine. Functions are asked at each message; none may
+// block for long.
+type Options struct {
+	Dir     *store.Dir
+	Log     *slog.Logger
+	Members []Member // at least one
+	// Chosen is the member that sessions get whose model does not tell, and the model of
+	// the main conversation.
+	Chosen func() (member, model string)
+	// Fallback are who answers when the chosen one cannot: names of members, or models
+	// with their provider, such as "local/qwen3". The first that can does.
+	Fallback func() []string
+	// Server is where a model of Messages is: models of one server are out of reach
+	// together.
+	Server func(model string) string
+	// Main is the id of the main session, or empty.
+	Main func() string
+	// Recent are the newest words of the conversation, for an engine that takes over
+	// from one that cannot be asked.
+	Recent func() string
+	// Tell is what the user is told: that the chosen one is back. That another answers in
+	// its place is a warning of the status.
+	Tell func(text string)
+}
+
+// Engine chooses. Use New.
+type Engine struct {
+	o Options
+
+	mu      sync.Mutex // guards the fields below
+	outages map[string]*outage
+	changed func()
+
+	// moving orders the file of moves.
+	moving sync.Mutex
+}
+
+var (
+	_ agent.Engine         = (*Engine)(nil)
+	_ agent.Reporter       = (*Engine)(nil)
+	_ agent.Runner         = (*Engine)(nil)
+	_ agent.Account        = (*Engine)(nil)
+	_ agent.HistoryChecker = (*Engine)(nil)
+)
+
+// New starts nothing.
+func New(o Options) *Engine { return &Engine{o: o, outages: map[string]*outage{}, changed: func() {}} }
+
+// place is who answers: a member, and the model where that is not the session's own.
+type place struct{ member, model string }
+
+// settings are a session's as a place takes them.
+func (p place) settings(s agent.Settings) agent.Settings {
+	s.Model = cmp.Or(p.model, s.Model)
+	if p.member != Messages && strings.Contains(s.Model, "/") {
+		s.Model = "" // a model of somebody else
+	}
+	return s
+}
+
+// key is what goes down together.
+func (e *Engine) key(p place, s agent.Settings) string {
+	if p.member != Messages {
+		return p.member
+	}
+	return p.member + "/" + e.o.Server(cmp.Or(p.model, s.Model))
+}
+
+// places are who may answer a session with these settings, the wanted one first. A
+// script stands for itself.
+func (e *Engine) places(s agent.Settings) []place {
+	chosen, _ := e.o.Chosen()
+	first := place{member: chosen}
+	if strings.Contains(s.Model, "/") && chosen != Script {
+		first.member = Messages
+	}
+	list := []place{first}
+	if chosen == Script {
+		return list
+	}
+	for _, name := range e.o.Fallback() {
+		p := place{member: name}
+		if strings.Contains(name, "/") {
+			p = place{Messages, name}
+		}
+		if e.member(p.member) == nil || slices.ContainsFunc(list, func(q place) bool { return e.key(q, s) == e.key(p, s) }) {
+			continue
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// pick is who answers now: the first of the places that is not out of reach, else
+// the wanted one.
+func (e *Engine) pick(s agent.Settings) place {
+	list := e.places(s)
+	for _, p := range list {
+		if !e.down(e.key(p, s)) {
+			return p
+		}
+	}
+	return list[0]
+}
+
+// member is the engine of that name; nil where there is none.
+func (e *Engine) member(name string) agent.Engine {
+	for _, m := range e.o.Members {
+		if m.Name == name {
+			return m.Engine
+		}
+	}
+	return nil
+}
+
+// owner is the member that a session belongs to; empty where nobody knows it.
+func (e *Engine) owner(session string) string {
+	for _, m := range e.o.Members {
+		if k, ok := m.Engine.(agent.Keeper); ok && session != "" && k.HasSession(session) {
+			return m.Name
+		}
+	}
+	return ""
+}
+
+// Open opens a session where it belongs: a new one with who answers now, one that is
+// resumed with the engine that made it. The main session and its forks follow the
+// user's choice; with another engine they begin anew and take along what was said.
+func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	if owner := e.owner(o.Resume); owner != "" && o.Resume != e.o.Main() {
+		return e.open(ctx, o, place{member: owner})
+	}
+	for {
+		p := e.pick(o.Settings)
+		s, err := e.open(ctx, o, p)
+		if err == nil || ctx.Err() != nil || errors.Is(err, agent.ErrNoSession) || !e.lose(p, o.Settings, err.Error()) {
+			return s, err
+		}
+	}
+}
+
+// open opens a session with one member.
+func (e *Engine) open(ctx context.Context, o agent.SessionOptions, p place) (*session, error) {
+	engine := e.member(p.member)
+	if engine == nil {
+		return nil, fmt.Errorf(textNoMember, p.member)
+	}
+	s := &session{e: e, o: o, place: p}
+	inner := o
+	inner.Settings = p.settings(o.Settings)
+	if owner := e.owner(o.Resume); owner != "" && owner != p.member {
+		s.carry = &carry{from: place{member: owner}, id: o.Resume, fork: o.Fork}
+		inner.Resume, inner.Fork = "", false
+		if old := e.before(o.Resume); !o.Fork && old != "" && e.owner(old) == p.member {
+			inner.Resume = old // it was there before, and comes back
+		} else if inner.ID == "" {
+			inner.ID = store.NewUUID()
+		}
+	}
+	opened, err := engine.Open(ctx, inner)
+	if err != nil {
+		return nil, err
+	}
+	s.inner = opened
+	if s.carry != nil && !o.Fork {
+		e.move(o.Resume, opened.ID())
+	}
+	return s, nil
+}
+
+// HasMessage asks the engine of the session, and where the conversation has moved on
+// since, that of the one behind it.
+func (e *Engine) HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
+	for range maxMoves {
+		if h, ok := e.member(e.owner(session)).(agent.HistoryChecker); ok {
+			if has, err := h.HasMessage(ctx, session, digest); has || err != nil {
+				return has, err
+			}
+		}
+		if session = e.after(session); session == "" {
+			break
+		}
+	}
+	return false, nil
+}
+
+// HasSession reports whether any of the engines could resume it.
+func (e *Engine) HasSession(id string) bool { return e.owner(id) != "" }
+
+// Status is that of who answers now, with the processes of all.
+func (e *Engine) Status() agent.Status {
+	_, model := e.o.Chosen()
+	settings := agent.Settings{Model: model}
+	wanted, now := e.places(settings)[0], e.pick(settings)
+	var st agent.Status
+	var processes []agent.Process
+	for _, m := range e.o.Members {
+		r, ok := m.Engine.(agent.Reporter)
+		if !ok {
+			continue
+		}
+		one := r.Status()
+		processes = append(processes, one.Processes...)
+		if m.Name == now.member {
+			one.LoginNeeded, one.LoginURL = one.LoginNeeded || st.LoginNeeded, cmp.Or(one.LoginURL, st.LoginURL)
+			st = one
+		} else if m.Name == wanted.member { // its login cures it
+			st.LoginNeeded, st.LoginURL = st.LoginNeeded || one.LoginNeeded, cmp.Or(st.LoginURL, one.LoginURL)
+		}
+	}
+	st.Name, st.Processes = now.member, processes
+	if why := e.why(e.key(wanted, settings)); why != "" && now != wanted {
+		st.Warning = fmt.Sprintf(textInstead, name(now), name(wanted), why)
+	}
+	return st
+}
+
+// name is a place as people know it.
+func name(p place) string { return cmp.Or(p.model, p.member) }
+
+// OnChange sets what is called after the status of any engine has changed.
+func (e *Engine) OnChange(changed func()) {
+	e.mu.Lock()
+	e.changed = changed
+	e.mu.Unlock()
+	for _, m := range e.o.Members {
+		if r, ok := m.Engine.(agent.Reporter); ok {
+			r.OnChange(changed)
+		}
+	}
+}
+
+// Run does the work in the background of all engines.
+func (e *Engine) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, m := range e.o.Members {
+		if r, ok := m.Engine.(agent.Runner); ok {
+			g.Go(fault.Guard("the engine "+m.Name, func() error { return r.Run(ctx) }))
+		}
+	}
+	g.Go(func() error { <-ctx.Done(); return nil })
+	return g.Wait()
+}
+
+// account is the engine that somebody logs in to.
+func (e *Engine) account() (agent.Account, error) {
+	for _, m := range e.o.Members {
+		if a, ok := m.Engine.(agent.Account); ok {
+			return a, nil
+		}
+	}
+	return nil, errors.New(textNoLogin)
+}
+
+// Login begins a login at the engine that has one.
+func (e *Engine) Login(ctx context.Context) (string, error) {
+	a, err := e.account()
+	if err != nil {
+		return "", err
+	}
+	return a.Login(ctx)
+}
+
+// Finish ends a login.
+func (e *Engine) Finish(ctx context.Context, code string) error {
+	a, err := e.account()
+	if err != nil {
+		return err
+	}
+	return a.Finish(ctx, code)
+}

@@ -1,0 +1,290 @@
+package choice
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/clean"
+)
+
+// session is one that can change its engine between two messages, and in the middle
+// of one of which nothing was said yet.
+type session struct {
+	e *Engine
+
+	mu    sync.Mutex // guards the fields below
+	o     agent.SessionOptions
+	place place
+	inner agent.Session
+	carry *carry // what the engine has not been told yet; nil for nothing
+}
+
+// carry is a history that has to come along.
+type carry struct {
+	from place
+	id   string
+	fork bool // it goes in front of the message, else it is a message of its own
+}
+
+var _ agent.Session = (*session)(nil)
+
+func (s *session) current() agent.Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.inner
+}
+
+// ID is that of the session with the engine that answers now.
+func (s *session) ID() string { return s.current().ID() }
+
+// Interrupt ends the running turn.
+func (s *session) Interrupt(ctx context.Context) error { return s.current().Interrupt(ctx) }
+
+// Close ends the session.
+func (s *session) Close() error { return s.current().Close() }
+
+// Configure changes what is set. A model of another engine counts with the next
+// message.
+func (s *session) Configure(ctx context.Context, n agent.Settings) error {
+	s.mu.Lock()
+	was := &s.o.Settings
+	s.o.Settings = agent.Settings{Model: n.Model, Thinking: cmp.Or(n.Thinking, was.Thinking), Mode: cmp.Or(n.Mode, was.Mode)}
+	inner, p := s.inner, s.place
+	s.mu.Unlock()
+	return inner.Configure(ctx, p.settings(n))
+}
+
+// Send runs one turn, with another engine where this one turns out to be out of
+// reach before it has said anything.
+func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
+	return func(yield func(agent.Event, error) bool) {
+		if err := s.follow(ctx); err != nil {
+			yield(nil, err)
+			return
+		}
+		for s.attempt(ctx, m, yield) {
+		}
+	}
+}
+
+// follow goes where the main session belongs by now: the user has chosen another
+// engine, or the chosen one may be back.
+func (s *session) follow(ctx context.Context) error {
+	s.mu.Lock()
+	settings, at := s.o.Settings, s.place
+	s.mu.Unlock()
+	if s.ID() != s.e.o.Main() {
+		return nil
+	}
+	if p := s.e.pick(settings); p != at {
+		return s.change(ctx, p)
+	}
+	return nil
+}
+
+// change goes on with another engine, or with another model of the same one.
+func (s *session) change(ctx context.Context, p place) error {
+	s.mu.Lock()
+	old, o, at := s.inner, s.o, s.place
+	s.mu.Unlock()
+	if p.member == at.member {
+		s.mu.Lock()
+		s.place = p
+		s.mu.Unlock()
+		return old.Configure(ctx, p.settings(o.Settings))
+	}
+	o.ID = ""
+	if old.ID() == s.e.o.Main() {
+		o.Resume, o.Fork = old.ID(), false
+	}
+	next, err := s.e.open(ctx, o, p)
+	if err != nil {
+		return err
+	}
+	if next.carry != nil {
+		next.carry.from = at
+	}
+	s.mu.Lock()
+	s.inner, s.place, s.carry = next.inner, p, next.carry
+	s.mu.Unlock()
+	return old.Close()
+}
+
+// attempt runs the turn once. again says that another engine is to try.
+func (s *session) attempt(ctx context.Context, m agent.Message, yield func(agent.Event, error) bool) (again bool) {
+	note, before, end := s.bring(ctx, &m)
+	if end != nil {
+		return s.elsewhere(ctx, *end, yield)
+	}
+	if note != "" && !yield(agent.Notice{Text: note}, nil) {
+		return false
+	}
+	s.mu.Lock()
+	inner, p, settings := s.inner, s.place, s.o.Settings
+	s.mu.Unlock()
+	said := false
+	for ev, err := range inner.Send(ctx, m) {
+		if end := (ending{ev, err}); !said && end.unavailable() {
+			return s.elsewhere(ctx, end, yield)
+		}
+		switch r := ev.(type) {
+		case agent.Text, agent.ToolStart:
+			said = true
+		case agent.Result:
+			if before != (agent.Usage{}) {
+				r.Usage = r.Usage.Add(before)
+				ev = r
+			}
+			if !r.IsError {
+				s.e.answered(p, settings)
+			}
+		}
+		if !yield(ev, err) {
+			return false
+		}
+	}
+	return false
+}
+
+// ending is how a turn ended that brought no answer.
+type ending struct {
+	ev  agent.Event
+	err error
+}
+
+// unavailable reports whether another engine may answer.
+func (e ending) unavailable() bool {
+	r, ok := e.ev.(agent.Result)
+	return errors.Is(e.err, agent.ErrUnavailable) || ok && r.IsError && r.Unavailable
+}
+
+func (e ending) why() string {
+	if e.err != nil {
+		return e.err.Error()
+	}
+	r, _ := e.ev.(agent.Result)
+	return r.Text
+}
+
+// elsewhere goes on with the next engine; where there is none, the turn ends as it
+// has.
+func (s *session) elsewhere(ctx context.Context, end ending, yield func(agent.Event, error) bool) (again bool) {
+	s.mu.Lock()
+	p, settings := s.place, s.o.Settings
+	s.mu.Unlock()
+	if ctx.Err() != nil || !end.unavailable() || !s.e.lose(p, settings, end.why()) {
+		yield(end.ev, end.err)
+		return false
+	}
+	if err := s.change(ctx, s.e.pick(settings)); err != nil {
+		yield(nil, err)
+		return false
+	}
+	return true
+}
+
+// bring tells the engine what was said before it took over: a fork in front of its
+// message, the main session in a turn of its own, so that the message stays what it
+// is. end is how that turn failed.
+func (s *session) bring(ctx context.Context, m *agent.Message) (note string, used agent.Usage, end *ending) {
+	s.mu.Lock()
+	c, inner, p := s.carry, s.inner, s.place
+	s.mu.Unlock()
+	if c == nil {
+		return "", used, nil
+	}
+	text, form := "", textCarried
+	if !c.fork {
+		text, used = s.e.summary(ctx, c, s.o)
+	}
+	if text == "" {
+		text, form = s.e.o.Recent(), textRecent
+	}
+	switch {
+	case text == "":
+		form = textNothing
+	case c.fork:
+		m.Text = fmt.Sprintf(promptFork, text) + m.Text
+	default:
+		var r agent.Result
+		for ev, err := range inner.Send(ctx, agent.Message{Text: fmt.Sprintf(promptCarried, text)}) {
+			var is bool
+			if r, is = ev.(agent.Result); err != nil || is && (r.IsError || r.Interrupted) {
+				r.Usage = r.Usage.Add(used)
+				if is {
+					ev = r
+				}
+				return "", used, &ending{ev, err}
+			}
+		}
+		used = used.Add(r.Usage)
+	}
+	s.mu.Lock()
+	s.carry = nil
+	s.mu.Unlock()
+	if c.fork {
+		return "", used, nil
+	}
+	return fmt.Sprintf(form, name(p), name(c.from)), used, nil
+}
+
+// Bounds of a summary.
+const (
+	summaryWithin = 2 * time.Minute
+	maxSummary    = 16_000 // characters
+)
+
+// summary asks the engine that a conversation was with to sum it up, in a fork that
+// is thrown away. It is empty where that engine is out of reach.
+func (e *Engine) summary(ctx context.Context, c *carry, o agent.SessionOptions) (text string, used agent.Usage) {
+	engine := e.member(c.from.member)
+	if engine == nil || e.why(e.key(c.from, o.Settings)) != "" {
+		return "", used
+	}
+	ctx, cancel := context.WithTimeout(ctx, summaryWithin)
+	defer cancel()
+	refuse := func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Reason: noTools} }
+	s, err := engine.Open(ctx, agent.SessionOptions{
+		Resume: c.id, Fork: true, Dir: o.Dir, SystemPrompt: o.SystemPrompt, Settings: c.from.settings(o.Settings), Tools: o.Tools,
+		Hooks: agent.Hooks{PreTool: refuse}, Permission: refuse,
+	})
+	if err != nil {
+		e.o.Log.Warn("the conversation could not be summed up", "engine", c.from.member, "error", err)
+		return "", used
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			e.o.Log.Warn("session did not close cleanly", "error", err)
+		}
+	}()
+	var words strings.Builder
+	for ev, err := range s.Send(ctx, agent.Message{Text: promptSummary}) {
+		if err != nil {
+			e.o.Log.Warn("the conversation could not be summed up", "engine", c.from.member, "error", err)
+			return "", used
+		}
+		switch ev := ev.(type) {
+		case agent.Text:
+			words.WriteString(ev.Delta)
+		case agent.Rewind:
+			kept := words.String()[:max(0, words.Len()-ev.Bytes)]
+			words.Reset()
+			words.WriteString(kept)
+		case agent.Result:
+			if used = ev.Usage; ev.IsError || ev.Interrupted {
+				return "", used
+			}
+			if words.Len() == 0 {
+				words.WriteString(ev.Text)
+			}
+		}
+	}
+	return clean.Cut(strings.TrimSpace(clean.Text(words.String())), maxSummary), used
+}

@@ -1,0 +1,24 @@
+package choice
+
+// Words for people.
+const (
+	textNoMember = "there is no engine %s here: choose another with /config engine"
+	textNoLogin  = "this engine needs no login"
+	textInstead  = "%s answers in place of %s: %s"
+	textBack     = "%s answers again"
+	// Who goes on, and from whom.
+	textCarried = "%s goes on from here in place of %s. What was said was carried over as a summary; word for word it stays in ollim-bot history."
+	textRecent  = "%s goes on from here in place of %s, which could not be asked: it was told the newest words of the conversation. All of it stays in ollim-bot history."
+	textNothing = "%s goes on from here in place of %s, and begins anew: there was nothing to carry over."
+)
+
+// What models read.
+const (
+	promptSummary = "Another model takes this conversation over from you and sees nothing of it but what you write now. " +
+		"Sum it up for them, in at most 800 words: who the user is and how they like to be spoken to, what was said and decided, " +
+		"what is under way, what was promised, which files and tasks it is about. Facts only; leave out what is done and settled. Use no tool."
+	promptCarried = "[carried over] Until now this conversation was with another model. This is what you have to know of it:\n\n%s\n\n" +
+		"Go on as if it had been you. Answer this message with nothing but: OK"
+	promptFork = "[carried over] You are a branch of a conversation that was with another model. Its newest words, for you to know:\n\n%s\n\n"
+	noTools    = "no tool is needed here: answer with the summary"
+)
