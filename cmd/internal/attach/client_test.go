@@ -5,12 +5,13 @@ import (
 	"errors"
 	"io"
 	"net"
-	"ollimbot/cmd/internal/attach"
-	"ollimbot/core/access"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ollimbot/cmd/internal/attach"
+	"ollimbot/core/access"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/charmbracelet/x/vt"

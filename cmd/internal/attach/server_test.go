@@ -5,10 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"ollimbot/core/access"
-	"ollimbot/core/audit"
-	"ollimbot/core/store/storetest"
-	"ollimbot/tui/attach"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,6 +12,11 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ollimbot/core/access"
+	"ollimbot/core/audit"
+	"ollimbot/core/store/storetest"
+	"ollimbot/tui/attach"
 
 	"golang.org/x/crypto/ssh"
 )
