@@ -103,6 +103,7 @@ func TestThirtyViewersEachHaveTheirOwn(t *testing.T) {
 	first.out.sees(t, "Ping budget")
 	first.types("q")
 	first.ends()
+	_ = first.conn.Close()
 	before := runtime.NumGoroutine()
 	var all []*viewer
 	for i := range 30 {
@@ -135,9 +136,8 @@ func TestThirtyViewersEachHaveTheirOwn(t *testing.T) {
 			if i%2 == 0 {
 				v.types("q")
 				v.ends()
-				return
 			}
-			_ = v.conn.Close() // it dies
+			_ = v.conn.Close() // some just die
 		})
 	}
 	g.Wait()
@@ -483,5 +483,30 @@ func TestAViewerLooksThroughTheEyesOfItsTerminal(t *testing.T) {
 		}
 		must(t, v.WindowChange(24, 70))
 		v.out.sees(t, "2 Schedule  3 Updates") // tabs
+	}
+}
+
+func TestAProgramThatAnEditorLeavesBehindHoldsNobody(t *testing.T) {
+	h := open(t, func(h *house) {
+		program := filepath.Join(t.TempDir(), "editor")
+		must(t, os.WriteFile(program, []byte("#!/bin/sh\ntrap '' HUP\nsleep 30 & echo THE-EDITOR $!\n"), 0o700))
+		h.env = []string{"VISUAL=" + program}
+		storetest.Put(t, h.dir, "routines/a.md", "---\nid: \"aaaa0001\"\ncron: \"0 */2 * * *\"\ndescription: Sweep\n---\nSweep.\n")
+	})
+	v := h.attaches("", "")
+	v.out.sees(t, "Sweep")
+	v.types("2o")
+	v.out.sees(t, "▸ 2 Schedule")
+	h.log.sees(t, "a viewer has attached")
+	settle(t, "editors", 0, func() int { return 1 - strings.Count(v.out.String(), "THE-EDITOR") })
+	settle(t, "editors on the screen", 0, func() int { return 1 - strings.Count(v.out.shows(), "detach") })
+	began := time.Now()
+	v.types("q")
+	if status := v.ends(); status != 0 {
+		t.Errorf("it ends with %d", status)
+	}
+	h.end()
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it takes %s", took)
 	}
 }
