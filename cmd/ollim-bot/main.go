@@ -171,7 +171,9 @@ type cli struct {
 	globals
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version and exit."`
 
-	Run  runCmd  `cmd:"" default:"withargs"`
+	Run    runCmd    `cmd:"" default:"withargs"`
+	Attach attachCmd `cmd:""`
+
 	Init initCmd `cmd:""`
 	Demo demoCmd `cmd:""`
 

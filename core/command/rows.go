@@ -121,6 +121,7 @@ var agentRows = []Command{
 
 var shellRows = []Command{
 	{Name: "run", About: "The dashboard with the bot inside; this is also what no command means."},
+	{Name: "attach", About: "The dashboard of a bot that runs: beside it on this machine, or on another one."},
 	{Name: "init", About: "Set up names, time zone and Discord."},
 	{Name: "demo", About: "The dashboard on a temporary data directory that lives. Needs no account and no network."},
 	{Name: "snapshot", About: "One frame of the dashboard as text."},
