@@ -160,7 +160,7 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 	if !begun(ctx, bot) {
 		return g.Wait()
 	}
-	g.Go(fault.Guard("the viewers", func() error { return p.viewers(s.at, bot, attach.Options{Log: log}).Run(ctx) }))
+	g.Go(fault.Guard("the viewers", func() error { return p.viewers(s.at, bot, attach.Options{Log: log, Tidy: tidyMemory}).Run(ctx) }))
 	if s.beside != nil {
 		g.Go(fault.Guard("the demo's driver", func() error { return s.beside(ctx, bot, log) }))
 	}
