@@ -165,6 +165,7 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 		g.Go(fault.Guard("the demo's driver", func() error { return s.beside(ctx, bot, log) }))
 	}
 	if s.headless {
+		defer inTime(ctx, log)()
 		g.Go(fault.Guard("the supervisor", func() error { return p.tend(ctx, bot, log, at, s.restarts) }))
 	} else {
 		g.Go(fault.Guard("the dashboard", func() error {
