@@ -116,8 +116,12 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 // program is Bubble Tea without its renderer and its signals: it reads input
 // and runs commands. At one frame a second its ticker costs nothing.
 func program(ctx context.Context, r *root, o Options) *tea.Program {
+	life := ctx
+	if o.Remote != nil { // a program that is killed leaves a thread behind, which waits for keys
+		life = context.WithoutCancel(ctx)
+	}
 	return tea.NewProgram(r,
-		tea.WithContext(ctx),
+		tea.WithContext(life),
 		tea.WithFilter(o.Remote.filter(ctx)),
 		tea.WithInput(o.Input),
 		tea.WithOutput(io.Discard),
@@ -132,6 +136,9 @@ func program(ctx context.Context, r *root, o Options) *tea.Program {
 
 // run gives the end of the program its meaning.
 func (r *root) run(p *tea.Program) error {
+	if r.o.Remote != nil {
+		defer context.AfterFunc(r.ctx, p.Quit)()
+	}
 	_, err := p.Run()
 	if r.o.Remote != nil {
 		letGo(p)

@@ -71,6 +71,7 @@ func (c *doctorCmd) Run(p *process, at dataDir) error {
 		{"GOOGLE", p.checkGoogle},
 		{"SANDBOX", p.checkSandbox},
 		{"DATA DIRECTORY", checkDataDir},
+		{"VIEWERS", checkAttach},
 		{"TIMEZONE & SCHEDULING", checkZone},
 		{"ROUTINES", tasks.checkRoutines},
 		{"REMINDERS", tasks.checkReminders},

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/access"
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/claude"
@@ -393,7 +394,7 @@ func checkAgentFiles(r *report, at dataDir) {
 // stateFiles are the JSON files that the bot keeps; a missing one is fine.
 var stateFiles = []string{
 	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "config.json", "settings.json", "schedule.json",
-	"installed.json", "holds.json", "mute.json", "usage.json", "discord.json", "waiting_messages.json", "delivery.json", "provenance.json",
+	"installed.json", "holds.json", "mute.json", "usage.json", "discord.json", "waiting_messages.json", "delivery.json", "provenance.json", "batches.json", "engine_moves.json",
 }
 
 func checkState(r *report, at dataDir) {
@@ -428,4 +429,37 @@ func checkState(r *report, at dataDir) {
 // shortTime leaves out the day where it is today.
 func shortTime(now, t time.Time) string {
 	return cron.Layouts{Today: "15:04", Else: "Mon 2006-01-02 15:04"}.Format(t.In(now.Location()), now)
+}
+
+// checkAttach says who may look at the bot from elsewhere, and by which key they know it.
+func checkAttach(r *report, at dataDir) {
+	print, err := access.Fingerprint(at.dir)
+	switch {
+	case err != nil:
+		r.add(bad, "host key", "%v", err)
+	case print == "":
+		r.add(pass, "host key", "not made yet: it is when somebody first attaches")
+	default:
+		r.add(pass, "host key", "%s", print)
+	}
+	port := "no port is open; viewers come over the socket of the data directory"
+	if at.env.AttachAddress != "" {
+		port = at.env.AttachAddress
+	}
+	r.add(pass, "port", "%s", port)
+	keys, problems, err := access.Keys(at.dir)
+	if err != nil {
+		r.add(bad, access.KeysFile, "%v", err)
+		return
+	}
+	for _, p := range problems {
+		r.add(warn, access.KeysFile, "%s", p)
+	}
+	readOnly := 0
+	for _, k := range keys {
+		if k.ReadOnly {
+			readOnly++
+		}
+	}
+	r.add(pass, access.KeysFile, "%s, %d of them read-only", words.Count(len(keys), "key"), readOnly)
 }

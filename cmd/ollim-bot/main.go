@@ -171,7 +171,9 @@ type cli struct {
 	globals
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version and exit."`
 
-	Run  runCmd  `cmd:"" default:"withargs"`
+	Run    runCmd    `cmd:"" default:"withargs"`
+	Attach attachCmd `cmd:""`
+
 	Init initCmd `cmd:""`
 	Demo demoCmd `cmd:""`
 
@@ -211,6 +213,8 @@ type cli struct {
 
 	Auth authCmds `cmd:""`
 
+	Export  exportCmd   `cmd:""`
+	Import  importCmd   `cmd:""`
 	Service serviceCmds `cmd:""`
 	Update  updateCmd   `cmd:""`
 	Restart restartCmd  `cmd:""`

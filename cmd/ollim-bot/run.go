@@ -22,6 +22,7 @@ import (
 	"ollimbot/core/fault"
 	"ollimbot/core/logs"
 	"ollimbot/core/store"
+	"ollimbot/tui/attach"
 )
 
 type runCmd struct {
@@ -38,6 +39,9 @@ func (c *runCmd) Run(p *process, at dataDir) error {
 	}
 	f, err := c.mode(p)
 	if err != nil {
+		return err
+	}
+	if attached, err := p.beside(at, f); attached {
 		return err
 	}
 	m, err := p.chooseEngine(at, c.Engine, c.Pace)
@@ -62,6 +66,7 @@ type serving struct {
 	restarts func() bool // the end that has come is followed by a fresh start
 	// beside runs with the bot and ends with it: the demo's driver. Nil for none.
 	beside func(ctx context.Context, bot *core.Bot, log *slog.Logger) error
+	at     dataDir // where
 }
 
 // serve runs the bot with or without a dashboard until ctx ends, the user
@@ -82,6 +87,7 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 		next.Store(&args)
 		stop()
 	}
+	s.at = at
 	var bot *core.Bot
 	server := control.New(control.Options{Dir: at.dir.Path(store.StateDir), Log: log})
 	options := core.Options{
@@ -94,11 +100,7 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 	}
 	if list := s.model.providers; list != nil {
 		list.HideFrom(book.Hide)
-		options.Prices, options.Problems = list.Prices(), list.Problems
-		options.CheckModel = func(name string) error {
-			_, _, err := list.Find(name)
-			return err
-		}
+		options.Providers = list
 	}
 	if s.discord {
 		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }
@@ -153,6 +155,7 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 	if !begun(ctx, bot) {
 		return g.Wait()
 	}
+	g.Go(fault.Guard("the viewers", func() error { return p.viewers(s.at, bot, attach.Options{Log: log}).Run(ctx) }))
 	if s.beside != nil {
 		g.Go(fault.Guard("the demo's driver", func() error { return s.beside(ctx, bot, log) }))
 	}

@@ -105,6 +105,9 @@ func (c *serviceLogsCmd) Run(p *process, at dataDir) error {
 
 // withService does something with the service of the data directory.
 func (p *process) withService(at dataDir, args []string, do func(context.Context, *service.Service) error) error {
+	if err := p.usersOnly(); err != nil {
+		return err
+	}
 	ctx, stop := p.context()
 	defer stop()
 	exe, err := service.Program()

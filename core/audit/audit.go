@@ -50,6 +50,8 @@ const (
 	NamesChanged     = "names.changed"
 	CommandRun       = "command.run" // a command of the agent
 	LoginChanged     = "login.changed"
+	ViewerAttached   = "viewer.attached" // Subject is what it sees, Detail what it may and its key
+	FileOpened       = "file.opened"     // in the editor of a viewer elsewhere; Subject is its path
 	ProgramReplaced  = "program.replaced"
 	Noted            = "schedule.noted" // what the bot told by itself: missed and skipped fires, files with errors
 )
