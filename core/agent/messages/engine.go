@@ -74,6 +74,7 @@ var (
 	_ agent.Reporter       = (*Engine)(nil)
 	_ agent.Runner         = (*Engine)(nil)
 	_ agent.HistoryChecker = (*Engine)(nil)
+	_ agent.Keeper         = (*Engine)(nil)
 )
 
 // Misuse of the engine and of its sessions.

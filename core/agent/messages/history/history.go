@@ -29,7 +29,9 @@ import (
 const Ext = ".jsonl"
 
 const (
-	// maxParents bounds how deep a fork of a fork of a fork may lie.
+	// longChain is how many files a session may be read from before a fork of it holds
+	// all of it itself, maxParents what a file may claim.
+	longChain  = 16
 	maxParents = 64
 	// known is the depth of lines whose parent is included already.
 	known = -1
@@ -92,8 +94,10 @@ type History struct {
 	own     source // nil before the first message
 	sources []source
 	size    int64 // of the own source
-	// pending are the lines that are written with the first message.
+	// pending are the lines that are written with the first message; begun says that
+	// a conversation's begin is among them.
 	pending []byte
+	begun   bool
 	// tools and system are whole lines, messages runs of message lines, oldest first.
 	tools, system span
 	messages      []span
@@ -127,13 +131,40 @@ func New(folder, id string) (*History, error) {
 func Fork(folder, parent, id string) (*History, error) {
 	h := &History{folder: folder}
 	size, err := h.include(parent, -1, 0)
-	if err == nil {
+	switch {
+	case err != nil:
+	case len(h.sources) > longChain:
+		return h.whole(id)
+	default:
 		err = h.begin(id, note{Session: id, Parent: parent, Offset: size})
 	}
 	if err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
 	return h, nil
+}
+
+// whole is a session of its own with all that h holds, which is closed.
+func (h *History) whole(id string) (copied *History, err error) {
+	defer func() { err = errors.Join(err, h.Close()) }()
+	if copied, err = New(h.folder, id); err != nil {
+		return nil, err
+	}
+	tools, system, err := h.Frozen()
+	if err != nil {
+		return nil, err
+	}
+	if err := copied.Begin(tools, system, h.facts); err != nil {
+		return nil, err
+	}
+	for _, m := range h.messages {
+		text, err := m.read()
+		if err != nil {
+			return nil, err
+		}
+		copied.pending = append(copied.pending, text...)
+	}
+	return copied, nil
 }
 
 // begin makes the first line ready.
@@ -350,7 +381,7 @@ func (h *History) Begin(tools, system []byte, f Facts) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.own == nil && h.tools.src == nil {
-		h.pending, h.facts = append(h.pending, text...), f
+		h.pending, h.facts, h.begun = append(h.pending, text...), f, true
 		return nil
 	}
 	return h.append(text)
@@ -487,5 +518,5 @@ func (*memory) Close() error { return nil }
 func (h *History) Begun() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.tools.src != nil
+	return h.begun || h.tools.src != nil
 }
