@@ -101,11 +101,7 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 	}
 	if list := s.model.providers; list != nil {
 		list.HideFrom(book.Hide)
-		options.Prices, options.Problems = list.Prices(), list.Problems
-		options.CheckModel = func(name string) error {
-			_, _, err := list.Find(name)
-			return err
-		}
+		options.Providers = list
 	}
 	if s.discord {
 		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }
@@ -160,7 +156,7 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 	if !begun(ctx, bot) {
 		return g.Wait()
 	}
-	g.Go(fault.Guard("the viewers", func() error { return p.viewers(s.at, bot, attach.Options{Log: log}).Run(ctx) }))
+	g.Go(fault.Guard("the viewers", func() error { return p.viewers(s.at, bot, attach.Options{Log: log, Tidy: tidyMemory}).Run(ctx) }))
 	if s.beside != nil {
 		g.Go(fault.Guard("the demo's driver", func() error { return s.beside(ctx, bot, log) }))
 	}
