@@ -40,7 +40,7 @@ func sit(t *testing.T, env []string, name string, args ...string) *seat {
 	}
 	go func() { _, _ = io.Copy(s, s.keys) }() // they end with the terminal
 	go func() { _, _ = io.Copy(s.keys, s.glass) }()
-	t.Cleanup(func() { _ = s.keys.Close(); _ = s.glass.Close() })
+	t.Cleanup(func() { _ = s.keys.Close(); _ = s.glass.InputPipe().(io.Closer).Close() })
 	return s
 }
 

@@ -158,3 +158,13 @@ func TestAFolderThatOthersCanEnterIsNotTrusted(t *testing.T) {
 		t.Errorf("a client trusts it: %v", err)
 	}
 }
+
+// BenchmarkListen is what a start pays for a door that nobody comes to.
+func BenchmarkListen(b *testing.B) {
+	d := storetest.Prepared(b)
+	for b.Loop() {
+		l, err := access.Listen(d)
+		must(b, err)
+		must(b, l.Close())
+	}
+}

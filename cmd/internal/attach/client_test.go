@@ -43,7 +43,7 @@ func sits(t testing.TB, o attach.Options) *desk {
 	go func() { _, _ = io.Copy(d.out, master) }() // it ends with the terminal
 	go func() { _, _ = io.Copy(master, d.out.vt) }()
 	go func() { d.ended <- attach.Run(ctx, o) }()
-	t.Cleanup(func() { stop(); _ = master.Close(); _ = slave.Close(); _ = d.out.vt.Close() })
+	t.Cleanup(func() { stop(); _ = master.Close(); _ = slave.Close(); _ = d.out.vt.InputPipe().(io.Closer).Close() })
 	return d
 }
 

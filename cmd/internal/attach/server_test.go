@@ -142,7 +142,7 @@ func TestThirtyViewersEachHaveTheirOwn(t *testing.T) {
 	}
 	g.Wait()
 	for _, v := range append(all, first) {
-		_ = v.out.vt.Close()
+		v.leaves()
 	}
 	settle(t, "goroutines", before+4, runtime.NumGoroutine)
 }
