@@ -128,8 +128,12 @@ func (s *session) resize(to *unix.Winsize) {
 	}
 }
 
-// size is a terminal's size, within what a frame may cost.
+// size is a terminal's size, within what a frame may cost. A client without a terminal
+// names none.
 func size(columns, rows uint32) *unix.Winsize {
+	if columns == 0 || rows == 0 {
+		columns, rows = 80, 24
+	}
 	return &unix.Winsize{Col: uint16(min(max(columns, 1), 640)), Row: uint16(min(max(rows, 1), 200))}
 }
 
