@@ -29,9 +29,10 @@ const (
 	farewell = time.Second
 	// Ended is the exit status of a viewer whose bot has ended: it may be back soon.
 	Ended = 75
-	// What a viewer may send, in bytes a second and at once, and how much that is no key.
-	inRate, inBurst = 256 << 10, 1 << 20
-	maxUnheard      = 1 << 20
+	// What a viewer may send, in bytes a second and at once, and how much that is no key:
+	// a sequence without an end is read anew with each byte that is added to it.
+	inRate, inBurst = 128 << 10, 256 << 10
+	maxUnheard      = 256 << 10
 	maxVars         = 16
 	maxCommand      = 256
 )
