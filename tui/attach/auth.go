@@ -39,13 +39,13 @@ func (s *Server) portConfig() *ssh.ServerConfig {
 			ssh.KeyAlgoRSASHA256, ssh.KeyAlgoRSASHA512,
 		},
 		PublicKeyCallback: func(meta ssh.ConnMetadata, public ssh.PublicKey) (*ssh.Permissions, error) {
-			print := ssh.FingerprintSHA256(public)
+			mark := ssh.FingerprintSHA256(public)
 			key, ok, err := s.o.Find(public)
 			if err != nil || !ok {
-				s.logUnknown(meta.RemoteAddr().String(), print, err)
+				s.logUnknown(meta.RemoteAddr().String(), mark, err)
 				return nil, errors.New("another key")
 			}
-			e := map[string]string{permName: strings.TrimSpace(key.Name + " " + print[:len("SHA256:")+8]), permKey: print}
+			e := map[string]string{permName: strings.TrimSpace(key.Name + " " + mark[:len("SHA256:")+8]), permKey: mark}
 			if key.ReadOnly {
 				e[permReadOnly] = "yes"
 			}

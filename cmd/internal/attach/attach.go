@@ -77,7 +77,7 @@ func Run(ctx context.Context, o Options) error {
 			if time.Since(began) > longestPause {
 				pause = firstPause
 			}
-			fmt.Fprintf(o.Err, textLost, o.Name)
+			_, _ = fmt.Fprintf(o.Err, textLost, o.Name)
 		}
 		again = true
 		select {
@@ -177,7 +177,7 @@ func (c *client) once(ctx context.Context, again bool) error {
 	defer close(done)
 	go keepAlive(client, done)
 	if again && !c.o.Lines {
-		fmt.Fprintf(c.o.Err, textAgain, c.o.Name)
+		_, _ = fmt.Fprintf(c.o.Err, textAgain, c.o.Name)
 	}
 	return c.attached(s)
 }

@@ -189,10 +189,10 @@ func TestTheKeyOfABotIsAskedForOnceAndAnotherRefused(t *testing.T) {
 			t.Errorf("it ends with %v", err)
 		}
 	}
-	print, err := access.Fingerprint(h.dir)
+	mark, err := access.Fingerprint(h.dir)
 	must(t, err)
-	if len(asked) != 3 || !strings.Contains(asked[2], print) {
-		t.Errorf("asked %q, and the fingerprint is %s", asked, print)
+	if len(asked) != 3 || !strings.Contains(asked[2], mark) {
+		t.Errorf("asked %q, and the fingerprint is %s", asked, mark)
 	}
 	h.end()
 	must(t, os.Remove(h.dir.Path(access.HostKeyFile)))

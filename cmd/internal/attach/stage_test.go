@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -286,8 +287,8 @@ func (v *viewer) ends() int {
 		if err == nil {
 			return 0
 		}
-		exit, ok := err.(*ssh.ExitError)
-		if !ok {
+		var exit *ssh.ExitError
+		if !errors.As(err, &exit) {
 			return -1
 		}
 		return exit.ExitStatus()
