@@ -162,15 +162,18 @@ func TestTheKeyOfABotIsAskedForOnceAndAnotherRefused(t *testing.T) {
 		o := h.socket()
 		o.Dial = func(context.Context) (net.Conn, error) { return net.Dial("tcp", "127.0.0.1:"+h.port) }
 		o.Name, o.Stays = "127.0.0.1:2226", false
-		o.Auth = []ssh.AuthMethod{attach.Identity(key, "", "", nil)}
-		o.HostKey = func(_ string, remote net.Addr, k ssh.PublicKey) error {
-			return attach.KnownHosts(file, func(q string) (string, error) {
-				asked = append(asked, q)
-				if answer == "" {
-					return "", errors.New("there is no terminal")
-				}
-				return answer, nil
-			})("127.0.0.1:2226", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 2226}, k)
+		identity, err := attach.Identity(key, "", "", nil)
+		must(t, err)
+		o.Auth = []ssh.AuthMethod{identity}
+		o.Ask = func(q string) (string, error) {
+			asked = append(asked, q)
+			if answer == "" {
+				return "", errors.New("there is no terminal")
+			}
+			return answer, nil
+		}
+		o.HostKey = func(_ string, _ net.Addr, k ssh.PublicKey) error {
+			return attach.KnownHosts(file)("127.0.0.1:2226", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 2226}, k)
 		}
 		return o
 	}
