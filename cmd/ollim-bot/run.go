@@ -101,11 +101,7 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 	}
 	if list := s.model.providers; list != nil {
 		list.HideFrom(book.Hide)
-		options.Prices, options.Problems = list.Prices(), list.Problems
-		options.CheckModel = func(name string) error {
-			_, _, err := list.Find(name)
-			return err
-		}
+		options.Providers = list
 	}
 	if s.discord {
 		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }
@@ -122,7 +118,7 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 	if s.headless && s.model.notice != "" {
 		log.Info("engine", "note", s.model.notice)
 	}
-	if err := errors.Join(p.together(ctx, bot, log, at, s), book.Close()); err != nil || !s.restarts() {
+	if err := errors.Join(p.together(ctx, bot, log, s), book.Close()); err != nil || !s.restarts() {
 		return err
 	}
 	return &anew{*next.Load()}
@@ -149,7 +145,7 @@ func restart(args []string) error {
 
 // together runs the bot, the dashboard and what stands beside them. The first
 // one to end ends the others, and all have ended when it returns.
-func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger, at dataDir, s serving) error {
+func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger, s serving) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var g errgroup.Group
@@ -160,12 +156,13 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 	if !begun(ctx, bot) {
 		return g.Wait()
 	}
-	g.Go(fault.Guard("the viewers", func() error { return p.viewers(s.at, bot, attach.Options{Log: log}).Run(ctx) }))
+	g.Go(fault.Guard("the viewers", func() error { return p.viewers(s.at, bot, attach.Options{Log: log, Tidy: tidyMemory}).Run(ctx) }))
 	if s.beside != nil {
 		g.Go(fault.Guard("the demo's driver", func() error { return s.beside(ctx, bot, log) }))
 	}
 	if s.headless {
-		g.Go(fault.Guard("the supervisor", func() error { return p.tend(ctx, bot, log, at, s.restarts) }))
+		defer inTime(ctx, log)()
+		g.Go(fault.Guard("the supervisor", func() error { return p.tend(ctx, bot, log, s.at, s.restarts) }))
 	} else {
 		g.Go(fault.Guard("the dashboard", func() error {
 			defer stop()
