@@ -264,7 +264,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	b.index.Scan()
 	b.loadProvenance()
 	b.recover(ctx)
-	b.log.Info("bot started", "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)
+	b.log.Info("bot started", "version", b.o.Version, "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)
 
 	gitCtx, stopGit := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopGit()

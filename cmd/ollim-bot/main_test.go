@@ -166,3 +166,10 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 }
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -79,10 +79,11 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 	if err != nil {
 		return err
 	}
+	asked := ctx // has ended where the user or the system wants the end, of a fresh start too
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var next atomic.Pointer[[]string]
-	s.restarts = func() bool { return next.Load() != nil }
+	s.restarts = func() bool { return next.Load() != nil && asked.Err() == nil }
 	s.again = func(args ...string) {
 		next.Store(&args)
 		stop()
@@ -121,7 +122,7 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 	if s.headless && s.model.notice != "" {
 		log.Info("engine", "note", s.model.notice)
 	}
-	if err := errors.Join(p.together(ctx, bot, log, at, s), book.Close()); err != nil || next.Load() == nil {
+	if err := errors.Join(p.together(ctx, bot, log, at, s), book.Close()); err != nil || !s.restarts() {
 		return err
 	}
 	return &anew{*next.Load()}
@@ -159,7 +160,7 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 	if !begun(ctx, bot) {
 		return g.Wait()
 	}
-	g.Go(fault.Guard("the viewers", func() error { return p.viewers(s.at, bot, attach.Options{Log: log}).Run(ctx) }))
+	g.Go(fault.Guard("the viewers", func() error { return p.viewers(s.at, bot, attach.Options{Log: log, Tidy: tidyMemory}).Run(ctx) }))
 	if s.beside != nil {
 		g.Go(fault.Guard("the demo's driver", func() error { return s.beside(ctx, bot, log) }))
 	}

@@ -58,13 +58,6 @@ func (n *notified) hears(part string) {
 	}
 }
 
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func put(t *testing.T, path, text string) {
 	t.Helper()
 	check(t, os.MkdirAll(filepath.Dir(path), 0o700))

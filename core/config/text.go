@@ -28,7 +28,7 @@ const (
 	mustDollars   = "must be an amount in dollars from 0 on, such as 5 or 2.50, or off"
 	mustCalendars = "must be calendar ids such as primary, separated by commas"
 	mustPaths     = "must be absolute paths or such that begin with ~/, separated by commas, with :rw behind one that may be written; or none"
-	mustSource    = "must be an address such as https://example.org/ollim-bot, without a name or password in it, an absolute path or one that begins with ~/; or none"
+	mustSource    = "must be an address such as https://example.org/ollim-bot, without a name or password, an absolute path or one that begins with ~/; or none"
 	mustWord      = "must be a task list's id, one word, such as @default"
 
 	shownDefault = "(default)"

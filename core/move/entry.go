@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -43,8 +44,8 @@ func room(folder string, needs int64) error {
 	if err := unix.Statfs(folder, &s); err != nil {
 		return nil //nolint:nilerr // then the disk says it
 	}
-	if free := int64(s.Bavail) * int64(s.Bsize); free < needs+needs/8 {
-		return fmt.Errorf(textNoRoom, words.Bytes(needs), folder, words.Bytes(free))
+	if free := s.Bavail * uint64(s.Bsize); free < uint64(needs+needs/8) {
+		return fmt.Errorf(textNoRoom, words.Bytes(needs), folder, words.Bytes(int64(min(free, math.MaxInt64))))
 	}
 	return nil
 }

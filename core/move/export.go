@@ -65,11 +65,11 @@ func Export(o ExportOptions) (Summary, error) {
 
 // within reports whether a path lies in a directory, whose own path may lead over links.
 func within(dir, file string) bool {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = target
 	}
-	if real, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil {
-		file = filepath.Join(real, filepath.Base(file))
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil {
+		file = filepath.Join(folder, filepath.Base(file))
 	}
 	rel, err := filepath.Rel(dir, file)
 	return err == nil && filepath.IsLocal(rel)

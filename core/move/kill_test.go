@@ -2,7 +2,6 @@ package move
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,18 +49,26 @@ func TestAKillLeavesTheOldOrTheNew(t *testing.T) {
 	_, err := Import(first.options(file, ""))
 	must(t, err)
 	is := files(t, first.dir.Root())
-	rng := rand.New(rand.NewPCG(1, 2))
+	const kills = 40
 	var before, after int
-	for range 40 {
+	var whole time.Duration // what one takes that nobody kills: the first
+	for i := range kills + 1 {
 		m := newMachine(t)
 		m.put("bot/state/config.json", "{\"mine\":1}")
 		was := files(t, m.dir.Root())
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), importVar+"="+m.home+"\n"+file)
 		must(t, cmd.Start())
-		timer := time.AfterFunc(time.Duration(rng.IntN(250))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		began, at := time.Now(), time.Hour
+		if i > 0 {
+			at = whole * time.Duration(i-1) * 5 / 4 / kills
+		}
+		timer := time.AfterFunc(at, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait() // killed, or done
 		timer.Stop()
+		if i == 0 {
+			whole = time.Since(began)
+		}
 		got := files(t, m.dir.Root())
 		for name := range got { // of the lock that keeps bots away
 			if name == "state/bot.pid" || name == "state/bot.lock" || store.IsTemp(filepath.Base(name)) {
@@ -83,9 +90,9 @@ func TestAKillLeavesTheOldOrTheNew(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Logf("killed before %d times, after %d times", before, after)
+	t.Logf("an import takes %s; killed, %d left the old and %d the new", whole, before, after)
 	if before == 0 || after == 0 {
-		t.Errorf("killed before %d and after %d times: the kills come at the wrong moments", before, after)
+		t.Errorf("%d were the old and %d the new", before, after)
 	}
 }
 

@@ -32,8 +32,7 @@ type item struct {
 	from   int64       // its bytes in the spool
 	size   int64
 	sum    [sha256.Size]byte
-	own    bool // it was made up and stands on no disk
-	tree   int  // its index in picture.trees
+	tree   int // its index in picture.trees
 }
 
 // tree is a directory that a picture is taken of.
@@ -254,11 +253,11 @@ func pictureOf(dir, sessions string, secrets bool, spool string) (*picture, erro
 	if err != nil {
 		return nil, err
 	}
-	real, err := filepath.EvalSymlinks(dir)
+	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, fmt.Errorf("look at %s: %w", dir, err)
 	}
-	p.trees = []tree{{real, dataPrefix, func(rel string) bool {
+	p.trees = []tree{{root, dataPrefix, func(rel string) bool {
 		v := judge(rel)
 		return v == travels || v == secret && secrets
 	}}, {sessions, sessPrefix, func(string) bool { return true }}}

@@ -100,7 +100,7 @@ func Import(o ImportOptions) (Imported, error) {
 
 // realPath is where a path leads, which may not be there yet.
 func realPath(path string) (string, error) {
-	real, err := filepath.EvalSymlinks(path)
+	target, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, lerr := os.Lstat(path); lerr == nil {
 			return "", fmt.Errorf(textDangling, path)
@@ -110,7 +110,7 @@ func realPath(path string) (string, error) {
 			return filepath.Join(parent, filepath.Base(path)), nil
 		}
 	}
-	return real, err
+	return target, err
 }
 
 // mayTake reports whether a directory that is not empty stands at the place, and

@@ -47,6 +47,8 @@ type Options struct {
 	// Settings is the directory of the user's settings; each key has a folder of its own
 	// below it for what it has chosen. Empty keeps nothing.
 	Settings string
+	// Tidy is called some seconds after viewers have come or gone; nil does nothing.
+	Tidy func()
 	// Commands runs a command that only reads, for a client that wants its answer.
 	Commands func(ctx context.Context, args []string) agent.CommandResult
 }
@@ -63,6 +65,8 @@ const (
 	// A connection that does not answer is asked again, and is closed after the last.
 	keepalive   = 15 * time.Second
 	keptMissing = 8
+	// tidyAfter is how long viewers must have been the same for Options.Tidy.
+	tidyAfter = 3 * time.Second
 	// unknownGap is how often an address that shows unknown keys is logged.
 	unknownGap = time.Hour
 )
@@ -79,6 +83,7 @@ type Server struct {
 	viewers int
 	serial  int
 	unknown map[string]time.Time // when an address was last logged
+	tidy    *time.Timer
 }
 
 // New returns a server that is not open yet.
@@ -192,6 +197,21 @@ func (s *Server) count(n *int, by int) int {
 	defer s.mu.Unlock()
 	*n += by
 	return *n
+}
+
+// viewer counts a viewer in or out, and gives how many there are.
+func (s *Server) viewer(by int) int {
+	n := s.count(&s.viewers, by)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.o.Tidy == nil:
+	case s.tidy == nil:
+		s.tidy = time.AfterFunc(tidyAfter, s.o.Tidy)
+	default:
+		s.tidy.Reset(tidyAfter)
+	}
+	return n
 }
 
 // What a connection was let in as, in its permissions: a key that was only shown and not

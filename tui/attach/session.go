@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/creack/pty"
 	"golang.org/x/crypto/ssh"
+	"golang.org/x/sys/unix"
 
 	"ollimbot/core/audit"
 	"ollimbot/tui/plain"
@@ -41,7 +41,7 @@ type session struct {
 	*client
 	channel ssh.Channel
 	term    string // of a pty, empty without one
-	size    *pty.Winsize
+	size    *unix.Winsize
 	vars    []string
 	began   atomic.Bool
 	resized chan os.Signal
@@ -117,12 +117,11 @@ func (s *session) request(r *ssh.Request, begin chan<- string) (ok bool) {
 }
 
 // resize gives the terminal another size, and tells what is shown on it.
-func (s *session) resize(to *pty.Winsize) {
-	master := s.master.Load()
-	if master == nil {
+func (s *session) resize(to *unix.Winsize) {
+	if s.master.Load() == nil {
 		return
 	}
-	_ = pty.Setsize(master, to) // one that is closed has no size
+	_ = s.sized(to) // one that is closed has no size
 	select {
 	case s.resized <- syscall.SIGWINCH:
 	default: // it has not looked yet
@@ -130,8 +129,8 @@ func (s *session) resize(to *pty.Winsize) {
 }
 
 // size is a terminal's size, within what a frame may cost.
-func size(columns, rows uint32) *pty.Winsize {
-	return &pty.Winsize{Cols: uint16(min(max(columns, 1), 640)), Rows: uint16(min(max(rows, 1), 200))}
+func size(columns, rows uint32) *unix.Winsize {
+	return &unix.Winsize{Col: uint16(min(max(columns, 1), 640)), Row: uint16(min(max(rows, 1), 200))}
 }
 
 // shown reports whether a variable of a viewer counts: what says how its terminal speaks.
@@ -214,8 +213,8 @@ func (s *session) run(ctx context.Context, command string) error {
 	case w.what == "dashboard" && s.term == "dumb":
 		return refusal(textDumb)
 	}
-	n := s.server.count(&s.server.viewers, 1)
-	defer s.server.count(&s.server.viewers, -1)
+	n := s.server.viewer(1)
+	defer s.server.viewer(-1)
 	if n > maxViewers {
 		return refusal(fmt.Sprintf(textManyViewers, maxViewers))
 	}

@@ -2,6 +2,7 @@ package attach
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 	"golang.org/x/time/rate"
 
 	"ollimbot/core"
@@ -24,16 +26,16 @@ import (
 // lines that can be edited are as on any terminal, and a viewer that reads nothing holds up
 // nobody but itself.
 func (s *session) onTerminal(ctx context.Context, w wish, viewer *core.Viewer) error {
-	master, slave, err := pty.Open()
+	master, slave, err := openTerminal()
 	if err != nil {
 		return fmt.Errorf("open a terminal: %w", err)
 	}
 	defer func() { _ = master.Close() }() // it may be closed already
-	if err := pty.Setsize(master, s.size); err != nil {
+	s.master.Store(master)
+	if err := s.sized(s.size); err != nil {
 		_ = slave.Close()
 		return fmt.Errorf("size the terminal: %w", err)
 	}
-	s.master.Store(master)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	t := &terminal{session: s, master: master}
@@ -51,6 +53,36 @@ func (s *session) onTerminal(ctx context.Context, w wish, viewer *core.Viewer) e
 	defer late.Stop()
 	shown.Wait()
 	return err
+}
+
+// openTerminal opens a pty whose master can be closed while somebody reads from it: a
+// program that an editor has left behind would hold the viewer otherwise. It needs no
+// thread of its own either.
+func openTerminal() (master, slave *os.File, err error) {
+	blocking, slave, err := pty.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = blocking.Close() }() // the copy stays
+	fd, err := unix.FcntlInt(blocking.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err == nil {
+		err = unix.SetNonblock(fd, true)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, slave.Close())
+	}
+	return os.NewFile(uintptr(fd), blocking.Name()), slave, nil
+}
+
+// sized gives the terminal a size. Asking the file for its descriptor would make it block.
+func (s *session) sized(to *unix.Winsize) error {
+	raw, err := s.master.Load().SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) { failed = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, to) })
+	return errors.Join(err, failed)
 }
 
 // terminal is the pty of a viewer: what it types goes in at the master, and what is shown
@@ -122,7 +154,8 @@ func (t *terminal) listen(ctx context.Context, lines bool, interrupt func()) {
 // terminal is closed.
 func (t *terminal) show() {
 	defer func() { _ = t.master.Close() }()
-	_, _ = io.Copy(t.writer(t.channel), t.master)
+	// Without the file's own way to be written, which takes a larger buffer.
+	_, _ = io.CopyBuffer(t.writer(t.channel), struct{ io.Reader }{t.master}, make([]byte, 8<<10))
 }
 
 // writer writes to the other end, and cuts off one that takes nothing.
