@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages/batch"
+	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/audit"
 	"ollimbot/core/away"
 	"ollimbot/core/budget"
@@ -53,13 +55,9 @@ type Options struct {
 	Engine agent.Engine
 	// EngineName is the engine's word for the top line: "script", "claude".
 	EngineName string
-	// Prices are those of models; nil is the built-in table with the user's own.
-	Prices *money.Prices
-	// CheckModel says why nobody has a model of that name; nil takes all names.
-	CheckModel func(name string) error
-	// Problems are what is wrong with files that the engines read; nil is none.
-	Problems func() []routines.Problem
-	Version  string // of the program, for /version
+	// Providers are who speaks the Messages API; nil is nobody.
+	Providers *provider.Registry
+	Version   string // of the program, for /version
 	// Idle is called when the last background run has ended and none waits; it may
 	// take a while. Nil does nothing.
 	Idle func()
@@ -115,6 +113,7 @@ type Bot struct {
 	// heldSkills are the skills that wait for the user.
 	heldSkills atomic.Pointer[[]routines.Problem]
 	purse      *money.Purse
+	batches    *batch.Batches // nil where nobody takes any
 	audit      *audit.Log
 	present    *away.Keeper
 	library    []agent.Tool // the documentation, for every session
@@ -206,6 +205,7 @@ func (b *Bot) makeParts() error {
 		return fmt.Errorf("read the fork ledger: %w", err)
 	}
 	b.forks = forks
+	b.makeBatches()
 	b.makeWebhooks()
 	b.schedule = schedule.New(schedule.Options{
 		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log,
@@ -284,6 +284,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	g.Go(fault.Guard("the remote surface", func() error { return b.runRemote(gctx) }))
 	g.Go(fault.Guard("the webhooks", func() error { return b.runWebhooks(gctx) }))
 	g.Go(fault.Guard("background runs", func() error { return b.forks.Run(gctx) }))
+	g.Go(fault.Guard("requests that wait", func() error { return b.runBatches(gctx) }))
 	g.Go(fault.Guard("the schedule", func() error { return b.schedule.Run(gctx) }))
 	g.Go(fault.Guard("the watch on files", func() error { return b.watchFiles(gctx) }))
 	g.Go(fault.Guard("the login at Google", func() error { return b.runGoogle(gctx) }))

@@ -132,6 +132,9 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 	case command.AddTask, command.RemoveTask, command.EditTask, command.RevertTask, command.DeleteTask, command.RestoreTask:
 		return b.changeTask(c)
 	case command.StopFork:
+		if b.stopWaiting(c.Run) {
+			return command.Outcome{Message: "stopping"}, nil
+		}
 		if err := b.forks.Stop(c.Run); err != nil {
 			return command.Outcome{}, err
 		}
@@ -244,7 +247,7 @@ func (b *Bot) slashHost() command.Host {
 	return command.Host{
 		Chat: b.chat, Engine: b.o.Engine, Budget: b.budget, Sessions: b.sessions, Dir: b.dir, Version: b.o.Version, Now: b.now,
 		Config: b.runtime.Load, SetConfig: b.setRuntime, Follows: b.capFollows, Record: b.record, Restart: b.o.Restart, Google: b.slashGoogle,
-		CheckModel: b.o.CheckModel,
+		CheckModel: b.checkModel,
 		Lift: func(ctx context.Context, undo bool) (string, error) {
 			out, err := b.Do(ctx, command.LiftCaps{Undo: undo})
 			return out.Message, err

@@ -41,6 +41,9 @@ func (b *Bot) fire(ctx context.Context, d schedule.Due) error {
 		return b.fireForeground(ctx, task, d)
 	}
 	skills := b.loadSkills(task)
+	if b.mayWait(task) {
+		return b.handIn(ctx, d, skills)
+	}
 	rights := b.guard.Bound(task, skills)
 	job := fork.Job{
 		Task: task, Reminder: d.Reminder, At: d.At, Late: d.Late,

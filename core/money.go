@@ -25,8 +25,12 @@ const affordEvery = 15 * time.Second
 
 // makePurse opens what was spent and may be.
 func (b *Bot) makePurse() {
+	var prices *money.Prices
+	if b.o.Providers != nil {
+		prices = b.o.Providers.Prices()
+	}
 	b.purse = money.New(money.Options{
-		Dir: b.dir, Zone: b.zone, Log: b.log, Prices: b.o.Prices, Past: b.pastRuns,
+		Dir: b.dir, Zone: b.zone, Log: b.log, Prices: prices, Past: b.pastRuns,
 		Caps: func() money.Caps {
 			r := b.runtime.Load()
 			return money.Caps{Day: r.DailyCap, Month: r.MonthlyCap}

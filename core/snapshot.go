@@ -184,8 +184,8 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	}
 	_, policyProblems := b.policy.Load()
 	problems := slices.Concat(policyProblems, b.purse.Prices().Problems())
-	if b.o.Problems != nil {
-		problems = append(problems, b.o.Problems()...)
+	if b.o.Providers != nil {
+		problems = append(problems, b.o.Providers.Problems()...)
 	}
 	if len(problems) > 0 {
 		s.Schedule.Problems = append(problems, s.Schedule.Problems...)

@@ -101,11 +101,7 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 	}
 	if list := s.model.providers; list != nil {
 		list.HideFrom(book.Hide)
-		options.Prices, options.Problems = list.Prices(), list.Problems
-		options.CheckModel = func(name string) error {
-			_, _, err := list.Find(name)
-			return err
-		}
+		options.Providers = list
 	}
 	if s.discord {
 		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }
