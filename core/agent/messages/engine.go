@@ -238,6 +238,9 @@ func (e *Engine) Status() agent.Status {
 	e.mu.Lock()
 	st := agent.Status{Problem: e.problem}
 	e.mu.Unlock()
+	if err := e.o.Providers.Ready(); err != nil {
+		st.Problem = err.Error()
+	}
 	for i, p := range e.o.Providers.Providers() {
 		for j, m := range p.Models {
 			of := agent.Model{

@@ -16,7 +16,6 @@ const (
 	textNoConnection = "no connection: %s"
 	textOverloaded   = "overloaded"
 	textRateLimit    = "rate limit"
-	textNoKey        = "there is no key: set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a server that asks for none"
 
 	textClosed       = "the session is closed"
 	textTwoTurns     = "a turn is under way: wait for its end before sending again"
