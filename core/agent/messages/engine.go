@@ -148,11 +148,9 @@ func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Sessio
 	if err := o.CheckIDs(); err != nil {
 		return nil, err
 	}
-	id := strings.ToLower(cmp.Or(o.ID, o.Resume))
+	id := strings.ToLower(o.Resume)
 	if o.Resume == "" || o.Fork {
 		id = strings.ToLower(cmp.Or(o.ID, store.NewUUID()))
-	} else {
-		id = strings.ToLower(o.Resume)
 	}
 	if err := e.reserve(id); err != nil {
 		return nil, err

@@ -73,7 +73,7 @@ func (l *lines) begins(with string) bool {
 	return bytes.HasPrefix(l.head[:], []byte(with))
 }
 
-// Where the newest messages of the user end: places for cache marks.
+// Marks are where the newest messages of the user end: places for cache marks.
 type Marks struct {
 	// Forked is the newest of a parent, Users are the newest two, newest first; the
 	// zero Mark is none.
