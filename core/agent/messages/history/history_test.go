@@ -72,6 +72,16 @@ func TestABodyIsWhatWasAddedInItsOrder(t *testing.T) {
 	}
 }
 
+func TestEmptyListsAreLeftOut(t *testing.T) {
+	h, err := New("", "")
+	must(t, err)
+	must(t, h.Begin([]byte("[]"), []byte("[]"), Facts{}))
+	must(t, h.Add(text("user", "hello")))
+	if got := bodyOf(t, h); got != `"messages":[`+string(text("user", "hello"))+"]" {
+		t.Errorf("it is %s", got)
+	}
+}
+
 func TestNothingIsWrittenBeforeTheFirstMessage(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "sessions")
 	h := begun(t, folder, "one")
