@@ -95,21 +95,22 @@ type Bot struct {
 	zone *time.Location
 	log  *slog.Logger
 
-	index    *routines.Index
-	schedule *schedule.Schedule
-	budget   *budget.Bucket
-	journal  *budget.Journal
-	updates  *updates.Queue
-	sessions *session.Store
-	forks    *fork.Manager
-	book     *transcript.Chat
-	git      *store.Git
-	chat     *chat.Conversation
-	guard    *policy.Guard
-	policy   *policy.File
-	replies  *session.ForkMessages
-	muted    *schedule.Mute
-	google   *account
+	index     *routines.Index
+	schedule  *schedule.Schedule
+	budget    *budget.Bucket
+	journal   *budget.Journal
+	updates   *updates.Queue
+	sessions  *session.Store
+	forks     *fork.Manager
+	pingFires pingFires
+	book      *transcript.Chat
+	git       *store.Git
+	chat      *chat.Conversation
+	guard     *policy.Guard
+	policy    *policy.File
+	replies   *session.ForkMessages
+	muted     *schedule.Mute
+	google    *account
 	// heldSkills are the skills that wait for the user.
 	heldSkills atomic.Pointer[[]routines.Problem]
 	purse      *money.Purse

@@ -1,10 +1,10 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -281,21 +281,17 @@ func (b *Bot) storedRuns(c command.Runs) (command.Outcome, error) {
 // resumeFork goes on in a finished run's session, without branching from it.
 func (b *Bot) resumeFork(run string) (command.Outcome, error) {
 	runs := b.forks.Views()
-	if !slices.ContainsFunc(runs, func(v fork.View) bool { return v.ID == run }) {
-		stored, err := fork.Ledger(b.dir, math.MaxInt)
-		if err != nil {
-			return command.Outcome{}, err
+	i := slices.IndexFunc(runs, func(v fork.View) bool { return v.ID == run })
+	if i < 0 {
+		v, ok, err := fork.Find(b.dir, run)
+		if err != nil || !ok {
+			return command.Outcome{}, cmp.Or(err, fmt.Errorf("no run has the id %q", run))
 		}
-		runs = stored
+		runs, i = []fork.View{v}, 0
 	}
-	for _, v := range runs {
-		if v.ID != run {
-			continue
-		}
-		if v.Live() || v.Session == "" {
-			return command.Outcome{}, fmt.Errorf("%q cannot be resumed: it has not ended, or never reached the engine", v.Title)
-		}
-		return command.Outcome{Message: "resuming " + v.Title}, b.chat.Resume(v.Session, v.Title, v.Ended)
+	v := runs[i]
+	if v.Live() || v.Session == "" {
+		return command.Outcome{}, fmt.Errorf("%q cannot be resumed: it has not ended, or never reached the engine", v.Title)
 	}
-	return command.Outcome{}, fmt.Errorf("no run has the id %q", run)
+	return command.Outcome{Message: "resuming " + v.Title}, b.chat.Resume(v.Session, v.Title, v.Ended)
 }

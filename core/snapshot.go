@@ -197,7 +197,9 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 
 func (b *Bot) budgetView(now time.Time, view schedule.View) BudgetView {
 	state, reserved := b.budget.State(now)
-	fires := mayPing(view.Day, b.quietUntil, func(task string) float64 { return b.forks.Rate(task).Costs() })
+	fires := b.pingFires.take(view.Day, b.runtime.Load(), func() []budget.Fire {
+		return mayPing(view.Day, b.quietUntil, func(task string) float64 { return b.forks.Rate(task).Costs() })
+	})
 	var near []time.Time
 	for _, f := range fires {
 		if !f.At.After(view.Until) {

@@ -20,6 +20,7 @@ const (
 	textLoggedIn         = "claude is logged in"
 	textOpenLogin        = "open the address, log in there, and paste the code that it shows"
 	textChatHere         = "chat here"
+	textRunHeld          = "%s: held until %s"
 	textForegroundFailed = "%q could not finish: %v"
 	textReadOnly         = "this viewer is read-only: nothing can be changed here"
 	textNotRunning       = "the bot does not run here: start it with ollim-bot run"

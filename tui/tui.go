@@ -229,20 +229,20 @@ func lookup(env []string, name string) string {
 	return ""
 }
 
-// theme builds the theme of a name (settings.Themes) for a background.
-func (t terminal) theme(o Options, name string, dark bool) *theme.Theme {
-	profile := t.profile
+// theme builds the theme of a name (settings.Themes), of which the user's choices and the
+// background are known.
+func (t terminal) theme(o Options, look theme.Options, name string) *theme.Theme {
+	look.Profile = t.profile
 	switch name {
 	case "dark":
-		dark = true
+		look.Dark = true
 	case "light":
-		dark = false
+		look.Dark = false
 	case "16":
-		profile = min(profile, 16)
+		look.Profile = min(look.Profile, 16)
 	}
-	return theme.New(theme.Options{
-		Dark: dark, Contrast: name == "contrast", NoColor: o.NoColor || t.noColor, ASCII: o.ASCII || t.ascii, Profile: profile,
-	})
+	look.Contrast, look.NoColor, look.ASCII = name == "contrast", o.NoColor || t.noColor, o.ASCII || t.ascii
+	return theme.New(look)
 }
 
 // FrameOptions say how one frame is drawn.

@@ -15,6 +15,7 @@ import (
 	"reflect"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // zones work on machines without a zone database
@@ -48,6 +49,24 @@ func main() {
 	os.Exit(run(os.Args[1:], p))
 }
 
+// negatives puts "--" before a word such as -3 or -2h, which is no flag of ours but an
+// argument, for the command to judge. Flags behind it go before it.
+func negatives(args []string) []string {
+	at := slices.IndexFunc(args, func(a string) bool { return len(a) > 1 && a[0] == '-' && strings.IndexByte("0123456789.$", a[1]) >= 0 })
+	if at < 1 || strings.HasPrefix(args[at-1], "-") { // the value of a flag, or behind "--" already
+		return args
+	}
+	flags, words := slices.Clone(args[:at]), []string{"--"}
+	for i := at; i < len(args); i++ {
+		if strings.HasPrefix(args[i], "--") {
+			flags = append(flags, args[i])
+		} else {
+			words = append(words, args[i])
+		}
+	}
+	return append(flags, words...)
+}
+
 // run parses the arguments, runs the command and gives the exit status.
 func run(args []string, p *process) int {
 	var tree cli
@@ -58,6 +77,7 @@ func run(args []string, p *process) int {
 	if err != nil {
 		return p.fail(fmt.Errorf("build the command tree: %w", err))
 	}
+	args = negatives(args)
 	ctx, err := parser.Parse(args)
 	if p.helped { // --help has said what was asked for
 		return exitDone

@@ -118,7 +118,7 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 	if s.headless && s.model.notice != "" {
 		log.Info("engine", "note", s.model.notice)
 	}
-	if err := errors.Join(p.together(ctx, bot, log, at, s), book.Close()); err != nil || !s.restarts() {
+	if err := errors.Join(p.together(ctx, bot, log, s), book.Close()); err != nil || !s.restarts() {
 		return err
 	}
 	return &anew{*next.Load()}
@@ -145,7 +145,7 @@ func restart(args []string) error {
 
 // together runs the bot, the dashboard and what stands beside them. The first
 // one to end ends the others, and all have ended when it returns.
-func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger, at dataDir, s serving) error {
+func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger, s serving) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var g errgroup.Group
@@ -161,7 +161,8 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 		g.Go(fault.Guard("the demo's driver", func() error { return s.beside(ctx, bot, log) }))
 	}
 	if s.headless {
-		g.Go(fault.Guard("the supervisor", func() error { return p.tend(ctx, bot, log, at, s.restarts) }))
+		defer inTime(ctx, log)()
+		g.Go(fault.Guard("the supervisor", func() error { return p.tend(ctx, bot, log, s.at, s.restarts) }))
 	} else {
 		g.Go(fault.Guard("the dashboard", func() error {
 			defer stop()

@@ -122,6 +122,10 @@ echo "== again"; "$OLLIM" service install -- --engine script; echo "exit $?"
 echo "== logs"; "$OLLIM" service logs -n 5; echo "exit $?"
 echo "== reload"; systemctl --user reload ollim-bot; echo "exit $?"; grep -c "the settings were read again" "$HOME/.ollim-bot/state/bot.log"
 echo "== rival"; "$OLLIM" run --headless --engine script; echo "exit $?"
+echo "== restart"; before=$(pid); "$OLLIM" restart
+for i in $(seq 100); do [ "$(grep -c "bot started" "$HOME/.ollim-bot/state/bot.log")" -ge 2 ] && break; sleep 0.1; done
+for i in $(seq 100); do [ "$(systemctl --user is-active ollim-bot)" = active ] && break; sleep 0.1; done
+[ "$(pid)" = "$before" ] && systemctl --user is-active ollim-bot
 echo "== watchdog"; before=$(pid); kill -STOP "$before"
 for i in $(seq 150); do after=$(pid); [ "$after" != "$before" ] && [ "$after" != 0 ] && break; sleep 0.1; done
 [ "$after" != "$before" ] && echo "a fresh process"; "$OLLIM" service status
@@ -161,6 +165,7 @@ func TestTheServiceLivesInARealSystemd(t *testing.T) {
 		"logs":      {"bot started", "exit 0"},
 		"reload":    {"exit 0\n1\n"},
 		"rival":     {"exit 1"},
+		"restart":   {"\nactive\n"},
 		"watchdog":  {"a fresh process", "started again 1 time"},
 		"sandbox":   {"bubblewrap works"},
 		"stop":      {"in time", "inactive (dead)", "exit 1"},

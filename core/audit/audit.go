@@ -46,7 +46,9 @@ const (
 	UpdateDiscarded  = "update.discarded"
 	UpdateRestored   = "update.restored"
 	RunStopped       = "run.stopped"
-	FileSent         = "file.sent" // Subject is its path
+	RunHeld          = "run.held"       // for money; Subject is the task's id
+	RunInFront       = "run.foreground" // a task in the conversation has ended; Subject is its id
+	FileSent         = "file.sent"      // Subject is its path
 	NamesChanged     = "names.changed"
 	CommandRun       = "command.run" // a command of the agent
 	LoginChanged     = "login.changed"

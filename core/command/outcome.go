@@ -87,6 +87,7 @@ type TaskFile struct {
 	RunMissed bool      // of a routine
 	RunAt     time.Time // of a reminder
 	MaxChain  int       // of a reminder
+	UntilDone bool      // of a reminder
 }
 
 // NextFire is a fire to come, with what the forecast says of a ping of it.

@@ -58,6 +58,20 @@ func Ledger(d *store.Dir, n int) ([]View, error) {
 	return p.Runs, err
 }
 
+// Find is the run of an id, read from the newest on and no further than it stands.
+func Find(d *store.Dir, id string) (v View, ok bool, err error) {
+	_, _, err = runLog(d).Before(store.Place{}, func(e entry) bool {
+		if ok = e.ID == id && slices.Contains(recorded, e.State); ok {
+			v = e.view()
+		}
+		return !ok
+	})
+	if err != nil {
+		return v, false, fmt.Errorf("read the ledger of runs: %w", err)
+	}
+	return v, ok, nil
+}
+
 // Page is a part of the ledger.
 type Page struct {
 	Runs    []View      // that have ended, newest first

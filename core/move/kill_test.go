@@ -38,10 +38,10 @@ func TestMain(m *testing.M) {
 
 func TestAKillLeavesTheOldOrTheNew(t *testing.T) {
 	if testing.Short() {
-		t.Skip("kills forty imports")
+		t.Skip("kills imports")
 	}
 	old := furnished(t)
-	for i := range 300 {
+	for i := range 100 {
 		old.put(fmt.Sprintf("bot/routines/%d.md", i), strings.Repeat(strconv.Itoa(i), 100))
 	}
 	file := old.export("")
@@ -49,7 +49,7 @@ func TestAKillLeavesTheOldOrTheNew(t *testing.T) {
 	_, err := Import(first.options(file, ""))
 	must(t, err)
 	is := files(t, first.dir.Root())
-	const kills = 40
+	const kills = 16
 	var before, after int
 	var whole time.Duration // what one takes that nobody kills: the first
 	for i := range kills + 1 {

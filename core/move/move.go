@@ -85,8 +85,16 @@ var remade = []string{".claude/skills", "routine-reminder-spec.md", "webhook-spe
 // keyFiles are secrets that no rule for the model's tools names.
 var keyFiles = []string{"state/google_login.json", "state/ssh_host_*"}
 
-// judge says what becomes of a file or folder of a data directory.
+// judge says what becomes of a file or folder of a data directory. What was set aside
+// because it could not be read is as secret as it was.
 func judge(rel string) verdict {
+	if before, _, aside := strings.Cut(path.Base(rel), ".corrupt-"); aside && byName(path.Join(path.Dir(rel), before)) == secret {
+		return secret
+	}
+	return byName(rel)
+}
+
+func byName(rel string) verdict {
 	base := path.Base(rel)
 	inGit := rel == ".git" || strings.HasPrefix(rel, ".git/")
 	switch {

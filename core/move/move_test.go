@@ -46,7 +46,8 @@ func furnished(t testing.TB) *machine {
 		"bot/state/bot.log": "a line\n", "bot/.git/HEAD": "ref: refs/heads/main\n", "bot/.git/hooks/pre-commit": "rm -rf /",
 		"bot/.git/config": "[core]\n\tbare = false\n\tfsmonitor = /bin/evil\n[remote \"o\"]\n\turl = https://token@example.com\n",
 		"bot/.env":        "DISCORD_TOKEN=secret", "bot/state/token.json": "{\"t\":1}", "bot/state/ssh_host_ed25519_key": "private",
-		"bot/state/bot.pid": "1", "bot/state/bot.lock": "", "bot/state/.sessions.lock": "", "bot/state/control.json": "{}",
+		"bot/state/token.json.corrupt-20260101T000000": "{\"t\":0",
+		"bot/state/bot.pid":                            "1", "bot/state/bot.lock": "", "bot/state/.sessions.lock": "", "bot/state/control.json": "{}",
 		"bot/downloads/x.png": strings.Repeat("png", 1000), "bot/.x.md.0123456789abcdef.tmp": "torn",
 		"sessions/11111111.jsonl": "{\"a\":1}\n", "sessions/11111111/sub/agent.jsonl": "{}\n",
 	} {
@@ -126,7 +127,7 @@ func TestAnExportArrivesWithoutWhatBelongsToTheOldMachine(t *testing.T) {
 	must(t, err)
 	want := files(t, old.dir.Root())
 	for _, gone := range []string{
-		".env", "state/token.json", "state/ssh_host_ed25519_key", "state/bot.pid", "state/bot.lock", "state/.sessions.lock", "state/control.json",
+		".env", "state/token.json", "state/token.json.corrupt-20260101T000000", "state/ssh_host_ed25519_key", "state/bot.pid", "state/bot.lock", "state/.sessions.lock", "state/control.json",
 		".git/hooks/", ".git/hooks/pre-commit", ".x.md.0123456789abcdef.tmp",
 	} {
 		if _, there := want[gone]; !there {
