@@ -34,7 +34,7 @@ type Remote struct {
 // What a viewer may send, in keys and clicks a second, and at once. Each costs a frame;
 // who sends more waits, and only they.
 const (
-	pace  = 100
+	pace  = 60
 	burst = 300
 )
 

@@ -133,8 +133,11 @@ func (p *process) client(at dataDir, c *attachCmd) (client.Options, error) {
 	}
 	ask := client.Ask(in, p.err)
 	o.Name, o.User = address, user
-	o.HostKey = client.KnownHosts(filepath.Join(config, "known_hosts"), ask)
-	o.Auth = []ssh.AuthMethod{client.Identity(c.Identity, p.getenv("HOME"), p.getenv("SSH_AUTH_SOCK"), ask)}
+	identity, err := client.Identity(c.Identity, p.getenv("HOME"), p.getenv("SSH_AUTH_SOCK"), ask)
+	if err != nil {
+		return o, err
+	}
+	o.HostKey, o.Ask, o.Auth = client.KnownHosts(filepath.Join(config, "known_hosts")), ask, []ssh.AuthMethod{identity}
 	o.Dial = func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "tcp", address) }
 	return o, nil
 }

@@ -40,7 +40,7 @@ func sit(t *testing.T, env []string, name string, args ...string) *seat {
 	}
 	go func() { _, _ = io.Copy(s, s.keys) }() // they end with the terminal
 	go func() { _, _ = io.Copy(s.keys, s.glass) }()
-	t.Cleanup(func() { _ = s.keys.Close(); _ = s.glass.Close() })
+	t.Cleanup(func() { _ = s.keys.Close(); _ = s.glass.InputPipe().(io.Closer).Close() })
 	return s
 }
 
@@ -265,9 +265,9 @@ func TestOurClientOutlivesTheBot(t *testing.T) {
 	far := sit(t, s.env(), s.exe, "attach", "--host", "ada@127.0.0.1:"+s.port, "-i", key, "--theme", "light")
 	far.sees("is not known yet")
 	doctor, _, _ := s.answers("", s.exe, "doctor", "--data-dir", s.root)
-	_, print, _ := strings.Cut(doctor, "host key: ")
-	if print, _, _ = strings.Cut(print, "\n"); !strings.HasPrefix(print, "SHA256:") || !strings.Contains(far.shows(), print) {
-		t.Errorf("doctor says %q; the client:\n%s", print, far.shows())
+	_, mark, _ := strings.Cut(doctor, "host key: ")
+	if mark, _, _ = strings.Cut(mark, "\n"); !strings.HasPrefix(mark, "SHA256:") || !strings.Contains(far.shows(), mark) {
+		t.Errorf("doctor says %q; the client:\n%s", mark, far.shows())
 	}
 	far.types("yes\r")
 	far.sees("ollim-bot@")

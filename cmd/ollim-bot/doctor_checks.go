@@ -433,14 +433,14 @@ func shortTime(now, t time.Time) string {
 
 // checkAttach says who may look at the bot from elsewhere, and by which key they know it.
 func checkAttach(r *report, at dataDir) {
-	print, err := access.Fingerprint(at.dir)
+	mark, err := access.Fingerprint(at.dir)
 	switch {
 	case err != nil:
 		r.add(bad, "host key", "%v", err)
-	case print == "":
+	case mark == "":
 		r.add(pass, "host key", "not made yet: it is when somebody first attaches")
 	default:
-		r.add(pass, "host key", "%s", print)
+		r.add(pass, "host key", "%s", mark)
 	}
 	port := "no port is open; viewers come over the socket of the data directory"
 	if at.env.AttachAddress != "" {

@@ -56,15 +56,11 @@ func negatives(args []string) []string {
 	if at < 1 || strings.HasPrefix(args[at-1], "-") { // the value of a flag, or behind "--" already
 		return args
 	}
-	flags, words := slices.Clone(args[:at]), []string{"--"}
-	for i := at; i < len(args); i++ {
-		if strings.HasPrefix(args[i], "--") {
-			flags = append(flags, args[i])
-		} else {
-			words = append(words, args[i])
-		}
+	flags := slices.IndexFunc(args[at:], func(a string) bool { return strings.HasPrefix(a, "--") })
+	if flags < 0 {
+		flags = len(args) - at
 	}
-	return append(flags, words...)
+	return slices.Concat(args[:at], args[at+flags:], []string{"--"}, args[at:at+flags])
 }
 
 // run parses the arguments, runs the command and gives the exit status.

@@ -37,17 +37,17 @@ func public(t testing.TB) (ssh.PublicKey, string) {
 
 func TestTheHostKeyIsMadeOnce(t *testing.T) {
 	d := storetest.Prepared(t)
-	if print, err := access.Fingerprint(d); err != nil || print != "" {
-		t.Errorf("before there is a key: %q, %v", print, err)
+	if mark, err := access.Fingerprint(d); err != nil || mark != "" {
+		t.Errorf("before there is a key: %q, %v", mark, err)
 	}
 	one, err := access.HostKey(d)
 	must(t, err)
 	two, err := access.HostKey(d)
 	must(t, err)
-	print, err := access.Fingerprint(d)
+	mark, err := access.Fingerprint(d)
 	must(t, err)
-	if want := ssh.FingerprintSHA256(one.PublicKey()); ssh.FingerprintSHA256(two.PublicKey()) != want || print != want {
-		t.Errorf("the key has changed: %s, %s", want, print)
+	if want := ssh.FingerprintSHA256(one.PublicKey()); ssh.FingerprintSHA256(two.PublicKey()) != want || mark != want {
+		t.Errorf("the key has changed: %s, %s", want, mark)
 	}
 	if info, err := os.Stat(d.Path(access.HostKeyFile)); err != nil || info.Mode().Perm() != 0o600 || one.PublicKey().Type() != ssh.KeyAlgoED25519 {
 		t.Errorf("%v, %v, %s", info.Mode(), err, one.PublicKey().Type())
@@ -156,5 +156,15 @@ func TestAFolderThatOthersCanEnterIsNotTrusted(t *testing.T) {
 	must(t, os.Chmod(d.Path("state"), 0o755))
 	if _, err := access.Dial(d); err == nil || !strings.Contains(err.Error(), "not a folder of ours alone") {
 		t.Errorf("a client trusts it: %v", err)
+	}
+}
+
+// BenchmarkListen is what a start pays for a door that nobody comes to.
+func BenchmarkListen(b *testing.B) {
+	d := storetest.Prepared(b)
+	for b.Loop() {
+		l, err := access.Listen(d)
+		must(b, err)
+		must(b, l.Close())
 	}
 }

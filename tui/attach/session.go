@@ -29,9 +29,10 @@ const (
 	farewell = time.Second
 	// Ended is the exit status of a viewer whose bot has ended: it may be back soon.
 	Ended = 75
-	// What a viewer may send, in bytes a second and at once, and how much that is no key.
-	inRate, inBurst = 256 << 10, 1 << 20
-	maxUnheard      = 1 << 20
+	// What a viewer may send, in bytes a second and at once, and how much that is no key:
+	// a sequence without an end is read anew with each byte that is added to it.
+	inRate, inBurst = 128 << 10, 256 << 10
+	maxUnheard      = 256 << 10
 	maxVars         = 16
 	maxCommand      = 256
 )
@@ -128,8 +129,12 @@ func (s *session) resize(to *unix.Winsize) {
 	}
 }
 
-// size is a terminal's size, within what a frame may cost.
+// size is a terminal's size, within what a frame may cost. A client without a terminal
+// names none.
 func size(columns, rows uint32) *unix.Winsize {
+	if columns == 0 || rows == 0 {
+		columns, rows = 80, 24
+	}
 	return &unix.Winsize{Col: uint16(min(max(columns, 1), 640)), Row: uint16(min(max(rows, 1), 200))}
 }
 

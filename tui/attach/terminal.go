@@ -142,7 +142,7 @@ func (t *terminal) listen(ctx context.Context, lines bool, interrupt func()) {
 			}
 		}
 		if err != nil {
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				_, _ = t.master.Write([]byte{4}) // as ctrl+d; a terminal that is gone needs none
 			}
 			return

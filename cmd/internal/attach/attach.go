@@ -34,6 +34,8 @@ type Options struct {
 	User    string
 	Auth    []ssh.AuthMethod
 	HostKey ssh.HostKeyCallback
+	// Ask asks the user; it is called before the terminal is lent. Nil for nobody there.
+	Ask func(question string) (string, error)
 	// Command is what to show; empty is the dashboard.
 	Command string
 	// Lines leaves the terminal as it is: what is shown are lines.
@@ -66,9 +68,15 @@ func Run(ctx context.Context, o Options) error {
 		began := time.Now()
 		err := c.once(ctx, again)
 		var lost lostError
+		var unknown *unknownKey
 		switch {
 		case ctx.Err() != nil:
 			return nil
+		case errors.As(err, &unknown) && !again && o.Ask != nil:
+			if err := unknown.settle(o.Ask); err != nil {
+				return err
+			}
+			continue
 		case !errors.As(err, &lost) && (!again || !unreachable(err)):
 			return err
 		case !o.Stays:
@@ -77,7 +85,7 @@ func Run(ctx context.Context, o Options) error {
 			if time.Since(began) > longestPause {
 				pause = firstPause
 			}
-			fmt.Fprintf(o.Err, textLost, o.Name)
+			_, _ = fmt.Fprintf(o.Err, textLost, o.Name)
 		}
 		again = true
 		select {
@@ -155,7 +163,7 @@ func (c *client) once(ctx context.Context, again bool) error {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	if err := conn.SetDeadline(time.Now().Add(patience + c.thinking())); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		return err
 	}
 	sshConn, channels, requests, err := ssh.NewClientConn(conn, c.o.Name, &ssh.ClientConfig{
@@ -177,17 +185,9 @@ func (c *client) once(ctx context.Context, again bool) error {
 	defer close(done)
 	go keepAlive(client, done)
 	if again && !c.o.Lines {
-		fmt.Fprintf(c.o.Err, textAgain, c.o.Name)
+		_, _ = fmt.Fprintf(c.o.Err, textAgain, c.o.Name)
 	}
 	return c.attached(s)
-}
-
-// thinking is how long a person may take to answer about a key.
-func (c *client) thinking() time.Duration {
-	if term.IsTerminal(c.o.In.Fd()) {
-		return 2 * time.Minute
-	}
-	return 0
 }
 
 // keepAlive closes a connection whose other end does not answer.

@@ -43,7 +43,7 @@ func sits(t testing.TB, o attach.Options) *desk {
 	go func() { _, _ = io.Copy(d.out, master) }() // it ends with the terminal
 	go func() { _, _ = io.Copy(master, d.out.vt) }()
 	go func() { d.ended <- attach.Run(ctx, o) }()
-	t.Cleanup(func() { stop(); _ = master.Close(); _ = slave.Close(); _ = d.out.vt.Close() })
+	t.Cleanup(func() { stop(); _ = master.Close(); _ = slave.Close(); _ = d.out.vt.InputPipe().(io.Closer).Close() })
 	return d
 }
 
@@ -162,15 +162,18 @@ func TestTheKeyOfABotIsAskedForOnceAndAnotherRefused(t *testing.T) {
 		o := h.socket()
 		o.Dial = func(context.Context) (net.Conn, error) { return net.Dial("tcp", "127.0.0.1:"+h.port) }
 		o.Name, o.Stays = "127.0.0.1:2226", false
-		o.Auth = []ssh.AuthMethod{attach.Identity(key, "", "", nil)}
-		o.HostKey = func(_ string, remote net.Addr, k ssh.PublicKey) error {
-			return attach.KnownHosts(file, func(q string) (string, error) {
-				asked = append(asked, q)
-				if answer == "" {
-					return "", errors.New("there is no terminal")
-				}
-				return answer, nil
-			})("127.0.0.1:2226", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 2226}, k)
+		identity, err := attach.Identity(key, "", "", nil)
+		must(t, err)
+		o.Auth = []ssh.AuthMethod{identity}
+		o.Ask = func(q string) (string, error) {
+			asked = append(asked, q)
+			if answer == "" {
+				return "", errors.New("there is no terminal")
+			}
+			return answer, nil
+		}
+		o.HostKey = func(_ string, _ net.Addr, k ssh.PublicKey) error {
+			return attach.KnownHosts(file)("127.0.0.1:2226", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 2226}, k)
 		}
 		return o
 	}
@@ -189,10 +192,10 @@ func TestTheKeyOfABotIsAskedForOnceAndAnotherRefused(t *testing.T) {
 			t.Errorf("it ends with %v", err)
 		}
 	}
-	print, err := access.Fingerprint(h.dir)
+	mark, err := access.Fingerprint(h.dir)
 	must(t, err)
-	if len(asked) != 3 || !strings.Contains(asked[2], print) {
-		t.Errorf("asked %q, and the fingerprint is %s", asked, print)
+	if len(asked) != 3 || !strings.Contains(asked[2], mark) {
+		t.Errorf("asked %q, and the fingerprint is %s", asked, mark)
 	}
 	h.end()
 	must(t, os.Remove(h.dir.Path(access.HostKeyFile)))

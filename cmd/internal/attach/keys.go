@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/crypto/ssh"
@@ -39,33 +38,29 @@ func Place(text string) (user, address string, err error) {
 }
 
 // Identity are the keys of the user: those of a file, else those of the agent and of
-// ~/.ssh, looked for once. A key behind a passphrase is asked for on the terminal.
-func Identity(file, home, agentSocket string, ask func(question string) (string, error)) ssh.AuthMethod {
-	return ssh.PublicKeysCallback(sync.OnceValues(func() (signers []ssh.Signer, err error) {
-		if file != "" {
-			s, err := readKey(file, ask)
-			if err != nil {
-				return nil, err
-			}
-			return []ssh.Signer{s}, nil
+// ~/.ssh. A key behind a passphrase is asked for on the terminal.
+func Identity(file, home, agentSocket string, ask func(question string) (string, error)) (ssh.AuthMethod, error) {
+	if file != "" {
+		s, err := readKey(file, ask)
+		return ssh.PublicKeys(s), err
+	}
+	var signers []ssh.Signer
+	if conn, err := net.Dial("unix", agentSocket); agentSocket != "" && err == nil {
+		signers, _ = agent.NewClient(conn).Signers() // an agent that is of no use has none
+	}
+	for _, name := range []string{"id_ed25519", "id_ecdsa", "id_rsa"} {
+		path := filepath.Join(home, ".ssh", name)
+		if _, err := os.Stat(path); err != nil || has(signers, path+".pub") {
+			continue
 		}
-		if conn, err := net.Dial("unix", agentSocket); agentSocket != "" && err == nil {
-			signers, _ = agent.NewClient(conn).Signers() // an agent that is of no use has none
+		if s, err := readKey(path, ask); err == nil {
+			signers = append(signers, s)
 		}
-		for _, name := range []string{"id_ed25519", "id_ecdsa", "id_rsa"} {
-			path := filepath.Join(home, ".ssh", name)
-			if _, err := os.Stat(path); err != nil || has(signers, path+".pub") {
-				continue
-			}
-			if s, err := readKey(path, ask); err == nil {
-				signers = append(signers, s)
-			}
-		}
-		if len(signers) == 0 {
-			return nil, errors.New(textNoKeys)
-		}
-		return signers, nil
-	}))
+	}
+	if len(signers) == 0 {
+		return nil, errors.New(textNoKeys)
+	}
+	return ssh.PublicKeys(signers...), nil
 }
 
 // has reports whether the agent has the key of a public file.
@@ -103,9 +98,27 @@ func readKey(path string, ask func(question string) (string, error)) (ssh.Signer
 	return s, nil
 }
 
+// unknownKey is the key of a bot that is not known yet: the user is asked, while no bot
+// waits for the answer.
+type unknownKey struct{ host, mark, file, line string }
+
+func (e *unknownKey) Error() string { return fmt.Sprintf("the bot at %s is not known yet", e.host) }
+
+// settle keeps the key once the user has said yes.
+func (e *unknownKey) settle(ask func(question string) (string, error)) error {
+	word, err := ask(fmt.Sprintf(textNewKey, e.host, e.mark))
+	if err != nil {
+		return fmt.Errorf(textUnknownKey, e.host, e.mark, err)
+	}
+	if word != "yes" && word != "y" {
+		return errors.New(textNotTrusted)
+	}
+	return keep(e.file, e.line)
+}
+
 // KnownHosts checks the key of a bot against a file of ours. One that is not known yet is
-// shown, and kept once the user has said yes; another one than was kept is refused.
-func KnownHosts(file string, ask func(question string) (string, error)) ssh.HostKeyCallback {
+// asked for by Run; another one than was kept is refused.
+func KnownHosts(file string) ssh.HostKeyCallback {
 	return func(host string, remote net.Addr, key ssh.PublicKey) error {
 		known, err := knownhosts.New(file)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -125,14 +138,7 @@ func KnownHosts(file string, ask func(question string) (string, error)) ssh.Host
 		case len(other.Want) > 0:
 			return fmt.Errorf(textOtherKey, host, ssh.FingerprintSHA256(key), file, other.Want[0].Line)
 		}
-		word, err := ask(fmt.Sprintf(textNewKey, host, ssh.FingerprintSHA256(key)))
-		if err != nil {
-			return fmt.Errorf(textUnknownKey, host, ssh.FingerprintSHA256(key), err)
-		}
-		if word != "yes" && word != "y" {
-			return errors.New(textNotTrusted)
-		}
-		return keep(file, knownhosts.Line([]string{host}, key))
+		return &unknownKey{host, ssh.FingerprintSHA256(key), file, knownhosts.Line([]string{host}, key)}
 	}
 }
 

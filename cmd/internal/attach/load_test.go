@@ -85,7 +85,7 @@ func BenchmarkAttach(b *testing.B) {
 				v.out.sees(b, "detach")
 				b.StopTimer()
 				_ = v.conn.Close()
-				_ = v.out.vt.Close()
+				v.leaves()
 				b.StartTimer()
 			}
 		})

@@ -142,7 +142,7 @@ func TestThirtyViewersEachHaveTheirOwn(t *testing.T) {
 	}
 	g.Wait()
 	for _, v := range append(all, first) {
-		_ = v.out.vt.Close()
+		v.leaves()
 	}
 	settle(t, "goroutines", before+4, runtime.NumGoroutine)
 }
@@ -321,6 +321,17 @@ func TestWhatIsNoDashboardIsRefused(t *testing.T) {
 		}
 	}
 	v := h.session(conn)
+	v.terminal("xterm", 80, 24)
+	must(t, v.WindowChange(0, 0)) // there is no terminal yet
+	must(t, v.begin(""))
+	v.out.sees(t, "detach")
+	_ = v.Close()
+	v = h.session(conn)
+	must(t, v.RequestPty("xterm", 0, 0, nil))
+	must(t, v.begin(""))
+	v.out.sees(t, "detach")
+	_ = v.Close()
+	v = h.session(conn)
 	must(t, v.RequestPty("dumb", 24, 80, nil))
 	must(t, v.begin(""))
 	if status := v.ends(); status != 1 || !strings.Contains(v.said.String(), "TERM=dumb") {

@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -227,6 +228,8 @@ type viewer struct {
 	out  *text
 	said *text // on standard error
 	conn *ssh.Client
+	// leaves ends the terminal.
+	leaves func()
 }
 
 // attaches opens a session on a terminal of 120×40.
@@ -243,9 +246,10 @@ func (h *house) attaches(key, command string) *viewer {
 // terminal asks for a terminal, which is drawn.
 func (v *viewer) terminal(name string, w, h int) {
 	v.t.Helper()
-	v.out.vt = vt.NewEmulator(w, h)
-	go func() { _, _ = io.Copy(v.in, v.out.vt) }() // what it answers; it ends with the connection
-	v.t.Cleanup(func() { _ = v.out.vt.Close() })
+	glass := vt.NewEmulator(w, h)
+	v.out.vt, v.leaves = glass, sync.OnceFunc(func() { _ = glass.InputPipe().(io.Closer).Close() })
+	go func() { _, _ = io.Copy(v.in, glass) }() // what it answers
+	v.t.Cleanup(v.leaves)
 	must(v.t, v.RequestPty(name, h, w, nil))
 }
 
@@ -283,8 +287,8 @@ func (v *viewer) ends() int {
 		if err == nil {
 			return 0
 		}
-		exit, ok := err.(*ssh.ExitError)
-		if !ok {
+		var exit *ssh.ExitError
+		if !errors.As(err, &exit) {
 			return -1
 		}
 		return exit.ExitStatus()

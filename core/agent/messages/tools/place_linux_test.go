@@ -100,6 +100,26 @@ func TestWhatTheFenceHidesIsNotThere(t *testing.T) {
 	}
 }
 
+// What a walk or a judged path comes by is opened without following links, whatever has
+// taken its place since.
+func TestALinkInThePlaceOfAFileIsNotFollowed(t *testing.T) {
+	g := newGround(t, map[string]string{".env": "marigold", "notes/b.md": "plum"})
+	g.link("../.env", "notes/a.md")
+	g.link("notes", "linked")
+	folder, err := openFolder(filepath.Join(g.dir, "notes"), false)
+	must(t, err)
+	defer folder.Close()
+	if data, err := readIn(folder, "a.md", maxFile); err == nil {
+		t.Errorf("it reads %q", data)
+	}
+	if data, err := readIn(folder, "b.md", maxFile); err != nil || string(data) != "plum" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if _, err := openFolder(filepath.Join(g.dir, "linked"), false); err == nil {
+		t.Error("a folder is opened through a link")
+	}
+}
+
 // A command of another session makes links while a file is opened. Whatever it does,
 // nothing is read that was not judged, or is not shown.
 func TestARaceOfLinksShowsNoSecret(t *testing.T) {
