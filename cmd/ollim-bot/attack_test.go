@@ -184,6 +184,9 @@ func newFront(t *testing.T, engine func(*front) besieged, settings string) *fron
 			t.Fatal(err)
 		}
 	}
+	// What is as young as the first command of a session may be that command's work:
+	// these files are the user's.
+	time.Sleep(50 * time.Millisecond)
 	f.dir = storetest.At(t, f.root)
 	f.guard = policy.New(policy.Options{Dir: f.dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler)})
 	f.guard.Approvals().OnChange(func(a policy.Approval) {

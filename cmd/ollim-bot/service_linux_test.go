@@ -127,7 +127,7 @@ for i in $(seq 100); do [ "$(grep -c "bot started" "$HOME/.ollim-bot/state/bot.l
 for i in $(seq 100); do [ "$(systemctl --user is-active ollim-bot)" = active ] && break; sleep 0.1; done
 [ "$(pid)" = "$before" ] && systemctl --user is-active ollim-bot
 echo "== watchdog"; before=$(pid); kill -STOP "$before"
-for i in $(seq 150); do after=$(pid); [ "$after" != "$before" ] && [ "$after" != 0 ] && break; sleep 0.1; done
+for i in $(seq 400); do after=$(pid); [ "$after" != "$before" ] && [ "$after" != 0 ] && break; sleep 0.1; done
 [ "$after" != "$before" ] && echo "a fresh process"; "$OLLIM" service status
 echo "== sandbox"
 args=(); while IFS= read -r line; do args+=(-p "$line"); done < <(grep -E '^(NoNew|Lock|Restrict|SystemCall|UMask)' "$unit")
@@ -146,7 +146,7 @@ func TestTheServiceLivesInARealSystemd(t *testing.T) {
 	}
 	home := t.TempDir()
 	// A watchdog that one can wait for; a drop-in is the way of a user's own changes.
-	put(t, filepath.Join(home, ".config/systemd/user/ollim-bot.service.d/quick.conf"), "[Service]\nWatchdogSec=2\nRestartSec=0\n")
+	put(t, filepath.Join(home, ".config/systemd/user/ollim-bot.service.d/quick.conf"), "[Service]\nWatchdogSec=6\nRestartSec=0\n")
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", userSystemd)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "OLLIM=" + built(t), "INSIDE=" + insideSystemd, "LANG=C.UTF-8"}
 	out, err := cmd.CombinedOutput()

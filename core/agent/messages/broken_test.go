@@ -27,7 +27,7 @@ func TestAStreamThatIsCutAtAnyByteIsAskedForAgain(t *testing.T) {
 	for at := range len(full) {
 		synctest.Test(t, func(t *testing.T) {
 			var called []string
-			answers := []func(*http.Request) (*http.Response, error){streams(full[:at]), streams(full), streams(reply("end_turn", saying("Done.")))}
+			answers := []func(*http.Request) canned{streams(full[:at]), streams(full), streams(reply("end_turn", saying("Done.")))}
 			if at >= stopped {
 				answers = slices.Delete(answers, 1, 2)
 			}
@@ -105,10 +105,10 @@ func TestWhatHelpsIsTriedAgainAndWhatDoesNotIsSaid(t *testing.T) {
 		return fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q}}`, kind, text)
 	}
 	good := streams(reply("end_turn", saying("Here.")))
-	none := func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") }
+	none := func(*http.Request) canned { return canned{err: errors.New("connection refused")} }
 	for _, c := range []struct {
 		name   string
-		answer func(*http.Request) (*http.Response, error)
+		answer func(*http.Request) canned
 		again  bool
 		wait   time.Duration // exact where it is not 0
 		says   string

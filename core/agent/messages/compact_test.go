@@ -11,7 +11,7 @@ import (
 )
 
 // used is an answer for which so many tokens went in.
-func used(tokens int, body string) func(*http.Request) (*http.Response, error) {
+func used(tokens int, body string) func(*http.Request) canned {
 	return streams(strings.Replace(body, `"input_tokens":100`, fmt.Sprintf(`"input_tokens":%d`, tokens), 1))
 }
 
@@ -19,7 +19,7 @@ func TestALongHistoryIsSummedUpBeforeTheNextMessage(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		tokens int
-		answer func(*http.Request) (*http.Response, error)
+		answer func(*http.Request) canned
 		server bool
 	}{
 		{"by the server", 151_000, used(151_000, reply("compaction", object{"type": "compaction", "content": "They plan a trip.", "sign": "x"})), true},
@@ -145,24 +145,24 @@ func TestReasonsToStop(t *testing.T) {
 	cut := strings.Replace(reply("max_tokens", saying("Half a"), use("a", "mcp__discord__note", `{"n":"unfin`)), event(object{"type": "content_block_stop", "index": 1}), "", 1)
 	for _, c := range []struct {
 		name    string
-		answers []func(*http.Request) (*http.Response, error)
+		answers []func(*http.Request) canned
 		text    string
 		roles   string // of the last request
 		notice  string
 		called  int
 	}{
-		{"an answer that is too long goes on", []func(*http.Request) (*http.Response, error){streams(cut), streams(reply("end_turn", saying("sentence.")))}, "Half a\nsentence.", "uau", "", 0},
+		{"an answer that is too long goes on", []func(*http.Request) canned{streams(cut), streams(reply("end_turn", saying("sentence.")))}, "Half a\nsentence.", "uau", "", 0},
 		{
 			"the server pauses",
-			[]func(*http.Request) (*http.Response, error){
+			[]func(*http.Request) canned{
 				streams(reply("pause_turn", saying("Searching."), object{"type": "server_tool_use", "id": "s", "name": "web_search", "input": object{}})), streams(reply("end_turn", saying("Found."))),
 			},
 			"Searching.\nFound.", "ua", "", 0,
 		},
-		{"the model refuses", []func(*http.Request) (*http.Response, error){streams(reply("refusal", saying("I can")))}, "I can", "u", "refused", 0},
-		{"the window is full", []func(*http.Request) (*http.Response, error){streams(reply("model_context_window_exceeded", saying("Well")))}, "Well", "u", "window", 0},
-		{"a stop that nobody knows", []func(*http.Request) (*http.Response, error){streams(reply("tomorrow", saying("Well")))}, "Well", "u", "", 0},
-		{"a call with another reason to stop", []func(*http.Request) (*http.Response, error){streams(reply("end_turn", use("a", "mcp__discord__note", object{}))), streams(reply("end_turn", saying("Ok.")))}, "Ok.", "uau", "", 1},
+		{"the model refuses", []func(*http.Request) canned{streams(reply("refusal", saying("I can")))}, "I can", "u", "refused", 0},
+		{"the window is full", []func(*http.Request) canned{streams(reply("model_context_window_exceeded", saying("Well")))}, "Well", "u", "window", 0},
+		{"a stop that nobody knows", []func(*http.Request) canned{streams(reply("tomorrow", saying("Well")))}, "Well", "u", "", 0},
+		{"a call with another reason to stop", []func(*http.Request) canned{streams(reply("end_turn", use("a", "mcp__discord__note", object{}))), streams(reply("end_turn", saying("Ok.")))}, "Ok.", "uau", "", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var called []string

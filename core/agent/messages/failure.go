@@ -31,7 +31,7 @@ type failure struct {
 func (f *failure) Error() string { return f.text }
 
 // Is makes a server that is out of reach agent.ErrUnavailable.
-func (f *failure) Is(target error) bool { return f.away && target == agent.ErrUnavailable } //nolint:errorlint // this is where it is told
+func (f *failure) Is(target error) bool { return f.away && target == agent.ErrUnavailable }
 
 // unavailable reports whether every turn would meet it just now: another engine may
 // answer.

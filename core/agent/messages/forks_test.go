@@ -20,7 +20,7 @@ func unmarked(body string) string {
 
 func TestAForkRepeatsItsParentByteForByte(t *testing.T) {
 	odd := "a <b> & \u2028 \"quoted\" \\ ü \x7f"
-	answers := []func(*http.Request) (*http.Response, error){
+	answers := []func(*http.Request) canned{
 		streams(reply("tool_use", object{"type": "thinking", "thinking": "hmm " + odd}, saying(odd), use("a", "mcp__discord__note", object{"n": odd, "z": 1.50}))),
 		streams(reply("end_turn", object{"type": "redacted_thinking", "data": "c2VjcmV0"}, object{"type": "of tomorrow", "unknown": object{"b": 1, "a": []int{}}}, saying("Noted."))),
 		streams(reply("end_turn", saying("As a fork, first."))),

@@ -67,7 +67,7 @@ func TestSubagentsWorkBesideEachOther(t *testing.T) {
 		return use(fmt.Sprint(n), "Agent", object{"description": fmt.Sprint("part ", n), "prompt": fmt.Sprint("part ", n)})
 	}
 	first := streams(reply("tool_use", task(1), task(2), task(3)))
-	b := newBench(t, first, func(r *http.Request) (*http.Response, error) {
+	b := newBench(t, first, func(r *http.Request) canned {
 		mu.Lock()
 		waiting++
 		most = max(most, waiting)
@@ -87,10 +87,10 @@ func TestSubagentsWorkBesideEachOther(t *testing.T) {
 
 func TestAnInterruptedSubagentEndsWithItsTurn(t *testing.T) {
 	var s agent.Session
-	b := newBench(t, streams(reply("tool_use", use("a", "Agent", object{"description": "wait", "prompt": "wait"}))), func(r *http.Request) (*http.Response, error) {
+	b := newBench(t, streams(reply("tool_use", use("a", "Agent", object{"description": "wait", "prompt": "wait"}))), func(r *http.Request) canned {
 		_ = s.Interrupt(context.Background())
 		<-r.Context().Done()
-		return nil, r.Context().Err()
+		return canned{err: r.Context().Err()}
 	})
 	s = b.open()
 	if got := say(t, s, "go"); got.err != nil || !got.result.Interrupted {

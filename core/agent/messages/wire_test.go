@@ -23,7 +23,7 @@ import (
 // its answers, and the last one answers for ever.
 type wire struct {
 	mu      sync.Mutex
-	answers []func(*http.Request) (*http.Response, error)
+	answers []func(*http.Request) canned
 	bodies  []string
 	headers []http.Header
 }
@@ -41,30 +41,42 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer := w.answers[min(len(w.bodies), len(w.answers)-1)]
 	w.bodies, w.headers = append(w.bodies, string(body)), append(w.headers, r.Header)
 	w.mu.Unlock()
-	return answer(r)
+	c := answer(r)
+	if c.err != nil {
+		return nil, c.err
+	}
+	return &http.Response{StatusCode: c.status, Header: c.header, Body: io.NopCloser(c.body), Request: r}, nil
+}
+
+// canned is an answer of the wire, or the error in its place.
+type canned struct {
+	status int
+	header http.Header
+	body   io.Reader
+	err    error
 }
 
 // with answers with a status and a body.
-func with(status int, kind, body string, headers ...string) func(*http.Request) (*http.Response, error) {
-	return func(r *http.Request) (*http.Response, error) {
+func with(status int, kind, body string, headers ...string) func(*http.Request) canned {
+	return func(*http.Request) canned {
 		h := http.Header{"Content-Type": {kind}}
 		for i := 0; i < len(headers); i += 2 {
 			h.Set(headers[i], headers[i+1])
 		}
-		return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+		return canned{status: status, header: h, body: strings.NewReader(body)}
 	}
 }
 
 // streams answers with server-sent events.
-func streams(body string) func(*http.Request) (*http.Response, error) {
+func streams(body string) func(*http.Request) canned {
 	return with(http.StatusOK, "text/event-stream", body)
 }
 
 // hangs sends some bytes and then nothing until the request ends.
-func hangs(body string) func(*http.Request) (*http.Response, error) {
-	return func(r *http.Request) (*http.Response, error) {
+func hangs(body string) func(*http.Request) canned {
+	return func(r *http.Request) canned {
 		from := io.MultiReader(strings.NewReader(body), silence{r.Context()})
-		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(from), Request: r}, nil
+		return canned{status: http.StatusOK, header: http.Header{"Content-Type": {"text/event-stream"}}, body: from}
 	}
 }
 
@@ -150,11 +162,11 @@ type bench struct {
 }
 
 // newBench is an engine whose requests are answered so.
-func newBench(t testing.TB, answers ...func(*http.Request) (*http.Response, error)) *bench {
+func newBench(t testing.TB, answers ...func(*http.Request) canned) *bench {
 	return newBenchAt(t, t.TempDir(), answers...)
 }
 
-func newBenchAt(t testing.TB, root string, answers ...func(*http.Request) (*http.Response, error)) *bench {
+func newBenchAt(t testing.TB, root string, answers ...func(*http.Request) canned) *bench {
 	t.Helper()
 	dir, err := store.At(root)
 	must(t, err)
