@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages/batch"
+	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/audit"
 	"ollimbot/core/away"
 	"ollimbot/core/budget"
@@ -53,13 +55,9 @@ type Options struct {
 	Engine agent.Engine
 	// EngineName is the engine's word for the top line: "script", "claude".
 	EngineName string
-	// Prices are those of models; nil is the built-in table with the user's own.
-	Prices *money.Prices
-	// CheckModel says why nobody has a model of that name; nil takes all names.
-	CheckModel func(name string) error
-	// Problems are what is wrong with files that the engines read; nil is none.
-	Problems func() []routines.Problem
-	Version  string // of the program, for /version
+	// Providers are who speaks the Messages API; nil is nobody.
+	Providers *provider.Registry
+	Version   string // of the program, for /version
 	// Idle is called when the last background run has ended and none waits; it may
 	// take a while. Nil does nothing.
 	Idle func()
@@ -97,24 +95,26 @@ type Bot struct {
 	zone *time.Location
 	log  *slog.Logger
 
-	index    *routines.Index
-	schedule *schedule.Schedule
-	budget   *budget.Bucket
-	journal  *budget.Journal
-	updates  *updates.Queue
-	sessions *session.Store
-	forks    *fork.Manager
-	book     *transcript.Chat
-	git      *store.Git
-	chat     *chat.Conversation
-	guard    *policy.Guard
-	policy   *policy.File
-	replies  *session.ForkMessages
-	muted    *schedule.Mute
-	google   *account
+	index     *routines.Index
+	schedule  *schedule.Schedule
+	budget    *budget.Bucket
+	journal   *budget.Journal
+	updates   *updates.Queue
+	sessions  *session.Store
+	forks     *fork.Manager
+	pingFires pingFires
+	book      *transcript.Chat
+	git       *store.Git
+	chat      *chat.Conversation
+	guard     *policy.Guard
+	policy    *policy.File
+	replies   *session.ForkMessages
+	muted     *schedule.Mute
+	google    *account
 	// heldSkills are the skills that wait for the user.
 	heldSkills atomic.Pointer[[]routines.Problem]
 	purse      *money.Purse
+	batches    *batch.Batches // nil where nobody takes any
 	audit      *audit.Log
 	present    *away.Keeper
 	library    []agent.Tool // the documentation, for every session
@@ -206,6 +206,7 @@ func (b *Bot) makeParts() error {
 		return fmt.Errorf("read the fork ledger: %w", err)
 	}
 	b.forks = forks
+	b.makeBatches()
 	b.makeWebhooks()
 	b.schedule = schedule.New(schedule.Options{
 		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log,
@@ -264,7 +265,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	b.index.Scan()
 	b.loadProvenance()
 	b.recover(ctx)
-	b.log.Info("bot started", "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)
+	b.log.Info("bot started", "version", b.o.Version, "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)
 
 	gitCtx, stopGit := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopGit()
@@ -284,6 +285,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	g.Go(fault.Guard("the remote surface", func() error { return b.runRemote(gctx) }))
 	g.Go(fault.Guard("the webhooks", func() error { return b.runWebhooks(gctx) }))
 	g.Go(fault.Guard("background runs", func() error { return b.forks.Run(gctx) }))
+	g.Go(fault.Guard("requests that wait", func() error { return b.runBatches(gctx) }))
 	g.Go(fault.Guard("the schedule", func() error { return b.schedule.Run(gctx) }))
 	g.Go(fault.Guard("the watch on files", func() error { return b.watchFiles(gctx) }))
 	g.Go(fault.Guard("the login at Google", func() error { return b.runGoogle(gctx) }))

@@ -1,10 +1,10 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -132,6 +132,9 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 	case command.AddTask, command.RemoveTask, command.EditTask, command.RevertTask, command.DeleteTask, command.RestoreTask:
 		return b.changeTask(c)
 	case command.StopFork:
+		if b.stopWaiting(c.Run) {
+			return command.Outcome{Message: "stopping"}, nil
+		}
 		if err := b.forks.Stop(c.Run); err != nil {
 			return command.Outcome{}, err
 		}
@@ -244,7 +247,7 @@ func (b *Bot) slashHost() command.Host {
 	return command.Host{
 		Chat: b.chat, Engine: b.o.Engine, Budget: b.budget, Sessions: b.sessions, Dir: b.dir, Version: b.o.Version, Now: b.now,
 		Config: b.runtime.Load, SetConfig: b.setRuntime, Follows: b.capFollows, Record: b.record, Restart: b.o.Restart, Google: b.slashGoogle,
-		CheckModel: b.o.CheckModel,
+		CheckModel: b.checkModel,
 		Lift: func(ctx context.Context, undo bool) (string, error) {
 			out, err := b.Do(ctx, command.LiftCaps{Undo: undo})
 			return out.Message, err
@@ -278,21 +281,17 @@ func (b *Bot) storedRuns(c command.Runs) (command.Outcome, error) {
 // resumeFork goes on in a finished run's session, without branching from it.
 func (b *Bot) resumeFork(run string) (command.Outcome, error) {
 	runs := b.forks.Views()
-	if !slices.ContainsFunc(runs, func(v fork.View) bool { return v.ID == run }) {
-		stored, err := fork.Ledger(b.dir, math.MaxInt)
-		if err != nil {
-			return command.Outcome{}, err
+	i := slices.IndexFunc(runs, func(v fork.View) bool { return v.ID == run })
+	if i < 0 {
+		v, ok, err := fork.Find(b.dir, run)
+		if err != nil || !ok {
+			return command.Outcome{}, cmp.Or(err, fmt.Errorf("no run has the id %q", run))
 		}
-		runs = stored
+		runs, i = []fork.View{v}, 0
 	}
-	for _, v := range runs {
-		if v.ID != run {
-			continue
-		}
-		if v.Live() || v.Session == "" {
-			return command.Outcome{}, fmt.Errorf("%q cannot be resumed: it has not ended, or never reached the engine", v.Title)
-		}
-		return command.Outcome{Message: "resuming " + v.Title}, b.chat.Resume(v.Session, v.Title, v.Ended)
+	v := runs[i]
+	if v.Live() || v.Session == "" {
+		return command.Outcome{}, fmt.Errorf("%q cannot be resumed: it has not ended, or never reached the engine", v.Title)
 	}
-	return command.Outcome{}, fmt.Errorf("no run has the id %q", run)
+	return command.Outcome{Message: "resuming " + v.Title}, b.chat.Resume(v.Session, v.Title, v.Ended)
 }

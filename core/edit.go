@@ -17,7 +17,7 @@ func (b *Bot) taskFile(id string) command.TaskFile {
 		return command.TaskFile{Task: r.Task, Cron: r.Cron, RunMissed: r.RunMissed}
 	}
 	if r, ok := set.ReminderByID(id); ok {
-		return command.TaskFile{Task: r.Task, RunAt: r.RunAt, MaxChain: r.MaxChain}
+		return command.TaskFile{Task: r.Task, RunAt: r.RunAt, MaxChain: r.MaxChain, UntilDone: r.UntilDone}
 	}
 	return command.TaskFile{}
 }

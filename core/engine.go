@@ -75,6 +75,15 @@ func (b *Bot) engineChanged(r agent.Reporter) func() {
 // live.
 func (b *Bot) Runtime() config.Runtime { return *b.runtime.Load() }
 
+// checkModel says why nobody has a model of that name.
+func (b *Bot) checkModel(name string) error {
+	if b.o.Providers == nil {
+		return nil
+	}
+	_, _, err := b.o.Providers.Find(name)
+	return err
+}
+
 // MainSession is the id of the main session, or empty.
 func (b *Bot) MainSession() string { return b.sessions.Main() }
 

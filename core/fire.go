@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/audit"
 	"ollimbot/core/command"
 	"ollimbot/core/docs"
 	"ollimbot/core/fork"
@@ -41,6 +42,9 @@ func (b *Bot) fire(ctx context.Context, d schedule.Due) error {
 		return b.fireForeground(ctx, task, d)
 	}
 	skills := b.loadSkills(task)
+	if b.mayWait(task) {
+		return b.handIn(ctx, d, skills)
+	}
 	rights := b.guard.Bound(task, skills)
 	job := fork.Job{
 		Task: task, Reminder: d.Reminder, At: d.At, Late: d.Late,
@@ -60,7 +64,14 @@ func (b *Bot) fireForeground(ctx context.Context, task routines.Task, d schedule
 		p.Skills = skills
 		return prompt.ForegroundPrompt(p)
 	}
-	if err := b.chat.RunTask(ctx, build, d); err != nil {
+	err := b.chat.RunTask(ctx, build, d)
+	if detail := task.Title(); ctx.Err() == nil {
+		if err != nil {
+			detail += ": " + err.Error()
+		}
+		b.audit.Record(b.now(), audit.Entry{Actor: audit.Bot, Action: audit.RunInFront, Subject: task.ID, Detail: detail})
+	}
+	if err != nil {
 		if ctx.Err() == nil {
 			b.notices.Add(notice.Alert, fmt.Sprintf(textForegroundFailed, task.Title(), err))
 		}

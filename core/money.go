@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/audit"
 	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/fork"
@@ -25,8 +26,12 @@ const affordEvery = 15 * time.Second
 
 // makePurse opens what was spent and may be.
 func (b *Bot) makePurse() {
+	var prices *money.Prices
+	if b.o.Providers != nil {
+		prices = b.o.Providers.Prices()
+	}
 	b.purse = money.New(money.Options{
-		Dir: b.dir, Zone: b.zone, Log: b.log, Prices: b.o.Prices, Past: b.pastRuns,
+		Dir: b.dir, Zone: b.zone, Log: b.log, Prices: prices, Past: b.pastRuns,
 		Caps: func() money.Caps {
 			r := b.runtime.Load()
 			return money.Caps{Day: r.DailyCap, Month: r.MonthlyCap}
@@ -72,9 +77,20 @@ func (p schedulePurse) At(now time.Time) func(*routines.Task) schedule.Price {
 	}
 }
 
-// Reserve sets aside what a run costs. Where that cannot be written down, it counts
-// until the program ends.
+// Reserve sets aside what a run costs, or writes down that it is held.
 func (p schedulePurse) Reserve(t routines.Task, now time.Time, firm bool) (string, time.Time) {
+	ticket, until := p.reserve(t, now, firm)
+	if !until.IsZero() {
+		p.audit.Record(now, audit.Entry{
+			Actor: audit.Bot, Action: audit.RunHeld, Subject: t.ID, Detail: fmt.Sprintf(textRunHeld, t.Title(), cron.DayClock(until, now)),
+		})
+	}
+	return ticket, until
+}
+
+// reserve sets aside what a run costs. Where that cannot be written down, it counts
+// until the program ends.
+func (p schedulePurse) reserve(t routines.Task, now time.Time, firm bool) (string, time.Time) {
 	ticket, until, err := p.purse.Reserve(now, money.Task{Kind: t.Kind, ID: t.ID}, firm)
 	if err != nil {
 		p.log.Error("what is set aside for a run could not be written down", "task", t.ID, "error", err)
@@ -94,7 +110,7 @@ func (b *Bot) settle(ticket string) {
 func (b *Bot) afford(ctx context.Context, t routines.Task) (ticket string, ok bool) {
 	for {
 		now := b.now()
-		ticket, until := schedulePurse{b}.Reserve(t, now, t.Critical)
+		ticket, until := schedulePurse{b}.reserve(t, now, t.Critical)
 		if until.IsZero() {
 			return ticket, true
 		}

@@ -2,12 +2,14 @@ package core
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/audit"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/policy"
@@ -160,6 +162,10 @@ func TestAHeldReminderRunsAfterMidnightAlsoAfterARestart(t *testing.T) {
 		time.Sleep(time.Hour)
 		if s := b.Snapshot(); ended(s, "cccc0001") != 0 || !entryOf(s, "cccc0001").Money {
 			t.Errorf("%+v", s.Schedule.Entries)
+		}
+		held := func(e audit.Entry) bool { return e.Action == audit.RunHeld && e.Subject == "cccc0001" }
+		if log := do(t, b, command.Away{}).Away.Log; !slices.ContainsFunc(log, held) {
+			t.Errorf("nothing says that it was held: %+v", log)
 		}
 	}, func(h home, b *Bot) {
 		time.Sleep(30 * time.Hour)

@@ -184,8 +184,8 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	}
 	_, policyProblems := b.policy.Load()
 	problems := slices.Concat(policyProblems, b.purse.Prices().Problems())
-	if b.o.Problems != nil {
-		problems = append(problems, b.o.Problems()...)
+	if b.o.Providers != nil {
+		problems = append(problems, b.o.Providers.Problems()...)
 	}
 	if len(problems) > 0 {
 		s.Schedule.Problems = append(problems, s.Schedule.Problems...)
@@ -197,7 +197,9 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 
 func (b *Bot) budgetView(now time.Time, view schedule.View) BudgetView {
 	state, reserved := b.budget.State(now)
-	fires := mayPing(view.Day, b.quietUntil, func(task string) float64 { return b.forks.Rate(task).Costs() })
+	fires := b.pingFires.take(view.Day, b.runtime.Load(), func() []budget.Fire {
+		return mayPing(view.Day, b.quietUntil, func(task string) float64 { return b.forks.Rate(task).Costs() })
+	})
 	var near []time.Time
 	for _, f := range fires {
 		if !f.At.After(view.Until) {

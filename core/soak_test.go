@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
 	"ollimbot/routines/watch"
@@ -47,23 +48,39 @@ const (
 // sent is compared with what arrived every hour, and what the bot takes up every
 // day. Webhooks are not among it: a bubble has no network; TestCrashes has them.
 func TestSoak(t *testing.T) {
+	soakWith(t, *soakDays, func(home) (agent.Engine, func()) {
+		return script.New(script.Options{Seed: *soakSeed, Pace: 0.5}), func() {}
+	})
+}
+
+// TestADayOverTheMessagesAPI lives through a day with the engine that speaks the
+// Messages API, behind which the offline engine plays the model.
+func TestADayOverTheMessagesAPI(t *testing.T) {
+	soakWith(t, 1, overMessages)
+}
+
+// soakWith lives through days with an engine, which is closed at the end.
+func soakWith(t *testing.T, days int, engine func(home) (agent.Engine, func())) {
+	t.Helper()
 	h := newHome(t)
 	if memory, err := os.MkdirTemp("/dev/shm", "ollim-soak-"); err == nil { // where a sync costs nothing
 		t.Cleanup(func() { _ = os.RemoveAll(memory) })
 		h.root = filepath.Join(memory, "data")
 	}
 	wall := time.Now()
-	e := &soakEar{Engine: script.New(script.Options{Seed: *soakSeed, Pace: 0.5})}
-	s := &soak{h: h, ear: e, rng: rand.New(rand.NewPCG(*soakSeed, 2)), model: newSoakModel(), sums: map[string]int{}}
+	s := &soak{h: h, rng: rand.New(rand.NewPCG(*soakSeed, 2)), model: newSoakModel(), sums: map[string]int{}}
 	defer func() {
-		t.Logf("%d days in %s, seed %d\n%s", *soakDays, time.Since(wall).Round(time.Second), *soakSeed, s)
+		t.Logf("%d days in %s, seed %d\n%s", days, time.Since(wall).Round(time.Second), *soakSeed, s)
 	}()
 	synctest.Test(t, func(t *testing.T) {
 		s.h.t, s.t = t, t
+		e, end := engine(s.h)
+		defer end()
+		s.ear = &soakEar{Engine: e}
 		s.furnish()
 		s.start()
 		from := time.Now()
-		for day := range *soakDays {
+		for day := range days {
 			for range 24 {
 				s.hour()
 				s.compare()

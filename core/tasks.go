@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"ollimbot/core/audit"
 	"ollimbot/core/budget"
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
+	"ollimbot/core/config"
 	"ollimbot/core/policy"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
@@ -208,6 +210,29 @@ func (b *Bot) quietUntil(now time.Time) time.Time {
 		return later
 	}
 	return muted
+}
+
+// pingFires are the fires of the newest list that can spend a token. The schedule makes a
+// list of its own for each minute and each change, and nobody changes one.
+type pingFires struct {
+	mu      sync.Mutex
+	of      *schedule.Entry // where the list stands
+	n       int
+	runtime *config.Runtime
+	fires   []budget.Fire
+}
+
+// take gives those of a list, which it makes anew where that or the settings are others.
+func (k *pingFires) take(list []schedule.Entry, set *config.Runtime, make func() []budget.Fire) []budget.Fire {
+	if len(list) == 0 {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.of != &list[0] || k.n != len(list) || k.runtime != set {
+		k.of, k.n, k.runtime, k.fires = &list[0], len(list), set, make()
+	}
+	return k.fires
 }
 
 // mayPing are the fires that can spend a token, with how likely each does: of background

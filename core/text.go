@@ -2,6 +2,9 @@ package core
 
 // Words for people.
 const (
+	textAsBatch          = "handed in as a batch: its report comes within a day"
+	textTaskGone         = "its task is gone, or may not wait any more"
+	textBatchFailed      = "%s has no answer: %s"
 	textScreenNoTools    = "no tool is needed here: answer with the JSON object only"
 	textNoWebhook        = "no webhook has the id %q: ollim-bot webhook list shows the ids"
 	textFileWaits        = "%s waits for you and does nothing until then. %s Allow it in the schedule with y, or with ollim-bot allow"
@@ -17,6 +20,7 @@ const (
 	textLoggedIn         = "claude is logged in"
 	textOpenLogin        = "open the address, log in there, and paste the code that it shows"
 	textChatHere         = "chat here"
+	textRunHeld          = "%s: held until %s"
 	textForegroundFailed = "%q could not finish: %v"
 	textReadOnly         = "this viewer is read-only: nothing can be changed here"
 	textNotRunning       = "the bot does not run here: start it with ollim-bot run"
@@ -83,4 +87,11 @@ const (
 	textNotAdded       = "the task %q was not added from here: delete its file, or use ollim-bot routine cancel or reminder cancel"
 	textAddedGone      = "%s is gone already: it has run, or its file was removed"
 	textAddedEdited    = "%s has been edited since: delete its file %s yourself if you no longer want it"
+)
+
+// What the model reads of runs that may wait.
+const (
+	promptMayWait = "\n\nThis run may wait and is one request: you have no tools and nobody answers. " +
+		"Whatever is said above about tools, pings and reports does not count here. What you write now is the report, all of it; begin with what matters most."
+	updateFromBatch = "%s (handed in %s, answered as a batch): %s"
 )

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"ollimbot/core/audit"
 	"ollimbot/core/command"
 	"ollimbot/core/tail"
 )
@@ -59,6 +60,11 @@ func (v *Viewer) Do(ctx context.Context, c command.Value) (command.Outcome, erro
 		ctx = context.WithValue(ctx, inert{}, true)
 	}
 	return v.bot.Do(ctx, c)
+}
+
+// Note keeps in the audit log what a viewer has done beside its commands; ctx says who.
+func (b *Bot) Note(ctx context.Context, action, subject, detail string) {
+	b.record(ctx, audit.Entry{Action: action, Subject: subject, Detail: detail})
 }
 
 // inert is the key of a context in which nothing is run for a text.

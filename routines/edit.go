@@ -322,6 +322,9 @@ func appendCommon(out []store.Out, t Task) []store.Out {
 	if t.Critical {
 		out = append(out, store.Out{Key: "critical", Value: true})
 	}
+	if t.MayWait {
+		out = append(out, store.Out{Key: "may-wait", Value: true})
+	}
 	return out
 }
 

@@ -107,6 +107,11 @@ func (p *File) Task() Task {
 		Subagent:    p.Line("subagent"),
 		TrustInput:  p.flag("trust-input", false),
 		Critical:    p.flag("critical", false),
+		MayWait:     p.flag("may-wait", false),
+	}
+	if f := p.Field("may-wait"); t.MayWait && (p.kind != KindRoutine || !t.Background || len(t.Allowed) > 0) {
+		p.AddAt(Warning, f, msgMayWait)
+		t.MayWait = false
 	}
 	if t.Allowed != nil && t.Disallowed != nil {
 		later := p.Field("allowed-tools")
@@ -351,7 +356,7 @@ func removed(r rune) bool {
 var (
 	commonKeys = []string{
 		"id", "background", "model", "thinking", "isolated", "description", "update-main-session",
-		"allow-ping", "allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input", "critical",
+		"allow-ping", "allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input", "critical", "may-wait",
 	}
 	ownKeys = map[Kind][]string{
 		KindRoutine:  {"cron", "missed"},

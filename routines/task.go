@@ -58,6 +58,9 @@ type Task struct {
 	// Critical is `critical: true` (ours): the task runs also where a cap on money holds
 	// the others.
 	Critical bool
+	// MayWait is `may-wait: true` (ours): a run is one request without tools, which may be
+	// answered up to a day later at half the price.
+	MayWait bool
 	// Waits is why the task does not fire until its user says so; empty for all that
 	// may. An index tells it (Folder.JudgeBy), no file does.
 	Waits string

@@ -161,6 +161,8 @@ func notAChoice(key, text string, accepted []string) string {
 	return fmt.Sprintf("%s is %s; write %s or %s", key, show(text), strings.Join(accepted[:last], ", "), accepted[last])
 }
 
+const msgMayWait = "may-wait is for routines with background: true and without allowed-tools, whose runs are one request: this one runs at once"
+
 func notAModel(text string) string {
 	return fmt.Sprintf("model is %s; write opus, sonnet, haiku or a model with its provider, such as local/qwen3", show(text))
 }

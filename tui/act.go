@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
-	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/notice"
 	"ollimbot/tui/action"
@@ -135,7 +134,9 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	case action.Help:
 		r.open(dialog.Keys(r.keys, r.focus, r.theme.ASCII()))
 	case action.Palette:
-		r.open(dialog.NewPalette(r.context(), r.focus, r.off))
+		p := dialog.NewPalette(r.context(), r.focus, r.off)
+		r.open(p)
+		return r.command(doneMsg{command: command.Runs{Most: storedRuns}, asker: p, reads: true})
 	case action.Notices:
 		r.open(r.speech.page(r.snap))
 	case action.Mouse:
@@ -225,6 +226,9 @@ func (r *root) toggleMouse() {
 	}
 	r.say(notice.Info, textMouseOff(r.names()))
 }
+
+// storedRuns is how many of the stored runs the palette finds.
+const storedRuns = 20_000
 
 // undoDepth is how many changes can be undone, newest first.
 const undoDepth = 50
@@ -318,98 +322,4 @@ func (r *root) doFor(c command.Value, d pane.Dialog) tea.Cmd {
 		r.answering(a)
 	}
 	return r.command(doneMsg{command: c, asker: d})
-}
-
-func (r *root) undoLast() tea.Cmd {
-	n := len(r.undo)
-	if n == 0 {
-		return nil
-	}
-	c := r.undo[n-1]
-	r.undo = r.undo[:n-1]
-	return r.command(doneMsg{command: c, undoing: true})
-}
-
-// done says what came of a command, and remembers how to undo it.
-func (r *root) done(msg doneMsg) tea.Cmd {
-	if r.ctx.Err() != nil {
-		return nil
-	}
-	r.see(msg.snap)
-	if msg.reader != action.Everywhere {
-		return r.haveRead(msg)
-	}
-	if msg.asker != nil && slices.Contains(r.dialogs, msg.asker) { // else it was left meanwhile
-		cmd := r.tell(msg.asker, pane.Done{Outcome: msg.outcome, Err: msg.err})
-		if msg.reads || msg.err != nil { // it stands in the dialog
-			return cmd
-		}
-	}
-	if msg.reads {
-		return nil
-	}
-	if msg.err != nil {
-		if msg.undoing { // nothing was taken back: it can be tried again
-			r.undo = append(r.undo, msg.command)
-		}
-		r.say(notice.Alert, clean.Line(msg.err.Error()))
-		switch c := msg.command.(type) {
-		case command.Say:
-			r.unsaid(c.Text)
-		case command.Answer:
-			delete(r.desk.answered, c.ID)
-		}
-		return nil
-	}
-	switch c := msg.command.(type) {
-	case command.SetLook:
-		r.wear(c.Name, c.Value)
-	case command.SetConfig:
-		if msg.outcome.Follows != "" {
-			c.Sure = true
-			return r.answer(pane.Answer{Ask: &pane.Question{Text: msg.outcome.Follows + ".", Yes: textSetIt, No: textLeaveIt, Do: c}})
-		}
-	}
-	text := r.outcome(msg.command, msg.outcome.Message)
-	switch {
-	case msg.undoing && text != "":
-		text = textUndone + text
-	case msg.undoing:
-		text = textUndoneBare
-	case msg.outcome.Undo != nil:
-		r.undo = append(r.undo, msg.outcome.Undo)
-		if len(r.undo) > undoDepth {
-			r.undo = r.undo[len(r.undo)-undoDepth:]
-		}
-		text += textUndoKey(r.names())
-	}
-	if text != "" {
-		r.say(notice.Info, text)
-	}
-	return nil
-}
-
-// outcome is what is said of a command that was carried out.
-func (r *root) outcome(c command.Value, message string) string {
-	switch c := c.(type) {
-	case command.Interrupt:
-		if message == "" {
-			return textInterrupted
-		}
-	case command.Answer:
-		return r.answeredText(c, message)
-	case command.Say:
-		if r.focus == action.Chat {
-			return "" // the reply stands in the conversation
-		}
-		message, _, _ = strings.Cut(message, "\n")
-	}
-	return message
-}
-
-// unsaid gives words that could not be sent back to whoever wrote them.
-func (r *root) unsaid(text string) {
-	if p, ok := r.panes[action.Chat].(interface{ Return(text string) }); ok {
-		p.Return(text)
-	}
 }

@@ -45,6 +45,9 @@ func (r *root) edit(e pane.Edit) tea.Cmd {
 		r.say(notice.Info, textReadOnly)
 		return nil
 	}
+	if r.o.Remote != nil && r.o.Remote.Opened != nil {
+		r.o.Remote.Opened(e.File)
+	}
 	argv := editorArgs(r.programs(), file, e)
 	name := filepath.Base(argv[0])
 	return r.handOver(argv, func(err error) tea.Msg { return editedMsg{name, err} })

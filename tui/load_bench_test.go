@@ -207,7 +207,7 @@ func (d *dashboard) press(k, want string) time.Duration {
 	for {
 		select {
 		case f := <-d.frames:
-			if seen += ansi.Strip(f); strings.Contains(seen, want) {
+			if seen += f; strings.Contains(ansi.Strip(seen), want) { // a read may end within a sequence
 				return time.Since(began)
 			}
 		case <-limit:

@@ -25,12 +25,16 @@ type Remote struct {
 	// Programs is the environment of what is started on the terminal: of the bot, never
 	// of the other end.
 	Programs []string
+	// Heard is told of each key, click and paste, Opened of each file that is opened in
+	// the editor; nil tells nobody.
+	Heard  func()
+	Opened func(file string)
 }
 
 // What a viewer may send, in keys and clicks a second, and at once. Each costs a frame;
 // who sends more waits, and only they.
 const (
-	pace  = 100
+	pace  = 60
 	burst = 300
 )
 
@@ -40,8 +44,12 @@ func (o *Remote) filter(ctx context.Context) func(tea.Model, tea.Msg) tea.Msg {
 	return func(_ tea.Model, msg tea.Msg) tea.Msg {
 		switch msg.(type) {
 		case tea.KeyMsg, tea.MouseMsg, tea.PasteMsg, tea.FocusMsg, tea.BlurMsg, tea.BackgroundColorMsg, signalMsg:
-			if o != nil {
-				_ = limit.Wait(ctx) // its only error is that the dashboard ends
+			if o == nil {
+				break
+			}
+			_ = limit.Wait(ctx) // its only error is that the dashboard ends
+			if _, key := msg.(signalMsg); !key && o.Heard != nil {
+				o.Heard()
 			}
 		}
 		return msg

@@ -278,7 +278,9 @@ func (r *root) setDark(dark bool) urgency {
 }
 
 // setTheme builds the theme that was chosen, for the background.
-func (r *root) setTheme() { r.theme = r.facts.theme(r.o, r.themeName(), r.dark) }
+func (r *root) setTheme() {
+	r.theme = r.facts.theme(r.o, theme.Options{Dark: r.dark, Blocks: r.chosen.Charts == settings.Pens[1]}, r.themeName())
+}
 
 // refresh takes a new snapshot.
 func (r *root) refresh() { r.see(r.core.Snapshot()) }

@@ -133,7 +133,7 @@ func (r *root) division() layout.Input {
 	size := r.chosen.Sizes[preset]
 	return layout.Input{
 		W: r.w, H: r.h, Zoom: r.whole(), Focus: r.focus, Lower: r.lower, Writing: r.needsRoom(),
-		Preset: preset, Columns: size.Columns, Rows: size.Rows, Content: r.content,
+		Preset: preset, Columns: size.Columns, Right: size.Right, Rows: size.Rows, Content: r.content,
 	}
 }
 
@@ -174,7 +174,7 @@ func (r *root) resizePane(by step) {
 	r.choose(func(d *settings.Dashboard) {
 		sizes := map[string]settings.Size{}
 		maps.Copy(sizes, d.Sizes)
-		sizes[in.Preset] = settings.Size{Columns: in.Columns, Rows: in.Rows}
+		sizes[in.Preset] = settings.Size{Columns: in.Columns, Right: in.Right, Rows: in.Rows}
 		d.Sizes = sizes
 	})
 }

@@ -47,6 +47,32 @@ func remembered(t *testing.T, dir string) settings.Dashboard {
 	return d
 }
 
+// The third column is as wide as its user makes it, also at the next start.
+func TestTheThirdColumnIsMovedByTheSameKeys(t *testing.T) {
+	dir := config(t)
+	wide := func(s *stage) int {
+		x, _ := s.find("5 Chat")
+		return 200 - x
+	}
+	before := 0
+	play(t, setup{w: 200, h: 60, options: Options{Config: dir}}, func(s *stage) {
+		before = wide(s)
+		s.press("5", "<", "<")
+		if got := wide(s); got != before-2*columnStep {
+			t.Errorf("%d cells after %d", got, before)
+		}
+	})
+	play(t, setup{w: 200, h: 60, options: Options{Config: dir}}, func(s *stage) {
+		if got := wide(s); got != before-2*columnStep {
+			t.Errorf("%d cells at the next start, %d at first", got, before)
+		}
+		s.press("5", ">", ">")
+		if got := wide(s); got != before {
+			t.Errorf("%d cells, %d at first", got, before)
+		}
+	})
+}
+
 func TestRemappedKeysWorkAndAreShownEverywhere(t *testing.T) {
 	dir := config(t, settings.KeysFile, "app.quit: ctrl+q\nview.palette: f2\nview.help: [f1]\nview.zoom: q\n")
 	play(t, setup{options: Options{Config: dir}}, func(s *stage) {

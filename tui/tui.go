@@ -116,8 +116,12 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 // program is Bubble Tea without its renderer and its signals: it reads input
 // and runs commands. At one frame a second its ticker costs nothing.
 func program(ctx context.Context, r *root, o Options) *tea.Program {
+	life := ctx
+	if o.Remote != nil { // a program that is killed leaves a thread behind, which waits for keys
+		life = context.WithoutCancel(ctx)
+	}
 	return tea.NewProgram(r,
-		tea.WithContext(ctx),
+		tea.WithContext(life),
 		tea.WithFilter(o.Remote.filter(ctx)),
 		tea.WithInput(o.Input),
 		tea.WithOutput(io.Discard),
@@ -132,6 +136,9 @@ func program(ctx context.Context, r *root, o Options) *tea.Program {
 
 // run gives the end of the program its meaning.
 func (r *root) run(p *tea.Program) error {
+	if r.o.Remote != nil {
+		defer context.AfterFunc(r.ctx, p.Quit)()
+	}
 	_, err := p.Run()
 	if r.o.Remote != nil {
 		letGo(p)
@@ -222,20 +229,20 @@ func lookup(env []string, name string) string {
 	return ""
 }
 
-// theme builds the theme of a name (settings.Themes) for a background.
-func (t terminal) theme(o Options, name string, dark bool) *theme.Theme {
-	profile := t.profile
+// theme builds the theme of a name (settings.Themes), of which the user's choices and the
+// background are known.
+func (t terminal) theme(o Options, look theme.Options, name string) *theme.Theme {
+	look.Profile = t.profile
 	switch name {
 	case "dark":
-		dark = true
+		look.Dark = true
 	case "light":
-		dark = false
+		look.Dark = false
 	case "16":
-		profile = min(profile, 16)
+		look.Profile = min(look.Profile, 16)
 	}
-	return theme.New(theme.Options{
-		Dark: dark, Contrast: name == "contrast", NoColor: o.NoColor || t.noColor, ASCII: o.ASCII || t.ascii, Profile: profile,
-	})
+	look.Contrast, look.NoColor, look.ASCII = name == "contrast", o.NoColor || t.noColor, o.ASCII || t.ascii
+	return theme.New(look)
 }
 
 // FrameOptions say how one frame is drawn.

@@ -19,7 +19,10 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude"
 	"ollimbot/core/agent/claude/fakeapi"
+	messagesapi "ollimbot/core/agent/messages"
+	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/policy"
+	"ollimbot/core/store"
 	"ollimbot/core/store/storetest"
 	"ollimbot/core/toolset"
 	"ollimbot/routines"
@@ -53,11 +56,38 @@ const hostile = `{
 }`
 
 // TestNoAttemptGetsPastTheRealCommand plays the table with a model of ours behind
-// the real command. What is refused leaves the directory as it was and reaches
-// neither the model nor anything outside, whatever the project's settings say.
+// the real command.
 func TestNoAttemptGetsPastTheRealCommand(t *testing.T) {
 	t.Parallel()
 	cli := fakeapi.RequireCLI(t)
+	noAttemptGetsPast(t, func(f *front) besieged {
+		return claude.New(claude.Options{Path: cli, Env: fakeapi.CLIEnv(t, f.api), Log: slog.New(slog.DiscardHandler)})
+	})
+}
+
+// TestNoAttemptGetsPastOurOwnTools plays it with the tools of our own. They are not in a
+// fence: the rules alone stand before them.
+func TestNoAttemptGetsPastOurOwnTools(t *testing.T) {
+	t.Parallel()
+	noAttemptGetsPast(t, func(f *front) besieged {
+		env := map[string]string{"ANTHROPIC_BASE_URL": f.api.URL(), "ANTHROPIC_API_KEY": marigold}
+		return messagesapi.New(messagesapi.Options{
+			Dir: f.dir, Env: []string{"PATH=/usr/bin:/bin", "ANTHROPIC_API_KEY=" + marigold, "CLAUDE_CODE_OAUTH_TOKEN=" + marigold, "HOME=" + f.outside},
+			Providers: provider.New(provider.Options{Dir: f.dir, Getenv: func(name string) string { return env[name] }}), Log: slog.New(slog.DiscardHandler),
+		})
+	})
+}
+
+// besieged is an engine that is attacked.
+type besieged interface {
+	agent.Engine
+	Run(ctx context.Context) error
+}
+
+// noAttemptGetsPast plays the table in sessions of all kinds. What is refused leaves
+// the directory as it was and reaches neither the model nor anything outside, whatever
+// the project's settings say.
+func noAttemptGetsPast(t *testing.T, engine func(*front) besieged) {
 	for _, tt := range []struct {
 		name     string
 		kind     policy.Kind
@@ -77,7 +107,7 @@ func TestNoAttemptGetsPastTheRealCommand(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			f := newFront(t, cli, tt.settings)
+			f := newFront(t, engine, tt.settings)
 			allowed := policy.MainTools()
 			if tt.kind == policy.Background {
 				allowed = policy.BackgroundTools()
@@ -115,7 +145,8 @@ type front struct {
 	t             *testing.T
 	table         attempts
 	api           *fakeapi.Server
-	engine        *claude.Engine
+	engine        besieged
+	dir           *store.Dir
 	guard         *policy.Guard
 	root, outside string
 
@@ -123,7 +154,7 @@ type front struct {
 	asked int
 }
 
-func newFront(t *testing.T, cli, settings string) *front {
+func newFront(t *testing.T, engine func(*front) besieged, settings string) *front {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "core", "policy", "testdata", "attempts.json"))
 	if err != nil {
@@ -153,8 +184,11 @@ func newFront(t *testing.T, cli, settings string) *front {
 			t.Fatal(err)
 		}
 	}
-	dir := storetest.At(t, f.root)
-	f.guard = policy.New(policy.Options{Dir: dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler)})
+	// What is as young as the first command of a session may be that command's work:
+	// these files are the user's.
+	time.Sleep(50 * time.Millisecond)
+	f.dir = storetest.At(t, f.root)
+	f.guard = policy.New(policy.Options{Dir: f.dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler)})
 	f.guard.Approvals().OnChange(func(a policy.Approval) {
 		if a.Verdict == "" {
 			f.mu.Lock()
@@ -169,7 +203,7 @@ func newFront(t *testing.T, cli, settings string) *front {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.api.Close() })
-	f.engine = claude.New(claude.Options{Path: cli, Env: fakeapi.CLIEnv(t, f.api), Log: slog.New(slog.DiscardHandler)})
+	f.engine = engine(f)
 	ctx, cancel := context.WithCancel(context.Background())
 	var g sync.WaitGroup
 	g.Go(func() {
@@ -251,7 +285,7 @@ func (f *front) play(s agent.Session, pick func(attempt) bool) {
 	}
 	for i, a := range rows {
 		// Which tools there are, and whether they write through a link, is the command's.
-		unknown := strings.Contains(ends[i].Text, "No such tool") || strings.Contains(ends[i].Text, "it is a symbolic link")
+		unknown := strings.Contains(ends[i].Text, "No such tool") || strings.Contains(ends[i].Text, "Error: there is no tool") || strings.Contains(ends[i].Text, "it is a symbolic link")
 		if a.Want == "asked" && !unknown {
 			questions++
 		}
@@ -288,12 +322,12 @@ func (f *front) waiting(rows []attempt) {
 }
 
 // tree are all files of the test and what stands in them, but for the bot's own
-// record of who writes what.
+// records of who writes what, and of sessions.
 func (f *front) tree() map[string]string {
 	f.t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(filepath.Dir(f.root), func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() || strings.Contains(e.Name(), "provenance") {
+		if err != nil || !e.Type().IsRegular() || strings.Contains(e.Name(), "provenance") || strings.Contains(path, "/state/sessions/") {
 			return err
 		}
 		data, err := os.ReadFile(path)

@@ -27,6 +27,14 @@ type claudeWorld struct {
 func newClaudeWorld(t *testing.T) *claudeWorld {
 	t.Helper()
 	cli := fakeapi.RequireCLI(t)
+	w := newWorld(t)
+	w.env = append(w.env, "OLLIM_CLAUDE="+cli)
+	return w
+}
+
+// newWorld is one without the command, for an engine that needs none.
+func newWorld(t *testing.T) *claudeWorld {
+	t.Helper()
 	api, err := fakeapi.Start(fakeapi.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +44,7 @@ func newClaudeWorld(t *testing.T) *claudeWorld {
 	if err := os.CopyFS(w.data, os.DirFS(filepath.Join("testdata", "fixtures", "data-dir"))); err != nil {
 		t.Fatal(err)
 	}
-	w.env = append(fakeapi.CLIEnv(t, api), "OLLIM_CLAUDE="+cli, "OLLIM_DATA_DIR="+w.data, "OLLIM_TIMEZONE=America/Los_Angeles",
+	w.env = append(fakeapi.CLIEnv(t, api), "OLLIM_DATA_DIR="+w.data, "OLLIM_TIMEZONE=America/Los_Angeles",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
 	return w
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/claude/fakeapi"
 )
 
@@ -69,7 +70,7 @@ func TestWhatTheModelSees(t *testing.T) {
 
 func newContract(t *testing.T) *contract {
 	t.Helper()
-	s := newSiege(t, "bubblewrap")
+	s := newSiege(t, choice.Claude, "bubblewrap")
 	if err := os.RemoveAll(s.data); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/agent"
 	"ollimbot/core/command"
 	"ollimbot/core/money"
 	"ollimbot/core/words"
@@ -30,6 +31,7 @@ type costsAnswer struct {
 	Expected  float64          `json:"expected_usd"`
 	Projected float64          `json:"projected_usd"`
 	Ahead     []schedule.Entry `json:"ahead"`
+	Used      agent.Usage      `json:"usage"`
 }
 
 // moneyAnswer is what was spent, is promised, and may be; caps are null where there
@@ -78,7 +80,7 @@ func (c *costsCmd) Run(p *process, at dataDir, bot *core.Bot) error {
 func answerCosts(r *command.CostReport) costsAnswer {
 	return costsAnswer{
 		Money: answerMoney(r.Money), Talk: r.Talk, Expected: r.Expected, Projected: r.Projected,
-		Ahead: append([]schedule.Entry{}, r.Ahead...),
+		Ahead: append([]schedule.Entry{}, r.Ahead...), Used: r.Used,
 		Days: each(r.Days, func(d command.CostDay) costDayAnswer {
 			return costDayAnswer{d.Date.Format(time.DateOnly), d.Dollars, d.Tokens, d.Runs}
 		}),
@@ -116,6 +118,9 @@ func costLines(o command.Outcome) []string {
 	lines = append(lines, moneyLines(r.Money)...)
 	if r.Expected > 0 {
 		lines = append(lines, fmt.Sprintf("today is expected to come to %s: %s are scheduled until midnight", words.Dollars(r.Projected), words.Dollars(r.Expected)))
+	}
+	if text := command.Blocks(r.Used); text != "" {
+		lines = append(lines, text)
 	}
 	if r.Talk > 0 {
 		lines = append(lines, "the conversation: "+words.Dollars(r.Talk))

@@ -13,10 +13,15 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/access"
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/claude"
 	claudeproc "ollimbot/core/agent/claude/process"
+	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/clean"
 	"ollimbot/core/config"
+	"ollimbot/core/fork"
 	"ollimbot/core/guide"
 	"ollimbot/core/sandbox"
 	"ollimbot/core/webhook"
@@ -80,6 +85,10 @@ func checkDiscord(r *report, at dataDir) {
 func (p *process) checkClaude(r *report, at dataDir) {
 	path, err := claudeproc.Find(p.engineEnv(at))
 	if err != nil {
+		if p.providers(at).Ready() == nil {
+			r.add(pass, "claude", "not installed and not needed: the engine messages answers")
+			return
+		}
 		r.add(warn, "claude", "%v; until then the offline engine answers", err)
 		return
 	}
@@ -110,6 +119,60 @@ func (p *process) checkClaude(r *report, at dataDir) {
 		r.add(bad, "login", "nobody is logged in to Claude: run ollim-bot auth login")
 	default:
 		r.add(pass, "login", "logged in (%s)", clean.Line(auth.Method))
+	}
+}
+
+// checkProviders asks those who speak the Messages API whether they are there and take
+// their keys, and tells how much of the prompts came from a cache.
+func (p *process) checkProviders(r *report, at dataDir) {
+	providers := p.providers(at)
+	for _, problem := range providers.Problems() {
+		r.add(bad, provider.File, "line %d: %s", problem.Line, problem.Message)
+	}
+	list := providers.Providers()
+	for _, one := range list {
+		if err := one.Check(context.Background()); err != nil {
+			r.add(bad, one.Name, "%v", err)
+			continue
+		}
+		r.add(pass, one.Name, "%s answers (%s)", one.BaseURL, words.Count(len(one.Models), "model"))
+	}
+	settings, _, _ := config.LoadRuntime(at.dir)
+	if len(list) == 0 && settings.Engine == choice.Messages {
+		r.add(bad, "engine", "%v", providers.Ready())
+	} else if len(list) == 0 {
+		r.add(pass, "providers", "none, and none needed: the engine messages is not in use")
+	}
+	checkCache(r, at)
+}
+
+// cachedRuns is how many runs tell how well the cache works.
+const cachedRuns = 50
+
+// checkCache tells which part of the prompts came from the cache of late: what is read
+// from it costs a tenth and less.
+func checkCache(r *report, at dataDir) {
+	runs, err := fork.Ledger(at.dir, cachedRuns)
+	if err != nil {
+		r.add(warn, "cache", "%v", err)
+		return
+	}
+	var used agent.Usage
+	counted := 0
+	for _, v := range runs {
+		if _, ok := v.Usage.Cached(); ok {
+			used = used.Add(v.Usage)
+			counted++
+		}
+	}
+	share, ok := used.Cached()
+	switch text := fmt.Sprintf("%.0f %% of the prompts of the last %s came from the cache", 100*share, words.Count(counted, "run")); {
+	case !ok:
+		r.add(pass, "cache", "no run tells of one yet")
+	case share < 0.5:
+		r.add(warn, "cache", "%s: less than half makes runs dear; tasks that name another model than the conversation's, or isolated ones, begin without it", text)
+	default:
+		r.add(pass, "cache", "%s", text)
 	}
 }
 
@@ -331,7 +394,7 @@ func checkAgentFiles(r *report, at dataDir) {
 // stateFiles are the JSON files that the bot keeps; a missing one is fine.
 var stateFiles = []string{
 	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "config.json", "settings.json", "schedule.json",
-	"installed.json", "holds.json", "mute.json", "usage.json", "discord.json", "waiting_messages.json", "delivery.json", "provenance.json",
+	"installed.json", "holds.json", "mute.json", "usage.json", "discord.json", "waiting_messages.json", "delivery.json", "provenance.json", "batches.json", "engine_moves.json",
 }
 
 func checkState(r *report, at dataDir) {
@@ -366,4 +429,37 @@ func checkState(r *report, at dataDir) {
 // shortTime leaves out the day where it is today.
 func shortTime(now, t time.Time) string {
 	return cron.Layouts{Today: "15:04", Else: "Mon 2006-01-02 15:04"}.Format(t.In(now.Location()), now)
+}
+
+// checkAttach says who may look at the bot from elsewhere, and by which key they know it.
+func checkAttach(r *report, at dataDir) {
+	mark, err := access.Fingerprint(at.dir)
+	switch {
+	case err != nil:
+		r.add(bad, "host key", "%v", err)
+	case mark == "":
+		r.add(pass, "host key", "not made yet: it is when somebody first attaches")
+	default:
+		r.add(pass, "host key", "%s", mark)
+	}
+	port := "no port is open; viewers come over the socket of the data directory"
+	if at.env.AttachAddress != "" {
+		port = at.env.AttachAddress
+	}
+	r.add(pass, "port", "%s", port)
+	keys, problems, err := access.Keys(at.dir)
+	if err != nil {
+		r.add(bad, access.KeysFile, "%v", err)
+		return
+	}
+	for _, p := range problems {
+		r.add(warn, access.KeysFile, "%s", p)
+	}
+	readOnly := 0
+	for _, k := range keys {
+		if k.ReadOnly {
+			readOnly++
+		}
+	}
+	r.add(pass, access.KeysFile, "%s, %d of them read-only", words.Count(len(keys), "key"), readOnly)
 }

@@ -22,30 +22,27 @@ type doneAnswer struct {
 	Message string `json:"message"`
 }
 
-type fireCmd struct {
+// ofTask is what names a task.
+type ofTask struct {
 	ID string `arg:"" help:"The id of a routine or reminder."`
 	asJSON
 }
+
+type fireCmd struct{ ofTask }
 
 // Run runs a task now, beside its schedule.
 func (c *fireCmd) Run(p *process, bot *core.Bot) error {
 	return p.doing(bot, c.asJSON, command.FireNow{ID: c.ID})
 }
 
-type pauseCmd struct {
-	ID string `arg:"" help:"The id of a routine or reminder."`
-	asJSON
-}
+type pauseCmd struct{ ofTask }
 
 // Run keeps a task from firing.
 func (c *pauseCmd) Run(p *process, bot *core.Bot) error {
 	return p.doing(bot, c.asJSON, command.Pause{ID: c.ID, Paused: true})
 }
 
-type resumeCmd struct {
-	ID string `arg:"" help:"The id of a routine or reminder."`
-	asJSON
-}
+type resumeCmd struct{ ofTask }
 
 // Run lets a task go on.
 func (c *resumeCmd) Run(p *process, bot *core.Bot) error {
@@ -53,9 +50,8 @@ func (c *resumeCmd) Run(p *process, bot *core.Bot) error {
 }
 
 type snoozeCmd struct {
-	ID   string   `arg:"" help:"The id of a routine or reminder."`
+	ofTask
 	When []string `arg:"" help:"Until when: 2h, 18:30, tomorrow 9:00, 2026-12-01 08:00."`
-	asJSON
 }
 
 // Run keeps a task from firing until a time.

@@ -15,6 +15,9 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
+	claudeproc "ollimbot/core/agent/claude/process"
+	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/clean"
 	"ollimbot/core/config"
 	"ollimbot/discord"
 )
@@ -53,6 +56,11 @@ const (
 	textRestart      = "The running bot reads it at its next start.\n"
 	textEnvWins      = "Careful: %s is also set in the environment, which goes before the file.\n"
 	textInitEnter    = "Enter goes on to the dashboard. "
+	textAskOllama    = "Ollama answers at %s, with %s. May the bot think with it? [yes] "
+	textThinksBoth   = "The bot thinks with the claude command (%s). %[2]s is there too: /config fallback %[2]s lets it answer while Claude is out of reach.\n"
+	textThinksClaude = "The bot thinks with the claude command (%s).\n"
+	textThinksModel  = "The bot thinks with %s (%s).\n"
+	textThinksNobody = "Nobody thinks for the bot yet: install the claude command, put ANTHROPIC_API_KEY into .env, or start Ollama; until then a script answers.\n"
 	textByHand       = "%s could not be changed safely: put %s into it by hand"
 )
 
@@ -107,7 +115,40 @@ func (c *initCmd) walk(p *process, q *questions) error {
 	if err := writeVariables(at, zone, token); err != nil {
 		return err
 	}
+	if err := q.whoAnswers(at); err != nil {
+		return err
+	}
 	return c.finish(p, at, wrong)
+}
+
+// whoAnswers looks for what the bot can think with on this machine, and offers what
+// the user need only agree to.
+func (q *questions) whoAnswers(at dataDir) error {
+	providers := q.p.providers(at)
+	models := provider.Ollama(context.Background(), q.p.getenv("OLLAMA_HOST"))
+	_, err := at.dir.Read(provider.File)
+	if models != nil && len(models.Names) > 0 && errors.Is(err, fs.ErrNotExist) {
+		said, err := q.ask(fmt.Sprintf(textAskOllama, models.Address, clean.Cut(strings.Join(models.Names, ", "), 200)), "yes", anyAnswer)
+		if err != nil {
+			return err
+		}
+		if strings.HasPrefix(strings.ToLower(said), "y") {
+			if err := at.dir.Write(provider.File, models.YAML()); err != nil {
+				return err
+			}
+		}
+	}
+	path, err := claudeproc.Find(q.p.engineEnv(at))
+	list := providers.Providers()
+	switch {
+	case err == nil && len(list) > 0:
+		return q.p.printf(textThinksBoth, path, list[0].Models[0].FullName())
+	case err == nil:
+		return q.p.printf(textThinksClaude, path)
+	case len(list) > 0:
+		return q.p.printf(textThinksModel, list[0].Models[0].FullName(), list[0].BaseURL)
+	}
+	return q.p.printf(textThinksNobody)
 }
 
 // working asks for a token until Discord takes one, or cannot be asked; from a

@@ -87,14 +87,16 @@ var outside = []struct {
 	{"golang.org/x/oauth2", []string{"core/google"}},
 	{"golang.org/x/net", []string{"core/google", "core/agent/messages/tools"}},
 	{"mvdan.cc/sh/v3", []string{"core/policy"}},
+	{"golang.org/x/crypto", []string{"core/access", "tui/attach", "cmd", "core/store", "core/update"}},
 	{"golang.org/x/image", []string{"cmd/shots"}},
 	{"github.com/sahilm/fuzzy", []string{"tui"}},
 	{"github.com/yuin/goldmark", []string{"tui/widget/markdown"}},
 	{"github.com/gofrs/flock", []string{"core/store"}},
 	{"github.com/goccy/go-yaml", []string{"core/store", "core/policy", "core/webhook", "tui/settings"}},
 	{"github.com/joho/godotenv", []string{"core/config"}},
+	{"filippo.io/age", []string{"core/move"}},
 	{"github.com/coreos/go-systemd", []string{"cmd/internal/service"}},
-	{"aead.dev/minisign", []string{"core/update", "cmd/release"}},
+	{"aead.dev/minisign", []string{"core/update"}},
 }
 
 func withinAny(path string, rooms []string) bool {

@@ -15,6 +15,7 @@ import (
 	"reflect"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // zones work on machines without a zone database
@@ -48,6 +49,20 @@ func main() {
 	os.Exit(run(os.Args[1:], p))
 }
 
+// negatives puts "--" before a word such as -3 or -2h, which is no flag of ours but an
+// argument, for the command to judge. Flags behind it go before it.
+func negatives(args []string) []string {
+	at := slices.IndexFunc(args, func(a string) bool { return len(a) > 1 && a[0] == '-' && strings.IndexByte("0123456789.$", a[1]) >= 0 })
+	if at < 1 || strings.HasPrefix(args[at-1], "-") { // the value of a flag, or behind "--" already
+		return args
+	}
+	flags := slices.IndexFunc(args[at:], func(a string) bool { return strings.HasPrefix(a, "--") })
+	if flags < 0 {
+		flags = len(args) - at
+	}
+	return slices.Concat(args[:at], args[at+flags:], []string{"--"}, args[at:at+flags])
+}
+
 // run parses the arguments, runs the command and gives the exit status.
 func run(args []string, p *process) int {
 	var tree cli
@@ -58,6 +73,7 @@ func run(args []string, p *process) int {
 	if err != nil {
 		return p.fail(fmt.Errorf("build the command tree: %w", err))
 	}
+	args = negatives(args)
 	ctx, err := parser.Parse(args)
 	if p.helped { // --help has said what was asked for
 		return exitDone
@@ -171,7 +187,9 @@ type cli struct {
 	globals
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version and exit."`
 
-	Run  runCmd  `cmd:"" default:"withargs"`
+	Run    runCmd    `cmd:"" default:"withargs"`
+	Attach attachCmd `cmd:""`
+
 	Init initCmd `cmd:""`
 	Demo demoCmd `cmd:""`
 
@@ -211,6 +229,8 @@ type cli struct {
 
 	Auth authCmds `cmd:""`
 
+	Export  exportCmd   `cmd:""`
+	Import  importCmd   `cmd:""`
 	Service serviceCmds `cmd:""`
 	Update  updateCmd   `cmd:""`
 	Restart restartCmd  `cmd:""`

@@ -166,3 +166,26 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 }
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestANegativeWordIsNoFlag(t *testing.T) {
+	for in, want := range map[string]string{
+		"config daily_cap 5":               "config daily_cap 5",
+		"config daily_cap -3":              "config daily_cap -- -3",
+		"config daily_cap -3 --json":       "config daily_cap --json -- -3",
+		"config daily_cap -3 --data-dir d": "config daily_cap --data-dir d -- -3",
+		"mute -2h":                         "mute -- -2h",
+		"demo --speed -2":                  "demo --speed -2",
+		"config daily_cap -- -3":           "config daily_cap -- -3",
+	} {
+		if got := strings.Join(negatives(strings.Fields(in)), " "); got != want {
+			t.Errorf("%s is read as %s, not %s", in, got, want)
+		}
+	}
+}

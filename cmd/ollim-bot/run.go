@@ -22,6 +22,7 @@ import (
 	"ollimbot/core/fault"
 	"ollimbot/core/logs"
 	"ollimbot/core/store"
+	"ollimbot/tui/attach"
 )
 
 type runCmd struct {
@@ -38,6 +39,9 @@ func (c *runCmd) Run(p *process, at dataDir) error {
 	}
 	f, err := c.mode(p)
 	if err != nil {
+		return err
+	}
+	if attached, err := p.beside(at, f); attached {
 		return err
 	}
 	m, err := p.chooseEngine(at, c.Engine, c.Pace)
@@ -62,6 +66,7 @@ type serving struct {
 	restarts func() bool // the end that has come is followed by a fresh start
 	// beside runs with the bot and ends with it: the demo's driver. Nil for none.
 	beside func(ctx context.Context, bot *core.Bot, log *slog.Logger) error
+	at     dataDir // where
 }
 
 // serve runs the bot with or without a dashboard until ctx ends, the user
@@ -74,14 +79,16 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 	if err != nil {
 		return err
 	}
+	asked := ctx // has ended where the user or the system wants the end, of a fresh start too
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var next atomic.Pointer[[]string]
-	s.restarts = func() bool { return next.Load() != nil }
+	s.restarts = func() bool { return next.Load() != nil && asked.Err() == nil }
 	s.again = func(args ...string) {
 		next.Store(&args)
 		stop()
 	}
+	s.at = at
 	var bot *core.Bot
 	server := control.New(control.Options{Dir: at.dir.Path(store.StateDir), Log: log})
 	options := core.Options{
@@ -94,11 +101,7 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 	}
 	if list := s.model.providers; list != nil {
 		list.HideFrom(book.Hide)
-		options.Prices, options.Problems = list.Prices(), list.Problems
-		options.CheckModel = func(name string) error {
-			_, _, err := list.Find(name)
-			return err
-		}
+		options.Providers = list
 	}
 	if s.discord {
 		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }
@@ -115,7 +118,7 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 	if s.headless && s.model.notice != "" {
 		log.Info("engine", "note", s.model.notice)
 	}
-	if err := errors.Join(p.together(ctx, bot, log, at, s), book.Close()); err != nil || next.Load() == nil {
+	if err := errors.Join(p.together(ctx, bot, log, s), book.Close()); err != nil || !s.restarts() {
 		return err
 	}
 	return &anew{*next.Load()}
@@ -142,7 +145,7 @@ func restart(args []string) error {
 
 // together runs the bot, the dashboard and what stands beside them. The first
 // one to end ends the others, and all have ended when it returns.
-func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger, at dataDir, s serving) error {
+func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger, s serving) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var g errgroup.Group
@@ -153,11 +156,13 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 	if !begun(ctx, bot) {
 		return g.Wait()
 	}
+	g.Go(fault.Guard("the viewers", func() error { return p.viewers(s.at, bot, attach.Options{Log: log, Tidy: tidyMemory}).Run(ctx) }))
 	if s.beside != nil {
 		g.Go(fault.Guard("the demo's driver", func() error { return s.beside(ctx, bot, log) }))
 	}
 	if s.headless {
-		g.Go(fault.Guard("the supervisor", func() error { return p.tend(ctx, bot, log, at, s.restarts) }))
+		defer inTime(ctx, log)()
+		g.Go(fault.Guard("the supervisor", func() error { return p.tend(ctx, bot, log, s.at, s.restarts) }))
 	} else {
 		g.Go(fault.Guard("the dashboard", func() error {
 			defer stop()

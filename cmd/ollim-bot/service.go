@@ -105,6 +105,9 @@ func (c *serviceLogsCmd) Run(p *process, at dataDir) error {
 
 // withService does something with the service of the data directory.
 func (p *process) withService(at dataDir, args []string, do func(context.Context, *service.Service) error) error {
+	if err := p.usersOnly(); err != nil {
+		return err
+	}
 	ctx, stop := p.context()
 	defer stop()
 	exe, err := service.Program()
@@ -158,18 +161,27 @@ func (p *process) shellOnly(at dataDir) error {
 // stored is harmed.
 const lastPatience = 9500 * time.Millisecond
 
+// inTime ends the program when it was asked to end and has not done so within
+// lastPatience; ended says that it has.
+func inTime(ctx context.Context, log *slog.Logger) (ended func()) {
+	done := make(chan struct{})
+	context.AfterFunc(ctx, func() {
+		select {
+		case <-done:
+		case <-time.After(lastPatience):
+			log.Error("the bot did not end in time and is cut off; what is stored is whole")
+			os.Exit(exitFailed)
+		}
+	})
+	return func() { close(done) }
+}
+
 // tend keeps a supervisor informed of a bot without a dashboard, and reads the
 // settings again on SIGHUP.
 func (p *process) tend(ctx context.Context, bot *core.Bot, log *slog.Logger, at dataDir, again func() bool) error {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
-	context.AfterFunc(ctx, func() {
-		time.AfterFunc(lastPatience, func() {
-			log.Error("the bot did not end in time and is cut off; what is stored is whole")
-			os.Exit(exitFailed)
-		})
-	})
 	return service.Tend(ctx, service.Bot{
 		Alive: bot.Alive, Again: again, Log: log,
 		Status: func() string { return statusWords(bot.Snapshot()) },

@@ -58,13 +58,6 @@ func (n *notified) hears(part string) {
 	}
 }
 
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func put(t *testing.T, path, text string) {
 	t.Helper()
 	check(t, os.MkdirAll(filepath.Dir(path), 0o700))
@@ -129,8 +122,12 @@ echo "== again"; "$OLLIM" service install -- --engine script; echo "exit $?"
 echo "== logs"; "$OLLIM" service logs -n 5; echo "exit $?"
 echo "== reload"; systemctl --user reload ollim-bot; echo "exit $?"; grep -c "the settings were read again" "$HOME/.ollim-bot/state/bot.log"
 echo "== rival"; "$OLLIM" run --headless --engine script; echo "exit $?"
+echo "== restart"; before=$(pid); "$OLLIM" restart
+for i in $(seq 100); do [ "$(grep -c "bot started" "$HOME/.ollim-bot/state/bot.log")" -ge 2 ] && break; sleep 0.1; done
+for i in $(seq 100); do [ "$(systemctl --user is-active ollim-bot)" = active ] && break; sleep 0.1; done
+[ "$(pid)" = "$before" ] && systemctl --user is-active ollim-bot
 echo "== watchdog"; before=$(pid); kill -STOP "$before"
-for i in $(seq 150); do after=$(pid); [ "$after" != "$before" ] && [ "$after" != 0 ] && break; sleep 0.1; done
+for i in $(seq 400); do after=$(pid); [ "$after" != "$before" ] && [ "$after" != 0 ] && break; sleep 0.1; done
 [ "$after" != "$before" ] && echo "a fresh process"; "$OLLIM" service status
 echo "== sandbox"
 args=(); while IFS= read -r line; do args+=(-p "$line"); done < <(grep -E '^(NoNew|Lock|Restrict|SystemCall|UMask)' "$unit")
@@ -149,7 +146,7 @@ func TestTheServiceLivesInARealSystemd(t *testing.T) {
 	}
 	home := t.TempDir()
 	// A watchdog that one can wait for; a drop-in is the way of a user's own changes.
-	put(t, filepath.Join(home, ".config/systemd/user/ollim-bot.service.d/quick.conf"), "[Service]\nWatchdogSec=2\nRestartSec=0\n")
+	put(t, filepath.Join(home, ".config/systemd/user/ollim-bot.service.d/quick.conf"), "[Service]\nWatchdogSec=6\nRestartSec=0\n")
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", userSystemd)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "OLLIM=" + built(t), "INSIDE=" + insideSystemd, "LANG=C.UTF-8"}
 	out, err := cmd.CombinedOutput()
@@ -168,6 +165,7 @@ func TestTheServiceLivesInARealSystemd(t *testing.T) {
 		"logs":      {"bot started", "exit 0"},
 		"reload":    {"exit 0\n1\n"},
 		"rival":     {"exit 1"},
+		"restart":   {"\nactive\n"},
 		"watchdog":  {"a fresh process", "started again 1 time"},
 		"sandbox":   {"bubblewrap works"},
 		"stop":      {"in time", "inactive (dead)", "exit 1"},

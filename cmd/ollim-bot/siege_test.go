@@ -15,19 +15,22 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/claude/fakeapi"
 )
 
 // marigold stands in everything that no model may read.
 const marigold = "marigold"
 
-// siege is the whole program over the real command, with a model that does
-// whatever a stranger has told it.
+// siege is the whole program over the real command, or with tools of our own, with a
+// model that does whatever a stranger has told it.
 type siege struct {
 	*claudeWorld
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out output
+	engine string
+	home   string
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    output
 
 	said  int  // turns of the conversation
 	fence bool // there is one
@@ -60,15 +63,20 @@ var fences = map[string]struct{ config, path string }{
 }
 
 // newSiege is a directory with secrets and tasks of the user, before a fence.
-func newSiege(t *testing.T, fence string) *siege {
+func newSiege(t *testing.T, engine, fence string) *siege {
 	t.Helper()
-	w := newClaudeWorld(t)
+	world := newClaudeWorld
+	if engine == choice.Messages {
+		world = newWorld
+	}
+	w := world(t)
 	f := fences[fence]
-	s := &siege{claudeWorld: w}
+	s := &siege{claudeWorld: w, engine: engine}
 	bin := filepath.Dir(whole(t))
 	s.env = append(s.env, "PATH="+bin+":"+pathWithout(t, f.path), "DISCORD_TOKEN=", "OLLIM_USER_NAME=Ada")
 	for _, v := range w.env {
 		if home, ok := strings.CutPrefix(v, "HOME="); ok {
+			s.home = home
 			s.file(filepath.Join(home, ".ssh", "id_ed25519"), marigold)
 		}
 	}
@@ -162,7 +170,7 @@ func (s *siege) read(name string) string {
 // start runs the program, with its conversation on standard input.
 func (s *siege) start(env ...string) {
 	s.t.Helper()
-	s.cmd = exec.Command(filepath.Join(s.bin(), "ollim-bot"), "run", "--plain", "--engine", "claude")
+	s.cmd = exec.Command(filepath.Join(s.bin(), "ollim-bot"), "run", "--plain", "--engine", s.engine)
 	s.cmd.Env, s.cmd.Stdout, s.cmd.Stderr = append(s.env, env...), &s.out, &s.out
 	var err error
 	if s.in, err = s.cmd.StdinPipe(); err != nil {

@@ -1,9 +1,18 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/agent/choice"
+	"ollimbot/core/command"
 )
 
 func TestEverySignalOfAnEndLetsTheProgramPutThingsAway(t *testing.T) {
@@ -18,5 +27,38 @@ func TestEverySignalOfAnEndLetsTheProgramPutThingsAway(t *testing.T) {
 			t.Errorf("%s does not end the program", sig)
 		}
 		stop()
+	}
+}
+
+// A restart takes its time. Who ends the program meanwhile means it.
+func TestAFreshStartIsGivenUpWhereTheEndIsAskedForMeanwhile(t *testing.T) {
+	for _, ends := range []bool{false, true} {
+		p := &process{
+			in: strings.NewReader(""), out: io.Discard, err: io.Discard, now: time.Now, environ: func() []string { return nil },
+			getenv: func(string) string { return "" }, flags: globals{DataDir: t.TempDir()},
+		}
+		at, err := p.open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := p.chooseEngine(at, choice.Script, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		restarts := func(ctx context.Context, bot *core.Bot, _ *slog.Logger) error {
+			if _, err := bot.Do(ctx, command.Slash{Line: "/restart"}); err != nil {
+				return err
+			}
+			if ends {
+				end()
+			}
+			return nil
+		}
+		err = p.serve(ctx, at, serving{uiMode: uiMode{headless: true}, model: m, beside: restarts})
+		if again := new(anew); errors.As(err, &again) == ends {
+			t.Errorf("an end that was asked for: %v; serve gives %v", ends, err)
+		}
 	}
 }

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/updates"
 	"ollimbot/core/words"
@@ -58,41 +56,28 @@ type statusAnswer struct {
 
 // Run shows the facts of the data directory, beside a running bot or without.
 func (c *statusCmd) Run(p *process, at dataDir, bot *core.Bot) error {
-	a, err := answerStatus(at, bot.SnapshotAt(at.now))
-	if err != nil {
-		return err
-	}
+	a := answerStatus(at, bot.SnapshotAt(at.now))
 	a.Waiting = len(bot.Waiting())
-	costs, err := bot.Do(context.Background(), command.Costs{Days: 1})
-	if err != nil {
-		return err
-	}
-	a.Runs, a.Money = costs.Costs.Days[0].Runs, answerMoney(costs.Costs.Money)
 	return p.answer(c.JSON, a, statusLines(a, at))
 }
 
-func answerStatus(at dataDir, s core.Snapshot) (statusAnswer, error) {
+func answerStatus(at dataDir, s core.Snapshot) statusAnswer {
 	pid, running := at.dir.Running()
-	views, err := ledger(at)
-	if err != nil {
-		return statusAnswer{}, err
-	}
+	glance := s.Glance()
 	a := statusAnswer{
 		Version: version, DataDir: at.dir.Root(), Timezone: at.env.ZoneName,
 		Running: running, PID: pid, Routines: s.Routines, Reminders: s.Reminders,
 		Budget: answerBudget(s.Budget.State, at.now), Updates: len(s.Updates), Next: []schedule.Entry{}, Held: []schedule.Entry{},
 		Unreached: discord.ShutOut(at.dir), Google: s.Google,
-		Pings: s.Budget.State.DailyUsed + s.Budget.State.CriticalUsed, Failed: len(s.Failures), Asks: len(s.Approvals),
+		Pings: glance.Pings, Runs: glance.Runs, Money: answerMoney(s.Money), Failed: len(s.Failures), Asks: glance.Asks,
 	}
 	for _, pr := range s.Schedule.Problems {
 		if pr.Severity == routines.Error {
 			a.Problems++
 		}
 	}
-	for _, v := range views {
-		if v.State == fork.Running {
-			a.Forks++
-		}
+	if running { // else what has no end was cut off
+		a.Forks, _ = fork.Count(s.Forks)
 	}
 	if !s.Budget.Muted.IsZero() {
 		a.Muted = &s.Budget.Muted
@@ -105,7 +90,7 @@ func answerStatus(at dataDir, s core.Snapshot) (statusAnswer, error) {
 			a.Next = append(a.Next, e)
 		}
 	}
-	return a, nil
+	return a
 }
 
 func statusLines(a statusAnswer, at dataDir) []string {

@@ -21,6 +21,8 @@ const (
 	textDumb            = "TERM=dumb: this terminal cannot show the dashboard; with --plain it speaks in lines"
 	textFresh           = "; nothing is set up yet: ollim-bot init does it"
 	textNoTerminal      = "this is not a terminal: use --plain for lines, --headless for no dashboard at all, or ollim-bot snapshot for one frame"
+	textNoHome          = "there is no home directory to keep the bot's key in: set HOME"
+	textNotAttached     = "attach to %s: %w"
 	textOffline         = "no model: a script answers in its place, which costs nothing"
 	textDemo            = "demo: all is real but the model"
 	textBadDelay        = "%q is no time from now: give minutes, or a time such as 90m, 4h, 1h30m or 2d, of a year at most"

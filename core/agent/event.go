@@ -94,6 +94,15 @@ func (u Usage) Tokens() int {
 // Prompt is everything that was read, from the cache too.
 func (u Usage) Prompt() int { return u.InputTokens + u.CacheRead + u.CacheWrite }
 
+// Cached is which part of the prompt came from the cache, 0 to 1; not ok where nothing
+// was cached at all, as with a server that has no cache.
+func (u Usage) Cached() (share float64, ok bool) {
+	if u.CacheRead+u.CacheWrite <= 0 {
+		return 0, false
+	}
+	return float64(u.CacheRead) / float64(u.Prompt()), true
+}
+
 // Add sums two usages.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{

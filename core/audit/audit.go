@@ -46,10 +46,14 @@ const (
 	UpdateDiscarded  = "update.discarded"
 	UpdateRestored   = "update.restored"
 	RunStopped       = "run.stopped"
-	FileSent         = "file.sent" // Subject is its path
+	RunHeld          = "run.held"       // for money; Subject is the task's id
+	RunInFront       = "run.foreground" // a task in the conversation has ended; Subject is its id
+	FileSent         = "file.sent"      // Subject is its path
 	NamesChanged     = "names.changed"
 	CommandRun       = "command.run" // a command of the agent
 	LoginChanged     = "login.changed"
+	ViewerAttached   = "viewer.attached" // Subject is what it sees, Detail what it may and its key
+	FileOpened       = "file.opened"     // in the editor of a viewer elsewhere; Subject is its path
 	ProgramReplaced  = "program.replaced"
 	Noted            = "schedule.noted" // what the bot told by itself: missed and skipped fires, files with errors
 )

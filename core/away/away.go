@@ -105,8 +105,11 @@ type Report struct {
 	// Notes is what the bot had to tell by itself: missed and held fires, files with
 	// errors. Answers are the approvals that were answered. Both are the oldest first.
 	Notes, Answers []audit.Entry
-	Log            []audit.Entry // newest first
-	Damaged        int           // lines of the log that cannot be read
+	// Held are fires that were held for money, Front the runs in the conversation; both
+	// are the oldest first.
+	Held, Front []audit.Entry
+	Log         []audit.Entry // newest first
+	Damaged     int           // lines of the log that cannot be read
 }
 
 // Task is what the runs of one task did.
@@ -135,6 +138,10 @@ func Sum(d *store.Dir, log *audit.Log, s Span) (Report, error) {
 		switch e.Action {
 		case audit.Noted:
 			r.Notes = append(r.Notes, e)
+		case audit.RunHeld:
+			r.Held = append(r.Held, e)
+		case audit.RunInFront:
+			r.Front = append(r.Front, e)
 		case audit.ApprovalAnswered:
 			r.Answers = append(r.Answers, e)
 		}

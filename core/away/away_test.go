@@ -83,6 +83,8 @@ func TestWhatHappenedIsSummedUpByTask(t *testing.T) {
 	log.Record(at(1), audit.Entry{Actor: audit.Bot, Action: audit.Noted, Detail: "early"})
 	log.Record(at(25), audit.Entry{Actor: audit.Bot, Action: audit.Noted, Detail: "Tea was missed"})
 	log.Record(at(26), audit.Entry{Actor: audit.User, From: "Discord", Action: audit.ApprovalAnswered, Subject: "Bash"})
+	log.Record(at(27), audit.Entry{Actor: audit.Bot, Action: audit.RunHeld, Subject: "tea"})
+	log.Record(at(28), audit.Entry{Actor: audit.Bot, Action: audit.RunInFront, Subject: "review"})
 	r, err := Sum(d, log, Span{at(10), at(60)})
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +106,10 @@ func TestWhatHappenedIsSummedUpByTask(t *testing.T) {
 	if len(r.Notes) != 1 || r.Notes[0].Detail != "Tea was missed" || len(r.Answers) != 1 || r.Answers[0].From != "Discord" {
 		t.Errorf("notes %+v, answers %+v", r.Notes, r.Answers)
 	}
-	if len(r.Log) != 3 || r.Log[0].Action != audit.ApprovalAnswered {
+	if len(r.Held) != 1 || r.Held[0].Subject != "tea" || len(r.Front) != 1 || r.Front[0].Subject != "review" {
+		t.Errorf("held %+v, in the conversation %+v", r.Held, r.Front)
+	}
+	if len(r.Log) != 5 || r.Log[0].Action != audit.RunInFront {
 		t.Errorf("the log, newest first: %+v", r.Log)
 	}
 }

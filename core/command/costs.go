@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/clean"
 	"ollimbot/core/fork"
 	"ollimbot/core/money"
@@ -74,6 +75,7 @@ func (s Spending) report(days int, now time.Time) CostReport {
 	for _, d := range s.Days {
 		if i, ok := place[d.Date]; ok {
 			r.Days[i].Dollars, r.Days[i].Tokens = d.Spent(), d.Tokens()
+			r.Used = r.Used.Add(d.Usage)
 		}
 	}
 	for i := range s.Runs {
@@ -90,6 +92,19 @@ func (s Spending) report(days int, now time.Time) CostReport {
 	}
 	r.Projected = s.State.Today.Spent + s.State.Reserved + r.Expected
 	return r
+}
+
+// Blocks says how the tokens of a usage divide into those that differ in price; empty
+// where there are none.
+func Blocks(u agent.Usage) string {
+	if u.Tokens() == 0 {
+		return ""
+	}
+	text := fmt.Sprintf(textBlocks, words.Tokens(u.Prompt()), words.Tokens(u.OutputTokens))
+	if share, ok := u.Cached(); ok {
+		text += fmt.Sprintf(textCached, 100*share, words.Tokens(u.CacheWrite))
+	}
+	return text
 }
 
 // detail adds to a task what each day has cost, and where that goes.

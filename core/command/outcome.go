@@ -3,6 +3,7 @@ package command
 import (
 	"time"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/away"
 	"ollimbot/core/budget"
 	"ollimbot/core/fork"
@@ -56,6 +57,8 @@ type CostReport struct {
 	At    time.Time
 	Days  []CostDay // one for each, also those that cost nothing, the oldest first; the last is today
 	Tasks []TaskCost
+	// Used is what those days have used, by block of prices.
+	Used agent.Usage
 	// Talk are the dollars of those days that no run has cost: the conversation's.
 	Talk float64
 	// Money are the caps, and what counts against them.
@@ -84,6 +87,7 @@ type TaskFile struct {
 	RunMissed bool      // of a routine
 	RunAt     time.Time // of a reminder
 	MaxChain  int       // of a reminder
+	UntilDone bool      // of a reminder
 }
 
 // NextFire is a fire to come, with what the forecast says of a ping of it.

@@ -121,6 +121,7 @@ var agentRows = []Command{
 
 var shellRows = []Command{
 	{Name: "run", About: "The dashboard with the bot inside; this is also what no command means."},
+	{Name: "attach", About: "The dashboard of a bot that runs: beside it on this machine, or on another one."},
 	{Name: "init", About: "Set up names, time zone and Discord."},
 	{Name: "demo", About: "The dashboard on a temporary data directory that lives. Needs no account and no network."},
 	{Name: "snapshot", About: "One frame of the dashboard as text."},
@@ -156,6 +157,8 @@ var shellRows = []Command{
 	{Name: "auth status", About: "Whether somebody is logged in to Claude."},
 	{Name: "auth logout", About: "Log out of Claude."},
 	{Name: "auth google", About: "Connect Google tasks, calendar and mail; show the login, or end it."},
+	{Name: "export", About: "Write everything into one file, to move to another machine or to keep."},
+	{Name: "import", About: "Take over an export, or a data directory, on a new machine."},
 	{Name: "service", About: "Keep the bot running as a service of yours: systemd on Linux, launchd on macOS."},
 	{Name: "service install", About: "Write the service's file, which is shown before, and start the bot."},
 	{Name: "service uninstall", About: "Stop the bot and remove the service's file. Your data stays."},

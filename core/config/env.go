@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,6 +58,8 @@ type Env struct {
 	OwnerID       string         // OLLIM_OWNER_ID: whom the bot obeys, where Discord does not tell
 	WebhookPort   int            // WEBHOOK_PORT: where triggers are taken on this machine; 0 takes none
 	WebhookSecret Secret         // WEBHOOK_SECRET: what a trigger has to know
+	AttachAddress string         // OLLIM_ATTACH: host:port where viewers are taken beside the socket; empty takes none
+	Editor        string         // OLLIM_EDITOR, VISUAL or EDITOR: the editor of viewers elsewhere; may be empty
 	// Engine are the variables of .env that belong to the engine's command,
 	// NAME=value each: OLLIM_CLAUDE, ANTHROPIC_* and CLAUDE_*. They may be secret.
 	Engine []Secret
@@ -103,11 +106,15 @@ func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []st
 		GoogleAPI:    strings.TrimSpace(get("OLLIM_GOOGLE_API")),
 		OwnerID:      strings.TrimSpace(get("OLLIM_OWNER_ID")),
 		Engine:       engineVars(file),
+		Editor:       strings.TrimSpace(first(get("OLLIM_EDITOR"), get("VISUAL"), get("EDITOR"))),
 		file:         file,
 	}
 	port, problem := webhookPort(get("WEBHOOK_PORT"))
 	env.WebhookPort, env.WebhookSecret = port, Secret(strings.TrimSpace(get("WEBHOOK_SECRET")))
 	if problem != "" {
+		warnings = append(warnings, problem)
+	}
+	if env.AttachAddress, problem = attachAddress(get("OLLIM_ATTACH")); problem != "" {
 		warnings = append(warnings, problem)
 	}
 	zone, name, more, err := findZone(overrides.Timezone, get("OLLIM_TIMEZONE"), sys)
@@ -146,6 +153,26 @@ func webhookPort(s string) (port int, problem string) {
 		return 0, fmt.Sprintf(msgWebhookPort, clean.Cut(clean.Line(s), 20))
 	}
 	return n, ""
+}
+
+// attachAddress reads where viewers are taken: a port is one of this machine alone, more
+// has to be said. What is none is told and takes nobody.
+func attachAddress(s string) (address, problem string) {
+	s = strings.TrimSpace(s)
+	if s == "" || s == "off" {
+		return "", ""
+	}
+	host, port := "127.0.0.1", s
+	if strings.Contains(s, ":") {
+		var err error
+		if host, port, err = net.SplitHostPort(s); err != nil || host == "" {
+			return "", fmt.Sprintf(msgAttach, clean.Cut(clean.Line(s), 60))
+		}
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return "", fmt.Sprintf(msgAttach, clean.Cut(clean.Line(s), 60))
+	}
+	return net.JoinHostPort(host, port), ""
 }
 
 // engineVars are the variables of .env for the engine's command, in order.

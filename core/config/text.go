@@ -5,6 +5,7 @@ const (
 	msgEnvRead     = "read %s: %w"
 	msgEnvLine     = "%s, line %d: not a NAME=value line; correct it, put values with spaces in quotes, or put # in front of it"
 	msgWebhookPort = "WEBHOOK_PORT is %q, which is no port: give a number from 1 to 65535; webhooks are off"
+	msgAttach      = "OLLIM_ATTACH is %q, which is no place: give a port (of this machine alone) or an address and a port, such as 0.0.0.0:2226; no port is open"
 	msgEnvMode     = "%s (mode %#o) can be read by others on this machine: run chmod 600 %s"
 	msgEnvDataDir  = "OLLIM_DATA_DIR in %s has no effect: set it in the environment, or give --data-dir"
 	msgZone        = "%s: there is no time zone %q; use a name such as Europe/Berlin or America/Los_Angeles"
@@ -27,7 +28,7 @@ const (
 	mustDollars   = "must be an amount in dollars from 0 on, such as 5 or 2.50, or off"
 	mustCalendars = "must be calendar ids such as primary, separated by commas"
 	mustPaths     = "must be absolute paths or such that begin with ~/, separated by commas, with :rw behind one that may be written; or none"
-	mustSource    = "must be an address such as https://example.org/ollim-bot, without a name or password in it, an absolute path or one that begins with ~/; or none"
+	mustSource    = "must be an address such as https://example.org/ollim-bot, without a name or password, an absolute path or one that begins with ~/; or none"
 	mustWord      = "must be a task list's id, one word, such as @default"
 
 	shownDefault = "(default)"

@@ -24,12 +24,13 @@ const (
 	ledgerKept = 12 << 20
 )
 
-// entry is one line of the ledger. How the tokens were divided is not kept: read
-// back, their sum stands as input.
+// entry is one line of the ledger. Where it does not say how the tokens were divided,
+// as with the original and our earlier versions, their sum stands as input.
 type entry struct {
 	View
-	Tokens  int     `json:"tokens"`
-	CostUSD float64 `json:"cost_usd"`
+	Tokens  int          `json:"tokens"`
+	CostUSD float64      `json:"cost_usd"`
+	Used    *agent.Usage `json:"usage,omitempty"`
 }
 
 // view cleans what a file says.
@@ -39,6 +40,9 @@ func (e entry) view() View {
 		*text = clean.Line(*text)
 	}
 	v.Usage = agent.Usage{InputTokens: e.Tokens, CostUSD: e.CostUSD}
+	if e.Used != nil && e.Used.Tokens() == e.Tokens {
+		v.Usage = *e.Used
+	}
 	return v
 }
 
@@ -52,6 +56,20 @@ var recorded = []State{Running, Done, Failed, TimedOut, Stopped, Interrupted, No
 func Ledger(d *store.Dir, n int) ([]View, error) {
 	p, err := pageOf(d, store.Place{}, n, func(State) bool { return true })
 	return p.Runs, err
+}
+
+// Find is the run of an id, read from the newest on and no further than it stands.
+func Find(d *store.Dir, id string) (v View, ok bool, err error) {
+	_, _, err = runLog(d).Before(store.Place{}, func(e entry) bool {
+		if ok = e.ID == id && slices.Contains(recorded, e.State); ok {
+			v = e.view()
+		}
+		return !ok
+	})
+	if err != nil {
+		return v, false, fmt.Errorf("read the ledger of runs: %w", err)
+	}
+	return v, ok, nil
 }
 
 // Page is a part of the ledger.
@@ -147,7 +165,11 @@ func validRun(s string) bool {
 }
 
 func appendLedger(d *store.Dir, v View) error {
-	if err := runLog(d).Append(entry{v, v.Usage.Tokens(), v.Usage.CostUSD}); err != nil {
+	line := entry{View: v, Tokens: v.Usage.Tokens(), CostUSD: v.Usage.CostUSD}
+	if line.Tokens > 0 {
+		line.Used = &v.Usage
+	}
+	if err := runLog(d).Append(line); err != nil {
 		return fmt.Errorf("write the ledger of runs: %w", err)
 	}
 	return nil

@@ -351,6 +351,25 @@ func (m *Manager) archive(r *run) {
 	count(m.rates, r.snapshot())
 }
 
+// Put shows a run that goes on elsewhere, or takes the place of what was shown of it.
+// One that has ended is written into the ledger.
+func (m *Manager) Put(v View) error {
+	v = inZone(v, m.zone)
+	m.mu.Lock()
+	past := slices.DeleteFunc(slices.Clone(m.past), func(p View) bool { return p.ID == v.ID })
+	m.past = slices.Insert(past, 0, v)
+	if !v.Live() {
+		m.keepDay(v)
+		count(m.rates, v)
+	}
+	m.mu.Unlock()
+	m.o.Changed()
+	if v.Live() {
+		return nil
+	}
+	return appendLedger(m.o.Dir, v)
+}
+
 // keepDay adds a run that has ended to those of the last day; mu is held.
 func (m *Manager) keepDay(v View) {
 	since := m.now().Add(-oneDay)

@@ -137,6 +137,15 @@ func (c closedPlace) has(name string) bool {
 	})
 }
 
+// Secret reports whether a file of the data directory holds a secret: what no tool may
+// read. rel is its name in the directory, with slashes.
+func Secret(rel string) bool {
+	elements := strings.Split(strings.ToLower(rel), "/")
+	return slices.ContainsFunc(closedPlaces[:], func(c closedPlace) bool {
+		return (c.says == answerSecret || c.says == answerKey) && c.holds(elements, true)
+	})
+}
+
 // closed is what stands against touching a path, or "". It holds for the path as
 // it is written and wherever its links lead. open says whether the session's list
 // names a place for reading.

@@ -154,6 +154,8 @@ func attacks(g *ground, port int) []attack {
 		{"write settings of claude", "echo x > .claude/settings.json || mkdir .claude/hooks || echo x > .claude/x", true},
 		{"write the policy", "echo x > tool-policy.yaml || rm -f tool-policy.yaml || mv notes/a.txt tool-policy.yaml", true},
 		{"write the instructions", "echo x > CLAUDE.md || rm -f CLAUDE.md", true},
+		{"let a key in", "echo x >> authorized_keys || rm -f authorized_keys || mv notes/a.txt authorized_keys", true},
+		{"attach to the bot", "test -e state/attach.sock && exit 0; exit 1", true},
 		{"name a server", "echo x > .mcp.json || rm -f .mcp.json", true},
 		{"write a hook for claude at the user's terminal", "echo x > ~/.claude/settings.json && exit 1; exit 1", false},
 

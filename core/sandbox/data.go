@@ -13,7 +13,7 @@ import (
 // The closed places of the data directory, for everything that runs commands.
 // secret ones are out of sight, the others can be read.
 var (
-	closedFiles   = []string{"CLAUDE.md", "tool-policy.yaml", "prices.yaml", "providers.yaml", ".mcp.json"}
+	closedFiles   = []string{"CLAUDE.md", "tool-policy.yaml", "prices.yaml", "providers.yaml", ".mcp.json", "authorized_keys"}
 	closedFolders = []string{".claude"}
 	// closedIfThere are not made where they are missing: an empty .git would keep
 	// the bot from making its repository, and keys are in another folder.

@@ -203,7 +203,7 @@ func (d *Dir) removeLeftovers(now time.Time) {
 			continue
 		}
 		for _, e := range entries {
-			if !e.Type().IsRegular() || !isTemp(e.Name()) {
+			if !e.Type().IsRegular() || !IsTemp(e.Name()) {
 				continue
 			}
 			if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > leftoverAge {

@@ -102,6 +102,9 @@ const (
 	msgGitBusy = "another git is at work or the user is in the middle of something (%s): changes are recorded " +
 		"when it is over; if no git runs, remove it: rm -r '%s'"
 
+	msgMountPoint    = "%s is a place where a disk is mounted, and cannot be exchanged as a whole: name a folder in it, such as %s/ollim-bot"
+	msgNotEmpty      = "%s is not empty any more: something has written there meanwhile; nothing was changed"
+	msgNoSwap        = "the file system of %s cannot exchange two directories in one step: move that one away yourself, then try again"
 	cureFull         = "free some space and try again; nothing that was stored is harmed"
 	cureReadOnly     = "make the data directory writable for your user (chmod -R u+rwX), or choose another with --data-dir"
 	cureNotDirectory = "a file stands where a directory must be; move it away, or choose another data directory with --data-dir"

@@ -197,8 +197,8 @@ func tempName(base string) string {
 	return "." + base[:min(len(base), 200)] + "." + NewID() + NewID() + ".tmp"
 }
 
-// isTemp recognises what tempName made.
-func isTemp(name string) bool {
+// IsTemp recognises the name of a temporary file of ours.
+func IsTemp(name string) bool {
 	if len(name) < 23 || name[0] != '.' || !strings.HasSuffix(name, ".tmp") {
 		return false
 	}

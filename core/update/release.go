@@ -41,8 +41,8 @@ func (r release) file(platform string) string { return FileName(r.version, platf
 // newest reads the list of sums and checks its signature before anything else is
 // done with it.
 func (p Program) newest(ctx context.Context) (release, error) {
-	var key minisign.PublicKey
-	if err := key.UnmarshalText([]byte(p.Key)); err != nil {
+	key, err := readKey(p.Key)
+	if err != nil {
 		return release{}, fmt.Errorf(textBadKey, err)
 	}
 	sums, err := p.read(ctx, Sums)
@@ -57,6 +57,17 @@ func (p Program) newest(ctx context.Context) (release, error) {
 		return release{}, fmt.Errorf(textSignature, p.Source, key.ID())
 	}
 	return choose(string(sums), p.Platform)
+}
+
+// CheckKey says why a text is no public key of minisign's; nil where it is one.
+func CheckKey(text string) error {
+	_, err := readKey(text)
+	return err
+}
+
+func readKey(text string) (key minisign.PublicKey, err error) {
+	err = key.UnmarshalText([]byte(text))
+	return key, err
 }
 
 // sumLine is a line as sha256sum writes it.

@@ -84,7 +84,7 @@ func (p Program) get(ctx context.Context, name string) (io.ReadCloser, error) {
 	if client == nil {
 		client = http.DefaultClient
 	}
-	answer, err := client.Do(request)
+	answer, err := client.Do(request) //nolint:bodyclose // body closes it
 	if err != nil {
 		_ = b.Close() // nothing is open yet
 		return nil, b.cause(err)

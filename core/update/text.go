@@ -1,7 +1,7 @@
 package update
 
 // byHand is how a program without releases is brought up to date.
-const byHand = "To update it, put the new version in its place (as you installed it: go install, or its file), and /restart"
+const byHand = "put the new version in its place as you installed it (go install, or its file), and /restart"
 
 // Every word of this package that a user may read.
 const (
@@ -10,9 +10,9 @@ const (
 	textInstalled = "ollim-bot %s is in place (%s). %s is kept as %s."
 
 	textNoPath   = "the file of this program cannot be found: %w"
-	textPackage  = "%s belongs to the Debian package ollim-bot: install the newer package in its place (sudo apt install ./ollim-bot_VERSION_ARCH.deb), and /restart"
-	textNoKey    = "ollim-bot %s was built without the public key of releases, so it cannot tell a true one and does not update itself. " + byHand
-	textNoSource = "ollim-bot %s knows no place of releases: set update_source to a directory or an address (/config update_source ADDRESS). Without one: " + byHand
+	textPackage  = "%s belongs to the Debian package ollim-bot: install the newer package (sudo apt install ./ollim-bot_VERSION_ARCH.deb), and /restart"
+	textNoKey    = "ollim-bot %s was built without the public key of releases, so it cannot tell a true one and does not update itself: " + byHand
+	textNoSource = "ollim-bot %s knows no place of releases: set update_source to a directory or an address (ollim-bot config, or /config). Without one, " + byHand
 	textBadKey   = "the public key that this program was built with is none: build it anew with the second line of minisign's public key file (%w)"
 
 	textRead      = "read %s of the release in %s: %w; nothing was changed"

@@ -58,6 +58,7 @@ func EditTask(file command.TaskFile) pane.Dialog {
 	if file.Kind == routines.KindRoutine {
 		e.oneOf("missed", textFieldMissed, func(f command.TaskFile) string { return map[bool]string{true: "run"}[f.RunMissed] }, "", "run")
 	} else {
+		e.oneOf("until", textFieldUntil, func(f command.TaskFile) string { return map[bool]string{true: untilDone}[f.UntilDone] }, "", untilDone)
 		e.chain()
 	}
 	e.Form = &Form{Name: file.Title(), Send: textWriteFile, Keeps: true, Make: e.command}
@@ -93,15 +94,16 @@ func (e *editing) when() {
 	}})
 }
 
-// prompt is the field of the prompt. One of several lines is left to the editor: a
-// field has one.
+// prompt is the field of the prompt. One that a field does not bear as it is, such as a
+// very long one, is left to the editor.
 func (e *editing) prompt() {
 	show := func(f command.TaskFile) string { return f.Body }
-	if n := strings.Count(e.file.Body, "\n") + 1; n > 1 {
-		e.add(editLine{field: Choice(textFieldPrompt, textLongPrompt(n), textLongPrompt(n)), show: show})
-		return
+	field := Lines(textFieldPrompt, e.file.Body, CheckMessage)
+	if field.Text() != e.file.Body {
+		long := textLongPrompt(strings.Count(e.file.Body, "\n") + 1)
+		field = Choice(textFieldPrompt, long, long)
 	}
-	e.add(editLine{field: Text(textFieldPrompt, e.file.Body, CheckMessage), show: show})
+	e.add(editLine{field: field, show: show})
 }
 
 // text is a field of one line; empty leaves the key out.
@@ -131,6 +133,9 @@ func (e *editing) list(key, label string, of func(command.TaskFile) []string) {
 		return items
 	}})
 }
+
+// untilDone is what the file says of a reminder that comes back until it is done.
+const untilDone = "done"
 
 // separator stands between the items of a list: patterns of tools hold commas.
 const separator = ";"

@@ -95,14 +95,50 @@ func TestAFileThatWasChangedUnderTheFormShowsBothAndAsks(t *testing.T) {
 	}
 }
 
-func TestAPromptOfSeveralLinesIsLeftToTheEditor(t *testing.T) {
+func TestAPromptOfSeveralLinesIsWrittenInTheForm(t *testing.T) {
 	file := teaFile()
 	file.Body = "Make tea.\nGreen."
-	e := EditTask(file)
-	if screen := strings.Join(e.Draw(editContext(), 80, 40), "\n"); !strings.Contains(ansi.Strip(screen), "2 lines: open the file") {
+	c, e := editContext(), EditTask(file)
+	e.Take(c, tea.KeyPressMsg{Code: tea.KeyTab})
+	e.Take(c, tea.KeyPressMsg{Code: tea.KeyTab})
+	screen := ansi.Strip(strings.Join(e.Draw(c, 80, 40), "\n"))
+	if !strings.Contains(screen, "▸ Prompt") || !strings.Contains(screen, "Green.") {
 		t.Errorf("the prompt:\n%s", screen)
 	}
-	if a := e.Take(editContext(), enter); a.Send.(command.EditTask).Edit.Body != nil {
+	e.Take(c, tea.KeyPressMsg{Code: tea.KeyEnter, Mod: tea.ModAlt})
+	e.Take(c, tea.PasteMsg{Content: "With milk."})
+	e.Take(c, tea.KeyPressMsg{Code: tea.KeyUp}) // to the line above, not to the field above
+	e.Take(c, tea.PasteMsg{Content: " Now."})
+	body := e.Take(c, enter).Send.(command.EditTask).Edit.Body
+	if body == nil || *body != "Make tea.\nGreen. Now.\nWith milk." {
+		t.Errorf("the prompt is written as %v", body)
+	}
+}
+
+// What a field does not bear as it is stays as it is.
+func TestAPromptThatIsTooLongIsLeftToTheEditor(t *testing.T) {
+	file := teaFile()
+	file.Body = strings.Repeat("Make tea.\n", 4000) + "Green."
+	c, e := editContext(), EditTask(file)
+	if screen := ansi.Strip(strings.Join(e.Draw(c, 80, 40), "\n")); !strings.Contains(screen, "4001 lines: open the file") {
+		t.Errorf("the prompt:\n%s", screen)
+	}
+	if a := e.Take(c, enter); a.Send.(command.EditTask).Edit.Body != nil {
 		t.Error("the prompt is written")
+	}
+}
+
+func TestAReminderOfOldIsKeptUntilItIsDone(t *testing.T) {
+	file := teaFile()
+	file.Kind, file.Cron, file.RunAt = routines.KindReminder, "", editContext().Snap.At.Add(time.Hour)
+	c, e := editContext(), EditTask(file)
+	for _, f := range e.(*editing).Fields {
+		if f.Label == textFieldUntil {
+			f.turn()
+		}
+	}
+	want := []command.Field{{Key: "until", Value: "done"}}
+	if d := cmp.Diff(want, e.Take(c, enter).Send.(command.EditTask).Edit.Set); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }

@@ -25,6 +25,7 @@ const (
 	textFieldCritical   = "Runs above caps"
 	textFieldMissed     = "If missed"
 	textFieldChain      = "Comes back"
+	textFieldUntil      = "Until"
 	textYes             = "yes"
 	textNo              = "no"
 	textUsual           = "as usual"

@@ -1,7 +1,6 @@
 package dialog
 
 import (
-	"strings"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -50,100 +49,15 @@ type Form struct {
 	lines   []int // the fields that stood in the lines of the last drawing, -1 for none
 }
 
-// Check says what a text comes to, which may be empty, or with ok false what is
-// wrong with it and the cure. tried is false until enter was pressed: until then an
-// empty field is a hint and no fault.
-type Check func(c pane.Context, text string, tried bool) (note string, ok bool)
-
-// Field is a line of a form. Text and Choice make one.
-type Field struct {
-	Label string
-	Unit  string // behind what is written; may be empty
-	Most  int    // characters that fit into it; 0: any number
-	Check Check  // nil takes everything
-	// Fresh lets the first character replace what stands there.
-	Fresh bool
-
-	choices []string                    // nil for a text
-	shown   func(c pane.Context) string // of a field that cannot be changed
-	chosen  int
-	input   widget.Input
-	before  string // its value when the form opened
-}
-
-// Text is a field to write in.
-func Text(label, text string, check Check) *Field {
-	f := &Field{Label: label, Check: check, before: text}
-	f.input.Set(text)
-	return f
-}
-
-// Choice is a field that is one of a few words: space goes on to the next.
-func Choice(label, chosen string, words ...string) *Field {
-	f := &Field{Label: label, choices: words, before: chosen}
-	for i, w := range words {
-		if w == chosen {
-			f.chosen = i
-		}
-	}
-	return f
-}
-
-// fixed is a field of a form of choices in which nothing is written.
-func fixed(label string, shown func(c pane.Context) string) *Field {
-	return &Field{Label: label, shown: shown}
-}
-
 // Text is what stands in the field, a chosen word as well.
 func (f *Field) Text() string {
-	if f.choices != nil {
+	switch {
+	case f.choices != nil:
 		return f.choices[f.chosen]
+	case f.area != nil:
+		return f.area.Text()
 	}
 	return f.input.Text()
-}
-
-// Set puts a text into a field.
-func (f *Field) Set(text string) { f.input.Set(text) }
-
-func (f *Field) check(c pane.Context, tried bool) (note string, ok bool) {
-	if f.Check == nil {
-		return "", true
-	}
-	return f.Check(c, f.Text(), tried)
-}
-
-// take gives a key or a paste to the field. What cannot be right goes in too, and is
-// refused with its field: to leave it out would make 15 of 1.5.
-func (f *Field) take(msg tea.Msg) {
-	text := typed(msg)
-	if f.Fresh && text != "" {
-		f.input.Set("")
-	}
-	before := f.input.Text()
-	switch {
-	case f.choices != nil || f.shown != nil:
-		return
-	case f.Most > 0 && text != "":
-		for _, r := range strings.TrimSpace(text) {
-			if len([]rune(f.input.Text())) < f.Most {
-				f.input.Insert(string(r))
-			}
-		}
-	default:
-		f.input.Take(msg)
-	}
-	f.Fresh = f.Fresh && f.input.Text() == before && text == ""
-}
-
-// typed are the characters of a key or a paste.
-func typed(msg tea.Msg) string {
-	switch msg := msg.(type) {
-	case tea.KeyPressMsg:
-		return msg.Text
-	case tea.PasteMsg:
-		return msg.Content
-	}
-	return ""
 }
 
 // Title implements pane.Dialog.
@@ -196,6 +110,8 @@ func (f *Form) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
 	f.goesOn()
 	n := len(f.Fields)
 	switch field := f.Fields[f.at]; {
+	case field.area != nil && field.inside(msg):
+		f.write(msg)
 	case key.Matches(msg, formKeys.next):
 		f.at = (f.at + 1) % n
 	case key.Matches(msg, formKeys.previous):
@@ -209,8 +125,6 @@ func (f *Form) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
 	}
 	return pane.Answer{}
 }
-
-func (f *Field) turn() { f.chosen = (f.chosen + 1) % len(f.choices) }
 
 // write gives a key or a paste to the field with the pointer.
 func (f *Form) write(msg tea.Msg) {
@@ -280,8 +194,11 @@ func (f *Form) Hint() []key.Binding {
 	case len(f.Fields) > 1:
 		out = append(out, formKeys.next)
 	}
-	if f.Fields[f.at].choices != nil {
+	switch field := f.Fields[f.at]; {
+	case field.choices != nil:
 		out = append(out, formKeys.turn)
+	case field.area != nil:
+		out = append(out, formKeys.line)
 	}
 	if f.Unsaved() { // the first esc only warns then
 		return append(out, named(formKeys.leave, textLeaveFormKey))
@@ -311,7 +228,7 @@ func (f *Form) Draw(c pane.Context, w, h int) []string {
 		if i == f.at {
 			from = len(lines)
 		}
-		lines = append(lines, f.row(c, w, i))
+		lines = append(lines, f.rows(c, w, i)...)
 		if note, ok := field.check(c, f.tried); note != "" && (!ok || i == f.at || h >= len(f.Fields)*2+2) {
 			lines = append(lines, f.noted(c, w, field, note, ok)...)
 		}
@@ -343,13 +260,46 @@ func (f *Form) column() int {
 	return n + 5
 }
 
-func (f *Form) row(c pane.Context, w, i int) string {
-	field, b, mark := f.Fields[i], brush(c), "  "
+// areaRows is how many lines of a text of several are seen while it is written.
+const areaRows = 6
+
+// rows are the lines of a field.
+func (f *Form) rows(c pane.Context, w, i int) []string {
+	field, n := f.Fields[i], min(w, f.column())
+	if field.area == nil {
+		return []string{f.row(c, w, i)}
+	}
+	b, lines := brush(c), widget.WrapN(field.Text(), max(1, w-n), 1, c.Theme.Glyph(theme.Ellipsis))
 	if i == f.at {
-		b.Back, mark = theme.Select, c.Theme.Glyph(theme.Pointer)+" "
+		b.Back = theme.Select
+		lines = field.area.Lines(b, max(1, w-n), areaRows, true)
+	} else {
+		lines[0] = b.Line(w-n, widget.Span{Text: lines[0]})
+	}
+	head := f.head(c, b, n, i)
+	for y := range lines {
+		lines[y] = head + lines[y]
+		head = b.Line(n)
+	}
+	return lines
+}
+
+// head is the name of a field, behind the pointer.
+func (f *Form) head(c pane.Context, b widget.Brush, n, i int) string {
+	mark := "  "
+	if i == f.at {
+		mark = c.Theme.Glyph(theme.Pointer) + " "
+	}
+	return b.Line(n, widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Text: f.Fields[i].Label})
+}
+
+func (f *Form) row(c pane.Context, w, i int) string {
+	field, b := f.Fields[i], brush(c)
+	if i == f.at {
+		b.Back = theme.Select
 	}
 	n := min(w, f.column())
-	head := b.Line(n, widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Text: field.Label})
+	head := f.head(c, b, n, i)
 	room := w - n
 	switch {
 	case field.shown != nil:
@@ -416,10 +366,11 @@ func (f *Form) foot(c pane.Context, w int, air bool) []string {
 	return out
 }
 
-var formKeys = struct{ send, next, previous, turn, leave key.Binding }{
+var formKeys = struct{ send, next, previous, turn, line, leave key.Binding }{
 	send:     binding("enter", textSet, "enter", "ctrl+s"),
 	next:     binding("tab", textOtherField, "tab", "down"),
 	previous: binding("", "", "shift+tab", "up"),
 	turn:     binding("space", textChange, "space", "left", "right"),
+	line:     binding("alt+enter", textNewLine, "alt+enter", "shift+enter", "ctrl+j"),
 	leave:    binding("esc", textLeave, "esc"),
 }

@@ -1,10 +1,8 @@
 package dialog
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -23,8 +21,9 @@ type Palette struct {
 	keys   action.Keys // that items names
 	focus  action.Pane // when it opened
 	off    func(action.Action) string
-	items  []item // the actions, those of the focused pane first
-	things []item // what is found beside them
+	items  []item          // the actions, those of the focused pane first
+	things []item          // what is found beside them
+	runs   map[string]bool // that are among them
 	shown  []item
 	query  widget.Input
 	cursor int
@@ -38,6 +37,7 @@ type item struct {
 	place  int    // in the table
 	marks  []int  // bytes of name that the query hit
 	thing  *thing // nil for an action
+	all    string // of a run: what a query's words have to be in, in small letters
 }
 
 const (
@@ -52,7 +52,8 @@ const (
 // NewPalette lists the actions, those of the focused pane first; off says why one
 // cannot be used now.
 func NewPalette(c pane.Context, focus action.Pane, off func(action.Action) string) *Palette {
-	p := &Palette{focus: focus, off: off, things: things(c)}
+	p := &Palette{focus: focus, off: off, runs: map[string]bool{}}
+	p.fillThings(c)
 	p.fill(c.Keys)
 	p.shown = p.items
 	return p
@@ -89,105 +90,19 @@ func (p *Palette) rekey(now action.Keys) {
 	if p.keys == now {
 		return
 	}
-	cursor, top := p.cursor, p.top
 	p.fill(now)
+	p.refresh()
+}
+
+// refresh searches anew; what is marked stays.
+func (p *Palette) refresh() {
+	cursor, top := p.cursor, p.top
 	p.search()
 	p.cursor, p.top = max(0, min(cursor, len(p.shown)-1)), top
 }
 
 // Title implements pane.Dialog.
 func (p *Palette) Title() string { return textPalette }
-
-// search ranks the actions. Of two that the query names as well, one that can be
-// used comes first, then one of the focused pane, then the table's order.
-// How a word is spelled is forgiven only where nothing else is found.
-func (p *Palette) search() {
-	p.cursor, p.top = 0, 0
-	query := p.query.Text()
-	if strings.TrimSpace(query) == "" {
-		p.shown = p.items
-		return
-	}
-	p.list(func(item) (string, int, bool) { return query, 0, true })
-	if len(p.shown) == 0 {
-		p.list(func(it item) (string, int, bool) { return respell(query, it.name) })
-	}
-}
-
-// list shows the actions that a query names. For each it says how the query is
-// spelled, and how many letters of it were wrong.
-func (p *Palette) list(asks func(item) (query string, wrong int, ok bool)) {
-	p.shown = nil
-	ranks := map[int]rank{}
-	for _, it := range slices.Concat(p.items, p.things) {
-		query, wrong, ok := asks(it)
-		if !ok {
-			continue
-		}
-		if m := it.action.Match(query); m > 0 && (it.thing == nil || m >= action.Inside && len(strings.TrimSpace(query)) >= leastThing) {
-			it.marks = hits(it.name, query)
-			p.shown = append(p.shown, it)
-			ranks[it.place] = rank{wrong, m, p.why(it) != "", it.action.Pane != p.focus}
-		}
-	}
-	slices.SortFunc(p.shown, func(a, b item) int {
-		return cmp.Or(ranks[a.place].compare(ranks[b.place]), cmp.Compare(a.place, b.place))
-	})
-}
-
-// leastThing is how many letters a query has at least that finds more than actions:
-// one letter is in everything.
-const leastThing = 2
-
-// why is why an item cannot be run; empty means that it can.
-func (p *Palette) why(it item) string {
-	if it.thing != nil {
-		return it.thing.why
-	}
-	return p.off(it.action)
-}
-
-// rank is what orders the actions that a query names.
-type rank struct {
-	wrong     int // letters of the query
-	match     action.Match
-	off, away bool // cannot be used; belongs to another pane
-}
-
-func (a rank) compare(b rank) int {
-	return cmp.Or(cmp.Compare(a.wrong, b.wrong), cmp.Compare(b.match, a.match), after(a.off, b.off), after(a.away, b.away))
-}
-
-// after puts what is true behind what is not.
-func after(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
-
-// hits are the bytes of a name at which its characters are those of the query's
-// words: at the beginning of a word, if there is one.
-func hits(name, query string) []int {
-	var out []int
-	for _, w := range strings.Fields(query) {
-		at, n := index(name, w)
-		if i, m := index(" "+name, " "+w); i >= 0 {
-			at, n = i, m-1
-		}
-		if at < 0 {
-			continue
-		}
-		for i := range name[at : at+n] {
-			out = append(out, at+i)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
 
 // Draw implements pane.Dialog.
 func (p *Palette) Draw(c pane.Context, w, h int) []string {
@@ -292,8 +207,13 @@ func (it item) spans(role theme.Role) []widget.Span {
 }
 
 // Take implements pane.Dialog.
-func (p *Palette) Take(_ pane.Context, msg tea.Msg) pane.Answer {
+func (p *Palette) Take(c pane.Context, msg tea.Msg) pane.Answer {
 	switch msg := msg.(type) {
+	case pane.Done: // the stored runs
+		if msg.Outcome.Runs != nil {
+			p.addRuns(c, msg.Outcome.Runs.Runs)
+			p.refresh()
+		}
 	case pane.Click:
 		// The first line is the query, the last ones are facts.
 		if msg.Beside || msg.Y == 0 || msg.Y > p.rows {

@@ -20,7 +20,7 @@ func NewTask() *Form {
 		return needed(textWhenRoutine, text, tried, func() (string, bool) { return CheckCron(c, text) })
 	})
 	title := Text("Title", "", func(_ pane.Context, text string, _ bool) (string, bool) { return hintOf(textTitleNote, text), true })
-	message := Text("Message", "", CheckMessage)
+	message := Lines("Message", "", CheckMessage)
 	place := Choice("Runs", textBackground, textBackground, textForeground)
 	pings := Choice("Pings", textMayPing, textMayPing, textNeverPings)
 	return &Form{

@@ -27,38 +27,43 @@ type thing struct {
 // thingPlaces is where things stand among the items: behind every action.
 const thingPlaces = 1_000_000
 
-// things are all that a query may name beside actions.
-func things(c pane.Context) []item {
-	var out []item
-	add := func(id action.ID, name string, t thing) {
-		a := action.Action{ID: id, Title: name, Short: t.kind}
-		out = append(out, item{action: a, name: name, place: thingPlaces + len(out), thing: &t})
-	}
+// add lists a thing that a query may name beside actions.
+func (p *Palette) add(id action.ID, name string, t thing) {
+	a := action.Action{ID: id, Title: name, Short: t.kind}
+	p.things = append(p.things, item{
+		action: a, name: name, place: thingPlaces + len(p.things), thing: &t, all: strings.ToLower(name + "\n" + t.kind + "\n" + string(id)),
+	})
+}
+
+// fillThings lists tasks, runs, updates and settings.
+func (p *Palette) fillThings(c pane.Context) {
 	for i := range c.Snap.Schedule.Tasks {
-		taskThings(c, &c.Snap.Schedule.Tasks[i], add)
+		taskThings(c, &c.Snap.Schedule.Tasks[i], p.add)
 	}
-	seen := map[string]bool{}
-	for _, list := range [][]fork.View{c.Snap.Failures, c.Snap.Forks} {
-		for i := range list {
-			f := &list[i]
-			if !seen[f.ID] {
-				seen[f.ID] = true
-				add("run", runName(c, f), thing{kind: textARun, does: textOpensRun, answer: pane.Answer{Window: f.ID, Zoom: true}})
-			}
-		}
-	}
+	p.addRuns(c, c.Snap.Failures)
+	p.addRuns(c, c.Snap.Forks)
 	for i := range c.Snap.Updates {
 		u := &c.Snap.Updates[i]
 		body := c.Snap.Sourced(*u)
-		add("update", textUpdateName+clean.Cut(clean.Line(body), 60), thing{
+		p.add("update", textUpdateName+clean.Cut(clean.Line(body), 60), thing{
 			kind: textAnUpdate, does: textOpensUpdate, answer: pane.Answer{Focus: action.Updates, Show: &pane.Page{Title: textUpdateTitle, Body: body}},
 		})
 	}
 	for _, s := range settings.Find(c) {
 		words := strings.ReplaceAll(s.Key, "_", " ")
-		add(action.ID("setting "+words), s.Name, thing{kind: textASetting, does: textOpensSetting, answer: pane.Answer{Setting: s.Key}})
+		p.add(action.ID("setting "+words), s.Name, thing{kind: textASetting, does: textOpensSetting, answer: pane.Answer{Setting: s.Key}})
 	}
-	return out
+}
+
+// addRuns lists runs, each once.
+func (p *Palette) addRuns(c pane.Context, runs []fork.View) {
+	for i := range runs {
+		f := &runs[i]
+		if !p.runs[f.ID] {
+			p.runs[f.ID] = true
+			p.add("run", runName(c, f), thing{kind: textARun, does: textOpensRun, answer: pane.Answer{Window: f.ID, Zoom: true}})
+		}
+	}
 }
 
 // taskThings are what can be done with a task, by verb and name.

@@ -43,10 +43,12 @@ type Input struct {
 	// one. Anything else means Chat.
 	Lower action.Pane
 	// Preset is one of Presets. Columns is by how many cells the left column is
-	// wider than it says, Rows by how many rows a pane is taller; both may be
-	// negative, and hold as far as there is room. Step changes them.
+	// wider than it says, Right the same for a third column, Rows by how many rows a
+	// pane is taller; all may be negative, and hold as far as there is room. Step
+	// changes them.
 	Preset  string
 	Columns int
+	Right   int
 	Rows    map[action.Pane]int
 	// Content is how wide the left column would be for nothing to be cut; 0 where
 	// that is not known.
@@ -207,11 +209,17 @@ func (in Input) widths() []int {
 	if in.W < wideWidth {
 		return []int{left, in.W - left}
 	}
-	talk := min(max(in.W*3/10, 48), 72)
-	if presetOf(in.Preset).shares[action.Chat] > presetOf(in.Preset).shares[action.Forks] {
-		talk = in.W * 3 / 8
+	right := in.rightLimits().clamp(in.Right)
+	return []int{left, in.W - left - right, right}
+}
+
+// rightLimits are those of a third column.
+func (in Input) rightLimits() limits {
+	base := min(max(in.W*3/10, 48), 72)
+	if shares := presetOf(in.Preset).shares; shares[action.Chat] > shares[action.Forks] {
+		base = in.W * 3 / 8
 	}
-	return []int{left, in.W - left - talk, talk}
+	return limits{base, leastColumn, max(base, in.W/2-leastColumn)}
 }
 
 // slots are what stands in the columns.

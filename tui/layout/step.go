@@ -21,13 +21,15 @@ func (in Input) Step(pane action.Pane, columns, rows int) (out Input, ok bool) {
 			if b.Pane != pane {
 				continue
 			}
-			switch i { // the column beside the left one grows to the left, a third one is as wide as it is
+			var wider bool
+			switch i { // the column beside the left one grows to the left
+			case 0:
+				wider = stepColumn(in.leftLimits(), &in.Columns, columns)
 			case 1:
-				columns = -columns
-			case 2:
-				columns = 0
+				wider = stepColumn(in.leftLimits(), &in.Columns, -columns)
+			default:
+				wider = stepColumn(in.rightLimits(), &in.Right, columns)
 			}
-			wider := in.stepColumns(columns)
 			taller := in.stepRows(i, at, rows)
 			return in, wider || taller
 		}
@@ -35,11 +37,11 @@ func (in Input) Step(pane action.Pane, columns, rows int) (out Input, ok bool) {
 	return in, false
 }
 
-// stepColumns moves the border between the columns.
-func (in *Input) stepColumns(by int) bool {
-	next, ok := stepped(in.leftLimits(), in.left(), in.Columns, by)
+// stepColumn moves the border of a column whose steps are stored.
+func stepColumn(l limits, stored *int, by int) bool {
+	next, ok := stepped(l, l.clamp(*stored), *stored, by)
 	if ok {
-		in.Columns = next
+		*stored = next
 	}
 	return ok
 }

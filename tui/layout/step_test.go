@@ -46,7 +46,7 @@ func (in Input) ends(wide bool) (least, most int) {
 			case action.Forks:
 				least, most = in.W-most-wide[2], in.W-least-wide[2]
 			case action.Chat, action.Logs:
-				least, most = wide[2], wide[2]
+				least, most = leastColumn, in.rightLimits().most
 			}
 		}
 		return least - 2, most - 2

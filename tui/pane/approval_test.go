@@ -2,6 +2,7 @@ package pane_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -255,4 +256,35 @@ func TestAToolCallIsAnsweredWithTheKeysThatThereAre(t *testing.T) {
 	has(t, strings.Join(drawn(s, s.c, 80, 12, false), "\n"), " f5, then f2 allow  ctrl+p deny")
 	s.c.Keys = with(t, action.Change{ID: action.GoChat})
 	has(t, strings.Join(drawn(s, s.c, 80, 12, false), "\n"), " chat, then y allow")
+}
+
+// A button of a card is pressed with the mouse, whether the pane has the focus or not.
+func TestAButtonOfACardIsPressedWhereItStands(t *testing.T) {
+	for _, focused := range []bool{false, true} {
+		s := open("chat")
+		s.next(func(c *core.Snapshot) {
+			card := *c.Chat[3].Embed
+			card.Buttons = []post.Button{{Label: "Done", Action: "done"}, {Label: "Remind me", Action: "later"}}
+			c.Chat = slices.Clone(c.Chat)
+			c.Chat[3].Embed = &card
+		})
+		pressed := false
+		for _, row := range s.Draw(s.c, 80, 14, focused) {
+			at := strings.Index(row.Text, "Remind")
+			if at < 0 {
+				continue
+			}
+			id := s.Press(s.c, row.At(len([]rune(row.Text[:at]))), focused)
+			if a := s.do(id); a.Do != (command.Click{Message: "4", ID: "later"}) {
+				t.Errorf("focused %t: %s answers %#v", focused, id, a)
+			}
+			pressed = true
+			if s.Press(s.c, row.At(0), false) != "" {
+				t.Error("beside it nothing is pressed")
+			}
+		}
+		if !pressed {
+			t.Error("no such button:\n" + s.screen(80, 14))
+		}
+	}
 }

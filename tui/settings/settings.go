@@ -39,13 +39,14 @@ type Dashboard struct {
 	Layout string          // one of the layouts that Load is given; empty means the first
 	Sizes  map[string]Size // by layout
 	Clock  string          // one of Clocks; empty means the first
+	Charts string          // one of Pens; empty means the first
 	Bell   string          // one of Bells: what happens when something begins to wait
 	Title  bool            // say in the window's title what waits
 	Motion bool            // count seconds on the screen
 }
 
 // Names are the names of the file whose values are single words.
-var Names = []string{"theme", "layout", "clock", "bell", "title", "motion"}
+var Names = []string{"theme", "layout", "clock", "charts", "bell", "title", "motion"}
 
 // Get gives the value of a name and what it may be; layouts are those that there are.
 func (d *Dashboard) Get(name string, layouts []string) (value string, choices []string) {
@@ -56,6 +57,8 @@ func (d *Dashboard) Get(name string, layouts []string) (value string, choices []
 		return cmp.Or(d.Layout, layouts[0]), layouts
 	case "clock":
 		return cmp.Or(d.Clock, Clocks[0]), Clocks
+	case "charts":
+		return cmp.Or(d.Charts, Pens[0]), Pens
 	case "bell":
 		return cmp.Or(d.Bell, Bells[0]), Bells
 	}
@@ -88,6 +91,8 @@ func (d *Dashboard) Set(name, value string) {
 		d.Layout = value
 	case "clock":
 		d.Clock = value
+	case "charts":
+		d.Charts = value
 	case "bell":
 		d.Bell = value
 	default:
@@ -100,6 +105,7 @@ func (d *Dashboard) Set(name, value string) {
 // Size is what the user has moved in a layout. The zero Size is the layout's own.
 type Size struct {
 	Columns int                 // by how many cells the left column is wider than the layout says
+	Right   int                 // the same for a third column
 	Rows    map[action.Pane]int // by how many rows panes are taller
 }
 
@@ -108,6 +114,10 @@ var Themes = []string{"auto", "dark", "light", "contrast", "16"}
 
 // Clocks are how many hours the times of a day have, the first is the default.
 var Clocks = []string{"24", "12"}
+
+// Pens are what curves are drawn with, the first is the default: a font without braille
+// has blocks.
+var Pens = []string{"braille", "blocks"}
 
 // Bells are the values of the bell, the first is the default: the terminal's bell, a
 // notification of the desktop where the terminal can (OSC 9), neither.
@@ -214,10 +224,14 @@ func encode(d Dashboard) string {
 	word("theme", d.Theme)
 	word("layout", d.Layout)
 	word("clock", d.Clock)
+	word("charts", d.Charts)
 	for _, layout := range slices.Sorted(maps.Keys(d.Sizes)) {
 		size := d.Sizes[layout]
 		if size.Columns != 0 {
 			line("columns-"+layout, strconv.Itoa(size.Columns))
+		}
+		if size.Right != 0 {
+			line("right-"+layout, strconv.Itoa(size.Right))
 		}
 		for _, p := range action.Panes {
 			if n := size.Rows[p]; n != 0 {

@@ -30,6 +30,7 @@ func TestWhatIsSavedIsLoaded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := Dashboard{
 			Theme: rapid.SampledFrom(append([]string{""}, Themes...)).Draw(t, "theme"), Layout: rapid.SampledFrom(layouts).Draw(t, "layout"),
+			Clock: rapid.SampledFrom(append([]string{""}, Clocks...)).Draw(t, "clock"), Charts: rapid.SampledFrom(append([]string{""}, Pens...)).Draw(t, "charts"),
 			Bell: rapid.SampledFrom(Bells).Draw(t, "bell"), Title: rapid.Bool().Draw(t, "title"),
 			Motion: rapid.Bool().Draw(t, "motion"),
 		}
@@ -41,7 +42,8 @@ func TestWhatIsSavedIsLoaded(t *testing.T) {
 			if want.Sizes == nil {
 				want.Sizes = map[string]Size{}
 			}
-			want.Sizes[layout] = Size{rapid.IntRange(-maxColumns, maxColumns).Draw(t, "columns of "+layout), map[action.Pane]int{action.Forks: n, action.Chat: -n}}
+			right := rapid.IntRange(-maxColumns, maxColumns).Draw(t, "right of "+layout)
+			want.Sizes[layout] = Size{rapid.IntRange(-maxColumns, maxColumns).Draw(t, "columns of "+layout), right, map[action.Pane]int{action.Forks: n, action.Chat: -n}}
 		}
 		if err := Save(dir, want); err != nil {
 			t.Fatal(err)
@@ -104,7 +106,7 @@ func TestAnOlderFileHasTheSizesOfItsLayout(t *testing.T) {
 		"columns: 8\nrows-forks: -2\nlayout: chat\n": "chat",
 	} {
 		d, problems := Load(write(t, DashboardFile, text), layouts)
-		want := map[string]Size{layout: {8, map[action.Pane]int{action.Forks: -2}}}
+		want := map[string]Size{layout: {8, 0, map[action.Pane]int{action.Forks: -2}}}
 		if diff := cmp.Diff(want, d.Sizes); diff != "" || len(problems) > 0 {
 			t.Errorf("%q (-want +got): %v\n%s", text, problems, diff)
 		}

@@ -152,6 +152,8 @@ func (r *reader) dashboard(d *Dashboard, f field, layouts []string) {
 		d.Layout = r.choice(v, layouts)
 	case "clock":
 		d.Clock = r.choice(v, Clocks)
+	case "charts":
+		d.Charts = r.choice(v, Pens)
 	case "bell":
 		if older, ok := map[string]string{"true": "bell", "false": "off"}[v.word]; ok {
 			v.word = older
@@ -174,6 +176,7 @@ func (r *reader) dashboard(d *Dashboard, f field, layouts []string) {
 // file names: older files have no other.
 type moved struct {
 	pane   action.Pane // empty for the columns
+	right  bool        // the third column
 	layout string
 }
 
@@ -182,11 +185,11 @@ type moved struct {
 func sizeOf(name string, layouts []string) (m moved, ok bool) {
 	what, rest, _ := strings.Cut(name, "-")
 	switch what {
-	case "columns":
-		m.layout = rest
+	case "columns", "right":
+		m.layout, m.right = rest, what == "right"
 	case "rows":
 		pane, layout, _ := strings.Cut(rest, "-")
-		m = moved{action.Pane(pane), layout}
+		m = moved{pane: action.Pane(pane), layout: layout}
 		if !slices.Contains(action.Panes, m.pane) {
 			return m, false
 		}
@@ -209,9 +212,12 @@ func (r *reader) size(d *Dashboard, f field, layouts []string) {
 		d.Sizes = map[string]Size{}
 	}
 	size := d.Sizes[m.layout]
-	if m.pane == "" {
+	switch {
+	case m.right:
+		size.Right = r.number(f.values[0], maxColumns)
+	case m.pane == "":
 		size.Columns = r.number(f.values[0], maxColumns)
-	} else {
+	default:
 		if size.Rows == nil {
 			size.Rows = map[action.Pane]int{}
 		}

@@ -56,8 +56,9 @@ type Scroll struct {
 	behind uint64
 	left   int
 	find   find
-	reveal bool // bring the mark into view when drawing next
-	w, h   int  // of the text when it was drawn last
+	reveal bool       // bring the mark into view when drawing next
+	w, h   int        // of the text when it was drawn last
+	drawn  []position // what stands in the lines of it
 	look   Look
 }
 
@@ -297,103 +298,6 @@ func (s *Scroll) clampMark() {
 	_, end := s.Source.Bounds()
 	last := s.below(s.top, max(1, s.h)-1).item
 	s.mark = min(max(s.mark, s.top.item), last, max(end, 1)-1)
-}
-
-// Lines draws exactly h lines of exactly w cells.
-func (s *Scroll) Lines(t *theme.Theme, w, h int, focused bool) []string {
-	w, h = max(0, w), max(0, h)
-	bar := s.find.open() && h > 1
-	if bar {
-		h--
-	}
-	s.w, s.h = w, h
-	s.look = Look{W: w, Wrap: s.Wrap, Left: s.left, Matcher: s.find.matcher, Theme: t}
-	s.settle()
-	lines := Fill(s.draw(h, focused), w, h)
-	if bar {
-		lines = append(lines, s.findBar(Brush{Theme: t}, w))
-	}
-	return lines
-}
-
-// settle makes the remembered position fit the items and the size of today.
-func (s *Scroll) settle() {
-	first, end := s.Source.Bounds()
-	s.mark = max(s.mark, first)
-	if !s.paused {
-		s.top, s.mark = s.bottom(), max(end, first+1)-1
-		s.sawAll()
-		return
-	}
-	if s.top.item < first || s.top.item >= end {
-		s.top = position{item: max(first, min(s.top.item, max(end, 1)-1))}
-	} else {
-		s.top.row = min(s.top.row, s.height(s.top.item)-1)
-		if s.top.row < 0 { // the head may have changed its height
-			s.top = s.above(position{item: s.top.item}, -s.top.row)
-		}
-	}
-	if s.reveal {
-		s.reveal = false
-		s.aside()
-		if s.lineOf(s.mark) < 0 {
-			// Not on the screen: with a third of the screen as context above it.
-			s.top = s.above(position{item: s.mark}, s.h/3)
-		}
-	}
-	if last := s.bottom(); last.before(s.top) {
-		s.top = last
-	}
-}
-
-// draw renders the items from the top of the view on. The end of the last line
-// tells how much has arrived below.
-func (s *Scroll) draw(h int, focused bool) []string {
-	_, end := s.Source.Bounds()
-	var rows [][]Span
-	var backs []theme.Role
-	for at := s.top; len(rows) < h && at.item < end; at = (position{item: at.item + 1}) {
-		look, back := s.look, theme.Text
-		if focused && s.paused && at.item == s.mark {
-			look.Marked, back = true, theme.Select
-		}
-		if at.row < 0 {
-			head := s.head()
-			for _, row := range head[max(0, len(head)+at.row):] {
-				rows, backs = append(rows, row), append(backs, theme.Text)
-			}
-			at.row = 0
-		}
-		all := s.Source.Rows(at.item, look)
-		for _, row := range all[min(at.row, len(all)):] {
-			rows, backs = append(rows, row), append(backs, back)
-		}
-		s.saw(at.item)
-	}
-	lines := make([]string, 0, h+1)
-	for y := range min(len(rows), h) {
-		b := Brush{Theme: s.look.Theme, Back: backs[y]}
-		badge := ""
-		if y == h-1 {
-			badge = s.badge()
-		}
-		line := b.Line(s.look.W-Cells(badge), rows[y]...)
-		lines = append(lines, line+s.look.Theme.Paint(theme.Match, badge))
-	}
-	return lines
-}
-
-// badge is empty when there is nothing new or no room to say so.
-func (s *Scroll) badge() string {
-	n := s.New()
-	if n == 0 {
-		return ""
-	}
-	text := " " + s.look.Theme.Glyph(theme.Down) + " " + textNew(n) + " "
-	if Cells(text)+8 > s.look.W {
-		return ""
-	}
-	return text
 }
 
 // Mark is the number of the marked item.

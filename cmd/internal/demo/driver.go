@@ -72,6 +72,7 @@ type run struct {
 	title, words, script string
 	mode                 routines.Mode
 	silent, isolated     bool
+	untilDone            bool // it comes back until a button of its ping is pressed
 	chain                int
 }
 
@@ -99,7 +100,7 @@ func (d *driver) remind(r run) error {
 			Kind: routines.KindReminder, Description: r.title, Body: r.words + "\n\n```script\n" + r.script + "\n```",
 			Background: true, Thinking: true, Isolated: r.isolated, Mode: mode, AllowPing: !r.silent,
 		},
-		RunAt: soon, MaxChain: r.chain,
+		RunAt: soon, MaxChain: r.chain, UntilDone: r.untilDone,
 	})
 	return err
 }

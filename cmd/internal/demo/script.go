@@ -19,6 +19,7 @@ var opening = []step{
 
 var everyday = []step{
 	{14 * time.Second, "question", say("What is left for today?")},
+	{12 * time.Second, "until it is done", start(pharmacyRun)},
 	{12 * time.Second, "lists", start(listRun)},
 	{16 * time.Second, "a slip in a file", slip(plants, "61 9 * * *")},
 	{14 * time.Second, "the slip mended", edit(plants, 40*time.Minute)},
@@ -67,6 +68,12 @@ think One more line would be nice.
 call ping_user {"message": "And stretch your shoulders while you are there."}
 say One ping for each run: the rest goes into the report.
 call report_updates {"message": "Move a little: pinged once, suggested stretching too."}`,
+	}
+	pharmacyRun = run{
+		title: "Call the pharmacy", untilDone: true,
+		words: "Remind me to call the pharmacy, and come back until it is done.",
+		script: `say This one comes back until Done, Later or Not today is pressed.
+call ping_user {"message": "Call the pharmacy: the prescription is ready until six."}`,
 	}
 	laundryRun = run{
 		title: "Laundry", chain: 2, mode: routines.Freely,

@@ -247,13 +247,18 @@ func (e *Engine) Status() agent.Status {
 	}
 	st.Name, st.Processes = now.member, processes
 	if why := e.why(e.key(wanted, settings)); why != "" && now != wanted {
-		st.Warning = fmt.Sprintf(textInstead, name(now), name(wanted), why)
+		st.Warning = fmt.Sprintf(textInstead, e.name(now, settings), e.name(wanted, settings), why)
 	}
 	return st
 }
 
-// name is a place as people know it.
-func name(p place) string { return cmp.Or(p.model, p.member) }
+// name is a place as people know it: its model, where that says who answers.
+func (e *Engine) name(p place, s agent.Settings) string {
+	if model := p.settings(s).Model; p.member == Messages && strings.Contains(model, "/") {
+		return model
+	}
+	return p.member
+}
 
 // OnChange sets what is called after the status of any engine has changed.
 func (e *Engine) OnChange(changed func()) {

@@ -74,7 +74,7 @@ func (e *Engine) answered(p place, s agent.Settings) {
 	changed := e.changed
 	e.mu.Unlock()
 	if o != nil {
-		e.o.Tell(fmt.Sprintf(textBack, name(p)))
+		e.o.Tell(fmt.Sprintf(textBack, e.name(p, s)))
 		changed()
 	}
 }

@@ -195,7 +195,7 @@ func (s *session) elsewhere(ctx context.Context, end ending, yield func(agent.Ev
 // is. end is how that turn failed.
 func (s *session) bring(ctx context.Context, m *agent.Message) (note string, used agent.Usage, end *ending) {
 	s.mu.Lock()
-	c, inner, p := s.carry, s.inner, s.place
+	c, inner, p, settings := s.carry, s.inner, s.place, s.o.Settings
 	s.mu.Unlock()
 	if c == nil {
 		return "", used, nil
@@ -232,7 +232,7 @@ func (s *session) bring(ctx context.Context, m *agent.Message) (note string, use
 	if c.fork {
 		return "", used, nil
 	}
-	return fmt.Sprintf(form, name(p), name(c.from)), used, nil
+	return fmt.Sprintf(form, s.e.name(p, settings), s.e.name(c.from, settings)), used, nil
 }
 
 // Bounds of a summary.

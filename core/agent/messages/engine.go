@@ -74,6 +74,7 @@ var (
 	_ agent.Reporter       = (*Engine)(nil)
 	_ agent.Runner         = (*Engine)(nil)
 	_ agent.HistoryChecker = (*Engine)(nil)
+	_ agent.Keeper         = (*Engine)(nil)
 )
 
 // Misuse of the engine and of its sessions.
@@ -147,11 +148,9 @@ func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Sessio
 	if err := o.CheckIDs(); err != nil {
 		return nil, err
 	}
-	id := strings.ToLower(cmp.Or(o.ID, o.Resume))
+	id := strings.ToLower(o.Resume)
 	if o.Resume == "" || o.Fork {
 		id = strings.ToLower(cmp.Or(o.ID, store.NewUUID()))
-	} else {
-		id = strings.ToLower(o.Resume)
 	}
 	if err := e.reserve(id); err != nil {
 		return nil, err
@@ -237,6 +236,9 @@ func (e *Engine) Status() agent.Status {
 	e.mu.Lock()
 	st := agent.Status{Problem: e.problem}
 	e.mu.Unlock()
+	if err := e.o.Providers.Ready(); err != nil {
+		st.Problem = err.Error()
+	}
 	for i, p := range e.o.Providers.Providers() {
 		for j, m := range p.Models {
 			of := agent.Model{

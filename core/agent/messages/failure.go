@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/clean"
 )
 
@@ -23,9 +24,14 @@ type failure struct {
 	wait  time.Duration
 	// long says that the prompt does not fit.
 	long bool
+	// away says that every request would fail so just now.
+	away bool
 }
 
 func (f *failure) Error() string { return f.text }
+
+// Is makes a server that is out of reach agent.ErrUnavailable.
+func (f *failure) Is(target error) bool { return f.away && target == agent.ErrUnavailable }
 
 // unavailable reports whether every turn would meet it just now: another engine may
 // answer.
@@ -68,8 +74,19 @@ func refused(resp *http.Response, body []byte) *failure {
 	if f.status/100 == 3 {
 		f.text = fmt.Sprintf(textMoved, short(resp.Request.URL.Host))
 	}
-	f.text = f.sentence(strings.Contains(string(body), spendLimit))
+	spent := strings.Contains(string(body), spendLimit)
+	f.text, f.away = f.sentence(spent), f.isAway(spent)
 	return f
+}
+
+// isAway reports whether it is the server or the account that cannot answer, and not
+// the request that is wrong.
+func (f *failure) isAway(spent bool) bool {
+	switch f.status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired:
+		return true
+	}
+	return f.again || spent || f.kind == "billing_error" || f.status >= http.StatusInternalServerError
 }
 
 // tooLong knows the servers' ways to say that a prompt does not fit.
@@ -115,7 +132,8 @@ func inStream(e *apiError) error {
 	f.again = f.status == 0 || f.status == http.StatusTooManyRequests || f.status >= http.StatusInternalServerError
 	f.long = tooLong(f.text)
 	f.again = f.again && !f.long && !strings.Contains(e.Message, spendLimit)
-	f.text = f.sentence(strings.Contains(e.Message, spendLimit))
+	spent := strings.Contains(e.Message, spendLimit)
+	f.text, f.away = f.sentence(spent), f.isAway(spent)
 	return f
 }
 
@@ -175,7 +193,7 @@ func failureOf(err error) *failure {
 	default:
 		text = fmt.Sprintf(textNoConnection, text)
 	}
-	return &failure{text: text, again: true}
+	return &failure{text: text, again: true, away: true}
 }
 
 // reason says in a few words why the engine waits.

@@ -73,7 +73,7 @@ func paramsFor(m provider.Model, setting string) params {
 		if off && m.Thinking.Off != "" {
 			p.Thinking = &thinking{Type: m.Thinking.Off}
 		}
-		p.Output = effortFor(m.Efforts, tokens, off, measured)
+		p.Output = effortFor(m.Efforts, tokens, off && m.Thinking.Off == "", measured)
 	}
 	return p
 }

@@ -38,16 +38,19 @@ func newRig(t testing.TB) *rig {
 	api, err := fakeapi.Start(fakeapi.Options{Key: "k"})
 	must(t, err)
 	t.Cleanup(func() { _ = api.Close() })
-	return newRigAt(t, api, t.TempDir())
+	r := newRigFor(t, api.URL())
+	r.api = api
+	return r
 }
 
-// newRigAt is an engine over a data directory that may have been used before.
-func newRigAt(t testing.TB, api *fakeapi.Server, root string) *rig {
+// newRigFor is an engine for a server.
+func newRigFor(t testing.TB, address string) *rig {
 	t.Helper()
+	root := t.TempDir()
 	dir, err := store.At(root)
 	must(t, err)
 	must(t, os.MkdirAll(filepath.Join(root, store.StateDir), 0o700))
-	env := map[string]string{"ANTHROPIC_BASE_URL": api.URL(), "ANTHROPIC_API_KEY": "k"}
+	env := map[string]string{"ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": "k"}
 	e := New(Options{
 		Dir: dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Env: []string{"PATH=/usr/bin:/bin"},
 		Providers: provider.New(provider.Options{Dir: dir, Getenv: func(n string) string { return env[n] }}),
@@ -60,7 +63,7 @@ func newRigAt(t testing.TB, api *fakeapi.Server, root string) *rig {
 		}
 	})
 	t.Cleanup(func() { cancel(); g.Wait() })
-	return &rig{t, api, e, dir}
+	return &rig{t, nil, e, dir}
 }
 
 // open opens a session that allows everything.

@@ -56,7 +56,10 @@ func receive(client *http.Client, r *http.Request, put piece) (*answer, error) {
 	defer w.end()
 	a := &answer{}
 	resp, err := client.Do(r.WithContext(ctx))
-	if err != nil {
+	switch {
+	case err != nil && resp != nil: // it leads to another server
+		return a, refused(resp, nil)
+	case err != nil:
 		return a, because(ctx, err)
 	}
 	defer resp.Body.Close()

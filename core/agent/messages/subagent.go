@@ -23,7 +23,8 @@ func (s *session) subagent(ctx context.Context, sub tools.Subagent) tools.Result
 	case in.about != "":
 		return failed(answerNested)
 	}
-	t := talk{s: s, ctx: ctx, counting: &sync.Mutex{}, provider: in.provider, model: in.model, settings: in.settings, about: cmp.Or(short(sub.About), short(sub.Type))}
+	t := talk{s: s, ctx: ctx, counting: &sync.Mutex{}, provider: in.provider, model: in.model, settings: in.settings}
+	t.about = cmp.Or(short(sub.About), short(sub.Type))
 	t.emit = func(e agent.Event) bool { in.tell(e); return ctx.Err() == nil }
 	if sub.Tools != nil {
 		t.limit = policy.Compile(s.o.Dir, policy.Rules{Allowed: sub.Tools})

@@ -16,7 +16,6 @@ const (
 	textNoConnection = "no connection: %s"
 	textOverloaded   = "overloaded"
 	textRateLimit    = "rate limit"
-	textNoKey        = "there is no key: set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a server that asks for none"
 
 	textClosed       = "the session is closed"
 	textTwoTurns     = "a turn is under way: wait for its end before sending again"
@@ -47,23 +46,27 @@ const (
 	answerEnded     = "(The turn ended here.)"
 	answerNothing   = "(no words)"
 	answerFault     = "Error: %s failed inside the bot; nothing is known of what it has done."
-	answerNewPrompt = "Your instructions have changed since this conversation began. In place of those at its beginning, these count from now on:\n\n%s"
-	answerNested    = "Error: a subagent has no subagents. Do this part yourself."
-	answerNoTalk    = "Error: this works while a turn runs only."
-	answerSubagent  = "You work on one task for another agent, which reads nothing but your last message: say there what you have found or done. Nobody can be asked.\n\n%s%s"
-	answerNoWords   = "(The subagent ended without a word.)"
-	answerFailed    = "Error: %s"
-	answerSearch    = "Search the web for this and answer with what you find, each fact with its address: %s"
-	answerGoOn      = "Your answer was cut off because it was too long. Go on exactly where it stopped."
+	answerNewPrompt = "Your instructions have changed since this conversation began. In place of those at its beginning, these count " +
+		"from now on:\n\n%s"
+	answerNested   = "Error: a subagent has no subagents. Do this part yourself."
+	answerNoTalk   = "Error: this works while a turn runs only."
+	answerSubagent = "You work on one task for another agent, which reads nothing but your last message: say there what you have found or done. " +
+		"Nobody can be asked.\n\n%s%s"
+	answerNoWords = "(The subagent ended without a word.)"
+	answerFailed  = "Error: %s"
+	answerSearch  = "Search the web for this and answer with what you find, each fact with its address: %s"
+	answerGoOn    = "Your answer was cut off because it was too long. Go on exactly where it stopped."
 )
 
 // What the model reads when the history is made shorter.
 const (
-	answerSave = `This conversation is about to be summed up, and its exact words will be gone. Before that, write down what must not be lost and is in no file yet:
-what is true of the user for long into USER.md, and what belongs to today (what was agreed, what is open, what was promised) into a file of the day such as days/%s.md.
+	answerSave = `This conversation is about to be summed up, and its exact words will be gone. Before that, write down what must not be lost
+and is in no file yet: what is true of the user for long into USER.md, and what belongs to today (what was agreed, what is open, what was promised) into a
+file of the day such as days/%s.md.
 Read a file before you change it, and keep what it holds. Where nothing is worth it, write nothing. Then answer with one word: done.`
-	answerSummarise = `Sum this conversation up for yourself, because your next turn begins with nothing but the summary: what the user wants and has decided,
-what was done and with which result, names, dates, ids and paths exactly as they are, what is open, and what you were about to do. Answer with the summary alone and call no tool. %s`
+	answerSummarise = `Sum this conversation up for yourself, because your next turn begins with nothing but the summary: what the user wants
+and has decided, what was done and with which result, names, dates, ids and paths exactly as they are, what is open, and what you were about to do.
+Answer with the summary alone and call no tool. %s`
 	answerSummary    = "This conversation was summed up, because it had become long. This is what you knew:\n\n%s"
 	answerUnderstood = "I know where we are."
 	answerWentOn     = "Go on with what was under way."

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/words"
@@ -19,6 +20,8 @@ type turn struct {
 	talk
 	yield func(agent.Event, error) bool
 
+	// kept is done when the message is on the disk; nobody is told anything before.
+	kept sync.WaitGroup
 	told bool // somebody was told of something
 	gone bool // and listens no more
 	end  over
@@ -30,6 +33,7 @@ func (t *turn) put(e agent.Event) bool {
 	if t.gone || t.ctx.Err() != nil {
 		return false
 	}
+	t.kept.Wait()
 	t.told = true
 	if !t.yield(e, nil) {
 		t.gone = true
@@ -110,11 +114,19 @@ func (t *turn) receive(m agent.Message) error {
 	if err := t.history.Note(facts); err != nil {
 		return err
 	}
-	return t.history.Sync()
+	// The request need not wait for the disk: what counts is that the message is there
+	// before anybody counts it as taken.
+	t.kept.Go(func() {
+		if err := t.history.Sync(); err != nil {
+			t.s.log.Error("message may be lost where the power fails", "error", err)
+		}
+	})
+	return nil
 }
 
 // finish sends the result, or the error that took its place.
 func (t *turn) finish() {
+	t.kept.Wait()
 	cause := context.Cause(t.ctx)
 	interrupted := errors.Is(cause, errInterrupted)
 	switch {

@@ -29,7 +29,7 @@ func (p *Page) fill() {
 	for i := range p.report.Tasks {
 		p.rows = append(p.rows, row{task: &p.report.Tasks[i]})
 	}
-	for _, list := range [][]audit.Entry{p.report.Notes, p.report.Answers} {
+	for _, list := range [][]audit.Entry{p.report.Held, p.report.Front, p.report.Notes, p.report.Answers} {
 		for i := range list {
 			p.rows = append(p.rows, row{entry: &list[i]})
 		}
@@ -143,6 +143,8 @@ func sum(r *away.Report) []widget.Span {
 		{r.Sum.Pings, "ping", theme.Ping},
 		{r.Sum.Refused, "refused ping", theme.Warn},
 		{r.Sum.Failed, "failure", theme.Bad},
+		{len(r.Front), "foreground run", theme.Text},
+		{len(r.Held), "held run", theme.Warn},
 		{len(r.Notes), "note", theme.Warn},
 		{len(r.Answers), "answered request", theme.Text},
 	} {

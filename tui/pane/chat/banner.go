@@ -219,8 +219,8 @@ func exits(b post.Button) bool {
 	return strings.HasPrefix(name, forkAction)
 }
 
-// pressable are the buttons of a message that do something now.
-func pressable(e *transcript.Entry, exit post.MessageID) []post.Button {
+// live are the buttons of a message that do something now.
+func live(e *transcript.Entry, exit post.MessageID) []post.Button {
 	if e == nil || e.Embed == nil {
 		return nil
 	}
@@ -232,7 +232,7 @@ func pressable(e *transcript.Entry, exit post.MessageID) []post.Button {
 
 // buttons are those that can be pressed of the message with an id.
 func buttons(s *core.Snapshot, id post.MessageID) []post.Button {
-	return pressable(entry(s.Chat, id), exitCard(s))
+	return live(entry(s.Chat, id), exitCard(s))
 }
 
 // Off says why an action cannot be used now; empty means that it can.
@@ -246,23 +246,28 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 // anyButton reports whether a card has a button that does something now.
 func anyButton(s *core.Snapshot) bool {
 	exit := exitCard(s)
-	return slices.ContainsFunc(s.Chat, func(e transcript.Entry) bool { return len(pressable(&e, exit)) > 0 })
+	return slices.ContainsFunc(s.Chat, func(e transcript.Entry) bool { return len(live(&e, exit)) > 0 })
 }
 
 // choose begins to choose among the buttons of the marked card, else of the
 // newest one.
 func (p *Pane) choose(c pane.Context) pane.Answer {
-	if c.ReadOnly {
+	click := p.clicked
+	p.clicked = nil
+	switch {
+	case c.ReadOnly:
 		return pane.Answer{Toast: textReadOnlyPress}
+	case click != nil:
+		return pane.Answer{Do: *click}
 	}
 	var card *transcript.Entry
 	exit := exitCard(c.Snap)
 	for i := range c.Snap.Chat {
-		if e := &c.Snap.Chat[i]; len(pressable(e, exit)) > 0 {
+		if e := &c.Snap.Chat[i]; len(live(e, exit)) > 0 {
 			card = e
 		}
 	}
-	if e := p.marked(c); e != nil && len(pressable(e, exit)) > 0 {
+	if e := p.marked(c); e != nil && len(live(e, exit)) > 0 {
 		card = e
 	}
 	if card == nil {

@@ -29,6 +29,8 @@ type Pane struct {
 	folds   folds
 	reply   post.MessageID // what is being answered, or empty
 	pick    choice
+	clicks  []command.Click // the buttons of the last drawing, by their places
+	clicked *command.Click  // that was pressed with the mouse
 	// commands are those that a line may name, in the order in which they are
 	// offered; tab is the choice among them.
 	commands []command.Command
@@ -139,8 +141,14 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{Toast: reply.Toast}
 }
 
-// Press implements pane.Pane: on the line to write on it begins a message.
+// Press implements pane.Pane: a button is pressed, focused or not; on the line to write on
+// a message begins.
 func (p *Pane) Press(_ pane.Context, at widget.Place, focused bool) action.ID {
+	if i := int(at); i >= 0 && i < len(p.clicks) {
+		click := p.clicks[i]
+		p.clicked = &click
+		return action.ChatButtons
+	}
 	if at == widget.Inner && focused {
 		return action.ChatWrite
 	}

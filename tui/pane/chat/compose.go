@@ -338,7 +338,7 @@ func (p *Pane) suggestions(b widget.Brush, w, most int) []string {
 		top = min(p.tab.at-shown+1, len(found)-shown)
 	}
 	wide := 0
-	for _, c := range found {
+	for _, c := range found[top : top+shown] {
 		wide = max(wide, widget.Cells(usage(c)))
 	}
 	var out []string

@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"charm.land/bubbles/v2/key"
-	tea "charm.land/bubbletea/v2"
-
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
 	"ollimbot/core/words"
@@ -26,6 +24,7 @@ type talk struct {
 	snap    *core.Snapshot // for its clock
 	drawn   map[post.MessageID]drawing
 	docs    map[post.MessageID]*markdown.Doc
+	spots   map[post.MessageID][]spot
 	plain   map[post.MessageID]plain // what a search looks at, once there is one
 	theme   *theme.Theme             // of the plain texts: one of colours, where marks disappear
 	spaced  bool                     // an empty line between messages
@@ -43,11 +42,12 @@ type drawing struct {
 	exit      bool
 	theme     *theme.Theme
 	rows      [][]widget.Span
+	spots     []spot
 }
 
 func newTalk() *talk {
 	t := &talk{
-		snap: &core.Snapshot{}, drawn: map[post.MessageID]drawing{}, docs: map[post.MessageID]*markdown.Doc{},
+		snap: &core.Snapshot{}, drawn: map[post.MessageID]drawing{}, spots: map[post.MessageID][]spot{}, docs: map[post.MessageID]*markdown.Doc{},
 		plain: map[post.MessageID]plain{}, theme: theme.New(theme.Options{Profile: 16}),
 	}
 	t.Source, t.Wrap = t, true
@@ -105,6 +105,11 @@ func (t *talk) prune() {
 			delete(t.drawn, id)
 		}
 	}
+	for id := range t.spots {
+		if !there[id] {
+			delete(t.spots, id)
+		}
+	}
 	for id := range t.docs {
 		if !there[id] {
 			delete(t.docs, id)
@@ -157,14 +162,18 @@ func (t *talk) Rows(i uint64, look widget.Look) [][]widget.Span {
 	spaced := t.spaced && i+1 < uint64(len(t.entries))
 	today := t.snap.IsToday(e.At)
 	if look.Marked || look.Matcher.Active() {
-		return message(t, e, look, spaced)
+		rows, spots := message(t, e, look, spaced)
+		t.spots[e.ID] = spots
+		return rows
 	}
 	d := t.drawn[e.ID]
 	if d.rows == nil || d.version != e.Version || d.w != look.W || d.spaced != spaced ||
 		d.streaming != e.Streaming || d.where != e.Where || d.today != today || d.exit != (e.ID == t.exit) || d.theme != look.Theme {
-		d = drawing{e.Version, look.W, spaced, e.Streaming, e.Where, today, e.ID == t.exit, look.Theme, message(t, e, look, spaced)}
+		d = drawing{e.Version, look.W, spaced, e.Streaming, e.Where, today, e.ID == t.exit, look.Theme, nil, nil}
+		d.rows, d.spots = message(t, e, look, spaced)
 		t.drawn[e.ID] = d
 	}
+	t.spots[e.ID] = d.spots
 	return d.rows
 }
 
@@ -246,9 +255,28 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	} else {
 		p.view.spaced = h >= airy
 		p.view.Names = c.Names(action.Chat)
-		lines = append(lines, widget.Rows(widget.Nowhere, p.view.Lines(c.Theme, w, room, focused && !p.writing)...)...)
+		lines = append(lines, p.pressable(c, widget.Rows(widget.Nowhere, p.view.Lines(c.Theme, w, room, focused && !p.writing)...))...)
 	}
 	return append(lines, foot...)
+}
+
+// pressable gives the buttons in rows of the conversation places of their own.
+func (p *Pane) pressable(c pane.Context, rows []widget.Row) []widget.Row {
+	p.clicks = p.clicks[:0]
+	for y := range rows {
+		item, row, ok := p.view.At(y)
+		if !ok || item >= uint64(len(p.view.entries)) {
+			continue
+		}
+		id := p.view.entries[item].ID
+		for _, s := range p.view.spots[id] {
+			if list := buttons(c.Snap, id); s.row == row && s.button < len(list) {
+				rows[y].Spots = append(rows[y].Spots, widget.Spot{From: s.from, To: s.to, Place: widget.Place(len(p.clicks))})
+				p.clicks = append(p.clicks, command.Click{Message: id, ID: list[s.button].Action})
+			}
+		}
+	}
+	return rows
 }
 
 // input is the part below the conversation: what is being written, a draft, or
@@ -316,56 +344,4 @@ func rule(c pane.Context, w int) widget.Row {
 		}
 	}
 	return widget.Row{Text: widget.Brush{Theme: c.Theme}.Rule(w, title, nil), Place: widget.Ruled}
-}
-
-// unfoldKey shows what a token stands for. It is the chat's own, as the other keys
-// of a line that is being written.
-const unfoldKey = "ctrl+o"
-
-// unfoldLines is how many lines are unfolded in place. More is read on a page: in
-// a few lines of a pane nobody finds the way around in it.
-const unfoldLines = 400
-
-var unfoldHint = key.NewBinding(key.WithKeys(unfoldKey), key.WithHelp(unfoldKey, textUnfold))
-
-// unfold puts a pasted text in the place of its token at the caret, which then
-// stands behind it. What is sent stays the same: a text that the line does not
-// bear, or that would mean something else in it, is shown as a page.
-func (p *Pane) unfold() pane.Answer {
-	before, after := p.field.Around()
-	part, behind, ok := p.folds.at(before, after)
-	if !ok {
-		return pane.Answer{}
-	}
-	line, end := before+after, len(before)+behind
-	open := line[:end-len(part.token)] + part.text + line[end:]
-	if strings.Count(part.text, "\n") >= unfoldLines || !p.field.Bears(open) || p.folds.unfold(open) != p.folds.unfold(line) {
-		return pane.Answer{Show: &pane.Page{Title: strings.Trim(part.token, "[]"), Body: part.text}}
-	}
-	for range behind {
-		p.field.Take(tea.KeyPressMsg{Code: tea.KeyRight})
-	}
-	for range len(part.token) {
-		p.field.Take(tea.KeyPressMsg{Code: tea.KeyBackspace})
-	}
-	p.field.Insert(part.text)
-	return pane.Answer{}
-}
-
-// folded reports whether the caret stands at a token.
-func (p *Pane) folded() bool {
-	if len(p.folds.parts) == 0 {
-		return false
-	}
-	_, _, ok := p.folds.at(p.field.Around())
-	return ok
-}
-
-// withUnfold adds the key to the help line where it does something, before the
-// keys that a narrow line leaves out.
-func (p *Pane) withUnfold(keys []key.Binding) []key.Binding {
-	if !p.folded() {
-		return keys
-	}
-	return append([]key.Binding{keys[0], unfoldHint}, keys[1:]...)
 }

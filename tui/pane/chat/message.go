@@ -61,7 +61,11 @@ type writer struct {
 	indent int
 	rows   [][]widget.Span
 	first  []widget.Span // what stands before the first line of text
+	spots  []spot
 }
+
+// spot is where a button stands that can be pressed: cells of a row of its message.
+type spot struct{ row, from, to, button int }
 
 // line adds a line behind the indent.
 func (w *writer) line(spans ...widget.Span) {
@@ -90,7 +94,7 @@ func (w *writer) text(role theme.Role, s string, before ...widget.Span) {
 }
 
 // message draws one message: who and when, the text, the card, the tools.
-func message(t *talk, e transcript.Entry, look widget.Look, spaced bool) [][]widget.Span {
+func message(t *talk, e transcript.Entry, look widget.Look, spaced bool) (rows [][]widget.Span, spots []spot) {
 	w := &writer{look: look}
 	who := speaker(look.Theme, e)
 	gutter := widget.Span{Role: theme.Accent, Text: " "}
@@ -122,7 +126,7 @@ func message(t *talk, e transcript.Entry, look widget.Look, spaced bool) [][]wid
 	if spaced {
 		w.rows = append(w.rows, []widget.Span{{Text: " "}})
 	}
-	return w.rows
+	return w.rows, w.spots
 }
 
 // withClock puts the time at the end of a line that has room for it.
@@ -156,7 +160,7 @@ func body(w *writer, e transcript.Entry, doc *markdown.Doc, exit post.MessageID)
 	}
 	words := text != "" && e.Embed == nil && len(e.Tools) == 0
 	if e.Embed != nil {
-		embed(w, e, pressable(&e, exit))
+		embed(w, e, live(&e, exit))
 	}
 	if len(e.Tools) > 0 {
 		w.text(theme.Tool, textTools+strings.Join(e.Tools, ", "))
@@ -241,13 +245,30 @@ func embed(w *writer, message transcript.Entry, live []post.Button) {
 		w.text(theme.Text, f.Name+": "+f.Value, edge)
 	}
 	if len(live) > 0 {
-		w.text(theme.Key, labels(live), edge)
+		w.buttons(live, edge)
 	} else if len(e.Buttons) > 0 {
 		w.text(theme.Dim, labels(e.Buttons)+" "+textEnded, edge)
 	}
 	if e.Footer != "" {
 		w.text(theme.Dim, e.Footer, edge)
 	}
+}
+
+// buttons adds those that can be pressed, each of them whole, and notes where they stand.
+func (w *writer) buttons(list []post.Button, edge widget.Span) {
+	row, x := []widget.Span{edge}, widget.Cells(edge.Text)
+	for i, b := range list {
+		label := "[" + b.Label + "]"
+		n := widget.Cells(label)
+		if len(row) > 1 && x+n > w.room() {
+			w.line(row...)
+			row, x = []widget.Span{edge}, widget.Cells(edge.Text)
+		}
+		w.spots = append(w.spots, spot{len(w.rows), w.indent + x, w.indent + x + n, i})
+		row = append(append(row, w.look.Matcher.Mark(theme.Key, label)...), widget.Span{Text: " "})
+		x += n + 1
+	}
+	w.line(row...)
 }
 
 // labels are buttons as a card shows them.

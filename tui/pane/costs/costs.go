@@ -166,6 +166,9 @@ func (p *Page) heads(c pane.Context, w, h int) []string {
 	if h >= roomyHeads {
 		out = append(out, line(month...))
 	}
+	if text := command.Blocks(r.Used); text != "" && h >= roomyHeads {
+		out = append(out, line(dim(text)))
+	}
 	if held := p.held(c); held != nil {
 		out = append(out, line(held...))
 	}

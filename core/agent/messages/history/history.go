@@ -14,13 +14,10 @@ package history
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 )
@@ -29,7 +26,9 @@ import (
 const Ext = ".jsonl"
 
 const (
-	// maxParents bounds how deep a fork of a fork of a fork may lie.
+	// longChain is how many files a session may be read from before a fork of it holds
+	// all of it itself, maxParents what a file may claim.
+	longChain  = 16
 	maxParents = 64
 	// known is the depth of lines whose parent is included already.
 	known = -1
@@ -92,8 +91,10 @@ type History struct {
 	own     source // nil before the first message
 	sources []source
 	size    int64 // of the own source
-	// pending are the lines that are written with the first message.
+	// pending are the lines that are written with the first message; begun says that
+	// a conversation's begin is among them.
 	pending []byte
+	begun   bool
 	// tools and system are whole lines, messages runs of message lines, oldest first.
 	tools, system span
 	messages      []span
@@ -114,184 +115,6 @@ type Mark struct {
 
 // ErrClosed says that the history was closed.
 var ErrClosed = errors.New("the session is closed")
-
-// New begins a session in a folder, or in memory where folder is empty. Nothing is
-// written before its first message.
-func New(folder, id string) (*History, error) {
-	h := &History{folder: folder}
-	return h, h.begin(id, note{Session: id})
-}
-
-// Fork begins a session with all that another one holds, and leaves that alone. An
-// unknown parent is fs.ErrNotExist.
-func Fork(folder, parent, id string) (*History, error) {
-	h := &History{folder: folder}
-	size, err := h.include(parent, -1, 0)
-	if err == nil {
-		err = h.begin(id, note{Session: id, Parent: parent, Offset: size})
-	}
-	if err != nil {
-		return nil, errors.Join(err, h.Close())
-	}
-	return h, nil
-}
-
-// begin makes the first line ready.
-func (h *History) begin(id string, first note) error {
-	if h.folder == "" {
-		return nil
-	}
-	h.path = filepath.Join(h.folder, id+Ext)
-	if _, err := os.Lstat(h.path); err == nil {
-		return fmt.Errorf("begin the session %s: %w", id, fs.ErrExist)
-	}
-	first.At = time.Now().UTC()
-	h.pending = line(first)
-	return nil
-}
-
-// line is a value as a line.
-func line(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil { // notes always can be
-		return nil
-	}
-	return append(b, '\n')
-}
-
-// Open opens a session that is there. Where its last line is torn, it is taken away:
-// it was never whole. An unknown id is fs.ErrNotExist.
-func Open(folder, id string) (*History, error) {
-	h := &History{folder: folder, path: filepath.Join(folder, id+Ext)}
-	f, err := os.OpenFile(h.path, os.O_RDWR, 0)
-	if err != nil {
-		return nil, fmt.Errorf("open the session: %w", err)
-	}
-	h.own, h.sources = f, []source{f}
-	if err := h.reload(f); err != nil {
-		return nil, errors.Join(err, h.Close())
-	}
-	return h, nil
-}
-
-func (h *History) reload(f *os.File) error {
-	info, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("open the session: %w", err)
-	}
-	if h.size, err = h.load(h.own, 0, info.Size(), 0); err != nil {
-		return err
-	}
-	if h.size == info.Size() {
-		return nil
-	}
-	if err := f.Truncate(h.size); err != nil {
-		return fmt.Errorf("mend the session: %w", err)
-	}
-	return nil
-}
-
-// include reads another session's file up to an offset; -1 is all of it.
-func (h *History) include(id string, offset int64, depth int) (size int64, err error) {
-	if depth > maxParents {
-		return 0, fmt.Errorf("the session has more than %d parents", maxParents)
-	}
-	f, err := os.Open(filepath.Join(h.folder, id+Ext))
-	if err != nil {
-		return 0, fmt.Errorf("open the session: %w", err)
-	}
-	h.sources = append(h.sources, f)
-	info, err := f.Stat()
-	if err != nil {
-		return 0, fmt.Errorf("open the session: %w", err)
-	}
-	if offset < 0 || offset > info.Size() {
-		offset = info.Size()
-	}
-	size, err = h.load(f, 0, offset, depth)
-	if len(h.users) > 0 {
-		h.forked = h.users[0]
-	}
-	return size, err
-}
-
-// load takes the whole lines of a piece of a source, and gives where they end.
-func (h *History) load(src source, from, size int64, depth int) (end int64, err error) {
-	l := lines{src: src, at: from, size: size}
-	for l.next() {
-		here := span{src, l.from, l.at}
-		switch {
-		case l.begins(roleBegins):
-			h.take(here, l.begins(userBegins))
-		case l.begins(toolsBegins):
-			h.restart(here)
-		case l.begins(systemBegins):
-			h.system = here
-		default:
-			whole, err := here.read()
-			if err != nil {
-				return 0, err
-			}
-			var n note
-			if json.Unmarshal(whole, &n) != nil {
-				continue // it is nobody's
-			}
-			if err := h.heed(src, n, depth); err != nil {
-				return 0, err
-			}
-		}
-	}
-	return l.at, l.err
-}
-
-// heed does what a note says.
-func (h *History) heed(src source, n note, depth int) error {
-	if n.Facts != nil {
-		h.facts = *n.Facts
-	}
-	if n.Cut > 0 {
-		h.takeBack(src, n.Cut)
-	}
-	if depth == known || n.Parent == "" || n.Parent != filepath.Base(n.Parent) {
-		return nil
-	}
-	_, err := h.include(n.Parent, n.Offset, depth+1)
-	return err
-}
-
-// take adds a message's line.
-func (h *History) take(m span, users bool) {
-	h.last = m
-	if users {
-		h.users = append([]Mark{{m.src, m.to}}, h.users[:min(1, len(h.users))]...)
-	}
-	if n := len(h.messages); n > 0 && h.messages[n-1].src == m.src && h.messages[n-1].to == m.from {
-		h.messages[n-1].to = m.to
-		return
-	}
-	h.messages = append(h.messages, m)
-}
-
-// restart begins a conversation with these tools.
-func (h *History) restart(tools span) {
-	h.tools, h.system = tools, span{}
-	h.messages, h.users, h.last, h.forked, h.facts = nil, nil, span{}, Mark{}, Facts{}
-}
-
-// takeBack forgets the messages behind a place of a source.
-func (h *History) takeBack(src source, at int64) {
-	kept := h.messages
-	h.messages, h.users, h.last = nil, nil, span{}
-	for _, m := range kept {
-		if m.src == src {
-			m.to = min(m.to, at)
-		}
-		l := lines{src: m.src, at: m.from, size: m.to}
-		for l.next() {
-			h.take(span{m.src, l.from, l.at}, l.begins(userBegins))
-		}
-	}
-}
 
 // append writes lines and takes them. mu is held.
 func (h *History) append(text []byte) error {
@@ -350,7 +173,7 @@ func (h *History) Begin(tools, system []byte, f Facts) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.own == nil && h.tools.src == nil {
-		h.pending, h.facts = append(h.pending, text...), f
+		h.pending, h.facts, h.begun = append(h.pending, text...), f, true
 		return nil
 	}
 	return h.append(text)
@@ -454,38 +277,9 @@ func (h *History) Close() error {
 	return errors.Join(errs...)
 }
 
-// memory is a source that goes with the program.
-type memory struct {
-	mu   sync.RWMutex
-	data []byte
-}
-
-func (m *memory) append(text []byte) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.data = append(m.data, text...)
-}
-
-// ReadAt is io.ReaderAt's.
-func (m *memory) ReadAt(p []byte, off int64) (int, error) {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if off >= int64(len(m.data)) {
-		return 0, io.EOF
-	}
-	n := copy(p, m.data[off:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-// Close is io.Closer's.
-func (*memory) Close() error { return nil }
-
 // Begun reports whether a conversation has begun: whether Begin was called.
 func (h *History) Begun() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.tools.src != nil
+	return h.begun || h.tools.src != nil
 }

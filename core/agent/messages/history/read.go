@@ -73,7 +73,7 @@ func (l *lines) begins(with string) bool {
 	return bytes.HasPrefix(l.head[:], []byte(with))
 }
 
-// Where the newest messages of the user end: places for cache marks.
+// Marks are where the newest messages of the user end: places for cache marks.
 type Marks struct {
 	// Forked is the newest of a parent, Users are the newest two, newest first; the
 	// zero Mark is none.
@@ -105,12 +105,8 @@ func (h *History) Body(inserts ...Insert) (io.Reader, int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b := body{inserts: slices.SortedFunc(slices.Values(inserts), func(a, b Insert) int { return cmp.Compare(a.At.end, b.At.end) })}
-	for _, frozen := range []span{h.tools, h.system} {
-		if frozen.src != nil {
-			b.add(span{frozen.src, frozen.from + 1, frozen.to - 2}) // without its braces
-			b.text(",")
-		}
-	}
+	b.frozen(h.tools, toolsBegins)
+	b.frozen(h.system, systemBegins)
 	b.text(`"messages":[`)
 	for i, m := range h.messages {
 		if i > 0 {
@@ -181,6 +177,16 @@ type body struct {
 	inserts []Insert
 	parts   []io.Reader
 	size    int64
+}
+
+// frozen adds what stands before the messages, without its braces. An empty list is
+// left out: not every server takes one.
+func (b *body) frozen(s span, begins string) {
+	if s.src == nil || s.len() <= int64(len(begins)+len("[]}\n")) {
+		return
+	}
+	b.add(span{s.src, s.from + 1, s.to - int64(len("}\n"))})
+	b.text(",")
 }
 
 func (b *body) text(s string) {

@@ -199,3 +199,43 @@ func FuzzAProvidersFileNeverBreaks(f *testing.F) {
 		}
 	})
 }
+
+func TestOllamaIsFoundOnThisMachineOnly(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path == "/api/tags" {
+			_, _ = w.Write([]byte(`{"models":[{"name":"qwen3:8b"},{"name":"bad name"},{"name":"llama3"}]}`))
+		}
+	}))
+	defer server.Close()
+	f := Ollama(t.Context(), strings.TrimPrefix(server.URL, "http://"))
+	if f == nil || !slices.Equal(f.Names, []string{"qwen3:8b", "llama3"}) {
+		t.Fatalf("%+v", f)
+	}
+	r := withFile(t, string(f.YAML()), nil)
+	if p, m, err := r.Find(""); err != nil || m.FullName() != "local/qwen3:8b" || p.BaseURL != server.URL || len(r.Problems()) > 0 {
+		t.Errorf("%+v %+v %v %v", p, m, err, r.Problems())
+	}
+	for _, host := range []string{"http://ollama.example:11434", "0.0.0.0:1", "127.0.0.1:1"} {
+		if f := Ollama(t.Context(), host); f != nil {
+			t.Errorf("%s: %+v", host, f)
+		}
+	}
+}
+
+func TestAServerIsAskedWhetherItTakesTheKey(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.Header.Get("x-api-key") != "right-key" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	if err := (Provider{BaseURL: server.URL, Key: "right-key"}).Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := (Provider{BaseURL: server.URL, Key: "wrong-key"}).Check(t.Context()); err == nil || !strings.Contains(err.Error(), "does not take the key") || strings.Contains(err.Error(), "wrong-key") {
+		t.Error(err)
+	}
+	server.Close()
+	if err := (Provider{BaseURL: server.URL}).Check(t.Context()); err == nil || !strings.Contains(err.Error(), "start it") {
+		t.Error(err)
+	}
+}

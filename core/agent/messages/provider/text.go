@@ -8,6 +8,12 @@ const (
 
 const textRedirect = "%s sends on to %s: write the address where it really listens"
 
+// What comes of asking a server.
+const (
+	textNotReached = "%s does not answer (%s): start it, or correct its address"
+	textRefused    = "%s does not take the key (%d): check it"
+)
+
 // What can be wrong with providers.yaml.
 const (
 	textUnreadable  = "it cannot be read: %v"

@@ -97,7 +97,7 @@ func (s *shell) close() error {
 
 // script runs the command of a call, then says where it has ended. What the command is
 // stays one word, so that it is read exactly as it was judged.
-const script = `exec 9>&3 3>&-; trap 'pwd -P >&9' EXIT; eval "$1"`
+const script = `exec 9>&3 3>&-; trap 'pwd -P >&9 2>/dev/null' EXIT; eval "$1"`
 
 // bash runs a command line in a shell of its own, in a process group of its own.
 func (b *Box) bash(ctx context.Context, c call) (Result, error) {

@@ -22,10 +22,10 @@ import (
 )
 
 const (
-	// fetchTime is how long a page may take, maxPage how many bytes of it are read, and
-	// maxPageText how many bytes of its text are shown at once.
+	// fetchTime is how long a page may take, maxPage how many bytes of it are read,
+	// where it is text, and maxPageText how many bytes of its text are shown at once.
 	fetchTime   = 30 * time.Second
-	maxPage     = 10 << 20
+	maxPage     = 4 << 20
 	maxPageText = 60 << 10
 	maxHops     = 5
 	maxURL      = 2000
@@ -92,14 +92,16 @@ func (b *Box) fetch(ctx context.Context, c call) (Result, error) {
 			return Result{Text: fmt.Sprintf(textElsewhere, clean.Cut(clean.Line(to.String()), maxURL))}, nil
 		}
 	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxPage+1))
-	cut := len(data) > maxPage
+	limit := maxPage
+	if kind := resp.Header.Get("Content-Type"); strings.HasPrefix(kind, "application/pdf") || strings.HasPrefix(kind, "image/") {
+		limit = maxPDF
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
+	cut := len(data) > limit
 	if err != nil && len(data) == 0 {
 		return Result{}, whyNot(u, err)
 	}
-	if cut {
-		data = data[:maxPage]
-	}
+	data = data[:min(len(data), limit)]
 	r, err := page(resp, data, cut, c.Number("offset"))
 	if err == nil && resp.StatusCode/100 != 2 {
 		r.Text, r.IsError = fmt.Sprintf(textStatus, resp.StatusCode, http.StatusText(resp.StatusCode))+r.Text, true
@@ -147,7 +149,10 @@ func page(resp *http.Response, data []byte, cut bool, offset int) (Result, error
 	}
 	text := decoded(data, declared)
 	if kind == "text/html" || kind == "application/xhtml+xml" {
-		text = markdown(text, resp.Request.URL)
+		var ok bool
+		if text, ok = markdown(text, resp.Request.URL); !ok {
+			return Result{}, errors.New(textTangled)
+		}
 	}
 	return Result{Text: excerpt(clean.Text(text), offset, cut)}, nil
 }
@@ -166,14 +171,13 @@ func readable(kind string) bool {
 // namedCharset finds the name of a page's letters in its type or at its beginning.
 var namedCharset = pattern.Lazily(`(?i)charset\s*=\s*["']?([a-z0-9_-]+)`)
 
-// plain is the name of a charset without its signs. Latin 1 stays what browsers make
-// of it: unknown.
+// plain is the name of a charset without its signs.
 func plain(name string) string {
-	return strings.NewReplacer("-", "", "_", "", " ", "", "cp", "windows", "iso88591", "latin1").Replace(strings.ToLower(name))
+	return strings.NewReplacer("-", "", "_", "", " ", "", "cp", "windows").Replace(strings.ToLower(name))
 }
 
-// decoded is text in UTF-8, of whatever letters of one byte it was written in; what
-// says nothing is taken as browsers do.
+// decoded is text in UTF-8, of whatever letters of one byte it was written in. What
+// says nothing, or Latin 1, is taken as browsers do.
 func decoded(data []byte, declared string) string {
 	if utf8.Valid(data) {
 		return string(data)
@@ -182,7 +186,7 @@ func decoded(data []byte, declared string) string {
 	for _, place := range []string{string(data[:min(len(data), 1024)]), declared} {
 		named := namedCharset().FindStringSubmatch(place)
 		for _, known := range charmap.All {
-			if name, ok := known.(fmt.Stringer); ok && named != nil && plain(name.String()) == plain(named[1]) {
+			if name, ok := known.(fmt.Stringer); ok && named != nil && plain(name.String()) == plain(named[1]) && known != charmap.ISO8859_1 {
 				from = known
 			}
 		}

@@ -28,17 +28,18 @@ var linesOf = map[atom.Atom]string{
 
 const (
 	// maxNesting is how deep a page is read.
-	maxNesting = 400
+	maxNesting = 600
 	// maxLink is the longest address that is kept beside its words.
 	maxLink = 300
 )
 
 // markdown is a page of HTML as text: its title, headings, paragraphs, lists, rows of
-// tables, and links with their addresses. What is hidden is left out.
-func markdown(page string, base *url.URL) string {
+// tables, and links with their addresses. What is hidden is left out. It is not ok for
+// a page that is nested too deeply.
+func markdown(page string, base *url.URL) (text string, ok bool) {
 	root, err := html.Parse(strings.NewReader(page))
-	if err != nil { // it takes whatever there is
-		return page
+	if err != nil {
+		return "", false
 	}
 	w := &writer{base: base}
 	if title := textOf(find(root, atom.Title, 0)); title != "" {
@@ -51,7 +52,7 @@ func markdown(page string, base *url.URL) string {
 		}
 	}
 	w.node(root, 0)
-	return strings.TrimSpace(w.out.String()) + "\n"
+	return strings.TrimSpace(w.out.String()) + "\n", true
 }
 
 // writer writes the text of a page.
@@ -113,8 +114,10 @@ func (w *writer) node(n *html.Node, depth int) {
 	block, isBlock := blocks[n.DataAtom]
 	line, isLine := linesOf[n.DataAtom]
 	switch {
+	case isBlock && block == "" && w.begin != "" && n.Parent != nil && n.Parent.DataAtom == atom.Li:
+		// The sign of the list's item stands before it.
 	case isBlock:
-		w.block(w.lead(n, block))
+		w.block(block)
 	case isLine:
 		w.line(line)
 	}
@@ -140,14 +143,6 @@ func (w *writer) node(n *html.Node, depth int) {
 	}
 }
 
-// lead is what a block begins with: in an item of a list its sign stays.
-func (w *writer) lead(n *html.Node, begin string) string {
-	if begin == "" && w.ends > 0 && w.begin != "" && n.Parent != nil && n.Parent.DataAtom == atom.Li {
-		return w.begin
-	}
-	return begin
-}
-
 func (w *writer) text(text string) {
 	if w.pre == 0 || strings.TrimSpace(text) == "" {
 		w.words(text)
@@ -166,7 +161,7 @@ func (w *writer) link(n *html.Node, depth int) {
 	}
 	href := attribute(n, "href")
 	to, err := w.base.Parse(href)
-	if w.out.Len() == before || err != nil || strings.HasPrefix(href, "#") || to.Scheme != "https" && to.Scheme != "http" {
+	if w.out.Len() == before || err != nil || href == "" || strings.HasPrefix(href, "#") || to.Scheme != "https" && to.Scheme != "http" {
 		return
 	}
 	if at := to.String(); len(at) <= maxLink && !strings.HasSuffix(w.out.String()[before:], at) {

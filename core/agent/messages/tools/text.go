@@ -105,6 +105,7 @@ const (
 	textStatus    = "(The server answered %d %s.)\n"
 	textNoText    = "The page is no text (%s, %s)."
 	textNoWords   = "The page has no text. It may be made by scripts, which are not run."
+	textTangled   = "The page is nested too deeply to be read."
 	textPageEnd   = "The page's text has %d characters; nothing follows there."
 	textMorePage  = "\n(There is more: go on with offset %d.)\n"
 	textPageCut   = "\n(The page is longer than %s and was cut.)\n"

@@ -108,8 +108,9 @@ func (w *walk) folder(folder *os.File, rel, full string, depth int) error {
 	return nil
 }
 
-// maxAlternatives is how many globs one with braces may stand for.
-const maxAlternatives = 64
+// maxAlternatives is how many globs one with braces may stand for, maxGlob how long it
+// may be.
+const maxAlternatives, maxGlob = 64, 4 << 10
 
 // globs are the expressions that a glob with braces stands for: "*.{a,b}" is two.
 // "**/" is any number of folders, "**" anything, "*" and "?" stay within one name.
@@ -125,7 +126,7 @@ func globs(glob string) []*regexp.Regexp {
 // for too much, are letters.
 func alternatives(glob string, most int) []string {
 	open := strings.IndexByte(glob, '{')
-	if open < 0 {
+	if open < 0 || most < 1 || len(glob) > maxGlob {
 		return []string{glob}
 	}
 	var parts []string

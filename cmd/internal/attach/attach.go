@@ -1,0 +1,335 @@
+// Package attach is the client of the dashboard: it finds the bot, proves who is there,
+// and lends it the terminal, which it gives back on every way out. A bot that begins anew
+// is found again. It must not know what is shown.
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"golang.org/x/crypto/ssh"
+
+	"ollimbot/tui/attach"
+	"ollimbot/tui/screen"
+)
+
+// Options of a client. Dial, Auth and HostKey are required.
+type Options struct {
+	// Dial reaches the bot, Name is what people call the place.
+	Dial func(ctx context.Context) (net.Conn, error)
+	Name string
+	// User, Auth and HostKey prove who both are.
+	User    string
+	Auth    []ssh.AuthMethod
+	HostKey ssh.HostKeyCallback
+	// Ask asks the user; it is called before the terminal is lent. Nil for nobody there.
+	Ask func(question string) (string, error)
+	// Command is what to show; empty is the dashboard.
+	Command string
+	// Lines leaves the terminal as it is: what is shown are lines.
+	Lines bool
+	// Stays goes on when the bot ends: it is found again.
+	Stays   bool
+	In, Out *os.File
+	Err     io.Writer
+	Env     []string // of this process
+}
+
+const (
+	patience = 10 * time.Second
+	// The other end is asked each time whether it is there, and has so long to answer.
+	keepalive, answers = 15 * time.Second, 30 * time.Second
+	// How long to wait before it is looked for again, at first and at most.
+	firstPause, longestPause = 250 * time.Millisecond, 30 * time.Second
+)
+
+// StatusError is the exit status of a command that has failed and has said why.
+type StatusError int
+
+func (e StatusError) Error() string { return fmt.Sprintf("the bot ended it with status %d", int(e)) }
+
+// Run attaches until the user detaches or ctx ends. A bot that cannot be reached at first
+// is an error; one that goes away later is waited for.
+func Run(ctx context.Context, o Options) error {
+	c := &client{o: o}
+	for pause, again := firstPause, false; ; {
+		began := time.Now()
+		err := c.once(ctx, again)
+		var lost lostError
+		var unknown *unknownKey
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.As(err, &unknown) && !again && o.Ask != nil:
+			if err := unknown.settle(o.Ask); err != nil {
+				return err
+			}
+			continue
+		case !errors.As(err, &lost) && (!again || !unreachable(err)):
+			return err
+		case !o.Stays:
+			return err
+		case !again || lost.attached:
+			if time.Since(began) > longestPause {
+				pause = firstPause
+			}
+			_, _ = fmt.Fprintf(o.Err, textLost, o.Name)
+		}
+		again = true
+		select {
+		case <-time.After(pause + rand.N(pause/2)):
+		case <-ctx.Done():
+			return nil
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// lostError is a connection that was there, or a bot that has ended.
+type lostError struct {
+	attached bool
+	err      error
+}
+
+func (e lostError) Error() string { return fmt.Sprintf("the connection is lost: %v", e.err) }
+
+// unreachable reports whether nobody was there, which may pass.
+func unreachable(err error) bool {
+	var netErr *net.OpError
+	return errors.As(err, &netErr) || errors.Is(err, os.ErrNotExist) || errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded) ||
+		errors.Is(err, syscall.ECONNRESET)
+}
+
+// client is one run of the program.
+type client struct {
+	o Options
+
+	mu  sync.Mutex
+	in  io.WriteCloser // of the session that is attached; nil for none
+	eof bool
+
+	reads sync.Once
+}
+
+// listen hands what is typed to the session of that moment.
+func (c *client) listen() {
+	b := make([]byte, 4<<10)
+	for {
+		n, err := c.o.In.Read(b)
+		c.mu.Lock()
+		if c.in != nil {
+			_, _ = c.in.Write(b[:n]) // a session that is gone ends by itself
+			if err != nil {
+				_ = c.in.Close()
+			}
+		}
+		c.eof = err != nil
+		c.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// feed makes a session the one that is typed into.
+func (c *client) feed(in io.WriteCloser) {
+	c.reads.Do(func() { go c.listen() }) // it ends with the process: nothing wakes who reads a terminal
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.in = in; in != nil && c.eof {
+		_ = in.Close()
+	}
+}
+
+// once attaches once, and gives nil after a detach.
+func (c *client) once(ctx context.Context, again bool) error {
+	dialCtx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	conn, err := c.o.Dial(dialCtx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
+	sshConn, channels, requests, err := ssh.NewClientConn(conn, c.o.Name, &ssh.ClientConfig{
+		User: c.o.User, Auth: c.o.Auth, HostKeyCallback: c.o.HostKey, HostKeyAlgorithms: []string{ssh.KeyAlgoED25519},
+	})
+	if err != nil {
+		return err
+	}
+	if err := conn.SetDeadline(time.Time{}); err != nil {
+		return err
+	}
+	client := ssh.NewClient(sshConn, channels, requests)
+	defer client.Close()
+	s, err := client.NewSession()
+	if err != nil {
+		return lostError{err: err}
+	}
+	done := make(chan struct{})
+	defer close(done)
+	go keepAlive(client, done)
+	if again && !c.o.Lines {
+		_, _ = fmt.Fprintf(c.o.Err, textAgain, c.o.Name)
+	}
+	return c.attached(s)
+}
+
+// keepAlive closes a connection whose other end does not answer.
+func keepAlive(client *ssh.Client, done <-chan struct{}) {
+	tick := time.NewTicker(keepalive)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		late := time.AfterFunc(answers, func() { _ = client.Close() })
+		_, _, err := client.SendRequest("keepalive@openssh.com", true, nil)
+		late.Stop()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// attached shows a session on the terminal until it ends.
+func (c *client) attached(s *ssh.Session) (err error) {
+	out := &watched{Writer: c.o.Out}
+	s.Stdout, s.Stderr = out, c.o.Err
+	in, err := s.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if !c.o.Lines {
+		restore, err := c.lend(s)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if out.open() { // the bot did not come to give it back
+				_, _ = io.WriteString(c.o.Out, screen.Restore)
+			}
+			restore()
+		}()
+	}
+	if c.o.Command == "" {
+		err = s.Shell()
+	} else {
+		err = s.Start(c.o.Command)
+	}
+	if err != nil {
+		return lostError{err: err}
+	}
+	c.feed(in)
+	defer c.feed(nil)
+	err = s.Wait()
+	var exit *ssh.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &exit) && exit.ExitStatus() == attach.Ended:
+		return lostError{true, errors.New("the bot has ended")}
+	case errors.As(err, &exit):
+		return StatusError(exit.ExitStatus())
+	}
+	return lostError{true, err}
+}
+
+// lend puts the terminal into raw mode, says how large it is and what it can, and keeps
+// saying so. The function gives it back.
+func (c *client) lend(s *ssh.Session) (restore func(), err error) {
+	w, h, err := term.GetSize(c.o.Out.Fd())
+	if err != nil {
+		return nil, fmt.Errorf("ask for the terminal's size: %w", err)
+	}
+	name := ""
+	for _, v := range c.o.Env {
+		key, value, _ := strings.Cut(v, "=")
+		switch {
+		case key == "TERM":
+			name = value
+		case slices.Contains([]string{"COLORTERM", "LANG", "NO_COLOR", "NO_MOTION"}, key), strings.HasPrefix(key, "LC_"):
+			_ = s.Setenv(key, value) // what the bot does not want is left out
+		}
+	}
+	if err := s.RequestPty(name, h, w, ssh.TerminalModes{}); err != nil {
+		return nil, fmt.Errorf("ask for a terminal: %w", err)
+	}
+	state, err := term.MakeRaw(c.o.In.Fd())
+	if err != nil {
+		return nil, fmt.Errorf("switch the terminal to raw input: %w", err)
+	}
+	signals, done := make(chan os.Signal, 4), make(chan struct{})
+	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGCONT)
+	var g sync.WaitGroup
+	g.Go(func() {
+		for {
+			select {
+			case sig := <-signals:
+				if sig == syscall.SIGCONT { // a shell has had it
+					_, _ = term.MakeRaw(c.o.In.Fd())
+				}
+				if w, h, err := term.GetSize(c.o.Out.Fd()); err == nil {
+					_ = s.WindowChange(h, w) // a connection that is gone ends the session
+				}
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() {
+		signal.Stop(signals)
+		close(done)
+		g.Wait()
+		_ = term.Restore(c.o.In.Fd(), state) // nobody would be left to tell
+	}, nil
+}
+
+// watched is the terminal's output, and knows whether the dashboard has it.
+type watched struct {
+	io.Writer
+	mu   sync.Mutex
+	tail []byte
+	has  bool
+}
+
+const enters, leaves = "\x1b[?1049h", "\x1b[?1049l"
+
+func (w *watched) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	text := string(append(w.tail, b...))
+	if in, out := strings.LastIndex(text, enters), strings.LastIndex(text, leaves); in != out {
+		w.has = in > out
+	}
+	w.tail = []byte(text[max(0, len(text)-len(enters)+1):])
+	w.mu.Unlock()
+	return w.Writer.Write(b)
+}
+
+func (w *watched) open() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.has
+}
+
+const (
+	textLost  = "ollim-bot: %s does not answer any more; it is looked for again, ctrl+c ends that\n"
+	textAgain = "ollim-bot: attached to %s again\n"
+)

@@ -1,0 +1,154 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages"
+	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/agent/messages/scripted"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/config"
+	"ollimbot/core/fork"
+	"ollimbot/core/store"
+	"ollimbot/core/transcript"
+)
+
+// TestADayOfTheDemoRunsOverTheMessagesAPI lives a whole day of the demo in a bubble, with the
+// engine that speaks the Messages API and the offline engine in the place of the
+// model. What must have happened by its end is what happens without that API.
+func TestADayOfTheDemoRunsOverTheMessagesAPI(t *testing.T) {
+	over := live(t, func(dir *store.Dir) (agent.Engine, func()) {
+		model := scripted.New(script.Options{Seed: 1, Pace: 1})
+		return messages.New(messages.Options{
+			Dir: dir, Transport: model, Env: []string{"PATH=/usr/bin:/bin"},
+			Providers: provider.New(provider.Options{Dir: dir, Getenv: func(name string) string {
+				return map[string]string{"ANTHROPIC_API_KEY": "a key of a test"}[name]
+			}}),
+		}), model.Close
+	})
+	without := live(t, func(dir *store.Dir) (agent.Engine, func()) {
+		return script.New(script.Options{Seed: 1, Pace: 1, Dir: dir}), func() {}
+	})
+	t.Logf("%+v over the API, %+v without", over, without)
+	if over != without || over.runs < 50 || over.pings < 10 || over.answers < 10 || over.failed > 0 || over.faults > 0 {
+		t.Errorf("the day was %+v over the API and %+v without", over, without)
+	}
+}
+
+// day is what a day has brought.
+type day struct{ runs, failed, pings, updates, answers, faults int }
+
+// live lives a day of the demo with an engine, which is closed at the end.
+func live(t *testing.T, engine func(*store.Dir) (agent.Engine, func())) (over day) {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "data")
+	if memory, err := os.MkdirTemp("/dev/shm", "ollim-demo-"); err == nil { // where a sync costs nothing
+		t.Cleanup(func() { _ = os.RemoveAll(memory) })
+		root = filepath.Join(memory, "data")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		dir, err := store.At(root)
+		if err == nil {
+			err = Furnish(dir, time.Now().UTC())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, end := engine(dir)
+		defer end()
+		var loud counted
+		log := slog.New(&loud)
+		bot, err := core.New(core.Options{Dir: dir, Env: config.Env{Zone: time.UTC}, Engine: e, EngineName: "messages", Log: log, Still: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var g sync.WaitGroup
+		g.Go(func() {
+			if err := bot.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		g.Go(func() {
+			if err := Drive(ctx, bot, dir, time.UTC, log, 0.05); err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(24 * time.Hour)
+		over = sum(bot.Snapshot())
+		ledger, err := dir.Read("state/fork_runs.jsonl")
+		if err != nil {
+			t.Error(err)
+		}
+		over.runs = bytes.Count(ledger, []byte("\n")) / 2 // a line for its begin, one for its end
+		over.faults = loud.count()
+		stop()
+		g.Wait()
+		for _, line := range loud.lines {
+			t.Log(line)
+		}
+	})
+	return over
+}
+
+func sum(s core.Snapshot) (d day) {
+	for _, f := range s.Forks {
+		if f.State == fork.Failed {
+			d.failed++
+		}
+	}
+	d.updates = len(s.Updates)
+	for _, c := range s.Chat {
+		switch c.Role {
+		case transcript.Ping:
+			d.pings++
+		case transcript.Bot:
+			d.answers++
+		}
+	}
+	return d
+}
+
+// counted counts what is worse than a note.
+type counted struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// Enabled is slog.Handler's.
+func (*counted) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+
+// Handle is slog.Handler's.
+func (c *counted) Handle(_ context.Context, r slog.Record) error {
+	var b strings.Builder
+	b.WriteString(r.Message)
+	r.Attrs(func(a slog.Attr) bool { b.WriteString(" " + a.String()); return true })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lines = append(c.lines, b.String())
+	return nil
+}
+
+// WithAttrs is slog.Handler's.
+func (c *counted) WithAttrs([]slog.Attr) slog.Handler { return c }
+
+// WithGroup is slog.Handler's.
+func (c *counted) WithGroup(string) slog.Handler { return c }
+
+func (c *counted) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.lines)
+}

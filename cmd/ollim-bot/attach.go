@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	client "ollimbot/cmd/internal/attach"
+	"ollimbot/core"
+	"ollimbot/core/access"
+	"ollimbot/core/agent"
+	claudeproc "ollimbot/core/agent/claude/process"
+	"ollimbot/tui/attach"
+	dashboard "ollimbot/tui/settings"
+)
+
+type attachCmd struct {
+	Host     string   `placeholder:"USER@SERVER[:PORT]" help:"A bot on another machine, whose OLLIM_ATTACH names the port (2226 unless told)."`
+	Identity string   `short:"i" placeholder:"FILE" help:"The key to show; else those of the SSH agent and of ~/.ssh."`
+	ReadOnly bool     `name:"read-only" help:"A dashboard that shows everything and changes nothing."`
+	Plain    bool     `help:"No screen control: a line for each thing that happens, commands on standard input."`
+	Theme    string   `placeholder:"NAME" help:"auto (as the terminal), dark, light, contrast, 16; remembered."`
+	Command  []string `arg:"" optional:"" passthrough:"" help:"What to answer in place of the dashboard: status --json."`
+}
+
+// Run attaches to a bot that runs, and ends without ending it.
+func (c *attachCmd) Run(p *process, at dataDir) error {
+	f := uiMode{readOnly: c.ReadOnly, plain: c.Plain, theme: c.Theme}
+	command := c.Command
+	if len(command) > 0 && command[0] == "--" {
+		command = command[1:]
+	}
+	if len(command) > 0 && (c.ReadOnly || c.Plain || c.Theme != "") {
+		return usagef("a command takes no --plain, --read-only or --theme")
+	}
+	if len(command) == 0 {
+		if err := f.check(p); err != nil {
+			return err
+		}
+	}
+	o, err := p.client(at, c)
+	if err != nil {
+		return err
+	}
+	return p.attach(o, f, strings.Join(command, " "))
+}
+
+// beside attaches to the bot that runs in the directory, where one does that takes viewers.
+func (p *process) beside(at dataDir, f uiMode) (attached bool, err error) {
+	if _, running := at.dir.Running(); f.headless || !running {
+		return false, nil
+	}
+	o, err := p.client(at, &attachCmd{})
+	if err != nil {
+		return true, err
+	}
+	conn, err := o.Dial(context.Background())
+	if err != nil { // another program's bot, or one that is just ending
+		return false, nil //nolint:nilerr // the start says what stands against it
+	}
+	_ = conn.Close()
+	return true, p.attach(o, f, "")
+}
+
+// attach lends the terminal to the bot.
+func (p *process) attach(o client.Options, f uiMode, command string) error {
+	if p.getenv(claudeproc.MarkName) != "" {
+		return errors.New(textUsersOnly)
+	}
+	o.Command, o.Lines = command, f.plain || command != ""
+	if command == "" {
+		o.Command = viewerCommand(f)
+	}
+	o.Stays = command == "" && p.terminal()
+	ctx, stop := p.context()
+	defer stop()
+	err := client.Run(ctx, o)
+	var status client.StatusError
+	switch {
+	case errors.As(err, &status): // it has said why
+		return errSilent
+	case err != nil:
+		return fmt.Errorf(textNotAttached, o.Name, err)
+	}
+	return nil
+}
+
+// viewerCommand is what is asked of the bot.
+func viewerCommand(f uiMode) string {
+	words := []string{"dashboard"}
+	if f.plain {
+		words[0] = "plain"
+	}
+	if f.readOnly {
+		words = append(words, "--read-only")
+	}
+	if f.theme != "" {
+		words = append(words, "--theme", f.theme)
+	}
+	return strings.Join(words, " ")
+}
+
+// client is how a bot is reached: over the socket of the directory, or over the network.
+func (p *process) client(at dataDir, c *attachCmd) (client.Options, error) {
+	in, isIn := p.in.(*os.File)
+	out, isOut := p.out.(*os.File)
+	if !isIn || !isOut {
+		return client.Options{}, errors.New(textNoTerminal)
+	}
+	env := p.environ()
+	o := client.Options{In: in, Out: out, Err: p.err, Env: env}
+	if c.Host == "" {
+		o.Name, o.User = at.dir.Display(), "user"
+		o.Dial = func(context.Context) (net.Conn, error) { return access.Dial(at.dir) }
+		o.HostKey = ssh.InsecureIgnoreHostKey() // nobody else can have made the socket
+		o.Auth = []ssh.AuthMethod{ssh.PasswordCallback(func() (string, error) { return doorToken(at), nil })}
+		return o, nil
+	}
+	user, address, err := client.Place(c.Host)
+	if err != nil {
+		return o, usagef("%v", err)
+	}
+	config := dashboard.Dir(env)
+	if config == "" {
+		return o, errors.New(textNoHome)
+	}
+	ask := client.Ask(in, p.err)
+	o.Name, o.User = address, user
+	identity, err := client.Identity(c.Identity, p.getenv("HOME"), p.getenv("SSH_AUTH_SOCK"), ask)
+	if err != nil {
+		return o, err
+	}
+	o.HostKey, o.Ask, o.Auth = client.KnownHosts(filepath.Join(config, "known_hosts")), ask, []ssh.AuthMethod{identity}
+	o.Dial = func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "tcp", address) }
+	return o, nil
+}
+
+// doorToken is what a visitor of the socket has to know. A bot that has just been started
+// takes a moment until it has one.
+func doorToken(at dataDir) string {
+	for end := time.Now().Add(doorPatience); time.Now().Before(end); time.Sleep(doorPatience / 40) {
+		if door, open := openDoor(at); open && door.Token != "" {
+			return door.Token
+		}
+	}
+	return ""
+}
+
+// viewers is the door for dashboards from elsewhere, of the bot that runs at a place.
+func (p *process) viewers(at dataDir, bot *core.Bot, o attach.Options) *attach.Server {
+	env := p.environ()
+	o.Bot = bot
+	o.Socket = func() (net.Listener, error) { return access.Listen(at.dir) }
+	o.Token = func() string {
+		var door core.Door
+		if found, err := at.dir.PeekJSON(core.DoorFile, &door); err != nil || !found {
+			return ""
+		}
+		return door.Token
+	}
+	o.Listen = at.env.AttachAddress
+	o.HostKey = func() (ssh.Signer, error) { return access.HostKey(at.dir) }
+	o.Find = func(k ssh.PublicKey) (access.Key, bool, error) { return access.Find(at.dir, k) }
+	o.Host, _ = os.Hostname() // without a name the line says less
+	o.Environ = append(env[:len(env):len(env)], "VISUAL="+at.env.Editor)
+	o.Settings = dashboard.Dir(env)
+	o.Commands = func(ctx context.Context, args []string) agent.CommandResult { return p.carryOut(ctx, at, bot, args) }
+	return attach.New(o)
+}

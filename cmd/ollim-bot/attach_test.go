@@ -1,0 +1,302 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+)
+
+// seat is a command on a terminal of 120×40, which is drawn.
+type seat struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	keys  *os.File
+	mu    sync.Mutex
+	glass *vt.Emulator
+	more  chan struct{}
+}
+
+func sit(t *testing.T, env []string, name string, args ...string) *seat {
+	t.Helper()
+	s := &seat{t: t, cmd: exec.CommandContext(t.Context(), name, args...), glass: vt.NewEmulator(120, 40), more: make(chan struct{}, 1)}
+	s.cmd.Env = env
+	var err error
+	s.keys, err = pty.StartWithSize(s.cmd, &pty.Winsize{Cols: 120, Rows: 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(s, s.keys) }() // they end with the terminal
+	go func() { _, _ = io.Copy(s.keys, s.glass) }()
+	t.Cleanup(func() { _ = s.keys.Close(); _ = s.glass.InputPipe().(io.Closer).Close() })
+	return s
+}
+
+func (s *seat) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case s.more <- struct{}{}:
+	default:
+	}
+	return s.glass.Write(b)
+}
+
+func (s *seat) shows() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.glass.String()
+}
+
+func (s *seat) sees(want string) {
+	s.t.Helper()
+	over := time.After(patience)
+	for !strings.Contains(s.shows(), want) {
+		select {
+		case <-s.more:
+		case <-over:
+			s.t.Fatalf("%q never came:\n%s", want, s.shows())
+		}
+	}
+}
+
+func (s *seat) types(keys string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.keys, keys); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// ends gives the exit status.
+func (s *seat) ends() int {
+	s.t.Helper()
+	_ = s.cmd.Wait() // the status says it
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// server is the built program as a bot without a dashboard, with a port for viewers.
+type server struct {
+	t         *testing.T
+	exe, root string
+	home      string
+	port      string
+	cmd       *exec.Cmd
+}
+
+func serveViewers(t *testing.T) *server {
+	t.Helper()
+	dir := t.TempDir()
+	s := &server{t: t, exe: filepath.Join(dir, "ollim-bot"), root: filepath.Join(dir, "data"), home: filepath.Join(dir, "home")}
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", s.exe, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, s.port, _ = net.SplitHostPort(l.Addr().String())
+	_ = l.Close()
+	s.start()
+	t.Cleanup(s.kill)
+	return s
+}
+
+func (s *server) env() []string {
+	return []string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "GIT_CONFIG_GLOBAL=" + os.DevNull}
+}
+
+func (s *server) start() {
+	s.t.Helper()
+	s.cmd = exec.CommandContext(s.t.Context(), s.exe, "run", "--headless", "--engine", "script", "--data-dir", s.root)
+	s.cmd.Env = append(s.env(), "OLLIM_ATTACH="+s.port)
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	for over := time.Now().Add(patience); time.Now().Before(over); time.Sleep(20 * time.Millisecond) {
+		if conn, err := net.Dial("tcp", "127.0.0.1:"+s.port); err == nil {
+			_ = conn.Close()
+			return
+		}
+	}
+	s.t.Fatal("the bot opens no port")
+}
+
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait() // killed
+}
+
+// keyFor makes a key with ssh-keygen, and lets it in with what stands before it.
+func (s *server) keyFor(option string) string {
+	s.t.Helper()
+	path := filepath.Join(s.t.TempDir(), "id")
+	if out, err := exec.CommandContext(s.t.Context(), "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path).CombinedOutput(); err != nil {
+		s.t.Fatalf("%v\n%s", err, out)
+	}
+	if option == "unknown" {
+		return path
+	}
+	f, err := os.OpenFile(filepath.Join(s.root, "authorized_keys"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer f.Close()
+	fmt.Fprintf(f, "%s %s", option, read(s.t, path+".pub"))
+	return path
+}
+
+// ssh are the arguments of the OpenSSH client with a key.
+func (s *server) ssh(key string, more ...string) []string {
+	return append([]string{
+		"-F", os.DevNull, "-p", s.port, "-i", key, "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none", "-o", "StrictHostKeyChecking=accept-new",
+		"-o", "UserKnownHostsFile=" + filepath.Join(s.home, "known"), "-o", "LogLevel=ERROR", "ada@127.0.0.1",
+	}, more...)
+}
+
+// answers runs a command without a terminal.
+func (s *server) answers(in, name string, args ...string) (out, said string, status int) {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), name, args...)
+	var o, e bytes.Buffer
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = s.env(), strings.NewReader(in), &o, &e
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		s.t.Fatal(err)
+	}
+	return o.String(), e.String(), cmd.ProcessState.ExitCode()
+}
+
+// needsSSH skips where there is no OpenSSH client. OLLIM_REQUIRE_SSH=1 makes that a failure.
+func needsSSH(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("ssh"); err != nil {
+		if os.Getenv("OLLIM_REQUIRE_SSH") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip("no ssh")
+	}
+}
+
+func TestTheStockSSHClientGivesTheSameDashboard(t *testing.T) {
+	needsSSH(t)
+	s := serveViewers(t)
+	full, looks, stranger := s.keyFor(""), s.keyFor("read-only"), s.keyFor("unknown")
+
+	v := sit(t, s.env(), "ssh", s.ssh(full)...)
+	v.sees("ollim-bot@")
+	v.sees("q detach")
+	v.types("1")
+	v.sees("▸ 1 Ping budget")
+	v.types("+")
+	v.sees("capacity 5 → 6")
+	if err := pty.Setsize(v.keys, &pty.Winsize{Cols: 70, Rows: 24}); err != nil {
+		t.Fatal(err)
+	}
+	v.sees("2 Schedule  3 Updates") // tabs
+	v.types("q")
+	if status := v.ends(); status != 0 {
+		t.Errorf("q ends ssh with %d", status)
+	}
+
+	v = sit(t, s.env(), "ssh", s.ssh(looks)...)
+	v.sees("read-only")
+	v.types("1")
+	v.sees("▸ 1 Ping budget")
+	v.types("+")
+	v.sees("the dashboard is read-only")
+	_ = v.cmd.Process.Kill() // the bot goes on
+	v.ends()
+
+	if out, said, status := s.answers("budget\nquit\n", "ssh", s.ssh(full, "plain")...); status != 0 || !strings.Contains(out, "5 of 6 pings left") {
+		t.Errorf("plain: %d, %s\n%s", status, out, said)
+	}
+	out, said, status := s.answers("", "ssh", s.ssh(looks, "status", "--json")...)
+	var facts struct{ Running bool }
+	if err := json.Unmarshal([]byte(out), &facts); err != nil || !facts.Running || strings.Count(out, "\n") != 1 || status != 0 {
+		t.Errorf("status: %d, %v, %q, %q", status, err, out, said)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{append([]string{"-T"}, s.ssh(full)...), "needs a terminal"},
+		{s.ssh(full, "rm", "-rf", "/"), "there is: dashboard"},
+		{append([]string{"-o", "BatchMode=yes"}, s.ssh(stranger)...), "Permission denied"},
+		{append([]string{"-W", "127.0.0.1:1"}, s.ssh(full)...), "stdio forwarding failed"},
+		{append([]string{"-s"}, s.ssh(full, "sftp")...), "subsystem request failed"},
+	} {
+		if _, said, status := s.answers("", "ssh", c.args...); status == 0 || !strings.Contains(said, c.want) {
+			t.Errorf("%q: status %d, %q", c.args, status, said)
+		}
+	}
+
+	v = sit(t, s.env(), "ssh", s.ssh(full)...)
+	v.sees("q detach")
+	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	v.sees("the bot has ended")
+	if status := v.ends(); status != 75 {
+		t.Errorf("the end of the bot ends ssh with %d", status)
+	}
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("the bot ends with %v", err)
+	}
+}
+
+func TestOurClientOutlivesTheBot(t *testing.T) {
+	needsSSH(t) // for its keys
+	s := serveViewers(t)
+	v := sit(t, s.env(), s.exe, "--data-dir", s.root) // it was refused before
+	v.sees("q detach")
+	key := s.keyFor("")
+	far := sit(t, s.env(), s.exe, "attach", "--host", "ada@127.0.0.1:"+s.port, "-i", key, "--theme", "light")
+	far.sees("is not known yet")
+	doctor, _, _ := s.answers("", s.exe, "doctor", "--data-dir", s.root)
+	_, mark, _ := strings.Cut(doctor, "host key: ")
+	if mark, _, _ = strings.Cut(mark, "\n"); !strings.HasPrefix(mark, "SHA256:") || !strings.Contains(far.shows(), mark) {
+		t.Errorf("doctor says %q; the client:\n%s", mark, far.shows())
+	}
+	far.types("yes\r")
+	far.sees("ollim-bot@")
+	for range 2 {
+		s.kill() // leaves its socket behind
+		v.sees("does not answer any more")
+		far.sees("does not answer any more")
+		s.start()
+		v.sees("q detach")
+		far.sees("q detach")
+	}
+	for _, c := range []*seat{v, far} {
+		c.types("q")
+		if status := c.ends(); status != 0 {
+			t.Errorf("q ends it with %d:\n%s", status, c.shows())
+		}
+	}
+	out, _, status := s.answers("", s.exe, "attach", "--data-dir", s.root, "--", "status", "--json")
+	if status != 0 || !json.Valid([]byte(out)) || strings.Count(out, "\n") != 1 {
+		t.Errorf("status: %d, %q", status, out)
+	}
+	if out, said, status := s.answers("budget\nquit\n", s.exe, "attach", "--plain", "--read-only", "--data-dir", s.root); status != 0 || !strings.Contains(out, "pings left") {
+		t.Errorf("plain: %d, %q, %q", status, out, said)
+	}
+	if out, _, status := s.answers("budget\nquit\n", s.exe, "--plain", "--data-dir", s.root); status != 0 || !strings.Contains(out, "pings left") {
+		t.Errorf("plain beside it: %d, %q", status, out)
+	}
+	s.kill()
+	if _, said, status := s.answers("", s.exe, "attach", "--plain", "--data-dir", s.root); status != 1 || !strings.Contains(said, "attach to") {
+		t.Errorf("without a bot: %d, %q", status, said)
+	}
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	claudeproc "ollimbot/core/agent/claude/process"
+	"ollimbot/core/agent/claude/sessionfile"
+	"ollimbot/core/move"
+	"ollimbot/core/words"
+)
+
+// leastPassphrase is the length of the shortest passphrase, in bytes: the file lies where
+// anybody may guess at it for years.
+const leastPassphrase = 10
+
+// Words of moving.
+const (
+	textPassphrase      = "Passphrase for the secrets (%d characters at least): "
+	textPassphraseAgain = "The same again: "
+	textPassphraseOf    = "Passphrase of the export: "
+	textShortPassphrase = "a passphrase needs %d characters at least: four words do well"
+	textOtherPassphrase = "the two differ: run it again"
+	textExported        = "%s holds %s, %s in all, and %s of the conversation"
+	textNoSecrets       = "Not in it: .env and the keys of Google and of SSH. --secrets takes them along, behind a passphrase."
+	textSecretsIn       = "It holds your tokens and keys: without the passphrase nobody reads it, you neither."
+	textNoLogin         = "Not in it: the login of claude, which belongs to the machine; remotes and hooks of the history."
+	textLeftOut         = "Not in it, because no export holds such: %s."
+	textNextThere       = "On the new machine: ollim-bot import %s"
+	textImportFits      = "%s can be imported: %s, %s in all, and %s of the conversation%s"
+	textImported        = "%s holds now what was in %s: %s, %s in all, and %s of the conversation%s"
+	textMadeBy          = ", exported by ollim-bot %s on %s"
+	textKeptBefore      = "What was there before is in %s."
+	textTakenOn         = "Taken over from there, because the import has no secrets: %s."
+	textKeptSessions    = "%s had gone on here, and stayed."
+	textNoSecretsCame   = "It came without secrets: ollim-bot init asks for the token of Discord, ollim-bot auth google connects Google."
+	textAfterImport     = "Then: ollim-bot auth login, ollim-bot check and ollim-bot doctor. End the old bot before you start this one: " +
+		"two with one token answer twice."
+)
+
+type exportCmd struct {
+	File    string `arg:"" help:"The file to write; nothing may stand there."`
+	Secrets bool   `help:"Take tokens and keys along, behind a passphrase that is asked for."`
+}
+
+// Run writes the export.
+func (c *exportCmd) Run(p *process, at dataDir) error {
+	if err := p.usersOnly(); err != nil {
+		return err
+	}
+	o := move.ExportOptions{Dir: at.dir, Sessions: p.sessionsOf(at, at.dir.Root()), File: c.File, Version: version, Now: at.now}
+	if c.Secrets {
+		var err error
+		if o.Passphrase, err = p.newPassphrase(); err != nil {
+			return err
+		}
+	}
+	s, err := move.Export(o)
+	if err != nil {
+		return err
+	}
+	lines := []string{fmt.Sprintf(textExported, c.File, words.Count(s.Files, "file"), words.Bytes(s.Bytes), words.Count(s.Sessions, "session"))}
+	if c.Secrets {
+		lines = append(lines, textSecretsIn)
+	} else {
+		lines = append(lines, textNoSecrets)
+	}
+	lines = append(lines, textNoLogin)
+	lines = append(lines, leftOut(s.Left)...)
+	return p.lines(append(lines, fmt.Sprintf(textNextThere, shellWord(filepath.Base(c.File))))...)
+}
+
+// leftOut names what does not travel.
+func leftOut(names []string) []string {
+	const most = 5
+	if len(names) == 0 {
+		return nil
+	}
+	shown := strings.Join(names[:min(most, len(names))], ", ")
+	if more := len(names) - most; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	return []string{fmt.Sprintf(textLeftOut, shown+" (links, sockets and the like)")}
+}
+
+type importCmd struct {
+	From    string `arg:"" name:"file|dir" help:"An export, or a data directory: the bot's or the original program's."`
+	Replace bool   `help:"Take the place of a data directory that is not empty; that one is kept beside it."`
+	DryRun  bool   `name:"dry-run" help:"Check it, and change nothing."`
+}
+
+// Run imports an export or a directory.
+func (c *importCmd) Run(p *process, at dataDir) error {
+	if err := p.usersOnly(); err != nil {
+		return err
+	}
+	done, err := move.Import(move.ImportOptions{
+		From: c.From, FromSessions: p.sessionsOf(at, c.From), Dir: at.dir,
+		Sessions:   func(dir string) string { return p.sessionsOf(at, dir) },
+		Passphrase: func() (string, error) { return p.secretLine(textPassphraseOf) },
+		Replace:    c.Replace, Dry: c.DryRun, Now: at.now,
+	})
+	if err != nil {
+		return err
+	}
+	made := ""
+	if done.Version != "" {
+		made = fmt.Sprintf(textMadeBy, done.Version, done.Made.In(at.env.Zone).Format(momentLayout))
+	}
+	what := []any{words.Count(done.Files, "file"), words.Bytes(done.Bytes), words.Count(done.Sessions, "session"), made}
+	if c.DryRun {
+		return p.lines(append([]string{fmt.Sprintf(textImportFits, append([]any{c.From}, what...)...)}, leftOut(done.Left)...)...)
+	}
+	lines := append([]string{fmt.Sprintf(textImported, append([]any{at.dir.Display(), c.From}, what...)...)}, leftOut(done.Left)...)
+	if done.Kept != "" {
+		lines = append(lines, fmt.Sprintf(textKeptBefore, done.Kept))
+	}
+	if done.KeptSess > 0 {
+		lines = append(lines, fmt.Sprintf(textKeptSessions, words.Count(done.KeptSess, "session")))
+	}
+	switch {
+	case len(done.TakenOn) > 0:
+		lines = append(lines, fmt.Sprintf(textTakenOn, strings.Join(done.TakenOn, ", ")))
+	case !done.Secrets:
+		lines = append(lines, textNoSecretsCame)
+	}
+	return p.lines(append(lines, textAfterImport)...)
+}
+
+// sessionsOf is where the claude command keeps the sessions that work in a directory, which
+// need not be there yet.
+func (p *process) sessionsOf(at dataDir, dir string) string {
+	env := claudeproc.Environment(p.environment(at), p.claudeEnv(at))
+	return filepath.Join(sessionfile.ConfigDir(env), sessionfile.Projects, sessionfile.Folder(dir))
+}
+
+// usersOnly refuses what a model's shell has no business with.
+func (p *process) usersOnly() error {
+	if p.getenv(claudeproc.MarkName) != "" {
+		return errors.New(textUsersOnly)
+	}
+	return nil
+}
+
+// newPassphrase asks for a passphrase twice, from a pipe once.
+func (p *process) newPassphrase() (string, error) {
+	word, err := p.secretLine(fmt.Sprintf(textPassphrase, leastPassphrase))
+	if err != nil {
+		return "", err
+	}
+	if len(word) < leastPassphrase {
+		return "", fmt.Errorf(textShortPassphrase, leastPassphrase)
+	}
+	if !p.terminal() {
+		return word, nil
+	}
+	again, err := p.secretLine(textPassphraseAgain)
+	if err == nil && again != word {
+		err = errors.New(textOtherPassphrase)
+	}
+	return word, err
+}
+
+// secretLine asks for a line that must not stand on the screen.
+func (p *process) secretLine(question string) (string, error) {
+	if err := p.printf("%s", question); err != nil {
+		return "", err
+	}
+	q := &questions{p: p, in: bufio.NewReader(p.in)}
+	return q.hidden()
+}

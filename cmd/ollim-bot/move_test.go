@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ollimbot/core/agent/claude/fakeapi"
+)
+
+// says lets the bot without a screen hear a line, and waits until the API has been asked
+// with all the words in one request.
+func (w *claudeWorld) says(line string, words ...string) {
+	w.t.Helper()
+	var out bytes.Buffer
+	cmd := exec.Command(built(w.t), "run", "--plain", "--engine", "claude")
+	cmd.Env, cmd.Stdout, cmd.Stderr = w.env, &out, &out
+	in, err := cmd.StdinPipe()
+	check(w.t, err)
+	check(w.t, cmd.Start())
+	_, err = io.WriteString(in, "say "+line+"\n")
+	check(w.t, err)
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	asked := w.api.Wait(ctx, func(list []fakeapi.Request) bool {
+		for _, r := range list {
+			all := r.Ended
+			for _, word := range words {
+				all = all && bytes.Contains(r.Raw, []byte(word))
+			}
+			if all {
+				return true
+			}
+		}
+		return false
+	})
+	check(w.t, in.Close()) // it ends when it has answered
+	if err := cmd.Wait(); err != nil || asked != nil {
+		w.t.Fatalf("%v, %v\n%s", asked, err, &out)
+	}
+}
+
+// runs runs a command of the program's to its end.
+func (w *claudeWorld) runs(args ...string) string {
+	w.t.Helper()
+	cmd := exec.Command(built(w.t), args...)
+	cmd.Env = w.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		w.t.Fatalf("%s: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// TestTheConversationGoesOnOnANewMachine: another home, another directory, and the real
+// command goes on with what was said on the old one.
+func TestTheConversationGoesOnOnANewMachine(t *testing.T) {
+	t.Parallel()
+	w := newClaudeWorld(t)
+	w.says("the heron is in the reeds", "the heron is in the reeds")
+	file := filepath.Join(t.TempDir(), "bot.export")
+	if out := w.runs("export", file); !strings.Contains(out, "1 session of the conversation") {
+		t.Errorf("it says %s", out)
+	}
+	old := w.data
+	fresh := t.TempDir()
+	w.data = filepath.Join(fresh, "a new place", "data")
+	for name, value := range map[string]string{"HOME": fresh, "CLAUDE_CONFIG_DIR": filepath.Join(fresh, "config"), "OLLIM_DATA_DIR": w.data} {
+		w.env = append(w.env, name+"="+value)
+	}
+	w.runs("import", file)
+	check(t, os.RemoveAll(old))
+	w.says("and the reeds are green", "the heron is in the reeds", "and the reeds are green")
+	if out := w.runs("history", "search", "heron"); !strings.Contains(out, "the heron is in the reeds") {
+		t.Errorf("the history does not know it: %s", out)
+	}
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+// linked is a module that is linked into a program, as the program itself says.
+type linked struct {
+	path, version string
+	sum           string // of its source, SHA-256 in hex
+	dir           string // where its source lies
+	licence       string // in SPDX's words
+}
+
+// describe writes what is in a program beside it: the bill of materials, and the
+// licences in full.
+func (o order) describe(ctx context.Context, program string) error {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return err
+	}
+	modules, err := o.modules(ctx, info)
+	if err != nil {
+		return err
+	}
+	licences, err := licenceTexts(modules)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(program)
+	if err != nil {
+		return err
+	}
+	bill, err := json.MarshalIndent(o.bill(filepath.Base(program), sha256.Sum256(data), modules), "", "  ")
+	if err != nil {
+		return err
+	}
+	return errors.Join(put(program+".cdx.json", append(bill, '\n')), put(program+".licences.txt", []byte(licences)))
+}
+
+// modules are what a program is linked of, Go's own library among them.
+func (o order) modules(ctx context.Context, info *debug.BuildInfo) ([]linked, error) {
+	root, err := output(ctx, o.root, nil, "go", "env", "GOROOT")
+	if err != nil {
+		return nil, err
+	}
+	list := []linked{{path: "std", version: strings.TrimPrefix(info.GoVersion, "go"), dir: strings.TrimSpace(root)}}
+	args := []string{"mod", "download", "-json"}
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:"))
+		if err != nil || len(sum) != sha256.Size {
+			return nil, fmt.Errorf("%s %s has no sum in go.sum", m.Path, m.Version)
+		}
+		list = append(list, linked{path: m.Path, version: m.Version, sum: hex.EncodeToString(sum)})
+		args = append(args, m.Path+"@"+m.Version)
+	}
+	out, err := output(ctx, o.root, nil, "go", args...)
+	if err != nil {
+		return nil, err
+	}
+	for d := json.NewDecoder(strings.NewReader(out)); ; {
+		var m struct{ Path, Version, Dir string }
+		if err := d.Decode(&m); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(list, func(l linked) bool { return l.path == m.Path && l.version == m.Version })
+		list[i].dir = m.Dir
+	}
+	for i := range list {
+		if list[i].licence, err = licenceOf(list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// legal are the files that a licence asks to be passed on.
+var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)`)
+
+// legalTexts are those of a module, by the file's name.
+func legalTexts(m linked) (map[string]string, error) {
+	entries, err := os.ReadDir(m.dir)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string]string{}
+	for _, e := range entries {
+		if !legal.MatchString(e.Name()) || !e.Type().IsRegular() {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(m.dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		texts[e.Name()] = string(data)
+	}
+	return texts, nil
+}
+
+// marks are words by which a licence is known, the more special first.
+var marks = []struct{ id, has, and string }{
+	{"Apache-2.0", "Apache License", "Version 2.0"},
+	{"MPL-2.0", "Mozilla Public License", "2.0"},
+	{"MIT", "Permission is hereby granted, free of charge", "substantial portions"},
+	{"ISC", "Permission to use, copy, modify, and", "for any purpose with or without fee"},
+	{"BSD-3-Clause", "Redistribution and use in source and binary forms", "Neither the name"},
+	{"BSD-2-Clause", "Redistribution and use in source and binary forms", "this list of conditions"},
+}
+
+// licenceOf is a module's licence; of a file that holds several, that of the first
+// mark. One that nobody has read here is an error.
+func licenceOf(m linked) (string, error) {
+	texts, err := legalTexts(m)
+	if err != nil {
+		return "", err
+	}
+	for _, mark := range marks {
+		for _, text := range texts {
+			text = strings.Join(strings.Fields(text), " ")
+			if strings.Contains(text, mark.has) && strings.Contains(text, mark.and) {
+				return mark.id, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("the licence of %s %s is not known (%d files in %s): read it, and add it to cmd/release/bill.go", m.path, m.version, len(texts), m.dir)
+}
+
+// licenceTexts are the licences of all modules in full.
+func licenceTexts(modules []linked) (string, error) {
+	var b strings.Builder
+	b.WriteString("What is linked into this program, and under which licences.\n")
+	for _, m := range modules {
+		fmt.Fprintf(&b, "\n%s\n%s %s (%s)\n", strings.Repeat("=", 78), m.path, m.version, m.licence)
+		texts, err := legalTexts(m)
+		if err != nil {
+			return "", err
+		}
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			fmt.Fprintf(&b, "\n--- %s\n\n%s\n", name, strings.TrimSpace(texts[name]))
+		}
+	}
+	return b.String(), nil
+}
+
+// The parts of CycloneDX 1.6 that we say.
+type (
+	bom struct {
+		Format     string      `json:"bomFormat"`
+		Spec       string      `json:"specVersion"`
+		Serial     string      `json:"serialNumber"`
+		Version    int         `json:"version"`
+		Metadata   metadata    `json:"metadata"`
+		Components []component `json:"components"`
+	}
+	metadata struct {
+		Timestamp string    `json:"timestamp"`
+		Component component `json:"component"`
+	}
+	component struct {
+		Type     string    `json:"type"`
+		Ref      string    `json:"bom-ref"`
+		Name     string    `json:"name"`
+		Version  string    `json:"version"`
+		PURL     string    `json:"purl,omitempty"`
+		Hashes   []digest  `json:"hashes,omitempty"`
+		Licences []licence `json:"licenses"`
+	}
+	digest struct {
+		Algorithm string `json:"alg"`
+		Content   string `json:"content"`
+	}
+	licence struct {
+		License struct {
+			ID string `json:"id"`
+		} `json:"license"`
+	}
+)
+
+// bill is the bill of materials of a program with that digest.
+func (o order) bill(file string, sum [sha256.Size]byte, modules []linked) bom {
+	id := func(id string) []licence {
+		var l licence
+		l.License.ID = id
+		return []licence{l}
+	}
+	b := bom{
+		Format: "CycloneDX", Spec: "1.6", Version: 1,
+		// A UUID of the eighth kind: of the program's bytes, so that two builds agree.
+		Serial: fmt.Sprintf("urn:uuid:%x-%x-8%s-8%s-%x", sum[:4], sum[4:6], hex.EncodeToString(sum[6:8])[1:], hex.EncodeToString(sum[8:10])[1:], sum[10:16]),
+		Metadata: metadata{
+			Timestamp: o.date.Format("2006-01-02T15:04:05Z"),
+			Component: component{
+				Type: "application", Ref: file, Name: "ollim-bot", Version: o.version,
+				Hashes: []digest{{"SHA-256", hex.EncodeToString(sum[:])}}, Licences: id("MIT"),
+			},
+		},
+	}
+	for _, m := range modules {
+		c := component{Type: "library", Name: m.path, Version: m.version, PURL: "pkg:golang/" + m.path + "@" + m.version, Licences: id(m.licence)}
+		c.Ref = c.PURL
+		if m.sum != "" {
+			c.Hashes = []digest{{"SHA-256", m.sum}}
+		}
+		b.Components = append(b.Components, c)
+	}
+	return b
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"ollimbot/core/update"
+)
+
+// again makes the release of some platforms a second time, from a copy of the source
+// in another directory and with a build cache that is empty, and compares: what was
+// made first has to be there byte for byte.
+func (o order) again(ctx context.Context, twice []platform) error {
+	elsewhere, err := os.MkdirTemp("", "ollim-again-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(elsewhere) }() // temporary
+	second := o
+	second.root, second.out = filepath.Join(elsewhere, "src"), filepath.Join(elsewhere, "a different place")
+	second.cache, second.platforms = filepath.Join(elsewhere, "cache"), twice
+	if err := copySource(o.root, second.root); err != nil {
+		return err
+	}
+	if err := os.Mkdir(second.out, 0o700); err != nil {
+		return err
+	}
+	if err := second.make(ctx); err != nil {
+		return err
+	}
+	return same(o.out, second.out)
+}
+
+// copySource copies the files of the source: not what git keeps, nor what was built.
+func copySource(from, to string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		switch {
+		case err != nil:
+			return err
+		case rel == ".git" || rel == "dist":
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, rel), 0o700)
+		case !d.Type().IsRegular():
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), data, 0o600)
+	})
+}
+
+// same compares what a second build has made with the first; of the sums, which name
+// all files of the first, there is only a part.
+func same(first, second string) error {
+	entries, err := os.ReadDir(second)
+	if err != nil {
+		return err
+	}
+	var wrong []error
+	for _, e := range entries {
+		if e.Name() == update.Sums {
+			continue
+		}
+		a, err1 := os.ReadFile(filepath.Join(first, e.Name()))
+		b, err2 := os.ReadFile(filepath.Join(second, e.Name()))
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
+		if !bytes.Equal(a, b) {
+			wrong = append(wrong, fmt.Errorf("%s came out differently the second time", e.Name()))
+		}
+	}
+	if len(entries) < 2 {
+		return errors.New("the second build has made nothing to compare")
+	}
+	return errors.Join(wrong...)
+}

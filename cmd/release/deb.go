@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ollimbot/core/update"
+)
+
+// nfpm makes the packages. Newer versions need modules, for packages that are none of
+// Debian's, which Go's module proxy does not give.
+const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0"
+
+// recipe is what nfpm reads. No scripts run when the package is installed or removed:
+// bots belong to users, and what they have made stays.
+const recipe = `name: ollim-bot
+platform: linux
+arch: %s
+version: %s
+mtime: %s
+section: utils
+priority: optional
+maintainer: the ollim-bot authors <ollim-bot@localhost>
+license: MIT
+description: |-
+  personal assistant that reaches out, run from a terminal dashboard
+  It lives with one user, runs routines and reminders as background forks of
+  a conversation, and spends a small ping budget so that it stays welcome.
+recommends: [ca-certificates, git, bubblewrap]
+contents:
+`
+
+const recipeFile = `  - src: %s
+    dst: %s
+    file_info: {mode: %s}
+`
+
+// deb makes the Debian package of a platform.
+func (o order) deb(ctx context.Context, p platform, work string) error {
+	program := filepath.Join(o.out, update.FileName(o.version, p.name()))
+	var r strings.Builder
+	fmt.Fprintf(&r, recipe, p.debian, o.version, o.date.Format("2006-01-02T15:04:05Z"))
+	for _, f := range []struct {
+		from, to, mode string
+		zip            bool
+	}{
+		{from: program, to: "/usr/bin/ollim-bot", mode: "0755"},
+		{from: filepath.Join(o.out, "ollim-bot.1"), to: "/usr/share/man/man1/ollim-bot.1.gz", zip: true},
+		{from: filepath.Join(o.out, "ollim-bot.bash"), to: "/usr/share/bash-completion/completions/ollim-bot"},
+		{from: filepath.Join(o.out, "_ollim-bot"), to: "/usr/share/zsh/vendor-completions/_ollim-bot"},
+		{from: filepath.Join(o.out, "ollim-bot.fish"), to: "/usr/share/fish/vendor_completions.d/ollim-bot.fish"},
+		{from: filepath.Join(o.root, "LICENSE"), to: "/usr/share/doc/ollim-bot/copyright"},
+		{from: program + ".licences.txt", to: "/usr/share/doc/ollim-bot/licences.txt.gz", zip: true},
+		{from: filepath.Join(o.root, "CHANGELOG.md"), to: "/usr/share/doc/ollim-bot/changelog.gz", zip: true},
+	} {
+		if f.zip {
+			zipped := filepath.Join(work, filepath.Base(f.to))
+			if err := zip(f.from, zipped); err != nil {
+				return err
+			}
+			f.from = zipped
+		}
+		if f.mode == "" {
+			f.mode = "0644"
+		}
+		fmt.Fprintf(&r, recipeFile, f.from, f.to, f.mode)
+	}
+	file := filepath.Join(work, "nfpm.yaml")
+	if err := os.WriteFile(file, []byte(r.String()), 0o600); err != nil {
+		return err
+	}
+	target := filepath.Join(o.out, fmt.Sprintf("ollim-bot_%s_%s.deb", o.version, p.debianName()))
+	_, err := output(ctx, work, []string{"GOFLAGS=", "GOOS=", "GOARCH="}, "go", "run", nfpm, "package", "-f", file, "-p", "deb", "-t", target)
+	return err
+}
+
+// debianName is the processor in Debian's words.
+func (p platform) debianName() string {
+	if p.debian == "arm6" {
+		return "armhf"
+	}
+	return p.debian
+}
+
+// zip packs a file, without its name or date.
+func zip(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(data); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(to, out.Bytes(), 0o600)
+}

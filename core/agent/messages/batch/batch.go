@@ -1,0 +1,274 @@
+// Package batch hands in requests that may wait, as message batches at half the price,
+// and brings their answers back up to a day later. What was handed in is on the disk
+// until its answer has been taken, and each answer is taken once. It must not know
+// tasks, runs or the conversation.
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/store"
+)
+
+// file holds what was handed in and not yet taken.
+const file = store.StateDir + "/batches.json"
+
+const (
+	// A batch is looked at after a tenth of the time that it has taken, within these.
+	soonest, latest = time.Minute, 15 * time.Minute
+	// given is how long the server may take, and an hour.
+	given = 25 * time.Hour
+	// maxTokens is how long an answer may be.
+	maxTokens = 16_000
+)
+
+// Request is one request, without tools and without a history.
+type Request struct {
+	ID    string    `json:"id"`   // of the run that it is, and what the server calls it
+	Task  string    `json:"task"` // whose run it is
+	Title string    `json:"title"`
+	Model string    `json:"model"`
+	At    time.Time `json:"at"`
+	// Batch is the server's word for it; empty until it has been handed in. Until then
+	// System and Prompt are kept.
+	Batch  string `json:"batch,omitempty"`
+	System string `json:"system,omitempty"`
+	Prompt string `json:"prompt,omitempty"`
+	// Dropped says that nobody waits for it any more.
+	Dropped bool `json:"dropped,omitempty"`
+}
+
+// Outcome is what came of a request: a text, or why there is none.
+type Outcome struct {
+	Text    string
+	Failure string
+	Usage   agent.Usage // with its price
+}
+
+// Options are the parts of a Batches. All are required.
+type Options struct {
+	Dir       *store.Dir
+	Log       *slog.Logger
+	Providers *provider.Registry
+	// Wanted reports whether the answer still is: a task that is gone takes its request
+	// with it.
+	Wanted func(Request) bool
+	// Done takes an answer. It calls taken when the answer is on the disk and nobody has
+	// seen it yet: what is not taken is offered again, after a restart too.
+	Done func(r Request, o Outcome, taken func())
+}
+
+// Batches are the requests that wait. Use New.
+type Batches struct {
+	o      Options
+	client *http.Client
+	news   chan struct{}
+
+	// mu guards the file.
+	mu sync.Mutex
+}
+
+// New reads and starts nothing.
+func New(o Options) *Batches {
+	return &Batches{o: o, client: &http.Client{Timeout: 2 * time.Minute, CheckRedirect: provider.CheckRedirect}, news: make(chan struct{}, 1)}
+}
+
+// Takes reports whether the model's provider takes batches.
+func (b *Batches) Takes(model string) bool {
+	p, _, err := b.o.Providers.Find(model)
+	return err == nil && p.Batches
+}
+
+// Waiting are the requests that wait, oldest first.
+func (b *Batches) Waiting() []Request {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.read()
+}
+
+// Submit keeps a request and has it handed in. When it returns without an error the
+// request is on the disk.
+func (b *Batches) Submit(r Request) error {
+	err := b.change(func(list []Request) []Request { return append(list, r) })
+	b.wake()
+	return err
+}
+
+// Drop gives a request up; false where none of that id waits. What it has cost until
+// then is not known.
+func (b *Batches) Drop(id string) (r Request, ok bool) {
+	err := b.change(func(list []Request) []Request {
+		for i := range list {
+			if list[i].ID == id && !list[i].Dropped {
+				list[i].Dropped, r, ok = true, list[i], true
+			}
+		}
+		return list
+	})
+	if err != nil {
+		b.o.Log.Error("a request could not be given up", "id", id, "error", err)
+	}
+	b.wake()
+	return r, ok && err == nil
+}
+
+func (b *Batches) wake() {
+	select {
+	case b.news <- struct{}{}:
+	default:
+	}
+}
+
+func (b *Batches) read() []Request {
+	var list []Request
+	if _, err := b.o.Dir.ReadJSON(file, &list); err != nil {
+		b.o.Log.Error("requests that wait could not be read", "error", err)
+	}
+	return list
+}
+
+func (b *Batches) change(do func([]Request) []Request) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.o.Dir.WriteJSON(file, do(b.read())); err != nil {
+		return fmt.Errorf("keep what waits: %w", err)
+	}
+	return nil
+}
+
+// Run hands requests in and looks for answers until ctx ends.
+func (b *Batches) Run(ctx context.Context) error {
+	due := map[string]time.Time{}
+	for {
+		next := latest
+		for _, r := range b.Waiting() {
+			if wait := time.Until(due[r.ID]); wait > 0 && !r.Dropped {
+				next = min(next, wait)
+				continue
+			}
+			b.step(ctx, r)
+			wait := min(max(time.Since(r.At)/10, soonest), latest)
+			due[r.ID] = time.Now().Add(wait)
+			next = min(next, wait)
+		}
+		timer := time.NewTimer(next)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-b.news:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// step does what is next for a request.
+func (b *Batches) step(ctx context.Context, r Request) {
+	if r.Dropped || !b.o.Wanted(r) {
+		b.cancel(ctx, r)
+		b.forget(r)
+		return
+	}
+	p, m, err := b.o.Providers.Find(r.Model)
+	var o *Outcome
+	switch {
+	case err != nil:
+	case r.Batch == "":
+		err = b.handIn(ctx, p, m, r)
+	default:
+		o, err = b.look(ctx, p, m, r)
+	}
+	var refused *refusal
+	switch {
+	case ctx.Err() != nil:
+		return
+	case errors.As(err, &refused):
+		o = &Outcome{Failure: err.Error()}
+	case err != nil && time.Since(r.At) > given:
+		o = &Outcome{Failure: fmt.Sprintf(textTooLate, err)}
+	case err != nil:
+		b.o.Log.Warn("a request that waits could not be asked about", "id", r.ID, "error", err)
+	case o == nil && time.Since(r.At) > given:
+		b.cancel(ctx, r)
+		o = &Outcome{Failure: textExpired}
+	}
+	if o != nil {
+		b.o.Done(r, *o, func() { b.forget(r) })
+	}
+}
+
+func (b *Batches) forget(r Request) {
+	err := b.change(func(list []Request) []Request {
+		return slices.DeleteFunc(list, func(q Request) bool { return q.ID == r.ID })
+	})
+	if err != nil {
+		b.o.Log.Error("a request whose answer was taken is still kept", "id", r.ID, "error", err)
+	}
+}
+
+// handIn makes a batch of the request. Where the program ends before its id is on
+// the disk it is handed in again, and only the later answer is looked for.
+func (b *Batches) handIn(ctx context.Context, p provider.Provider, m provider.Model, r Request) error {
+	type params struct {
+		Model     string              `json:"model"`
+		MaxTokens int                 `json:"max_tokens"`
+		System    string              `json:"system"`
+		Messages  []map[string]string `json:"messages"`
+	}
+	type request struct {
+		ID     string `json:"custom_id"`
+		Params params `json:"params"`
+	}
+	body := map[string][]request{"requests": {{r.ID, params{
+		m.Name, min(maxTokens, m.MaxOutput), r.System, []map[string]string{{"role": "user", "content": r.Prompt}},
+	}}}}
+	var made state
+	if err := b.call(ctx, p, http.MethodPost, "", body, &made); err != nil {
+		return err
+	}
+	if made.ID == "" || strings.ContainsAny(made.ID, "/?#.%") {
+		return &refusal{textNoID}
+	}
+	return b.change(func(list []Request) []Request {
+		for i := range list {
+			if list[i].ID == r.ID {
+				list[i].Batch, list[i].System, list[i].Prompt = made.ID, "", ""
+			}
+		}
+		return list
+	})
+}
+
+// look asks for the answer; nil is that it is not there yet.
+func (b *Batches) look(ctx context.Context, p provider.Provider, m provider.Model, r Request) (*Outcome, error) {
+	var now state
+	if err := b.call(ctx, p, http.MethodGet, "/"+r.Batch, nil, &now); err != nil {
+		return nil, err
+	}
+	if now.Status != "ended" {
+		return nil, nil
+	}
+	return b.result(ctx, p, m, r)
+}
+
+// cancel gives a request up at the server, where it has it.
+func (b *Batches) cancel(ctx context.Context, r Request) {
+	p, _, err := b.o.Providers.Find(r.Model)
+	if err == nil && r.Batch != "" {
+		err = b.call(ctx, p, http.MethodPost, "/"+r.Batch+"/cancel", nil, nil)
+	}
+	if err != nil {
+		b.o.Log.Warn("a request that nobody waits for could not be cancelled", "id", r.ID, "error", err)
+	}
+}

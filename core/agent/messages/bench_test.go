@@ -1,0 +1,80 @@
+package messages
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/store"
+)
+
+// BenchmarkMessageToRequest is the time from a message to its first request, which a
+// server on loopback has read to its last byte, behind a history of 2 MB; and that
+// from a byte of the answer leaving the server to its event.
+func BenchmarkMessageToRequest(b *testing.B) {
+	api := newCounting(b, "An answer of some words.")
+	r := newRigFor(b, api.URL)
+	for _, kind := range []string{"session", "fork"} {
+		b.Run(kind, func(b *testing.B) {
+			main := fill(b, r, 2<<20)
+			s := main
+			var read, heard time.Duration
+			for b.Loop() {
+				if kind == "fork" {
+					s = r.open(func(o *agent.SessionOptions) { o.Resume, o.Fork = main.ID(), true })
+				}
+				began, first := time.Now(), time.Time{}
+				for ev, err := range s.Send(context.Background(), agent.Message{Text: "And now?"}) {
+					must(b, err)
+					if _, ok := ev.(agent.Text); ok && first.IsZero() {
+						first = time.Now()
+					}
+				}
+				api.mu.Lock()
+				read += api.seen.Sub(began)
+				heard += first.Sub(api.sent)
+				api.mu.Unlock()
+			}
+			b.ReportMetric(float64(read.Microseconds())/float64(b.N)/1000, "ms/request")
+			b.ReportMetric(float64(heard.Microseconds())/float64(b.N)/1000, "ms/event")
+		})
+	}
+}
+
+// BenchmarkOpen is opening a session with a history of 2 MB, and a fork of it.
+func BenchmarkOpen(b *testing.B) {
+	api := newCounting(b, strings.Repeat("An answer of some words. ", 500))
+	r := newRigFor(b, api.URL)
+	s := fill(b, r, 2<<20)
+	must(b, s.Close())
+	for _, fork := range []bool{false, true} {
+		name := "resume"
+		if fork {
+			name = "fork"
+		}
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				s, err := r.engine.Open(context.Background(), agent.SessionOptions{Dir: r.dir.Root(), Resume: s.ID(), Fork: fork})
+				must(b, err)
+				must(b, s.Close())
+			}
+		})
+	}
+}
+
+// BenchmarkNew is what the engine adds to a start.
+func BenchmarkNew(b *testing.B) {
+	root := b.TempDir()
+	dir, err := store.At(root)
+	must(b, err)
+	must(b, os.MkdirAll(filepath.Join(root, store.StateDir), 0o700))
+	for b.Loop() {
+		e := New(Options{Dir: dir, Env: []string{}, Providers: provider.New(provider.Options{Dir: dir, Getenv: func(string) string { return "" }})})
+		e.tidy(time.Now())
+	}
+}

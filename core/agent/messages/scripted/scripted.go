@@ -1,0 +1,378 @@
+// Package scripted is a Messages API behind which the offline engine plays the
+// model: for tests of the whole bot over the engine that speaks that API. It takes
+// the place of the network (http.RoundTripper), or serves a port (http.Handler). It
+// must not know that engine, and only tests import it.
+//
+// A play is one turn of the offline engine, in a goroutine of its own. Where it
+// calls a tool, the answer that streams so far ends with that call, and the play
+// waits for the request that brings the result. Which play a request belongs to
+// stands in the signature of the newest thought, which comes back as it was.
+package scripted
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/store"
+)
+
+// Model is a model that plays.
+type Model struct {
+	engine *script.Engine
+	ctx    context.Context
+	end    context.CancelFunc
+	plays  sync.WaitGroup
+
+	mu    sync.Mutex
+	count int
+	open  map[string]*play // by signature
+}
+
+// New is a model. Use Close at the end.
+func New(o script.Options) *Model {
+	m := &Model{engine: script.New(o), open: map[string]*play{}}
+	m.ctx, m.end = context.WithCancel(context.Background())
+	return m
+}
+
+// Close ends all plays and waits for them.
+func (m *Model) Close() {
+	m.end()
+	m.plays.Wait()
+}
+
+// request is what a request is read for.
+type request struct {
+	System []block `json:"system"`
+	Model  string  `json:"model"`
+	Tools  []struct {
+		Name string `json:"name"`
+	} `json:"tools"`
+	Messages []struct {
+		Role    string  `json:"role"`
+		Content []block `json:"content"`
+	} `json:"messages"`
+}
+
+type block struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text,omitempty"`
+	Thinking  *string         `json:"thinking,omitempty"`
+	Signature string          `json:"signature,omitempty"`
+	ID        string          `json:"id,omitempty"`
+	Name      string          `json:"name,omitempty"`
+	Input     json.RawMessage `json:"input,omitempty"`
+	ToolUseID string          `json:"tool_use_id,omitempty"`
+	IsError   bool            `json:"is_error,omitempty"`
+	Content   []block         `json:"content,omitempty"`
+}
+
+// answer is what a play says up to a call or to its end.
+type answer struct {
+	text, thought string
+	call          *agent.ToolUse
+	fault         string
+}
+
+// word is what the engine of the bot says to a play that waits.
+type word struct {
+	text    string
+	isError bool
+}
+
+// play is one turn.
+type play struct {
+	sign    string
+	cancel  context.CancelFunc
+	said    answer
+	answers chan answer
+	words   chan word
+	call    string // the id of the call that it waits for
+	stops   bool   // it waits for an objection to its end
+}
+
+// RoundTrip is http.RoundTripper's.
+func (m *Model) RoundTrip(r *http.Request) (*http.Response, error) {
+	data, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	status, kind, body := m.respond(r.Context(), data)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(bytes.NewReader(body)), Request: r,
+	}, nil
+}
+
+// ServeHTTP is http.Handler's.
+func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	data, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	status, kind, body := m.respond(r.Context(), data)
+	w.Header().Set("content-type", kind)
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// respond answers a request.
+func (m *Model) respond(ctx context.Context, data []byte) (status int, kind string, body []byte) {
+	var q request
+	if err := json.Unmarshal(data, &q); err != nil {
+		return refuse(err.Error())
+	}
+	if len(q.Messages) == 0 {
+		return refuse("messages: at least one message is required")
+	}
+	text, result, images := q.newest()
+	p := m.find(q)
+	switch {
+	case strings.HasPrefix(text, "Sum this conversation up"):
+		return http.StatusOK, "text/event-stream", stream("summed-up", len(data), answer{text: "They talked with the offline engine."})
+	case strings.HasPrefix(text, "This conversation is about to be summed up"):
+		return http.StatusOK, "text/event-stream", stream("saved", len(data), answer{text: "done"})
+	case result != nil && p != nil && p.call == result.ToolUseID:
+		p.tell(ctx, word{text: result.content(), isError: result.IsError})
+	case result == nil && p != nil && p.stops && !stamped.MatchString(text):
+		p.tell(ctx, word{text: text})
+	default:
+		if p != nil {
+			p.cancel() // its turn has ended
+		}
+		p = m.begin(q, text, images)
+	}
+	select {
+	case a := <-p.answers:
+		if a.fault != "" {
+			return refuse(a.fault)
+		}
+		if a.call != nil {
+			p.call = a.call.ID
+		}
+		return http.StatusOK, "text/event-stream", stream(p.sign, len(data), a)
+	case <-ctx.Done():
+	case <-m.ctx.Done():
+	}
+	return refuse("the play was ended")
+}
+
+// stamped are words of the bot and not of a hook: they begin with the time.
+var stamped = regexp.MustCompile(`^\[\d{4}-\d\d-\d\d `)
+
+// newest is what the newest message of the user brings: words, or the result of a call.
+func (q request) newest() (text string, result *block, images int) {
+	for i := len(q.Messages) - 1; i >= 0; i-- {
+		if q.Messages[i].Role != "user" {
+			continue
+		}
+		for _, b := range q.Messages[i].Content {
+			switch b.Type {
+			case "text":
+				text = b.Text
+			case "image":
+				images++
+			case "tool_result":
+				result = &b
+			}
+		}
+		return text, result, images
+	}
+	return "", nil, 0
+}
+
+func (b block) content() string {
+	var parts []string
+	for _, c := range b.Content {
+		parts = append(parts, c.Text)
+	}
+	return strings.Join(parts, "\n")
+}
+
+// find is the play that has said the newest answer of a history, or nil.
+func (m *Model) find(q request) *play {
+	for i := len(q.Messages) - 1; i >= 0; i-- {
+		if q.Messages[i].Role != "assistant" {
+			continue
+		}
+		for _, b := range q.Messages[i].Content {
+			if b.Signature != "" {
+				m.mu.Lock()
+				defer m.mu.Unlock()
+				return m.open[b.Signature]
+			}
+		}
+		return nil
+	}
+	return nil
+}
+
+// begin begins a play.
+func (m *Model) begin(q request, text string, images int) *play {
+	ctx, cancel := context.WithCancel(m.ctx)
+	m.mu.Lock()
+	m.count++
+	p := &play{sign: fmt.Sprintf("play-%d", m.count), cancel: cancel, answers: make(chan answer), words: make(chan word)}
+	m.open[p.sign] = p
+	m.mu.Unlock()
+	m.plays.Go(func() {
+		defer cancel()
+		m.perform(ctx, p, q, agent.Message{Text: text, Images: make([]agent.Image, images)})
+		m.mu.Lock()
+		delete(m.open, p.sign)
+		m.mu.Unlock()
+	})
+	return p
+}
+
+// perform lets the offline engine play a turn.
+func (m *Model) perform(ctx context.Context, p *play, q request, msg agent.Message) {
+	o := agent.SessionOptions{
+		ID: store.NewUUID(), Settings: agent.Settings{Model: q.Model},
+		Hooks: agent.Hooks{Stop: func(ctx context.Context, again bool) string { return p.stop(ctx, again) }},
+		Permission: func(ctx context.Context, u agent.ToolUse) agent.Decision {
+			w := p.ask(ctx, u)
+			return agent.Decision{Allow: !w.isError, Reason: w.text}
+		},
+	}
+	for _, s := range q.System {
+		o.SystemPrompt += s.Text
+	}
+	for _, t := range q.Tools {
+		if name, ours := strings.CutPrefix(t.Name, "mcp__discord__"); ours {
+			o.Tools = append(o.Tools, agent.Tool{Name: name, Call: func(ctx context.Context, args json.RawMessage) agent.ToolResult {
+				w := p.ask(ctx, agent.ToolUse{ID: "toolu_" + store.NewUUID(), Name: t.Name, Input: args})
+				return agent.ToolResult{Text: w.text, IsError: w.isError}
+			}})
+		}
+	}
+	s, err := m.engine.Open(ctx, o)
+	if err != nil {
+		p.give(ctx, answer{fault: err.Error()})
+		return
+	}
+	for ev, err := range s.Send(ctx, msg) {
+		switch ev := ev.(type) {
+		case agent.Text:
+			p.said.text += ev.Delta
+		case agent.Thinking:
+			p.said.thought += ev.Delta
+		case agent.Result:
+			if ev.IsError {
+				p.said.fault = ev.Text
+			}
+		}
+		if err != nil {
+			p.said.fault = err.Error()
+		}
+	}
+	if !p.stops || p.said != (answer{}) {
+		p.give(ctx, p.said)
+	}
+}
+
+// give hands over what was said since the last time.
+func (p *play) give(ctx context.Context, a answer) {
+	p.said = answer{}
+	select {
+	case p.answers <- a:
+	case <-ctx.Done():
+	}
+}
+
+// tell answers a play that waits.
+func (p *play) tell(ctx context.Context, w word) {
+	p.call, p.stops = "", false
+	select {
+	case p.words <- w:
+	case <-ctx.Done():
+	}
+}
+
+// ask ends the answer with a call and waits for its result.
+func (p *play) ask(ctx context.Context, u agent.ToolUse) word {
+	a := p.said
+	a.call = &u
+	p.give(ctx, a)
+	return p.wait(ctx)
+}
+
+// stop ends the answer and waits for an objection.
+func (p *play) stop(ctx context.Context, again bool) string {
+	if again {
+		return ""
+	}
+	p.stops = true
+	p.give(ctx, p.said)
+	return p.wait(ctx).text
+}
+
+func (p *play) wait(ctx context.Context) word {
+	select {
+	case w := <-p.words:
+		return w
+	case <-ctx.Done():
+		return word{isError: true, text: "the play was ended"}
+	}
+}
+
+func refuse(why string) (status int, kind string, body []byte) {
+	data, err := json.Marshal(map[string]any{"type": "error", "error": map[string]string{"type": "invalid_request_error", "message": why}})
+	if err != nil {
+		return http.StatusInternalServerError, "text/plain", nil
+	}
+	return http.StatusBadRequest, "application/json", data
+}
+
+// stream is an answer as it goes over the wire.
+func stream(sign string, asked int, a answer) []byte {
+	var out bytes.Buffer
+	send := func(kind string, fields map[string]any) {
+		fields["type"] = kind
+		data, err := json.Marshal(fields)
+		if err == nil {
+			fmt.Fprintf(&out, "event: %s\ndata: %s\n\n", kind, data)
+		}
+	}
+	usage := map[string]int{"input_tokens": 10, "cache_read_input_tokens": asked / 4, "output_tokens": 1}
+	send("message_start", map[string]any{"message": map[string]any{"type": "message", "role": "assistant", "usage": usage}})
+	n := 0
+	add := func(b block, deltas ...map[string]any) {
+		send("content_block_start", map[string]any{"index": n, "content_block": b})
+		for _, d := range deltas {
+			send("content_block_delta", map[string]any{"index": n, "delta": d})
+		}
+		send("content_block_stop", map[string]any{"index": n})
+		n++
+	}
+	add(block{Type: "thinking", Thinking: new(string)},
+		map[string]any{"type": "thinking_delta", "thinking": a.thought}, map[string]any{"type": "signature_delta", "signature": sign})
+	if a.text != "" {
+		var deltas []map[string]any
+		for word := range strings.SplitAfterSeq(a.text, " ") {
+			deltas = append(deltas, map[string]any{"type": "text_delta", "text": word})
+		}
+		add(block{Type: "text"}, deltas...)
+	}
+	reason := "end_turn"
+	if a.call != nil {
+		reason = "tool_use"
+		add(block{Type: "tool_use", ID: a.call.ID, Name: a.call.Name, Input: json.RawMessage("{}")},
+			map[string]any{"type": "input_json_delta", "partial_json": string(a.call.Input)})
+	}
+	usage = map[string]int{"output_tokens": 1 + (len(a.text)+len(a.thought))/4}
+	send("message_delta", map[string]any{"delta": map[string]string{"stop_reason": reason}, "usage": usage})
+	send("message_stop", map[string]any{})
+	return out.Bytes()
+}

@@ -1,0 +1,124 @@
+package messages
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"ollimbot/core/agent"
+)
+
+func TestASubagentWorksByItselfAndItsWorkIsCounted(t *testing.T) {
+	task := func(prompt string) object {
+		return object{"description": "look at tea", "prompt": prompt, "subagent_type": "general-purpose"}
+	}
+	b := newBench(t,
+		streams(reply("tool_use", saying("I let somebody look."), use("a", "Agent", task("look at tea")))),
+		streams(reply("tool_use", use("b", "mcp__discord__note", object{"n": 1}), use("c", "Agent", task("deeper")))),
+		streams(reply("end_turn", saying("Tea is green."))),
+		streams(reply("end_turn", saying("They say it is green."))))
+	var mu sync.Mutex
+	var called, hooked []string
+	s := b.open(func(o *agent.SessionOptions) {
+		o.Tools = []agent.Tool{noting("note", &called)}
+		o.Hooks.PreTool = func(_ context.Context, u agent.ToolUse) agent.Decision {
+			mu.Lock()
+			defer mu.Unlock()
+			hooked = append(hooked, u.Name)
+			return agent.Decision{Allow: true}
+		}
+	})
+	got := say(t, s, "what is tea?")
+	if got.err != nil || got.text != "I let somebody look.\nThey say it is green." || len(called) != 1 {
+		t.Fatalf("%q, %v, called %v", got.text, got.err, called)
+	}
+	if fmt.Sprint(hooked) != "[Agent mcp__discord__note Agent]" {
+		t.Errorf("the hook saw %v", hooked)
+	}
+	if got.result.Turns != 4 || got.result.Usage.OutputTokens != 40 || got.result.Usage.CostUSD <= 0 {
+		t.Errorf("counted: %+v", got.result)
+	}
+	starts, ends := find[agent.ToolStart](got), find[agent.ToolEnd](got)
+	if len(starts) != 3 || starts[0].Subagent != "" || starts[1].Subagent != "look at tea" || len(ends) != 3 || ends[2].Text != "Tea is green." {
+		t.Errorf("told %+v\n%+v", starts, ends)
+	}
+	inner, outer := b.sent(1), b.sent(3)
+	inner.valid(t)
+	outer.valid(t)
+	if inner.roles() != "u" || outer.roles() != "uau" {
+		t.Errorf("the subagent begins with %s, the session goes on with %s", inner.roles(), outer.roles())
+	}
+	holds(t, "the subagent's task", fmt.Sprint(inner.Messages[0].Content), "look at tea")
+	holds(t, "what a subagent of a subagent is told", fmt.Sprint(b.sent(2).Messages[2].Content), "has no subagents")
+	prefix := func(body string) string { return body[:strings.Index(body, `"messages":`)] }
+	if prefix(b.wire.bodies[0]) != prefix(b.wire.bodies[1]) {
+		t.Error("the subagent does not share the cached prefix")
+	}
+}
+
+func TestSubagentsWorkBesideEachOther(t *testing.T) {
+	var mu sync.Mutex
+	waiting, most := 0, 0
+	meet := make(chan struct{})
+	task := func(n int) object {
+		return use(fmt.Sprint(n), "Agent", object{"description": fmt.Sprint("part ", n), "prompt": fmt.Sprint("part ", n)})
+	}
+	first := streams(reply("tool_use", task(1), task(2), task(3)))
+	b := newBench(t, first, func(r *http.Request) canned {
+		mu.Lock()
+		waiting++
+		most = max(most, waiting)
+		if waiting == 3 {
+			close(meet)
+		}
+		mu.Unlock()
+		<-meet
+		return streams(reply("end_turn", saying("part done")))(r)
+	})
+	s := b.open()
+	got := say(t, s, "three parts")
+	if got.err != nil || most < 3 || got.result.Turns != 5 {
+		t.Errorf("%d at once, %+v, %v", most, got.result, got.err)
+	}
+}
+
+func TestAnInterruptedSubagentEndsWithItsTurn(t *testing.T) {
+	var s agent.Session
+	b := newBench(t, streams(reply("tool_use", use("a", "Agent", object{"description": "wait", "prompt": "wait"}))), func(r *http.Request) canned {
+		_ = s.Interrupt(context.Background())
+		<-r.Context().Done()
+		return canned{err: r.Context().Err()}
+	})
+	s = b.open()
+	if got := say(t, s, "go"); got.err != nil || !got.result.Interrupted {
+		t.Errorf("%+v, %v", got.result, got.err)
+	}
+	b.wire.answers = append(b.wire.answers, streams(reply("end_turn", saying("Here."))))
+	say(t, s, "and now?")
+	b.sent(2).valid(t)
+}
+
+func TestASearchIsARequestOfItsOwn(t *testing.T) {
+	b := newBench(t,
+		streams(reply("tool_use", use("a", "WebSearch", object{"query": "tea prices"}))),
+		streams(reply("end_turn", saying("Tea costs 3 euros (https://example.com)."))),
+		streams(reply("end_turn", saying("Three euros."))))
+	var asked []string
+	s := b.open(func(o *agent.SessionOptions) {
+		o.Permission = func(_ context.Context, u agent.ToolUse) agent.Decision {
+			asked = append(asked, u.Name)
+			return agent.Decision{Allow: true}
+		}
+	})
+	got := say(t, s, "what does tea cost?")
+	if got.err != nil || got.text != "Three euros." || fmt.Sprint(asked) != "[WebSearch]" || got.result.Turns != 3 {
+		t.Errorf("%q, %v, asked %v, %+v", got.text, got.err, asked, got.result)
+	}
+	if q := b.sent(1); len(q.Tools) != 1 || q.Tools[0]["type"] != "web_search_20260318" || q.roles() != "u" {
+		t.Errorf("the search is sent with %v", q.Tools)
+	}
+	holds(t, "the result", fmt.Sprint(b.sent(2).Messages[2].Content), "3 euros")
+}

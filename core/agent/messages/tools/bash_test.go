@@ -1,0 +1,200 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/sandbox"
+	"ollimbot/core/sandbox/sandboxtest"
+)
+
+func TestACommandIsRunAsItIsWritten(t *testing.T) {
+	g := newGround(t, map[string]string{"notes/a.md": "plum\n"})
+	for command, want := range map[string]string{
+		"echo a plum":                   "a plum\n",
+		"cat notes/a.md | tr p P":       "Plum\n",
+		"true":                          textSilent,
+		"x=1; echo $x; echo err >&2":    "1\nerr\n",
+		"cat":                           textSilent, // it has no input
+		"test -t 0 || echo no terminal": "no terminal\n",
+		"printf 'a\\033[31mb\\a'":       "ab\n",
+		"echo $CLAUDECODE $TERM":        "1 dumb\n",
+	} {
+		if got := g.does("Bash", with{"command": command}); got != want {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
+	}
+	for command, says := range map[string]string{
+		"echo a; exit 3": "a\n(exit 3)\n", "nosuchprogram": "(exit 127)\n", "echo 'a": "(exit ", "kill -9 $$": "(ended: ", "a\x00b": "zero byte",
+	} {
+		g.refused("Bash", with{"command": command}, says)
+	}
+}
+
+func TestTheFolderIsKeptBetweenCommands(t *testing.T) {
+	g := newGround(t, map[string]string{"notes/deep/a.md": "plum\n"})
+	steps := []struct{ command, want string }{
+		{"pwd", g.dir + "\n"},
+		{"cd notes", textSilent},
+		{"pwd; cd deep; false || exit 0", g.dir + "/notes\n"},
+		{"cat a.md", "plum\n"},
+		{"x=1", textSilent},
+		{"echo \"[$x]\"", "[]\n"},
+		{"cd /usr && pwd", "/usr\n" + textFolderBack},
+		{"pwd", g.dir + "\n"},
+		{"cd notes/deep", textSilent},
+		{"rm -r \"$PWD\"", textSilent},
+		{"pwd", textFolderLost + g.dir + "\n"},
+		{"cd \"$TMPDIR\" && echo fig > f", textSilent},
+		{"cat f; cd -P .", "fig\n"},
+		{"cat $TMPDIR/f", "fig\n"},
+		{"exec true", textSilent},
+		{"cat f", "fig\n"},
+		{"trap 'echo bye' EXIT; cd /", "bye\n"},
+		{"cat f", "fig\n"},
+		{"echo /etc >&9", textFolderBack},
+		{"pwd", g.dir + "\n"},
+		{"echo '" + g.dir + "/../outside' >&9", textSilent},
+		{"pwd", g.dir + "\n"},
+	}
+	for i, s := range steps {
+		if got := g.does("Bash", with{"command": s.command}); got != s.want {
+			t.Fatalf("step %d, %s: %q, want %q", i, s.command, got, s.want)
+		}
+	}
+	// What is kept there is the session's, and can be read.
+	tmp := strings.TrimSpace(g.does("Bash", with{"command": "echo $TMPDIR"}))
+	g.hiddenFromSee = func(path string, _ bool) bool { return !strings.HasPrefix(path, g.dir) }
+	if got := g.does("Read", with{"file_path": tmp + "/f"}); !strings.Contains(got, "fig") {
+		t.Errorf("%q", got)
+	}
+	must(t, g.box.Close())
+	if _, err := os.Stat(tmp); err == nil {
+		t.Error("the temporary files are still there")
+	}
+	g.refused("Bash", with{"command": "true"}, "The session has ended")
+}
+
+func TestACommandEndsInTimeWithAllThatItHasStarted(t *testing.T) {
+	g := newGround(t, nil)
+	begun := time.Now()
+	g.refused("Bash", with{"command": "echo before; (sleep 60; touch late) & sleep 60", "timeout": 300}, "before\n(ended after ")
+	if got := g.does("Bash", with{"command": "sleep 60 & echo done"}); got != "done\n" {
+		t.Errorf("%q", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(200*time.Millisecond, cancel)
+	if r := g.tools["Bash"].Call(ctx, []byte(`{"command":"echo a; sleep 60"}`)); !r.IsError || r.Text != "a\n"+textInterrupted {
+		t.Errorf("%q", r.Text)
+	}
+	done := make(chan Result)
+	go func() {
+		done <- g.tools["Bash"].Call(context.Background(), []byte(`{"command":"touch begun; sleep 60"}`))
+	}()
+	for begun := filepath.Join(g.dir, "begun"); ; {
+		if _, err := os.Stat(begun); err == nil {
+			break
+		}
+	}
+	must(t, g.box.Close())
+	if r := <-done; !r.IsError {
+		t.Errorf("%q", r.Text)
+	}
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	out, err := exec.Command("pgrep", "-f", g.dir).Output()
+	if err == nil && len(out) > 0 {
+		t.Errorf("these still run: %s", out)
+	}
+}
+
+func TestALongOutputIsCutInItsMiddle(t *testing.T) {
+	g := newGround(t, nil)
+	got := g.does("Bash", with{"command": "echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last"})
+	if len(got) > keptHead+keptTail+100 || !strings.HasPrefix(got, "first\nxxx") || !strings.HasSuffix(got, "xxx\nlast\n") || !strings.Contains(got, "left out here) …") {
+		t.Errorf("%d bytes: %.20q … %q", len(got), got, got[len(got)-20:])
+	}
+	if got := g.does("Bash", with{"command": "seq 1 4000"}); strings.Contains(got, "left out") || !strings.HasSuffix(got, "3999\n4000\n") {
+		t.Errorf("%d bytes are cut", len(got))
+	}
+}
+
+func TestACommandSeesNoSecretsInItsEnvironment(t *testing.T) {
+	g := newGround(t, nil)
+	g.open(Options{Dir: g.dir, Env: []string{
+		"PATH=/usr/bin:/bin", "ANTHROPIC_API_KEY=marigold", "DISCORD_TOKEN=marigold", "HTTPS_PROXY=http://a:marigold@b", "BASH_ENV=" + g.dir + "/evil", "ENV=x",
+		"LD_PRELOAD=x", "OLLIM_SESSION=token", "OLLIM_SOCKET=/run/x", "BASH_FUNC_ls%%=() { echo marigold; }", "LC_ALL=C", "TZ=Asia/Kathmandu", "PROMPT_COMMAND=echo marigold",
+	}})
+	g.put("evil", "echo marigold\n")
+	got := g.does("Bash", with{"command": "env; ls /dev/null; set | grep -v ^BASH_EXEC | grep -c marigold || true"})
+	if strings.Contains(got, "marigold") || strings.Contains(got, "LD_PRELOAD") || !strings.HasSuffix(got, "\n0\n") {
+		t.Errorf("%s", got)
+	}
+	for _, want := range []string{"OLLIM_SESSION=token\n", "OLLIM_SOCKET=/run/x\n", "LC_ALL=C\n", "TZ=Asia/Kathmandu\n", "OLLIM_DATA_DIR=" + g.dir + "\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in %s", want, got)
+		}
+	}
+}
+
+// The fence stands around commands as around those of claude, and the folder is kept in it.
+func TestCommandsRunInTheFence(t *testing.T) {
+	g := newGround(t, map[string]string{".env": "marigold", "state/s.json": "marigold", "notes/a.md": "plum\n", "routines/r.md": "x"})
+	home := filepath.Dir(g.dir)
+	must(t, os.MkdirAll(home+"/.ssh", 0o700))
+	must(t, os.WriteFile(home+"/.ssh/id_rsa", []byte("marigold"), 0o600))
+	box := sandboxtest.Box(t, sandbox.Options{Dir: g.dir, Home: home})
+	g.open(Options{Dir: g.dir, Sandbox: box.CommandIn, Env: []string{"PATH=/usr/bin:/bin", "HOME=" + home, "OLLIM_SESSION=token"}})
+	for i, s := range []struct{ command, want string }{
+		{"cat notes/a.md && cd notes", "plum\n"},
+		{"pwd; echo fig > b.md", g.dir + "/notes\n"},
+		{"cat b.md; echo $OLLIM_SESSION", "fig\ntoken\n"},
+		{"echo pear > $TMPDIR/p", textSilent},
+		{"cat $TMPDIR/p", "pear\n"},
+		{"! grep . ../.env && ! ls ../state/s.json && ! cat ~/.ssh/id_rsa && ! touch ../routines/new.md && ! cat /proc/*/environ | grep -a marigold && echo closed", "closed\n"},
+	} {
+		got := g.call("Bash", with{"command": s.command})
+		if lines := strings.SplitAfter(got.Text, "\n"); got.Text != s.want && (len(lines) < 2 || lines[len(lines)-2] != s.want) || strings.Contains(got.Text, "marigold") {
+			t.Errorf("step %d, %s: %q, want %q", i, s.command, got.Text, s.want)
+		}
+	}
+	begun := time.Now()
+	g.refused("Bash", with{"command": "setsid sleep 300", "timeout": 400}, "(ended after ")
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if _, err := os.Stat(filepath.Join(g.dir, "routines/new.md")); err == nil {
+		t.Error("a routine was written by a shell")
+	}
+}
+
+func BenchmarkACommand(b *testing.B) {
+	g := newGround(b, nil)
+	for b.Loop() {
+		g.does("Bash", with{"command": "true"})
+	}
+}
+
+func BenchmarkReadingAFile(b *testing.B) {
+	g := newGround(b, map[string]string{"a.md": strings.Repeat("a line of a note\n", 100)})
+	for b.Loop() {
+		g.does("Read", with{"file_path": "a.md"})
+	}
+}
+
+func BenchmarkSearchingThousandNotes(b *testing.B) {
+	g := newGround(b, nil)
+	for i := range 1000 {
+		g.put(fmt.Sprintf("notes/%d/%d.md", i%20, i), strings.Repeat("a line of a note\n", 50))
+	}
+	for b.Loop() {
+		g.does("Grep", with{"pattern": "plum", "glob": "*.md"})
+	}
+}

@@ -1,0 +1,265 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// web is a web of one server on loopback, which answers for every host.
+func (g *ground) web(handler http.HandlerFunc) {
+	g.t.Helper()
+	server := httptest.NewUnstartedServer(handler)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	g.t.Cleanup(server.Close)
+	g.box.web = client(func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+	})
+	config := server.Client().Transport.(*http.Transport).TLSClientConfig
+	g.box.web.Transport.(*http.Transport).TLSClientConfig = config
+}
+
+func TestAPageIsFetchedAsText(t *testing.T) {
+	g := newGround(t, nil)
+	var asked []string
+	g.web(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Host+r.URL.String())
+		switch r.URL.Path {
+		case "/page":
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			fmt.Fprint(w, "<title>Plums</title><h1>Fruit</h1><p>A <b>plum</b> is <a href='/fig'>no fig</a>.<script>evil()</script>")
+		case "/plain":
+			w.Header().Set("Content-Type", "text/plain")
+			fmt.Fprint(w, "<b>a plum\x1b[31m")
+		case "/latin":
+			w.Header().Set("Content-Type", "text/html; charset=ISO-8859-1")
+			fmt.Fprint(w, "<p>f\xfcr 10\x80")
+		case "/greek":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<meta charset='iso-8859-7'><p>\xe1\xe2")
+		case "/json":
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"a": 1}`)
+		case "/pdf":
+			fmt.Fprint(w, "%PDF-1.7 x")
+		case "/png":
+			w.Header().Set("Content-Type", "image/png")
+			_, _ = w.Write(drawn(t, 4, 4))
+		case "/zip":
+			w.Header().Set("Content-Type", "application/zip")
+			fmt.Fprint(w, "PK")
+		case "/gone":
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, "no plums")
+		case "/empty":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<body><script>draw()</script>")
+		case "/long":
+			w.Header().Set("Content-Type", "text/plain")
+			fmt.Fprint(w, strings.Repeat("é", 50_000)+"end")
+		case "/endless":
+			w.Header().Set("Content-Type", "text/plain")
+			for r.Context().Err() == nil {
+				if _, err := fmt.Fprint(w, strings.Repeat("plum ", 10_000)); err != nil {
+					return
+				}
+			}
+		}
+	})
+	for path, want := range map[string]string{
+		"https://example.com/page#x": "# Plums\n\n# Fruit\n\nA plum is no fig (https://example.com/fig).\n", "http://example.com/plain": "<b>a plum",
+		"https://example.com/latin": "für 10€\n", "https://example.com/greek": "αβ\n", "https://example.com/json": `{"a": 1}`, "https://example.com/empty": textNoWords,
+		"http://example.com:80/plain": "<b>a plum",
+	} {
+		if got := g.does("WebFetch", with{"url": path}); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	if r := g.call("WebFetch", with{"url": "https://example.com/pdf"}); len(r.Documents) != 1 || r.Documents[0].Title != "pdf" {
+		t.Errorf("%+v", r)
+	}
+	if r := g.call("WebFetch", with{"url": "https://example.com/png"}); len(r.Images) != 1 {
+		t.Errorf("%+v", r)
+	}
+	g.refused("WebFetch", with{"url": "https://example.com/zip"}, "no text (application/zip, 2 bytes)")
+	g.refused("WebFetch", with{"url": "https://example.com/gone"}, "(The server answered 404 Not Found.)\nno plums")
+	first := g.does("WebFetch", with{"url": "https://example.com/long"})
+	if !strings.HasSuffix(first, "(There is more: go on with offset 30720.)\n") || !utf8.ValidString(first) {
+		t.Errorf("…%q", first[len(first)-60:])
+	}
+	if got := g.does("WebFetch", with{"url": "https://example.com/long", "offset": 30720}); !strings.HasSuffix(got, "éend") {
+		t.Errorf("…%q", got[len(got)-10:])
+	}
+	if got := g.does("WebFetch", with{"url": "https://example.com/long", "offset": 99_999}); got != fmt.Sprintf(textPageEnd, 50_003) {
+		t.Errorf("%q", got)
+	}
+	if got := g.does("WebFetch", with{"url": "https://example.com/endless", "offset": maxPage - 100}); !strings.HasSuffix(got, "was cut.)\n") {
+		t.Errorf("…%q", got[len(got)-60:])
+	}
+	if !strings.HasPrefix(asked[0], "example.com/") {
+		t.Errorf("asked for %v", asked)
+	}
+}
+
+func TestAPageThatHasMoved(t *testing.T) {
+	g := newGround(t, nil)
+	hops := 0
+	g.web(func(w http.ResponseWriter, r *http.Request) {
+		if r.Host != "example.com" {
+			t.Errorf("%s was asked", r.Host)
+		}
+		hops++
+		to := map[string]string{
+			"/near": "/there", "/http": "http://example.com/there", "/far": "https://example.org/there?a=b", "/inside": "http://127.0.0.1/x", "/meta": "http://169.254.169.254/latest",
+			"/port": "https://example.com:8443/x", "/file": "file:///etc/passwd", "/login": "https://a:b@example.com/", "/loop": "/loop", "/odd": "ht\x7ftp://",
+		}[r.URL.Path]
+		if to == "" {
+			fmt.Fprint(w, "a plum")
+			return
+		}
+		w.Header()["Location"] = []string{to}
+		w.WriteHeader(http.StatusFound)
+	})
+	for path, want := range map[string]string{
+		"/near": "a plum", "/http": "a plum", "/far": "has moved to https://example.org/there?a=b. Call", "/inside": "has moved to http", "/meta": "has moved to http",
+		"/port": "has moved to https://example.com:8443/x", "/file": "has moved to", "/login": "has moved to", "/loop": "has moved to",
+	} {
+		if got := g.does("WebFetch", with{"url": "https://example.com" + path}); !strings.Contains(got, want) || strings.Contains(got, "root:") {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	if hops > 30 {
+		t.Errorf("%d requests", hops)
+	}
+}
+
+func TestOnlyThePublicWebIsFetched(t *testing.T) {
+	g := newGround(t, nil)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was asked") }))
+	t.Cleanup(server.Close)
+	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	must(t, err)
+	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "127.1.2.3", "169.254.169.254", "10.0.0.1", "[fe80::1]", "100.100.100.200", "168.63.129.16"} {
+		g.refused("WebFetch", with{"url": "https://" + host + ":" + port + "/"}, "Only the public web is fetched.")
+	}
+	for address, says := range map[string]string{
+		"file:///etc/passwd": "no address on the web", "ftp://example.com/": "no address on the web", "example.com": "no address on the web", "https://": "no address on the web",
+		"javascript:alert(1)": "no address on the web", "https://user:pass@example.com/": "without a login", "http://example.com:8080/": "by https", "https://:443/": "no address on the web",
+		"https://example.com/" + strings.Repeat("x", 3000): "longer than", "https://exa mple.com/": "no address on the web", "http://%31%32%37.0.0.1:8080/": "",
+	} {
+		g.refused("WebFetch", with{"url": address}, says)
+	}
+}
+
+func TestASlowServerIsGivenUp(t *testing.T) {
+	g := newGround(t, nil)
+	g.web(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	g.box.web.Timeout = 100 * time.Millisecond
+	g.refused("WebFetch", with{"url": "https://example.com/"}, "example.com did not answer within")
+	g.box.web.Timeout = time.Minute
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if r := g.tools["WebFetch"].Call(ctx, []byte(`{"url":"https://example.com/"}`)); !r.IsError || !strings.Contains(r.Text, "interrupted") {
+		t.Errorf("%q", r.Text)
+	}
+}
+
+func TestAddressesThatAreClosed(t *testing.T) {
+	for _, text := range []string{
+		"127.0.0.1", "127.255.255.255", "0.0.0.0", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254", "100.64.0.1", "100.127.255.255",
+		"192.0.0.192", "198.18.0.1", "224.0.0.1", "239.1.1.1", "240.0.0.1", "255.255.255.255", "168.63.129.16", "192.88.99.1", "203.0.113.9",
+		"::", "::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1", "fe80::1", "fe80::1%eth0", "fec0::1", "fc00::1", "fd00:ec2::254",
+		"ff02::1", "2001:db8::1", "2002:7f00:1::", "2001:0:7f00:1::", "100::1", "4000::1", "3fff::1",
+	} {
+		if public(netip.MustParseAddr(text)) {
+			t.Errorf("%s is taken for public", text)
+		}
+	}
+	for _, text := range []string{"1.1.1.1", "8.8.8.8", "172.32.0.1", "172.15.0.1", "100.63.255.255", "100.128.0.1", "192.167.1.1", "2606:4700::1111", "2a00:1450::1", "::ffff:8.8.8.8", "223.255.255.1"} {
+		if !public(netip.MustParseAddr(text)) {
+			t.Errorf("%s is taken for closed", text)
+		}
+	}
+	if public(netip.Addr{}) {
+		t.Error("no address is public")
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		b := rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(rt, "bytes")
+		a := netip.AddrFrom16([16]byte(b))
+		if rapid.Bool().Draw(rt, "short") {
+			a = netip.AddrFrom4([4]byte(b[:4]))
+		}
+		if public(a) && (!a.IsGlobalUnicast() || a.IsPrivate()) {
+			rt.Fatalf("%s is taken for public", a)
+		}
+		if a.Is4() && public(a) != public(netip.AddrFrom16(a.As16())) {
+			rt.Fatalf("%s is another thing in sixteen bytes", a)
+		}
+	})
+}
+
+func TestAPageReadsAsItLooks(t *testing.T) {
+	base, err := url.Parse("https://example.com/a/")
+	must(t, err)
+	for page, want := range map[string]string{
+		"<ul><li>one<li><p>two</p><li>three <b>bold</b>!</ul>after": "- one\n- two\n\n- three bold!\n\nafter\n",
+		"<table><tr><th>a<th>b<tr><td>1<td>2</table>":               "a | b\n1 | 2\n",
+		"a<br>b<hr>c":             "a\nb\n\nc\n",
+		"<pre>x\n  y\n</pre><p>z": "x\n  y\n\nz\n",
+		"<p>a <span hidden>marigold</span><span style='Display: NONE'>marigold</span>b":                 "a b\n",
+		"<nav>marigold</nav><template>marigold</template><noscript>marigold</noscript>a<!--marigold-->": "a\n",
+		"<a href='b'>here</a> <a href='#x'>top</a> <a href='javascript:x'>run</a><a>no</a>":             "here (https://example.com/a/b) top runno\n",
+		"<a href='https://x.org/'>https://x.org/</a><img alt='a cat' src=x>":                            "https://x.org/a cat\n",
+		"<base href='https://other.org/'><a href='b'>x</a>":                                             "x (https://other.org/b)\n",
+		"&lt;b&gt; &amp; &eacute;":            "<b> & é\n",
+		strings.Repeat("<div>", 400) + "deep": "deep\n",
+		"":                                    "\n",
+	} {
+		if got, ok := markdown(page, base); got != want || !ok {
+			t.Errorf("%s: %q, want %q", page, got, want)
+		}
+	}
+}
+
+// Whatever a page holds, it ends, in time, as text that is hardly longer than the page
+// with its links, and shows nothing of what is hidden.
+func FuzzAPageIsText(f *testing.F) {
+	for _, seed := range []string{"<p>a", "<ul><li><table><td>x", "<a href=//x><a href=y>z", strings.Repeat("<div>", 1000) + "x", "<pre>\n\n x</pre>", "<svg><p>x", "<base href=%zz>", "\x00\xff<"} {
+		f.Add(seed)
+	}
+	base, _ := url.Parse("https://example.com/")
+	f.Fuzz(func(t *testing.T, page string) {
+		got, _ := markdown("<script>marigold</script>"+page, base)
+		if !strings.Contains(page, "marigold") && strings.Contains(got, "marigold") {
+			t.Errorf("%q shows a script", page)
+		}
+		if links := strings.Count(page, "<"); len(got) > 10*len(page)+400*links+100 {
+			t.Errorf("%d bytes become %d", len(page), len(got))
+		}
+		if strings.Contains(got, "\n\n\n") && !strings.Contains(page, "pre") {
+			t.Errorf("%q has empty paragraphs: %q", page, got)
+		}
+	})
+}
+
+func BenchmarkAPage(b *testing.B) {
+	page := strings.Repeat("<div class=x><h2>Plums</h2><p>A plum <a href='/x'>is</a> a fruit.</p><ul><li>one<li>two</ul></div>\n", 5000)
+	base, _ := url.Parse("https://example.com/")
+	b.SetBytes(int64(len(page)))
+	for b.Loop() {
+		markdown(page, base)
+	}
+}

@@ -1,0 +1,229 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// askedAbout are the paths that were judged again, by the field.
+func (g *ground) askedAbout(key string) []string {
+	g.t.Helper()
+	var out []string
+	for _, u := range g.asked {
+		var fields map[string]any
+		must(g.t, json.Unmarshal(u.Input, &fields))
+		path, _ := fields[key].(string)
+		out = append(out, u.Name+" "+path)
+	}
+	return out
+}
+
+func TestALinkIsJudgedWhereItLeads(t *testing.T) {
+	g := newGround(t, map[string]string{"notes/a.md": "plum", ".env": "marigold"})
+	must(t, os.WriteFile(filepath.Join(g.outside, "far.md"), []byte("fig"), 0o600))
+	g.link("../.env", "notes/env.md")
+	g.link(g.outside, "notes/far")
+	g.does("Read", with{"file_path": "notes/a.md"})
+	g.does("Read", with{"file_path": g.dir + "/none/../notes//a.md"})
+	if len(g.asked) > 0 {
+		t.Errorf("asked again about %v", g.asked)
+	}
+	g.refuse = "No such thing."
+	g.refused("Read", with{"file_path": "notes/env.md"}, "No such thing.")
+	g.refused("Read", with{"file_path": "notes/far/far.md"}, "No such thing.")
+	g.refused("Read", with{"file_path": "notes/far/../data/.env"}, "No such thing.")
+	g.refused("Write", with{"file_path": "notes/far/new.md", "content": "x"}, "No such thing.")
+	g.refused("Grep", with{"pattern": ".", "path": "notes/far"}, "No such thing.")
+	g.refused("Glob", with{"pattern": "notes/far/*.md"}, "No such thing.")
+	want := fmt.Sprint([]string{"Read " + g.dir + "/.env", "Read " + g.outside + "/far.md", "Read " + g.dir + "/.env", "Write " + g.outside + "/new.md"})
+	if got := fmt.Sprint(g.askedAbout("file_path")[:4]); got != want {
+		t.Errorf("judged again: %s\nwant %s", got, want)
+	}
+	if got := fmt.Sprint(g.askedAbout("path")[4:]); got != fmt.Sprint([]string{"Grep " + g.outside, "Glob " + g.outside}) {
+		t.Errorf("judged again: %s", got)
+	}
+	g.refuse = ""
+	if got := g.does("Read", with{"file_path": "notes/far/far.md"}); !strings.Contains(got, "fig") {
+		t.Errorf("%q", got)
+	}
+	if _, err := os.Stat(filepath.Join(g.outside, "new.md")); err == nil {
+		t.Error("a refused file is there")
+	}
+}
+
+func TestTheDirectoryItselfMayBeALink(t *testing.T) {
+	g := newGround(t, map[string]string{"a.md": "plum"})
+	alias := filepath.Join(filepath.Dir(g.dir), "alias")
+	must(t, os.Symlink(g.dir, alias))
+	g.open(Options{Dir: alias})
+	for _, path := range []string{"a.md", alias + "/a.md"} {
+		if got := g.does("Read", with{"file_path": path}); !strings.Contains(got, "plum") {
+			t.Errorf("%q", got)
+		}
+	}
+	if len(g.asked) > 0 {
+		t.Errorf("asked again about %v", g.asked)
+	}
+	if got := g.does("Glob", with{"pattern": "*.md"}); got != "a.md\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestWhatTheFenceHidesIsNotThere(t *testing.T) {
+	g := newGround(t, map[string]string{"notes/a.md": "plum", ".env": "marigold", "state/s.json": "marigold", "policy.yaml": "marigold?"})
+	g.hiddenFromSee = func(path string, write bool) bool {
+		return path == g.dir+"/.env" || strings.HasPrefix(path, g.dir+"/state") || write && path == g.dir+"/policy.yaml"
+	}
+	for _, path := range []string{".env", "state/s.json", g.dir + "/.env", "notes/../.env"} {
+		g.refused("Read", with{"file_path": path}, "not shown to you")
+		g.refused("Write", with{"file_path": path, "content": "x"}, "not shown to you")
+	}
+	g.does("Read", with{"file_path": "policy.yaml"})
+	g.refused("Write", with{"file_path": "policy.yaml", "content": "x"}, "not shown to you")
+	g.refused("Grep", with{"pattern": ".", "path": "state"}, "not shown to you")
+	g.link("../.env", "notes/env.md")
+	g.refused("Read", with{"file_path": "notes/env.md"}, "not shown to you")
+	for _, got := range []string{
+		g.does("Grep", with{"pattern": "marigold", "output_mode": "content"}), g.does("Grep", with{"pattern": "m", "path": "."}),
+		g.does("Glob", with{"pattern": "**"}), g.does("Glob", with{"pattern": "**/*"}),
+	} {
+		if strings.Contains(got, "state") || strings.Contains(got, ".env") || strings.Contains(got, "marigold\n") {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+// What a walk or a judged path comes by is opened without following links, whatever has
+// taken its place since.
+func TestALinkInThePlaceOfAFileIsNotFollowed(t *testing.T) {
+	g := newGround(t, map[string]string{".env": "marigold", "notes/b.md": "plum"})
+	g.link("../.env", "notes/a.md")
+	g.link("notes", "linked")
+	folder, err := openFolder(filepath.Join(g.dir, "notes"), false)
+	must(t, err)
+	defer folder.Close()
+	if data, err := readIn(folder, "a.md", maxFile); err == nil {
+		t.Errorf("it reads %q", data)
+	}
+	if data, err := readIn(folder, "b.md", maxFile); err != nil || string(data) != "plum" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if _, err := openFolder(filepath.Join(g.dir, "linked"), false); err == nil {
+		t.Error("a folder is opened through a link")
+	}
+}
+
+// A command of another session makes links while a file is opened. Whatever it does,
+// nothing is read that was not judged, or is not shown.
+func TestARaceOfLinksShowsNoSecret(t *testing.T) {
+	g := newGround(t, map[string]string{"notes/a.md": "plum", "notes/real/a.md": "plum", "secret/a.md": "marigold", ".env": "marigold"})
+	g.hiddenFromSee = func(path string, _ bool) bool {
+		return path == g.dir+"/.env" || strings.HasPrefix(path, g.dir+"/secret")
+	}
+	var done atomic.Bool
+	swapped := make(chan struct{})
+	go func() {
+		defer close(swapped)
+		for i := 0; !done.Load(); i++ {
+			for name, targets := range map[string][]string{"notes/x.md": {"a.md", "../.env"}, "notes/dir": {"real", "../secret"}} {
+				next := filepath.Join(g.dir, name+".next")
+				_ = os.Symlink(targets[i%2], next)
+				_ = os.Rename(next, filepath.Join(g.dir, name))
+			}
+			// A folder takes the place of a link, and the other way round.
+			_ = os.Rename(filepath.Join(g.dir, "notes/real"), filepath.Join(g.dir, "notes/moved"))
+			_ = os.Symlink("../secret", filepath.Join(g.dir, "notes/real"))
+			_ = os.Remove(filepath.Join(g.dir, "notes/real"))
+			_ = os.Rename(filepath.Join(g.dir, "notes/moved"), filepath.Join(g.dir, "notes/real"))
+		}
+	}()
+	read := 0
+	for range 150 {
+		for _, r := range []Result{
+			g.call("Read", with{"file_path": "notes/x.md"}), g.call("Read", with{"file_path": "notes/dir/a.md"}), g.call("Read", with{"file_path": "notes/real/a.md"}),
+			g.call("Grep", with{"pattern": ".", "path": "notes", "output_mode": "content"}), g.call("Write", with{"file_path": "notes/real/b.md", "content": " "}),
+		} {
+			if strings.Contains(r.Text, "marigold") {
+				t.Fatalf("it shows %q", r.Text)
+			}
+			if !r.IsError {
+				read++
+			}
+		}
+	}
+	done.Store(true)
+	<-swapped
+	if read == 0 {
+		t.Error("nothing was ever read")
+	}
+	if entries, err := os.ReadDir(filepath.Join(g.dir, "secret")); err != nil || len(entries) != 1 {
+		t.Errorf("secret/ holds %v, %v", entries, err)
+	}
+}
+
+// However a path is spelled, either the file is opened that the system means, or it is
+// judged by its real name before.
+func TestPropertyNoSpellingEscapes(t *testing.T) {
+	g := newGround(t, map[string]string{"a.md": "a", "notes/a.md": "notes/a", "notes/sub/a.md": "notes/sub/a"})
+	must(t, os.WriteFile(filepath.Join(g.outside, "a.md"), []byte("outside"), 0o600))
+	g.link("notes", "in")
+	g.link("../outside", "out")
+	g.link("../..", "notes/up")
+	g.link("sub/..", "notes/here")
+	g.link(g.dir, "whole")
+	part := rapid.SampledFrom([]string{"notes", "sub", "..", ".", "", "in", "out", "up", "here", "whole", "outside", "data", "a.md", "none"})
+	rapid.Check(t, func(rt *rapid.T) {
+		path := strings.Join(rapid.SliceOfN(part, 1, 6).Draw(rt, "parts"), "/") + "/a.md"
+		if rapid.Bool().Draw(rt, "absolute") {
+			path = g.dir + "/" + path
+		}
+		g.asked = nil
+		r := g.call("Read", with{"file_path": path})
+		full := path
+		if !filepath.IsAbs(path) {
+			full = g.dir + "/" + path
+		}
+		// The system's own opinion: what it opens, and by which real name.
+		data, err := os.ReadFile(full)
+		switch {
+		case err == nil && r.IsError:
+			rt.Fatalf("%s: the tool says %q", path, r.Text)
+		case err != nil && !r.IsError && len(g.asked) == 0:
+			// A folder that is not there is passed by on the way back.
+			if data, err = os.ReadFile(filepath.Clean(full)); err != nil || !strings.Contains(r.Text, string(data)) {
+				rt.Fatalf("%s: %q, and tidied %q, %v", path, r.Text, data, err)
+			}
+			return
+		case err != nil:
+			return
+		}
+		real, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", opened(rt, full)))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if !strings.Contains(r.Text, string(data)) {
+			rt.Fatalf("%s: %q, want %q", path, r.Text, data)
+		}
+		plain := filepath.Clean(full)
+		if asked := g.askedAbout("file_path"); real == plain && len(asked) > 0 || real != plain && (len(asked) != 1 || asked[0] != "Read "+real) {
+			rt.Fatalf("%s is %s, judged again: %v", path, real, asked)
+		}
+	})
+}
+
+// opened is a descriptor of a file, which the end of the test closes.
+func opened(t *rapid.T, path string) uintptr {
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f.Fd()
+}

@@ -1,0 +1,28 @@
+package core
+
+import (
+	"os"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages"
+	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/agent/messages/scripted"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/store/storetest"
+)
+
+// overMessages is the engine over the Messages API, behind which the offline engine
+// plays the model.
+func overMessages(h home) (agent.Engine, func()) {
+	h.t.Helper()
+	if err := os.MkdirAll(h.root, 0o700); err != nil {
+		h.t.Fatal(err)
+	}
+	dir, model := storetest.At(h.t, h.root), scripted.New(script.Options{Seed: 1, Pace: 0.5})
+	return messages.New(messages.Options{
+		Dir: dir, Transport: model, Env: []string{"PATH=/usr/bin:/bin"},
+		Providers: provider.New(provider.Options{Dir: dir, Getenv: func(name string) string {
+			return map[string]string{"ANTHROPIC_API_KEY": "a key of a test"}[name]
+		}}),
+	}), model.Close
+}

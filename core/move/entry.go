@@ -1,0 +1,51 @@
+package move
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	cleaned "ollimbot/core/clean"
+	"ollimbot/core/words"
+)
+
+// entry is the item as an archive would have it.
+func (it *item) entry(name string) entry {
+	h := &tar.Header{Name: name, Mode: int64(it.mode()), Size: it.size}
+	if it.info != nil {
+		h.ModTime = it.info.ModTime()
+	}
+	return entry{Header: h, name: name, folder: it.folder}
+}
+
+// clean is a name from outside as it can be shown.
+func clean(name string) string { return cleaned.Cut(cleaned.Line(name), 200) }
+
+// bare is an error without the path that the sentence around it names.
+func bare(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// room refuses what does not fit on the disk.
+func room(folder string, needs int64) error {
+	for ; !exists(folder) && folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
+		continue // it is made later
+	}
+	var s unix.Statfs_t
+	if err := unix.Statfs(folder, &s); err != nil {
+		return nil //nolint:nilerr // then the disk says it
+	}
+	if free := s.Bavail * uint64(s.Bsize); free < uint64(needs+needs/8) {
+		return fmt.Errorf(textNoRoom, words.Bytes(needs), folder, words.Bytes(int64(min(free, math.MaxInt64))))
+	}
+	return nil
+}

@@ -1,0 +1,26 @@
+//go:build !linux
+
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// syncDisk makes a tree durable, file by file.
+func syncDisk(dir string) error {
+	return filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir():
+			return syncFolder(path)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Sync(), f.Close())
+	})
+}

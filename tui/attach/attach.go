@@ -1,0 +1,332 @@
+// Package attach is the door to the dashboard from another terminal: an SSH server on a
+// socket of the data directory and, where it is asked for, on a port. Each viewer is a
+// dashboard, or plain mode, in the bot's process on a terminal of its own, of which only
+// the bytes travel. What a viewer may is decided by the core; the package must not know
+// how a dashboard works, nor what a command does.
+package attach
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core"
+	"ollimbot/core/access"
+	"ollimbot/core/agent"
+	"ollimbot/core/audit"
+	"ollimbot/core/fault"
+)
+
+// Options of a server. All but Listen, Host and Commands are required.
+type Options struct {
+	Bot *core.Bot
+	Log *slog.Logger
+	// Socket opens the socket, whose visitors know Token.
+	Socket func() (net.Listener, error)
+	// Token is what a visitor of the socket has to know: what the user reads in the
+	// data directory, and no command of a model. Empty lets nobody in.
+	Token func() string
+	// Listen is the address of the port, host:port; empty opens none.
+	Listen string
+	// HostKey is the bot's own key, Find the line of a key that somebody shows.
+	HostKey func() (ssh.Signer, error)
+	Find    func(ssh.PublicKey) (access.Key, bool, error)
+	// Host is this machine, for the top line of viewers who are elsewhere.
+	Host string
+	// Environ is the environment of the editor: the bot's own.
+	Environ []string
+	// Settings is the directory of the user's settings; each key has a folder of its own
+	// below it for what it has chosen. Empty keeps nothing.
+	Settings string
+	// Tidy is called some seconds after viewers have come or gone; nil does nothing.
+	Tidy func()
+	// Commands runs a command that only reads, for a client that wants its answer.
+	Commands func(ctx context.Context, args []string) agent.CommandResult
+}
+
+// The limits of who is not known yet, and of who is.
+const (
+	handshakeTime = 10 * time.Second
+	authTries     = 3
+	maxPending    = 16 // handshakes at a time
+	maxPerAddress = 4  // of them from one address
+	maxConns      = 64
+	maxViewers    = 40
+	maxSessions   = 4 // of one connection
+	// A connection that does not answer is asked again, and is closed after the last.
+	keepalive   = 15 * time.Second
+	keptMissing = 8
+	// tidyAfter is how long viewers must have been the same for Options.Tidy.
+	tidyAfter = 3 * time.Second
+	// unknownGap is how often an address that shows unknown keys is logged.
+	unknownGap = time.Hour
+)
+
+// Server is the door. Use New.
+type Server struct {
+	o      Options
+	key    func() (ssh.Signer, error) // once
+	online sync.WaitGroup             // connections
+
+	mu      sync.Mutex
+	pending map[string]int // handshakes by address
+	conns   int
+	viewers int
+	serial  int
+	unknown map[string]time.Time // when an address was last logged
+	tidy    *time.Timer
+}
+
+// New returns a server that is not open yet.
+func New(o Options) *Server {
+	return &Server{o: o, key: sync.OnceValues(o.HostKey), pending: map[string]int{}, unknown: map[string]time.Time{}}
+}
+
+// Run takes viewers until ctx ends, tells them so, and waits until they have gone. The bot
+// works without a socket or a port that cannot be opened: the log says why.
+func (s *Server) Run(ctx context.Context) error {
+	var g errgroup.Group
+	serve := func(name string, open func() (net.Listener, error), config func() *ssh.ServerConfig) {
+		l, err := open()
+		if err != nil {
+			s.o.Log.Error("nobody can attach", "where", name, "error", err)
+			return
+		}
+		if name == "port" {
+			s.o.Log.Info("viewers can attach", "address", l.Addr().String())
+		}
+		g.Go(fault.Guard("the door of viewers", func() error { s.accept(ctx, l, config); return nil }))
+	}
+	serve("socket", s.o.Socket, s.socketConfig)
+	if s.o.Listen != "" {
+		serve("port", func() (net.Listener, error) { return net.Listen("tcp", s.o.Listen) }, s.portConfig)
+	}
+	err := g.Wait()
+	s.online.Wait()
+	return err
+}
+
+// accept serves what comes over a listener, which it closes at the end.
+func (s *Server) accept(ctx context.Context, l net.Listener, config func() *ssh.ServerConfig) {
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })() // the end is told by Accept
+	down := false
+	for {
+		conn, err := l.Accept()
+		switch {
+		case ctx.Err() != nil:
+			if err == nil {
+				_ = conn.Close()
+			}
+			_ = l.Close()
+			return
+		case err != nil: // no handles left, most likely: that passes
+			if !down {
+				s.o.Log.Warn("no viewer can attach; trying again each second", "error", err)
+			}
+			down = true
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+			}
+			continue
+		}
+		down = false
+		from := address(conn)
+		if !s.admit(from) {
+			_ = conn.Close()
+			continue
+		}
+		s.online.Go(func() {
+			defer fault.Rescue("a viewer", func(f *fault.Error) { s.o.Log.Error("a viewer's connection broke", "error", f) })
+			defer s.count(&s.conns, -1)
+			defer func() { _ = conn.Close() }()
+			s.connection(ctx, conn, from, config())
+		})
+	}
+}
+
+// local is the address of who comes over the socket.
+const local = "socket"
+
+// address is where a connection comes from, without its port.
+func address(conn net.Conn) string {
+	host, _, err := net.SplitHostPort(conn.RemoteAddr().String())
+	if err != nil {
+		return local
+	}
+	return host
+}
+
+// admit counts a connection in that begins with a handshake, where there is room.
+func (s *Server) admit(from string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := 0
+	for _, n := range s.pending {
+		all += n
+	}
+	if all >= maxPending || from != local && s.pending[from] >= maxPerAddress || s.conns >= maxConns {
+		return false
+	}
+	s.pending[from]++
+	s.conns++
+	return true
+}
+
+// shaken counts a handshake out.
+func (s *Server) shaken(from string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pending[from]--; s.pending[from] <= 0 {
+		delete(s.pending, from)
+	}
+}
+
+// count changes a number under the lock, and gives it.
+func (s *Server) count(n *int, by int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*n += by
+	return *n
+}
+
+// viewer counts a viewer in or out, and gives how many there are.
+func (s *Server) viewer(by int) int {
+	n := s.count(&s.viewers, by)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.o.Tidy == nil:
+	case s.tidy == nil:
+		s.tidy = time.AfterFunc(tidyAfter, s.o.Tidy)
+	default:
+		s.tidy.Reset(tidyAfter)
+	}
+	return n
+}
+
+// connection serves one connection: handshake, then sessions.
+func (s *Server) connection(ctx context.Context, conn net.Conn, from string, config *ssh.ServerConfig) {
+	sshConn, channels, requests, err := s.handshake(ctx, conn, from, config)
+	if err != nil {
+		s.o.Log.Debug("no viewer", "address", from, "error", err)
+		return
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	c := &client{server: s, conn: sshConn, stop: stop, from: from}
+	var all sync.WaitGroup
+	all.Go(func() { ssh.DiscardRequests(requests) })
+	all.Go(func() { c.keepAlive(ctx) })
+	c.serve(ctx, channels, &all)
+	stop()
+	_ = conn.Close() // what still hangs on it ends
+	all.Wait()
+}
+
+// serve takes sessions until the connection ends, or ctx and the sessions after it. One
+// that does nothing else than being open is closed.
+func (c *client) serve(ctx context.Context, channels <-chan ssh.NewChannel, all *sync.WaitGroup) {
+	idle := time.AfterFunc(handshakeTime, c.stop)
+	defer idle.Stop()
+	var late <-chan time.Time
+	ended, left := make(chan struct{}), ctx.Done()
+	for open := 0; open > 0 || ctx.Err() == nil; {
+		select {
+		case channel, ok := <-channels:
+			switch {
+			case !ok:
+				c.stop()
+				channels = nil
+			case channel.ChannelType() != "session":
+				_ = channel.Reject(ssh.Prohibited, textNoForwarding)
+			case open >= maxSessions || ctx.Err() != nil:
+				_ = channel.Reject(ssh.ResourceShortage, textManySessions)
+			default:
+				idle.Stop()
+				open++
+				all.Go(func() {
+					defer func() { ended <- struct{}{} }()
+					defer fault.Rescue("a viewer", func(f *fault.Error) { c.server.o.Log.Error("a viewer broke", "error", f) })
+					c.session(ctx, channel)
+				})
+			}
+		case <-ended:
+			if open--; open == 0 {
+				idle.Reset(handshakeTime)
+			}
+		case <-left:
+			left, late = nil, time.After(farewell)
+		case <-late: // somebody does not read: closing the connection frees its session
+			late = nil
+			_ = c.conn.Close()
+		}
+	}
+}
+
+// handshake finds out who is there, within handshakeTime.
+func (s *Server) handshake(ctx context.Context, conn net.Conn, from string, config *ssh.ServerConfig) (
+	*ssh.ServerConn, <-chan ssh.NewChannel, <-chan *ssh.Request, error,
+) {
+	defer s.shaken(from)
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	key, err := s.key()
+	if err != nil {
+		s.o.Log.Error("nobody can attach", "error", err)
+		return nil, nil, nil, err
+	}
+	config.AddHostKey(key)
+	if err := conn.SetDeadline(time.Now().Add(handshakeTime)); err != nil {
+		return nil, nil, nil, err
+	}
+	c, channels, requests, err := ssh.NewServerConn(conn, config)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return c, channels, requests, conn.SetDeadline(time.Time{})
+}
+
+// client is a connection that was let in.
+type client struct {
+	server *Server
+	conn   *ssh.ServerConn
+	stop   context.CancelFunc
+	from   string
+}
+
+func (c *client) may(what string) string { return c.conn.Permissions.Extensions[what] }
+
+// keepAlive asks the other end whether it is there, so that one that is not is noticed.
+func (c *client) keepAlive(ctx context.Context) {
+	tick := time.NewTicker(keepalive)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		late := time.AfterFunc(keepalive*keptMissing, func() { _ = c.conn.Close() })
+		_, _, err := c.conn.SendRequest("keepalive@openssh.com", true, nil)
+		late.Stop()
+		if err != nil {
+			c.stop()
+			return
+		}
+	}
+}
+
+// origin is who the audit log says a viewer is.
+func (c *client) origin(ctx context.Context, serial int) context.Context {
+	where := c.may(permName)
+	if c.from != local {
+		where += " from " + c.from
+	}
+	return audit.With(ctx, audit.User, fmt.Sprintf("viewer %d: %s", serial, where))
+}

@@ -1,0 +1,87 @@
+package attach
+
+import (
+	"crypto/subtle"
+	"errors"
+	"net"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// What a connection was let in as, in its permissions: a key that was only shown and not
+// proved must leave nothing behind.
+const (
+	permName     = "name"
+	permReadOnly = "read-only"
+	permKey      = "key"
+)
+
+// socketConfig lets in who knows the token.
+func (s *Server) socketConfig() *ssh.ServerConfig {
+	return s.config(&ssh.ServerConfig{
+		PasswordCallback: func(_ ssh.ConnMetadata, word []byte) (*ssh.Permissions, error) {
+			token := s.o.Token()
+			if token == "" || subtle.ConstantTimeCompare([]byte(token), word) != 1 {
+				return nil, errors.New("another token")
+			}
+			return &ssh.Permissions{Extensions: map[string]string{permName: textLocal}}, nil
+		},
+	})
+}
+
+// portConfig lets in the keys of authorized_keys.
+func (s *Server) portConfig() *ssh.ServerConfig {
+	return s.config(&ssh.ServerConfig{
+		PublicKeyAuthAlgorithms: []string{
+			ssh.KeyAlgoED25519, ssh.KeyAlgoSKED25519, ssh.KeyAlgoSKECDSA256, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521,
+			ssh.KeyAlgoRSASHA256, ssh.KeyAlgoRSASHA512,
+		},
+		PublicKeyCallback: func(meta ssh.ConnMetadata, public ssh.PublicKey) (*ssh.Permissions, error) {
+			mark := ssh.FingerprintSHA256(public)
+			key, ok, err := s.o.Find(public)
+			if err != nil || !ok {
+				s.logUnknown(meta.RemoteAddr().String(), mark, err)
+				return nil, errors.New("another key")
+			}
+			e := map[string]string{permName: strings.TrimSpace(key.Name + " " + mark[:len("SHA256:")+8]), permKey: mark}
+			if key.ReadOnly {
+				e[permReadOnly] = "yes"
+			}
+			return &ssh.Permissions{Extensions: e}, nil
+		},
+	})
+}
+
+// config is what both have in common.
+func (s *Server) config(c *ssh.ServerConfig) *ssh.ServerConfig {
+	c.MaxAuthTries = authTries
+	c.ServerVersion = "SSH-2.0-ollim-bot"
+	return c
+}
+
+// logUnknown says that somebody has shown a key that is not known, once for each address
+// and hour. A client may show several.
+func (s *Server) logUnknown(address, fingerprint string, err error) {
+	host, _, _ := net.SplitHostPort(address)
+	now := time.Now()
+	s.mu.Lock()
+	for a, at := range s.unknown {
+		if now.Sub(at) >= unknownGap || len(s.unknown) > 10_000 {
+			delete(s.unknown, a)
+		}
+	}
+	_, known := s.unknown[host]
+	if !known {
+		s.unknown[host] = now
+	}
+	s.mu.Unlock()
+	switch {
+	case known:
+	case err != nil:
+		s.o.Log.Error("a viewer was refused", "address", host, "error", err)
+	default:
+		s.o.Log.Warn("a viewer with an unknown key was refused", "address", host, "fingerprint", fingerprint)
+	}
+}

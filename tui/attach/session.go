@@ -1,0 +1,294 @@
+package attach
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/sys/unix"
+
+	"ollimbot/core/audit"
+	"ollimbot/tui/plain"
+	"ollimbot/tui/settings"
+)
+
+const (
+	// farewell is how long a viewer has to take its last bytes.
+	farewell = time.Second
+	// Ended is the exit status of a viewer whose bot has ended: it may be back soon.
+	Ended = 75
+	// What a viewer may send, in bytes a second and at once, and how much that is no key:
+	// a sequence without an end is read anew with each byte that is added to it.
+	inRate, inBurst = 128 << 10, 256 << 10
+	maxUnheard      = 256 << 10
+	maxVars         = 16
+	maxCommand      = 256
+)
+
+// session is one viewer.
+type session struct {
+	*client
+	channel ssh.Channel
+	term    string // of a pty, empty without one
+	size    *unix.Winsize
+	vars    []string
+	began   atomic.Bool
+	resized chan os.Signal
+	master  atomic.Pointer[os.File]
+	pumps   sync.WaitGroup
+}
+
+// session serves one channel: what the viewer has, then what it wants to see.
+func (c *client) session(ctx context.Context, fresh ssh.NewChannel) {
+	channel, requests, err := fresh.Accept()
+	if err != nil {
+		return
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s := &session{client: c, channel: channel, resized: make(chan os.Signal, 1)}
+	begin := make(chan string, 1)
+	var g sync.WaitGroup
+	g.Go(func() {
+		defer stop() // the other end has closed it
+		for r := range requests {
+			ok := s.request(r, begin)
+			if r.WantReply {
+				_ = r.Reply(ok, nil) // a connection that is gone ends the requests
+			}
+		}
+	})
+	select {
+	case command := <-begin:
+		s.end(ctx, s.run(ctx, command))
+	case <-ctx.Done():
+	}
+	_ = channel.Close() // the other end does too
+	s.pumps.Wait()
+	g.Wait()
+}
+
+// request answers one of the other end's requests. Only its first command begins.
+func (s *session) request(r *ssh.Request, begin chan<- string) (ok bool) {
+	switch r.Type {
+	case "pty-req":
+		var p struct {
+			Term                         string
+			Columns, Rows, Width, Height uint32
+			Modes                        string
+		}
+		if s.began.Load() || ssh.Unmarshal(r.Payload, &p) != nil || !word(p.Term) {
+			return false
+		}
+		s.term, s.size = cmp.Or(p.Term, "dumb"), size(p.Columns, p.Rows)
+		return true
+	case "window-change":
+		var p struct{ Columns, Rows, Width, Height uint32 }
+		if ssh.Unmarshal(r.Payload, &p) == nil {
+			s.resize(size(p.Columns, p.Rows))
+		}
+	case "env":
+		var p struct{ Name, Value string }
+		if s.began.Load() || ssh.Unmarshal(r.Payload, &p) != nil || !shown(p.Name, p.Value) || len(s.vars) >= maxVars {
+			return false
+		}
+		s.vars = append(s.vars, p.Name+"="+p.Value)
+		return true
+	case "shell", "exec":
+		var p struct{ Command string }
+		if r.Type == "exec" && ssh.Unmarshal(r.Payload, &p) != nil || len(p.Command) > maxCommand || s.began.Swap(true) {
+			return false
+		}
+		begin <- p.Command
+		return true
+	}
+	return false // forwarding of an agent or of X, sftp, signals
+}
+
+// resize gives the terminal another size, and tells what is shown on it.
+func (s *session) resize(to *unix.Winsize) {
+	if s.master.Load() == nil {
+		return
+	}
+	_ = s.sized(to) // one that is closed has no size
+	select {
+	case s.resized <- syscall.SIGWINCH:
+	default: // it has not looked yet
+	}
+}
+
+// size is a terminal's size, within what a frame may cost. A client without a terminal
+// names none.
+func size(columns, rows uint32) *unix.Winsize {
+	if columns == 0 || rows == 0 {
+		columns, rows = 80, 24
+	}
+	return &unix.Winsize{Col: uint16(min(max(columns, 1), 640)), Row: uint16(min(max(rows, 1), 200))}
+}
+
+// shown reports whether a variable of a viewer counts: what says how its terminal speaks.
+func shown(name, value string) bool {
+	return (slices.Contains([]string{"COLORTERM", "LANG", "NO_COLOR", "NO_MOTION"}, name) || strings.HasPrefix(name, "LC_")) &&
+		word(name) && word(value)
+}
+
+// word reports whether a text is a plain word, as names of terminals and locales are.
+func word(text string) bool {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.+@;:", r)
+	}
+	return len(text) <= 64 && strings.TrimLeftFunc(text, plain) == ""
+}
+
+// refusal is what a viewer is told in place of what it asked for.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// wish is what a viewer wants to see.
+type wish struct {
+	what     string // "dashboard", "plain" or "status"
+	readOnly bool
+	json     bool
+	theme    string
+}
+
+// parse reads the command of a viewer; none is the dashboard.
+func parse(command string) (w wish, err error) {
+	words := strings.Fields(command)
+	w.what = "dashboard"
+	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
+		w.what, words = words[0], words[1:]
+	}
+	for i := 0; i < len(words); i++ {
+		switch name, value, has := strings.Cut(words[i], "="); {
+		case name == "--read-only" && !has:
+			w.readOnly = true
+		case name == "--json" && !has && w.what == "status":
+			w.json = true
+		case name == "--theme" && w.what == "dashboard":
+			if !has && i+1 < len(words) {
+				i++
+				value = words[i]
+			}
+			if !slices.Contains(settings.Themes, value) {
+				return w, refusal(fmt.Sprintf(textNoTheme, strings.Join(settings.Themes, ", ")))
+			}
+			w.theme = value
+		default:
+			return w, refusal(textNoCommand)
+		}
+	}
+	if !slices.Contains([]string{"dashboard", "plain", "status"}, w.what) {
+		return w, refusal(textNoCommand)
+	}
+	return w, nil
+}
+
+// run shows a viewer what it wants to see until it leaves.
+func (s *session) run(ctx context.Context, command string) error {
+	w, err := parse(command)
+	if err != nil {
+		return err
+	}
+	w.readOnly = w.readOnly || s.may(permReadOnly) != ""
+	o := &s.server.o
+	if w.what == "status" {
+		args := []string{"status"}
+		if w.json {
+			args = append(args, "--json")
+		}
+		return s.answer(ctx, args)
+	}
+	switch {
+	case w.what == "dashboard" && s.term == "":
+		return refusal(textNoTerminal)
+	case w.what == "dashboard" && s.term == "dumb":
+		return refusal(textDumb)
+	}
+	n := s.server.viewer(1)
+	defer s.server.viewer(-1)
+	if n > maxViewers {
+		return refusal(fmt.Sprintf(textManyViewers, maxViewers))
+	}
+	ctx = s.origin(ctx, s.server.count(&s.server.serial, 1))
+	viewer := o.Bot.Viewer(w.readOnly)
+	defer viewer.Close()
+	o.Bot.Note(ctx, audit.ViewerAttached, w.what, s.ways(w))
+	o.Log.Info("a viewer has attached", "who", audit.OriginOf(ctx).From, "what", w.what, "read_only", w.readOnly)
+	defer o.Log.Info("a viewer has left", "who", audit.OriginOf(ctx).From)
+	if s.term != "" {
+		return s.onTerminal(ctx, w, viewer)
+	}
+	in, out := io.Pipe()
+	s.pumps.Go(func() {
+		_, err := io.Copy(out, s.channel)
+		_ = out.CloseWithError(err) // never fails
+	})
+	err = plain.Run(ctx, viewer, plain.Options{Input: in, Output: s.writer(s.channel), ReadOnly: w.readOnly})
+	_ = in.Close() // the pump ends with what comes next
+	return err
+}
+
+// ways is what the audit log says of how somebody looks.
+func (s *session) ways(w wish) string {
+	text := "full"
+	if w.readOnly {
+		text = permReadOnly
+	}
+	if key := s.may(permKey); key != "" {
+		text += ", " + key
+	}
+	return text
+}
+
+// answer carries out a command that only reads. JSON is one line.
+func (s *session) answer(ctx context.Context, args []string) error {
+	r := s.server.o.Commands(ctx, args)
+	_, _ = io.WriteString(s.channel.Stderr(), r.Stderr)
+	var line bytes.Buffer
+	if json.Compact(&line, []byte(r.Stdout)) == nil {
+		r.Stdout = line.String() + "\n"
+	}
+	if _, err := io.WriteString(s.writer(s.channel), r.Stdout); err != nil {
+		return err
+	}
+	if r.Exit != 0 {
+		return refusal("")
+	}
+	return nil
+}
+
+// end says why the viewer has ended, where it is not by its own wish, and with which status.
+func (s *session) end(ctx context.Context, err error) {
+	var status uint32
+	var refused refusal
+	switch {
+	case errors.As(err, &refused):
+		status = 1
+		if refused != "" {
+			_, _ = io.WriteString(s.channel.Stderr(), "ollim-bot: "+string(refused)+"\r\n")
+		}
+	case ctx.Err() != nil: // the bot ends, or nobody is there any more
+		status = Ended
+		_, _ = io.WriteString(s.channel.Stderr(), textEnded+"\r\n")
+	case err != nil:
+		status = 1
+		s.server.o.Log.Error("a viewer broke", "error", err)
+		_, _ = io.WriteString(s.channel.Stderr(), textBroke+"\r\n")
+	}
+	// A connection that is gone is a viewer that has left.
+	_, _ = s.channel.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{status}))
+}

@@ -1,0 +1,178 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+	"golang.org/x/time/rate"
+
+	"ollimbot/core"
+	"ollimbot/core/audit"
+	"ollimbot/tui"
+	"ollimbot/tui/plain"
+)
+
+// onTerminal shows the dashboard, or plain mode, on a pty of ours: raw mode, the editor and
+// lines that can be edited are as on any terminal, and a viewer that reads nothing holds up
+// nobody but itself.
+func (s *session) onTerminal(ctx context.Context, w wish, viewer *core.Viewer) error {
+	master, slave, err := openTerminal()
+	if err != nil {
+		return fmt.Errorf("open a terminal: %w", err)
+	}
+	defer func() { _ = master.Close() }() // it may be closed already
+	s.master.Store(master)
+	if err := s.sized(s.size); err != nil {
+		_ = slave.Close()
+		return fmt.Errorf("size the terminal: %w", err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	t := &terminal{session: s, master: master}
+	s.pumps.Go(func() { t.listen(ctx, w.what == "plain", stop) })
+	var shown sync.WaitGroup
+	shown.Go(t.show)
+	if w.what == "plain" {
+		err = plain.Run(ctx, viewer, plain.Options{Input: slave, Output: slave, ReadOnly: w.readOnly})
+	} else {
+		err = tui.Run(ctx, viewer, t.options(ctx, w, slave))
+	}
+	_ = slave.Close()
+	// What is left on the way is shown, but nobody waits for who does not read.
+	late := time.AfterFunc(farewell, func() { _ = master.Close() })
+	defer late.Stop()
+	shown.Wait()
+	return err
+}
+
+// openTerminal opens a pty whose master can be closed while somebody reads from it: a
+// program that an editor has left behind would hold the viewer otherwise. It needs no
+// thread of its own either.
+func openTerminal() (master, slave *os.File, err error) {
+	blocking, slave, err := pty.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = blocking.Close() }() // the copy stays
+	fd, err := unix.FcntlInt(blocking.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err == nil {
+		err = unix.SetNonblock(fd, true)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, slave.Close())
+	}
+	return os.NewFile(uintptr(fd), blocking.Name()), slave, nil
+}
+
+// sized gives the terminal a size. Asking the file for its descriptor would make it block.
+func (s *session) sized(to *unix.Winsize) error {
+	raw, err := s.master.Load().SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) { failed = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, to) })
+	return errors.Join(err, failed)
+}
+
+// terminal is the pty of a viewer: what it types goes in at the master, and what is shown
+// comes out there.
+type terminal struct {
+	*session
+	master *os.File
+	// unheard is what has come, in bytes, since the dashboard took the last key of it:
+	// a paste without an end would be kept for ever.
+	unheard atomic.Int64
+}
+
+// options are those of a dashboard on the terminal.
+func (t *terminal) options(ctx context.Context, w wish, slave *os.File) tui.Options {
+	o := &t.server.o
+	vars := append([]string{"TERM=" + t.term}, t.vars...)
+	remote := &tui.Remote{
+		Signals: t.resized, Programs: append(append([]string{}, o.Environ...), vars[0]),
+		Heard:  func() { t.unheard.Store(0) },
+		Opened: func(file string) { o.Bot.Note(ctx, audit.FileOpened, file, "") },
+	}
+	if t.from != local {
+		remote.Host = o.Host
+	}
+	out := tui.Options{
+		Input: slave, Output: slave, Env: vars, ReadOnly: w.readOnly, Theme: w.theme, Config: o.Settings, Remote: remote,
+	}
+	if key := t.may(permKey); key != "" && o.Settings != "" {
+		name := strings.NewReplacer("/", "_", "+", "-").Replace(strings.TrimPrefix(key, "SHA256:"))
+		out.Kept = filepath.Join(o.Settings, "viewers", name)
+	}
+	return out
+}
+
+// listen takes what the viewer types until it has gone. In plain mode nobody but the
+// kernel would hear ctrl+c: interrupt does.
+func (t *terminal) listen(ctx context.Context, lines bool, interrupt func()) {
+	limit := rate.NewLimiter(inRate, inBurst)
+	b := make([]byte, 4<<10)
+	for {
+		n, err := t.channel.Read(b)
+		if n > 0 {
+			if t.unheard.Add(int64(n)) > maxUnheard && !lines {
+				t.server.o.Log.Warn("a viewer sent too much that is no key, and was cut off", "who", audit.OriginOf(ctx).From)
+				_ = t.conn.Close()
+				return
+			}
+			if lines && strings.ContainsRune(string(b[:n]), '\x03') {
+				interrupt()
+				return
+			}
+			if limit.WaitN(ctx, n) != nil { // the viewer ends
+				return
+			}
+			if _, err := t.master.Write(b[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				_, _ = t.master.Write([]byte{4}) // as ctrl+d; a terminal that is gone needs none
+			}
+			return
+		}
+	}
+}
+
+// show sends what stands on the terminal until that is closed, or nobody takes it: then the
+// terminal is closed.
+func (t *terminal) show() {
+	defer func() { _ = t.master.Close() }()
+	// Without the file's own way to be written, which takes a larger buffer.
+	_, _ = io.CopyBuffer(t.writer(t.channel), struct{ io.Reader }{t.master}, make([]byte, 8<<10))
+}
+
+// writer writes to the other end, and cuts off one that takes nothing.
+func (s *session) writer(w io.Writer) io.Writer {
+	late := time.AfterFunc(time.Hour, func() { _ = s.conn.Close() })
+	late.Stop()
+	return patient{w, late}
+}
+
+// patient is a writer whose timer runs while it writes.
+type patient struct {
+	io.Writer
+	late *time.Timer
+}
+
+func (p patient) Write(b []byte) (int, error) {
+	p.late.Reset(keepalive * keptMissing)
+	defer p.late.Stop()
+	return p.Writer.Write(b)
+}

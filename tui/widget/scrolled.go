@@ -1,0 +1,113 @@
+package widget
+
+import (
+	"ollimbot/tui/theme"
+)
+
+// Lines draws exactly h lines of exactly w cells.
+func (s *Scroll) Lines(t *theme.Theme, w, h int, focused bool) []string {
+	w, h = max(0, w), max(0, h)
+	bar := s.find.open() && h > 1
+	if bar {
+		h--
+	}
+	s.w, s.h = w, h
+	s.look = Look{W: w, Wrap: s.Wrap, Left: s.left, Matcher: s.find.matcher, Theme: t}
+	s.settle()
+	lines := Fill(s.draw(h, focused), w, h)
+	if bar {
+		lines = append(lines, s.findBar(Brush{Theme: t}, w))
+	}
+	return lines
+}
+
+// settle makes the remembered position fit the items and the size of today.
+func (s *Scroll) settle() {
+	first, end := s.Source.Bounds()
+	s.mark = max(s.mark, first)
+	if !s.paused {
+		s.top, s.mark = s.bottom(), max(end, first+1)-1
+		s.sawAll()
+		return
+	}
+	if s.top.item < first || s.top.item >= end {
+		s.top = position{item: max(first, min(s.top.item, max(end, 1)-1))}
+	} else {
+		s.top.row = min(s.top.row, s.height(s.top.item)-1)
+		if s.top.row < 0 { // the head may have changed its height
+			s.top = s.above(position{item: s.top.item}, -s.top.row)
+		}
+	}
+	if s.reveal {
+		s.reveal = false
+		s.aside()
+		if s.lineOf(s.mark) < 0 {
+			// Not on the screen: with a third of the screen as context above it.
+			s.top = s.above(position{item: s.mark}, s.h/3)
+		}
+	}
+	if last := s.bottom(); last.before(s.top) {
+		s.top = last
+	}
+}
+
+// draw renders the items from the top of the view on. The end of the last line
+// tells how much has arrived below.
+func (s *Scroll) draw(h int, focused bool) []string {
+	_, end := s.Source.Bounds()
+	var rows [][]Span
+	var backs []theme.Role
+	s.drawn = s.drawn[:0]
+	for at := s.top; len(rows) < h && at.item < end; at = (position{item: at.item + 1}) {
+		look, back := s.look, theme.Text
+		if focused && s.paused && at.item == s.mark {
+			look.Marked, back = true, theme.Select
+		}
+		if at.row < 0 {
+			head := s.head()
+			for _, row := range head[max(0, len(head)+at.row):] {
+				rows, backs = append(rows, row), append(backs, theme.Text)
+				s.drawn = append(s.drawn, position{at.item, -1})
+			}
+			at.row = 0
+		}
+		all := s.Source.Rows(at.item, look)
+		for y, row := range all[min(at.row, len(all)):] {
+			rows, backs = append(rows, row), append(backs, back)
+			s.drawn = append(s.drawn, position{at.item, at.row + y})
+		}
+		s.saw(at.item)
+	}
+	lines := make([]string, 0, h+1)
+	for y := range min(len(rows), h) {
+		b := Brush{Theme: s.look.Theme, Back: backs[y]}
+		badge := ""
+		if y == h-1 {
+			badge = s.badge()
+		}
+		line := b.Line(s.look.W-Cells(badge), rows[y]...)
+		lines = append(lines, line+s.look.Theme.Paint(theme.Match, badge))
+	}
+	return lines
+}
+
+// At is what stands on line y of the last drawing: which row of which item.
+func (s *Scroll) At(y int) (item uint64, row int, ok bool) {
+	if y >= min(len(s.drawn), s.h) || s.drawn[y].row < 0 {
+		return 0, 0, false
+	}
+	return s.drawn[y].item, s.drawn[y].row, true
+}
+
+// badge is empty when there is nothing new or no room to say so.
+func (s *Scroll) badge() string {
+	n := s.New()
+	if n == 0 {
+		return ""
+	}
+	text := " " + s.look.Theme.Glyph(theme.Down) + " " + textNew(n) + " "
+	if Cells(text)+8 > s.look.W {
+		return ""
+	}
+	return text
+}
