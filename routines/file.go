@@ -107,9 +107,9 @@ func (p *File) Task() Task {
 		Subagent:    p.Line("subagent"),
 		TrustInput:  p.flag("trust-input", false),
 		Critical:    p.flag("critical", false),
-		MayWait:     p.flag("may-wait", false),
+		MayWait:     p.kind == KindRoutine && p.flag("may-wait", false),
 	}
-	if f := p.Field("may-wait"); t.MayWait && (p.kind != KindRoutine || !t.Background || len(t.Allowed) > 0) {
+	if f := p.Field("may-wait"); t.MayWait && (!t.Background || len(t.Allowed) > 0) {
 		p.AddAt(Warning, f, msgMayWait)
 		t.MayWait = false
 	}
@@ -356,10 +356,10 @@ func removed(r rune) bool {
 var (
 	commonKeys = []string{
 		"id", "background", "model", "thinking", "isolated", "description", "update-main-session",
-		"allow-ping", "allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input", "critical", "may-wait",
+		"allow-ping", "allowed-tools", "disallowed-tools", "skills", "subagent", "trust-input", "critical",
 	}
 	ownKeys = map[Kind][]string{
-		KindRoutine:  {"cron", "missed"},
+		KindRoutine:  {"cron", "missed", "may-wait"},
 		KindReminder: {"run-at", "chain-depth", "max-chain", "chain-parent", "until", "again", "first-at", "last-word"},
 		KindWebhook:  {"fields"},
 	}
