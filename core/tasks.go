@@ -223,14 +223,14 @@ type pingFires struct {
 }
 
 // take gives those of a list, which it makes anew where that or the settings are others.
-func (k *pingFires) take(list []schedule.Entry, set *config.Runtime, make func() []budget.Fire) []budget.Fire {
+func (k *pingFires) take(list []schedule.Entry, set *config.Runtime, anew func() []budget.Fire) []budget.Fire {
 	if len(list) == 0 {
 		return nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.of != &list[0] || k.n != len(list) || k.runtime != set {
-		k.of, k.n, k.runtime, k.fires = &list[0], len(list), set, make()
+		k.of, k.n, k.runtime, k.fires = &list[0], len(list), set, anew()
 	}
 	return k.fires
 }

@@ -301,7 +301,10 @@ func (r *root) see(s core.Snapshot) {
 
 // context is what panes may look at.
 func (r *root) context() pane.Context {
-	return pane.Context{Theme: r.theme, Snap: r.snap, Tail: r.tail, Keys: r.keys, Zoomed: r.whole(), Chosen: r.chosen, ReadOnly: r.o.ReadOnly, Remote: r.o.Remote != nil}
+	return pane.Context{
+		Theme: r.theme, Snap: r.snap, Tail: r.tail, Keys: r.keys, Zoomed: r.whole(), Chosen: r.chosen,
+		ReadOnly: r.o.ReadOnly, Remote: r.o.Remote != nil,
+	}
 }
 
 // names names the keys as the dialogs and toasts speak of them: of the chat, and

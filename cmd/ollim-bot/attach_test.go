@@ -153,7 +153,9 @@ func (s *server) keyFor(option string) string {
 		s.t.Fatal(err)
 	}
 	defer f.Close()
-	fmt.Fprintf(f, "%s %s", option, read(s.t, path+".pub"))
+	if _, err := fmt.Fprintf(f, "%s %s", option, read(s.t, path+".pub")); err != nil {
+		s.t.Fatal(err)
+	}
 	return path
 }
 

@@ -46,7 +46,8 @@ func (c *demoCmd) Run(p *process) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := demo.Furnish(at.dir, at.now); err != nil {
+	home := demo.Home{Dir: at.dir, Now: at.now}
+	if err := demo.Furnish(home); err != nil {
 		return err
 	}
 	ctx, stop := p.context()
@@ -56,7 +57,7 @@ func (c *demoCmd) Run(p *process) (err error) {
 		// What its tokens would cost is shown: there is nobody to pay.
 		model: p.offline(at, script.Options{Pace: 1 / c.Speed, Priced: true}, notice),
 		beside: func(ctx context.Context, bot *core.Bot, log *slog.Logger) error {
-			return demo.Drive(ctx, bot, at.dir, at.env.Zone, log, c.Speed)
+			return demo.Drive(ctx, bot, home, log, c.Speed)
 		},
 	})
 }

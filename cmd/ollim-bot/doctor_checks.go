@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -388,41 +387,6 @@ func checkAgentFiles(r *report, at dataDir) {
 	}
 	if weak := webhook.WeakSecret(at.env.WebhookSecret); weak != "" {
 		r.add(warn, "webhooks", "%s", weak)
-	}
-}
-
-// stateFiles are the JSON files that the bot keeps; a missing one is fine.
-var stateFiles = []string{
-	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "config.json", "settings.json", "schedule.json",
-	"installed.json", "holds.json", "mute.json", "usage.json", "discord.json", "waiting_messages.json", "delivery.json", "provenance.json", "batches.json", "engine_moves.json",
-}
-
-func checkState(r *report, at dataDir) {
-	for _, name := range stateFiles {
-		data, err := at.dir.Read("state/" + name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			r.add(pass, name, "not there yet")
-		case err != nil:
-			r.add(bad, name, "%s", clean.Line(err.Error()))
-		case !json.Valid(data):
-			r.add(bad, name, "is not JSON: the bot will set it aside and begin with defaults; mend it first if you want to keep what it says")
-		default:
-			r.add(pass, name, "in order")
-		}
-	}
-	if info, err := os.Stat(at.dir.Path(webhook.LogFile)); err == nil {
-		r.add(pass, filepath.Base(webhook.LogFile), "%d kB; %s", (info.Size()+1023)/1024, webhook.LimitsText())
-	}
-	if kept, err := filepath.Glob(at.dir.Path("state/*.corrupt-*")); err == nil && len(kept) > 0 {
-		r.add(warn, "set aside", "%s in state/ (*.corrupt-*): look at them; they are removed after 30 days", words.Count(len(kept), "unreadable file"))
-	}
-	_, problems, err := config.LoadRuntime(at.dir)
-	if err != nil {
-		return // said above, with the other state files
-	}
-	for _, problem := range problems {
-		r.add(warn, "settings", "%s", problem)
 	}
 }
 

@@ -112,7 +112,10 @@ func (p *process) several(at dataDir, path, name string, pace float64, providers
 			return choice.New(choice.Options{
 				Dir: at.dir, Log: log,
 				Members: []choice.Member{
-					{Name: choice.Claude, Engine: p.claude(at, path, log, server, box, func() int64 { return settings().ClaudeMemoryLimit })},
+					{Name: choice.Claude, Engine: p.claude(at, claude.Options{
+						Path: path, Log: log, Control: server, Sandbox: box.Engine,
+						MemoryLimit: func() int64 { return settings().ClaudeMemoryLimit },
+					})},
 					{Name: choice.Messages, Engine: messagesapi.New(messagesapi.Options{
 						Dir: at.dir, Env: claudeproc.Environment(p.environment(at), p.claudeEnv(at)), Control: server,
 						Sandbox: box.CommandIn, Sight: box.Sight, Log: log, Providers: providers,
@@ -133,16 +136,15 @@ func (p *process) several(at dataDir, path, name string, pace float64, providers
 	}
 }
 
-// claude is the engine over the command at path.
-func (p *process) claude(at dataDir, path string, log *slog.Logger, server *control.Server, box *sandbox.Box, limit func() int64) agent.Engine {
+// claude is the engine over the command, with the environment of a data directory.
+func (p *process) claude(at dataDir, o claude.Options) agent.Engine {
 	env := p.claudeEnv(at)
 	// One mark for each directory, so that what an earlier program left behind is
 	// known; the directory's lock sees to it that only one program uses it.
 	mark := sha256.Sum256([]byte(at.dir.Root()))
 	env.Mark = hex.EncodeToString(mark[:8])
-	return claude.New(claude.Options{
-		Path: path, Env: p.environment(at), Process: env, Log: log, Control: server, Sandbox: box.Engine, MemoryLimit: limit,
-	})
+	o.Env, o.Process = p.environment(at), env
+	return claude.New(o)
 }
 
 // providers are who speaks the Messages API. No key that they read gets into a log.

@@ -60,8 +60,9 @@ const (
 	textThinksBoth   = "The bot thinks with the claude command (%s). %[2]s is there too: /config fallback %[2]s lets it answer while Claude is out of reach.\n"
 	textThinksClaude = "The bot thinks with the claude command (%s).\n"
 	textThinksModel  = "The bot thinks with %s (%s).\n"
-	textThinksNobody = "Nobody thinks for the bot yet: install the claude command, put ANTHROPIC_API_KEY into .env, or start Ollama; until then a script answers.\n"
-	textByHand       = "%s could not be changed safely: put %s into it by hand"
+	textThinksNobody = "Nobody thinks for the bot yet: install the claude command, put ANTHROPIC_API_KEY into .env, or start Ollama; " +
+		"until then a script answers.\n"
+	textByHand = "%s could not be changed safely: put %s into it by hand"
 )
 
 // Run walks through the questions. With Wait what was said at the end can be

@@ -28,7 +28,7 @@ import (
 type runCmd struct {
 	uiFlags
 
-	Engine string  `enum:"auto,claude,messages,script" default:"auto" placeholder:"NAME" help:"Who answers: claude, messages (an API key, or a server of your own), or script, the offline engine; auto does what the settings say, or finds out."`
+	Engine string  `enum:"auto,claude,messages,script" default:"auto" placeholder:"NAME" help:"Who answers: claude, messages, or script; auto finds out."`
 	Pace   float64 `default:"1" placeholder:"N" help:"How long the offline engine thinks: 1 as a quick model, 0 not at all."`
 }
 

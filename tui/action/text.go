@@ -88,8 +88,9 @@ left, right, home, end, pgup, pgdown, f1 to f20; in front of it may stand ctrl+,
 line and column and keeps the keys of the tables: an unknown action or key, and a key that another action has. Two
 actions may change places. The keys of dialogs, ctrl+c, esc and ctrl+l cannot be changed.
 
-How the dashboard looks is remembered beside it, in dashboard.yaml: theme, layout, sizes, "clock" (24, or 12 for times such as 2:02pm), "charts" (braille, or blocks for fonts without it), "bell" (how it rings when something
-begins to wait for you: bell, notify for a notification of the desktop where the terminal can, off), "title" (the badges of the
-top line in the window's title), "motion" (false: nothing on the screen counts seconds; also with NO_MOTION or
+How the dashboard looks is remembered beside it, in dashboard.yaml: theme, layout, sizes, "clock" (24, or 12 for times
+such as 2:02pm), "charts" (braille, or blocks for fonts without it), "bell" (how it rings when something begins to wait for
+you: bell, notify for a notification of the desktop where the terminal can, off), "title" (the badges of the top line in the
+window's title), "motion" (false: nothing on the screen counts seconds; also with NO_MOTION or
 REDUCE_MOTION set).
 `

@@ -68,7 +68,7 @@ func Run(ctx context.Context, o Options) error {
 		began := time.Now()
 		err := c.once(ctx, again)
 		var lost lostError
-		var unknown *unknownKey
+		var unknown *unknownKeyError
 		switch {
 		case ctx.Err() != nil:
 			return nil

@@ -98,14 +98,16 @@ func readKey(path string, ask func(question string) (string, error)) (ssh.Signer
 	return s, nil
 }
 
-// unknownKey is the key of a bot that is not known yet: the user is asked, while no bot
+// unknownKeyError is the key of a bot that is not known yet: the user is asked, while no bot
 // waits for the answer.
-type unknownKey struct{ host, mark, file, line string }
+type unknownKeyError struct{ host, mark, file, line string }
 
-func (e *unknownKey) Error() string { return fmt.Sprintf("the bot at %s is not known yet", e.host) }
+func (e *unknownKeyError) Error() string {
+	return fmt.Sprintf("the bot at %s is not known yet", e.host)
+}
 
 // settle keeps the key once the user has said yes.
-func (e *unknownKey) settle(ask func(question string) (string, error)) error {
+func (e *unknownKeyError) settle(ask func(question string) (string, error)) error {
 	word, err := ask(fmt.Sprintf(textNewKey, e.host, e.mark))
 	if err != nil {
 		return fmt.Errorf(textUnknownKey, e.host, e.mark, err)
@@ -138,7 +140,7 @@ func KnownHosts(file string) ssh.HostKeyCallback {
 		case len(other.Want) > 0:
 			return fmt.Errorf(textOtherKey, host, ssh.FingerprintSHA256(key), file, other.Want[0].Line)
 		}
-		return &unknownKey{host, ssh.FingerprintSHA256(key), file, knownhosts.Line([]string{host}, key)}
+		return &unknownKeyError{host, ssh.FingerprintSHA256(key), file, knownhosts.Line([]string{host}, key)}
 	}
 }
 

@@ -15,14 +15,14 @@ import (
 // Drive stands beside a furnished bot and does what a user and the hours would do
 // until ctx ends: it saves files and gives commands. It never touches what the
 // dashboard shows. speed 2 plays twice as fast.
-func Drive(ctx context.Context, bot *core.Bot, dir *store.Dir, zone *time.Location, log *slog.Logger, speed float64) error {
-	return (&driver{bot, dir, zone, log, speed}).run(ctx)
+func Drive(ctx context.Context, bot *core.Bot, h Home, log *slog.Logger, speed float64) error {
+	return (&driver{h, bot, log, speed}).run(ctx)
 }
 
 type driver struct {
+	Home
+
 	bot   *core.Bot
-	dir   *store.Dir
-	zone  *time.Location
 	log   *slog.Logger
 	speed float64
 }
@@ -94,8 +94,8 @@ func (d *driver) remind(r run) error {
 		mode = routines.OnPing
 	}
 	// Files hold whole seconds: the next but one is surely ahead.
-	soon := time.Now().In(d.zone).Truncate(time.Second).Add(2 * time.Second)
-	_, err := routines.AddReminder(d.dir, routines.Reminder{
+	soon := time.Now().In(d.Now.Location()).Truncate(time.Second).Add(2 * time.Second)
+	_, err := routines.AddReminder(d.Dir, routines.Reminder{
 		Task: routines.Task{
 			Kind: routines.KindReminder, Description: r.title, Body: r.words + "\n\n```script\n" + r.script + "\n```",
 			Background: true, Thinking: true, Isolated: r.isolated, Mode: mode, AllowPing: !r.silent,
@@ -108,7 +108,7 @@ func (d *driver) remind(r run) error {
 // edit moves a routine to another minute of the day.
 func edit(id string, from time.Duration) action {
 	return func(_ context.Context, d *driver) error {
-		return d.editRoutine(id, daily(time.Now().In(d.zone).Add(from)))
+		return d.editRoutine(id, daily(time.Now().In(d.Now.Location()).Add(from)))
 	}
 }
 
@@ -124,7 +124,7 @@ func (d *driver) editRoutine(id, expr string) error {
 	if !ok {
 		return fmt.Errorf("routine %s is gone", id)
 	}
-	data, err := d.dir.Read(r.Path)
+	data, err := d.Dir.Read(r.Path)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (d *driver) editRoutine(id, expr string) error {
 	if err != nil {
 		return err
 	}
-	return d.dir.Write(r.Path, data)
+	return d.Dir.Write(r.Path, data)
 }
 
 // say sends the user's words.

@@ -15,18 +15,18 @@ import (
 	"ollimbot/routines/starter"
 )
 
-// home is the data directory that is furnished, at a moment in its user's zone.
-type home struct {
-	dir *store.Dir
-	now time.Time
+// Home is the data directory of a demo, and the moment at which it begins, in its
+// user's zone.
+type Home struct {
+	Dir *store.Dir
+	Now time.Time
 }
 
 // Furnish writes an empty data directory full: the example files, a month that has
 // been, a few routines of the hours ahead, and a bucket that is partly used. It
-// refills fast, so that one can see it. now bears the user's zone.
-func Furnish(dir *store.Dir, now time.Time) error {
-	h := home{dir, now}
-	if err := dir.Prepare(); err != nil {
+// refills fast, so that one can see it.
+func Furnish(h Home) error {
+	if err := h.Dir.Prepare(); err != nil {
 		return err
 	}
 	files, err := starter.Files()
@@ -34,7 +34,7 @@ func Furnish(dir *store.Dir, now time.Time) error {
 		return err
 	}
 	for _, f := range files {
-		if err := h.dir.Write(f.Path, f.Data); err != nil {
+		if err := h.Dir.Write(f.Path, f.Data); err != nil {
 			return err
 		}
 	}
@@ -51,13 +51,13 @@ func Furnish(dir *store.Dir, now time.Time) error {
 }
 
 // furnishBudget writes a bucket of 3.2 tokens after the pings of today.
-func furnishBudget(h home, pings int) error {
-	today := h.now.Format(time.DateOnly)
+func furnishBudget(h Home, pings int) error {
+	today := h.Now.Format(time.DateOnly)
 	s := budget.State{
-		Capacity: 5, Available: 3.2, RefillRateMinutes: 2, LastRefill: h.now,
+		Capacity: 5, Available: 3.2, RefillRateMinutes: 2, LastRefill: h.Now,
 		CriticalResetDate: today, DailyUsed: pings, DailyUsedReset: today,
 	}
-	return h.dir.Write("state/ping_budget.json", s.Encode())
+	return h.Dir.Write("state/ping_budget.json", s.Encode())
 }
 
 // routine is a routine that fires once a day, some time from the start on.
@@ -77,13 +77,13 @@ var dayAhead = []routine{
 	{id: "de300004", title: "Afternoon check-in", body: "Ask me how the afternoon goes.", from: 140 * time.Minute, speaking: true},
 }
 
-func addRoutine(h home, d routine) error {
-	expr := daily(h.now.Add(d.from))
+func addRoutine(h Home, d routine) error {
+	expr := daily(h.Now.Add(d.from))
 	schedule, err := cron.Parse(expr)
 	if err != nil {
 		return err
 	}
-	_, err = routines.AddRoutine(h.dir, routines.Routine{
+	_, err = routines.AddRoutine(h.Dir, routines.Routine{
 		Task: routines.Task{
 			Kind: routines.KindRoutine, ID: d.id, Description: d.title, Body: d.body,
 			Background: !d.speaking, Thinking: true, Mode: routines.OnPing, AllowPing: !d.silent,

@@ -59,8 +59,9 @@ func live(t *testing.T, engine func(*store.Dir) (agent.Engine, func())) (over da
 	}
 	synctest.Test(t, func(t *testing.T) {
 		dir, err := store.At(root)
+		home := Home{dir, time.Now().UTC()}
 		if err == nil {
-			err = Furnish(dir, time.Now().UTC())
+			err = Furnish(home)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +83,7 @@ func live(t *testing.T, engine func(*store.Dir) (agent.Engine, func())) (over da
 		})
 		synctest.Wait()
 		g.Go(func() {
-			if err := Drive(ctx, bot, dir, time.UTC, log, 0.05); err != nil {
+			if err := Drive(ctx, bot, home, log, 0.05); err != nil {
 				t.Error(err)
 			}
 		})

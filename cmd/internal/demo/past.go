@@ -50,16 +50,16 @@ type pastRun struct {
 // furnishPast writes what the bot has done in the month until now: runs, what they
 // cost, and the pings of the last days with their answers. It gives how many were
 // sent today.
-func furnishPast(h home) (today int, err error) {
+func furnishPast(h Home) (today int, err error) {
 	dice := rand.New(rand.NewPCG(7, 30)) //nolint:gosec // an example, the same each time
 	var ledger bytes.Buffer
 	days := map[string]money.Day{}
 	var pings []budget.Ping
 	for ago := pastDays - 1; ago >= 0; ago-- {
-		midnight := time.Date(h.now.Year(), h.now.Month(), h.now.Day()-ago, 0, 0, 0, 0, h.now.Location())
+		midnight := time.Date(h.Now.Year(), h.Now.Month(), h.Now.Day()-ago, 0, 0, 0, 0, h.Now.Location())
 		// The conversation of the day, which is no run.
 		day := money.Day{Turns: 1 + dice.IntN(5), Usage: agent.Usage{InputTokens: 40_000, CostUSD: 0.05 + 0.2*dice.Float64()}}
-		for _, v := range dayOf(dice, midnight, h.now.Add(-10*time.Minute)) {
+		for _, v := range dayOf(dice, midnight, h.Now.Add(-10*time.Minute)) {
 			line, err := json.Marshal(v)
 			if err != nil {
 				return 0, fmt.Errorf("write the demo's past: %w", err)
@@ -77,10 +77,10 @@ func furnishPast(h home) (today int, err error) {
 		}
 		days[midnight.Format(time.DateOnly)] = day
 	}
-	if err := h.dir.Write("state/fork_runs.jsonl", ledger.Bytes()); err != nil {
+	if err := h.Dir.Write("state/fork_runs.jsonl", ledger.Bytes()); err != nil {
 		return 0, err
 	}
-	if err := h.dir.WriteJSON("state/usage.json", days); err != nil {
+	if err := h.Dir.WriteJSON("state/usage.json", days); err != nil {
 		return 0, err
 	}
 	return today, keepPings(h, pings)
@@ -138,15 +138,15 @@ func pingOf(dice *rand.Rand, v pastRun) budget.Ping {
 }
 
 // keepPings writes pings with their answers into the journal.
-func keepPings(h home, pings []budget.Ping) error {
-	journal := budget.NewJournal(h.dir, h.now.Location(), nil)
+func keepPings(h Home, pings []budget.Ping) error {
+	journal := budget.NewJournal(h.Dir, h.Now.Location(), nil)
 	for _, p := range pings {
 		answered := p.Answered
 		p.Answered = time.Time{}
 		if err := journal.Append(p); err != nil {
 			return err
 		}
-		if answered.IsZero() || answered.After(h.now) {
+		if answered.IsZero() || answered.After(h.Now) {
 			continue
 		}
 		if err := journal.Answer(budget.Move{At: answered}); err != nil {

@@ -238,10 +238,11 @@ func (e *Engine) Status() agent.Status {
 		}
 		one := r.Status()
 		processes = append(processes, one.Processes...)
-		if m.Name == now.member {
+		switch m.Name {
+		case now.member:
 			one.LoginNeeded, one.LoginURL = one.LoginNeeded || st.LoginNeeded, cmp.Or(one.LoginURL, st.LoginURL)
 			st = one
-		} else if m.Name == wanted.member { // its login cures it
+		case wanted.member: // its login cures it
 			st.LoginNeeded, st.LoginURL = st.LoginNeeded || one.LoginNeeded, cmp.Or(st.LoginURL, one.LoginURL)
 		}
 	}

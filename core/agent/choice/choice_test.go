@@ -100,8 +100,8 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{t: t, chosen: Claude}
-	make := func(name string) *memory { return &memory{name: name, told: map[string][]string{}} }
-	b.claude, b.messages, b.script = make(Claude), make(Messages), make(Script)
+	brain := func(name string) *memory { return &memory{name: name, told: map[string][]string{}} }
+	b.claude, b.messages, b.script = brain(Claude), brain(Messages), brain(Script)
 	b.e = New(Options{
 		Dir: d, Log: slog.New(slog.DiscardHandler), Members: []Member{{Claude, b.claude}, {Messages, b.messages}, {Script, b.script}},
 		Chosen:   func() (string, string) { return b.chosen, "" },
@@ -292,7 +292,10 @@ func TestTheUsageOfWhatIsCarriedOverCounts(t *testing.T) {
 	s := b.open(agent.SessionOptions{})
 	b.say(s, "one")
 	b.main, b.chosen = s.ID(), Messages
-	for ev := range s.Send(t.Context(), agent.Message{Text: "two"}) {
+	for ev, err := range s.Send(t.Context(), agent.Message{Text: "two"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		if r, ok := ev.(agent.Result); ok && r.Usage.InputTokens != 3 {
 			t.Errorf("%+v", r.Usage)
 		}

@@ -8,7 +8,8 @@ const (
 	textBack     = "%s answers again"
 	// Who goes on, and from whom.
 	textCarried = "%s goes on from here in place of %s. What was said was carried over as a summary; word for word it stays in ollim-bot history."
-	textRecent  = "%s goes on from here in place of %s, which could not be asked: it was told the newest words of the conversation. All of it stays in ollim-bot history."
+	textRecent  = "%s goes on from here in place of %s, which could not be asked: it was told the newest words of the conversation. " +
+		"All of it stays in ollim-bot history."
 	textNothing = "%s goes on from here in place of %s, and begins anew: there was nothing to carry over."
 )
 

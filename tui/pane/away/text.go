@@ -28,8 +28,8 @@ var textActions = map[string]string{
 	audit.ApprovalAsked: "asked", audit.ApprovalAnswered: "answered", audit.ToolAlways: "allowed always", audit.ModeChanged: "mode",
 	audit.ConfigChanged: "setting", audit.BudgetChanged: "ping budget", audit.MuteChanged: "mute", audit.TaskAdded: "task added",
 	audit.TaskHeld: "task held", audit.TaskReleased: "task released", audit.TaskRemoved: "task removed", audit.TaskFired: "fired by hand",
-	audit.UpdateDiscarded: "update discarded", audit.UpdateRestored: "update restored", audit.RunStopped: "run stopped", audit.RunHeld: "held for money", audit.RunInFront: "in the conversation",
-	audit.FileSent:     "file sent",
+	audit.UpdateDiscarded: "update discarded", audit.UpdateRestored: "update restored", audit.RunStopped: "run stopped",
+	audit.RunHeld: "held for money", audit.RunInFront: "in the conversation", audit.FileSent: "file sent",
 	audit.NamesChanged: "names", audit.CommandRun: "command", audit.LoginChanged: "login", audit.Noted: "note",
 }
 

@@ -234,7 +234,7 @@ func (b *Batches) handIn(ctx context.Context, p provider.Provider, m provider.Mo
 		m.Name, min(maxTokens, m.MaxOutput), r.System, []map[string]string{{"role": "user", "content": r.Prompt}},
 	}}}}
 	var made state
-	if err := b.call(ctx, p, http.MethodPost, "", body, &made); err != nil {
+	if err := b.call(ctx, p, errand{method: http.MethodPost, body: body, to: &made}); err != nil {
 		return err
 	}
 	if made.ID == "" || strings.ContainsAny(made.ID, "/?#.%") {
@@ -253,7 +253,7 @@ func (b *Batches) handIn(ctx context.Context, p provider.Provider, m provider.Mo
 // look asks for the answer; nil is that it is not there yet.
 func (b *Batches) look(ctx context.Context, p provider.Provider, m provider.Model, r Request) (*Outcome, error) {
 	var now state
-	if err := b.call(ctx, p, http.MethodGet, "/"+r.Batch, nil, &now); err != nil {
+	if err := b.call(ctx, p, errand{path: "/" + r.Batch, to: &now}); err != nil {
 		return nil, err
 	}
 	if now.Status != "ended" {
@@ -266,7 +266,7 @@ func (b *Batches) look(ctx context.Context, p provider.Provider, m provider.Mode
 func (b *Batches) cancel(ctx context.Context, r Request) {
 	p, _, err := b.o.Providers.Find(r.Model)
 	if err == nil && r.Batch != "" {
-		err = b.call(ctx, p, http.MethodPost, "/"+r.Batch+"/cancel", nil, nil)
+		err = b.call(ctx, p, errand{method: http.MethodPost, path: "/" + r.Batch + "/cancel"})
 	}
 	if err != nil {
 		b.o.Log.Warn("a request that nobody waits for could not be cancelled", "id", r.ID, "error", err)

@@ -65,7 +65,7 @@ type line struct {
 // result reads the answer of a batch that has ended. Its price is half of the usual.
 func (b *Batches) result(ctx context.Context, p provider.Provider, m provider.Model, r Request) (*Outcome, error) {
 	var body bytes.Buffer
-	if err := b.call(ctx, p, http.MethodGet, "/"+r.Batch+"/results", nil, &body); err != nil {
+	if err := b.call(ctx, p, errand{path: "/" + r.Batch + "/results", to: &body}); err != nil {
 		return nil, err
 	}
 	lines := bufio.NewScanner(&body)
@@ -98,17 +98,24 @@ func (b *Batches) result(ctx context.Context, p provider.Provider, m provider.Mo
 	return &Outcome{Failure: textNoResult}, nil
 }
 
-// call asks the server. to is a *bytes.Buffer, or what JSON is read into; nil for
-// nothing. What the server will say again is a refusal.
-func (b *Batches) call(ctx context.Context, p provider.Provider, method, path string, body, to any) error {
+// errand is a request about batches.
+type errand struct {
+	method string // empty is GET
+	path   string // behind that of all batches
+	body   any    // sent as JSON; nil for none
+	to     any    // a *bytes.Buffer, or what JSON is read into; nil for nothing
+}
+
+// call asks the server. What the server will say again is a refusal.
+func (b *Batches) call(ctx context.Context, p provider.Provider, e errand) error {
 	var data []byte
-	if body != nil {
+	if e.body != nil {
 		var err error
-		if data, err = json.Marshal(body); err != nil {
+		if data, err = json.Marshal(e.body); err != nil {
 			return fmt.Errorf("write the batch: %w", err)
 		}
 	}
-	q, err := http.NewRequestWithContext(ctx, method, p.BaseURL+"/v1/messages/batches"+path, bytes.NewReader(data))
+	q, err := http.NewRequestWithContext(ctx, e.method, p.BaseURL+"/v1/messages/batches"+e.path, bytes.NewReader(data))
 	if err != nil {
 		return fmt.Errorf("write the batch: %w", err)
 	}
@@ -130,7 +137,7 @@ func (b *Batches) call(ctx context.Context, p provider.Provider, method, path st
 	default:
 		return &refusal{fmt.Sprintf(textRefused, res.StatusCode, clean.Cut(clean.Line(string(said)), 200))}
 	}
-	switch to := to.(type) {
+	switch to := e.to.(type) {
 	case nil:
 	case *bytes.Buffer:
 		to.Write(said)

@@ -227,7 +227,7 @@ type missing string
 func (m missing) Error() string { return string(m) }
 
 // Is makes it agent.ErrUnavailable.
-func (m missing) Is(target error) bool { return target == agent.ErrUnavailable } //nolint:errorlint // this is where it is told
+func (m missing) Is(target error) bool { return target == agent.ErrUnavailable }
 
 // families are the names of Anthropic's models, which tasks and the bot itself use
 // whoever answers.

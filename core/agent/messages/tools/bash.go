@@ -186,7 +186,7 @@ func (b *Box) moved(where *os.File) string {
 	}
 	line, err := bufio.NewReader(io.LimitReader(where, maxFolder)).ReadString('\n')
 	folder := strings.TrimSuffix(line, "\n")
-	if real, ok := store.Follow(folder); err != nil || !filepath.IsAbs(folder) || !ok || real != folder {
+	if plain, ok := store.Follow(folder); err != nil || !filepath.IsAbs(folder) || !ok || plain != folder {
 		return "" // the command has gone another way
 	}
 	b.shell.mu.Lock()

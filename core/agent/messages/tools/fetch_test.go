@@ -40,36 +40,36 @@ func TestAPageIsFetchedAsText(t *testing.T) {
 		switch r.URL.Path {
 		case "/page":
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			fmt.Fprint(w, "<title>Plums</title><h1>Fruit</h1><p>A <b>plum</b> is <a href='/fig'>no fig</a>.<script>evil()</script>")
+			_, _ = fmt.Fprint(w, "<title>Plums</title><h1>Fruit</h1><p>A <b>plum</b> is <a href='/fig'>no fig</a>.<script>evil()</script>")
 		case "/plain":
 			w.Header().Set("Content-Type", "text/plain")
-			fmt.Fprint(w, "<b>a plum\x1b[31m")
+			_, _ = fmt.Fprint(w, "<b>a plum\x1b[31m")
 		case "/latin":
 			w.Header().Set("Content-Type", "text/html; charset=ISO-8859-1")
-			fmt.Fprint(w, "<p>f\xfcr 10\x80")
+			_, _ = fmt.Fprint(w, "<p>f\xfcr 10\x80")
 		case "/greek":
 			w.Header().Set("Content-Type", "text/html")
-			fmt.Fprint(w, "<meta charset='iso-8859-7'><p>\xe1\xe2")
+			_, _ = fmt.Fprint(w, "<meta charset='iso-8859-7'><p>\xe1\xe2")
 		case "/json":
 			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprint(w, `{"a": 1}`)
+			_, _ = fmt.Fprint(w, `{"a": 1}`)
 		case "/pdf":
-			fmt.Fprint(w, "%PDF-1.7 x")
+			_, _ = fmt.Fprint(w, "%PDF-1.7 x")
 		case "/png":
 			w.Header().Set("Content-Type", "image/png")
 			_, _ = w.Write(drawn(t, 4, 4))
 		case "/zip":
 			w.Header().Set("Content-Type", "application/zip")
-			fmt.Fprint(w, "PK")
+			_, _ = fmt.Fprint(w, "PK")
 		case "/gone":
 			w.WriteHeader(http.StatusNotFound)
-			fmt.Fprint(w, "no plums")
+			_, _ = fmt.Fprint(w, "no plums")
 		case "/empty":
 			w.Header().Set("Content-Type", "text/html")
-			fmt.Fprint(w, "<body><script>draw()</script>")
+			_, _ = fmt.Fprint(w, "<body><script>draw()</script>")
 		case "/long":
 			w.Header().Set("Content-Type", "text/plain")
-			fmt.Fprint(w, strings.Repeat("é", 50_000)+"end")
+			_, _ = fmt.Fprint(w, strings.Repeat("é", 50_000)+"end")
 		case "/endless":
 			w.Header().Set("Content-Type", "text/plain")
 			for r.Context().Err() == nil {
@@ -127,7 +127,7 @@ func TestAPageThatHasMoved(t *testing.T) {
 			"/port": "https://example.com:8443/x", "/file": "file:///etc/passwd", "/login": "https://a:b@example.com/", "/loop": "/loop", "/odd": "ht\x7ftp://",
 		}[r.URL.Path]
 		if to == "" {
-			fmt.Fprint(w, "a plum")
+			_, _ = fmt.Fprint(w, "a plum")
 			return
 		}
 		w.Header()["Location"] = []string{to}

@@ -204,7 +204,7 @@ func TestPropertyNoSpellingEscapes(t *testing.T) {
 		case err != nil:
 			return
 		}
-		real, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", opened(rt, full)))
+		truly, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", opened(rt, full)))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -212,8 +212,8 @@ func TestPropertyNoSpellingEscapes(t *testing.T) {
 			rt.Fatalf("%s: %q, want %q", path, r.Text, data)
 		}
 		plain := filepath.Clean(full)
-		if asked := g.askedAbout("file_path"); real == plain && len(asked) > 0 || real != plain && (len(asked) != 1 || asked[0] != "Read "+real) {
-			rt.Fatalf("%s is %s, judged again: %v", path, real, asked)
+		if asked := g.askedAbout("file_path"); truly == plain && len(asked) > 0 || truly != plain && (len(asked) != 1 || asked[0] != "Read "+truly) {
+			rt.Fatalf("%s is %s, judged again: %v", path, truly, asked)
 		}
 	})
 }

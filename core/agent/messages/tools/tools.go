@@ -114,8 +114,8 @@ func New(o Options) *Box {
 		o.Judge = func(context.Context, agent.ToolUse) string { return "" }
 	}
 	b := &Box{o: o, real: o.Dir, seen: map[string]seen{}, web: client(dialer(public))}
-	if real, ok := store.Follow(o.Dir); ok {
-		b.real = real
+	if plain, ok := store.Follow(o.Dir); ok {
+		b.real = plain
 	}
 	b.dir, _ = store.At(o.Dir) // an absolute path always names one
 	return b
