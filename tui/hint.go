@@ -91,7 +91,7 @@ func (r *root) hints() (left, right []hint) {
 	}
 	if p := r.panes[r.focus]; p.Capture() {
 		if h, ok := p.(hinter); ok {
-			return withWayOut(bindingHints(append(h.Hint(), interruptHint(r.snap.Busy)), r.theme.ASCII()), r.w), nil
+			return withWayOut(bindingHints(append(h.Hint(), interruptHint(r.snap.Busy, r.o.Remote != nil)), r.theme.ASCII()), r.w), nil
 		}
 	}
 	return r.fitting(r.paneHints(), r.commonHints())

@@ -37,6 +37,7 @@ func TestARemoteDashboardIsLeftAndTheBotGoesOn(t *testing.T) {
 		s.clickOn("detach")
 		s.sees("Detach? The bot goes on.")
 		s.press("esc", "5", "i")
+		s.sees("ctrl+c detach")
 		s.types("half a thought")
 		s.press("esc", "q")
 		s.sees("is not sent. Quitting drops")

@@ -201,10 +201,13 @@ func goneText(a policy.Approval) string {
 }
 
 // interruptHint is what ctrl+c does while a pane takes every other key.
-func interruptHint(busy bool) key.Binding {
+func interruptHint(busy, remote bool) key.Binding {
 	word := "quit"
-	if busy {
+	switch {
+	case busy:
 		word = "interrupt"
+	case remote:
+		word = textDetach
 	}
 	return key.NewBinding(key.WithHelp("ctrl+c", word))
 }
