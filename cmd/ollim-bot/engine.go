@@ -105,6 +105,7 @@ func (p *process) several(at dataDir, path, name string, pace float64, providers
 		}
 		return bot.Runtime()
 	}
+	fallback := func() []string { return strings.FieldsFunc(settings().Fallback, func(r rune) bool { return r == ',' }) }
 	pick := func() string { return chosen(name, settings().Engine, path != "", providers) }
 	return model{
 		name: pick(), box: box, providers: providers, live: func(b *core.Bot) { bot = b },
@@ -119,11 +120,12 @@ func (p *process) several(at dataDir, path, name string, pace float64, providers
 					{Name: choice.Messages, Engine: messagesapi.New(messagesapi.Options{
 						Dir: at.dir, Env: claudeproc.Environment(p.environment(at), p.claudeEnv(at)), Control: server,
 						Sandbox: box.CommandIn, Sight: box.Sight, Log: log, Providers: providers,
+						Others: func() bool { return len(fallback()) > 0 },
 					})},
 					{Name: choice.Script, Engine: script.New(script.Options{Pace: pace, Dir: at.dir})},
 				},
 				Chosen:   func() (string, string) { return pick(), settings().ModelMain },
-				Fallback: func() []string { return strings.FieldsFunc(settings().Fallback, func(r rune) bool { return r == ',' }) },
+				Fallback: fallback,
 				Server: func(model string) string {
 					p, _, _ := providers.Find(model)
 					return p.Name

@@ -199,6 +199,20 @@ func TestAServerThatStaysAwayIsGivenUpWithASentence(t *testing.T) {
 	})
 }
 
+func TestAServerThatStaysAwayIsGivenUpSoonWhereSomebodyElseAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, with(529, "text/plain", ""))
+		b.engine.o.Others = func() bool { return true }
+		s := b.open()
+		began := time.Now()
+		got := say2(s, "hello")
+		if n := len(find[agent.Retry](got)); n != fewRetries || !got.result.Unavailable || time.Since(began) > 10*time.Second {
+			t.Errorf("%d retries in %s, %+v, %v", n, time.Since(began), got.result, got.err)
+		}
+		must(t, s.Close())
+	})
+}
+
 // say2 runs a turn without a limit, for tests whose clock is their own.
 func say2(s agent.Session, text string) turnOf {
 	return gather(s.Send(context.Background(), agent.Message{Text: text}))

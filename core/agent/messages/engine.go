@@ -49,6 +49,9 @@ type Options struct {
 	// Sight tells tools for files what that fence shows; see tools.Options. Nil shows
 	// everything.
 	Sight func() (sees func(path string, write bool) bool)
+	// Others reports whether somebody else answers where a server cannot be reached: then
+	// it is given up after seconds, not minutes. Nil is nobody.
+	Others func() bool
 	// Transport sends requests; nil is one of the engine's own.
 	Transport http.RoundTripper
 	// Log may be nil.
@@ -88,6 +91,9 @@ var (
 func New(o Options) *Engine {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Others == nil {
+		o.Others = func() bool { return false }
 	}
 	if o.Env == nil {
 		o.Env = os.Environ()

@@ -23,10 +23,12 @@ const (
 	maxRounds = 400
 	maxPauses = 20
 	maxLonger = 5
-	// retries is how often a request is made again, silences how often where the
-	// server said nothing.
-	retries  = 10
-	silences = 1
+	// retries is how often a request is made again, fewRetries how often where somebody
+	// else would answer in the server's place, silences how often where the server said
+	// nothing.
+	retries    = 10
+	fewRetries = 3
+	silences   = 1
 	// patience is the longest that a server's wish to wait is heeded.
 	patience = 10 * time.Minute
 	// firstPause and longestPause bound the pauses that we choose ourselves.
@@ -171,12 +173,15 @@ func (t *talk) try(q asked) (*answer, over) {
 		if errors.Is(err, errSilent) {
 			silent++
 		}
-		wait := f.pause(attempt)
+		wait, tries := f.pause(attempt), retries
+		if f.unavailable() && t.s.e.o.Others() {
+			tries = fewRetries
+		}
 		switch {
 		case wait > patience:
 			f.text = fmt.Sprintf(textWaitsLong, f.text, words.Span(wait))
 			f.again = false
-		case attempt > retries, silent > silences:
+		case attempt > tries, silent > silences:
 			f.again = false
 		}
 		t.takeBack()
@@ -185,7 +190,7 @@ func (t *talk) try(q asked) (*answer, over) {
 			return nil, over{failed: f}
 		}
 		t.s.log.Warn("request failed and is made again", "attempt", attempt, "status", f.status, "error", f.text)
-		t.emit(agent.Retry{Attempt: attempt, Of: retries, Wait: wait, Reason: f.reason()})
+		t.emit(agent.Retry{Attempt: attempt, Of: tries, Wait: wait, Reason: f.reason()})
 		if !t.wait(wait) {
 			return nil, over{err: context.Cause(t.ctx)}
 		}
