@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -186,12 +188,22 @@ func failureOf(err error) *failure {
 		return f
 	}
 	text := short(err.Error())
+	var at *url.Error
 	switch {
 	case errors.Is(err, errSilent), errors.Is(err, errCut):
 	case errors.Is(err, errGarbled):
 		text = textGarbled
+	case errors.As(err, &at): // the address is said once
+		host, why := at.URL, at.Err
+		if u, err := url.Parse(at.URL); err == nil {
+			host = u.Host
+		}
+		if call := (*os.SyscallError)(nil); errors.As(err, &call) {
+			why = call.Err
+		}
+		text = fmt.Sprintf(textNoConnection, short(host), short(why.Error()))
 	default:
-		text = fmt.Sprintf(textNoConnection, text)
+		text = fmt.Sprintf(textLostConnection, text)
 	}
 	return &failure{text: text, again: true, away: true}
 }
