@@ -216,6 +216,11 @@ func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	} else if p.editing && h >= 3 {
 		below = 2
 	}
+	narrow := w < 56 // what a setting is counts more than what it does, which stands below
+	p.table.Columns[1].Cells, p.table.Columns[1].Least, p.table.Columns[3].Hidden = 18, 0, narrow
+	if narrow {
+		p.table.Columns[1].Cells, p.table.Columns[1].Least = 0, 8
+	}
 	found := textFound(p.table.Shown(), len(p.rows))
 	rows := p.table.Draw(c.Theme, w, min(p.table.Lines(), h-below), focused && !p.editing, found)
 	if below > 0 {

@@ -35,7 +35,7 @@ type span struct{ column, from, cells int }
 func (t *Table) fit(w int) (out []span, rest int) {
 	n, wide := len(t.Columns), 0
 	for i, c := range t.Columns {
-		if c.Cells == 0 {
+		if c.Cells == 0 && !c.Hidden {
 			wide = i
 		}
 	}

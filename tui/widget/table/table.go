@@ -18,7 +18,7 @@ type Column struct {
 	Head string
 	// Cells is its width, with a cell for the mark of the order behind its head.
 	// Where it is 0 the column takes what is left, from Least to Most cells; a Most of
-	// 0 is no limit. A table has one such column.
+	// 0 is no limit. A table shows one such column.
 	Cells, Least, Most int
 	Right              bool // its words stand at the right end, as numbers do
 	Hidden             bool // it is left out, whatever the width
