@@ -26,8 +26,8 @@ type historyCmds struct {
 // maxDays is more than any of these files is old.
 const maxDays = 36_500
 
-// history opens the sessions of the claude command, with the environment that
-// the bot's own sessions have. since is the moment that so many days ago means; 0
+// history opens the earlier sessions, those of the claude command with the environment
+// that the bot's own have. since is the moment that so many days ago means; 0
 // is the beginning of time.
 func (p *process) history(days int) (past *history.History, since time.Time, err error) {
 	at, err := p.open()

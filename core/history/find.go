@@ -2,7 +2,6 @@ package history
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -34,15 +33,15 @@ type Hit struct {
 // first, and how many there are besides. What a fork has copied counts once, for
 // the session where it was said.
 func (h *History) Search(words []string, since time.Time) (hits []Hit, more int, err error) {
-	root, err := h.folders()
-	if err != nil || root == nil {
+	in, err := h.folders()
+	if err != nil {
 		return nil, 0, err
 	}
-	defer func() { _ = root.Close() }() // only read
+	defer in.close()
 	words = lowered(words)
 	seen := map[string]bool{}
-	for _, f := range h.oldestFirst(h.find(root, since, false)) {
-		err := h.read(root, f, seen, func(e Entry) bool {
+	for _, f := range h.oldestFirst(h.find(in, since, false)) {
+		err := h.read(f, seen, func(e Entry) bool {
 			if e.At.Before(since) || e.Role == Program || e.Role == Result {
 				return true
 			}
@@ -159,24 +158,21 @@ func Full() Limits {
 // of any other. The id may be shortened as long as one session fits. It fails
 // with ErrNoSession where none fits.
 func (h *History) Show(id string, limits Limits) (Conversation, error) {
-	root, err := h.folders()
+	in, err := h.folders()
 	if err != nil {
 		return Conversation{}, err
 	}
-	if root == nil {
-		return Conversation{}, unknown(id)
-	}
-	defer func() { _ = root.Close() }() // only read
-	f, err := h.pick(root, id)
+	defer in.close()
+	f, err := h.pick(in, id)
 	if err != nil {
 		return Conversation{}, err
 	}
-	s, err := h.summary(root, f)
+	s, err := h.summary(f)
 	if err != nil {
 		return Conversation{}, fmt.Errorf("read session %s: %w", f.id, err)
 	}
 	c := Conversation{Session: h.knowledge().complete(s)}
-	if err := h.fill(root, f, limits, &c); err != nil {
+	if err := h.fill(f, limits, &c); err != nil {
 		return c, fmt.Errorf("read session %s: %w", f.id, err)
 	}
 	return c, nil
@@ -187,13 +183,13 @@ func unknown(id string) error {
 }
 
 // pick finds the one session that an id means.
-func (h *History) pick(root *os.Root, id string) (found, error) {
+func (h *History) pick(in folders, id string) (found, error) {
 	if !validID(id) {
 		return found{}, unknown(id)
 	}
 	for _, all := range []bool{false, true} {
 		var fits []found
-		for _, f := range h.find(root, time.Time{}, all) {
+		for _, f := range h.find(in, time.Time{}, all) {
 			if f.id == id {
 				return f, nil
 			}
@@ -214,11 +210,11 @@ func (h *History) pick(root *os.Root, id string) (found, error) {
 
 // fill reads the entries and counts their messages exactly. Of a session that is
 // longer than the limits only the newest are held.
-func (h *History) fill(root *os.Root, f found, limits Limits, c *Conversation) error {
+func (h *History) fill(f found, limits Limits, c *Conversation) error {
 	bytes := 0
 	drop := 0 // entries at the front that are over the limit
 	c.Messages, c.Exact = 0, true
-	err := h.read(root, f, nil, func(e Entry) bool {
+	err := h.read(f, nil, func(e Entry) bool {
 		if e.Copied && !limits.Copies {
 			c.Copied++
 			return true

@@ -1,8 +1,9 @@
-// Package history reads what was said in earlier sessions of the claude command: it lists them, shows one, searches their words, and sets what
-// the bot sent against when the user wrote next. It owns the reading of the
-// session files of the CLI and nothing else: it writes nothing, opens no file
-// outside of the CLI's projects folder but four of our state folder, and must
-// not know engines, surfaces or the command line.
+// Package history reads what was said in earlier sessions, of the claude command and of
+// the Messages API: it lists them, shows one, searches their words, and sets what
+// the bot sent against when the user wrote next. It owns the reading of their
+// files and nothing else: it writes nothing, opens no file outside of the CLI's
+// projects folder but in our state folder, and must not know engines, surfaces or
+// the command line.
 //
 // The files belong to another program and hold what strangers wrote: a line that
 // cannot be read is passed over, a line may have any length, and every text is
@@ -55,48 +56,57 @@ func New(o Options) *History {
 	return &History{o}
 }
 
-// folders is the projects folder of the CLI, as a root that no name and no
-// symbolic link leads out of. Nil means that there is none.
-func (h *History) folders() (*os.Root, error) {
-	root, err := os.OpenRoot(filepath.Join(h.o.ConfigDir, sessionfile.Projects))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// ownFolder is where the engine over the Messages API keeps its sessions.
+const ownFolder = store.StateDir + "/sessions"
+
+// folders are the projects folder of the CLI and the one of our own sessions, as roots
+// that no name and no symbolic link leads out of; nil where there is none.
+type folders struct{ projects, own *os.Root }
+
+func (h *History) folders() (f folders, err error) {
+	for _, one := range []struct {
+		root **os.Root
+		path string
+	}{
+		{&f.projects, filepath.Join(h.o.ConfigDir, sessionfile.Projects)}, {&f.own, h.o.Dir.Path(ownFolder)},
+	} {
+		*one.root, err = os.OpenRoot(one.path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			f.close()
+			return folders{}, fmt.Errorf("open the folder of the sessions: %w", err)
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("open the folder of the sessions: %w", err)
+	return f, nil
+}
+
+func (f folders) close() {
+	for _, root := range []*os.Root{f.projects, f.own} {
+		if root != nil {
+			_ = root.Close() // only read
+		}
 	}
-	return root, nil
 }
 
 // found is a session's file.
 type found struct {
 	id, folder string
+	root       *os.Root
+	name       string // in root
 	size       int64
 	changed    time.Time
 }
 
-func (f found) name() string { return f.folder + "/" + f.id + sessionfile.Ext }
-
 // find lists the session files that changed at or after since, newest first:
 // those of this data directory, or of every folder.
-func (h *History) find(root *os.Root, since time.Time, all bool) []found {
-	folders := []string{sessionfile.Folder(h.o.Dir.Root())}
+func (h *History) find(in folders, since time.Time, all bool) []found {
+	here := sessionfile.Folder(h.o.Dir.Root())
+	theirs := []string{here}
 	if all {
-		folders = names(root, ".")
+		theirs = names(in.projects, ".")
 	}
-	var list []found
-	for _, folder := range folders {
-		for _, name := range names(root, folder) {
-			id, ok := strings.CutSuffix(name, sessionfile.Ext)
-			if !ok || !validID(id) || strings.HasPrefix(id, "agent-") {
-				continue // a subagent's file is a part of its session
-			}
-			info, err := root.Lstat(folder + "/" + name)
-			if err != nil || !info.Mode().IsRegular() || info.ModTime().Before(since) {
-				continue
-			}
-			list = append(list, found{id, folder, info.Size(), info.ModTime()})
-		}
+	list := filesIn(in.own, ".", here, since)
+	for _, folder := range theirs {
+		list = append(list, filesIn(in.projects, folder, folder, since)...)
 	}
 	slices.SortStableFunc(list, func(a, b found) int {
 		if c := b.changed.Compare(a.changed); c != 0 {
@@ -107,8 +117,28 @@ func (h *History) find(root *os.Root, since time.Time, all bool) []found {
 	return list
 }
 
+// filesIn lists the session files of one folder, as those of a directory.
+func filesIn(root *os.Root, folder, of string, since time.Time) (list []found) {
+	for _, name := range names(root, folder) {
+		id, ok := strings.CutSuffix(name, sessionfile.Ext)
+		if !ok || !validID(id) || strings.HasPrefix(id, "agent-") {
+			continue // a subagent's file is a part of its session
+		}
+		name = folder + "/" + name
+		info, err := root.Lstat(name)
+		if err != nil || !info.Mode().IsRegular() || info.ModTime().Before(since) {
+			continue
+		}
+		list = append(list, found{id, of, root, name, info.Size(), info.ModTime()})
+	}
+	return list
+}
+
 // names are the names in a folder; none where it cannot be read.
 func names(root *os.Root, folder string) []string {
+	if root == nil {
+		return nil
+	}
 	f, err := root.OpenFile(folder, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return nil
@@ -119,22 +149,22 @@ func names(root *os.Root, folder string) []string {
 }
 
 // open opens a session's file. A pipe in its place must not make us wait.
-func open(root *os.Root, name string) (*os.File, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+func (s found) open() (*os.File, error) {
+	f, err := s.root.OpenFile(s.name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		_ = f.Close()
-		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file", name))
+		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file", s.name))
 	}
 	return f, nil
 }
 
 // read calls f with each entry of a session, oldest first, until it says no. Of
 // lines that seen knows already it makes no entries; a nil seen knows none.
-func (h *History) read(root *os.Root, s found, seen map[string]bool, f func(Entry) bool) error {
-	file, err := open(root, s.name())
+func (h *History) read(s found, seen map[string]bool, f func(Entry) bool) error {
+	file, err := s.open()
 	if err != nil {
 		return err
 	}
@@ -145,7 +175,7 @@ func (h *History) read(root *os.Root, s found, seen map[string]bool, f func(Entr
 		if !ok {
 			return true
 		}
-		copied := fork.copied(l)
+		copied := fork.copied(&l)
 		if seen != nil && l.uuid != "" {
 			if seen[l.uuid] {
 				return true
@@ -178,9 +208,17 @@ type forking struct {
 	began time.Time // the first time of the file
 	begun bool      // a message was seen
 	own   bool      // and one that is no copy
+	clock time.Time // of what follows, in a session of ours
 }
 
-func (f *forking) copied(l line) bool {
+// copied takes the next line. One of ours, which says nothing of its time, gets that of
+// the note before it, and is no copy: our forks hold none.
+func (f *forking) copied(l *line) bool {
+	if l.ours && l.kind == other {
+		f.clock = l.at
+	} else if l.ours {
+		l.at, f.own = f.clock, true
+	}
 	if f.began.IsZero() {
 		f.began = l.at
 	}

@@ -34,6 +34,7 @@ type line struct {
 	// note says that the CLI wrote a prompt itself: feedback of a hook, the
 	// summary of a compaction.
 	note bool
+	ours bool // it is of a session of the Messages API, or a note in one
 }
 
 // readLine skims a line; false for what is no object, torn ones among them.
@@ -41,7 +42,7 @@ func readLine(data []byte) (line, bool) {
 	var l line
 	var kindWord string
 	var side bool // a subagent's
-	var message, attachment []byte
+	var message, attachment, content []byte
 	whole := members(data, func(key, value []byte) {
 		switch string(key) {
 		case "type":
@@ -54,6 +55,13 @@ func readLine(data []byte) (line, bool) {
 			side = side || string(value) == "true"
 		case "isMeta", "isCompactSummary":
 			l.note = l.note || string(value) == "true"
+		case "role": // a line of ours is the message itself
+			kindWord, l.ours = plainString(value), true
+		case "content":
+			content = value
+		case "at":
+			l.at, _ = time.Parse(time.RFC3339Nano, plainString(value))
+			l.ours = true
 		case "message":
 			message = value
 		case "attachment":
@@ -63,12 +71,15 @@ func readLine(data []byte) (line, bool) {
 	if !whole || side {
 		return line{at: l.at}, whole
 	}
+	if !l.ours {
+		content = member(message, "content")
+	}
 	switch kindWord {
 	case "user":
-		l.content = member(message, "content")
+		l.content = content
 		l.kind = promptOrResult(l.content)
 	case "assistant":
-		l.kind, l.content = answer, member(message, "content")
+		l.kind, l.content = answer, content
 		l.spoken = holds(l.content, "text")
 	case "attachment":
 		// What was said while a turn ran is noted as an attachment.
@@ -80,6 +91,10 @@ func readLine(data []byte) (line, bool) {
 		l.kind = other
 	}
 	l.spoken = l.spoken || l.kind == prompt
+	if l.ours && l.kind == prompt { // the engine's own words have no header
+		texts := sessionfile.Texts(l.content)
+		l.note = len(texts) > 0 && !header().MatchString(texts[0])
+	}
 	return l, true
 }
 

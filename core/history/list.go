@@ -53,18 +53,18 @@ type Query struct {
 // List is the sessions, newest first, and how many more there are. Large files
 // are read at their ends only.
 func (h *History) List(q Query) (list []Session, more int, err error) {
-	root, err := h.folders()
-	if err != nil || root == nil {
+	in, err := h.folders()
+	if err != nil {
 		return nil, 0, err
 	}
-	defer func() { _ = root.Close() }() // only read
-	files := h.find(root, q.Since, q.All)
+	defer in.close()
+	files := h.find(in, q.Since, q.All)
 	if len(files) > q.Limit {
 		files, more = files[:q.Limit], len(files)-q.Limit
 	}
 	known := h.knowledge()
 	for _, f := range files {
-		s, err := h.summary(root, f)
+		s, err := h.summary(f)
 		if err != nil {
 			h.skipped(f, err)
 			continue
@@ -88,8 +88,8 @@ func (k knowledge) complete(s Session) Session {
 }
 
 // summary reads as much of a session as a list needs.
-func (h *History) summary(root *os.Root, f found) (Session, error) {
-	file, err := open(root, f.name())
+func (h *History) summary(f found) (Session, error) {
+	file, err := f.open()
 	if err != nil {
 		return Session{}, err
 	}
@@ -131,7 +131,7 @@ func (t *tally) count(data []byte) (own, copied bool) {
 	if !ok {
 		return false, false
 	}
-	copied = t.fork.copied(l)
+	copied = t.fork.copied(&l)
 	t.s.Started = t.fork.began
 	if l.kind == other {
 		return false, false

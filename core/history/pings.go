@@ -139,14 +139,14 @@ func (p *pinged) journal() error {
 // talk reads the sessions: when the user moved, and what fired in the
 // foreground. What a fork has copied is in its parent's session, too.
 func (p *pinged) talk() error {
-	root, err := p.h.folders()
-	if err != nil || root == nil {
+	in, err := p.h.folders()
+	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // only read
+	defer in.close()
 	seen := map[string]bool{}
-	for _, f := range p.h.oldestFirst(p.h.find(root, p.since, false)) {
-		err := p.h.read(root, f, seen, func(e Entry) bool {
+	for _, f := range p.h.oldestFirst(p.h.find(in, p.since, false)) {
+		err := p.h.read(f, seen, func(e Entry) bool {
 			if e.user {
 				p.moves = append(p.moves, e.At)
 			}

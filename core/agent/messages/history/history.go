@@ -37,10 +37,11 @@ const (
 // note is a line that is no part of a request.
 type note struct {
 	// Session begins a file; Parent and Offset say where a fork has branched off.
-	Session string    `json:"session,omitempty"`
-	Parent  string    `json:"parent,omitempty"`
-	Offset  int64     `json:"offset,omitempty"`
-	At      time.Time `json:"at,omitzero"`
+	Session string `json:"session,omitempty"`
+	Parent  string `json:"parent,omitempty"`
+	Offset  int64  `json:"offset,omitempty"`
+	// At is when what follows was said: a message's line has no time of its own.
+	At time.Time `json:"at,omitzero"`
 	// Facts are those of the newest note that has any.
 	Facts *Facts `json:"facts,omitempty"`
 	// Cut takes back all messages behind this length of the file; Lost says that
@@ -105,6 +106,8 @@ type History struct {
 	forked Mark
 	facts  Facts
 	closed bool
+	// stamped is the time of the newest note of a time.
+	stamped time.Time
 }
 
 // Mark is the end of a message's line; the zero one is none.
@@ -185,6 +188,10 @@ func (h *History) Add(messages ...[]byte) error {
 	text := append(bytes.Join(messages, []byte("\n")), '\n')
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if now := time.Now().UTC(); now.Sub(h.stamped) >= time.Second {
+		text = append(line(note{At: now}), text...)
+		h.stamped = now
+	}
 	return h.append(text)
 }
 
