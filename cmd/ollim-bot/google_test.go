@@ -351,6 +351,7 @@ func TestALongListTakesNoMoreMemoryThanItsPages(t *testing.T) {
 	}
 	words := strings.Repeat("Some words about it. ", 40)
 	midnight := time.Now().UTC().Truncate(24 * time.Hour)
+	g.Lock()
 	for i := range 10000 {
 		id := "t" + strconv.Itoa(i)
 		g.Tasks["@default"] = append(g.Tasks["@default"], map[string]any{"id": id, "title": "A task", "notes": words, "updated": "2026-01-01T00:00:00.000Z"})
@@ -362,6 +363,7 @@ func TestALongListTakesNoMoreMemoryThanItsPages(t *testing.T) {
 			})
 		}
 	}
+	g.Unlock()
 	env := []string{"OLLIM_DATA_DIR=" + root, "OLLIM_GOOGLE_API=" + g.URL, "HOME=" + root, "TZ=UTC", "OLLIM_TIMEZONE=UTC", "GODEBUG=gctrace=1"}
 	for args, lines := range map[string]int{"tasks list": 10000, "tasks list --json": 10000, "cal upcoming --days 8": 5000, "cal upcoming --days 8 --json": 5000} {
 		said := shell(t, exe, env, strings.Fields(args)...)
