@@ -128,9 +128,9 @@ var proofs = map[string]func(*bench){
 		b.does("Bash", with{"command": "cd notes; x=1; echo kept > $TMPDIR/f"}, "(no output)")
 		b.does("Bash", with{"command": "pwd; echo \"[$x]\"; cat $TMPDIR/f"}, b.dir+"/notes\n[]\nkept\n")
 		b.does("Bash", with{"command": "cat"}, "(no output)")
-		b.does("Bash", with{"command": "(sleep 1; echo late > late) & echo done"}, "done")
+		b.does("Bash", with{"command": "(sleep 3; echo late > late) & echo done"}, "done")
 		b.refuses("Bash", with{"command": "sleep 20; echo late > late", "timeout": 200}, "ended after")
-		b.does("Bash", with{"command": "sleep 1.2; ls"}, "a.md\n")
+		b.does("Bash", with{"command": "sleep 3.2; ls"}, "a.md\n")
 		if _, err := os.Stat(filepath.Join(b.dir, "notes/late")); err == nil {
 			b.t.Error("a command has outlived its call")
 		}
