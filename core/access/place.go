@@ -15,12 +15,7 @@ import (
 	"ollimbot/core/store"
 )
 
-const (
-	// maxPath is how long the path of a socket may be: 108 bytes on Linux and 104 on
-	// macOS, with the zero at their end.
-	maxPath    = 103
-	socketFile = store.StateDir + "/attach.sock"
-)
+const socketFile = store.StateDir + "/attach.sock"
 
 // places are where the socket may be, the best first: in the data directory, or where
 // that has too long a path in a folder that bears its hash.
@@ -35,7 +30,7 @@ func places(d *store.Dir) (paths []string) {
 	}
 	var short []string
 	for _, p := range paths {
-		if len(p) <= maxPath {
+		if len(p) <= store.MaxSocketPath {
 			short = append(short, p)
 		}
 	}
@@ -78,22 +73,7 @@ func listen(path string) (net.Listener, error) {
 	if err := ours(folder); err != nil {
 		return nil, err
 	}
-	switch info, err := os.Lstat(path); {
-	case err == nil && info.Mode()&fs.ModeSocket == 0:
-		return nil, &fs.PathError{Op: "replace", Path: path, Err: errors.New("it is no socket: move it away")}
-	case err == nil:
-		if err := os.Remove(path); err != nil {
-			return nil, err
-		}
-	}
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(path, 0o600); err != nil { // the folder is private already
-		return nil, errors.Join(err, l.Close())
-	}
-	return l, nil
+	return store.ListenSocket(path)
 }
 
 // Dial reaches the bot of a directory. What is wrong is the error of the first place.

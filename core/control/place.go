@@ -8,22 +8,15 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/store"
 )
 
-const (
-	// maxPath is how long the path of a socket may be: 108 bytes on Linux and 104
-	// on macOS, with the zero at their end.
-	maxPath    = 100
-	socketName = "control.sock"
-)
-
-var errNoSocket = errors.New("it is no socket: move it away")
+const socketName = "control.sock"
 
 // socket is a listener with what must be removed behind it.
 type socket struct {
@@ -35,8 +28,8 @@ type socket struct {
 // listen opens the socket in dir, or in a fresh private folder where the path
 // would be too long or the file system has no sockets.
 func listen(dir string) (*socket, error) {
-	if path := filepath.Join(dir, socketName); len(path) <= maxPath {
-		if l, err := listenAt(path); err == nil {
+	if path := filepath.Join(dir, socketName); len(path) <= store.MaxSocketPath {
+		if l, err := store.ListenSocket(path); err == nil {
 			return &socket{Listener: l, path: path}, nil
 		}
 	}
@@ -45,41 +38,11 @@ func listen(dir string) (*socket, error) {
 		return nil, err
 	}
 	path := filepath.Join(folder, socketName)
-	l, err := listenAt(path)
+	l, err := store.ListenSocket(path)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
 	return &socket{Listener: l, path: path, folder: folder}, nil
-}
-
-func listenAt(path string) (net.Listener, error) {
-	if err := removeSocket(path); err != nil {
-		return nil, err
-	}
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(path, 0o600); err != nil { // the folder is private already
-		return nil, errors.Join(err, l.Close())
-	}
-	return l, nil
-}
-
-// removeSocket removes what a bot that was killed has left; whoever calls holds
-// the lock of the data directory, so that nobody listens there any more.
-func removeSocket(path string) error {
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil && info.Mode()&fs.ModeSocket == 0 {
-		return &fs.PathError{Op: "replace", Path: path, Err: errNoSocket}
-	}
-	if err != nil {
-		return err
-	}
-	return os.Remove(path)
 }
 
 // freshFolder makes a folder that only we can enter, and removes those of
@@ -89,7 +52,7 @@ func freshFolder(dir string) (string, error) {
 	sum := sha256.Sum256([]byte(dir))
 	prefix := "ollim-" + hex.EncodeToString(sum[:4]) + "-"
 	for _, parent := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir(), "/tmp"} {
-		if !filepath.IsAbs(parent) || len(filepath.Join(parent, prefix+"0123456789", socketName)) > maxPath {
+		if !filepath.IsAbs(parent) || len(filepath.Join(parent, prefix+"0123456789", socketName)) > store.MaxSocketPath {
 			continue
 		}
 		left, _ := filepath.Glob(filepath.Join(parent, prefix+"*")) // tidying only
