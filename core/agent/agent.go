@@ -9,6 +9,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -109,6 +110,11 @@ type Settings struct {
 	Model    string // "opus", "sonnet", "haiku" or an engine's own name
 	Thinking string // "off", "adaptive" or a number of tokens
 	Mode     string // permission mode: "default", "acceptEdits", "bypassPermissions"
+}
+
+// With is s with the fields of n that are set.
+func (s Settings) With(n Settings) Settings {
+	return Settings{Model: cmp.Or(n.Model, s.Model), Thinking: cmp.Or(n.Thinking, s.Thinking), Mode: cmp.Or(n.Mode, s.Mode)}
 }
 
 // Message is one message of the user or of the bot's scheduler. Its text is

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -52,8 +51,7 @@ func (r *resumable) Configure(ctx context.Context, n agent.Settings) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := &r.o.Settings
-	s.Model, s.Thinking, s.Mode = cmp.Or(n.Model, s.Model), cmp.Or(n.Thinking, s.Thinking), cmp.Or(n.Mode, s.Mode)
+	r.o.Settings = r.o.Settings.With(n)
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -211,10 +210,7 @@ func (s *session) Configure(_ context.Context, n agent.Settings) error {
 	if s.closed {
 		return errClosed
 	}
-	old := s.settings
-	s.settings = agent.Settings{
-		Model: cmp.Or(n.Model, old.Model), Thinking: cmp.Or(n.Thinking, old.Thinking), Mode: cmp.Or(n.Mode, old.Mode),
-	}
+	s.settings = s.settings.With(n)
 	return nil
 }
 
