@@ -16,8 +16,10 @@ import (
 type choosy struct{ agent.Engine }
 
 func (choosy) Status() agent.Status {
-	return agent.Status{Models: []agent.Model{
-		{Names: []string{"opus", ""}, AlwaysThinks: true, OwnMeasure: true}, {Names: []string{"sonnet"}, OwnMeasure: true}, {Names: []string{"haiku"}},
+	return agent.Status{Models: func() []agent.Model {
+		return []agent.Model{
+			{Names: []string{"opus", ""}, AlwaysThinks: true, OwnMeasure: true}, {Names: []string{"sonnet"}, OwnMeasure: true}, {Names: []string{"haiku"}},
+		}
 	}}
 }
 func (choosy) OnChange(func()) {}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	sessions "ollimbot/core/agent/messages/history"
 	"ollimbot/core/clean"
 	"ollimbot/core/config"
 	"ollimbot/core/webhook"
@@ -119,7 +120,7 @@ var kept = []struct{ label, glob, rule string }{
 	{"conversation", "state/transcript.jsonl", "shortened to 0.5 MB beyond 1 MB"},
 	{"pings", "state/pings.jsonl", "shortened beyond 1 MB"},
 	{"sessions", "state/session_history.jsonl", "kept; about 8 MB a year at 100 runs a day"},
-	{"engine sessions", "state/sessions", "30 days without a message"},
+	{"engine sessions", sessions.Folder, "30 days without a message"},
 	{"trash", "state/trash", "a day"},
 	{"set aside", "state/*.corrupt-*", "30 days"},
 	{"downloads", "downloads", "kept until you remove them"},

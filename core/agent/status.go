@@ -48,8 +48,9 @@ type Status struct {
 	// address of a login that has begun.
 	LoginNeeded bool
 	LoginURL    string
-	// Models are what is known of the engine's models.
-	Models []Model
+	// Models asks what is known of the engine's models; nil knows none. A status is
+	// wanted for every frame, its models hardly ever.
+	Models func() []Model
 	// Processes are what runs on the engine's behalf.
 	Processes []Process
 }
@@ -65,11 +66,15 @@ type Model struct {
 
 // Model finds a model by one of its names.
 func (s Status) Model(name string) (Model, bool) {
-	i := slices.IndexFunc(s.Models, func(m Model) bool { return slices.Contains(m.Names, name) })
+	if s.Models == nil {
+		return Model{}, false
+	}
+	models := s.Models()
+	i := slices.IndexFunc(models, func(m Model) bool { return slices.Contains(m.Names, name) })
 	if i < 0 {
 		return Model{}, false
 	}
-	return s.Models[i], true
+	return models[i], true
 }
 
 // Process is one process of an engine.

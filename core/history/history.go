@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/claude/sessionfile"
+	sessions "ollimbot/core/agent/messages/history"
 	"ollimbot/core/clean"
 	"ollimbot/core/fork"
 	"ollimbot/core/session"
@@ -56,9 +57,6 @@ func New(o Options) *History {
 	return &History{o}
 }
 
-// ownFolder is where the engine over the Messages API keeps its sessions.
-const ownFolder = store.StateDir + "/sessions"
-
 // folders are the projects folder of the CLI and the one of our own sessions, as roots
 // that no name and no symbolic link leads out of; nil where there is none.
 type folders struct{ projects, own *os.Root }
@@ -68,7 +66,7 @@ func (h *History) folders() (f folders, err error) {
 		root **os.Root
 		path string
 	}{
-		{&f.projects, filepath.Join(h.o.ConfigDir, sessionfile.Projects)}, {&f.own, h.o.Dir.Path(ownFolder)},
+		{&f.projects, filepath.Join(h.o.ConfigDir, sessionfile.Projects)}, {&f.own, h.o.Dir.Path(sessions.Folder)},
 	} {
 		*one.root, err = os.OpenRoot(one.path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -20,7 +20,7 @@ func TestSessionsOfTheMessagesAPIAreReadAsThoseOfTheCommand(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) { // it begins at midnight of the year 2000
-		h, err := sessions.New(w.dir.Path(ownFolder), id)
+		h, err := sessions.New(w.dir.Path(sessions.Folder), id)
 		must(t, err)
 		must(t, h.Begin([]byte(`[{"name":"Read"}]`), []byte(`[]`), sessions.Facts{}))
 		keep(h, `{"role":"user","content":[{"type":"text","text":"[2000-01-01 Sat 12:00 AM UTC] where are the plums?"}]}`,
@@ -28,7 +28,7 @@ func TestSessionsOfTheMessagesAPIAreReadAsThoseOfTheCommand(t *testing.T) {
 			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"in the cellar"}]}]}`,
 			`{"role":"assistant","content":[{"type":"text","text":"In the cellar."}]}`,
 			`{"role":"user","content":[{"type":"text","text":"Go on, you have not reported yet."}]}`)
-		f, err := sessions.Fork(w.dir.Path(ownFolder), id, forkID)
+		f, err := sessions.Fork(w.dir.Path(sessions.Folder), id, forkID)
 		must(t, err)
 		keep(f, `{"role":"user","content":[{"type":"text","text":"[2000-01-01 Sat 12:05 AM UTC] [routine-bg:de300001] Count the plums."}]}`)
 		must(t, f.Close())

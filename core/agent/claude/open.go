@@ -241,7 +241,7 @@ func (s *session) noteGreeting(answer json.RawMessage) {
 		}
 		models = append(models, of)
 	}
-	s.e.setStatus(func(st *agent.Status) { st.Models = models })
+	s.e.setStatus(func(st *agent.Status) { st.Models = func() []agent.Model { return models } })
 	if g.Account.TokenSource != "" {
 		s.e.setLogin(g.Account.TokenSource != "none" || g.Account.APIKeySource != "")
 	}

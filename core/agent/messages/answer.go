@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/history"
+	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/store"
 )
 
@@ -36,29 +37,10 @@ var errGarbled = errors.New(textGarbled)
 type answer struct {
 	stop   string
 	blocks []*block
-	used   usage
+	used   provider.Count
 	size   int
 	over   bool // the server has said that this is all
 }
-
-// usage is what a request has used, as the server counts.
-type usage struct {
-	Input    int `json:"input_tokens"`
-	Output   int `json:"output_tokens"`
-	Read     int `json:"cache_read_input_tokens"`
-	Write    int `json:"cache_creation_input_tokens"`
-	Creation struct {
-		Hour int `json:"ephemeral_1h_input_tokens"`
-	} `json:"cache_creation"`
-}
-
-// usage is what it has used, without a price.
-func (u usage) usage() agent.Usage {
-	return agent.Usage{InputTokens: u.Input, OutputTokens: u.Output, CacheRead: u.Read, CacheWrite: u.Write, CacheHour: u.Creation.Hour}
-}
-
-// prompt is how many tokens went in.
-func (u usage) prompt() int { return u.Input + u.Read + u.Write }
 
 // block is one block of an answer. What it began with is kept as it came, unknown
 // fields too; deltas add to its texts.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages/history"
 )
 
 // whole is an answer with all kinds of blocks.
@@ -273,7 +274,7 @@ func TestATornLastLineIsAsIfItWasNeverWritten(t *testing.T) {
 	s := b.open()
 	say(t, s, "one")
 	must(t, s.Close())
-	path := b.dir.Path(folder + "/" + s.ID() + ".jsonl")
+	path := b.dir.Path(history.Folder + "/" + s.ID() + ".jsonl")
 	before, err := os.ReadFile(path)
 	must(t, err)
 	torn := `{"role":"user","content":[{"type":"text","text":"to` + strings.Repeat("o", 70<<10)
@@ -295,7 +296,7 @@ func TestAHistoryThatEndsAnywhereCanBeGoneOnWith(t *testing.T) {
 	s := b.open(func(o *agent.SessionOptions) { o.Tools = []agent.Tool{noting("note", new([]string))} })
 	say(t, s, "one")
 	must(t, s.Close())
-	path := b.dir.Path(folder + "/" + s.ID() + ".jsonl")
+	path := b.dir.Path(history.Folder + "/" + s.ID() + ".jsonl")
 	data, err := os.ReadFile(path)
 	must(t, err)
 	for at := strings.Index(string(data), `{"role"`); at <= len(data); at += 17 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages/history"
 )
 
 // used is an answer for which so many tokens went in.
@@ -63,7 +64,7 @@ func TestALongHistoryIsSummedUpBeforeTheNextMessage(t *testing.T) {
 			if beta := b.wire.headers[4].Get("anthropic-beta"); (beta != "") != c.server {
 				t.Errorf("behind it the beta is %q", beta)
 			}
-			file, err := os.ReadFile(b.dir.Path(folder + "/" + s.ID() + ".jsonl"))
+			file, err := os.ReadFile(b.dir.Path(history.Folder + "/" + s.ID() + ".jsonl"))
 			must(t, err)
 			holds(t, "the file", string(file), "we plan a trip")
 			if taken, err := b.engine.HasMessage(t.Context(), s.ID(), sha("we plan a trip")); err != nil || !taken {

@@ -30,9 +30,6 @@ import (
 	"ollimbot/core/store"
 )
 
-// folder is where sessions are kept, below the data directory.
-const folder = store.StateDir + "/sessions"
-
 // Options of the engine.
 type Options struct {
 	// Dir is the data directory; sessions are kept in its state/sessions.
@@ -140,7 +137,7 @@ const keptFor = 30 * 24 * time.Hour
 
 // tidy removes old sessions.
 func (e *Engine) tidy(now time.Time) {
-	if err := history.Tidy(e.o.Dir.Path(folder), now.Add(-keptFor)); err != nil {
+	if err := history.Tidy(e.o.Dir.Path(history.Folder), now.Add(-keptFor)); err != nil {
 		e.o.Log.Warn("old sessions were not removed", "error", err)
 	}
 }
@@ -198,7 +195,7 @@ func (e *Engine) forget(id string) {
 
 // history opens what a session was told so far.
 func (e *Engine) history(id string, o agent.SessionOptions) (h *history.History, err error) {
-	dir := e.o.Dir.Path(folder)
+	dir := e.o.Dir.Path(history.Folder)
 	switch {
 	case o.Bare:
 		return history.New("", id)
@@ -221,7 +218,7 @@ func (e *Engine) HasMessage(_ context.Context, session string, digest [sha256.Si
 	if session == "" || session != filepath.Base(session) {
 		return false, nil
 	}
-	took, err := history.Took(e.o.Dir.Path(folder), strings.ToLower(session), func(text string) bool { return sha256.Sum256([]byte(text)) == digest })
+	took, err := history.Took(e.o.Dir.Path(history.Folder), strings.ToLower(session), func(text string) bool { return sha256.Sum256([]byte(text)) == digest })
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -233,18 +230,23 @@ func (e *Engine) HasSession(id string) bool {
 	if id == "" || id != filepath.Base(id) {
 		return false
 	}
-	info, err := os.Stat(e.o.Dir.Path(folder + "/" + strings.ToLower(id) + history.Ext))
+	info, err := os.Stat(e.o.Dir.Path(history.Folder + "/" + strings.ToLower(id) + history.Ext))
 	return err == nil && info.Mode().IsRegular()
 }
 
 // Status is how the engine stands.
 func (e *Engine) Status() agent.Status {
 	e.mu.Lock()
-	st := agent.Status{Problem: e.problem}
+	st := agent.Status{Problem: e.problem, Models: e.models}
 	e.mu.Unlock()
 	if err := e.o.Providers.Ready(); err != nil {
 		st.Problem = err.Error()
 	}
+	return st
+}
+
+// models are what can be told of those that can be asked.
+func (e *Engine) models() (list []agent.Model) {
 	for i, p := range e.o.Providers.Providers() {
 		for j, m := range p.Models {
 			of := agent.Model{
@@ -255,10 +257,10 @@ func (e *Engine) Status() agent.Status {
 			if i == 0 && j == 0 {
 				of.Names = append(of.Names, "")
 			}
-			st.Models = append(st.Models, of)
+			list = append(list, of)
 		}
 	}
-	return st
+	return list
 }
 
 // OnChange sets what is called after the status has changed.

@@ -237,11 +237,12 @@ func (t *talk) wait(d time.Duration) bool {
 
 // spend counts what a request has used, one that failed too.
 func (t *talk) spend(a *answer) {
-	if a.used == (usage{}) {
+	if a.used == (provider.Count{}) {
 		return
 	}
-	t.add(t.model.Cost(a.used.usage()), 0)
-	t.tokens = a.used.prompt() + a.used.Output
+	used := a.used.Usage()
+	t.add(t.model.Cost(used), 0)
+	t.tokens = used.Prompt() + used.OutputTokens
 }
 
 // add counts what was used, by errands that run beside each other too.

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strings"
 
-	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/clean"
 )
@@ -48,15 +47,7 @@ type line struct {
 				Type string `json:"type"`
 				Text string `json:"text"`
 			} `json:"content"`
-			Usage struct {
-				Input    int `json:"input_tokens"`
-				Output   int `json:"output_tokens"`
-				Read     int `json:"cache_read_input_tokens"`
-				Write    int `json:"cache_creation_input_tokens"`
-				Creation struct {
-					Hour int `json:"ephemeral_1h_input_tokens"`
-				} `json:"cache_creation"`
-			} `json:"usage"`
+			Usage provider.Count `json:"usage"`
 		} `json:"message"`
 		Error json.RawMessage `json:"error"`
 	} `json:"result"`
@@ -75,8 +66,7 @@ func (b *Batches) result(ctx context.Context, p provider.Provider, m provider.Mo
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil || l.ID != r.ID {
 			continue
 		}
-		u := l.Result.Message.Usage
-		used := m.Cost(agent.Usage{InputTokens: u.Input, OutputTokens: u.Output, CacheRead: u.Read, CacheWrite: u.Write, CacheHour: u.Creation.Hour})
+		used := m.Cost(l.Result.Message.Usage.Usage())
 		used.CostUSD /= 2
 		var text strings.Builder
 		for _, c := range l.Result.Message.Content {

@@ -22,6 +22,9 @@ import (
 	"time"
 )
 
+// Folder is where sessions are kept, below the data directory.
+const Folder = "state/sessions"
+
 // Ext ends the name of a session's file; what stands before it is the id.
 const Ext = ".jsonl"
 

@@ -96,6 +96,22 @@ const (
 	AdaptiveThinking                      // {"type":"adaptive"}, the depth by effort
 )
 
+// Count is what a request has used, as servers of the protocol tell it.
+type Count struct {
+	Input    int `json:"input_tokens"` // without what came from the cache or went there
+	Output   int `json:"output_tokens"`
+	Read     int `json:"cache_read_input_tokens"`
+	Write    int `json:"cache_creation_input_tokens"`
+	Creation struct {
+		Hour int `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+}
+
+// Usage is the same in the bot's words, without a price.
+func (c Count) Usage() agent.Usage {
+	return agent.Usage{InputTokens: c.Input, OutputTokens: c.Output, CacheRead: c.Read, CacheWrite: c.Write, CacheHour: c.Creation.Hour}
+}
+
 // Cost is a usage of one request with its price: the length of the prompt decides
 // where there are two.
 func (m Model) Cost(u agent.Usage) agent.Usage {

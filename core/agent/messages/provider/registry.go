@@ -83,7 +83,8 @@ func (r *Registry) Problems() []routines.Problem {
 }
 
 // Providers are those that can be asked: the file's in its order, and Anthropic
-// where there is a key or an address for it in the environment.
+// where there is a key or an address for it in the environment. What their models cost
+// is told by Find.
 func (r *Registry) Providers() []Provider {
 	var all []Provider
 	inFile := false
@@ -99,14 +100,6 @@ func (r *Registry) Providers() []Provider {
 	}
 	if p := r.builtIn(); !inFile && (p.Key != "" || r.o.Getenv(varBaseURL) != "") {
 		all = append(all, p)
-	}
-	for i := range all {
-		all[i].Models = slices.Clone(all[i].Models) // the file's are shared
-		for n := range all[i].Models {
-			if m := &all[i].Models[n]; !m.priced && !m.Free {
-				m.Price = r.prices.Of(m.Name)
-			}
-		}
 	}
 	return all
 }
@@ -238,6 +231,14 @@ var families = []string{"opus", "sonnet", "haiku", "fable"}
 // A name with a provider's in front that the table does not have is a model of which
 // nothing is known. The error is a sentence with what there is.
 func (r *Registry) Find(name string) (Provider, Model, error) {
+	p, m, err := r.find(name)
+	if err == nil && !m.priced && !m.Free {
+		m.Price = r.prices.Of(m.Name)
+	}
+	return p, m, err
+}
+
+func (r *Registry) find(name string) (Provider, Model, error) {
 	all := r.Providers()
 	if len(all) == 0 {
 		return Provider{}, Model{}, r.Ready()
@@ -256,7 +257,7 @@ func (r *Registry) Find(name string) (Provider, Model, error) {
 		}
 		m, ok := p.model(own)
 		if !ok {
-			m = Model{Provider: p.Name, Name: own, Window: defaultWindow, MaxOutput: defaultOutput, Free: p.nearby(), Price: r.prices.Of(own)}
+			m = Model{Provider: p.Name, Name: own, Window: defaultWindow, MaxOutput: defaultOutput, Free: p.nearby()}
 		}
 		return p, m, nil
 	}
