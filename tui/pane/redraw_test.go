@@ -90,8 +90,7 @@ func TestAPaneIsDrawnAnewWhenItsOwnFactsChange(t *testing.T) {
 		c.Updates = append([]updates.Update(nil), c.Updates...)
 	}
 	for name, changes := range map[string][]func(*core.Snapshot){
-		"schedule": {later(time.Minute), func(c *core.Snapshot) { c.Schedule.Entries = c.Schedule.Entries[1:] }, func(c *core.Snapshot) { c.Schedule.Problems = nil }},
-		"updates":  {later(2 * time.Minute), func(c *core.Snapshot) { c.Updates = c.Updates[1:] }, func(c *core.Snapshot) { c.Forks = nil }},
+		"updates": {later(2 * time.Minute), func(c *core.Snapshot) { c.Updates = c.Updates[1:] }, func(c *core.Snapshot) { c.Forks = nil }},
 	} {
 		for i, change := range changes {
 			s := open(name)
