@@ -254,6 +254,13 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 		return textReadOnly
 	case !ok:
 		return textNothing
+	}
+	return Off(f, id)
+}
+
+// Off says why a run cannot be stopped, resumed or repeated; empty means that it can.
+func Off(f fork.View, id action.ID) string {
+	switch {
 	case id == action.ForksStop && !f.Live():
 		return textEnded
 	case id == action.ForksResume && f.Live():
@@ -274,9 +281,12 @@ func (p *Pane) stop(c pane.Context) pane.Answer {
 		return pane.Answer{Toast: why}
 	}
 	f, _ := p.selected()
-	return pane.Answer{Ask: &pane.Question{
-		Text: stopQuestion(f, c.Snap.At), Yes: textStop, No: leaveWords(f), Do: command.StopFork{Run: f.ID},
-	}}
+	return pane.Answer{Ask: StopQuestion(f, c.Snap.At)}
+}
+
+// StopQuestion asks before a run is ended, and says what is lost.
+func StopQuestion(f fork.View, now time.Time) *pane.Question {
+	return &pane.Question{Text: stopText(f, now), Yes: textStop, No: leaveWords(f), Do: command.StopFork{Run: f.ID}}
 }
 
 // resume goes on in a finished run, in the chat.
