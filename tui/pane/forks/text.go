@@ -15,6 +15,7 @@ const textTainted = "reads strangers' words"
 
 const (
 	textTitle    = "Forks"
+	textRun      = "run"
 	textName     = "Forks    "
 	textNone     = "none"
 	textScroll   = "scroll"
@@ -81,19 +82,6 @@ func queued(s *core.Snapshot, f fork.View) string {
 // textClasses are the choices of which runs the page shows.
 var textClasses = [numClasses]string{"", "failed only", "pinged only", "done only", "stopped only"}
 
-// textAllRuns is how many runs the page has; more can be there.
-func textAllRuns(n int, all bool) string {
-	if all {
-		return words.Grouped(uint64(n), "run")
-	}
-	return words.Grouped(uint64(n), "run") + " so far"
-}
-
-// textFound is how many of them a filter shows.
-func textFound(n, of int, all bool) string {
-	return words.Thousands(uint64(n)) + " of " + textAllRuns(of, all)
-}
-
 // textOrder names the column that orders the runs.
 func textOrder(head string, turned bool) string {
 	if turned {
@@ -127,8 +115,8 @@ func cost(usd float64) string {
 	return fmt.Sprintf("$%.2f", usd)
 }
 
-// stopQuestion names what is lost.
-func stopQuestion(f fork.View, now time.Time) string {
+// stopText names what is lost.
+func stopText(f fork.View, now time.Time) string {
 	if f.State == fork.Waiting {
 		return fmt.Sprintf("Take %q out of the queue? It has not started: this time it will not run at all.", f.Title)
 	}

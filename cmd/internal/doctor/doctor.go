@@ -1,0 +1,203 @@
+// Package doctor is the commands that look whether all is in order: `doctor`, at what the
+// bot stands on, and `check`, at files. They change nothing. It must not know how anything is mended.
+package doctor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ollimbot/cmd/internal/console"
+	sessions "ollimbot/core/agent/messages/history"
+	"ollimbot/core/clean"
+	"ollimbot/core/config"
+	"ollimbot/core/webhook"
+	"ollimbot/core/words"
+)
+
+// Cmd is the command that checks everything the bot stands on.
+type Cmd struct{ console.AsJSON }
+
+// The levels of a finding.
+const (
+	pass = "PASS"
+	warn = "WARN"
+	bad  = "FAIL"
+)
+
+// finding is one line of the doctor.
+type finding struct {
+	Section string `json:"section"`
+	Level   string `json:"level"`
+	Label   string `json:"label"`
+	Message string `json:"message"`
+}
+
+// doctorAnswer is the JSON answer.
+type doctorAnswer struct {
+	Checks   []finding `json:"checks"`
+	Passed   int       `json:"passed"`
+	Warnings int       `json:"warnings"`
+	Failures int       `json:"failures"`
+}
+
+// report collects findings, section by section.
+type report struct {
+	console.DataDir
+	p       *console.Process
+	section string
+	answer  doctorAnswer
+}
+
+func (r *report) pass(label, format string, args ...any) { r.add(pass, label, format, args...) }
+func (r *report) warn(label, format string, args ...any) { r.add(warn, label, format, args...) }
+func (r *report) fail(label, format string, args ...any) { r.add(bad, label, format, args...) }
+
+func (r *report) add(level, label, format string, args ...any) {
+	r.answer.Checks = append(r.answer.Checks, finding{r.section, level, label, fmt.Sprintf(format, args...)})
+	switch level {
+	case pass:
+		r.answer.Passed++
+	case warn:
+		r.answer.Warnings++
+	default:
+		r.answer.Failures++
+	}
+}
+
+// Run checks everything that the bot stands on and changes nothing; a failure
+// makes the command fail.
+func (c *Cmd) Run(p *console.Process, at console.DataDir) error {
+	r := &report{DataDir: at, p: p}
+	tasks := r.taskFiles()
+	for _, section := range []struct {
+		title string
+		check func()
+	}{
+		{"ENVIRONMENT", r.environment},
+		{"DISCORD", r.discord},
+		{"CLAUDE", r.claude},
+		{"MESSAGES API", r.providers},
+		{"GOOGLE", r.google},
+		{"SANDBOX", r.sandbox},
+		{"DATA DIRECTORY", r.dataDir},
+		{"VIEWERS", r.attach},
+		{"TIMEZONE & SCHEDULING", r.zone},
+		{"ROUTINES", tasks.routines},
+		{"REMINDERS", tasks.reminders},
+		{"TOOL POLICY", tasks.tools},
+		{"AGENT FILES", r.agentFiles},
+		{"STATE FILES", r.state},
+		{"DISK", r.disk},
+	} {
+		r.section = section.title
+		section.check()
+	}
+	return p.Verdict(r.answer.Failures > 0, c.JSON, r.answer, doctorLines(r.answer))
+}
+
+func doctorLines(a doctorAnswer) []string {
+	var lines []string
+	section := ""
+	for _, f := range a.Checks {
+		if f.Section != section {
+			if section != "" {
+				lines = append(lines, "")
+			}
+			section = f.Section
+			lines = append(lines, section)
+		}
+		lines = append(lines, fmt.Sprintf("  %s  %s: %s", f.Level, f.Label, strings.ReplaceAll(f.Message, "\n", " ")))
+	}
+	return append(lines, "", fmt.Sprintf("SUMMARY: %d passed, %s, %s",
+		a.Passed, words.Count(a.Warnings, "warning"), words.Count(a.Failures, "failure")))
+}
+
+// kept are the parts of the data directory that grow, with what bounds them: the
+// table of docs/data-directory.md.
+var kept = []struct{ label, glob, rule string }{
+	{"history", ".git", "git: packed when it pays; about 50 MB a year at 100 runs a day"},
+	{"log", "state/bot.log*", "two files of 1 MB"},
+	{"runs", "state/fork_runs.jsonl", "shortened to 1 MB beyond 4 MB"},
+	{"output of runs", "state/forks", "the newest 200 runs, 64 MB at most"},
+	{"deliveries", "state/webhooks.jsonl", "shortened beyond 1 MB"},
+	{"conversation", "state/transcript.jsonl", "shortened to 0.5 MB beyond 1 MB"},
+	{"pings", "state/pings.jsonl", "shortened beyond 1 MB"},
+	{"sessions", "state/session_history.jsonl", "kept; about 8 MB a year at 100 runs a day"},
+	{"engine sessions", sessions.Folder, "30 days without a message"},
+	{"trash", "state/trash", "a day"},
+	{"set aside", "state/*.corrupt-*", "30 days"},
+	{"downloads", "downloads", "kept until you remove them"},
+}
+
+// disk tells how much room each part takes. Nothing here is a failure: what
+// has a limit keeps to it by itself.
+func (r *report) disk() {
+	for _, k := range kept {
+		// The root may hold what a pattern is made of.
+		paths, err := fs.Glob(os.DirFS(r.Dir.Root()), k.glob)
+		if err != nil {
+			continue
+		}
+		var size int64
+		for _, path := range paths {
+			size += sizeOf(r.Dir.Path(path))
+		}
+		r.pass(k.label, "%s; %s", words.Bytes(size), k.rule)
+	}
+}
+
+// sizeOf is the size of a file, or of all files below a folder; what cannot be
+// looked at counts as nothing.
+func sizeOf(path string) (sum int64) {
+	_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return nil //nolint:nilerr // it counts as nothing
+		}
+		if info, err := e.Info(); err == nil {
+			sum += info.Size()
+		}
+		return nil
+	})
+	return sum
+}
+
+// stateFiles are the JSON files that the bot keeps; a missing one is fine.
+var stateFiles = []string{
+	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "config.json", "settings.json", "schedule.json",
+	"installed.json", "holds.json", "mute.json", "usage.json", "discord.json", "waiting_messages.json", "delivery.json",
+	"provenance.json", "batches.json", "engine_moves.json",
+}
+
+func (r *report) state() {
+	for _, name := range stateFiles {
+		data, err := r.Dir.Read("state/" + name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			r.pass(name, "not there yet")
+		case err != nil:
+			r.fail(name, "%s", clean.Line(err.Error()))
+		case !json.Valid(data):
+			r.fail(name, "is not JSON: the bot will set it aside and begin with defaults; mend it first if you want to keep what it says")
+		default:
+			r.pass(name, "in order")
+		}
+	}
+	if info, err := os.Stat(r.Dir.Path(webhook.LogFile)); err == nil {
+		r.pass(filepath.Base(webhook.LogFile), "%d kB; %s", (info.Size()+1023)/1024, webhook.LimitsText())
+	}
+	if kept, err := filepath.Glob(r.Dir.Path("state/*.corrupt-*")); err == nil && len(kept) > 0 {
+		r.warn("set aside", "%s in state/ (*.corrupt-*): look at them; they are removed after 30 days", words.Count(len(kept), "unreadable file"))
+	}
+	_, problems, err := config.LoadRuntime(r.Dir)
+	if err != nil {
+		return // said above, with the other state files
+	}
+	for _, problem := range problems {
+		r.warn("settings", "%s", problem)
+	}
+}

@@ -1,0 +1,293 @@
+package google
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"ollimbot/cmd/internal/console"
+	"ollimbot/core/clean"
+	"ollimbot/core/google"
+)
+
+// maxDaysAhead is how far ahead a list of events may look.
+const maxDaysAhead = 366
+
+// CalendarCmd is the commands of the calendar.
+type CalendarCmd struct {
+	Today    calTodayCmd    `cmd:""`
+	Upcoming calUpcomingCmd `cmd:""`
+	Show     calShowCmd     `cmd:""`
+	Add      calAddCmd      `cmd:""`
+	Update   calUpdateCmd   `cmd:""`
+	Delete   calDeleteCmd   `cmd:""`
+	Help     helpOnly       `cmd:"" hidden:"" default:"1"`
+}
+
+// inCalendar are the flags that all of them take.
+type inCalendar struct {
+	Calendar []string `placeholder:"ID" help:"This calendar instead of those of the setting google_calendars."`
+}
+
+// in are the calendars to look into.
+func (c inCalendar) in(g *At) []string {
+	if len(c.Calendar) > 0 {
+		return c.Calendar
+	}
+	return g.calendars
+}
+
+// eventAnswer is an event as JSON; times are RFC 3339 in the bot's zone, days of all-day
+// events dates, of which the end is the day after the last.
+type eventAnswer struct {
+	ID          string   `json:"id"`
+	Calendar    string   `json:"calendar"`
+	Title       string   `json:"title"`
+	AllDay      bool     `json:"all_day"`
+	Start       string   `json:"start"`
+	End         string   `json:"end"`
+	Location    string   `json:"location"`
+	Description string   `json:"description"`
+	Link        string   `json:"link"`
+	Attendees   []string `json:"attendees"`
+	Status      string   `json:"status"`
+	Foreign     bool     `json:"foreign"` // somebody else has made it
+}
+
+func answerEvent(e google.Event, zone *time.Location) eventAnswer {
+	a := eventAnswer{
+		ID: e.ID, Calendar: e.Calendar, Title: clean.Line(e.Summary), AllDay: e.AllDay(), Location: clean.Line(e.Location),
+		Description: clean.Text(e.Text()), Link: clean.Line(e.Link), Attendees: []string{}, Status: e.Status, Foreign: e.Foreign(),
+	}
+	layout := time.RFC3339
+	if a.AllDay {
+		layout = time.DateOnly
+	}
+	if t, ok := e.Start.Time(zone); ok {
+		a.Start = t.Format(layout)
+	}
+	if t, ok := e.End.Time(zone); ok {
+		a.End = t.Format(layout)
+	}
+	for _, who := range e.Attendees {
+		a.Attendees = append(a.Attendees, clean.Line(who.Email))
+	}
+	return a
+}
+
+// when is the day and the times of an event.
+func when(e google.Event, zone *time.Location) string {
+	start, ok := e.Start.Time(zone)
+	if !ok {
+		return "????-??-??  (no time)   "
+	}
+	if e.AllDay() {
+		return start.Format(time.DateOnly) + "  (all-day)   "
+	}
+	end, ok := e.End.Time(zone)
+	if !ok {
+		end = start
+	}
+	return start.Format(time.DateOnly+"  15:04") + end.Format("-15:04")
+}
+
+type calTodayCmd struct {
+	inCalendar
+	console.AsJSON
+}
+
+// Run lists the events from midnight to midnight.
+func (c *calTodayCmd) Run(p *console.Process, g *At) error { return c.events(p, g, 1, c.JSON) }
+
+type calUpcomingCmd struct {
+	inCalendar
+	Days int `default:"7" placeholder:"N" help:"So many days, today among them."`
+	console.AsJSON
+}
+
+// Run lists the events of some days from this midnight on.
+func (c *calUpcomingCmd) Run(p *console.Process, g *At) error {
+	if c.Days < 1 || c.Days > maxDaysAhead {
+		return fmt.Errorf(textOutOf, "--days", c.Days, maxDaysAhead)
+	}
+	return c.events(p, g, c.Days, c.JSON)
+}
+
+func (c inCalendar) events(p *console.Process, g *At, days int, asJSON bool) error {
+	zone, calendars := g.Env.Zone, c.in(g)
+	from := time.Date(g.Now.Year(), g.Now.Month(), g.Now.Day(), 0, 0, 0, 0, zone)
+	if err := warned(p, TextEventsAreNot); err != nil {
+		return err
+	}
+	err := streamed(p, asJSON, "no events", g.Events(g, calendars, from, from.AddDate(0, 0, days)), func(e google.Event) (string, any) {
+		strangers(p, e)
+		line := fmt.Sprintf("  %s  %s  %s", clean.Line(e.ID), when(e, zone), oneLine(e.Summary, "(no title)"))
+		if len(calendars) > 1 {
+			line += "  [" + clean.Line(e.Calendar) + "]"
+		}
+		return line, answerEvent(e, zone)
+	})
+	return named(err, textNoCalendar, strings.Join(calendars, ", or "))
+}
+
+// strangers notes that a model is about to read what somebody else has written.
+func strangers(p *console.Process, e google.Event) {
+	if p.Served != nil && e.Foreign() {
+		p.Served.By.ReadsInvitation()
+	}
+}
+
+type calShowCmd struct {
+	inCalendar
+	ofID
+}
+
+// Run shows one event.
+func (c *calShowCmd) Run(p *console.Process, g *At) error {
+	e, err := g.Event(g, c.in(g), c.ID)
+	if err != nil {
+		return named(err, textNoEvent, c.ID)
+	}
+	strangers(p, e)
+	if err := warned(p, TextEventsAreNot); err != nil {
+		return err
+	}
+	a := answerEvent(e, g.Env.Zone)
+	calendar := ""
+	if len(c.in(g)) > 1 {
+		calendar = e.Calendar
+	}
+	return p.Answer(c.JSON, a, labelled(13, "title", oneLine(e.Summary, "(no title)"), "when", when(e, g.Env.Zone), "location", oneLine(e.Location, ""),
+		"description", e.Text(), "link", oneLine(e.Link, ""), "attendees", oneLine(strings.Join(a.Attendees, ", "), ""),
+		"calendar", calendar, "status", oneLine(e.Status, "unknown"), "id", oneLine(e.ID, c.ID)))
+}
+
+// eventTime reads --start or --end, in the bot's zone where it names none.
+func eventTime(flag, value string, zone *time.Location) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339, value); err == nil {
+		return t.In(zone), nil
+	}
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} {
+		t, err := time.ParseInLocation(layout, value, zone)
+		if err != nil {
+			continue
+		}
+		if t.Format(layout) != value {
+			return time.Time{}, fmt.Errorf(textSkippedTime, flag, value, zone)
+		}
+		return t, nil
+	}
+	return time.Time{}, fmt.Errorf(textBadTime, flag, clean.Cut(clean.Line(value), 40), zone)
+}
+
+// ordered says what is wrong with a begin and an end.
+func ordered(start, end time.Time) error {
+	if !end.After(start) {
+		return fmt.Errorf(textEndsFirst, start.Format("2006-01-02T15:04"), end.Format("2006-01-02T15:04"))
+	}
+	return nil
+}
+
+type calAddCmd struct {
+	inCalendar
+	Summary     string `arg:"" help:"The title."`
+	Start       string `required:"" placeholder:"TIME" help:"YYYY-MM-DDTHH:MM, in the bot's zone."`
+	End         string `required:"" placeholder:"TIME" help:"YYYY-MM-DDTHH:MM, in the bot's zone."`
+	Description string `placeholder:"TEXT" help:"More about it."`
+	console.AsJSON
+}
+
+// Run adds an event to the first of the calendars.
+func (c *calAddCmd) Run(p *console.Process, g *At) error {
+	summary := clean.Line(c.Summary)
+	if summary == "" {
+		return errors.New(textNoTitle)
+	}
+	start, err := eventTime("--start", c.Start, g.Env.Zone)
+	if err != nil {
+		return err
+	}
+	end, err := eventTime("--end", c.End, g.Env.Zone)
+	if err == nil {
+		err = ordered(start, end)
+	}
+	if err != nil {
+		return err
+	}
+	calendar := c.in(g)[0]
+	e, err := g.AddEvent(g, calendar, google.Event{
+		Summary: summary, Description: clean.Text(c.Description), Start: google.At(start), End: google.At(end),
+	})
+	if err != nil {
+		return named(err, textNoCalendar, calendar)
+	}
+	e.Calendar = calendar
+	return p.Answer(c.JSON, answerEvent(e, g.Env.Zone), []string{"created " + clean.Line(e.ID) + ": " + summary})
+}
+
+type calUpdateCmd struct {
+	inCalendar
+	ofID
+	Summary     *string `placeholder:"TEXT" help:"Another title."`
+	Start       *string `placeholder:"TIME" help:"Another begin, YYYY-MM-DDTHH:MM."`
+	End         *string `placeholder:"TIME" help:"Another end, YYYY-MM-DDTHH:MM."`
+	Description *string `placeholder:"TEXT" help:"Another text."`
+}
+
+// Run changes what was given and leaves the rest.
+func (c *calUpdateCmd) Run(p *console.Process, g *At) error {
+	fields := changes{}
+	if err := fields.title("summary", c.Summary); err != nil {
+		return err
+	}
+	fields.text("description", c.Description)
+	var start, end time.Time
+	for _, f := range []struct {
+		name  string
+		value *string
+		to    *time.Time
+	}{{"start", c.Start, &start}, {"end", c.End, &end}} {
+		if f.value == nil {
+			continue
+		}
+		var err error
+		if *f.to, err = eventTime("--"+f.name, *f.value, g.Env.Zone); err != nil {
+			return err
+		}
+		fields[f.name] = google.Change(*f.to)
+	}
+	if len(fields) == 0 {
+		return fmt.Errorf(textOneOf, "--summary, --start, --end, --description")
+	}
+	e, err := g.Event(g, c.in(g), c.ID) // it says in which calendar it is
+	if err != nil {
+		return named(err, textNoEvent, c.ID)
+	}
+	if c.Start != nil || c.End != nil {
+		if e.AllDay() && (c.Start == nil || c.End == nil) {
+			return errors.New(textBothEnds)
+		}
+		if c.Start == nil {
+			start, _ = e.Start.Time(g.Env.Zone)
+		}
+		if c.End == nil {
+			end, _ = e.End.Time(g.Env.Zone)
+		}
+		if err := ordered(start, end); err != nil {
+			return err
+		}
+	}
+	_, err = g.UpdateEvent(g, e.Calendar, c.ID, fields)
+	return c.changed(p, "updated", textNoEvent, err)
+}
+
+type calDeleteCmd struct {
+	inCalendar
+	ofID
+}
+
+// Run removes an event.
+func (c *calDeleteCmd) Run(p *console.Process, g *At) error {
+	return c.changed(p, "deleted", textNoEvent, g.DeleteEvent(g, c.in(g), c.ID))
+}

@@ -1,0 +1,347 @@
+// Package setup is the walk of `init`: it asks for names, time zone and Discord's token,
+// tries the token, and writes the answers down. It must not know what runs on them.
+package setup
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"ollimbot/cmd/internal/console"
+	claudeproc "ollimbot/core/agent/claude/process"
+	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/clean"
+	"ollimbot/core/config"
+	"ollimbot/discord"
+)
+
+// Cmd is the walk.
+type Cmd struct {
+	Hello   bool `help:"Let the bot write you one message in Discord, without asking: the only proof that it can reach you."`
+	Offline bool `help:"Write down the token without asking Discord about it."`
+	Wait    bool `help:"Wait for enter at the end, as the dashboard wants it that begins this."`
+}
+
+// Words of the walk.
+const (
+	textInitIntro = "This asks four questions and writes the answers to %s, for your eyes only.\n" +
+		"Enter keeps what stands in brackets.\n"
+	textAskUser  = "What is your name? [%s] "
+	textAskBot   = "What is the bot's name? [%s] "
+	textAskZone  = "Your time zone? [%s] "
+	textAskToken = "Discord token? [%s] "
+	textHowToken = "\nFor Discord the bot needs a token of its own. Without one the dashboard is where you talk to it.\n" +
+		"  1. Open https://discord.com/developers/applications and click New Application; give it the bot's name.\n" +
+		"  2. Installation: tick User Install and Guild Install, Save Changes.\n" +
+		"  3. Bot: click Reset Token, then Copy. No privileged intent is needed.\n"
+	textAskHello     = "May the bot write you a hello in Discord now? Only that proves that it can reach you. [yes] "
+	textTokenKept    = "keep the one that is set"
+	textTokenNone    = "none"
+	textBadZone      = "%q is no time zone: write one such as Europe/Berlin"
+	textBadToken     = "that is no token: copy it whole, in one line"
+	textTokenRefused = "the token was not written down: get a new one and run ollim-bot init again"
+	textUnchecked    = "the token was written down unchecked: run ollim-bot doctor when Discord can be reached"
+	textTokenAgain   = "That token is of no use; the other answers are kept.\n"
+	textInvite       = "Add the bot to a private server of yours, which lets it write to you:\n  %s\n"
+	textInstall      = "Install its commands for yourself (in the page that opens: Add to My Apps):\n  %s\n"
+	textHelloAgain   = "When that is done, run ollim-bot init --hello: it writes to you, or says what is missing.\n"
+	textWritten      = "Written to %s."
+	textStart        = " Start the bot with: %s\n"
+	textRestart      = "The running bot reads it at its next start.\n"
+	textEnvWins      = "Careful: %s is also set in the environment, which goes before the file.\n"
+	textInitEnter    = "Enter goes on to the dashboard. "
+	textAskOllama    = "Ollama answers at %s, with %s. May the bot think with it? [yes] "
+	textThinksBoth   = "The bot thinks with the claude command (%s). %[2]s is there too: /config fallback %[2]s lets it answer while Claude is out of reach.\n"
+	textThinksClaude = "The bot thinks with the claude command (%s).\n"
+	textThinksModel  = "The bot thinks with %s (%s).\n"
+	textThinksNobody = "Nobody thinks for the bot yet: install the claude command, put ANTHROPIC_API_KEY into .env, or start Ollama; " +
+		"until then a script answers.\n"
+	textByHand = "%s could not be changed safely: put %s into it by hand"
+)
+
+// Run walks through the questions. With Wait what was said at the end can be
+// read before the dashboard covers it.
+func (c *Cmd) Run(p *console.Process) error {
+	q := &questions{p: p, in: bufio.NewReader(p.In)}
+	err := c.walk(q)
+	if c.Wait {
+		if err != nil {
+			console.Tell(p.Err, "%v", err)
+			err = console.ErrSilent
+		}
+		p.Print(textInitEnter)
+		_, _ = q.in.ReadString('\n') // the dashboard follows, whatever was typed
+	}
+	return cmp.Or(err, p.Unwritten())
+}
+
+// walk asks for names, zone and token, checks the token against Discord and
+// writes .env. Whatever else stands there stays. It can be run again and again,
+// and from a pipe, one answer a line.
+func (c *Cmd) walk(q *questions) error {
+	p := q.p
+	at, err := p.Open()
+	if err != nil {
+		return err
+	}
+	path := at.Dir.Display() + "/" + config.EnvFile
+	p.Print(textInitIntro, path)
+	user, bot, zone, err := q.aboutYou(at)
+	if err != nil {
+		return err
+	}
+	token, wrong, err := c.working(q, at)
+	if err != nil {
+		return err
+	}
+	if err := at.Dir.Prepare(); err != nil {
+		return err
+	}
+	if err := config.SetNames(at.Dir, user, bot); err != nil {
+		return err
+	}
+	if err := writeVariables(at, zone, token); err != nil {
+		return err
+	}
+	if err := q.whoAnswers(at); err != nil {
+		return err
+	}
+	c.finish(p, at)
+	return wrong
+}
+
+// whoAnswers looks for what the bot can think with on this machine, and offers what
+// the user need only agree to.
+func (q *questions) whoAnswers(at console.DataDir) error {
+	providers := q.p.Providers(at)
+	models := provider.Ollama(context.Background(), q.p.Getenv("OLLAMA_HOST"))
+	_, err := at.Dir.Read(provider.File)
+	if models != nil && len(models.Names) > 0 && errors.Is(err, fs.ErrNotExist) {
+		yes, err := q.agrees(fmt.Sprintf(textAskOllama, models.Address, clean.Cut(strings.Join(models.Names, ", "), 200)))
+		if err == nil && yes {
+			err = at.Dir.Write(provider.File, models.YAML())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	path, err := claudeproc.Find(q.p.EngineEnv(at))
+	list := providers.Providers()
+	switch {
+	case err == nil && len(list) > 0:
+		q.p.Print(textThinksBoth, path, list[0].Models[0].FullName())
+	case err == nil:
+		q.p.Print(textThinksClaude, path)
+	case len(list) > 0:
+		q.p.Print(textThinksModel, list[0].Models[0].FullName(), list[0].BaseURL)
+	default:
+		q.p.Print(textThinksNobody)
+	}
+	return nil
+}
+
+// working asks for a token until Discord takes one, or cannot be asked; from a
+// pipe once. wrong is what is to be said at the end, or nil. A token that is
+// refused is not worth writing down.
+func (c *Cmd) working(q *questions, at console.DataDir) (token config.Secret, wrong, err error) {
+	for asked := c.Hello; ; {
+		if token, err = q.token(at); token == "" || err != nil || c.Offline {
+			return token, nil, err
+		}
+		if q.p.Terminal() && !asked {
+			asked = true
+			if c.Hello, err = q.agrees(textAskHello); err != nil {
+				return "", nil, err
+			}
+		}
+		r, err := c.check(q.p, at, token)
+		switch {
+		case err != nil:
+			return "", nil, err
+		case r.Unasked && r.BotName == "":
+			return token, errors.New(textUnchecked), nil
+		case !r.Refused:
+			return token, nil, nil
+		case !q.p.Terminal():
+			return "", errors.New(textTokenRefused), nil
+		}
+		at.Env.DiscordToken = "" // enter must not bring the refused one back
+		q.p.Print(textTokenAgain)
+	}
+}
+
+// finish says what to do next, and how what was written takes effect. A dashboard that
+// waits sees to that itself.
+func (c *Cmd) finish(p *console.Process, at console.DataDir) {
+	for _, name := range []string{"OLLIM_USER_NAME", "OLLIM_BOT_NAME", "OLLIM_TIMEZONE", "DISCORD_TOKEN"} {
+		if p.Getenv(name) != "" {
+			p.Print(textEnvWins, name)
+		}
+	}
+	p.Print(textWritten, at.Dir.Display()+"/"+config.EnvFile)
+	if c.Wait {
+		p.Print("\n")
+		return
+	}
+	start := "ollim-bot run"
+	if p.Flags.DataDir != "" {
+		start += " --data-dir " + console.Word(at.Dir.Root())
+	}
+	p.Print(textStart, start)
+	if _, running := at.Dir.Running(); running {
+		p.Print(textRestart)
+	}
+}
+
+// check asks Discord about the token and prints what it says.
+func (c *Cmd) check(p *console.Process, at console.DataDir, token config.Secret) (discord.Report, error) {
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	r, err := discord.Check(ctx, discord.CheckOptions{
+		Token: token, API: at.Env.DiscordAPI, OwnerID: at.Env.OwnerID, Version: p.Version, Hello: c.Hello,
+	})
+	if err != nil {
+		return r, err
+	}
+	for _, f := range r.Findings {
+		mark := "ok  "
+		if !f.OK {
+			mark = "!   "
+		}
+		p.Print("%s%s\n", mark, f.Text)
+		if f.Next != "" {
+			p.Print("    -> %s\n", f.Next)
+		}
+	}
+	if r.InstallLink != "" {
+		p.Print(textInvite, r.InstallLink)
+	}
+	if r.UserLink != "" {
+		p.Print(textInstall, r.UserLink)
+	}
+	if r.BotName != "" && (!c.Hello || !r.OK()) {
+		p.Print(textHelloAgain)
+	}
+	return r, nil
+}
+
+// questions are asked one after the other. From a terminal a wrong answer is
+// asked for again, from a pipe it is an error.
+type questions struct {
+	p  *console.Process
+	in *bufio.Reader
+}
+
+func (q *questions) aboutYou(at console.DataDir) (user, bot, zone string, err error) {
+	for _, one := range []struct {
+		text, now string
+		check     func(string) error
+		to        *string
+	}{{textAskUser, at.Env.UserName, nil, &user}, {textAskBot, at.Env.BotName, nil, &bot}, {textAskZone, at.Env.ZoneName, zoneAnswer, &zone}} {
+		if *one.to, err = q.ask(fmt.Sprintf(one.text, one.now), one.now, q.line, one.check); err != nil {
+			return "", "", "", err
+		}
+	}
+	return user, bot, zone, nil
+}
+
+// agrees asks what enter says yes to.
+func (q *questions) agrees(question string) (bool, error) {
+	said, err := q.ask(question, "yes", q.line, nil)
+	return strings.HasPrefix(strings.ToLower(said), "y"), err
+}
+
+func zoneAnswer(name string) error {
+	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
+		return fmt.Errorf(textBadZone, name)
+	}
+	return nil
+}
+
+// tokenAnswer is about the form alone; empty keeps what is set.
+func tokenAnswer(s string) error {
+	s = discord.BareToken(s)
+	const fine = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+	if s != "" && (strings.Trim(s, fine) != "" || len(s) < 20 || len(s) > 200) {
+		return errors.New(textBadToken)
+	}
+	return nil
+}
+
+// token asks for the token without showing it. Empty keeps the one that is set,
+// which is checked again.
+func (q *questions) token(at console.DataDir) (config.Secret, error) {
+	shown := textTokenKept
+	if at.Env.DiscordToken == "" {
+		shown = textTokenNone
+		q.p.Print(textHowToken)
+	}
+	hidden := func() (string, error) { return q.p.Secret(q.in) }
+	answer, err := q.ask(fmt.Sprintf(textAskToken, shown), "", hidden, tokenAnswer)
+	if answer == "" {
+		return at.Env.DiscordToken, err
+	}
+	return config.Secret(discord.BareToken(answer)), err
+}
+
+func (q *questions) line() (string, error) { return q.p.Line(q.in) }
+
+// ask asks until the answer passes; nothing at all means otherwise.
+func (q *questions) ask(question, otherwise string, read func() (string, error), check func(string) error) (string, error) {
+	for {
+		q.p.Print("%s", question)
+		answer, err := read()
+		if err = cmp.Or(err, q.p.Unwritten()); err != nil {
+			return "", err
+		}
+		answer = cmp.Or(answer, otherwise)
+		if check == nil {
+			return answer, nil
+		}
+		wrong := check(answer)
+		switch {
+		case wrong == nil:
+			return answer, nil
+		case !q.p.Terminal():
+			return "", wrong
+		}
+		q.p.Print("%v\n", wrong)
+	}
+}
+
+// writeVariables puts the zone and the token into .env, and leaves every other
+// line as it is. What was written is read back; where that is something else,
+// the file becomes what it was.
+func writeVariables(at console.DataDir, zone string, token config.Secret) error {
+	names := "OLLIM_TIMEZONE=" + zone
+	return at.Dir.WithLock("env", func() error {
+		before, err := at.Dir.Read(config.EnvFile)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("read %s: %w", config.EnvFile, err)
+		}
+		data := config.SetVariable(before, "OLLIM_TIMEZONE", zone)
+		if token != "" && token != at.Env.DiscordToken {
+			names += " and DISCORD_TOKEN"
+			data = config.SetVariable(data, "DISCORD_TOKEN", token.Reveal())
+		}
+		if bytes.Equal(data, before) {
+			return nil
+		}
+		if err := at.Dir.Write(config.EnvFile, data); err != nil {
+			return err
+		}
+		env, _, err := config.LoadEnv(func(string) string { return "" }, config.Flags{DataDir: at.Dir.Root()})
+		inEnv := strings.Contains(names, "DISCORD_TOKEN")
+		if err == nil && env.ZoneName == zone && (!inEnv || env.DiscordToken == token) {
+			return nil
+		}
+		wrong := fmt.Errorf(textByHand, at.Dir.Display()+"/"+config.EnvFile, names)
+		return errors.Join(wrong, at.Dir.Write(config.EnvFile, before))
+	})
+}

@@ -1,0 +1,129 @@
+package setup
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/cmd/internal/console"
+	"ollimbot/discord/fake"
+)
+
+const initToken = "MTIzNDU2Nzg5.Gabcde.secret-of_the-test"
+
+// walk answers the questions of init from a pipe.
+func walk(t *testing.T, root, api string, c Cmd, answers ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	p := &console.Process{
+		In: strings.NewReader(strings.Join(answers, "\n")), Out: &out, Err: &out,
+		Getenv: func(name string) string {
+			return map[string]string{"OLLIM_DATA_DIR": root, "OLLIM_DISCORD_API": api, "TZ": "UTC"}[name]
+		},
+		Environ: func() []string { return nil }, Now: time.Now,
+	}
+	err := c.Run(p)
+	if strings.Contains(out.String(), initToken) {
+		t.Error("the token is on the screen")
+	}
+	return out.String(), err
+}
+
+func TestInitWritesTheAnswersAndKeepsTheRest(t *testing.T) {
+	s := fake.Start(t, fake.Options{Token: initToken})
+	root := filepath.Join(t.TempDir(), "data")
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env := filepath.Join(root, ".env")
+	if err := os.WriteFile(env, []byte("# mine\nANTHROPIC_API_KEY=abc\nexport OLLIM_TIMEZONE=UTC\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := walk(t, root, s.URL()+"/api/v10", Cmd{}, "Ada", "Olli", "Europe/Berlin", initToken)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"ok  the bot is", "session starts are left", "client_id=" + s.Bot().ID, "ollim-bot run"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if len(s.State().Messages) != 0 {
+		t.Error("it has written to somebody")
+	}
+	want := "# mine\nANTHROPIC_API_KEY=abc\nexport OLLIM_TIMEZONE=Europe/Berlin\nOLLIM_USER_NAME=Ada\nOLLIM_BOT_NAME=Olli\nDISCORD_TOKEN=" + initToken + "\n"
+	if got, _ := os.ReadFile(env); string(got) != want {
+		t.Errorf("%s", got)
+	}
+	if info, err := os.Stat(env); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+
+	// Again, with nothing but enter: everything stays.
+	if out, err = walk(t, root, s.URL()+"/api/v10", Cmd{}); err != nil || !strings.Contains(out, "keep the one that is set") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if got, _ := os.ReadFile(env); string(got) != want {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestInitWritesNoTokenThatDiscordRefuses(t *testing.T) {
+	s := fake.Start(t, fake.Options{Token: "another"})
+	root := filepath.Join(t.TempDir(), "data")
+	out, err := walk(t, root, s.URL()+"/api/v10", Cmd{}, "", "", "UTC", initToken)
+	if err == nil || !strings.Contains(out, "Reset Token") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	got, _ := os.ReadFile(filepath.Join(root, ".env"))
+	if strings.Contains(string(got), "DISCORD_TOKEN") || !strings.Contains(string(got), "OLLIM_TIMEZONE=UTC") {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestInitFromAPipeEndsAtAWrongAnswer(t *testing.T) {
+	for _, answers := range [][]string{
+		{"Ada", "Olli", "Nowhere/At-all"},
+		{"Ada", "Olli", "UTC", "two words"},
+		{"Ada", "Olli", "UTC", "short"},
+		{"Ada$(x)`", "Olli", "UTC", ""},
+	} {
+		root := filepath.Join(t.TempDir(), "data")
+		if out, err := walk(t, root, "", Cmd{Offline: true}, answers...); err == nil {
+			t.Errorf("%q was taken\n%s", answers, out)
+		}
+		if data, err := os.ReadFile(filepath.Join(root, ".env")); err == nil {
+			t.Errorf("%q: written: %s", answers, data)
+		}
+	}
+}
+
+func TestInitUnderstandsATokenHoweverItWasCopied(t *testing.T) {
+	for _, pasted := range []string{
+		"Bot " + initToken, `"` + initToken + `"`, "DISCORD_TOKEN=" + initToken, "export DISCORD_TOKEN='" + initToken + "'", "`" + initToken + "`  ",
+	} {
+		root := filepath.Join(t.TempDir(), "data")
+		if out, err := walk(t, root, "", Cmd{Offline: true}, "Ada", "Olli", "UTC", pasted); err != nil {
+			t.Errorf("%q: %v\n%s", pasted, err, out)
+		}
+		if got, _ := os.ReadFile(filepath.Join(root, ".env")); !strings.Contains(string(got), "DISCORD_TOKEN="+initToken+"\n") {
+			t.Errorf("%q: %s", pasted, got)
+		}
+	}
+}
+
+func TestInitWithoutANetworkKeepsTheTokenAndSaysThatNobodyHasCheckedIt(t *testing.T) {
+	s := fake.Start(t, fake.Options{Token: initToken})
+	s.Fault(fake.Match{Times: -1}, fake.Broken(503))
+	root := filepath.Join(t.TempDir(), "data")
+	out, err := walk(t, root, s.URL()+"/api/v10", Cmd{}, "Ada", "Olli", "UTC", initToken)
+	if err == nil || !strings.Contains(err.Error(), "written down unchecked") || strings.Contains(out, "Reset Token, then copy") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if got, _ := os.ReadFile(filepath.Join(root, ".env")); !strings.Contains(string(got), "DISCORD_TOKEN="+initToken) || !strings.Contains(string(got), "OLLIM_USER_NAME=Ada") {
+		t.Errorf("%s", got)
+	}
+}

@@ -1,0 +1,301 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/edit"
+	"ollimbot/core/words"
+)
+
+const (
+	// maxFile is the largest text that is read, edited or searched, in bytes.
+	maxFile = 16 << 20
+	// maxPDF is the largest document: with its letters for bytes and the rest of the
+	// conversation it has to fit into one request.
+	maxPDF = 10 << 20
+	// maxLines and maxLine are how many lines of a file are shown, and how many bytes
+	// of a line; maxText is how many bytes of all.
+	maxLines = 2000
+	maxLine  = 2000
+	maxText  = 100 << 10
+)
+
+// seen is what the model knows of a file.
+type seen struct {
+	digest [sha256.Size]byte
+	whole  bool // all of it was shown
+}
+
+// note remembers what the model knows of a file.
+func (b *Box) note(full string, data []byte, whole bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	digest := sha256.Sum256(data)
+	before, known := b.seen[full]
+	b.seen[full] = seen{digest, whole || known && before.whole && before.digest == digest}
+}
+
+// known is what stands against writing a file that holds data: the model has not read
+// it, or it has changed since. all says that everything in it is to go. whole says that
+// the model knows all of it.
+func (b *Box) known(s spot, data []byte, all bool) (whole bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	was, ok := b.seen[s.full]
+	switch {
+	case !ok:
+		return false, fmt.Errorf(textUnread, s.shown)
+	case was.digest != sha256.Sum256(data):
+		return false, fmt.Errorf(textChanged, s.shown)
+	case all && !was.whole:
+		return false, fmt.Errorf(textPartly, s.shown)
+	}
+	return was.whole, nil
+}
+
+func (b *Box) read(ctx context.Context, c call) (Result, error) {
+	s, err := b.find(ctx, c, "file_path", false)
+	if err != nil {
+		return Result{}, err
+	}
+	defer s.close()
+	data, err := readIn(s.folder, s.name, maxFile)
+	switch {
+	case errors.Is(err, unix.EISDIR):
+		return Result{}, fmt.Errorf(textIsFolder, s.shown)
+	case errors.Is(err, errSize):
+		return Result{}, fmt.Errorf(textLarge, s.shown, words.Bytes(maxFile))
+	case err != nil:
+		return Result{}, b.says(s, err)
+	}
+	switch kind := http.DetectContentType(data); {
+	case kind == "application/pdf" && len(data) > maxPDF:
+		return Result{}, fmt.Errorf(textLargePDF, s.shown, words.Bytes(maxPDF))
+	case kind == "application/pdf":
+		return Result{
+			Text:      fmt.Sprintf(textDocument, s.shown),
+			Documents: []Document{{Title: filepath.Base(s.full), MediaType: kind, Data: data}},
+		}, nil
+	case strings.HasPrefix(kind, "image/"):
+		return picture(s.shown, data)
+	}
+	text, _, ok := edit.Decode(data)
+	if !ok {
+		return Result{}, fmt.Errorf(textBinary, s.shown, words.Bytes(int64(len(data))))
+	}
+	if text == "" {
+		b.note(s.full, data, true)
+		return Result{Text: fmt.Sprintf(textEmpty, s.shown)}, nil
+	}
+	all := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	from := max(c.Number("offset"), 1)
+	if from > len(all) {
+		return Result{}, fmt.Errorf(textPastEnd, s.shown, words.Count(len(all), "line"))
+	}
+	page, next, cut := numbered(all, from, cmp.Or(c.Number("limit"), maxLines))
+	b.note(s.full, data, from == 1 && next > len(all) && !cut)
+	if next <= len(all) {
+		page += fmt.Sprintf(textMoreLines, next-1, len(all), next)
+	}
+	return Result{Text: page}, nil
+}
+
+// numbered are up to limit lines with their numbers, from one on, as far as they fit.
+// next is the line behind them; cut says that a line was too long.
+func numbered(lines []string, from, limit int) (page string, next int, cut bool) {
+	var b strings.Builder
+	for next = from; next <= len(lines) && next-from < limit && b.Len() < maxText; next++ {
+		line, long := short(lines[next-1], maxLine)
+		fmt.Fprintf(&b, "%6d\t%s", next, line)
+		if cut = cut || long; long {
+			fmt.Fprintf(&b, textLineCut, words.Bytes(int64(len(lines[next-1]))))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String(), next, cut
+}
+
+// short is the beginning of a text, of at most n bytes and whole letters.
+func short(text string, n int) (string, bool) {
+	if len(text) <= n {
+		return text, false
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n], true
+}
+
+// picture is an image as a model takes it.
+func picture(shown string, data []byte) (Result, error) {
+	img, err := Picture(data)
+	if err != nil {
+		return Result{}, fmt.Errorf("%s %w", shown, err)
+	}
+	return Result{Text: fmt.Sprintf(textPicture, shown), Images: []agent.Image{img}}, nil
+}
+
+func (b *Box) write(ctx context.Context, c call) (Result, error) {
+	s, err := b.find(ctx, c, "file_path", true)
+	if err != nil {
+		return Result{}, err
+	}
+	defer s.close()
+	before, err := readIn(s.folder, s.name, maxFile)
+	there := err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Result{}, b.unwritable(s, err)
+	}
+	// A file without words has nothing to lose.
+	if there && strings.TrimSpace(string(before)) != "" {
+		if _, err := b.known(s, before, true); err != nil {
+			return Result{}, err
+		}
+	}
+	data := []byte(c.Text("content"))
+	if err := b.save(s, data); err != nil {
+		return Result{}, b.says(s, err)
+	}
+	b.note(s.full, data, true)
+	if there {
+		return Result{Text: fmt.Sprintf(textWritten, s.shown)}, nil
+	}
+	return Result{Text: fmt.Sprintf(textCreated, s.shown)}, nil
+}
+
+func (b *Box) edit(ctx context.Context, c call) (Result, error) {
+	change := edit.Change{Old: c.Text("old_string"), New: c.Text("new_string"), All: c.Flag("replace_all")}
+	if change.Old == change.New {
+		return Result{}, errors.New(textSame)
+	}
+	s, err := b.find(ctx, c, "file_path", true)
+	if err != nil {
+		return Result{}, err
+	}
+	defer s.close()
+	before, err := readIn(s.folder, s.name, maxFile)
+	there, whole := err == nil, true
+	if err != nil && (change.Old != "" || !errors.Is(err, fs.ErrNotExist)) {
+		return Result{}, b.unwritable(s, err)
+	}
+	text, _, ok := edit.Decode(before)
+	if !ok {
+		return Result{}, fmt.Errorf(textBinary, s.shown, words.Bytes(int64(len(before))))
+	}
+	if there && (change.Old != "" || strings.TrimSpace(text) != "") {
+		if whole, err = b.known(s, before, false); err != nil {
+			return Result{}, err
+		}
+	}
+	if err := applies(change, text, s.shown); err != nil {
+		return Result{}, err
+	}
+	after, ok := edit.Apply(before, there, s.full, []edit.Change{change})
+	if !ok {
+		return Result{}, fmt.Errorf(textNotFound, s.shown)
+	}
+	if err := b.save(s, after); err != nil {
+		return Result{}, b.says(s, err)
+	}
+	b.note(s.full, after, whole)
+	return Result{Text: fmt.Sprintf(textEdited, s.shown) + around(after, text)}, nil
+}
+
+// applies is what keeps a change from being made.
+func applies(c edit.Change, text, shown string) error {
+	switch n := strings.Count(text, c.Old); {
+	case c.Old == "" && strings.TrimSpace(text) != "":
+		return fmt.Errorf(textNotBlank, shown)
+	case c.Old == "":
+	case n == 0:
+		return fmt.Errorf(textNotFound, shown)
+	case n > 1 && !c.All:
+		return fmt.Errorf(textSeveral, n, shown)
+	}
+	return nil
+}
+
+// unwritable is why a file cannot be written over.
+func (b *Box) unwritable(s spot, err error) error {
+	switch {
+	case errors.Is(err, unix.EISDIR):
+		return fmt.Errorf(textIsFolder, s.shown)
+	case errors.Is(err, errSize):
+		return fmt.Errorf(textLarge, s.shown, words.Bytes(maxFile))
+	}
+	return b.says(s, err)
+}
+
+// save puts a file in the place of what is there, whole or not at all. It keeps the
+// rights of a file that was there.
+func (b *Box) save(s spot, data []byte) error {
+	mode := fs.FileMode(0o644)
+	if filepath.IsLocal(b.display(s.full)) {
+		mode = 0o600 // as all that the bot writes in its directory
+	}
+	folder := int(s.folder.Fd())
+	var was unix.Stat_t
+	if err := unix.Fstatat(folder, s.name, &was, unix.AT_SYMLINK_NOFOLLOW); err == nil {
+		mode = fs.FileMode(was.Mode).Perm()
+	}
+	base, _ := short(s.name, 200)
+	name := "." + base + "." + rand.Text() + ".tmp"
+	fd, err := unix.Openat(folder, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, uint32(mode))
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fd), name)
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = unix.Renameat(folder, name, folder, s.name)
+	}
+	if err != nil {
+		_ = unix.Unlinkat(folder, name, 0) // the first error is the one to tell
+	}
+	return err
+}
+
+// shownAround is how many lines of an edited file are shown before and behind what has
+// changed, and shownMost of all.
+const shownAround, shownMost = 3, 40
+
+// around are the lines where a text has changed, with their numbers.
+func around(after []byte, before string) string {
+	text, _, _ := edit.Decode(after)
+	now, then := strings.Split(text, "\n"), strings.Split(before, "\n")
+	first := 0
+	for first < len(now) && first < len(then) && now[first] == then[first] {
+		first++
+	}
+	same := 0
+	for same < len(now)-first && same < len(then)-first && now[len(now)-1-same] == then[len(then)-1-same] {
+		same++
+	}
+	from := max(first-shownAround, 0)
+	until := min(len(now)-same+shownAround, len(now), from+shownMost)
+	page, _, _ := numbered(now, from+1, until-from)
+	return "\n" + page
+}
