@@ -153,9 +153,8 @@ func (*editing) SetStderr(io.Writer) {}
 // Run hands the terminal over, waits for the editor, and takes the terminal
 // back, whatever has become of the editor.
 func (e *editing) Run() (err error) {
-	mouse := e.screen.Mouse()
 	defer func() {
-		if back := errors.Join(e.screen.Open(), e.screen.SetMouse(mouse)); back != nil {
+		if back := e.screen.Open(); back != nil {
 			err = errors.Join(err, fmt.Errorf("take the terminal back: %w", back))
 		}
 	}()

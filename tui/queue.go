@@ -2,8 +2,10 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,7 +18,6 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/pane/task"
-	"ollimbot/tui/screen"
 )
 
 // queue brings the commands of the user to the core in the order of the keys.
@@ -230,11 +231,11 @@ func (r *root) waitSignal() tea.Cmd {
 // signalled looks at the terminal after it has changed, or after the process
 // was stopped and the shell has had it.
 func (r *root) signalled(msg signalMsg) urgency {
-	switch {
-	case screen.Stopping(msg.sig):
+	switch msg.sig {
+	case syscall.SIGTSTP:
 		r.suspend()
-	case screen.Continued(msg.sig):
-		r.fail(r.screen.Reopen())
+	case syscall.SIGCONT:
+		r.fail(errors.Join(r.screen.Close(), r.screen.Open()))
 	}
 	if w, h, ok := r.screen.Size(); ok {
 		r.w, r.h, r.asked = w, h, time.Time{}

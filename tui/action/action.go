@@ -64,8 +64,6 @@ type Action struct {
 	// Make is the command that the action stands for; nil where its pane or the frame
 	// knows it, such as for what is selected.
 	Make func(core.Snapshot) command.Value
-	// Danger marks what cannot be undone: the dashboard asks first.
-	Danger bool
 	// Costs marks what spends something or ends something at once: a click on its word
 	// in the help line, which is easily made by accident, asks first.
 	Costs bool

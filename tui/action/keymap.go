@@ -2,8 +2,8 @@ package action
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -41,51 +41,40 @@ var fixed = []ID{Interrupt, Back, Redraw}
 // Change gives the keys with the changes that can be made, and why others cannot.
 // Where two changes want a key, the first one has it.
 func (Keys) Change(changes []Change) (Keys, []Refusal) {
-	out := make([]bool, len(changes)) // left out
-	var refused []Refusal
-	refuse := func(r Refusal) {
-		out[r.Index] = true
-		refused = append(refused, r)
-	}
+	refused := map[int]Refusal{}
 	for i, c := range changes {
 		switch {
 		case slices.Contains(fixed, c.ID):
-			refuse(Refusal{Index: i, Fixed: true})
-		case !known(c):
-			refuse(Refusal{Index: i, Unknown: true})
+			refused[i] = Refusal{Index: i, Fixed: true}
+		case !slices.ContainsFunc(table, c.means):
+			refused[i] = Refusal{Index: i, Unknown: true}
 		}
 	}
 	// A change that is left out gives the table's keys back, which may be in the
 	// way of another one. Each round leaves out one more, so it ends.
-	for {
-		rows, by := applied(changes, out)
-		r, found := clash(rows, by)
-		if !found {
-			slices.SortFunc(refused, func(a, b Refusal) int { return a.Index - b.Index })
-			if !slices.Contains(out, false) {
-				return Keys{}, refused
-			}
-			return Keys{&rows}, refused
-		}
-		refuse(r)
+	rows, by := applied(changes, refused)
+	for r, found := clash(rows, by); found; r, found = clash(rows, by) {
+		refused[r.Index] = r
+		rows, by = applied(changes, refused)
 	}
-}
-
-func known(c Change) bool {
-	return slices.ContainsFunc(table, c.means)
+	out := slices.SortedFunc(maps.Values(refused), func(a, b Refusal) int { return a.Index - b.Index })
+	if len(out) == len(changes) {
+		return Keys{}, out
+	}
+	return Keys{&rows}, out
 }
 
 func (c Change) means(a Action) bool { return a.ID == c.ID && (c.Pane == "" || c.Pane == a.Pane) }
 
 // applied is the table after the changes that are not left out, and for each row
 // the change that it is by, or -1.
-func applied(changes []Change, out []bool) (rows []Action, by []int) {
+func applied(changes []Change, refused map[int]Refusal) (rows []Action, by []int) {
 	rows, by = slices.Clone(table), make([]int, len(table))
 	for i := range rows {
 		by[i] = -1
 		for n, c := range changes {
 			// What names the pane stands over what does not.
-			if !out[n] && c.means(rows[i]) && (by[i] < 0 || c.Pane != "") {
+			if _, out := refused[n]; !out && c.means(rows[i]) && (by[i] < 0 || c.Pane != "") {
 				rows[i].Keys, by[i] = c.Keys, n
 			}
 		}
@@ -172,10 +161,13 @@ func (k Keys) ByKey(p Pane, key string, s core.Snapshot) (Action, bool) {
 // modifiers in the order in which a key press names them.
 var modifiers = []string{"ctrl", "alt", "shift", "meta", "hyper", "super"}
 
-// bases are the keys that have a name of more than one letter.
+// bases are the keys that have a name of more than one letter, with the function keys
+// that a terminal can tell apart.
 var bases = []string{
 	"up", "down", "left", "right", "enter", "tab", "esc", "space", "backspace",
 	"delete", "insert", "home", "end", "pgup", "pgdown",
+	"f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9", "f10",
+	"f11", "f12", "f13", "f14", "f15", "f16", "f17", "f18", "f19", "f20",
 }
 
 // otherNames are what people call a key too.
@@ -185,50 +177,36 @@ var otherNames = map[string]string{
 	"↑": "up", "↓": "down", "←": "left", "→": "right",
 }
 
-// functionKeys is how many function keys a terminal can tell apart.
-const functionKeys = 20
-
 // Spell gives a key as a key press names it: "Ctrl+PgDn" is "ctrl+pgdown". Not
 // ok means that no key press has such a name, and better is what was perhaps
 // meant, or empty.
 func Spell(name string) (key, better string, ok bool) {
-	if utf8.RuneCountInString(name) == 1 && name != " " {
-		r, _ := utf8.DecodeRuneInString(name)
-		if n := otherNames[name]; n != "" {
-			return n, "", true
-		}
-		return name, "", unicode.IsPrint(r)
-	}
-	base := name
-	var mods []string
+	mods := map[string]bool{}
 	for {
-		word, rest, more := strings.Cut(base, "+")
-		word = plainName(word)
-		if !more || rest == "" || !slices.Contains(modifiers, word) {
+		word, rest, more := strings.Cut(name, "+")
+		if word = plainName(word); !more || rest == "" || !slices.Contains(modifiers, word) {
 			break
 		}
-		mods, base = append(mods, word), rest
+		mods[word], name = true, rest
 	}
-	base, known := baseKey(base)
-	if !known {
+	key, ok = baseKey(name)
+	letter := utf8.RuneCountInString(key) == 1
+	switch {
+	case !ok:
 		return "", "", false
+	case letter && len(mods) == 1 && mods["shift"]:
+		return "", strings.ToUpper(key), false // it comes as the letter
+	case key == "esc" && len(mods) == 1 && mods["alt"]:
+		return "", key, false // so arrive two quick escapes, which are meant as one
+	case letter && len(mods) > 0:
+		key = strings.ToLower(key)
 	}
-	if slices.Equal(mods, []string{"shift"}) && utf8.RuneCountInString(base) == 1 {
-		return "", strings.ToUpper(base), false // it comes as the letter
-	}
-	if slices.Equal(mods, []string{"alt"}) && base == "esc" {
-		return "", base, false // so arrive two quick escapes, which are meant as one
-	}
-	if len(mods) > 0 && utf8.RuneCountInString(base) == 1 {
-		base = strings.ToLower(base)
-	}
-	var b strings.Builder
-	for _, m := range modifiers {
-		if slices.Contains(mods, m) {
-			b.WriteString(m + "+")
+	for _, m := range slices.Backward(modifiers) {
+		if mods[m] {
+			key = m + "+" + key
 		}
 	}
-	return b.String() + base, "", true
+	return key, "", true
 }
 
 func plainName(s string) string {
@@ -245,11 +223,7 @@ func baseKey(s string) (string, bool) {
 		return s, unicode.IsPrint(r) && r != ' '
 	}
 	s = plainName(s)
-	if slices.Contains(bases, s) {
-		return s, true
-	}
-	n, err := strconv.Atoi(strings.TrimPrefix(s, "f"))
-	return s, err == nil && s[0] == 'f' && n >= 1 && n <= functionKeys && s == "f"+strconv.Itoa(n)
+	return s, slices.Contains(bases, s)
 }
 
 // Names names keys in sentences and badges, as one pane has them: its own rows,

@@ -13,8 +13,7 @@ type Match int
 // What a query may be to an action, the worst first. A match is one of these
 // times rung, and what tells two of a kind apart.
 const (
-	initials  = (iota + 1) * rung // of its title's words
-	inside                        // a part of a word, of the id, of a key
+	inside    = (iota + 1) * rung // a part of a word, of the id, of a key
 	begins                        // of another name's word
 	opens                         // of a word of its title
 	word                          // of its id, its pane or another name
@@ -49,22 +48,18 @@ func (a Action) Match(query string) Match {
 	query = strings.TrimSpace(query)
 	q := strings.ToLower(query)
 	title, id := strings.ToLower(a.Title), string(a.ID)
-	switch q {
-	case "":
-		return 0
-	case title, strings.ToLower(a.Name()), id, string(a.Pane) + "/" + id:
-		return identical
-	}
 	best := a.matchWords(splitWords(q))
 	switch {
+	case q == "":
+		return 0
+	case slices.Contains([]string{title, strings.ToLower(a.Name()), id, string(a.Pane) + "/" + id}, q):
+		return identical
 	case q == strings.ToLower(a.Short), slices.Contains(otherWords[a.ID], q):
 		best = max(best, called)
 	case a.hasKey(query), strings.Contains(q, ".") && strings.HasPrefix(id, q):
 		best = max(best, keyed)
 	case best == 0 && strings.Contains(a.everything(), q):
 		best = inside
-	case best == 0 && len(q) > 1 && strings.HasPrefix(firstLetters(title), q):
-		best = initials
 	}
 	if at := strings.Index(title, q); best > 0 && at >= 0 {
 		best += together
@@ -125,17 +120,6 @@ func (a Action) everything() string {
 // splitWords leaves "ctrl+l" whole: the "l" of it is no beginning of a word.
 func splitWords(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' })
-}
-
-func firstLetters(s string) string {
-	var b strings.Builder
-	for _, w := range splitWords(s) {
-		for _, r := range w {
-			b.WriteRune(r)
-			break
-		}
-	}
-	return b.String()
 }
 
 // otherWords are what people type for an action that its row is not called. Only

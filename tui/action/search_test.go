@@ -24,7 +24,7 @@ func TestWhatAPersonTypesFindsWhatTheyMean(t *testing.T) {
 		"pause": SchedulePause, "snooze": ScheduleSnooze, "mute": Mute, "stop": ForksStop, "kill": ForksStop, "quit": Quit,
 		"login": Login, "log in": Login, "undo": Undo, "zoom": Zoom, "engine": Engine, "tokens": Engine, "resume": ForksResume,
 		"schedule": GoSchedule, "forks": GoForks, "updates": GoUpdates, "chat": GoChat, "logs": GoLogs, "budget": GoBudget,
-		"raise cap": CapacityUp, "next theme": ThemeNext, "copy all": TailCopyAll, "wrap": TailWrap, "gttpb": GoBudget,
+		"raise cap": CapacityUp, "next theme": ThemeNext, "copy all": TailCopyAll, "wrap": TailWrap,
 		"capac": CapacityUp, "ebhook": Deliveries, "ctrl+l": Redraw, "Ctrl+P": Palette, "view.zoom": Zoom, "view.zo": Zoom, "logs/tail.level": TailLevel,
 		"demo": Demo, "init": SetUp, "setup": SetUp, "set up": SetUp, "Set the bot up": SetUp,
 		"?": Help, "pagedown": "schedule.pgdn", "shift+↑": TailUp, "tail.copy": TailCopyLine,
@@ -78,7 +78,7 @@ func TestAnIDAndAKeyFindTheirAction(t *testing.T) {
 func TestWhatIsNearerStandsAbove(t *testing.T) {
 	a := Action{ID: "view.paint", Title: "Draw the drawing board anew", Short: "redraw", Keys: []string{"ctrl+l"}, Pane: Logs}
 	last := Match(1 << 20)
-	for _, query := range []string{"view.paint", "redraw", "anew", "ctrl+l", "paint", "ane", "pain", "oar", "dtdba", "dwn"} {
+	for _, query := range []string{"view.paint", "redraw", "anew", "ctrl+l", "paint", "ane", "pain", "oar", "dwn"} {
 		m := a.Match(query)
 		if m/rung >= last/rung {
 			t.Errorf("%q is a match of %d, no less than the one before", query, m)

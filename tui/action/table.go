@@ -1,10 +1,6 @@
 package action
 
-import (
-	"slices"
-
-	"ollimbot/core"
-)
+import "slices"
 
 // table is every action once, in the order of the help line and the help page:
 // the panes first, each with what matters most at the front, then what works
@@ -14,32 +10,20 @@ var table = slices.Concat(
 )
 
 var budgetRows = in(Budget, []Action{
-	{
-		ID: CapacityUp, Keys: []string{"+", "="}, Title: "Raise the capacity by one",
-		Short: "capacity", Hint: capacityHint(+1), Make: stepCapacity(+1), Writes: true, Pair: CapacityDown,
-	},
-	{
-		ID: CapacityDown, Keys: []string{"-", "_"}, Title: "Lower the capacity by one",
-		Short: "capacity", Hint: capacityHint(-1), Make: stepCapacity(-1), Off: capacityFloor, Writes: true, Quiet: true,
-	},
-	{
-		ID: RefillDown5, Keys: []string{"["}, Title: "Refill faster by 5 minutes",
-		Short: "refill", Hint: refillHint(-5), Make: stepRefill(-5), Off: refillFloor, Writes: true, Pair: RefillUp5,
-	},
-	{
-		ID: RefillUp5, Keys: []string{"]"}, Title: "Refill slower by 5 minutes",
-		Short: "refill", Hint: refillHint(+5), Make: stepRefill(+5), Writes: true, Quiet: true,
-	},
+	budgetStep(+1, 0, Action{ID: CapacityUp, Keys: []string{"+", "="}, Title: "Raise the capacity by one", Short: "capacity", Pair: CapacityDown}),
+	budgetStep(-1, 0, Action{
+		ID: CapacityDown, Keys: []string{"-", "_"}, Title: "Lower the capacity by one", Short: "capacity", Off: capacityFloor, Quiet: true,
+	}),
+	budgetStep(0, -5, Action{
+		ID: RefillDown5, Keys: []string{"["}, Title: "Refill faster by 5 minutes", Short: "refill", Off: refillFloor, Pair: RefillUp5,
+	}),
+	budgetStep(0, +5, Action{ID: RefillUp5, Keys: []string{"]"}, Title: "Refill slower by 5 minutes", Short: "refill", Quiet: true}),
 	{ID: Exact, Keys: []string{"e"}, Title: "Enter capacity and refill rate exactly", Short: "exact", Writes: true},
 	{ID: Mute, Keys: []string{"m"}, Title: "Mute pings until a time, or end that", Short: "mute", Hint: muteHint, Writes: true},
-	{
-		ID: RefillDown1, Keys: []string{"{"}, Title: "Refill faster by 1 minute",
-		Short: "by 1", Hint: refillHint(-1), Make: stepRefill(-1), Off: refillFloor, Writes: true, Pair: RefillUp1,
-	},
-	{
-		ID: RefillUp1, Keys: []string{"}"}, Title: "Refill slower by 1 minute",
-		Short: "by 1", Hint: refillHint(+1), Make: stepRefill(+1), Writes: true, Quiet: true,
-	},
+	budgetStep(0, -1, Action{
+		ID: RefillDown1, Keys: []string{"{"}, Title: "Refill faster by 1 minute", Short: "by 1", Off: refillFloor, Pair: RefillUp1,
+	}),
+	budgetStep(0, +1, Action{ID: RefillUp1, Keys: []string{"}"}, Title: "Refill slower by 1 minute", Short: "by 1", Quiet: true}),
 })
 
 var dayRows = in(Day, []Action{
@@ -88,7 +72,7 @@ var forksRows = in(Forks, slices.Concat([]Action{
 	{ID: ForksUp, Keys: []string{"up", "k"}, Title: "Select the run above", Short: "select", Off: noForks, Pair: ForksDown},
 	{ID: ForksDown, Keys: []string{"down", "j"}, Title: "Select the run below", Short: "select", Off: noForks, Quiet: true},
 	{ID: ForksTail, Keys: []string{"enter"}, Title: "Move between the list and the tail", Short: "tail", Off: noForks},
-	{ID: ForksStop, Keys: []string{"x"}, Title: "Stop the selected run", Short: "stop", Off: noLiveFork, Danger: true, Writes: true},
+	{ID: ForksStop, Keys: []string{"x"}, Title: "Stop the selected run", Short: "stop", Off: noLiveFork, Writes: true},
 	{ID: ForksResume, Keys: []string{"r"}, Title: "Resume the selected run in the chat", Short: "resume", Off: noResume, Writes: true},
 }, offWithout(noForks, tailRows(Forks, []string{"shift+up"}, []string{"shift+down"})), []Action{
 	{
@@ -121,7 +105,7 @@ var exitRows = []Action{
 		ID: ForkReport, Keys: []string{"R"}, Title: "Leave the fork with a report to the main conversation",
 		Short: "report", Off: noFork, Costs: true, Writes: true,
 	},
-	{ID: ForkExit, Keys: []string{"X"}, Title: "Leave the fork and keep nothing", Short: "exit", Off: noFork, Danger: true, Writes: true},
+	{ID: ForkExit, Keys: []string{"X"}, Title: "Leave the fork and keep nothing", Short: "exit", Off: noFork, Writes: true},
 }
 
 var chatRows = in(Chat, slices.Concat(approvalRows, exitRows, []Action{
@@ -274,7 +258,7 @@ func own(p Pane, rows []Action) []Action {
 }
 
 // offWithout switches rows off where there is nothing for them.
-func offWithout(off func(core.Snapshot) string, rows []Action) []Action {
+func offWithout(off reason, rows []Action) []Action {
 	for i := range rows {
 		rows[i].Off = off
 	}

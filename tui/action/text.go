@@ -1,25 +1,37 @@
 package action
 
-// Why an action is off. Each is the end of "… is off: ".
-const (
-	offMuted    = "the capacity is 0 already, pings are muted"
-	offFastest  = "a token every minute is as fast as it gets"
-	offWaiting  = "nothing waits for you"
-	offSchedule = "nothing is scheduled"
-	offCaps     = "no cap on money is set"
-	offUpdates  = "there is no pending update"
-	offInFork   = "updates go to the main session; leave the fork first"
-	offForks    = "no run yet"
-	offLogin    = "the engine needs no login now"
-	offLive     = "no run is waiting or running"
-	offEnded    = "no run has ended yet"
-	offForked   = "the chat stands in a fork already; leave it first"
-	offApproval = "no tool call waits for you"
-	offQuestion = "this is a question, not a tool that could always be allowed"
-	offMessage  = "nothing has been said yet"
-	offButtons  = "no card in the chat has buttons"
-	offNoFork   = "the chat stands in no fork"
-	offResumed  = "this fork continues a background run; report or exit instead"
+import (
+	"slices"
+
+	"ollimbot/core"
+	"ollimbot/core/fork"
+)
+
+// Why actions are off; each is the end of "… is off: ". None knows what is selected, and in which view: that is the pane's
+// to say.
+var (
+	capacityFloor = when(func(s core.Snapshot) bool { return s.Budget.State.Capacity <= 0 }, "the capacity is 0 already, pings are muted")
+	refillFloor   = when(func(s core.Snapshot) bool { return s.Budget.State.RefillRateMinutes <= 1 }, "a token every minute is as fast as it gets")
+	noCaps        = when(func(s core.Snapshot) bool { return !s.Money.Lifted && !capped(s.Money.Today) && !capped(s.Money.Month) }, "no cap on money is set")
+	nothingWaits  = when(func(s core.Snapshot) bool { return waiting(s) == 0 }, "nothing waits for you")
+	noSchedule    = when(nothingScheduled, "nothing is scheduled")
+	noFiles       = when(func(s core.Snapshot) bool { return len(s.Schedule.Problems)+len(s.Day) == 0 && nothingScheduled(s) }, "nothing is scheduled")
+	noUpdates     = when(func(s core.Snapshot) bool { return len(s.Updates) == 0 }, "there is no pending update")
+	noDelivery    = firstOf(when(func(s core.Snapshot) bool { return s.Fork != nil }, "updates go to the main session; leave the fork first"), noUpdates)
+	noForks       = when(func(s core.Snapshot) bool { return len(s.Forks) == 0 }, "no run yet")
+	noLogin       = when(func(s core.Snapshot) bool { return !s.Engine.LoginNeeded }, "the engine needs no login now")
+	noLiveFork    = when(func(s core.Snapshot) bool { return !slices.ContainsFunc(s.Forks, fork.View.Live) }, "no run is waiting or running")
+	noResume      = firstOf(
+		when(func(s core.Snapshot) bool { return s.Fork != nil }, "the chat stands in a fork already; leave it first"),
+		when(func(s core.Snapshot) bool { return !slices.ContainsFunc(s.Forks, ended) }, "no run has ended yet"),
+	)
+	noApproval = when(func(s core.Snapshot) bool { return len(s.Approvals) == 0 }, "no tool call waits for you")
+	// A question, about a file or about money, has no tool that could be allowed from now on.
+	noAlways  = firstOf(noApproval, when(func(s core.Snapshot) bool { return s.Approvals[0].Tool == "" }, "this is a question, not a tool that could always be allowed"))
+	noFork    = when(func(s core.Snapshot) bool { return s.Fork == nil }, "the chat stands in no fork")
+	noSave    = firstOf(noFork, when(func(s core.Snapshot) bool { return s.Fork.Resumed }, "this fork continues a background run; report or exit instead"))
+	noMessage = when(func(s core.Snapshot) bool { return len(s.Chat) == 0 }, "nothing has been said yet")
+	noButtons = when(func(s core.Snapshot) bool { return !slices.ContainsFunc(s.Chat, hasButtons) }, "no card in the chat has buttons")
 )
 
 // The words of effects.

@@ -9,14 +9,11 @@
 package screen
 
 import (
-	"encoding/base64"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
-	"sync"
 
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 )
@@ -32,18 +29,14 @@ type Options struct {
 	Title string
 }
 
-// Screen is the terminal. Its methods may be called from any goroutine; each
-// writes at most once. Use New.
+// Screen is the terminal. Its methods are called from one goroutine; each writes at
+// most once. Use New.
 type Screen struct {
-	o Options
-
-	// mu orders what is written to the terminal, so it is held over the write.
-	mu     sync.Mutex
+	o      Options
 	open   bool
 	shown  []string // what stands on the screen, nil where that is unknown
 	buffer []byte   // reused between frames
 	mouse  bool
-	title  string // that the window has while it is open
 	raw    *term.State
 	// signals is where Watch gives the terminal's signals, or nil.
 	signals chan os.Signal
@@ -79,8 +72,6 @@ const Restore = mouseOff + leave + popTitle
 // Open takes the terminal. Close gives it back, also after Open has failed
 // halfway.
 func (s *Screen) Open() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.open {
 		return nil
 	}
@@ -91,30 +82,30 @@ func (s *Screen) Open() error {
 		}
 		s.raw = state
 	}
-	s.open, s.shown, s.mouse = true, nil, false
+	s.open, s.shown = true, nil
 	s.listen()
-	if s.title == "" {
-		s.title = s.o.Title
+	out := pushTitle
+	if s.o.Title != "" {
+		out += titled(s.o.Title)
 	}
-	if s.title == "" {
-		return s.write(pushTitle + enter)
+	out += enter
+	if s.mouse {
+		out += mouseOn
 	}
-	return s.write(pushTitle + titled(s.title) + enter)
+	return s.send(out)
 }
 
 // Close gives the terminal back as it was. It is idempotent.
 func (s *Screen) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if !s.open {
 		return nil
 	}
-	s.open, s.shown = false, nil
 	out := leave + popTitle
 	if s.mouse {
 		out = mouseOff + out
 	}
-	err := s.write(out)
+	err := s.send(out)
+	s.open, s.shown = false, nil
 	if f, ok := s.o.Input.(term.File); ok && s.raw != nil {
 		if e := term.Restore(f.Fd(), s.raw); e != nil && err == nil {
 			err = fmt.Errorf("switch the terminal back: %w", e)
@@ -124,164 +115,98 @@ func (s *Screen) Close() error {
 	return err
 }
 
-// Reopen takes the terminal anew: after the process was stopped and continued,
-// when the shell has had it meanwhile.
-func (s *Screen) Reopen() error {
-	mouse := s.Mouse()
-	if err := s.Close(); err != nil {
-		return err
-	}
-	if err := s.Open(); err != nil {
-		return err
-	}
-	return s.SetMouse(mouse)
-}
-
 // Forget makes the next Paint write every line: after a resize, or when
 // something else has written to the terminal.
-func (s *Screen) Forget() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.shown = nil
-}
+func (s *Screen) Forget() { s.shown = nil }
 
 // Paint shows the lines from the top of the screen. Each must be exactly as
 // wide as the screen and may hold SGR and cursor-column sequences, no others.
 // Lines that stand there already cost nothing; without a change nothing is
 // written.
 func (s *Screen) Paint(lines []string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if !s.open {
 		return nil
 	}
 	b := append(s.buffer[:0], frameStart...)
-	start := len(b)
 	if s.shown == nil {
 		b = append(b, "\x1b[0m\x1b[2J"...)
 	}
 	for i, line := range lines {
-		if i < len(s.shown) && s.shown[i] == line {
-			continue
-		}
+		n, width := 0, 0
 		if i < len(s.shown) {
-			n, width := kept(s.shown[i], line)
-			b = appendLine(b, i, width, line[n:])
-			continue
+			if s.shown[i] == line {
+				continue
+			}
+			n, width = kept(s.shown[i], line)
 		}
-		b = appendLine(b, i, 0, line)
+		b = appendLine(b, i, width, line[n:])
 	}
 	for i := len(lines); i < len(s.shown); i++ {
 		b = appendLine(b, i, 0, "")
 	}
 	s.shown = append(s.shown[:0], lines...)
 	s.buffer = b
-	if len(b) == start {
+	if len(b) == len(frameStart) {
 		return nil
 	}
-	b = append(b, frameEnd...)
-	s.buffer = b
-	if _, err := s.o.Output.Write(b); err != nil {
+	err := s.write(append(b, frameEnd...))
+	if err != nil {
 		s.shown = nil
-		return fmt.Errorf("write to the terminal: %w", err)
 	}
-	return nil
+	return err
 }
 
 // appendLine writes a line from a column on. The rest of the row is erased first, not after: behind a
 // full line the cursor stands on its last cell, which an erase would take.
 func appendLine(b []byte, row, column int, line string) []byte {
-	b = append(b, "\x1b["...)
-	b = strconv.AppendInt(b, int64(row+1), 10)
-	if column > 0 {
-		b = append(b, ';')
-		b = strconv.AppendInt(b, int64(column+1), 10)
-	}
-	b = append(b, "H\x1b[K"...)
+	b = append(b, ansi.CursorPosition(column+1, row+1)...)
+	b = append(b, "\x1b[K"...)
 	b = append(b, line...)
 	return append(b, "\x1b[0m"...)
 }
 
-// SetMouse takes the mouse or gives it back to the terminal.
+// SetMouse takes the mouse or gives it back to the terminal; a screen that is opened
+// again has it as before.
 func (s *Screen) SetMouse(on bool) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if !s.open || s.mouse == on {
 		return nil
 	}
 	s.mouse = on
 	if on {
-		return s.write(mouseOn)
+		return s.send(mouseOn)
 	}
-	return s.write(mouseOff)
+	return s.send(mouseOff)
 }
+
+// Mouse reports whether the screen has the mouse.
+func (s *Screen) Mouse() bool { return s.mouse }
 
 // SetTitle names the window; it must be free of control characters. A title that
 // it has already costs nothing.
 func (s *Screen) SetTitle(title string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.title == title {
+	if s.o.Title == title {
 		return nil
 	}
-	s.title = title
-	if !s.open {
-		return nil
-	}
-	return s.write(titled(title))
+	s.o.Title = title
+	return s.send(titled(title))
 }
 
 func titled(title string) string { return "\x1b]2;" + title + "\x07" }
 
 // Bell rings once; what that means is the terminal's to choose.
-func (s *Screen) Bell() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.open {
-		return nil
-	}
-	return s.write("\x07")
-}
+func (s *Screen) Bell() error { return s.send("\x07") }
 
 // Notify asks the terminal for a notification of the desktop (OSC 9), once; one that
 // knows none does nothing. The text must be free of control characters.
-func (s *Screen) Notify(text string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.open {
-		return nil
-	}
-	return s.write("\x1b]9;" + text + "\x07")
-}
-
-// Mouse reports whether the screen has the mouse.
-func (s *Screen) Mouse() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.mouse
-}
+func (s *Screen) Notify(text string) error { return s.send(ansi.Notify(text)) }
 
 // Copy puts text on the clipboard of whoever looks at the terminal (OSC 52),
 // over SSH as well. The terminal does not say whether it allows that.
-func (s *Screen) Copy(text string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.open {
-		return nil
-	}
-	return s.write("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(text)) + "\x07")
-}
+func (s *Screen) Copy(text string) error { return s.send(ansi.SetSystemClipboard(text)) }
 
 // AskBackground asks the terminal for its background colour. The answer, where
 // there is one, arrives as input.
-func (s *Screen) AskBackground() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.open {
-		return nil
-	}
-	return s.write("\x1b]11;?\x07")
-}
+func (s *Screen) AskBackground() error { return s.send(ansi.RequestBackgroundColor) }
 
 // Size is the terminal's size in cells; ok is false where Output is none.
 func (s *Screen) Size() (w, h int, ok bool) {
@@ -293,9 +218,16 @@ func (s *Screen) Size() (w, h int, ok bool) {
 	return w, h, err == nil && w > 0 && h > 0
 }
 
-// write needs the lock.
-func (s *Screen) write(text string) error {
-	if _, err := io.WriteString(s.o.Output, text); err != nil {
+// send writes to an open terminal; one that is closed is left alone.
+func (s *Screen) send(text string) error {
+	if !s.open {
+		return nil
+	}
+	return s.write([]byte(text))
+}
+
+func (s *Screen) write(text []byte) error {
+	if _, err := s.o.Output.Write(text); err != nil {
 		return fmt.Errorf("write to the terminal: %w", err)
 	}
 	return nil
@@ -310,24 +242,25 @@ func kept(was, now string) (bytes, width int) {
 	for n < len(was) && n < len(now) && was[n] == now[n] {
 		n++
 	}
-	open := map[string]bool{}
+	var pen uv.Style
+	blank := true // the pen
+	p := ansi.GetParser()
+	defer ansi.PutParser(p)
 	for i := 0; i < n; {
+		if blank && (now[i] == 0x1b || fresh(now[i]) && (i == 0 || fresh(now[i-1]) || now[i-1] == 'm')) {
+			bytes = i
+		}
 		if now[i] != 0x1b {
-			if len(open) == 0 && fresh(now[i]) && (i == 0 || fresh(now[i-1]) || now[i-1] == 'm') {
-				bytes = i
-			}
 			i++
 			continue
 		}
-		if len(open) == 0 {
-			bytes = i
-		}
-		end := strings.IndexByte(now[i:], 'm')
-		if end < 0 || i+end >= n || !strings.HasPrefix(now[i:], "\x1b[") || strings.Trim(now[i+2:i+end], "0123456789;") != "" {
+		_, _, size, _ := ansi.DecodeSequence(now[i:], ansi.NormalState, p)
+		if p.Command() != 'm' || i+size > n {
 			break
 		}
-		follow(open, now[i+2:i+end])
-		i += end + 1
+		uv.ReadStyle(p.Params(), &pen)
+		blank = pen.IsZero()
+		i += size
 	}
 	return bytes, ansi.StringWidth(now[:bytes])
 }
@@ -335,37 +268,3 @@ func kept(was, now string) (bytes, width int) {
 // fresh reports whether a byte is a character of its own, with which nothing
 // before it can join.
 func fresh(b byte) bool { return b >= 0x20 && b < 0x7f }
-
-// follow notes what the parameters of a colour sequence open and close.
-func follow(open map[string]bool, parameters string) {
-	fields := strings.Split(parameters, ";")
-	for i := 0; i < len(fields); i++ {
-		switch f := fields[i]; {
-		case f == "" || f == "0":
-			clear(open)
-		case f == "38" || f == "48":
-			open[f] = true
-			if i+1 < len(fields) && fields[i+1] == "2" {
-				i += 4
-			} else {
-				i += 2
-			}
-		case f == "39":
-			delete(open, "38")
-		case f == "49":
-			delete(open, "48")
-		case f == "22":
-			delete(open, "1")
-		case len(f) == 2 && f[0] == '2':
-			delete(open, f[1:])
-		case f == "1" || f == "2":
-			open["1"] = true
-		case len(f) == 2 && (f[0] == '3' || f[0] == '9'):
-			open["38"] = true
-		case len(f) == 2 && f[0] == '4' || len(f) == 3:
-			open["48"] = true
-		default:
-			open[f] = true
-		}
-	}
-}

@@ -331,7 +331,7 @@ func TestARealTerminalIsRawWhileTheScreenIsOpenAndTheScreenKnowsItsSize(t *testi
 	if modes(t, tty) == before {
 		t.Error("the terminal still echoes")
 	}
-	if err := s.Reopen(); err != nil {
+	if err := errors.Join(s.Close(), s.Open()); err != nil {
 		t.Fatal(err)
 	}
 	if modes(t, tty) == before {

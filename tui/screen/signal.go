@@ -18,14 +18,12 @@ func (s *Screen) Watch() (signals <-chan os.Signal, stop func()) {
 	if _, _, ok := s.Size(); !ok {
 		return c, func() {}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.signals = c
 	s.listen()
 	return c, func() { signal.Stop(c) }
 }
 
-// listen asks for the signals, again where somebody has reset one. mu is held.
+// listen asks for the signals, again where somebody has reset one.
 func (s *Screen) listen() {
 	if s.signals != nil {
 		signal.Notify(s.signals, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP)
@@ -42,13 +40,9 @@ const stopSoon = time.Second
 // It is SIGSTOP, which the system would send to a group without a shell too: once
 // Go has caught SIGTSTP, that no longer stops anybody, also after signal.Reset.
 func (s *Screen) Suspend() (stopped bool, err error) {
-	s.mu.Lock()
-	ours := s.open && s.raw != nil
-	s.mu.Unlock()
-	if !ours || !hasShell() {
+	if !s.open || s.raw == nil || !hasShell() {
 		return false, nil
 	}
-	mouse := s.Mouse()
 	if err := s.Close(); err != nil {
 		return false, err
 	}
@@ -61,7 +55,7 @@ func (s *Screen) Suspend() (stopped bool, err error) {
 		case <-time.After(stopSoon): // nobody has stopped us
 		}
 	}
-	return err == nil, errors.Join(err, s.Open(), s.SetMouse(mouse))
+	return err == nil, errors.Join(err, s.Open())
 }
 
 // hasShell reports whether somebody with job control has started our group: our
@@ -71,10 +65,3 @@ func hasShell() bool {
 	parents, e := unix.Getsid(os.Getppid())
 	return err == nil && e == nil && session == parents && session != syscall.Getpgrp()
 }
-
-// Stopping reports whether the signal asks the process to stop.
-func Stopping(sig os.Signal) bool { return sig == syscall.SIGTSTP }
-
-// Continued reports whether the signal says that the process was stopped and
-// goes on.
-func Continued(sig os.Signal) bool { return sig == syscall.SIGCONT }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/callback"
@@ -137,3 +139,207 @@ func (r *recent) add(id string) {
 }
 
 func (r *recent) has(id string) bool { return slices.Contains(*r, id) }
+
+// The hooks that are registered, by the ids that the CLI calls them with.
+// SessionStart and SessionEnd are left out: the one never arrives, the other
+// fires when nobody listens any more.
+const (
+	hookStop     = "ollim_stop"
+	hookPreTool  = "ollim_pre_tool"
+	hookPostTool = "ollim_post_tool"
+)
+
+const (
+	// margin is how much longer the CLI waits for a hook than we do: an answer of
+	// ours says why, and is one that the CLI obeys.
+	margin = 5 * time.Second
+	// patience is how long the CLI waits for the Stop and PreToolUse hooks,
+	// postPatience for PostToolUse.
+	patience     = callback.Patience + margin
+	postPatience = callback.PostPatience + margin
+)
+
+// hookMatcher registers callbacks for an event; without a matcher they see all.
+type hookMatcher struct {
+	IDs     []string `json:"hookCallbackIds"`
+	Timeout int      `json:"timeout"` // in seconds
+}
+
+func registeredHooks() map[string][]hookMatcher {
+	register := func(id string, timeout time.Duration) []hookMatcher {
+		return []hookMatcher{{IDs: []string{id}, Timeout: int(timeout.Seconds())}}
+	}
+	return map[string][]hookMatcher{
+		"Stop":        register(hookStop, patience),
+		"PreToolUse":  register(hookPreTool, patience),
+		"PostToolUse": register(hookPostTool, postPatience),
+	}
+}
+
+// hookAnswer is what a hook answers with; the zero value has no objection.
+// It never permits: "allow" would skip the question for permission; "ask" lets
+// it be asked where the CLI would not.
+type hookAnswer struct {
+	// Continue is false where the turn ends with the call, Why what the model
+	// reads of that later.
+	Continue *bool         `json:"continue,omitempty"`
+	Why      string        `json:"stopReason,omitempty"`
+	Decision string        `json:"decision,omitempty"`
+	Reason   string        `json:"reason,omitempty"`
+	Specific *hookDecision `json:"hookSpecificOutput,omitempty"`
+}
+
+type hookDecision struct {
+	Event    string `json:"hookEventName"`
+	Decision string `json:"permissionDecision"`
+	Reason   string `json:"permissionDecisionReason"`
+}
+
+// hook answers a hook callback. What cannot be read is answered like a call
+// that must not be made; for the other events that answer means nothing.
+func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAnswer) {
+	var r struct {
+		Callback string          `json:"callback_id"`
+		Input    json.RawMessage `json:"input"`
+		ToolUse  string          `json:"tool_use_id"`
+	}
+	if err := json.Unmarshal(request, &r); err != nil {
+		h.log.Error("a hook request could not be read", "error", err)
+		return objection(callback.AnswerGarbled)
+	}
+	switch r.Callback {
+	case hookStop:
+		return h.stopHook(ctx, r.Input)
+	case hookPostTool:
+		return h.postTool(ctx, r.Input)
+	case hookPreTool:
+		d := h.preTool(ctx, r.Input)
+		switch {
+		case d.Allow && d.Ask:
+			return hookAnswer{Specific: &hookDecision{Event: "PreToolUse", Decision: "ask", Reason: answerAsk}}
+		case d.Allow:
+			return hookAnswer{}
+		}
+		id := r.ToolUse
+		if u, err := readHookUse(r.Input); err == nil && u.ID != "" {
+			id = u.ID
+		}
+		h.refuse(id)
+		return objection(d.Reason)
+	}
+	h.log.Warn("an unknown hook was called", "hook", clean.Cut(clean.Line(r.Callback), 60))
+	return objection(callback.AnswerGarbled)
+}
+
+// objection denies a call.
+func objection(reason string) hookAnswer {
+	return hookAnswer{Specific: &hookDecision{Event: "PreToolUse", Decision: "deny", Reason: reason}}
+}
+
+// stopHook lets the run object to the end of its turn.
+func (h *host) stopHook(ctx context.Context, input json.RawMessage) hookAnswer {
+	var in struct {
+		Again bool `json:"stop_hook_active"`
+	}
+	if err := json.Unmarshal(input, &in); err != nil {
+		h.log.Error("a stop hook's input could not be read", "error", err)
+		return hookAnswer{}
+	}
+	if reason := h.run.Stop(ctx, in.Again); reason != "" {
+		return hookAnswer{Decision: "block", Reason: reason}
+	}
+	return hookAnswer{}
+}
+
+// preTool asks the run's guard; whatever goes wrong is a denial.
+func (h *host) preTool(ctx context.Context, input json.RawMessage) agent.Decision {
+	u, err := readHookUse(input)
+	if err != nil {
+		h.log.Error("a call's input could not be read", "error", err)
+		return agent.Decision{Reason: callback.AnswerGarbled}
+	}
+	return h.run.PreTool(ctx, u)
+}
+
+// postTool tells the run that a call has succeeded, and ends the turn where the
+// tool has said so. An interruption would stand in the history for good.
+func (h *host) postTool(ctx context.Context, input json.RawMessage) (answer hookAnswer) {
+	u, err := readHookUse(input)
+	if err != nil {
+		h.log.Error("a finished call's input could not be read", "error", err)
+		return answer
+	}
+	if h.takeEnding(u.Name) {
+		answer.Continue, answer.Why = new(bool), answerTurnEnds
+	}
+	h.run.PostTool(ctx, u)
+	return answer
+}
+
+// readHookUse reads the call that a hook is about.
+func readHookUse(input json.RawMessage) (agent.ToolUse, error) {
+	var in struct {
+		Tool  string          `json:"tool_name"`
+		Input json.RawMessage `json:"tool_input"`
+		ID    string          `json:"tool_use_id"`
+	}
+	if err := json.Unmarshal(input, &in); err != nil {
+		return agent.ToolUse{}, err
+	}
+	return toolUse(in.ID, in.Tool, in.Input)
+}
+
+// asking is a tool of the terminal: its dialog has nobody before it here.
+const asking = "AskUserQuestion"
+
+var errNoCall = errors.New("it names no tool or its input is not an object")
+
+// permission is the answer to can_use_tool. The CLI wants the input back when a
+// call is allowed, and takes the answer for a refusal without it.
+type permission struct {
+	Behavior string          `json:"behavior"`
+	Input    json.RawMessage `json:"updatedInput,omitempty"`
+	Message  string          `json:"message,omitempty"`
+}
+
+// permit asks the run whether a call may be made. It blocks for as long as a
+// person thinks: the CLI has no limit here, and an interrupt ends ctx.
+func (h *host) permit(ctx context.Context, request json.RawMessage) permission {
+	var r struct {
+		Tool  string          `json:"tool_name"`
+		Input json.RawMessage `json:"input"`
+		ID    string          `json:"tool_use_id"`
+	}
+	err := json.Unmarshal(request, &r)
+	if err != nil {
+		h.log.Error("a permission request could not be read", "error", err)
+		h.refuse(r.ID)
+		return permission{Behavior: "deny", Message: callback.AnswerGarbled}
+	}
+	d := h.decide(ctx, r.ID, r.Tool, r.Input)
+	if !d.Allow {
+		h.refuse(r.ID)
+		return permission{Behavior: "deny", Message: d.Reason}
+	}
+	return permission{Behavior: "allow", Input: r.Input}
+}
+
+func (h *host) decide(ctx context.Context, id, tool string, input json.RawMessage) agent.Decision {
+	if tool == asking {
+		return agent.Decision{Reason: answerNoAsking}
+	}
+	u, err := toolUse(id, tool, input)
+	if err != nil {
+		h.log.Error("a permission request could not be read", "error", err)
+		return agent.Decision{Reason: callback.AnswerGarbled}
+	}
+	return h.run.Permission(ctx, u)
+}
+
+// toolUse is a call as callbacks see it; its input is the CLI's, byte for byte.
+func toolUse(id, tool string, input json.RawMessage) (agent.ToolUse, error) {
+	if tool == "" || !isObject(input) {
+		return agent.ToolUse{}, errNoCall
+	}
+	return agent.ToolUse{ID: id, Name: tool, Input: input}, nil
+}

@@ -1,9 +1,13 @@
 package script
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"ollimbot/core/clean"
 	"ollimbot/core/pattern"
 )
 
@@ -153,4 +157,201 @@ func marked(part string) bool {
 		}
 	}
 	return false
+}
+
+// The words by which a body's wishes are known.
+var (
+	wantsPing     = pattern.Lazily(`(?i)\b(ping|nudge|remind|tell me|let me know|alert|call me|wake|time (for|to)|stand up|move|check in)\b`)
+	wantsEmbed    = pattern.Lazily(`(?i)\b(list|lay out|overview|summar\w+|plan|review|agenda|table|week)\b`)
+	wantsFollow   = pattern.Lazily(`(?i)\b(check|follow up|again|until|whether|did i|have i)\b`)
+	wantsUrgent   = pattern.Lazily(`(?i)\b(critical|emergency|devastated|at any cost)\b`)
+	wantsTasks    = pattern.Lazily(`(?i)\b(tasks?|to-?dos?)\b`)
+	wantsCalendar = pattern.Lazily(`(?i)\b(calendar|meetings?|appointments?|agenda|week)\b`)
+	wantsMail     = pattern.Lazily(`(?i)\b(e-?mails?|inbox|gmail)\b`)
+	wantsNotes    = pattern.Lazily(`(?i)\b(notes?|file|journal|finished|slipped)\b`)
+
+	// opening is what a person says to the bot before the matter itself.
+	opening = pattern.Lazily(`(?i)^(please\s+)?(((ping|nudge|remind|tell|alert|ask) me|let me know|give me a nudge|send me a reminder)` +
+		`\s+(to|about|of|that|when|whether|if)?\s*)`)
+	minutes = pattern.Lazily(`(?i)\bin (\d{1,4}) ?(min|minutes?|h|hours?)\b`)
+)
+
+// sentences cuts a body into its sentences, cleaned and on one line each.
+func sentences(body string) []string {
+	var list []string
+	for part := range strings.SplitSeq(body, "\n\n") {
+		part = clean.Line(part)
+		for part != "" {
+			n := sentenceEnd(part)
+			if s := strings.TrimSpace(part[:n]); s != "" && s != "---" {
+				list = append(list, s)
+			}
+			part = part[n:]
+		}
+	}
+	return list
+}
+
+func sentenceEnd(s string) int {
+	for i := 0; i+1 < len(s); i++ {
+		if (s[i] == '.' || s[i] == '!' || s[i] == '?') && s[i+1] == ' ' {
+			return i + 2
+		}
+	}
+	return len(s)
+}
+
+// gist is the matter of a body in a few words: "stand up and move for five minutes".
+func gist(body string) string {
+	list := sentences(body)
+	if len(list) == 0 {
+		return "this task"
+	}
+	s := list[0]
+	if m := opening().FindString(s); m != "" {
+		s = s[len(m):]
+	}
+	if i := strings.Index(s, ", unless "); i > 0 {
+		s = s[:i]
+	}
+	return clean.Cut(strings.TrimRight(lower(s), " .!?:"), 120)
+}
+
+// lower makes a sentence fit into another one; "I" and abbreviations stay.
+func lower(s string) string {
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
+		return strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
+}
+
+// addressed turns an instruction into words for the user.
+func addressed(body string) string {
+	list := sentences(body)
+	if len(list) == 0 {
+		return "Something is due now."
+	}
+	first := list[0]
+	if m := opening().FindString(first); m != "" {
+		what := gist(body)
+		if strings.HasSuffix(strings.ToLower(strings.TrimSpace(m)), " to") {
+			return "Time to " + yours(what) + "."
+		}
+		return "A reminder: " + yours(what) + "."
+	}
+	return yours(first)
+}
+
+// yours turns the user's "my" and "me" into words spoken to the user.
+func yours(s string) string {
+	return person().ReplaceAllStringFunc(s, func(w string) string {
+		you, ok := personal[strings.ToLower(w)]
+		if !ok {
+			return w
+		}
+		if w[0] >= 'A' && w[0] <= 'Z' && w != "I" {
+			return strings.ToUpper(you[:1]) + you[1:]
+		}
+		return you
+	})
+}
+
+var person = pattern.Lazily(`\b([Mm]e|[Mm]y|[Mm]ine|I|I'm|I've|[Mm]yself)\b`)
+
+var personal = map[string]string{
+	"me": "you", "my": "your", "mine": "yours", "i": "you", "i'm": "you're", "i've": "you've", "myself": "yourself",
+}
+
+// delay finds "in 20 minutes" in a text.
+func delay(text string) (time.Duration, bool) {
+	m := minutes().FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil || n < 1 {
+		return 0, false
+	}
+	if strings.HasPrefix(strings.ToLower(m[2]), "h") {
+		return time.Duration(n) * time.Hour, true
+	}
+	return time.Duration(n) * time.Minute, true
+}
+
+// takeFork finds the user's own words in the prompts of interactive forks (spec
+// 03.8) and returns them as the body: the topic, the reply, the button's prompt.
+// What only the bot says there has no body.
+func (r *reading) takeFork(rest string) string {
+	rest, _, _ = strings.Cut(rest, "\n\n[stale-fork] ")
+	switch r.Tag {
+	case "fork-timeout":
+		r.Must = strings.Contains(rest, "MUST")
+		return ""
+	case "system":
+		return ""
+	case "fork-started":
+	default:
+		return rest
+	}
+	_, own, ok := strings.Cut(rest, "\n\n")
+	if !ok {
+		return rest
+	}
+	if topic, ok := strings.CutPrefix(own, "Topic: "); ok {
+		return upTo(topic, "\n\nRespond to the topic")
+	}
+	if first, _, _ := strings.Cut(own, "\n"); strings.Contains(first, " clicked a button on your output: ") {
+		_, prompt, _ := strings.Cut(own, " clicked a button on your output: ")
+		return upTo(prompt, "\n\nAddress their request")
+	}
+	if strings.HasPrefix(own, "No topic was given") {
+		return ""
+	}
+	return own
+}
+
+// upTo is s up to the last occurrence of mark.
+func upTo(s, mark string) string {
+	if i := strings.LastIndex(s, mark); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
+
+// inFork answers what the bot itself says to an interactive fork: a beginning
+// without a topic, the idle notices, the Report button.
+func (t *turn) inFork(r reading) []step {
+	matter := t.lastAsked()
+	report := []step{
+		{verb: vCall, text: "report_updates", input: object(map[string]any{"message": forkReport(matter)})},
+		{verb: vSay, text: sayForkTold},
+	}
+	switch {
+	case r.Tag == "system":
+		return report
+	case r.Tag == "fork-started":
+		return []step{{verb: vSay, text: sayForkHello}}
+	case !r.Must:
+		return []step{{verb: vSay, text: sayForkIdle}}
+	case matter != "":
+		return report
+	}
+	return []step{{verb: vSay, text: sayForkOver}, {verb: vCall, text: "exit_fork", input: object(map[string]any{})}}
+}
+
+func forkReport(matter string) string {
+	if matter == "" {
+		return reportEmpty
+	}
+	return fmt.Sprintf(reportFork, clean.Cut(yours(gist(matter)), 200))
+}
+
+// lastAsked is what the user last wrote in this session, or "".
+func (t *turn) lastAsked() string {
+	for _, v := range slices.Backward(t.history) {
+		if asked := strings.TrimSpace(v.Asked); asked != "" {
+			return asked
+		}
+	}
+	return ""
 }

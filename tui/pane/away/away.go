@@ -4,7 +4,6 @@
 package away
 
 import (
-	"strings"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -17,20 +16,18 @@ import (
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
-	"ollimbot/tui/widget/table"
 )
 
 // Page is the page of what was missed. Use New.
 type Page struct {
+	pane.Still
 	report *away.Report // nil until it was read
-	rows   []row        // of the upper half
-	tasks  table.Table
-	log    table.Table
+	tasks  pane.List[row]
+	log    pane.List[row]
 	inLog  bool // the lower half has the keys
 	read   stamp
 	told   bool // on start, that there is something to see
 	snap   *core.Snapshot
-	look   uint64
 }
 
 // stamp tells whether a report is still good.
@@ -42,25 +39,13 @@ type stamp struct {
 
 // New returns the page.
 func New() *Page {
-	return &Page{
-		tasks: table.Table{Columns: []table.Column{
-			{Head: "TASK", Least: 14, Most: 40},
-			{Head: "RUNS", Cells: 5, Right: true, Falls: true},
-			{Head: "PING", Cells: 5, Right: true, Falls: true},
-			{Head: "REPORT", Cells: 7, Right: true, Falls: true},
-			{Head: "REFUSED", Cells: 8, Right: true, Falls: true},
-			{Head: "FAILED", Cells: 7, Right: true, Falls: true},
-			{Head: "TOKENS", Cells: 7, Right: true, Falls: true},
-			{Head: "$", Cells: 6, Right: true, Falls: true},
-		}},
-		log: table.Table{Columns: []table.Column{
-			{Head: "WHEN", Cells: 14, Falls: true},
-			{Head: "WHO", Cells: 6},
-			{Head: "WHAT", Cells: 17},
-			{Head: "DETAIL", Least: 16},
-			{Head: "FROM", Cells: 14},
-		}},
+	p := &Page{}
+	p.tasks.Columns, p.tasks.Note = taskColumns, row.note
+	p.log.Columns, p.log.First = p.logColumns(), lower
+	for _, half := range []*pane.List[row]{&p.tasks, &p.log} {
+		half.Noun, half.Text, half.Open = textLine, row.text, action.AwayOpen
 	}
+	return p
 }
 
 // Title implements pane.Pane.
@@ -71,19 +56,8 @@ func (p *Page) Title(c pane.Context) (name, state string) {
 	return textTitle, textSpan(c.Snap, p.report.Span)
 }
 
-// Line implements pane.Pane.
-func (p *Page) Line(c pane.Context, w int) string {
-	return widget.Brush{Theme: c.Theme}.Line(w, widget.Span{Text: " " + textTitle})
-}
-
 // Sync implements pane.Pane.
-func (p *Page) Sync(c pane.Context) {
-	was := p.snap
-	p.snap = c.Snap
-	if was != nil && (was.At.Day() != p.snap.At.Day() || was.TwelveHours != p.snap.TwelveHours) {
-		p.fill()
-	}
-}
+func (p *Page) Sync(c pane.Context) { p.snap = c.Snap }
 
 // stampOf is what a report that is read now would depend on.
 func stampOf(c pane.Context) stamp {
@@ -123,8 +97,8 @@ func (p *Page) Read(c pane.Context, o command.Outcome, err error) pane.Answer {
 	}
 	said := p.report != nil && p.report.Damaged > 0
 	p.report = o.Away
-	p.Sync(c)
-	p.fill()
+	p.tasks.Fill(tasksOf(o.Away))
+	p.log.Fill(entriesOf(o.Away.Log))
 	switch {
 	case c.Zoomed && p.report.Damaged > 0 && !said:
 		return pane.Answer{Toast: textDamaged(p.report.Damaged)}
@@ -135,7 +109,7 @@ func (p *Page) Read(c pane.Context, o command.Outcome, err error) pane.Answer {
 }
 
 // half is the table that has the keys.
-func (p *Page) half() *table.Table {
+func (p *Page) half() *pane.List[row] {
 	if p.inLog {
 		return &p.log
 	}
@@ -143,74 +117,50 @@ func (p *Page) half() *table.Table {
 }
 
 // Do implements pane.Pane.
-func (p *Page) Do(_ pane.Context, id action.ID) pane.Answer {
-	_, verb, _ := strings.Cut(string(id), ".")
-	switch verb {
-	case "open":
+func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
+	switch id {
+	case action.AwayOpen:
 		return p.open()
-	case "half":
+	case action.AwayHalf:
 		p.inLog = !p.inLog
-	default:
-		p.half().Do(verb)
+		return pane.Answer{}
 	}
-	return pane.Answer{}
+	return p.half().Do(c, id)
 }
 
 // open shows what stands behind the selected line: a run, or a decision in full.
 func (p *Page) open() pane.Answer {
-	i := p.half().Row()
+	r, ok := p.half().Row()
 	switch {
-	case i < 0:
+	case !ok:
 		return pane.Answer{Toast: textNothing}
-	case p.inLog:
-		e := p.report.Log[i]
-		return pane.Answer{Show: &pane.Page{Title: what(e), Body: decision(p.snap, e)}}
-	case p.rows[i].task != nil:
-		return pane.Answer{Window: p.rows[i].task.Run, Zoom: true}
+	case r.task != nil:
+		return pane.Answer{Window: r.task.Run, Zoom: true}
 	}
-	e := *p.rows[i].entry
-	return pane.Answer{Show: &pane.Page{Title: what(e), Body: decision(p.snap, e)}}
+	return pane.Answer{Show: &pane.Page{Title: what(*r.entry), Body: decision(p.snap, *r.entry)}}
 }
 
-// lower is what is added to the places of the lower half.
+// lower is the place of the first line of the lower half.
 const lower = 1 << 20
 
-// Press implements pane.Pane: a head sorts, a line is selected, the selected line is
-// opened.
-func (p *Page) Press(_ pane.Context, at widget.Place, focused bool) action.ID {
-	if column, ok := table.Heading(at); ok {
-		if column >= len(p.tasks.Columns) {
-			p.log.Sort(column - len(p.tasks.Columns))
-		} else {
-			p.tasks.Sort(column)
-		}
+// Press implements pane.Pane.
+func (p *Page) Press(c pane.Context, at widget.Place, focused bool) action.ID {
+	if at == widget.Nowhere || at == widget.Ruled {
 		return ""
 	}
-	if at < 0 {
-		return ""
-	}
-	in, i := at >= lower, int(at%lower)
 	was := p.inLog
-	p.inLog = in
-	if t := p.half(); t.Row() != i || was != in {
-		t.Select(i)
-	} else if focused {
-		return action.AwayOpen
-	}
-	return ""
+	p.inLog = p.log.Has(at)
+	return p.half().Press(c, at, focused && was == p.inLog)
 }
 
 // Capture implements pane.Pane.
-func (p *Page) Capture() bool { return p.half().Query.Typing() }
+func (p *Page) Capture() bool { return p.half().Capture() }
 
 // Hint is the help line while the filter takes every key.
-func (p *Page) Hint() []key.Binding { return p.half().Query.Hint() }
+func (p *Page) Hint() []key.Binding { return p.half().Hint() }
 
 // Type implements pane.Pane.
-func (p *Page) Type(_ pane.Context, msg tea.Msg) pane.Answer {
-	p.half().Type(msg)
-	return pane.Answer{}
-}
+func (p *Page) Type(c pane.Context, msg tea.Msg) pane.Answer { return p.half().Type(c, msg) }
 
 // End takes a filter away and reports whether there was one.
 func (p *Page) End(pane.Context) bool { return p.half().EndQuery() }
@@ -230,10 +180,10 @@ func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 			title = []widget.Span{{Role: theme.Accent, Text: c.Theme.Glyph(theme.Pointer) + " " + textLog}}
 		}
 		rows = append(rows, widget.Row{Text: b.Rule(w, title, state), Place: widget.Ruled})
-		rows = append(rows, shifted(p.log.Draw(c.Theme, w, rest, focused && p.inLog, textShown(&p.log, len(p.report.Log))), len(p.tasks.Columns))...)
 		if len(p.report.Log) == 0 {
-			rows = append(rows[:len(rows)-rest], widget.Rows(widget.Nowhere, b.Empty(w, rest, textNoLog)...)...)
+			return append(rows, widget.Rows(widget.Nowhere, b.Empty(w, rest, textNoLog)...)...)
 		}
+		rows = append(rows, p.log.Table.Draw(c.Theme, w, rest, focused && p.inLog)...)
 	}
 	return widget.FillRows(rows, w, h)
 }
@@ -245,28 +195,10 @@ func (p *Page) upper(c pane.Context, w, h int, focused bool) []widget.Row {
 		return widget.Rows(widget.Nowhere, b.Empty(w, min(h, 3), textNever, textTeach)...)
 	}
 	rows := []widget.Row{{Text: b.Line(w, sum(p.report)...), Place: widget.Nowhere}}
-	if len(p.rows) == 0 {
+	if p.tasks.Len() == 0 {
 		return append(rows, widget.Rows(widget.Nowhere, b.Empty(w, min(h, 2), textQuiet)...)...)
 	}
 	room := max(h/2, h-16)
 	lines := min(p.tasks.Lines(), room, h-1)
-	return append(rows, p.tasks.Draw(c.Theme, w, lines, focused && !p.inLog, textShown(&p.tasks, len(p.rows)))...)
-}
-
-// shifted gives the rows of the lower half places of their own.
-func shifted(rows []widget.Row, columns int) []widget.Row {
-	out := make([]widget.Row, len(rows))
-	for i, r := range rows {
-		if r.Place >= 0 {
-			r.Place += lower
-		}
-		spots := make([]widget.Spot, len(r.Spots))
-		for j, s := range r.Spots {
-			s.Place -= widget.Place(columns)
-			spots[j] = s
-		}
-		r.Spots = spots
-		out[i] = r
-	}
-	return out
+	return append(rows, p.tasks.Table.Draw(c.Theme, w, lines, focused && !p.inLog)...)
 }

@@ -1,9 +1,7 @@
 package away
 
 import (
-	"cmp"
 	"strconv"
-	"strings"
 
 	"ollimbot/core/audit"
 	"ollimbot/core/away"
@@ -14,121 +12,91 @@ import (
 	"ollimbot/tui/widget/table"
 )
 
-// row is a line of the upper half: a task, or something that was noted or answered.
+// row is a line: a task, or something that was noted, answered or decided.
 type row struct {
 	task  *away.Task
 	entry *audit.Entry
 }
 
-// fill hands the report to the tables.
-func (p *Page) fill() {
-	if p.report == nil {
-		return
-	}
-	p.rows = p.rows[:0]
-	for i := range p.report.Tasks {
-		p.rows = append(p.rows, row{task: &p.report.Tasks[i]})
-	}
-	for _, list := range [][]audit.Entry{p.report.Held, p.report.Front, p.report.Notes, p.report.Answers} {
+func entriesOf(lists ...[]audit.Entry) (rows []row) {
+	for _, list := range lists {
 		for i := range list {
-			p.rows = append(p.rows, row{entry: &list[i]})
+			rows = append(rows, row{entry: &list[i]})
 		}
 	}
-	p.look++
-	p.tasks.Fill(table.Source{
-		Len: len(p.rows), Version: p.look, Look: p.look,
-		Cell: p.taskCell, Text: p.taskText, Compare: p.compareTasks, Note: p.taskNote,
-	})
-	p.log.Fill(table.Source{
-		Len: len(p.report.Log), Version: p.look, Look: p.look,
-		Cell: p.logCell, Text: p.logText, Compare: p.compareLog,
-	})
+	return rows
 }
 
-// figures are a task's numbers, as the columns behind its name have them.
-func figures(t *away.Task) []int {
-	return []int{t.Runs, t.Pings, t.Reports, t.Refused, t.Failed}
+// tasksOf are the lines of the upper half.
+func tasksOf(r *away.Report) (rows []row) {
+	for i := range r.Tasks {
+		rows = append(rows, row{task: &r.Tasks[i]})
+	}
+	return append(rows, entriesOf(r.Held, r.Front, r.Notes, r.Answers)...)
 }
 
-var figureRoles = []theme.Role{theme.Text, theme.Ping, theme.Report, theme.Warn, theme.Bad}
-
-func (p *Page) taskCell(i, column int) widget.Span {
-	r := p.rows[i]
-	switch {
-	case r.task == nil && column == 0:
+func (r row) name() widget.Span {
+	if r.task == nil {
 		return widget.Span{Role: theme.Warn, Text: what(*r.entry)}
-	case r.task == nil:
-		return widget.Span{}
-	case column == 0:
-		return widget.Span{Role: theme.Strong, Text: r.task.Title}
-	case column <= len(figureRoles):
-		if n := figures(r.task)[column-1]; n > 0 {
-			return widget.Span{Role: figureRoles[column-1], Text: strconv.Itoa(n)}
-		}
-	case column == len(figureRoles)+1 && r.task.Tokens > 0:
-		return widget.Span{Role: theme.Dim, Text: words.Big(r.task.Tokens)}
-	case column == len(figureRoles)+2 && r.task.Dollars > 0:
-		return widget.Span{Role: theme.Dim, Text: strconv.FormatFloat(r.task.Dollars, 'f', 2, 64)}
 	}
-	return table.Blank()
+	return widget.Span{Role: theme.Strong, Text: r.task.Title}
 }
 
-func (p *Page) taskText(i int) string {
-	if r := p.rows[i]; r.task == nil {
-		return what(*r.entry) + " " + p.taskNote(i).Text
-	}
-	return p.rows[i].task.Title + " " + p.rows[i].task.Why
-}
-
-func (p *Page) taskNote(i int) widget.Span {
-	r := p.rows[i]
+func (r row) note() widget.Span {
 	if r.task == nil {
 		return widget.Span{Role: theme.Dim, Text: oneLine(*r.entry)}
 	}
 	return widget.Span{Role: theme.Dim, Text: r.task.Why}
 }
 
-func (p *Page) compareTasks(column, a, b int) int {
-	x, y := p.rows[a].task, p.rows[b].task
-	switch {
-	case x == nil || y == nil:
-		return 0
-	case column == 0:
-		return strings.Compare(strings.ToLower(x.Title), strings.ToLower(y.Title))
-	case column <= len(figureRoles):
-		return cmp.Compare(figures(x)[column-1], figures(y)[column-1])
-	case column == len(figureRoles)+1:
-		return cmp.Compare(x.Tokens, y.Tokens)
+// text is all that a filter finds a line by.
+func (r row) text() string {
+	if r.task != nil {
+		return r.task.Title + " " + r.task.Why
 	}
-	return cmp.Compare(x.Dollars, y.Dollars)
+	return r.entry.Actor + " " + r.entry.From + " " + what(*r.entry) + " " + oneLine(*r.entry)
 }
 
-func (p *Page) logCell(i, column int) widget.Span {
-	e := &p.report.Log[i]
-	switch column {
-	case 0:
-		return widget.Span{Role: theme.Dim, Text: p.snap.When(e.At, cron.Layouts{Today: "15:04", Else: "2 Jan 15:04"})}
-	case 1:
-		return widget.Span{Text: e.Actor}
-	case 2:
-		return widget.Span{Role: theme.Strong, Text: what(*e)}
-	case 3:
-		return widget.Span{Text: oneLine(*e)}
-	}
-	return widget.Span{Role: theme.Dim, Text: e.From}
+// taskColumns are those of the upper half.
+var taskColumns = []table.Column[row]{
+	{Head: "TASK", Least: 14, Most: 40, Cell: row.name},
+	number("RUNS", 5, theme.Text, strconv.Itoa, func(t *away.Task) int { return t.Runs }),
+	number("PING", 5, theme.Ping, strconv.Itoa, func(t *away.Task) int { return t.Pings }),
+	number("REPORT", 7, theme.Report, strconv.Itoa, func(t *away.Task) int { return t.Reports }),
+	number("REFUSED", 8, theme.Warn, strconv.Itoa, func(t *away.Task) int { return t.Refused }),
+	number("FAILED", 7, theme.Bad, strconv.Itoa, func(t *away.Task) int { return t.Failed }),
+	number("TOKENS", 7, theme.Dim, words.Big, func(t *away.Task) int { return t.Tokens }),
+	number("$", 6, theme.Dim, func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }, func(t *away.Task) float64 { return t.Dollars }),
 }
 
-func (p *Page) logText(i int) string {
-	e := &p.report.Log[i]
-	return e.Actor + " " + e.From + " " + what(*e) + " " + oneLine(*e)
+// number is a column of a task's numbers, which says nothing of other lines.
+func number[N int | float64](head string, cells int, role theme.Role, text func(N) string, value func(t *away.Task) N) table.Column[row] {
+	return table.Number(head, cells, role, func(r row) N {
+		if r.task == nil {
+			return 0
+		}
+		return value(r.task)
+	}, text)
 }
 
-func (p *Page) compareLog(column, a, b int) int {
-	x, y := &p.report.Log[a], &p.report.Log[b]
-	if column == 0 {
-		return x.At.Compare(y.At)
+// logColumns are those of the lower half.
+func (p *Page) logColumns() []table.Column[row] {
+	column := func(head string, role theme.Role, cells int, text func(e *audit.Entry) string) table.Column[row] {
+		return table.Column[row]{Head: head, Cells: cells, Cell: func(r row) widget.Span { return widget.Span{Role: role, Text: text(r.entry)} }}
 	}
-	return strings.Compare(p.logCell(a, column).Text, p.logCell(b, column).Text)
+	when := func(e *audit.Entry) string {
+		return p.snap.When(e.At, cron.Layouts{Today: "15:04", Else: "2 Jan 15:04"})
+	}
+	columns := []table.Column[row]{
+		column("WHEN", theme.Dim, 14, when),
+		column("WHO", theme.Text, 6, func(e *audit.Entry) string { return e.Actor }),
+		column("WHAT", theme.Strong, 17, func(e *audit.Entry) string { return what(*e) }),
+		column("DETAIL", theme.Text, 0, func(e *audit.Entry) string { return oneLine(*e) }),
+		column("FROM", theme.Dim, 14, func(e *audit.Entry) string { return e.From }),
+	}
+	columns[0].Falls, columns[3].Least = true, 16
+	columns[0].Compare = func(a, b row) int { return a.entry.At.Compare(b.entry.At) }
+	return columns
 }
 
 // sum is the whole in one line.

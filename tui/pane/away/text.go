@@ -9,10 +9,10 @@ import (
 	"ollimbot/core/away"
 	"ollimbot/core/words"
 	"ollimbot/routines/cron"
-	"ollimbot/tui/widget/table"
 )
 
 const (
+	textLine    = "line"
 	textTitle   = "While you were away"
 	textLog     = "audit log"
 	textReading = "Reading what happened."
@@ -87,7 +87,3 @@ func textDamaged(n int) string {
 }
 
 func textDecisions(n int) string { return words.Grouped(uint64(n), "decision") }
-
-func textShown(t *table.Table, of int) string {
-	return words.Thousands(uint64(t.Shown())) + " of " + words.Grouped(uint64(of), "line")
-}

@@ -4,13 +4,8 @@ package costs
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
-	"charm.land/bubbles/v2/key"
-	tea "charm.land/bubbletea/v2"
-
-	"ollimbot/core"
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/words"
@@ -19,7 +14,6 @@ import (
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 	"ollimbot/tui/widget/chart"
-	"ollimbot/tui/widget/table"
 )
 
 // days is how many are shown.
@@ -27,49 +21,33 @@ const days = 30
 
 // Page is the page of costs. Use New.
 type Page struct {
-	pane.Still
-	table  table.Table
+	pane.List[*row]
 	report *command.CostReport
-	failed string // why it could not be read
-	// asked is what the report was read for, version how often one was read.
-	asked   asked
-	version uint64
-	marked  map[string]bool // ids of tasks
-	marks   uint64          // how often that has changed
-	picture widget.Cache[pictureKey]
-	// theme is that of the drawing, for the cells of the table, and full a full cell
-	// of a bar in it.
-	theme *theme.Theme
-	full  string
+	failed string          // why it could not be read
+	asked  asked           // what the report was read for
+	marked map[string]bool // ids of tasks
+	theme  *theme.Theme    // of the drawing, for the cells of the table
 }
 
-// asked is what makes another report: another minute, a run that has ended, money that
-// was spent or set aside.
+// asked is what makes another report: another minute, money that was spent or set aside.
 type asked struct {
 	minute          time.Time
-	ended           int
 	spent, reserved float64
 	lifted          bool
 }
 
 // New returns the page.
 func New() *Page {
-	return &Page{marked: map[string]bool{}, table: table.Table{Columns: columns()}}
-}
-
-func askedOf(s *core.Snapshot) asked {
-	a := asked{minute: s.At.Truncate(time.Minute), spent: s.Money.Today.Spent, reserved: s.Money.Reserved, lifted: s.Money.Lifted}
-	for i := range s.Forks {
-		if !s.Forks[i].Live() {
-			a.ended++
-		}
-	}
-	return a
+	p := &Page{marked: map[string]bool{}}
+	p.Columns, p.Noun, p.Open = p.columns(), textRow, action.CostsOpen
+	p.Text = func(r *row) string { return r.Title }
+	return p
 }
 
 // Wants implements pane.Reader.
 func (p *Page) Wants(c pane.Context) command.Value {
-	now := askedOf(c.Snap)
+	m := c.Snap.Money
+	now := asked{c.Snap.At.Truncate(time.Minute), m.Today.Spent, m.Reserved, m.Lifted}
 	if !c.Zoomed || now == p.asked {
 		return nil
 	}
@@ -85,18 +63,17 @@ func (p *Page) Read(_ pane.Context, o command.Outcome, err error) pane.Answer {
 		}
 		return pane.Answer{}
 	}
-	row := p.table.Row()
+	was, _ := p.Row()
 	p.report, p.failed = o.Costs, ""
-	p.version++
-	p.fill()
-	p.table.Select(row)
+	p.Fill(rowsOf(o.Costs))
+	p.Select(func(r *row) bool { return was != nil && r.ID == was.ID })
 	return pane.Answer{}
 }
 
 // Title implements pane.Pane.
 func (p *Page) Title(c pane.Context) (name, state string) {
 	state = textToday + words.Dollars(c.Snap.Engine.Today.CostUSD)
-	if head, _ := p.table.Order(); head != "" {
+	if head, _ := p.Order(); head != "" {
 		state += " · " + textBy + head
 	}
 	return textTitle, state
@@ -105,9 +82,7 @@ func (p *Page) Title(c pane.Context) (name, state string) {
 // Draw implements pane.Pane.
 func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
-	if p.theme, p.full = c.Theme, "█"; c.Theme.ASCII() {
-		p.full = "#"
-	}
+	p.theme = c.Theme
 	switch {
 	case p.report == nil && p.failed == "":
 		return widget.FillRows(widget.Rows(widget.Nowhere, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + textReading})), w, h)
@@ -115,26 +90,15 @@ func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, p.failed)...)
 	}
 	rows := widget.Rows(widget.Nowhere, p.heads(c, w, h)...)
-	list := p.table.Lines()
-	if plot := max(h-len(rows)-1-list, (h-len(rows))/2); plot >= leastPlot {
-		picture := p.picture.Rows(pictureKey{c.Theme, w, plot, p.version, p.marks}, func() []widget.Row {
-			return widget.Rows(widget.Nowhere, p.plot(w).Draw(c.Theme, w, plot)...)
-		})
-		rows = append(rows, picture...)
+	if plot := max(h-len(rows)-1-p.Lines(), (h-len(rows))/2); plot >= leastPlot {
+		rows = append(rows, widget.Rows(widget.Nowhere, p.plot(w).Draw(c.Theme, w, plot)...)...)
 		rows = append(rows, widget.Row{Text: b.Rule(w, p.listed(), nil), Place: widget.Ruled})
 	}
-	return append(rows, p.table.Draw(c.Theme, w, max(0, h-len(rows)), focused, textFound(p.table.Shown()))...)[:h]
+	return append(rows, p.Table.Draw(c.Theme, w, max(0, h-len(rows)), focused)...)[:h]
 }
 
 // leastPlot is the least height of the picture.
 const leastPlot = 4
-
-// pictureKey is what the bars depend on.
-type pictureKey struct {
-	theme          *theme.Theme
-	w, h           int
-	version, marks uint64
-}
 
 // heads are the lines above the bars, as many as a low page has room for.
 func (p *Page) heads(c pane.Context, w, h int) []string {
@@ -261,79 +225,46 @@ func dayLabel(date time.Time, i, n, w int) string {
 	return ""
 }
 
+// selected is the task of the selected row; nil where there is none.
+func (p *Page) selected() *row {
+	if r, ok := p.Row(); ok && r.ID != "" {
+		return r
+	}
+	return nil
+}
+
 // Do implements pane.Pane.
 func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
-	_, verb, _ := strings.Cut(string(id), ".")
-	switch id {
-	case action.CostsOpen:
-		if t := p.selected(); t != nil {
-			return pane.Answer{Task: t.ID}
+	switch r := p.selected(); {
+	case id == action.CostsOpen && r != nil:
+		return pane.Answer{Task: r.ID}
+	case id == action.CostsMark && r != nil:
+		if p.marked[r.ID] = !p.marked[r.ID]; !p.marked[r.ID] {
+			delete(p.marked, r.ID)
 		}
-	case action.CostsMark:
-		if t := p.selected(); t != nil {
-			p.mark(t.ID)
-		}
-	case action.Back:
+		p.Table.Do("down")
+	case id == action.Back:
 		p.End(c)
 	default:
-		p.table.Do(verb)
+		return p.List.Do(c, id)
 	}
 	return pane.Answer{}
 }
 
-// mark marks a task, or no longer, and goes on to the next one.
-func (p *Page) mark(id string) {
-	p.marks++
-	if p.marked[id] {
-		delete(p.marked, id)
-	} else {
-		p.marked[id] = true
-	}
-	p.table.Move("down")
-}
-
 // End takes the filter away, then the marks, and reports whether there was one of them.
 func (p *Page) End(pane.Context) bool {
-	if p.table.EndQuery() {
+	if p.EndQuery() {
 		return true
 	}
 	was := len(p.marked) > 0
 	clear(p.marked)
-	p.marks++
 	return was
 }
 
 // Off says why something cannot be done with the selected row.
 func (p *Page) Off(_ pane.Context, id action.ID) string {
-	switch id {
-	case action.CostsOpen, action.CostsMark:
-		if p.selected() == nil {
-			return textNoTask
-		}
+	if (id == action.CostsOpen || id == action.CostsMark) && p.selected() == nil {
+		return textNoTask
 	}
 	return ""
-}
-
-// Press implements pane.Pane.
-func (p *Page) Press(_ pane.Context, at widget.Place, focused bool) action.ID {
-	switch i := int(at); {
-	case p.table.Press(at), i < 0:
-	case p.table.Row() != i:
-		p.table.Select(i)
-	case focused:
-		return action.CostsOpen
-	}
-	return ""
-}
-
-// Capture implements pane.Pane.
-func (p *Page) Capture() bool { return p.table.Query.Typing() }
-
-// Hint is the help line while the filter is written.
-func (p *Page) Hint() []key.Binding { return p.table.Query.Hint() }
-
-// Type implements pane.Pane.
-func (p *Page) Type(_ pane.Context, msg tea.Msg) pane.Answer {
-	p.table.Type(msg)
-	return pane.Answer{}
 }

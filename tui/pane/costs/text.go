@@ -24,6 +24,7 @@ const (
 	textCapLine   = "cap "
 	textTalk      = "the conversation"
 	textNoTask    = "no task is selected"
+	textRow       = "row"
 )
 
 func textCap(dollars float64, per string) string {
@@ -37,5 +38,3 @@ func textHeld(n int, dollars float64) string {
 }
 
 func textMarkedOnly(n int) string { return fmt.Sprintf(", the bars show the %d marked", n) }
-
-func textFound(n int) string { return words.Grouped(uint64(max(0, n)), "row") }

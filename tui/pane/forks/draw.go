@@ -42,7 +42,7 @@ const (
 
 // listed is how many of h lines the list gets: what it needs, up to half of a box.
 func (p *Pane) listed(c pane.Context, h int) int {
-	n := p.book.table.Lines()
+	n := p.book.Lines()
 	switch {
 	case h < 3 || c.Zoomed && h < ruled:
 		return h
@@ -57,13 +57,13 @@ func (p *Pane) listed(c pane.Context, h int) int {
 // Draw implements pane.Pane: the list, a rule that names the run, and its tail.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
-	b, k := widget.Brush{Theme: c.Theme}, &p.book
-	if len(k.above)+len(k.past.rows) == 0 && k.class == everyRun {
+	b, k := widget.Brush{Theme: c.Theme}, p.book
+	if k.Len() == 0 && k.class == everyRun {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, textEmpty, textTeach)...)
 	}
 	k.fit(c.Theme, w)
 	list := p.listed(c, h)
-	rows := k.table.Draw(c.Theme, w, list, focused && !p.tail, k.found())
+	rows := k.Table.Draw(c.Theme, w, list, focused && !p.tail)
 	f, ok := p.selected()
 	switch {
 	case list == h:
@@ -101,7 +101,7 @@ func (p *Pane) rule(c pane.Context, f fork.View, w, list int, focused bool) stri
 		}
 		state = []widget.Span{{Role: role, Text: v.State()}}
 	}
-	if t := &p.book.table; t.Lines() > list && !c.Zoomed { // runs are out of sight
+	if t := p.book; t.Lines() > list && !c.Zoomed { // runs are out of sight
 		place := widget.Span{Role: theme.Dim, Text: textPlace(t.At()+1, t.Shown())}
 		if len(state) > 0 {
 			place.Text += " · "

@@ -11,7 +11,6 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/tui/action"
@@ -23,7 +22,7 @@ import (
 // Pane is the forks pane. Use New.
 type Pane struct {
 	forks []fork.View // of the last snapshot
-	book  book
+	book  *book
 	// visited are the failures that somebody has looked at, held the one among them
 	// that is selected: it keeps its place at the top meanwhile. pinned are those that
 	// stand there; noted, those that the core does not know of yet.
@@ -44,17 +43,14 @@ type Pane struct {
 
 // New returns the pane.
 func New() *Pane {
-	p := &Pane{views: map[string]*widget.TailView{}, visited: map[string]bool{}}
-	p.book.table.Columns, p.book.snap = columns(), &core.Snapshot{}
-	p.book.past = past{known: map[string]bool{}, words: map[string]string{}}
-	return p
+	return &Pane{book: newBook(), views: map[string]*widget.TailView{}, visited: map[string]bool{}}
 }
 
 // Title implements pane.Pane.
 func (p *Pane) Title(c pane.Context) (name, state string) {
-	name, parts := textTitle, p.book.state()
+	name, parts := textTitle, p.book.states()
 	if c.Zoomed {
-		name, parts = textPage, append(parts, textAllRuns(p.book.len(), p.book.past.all()))
+		name, parts = textPage, append(parts, p.book.All())
 	}
 	return name, strings.Trim(strings.Join(append(parts, counts(c.Snap)), " · "), " ·")
 }
@@ -62,10 +58,9 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 // Line implements pane.Pane: the counts and what the first run does.
 func (p *Pane) Line(c pane.Context, w int) string {
 	out := []widget.Span{{Role: theme.Strong, Text: textName}}
-	if p.book.len() == 0 {
+	if r, ok := p.book.Top(); !ok {
 		out = append(out, widget.Span{Role: theme.Dim, Text: textNone})
 	} else {
-		r := p.book.at(0)
 		look := lookOf(r.state)
 		out = append(out, widget.Span{Role: look.role, Text: c.Theme.Glyph(look.glyph) + " "}, widget.Span{Text: r.title + "  "},
 			widget.Span{Role: theme.Dim, Text: counts(c.Snap)})
@@ -77,18 +72,13 @@ func (p *Pane) Line(c pane.Context, w int) string {
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	p.visit(c.Snap)
 	defer p.visit(c.Snap)
-	t := &p.book.table
-	_, verb, _ := strings.Cut(string(id), ".")
 	switch id {
 	case action.ForksState:
-		p.book.turn()
+		p.book.class = (p.book.class + 1) % numClasses
 		p.Sync(c)
 		return pane.Answer{Zoom: true}
-	case action.ForksSort:
-		t.Next()
-		return pane.Answer{Zoom: true}
-	case action.ForksTurn:
-		t.Turn()
+	case action.ForksSort, action.ForksTurn:
+		p.book.Do(c, id)
 		return pane.Answer{Zoom: true}
 	case action.Back:
 		p.back(c)
@@ -96,21 +86,14 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case action.ForksTail:
 		p.tail = !p.tail && p.view() != nil
 		return pane.Answer{}
-	case action.ForksStop:
-		return p.stop(c)
-	case action.ForksResume:
-		return p.resume(c)
-	case action.ForksAgain:
-		return p.again(c)
+	case action.ForksStop, action.ForksResume, action.ForksAgain:
+		return p.with(c, id)
 	case action.ForksCosts:
 		return pane.Answer{Focus: action.Costs}
 	}
 	if !p.tail && p.moves(c, id) {
-		if id == action.TailFind {
-			t.Query.Open()
-		} else if t.Move(verb) {
-			p.follow(c)
-		}
+		p.book.Do(c, id)
+		p.follow(c)
 		return pane.Answer{}
 	}
 	v := p.view()
@@ -118,6 +101,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{Toast: textNothing}
 	}
 	v.Names = c.Names(action.Forks)
+	_, verb, _ := strings.Cut(string(id), ".")
 	reply, _ := v.Do(verb)
 	p.read(c)
 	return pane.Answer{Copy: reply.Copy, Toast: reply.Toast}
@@ -138,32 +122,28 @@ func (p *Pane) moves(c pane.Context, id action.ID) bool {
 // Press implements pane.Pane: in the tail it gives the tail the keys, in the list
 // it takes them back.
 func (p *Pane) Press(c pane.Context, at widget.Place, focused bool) action.ID {
-	t := &p.book.table
-	switch i := int(at); {
-	case t.Press(at):
-	case at == widget.Inner && !p.tail:
-		return action.ForksTail
-	case i < 0:
-	case i != t.Row():
-		p.tail = false
-		t.Select(i)
-		p.follow(c)
-	case focused:
+	if at == widget.Inner && !p.tail {
 		return action.ForksTail
 	}
-	return ""
+	was := p.book.run()
+	id := p.book.Press(c, at, focused)
+	if p.book.run() != was {
+		p.tail = false
+		p.follow(c)
+	}
+	return id
 }
 
 // Capture implements pane.Pane.
 func (p *Pane) Capture() bool {
 	v := p.view()
-	return p.book.table.Query.Typing() || v != nil && v.Finding()
+	return p.book.Capture() || v != nil && v.Finding()
 }
 
 // Hint is the help line while the pane takes every key.
 func (p *Pane) Hint() []key.Binding {
-	if q := &p.book.table.Query; q.Typing() {
-		return q.Hint()
+	if p.book.Capture() {
+		return p.book.Hint()
 	}
 	if v := p.view(); v != nil {
 		return v.Hint()
@@ -173,8 +153,8 @@ func (p *Pane) Hint() []key.Binding {
 
 // Type implements pane.Pane.
 func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
-	if t := &p.book.table; t.Query.Typing() {
-		t.Type(msg)
+	if p.book.Capture() {
+		p.book.Type(c, msg)
 		p.follow(c)
 	} else if v := p.view(); v != nil {
 		v.Type(msg)
@@ -186,11 +166,11 @@ func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
 // End takes the filter away, then the choice of states, and reports whether there was
 // one of them.
 func (p *Pane) End(c pane.Context) bool {
-	k := &p.book
+	k := p.book
 	switch {
 	case p.tail:
 		return false
-	case k.table.EndQuery():
+	case k.EndQuery():
 	case k.class != everyRun:
 		k.class = everyRun
 	default:
@@ -224,7 +204,7 @@ func (p *Pane) Wants(c pane.Context) command.Value {
 
 // Read implements pane.Reader. Damaged lines are said once.
 func (p *Pane) Read(c pane.Context, o command.Outcome, err error) pane.Answer {
-	k := &p.book
+	k := p.book
 	if o.Runs == nil {
 		p.noted = nil // what cannot be kept is asked again at the next start
 		if err != nil && !k.past.whole {
@@ -268,31 +248,21 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 	return ""
 }
 
-// stop asks before a run is ended.
-func (p *Pane) stop(c pane.Context) pane.Answer {
-	if why := p.Off(c, action.ForksStop); why != "" {
+// with does something with the selected run: it is stopped, behind a question, resumed
+// in the chat, or its task fires once more.
+func (p *Pane) with(c pane.Context, id action.ID) pane.Answer {
+	if why := p.Off(c, id); why != "" {
 		return pane.Answer{Toast: why}
 	}
 	f, _ := p.selected()
-	return pane.Answer{Ask: &pane.Question{
-		Text: stopQuestion(f, c.Snap.At), Yes: textStop, No: leaveWords(f), Do: command.StopFork{Run: f.ID},
-	}}
-}
-
-// resume goes on in a finished run, in the chat.
-func (p *Pane) resume(c pane.Context) pane.Answer {
-	if why := p.Off(c, action.ForksResume); why != "" {
-		return pane.Answer{Toast: why}
+	switch id {
+	case action.ForksStop:
+		return pane.Answer{Ask: &pane.Question{
+			Text: stopQuestion(f, c.Snap.At), Yes: textStop, No: leaveWords(f), Do: command.StopFork{Run: f.ID},
+		}}
+	case action.ForksResume:
+		return pane.Answer{Do: command.ResumeFork{Run: p.run}, Focus: action.Chat}
 	}
-	return pane.Answer{Do: command.ResumeFork{Run: p.run}, Focus: action.Chat}
-}
-
-// again fires the task of a run that has ended once more.
-func (p *Pane) again(c pane.Context) pane.Answer {
-	if why := p.Off(c, action.ForksAgain); why != "" {
-		return pane.Answer{Toast: why}
-	}
-	f, _ := p.selected()
 	p.chosen = false // the run that starts is what the user waits for
 	return pane.Answer{Do: command.FireNow{ID: f.TaskID}}
 }

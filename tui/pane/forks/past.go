@@ -1,7 +1,6 @@
 package forks
 
 import (
-	"slices"
 	"time"
 
 	"ollimbot/core/agent"
@@ -27,14 +26,13 @@ type row struct {
 
 // past are the runs that have ended, as far as they were read, newest first.
 type past struct {
-	rows    []row
-	known   map[string]bool
+	rows    []*row
+	known   map[string]*row
 	words   map[string]string
 	next    command.Mark
 	damaged int
 	whole   bool // there is nothing more to read, or reading has failed
 	version uint64
-	found   int // where the run stood that was looked for last
 }
 
 // pageRows is how many runs are read at once, mostRows how many are kept.
@@ -47,8 +45,8 @@ const (
 func (p *past) all() bool { return p.whole || len(p.rows) >= mostRows }
 
 // pack keeps what the list shows of a run.
-func (p *past) pack(f *fork.View) row {
-	r := row{
+func (p *past) pack(f *fork.View) *row {
+	r := &row{
 		id: f.ID, state: f.State, title: p.word(f.Title), task: p.word(f.TaskID), why: f.Error,
 		counts: [4]int32{int32(f.Pings), int32(f.Reports), int32(f.Refused), int32(f.Tools)},
 		tokens: int32(f.Usage.Tokens()), cost: float32(f.Usage.CostUSD), late: f.Late, talks: f.Session != "",
@@ -78,7 +76,7 @@ func (p *past) word(s string) string {
 }
 
 // view is the run of a row, as far as it is kept.
-func (r row) view() fork.View {
+func (r *row) view() fork.View {
 	f := fork.View{
 		ID: r.id, Title: r.title, TaskID: r.task, State: r.state, Error: r.why, Late: r.late,
 		Pings: int(r.counts[0]), Reports: int(r.counts[1]), Refused: int(r.counts[2]), Tools: int(r.counts[3]),
@@ -99,10 +97,10 @@ func (r row) view() fork.View {
 // ended takes over runs of a snapshot that have ended, newest first, which are newer
 // than what was read.
 func (p *past) ended(runs []fork.View) {
-	var fresh []row
+	var fresh []*row
 	for i := range runs {
-		if f := &runs[i]; !f.Live() && p.isNew(f) {
-			fresh = append(fresh, p.pack(f))
+		if !runs[i].Live() {
+			fresh = p.add(fresh, &runs[i])
 		}
 	}
 	if len(fresh) > 0 {
@@ -110,33 +108,29 @@ func (p *past) ended(runs []fork.View) {
 	}
 }
 
-// isNew reports that a run was not known, and notes it.
-func (p *past) isNew(f *fork.View) bool {
-	if p.known[f.ID] {
-		return false
+// add adds a run to rows if it was not known.
+func (p *past) add(rows []*row, f *fork.View) []*row {
+	if p.known[f.ID] != nil {
+		return rows
 	}
-	p.known[f.ID] = true
+	p.known[f.ID] = p.pack(f)
 	p.version++
-	return true
+	return append(rows, p.known[f.ID])
 }
 
 // read takes over a page of the ledger.
 func (p *past) read(page *fork.Page) {
 	p.next, p.whole, p.damaged = page.Next, page.All, p.damaged+page.Damaged
 	for i := range page.Runs {
-		if f := &page.Runs[i]; p.isNew(f) {
-			p.rows = append(p.rows, p.pack(f))
-		}
+		p.rows = p.add(p.rows, &page.Runs[i])
 	}
 }
 
 // find is the run of an id among them.
-func (p *past) find(id string) (fork.View, bool) {
-	if !p.known[id] {
-		return fork.View{}, false
+func (p *past) find(id string) (f fork.View, ok bool) {
+	r := p.known[id]
+	if r == nil {
+		return f, false
 	}
-	if p.found >= len(p.rows) || p.rows[p.found].id != id {
-		p.found = slices.IndexFunc(p.rows, func(r row) bool { return r.id == id })
-	}
-	return p.rows[p.found].view(), true
+	return r.view(), true
 }

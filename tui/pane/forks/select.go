@@ -75,7 +75,7 @@ func (p *Pane) visit(s *core.Snapshot) {
 // Show selects a run, because the user asked for it elsewhere.
 func (p *Pane) Show(c pane.Context, id string) {
 	p.run, p.chosen, p.tail = id, true, false
-	p.book.table.EndQuery()
+	p.book.EndQuery()
 	p.book.class = everyRun
 	p.arrange(c.Snap)
 	if _, ok := p.selected(); !ok {
@@ -103,8 +103,9 @@ func (p *Pane) Sync(c pane.Context) {
 		p.run, p.chosen = "", false
 	}
 	if !p.chosen && !p.reading() && (started || p.run == "" || newest != "" && p.stale(c)) {
-		if p.run = newest; newest == "" && p.book.len() > 0 {
-			p.run = p.book.at(0).id
+		p.run = newest
+		if r, ok := p.book.Top(); ok && newest == "" {
+			p.run = r.id
 		}
 	}
 	if !p.book.choose(p.run) && p.wanted == "" { // it is filtered out

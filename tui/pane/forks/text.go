@@ -15,6 +15,7 @@ const textTainted = "reads strangers' words"
 
 const (
 	textTitle    = "Forks"
+	textRun      = "run"
 	textName     = "Forks    "
 	textNone     = "none"
 	textScroll   = "scroll"
@@ -80,19 +81,6 @@ func queued(s *core.Snapshot, f fork.View) string {
 
 // textClasses are the choices of which runs the page shows.
 var textClasses = [numClasses]string{"", "failed only", "pinged only", "done only", "stopped only"}
-
-// textAllRuns is how many runs the page has; more can be there.
-func textAllRuns(n int, all bool) string {
-	if all {
-		return words.Grouped(uint64(n), "run")
-	}
-	return words.Grouped(uint64(n), "run") + " so far"
-}
-
-// textFound is how many of them a filter shows.
-func textFound(n, of int, all bool) string {
-	return words.Thousands(uint64(n)) + " of " + textAllRuns(of, all)
-}
 
 // textOrder names the column that orders the runs.
 func textOrder(head string, turned bool) string {

@@ -27,37 +27,32 @@ type setting struct {
 	set func(s *setting, value string) (command.Value, error)
 }
 
-// same reports that two rows look the same.
-func (s setting) same(o setting) bool {
-	return s.key == o.key && s.value == o.value && s.shown == o.shown && slices.Equal(s.choices, o.choices)
-}
-
 // text is all that a filter finds it by.
 func (s *setting) text() string {
 	return s.label + " " + strings.ReplaceAll(s.key, "_", " ") + " " + s.shown + " " + s.about
 }
 
 // rowsOf are all settings: of the bot, of the budget, of the dashboard.
-func rowsOf(c pane.Context) []setting {
-	var rows []setting
+func rowsOf(c pane.Context) []*setting {
+	var rows []*setting
 	for _, l := range config.Show(c.Snap.Config) {
-		rows = append(rows, setting{
+		rows = append(rows, &setting{
 			key: l.Key, label: l.Label, value: l.Text, shown: l.Value, offers: l.Offers, choices: l.Choices, about: l.About, set: setConfig,
 		})
 	}
 	b := c.Snap.Budget.State
 	rows = append(rows,
-		setting{
+		&setting{
 			key: keyCapacity, label: textCapacity, value: strconv.Itoa(b.Capacity), shown: words.Grouped(uint64(max(0, b.Capacity)), "token"),
 			offers: []string{textNumber}, about: aboutCapacity, set: setBudget,
 		},
-		setting{
+		&setting{
 			key: keyRefill, label: textRefill, value: strconv.Itoa(b.RefillRateMinutes), shown: words.Grouped(uint64(max(0, b.RefillRateMinutes)), "minute"),
 			offers: []string{textMinutes}, about: aboutRefill, set: setBudget,
 		})
 	for _, name := range settings.Names {
 		value, choices := c.Chosen.Get(name, layout.Presets)
-		rows = append(rows, setting{
+		rows = append(rows, &setting{
 			key: "dashboard." + name, label: textDashboard + name, value: value, shown: value,
 			offers: choices, choices: choices, about: aboutLooks[name], set: setLook,
 		})

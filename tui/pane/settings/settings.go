@@ -19,9 +19,7 @@ import (
 
 // Page is the page of settings. Use New.
 type Page struct {
-	rows    []setting
-	table   table.Table
-	look    uint64
+	pane.List[*setting]
 	editing bool
 	field   widget.Input
 	refused string // why the value that is written is not taken
@@ -30,74 +28,45 @@ type Page struct {
 
 // New returns the page.
 func New() *Page {
-	return &Page{table: table.Table{Columns: []table.Column{
-		{Head: "SETTING", Cells: 21},
-		{Head: "VALUE", Cells: 18},
-		{Head: "CHOICES", Cells: 26},
-		{Head: "WHAT IT CHANGES", Least: 12},
-	}}}
+	column := func(head string, role theme.Role, cells int, text func(s *setting) string) table.Column[*setting] {
+		return table.Column[*setting]{Head: head, Cells: cells, Cell: func(s *setting) widget.Span { return widget.Span{Role: role, Text: text(s)} }}
+	}
+	p := &Page{}
+	p.Columns = []table.Column[*setting]{
+		column("SETTING", theme.Strong, 21, func(s *setting) string { return s.label }),
+		column("VALUE", theme.Accent, 18, func(s *setting) string { return s.shown }),
+		column("CHOICES", theme.Dim, 26, func(s *setting) string { return strings.Join(s.offers, " ") }),
+		column("WHAT IT CHANGES", theme.Text, 0, func(s *setting) string { return s.about }),
+	}
+	p.Columns[3].Least = 12
+	p.Noun, p.Text, p.Open = textRow, (*setting).text, action.SettingsEdit
+	return p
 }
 
 // Title implements pane.Pane.
 func (*Page) Title(pane.Context) (name, state string) { return textTitle, "" }
 
-// Line implements pane.Pane.
-func (*Page) Line(c pane.Context, w int) string {
-	return widget.Brush{Theme: c.Theme}.Line(w, widget.Span{Text: " " + textTitle})
-}
-
 // Sync implements pane.Pane.
 func (p *Page) Sync(c pane.Context) {
-	rows := rowsOf(c)
-	if slices.EqualFunc(rows, p.rows, setting.same) {
-		return
-	}
-	p.rows = rows
-	p.look++
-	p.table.Fill(table.Source{
-		Len: len(rows), Version: p.look, Look: p.look,
-		Cell: p.cell, Text: func(i int) string { return p.rows[i].text() },
-		Compare: func(column, a, b int) int { return strings.Compare(p.cell(a, column).Text, p.cell(b, column).Text) },
-	})
-}
-
-func (p *Page) cell(i, column int) widget.Span {
-	r := &p.rows[i]
-	switch column {
-	case 0:
-		return widget.Span{Role: theme.Strong, Text: r.label}
-	case 1:
-		return widget.Span{Role: theme.Accent, Text: r.shown}
-	case 2:
-		return widget.Span{Role: theme.Dim, Text: strings.Join(r.offers, " ")}
-	}
-	return widget.Span{Text: r.about}
+	p.Fill(rowsOf(c))
 }
 
 // Select selects the setting of a key, as the search found it.
 func (p *Page) Select(key string) {
-	p.table.EndQuery()
+	p.EndQuery()
 	p.editing = false
-	p.table.Select(slices.IndexFunc(p.rows, func(r setting) bool { return r.key == key }))
-}
-
-// selected is the selected setting, or nil.
-func (p *Page) selected() *setting {
-	if i := p.table.Row(); i >= 0 && i < len(p.rows) {
-		return &p.rows[i]
-	}
-	return nil
+	p.Table.Select(func(s *setting) bool { return s.key == key })
 }
 
 // Do implements pane.Pane.
 func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	picked := p.picked
 	p.picked, p.refused = 0, ""
-	s := p.selected()
+	s, ok := p.Row()
 	_, verb, _ := strings.Cut(string(id), ".")
 	switch {
-	case p.table.Do(verb):
-	case s == nil:
+	case p.Table.Do(verb):
+	case !ok:
 		return pane.Answer{Toast: textNothing}
 	case c.ReadOnly:
 		return pane.Answer{Toast: textReadOnly}
@@ -147,47 +116,37 @@ func (p *Page) take(s *setting, value string) pane.Answer {
 // choicePlace is the place of the first choice below the table.
 const choicePlace = 1 << 20
 
-// Press implements pane.Pane: a setting is selected, on the selected one its value is
-// written; a choice below the table is taken.
-func (p *Page) Press(_ pane.Context, at widget.Place, focused bool) action.ID {
-	i := int(at)
-	switch {
-	case p.table.Press(at):
-	case i >= choicePlace:
-		p.picked = i - choicePlace + 1
+// Press implements pane.Pane: a choice below the table is taken.
+func (p *Page) Press(c pane.Context, at widget.Place, focused bool) action.ID {
+	if i := int(at) - choicePlace; i >= 0 {
+		p.picked = i + 1
 		return action.SettingsNext
-	case i < 0:
-	case i != p.table.Row():
-		p.table.Select(i)
-		p.refused = ""
-	case focused:
-		return action.SettingsEdit
 	}
-	return ""
+	p.refused = ""
+	return p.List.Press(c, at, focused)
 }
 
 // Capture implements pane.Pane.
-func (p *Page) Capture() bool { return p.editing || p.table.Query.Typing() }
+func (p *Page) Capture() bool { return p.editing || p.List.Capture() }
 
 // Hint is the help line while the page takes every key.
 func (p *Page) Hint() []key.Binding {
 	if !p.editing {
-		return p.table.Query.Hint()
+		return p.List.Hint()
 	}
 	bind := func(k, word string) key.Binding { return key.NewBinding(key.WithKeys(k), key.WithHelp(k, word)) }
 	return []key.Binding{bind("enter", textSet), bind("tab", textNextChoice), bind("esc", textLeave)}
 }
 
 // Type implements pane.Pane.
-func (p *Page) Type(_ pane.Context, msg tea.Msg) pane.Answer {
+func (p *Page) Type(c pane.Context, msg tea.Msg) pane.Answer {
 	if !p.editing {
-		p.table.Type(msg)
-		return pane.Answer{}
+		return p.List.Type(c, msg)
 	}
-	s := p.selected()
+	s, ok := p.Row()
 	k, pressed := msg.(tea.KeyPressMsg)
 	switch {
-	case s == nil || pressed && k.Keystroke() == "esc":
+	case !ok || pressed && k.Keystroke() == "esc":
 		p.editing, p.refused = false, ""
 	case pressed && k.Keystroke() == "enter":
 		return p.take(s, p.field.Text())
@@ -202,27 +161,23 @@ func (p *Page) Type(_ pane.Context, msg tea.Msg) pane.Answer {
 	return pane.Answer{}
 }
 
-// End takes the filter away and reports whether there was one.
-func (p *Page) End(pane.Context) bool { return p.table.EndQuery() }
-
 // Draw implements pane.Pane: the table, and below it the selected setting: its value
 // or the field, what it changes, its choices.
 func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
-	s := p.selected()
+	s, ok := p.Row()
 	below := 0
-	if h >= 8 && s != nil {
+	if h >= 8 && ok {
 		below = 4
 	} else if p.editing && h >= 3 {
 		below = 2
 	}
 	narrow := w < 56 // what a setting is counts more than what it does, which stands below
-	p.table.Columns[1].Cells, p.table.Columns[1].Least, p.table.Columns[3].Hidden = 18, 0, narrow
+	p.Columns[1].Cells, p.Columns[1].Least, p.Columns[3].Hidden = 18, 0, narrow
 	if narrow {
-		p.table.Columns[1].Cells, p.table.Columns[1].Least = 0, 8
+		p.Columns[1].Cells, p.Columns[1].Least = 0, 8
 	}
-	found := textFound(p.table.Shown(), len(p.rows))
-	rows := p.table.Draw(c.Theme, w, min(p.table.Lines(), h-below), focused && !p.editing, found)
+	rows := p.Table.Draw(c.Theme, w, min(p.Lines(), h-below), focused && !p.editing)
 	if below > 0 {
 		rows = append(rows, p.detail(c, s, w, below)...)
 	}

@@ -1,9 +1,8 @@
 package settings
 
-import "ollimbot/core/words"
-
 const (
 	textTitle     = "Settings"
+	textRow       = "setting"
 	textNothing   = "no setting is selected"
 	textReadOnly  = "read-only: nothing can be set here"
 	textSet       = "set it"
@@ -33,8 +32,4 @@ var aboutLooks = map[string]string{
 	"bell":   "whether what begins to wait rings, or is told by a notification of the terminal",
 	"title":  "whether the window's title says what waits",
 	"motion": "whether seconds are counted on the screen, from the next start on",
-}
-
-func textFound(n, of int) string {
-	return words.Thousands(uint64(n)) + " of " + words.Grouped(uint64(of), "setting")
 }

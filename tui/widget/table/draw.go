@@ -1,17 +1,14 @@
 package table
 
 import (
-	"slices"
-
+	"ollimbot/core/words"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
 
-// heading is the place of the first column's head; those of the others follow below.
+// heading is the place of the first column's head, where the first row has 0; those of
+// the others follow below.
 const heading widget.Place = -100
-
-// Heading is the column whose head a place is.
-func Heading(at widget.Place) (column int, ok bool) { return int(heading - at), at <= heading }
 
 // nothing is what an empty cell says. It is free for the note of its row.
 const nothing = "·"
@@ -32,7 +29,7 @@ type span struct{ column, from, cells int }
 
 // fit divides w cells: the columns go from the right on, those that stay last, until the
 // wide one has its least, never that one itself. rest is what is left at the right end.
-func (t *Table) fit(w int) (out []span, rest int) {
+func (t *Table[T]) fit(w int) (out []span, rest int) {
 	n, wide := len(t.Columns), 0
 	for i, c := range t.Columns {
 		if c.Cells == 0 && !c.Hidden {
@@ -72,7 +69,7 @@ func (t *Table) fit(w int) (out []span, rest int) {
 
 // Lines is how many lines the whole table takes: its heads, its rows, the rule and
 // the filter.
-func (t *Table) Lines() int {
+func (t *Table[T]) Lines() int {
 	n := 1 + t.Shown()
 	if t.ruled() {
 		n++
@@ -84,38 +81,12 @@ func (t *Table) Lines() int {
 }
 
 // ruled reports that there are rows on both sides of the rule.
-func (t *Table) ruled() bool { return len(t.above) > 0 && len(t.below.order) > 0 }
+func (t *Table[T]) ruled() bool { return len(t.above) > 0 && len(t.below) > 0 }
 
 // Draw renders exactly h rows of exactly w cells: the heads, the rows around the
-// selected one, which is marked where focused says that keys go here, and the filter
-// with what found says of it. The place of a row is its number.
-func (t *Table) Draw(th *theme.Theme, w, h int, focused bool, found string) []widget.Row {
-	if t.Query.Typing() { // its caret moves
-		return t.draw(th, w, h, focused, found)
-	}
-	key := drawing{
-		th, w, h, focused, found, t.source.Look, t.list.At,
-		len(t.above), t.below.version, t.below.by, t.below.turned, t.below.query,
-	}
-	return t.drawn.Rows(key, func() []widget.Row { return slices.Clip(t.draw(th, w, h, focused, found)) })
-}
-
-// drawing is what the lines of a table depend on.
-type drawing struct {
-	theme   *theme.Theme
-	w, h    int
-	focused bool
-	found   string
-	look    uint64
-	at      int
-	above   int
-	version uint64
-	by      int
-	turned  bool
-	query   string
-}
-
-func (t *Table) draw(th *theme.Theme, w, h int, focused bool, found string) []widget.Row {
+// selected one, which is marked where focused says that keys go here, and the filter.
+// The place of a row is its number.
+func (t *Table[T]) Draw(th *theme.Theme, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: th}
 	spans, rest := t.fit(w)
 	rows := make([]widget.Row, 0, max(h, 0))
@@ -148,13 +119,14 @@ func (t *Table) draw(th *theme.Theme, w, h int, focused bool, found string) []wi
 	}
 	if t.Query.Shown() && h > len(rows) && h > 2 {
 		rows = widget.FillRows(rows, w, h-1)
+		found := words.Thousands(uint64(t.Shown())) + " of " + t.All()
 		return append(rows, widget.Row{Text: t.Query.Line(b, w, found), Place: widget.Nowhere})
 	}
 	return widget.FillRows(rows, w, h)
 }
 
 // heads names the columns; the one that orders the rows bears the mark of it.
-func (t *Table) heads(b widget.Brush, spans []span, w int) widget.Row {
+func (t *Table[T]) heads(b widget.Brush, spans []span, w int) widget.Row {
 	line := []widget.Span{{Text: widget.Blank(gutter)}}
 	row := widget.Row{Place: widget.Nowhere}
 	for _, s := range spans {
@@ -168,7 +140,7 @@ func (t *Table) heads(b widget.Brush, spans []span, w int) widget.Row {
 			head, role = head+b.Theme.Glyph(mark), theme.Accent
 		}
 		line = append(line, widget.Span{Role: role, Text: align(head, s.cells, c.Right)}, widget.Span{Text: " "})
-		row.Spots = append(row.Spots, widget.Spot{From: s.from, To: s.from + s.cells, Place: heading - widget.Place(s.column)})
+		row.Spots = append(row.Spots, widget.Spot{From: s.from, To: s.from + s.cells, Place: heading - t.First - widget.Place(s.column)})
 	}
 	row.Text = b.Line(w, line...)
 	return row
@@ -180,8 +152,9 @@ type line struct {
 	focused    bool
 }
 
-func (t *Table) row(b widget.Brush, spans []span, l line) widget.Row {
-	row := t.nth(l.i)
+func (t *Table[T]) row(b widget.Brush, spans []span, l line) widget.Row {
+	number := t.number(l.i)
+	row := t.nth(number)
 	mark := "  "
 	if l.i == t.list.At {
 		mark = b.Theme.Glyph(theme.Pointer) + " "
@@ -193,7 +166,7 @@ func (t *Table) row(b widget.Brush, spans []span, l line) widget.Row {
 	out[0] = widget.Span{Role: theme.Accent, Text: mark}
 	cells := make([]widget.Span, len(spans))
 	for i, s := range spans {
-		cells[i] = t.source.Cell(row, s.column)
+		cells[i] = t.Columns[s.column].Cell(row)
 	}
 	from, to, note := t.note(row, spans, cells, l.rest)
 	for i, s := range spans {
@@ -221,17 +194,17 @@ func (t *Table) row(b widget.Brush, spans []span, l line) widget.Row {
 	if from < 0 && note.Text != "" {
 		out = append(out, widget.Span{Text: " "}, note)
 	}
-	return widget.Row{Text: b.Line(l.w, out...), Place: widget.Place(row)}
+	return widget.Row{Text: b.Line(l.w, out...), Place: t.First + widget.Place(number)}
 }
 
 // note is where a row's note goes: behind the last column, with from below 0, or in
 // the place of the columns from one up to another that say nothing, where these are
 // the widest; the wide column counts with what it leaves free.
-func (t *Table) note(row int, spans []span, cells []widget.Span, rest int) (from, to int, note widget.Span) {
-	if t.source.Note == nil {
+func (t *Table[T]) note(row T, spans []span, cells []widget.Span, rest int) (from, to int, note widget.Span) {
+	if t.Note == nil {
 		return -1, -1, note
 	}
-	note = t.source.Note(row)
+	note = t.Note(row)
 	if note.Text == "" {
 		return -1, -1, note
 	}

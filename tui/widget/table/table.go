@@ -1,20 +1,23 @@
 // Package table is a list with columns: as many of them as the width allows, sorted
 // by one, filtered by words, with rows that stand above a rule whatever the order of
 // the others is. It draws what is in view and nothing else, so that ten thousand rows
-// cost what ten do. It must not know what its rows are: a Source says that.
+// cost what ten do. It must not know what its rows are: its columns say that.
 package table
 
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"ollimbot/core/words"
+	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
 
-// Column is a column of a table.
-type Column struct {
+// Column is a column of a table of rows of T.
+type Column[T any] struct {
 	Head string
 	// Cells is its width, with a cell for the mark of the order behind its head.
 	// Where it is 0 the column takes what is left, from Least to Most cells; a Most of
@@ -24,131 +27,173 @@ type Column struct {
 	Hidden             bool // it is left out, whatever the width
 	Stays              bool // it goes only behind those that do not, where there is less room
 	Falls              bool // the greatest stands first where it orders the rows
+	// Cell is what a row says here.
+	Cell func(row T) widget.Span
+	// Compare orders two rows, the least first; nil orders them by their words.
+	Compare func(a, b T) int
 }
 
-// Source is what a table shows. Rows are numbered from 0, as they come.
-type Source struct {
-	Len int
-	// Above is how many of the rows, the first ones, stand above the rule and are
-	// never sorted.
-	Above int
-	// Version tells whether the rows below the rule are those of before, and Look
-	// whether all rows look as they did.
-	Version, Look uint64
-	// Cell is what a row says in a column; Text is all that a filter finds it by.
-	Cell func(row, column int) widget.Span
-	Text func(row int) string
-	// Compare orders two rows by a column, the least first; nil leaves them as they
-	// come.
-	Compare func(column, a, b int) int
+// Number is a column of numbers, which says nothing of 0.
+func Number[T any, N cmp.Ordered](head string, cells int, role theme.Role, value func(row T) N, text func(n N) string) Column[T] {
+	var zero N
+	return Column[T]{
+		Head: head, Cells: cells, Right: true, Falls: true,
+		Cell: func(row T) widget.Span {
+			if n := value(row); n > zero {
+				return widget.Span{Role: role, Text: text(n)}
+			}
+			return Blank()
+		},
+		Compare: func(a, b T) int { return cmp.Compare(value(a), value(b)) },
+	}
+}
+
+// Table is a table as it stands: rows, order, filter, selection.
+type Table[T any] struct {
+	Columns []Column[T]
+	// Noun is what a row is called, in the singular; More says that there are more rows
+	// than those which the table has.
+	Noun string
+	More bool
+	// Text is all that a filter finds a row by.
+	Text func(row T) string
 	// Note is what a row says in cells that are free; nil says nothing.
-	Note func(row int) widget.Span
+	Note func(row T) widget.Span
+	// First is the place of the first row, so that two tables can stand on one page.
+	First widget.Place
+	Query widget.Query
+
+	pins, rows []T
+	above      []int32 // the pins that are shown, and of the rows those below, in their order
+	below      []int32
+	by         int  // the column that orders the rows, from 1; 0 leaves them as they come
+	turned     bool // the other way round
+	list       widget.List
+	h          int // lines of rows when drawn last
 }
 
-// Table is a table as it stands: order, filter, selection. Set Columns, then Fill.
-type Table struct {
-	Columns []Column
-	Query   widget.Query
-
-	source Source
-	by     int  // the column that orders the rows, from 1; 0 leaves them as they come
-	turned bool // the other way round
-	list   widget.List
-	above  []int32 // the rows that are shown above the rule
-	below  below
-	h      int // lines of rows when drawn last
-	drawn  widget.Cache[drawing]
-}
-
-// below is what the order of the rows below the rule came from.
-type below struct {
-	version uint64
-	rows    int
-	by      int
-	turned  bool
-	query   string
-	order   []int32
-}
-
-// Fill shows the rows of a source. The selection stays at its place among those that
-// are shown; whoever knows better selects a row behind it.
-func (t *Table) Fill(s Source) {
-	t.source = s
+// Fill shows other rows. The selection stays at its place among those that are shown;
+// whoever knows better selects a row behind it.
+func (t *Table[T]) Fill(rows []T) {
+	t.rows = rows
 	t.sift()
 }
 
-// sift finds out what is shown, and in which order.
-func (t *Table) sift() {
-	s := &t.source
-	key := below{version: s.Version, rows: s.Len - s.Above, by: t.by, turned: t.turned, query: t.Query.Text()}
-	was := t.below
-	if was.order == nil || was.version != key.version || was.rows != key.rows || was.by != key.by || was.turned != key.turned || was.query != key.query {
-		key.order = t.order(was.order[:0])
-		t.below = key
-	}
-	t.above = t.above[:0]
-	for i := range s.Above {
-		if t.keeps(i) {
-			t.above = append(t.above, int32(i))
-		}
-	}
+// Pin shows other rows above the rule, which are never sorted.
+func (t *Table[T]) Pin(rows []T) {
+	t.pins = rows
+	t.above = t.kept(t.above[:0], rows)
 	t.list.Clamp(t.Shown())
 }
 
-func (t *Table) keeps(row int) bool {
-	return !t.Query.On() || t.Query.Keeps(t.source.Text(row))
+// sift finds out what is shown, and in which order.
+func (t *Table[T]) sift() {
+	t.below = t.kept(t.below[:0], t.rows)
+	if t.by > 0 {
+		sign := 1
+		if t.Columns[t.by-1].Falls != t.turned {
+			sign = -1
+		}
+		slices.SortStableFunc(t.below, func(a, b int32) int { return sign * t.compare(t.rows[a], t.rows[b]) })
+	}
+	t.Pin(t.pins)
 }
 
-// order is the rows below the rule that are shown, counted from the rule on.
-func (t *Table) order(out []int32) []int32 {
-	s := &t.source
-	for i := s.Above; i < s.Len; i++ {
-		if t.keeps(i) {
-			out = append(out, int32(i-s.Above))
+// kept are the numbers of the rows that the filter keeps.
+func (t *Table[T]) kept(out []int32, rows []T) []int32 {
+	for i, row := range rows {
+		if !t.Query.On() || t.Query.Keeps(t.Text(row)) {
+			out = append(out, int32(i))
 		}
 	}
-	if t.by == 0 || s.Compare == nil {
-		return out
-	}
-	sign := 1
-	if t.Columns[t.by-1].Falls != t.turned {
-		sign = -1
-	}
-	slices.SortStableFunc(out, func(a, b int32) int {
-		return cmp.Or(sign*s.Compare(t.by-1, int(a)+s.Above, int(b)+s.Above), cmp.Compare(a, b))
-	})
 	return out
 }
 
-// Shown is how many rows are shown.
-func (t *Table) Shown() int { return len(t.above) + len(t.below.order) }
-
-// nth is the row that stands in a place among those that are shown.
-func (t *Table) nth(i int) int {
-	if i < len(t.above) {
-		return int(t.above[i])
+func (t *Table[T]) compare(a, b T) int {
+	c := t.Columns[t.by-1]
+	if c.Compare != nil {
+		return c.Compare(a, b)
 	}
-	return int(t.below.order[i-len(t.above)]) + t.source.Above
+	return strings.Compare(strings.ToLower(c.Cell(a).Text), strings.ToLower(c.Cell(b).Text))
 }
 
-// Row is the selected row, or -1.
-func (t *Table) Row() int {
-	if t.list.At >= t.Shown() {
-		return -1
+// reorder does something to the order or the filter; the selection stays with its row
+// as long as that is shown.
+func (t *Table[T]) reorder(change func()) {
+	row := t.number(t.list.At)
+	change()
+	t.sift()
+	if !t.choose(row) {
+		t.list.At = 0
 	}
-	return t.nth(t.list.At)
+}
+
+// Len is how many rows there are, and Shown how many of them are shown.
+func (t *Table[T]) Len() int { return len(t.pins) + len(t.rows) }
+
+// Shown is how many rows are shown.
+func (t *Table[T]) Shown() int { return len(t.above) + len(t.below) }
+
+// number is which row stands in a place among those that are shown, the pins counted
+// first; -1 for none.
+func (t *Table[T]) number(i int) int {
+	switch {
+	case i < len(t.above):
+		return int(t.above[i])
+	case i < t.Shown():
+		return int(t.below[i-len(t.above)]) + len(t.pins)
+	}
+	return -1
+}
+
+// nth is the row of a number.
+func (t *Table[T]) nth(number int) T {
+	if number < len(t.pins) {
+		return t.pins[number]
+	}
+	return t.rows[number-len(t.pins)]
+}
+
+// Row is the selected row; not ok where none is shown.
+func (t *Table[T]) Row() (row T, ok bool) {
+	n := t.number(t.list.At)
+	if n < 0 {
+		return row, false
+	}
+	return t.nth(n), true
+}
+
+// Top is the first row that is shown.
+func (t *Table[T]) Top() (row T, ok bool) {
+	n := t.number(0)
+	if n < 0 {
+		return row, false
+	}
+	return t.nth(n), true
 }
 
 // At is where the selected row stands among those that are shown, from 0.
-func (t *Table) At() int { return t.list.At }
+func (t *Table[T]) At() int { return t.list.At }
 
-// Select selects a row and reports whether it is shown.
-func (t *Table) Select(row int) bool {
-	if t.Row() == row {
+// Select selects the first row that is meant, and reports whether it is shown.
+func (t *Table[T]) Select(means func(row T) bool) bool {
+	if row, ok := t.Row(); ok && means(row) {
 		return true
 	}
+	n := slices.IndexFunc(t.pins, means)
+	if n < 0 {
+		if n = slices.IndexFunc(t.rows, means); n < 0 {
+			return false
+		}
+		n += len(t.pins)
+	}
+	return t.choose(n)
+}
+
+// choose selects the row of a number and reports whether it is shown.
+func (t *Table[T]) choose(number int) bool {
 	for i := range t.Shown() {
-		if t.nth(i) == row {
+		if t.number(i) == number {
 			t.list.At = i
 			return true
 		}
@@ -156,109 +201,98 @@ func (t *Table) Select(row int) bool {
 	return false
 }
 
-// Move carries out a verb of moving, as widget.List does.
-func (t *Table) Move(verb string) bool { return t.list.Move(verb, t.Shown(), t.h) }
-
 // Do carries out a verb of a list: of moving, of sorting, of its filter. It reports
 // whether it knows it.
-func (t *Table) Do(verb string) bool {
+func (t *Table[T]) Do(verb string) bool {
 	switch verb {
 	case "find":
 		t.Query.Open()
 	case "sort":
-		t.Next()
+		t.reorder(func() { t.by, t.turned = (t.by+1)%(len(t.Columns)+1), false })
 	case "turn":
-		t.Turn()
+		t.reorder(func() { t.by, t.turned = max(1, t.by), !t.turned })
 	default:
-		return t.Move(verb)
+		return t.list.Move(verb, t.Shown(), t.h)
 	}
 	return true
 }
 
 // Near reports that the last row that is shown is less than two screens away from
 // the selection: whoever reads rows as they are looked at should read on.
-func (t *Table) Near() bool { return t.list.At+2*max(t.h, 1) >= t.Shown() }
+func (t *Table[T]) Near() bool { return t.list.At+2*max(t.h, 1) >= t.Shown() }
 
 // Whole reports that every row has to be known for what is shown: they are filtered
 // or sorted.
-func (t *Table) Whole() bool { return t.by > 0 || t.Query.On() }
+func (t *Table[T]) Whole() bool { return t.by > 0 || t.Query.On() }
 
 // Sort orders the rows by a column; once more turns the order round, and a third time
-// leaves the rows as they come. The selection stays with its row.
-func (t *Table) Sort(column int) {
-	row := t.Row()
-	switch {
-	case column < 0 || column >= len(t.Columns):
-	case t.by != column+1:
-		t.by, t.turned = column+1, false
-	case !t.turned:
-		t.turned = true
-	default:
-		t.by, t.turned = 0, false
-	}
-	t.sift()
-	t.Select(row)
+// leaves the rows as they come.
+func (t *Table[T]) Sort(column int) {
+	t.reorder(func() {
+		switch {
+		case t.by != column+1:
+			t.by, t.turned = column+1, false
+		case !t.turned:
+			t.turned = true
+		default:
+			t.by, t.turned = 0, false
+		}
+	})
 }
 
-// Press sorts by the column whose head was pressed; ok is false for another place.
-func (t *Table) Press(at widget.Place) (ok bool) {
-	column, ok := Heading(at)
-	if ok {
+// head is the column whose head a place is, if it is one.
+func (t *Table[T]) head(at widget.Place) (column int, ok bool) {
+	column = int(heading - t.First - at)
+	return column, column >= 0 && column < len(t.Columns)
+}
+
+// Has reports that a place is a head of the table or one of its rows.
+func (t *Table[T]) Has(at widget.Place) bool {
+	_, head := t.head(at)
+	return head || at >= t.First && int(at-t.First) < t.Len()
+}
+
+// Press answers a press: a head sorts by its column, a row is selected. again says that
+// it was selected already.
+func (t *Table[T]) Press(at widget.Place) (again bool) {
+	if column, ok := t.head(at); ok {
 		t.Sort(column)
+	} else if t.Has(at) {
+		n := int(at - t.First)
+		again = n == t.number(t.list.At)
+		t.choose(n)
 	}
-	return ok
-}
-
-// Next orders the rows by the next column, and behind the last one as they come.
-func (t *Table) Next() {
-	t.by, t.turned = (t.by+1)%(len(t.Columns)+1), false
-	row := t.Row()
-	t.sift()
-	t.Select(row)
-}
-
-// Turn turns the order round.
-func (t *Table) Turn() {
-	if t.by == 0 {
-		t.by = 1
-	}
-	t.turned = !t.turned
-	row := t.Row()
-	t.sift()
-	t.Select(row)
+	return again
 }
 
 // Order is the head of the column that orders the rows, "" for none.
-func (t *Table) Order() (head string, turned bool) {
+func (t *Table[T]) Order() (head string, turned bool) {
 	if t.by == 0 {
 		return "", false
 	}
 	return t.Columns[t.by-1].Head, t.turned
 }
 
-// Type gives a key or a paste to the filter while it is written. The selection stays
-// with its row as long as that is shown.
-func (t *Table) Type(msg tea.Msg) {
-	row := t.Row()
+// Type gives a key or a paste to the filter while it is written.
+func (t *Table[T]) Type(msg tea.Msg) {
 	changed, verb := t.Query.Type(msg)
-	if verb != "" {
-		t.Move(verb)
-	}
+	t.list.Move(verb, t.Shown(), t.h)
 	if changed {
-		t.sift()
-		if !t.Select(row) {
-			t.list.At = 0
-		}
+		t.reorder(func() {})
 	}
 }
 
 // EndQuery takes the filter away and reports whether there was one.
-func (t *Table) EndQuery() bool {
-	row := t.Row()
-	if !t.Query.End() {
-		return false
+func (t *Table[T]) EndQuery() (was bool) {
+	t.reorder(func() { was = t.Query.End() })
+	return was
+}
+
+// All is how many rows there are in words: "41 runs so far".
+func (t *Table[T]) All() string {
+	all := words.Grouped(uint64(t.Len()), t.Noun)
+	if t.More {
+		all += " so far"
 	}
-	t.sift()
-	t.Select(row)
-	return true
+	return all
 }

@@ -3,6 +3,7 @@ package table
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,48 +30,45 @@ var basket = []fruit{
 }
 
 // fruits is a table of a basket whose first rows stand above the rule.
-func fruits(list []fruit, above int) *Table {
-	t := &Table{Columns: []Column{
-		{Head: "DAY", Cells: 5},
-		{Head: "NAME", Least: 8, Most: 14},
-		{Head: "N", Cells: 4, Right: true, Falls: true},
-		{Head: "TWICE", Cells: 6, Right: true, Falls: true},
-		{Head: "AGAIN", Cells: 6, Right: true, Falls: true},
-	}}
-	t.Fill(Source{
-		Len: len(list), Above: above,
-		Cell: func(row, column int) widget.Span {
-			f := list[row]
-			switch {
-			case column == 0:
-				return widget.Span{Text: strconv.Itoa(row)}
-			case column == 1:
-				return widget.Span{Text: f.name}
-			case f.n == 0:
-				return Blank()
-			}
-			return widget.Span{Text: strconv.Itoa(f.n * (column - 1))}
+func fruits(list []fruit, above int) *Table[fruit] {
+	times := func(head string, cells, by int) Column[fruit] {
+		return Number(head, cells, theme.Text, func(f fruit) int { return f.n * by }, strconv.Itoa)
+	}
+	t := &Table[fruit]{
+		Columns: []Column[fruit]{
+			{
+				Head: "DAY", Cells: 5, Cell: func(f fruit) widget.Span { return widget.Span{Text: strconv.Itoa(slices.Index(list, f))} },
+				Compare: func(a, b fruit) int { return cmp.Compare(slices.Index(list, a), slices.Index(list, b)) },
+			},
+			{Head: "NAME", Least: 8, Most: 14, Cell: func(f fruit) widget.Span { return widget.Span{Text: f.name} }},
+			times("N", 4, 1), times("TWICE", 6, 2), times("AGAIN", 6, 3),
 		},
-		Text: func(row int) string { return list[row].name + " " + list[row].why },
-		Compare: func(column, a, b int) int {
-			switch column {
-			case 0:
-				return cmp.Compare(a, b)
-			case 1:
-				return strings.Compare(list[a].name, list[b].name)
-			}
-			return cmp.Compare(list[a].n, list[b].n)
-		},
-		Note: func(row int) widget.Span { return widget.Span{Text: list[row].why} },
-	})
+		Noun: "fruit",
+		Text: func(f fruit) string { return f.name + " " + f.why },
+		Note: func(f fruit) widget.Span { return widget.Span{Text: f.why} },
+	}
+	t.Fill(list[above:])
+	t.Pin(list[:above])
 	return t
 }
 
+// day is which fruit of the list is selected, or -1.
+func day(t *Table[fruit], list []fruit) int {
+	f, ok := t.Row()
+	if !ok {
+		return -1
+	}
+	return slices.Index(list, f)
+}
+
+// choose selects a fruit of the list.
+func choose(t *Table[fruit], f fruit) { t.Select(func(o fruit) bool { return o == f }) }
+
 var look = theme.New(theme.Options{Plain: true})
 
-func drawn(t *Table, w, h int) []string {
+func drawn(t *Table[fruit], w, h int) []string {
 	var out []string
-	for _, r := range t.Draw(look, w, h, true, strconv.Itoa(t.Shown())+" fruits") {
+	for _, r := range t.Draw(look, w, h, true) {
 		out = append(out, r.Text)
 	}
 	return out
@@ -86,10 +84,10 @@ func same(t *testing.T, got []string, want ...string) {
 	}
 }
 
-func names(t *Table, list []fruit) string {
+func names(t *Table[fruit]) string {
 	var out []string
 	for i := range t.Shown() {
-		out = append(out, list[t.nth(i)].name)
+		out = append(out, t.nth(t.number(i)).name)
 	}
 	return strings.Join(out, " ")
 }
@@ -125,7 +123,7 @@ func TestANoteStandsInCellsThatSayNothing(t *testing.T) {
 
 func TestAColumnOrdersTheRowsBelowTheRule(t *testing.T) {
 	b := fruits(basket, 1)
-	b.Select(3) // the fig
+	choose(b, basket[3]) // the fig
 	for _, step := range []struct {
 		do   func()
 		want string
@@ -133,36 +131,37 @@ func TestAColumnOrdersTheRowsBelowTheRule(t *testing.T) {
 		{func() { b.Sort(2) }, "pear apple fig Quince banana"},
 		{func() { b.Sort(2) }, "pear Quince banana fig apple"},
 		{func() { b.Sort(2) }, "pear Quince apple fig banana"},
-		{func() { b.Next() }, "pear Quince apple fig banana"},
-		{func() { b.Turn() }, "pear banana fig apple Quince"},
-		{func() { b.Next() }, "pear Quince apple banana fig"},
+		{func() { b.Do("sort") }, "pear Quince apple fig banana"},
+		{func() { b.Do("turn") }, "pear banana fig apple Quince"},
+		{func() { b.Do("sort") }, "pear apple banana fig Quince"},
 	} {
 		step.do()
-		if got := names(b, basket); got != step.want {
+		if got := names(b); got != step.want {
 			t.Errorf("%s, want %s", got, step.want)
 		}
-		if b.Row() != 3 {
-			t.Errorf("the selection went from the fig to %s", basket[b.Row()].name)
+		if day(b, basket) != 3 {
+			t.Errorf("the selection went from the fig to %s", basket[day(b, basket)].name)
 		}
 	}
 }
 
 func TestTheHeadUnderThePointerOrders(t *testing.T) {
 	b := fruits(basket, 0)
-	head := b.Draw(look, 60, 5, true, "")[0]
-	if column, ok := Heading(head.At(25)); !ok || column != 2 {
-		t.Errorf("cell 25 is the head of column %d, %v", column, ok)
-	}
-	if _, ok := Heading(head.At(0)); ok {
-		t.Error("the gutter is a head")
-	}
-	row := b.Draw(look, 60, 5, true, "")[2]
+	row := b.Draw(look, 60, 5, true)[2]
 	if at := row.At(27); at != 1 {
 		t.Errorf("the second row says that it is %d", at)
 	}
+	head := b.Draw(look, 60, 5, true)[0]
+	b.Press(head.At(25))
+	if by, _ := b.Order(); by != "N" {
+		t.Errorf("cell 25 is the head of %q", by)
+	}
+	if b.Has(head.At(0)) {
+		t.Error("the gutter is a head")
+	}
 }
 
-func typed(b *Table, s string) {
+func typed(b *Table[fruit], s string) {
 	for _, r := range s {
 		b.Type(tea.KeyPressMsg{Code: r, Text: string(r)})
 	}
@@ -170,27 +169,27 @@ func typed(b *Table, s string) {
 
 func TestAFilterLeavesRowsOutAndKeepsTheSelection(t *testing.T) {
 	b := fruits(basket, 1)
-	b.Select(4)
+	choose(b, basket[4])
 	b.Query.Open()
 	typed(b, "an")
-	if got := names(b, basket); got != "Quince banana" || b.Row() != 4 {
-		t.Errorf("shown are %s, selected is %d", got, b.Row())
+	if got := names(b); got != "Quince banana" || day(b, basket) != 4 {
+		t.Errorf("shown are %s, selected is %d", got, day(b, basket))
 	}
 	typed(b, " is")
-	if got := names(b, basket); got != "Quince" {
+	if got := names(b); got != "Quince" {
 		t.Errorf("every word must be found, but shown are %s", got)
 	}
 	same(t, drawn(b, 60, 4),
 		"  DAY   NAME              N  TWICE  AGAIN",
 		"▸ 1     Quince            ·      ·      ·  it fell down and…",
 		"",
-		" /an is                                            1 fruits")
+		" /an is                                       1 of 5 fruits")
 	b.Type(tea.KeyPressMsg{Code: tea.KeyEnter})
 	if b.Query.Typing() || !b.Query.On() {
 		t.Error("enter keeps the filter and gives the keys back")
 	}
-	if !b.EndQuery() || names(b, basket) != "pear Quince apple fig banana" || b.Row() != 1 {
-		t.Errorf("without the filter: %s, %d", names(b, basket), b.Row())
+	if !b.EndQuery() || names(b) != "pear Quince apple fig banana" || day(b, basket) != 1 {
+		t.Errorf("without the filter: %s, %d", names(b), day(b, basket))
 	}
 	if b.EndQuery() {
 		t.Error("there was no filter to end")
@@ -201,10 +200,10 @@ func TestAFilterThatKeepsNothingShowsNothing(t *testing.T) {
 	b := fruits(basket, 1)
 	b.Query.Open()
 	typed(b, "grape")
-	if b.Row() != -1 || b.Shown() != 0 {
-		t.Errorf("row %d of %d", b.Row(), b.Shown())
+	if day(b, basket) != -1 || b.Shown() != 0 {
+		t.Errorf("row %d of %d", day(b, basket), b.Shown())
 	}
-	b.Move("down")
+	b.Do("down")
 	drawn(b, 40, 6)
 	b.Type(tea.KeyPressMsg{Code: tea.KeyEscape})
 	if b.Shown() != len(basket) {
@@ -223,13 +222,13 @@ func TestLinesAreExact(t *testing.T) {
 		for _, do := range rapid.SliceOf(rapid.IntRange(0, 5)).Draw(rt, "steps") {
 			switch do {
 			case 0:
-				b.Move("down")
+				b.Do("down")
 			case 1:
-				b.Move("pgdn")
+				b.Do("pgdn")
 			case 2:
-				b.Next()
+				b.Do("sort")
 			case 3:
-				b.Turn()
+				b.Do("turn")
 			case 4:
 				b.Query.Open()
 			case 5:
@@ -255,12 +254,14 @@ func TestTenThousandRowsAreDrawnAsFastAsTen(t *testing.T) {
 		list[i] = fruit{fmt.Sprintf("fruit %d", i), "", i}
 	}
 	b := fruits(list, 0)
-	b.Move("end")
+	b.Do("end")
 	asked := 0
-	cell := b.source.Cell
-	b.source.Cell = func(row, column int) widget.Span {
-		asked++
-		return cell(row, column)
+	for i := range b.Columns {
+		cell := b.Columns[i].Cell
+		b.Columns[i].Cell = func(f fruit) widget.Span {
+			asked++
+			return cell(f)
+		}
 	}
 	drawn(b, 120, 40)
 	if most := 39 * len(b.Columns); asked > most {
@@ -268,10 +269,10 @@ func TestTenThousandRowsAreDrawnAsFastAsTen(t *testing.T) {
 	}
 	b.Query.Open()
 	typed(b, "fruit")
-	b.source.Text = func(int) string { asked++; return "" }
+	b.Text = func(fruit) string { asked++; return "" }
 	asked = 0
 	for range 100 { // as with each snapshot
-		b.Fill(b.source)
+		b.Pin(nil)
 	}
 	if asked > 0 {
 		t.Errorf("%d rows were filtered anew, though none had changed", asked)
@@ -286,6 +287,6 @@ func BenchmarkDraw(b *testing.B) {
 	t := fruits(list, 0)
 	dark := theme.New(theme.Options{Dark: true, Profile: 1 << 24})
 	for b.Loop() {
-		t.Draw(dark, 198, 56, true, "")
+		t.Draw(dark, 198, 56, true)
 	}
 }

@@ -169,3 +169,124 @@ func CollectOrphans(mark string) (n int, err error) {
 		return at >= 0 && own[:at] == mark && !lives
 	})
 }
+
+// always is what a bot needs whatever the user has set: no traffic but the
+// model's, no change of version under our feet, events that say when a session
+// is idle, and all tools in the prompt. The command keeps no memory of its own
+// and adds no git status, so that every session begins with the same bytes; its
+// subagents and commands end before the turn does, so that a run is not over
+// while its work goes on. Its own skills and subagents, which schedule, configure
+// and speak of programming, are off: the user's and the bot's are what there is.
+// The time limits of MCP tools are not passed on nor set: a tool that asks a human
+// must be able to wait, and without a limit claude lets it.
+var always = map[string]string{
+	"CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS":  "1",
+	"CLAUDE_CODE_ENTRYPOINT":                   program,
+	"CLAUDE_CODE_DISABLE_AUTO_MEMORY":          "1",
+	"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS":     "1",
+	"CLAUDE_CODE_DISABLE_BUNDLED_SKILLS":       "1",
+	"CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS":     "1",
+	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+	"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS":    "1",
+	"CLAUDE_CODE_FORK_SUBAGENT":                "0",
+	"DISABLE_AUTOUPDATER":                      "1",
+	"DISABLE_TELEMETRY":                        "1",
+	"ENABLE_TOOL_SEARCH":                       "false",
+}
+
+// plainNames pass as they are: where things are, who the user is, how to reach
+// the network.
+var plainNames = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "TERM", "SSH_AUTH_SOCK",
+	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
+	"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR",
+}
+
+// plainPrefixes pass too, but for names that sound like a secret.
+var plainPrefixes = []string{"LC_", "XDG_"}
+
+// ownPrefixes are claude's own settings, its keys and tokens among them.
+var ownPrefixes = []string{"ANTHROPIC_", "CLAUDE_"}
+
+// clouds are the accounts that claude reaches a model with, if it is told to.
+var clouds = []struct {
+	asked    string
+	names    []string
+	prefixes []string
+}{
+	{"CLAUDE_CODE_USE_BEDROCK", nil, []string{"AWS_"}},
+	{"CLAUDE_CODE_USE_VERTEX", []string{"CLOUD_ML_REGION"}, []string{"GOOGLE_", "VERTEX_REGION_"}},
+}
+
+// tracesOf are what a Claude Code leaves in the environment of its children, and
+// what its hosts give to it alone. A bot that was started from such a shell must
+// not take them for its own. Some would also change what is said over the pipes.
+var tracesOf = struct{ names, prefixes, suffixes []string }{
+	names: []string{
+		"CLAUDE_EFFORT", "CLAUDE_ENV_FILE", "CLAUDE_JOB_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_PROJECT_UUID", "CLAUDE_SKILL_DIR",
+		"CLAUDE_CODE_ACTION", "CLAUDE_CODE_AGENT", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_CONTAINER_ID", "CLAUDE_CODE_ENTRYPOINT",
+		"CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_INCLUDE_PARTIAL_MESSAGES", "CLAUDE_CODE_INVOKED_SKILLS", "CLAUDE_CODE_IS_COWORK",
+		"CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST", "CLAUDE_CODE_REMOTE", "CLAUDE_CODE_REPL", "CLAUDE_CODE_SIMPLE",
+		"CLAUDE_CODE_SPAWN_TIMESTAMP_MS", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SUPERVISED", "CLAUDE_CODE_TASK_LIST_ID",
+		"CLAUDE_CODE_TEAMMATE_COMMAND", "CLAUDE_CODE_TEE_SDK_STDOUT", "CLAUDE_CODE_VERSION", "CLAUDE_CODE_WORKER_EPOCH",
+	},
+	prefixes: []string{
+		"CLAUDE_AGENT", "CLAUDE_BG_", "CLAUDE_BRIDGE_", "CLAUDE_INTERNAL_", "CLAUDE_PLUGIN_", "CLAUDE_PTY_", "CLAUDE_RUNNER_",
+		"CLAUDE_SESSION_", "CLAUDE_SSH_", "CLAUDE_CODE_ENVIRONMENT_", "CLAUDE_CODE_EXIT_AFTER_", "CLAUDE_CODE_HOST_",
+		"CLAUDE_CODE_REMOTE_", "CLAUDE_CODE_RESUME_", "CLAUDE_CODE_SDK_", "CLAUDE_CODE_SESSION_", "CLAUDE_CODE_TMUX_",
+	},
+	suffixes: []string{"_FILE_DESCRIPTOR"},
+}
+
+// allowed is the list of one environment: what may pass beside the plain names.
+type allowed struct{ names, prefixes []string }
+
+// allowList asks both environments whether a cloud is used.
+func allowList(envs ...map[string]string) allowed {
+	a := allowed{prefixes: slices.Clone(ownPrefixes)}
+	for _, c := range clouds {
+		if slices.ContainsFunc(envs, func(env map[string]string) bool { return yes(env[c.asked]) }) {
+			a.names = append(a.names, c.names...)
+			a.prefixes = append(a.prefixes, c.prefixes...)
+		}
+	}
+	return a
+}
+
+// passes decides about one variable by its name.
+func (a allowed) passes(name string) bool {
+	switch {
+	case isTrace(name):
+		return false
+	case slices.Contains(plainNames, name), slices.Contains(a.names, name), begins(name, a.prefixes):
+		return true
+	}
+	return begins(name, plainPrefixes) && !secretName(name)
+}
+
+func isTrace(name string) bool {
+	return slices.Contains(tracesOf.names, name) || begins(name, tracesOf.prefixes) ||
+		slices.ContainsFunc(tracesOf.suffixes, func(s string) bool { return strings.HasSuffix(name, s) })
+}
+
+func begins(name string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+// yes reads a switch as claude does.
+func yes(value string) bool {
+	switch strings.ToLower(strings.TrimSpace(value)) {
+	case "1", "true", "yes", "on":
+		return true
+	}
+	return false
+}
+
+// secretName reports whether a variable of this name holds something that must
+// not be shown.
+func secretName(name string) bool {
+	return slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(strings.ToUpper(name), part) })
+}
+
+// secretParts make a name a secret's wherever they stand in it.
+var secretParts = []string{"TOKEN", "SECRET", "PASSW", "CREDENTIAL", "KEY", "CUSTOM_HEADERS"}

@@ -6,9 +6,17 @@
 package provider
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
+	"strings"
+	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/clean"
 	"ollimbot/core/config"
 	"ollimbot/core/money"
 )
@@ -124,3 +132,111 @@ func (m Model) Cost(u agent.Usage) agent.Usage {
 
 // FullName is the name by which one provider's model is asked for.
 func (m Model) FullName() string { return m.Provider + "/" + m.Name }
+
+// The beta features and server tools of Anthropic's own API.
+const (
+	betaCompaction     = "compact-2026-01-12"
+	betaContextEditing = "context-management-2025-06-27"
+	toolWebSearch      = "web_search_20260318"
+)
+
+// claudeModels are Anthropic's, the default first. Their prices are in core/money.
+func claudeModels() []Model {
+	effort := []string{"low", "medium", "high", "xhigh", "max"}
+	list := []Model{
+		{Name: "claude-opus-5-5", Aliases: []string{"opus"}},
+		{Name: "claude-sonnet-5-5", Aliases: []string{"sonnet"}, Thinking: Thinking{Off: "between_tools"}},
+		{Name: "claude-haiku-5-5", Aliases: []string{"haiku"}, Thinking: Thinking{Off: "disabled"}},
+		{Name: "claude-fable-5-2", Aliases: []string{"fable"}},
+	}
+	for i := range list {
+		m := &list[i]
+		m.Provider, m.Window, m.MaxOutput = Anthropic, 1_000_000, 128_000
+		m.Thinking.Style, m.Efforts = AdaptiveThinking, effort
+		m.Cache, m.SystemMessages, m.Images, m.PDFs = true, true, true, true
+		m.Compaction, m.ContextEditing, m.WebSearch = betaCompaction, betaContextEditing, toolWebSearch
+	}
+	return list
+}
+
+// Found is a server on this machine that the user need only agree to.
+type Found struct {
+	Address string
+	Names   []string // of its models
+}
+
+// Ollama looks whether Ollama answers on this machine: at the address that OLLAMA_HOST
+// names, else at its usual one. Nil is that it does not.
+func Ollama(ctx context.Context, host string) *Found {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	address := strings.TrimRight(cmp.Or(host, "127.0.0.1:11434"), "/")
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	if p := (Provider{BaseURL: address}); !p.private() || !p.nearby() {
+		return nil
+	}
+	var said struct {
+		Models []struct {
+			Name string `json:"name"`
+		} `json:"models"`
+	}
+	if err := get(ctx, Provider{BaseURL: address}, "/api/tags", &said); err != nil {
+		return nil
+	}
+	f := &Found{Address: address}
+	for _, m := range said.Models {
+		if name := clean.Line(m.Name); name == m.Name && name != "" && !strings.ContainsAny(name, " \"'#") {
+			f.Names = append(f.Names, name)
+		}
+	}
+	return f
+}
+
+// YAML is what providers.yaml says of it.
+func (f Found) YAML() []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Who speaks the Messages API: docs/engines.md says what can stand here.\nlocal:\n  base-url: %s\n  models:\n", f.Address)
+	for _, name := range f.Names {
+		fmt.Fprintf(&b, "    - name: %q\n", name)
+	}
+	return []byte(b.String())
+}
+
+// Check asks a server whether it is there and takes the key. Many answer only that
+// they know no such page, which is good enough. The error is a sentence.
+func (p Provider) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	return get(ctx, p, "/v1/models", nil)
+}
+
+// get reads a page of the server. Without a place for it only a refused key is an
+// error.
+func get(ctx context.Context, p Provider, path string, to any) error {
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, p.BaseURL+path, nil)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", p.Name, err)
+	}
+	p.Authorize(q.Header)
+	client := http.Client{CheckRedirect: CheckRedirect}
+	defer client.CloseIdleConnections()
+	res, err := client.Do(q)
+	if err != nil {
+		return fmt.Errorf(textNotReached, p.BaseURL, clean.Cut(clean.Line(err.Error()), 200))
+	}
+	defer func() { _ = res.Body.Close() }() // only read
+	switch {
+	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden:
+		return fmt.Errorf(textRefused, p.BaseURL, res.StatusCode)
+	case to == nil:
+		return nil
+	case res.StatusCode != http.StatusOK:
+		return fmt.Errorf(textNotReached, p.BaseURL, res.Status)
+	}
+	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(to); err != nil {
+		return fmt.Errorf(textNotReached, p.BaseURL, err)
+	}
+	return nil
+}

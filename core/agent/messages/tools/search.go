@@ -1,52 +1,347 @@
 package tools
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ollimbot/core/schema"
 )
 
-// searchUses is how often a provider may search for one query.
-const searchUses = 8
+// maxNames is how many files Glob names.
+const maxNames = 100
 
-// Query is a search of the web.
-type Query struct {
-	Text             string
-	Allowed, Blocked []string // domains: only these, or all but these; one of them is empty
-}
-
-// Definition is the provider's server tool for this query, of a version such as
-// "web_search_20250305".
-func (q Query) Definition(version string) json.RawMessage {
-	data, err := json.Marshal(struct {
-		Type    string   `json:"type"`
-		Name    string   `json:"name"`
-		MaxUses int      `json:"max_uses"`
-		Allowed []string `json:"allowed_domains,omitempty"`
-		Blocked []string `json:"blocked_domains,omitempty"`
-	}{version, "web_search", searchUses, q.Allowed, q.Blocked})
-	if err != nil { // texts and a number always can
+func (b *Box) glob(ctx context.Context, c call) (Result, error) {
+	base, rest := fixed(c.Text("pattern"))
+	switch folder := c.Text("path"); {
+	case filepath.IsAbs(base), strings.HasPrefix(base, "~/"), folder == "":
+	default:
+		base = folder + "/" + base
+	}
+	c.Arguments = schema.Arguments{"pattern": rest} // what is judged again
+	s, err := b.findAt(ctx, c, "path", cmp.Or(base, "."), false)
+	if err != nil {
+		return Result{}, err
+	}
+	defer s.close()
+	type found struct {
+		name string
+		at   time.Time
+	}
+	var all []found
+	wanted := globs(rest)
+	cut, err := b.walk(ctx, s, func(f file) error {
+		if matches(wanted, f.rel) {
+			all = append(all, found{b.display(f.full), f.changed()})
+		}
 		return nil
+	})
+	if err != nil {
+		return Result{}, err
 	}
-	return data
+	slices.SortStableFunc(all, func(a, b found) int { return b.at.Compare(a.at) })
+	var out strings.Builder
+	for _, f := range all[:min(len(all), maxNames)] {
+		out.WriteString(f.name + "\n")
+	}
+	switch {
+	case len(all) > maxNames:
+		fmt.Fprintf(&out, textMoreNames, maxNames, len(all))
+	case len(all) == 0:
+		out.WriteString(textNoNames)
+	}
+	if cut {
+		out.WriteString(textWalkCut)
+	}
+	return Result{Text: out.String()}, nil
 }
 
-func (b *Box) search(ctx context.Context, c call) (Result, error) {
-	q := Query{Text: c.Text("query"), Allowed: c.texts("allowed_domains"), Blocked: c.texts("blocked_domains")}
-	if len(q.Allowed) > 0 && len(q.Blocked) > 0 {
-		return Result{}, errors.New(textTwoLists)
+// fixed parts a glob into folders without signs, and the rest.
+func fixed(glob string) (folder, rest string) {
+	at := strings.IndexAny(glob, "*?{")
+	if at < 0 {
+		at = len(glob)
 	}
-	return b.o.Search(ctx, q), nil
+	at = strings.LastIndexByte(glob[:at], '/') + 1
+	return glob[:at], strings.TrimPrefix(glob[at:], "./")
 }
 
-// texts are the strings of an array.
-func (c call) texts(key string) []string {
-	all, _ := c.Arguments[key].([]any)
-	var list []string
-	for _, one := range all {
-		if text, ok := one.(string); ok && text != "" {
-			list = append(list, text)
+const (
+	// maxFound is what Grep shows where nothing else is asked for, in lines or files.
+	maxFound = 250
+	// maxGrepLine is how many bytes of a line it shows, and maxGrepText of all.
+	maxGrepLine = 500
+	maxGrepText = 40 << 10
+	// maxHits is how many lines one search collects.
+	maxHits = 20_000
+	// binaryHead is how much of a file is looked at to tell text from other data.
+	binaryHead = 8 << 10
+)
+
+// search is one search for words.
+type search struct {
+	pattern       *regexp.Regexp
+	only, without []*regexp.Regexp
+	names         bool // only and without are of names, not of paths
+	types         []string
+	mode          string
+	before, after int
+	numbers       bool
+	multiline     bool
+
+	files []hits
+	lines int
+}
+
+// hits are what was found in one file.
+type hits struct {
+	name  string
+	at    time.Time
+	lines []line
+	count int
+}
+
+// line is a line of a file: one that matches, or one beside it.
+type line struct {
+	number int
+	text   string
+	hit    bool
+}
+
+func (b *Box) grep(ctx context.Context, c call) (Result, error) {
+	q, err := newSearch(c)
+	if err != nil {
+		return Result{}, err
+	}
+	s, err := b.findAt(ctx, c, "path", cmp.Or(c.Text("path"), "."), false)
+	if err != nil {
+		return Result{}, err
+	}
+	defer s.close()
+	var kind unix.Stat_t
+	if err := unix.Fstatat(int(s.folder.Fd()), s.name, &kind, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return Result{}, b.says(s, err)
+	}
+	cut := false
+	if kind.Mode&unix.S_IFMT == unix.S_IFDIR {
+		cut, err = b.walk(ctx, s, func(f file) error { return q.file(b, f) })
+	} else {
+		// A file that is named is searched, whatever the glob says.
+		q.only, q.without, q.types = nil, nil, nil
+		if err = q.file(b, file{s.folder, s.name, s.name, s.full}); errors.Is(err, errEnough) {
+			cut, err = true, nil
 		}
 	}
-	return list
+	if err != nil {
+		return Result{}, err
+	}
+	limit := maxFound
+	if _, given := c.Arguments["head_limit"]; given {
+		limit = c.Number("head_limit")
+	}
+	text := q.show(c.Number("offset"), limit)
+	if cut {
+		text += textWalkCut
+	}
+	return Result{Text: text}, nil
+}
+
+// kindsOfText are the endings that a type stands for.
+var kindsOfText = map[string][]string{
+	"md": {".md", ".markdown", ".mdx"}, "markdown": {".md", ".markdown", ".mdx"}, "txt": {".txt"}, "csv": {".csv"}, "json": {".json"},
+	"yaml": {".yaml", ".yml"}, "toml": {".toml"}, "html": {".html", ".htm"}, "css": {".css"}, "xml": {".xml"}, "sh": {".sh", ".bash"},
+	"py": {".py"}, "go": {".go"}, "js": {".js", ".mjs", ".cjs", ".jsx"}, "ts": {".ts", ".tsx"}, "rust": {".rs"}, "java": {".java"},
+	"c": {".c", ".h"}, "cpp": {".cc", ".cpp", ".hpp", ".h"}, "rb": {".rb"}, "sql": {".sql"}, "log": {".log"},
+}
+
+func newSearch(c call) (*search, error) {
+	q := &search{
+		mode: cmp.Or(c.Text("output_mode"), "files_with_matches"), multiline: c.Flag("multiline"), numbers: true,
+		before: cmp.Or(c.Number("-B"), c.Number("-C")), after: cmp.Or(c.Number("-A"), c.Number("-C")),
+	}
+	if _, given := c.Arguments["-n"]; given {
+		q.numbers = c.Flag("-n")
+	}
+	flags := "m"
+	if c.Flag("-i") {
+		flags += "i"
+	}
+	if q.multiline {
+		flags += "s"
+	}
+	var err error
+	if q.pattern, err = regexp.Compile("(?" + flags + ":" + c.Text("pattern") + ")"); err != nil {
+		return nil, fmt.Errorf(textBadPattern, err)
+	}
+	glob := c.Text("glob")
+	q.names = !strings.Contains(glob, "/")
+	for one := range strings.FieldsSeq(commas(glob)) {
+		if rest, not := strings.CutPrefix(one, "!"); not {
+			q.without = append(q.without, globs(strings.TrimPrefix(rest, "/"))...)
+		} else {
+			q.only = append(q.only, globs(strings.TrimPrefix(strings.TrimPrefix(one, "./"), "/"))...)
+		}
+	}
+	if name := c.Text("type"); name != "" {
+		if q.types = kindsOfText[name]; q.types == nil {
+			return nil, fmt.Errorf(textNoType, name)
+		}
+	}
+	return q, nil
+}
+
+// commas makes spaces of the commas that stand in no braces.
+func commas(glob string) string {
+	depth := 0
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '{':
+			depth++
+		case '}':
+			depth = max(0, depth-1)
+		case ',':
+			if depth == 0 {
+				return ' '
+			}
+		}
+		return r
+	}, glob)
+}
+
+// wants reports whether a file is one of those to be searched.
+func (q *search) wants(rel string) bool {
+	name := rel
+	if q.names {
+		name = path.Base(rel)
+	}
+	return (len(q.only) == 0 || matches(q.only, name)) && !matches(q.without, name) &&
+		(q.types == nil || slices.Contains(q.types, strings.ToLower(path.Ext(rel))))
+}
+
+// file searches one file. What cannot be read, is too large or no text is left out.
+func (q *search) file(b *Box, f file) error {
+	if !q.wants(f.rel) {
+		return nil
+	}
+	data, err := readIn(f.folder, f.name, maxFile)
+	if err != nil || bytes.IndexByte(data[:min(len(data), binaryHead)], 0) >= 0 {
+		return nil //nolint:nilerror // as it says above
+	}
+	found := q.in(strings.ToValidUTF8(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufffd"))
+	if found.count == 0 {
+		return nil
+	}
+	found.name, found.at = b.display(f.full), f.changed()
+	q.files = append(q.files, found)
+	if q.lines += max(len(found.lines), 1); q.lines > maxHits {
+		return errEnough
+	}
+	return nil
+}
+
+// in are the hits in a text.
+func (q *search) in(text string) hits {
+	all := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	hit := make(map[int]bool)
+	if q.multiline {
+		at, number := 0, 0
+		for _, m := range q.pattern.FindAllStringIndex(text, maxHits) {
+			number += strings.Count(text[at:m[0]], "\n")
+			at = m[0]
+			for i := range strings.Count(text[m[0]:max(m[0], m[1]-1)], "\n") + 1 {
+				hit[number+i] = true
+			}
+		}
+	} else {
+		for i, one := range all {
+			if q.pattern.MatchString(one) {
+				hit[i] = true
+			}
+		}
+	}
+	found := hits{count: len(hit)}
+	if q.mode != "content" || len(hit) == 0 {
+		return found
+	}
+	near := 0 // lines up to here are shown behind the last hit
+	for i, one := range all {
+		if hit[i] {
+			near = i + q.after + 1
+		}
+		ahead := false
+		for k := i; k <= i+q.before && !ahead; k++ {
+			ahead = hit[k]
+		}
+		if i < near || ahead {
+			found.lines = append(found.lines, line{i + 1, one, hit[i]})
+		}
+	}
+	return found
+}
+
+// show writes what was found, without the first of it, up to a limit; 0 is none.
+func (q *search) show(offset, limit int) string {
+	var rows []string
+	if q.mode == "files_with_matches" {
+		slices.SortStableFunc(q.files, func(a, b hits) int { return b.at.Compare(a.at) })
+	}
+	for i, f := range q.files {
+		switch q.mode {
+		case "count":
+			rows = append(rows, fmt.Sprintf("%s:%d", f.name, f.count))
+		case "content":
+			rows = append(rows, q.rows(f, i > 0)...)
+		default:
+			rows = append(rows, f.name)
+		}
+	}
+	if len(rows) == 0 {
+		return textNoHits
+	}
+	var b strings.Builder
+	shown := 0
+	for _, row := range rows[min(offset, len(rows)):] {
+		if limit > 0 && shown == limit || b.Len()+len(row) > maxGrepText {
+			fmt.Fprintf(&b, textMoreHits, offset+shown, len(rows), offset+shown)
+			break
+		}
+		b.WriteString(row + "\n")
+		shown++
+	}
+	return b.String()
+}
+
+// rows are the lines of one file; "--" parts those that do not follow each other.
+func (q *search) rows(f hits, parted bool) []string {
+	var rows []string
+	last := -1
+	for _, l := range f.lines {
+		if q.before+q.after > 0 && (last < 0 && parted || last >= 0 && l.number != last+1) {
+			rows = append(rows, "--")
+		}
+		last = l.number
+		sign := "-"
+		if l.hit {
+			sign = ":"
+		}
+		text, cut := short(l.text, maxGrepLine)
+		if cut {
+			text += "…"
+		}
+		if q.numbers {
+			text = fmt.Sprintf("%d%s%s", l.number, sign, text)
+		}
+		rows = append(rows, f.name+sign+text)
+	}
+	return rows
 }

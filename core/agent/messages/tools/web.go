@@ -2,14 +2,18 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"path"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -223,4 +227,99 @@ func excerpt(text string, offset int, cut bool) string {
 		part += fmt.Sprintf(textPageCut, words.Bytes(maxPage))
 	}
 	return part
+}
+
+// closedNets are addresses that lead to this machine, to its neighbours, to who runs
+// it, or to nobody.
+var closedNets = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),
+	netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("172.16.0.0/12"),
+	netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("192.88.99.0/24"),
+	netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
+	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("224.0.0.0/3"),
+	netip.MustParsePrefix("168.63.129.16/32"), // a cloud's own services, by a public address
+	// Of IPv6 only 2000::/3 is given out; these are parts of it that are not for all, or
+	// that hold an address of IPv4.
+	netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("3fff::/20"),
+}
+
+var givenOut = netip.MustParsePrefix("2000::/3")
+
+// public reports whether an address is one of the open Internet.
+func public(addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
+	if !addr.IsValid() || addr.Is6() && !givenOut.Contains(addr) {
+		return false
+	}
+	for _, net := range closedNets {
+		if net.Contains(addr) {
+			return false
+		}
+	}
+	return true
+}
+
+// closedNetError says that a name leads to where nobody may look.
+type closedNetError struct{ addr string }
+
+func (e closedNetError) Error() string { return fmt.Sprintf(textClosedNet, e.addr) }
+
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// dialer connects to open addresses only. It looks at the address that is connected
+// to, behind all names, so that a name that changes what it means gains nothing.
+func dialer(open func(netip.Addr) bool) dialFunc {
+	d := &net.Dialer{Timeout: 10 * time.Second, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil || !open(at.Addr()) {
+			return closedNetError{address}
+		}
+		return nil
+	}}
+	return d.DialContext
+}
+
+// searchUses is how often a provider may search for one query.
+const searchUses = 8
+
+// Query is a search of the web.
+type Query struct {
+	Text             string
+	Allowed, Blocked []string // domains: only these, or all but these; one of them is empty
+}
+
+// Definition is the provider's server tool for this query, of a version such as
+// "web_search_20250305".
+func (q Query) Definition(version string) json.RawMessage {
+	data, err := json.Marshal(struct {
+		Type    string   `json:"type"`
+		Name    string   `json:"name"`
+		MaxUses int      `json:"max_uses"`
+		Allowed []string `json:"allowed_domains,omitempty"`
+		Blocked []string `json:"blocked_domains,omitempty"`
+	}{version, "web_search", searchUses, q.Allowed, q.Blocked})
+	if err != nil { // texts and a number always can
+		return nil
+	}
+	return data
+}
+
+func (b *Box) search(ctx context.Context, c call) (Result, error) {
+	q := Query{Text: c.Text("query"), Allowed: c.texts("allowed_domains"), Blocked: c.texts("blocked_domains")}
+	if len(q.Allowed) > 0 && len(q.Blocked) > 0 {
+		return Result{}, errors.New(textTwoLists)
+	}
+	return b.o.Search(ctx, q), nil
+}
+
+// texts are the strings of an array.
+func (c call) texts(key string) []string {
+	all, _ := c.Arguments[key].([]any)
+	var list []string
+	for _, one := range all {
+		if text, ok := one.(string); ok && text != "" {
+			list = append(list, text)
+		}
+	}
+	return list
 }
