@@ -306,7 +306,7 @@ func (r *root) openPage(p pane.Page) tea.Cmd {
 		r.open(dialog.NewPage(p.Title, p.Body))
 		return nil
 	}
-	page := dialog.Loading(p.Title, p.Load)
+	page := dialog.Loading(p.Title)
 	r.open(page)
 	return r.command(doneMsg{command: p.Load, asker: page, reads: true})
 }

@@ -106,7 +106,7 @@ func TestTroubleThatIsASentenceLeavesTheTopLineItsWords(t *testing.T) {
 }
 
 func TestALongNoticeGoesOnBelowItsWords(t *testing.T) {
-	for w, indent := range map[int]int{100: noticeColumn, 40: 2} {
+	for w, indent := range map[int]int{100: noticeColumn, 40: 9} {
 		r := plainRoot(t, fullDay())
 		r.w = w
 		r.speech.said = nil

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/tui/action"
@@ -23,7 +25,8 @@ func BenchmarkALetterFindsStoredRuns(b *testing.B) {
 	p.Take(c, pane.Done{Outcome: command.Outcome{Runs: &page}})
 	for _, query := range []string{"i", "inbox done", "inbox 39", "nowhere"} {
 		b.Run(query, func(b *testing.B) {
-			p.query.Set(query)
+			p.query.End()
+			p.query.Type(tea.PasteMsg{Content: query})
 			for b.Loop() {
 				p.search()
 			}

@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
-	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -52,8 +51,8 @@ func TestWhatGoesOnInTheNextLineStandsBelowItsWords(t *testing.T) {
 		}},
 		{table, 14, []string{
 			"Heading",
-			"  k one two", "  three four", "  five six",
-			"  PgDn ctrl+f", "  one two", "  three four", "  five", "",
+			"  k one two", "   three four", "   five six",
+			"  PgDn ctrl+f", "   one two", "   three four", "   five", "",
 		}},
 		{list, 24, []string{
 			"- one two three four", "  five six seven",
@@ -65,31 +64,6 @@ func TestWhatGoesOnInTheNextLineStandsBelowItsWords(t *testing.T) {
 	} {
 		if d := cmp.Diff(c.want, textOfPage(c.p, c.w)); d != "" {
 			t.Errorf("%d cells (-want +got):\n%s", c.w, d)
-		}
-	}
-}
-
-func TestAValueGoesOnBelowItselfAndWhatFollowsStaysAsItIs(t *testing.T) {
-	const body = "Water the plants\nroutine   de300001 in routines/water.md\nwhen      at 17:37, every day (37 17 * * *)\n" +
-		"          Sun 2026-11-22 17:37, in 24 h 12 min\nmay use   Read\n\ntask  of the file that goes on and on as it was"
-	p := NewPage("T", body)
-	p.named = true
-	want := []string{
-		"Water the plants",
-		"routine   de300001 in", "          routines/water.md",
-		"when      at 17:37, every day", "          (37 17 * * *)",
-		"          Sun 2026-11-22", "          17:37, in 24 h 12", "          min",
-		"may use   Read",
-		"",
-		"task  of the file that goes on", "and on as it was",
-	}
-	if d := cmp.Diff(want, textOfPage(p, 30)); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
-	p.named, p.width = false, 0
-	for _, l := range textOfPage(p, 30)[1:4] {
-		if strings.HasPrefix(l, "          ") {
-			t.Errorf("a text that is no table hangs: %q", l)
 		}
 	}
 }
@@ -122,9 +96,9 @@ func TestOnlyWhatStandsInFrontIsDrawnAsAKey(t *testing.T) {
 	p := Keys(action.Keys{}, action.Forks, false)
 	for _, w := range []int{34, 76} {
 		p.wrap(w)
-		for i, l := range p.lines {
+		for _, l := range p.lines {
 			keys := ""
-			for _, s := range p.spans(i) {
+			for _, s := range l.spans(p) {
 				if s.Role == theme.Key {
 					keys += s.Text
 				}
@@ -138,16 +112,6 @@ func TestOnlyWhatStandsInFrontIsDrawnAsAKey(t *testing.T) {
 	}
 	if th.Paint(theme.Key, "x") == "x" {
 		t.Error("keys have no colour")
-	}
-}
-
-func TestOnlyADescriptionHangsAndAPromptStaysExact(t *testing.T) {
-	for load, named := range map[command.Value]bool{command.Describe{ID: "a"}: true, command.Preview{ID: "a"}: false} {
-		p := Loading("T", load)
-		p.Take(plainContext(), pane.Done{Outcome: command.Outcome{Body: "when      one two three four five\n\nrest"}})
-		if got := strings.HasPrefix(textOfPage(p, 24)[1], widget.Blank(10)); got != named {
-			t.Errorf("%T: the value hangs: %t", load, got)
-		}
 	}
 }
 
@@ -168,8 +132,10 @@ func TestAPageNeverScrollsPastItsEnds(t *testing.T) {
 					t.Fatalf("a line of %d cells, width %d", ansi.StringWidth(line), w)
 				}
 			}
-			if p.top < 0 || p.top > 0 && p.top+p.height > len(p.lines) {
-				t.Fatalf("top %d of %d lines, %d in view", p.top, len(p.lines), p.height)
+			first, _, _ := p.view.At(0)
+			last, _, ok := p.view.At(max(0, len(lines)-2))
+			if first > 0 && !ok {
+				t.Fatalf("line %d stands on top and %d above the last of %d", first, last, len(p.lines))
 			}
 		}
 	})
@@ -177,7 +143,7 @@ func TestAPageNeverScrollsPastItsEnds(t *testing.T) {
 
 func TestAPageThatCouldNotBeLoadedSaysWhy(t *testing.T) {
 	c := plainContext()
-	p := Loading("Prompt", nil)
+	p := Loading("Prompt")
 	if got := strings.Join(p.Draw(c, 60, 5), ""); !strings.Contains(got, textLoading) {
 		t.Errorf("shows %q", got)
 	}
@@ -210,7 +176,7 @@ func TestAPageLosesNoWordHoweverNarrow(t *testing.T) {
 		}
 		p := NewTable("T", rapid.IntRange(2, 20).Draw(t, "column"), rows)
 		if rapid.Bool().Draw(t, "text") {
-			p.rows = nil
+			p = NewPage("T", p.body)
 		}
 		w := rapid.IntRange(6, 90).Draw(t, "w")
 		got := textOfPage(p, w)
@@ -228,22 +194,4 @@ func TestAPageLosesNoWordHoweverNarrow(t *testing.T) {
 			t.Fatalf("%d cells: %q, want %q", w, bare(got...), want)
 		}
 	})
-}
-
-func TestFindingDoesNotMindTheCase(t *testing.T) {
-	for _, c := range []struct {
-		s, needle string
-		at, n     int
-	}{
-		{"Stop the run", "stop", 0, 4},
-		{"Stop the run", "RUN", 9, 3},
-		{"größer", "ÖS", -1, 0},
-		{"größer", "Öß", 2, 4},
-		{"abc", "abcd", -1, 0},
-		{"", "a", -1, 0},
-	} {
-		if at, n := index(c.s, c.needle); at != c.at || n != c.n {
-			t.Errorf("%q in %q: %d, %d, want %d, %d", c.needle, c.s, at, n, c.at, c.n)
-		}
-	}
 }

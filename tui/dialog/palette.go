@@ -1,7 +1,6 @@
 package dialog
 
 import (
-	"slices"
 	"strconv"
 
 	"charm.land/bubbles/v2/key"
@@ -21,31 +20,28 @@ type Palette struct {
 	keys   action.Keys // that items names
 	focus  action.Pane // when it opened
 	off    func(action.Action) string
-	items  []item          // the actions, those of the focused pane first
-	things []item          // what is found beside them
+	items  []*item         // the actions, those of the focused pane first
+	things []*item         // what is found beside them
 	runs   map[string]bool // that are among them
-	shown  []item
-	query  widget.Input
-	cursor int
-	top    int
+	shown  []*item
+	query  widget.Query
+	list   widget.List
+	top    int // the first row that is seen
 	rows   int // of the list, when it was drawn last
 }
 
 type item struct {
 	action action.Action
 	name   string // "Schedule: Fire the selected task now"
-	place  int    // in the table
-	marks  []int  // bytes of name that the query hit
-	thing  *thing // nil for an action
+	*thing        // nil for an action
 	all    string // of a run: what a query's words have to be in, in small letters
+	match  action.Match
 }
 
 const (
 	// paletteRows is how many actions are seen at once, as far as the screen allows.
 	paletteRows = 18
-	// factRows is how many lines below the list say what the marked action is. On
-	// a screen with less room for all of it than roomyPalette it is one.
-	factRows     = 2
+	// roomyPalette is from how many lines on the list keeps its height whatever is marked.
 	roomyPalette = 10
 )
 
@@ -53,6 +49,7 @@ const (
 // cannot be used now.
 func NewPalette(c pane.Context, focus action.Pane, off func(action.Action) string) *Palette {
 	p := &Palette{focus: focus, off: off, runs: map[string]bool{}}
+	p.query.Open()
 	p.fillThings(c)
 	p.fill(c.Keys)
 	p.shown = p.items
@@ -69,36 +66,28 @@ func (p *Palette) fill(keys action.Keys) {
 		}
 	}
 	for _, where := range order {
-		for i, a := range keys.Of(where) {
+		for _, a := range keys.Of(where) {
 			if a.ID != action.Palette {
-				p.items = append(p.items, item{action: a, name: a.Name(), place: 1000*tableOrder(where) + i})
+				p.items = append(p.items, &item{action: a, name: a.Name()})
 			}
 		}
 	}
 }
 
-// tableOrder is where the rows of a pane stand in the table.
-func tableOrder(p action.Pane) int {
-	if i := slices.Index(action.AllPanes, p); i >= 0 {
-		return i
-	}
-	return len(action.AllPanes)
-}
-
-// rekey takes other keys; what is written and marked stays.
-func (p *Palette) rekey(now action.Keys) {
-	if p.keys == now {
-		return
-	}
-	p.fill(now)
-	p.refresh()
-}
-
 // refresh searches anew; what is marked stays.
 func (p *Palette) refresh() {
-	cursor, top := p.cursor, p.top
+	at := p.list.At
 	p.search()
-	p.cursor, p.top = max(0, min(cursor, len(p.shown)-1)), top
+	p.list.At = at
+	p.list.Clamp(len(p.shown))
+}
+
+// why is why an item cannot be run; empty means that it can.
+func (p *Palette) why(it *item) string {
+	if it.thing != nil {
+		return it.off
+	}
+	return p.off(it.action)
 }
 
 // Title implements pane.Dialog.
@@ -106,104 +95,64 @@ func (p *Palette) Title() string { return textPalette }
 
 // Draw implements pane.Dialog.
 func (p *Palette) Draw(c pane.Context, w, h int) []string {
-	p.rekey(c.Keys)
+	if p.keys != c.Keys {
+		p.fill(c.Keys)
+		p.refresh()
+	}
 	w = min(w-air, 76)
-	facts := p.facts(c, w, h)
-	p.rows = max(1, min(paletteRows+factRows, h-1)-len(facts))
-	if p.cursor < p.top {
-		p.top = p.cursor
+	b, where := brush(c), textNoAction
+	var facts []string
+	if len(p.shown) > 0 {
+		facts = p.facts(b, w, h)
+		where = strconv.Itoa(p.list.At+1) + textOf + strconv.Itoa(len(p.shown))
 	}
-	p.top = max(p.top, p.cursor-p.rows+1)
-	mark := brush(c).Line(min(3, w), widget.Span{Role: theme.Key, Text: " " + c.Theme.Glyph(theme.Pointer)})
-	lines := []string{mark + p.query.Line(brush(c), max(0, w-3), true)}
-	for i := p.top; i < p.top+p.rows; i++ {
-		if i < len(p.shown) {
-			lines = append(lines, p.row(c, w, i))
-		} else {
-			lines = append(lines, widget.Blank(w))
-		}
+	p.rows = max(1, min(paletteRows+2, h-1)-len(facts))
+	p.top = p.list.Window(p.list.At, p.list.At, len(p.shown), p.rows)
+	lines := []string{p.query.Line(b, w, where)}
+	for i := p.top; i < min(p.top+p.rows, len(p.shown)); i++ {
+		lines = append(lines, p.row(c, w, i))
 	}
-	if len(p.shown) == 0 {
-		lines[1] = brush(c).Line(w, widget.Span{Role: theme.Dim, Text: " " + textNoAction})
-	}
-	lines = append(lines, facts...)
+	lines = append(widget.Fill(lines, w, p.rows+1), facts...)
 	return lines[:min(len(lines), h)]
 }
 
-// facts are the lines below the list: why the marked action is off, in full where
-// half of the screen holds it, then its id and where it stands in the list.
-func (p *Palette) facts(c pane.Context, w, h int) []string {
-	var why []string
-	least := factRows
-	if h < roomyPalette {
-		least = 1
-	}
-	if p.cursor < len(p.shown) {
-		if off := p.why(p.shown[p.cursor]); off != "" {
-			for _, t := range widget.WrapN(textIsOff+off, w-2, max(1, h/2), c.Theme.Glyph(theme.Ellipsis)) {
-				why = append(why, brush(c).Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Warn, Text: t}))
-			}
+// facts are the lines below the list: why the marked item is off, in full where half of
+// the screen holds it, then what it is: its name in keys.yaml, or what enter does.
+func (p *Palette) facts(b widget.Brush, w, h int) []string {
+	it := p.shown[p.list.At]
+	var out []string
+	if off := p.why(it); off != "" {
+		for _, t := range widget.WrapN(textIsOff+off, w-2, max(1, h/2), b.Theme.Glyph(theme.Ellipsis)) {
+			out = append(out, b.Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Warn, Text: t}))
 		}
+	} else if h >= roomyPalette {
+		out = append(out, widget.Blank(w))
 	}
 	if h < 4 { // the list is worth more
-		return why[:min(len(why), max(0, h-2))]
+		return out[:min(len(out), max(0, h-2))]
 	}
-	for len(why) < least-1 {
-		why = append(why, widget.Blank(w))
+	is := textIDIs + string(it.action.ID)
+	if it.thing != nil {
+		is = textEnter + it.does
 	}
-	return append(why, p.place(c, w))
-}
-
-// place names the marked action as keys.yaml does, and says where it stands.
-func (p *Palette) place(c pane.Context, w int) string {
-	if len(p.shown) == 0 {
-		return widget.Blank(w)
-	}
-	where := strconv.Itoa(p.cursor+1) + textOf + strconv.Itoa(len(p.shown)) + " "
-	if t := p.shown[p.cursor].thing; t != nil {
-		return brush(c).Spread(w, []widget.Span{{Role: theme.Dim, Text: " enter " + t.does}}, []widget.Span{{Role: theme.Dim, Text: where}})
-	}
-	id := string(p.shown[p.cursor].action.ID)
-	if name := textIDIs + id; len(name)+len(where)+2 <= w {
-		id = name
-	}
-	return brush(c).Spread(w, []widget.Span{{Role: theme.Dim, Text: " " + id}}, []widget.Span{{Role: theme.Dim, Text: where}})
+	return append(out, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + is}))
 }
 
 // row is an action and its keys. One that is off says so in a word, for those
 // who see no colours.
 func (p *Palette) row(c pane.Context, w, i int) string {
-	it := p.shown[i]
-	brush, mark := brush(c), "  "
-	if i == p.cursor {
-		brush.Back = theme.Select
-		mark = c.Theme.Glyph(theme.Pointer) + " "
+	it, b, mark := p.shown[i], brush(c), "  "
+	if i == p.list.At {
+		b.Back, mark = theme.Select, c.Theme.Glyph(theme.Pointer)+" "
 	}
-	role := theme.Text
-	right := []widget.Span{{Role: theme.Key, Text: it.action.KeyNames(c.Theme.ASCII())}, {Text: " "}}
+	role, right := theme.Text, []widget.Span{{}, {Role: theme.Key, Text: it.action.KeyNames(c.Theme.ASCII())}, {Text: " "}}
 	if it.thing != nil {
-		right[0] = widget.Span{Role: theme.Dim, Text: it.thing.kind}
+		right[1] = widget.Span{Role: theme.Dim, Text: it.kind}
 	}
 	if p.why(it) != "" {
-		role = theme.Dim
-		right = append([]widget.Span{{Role: theme.Warn, Text: textOff + "  "}}, right...)
+		role, right[0] = theme.Dim, widget.Span{Role: theme.Warn, Text: textOff + "  "}
 	}
-	return brush.Spread(w, append([]widget.Span{{Text: " " + mark}}, it.spans(role)...), right)
-}
-
-// spans is the name with what was hit in the colour of names.
-func (it item) spans(role theme.Role) []widget.Span {
-	var out []widget.Span
-	last := 0
-	for _, m := range it.marks {
-		if m < last || m >= len(it.name) {
-			continue
-		}
-		n := runeLen(it.name[m:])
-		out = append(out, widget.Span{Role: role, Text: it.name[last:m]}, widget.Span{Role: theme.Focus, Text: it.name[m : m+n]})
-		last = m + n
-	}
-	return append(out, widget.Span{Role: role, Text: it.name[last:]})
+	return b.Spread(w, append([]widget.Span{{Text: " " + mark}}, p.query.Mark(role, it.name)...), right)
 }
 
 // Take implements pane.Dialog.
@@ -221,10 +170,7 @@ func (p *Palette) Take(c pane.Context, msg tea.Msg) pane.Answer {
 		}
 		return p.run(p.top + msg.Y - 1)
 	case pane.Wheel:
-		if p.cursor++; msg.Up {
-			p.cursor -= 2
-		}
-		p.cursor = max(0, min(len(p.shown)-1, p.cursor))
+		p.list.Move(map[bool]string{true: "up", false: "down"}[msg.Up], len(p.shown), p.rows)
 	case tea.PasteMsg:
 		p.write(msg)
 	case tea.KeyPressMsg:
@@ -238,19 +184,31 @@ func (p *Palette) key(msg tea.KeyPressMsg) pane.Answer {
 	case closes(msg):
 		return pane.Answer{Close: true}
 	case key.Matches(msg, paletteKeys.run):
-		return p.run(p.cursor)
+		return p.run(p.list.At)
 	case key.Matches(msg, paletteKeys.up):
 		p.move(-1)
 	case key.Matches(msg, paletteKeys.down):
 		p.move(+1)
-	case key.Matches(msg, paletteKeys.pageUp):
-		p.cursor = max(0, p.cursor-max(1, p.rows))
-	case key.Matches(msg, paletteKeys.pageDown):
-		p.cursor = max(0, min(len(p.shown)-1, p.cursor+max(1, p.rows)))
 	default:
 		p.write(msg)
 	}
 	return pane.Answer{}
+}
+
+// move goes round at the ends.
+func (p *Palette) move(by int) {
+	if n := len(p.shown); n > 0 {
+		p.list.At = (p.list.At + by + n) % n
+	}
+}
+
+// write gives a key or a paste to the query.
+func (p *Palette) write(msg tea.Msg) {
+	changed, verb := p.query.Type(msg)
+	p.list.Move(verb, len(p.shown), p.rows)
+	if changed {
+		p.search()
+	}
 }
 
 // run carries out what stands in a row.
@@ -258,44 +216,25 @@ func (p *Palette) run(i int) pane.Answer {
 	if i < 0 || i >= len(p.shown) {
 		return pane.Answer{}
 	}
-	it := &p.shown[i]
+	it := p.shown[i]
 	switch {
 	case it.thing == nil:
 		return pane.Answer{Close: true, Run: &it.action}
-	case it.thing.why != "":
-		return pane.Answer{Close: true, Toast: it.name + ": " + it.thing.why}
+	case it.off != "":
+		return pane.Answer{Close: true, Toast: it.name + ": " + it.off}
 	}
-	a := it.thing.answer
+	a := it.answer
 	a.Close = true
 	return a
 }
 
-// write gives a key or a paste to the query.
-func (p *Palette) write(msg tea.Msg) {
-	before := p.query.Text()
-	p.query.Take(msg)
-	if p.query.Text() != before {
-		p.search()
-	}
-}
-
-// move goes round at the ends.
-func (p *Palette) move(by int) {
-	if n := len(p.shown); n > 0 {
-		p.cursor = (p.cursor + by + n) % n
-	}
-}
-
 // Hint implements pane.Dialog.
 func (p *Palette) Hint() []key.Binding {
-	return []key.Binding{paletteKeys.run, paletteKeys.down, paletteKeys.shut}
+	return []key.Binding{paletteKeys.run, paletteKeys.down, binding("esc", textClose, "esc")}
 }
 
-var paletteKeys = struct{ run, up, down, pageUp, pageDown, shut key.Binding }{
-	run:      binding("enter", textRun, "enter"),
-	up:       binding("", "", "up", "ctrl+p", "shift+tab"),
-	down:     binding("tab", textNextOne, "down", "ctrl+n", "tab"),
-	pageUp:   binding("", "", "pgup"),
-	pageDown: binding("", "", "pgdown"),
-	shut:     binding("esc", textClose, "esc"),
+var paletteKeys = struct{ run, up, down key.Binding }{
+	run:  binding("enter", textRun, "enter"),
+	up:   binding("", "", "up", "ctrl+p", "shift+tab"),
+	down: binding("tab", textNextOne, "down", "ctrl+n", "tab"),
 }

@@ -27,18 +27,15 @@ type pageLine struct {
 }
 
 const (
-	// shallow is how far the lines of a row are indented where there is no room
-	// for the column.
-	shallow = 2
-	// headShare is the part of the width that the column may have.
-	headShare = 4
+	// The column may have a part of the width, and has at least a few cells.
+	headShare, shallow = 4, 2
 	// leastRoom is the least room for words beside a head, in cells.
 	leastRoom = 8
 )
 
 // NewTable is a page of rows whose words stand in one column, cells from the
-// left. A narrow screen gets a narrower one: what stands in front of it fits in
-// most rows, or the rows are just indented.
+// left. A narrow screen gets a narrower one: what does not fit in front of it stands
+// above the words.
 func NewTable(title string, column int, rows []Row) *Page {
 	var body strings.Builder
 	for _, row := range rows {
@@ -53,47 +50,9 @@ func NewTable(title string, column int, rows []Row) *Page {
 	return p
 }
 
-// columnAt is where the words stand on a page of w cells.
-func (p *Page) columnAt(w int) int {
-	if p.column*headShare <= w {
-		return p.column
-	}
-	narrow := w / headShare
-	heads, fit := 0, 0
-	for _, row := range p.rows {
-		if row.Head == "" || row.Text == "" {
-			continue
-		}
-		heads++
-		if widget.Cells(row.Head) < narrow {
-			fit++
-		}
-	}
-	if 2*fit < heads {
-		return shallow
-	}
-	return narrow
-}
-
 // broken gives the lines of the page for a width.
-func (p *Page) broken(w int) []pageLine {
-	var out []pageLine
-	if len(p.rows) == 0 {
-		named := p.named
-		for part := range strings.SplitSeq(strings.TrimRight(p.body, "\n"), "\n") {
-			part = widget.Tidy(part)
-			n := indent(part)
-			if named = named && part != ""; named {
-				n = max(n, valueAt(part))
-			}
-			if n > w/2 {
-				n = 0
-			}
-			out = append(out, hang(part[:n], part[n:], n, w)...)
-		}
-		return out
-	}
-	column := p.columnAt(w)
+func (p *Page) broken(w int) (out []pageLine) {
+	column := min(p.column, max(shallow, w/headShare))
 	for _, row := range p.rows {
 		out = append(out, row.broken(column, w)...)
 	}
@@ -141,17 +100,6 @@ func hang(prefix, text string, column, w int) []pageLine {
 	return out
 }
 
-// valueAt is in which column the value of "name   value" stands, where a line is
-// one; else 0. Names are one or two words of ASCII.
-func valueAt(s string) int {
-	name, value, _ := strings.Cut(s, "  ")
-	words := strings.Fields(name)
-	if n := len(words); n == 0 || n > 2 || len(name) != widget.Cells(name) || strings.TrimLeft(value, " ") == "" {
-		return 0
-	}
-	return len(s) - len(strings.TrimLeft(value, " "))
-}
-
 // indent is how many bytes of a line of text indent it, with the mark of a list's
 // item.
 func indent(s string) int {
@@ -171,7 +119,7 @@ func indent(s string) int {
 // spans draws a line of a page: what stands in front in the colour of the page's
 // heads, a row without words as a heading.
 func (l pageLine) spans(p *Page) []widget.Span {
-	role := theme.Text
+	role := p.role
 	if p.headings && l.text != "" && l.text[0] != ' ' {
 		role = theme.Strong
 	}

@@ -4,123 +4,120 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sahilm/fuzzy"
 
 	"ollimbot/tui/action"
 )
 
-// search ranks the actions. Of two that the query names as well, one that can be
-// used comes first, then one of the focused pane, then the table's order.
+// search ranks what the query names. Of two that it names as well, one that can be used
+// comes first, then one of the focused pane, then the table's order.
 // How a word is spelled is forgiven only where nothing else is found.
 func (p *Palette) search() {
-	p.cursor, p.top = 0, 0
-	query := p.query.Text()
-	if strings.TrimSpace(query) == "" {
+	p.list.At = 0
+	query := strings.TrimSpace(p.query.Text())
+	if query == "" {
 		p.shown = p.items
 		return
 	}
-	p.list(func(item) (string, int, bool) { return query, 0, true })
+	p.find(query, func(*item) string { return query })
 	if len(p.shown) == 0 {
-		p.list(func(it item) (string, int, bool) { return respell(query, it.name) })
+		p.find(query, func(it *item) string { return respell(query, it.name) })
 	}
 }
 
-// list shows the actions that a query names. For each it says how the query is
-// spelled, and how many letters of it were wrong.
-func (p *Palette) list(asks func(item) (query string, wrong int, ok bool)) {
+// mostRuns is how many runs a query finds, the newest. leastThing is how many letters a
+// query has at least that finds more than actions: one letter is in everything.
+const (
+	mostRuns   = 100
+	leastThing = 2
+)
+
+// find shows what a query names, as it is spelled for each.
+func (p *Palette) find(query string, spelled func(*item) string) {
 	p.shown = nil
-	ranks := map[int]rank{}
-	words, runs := strings.Fields(strings.ToLower(p.query.Text())), 0
-	for i := range len(p.items) + len(p.things) {
-		it := p.nth(i)
-		run := it.thing != nil && it.thing.kind == textARun
+	words, runs := strings.Fields(strings.ToLower(query)), 0
+	all := p.items
+	if len(query) >= leastThing {
+		all = slices.Concat(p.items, p.things)
+	}
+	for _, it := range all {
+		run := it.thing != nil && it.kind == textARun
 		if run && (runs == mostRuns || !holdsAll(it.all, words)) { // of which there are thousands
 			continue
 		}
-		query, wrong, ok := asks(*it)
-		if !ok {
-			continue
+		least := action.Match(1)
+		if it.thing != nil {
+			least = action.Inside
 		}
-		if run {
-			runs++
-		}
-		if m := it.action.Match(query); m > 0 && (it.thing == nil || m >= action.Inside && len(strings.TrimSpace(query)) >= leastThing) {
-			found := *it
-			found.marks = hits(it.name, query)
-			p.shown = append(p.shown, found)
-			ranks[it.place] = rank{wrong, m, p.why(*it) != "", it.action.Pane != p.focus}
+		if it.match = it.action.Match(spelled(it)); it.match >= least {
+			p.shown = append(p.shown, it)
+			if run {
+				runs++
+			}
 		}
 	}
-	slices.SortFunc(p.shown, func(a, b item) int {
-		return cmp.Or(ranks[a.place].compare(ranks[b.place]), cmp.Compare(a.place, b.place))
+	slices.SortStableFunc(p.shown, func(a, b *item) int {
+		return cmp.Or(cmp.Compare(b.match, a.match), cmp.Compare(min(1, len(p.why(a))), min(1, len(p.why(b)))))
 	})
 }
-
-// nth is the ith of all that can be found.
-func (p *Palette) nth(i int) *item {
-	if i < len(p.items) {
-		return &p.items[i]
-	}
-	return &p.things[i-len(p.items)]
-}
-
-// mostRuns is how many runs a query finds, the newest.
-const mostRuns = 100
 
 // holdsAll reports whether a text in small letters holds every word.
 func holdsAll(text string, words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
-// leastThing is how many letters a query has at least that finds more than actions:
-// one letter is in everything.
-const leastThing = 2
-
-// why is why an item cannot be run; empty means that it can.
-func (p *Palette) why(it item) string {
-	if it.thing != nil {
-		return it.thing.why
-	}
-	return p.off(it.action)
-}
-
-// rank is what orders the actions that a query names.
-type rank struct {
-	wrong     int // letters of the query
-	match     action.Match
-	off, away bool // cannot be used; belongs to another pane
-}
-
-func (a rank) compare(b rank) int {
-	return cmp.Or(cmp.Compare(a.wrong, b.wrong), cmp.Compare(b.match, a.match), after(a.off, b.off), after(a.away, b.away))
-}
-
-// after puts what is true behind what is not.
-func after(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
-
-// hits are the bytes of a name at which its characters are those of the query's
-// words: at the beginning of a word, if there is one.
-func hits(name, query string) []int {
-	var out []int
-	for _, w := range strings.Fields(query) {
-		at, n := index(name, w)
-		if i, m := index(" "+name, " "+w); i >= 0 {
-			at, n = i, m-1
+// respell gives a query with the words of a title in the place of those that are
+// spelled otherwise; empty where a word of the query is like none of them. A word counts
+// for one word of a title and never for letters of several: "demo" is no "Mute pings".
+func respell(query, title string) string {
+	words := wordsOf(title)
+	var out []string
+	for _, w := range wordsOf(query) {
+		i := slices.IndexFunc(words, func(t string) bool { return meant(w, t) })
+		if i < 0 {
+			return ""
 		}
-		if at < 0 {
-			continue
-		}
-		for i := range name[at : at+n] {
-			out = append(out, at+i)
-		}
+		out = append(out, words[i])
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return strings.Join(out, " ")
+}
+
+func wordsOf(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// A word may have one letter wrong from so many on, and two in one place from so many;
+// so many of them must be there for the rest to be left out: "snz" is snooze, "sz" is
+// nothing.
+const (
+	oneWrong       = 4
+	twoWrong       = 7
+	leastScattered = 3
+)
+
+// meant reports whether a word may stand for one that is written otherwise: what lies
+// between their equal ends is a letter, or two that have changed places; or letters of
+// it are left out.
+func meant(written, word string) bool {
+	length := utf8.RuneCountInString(written)
+	if written == word || utf8.RuneCountInString(word) < oneWrong { // "thme" is no "the"
+		return written == word
+	}
+	a, b := []rune(written), []rune(word)
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	switch wrong := max(len(a), len(b)); {
+	case length >= oneWrong && wrong <= 1, length >= twoWrong && wrong <= 2:
+		return true
+	case length >= oneWrong && len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]:
+		return true
+	}
+	return length >= leastScattered && written[0] == word[0] && len(fuzzy.Find(written, []string{word})) > 0
 }

@@ -190,6 +190,7 @@ const (
 	textOff             = "off"
 	textIsOff           = "off: "
 	textIDIs            = "in keys.yaml: "
+	textEnter           = "enter "
 	textQuestion        = "Sure?"
 	textLoading         = "loading…"
 	textNoHit           = "no match"

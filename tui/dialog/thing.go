@@ -20,19 +20,14 @@ import (
 type thing struct {
 	kind   string // "task"
 	does   string // what enter does: "fires it now, beside its schedule"
-	why    string // why it cannot be done; empty where it can
+	off    string // why it cannot be done; empty where it can
 	answer pane.Answer
 }
-
-// thingPlaces is where things stand among the items: behind every action.
-const thingPlaces = 1_000_000
 
 // add lists a thing that a query may name beside actions.
 func (p *Palette) add(id action.ID, name string, t thing) {
 	a := action.Action{ID: id, Title: name, Short: t.kind}
-	p.things = append(p.things, item{
-		action: a, name: name, place: thingPlaces + len(p.things), thing: &t, all: strings.ToLower(name + "\n" + t.kind + "\n" + string(id)),
-	})
+	p.things = append(p.things, &item{action: a, name: name, thing: &t, all: strings.ToLower(name + "\n" + t.kind + "\n" + string(id))})
 }
 
 // fillThings lists tasks, runs, updates and settings.
@@ -76,8 +71,8 @@ func taskThings(c pane.Context, t *schedule.TaskView, add func(action.ID, string
 	if c.ReadOnly {
 		writes = textReadOnlyHere
 	}
-	verb := func(id action.ID, title, does, why string, a pane.Answer) {
-		add(id, fmt.Sprintf(title, name), thing{kind: textATask, does: does, why: why, answer: a})
+	verb := func(id action.ID, title, does, off string, a pane.Answer) {
+		add(id, fmt.Sprintf(title, name), thing{kind: textATask, does: does, off: off, answer: a})
 	}
 	verb("task", textVerbOpen, textDoesOpen, "", pane.Answer{Task: t.ID})
 	fire := pane.Answer{Do: command.FireNow{ID: t.ID}}

@@ -25,6 +25,9 @@ func (f *find) open() bool { return f.typing || f.matcher.Active() }
 // Finding reports whether the search takes every key now.
 func (s *Scroll) Finding() bool { return s.find.typing }
 
+// Searching reports whether the search has a line of the screen.
+func (s *Scroll) Searching() bool { return s.find.open() }
+
 // Find opens the search line.
 func (s *Scroll) Find() {
 	_, end := s.Source.Bounds()

@@ -6,7 +6,6 @@ import (
 
 	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textarea"
-	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 	"github.com/clipperhouse/displaywidth"
 
@@ -15,53 +14,20 @@ import (
 )
 
 // Input is one line of text that is being written. The zero Input is empty.
-//
-// It edits with bubbles' textinput and draws by itself: on the screen every
-// character must be exactly as wide as it is counted, and nothing may blink.
-type Input struct {
-	edit *textinput.Model
-}
-
-// editor is made with the first key: most inputs are never written in.
-func (in *Input) editor() *textinput.Model {
-	if in.edit == nil {
-		m := textinput.New()
-		m.SetVirtualCursor(false)
-		// A paste comes from the terminal, never from a program that we would
-		// have to start; the others have no meaning in one line.
-		m.KeyMap.Paste.SetEnabled(false)
-		m.KeyMap.AcceptSuggestion.SetEnabled(false)
-		m.KeyMap.NextSuggestion.SetEnabled(false)
-		m.KeyMap.PrevSuggestion.SetEnabled(false)
-		m.KeyMap.DeleteCharacterBackward.SetKeys(backspaces...)
-		m.Focus()
-		in.edit = &m
-	}
-	return in.edit
-}
+type Input struct{ area Area }
 
 // Text is what has been written.
-func (in *Input) Text() string {
-	if in.edit == nil {
-		return ""
-	}
-	return in.edit.Value()
-}
+func (in *Input) Text() string { return in.area.Text() }
 
 // Set replaces the text and puts the caret at its end.
 func (in *Input) Set(s string) {
-	in.edit = nil
+	in.area.Clear()
 	in.Insert(s)
 }
 
 // Insert puts text at the caret, cleaned, a line break as a space. What is too
 // long is cut.
-func (in *Input) Insert(s string) {
-	s = fitting(strings.ReplaceAll(cleaned(s), "\n", " "), maxField-len(in.Text()))
-	if s != "" {
-		in.update(tea.PasteMsg{Content: s})
-	}
-}
+func (in *Input) Insert(s string) { in.area.Insert(strings.ReplaceAll(cleaned(s), "\n", " ")) }
 
 // Take handles a message that writes, deletes or moves the caret, and reports
 // whether it was one.
@@ -71,59 +37,17 @@ func (in *Input) Take(msg tea.Msg) bool {
 		in.Insert(msg.Content)
 		return true
 	case tea.KeyPressMsg:
-		if writes(msg) {
-			in.Insert(msg.Text)
-			return true
+		if !writes(msg) && key.Matches(msg, betweenLines...) {
+			return false
 		}
-		return in.press(msg)
 	}
-	return false
-}
-
-// press carries out a key that writes nothing.
-func (in *Input) press(msg tea.KeyPressMsg) bool {
-	m := in.editor()
-	k := m.KeyMap
-	before, after := in.around()
-	n := 1
-	switch {
-	case key.Matches(msg, k.CharacterBackward, k.DeleteCharacterBackward):
-		n = runes(lastCharacter(before))
-	case key.Matches(msg, k.CharacterForward, k.DeleteCharacterForward):
-		n = runes(firstCharacter(after))
-	case key.Matches(msg, k.DeleteWordForward) && runes(after) <= 1:
-		// textinput 2.2.1 looks behind the end of the text here, and panics.
-		msg = tea.KeyPressMsg{Code: 'k', Mod: tea.ModCtrl}
-	case key.Matches(msg, k.WordForward, k.WordBackward, k.DeleteWordBackward, k.DeleteWordForward,
-		k.DeleteAfterCursor, k.DeleteBeforeCursor, k.LineStart, k.LineEnd):
-	default:
-		return false
-	}
-	for range n {
-		in.update(msg)
-	}
-	return true
-}
-
-func (in *Input) update(msg tea.Msg) {
-	m, _ := in.editor().Update(msg) // its commands blink a cursor or start programs
-	in.edit = &m
-}
-
-// around is the text before and behind the caret.
-func (in *Input) around() (before, after string) {
-	if in.edit == nil {
-		return "", ""
-	}
-	all := []rune(in.edit.Value())
-	at := min(in.edit.Position(), len(all))
-	return string(all[:at]), string(all[at:])
+	return in.area.Take(msg)
 }
 
 // Line draws the text in exactly w cells, the part around the caret where it is
 // longer.
 func (in *Input) Line(b Brush, w int, caret bool) string {
-	before, after := in.around()
+	before, after := in.area.Around()
 	before, after = Tidy(before), Tidy(after)
 	if !caret {
 		return b.Line(w, Span{Text: before + after})
@@ -208,17 +132,27 @@ func lastLine(s string) string  { return s[strings.LastIndexByte(s, '\n')+1:] }
 func firstLine(s string) string { line, _, _ := strings.Cut(s, "\n"); return line }
 
 // Area is a text of several lines that is being written. The zero Area is
-// empty. It edits with bubbles' textarea and draws by itself, as Input does.
+// empty.
+//
+// It edits with bubbles' textarea and draws by itself: on the screen every
+// character must be exactly as wide as it is counted, and nothing may blink.
 type Area struct {
-	edit *textarea.Model
-	w    int // when it was drawn last: "up" and "down" go by the lines on the screen
+	text string          // until there is an editor
+	edit *textarea.Model // made with the first key: it takes a quarter of a megabyte
+	w    int             // when it was drawn last: "up" and "down" go by the lines on the screen
 }
 
 // minEdit is the least width that the editor knows of: textarea 2.2.1 panics when
 // a wide character and the space behind it do not fit into its line.
 const minEdit = 8
 
-// editor is made with the first key: it takes a quarter of a megabyte.
+// editKeys are the editor's keys; betweenLines are those of them that have no meaning
+// in one line.
+var (
+	editKeys     = textarea.DefaultKeyMap()
+	betweenLines = []key.Binding{editKeys.LineNext, editKeys.LinePrevious, editKeys.InputBegin, editKeys.InputEnd, editKeys.TransposeCharacterBackward}
+)
+
 func (a *Area) editor() *textarea.Model {
 	if a.edit == nil {
 		m := textarea.New()
@@ -233,6 +167,9 @@ func (a *Area) editor() *textarea.Model {
 			m.SetWidth(max(a.w, minEdit))
 		}
 		a.edit = &m
+		if a.text != "" {
+			a.update(tea.PasteMsg{Content: a.text})
+		}
 	}
 	return a.edit
 }
@@ -240,18 +177,21 @@ func (a *Area) editor() *textarea.Model {
 // Text is what has been written.
 func (a *Area) Text() string {
 	if a.edit == nil {
-		return ""
+		return a.text
 	}
 	return a.edit.Value()
 }
 
 // Clear takes the text away.
-func (a *Area) Clear() { a.edit = nil }
+func (a *Area) Clear() { a.text, a.edit = "", nil }
 
 // Insert puts text at the caret, cleaned. What is too long is cut.
 func (a *Area) Insert(s string) {
 	s = fitting(cleaned(s), maxField-len(a.Text()))
-	if s != "" {
+	switch {
+	case a.edit == nil:
+		a.text += s
+	case s != "":
 		a.update(tea.PasteMsg{Content: s})
 	}
 }
@@ -277,7 +217,7 @@ func (a *Area) Take(msg tea.Msg) bool {
 // selection is drawn.
 func (a *Area) press(msg tea.KeyPressMsg) bool {
 	k := a.editor().KeyMap
-	before, after := a.around()
+	before, after := a.Around()
 	n := 1
 	switch {
 	case key.Matches(msg, k.CharacterBackward, k.DeleteCharacterBackward):
@@ -293,8 +233,7 @@ func (a *Area) press(msg tea.KeyPressMsg) bool {
 		}
 		msg = tea.KeyPressMsg{Code: tea.KeyBackspace}
 	case key.Matches(msg, k.WordForward, k.WordBackward, k.DeleteWordBackward, k.DeleteWordForward,
-		k.DeleteAfterCursor, k.DeleteBeforeCursor, k.LineStart, k.LineEnd, k.LineNext, k.LinePrevious,
-		k.InputBegin, k.InputEnd, k.TransposeCharacterBackward):
+		k.DeleteAfterCursor, k.DeleteBeforeCursor, k.LineStart, k.LineEnd), key.Matches(msg, betweenLines...):
 	default:
 		return false
 	}
@@ -313,11 +252,9 @@ func (a *Area) update(msg tea.Msg) {
 func (a *Area) Bears(text string) bool { return len(text) <= maxField }
 
 // Around is the text before and behind the caret.
-func (a *Area) Around() (before, after string) { return a.around() }
-
-func (a *Area) around() (before, after string) {
+func (a *Area) Around() (before, after string) {
 	if a.edit == nil {
-		return "", ""
+		return a.text, ""
 	}
 	lines := strings.SplitAfter(a.edit.Value(), "\n")
 	row := min(a.edit.Line(), len(lines)-1)
@@ -334,7 +271,7 @@ func (a *Area) Lines(b Brush, w, h int, caret bool) []string {
 		a.edit.SetWidth(max(w, minEdit))
 	}
 	a.w = w
-	before, after := a.around()
+	before, after := a.Around()
 	head, tail := lastLine(before), firstLine(after)
 	rows := wrapped(before[:len(before)-len(head)], w)
 	// The line with the caret: every row leaves a cell for it at its end.
@@ -381,10 +318,10 @@ func wrapped(s string, w int) [][]Span {
 // Edges report whether the caret is on the first line and on the last one, as
 // they stand on the screen.
 func (a *Area) Edges() (top, bottom bool) {
-	if a.edit == nil {
+	if a.Text() == "" {
 		return true, true
 	}
-	at := a.edit.LineInfo()
+	at := a.editor().LineInfo()
 	return a.edit.Line() == 0 && at.RowOffset == 0,
 		a.edit.Line() == a.edit.LineCount()-1 && at.RowOffset >= at.Height-1
 }

@@ -36,7 +36,13 @@ type written interface {
 	Text() string
 	Insert(s string)
 	Take(msg tea.Msg) bool
-	around() (before, after string)
+}
+
+func around(f written) (before, after string) {
+	if in, ok := f.(*Input); ok {
+		return in.area.Around()
+	}
+	return f.(*Area).Around()
 }
 
 func editors() map[string]func() written {
@@ -80,7 +86,7 @@ func TestTextIsEditedAsTerminalsDo(t *testing.T) {
 					t.Errorf("%s, %s: %q was not taken", kind, c.name, key)
 				}
 			}
-			before, after := f.around()
+			before, after := around(f)
 			if got := before + "|" + after; got != c.want {
 				t.Errorf("%s, %s: %q, want %q", kind, c.name, got, c.want)
 			}
@@ -106,7 +112,7 @@ func TestAnAreaHasLines(t *testing.T) {
 				t.Errorf("%s: %q was not taken", c.name, key)
 			}
 		}
-		before, after := a.around()
+		before, after := a.Around()
 		if got := before + "|" + after; got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
@@ -180,7 +186,7 @@ func TestWhatIsWrittenIsDrawnExactlyWithOneCaret(t *testing.T) {
 				}
 			}
 			if strings.Count(strings.Join(lines, ""), open) != 2 {
-				before, after := a.around()
+				before, after := a.Around()
 				t.Fatalf("one caret wanted in %q (%q|%q)", lines, before, after)
 			}
 			var msg tea.Msg = named[rapid.SampledFrom(keys).Draw(t, "key")]
@@ -225,7 +231,7 @@ func TestAnEditorIsAStringAndACaret(t *testing.T) {
 				text, at = text[:at]+s+text[at:], at+len(s)
 				f.Take(tea.PasteMsg{Content: s})
 			}
-			before, after := f.around()
+			before, after := around(f)
 			if d := cmp.Diff([]string{text[:at], text[at:]}, []string{before, after}); d != "" {
 				t.Fatal(d)
 			}

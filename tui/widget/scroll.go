@@ -42,6 +42,9 @@ type Scroll struct {
 	// cannot be marked, found or copied.
 	Head func(look Look) [][]Span
 
+	// Still says that nothing ever comes: nothing is called new.
+	Still bool
+
 	// numbers, when set, gives items numbers that stay theirs when items between
 	// them are left out.
 	numbers numbers

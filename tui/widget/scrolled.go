@@ -102,7 +102,7 @@ func (s *Scroll) At(y int) (item uint64, row int, ok bool) {
 // badge is empty when there is nothing new or no room to say so.
 func (s *Scroll) badge() string {
 	n := s.New()
-	if n == 0 {
+	if n == 0 || s.Still {
 		return ""
 	}
 	text := " " + s.look.Theme.Glyph(theme.Down) + " " + textNew(n) + " "

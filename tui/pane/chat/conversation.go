@@ -146,11 +146,11 @@ func (t *talk) Bounds() (first, end uint64) { return 0, uint64(len(t.entries)) }
 func (t *talk) Text(i uint64) string {
 	e := t.entries[i]
 	if e.Role != transcript.Bot && e.Role != transcript.Ping {
-		return messageText(e)
+		return MessageText(e)
 	}
 	p, ok := t.plain[e.ID]
 	if !ok || p.version != e.Version {
-		p = plain{e.Version, markdown.Plain(messageText(e), t.theme)}
+		p = plain{e.Version, markdown.Plain(MessageText(e), t.theme)}
 		t.plain[e.ID] = p
 	}
 	return p.text
@@ -186,7 +186,7 @@ func (t *talk) copyOne() (text, toast string) {
 	if !t.Following() {
 		i = min(i, t.Mark())
 	}
-	return messageText(t.entries[i]), "copied the message"
+	return MessageText(t.entries[i]), "copied the message"
 }
 
 // maxCopy is what terminals take in one OSC 52 sequence.
@@ -205,7 +205,7 @@ func (t *talk) copyAll() (text, toast string) {
 		if e.Source != "" {
 			who += " (" + e.Source + ")"
 		}
-		part := fmt.Sprintf("%s %s: %s\n", t.snap.Clock(e.At, "15:04"), who, messageText(e))
+		part := fmt.Sprintf("%s %s: %s\n", t.snap.Clock(e.At, "15:04"), who, MessageText(e))
 		if size += len(part); size > maxCopy {
 			break
 		}
@@ -214,8 +214,8 @@ func (t *talk) copyAll() (text, toast string) {
 	return strings.Join(parts, ""), "copied " + words.Grouped(uint64(len(parts)), "message")
 }
 
-// messageText is the text of a message and of its card.
-func messageText(e transcript.Entry) string {
+// MessageText is the text of a message and of its card.
+func MessageText(e transcript.Entry) string {
 	out := e.Text
 	if e.Embed == nil {
 		return out

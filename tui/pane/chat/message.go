@@ -380,6 +380,6 @@ func (p *Pane) quote(c pane.Context, w int) []string {
 	}
 	b := widget.Brush{Theme: c.Theme}
 	out := append([]widget.Span{{Role: theme.Report, Text: " " + textReply}}, speaker(c.Theme, *e)...)
-	said := strings.Join(strings.Fields(messageText(*e)), " ")
+	said := strings.Join(strings.Fields(MessageText(*e)), " ")
 	return []string{b.Line(w, append(out, widget.Span{Role: theme.Dim, Text: ": " + widget.Cut(said, max(1, w))})...)}
 }

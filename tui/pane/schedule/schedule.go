@@ -155,7 +155,7 @@ func onProblem(p routines.Problem, id action.ID) (a pane.Answer, ok bool) {
 	case action.ScheduleDetails:
 		return pane.Answer{Show: &pane.Page{Title: p.File, Body: problemText(p)}}, true
 	case action.ScheduleAllow:
-		return pane.Answer{Ask: allowQuestion(p.File, p.Message, command.AllowTask{ID: p.File, Version: p.Version})}, true
+		return pane.Answer{Ask: AllowQuestion(p.File, p.Message, command.AllowTask{ID: p.File, Version: p.Version})}, true
 	case action.ScheduleOpen:
 		return pane.Answer{Edit: &pane.Edit{File: p.File, Line: p.Line, Column: p.Column}}, true
 	}
@@ -173,7 +173,7 @@ func onTask(s *core.Snapshot, it item, id action.ID) pane.Answer {
 		return fire(s, it)
 	case action.ScheduleAllow:
 		t := held(s, it)
-		return pane.Answer{Ask: allowQuestion(it.title(), textWaits+": "+t.Waits, command.AllowTask{ID: t.ID, Version: t.Version})}
+		return pane.Answer{Ask: AllowQuestion(it.title(), textWaits+": "+t.Waits, command.AllowTask{ID: t.ID, Version: t.Version})}
 	case action.SchedulePause:
 		return pane.Answer{Do: command.Pause{ID: it.id(), Paused: !held(s, it).Paused}}
 	case action.ScheduleSnooze:
